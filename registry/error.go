@@ -1,0 +1,64 @@
+package registry
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Code classifies an Error. The list is closed.
+type Code string
+
+// The error codes.
+const (
+	CodeInvalidInput Code = "invalid_input" // the user can mend it
+	CodeUnavailable  Code = "unavailable"   // the tool or service can't be used now
+	CodeTimeout      Code = "timeout"
+	CodeRateLimited  Code = "rate_limited"
+	CodeRefused      Code = "refused" // content policy of the provider
+	CodeUnauthorized Code = "unauthorized"
+	CodeLost         Code = "lost" // the provider does not know the run
+	CodeProvider     Code = "provider_error"
+	CodeBadOutput    Code = "invalid_output" // the result lacks what the outputSchema declares
+	CodeCanceled     Code = "canceled"
+	CodeInternal     Code = "internal"
+)
+
+// Error is the one typed error that crosses from providers to runs and on to people.
+type Error struct {
+	Code       Code
+	Message    string // safe to show: no paths, no secrets, no prompt
+	Field      string // the input concerned, if one is
+	Retryable  bool
+	RetryAfter time.Duration // zero: as the caller sees fit
+	Cause      error         // for logs only
+}
+
+// Error gives the code and the safe message.
+func (e *Error) Error() string {
+	if e.Field != "" {
+		return fmt.Sprintf("%s: %s: %s", e.Code, e.Field, e.Message)
+	}
+	return fmt.Sprintf("%s: %s", e.Code, e.Message)
+}
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// Errorf makes an *Error with a safe message.
+func Errorf(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// AsError finds the *Error in err's chain. Anything else becomes CodeInternal with a message that gives
+// nothing away; nil stays nil.
+func AsError(err error) *Error {
+	if err == nil {
+		return nil
+	}
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return &Error{Code: CodeInternal, Message: "something went wrong on our side", Cause: err}
+}

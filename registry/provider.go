@@ -1,0 +1,163 @@
+package registry
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"time"
+)
+
+// Loader is a source of tools. Load returns all of them, or an error, in which case the Registry keeps
+// the loader's last good set. Load must honour ctx and may be called again at any time.
+type Loader interface {
+	// Name identifies the loader in status and logs; it is stable and unique in a Registry.
+	Name() string
+	Load(ctx context.Context) ([]Tool, error)
+}
+
+// Caller runs tools that answer at once.
+type Caller interface {
+	Call(ctx context.Context, c Call) (Result, error)
+}
+
+// Submitter runs tools that work for a while. Submit must be safe to repeat for the same Call.RunID:
+// where the provider has an idempotency handle the run's id is it, and where a crash may have hidden
+// the answer, Submit first asks the provider whether it knows the run.
+type Submitter interface {
+	Submit(ctx context.Context, c Call) (Ticket, error)
+	// Poll reports the present state. A run that the provider does not know is an *Error with
+	// CodeLost. A state that the provider reports and we don't know is StateRunning with Unknown set.
+	Poll(ctx context.Context, t Ticket) (Progress, error)
+}
+
+// Optional extras of a Caller or Submitter, found by type assertion.
+type (
+	// Canceler stops a run at the provider. A run that is over or unknown is no error.
+	Canceler interface {
+		Cancel(ctx context.Context, t Ticket) error
+	}
+	// Pricer tells at what rate a call would be billed, before it runs.
+	Pricer interface {
+		Price(ctx context.Context, c Call) (Price, error)
+	}
+	// Progresser watches a run over a socket or stream and calls report at each change, until the
+	// run is over (nil), ctx ends, or the stream breaks (error: the caller falls back to Poll).
+	Progresser interface {
+		Watch(ctx context.Context, t Ticket, report func(Progress)) error
+	}
+	// CallbackVerifier checks and reads a provider's webhook. An error means: not authentic.
+	CallbackVerifier interface {
+		VerifyCallback(header http.Header, body []byte) (Callback, error)
+	}
+	// Healther reports whether the service behind can be used now.
+	Healther interface {
+		Health(ctx context.Context) error
+	}
+)
+
+// Call is one run of a tool as it was accepted.
+type Call struct {
+	RunID  string // UUID
+	UserID string
+	Tool   Tool // as it was accepted; a reload since then does not matter
+	// Inputs holds a value for each bound input: string, bool, json.Number, []any, map[string]any;
+	// media are Media references (strings).
+	Inputs      map[string]any
+	CallbackURL string // where the provider may report, or empty
+	Media       MediaOpener
+}
+
+// MediaOpener reads the files behind media references.
+type MediaOpener interface {
+	// OpenMedia returns the content and what is known about it. The caller closes it.
+	OpenMedia(ctx context.Context, ref Media) (io.ReadCloser, MediaInfo, error)
+}
+
+// Media is a reference to a file: "asset:<sha256 hex>" for one we store, or an https URL.
+type Media = string
+
+// MediaInfo describes a file.
+type MediaInfo struct {
+	Name     string `json:"name,omitempty"` // file name with extension
+	MIMEType string `json:"mimeType,omitempty"`
+	Bytes    int64  `json:"bytes,omitempty"`
+	Width    int    `json:"width,omitempty"` // pixels
+	Height   int    `json:"height,omitempty"`
+}
+
+// Ticket finds a submitted run again, also after a restart. It is stored as JSON.
+type Ticket struct {
+	RunID      string            `json:"runId"`
+	Service    string            `json:"service"`
+	ProviderID string            `json:"providerId"`         // the provider's own id of the run
+	Endpoint   string            `json:"endpoint,omitempty"` // which engine or account took it
+	Extra      map[string]string `json:"extra,omitempty"`
+}
+
+// RunState is the provider's view of a run.
+type RunState string
+
+// The states a provider can report.
+const (
+	RunQueued    RunState = "queued"
+	RunRunning   RunState = "running"
+	RunSucceeded RunState = "succeeded"
+	RunFailed    RunState = "failed"
+	RunCanceled  RunState = "canceled"
+)
+
+// Terminal reports whether nothing more will come.
+func (s RunState) Terminal() bool {
+	return s == RunSucceeded || s == RunFailed || s == RunCanceled
+}
+
+// Progress is a run's present state at the provider.
+type Progress struct {
+	State         RunState
+	Unknown       string  // the provider's own word when it is not one we know
+	Fraction      float64 // 0..1; only when HasFraction
+	HasFraction   bool    // false: no real percentage is known, show none
+	QueuePosition int     // 1 is next; 0 unknown or not queued
+	Stage         string  // short human text, e.g. the node that runs
+	Preview       []byte  // JPEG or PNG, or nil
+	Result        *Result // set when State is RunSucceeded
+	Err           *Error  // set when State is RunFailed
+}
+
+// Result is what a run that succeeded produced and consumed.
+type Result struct {
+	Outputs []Output
+	Usage   Usage
+}
+
+// Output is one result. Text outputs carry Text, all others Open.
+type Output struct {
+	Name string // key of the tool's OutputSchema
+	Type string // image, video, audio, file, text
+	Text string
+	Info MediaInfo
+	// Open fetches the content; it may be called again after an error. The caller closes it and
+	// bounds what it reads.
+	Open func(ctx context.Context) (io.ReadCloser, error)
+}
+
+// Usage is what the provider says a run consumed. Members that a provider can't tell are zero.
+type Usage struct {
+	RunTime time.Duration // time of work, without waiting in a queue
+	Tokens  int64
+	Machine string // GPU name for rateSource machine
+	CostUSD string // exact decimal in US dollars as the provider charged it, for rateSource api
+}
+
+// Price is a rate known before the run. Empty members mean: as the definition says.
+type Price struct {
+	Machine string
+	CostUSD string
+}
+
+// Callback is the content of an authentic webhook.
+type Callback struct {
+	ProviderID string
+	EventID    string
+	State      RunState
+}

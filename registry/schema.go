@@ -1,0 +1,56 @@
+package registry
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// InputSchema is the ordered map of a tool's inputs. In JSON it is an object whose key order is kept.
+type InputSchema []InputField
+
+// OutputSchema is the ordered map of a tool's results. In JSON it is an object whose key order is kept.
+type OutputSchema []OutputField
+
+// Get finds an input by name.
+func (s InputSchema) Get(name string) (InputField, bool) {
+	for _, f := range s {
+		if f.Name == name {
+			return f, true
+		}
+	}
+	return InputField{}, false
+}
+
+// MarshalJSON writes an object in field order; an empty schema is {}.
+func (s InputSchema) MarshalJSON() ([]byte, error) {
+	return marshalOrdered(s, func(f InputField) string { return f.Name })
+}
+
+// MarshalJSON writes an object in field order; an empty schema is {}.
+func (s OutputSchema) MarshalJSON() ([]byte, error) {
+	return marshalOrdered(s, func(f OutputField) string { return f.Name })
+}
+
+func marshalOrdered[F any](fields []F, name func(F) string) ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, f := range fields {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		key, err := json.Marshal(name(f))
+		if err != nil {
+			return nil, err
+		}
+		value, err := json.Marshal(f)
+		if err != nil {
+			return nil, fmt.Errorf("field %q: %w", name(f), err)
+		}
+		b.Write(key)
+		b.WriteByte(':')
+		b.Write(value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}

@@ -1,0 +1,223 @@
+package registry
+
+import "encoding/json"
+
+// Tool is one callable, user-triggerable operation. A Tool that has been published in a Snapshot is
+// shared by all readers and must not be modified; use Clone to get a private copy.
+type Tool struct {
+	ToolID          string         `json:"toolId"`
+	Service         string         `json:"service"`
+	DisplayName     string         `json:"displayName"`
+	Description     string         `json:"description,omitempty"`
+	CommandName     string         `json:"commandName,omitempty"` // with its slash: "/fluxgeneral"
+	APIPath         string         `json:"apiPath,omitempty"`
+	InputSchema     InputSchema    `json:"inputSchema"`
+	OutputSchema    OutputSchema   `json:"outputSchema,omitempty"`
+	CostingModel    *CostingModel  `json:"costingModel,omitempty"`
+	WebhookStrategy *WebhookConfig `json:"webhookStrategy,omitempty"`
+	PlatformHints   *PlatformHints `json:"platformHints,omitempty"`
+	Metadata        map[string]any `json:"metadata,omitempty"`
+
+	// Version is the content hash of the definition: twelve hex digits, set by Seal.
+	Version      string       `json:"version,omitempty"`
+	Status       *Status      `json:"status,omitempty"`     // nil means active
+	Visibility   Visibility   `json:"visibility,omitempty"` // empty means public
+	Category     string       `json:"category,omitempty"`
+	Aliases      []string     `json:"aliases,omitempty"` // further tool ids and commands that lead here
+	Kind         string       `json:"kind,omitempty"`
+	Capability   Capability   `json:"capability,omitempty"` // empty means write
+	DeliveryMode DeliveryMode `json:"deliveryMode,omitempty"`
+	TimeoutMs    int64        `json:"timeoutMs,omitempty"` // zero means the runner's default
+	RetryPolicy  *RetryPolicy `json:"retryPolicy,omitempty"`
+	Idempotent   bool         `json:"idempotent,omitempty"`
+	Confirmation string       `json:"confirmation,omitempty"`
+	Cancels      string       `json:"cancels,omitempty"`
+	CancelFor    string       `json:"cancelFor,omitempty"`
+	PIIRequired  []string     `json:"piiRequired,omitempty"`
+	IntentTags   []string     `json:"intentTags,omitempty"`
+	Guidance     string       `json:"guidance,omitempty"`
+	Migrations   []Rename     `json:"migrations,omitempty"` // renamed inputs, for stored preferences
+	Delivery     Delivery     `json:"delivery,omitempty"`   // by platform name
+	Incomplete   bool         `json:"incomplete,omitempty"` // bootstrapped definition: listed, marked, not crashing (A77)
+}
+
+// InputType is one of the seven types of the contract.
+type InputType string
+
+// The seven input types. Media values (image, video, audio, file) travel as references, see Media.
+const (
+	TypeString  InputType = "string"
+	TypeNumber  InputType = "number"
+	TypeImage   InputType = "image"
+	TypeVideo   InputType = "video"
+	TypeAudio   InputType = "audio"
+	TypeFile    InputType = "file"
+	TypeBoolean InputType = "boolean"
+)
+
+// IsMedia reports whether values of the type are references to files.
+func (t InputType) IsMedia() bool {
+	return t == TypeImage || t == TypeVideo || t == TypeAudio || t == TypeFile
+}
+
+// InputField describes one input. Name equals its key in the InputSchema.
+//
+// Default, Choices, Min, Max and Step hold JSON values: string, bool, json.Number, []any or
+// map[string]any, never a float64.
+type InputField struct {
+	Name        string          `json:"name"`
+	Type        InputType       `json:"type"`
+	Required    bool            `json:"required"`
+	Default     any             `json:"default,omitempty"`
+	Description string          `json:"description,omitempty"`
+	Advanced    bool            `json:"advanced,omitempty"`
+	DisplayName string          `json:"displayName,omitempty"` // label; empty means Name
+	Choices     []Choice        `json:"choices,omitempty"`
+	Min         json.Number     `json:"min,omitempty"`
+	Max         json.Number     `json:"max,omitempty"`
+	Step        json.Number     `json:"step,omitempty"`
+	Integer     bool            `json:"integer,omitempty"`
+	Multiline   bool            `json:"multiline,omitempty"`
+	Multiple    bool            `json:"multiple,omitempty"` // takes a list of values, e.g. an album
+	Seed        bool            `json:"seed,omitempty"`     // a random seed: -1 or "random" asks for a fresh one, Vary changes it
+	Order       int             `json:"order,omitempty"`
+	Schema      json.RawMessage `json:"schema,omitempty"` // JSON Schema of nested values
+}
+
+// Label is what people see: DisplayName, or Name where there is none.
+func (f InputField) Label() string {
+	if f.DisplayName != "" {
+		return f.DisplayName
+	}
+	return f.Name
+}
+
+// Choice is one allowed value of an input, with an optional label.
+// In JSON it is the bare value, or {"value": ..., "label": ...} when it has a label.
+type Choice struct {
+	Value any
+	Label string
+}
+
+// OutputField describes one result. The contract names the type without defining it (A12); this is
+// the definition: a name (equal to the key in the OutputSchema), a type, a description. Types are
+// those of inputs plus "text"; 3D models have type file.
+type OutputField struct {
+	Name        string `json:"name"`
+	Type        string `json:"type"`
+	Description string `json:"description,omitempty"`
+}
+
+// CostingModel says what a run costs: units consumed times rate.
+type CostingModel struct {
+	Rate       json.Number `json:"rate"` // US dollars per unit, an exact decimal
+	Unit       CostUnit    `json:"unit"`
+	RateSource RateSource  `json:"rateSource"`
+}
+
+// CostUnit is what is counted.
+type CostUnit string
+
+// The units of the contract.
+const (
+	UnitSecond  CostUnit = "second"  // of the provider's run time, not of waiting in a queue
+	UnitToken   CostUnit = "token"   // as the provider reports usage
+	UnitRequest CostUnit = "request" // one accepted run that succeeded
+)
+
+// RateSource says where the rate comes from.
+type RateSource string
+
+// The rate sources of the contract and, last, the extension of A89.
+const (
+	RateStatic     RateSource = "static"     // Rate itself
+	RateMachine    RateSource = "machine"    // the rate of the GPU that ran it
+	RateAPI        RateSource = "api"        // the provider's answer
+	RateHistorical RateSource = "historical" // what the tool has cost lately
+)
+
+// WebhookConfig says how to read a provider's callback.
+type WebhookConfig struct {
+	ExpectedStatusField string   `json:"expectedStatusField"`
+	SuccessValue        string   `json:"successValue"`
+	DurationTracking    bool     `json:"durationTracking"`
+	ResultPath          []string `json:"resultPath,omitempty"`
+}
+
+// PlatformHints tell a chat platform how a tool is best fed.
+type PlatformHints struct {
+	PrimaryInput             string `json:"primaryInput"` // text, image, video, audio or file
+	SupportsFileCaption      bool   `json:"supportsFileCaption"`
+	SupportsReplyWithCommand bool   `json:"supportsReplyWithCommand"`
+}
+
+// State is the life state of a tool.
+type State string
+
+// The states of a tool.
+const (
+	StateActive      State = "active"
+	StateDeprecated  State = "deprecated"  // still runs, with a notice
+	StateUnavailable State = "unavailable" // refused, with the reason
+)
+
+// Status is a tool's state with its reason and, for a deprecated one, what replaces it.
+type Status struct {
+	State       State  `json:"state"`
+	Reason      string `json:"reason,omitempty"`
+	Replacement string `json:"replacement,omitempty"` // a toolId
+	Since       string `json:"since,omitempty"`       // RFC 3339 date
+}
+
+// Visibility says who gets to see a tool.
+type Visibility string
+
+// Public tools are listed for everybody, internal ones only for operators and agents, hidden ones
+// are in no list but run for whoever knows their id.
+const (
+	VisibilityPublic   Visibility = "public"
+	VisibilityInternal Visibility = "internal"
+	VisibilityHidden   Visibility = "hidden"
+)
+
+// Capability says whether a tool only reads or changes something.
+type Capability string
+
+// The two capabilities.
+const (
+	CapabilityRead  Capability = "read"
+	CapabilityWrite Capability = "write"
+)
+
+// DeliveryMode says how a result arrives. Empty is derived from the webhook strategy (A87).
+type DeliveryMode string
+
+// The delivery modes.
+const (
+	DeliveryImmediate DeliveryMode = "immediate"
+	DeliveryWebhook   DeliveryMode = "webhook"
+	DeliveryAsync     DeliveryMode = "async"
+)
+
+// RetryPolicy bounds the attempts of one call. MaxAttempts counts the first one.
+type RetryPolicy struct {
+	MaxAttempts int   `json:"maxAttempts"`
+	BackoffMs   int64 `json:"backoffMs,omitempty"`
+}
+
+// Rename moves stored preferences from an old input name to a new one. With When set it applies only
+// where the stored preference of that other input has that value (A88).
+type Rename struct {
+	From string         `json:"from"`
+	To   string         `json:"to"`
+	When map[string]any `json:"when,omitempty"`
+}
+
+// Delivery holds a tool's wishes by platform name, e.g. {"telegram": {"sendAs": "document"}}.
+type Delivery map[string]DeliveryHint
+
+// DeliveryHint is how results are sent on one platform.
+type DeliveryHint struct {
+	SendAs   string `json:"sendAs,omitempty"` // photo, document, video, animation, audio, voice
+	Filename string `json:"filename,omitempty"`
+}
