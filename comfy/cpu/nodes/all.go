@@ -1,0 +1,14 @@
+// Package nodes holds the node classes of the CPU engine.
+package nodes
+
+import "github.com/signalbox/signalbox/comfy/cpu/node"
+
+// All is the one list of every class the engine knows, in the order of the groups below.
+func All() []node.Node {
+	groups := [][]node.Node{}
+	var all []node.Node
+	for _, group := range groups {
+		all = append(all, group...)
+	}
+	return all
+}
