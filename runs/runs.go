@@ -1,0 +1,112 @@
+// Package runs is one run's life: bind, quote, accept, submit, watch, settle, deliver.
+//
+// A run is accepted in one transaction with the hold on the wallet and the queue job, or not at all.
+// Every later step is a queue job that is safe to repeat. Platforms and providers meet here as data.
+package runs
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/registry"
+)
+
+// Status is a run's state. See docs/runs.md for the machine.
+type Status string
+
+// The statuses. The last four are final.
+const (
+	StatusAwaitingConfirmation Status = "awaiting_confirmation"
+	StatusQueued               Status = "queued"
+	StatusSubmitted            Status = "submitted"
+	StatusRunning              Status = "running"
+	StatusSucceeded            Status = "succeeded"
+	StatusFailed               Status = "failed"
+	StatusCanceled             Status = "canceled"
+	StatusTimedOut             Status = "timed_out"
+)
+
+// Final reports whether the run is over.
+func (s Status) Final() bool {
+	return s == StatusSucceeded || s == StatusFailed || s == StatusCanceled || s == StatusTimedOut
+}
+
+// Source says where a bound value came from.
+type Source string
+
+// The sources, strongest first.
+const (
+	FromArgument   Source = "argument"   // typed, an option, an API input
+	FromAttachment Source = "attachment" // sent with the command, or by its caption
+	FromReply      Source = "reply"      // the message replied to
+	FromAnswer     Source = "answer"     // asked for and answered
+	FromPreset     Source = "preset"
+	FromPreference Source = "preference" // the user's setting
+	FromChat       Source = "chat"       // the chat's setting
+	FromDefault    Source = "default"    // the tool's default
+	FromRandom     Source = "random"     // a seed we drew
+)
+
+// Run is one run as everybody sees it.
+type Run struct {
+	ID            string // UUIDv7; also the provider's idempotency handle
+	AccountID     string
+	Tool          registry.Tool // as it was accepted
+	Status        Status
+	Fraction      *float64 // 0..1 when a real percentage is known
+	Stage         string
+	QueuePosition int // 1 is next; 0 unknown
+	Inputs        map[string]any
+	Sources       map[string]Source
+	Outputs       []Output
+	Quote         billing.Quote
+	Cost          billing.NanoUSD
+	Receipt       *billing.Receipt // once over
+	Error         *Failure         // once failed, canceled or timed out
+	Origin        Origin
+	Parent        string // the run this one repeats or varies
+	CreatedAt     time.Time
+	StartedAt     *time.Time
+	EndedAt       *time.Time
+	DeliveredAt   *time.Time
+}
+
+// Output is one stored result.
+type Output struct {
+	Name     string `json:"name"`
+	Type     string `json:"type"` // image, video, audio, file, text
+	Text     string `json:"text,omitempty"`
+	Media    string `json:"media,omitempty"` // "asset:<sha256>"
+	FileName string `json:"fileName,omitempty"`
+	MIMEType string `json:"mimeType,omitempty"`
+	Width    int    `json:"width,omitempty"`
+	Height   int    `json:"height,omitempty"`
+	Bytes    int64  `json:"bytes,omitempty"`
+}
+
+// Failure is why a run ended without a result; Message is safe to show.
+type Failure struct {
+	Code      string `json:"code"`
+	Message   string `json:"message"`
+	Retryable bool   `json:"retryable"`
+}
+
+// Origin says where a run was asked for and where its result goes. Target is the platform's own data
+// (chat, topic, messages), opaque to runs.
+type Origin struct {
+	Platform string          `json:"platform"` // telegram, discord, web, api
+	Target   json.RawMessage `json:"target,omitempty"`
+}
+
+// Request asks for a run.
+type Request struct {
+	AccountID string
+	ToolID    string
+	Values    map[Source]map[string]any // raw values by source; text is parsed by the field's type
+	Origin    Origin
+	Parent    string
+	// IdempotencyKey makes a repeated request return the run of the first; unique per account.
+	// Empty: every request is a new run.
+	IdempotencyKey string
+}
