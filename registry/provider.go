@@ -59,7 +59,13 @@ type (
 type Call struct {
 	RunID  string // UUID
 	UserID string
-	Tool   Tool // as it was accepted; a reload since then does not matter
+	// Handle is the UUID to hand to a provider that takes an idempotency handle: the run's id, or a
+	// fresh one when the run is tried again after a definite failure.
+	Handle string
+	// Repeated says that an earlier Submit with this Handle may have reached the provider: it has to be
+	// asked before anything is sent again.
+	Repeated bool
+	Tool     Tool // as it was accepted; a reload since then does not matter
 	// Inputs holds a value for each bound input: string, bool, json.Number, []any, map[string]any;
 	// media are Media references (strings).
 	Inputs      map[string]any
