@@ -1,0 +1,80 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"io"
+)
+
+// Adapter is one chat platform. All methods may be called from many goroutines at once.
+//
+// An adapter keeps to its platform's rate limits by itself: a call waits for its turn as long as ctx
+// allows, and a refusal "too many requests" is waited out and repeated inside the call where the wait
+// fits ctx's deadline. Where it does not fit, the call returns a *registry.Error with CodeRateLimited,
+// Retryable and RetryAfter. Messages marked Droppable never wait: they return such an error at once.
+//
+// Other errors worth telling apart wrap ErrGone, ErrUnreachable, ErrTooLarge, ErrNoRight or
+// ErrUncertain. A refusal of the markup is repaired inside the adapter (sent again as plain text), a
+// reply target that is gone is left out, an edit that changes nothing is a success.
+type Adapter interface {
+	// Platform is the name under which identities and runs of this adapter are kept. It is stable.
+	Platform() string
+
+	// Capabilities tells what the platform can do. It is constant while the adapter runs.
+	Capabilities() Capabilities
+
+	// Send posts a new message and returns where it went. An album gives one reference per item, in
+	// order; anything else gives exactly one.
+	Send(ctx context.Context, m Message) ([]MessageRef, error)
+
+	// Edit replaces text, media and buttons of an own message and returns its (possibly changed)
+	// reference. A message without Buttons loses its buttons. Turning a text message into one with a
+	// single media item needs Capabilities.EditToMedia; editing a message with media (ref.Media) while
+	// m.Media is empty changes its caption and keeps the media.
+	Edit(ctx context.Context, ref MessageRef, m Message) (MessageRef, error)
+
+	// EditButtons replaces only the buttons.
+	EditButtons(ctx context.Context, ref MessageRef, rows [][]Button) error
+
+	// Delete removes an own message. One that is already gone is no error.
+	Delete(ctx context.Context, ref MessageRef) error
+
+	// AnswerPress answers the press of a button. A press too old to be answered, or answered before,
+	// is no error.
+	AnswerPress(ctx context.Context, p Press, a PressAnswer) error
+
+	// Working shows that something is being done, for at most Capabilities.WorkingFor. It never waits
+	// for rate limits. Platforms without such a sign do nothing.
+	Working(ctx context.Context, to Place, what Activity) error
+
+	// Fetch opens an attachment that came in. The caller closes it and bounds what it reads; a file the
+	// platform does not hand out for its size wraps ErrTooLarge.
+	Fetch(ctx context.Context, a Attachment) (io.ReadCloser, error)
+
+	// SyncCommands makes the platform's command lists equal to sets, which hold no more than
+	// Capabilities.Commands allows. Equal lists cost no call.
+	SyncCommands(ctx context.Context, sets []CommandSet) error
+}
+
+// Receiver takes what comes in from a platform; the Router is one.
+//
+// When Receive returns nil the updates are stored and will be handled, also after a crash; the adapter
+// may confirm them to the platform. Updates whose ID was received before are ignored. Receive returns
+// quickly and does not wait for the updates to be handled.
+type Receiver interface {
+	Receive(ctx context.Context, platform string, updates ...Incoming) error
+}
+
+// Errors that adapters wrap.
+var (
+	// ErrGone: the message to edit does not exist any more, or can't be edited.
+	ErrGone = errors.New("the message is gone")
+	// ErrUnreachable: the chat can't be written to (blocked, kicked, deleted, never started).
+	ErrUnreachable = errors.New("the chat can't be reached")
+	// ErrTooLarge: a file or a text is beyond the platform's limit.
+	ErrTooLarge = errors.New("too large for the platform")
+	// ErrNoRight: the bot lacks a right in this chat; the error's text names it.
+	ErrNoRight = errors.New("the bot lacks a right in this chat")
+	// ErrUncertain: the call may or may not have had its effect (time-out or cut after sending).
+	ErrUncertain = errors.New("the platform did not confirm")
+)

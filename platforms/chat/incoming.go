@@ -1,0 +1,118 @@
+package chat
+
+import (
+	"time"
+
+	"github.com/signalbox/signalbox/users"
+)
+
+// Incoming is one update from a platform. It is stored as JSON until it has been handled, so handles in
+// it must still work after a restart.
+type Incoming struct {
+	// ID is unique among the platform's updates: the same update delivered twice has the same ID.
+	ID   string         `json:"id"`
+	Kind IncomingKind   `json:"kind"`
+	Chat Chat           `json:"chat"`
+	From users.Identity `json:"from"`
+	At   time.Time      `json:"at"`
+
+	// Message is the message that came, was edited, or carries the pressed button.
+	Message MessageRef `json:"message"`
+	// Command is the command's name as typed, without slash and without the bot's own name; empty when
+	// the message is none. Adapters don't pass on commands addressed to other bots. See ParseCommand.
+	Command string `json:"command,omitempty"`
+	// Text is the text or caption; where Command is set, what follows it.
+	Text string `json:"text,omitempty"`
+	// Options are typed options of the command by input name (string, bool, json.Number), on platforms
+	// that have them. An option that takes a file holds "attachment:N", the index into Attachments.
+	Options     map[string]any `json:"options,omitempty"`
+	Attachments []Attachment   `json:"attachments,omitempty"`
+	// ReplyTo is the message replied to.
+	ReplyTo *Quoted `json:"replyTo,omitempty"`
+	// Album groups messages that were sent as one; its items arrive as updates of their own.
+	Album string `json:"album,omitempty"`
+
+	Press      *Press     `json:"press,omitempty"`      // KindPress only
+	Membership Membership `json:"membership,omitempty"` // KindMembership only
+}
+
+// IncomingKind says what an update is.
+type IncomingKind string
+
+// The kinds of updates.
+const (
+	KindMessage    IncomingKind = "message"
+	KindPress      IncomingKind = "press"
+	KindEdited     IncomingKind = "edited"
+	KindMembership IncomingKind = "membership"
+)
+
+// Place is where a message goes: a chat and, within it, a topic or thread (empty: none).
+type Place struct {
+	Chat  string `json:"chat"`
+	Topic string `json:"topic,omitempty"`
+}
+
+// ChatKind says who reads a chat.
+type ChatKind string
+
+// The kinds of chats.
+const (
+	ChatPrivate ChatKind = "private"
+	ChatGroup   ChatKind = "group" // groups and channels
+)
+
+// Chat is a chat as updates name it.
+type Chat struct {
+	Place
+	Kind  ChatKind `json:"kind"`
+	Title string   `json:"title,omitempty"`
+}
+
+// MessageRef finds a message again, also after a restart. ID is opaque to the Router. Media tells that
+// the message carries media, so that an edit of its text is one of its caption; the adapter sets it.
+type MessageRef struct {
+	Place
+	ID    string `json:"id"`
+	Media bool   `json:"media,omitempty"`
+}
+
+// IsZero reports whether the reference leads nowhere.
+func (r MessageRef) IsZero() bool { return r.ID == "" }
+
+// Attachment is a file somebody sent. Only what the platform tells is set.
+type Attachment struct {
+	Kind     MediaKind `json:"kind"`
+	Name     string    `json:"name,omitempty"`
+	MIMEType string    `json:"mimeType,omitempty"`
+	Bytes    int64     `json:"bytes,omitempty"`
+	Width    int       `json:"width,omitempty"`
+	Height   int       `json:"height,omitempty"`
+	// Handle is the adapter's own key for Fetch; it works after a restart too.
+	Handle string `json:"handle"`
+}
+
+// Quoted is a message replied to.
+type Quoted struct {
+	Ref         MessageRef   `json:"ref"`
+	Own         bool         `json:"own,omitempty"` // sent by this bot
+	Text        string       `json:"text,omitempty"`
+	Attachments []Attachment `json:"attachments,omitempty"`
+}
+
+// Press is a pressed button.
+type Press struct {
+	ID   string `json:"id"` // what AnswerPress needs
+	Data string `json:"data"`
+	// Handle is the adapter's own, e.g. an interaction's token.
+	Handle string `json:"handle,omitempty"`
+}
+
+// Membership says what became of the bot in a chat.
+type Membership string
+
+// The changes of membership.
+const (
+	MemberJoined  Membership = "joined"  // added to a group, or unblocked by a person
+	MemberRemoved Membership = "removed" // removed from a group, or blocked by a person
+)
