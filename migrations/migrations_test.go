@@ -1,0 +1,184 @@
+package migrations_test
+
+import (
+	"context"
+	"io/fs"
+	"log/slog"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
+	"github.com/signalbox/signalbox/migrations"
+	"golang.org/x/sync/errgroup"
+)
+
+var quiet = slog.New(slog.DiscardHandler)
+
+func TestUpDownUp(t *testing.T) {
+	t.Parallel()
+	pool := postgrestest.NewEmpty(t)
+	before := objects(t, pool)
+
+	first := up(t, pool)
+	if first == 0 {
+		t.Fatal("the first Up applied nothing")
+	}
+	migrated := objects(t, pool)
+	if again := up(t, pool); again != 0 {
+		t.Errorf("the second Up applied %d steps, want 0", again)
+	}
+	if err := migrations.Down(t.Context(), pool, 0, quiet); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, objects(t, pool)); diff != "" {
+		t.Errorf("Down to 0 left something behind (-before +after):\n%s", diff)
+	}
+	if second := up(t, pool); second != first {
+		t.Errorf("Up after Down applied %d steps, the first time %d", second, first)
+	}
+	if diff := cmp.Diff(migrated, objects(t, pool)); diff != "" {
+		t.Errorf("Up after Down made another schema (-first +second):\n%s", diff)
+	}
+}
+
+func TestUpByFourAtOnceAppliesOnce(t *testing.T) {
+	t.Parallel()
+	pool := postgrestest.NewEmpty(t)
+	var group errgroup.Group
+	applied := make([]int, 4)
+	for i := range applied {
+		group.Go(func() (err error) {
+			applied[i], err = migrations.Up(t.Context(), pool, quiet)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	starters := 0
+	for _, n := range applied {
+		if n > 0 {
+			starters++
+		}
+	}
+	if starters != 1 {
+		t.Errorf("applied %v, want all steps by one starter", applied)
+	}
+}
+
+func TestUpGivesUpWaitingWhenCancelled(t *testing.T) {
+	t.Parallel()
+	pool := postgrestest.NewEmpty(t)
+	holder, err := pool.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer holder.Release()
+	// The key is part of the contract between releases: an old program and a
+	// new one must exclude each other.
+	if _, err := holder.Exec(t.Context(), `SELECT pg_advisory_lock($1)`, int64(0x5349474e414c)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		_, err := migrations.Up(ctx, pool, quiet)
+		done <- err
+	}()
+	cancel()
+	if err := <-done; err == nil {
+		t.Error("Up ended without an error while somebody else held the lock")
+	}
+}
+
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	pool := postgrestest.NewEmpty(t)
+	for _, step := range status(t, pool) {
+		if !step.Applied.IsZero() {
+			t.Errorf("%s is applied before Up", step.Name)
+		}
+	}
+	up(t, pool)
+	for _, step := range status(t, pool) {
+		if step.Applied.IsZero() {
+			t.Errorf("%s is pending after Up", step.Name)
+		}
+	}
+}
+
+// TestFilesFollowTheRules holds the naming that keeps parallel work apart.
+func TestFilesFollowTheRules(t *testing.T) {
+	t.Parallel()
+	names, err := fs.Glob(migrations.FS, "*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	form := regexp.MustCompile(`^(\d{4})_[a-z0-9_]+\.sql$`)
+	seen := make(map[int]string)
+	for _, name := range names {
+		match := form.FindStringSubmatch(name)
+		if match == nil {
+			t.Errorf("%s: want NNNN_name.sql", name)
+			continue
+		}
+		number, err := strconv.Atoi(match[1])
+		if err != nil || number < 1 || number > 59 {
+			t.Errorf("%s: want a number of the ranges in the package comment", name)
+		}
+		if other, taken := seen[number]; taken {
+			t.Errorf("%s and %s have one number", name, other)
+		}
+		seen[number] = name
+	}
+}
+
+func up(t *testing.T, pool *pgxpool.Pool) int {
+	t.Helper()
+	n, err := migrations.Up(t.Context(), pool, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func status(t *testing.T, pool *pgxpool.Pool) []migrations.Step {
+	t.Helper()
+	steps, err := migrations.Status(t.Context(), pool, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(steps) == 0 {
+		t.Fatal("Status lists no steps")
+	}
+	return steps
+}
+
+// objects lists what the schema consists of, without the migration tools' own
+// tables.
+func objects(t *testing.T, pool *pgxpool.Pool) []string {
+	t.Helper()
+	rows, err := pool.Query(t.Context(), `
+		SELECT name FROM (
+			SELECT 'relation ' || c.relname || '.' || coalesce(a.attname || ' ' || format_type(a.atttypid, a.atttypmod), '') AS name
+			FROM pg_class c LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+			WHERE c.relnamespace = 'public'::regnamespace
+			UNION ALL SELECT 'function ' || p.oid::regprocedure FROM pg_proc p WHERE p.pronamespace = 'public'::regnamespace
+			UNION ALL SELECT 'type ' || t.typname FROM pg_type t WHERE t.typnamespace = 'public'::regnamespace
+			UNION ALL SELECT 'constraint ' || conname || pg_get_constraintdef(oid) FROM pg_constraint WHERE connamespace = 'public'::regnamespace
+			UNION ALL SELECT 'trigger ' || tgname FROM pg_trigger WHERE NOT tgisinternal
+			UNION ALL SELECT 'extension ' || extname FROM pg_extension
+		) all_objects WHERE name !~ 'goose_db_version|river_migration' ORDER BY name COLLATE "C"`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
