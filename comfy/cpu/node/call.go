@@ -26,9 +26,10 @@ type Call struct {
 	Meta []MetaText
 	// MaxPixels bounds B*H*W of any image or mask a node may make. 0: no bound.
 	MaxPixels int
-	// OnProgress and OnPreview take reports; nil ignores them.
-	OnProgress func(value, limit float64)
+	// OnProgress, OnPreview and OnNote take reports; nil ignores them.
+	OnProgress func(value, limit int)
 	OnPreview  func(format PreviewFormat, picture []byte)
+	OnNote     func(text string)
 
 	values map[string]any
 }
@@ -186,7 +187,7 @@ func (c *Call) GroupNames(name string) []string {
 // Progress reports that value of limit steps are done.
 func (c *Call) Progress(value, limit int) {
 	if c.OnProgress != nil {
-		c.OnProgress(float64(value), float64(limit))
+		c.OnProgress(value, limit)
 	}
 }
 
@@ -194,6 +195,13 @@ func (c *Call) Progress(value, limit int) {
 func (c *Call) Preview(format PreviewFormat, picture []byte) {
 	if c.OnPreview != nil {
 		c.OnPreview(format, picture)
+	}
+}
+
+// Note sends a short text about the run to the clients, shown at the node.
+func (c *Call) Note(text string) {
+	if c.OnNote != nil {
+		c.OnNote(text)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path"
+	"path/filepath"
 	"sort"
 	"strconv"
 	"strings"
@@ -37,8 +38,12 @@ func OpenFiles(input, output, temp string, now func() time.Time) (*Files, error)
 		now = time.Now
 	}
 	f := &Files{roots: map[Folder]*os.Root{}, now: now}
-	for folder, dir := range map[Folder]string{InFolder: input, OutFolder: output, TempFolder: temp} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
+	for folder, given := range map[Folder]string{InFolder: input, OutFolder: output, TempFolder: temp} {
+		dir, err := filepath.Abs(given)
+		if err == nil {
+			err = os.MkdirAll(dir, 0o755)
+		}
+		if err != nil {
 			return nil, errors.Join(fmt.Errorf("%s folder: %w", folder, err), f.Close())
 		}
 		root, err := os.OpenRoot(dir)
@@ -172,10 +177,13 @@ func (f *Files) Saver(folder Folder, prefix string, width, height int) (*Saver, 
 	clean := path.Clean(f.expand(prefix, width, height))
 	subfolder, name := path.Split(clean)
 	subfolder = strings.TrimSuffix(subfolder, "/")
-	if path.IsAbs(clean) || clean == ".." || strings.HasPrefix(clean, "../") || strings.ContainsRune(clean, 0) {
-		return nil, Raise("Exception", "Saving image outside the output folder is not allowed: the prefix %q leads out of it", prefix)
-	}
 	root := f.roots[folder]
+	if path.IsAbs(clean) || clean == ".." || strings.HasPrefix(clean, "../") {
+		return nil, outside(root.Name(), subfolder)
+	}
+	if strings.ContainsRune(clean, 0) {
+		return nil, ValueError("embedded null byte")
+	}
 	dir := subfolder
 	if dir == "" {
 		dir = "."
@@ -212,6 +220,19 @@ func (s *Saver) Save(batch int, ext string, write func(io.Writer) error) (FileRe
 	}
 	s.counter++
 	return FileRef{Filename: file, Subfolder: s.subfolder, Type: s.folder}, nil
+}
+
+// outside is the refusal that clients of a real server know, word by word.
+func outside(root, subfolder string) error {
+	full := filepath.Join(root, subfolder)
+	if path.IsAbs(subfolder) {
+		full = subfolder
+	}
+	common := root
+	for common != "/" && common != "." && full != common && !strings.HasPrefix(full, common+"/") {
+		common = filepath.Dir(common)
+	}
+	return Raise("Exception", "**** ERROR: Saving image outside the output folder is not allowed.\n full_output_folder: %s\n         output_dir: %s\n         commonpath: %s", full, root, common)
 }
 
 func (f *Files) expand(prefix string, width, height int) string {

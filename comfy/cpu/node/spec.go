@@ -179,6 +179,14 @@ func (in Input) With(key string, value any) Input {
 	return in
 }
 
+// Braces shows an empty options object for an input without options, as some classes of the older style do.
+func (in Input) Braces() Input {
+	if in.Attrs == nil {
+		in.Attrs = map[string]any{}
+	}
+	return in
+}
+
 // Default sets the default value.
 func (in Input) Default(v any) Input { return in.With("default", v) }
 
