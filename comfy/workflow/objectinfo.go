@@ -1,0 +1,310 @@
+package workflow
+
+import (
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// ObjectInfo holds the node declarations of one server, as GET /object_info gives them. It is not
+// modified after ParseObjectInfo and may be shared.
+type ObjectInfo struct {
+	classes map[string]*ClassInfo
+}
+
+// ClassInfo declares one node class.
+type ClassInfo struct {
+	Name, DisplayName, Description, Category string
+	Module                                   string      // python_module, e.g. "custom_nodes.ComfyUI-KJNodes"
+	Inputs                                   []InputSpec // required ones first, in the order of the declaration
+	Outputs                                  []string    // types
+	OutputNames                              []string
+	OutputNode                               bool // its result is a result of the workflow
+	APINode                                  bool // calls a paid service
+	Deprecated, Experimental                 bool
+}
+
+// InputSpec declares one input.
+type InputSpec struct {
+	Name     string
+	Type     string // COMBO also for the old form, a list of options
+	Required bool
+	Options  []any // of a combo, as declared
+	Default  any   // nil where none is declared
+	Min      json.Number
+	Max      json.Number // up to 2^64-1
+	Step     json.Number
+	Tooltip  string
+	Upload   string // image, video, audio or file, where the editor offers an upload
+
+	Multiline, Advanced, ForceInput, DynamicPrompts, MultiSelect, Remote bool
+
+	Branches []Branch  // of a COMFY_DYNAMICCOMBO_V3
+	Grow     *Autogrow // of a COMFY_AUTOGROW_V3
+
+	control controlMark
+	widget  bool
+}
+
+// Branch is one option of a dynamic combo with the inputs that it brings along.
+type Branch struct {
+	Key    string
+	Inputs []InputSpec
+}
+
+// Autogrow is an input that repeats: Prefix0, Prefix1, ... or the given Names.
+type Autogrow struct {
+	Input    InputSpec
+	Prefix   string
+	Names    []string
+	Min, Max int
+}
+
+// controlMark says whether the editor adds a control_after_generate widget.
+type controlMark int8
+
+const (
+	controlUnsaid controlMark = iota
+	controlYes
+	controlNo
+)
+
+const (
+	typeDynamicCombo = "COMFY_DYNAMICCOMBO_V3"
+	typeAutogrow     = "COMFY_AUTOGROW_V3"
+	typeMatch        = "COMFY_MATCHTYPE_V3"
+)
+
+// Class finds a declaration. It may be called on nil.
+func (o *ObjectInfo) Class(name string) (*ClassInfo, bool) {
+	if o == nil {
+		return nil, false
+	}
+	c, ok := o.classes[name]
+	return c, ok
+}
+
+// Len is the number of classes. It may be called on nil.
+func (o *ObjectInfo) Len() int {
+	if o == nil {
+		return 0
+	}
+	return len(o.classes)
+}
+
+// Classes gives all names, sorted.
+func (o *ObjectInfo) Classes() []string {
+	if o == nil {
+		return nil
+	}
+	out := make([]string, 0, len(o.classes))
+	for name := range o.classes {
+		out = append(out, name)
+	}
+	sort.Strings(out)
+	return out
+}
+
+// ParseObjectInfo reads the body of GET /object_info. Classes whose declaration makes no sense are left
+// out; a body without any class is an error.
+func ParseObjectInfo(data []byte) (*ObjectInfo, error) {
+	v, err := decodeJSON(data)
+	if err != nil {
+		return nil, fmt.Errorf("object_info: %w", err)
+	}
+	root, ok := v.(*object)
+	if !ok {
+		return nil, fmt.Errorf("object_info: a JSON object is expected, this is %s", kindOf(v))
+	}
+	info := &ObjectInfo{classes: make(map[string]*ClassInfo, len(root.keys))}
+	for i, name := range root.keys {
+		if o, ok := root.vals[i].(*object); ok && o.has("input") {
+			info.classes[strings.Clone(name)] = newClassInfo(name, o)
+		}
+	}
+	if len(info.classes) == 0 {
+		return nil, fmt.Errorf("object_info: no node class found, expected the body of GET /object_info")
+	}
+	return info, nil
+}
+
+func newClassInfo(name string, o *object) *ClassInfo {
+	c := &ClassInfo{
+		Name: strings.Clone(name), DisplayName: cloneString(o.get("display_name")), Description: cloneString(o.get("description")),
+		Category: cloneString(o.get("category")), Module: cloneString(o.get("python_module")),
+		OutputNode: asBool(o.get("output_node")), APINode: asBool(o.get("api_node")),
+		Deprecated: asBool(o.get("deprecated")), Experimental: asBool(o.get("experimental")),
+	}
+	in, order := asObject(o.get("input")), asObject(o.get("input_order"))
+	c.Inputs = append(specs(asObject(in.get("required")), order.get("required"), true, 0), specs(asObject(in.get("optional")), order.get("optional"), false, 0)...)
+	for _, t := range asArray(o.get("output")) {
+		c.Outputs = append(c.Outputs, strings.Clone(slotType(t)))
+	}
+	for _, n := range asArray(o.get("output_name")) {
+		c.OutputNames = append(c.OutputNames, cloneString(n))
+	}
+	return c
+}
+
+func cloneString(v any) string { return strings.Clone(asString(v)) }
+
+// specs reads one section of a declaration in the given order, or in document order.
+func specs(section *object, order any, required bool, depth int) []InputSpec {
+	if section == nil || depth > 8 {
+		return nil
+	}
+	names := section.keys
+	if list := asArray(order); len(list) == len(section.keys) {
+		names = nil
+		for _, n := range list {
+			names = append(names, asString(n))
+		}
+	}
+	out := make([]InputSpec, 0, len(names))
+	for _, name := range names {
+		if decl := asArray(section.get(name)); len(decl) > 0 {
+			out = append(out, newSpec(strings.Clone(name), decl, required, depth))
+		}
+	}
+	return out
+}
+
+func newSpec(name string, decl []any, required bool, depth int) InputSpec {
+	s := InputSpec{Name: name, Required: required}
+	var opts *object
+	if len(decl) > 1 {
+		opts = asObject(decl[1])
+	}
+	switch t := decl[0].(type) {
+	case string:
+		s.Type = strings.Clone(t)
+		if t == typeDynamicCombo {
+			s.Branches = branches(opts, depth)
+		} else if list := asArray(opts.get("options")); list != nil {
+			s.Options = plain(list).([]any)
+		}
+	case []any:
+		s.Type, s.Options = "COMBO", plain(t).([]any)
+	}
+	if s.Type == typeAutogrow {
+		s.Grow = newAutogrow(opts, depth)
+	}
+	s.options(opts)
+	s.widget = s.isWidget(opts)
+	return s
+}
+
+func (s *InputSpec) options(o *object) {
+	s.Default = plain(o.get("default"))
+	s.Min, s.Max, s.Step = cloneNumber(o.get("min")), cloneNumber(o.get("max")), cloneNumber(o.get("step"))
+	s.Tooltip = cloneString(o.get("tooltip"))
+	s.Multiline, s.Advanced, s.ForceInput = asBool(o.get("multiline")), asBool(o.get("advanced")), asBool(o.get("forceInput"))
+	s.DynamicPrompts, s.MultiSelect = asBool(o.get("dynamicPrompts")), asBool(o.get("multiselect")) && s.Type != "COMBO"
+	s.Remote = o.get("remote") != nil
+	for _, kind := range []string{"image", "video", "audio", "file"} {
+		if asBool(o.get(kind + "_upload")) {
+			s.Upload = kind
+		}
+	}
+	if asBool(o.get("animated_image_upload")) {
+		s.Upload = kindImage
+	}
+	switch v := o.get("control_after_generate").(type) {
+	case bool:
+		if s.control = controlNo; v {
+			s.control = controlYes
+		}
+	case string:
+		s.control = controlYes
+	}
+}
+
+func cloneNumber(v any) json.Number {
+	n, _ := v.(json.Number)
+	return json.Number(strings.Clone(string(n)))
+}
+
+// isWidget says whether the input has a place among the widget values of a saved graph.
+func (s *InputSpec) isWidget(o *object) bool {
+	switch s.Type {
+	case "INT", "FLOAT", "STRING", "BOOLEAN", "COMBO", typeDynamicCombo, "COLOR", "CURVE", "RANGE", "BOUNDING_BOX", "MARKDOWN", "IMAGEUPLOAD", "FILEUPLOAD",
+		"TREESELECT", "CHART", "GALLERIA", "TEXTAREA", "LOAD_3D", "LOAD_3D_ANIMATION", "WEBCAM", "AUDIO_RECORD", "AUDIO_UI", "IMAGECOMPARE", "PAINTER":
+		return true
+	}
+	return o.get("widgetType") != nil
+}
+
+// hasControl says whether a control value follows this input's value.
+func (s *InputSpec) hasControl() bool {
+	if s.control == controlUnsaid {
+		return s.Type == "INT" && (s.Name == "seed" || s.Name == "noise_seed")
+	}
+	return s.control == controlYes
+}
+
+func branches(o *object, depth int) []Branch {
+	var out []Branch
+	for _, v := range asArray(o.get("options")) {
+		b := asObject(v)
+		in := asObject(b.get("inputs"))
+		out = append(out, Branch{
+			Key:    cloneString(b.get("key")),
+			Inputs: append(specs(asObject(in.get("required")), nil, true, depth+1), specs(asObject(in.get("optional")), nil, false, depth+1)...),
+		})
+	}
+	return out
+}
+
+func newAutogrow(o *object, depth int) *Autogrow {
+	t := asObject(o.get("template"))
+	g := &Autogrow{Prefix: cloneString(t.get("prefix"))}
+	g.Min, _ = asInt(t.get("min"))
+	g.Max, _ = asInt(t.get("max"))
+	for _, n := range asArray(t.get("names")) {
+		g.Names = append(g.Names, cloneString(n))
+	}
+	in := asObject(t.get("input"))
+	for _, section := range []string{"required", "optional"} {
+		if list := specs(asObject(in.get(section)), nil, section == "required", depth+1); len(list) > 0 {
+			g.Input = list[0]
+			break
+		}
+	}
+	return g
+}
+
+// fallback is the value an input has when the file says nothing; ok is false where there is none.
+func (s *InputSpec) fallback() (v any, ok bool) {
+	if s.Default != nil {
+		return s.Default, true
+	}
+	switch s.Type {
+	case "COMBO":
+		if len(s.Options) > 0 {
+			return s.Options[0], true
+		}
+	case typeDynamicCombo:
+		if len(s.Branches) > 0 {
+			return s.Branches[0].Key, true
+		}
+	case "STRING":
+		return "", true
+	case "BOOLEAN":
+		return false, true
+	case "INT", "FLOAT":
+		return json.Number("0"), true
+	}
+	return nil, false
+}
+
+// branch finds the inputs that a dynamic combo's value brings along.
+func (s *InputSpec) branch(v any) []InputSpec {
+	key, _ := v.(string)
+	for _, b := range s.Branches {
+		if b.Key == key {
+			return b.Inputs
+		}
+	}
+	return nil
+}
