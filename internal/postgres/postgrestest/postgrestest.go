@@ -42,7 +42,15 @@ import (
 var joinServer = sync.OnceValues(func() (*server, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	return join(ctx)
+	user, err := cluster.ServerUser()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := sharedDir(user)
+	if err != nil {
+		return nil, err
+	}
+	return join(ctx, user, dir)
 })
 
 // New returns a pool on a database of t's own with all migrations applied. It

@@ -73,17 +73,9 @@ type server struct {
 	templateErr  error
 }
 
-// join makes this program a user of the shared server, which it starts if it
+// join makes this program a user of the server in dir, which it starts if it
 // is not running.
-func join(ctx context.Context) (*server, error) {
-	user, err := cluster.ServerUser()
-	if err != nil {
-		return nil, err
-	}
-	dir, err := sharedDir(user)
-	if err != nil {
-		return nil, err
-	}
+func join(ctx context.Context, user cluster.User, dir string) (*server, error) {
 	s := &server{cluster: &cluster.Cluster{Dir: dir, User: user}}
 	unlock, err := lockFile(ctx, s.path("start.lock"))
 	if err != nil {
