@@ -18,6 +18,7 @@ type Capabilities struct {
 	AlbumMax     int  // media items in one message; below 2: no albums
 	AlbumButtons bool // albums can carry buttons
 	ForceReply   bool // Message.Ask opens the reply field
+	AskButtons   bool // Message.Ask and Message.Buttons work together
 	Ephemeral    bool // Message.OnlyFor works
 	Alerts       bool // PressAnswer.Alert is shown as a dialog
 

@@ -21,6 +21,9 @@ type Incoming struct {
 	// Command is the command's name as typed, without slash and without the bot's own name; empty when
 	// the message is none. Adapters don't pass on commands addressed to other bots. See ParseCommand.
 	Command string `json:"command,omitempty"`
+	// Addressed tells that the message is meant for this bot beyond doubt: it names the bot, or answers
+	// one of its messages. In private chats it does not matter.
+	Addressed bool `json:"addressed,omitempty"`
 	// Text is the text or caption; where Command is set, what follows it.
 	Text string `json:"text,omitempty"`
 	// Options are typed options of the command by input name (string, bool, json.Number), on platforms

@@ -15,8 +15,8 @@ type Message struct {
 	Text    Text       // caption where there are Media
 	Media   []Media    // two and more are an album
 	Buttons [][]Button
-	// Ask opens the reply field of the person addressed; needs Capabilities.ForceReply. Not together
-	// with Buttons on platforms that allow only one of them: the adapter then keeps Ask.
+	// Ask opens the reply field of the person addressed; needs Capabilities.ForceReply, and together with
+	// Buttons also Capabilities.AskButtons.
 	Ask *Ask
 	// OnlyFor makes the message visible to one person only (their external id); needs
 	// Capabilities.Ephemeral. Trigger is then the update answered.

@@ -1,0 +1,282 @@
+package chat
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/signalbox/signalbox/registry"
+)
+
+// arguments are what somebody typed after a command: free text, and values of named inputs as text.
+type arguments struct {
+	text   string
+	values map[string]any // by input name; a list where an input that takes several is named repeatedly
+}
+
+// unknownOption is an option that no input is called, though one nearly is.
+type unknownOption struct {
+	name    string
+	nearest string // the input meant, probably
+}
+
+func (e *unknownOption) Error() string { return "unknown option " + e.name }
+
+// missingValue is an option without its value.
+type missingValue struct{ name string }
+
+func (e *missingValue) Error() string { return "no value for option " + e.name }
+
+// parseArguments reads
+//
+//	a red bicycle steps=20 style="oil painting" seed=-1 --tiled
+//
+// Options may stand anywhere: name=value, --name=value, --name value, and --name alone for a boolean.
+// Values with blanks are quoted. Names are those of inputs or their labels, without regard to case, and
+// with _ or - for a blank. What is no option is free text and keeps its own blanks and lines. A word that
+// merely looks like an option ("E=mc2") is text, unless an input is nearly called so: then it's a slip
+// and an *unknownOption. Everything after a "--" that stands alone is text.
+func parseArguments(s string, schema registry.InputSchema) (arguments, error) {
+	p := argumentParser{rest: s, schema: schema, values: map[string]any{}}
+	for p.rest != "" {
+		if err := p.token(); err != nil {
+			return arguments{}, err
+		}
+	}
+	return arguments{text: unquoteWhole(strings.TrimSpace(p.text.String())), values: p.values}, nil
+}
+
+type argumentParser struct {
+	rest   string
+	schema registry.InputSchema
+	text   strings.Builder
+	values map[string]any
+}
+
+// token moves one word, with the blanks before it, from rest to text or values.
+func (p *argumentParser) token() error {
+	word := strings.TrimLeftFunc(p.rest, unicode.IsSpace)
+	blanks := p.rest[:len(p.rest)-len(word)]
+	end := strings.IndexFunc(word, unicode.IsSpace)
+	if end < 0 {
+		end = len(word)
+	}
+	name, dashed := strings.CutPrefix(word[:end], "--")
+	if dashed && name == "" {
+		p.text.WriteString(blanks + strings.TrimLeft(word[end:], " "))
+		p.rest = ""
+		return nil
+	}
+	name, _, assigned := strings.Cut(name, "=")
+	if (!dashed && !assigned) || !isOptionName(name) {
+		p.keep(blanks, word, end)
+		return nil
+	}
+	field, ok := fieldNamed(p.schema, name)
+	if !ok {
+		if near := nearestField(p.schema, name); near != "" {
+			return &unknownOption{name: name, nearest: near}
+		}
+		p.keep(blanks, word, end)
+		return nil
+	}
+	if assigned {
+		_, after, _ := strings.Cut(word, "=")
+		return p.assign(field, name, after)
+	}
+	return p.dashed(field, name, word[end:])
+}
+
+func (p *argumentParser) keep(blanks, word string, end int) {
+	p.text.WriteString(blanks + word[:end])
+	p.rest = word[end:]
+}
+
+// assign takes the value directly after the equals sign.
+func (p *argumentParser) assign(f registry.InputField, name, after string) error {
+	value, rest := takeValue(after)
+	if value == "" && !strings.HasPrefix(after, `""`) && !strings.HasPrefix(after, `''`) {
+		return &missingValue{name}
+	}
+	p.put(f, value)
+	p.rest = rest
+	return nil
+}
+
+// dashed takes the value of --name from the next word; a boolean needs none.
+func (p *argumentParser) dashed(f registry.InputField, name, after string) error {
+	value, rest := takeValue(strings.TrimLeftFunc(after, unicode.IsSpace))
+	isOption := strings.HasPrefix(value, "--")
+	if f.Type == registry.TypeBoolean {
+		if _, err := registry.CheckValue(f, value); err != nil || value == "" || isOption {
+			p.put(f, "true")
+			p.rest = after
+			return nil
+		}
+	} else if value == "" || isOption {
+		return &missingValue{name}
+	}
+	p.put(f, value)
+	p.rest = rest
+	return nil
+}
+
+func (p *argumentParser) put(f registry.InputField, value string) {
+	if old, ok := p.values[f.Name]; ok && f.Multiple {
+		list, _ := old.([]any)
+		if list == nil {
+			list = []any{old}
+		}
+		p.values[f.Name] = append(list, value)
+		return
+	}
+	p.values[f.Name] = value
+}
+
+// quotes maps opening quotation marks to their closing ones.
+func closingQuote(open rune) rune {
+	switch open {
+	case '"', '\'':
+		return open
+	case '“':
+		return '”'
+	case '«':
+		return '»'
+	case '„':
+		return '“'
+	}
+	return 0
+}
+
+// takeValue splits off a word or a quoted text. A quotation that does not end is an ordinary word.
+func takeValue(s string) (value, rest string) {
+	open, size := utf8.DecodeRuneInString(s)
+	if quote := closingQuote(open); quote != 0 {
+		if value, rest, ok := takeQuoted(s[size:], quote); ok {
+			return value, rest
+		}
+	}
+	end := strings.IndexFunc(s, unicode.IsSpace)
+	if end < 0 {
+		return s, ""
+	}
+	return s[:end], s[end:]
+}
+
+// takeQuoted reads up to the closing mark; a backslash takes the next mark or backslash literally.
+func takeQuoted(s string, quote rune) (value, rest string, ok bool) {
+	var b strings.Builder
+	escaped := false
+	for i, r := range s {
+		switch {
+		case escaped:
+			if r != quote && r != '\\' {
+				b.WriteByte('\\')
+			}
+			b.WriteRune(r)
+			escaped = false
+		case r == '\\':
+			escaped = true
+		case r == quote:
+			return b.String(), s[i+utf8.RuneLen(r):], true
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return "", "", false
+}
+
+// unquoteWhole takes away quotation marks around a whole text; marks within it stay.
+func unquoteWhole(s string) string {
+	open, size := utf8.DecodeRuneInString(s)
+	quote := closingQuote(open)
+	if quote == 0 || open == '\'' {
+		return s
+	}
+	if value, rest, ok := takeQuoted(s[size:], quote); ok && rest == "" {
+		return value
+	}
+	return s
+}
+
+func isOptionName(s string) bool {
+	for i, r := range s {
+		if !unicode.IsLetter(r) && (i == 0 || r != '_' && r != '-' && r != '.' && !unicode.IsDigit(r)) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// optionName is how an input's name or label is compared.
+func optionName(s string) string {
+	return strings.ToLower(strings.NewReplacer(" ", "_", "-", "_").Replace(s))
+}
+
+// fieldNamed finds an input by its name or, where no name fits, its label.
+func fieldNamed(schema registry.InputSchema, name string) (registry.InputField, bool) {
+	for _, f := range schema {
+		if f.Name == name {
+			return f, true
+		}
+	}
+	for _, f := range schema {
+		if optionName(f.Name) == optionName(name) {
+			return f, true
+		}
+	}
+	for _, f := range schema {
+		if optionName(f.Label()) == optionName(name) {
+			return f, true
+		}
+	}
+	return registry.InputField{}, false
+}
+
+// nearestField gives the input's name that a mistyped one comes near to, or "".
+func nearestField(schema registry.InputSchema, name string) string {
+	if len(name) < 3 {
+		return ""
+	}
+	candidates := make([]string, len(schema))
+	for i, f := range schema {
+		candidates[i] = optionName(f.Name)
+	}
+	return registry.Nearest(optionName(name), candidates)
+}
+
+// textInput is the input that takes free text: the first required one, else the first that is not
+// advanced, else the first. Choices are named, not written.
+func textInput(schema registry.InputSchema) (registry.InputField, bool) {
+	best, rank := registry.InputField{}, 0
+	for _, f := range schema.Ordered() {
+		if f.Type != registry.TypeString || len(f.Choices) > 0 || len(f.Schema) > 0 {
+			continue
+		}
+		r := 1
+		if !f.Advanced {
+			r = 2
+		}
+		if f.Required {
+			r = 3
+		}
+		if r > rank {
+			best, rank = f, r
+		}
+	}
+	return best, rank > 0
+}
+
+// freeInput is the input that text without a name is meant for: the text input or, in a tool without
+// one, the first required value that can be typed.
+func freeInput(schema registry.InputSchema) (registry.InputField, bool) {
+	if f, ok := textInput(schema); ok {
+		return f, true
+	}
+	for _, f := range schema.Ordered() {
+		if f.Required && !f.Type.IsMedia() {
+			return f, true
+		}
+	}
+	return registry.InputField{}, false
+}

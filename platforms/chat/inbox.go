@@ -1,0 +1,114 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// rememberUpdates is how long the ids of handled updates are kept, to know a repeated one. Platforms
+// keep unconfirmed updates for a day.
+const rememberUpdates = 3 * 24 * time.Hour
+
+// inbox stores incoming updates until they are handled.
+type inbox struct {
+	pool *pgxpool.Pool
+}
+
+// received is an update with the platform it came from. An album is one received with several ids.
+type received struct {
+	platform string
+	ids      []string
+	Incoming
+}
+
+// store keeps the updates that were not received before and returns those.
+func (b inbox) store(ctx context.Context, platform string, updates []Incoming) ([]received, error) {
+	ids, bodies := make([]string, len(updates)), make([]string, len(updates))
+	for i, u := range updates {
+		raw, err := json.Marshal(u)
+		if err != nil {
+			return nil, fmt.Errorf("update %s: %w", u.ID, err)
+		}
+		ids[i], bodies[i] = u.ID, string(raw)
+	}
+	rows, err := b.pool.Query(ctx, `
+		INSERT INTO chat_updates (platform, update_id, body)
+		SELECT $1, u.id, u.body::jsonb FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS u(id, body, n) ORDER BY n
+		ON CONFLICT DO NOTHING
+		RETURNING update_id`, platform, ids, bodies)
+	if err != nil {
+		return nil, fmt.Errorf("store updates from %s: %w", platform, err)
+	}
+	stored, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("store updates from %s: %w", platform, err)
+	}
+	return fresh(platform, updates, stored), nil
+}
+
+// fresh picks the updates whose ids were stored, each once, in their order.
+func fresh(platform string, updates []Incoming, stored []string) []received {
+	isNew := make(map[string]bool, len(stored))
+	for _, id := range stored {
+		isNew[id] = true
+	}
+	var list []received
+	for _, u := range updates {
+		if isNew[u.ID] {
+			isNew[u.ID] = false
+			list = append(list, received{platform: platform, ids: []string{u.ID}, Incoming: u})
+		}
+	}
+	return list
+}
+
+// open lists the updates of these platforms that were stored and not handled, oldest first.
+func (b inbox) open(ctx context.Context, platforms []string) ([]received, error) {
+	rows, err := b.pool.Query(ctx, `
+		SELECT platform, update_id, body FROM chat_updates
+		WHERE handled_at IS NULL AND platform = ANY($1) ORDER BY position`, platforms)
+	if err != nil {
+		return nil, fmt.Errorf("read updates left over: %w", err)
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (received, error) {
+		var (
+			r    received
+			id   string
+			body []byte
+		)
+		if err := row.Scan(&r.platform, &id, &body); err != nil {
+			return r, err
+		}
+		r.ids = []string{id}
+		if err := unmarshal(body, &r.Incoming); err != nil {
+			return r, fmt.Errorf("update %s of %s: %w", id, r.platform, err)
+		}
+		return r, nil
+	})
+}
+
+// handled marks updates as done and forgets what they said.
+func (b inbox) handled(ctx context.Context, r received) error {
+	_, err := b.pool.Exec(ctx, `
+		UPDATE chat_updates SET handled_at = now(), body = NULL
+		WHERE platform = $1 AND update_id = ANY($2) AND handled_at IS NULL`, r.platform, r.ids)
+	if err != nil {
+		return fmt.Errorf("mark updates as handled: %w", err)
+	}
+	return nil
+}
+
+// prune forgets updates handled long ago.
+func (b inbox) prune(ctx context.Context) error {
+	_, err := b.pool.Exec(ctx, `DELETE FROM chat_updates WHERE handled_at < now() - make_interval(secs => $1)`,
+		rememberUpdates.Seconds())
+	if err != nil {
+		return fmt.Errorf("prune updates: %w", err)
+	}
+	return nil
+}
