@@ -2,7 +2,6 @@ package registry
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 )
 
@@ -39,11 +38,11 @@ func marshalOrdered[F any](fields []F, name func(F) string) ([]byte, error) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		key, err := json.Marshal(name(f))
+		key, err := marshalPlain(name(f))
 		if err != nil {
 			return nil, err
 		}
-		value, err := json.Marshal(f)
+		value, err := marshalPlain(f)
 		if err != nil {
 			return nil, fmt.Errorf("field %q: %w", name(f), err)
 		}

@@ -38,7 +38,14 @@ type Tool struct {
 	Guidance     string       `json:"guidance,omitempty"`
 	Migrations   []Rename     `json:"migrations,omitempty"` // renamed inputs, for stored preferences
 	Delivery     Delivery     `json:"delivery,omitempty"`   // by platform name
-	Incomplete   bool         `json:"incomplete,omitempty"` // bootstrapped definition: listed, marked, not crashing (A77)
+
+	// HumanDefaults are values by input name that are used instead of an input's default when a
+	// person, not an agent, starts the tool (A88).
+	HumanDefaults map[string]any `json:"humanDefaults,omitempty"`
+
+	// Incomplete marks a bootstrapped definition that has no more than an id, a service and a name.
+	// It is listed and marked, and the Registry sets it where it holds (A77).
+	Incomplete bool `json:"incomplete,omitempty"`
 }
 
 // InputType is one of the seven types of the contract.

@@ -1,0 +1,87 @@
+package registry
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// Bounds that keep a short text such as 1e999999999 from filling the memory as an exact number.
+const (
+	maxNumberLength = 400
+	maxExponent     = 400
+)
+
+// ParseDecimal gives the exact value of a JSON number.
+func ParseDecimal(n json.Number) (*big.Rat, error) {
+	text := string(n)
+	if !isJSONNumber(text) {
+		return nil, fmt.Errorf("%q is not a number", shorten(text))
+	}
+	if len(text) > maxNumberLength {
+		return nil, fmt.Errorf("the number %s has too many digits", shorten(text))
+	}
+	if i := strings.IndexAny(text, "eE"); i >= 0 {
+		exponent, err := strconv.Atoi(text[i+1:])
+		if err != nil || exponent > maxExponent || exponent < -maxExponent {
+			return nil, fmt.Errorf("the number %s is too large or too small", shorten(text))
+		}
+	}
+	r, ok := new(big.Rat).SetString(text)
+	if !ok {
+		return nil, fmt.Errorf("%q is not a number", shorten(text))
+	}
+	return r, nil
+}
+
+// isJSONNumber checks the grammar of RFC 8259, section 6.
+func isJSONNumber(s string) bool {
+	s = strings.TrimPrefix(s, "-")
+	whole, rest := cutDigits(s)
+	if whole == "" || (len(whole) > 1 && whole[0] == '0') {
+		return false
+	}
+	if strings.HasPrefix(rest, ".") {
+		var fraction string
+		if fraction, rest = cutDigits(rest[1:]); fraction == "" {
+			return false
+		}
+	}
+	if rest != "" && (rest[0] == 'e' || rest[0] == 'E') {
+		rest = rest[1:]
+		if rest != "" && (rest[0] == '+' || rest[0] == '-') {
+			rest = rest[1:]
+		}
+		var exponent string
+		if exponent, rest = cutDigits(rest); exponent == "" {
+			return false
+		}
+	}
+	return rest == ""
+}
+
+func cutDigits(s string) (digits, rest string) {
+	i := 0
+	for i < len(s) && s[i] >= '0' && s[i] <= '9' {
+		i++
+	}
+	return s[:i], s[i:]
+}
+
+// formatRat writes r as a JSON number: exact where r has a finite decimal form of reasonable length.
+func formatRat(r *big.Rat) json.Number {
+	if r.IsInt() {
+		return json.Number(r.Num().String())
+	}
+	text := r.FloatString(20)
+	return json.Number(strings.TrimRight(strings.TrimRight(text, "0"), "."))
+}
+
+func shorten(s string) string {
+	if len(s) <= 40 {
+		return s
+	}
+	return strings.ToValidUTF8(s[:40], "") + "..."
+}

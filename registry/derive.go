@@ -1,0 +1,178 @@
+package registry
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"time"
+)
+
+// State gives the tool's life state; no status means active.
+func (t *Tool) State() State {
+	if t.Status == nil || t.Status.State == "" {
+		return StateActive
+	}
+	return t.Status.State
+}
+
+// Hints gives the platform hints, derived from the first required input where the tool has none
+// (A15): a media input asks for its file, which may come with a caption or be replied to.
+func (t *Tool) Hints() PlatformHints {
+	if t.PlatformHints != nil {
+		return *t.PlatformHints
+	}
+	for _, f := range t.InputSchema.Ordered() {
+		if !f.Required {
+			continue
+		}
+		if f.Type.IsMedia() {
+			return PlatformHints{PrimaryInput: string(f.Type), SupportsFileCaption: true, SupportsReplyWithCommand: true}
+		}
+		break
+	}
+	return PlatformHints{PrimaryInput: "text"}
+}
+
+// Delivers gives the delivery mode. A missing one is derived (A87): webhook where there is a webhook
+// strategy, else immediate.
+func (t *Tool) Delivers() DeliveryMode {
+	switch {
+	case t.DeliveryMode != "":
+		return t.DeliveryMode
+	case t.WebhookStrategy != nil:
+		return DeliveryWebhook
+	}
+	return DeliveryImmediate
+}
+
+// RunPath is where the HTTP API runs the tool: APIPath, or /api/run/ and the escaped id.
+func (t *Tool) RunPath() string {
+	if t.APIPath != "" {
+		return t.APIPath
+	}
+	return defaultRunPath(t.ToolID)
+}
+
+func defaultRunPath(toolID string) string { return "/api/run/" + url.PathEscape(toolID) }
+
+// Timeout is how long a run may take; zero means the runner's default.
+func (t *Tool) Timeout() time.Duration { return time.Duration(t.TimeoutMs) * time.Millisecond }
+
+// Ordered gives the inputs as people should see them: those with an Order by it, then the others as
+// they stand in the schema.
+func (s InputSchema) Ordered() []InputField {
+	fields := slices.Clone(s)
+	slices.SortStableFunc(fields, func(a, b InputField) int {
+		switch {
+		case a.Order == b.Order:
+			return 0
+		case a.Order == 0 || (b.Order != 0 && b.Order < a.Order):
+			return 1
+		}
+		return -1
+	})
+	return fields
+}
+
+// StableID makes an id that never changes of a service and the source's own stable key, such as a
+// deployment id: the service and ten hex digits of the key's hash (A90).
+func StableID(service, key string) string {
+	sum := sha256.Sum256([]byte(service + "\x00" + key))
+	return service + "-" + hex.EncodeToString(sum[:])[:10]
+}
+
+// Migrate gives stored preferences, by input name, under the tool's present input names (A88), and
+// whether anything moved. It does not modify prefs. A value already stored under the new name wins.
+func (t *Tool) Migrate(prefs map[string]any) (map[string]any, bool) {
+	migrated, moved := prefs, false
+	for _, m := range t.Migrations {
+		value, ok := migrated[m.From]
+		if !ok || !applies(m, migrated) {
+			continue
+		}
+		if !moved {
+			migrated, moved = maps.Clone(prefs), true
+		}
+		delete(migrated, m.From)
+		if _, taken := migrated[m.To]; !taken {
+			migrated[m.To] = value
+		}
+	}
+	return migrated, moved
+}
+
+func applies(m Rename, prefs map[string]any) bool {
+	for name, want := range m.When {
+		if have, ok := prefs[name]; !ok || !sameValue(have, want) {
+			return false
+		}
+	}
+	return true
+}
+
+// Audience is who looks at or starts tools.
+type Audience int
+
+// The audiences.
+const (
+	Everyone Audience = iota // people in chats, on the page and with API keys
+	Insiders                 // operators and agents of the house: internal tools too
+)
+
+// ListedFor reports whether the tool may appear in lists and search results for a (A81). Hidden tools
+// are in no list.
+func (t *Tool) ListedFor(a Audience) bool {
+	switch t.Visibility {
+	case VisibilityPublic, "":
+		return true
+	case VisibilityInternal:
+		return a == Insiders
+	}
+	return false
+}
+
+// OfferedTo reports whether the tool belongs into new menus and command lists for a: listed, and
+// neither deprecated nor unavailable (A80).
+func (t *Tool) OfferedTo(a Audience) bool {
+	return t.ListedFor(a) && t.State() == StateActive
+}
+
+// Refusal says why a may not run the tool now, or nil. To everyone an internal tool looks as if it
+// did not exist; an unavailable tool is refused with its reason. A deprecated one runs, see Notice.
+func (t *Tool) Refusal(a Audience) *Error {
+	if t.Visibility == VisibilityInternal && a != Insiders {
+		return Errorf(CodeUnavailable, "there is no such tool")
+	}
+	if t.State() != StateUnavailable {
+		return nil
+	}
+	message := fmt.Sprintf("%s is unavailable: %s", t.DisplayName, t.Status.Reason)
+	if t.Status.Replacement != "" {
+		message += fmt.Sprintf("; use %s instead", t.Status.Replacement)
+	}
+	return Errorf(CodeUnavailable, "%s", message)
+}
+
+// Notice is the line shown with a deprecated tool: that it goes, why, and what replaces it. It is
+// empty for all others.
+func (t *Tool) Notice() string {
+	if t.State() != StateDeprecated {
+		return ""
+	}
+	notice := t.DisplayName + " is deprecated"
+	if t.Status.Reason != "" {
+		notice += ": " + t.Status.Reason
+	}
+	if t.Status.Replacement != "" {
+		notice += "; use " + t.Status.Replacement + " instead"
+	}
+	return notice
+}
+
+// bare reports whether a definition holds no more than id, service, name and an empty schema (A77).
+func (t *Tool) bare() bool {
+	return len(t.InputSchema) == 0 && len(t.OutputSchema) == 0 && t.Description == "" && t.CommandName == "" && t.CostingModel == nil
+}

@@ -1,0 +1,204 @@
+package registry
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Diff is what changed between two snapshots. It is stored as JSON.
+type Diff struct {
+	Added   []ToolRef    `json:"added,omitempty"`
+	Removed []ToolRef    `json:"removed,omitempty"`
+	Changed []ToolChange `json:"changed,omitempty"`
+}
+
+// ToolRef names a tool in one version.
+type ToolRef struct {
+	ToolID      string `json:"toolId"`
+	DisplayName string `json:"displayName"`
+	Version     string `json:"version,omitempty"`
+}
+
+// ToolChange is how one tool changed. The versions are equal where only the status did.
+type ToolChange struct {
+	ToolID     string        `json:"toolId"`
+	OldVersion string        `json:"oldVersion,omitempty"`
+	NewVersion string        `json:"newVersion,omitempty"`
+	Fields     []FieldChange `json:"fields"`
+	Price      PriceMove     `json:"price,omitempty"`
+}
+
+// FieldChange is one member that differs, by path: inputSchema.steps.default. Old and New are its
+// compact JSON, empty where the member was absent.
+type FieldChange struct {
+	Path string `json:"path"`
+	Old  string `json:"old,omitempty"`
+	New  string `json:"new,omitempty"`
+}
+
+// PriceMove says which way a rate went.
+type PriceMove string
+
+// The moves of a price. PriceChanged is a change that cannot be compared, such as of the unit.
+const (
+	PriceUp      PriceMove = "up"
+	PriceDown    PriceMove = "down"
+	PriceChanged PriceMove = "changed"
+)
+
+// Empty reports whether nothing changed.
+func (d Diff) Empty() bool { return len(d.Added)+len(d.Removed)+len(d.Changed) == 0 }
+
+// Compare tells what has to change to make of the old catalogue the new one. A nil snapshot is an
+// empty catalogue. All lists are ordered by id.
+func Compare(before, after *Snapshot) Diff {
+	if before == nil {
+		before = &Snapshot{}
+	}
+	if after == nil {
+		after = &Snapshot{}
+	}
+	var d Diff
+	for was := range before.Each() {
+		if _, kept := after.ByID(was.ToolID); !kept {
+			d.Removed = append(d.Removed, refTo(was))
+		}
+	}
+	for is := range after.Each() {
+		was, known := before.ByID(is.ToolID)
+		if !known {
+			d.Added = append(d.Added, refTo(is))
+		} else if c, changed := compareTools(was, is); changed {
+			d.Changed = append(d.Changed, c)
+		}
+	}
+	return d
+}
+
+func refTo(t *Tool) ToolRef { return ToolRef{t.ToolID, t.DisplayName, t.Version} }
+
+func compareTools(was, is *Tool) (ToolChange, bool) {
+	if was.Version != "" && was.Version == is.Version && statusText(was.Status) == statusText(is.Status) {
+		return ToolChange{}, false
+	}
+	c := ToolChange{ToolID: is.ToolID, OldVersion: was.Version, NewVersion: is.Version}
+	compareNodes(toolNode(was), toolNode(is), "", &c.Fields)
+	c.Price = priceMove(was.CostingModel, is.CostingModel)
+	return c, len(c.Fields) > 0
+}
+
+// toolNode is the definition as its JSON tree, without the version, which is no content.
+func toolNode(t *Tool) node {
+	bare := *t
+	bare.Version = ""
+	data, err := Encode(bare)
+	if err != nil {
+		return node{kind: kindObject} // a published tool was encoded before, for its version
+	}
+	n, err := parseNode(data)
+	if err != nil {
+		return node{kind: kindObject}
+	}
+	return n
+}
+
+func compareNodes(was, is node, path string, changes *[]FieldChange) {
+	if was.kind != kindObject || is.kind != kindObject {
+		if old, now := was.compact(), is.compact(); old != now {
+			*changes = append(*changes, FieldChange{path, old, now})
+		}
+		return
+	}
+	var oldOrder, newOrder []string
+	for _, m := range was.members {
+		at := joinPath(path, m.key)
+		if now, ok := is.get(m.key); ok {
+			oldOrder = append(oldOrder, m.key)
+			compareNodes(m.value, now, at, changes)
+		} else {
+			*changes = append(*changes, FieldChange{Path: at, Old: m.value.compact()})
+		}
+	}
+	for _, m := range is.members {
+		if hasKey(was, m.key) {
+			newOrder = append(newOrder, m.key)
+		} else {
+			*changes = append(*changes, FieldChange{Path: joinPath(path, m.key), New: m.value.compact()})
+		}
+	}
+	if !slices.Equal(oldOrder, newOrder) {
+		*changes = append(*changes, FieldChange{joinPath(path, "(order)"), strings.Join(oldOrder, ", "), strings.Join(newOrder, ", ")})
+	}
+}
+
+func priceMove(was, is *CostingModel) PriceMove {
+	zero := CostingModel{Rate: "0"}
+	if was == nil && is == nil {
+		return ""
+	}
+	if was == nil {
+		was = &CostingModel{Rate: zero.Rate, Unit: is.Unit, RateSource: is.RateSource}
+	}
+	if is == nil {
+		is = &CostingModel{Rate: zero.Rate, Unit: was.Unit, RateSource: was.RateSource}
+	}
+	if was.Unit != is.Unit || was.RateSource != is.RateSource {
+		return PriceChanged
+	}
+	before, okBefore := bound(was.Rate)
+	after, okAfter := bound(is.Rate)
+	if !okBefore || !okAfter {
+		if was.Rate != is.Rate {
+			return PriceChanged
+		}
+		return ""
+	}
+	switch after.Cmp(before) {
+	case 1:
+		return PriceUp
+	case -1:
+		return PriceDown
+	}
+	return ""
+}
+
+// Lines tells the diff to a person, one line for each thing that changed.
+func (d Diff) Lines() []string {
+	var lines []string
+	for _, t := range d.Added {
+		lines = append(lines, fmt.Sprintf("added %s (%s)", t.ToolID, t.DisplayName))
+	}
+	for _, t := range d.Removed {
+		lines = append(lines, fmt.Sprintf("removed %s (%s)", t.ToolID, t.DisplayName))
+	}
+	for _, c := range d.Changed {
+		if c.Price != "" {
+			lines = append(lines, c.ToolID+": price "+string(c.Price))
+		}
+		for _, f := range c.Fields {
+			lines = append(lines, c.ToolID+": "+f.line())
+		}
+	}
+	return lines
+}
+
+func (f FieldChange) line() string {
+	switch {
+	case f.Old == "":
+		return f.Path + " added: " + brief(f.New)
+	case f.New == "":
+		return f.Path + " removed, was " + brief(f.Old)
+	}
+	return f.Path + ": " + brief(f.Old) + " -> " + brief(f.New)
+}
+
+func brief(text string) string {
+	const most = 80
+	runes := []rune(text)
+	if len(runes) <= most {
+		return text
+	}
+	return string(runes[:most]) + "... (" + strconv.Itoa(len(runes)) + " characters)"
+}

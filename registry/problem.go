@@ -1,0 +1,59 @@
+package registry
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Problem is one thing that is wrong with a definition, said so that its author can find and mend it.
+type Problem struct {
+	Loader  string `json:"loader,omitempty"`
+	ToolID  string `json:"toolId,omitempty"` // or "tool 3" where the definition has no id
+	Field   string `json:"field,omitempty"`  // path inside the definition: inputSchema.seed.default
+	Message string `json:"message"`
+}
+
+// String gives one line: which tool, which field, what is wrong.
+func (p Problem) String() string {
+	var b strings.Builder
+	if p.ToolID != "" {
+		fmt.Fprintf(&b, "tool %q: ", p.ToolID)
+	}
+	if p.Field != "" {
+		b.WriteString(p.Field + ": ")
+	}
+	b.WriteString(p.Message)
+	return b.String()
+}
+
+// Problems is an error that lists everything that is wrong at once, one line each.
+type Problems []Problem
+
+// Error gives all problems, one a line.
+func (p Problems) Error() string {
+	lines := make([]string, len(p))
+	for i, one := range p {
+		lines[i] = one.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Err is p as an error, or nil where there are none.
+func (p Problems) Err() error {
+	if len(p) == 0 {
+		return nil
+	}
+	return p
+}
+
+// PartialError is what a Loader returns beside its tools when some of its sources were bad but the
+// tools it returns are good and complete: the Registry takes the tools and shows the problems.
+type PartialError struct {
+	Problems Problems
+}
+
+// Error gives all problems, one a line.
+func (e *PartialError) Error() string { return e.Problems.Error() }
+
+// Unwrap gives the Problems.
+func (e *PartialError) Unwrap() error { return e.Problems }

@@ -1,0 +1,366 @@
+package registry
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Snapshot is the whole catalogue at one moment. It never changes; all methods may be used by many
+// goroutines at once. Tools given as pointers are shared by all readers and must not be modified;
+// All gives private copies.
+type Snapshot struct {
+	tools     []Tool // by ToolID
+	byID      map[string]int32
+	byCommand map[string]int32 // without slash, lower case; aliases too
+	byAlias   map[string]int32
+	byPath    map[string]int32
+	index     *searchIndex
+	hash      string
+	at        time.Time
+	problems  Problems
+}
+
+// NewSnapshot builds a catalogue of tools, for tests and for programs that work from a file. It keeps
+// the given tools (modify them no more), seals those without a version and does not validate them.
+// Where two claim one id or command the first one wins; Problems tells.
+func NewSnapshot(tools []Tool, at time.Time) *Snapshot {
+	var b builder
+	candidates := make([]candidate, len(tools))
+	for i, t := range tools {
+		candidates[i] = candidate{tool: t}
+		if t.Version == "" {
+			b.reseal(&candidates[i], t)
+		}
+	}
+	return buildSnapshot(candidates, at, b.problems)
+}
+
+// candidate is a tool that wants to be published, with the loader it came from.
+type candidate struct {
+	loader string
+	tool   Tool
+}
+
+func (c candidate) source() string {
+	if c.loader == "" {
+		return c.tool.ToolID
+	}
+	return c.tool.ToolID + " (loader " + c.loader + ")"
+}
+
+// buildSnapshot resolves claims in the order of the candidates: earlier ones win.
+func buildSnapshot(candidates []candidate, at time.Time, problems Problems) *Snapshot {
+	b := builder{problems: problems}
+	winners := b.uniqueIDs(candidates)
+	b.uniqueNames(winners)
+	slices.SortFunc(winners, func(a, b candidate) int { return strings.Compare(a.tool.ToolID, b.tool.ToolID) })
+	s := &Snapshot{
+		tools:     make([]Tool, len(winners)),
+		byID:      make(map[string]int32, len(winners)),
+		byCommand: make(map[string]int32, len(winners)),
+		byAlias:   make(map[string]int32),
+		byPath:    make(map[string]int32, len(winners)),
+		at:        at,
+	}
+	for i, w := range winners {
+		s.tools[i] = w.tool
+		s.byID[w.tool.ToolID] = int32(i)
+		s.byPath[w.tool.RunPath()] = int32(i)
+		if w.tool.CommandName != "" {
+			s.byCommand[commandKey(w.tool.CommandName)] = int32(i)
+		}
+	}
+	b.aliases(s, winners)
+	s.problems = b.problems
+	s.index = newSearchIndex(s.tools)
+	s.hash = hashTools(s.tools)
+	return s
+}
+
+// builder collects the problems of claims that were lost.
+type builder struct{ problems Problems }
+
+func (b *builder) lost(c candidate, field, message string) {
+	b.problems = append(b.problems, Problem{Loader: c.loader, ToolID: c.tool.ToolID, Field: field, Message: message})
+}
+
+// uniqueIDs keeps the first tool of each id. The same content twice is no problem (A4).
+func (b *builder) uniqueIDs(candidates []candidate) []candidate {
+	winners := make([]candidate, 0, len(candidates))
+	place := make(map[string]int, len(candidates))
+	for _, c := range candidates {
+		i, taken := place[c.tool.ToolID]
+		if !taken {
+			place[c.tool.ToolID] = len(winners)
+			winners = append(winners, c)
+			continue
+		}
+		if !sameTool(winners[i].tool, c.tool) {
+			b.lost(c, "toolId", "two different tools have this id; the one of "+loaderName(winners[i])+" is used, the one of "+loaderName(c)+" is not")
+		}
+	}
+	return winners
+}
+
+func loaderName(c candidate) string {
+	if c.loader == "" {
+		return "the list"
+	}
+	return "loader " + c.loader
+}
+
+func sameTool(a, b Tool) bool {
+	ja, errA := Encode(a)
+	jb, errB := Encode(b)
+	return errA == nil && errB == nil && string(ja) == string(jb)
+}
+
+// uniqueNames takes commands and paths away from tools that claim one that is taken (A44): the tool
+// stays reachable by its id, and the problem names both.
+func (b *builder) uniqueNames(winners []candidate) {
+	commands := make(map[string]candidate, len(winners))
+	paths := make(map[string]candidate, len(winners))
+	for i := range winners {
+		w := &winners[i]
+		t := w.tool
+		if t.CommandName != "" {
+			if first, taken := claim(commands, commandKey(t.CommandName), *w); taken {
+				b.lost(*w, "commandName", t.CommandName+" is claimed by "+first.source()+" and by "+w.source()+"; "+first.tool.ToolID+" keeps it")
+				t.CommandName = ""
+			}
+		}
+		if first, taken := claim(paths, t.RunPath(), *w); taken {
+			b.lost(*w, "apiPath", t.RunPath()+" is claimed by "+first.source()+" and by "+w.source()+"; "+first.tool.ToolID+" keeps it")
+			t.APIPath = ""
+		}
+		if t.CommandName != w.tool.CommandName || t.APIPath != w.tool.APIPath {
+			b.reseal(w, t)
+		}
+	}
+}
+
+func (b *builder) reseal(w *candidate, t Tool) {
+	if err := t.Seal(); err != nil {
+		b.lost(*w, "", err.Error())
+	}
+	w.tool = t
+}
+
+func claim(taken map[string]candidate, key string, c candidate) (first candidate, lost bool) {
+	first, lost = taken[key]
+	if !lost {
+		taken[key] = c
+	}
+	return first, lost
+}
+
+// aliases lead to a tool by id and, where the alias is fit for one, by command. Real ids and commands
+// come before aliases, earlier aliases before later ones.
+func (b *builder) aliases(s *Snapshot, winners []candidate) {
+	for i, w := range winners {
+		for _, alias := range w.tool.Aliases {
+			id := strings.TrimPrefix(alias, "/")
+			if other, taken := s.aliasTaken(alias, id); taken && other != int32(i) {
+				b.lost(w, "aliases", "the alias "+alias+" already leads to "+s.tools[other].ToolID)
+				continue
+			}
+			s.byAlias[id] = int32(i)
+			if key := commandKey(alias); isCommandWord(key) {
+				if _, taken := s.byCommand[key]; !taken {
+					s.byCommand[key] = int32(i)
+				}
+			}
+		}
+	}
+}
+
+func (s *Snapshot) aliasTaken(alias, id string) (int32, bool) {
+	if strings.HasPrefix(alias, "/") {
+		if i, ok := s.byCommand[commandKey(alias)]; ok {
+			return i, true
+		}
+	} else if i, ok := s.byID[id]; ok {
+		return i, true
+	}
+	i, ok := s.byAlias[id]
+	return i, ok
+}
+
+func hashTools(tools []Tool) string {
+	h := sha256.New()
+	for i := range tools {
+		t := &tools[i]
+		h.Write([]byte(t.ToolID + "\x00" + t.Version + "\x00" + statusText(t.Status) + "\n"))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func statusText(s *Status) string {
+	if s == nil {
+		return ""
+	}
+	return string(s.State) + "\x00" + s.Reason + "\x00" + s.Replacement + "\x00" + s.Since
+}
+
+// Len is the number of tools.
+func (s *Snapshot) Len() int { return len(s.tools) }
+
+// At gives the i-th tool in the order of All, shared and read-only.
+func (s *Snapshot) At(i int) *Tool { return &s.tools[i] }
+
+// Each goes through all tools in the order of All without copying them; they are read-only.
+func (s *Snapshot) Each() iter.Seq[*Tool] {
+	return func(yield func(*Tool) bool) {
+		for i := range s.tools {
+			if !yield(&s.tools[i]) {
+				return
+			}
+		}
+	}
+}
+
+// All gives private copies of all tools, ordered by id.
+func (s *Snapshot) All() []Tool {
+	all := make([]Tool, len(s.tools))
+	for i := range s.tools {
+		all[i] = s.tools[i].Clone()
+	}
+	return all
+}
+
+// Hash tells two catalogues apart: it covers id, version and status of every tool.
+func (s *Snapshot) Hash() string { return s.hash }
+
+// Time is when the catalogue was built.
+func (s *Snapshot) Time() time.Time { return s.at }
+
+// Problems are the definitions that were refused and the claims that were lost while this catalogue
+// was built.
+func (s *Snapshot) Problems() Problems { return slices.Clone(s.problems) }
+
+// ByID finds a tool by its exact id, shared and read-only.
+func (s *Snapshot) ByID(toolID string) (*Tool, bool) {
+	i, ok := s.byID[toolID]
+	return s.found(i, ok)
+}
+
+// ByAlias finds the tool that an alias leads to, with or without its slash; not the tool's own id.
+func (s *Snapshot) ByAlias(alias string) (*Tool, bool) {
+	i, ok := s.byAlias[strings.TrimPrefix(alias, "/")]
+	return s.found(i, ok)
+}
+
+// Resolve finds a tool by id or, failing that, by an alias: for stored ids, which may be old.
+func (s *Snapshot) Resolve(toolID string) (*Tool, bool) {
+	if t, ok := s.ByID(toolID); ok {
+		return t, true
+	}
+	return s.ByAlias(toolID)
+}
+
+// ByAPIPath finds the tool whose RunPath is the (escaped) path of a request.
+func (s *Snapshot) ByAPIPath(path string) (*Tool, bool) {
+	i, ok := s.byPath[path]
+	return s.found(i, ok)
+}
+
+// ByCommand finds a tool by the command as somebody typed it: the slash, the case and a trailing
+// @botname do not matter (A44). Aliases count. It does not allocate for lower-case input.
+func (s *Snapshot) ByCommand(command string) (*Tool, bool) {
+	i, ok := s.byCommand[commandKey(command)]
+	return s.found(i, ok)
+}
+
+func (s *Snapshot) found(i int32, ok bool) (*Tool, bool) {
+	if !ok {
+		return nil, false
+	}
+	return &s.tools[i], true
+}
+
+// commandKey strips slash, @botname and case. It allocates only where there is a capital letter.
+func commandKey(command string) string {
+	if command != "" && command[0] == '/' {
+		command = command[1:]
+	}
+	for i := 0; i < len(command); i++ {
+		switch c := command[i]; {
+		case c == '@':
+			return command[:i]
+		case c >= 'A' && c <= 'Z', c >= utf8.RuneSelf:
+			name, _, _ := strings.Cut(command, "@")
+			return strings.ToLower(name)
+		}
+	}
+	return command
+}
+
+// ByService gives exactly the tools of one service (A5), shared and read-only, ordered by id.
+func (s *Snapshot) ByService(service string) []*Tool {
+	return s.where(func(t *Tool) bool { return t.Service == service })
+}
+
+// Public gives the tools that everybody may see in lists, whatever their state, so that a price list
+// or catalogue shows unavailable ones with their reason. For menus see Offered.
+func (s *Snapshot) Public() []*Tool { return s.Listed(Everyone) }
+
+// Listed gives the tools that a may see in lists, whatever their state.
+func (s *Snapshot) Listed(a Audience) []*Tool {
+	return s.where(func(t *Tool) bool { return t.ListedFor(a) })
+}
+
+// Offered gives the tools that belong into menus for a: neither deprecated nor unavailable (A80).
+func (s *Snapshot) Offered(a Audience) []*Tool {
+	return s.where(func(t *Tool) bool { return t.OfferedTo(a) })
+}
+
+// Commands gives the offered tools that have a command, in the order of their commands (A47).
+func (s *Snapshot) Commands(a Audience) []*Tool {
+	tools := s.where(func(t *Tool) bool { return t.CommandName != "" && t.OfferedTo(a) })
+	slices.SortFunc(tools, func(a, b *Tool) int { return strings.Compare(a.CommandName, b.CommandName) })
+	return tools
+}
+
+func (s *Snapshot) where(keep func(*Tool) bool) []*Tool {
+	var tools []*Tool
+	for t := range s.Each() {
+		if keep(t) {
+			tools = append(tools, t)
+		}
+	}
+	return tools
+}
+
+// Suggest gives up to three offered commands (with slash) that somebody who typed an unknown one may
+// have meant, nearest first.
+func (s *Snapshot) Suggest(command string) []string {
+	const most = 3
+	typed := commandKey(command)
+	type near struct {
+		command  string
+		distance int
+	}
+	var found []near
+	limit := len(typed)/3 + 1
+	for _, t := range s.Commands(Everyone) {
+		name := commandKey(t.CommandName)
+		d := editDistance(typed, name, limit)
+		if len(typed) >= 3 && strings.HasPrefix(name, typed) {
+			d = min(d, 1)
+		}
+		if d <= limit {
+			found = append(found, near{t.CommandName, d})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b near) int { return a.distance - b.distance })
+	commands := make([]string, 0, most)
+	for _, n := range found[:min(len(found), most)] {
+		commands = append(commands, n.command)
+	}
+	return commands
+}

@@ -1,0 +1,450 @@
+package registry
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Bounds of a definition.
+const (
+	maxToolIDBytes  = 128
+	maxNameRunes    = 256
+	maxInputs       = 500
+	maxTimeout      = 7 * 24 * time.Hour
+	maxAttempts     = 100
+	maxCommandBytes = 32 // as Telegram and Discord have it
+)
+
+// Validate judges a definition and tells everything that is wrong with it at once: nil, or a Problems
+// in which each entry names the tool and the field.
+func Validate(t Tool) error {
+	v := validator{toolID: t.ToolID}
+	v.identity(t)
+	v.inputs(t.InputSchema)
+	v.outputs(t.OutputSchema)
+	v.costing(t.CostingModel)
+	v.webhook(t.WebhookStrategy)
+	v.hints(t.PlatformHints)
+	v.status(t)
+	v.running(t)
+	v.aliases(t)
+	v.migrations(t)
+	v.defaults(t)
+	if len(v.problems) == 0 {
+		v.encoding(t)
+	}
+	return v.problems.Err()
+}
+
+type validator struct {
+	toolID   string
+	problems Problems
+}
+
+func (v *validator) bad(field, format string, args ...any) {
+	v.problems = append(v.problems, Problem{ToolID: v.toolID, Field: field, Message: fmt.Sprintf(format, args...)})
+}
+
+// oneOf checks an optional word of a closed list.
+func oneOf[S ~string](v *validator, field string, found S, allowed ...S) {
+	if found != "" && !slices.Contains(allowed, found) {
+		v.bad(field, "is %q; allowed are %s", shorten(string(found)), joined(allowed))
+	}
+}
+
+func joined[S ~string](words []S) string {
+	texts := make([]string, len(words))
+	for i, w := range words {
+		texts[i] = string(w)
+	}
+	return strings.Join(texts, ", ")
+}
+
+func (v *validator) identity(t Tool) {
+	v.id("toolId", t.ToolID)
+	switch {
+	case t.Service == "":
+		v.bad("service", "is missing; name the service the tool comes from, such as comfyui")
+	case !isWord(t.Service):
+		v.bad("service", "is %q; it must be one word without blanks", shorten(t.Service))
+	}
+	if strings.TrimSpace(t.DisplayName) == "" {
+		v.bad("displayName", "is missing; it is the name people see")
+	}
+	if utf8.RuneCountInString(t.DisplayName) > maxNameRunes {
+		v.bad("displayName", "is longer than %d characters", maxNameRunes)
+	}
+	if t.CommandName != "" {
+		v.command("commandName", t.CommandName)
+	}
+	if t.APIPath != "" {
+		v.apiPath(t.APIPath)
+	}
+	oneOf(v, "visibility", t.Visibility, VisibilityPublic, VisibilityInternal, VisibilityHidden)
+}
+
+func (v *validator) id(field, id string) {
+	switch {
+	case id == "":
+		v.bad(field, "is missing")
+	case len(id) > maxToolIDBytes:
+		v.bad(field, "is longer than %d bytes", maxToolIDBytes)
+	case !isWord(id) || strings.HasPrefix(id, "/"):
+		v.bad(field, "is %q; it must be one word without blanks and not begin with /", shorten(id))
+	}
+}
+
+// isWord accepts printable text without blanks.
+func isWord(s string) bool {
+	return s != "" && utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool {
+		return unicode.IsSpace(r) || !unicode.IsPrint(r)
+	}) < 0
+}
+
+// isName accepts what may name an input or output: authors of workflows do use blanks.
+func isName(s string) bool {
+	return s != "" && len(s) <= maxNameRunes && utf8.ValidString(s) && strings.TrimSpace(s) == s &&
+		strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
+}
+
+func (v *validator) command(field, command string) {
+	name, slash := strings.CutPrefix(command, "/")
+	switch {
+	case !slash:
+		v.bad(field, "is %q; it must begin with a slash: %q", shorten(command), "/"+shorten(command))
+	case !isCommandWord(name):
+		v.bad(field, "is %q; after the slash it takes 1 to %d lower-case letters a-z, digits and underscores", shorten(command), maxCommandBytes)
+	}
+}
+
+func isCommandWord(s string) bool {
+	return s != "" && len(s) <= maxCommandBytes && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
+}
+
+func (v *validator) apiPath(p string) {
+	if !strings.HasPrefix(p, "/") || path.Clean(p) != p || p == "/" || !isWord(p) || strings.ContainsAny(p, "?#{}\\") {
+		v.bad("apiPath", "is %q; it must be a clean absolute path such as %s without query", shorten(p), defaultRunPath("fluxgeneral"))
+	}
+}
+
+func (v *validator) inputs(schema InputSchema) {
+	if schema == nil {
+		v.bad("inputSchema", "is missing; a tool without inputs has an empty one: {}")
+	}
+	if len(schema) > maxInputs {
+		v.bad("inputSchema", "has %d inputs, more than %d", len(schema), maxInputs)
+	}
+	seen := make(map[string]bool, len(schema))
+	for _, f := range schema {
+		at := joinPath("inputSchema", f.Name)
+		if !isName(f.Name) {
+			v.bad(at, "the name %q must be printable text that neither begins nor ends with a blank", shorten(f.Name))
+		}
+		if seen[f.Name] {
+			v.bad(at, "there are two inputs of this name")
+		}
+		seen[f.Name] = true
+		v.input(f, at)
+	}
+}
+
+var inputTypes = []InputType{TypeString, TypeNumber, TypeImage, TypeVideo, TypeAudio, TypeFile, TypeBoolean}
+
+func (v *validator) input(f InputField, at string) {
+	if !slices.Contains(inputTypes, f.Type) {
+		v.bad(at+".type", "is %q; allowed are %s", shorten(string(f.Type)), joined(inputTypes))
+		return
+	}
+	before := len(v.problems)
+	v.onlyFor(f, at)
+	v.numbers(f, at)
+	if f.Order < 0 {
+		v.bad(at+".order", "is %d; it must not be negative", f.Order)
+	}
+	if len(f.Schema) > 0 {
+		if _, err := compileSchema(f.Schema); err != nil {
+			v.bad(at+".schema", "is no usable JSON Schema: %v", err)
+		}
+	}
+	v.choices(f, at)
+	if len(v.problems) == before && f.Default != nil {
+		v.fits(f, f.Default, at+".default")
+	}
+}
+
+// onlyFor refuses members that mean nothing for the input's type.
+func (v *validator) onlyFor(f InputField, at string) {
+	refuse := func(has bool, member string, needs InputType) {
+		if has && f.Type != needs {
+			v.bad(at+"."+member, "is for inputs of type %s, this one is of type %s", needs, f.Type)
+		}
+	}
+	refuse(f.Min != "", "min", TypeNumber)
+	refuse(f.Max != "", "max", TypeNumber)
+	refuse(f.Step != "", "step", TypeNumber)
+	refuse(f.Integer, "integer", TypeNumber)
+	refuse(f.Seed, "seed", TypeNumber)
+	refuse(f.Multiline, "multiline", TypeString)
+	if f.Type.IsMedia() && len(f.Choices) > 0 {
+		v.bad(at+".choices", "cannot be given for inputs of type %s", f.Type)
+	}
+}
+
+func (v *validator) numbers(f InputField, at string) {
+	for _, n := range []struct {
+		member string
+		number json.Number
+	}{{"min", f.Min}, {"max", f.Max}, {"step", f.Step}} {
+		if n.number == "" {
+			continue
+		}
+		if _, err := ParseDecimal(n.number); err != nil {
+			v.bad(at+"."+n.member, "%v", err)
+		}
+	}
+	low, hasLow := bound(f.Min)
+	high, hasHigh := bound(f.Max)
+	if hasLow && hasHigh && low.Cmp(high) > 0 {
+		v.bad(at+".min", "is %s, above the maximum %s", f.Min, f.Max)
+	}
+	if step, ok := bound(f.Step); ok && step.Sign() <= 0 {
+		v.bad(at+".step", "is %s; it must be above zero", f.Step)
+	}
+}
+
+func (v *validator) choices(f InputField, at string) {
+	bare := f
+	bare.Choices, bare.Required, bare.Multiple, bare.Default, bare.Step = nil, false, false, nil, ""
+	for i, c := range f.Choices {
+		here := at + ".choices[" + strconv.Itoa(i) + "]"
+		if c.Value == nil {
+			v.bad(here, "has no value")
+			continue
+		}
+		v.fits(bare, c.Value, here)
+		if slices.ContainsFunc(f.Choices[:i], func(o Choice) bool { return sameValue(o.Value, c.Value) }) {
+			v.bad(here, "the value %s is there twice", shorten(choiceValueText(c)))
+		}
+	}
+}
+
+// fits checks a value that stands in the definition. Unlike a value from a chat it must have its
+// proper JSON type: the text "20" is no number here.
+func (v *validator) fits(f InputField, value any, at string) {
+	for _, one := range asList(f, value) {
+		if _, isText := one.(string); isText && len(f.Schema) == 0 && (f.Type == TypeNumber || f.Type == TypeBoolean) {
+			v.bad(at, "must be of type %s, found the text %q", f.Type, shorten(one.(string)))
+			return
+		}
+		if reason := foreignValue(one); reason != "" {
+			v.bad(at, "%s", reason)
+			return
+		}
+	}
+	f.Required = false
+	if f.Type == TypeString && value == "" {
+		return // an empty text stands for "nothing chosen", also beside choices
+	}
+	if _, err := CheckValue(f, value); err != nil {
+		v.bad(at, "%s", strings.TrimPrefix(err.Message, f.Label()+": "))
+	}
+}
+
+func asList(f InputField, value any) []any {
+	if list, ok := value.([]any); ok && f.Multiple {
+		return list
+	}
+	return []any{value}
+}
+
+// foreignValue says why a Go value cannot stand in a definition: floats would lose digits.
+func foreignValue(value any) string {
+	switch value.(type) {
+	case nil, string, bool, json.Number, []any, map[string]any:
+		return ""
+	}
+	return fmt.Sprintf("holds a Go %T; use string, bool, json.Number, []any or map[string]any", value)
+}
+
+var outputTypes = []string{"image", "video", "audio", "file", "text", "string", "number", "boolean"}
+
+func (v *validator) outputs(schema OutputSchema) {
+	seen := make(map[string]bool, len(schema))
+	for _, f := range schema {
+		at := joinPath("outputSchema", f.Name)
+		if !isName(f.Name) {
+			v.bad(at, "the name %q must be printable text that neither begins nor ends with a blank", shorten(f.Name))
+		}
+		if seen[f.Name] {
+			v.bad(at, "there are two outputs of this name")
+		}
+		seen[f.Name] = true
+		if !slices.Contains(outputTypes, f.Type) {
+			v.bad(at+".type", "is %q; allowed are %s", shorten(f.Type), strings.Join(outputTypes, ", "))
+		}
+	}
+}
+
+func (v *validator) costing(m *CostingModel) {
+	if m == nil {
+		return
+	}
+	sources := []RateSource{RateStatic, RateMachine, RateAPI, RateHistorical}
+	if m.RateSource == "" {
+		v.bad("costingModel.rateSource", "is missing; allowed are %s", joined(sources))
+	}
+	oneOf(v, "costingModel.rateSource", m.RateSource, sources...)
+	units := []CostUnit{UnitSecond, UnitToken, UnitRequest}
+	if m.Unit == "" {
+		v.bad("costingModel.unit", "is missing; allowed are %s", joined(units))
+	}
+	oneOf(v, "costingModel.unit", m.Unit, units...)
+	if m.Rate == "" {
+		if m.RateSource == RateStatic {
+			v.bad("costingModel.rate", "is missing; a static rate is a number of US dollars per unit")
+		}
+		return
+	}
+	rate, err := ParseDecimal(m.Rate)
+	switch {
+	case err != nil:
+		v.bad("costingModel.rate", "%v", err)
+	case rate.Sign() < 0:
+		v.bad("costingModel.rate", "is %s; it must not be negative", m.Rate)
+	}
+}
+
+func (v *validator) webhook(w *WebhookConfig) {
+	if w == nil {
+		return
+	}
+	if w.ExpectedStatusField == "" {
+		v.bad("webhookStrategy.expectedStatusField", "is missing; name the member of the callback that holds the status")
+	}
+	if w.SuccessValue == "" {
+		v.bad("webhookStrategy.successValue", "is missing; give the status that means success")
+	}
+	if slices.Contains(w.ResultPath, "") {
+		v.bad("webhookStrategy.resultPath", "has an empty step")
+	}
+}
+
+func (v *validator) hints(h *PlatformHints) {
+	if h == nil {
+		return
+	}
+	kinds := []string{"text", "image", "video", "audio", "file"}
+	if h.PrimaryInput == "" {
+		v.bad("platformHints.primaryInput", "is missing; allowed are %s", strings.Join(kinds, ", "))
+	}
+	oneOf(v, "platformHints.primaryInput", h.PrimaryInput, kinds...)
+}
+
+func (v *validator) status(t Tool) {
+	s := t.Status
+	if s == nil {
+		return
+	}
+	states := []State{StateActive, StateDeprecated, StateUnavailable}
+	if s.State == "" {
+		v.bad("status.state", "is missing; allowed are %s", joined(states))
+	}
+	oneOf(v, "status.state", s.State, states...)
+	if s.State == StateUnavailable && s.Reason == "" {
+		v.bad("status.reason", "is missing; people are told why the tool is unavailable")
+	}
+	if s.Replacement != "" && s.Replacement == t.ToolID {
+		v.bad("status.replacement", "is the tool itself")
+	}
+	if s.Since == "" {
+		return
+	}
+	if _, err := time.Parse(time.RFC3339, s.Since); err != nil {
+		if _, err := time.Parse(time.DateOnly, s.Since); err != nil {
+			v.bad("status.since", "is %q; it must be a date such as 2026-05-01", shorten(s.Since))
+		}
+	}
+}
+
+func (v *validator) running(t Tool) {
+	oneOf(v, "capability", t.Capability, CapabilityRead, CapabilityWrite)
+	oneOf(v, "deliveryMode", t.DeliveryMode, DeliveryImmediate, DeliveryWebhook, DeliveryAsync)
+	if t.TimeoutMs < 0 || t.TimeoutMs > maxTimeout.Milliseconds() {
+		v.bad("timeoutMs", "is %d; allowed is 0 (the runner's default) to %d", t.TimeoutMs, maxTimeout.Milliseconds())
+	}
+	if r := t.RetryPolicy; r != nil {
+		if r.MaxAttempts < 1 || r.MaxAttempts > maxAttempts {
+			v.bad("retryPolicy.maxAttempts", "is %d; allowed is 1 (no retry) to %d", r.MaxAttempts, maxAttempts)
+		}
+		if r.BackoffMs < 0 || r.BackoffMs > maxTimeout.Milliseconds() {
+			v.bad("retryPolicy.backoffMs", "is %d; it must not be negative", r.BackoffMs)
+		}
+	}
+	for platform, hint := range t.Delivery {
+		oneOf(v, "delivery."+platform+".sendAs", hint.SendAs, "photo", "document", "video", "animation", "audio", "voice")
+	}
+	for _, list := range []struct {
+		field string
+		words []string
+	}{{"piiRequired", t.PIIRequired}, {"intentTags", t.IntentTags}} {
+		if slices.ContainsFunc(list.words, func(w string) bool { return strings.TrimSpace(w) == "" }) {
+			v.bad(list.field, "has an empty entry")
+		}
+	}
+}
+
+func (v *validator) aliases(t Tool) {
+	for i, alias := range t.Aliases {
+		at := "aliases[" + strconv.Itoa(i) + "]"
+		if strings.HasPrefix(alias, "/") {
+			v.command(at, alias)
+		} else {
+			v.id(at, alias)
+		}
+		if slices.Contains(t.Aliases[:i], alias) {
+			v.bad(at, "%q is there twice", shorten(alias))
+		}
+		if alias == t.ToolID || alias == t.CommandName {
+			v.bad(at, "%q is the tool's own name", shorten(alias))
+		}
+	}
+}
+
+func (v *validator) migrations(t Tool) {
+	for i, m := range t.Migrations {
+		at := "migrations[" + strconv.Itoa(i) + "]"
+		if m.From == "" || m.From == m.To {
+			v.bad(at+".from", "must be the input's old name, another than the new one")
+		}
+		if _, ok := t.InputSchema.Get(m.To); !ok {
+			v.bad(at+".to", "is %q, which is no input of the tool", shorten(m.To))
+		}
+	}
+}
+
+func (v *validator) defaults(t Tool) {
+	for name, value := range t.HumanDefaults {
+		f, ok := t.InputSchema.Get(name)
+		if !ok {
+			v.bad("humanDefaults."+name, "is no input of the tool")
+			continue
+		}
+		if value != nil && slices.Contains(inputTypes, f.Type) {
+			v.fits(f, value, "humanDefaults."+name)
+		}
+	}
+}
+
+// encoding makes sure that what a loader built in Go can be written.
+func (v *validator) encoding(t Tool) {
+	if _, err := Encode(t); err != nil {
+		v.bad("", "%v", err)
+	}
+}
