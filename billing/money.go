@@ -1,8 +1,85 @@
 // Package billing is money: exact arithmetic of costs, and a double-entry ledger in Postgres.
+//
+// Amounts are whole nano-dollars (NanoUSD). Rates and units are exact fractions (math/big.Rat) that are
+// rounded once, at the very end, to the nearest nano-dollar with ties to the even one; no float takes
+// part. The arithmetic (Cost, Estimate) is pure; the Ledger is plain SQL and one function in the
+// database that posts a transfer, see ledger.go.
 package billing
 
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox/signalbox/registry"
+)
+
 // NanoUSD is an amount of money in nano-dollars (1e-9 US dollars). It is exact and never a float.
+// In JSON it is an integer.
 type NanoUSD int64
 
 // Dollar is one US dollar.
 const Dollar NanoUSD = 1_000_000_000
+
+var errTooMuch = errors.New("the amount is beyond what can be counted (9.2 billion dollars)")
+
+// ParseUSD reads an exact amount of US dollars such as "5", "$0.0042" or "-1.50". Anything finer than
+// a nano-dollar is refused rather than rounded, since whoever typed it meant something else.
+func ParseUSD(text string) (NanoUSD, error) {
+	amount, err := parseRat(strings.Replace(strings.TrimSpace(text), "$", "", 1))
+	if err != nil {
+		return 0, fmt.Errorf("parse amount: %w", err)
+	}
+	nano := new(big.Rat).Mul(amount, big.NewRat(int64(Dollar), 1))
+	if !nano.IsInt() {
+		return 0, fmt.Errorf("parse amount: %q is finer than a nano-dollar (9 decimals)", text)
+	}
+	return toNano(amount)
+}
+
+// String writes dollars with as many decimals as needed, at least two: $5.00, $0.0042125, -$0.50.
+func (n NanoUSD) String() string {
+	sign, magnitude := "", uint64(n)
+	if n < 0 {
+		sign, magnitude = "-", -magnitude
+	}
+	whole, fraction := magnitude/uint64(Dollar), magnitude%uint64(Dollar)
+	decimals := strings.TrimRight(fmt.Sprintf("%09d", fraction), "0")
+	for len(decimals) < 2 {
+		decimals += "0"
+	}
+	return sign + "$" + strconv.FormatUint(whole, 10) + "." + decimals
+}
+
+// toNano rounds dollars to the nearest nano-dollar, ties to even.
+func toNano(dollars *big.Rat) (NanoUSD, error) {
+	scaled := new(big.Rat).Mul(dollars, big.NewRat(int64(Dollar), 1))
+	quotient, rest := new(big.Int).DivMod(scaled.Num(), scaled.Denom(), new(big.Int))
+	switch rest.Lsh(rest, 1).Cmp(scaled.Denom()) {
+	case 1:
+		quotient.Add(quotient, big.NewInt(1))
+	case 0:
+		quotient.Add(quotient, big.NewInt(int64(quotient.Bit(0))))
+	}
+	if !quotient.IsInt64() {
+		return 0, errTooMuch
+	}
+	return NanoUSD(quotient.Int64()), nil
+}
+
+// parseRat reads a decimal number exactly; its length and exponent are bounded.
+func parseRat(text string) (*big.Rat, error) {
+	return registry.ParseDecimal(json.Number(text))
+}
+
+// decimalText writes an exact decimal without needless zeros. All our fractions have finite decimals.
+func decimalText(r *big.Rat) string {
+	if r.IsInt() {
+		return r.Num().String()
+	}
+	digits, _ := r.FloatPrec()
+	return strings.TrimRight(r.FloatString(digits), "0")
+}

@@ -1,16 +1,41 @@
 package billing
 
 // Quote is what a run will cost, told before it starts. Low equals High when the price is exact.
+// High is a promise: no more than that is ever taken.
 type Quote struct {
-	Low, High NanoUSD
-	Rate      string // US dollars per unit, exact decimal; empty when free
-	Unit      string // second, token, request
-	Source    string // static, machine, api, historical, none
-	Machine   string // GPU whose rate was taken, for source machine
-	Basis     string // one short line for people: "learned from the last 20 runs", "first run: an estimate"
+	Low     NanoUSD `json:"low"`
+	High    NanoUSD `json:"high"`
+	Rate    string  `json:"rate,omitempty"` // US dollars per unit, exact decimal; empty when free
+	Unit    string  `json:"unit,omitempty"` // second, token, request
+	Source  string  `json:"source"`         // static, machine, api, historical, none
+	Machine string  `json:"machine,omitempty"`
+	Basis   string  `json:"basis,omitempty"` // one short line for people: "learned from the last 20 runs"
 }
 
-// Receipt is what a run did cost.
+// Exact reports whether the price is known to the nano-dollar.
+func (q Quote) Exact() bool { return q.Low == q.High }
+
+// String writes the price for people: "free", "$0.02" or "$0.01 to $0.05".
+func (q Quote) String() string {
+	switch {
+	case q.High == 0:
+		return "free"
+	case q.Exact():
+		return q.High.String()
+	}
+	return q.Low.String() + " to " + q.High.String()
+}
+
+// Reasons of a receipt over nothing.
+const (
+	ReasonNone     = "none" // the tool has no price
+	ReasonFailed   = "failed"
+	ReasonCanceled = "canceled"
+	ReasonTimedOut = "timed_out"
+)
+
+// Receipt is what a run did cost: Units times Rate, rounded to the nearest nano-dollar with ties to
+// even, and never more than was promised.
 type Receipt struct {
 	RunID   string  `json:"runId"`
 	Rate    string  `json:"rate"`  // US dollars per unit, exact decimal
@@ -18,12 +43,28 @@ type Receipt struct {
 	Units   string  `json:"units"` // how many, exact decimal
 	Source  string  `json:"source"`
 	Machine string  `json:"machine,omitempty"`
-	Cost    NanoUSD `json:"costNanoUsd"`
-	Reason  string  `json:"reason,omitempty"` // why it is zero: "none", "failed", "canceled", "timed_out"
+	Cost    NanoUSD `json:"costNanoUsd"`               // what was taken from the wallet
+	Full    NanoUSD `json:"fullCostNanoUsd,omitempty"` // what it came to, where that is more than Cost
+	Reason  string  `json:"reason,omitempty"`          // why it is zero: "none", "failed", "canceled", "timed_out"
+	Note    string  `json:"note,omitempty"`            // one line where something differs from what the tool says
 }
 
-// Balance of a wallet: what can be spent and what is held for running work.
-type Balance struct {
-	Available NanoUSD
-	Held      NanoUSD
+// Capped bounds the receipt by what was promised. The rest is the operator's loss: people pay what they
+// were told, and whoever runs the machines carries the risk of a wrong estimate.
+func (r Receipt) Capped(promised NanoUSD) Receipt {
+	if r.Cost > promised {
+		r.Full, r.Cost = r.Cost, promised
+		r.Note = joinNotes(r.Note, "it came to "+r.Full.String()+"; you pay what was promised")
+	}
+	return r
+}
+
+// FullCost is what the run came to, whatever was taken.
+func (r Receipt) FullCost() NanoUSD { return max(r.Cost, r.Full) }
+
+func joinNotes(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "; " + b
 }

@@ -1,0 +1,88 @@
+package billing
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// CheckReport is what a recomputation of the whole ledger found. A problem is never mended by itself: it
+// means that somebody wrote to the tables past the ledger.
+type CheckReport struct {
+	Accounts  int64 // recomputed
+	Transfers int64
+	OpenHolds int64   // not settled yet
+	Held      NanoUSD // sum of the open holds
+	Problems  []string
+}
+
+// OK reports whether the books balance.
+func (r CheckReport) OK() bool { return len(r.Problems) == 0 }
+
+// String is one line for a log.
+func (r CheckReport) String() string {
+	if r.OK() {
+		return fmt.Sprintf("the ledger balances: %d accounts, %d transfers, %s held by %d runs", r.Accounts, r.Transfers, r.Held, r.OpenHolds)
+	}
+	return "the ledger does not balance: " + strings.Join(r.Problems, "; ")
+}
+
+// maxProblems bounds how many problems of one sort a report names.
+const maxProblems = 20
+
+// ledgerChecks find what must not be; each row of a result is one problem in words.
+var ledgerChecks = [...]string{
+	`SELECT format('account %s (%s of %s) has the balance %s, its entries sum to %s', a.id, a.kind, coalesce(a.owner::text, 'the house'), a.balance + coalesce(p.amount, 0), coalesce(e.amount, 0))
+	 FROM ledger_accounts a
+	 LEFT JOIN (SELECT account_id, sum(amount) AS amount FROM ledger_pending GROUP BY account_id) p ON p.account_id = a.id
+	 LEFT JOIN (SELECT account_id, sum(amount) AS amount FROM ledger_entries GROUP BY account_id) e ON e.account_id = a.id
+	 WHERE a.balance + coalesce(p.amount, 0) <> coalesce(e.amount, 0) LIMIT $1`,
+	`SELECT format('the entries of transfer %s sum to %s', transfer_id, sum(amount))
+	 FROM ledger_entries GROUP BY transfer_id HAVING sum(amount) <> 0 LIMIT $1`,
+	`SELECT format('transfer %s has an entry for the unknown account %s', e.transfer_id, e.account_id)
+	 FROM ledger_entries e LEFT JOIN ledger_accounts a ON a.id = e.account_id WHERE a.id IS NULL LIMIT $1`,
+	`SELECT format('transfer %s of %s moves nothing', t.id, t.amount)
+	 FROM ledger_transfers t WHERE t.amount <> 0 AND NOT EXISTS (SELECT FROM ledger_entries e WHERE e.transfer_id = t.id) LIMIT $1`,
+	`SELECT format('user %s holds %s, the open holds sum to %s', a.owner, a.balance, coalesce(h.amount, 0))
+	 FROM ledger_accounts a
+	 LEFT JOIN (SELECT owner, sum(amount) AS amount FROM ledger_transfers t
+	            WHERE kind = 'hold' AND NOT EXISTS (SELECT FROM ledger_transfers s WHERE s.key = 'settle:' || t.run_id::text)
+	            GROUP BY owner) h ON h.owner = a.owner
+	 WHERE a.kind = 'hold' AND a.balance <> coalesce(h.amount, 0) LIMIT $1`,
+}
+
+// Check recomputes every balance from the entries, in one consistent view that holds up nobody. Its
+// effort grows with the ledger: it is for a schedule, not for a request. An error means that the check
+// itself could not run.
+func (l *Ledger) Check(ctx context.Context) (CheckReport, error) {
+	var report CheckReport
+	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+	err := pgx.BeginTxFunc(ctx, l.pool, options, func(tx pgx.Tx) error {
+		err := tx.QueryRow(ctx, `
+			SELECT (SELECT count(*) FROM ledger_accounts), (SELECT count(*) FROM ledger_transfers), count(*), coalesce(sum(amount), 0)::bigint
+			FROM ledger_transfers t
+			WHERE kind = 'hold' AND NOT EXISTS (SELECT FROM ledger_transfers s WHERE s.key = 'settle:' || t.run_id::text)`).
+			Scan(&report.Accounts, &report.Transfers, &report.OpenHolds, &report.Held)
+		if err != nil {
+			return err
+		}
+		for _, check := range ledgerChecks {
+			rows, err := tx.Query(ctx, check, maxProblems)
+			if err != nil {
+				return err
+			}
+			found, err := pgx.CollectRows(rows, pgx.RowTo[string])
+			if err != nil {
+				return err
+			}
+			report.Problems = append(report.Problems, found...)
+		}
+		return nil
+	})
+	if err != nil {
+		return CheckReport{}, fmt.Errorf("check the ledger: %w", err)
+	}
+	return report, nil
+}

@@ -1,0 +1,138 @@
+package billing
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"time"
+
+	"github.com/signalbox/signalbox/registry"
+)
+
+// SourceNone is the source of quotes and receipts of tools without a price.
+const SourceNone = "none"
+
+// Cost bills a run that succeeded: units consumed times rate.
+//
+// Seconds are the provider's run time without any queue (A24), tokens those of its usage block (A25), a
+// request counts once (A26). Of the sources, static takes the definition's rate; machine that of the
+// GPU which ran it, or the definition's with a note where the card does not know the GPU; api what the
+// provider says it charged, or the definition's rate with a note where it says nothing; historical
+// is billed like static, its estimates and missing units come from the past (History.Fill).
+// A nil model costs nothing, with reason none (A13). Negative consumption is an error.
+func Cost(model *registry.CostingModel, usage registry.Usage, card RateCard, runID string) (Receipt, error) {
+	if model == nil {
+		return Receipt{RunID: runID, Rate: "0", Unit: string(registry.UnitRequest), Units: "0", Source: SourceNone, Reason: ReasonNone}, nil
+	}
+	t, err := tariffOf(model, registry.Price{Machine: usage.Machine, CostUSD: usage.CostUSD}, card)
+	if err != nil {
+		return Receipt{}, fmt.Errorf("cost of run %s: %w", runID, err)
+	}
+	units, err := unitsOf(t.unit, usage)
+	if err != nil {
+		return Receipt{}, fmt.Errorf("cost of run %s: %w", runID, err)
+	}
+	cost, err := toNano(new(big.Rat).Mul(units, t.rate))
+	if err != nil {
+		return Receipt{}, fmt.Errorf("cost of run %s: %w", runID, err)
+	}
+	return Receipt{
+		RunID: runID, Rate: decimalText(t.rate), Unit: string(t.unit), Units: decimalText(units),
+		Source: string(t.source), Machine: usage.Machine, Cost: cost, Note: t.note,
+	}, nil
+}
+
+// NoCharge is the receipt of a run that ended without a result; reason says how.
+func NoCharge(model *registry.CostingModel, runID, reason string) Receipt {
+	r := Receipt{RunID: runID, Rate: "0", Unit: string(registry.UnitRequest), Units: "0", Source: SourceNone, Reason: reason}
+	if model != nil {
+		r.Rate, r.Unit, r.Source = model.Rate.String(), string(model.Unit), string(model.RateSource)
+	}
+	return r
+}
+
+// NanoUnits is how much of the model's unit was consumed, in billionths: nanoseconds for seconds. It is
+// what History keeps. Consumption beyond int64 counts as zero.
+func NanoUnits(model *registry.CostingModel, usage registry.Usage) int64 {
+	if model == nil {
+		return 0
+	}
+	units, err := unitsOf(model.Unit, usage)
+	if err != nil {
+		return 0
+	}
+	nano, err := toNano(units)
+	if err != nil {
+		return 0
+	}
+	return int64(nano)
+}
+
+// tariff is a model's rate once everything that decides it is known.
+type tariff struct {
+	rate   *big.Rat
+	unit   registry.CostUnit
+	source registry.RateSource
+	note   string
+}
+
+func tariffOf(model *registry.CostingModel, price registry.Price, card RateCard) (tariff, error) {
+	t := tariff{unit: model.Unit, source: model.RateSource}
+	rate := model.Rate.String()
+	switch model.RateSource {
+	case registry.RateMachine:
+		if known, ok := card.Rate(price.Machine); ok {
+			rate = known
+		} else if price.Machine != "" {
+			t.note = fmt.Sprintf("no rate is known for the machine %s: the tool's own rate", price.Machine)
+		} else {
+			t.note = "the machine is not known: the tool's own rate"
+		}
+	case registry.RateAPI:
+		if price.CostUSD != "" {
+			// The provider's charge is one amount for the whole run.
+			rate, t.unit = price.CostUSD, registry.UnitRequest
+		} else {
+			t.note = "the provider named no price: the tool's own rate"
+		}
+	}
+	exact, err := parseRat(rate)
+	if err != nil {
+		return tariff{}, fmt.Errorf("rate: %w", err)
+	}
+	if exact.Sign() < 0 {
+		return tariff{}, fmt.Errorf("rate: %s is negative", rate)
+	}
+	if t.note != "" {
+		t.source = registry.RateStatic
+	}
+	t.rate = exact
+	return t, nil
+}
+
+func unitsOf(unit registry.CostUnit, usage registry.Usage) (*big.Rat, error) {
+	var units *big.Rat
+	switch unit {
+	case registry.UnitSecond:
+		units = big.NewRat(int64(usage.RunTime), int64(time.Second))
+	case registry.UnitToken:
+		units = big.NewRat(usage.Tokens, 1)
+	case registry.UnitRequest:
+		units = big.NewRat(1, 1)
+	default:
+		return nil, fmt.Errorf("the unit %q is none of second, token, request", unit)
+	}
+	if units.Sign() < 0 {
+		return nil, fmt.Errorf("the provider reports the consumption %s %s, which is negative", decimalText(units), unit)
+	}
+	return units, nil
+}
+
+// rateText gives a JSON number's exact decimal, or the number itself where it is none.
+func rateText(n json.Number) string {
+	r, err := parseRat(n.String())
+	if err != nil {
+		return n.String()
+	}
+	return decimalText(r)
+}

@@ -1,0 +1,294 @@
+package billing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"pgregory.net/rapid"
+
+	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
+)
+
+// book is a ledger in a database of its own.
+type book struct {
+	*Ledger
+	pool *pgxpool.Pool
+}
+
+func newBook(t *testing.T) book {
+	t.Helper()
+	pool := postgrestest.New(t)
+	return book{NewLedger(pool), pool}
+}
+
+func (b book) do(ctx context.Context, f func(tx pgx.Tx) error) error {
+	return pgx.BeginFunc(ctx, b.pool, f)
+}
+
+func (b book) must(t *testing.T, f func(tx pgx.Tx) error) {
+	t.Helper()
+	if err := b.do(t.Context(), f); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// user makes an account with some money.
+func (b book) user(t *testing.T, amount NanoUSD) string {
+	t.Helper()
+	id := uuid.NewString()
+	b.must(t, func(tx pgx.Tx) error {
+		if err := b.EnsureWallet(t.Context(), tx, id); err != nil || amount == 0 {
+			return err
+		}
+		return b.Grant(t.Context(), tx, id, amount, id, "sign-up")
+	})
+	return id
+}
+
+func (b book) wants(t *testing.T, user string, available, held NanoUSD) {
+	t.Helper()
+	got, err := b.Balance(t.Context(), user)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (Balance{available, held}); got != want {
+		t.Errorf("balance is %+v, want %+v", got, want)
+	}
+}
+
+func (b book) balances(t *testing.T) CheckReport {
+	t.Helper()
+	report, err := b.Check(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !report.OK() {
+		t.Error(report)
+	}
+	return report
+}
+
+func TestLedger(t *testing.T) {
+	t.Parallel()
+	b := newBook(t)
+	ctx := t.Context()
+
+	t.Run("A30 a hold is captured once and the rest comes back", func(t *testing.T) {
+		t.Parallel()
+		user, run := b.user(t, 100), uuid.NewString()
+		for range 2 {
+			b.must(t, func(tx pgx.Tx) error { return b.Hold(ctx, tx, user, run, 60) })
+			b.wants(t, user, 40, 60)
+		}
+		for range 2 {
+			b.must(t, func(tx pgx.Tx) error { return b.Capture(ctx, tx, run, 25) })
+			b.must(t, func(tx pgx.Tx) error { return b.Release(ctx, tx, run, "late") })
+			b.wants(t, user, 75, 0)
+		}
+		b.must(t, func(tx pgx.Tx) error { return b.Hold(ctx, tx, user, run, 60) })
+		b.wants(t, user, 75, 0)
+	})
+	t.Run("a released hold cannot be captured", func(t *testing.T) {
+		t.Parallel()
+		user, run := b.user(t, 100), uuid.NewString()
+		b.must(t, func(tx pgx.Tx) error { return b.Hold(ctx, tx, user, run, 100) })
+		b.must(t, func(tx pgx.Tx) error { return b.Release(ctx, tx, run, "canceled") })
+		b.must(t, func(tx pgx.Tx) error { return b.Capture(ctx, tx, run, 100) })
+		b.wants(t, user, 100, 0)
+	})
+	t.Run("never more than was promised; the rest is the operator's loss", func(t *testing.T) {
+		t.Parallel()
+		user, run := b.user(t, 100), uuid.NewString()
+		b.must(t, func(tx pgx.Tx) error { return b.Hold(ctx, tx, user, run, 30) })
+		b.must(t, func(tx pgx.Tx) error { return b.Capture(ctx, tx, run, 50) })
+		b.wants(t, user, 70, 0)
+		var revenue, loss NanoUSD
+		err := b.pool.QueryRow(ctx, `
+			SELECT sum(e.amount) FILTER (WHERE account_id = 2)::bigint, sum(e.amount) FILTER (WHERE account_id = 3)::bigint
+			FROM ledger_entries e JOIN ledger_transfers t ON t.id = e.transfer_id WHERE t.run_id = $1`, run).Scan(&revenue, &loss)
+		if err != nil || revenue != 50 || loss != -20 {
+			t.Errorf("revenue %d, loss %d, %v", revenue, loss, err)
+		}
+	})
+	t.Run("a wallet that does not cover it", func(t *testing.T) {
+		t.Parallel()
+		user, run := b.user(t, 10), uuid.NewString()
+		err := b.do(ctx, func(tx pgx.Tx) error { return b.Hold(ctx, tx, user, run, 11) })
+		var short ErrInsufficient
+		if !errors.As(err, &short) || short.Have != 10 || short.Need != 11 {
+			t.Errorf("got %v", err)
+		}
+		b.wants(t, user, 10, 0)
+	})
+	t.Run("a user without a wallet", func(t *testing.T) {
+		t.Parallel()
+		err := b.do(ctx, func(tx pgx.Tx) error { return b.Hold(ctx, tx, uuid.NewString(), uuid.NewString(), 1) })
+		if !errors.Is(err, ErrNoWallet) {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("a grant happens once", func(t *testing.T) {
+		t.Parallel()
+		user, key := b.user(t, 0), uuid.NewString()
+		for range 2 {
+			b.must(t, func(tx pgx.Tx) error { return b.Grant(ctx, tx, user, 7, key, "gift") })
+		}
+		b.wants(t, user, 7, 0)
+		other := b.user(t, 0)
+		for _, err := range []error{
+			b.do(ctx, func(tx pgx.Tx) error { return b.Grant(ctx, tx, user, 8, key, "gift") }),
+			b.do(ctx, func(tx pgx.Tx) error { return b.Grant(ctx, tx, other, 7, key, "gift") }),
+		} {
+			if !errors.Is(err, ErrKeyReused) {
+				t.Errorf("got %v", err)
+			}
+		}
+		if err := b.do(ctx, func(tx pgx.Tx) error { return b.Grant(ctx, tx, user, 0, "zero", "") }); err == nil {
+			t.Error("a grant of nothing was taken")
+		}
+	})
+	t.Run("a refund happens once whatever the key", func(t *testing.T) {
+		t.Parallel()
+		user, run := b.user(t, 100), uuid.NewString()
+		b.must(t, func(tx pgx.Tx) error { return b.Hold(ctx, tx, user, run, 50) })
+		refund := func(key string) error {
+			return b.do(ctx, func(tx pgx.Tx) error { return b.Refund(ctx, tx, run, key, "sorry") })
+		}
+		if err := refund("early"); !errors.Is(err, ErrNothingCaptured) {
+			t.Errorf("got %v", err)
+		}
+		b.must(t, func(tx pgx.Tx) error { return b.Capture(ctx, tx, run, 50) })
+		for _, key := range []string{run, run, run + "again"} {
+			if err := refund(key); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.wants(t, user, 100, 0)
+	})
+	t.Run("the statement tells what happened, newest first", func(t *testing.T) {
+		t.Parallel()
+		user, run := b.user(t, 100), uuid.NewString()
+		b.must(t, func(tx pgx.Tx) error { return b.Hold(ctx, tx, user, run, 60) })
+		b.must(t, func(tx pgx.Tx) error { return b.Capture(ctx, tx, run, 25) })
+		entries, err := b.Entries(ctx, user, 0, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var told []string
+		for _, e := range entries {
+			told = append(told, fmt.Sprintf("%s %d %d %t", e.Kind, e.Available, e.Held, e.RunID == run))
+		}
+		if got := strings.Join(told, ", "); got != "capture 35 -60 true, hold -60 60 true, grant 100 0 false" {
+			t.Errorf("got %s", got)
+		}
+		page, err := b.Entries(ctx, user, entries[1].ID, 1)
+		if err != nil || len(page) != 1 || page[0].Kind != "grant" {
+			t.Errorf("the next page is %v, %v", page, err)
+		}
+	})
+	t.Run("nothing posted can be changed", func(t *testing.T) {
+		t.Parallel()
+		b.user(t, 5)
+		for _, statement := range []string{
+			`UPDATE ledger_entries SET amount = 6 WHERE amount = 5`, `DELETE FROM ledger_entries`, `TRUNCATE ledger_entries`,
+			`UPDATE ledger_transfers SET amount = 0`, `DELETE FROM ledger_transfers`,
+		} {
+			if _, err := b.pool.Exec(ctx, statement); err == nil || !strings.Contains(err.Error(), "append-only") {
+				t.Errorf("%s: %v", statement, err)
+			}
+		}
+		_, err := b.pool.Exec(ctx, `INSERT INTO ledger_entries SELECT id, 999, 1 FROM ledger_transfers LIMIT 1`)
+		if err == nil || !strings.Contains(err.Error(), "sum to zero") {
+			t.Errorf("a lone entry: %v", err)
+		}
+		if _, err := b.pool.Exec(ctx, `UPDATE ledger_accounts SET balance = -1 WHERE kind = 'wallet'`); err == nil {
+			t.Error("a wallet went below zero")
+		}
+	})
+}
+
+func TestCheckFindsWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	b := newBook(t)
+	user := b.user(t, 100)
+	b.must(t, func(tx pgx.Tx) error { return b.Hold(t.Context(), tx, user, uuid.NewString(), 40) })
+	if err := b.RollUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if report := b.balances(t); report.OpenHolds != 1 || report.Held != 40 {
+		t.Errorf("got %+v", report)
+	}
+	if _, err := b.pool.Exec(t.Context(), `UPDATE ledger_accounts SET balance = balance + 1 WHERE owner = $1`, user); err != nil {
+		t.Fatal(err)
+	}
+	report, err := b.Check(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Problems) != 3 { // two accounts off their entries, and the holds
+		t.Errorf("got %s", report)
+	}
+}
+
+// TestLedgerRaces lets many race for few wallets and looks at the books afterwards.
+func TestLedgerRaces(t *testing.T) {
+	t.Parallel()
+	b := newBook(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		users := []string{b.user(t, 500), b.user(t, 100), b.user(t, 0)}
+		runs := make([]string, rapid.IntRange(1, 6).Draw(rt, "runs"))
+		for i := range runs {
+			runs[i] = uuid.NewString()
+		}
+		type step struct {
+			op, user, run int
+			amount        NanoUSD
+		}
+		steps := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) step {
+			return step{
+				op: rapid.IntRange(0, 4).Draw(rt, "op"), user: rapid.IntRange(0, len(users)-1).Draw(rt, "user"),
+				run: rapid.IntRange(0, len(runs)-1).Draw(rt, "run"), amount: NanoUSD(rapid.Int64Range(0, 200).Draw(rt, "amount")),
+			}
+		}), 1, 24).Draw(rt, "steps")
+		var wait sync.WaitGroup
+		for _, s := range steps {
+			wait.Go(func() {
+				ctx, run := t.Context(), runs[s.run]
+				err := b.do(ctx, func(tx pgx.Tx) error {
+					switch s.op {
+					case 0, 1:
+						return b.Hold(ctx, tx, users[s.user], run, s.amount)
+					case 2:
+						return b.Capture(ctx, tx, run, s.amount)
+					case 3:
+						return b.Release(ctx, tx, run, "")
+					}
+					return b.Refund(ctx, tx, run, run, "")
+				})
+				var short ErrInsufficient
+				if err != nil && !errors.As(err, &short) && !errors.Is(err, ErrNothingCaptured) {
+					t.Error(err)
+				}
+			})
+		}
+		wait.Go(func() {
+			if err := b.RollUp(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+		wait.Wait()
+		b.balances(t)
+		for _, user := range users {
+			if got, err := b.Balance(t.Context(), user); err != nil || got.Available < 0 || got.Held < 0 {
+				t.Errorf("balance %+v, %v", got, err)
+			}
+		}
+	})
+}
