@@ -173,7 +173,11 @@ func (v *validator) input(f InputField, at string) {
 			v.bad(at+".schema", "is no usable JSON Schema: %v", err)
 		}
 	}
-	v.choices(f, at)
+	if len(f.Choices) > 0 && f.Type.IsMedia() {
+		v.bad(at+".choices", "cannot be given for inputs of type %s", f.Type)
+	} else {
+		v.choices(f, at)
+	}
 	if len(v.problems) == before && f.Default != nil {
 		v.fits(f, f.Default, at+".default")
 	}
@@ -192,9 +196,6 @@ func (v *validator) onlyFor(f InputField, at string) {
 	refuse(f.Integer, "integer", TypeNumber)
 	refuse(f.Seed, "seed", TypeNumber)
 	refuse(f.Multiline, "multiline", TypeString)
-	if f.Type.IsMedia() && len(f.Choices) > 0 {
-		v.bad(at+".choices", "cannot be given for inputs of type %s", f.Type)
-	}
 }
 
 func (v *validator) numbers(f InputField, at string) {
