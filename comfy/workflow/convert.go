@@ -1,0 +1,65 @@
+package workflow
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Convert makes the prompt a server would be sent for w, as the editor would. info is the declaration of
+// the server's nodes; without it only the classes of a small built-in table, newer files and values saved by
+// name convert completely, and the findings say where names are missing. A prompt form comes back as a copy.
+//
+// The error is set when nothing in the workflow executes.
+func Convert(w *Workflow, info *ObjectInfo) (Prompt, []Finding, error) {
+	f := flatten(w, info)
+	f.checkClasses()
+	p := f.prompt()
+	if len(p) == 0 {
+		return nil, f.findings, fmt.Errorf("no node of the workflow executes: all are muted, bypassed or notes")
+	}
+	return p, f.findings, nil
+}
+
+// checkClasses reports classes that the server, or this package, does not know.
+func (f *flat) checkClasses() {
+	seen := map[string]bool{}
+	for _, n := range f.nodes {
+		_, declared := f.info.Class(n.Class)
+		if declared || seen[n.Class] {
+			continue
+		}
+		seen[n.Class] = true
+		if name, ok := groupNodeName(n.Class); ok && f.w.Graph != nil {
+			f.find("group-node-unsupported", SeverityError, n.ID, fmt.Sprintf("group node %s has no definition in the file", quote(name)), "open the workflow in ComfyUI, convert the group node to nodes or a subgraph and save it again")
+			continue
+		}
+		if f.w.defs[n.Class] == nil && looksLikeUUID(n.Class) {
+			f.find("unknown-subgraph", SeverityError, n.ID, "an instance refers to a subgraph that the file does not define", "save the whole workflow again, with its subgraphs")
+			continue
+		}
+		f.findUnknown(n)
+	}
+}
+
+func (f *flat) findUnknown(n *flatNode) {
+	switch {
+	case n.unnamed > 0 && f.info.Len() == 0:
+		f.find("unknown-node", SeverityWarning, n.ID, fmt.Sprintf("%d widget values of class %s can't be named without its declaration", n.unnamed, quote(n.Class)),
+			"give --object-info, or save the workflow with a current ComfyUI")
+	case f.info.Len() > 0:
+		msg := fmt.Sprintf("class %s is not among the %d of the server", quote(n.Class), f.info.Len())
+		if n.unnamed > 0 {
+			msg += fmt.Sprintf("; its %d widget values can't be named", n.unnamed)
+		}
+		f.find("unknown-node", SeverityWarning, n.ID, msg, "install the custom nodes it comes from, or check the spelling")
+	}
+}
+
+func looksLikeUUID(s string) bool {
+	return len(s) == 36 && strings.Count(s, "-") == 4
+}
+
+// quote shows a name from a file in a message: bounded and without control characters.
+func quote(s string) string {
+	return `"` + clipRunes(cleanLine(s), 60) + `"`
+}

@@ -1,0 +1,278 @@
+package workflow
+
+import (
+	"strings"
+)
+
+// flat is a workflow reduced to the nodes that execute, with every link resolved. Convert prints it and
+// Define reads it.
+type flat struct {
+	w        *Workflow
+	info     *ObjectInfo
+	nodes    []*flatNode
+	byID     map[string]*flatNode
+	scopes   map[string]*scope // by path of the instance, "" for the root
+	findings []Finding
+	sibling  Prompt // a prompt saved beside the graph, for names of unknown widgets
+}
+
+// flatNode is one node to execute.
+type flatNode struct {
+	PromptNode
+	spec    *ClassInfo        // nil for a class nobody declared
+	node    *Node             // nil in the prompt form
+	sc      *scope            // nil in the prompt form
+	control map[string]string // control_after_generate by widget
+	unnamed int               // widget values whose names are unknown
+}
+
+// scope is one level of the graph form at one place: the root, or the inside of one instance.
+type scope struct {
+	g        *Graph
+	def      *Subgraph // nil for the root
+	parent   *scope
+	inst     *Node // the instance in parent
+	prefix   string
+	children map[*Node]*scope
+	promoted promotion
+	setters  map[string]*Node // Set nodes by name
+}
+
+func (s *scope) path(n *Node) string { return s.prefix + n.ID }
+
+// flatten reduces w to its executable nodes. info may be nil.
+func flatten(w *Workflow, info *ObjectInfo) *flat {
+	f := &flat{w: w, info: info, scopes: map[string]*scope{}}
+	if w.Graph == nil {
+		f.takePrompt(w.Prompt)
+		return f
+	}
+	f.nodes = make([]*flatNode, 0, len(w.Graph.Nodes))
+	if sib := w.Graph.raw.get("workflow_api"); sib != nil {
+		f.sibling = siblingPrompt(sib)
+	}
+	root := &scope{g: w.Graph}
+	f.scopes[""] = root
+	f.collect(root)
+	f.byID = make(map[string]*flatNode, len(f.nodes))
+	for _, n := range f.nodes {
+		f.byID[n.ID] = n
+	}
+	for _, n := range f.nodes {
+		f.resolveInputs(n)
+	}
+	f.dropMissing()
+	return f
+}
+
+func siblingPrompt(v any) Prompt {
+	if text, ok := v.(string); ok && len(text) <= maxTextInside {
+		v, _ = decodeJSON([]byte(text))
+	}
+	if o := asObject(v); o != nil {
+		return promptOf(o)
+	}
+	return nil
+}
+
+func (f *flat) takePrompt(p Prompt) {
+	f.byID = make(map[string]*flatNode, len(p))
+	for _, n := range p.Clone() {
+		fn := &flatNode{PromptNode: n, spec: f.class(n.Class)}
+		f.nodes = append(f.nodes, fn)
+		f.byID[n.ID] = fn
+	}
+}
+
+// class finds a declaration: the server's, else the small table of this package.
+func (f *flat) class(name string) *ClassInfo {
+	if c, ok := f.info.Class(name); ok {
+		return c
+	}
+	return builtinClass(name)
+}
+
+// collect walks one level in document order and descends into its active instances.
+func (f *flat) collect(sc *scope) {
+	sc.children = map[*Node]*scope{}
+	for _, n := range sc.g.Nodes {
+		if !n.active() || isVirtual(n.Type) || f.isEditorOnly(n) {
+			continue
+		}
+		if def := f.definition(n); def != nil {
+			child := &scope{g: &def.Graph, def: def, parent: sc, inst: n, prefix: sc.path(n) + ":"}
+			child.promoted = promotionOf(child)
+			sc.children[n] = child
+			f.scopes[sc.path(n)] = child
+			f.collect(child)
+			continue
+		}
+		f.nodes = append(f.nodes, f.newNode(sc, n))
+	}
+}
+
+// definition gives what an instance stands for: a subgraph, or an old group node made into one.
+func (f *flat) definition(n *Node) *Subgraph {
+	if def := f.w.def(n); def != nil {
+		return def
+	}
+	if name, ok := groupNodeName(n.Type); ok {
+		return f.w.groupNode(n, name)
+	}
+	return nil
+}
+
+// isEditorOnly tells nodes of known packs that only exist in the editor.
+func (f *flat) isEditorOnly(n *Node) bool {
+	switch n.Type {
+	case "SetNode", "GetNode", "easy setNode", "easy getNode", "Anything Everywhere", "Anything Everywhere?", "Anything Everywhere3", "Prompts Everywhere", "Seed Everywhere",
+		"Fast Groups Muter (rgthree)", "Fast Groups Bypasser (rgthree)", "Fast Muter (rgthree)", "Fast Bypasser (rgthree)", "Fast Actions Button (rgthree)",
+		"Mute / Bypass Relay (rgthree)", "Mute / Bypass Repeater (rgthree)", "Node Collector (rgthree)", "Random Unmuter (rgthree)",
+		"Label (rgthree)", "Bookmark (rgthree)", "Reroute (rgthree)", "ReroutePrimitive|pysssss", "Note Plus (mtb)", "LabelNode", "workflowStart":
+		_, declared := f.info.Class(n.Type)
+		return !declared
+	}
+	return false
+}
+
+func (f *flat) newNode(sc *scope, n *Node) *flatNode {
+	fn := &flatNode{node: n, sc: sc, spec: f.class(n.Type)}
+	fn.ID, fn.Class, fn.Title = sc.path(n), n.Type, n.Title
+	if fn.Title == "" && fn.spec != nil && fn.spec.DisplayName != "" {
+		fn.Title = fn.spec.DisplayName
+	}
+	if fn.Title == "" {
+		fn.Title = n.Type
+	}
+	f.readWidgets(fn)
+	for name, v := range sc.promoted.inner[n.ID] {
+		fn.override(name, v)
+	}
+	return fn
+}
+
+// override puts a promoted value in place of the stored one, unless it has an impossible type.
+func (n *flatNode) override(name string, v any) {
+	old, ok := n.Inputs.Get(name)
+	if !ok || !sameSort(n.specOf(name), old, v) {
+		return
+	}
+	n.Inputs.Set(name, wrapArray(v))
+}
+
+// sameSort guards against promoted values that slipped to another widget.
+func sameSort(spec *InputSpec, old, v any) bool {
+	if v == nil {
+		return false
+	}
+	if spec != nil {
+		switch spec.Type {
+		case "INT", "FLOAT":
+			return kindOf(v) == "a number"
+		case "BOOLEAN":
+			return kindOf(v) == kindOf(true)
+		case "STRING":
+			return kindOf(v) == kindOf("")
+		}
+		return true
+	}
+	return old == nil || kindOf(old) == kindOf(v)
+}
+
+// specOf finds the declaration of an input, also of one behind a dynamic combo.
+func (n *flatNode) specOf(name string) *InputSpec {
+	if n.spec == nil {
+		return nil
+	}
+	return n.findSpec(n.spec.Inputs, "", name)
+}
+
+func (n *flatNode) findSpec(list []InputSpec, prefix, name string) *InputSpec {
+	for i := range list {
+		s := &list[i]
+		full := prefix + s.Name
+		if full == name {
+			return s
+		}
+		if !strings.HasPrefix(name, full+".") {
+			continue
+		}
+		if s.Grow != nil {
+			return &s.Grow.Input
+		}
+		if chosen, ok := n.Inputs.Get(full); ok {
+			if found := n.findSpec(s.branch(chosen), full+".", name); found != nil {
+				return found
+			}
+		}
+	}
+	return nil
+}
+
+// resolveInputs adds the links of a graph node: they win over widget values of the same name.
+func (f *flat) resolveInputs(n *flatNode) {
+	for i := range n.node.Inputs {
+		in := &n.node.Inputs[i]
+		r := f.resolve(n.sc, in.Link, in.Type)
+		if in.Link == "" {
+			r = f.everywhere(n, i)
+		}
+		switch {
+		case r.found && r.value:
+			n.Inputs.Set(in.Name, wrapArray(r.literal))
+		case r.found:
+			n.Inputs.Set(in.Name, r.ref)
+		}
+	}
+}
+
+// everywhere resolves the links that the use-everywhere nodes drew, kept in extra.ue_links of the root.
+func (f *flat) everywhere(n *flatNode, slot int) resolved {
+	if n.sc.def != nil {
+		return resolved{}
+	}
+	for _, v := range asArray(n.sc.g.extra.get("ue_links")) {
+		o := asObject(v)
+		if asID(o.get("downstream")) != n.node.ID {
+			continue
+		}
+		if at, ok := asInt(o.get("downstream_slot")); !ok || at != slot {
+			continue
+		}
+		out, _ := asInt(o.get("upstream_slot"))
+		return f.follow(n.sc, asID(o.get("upstream")), out, n.node.Inputs[slot].Type)
+	}
+	return resolved{}
+}
+
+// dropMissing deletes inputs that point at nodes which are not in the result.
+func (f *flat) dropMissing() {
+	for _, n := range f.nodes {
+		kept := n.Inputs[:0]
+		for _, in := range n.Inputs {
+			if r, ok := in.Value.(Ref); ok && f.byID[r.Node] == nil {
+				continue
+			}
+			kept = append(kept, in)
+		}
+		n.Inputs = kept
+	}
+}
+
+// prompt copies the result out.
+func (f *flat) prompt() Prompt {
+	p := make(Prompt, len(f.nodes))
+	for i, n := range f.nodes {
+		p[i] = n.PromptNode
+		p[i].Inputs = append(Inputs(nil), n.Inputs...)
+	}
+	return p
+}
+
+// wrapArray protects a list value from being read as a link.
+func wrapArray(v any) any {
+	if list, ok := v.([]any); ok {
+		return &object{keys: []string{"__value__"}, vals: []any{list}}
+	}
+	return v
+}

@@ -1,0 +1,215 @@
+package workflow
+
+import (
+	"strings"
+)
+
+// maxHops bounds the way from an input to its origin through reroutes, bypasses and subgraphs.
+const maxHops = 10_000
+
+// resolved is what an input gets: a link, a literal value (from a primitive or a promoted widget), or nothing.
+type resolved struct {
+	found   bool
+	value   bool
+	literal any
+	ref     Ref
+}
+
+// walk is a position on the way upward.
+type walk struct {
+	sc   *scope
+	node string
+	slot int
+	want string
+}
+
+// resolve follows the link with this id, as seen from inside sc.
+func (f *flat) resolve(sc *scope, linkID, want string) resolved {
+	if linkID == "" {
+		return resolved{}
+	}
+	l := sc.g.links[linkID]
+	if l == nil {
+		return resolved{}
+	}
+	return f.follow(sc, l.Origin, l.OriginSlot, want)
+}
+
+// follow goes upward from an output until it finds a node that executes.
+func (f *flat) follow(sc *scope, origin string, slot int, want string) resolved {
+	w := walk{sc, origin, slot, want}
+	for range maxHops {
+		r, next := f.step(w)
+		if next == nil {
+			return r
+		}
+		w = *next
+	}
+	f.find("link-cycle", SeverityError, "", "a link runs in a circle near node "+w.sc.prefix+w.node, "remove one of the links of the circle")
+	return resolved{}
+}
+
+// step looks at one origin: it gives the answer, or where to look next.
+func (f *flat) step(w walk) (resolved, *walk) {
+	if w.sc.def != nil && w.node == w.sc.def.inputNode {
+		return f.leave(w)
+	}
+	n := w.sc.g.nodes[w.node]
+	switch {
+	case n == nil || n.Mode == ModeMuted:
+		return resolved{}, nil
+	case n.Mode == ModeBypassed:
+		return through(w, n, bypassInput(n, w.slot, w.want))
+	case n.Type == "Reroute" || n.Type == "Reroute (rgthree)" || n.Type == "ReroutePrimitive|pysssss":
+		return through(w, n, 0)
+	case n.Type == "PrimitiveNode":
+		return primitiveValue(n), nil
+	case n.Type == "GetNode" || n.Type == "easy getNode":
+		return f.getter(w, n)
+	case n.Type == "SetNode" || n.Type == "easy setNode":
+		return through(w, n, 0)
+	}
+	if child := w.sc.children[n]; child != nil {
+		return enter(child, w)
+	}
+	return resolved{found: true, ref: Ref{Node: w.sc.path(n), Slot: w.slot}}, nil
+}
+
+// through goes on from an input of n; slot -1 is a dead end.
+func through(w walk, n *Node, slot int) (resolved, *walk) {
+	if slot < 0 || slot >= len(n.Inputs) {
+		return resolved{}, nil
+	}
+	l := w.sc.g.links[n.Inputs[slot].Link]
+	if l == nil {
+		return resolved{}, nil
+	}
+	return resolved{}, &walk{w.sc, l.Origin, l.OriginSlot, w.want}
+}
+
+func primitiveValue(n *Node) resolved {
+	if list, ok := n.values.([]any); ok && len(list) > 0 {
+		return resolved{found: true, value: true, literal: list[0]}
+	}
+	return resolved{}
+}
+
+// getter finds the Set node with the same name, here or further out.
+func (f *flat) getter(w walk, n *Node) (resolved, *walk) {
+	name := firstText(n)
+	for sc := w.sc; sc != nil; sc = sc.parent {
+		if set := sc.setter(name); set != nil && set.active() && len(set.Inputs) > 0 {
+			if l := sc.g.links[set.Inputs[0].Link]; l != nil {
+				return resolved{}, &walk{sc, l.Origin, l.OriginSlot, w.want}
+			}
+		}
+	}
+	return resolved{}, nil
+}
+
+func (s *scope) setter(name string) *Node {
+	if s.setters == nil {
+		s.setters = map[string]*Node{}
+		for _, n := range s.g.Nodes {
+			if n.Type == "SetNode" || n.Type == "easy setNode" {
+				s.setters[firstText(n)] = n
+			}
+		}
+	}
+	return s.setters[name]
+}
+
+func firstText(n *Node) string {
+	if list, ok := n.values.([]any); ok && len(list) > 0 {
+		return asString(list[0])
+	}
+	return ""
+}
+
+// leave goes from a subgraph's input out to the instance.
+func (f *flat) leave(w walk) (resolved, *walk) {
+	if w.slot < 0 || w.slot >= len(w.sc.def.In) {
+		return resolved{}, nil
+	}
+	port := w.sc.def.In[w.slot]
+	if in := w.sc.inst.input(port.Name); in != nil && in.Link != "" {
+		if l := w.sc.parent.g.links[in.Link]; l != nil {
+			return resolved{}, &walk{w.sc.parent, l.Origin, l.OriginSlot, w.want}
+		}
+	}
+	if v, ok := w.sc.promoted.ports[port.Name]; ok && v != nil {
+		return resolved{found: true, value: true, literal: v}, nil
+	}
+	return resolved{}, nil
+}
+
+// enter goes from an instance's output into the subgraph.
+func enter(child *scope, w walk) (resolved, *walk) {
+	if l := child.outLink(w.slot); l != nil {
+		return resolved{}, &walk{child, l.Origin, l.OriginSlot, w.want}
+	}
+	return resolved{}, nil
+}
+
+// outLink finds the inner link that ends at output slot of the subgraph.
+func (s *scope) outLink(slot int) *Link {
+	if slot >= 0 && slot < len(s.def.Out) {
+		for _, id := range s.def.Out[slot].links {
+			if l := s.g.links[id]; l != nil && l.Target == s.def.outputNode {
+				return l
+			}
+		}
+	}
+	for _, l := range s.g.Links {
+		if l.Target == s.def.outputNode && l.TargetSlot == slot {
+			return l
+		}
+	}
+	return nil
+}
+
+// bypassInput chooses the input that a bypassed node passes on for an output, or -1.
+func bypassInput(n *Node, slot int, want string) int {
+	if want == "" || want == "*" {
+		if slot < len(n.Inputs) {
+			return slot
+		}
+		return 0
+	}
+	out := ""
+	if slot >= 0 && slot < len(n.Outputs) {
+		out = n.Outputs[slot].Type
+	}
+	if slot >= 0 && slot < len(n.Inputs) && typesFit(n.Inputs[slot].Type, out) && typesFit(n.Inputs[slot].Type, want) {
+		return slot
+	}
+	for i := range n.Inputs {
+		if n.Inputs[i].Type == want {
+			return i
+		}
+	}
+	for i := range n.Inputs {
+		if typesFit(n.Inputs[i].Type, out) && typesFit(n.Inputs[i].Type, want) {
+			return i
+		}
+	}
+	return -1
+}
+
+// typesFit tells whether two socket types can be connected.
+func typesFit(a, b string) bool {
+	if a == "" || b == "" || a == "*" || b == "*" || strings.EqualFold(a, b) {
+		return true
+	}
+	if !strings.Contains(a, ",") && !strings.Contains(b, ",") {
+		return false
+	}
+	for x := range strings.SplitSeq(a, ",") {
+		for y := range strings.SplitSeq(b, ",") {
+			if strings.EqualFold(strings.TrimSpace(x), strings.TrimSpace(y)) {
+				return true
+			}
+		}
+	}
+	return false
+}

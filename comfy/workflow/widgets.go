@@ -1,0 +1,285 @@
+package workflow
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// readWidgets fills n.Inputs with the values of its widgets, in the order of the declaration.
+func (f *flat) readWidgets(n *flatNode) {
+	switch values := n.node.values.(type) {
+	case *object:
+		f.readNamed(n, values)
+	case []any:
+		if n.spec != nil {
+			n.readDeclared(values)
+			return
+		}
+		f.readUndeclared(n, values)
+	default:
+		if n.spec != nil {
+			n.readDeclared(nil)
+		}
+	}
+}
+
+// readDeclared maps a value list by the declaration. Old files hold values for inputs that have since
+// become sockets (forceInput): when only the count with those fits, their places are dropped.
+func (n *flatNode) readDeclared(values []any) {
+	r := widgetReader{values: values}
+	r.read(n.spec.Inputs, "")
+	if !r.exact() && hasForced(n.spec.Inputs) {
+		old := widgetReader{values: values, forced: true}
+		if old.read(n.spec.Inputs, ""); old.exact() {
+			r = old
+		}
+	}
+	n.Inputs, n.control = r.out, r.control
+}
+
+func hasForced(list []InputSpec) bool {
+	for i := range list {
+		if list[i].ForceInput && list[i].widget {
+			return true
+		}
+	}
+	return false
+}
+
+// widgetReader takes values one after the other. It never shifts: what is missing gets the declared default,
+// what is left over is ignored.
+type widgetReader struct {
+	values  []any
+	next    int
+	short   bool // a value was missing
+	forced  bool // the list also has values for forceInput sockets
+	out     Inputs
+	control map[string]string
+}
+
+// exact says whether every value was used and none was missing.
+func (r *widgetReader) exact() bool { return !r.short && r.next == len(r.values) }
+
+func (r *widgetReader) read(list []InputSpec, prefix string) {
+	upload := ""
+	for i := range list {
+		s := &list[i]
+		if s.Upload != "" {
+			upload = s.Upload
+		}
+		if !s.widget || s.ForceInput && !r.forced {
+			continue
+		}
+		v, ok := r.take()
+		if s.ForceInput {
+			continue
+		}
+		if !ok {
+			r.short = true
+			if v, ok = r.missing(s); !ok {
+				continue
+			}
+		}
+		name := prefix + s.Name
+		r.out = append(r.out, Input{Name: name, Value: wrapArray(v)})
+		if s.Type == typeDynamicCombo {
+			r.read(s.branch(v), name+".")
+		}
+		r.skipControl(s, name)
+		if lastRequired(list, i) {
+			r.skipUpload(upload)
+		}
+	}
+}
+
+func lastRequired(list []InputSpec, i int) bool {
+	return i+1 == len(list) || list[i].Required && !list[i+1].Required
+}
+
+func (r *widgetReader) take() (any, bool) {
+	if r.next >= len(r.values) {
+		return nil, false
+	}
+	v := r.values[r.next]
+	r.next++
+	return v, v != nil
+}
+
+// missing gives the value of a widget that the file is too old to have. A combo's first option counts only
+// where the node had other values: a node saved without any had no widgets, and complete sees to what a
+// server insists on.
+func (r *widgetReader) missing(s *InputSpec) (any, bool) {
+	if s.Default == nil && (!s.Required || len(r.values) == 0) {
+		return nil, false
+	}
+	return s.fallback()
+}
+
+// skipControl passes over the control_after_generate value that follows a seed.
+func (r *widgetReader) skipControl(s *InputSpec, name string) {
+	if !s.hasControl() || r.next >= len(r.values) {
+		return
+	}
+	mode, ok := controlMode(r.values[r.next])
+	if !ok {
+		return
+	}
+	r.next++
+	if r.control == nil {
+		r.control = map[string]string{}
+	}
+	r.control[name] = mode
+}
+
+// controlMode reads fixed, increment, decrement, randomize and their kin; very old files have a boolean.
+func controlMode(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		switch v {
+		case "fixed", "increment", "decrement", "randomize", "increment-wrap":
+			return v, true
+		}
+	case bool:
+		if v {
+			return "randomize", true
+		}
+		return "fixed", true
+	}
+	return "", false
+}
+
+// skipUpload passes over the upload button that loaders keep among their values.
+func (r *widgetReader) skipUpload(kind string) {
+	if kind == "" || r.next >= len(r.values) {
+		return
+	}
+	switch v := r.values[r.next].(type) {
+	case nil:
+		r.next++
+	case string:
+		if v == "" || v == kind || v == kindImage {
+			r.next++
+		}
+	}
+}
+
+// complete adds the required widgets that are still missing, with the first option or an empty value, so
+// that a server accepts a file older than its nodes.
+func (f *flat) complete() {
+	for _, n := range f.nodes {
+		if n.spec == nil || n.spec == builtinClass(n.Class) {
+			continue
+		}
+		for i := range n.spec.Inputs {
+			s := &n.spec.Inputs[i]
+			if _, has := n.Inputs.Get(s.Name); has || !s.Required || !s.widget || s.ForceInput {
+				continue
+			}
+			if v, ok := s.fallback(); ok {
+				n.Inputs = append(n.Inputs, Input{Name: s.Name, Value: wrapArray(v)})
+			}
+		}
+	}
+}
+
+// readNamed maps an object of values by name. Names that are no inputs are the editor's own and left out.
+func (f *flat) readNamed(n *flatNode, values *object) {
+	if n.spec != nil {
+		n.namedDeclared(values, n.spec.Inputs, "")
+		return
+	}
+	known := map[string]bool{}
+	for _, in := range n.node.Inputs {
+		if in.Widget != "" {
+			known[in.Widget] = true
+		}
+	}
+	for i, name := range values.keys {
+		if len(known) > 0 && len(known) >= len(values.keys)/2 && !known[name] || editorValue(name) {
+			continue
+		}
+		n.Inputs.Set(name, wrapArray(values.vals[i]))
+	}
+}
+
+func editorValue(name string) bool {
+	switch name {
+	case "videopreview", "upload", "choose file to upload", "control_after_generate", "choose video to upload", "choose folder to upload", "speak_and_recognation":
+		return true
+	}
+	return strings.HasPrefix(name, "$$")
+}
+
+func (n *flatNode) namedDeclared(values *object, list []InputSpec, prefix string) {
+	for i := range list {
+		s := &list[i]
+		if !s.widget || s.ForceInput {
+			continue
+		}
+		name := prefix + s.Name
+		v := values.get(name)
+		if v == nil {
+			var ok bool
+			if v, ok = s.fallback(); !ok {
+				continue
+			}
+		}
+		n.Inputs = append(n.Inputs, Input{Name: name, Value: wrapArray(v)})
+		if s.Type == typeDynamicCombo {
+			n.namedDeclared(values, s.branch(v), name+".")
+		}
+	}
+}
+
+// readUndeclared maps a value list of a class nobody declared: by the prompt saved beside the graph, else by
+// the sockets that stand for widgets, which newer files list completely.
+func (f *flat) readUndeclared(n *flatNode, values []any) {
+	if sib := f.sibling.Node(n.ID); sib != nil && sib.Class == n.Class {
+		for _, in := range sib.Inputs {
+			if _, link := in.Value.(Ref); !link {
+				n.Inputs = append(n.Inputs, in)
+			}
+		}
+		return
+	}
+	var names []string
+	for _, in := range n.node.Inputs {
+		if in.Widget != "" {
+			names = append(names, in.Widget)
+		}
+	}
+	if out, control, ok := nameValues(names, values); ok {
+		n.Inputs, n.control = out, control
+		return
+	}
+	n.unnamed = len(values)
+}
+
+// nameValues pairs names and values, with the control values that follow seeds left out. It fails rather
+// than guess when they do not fit.
+func nameValues(names []string, values []any) (Inputs, map[string]string, bool) {
+	var out Inputs
+	control := map[string]string{}
+	next := 0
+	for i, name := range names {
+		if next >= len(values) {
+			return nil, nil, false
+		}
+		v := values[next]
+		next++
+		out = append(out, Input{Name: name, Value: wrapArray(v)})
+		spare := len(values) - next - (len(names) - i - 1)
+		if _, number := v.(json.Number); number && spare > 0 && next < len(values) {
+			if mode, ok := controlMode(values[next]); ok && kindOf(values[next]) == kindOf("") {
+				control[name] = mode
+				next++
+			}
+		}
+	}
+	for ; next < len(values); next++ {
+		if s, text := values[next].(string); values[next] != nil && (!text || s != "" && s != kindImage) {
+			return nil, nil, false
+		}
+	}
+	return out, control, len(names) > 0
+}
