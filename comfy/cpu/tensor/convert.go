@@ -1,0 +1,81 @@
+package tensor
+
+import "image"
+
+// byteOf is the saved byte of a value: 255*x bounded to 0..255 and truncated. NaN gives 0.
+func byteOf(v float32) uint8 {
+	v *= 255
+	if !(v > 0) {
+		return 0
+	}
+	if v >= 255 {
+		return 255
+	}
+	return uint8(v)
+}
+
+// wordOf is the same for 16 bits.
+func wordOf(v float32) uint16 {
+	v *= 65535
+	if !(v > 0) {
+		return 0
+	}
+	if v >= 65535 {
+		return 65535
+	}
+	return uint16(v)
+}
+
+// fromByte is the value of a stored byte.
+func fromByte(b uint8) float32 { return float32(b) / 255 }
+
+// raster is a picture of 8-bit channels, the form in which Pillow works.
+type raster struct {
+	w, h, c int
+	pix     []uint8
+}
+
+func newRaster(w, h, c int) *raster {
+	return &raster{w: w, h: h, c: c, pix: make([]uint8, w*h*c)}
+}
+
+// raster8 converts one picture of the batch as if it were saved.
+func (m *Image) raster8(i int) *raster {
+	out := newRaster(m.W, m.H, m.C)
+	for k, v := range m.frame(i) {
+		out.pix[k] = byteOf(v)
+	}
+	return out
+}
+
+// put writes the raster into a picture of a batch of equal size.
+func (r *raster) put(dst []float32) {
+	for k, b := range r.pix {
+		dst[k] = fromByte(b)
+	}
+}
+
+// image makes a batch of one.
+func (r *raster) image() *Image {
+	out := &Image{B: 1, H: r.h, W: r.w, C: r.c, Pix: make([]float32, len(r.pix))}
+	r.put(out.Pix)
+	return out
+}
+
+// Picture converts one picture of the batch to a standard image of 8 bits a channel, as SaveImage stores it: RGB
+// without alpha, RGBA with, one channel as grey.
+func (m *Image) Picture(i int) image.Image {
+	r := m.raster8(i)
+	if r.c == 1 {
+		return &image.Gray{Pix: r.pix, Stride: r.w, Rect: image.Rect(0, 0, r.w, r.h)}
+	}
+	out := image.NewNRGBA(image.Rect(0, 0, r.w, r.h))
+	for p := range r.w * r.h {
+		copy(out.Pix[4*p:4*p+3], r.pix[p*r.c:])
+		out.Pix[4*p+3] = 255
+		if r.c > 3 {
+			out.Pix[4*p+3] = r.pix[p*r.c+3]
+		}
+	}
+	return out
+}

@@ -1,0 +1,281 @@
+package tensor
+
+import (
+	"fmt"
+	"math"
+)
+
+// Method names a way to resample, as the upscale_method inputs do.
+type Method string
+
+// The methods.
+const (
+	Nearest  Method = "nearest-exact"
+	Bilinear Method = "bilinear"
+	Area     Method = "area"
+	Bicubic  Method = "bicubic"
+	Lanczos  Method = "lanczos"
+)
+
+// Resize gives each picture the size w x h. Except Lanczos, which goes through 8 bits as Pillow does, the methods
+// follow torch's interpolate with align_corners off and no antialiasing. Bicubic overshoots are kept.
+func Resize(m *Image, w, h int, method Method) (*Image, error) {
+	if w <= 0 || h <= 0 || m.W <= 0 || m.H <= 0 {
+		return nil, fmt.Errorf("cannot resize a picture of %d x %d to %d x %d: both sizes must be at least 1", m.W, m.H, w, h)
+	}
+	out, err := NewImage(m.B, h, w, m.C)
+	if err != nil {
+		return nil, err
+	}
+	switch method {
+	case Nearest:
+		resizeNearest(out, m)
+	case Bilinear:
+		resizeBilinear(out, m)
+	case Area:
+		resizeArea(out, m)
+	case Bicubic:
+		resizeBicubic(out, m)
+	case Lanczos:
+		err = resizeLanczos(out, m)
+	default:
+		err = fmt.Errorf("unknown way to resize %q: use nearest-exact, bilinear, area, bicubic or lanczos", method)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// ResizeMask is Resize for masks.
+func ResizeMask(m *Mask, w, h int, method Method) (*Mask, error) {
+	out, err := Resize(m.Plane(), w, h, method)
+	if err != nil {
+		return nil, err
+	}
+	return planeMask(out), nil
+}
+
+// CropToAspect cuts equal strips from both sides so that the picture has the aspect of w x h, up to rounding.
+func CropToAspect(m *Image, w, h int) (*Image, error) {
+	if w <= 0 || h <= 0 || m.W <= 0 || m.H <= 0 {
+		return nil, fmt.Errorf("cannot crop a picture of %d x %d to the shape of %d x %d: both sizes must be at least 1", m.W, m.H, w, h)
+	}
+	was, will := float64(m.W)/float64(m.H), float64(w)/float64(h)
+	x, y := 0, 0
+	if was > will {
+		x = Round((float64(m.W) - float64(m.W)*(will/was)) / 2)
+	} else if was < will {
+		y = Round((float64(m.H) - float64(m.H)*(was/will)) / 2)
+	}
+	return Crop(m, x, y, m.W-2*x, m.H-2*y), nil
+}
+
+// CropResize is CropToAspect and then Resize.
+func CropResize(m *Image, w, h int, method Method) (*Image, error) {
+	cut, err := CropToAspect(m, w, h)
+	if err != nil {
+		return nil, err
+	}
+	return Resize(cut, w, h, method)
+}
+
+// sourceAt is where the centre of an output pixel lies in the input, in float32 as torch computes it.
+func sourceAt(in, out, i int) float32 {
+	scale := float32(in) / float32(out)
+	return float32(scale*(float32(i)+0.5)) - 0.5
+}
+
+func resizeNearest(out, in *Image) {
+	columns := nearestIndex(in.W, out.W)
+	rows := nearestIndex(in.H, out.H)
+	c := in.C
+	for b := range in.B {
+		src, dst := in.frame(b), out.frame(b)
+		for y, sy := range rows {
+			line := src[sy*in.W*c : (sy+1)*in.W*c]
+			to := dst[y*out.W*c : (y+1)*out.W*c]
+			for x, sx := range columns {
+				copy(to[x*c:(x+1)*c], line[sx*c:])
+			}
+		}
+	}
+}
+
+func nearestIndex(in, out int) []int {
+	index := make([]int, out)
+	scale := float32(in) / float32(out)
+	for i := range index {
+		at := float32((float64(i) + 0.5) * float64(scale))
+		index[i] = min(int(math.Floor(float64(at))), in-1)
+	}
+	return index
+}
+
+// blend2 weighs two neighbours on one axis.
+type blend2 struct {
+	i0, i1 int
+	w0, w1 float32
+}
+
+func linearTaps(in, out int) []blend2 {
+	taps := make([]blend2, out)
+	for i := range taps {
+		if in == out {
+			taps[i] = blend2{i, i, 1, 0}
+			continue
+		}
+		at := max(sourceAt(in, out, i), 0)
+		i0 := min(int(at), in-1)
+		w1 := clamp01(at - float32(i0))
+		taps[i] = blend2{i0, min(i0+1, in-1), 1 - w1, w1}
+	}
+	return taps
+}
+
+func resizeBilinear(out, in *Image) {
+	columns, rows := linearTaps(in.W, out.W), linearTaps(in.H, out.H)
+	c := in.C
+	for b := range in.B {
+		src, dst := in.frame(b), out.frame(b)
+		for y, v := range rows {
+			top, bottom := src[v.i0*in.W*c:], src[v.i1*in.W*c:]
+			for x, u := range columns {
+				to := dst[(y*out.W+x)*c:][:c]
+				if c == 1 {
+					to[0] = bilinearPlane(top, bottom, u, v)
+					continue
+				}
+				bilinearPixel(to, top, bottom, u, v)
+			}
+		}
+	}
+}
+
+// bilinearPixel multiplies the weights first, as torch does for pictures with their channels side by side.
+func bilinearPixel(to, top, bottom []float32, u, v blend2) {
+	c := len(to)
+	w00, w01, w10, w11 := v.w0*u.w0, v.w0*u.w1, v.w1*u.w0, v.w1*u.w1
+	for k := range to {
+		s := float32(w00*top[u.i0*c+k]) + float32(w01*top[u.i1*c+k])
+		s += float32(w10 * bottom[u.i0*c+k])
+		to[k] = s + float32(w11*bottom[u.i1*c+k])
+	}
+}
+
+// bilinearPlane goes along the row and then down, as torch does for single planes.
+func bilinearPlane(top, bottom []float32, u, v blend2) float32 {
+	t := float32(u.w0*top[u.i0]) + float32(u.w1*top[u.i1])
+	d := float32(u.w0*bottom[u.i0]) + float32(u.w1*bottom[u.i1])
+	return float32(v.w0*t) + float32(v.w1*d)
+}
+
+// resizeArea averages the input pixels that each output pixel touches, all with equal weight.
+func resizeArea(out, in *Image) {
+	c := in.C
+	sum := make([]float32, c)
+	for b := range in.B {
+		src, dst := in.frame(b), out.frame(b)
+		for y := range out.H {
+			y0, y1 := areaSpan(in.H, out.H, y)
+			for x := range out.W {
+				x0, x1 := areaSpan(in.W, out.W, x)
+				clear(sum)
+				for sy := y0; sy < y1; sy++ {
+					for at := (sy*in.W + x0) * c; at < (sy*in.W+x1)*c; at += c {
+						for k := range sum {
+							sum[k] += src[at+k]
+						}
+					}
+				}
+				to := dst[(y*out.W+x)*c:]
+				for k, s := range sum {
+					to[k] = s / float32(y1-y0) / float32(x1-x0)
+				}
+			}
+		}
+	}
+}
+
+func areaSpan(in, out, i int) (from, to int) {
+	return i * in / out, ((i+1)*in + out - 1) / out
+}
+
+// cubicTap weighs four neighbours on one axis.
+type cubicTap struct {
+	i [4]int
+	w [4]float32
+}
+
+func cubicTaps(in, out int) []cubicTap {
+	taps := make([]cubicTap, out)
+	for i := range taps {
+		at := sourceAt(in, out, i)
+		base := int(math.Floor(float64(at)))
+		taps[i].w = cubicWeights(at - float32(base))
+		for k := range 4 {
+			taps[i].i[k] = min(max(base-1+k, 0), in-1)
+		}
+	}
+	return taps
+}
+
+// cubicWeights are those of cubic convolution with a = -0.75 at the distance t from the second of four samples.
+func cubicWeights(t float32) [4]float32 {
+	const a = -0.75
+	near := func(x float32) float32 { return float32(float32(float32(float32((a+2)*x)-(a+3))*x)*x) + 1 }
+	far := func(x float32) float32 {
+		return float32((float32((float32(a*x)-5*a)*x)+8*a)*x) - 4*a
+	}
+	return [4]float32{far(t + 1), near(t), near(1 - t), far((1 - t) + 1)}
+}
+
+func resizeBicubic(out, in *Image) {
+	columns, rows := cubicTaps(in.W, out.W), cubicTaps(in.H, out.H)
+	line := out.W * in.C
+	var lines [4][]float32
+	for k := range lines {
+		lines[k] = make([]float32, line)
+	}
+	for b := range in.B {
+		src, dst := in.frame(b), out.frame(b)
+		held := [4]int{-1, -1, -1, -1}
+		for y, v := range rows {
+			for _, sy := range v.i {
+				// Four neighbouring rows always fall into four different slots.
+				if held[sy%4] != sy {
+					held[sy%4] = sy
+					cubicLine(lines[sy%4], src[sy*in.W*in.C:], columns, in.C)
+				}
+			}
+			l0, l1, l2, l3 := lines[v.i[0]%4], lines[v.i[1]%4], lines[v.i[2]%4], lines[v.i[3]%4]
+			to := dst[y*line : (y+1)*line]
+			for k := range to {
+				s := float32(l0[k]*v.w[0]) + float32(l1[k]*v.w[1])
+				s += float32(l2[k] * v.w[2])
+				to[k] = s + float32(l3[k]*v.w[3])
+			}
+		}
+	}
+}
+
+func cubicLine(to, from []float32, columns []cubicTap, c int) {
+	for x, u := range columns {
+		for k := range c {
+			s := float32(from[u.i[0]*c+k]*u.w[0]) + float32(from[u.i[1]*c+k]*u.w[1])
+			s += float32(from[u.i[2]*c+k] * u.w[2])
+			to[x*c+k] = s + float32(from[u.i[3]*c+k]*u.w[3])
+		}
+	}
+}
+
+func resizeLanczos(out, in *Image) error {
+	for b := range in.B {
+		small, err := in.raster8(b).lanczos(out.W, out.H)
+		if err != nil {
+			return err
+		}
+		small.put(out.frame(b))
+	}
+	return nil
+}
