@@ -1,0 +1,81 @@
+package registry_test
+
+import (
+	"testing"
+
+	"github.com/signalbox/signalbox/registry"
+)
+
+func studio() *registry.Snapshot {
+	make := func(id, name, category, description string, tags ...string) registry.Tool {
+		return registry.Tool{
+			ToolID: id, Service: "test", DisplayName: name, Category: category, Description: description,
+			CommandName: "/" + id, IntentTags: tags, InputSchema: registry.InputSchema{},
+		}
+	}
+	return registry.NewSnapshot([]registry.Tool{
+		make("fluxgeneral", "Flux General", "images", "Draws a picture from a description. Give it a prompt and a size.", "text to image"),
+		make("inpaint", "Inpaint", "images", "Replaces the masked part of a photo with something new.", "retouch"),
+		make("bgremove", "Background Remover", "images", "Cuts the subject out and leaves everything else transparent.", "cutout"),
+		make("upscale4x", "Upscale 4x", "images", "Makes a small picture four times as large with sharp detail."),
+		make("vidgen", "Text to Video", "video", "Makes a short film clip of a described scene."),
+		make("animate", "Animate Photo", "video", "Brings a still photo to life as a moving clip."),
+		make("mesh", "Image to 3D", "3d", "Builds a textured 3D model from one photo, as GLB file."),
+		make("speak", "Text to Speech", "audio", "Reads a text aloud in a natural voice."),
+		make("song", "Song Maker", "audio", "Composes music with vocals from lyrics and a genre."),
+		make("sticker", "Sticker", "fun", "Turns a picture into a die-cut sticker with a white border."),
+	}, noon)
+}
+
+func TestSearch(t *testing.T) {
+	t.Parallel()
+	s := studio()
+	for query, want := range map[string]string{
+		"draw me a picture of a red bicycle":       "fluxgeneral",
+		"please remove the background of my photo": "bgremove",
+		"make this image bigger":                   "upscale4x",
+		"turn my photo into a moving video":        "animate",
+		"create a movie clip from a description":   "vidgen",
+		"I want a 3d model of this object":         "mesh",
+		"read this aloud with a voice":             "speak",
+		"compose a song with lyrics":               "song",
+		"make a sticker from this":                 "sticker",
+		"replace the masked area":                  "inpaint",
+	} {
+		t.Run("A55 "+query, func(t *testing.T) {
+			t.Parallel()
+			got := s.Search(query, registry.SearchOptions{})
+			if len(got) == 0 || got[0].Tool.ToolID != want {
+				for _, m := range got {
+					t.Logf("%s %.2f", m.Tool.ToolID, m.Score)
+				}
+				t.Errorf("want %s first", want)
+			}
+		})
+	}
+	for typed, want := range map[string]string{
+		"stikcer": "sticker", "upscael": "upscale4x", "bakground remvoer": "bgremove", "speach": "speak", "inpianting": "inpaint", "fluxgen": "fluxgeneral",
+	} {
+		t.Run("slips of the finger are forgiven: "+typed, func(t *testing.T) {
+			t.Parallel()
+			if got := s.Search(typed, registry.SearchOptions{}); len(got) == 0 || got[0].Tool.ToolID != want {
+				t.Errorf("got %v, want %s first", got, want)
+			}
+		})
+	}
+	t.Run("narrowed and limited", func(t *testing.T) {
+		t.Parallel()
+		if got := s.Search("photo", registry.SearchOptions{Category: "Video"}); len(got) != 1 || got[0].Tool.ToolID != "animate" {
+			t.Errorf("got %v", got)
+		}
+		if got := s.Search("picture", registry.SearchOptions{Limit: 2}); len(got) != 2 {
+			t.Errorf("got %v", got)
+		}
+		if got := s.Search("picture", registry.SearchOptions{Service: "other"}); len(got) != 0 {
+			t.Errorf("got %v", got)
+		}
+		if got := s.Search(" the of ", registry.SearchOptions{}); len(got) != 0 {
+			t.Errorf("got %v", got)
+		}
+	})
+}
