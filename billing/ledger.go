@@ -202,4 +202,3 @@ func ledgerError(err error) error {
 	}
 	return err
 }
-
