@@ -179,32 +179,6 @@ func (c *Cluster) DSN(database string) string {
 	return u.String()
 }
 
-// PID reports which process holds the data directory and whether it says that
-// it takes connections. It is 0 when none does.
-func (c *Cluster) PID() (pid int, ready bool) {
-	raw, err := os.ReadFile(filepath.Join(c.DataDir(), "postmaster.pid"))
-	if err != nil {
-		return 0, false
-	}
-	// The lines are: pid, data directory, start time, port, socket folder,
-	// listen address, shared memory, status.
-	lines := strings.Split(string(raw), "\n")
-	pid, err = strconv.Atoi(strings.TrimSpace(lines[0]))
-	if err != nil || pid <= 0 {
-		return 0, false
-	}
-	return pid, len(lines) >= 8 && strings.TrimSpace(lines[7]) == "ready"
-}
-
-// Alive reports whether a process with this id exists.
-func Alive(pid int) bool {
-	if pid <= 0 {
-		return false
-	}
-	err := syscall.Kill(pid, 0)
-	return err == nil || errors.Is(err, syscall.EPERM)
-}
-
 // LogTail returns the last lines of the server's log on one line, for an
 // error message.
 func (c *Cluster) LogTail() string {
@@ -234,7 +208,7 @@ type launch struct {
 
 func (c *Cluster) newLaunch(program string, dirs ...string) (*launch, error) {
 	l := &launch{cluster: c, program: program, paths: slices.Clone(dirs)}
-	if !slices.ContainsFunc(dirs, func(dir string) bool { return !c.User.canReach(dir) }) {
+	if !slices.ContainsFunc(dirs, func(dir string) bool { return !c.User.CanReach(dir) }) {
 		return l, nil
 	}
 	if runtime.GOOS != "linux" {

@@ -43,6 +43,31 @@ func ServerUser() (User, error) {
 		"create one, start as another user, or set DATABASE_URL")
 }
 
+// UserFor returns whom the server of the cluster in dir runs as: for root the
+// owner of the data that is there already, since no other user can serve it,
+// and otherwise what ServerUser says.
+func UserFor(dir string) (User, error) {
+	info, err := os.Stat(filepath.Join(dir, "data"))
+	if errors.Is(err, os.ErrNotExist) {
+		return ServerUser()
+	}
+	if err != nil {
+		return User{}, err
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !ok || stat.Uid == 0:
+		return ServerUser()
+	case os.Geteuid() == 0:
+		name := "of id " + strconv.FormatUint(uint64(stat.Uid), 10)
+		return User{Name: name, UID: stat.Uid, GID: stat.Gid, Drop: true}, nil
+	case stat.Uid != uint32(os.Geteuid()):
+		return User{}, fmt.Errorf("%s belongs to another user (id %d): start as that user or as root, or give this one another DATA_DIR",
+			filepath.Join(dir, "data"), stat.Uid)
+	}
+	return ServerUser()
+}
+
 // credential is what a child process needs to become u, nil if it already is.
 func (u User) credential() *syscall.Credential {
 	if !u.Drop {
@@ -59,9 +84,9 @@ func (u User) own(path string) error {
 	return os.Chown(path, int(u.UID), int(u.GID))
 }
 
-// canReach reports whether u may enter dir and every folder above it, judged
-// by the permission bits alone.
-func (u User) canReach(dir string) bool {
+// CanReach reports whether u may enter dir and every folder above it, judged
+// by the permission bits alone. Without Drop the answer is yes: we are u.
+func (u User) CanReach(dir string) bool {
 	if !u.Drop {
 		return true
 	}

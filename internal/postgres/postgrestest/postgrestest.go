@@ -10,7 +10,7 @@
 //
 // All test programs of one user share one server. The first to need it starts
 // it, and it stops by itself when the last has ended, however that ended. Its
-// data outlives it in the temporary folder, so that the next start takes
+// data outlives it in ScratchDir, so that the next start takes
 // well under a second; it runs without syncing to disk, since nothing in it
 // matters.
 //
@@ -46,7 +46,7 @@ var joinServer = sync.OnceValues(func() (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := sharedDir(user)
+	dir, err := sharedDir()
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func need(t testing.TB) *server {
 	case err == nil:
 		return srv
 	case errors.Is(err, cluster.ErrNoBinaries) && os.Getenv("CI") != "true":
-		t.Skipf("%v: install them, e.g. apt-get install postgresql or brew install postgresql", err)
+		t.Skipf("%v: %s", err, cluster.InstallHint(0))
 	default:
 		t.Fatalf("postgrestest: %v", err)
 	}

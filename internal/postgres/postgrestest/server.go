@@ -30,19 +30,19 @@ const (
 
 // settings make the server fast and forgetful.
 var settings = map[string]string{
-	"fsync":                "off",
-	"full_page_writes":     "off",
-	"synchronous_commit":   "off",
-	"wal_level":            "minimal",
-	"max_wal_senders":      "0",
-	"max_connections":      "500",
-	"shared_buffers":       "128MB",
-	"checkpoint_timeout":   "1h",
-	"autovacuum_naptime":   "1h",
-	"timezone":             "America/St_Johns",
-	"log_timezone":         "UTC",
-	"log_min_messages":     "warning",
-	"dynamic_library_path": "$libdir",
+	"fsync":              "off",
+	"full_page_writes":   "off",
+	"synchronous_commit": "off",
+	"wal_level":          "minimal",
+	"max_wal_senders":    "0",
+	"max_connections":    "500",
+	"shared_buffers":     "128MB",
+	"checkpoint_timeout": "1h",
+	"max_wal_size":       "256MB",
+	"autovacuum_naptime": "1h",
+	"timezone":           "America/St_Johns",
+	"log_timezone":       "UTC",
+	"log_min_messages":   "warning",
 }
 
 // supervisor is the shell script between the test programs and the server.
@@ -92,13 +92,8 @@ func join(ctx context.Context, user cluster.User, dir string) (*server, error) {
 }
 
 // sharedDir returns the folder that this user's test programs share.
-func sharedDir(user cluster.User) (string, error) {
-	base := os.TempDir()
-	if user.Drop {
-		// TMPDIR may be root's alone, and the server runs as somebody else.
-		base = "/tmp"
-	}
-	dir := filepath.Join(base, "signalbox-postgrestest-"+strconv.Itoa(os.Geteuid()))
+func sharedDir() (string, error) {
+	dir := filepath.Join(ScratchDir(), "signalbox-postgrestest-"+strconv.Itoa(os.Geteuid()))
 	if err := os.Mkdir(dir, 0o711); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", err
 	}
@@ -178,7 +173,7 @@ func (s *server) start(ctx context.Context) error {
 func (s *server) waitGone(ctx context.Context) error {
 	err := poll(ctx, 30*time.Second, func() bool {
 		pid, _ := s.cluster.PID()
-		return !cluster.Alive(pid)
+		return !cluster.Serving(pid)
 	})
 	if err != nil {
 		pid, _ := s.cluster.PID()
@@ -191,6 +186,9 @@ func (s *server) waitGone(ctx context.Context) error {
 // or from a server that did not shut down: without syncs it may be broken.
 func (s *server) initialise(ctx context.Context) error {
 	crashed, _ := s.cluster.PID()
+	if err := s.cluster.Disown(); err != nil {
+		return err
+	}
 	err := s.cluster.Init(ctx)
 	if crashed == 0 && err == nil {
 		return nil
@@ -276,7 +274,7 @@ func (s *server) openPipe() (reader *os.File, err error) {
 func (s *server) waitReady(ctx context.Context, limit time.Duration) error {
 	return poll(ctx, limit, func() bool {
 		pid, ready := s.cluster.PID()
-		return ready && cluster.Alive(pid)
+		return ready && cluster.Serving(pid)
 	})
 }
 

@@ -121,7 +121,7 @@ func TestManyStartTogether(t *testing.T) {
 // the server's user.
 func privateServerDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "pgtest")
+	dir, err := os.MkdirTemp(ScratchDir(), "pgtest")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func waitEnd(t *testing.T, dir string, pid int) {
 	s := &server{cluster: &cluster.Cluster{Dir: dir}}
 	err := poll(t.Context(), 20*time.Second, func() bool {
 		holder, _ := s.cluster.PID()
-		return holder == 0 && !cluster.Alive(pid)
+		return holder == 0 && !cluster.Serving(pid)
 	})
 	if err != nil {
 		t.Errorf("server %d still runs after its last user ended", pid)

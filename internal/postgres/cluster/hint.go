@@ -1,0 +1,57 @@
+package cluster
+
+import (
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+// InstallHint tells in a few words how to install Postgres on this machine;
+// major 0 means any version.
+func InstallHint(major int) string {
+	version := ""
+	if major != 0 {
+		version = strconv.Itoa(major)
+	}
+	if runtime.GOOS == "darwin" {
+		if version == "" {
+			version = "17"
+		}
+		return "install it with `brew install postgresql@" + version + "`"
+	}
+	release, err := os.ReadFile("/etc/os-release")
+	if err != nil {
+		return "install your system's package of the Postgres server"
+	}
+	return packageHint(string(release), version)
+}
+
+// packageHint picks the package manager from the text of /etc/os-release.
+func packageHint(release, version string) string {
+	var like string
+	for line := range strings.Lines(release) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		if key == "ID" || key == "ID_LIKE" {
+			like += " " + strings.Trim(value, `"'`)
+		}
+	}
+	dashed := version
+	if dashed != "" {
+		dashed = "-" + dashed
+	}
+	hints := []struct{ family, command string }{
+		{"alpine", "apk add postgresql" + version},
+		{"arch", "pacman -S postgresql"},
+		{"suse", "zypper install postgresql" + version + "-server"},
+		{"fedora", "dnf install postgresql" + version + "-server"},
+		{"rhel", "dnf install postgresql" + version + "-server"},
+		{"debian", "apt-get install postgresql" + dashed},
+	}
+	for _, h := range hints {
+		if strings.Contains(like, h.family) {
+			return "install it with `" + h.command + "`"
+		}
+	}
+	return "install your system's package of the Postgres server"
+}

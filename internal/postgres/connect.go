@@ -1,0 +1,132 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/signalbox/signalbox/internal/postgres/cluster"
+)
+
+const (
+	// connectLimit is how long Connect tries.
+	connectLimit = 9 * time.Second
+	// defaultMaxConns is the pool's size unless the address sets pool_max_conns.
+	// Postgres' own default allows 100 connections: several programs fit.
+	defaultMaxConns = 20
+	// applicationName is how our connections are listed in pg_stat_activity.
+	applicationName = "signalbox"
+)
+
+// Connect returns a pool on the database that dsn names, in pgx's notation
+// (postgres://user:password@host:5432/database, with pool_max_conns and the
+// like as query parameters), after speaking with it once. It fails within 10
+// seconds with one line that has no password in it. A server that is just
+// starting is waited for during that time.
+func Connect(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
+	return connectWithin(ctx, dsn, connectLimit)
+}
+
+func connectWithin(ctx context.Context, dsn string, limit time.Duration) (*pgxpool.Pool, error) {
+	config, err := poolConfig(dsn)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, connectError(config, err)
+	}
+	if err := greet(ctx, pool); err != nil {
+		pool.Close()
+		return nil, connectError(config, err)
+	}
+	return pool, nil
+}
+
+func poolConfig(dsn string) (*pgxpool.Config, error) {
+	config, err := pgxpool.ParseConfig(dsn)
+	if err != nil {
+		// The reason would quote parts of the address, and an address that cannot
+		// be read may have its password anywhere.
+		return nil, errors.New("DATABASE_URL is no Postgres address: want postgres://user:password@host:5432/database, with special characters of the password %-encoded")
+	}
+	if !strings.Contains(dsn, "pool_max_conns") {
+		config.MaxConns = defaultMaxConns
+	}
+	if config.ConnConfig.RuntimeParams["application_name"] == "" {
+		config.ConnConfig.RuntimeParams["application_name"] = applicationName
+	}
+	return config, nil
+}
+
+// greet asks the server for its version until it answers.
+func greet(ctx context.Context, pool *pgxpool.Pool) error {
+	for {
+		var version int
+		err := pool.QueryRow(ctx, `SELECT current_setting('server_version_num')::int`).Scan(&version)
+		switch {
+		case err == nil && version/10000 < cluster.OldestMajor:
+			return fmt.Errorf("the server is Postgres %d, want %d or newer", version/10000, cluster.OldestMajor)
+		case err == nil || !isStarting(err):
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// isStarting reports whether the server is there but not ready yet.
+func isStarting(err error) bool {
+	const cannotConnectNow = "57P03"
+	var pgErr *pgconn.PgError
+	return errors.As(err, &pgErr) && pgErr.Code == cannotConnectNow
+}
+
+// connectError names the server without the password.
+func connectError(config *pgxpool.Config, err error) error {
+	c := config.ConnConfig
+	server := net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))
+	if strings.HasPrefix(c.Host, "/") {
+		server = c.Host
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("database %q at %s gave no answer in time: check DATABASE_URL and that the server runs: %w",
+			c.Database, server, oneLine(err))
+	}
+	return fmt.Errorf("database %q at %s as user %q: %w", c.Database, server, c.User, oneLine(err))
+}
+
+// oneLine keeps what errors.Is and errors.As see in err and puts its text on
+// one line. pgx writes a line for each address and way it tried: a heading,
+// which is dropped, and then often the same thing several times.
+func oneLine(err error) error { return lineError{err} }
+
+type lineError struct{ err error }
+
+func (e lineError) Error() string {
+	lines := strings.Split(e.err.Error(), "\n")
+	if len(lines) > 1 && strings.HasPrefix(lines[0], "failed to connect to") {
+		lines = lines[1:]
+	}
+	var kept []string
+	for _, line := range lines {
+		if line = strings.TrimSpace(line); line != "" && !slices.Contains(kept, line) {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "; ")
+}
+
+func (e lineError) Unwrap() error { return e.err }

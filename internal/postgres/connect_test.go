@@ -1,0 +1,101 @@
+package postgres
+
+import (
+	"context"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
+)
+
+func TestConnect(t *testing.T) {
+	t.Parallel()
+	dsn := postgrestest.DSN(postgrestest.NewEmpty(t))
+	pool, err := Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	var name string
+	if err := pool.QueryRow(t.Context(), `SELECT current_setting('application_name')`).Scan(&name); err != nil {
+		t.Fatal(err)
+	}
+	if name != "signalbox" {
+		t.Errorf("application_name is %q, want signalbox", name)
+	}
+	if got := pool.Config().MaxConns; got != 20 {
+		t.Errorf("the pool has %d connections, want 20", got)
+	}
+
+	sized, err := Connect(t.Context(), dsn+"&pool_max_conns=3&application_name=other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sized.Close()
+	if got := sized.Config().MaxConns; got != 3 {
+		t.Errorf("pool_max_conns=3 gives %d connections", got)
+	}
+}
+
+// TestConnectFailures proves the one clear line, in time and without the
+// password, whatever is wrong.
+func TestConnectFailures(t *testing.T) {
+	t.Parallel()
+	if connectLimit >= 10*time.Second {
+		t.Errorf("Connect may take %v, want less than 10s", connectLimit)
+	}
+	const password = "hunter2-secret"
+	socketDSN := postgrestest.DSN(postgrestest.NewEmpty(t))
+	unused, silent := unusedAddress(t), silentAddress(t)
+	for _, tc := range []struct{ name, dsn, want string }{
+		{"nobody listens", "postgres://me:" + password + "@" + unused + "/db", unused},
+		{"several hosts", "postgres://me:" + password + "@" + unused + "," + unused + "/db", "refused"},
+		{"a server that never answers", "postgres://me:" + password + "@" + silent + "/db", "no answer"},
+		{"another database program", "mysql://me:" + password + "@localhost/db", "postgres://user:password@host"},
+		{"an address that cannot be read", "postgres://me:" + password + "%zz@host:port/db", "postgres://user:password@host"},
+		{"a bad port", "postgres://me:" + password + "@localhost:99999999/db", "postgres://user:password@host"},
+		{"no such database", strings.Replace(socketDSN, "/test_", "/absent_", 1), "does not exist"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			pool, err := connectWithin(t.Context(), tc.dsn, time.Second)
+			if err == nil {
+				pool.Close()
+				t.Fatal("Connect succeeded")
+			}
+			if strings.Contains(err.Error(), password) {
+				t.Errorf("the password is in %q", err)
+			}
+			if strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("want one line with %q, got %q", tc.want, err)
+			}
+		})
+	}
+}
+
+// unusedAddress is one where nothing listens.
+func unusedAddress(t *testing.T) string {
+	t.Helper()
+	l := listen(t)
+	l.Close()
+	return l.Addr().String()
+}
+
+// silentAddress is one that takes connections and says nothing.
+func silentAddress(t *testing.T) string {
+	t.Helper()
+	l := listen(t)
+	t.Cleanup(func() { l.Close() })
+	return l.Addr().String()
+}
+
+func listen(t *testing.T) net.Listener {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
