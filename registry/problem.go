@@ -10,12 +10,16 @@ type Problem struct {
 	Loader  string `json:"loader,omitempty"`
 	ToolID  string `json:"toolId,omitempty"` // or "tool 3" where the definition has no id
 	Field   string `json:"field,omitempty"`  // path inside the definition: inputSchema.seed.default
+	Source  string `json:"source,omitempty"` // the file or address it was read from
 	Message string `json:"message"`
 }
 
-// String gives one line: which tool, which field, what is wrong.
+// String gives one line: which source, which tool, which field, what is wrong.
 func (p Problem) String() string {
 	var b strings.Builder
+	if p.Source != "" {
+		b.WriteString(p.Source + ": ")
+	}
 	if p.ToolID != "" {
 		fmt.Fprintf(&b, "tool %q: ", p.ToolID)
 	}

@@ -1,0 +1,164 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Bounds of what is read from files.
+const (
+	maxToolFileBytes = 8 << 20
+	maxToolFiles     = 10_000
+	maxFlashBytes    = 256 << 20
+)
+
+// FileLoader reads definitions from a folder: every *.json in it and in its subfolders, each with one
+// tool, an array of tools or {"tools": [...]}. Names that begin with a dot are passed over. A missing
+// folder holds no tools.
+//
+// A file that is broken keeps the tools it had when it was last good, and the problem is reported
+// beside the others' tools as a PartialError. One id in two files is refused: the first file in
+// alphabetical order counts.
+type FileLoader struct {
+	name, dir string
+
+	mu   sync.Mutex
+	good map[string][]Tool // last good tools by file
+}
+
+// NewFileLoader makes a loader of the folder dir.
+func NewFileLoader(name, dir string) *FileLoader {
+	return &FileLoader{name: name, dir: dir, good: make(map[string][]Tool)}
+}
+
+// Name gives the name it was made with.
+func (l *FileLoader) Name() string { return l.name }
+
+// Load reads all files.
+func (l *FileLoader) Load(ctx context.Context) ([]Tool, error) {
+	files, err := toolFiles(ctx, l.dir)
+	if err != nil {
+		return nil, fmt.Errorf("read folder of tools: %w", err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var tools []Tool
+	var problems Problems
+	owner := make(map[string]string)
+	for _, file := range files {
+		found, refused := l.read(file)
+		problems = append(problems, refused...)
+		for _, t := range found {
+			if first, taken := owner[t.ToolID]; taken {
+				problems = append(problems, Problem{Source: file, ToolID: t.ToolID, Field: "toolId", Message: "is already defined in " + first})
+				continue
+			}
+			owner[t.ToolID] = file
+			tools = append(tools, t)
+		}
+	}
+	l.forgetAllBut(files)
+	if len(problems) > 0 {
+		return tools, &PartialError{problems}
+	}
+	return tools, nil
+}
+
+// read gives a file's tools, or those it had when it was last good.
+func (l *FileLoader) read(file string) ([]Tool, Problems) {
+	tools, err := decodeFile(filepath.Join(l.dir, file))
+	if err == nil {
+		l.good[file] = tools
+		return tools, nil
+	}
+	var problems Problems
+	if !errors.As(err, &problems) {
+		problems = Problems{{Message: err.Error()}}
+	}
+	for i := range problems {
+		problems[i].Source = file
+	}
+	return withLastGood(tools, l.good[file]), problems
+}
+
+// withLastGood adds the last good tools that the file's broken state does not give any more.
+func withLastGood(tools, last []Tool) []Tool {
+	for _, t := range last {
+		if !slices.ContainsFunc(tools, func(o Tool) bool { return o.ToolID == t.ToolID }) {
+			tools = append(tools, t)
+		}
+	}
+	return tools
+}
+
+func (l *FileLoader) forgetAllBut(files []string) {
+	for file := range l.good {
+		if !slices.Contains(files, file) {
+			delete(l.good, file)
+		}
+	}
+}
+
+func decodeFile(path string) ([]Tool, error) {
+	data, err := readBounded(path, maxToolFileBytes)
+	if err != nil {
+		return nil, err
+	}
+	return DecodeTools(data)
+}
+
+func readBounded(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(data)) > most {
+		return nil, fmt.Errorf("the file is larger than %d MiB", most>>20)
+	}
+	return data, nil
+}
+
+// toolFiles lists the folder's definition files by their path inside it, in alphabetical order.
+func toolFiles(ctx context.Context, dir string) ([]string, error) {
+	var files []string
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if path == dir {
+			return ctx.Err()
+		}
+		if strings.HasPrefix(entry.Name(), ".") {
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if entry.IsDir() || !strings.EqualFold(filepath.Ext(path), ".json") {
+			return ctx.Err()
+		}
+		if len(files) == maxToolFiles {
+			return fmt.Errorf("there are more than %d files", maxToolFiles)
+		}
+		relative, err := filepath.Rel(dir, path)
+		files = append(files, relative)
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return files, err
+}
