@@ -66,15 +66,20 @@ func findOrFetch(ctx context.Context, major int, user cluster.User, d Download) 
 	if !errors.Is(err, ErrNoBinaries) {
 		return found, err
 	}
+	return d.insteadOf(ctx, err, major, user)
+}
+
+// insteadOf fetches what Find, as missing tells, did not find.
+func (d Download) insteadOf(ctx context.Context, missing error, major int, user cluster.User) (cluster.Binaries, error) {
 	if _, known := builds[major]; major != 0 && !known {
-		return found, fmt.Errorf("%w: it needs Postgres %d: install that version, or move the data with pg_upgrade or pg_dump (%w)",
-			ErrForeignVersion, major, err)
+		return cluster.Binaries{}, fmt.Errorf("%w: the data needs Postgres %d: install that version, or move the data with pg_upgrade or pg_dump (%w)",
+			ErrForeignVersion, major, missing)
 	}
-	fetched, fetchErr := d.fetch(ctx, major, user)
-	if fetchErr == nil {
-		return fetched, nil
+	fetched, err := d.fetch(ctx, major, user)
+	if err != nil {
+		return cluster.Binaries{}, fmt.Errorf("%w, and fetching them failed (%w): %s, or set DATABASE_URL", missing, err, cluster.InstallHint(major))
 	}
-	return found, fmt.Errorf("%w, and fetching them failed (%w): %s, or set DATABASE_URL", err, fetchErr, cluster.InstallHint(major))
+	return fetched, nil
 }
 
 // fetch returns the cached programs of version major, the newest for 0, after
