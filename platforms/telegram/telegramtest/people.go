@@ -57,7 +57,7 @@ func (u *User) wire() wUser {
 func (s *Server) newChat(kind string, id int64, title string) *Chat {
 	c := &Chat{
 		s: s, id: id, kind: kind, title: title, members: map[int64]string{}, botStatus: "member",
-		topics: map[int]string{}, forbidden: map[string]bool{},
+		topics: map[int]string{}, forbidden: map[string]bool{}, nextID: 1, // 1 is the general topic
 	}
 	if kind == "private" {
 		c.title = ""

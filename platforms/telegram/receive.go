@@ -1,0 +1,146 @@
+package telegram
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+// Handler is given every update once or more often: after a crash, and from a webhook at any time, one may
+// come again. It must take the update into safe keeping (or finish it) before it returns nil; only then is
+// it confirmed.
+type Handler func(ctx context.Context, u Update) error
+
+const (
+	pollTimeout    = 50 * time.Second
+	maxUpdateBytes = 1 << 20
+	tries          = 3 // of one update, before it is given up with an error in the log
+)
+
+// Poller receives updates by long polling.
+type Poller struct {
+	Client *Client
+	Clock  Clock
+	Logger *slog.Logger
+	// Allowed names the kinds of updates wanted.
+	Allowed []string
+	// Handle is called for one update after the other.
+	Handle Handler
+	// Started is closed after the first successful poll, where it is set.
+	Started chan<- struct{}
+}
+
+// Run polls until ctx ends, and then returns nil, or until the token turns out to be wrong. A second
+// instance (409), rate limits and failures of the server are waited out. An update is confirmed after it
+// was handled, never before; one that keeps failing is logged and given up, so that it does not hold up
+// all others.
+func (p *Poller) Run(ctx context.Context) error {
+	var offset int64
+	started := p.Started
+	for failures := 0; ctx.Err() == nil; {
+		updates, err := p.Client.GetUpdates(ctx, offset, pollTimeout, p.Allowed)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			failures++
+			if ReasonOf(err) == Unauthorized {
+				return fmt.Errorf("Telegram does not accept the token, polling has stopped; check TELEGRAM_BOT_TOKEN: %w", err)
+			}
+			p.wait(ctx, pauseAfter(err, failures))
+			p.Logger.WarnContext(ctx, "polling Telegram failed", "error", err, "failures", failures)
+			continue
+		}
+		failures = 0
+		if started != nil {
+			close(started)
+			started = nil
+		}
+		for _, u := range updates {
+			p.handle(ctx, u)
+			if ctx.Err() != nil {
+				return nil
+			}
+			offset = u.ID + 1
+		}
+	}
+	return nil
+}
+
+// pauseAfter says how long to leave the server alone.
+func pauseAfter(err error, failures int) time.Duration {
+	var e *Error
+	if errors.As(err, &e) && e.RetryAfter > 0 {
+		return e.RetryAfter
+	}
+	pause := min(time.Second<<min(failures-1, 5), longestPause)
+	if ReasonOf(err) == Conflict {
+		return max(pause, 5*time.Second)
+	}
+	return pause
+}
+
+func (p *Poller) wait(ctx context.Context, d time.Duration) {
+	select {
+	case <-p.Clock.After(d):
+	case <-ctx.Done():
+	}
+}
+
+func (p *Poller) handle(ctx context.Context, u Update) {
+	if u.Broken != nil {
+		p.Logger.ErrorContext(ctx, "an update cannot be read and is skipped", "error", u.Broken)
+		return
+	}
+	for attempt := 1; ; attempt++ {
+		err := p.Handle(ctx, u)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		if attempt == tries {
+			p.Logger.ErrorContext(ctx, "an update cannot be handled and is given up", "update", u.ID, "error", err)
+			return
+		}
+		p.wait(ctx, time.Second<<(attempt-1))
+	}
+}
+
+// Webhook receives updates by HTTP. Requests without the secret are answered 401 and not read; an update the
+// handler fails on is answered 500, so that the service sends it again.
+type Webhook struct {
+	Secret string
+	Logger *slog.Logger
+	Handle Handler
+}
+
+// ServeHTTP takes one update.
+func (h *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	given := r.Header.Get("X-Telegram-Bot-Api-Secret-Token")
+	if h.Secret == "" || subtle.ConstantTimeCompare([]byte(given), []byte(h.Secret)) != 1 {
+		http.Error(w, "the secret token is missing or wrong", http.StatusUnauthorized)
+		return
+	}
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxUpdateBytes))
+	if err != nil {
+		http.Error(w, "the update cannot be read", http.StatusBadRequest)
+		return
+	}
+	u, err := ParseUpdate(data)
+	if err != nil {
+		http.Error(w, "the body is not an update", http.StatusBadRequest)
+		return
+	}
+	if u.Broken != nil {
+		h.Logger.ErrorContext(r.Context(), "an update cannot be read and is skipped", "error", u.Broken)
+		return
+	}
+	if err := h.Handle(r.Context(), u); err != nil {
+		h.Logger.ErrorContext(r.Context(), "an update was not handled", "update", u.ID, "error", err)
+		http.Error(w, "not handled", http.StatusInternalServerError)
+	}
+}

@@ -1,0 +1,252 @@
+package telegram
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// journal notes what was sent and when, in seconds since its start.
+type journal struct {
+	mu    sync.Mutex
+	start time.Time
+	lines []string
+	times []float64
+}
+
+func newJournal() *journal { return &journal{start: time.Now()} }
+
+func (j *journal) note(text string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.lines = append(j.lines, text)
+	j.times = append(j.times, time.Since(j.start).Seconds())
+}
+
+// job sends text; errs are returned by its first attempts.
+func (j *journal) job(chat int64, text string, errs ...error) Job {
+	return Job{ChatID: chat, Run: func(context.Context) error {
+		j.note(text)
+		if len(errs) == 0 {
+			return nil
+		}
+		err := errs[0]
+		errs = errs[1:]
+		return err
+	}}
+}
+
+func newTestSender() *Sender {
+	return NewSender(SystemClock{}, DefaultLimits(), func() float64 { return 0.5 })
+}
+
+// inBubble runs a test on synthetic time.
+func inBubble(t *testing.T, name string, f func(t *testing.T, s *Sender, j *journal)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) { f(t, newTestSender(), newJournal()) })
+	})
+}
+
+func TestSender(t *testing.T) {
+	t.Parallel()
+	inBubble(t, "a private chat gets a burst and then one a second", func(t *testing.T, s *Sender, j *journal) {
+		for i := range 6 {
+			if err := s.Do(t.Context(), j.job(1, fmt.Sprint(i))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if j.times[2] > 0.01 || j.times[3] < 0.99 || j.times[5] < 2.99 || j.times[5] > 3.1 {
+			t.Errorf("sent at %v", j.times)
+		}
+	})
+	inBubble(t, "a group gets twenty in any minute, albums counted in full", func(t *testing.T, s *Sender, j *journal) {
+		var sent []int
+		for i := range 30 {
+			job := j.job(-1, "x")
+			if i%10 == 5 {
+				job.Count = 10
+			}
+			if err := s.Do(t.Context(), job); err != nil {
+				t.Fatal(err)
+			}
+			sent = append(sent, max(1, job.Count))
+		}
+		for i := range j.times {
+			inMinute := 0
+			for k := i; k < len(j.times) && j.times[k]-j.times[i] < 60; k++ {
+				inMinute += sent[k]
+			}
+			if inMinute > 20+9 { // an album goes out whole when its first picture may
+				t.Errorf("%d messages within a minute", inMinute)
+			}
+		}
+		if j.times[4] > 3 {
+			t.Errorf("the first messages were held up: %v", j.times[:5])
+		}
+	})
+	inBubble(t, "all chats together stay under the shared rate", func(t *testing.T, s *Sender, j *journal) {
+		var wg sync.WaitGroup
+		for chat := range 84 {
+			wg.Go(func() { _ = s.Do(t.Context(), j.job(int64(chat+1), "x")) })
+		}
+		wg.Wait()
+		if last := j.times[83]; last < 1.9 || last > 2.2 {
+			t.Errorf("84 messages took %v s, expected two", last)
+		}
+	})
+	inBubble(t, "answers overtake progress and progress yields to newer progress", func(t *testing.T, s *Sender, j *journal) {
+		for range 3 {
+			_ = s.Do(t.Context(), j.job(1, "burst"))
+		}
+		results := map[string]error{}
+		var mu sync.Mutex
+		var wg sync.WaitGroup
+		later := func(text string, class Class, key string) {
+			wg.Go(func() {
+				job := j.job(1, text)
+				job.Class, job.Key = class, key
+				err := s.Do(t.Context(), job)
+				mu.Lock()
+				defer mu.Unlock()
+				results[text] = err
+			})
+			synctest.Wait()
+		}
+		later("10%", Progress, "m1")
+		later("20%", Progress, "m1")
+		later("other job", Progress, "m2")
+		later("answer", Answer, "")
+		later("30%", Progress, "m1")
+		wg.Wait()
+		if got := fmt.Sprint(j.lines[3:]); got != "[answer other job 30%]" {
+			t.Errorf("sent %s", got)
+		}
+		for text, want := range map[string]error{"10%": ErrStale, "20%": ErrStale, "30%": nil, "answer": nil} {
+			if !errors.Is(results[text], want) {
+				t.Errorf("%s: %v, want %v", text, results[text], want)
+			}
+		}
+	})
+	inBubble(t, "a result waits for the progress under way on its message, and drops what waits", func(t *testing.T, s *Sender, j *journal) {
+		release := make(chan struct{})
+		var wg sync.WaitGroup
+		slow := Job{ChatID: 1, Class: Progress, Key: "m", Run: func(context.Context) error {
+			<-release
+			j.note("progress shown")
+			return nil
+		}}
+		wg.Go(func() { _ = s.Do(t.Context(), slow) })
+		synctest.Wait()
+		result := j.job(1, "result")
+		result.Key = "m"
+		wg.Go(func() { _ = s.Do(t.Context(), result) })
+		synctest.Wait()
+		_ = s.Do(t.Context(), j.job(1, "unrelated"))
+		close(release)
+		wg.Wait()
+		if got := fmt.Sprint(j.lines); got != "[unrelated progress shown result]" {
+			t.Errorf("sent %s", got)
+		}
+	})
+	inBubble(t, "a 429 is waited out for its chat only, and repeated", func(t *testing.T, s *Sender, j *journal) {
+		limited := &Error{Code: 429, RetryAfter: 7 * time.Second}
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			if err := s.Do(t.Context(), j.job(1, "limited", limited)); err != nil {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		_ = s.Do(t.Context(), j.job(2, "elsewhere"))
+		wg.Wait()
+		if fmt.Sprint(j.lines) != "[limited elsewhere limited]" || j.times[1] > 0.01 || j.times[2] < 7 {
+			t.Errorf("%v at %v", j.lines, j.times)
+		}
+	})
+	inBubble(t, "when several chats are limited everybody waits", func(t *testing.T, s *Sender, j *journal) {
+		var wg sync.WaitGroup
+		for chat := range 3 {
+			wg.Go(func() {
+				_ = s.Do(t.Context(), j.job(int64(chat+1), "x", &Error{Code: 429, RetryAfter: 5 * time.Second}))
+			})
+		}
+		synctest.Wait()
+		_ = s.Do(t.Context(), j.job(9, "elsewhere"))
+		wg.Wait()
+		if j.times[3] < 5 {
+			t.Errorf("sent at %v", j.times)
+		}
+	})
+	inBubble(t, "limited progress is dropped", func(t *testing.T, s *Sender, j *journal) {
+		job := j.job(1, "50%", &Error{Code: 429, RetryAfter: time.Second})
+		job.Class = Progress
+		if err := s.Do(t.Context(), job); !errors.Is(err, ErrStale) || len(j.lines) != 1 {
+			t.Errorf("%v after %v", err, j.lines)
+		}
+	})
+	inBubble(t, "failures are repeated with growing pauses only where that is safe", func(t *testing.T, s *Sender, j *journal) {
+		broken := &Error{Code: 502, Uncertain: true}
+		refused := &Error{err: errors.New("connection refused")}
+		for _, test := range []struct {
+			name       string
+			err        error
+			repeatable bool
+			want       int
+		}{
+			{"edit after 502", broken, true, 3},
+			{"send after 502", broken, false, 1},
+			{"send that never left", refused, false, 3},
+			{"edit refused", &Error{Code: 400, Description: "Bad Request: message to edit not found"}, true, 1},
+		} {
+			before := len(j.lines)
+			job := j.job(1, test.name, test.err, test.err)
+			job.Repeatable = test.repeatable
+			err := s.Do(t.Context(), job)
+			if got := len(j.lines) - before; got != test.want {
+				t.Errorf("%s: %d attempts, want %d", test.name, got, test.want)
+			}
+			if (err == nil) != (test.want == 3) {
+				t.Errorf("%s: %v", test.name, err)
+			}
+		}
+		endless := j.job(1, "endless", broken, broken, broken, broken, broken, broken)
+		endless.Repeatable = true
+		if err := s.Do(t.Context(), endless); ReasonOf(err) != Temporary {
+			t.Errorf("endless: %v", err)
+		}
+	})
+	inBubble(t, "an edit that changes nothing is a success", func(t *testing.T, s *Sender, j *journal) {
+		if err := s.Do(t.Context(), j.job(1, "x", &Error{Code: 400, Description: "Bad Request: message is not modified: ..."})); err != nil {
+			t.Error(err)
+		}
+	})
+	inBubble(t, "a cancelled context leaves the queue", func(t *testing.T, s *Sender, j *journal) {
+		for range 3 {
+			_ = s.Do(t.Context(), j.job(1, "burst"))
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		if err := s.Do(ctx, j.job(1, "late")); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		if err := s.Do(t.Context(), j.job(1, "next")); err != nil || j.times[3] > 1.1 {
+			t.Errorf("%v at %v", err, j.times)
+		}
+	})
+	inBubble(t, "idle chats are forgotten", func(t *testing.T, s *Sender, j *journal) {
+		for chat := range idleChats + 10 {
+			if err := s.Do(t.Context(), j.job(int64(chat+1), "x")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := len(s.chats); n > idleChats {
+			t.Errorf("%d chats are kept", n)
+		}
+	})
+}
