@@ -50,7 +50,7 @@ func (p *Poller) Run(ctx context.Context) error {
 		if err != nil {
 			failures++
 			if ReasonOf(err) == Unauthorized {
-				return fmt.Errorf("Telegram does not accept the token, polling has stopped; check TELEGRAM_BOT_TOKEN: %w", err)
+				return fmt.Errorf("polling has stopped: Telegram does not accept the token; check TELEGRAM_BOT_TOKEN: %w", err)
 			}
 			p.wait(ctx, pauseAfter(err, failures))
 			p.Logger.WarnContext(ctx, "polling Telegram failed", "error", err, "failures", failures)

@@ -93,13 +93,8 @@ func (c *Chat) changeBotStatus(by *User, status string) {
 	})
 }
 
-func (s *Server) member(status string) wMember {
-	m := wMember{Status: status, User: s.me()}
-	if status == "kicked" {
-		m.UntilDate = new(int64)
-	}
-	return m
-}
+// member is the bot's own entry.
+func (s *Server) member(status string) wMember { return memberOf(status, s.me()) }
 
 // Migrate turns a group into a supergroup, as Telegram does when it grows, and returns the new chat.
 // Requests to the old one are refused with the new identifier.

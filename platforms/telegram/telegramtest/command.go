@@ -149,7 +149,7 @@ func (s *Server) getChatMember(req *request) (any, *apiError) {
 	if status == "" {
 		status = "left"
 	}
-	return wMember{Status: status, User: user.wire()}, nil
+	return memberOf(status, user.wire()), nil
 }
 
 func (s *Server) leaveChat(req *request) (any, *apiError) {

@@ -119,10 +119,26 @@ type wCallback struct {
 	Data         string `json:"data"`
 }
 
-type wMember struct {
-	Status    string `json:"status"`
-	User      wUser  `json:"user"`
-	UntilDate *int64 `json:"until_date,omitempty"`
+// wMember is a ChatMember: status and user, and what its status adds.
+type wMember map[string]any
+
+// administratorRights are the rights every administrator's entry lists.
+var administratorRights = []string{
+	"can_be_edited", "is_anonymous", "can_manage_chat", "can_delete_messages", "can_manage_video_chats", "can_restrict_members",
+	"can_promote_members", "can_change_info", "can_invite_users", "can_post_stories", "can_edit_stories", "can_delete_stories",
+}
+
+func memberOf(status string, user wUser) wMember {
+	m := wMember{"status": status, "user": user}
+	switch status {
+	case "kicked":
+		m["until_date"] = 0
+	case "administrator":
+		for _, right := range administratorRights {
+			m[right] = right == "can_manage_chat" || right == "can_delete_messages"
+		}
+	}
+	return m
 }
 
 type wMemberUpdate struct {

@@ -52,6 +52,33 @@ type behaviourFile struct {
 // Derive makes the table from telegram-bot-api.json, telegram-constraints.json and
 // telegram-server-behaviour.json in dir. Only types that requests can carry are kept.
 func Derive(dir string) (*Table, error) {
+	t, api, limits, err := read(dir)
+	if err != nil {
+		return nil, err
+	}
+	for name, m := range api.Methods {
+		t.Methods[name] = fieldsOf(name, m, limits)
+		t.addTypes(m, api, limits)
+	}
+	return t, nil
+}
+
+// DeriveAnswers makes a table of the types that answers and updates carry, without methods. It is for
+// checking what the test server says; it is too large to be committed.
+func DeriveAnswers(dir string) (*Table, error) {
+	t, api, limits, err := read(dir)
+	if err != nil {
+		return nil, err
+	}
+	for name, entry := range api.Types {
+		t.addTypes(specEntry{Subtypes: []string{name}}, api, limits)
+		t.addTypes(entry, api, limits)
+	}
+	return t, nil
+}
+
+// read loads the descriptions and makes a table without methods and types.
+func read(dir string) (*Table, spec, map[string]constraint, error) {
 	var api spec
 	var limits constraintFile
 	var behaviour behaviourFile
@@ -61,7 +88,7 @@ func Derive(dir string) (*Table, error) {
 		"telegram-server-behaviour.json": &behaviour,
 	} {
 		if err := readJSON(filepath.Join(dir, name), into); err != nil {
-			return nil, err
+			return nil, api, nil, err
 		}
 	}
 	t := &Table{
@@ -69,11 +96,7 @@ func Derive(dir string) (*Table, error) {
 		Updates: limits.Updates, OffByDefault: limits.OffByDefault,
 		Methods: map[string]Fields{}, Types: map[string]Fields{}, Unions: map[string][]string{},
 	}
-	for name, m := range api.Methods {
-		t.Methods[name] = fieldsOf(name, m, limits.Constraints)
-		t.addTypes(m, api, limits.Constraints)
-	}
-	return t, nil
+	return t, api, limits.Constraints, nil
 }
 
 func readJSON(path string, into any) error {
