@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -143,16 +144,24 @@ func reportedVersion(ctx context.Context, program string) (string, error) {
 	return fields[0], nil
 }
 
+// output returns what a program prints. A program that was written a moment
+// ago may be busy: a process forked meanwhile still has it open for writing,
+// until it becomes its own program.
 func output(ctx context.Context, program string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Dir = "/"
-	out, err := cmd.Output()
-	if err != nil {
-		return "", fmt.Errorf("run %s: %w", program, err)
+	for {
+		cmd := exec.CommandContext(ctx, program, args...)
+		cmd.Dir = "/"
+		out, err := cmd.Output()
+		if err == nil {
+			return strings.TrimSpace(string(out)), nil
+		}
+		if !errors.Is(err, syscall.ETXTBSY) || ctx.Err() != nil {
+			return "", fmt.Errorf("run %s: %w", program, err)
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
-	return strings.TrimSpace(string(out)), nil
 }
 
 // leadingInt reads the digits at the start of s, 0 if there are none.
