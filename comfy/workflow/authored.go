@@ -1,0 +1,291 @@
+package workflow
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/registry"
+)
+
+// appInputs takes the inputs the author chose for the editor's app mode, extra.linearData.
+func (d *definer) appInputs() {
+	for _, v := range asArray(asObject(d.extra().get("linearData")).get("inputs")) {
+		pair := asArray(v)
+		if len(pair) < 2 {
+			continue
+		}
+		node, widget := asID(pair[0]), asString(pair[1])
+		places := d.f.locate(node, widget)
+		if len(places) == 0 {
+			d.f.find("app-input-missing", SeverityWarning, node, "the app input "+quote(widget)+" of node "+node+" is not there or not active", "choose it again in the editor's app mode")
+			continue
+		}
+		if !d.taken[spot(places[0].node.ID, places[0].input)] {
+			d.add(d.authoredField(places, d.appName(node, widget, places[0]), sourceApp))
+		}
+	}
+}
+
+func (d *definer) extra() *object {
+	if d.w.Graph == nil {
+		return nil
+	}
+	return d.w.Graph.extra
+}
+
+// appName is the field's name: what the widget is called, or what the author calls its node where the
+// widget's own name says nothing.
+func (d *definer) appName(node, widget string, p place) string {
+	if p.input == "value" || p.input == "text" || p.input == "string" {
+		if name := slug(p.node.authorTitle(), "_"); name != "" {
+			return name
+		}
+	}
+	if name := slug(widget, "_"); name != "" && name != "value" {
+		return knownName(name)
+	}
+	return knownName(p.input)
+}
+
+// authoredField makes one field that sets all places. Media and texts without a stored value are required.
+func (d *definer) authoredField(places []place, name string, src source) *field {
+	f := d.fieldOf(name, places[0], src)
+	for _, p := range places[1:] {
+		f.targets = append(f.targets, Target{Node: p.node.ID, Input: p.input, Mode: loaderMode(p.node.Class)})
+	}
+	if title := places[0].node.authorTitle(); title != "" && (places[0].input == "value" || f.Type.IsMedia()) {
+		f.DisplayName = title
+	}
+	if f.Type == registry.TypeString && f.Default == "" && len(f.Choices) == 0 {
+		f.Default, f.Required = nil, true
+	}
+	return f
+}
+
+// directiveInputs makes the fields of @input lines whose widget has none yet. It gives the field of every line.
+func (d *definer) directiveInputs() map[int]*field {
+	authored := map[int]*field{}
+	for i, dir := range d.notice.directives {
+		if dir.word != "input" {
+			continue
+		}
+		places := d.f.locate(dir.target, dir.widget)
+		if len(places) == 0 {
+			d.f.find("directive-target", SeverityWarning, dir.note, fmt.Sprintf("@input %s.%s: no active node has this widget", quoteless(dir.target), quoteless(dir.widget)), "name the node by id, path or title, and the widget as the prompt form calls it")
+			continue
+		}
+		if f := d.fieldAt(places[0]); f != nil {
+			authored[i] = f
+			continue
+		}
+		authored[i] = d.add(d.authoredField(places, d.appName(dir.target, dir.widget, places[0]), sourceDirective))
+	}
+	return authored
+}
+
+func (d *definer) fieldAt(p place) *field {
+	for _, f := range d.fields {
+		for _, t := range f.targets {
+			if t.Node == p.node.ID && t.Input == p.input {
+				return f
+			}
+		}
+	}
+	return nil
+}
+
+// applyDirectives lets @input lines change their fields.
+func (d *definer) applyDirectives(authored map[int]*field) {
+	for i, dir := range d.notice.directives {
+		if f := authored[i]; f != nil {
+			d.changeField(f, dir)
+		}
+	}
+}
+
+func (d *definer) changeField(f *field, dir directive) {
+	if name := slug(dir.args["name"], "_"); name != "" && name != f.Name {
+		d.rename(f, name)
+	}
+	if label := dir.args["label"]; label != "" {
+		f.DisplayName = clipRunes(cleanLine(stripTags(label)), 80)
+	}
+	if text := dir.args["description"]; text != "" {
+		f.Description = clipRunes(cleanLine(stripTags(text)), 300)
+	}
+	if t := registry.InputType(strings.ToLower(dir.args["type"])); t != "" {
+		d.retype(f, t, dir)
+	}
+	if v, ok := dir.flag("required"); ok {
+		if f.Required = v; v && dir.args["default"] == "" && f.Type == registry.TypeString {
+			f.Default = nil
+		}
+	}
+	if v, ok := dir.flag("advanced"); ok {
+		f.Advanced = v
+	}
+	d.changeNumbers(f, dir)
+	d.changeChoices(f, dir)
+	if text, ok := dir.args["default"]; ok {
+		d.changeDefault(f, text, dir)
+	}
+	f.settle(d)
+}
+
+func (d *definer) rename(f *field, name string) {
+	delete(d.byName, f.Name)
+	if other := d.byName[name]; other != nil && other.source == sourceGuess {
+		delete(d.byName, name)
+		other.Name = d.freeName(name + "_other")
+		d.byName[other.Name] = other
+	}
+	f.Name = d.freeName(name)
+	d.byName[f.Name] = f
+}
+
+var fieldTypes = []registry.InputType{registry.TypeString, registry.TypeNumber, registry.TypeImage, registry.TypeVideo, registry.TypeAudio, registry.TypeFile, registry.TypeBoolean}
+
+func (d *definer) retype(f *field, t registry.InputType, dir directive) {
+	if t == "integer" {
+		f.Type, f.Integer = registry.TypeNumber, true
+		return
+	}
+	if !slices.Contains(fieldTypes, t) {
+		var words []string
+		for _, known := range fieldTypes {
+			words = append(words, string(known))
+		}
+		d.f.findings = append(d.f.findings, unknownWord(dir.note, "type "+string(t)+" in @input", string(t), words, ""))
+		return
+	}
+	f.Type = t
+	if t != registry.TypeNumber || kindOf(f.Default) != kindOf(json.Number("")) {
+		f.Default = matching(t, f.Default)
+	}
+}
+
+// matching keeps a default that fits the new type.
+func matching(t registry.InputType, v any) any {
+	switch v.(type) {
+	case string:
+		if t == registry.TypeString {
+			return v
+		}
+	case json.Number:
+		if t == registry.TypeNumber {
+			return v
+		}
+	case bool:
+		if t == registry.TypeBoolean {
+			return v
+		}
+	}
+	return nil
+}
+
+func (d *definer) changeNumbers(f *field, dir directive) {
+	for key, to := range map[string]*json.Number{"min": &f.Min, "max": &f.Max} {
+		text, ok := dir.args[key]
+		if !ok {
+			continue
+		}
+		n := json.Number(text)
+		if _, err := registry.ParseDecimal(n); err != nil || f.Type != registry.TypeNumber {
+			d.badValue(dir, key, text)
+			continue
+		}
+		*to = n
+	}
+	if n, ok := f.Default.(json.Number); ok && dir.args["default"] == "" {
+		if f.Min != "" && asFloat(n) < asFloat(f.Min) {
+			f.Default = f.Min
+		}
+		if f.Max != "" && asFloat(n) > asFloat(f.Max) {
+			f.Default = f.Max
+		}
+	}
+}
+
+func (d *definer) badValue(dir directive, key, text string) {
+	d.f.find("directive-value", SeverityWarning, dir.note, fmt.Sprintf("@%s: %s=%s does not fit", dir.word, key, quoteless(text)), "give a value of the input's type")
+}
+
+func (d *definer) changeChoices(f *field, dir directive) {
+	text, ok := dir.args["choices"]
+	if !ok || f.Type.IsMedia() {
+		return
+	}
+	separator := ","
+	if strings.Contains(text, "|") {
+		separator = "|"
+	}
+	f.Choices = nil
+	for part := range strings.SplitSeq(text, separator) {
+		v, fits := parseValue1(f.Type, strings.TrimSpace(part))
+		if !fits {
+			d.badValue(dir, "choices", part)
+			continue
+		}
+		if !hasChoice(f.Choices, v) && v != "" {
+			f.Choices = append(f.Choices, registry.Choice{Value: v})
+		}
+	}
+	if len(f.Choices) > 0 && f.Default != nil && dir.args["default"] == "" && !hasChoice(f.Choices, f.Default) {
+		f.Default = f.Choices[0].Value
+	}
+}
+
+// parseValue1 reads a value of a directive as the type wants it.
+func parseValue1(t registry.InputType, text string) (any, bool) {
+	switch t {
+	case registry.TypeNumber:
+		n := json.Number(text)
+		_, err := registry.ParseDecimal(n)
+		return n, err == nil
+	case registry.TypeBoolean:
+		switch strings.ToLower(text) {
+		case "true", "yes", "on":
+			return true, true
+		case "false", "no", "off":
+			return false, true
+		}
+		return nil, false
+	case registry.TypeString:
+		return text, true
+	}
+	return nil, false
+}
+
+func (d *definer) changeDefault(f *field, text string, dir directive) {
+	v, ok := parseValue1(f.Type, text)
+	if f.Seed && strings.EqualFold(text, "random") {
+		v, ok = registry.RandomSeed, true
+	}
+	if !ok {
+		d.badValue(dir, "default", text)
+		return
+	}
+	f.Default = v
+	if _, given := dir.args["required"]; !given {
+		f.Required = false
+	}
+}
+
+// noteDescriptions gives a field without a description the line of a note that begins with its name.
+func (d *definer) noteDescriptions() {
+	lines := strings.Split(d.notice.description, "\n")
+	for _, f := range d.fields {
+		for _, l := range lines {
+			name, text, ok := strings.Cut(strings.TrimLeft(l, "- "), ":")
+			text = strings.TrimSpace(text)
+			if !ok || text == "" || f.Description != "" {
+				continue
+			}
+			if n := slug(name, "_"); n == f.Name || n == slug(f.DisplayName, "_") && n != "" {
+				f.Description = clipRunes(text, 300)
+			}
+		}
+	}
+}

@@ -1,0 +1,397 @@
+package workflow
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox/signalbox/registry"
+)
+
+// DefaultRate is the price of one second of engine time in US dollars, where Options give none.
+const DefaultRate json.Number = "0.000337"
+
+// Options say how a workflow becomes a tool.
+type Options struct {
+	// FileName is where the tool's id comes from: "flux general.json" makes "flux-general".
+	FileName string
+	// ObjectInfo declares the nodes of the server. Without it ranges, choices and some names are unknown.
+	ObjectInfo *ObjectInfo
+	// Rate is the price of one second of engine time in US dollars; empty means DefaultRate.
+	Rate json.Number
+	// Service is the tool's service; empty means "comfyui".
+	Service string
+}
+
+// Definition is what a workflow becomes.
+type Definition struct {
+	Tool     registry.Tool
+	Binding  *Binding
+	Needs    Requirements
+	Findings []Finding
+
+	notes int // that say something
+}
+
+// Requirements are what an engine must have to run the workflow.
+type Requirements struct {
+	Classes []string `json:"classes"`
+	Models  []Model  `json:"models,omitempty"`
+}
+
+// Model is one model file.
+type Model struct {
+	Folder string `json:"folder"` // as the server names it: checkpoints, loras, vae ...
+	Name   string `json:"name"`
+	URL    string `json:"url,omitempty"` // where the author says it comes from
+}
+
+// limits of a tool's inputs
+const (
+	maxFields  = 32
+	maxChoices = 300
+)
+
+// Define makes the tool of a workflow: its inputs by the author's external nodes, app inputs and directives and by
+// good guesses, its outputs, and the binding between both and the prompt. The tool passes
+// registry.Validate. The error is set when nothing in the workflow executes.
+func Define(w *Workflow, o Options) (*Definition, error) {
+	d := newDefiner(w, o)
+	if len(d.f.nodes) == 0 {
+		return nil, fmt.Errorf("no node of the workflow executes: all are muted, bypassed or notes")
+	}
+	d.inputs()
+	outputs := d.outputs()
+	prompt, err := d.f.prompt().MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	def := &Definition{Needs: d.requirements(), Binding: &Binding{Prompt: prompt, Outputs: outputs}}
+	def.Tool = d.tool(outputs)
+	for _, f := range d.fields {
+		def.Binding.Inputs = append(def.Binding.Inputs, BoundInput{Field: f.InputField, Targets: f.targets})
+	}
+	def.Tool.Metadata = d.metadata(def.Needs)
+	d.lint()
+	def.Findings = d.f.findings
+	def.notes = len(d.facts.Notes) + len(d.facts.SubgraphNotes)
+	return def, nil
+}
+
+// source tells who chose an input.
+type source int8
+
+const (
+	sourceDeploy source = iota
+	sourceApp
+	sourceDirective
+	sourceGuess
+)
+
+// field is an input in the making.
+type field struct {
+	registry.InputField
+	targets []Target
+	source  source
+}
+
+type definer struct {
+	w       *Workflow
+	o       Options
+	f       *flat
+	facts   Facts
+	notice  notice
+	uses    map[string][]use
+	reached map[string]bool
+	fields  []*field
+	byName  map[string]*field
+	taken   map[string]bool // widgets that have an input already, by spot
+	sampled bool            // a sampler was found
+	example string          // the prompt text in the file
+}
+
+// spot is one widget as a map key.
+func spot(node, input string) string { return node + "\x00" + input }
+
+func newDefiner(w *Workflow, o Options) *definer {
+	if o.Rate == "" {
+		o.Rate = DefaultRate
+	}
+	if o.Service == "" {
+		o.Service = "comfyui"
+	}
+	d := &definer{w: w, o: o, f: flatten(w, o.ObjectInfo), facts: w.Facts(), byName: map[string]*field{}, taken: map[string]bool{}}
+	d.f.complete()
+	d.f.checkClasses()
+	d.uses = d.f.uses()
+	d.reached = d.f.reached(d.uses)
+	d.notice = readNotes(append(append([]Note(nil), d.facts.Notes...), d.facts.SubgraphNotes...))
+	d.f.findings = append(d.f.findings, d.notice.findings...)
+	return d
+}
+
+// inputs fills the fields, each source in its turn. What an author chose is not guessed again.
+func (d *definer) inputs() {
+	d.deployInputs()
+	d.appInputs()
+	authored := d.directiveInputs()
+	d.guessInputs()
+	d.applyDirectives(authored)
+	d.noteDescriptions()
+}
+
+// add takes a field over, under a free name, and marks its widgets. It is dropped when the tool is full.
+func (d *definer) add(f *field) *field {
+	if len(d.fields) >= maxFields && f.source == sourceGuess {
+		return nil
+	}
+	f.Name = d.freeName(f.Name)
+	f.settle(d)
+	f.hideSecrets()
+	for _, t := range f.targets {
+		d.taken[spot(t.Node, t.Input)] = true
+	}
+	d.fields = append(d.fields, f)
+	d.byName[f.Name] = f
+	return f
+}
+
+func (d *definer) freeName(name string) string {
+	if name == "" {
+		name = "input"
+	}
+	for i := 2; d.byName[name] != nil; i++ {
+		base := strings.TrimRight(name, "0123456789")
+		if base == "" || i > 2 {
+			base = strings.TrimSuffix(name, strconv.Itoa(i-1))
+		}
+		if name = base + strconv.Itoa(i); i > 1000 {
+			break
+		}
+	}
+	return name
+}
+
+// settle makes the field one that the registry accepts: the default inside its range and choices.
+func (f *field) settle(d *definer) {
+	if f.Type != registry.TypeNumber {
+		f.Min, f.Max, f.Step, f.Integer, f.Seed = "", "", "", false, false
+	}
+	if f.Type != registry.TypeString {
+		f.Multiline = false
+	}
+	if n, ok := f.Default.(json.Number); ok && f.Type == registry.TypeNumber && !f.Seed {
+		f.Default = f.wholeNumber(n)
+		f.widen(d, n)
+	}
+	if len(f.Choices) > 0 && f.Default != nil && f.Default != "" && !f.Multiple && !hasChoice(f.Choices, f.Default) {
+		f.Choices = append([]registry.Choice{{Value: f.Default}}, f.Choices...)
+	}
+	if f.Default == nil || f.Multiple && f.source == sourceGuess {
+		return
+	}
+	if _, problem := registry.CheckValue(f.InputField, f.Default); problem != nil && f.Default != "" {
+		f.Default = nil
+	}
+}
+
+// hideSecrets keeps keys that authors left in widgets out of the definition.
+func (f *field) hideSecrets() {
+	text, ok := f.Default.(string)
+	if !ok {
+		return
+	}
+	secret := looksSecret(text)
+	for _, t := range f.targets {
+		secret = secret || secretName(t.Input)
+	}
+	if secret {
+		f.Default = nil
+	}
+}
+
+// wholeNumber writes 20.0 as 20 where an integer is due.
+func (f *field) wholeNumber(n json.Number) json.Number {
+	if i, ok := asInt(n); ok && f.Integer {
+		return json.Number(strconv.Itoa(i))
+	}
+	return n
+}
+
+// widen moves a bound that the stored value breaks: the author used it, so it works.
+func (f *field) widen(d *definer, n json.Number) {
+	v := asFloat(n)
+	low, high := f.Min != "" && v < asFloat(f.Min), f.Max != "" && v > asFloat(f.Max)
+	if !low && !high {
+		return
+	}
+	node := ""
+	if len(f.targets) > 0 {
+		node = f.targets[0].Node
+	}
+	d.f.find("default-out-of-range", SeverityWarning, node, fmt.Sprintf("the value %s of %s is outside %s to %s", n, quote(f.Name), orDash(f.Min), orDash(f.Max)), "mend the value or the range")
+	if low {
+		f.Min = n
+	} else {
+		f.Max = n
+	}
+}
+
+func orDash(n json.Number) string {
+	if n == "" {
+		return "-"
+	}
+	return string(n)
+}
+
+// fieldOf makes a field for one widget from its declaration and stored value.
+func (d *definer) fieldOf(name string, p place, src source) *field {
+	s := p.node.specOf(p.input)
+	f := &field{InputField: registry.InputField{Name: name}, source: src, targets: []Target{{Node: p.node.ID, Input: p.input}}}
+	if kind := p.node.mediaKind(p.input, s); kind != "" {
+		f.Type, f.Required = kind, true
+		f.targets[0].Mode = loaderMode(p.node.Class)
+		return f
+	}
+	f.Default = plain(unwrap(p.value))
+	f.typeFrom(s)
+	if s != nil {
+		f.Description = clipRunes(cleanLine(stripTags(s.Tooltip)), 300)
+		f.Multiline = s.Multiline
+		f.numbersFrom(s)
+		if len(s.Options) > 1 && len(s.Options) <= maxChoices {
+			f.choicesFrom(s.Options)
+		}
+		for _, b := range s.Branches {
+			f.Choices = append(f.Choices, registry.Choice{Value: b.Key})
+		}
+	}
+	f.Seed = f.Type == registry.TypeNumber && f.Integer && isSeedName(p.input)
+	return f
+}
+
+// unwrap takes a list out of its {"__value__": ...} wrapper.
+func unwrap(v any) any {
+	if o, ok := v.(*object); ok && o.has("__value__") {
+		return o.get("__value__")
+	}
+	return v
+}
+
+func (f *field) typeFrom(s *InputSpec) {
+	kind := ""
+	if s != nil {
+		kind = s.Type
+	}
+	switch v := f.Default.(type) {
+	case bool:
+		f.Type = registry.TypeBoolean
+	case json.Number:
+		f.Type = registry.TypeNumber
+		f.Integer = kind == "INT" || kind == "" && !strings.ContainsAny(string(v), ".eE")
+	default:
+		f.Type = registry.TypeString
+		if _, text := v.(string); v != nil && !text {
+			f.Default = nil
+		}
+	}
+	switch kind {
+	case "BOOLEAN":
+		f.Type = registry.TypeBoolean
+	case "INT", "FLOAT":
+		f.Type, f.Integer = registry.TypeNumber, kind == "INT"
+	}
+}
+
+func (f *field) numbersFrom(s *InputSpec) {
+	if f.Type != registry.TypeNumber {
+		return
+	}
+	f.Min, f.Max = s.Min, s.Max
+	// A float's step is that of the editor's arrows; refusing 7.25 for it would help nobody.
+	if f.Integer && asFloat(s.Step) > 1 {
+		f.Step = s.Step
+	}
+}
+
+func (f *field) choicesFrom(options []any) {
+	for _, v := range options {
+		switch v.(type) {
+		case string, json.Number, bool:
+			if !hasChoice(f.Choices, v) && sameSortAs(f.Type, v) {
+				f.Choices = append(f.Choices, registry.Choice{Value: v})
+			}
+		}
+	}
+}
+
+func sameSortAs(t registry.InputType, v any) bool {
+	switch v.(type) {
+	case string:
+		return t == registry.TypeString
+	case json.Number:
+		return t == registry.TypeNumber
+	}
+	return t == registry.TypeBoolean
+}
+
+func isSeedName(name string) bool {
+	name = name[strings.LastIndexByte(name, '.')+1:]
+	return name == "seed" || name == "noise_seed" || strings.HasSuffix(name, "_seed") || name == "rand_seed"
+}
+
+// mediaKind says what file a widget names, or "".
+func (n *flatNode) mediaKind(input string, s *InputSpec) registry.InputType {
+	switch {
+	case s != nil && s.Upload == kindFile:
+		return registry.TypeFile
+	case s != nil && s.Upload != "":
+		return registry.InputType(s.Upload)
+	}
+	if input != loaderInput(n.Class) {
+		return ""
+	}
+	switch inputKind(n.Class) {
+	case kindImage, "mask":
+		return registry.TypeImage
+	case kindVideo:
+		return registry.TypeVideo
+	case kindAudio:
+		return registry.TypeAudio
+	case kind3D:
+		return registry.TypeFile
+	}
+	return ""
+}
+
+// loaderInput is the widget of a loader class that names its file.
+func loaderInput(class string) string {
+	switch class {
+	case "LoadImage", "LoadImageMask", "LoadImageOutput", "ETN_LoadImageBase64":
+		return "image"
+	case "ETN_LoadMaskBase64":
+		return "mask"
+	case "LoadVideo":
+		return "file"
+	case "LoadAudio", "VHS_LoadAudioUpload":
+		return "audio"
+	case "VHS_LoadVideo", "VHS_LoadVideoPath", "VHS_LoadVideoFFmpeg":
+		return "video"
+	case "VHS_LoadAudio":
+		return "audio_file"
+	case "Load3D", "Load3DAnimation":
+		return "model_file"
+	}
+	return ""
+}
+
+func loaderMode(class string) Mode {
+	switch class {
+	case "VHS_LoadVideoPath", "VHS_LoadAudio":
+		return ModePath
+	case "ETN_LoadImageBase64", "ETN_LoadMaskBase64":
+		return ModeReplaceLoader
+	}
+	return ModeValue
+}

@@ -1,0 +1,462 @@
+package workflow
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox/signalbox/registry"
+)
+
+// guessInputs finds what callers will want to set: texts, media, seed, and the knobs of samplers. Where the
+// author chose inputs, only a missing text or picture and the seed join them openly, the rest as advanced.
+func (d *definer) guessInputs() {
+	explicit := len(d.fields) > 0
+	positive, negative := d.tracePrompts()
+	d.guessTexts(positive, negative, explicit && d.has(registry.TypeString))
+	if !explicit || !d.hasMedia() {
+		d.guessMedia()
+	}
+	d.guessSeed()
+	d.guessKnobs(explicit)
+	if !d.sampled && !explicit {
+		d.guessWidgets()
+	}
+}
+
+func (d *definer) has(t registry.InputType) bool {
+	for _, f := range d.fields {
+		if f.Type == t && f.source != sourceDirective {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *definer) hasMedia() bool {
+	for _, f := range d.fields {
+		if f.Type.IsMedia() && f.source != sourceDirective {
+			return true
+		}
+	}
+	return false
+}
+
+// promptWords are the inputs of text encoders that all take the same description.
+var promptWords = map[string]bool{
+	"text": true, "prompt": true, "text_g": true, "text_l": true, "clip_l": true, "clip_g": true, "t5xxl": true, "llama": true, "positive": true,
+	"positive_prompt": true, "qwen25_7b": true, "bert": true, "mt5xl": true, "text_positive": true, "string": true, "value": true, "text_a": true, "text_b": true, "text1": true, "text2": true,
+	"string_a": true, "string_b": true, "string1": true, "string2": true, "user_prompt": true, "default_value": true, "negative": true, "negative_prompt": true,
+}
+
+// otherTexts are text inputs that are fields of their own.
+var otherTexts = map[string]bool{
+	"lyrics": true, "tags": true, "caption": true, "style": true, "system_prompt": true, "instruction": true, "instructions": true, "question": true, "query": true,
+	"script": true, "tts_text": true, "narrator_text": true, "reference_text": true, "srt_content": true, "description": true, "sample_query": true,
+}
+
+// tracePrompts follows the conditioning of every sampler up to the texts.
+func (d *definer) tracePrompts() (positive, negative []place) {
+	t := tracer{d: d, seen: map[string]bool{}}
+	for _, n := range d.f.nodes {
+		if !d.reached[n.ID] {
+			continue
+		}
+		_, pos := linkOf(n, "positive")
+		_, neg := linkOf(n, "negative")
+		guider := strings.Contains(n.Class, "Guider") || strings.Contains(n.Class, "Sampler")
+		if !pos && !neg && !guider {
+			continue
+		}
+		if pos || guider {
+			d.sampled = d.sampled || isSampler(n)
+		}
+		for _, name := range []string{"positive", "conditioning", "cond1", "cond2", "text_embeds", "prompt"} {
+			if r, ok := linkOf(n, name); ok && (name == "positive" || guider) {
+				t.up(r, false, 0)
+			}
+		}
+		if r, ok := linkOf(n, "negative"); ok {
+			t.up(r, true, 0)
+		}
+	}
+	return t.positive, t.negative
+}
+
+func linkOf(n *flatNode, input string) (Ref, bool) {
+	v, _ := n.Inputs.Get(input)
+	r, ok := v.(Ref)
+	return r, ok
+}
+
+// isSampler tells nodes that draw pictures out of noise, by name and by what they take.
+func isSampler(n *flatNode) bool {
+	if strings.Contains(n.Class, "Sampler") || strings.Contains(n.Class, "Guider") {
+		return true
+	}
+	_, latent := linkOf(n, "latent_image")
+	return latent
+}
+
+type tracer struct {
+	d                  *definer
+	seen               map[string]bool
+	positive, negative []place
+}
+
+// up looks for texts behind one conditioning output.
+func (t *tracer) up(r Ref, negative bool, depth int) {
+	n := t.d.f.byID[r.Node]
+	key := spot(r.Node, strconv.FormatBool(negative)+strconv.Itoa(r.Slot))
+	if n == nil || depth > 60 || t.seen[key] {
+		return
+	}
+	t.seen[key] = true
+	if n.Class == "ConditioningZeroOut" && negative {
+		return
+	}
+	t.texts(n, negative)
+	pos, hasPos := linkOf(n, "positive")
+	neg, hasNeg := linkOf(n, "negative")
+	switch {
+	case hasPos && hasNeg && (negative || r.Slot == 1):
+		t.up(neg, negative, depth+1)
+		return
+	case hasPos:
+		t.up(pos, negative, depth+1)
+		return
+	}
+	for _, in := range n.Inputs {
+		if next, ok := in.Value.(Ref); ok && t.d.carriesConditioning(in.Name, next) {
+			t.up(next, negative, depth+1)
+		}
+	}
+}
+
+// carriesConditioning tells links that lead on to texts.
+func (d *definer) carriesConditioning(input string, r Ref) bool {
+	if origin := d.f.byID[r.Node]; origin != nil && origin.spec != nil && r.Slot < len(origin.spec.Outputs) {
+		return origin.spec.Outputs[r.Slot] == "CONDITIONING"
+	}
+	return strings.HasPrefix(input, "cond") || strings.HasSuffix(input, "conditioning") || strings.Contains(input, "pipe") || input == "text_embeds"
+}
+
+// texts takes the text widgets of a node that makes conditioning.
+func (t *tracer) texts(n *flatNode, negative bool) {
+	for _, in := range n.Inputs {
+		if !promptWords[in.Name] && !otherTexts[in.Name] {
+			continue
+		}
+		isNegative := negative || strings.Contains(in.Name, "negative")
+		switch v := in.Value.(type) {
+		case string:
+			t.take(place{n, in.Name, v}, isNegative)
+		case Ref:
+			if p, ok := t.d.textSource(v, 0); ok {
+				t.take(p, isNegative)
+			}
+		}
+	}
+}
+
+func (t *tracer) take(p place, negative bool) {
+	list := &t.positive
+	if negative {
+		list = &t.negative
+	}
+	for _, have := range append(append([]place(nil), t.positive...), t.negative...) {
+		if have.node == p.node && have.input == p.input {
+			return
+		}
+	}
+	*list = append(*list, p)
+}
+
+// textSource follows a text link to the widget a person would type into. Of a concatenation the linked part
+// counts before the fixed one, and of two fixed ones the longer.
+func (d *definer) textSource(r Ref, depth int) (place, bool) {
+	n := d.f.byID[r.Node]
+	if n == nil || depth > 30 || n.spec != nil && r.Slot < len(n.spec.Outputs) && n.spec.Outputs[r.Slot] != "STRING" && n.spec.Outputs[r.Slot] != "*" {
+		return place{}, false
+	}
+	for _, in := range n.Inputs {
+		if next, ok := in.Value.(Ref); ok && (promptWords[in.Name] || n.takesText(in.Name)) {
+			if p, ok := d.textSource(next, depth+1); ok {
+				return p, true
+			}
+		}
+	}
+	best := place{}
+	for _, in := range n.Inputs {
+		s, ok := in.Value.(string)
+		if !ok || !promptWords[in.Name] && !otherTexts[in.Name] || in.Name == "delimiter" || strings.Contains(in.Name, "system") {
+			continue
+		}
+		if best.node == nil || len(s) > len(best.value.(string)) {
+			best = place{n, in.Name, s}
+		}
+	}
+	return best, best.node != nil
+}
+
+func (n *flatNode) takesText(input string) bool {
+	s := n.specOf(input)
+	return s != nil && s.Type == "STRING"
+}
+
+// guessTexts makes the prompt fields. When the author has chosen texts already, the others only stay in the
+// prompt as they are.
+func (d *definer) guessTexts(positive, negative []place, chosen bool) {
+	if chosen {
+		return
+	}
+	groups := groupTexts(positive)
+	if len(groups) == 0 && len(negative) == 0 {
+		groups = groupTexts(d.freeTexts())
+	}
+	first := true
+	for i, g := range groups {
+		if i >= 6 || d.anyTaken(g) {
+			continue
+		}
+		d.addText(g, first && !otherTexts[g[0].input] || len(groups) == 1)
+		first = false
+	}
+	for i, g := range groupTexts(negative) {
+		if i >= 2 || d.anyTaken(g) {
+			continue
+		}
+		f := d.fieldOf("negative_prompt", g[0], sourceGuess)
+		f.targets = targetsOf(g)
+		f.Advanced = i > 0
+		f.Multiline = true
+		f.Description = "What to avoid."
+		d.add(f)
+	}
+}
+
+func (d *definer) anyTaken(g []place) bool {
+	for _, p := range g {
+		if d.taken[spot(p.node.ID, p.input)] || strings.HasPrefix(p.node.Class, deployPrefix) {
+			return true
+		}
+	}
+	return false
+}
+
+func targetsOf(g []place) []Target {
+	var out []Target
+	for _, p := range g {
+		out = append(out, Target{Node: p.node.ID, Input: p.input})
+	}
+	return out
+}
+
+// groupTexts puts together what takes the same text: several encoders of one node, and nodes with the same
+// words in them.
+func groupTexts(list []place) [][]place {
+	var groups [][]place
+	at := map[string]int{}
+	for _, p := range list {
+		keys := []string{spot("=", asString(p.value))}
+		if promptWords[p.input] {
+			keys = append(keys, spot("node", p.node.ID))
+		}
+		if otherTexts[p.input] || asString(p.value) == "" {
+			keys = keys[1:]
+		}
+		i, found := -1, false
+		for _, k := range keys {
+			if j, ok := at[k]; ok && !found {
+				i, found = j, true
+			}
+		}
+		if !found {
+			i = len(groups)
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], p)
+		for _, k := range keys {
+			at[k] = i
+		}
+	}
+	return groups
+}
+
+// addText adds a text field. The main one is asked for: the words in the file are an example, not a default
+// that anybody wants by accident.
+func (d *definer) addText(g []place, main bool) {
+	p := g[0]
+	for _, q := range g {
+		if len(asString(q.value)) > len(asString(p.value)) {
+			p = q
+		}
+	}
+	name := textName(p)
+	f := d.fieldOf(name, p, sourceGuess)
+	f.targets = targetsOf(g)
+	f.Multiline = true
+	f.DisplayName = p.node.authorTitle()
+	if f.Type != registry.TypeString {
+		f.Type, f.Default = registry.TypeString, asString(p.value)
+	}
+	if main {
+		d.example = asString(f.Default)
+		f.Required, f.Default = true, nil
+	}
+	d.add(f)
+}
+
+// textName names a text field: prompt, or what its widget or node is called where that says more.
+func textName(p place) string {
+	if otherTexts[p.input] {
+		return p.input
+	}
+	if title := slug(p.node.authorTitle(), "_"); title != "" && len(title) <= 24 && p.input == "value" {
+		return title
+	}
+	return "prompt"
+}
+
+// freeTexts finds texts to type where no sampler leads to any: speech, language models, paid services.
+func (d *definer) freeTexts() []place {
+	var out []place
+	for _, n := range d.f.nodes {
+		if !d.reached[n.ID] || isNote(n.Class) || n.isResult() && !n.apiNode() {
+			continue
+		}
+		for _, in := range n.Inputs {
+			text, ok := in.Value.(string)
+			if !ok || strings.HasPrefix(n.Class, deployPrefix) || strings.Contains(in.Name, "system") || strings.Contains(in.Name, "negative") {
+				continue
+			}
+			s := n.specOf(in.Name)
+			known := promptWords[in.Name] && in.Name != "value" && in.Name != "string" && in.Name != "style" || otherTexts[in.Name]
+			if s != nil && s.Type == "STRING" && (s.Multiline || known) || s == nil && known && !looksLikeFile(text) || textPrimitive(n, in.Name) {
+				out = append(out, place{n, in.Name, text})
+			}
+		}
+	}
+	return out
+}
+
+func (n *flatNode) apiNode() bool { return n.spec != nil && n.spec.APINode }
+
+func textPrimitive(n *flatNode, input string) bool {
+	return input == "value" && (n.Class == "PrimitiveString" || n.Class == "PrimitiveStringMultiline")
+}
+
+func looksLikeFile(s string) bool {
+	return modelFile.MatchString(s) || strings.HasSuffix(s, ".json") || strings.HasSuffix(s, ".py")
+}
+
+// guessMedia makes a field for every loader whose file a result depends on.
+func (d *definer) guessMedia() {
+	for _, n := range d.f.nodes {
+		if !d.reached[n.ID] || d.onlyDefaults(n) {
+			continue
+		}
+		for _, in := range n.loaderInputs() {
+			v, ok := n.Inputs.Get(in)
+			_, link := v.(Ref)
+			if !ok || link || d.taken[spot(n.ID, in)] {
+				continue
+			}
+			f := d.fieldOf("", place{n, in, v}, sourceGuess)
+			f.Name = string(f.Type)
+			if inputKind(n.Class) == "mask" {
+				f.Name = "mask"
+			}
+			f.DisplayName = n.authorTitle()
+			d.add(f)
+		}
+	}
+}
+
+// loaderInputs gives the widgets of a node that name files to upload.
+func (n *flatNode) loaderInputs() []string {
+	if strings.HasPrefix(n.Class, deployPrefix) {
+		return nil
+	}
+	if in := loaderInput(n.Class); in != "" {
+		return []string{in}
+	}
+	var out []string
+	if n.spec != nil {
+		for i := range n.spec.Inputs {
+			if s := &n.spec.Inputs[i]; s.Upload != "" {
+				out = append(out, s.Name)
+			}
+		}
+	}
+	return out
+}
+
+// onlyDefaults tells loaders that only feed the default sockets of external nodes.
+func (d *definer) onlyDefaults(n *flatNode) bool {
+	uses := d.uses[n.ID]
+	for _, u := range uses {
+		if !strings.HasPrefix(u.node.Class, deployPrefix) {
+			return false
+		}
+	}
+	return len(uses) > 0
+}
+
+// guessSeed makes one field of all seeds: the picture changes when any does.
+func (d *definer) guessSeed() {
+	for _, f := range d.fields {
+		if f.Seed {
+			return
+		}
+	}
+	var seed *field
+	for _, n := range d.f.nodes {
+		if !d.reached[n.ID] || strings.HasPrefix(n.Class, deployPrefix) {
+			continue
+		}
+		for _, in := range n.Inputs {
+			if !isSeedName(in.Name) {
+				continue
+			}
+			found, input, v, ok := d.f.literal(n, in.Name)
+			if _, number := v.(json.Number); !ok || !number || d.taken[spot(found.ID, input)] || seedHas(seed, found.ID, input) {
+				continue
+			}
+			seed = d.joinSeed(seed, place{found, input, v})
+		}
+	}
+	if seed != nil {
+		d.add(seed)
+	}
+}
+
+func seedHas(f *field, node, input string) bool {
+	if f != nil {
+		for _, t := range f.targets {
+			if t.Node == node && t.Input == input {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// joinSeed adds one more place; the range is what all accept.
+func (d *definer) joinSeed(seed *field, p place) *field {
+	f := d.fieldOf("seed", p, sourceGuess)
+	f.Type, f.Integer, f.Seed, f.Step, f.Choices = registry.TypeNumber, true, true, "", nil
+	f.Default, f.Advanced = registry.RandomSeed, true
+	f.Description = "The same seed with the same inputs gives the same result; -1 draws a new one."
+	if f.Min == "" || asFloat(f.Min) < 0 {
+		f.Min = "0"
+	}
+	if seed == nil {
+		return f
+	}
+	if f.Max != "" && (seed.Max == "" || asFloat(f.Max) < asFloat(seed.Max)) {
+		seed.Max = f.Max
+	}
+	seed.targets = append(seed.targets, f.targets...)
+	return seed
+}

@@ -1,0 +1,166 @@
+package workflow
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/signalbox/signalbox/registry"
+)
+
+// knob is a widget name that people know, with the name its field gets.
+type knob struct {
+	name     string
+	advanced bool
+}
+
+// knobs lists the widgets of sampling worth showing. Everything else of a sampler stays as the author set it.
+var knobs = map[string]knob{
+	"width": {"width", false}, "height": {"height", false}, "custom_width": {"width", true}, "custom_height": {"height", true},
+	"steps": {"steps", false}, "cfg": {"cfg", false}, "guidance": {"guidance", false}, "denoise": {"denoise", true},
+	"length": {"length", false}, "num_frames": {"length", false}, "video_length": {"length", false}, "duration": {"duration", false}, "seconds": {"seconds", false},
+	"aspect_ratio": {"aspect_ratio", false}, "resolution": {"resolution", true}, "size": {"size", false}, "quality": {"quality", true}, "n": {"n", true},
+	"megapixels": {"megapixels", true}, "scale_by": {"scale", true}, "upscale_by": {"scale", true},
+	"fps": {"fps", true}, "frame_rate": {"fps", true}, "batch_size": {"batch_size", true},
+	"sampler_name": {"sampler", true}, "scheduler": {"scheduler", true}, "strength": {"strength", true}, "strength_model": {"lora_strength", true},
+	"ckpt_name": {"model", true}, "unet_name": {"model", true}, "model_name": {"model", true}, "model": {"model", true}, "lora_name": {"lora", true},
+	"control_net_name": {"control_net", true}, "upscale_method": {"upscale_method", true}, "temperature": {"temperature", true}, "language": {"language", false}, "voice": {"voice", false},
+}
+
+// knownName gives the usual field name of a widget.
+func knownName(widget string) string {
+	if k, ok := knobs[widget]; ok {
+		return k.name
+	}
+	return widget
+}
+
+// guessKnobs adds the known widgets of nodes that results depend on. Equal widgets of equal nodes with equal
+// values are one field: two samplers that share their steps.
+func (d *definer) guessKnobs(explicit bool) {
+	found := map[string]*field{}
+	count := map[string]int{}
+	for _, n := range d.f.nodes {
+		if !d.reached[n.ID] || n.isResult() && !n.apiNode() || strings.HasPrefix(n.Class, deployPrefix) {
+			continue
+		}
+		for _, in := range n.Inputs {
+			k, ok := knobs[in.Name[strings.LastIndexByte(in.Name, '.')+1:]]
+			if !ok || !sizeMatters(n, k.name) {
+				continue
+			}
+			p, ok := d.knobPlace(n, in.Name)
+			if !ok {
+				continue
+			}
+			key := n.Class + "\x00" + in.Name + "\x00" + string(appendJSON(nil, p.value))
+			if same := found[key]; same != nil && p.node.Class == n.Class {
+				same.targets = append(same.targets, Target{Node: p.node.ID, Input: p.input})
+				d.taken[spot(p.node.ID, p.input)] = true
+				continue
+			}
+			if count[k.name]++; count[k.name] > 2 {
+				continue
+			}
+			if f := d.addKnob(k, p, explicit || count[k.name] > 1); f != nil {
+				found[key] = f
+			}
+		}
+	}
+}
+
+// sizeMatters tells the width of a picture to be from the width of a crop.
+func sizeMatters(n *flatNode, name string) bool {
+	if name != "width" && name != "height" {
+		return true
+	}
+	lower := strings.ToLower(n.Class)
+	for _, word := range []string{"latent", "tovideo", "toimage", "video", "image", "size", "resolution"} {
+		if strings.Contains(lower, word) {
+			return !strings.Contains(lower, "crop") && !strings.Contains(lower, "load")
+		}
+	}
+	return n.apiNode()
+}
+
+func (d *definer) knobPlace(n *flatNode, input string) (place, bool) {
+	found, widget, v, ok := d.f.literal(n, input)
+	if !ok || d.taken[spot(found.ID, widget)] {
+		return place{}, false
+	}
+	switch v.(type) {
+	case json.Number, string, bool:
+		return place{found, widget, v}, true
+	}
+	return place{}, false
+}
+
+// addKnob adds the field, unless it would be a text without choices: model names nobody can know.
+func (d *definer) addKnob(k knob, p place, advanced bool) *field {
+	f := d.fieldOf(k.name, p, sourceGuess)
+	if f.Type == registry.TypeString && len(f.Choices) < 2 || f.Type.IsMedia() {
+		return nil
+	}
+	f.Advanced = k.advanced || advanced
+	f.DisplayName = p.node.authorTitle()
+	if p.input != "value" {
+		f.DisplayName = ""
+	}
+	return d.add(f)
+}
+
+// guessWidgets serves workflows without a sampler: what a person would turn on the nodes themselves. The
+// author's titled primitives come first, then the widgets of the nodes in order; the later ones are advanced.
+func (d *definer) guessWidgets() {
+	open := 0
+	for _, titled := range []bool{true, false} {
+		for _, n := range d.f.nodes {
+			if !d.reached[n.ID] || !d.worthShowing(n) {
+				continue
+			}
+			_, primitive := n.primitive()
+			if (primitive && n.authorTitle() != "") != titled {
+				continue
+			}
+			for _, in := range n.Inputs {
+				if len(d.fields) >= maxFields/2 || !d.addWidget(n, in, titled || open < 5) {
+					continue
+				}
+				open++
+			}
+		}
+	}
+}
+
+// worthShowing leaves out what brings data in or takes it out.
+func (d *definer) worthShowing(n *flatNode) bool {
+	return !n.isResult() && len(n.loaderInputs()) == 0 && !strings.HasPrefix(n.Class, deployPrefix) && !strings.Contains(n.Class, "Loader") && len(d.uses[n.ID]) > 0
+}
+
+func (d *definer) addWidget(n *flatNode, in Input, open bool) bool {
+	if _, link := in.Value.(Ref); link || d.taken[spot(n.ID, in.Name)] || secretName(in.Name) || isControl(in.Value) {
+		return false
+	}
+	s := n.specOf(in.Name)
+	if s != nil && !s.widget || in.Value == nil {
+		return false
+	}
+	name := slug(in.Name[strings.LastIndexByte(in.Name, '.')+1:], "_")
+	if title := slug(n.authorTitle(), "_"); title != "" && (in.Name == "value" || len(n.Inputs) == 1) {
+		name = title
+	}
+	f := d.fieldOf(name, place{n, in.Name, in.Value}, sourceGuess)
+	if f.Type == registry.TypeString && len(f.Choices) < 2 && (s == nil || s.Type != "STRING" || looksLikeFile(asString(in.Value))) {
+		return false
+	}
+	f.Advanced = !open || s != nil && s.Advanced
+	if in.Name == "value" {
+		f.DisplayName = n.authorTitle()
+	}
+	return d.add(f) != nil
+}
+
+func isControl(v any) bool {
+	s, text := v.(string)
+	_, control := controlMode(v)
+	return text && control && s != ""
+}

@@ -1,0 +1,158 @@
+package workflow
+
+import (
+	"encoding/json"
+	"sort"
+	"strings"
+)
+
+// requirements lists classes and model files the prompt needs.
+func (d *definer) requirements() Requirements {
+	r := Requirements{Classes: d.f.prompt().classes()}
+	sort.Strings(r.Classes)
+	urls := d.modelURLs()
+	seen := map[Model]bool{}
+	for _, n := range d.f.nodes {
+		if !d.reached[n.ID] {
+			continue
+		}
+		for _, in := range n.Inputs {
+			folder := modelFolder(n.Class, in.Name)
+			name, ok := in.Value.(string)
+			if !ok || folder == "" || !modelFile.MatchString(name) {
+				continue
+			}
+			m := Model{Folder: folder, Name: strings.Clone(name)}
+			if !seen[m] {
+				seen[m] = true
+				m.URL = urls[baseName(name)]
+				r.Models = append(r.Models, m)
+			}
+		}
+	}
+	return r
+}
+
+func baseName(s string) string {
+	return s[strings.LastIndexAny(s, `/\`)+1:]
+}
+
+// modelURLs collects where authors say their models come from: properties.models of nodes and the file's own
+// list. Only web addresses without credentials are taken.
+func (d *definer) modelURLs() map[string]string {
+	urls := map[string]string{}
+	take := func(list []any) {
+		for _, v := range list {
+			o := asObject(v)
+			name, url := asString(o.get("name")), asString(o.get("url"))
+			if name != "" && strings.HasPrefix(url, "https://") && !strings.ContainsAny(url, "@?\n \"<>") && len(url) < 500 {
+				urls[strings.Clone(baseName(name))] = strings.Clone(url)
+			}
+		}
+	}
+	if d.w.Graph == nil {
+		return urls
+	}
+	take(asArray(d.w.Graph.raw.get("models")))
+	for _, n := range d.w.Graph.Nodes {
+		take(asArray(n.props.get("models")))
+	}
+	for _, s := range d.w.Subgraphs {
+		for _, n := range s.Nodes {
+			take(asArray(n.props.get("models")))
+		}
+	}
+	return urls
+}
+
+// modelFolder names the server's folder for a widget that chooses a model file, or "".
+func modelFolder(class, input string) string {
+	switch input {
+	case "ckpt_name":
+		return "checkpoints"
+	case "unet_name":
+		return "diffusion_models"
+	case "vae_name":
+		return "vae"
+	case "lora_name":
+		return "loras"
+	case "control_net_name":
+		return "controlnet"
+	case "style_model_name":
+		return "style_models"
+	case "gligen_name":
+		return "gligen"
+	case "hypernetwork_name":
+		return "hypernetworks"
+	case "text_encoder", "clip_name1", "clip_name2", "clip_name3", "clip_name4":
+		return "text_encoders"
+	case "clip_name":
+		if strings.Contains(class, "Vision") {
+			return "clip_vision"
+		}
+		return "text_encoders"
+	case "model_name":
+		if strings.Contains(class, "Upscale") {
+			return "upscale_models"
+		}
+	case "default_lora_name":
+		return "loras"
+	}
+	return ""
+}
+
+// metadata holds facts about the source for operators and for listings.
+func (d *definer) metadata(needs Requirements) map[string]any {
+	source := map[string]any{
+		"format": d.facts.Format.Short(), "nodes": jsonInt(d.facts.ExecutableNodes),
+	}
+	m := map[string]any{"workflow": source, "classes": anyList(needs.Classes)}
+	if len(needs.Models) > 0 {
+		var models []any
+		for _, model := range needs.Models {
+			entry := map[string]any{"folder": model.Folder, "name": model.Name}
+			if model.URL != "" {
+				entry["url"] = model.URL
+			}
+			models = append(models, entry)
+		}
+		m["models"] = models
+	}
+	if packs := d.packs(); len(packs) > 0 {
+		m["customNodes"] = anyList(packs)
+	}
+	if example := clipRunes(strings.TrimSpace(cleanText(d.example)), 300); example != "" && !looksSecret(example) {
+		m["example"] = example
+	}
+	return m
+}
+
+// packs names the custom node packs the file says it uses.
+func (d *definer) packs() []string {
+	set := map[string]bool{}
+	for _, n := range d.f.nodes {
+		if n.node == nil {
+			continue
+		}
+		id := asString(n.node.props.get("cnr_id"))
+		if id == "" {
+			id = asString(n.node.props.get("aux_id"))
+		}
+		if id != "" && id != "comfy-core" {
+			set[clipRunes(cleanLine(id), 80)] = true
+		}
+	}
+	return sorted(set)
+}
+
+func jsonInt(n int) json.Number { return json.Number(string(appendJSON(nil, n))) }
+
+func numberOf(v any) json.Number { n, _ := v.(json.Number); return n }
+
+func anyList(list []string) []any {
+	out := make([]any, len(list))
+	for i, s := range list {
+		out[i] = s
+	}
+	return out
+}

@@ -1,0 +1,305 @@
+package workflow
+
+import (
+	"html"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Bounds of what notes become.
+const (
+	maxNoteText    = 64 << 10 // bytes of one note that are read
+	maxDescription = 2_000    // runes
+	maxParagraph   = 700      // runes
+)
+
+// notice is what the notes of a file say: the description, and the directives of the author.
+type notice struct {
+	description string
+	directives  []directive
+	findings    []Finding
+}
+
+// readNotes turns notes into a description: plain text, what the tool is for first, downloads and
+// installation last or gone. Directives are taken out.
+func readNotes(notes []Note) notice {
+	var n notice
+	var paragraphs []paragraph
+	for _, note := range notes {
+		text := clip(note.Text, maxNoteText)
+		text, found, problems := cutDirectives(cleanText(text), note.ID)
+		n.directives = append(n.directives, found...)
+		n.findings = append(n.findings, problems...)
+		paragraphs = append(paragraphs, paragraphsOf(note, text)...)
+	}
+	slices.SortStableFunc(paragraphs, func(a, b paragraph) int { return int(a.rank) - int(b.rank) })
+	n.description = secretText.ReplaceAllString(joinParagraphs(paragraphs), "***")
+	return n
+}
+
+// rank orders paragraphs: what for, then everything else in the author's order, then how to install.
+type rank int8
+
+const (
+	rankPurpose rank = iota
+	rankNormal
+	rankSetup
+)
+
+// paragraph is a heading with the lines below it.
+type paragraph struct {
+	heading string
+	lines   []string
+	rank    rank
+}
+
+func joinParagraphs(list []paragraph) string {
+	var b strings.Builder
+	left := maxDescription
+	for _, p := range list {
+		text := clipRunes(p.text(), min(maxParagraph, left))
+		if text == "" || left < 40 {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteString("\n\n")
+		}
+		b.WriteString(text)
+		left -= len([]rune(text))
+	}
+	return b.String()
+}
+
+func (p paragraph) text() string {
+	body := strings.Join(p.lines, "\n")
+	switch {
+	case p.heading == "":
+		return body
+	case body == "":
+		return p.heading
+	}
+	return p.heading + "\n" + body
+}
+
+// paragraphsOf splits one note at its headings and blank lines and ranks the parts.
+func paragraphsOf(note Note, text string) []paragraph {
+	lines := plainLines(text, note.Type == "MarkdownNote")
+	var out []paragraph
+	current := paragraph{heading: noteTitle(note)}
+	downloads := false
+	flush := func() {
+		if current.rank = rankOf(current); len(current.lines) > 0 || current.heading != "" && !downloads && current.rank != rankSetup {
+			out = append(out, current)
+		}
+		current, downloads = paragraph{}, false
+	}
+	for _, l := range lines {
+		switch {
+		case l.text == "":
+			if len(current.lines) > 0 {
+				flush()
+			}
+		case l.download:
+			downloads = true
+			current.dropIntroduction()
+		case l.heading:
+			if current.heading != "" && len(current.lines) == 0 && !downloads && current.heading != noteTitle(note) {
+				current.heading += ": " + l.text
+				continue
+			}
+			if len(current.lines) > 0 || downloads || current.heading != "" {
+				flush()
+			}
+			current.heading = l.text
+		default:
+			current.lines = append(current.lines, l.text)
+		}
+	}
+	flush()
+	return dropLonelyTitle(out, noteTitle(note))
+}
+
+// dropLonelyTitle leaves out a note that has only its title left.
+func dropLonelyTitle(list []paragraph, title string) []paragraph {
+	if len(list) == 1 && list[0].heading == title && title != "" && len(list[0].lines) == 0 {
+		return nil
+	}
+	return list
+}
+
+// dropIntroduction takes out a last line that only announces the download that follows it.
+func (p *paragraph) dropIntroduction() {
+	if n := len(p.lines); n > 0 && strings.HasSuffix(p.lines[n-1], ":") {
+		p.lines = p.lines[:n-1]
+	}
+}
+
+var (
+	purposeWord = regexp.MustCompile(`(?i)^\W*(purpose|what (it|this) (does|is|makes)|what is this|about|summary|overview|description|goal|in short)\b`)
+	setupWord   = regexp.MustCompile(`(?i)(\bmodel links?\b|\bmodel storage\b|\bdownload|\binstall|\bplace (it|them|the files?) (in|into)\b|\bgoes? in(to)?:|\bcorrect directories\b|\breport (workflow )?issue|\brequired (files|models|nodes)\b|\bcustom nodes? (needed|required)\b|\bmissing nodes\b|\bexamples page for the links\b)`)
+)
+
+func rankOf(p paragraph) rank {
+	first := p.heading
+	if first == "" && len(p.lines) > 0 {
+		first = p.lines[0]
+	}
+	if purposeWord.MatchString(first) {
+		return rankPurpose
+	}
+	if setupWord.MatchString(p.heading) || setupWord.MatchString(strings.Join(p.lines, " ")) && len(p.lines) < 4 {
+		return rankSetup
+	}
+	return rankNormal
+}
+
+// noteTitle is the author's title, unless it says no more than that this is a note.
+func noteTitle(n Note) string {
+	title := strings.TrimSpace(clipRunes(cleanLine(stripTags(n.Title)), 80))
+	switch strings.ToLower(strings.Trim(title, " :-0123456789)(#.")) {
+	case "", "note", "notes", "markdownnote", "markdown note", "readme", "info", "text", "comment", "comments":
+		return ""
+	}
+	return title
+}
+
+// line is one line of a note in plain text.
+type line struct {
+	text              string
+	heading, download bool
+}
+
+var (
+	mdImage   = regexp.MustCompile(`!\[([^\]]*)\]\([^)]*\)`)
+	mdLink    = regexp.MustCompile(`\[([^\]\n]*)\]\(([^)\s]*)[^)]*\)`)
+	mdRule    = regexp.MustCompile(`^\s*([-*_=]\s*){3,}$`)
+	mdDivider = regexp.MustCompile(`^\s*\|?[\s:|-]*-{2,}[\s:|-]*\|?\s*$`)
+	mdHeading = regexp.MustCompile(`^\s{0,3}#{1,6}\s+(.*?)\s*#*\s*$`)
+	mdStrong  = regexp.MustCompile(`(\*\*|__)(\S|\S.*?\S)(\*\*|__)`)
+	mdEmph    = regexp.MustCompile(`(^|[\s(])[*_](\S|\S[^*_]*?\S)[*_]($|[\s).,;:!?])`)
+	mdStrike  = regexp.MustCompile(`~~(.+?)~~`)
+	mdBullet  = regexp.MustCompile(`^(\s*)[*+•]\s+`)
+	webURL    = regexp.MustCompile(`(?i)<?\b(https?|ftp)://[^\s<>"']+>?`)
+	htmlTag   = regexp.MustCompile(`(?s)<!--.*?-->|</?[a-zA-Z][a-zA-Z0-9-]*(\s[^<>]*)?/?>`)
+	htmlBlock = regexp.MustCompile(`(?is)<(script|style|iframe|svg|object|template)\b.*?(</(script|style|iframe|svg|object|template)\s*>|$)`)
+	htmlBreak = regexp.MustCompile(`(?i)<(br|/p|/div|/li|/h[1-6]|/tr)\s*/?>`)
+	modelFile = regexp.MustCompile(`(?i)\.(safetensors|ckpt|gguf|pth|pt|bin|onnx|sft|patch)\b`)
+	modelPath = regexp.MustCompile(`(?i)(comfyui[/\\]+)?models[/\\]+[a-z_0-9-]+`)
+	treeMark  = regexp.MustCompile(`[📂📁├└│─]{1}`)
+)
+
+// plainLines reduces Markdown and HTML to lines of text.
+func plainLines(text string, markdown bool) []line {
+	text = stripTags(text)
+	var out []line
+	for raw := range strings.SplitSeq(text, "\n") {
+		if l, keep := plainLine(raw, markdown); keep {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// stripTags removes HTML. It repeats, since taking one tag out can make another.
+func stripTags(s string) string {
+	for range 5 {
+		if !strings.ContainsAny(s, "<&") {
+			return s
+		}
+		t := cleanText(html.UnescapeString(s))
+		t = htmlBlock.ReplaceAllString(t, "")
+		t = htmlBreak.ReplaceAllString(t, "\n")
+		t = htmlTag.ReplaceAllString(t, "")
+		if t == s {
+			break
+		}
+		s = t
+	}
+	return s
+}
+
+func plainLine(raw string, markdown bool) (line, bool) {
+	s := strings.TrimRightFunc(raw, unicode.IsSpace)
+	if strings.HasPrefix(strings.TrimSpace(s), "```") || mdDivider.MatchString(s) && strings.Contains(s, "|") {
+		return line{}, false
+	}
+	if mdRule.MatchString(s) {
+		return line{}, true
+	}
+	l := line{download: isDownload(s)}
+	if m := mdHeading.FindStringSubmatch(s); m != nil {
+		l.heading, s = true, m[1]
+	}
+	if markdown && strings.HasPrefix(strings.TrimSpace(s), "**") && strings.HasSuffix(strings.TrimSpace(s), "**") {
+		l.heading = true
+	}
+	bare := strings.TrimSpace(s)
+	s = plainInline(s, markdown)
+	if bare != "" && strings.Trim(s, " -:*.()[]>") == "" {
+		return line{}, false
+	}
+	if webURL.MatchString(bare) && strings.HasSuffix(s, ":") {
+		return line{}, false
+	}
+	if l.heading {
+		s = strings.TrimSpace(strings.TrimSuffix(s, ":"))
+	}
+	l.text = s
+	return l, true
+}
+
+func plainInline(s string, markdown bool) string {
+	s = mdImage.ReplaceAllString(s, "$1")
+	s = mdLink.ReplaceAllString(s, "$1")
+	s = webURL.ReplaceAllString(s, "")
+	if markdown {
+		s = strings.TrimPrefix(strings.TrimLeft(s, " "), "> ")
+		s = mdStrong.ReplaceAllString(s, "$2")
+		s = mdEmph.ReplaceAllString(s, "$1$2$3")
+		s = mdStrike.ReplaceAllString(s, "$1")
+		s = strings.ReplaceAll(s, "`", "")
+		s = strings.ReplaceAll(s, `\_`, "_")
+	}
+	s = mdBullet.ReplaceAllString(s, "$1- ")
+	if strings.HasPrefix(strings.TrimSpace(s), "|") && strings.HasSuffix(strings.TrimSpace(s), "|") {
+		s = tableRow(s)
+	}
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// tableRow writes a row of a Markdown table as "first: second, third".
+func tableRow(s string) string {
+	var cells []string
+	for cell := range strings.SplitSeq(strings.Trim(strings.TrimSpace(s), "|"), "|") {
+		if cell = strings.TrimSpace(cell); cell != "" && cell != "-" {
+			cells = append(cells, cell)
+		}
+	}
+	if len(cells) < 2 {
+		return strings.Join(cells, "")
+	}
+	return cells[0] + ": " + strings.Join(cells[1:], ", ")
+}
+
+// isDownload tells lines that only say where model files come from or go to.
+func isDownload(s string) bool {
+	if treeMark.MatchString(s) {
+		return true
+	}
+	file, path, url := modelFile.MatchString(s), modelPath.MatchString(s), webURL.MatchString(s)
+	words := len(strings.Fields(webURL.ReplaceAllString(mdLink.ReplaceAllString(s, "$1"), "")))
+	lower := strings.ToLower(s)
+	switch {
+	case file && path, file && url, path && url:
+		return true
+	case url && words < 4:
+		return true
+	case file && words < 4:
+		return true
+	case path && (strings.Contains(lower, "put") || strings.Contains(lower, "place") || strings.Contains(lower, "goes in") || strings.Contains(lower, "download")):
+		return true
+	}
+	return url && (strings.Contains(lower, "download") || strings.Contains(lower, "huggingface.co") || strings.Contains(lower, "civitai.com"))
+}
