@@ -1,0 +1,7 @@
+// Package comfy is the ComfyUI provider: it makes tools of workflow files and runs them on a fleet of
+// ComfyUI servers (engines), the embedded CPU engine among them.
+//
+// The facts of the protocol were read from ComfyUI's own server; a Client speaks it, a Fleet knows
+// which engine has which nodes and models and places runs, a Loader turns files into tools, and a
+// Provider carries a run from submission to its results.
+package comfy

@@ -1,0 +1,193 @@
+package comfy
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// HistoryEntry is what a server remembers of a finished prompt.
+type HistoryEntry struct {
+	Prompt  []json.RawMessage                     `json:"prompt"`
+	Outputs map[string]map[string]json.RawMessage `json:"outputs"` // by node id, then by kind
+	Status  *HistoryStatus                        `json:"status"`
+}
+
+// HistoryStatus is how a prompt ended, with the events of its life.
+type HistoryStatus struct {
+	StatusStr string            `json:"status_str"`
+	Completed bool              `json:"completed"`
+	Messages  []json.RawMessage `json:"messages"`
+}
+
+// Outcome is how a prompt ended.
+type Outcome struct {
+	Success     bool
+	Interrupted bool
+	NodeID      string // of the node that failed
+	NodeType    string
+	Exception   string // exception type and message: for logs, they hold server paths and inputs
+	RunTime     time.Duration
+}
+
+// Outcome reads the events. An error message counts even where status_str says success: a prompt whose
+// undeclared input links to its own node ends that way.
+func (e HistoryEntry) Outcome() Outcome {
+	var o Outcome
+	if e.Status == nil {
+		o.Success = true // old servers keep no status; outputs are all there is
+		return o
+	}
+	o.Success = e.Status.StatusStr == "success"
+	var start, end int64
+	for _, raw := range e.Status.Messages {
+		event, data, ok := decodeMessage(raw)
+		if !ok {
+			continue
+		}
+		switch event {
+		case "execution_start":
+			start = data.Timestamp
+		case "execution_success":
+			end = data.Timestamp
+		case "execution_error":
+			o.Success, end = false, data.Timestamp
+			o.NodeID, o.NodeType = data.NodeID, data.NodeType
+			o.Exception = strings.TrimSpace(data.ExceptionType + ": " + data.ExceptionMessage)
+		case "execution_interrupted":
+			o.Success, o.Interrupted, end = false, true, data.Timestamp
+			o.NodeID, o.NodeType = data.NodeID, data.NodeType
+		}
+	}
+	if start > 0 && end > start {
+		o.RunTime = time.Duration(end-start) * time.Millisecond
+	}
+	return o
+}
+
+type messageData struct {
+	Timestamp        int64  `json:"timestamp"`
+	NodeID           string `json:"node_id"`
+	NodeType         string `json:"node_type"`
+	ExceptionType    string `json:"exception_type"`
+	ExceptionMessage string `json:"exception_message"`
+}
+
+func decodeMessage(raw json.RawMessage) (event string, data messageData, ok bool) {
+	var pair []json.RawMessage
+	if json.Unmarshal(raw, &pair) != nil || len(pair) != 2 || json.Unmarshal(pair[0], &event) != nil {
+		return "", data, false
+	}
+	return event, data, json.Unmarshal(pair[1], &data) == nil
+}
+
+// NodeOutput is one file or text that a node produced.
+type NodeOutput struct {
+	NodeID string
+	Kind   string // image, video, audio, file, text
+	Text   string
+	File   File
+	Format string // MIME type where the node tells one
+}
+
+// Results lists what the given node produced, in the server's order. Unknown members are passed over.
+func (e HistoryEntry) Results(nodeID string) []NodeOutput {
+	ui := e.Outputs[nodeID]
+	keys := make([]string, 0, len(ui))
+	for k := range ui {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	var out []NodeOutput
+	for _, key := range keys {
+		var items []json.RawMessage
+		if json.Unmarshal(ui[key], &items) != nil {
+			continue
+		}
+		for _, item := range items {
+			out = append(out, readOutputs(nodeID, key, item)...)
+		}
+	}
+	return out
+}
+
+// readOutputs reads one entry of a node's ui: a file object, a text, a list of texts, or, of the 3D
+// previews, a path as plain text under the key "result".
+func readOutputs(nodeID, key string, item json.RawMessage) []NodeOutput {
+	var f struct {
+		File
+		Format string `json:"format"`
+	}
+	if json.Unmarshal(item, &f) == nil && f.Filename != "" {
+		if f.Type == "" {
+			f.Type = "output"
+		}
+		return []NodeOutput{{NodeID: nodeID, Kind: kindOf(key, f.Filename), File: f.File, Format: f.Format}}
+	}
+	var text string
+	if json.Unmarshal(item, &text) == nil {
+		switch key {
+		case "text", "string":
+			return []NodeOutput{{NodeID: nodeID, Kind: "text", Text: text}}
+		case "result":
+			dir, name := path.Split(strings.ReplaceAll(text, "\\", "/"))
+			if kind := kindOf(key, name); kind == "file" && path.Ext(name) != "" {
+				return []NodeOutput{{NodeID: nodeID, Kind: kind, File: File{Filename: name, Subfolder: strings.TrimSuffix(dir, "/"), Type: "output"}}}
+			}
+		}
+		return nil
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(item, &list) != nil {
+		return nil
+	}
+	var out []NodeOutput
+	for _, inner := range list {
+		if json.Unmarshal(inner, &text) == nil && (key == "text" || key == "string") {
+			out = append(out, NodeOutput{NodeID: nodeID, Kind: "text", Text: text})
+		}
+	}
+	return out
+}
+
+// kindOf decides by the file's extension, since videos come under "images" and "gifs", too.
+func kindOf(key, filename string) string {
+	switch strings.ToLower(path.Ext(filename)) {
+	case ".png", ".jpg", ".jpeg", ".webp", ".gif", ".apng", ".bmp", ".tif", ".tiff", ".avif":
+		return "image"
+	case ".mp4", ".webm", ".mov", ".mkv", ".avi", ".m4v":
+		return "video"
+	case ".flac", ".wav", ".mp3", ".opus", ".ogg", ".m4a", ".aac":
+		return "audio"
+	}
+	if key == "audio" {
+		return "audio"
+	}
+	return "file"
+}
+
+// queueItem is [number, prompt_id, prompt, extra_data, outputs]; only the first two matter here.
+type queueItem struct {
+	number   float64
+	promptID string
+}
+
+// UnmarshalJSON reads the number and the id and passes over the rest, which holds whole prompts.
+func (q *queueItem) UnmarshalJSON(data []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	if _, err := dec.Token(); err != nil {
+		return err
+	}
+	if err := dec.Decode(&q.number); err != nil {
+		return err
+	}
+	return dec.Decode(&q.promptID)
+}
+
+func sortByNumber(items []queueItem) {
+	slices.SortStableFunc(items, func(a, b queueItem) int { return cmp.Compare(a.number, b.number) })
+}
