@@ -134,31 +134,49 @@ func readBounded(path string, most int64) ([]byte, error) {
 // toolFiles lists the folder's definition files by their path inside it, in alphabetical order.
 func toolFiles(ctx context.Context, dir string) ([]string, error) {
 	var files []string
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
+	err := walkFolder(ctx, dir, func(relative string, entry fs.DirEntry) error {
+		if entry.IsDir() || !strings.EqualFold(filepath.Ext(relative), ".json") {
+			return nil
+		}
+		if len(files) == maxToolFiles {
+			return fmt.Errorf("there are more than %d files", maxToolFiles)
+		}
+		files = append(files, relative)
+		return nil
+	})
+	return files, err
+}
+
+// walkFolder visits what is below dir in alphabetical order, by its path inside it, without anything
+// whose name begins with a dot. A missing dir is empty; dir itself may be a symbolic link.
+func walkFolder(ctx context.Context, dir string, visit func(relative string, entry fs.DirEntry) error) error {
+	root, err := filepath.EvalSymlinks(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // it went while we were looking
+			return nil
+		case err != nil:
 			return err
-		}
-		if path == dir {
+		case ctx.Err() != nil:
 			return ctx.Err()
-		}
-		if strings.HasPrefix(entry.Name(), ".") {
+		case path == root:
+			return nil
+		case strings.HasPrefix(entry.Name(), "."):
 			if entry.IsDir() {
 				return fs.SkipDir
 			}
 			return nil
 		}
-		if entry.IsDir() || !strings.EqualFold(filepath.Ext(path), ".json") {
-			return ctx.Err()
+		relative, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
 		}
-		if len(files) == maxToolFiles {
-			return fmt.Errorf("there are more than %d files", maxToolFiles)
-		}
-		relative, err := filepath.Rel(dir, path)
-		files = append(files, relative)
-		return err
+		return visit(relative, entry)
 	})
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return files, err
 }

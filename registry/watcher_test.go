@@ -1,0 +1,108 @@
+package registry_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/registry"
+)
+
+// watch runs a Watcher for the length of the test and gives what it tells.
+func watch(t *testing.T, c registry.WatchConfig) (changed <-chan struct{}) {
+	t.Helper()
+	told := make(chan struct{}, 100)
+	c.Changed = func(context.Context) { told <- struct{}{} }
+	w := registry.NewWatcher(c)
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { w.Run(ctx) })
+	t.Cleanup(func() { cancel(); running.Wait() })
+	return told
+}
+
+func wantTold(t *testing.T, changed <-chan struct{}, what string) {
+	t.Helper()
+	select {
+	case <-changed:
+	case <-time.After(20 * time.Second):
+		t.Fatalf("not told of %s", what)
+	}
+}
+
+func TestWatcher(t *testing.T) {
+	t.Parallel()
+	byReport := registry.WatchConfig{Debounce: 20 * time.Millisecond, Poll: time.Hour}
+	byLooking := registry.WatchConfig{Debounce: time.Millisecond, Poll: 20 * time.Millisecond, PollOnly: true}
+	for name, c := range map[string]registry.WatchConfig{"by the system's reports": byReport, "by looking": byLooking} {
+		t.Run("A45 A76 files that come, change and go, "+name, func(t *testing.T) {
+			t.Parallel()
+			c.Dirs = []string{t.TempDir()}
+			file := filepath.Join(c.Dirs[0], "a.json")
+			changed := watch(t, c)
+			write(t, file, "one")
+			wantTold(t, changed, "a new file")
+			write(t, file, "three")
+			wantTold(t, changed, "a changed file")
+			if err := os.Remove(file); err != nil {
+				t.Fatal(err)
+			}
+			wantTold(t, changed, "a removed file")
+			write(t, filepath.Join(c.Dirs[0], "new", "deep", "b.json"), "x")
+			wantTold(t, changed, "a file in a new folder")
+		})
+		t.Run("A45 a folder that appears later, "+name, func(t *testing.T) {
+			t.Parallel()
+			c.Dirs = []string{filepath.Join(t.TempDir(), "not", "yet", "there")}
+			changed := watch(t, c)
+			write(t, filepath.Join(c.Dirs[0], "a.json"), "one")
+			wantTold(t, changed, "the folder")
+			if err := os.RemoveAll(filepath.Dir(filepath.Dir(c.Dirs[0]))); err != nil {
+				t.Fatal(err)
+			}
+			wantTold(t, changed, "the folder's end")
+			write(t, filepath.Join(c.Dirs[0], "a.json"), "again")
+			wantTold(t, changed, "the folder's return")
+		})
+	}
+	t.Run("A45 what happened between the first look and the start counts", func(t *testing.T) {
+		t.Parallel()
+		c := byReport
+		c.Dirs = []string{t.TempDir()}
+		told := make(chan struct{}, 1)
+		c.Changed = func(context.Context) { told <- struct{}{} }
+		w := registry.NewWatcher(c)
+		write(t, filepath.Join(c.Dirs[0], "a.json"), "one")
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { w.Run(ctx) })
+		wantTold(t, told, "the early file")
+		cancel()
+		running.Wait()
+	})
+	t.Run("A45 a dropped definition is served without restart", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{registry.NewFileLoader("tools", dir)}})
+		served := make(chan int, 10)
+		r.OnSwap(func(_ context.Context, s registry.Swap) { served <- s.New.Len() })
+		w := registry.NewWatcher(registry.WatchConfig{Dirs: []string{dir}, Debounce: 10 * time.Millisecond, Changed: func(ctx context.Context) { _, _ = r.Reload(ctx) }})
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { w.Run(ctx) })
+		write(t, filepath.Join(dir, "a.json"), mustEncode(t, simple("a")))
+		select {
+		case n := <-served:
+			if n != 1 {
+				t.Errorf("%d tools", n)
+			}
+		case <-time.After(20 * time.Second):
+			t.Error("not served")
+		}
+		cancel()
+		running.Wait()
+	})
+}
