@@ -40,6 +40,7 @@ func TestWatcher(t *testing.T) {
 	for name, c := range map[string]registry.WatchConfig{"by the system's reports": byReport, "by looking": byLooking} {
 		t.Run("A45 A76 files that come, change and go, "+name, func(t *testing.T) {
 			t.Parallel()
+			c := c // the two tests of one round need folders of their own
 			c.Dirs = []string{t.TempDir()}
 			file := filepath.Join(c.Dirs[0], "a.json")
 			changed := watch(t, c)
@@ -56,6 +57,7 @@ func TestWatcher(t *testing.T) {
 		})
 		t.Run("A45 a folder that appears later, "+name, func(t *testing.T) {
 			t.Parallel()
+			c := c // the two tests of one round need folders of their own
 			c.Dirs = []string{filepath.Join(t.TempDir(), "not", "yet", "there")}
 			changed := watch(t, c)
 			write(t, filepath.Join(c.Dirs[0], "a.json"), "one")

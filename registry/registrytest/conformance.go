@@ -1,0 +1,357 @@
+package registrytest
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/registry"
+)
+
+// conformancePatience is how long the suites wait for something that should be quick.
+const conformancePatience = 20 * time.Second
+
+// LoaderSetup makes what TestLoader tests.
+type LoaderSetup struct {
+	Loader registry.Loader // must have at least one tool
+	// Break makes the source fail or go away, and Mend brings it back; nil where that cannot be.
+	Break, Mend func()
+}
+
+// TestLoader is what every Loader must pass. setup is called for each part.
+func TestLoader(t *testing.T, setup func(t *testing.T) LoaderSetup) {
+	t.Helper()
+	t.Run("A2 its tools are valid and of different ids", func(t *testing.T) {
+		t.Parallel()
+		l := setup(t).Loader
+		if l.Name() == "" || l.Name() != l.Name() {
+			t.Errorf("its name %q is empty or changes", l.Name())
+		}
+		tools := load(t, l)
+		if len(tools) == 0 {
+			t.Fatal("it has no tools")
+		}
+		seen := make(map[string]bool)
+		for _, tool := range tools {
+			if err := registry.Validate(tool); err != nil {
+				t.Error(err)
+			}
+			if seen[tool.ToolID] {
+				t.Errorf("%s is there twice", tool.ToolID)
+			}
+			seen[tool.ToolID] = true
+		}
+	})
+	t.Run("A42 A90 loading again gives the same ids and content in the same order", func(t *testing.T) {
+		t.Parallel()
+		l := setup(t).Loader
+		first, second := encode(t, load(t, l)), encode(t, load(t, l))
+		if first != second {
+			t.Errorf("differs:\n%s\n%s", first, second)
+		}
+	})
+	t.Run("A16 its tools survive being written and read", func(t *testing.T) {
+		t.Parallel()
+		for _, tool := range load(t, setup(t).Loader) {
+			once := encode(t, []registry.Tool{tool})
+			back, err := registry.DecodeTools([]byte(once))
+			if err != nil {
+				t.Errorf("%s: %v", tool.ToolID, err)
+			} else if twice := encode(t, back); twice != once {
+				t.Errorf("%s changes:\n%s\n%s", tool.ToolID, once, twice)
+			}
+		}
+	})
+	t.Run("A42 what is done to the tools it gave does not come back", func(t *testing.T) {
+		t.Parallel()
+		l := setup(t).Loader
+		tools := load(t, l)
+		before := encode(t, tools)
+		for i := range tools {
+			spoil(&tools[i])
+		}
+		if after := encode(t, load(t, l)); after != before {
+			t.Errorf("changed:\n%s\n%s", before, after)
+		}
+	})
+	t.Run("A41 it may be called from many at once", func(t *testing.T) {
+		t.Parallel()
+		l := setup(t).Loader
+		want := encode(t, load(t, l))
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				tools, err := l.Load(t.Context())
+				if err != nil {
+					t.Error(err)
+				} else if got, err := encodeAll(tools); err != nil || got != want {
+					t.Errorf("differs: %v\n%s\n%s", err, want, got)
+				}
+			})
+		}
+		all.Wait()
+	})
+	t.Run("it honours the end of its context", func(t *testing.T) {
+		t.Parallel()
+		l := setup(t).Loader
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		done := make(chan error, 1)
+		go func() {
+			_, err := l.Load(ctx)
+			done <- err
+		}()
+		select {
+		case err := <-done:
+			if err == nil {
+				t.Error("a load whose context has ended reports success")
+			}
+		case <-time.After(conformancePatience):
+			t.Error("it goes on after its context has ended")
+		}
+	})
+	t.Run("A40 it fails without a panic, and comes back", func(t *testing.T) {
+		t.Parallel()
+		s := setup(t)
+		if s.Break == nil {
+			t.Log("this loader's source cannot break")
+			return
+		}
+		r := Registry(t, s.Loader)
+		before := r.Snapshot().Hash()
+		s.Break()
+		if _, err := r.Reload(t.Context()); err == nil || strings.Contains(err.Error(), "panic: ") {
+			t.Errorf("a broken source gives %v", err)
+		}
+		if r.Snapshot().Hash() != before {
+			t.Error("the catalogue changed though the source is broken")
+		}
+		s.Mend()
+		if _, err := r.Reload(t.Context()); err != nil || r.Snapshot().Hash() != before {
+			t.Errorf("after mending: %v", err)
+		}
+	})
+}
+
+func load(t *testing.T, l registry.Loader) []registry.Tool {
+	t.Helper()
+	tools, err := l.Load(t.Context())
+	if err != nil {
+		t.Fatalf("load: %v", err)
+	}
+	return tools
+}
+
+func encode(t *testing.T, tools []registry.Tool) string {
+	t.Helper()
+	text, err := encodeAll(tools)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func encodeAll(tools []registry.Tool) (string, error) {
+	var b strings.Builder
+	for _, tool := range tools {
+		data, err := registry.Encode(tool)
+		if err != nil {
+			return "", err
+		}
+		b.Write(data)
+		b.WriteByte('\n')
+	}
+	return "[" + strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), "\n", ",\n") + "]", nil
+}
+
+// spoil writes into what a tool refers to.
+func spoil(t *registry.Tool) {
+	t.ToolID += "!"
+	for i := range t.InputSchema {
+		t.InputSchema[i].Name += "!"
+		for j := range t.InputSchema[i].Choices {
+			t.InputSchema[i].Choices[j].Value = "!"
+		}
+	}
+	for i := range t.OutputSchema {
+		t.OutputSchema[i].Name += "!"
+	}
+	for key := range t.Metadata {
+		t.Metadata[key] = "!"
+	}
+	if t.CostingModel != nil {
+		t.CostingModel.Rate = "999"
+	}
+	for i := range t.Aliases {
+		t.Aliases[i] += "!"
+	}
+}
+
+// SubmitterSetup makes what TestSubmitter tests.
+type SubmitterSetup struct {
+	Submitter registry.Submitter
+	// Call makes a fresh valid call, with its own run id and handle, of a tool that succeeds by itself
+	// or when Finish is called.
+	Call func() registry.Call
+	// Finish lets the run of a ticket succeed; nil where it does so by itself.
+	Finish func(registry.Ticket)
+	// Received counts how many runs the provider has taken.
+	Received func() int
+}
+
+// TestSubmitter is what every Submitter must pass, with what the optional extras it has promise. setup
+// is called for each part.
+func TestSubmitter(t *testing.T, setup func(t *testing.T) SubmitterSetup) {
+	t.Helper()
+	submit := func(t *testing.T, s SubmitterSetup, c registry.Call) registry.Ticket {
+		t.Helper()
+		ticket, err := s.Submitter.Submit(t.Context(), c)
+		if err != nil {
+			t.Fatalf("submit: %v", err)
+		}
+		return ticket
+	}
+	t.Run("a run is submitted and ends with the outputs that were declared", func(t *testing.T) {
+		t.Parallel()
+		s := setup(t)
+		c := s.Call()
+		ticket := submit(t, s, c)
+		if ticket.RunID != c.RunID || ticket.Service == "" || ticket.ProviderID == "" {
+			t.Errorf("the ticket %+v does not tell run, service and provider's id", ticket)
+		}
+		if s.Finish != nil {
+			s.Finish(ticket)
+		}
+		progress := awaitEnd(t, s.Submitter, ticket)
+		if progress.State != registry.RunSucceeded || progress.Result == nil {
+			t.Fatalf("ended as %+v", progress)
+		}
+		wantOutputs(t, c.Tool, progress.Result.Outputs)
+	})
+	t.Run("submitting a run again does not run it twice", func(t *testing.T) {
+		t.Parallel()
+		s := setup(t)
+		c := s.Call()
+		before := s.Received()
+		first := submit(t, s, c)
+		c.Repeated = true
+		second := submit(t, s, c)
+		if first.ProviderID != second.ProviderID || s.Received() != before+1 {
+			t.Errorf("tickets %s and %s; the provider has %d runs more", first.ProviderID, second.ProviderID, s.Received()-before)
+		}
+	})
+	t.Run("an unknown run is lost", func(t *testing.T) {
+		t.Parallel()
+		s := setup(t)
+		ticket := submit(t, s, s.Call())
+		ticket.ProviderID = "00000000-0000-4000-8000-00000000dead"
+		if _, err := s.Submitter.Poll(t.Context(), ticket); err == nil || registry.AsError(err).Code != registry.CodeLost {
+			t.Errorf("got %v, want code %s", err, registry.CodeLost)
+		}
+	})
+	t.Run("a context that has ended stops everything", func(t *testing.T) {
+		t.Parallel()
+		s := setup(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		before := s.Received()
+		if _, err := s.Submitter.Submit(ctx, s.Call()); err == nil || s.Received() != before {
+			t.Errorf("submit gives %v, and %d runs", err, s.Received()-before)
+		}
+	})
+	t.Run("cancelling may be repeated and concerns unknown runs too", func(t *testing.T) {
+		t.Parallel()
+		s := setup(t)
+		canceler, ok := s.Submitter.(registry.Canceler)
+		if !ok {
+			t.Log("it cannot cancel")
+			return
+		}
+		ticket := submit(t, s, s.Call())
+		for i := range 2 {
+			if err := canceler.Cancel(t.Context(), ticket); err != nil {
+				t.Errorf("cancel %d: %v", i+1, err)
+			}
+		}
+		ticket.ProviderID = "00000000-0000-4000-8000-00000000dead"
+		if err := canceler.Cancel(t.Context(), ticket); err != nil {
+			t.Errorf("cancel an unknown run: %v", err)
+		}
+	})
+	t.Run("watching ends with the run", func(t *testing.T) {
+		t.Parallel()
+		s := setup(t)
+		watcher, ok := s.Submitter.(registry.Progresser)
+		if !ok {
+			t.Log("it cannot be watched")
+			return
+		}
+		ticket := submit(t, s, s.Call())
+		ctx, cancel := context.WithTimeout(t.Context(), conformancePatience)
+		defer cancel()
+		ended := make(chan error, 1)
+		go func() { ended <- watcher.Watch(ctx, ticket, func(registry.Progress) {}) }()
+		if s.Finish != nil {
+			s.Finish(ticket)
+		}
+		if err := <-ended; err != nil {
+			t.Errorf("watch: %v", err)
+		}
+		if p := awaitEnd(t, s.Submitter, ticket); p.State != registry.RunSucceeded {
+			t.Errorf("ended as %+v", p)
+		}
+	})
+}
+
+func awaitEnd(t *testing.T, s registry.Submitter, ticket registry.Ticket) registry.Progress {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), conformancePatience)
+	defer cancel()
+	pause := time.NewTicker(5 * time.Millisecond)
+	defer pause.Stop()
+	for {
+		progress, err := s.Poll(ctx, ticket)
+		var failure *registry.Error
+		if err != nil && (!errors.As(err, &failure) || !failure.Retryable) {
+			t.Fatalf("poll: %v", err)
+		}
+		if err == nil && progress.State.Terminal() {
+			return progress
+		}
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			t.Fatalf("the run does not end; it is %+v", progress)
+		}
+	}
+}
+
+func wantOutputs(t *testing.T, tool registry.Tool, outputs []registry.Output) {
+	t.Helper()
+	given := make(map[string]bool)
+	for i, o := range outputs {
+		given[o.Name] = true
+		if o.Type == "text" {
+			continue
+		}
+		if o.Open == nil {
+			t.Errorf("output %s (%s) cannot be opened", o.Name, strconv.Itoa(i))
+			continue
+		}
+		content, err := o.Open(t.Context())
+		if err != nil {
+			t.Errorf("open output %s: %v", o.Name, err)
+			continue
+		}
+		_ = content.Close()
+	}
+	for _, declared := range tool.OutputSchema {
+		if !given[declared.Name] {
+			t.Errorf("A11 the declared output %s is missing", declared.Name)
+		}
+	}
+}
