@@ -81,7 +81,7 @@ func NewClient(cfg Config) (*Client, error) {
 		timeout: cfg.Timeout, uploadTimeout: cfg.UploadTimeout, observe: cfg.Observe,
 	}
 	if c.transport == nil {
-		c.transport = http.DefaultTransport.(*http.Transport).Clone()
+		c.transport = newTransport()
 	}
 	if c.timeout == 0 {
 		c.timeout = defaultTimeout
@@ -93,6 +93,14 @@ func NewClient(cfg Config) (*Client, error) {
 		c.observe = func(CallInfo) {}
 	}
 	return c, nil
+}
+
+// newTransport makes a transport that drops idle connections before the server does: a request on one that
+// is just being closed fails in a way that leaves open whether it was carried out.
+func newTransport() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.IdleConnTimeout = 30 * time.Second
+	return t
 }
 
 // BotID returns the bot's own identifier, which is a part of its token.

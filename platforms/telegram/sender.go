@@ -102,8 +102,15 @@ type ticket struct {
 func NewSender(clock Clock, limits Limits, jitter func() float64) *Sender {
 	return &Sender{
 		clock: clock, limits: limits, jitter: jitter, chats: map[int64]*lane{}, limited: map[int64]time.Time{},
-		global: rate.NewLimiter(rate.Limit(limits.Global), max(1, int(limits.Global))),
+		global: bucket(limits.Global, time.Second),
 	}
+}
+
+// bucket makes a limiter that never lets more than count through in any window: a quarter at once, the
+// rest spread over it.
+func bucket(count float64, window time.Duration) *rate.Limiter {
+	burst := max(1, int(count/4))
+	return rate.NewLimiter(rate.Limit((count-float64(burst))/window.Seconds()), burst)
 }
 
 // Do waits for the job's turn, runs it, and repeats it as far as that helps and is safe. It returns nil,
@@ -197,9 +204,7 @@ func (s *Sender) lane(chatID int64) *lane {
 	s.forgetIdle()
 	l := &lane{rate: rate.NewLimiter(rate.Limit(s.limits.Chat), s.limits.ChatBurst), running: map[string]bool{}, changed: make(chan struct{})}
 	if chatID < 0 {
-		// A quarter at once and the rest spread over the minute never exceed the rate in any minute.
-		burst := max(1, int(s.limits.Group/4))
-		l.group = rate.NewLimiter(rate.Limit((s.limits.Group-float64(burst))/60), burst)
+		l.group = bucket(s.limits.Group, time.Minute)
 	}
 	s.chats[chatID] = l
 	return l

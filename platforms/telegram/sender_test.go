@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/signalbox/signalbox/platforms/telegram/telegramtest"
 )
 
 // journal notes what was sent and when, in seconds since its start.
@@ -96,8 +100,8 @@ func TestSender(t *testing.T) {
 			wg.Go(func() { _ = s.Do(t.Context(), j.job(int64(chat+1), "x")) })
 		}
 		wg.Wait()
-		if last := j.times[83]; last < 1.9 || last > 2.2 {
-			t.Errorf("84 messages took %v s, expected two", last)
+		if first, last := j.times[6], j.times[83]; first > 0.01 || last < 3.5 || last > 4 {
+			t.Errorf("the seventh message went after %v s, the 84th after %v s", first, last)
 		}
 	})
 	inBubble(t, "answers overtake progress and progress yields to newer progress", func(t *testing.T, s *Sender, j *journal) {
@@ -249,4 +253,58 @@ func TestSender(t *testing.T) {
 			t.Errorf("%d chats are kept", n)
 		}
 	})
+}
+
+func TestSenderAgainstFloodLimits(t *testing.T) {
+	t.Parallel()
+	clock := telegramtest.NewManualClock(time.Unix(1_800_000_000, 0))
+	w := newWorld(t, telegramtest.Options{FloodLimits: true, Clock: clock})
+	sender := NewSender(clock, DefaultLimits(), func() float64 { return 0.5 })
+	chats := []int64{w.Group("Makers", w.ann).ID(), w.chat.ID()}
+	for range 20 {
+		u := w.User("Somebody")
+		u.Start("")
+		chats = append(chats, u.ID())
+	}
+	done := make(chan error)
+	var underWay atomic.Int32 // time stands still while a request is on its way
+	for _, chat := range chats {
+		messages := 6
+		if chat < 0 {
+			messages = 24
+		}
+		go func() {
+			for range messages {
+				err := sender.Do(t.Context(), Job{ChatID: chat, Run: func(ctx context.Context) error {
+					underWay.Add(1)
+					defer underWay.Add(-1)
+					_, err := w.client.SendText(ctx, Text{SendOptions: SendOptions{Target: Target{ChatID: chat}}, Text: "x"})
+					return err
+				}})
+				if err != nil {
+					done <- err
+					return
+				}
+			}
+			done <- nil
+		}()
+	}
+	for left := len(chats); left > 0; {
+		select {
+		case err := <-done:
+			if left--; err != nil {
+				t.Error(err)
+			}
+		default:
+			if clock.Waiting() > 0 && underWay.Load() == 0 {
+				clock.Advance(100 * time.Millisecond)
+			}
+			runtime.Gosched()
+		}
+	}
+	for _, call := range w.Calls("sendMessage") {
+		if call.Code != 200 {
+			t.Fatalf("the server refused with %d %s", call.Code, call.Description)
+		}
+	}
 }

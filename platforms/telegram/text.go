@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
 )
@@ -87,6 +88,8 @@ func Truncate(text string, limit int) string {
 // fitting returns how many bytes of text fit into limit code units, in whole grapheme clusters. A single
 // cluster over the limit is cut between its code points, so that there is always progress.
 func fitting(text string, limit int) int {
+	// No code unit takes more than three bytes: what fits lies in this window, however long the text.
+	text = text[:min(len(text), 3*limit+utf8.UTFMax)]
 	used, pos, state := 0, 0, -1
 	for rest := text; rest != ""; {
 		var cluster string

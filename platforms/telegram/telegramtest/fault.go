@@ -1,6 +1,7 @@
 package telegramtest
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -196,33 +197,41 @@ func (s *Server) throttle(req *request) *apiError {
 	if !s.opts.FloodLimits || !countsAsMessage(req.method) {
 		return nil
 	}
-	rules := []struct {
-		flood  *flood
-		count  int
-		window time.Duration
-		wait   time.Duration
-	}{{&s.flood, 30, time.Second, time.Second}}
-	if chat, ok := s.chats[req.int64("chat_id")]; ok {
-		rules = append(rules, struct {
-			flood  *flood
-			count  int
-			window time.Duration
-			wait   time.Duration
-		}{&chat.flood, 5, 4 * time.Second, 3 * time.Second})
-		if chat.kind != "private" {
-			rules[1].count, rules[1].window, rules[1].wait = 20, time.Minute, 10*time.Second
-		}
+	weight := messagesIn(req)
+	rules := []floodRule{{&s.flood, 30, time.Second, time.Second}}
+	if chat, ok := s.chats[req.int64("chat_id")]; ok && chat.kind == "private" {
+		rules = append(rules, floodRule{&chat.flood, 15, 10 * time.Second, 3 * time.Second})
+	} else if ok {
+		rules = append(rules, floodRule{&chat.flood, 20, time.Minute, 10 * time.Second})
 	}
 	for _, r := range rules {
-		if r.flood.within(now, r.window) >= r.count {
+		if r.flood.within(now, r.window)+weight > r.count {
 			r.flood.until = now.Add(r.wait)
 			return tooMany(r.wait)
 		}
 	}
 	for _, r := range rules {
-		r.flood.sent = append(r.flood.sent, now)
+		for range weight {
+			r.flood.sent = append(r.flood.sent, now)
+		}
 	}
 	return nil
+}
+
+// floodRule allows count messages within window; who sends more has to wait.
+type floodRule struct {
+	flood        *flood
+	count        int
+	window, wait time.Duration
+}
+
+// messagesIn counts what a request adds to the chat: albums are several messages.
+func messagesIn(req *request) int {
+	var items []json.RawMessage
+	if req.method == "sendMediaGroup" && json.Unmarshal([]byte(req.params["media"]), &items) == nil {
+		return max(1, len(items))
+	}
+	return 1
 }
 
 // within counts and keeps the messages of the last window.

@@ -125,7 +125,7 @@ func (m Message) Button(label string) (b Button, ok bool) {
 	} {
 		for _, row := range m.Keyboard {
 			for _, b := range row {
-				if agrees(b.Text) || b.CallbackData != "" && agrees(b.CallbackData) && b.CallbackData == label {
+				if agrees(b.Text) || label != "" && b.CallbackData == label {
 					return b, true
 				}
 			}
@@ -194,7 +194,7 @@ func (m *message) wire(withReply bool) wMessage {
 }
 
 func (m *message) wireReply(w *wMessage) {
-	if m.replyTo != nil {
+	if m.replyTo != nil && !m.replyTo.deleted {
 		reply := m.replyTo.wire(false)
 		w.ReplyToMessage = &reply
 	}

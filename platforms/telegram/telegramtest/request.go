@@ -44,7 +44,8 @@ func decodeRequest(r *http.Request) (*request, error) {
 	if err != nil && r.Header.Get("Content-Type") != "" {
 		return nil, fmt.Errorf("content type %q: %w", r.Header.Get("Content-Type"), err)
 	}
-	r.Body = http.MaxBytesReader(nil, r.Body, maxRequest)
+	whole := r.Body
+	r.Body = http.MaxBytesReader(nil, whole, maxRequest)
 	switch kind {
 	case "application/json":
 		err = req.readJSON(r.Body)
@@ -59,7 +60,11 @@ func decodeRequest(r *http.Request) (*request, error) {
 	}
 	var tooBig *http.MaxBytesError
 	if errors.As(err, &tooBig) {
-		return req, errTooLarge
+		err = errTooLarge
+	}
+	if errors.Is(err, errTooLarge) {
+		// Read the rest, so that the client gets to see the refusal instead of a broken connection.
+		_, _ = io.Copy(io.Discard, io.LimitReader(whole, 4*maxRequest))
 	}
 	return req, err
 }

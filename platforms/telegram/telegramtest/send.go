@@ -3,6 +3,7 @@ package telegramtest
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -447,7 +448,7 @@ func (s *Server) sendChatAction(req *request) (any, *apiError) {
 }
 
 // reactionEmoji is the fixed list bots may choose from.
-const reactionEmoji = "👍👎❤🔥🥰👏😁🤔🤯😱🤬😢🎉🤩🤮💩🙏👌🕊🤡🥱🥴😍🐳❤‍🔥🌚🌭💯🤣⚡🍌🏆💔🤨😐🍓🍾💋🖕😈😴😭🤓👻👨‍💻👀🎃🙈😇😨🤝✍🤗🫡🎅🎄☃💅🤪🗿🆒💘🙉🦄😘💊🙊😎👾🤷‍♂🤷🤷‍♀😡"
+const reactionEmoji = `👍 👎 ❤ 🔥 🥰 👏 😁 🤔 🤯 😱 🤬 😢 🎉 🤩 🤮 💩 🙏 👌 🕊 🤡 🥱 🥴 😍 🐳 ❤‍🔥 🌚 🌭 💯 🤣 ⚡ 🍌 🏆 💔 🤨 😐 🍓 🍾 💋 🖕 😈 😴 😭 🤓 👻 👨‍💻 👀 🎃 🙈 😇 😨 🤝 ✍ 🤗 🫡 🎅 🎄 ☃ 💅 🤪 🗿 🆒 💘 🙉 🦄 😘 💊 🙊 😎 👾 🤷‍♂ 🤷 🤷‍♀ 😡`
 
 func (s *Server) setMessageReaction(req *request) (any, *apiError) {
 	chat, err := s.target(req)
@@ -467,7 +468,8 @@ func (s *Server) setMessageReaction(req *request) (any, *apiError) {
 	}
 	m.reaction = ""
 	if len(reactions) == 1 {
-		if emoji := reactions[0].Emoji; reactions[0].Type != "emoji" || emoji == "" || !strings.Contains(reactionEmoji, strings.TrimSuffix(emoji, "\uFE0F")) {
+		emoji := strings.TrimSuffix(reactions[0].Emoji, "\uFE0F")
+		if reactions[0].Type != "emoji" || !slices.Contains(strings.Fields(reactionEmoji), emoji) {
 			return nil, badRequest("REACTION_INVALID")
 		}
 		m.reaction = reactions[0].Emoji

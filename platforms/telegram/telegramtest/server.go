@@ -29,7 +29,7 @@ type Options struct {
 	FloodLimits bool
 	// OnViolation is told of requests that only a mistake in the program explains; nil: they fail the test.
 	OnViolation func(string)
-	// Patience bounds the wait helpers; 0: ten seconds.
+	// Patience bounds the wait helpers; 0: twenty seconds.
 	Patience time.Duration
 }
 
@@ -103,7 +103,7 @@ func (o *Options) fill(t testing.TB) {
 		o.OnViolation = func(text string) { t.Errorf("telegramtest: %s", text) }
 	}
 	if o.Patience == 0 {
-		o.Patience = 10 * time.Second
+		o.Patience = 20 * time.Second
 	}
 }
 

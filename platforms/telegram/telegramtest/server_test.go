@@ -676,7 +676,7 @@ func TestFaults(t *testing.T) {
 		t.Parallel()
 		clock := NewManualClock(time.Unix(1_800_000_000, 0))
 		c, ann := start(t, Options{Clock: clock, FloodLimits: true})
-		for range 5 {
+		for range 15 {
 			c.must(nil, "sendMessage", "chat_id", ann.ID(), "text", "x")
 		}
 		c.refused(429, "retry after", "sendMessage", "chat_id", ann.ID(), "text", "x")
