@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -15,7 +16,7 @@ func Convert(w *Workflow, info *ObjectInfo) (Prompt, []Finding, error) {
 	f.checkClasses()
 	p := f.prompt()
 	if len(p) == 0 {
-		return nil, f.findings, fmt.Errorf("no node of the workflow executes: all are muted, bypassed or notes")
+		return nil, f.findings, errors.New(nothingRuns)
 	}
 	return p, f.findings, nil
 }

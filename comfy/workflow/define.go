@@ -3,6 +3,7 @@ package workflow
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -55,12 +56,9 @@ const (
 
 // Define makes the tool of a workflow: its inputs by the author's external nodes, app inputs and directives and by
 // good guesses, its outputs, and the binding between both and the prompt. The tool passes
-// registry.Validate. The error is set when nothing in the workflow executes.
+// registry.Validate; one that can't run at all is unavailable, with the reason.
 func Define(w *Workflow, o Options) (*Definition, error) {
 	d := newDefiner(w, o)
-	if len(d.f.nodes) == 0 {
-		return nil, fmt.Errorf("no node of the workflow executes: all are muted, bypassed or notes")
-	}
 	d.inputs()
 	outputs := d.outputs()
 	prompt, err := d.f.prompt().MarshalJSON()
@@ -139,6 +137,29 @@ func (d *definer) inputs() {
 	d.guessInputs()
 	d.applyDirectives(authored)
 	d.noteDescriptions()
+	slices.SortStableFunc(d.fields, func(a, b *field) int { return a.rank() - b.rank() })
+}
+
+// rank orders fields: what the author chose in the author's order, then what people set most.
+func (f *field) rank() int {
+	if f.source != sourceGuess {
+		return int(f.source)
+	}
+	known := []string{"prompt", "", "negative_prompt", "media", "seed", "steps", "cfg", "guidance", "width", "height", "length", "denoise"}
+	base := strings.TrimRight(f.Name, "0123456789")
+	if f.Type.IsMedia() {
+		base = "media"
+	}
+	if i := slices.Index(known, base); i >= 0 {
+		return 10 + i
+	}
+	if f.Type == registry.TypeString && f.Multiline {
+		return 11
+	}
+	if f.Advanced {
+		return 51
+	}
+	return 50
 }
 
 // add takes a field over, under a free name, and marks its widgets. It is dropped when the tool is full.

@@ -125,8 +125,22 @@ func (d *definer) deployInput(n *flatNode, c deployClass) {
 	c.numbers(n, f)
 	c.choices(d, n, f)
 	c.defaults(n, f)
+	if f.Integer && !f.Seed && d.onlySeeds(n) {
+		f.Seed, f.Min = true, "0"
+	}
 	f.targets = []Target{target}
 	d.add(f)
+}
+
+// onlySeeds tells a number that nothing but seeds are linked to.
+func (d *definer) onlySeeds(n *flatNode) bool {
+	uses := d.uses[n.ID]
+	for _, u := range uses {
+		if !isSeedName(u.input) {
+			return false
+		}
+	}
+	return len(uses) > 0
 }
 
 // write names the input that Apply sets.

@@ -107,10 +107,15 @@ func (n *flatNode) authorTitle() string {
 		title = n.node.Title
 	}
 	title = clipRunes(cleanLine(title), 60)
-	if title == n.Class || n.spec != nil && title == n.spec.DisplayName || genericTitle(title) {
+	if sameWords(title, n.Class) || n.spec != nil && sameWords(title, n.spec.DisplayName) || genericTitle(title) {
 		return ""
 	}
 	return title
+}
+
+// sameWords compares names by their letters and digits.
+func sameWords(a, b string) bool {
+	return strings.ReplaceAll(slug(a, ""), "_", "") == strings.ReplaceAll(slug(b, ""), "_", "")
 }
 
 // genericTitle tells titles that a language pack or an old version gave, which say nothing about the use.
@@ -163,8 +168,7 @@ func (n *flatNode) primitive() (string, bool) {
 		return "", false
 	}
 	for _, name := range []string{"value", "string", "text", "int", "float", "number", "seed", "boolean", "Number", "Text"} {
-		if v, ok := n.Inputs.Get(name); ok {
-			_, _ = v.(Ref)
+		if _, ok := n.Inputs.Get(name); ok {
 			return name, true
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // guessInputs finds what callers will want to set: texts, media, seed, and the knobs of samplers. Where the
 // author chose inputs, only a missing text or picture and the seed join them openly, the rest as advanced.
 func (d *definer) guessInputs() {
-	explicit := len(d.fields) > 0
+	explicit := d.authored()
 	positive, negative := d.tracePrompts()
 	d.guessTexts(positive, negative, explicit && d.has(registry.TypeString))
 	if !explicit || !d.hasMedia() {
@@ -26,7 +26,7 @@ func (d *definer) guessInputs() {
 
 func (d *definer) has(t registry.InputType) bool {
 	for _, f := range d.fields {
-		if f.Type == t && f.source != sourceDirective {
+		if f.Type == t && len(f.Choices) == 0 && f.source <= sourceApp {
 			return true
 		}
 	}
@@ -35,7 +35,7 @@ func (d *definer) has(t registry.InputType) bool {
 
 func (d *definer) hasMedia() bool {
 	for _, f := range d.fields {
-		if f.Type.IsMedia() && f.source != sourceDirective {
+		if f.Type.IsMedia() && f.source <= sourceApp {
 			return true
 		}
 	}
@@ -431,6 +431,16 @@ func (d *definer) guessSeed() {
 	}
 }
 
+// authored says whether the author chose the inputs, rather than described some.
+func (d *definer) authored() bool {
+	for _, f := range d.fields {
+		if f.source <= sourceApp {
+			return true
+		}
+	}
+	return false
+}
+
 func seedHas(f *field, node, input string) bool {
 	if f != nil {
 		for _, t := range f.targets {
@@ -446,7 +456,7 @@ func seedHas(f *field, node, input string) bool {
 func (d *definer) joinSeed(seed *field, p place) *field {
 	f := d.fieldOf("seed", p, sourceGuess)
 	f.Type, f.Integer, f.Seed, f.Step, f.Choices = registry.TypeNumber, true, true, "", nil
-	f.Default, f.Advanced = registry.RandomSeed, true
+	f.Default, f.Advanced = registry.RandomSeed, d.authored()
 	f.Description = "The same seed with the same inputs gives the same result; -1 draws a new one."
 	if f.Min == "" || asFloat(f.Min) < 0 {
 		f.Min = "0"

@@ -298,7 +298,8 @@ func (s *InputSpec) fallback() (v any, ok bool) {
 	return nil, false
 }
 
-// branch finds the inputs that a dynamic combo's value brings along.
+// branch finds the inputs that a dynamic combo's value brings along. Some servers declare an enumeration's
+// member (ResizeType.SCALE_WIDTH) where files hold its value (scale width).
 func (s *InputSpec) branch(v any) []InputSpec {
 	key, _ := v.(string)
 	for _, b := range s.Branches {
@@ -306,5 +307,15 @@ func (s *InputSpec) branch(v any) []InputSpec {
 			return b.Inputs
 		}
 	}
+	for _, b := range s.Branches {
+		if memberName(b.Key) == memberName(key) {
+			return b.Inputs
+		}
+	}
 	return nil
+}
+
+func memberName(key string) string {
+	key = key[strings.LastIndexByte(key, '.')+1:]
+	return strings.ReplaceAll(strings.ToLower(key), "_", " ")
 }

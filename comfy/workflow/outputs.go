@@ -1,7 +1,6 @@
 package workflow
 
 import (
-	"sort"
 	"strconv"
 	"strings"
 
@@ -130,7 +129,21 @@ func (d *definer) savers() []*flatNode {
 	if len(saved) > 0 {
 		return saved
 	}
-	return shown
+	return withoutTexts(shown)
+}
+
+// withoutTexts leaves out texts that are shown beside pictures or sounds.
+func withoutTexts(list []*flatNode) []*flatNode {
+	var out []*flatNode
+	for _, n := range list {
+		if n.resultKind() != kindText {
+			out = append(out, n)
+		}
+	}
+	if len(out) == 0 {
+		return list
+	}
+	return out
 }
 
 // isolated tells results that nothing is linked to.
@@ -141,8 +154,10 @@ func (n *flatNode) isolated() bool {
 
 func (d *definer) judgeOutputs(results []*flatNode) {
 	switch {
+	case len(results) == 0 && d.unknownEnd():
+		d.f.find("no-output", SeverityWarning, "", "no known node gives a result", "say which one does with @output, or give --object-info")
 	case len(results) == 0:
-		d.f.find("no-output", SeverityWarning, "", "no node gives a result", "add a node that saves or previews, for example SaveImage")
+		d.f.find("no-output", SeverityError, "", "no node gives a result", "add a node that saves or previews, for example SaveImage")
 	case len(results) > 1:
 		var ids []string
 		for _, n := range results {
@@ -160,6 +175,16 @@ func (d *definer) judgeOutputs(results []*flatNode) {
 	}
 }
 
+// unknownEnd says whether a node at the end of the graph may give a result that only its server knows of.
+func (d *definer) unknownEnd() bool {
+	for _, n := range d.f.nodes {
+		if n.spec == nil && len(d.uses[n.ID]) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // outputSchema describes the outputs; the titles authors gave serve as descriptions.
 func (d *definer) outputSchema(outputs []BoundOutput) registry.OutputSchema {
 	schema := registry.OutputSchema{}
@@ -171,18 +196,4 @@ func (d *definer) outputSchema(outputs []BoundOutput) registry.OutputSchema {
 		schema = append(schema, f)
 	}
 	return schema
-}
-
-// outputKinds gives the distinct types of the outputs, sorted.
-func outputKinds(outputs []BoundOutput) []string {
-	set := map[string]bool{}
-	for _, o := range outputs {
-		set[o.Type] = true
-	}
-	var out []string
-	for k := range set {
-		out = append(out, k)
-	}
-	sort.Strings(out)
-	return out
 }

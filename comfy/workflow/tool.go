@@ -35,8 +35,24 @@ func (d *definer) tool(outputs []BoundOutput) registry.Tool {
 	if t.Description != "" {
 		t.Description += d.inputLine()
 	}
+	if reason := d.unusable(outputs); reason != "" {
+		t.Status = &registry.Status{State: registry.StateUnavailable, Reason: reason}
+	}
 	return t
 }
+
+// unusable says why nobody can run the workflow, or "".
+func (d *definer) unusable(outputs []BoundOutput) string {
+	switch {
+	case len(d.f.nodes) == 0:
+		return nothingRuns
+	case len(outputs) == 0 && !d.unknownEnd():
+		return "no node of the workflow gives a result"
+	}
+	return ""
+}
+
+const nothingRuns = "no node of the workflow executes: all are muted, bypassed or notes"
 
 // inputLine joins the notes with the inputs that were found.
 func (d *definer) inputLine() string {
@@ -263,6 +279,9 @@ func (d *definer) category(outputs []BoundOutput) string {
 		kinds[d.f.byID[o.Node].resultKind()] = true
 	}
 	image, video := media[registry.TypeImage], media[registry.TypeVideo]
+	if kinds[kindImage] && d.animates() {
+		kinds[kindVideo] = true
+	}
 	switch {
 	case kinds[kind3D]:
 		return "3d"
@@ -284,6 +303,16 @@ func (d *definer) category(outputs []BoundOutput) string {
 		return "text"
 	}
 	return ""
+}
+
+// animates tells moving pictures that are saved as pictures.
+func (d *definer) animates() bool {
+	for _, n := range d.f.nodes {
+		if d.reached[n.ID] && (n.Class == "SaveAnimatedWEBP" || n.Class == "SaveAnimatedPNG") {
+			return true
+		}
+	}
+	return false
 }
 
 func (d *definer) imageCategory(image bool) string {

@@ -1,0 +1,46 @@
+package workflow
+
+import (
+	"encoding/json"
+	"sort"
+	"testing"
+	"time"
+)
+
+// BenchmarkCorpus measures parsing and defining the whole corpus against json.Unmarshal into any of the same
+// bytes, in the same run, and reports the ratio. The declarations are loaded before.
+func BenchmarkCorpus(b *testing.B) {
+	info := testInfo(b)
+	files := corpusFiles(b)
+	names := make([]string, 0, len(files))
+	size := 0
+	for name, data := range files {
+		names = append(names, name)
+		size += len(data)
+	}
+	sort.Strings(names)
+	b.SetBytes(int64(size))
+	var ours, baseline time.Duration
+	for b.Loop() {
+		start := time.Now()
+		for _, name := range names {
+			var v any
+			if err := json.Unmarshal(files[name], &v); err != nil {
+				b.Fatal(err)
+			}
+		}
+		middle := time.Now()
+		for _, name := range names {
+			w, err := Parse(files[name])
+			if err != nil {
+				b.Fatal(err)
+			}
+			if _, err := Define(w, Options{FileName: name, ObjectInfo: info}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		baseline += middle.Sub(start)
+		ours += time.Since(middle)
+	}
+	b.ReportMetric(float64(ours)/float64(baseline), "x-unmarshal")
+}

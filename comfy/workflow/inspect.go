@@ -1,0 +1,189 @@
+package workflow
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/signalbox/signalbox/registry"
+)
+
+// Report is what inspect says about one file. Its JSON is one object on one line; members that do not apply
+// are left out.
+type Report struct {
+	File            string         `json:"file"`
+	Format          string         `json:"format,omitempty"` // ui or api
+	Tool            *registry.Tool `json:"tool,omitempty"`
+	Notes           []string       `json:"notes,omitempty"` // of the root graph, in reading order, as written
+	Nodes           *int           `json:"nodes,omitempty"`
+	ActiveNodes     *int           `json:"activeNodes,omitempty"`
+	ExecutableNodes *int           `json:"executableNodes,omitempty"`
+	Links           *int           `json:"links,omitempty"`
+	ClassTypes      []string       `json:"classTypes,omitempty"`
+	Lint            []Finding      `json:"lint,omitempty"`
+	Error           string         `json:"error,omitempty"`
+
+	facts Facts
+}
+
+// InspectOptions say how files are inspected.
+type InspectOptions struct {
+	ObjectInfo *ObjectInfo // nil: what this package knows
+	Rate       json.Number // see Options
+	JSON       bool        // one JSON object a line instead of text
+	Width      int         // columns of text output; 0 means 100
+}
+
+// Inspect reports what the bytes of one file would become. A file that is no workflow has Error set.
+func Inspect(file string, data []byte, o InspectOptions) Report {
+	r := Report{File: file}
+	w, err := Parse(data)
+	if err != nil {
+		r.Error = err.Error()
+		return r
+	}
+	f := w.Facts()
+	r.facts = f
+	r.Format = f.Format.Short()
+	r.Nodes, r.ActiveNodes, r.ExecutableNodes, r.Links = &f.Nodes, &f.ActiveNodes, &f.ExecutableNodes, &f.Links
+	r.ClassTypes = f.ClassTypes
+	for _, n := range f.Notes {
+		r.Notes = append(r.Notes, secretText.ReplaceAllString(n.Text, "***"))
+	}
+	d, err := Define(w, Options{FileName: file, ObjectInfo: o.ObjectInfo, Rate: o.Rate})
+	if err != nil {
+		r.Error = err.Error()
+		return r
+	}
+	if err := d.Tool.Seal(); err != nil {
+		r.Error = fmt.Sprintf("the definition can't be written: %v", err)
+		return r
+	}
+	r.Tool, r.Lint = &d.Tool, d.Findings
+	return r
+}
+
+// ReadWorkflow reads a file with the bound of Parse. The error names the file and says what is wrong.
+func ReadWorkflow(path string) ([]byte, error) {
+	return readBounded(path, MaxBytes)
+}
+
+// maxObjectInfo bounds the declarations of a server: those with many model files are large.
+const maxObjectInfo = 256 << 20
+
+// ReadObjectInfo reads the saved body of GET /object_info.
+func ReadObjectInfo(path string) (*ObjectInfo, error) {
+	data, err := readBounded(path, maxObjectInfo)
+	if err != nil {
+		return nil, err
+	}
+	info, err := ParseObjectInfo(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return info, nil
+}
+
+func readBounded(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if st, err := f.Stat(); err == nil && st.IsDir() {
+		return nil, fmt.Errorf("%s is a folder: give the files in it", path)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(data)) > limit {
+		return nil, fmt.Errorf("%s has more than %d MB", path, limit>>20)
+	}
+	return data, nil
+}
+
+// InspectFiles writes a report of every file to w, in the given order. ok is false if any file has an error;
+// err is set when nothing more can be written or ctx ended.
+func InspectFiles(ctx context.Context, w io.Writer, files []string, o InspectOptions) (ok bool, err error) {
+	reports := make([]Report, 0, len(files))
+	tools := map[string]registry.Tool{}
+	for _, file := range files {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		data, err := ReadWorkflow(file)
+		if err != nil {
+			reports = append(reports, Report{File: file, Error: err.Error()})
+			continue
+		}
+		r := Inspect(file, data, o)
+		if r.Tool != nil {
+			tools[file] = *r.Tool
+		}
+		reports = append(reports, r)
+	}
+	clashes := CommandClashes(tools)
+	ok = true
+	for i, r := range reports {
+		r.Lint = append(clashes[r.File], r.Lint...)
+		ok = ok && r.Error == ""
+		if err := writeReport(w, r, o, i > 0); err != nil {
+			return ok, err
+		}
+	}
+	return ok, nil
+}
+
+func writeReport(w io.Writer, r Report, o InspectOptions, again bool) error {
+	if o.JSON {
+		line, err := r.line()
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(line)
+		return err
+	}
+	text := r.Text(o.Width)
+	if again {
+		text = "\n" + text
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+// line is the report as one line of JSON, without HTML escapes.
+func (r Report) line() ([]byte, error) {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(r); err != nil {
+		return nil, err
+	}
+	return []byte(b.String()), nil
+}
+
+// ConvertFile writes the prompt of one workflow file to w as indented JSON. Findings come back for the caller
+// to show elsewhere.
+func ConvertFile(ctx context.Context, w io.Writer, file string, info *ObjectInfo) ([]Finding, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	data, err := ReadWorkflow(file)
+	if err != nil {
+		return nil, err
+	}
+	graph, err := Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	prompt, findings, err := Convert(graph, info)
+	if err != nil {
+		return findings, fmt.Errorf("%s: %w", file, err)
+	}
+	_, err = w.Write(prompt.Indented())
+	return findings, err
+}
