@@ -210,6 +210,7 @@ func (c *Chat) botSees(m *message) bool {
 	return name != "" && !c.otherBot
 }
 
+// String names the chat, for failure reports.
 func (c *Chat) String() string { return fmt.Sprintf("%s %q (%d)", c.kind, c.title, c.id) }
 
 const deletableFor = 48 * time.Hour

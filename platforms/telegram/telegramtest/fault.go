@@ -66,6 +66,7 @@ func (f Fault) Repeat(n int) Fault { f.Times = n; return f }
 // After lets n fitting requests pass first.
 func (f Fault) After(n int) Fault { f.Skip = n; return f }
 
+// String names the fault, for failure reports.
 func (f Fault) String() string { return fmt.Sprintf("%s %s", f.kind, f.Method) }
 
 // Inject scripts a fault. Faults are tried in the order of their injection; each request meets at most one.
