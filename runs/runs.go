@@ -6,6 +6,8 @@ package runs
 
 import (
 	"encoding/json"
+	"errors"
+	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
@@ -103,10 +105,39 @@ type Origin struct {
 type Request struct {
 	AccountID string
 	ToolID    string
-	Values    map[Source]map[string]any // raw values by source; text is parsed by the field's type
-	Origin    Origin
-	Parent    string
+	// Values holds raw values by source and input name; text is parsed by the input's type. Preferences
+	// are added by Bind itself, unless FromPreference is there.
+	Values map[Source]map[string]any
+	Origin Origin
+	Parent string // the run that this one repeats or varies, or empty
+	// Audience is who asks: operators and agents may run internal tools.
+	Audience registry.Audience
 	// IdempotencyKey makes a repeated request return the run of the first; unique per account.
 	// Empty: every request is a new run.
 	IdempotencyKey string
+}
+
+// Errors of runs.
+var (
+	// ErrNotFound says that there is no such run, or that it is somebody else's.
+	ErrNotFound = errors.New("no such run")
+	// ErrUnknownTool says that no tool has the id.
+	ErrUnknownTool = errors.New("no such tool")
+	// ErrUndeliverable is returned by a Deliverer when trying again is no use, e.g. to somebody who
+	// blocked the bot. The result stays in the history, see Filter.Undelivered.
+	ErrUndeliverable = errors.New("the result cannot be delivered")
+)
+
+// MissingInputError says that required inputs have no value.
+type MissingInputError struct {
+	Fields []registry.InputField
+}
+
+// Error names the inputs.
+func (e *MissingInputError) Error() string {
+	names := make([]string, len(e.Fields))
+	for i, f := range e.Fields {
+		names[i] = f.Name
+	}
+	return "a value is needed for: " + strings.Join(names, ", ")
 }

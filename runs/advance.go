@@ -1,0 +1,329 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/registry"
+)
+
+// Why the work on a run ends before its result is there.
+var (
+	errCanceled = errors.New("the run was canceled")
+	errDeadline = errors.New("the run took too long")
+)
+
+const (
+	submitTries  = 3                // of a submission that failed for a passing reason, and of lost runs
+	stopProvider = 15 * time.Second // for telling a provider to stop
+	lateStart    = 300 * time.Millisecond
+	writeEvery   = time.Second // progress goes to the database no more often than this
+)
+
+// step is the work on one run in this process.
+type step struct {
+	s    *Service
+	r    record
+	live *liveRun
+	log  logger
+
+	wrote time.Time // progress, last
+	dirty bool      // there is progress that was not written
+	seen  map[string]bool
+}
+
+// advance takes a run from where it is to its end. It is safe to repeat at any point: what was done is
+// found in the row or at the provider.
+func (s *Service) advance(ctx context.Context, runID string) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	// Registered before it is read: a cancel that comes between the two is either heard or read.
+	live, leave := s.hub.enter(runID, cancel)
+	defer leave()
+	r, err := s.load(ctx, runID)
+	if errors.Is(err, ErrNotFound) {
+		s.log.ErrorContext(ctx, "a job for a run that is not there", "run", runID)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if r.Status.Final() || r.waiting || r.Status == StatusAwaitingConfirmation {
+		return nil
+	}
+	w := &step{s: s, r: r, live: live, log: s.log.With("run", r.ID, "tool", r.Tool.ToolID), seen: make(map[string]bool)}
+	if w.r.StartedAt == nil {
+		now := s.now()
+		w.r.StartedAt = &now
+	}
+	s.hub.begin(live, w.r.Run)
+	w.wrote = s.config.Now().Add(lateStart - writeEvery) // runs that end sooner write no progress at all
+	return w.work(ctx)
+}
+
+// work runs the attempts until one ends the run.
+func (w *step) work(ctx context.Context) error {
+	deadline := w.r.StartedAt.Add(w.r.timeout)
+	timed, cancel := context.WithTimeoutCause(ctx, deadline.Sub(w.s.config.Now()), errDeadline)
+	defer cancel()
+	for {
+		result, err := w.attempt(timed)
+		if err == nil {
+			return w.succeed(timed, result)
+		}
+		if over := w.over(timed, err); over != nil {
+			return w.leave(ctx, over)
+		}
+		failure := registry.AsError(err)
+		if !w.mayRetry(failure) {
+			return w.fail(ctx, failure)
+		}
+		w.log.InfoContext(ctx, "the attempt failed, another follows", "attempt", w.r.attempt, "error", err)
+		if err := w.nextAttempt(timed, failure); err != nil {
+			if over := w.over(timed, err); over != nil {
+				return w.leave(ctx, over)
+			}
+			return err
+		}
+	}
+}
+
+// over gives the reason when the work must end whatever the provider says: stopping, cancel, timeout, or
+// trouble of our own.
+func (w *step) over(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	var own *ownError
+	if errors.Is(err, errStopping) || errors.Is(err, errGone) || errors.As(err, &own) {
+		return err
+	}
+	return nil
+}
+
+// leave ends the work for a reason that over gave.
+func (w *step) leave(ctx context.Context, why error) error {
+	switch {
+	case errors.Is(why, errDeadline):
+		w.stopProvider(ctx)
+		timeout := registry.Errorf(registry.CodeTimeout, "it took longer than %s", w.r.timeout)
+		return w.end(ctx, StatusTimedOut, timeout)
+	case errors.Is(why, errCanceled), errors.Is(why, errGone):
+		w.stopProvider(ctx)
+		return nil
+	}
+	return why
+}
+
+// ownError is trouble on our side of things, such as a database that is away: the job is tried again.
+type ownError struct{ error }
+
+func (e *ownError) Unwrap() error { return e.error }
+
+// stopProvider tells the provider that nobody wants the run any more.
+func (w *step) stopProvider(ctx context.Context) {
+	w.s.stopAtProvider(ctx, w.r, w.ticket())
+}
+
+func (s *Service) stopAtProvider(ctx context.Context, r record, ticket registry.Ticket) {
+	canceler, ok := s.config.Providers[r.Tool.Service].(registry.Canceler)
+	if !ok {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopProvider)
+	defer cancel()
+	if err := canceler.Cancel(ctx, ticket); err != nil {
+		s.log.WarnContext(ctx, "the provider did not take the cancel", "run", r.ID, "error", err)
+	}
+}
+
+// handle is the provider's idempotency handle of the present attempt: the run's id for the first, and for
+// each further one an id that follows from it, so that a crash changes nothing.
+func (r *record) handle() string {
+	if r.attempt <= 1 {
+		return r.ID
+	}
+	return uuid.NewSHA1(uuid.MustParse(r.ID), []byte("attempt "+strconv.Itoa(r.attempt))).String()
+}
+
+// ticket is the provider's, or what it must be when a crash or cancel hid it.
+func (w *step) ticket() registry.Ticket { return w.r.ticketOrHandle() }
+
+func (r *record) ticketOrHandle() registry.Ticket {
+	if r.ticket != nil {
+		return *r.ticket
+	}
+	return registry.Ticket{RunID: r.handle(), Service: r.Tool.Service, ProviderID: r.handle()}
+}
+
+func (w *step) call() registry.Call {
+	return registry.Call{
+		RunID: w.r.handle(), UserID: w.r.AccountID, Tool: w.r.Tool, Inputs: w.r.Inputs,
+		CallbackURL: w.s.config.CallbackURL(w.r.Tool.Service, w.r.ID), Media: w.s.config.Assets,
+	}
+}
+
+// attempt has the provider do the work once.
+func (w *step) attempt(ctx context.Context) (*registry.Result, error) {
+	switch provider := w.s.config.Providers[w.r.Tool.Service].(type) {
+	case registry.Submitter:
+		return w.submitAndWatch(ctx, provider)
+	case registry.Caller:
+		return w.callOnce(ctx, provider)
+	}
+	return nil, registry.Errorf(registry.CodeUnavailable, "%s is not connected", w.r.Tool.Service)
+}
+
+// callOnce runs a tool that answers at once. There is nobody to ask whether a call that a crash interrupted was carried out, so
+// a call that changes something and is not idempotent is marked first, and never made a second time.
+func (w *step) callOnce(ctx context.Context, provider registry.Caller) (*registry.Result, error) {
+	repeatable := w.r.Tool.Idempotent || w.r.Tool.Capability == registry.CapabilityRead
+	if !repeatable {
+		if w.r.Status != StatusQueued {
+			return nil, registry.Errorf(registry.CodeLost, "the call was interrupted, and making it again could do it twice")
+		}
+		w.r.Status = StatusSubmitted
+		if err := w.write(ctx); err != nil {
+			return nil, err
+		}
+	}
+	result, err := provider.Call(ctx, w.call())
+	if err != nil {
+		return nil, err
+	}
+	return &result, nil
+}
+
+// submitAndWatch submits unless that was done, and watches until the end.
+func (w *step) submitAndWatch(ctx context.Context, provider registry.Submitter) (*registry.Result, error) {
+	if w.r.ticket == nil {
+		if err := w.submit(ctx, provider); err != nil {
+			return nil, err
+		}
+	}
+	return w.watch(ctx, provider, *w.r.ticket)
+}
+
+// submit is repeated for passing troubles within the attempt, under the same handle: Submit finds out by itself what became of an
+// earlier try.
+func (w *step) submit(ctx context.Context, provider registry.Submitter) error {
+	if err := w.s.failpoint("submit"); err != nil {
+		return &ownError{err}
+	}
+	for try := 1; ; try++ {
+		ticket, err := provider.Submit(ctx, w.call())
+		if err == nil {
+			return w.submitted(ctx, ticket)
+		}
+		failure := registry.AsError(err)
+		if ctx.Err() != nil || !failure.Retryable || try >= max(submitTries, w.attemptsAllowed()) {
+			return noRetry(err, failure)
+		}
+		w.log.InfoContext(ctx, "submitting failed, another try follows", "try", try, "error", err)
+		if err := w.s.sleep(ctx, w.pause(try, failure)); err != nil {
+			return err
+		}
+	}
+}
+
+// noRetry marks a failure whose retries are used up.
+func noRetry(err error, failure *registry.Error) error {
+	if !failure.Retryable {
+		return err
+	}
+	final := *failure
+	final.Retryable = false
+	return &final
+}
+
+// submitted takes note of the ticket. One whose ProviderID is our own handle tells nothing that a
+// restart would not know, so writing it can wait for the first progress worth writing; any other is
+// the only way to find the run again.
+func (w *step) submitted(ctx context.Context, ticket registry.Ticket) error {
+	if ticket.Service == "" {
+		ticket.Service = w.r.Tool.Service
+	}
+	w.r.ticket = &ticket
+	w.r.Status = StatusSubmitted
+	if err := w.s.failpoint("submitted"); err != nil {
+		return &ownError{err}
+	}
+	if ticket.ProviderID == w.r.handle() {
+		w.dirty = true
+		return nil
+	}
+	return w.write(ctx)
+}
+
+// write stores how far the run is. errGone means that somebody else has ended it.
+func (w *step) write(ctx context.Context) error {
+	ticket, provider, err := encodeTicket(w.r.ticket)
+	if err != nil {
+		return &ownError{err}
+	}
+	tag, err := w.s.config.Pool.Exec(ctx, `
+		UPDATE runs SET status = $2, fraction = $3, stage = $4, queue_position = $5, attempt = $6, ticket = $7, provider_id = $8,
+			started_at = coalesce(started_at, $9)
+		WHERE id = $1 AND ended_at IS NULL`,
+		w.r.ID, w.r.Status, w.r.Fraction, w.r.Stage, w.r.QueuePosition, w.r.attempt, ticket, provider, w.r.StartedAt)
+	if err != nil {
+		return &ownError{fmt.Errorf("write the progress of run %s: %w", w.r.ID, err)}
+	}
+	if tag.RowsAffected() == 0 {
+		return errGone
+	}
+	w.wrote, w.dirty = w.s.config.Now(), false
+	w.s.hub.setLive(w.live, w.r.Run, nil)
+	return nil
+}
+
+func encodeTicket(ticket *registry.Ticket) (raw []byte, providerID *string, err error) {
+	if ticket == nil {
+		return nil, nil, nil
+	}
+	raw, err = json.Marshal(ticket)
+	return raw, &ticket.ProviderID, err
+}
+
+// attemptsAllowed is the number of attempts by the tool's policy.
+func (w *step) attemptsAllowed() int {
+	if policy := w.r.Tool.RetryPolicy; policy != nil && policy.MaxAttempts > 0 {
+		return policy.MaxAttempts
+	}
+	return 1
+}
+
+// mayRetry decides whether a failed attempt is followed by another. A run that the provider has lost, as after a
+// restart of it, did nothing and is begun anew even without a policy.
+func (w *step) mayRetry(failure *registry.Error) bool {
+	if failure.Code == registry.CodeLost && w.r.ticket != nil {
+		return w.r.attempt < max(submitTries, w.attemptsAllowed())
+	}
+	return failure.Retryable && w.r.attempt < w.attemptsAllowed()
+}
+
+// pause is the time before the next try: what the provider asks for, or the policy's time, doubling.
+func (w *step) pause(try int, failure *registry.Error) time.Duration {
+	base := w.s.config.RetryBase
+	if policy := w.r.Tool.RetryPolicy; policy != nil && policy.BackoffMs > 0 {
+		base = time.Duration(policy.BackoffMs) * time.Millisecond
+	}
+	return max(failure.RetryAfter, backoff(base, try, time.Minute))
+}
+
+// nextAttempt waits and begins anew under a fresh handle, since providers refuse or repeat what they know.
+// It is written before anything is sent, so that a crash resumes the right attempt.
+func (w *step) nextAttempt(ctx context.Context, failure *registry.Error) error {
+	if err := w.s.sleep(ctx, w.pause(w.r.attempt, failure)); err != nil {
+		return err
+	}
+	w.r.attempt++
+	w.r.ticket, w.r.Status, w.r.Fraction, w.r.Stage, w.r.QueuePosition = nil, StatusQueued, nil, "", 0
+	return w.write(ctx)
+}

@@ -1,0 +1,118 @@
+package runs
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/users"
+)
+
+// Provider runs the tools of one service: a registry.Submitter or a registry.Caller, with any of the
+// extras of package registry. One that is both is used as a Submitter.
+type Provider any
+
+// Assets stores files by their content.
+type Assets interface {
+	// Put stores what r gives, under a name with extension that is only for people, and returns its
+	// reference. It bounds what it reads.
+	Put(ctx context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error)
+	registry.MediaOpener
+}
+
+// Deliverer brings results to people; there is one for each platform.
+type Deliverer interface {
+	// Deliver brings the result of a run that is over, be it a success or not. It may be called again
+	// for the same run after a crash; the platform makes that show once. nil means that it is there.
+	// ErrUndeliverable means that trying again is no use now. Anything else is tried again: a
+	// *registry.Error with RetryAfter after that time.
+	Deliver(ctx context.Context, run Run) error
+}
+
+// Config is what a Service works with. Pool, Registry, Ledger and Assets are needed.
+type Config struct {
+	Pool       *pgxpool.Pool
+	Registry   *registry.Registry
+	Ledger     *billing.Ledger
+	Users      *users.Store // for preferences; nil: none
+	Assets     Assets
+	Providers  map[string]Provider  // by a tool's service
+	Deliverers map[string]Deliverer // by platform; runs of other platforms are fetched, not delivered
+	RateCard   billing.RateCard     // the zero value: the tools' own rates
+	// CallbackURL gives the address where the provider of a service may report about a run, or "".
+	CallbackURL func(service, runID string) string
+
+	Logger  *slog.Logger          // nil: nothing is logged
+	Metrics prometheus.Registerer // nil: not exported
+	Now     func() time.Time      // nil: time.Now
+	Random  io.Reader             // of ids and seeds; nil: the system's cryptographic source
+
+	Workers        int           // runs worked at a time by this process; 0: 200
+	Deliveries     int           // deliveries at a time; 0: 32
+	PerAccount     int           // runs of one account under way at a time, the rest waits; 0: no limit
+	DefaultTimeout time.Duration // of tools that name none; 0: 30 minutes
+	PollMin        time.Duration // between two polls of a run, at first; 0: 250 ms
+	PollMax        time.Duration // and at last; 0: 5 s
+	RetryBase      time.Duration // before the second attempt, doubling, where the tool names none; 0: 1 s
+	SoftStop       time.Duration // how long Stop lets steps end before it cancels them; 0: 5 s
+	ReapEvery      time.Duration // between two rounds of the reaper; 0: 5 s
+	CheckEvery     time.Duration // between two checks of the ledger; 0: 10 minutes
+}
+
+const (
+	maxTimeout    = 24 * time.Hour // of a run, whatever its tool says
+	confirmWithin = 24 * time.Hour // what nobody confirms is canceled
+)
+
+func (c Config) withDefaults() (Config, error) {
+	if c.Pool == nil || c.Registry == nil || c.Ledger == nil || c.Assets == nil {
+		return c, errors.New("runs: Config needs Pool, Registry, Ledger and Assets")
+	}
+	for service, provider := range c.Providers {
+		_, submits := provider.(registry.Submitter)
+		_, calls := provider.(registry.Caller)
+		if !submits && !calls {
+			return c, fmt.Errorf("runs: the provider of %s (%T) is neither a registry.Submitter nor a registry.Caller", service, provider)
+		}
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Metrics == nil {
+		c.Metrics = prometheus.NewRegistry()
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Random == nil {
+		c.Random = rand.Reader
+	}
+	if c.CallbackURL == nil {
+		c.CallbackURL = func(string, string) string { return "" }
+	}
+	orElse(&c.Workers, 200)
+	orElse(&c.Deliveries, 32)
+	orElse(&c.DefaultTimeout, 30*time.Minute)
+	orElse(&c.PollMin, 250*time.Millisecond)
+	orElse(&c.PollMax, 5*time.Second)
+	orElse(&c.RetryBase, time.Second)
+	orElse(&c.SoftStop, 5*time.Second)
+	orElse(&c.ReapEvery, 5*time.Second)
+	orElse(&c.CheckEvery, 10*time.Minute)
+	return c, nil
+}
+
+func orElse[N int | time.Duration](n *N, fallback N) {
+	if *n <= 0 {
+		*n = fallback
+	}
+}

@@ -1,0 +1,105 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/signalbox/signalbox/registry"
+)
+
+// patience is how long a delivery waits in place when the platform asks for time; for longer its job
+// goes back to the queue.
+const patience = 5 * time.Second
+
+// delivered is a delivery to take note of.
+type delivered struct{ runID string }
+
+// deliver brings the result of a run that is over. What cannot be delivered stays in the history.
+func (s *Service) deliver(ctx context.Context, runID string) error {
+	r, err := s.load(ctx, runID)
+	if err != nil {
+		return err
+	}
+	if !r.Status.Final() || r.DeliveredAt != nil {
+		return nil
+	}
+	deliverer, ok := s.config.Deliverers[r.Origin.Platform]
+	if !ok {
+		return fmt.Errorf("deliver run %s: the platform %s is not connected here", runID, r.Origin.Platform)
+	}
+	if err := s.failpoint("deliver"); err != nil {
+		return err
+	}
+	err = s.bring(ctx, deliverer, r.Run)
+	if errors.Is(err, ErrUndeliverable) {
+		s.metrics.deliveries.WithLabelValues(r.Origin.Platform, "undeliverable").Inc()
+		s.log.InfoContext(ctx, "the result cannot be delivered and is kept", "run", runID, "platform", r.Origin.Platform, "error", err)
+		return nil
+	}
+	if err != nil {
+		s.metrics.deliveries.WithLabelValues(r.Origin.Platform, "failed").Inc()
+		return fmt.Errorf("deliver run %s: %w", runID, err)
+	}
+	if err := s.failpoint("delivered"); err != nil {
+		return err
+	}
+	return s.MarkDelivered(context.WithoutCancel(ctx), runID)
+}
+
+// bring delivers, waiting in place while the platform asks for a little time.
+func (s *Service) bring(ctx context.Context, deliverer Deliverer, run Run) error {
+	for {
+		err := deliverer.Deliver(ctx, run)
+		var asked *registry.Error
+		if !errors.As(err, &asked) || asked.RetryAfter <= 0 || asked.RetryAfter > patience {
+			return err
+		}
+		if waiting := s.sleep(ctx, asked.RetryAfter); waiting != nil {
+			return waiting
+		}
+	}
+}
+
+// MarkDelivered takes note that a run's result reached its people; also for a platform that showed, at the
+// next contact, what could not be delivered before.
+func (s *Service) MarkDelivered(ctx context.Context, runID string) error {
+	if err := s.deliveries.do(ctx, &delivered{runID}); err != nil {
+		return fmt.Errorf("mark run %s as delivered: %w", runID, err)
+	}
+	return nil
+}
+
+func (s *Service) flushDelivered(ctx context.Context, items []*delivered) error {
+	ids := make([]string, len(items))
+	for i, d := range items {
+		ids[i] = d.runID
+	}
+	rows, err := s.config.Pool.Query(ctx, `
+		UPDATE runs SET delivered_at = $2 WHERE id IN (
+			SELECT id FROM runs WHERE id = ANY ($1::uuid[]) AND ended_at IS NOT NULL AND delivered_at IS NULL ORDER BY id FOR UPDATE)
+		RETURNING platform`, ids, s.now())
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var platform string
+		if err := rows.Scan(&platform); err != nil {
+			return err
+		}
+		s.metrics.deliveries.WithLabelValues(platform, "delivered").Inc()
+	}
+	return rows.Err()
+}
+
+// Redeliver queues the delivery of a run that is over and was not delivered, e.g. when somebody who
+// could not be reached writes again. One that was delivered, or is being delivered, stays as it is.
+func (s *Service) Redeliver(ctx context.Context, runID string) error {
+	job := s.deliverJob(runID)
+	if _, err := s.river.Insert(ctx, job.Args, job.InsertOpts); err != nil {
+		return fmt.Errorf("queue the delivery of run %s: %w", runID, err)
+	}
+	return nil
+}

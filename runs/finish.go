@@ -1,0 +1,305 @@
+package runs
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/postgres"
+	"github.com/signalbox/signalbox/registry"
+)
+
+const fetchTries = 4 // of one output
+
+// finish is a run's end on its way into the database.
+type finish struct {
+	record    record // with its final state
+	nanoUnits int64
+	machine   string
+	reason    string // for the statement, when nothing is taken
+
+	ended bool // false: it was over before
+}
+
+// succeed stores the outputs and ends the run as succeeded, or as failed where an output that the tool
+// declares is missing (A11).
+func (w *step) succeed(ctx context.Context, result *registry.Result) error {
+	if missing := missingOutput(w.r.Tool, result.Outputs); missing != "" {
+		return w.fail(ctx, registry.Errorf(registry.CodeBadOutput, "the result lacks the output %s", missing))
+	}
+	outputs, err := w.storeOutputs(ctx, result.Outputs)
+	if err != nil {
+		if over := w.over(ctx, err); over != nil {
+			return w.leave(context.WithoutCancel(ctx), over)
+		}
+		return w.fail(ctx, registry.AsError(err))
+	}
+	w.r.Outputs = outputs
+	f := finish{record: w.r}
+	w.bill(ctx, &f, result.Usage)
+	f.record.Status = StatusSucceeded
+	return w.commit(ctx, &f)
+}
+
+// bill sets the receipt. When the bill itself goes wrong the user is not the one who pays for it.
+func (w *step) bill(ctx context.Context, f *finish, usage registry.Usage) {
+	model := w.r.Tool.CostingModel
+	if model != nil && model.RateSource == registry.RateHistorical {
+		if history, err := w.s.history(ctx, w.r.Tool, 0); err == nil {
+			usage = history.Fill(model, usage)
+		}
+	}
+	receipt, err := billing.Cost(model, usage, w.s.config.RateCard, w.r.ID)
+	if err != nil {
+		w.log.ErrorContext(ctx, "the run could not be billed and costs nothing", "error", err)
+		receipt = billing.NoCharge(model, w.r.ID, billing.ReasonNone)
+		receipt.Note = "it could not be billed and costs nothing"
+	}
+	receipt = receipt.Capped(w.r.Quote.High)
+	if lost := receipt.FullCost() - receipt.Cost; lost > 0 {
+		w.log.WarnContext(ctx, "the run came to more than was promised", "promised", w.r.Quote.High.String(), "cost", receipt.FullCost().String())
+		w.s.metrics.absorbed.Add(dollars(lost))
+	}
+	f.record.Receipt, f.record.Cost = &receipt, receipt.Cost
+	f.nanoUnits, f.machine = billing.NanoUnits(model, usage), usage.Machine
+}
+
+// missingOutput names the first declared output that is not there.
+func missingOutput(tool registry.Tool, outputs []registry.Output) string {
+	for _, declared := range tool.OutputSchema {
+		if !slices.ContainsFunc(outputs, func(o registry.Output) bool { return o.Name == declared.Name }) {
+			return declared.Name
+		}
+	}
+	return ""
+}
+
+func (w *step) storeOutputs(ctx context.Context, outputs []registry.Output) ([]Output, error) {
+	kept := make([]Output, len(outputs))
+	for i, o := range outputs {
+		kept[i] = Output{Name: o.Name, Type: o.Type, Text: o.Text, FileName: o.Info.Name, MIMEType: o.Info.MIMEType}
+		if o.Open == nil {
+			continue
+		}
+		if err := w.storeFile(ctx, o, &kept[i]); err != nil {
+			return nil, err
+		}
+	}
+	return kept, nil
+}
+
+// storeFile streams one output into the assets, and tries again when the connection breaks.
+func (w *step) storeFile(ctx context.Context, o registry.Output, kept *Output) error {
+	for try := 1; ; try++ {
+		ref, info, err := w.fetch(ctx, o)
+		if err == nil {
+			kept.Media, kept.Bytes = ref, info.Bytes
+			kept.FileName = cmp.Or(o.Info.Name, info.Name)
+			kept.MIMEType = cmp.Or(info.MIMEType, o.Info.MIMEType)
+			kept.Width, kept.Height = cmp.Or(info.Width, o.Info.Width), cmp.Or(info.Height, o.Info.Height)
+			return nil
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if try == fetchTries {
+			w.log.ErrorContext(ctx, "an output could not be fetched", "output", o.Name, "error", err)
+			return &registry.Error{Code: registry.CodeProvider, Message: "the result " + o.Name + " could not be fetched from the provider", Cause: err}
+		}
+		w.log.WarnContext(ctx, "fetching an output failed, another try follows", "output", o.Name, "try", try, "error", err)
+		if err := w.s.sleep(ctx, backoff(w.s.config.RetryBase/4, try, time.Minute)); err != nil {
+			return err
+		}
+	}
+}
+
+func (w *step) fetch(ctx context.Context, o registry.Output) (registry.Media, registry.MediaInfo, error) {
+	content, err := o.Open(ctx)
+	if err != nil {
+		return "", registry.MediaInfo{}, err
+	}
+	ref, info, err := w.s.config.Assets.Put(ctx, content, o.Info.Name)
+	if closing := content.Close(); err == nil && closing != nil {
+		err = closing
+	}
+	return ref, info, err
+}
+
+// fail ends the run as failed, or as canceled where the provider says so.
+func (w *step) fail(ctx context.Context, failure *registry.Error) error {
+	w.log.WarnContext(ctx, "the run failed", "code", failure.Code, "error", failure, "cause", failure.Cause)
+	switch failure.Code {
+	case registry.CodeCanceled:
+		return w.end(ctx, StatusCanceled, failure)
+	case registry.CodeTimeout:
+		return w.end(ctx, StatusTimedOut, failure)
+	}
+	return w.end(ctx, StatusFailed, failure)
+}
+
+// end ends the run without a result and without a charge.
+func (w *step) end(ctx context.Context, status Status, failure *registry.Error) error {
+	f := ending(w.r, status, failure)
+	return w.commit(ctx, &f)
+}
+
+// ending is the end of a run without a result: it costs nothing, and says why.
+func ending(r record, status Status, failure *registry.Error) finish {
+	f := finish{record: r, reason: map[Status]string{
+		StatusFailed: billing.ReasonFailed, StatusCanceled: billing.ReasonCanceled, StatusTimedOut: billing.ReasonTimedOut,
+	}[status]}
+	receipt := billing.NoCharge(r.Tool.CostingModel, r.ID, f.reason)
+	f.record.Status, f.record.Receipt, f.record.Cost, f.record.Outputs = status, &receipt, 0, nil
+	f.record.Error = &Failure{Code: string(failure.Code), Message: failure.Message, Retryable: failure.Retryable}
+	return f
+}
+
+// commit writes the end, whatever becomes of ctx: the work is done and must be told.
+func (w *step) commit(ctx context.Context, f *finish) error {
+	if err := w.s.failpoint("finish"); err != nil {
+		return &ownError{err}
+	}
+	if err := w.s.finishes.do(context.WithoutCancel(ctx), f); err != nil {
+		return &ownError{fmt.Errorf("finish run %s: %w", w.r.ID, err)}
+	}
+	if !f.ended {
+		w.log.InfoContext(ctx, "a late result changes nothing: the run was over")
+		return nil
+	}
+	w.s.afterFinish(ctx, f)
+	return w.s.failpoint("finished")
+}
+
+// afterFinish tells everybody about a run's end that was written.
+func (s *Service) afterFinish(ctx context.Context, f *finish) {
+	r := &f.record
+	s.metrics.observe(r.Run)
+	s.hub.changed(r.Run)
+	s.log.InfoContext(ctx, "the run is over", "run", r.ID, "tool", r.Tool.ToolID, "status", r.Status, "cost", r.Cost.String())
+}
+
+// flushFinishes ends runs that end at the same time: final state, money, the deliveries' jobs and those
+// of runs that waited, in one transaction. Rows of runs are locked before those of accounts, both in order.
+func (s *Service) flushFinishes(ctx context.Context, finishes []*finish) error {
+	ordered := slices.SortedFunc(slices.Values(finishes), func(a, b *finish) int {
+		return cmp.Or(strings.Compare(a.record.AccountID, b.record.AccountID), strings.Compare(a.record.ID, b.record.ID))
+	})
+	return postgres.InTx(ctx, s.config.Pool, func(tx pgx.Tx) error {
+		jobs, err := s.writeFinishes(ctx, tx, ordered)
+		if err != nil {
+			return err
+		}
+		if err := s.failpoint("finishing"); err != nil {
+			return err
+		}
+		return s.insertJobs(ctx, tx, jobs)
+	})
+}
+
+const (
+	lockRunsSQL  = `SELECT id FROM runs WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE`
+	finishRunSQL = `SELECT ended, coalesce(deliver, false), next::text FROM runs_finish($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
+)
+
+// writeFinishes ends the runs within tx and gives the jobs that follow.
+func (s *Service) writeFinishes(ctx context.Context, tx pgx.Tx, finishes []*finish) ([]river.InsertManyParams, error) {
+	var jobs []river.InsertManyParams
+	ids := make([]string, len(finishes))
+	batch := &pgx.Batch{}
+	batch.Queue(lockRunsSQL, ids)
+	for i, f := range finishes {
+		r := &f.record
+		ids[i] = r.ID
+		ended := s.now()
+		r.EndedAt = &ended
+		r.Fraction, r.Stage, r.QueuePosition = nil, "", 0
+		outputs, receipt, failure, err := encodeEnd(r)
+		if err != nil {
+			return nil, err
+		}
+		batch.Queue(finishRunSQL, r.ID, r.Status, outputs, r.Cost, r.Receipt.FullCost(), f.nanoUnits, f.machine, receipt, failure,
+			r.StartedAt, r.EndedAt, f.reason, s.config.PerAccount).
+			QueryRow(func(row pgx.Row) error {
+				var deliver bool
+				var next *string
+				if err := row.Scan(&f.ended, &deliver, &next); err != nil {
+					return err
+				}
+				if deliver {
+					jobs = append(jobs, s.deliverJob(r.ID))
+				}
+				if next != nil {
+					jobs = append(jobs, s.runJob(*next))
+				}
+				return nil
+			})
+	}
+	return jobs, tx.SendBatch(ctx, batch).Close()
+}
+
+func encodeEnd(r *record) (outputs, receipt, failure []byte, err error) {
+	if r.Outputs != nil {
+		if outputs, err = json.Marshal(r.Outputs); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	if r.Error != nil {
+		if failure, err = json.Marshal(r.Error); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	receipt, err = json.Marshal(r.Receipt)
+	return outputs, receipt, failure, err
+}
+
+// Cancel ends a run that is not over: at once in the house, and at the provider as soon as it can be
+// told. It costs nothing, even when the result arrives at the same moment. A run that is over stays as it is
+// and is returned. Only its owner may; "" is an operator. ErrNotFound: there is none, or it is not theirs.
+func (s *Service) Cancel(ctx context.Context, runID, accountID string) (Run, error) {
+	var f finish
+	err := postgres.InTx(ctx, s.config.Pool, func(tx pgx.Tx) error {
+		r, err := s.lockRun(ctx, tx, runID, accountID)
+		if err != nil {
+			return err
+		}
+		f = finish{record: r}
+		if r.Status.Final() {
+			return nil
+		}
+		f = ending(r, StatusCanceled, registry.Errorf(registry.CodeCanceled, "it was canceled"))
+		jobs, err := s.writeFinishes(ctx, tx, []*finish{&f})
+		if err != nil {
+			return err
+		}
+		return s.insertJobs(ctx, tx, jobs)
+	})
+	if err != nil {
+		return Run{}, fmt.Errorf("cancel run %s: %w", runID, err)
+	}
+	if f.ended {
+		s.afterFinish(ctx, &f)
+		s.cancelWork(f.record)
+	}
+	return f.record.Run, nil
+}
+
+// cancelWork stops what goes on for a run that was ended. The process that works on it tells the provider; where none does
+// here, we do, which does no harm when another process does so too.
+func (s *Service) cancelWork(r record) {
+	if s.hub.stop(r.ID, errCanceled) {
+		return
+	}
+	if r.StartedAt != nil || r.ticket != nil {
+		s.spawn(func() { s.stopAtProvider(s.base, r, r.ticketOrHandle()) })
+	}
+}
+
+func dollars(n billing.NanoUSD) float64 { return float64(n) / float64(billing.Dollar) }

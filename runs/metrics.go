@@ -1,0 +1,63 @@
+package runs
+
+import (
+	"errors"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// metrics are what an operator's monitoring sees of runs.
+type metrics struct {
+	accepted   *prometheus.CounterVec
+	ended      *prometheus.CounterVec
+	seconds    *prometheus.HistogramVec
+	cost       *prometheus.CounterVec
+	absorbed   prometheus.Counter
+	unknown    *prometheus.CounterVec
+	deliveries *prometheus.CounterVec
+	open       *prometheus.GaugeVec
+	rescued    prometheus.Counter
+	problems   prometheus.Gauge
+	checked    prometheus.Gauge
+}
+
+func newMetrics(registerer prometheus.Registerer) (metrics, error) {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "signalbox", Name: name, Help: help}, labels)
+	}
+	m := metrics{
+		accepted:   counter("runs_accepted_total", "Runs taken on.", "service"),
+		ended:      counter("runs_ended_total", "Runs that are over, by how.", "service", "status"),
+		cost:       counter("runs_cost_dollars_total", "What users paid for runs.", "service"),
+		unknown:    counter("runs_unknown_states_total", "States reported by providers that are not known.", "service"),
+		deliveries: counter("deliveries_total", "Deliveries of results, by outcome.", "platform", "outcome"),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Namespace: "signalbox", Name: "run_seconds", Help: "Time from a run's acceptance to its end.",
+			Buckets: []float64{.01, .05, .1, .5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600},
+		}, []string{"service"}),
+		absorbed: prometheus.NewCounter(prometheus.CounterOpts{Namespace: "signalbox", Name: "runs_absorbed_dollars_total",
+			Help: "What runs came to beyond the promised price."}),
+		open: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "signalbox", Name: "runs_open",
+			Help: "Runs that are not over, by status."}, []string{"status"}),
+		rescued: prometheus.NewCounter(prometheus.CounterOpts{Namespace: "signalbox", Name: "runs_rescued_total",
+			Help: "Jobs taken over from processes that are gone, and jobs that were missing."}),
+		problems: prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "signalbox", Name: "ledger_problems",
+			Help: "Problems that the last check of the ledger found; anything but 0 is an alarm."}),
+		checked: prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "signalbox", Name: "ledger_checked_timestamp_seconds",
+			Help: "When the ledger was checked last."}),
+	}
+	var errs []error
+	for _, c := range []prometheus.Collector{m.accepted, m.ended, m.cost, m.unknown, m.deliveries, m.seconds, m.absorbed, m.open, m.rescued, m.problems, m.checked} {
+		errs = append(errs, registerer.Register(c))
+	}
+	return m, errors.Join(errs...)
+}
+
+// observe counts a run that is over.
+func (m *metrics) observe(run Run) {
+	m.ended.WithLabelValues(run.Tool.Service, string(run.Status)).Inc()
+	m.cost.WithLabelValues(run.Tool.Service).Add(dollars(run.Cost))
+	if run.EndedAt != nil {
+		m.seconds.WithLabelValues(run.Tool.Service).Observe(run.EndedAt.Sub(run.CreatedAt).Seconds())
+	}
+}

@@ -1,0 +1,262 @@
+package runs
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/internal/postgres"
+	"github.com/signalbox/signalbox/registry"
+)
+
+const (
+	rollUpEvery = time.Minute
+	overdue     = 2 * time.Minute  // beyond its timeout before the reaper ends a run that nobody ends
+	orphanAfter = 30 * time.Second // before a run is expected to have a job
+)
+
+// housekeeping does now and then what keeps the house in order, until the service ends. Every process
+// does it; each task is safe beside itself.
+func (s *Service) housekeeping() {
+	tasks := []struct {
+		name  string
+		every time.Duration
+		next  time.Time
+		do    func(context.Context) error
+	}{
+		{"reap", s.config.ReapEvery, time.Time{}, s.reap},
+		{"roll up", rollUpEvery, time.Time{}, s.config.Ledger.RollUp},
+		{"check the ledger", s.config.CheckEvery, time.Time{}, s.checkLedger},
+	}
+	tick := time.NewTicker(min(s.config.ReapEvery, rollUpEvery, s.config.CheckEvery))
+	defer tick.Stop()
+	for {
+		for i := range tasks {
+			t := &tasks[i]
+			if now := time.Now(); !now.Before(t.next) {
+				t.next = now.Add(t.every)
+				if err := t.do(s.base); err != nil && s.base.Err() == nil {
+					s.log.ErrorContext(s.base, "housekeeping failed", "task", t.name, "error", err)
+				}
+			}
+		}
+		select {
+		case <-s.stopping:
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// reap brings back what was left behind: jobs of dead processes, runs without a job, runs that nobody
+// ends, confirmations that never came.
+func (s *Service) reap(ctx context.Context) error {
+	for _, task := range []func(context.Context) error{s.freeOrphans, s.requeueLost, s.endOverdue, s.promoteWaiting, s.countOpen} {
+		if err := task(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// freeOrphans makes the jobs of processes that are gone available again, at once: River by itself would wait
+// for longer than the longest job. That a process is gone is seen by its lock being free.
+func (s *Service) freeOrphans(ctx context.Context) error {
+	rows, err := s.config.Pool.Query(ctx, `
+		SELECT DISTINCT attempted_by[array_upper(attempted_by, 1)] FROM river_job
+		WHERE state = 'running' AND queue IN ($1, $2) AND attempted_by[array_upper(attempted_by, 1)] <> $3`, queueRuns, queueDeliver, s.instance)
+	if err != nil {
+		return err
+	}
+	workers, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return err
+	}
+	for _, worker := range workers {
+		if err := s.freeJobsOf(ctx, worker); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Service) freeJobsOf(ctx context.Context, worker string) error {
+	return pgx.BeginFunc(ctx, s.config.Pool, func(tx pgx.Tx) error {
+		var gone bool
+		if err := tx.QueryRow(ctx, `SELECT pg_try_advisory_xact_lock(`+lifeLock+`)`, worker).Scan(&gone); err != nil || !gone {
+			return err
+		}
+		tag, err := tx.Exec(ctx, `
+			UPDATE river_job SET state = 'available', scheduled_at = now(), max_attempts = greatest(max_attempts, attempt + 1)
+			WHERE state = 'running' AND queue IN ($1, $2) AND attempted_by[array_upper(attempted_by, 1)] = $3`, queueRuns, queueDeliver, worker)
+		if err != nil {
+			return err
+		}
+		s.metrics.rescued.Add(float64(tag.RowsAffected()))
+		s.log.InfoContext(ctx, "took over the jobs of a process that is gone", "process", worker, "jobs", tag.RowsAffected())
+		return nil
+	})
+}
+
+// requeueLost gives a job to runs that should have one and have none, e.g. because River gave it up.
+func (s *Service) requeueLost(ctx context.Context) error {
+	rows, err := s.config.Pool.Query(ctx, `
+		SELECT r.id::text FROM runs r
+		WHERE r.ended_at IS NULL AND NOT r.waiting AND r.status <> 'awaiting_confirmation' AND r.created_at < $1
+		AND NOT EXISTS (SELECT FROM river_job j WHERE j.kind = 'run' AND j.state IN ('available', 'pending', 'retryable', 'running', 'scheduled')
+			AND j.args @> jsonb_build_object('run_id', r.id::text)) LIMIT 100`, s.now().Add(-orphanAfter))
+	if err != nil {
+		return err
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		job := s.runJob(id)
+		inserted, err := s.river.Insert(ctx, job.Args, job.InsertOpts)
+		if err != nil {
+			return err
+		}
+		if !inserted.UniqueSkippedAsDuplicate {
+			s.metrics.rescued.Inc()
+			s.log.WarnContext(ctx, "a run had lost its job and got a new one", "run", id)
+		}
+	}
+	return nil
+}
+
+// endOverdue ends runs that should have ended long ago, and cancels what nobody confirmed.
+func (s *Service) endOverdue(ctx context.Context) error {
+	late, err := s.query(ctx, `WHERE r.ended_at IS NULL AND r.started_at + (r.timeout_ms * interval '1 millisecond') < $1 LIMIT 100`,
+		s.now().Add(-overdue))
+	if err != nil {
+		return err
+	}
+	for _, r := range late {
+		f := ending(r, StatusTimedOut, registry.Errorf(registry.CodeTimeout, "it took longer than %s", r.timeout))
+		if err := s.endFromOutside(ctx, &f); err != nil {
+			return err
+		}
+	}
+	forgotten, err := s.query(ctx, `WHERE r.ended_at IS NULL AND r.status = 'awaiting_confirmation' AND r.created_at < $1 LIMIT 100`,
+		s.now().Add(-confirmWithin))
+	if err != nil {
+		return err
+	}
+	for _, r := range forgotten {
+		f := ending(r, StatusCanceled, registry.Errorf(registry.CodeCanceled, "nobody confirmed it within a day"))
+		if err := s.endFromOutside(ctx, &f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Service) endFromOutside(ctx context.Context, f *finish) error {
+	if err := s.finishes.do(ctx, f); err != nil {
+		return fmt.Errorf("end run %s: %w", f.record.ID, err)
+	}
+	if f.ended {
+		s.afterFinish(ctx, f)
+		s.cancelWork(f.record)
+	}
+	return nil
+}
+
+// promoteWaiting lets waiting runs go ahead whose account has room, should the end of another run have missed
+// them, as after a change of the limit.
+func (s *Service) promoteWaiting(ctx context.Context) error {
+	rows, err := s.config.Pool.Query(ctx, `SELECT DISTINCT account_id::text FROM runs WHERE ended_at IS NULL AND waiting LIMIT 100`)
+	if err != nil {
+		return err
+	}
+	accounts, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return err
+	}
+	for _, account := range accounts {
+		err := postgres.InTx(ctx, s.config.Pool, func(tx pgx.Tx) error {
+			var next *string
+			if err := tx.QueryRow(ctx, `SELECT runs_promote($1, $2)::text`, account, s.config.PerAccount).Scan(&next); err != nil || next == nil {
+				return err
+			}
+			job := s.runJob(*next)
+			_, err := s.river.InsertTx(ctx, tx, job.Args, job.InsertOpts)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// countOpen measures the queue.
+func (s *Service) countOpen(ctx context.Context) error {
+	rows, err := s.config.Pool.Query(ctx, `SELECT status, count(*) FROM runs WHERE ended_at IS NULL GROUP BY status`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	s.metrics.open.Reset()
+	for rows.Next() {
+		var status string
+		var count int64
+		if err := rows.Scan(&status, &count); err != nil {
+			return err
+		}
+		s.metrics.open.WithLabelValues(status).Set(float64(count))
+	}
+	return rows.Err()
+}
+
+// checkLedger recomputes the books and compares them with the runs.
+func (s *Service) checkLedger(ctx context.Context) error {
+	report, err := s.config.Ledger.Check(ctx)
+	if err != nil {
+		return err
+	}
+	rows, err := s.config.Pool.Query(ctx, `
+		SELECT format('run %s is %s, its hold is %s', r.id, r.status, CASE WHEN s.id IS NULL THEN 'open' ELSE 'settled' END)
+		FROM runs r JOIN ledger_transfers h ON h.key = 'hold:' || r.id::text LEFT JOIN ledger_transfers s ON s.key = 'settle:' || r.id::text
+		WHERE (r.ended_at IS NULL) <> (s.id IS NULL) LIMIT 20`)
+	if err != nil {
+		return err
+	}
+	strays, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return err
+	}
+	report.Problems = append(report.Problems, strays...)
+	s.metrics.problems.Set(float64(len(report.Problems)))
+	s.metrics.checked.Set(float64(s.config.Now().Unix()))
+	if !report.OK() {
+		s.log.ErrorContext(ctx, "the ledger does not balance", "problems", report.Problems)
+	}
+	return nil
+}
+
+// Nudge makes a run look at its provider now, as after an authentic callback: id is the provider's own id of the run, or
+// the run's. It is a hint, so a run that is not found is no error.
+func (s *Service) Nudge(ctx context.Context, service, id string) error {
+	if s.hub.nudge(id) {
+		return nil
+	}
+	rows, err := s.config.Pool.Query(ctx, `SELECT id::text FROM runs WHERE service = $1 AND provider_id = $2 AND ended_at IS NULL`, service, id)
+	if err != nil {
+		return fmt.Errorf("nudge the run %s of %s: %w", id, service, err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return fmt.Errorf("nudge the run %s of %s: %w", id, service, err)
+	}
+	for _, runID := range ids {
+		if !s.hub.nudge(runID) {
+			s.hub.tell(runID) // whoever works on it looks when it hears of a change
+		}
+	}
+	return nil
+}

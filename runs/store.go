@@ -1,0 +1,291 @@
+package runs
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/registry"
+)
+
+// record is a run as it is stored: what everybody sees and what only its steps need.
+type record struct {
+	Run
+	waiting     bool
+	deliverable bool
+	attempt     int
+	ticket      *registry.Ticket
+	timeout     time.Duration
+}
+
+const runColumns = `r.id::text, r.account_id::text, r.tool_id, r.tool_version, r.status, r.waiting, r.fraction, r.stage, r.queue_position,
+	r.inputs::text::bytea, r.sources::text::bytea, r.quote::text::bytea, r.outputs::text::bytea, r.cost, r.receipt::text::bytea, r.error::text::bytea,
+	r.platform, r.target::text::bytea, r.deliverable, coalesce(r.parent::text, ''), r.attempt, r.ticket::text::bytea, r.timeout_ms,
+	r.created_at, r.started_at, r.ended_at, r.delivered_at`
+
+// stored is a row before its parts are decoded.
+type stored struct {
+	record
+	toolID, version                                           string
+	inputs, sources, quote, outputs, receipt, failure, ticket []byte
+	target                                                    []byte
+	timeoutMs                                                 int64
+}
+
+func scanRun(row pgx.CollectableRow) (stored, error) {
+	var s stored
+	err := row.Scan(&s.ID, &s.AccountID, &s.toolID, &s.version, &s.Status, &s.waiting, &s.Fraction, &s.Stage, &s.QueuePosition,
+		&s.inputs, &s.sources, &s.quote, &s.outputs, &s.Cost, &s.receipt, &s.failure,
+		&s.Origin.Platform, &s.target, &s.deliverable, &s.Parent, &s.attempt, &s.ticket, &s.timeoutMs,
+		&s.CreatedAt, &s.StartedAt, &s.EndedAt, &s.DeliveredAt)
+	return s, err
+}
+
+// decode makes a record of the row, but for its tool.
+func (s *stored) decode() error {
+	s.timeout = time.Duration(s.timeoutMs) * time.Millisecond
+	s.Origin.Target = s.target
+	for _, part := range []struct {
+		raw  []byte
+		into any
+	}{
+		{s.inputs, &s.Inputs}, {s.sources, &s.Sources}, {s.quote, &s.Quote}, {s.outputs, &s.Outputs},
+		{s.receipt, &s.Receipt}, {s.failure, &s.Error}, {s.ticket, &s.record.ticket},
+	} {
+		if part.raw == nil {
+			continue
+		}
+		decoder := json.NewDecoder(bytes.NewReader(part.raw))
+		decoder.UseNumber() // a 64-bit seed must not become a float
+		if err := decoder.Decode(part.into); err != nil {
+			return fmt.Errorf("run %s: stored %T: %w", s.ID, part.into, err)
+		}
+	}
+	return nil
+}
+
+// query reads runs; where says which and in what order.
+func (s *Service) query(ctx context.Context, where string, args ...any) ([]record, error) {
+	return s.queryOn(ctx, s.config.Pool, where, args...)
+}
+
+// querier is a pool or a transaction.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+func (s *Service) queryOn(ctx context.Context, q querier, where string, args ...any) ([]record, error) {
+	rows, err := q.Query(ctx, `SELECT `+runColumns+` FROM runs r `+where, args...)
+	if err != nil {
+		return nil, err
+	}
+	found, err := pgx.CollectRows(rows, scanRun)
+	if err != nil {
+		return nil, err
+	}
+	records := make([]record, len(found))
+	for i := range found {
+		if err := found[i].decode(); err != nil {
+			return nil, err
+		}
+		if found[i].Tool, err = s.tools.get(ctx, q, toolKey{found[i].toolID, found[i].version}); err != nil {
+			return nil, fmt.Errorf("run %s: %w", found[i].ID, err)
+		}
+		records[i] = found[i].record
+	}
+	return records, nil
+}
+
+// load is a request of a run, gathered with others.
+type load struct {
+	id    string
+	found *record
+}
+
+func (s *Service) flushLoads(ctx context.Context, loads []*load) error {
+	ids := make([]string, len(loads))
+	for i, l := range loads {
+		ids[i] = l.id
+	}
+	records, err := s.query(ctx, `WHERE r.id = ANY ($1::uuid[])`, ids)
+	if err != nil {
+		return err
+	}
+	for i := range records {
+		for _, l := range loads {
+			if l.id == records[i].ID {
+				l.found = &records[i]
+			}
+		}
+	}
+	return nil
+}
+
+// load reads one run, or gives ErrNotFound.
+func (s *Service) load(ctx context.Context, runID string) (record, error) {
+	id, err := uuid.Parse(runID)
+	if err != nil {
+		return record{}, fmt.Errorf("run %q: %w", runID, ErrNotFound)
+	}
+	l := load{id: id.String()}
+	if err := s.loads.do(ctx, &l); err != nil {
+		return record{}, fmt.Errorf("read run %s: %w", runID, err)
+	}
+	if l.found == nil {
+		return record{}, fmt.Errorf("run %s: %w", runID, ErrNotFound)
+	}
+	return *l.found, nil
+}
+
+// Get gives a run, or ErrNotFound.
+func (s *Service) Get(ctx context.Context, runID string) (Run, error) {
+	r, err := s.load(ctx, runID)
+	return r.Run, err
+}
+
+// Filter chooses runs; empty members choose all.
+type Filter struct {
+	AccountID   string
+	ToolID      string
+	Status      Status
+	Platform    string
+	Undelivered bool   // over, meant to be delivered, and not delivered yet
+	Before      string // a run id: only older ones, for paging
+	Limit       int    // 1 to 200; 0 means 50
+}
+
+const (
+	defaultPage = 50
+	maxPage     = 200
+)
+
+// List gives runs, newest first.
+func (s *Service) List(ctx context.Context, f Filter) ([]Run, error) {
+	where := []string{"true"}
+	var args []any
+	add := func(condition string, value string) {
+		if value != "" {
+			args = append(args, value)
+			where = append(where, condition+" $"+strconv.Itoa(len(args)))
+		}
+	}
+	add("r.account_id =", f.AccountID)
+	add("r.tool_id =", f.ToolID)
+	add("r.status =", string(f.Status))
+	add("r.platform =", f.Platform)
+	add("r.id <", f.Before)
+	if f.Undelivered {
+		where = append(where, "r.deliverable AND r.ended_at IS NOT NULL AND r.delivered_at IS NULL")
+	}
+	limit := min(f.Limit, maxPage)
+	if limit <= 0 {
+		limit = defaultPage
+	}
+	records, err := s.query(ctx, "WHERE "+strings.Join(where, " AND ")+" ORDER BY r.id DESC LIMIT "+strconv.Itoa(limit), args...)
+	if err != nil {
+		return nil, fmt.Errorf("list runs: %w", err)
+	}
+	runs := make([]Run, len(records))
+	for i := range records {
+		runs[i] = records[i].Run
+	}
+	return runs, nil
+}
+
+// SetTarget stores the platform's own address of a run, e.g. of its status message.
+func (s *Service) SetTarget(ctx context.Context, runID string, target json.RawMessage) error {
+	tag, err := s.config.Pool.Exec(ctx, `UPDATE runs SET target = $2 WHERE id = $1`, runID, target)
+	if err == nil && tag.RowsAffected() == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("set the target of run %s: %w", runID, err)
+	}
+	s.hub.setTarget(runID, target)
+	return nil
+}
+
+// toolKey names one version of a tool.
+type toolKey struct{ id, version string }
+
+// toolCache keeps the tools that runs were accepted with. Versions never change, so what is in the cache
+// stays right.
+type toolCache struct {
+	mu    sync.Mutex
+	known map[toolKey]registry.Tool
+}
+
+// maxCachedTools bounds the cache; when it is full it starts anew.
+const maxCachedTools = 4096
+
+func (c *toolCache) find(key toolKey) (registry.Tool, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	tool, ok := c.known[key]
+	return tool, ok
+}
+
+func (c *toolCache) put(key toolKey, tool registry.Tool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known == nil || len(c.known) >= maxCachedTools {
+		c.known = make(map[toolKey]registry.Tool)
+	}
+	c.known[key] = tool
+}
+
+func (c *toolCache) get(ctx context.Context, q querier, key toolKey) (registry.Tool, error) {
+	if tool, ok := c.find(key); ok {
+		return tool, nil
+	}
+	rows, err := q.Query(ctx, `SELECT definition::text::bytea FROM run_tools WHERE tool_id = $1 AND version = $2`, key.id, key.version)
+	if err != nil {
+		return registry.Tool{}, err
+	}
+	raw, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[[]byte])
+	if err != nil {
+		return registry.Tool{}, fmt.Errorf("tool %s version %s: %w", key.id, key.version, err)
+	}
+	tool, err := registry.DecodeTool(raw)
+	if err != nil {
+		return registry.Tool{}, fmt.Errorf("tool %s version %s as it was accepted: %w", key.id, key.version, err)
+	}
+	c.put(key, tool)
+	return tool, nil
+}
+
+// keepTool stores the tool's version, once for each process and version.
+func (s *Service) keepTool(ctx context.Context, tool registry.Tool) (toolKey, error) {
+	if tool.Version == "" {
+		if err := tool.Seal(); err != nil {
+			return toolKey{}, err
+		}
+	}
+	key := toolKey{tool.ToolID, tool.Version}
+	if _, ok := s.tools.find(key); ok {
+		return key, nil
+	}
+	definition, err := registry.Encode(tool)
+	if err != nil {
+		return toolKey{}, err
+	}
+	_, err = s.config.Pool.Exec(ctx, `INSERT INTO run_tools (tool_id, version, definition) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+		key.id, key.version, definition)
+	if err != nil {
+		return toolKey{}, err
+	}
+	s.tools.put(key, tool)
+	return key, nil
+}
+
+// errGone says that a run was ended by somebody else.
+var errGone = errors.New("the run is over")
