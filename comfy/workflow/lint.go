@@ -54,7 +54,17 @@ var (
 func secretName(input string) bool { return secretWords.MatchString(input) }
 
 // looksSecret tells values that are keys, by their look.
-func looksSecret(s string) bool { return secretText.MatchString(s) }
+func looksSecret(s string) bool {
+	if len(s) < 18 {
+		return false
+	}
+	for _, start := range []string{"sk-", "hf_", "gh", "AIza", "AKIA", "xox", "eyJ", "r8_"} {
+		if strings.Contains(s, start) {
+			return secretText.MatchString(s)
+		}
+	}
+	return false
+}
 
 // lintSecrets reports keys in widgets, whose values stay out of every text.
 func (d *definer) lintSecrets() {

@@ -138,7 +138,6 @@ func (p *paragraph) dropIntroduction() {
 
 var (
 	purposeWord = regexp.MustCompile(`(?i)^\W*(purpose|what (it|this) (does|is|makes)|what is this|about|summary|overview|description|goal|in short)\b`)
-	setupWord   = regexp.MustCompile(`(?i)(\bmodel links?\b|\bmodel storage\b|\bdownload|\binstall|\bplace (it|them|the files?) (in|into)\b|\bgoes? in(to)?:|\bcorrect directories\b|\breport (workflow )?issue|\brequired (files|models|nodes)\b|\bcustom nodes? (needed|required)\b|\bmissing nodes\b|\bexamples page for the links\b)`)
 )
 
 func rankOf(p paragraph) rank {
@@ -146,13 +145,27 @@ func rankOf(p paragraph) rank {
 	if first == "" && len(p.lines) > 0 {
 		first = p.lines[0]
 	}
-	if purposeWord.MatchString(first) {
+	if purposeWord.MatchString(clip(first, 80)) {
 		return rankPurpose
 	}
-	if setupWord.MatchString(p.heading) || setupWord.MatchString(strings.Join(p.lines, " ")) && len(p.lines) < 4 {
+	if isSetup(p.heading) || len(p.lines) < 4 && isSetup(strings.Join(p.lines, " ")) {
 		return rankSetup
 	}
 	return rankNormal
+}
+
+// isSetup tells text that is for whoever installs the workflow.
+func isSetup(s string) bool {
+	s = strings.ToLower(s)
+	for _, words := range []string{
+		"model link", "model storage", "download", "install", "place it in", "place them in", "place the file", "goes in:", "go in:", "goes into", "correct directories", "report workflow issue",
+		"report issue", "required files", "required models", "required nodes", "custom nodes needed", "custom nodes required", "missing nodes", "examples page for the links",
+	} {
+		if strings.Contains(s, words) {
+			return true
+		}
+	}
+	return false
 }
 
 // noteTitle is the author's title, unless it says no more than that this is a note.
@@ -187,7 +200,6 @@ var (
 	htmlBreak = regexp.MustCompile(`(?i)<(br|/p|/div|/li|/h[1-6]|/tr)\s*/?>`)
 	modelFile = regexp.MustCompile(`(?i)\.(safetensors|ckpt|gguf|pth|pt|bin|onnx|sft|patch)\b`)
 	modelPath = regexp.MustCompile(`(?i)(comfyui[/\\]+)?models[/\\]+[a-z_0-9-]+`)
-	treeMark  = regexp.MustCompile(`[📂📁├└│─]{1}`)
 )
 
 // plainLines reduces Markdown and HTML to lines of text.
@@ -240,7 +252,7 @@ func plainLine(raw string, markdown bool) (line, bool) {
 	if bare != "" && strings.Trim(s, " -:*.()[]>") == "" {
 		return line{}, false
 	}
-	if webURL.MatchString(bare) && strings.HasSuffix(s, ":") {
+	if strings.Contains(bare, "://") && strings.HasSuffix(s, ":") {
 		return line{}, false
 	}
 	if l.heading {
@@ -251,13 +263,19 @@ func plainLine(raw string, markdown bool) (line, bool) {
 }
 
 func plainInline(s string, markdown bool) string {
-	s = mdImage.ReplaceAllString(s, "$1")
-	s = mdLink.ReplaceAllString(s, "$1")
-	s = webURL.ReplaceAllString(s, "")
+	if strings.Contains(s, "](") {
+		s = mdImage.ReplaceAllString(s, "$1")
+		s = mdLink.ReplaceAllString(s, "$1")
+	}
+	if strings.Contains(s, "://") {
+		s = webURL.ReplaceAllString(s, "")
+	}
 	if markdown {
 		s = strings.TrimPrefix(strings.TrimLeft(s, " "), "> ")
-		s = mdStrong.ReplaceAllString(s, "$2")
-		s = mdEmph.ReplaceAllString(s, "$1$2$3")
+		if strings.ContainsAny(s, "*_") {
+			s = mdStrong.ReplaceAllString(s, "$2")
+			s = mdEmph.ReplaceAllString(s, "$1$2$3")
+		}
 		s = mdStrike.ReplaceAllString(s, "$1")
 		s = strings.ReplaceAll(s, "`", "")
 		s = strings.ReplaceAll(s, `\_`, "_")
@@ -285,10 +303,15 @@ func tableRow(s string) string {
 
 // isDownload tells lines that only say where model files come from or go to.
 func isDownload(s string) bool {
-	if treeMark.MatchString(s) {
+	if strings.ContainsAny(s, "📂📁├└│─") {
 		return true
 	}
-	file, path, url := modelFile.MatchString(s), modelPath.MatchString(s), webURL.MatchString(s)
+	file := strings.Contains(s, ".") && modelFile.MatchString(s)
+	path := strings.ContainsAny(s, `/\`) && modelPath.MatchString(s)
+	url := strings.Contains(s, "://") && webURL.MatchString(s)
+	if !file && !path && !url {
+		return false
+	}
 	words := len(strings.Fields(webURL.ReplaceAllString(mdLink.ReplaceAllString(s, "$1"), "")))
 	lower := strings.ToLower(s)
 	switch {
