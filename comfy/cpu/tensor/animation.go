@@ -59,7 +59,7 @@ func (r *reel) gif(data []byte) error {
 	if err := r.open(conf.Width, conf.Height, max(1, gifFrames(data))); err != nil {
 		return err
 	}
-	r.hasAlpha = true
+	r.hasAlpha, r.planes = true, true
 	s := newStage(conf.Width, conf.Height)
 	if r.still {
 		m, err := gif.Decode(bytes.NewReader(data))
@@ -139,19 +139,22 @@ func (r *reel) png(data []byte) error {
 		return err
 	}
 	chunks := pngChunks(data)
+	if len(chunks) == 0 || len(chunks[0].data) < 13 {
+		return errors.New("it has no header")
+	}
 	frames := 0
 	for _, c := range chunks {
 		switch c.kind {
 		case "fcTL":
 			frames++
-		case "tRNS", "PLTE":
-			// Only pictures with a palette are taken to have alpha when nothing in them is transparent.
-			r.hasAlpha = r.hasAlpha || c.kind == "tRNS" || len(data) > 25 && data[25] == 3
+		case "tRNS":
+			r.hasAlpha = true
 		}
 	}
-	if len(data) > 25 && data[25]&4 != 0 {
-		r.hasAlpha = true
-	}
+	depth, kind := chunks[0].data[8], chunks[0].data[9]
+	// Palettes count as alpha even when nothing in them is transparent.
+	r.hasAlpha = r.hasAlpha || kind&4 != 0 || kind == 3
+	r.planes = kind&^4 == 0 && depth <= 8
 	if err := r.open(conf.Width, conf.Height, max(1, frames)); err != nil {
 		return err
 	}
@@ -298,6 +301,7 @@ func (r *reel) webp(data []byte) error {
 	if err != nil {
 		return err
 	}
+	r.planes = true
 	return r.add(studio(m))
 }
 

@@ -79,3 +79,8 @@ func (m *Image) Picture(i int) image.Image {
 	}
 	return out
 }
+
+// EightBit rounds all values down to what a saved file holds.
+func EightBit(m *Image) *Image {
+	return m.apply(func(v float32) float32 { return fromByte(byteOf(v)) })
+}

@@ -64,6 +64,7 @@ func decodeFrames(data []byte, still bool) (*reel, error) {
 	case bytes.HasPrefix(data, []byte{0xff, 0xd8}):
 		err = r.plain(data, jpeg.DecodeConfig, jpeg.Decode)
 	case bytes.HasPrefix(data, []byte("BM")):
+		r.planes = true
 		err = r.plain(data, bmp.DecodeConfig, bmp.Decode)
 	case bytes.HasPrefix(data, []byte("II*\x00")), bytes.HasPrefix(data, []byte("MM\x00*")):
 		err = r.plain(data, tiff.DecodeConfig, tiff.Decode)
@@ -91,6 +92,7 @@ type reel struct {
 	w, h        int // of the frames as stored
 	frames      int
 	hasAlpha    bool
+	planes      bool // read through float planes, see pixel.planes
 	colors      []float32
 	alpha       []float32
 }
@@ -127,6 +129,8 @@ func (r *reel) plain(data []byte, config configFunc, decode decodeFunc) error {
 	switch m.(type) {
 	case *image.NRGBA, *image.NRGBA64, *image.Paletted:
 		r.hasAlpha = true
+	case *image.Gray:
+		r.planes = true
 	}
 	return r.add(m)
 }
@@ -144,6 +148,9 @@ func (r *reel) add(m image.Image) error {
 	alpha := append(r.alpha, make([]float32, n)...)
 	at := r.frames * n
 	readPixels(m, r.still, func(i int, p pixel) {
+		if r.planes && !r.still {
+			p = p.planes()
+		}
 		copy(colors[3*(at+i):], p[:3])
 		alpha[at+i] = p[3]
 	})
@@ -164,6 +171,25 @@ func (r *reel) finish() (*Image, *Mask) {
 
 // pixel is red, green, blue, alpha, not premultiplied.
 type pixel [4]float32
+
+// planes is what a pixel of 8 bits becomes where a real server reads through FFmpeg's float planes: colours are widened
+// with a zero byte there, n*256/65535, so that 255 is a little less than 1. Grey passes through 14-bit studio range on
+// its way, and alpha is widened to 14 bits first.
+func (p pixel) planes() pixel {
+	var n [4]int
+	for k, v := range p {
+		n[k] = int(float32(v*255) + 0.5)
+		p[k] = float32(n[k]*256) / 65535
+	}
+	if n[0] == n[1] && n[1] == n[2] {
+		const black, scale = 16 << 6, 8 * 9539 // 255/219 in 13 bits
+		luma := (28141*n[0]+32<<14+256)>>9 - black
+		v := float32((luma*scale+1<<13)>>14) / 65535
+		p[0], p[1], p[2] = v, v, v
+	}
+	p[3] = float32((n[3]<<6|n[3]>>2)<<2) / 65535
+	return p
+}
 
 // readPixels calls put for each pixel in order. eight cuts deeper channels to 8 bits.
 func readPixels(m image.Image, eight bool, put func(i int, p pixel)) {

@@ -200,3 +200,49 @@ func CombineMasks(destination, source *Mask, x, y int, op string) (*Mask, error)
 	}
 	return out, nil
 }
+
+// Quadmask sorts a mask into the four levels that the VOID models know (0, 63, 127, 255 of 255) after spreading its
+// dark part by radius pixels, and inverts it.
+func Quadmask(m *Mask, radius int) *Mask {
+	scaled := m
+	if !anyAbove(m.Pix, 1) {
+		scaled = m.apply(func(v float32) float32 { return v * 255 })
+	}
+	if radius > 0 {
+		dark := scaled.apply(func(v float32) float32 {
+			if v < 128 {
+				return 1
+			}
+			return 0
+		})
+		grown := dilate(dark.Plane(), 2*radius+1)
+		spread := scaled.like()
+		for i, v := range scaled.Pix {
+			if grown.Pix[i] <= 0.5 {
+				spread.Pix[i] = v
+			}
+		}
+		scaled = spread
+	}
+	return scaled.apply(func(v float32) float32 {
+		level := float32(255)
+		switch {
+		case v <= 31:
+			level = 0
+		case v <= 95:
+			level = 63
+		case v <= 191:
+			level = 127
+		}
+		return (255 - level) / 255
+	})
+}
+
+func anyAbove(pix []float32, limit float32) bool {
+	for _, v := range pix {
+		if v > limit {
+			return true
+		}
+	}
+	return false
+}

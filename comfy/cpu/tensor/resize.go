@@ -141,34 +141,18 @@ func resizeBilinear(out, in *Image) {
 		for y, v := range rows {
 			top, bottom := src[v.i0*in.W*c:], src[v.i1*in.W*c:]
 			for x, u := range columns {
-				to := dst[(y*out.W+x)*c:][:c]
-				if c == 1 {
-					to[0] = bilinearPlane(top, bottom, u, v)
-					continue
+				for k := range c {
+					t := fma(top[u.i1*c+k], u.w1, top[u.i0*c+k]*u.w0)
+					d := fma(bottom[u.i1*c+k], u.w1, bottom[u.i0*c+k]*u.w0)
+					dst[(y*out.W+x)*c+k] = fma(d, v.w1, t*v.w0)
 				}
-				bilinearPixel(to, top, bottom, u, v)
 			}
 		}
 	}
 }
 
-// bilinearPixel multiplies the weights first, as torch does for pictures with their channels side by side.
-func bilinearPixel(to, top, bottom []float32, u, v blend2) {
-	c := len(to)
-	w00, w01, w10, w11 := v.w0*u.w0, v.w0*u.w1, v.w1*u.w0, v.w1*u.w1
-	for k := range to {
-		s := float32(w00*top[u.i0*c+k]) + float32(w01*top[u.i1*c+k])
-		s += float32(w10 * bottom[u.i0*c+k])
-		to[k] = s + float32(w11*bottom[u.i1*c+k])
-	}
-}
-
-// bilinearPlane goes along the row and then down, as torch does for single planes.
-func bilinearPlane(top, bottom []float32, u, v blend2) float32 {
-	t := float32(u.w0*top[u.i0]) + float32(u.w1*top[u.i1])
-	d := float32(u.w0*bottom[u.i0]) + float32(u.w1*bottom[u.i1])
-	return float32(v.w0*t) + float32(v.w1*d)
-}
+// fma is a*b+c rounded once, which is what torch's compiled loops do.
+func fma(a, b, c float32) float32 { return float32(float64(a)*float64(b) + float64(c)) }
 
 // resizeArea averages the input pixels that each output pixel touches, all with equal weight.
 func resizeArea(out, in *Image) {
@@ -251,9 +235,9 @@ func resizeBicubic(out, in *Image) {
 			l0, l1, l2, l3 := lines[v.i[0]%4], lines[v.i[1]%4], lines[v.i[2]%4], lines[v.i[3]%4]
 			to := dst[y*line : (y+1)*line]
 			for k := range to {
-				s := float32(l0[k]*v.w[0]) + float32(l1[k]*v.w[1])
-				s += float32(l2[k] * v.w[2])
-				to[k] = s + float32(l3[k]*v.w[3])
+				s := fma(l1[k], v.w[1], l0[k]*v.w[0])
+				s = fma(l2[k], v.w[2], s)
+				to[k] = fma(l3[k], v.w[3], s)
 			}
 		}
 	}
@@ -262,9 +246,9 @@ func resizeBicubic(out, in *Image) {
 func cubicLine(to, from []float32, columns []cubicTap, c int) {
 	for x, u := range columns {
 		for k := range c {
-			s := float32(from[u.i[0]*c+k]*u.w[0]) + float32(from[u.i[1]*c+k]*u.w[1])
-			s += float32(from[u.i[2]*c+k] * u.w[2])
-			to[x*c+k] = s + float32(from[u.i[3]*c+k]*u.w[3])
+			s := fma(from[u.i[1]*c+k], u.w[1], from[u.i[0]*c+k]*u.w[0])
+			s = fma(from[u.i[2]*c+k], u.w[2], s)
+			to[x*c+k] = fma(from[u.i[3]*c+k], u.w[3], s)
 		}
 	}
 }

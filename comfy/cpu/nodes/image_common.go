@@ -1,0 +1,73 @@
+package nodes
+
+import (
+	"context"
+	"encoding/hex"
+	"strings"
+
+	"github.com/signalbox/signalbox/comfy/cpu/node"
+	"github.com/signalbox/signalbox/comfy/cpu/tensor"
+)
+
+// imageNodes lists every class that works on images and masks.
+func imageNodes() []node.Node {
+	groups := [][]node.Node{
+		imageLoadNodes(), imageSaveNodes(), imagePreviewNodes(), imageMakeNodes(), imageScaleNodes(), imageCropNodes(), imageTurnNodes(), imageFilterNodes(),
+		imageColorNodes(), imageBatchNodes(), imageTileNodes(), imageDatasetNodes(), imageCompositeNodes(), imageBoxNodes(), maskNodes(), maskEditNodes(),
+	}
+	var all []node.Node
+	for _, group := range groups {
+		all = append(all, group...)
+	}
+	return all
+}
+
+type runFunc = func(context.Context, *node.Call) (*node.Result, error)
+
+// toImage is the run function of a node with one IMAGE output.
+func toImage(f func(c *node.Call) (*tensor.Image, error)) runFunc {
+	return func(_ context.Context, c *node.Call) (*node.Result, error) {
+		out, err := f(c)
+		if err != nil {
+			return nil, err
+		}
+		return node.Out(out), nil
+	}
+}
+
+// toMask is the run function of a node with one MASK output.
+func toMask(f func(c *node.Call) (*tensor.Mask, error)) runFunc {
+	return func(_ context.Context, c *node.Call) (*node.Result, error) {
+		out, err := f(c)
+		if err != nil {
+			return nil, err
+		}
+		return node.Out(out), nil
+	}
+}
+
+// anys puts list elements into the form of a list output.
+func anys[T any](list []T) []any {
+	out := make([]any, len(list))
+	for i, v := range list {
+		out[i] = v
+	}
+	return out
+}
+
+// parseHex reads "#rrggbb"; anything of another length is black.
+func parseHex(text string) ([3]float32, error) {
+	digits := strings.TrimLeft(text, "#")
+	if len(digits) != 6 {
+		return [3]float32{}, nil
+	}
+	raw, err := hex.DecodeString(digits)
+	if err != nil {
+		return [3]float32{}, node.ValueError("%q is not a colour: it must look like #3366cc", text)
+	}
+	var out [3]float32
+	for i, v := range raw {
+		out[i] = float32(float64(v) / 255)
+	}
+	return out, nil
+}

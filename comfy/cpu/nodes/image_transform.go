@@ -1,0 +1,187 @@
+package nodes
+
+import (
+	"context"
+	"math"
+
+	"github.com/signalbox/signalbox/comfy/cpu/node"
+	"github.com/signalbox/signalbox/comfy/cpu/tensor"
+)
+
+func imageCropNodes() []node.Node {
+	return []node.Node{imageCrop(), centerCropImages(), randomCropImages(), imagePadForOutpaint()}
+}
+
+// cropAt cuts out a rectangle whose corner is first moved into the picture.
+func cropAt(m *tensor.Image, x, y, w, h int) *tensor.Image {
+	return tensor.Crop(m, min(x, m.W-1), min(y, m.H-1), w, h)
+}
+
+func imageCrop() node.Node {
+	return node.Node{
+		Spec: node.Spec{
+			Class: "ImageCrop", DisplayName: "Crop Image (DEPRECATED)", Category: "image/transform", Module: "comfy_extras.nodes_images", Essentials: "Image Tools",
+			SearchAliases: []string{"trim"},
+			Required: []node.Input{
+				node.Socket("image", "IMAGE"),
+				node.Int("width").Default(512).Range(1, 16384).Step(1),
+				node.Int("height").Default(512).Range(1, 16384).Step(1),
+				node.Int("x").Default(0).Range(0, 16384).Step(1),
+				node.Int("y").Default(0).Range(0, 16384).Step(1),
+			},
+			Outputs:    node.Outs("IMAGE"),
+			Deprecated: true,
+		},
+		Run: toImage(func(c *node.Call) (*tensor.Image, error) {
+			return cropAt(c.Image("image"), c.Int("x"), c.Int("y"), c.Int("width"), c.Int("height")), nil
+		}),
+	}
+}
+
+func centerCropImages() node.Node {
+	return node.Node{
+		Spec: node.Spec{
+			Class: "CenterCropImages", DisplayName: "Crop Image (Center)", Category: "image/transform", Module: "comfy_extras.nodes_dataset",
+			SearchAliases: []string{"crop", "cut", "trim"},
+			Required: []node.Input{
+				node.Socket("images", "IMAGE"),
+				node.Int("width").Default(512).Range(1, 8192),
+				node.Int("height").Default(512).Range(1, 8192),
+			},
+			Outputs:      []node.Output{{Name: "images", Type: "IMAGE"}},
+			Experimental: true,
+		},
+		Run: toImage(func(c *node.Call) (*tensor.Image, error) {
+			return tensor.EightBit(tensor.CropCenter(c.Image("images"), c.Int("width"), c.Int("height"))), nil
+		}),
+	}
+}
+
+func randomCropImages() node.Node {
+	return node.Node{
+		Spec: node.Spec{
+			Class: "RandomCropImages", DisplayName: "Crop Image (Random)", Category: "image/transform", Module: "comfy_extras.nodes_dataset",
+			SearchAliases: []string{"crop", "cut", "trim"},
+			Required: []node.Input{
+				node.Socket("images", "IMAGE"),
+				node.Int("width").Default(512).Range(1, 8192),
+				node.Int("height").Default(512).Range(1, 8192),
+				node.Int("seed").Default(0).Range(0, uint64(math.MaxUint64)),
+			},
+			Outputs:      []node.Output{{Name: "images", Type: "IMAGE"}},
+			Experimental: true,
+		},
+		Run: toImage(func(c *node.Call) (*tensor.Image, error) {
+			return tensor.EightBit(tensor.CropRandom(c.Image("images"), c.Int("width"), c.Int("height"), c.Uint64("seed"))), nil
+		}),
+	}
+}
+
+func imagePadForOutpaint() node.Node {
+	return node.Node{
+		Spec: node.Spec{
+			Class: "ImagePadForOutpaint", DisplayName: "Pad Image for Outpainting", Category: "image/transform", Module: "nodes", Legacy: true,
+			SearchAliases: []string{"extend canvas", "expand image"},
+			Required: []node.Input{
+				node.Socket("image", "IMAGE"),
+				node.Int("left").Default(0).Range(0, 16384).Step(8),
+				node.Int("top").Default(0).Range(0, 16384).Step(8),
+				node.Int("right").Default(0).Range(0, 16384).Step(8),
+				node.Int("bottom").Default(0).Range(0, 16384).Step(8),
+				node.Int("feathering").Default(40).Range(0, 16384).Step(1).Advanced(),
+			},
+			Outputs: node.Outs("IMAGE", "MASK"),
+		},
+		Run: func(_ context.Context, c *node.Call) (*node.Result, error) {
+			m := c.Image("image")
+			e := readEdges(c)
+			if err := c.CheckSize(m.B, m.H+e.Top+e.Bottom, m.W+e.Left+e.Right); err != nil {
+				return nil, err
+			}
+			out, mask, err := tensor.PadForOutpaint(m, e, c.Int("feathering"))
+			if err != nil {
+				return nil, err
+			}
+			return node.Out(out, mask), nil
+		},
+	}
+}
+
+// readEdges reads the inputs left, top, right and bottom.
+func readEdges(c *node.Call) tensor.Edges {
+	return tensor.Edges{Left: c.Int("left"), Top: c.Int("top"), Right: c.Int("right"), Bottom: c.Int("bottom")}
+}
+
+func imageTurnNodes() []node.Node {
+	return []node.Node{imageRotate(), imageFlip(), imageStitch()}
+}
+
+func imageRotate() node.Node {
+	quarters := map[string]int{"90 degrees": 1, "180 degrees": 2, "270 degrees": 3}
+	return node.Node{
+		Spec: node.Spec{
+			Class: "ImageRotate", DisplayName: "Rotate Image", Category: "image/transform", Module: "comfy_extras.nodes_images", Essentials: "Image Tools",
+			SearchAliases: []string{"turn", "flip orientation"},
+			Required: []node.Input{
+				node.Socket("image", "IMAGE"),
+				node.Combo("rotation", "none", "90 degrees", "180 degrees", "270 degrees"),
+			},
+			Outputs: node.Outs("IMAGE"),
+		},
+		Run: toImage(func(c *node.Call) (*tensor.Image, error) {
+			return tensor.Rotate(c.Image("image"), quarters[c.Text("rotation")]), nil
+		}),
+	}
+}
+
+func imageFlip() node.Node {
+	return node.Node{
+		Spec: node.Spec{
+			Class: "ImageFlip", DisplayName: "Flip Image", Category: "image/transform", Module: "comfy_extras.nodes_images",
+			SearchAliases: []string{"mirror", "reflect"},
+			Required: []node.Input{
+				node.Socket("image", "IMAGE"),
+				node.Combo("flip_method", "x-axis: vertically", "y-axis: horizontally"),
+			},
+			Outputs: node.Outs("IMAGE"),
+		},
+		Run: toImage(func(c *node.Call) (*tensor.Image, error) {
+			if c.Text("flip_method") == "x-axis: vertically" {
+				return tensor.FlipVertical(c.Image("image")), nil
+			}
+			return tensor.FlipHorizontal(c.Image("image")), nil
+		}),
+	}
+}
+
+func imageStitch() node.Node {
+	colors := map[string][3]float32{"white": {1, 1, 1}, "black": {}, "red": {1, 0, 0}, "green": {0, 1, 0}, "blue": {0, 0, 1}}
+	return node.Node{
+		Spec: node.Spec{
+			Class: "ImageStitch", DisplayName: "Stitch Images", Category: "image/transform", Module: "comfy_extras.nodes_images",
+			SearchAliases: []string{"combine images", "join images", "concatenate images", "side by side"},
+			Required: []node.Input{
+				node.Socket("image1", "IMAGE"),
+				node.Combo("direction", "right", "down", "left", "up").Default("right"),
+				node.Bool("match_image_size").Default(true),
+				node.Int("spacing_width").Default(0).Range(0, 1024).Step(2).Advanced(),
+				node.Combo("spacing_color", "white", "black", "red", "green", "blue").Default("white").Advanced(),
+			},
+			Optional: []node.Input{
+				node.Socket("image2", "IMAGE"),
+			},
+			Outputs: node.Outs("IMAGE"),
+		},
+		Run: toImage(func(c *node.Call) (*tensor.Image, error) {
+			a, b := c.Image("image1"), c.Image("image2")
+			if b == nil {
+				return a, nil
+			}
+			gap := tensor.Gap{Width: c.Int("spacing_width"), Color: colors[c.Text("spacing_color")]}
+			if c.Text("spacing_color") == "white" {
+				gap.Pad = 1
+			}
+			return tensor.Stitch(a, b, tensor.Side(c.Text("direction")), c.Bool("match_image_size"), gap)
+		}),
+	}
+}
