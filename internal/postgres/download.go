@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -55,6 +56,8 @@ type Download struct {
 	CacheDir string
 	// Progress receives a progress bar if it is a terminal.
 	Progress *os.File
+	// Logger is told of a fetch; nil means nobody is. Start fills in its own.
+	Logger *slog.Logger
 	// Client fetches; nil means a client of our own with sensible limits.
 	Client *http.Client
 }
@@ -101,7 +104,11 @@ func (d Download) fetch(ctx context.Context, major int, user cluster.User) (clus
 	if b, err := cluster.Probe(ctx, filepath.Join(dir, "bin")); err == nil {
 		return b, nil
 	}
-	if err := d.install(ctx, cache, dir, d.archiveURL(platform, build)); err != nil {
+	url := d.archiveURL(platform, build)
+	if d.Logger != nil {
+		d.Logger.InfoContext(ctx, "no Postgres on this machine, fetching it once", "url", url, "to", dir)
+	}
+	if err := d.install(ctx, cache, dir, url); err != nil {
 		return cluster.Binaries{}, err
 	}
 	return cluster.Probe(ctx, filepath.Join(dir, "bin"))

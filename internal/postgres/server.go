@@ -103,6 +103,9 @@ func (s *Server) start(ctx context.Context, config Config) error {
 	if s.lock, err = lockDir(dir); err != nil {
 		return err
 	}
+	if config.Download.Logger == nil {
+		config.Download.Logger = config.Logger
+	}
 	if s.cluster, err = openCluster(ctx, dir, config.Download); err != nil {
 		return err
 	}
@@ -309,7 +312,7 @@ func (s *Server) end(ctx context.Context) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("Postgres process %d cannot be ended", s.process.pid)
+	return fmt.Errorf("process %d of Postgres cannot be ended", s.process.pid)
 }
 
 // pause waits a moment for another process to get on.

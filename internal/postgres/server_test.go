@@ -343,6 +343,25 @@ func TestStopIsFastWithOpenTransactions(t *testing.T) {
 	}
 }
 
+func TestCancelledStartLeavesNothingRunning(t *testing.T) {
+	t.Parallel()
+	dir := seededDir(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	var child *process
+	_, err := startWith(ctx, config(dir), func(cmd *exec.Cmd) (p *process, err error) {
+		child, err = startTied(cmd)
+		cancel()
+		return child, err
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("Start: %v, want context.Canceled", err)
+	}
+	if child == nil || cluster.Serving(child.pid) {
+		t.Errorf("process %+v after a cancelled start", child)
+	}
+	start(t, dir)
+}
+
 func TestDoneTellsOfACrash(t *testing.T) {
 	t.Parallel()
 	s := start(t, seededDir(t))

@@ -157,10 +157,14 @@ func output(ctx context.Context, program string, args ...string) (string, error)
 		if err == nil {
 			return strings.TrimSpace(string(out)), nil
 		}
-		if !errors.Is(err, syscall.ETXTBSY) || ctx.Err() != nil {
+		if !errors.Is(err, syscall.ETXTBSY) {
 			return "", fmt.Errorf("run %s: %w", program, err)
 		}
-		time.Sleep(10 * time.Millisecond)
+		select {
+		case <-ctx.Done():
+			return "", fmt.Errorf("run %s: %w", program, err)
+		case <-time.After(10 * time.Millisecond):
+		}
 	}
 }
 

@@ -39,7 +39,7 @@ func ServerUser() (User, error) {
 			return User{Name: name, UID: uint32(uid), GID: uint32(gid), Drop: true}, nil
 		}
 	}
-	return User{}, errors.New("Postgres does not run as root and this machine has neither a user postgres nor nobody: " +
+	return User{}, errors.New("as root Postgres must run as another user, but this machine has neither postgres nor nobody: " +
 		"create one, start as another user, or set DATABASE_URL")
 }
 

@@ -36,9 +36,3 @@ func TestNew(t *testing.T) {
 		}
 	})
 }
-
-func BenchmarkNew(b *testing.B) {
-	for b.Loop() {
-		b.Run("", func(b *testing.B) { postgrestest.New(b) })
-	}
-}

@@ -38,11 +38,13 @@ var settings = map[string]string{
 	"max_connections":    "500",
 	"shared_buffers":     "128MB",
 	"checkpoint_timeout": "1h",
-	"max_wal_size":       "256MB",
-	"autovacuum_naptime": "1h",
-	"timezone":           "America/St_Johns",
-	"log_timezone":       "UTC",
-	"log_min_messages":   "warning",
+	// The default leaves shared memory behind when a server is killed.
+	"dynamic_shared_memory_type": "mmap",
+	"max_wal_size":               "256MB",
+	"autovacuum_naptime":         "1h",
+	"timezone":                   "America/St_Johns",
+	"log_timezone":               "UTC",
+	"log_min_messages":           "warning",
 }
 
 // supervisor is the shell script between the test programs and the server.
