@@ -121,7 +121,7 @@ func refuseUnknown(tool registry.Tool, values map[Source]map[string]any) error {
 func resolve(f registry.InputField, values map[Source]map[string]any) (any, Source, error) {
 	for _, source := range precedence {
 		raw, ok := values[source][f.Name]
-		if !ok || raw == nil {
+		if !ok || raw == nil || missing(f, raw) {
 			continue
 		}
 		if f.Multiple && f.Type.IsMedia() && (source == FromAttachment || source == FromReply) {
@@ -134,7 +134,7 @@ func resolve(f registry.InputField, values map[Source]map[string]any) (any, Sour
 		if err != nil {
 			return nil, "", err
 		}
-		if value != nil && !empty(f, value) {
+		if value != nil {
 			return value, source, nil
 		}
 	}
@@ -154,10 +154,10 @@ func lasting(source Source) bool {
 	return source == FromPreset || source == FromPreference || source == FromChat
 }
 
-// empty reports whether the value is a text or list of nothing for an input that needs something, so
-// that the user is asked instead of refused.
-func empty(f registry.InputField, value any) bool {
-	switch v := value.(type) {
+// missing reports whether raw is a text or list of nothing for an input that needs something, so that
+// the user is asked instead of refused.
+func missing(f registry.InputField, raw any) bool {
+	switch v := raw.(type) {
 	case string:
 		return f.Required && strings.TrimSpace(v) == ""
 	case []any:
@@ -171,9 +171,6 @@ func check(f registry.InputField, raw any) (any, error) {
 	var value any
 	var err *registry.Error
 	if text, ok := raw.(string); ok {
-		if f.Required && strings.TrimSpace(text) == "" {
-			return nil, nil
-		}
 		value, err = registry.ParseText(f, text)
 	} else {
 		value, err = registry.CheckValue(f, raw)
