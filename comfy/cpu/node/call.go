@@ -28,7 +28,7 @@ type Call struct {
 	MaxPixels int
 	// OnProgress, OnPreview and OnNote take reports; nil ignores them.
 	OnProgress func(value, limit int)
-	OnPreview  func(format PreviewFormat, picture []byte)
+	OnPreview  func(value, limit int, format PreviewFormat, picture []byte)
 	OnNote     func(text string)
 
 	values map[string]any
@@ -191,10 +191,10 @@ func (c *Call) Progress(value, limit int) {
 	}
 }
 
-// Preview sends an encoded picture to the client that watches the run.
-func (c *Call) Preview(format PreviewFormat, picture []byte) {
+// Preview reports that value of limit steps are done, with an encoded picture for the client that watches the run.
+func (c *Call) Preview(value, limit int, format PreviewFormat, picture []byte) {
 	if c.OnPreview != nil {
-		c.OnPreview(format, picture)
+		c.OnPreview(value, limit, format, picture)
 	}
 }
 

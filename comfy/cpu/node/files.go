@@ -204,11 +204,20 @@ func (f *Files) TempSaver(width, height int) (*Saver, error) {
 	return f.Saver(TempFolder, "ComfyUI_temp_"+string(suffix), width, height)
 }
 
-// Save writes the next file. batch replaces %batch_num% in the prefix; ext comes without its dot. A failed write leaves
+// Save writes the next file, "<name>_00001_.<ext>". batch replaces %batch_num% in the prefix; ext comes without its dot. A failed write leaves
 // no file behind.
 func (s *Saver) Save(batch int, ext string, write func(io.Writer) error) (FileRef, error) {
+	return s.save(batch, "_."+ext, write)
+}
+
+// SavePlain writes the next file as Save does, named "<name>_00001.<ext>", which is the form of sounds.
+func (s *Saver) SavePlain(batch int, ext string, write func(io.Writer) error) (FileRef, error) {
+	return s.save(batch, "."+ext, write)
+}
+
+func (s *Saver) save(batch int, ending string, write func(io.Writer) error) (FileRef, error) {
 	name := strings.ReplaceAll(s.name, "%batch_num%", itoa(batch))
-	file := fmt.Sprintf("%s_%05d_.%s", name, s.counter, ext)
+	file := fmt.Sprintf("%s_%05d%s", name, s.counter, ending)
 	full := path.Join(s.subfolder, file)
 	out, err := s.root.Create(full)
 	if err != nil {
@@ -255,7 +264,7 @@ func (f *Files) next(folder Folder, dir, name string) int {
 		if !ok {
 			continue
 		}
-		digits, _, _ := strings.Cut(rest, "_")
+		digits := rest[:max(0, strings.IndexAny(rest, "_."))]
 		if n, err := strconv.Atoi(digits); err == nil {
 			highest = max(highest, n)
 		}

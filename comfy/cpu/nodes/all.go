@@ -3,9 +3,14 @@ package nodes
 
 import "github.com/signalbox/signalbox/comfy/cpu/node"
 
-// All is the one list of every class the engine knows, in the order of the groups below.
+// All is the one list of every class the engine knows.
 func All() []node.Node {
-	groups := [][]node.Node{}
+	groups := [][]node.Node{
+		imageNodes(),
+		audioNodes(),
+		primitiveNodes(), textNodes(), textDatasetNodes(), textPreviewNodes(),
+		logicNodes(), numberNodes(), listNodes(),
+	}
 	var all []node.Node
 	for _, group := range groups {
 		all = append(all, group...)

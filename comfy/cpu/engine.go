@@ -1,0 +1,183 @@
+// Package cpu is an embedded server that speaks ComfyUI's protocol and runs, on the CPU and without any model, the core
+// nodes that need none. It serves demos and tests and everybody who develops workflows or clients without a GPU.
+//
+// Facts about the protocol are those of ComfyUI 0.24. Where the real server is dangerous this one is not: no name leads
+// out of its folders, no body ends it, no prompt takes memory without bound.
+package cpu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/signalbox/signalbox/comfy/cpu/node"
+	"github.com/signalbox/signalbox/comfy/cpu/nodes"
+)
+
+// Config sets up an engine. The zero value works: folders of its own that go with it, all nodes, the usual bounds.
+type Config struct {
+	// Input, Output and Temp are the folders of the protocol; missing ones are made. An empty one becomes a folder in a
+	// private place that Close removes.
+	Input, Output, Temp string
+	// Nodes are the classes to offer; nil means nodes.All().
+	Nodes []node.Node
+	// Logger takes what an operator may want to know; nil is silent.
+	Logger *slog.Logger
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+	// MaxPixels bounds batch x height x width of every picture made; 0 means 64 megapixels.
+	MaxPixels int
+	// MaxBody bounds request bodies in bytes; 0 means 100 MiB, as the real server has it.
+	MaxBody int64
+	// MaxHistory bounds the finished runs that are remembered; 0 means 10,000.
+	MaxHistory int
+}
+
+func (c *Config) defaults() {
+	if c.Nodes == nil {
+		c.Nodes = nodes.All()
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.MaxPixels == 0 {
+		c.MaxPixels = 64 << 20
+	}
+	if c.MaxBody == 0 {
+		c.MaxBody = 100 << 20
+	}
+	if c.MaxHistory == 0 {
+		c.MaxHistory = 10_000
+	}
+}
+
+// Engine is a running server. It is an http.Handler; all methods may be called at once from many goroutines.
+type Engine struct {
+	cfg     Config
+	files   *node.Files
+	private string // folder to remove at the end, or empty
+	classes map[string]*node.Node
+	names   []string // classes in declared order
+	hub     *hub
+	queue   *queue
+	handler http.Handler
+
+	stop context.CancelFunc
+	done chan struct{}
+	once sync.Once
+	err  error
+}
+
+// New starts an engine. Close must be called to let go of its goroutine, sockets and folders.
+func New(cfg Config) (*Engine, error) {
+	cfg.defaults()
+	e := &Engine{cfg: cfg, classes: map[string]*node.Node{}, done: make(chan struct{})}
+	for i := range cfg.Nodes {
+		n := &cfg.Nodes[i]
+		if _, twice := e.classes[n.Spec.Class]; twice || n.Spec.Class == "" || n.Run == nil {
+			return nil, fmt.Errorf("comfy engine: node %d: class %q is declared twice, without a name or without a run function", i, n.Spec.Class)
+		}
+		e.classes[n.Spec.Class] = n
+		e.names = append(e.names, n.Spec.Class)
+	}
+	if err := e.openFolders(); err != nil {
+		return nil, fmt.Errorf("comfy engine: %w", err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	e.stop = stop
+	e.hub = newHub(ctx, cfg.Logger)
+	e.queue = newQueue(cfg.MaxHistory, e.hub)
+	e.handler = e.routes()
+	go e.work(ctx)
+	return e, nil
+}
+
+func (e *Engine) openFolders() (err error) {
+	input, output, temp := e.cfg.Input, e.cfg.Output, e.cfg.Temp
+	if input == "" || output == "" || temp == "" {
+		if e.private, err = os.MkdirTemp("", "comfy-engine-"); err != nil {
+			return fmt.Errorf("make a private folder: %w", err)
+		}
+	}
+	for name, dir := range map[string]*string{"input": &input, "output": &output, "temp": &temp} {
+		if *dir == "" {
+			*dir = filepath.Join(e.private, name)
+		}
+	}
+	if e.files, err = node.OpenFiles(input, output, temp, e.cfg.Now); err != nil && e.private != "" {
+		err = errors.Join(err, os.RemoveAll(e.private))
+	}
+	return err
+}
+
+// ServeHTTP answers the protocol's routes, bare and under /api.
+func (e *Engine) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.handler.ServeHTTP(w, r) }
+
+// Close stops the running prompt at its next node, closes all sockets and waits, at most until ctx ends, for everything
+// to be over. It is safe to call twice.
+func (e *Engine) Close(ctx context.Context) error {
+	e.once.Do(func() {
+		e.stop()
+		e.queue.close()
+		over := make(chan struct{})
+		go func() {
+			<-e.done
+			e.hub.wait()
+			close(over)
+		}()
+		select {
+		case <-over:
+		case <-ctx.Done():
+			e.err = fmt.Errorf("comfy engine: close: a node is still running: %w", ctx.Err())
+			return
+		}
+		e.err = e.files.Close()
+		if e.private != "" {
+			e.err = errors.Join(e.err, os.RemoveAll(e.private))
+		}
+	})
+	return e.err
+}
+
+// work runs the queue's prompts one after the other until the engine is closed.
+func (e *Engine) work(ctx context.Context) {
+	defer close(e.done)
+	results := newCache()
+	for {
+		it, ok := e.queue.next()
+		if !ok {
+			return
+		}
+		if e.queue.takeFree() {
+			results = newCache()
+		}
+		end := e.run(ctx, it, results)
+		e.queue.finish(it, end)
+		e.hub.finished(it.id)
+		if e.queue.takeFree() {
+			results = newCache()
+		}
+	}
+}
+
+// run executes one prompt; a panic outside of any node, which would be a mistake in the engine, ends only this prompt.
+func (e *Engine) run(ctx context.Context, it *item, results *cache) (end outcome) {
+	r := newRun(e, it, results)
+	defer func() {
+		if p := recover(); p != nil {
+			e.cfg.Logger.Error("prompt failed in the engine itself", "prompt_id", it.id, "panic", p, "stack", string(debug.Stack()))
+			end = r.outcome(false)
+		}
+	}()
+	return r.execute(ctx)
+}

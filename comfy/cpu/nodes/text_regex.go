@@ -1,0 +1,305 @@
+package nodes
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dlclark/regexp2"
+
+	"github.com/signalbox/signalbox/comfy/cpu/node"
+)
+
+// regexTimeout bounds one search, because patterns with backtracking can take exponential time.
+const regexTimeout = 2 * time.Second
+
+func regexFlags() []node.Input {
+	return []node.Input{
+		node.Bool("case_insensitive").Default(true).Advanced(),
+		node.Bool("multiline").Default(false).Advanced(),
+		node.Bool("dotall").Default(false).Advanced(),
+	}
+}
+
+func regexNodes() []node.Node {
+	inputs := func(more ...node.Input) []node.Input {
+		return append([]node.Input{node.Text("string"), node.Text("regex_pattern")}, more...)
+	}
+	extract := inputs(node.Combo("mode", "First Match", "All Matches", "First Group", "All Groups"))
+	extract = append(append(extract, regexFlags()...), node.Int("group_index").Default(1).Range(0, 100).Advanced())
+	replace := stringSpec("RegexReplace", "Replace Text (Regex)", textOut,
+		[]string{"regex replace", "regex", "pattern replace", "substitution"}, inputs(node.Text("replace"))...)
+	replace.Description = "Find and replace text using regex patterns."
+	replace.Optional = append(regexFlags(), node.Int("count").Default(0).Range(0, 100).Advanced())
+	return []node.Node{
+		textFunc(stringSpec("RegexMatch", "Match Text", node.Output{Type: "BOOLEAN", Name: "matches"},
+			[]string{"regex match", "regex", "pattern match", "text contains", "string match"}, inputs(regexFlags()...)...), regexMatch),
+		textFunc(stringSpec("RegexExtract", "Extract Text", textOut,
+			[]string{"regex extract", "regex", "pattern extract", "text parser", "parse text"}, extract...), regexExtract),
+		textFunc(replace, regexReplace),
+	}
+}
+
+// pattern is a compiled Python pattern.
+type pattern struct {
+	re     *regexp2.Regexp
+	names  map[string]int
+	groups int
+}
+
+// compile reads the pattern of a call. Optional flags have their declared defaults.
+func compile(c *node.Call) (*pattern, error) {
+	flag := func(name string, fallback bool) bool {
+		if c.Has(name) {
+			return c.Bool(name)
+		}
+		return fallback
+	}
+	var options regexp2.RegexOptions
+	if flag("case_insensitive", true) {
+		options |= regexp2.IgnoreCase
+	}
+	if flag("multiline", false) {
+		options |= regexp2.Multiline
+	}
+	if flag("dotall", false) {
+		options |= regexp2.Singleline
+	}
+	text, names, groups := fromPython(c.Text("regex_pattern"))
+	re, err := regexp2.Compile(text, options)
+	if err != nil {
+		return nil, node.Raise("re.error", "%s", err)
+	}
+	re.MatchTimeout = regexTimeout
+	return &pattern{re, names, groups}, nil
+}
+
+// fromPython rewrites Python's pattern syntax: named groups become plain ones, so that groups are numbered by position as
+// in Python; names gives their numbers.
+func fromPython(text string) (out string, names map[string]int, groups int) {
+	names = map[string]int{}
+	var b strings.Builder
+	inClass := false
+	for i := 0; i < len(text); i++ {
+		rest := text[i:]
+		switch {
+		case rest[0] == '\\' && len(rest) > 1:
+			i++
+			if rest[1] == 'Z' && !inClass {
+				b.WriteString(`\z`)
+			} else {
+				b.WriteString(rest[:2])
+			}
+			continue
+		case inClass:
+			inClass = rest[0] != ']'
+		case rest[0] == '[':
+			inClass = true
+			// A bracket right at the beginning is a member of the class.
+			for _, head := range []string{"[^]", "[]", "[^", "["} {
+				if strings.HasPrefix(rest, head) {
+					b.WriteString(strings.Replace(head, "]", `\]`, 1))
+					i += len(head) - 1
+					break
+				}
+			}
+			continue
+		case strings.HasPrefix(rest, "(?P<"):
+			groups++
+			if end := strings.IndexByte(rest, '>'); end > 0 {
+				names[rest[4:end]] = groups
+				b.WriteByte('(')
+				i += end
+				continue
+			}
+		case strings.HasPrefix(rest, "(?P="):
+			if end := strings.IndexByte(rest, ')'); end > 0 {
+				fmt.Fprintf(&b, `(?:\k<%d>)`, names[rest[4:end]])
+				i += end
+				continue
+			}
+		case rest[0] == '(' && !strings.HasPrefix(rest, "(?"):
+			groups++
+		}
+		b.WriteByte(rest[0])
+	}
+	return b.String(), names, groups
+}
+
+// all calls fn for each match until it returns false.
+func (p *pattern) all(s string, fn func(m *regexp2.Match) bool) error {
+	m, err := p.re.FindStringMatch(s)
+	for ; m != nil && err == nil; m, err = p.re.FindNextMatch(m) {
+		if !fn(m) {
+			return nil
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("the pattern takes too long: %w", err)
+	}
+	return nil
+}
+
+func regexMatch(c *node.Call) (any, error) {
+	p, err := compile(c)
+	if err != nil {
+		return false, nil // a bad pattern matches nothing
+	}
+	found := false
+	err = p.all(c.Text("string"), func(*regexp2.Match) bool {
+		found = true
+		return false
+	})
+	return found, err
+}
+
+func regexExtract(c *node.Call) (any, error) {
+	p, err := compile(c)
+	if err != nil {
+		return "", nil // a bad pattern matches nothing
+	}
+	mode, index := c.Text("mode"), c.Int("group_index")
+	group := 0
+	switch {
+	case mode == "All Matches" && p.groups > 0:
+		group = 1
+	case mode == "First Group" || mode == "All Groups":
+		if group = index; p.groups < index || (mode == "All Groups" && p.groups == 0) {
+			return "", nil
+		}
+	}
+	first := mode == "First Match" || mode == "First Group"
+	var parts []any
+	err = p.all(c.Text("string"), func(m *regexp2.Match) bool {
+		parts = append(parts, groupText(m, group, mode == "All Matches"))
+		return !first
+	})
+	if err != nil || len(parts) == 0 {
+		return "", err
+	}
+	if first {
+		return parts[0], nil
+	}
+	return joinLines(parts)
+}
+
+// groupText is the text of a group; nil when it took no part, or "" where that counts as empty.
+func groupText(m *regexp2.Match, group int, emptyForNone bool) any {
+	g := m.GroupByNumber(group)
+	if g == nil || len(g.Captures) == 0 {
+		if emptyForNone {
+			return ""
+		}
+		return nil
+	}
+	return g.String()
+}
+
+func joinLines(parts []any) (any, error) {
+	texts := make([]string, len(parts))
+	for i, part := range parts {
+		text, ok := part.(string)
+		if !ok {
+			return nil, node.Raise("TypeError", "sequence item %d: expected str instance, NoneType found", i)
+		}
+		texts[i] = text
+	}
+	return strings.Join(texts, "\n"), nil
+}
+
+func regexReplace(c *node.Call) (any, error) {
+	p, err := compile(c)
+	if err != nil {
+		return nil, err
+	}
+	template, err := p.template(c.Text("replace"))
+	if err != nil {
+		return nil, err
+	}
+	runes := []rune(c.Text("string"))
+	var b strings.Builder
+	last, done, limit := 0, 0, c.Int("count")
+	err = p.all(c.Text("string"), func(m *regexp2.Match) bool {
+		b.WriteString(string(runes[last:m.Index]))
+		for _, part := range template {
+			if part.group < 0 {
+				b.WriteString(part.text)
+			} else if g := m.GroupByNumber(part.group); g != nil {
+				b.WriteString(g.String())
+			}
+		}
+		last = m.Index + m.Length
+		done++
+		return limit == 0 || done < limit
+	})
+	b.WriteString(string(runes[last:]))
+	return b.String(), err
+}
+
+// piece of a replacement: a text, or a group when group is not negative.
+type piece struct {
+	text  string
+	group int
+}
+
+// template reads a replacement text: \1, \g<1>, \g<name> and the usual escapes.
+func (p *pattern) template(text string) ([]piece, error) {
+	var out []piece
+	lit := func(s string) { out = append(out, piece{s, -1}) }
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' || i+1 == len(text) {
+			lit(text[i : i+1])
+			continue
+		}
+		i++
+		switch e := text[i]; {
+		case e == 'g' && i+1 < len(text) && text[i+1] == '<':
+			end := strings.IndexByte(text[i:], '>')
+			if end < 0 {
+				return nil, node.Raise("re.error", "missing >, unterminated name at position %d", i+2)
+			}
+			group, err := p.group(text[i+2 : i+end])
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, piece{group: group})
+			i += end
+		case e >= '1' && e <= '9':
+			end := i + 1
+			if end < len(text) && text[end] >= '0' && text[end] <= '9' {
+				end++
+			}
+			group, err := p.group(text[i:end])
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, piece{group: group})
+			i = end - 1
+		case e == '0':
+			lit("\x00")
+		case strings.IndexByte("abfnrtv", e) >= 0:
+			lit(string("\a\b\f\n\r\t\v"[strings.IndexByte("abfnrtv", e)]))
+		case e == '\\':
+			lit(`\`)
+		case e >= 'a' && e <= 'z' || e >= 'A' && e <= 'Z':
+			return nil, node.Raise("re.error", `bad escape \%c at position %d`, e, i-1)
+		default:
+			lit(text[i-1 : i+1])
+		}
+	}
+	return out, nil
+}
+
+func (p *pattern) group(name string) (int, error) {
+	if n, err := strconv.Atoi(name); err == nil {
+		if n < 0 || n > p.groups {
+			return 0, node.Raise("re.error", "invalid group reference %d", n)
+		}
+		return n, nil
+	}
+	if n, ok := p.names[name]; ok {
+		return n, nil
+	}
+	return 0, node.Raise("IndexError", "unknown group name '%s'", name)
+}

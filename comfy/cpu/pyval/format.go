@@ -1,0 +1,275 @@
+package pyval
+
+import (
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxWidth bounds width and precision of a format spec, so that a short text cannot ask for gigabytes.
+const maxWidth = 1 << 16
+
+// formatSpec is a parsed "[[fill]align][sign][#][0][width][grouping][.precision][type]".
+type formatSpec struct {
+	fill      rune
+	align     byte // 0: by type
+	sign      byte
+	alternate bool
+	zero      bool
+	width     int
+	grouping  byte
+	precision int // -1: not given
+	kind      byte
+}
+
+// Format is format(v, spec) for texts, numbers and booleans.
+func Format(v any, spec string) (string, error) {
+	s, err := parseSpec(spec)
+	if err != nil {
+		return "", err
+	}
+	switch v := v.(type) {
+	case string:
+		return s.text(v)
+	case float64:
+		return s.float(v)
+	case bool:
+		if s.kind == 0 {
+			return s.text(Str(v))
+		}
+		n, _ := Big(v)
+		return s.integer(n)
+	}
+	if n, ok := Big(v); ok {
+		return s.integer(n)
+	}
+	return "", raise("TypeError", "unsupported format string passed to %s.__format__", TypeName(v))
+}
+
+func parseSpec(text string) (formatSpec, error) {
+	s := formatSpec{fill: ' ', precision: -1}
+	bad := func() (formatSpec, error) { return s, raise("ValueError", "Invalid format specifier '%s'", text) }
+	rest := text
+	if r, size := utf8.DecodeRuneInString(rest); size > 0 && len(rest) > size && strings.IndexByte("<>=^", rest[size]) >= 0 {
+		s.fill, s.align, rest = r, rest[size], rest[size+1:]
+	} else if rest != "" && strings.IndexByte("<>=^", rest[0]) >= 0 {
+		s.align, rest = rest[0], rest[1:]
+	}
+	take := func(set string) byte {
+		if rest != "" && strings.IndexByte(set, rest[0]) >= 0 {
+			c := rest[0]
+			rest = rest[1:]
+			return c
+		}
+		return 0
+	}
+	number := func() (int, bool) {
+		end := 0
+		for end < len(rest) && rest[end] >= '0' && rest[end] <= '9' {
+			end++
+		}
+		n, err := strconv.Atoi(rest[:end])
+		rest = rest[end:]
+		return n, err == nil && n <= maxWidth
+	}
+	s.sign = take("+- ")
+	s.alternate = take("#") != 0
+	if s.zero = take("0") != 0; s.zero && s.align == 0 {
+		s.fill, s.align = '0', '='
+	}
+	if rest != "" && rest[0] >= '1' && rest[0] <= '9' {
+		n, ok := number()
+		if !ok {
+			return bad()
+		}
+		s.width = n
+	}
+	s.grouping = take(",_")
+	if take(".") != 0 {
+		n, ok := number()
+		if !ok {
+			return bad()
+		}
+		s.precision = n
+	}
+	if rest != "" {
+		s.kind, rest = rest[0], rest[1:]
+	}
+	if rest != "" {
+		return bad()
+	}
+	return s, nil
+}
+
+func (s formatSpec) unknown(typ string) error {
+	return raise("ValueError", "Unknown format code '%c' for object of type '%s'", s.kind, typ)
+}
+
+func (s formatSpec) text(v string) (string, error) {
+	if s.kind != 0 && s.kind != 's' {
+		return "", s.unknown("str")
+	}
+	if s.align == '=' && !s.zero {
+		return "", raise("ValueError", "'=' alignment not allowed in string format specifier")
+	}
+	if runes := []rune(v); s.precision >= 0 && len(runes) > s.precision {
+		v = string(runes[:s.precision])
+	}
+	if s.align == 0 || s.align == '=' {
+		s.align = '<'
+	}
+	return s.pad("", v), nil
+}
+
+func (s formatSpec) integer(n *big.Int) (string, error) {
+	base, prefix := 10, ""
+	switch s.kind {
+	case 0, 'd', 'n':
+	case 'b':
+		base, prefix = 2, "0b"
+	case 'o':
+		base, prefix = 8, "0o"
+	case 'x':
+		base, prefix = 16, "0x"
+	case 'X':
+		base, prefix = 16, "0X"
+	case 'c':
+		return s.text(string(rune(n.Int64())))
+	case 'e', 'E', 'f', 'F', 'g', 'G', '%':
+		f, err := ToFloat(Int(n))
+		if err != nil {
+			return "", err
+		}
+		return s.float(f)
+	default:
+		return "", s.unknown("int")
+	}
+	if s.precision >= 0 {
+		return "", raise("ValueError", "Precision not allowed in integer format specifier")
+	}
+	digits := new(big.Int).Abs(n).Text(base)
+	if s.kind == 'X' {
+		digits = strings.ToUpper(digits)
+	}
+	if s.grouping != 0 {
+		every := 3
+		if base != 10 {
+			every = 4
+		}
+		digits = group(digits, s.grouping, every)
+	}
+	if !s.alternate {
+		prefix = ""
+	}
+	return s.pad(s.signOf(n.Sign() < 0)+prefix, digits), nil
+}
+
+func (s formatSpec) float(f float64) (string, error) {
+	kind, precision, percent := s.kind, s.precision, ""
+	if precision < 0 && kind != 0 {
+		precision = 6
+	}
+	var digits string
+	abs := math.Abs(f)
+	switch {
+	case math.IsNaN(f) || math.IsInf(f, 0):
+		if digits = FloatRepr(abs); kind >= 'A' && kind <= 'Z' {
+			digits = strings.ToUpper(digits)
+		}
+		if kind == '%' {
+			digits += "%"
+		}
+		return s.pad(s.signOf(math.Signbit(f)), digits), nil
+	case kind == '%':
+		digits, percent = strconv.FormatFloat(abs*100, 'f', precision, 64), "%"
+	case kind == 'f' || kind == 'F':
+		digits = strconv.FormatFloat(abs, 'f', precision, 64)
+	case kind == 'e' || kind == 'E':
+		digits = strconv.FormatFloat(abs, kind, precision, 64)
+	case kind == 'g' || kind == 'G' || kind == 'n':
+		digits = general(abs, precision, kind == 'G', s.alternate)
+	case kind == 0 && precision < 0:
+		digits = FloatRepr(abs)
+	case kind == 0:
+		if digits = general(abs, precision, false, false); !strings.ContainsAny(digits, ".e") {
+			digits += ".0"
+		}
+	default:
+		return "", s.unknown("float")
+	}
+	if s.grouping != 0 {
+		whole, rest := digits, ""
+		if i := strings.IndexAny(digits, ".eE"); i >= 0 {
+			whole, rest = digits[:i], digits[i:]
+		}
+		digits = group(whole, s.grouping, 3) + rest
+	}
+	return s.pad(s.signOf(math.Signbit(f)), digits+percent), nil
+}
+
+// general is the "g" format: exponents as C writes them, no trailing zeros.
+func general(f float64, precision int, upper, keepZeros bool) string {
+	precision = max(precision, 1)
+	exponent := 0
+	if f != 0 {
+		text := strconv.FormatFloat(f, 'e', precision-1, 64)
+		exponent, _ = strconv.Atoi(text[strings.IndexByte(text, 'e')+1:])
+	}
+	var out, tail string
+	if exponent < -4 || exponent >= precision {
+		text := strconv.FormatFloat(f, 'e', precision-1, 64)
+		i := strings.IndexByte(text, 'e')
+		out, tail = text[:i], text[i:]
+	} else {
+		out = strconv.FormatFloat(f, 'f', precision-1-exponent, 64)
+	}
+	if !keepZeros && strings.Contains(out, ".") {
+		out = strings.TrimRight(strings.TrimRight(out, "0"), ".")
+	}
+	if upper {
+		tail = strings.ToUpper(tail)
+	}
+	return out + tail
+}
+
+func (s formatSpec) signOf(negative bool) string {
+	switch {
+	case negative:
+		return "-"
+	case s.sign == '+' || s.sign == ' ':
+		return string(s.sign)
+	}
+	return ""
+}
+
+func group(digits string, mark byte, every int) string {
+	var b strings.Builder
+	for i := range len(digits) {
+		if i > 0 && (len(digits)-i)%every == 0 {
+			b.WriteByte(mark)
+		}
+		b.WriteByte(digits[i])
+	}
+	return b.String()
+}
+
+// pad brings the text to its width. head is sign and prefix, before which or after which padding goes.
+func (s formatSpec) pad(head, body string) string {
+	missing := s.width - utf8.RuneCountInString(head+body)
+	if missing <= 0 {
+		return head + body
+	}
+	fill := func(n int) string { return strings.Repeat(string(s.fill), n) }
+	switch s.align {
+	case '<':
+		return head + body + fill(missing)
+	case '^':
+		return fill(missing/2) + head + body + fill(missing-missing/2)
+	case '=':
+		return head + fill(missing) + body
+	default:
+		return fill(missing) + head + body
+	}
+}
