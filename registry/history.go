@@ -1,0 +1,276 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalbox/signalbox/internal/postgres"
+)
+
+// ErrNoVersion is returned for a version of a tool that was never recorded.
+var ErrNoVersion = errors.New("this version of the tool was never recorded")
+
+// historyLock serializes the machines that record; the number only has to be ours.
+const historyLock = 0x7e615e6
+
+// History keeps in Postgres what changed in the catalogue and every version of every tool (A79).
+// Changes are against what any machine recorded last, so that a restart, or a second machine with the
+// same definitions, is no change.
+type History struct{ pool *pgxpool.Pool }
+
+// NewHistory makes a History on a migrated database.
+func NewHistory(pool *pgxpool.Pool) *History { return &History{pool} }
+
+// Change is one recorded change of the catalogue.
+type Change struct {
+	ID   int64     `json:"id"`
+	At   time.Time `json:"at"`
+	Diff Diff      `json:"diff"`
+}
+
+// Version is one version of a tool and when it was first served.
+type Version struct {
+	Version   string    `json:"version"`
+	FirstSeen time.Time `json:"firstSeen"`
+}
+
+// Hook records each swap; what goes wrong is logged. Give it to Registry.OnSwap.
+func (h *History) Hook(logger *slog.Logger) func(context.Context, Swap) {
+	return func(ctx context.Context, swap Swap) {
+		if _, err := h.Record(ctx, swap.New); err != nil {
+			logger.Error("the change of the catalogue could not be recorded", "error", err)
+		}
+	}
+}
+
+// Record stores how s differs from the catalogue recorded last, with all versions that are new, and
+// gives the difference. Where there is none it stores nothing.
+func (h *History) Record(ctx context.Context, s *Snapshot) (Diff, error) {
+	var diff Diff
+	err := postgres.InTx(ctx, h.pool, func(tx pgx.Tx) (err error) {
+		diff, err = record(ctx, tx, s)
+		return err
+	})
+	if err != nil {
+		return Diff{}, fmt.Errorf("record change of the catalogue: %w", err)
+	}
+	return diff, nil
+}
+
+func record(ctx context.Context, tx pgx.Tx, s *Snapshot) (Diff, error) {
+	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1)`, historyLock); err != nil {
+		return Diff{}, err
+	}
+	before, err := lastRecorded(ctx, tx, s)
+	if err != nil {
+		return Diff{}, err
+	}
+	diff := Compare(before, s)
+	if diff.Empty() {
+		return diff, nil
+	}
+	if err := storeVersions(ctx, tx, s, diff); err != nil {
+		return Diff{}, err
+	}
+	return diff, storeChange(ctx, tx, s, diff)
+}
+
+// lastRecorded rebuilds the catalogue that was recorded last. Definitions are read only for tools
+// that are not in s as they were.
+func lastRecorded(ctx context.Context, tx pgx.Tx, s *Snapshot) (*Snapshot, error) {
+	rows, err := tx.Query(ctx, `SELECT tool_id, version, coalesce(status, 'null') FROM registry_current`)
+	if err != nil {
+		return nil, err
+	}
+	var tools []Tool
+	var changed []string
+	statuses := make(map[string]*Status)
+	var id, version string
+	var status json.RawMessage
+	_, err = pgx.ForEachRow(rows, []any{&id, &version, &status}, func() error {
+		var was *Status
+		if err := json.Unmarshal(status, &was); err != nil {
+			return err
+		}
+		if now, ok := s.ByID(id); ok && now.Version == version {
+			t := *now
+			t.Status = was
+			tools = append(tools, t)
+			return nil
+		}
+		changed = append(changed, id)
+		statuses[id] = was
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	older, err := currentDefinitions(ctx, tx, changed)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range older {
+		t.Status = statuses[t.ToolID]
+		tools = append(tools, t)
+	}
+	return NewSnapshot(tools, s.Time()), nil
+}
+
+func currentDefinitions(ctx context.Context, tx pgx.Tx, ids []string) ([]Tool, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := tx.Query(ctx, `
+		SELECT v.definition FROM registry_current c
+		JOIN registry_tool_versions v USING (tool_id, version)
+		WHERE c.tool_id = ANY($1)`, ids)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, scanTool)
+}
+
+func scanTool(row pgx.CollectableRow) (Tool, error) {
+	var definition json.RawMessage
+	if err := row.Scan(&definition); err != nil {
+		return Tool{}, err
+	}
+	return DecodeTool(definition)
+}
+
+func storeVersions(ctx context.Context, tx pgx.Tx, s *Snapshot, diff Diff) error {
+	var ids, versions, definitions []string
+	for _, id := range diff.served() {
+		t, _ := s.ByID(id)
+		bare := *t
+		bare.Status = nil // the status is of the moment, not of the version
+		definition, err := Encode(bare)
+		if err != nil {
+			return err
+		}
+		ids, versions, definitions = append(ids, id), append(versions, t.Version), append(definitions, string(definition))
+	}
+	_, err := tx.Exec(ctx, `
+		INSERT INTO registry_tool_versions (tool_id, version, definition, first_seen_at)
+		SELECT id, version, definition::json, $4
+		FROM unnest($1::text[], $2::text[], $3::text[]) AS new (id, version, definition)
+		ON CONFLICT (tool_id, version) DO NOTHING`, ids, versions, definitions, s.Time())
+	return err
+}
+
+// served lists the tools that are new or changed.
+func (d Diff) served() []string {
+	var ids []string
+	for _, t := range d.Added {
+		ids = append(ids, t.ToolID)
+	}
+	for _, t := range d.Changed {
+		ids = append(ids, t.ToolID)
+	}
+	return ids
+}
+
+func storeChange(ctx context.Context, tx pgx.Tx, s *Snapshot, diff Diff) error {
+	var removed, versions, statuses []string
+	for _, t := range diff.Removed {
+		removed = append(removed, t.ToolID)
+	}
+	served := diff.served()
+	for _, id := range served {
+		t, _ := s.ByID(id)
+		status, err := marshalPlain(t.Status)
+		if err != nil {
+			return err
+		}
+		versions, statuses = append(versions, t.Version), append(statuses, string(status))
+	}
+	if _, err := tx.Exec(ctx, `DELETE FROM registry_current WHERE tool_id = ANY($1)`, removed); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, `
+		INSERT INTO registry_current (tool_id, version, status)
+		SELECT id, version, nullif(status, 'null')::json
+		FROM unnest($1::text[], $2::text[], $3::text[]) AS new (id, version, status)
+		ON CONFLICT (tool_id) DO UPDATE SET version = excluded.version, status = excluded.status`, served, versions, statuses)
+	if err != nil {
+		return err
+	}
+	text, err := marshalPlain(diff)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO registry_changes (changed_at, tool_ids, diff) VALUES ($1, $2, $3)`,
+		s.Time(), append(served, removed...), text)
+	return err
+}
+
+// ChangesQuery narrows Changes. The zero value asks for the newest 50.
+type ChangesQuery struct {
+	ToolID string // only changes that concern this tool, whole as they were
+	Before int64  // only changes with a smaller id: to turn pages
+	Limit  int    // zero means 50, at most 500
+}
+
+// Changes lists what changed, newest first.
+func (h *History) Changes(ctx context.Context, q ChangesQuery) ([]Change, error) {
+	if q.Limit <= 0 {
+		q.Limit = 50
+	}
+	rows, err := h.pool.Query(ctx, `
+		SELECT id, changed_at, diff FROM registry_changes
+		WHERE ($1 = '' OR tool_ids @> ARRAY[$1]) AND ($2 = 0 OR id < $2)
+		ORDER BY id DESC LIMIT $3`, q.ToolID, q.Before, min(q.Limit, 500))
+	if err != nil {
+		return nil, fmt.Errorf("list changes of the catalogue: %w", err)
+	}
+	changes, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c Change, err error) {
+		var diff json.RawMessage
+		if err = row.Scan(&c.ID, &c.At, &diff); err == nil {
+			err = json.Unmarshal(diff, &c.Diff)
+		}
+		return c, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list changes of the catalogue: %w", err)
+	}
+	return changes, nil
+}
+
+// Tool gives a tool as it was in a version, without a status: that is of the moment. A version that
+// was never recorded is ErrNoVersion.
+func (h *History) Tool(ctx context.Context, toolID, version string) (Tool, error) {
+	rows, err := h.pool.Query(ctx, `SELECT definition FROM registry_tool_versions WHERE tool_id = $1 AND version = $2`, toolID, version)
+	if err != nil {
+		return Tool{}, fmt.Errorf("read version %s of tool %q: %w", version, toolID, err)
+	}
+	t, err := pgx.CollectExactlyOneRow(rows, scanTool)
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = ErrNoVersion
+	}
+	if err != nil {
+		return Tool{}, fmt.Errorf("read version %s of tool %q: %w", version, toolID, err)
+	}
+	return t, nil
+}
+
+// Versions lists the versions of a tool, newest first.
+func (h *History) Versions(ctx context.Context, toolID string) ([]Version, error) {
+	rows, err := h.pool.Query(ctx, `
+		SELECT version, first_seen_at FROM registry_tool_versions
+		WHERE tool_id = $1 ORDER BY first_seen_at DESC, version`, toolID)
+	if err != nil {
+		return nil, fmt.Errorf("list versions of tool %q: %w", toolID, err)
+	}
+	versions, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Version])
+	if err != nil {
+		return nil, fmt.Errorf("list versions of tool %q: %w", toolID, err)
+	}
+	return versions, nil
+}

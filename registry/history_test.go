@@ -1,0 +1,128 @@
+package registry_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
+	"github.com/signalbox/signalbox/registry"
+)
+
+func TestHistory(t *testing.T) {
+	t.Parallel()
+	record := func(t *testing.T, h *registry.History, at time.Time, tools ...registry.Tool) []string {
+		t.Helper()
+		diff, err := h.Record(t.Context(), registry.NewSnapshot(tools, at))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return diff.Lines()
+	}
+	changes := func(t *testing.T, h *registry.History, q registry.ChangesQuery) []registry.Change {
+		t.Helper()
+		found, err := h.Changes(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+
+	t.Run("A79 a list of changes is kept, newest first, and a restart is none", func(t *testing.T) {
+		t.Parallel()
+		pool := postgrestest.New(t)
+		h := registry.NewHistory(pool)
+		dearer := mustDecode(t, flux)
+		dearer.CostingModel.Rate = "0.0005"
+		record(t, h, noon, mustDecode(t, flux), simple("b"))
+		record(t, h, noon.Add(time.Hour), dearer, simple("b"))
+		if lines := record(t, registry.NewHistory(pool), noon.Add(2*time.Hour), dearer, simple("b")); len(lines) != 0 {
+			t.Errorf("a restart is a change: %q", lines)
+		}
+		record(t, h, noon.Add(3*time.Hour), dearer)
+		got := changes(t, h, registry.ChangesQuery{})
+		if len(got) != 3 || got[0].Diff.Lines()[0] != "removed b (Tool b)" || !got[1].At.Equal(noon.Add(time.Hour)) ||
+			!slices.Equal(got[1].Diff.Lines(), []string{"fluxgeneral: price up", "fluxgeneral: costingModel.rate: 0.000337 -> 0.0005"}) || len(got[2].Diff.Added) != 2 {
+			t.Errorf("got %+v", got)
+		}
+		if of := changes(t, h, registry.ChangesQuery{ToolID: "fluxgeneral"}); len(of) != 2 {
+			t.Errorf("of one tool: %+v", of)
+		}
+		if page := changes(t, h, registry.ChangesQuery{Before: got[0].ID, Limit: 1}); len(page) != 1 || page[0].ID != got[1].ID {
+			t.Errorf("second page: %+v", page)
+		}
+	})
+	t.Run("A79 an old run can show the version it used", func(t *testing.T) {
+		t.Parallel()
+		h := registry.NewHistory(postgrestest.New(t))
+		old := mustDecode(t, flux)
+		old.Status = nil
+		if err := old.Seal(); err != nil {
+			t.Fatal(err)
+		}
+		now := old.Clone()
+		now.InputSchema = now.InputSchema[:1]
+		now.Version = ""
+		record(t, h, noon, old)
+		record(t, h, noon.Add(time.Hour), now)
+		record(t, h, noon.Add(2*time.Hour))
+		got, err := h.Tool(t.Context(), "fluxgeneral", old.Version)
+		if err != nil || mustEncode(t, got) != mustEncode(t, old) {
+			t.Errorf("got %s, %v", mustEncode(t, got), err)
+		}
+		versions, err := h.Versions(t.Context(), "fluxgeneral")
+		if err != nil || len(versions) != 2 || versions[1].Version != old.Version || !versions[1].FirstSeen.Equal(noon) {
+			t.Errorf("got %+v, %v", versions, err)
+		}
+		if _, err := h.Tool(t.Context(), "fluxgeneral", "000000000000"); !errors.Is(err, registry.ErrNoVersion) {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("A80 a change of the status alone is kept, under the same version", func(t *testing.T) {
+		t.Parallel()
+		h := registry.NewHistory(postgrestest.New(t))
+		down := simple("a")
+		down.Status = &registry.Status{State: registry.StateUnavailable, Reason: "no GPU"}
+		record(t, h, noon, simple("a"))
+		if lines := record(t, h, noon, down); len(lines) != 1 {
+			t.Errorf("got %q", lines)
+		}
+		if lines := record(t, h, noon, down); len(lines) != 0 {
+			t.Errorf("again: %q", lines)
+		}
+		if lines := record(t, h, noon, simple("a")); len(lines) != 1 {
+			t.Errorf("back: %q", lines)
+		}
+	})
+	t.Run("A79 several machines record a change once", func(t *testing.T) {
+		t.Parallel()
+		pool := postgrestest.New(t)
+		var machines sync.WaitGroup
+		for range 5 {
+			machines.Go(func() {
+				s := registry.NewSnapshot([]registry.Tool{simple("a"), simple("b")}, noon)
+				if _, err := registry.NewHistory(pool).Record(context.Background(), s); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		machines.Wait()
+		if got := changes(t, registry.NewHistory(pool), registry.ChangesQuery{}); len(got) != 1 {
+			t.Errorf("recorded %d times", len(got))
+		}
+	})
+	t.Run("A79 each swap is recorded", func(t *testing.T) {
+		t.Parallel()
+		h := registry.NewHistory(postgrestest.New(t))
+		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{fixed("l", simple("a"))}})
+		r.OnSwap(h.Hook(slog.New(slog.DiscardHandler)))
+		mustReload(t, r)
+		if got := changes(t, h, registry.ChangesQuery{}); len(got) != 1 {
+			t.Errorf("got %+v", got)
+		}
+	})
+}
