@@ -4,6 +4,7 @@ package chattest
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -106,6 +107,16 @@ type Notice struct {
 	MessageID string
 	Kind      string // sent, edited, deleted
 	At        time.Time
+}
+
+// contains reports whether all parts are in the text.
+func (s Seen) contains(parts ...string) bool {
+	for _, p := range parts {
+		if !strings.Contains(s.Text, p) {
+			return false
+		}
+	}
+	return true
 }
 
 // Has reports whether a button with this label is under the message.

@@ -1,0 +1,271 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// maxChoiceButtons is how many choices a question shows as buttons; the others can be typed.
+const maxChoiceButtons = 16
+
+// ask asks for the first of a draft's missing inputs and keeps the draft until the answer comes.
+func (t *turn) ask(ctx context.Context, d draft, tool *registry.Tool, missing []registry.InputField) error {
+	f := missing[0]
+	notes := t.notes(d.Notes)
+	d.Notes = nil // said once
+	p := prompt{
+		ID: newID(), Platform: t.in.platform, Chat: t.in.Chat.Chat, AccountID: t.account.ID,
+		State: promptState{Field: f.Name, Draft: &d},
+	}
+	buttons := t.keyboard(keyboardState{Prompt: p.ID, Tool: d.Tool, Values: shownChoices(f)})
+	m := t.answering(join("\n\n", notes, t.question(tool, f)))
+	t.askFor(&m, f, buttons)
+	if len(m.Buttons) > 0 {
+		if err := t.keyboards.save(ctx, buttons); err != nil {
+			return err
+		}
+	}
+	asked, err := t.post(ctx, m)
+	if err != nil {
+		return fmt.Errorf("ask for %s: %w", f.Name, err)
+	}
+	p.MessageID, p.State.Asked = asked.ID, asked
+	return t.prompts.open(ctx, p, t.cfg.AnswerWait)
+}
+
+// askFor adds choices and Cancel to a question, or opens the reply field where the answer must be a reply:
+// in groups, where bots may see nothing else. There /cancel takes the place of the button on platforms
+// that can't show both.
+func (t *turn) askFor(m *Message, f registry.InputField, buttons keyboard) {
+	choices := t.choiceRows(f, buttons)
+	if t.in.Chat.Kind != ChatPrivate {
+		m.ReplyTo = t.in.Message
+		if t.in.Kind == KindPress {
+			m.ReplyTo = MessageRef{}
+		}
+		if t.caps.ForceReply && len(choices) == 0 {
+			m.Ask = &Ask{Placeholder: brief(f.Label(), 64), Person: t.in.From.ExternalID}
+		}
+	}
+	if m.Ask != nil && !t.caps.AskButtons {
+		m.Text = lines(m.Text, t.say("ask.cancelCommand"))
+		return
+	}
+	m.Buttons = append(choices, []Button{{Label: t.line("button.cancel"), Data: buttons.data("no")}})
+}
+
+// question asks for an input: what it is, what is allowed, an example.
+func (t *turn) question(tool *registry.Tool, f registry.InputField) Text {
+	text := t.say("ask.input", "tool", tool.DisplayName, "input", f.Label())
+	if f.Description != "" {
+		text = lines(text, Plain(brief(f.Description, 300)))
+	}
+	text = lines(text, t.say(wantedKey(f), "range", rangeOf(f)))
+	if example := exampleOf(f); example != "" && len(f.Choices) == 0 && f.Type != registry.TypeBoolean {
+		text = lines(text, t.say("ask.example", "example", brief(example, 200)))
+	}
+	return text
+}
+
+// exampleOf gives a value that an input takes, or "".
+func exampleOf(f registry.InputField) string {
+	switch {
+	case f.Type.IsMedia():
+		return ""
+	case len(f.Choices) > 0:
+		return f.Choices[0].Text()
+	case f.Type == registry.TypeBoolean:
+		return "yes"
+	}
+	if shown := showValue(f, f.Default); shown != "" && len(shown) <= 120 {
+		return shown
+	}
+	switch {
+	case f.Type == registry.TypeNumber && f.Min != "":
+		return f.Min.String()
+	case f.Type == registry.TypeNumber && f.Max != "":
+		return f.Max.String()
+	case f.Type == registry.TypeNumber:
+		return "1"
+	}
+	return "a red bicycle in the rain"
+}
+
+// rangeOf says which numbers an input takes: " from 1 to 50", " of at least 1", or "".
+func rangeOf(f registry.InputField) string {
+	switch {
+	case f.Min != "" && f.Max != "":
+		return " " + f.Min.String() + "–" + f.Max.String()
+	case f.Min != "":
+		return " ≥ " + f.Min.String()
+	case f.Max != "":
+		return " ≤ " + f.Max.String()
+	}
+	return ""
+}
+
+// shownChoices are the values of a question's buttons, by number.
+func shownChoices(f registry.InputField) []any {
+	if f.Type == registry.TypeBoolean {
+		return []any{true, false}
+	}
+	var values []any
+	for _, c := range f.Choices[:min(len(f.Choices), maxChoiceButtons)] {
+		values = append(values, c.Value)
+	}
+	return values
+}
+
+func (t *turn) choiceRows(f registry.InputField, buttons keyboard) [][]Button {
+	var all []Button
+	for i, value := range shownChoices(f) {
+		all = append(all, Button{Label: t.valueLabel(f, value), Data: buttons.data("c" + strconv.Itoa(i))})
+	}
+	return rowsOf(all, 2)
+}
+
+// rowsOf puts buttons into rows of n.
+func rowsOf(all []Button, n int) [][]Button {
+	var rows [][]Button
+	for len(all) > 0 {
+		k := min(n, len(all))
+		rows, all = append(rows, all[:k:k]), all[k:]
+	}
+	return rows
+}
+
+// answerPrompt takes a message as the answer to an open question, if it is one.
+func (t *turn) answerPrompt(ctx context.Context) (bool, error) {
+	p, err := t.prompts.pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
+	if errors.Is(err, errNoPrompt) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if t.in.Chat.Kind != ChatPrivate && (t.in.ReplyTo == nil || t.in.ReplyTo.Ref.ID != p.MessageID) {
+		return false, nil // not said to us
+	}
+	if p.State.View != nil {
+		return true, t.settingAnswered(ctx, p)
+	}
+	if p.State.Draft == nil {
+		return false, nil
+	}
+	return true, t.inputAnswered(ctx, p, *p.State.Draft)
+}
+
+// inputAnswered puts an answer into the draft it was asked for and goes on. The question stays open when
+// the answer does not fit.
+func (t *turn) inputAnswered(ctx context.Context, p prompt, d draft) error {
+	tool, ok := t.cfg.Tools.Snapshot().ByID(d.Tool)
+	if !ok {
+		return t.tell(ctx, "tool.gone")
+	}
+	f, ok := tool.InputSchema.Get(p.State.Field)
+	if !ok {
+		return t.proceed(ctx, d) // the tool has changed meanwhile
+	}
+	t.sign(ctx, ActivityTyping)
+	hint, err := t.answerValue(ctx, &d, tool, f)
+	if hint != nil || err != nil {
+		return t.hintOr(ctx, hint, err)
+	}
+	return t.answered(ctx, p, d)
+}
+
+// answered goes on with a draft whose question was answered.
+func (t *turn) answered(ctx context.Context, p prompt, d draft) error {
+	if !p.State.Asked.IsZero() {
+		if err := t.EditButtons(ctx, p.State.Asked, nil); err != nil && !errors.Is(err, ErrGone) {
+			t.log.DebugContext(ctx, "the buttons of an answered question stay", "error", err)
+		}
+	}
+	if err := t.proceed(ctx, d); err != nil {
+		return err
+	}
+	_, err := t.prompts.close(ctx, p.ID)
+	return err
+}
+
+// answerValue reads the answer: files for inputs that take files, text for others. A hint says what was
+// wanted instead.
+func (t *turn) answerValue(ctx context.Context, d *draft, tool *registry.Tool, f registry.InputField) (hint Text, err error) {
+	if f.Type.IsMedia() {
+		return t.answerFiles(ctx, d, tool, f)
+	}
+	text := strings.TrimSpace(t.in.Text)
+	if text == "" {
+		return t.wrongKind(f), nil
+	}
+	value, bad := registry.ParseText(f, text)
+	if bad != nil {
+		return lines(Plain(sentence(bad.Message)), t.say("ask.again")), nil
+	}
+	d.set(runs.FromAnswer, f.Name, value)
+	return nil, nil
+}
+
+func (t *turn) answerFiles(ctx context.Context, d *draft, tool *registry.Tool, f registry.InputField) (hint Text, err error) {
+	files := t.in.Attachments
+	if len(files) == 0 && registry.IsMediaRef(strings.TrimSpace(t.in.Text)) && !strings.HasPrefix(t.in.Text, "asset:") {
+		d.set(runs.FromAnswer, f.Name, strings.TrimSpace(t.in.Text))
+		return nil, nil
+	}
+	only := registry.InputSchema{f}
+	mine, rest := assignFiles(only, files, nil)
+	if len(mine[f.Name]) == 0 {
+		return t.wrongKind(f), nil
+	}
+	if err := t.take(ctx, d, runs.FromAnswer, f, mine[f.Name]); err != nil {
+		return nil, err
+	}
+	if len(rest) > 0 {
+		if err := t.takeAll(ctx, d, runs.FromAnswer, tool, rest); err != nil {
+			return nil, err
+		}
+	}
+	if free, ok := textInput(tool.InputSchema); ok && t.in.Text != "" && !d.has(free.Name) {
+		d.set(runs.FromAnswer, free.Name, t.in.Text)
+	}
+	return nil, nil
+}
+
+func (t *turn) wrongKind(f registry.InputField) Text {
+	return lines(t.say("ask.wrongKind", "input", f.Label()), t.say(wantedKey(f), "range", rangeOf(f)))
+}
+
+// pressChoice answers a question by one of its buttons.
+func (t *turn) pressChoice(ctx context.Context, k keyboard, n int) error {
+	p, err := t.prompts.pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
+	if errors.Is(err, errNoPrompt) || err == nil && (p.ID != k.state.Prompt || n >= len(k.state.Values)) {
+		return t.alert(ctx, "press.over")
+	}
+	if err != nil {
+		return err
+	}
+	if err := t.acknowledge(ctx); err != nil {
+		return err
+	}
+	d := *p.State.Draft
+	d.set(runs.FromAnswer, p.State.Field, k.state.Values[n])
+	return t.answered(ctx, p, d)
+}
+
+// pressCancelPrompt ends a question.
+func (t *turn) pressCancelPrompt(ctx context.Context, k keyboard) error {
+	if err := t.acknowledge(ctx); err != nil {
+		return err
+	}
+	if _, err := t.prompts.close(ctx, k.state.Prompt); err != nil {
+		return err
+	}
+	_, err := t.change(ctx, t.in.Message, Message{To: t.in.Chat.Place, Text: t.say("ask.canceled")})
+	return err
+}

@@ -1,0 +1,94 @@
+package chat
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// TestEveryTextExists reads the keys out of this package's source: what is said must be in the catalogue,
+// and what is in the catalogue must be said.
+func TestEveryTextExists(t *testing.T) {
+	t.Parallel()
+	c, err := loadCatalogue(textFiles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := saidKeys(t)
+	for key := range said {
+		if _, ok := c[fallbackLanguage][key]; !ok {
+			t.Errorf("the text %q is missing in texts/en.json", key)
+		}
+	}
+	for key := range c[fallbackLanguage] {
+		if !said[key] {
+			t.Errorf("the text %q is never said", key)
+		}
+	}
+}
+
+func saidKeys(t *testing.T) map[string]bool {
+	t.Helper()
+	said := map[string]bool{}
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	literal := regexp.MustCompile(`"([a-z]+\.[a-zA-Z]+(?:\.many)?)"`)
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range literal.FindAllStringSubmatch(string(source), -1) {
+			said[m[1]] = true
+		}
+	}
+	for _, name := range []string{"photo.jpg", "video.mp", "voice.ogg", "audio.mp", "sticker.webp", "result.txt", "command.NAME"} {
+		delete(said, name)
+	}
+	for _, c := range houseCommands() {
+		said["command."+c.name] = true
+	}
+	for _, s := range []runs.Status{
+		runs.StatusAwaitingConfirmation, runs.StatusQueued, runs.StatusSubmitted, runs.StatusRunning,
+		runs.StatusSucceeded, runs.StatusFailed, runs.StatusCanceled, runs.StatusTimedOut,
+	} {
+		said["run."+string(s)] = true
+	}
+	for _, s := range []runs.Source{
+		runs.FromArgument, runs.FromAttachment, runs.FromReply, runs.FromAnswer, runs.FromPreset,
+		runs.FromPreference, runs.FromChat, runs.FromDefault, runs.FromRandom,
+	} {
+		said["source."+string(s)] = true
+	}
+	for _, u := range []registry.CostUnit{registry.UnitSecond, registry.UnitToken, registry.UnitRequest} {
+		said["unit."+string(u)] = true
+	}
+	for _, f := range []registry.InputType{registry.TypeImage, registry.TypeVideo, registry.TypeAudio, registry.TypeFile} {
+		said[wantedKey(registry.InputField{Type: f})] = true
+		said[wantedKey(registry.InputField{Type: f, Multiple: true})] = true
+	}
+	said["nothing.charged"] = true
+	return said
+}
+
+func TestVoiceFallsBackToEnglish(t *testing.T) {
+	t.Parallel()
+	c := catalogue{"en": {"a": "one", "b": "two"}, "de": {"a": "eins"}}
+	v := c.voice("de-AT")
+	if got := v.line("a") + " " + v.line("b") + " " + v.line("c"); got != "eins two c" {
+		t.Errorf("got %q, want %q", got, "eins two c")
+	}
+	if langs := c.languages(); len(langs) != 1 || langs[0] != "de" {
+		t.Errorf("languages besides English: %v", langs)
+	}
+}

@@ -1,0 +1,8 @@
+package chattest
+
+import "testing"
+
+func TestFake(t *testing.T) {
+	t.Parallel()
+	Suite(t, func(t testing.TB) Harness { return NewFake(t) })
+}

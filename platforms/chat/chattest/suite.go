@@ -1,0 +1,858 @@
+package chattest
+
+import (
+	"fmt"
+	"image/color"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/registrytest"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// Anna and Ben are the people of the suite.
+func people() (anna, ben Person) {
+	return Person{ID: "1001", Name: "Anna", Language: "en"}, Person{ID: "1002", Name: "Ben", Language: "en"}
+}
+
+// Suite proves that an adapter lets people use the house as they should be able to, whatever the platform.
+// newHarness makes a platform of its own for each test.
+func Suite(t *testing.T, newHarness func(t testing.TB) Harness) {
+	for name, test := range map[string]func(*scene){
+		"A8 a command starts its tool and the result takes the place of the status message":  commandToPicture,
+		"A44 slash, case and @botname do not matter":                                         commandInAnyCase,
+		"A62 options beat settings, settings beat defaults":                                  precedence,
+		"a slip in an option is named, and nothing runs":                                     optionSlip,
+		"a value out of range is refused before any provider call":                           outOfRange,
+		"A37 a file with the command as caption":                                             captionCommand,
+		"A37 a tool that reads no captions says so and does not run":                         captionIgnored,
+		"A38 a command in reply to a file uses the file":                                     replyCommand,
+		"A38 a tool that takes no replies does not use the file":                             replyIgnored,
+		"an album fills an input for several":                                                albumToMany,
+		"an album fills several inputs in order":                                             albumInOrder,
+		"A36 an image tool asks for its picture, and text gets a hint":                       asksForPicture,
+		"A19 missing text is asked for once, with an example and Cancel":                     asksForText,
+		"Cancel ends a question":                                                             cancelQuestion,
+		"a question survives a restart":                                                      questionSurvivesRestart,
+		"in groups a question is answered by reply":                                          groupQuestion,
+		"A50 A59 settings show every input and keep what is set":                             settingsRoundTrip,
+		"A22 the basic view hides advanced inputs, which keep their values":                  settingsAdvanced,
+		"A58 settings are a person's own and survive a restart":                              settingsOwn,
+		"progress is shown with the real percentage and the place in the queue":              progress,
+		"Cancel stops a run, and nothing is charged":                                         cancelRun,
+		"several pictures are an album with the buttons below":                               pictureAlbum,
+		"a text result takes the place of the status message":                                textResult,
+		"a long text comes as a file":                                                        longText,
+		"a transparent picture comes as a file":                                              transparentPicture,
+		"a failure tells what happened and that nothing was charged, and can be tried again": failure,
+		"a refusal of the content is polite and free":                                        refused,
+		"credit that does not suffice is told before anything runs":                          insufficient,
+		"a tool that wants confirmation waits for it":                                        confirmation,
+		"a double press acts once":                                                           doublePress,
+		"only the requester may press":                                                       strangerPress,
+		"a button nobody knows answers that it is too old":                                   foreignButton,
+		"Vary draws a new seed, Again keeps what was given":                                  varyAndAgain,
+		"Original file sends the file itself":                                                originalFile,
+		"Delete removes the result":                                                          deleteResult,
+		"buttons work after a restart":                                                       buttonsAfterRestart,
+		"a run goes on over a restart and is shown once":                                     restartDuringRun,
+		"a repeated update starts nothing":                                                   repeatedUpdate,
+		"rate limits delay and lose nothing":                                                 rateLimit,
+		"what a blocked person missed is offered when they are back":                         blocked,
+		"a deleted status message does not lose the result":                                  statusDeleted,
+		"answers stay in their topic":                                                        topic,
+		"an unknown command is answered with the nearest":                                    unknownCommand,
+		"in groups the bot is silent unless addressed":                                       silentInGroups,
+		"A80 a deprecated tool runs with a notice, an unavailable one is refused":            lifeStates,
+		"A56 help shows a tool's description within the platform's limit":                    help,
+		"A47 the command list equals the registry after each reload":                         commandLists,
+		"start greets with examples, and a deep link leads to its tool":                      start,
+		"run finds tools by words":                                                           runSearch,
+		"why tells where each value came from":                                               why,
+		"history shows runs again, balance what is left":                                     historyAndBalance,
+		"cancel lists what is under way":                                                     cancelList,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHarness(t)
+			s := &scene{World: NewWorld(t, h, Tools()...), t: t}
+			s.anna, s.ben = people()
+			s.room = h.Private(s.anna)
+			test(s)
+		})
+	}
+}
+
+// scene is one test of the suite: Anna in her private chat with the bot.
+type scene struct {
+	*World
+	t         *testing.T
+	anna, ben Person
+	room      Room
+}
+
+// say sends a text of Anna's to her private chat.
+func (s *scene) say(text string) string { return s.sayIn(s.room, text) }
+
+func (s *scene) sayIn(in Room, text string) string {
+	s.t.Helper()
+	return s.Harness.Post(s.t, Post{From: s.anna, In: in, Text: text})
+}
+
+func (s *scene) send(p Post) string {
+	s.t.Helper()
+	p.From, p.In = s.anna, s.room
+	return s.Harness.Post(s.t, p)
+}
+
+// press presses a button as Anna.
+func (s *scene) press(m Seen, label string) chat.PressAnswer {
+	s.t.Helper()
+	return s.Harness.Press(s.t, s.anna, s.room, m.ID, label)
+}
+
+// input checks a value that reached the provider.
+func (s *scene) input(c registry.Call, name, want string) {
+	s.t.Helper()
+	if got := fmt.Sprint(c.Inputs[name]); got != want {
+		s.t.Errorf("input %s is %q, want %q", name, got, want)
+	}
+}
+
+// painted runs the painter to its end and gives the result's message.
+func (s *scene) painted() Seen {
+	s.t.Helper()
+	n := s.CountRuns()
+	s.say("/painter a red bicycle")
+	s.Succeed(s.Call(n), PictureOutput("picture"))
+	m := s.AwaitMedia(s.room, "a red bicycle")
+	s.Idle()
+	return m
+}
+
+func (s *scene) noRun() {
+	s.t.Helper()
+	s.Handled()
+	if n := s.CountRuns(); n != 0 {
+		s.t.Errorf("%d runs were started, want none", n)
+	}
+}
+
+// labelled waits for a message with this button.
+func (s *scene) labelled(label string, parts ...string) Seen {
+	s.t.Helper()
+	return s.Await(s.room, fmt.Sprintf("button %q with %q", label, parts), func(m Seen) bool { return m.Has(label) && m.contains(parts...) })
+}
+
+func picture(c color.NRGBA) File {
+	return File{Kind: chat.KindPhoto, Name: "photo.png", MIMEType: "image/png", Data: Picture(12, 12, c), Width: 12, Height: 12}
+}
+
+func red() File   { return picture(color.NRGBA{R: 255, A: 255}) }
+func green() File { return picture(color.NRGBA{G: 255, A: 255}) }
+
+// refOf gives the reference under which a file is stored.
+func (s *scene) refOf(f File) string {
+	s.t.Helper()
+	ref, _, err := s.Files.Put(s.t.Context(), strings.NewReader(string(f.Data)), f.Name)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return ref
+}
+
+func commandToPicture(s *scene) {
+	s.say("/painter a red bicycle steps=7")
+	c := s.Call(0)
+	status := s.labelled("Cancel", "Painter", "$0.0042")
+	s.input(c, "prompt", "a red bicycle")
+	s.input(c, "steps", "7")
+	s.input(c, "style", "oil")
+	s.Succeed(c, PictureOutput("picture"))
+	m := s.AwaitMedia(s.room, "Painter", "a red bicycle", "steps 7", "$0.0042")
+	if m.Media.Kind != chat.KindPhoto {
+		s.t.Errorf("the picture came as %s", m.Media.Kind)
+	}
+	if m.ID != status.ID {
+		s.t.Errorf("the result is message %s, the status message was %s", m.ID, status.ID)
+	}
+	for _, label := range []string{"Again", "Vary", "Settings", "Original file", "Delete"} {
+		if !m.Has(label) {
+			s.t.Errorf("there is no button %q: %v", label, m.Buttons)
+		}
+	}
+	s.Idle()
+	if list := s.Harness.Messages(s.t, s.room); len(list) != 1 {
+		s.t.Errorf("one message was to be there:\n%s", render(list))
+	}
+}
+
+func commandInAnyCase(s *scene) {
+	s.say("/PAINTER a cat")
+	s.input(s.Call(0), "prompt", "a cat")
+}
+
+func precedence(s *scene) {
+	m := s.settings("painter")
+	s.press(m, "style")
+	m = s.labelled("Ink")
+	s.press(m, "Ink")
+	s.labelled("✓ Ink")
+	s.say("/painter a cat")
+	first := s.Call(0)
+	s.input(first, "style", "ink")
+	s.input(first, "steps", "20")
+	s.say("/painter a cat style=chalk")
+	s.input(s.Call(1), "style", "chalk")
+}
+
+func optionSlip(s *scene) {
+	s.say("/painter a cat stpes=5")
+	s.AwaitText(s.room, "stpes", "steps", "Nothing was charged")
+	s.noRun()
+}
+
+func outOfRange(s *scene) {
+	s.say("/painter a cat steps=500")
+	s.AwaitText(s.room, "50", "Nothing was charged")
+	s.noRun()
+}
+
+func captionCommand(s *scene) {
+	s.send(Post{Text: "/enlarge", Files: []File{red()}})
+	c := s.Call(0)
+	s.input(c, "image", s.refOf(red()))
+	if from := s.LastRun().Sources["image"]; from != runs.FromAttachment {
+		s.t.Errorf("the picture came from %q", from)
+	}
+}
+
+func captionIgnored(s *scene) {
+	s.send(Post{Text: "/nocaption", Files: []File{red()}})
+	s.AwaitText(s.room, "No Caption", "caption", "reply")
+	s.noRun()
+}
+
+func replyCommand(s *scene) {
+	id := s.send(Post{Files: []File{red()}})
+	s.send(Post{Text: "/nocaption", ReplyTo: id})
+	s.input(s.Call(0), "image", s.refOf(red()))
+	if from := s.LastRun().Sources["image"]; from != runs.FromReply {
+		s.t.Errorf("the picture came from %q", from)
+	}
+}
+
+func replyIgnored(s *scene) {
+	id := s.send(Post{Files: []File{red()}})
+	s.send(Post{Text: "/noreply", ReplyTo: id})
+	s.AwaitText(s.room, "No Reply", "replied to", "picture")
+	s.noRun()
+}
+
+func albumToMany(s *scene) {
+	s.send(Post{Text: "/collage", Files: []File{red(), green()}})
+	c := s.Call(0)
+	s.input(c, "images", fmt.Sprint([]any{s.refOf(red()), s.refOf(green())}))
+}
+
+func albumInOrder(s *scene) {
+	s.send(Post{Text: "/blend", Files: []File{green(), red()}})
+	c := s.Call(0)
+	s.input(c, "first", s.refOf(green()))
+	s.input(c, "second", s.refOf(red()))
+}
+
+func asksForPicture(s *scene) {
+	s.say("/enlarge")
+	s.labelled("Cancel", "Enlarge", "picture")
+	s.say("a red bicycle")
+	s.AwaitText(s.room, "does not fit", "picture")
+	s.noRun()
+	s.send(Post{Files: []File{red()}})
+	s.input(s.Call(0), "image", s.refOf(red()))
+	if from := s.LastRun().Sources["image"]; from != runs.FromAnswer {
+		s.t.Errorf("the picture came from %q", from)
+	}
+}
+
+func asksForText(s *scene) {
+	s.say("/painter steps=9")
+	asked := s.labelled("Cancel", "Painter", "prompt", "For example")
+	s.say("a blue door")
+	c := s.Call(0)
+	s.input(c, "prompt", "a blue door")
+	s.input(c, "steps", "9")
+	s.Await(s.room, "question without buttons", func(m Seen) bool { return m.ID == asked.ID && len(m.Buttons) == 0 })
+}
+
+func cancelQuestion(s *scene) {
+	s.say("/painter")
+	asked := s.labelled("Cancel", "prompt")
+	s.press(asked, "Cancel")
+	s.AwaitText(s.room, "dropped")
+	s.say("a blue door")
+	s.noRun()
+}
+
+func questionSurvivesRestart(s *scene) {
+	s.say("/painter steps=9")
+	s.labelled("Cancel", "prompt")
+	s.Handled()
+	s.Restart()
+	s.say("a blue door")
+	c := s.Call(0)
+	s.input(c, "prompt", "a blue door")
+	s.input(c, "steps", "9")
+}
+
+func groupQuestion(s *scene) {
+	group := s.Harness.Group("Painters")
+	s.sayIn(group, "/painter")
+	asked := s.AwaitText(group, "prompt")
+	s.Handled()
+	s.sayIn(group, "hello everybody")
+	s.Harness.Post(s.t, Post{From: s.ben, In: group, Text: "a yellow door", ReplyTo: asked.ID})
+	s.noRun()
+	s.Harness.Post(s.t, Post{From: s.anna, In: group, Text: "a blue door", ReplyTo: asked.ID})
+	s.input(s.Call(0), "prompt", "a blue door")
+}
+
+// settings opens the settings of a tool.
+func (s *scene) settings(name string) Seen {
+	s.t.Helper()
+	s.say("/settings " + name)
+	return s.labelled("Close", "Settings")
+}
+
+func settingsRoundTrip(s *scene) {
+	m := s.settings("painter")
+	for _, f := range PainterTool().InputSchema {
+		if shown := strings.Contains(m.Text, f.Label()); shown == f.Advanced {
+			s.t.Errorf("input %s is shown: %v in\n%s", f.Label(), shown, m.Text)
+		}
+	}
+	s.press(m, "steps")
+	m = s.labelled("Back", "steps", "20")
+	s.say("500")
+	s.AwaitText(s.room, "50", "another value")
+	s.say("33")
+	s.AwaitText(s.room, "Saved: steps")
+	m = s.labelled("Close", "33")
+	s.press(m, "Tiled: No")
+	m = s.labelled("Tiled: Yes")
+	s.say("/painter a cat")
+	c := s.Call(0)
+	s.input(c, "steps", "33")
+	s.input(c, "tiled", "true")
+	s.press(m, "Reset all")
+	s.labelled("Tiled: No")
+	s.say("/painter a cat")
+	c = s.Call(1)
+	s.input(c, "steps", "20")
+	s.input(c, "tiled", "false")
+	s.press(s.labelled("Close", "Settings"), "Close")
+	s.until(s.room, "closed settings", func(list []Seen) bool {
+		for _, m := range list {
+			if strings.Contains(m.Text, "Settings ·") {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func settingsAdvanced(s *scene) {
+	m := s.settings("painter")
+	s.press(m, "Advanced (2)")
+	m = s.labelled("Basic only", "negative")
+	s.press(m, "negative")
+	s.labelled("Back", "negative")
+	s.say("fog")
+	s.AwaitText(s.room, "Saved: negative")
+	m = s.labelled("Basic only", "fog")
+	s.press(m, "Basic only")
+	m = s.labelled("Advanced (2)")
+	if strings.Contains(m.Text, "fog") {
+		s.t.Errorf("the basic view shows an advanced input:\n%s", m.Text)
+	}
+	s.say("/painter a cat")
+	s.input(s.Call(0), "negative", "fog")
+}
+
+func settingsOwn(s *scene) {
+	m := s.settings("painter")
+	s.press(m, "style")
+	s.press(s.labelled("Ink"), "Ink")
+	s.labelled("✓ Ink")
+	s.Handled()
+	s.Restart()
+	s.Harness.Post(s.t, Post{From: s.ben, In: s.Harness.Private(s.ben), Text: "/painter a cat"})
+	s.input(s.Call(0), "style", "oil")
+	s.say("/painter a cat")
+	s.input(s.Call(1), "style", "ink")
+}
+
+func progress(s *scene) {
+	s.say("/painter a cat")
+	c := s.Call(0)
+	status := s.labelled("Cancel", "Painter")
+	s.Progress(c, registry.Progress{State: registry.RunQueued, QueuePosition: 3})
+	s.AwaitText(s.room, "place 3")
+	s.Progress(c, registry.Progress{State: registry.RunRunning, Stage: "Sampling", Fraction: 0.42, HasFraction: true})
+	m := s.AwaitText(s.room, "Sampling", "42 %")
+	if m.ID != status.ID || !m.Has("Cancel") {
+		s.t.Errorf("progress is shown in %+v, the status message is %s", m, status.ID)
+	}
+	s.Succeed(c, PictureOutput("picture"))
+	s.AwaitMedia(s.room, "Painter")
+}
+
+func cancelRun(s *scene) {
+	s.say("/painter a cat")
+	c := s.Call(0)
+	s.Progress(c, registry.Progress{State: registry.RunRunning})
+	s.press(s.labelled("Cancel", "Painter"), "Cancel")
+	m := s.AwaitText(s.room, "Canceled", "Nothing was charged")
+	if m.Has("Cancel") {
+		s.t.Error("a canceled run can be canceled")
+	}
+	s.Idle()
+	if !s.Provider.Canceled(handle(c)) {
+		s.t.Error("the provider works on")
+	}
+	s.balance("$1")
+}
+
+// balance checks what Anna has.
+func (s *scene) balance(want string) {
+	s.t.Helper()
+	s.say("/balance")
+	s.AwaitText(s.room, "You have "+want)
+}
+
+func pictureAlbum(s *scene) {
+	s.say("/series a cat")
+	s.Succeed(s.Call(0), PictureOutput("one"), PictureOutput("two"))
+	m := s.labelled("Again", "Series")
+	s.Idle()
+	list := s.Harness.Messages(s.t, s.room)
+	if len(list) != 3 || list[0].Media == nil || list[1].Media == nil || list[2].ID != m.ID {
+		s.t.Errorf("want two pictures, then the buttons:\n%s", render(list))
+	}
+}
+
+func textResult(s *scene) {
+	s.say("/poem autumn")
+	s.Succeed(s.Call(0), registrytest.Text("poem", "Leaves <fall> & *fly*_again_"))
+	m := s.AwaitText(s.room, "Leaves <fall> & *fly*_again_", "Poem")
+	if m.Media != nil || !m.Has("Again") || m.Has("Original file") || m.Has("Vary") {
+		s.t.Errorf("the text looks like %+v", m)
+	}
+}
+
+func longText(s *scene) {
+	s.say("/poem autumn")
+	long := strings.Repeat("Leaves fall. ", 1000)
+	s.Succeed(s.Call(0), registrytest.Text("poem", long))
+	m := s.AwaitMedia(s.room, "Leaves fall", "Poem")
+	if got := string(m.Media.Data); got != strings.TrimSpace(long) {
+		s.t.Errorf("the file has %d characters, want %d", len(got), len(long))
+	}
+}
+
+func transparentPicture(s *scene) {
+	s.say("/painter a cat")
+	data := Picture(16, 16, color.NRGBA{R: 9, A: 100})
+	info := registry.MediaInfo{Name: "cut.png", MIMEType: "image/png", Width: 16, Height: 16}
+	s.Succeed(s.Call(0), registrytest.File("picture", "image", info, data))
+	m := s.AwaitMedia(s.room, "Painter")
+	if m.Media.Kind != chat.KindDocument || string(m.Media.Data) != string(data) {
+		s.t.Errorf("the picture came as %s with %d bytes", m.Media.Kind, len(m.Media.Data))
+	}
+}
+
+func failure(s *scene) {
+	s.say("/painter a cat")
+	s.Fail(s.Call(0), registry.CodeProvider, "the engine ran out of memory")
+	m := s.AwaitText(s.room, "Painter", "ran out of memory", "Nothing was charged")
+	s.Idle()
+	s.press(m, "Try again")
+	c := s.Call(1)
+	s.input(c, "prompt", "a cat")
+	s.Succeed(c, PictureOutput("picture"))
+	s.AwaitMedia(s.room, "Painter")
+	s.Idle()
+	s.balance("$0.9958")
+}
+
+func refused(s *scene) {
+	s.say("/painter a cat")
+	s.Fail(s.Call(0), registry.CodeRefused, "no cats, please")
+	s.AwaitText(s.room, "rules", "No cats", "Nothing was charged")
+	s.Idle()
+	s.balance("$1")
+}
+
+func insufficient(s *scene) {
+	dear := PainterTool()
+	dear.CostingModel.Rate = "5"
+	s.Loader.Set(dear)
+	s.Reload()
+	s.say("/painter a cat")
+	s.AwaitText(s.room, "$5", "$1", "Nothing was charged")
+	s.noRun()
+	if list := s.Harness.Messages(s.t, s.room); len(list) != 1 {
+		s.t.Errorf("one message was to be there:\n%s", render(list))
+	}
+}
+
+func confirmation(s *scene) {
+	s.say("/mural a cat")
+	m := s.labelled("Go ahead", "Mural")
+	s.Handled()
+	if n := len(s.Provider.Calls()); n != 0 {
+		s.t.Errorf("%d runs went ahead by themselves", n)
+	}
+	s.press(m, "Go ahead")
+	s.Succeed(s.Call(0), PictureOutput("picture"))
+	s.AwaitMedia(s.room, "Mural")
+}
+
+func doublePress(s *scene) {
+	m := s.painted()
+	s.press(m, "Again")
+	if a := s.press(m, "Again"); !strings.Contains(a.Text, "already") {
+		s.t.Errorf("the second press answers %q", a.Text)
+	}
+	s.Harness.Repeat(s.t)
+	s.Call(1)
+	s.Handled()
+	if n := s.CountRuns(); n != 2 {
+		s.t.Errorf("%d runs, want 2", n)
+	}
+}
+
+func strangerPress(s *scene) {
+	group := s.Harness.Group("Painters")
+	s.sayIn(group, "/painter a cat")
+	s.Succeed(s.Call(0), PictureOutput("picture"))
+	m := s.AwaitMedia(group, "Painter")
+	for _, label := range []string{"Again", "Delete", "Settings"} {
+		if a := s.Harness.Press(s.t, s.ben, group, m.ID, label); !strings.Contains(a.Text, "Only the person") {
+			s.t.Errorf("%s of a stranger answers %q", label, a.Text)
+		}
+	}
+	s.Handled()
+	if n := s.CountRuns(); n != 1 {
+		s.t.Errorf("%d runs, want 1", n)
+	}
+	if a := s.Harness.Press(s.t, s.anna, group, m.ID, "Again"); !strings.Contains(a.Text, "Started") {
+		s.t.Errorf("Again of the requester answers %q", a.Text)
+	}
+}
+
+func foreignButton(s *scene) {
+	m := s.painted()
+	for _, data := range []string{"AAAAAAAAAAAAA.again", "x", "AAAAAAAAAAAAA.", strings.Repeat("z", 64)} {
+		if a := s.Harness.PressData(s.t, s.anna, s.room, m.ID, data); !strings.Contains(a.Text, "too old") {
+			s.t.Errorf("the button %q answers %q", data, a.Text)
+		}
+	}
+}
+
+func varyAndAgain(s *scene) {
+	s.say("/painter a cat seed=18446744073709551615 steps=3")
+	first := s.Call(0)
+	s.input(first, "seed", "18446744073709551615")
+	s.Succeed(first, PictureOutput("picture"))
+	m := s.AwaitMedia(s.room, "seed 18446744073709551615")
+	s.press(m, "Again")
+	again := s.Call(1)
+	s.input(again, "seed", "18446744073709551615")
+	s.input(again, "steps", "3")
+	s.press(m, "Vary")
+	vary := s.Call(2)
+	s.input(vary, "steps", "3")
+	if fmt.Sprint(vary.Inputs["seed"]) == "18446744073709551615" {
+		s.t.Error("Vary kept the seed")
+	}
+	if run := s.LastRun(); run.Parent == "" || run.Sources["seed"] != runs.FromRandom {
+		s.t.Errorf("the variation has parent %q and its seed from %q", run.Parent, run.Sources["seed"])
+	}
+}
+
+func originalFile(s *scene) {
+	m := s.painted()
+	s.press(m, "Original file")
+	o := s.Await(s.room, "document", func(m Seen) bool { return m.Media != nil && m.Media.Kind == chat.KindDocument })
+	if want := Picture(16, 16, color.NRGBA{R: 200, A: 255}); string(o.Media.Data) != string(want) {
+		s.t.Errorf("the file has %d bytes, want %d", len(o.Media.Data), len(want))
+	}
+}
+
+func deleteResult(s *scene) {
+	m := s.painted()
+	s.press(m, "Delete")
+	s.until(s.room, "empty room", func(list []Seen) bool { return len(list) == 0 })
+}
+
+func buttonsAfterRestart(s *scene) {
+	m := s.painted()
+	s.Restart()
+	s.press(m, "Again")
+	s.input(s.Call(1), "prompt", "a red bicycle")
+}
+
+func restartDuringRun(s *scene) {
+	s.say("/painter a cat")
+	c := s.Call(0)
+	s.Progress(c, registry.Progress{State: registry.RunRunning, Fraction: 0.1, HasFraction: true})
+	status := s.AwaitText(s.room, "10 %")
+	s.Handled()
+	s.Restart()
+	s.Progress(c, registry.Progress{State: registry.RunRunning, Fraction: 0.5, HasFraction: true})
+	m := s.AwaitText(s.room, "50 %")
+	if m.ID != status.ID {
+		s.t.Errorf("progress goes on in message %s, the status message is %s", m.ID, status.ID)
+	}
+	s.Succeed(c, PictureOutput("picture"))
+	s.AwaitMedia(s.room, "Painter")
+	s.Idle()
+	if list := s.Harness.Messages(s.t, s.room); len(list) != 1 {
+		s.t.Errorf("one message was to be there:\n%s", render(list))
+	}
+	if n := len(s.Provider.Calls()); n != 1 {
+		s.t.Errorf("%d runs at the provider, want 1", n)
+	}
+}
+
+func repeatedUpdate(s *scene) {
+	s.say("/painter a cat")
+	s.Call(0)
+	s.Harness.Repeat(s.t)
+	s.Handled()
+	s.Restart()
+	s.Harness.Repeat(s.t)
+	s.say("/balance")
+	s.AwaitText(s.room, "You have")
+	if n := s.CountRuns(); n != 1 {
+		s.t.Errorf("%d runs, want 1", n)
+	}
+}
+
+func rateLimit(s *scene) {
+	s.say("/painter a cat")
+	c := s.Call(0)
+	s.labelled("Cancel", "Painter")
+	s.Handled()
+	s.Harness.Refuse(2, 100*time.Millisecond)
+	s.Succeed(c, PictureOutput("picture"))
+	s.AwaitMedia(s.room, "Painter")
+	s.Idle()
+	if list := s.Harness.Messages(s.t, s.room); len(list) != 1 {
+		s.t.Errorf("one message was to be there:\n%s", render(list))
+	}
+}
+
+func blocked(s *scene) {
+	s.say("/painter a cat")
+	c := s.Call(0)
+	s.labelled("Cancel", "Painter")
+	s.Harness.Block(s.t, s.anna)
+	s.Handled()
+	s.Succeed(c, PictureOutput("picture"))
+	s.missed()
+	s.Harness.Unblock(s.t, s.anna)
+	s.say("/balance")
+	offer := s.labelled("Show", "could not reach you")
+	s.press(offer, "Show")
+	s.AwaitMedia(s.room, "a cat")
+	s.Idle()
+	s.say("/balance")
+	s.Idle()
+	offers := 0
+	for _, m := range s.Harness.Messages(s.t, s.room) {
+		if m.contains("could not reach you") {
+			offers++
+		}
+	}
+	if offers != 1 {
+		s.t.Errorf("%d offers, want 1", offers)
+	}
+}
+
+// missed waits until a delivery was given up.
+func (s *scene) missed() {
+	s.t.Helper()
+	deadline := time.Now().Add(patience)
+	for n := 0; n == 0; time.Sleep(5 * time.Millisecond) {
+		if err := s.Pool.QueryRow(s.t.Context(), `SELECT count(*) FROM chat_deliveries WHERE missed_at IS NOT NULL`).Scan(&n); err != nil {
+			s.t.Fatal(err)
+		}
+		if time.Now().After(deadline) {
+			s.t.Fatal("no delivery was given up")
+		}
+	}
+}
+
+func statusDeleted(s *scene) {
+	s.say("/painter a cat")
+	c := s.Call(0)
+	status := s.labelled("Cancel", "Painter")
+	s.Handled()
+	s.Harness.DeleteMessage(s.t, s.room, status.ID)
+	s.Succeed(c, PictureOutput("picture"))
+	s.AwaitMedia(s.room, "a cat")
+}
+
+func topic(s *scene) {
+	group := s.Harness.Group("Painters")
+	group.Topic = "77"
+	id := s.sayIn(group, "/series a cat")
+	s.Succeed(s.Call(0), PictureOutput("one"), PictureOutput("two"))
+	s.Await(group, "result in the topic", func(m Seen) bool { return m.Has("Again") && m.Topic == "77" })
+	s.Idle()
+	for _, m := range s.Harness.Messages(s.t, group) {
+		if m.Topic != "77" {
+			s.t.Errorf("message %s is in topic %q", m.ID, m.Topic)
+		}
+		if m.ReplyTo != id {
+			s.t.Errorf("message %s answers %q, the request was %s", m.ID, m.ReplyTo, id)
+		}
+	}
+}
+
+func unknownCommand(s *scene) {
+	s.say("/paintre a cat")
+	s.AwaitText(s.room, "/paintre", "/painter")
+	s.noRun()
+}
+
+func silentInGroups(s *scene) {
+	group := s.Harness.Group("Painters")
+	s.sayIn(group, "good morning")
+	s.sayIn(group, "/weather today")
+	s.sayIn(group, "/balance")
+	s.AwaitText(group, "You have")
+	if list := s.Harness.Messages(s.t, group); len(list) != 1 {
+		s.t.Errorf("one message was to be there:\n%s", render(list))
+	}
+}
+
+func lifeStates(s *scene) {
+	s.say("/etching a cat")
+	s.AwaitText(s.room, "will go away", "Painter is better", "/painter")
+	s.Call(0)
+	s.say("/fresco a cat")
+	s.AwaitText(s.room, "not available", "wall.safetensors", "/painter")
+	s.Handled()
+	if n := s.CountRuns(); n != 1 {
+		s.t.Errorf("%d runs, want 1", n)
+	}
+	s.say("/tools")
+	m := s.AwaitText(s.room, "Tools", "/painter")
+	if m.contains("/etching") || m.contains("/fresco") {
+		s.t.Errorf("the menu offers tools that go away:\n%s", m.Text)
+	}
+}
+
+func help(s *scene) {
+	long := PainterTool()
+	long.Description = "Paints. " + strings.Repeat("It paints and paints. ", 500)
+	s.Loader.Set(long)
+	s.Reload()
+	s.say("/help painter")
+	m := s.AwaitText(s.room, "Painter", "Paints. It paints", "prompt", "…")
+	if len(m.Text) > 4200 {
+		s.t.Errorf("the help has %d characters", len(m.Text))
+	}
+	s.say("/help")
+	s.AwaitText(s.room, "/settings", "Pictures", "/painter – Painter")
+}
+
+func commandLists(s *scene) {
+	has := func(kind chat.ChatKind, name string) bool {
+		for _, c := range s.Harness.Commands(s.t, kind) {
+			if c == name {
+				return true
+			}
+		}
+		return false
+	}
+	s.until(s.room, "command list", func([]Seen) bool { return has(chat.ChatPrivate, "painter") && has(chat.ChatGroup, "help") })
+	if has(chat.ChatPrivate, "etching") || has(chat.ChatPrivate, "fresco") {
+		s.t.Error("the list offers tools that go away")
+	}
+	sketch := PainterTool()
+	sketch.ToolID, sketch.CommandName = "sketch", "/sketch"
+	s.Loader.Set(sketch)
+	s.Reload()
+	s.until(s.room, "new command list", func([]Seen) bool { return has(chat.ChatGroup, "sketch") && !has(chat.ChatPrivate, "painter") })
+}
+
+func start(s *scene) {
+	s.say("/start")
+	m := s.AwaitText(s.room, "Send me a command")
+	buttons := 0
+	for _, row := range m.Buttons {
+		buttons += len(row)
+	}
+	if buttons != 3 {
+		s.t.Errorf("%d example buttons, want 3: %v", buttons, m.Buttons)
+	}
+	s.say("/start painter")
+	s.AwaitText(s.room, "Painter", "prompt")
+	s.say("a blue door")
+	s.input(s.Call(0), "prompt", "a blue door")
+}
+
+func runSearch(s *scene) {
+	s.say("/run describe paint")
+	m := s.labelled("Painter", "/painter")
+	s.press(m, "Painter")
+	s.AwaitText(s.room, "Painter", "needs", "prompt")
+	s.say("/run painter a green door")
+	s.input(s.Call(0), "prompt", "a green door")
+}
+
+func why(s *scene) {
+	s.say("/painter a cat steps=4")
+	s.Call(0)
+	s.say("/why")
+	s.AwaitText(s.room, "prompt: a cat – you typed it", "steps: 4 – you typed it", "style: Oil paint – the tool's default", "drawn by chance")
+}
+
+func historyAndBalance(s *scene) {
+	s.painted()
+	s.balance("$0.9958")
+	s.say("/history")
+	m := s.labelled("Show 1", "Painter", "done", "$0.0042")
+	s.press(m, "Show 1")
+	s.until(s.room, "second picture", func(list []Seen) bool {
+		n := 0
+		for _, m := range list {
+			if m.Media != nil {
+				n++
+			}
+		}
+		return n == 2
+	})
+	s.Idle()
+	if n := s.CountRuns(); n != 1 {
+		s.t.Errorf("%d runs, want 1", n)
+	}
+}
+
+func cancelList(s *scene) {
+	s.say("/cancel")
+	s.AwaitText(s.room, "Nothing of yours")
+	s.say("/painter a cat")
+	s.Progress(s.Call(0), registry.Progress{State: registry.RunRunning})
+	s.say("/cancel")
+	m := s.labelled("Cancel 1", "Painter")
+	s.press(m, "Cancel 1")
+	s.AwaitText(s.room, "Canceled", "Nothing was charged")
+}

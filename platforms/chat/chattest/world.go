@@ -1,0 +1,412 @@
+package chattest
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"log/slog"
+	"path"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/registrytest"
+	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/users"
+)
+
+// patience is how long anything in a test may take.
+const patience = 20 * time.Second
+
+// signupCredit is what each person in a World begins with.
+const signupCredit = billing.Dollar
+
+// World is a whole house around one chat platform: Postgres, tools, a provider that the test moves, money,
+// and the Router. Only the platform is the harness's.
+type World struct {
+	t        testing.TB
+	Harness  Harness
+	Pool     *pgxpool.Pool
+	Loader   *registrytest.Loader  // Set and Reload change the tools
+	Provider *registrytest.Service // runs wait in it until the test lets them go on
+	Registry *registry.Registry
+	Ledger   *billing.Ledger
+	Files    *Files
+	// Link is what the house gives as public addresses of outputs.
+	Link func(run runs.Run, output int) string
+
+	Runs    *runs.Service
+	Router  *chat.Router
+	stopRun func()
+}
+
+// NewWorld builds the house with these tools and starts it. It stops with the test.
+func NewWorld(t testing.TB, h Harness, tools ...registry.Tool) *World {
+	t.Helper()
+	w := &World{
+		t: t, Harness: h, Pool: postgrestest.New(t),
+		Loader: registrytest.NewLoader("tools", tools...), Provider: registrytest.NewService("test"),
+		Files: &Files{content: map[string]stored{}},
+	}
+	w.Ledger = billing.NewLedger(w.Pool)
+	reg, err := registry.New(registry.Config{Loaders: []registry.Loader{w.Loader}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Registry = reg
+	w.Reload()
+	w.Start()
+	t.Cleanup(w.Stop)
+	return w
+}
+
+// Reload publishes the tools that Loader has now.
+func (w *World) Reload() {
+	w.t.Helper()
+	if _, err := w.Registry.Reload(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// Start builds the running parts anew, as a start of the program does.
+func (w *World) Start() {
+	w.t.Helper()
+	log := slog.New(slog.NewTextHandler(testLog{w.t}, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	connection := w.Harness.Connect(w.t)
+	deliverer, err := chat.NewDeliverer(chat.DelivererConfig{
+		Adapters: []chat.Adapter{connection.Adapter}, Pool: w.Pool, Media: w.Files, Logger: log, Link: w.Link,
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	people := users.New(w.Pool, users.Config{OnCreate: w.welcome})
+	w.Runs, err = runs.New(runs.Config{
+		Pool: w.Pool, Registry: w.Registry, Ledger: w.Ledger, Users: people, Assets: w.Files, Logger: log,
+		Providers:  map[string]runs.Provider{"test": w.Provider},
+		Deliverers: map[string]runs.Deliverer{connection.Adapter.Platform(): deliverer},
+		Workers:    8, Deliveries: 4, RetryBase: 50 * time.Millisecond,
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.Router, err = chat.NewRouter(chat.Config{
+		Deliverer: deliverer, Pool: w.Pool, Tools: w.Registry, Runs: w.Runs, Accounts: people, Wallets: w.Ledger, Logger: log,
+		AlbumWait: 150 * time.Millisecond,
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	ctx := context.WithoutCancel(w.t.Context())
+	if err := w.Runs.Start(ctx); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := w.Router.Start(ctx); err != nil {
+		w.t.Fatal(err)
+	}
+	w.stopRun = w.receive(ctx, connection)
+}
+
+// receive lets the platform's updates in until the returned function is called.
+func (w *World) receive(ctx context.Context, c Connection) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := c.Run(ctx, w.Router); err != nil && ctx.Err() == nil {
+			w.t.Errorf("receiving ended: %v", err)
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
+// Stop ends the running parts in reverse order. Postgres, the provider and the platform stay.
+func (w *World) Stop() {
+	if w.stopRun == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	w.stopRun()
+	w.stopRun = nil
+	if err := w.Router.Stop(ctx); err != nil {
+		w.t.Errorf("stop the router: %v", err)
+	}
+	if err := w.Runs.Stop(ctx); err != nil {
+		w.t.Errorf("stop the runs: %v", err)
+	}
+}
+
+// Restart is a stop and a start of the program.
+func (w *World) Restart() {
+	w.t.Helper()
+	w.Stop()
+	w.Start()
+}
+
+// welcome gives a new account its wallet and credit.
+func (w *World) welcome(ctx context.Context, tx pgx.Tx, a users.Account) error {
+	if err := w.Ledger.EnsureWallet(ctx, tx, a.ID); err != nil {
+		return err
+	}
+	return w.Ledger.Grant(ctx, tx, a.ID, signupCredit, "signup:"+a.ID, "sign-up credit")
+}
+
+// Call waits for the n-th run (from 0) to reach the provider.
+func (w *World) Call(n int) registry.Call {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
+	defer cancel()
+	if err := w.Provider.WaitFor(ctx, func() bool { return len(w.Provider.Calls()) > n }); err != nil {
+		w.t.Fatalf("run %d did not reach the provider; there are %d", n, len(w.Provider.Calls()))
+	}
+	return w.Provider.Calls()[n]
+}
+
+// Succeed ends a run with these outputs and no time consumed.
+func (w *World) Succeed(c registry.Call, outputs ...registry.Output) {
+	w.t.Helper()
+	if err := w.Provider.Succeed(handle(c), registry.Usage{RunTime: 2 * time.Second}, outputs...); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// Fail ends a run with an error.
+func (w *World) Fail(c registry.Call, code registry.Code, message string) {
+	w.t.Helper()
+	if err := w.Provider.Fail(handle(c), registry.Errorf(code, "%s", message)); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// Progress moves a run.
+func (w *World) Progress(c registry.Call, p registry.Progress) {
+	w.t.Helper()
+	if err := w.Provider.Set(handle(c), p); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func handle(c registry.Call) string {
+	if c.Handle != "" {
+		return c.Handle
+	}
+	return c.RunID
+}
+
+// Await waits until one of the bot's messages in a room satisfies want, and gives the newest that does.
+func (w *World) Await(in Room, what string, want func(Seen) bool) Seen {
+	w.t.Helper()
+	var found Seen
+	w.until(in, what, func(list []Seen) bool {
+		for _, m := range list {
+			if want(m) {
+				found = m
+			}
+		}
+		return found.ID != ""
+	})
+	return found
+}
+
+// AwaitText waits for a message that contains all of these texts.
+func (w *World) AwaitText(in Room, parts ...string) Seen {
+	w.t.Helper()
+	return w.Await(in, fmt.Sprintf("a message with %q", parts), func(m Seen) bool { return m.contains(parts...) })
+}
+
+// AwaitMedia waits for a message with a file and these texts in its caption.
+func (w *World) AwaitMedia(in Room, parts ...string) Seen {
+	w.t.Helper()
+	return w.Await(in, fmt.Sprintf("a file with %q", parts), func(m Seen) bool { return m.Media != nil && m.contains(parts...) })
+}
+
+// until waits for a state of a room.
+func (w *World) until(in Room, what string, ok func([]Seen) bool) {
+	w.t.Helper()
+	deadline := time.Now().Add(patience)
+	for {
+		list := w.Harness.Messages(w.t, in)
+		if ok(list) {
+			return
+		}
+		if time.Now().After(deadline) {
+			w.t.Fatalf("there was no %s; messages are:\n%s", what, render(list))
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// Idle waits until everything that came in has been handled and every run is over and delivered.
+func (w *World) Idle() {
+	w.t.Helper()
+	deadline := time.Now().Add(patience)
+	for {
+		var open int
+		err := w.Pool.QueryRow(w.t.Context(), `
+			SELECT (SELECT count(*) FROM chat_updates WHERE handled_at IS NULL)
+				+ (SELECT count(*) FROM runs WHERE ended_at IS NULL OR deliverable AND delivered_at IS NULL)`).Scan(&open)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if open == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			w.t.Fatalf("%d updates or runs are not done", open)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// Handled waits until everything that came in has been handled; runs may go on.
+func (w *World) Handled() {
+	w.t.Helper()
+	deadline := time.Now().Add(patience)
+	for {
+		var open, all int
+		err := w.Pool.QueryRow(w.t.Context(), `SELECT count(*) FILTER (WHERE handled_at IS NULL), count(*) FROM chat_updates`).Scan(&open, &all)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if open == 0 && all > 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			w.t.Fatalf("%d updates are not handled", open)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// CountRuns counts all runs accepted so far.
+func (w *World) CountRuns() int {
+	w.t.Helper()
+	var n int
+	if err := w.Pool.QueryRow(w.t.Context(), `SELECT count(*) FROM runs`).Scan(&n); err != nil {
+		w.t.Fatal(err)
+	}
+	return n
+}
+
+// LastRun gives the newest run.
+func (w *World) LastRun() runs.Run {
+	w.t.Helper()
+	list, err := w.Runs.List(w.t.Context(), runs.Filter{Limit: 1})
+	if err != nil || len(list) == 0 {
+		w.t.Fatalf("no run: %v", err)
+	}
+	return list[0]
+}
+
+// render shows messages in a test's log.
+func render(list []Seen) string {
+	var b bytes.Buffer
+	for _, m := range list {
+		fmt.Fprintf(&b, "  %s %q", m.ID, m.Text)
+		if m.Media != nil {
+			fmt.Fprintf(&b, " [%s %s, %d bytes]", m.Media.Kind, m.Media.Name, len(m.Media.Data))
+		}
+		fmt.Fprintf(&b, " %v\n", m.Buttons)
+	}
+	return b.String()
+}
+
+// Picture makes a PNG of one colour.
+func Picture(width, height int, c color.NRGBA) []byte {
+	img := image.NewNRGBA(image.Rect(0, 0, width, height))
+	for i := 0; i < len(img.Pix); i += 4 {
+		img.Pix[i], img.Pix[i+1], img.Pix[i+2], img.Pix[i+3] = c.R, c.G, c.B, c.A
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		panic(err) // memory only
+	}
+	return b.Bytes()
+}
+
+// PictureOutput is a red picture as a result.
+func PictureOutput(name string) registry.Output {
+	info := registry.MediaInfo{Name: name + ".png", MIMEType: "image/png", Width: 16, Height: 16}
+	return registrytest.File(name, "image", info, Picture(16, 16, color.NRGBA{R: 200, A: 255}))
+}
+
+// Files is a store of files in memory.
+type Files struct {
+	mu      sync.Mutex
+	content map[string]stored
+}
+
+type stored struct {
+	data []byte
+	info registry.MediaInfo
+}
+
+var _ runs.Assets = (*Files)(nil)
+
+// Put keeps what r gives.
+func (f *Files) Put(_ context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error) {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return "", registry.MediaInfo{}, err
+	}
+	info := registry.MediaInfo{Name: name, Bytes: int64(len(data)), MIMEType: typeOf(name)}
+	if config, _, err := image.DecodeConfig(bytes.NewReader(data)); err == nil {
+		info.Width, info.Height = config.Width, config.Height
+	}
+	sum := sha256.Sum256(data)
+	ref := "asset:" + hex.EncodeToString(sum[:])
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.content[ref] = stored{data, info}
+	return ref, info, nil
+}
+
+func typeOf(name string) string {
+	switch path.Ext(name) {
+	case ".png":
+		return "image/png"
+	case ".jpg":
+		return "image/jpeg"
+	case ".mp4":
+		return "video/mp4"
+	case ".mp3":
+		return "audio/mpeg"
+	}
+	return "application/octet-stream"
+}
+
+// OpenMedia gives a file back.
+func (f *Files) OpenMedia(_ context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	file, ok := f.content[ref]
+	if !ok {
+		return nil, registry.MediaInfo{}, fmt.Errorf("there is no file %s", ref)
+	}
+	return io.NopCloser(bytes.NewReader(file.data)), file.info, nil
+}
+
+// testLog writes the program's log to the test's.
+type testLog struct{ t testing.TB }
+
+func (l testLog) Write(p []byte) (int, error) {
+	if l.t.Context().Err() == nil {
+		l.t.Log(string(bytes.TrimSpace(p)))
+	}
+	return len(p), nil
+}

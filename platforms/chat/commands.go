@@ -1,0 +1,144 @@
+package chat
+
+import (
+	"context"
+	"strings"
+
+	"github.com/signalbox/signalbox/registry"
+)
+
+// houseCommand is a command of the bot itself.
+type houseCommand struct {
+	name string // its description is the text "command.NAME"
+	do   func(*turn, context.Context) error
+}
+
+// houseCommands lists the bot's own commands in the order menus show them. They win over tools of the same
+// name.
+func houseCommands() []houseCommand {
+	return []houseCommand{
+		{"start", (*turn).startCommand},
+		{"help", (*turn).helpCommand},
+		{"tools", (*turn).toolsCommand},
+		{"run", (*turn).runCommand},
+		{"settings", (*turn).settingsCommand},
+		{"balance", (*turn).balanceCommand},
+		{"history", (*turn).historyCommand},
+		{"cancel", (*turn).cancelCommand},
+		{"why", (*turn).whyCommand},
+		{"price", (*turn).priceCommand},
+	}
+}
+
+// command handles a message that begins with a command.
+func (t *turn) command(ctx context.Context) error {
+	for _, c := range houseCommands() {
+		if strings.EqualFold(c.name, t.in.Command) {
+			return c.do(t, ctx)
+		}
+	}
+	tool, ok := t.cfg.Tools.Snapshot().ByCommand(t.in.Command)
+	if !ok || tool.Visibility == registry.VisibilityInternal && t.audience() != registry.Insiders {
+		return t.unknownCommand(ctx)
+	}
+	return t.toolCommand(ctx, tool, t.in.Text)
+}
+
+// unknownCommand suggests what was meant. In groups other bots have commands too: there the bot speaks
+// only when it was named.
+func (t *turn) unknownCommand(ctx context.Context) error {
+	if t.in.Chat.Kind != ChatPrivate && !t.in.Addressed {
+		return nil
+	}
+	text := t.say("command.unknown", "command", "/"+brief(t.in.Command, 40))
+	if near := t.nearCommands(t.in.Command); len(near) > 0 {
+		text = lines(text, t.say("command.near", "commands", strings.Join(near, ", ")))
+	}
+	_, err := t.reply(ctx, lines(text, t.say("command.search")))
+	return err
+}
+
+// nearCommands gives up to four commands like a mistyped one.
+func (t *turn) nearCommands(typed string) []string {
+	var own []string
+	for _, c := range houseCommands() {
+		own = append(own, c.name)
+	}
+	var near []string
+	if n := registry.Nearest(typed, own); n != "" {
+		near = append(near, "/"+n)
+	}
+	for _, s := range t.cfg.Tools.Snapshot().Suggest(typed) {
+		near = append(near, "/"+strings.TrimPrefix(s, "/"))
+	}
+	return near[:min(len(near), 4)]
+}
+
+// findTool finds a tool by command, id, alias or display name, for people who may know of it.
+func (t *turn) findTool(words string) (*registry.Tool, bool) {
+	words = strings.TrimSpace(words)
+	if words == "" {
+		return nil, false
+	}
+	snap := t.cfg.Tools.Snapshot()
+	tool, ok := snap.ByCommand(words)
+	if !ok {
+		tool, ok = snap.Resolve(words)
+	}
+	if !ok {
+		for listed := range snap.Each() {
+			if strings.EqualFold(listed.DisplayName, words) && listed.ListedFor(t.audience()) {
+				tool, ok = listed, true
+				break
+			}
+		}
+	}
+	if !ok || tool.Visibility == registry.VisibilityInternal && t.audience() != registry.Insiders {
+		return nil, false
+	}
+	return tool, true
+}
+
+// command text of a tool: what people type to start it.
+func commandOf(tool *registry.Tool) string {
+	if tool.CommandName != "" {
+		return tool.CommandName
+	}
+	return "/run " + tool.ToolID
+}
+
+// chatter answers what is neither command nor answer: in private chats with a hint, elsewhere not at all.
+func (t *turn) chatter(ctx context.Context) error {
+	if t.in.Chat.Kind != ChatPrivate {
+		return nil
+	}
+	if len(t.in.Attachments) > 0 {
+		return t.offerTools(ctx)
+	}
+	if found := t.search(t.in.Text, 4); len(found) > 0 {
+		return t.listTools(ctx, t.say("chatter.found"), found)
+	}
+	return t.tell(ctx, "chatter.hint")
+}
+
+// offerTools names the tools that take the file that came without a command.
+func (t *turn) offerTools(ctx context.Context) error {
+	var fitting []*registry.Tool
+	for _, tool := range t.cfg.Tools.Snapshot().Offered(t.audience()) {
+		hints := tool.Hints()
+		if !hints.SupportsReplyWithCommand && !hints.SupportsFileCaption {
+			continue
+		}
+		if values, _ := assignFiles(tool.InputSchema, t.in.Attachments[:1], nil); len(values) > 0 && len(fitting) < 8 {
+			fitting = append(fitting, tool)
+		}
+	}
+	if len(fitting) == 0 {
+		return t.tell(ctx, "chatter.noTool")
+	}
+	names := make([]string, len(fitting))
+	for i, tool := range fitting {
+		names[i] = commandOf(tool)
+	}
+	return t.tell(ctx, "chatter.file", "commands", strings.Join(names, "\n"))
+}

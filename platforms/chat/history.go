@@ -1,0 +1,190 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/signalbox/signalbox/runs"
+)
+
+// historyPage is how many runs /history shows at once.
+const historyPage = 5
+
+// historyCommand lists what a person has run, newest first.
+func (t *turn) historyCommand(ctx context.Context) error {
+	m, err := t.historyList(ctx, t.keyboard(keyboardState{}), "")
+	if err != nil {
+		return err
+	}
+	m.ReplyTo = t.answering(nil).ReplyTo
+	_, err = t.post(ctx, m)
+	return err
+}
+
+// historyList draws the page of runs older than before.
+func (t *turn) historyList(ctx context.Context, k keyboard, before string) (Message, error) {
+	m := Message{To: t.in.Chat.Place}
+	list, err := t.cfg.Runs.List(ctx, runs.Filter{AccountID: t.account.ID, Before: before, Limit: historyPage + 1})
+	if err != nil {
+		return m, fmt.Errorf("list the history: %w", err)
+	}
+	if len(list) == 0 {
+		m.Text = t.say("history.none")
+		return m, nil
+	}
+	more := len(list) > historyPage
+	list = list[:min(len(list), historyPage)]
+	m.Text = t.say("history.title")
+	k.state.Runs = nil
+	var numbers []Button
+	for i, run := range list {
+		m.Text = join("\n\n", m.Text, t.historyLine(i, run))
+		k.state.Runs = append(k.state.Runs, run.ID)
+		numbers = append(numbers, Button{Label: t.line("button.showNumber", "n", i+1), Data: k.data("hist" + strconv.Itoa(i))})
+	}
+	m.Buttons = [][]Button{numbers}
+	if more {
+		k.state.Before = list[len(list)-1].ID
+		m.Buttons = append(m.Buttons, []Button{{Label: t.line("button.older"), Data: k.data("older")}})
+	}
+	return m, t.keyboards.save(ctx, k)
+}
+
+// historyLine is one run: tool, when, how it ended, cost, and the beginning of what was asked for. In
+// groups the latter is left out: others read along.
+func (t *turn) historyLine(i int, run runs.Run) Text {
+	text := Text{
+		{Text: strconv.Itoa(i+1) + ". "},
+		{Style: StyleBold, Text: run.Tool.DisplayName},
+		{Text: " · " + run.CreatedAt.UTC().Format(time.DateOnly+" 15:04") + " UTC"},
+	}
+	state := t.line("run." + string(run.Status))
+	if run.Status.Final() {
+		state += " · " + t.costOf(run)
+	}
+	text = lines(text, Plain(state))
+	if prompt := promptOf(run); prompt != "" && t.in.Chat.Kind == ChatPrivate {
+		text = lines(text, Text{{Style: StyleItalic, Text: brief(prompt, 80)}})
+	}
+	return text
+}
+
+func (v voice) costOf(run runs.Run) string {
+	if run.Cost == 0 {
+		return v.line("cost.none")
+	}
+	return run.Cost.String()
+}
+
+func (t *turn) pressOlder(ctx context.Context, k keyboard) error {
+	if err := t.acknowledge(ctx); err != nil {
+		return err
+	}
+	m, err := t.historyList(ctx, k, k.state.Before)
+	if err != nil {
+		return err
+	}
+	_, err = t.change(ctx, t.in.Message, m)
+	return err
+}
+
+// pressHistory shows a run of the list again.
+func (t *turn) pressHistory(ctx context.Context, k keyboard, n int) error {
+	if n >= len(k.state.Runs) {
+		return t.alert(ctx, "press.tooOld")
+	}
+	k.state.Run = k.state.Runs[n]
+	return t.pressShow(ctx, k)
+}
+
+// cancelCommand ends an open question; otherwise it lists what is under way, each with a button.
+func (t *turn) cancelCommand(ctx context.Context) error {
+	p, err := t.prompts.pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
+	switch {
+	case err == nil:
+		if _, err := t.prompts.close(ctx, p.ID); err != nil {
+			return err
+		}
+		return t.tell(ctx, "ask.canceled")
+	case !errors.Is(err, errNoPrompt):
+		return err
+	}
+	active, err := t.underWay(ctx)
+	if err != nil {
+		return err
+	}
+	if len(active) == 0 {
+		return t.tell(ctx, "cancel.none")
+	}
+	k := t.keyboard(keyboardState{})
+	text := t.say("cancel.title")
+	var buttons []Button
+	for i, run := range active {
+		text = lines(text, Text{{Text: strconv.Itoa(i+1) + ". "}, {Style: StyleBold, Text: run.Tool.DisplayName}, {Text: " · "}}, t.stage(run))
+		k.state.Runs = append(k.state.Runs, run.ID)
+		buttons = append(buttons, Button{Label: t.line("button.cancelNumber", "n", i+1), Data: k.data("stop#" + strconv.Itoa(i))})
+	}
+	if err := t.keyboards.save(ctx, k); err != nil {
+		return err
+	}
+	_, err = t.reply(ctx, text, rowsOf(buttons, 3)...)
+	return err
+}
+
+// underWay lists up to nine of the person's runs that are not over.
+func (t *turn) underWay(ctx context.Context) ([]runs.Run, error) {
+	var active []runs.Run
+	for _, status := range openStatuses() {
+		list, err := t.cfg.Runs.List(ctx, runs.Filter{AccountID: t.account.ID, Status: status, Limit: 9})
+		if err != nil {
+			return nil, fmt.Errorf("list what is under way: %w", err)
+		}
+		active = append(active, list...)
+	}
+	return active[:min(len(active), 9)], nil
+}
+
+func openStatuses() []runs.Status {
+	return []runs.Status{runs.StatusAwaitingConfirmation, runs.StatusRunning, runs.StatusSubmitted, runs.StatusQueued}
+}
+
+// pressStopListed cancels a run of the list.
+func (t *turn) pressStopListed(ctx context.Context, k keyboard, n int) error {
+	if n >= len(k.state.Runs) {
+		return t.alert(ctx, "press.tooOld")
+	}
+	k.state.Run = k.state.Runs[n]
+	return t.withRun(ctx, k, func(run runs.Run) error { return t.stop(ctx, run) })
+}
+
+// whyCommand tells where each value of the last run came from.
+func (t *turn) whyCommand(ctx context.Context) error {
+	list, err := t.cfg.Runs.List(ctx, runs.Filter{AccountID: t.account.ID, Limit: 1})
+	if err != nil {
+		return fmt.Errorf("find the last run: %w", err)
+	}
+	if len(list) == 0 {
+		return t.tell(ctx, "history.none")
+	}
+	run := list[0]
+	text := t.say("why.title", "tool", run.Tool.DisplayName)
+	for _, f := range run.Tool.InputSchema.Ordered() {
+		value, ok := run.Inputs[f.Name]
+		if !ok {
+			continue
+		}
+		shown := brief(showValue(f, value), 100)
+		if f.Type.IsMedia() {
+			shown = t.line("why.file")
+		}
+		text = lines(text, Text{
+			{Text: "• "}, {Style: StyleBold, Text: f.Label()}, {Text: ": " + shown + " – "},
+			{Style: StyleItalic, Text: t.line("source." + string(run.Sources[f.Name]))},
+		})
+	}
+	_, err = t.reply(ctx, text)
+	return err
+}

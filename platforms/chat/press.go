@@ -1,0 +1,320 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// pressAction is what a button does.
+type pressAction struct {
+	do func(*turn, context.Context, keyboard, int) error
+	// once: the button acts a single time, whoever presses how often.
+	once bool
+}
+
+// pressActions maps the words that buttons carry. A word may be followed by a number, which do gets.
+func pressActions() map[string]pressAction {
+	plain := func(f func(*turn, context.Context, keyboard) error) func(*turn, context.Context, keyboard, int) error {
+		return func(t *turn, ctx context.Context, k keyboard, _ int) error { return f(t, ctx, k) }
+	}
+	return map[string]pressAction{
+		"again":    {plain((*turn).pressAgain), true},
+		"vary":     {plain((*turn).pressVary), true},
+		"retry":    {plain((*turn).pressAgain), true},
+		"settings": {plain((*turn).pressSettings), false},
+		"original": {plain((*turn).pressOriginal), true},
+		"delete":   {plain((*turn).pressDelete), false},
+		"show":     {plain((*turn).pressShow), true},
+		"missed":   {plain((*turn).pressMissed), true},
+		"stop":     {plain((*turn).pressStop), false},
+		"confirm":  {plain((*turn).pressConfirm), false},
+		"stop#":    {(*turn).pressStopListed, false},
+		"no":       {plain((*turn).pressCancelPrompt), false},
+		"c":        {(*turn).pressChoice, false},
+		"tool":     {(*turn).pressTool, false},
+		"list":     {(*turn).pressList, false},
+		"hist":     {(*turn).pressHistory, false},
+		"older":    {plain((*turn).pressOlder), false},
+		"set":      {(*turn).pressSetting, false},
+		"val":      {(*turn).pressValue, false},
+		"page":     {(*turn).pressPage, false},
+		"reset":    {(*turn).pressReset, false},
+		"more":     {plain((*turn).pressAdvanced), false},
+		"back":     {plain((*turn).pressBack), false},
+		"close":    {plain((*turn).pressClose), false},
+	}
+}
+
+// press handles a pressed button: it must be one of ours, the person's own, and not spent.
+func (t *turn) press(ctx context.Context) error {
+	id, action, ok := parseData(t.in.Press.Data)
+	if !ok {
+		return t.alert(ctx, "press.tooOld")
+	}
+	k, err := t.keyboards.find(ctx, t.in.platform, id)
+	if errors.Is(err, errTooOld) {
+		return t.alert(ctx, "press.tooOld")
+	}
+	if err != nil {
+		return err
+	}
+	if k.accountID != t.account.ID {
+		return t.alert(ctx, "press.notYours")
+	}
+	word := strings.TrimRight(action, "0123456789")
+	n, _ := strconv.Atoi(action[len(word):])
+	what, ok := pressActions()[word]
+	if !ok {
+		return t.alert(ctx, "press.tooOld")
+	}
+	if !what.once {
+		return what.do(t, ctx, k, n)
+	}
+	return t.pressOnce(ctx, k, action, func() error { return what.do(t, ctx, k, n) })
+}
+
+// pressOnce does what a button that acts once does, unless another press was first. What fails may be
+// pressed again.
+func (t *turn) pressOnce(ctx context.Context, k keyboard, action string, do func() error) error {
+	mine, err := t.keyboards.use(ctx, k.id, action, t.in.ids[0])
+	if err != nil {
+		return err
+	}
+	if !mine {
+		return t.alert(ctx, "press.used")
+	}
+	if err := do(); err != nil {
+		if ctx.Err() == nil {
+			err = errors.Join(err, t.keyboards.release(ctx, k.id, action))
+		}
+		return err
+	}
+	return nil
+}
+
+// acknowledge ends the button's waiting state. It comes before anything slow.
+func (t *turn) acknowledge(ctx context.Context) error { return t.answer(ctx, *t.in.Press, "", false) }
+
+// alert answers a press with a text that only this person sees.
+func (t *turn) alert(ctx context.Context, key string, pairs ...any) error {
+	return t.answer(ctx, *t.in.Press, t.line(key, pairs...), true)
+}
+
+// note answers a press with a short notice.
+func (t *turn) note(ctx context.Context, key string, pairs ...any) error {
+	return t.answer(ctx, *t.in.Press, t.line(key, pairs...), false)
+}
+
+// runOf gives the run that the buttons are about.
+func (t *turn) runOf(ctx context.Context, k keyboard) (runs.Run, error) {
+	run, err := t.cfg.Runs.Get(ctx, k.state.Run)
+	if err == nil && run.AccountID != t.account.ID {
+		err = runs.ErrNotFound
+	}
+	return run, err
+}
+
+// withRun does something with the buttons' run; a run that is gone is told.
+func (t *turn) withRun(ctx context.Context, k keyboard, do func(runs.Run) error) error {
+	run, err := t.runOf(ctx, k)
+	if errors.Is(err, runs.ErrNotFound) {
+		return t.alert(ctx, "press.tooOld")
+	}
+	if err != nil {
+		return err
+	}
+	return do(run)
+}
+
+func (t *turn) pressAgain(ctx context.Context, k keyboard) error {
+	return t.withRun(ctx, k, func(run runs.Run) error {
+		if err := t.note(ctx, "press.started"); err != nil {
+			return err
+		}
+		return t.startRepeat(ctx, t.repeat(run, t.in.platform+":"+k.id+":again"))
+	})
+}
+
+func (t *turn) pressVary(ctx context.Context, k keyboard) error {
+	return t.withRun(ctx, k, func(run runs.Run) error {
+		if err := t.note(ctx, "press.started"); err != nil {
+			return err
+		}
+		d := t.repeat(run, t.in.platform+":"+k.id+":vary")
+		freshSeed(&d, run.Tool.InputSchema)
+		return t.startRepeat(ctx, d)
+	})
+}
+
+// startRepeat starts a draft made of an earlier run, with the tool as it is now.
+func (t *turn) startRepeat(ctx context.Context, d draft) error {
+	tool, ok := t.cfg.Tools.Snapshot().Resolve(d.Tool)
+	if !ok {
+		return t.tell(ctx, "tool.gone")
+	}
+	if refused, err := t.refuse(ctx, tool); refused || err != nil {
+		return err
+	}
+	for _, values := range d.Values {
+		for name := range values {
+			if _, known := tool.InputSchema.Get(name); !known {
+				delete(values, name) // the tool has lost this input since
+			}
+		}
+	}
+	t.sign(ctx, activityOf(*tool))
+	return t.proceed(ctx, d)
+}
+
+// pressStop cancels the run of a status message.
+func (t *turn) pressStop(ctx context.Context, k keyboard) error {
+	return t.withRun(ctx, k, func(run runs.Run) error { return t.stop(ctx, run) })
+}
+
+// stop cancels a run. The Deliverer then shows how it ended.
+func (t *turn) stop(ctx context.Context, run runs.Run) error {
+	if run.Status.Final() {
+		return t.note(ctx, "press.over")
+	}
+	if err := t.note(ctx, "press.canceling"); err != nil {
+		return err
+	}
+	if _, err := t.cfg.Runs.Cancel(ctx, run.ID, t.account.ID); err != nil {
+		return fmt.Errorf("cancel run %s: %w", run.ID, err)
+	}
+	return nil
+}
+
+// pressConfirm lets a run that waits for it go ahead.
+func (t *turn) pressConfirm(ctx context.Context, k keyboard) error {
+	run, err := t.cfg.Runs.Confirm(ctx, k.state.Run, t.account.ID)
+	var short billing.ErrInsufficient
+	switch {
+	case errors.As(err, &short):
+		return t.alert(ctx, "start.insufficient", "need", short.Need, "have", short.Have)
+	case errors.Is(err, runs.ErrNotFound):
+		return t.alert(ctx, "press.tooOld")
+	case err != nil:
+		return fmt.Errorf("confirm a run: %w", err)
+	case run.Status.Final():
+		return t.alert(ctx, "press.over")
+	}
+	return t.note(ctx, "press.started")
+}
+
+// pressOriginal sends a result's files as they are, without a platform's compression.
+func (t *turn) pressOriginal(ctx context.Context, k keyboard) error {
+	return t.withRun(ctx, k, func(run runs.Run) error {
+		if err := t.acknowledge(ctx); err != nil {
+			return err
+		}
+		t.sign(ctx, ActivityDocument)
+		for i, o := range run.Outputs {
+			if o.Media == "" {
+				continue
+			}
+			if err := t.sendOriginal(ctx, run, i); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (t *turn) sendOriginal(ctx context.Context, run runs.Run, i int) error {
+	d := t.cfg.Deliverer
+	err := ErrTooLarge
+	if run.Outputs[i].Bytes <= t.caps.Uploads[KindDocument] {
+		_, err = t.post(ctx, Message{
+			To: t.in.Chat.Place, ReplyTo: t.in.Message, Media: []Media{d.file(run, i, KindDocument)},
+		})
+	}
+	if errors.Is(err, ErrTooLarge) {
+		_, err = t.post(ctx, Message{To: t.in.Chat.Place, ReplyTo: t.in.Message, Text: d.unsent(t.voice, run, i)})
+	}
+	return err
+}
+
+// pressDelete removes a result from the chat. It stays in the history.
+func (t *turn) pressDelete(ctx context.Context, k keyboard) error {
+	if err := t.note(ctx, "press.deleted"); err != nil {
+		return err
+	}
+	for _, ref := range append(k.state.Refs, t.in.Message) {
+		if err := t.Delete(ctx, ref); err != nil {
+			return fmt.Errorf("delete a result: %w", err)
+		}
+	}
+	return nil
+}
+
+// pressShow shows a run's result again, as new messages.
+func (t *turn) pressShow(ctx context.Context, k keyboard) error {
+	return t.withRun(ctx, k, func(run runs.Run) error {
+		if err := t.acknowledge(ctx); err != nil {
+			return err
+		}
+		return t.showAgain(ctx, run)
+	})
+}
+
+// showAgain shows how a run ended, in the chat of this update.
+func (t *turn) showAgain(ctx context.Context, run runs.Run) error {
+	if !run.Status.Final() {
+		_, err := t.reply(ctx, lines(Text{{Style: StyleBold, Text: run.Tool.DisplayName}}, t.stage(run)))
+		return err
+	}
+	t.sign(ctx, activityOf(run.Tool))
+	where := target{Chat: t.in.Chat, Request: t.requestOf(run), Language: t.language(), Person: t.in.From.ExternalID}
+	return t.cfg.Deliverer.show(ctx, &showing{surface: t.surface, voice: t.voice, run: run, where: where})
+}
+
+// pressMissed shows what could not be delivered before.
+func (t *turn) pressMissed(ctx context.Context, k keyboard) error {
+	if err := t.acknowledge(ctx); err != nil {
+		return err
+	}
+	for _, id := range k.state.Runs {
+		run, err := t.cfg.Runs.Get(ctx, id)
+		if errors.Is(err, runs.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := t.showAgain(ctx, run); err != nil {
+			return err
+		}
+		if err := errors.Join(t.deliveries.finish(ctx, id), t.cfg.Runs.MarkDelivered(ctx, id)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// offerMissed tells somebody who is back what could not be delivered. Only in private: results were not
+// meant for whoever reads along elsewhere.
+func (t *turn) offerMissed(ctx context.Context) error {
+	if t.in.Chat.Kind != ChatPrivate {
+		return nil
+	}
+	ids, err := t.deliveries.missed(ctx, t.account.ID, t.in.platform)
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	k := t.keyboard(keyboardState{Runs: ids})
+	err = t.keyboards.save(ctx, k)
+	if err == nil {
+		_, err = t.reply(ctx, t.say("missed.offer", "n", len(ids)), []Button{{Label: t.line("button.show"), Data: k.data("missed")}})
+	}
+	if err != nil {
+		return errors.Join(err, t.deliveries.unoffer(context.WithoutCancel(ctx), ids))
+	}
+	return nil
+}

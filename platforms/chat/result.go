@@ -1,0 +1,284 @@
+package chat
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// result is what a succeeded run looks like on one surface.
+type result struct {
+	media []Media // in the order of the outputs, each within the surface's limits
+	text  Text    // text outputs
+	// unsent are outputs that can't be sent here, as a line each, with a link where there is one.
+	unsent []Text
+	// reduced tells that at least one picture is a smaller version.
+	reduced bool
+}
+
+// compose prepares a run's outputs for a surface. tooLarge names outputs that the platform has refused for
+// their size, although they were within the limits we know.
+func (d *Deliverer) compose(ctx context.Context, s *surface, v voice, run runs.Run, tooLarge map[string]bool) result {
+	var r result
+	for i, o := range run.Outputs {
+		if o.Media == "" {
+			r.text = join("\n\n", r.text, Plain(strings.TrimSpace(o.Text)))
+			continue
+		}
+		item, reduced, ok := d.item(ctx, s, run, i, tooLarge[o.Media])
+		if !ok {
+			r.unsent = append(r.unsent, d.unsent(v, run, i))
+			continue
+		}
+		r.media = append(r.media, item)
+		if reduced {
+			r.reduced = true
+			r.unsent = append(r.unsent, d.original(v, run, i))
+		}
+	}
+	return r
+}
+
+// item prepares one output: as what it is, else as a document, else as a smaller picture.
+func (d *Deliverer) item(ctx context.Context, s *surface, run runs.Run, i int, refused bool) (m Media, reduced, ok bool) {
+	o := run.Outputs[i]
+	m = d.file(run, i, kindOf(o.Type, o.MIMEType, run.Tool.Delivery[s.Platform()]))
+	if m.Kind == KindPhoto && !d.showsAsPhoto(ctx, s, o, m.Open) {
+		m.Kind = KindDocument
+	}
+	if limit, known := s.caps.Uploads[m.Kind]; !refused && known && o.Bytes <= limit {
+		return m, false, true
+	}
+	document := s.caps.Uploads[KindDocument]
+	if m.Kind != KindPhoto && !refused && o.Bytes <= document {
+		m.Kind = KindDocument
+		return m, false, true
+	}
+	if o.Type != "image" {
+		return m, false, false
+	}
+	return d.smallerItem(ctx, s, m)
+}
+
+// smallerItem replaces a picture by a smaller version.
+func (d *Deliverer) smallerItem(ctx context.Context, s *surface, m Media) (Media, bool, bool) {
+	limit, ok := s.caps.Uploads[KindPhoto]
+	if !ok {
+		return m, false, false
+	}
+	small, err := smaller(ctx, m.Open, limit)
+	if err != nil {
+		d.log.WarnContext(ctx, "no smaller version of a picture", "media", m.Ref, "error", err)
+		return m, false, false
+	}
+	return Media{
+		Kind: KindPhoto, Ref: "small:" + m.Ref, MIMEType: "image/jpeg", Bytes: int64(len(small)), Alt: m.Alt,
+		FileName: strings.TrimSuffix(m.FileName, extension(m.FileName)) + "-small.jpg",
+		Open: func(context.Context) (io.ReadCloser, error) {
+			return io.NopCloser(bytes.NewReader(small)), nil
+		},
+	}, true, true
+}
+
+// showsAsPhoto reports whether nothing but sharpness is lost when a picture is sent as a photo.
+func (d *Deliverer) showsAsPhoto(ctx context.Context, s *surface, o runs.Output, open opener) bool {
+	if !s.caps.Photo.fitsPhoto(o.Width, o.Height) {
+		return false
+	}
+	if !s.caps.Photo.LosesAlpha || o.MIMEType != "image/png" && o.MIMEType != "image/webp" {
+		return true
+	}
+	img, err := decodePicture(ctx, open)
+	return err != nil || !transparent(img)
+}
+
+// file is an output as it was stored.
+func (d *Deliverer) file(run runs.Run, i int, kind MediaKind) Media {
+	o := run.Outputs[i]
+	name := o.FileName
+	if name == "" {
+		name = o.Name
+	}
+	return Media{
+		Kind: kind, Ref: o.Media, FileName: name, MIMEType: o.MIMEType, Bytes: o.Bytes, Width: o.Width, Height: o.Height,
+		Alt: brief(run.Tool.DisplayName+" "+promptOf(run), 300),
+		Open: func(ctx context.Context) (io.ReadCloser, error) {
+			content, _, err := d.media.OpenMedia(ctx, o.Media)
+			return content, err
+		},
+	}
+}
+
+func extension(name string) string {
+	if i := strings.LastIndexByte(name, '.'); i >= 0 {
+		return name[i:]
+	}
+	return ""
+}
+
+// unsent tells that an output does not fit this platform, and where it is.
+func (d *Deliverer) unsent(v voice, run runs.Run, i int) Text {
+	if url := d.link(run, i); url != "" {
+		return Text{{Text: v.line("result.tooLarge", "name", run.Outputs[i].Name) + " "}, {Style: StyleLink, Text: v.line("result.link"), URL: url}}
+	}
+	return v.say("result.tooLargeNoLink", "name", run.Outputs[i].Name)
+}
+
+// original links to what a smaller version was made of, where there is a link.
+func (d *Deliverer) original(v voice, run runs.Run, i int) Text {
+	if url := d.link(run, i); url != "" {
+		return Text{{Text: v.line("result.reduced") + " "}, {Style: StyleLink, Text: v.line("result.link"), URL: url}}
+	}
+	return v.say("result.reducedNoLink")
+}
+
+// promptOf is the text a run was started with.
+func promptOf(run runs.Run) string {
+	f, ok := textInput(run.Tool.InputSchema)
+	if !ok {
+		return ""
+	}
+	text, _ := run.Inputs[f.Name].(string)
+	return text
+}
+
+// caption is the text under a result: tool, what it was made of, what it cost.
+func (v voice) caption(run runs.Run) Text {
+	text := Text{{Style: StyleBold, Text: run.Tool.DisplayName}}
+	if prompt := promptOf(run); prompt != "" {
+		text = lines(text, Text{{Style: StyleItalic, Text: brief(prompt, 200)}})
+	}
+	return lines(text, Plain(givenLine(run)), v.receipt(run))
+}
+
+// givenLine names the seed and up to four values that somebody chose.
+func givenLine(run runs.Run) string {
+	free, _ := textInput(run.Tool.InputSchema)
+	var given []string
+	for _, f := range run.Tool.InputSchema.Ordered() {
+		value, ok := run.Inputs[f.Name]
+		from := run.Sources[f.Name]
+		chosen := from != runs.FromDefault && from != "" || f.Seed
+		if !ok || !chosen || f.Type.IsMedia() || f.Name == free.Name || len(given) > 4 {
+			continue
+		}
+		if shown := brief(showValue(f, value), 40); shown != "" {
+			given = append(given, strings.ToLower(f.Label())+" "+shown)
+		}
+	}
+	return strings.Join(given, " · ")
+}
+
+// receipt says what a run cost, and how that comes about.
+func (v voice) receipt(run runs.Run) Text {
+	r := run.Receipt
+	if run.Cost == 0 || r == nil {
+		if run.Cost == 0 {
+			return v.say("receipt.free")
+		}
+		return v.say("receipt.plain", "cost", run.Cost)
+	}
+	return v.say("receipt.full", "cost", run.Cost, "units", shortDecimal(r.Units), "unit", v.line("unit."+r.Unit), "rate", r.Rate)
+}
+
+// shortDecimal cuts an exact decimal to two digits after the point, for people.
+func shortDecimal(s string) string {
+	whole, digits, ok := strings.Cut(s, ".")
+	if !ok || len(digits) <= 2 {
+		return s
+	}
+	return strings.TrimRight(strings.TrimRight(whole+"."+digits[:2], "0"), ".")
+}
+
+// failure tells how a run ended without a result: what happened, and that nothing was charged.
+func (v voice) failure(run runs.Run) Text {
+	var what Text
+	switch run.Status {
+	case runs.StatusCanceled:
+		what = v.say("failure.canceled")
+	case runs.StatusTimedOut:
+		what = v.say("failure.timedOut")
+	default:
+		what = v.say("failure.failed")
+		if run.Error != nil && run.Error.Code == string(registry.CodeRefused) {
+			what = v.say("failure.refused")
+		}
+		if run.Error != nil && run.Error.Message != "" {
+			what = lines(what, Plain(sentence(run.Error.Message)))
+		}
+	}
+	charged := v.say("nothing.charged")
+	if run.Cost > 0 {
+		charged = v.say("charged.cost", "cost", run.Cost)
+	}
+	text := lines(Text{{Style: StyleBold, Text: run.Tool.DisplayName}}, what, charged)
+	if run.Status == runs.StatusFailed {
+		text = lines(text, v.say("failure.code", "code", supportCode(run.ID)))
+	}
+	return text
+}
+
+// supportCode is the end of a run's id: enough to find it, short enough to read out.
+func supportCode(runID string) string { return runID[max(0, len(runID)-6):] }
+
+// resultButtons are the buttons under a result.
+func (v voice) resultButtons(run runs.Run, k keyboard, hasMedia bool) [][]Button {
+	first := []Button{{Label: v.line("button.again"), Data: k.data("again")}}
+	for _, f := range run.Tool.InputSchema {
+		if f.Seed {
+			first = append(first, Button{Label: v.line("button.vary"), Data: k.data("vary")})
+			break
+		}
+	}
+	if len(run.Tool.InputSchema) > 0 {
+		first = append(first, Button{Label: v.line("button.settings"), Data: k.data("settings")})
+	}
+	var second []Button
+	if hasMedia {
+		second = append(second, Button{Label: v.line("button.original"), Data: k.data("original")})
+	}
+	second = append(second, Button{Label: v.line("button.delete"), Data: k.data("delete"), Style: ButtonDanger})
+	return [][]Button{first, second}
+}
+
+// failureButtons are the buttons under a failure.
+func (v voice) failureButtons(k keyboard) [][]Button {
+	return [][]Button{{
+		{Label: v.line("button.retry"), Data: k.data("retry"), Style: ButtonPrimary},
+		{Label: v.line("button.settings"), Data: k.data("settings")},
+	}}
+}
+
+// showValue writes a value for people: the label of a choice, yes and no, numbers as they are.
+func showValue(f registry.InputField, value any) string {
+	for _, c := range f.Choices {
+		if fmt.Sprint(c.Value) == fmt.Sprint(value) {
+			return c.Text()
+		}
+	}
+	switch x := value.(type) {
+	case nil:
+		return ""
+	case string:
+		return x
+	case bool:
+		if x {
+			return "yes"
+		}
+		return "no"
+	case []any:
+		shown := make([]string, len(x))
+		one := f
+		one.Multiple = false
+		for i, item := range x {
+			shown[i] = showValue(one, item)
+		}
+		return strings.Join(shown, ", ")
+	}
+	return fmt.Sprint(value)
+}

@@ -1,0 +1,347 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/users"
+)
+
+// Runs is what the Router needs of the runs service.
+type Runs interface {
+	Bind(ctx context.Context, q runs.Request) (runs.Bound, error)
+	Quote(ctx context.Context, b runs.Bound) (billing.Quote, error)
+	AcceptBound(ctx context.Context, b runs.Bound) (runs.Run, error)
+	Confirm(ctx context.Context, runID, accountID string) (runs.Run, error)
+	Get(ctx context.Context, runID string) (runs.Run, error)
+	List(ctx context.Context, f runs.Filter) ([]runs.Run, error)
+	Cancel(ctx context.Context, runID, accountID string) (runs.Run, error)
+	MarkDelivered(ctx context.Context, runID string) error
+	Subscribe(runID string) (<-chan runs.Run, func())
+	PutMedia(ctx context.Context, r io.Reader, name string) (string, registry.MediaInfo, error)
+}
+
+// Accounts is what the Router needs of the users' store.
+type Accounts interface {
+	Identify(ctx context.Context, id users.Identity) (users.Account, error)
+	PreferencesFor(ctx context.Context, accountID string, tool registry.Tool) (map[string]any, error)
+	SetPreference(ctx context.Context, accountID, toolID, field string, value any) error
+	ResetPreference(ctx context.Context, accountID, toolID, field string) error
+	ResetPreferences(ctx context.Context, accountID, toolID string) error
+}
+
+// Wallets tells what people have.
+type Wallets interface {
+	Balance(ctx context.Context, accountID string) (billing.Balance, error)
+}
+
+// Tools is the catalogue of tools; the registry is one.
+type Tools interface {
+	Snapshot() *registry.Snapshot
+}
+
+// Config is what a Router works with. The members up to Logger are required.
+type Config struct {
+	Deliverer *Deliverer // has the adapters, too
+	Pool      *pgxpool.Pool
+	Tools     Tools
+	Runs      Runs
+	Accounts  Accounts
+	Wallets   Wallets
+	Logger    *slog.Logger
+
+	Concurrency int           // updates handled at once; default 32
+	Waiting     int           // updates waiting in memory; default 1000
+	AlbumWait   time.Duration // how long parts of an album are waited for; default 1 s
+	AnswerWait  time.Duration // how long a question stays open; default 10 min
+}
+
+// Router turns what people write into runs and answers them, on all platforms at once. It is a Receiver.
+type Router struct {
+	cfg Config
+	*desk
+	inbox   inbox
+	prompts prompts
+	uses    uses
+	log     *slog.Logger
+
+	mu      sync.Mutex
+	lanes   *lanes
+	stopped context.CancelCauseFunc
+	wg      sync.WaitGroup // what goes on beside the lanes: following runs, pruning, commands
+}
+
+var _ Receiver = (*Router)(nil)
+
+// errStopping is the cause of what ends because the Router stops.
+var errStopping = errors.New("the program is stopping")
+
+// NewRouter makes a Router; Start sets it to work.
+func NewRouter(cfg Config) (*Router, error) {
+	switch {
+	case cfg.Deliverer == nil || cfg.Pool == nil || cfg.Tools == nil || cfg.Runs == nil:
+		return nil, errors.New("chat: Deliverer, Pool, Tools and Runs are needed")
+	case cfg.Accounts == nil || cfg.Wallets == nil || cfg.Logger == nil:
+		return nil, errors.New("chat: Accounts, Wallets and Logger are needed")
+	}
+	cfg.Concurrency = defaultTo(cfg.Concurrency, 32)
+	cfg.Waiting = defaultTo(cfg.Waiting, 1000)
+	cfg.AlbumWait = defaultTo(cfg.AlbumWait, time.Second)
+	cfg.AnswerWait = defaultTo(cfg.AnswerWait, 10*time.Minute)
+	return &Router{
+		cfg: cfg, desk: cfg.Deliverer.desk, inbox: inbox{cfg.Pool}, prompts: prompts{cfg.Pool}, uses: uses{cfg.Pool},
+		log: cfg.Logger.With("component", "chat"),
+	}, nil
+}
+
+func defaultTo[T int | time.Duration](v, otherwise T) T {
+	if v <= 0 {
+		return otherwise
+	}
+	return v
+}
+
+// Start takes up what was left over at the last stop: updates not handled, runs not over. It returns
+// once the Router works; ctx is for the start only.
+func (r *Router) Start(ctx context.Context) error {
+	open, err := r.inbox.open(ctx, r.platforms())
+	if err != nil {
+		return err
+	}
+	active, err := r.activeRuns(ctx)
+	if err != nil {
+		return err
+	}
+	working, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	r.mu.Lock()
+	if r.lanes != nil {
+		r.mu.Unlock()
+		stop(errStopping)
+		return errors.New("chat: started twice")
+	}
+	r.stopped = stop
+	// What is left over fits in any case, so that the start can't block.
+	r.lanes = newLanes(working, r.cfg.Concurrency, r.cfg.Waiting+len(open), r.cfg.AlbumWait, r.handle)
+	r.mu.Unlock()
+	if err := r.enqueue(ctx, open); err != nil {
+		return err
+	}
+	for _, run := range active {
+		r.resume(working, run)
+	}
+	r.wg.Go(func() { r.keepTidy(working) })
+	r.wg.Go(func() { r.keepCommands(working) })
+	return nil
+}
+
+// Stop takes nothing more, lets what is being handled end within ctx, and waits. What was received and not
+// handled is taken up at the next start.
+func (r *Router) Stop(ctx context.Context) error {
+	r.mu.Lock()
+	l := r.lanes
+	r.mu.Unlock()
+	if l == nil {
+		return nil
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		l.stop()
+		r.stopped(errStopping)
+		r.wg.Wait()
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		r.stopped(errStopping)
+		<-done
+		return context.Cause(ctx)
+	}
+}
+
+// Receive stores updates and sees to it that they are handled, each once.
+func (r *Router) Receive(ctx context.Context, platform string, updates ...Incoming) error {
+	if _, ok := r.surfaces[platform]; !ok {
+		return fmt.Errorf("updates from %q, which is no platform here", platform)
+	}
+	if len(updates) == 0 {
+		return nil
+	}
+	stored, err := r.inbox.store(ctx, platform, updates)
+	if err != nil {
+		return err
+	}
+	return r.enqueue(ctx, stored)
+}
+
+func (r *Router) enqueue(ctx context.Context, list []received) error {
+	r.mu.Lock()
+	l := r.lanes
+	r.mu.Unlock()
+	if l == nil {
+		return nil // taken up by Start
+	}
+	if err := l.reserve(ctx, len(list)); err != nil {
+		return err
+	}
+	for _, u := range list {
+		l.add(u)
+	}
+	return nil
+}
+
+// handle does what an update asks for. An update whose handling was broken off by a stop stays open; one
+// that failed is over, and the person is told.
+func (r *Router) handle(ctx context.Context, u received) {
+	t := &turn{Router: r, surface: r.surfaces[u.platform], in: u, voice: r.texts.voice(u.From.Language)}
+	err := t.guarded(ctx)
+	if ctx.Err() != nil {
+		return
+	}
+	if err != nil {
+		r.log.ErrorContext(ctx, "an update failed", "platform", u.platform, "update", u.ids[0], "kind", u.Kind, "error", err)
+		t.apologise(ctx, err)
+	}
+	if err := r.inbox.handled(ctx, u); err != nil {
+		r.log.ErrorContext(ctx, "an update may be handled again", "update", u.ids[0], "error", err)
+	}
+}
+
+// keepTidy prunes what is old, now and then.
+func (r *Router) keepTidy(ctx context.Context) {
+	tick := time.NewTicker(time.Hour)
+	defer tick.Stop()
+	for {
+		err := errors.Join(r.inbox.prune(ctx), r.prompts.prune(ctx), r.keyboards.prune(ctx))
+		if err != nil && ctx.Err() == nil {
+			r.log.WarnContext(ctx, "old chat data was not removed", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// turn is one update being handled.
+type turn struct {
+	*Router
+	*surface
+	voice
+	in      received
+	account users.Account
+}
+
+// guarded handles the update; a panic becomes an error, since one bad message must not stop the house.
+func (t *turn) guarded(ctx context.Context) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	if t.in.Kind == KindEdited {
+		return nil // a command that was edited must not run, or cost, a second time
+	}
+	if t.account, err = t.cfg.Accounts.Identify(ctx, t.in.From); err != nil {
+		return fmt.Errorf("identify the sender: %w", err)
+	}
+	if t.account.Language != "" {
+		t.voice = t.texts.voice(t.account.Language)
+	}
+	switch t.in.Kind {
+	case KindMessage:
+		return t.message(ctx)
+	case KindPress:
+		return t.press(ctx)
+	case KindMembership:
+		return t.membership(ctx)
+	}
+	return nil
+}
+
+// message handles a message: a command, an answer, or neither.
+func (t *turn) message(ctx context.Context) error {
+	if err := t.offerMissed(ctx); err != nil {
+		t.log.WarnContext(ctx, "missed results were not offered", "error", err)
+	}
+	if t.in.Command != "" {
+		return t.command(ctx)
+	}
+	answered, err := t.answerPrompt(ctx)
+	if answered || err != nil {
+		return err
+	}
+	return t.chatter(ctx)
+}
+
+// membership: somebody who comes back is offered what was missed.
+func (t *turn) membership(ctx context.Context) error {
+	if t.in.Membership != MemberJoined || t.in.Chat.Kind != ChatPrivate {
+		return nil
+	}
+	return t.offerMissed(ctx)
+}
+
+// audience says which tools this person gets to see.
+func (t *turn) audience() registry.Audience {
+	if t.account.Operator {
+		return registry.Insiders
+	}
+	return registry.Everyone
+}
+
+// reply answers the update's message.
+func (t *turn) reply(ctx context.Context, text Text, rows ...[]Button) (MessageRef, error) {
+	return t.post(ctx, t.answering(text, rows...))
+}
+
+// answering is a message that answers the update's message; in private chats, where it is clear what is
+// answered, it quotes nothing.
+func (t *turn) answering(text Text, rows ...[]Button) Message {
+	m := Message{To: t.in.Chat.Place, Text: text, Buttons: rows}
+	if t.in.Chat.Kind != ChatPrivate && t.in.Kind == KindMessage {
+		m.ReplyTo = t.in.Message
+	}
+	return m
+}
+
+// tell is reply for when the message's reference does not matter.
+func (t *turn) tell(ctx context.Context, key string, pairs ...any) error {
+	_, err := t.reply(ctx, t.say(key, pairs...))
+	return err
+}
+
+// apologise says that something failed on our side, as far as that is possible.
+func (t *turn) apologise(ctx context.Context, cause error) {
+	if errors.Is(cause, ErrUnreachable) || t.in.Kind == KindMembership {
+		return
+	}
+	if t.in.Kind == KindPress {
+		// Harmless where the press was answered before.
+		_ = t.answer(ctx, *t.in.Press, t.line("error.internal"), true)
+		return
+	}
+	if t.in.Command == "" && t.in.Chat.Kind != ChatPrivate {
+		return
+	}
+	if _, err := t.reply(ctx, t.say("error.internal")); err != nil {
+		t.log.WarnContext(ctx, "the apology was not delivered", "error", err)
+	}
+}
+
+// keyboard makes the buttons' common state for a new message to this person.
+func (t *turn) keyboard(state keyboardState) keyboard {
+	return keyboard{id: newID(), platform: t.in.platform, accountID: t.account.ID, state: state}
+}

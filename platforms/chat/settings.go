@@ -1,0 +1,537 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox/signalbox/registry"
+)
+
+// valuesPerPage is how many choices a setting shows at once, and fieldsPerPage how many inputs a tool.
+const (
+	valuesPerPage = 10
+	fieldsPerPage = 16
+)
+
+// settingsView is what a message with settings shows: a tool's inputs or, with Field, one of them.
+type settingsView struct {
+	Tool     string `json:"tool,omitempty"`
+	Advanced bool   `json:"advanced,omitempty"` // also the inputs marked so
+	Field    string `json:"field,omitempty"`
+	Page     int    `json:"page,omitempty"`   // of the choices
+	Fields   int    `json:"fields,omitempty"` // page of the inputs
+}
+
+// settingsCommand shows the settings of a tool, or the tools to choose from.
+func (t *turn) settingsCommand(ctx context.Context) error {
+	words := strings.TrimSpace(t.in.Text)
+	if words == "" {
+		return t.settingsTools(ctx)
+	}
+	tool, ok := t.findTool(words)
+	if !ok {
+		if found := t.search(words, 1); len(found) > 0 {
+			tool, ok = found[0], true
+		}
+	}
+	if !ok {
+		return t.tell(ctx, "help.nothing", "words", brief(words, 60))
+	}
+	return t.openSettings(ctx, tool)
+}
+
+// settingsTools lists tools to choose one from.
+func (t *turn) settingsTools(ctx context.Context) error {
+	k := t.keyboard(keyboardState{})
+	m, err := t.settingsToolsPage(ctx, k, 0)
+	if err != nil {
+		return err
+	}
+	m.ReplyTo = t.answering(nil).ReplyTo
+	_, err = t.post(ctx, m)
+	return err
+}
+
+func (t *turn) settingsToolsPage(ctx context.Context, k keyboard, page int) (Message, error) {
+	m := Message{To: t.in.Chat.Place, Text: t.say("settings.tools")}
+	tools := t.cfg.Tools.Snapshot().Offered(t.audience())
+	if len(tools) == 0 {
+		m.Text = t.say("tools.none")
+		return m, nil
+	}
+	pages := (len(tools) + valuesPerPage - 1) / valuesPerPage
+	page = min(max(page, 0), pages-1)
+	k.state = keyboardState{}
+	var buttons []Button
+	for i, tool := range tools[page*valuesPerPage : min(len(tools), (page+1)*valuesPerPage)] {
+		k.state.Tools = append(k.state.Tools, tool.ToolID)
+		buttons = append(buttons, Button{Label: tool.DisplayName, Data: k.data("set" + strconv.Itoa(i))})
+	}
+	m.Buttons = append(rowsOf(buttons, 2), t.pager(k, "page", page, pages)...)
+	m.Buttons = append(m.Buttons, []Button{{Label: t.line("button.close"), Data: k.data("close")}})
+	return m, t.keyboards.save(ctx, k)
+}
+
+// openSettings sends the settings of a tool as a new message.
+func (t *turn) openSettings(ctx context.Context, tool *registry.Tool) error {
+	k := t.keyboard(keyboardState{View: settingsView{Tool: tool.ToolID}})
+	m, err := t.settingsMessage(ctx, &k, tool)
+	if err != nil {
+		return err
+	}
+	m.ReplyTo = t.answering(nil).ReplyTo
+	if t.in.Kind == KindPress && t.in.Chat.Kind != ChatPrivate {
+		m.OnlyFor, m.Trigger = t.in.From.ExternalID, &t.in.Incoming
+	}
+	_, err = t.post(ctx, m)
+	return err
+}
+
+// settingsMessage draws what k's view says and stores k.
+func (t *turn) settingsMessage(ctx context.Context, k *keyboard, tool *registry.Tool) (Message, error) {
+	preferences, err := t.cfg.Accounts.PreferencesFor(ctx, t.account.ID, *tool)
+	if err != nil {
+		return Message{}, fmt.Errorf("read the settings: %w", err)
+	}
+	k.state.Fields, k.state.Values, k.state.Tools = nil, nil, nil
+	p := settingsPage{turn: t, tool: tool, preferences: preferences, k: k}
+	m := p.overview()
+	if f, ok := tool.InputSchema.Get(k.state.View.Field); ok {
+		m = p.field(f)
+	}
+	m.To = t.in.Chat.Place
+	return m, t.keyboards.save(ctx, *k)
+}
+
+// settingsPage draws settings.
+type settingsPage struct {
+	*turn
+	tool        *registry.Tool
+	preferences map[string]any
+	k           *keyboard
+}
+
+// current gives an input's value in force, and whether the person set it.
+func (p settingsPage) current(f registry.InputField) (value any, own bool) {
+	if value, ok := p.preferences[f.Name]; ok {
+		return value, true
+	}
+	return f.Default, false
+}
+
+// overview lists a tool's inputs with their values in force, each with a button.
+func (p settingsPage) overview() Message {
+	view := &p.k.state.View
+	text := p.say("settings.title", "tool", p.tool.DisplayName)
+	if len(p.tool.InputSchema) == 0 {
+		return Message{Text: lines(text, p.say("settings.nothing")), Buttons: [][]Button{{p.button("button.close", "close")}}}
+	}
+	var shown []registry.InputField
+	hidden := 0
+	for _, f := range p.tool.InputSchema.Ordered() {
+		if f.Advanced && !view.Advanced {
+			hidden++
+			continue
+		}
+		shown = append(shown, f)
+	}
+	pages := max(1, (len(shown)+fieldsPerPage-1)/fieldsPerPage)
+	view.Fields = min(max(view.Fields, 0), pages-1)
+	first := view.Fields * fieldsPerPage
+	var buttons []Button
+	for i, f := range shown[first:min(len(shown), first+fieldsPerPage)] {
+		p.k.state.Fields = append(p.k.state.Fields, f.Name)
+		text = lines(text, p.fieldLine(f))
+		buttons = append(buttons, Button{Label: p.fieldLabel(f), Data: p.k.data("set" + strconv.Itoa(i))})
+	}
+	rows := append(rowsOf(buttons, 2), p.pager(*p.k, "page", view.Fields, pages)...)
+	return Message{Text: text, Buttons: append(rows, p.overviewControls(hidden)...)}
+}
+
+func (p settingsPage) overviewControls(hidden int) [][]Button {
+	var rows [][]Button
+	switch {
+	case hidden > 0:
+		rows = append(rows, []Button{{Label: p.line("button.advanced", "n", hidden), Data: p.k.data("more")}})
+	case p.k.state.View.Advanced:
+		rows = append(rows, []Button{p.button("button.basic", "more")})
+	}
+	var last []Button
+	if len(p.preferences) > 0 {
+		last = append(last, p.button("button.resetAll", "reset1"))
+	}
+	return append(rows, append(last, p.button("button.close", "close")))
+}
+
+func (p settingsPage) button(key, action string) Button {
+	return Button{Label: p.line(key), Data: p.k.data(action)}
+}
+
+// fieldLine says what an input is set to, and whether that is the person's own choice.
+func (p settingsPage) fieldLine(f registry.InputField) Text {
+	value, own := p.current(f)
+	shown := p.shown(f, value)
+	line := Text{{Text: "• " + f.Label() + ": "}, {Style: StyleBold, Text: shown}}
+	if own {
+		line = append(line, Segment{Text: " " + p.line("settings.own")})
+	}
+	if f.Description != "" {
+		line = append(line, Segment{Text: " – " + brief(f.Description, 90)})
+	}
+	return line
+}
+
+func (p settingsPage) shown(f registry.InputField, value any) string {
+	if f.Type.IsMedia() && value != nil && value != "" {
+		return p.line("settings.file")
+	}
+	if shown := brief(showValue(f, value), 60); shown != "" {
+		return shown
+	}
+	if f.Seed {
+		return p.line("settings.random")
+	}
+	return p.line("settings.unset")
+}
+
+func (p settingsPage) fieldLabel(f registry.InputField) string {
+	value, _ := p.current(f)
+	if f.Type != registry.TypeBoolean {
+		return f.Label()
+	}
+	return f.Label() + ": " + p.valueLabel(f, value == true)
+}
+
+// valueLabel is how a choice is written on a button.
+func (t *turn) valueLabel(f registry.InputField, value any) string {
+	if b, ok := value.(bool); ok && len(f.Choices) == 0 {
+		if b {
+			return t.line("value.yes")
+		}
+		return t.line("value.no")
+	}
+	return showValue(f, value)
+}
+
+// field shows one input: its choices as buttons, or how to write a value.
+func (p settingsPage) field(f registry.InputField) Message {
+	value, own := p.current(f)
+	text := lines(
+		Text{{Style: StyleBold, Text: p.tool.DisplayName + " · " + f.Label()}},
+		Plain(brief(f.Description, 600)),
+		p.say("settings.current", "value", p.shown(f, value)),
+	)
+	var rows [][]Button
+	if len(f.Choices) > 0 {
+		rows = p.choices(f, value)
+	} else {
+		text = lines(text, p.say("settings.write"), p.say(wantedKey(f), "range", rangeOf(f)))
+	}
+	var last []Button
+	if own {
+		last = append(last, p.button("button.reset", "reset0"))
+	}
+	return Message{Text: text, Buttons: append(rows, append(last, p.button("button.back", "back")))}
+}
+
+// choices are a page of an input's choices, the current one marked.
+func (p settingsPage) choices(f registry.InputField, current any) [][]Button {
+	view := &p.k.state.View
+	pages := (len(f.Choices) + valuesPerPage - 1) / valuesPerPage
+	view.Page = min(max(view.Page, 0), pages-1)
+	first := view.Page * valuesPerPage
+	var buttons []Button
+	for i, c := range f.Choices[first:min(len(f.Choices), first+valuesPerPage)] {
+		p.k.state.Values = append(p.k.state.Values, c.Value)
+		label := c.Text()
+		if isCurrent(current, c.Value) {
+			label = "✓ " + label
+		}
+		buttons = append(buttons, Button{Label: label, Data: p.k.data("val" + strconv.Itoa(i))})
+	}
+	return append(rowsOf(buttons, 2), p.pager(*p.k, "page", view.Page, pages)...)
+}
+
+// isCurrent compares values as people see them; for inputs that take several, one is enough.
+func isCurrent(current, value any) bool {
+	if list, ok := current.([]any); ok {
+		for _, one := range list {
+			if fmt.Sprint(one) == fmt.Sprint(value) {
+				return true
+			}
+		}
+		return false
+	}
+	return current != nil && fmt.Sprint(current) == fmt.Sprint(value)
+}
+
+// onSettings does something with the tool of a settings message and draws it anew.
+func (t *turn) onSettings(ctx context.Context, k keyboard, do func(tool *registry.Tool, view *settingsView) error) error {
+	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.state.View.Tool)
+	if !ok {
+		return t.alert(ctx, "tool.gone")
+	}
+	if err := t.acknowledge(ctx); err != nil {
+		return err
+	}
+	if err := do(tool, &k.state.View); err != nil {
+		return err
+	}
+	return t.redraw(ctx, k, tool, t.in.Message)
+}
+
+// redraw shows a settings message as it should look now.
+func (t *turn) redraw(ctx context.Context, k keyboard, tool *registry.Tool, at MessageRef) error {
+	m, err := t.settingsMessage(ctx, &k, tool)
+	if err != nil {
+		return err
+	}
+	_, err = t.change(ctx, at, m)
+	return err
+}
+
+// pressSettings opens the settings of a result's tool as a message of their own.
+func (t *turn) pressSettings(ctx context.Context, k keyboard) error {
+	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.state.Tool)
+	if !ok {
+		return t.alert(ctx, "tool.gone")
+	}
+	if err := t.acknowledge(ctx); err != nil {
+		return err
+	}
+	return t.openSettings(ctx, tool)
+}
+
+// pressSetting chooses a tool from the list, or an input of a tool. A switch is turned over at once, other
+// inputs are shown on a page of their own, where a value can be written.
+func (t *turn) pressSetting(ctx context.Context, k keyboard, n int) error {
+	if n < len(k.state.Tools) {
+		k.state.View = settingsView{Tool: k.state.Tools[n]}
+		return t.onSettings(ctx, k, func(*registry.Tool, *settingsView) error { return nil })
+	}
+	if n >= len(k.state.Fields) {
+		return t.alert(ctx, "press.tooOld")
+	}
+	return t.onSettings(ctx, k, func(tool *registry.Tool, view *settingsView) error {
+		f, ok := tool.InputSchema.Get(k.state.Fields[n])
+		if !ok {
+			return nil // gone with a change of the tool: the new drawing shows what there is
+		}
+		if f.Type == registry.TypeBoolean && len(f.Choices) == 0 && !f.Multiple {
+			return t.toggle(ctx, tool, f)
+		}
+		view.Field, view.Page = f.Name, 0
+		if len(f.Choices) > 0 {
+			return nil
+		}
+		return t.askSetting(ctx, k, *view, f)
+	})
+}
+
+func (t *turn) toggle(ctx context.Context, tool *registry.Tool, f registry.InputField) error {
+	preferences, err := t.cfg.Accounts.PreferencesFor(ctx, t.account.ID, *tool)
+	if err != nil {
+		return fmt.Errorf("read the settings: %w", err)
+	}
+	value, ok := preferences[f.Name]
+	if !ok {
+		value = f.Default
+	}
+	return t.setPreference(ctx, tool, f.Name, value != true)
+}
+
+// askSetting waits for a written value. Where only replies are seen, a message of its own asks for one.
+func (t *turn) askSetting(ctx context.Context, k keyboard, view settingsView, f registry.InputField) error {
+	p := prompt{
+		ID: newID(), Platform: t.in.platform, Chat: t.in.Chat.Chat, AccountID: t.account.ID, MessageID: t.in.Message.ID,
+		State: promptState{Field: f.Name, View: &view, Message: t.in.Message, Keyboard: k.id},
+	}
+	if t.in.Chat.Kind != ChatPrivate && t.caps.ForceReply {
+		asked, err := t.post(ctx, Message{
+			To:   t.in.Chat.Place,
+			Text: t.say("settings.reply", "input", f.Label()),
+			Ask:  &Ask{Placeholder: brief(f.Label(), 64), Person: t.in.From.ExternalID},
+		})
+		if err != nil {
+			return err
+		}
+		p.MessageID, p.State.Asked = asked.ID, asked
+	}
+	return t.prompts.open(ctx, p, t.cfg.AnswerWait)
+}
+
+// settingAnswered takes a message as the value of a setting.
+func (t *turn) settingAnswered(ctx context.Context, p prompt) error {
+	view := *p.State.View
+	tool, ok := t.cfg.Tools.Snapshot().Resolve(view.Tool)
+	if !ok {
+		return t.tell(ctx, "tool.gone")
+	}
+	f, ok := tool.InputSchema.Get(p.State.Field)
+	if !ok {
+		return t.tell(ctx, "press.over")
+	}
+	d := draft{}
+	hint, err := t.answerValue(ctx, &d, &registry.Tool{InputSchema: registry.InputSchema{f}}, f)
+	if hint != nil || err != nil {
+		return t.hintOr(ctx, hint, err)
+	}
+	for _, values := range d.Values {
+		if err := t.setPreference(ctx, tool, f.Name, values[f.Name]); err != nil {
+			return err
+		}
+	}
+	if _, err := t.prompts.close(ctx, p.ID); err != nil {
+		return err
+	}
+	if !p.State.Asked.IsZero() {
+		if err := t.Delete(ctx, p.State.Asked); err != nil {
+			t.log.DebugContext(ctx, "an answered question stays", "error", err)
+		}
+	}
+	return t.settingSaved(ctx, p, tool, view, f)
+}
+
+// settingSaved confirms a written value and draws the settings anew below it, so that nobody has to scroll.
+func (t *turn) settingSaved(ctx context.Context, p prompt, tool *registry.Tool, view settingsView, f registry.InputField) error {
+	if err := t.tell(ctx, "settings.saved", "input", f.Label()); err != nil {
+		return err
+	}
+	k, err := t.keyboards.find(ctx, t.in.platform, p.State.Keyboard)
+	if errors.Is(err, errTooOld) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	view.Field = ""
+	k.state.View = view
+	return t.redraw(ctx, k, tool, p.State.Message)
+}
+
+func (t *turn) setPreference(ctx context.Context, tool *registry.Tool, field string, value any) error {
+	if err := t.cfg.Accounts.SetPreference(ctx, t.account.ID, tool.ToolID, field, value); err != nil {
+		return fmt.Errorf("store a setting: %w", err)
+	}
+	return nil
+}
+
+// pressValue sets a choice. Inputs that take several gain or lose it.
+func (t *turn) pressValue(ctx context.Context, k keyboard, n int) error {
+	if n >= len(k.state.Values) {
+		return t.alert(ctx, "press.tooOld")
+	}
+	return t.onSettings(ctx, k, func(tool *registry.Tool, view *settingsView) error {
+		f, ok := tool.InputSchema.Get(view.Field)
+		if !ok {
+			return nil
+		}
+		value := k.state.Values[n]
+		if f.Multiple {
+			preferences, err := t.cfg.Accounts.PreferencesFor(ctx, t.account.ID, *tool)
+			if err != nil {
+				return fmt.Errorf("read the settings: %w", err)
+			}
+			value = withOrWithout(preferences[f.Name], value)
+		}
+		checked, bad := registry.CheckValue(f, value)
+		if bad != nil {
+			return nil // the choice is gone with a change of the tool
+		}
+		return t.setPreference(ctx, tool, f.Name, checked)
+	})
+}
+
+// withOrWithout adds a value to a list, or removes it.
+func withOrWithout(list, value any) any {
+	old, _ := list.([]any)
+	kept := []any{}
+	for _, one := range old {
+		if fmt.Sprint(one) != fmt.Sprint(value) {
+			kept = append(kept, one)
+		}
+	}
+	if len(kept) == len(old) {
+		kept = append(kept, value)
+	}
+	return kept
+}
+
+// pressPage turns to a page: of tools, of inputs or of choices.
+func (t *turn) pressPage(ctx context.Context, k keyboard, n int) error {
+	if k.state.View.Tool == "" {
+		if err := t.acknowledge(ctx); err != nil {
+			return err
+		}
+		m, err := t.settingsToolsPage(ctx, k, n)
+		if err != nil {
+			return err
+		}
+		_, err = t.change(ctx, t.in.Message, m)
+		return err
+	}
+	return t.onSettings(ctx, k, func(_ *registry.Tool, view *settingsView) error {
+		if view.Field != "" {
+			view.Page = n
+		} else {
+			view.Fields = n
+		}
+		return nil
+	})
+}
+
+// pressReset takes the default back: for the input shown (0) or for all (1).
+func (t *turn) pressReset(ctx context.Context, k keyboard, all int) error {
+	return t.onSettings(ctx, k, func(tool *registry.Tool, view *settingsView) error {
+		if all == 1 {
+			return t.cfg.Accounts.ResetPreferences(ctx, t.account.ID, tool.ToolID)
+		}
+		field := view.Field
+		view.Field = ""
+		return errors.Join(
+			t.cfg.Accounts.ResetPreference(ctx, t.account.ID, tool.ToolID, field),
+			t.closePrompt(ctx))
+	})
+}
+
+// pressAdvanced shows or hides advanced inputs; hidden ones keep their values.
+func (t *turn) pressAdvanced(ctx context.Context, k keyboard) error {
+	return t.onSettings(ctx, k, func(_ *registry.Tool, view *settingsView) error {
+		view.Advanced, view.Fields = !view.Advanced, 0
+		return nil
+	})
+}
+
+func (t *turn) pressBack(ctx context.Context, k keyboard) error {
+	return t.onSettings(ctx, k, func(_ *registry.Tool, view *settingsView) error {
+		view.Field = ""
+		return t.closePrompt(ctx)
+	})
+}
+
+// pressClose removes the settings.
+func (t *turn) pressClose(ctx context.Context, _ keyboard) error {
+	if err := t.acknowledge(ctx); err != nil {
+		return err
+	}
+	if err := t.closePrompt(ctx); err != nil {
+		return err
+	}
+	return t.Delete(ctx, t.in.Message)
+}
+
+// closePrompt ends a question for a setting's value, so that the next message is no answer to it.
+func (t *turn) closePrompt(ctx context.Context) error {
+	p, err := t.prompts.pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
+	if errors.Is(err, errNoPrompt) || err == nil && p.State.View == nil {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = t.prompts.close(ctx, p.ID)
+	return err
+}

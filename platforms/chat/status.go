@@ -1,0 +1,235 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// statusMessage shows where a run stands: tool, stage, place in the queue, percentage if one is known,
+// price, and a button to cancel.
+func (v voice) statusMessage(run runs.Run, k keyboard, notes []string) Message {
+	var said Text
+	for _, n := range notes {
+		said = lines(said, Plain(n))
+	}
+	text := lines(
+		Text{{Style: StyleBold, Text: run.Tool.DisplayName}},
+		v.stage(run),
+		v.price(run.Quote),
+	)
+	buttons := []Button{{Label: v.line("button.cancel"), Data: k.data("stop")}}
+	if run.Status == runs.StatusAwaitingConfirmation {
+		confirm := Button{Label: v.line("button.confirm"), Data: k.data("confirm"), Style: ButtonPrimary}
+		buttons = append([]Button{confirm}, buttons...)
+	}
+	return Message{Text: join("\n\n", said, text), Buttons: [][]Button{buttons}}
+}
+
+func (v voice) stage(run runs.Run) Text {
+	switch {
+	case run.Status == runs.StatusAwaitingConfirmation:
+		return v.say("status.confirm")
+	case run.Status == runs.StatusQueued && run.QueuePosition > 0, run.Status == runs.StatusSubmitted && run.QueuePosition > 0:
+		return v.say("status.place", "n", run.QueuePosition)
+	case run.Status == runs.StatusQueued:
+		return v.say("status.queued")
+	case run.Status == runs.StatusSubmitted:
+		return v.say("status.submitted")
+	}
+	text := v.say("status.running")
+	if run.Stage != "" {
+		text = Plain(brief(run.Stage, 80))
+	}
+	if run.Fraction != nil {
+		text = append(text, Segment{Text: " · " + percent(*run.Fraction)})
+	}
+	return text
+}
+
+// percent rounds down: nothing is at 100 % before it is over.
+func percent(fraction float64) string {
+	return strconv.Itoa(int(100*min(max(fraction, 0), 1))) + " %"
+}
+
+// price tells a quote. One that says nothing, not even that it is free, gives no text.
+func (v voice) price(q billing.Quote) Text {
+	switch {
+	case q.Source == "":
+		return nil
+	case q.High == 0:
+		return v.say("price.free")
+	case q.Low == q.High:
+		return v.say("price.exact", "price", q.High)
+	}
+	text := v.say("price.range", "low", q.Low, "high", q.High)
+	if q.Basis != "" {
+		text = append(text, Segment{Text: " (" + q.Basis + ")"})
+	}
+	return text
+}
+
+// follow keeps a run's status message up to date until the run is over or the Router stops; the result
+// itself is the Deliverer's.
+func (r *Router) follow(ctx context.Context, run runs.Run, where target, k keyboard, notes []string) {
+	f := &follower{
+		Router: r, surface: r.surfaces[run.Origin.Platform], voice: r.texts.voice(where.Language),
+		run: run, where: where, keyboard: k, notes: notes,
+	}
+	if f.surface == nil {
+		return
+	}
+	// What is shown already: the message as it was posted, before the run had an id.
+	f.shown = f.statusMessage(runs.Run{Tool: run.Tool, Status: firstStatus(run.Tool), Quote: run.Quote}, k, notes).Text.String()
+	r.wg.Go(func() { f.watch(ctx) })
+}
+
+// resume follows a run again after a restart.
+func (r *Router) resume(ctx context.Context, run runs.Run) {
+	where, err := targetOf(run)
+	if err != nil {
+		r.log.WarnContext(ctx, "a run is not followed", "run", run.ID, "error", err)
+		return
+	}
+	k := keyboard{id: newID(), platform: run.Origin.Platform, accountID: run.AccountID, state: keyboardState{Run: run.ID, Tool: run.Tool.ToolID}}
+	if err := r.keyboards.save(ctx, k); err != nil {
+		r.log.WarnContext(ctx, "the buttons of a status message won't work", "run", run.ID, "error", err)
+	}
+	r.follow(ctx, run, where, k, nil)
+}
+
+// activeRuns lists the runs of our platforms that are not over.
+func (r *Router) activeRuns(ctx context.Context) ([]runs.Run, error) {
+	var active []runs.Run
+	for _, platform := range r.platforms() {
+		for _, status := range openStatuses() {
+			filter := runs.Filter{Platform: platform, Status: status, Limit: 200}
+			for {
+				page, err := r.cfg.Runs.List(ctx, filter)
+				if err != nil {
+					return nil, fmt.Errorf("list the runs to follow: %w", err)
+				}
+				active = append(active, page...)
+				if len(page) < filter.Limit {
+					break
+				}
+				filter.Before = page[len(page)-1].ID
+			}
+		}
+	}
+	return active, nil
+}
+
+// follower edits one run's status message.
+type follower struct {
+	*Router
+	*surface
+	voice
+	run      runs.Run
+	where    target
+	keyboard keyboard
+	notes    []string
+	shown    string    // the text the message has now
+	next     time.Time // no edit before
+	refused  bool      // the last edit was refused as too many: to be made up for
+}
+
+// watch waits for changes and shows the latest at each interval; what came in between is skipped.
+func (f *follower) watch(ctx context.Context) {
+	changes, unsubscribe := f.cfg.Runs.Subscribe(f.run.ID)
+	defer unsubscribe()
+	f.next = time.Now().Add(f.interval())
+	// A change between the acceptance and the subscription would be missed.
+	if now, err := f.cfg.Runs.Get(ctx, f.run.ID); err == nil {
+		f.run = now
+	}
+	working := time.NewTicker(max(time.Second, f.caps.WorkingFor-time.Second))
+	defer working.Stop()
+	due := time.NewTimer(time.Until(f.next))
+	defer due.Stop()
+	for !f.run.Status.Final() {
+		select {
+		case <-ctx.Done():
+			return
+		case run, ok := <-changes:
+			if !ok {
+				return
+			}
+			f.run = run
+			due.Reset(time.Until(f.next))
+		case <-due.C:
+			if !f.show(ctx) {
+				return
+			}
+			if f.refused {
+				due.Reset(time.Until(f.next))
+			}
+		case <-working.C:
+			f.sign(ctx)
+		}
+	}
+}
+
+func (f *follower) interval() time.Duration { return f.caps.ProgressInterval(f.where.Chat.Kind) }
+
+func (f *follower) sign(ctx context.Context) {
+	if f.run.Status == runs.StatusRunning && f.caps.WorkingFor > 0 {
+		if err := f.Working(ctx, f.where.Chat.Place, activityOf(f.run.Tool)); err != nil {
+			f.log.DebugContext(ctx, "no sign of work", "run", f.run.ID, "error", err)
+		}
+	}
+}
+
+// activityOf is the sign that fits what a tool makes.
+func activityOf(tool registry.Tool) Activity {
+	if len(tool.OutputSchema) == 0 {
+		return ActivityTyping
+	}
+	switch tool.OutputSchema[0].Type {
+	case "image":
+		return ActivityPhoto
+	case "video":
+		return ActivityVideo
+	case "audio":
+		return ActivityAudio
+	case "file":
+		return ActivityDocument
+	}
+	return ActivityTyping
+}
+
+// show edits the message if its text has changed. It gives false when there is no use in going on.
+func (f *follower) show(ctx context.Context) bool {
+	m := f.statusMessage(f.run, f.keyboard, f.notes)
+	text := m.Text.String()
+	if text == f.shown || !f.caps.Edit || f.where.Status.IsZero() {
+		return true
+	}
+	unlock := f.live.lock(f.run.ID)
+	defer unlock()
+	if begun, err := f.deliveries.begun(ctx, f.run.ID); begun || err != nil {
+		return !begun && ctx.Err() == nil
+	}
+	m.To, m.Droppable = f.where.Chat.Place, true
+	_, err := f.Edit(ctx, f.where.Status, f.fit(m))
+	f.next = time.Now().Add(f.interval())
+	var refused *registry.Error
+	f.refused = false
+	switch {
+	case err == nil:
+		f.shown = text
+	case errors.Is(err, ErrGone), errors.Is(err, ErrUnreachable):
+		return false // the result will find its own way
+	case errors.As(err, &refused) && refused.RetryAfter > 0:
+		f.next, f.refused = time.Now().Add(max(refused.RetryAfter, f.interval())), true
+	default:
+		f.log.DebugContext(ctx, "progress was not shown", "run", f.run.ID, "error", err)
+	}
+	return true
+}

@@ -1,0 +1,73 @@
+package chat
+
+import (
+	"context"
+	"errors"
+)
+
+// surface is an adapter together with what it can do, and keeps messages within that.
+type surface struct {
+	Adapter
+	caps Capabilities
+}
+
+func newSurface(a Adapter) *surface { return &surface{Adapter: a, caps: a.Capabilities()} }
+
+// post sends a message of at most one item and gives its reference.
+func (s *surface) post(ctx context.Context, m Message) (MessageRef, error) {
+	refs, err := s.Send(ctx, s.fit(m))
+	if err != nil || len(refs) == 0 {
+		return MessageRef{}, err
+	}
+	return refs[0], nil
+}
+
+// change edits a message; where that is impossible a new one takes its place.
+func (s *surface) change(ctx context.Context, ref MessageRef, m Message) (MessageRef, error) {
+	if ref.IsZero() || !s.caps.Edit {
+		return s.post(ctx, m)
+	}
+	changed, err := s.Edit(ctx, ref, s.fit(m))
+	if errors.Is(err, ErrGone) {
+		return s.post(ctx, m)
+	}
+	return changed, err
+}
+
+// fit cuts a message to the platform's limits and leaves out what it can't show.
+func (s *surface) fit(m Message) Message {
+	limit := s.caps.TextLimit
+	if len(m.Media) > 0 {
+		limit = s.caps.CaptionLimit
+	}
+	m.Text = m.Text.cut(limit)
+	m.Buttons = s.fitButtons(m.Buttons)
+	if m.Ask != nil && (!s.caps.ForceReply || len(m.Buttons) > 0 && !s.caps.AskButtons) {
+		m.Ask = nil
+	}
+	if !s.caps.Ephemeral {
+		m.OnlyFor, m.Trigger = "", nil
+	}
+	return m
+}
+
+func (s *surface) fitButtons(rows [][]Button) [][]Button {
+	var fitted [][]Button
+	for _, row := range rows {
+		for len(row) > 0 && len(fitted) < s.caps.Buttons.Rows {
+			n := min(len(row), max(1, s.caps.Buttons.PerRow))
+			part := make([]Button, n)
+			for i, b := range row[:n] {
+				b.Label = shorten(b.Label, s.caps.Buttons.LabelLimit)
+				part[i] = b
+			}
+			fitted, row = append(fitted, part), row[n:]
+		}
+	}
+	return fitted
+}
+
+// answer answers a press within the platform's limit.
+func (s *surface) answer(ctx context.Context, p Press, text string, alert bool) error {
+	return s.AnswerPress(ctx, p, PressAnswer{Text: shorten(text, s.caps.AnswerLimit), Alert: alert && s.caps.Alerts})
+}

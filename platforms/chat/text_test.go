@@ -1,0 +1,48 @@
+package chat
+
+import "testing"
+
+func TestShorten(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		in    string
+		limit int
+		want  string
+	}{
+		{"short", 10, "short"},
+		{"exactly10!", 10, "exactly10!"},
+		{"one two three", 8, "one two…"},
+		{"👍🏽👍🏽👍🏽", 9, "👍🏽👍🏽…"}, // four units each: never cut through one
+		{"abc", 0, ""},
+	} {
+		if got := shorten(c.in, c.limit); got != c.want || length(got) > max(c.limit, 0) {
+			t.Errorf("shorten(%q, %d) = %q, want %q", c.in, c.limit, got, c.want)
+		}
+	}
+}
+
+func TestTextCutKeepsStyles(t *testing.T) {
+	t.Parallel()
+	text := Text{{Text: "one "}, {Style: StyleBold, Text: "two three"}, {Text: " four"}}
+	got := text.cut(9)
+	if got.String() != "one two…" || got[1].Style != StyleBold {
+		t.Errorf("got %+v", got)
+	}
+	if whole := text.cut(100); len(whole) != 3 {
+		t.Errorf("a text that fits was changed: %+v", whole)
+	}
+}
+
+func TestFillNeverReadsValuesAsMarkup(t *testing.T) {
+	t.Parallel()
+	got := fill("*{tool}* says `x`: {what}", []any{"tool", "A*B", "what", "*bold* {tool}"})
+	want := Text{{Style: StyleBold, Text: "A*B"}, {Text: " says "}, {Style: StyleCode, Text: "x"}, {Text: ": "}, {Text: "*bold* {tool}"}}
+	if len(got) != len(want) {
+		t.Fatalf("got %+v, want %+v", got, want)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("segment %d is %+v, want %+v", i, got[i], want[i])
+		}
+	}
+}
