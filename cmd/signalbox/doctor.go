@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/signalbox/signalbox/comfy"
+	"github.com/signalbox/signalbox/comfy/workflow"
+	"github.com/signalbox/signalbox/internal/postgres"
+	"github.com/signalbox/signalbox/migrations"
+	"github.com/signalbox/signalbox/platforms/telegram"
+)
+
+type doctorCommand struct {
+	Ready bool `help:"Only ask the running program whether it is ready; for health checks."`
+}
+
+// finding is what a check saw.
+type finding struct {
+	what   string
+	ok     bool
+	saw    string
+	advice string // how to mend it
+}
+
+const checkTimeout = 15 * time.Second
+
+// Run checks everything that a start needs, one line each, and says how to mend what is wrong.
+func (d doctorCommand) Run(e env) error {
+	if d.Ready {
+		return askReady(e)
+	}
+	c, err := e.settings.check()
+	if err != nil {
+		printFinding(e.stdout, finding{what: "configuration", saw: "wrong values", advice: "set these variables right"})
+		printError(e.stdout, err)
+		return errReported
+	}
+	healthy := printFinding(e.stdout, finding{what: "configuration", ok: true, saw: "every variable can be read"})
+	checks := []func(context.Context, Config) []finding{checkFolders, checkDatabase, checkEngines, checkTelegram, checkAddress}
+	for _, check := range checks {
+		ctx, cancel := context.WithTimeout(e.ctx, checkTimeout)
+		for _, f := range check(ctx, c) {
+			healthy = printFinding(e.stdout, f) && healthy
+		}
+		cancel()
+	}
+	if !healthy {
+		return errReported
+	}
+	return nil
+}
+
+func printFinding(w io.Writer, f finding) bool {
+	mark := "ok  "
+	if !f.ok {
+		mark = "BAD "
+	}
+	fmt.Fprintf(w, "%s %-14s %s\n", mark, f.what, f.saw)
+	if !f.ok && f.advice != "" {
+		fmt.Fprintf(w, "     %-14s -> %s\n", "", f.advice)
+	}
+	return f.ok
+}
+
+func checkFolders(_ context.Context, c Config) []finding {
+	data := finding{what: "DATA_DIR", saw: c.DataDir, ok: true}
+	if err := writable(c.DataDir); err != nil {
+		data.ok, data.saw, data.advice = false, err.Error(), "make the folder writable for this user, or set DATA_DIR to another one"
+	}
+	flows := finding{what: "WORKFLOWS_DIR", ok: true}
+	files, err := filepath.Glob(filepath.Join(c.WorkflowsDir, "*.json"))
+	switch {
+	case err != nil:
+		flows.ok, flows.saw = false, err.Error()
+	case len(files) == 0:
+		flows.saw = fmt.Sprintf("no workflow in %s; the bundled ones are used", c.WorkflowsDir)
+	default:
+		flows.saw = fmt.Sprintf("%d files in %s", len(files), c.WorkflowsDir)
+		flows.ok, flows.advice = readableWorkflows(files, &flows.saw), "see signalbox inspect FILE"
+	}
+	return []finding{data, flows}
+}
+
+func readableWorkflows(files []string, saw *string) bool {
+	for _, f := range files {
+		data, err := workflow.ReadWorkflow(f)
+		if err == nil {
+			_, err = workflow.Parse(data)
+		}
+		if err != nil {
+			*saw = fmt.Sprintf("%s: %v", f, err)
+			return false
+		}
+	}
+	return true
+}
+
+// writable tries it: permission bits say little about mounts, quotas and root.
+func writable(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".doctor-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+func checkDatabase(ctx context.Context, c Config) []finding {
+	f := finding{what: "database"}
+	log := newLogger(c, io.Discard)
+	db, err := openDatabase(ctx, c, log)
+	switch {
+	case errors.Is(err, postgres.ErrInUse):
+		f.ok, f.saw = true, "in use by a running Signalbox on this DATA_DIR"
+		return []finding{f}
+	case errors.Is(err, postgres.ErrNoBinaries):
+		f.saw, f.advice = err.Error(), "install Postgres, or set DATABASE_URL"
+		return []finding{f}
+	case err != nil:
+		f.saw, f.advice = err.Error(), "check DATABASE_URL, or leave it empty for the own Postgres"
+		return []finding{f}
+	}
+	defer db.close(context.WithoutCancel(ctx))
+	steps, err := migrations.Status(ctx, db.pool, log)
+	if err != nil {
+		f.saw = err.Error()
+		return []finding{f}
+	}
+	pending := 0
+	for _, s := range steps {
+		if s.Applied.IsZero() {
+			pending++
+		}
+	}
+	f.ok, f.saw = true, fmt.Sprintf("reachable, %d of %d migrations applied (a start applies the rest)", len(steps)-pending, len(steps))
+	return []finding{f}
+}
+
+func checkEngines(ctx context.Context, c Config) []finding {
+	if len(c.Engines) == 0 {
+		return []finding{{what: "engine", ok: true, saw: "the embedded CPU engine (COMFYUI_URLS is empty)"}}
+	}
+	fleet := comfy.NewFleet(c.Engines, comfy.FleetConfig{})
+	fleet.Refresh(ctx)
+	var out []finding
+	for _, s := range fleet.Status() {
+		f := finding{what: "engine", ok: s.Up, saw: fmt.Sprintf("%s: ComfyUI %s, %d classes, %v", s.Name, s.Version, s.Classes, s.GPUs)}
+		if !s.Up {
+			f.saw, f.advice = s.Name+": "+s.Error, "start ComfyUI there, or correct COMFYUI_URLS"
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+func checkTelegram(ctx context.Context, c Config) []finding {
+	if c.TelegramBotToken == "" {
+		return []finding{{what: "telegram", ok: true, saw: "off (no TELEGRAM_BOT_TOKEN)"}}
+	}
+	client, err := telegram.NewClient(telegram.Config{Token: c.TelegramBotToken, BaseURL: c.TelegramAPI.String()})
+	if err != nil {
+		return []finding{{what: "telegram", saw: err.Error()}}
+	}
+	me, err := client.GetMe(ctx)
+	if err != nil {
+		return []finding{{what: "telegram", saw: err.Error(), advice: "check TELEGRAM_BOT_TOKEN with @BotFather, and the network"}}
+	}
+	return []finding{{what: "telegram", ok: true, saw: "the token is that of @" + me.Username}}
+}
+
+func checkAddress(ctx context.Context, c Config) []finding {
+	f := finding{what: "LISTEN_ADDR", saw: c.ListenAddr + " is free", ok: true}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.ListenAddr)
+	if err == nil {
+		l.Close()
+		return []finding{f}
+	}
+	if get(ctx, c.ListenAddr, "/healthz") == nil {
+		f.saw = "a Signalbox answers at " + c.ListenAddr
+		return []finding{f}
+	}
+	return []finding{{what: "LISTEN_ADDR", saw: err.Error(), advice: "stop the other program, or set LISTEN_ADDR to another port"}}
+}
+
+// askReady is the health check of containers, whose images have no curl.
+func askReady(e env) error {
+	c, err := e.settings.check()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(e.ctx, 3*time.Second)
+	defer cancel()
+	return get(ctx, c.ListenAddr, "/readyz")
+}
+
+// get asks our own server, by loopback when it listens on every address.
+func get(ctx context.Context, listen, path string) error {
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return err
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	u := url.URL{Scheme: "http", Host: net.JoinHostPort(host, port), Path: path}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		body, _ := io.ReadAll(io.LimitReader(res.Body, 500))
+		return fmt.Errorf("%s answered %d: %s", path, res.StatusCode, body)
+	}
+	return nil
+}

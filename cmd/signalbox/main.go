@@ -1,0 +1,104 @@
+// Command signalbox turns ComfyUI workflows and providers' APIs into chat commands. See the README.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// version is set at build time (-ldflags "-X main.version=...").
+var version = "dev"
+
+// cli is the program's interface: commands, and the settings that all of them share.
+type cli struct {
+	Settings
+
+	Up      upCommand      `cmd:"" default:"1" help:"Run everything: database, engine, workers, page, chat platforms."`
+	Inspect inspectCommand `cmd:"" help:"Show what tools workflow files would become, and what to mend in them."`
+	Convert convertCommand `cmd:"" help:"Print the prompt that a workflow becomes, as JSON."`
+	Engine  engineCommand  `cmd:"" help:"Run the CPU engine alone: a ComfyUI server without GPU and models."`
+	Flash   flashCommand   `cmd:"" help:"Write the registry to files for deployment, documents and embedding."`
+	Doctor  doctorCommand  `cmd:"" help:"Check configuration, database, engines, tokens and folders."`
+	Grant   grantCommand   `cmd:"" help:"Give credit to an account."`
+	Migrate migrateCommand `cmd:"" help:"Bring the database's schema up to date."`
+	Version versionCommand `cmd:"" help:"Print the version."`
+}
+
+// env is what a command gets from its surroundings.
+type env struct {
+	ctx            context.Context
+	stdout, stderr io.Writer
+	settings       Settings
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// A second signal ends the program at once.
+	context.AfterFunc(ctx, stop)
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run parses and executes one command and gives the exit code: 0 fine, 1 failed, 2 used wrongly.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	var c cli
+	exit := -1
+	parser, err := kong.New(&c,
+		kong.Name("signalbox"),
+		kong.Description("ComfyUI workflows and providers' APIs as chat commands."),
+		kong.Vars{"data_dir": defaultDataDir()},
+		kong.Writers(stdout, stderr),
+		kong.Exit(func(code int) { exit = code }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+	)
+	if err != nil {
+		fmt.Fprintln(stderr, "signalbox:", err)
+		return 2
+	}
+	parsed, err := parser.Parse(args)
+	if exit >= 0 {
+		return exit // --help has been printed
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "signalbox:", err)
+		fmt.Fprintln(stderr, "See signalbox --help.")
+		return 2
+	}
+	err = parsed.Run(env{ctx: ctx, stdout: stdout, stderr: stderr, settings: c.Settings})
+	if err != nil {
+		printError(stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// errReported ends the program with code 1 without another word.
+var errReported = errors.New("already reported")
+
+func printError(w io.Writer, err error) {
+	if errors.Is(err, errReported) {
+		return
+	}
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		fmt.Fprintln(w, "signalbox:", line)
+	}
+}
+
+// newLogger makes the program's logger, on stderr.
+func newLogger(c Config, w io.Writer) *slog.Logger {
+	levels := map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
+	o := &slog.HandlerOptions{Level: levels[c.LogLevel]}
+	if c.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, o))
+	}
+	return slog.New(slog.NewTextHandler(w, o))
+}

@@ -1,0 +1,408 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/comfy"
+	"github.com/signalbox/signalbox/comfy/cpu"
+	"github.com/signalbox/signalbox/internal/assets"
+	"github.com/signalbox/signalbox/internal/outbound"
+	"github.com/signalbox/signalbox/migrations"
+	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/users"
+	"github.com/signalbox/signalbox/workflows"
+)
+
+type upCommand struct{}
+
+// stopLimit bounds the orderly end of the program.
+const stopLimit = 9 * time.Second
+
+// Run runs everything until a signal comes, then stops it in reverse order.
+func (upCommand) Run(e env) error {
+	c, err := e.settings.check()
+	if err != nil {
+		return err
+	}
+	a := &app{cfg: c, log: newLogger(c, e.stderr), metrics: prometheus.NewRegistry()}
+	err = a.start(e.ctx)
+	if err == nil {
+		a.banner(e.stdout)
+		err = a.wait(e.ctx)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), stopLimit)
+	defer cancel()
+	if e.ctx.Err() != nil {
+		fmt.Fprintln(e.stdout, "Stopping: running work is picked up again at the next start.")
+	}
+	return errors.Join(err, a.stop(ctx))
+}
+
+// app is the whole program, wired. Parts are started in the order of start's steps and stopped in
+// reverse.
+type app struct {
+	cfg     Config
+	log     *slog.Logger
+	metrics *prometheus.Registry
+
+	db       *database
+	media    mediaStore
+	ledger   *billing.Ledger
+	users    *users.Store
+	fleet    *comfy.Fleet
+	flows    *comfy.Workflows
+	registry *registry.Registry
+	runs     *runs.Service
+	chat     *chatPlatforms
+	web      *web.Server
+	address  net.Addr
+
+	stops  []stopper
+	failed chan error // a part that ended by itself
+}
+
+type stopper struct {
+	name string
+	stop func(context.Context) error
+}
+
+func (a *app) onStop(name string, stop func(context.Context) error) {
+	a.stops = append(a.stops, stopper{name, stop})
+}
+
+func (a *app) start(ctx context.Context) error {
+	a.failed = make(chan error, 4)
+	a.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	for _, step := range []func(context.Context) error{
+		a.openStorage, a.startEngines, a.loadTools, a.startRuns, a.startChat, a.startWeb, a.keepInStep,
+	} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wait blocks until ctx ends or a part of the program fails.
+func (a *app) wait(ctx context.Context) error {
+	var lost <-chan struct{}
+	if a.db.server != nil {
+		lost = a.db.server.Done()
+	}
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-lost:
+		return errors.New("the database server ended by itself; its log is in DATA_DIR/postgres")
+	case err := <-a.failed:
+		return err
+	}
+}
+
+// stop ends the parts in reverse order and reports all that went wrong.
+func (a *app) stop(ctx context.Context) error {
+	var errs error
+	for i := len(a.stops) - 1; i >= 0; i-- {
+		s := a.stops[i]
+		began := time.Now()
+		if err := s.stop(ctx); err != nil {
+			errs = errors.Join(errs, fmt.Errorf("stopping %s: %w", s.name, err))
+		}
+		a.log.Debug("stopped", "part", s.name, "took", time.Since(began))
+	}
+	a.stops = nil
+	return errs
+}
+
+// background runs f until the program stops, which waits for it.
+func (a *app) background(name string, f func(context.Context)) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() { f(ctx) })
+	a.onStop(name, func(context.Context) error {
+		cancel()
+		wg.Wait()
+		return nil
+	})
+}
+
+func (a *app) openStorage(ctx context.Context) error {
+	if err := os.MkdirAll(a.cfg.DataDir, 0o755); err != nil {
+		return fmt.Errorf("DATA_DIR: %w", err)
+	}
+	db, err := openDatabase(ctx, a.cfg, a.log)
+	if err != nil {
+		return err
+	}
+	a.db = db
+	a.onStop("database", db.close)
+	if _, err := migrations.Up(ctx, db.pool, a.log); err != nil {
+		return err
+	}
+	folder, err := assets.OpenFolder(filepath.Join(a.cfg.DataDir, "assets"))
+	if err != nil {
+		return fmt.Errorf("DATA_DIR: %w", err)
+	}
+	a.media = mediaStore{assets: assets.New(db.pool, folder, 0), client: outbound.NewClient(a.cfg.Allow)}
+	a.ledger = billing.NewLedger(db.pool)
+	a.users = newUsers(db, a.ledger, a.cfg)
+	return nil
+}
+
+// newUsers makes the store of people; a new account gets a wallet with the sign-up credit.
+func newUsers(db *database, ledger *billing.Ledger, c Config) *users.Store {
+	return users.New(db.pool, users.Config{OnCreate: func(ctx context.Context, tx pgx.Tx, account users.Account) error {
+		if err := ledger.EnsureWallet(ctx, tx, account.ID); err != nil {
+			return err
+		}
+		if c.SignupCredit == 0 {
+			return nil
+		}
+		return ledger.Grant(ctx, tx, account.ID, c.SignupCredit, "signup:"+account.ID, "sign-up credit")
+	}})
+}
+
+// startEngines connects the ComfyUI servers, or starts the CPU engine.
+func (a *app) startEngines(ctx context.Context) error {
+	urls := a.cfg.Engines
+	if len(urls) == 0 {
+		own, err := a.startCPU()
+		if err != nil {
+			return err
+		}
+		urls = []*url.URL{own}
+	}
+	a.fleet = comfy.NewFleet(urls, comfy.FleetConfig{Logger: a.log.With("component", "engines"), OnChange: func() { a.reload(ctx) }})
+	a.fleet.Refresh(ctx)
+	return nil
+}
+
+// startCPU serves the CPU engine on a free port of loopback, where the fleet talks to it as to any other.
+func (a *app) startCPU() (*url.URL, error) {
+	dir := filepath.Join(a.cfg.DataDir, "engine")
+	engine, err := cpu.New(cpu.Config{
+		Input: filepath.Join(dir, "input"), Output: filepath.Join(dir, "output"), Temp: filepath.Join(dir, "temp"),
+		Logger: a.log.With("component", "cpu engine"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.onStop("CPU engine", engine.Close)
+	addr, err := a.serve("CPU engine", "127.0.0.1:0", engine)
+	if err != nil {
+		return nil, err
+	}
+	return &url.URL{Scheme: "http", Host: addr.String()}, nil
+}
+
+// serve listens on address and serves until the program stops.
+func (a *app) serve(name, address string, h http.Handler) (net.Addr, error) {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	base, cancel := context.WithCancel(context.Background())
+	server := &http.Server{
+		Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		ErrorLog:    slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
+		BaseContext: func(net.Listener) context.Context { return base },
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			a.failed <- fmt.Errorf("%s: %w", name, err)
+		}
+	})
+	a.onStop(name+" listener", func(ctx context.Context) error {
+		cancel() // ends event streams, which would keep Shutdown waiting
+		err := server.Shutdown(ctx)
+		wg.Wait()
+		return err
+	})
+	return listener.Addr(), nil
+}
+
+// loadTools builds the registry from the one visible list of loaders.
+func (a *app) loadTools(ctx context.Context) error {
+	a.flows = comfy.NewWorkflows(comfy.WorkflowsConfig{
+		Sources: []fs.FS{workflows.FS, os.DirFS(a.cfg.WorkflowsDir)}, Fleet: a.fleet, Store: a.media,
+		Rate: rate(a.cfg), Logger: a.log,
+	})
+	var loaders []registry.Loader
+	if a.cfg.ToolsFile != "" {
+		loaders = append(loaders, registry.NewFlashLoader("flash", a.cfg.ToolsFile))
+	} else {
+		loaders = append(loaders, a.flows)
+		if a.cfg.ToolsDir != "" {
+			loaders = append(loaders, registry.NewFileLoader("tools", a.cfg.ToolsDir))
+		}
+	}
+	var err error
+	if a.registry, err = registry.New(registry.Config{Loaders: loaders, Logger: a.log.With("component", "registry"), OnSwap: a.onSwap()}); err != nil {
+		return err
+	}
+	if a.cfg.ToolsFile != "" {
+		// The flashed tools name their templates, which the workflows bring along.
+		if _, err := a.flows.Load(ctx); err != nil {
+			a.log.Warn("workflow files", "error", err)
+		}
+	}
+	a.reload(ctx)
+	return nil
+}
+
+// reload reads all tools again. What fails is kept as it was and shown in the status.
+func (a *app) reload(ctx context.Context) {
+	if a.registry == nil {
+		return // the fleet's first look, before there is a registry
+	}
+	if _, err := a.registry.Reload(ctx); err != nil && ctx.Err() == nil {
+		a.log.Warn("some tools could not be loaded", "error", err)
+	}
+}
+
+func (a *app) startRuns(ctx context.Context) error {
+	card, err := rateCard(a.cfg)
+	if err != nil {
+		return err
+	}
+	if a.chat, err = a.newChat(); err != nil {
+		return err
+	}
+	a.runs, err = runs.New(runs.Config{
+		Pool: a.db.pool, Registry: a.registry, Ledger: a.ledger, Users: a.users, Assets: a.media, RateCard: card,
+		// The one visible list of providers.
+		Providers: map[string]runs.Provider{
+			comfy.Service: comfy.NewProvider(comfy.ProviderConfig{Fleet: a.fleet, Workflows: a.flows, Logger: a.log, Metrics: a.metrics}),
+		},
+		Deliverers: a.chat.deliverers(),
+		Logger:     a.log, Metrics: a.metrics,
+	})
+	if err != nil {
+		return err
+	}
+	if err := a.runs.Start(ctx); err != nil {
+		return err
+	}
+	a.onStop("runs", a.runs.Stop)
+	return nil
+}
+
+func rateCard(c Config) (billing.RateCard, error) {
+	if c.GPURatesFile == "" {
+		return billing.DefaultRateCard(), nil
+	}
+	data, err := os.ReadFile(c.GPURatesFile)
+	if err != nil {
+		return billing.RateCard{}, fmt.Errorf("GPU_RATES_FILE: %w", err)
+	}
+	card, err := billing.ParseRateCard(data)
+	if err != nil {
+		return card, fmt.Errorf("GPU_RATES_FILE: %w", err)
+	}
+	return card, nil
+}
+
+func (a *app) startWeb(context.Context) error {
+	key, err := linkKey(a.cfg.DataDir)
+	if err != nil {
+		return err
+	}
+	a.web, err = web.New(web.Config{
+		Registry: a.registry, Runs: a.runs, Users: a.users, Ledger: a.ledger, Logger: a.log.With("component", "web"),
+		Public: a.cfg.Public, AdminToken: a.cfg.AdminToken, LinkKey: key, Version: version,
+		Status:  func() map[string]any { return map[string]any{"engines": a.fleet.Status()} },
+		Ready:   func(ctx context.Context) error { return a.db.pool.Ping(ctx) },
+		Metrics: promhttp.HandlerFor(a.metrics, promhttp.HandlerOpts{}),
+	})
+	if err != nil {
+		return err
+	}
+	a.chat.linkFiles(a.web.FileURL)
+	mux := http.NewServeMux()
+	mux.Handle("/", a.web.Handler())
+	a.chat.mount(mux)
+	if a.address, err = a.serve("page", a.cfg.ListenAddr, mux); err != nil {
+		return fmt.Errorf("LISTEN_ADDR: %w; stop the other program, or choose another port", err)
+	}
+	return nil
+}
+
+// linkKey is the secret that signs the addresses of results. It is made once.
+func linkKey(dataDir string) ([]byte, error) {
+	file := filepath.Join(dataDir, "link.key")
+	key, err := os.ReadFile(file)
+	if err == nil && len(key) >= 16 {
+		return key, nil
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("DATA_DIR: %w", err)
+	}
+	key = make([]byte, 32)
+	rand.Read(key)
+	if err := os.WriteFile(file, key, 0o600); err != nil {
+		return nil, fmt.Errorf("DATA_DIR: %w", err)
+	}
+	return key, nil
+}
+
+// keepInStep starts what keeps registry and fleet fresh.
+func (a *app) keepInStep(context.Context) error {
+	a.background("engine health", a.fleet.Run)
+	dirs := []string{a.cfg.WorkflowsDir}
+	if a.cfg.ToolsDir != "" {
+		dirs = append(dirs, a.cfg.ToolsDir)
+	}
+	watcher := registry.NewWatcher(registry.WatchConfig{Dirs: dirs, Changed: a.reload, Logger: a.log})
+	a.background("folder watch", watcher.Run)
+	return a.startSchedules()
+}
+
+// banner is what a person reads after the start.
+func (a *app) banner(w io.Writer) {
+	page := "http://" + reachable(a.address)
+	if a.cfg.Public != nil {
+		page = a.cfg.Public.String()
+	}
+	offered := len(a.registry.Snapshot().Offered(registry.Everyone))
+	unavailable := a.registry.Snapshot().Len() - offered
+	tools := fmt.Sprintf("%d ready", offered)
+	if unavailable > 0 {
+		tools += fmt.Sprintf(", %d waiting for an engine that can run them", unavailable)
+	}
+	fmt.Fprintf(w, "Signalbox is ready.\n  Page       %s\n  Tools      %s\n  Platforms  %s\n  Data       %s\n  Stop       Ctrl-C\n",
+		page, tools, strings.Join(append([]string{"web", "API"}, a.chat.names()...), ", "), a.db.place(a.cfg))
+}
+
+func reachable(addr net.Addr) string {
+	host, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		return addr.String()
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	return net.JoinHostPort(host, port)
+}

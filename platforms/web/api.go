@@ -1,0 +1,380 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/users"
+)
+
+// apiHandler is a handler for a known account. It returns errors instead of writing them.
+type apiHandler func(w http.ResponseWriter, r *http.Request, a users.Account) error
+
+func (s *Server) api(h apiHandler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		a, err := s.account(r)
+		if err == nil {
+			err = h(w, r, a)
+		}
+		if err != nil {
+			s.fail(w, r, err)
+		}
+	}
+}
+
+// runBody is a run as the API tells it.
+type runBody struct {
+	RunID         string                 `json:"runId"`
+	ToolID        string                 `json:"toolId"`
+	ToolVersion   string                 `json:"toolVersion"`
+	Status        runs.Status            `json:"status"`
+	Progress      *float64               `json:"progress"` // 0..1, null while no real figure is known
+	Stage         string                 `json:"stage,omitempty"`
+	QueuePosition int                    `json:"queuePosition,omitempty"`
+	Inputs        map[string]any         `json:"inputs"`
+	Sources       map[string]runs.Source `json:"sources,omitempty"`
+	Outputs       []outputBody           `json:"outputs"`
+	Quote         quoteBody              `json:"quoteNanoUsd"`
+	Cost          billing.NanoUSD        `json:"costNanoUsd"`
+	Receipt       *billing.Receipt       `json:"receipt,omitempty"`
+	Error         *runs.Failure          `json:"error,omitempty"`
+	CreatedAt     time.Time              `json:"createdAt"`
+	StartedAt     *time.Time             `json:"startedAt,omitempty"`
+	EndedAt       *time.Time             `json:"endedAt,omitempty"`
+}
+
+type quoteBody struct {
+	Low  billing.NanoUSD `json:"low"`
+	High billing.NanoUSD `json:"high"`
+}
+
+type outputBody struct {
+	Name     string `json:"name"`
+	Type     string `json:"type"`
+	MIMEType string `json:"mimeType,omitempty"`
+	URL      string `json:"url,omitempty"`
+	Text     string `json:"text,omitempty"`
+	Width    int    `json:"width,omitempty"`
+	Height   int    `json:"height,omitempty"`
+	Bytes    int64  `json:"bytes,omitempty"`
+}
+
+func (s *Server) runBody(r *http.Request, run runs.Run) runBody {
+	b := runBody{
+		RunID: run.ID, ToolID: run.Tool.ToolID, ToolVersion: run.Tool.Version, Status: run.Status, Progress: run.Fraction,
+		Stage: run.Stage, QueuePosition: run.QueuePosition, Inputs: run.Inputs, Sources: run.Sources, Outputs: []outputBody{},
+		Quote: quoteBody{Low: run.Quote.Low, High: run.Quote.High}, Cost: run.Cost, Receipt: run.Receipt, Error: run.Error,
+		CreatedAt: run.CreatedAt, StartedAt: run.StartedAt, EndedAt: run.EndedAt,
+	}
+	for _, o := range run.Outputs {
+		out := outputBody{Name: o.Name, Type: o.Type, MIMEType: o.MIMEType, Text: o.Text, Width: o.Width, Height: o.Height, Bytes: o.Bytes}
+		if o.Media != "" {
+			out.URL = s.absolute(r, s.FilePath(o.Media, o.FileName))
+		}
+		b.Outputs = append(b.Outputs, out)
+	}
+	return b
+}
+
+// absolute makes a path an address: under PUBLIC_URL, or as the client reached us.
+func (s *Server) absolute(r *http.Request, path string) string {
+	if s.cfg.Public != nil {
+		return s.cfg.Public.Scheme + "://" + s.cfg.Public.Host + strings.TrimRight(s.cfg.Public.Path, "/") + path
+	}
+	return (&url.URL{Scheme: "http", Host: r.Host}).String() + path
+}
+
+func (s *Server) apiTools(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	writeJSON(w, http.StatusOK, map[string]any{"tools": s.listed(a)})
+	return nil
+}
+
+func (s *Server) apiTool(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	t, ok := s.cfg.Registry.Snapshot().ByID(r.PathValue("id"))
+	if !ok || (t.Visibility == registry.VisibilityInternal && !a.Operator) {
+		return runs.ErrUnknownTool
+	}
+	writeJSON(w, http.StatusOK, t)
+	return nil
+}
+
+func (s *Server) apiStatus(w http.ResponseWriter, r *http.Request, _ users.Account) error {
+	body := map[string]any{"version": s.cfg.Version, "loaders": s.cfg.Registry.Status()}
+	if s.cfg.Status != nil {
+		for k, v := range s.cfg.Status() {
+			body[k] = v
+		}
+	}
+	writeJSON(w, http.StatusOK, body)
+	return nil
+}
+
+// apiStart runs the tool whose apiPath was asked for. It takes the same way as a chat command.
+func (s *Server) apiStart(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	t, ok := s.cfg.Registry.Snapshot().ByAPIPath(r.URL.Path)
+	if !ok {
+		s.notFound(w, r)
+		return nil
+	}
+	if refusal := t.Refusal(audience(a)); refusal != nil {
+		return refusal
+	}
+	v, err := s.readInputs(w, r, *t)
+	if err != nil {
+		return err
+	}
+	key := r.Header.Get("Idempotency-Key")
+	if len(key) > 200 {
+		return registry.Errorf(registry.CodeInvalidInput, "the Idempotency-Key has %d characters, the limit is 200", len(key))
+	}
+	if key != "" {
+		key = "api:" + key
+	}
+	run, err := s.cfg.Runs.Accept(r.Context(), runs.Request{
+		AccountID: a.ID, ToolID: t.ToolID, Values: v, Origin: runs.Origin{Platform: "api"}, IdempotencyKey: key,
+	})
+	if err != nil {
+		return err
+	}
+	status := http.StatusAccepted
+	if run.Status.Final() {
+		status = http.StatusOK
+	}
+	w.Header().Set("Location", s.absolute(r, "/api/runs/"+run.ID))
+	writeJSON(w, status, s.runBody(r, run))
+	return nil
+}
+
+// apiQuote tells the price of a run without starting it.
+func (s *Server) apiQuote(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	t, ok := s.cfg.Registry.Snapshot().ByID(r.PathValue("id"))
+	if !ok {
+		return runs.ErrUnknownTool
+	}
+	v, err := s.readInputs(w, r, *t)
+	if err != nil {
+		return err
+	}
+	bound, err := s.cfg.Runs.Bind(r.Context(), runs.Request{AccountID: a.ID, ToolID: t.ToolID, Values: v})
+	if err != nil {
+		return err
+	}
+	q, err := s.cfg.Runs.Quote(r.Context(), bound)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, map[string]any{
+		"quoteNanoUsd": quoteBody{q.Low, q.High}, "rate": q.Rate, "unit": q.Unit, "source": q.Source, "basis": q.Basis, "text": priceText(q),
+	})
+	return nil
+}
+
+func (s *Server) apiRuns(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	q := r.URL.Query()
+	f := runs.Filter{AccountID: a.ID, ToolID: q.Get("toolId"), Status: runs.Status(q.Get("status")), Before: q.Get("before"), Limit: 50}
+	if text := q.Get("limit"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > 200 {
+			return registry.Errorf(registry.CodeInvalidInput, "limit must be a number from 1 to 200")
+		}
+		f.Limit = n
+	}
+	list, err := s.cfg.Runs.List(r.Context(), f)
+	if err != nil {
+		return err
+	}
+	bodies := []runBody{}
+	for _, run := range list {
+		bodies = append(bodies, s.runBody(r, run))
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"runs": bodies})
+	return nil
+}
+
+// ownRun finds a run of this account; the runs of others do not exist for it.
+func (s *Server) ownRun(r *http.Request, a users.Account) (runs.Run, error) {
+	run, err := s.cfg.Runs.Get(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return runs.Run{}, err
+	}
+	if run.AccountID != a.ID && !a.Operator {
+		return runs.Run{}, runs.ErrNotFound
+	}
+	return run, nil
+}
+
+func (s *Server) apiRun(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	run, err := s.ownRun(r, a)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, s.runBody(r, run))
+	return nil
+}
+
+func (s *Server) apiCancel(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	if _, err := s.ownRun(r, a); err != nil {
+		return err
+	}
+	run, err := s.cfg.Runs.Cancel(r.Context(), r.PathValue("id"), a.ID)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, s.runBody(r, run))
+	return nil
+}
+
+func (s *Server) apiConfirm(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	if _, err := s.ownRun(r, a); err != nil {
+		return err
+	}
+	run, err := s.cfg.Runs.Confirm(r.Context(), r.PathValue("id"), a.ID)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusAccepted, s.runBody(r, run))
+	return nil
+}
+
+// keepAlive is how often an idle event stream says that it is still there, below the usual idle limits
+// of proxies.
+const keepAlive = 15 * time.Second
+
+// apiEvents streams a run as server-sent events named "run" until it is final. Each event holds the
+// whole run, so a client that reconnects has missed nothing.
+func (s *Server) apiEvents(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	if _, err := s.ownRun(r, a); err != nil {
+		return err
+	}
+	updates, cancel := s.cfg.Runs.Subscribe(r.PathValue("id"))
+	defer cancel()
+	run, err := s.cfg.Runs.Get(r.Context(), r.PathValue("id")) // after subscribing, so that nothing falls between
+	if err != nil {
+		return err
+	}
+	stream := http.NewResponseController(w)
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Accel-Buffering", "no")
+	idle := time.NewTicker(keepAlive)
+	defer idle.Stop()
+	for {
+		if err := s.writeEvent(w, r, run); err != nil || run.Status.Final() {
+			stream.Flush()
+			return nil
+		}
+		if err := stream.Flush(); err != nil {
+			return nil
+		}
+		var ok bool
+		select {
+		case <-r.Context().Done():
+			return nil
+		case <-idle.C:
+			fmt.Fprint(w, ": still here\n\n")
+		case run, ok = <-updates:
+			if !ok {
+				return nil
+			}
+		}
+	}
+}
+
+func (s *Server) writeEvent(w http.ResponseWriter, r *http.Request, run runs.Run) error {
+	data, err := json.Marshal(s.runBody(r, run))
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "event: run\ndata: %s\n\n", data)
+	return err
+}
+
+func (s *Server) apiPreview(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	if _, err := s.ownRun(r, a); err != nil {
+		return err
+	}
+	picture := s.cfg.Runs.PreviewOf(r.PathValue("id"))
+	if len(picture) == 0 {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	w.Header().Set("Content-Type", http.DetectContentType(picture))
+	w.Header().Set("Cache-Control", "no-store")
+	w.Write(picture)
+	return nil
+}
+
+func (s *Server) apiBalance(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	b, err := s.cfg.Ledger.Balance(r.Context(), a.ID)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"balanceNanoUsd": b.Available, "heldNanoUsd": b.Held})
+	return nil
+}
+
+// apiUpload stores one file, sent as multipart member "file" or as the body itself.
+func (s *Server) apiUpload(w http.ResponseWriter, r *http.Request, _ users.Account) error {
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	content, name := r.Body, r.URL.Query().Get("name")
+	if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") {
+		file, header, err := r.FormFile("file")
+		if err != nil {
+			return tooLargeOr(err, `send the file as the form's member "file"`)
+		}
+		defer r.MultipartForm.RemoveAll()
+		content, name = file, header.Filename
+	}
+	defer content.Close()
+	ref, info, err := s.cfg.Runs.PutMedia(r.Context(), content, name)
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		return tooLargeOr(err, "")
+	}
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusCreated, map[string]any{"ref": ref, "url": s.absolute(r, s.FilePath(ref, info.Name)), "info": info})
+	return nil
+}
+
+// apiKeys makes an account with a key, for the operator. {"name": "..."} names the account.
+func (s *Server) apiKeys(w http.ResponseWriter, r *http.Request) {
+	if !s.isAdmin(r) {
+		s.problem(w, r, http.StatusUnauthorized, "unauthorized", "This needs Authorization: Bearer with the ADMIN_TOKEN that the program was started with.")
+		return
+	}
+	var body struct {
+		Name string `json:"name"`
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxFormText)
+	if r.ContentLength != 0 {
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			s.problem(w, r, http.StatusUnprocessableEntity, "invalid_input", `The body is not of the form {"name": "..."}.`)
+			return
+		}
+	}
+	if body.Name == "" {
+		body.Name = "api"
+	}
+	a, err := s.cfg.Users.Identify(r.Context(), users.Identity{Platform: "api", ExternalID: body.Name, Name: body.Name})
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	key, err := s.cfg.Users.CreateKey(r.Context(), a.ID, body.Name)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	writeJSON(w, http.StatusCreated, map[string]any{"key": key, "accountId": a.ID})
+}

@@ -1,0 +1,76 @@
+package web
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/registry"
+)
+
+const assetScheme = "asset:"
+
+// FilePath is the path under which a stored file can be read by whoever has it: it is signed, so that
+// nobody can guess one, and needs no cookie, so that it works in a chat or a script.
+func (s *Server) FilePath(ref registry.Media, name string) string {
+	hash := strings.TrimPrefix(ref, assetScheme)
+	if name == "" {
+		name = "file"
+	}
+	return "/files/" + s.sign(hash) + "/" + hash + "/" + url.PathEscape(path.Base(name))
+}
+
+// FileURL is FilePath under PUBLIC_URL; empty when there is none.
+func (s *Server) FileURL(ref registry.Media, name string) string {
+	if s.cfg.Public == nil {
+		return ""
+	}
+	return s.absolute(nil, s.FilePath(ref, name))
+}
+
+func (s *Server) sign(hash string) string {
+	mac := hmac.New(sha256.New, s.cfg.LinkKey)
+	io.WriteString(mac, "file:"+hash)
+	return hex.EncodeToString(mac.Sum(nil)[:16])
+}
+
+// inlineTypes may be shown by a browser under our origin; everything else is a download, because a
+// result can be HTML or SVG with scripts in it.
+var inlineTypes = map[string]bool{
+	"image/png": true, "image/jpeg": true, "image/webp": true, "image/gif": true, "image/avif": true, "image/apng": true, "image/vnd.mozilla.apng": true,
+	"video/mp4": true, "video/webm": true, "audio/mpeg": true, "audio/flac": true, "audio/wav": true, "audio/ogg": true, "audio/mp4": true,
+}
+
+func (s *Server) file(w http.ResponseWriter, r *http.Request) {
+	hash := r.PathValue("hash")
+	if !hmac.Equal([]byte(r.PathValue("sig")), []byte(s.sign(hash))) {
+		s.notFound(w, r)
+		return
+	}
+	content, info, err := s.cfg.Runs.OpenMedia(r.Context(), assetScheme+hash)
+	if err != nil {
+		s.cfg.Logger.Warn("stored file can't be read", "hash", hash, "error", err)
+		s.notFound(w, r)
+		return
+	}
+	defer content.Close()
+	kind, _, _ := mime.ParseMediaType(info.MIMEType)
+	h := w.Header()
+	h.Set("Content-Type", info.MIMEType)
+	h.Set("Cache-Control", "private, max-age=31536000, immutable")
+	if r.URL.Query().Has("download") || !inlineTypes[kind] {
+		h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": r.PathValue("name")}))
+	}
+	if seeker, ok := content.(io.ReadSeeker); ok {
+		http.ServeContent(w, r, "", time.Time{}, seeker) // ranges, for videos
+		return
+	}
+	io.Copy(w, content)
+}

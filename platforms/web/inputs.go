@@ -1,0 +1,234 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// Limits of what one request may bring.
+const (
+	maxBody      = 64 << 20 // all files of a request together
+	maxFormText  = 1 << 20
+	maxDataURI   = 32 << 20
+	formIDSuffix = "__id" // name of the hidden field that makes a double submit one run
+)
+
+// values are the raw inputs of a request by where they came from, as runs.Bind wants them.
+type values map[runs.Source]map[string]any
+
+func (v values) set(from runs.Source, name string, value any) {
+	if v[from] == nil {
+		v[from] = map[string]any{}
+	}
+	v[from][name] = value
+}
+
+// readInputs reads the inputs of a request for tool t: a JSON body {"inputs": {...}}, a form, or a form
+// with files. Media may be references, https addresses, data URIs or files.
+func (s *Server) readInputs(w http.ResponseWriter, r *http.Request, t registry.Tool) (values, error) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil && r.Header.Get("Content-Type") != "" {
+		return nil, registry.Errorf(registry.CodeInvalidInput, "the Content-Type can't be read")
+	}
+	switch kind {
+	case "multipart/form-data":
+		return s.readMultipart(r, t)
+	case "application/x-www-form-urlencoded":
+		if err := r.ParseForm(); err != nil {
+			return nil, tooLargeOr(err, "the form can't be read")
+		}
+		return formValues(r.PostForm, t), nil
+	case "application/json", "":
+		return s.readJSON(r, t)
+	}
+	return nil, registry.Errorf(registry.CodeInvalidInput, "send inputs as application/json or multipart/form-data, not %s", kind)
+}
+
+func (s *Server) readJSON(r *http.Request, t registry.Tool) (values, error) {
+	var body struct {
+		Inputs map[string]any `json:"inputs"`
+	}
+	data, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, tooLargeOr(err, "the body can't be read")
+	}
+	if len(bytes.TrimSpace(data)) == 0 {
+		return values{}, nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&body); err != nil {
+		return nil, registry.Errorf(registry.CodeInvalidInput, `the body is not of the form {"inputs": {...}}: %s`, jsonFault(err))
+	}
+	v := values{}
+	for name, value := range body.Inputs {
+		f, known := t.InputSchema.Get(name)
+		if known && f.Type.IsMedia() {
+			if value, err = s.storeDataURIs(r.Context(), f, value); err != nil {
+				return nil, err
+			}
+		}
+		v.set(runs.FromArgument, name, value)
+	}
+	return v, nil
+}
+
+// jsonFault keeps of a decoder's error what tells where the fault is, never the body.
+func jsonFault(err error) string {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		return fmt.Sprintf("a syntax error at byte %d", syntax.Offset)
+	case errors.As(err, &kind):
+		return fmt.Sprintf("%s must not be a %s", kind.Field, kind.Value)
+	}
+	return strings.TrimPrefix(err.Error(), "json: ")
+}
+
+func (s *Server) storeDataURIs(ctx context.Context, f registry.InputField, value any) (any, error) {
+	switch v := value.(type) {
+	case string:
+		if !strings.HasPrefix(v, "data:") {
+			return v, nil
+		}
+		return s.storeDataURI(ctx, f, v)
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			stored, err := s.storeDataURIs(ctx, f, item)
+			if err != nil {
+				return nil, err
+			}
+			out[i] = stored
+		}
+		return out, nil
+	}
+	return value, nil
+}
+
+// storeDataURI stores the content of an RFC 2397 URI and gives its reference.
+func (s *Server) storeDataURI(ctx context.Context, f registry.InputField, uri string) (registry.Media, error) {
+	bad := func(why string) error {
+		e := registry.Errorf(registry.CodeInvalidInput, "the data URI %s", why)
+		e.Field = f.Name
+		return e
+	}
+	head, payload, ok := strings.Cut(strings.TrimPrefix(uri, "data:"), ",")
+	if !ok {
+		return "", bad("has no comma before its content")
+	}
+	if len(payload) > maxDataURI {
+		return "", bad("is too large; upload the file instead")
+	}
+	var content []byte
+	var err error
+	if mediaType, isBase64 := strings.CutSuffix(head, ";base64"); isBase64 {
+		head = mediaType
+		content, err = base64.StdEncoding.DecodeString(payload)
+	} else {
+		var text string
+		text, err = url.PathUnescape(payload)
+		content = []byte(text)
+	}
+	if err != nil {
+		return "", bad("can't be decoded")
+	}
+	ext := ""
+	if exts, err := mime.ExtensionsByType(head); err == nil && len(exts) > 0 {
+		ext = exts[0]
+	}
+	ref, _, err := s.cfg.Runs.PutMedia(ctx, bytes.NewReader(content), f.Name+ext)
+	return ref, err
+}
+
+func (s *Server) readMultipart(r *http.Request, t registry.Tool) (values, error) {
+	if err := r.ParseMultipartForm(8 << 20); err != nil {
+		return nil, tooLargeOr(err, "the form can't be read")
+	}
+	defer r.MultipartForm.RemoveAll()
+	v := formValues(r.MultipartForm.Value, t)
+	for name, files := range r.MultipartForm.File {
+		for _, file := range files {
+			if file.Size == 0 && file.Filename == "" {
+				continue // a file field that was left empty
+			}
+			ref, err := s.storeUpload(r.Context(), file)
+			if err != nil {
+				return nil, err
+			}
+			addFile(v, t, name, ref)
+		}
+	}
+	return v, nil
+}
+
+// addFile binds an uploaded file to its field; several of one field make a list.
+func addFile(v values, t registry.Tool, name string, ref registry.Media) {
+	f, _ := t.InputSchema.Get(name)
+	if !f.Multiple {
+		v.set(runs.FromAttachment, name, ref)
+		return
+	}
+	list, _ := v[runs.FromAttachment][name].([]any)
+	v.set(runs.FromAttachment, name, append(list, ref))
+}
+
+func (s *Server) storeUpload(ctx context.Context, file *multipart.FileHeader) (registry.Media, error) {
+	content, err := file.Open()
+	if err != nil {
+		return "", err
+	}
+	defer content.Close()
+	ref, _, err := s.cfg.Runs.PutMedia(ctx, content, file.Filename)
+	return ref, err
+}
+
+// formValues takes the fields of a form. An empty field counts as not given, so that preferences and
+// defaults apply; a checkbox that is off sends nothing, so the form carries a marker for each.
+func formValues(form url.Values, t registry.Tool) values {
+	v := values{}
+	for _, f := range t.InputSchema {
+		given := form[f.Name]
+		if f.Type == registry.TypeBoolean {
+			if _, shown := form[f.Name+"__shown"]; shown || len(given) > 0 {
+				v.set(runs.FromArgument, f.Name, len(given) > 0 && given[0] != "false")
+			}
+			continue
+		}
+		if len(given) > 0 && strings.TrimSpace(given[0]) != "" {
+			v.set(runs.FromArgument, f.Name, given[0])
+		}
+	}
+	for name, given := range form {
+		if _, known := t.InputSchema.Get(name); !known && !strings.Contains(name, "__") && len(given) > 0 {
+			v.set(runs.FromArgument, name, given[0]) // Bind names it as unknown
+		}
+	}
+	return v
+}
+
+func tooLargeOr(err error, otherwise string) error {
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		return registry.Errorf(registry.CodeInvalidInput, "the request is larger than %d MiB", large.Limit>>20)
+	}
+	e := registry.Errorf(registry.CodeInvalidInput, "%s", otherwise)
+	e.Cause = err
+	return e
+}

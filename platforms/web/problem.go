@@ -1,0 +1,101 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// problemBody is an RFC 9457 problem with our error code.
+type problemBody struct {
+	Type      string   `json:"type"`
+	Title     string   `json:"title"`
+	Status    int      `json:"status"`
+	Detail    string   `json:"detail"`
+	Code      string   `json:"code"`
+	Field     string   `json:"field,omitempty"`
+	Missing   []string `json:"missing,omitempty"`
+	Retryable bool     `json:"retryable"`
+}
+
+func (s *Server) problem(w http.ResponseWriter, r *http.Request, status int, code, detail string) {
+	s.writeProblem(w, r, problemBody{Status: status, Code: code, Detail: detail})
+}
+
+func (s *Server) writeProblem(w http.ResponseWriter, _ *http.Request, p problemBody) {
+	p.Type, p.Title = "about:blank", http.StatusText(p.Status)
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(p.Status)
+	json.NewEncoder(w).Encode(p)
+}
+
+// fail answers any error: the typed ones say what to do, all others are logged and kept to ourselves.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	p := explain(err)
+	if p.Status == http.StatusInternalServerError {
+		s.cfg.Logger.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+	}
+	s.writeProblem(w, r, p)
+}
+
+// explain is the one place where errors become words and statuses for people and programs.
+func explain(err error) problemBody {
+	var missing *runs.MissingInputError
+	var poor billing.ErrInsufficient
+	var typed *registry.Error
+	switch {
+	case errors.Is(err, errSignedOut):
+		return problemBody{Status: http.StatusUnauthorized, Code: "unauthorized", Detail: "Sign in, or send an API key as Authorization: Bearer KEY."}
+	case errors.Is(err, runs.ErrNotFound):
+		return problemBody{Status: http.StatusNotFound, Code: "not_found", Detail: "There is no such run, or it is not yours."}
+	case errors.Is(err, runs.ErrUnknownTool):
+		return problemBody{Status: http.StatusNotFound, Code: "unknown_tool", Detail: "There is no such tool. GET /api/tools lists them."}
+	case errors.As(err, &missing):
+		p := problemBody{Status: http.StatusUnprocessableEntity, Code: string(registry.CodeInvalidInput), Detail: missing.Error()}
+		for _, f := range missing.Fields {
+			p.Missing = append(p.Missing, f.Name)
+		}
+		return p
+	case errors.As(err, &poor):
+		return problemBody{Status: http.StatusPaymentRequired, Code: "insufficient_balance", Detail: poor.Error()}
+	case errors.As(err, &typed):
+		return problemBody{Status: statusOf(typed.Code), Code: string(typed.Code), Detail: typed.Message, Field: typed.Field, Retryable: typed.Retryable}
+	}
+	return problemBody{Status: http.StatusInternalServerError, Code: string(registry.CodeInternal), Detail: "Something went wrong on our side. Nothing was charged.", Retryable: true}
+}
+
+func statusOf(c registry.Code) int {
+	switch c {
+	case registry.CodeInvalidInput, registry.CodeRefused:
+		return http.StatusUnprocessableEntity
+	case registry.CodeUnavailable:
+		return http.StatusServiceUnavailable
+	case registry.CodeRateLimited:
+		return http.StatusTooManyRequests
+	case registry.CodeUnauthorized:
+		return http.StatusForbidden
+	case registry.CodeTimeout:
+		return http.StatusGatewayTimeout
+	}
+	return http.StatusBadGateway
+}
+
+func (s *Server) notFound(w http.ResponseWriter, r *http.Request) {
+	if wantsPage(r) {
+		s.render(w, r, http.StatusNotFound, "problem", view{Title: "Not found", Problem: "There is nothing at this address."})
+		return
+	}
+	s.problem(w, r, http.StatusNotFound, "not_found", "There is nothing at this address. GET /openapi.json describes the API.")
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(v)
+}
