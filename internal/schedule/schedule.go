@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -63,7 +64,7 @@ type Runner struct {
 type job struct {
 	Job
 	times Times
-	seen  int64 // runs that Follow has heard of
+	seen  atomic.Int64 // runs that Follow has heard of
 }
 
 // New makes a Runner. It refuses jobs without a name, two of one name and expressions it can't read.
@@ -107,14 +108,16 @@ func withDefaults(c Config) Config {
 // job is first due at its next time; one whose expression changed is planned anew.
 func (r *Runner) Start(ctx context.Context) error {
 	for _, j := range r.jobs {
+		var runs int64
 		err := r.pool.QueryRow(ctx, `
 			INSERT INTO schedules AS s (name, spec, next_run_at) VALUES ($1, $2, $3)
 			ON CONFLICT (name) DO UPDATE SET spec = excluded.spec,
 				next_run_at = CASE WHEN s.spec = excluded.spec THEN s.next_run_at ELSE excluded.next_run_at END
-			RETURNING runs`, j.Name, j.Spec, j.next(r.config.Now())).Scan(&j.seen)
+			RETURNING runs`, j.Name, j.Spec, j.next(r.config.Now())).Scan(&runs)
 		if err != nil {
 			return fmt.Errorf("schedule %s: register: %w", j.Name, err)
 		}
+		j.seen.Store(runs)
 	}
 	return nil
 }
@@ -174,11 +177,8 @@ func (r *Runner) pass(ctx context.Context, j *job) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, fmt.Errorf("schedule %s: read: %w", j.Name, err)
 	}
-	if runs != j.seen {
-		j.seen = runs
-		if j.Follow != nil {
-			r.follow(ctx, j)
-		}
+	if seen := j.seen.Load(); runs > seen && j.seen.CompareAndSwap(seen, runs) && j.Follow != nil {
+		r.follow(ctx, j)
 	}
 	if !next.After(r.config.Now()) { // another machine is at it
 		next = r.config.Now().Add(time.Second)

@@ -28,10 +28,11 @@ func TestLoader(t *testing.T, setup func(t *testing.T) LoaderSetup) {
 	t.Run("A2 its tools are valid and of different ids", func(t *testing.T) {
 		t.Parallel()
 		l := setup(t).Loader
-		if l.Name() == "" || l.Name() != l.Name() {
-			t.Errorf("its name %q is empty or changes", l.Name())
-		}
+		name := l.Name()
 		tools := load(t, l)
+		if name == "" || l.Name() != name {
+			t.Errorf("its name is %q, later %q; it must be there and stay", name, l.Name())
+		}
 		if len(tools) == 0 {
 			t.Fatal("it has no tools")
 		}
