@@ -202,6 +202,9 @@ func (f *field) settle(d *definer) {
 	if f.Type != registry.TypeString {
 		f.Multiline = false
 	}
+	if f.Min != "" && f.Max != "" && asFloat(f.Min) > asFloat(f.Max) {
+		f.Min, f.Max = f.Max, f.Min
+	}
 	if n, ok := f.Default.(json.Number); ok && f.Type == registry.TypeNumber && !f.Seed {
 		f.Default = f.wholeNumber(n)
 		f.widen(d, n)

@@ -3,6 +3,7 @@ package workflow
 import (
 	"encoding/json"
 	"strings"
+	"unicode"
 
 	"github.com/signalbox/signalbox/registry"
 )
@@ -101,9 +102,9 @@ func guessDeployClass(n *flatNode) deployClass {
 }
 
 func (d *definer) deployInput(n *flatNode, c deployClass) {
-	id := clipRunes(cleanLine(firstString(n, "input_id", "name")), 100)
+	id := fieldName(firstString(n, "input_id", "name"))
 	if id == "" {
-		id = strings.ToLower(n.Class[len(deployPrefix):])
+		id = slug(n.Class[len(deployPrefix):], "_")
 		d.f.find("no-input-id", SeverityWarning, n.ID, "the external node "+n.ID+" has no input_id", "give it one")
 	}
 	target := Target{Node: n.ID, Input: c.write(n), Mode: c.mode}
@@ -130,6 +131,17 @@ func (d *definer) deployInput(n *flatNode, c deployClass) {
 	}
 	f.targets = []Target{target}
 	d.add(f)
+}
+
+// fieldName keeps an author's id as it is, but for what can't be printed.
+func fieldName(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) || r == '\uFFFD' {
+			return -1
+		}
+		return r
+	}, cleanLine(s))
+	return strings.TrimSpace(clip(s, 100))
 }
 
 // onlySeeds tells a number that nothing but seeds are linked to.

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -35,7 +36,7 @@ func (f *flat) reached(uses map[string][]use) map[string]bool {
 		}
 	}
 	if len(todo) == 0 {
-		todo = f.nodes
+		todo = slices.Clone(f.nodes)
 	}
 	for len(todo) > 0 {
 		n := todo[len(todo)-1]

@@ -58,11 +58,13 @@ type paragraph struct {
 func joinParagraphs(list []paragraph) string {
 	var b strings.Builder
 	left := maxDescription
+	seen := map[string]bool{}
 	for _, p := range list {
 		text := clipRunes(p.text(), min(maxParagraph, left))
-		if text == "" || left < 40 {
+		if text == "" || left < 40 || seen[text] {
 			continue
 		}
+		seen[text] = true
 		if b.Len() > 0 {
 			b.WriteString("\n\n")
 		}
@@ -90,20 +92,20 @@ func paragraphsOf(note Note, text string) []paragraph {
 	current := paragraph{heading: noteTitle(note)}
 	downloads := false
 	flush := func() {
-		if current.rank = rankOf(current); len(current.lines) > 0 || current.heading != "" && !downloads && current.rank != rankSetup {
+		if current.rank = rankOf(current); !isReport(current) && (len(current.lines) > 0 || current.heading != "" && !downloads && current.rank != rankSetup) {
 			out = append(out, current)
 		}
 		current, downloads = paragraph{}, false
 	}
 	for _, l := range lines {
 		switch {
+		case l.download:
+			downloads = true
+			current.dropIntroduction()
 		case l.text == "":
 			if len(current.lines) > 0 {
 				flush()
 			}
-		case l.download:
-			downloads = true
-			current.dropIntroduction()
 		case l.heading:
 			if current.heading != "" && len(current.lines) == 0 && !downloads && current.heading != noteTitle(note) {
 				current.heading += ": " + l.text
@@ -131,7 +133,12 @@ func dropLonelyTitle(list []paragraph, title string) []paragraph {
 
 // dropIntroduction takes out a last line that only announces the download that follows it.
 func (p *paragraph) dropIntroduction() {
-	if n := len(p.lines); n > 0 && strings.HasSuffix(p.lines[n-1], ":") {
+	n := len(p.lines)
+	if n == 0 {
+		return
+	}
+	last := p.lines[n-1]
+	if strings.HasSuffix(last, ":") || len(last) < 120 && isSetup(last) || len(strings.Fields(last)) < 4 && !strings.HasSuffix(last, ".") {
 		p.lines = p.lines[:n-1]
 	}
 }
@@ -152,6 +159,12 @@ func rankOf(p paragraph) rank {
 		return rankSetup
 	}
 	return rankNormal
+}
+
+// isReport tells the invitation to report faults that templates carry.
+func isReport(p paragraph) bool {
+	text := strings.ToLower(p.text())
+	return len(text) < 250 && (strings.Contains(text, "report workflow issue") || strings.Contains(text, "report template issue"))
 }
 
 // isSetup tells text that is for whoever installs the workflow.
@@ -190,6 +203,7 @@ var (
 	mdRule    = regexp.MustCompile(`^\s*([-*_=]\s*){3,}$`)
 	mdDivider = regexp.MustCompile(`^\s*\|?[\s:|-]*-{2,}[\s:|-]*\|?\s*$`)
 	mdHeading = regexp.MustCompile(`^\s{0,3}#{1,6}\s+(.*?)\s*#*\s*$`)
+	mdBanner  = regexp.MustCompile(`^\s*[=~#*-]{2,}\s*([^=~#*\s-].*?)\s*[=~#*-]{2,}\s*$`)
 	mdStrong  = regexp.MustCompile(`(\*\*|__)(\S|\S.*?\S)(\*\*|__)`)
 	mdEmph    = regexp.MustCompile(`(^|[\s(])[*_](\S|\S[^*_]*?\S)[*_]($|[\s).,;:!?])`)
 	mdStrike  = regexp.MustCompile(`~~(.+?)~~`)
@@ -242,6 +256,9 @@ func plainLine(raw string, markdown bool) (line, bool) {
 	}
 	l := line{download: isDownload(s)}
 	if m := mdHeading.FindStringSubmatch(s); m != nil {
+		l.heading, s = true, m[1]
+	}
+	if m := mdBanner.FindStringSubmatch(s); m != nil && !l.heading {
 		l.heading, s = true, m[1]
 	}
 	if markdown && strings.HasPrefix(strings.TrimSpace(s), "**") && strings.HasSuffix(strings.TrimSpace(s), "**") {

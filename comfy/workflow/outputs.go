@@ -41,7 +41,7 @@ func outputName(n *flatNode, kind string, names map[string]int) string {
 		name = "model"
 	}
 	if strings.HasPrefix(n.Class, "ComfyDeployOutput") {
-		if id := clipRunes(cleanLine(firstString(n, "output_id")), 100); id != "" {
+		if id := fieldName(firstString(n, "output_id")); id != "" {
 			name = id
 		}
 	}

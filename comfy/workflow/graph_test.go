@@ -1,0 +1,187 @@
+package workflow
+
+import (
+	"testing"
+)
+
+func TestConvertLinks(t *testing.T) {
+	t.Parallel()
+	t.Run("a link wins over the widget, the widget keeps its place", func(t *testing.T) {
+		t.Parallel()
+		b := new(g)
+		b.link(1, "1", 0, "2", "radius", "INT")
+		b.node("1", "Number", `[7]`, "").node("2", "Blur", `[3, 2.5]`, "")
+		wantPrompt(t, b, `{"1": {"class_type": "Number", "inputs": {"value": 7}}, "2": {"class_type": "Blur", "inputs": {"radius": ["1", 0], "sigma": 2.5}}}`)
+	})
+	t.Run("reroutes and primitives vanish", func(t *testing.T) {
+		t.Parallel()
+		b := new(g)
+		b.link(1, "1", 0, "2", "", "*").link(2, "2", 0, "3", "image", "IMAGE").link(3, "9", 0, "3", "radius", "INT")
+		b.node("1", "LoadImage", `["a.png", "image"]`, "").node("2", "Reroute", `null`, "").node("9", "PrimitiveNode", `[11, "fixed"]`, "").node("8", "PrimitiveNode", `[1]`, "")
+		b.node("3", "Blur", `[3, 2]`, "")
+		wantPrompt(t, b, `{"1": {"class_type": "LoadImage", "inputs": {"image": "a.png"}}, "3": {"class_type": "Blur", "inputs": {"image": ["1", 0], "radius": 11, "sigma": 2}}}`)
+	})
+	t.Run("a muted origin leaves the input out", func(t *testing.T) {
+		t.Parallel()
+		b := new(g)
+		b.link(1, "1", 0, "3", "image", "IMAGE")
+		b.node("1", "LoadImage", `["a.png"]`, `"mode": 2,`).node("3", "Blur", `[3, 2]`, "")
+		wantPrompt(t, b, `{"3": {"class_type": "Blur", "inputs": {"radius": 3, "sigma": 2}}}`)
+	})
+	t.Run("a bypassed node passes links on by type", func(t *testing.T) {
+		t.Parallel()
+		b := new(g)
+		b.link(1, "1", 0, "3", "image1", "IMAGE").link(2, "1", 1, "3", "mask", "MASK").link(3, "3", 1, "4", "mask", "MASK").link(4, "3", 0, "4", "image1", "IMAGE")
+		b.node("1", "LoadImage", `["a.png"]`, "")
+		b.node("3", "Mix", `["normal"]`, `"mode": 4, "outputs": [{"name": "IMAGE", "type": "IMAGE"}, {"name": "MASK", "type": "MASK"}],`)
+		b.node("4", "Mix", `[]`, "")
+		wantPrompt(t, b, `{"1": {"class_type": "LoadImage", "inputs": {"image": "a.png"}}, "4": {"class_type": "Mix", "inputs": {"mode": "screen", "image1": ["1", 0], "mask": ["1", 1]}}}`)
+	})
+	t.Run("a circle of reroutes ends with a finding", func(t *testing.T) {
+		t.Parallel()
+		b := new(g)
+		b.link(1, "1", 0, "2", "", "*").link(2, "2", 0, "1", "", "*").link(3, "2", 0, "3", "image", "IMAGE")
+		b.node("1", "Reroute", `null`, "").node("2", "Reroute", `null`, "").node("3", "Blur", `[3, 2]`, "")
+		p, findings, err := Convert(mustParse(t, b.String()), miniObjectInfo(t))
+		if err != nil || len(p) != 1 || codes(findings)[0] != "link-cycle" {
+			t.Errorf("prompt %v, findings %v, error %v", p, findings, err)
+		}
+	})
+	t.Run("set and get nodes of packs are resolved by name", func(t *testing.T) {
+		t.Parallel()
+		b := new(g)
+		b.link(1, "1", 0, "2", "IMAGE", "IMAGE").link(2, "3", 0, "4", "image", "IMAGE")
+		b.node("1", "LoadImage", `["a.png"]`, "").node("2", "SetNode", `["pic"]`, "").node("3", "GetNode", `["pic"]`, "").node("4", "Blur", `[1, 1]`, "")
+		wantPrompt(t, b, `{"1": {"class_type": "LoadImage", "inputs": {"image": "a.png"}}, "4": {"class_type": "Blur", "inputs": {"radius": 1, "sigma": 1, "image": ["1", 0]}}}`)
+	})
+	t.Run("broken links are dropped: null rows, missing nodes, unknown ids", func(t *testing.T) {
+		t.Parallel()
+		text := `{"nodes": [{"id": 4, "type": "Blur", "inputs": [{"name": "image", "type": "IMAGE", "link": 77}, {"name": "radius", "type": ["a"], "link": 5}], "widgets_values": [2, 3]}],
+			"links": [null, [5, 99, 0, 4, 1, "INT"], []], "version": 0.4}`
+		p, _, err := Convert(mustParse(t, text), miniObjectInfo(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(p.Indented()); len(p[0].Inputs) != 2 {
+			t.Errorf("got %s", got)
+		}
+	})
+	t.Run("nothing executes is an error", func(t *testing.T) {
+		t.Parallel()
+		b := new(g).node("1", "Note", `["hello"]`, "").node("2", "Blur", `[1, 1]`, `"mode": 2,`)
+		if _, _, err := Convert(mustParse(t, b.String()), nil); err == nil {
+			t.Error("no error")
+		}
+	})
+}
+
+func TestConvertWidgets(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, class, values, more, want string }{
+		{"seeds beyond 2^53 stay exact and their control value is skipped", "Sampler", `[18446744073709551615, "randomize", 30, 7.5, "heun", 0.5]`, "",
+			`{"seed": 18446744073709551615, "steps": 30, "cfg": 7.5, "sampler_name": "heun", "denoise": 0.5}`},
+		{"very old files have a boolean for control", "Sampler", `[5, true, 30, 7.5, "heun", 0.5]`, "", `{"seed": 5, "steps": 30, "cfg": 7.5, "sampler_name": "heun", "denoise": 0.5}`},
+		{"without a control value nothing shifts", "Sampler", `[5, 30, 7.5, "heun", 0.5]`, "", `{"seed": 5, "steps": 30, "cfg": 7.5, "sampler_name": "heun", "denoise": 0.5}`},
+		{"a short list is filled with defaults and first options", "Sampler", `[5, "fixed", 30]`, "", `{"seed": 5, "steps": 30, "cfg": 8.0, "sampler_name": "euler", "denoise": 1.0}`},
+		{"a long list is cut", "Blur", `[5, 2, 9, "x"]`, "", `{"radius": 5, "sigma": 2}`},
+		{"the upload button is skipped where it is", "LoadImage", `["a.png", "image"]`, "", `{"image": "a.png"}`},
+		{"values by name, foreign names left out", "Blur", `{"sigma": 4, "radius": 2, "videopreview": {"x": 1}}`, "", `{"radius": 2, "sigma": 4}`},
+		{"a dynamic combo brings its own inputs", "Resize", `["size", 10, 20, "lanczos"]`, "", `{"how": "size", "how.width": 10, "how.height": 20, "method": "lanczos"}`},
+		{"a dynamic combo in a dynamic combo", "Resize", `["factor", 1.5, "odd", 7, "area"]`, "", `{"how": "factor", "how.by": 1.5, "how.deep": "odd", "how.deep.n": 7, "method": "area"}`},
+		{"old values of inputs that became sockets are dropped", "Forced", `["old text", 9, "y"]`, "", `{"count": 9, "name": "y"}`},
+		{"new values without them are not", "Forced", `[9, "y"]`, "", `{"count": 9, "name": "y"}`},
+		{"a list as a value is wrapped", "Curve", `[[[0, 0], [1, 1]]]`, "", `{"points": {"__value__": [[0, 0], [1, 1]]}}`},
+		{"an unknown class is named by its sockets", "Foreign", `["hi", 3, "randomize", true]`, `"inputs": [{"name": "a", "type": "STRING", "widget": {"name": "a"}}, {"name": "b", "type": "INT", "widget": {"name": "b"}}, {"name": "c", "type": "BOOLEAN", "widget": {"name": "c"}}],`,
+			`{"a": "hi", "b": 3, "c": true}`},
+		{"an unknown class without names gets none", "Foreign", `["hi", 3]`, "", `{}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b := new(g).node("1", c.class, c.values, c.more)
+			wantPrompt(t, b, `{"1": {"class_type": "`+c.class+`", "inputs": `+c.want+`}}`)
+		})
+	}
+}
+
+const blurDef = `{"id": "11111111-1111-1111-1111-111111111111", "name": "Soft", "inputNode": {"id": -10}, "outputNode": {"id": -20},
+  "inputs": [{"id": "a", "name": "image", "type": "IMAGE", "linkIds": [1]}, {"id": "b", "name": "radius", "type": "INT", "linkIds": [2], "label": "Softness"}],
+  "outputs": [{"id": "c", "name": "IMAGE", "type": "IMAGE", "linkIds": [3]}, {"id": "d", "name": "same", "type": "IMAGE", "linkIds": [4]}],
+  "nodes": [{"id": 5, "type": "Blur", "inputs": [{"name": "image", "type": "IMAGE", "link": 1}, {"name": "radius", "type": "INT", "link": 2, "widget": {"name": "radius"}}], "widgets_values": [3, 1.5]},
+            {"id": 6, "type": "Note", "pos": [0, 0], "inputs": [], "widgets_values": ["Inside the box."]}],
+  "links": [{"id": 1, "origin_id": -10, "origin_slot": 0, "target_id": 5, "target_slot": 0, "type": "IMAGE"}, {"id": 2, "origin_id": -10, "origin_slot": 1, "target_id": 5, "target_slot": 1, "type": "INT"},
+            {"id": 3, "origin_id": 5, "origin_slot": 0, "target_id": -20, "target_slot": 0, "type": "IMAGE"}, {"id": 4, "origin_id": -10, "origin_slot": 0, "target_id": -20, "target_slot": 1, "type": "IMAGE"}]}`
+
+const outerDef = `{"id": "22222222-2222-2222-2222-222222222222", "name": "Outer", "inputNode": {"id": -10}, "outputNode": {"id": -20},
+  "inputs": [{"id": "a", "name": "image", "type": "IMAGE", "linkIds": [1]}], "outputs": [{"id": "c", "name": "IMAGE", "type": "IMAGE", "linkIds": [3]}],
+  "nodes": [{"id": 7, "type": "11111111-1111-1111-1111-111111111111", "inputs": [{"name": "image", "type": "IMAGE", "link": 1}], "outputs": [{"name": "IMAGE", "type": "IMAGE"}], "properties": {"proxyWidgets": [["5", "sigma"]]}, "widgets_values": []}],
+  "links": [{"id": 1, "origin_id": -10, "origin_slot": 0, "target_id": 7, "target_slot": 0, "type": "IMAGE"}, {"id": 3, "origin_id": 7, "origin_slot": 0, "target_id": -20, "target_slot": 0, "type": "IMAGE"}]}`
+
+func TestConvertSubgraphs(t *testing.T) {
+	t.Parallel()
+	const soft, outer = "11111111-1111-1111-1111-111111111111", "22222222-2222-2222-2222-222222222222"
+	load := `"1": {"class_type": "LoadImage", "inputs": {"image": "a.png"}}`
+	one := func(props, values string) *g {
+		b := &g{defs: []string{blurDef}}
+		b.link(1, "1", 0, "2", "image", "IMAGE").link(2, "2", 0, "3", "images", "IMAGE")
+		return b.node("1", "LoadImage", `["a.png"]`, "").node("2", soft, values, `"properties": `+props+`,`).node("3", "SaveImage", `["x"]`, "")
+	}
+	save := `"3": {"class_type": "SaveImage", "inputs": {"filename_prefix": "x", "images": ["2:5", 0]}}`
+	for _, c := range []struct{ name, props, values, radius, sigma string }{
+		{"without promoted values the inner ones stay", `{}`, `[]`, "3", "1.5"},
+		{"promoted by input name", `{"proxyWidgets": [["-1", "radius"]]}`, `[9]`, "9", "1.5"},
+		{"promoted by inner node", `{"proxyWidgets": [["5", "sigma"], ["-1", "radius"]]}`, `[0.25, 9]`, "9", "0.25"},
+		{"the list as JSON text", `{"proxyWidgets": "[[\"5\", \"sigma\"]]"}`, `[0.25]`, "3", "0.25"},
+		{"old names with the node in front", `{"proxyWidgets": [["5", "5: sigma"]]}`, `[0.25]`, "3", "0.25"},
+		{"null and missing values leave the inner ones", `{"proxyWidgets": [["5", "sigma"], ["-1", "radius"]]}`, `[null]`, "3", "1.5"},
+		{"a value of another sort does not slip in", `{"proxyWidgets": [["5", "sigma"]]}`, `["text"]`, "3", "1.5"},
+		{"stale entries do no harm", `{"proxyWidgets": [["99", "gone"], ["5", "nothing"], []]}`, `[1, 2]`, "3", "1.5"},
+		{"files without the list name the ports in order", `{}`, `[8]`, "8", "1.5"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			wantPrompt(t, one(c.props, c.values), `{`+load+`, "2:5": {"class_type": "Blur", "inputs": {"radius": `+c.radius+`, "sigma": `+c.sigma+`, "image": ["1", 0]}}, `+save+`}`)
+		})
+	}
+	t.Run("a definition used twice, an output straight from an input", func(t *testing.T) {
+		t.Parallel()
+		b := &g{defs: []string{blurDef}}
+		b.link(1, "1", 0, "2", "image", "IMAGE").link(2, "2", 1, "4", "image", "IMAGE").link(3, "4", 0, "3", "images", "IMAGE").link(5, "9", 0, "4", "radius", "INT")
+		b.node("1", "LoadImage", `["a.png"]`, "").node("2", soft, `[]`, "").node("9", "PrimitiveNode", `[30]`, "").node("4", soft, `[]`, "").node("3", "SaveImage", `["x"]`, "")
+		wantPrompt(t, b, `{`+load+`, "2:5": {"class_type": "Blur", "inputs": {"radius": 3, "sigma": 1.5, "image": ["1", 0]}}, "4:5": {"class_type": "Blur", "inputs": {"radius": 30, "sigma": 1.5, "image": ["1", 0]}},
+			"3": {"class_type": "SaveImage", "inputs": {"filename_prefix": "x", "images": ["4:5", 0]}}}`)
+	})
+	t.Run("nested, the outer instance promotes through the inner", func(t *testing.T) {
+		t.Parallel()
+		b := &g{defs: []string{outerDef, blurDef}}
+		b.link(1, "1", 0, "2", "image", "IMAGE").link(2, "2", 0, "3", "images", "IMAGE")
+		b.node("1", "LoadImage", `["a.png"]`, "").node("2", outer, `[0.75]`, `"properties": {"proxyWidgets": [["7", "sigma", "5"]]},`).node("3", "SaveImage", `["x"]`, "")
+		wantPrompt(t, b, `{`+load+`, "2:7:5": {"class_type": "Blur", "inputs": {"radius": 3, "sigma": 0.75, "image": ["1", 0]}}, "3": {"class_type": "SaveImage", "inputs": {"filename_prefix": "x", "images": ["2:7:5", 0]}}}`)
+	})
+	t.Run("a bypassed instance passes its input on, a muted one takes all inside along", func(t *testing.T) {
+		t.Parallel()
+		for mode, images := range map[string]string{"4": `, "images": ["1", 0]`, "2": ""} {
+			b := &g{defs: []string{blurDef}}
+			b.link(1, "1", 0, "2", "image", "IMAGE").link(2, "2", 0, "3", "images", "IMAGE")
+			b.node("1", "LoadImage", `["a.png"]`, "").node("2", soft, `[]`, `"mode": `+mode+`, "outputs": [{"name": "IMAGE", "type": "IMAGE"}],`).node("3", "SaveImage", `["x"]`, "")
+			wantPrompt(t, b, `{`+load+`, "3": {"class_type": "SaveImage", "inputs": {"filename_prefix": "x"`+images+`}}}`)
+		}
+	})
+}
+
+func TestConvertGroupNodes(t *testing.T) {
+	t.Parallel()
+	b := &g{extra: `{"groupNodes": {"Two": {"nodes": [
+		{"type": "Blur", "index": 0, "inputs": [{"name": "image", "type": "IMAGE", "link": null}], "outputs": [{"name": "IMAGE", "type": "IMAGE", "links": []}], "widgets_values": [1, 1]},
+		{"type": "Blur", "index": 1, "inputs": [{"name": "image", "type": "IMAGE", "link": null}], "outputs": [{"name": "IMAGE", "type": "IMAGE", "links": []}], "widgets_values": [1, 1]}],
+		"links": [[0, 0, 1, 0, 9, "IMAGE"]], "external": []}}}`}
+	b.link(1, "1", 0, "2", "image", "IMAGE").link(2, "2", 0, "3", "images", "IMAGE")
+	b.node("1", "LoadImage", `["a.png"]`, "").node("2", "workflow>Two", `[4, 0.5, 6, 0.7]`, "").node("3", "SaveImage", `["x"]`, "")
+	wantPrompt(t, b, `{"1": {"class_type": "LoadImage", "inputs": {"image": "a.png"}}, "2:0": {"class_type": "Blur", "inputs": {"radius": 4, "sigma": 0.5, "image": ["1", 0]}},
+		"2:1": {"class_type": "Blur", "inputs": {"radius": 6, "sigma": 0.7, "image": ["2:0", 0]}}, "3": {"class_type": "SaveImage", "inputs": {"filename_prefix": "x", "images": ["2:1", 0]}}}`)
+
+	missing := new(g).node("2", "workflow/Gone", `[]`, "")
+	_, findings, err := Convert(mustParse(t, missing.String()), nil)
+	if err != nil || len(findings) != 1 || findings[0].Code != "group-node-unsupported" {
+		t.Errorf("a group node without definition: %v %v", findings, err)
+	}
+}
