@@ -33,14 +33,15 @@ type step struct {
 	live *liveRun
 	log  logger
 
+	sent  bool      // the present handle may have reached the provider
 	wrote time.Time // progress, last
 	dirty bool      // there is progress that was not written
 	seen  map[string]bool
 }
 
 // advance takes a run from where it is to its end. It is safe to repeat at any point: what was done is
-// found in the row or at the provider.
-func (s *Service) advance(ctx context.Context, runID string) error {
+// found in the row or at the provider. first says that nobody has worked on the run before.
+func (s *Service) advance(ctx context.Context, runID string, first bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	// Registered before it is read: a cancel that comes between the two is either heard or read.
@@ -57,7 +58,7 @@ func (s *Service) advance(ctx context.Context, runID string) error {
 	if r.Status.Final() || r.waiting || r.Status == StatusAwaitingConfirmation {
 		return nil
 	}
-	w := &step{s: s, r: r, live: live, log: s.log.With("run", r.ID, "tool", r.Tool.ToolID), seen: make(map[string]bool)}
+	w := &step{s: s, r: r, live: live, sent: !first, log: s.log.With("run", r.ID, "tool", r.Tool.ToolID), seen: make(map[string]bool)}
 	if w.r.StartedAt == nil {
 		now := s.now()
 		w.r.StartedAt = &now
@@ -159,12 +160,12 @@ func (r *record) ticketOrHandle() registry.Ticket {
 	if r.ticket != nil {
 		return *r.ticket
 	}
-	return registry.Ticket{RunID: r.handle(), Service: r.Tool.Service, ProviderID: r.handle()}
+	return registry.Ticket{RunID: r.ID, Service: r.Tool.Service, ProviderID: r.handle()}
 }
 
 func (w *step) call() registry.Call {
 	return registry.Call{
-		RunID: w.r.handle(), UserID: w.r.AccountID, Tool: w.r.Tool, Inputs: w.r.Inputs,
+		RunID: w.r.ID, Handle: w.r.handle(), Repeated: w.sent, UserID: w.r.AccountID, Tool: w.r.Tool, Inputs: w.r.Inputs,
 		CallbackURL: w.s.config.CallbackURL(w.r.Tool.Service, w.r.ID), Media: w.s.config.Assets,
 	}
 }
@@ -218,6 +219,7 @@ func (w *step) submit(ctx context.Context, provider registry.Submitter) error {
 	}
 	for try := 1; ; try++ {
 		ticket, err := provider.Submit(ctx, w.call())
+		w.sent = true
 		if err == nil {
 			return w.submitted(ctx, ticket)
 		}
@@ -324,6 +326,7 @@ func (w *step) nextAttempt(ctx context.Context, failure *registry.Error) error {
 		return err
 	}
 	w.r.attempt++
+	w.sent = false
 	w.r.ticket, w.r.Status, w.r.Fraction, w.r.Stage, w.r.QueuePosition = nil, StatusQueued, nil, "", 0
 	return w.write(ctx)
 }

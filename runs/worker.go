@@ -113,7 +113,8 @@ func (w *runWorker) NextRetry(job *river.Job[runArgs]) time.Time {
 
 // Work takes the run as far as it goes: submit, watch, finish.
 func (w *runWorker) Work(ctx context.Context, job *river.Job[runArgs]) error {
-	return giveBack(ctx, w.service.advance(ctx, job.Args.RunID))
+	// River notes everyone who took the job: the first one knows that nobody has submitted anything.
+	return giveBack(ctx, w.service.advance(ctx, job.Args.RunID, len(job.AttemptedBy) <= 1))
 }
 
 // deliverWorker works a delivery's job.

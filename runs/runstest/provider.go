@@ -62,13 +62,16 @@ func File(name, kind, fileName, content string) registry.Output {
 	}}
 }
 
-// Submit takes a run. A handle that is known is not begun again.
+// Submit takes a run. A handle that is known is not begun again, and has to come with Repeated set.
 func (p *Provider) Submit(_ context.Context, c registry.Call) (registry.Ticket, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	id := p.id(c.RunID)
+	id := p.id(c.Handle)
 	ticket := registry.Ticket{RunID: c.RunID, Service: c.Tool.Service, ProviderID: id}
 	if _, known := p.runs[id]; known {
+		if !c.Repeated {
+			return registry.Ticket{}, registry.Errorf(registry.CodeInternal, "handle %s came a second time as if it were new", c.Handle)
+		}
 		return ticket, nil
 	}
 	outcome := &Outcome{}
@@ -93,7 +96,7 @@ func (p *Provider) Submit(_ context.Context, c registry.Call) (registry.Ticket, 
 		w.progress = done(outcome.Usage, outcome.Outputs)
 	}
 	p.runs[id] = w
-	p.order = append(p.order, c.RunID)
+	p.order = append(p.order, c.Handle)
 	return ticket, nil
 }
 
