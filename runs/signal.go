@@ -33,10 +33,11 @@ func newSignal(s *Service) *lifeSignal { return &lifeSignal{s: s} }
 
 // connect takes the sign of life and starts to listen.
 func (l *lifeSignal) connect(ctx context.Context) error {
-	conn, err := pgx.ConnectConfig(ctx, l.s.config.Pool.Config().ConnConfig)
+	pooled, err := l.s.config.Pool.Acquire(ctx)
 	if err != nil {
 		return err
 	}
+	conn := pooled.Hijack() // made as the pool makes its own, and no longer counted among them
 	for _, statement := range []struct {
 		sql  string
 		args []any
