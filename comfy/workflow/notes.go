@@ -92,6 +92,9 @@ func paragraphsOf(note Note, text string) []paragraph {
 	current := paragraph{heading: noteTitle(note)}
 	downloads := false
 	flush := func() {
+		if downloads && current.onlySetup() {
+			current.lines = nil
+		}
 		if current.rank = rankOf(current); !isReport(current) && (len(current.lines) > 0 || current.heading != "" && !downloads && current.rank != rankSetup) {
 			out = append(out, current)
 		}
@@ -121,6 +124,16 @@ func paragraphsOf(note Note, text string) []paragraph {
 	}
 	flush()
 	return dropLonelyTitle(out, noteTitle(note))
+}
+
+// onlySetup tells lines that only stood around a list of downloads.
+func (p *paragraph) onlySetup() bool {
+	for _, l := range p.lines {
+		if !isSetup(l) {
+			return false
+		}
+	}
+	return true
 }
 
 // dropLonelyTitle leaves out a note that has only its title left.
@@ -255,6 +268,9 @@ func plainLine(raw string, markdown bool) (line, bool) {
 		return line{}, true
 	}
 	l := line{download: isDownload(s)}
+	if l.download {
+		return l, true
+	}
 	if m := mdHeading.FindStringSubmatch(s); m != nil {
 		l.heading, s = true, m[1]
 	}
