@@ -28,8 +28,16 @@ CREATE TABLE registry_changes (
 
 CREATE INDEX registry_changes_by_tool ON registry_changes USING gin (tool_ids);
 
+-- Ids and commands (with slash) that tools once had, and the id each has now.
+CREATE TABLE registry_renames (
+    alias      text PRIMARY KEY,
+    tool_id    text        NOT NULL,
+    renamed_at timestamptz NOT NULL
+);
+
 -- +goose Down
 
+DROP TABLE registry_renames;
 DROP TABLE registry_changes;
 DROP TABLE registry_current;
 DROP TABLE registry_tool_versions;

@@ -12,6 +12,7 @@ type Diff struct {
 	Added   []ToolRef    `json:"added,omitempty"`
 	Removed []ToolRef    `json:"removed,omitempty"`
 	Changed []ToolChange `json:"changed,omitempty"`
+	Renamed []Renamed    `json:"renamed,omitempty"` // these are among Added and Removed too
 }
 
 // ToolRef names a tool in one version.
@@ -61,19 +62,23 @@ func Compare(before, after *Snapshot) Diff {
 		after = &Snapshot{}
 	}
 	var d Diff
+	var gone, fresh []*Tool
 	for was := range before.Each() {
 		if _, kept := after.ByID(was.ToolID); !kept {
 			d.Removed = append(d.Removed, refTo(was))
+			gone = append(gone, was)
 		}
 	}
 	for is := range after.Each() {
 		was, known := before.ByID(is.ToolID)
 		if !known {
 			d.Added = append(d.Added, refTo(is))
+			fresh = append(fresh, is)
 		} else if c, changed := compareTools(was, is); changed {
 			d.Changed = append(d.Changed, c)
 		}
 	}
+	d.Renamed = findRenamed(gone, fresh)
 	return d
 }
 
@@ -167,11 +172,20 @@ func priceMove(was, is *CostingModel) PriceMove {
 // Lines tells the diff to a person, one line for each thing that changed.
 func (d Diff) Lines() []string {
 	var lines []string
+	told := make(map[string]bool, 2*len(d.Renamed))
+	for _, r := range d.Renamed {
+		told[r.From], told[r.To] = true, true
+		lines = append(lines, fmt.Sprintf("renamed %s to %s", r.From, r.To))
+	}
 	for _, t := range d.Added {
-		lines = append(lines, fmt.Sprintf("added %s (%s)", t.ToolID, t.DisplayName))
+		if !told[t.ToolID] {
+			lines = append(lines, fmt.Sprintf("added %s (%s)", t.ToolID, t.DisplayName))
+		}
 	}
 	for _, t := range d.Removed {
-		lines = append(lines, fmt.Sprintf("removed %s (%s)", t.ToolID, t.DisplayName))
+		if !told[t.ToolID] {
+			lines = append(lines, fmt.Sprintf("removed %s (%s)", t.ToolID, t.DisplayName))
+		}
 	}
 	for _, c := range d.Changed {
 		if c.Price != "" {

@@ -41,13 +41,39 @@ type Version struct {
 	FirstSeen time.Time `json:"firstSeen"`
 }
 
-// Hook records each swap; what goes wrong is logged. Give it to Registry.OnSwap.
-func (h *History) Hook(logger *slog.Logger) func(context.Context, Swap) {
-	return func(ctx context.Context, swap Swap) {
-		if _, err := h.Record(ctx, swap.New); err != nil {
-			logger.Error("the change of the catalogue could not be recorded", "error", err)
-		}
+// Attach lets h record every change of r from now on, and tells r what h knows of tools that were
+// renamed, also while the program was down. Call it before the first Reload. What goes wrong later is
+// logged.
+func (h *History) Attach(ctx context.Context, r *Registry, logger *slog.Logger) error {
+	known, err := h.renamed(ctx)
+	if err != nil {
+		return err
 	}
+	r.Learn(known...)
+	r.OnSwap(func(ctx context.Context, swap Swap) {
+		diff, err := h.Record(ctx, swap.New)
+		if err != nil {
+			logger.Error("the change of the catalogue could not be recorded", "error", err)
+			return
+		}
+		r.Learn(diff.Renamed...)
+	})
+	return nil
+}
+
+// renamed lists all names that tools once had.
+func (h *History) renamed(ctx context.Context) ([]Renamed, error) {
+	rows, err := h.pool.Query(ctx, `SELECT alias, tool_id FROM registry_renames ORDER BY alias`)
+	if err != nil {
+		return nil, fmt.Errorf("read what tools were renamed: %w", err)
+	}
+	known, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r Renamed, err error) {
+		return r, row.Scan(&r.From, &r.To)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read what tools were renamed: %w", err)
+	}
+	return known, nil
 }
 
 // Record stores how s differs from the catalogue recorded last, with all versions that are new, and
@@ -77,6 +103,9 @@ func record(ctx context.Context, tx pgx.Tx, s *Snapshot) (Diff, error) {
 		return diff, nil
 	}
 	if err := storeVersions(ctx, tx, s, diff); err != nil {
+		return Diff{}, err
+	}
+	if err := storeRenamed(ctx, tx, s, diff.Renamed); err != nil {
 		return Diff{}, err
 	}
 	return diff, storeChange(ctx, tx, s, diff)
@@ -209,6 +238,26 @@ func storeChange(ctx context.Context, tx pgx.Tx, s *Snapshot, diff Diff) error {
 	_, err = tx.Exec(ctx, `INSERT INTO registry_changes (changed_at, tool_ids, diff) VALUES ($1, $2, $3)`,
 		s.Time(), append(served, removed...), text)
 	return err
+}
+
+func storeRenamed(ctx context.Context, tx pgx.Tx, s *Snapshot, renamed []Renamed) error {
+	for _, r := range renamed {
+		if _, err := tx.Exec(ctx, `UPDATE registry_renames SET tool_id = $2 WHERE tool_id = $1`, r.From, r.To); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `
+			INSERT INTO registry_renames (alias, tool_id, renamed_at)
+			SELECT alias, $2, $3 FROM unnest($1::text[]) AS old (alias) WHERE alias <> ''
+			ON CONFLICT (alias) DO UPDATE SET tool_id = excluded.tool_id, renamed_at = excluded.renamed_at`,
+			[]string{r.From, r.Command}, r.To, s.Time())
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `DELETE FROM registry_renames WHERE alias = $1`, r.To); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ChangesQuery narrows Changes. The zero value asks for the newest 50.

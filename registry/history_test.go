@@ -119,10 +119,43 @@ func TestHistory(t *testing.T) {
 		t.Parallel()
 		h := registry.NewHistory(postgrestest.New(t))
 		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{fixed("l", simple("a"))}})
-		r.OnSwap(h.Hook(slog.New(slog.DiscardHandler)))
+		if err := h.Attach(t.Context(), r, slog.New(slog.DiscardHandler)); err != nil {
+			t.Fatal(err)
+		}
 		mustReload(t, r)
 		if got := changes(t, h, registry.ChangesQuery{}); len(got) != 1 {
 			t.Errorf("got %+v", got)
+		}
+	})
+	t.Run("A90 a rename leaves an alias, over restarts and when it happened in between", func(t *testing.T) {
+		t.Parallel()
+		pool := postgrestest.New(t)
+		run := func(tools ...registry.Tool) *registry.Snapshot {
+			r := newRegistry(t, registry.Config{Loaders: []registry.Loader{fixed("l", tools...)}})
+			if err := registry.NewHistory(pool).Attach(t.Context(), r, slog.New(slog.DiscardHandler)); err != nil {
+				t.Fatal(err)
+			}
+			mustReload(t, r)
+			return r.Snapshot()
+		}
+		named := func(id string) registry.Tool {
+			tool := simple("x")
+			tool.ToolID, tool.CommandName, tool.DisplayName = id, "/"+id, id
+			return tool
+		}
+		run(named("one"), simple("other"))
+		for _, id := range []string{"two", "two", "three", "three"} {
+			s := run(named(id), simple("other"))
+			for _, old := range []string{"one", id} {
+				byID, _ := s.Resolve(old)
+				byCommand, _ := s.ByCommand("/" + old)
+				if byID == nil || byCommand == nil || byID.ToolID != id || byCommand.ToolID != id {
+					t.Errorf("as %s: the name %s leads to %v and %v", id, old, byID, byCommand)
+				}
+			}
+		}
+		if s := run(named("one"), simple("other")); len(s.At(0).Aliases) != 4 {
+			t.Errorf("after going back: %q", s.At(0).Aliases)
 		}
 	})
 }

@@ -66,6 +66,8 @@ type Registry struct {
 	hooks     map[int]func(context.Context, Swap)
 	hookOrder []int
 	nextHook  int
+	renames   renames
+	learned   bool // there are renames that are not published yet
 }
 
 // loaderSet is the last good set of one loader.
@@ -90,7 +92,7 @@ func New(c Config) (*Registry, error) {
 	if c.Parallel <= 0 {
 		c.Parallel = defaultParallel
 	}
-	r := &Registry{config: c, sets: make(map[string]*loaderSet), hooks: make(map[int]func(context.Context, Swap))}
+	r := &Registry{config: c, sets: make(map[string]*loaderSet), hooks: make(map[int]func(context.Context, Swap)), renames: make(renames)}
 	for _, l := range c.Loaders {
 		name := l.Name()
 		if name == "" || r.sets[name] != nil {
@@ -131,7 +133,8 @@ func (r *Registry) OnSwap(hook func(context.Context, Swap)) (remove func()) {
 // A loader that fails keeps its last good set, and a definition that is refused keeps the last good
 // one of the same id from the same loader: the catalogue is published all the same. The error joins
 // what failed: loaders, refused definitions, and claims to an id, command or path of another tool. The
-// Diff tells what changed for readers.
+// Diff tells what changed for readers. A tool that comes back under another id keeps its old id and
+// command as aliases.
 func (r *Registry) Reload(ctx context.Context, names ...string) (Diff, error) {
 	r.reloading.Lock()
 	defer r.reloading.Unlock()
@@ -140,11 +143,12 @@ func (r *Registry) Reload(ctx context.Context, names ...string) (Diff, error) {
 		return Diff{}, err
 	}
 	failed := r.loadAll(ctx, loaders)
-	swap, lost := r.publish()
-	if !swap.Diff.Empty() {
-		r.tell(ctx, swap)
+	before := r.current.Load()
+	lost := r.publish(ctx)
+	if r.hasLearned() {
+		lost = r.publish(ctx)
 	}
-	return swap.Diff, errors.Join(failed, lost.Err())
+	return Compare(before, r.current.Load()), errors.Join(failed, lost.Err())
 }
 
 func (r *Registry) choose(names []string) ([]Loader, error) {
@@ -344,8 +348,28 @@ func (s *loaderSet) take(tools []Tool, problems Problems, start, end time.Time) 
 	}
 }
 
-// publish builds a catalogue of all sets and swaps it in. It also gives the claims that were lost.
-func (r *Registry) publish() (Swap, Problems) {
+// publish builds a catalogue of all sets, swaps it in and tells the hooks if it differs. It gives the
+// claims that were lost.
+func (r *Registry) publish(ctx context.Context) Problems {
+	before := r.current.Load()
+	next, lost := r.build()
+	diff := Compare(before, next)
+	if len(diff.Renamed) > 0 {
+		r.Learn(diff.Renamed...)
+		next, lost = r.build()
+		diff = Compare(before, next)
+	}
+	r.current.Store(next)
+	for _, p := range lost {
+		r.config.Logger.Warn("two tools claim one name", "loader", p.Loader, "problem", p.String())
+	}
+	if !diff.Empty() {
+		r.tell(ctx, Swap{before, next, diff, next.at})
+	}
+	return lost
+}
+
+func (r *Registry) build() (next *Snapshot, lost Problems) {
 	var candidates []candidate
 	var problems Problems
 	r.mu.Lock()
@@ -356,17 +380,17 @@ func (r *Registry) publish() (Swap, Problems) {
 			candidates = append(candidates, candidate{l.Name(), t})
 		}
 	}
+	r.renames.apply(candidates)
+	r.learned = false
 	r.mu.Unlock()
-	now := r.config.Now()
-	next := buildSnapshot(candidates, now, problems)
-	before := r.current.Load()
-	diff := Compare(before, next)
-	r.current.Store(next)
-	lost := next.problems[len(problems):]
-	for _, p := range lost {
-		r.config.Logger.Warn("two tools claim one name", "loader", p.Loader, "problem", p.String())
-	}
-	return Swap{before, next, diff, now}, lost
+	next = buildSnapshot(candidates, r.config.Now(), problems)
+	return next, next.problems[len(problems):]
+}
+
+func (r *Registry) hasLearned() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.learned
 }
 
 func (r *Registry) tell(ctx context.Context, swap Swap) {

@@ -329,6 +329,59 @@ func TestSwap(t *testing.T) {
 		close(stop)
 		readers.Wait()
 	})
+	t.Run("A90 a rename leaves an alias and the old command", func(t *testing.T) {
+		t.Parallel()
+		l := &changing{}
+		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{l}})
+		named := func(id string) registry.Tool {
+			tool := simple("x")
+			tool.ToolID, tool.CommandName = id, "/"+id
+			return tool
+		}
+		reload := func(tools ...registry.Tool) registry.Diff {
+			l.tools = tools
+			return mustReload(t, r)
+		}
+		leads := func(name, want string) {
+			t.Helper()
+			byID, _ := r.Snapshot().Resolve(name)
+			byCommand, _ := r.Snapshot().ByCommand(name)
+			if byID == nil || byCommand == nil || byID.ToolID != want || byCommand.ToolID != want {
+				t.Errorf("%s leads to %v and %v, want %s", name, byID, byCommand, want)
+			}
+		}
+		reload(named("old"))
+		if lines := reload(named("new")).Lines(); !slices.Equal(lines, []string{"renamed old to new"}) {
+			t.Errorf("told as %q", lines)
+		}
+		leads("old", "new")
+		reload(named("new")) // another reload does not forget
+		leads("old", "new")
+		reload(named("newest"))
+		leads("old", "newest")
+		leads("new", "newest")
+		other := simple("old") // somebody else takes the name
+		other.Description = "Something else."
+		reload(named("newest"), other)
+		leads("old", "old")
+		leads("new", "newest")
+	})
+	t.Run("A90 tools that are too much alike are not mixed up", func(t *testing.T) {
+		t.Parallel()
+		l := &changing{}
+		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{l}})
+		twin := func(id string) registry.Tool {
+			tool := simple(id)
+			tool.Description = "A twin."
+			return tool
+		}
+		l.tools = []registry.Tool{twin("a"), twin("b")}
+		mustReload(t, r)
+		l.tools = []registry.Tool{twin("c"), twin("d")}
+		if diff := mustReload(t, r); len(diff.Renamed) != 0 {
+			t.Errorf("matched %v", diff.Renamed)
+		}
+	})
 	t.Run("A72 a new service needs a loader and nothing else", func(t *testing.T) {
 		t.Parallel()
 		tool := simple("brandnew")
@@ -505,3 +558,10 @@ func TestAudience(t *testing.T) {
 		}
 	})
 }
+
+// changing is a Loader whose tools the test replaces between reloads.
+type changing struct{ tools []registry.Tool }
+
+func (*changing) Name() string { return "changing" }
+
+func (l *changing) Load(context.Context) ([]registry.Tool, error) { return l.tools, nil }
