@@ -77,7 +77,11 @@ func (d *Deliverer) Deliver(ctx context.Context, run runs.Run) error {
 		return err
 	}
 	// Several attempts must not add up to several messages, so each leaves its trace in rec.
-	err = d.show(ctx, &showing{surface: s, voice: d.texts.voice(where.Language), run: run, where: where, rec: rec})
+	w := showing{surface: s, voice: d.texts.voice(where.Language), run: run, where: where, rec: rec}
+	err = d.show(ctx, &w)
+	if errors.Is(err, ErrNoRight) {
+		err = d.showWithoutRight(ctx, &w, err)
+	}
 	if errors.Is(err, ErrUnreachable) || errors.Is(err, ErrNoRight) {
 		return fmt.Errorf("%w: %w", runs.ErrUndeliverable, errors.Join(err, d.deliveries.miss(ctx, run.ID)))
 	}
@@ -85,6 +89,18 @@ func (d *Deliverer) Deliver(ctx context.Context, run runs.Run) error {
 		return fmt.Errorf("deliver run %s: %w", run.ID, err)
 	}
 	return d.deliveries.finish(ctx, run.ID)
+}
+
+// showWithoutRight tells which right is missing where files can't be sent, and lets the person try again.
+func (d *Deliverer) showWithoutRight(ctx context.Context, w *showing, cause error) error {
+	k, err := d.buttons(ctx, w, nil)
+	if err != nil {
+		return err
+	}
+	return d.main(ctx, w, Message{
+		Text:    lines(w.caption(w.run), w.say("result.noRight", "right", cause)),
+		Buttons: [][]Button{{{Label: w.line("button.show"), Data: k.data("show")}}},
+	})
 }
 
 // showing is one attempt to show a finished run.

@@ -14,7 +14,8 @@ import (
 func accepts(f registry.InputField, a Attachment) bool {
 	switch f.Type {
 	case registry.TypeImage:
-		return a.Kind == KindPhoto || a.Kind == KindSticker || isType(a, "image/")
+		still := a.Kind == KindSticker && (a.MIMEType == "" || strings.HasPrefix(a.MIMEType, "image/"))
+		return a.Kind == KindPhoto || still || isType(a, "image/")
 	case registry.TypeVideo:
 		return a.Kind == KindVideo || a.Kind == KindAnimation || isType(a, "video/")
 	case registry.TypeAudio:
@@ -138,7 +139,7 @@ func (b *boundedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// namesOfFiles is what a kind of input is called when it is asked for.
+// wantedKey is the text that says what an input takes.
 func wantedKey(f registry.InputField) string {
 	if f.Type.IsMedia() {
 		if f.Multiple {

@@ -13,6 +13,9 @@ type lanes struct {
 	albumWait time.Duration
 	slots     chan struct{} // bounds how many are handled at once
 	room      chan struct{} // bounds how many wait
+	reserving chan struct{} // held by who takes room
+
+	stopping chan struct{} // closed by stop
 
 	mu     sync.Mutex
 	closed bool
@@ -31,25 +34,42 @@ type album struct {
 func newLanes(ctx context.Context, width, waiting int, albumWait time.Duration, handle func(context.Context, received)) *lanes {
 	return &lanes{
 		handle: handle, albumWait: albumWait, ctx: ctx,
-		slots: make(chan struct{}, width), room: make(chan struct{}, waiting),
+		slots: make(chan struct{}, width), room: make(chan struct{}, waiting), reserving: make(chan struct{}, 1), stopping: make(chan struct{}),
 		queues: map[string][]received{}, albums: map[string]*album{},
 	}
 }
 
-// reserve waits for room for n updates.
+// reserve waits for room for n updates, which is no more than there is in all.
 func (l *lanes) reserve(ctx context.Context, n int) error {
+	// One at a time: two that each hold half of the room would wait for one another.
+	if err := l.take(ctx, l.reserving); err != nil {
+		return err
+	}
+	defer func() { <-l.reserving }()
 	for i := range n {
-		select {
-		case l.room <- struct{}{}:
-		case <-ctx.Done():
+		if err := l.take(ctx, l.room); err != nil {
 			l.release(i)
-			return context.Cause(ctx)
-		case <-l.ctx.Done():
-			l.release(i)
-			return context.Cause(l.ctx)
+			return err
 		}
 	}
 	return nil
+}
+
+// take takes a place in a channel, unless ctx or the lanes end first.
+func (l *lanes) take(ctx context.Context, place chan struct{}) error {
+	select {
+	case <-l.stopping:
+		return errStopping
+	default:
+	}
+	select {
+	case place <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-l.stopping:
+		return errStopping
+	}
 }
 
 func (l *lanes) release(n int) {
@@ -58,19 +78,21 @@ func (l *lanes) release(n int) {
 	}
 }
 
-// add takes an update for which room was reserved. After stop it is dropped: it stays in the inbox.
-func (l *lanes) add(r received) {
+// add takes updates for which room was reserved. After stop they are dropped: they stay in the inbox.
+func (l *lanes) add(list ...received) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
-		l.release(1)
+		l.release(len(list))
 		return
 	}
-	if r.Album == "" || r.Kind != KindMessage {
-		l.enqueue(r, 1)
-		return
+	for _, r := range list {
+		if r.Album == "" || r.Kind != KindMessage {
+			l.enqueue(r, 1)
+		} else {
+			l.collect(r)
+		}
 	}
-	l.collect(r)
 }
 
 // collect adds a part of an album, which is complete when none has come for albumWait.
@@ -162,6 +184,9 @@ func (l *lanes) next(key string) (received, bool) {
 // stop takes no more, lets the handlers at work end and waits for them.
 func (l *lanes) stop() {
 	l.mu.Lock()
+	if !l.closed {
+		close(l.stopping)
+	}
 	l.closed = true
 	for _, a := range l.albums {
 		a.timer.Stop()

@@ -87,6 +87,15 @@ func (s prompts) close(ctx context.Context, id string) (bool, error) {
 	return tag.RowsAffected() == 1, nil
 }
 
+// abandon ends whatever a person was asked in a chat: they have begun something else.
+func (s prompts) abandon(ctx context.Context, platform, chat, accountID string) error {
+	_, err := s.pool.Exec(ctx, `DELETE FROM chat_prompts WHERE platform = $1 AND chat = $2 AND account_id = $3`, platform, chat, accountID)
+	if err != nil {
+		return fmt.Errorf("abandon a question: %w", err)
+	}
+	return nil
+}
+
 // prune forgets questions that nobody answered.
 func (s prompts) prune(ctx context.Context) error {
 	if _, err := s.pool.Exec(ctx, `DELETE FROM chat_prompts WHERE expires_at < now()`); err != nil {

@@ -38,7 +38,7 @@ func (d *Deliverer) compose(ctx context.Context, s *surface, v voice, run runs.R
 		r.media = append(r.media, item)
 		if reduced {
 			r.reduced = true
-			r.unsent = append(r.unsent, d.original(v, run, i))
+			r.unsent = append(r.unsent, d.original(s, v, run, i))
 		}
 	}
 	return r
@@ -129,8 +129,11 @@ func (d *Deliverer) unsent(v voice, run runs.Run, i int) Text {
 	return v.say("result.tooLargeNoLink", "name", run.Outputs[i].Name)
 }
 
-// original links to what a smaller version was made of, where there is a link.
-func (d *Deliverer) original(v voice, run runs.Run, i int) Text {
+// original tells where to find what a smaller version was made of.
+func (d *Deliverer) original(s *surface, v voice, run runs.Run, i int) Text {
+	if run.Outputs[i].Bytes <= s.caps.Uploads[KindDocument] {
+		return v.say("result.reducedButton", "button", v.line("button.original"))
+	}
 	if url := d.link(run, i); url != "" {
 		return Text{{Text: v.line("result.reduced") + " "}, {Style: StyleLink, Text: v.line("result.link"), URL: url}}
 	}

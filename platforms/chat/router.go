@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -83,6 +84,12 @@ type Router struct {
 
 var _ Receiver = (*Router)(nil)
 
+// How long the platform's wish to be left alone is respected before an answer is given up.
+const (
+	handleAttempts = 4
+	longestWait    = time.Minute
+)
+
 // errStopping is the cause of what ends because the Router stops.
 var errStopping = errors.New("the program is stopping")
 
@@ -133,9 +140,10 @@ func (r *Router) Start(ctx context.Context) error {
 	// What is left over fits in any case, so that the start can't block.
 	r.lanes = newLanes(working, r.cfg.Concurrency, r.cfg.Waiting+len(open), r.cfg.AlbumWait, r.handle)
 	r.mu.Unlock()
-	if err := r.enqueue(ctx, open); err != nil {
+	if err := r.lanes.reserve(ctx, len(open)); err != nil {
 		return err
 	}
+	r.lanes.add(open...)
 	for _, run := range active {
 		r.resume(working, run)
 	}
@@ -175,28 +183,23 @@ func (r *Router) Receive(ctx context.Context, platform string, updates ...Incomi
 	if _, ok := r.surfaces[platform]; !ok {
 		return fmt.Errorf("updates from %q, which is no platform here", platform)
 	}
-	if len(updates) == 0 {
-		return nil
-	}
-	stored, err := r.inbox.store(ctx, platform, updates)
-	if err != nil {
-		return err
-	}
-	return r.enqueue(ctx, stored)
-}
-
-func (r *Router) enqueue(ctx context.Context, list []received) error {
 	r.mu.Lock()
 	l := r.lanes
 	r.mu.Unlock()
 	if l == nil {
-		return nil // taken up by Start
+		return errors.New("chat: updates before the start")
 	}
-	if err := l.reserve(ctx, len(list)); err != nil {
-		return err
-	}
-	for _, u := range list {
-		l.add(u)
+	for part := range slices.Chunk(updates, r.cfg.Waiting) {
+		// Room comes first: what is stored must be handled without waiting for the next start.
+		if err := l.reserve(ctx, len(part)); err != nil {
+			return fmt.Errorf("no room for updates from %s: %w", platform, err)
+		}
+		stored, err := r.inbox.store(ctx, platform, part)
+		l.release(len(part) - len(stored))
+		l.add(stored...)
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -205,8 +208,8 @@ func (r *Router) enqueue(ctx context.Context, list []received) error {
 // that failed is over, and the person is told.
 func (r *Router) handle(ctx context.Context, u received) {
 	t := &turn{Router: r, surface: r.surfaces[u.platform], in: u, voice: r.texts.voice(u.From.Language)}
-	err := t.guarded(ctx)
-	if ctx.Err() != nil {
+	err := t.patiently(ctx)
+	if ctx.Err() != nil || errors.Is(err, errStopping) {
 		return
 	}
 	if err != nil {
@@ -242,6 +245,24 @@ type turn struct {
 	voice
 	in      received
 	account users.Account
+}
+
+// patiently handles the update and, where the platform refuses to be written to for a while, handles it
+// again later: whatever it starts is started once.
+func (t *turn) patiently(ctx context.Context) error {
+	for attempt := 1; ; attempt++ {
+		err := t.guarded(ctx)
+		var refused *registry.Error
+		limited := errors.As(err, &refused) && refused.Code == registry.CodeRateLimited && refused.RetryAfter > 0
+		if !limited || attempt == handleAttempts || refused.RetryAfter > longestWait {
+			return err
+		}
+		select {
+		case <-time.After(refused.RetryAfter):
+		case <-t.lanes.stopping:
+			return errStopping
+		}
+	}
 }
 
 // guarded handles the update; a panic becomes an error, since one bad message must not stop the house.

@@ -58,6 +58,9 @@ func (t *turn) toolCommand(ctx context.Context, tool *registry.Tool, typed strin
 		return err
 	}
 	t.sign(ctx, ActivityTyping)
+	if err := t.prompts.abandon(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID); err != nil {
+		return err
+	}
 	d := t.newDraft(tool)
 	if notice := tool.Notice(); notice != "" {
 		d.Notes = append(d.Notes, t.deprecation(tool))
@@ -134,6 +137,9 @@ func (t *turn) typed(d *draft, tool *registry.Tool, text string) (hint Text) {
 		return t.say("option.empty", "option", missing.name)
 	}
 	for name, value := range args.values {
+		if s, ok := value.(string); ok && registry.IsMediaRef(s) && strings.HasPrefix(s, "asset:") {
+			return t.say("file.gone") // files of the house are given by hand, not by name
+		}
 		d.set(runs.FromArgument, name, value)
 	}
 	for name, value := range t.in.Options {

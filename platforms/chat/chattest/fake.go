@@ -41,6 +41,7 @@ type Fake struct {
 	pressed  map[string]chan chat.PressAnswer
 	blocked  map[string]bool
 	commands map[chat.ChatKind][]string
+	faults   map[string][]Fault // by operation
 	refusals int
 	refuse   time.Duration
 }
@@ -68,7 +69,7 @@ func NewFake(t testing.TB, change ...func(*chat.Capabilities)) *Fake {
 		t: t, caps: fakeCapabilities(), updates: make(chan chat.Incoming, 10_000),
 		rooms: map[string]chat.ChatKind{}, messages: map[string]*fakeMessage{}, files: map[string]File{},
 		notices: map[string][]Notice{}, pressed: map[string]chan chat.PressAnswer{}, blocked: map[string]bool{},
-		commands: map[chat.ChatKind][]string{}, next: 100,
+		commands: map[chat.ChatKind][]string{}, faults: map[string][]Fault{}, next: 100,
 	}
 	for _, c := range change {
 		c(&f.caps)
@@ -343,6 +344,33 @@ func (f *Fake) Refuse(n int, d time.Duration) {
 	f.refusals, f.refuse = n, d
 }
 
+// Fault makes one call fail.
+type Fault struct {
+	Err error
+	// AfterEffect lets the call take effect and loses only its answer.
+	AfterEffect bool
+}
+
+// FailNext makes the next calls of an operation ("send", "edit") fail, one fault each.
+func (f *Fake) FailNext(op string, faults ...Fault) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.faults[op] = append(f.faults[op], faults...)
+}
+
+// fault takes the next fault of an operation; the caller holds mu.
+func (f *Fake) fault(op string) (before, after error) {
+	list := f.faults[op]
+	if len(list) == 0 {
+		return nil, nil
+	}
+	f.faults[op] = list[1:]
+	if list[0].AfterEffect {
+		return nil, list[0].Err
+	}
+	return list[0].Err, nil
+}
+
 func (f *Fake) keep(m *fakeMessage) {
 	key := m.room + "/" + m.id
 	f.messages[key] = m
@@ -369,6 +397,10 @@ func (f fakeAdapter) Send(ctx context.Context, m chat.Message) ([]chat.MessageRe
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	before, after := f.fault("send")
+	if before != nil {
+		return nil, before
+	}
 	if err := f.admit(m.To, m); err != nil {
 		return nil, err
 	}
@@ -388,6 +420,9 @@ func (f fakeAdapter) Send(ctx context.Context, m chat.Message) ([]chat.MessageRe
 		f.note(own, "sent")
 		refs = append(refs, f.ref(own))
 	}
+	if after != nil {
+		return nil, after
+	}
 	return refs, nil
 }
 
@@ -398,6 +433,10 @@ func (f fakeAdapter) Edit(ctx context.Context, ref chat.MessageRef, m chat.Messa
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	before, after := f.fault("edit")
+	if before != nil {
+		return ref, before
+	}
 	if err := f.admit(ref.Place, m); err != nil {
 		return ref, err
 	}
@@ -417,7 +456,7 @@ func (f fakeAdapter) Edit(ctx context.Context, ref chat.MessageRef, m chat.Messa
 	}
 	own.text, own.buttons = m.Text.String(), m.Buttons
 	f.note(own, "edited")
-	return f.ref(own), nil
+	return f.ref(own), after
 }
 
 func (f fakeAdapter) EditButtons(_ context.Context, ref chat.MessageRef, rows [][]chat.Button) error {

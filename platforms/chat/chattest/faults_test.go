@@ -1,0 +1,307 @@
+package chattest
+
+import (
+	"fmt"
+	"image/color"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/registrytest"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// newScene is a scene on a Fake, for what only a fake can be made to do.
+func newScene(t *testing.T, change ...func(*chat.Capabilities)) (*scene, *Fake) {
+	t.Helper()
+	fake := NewFake(t, change...)
+	s := &scene{World: NewWorld(t, fake, Tools()...), t: t}
+	s.anna, s.ben = people()
+	s.room = fake.Private(s.anna)
+	return s, fake
+}
+
+func (s *scene) files() int {
+	n := 0
+	for _, m := range s.Harness.Messages(s.t, s.room) {
+		if m.Media != nil {
+			n++
+		}
+	}
+	return n
+}
+
+func TestDeliveryShowsAResultOnce(t *testing.T) {
+	t.Parallel()
+	uncertain := fmt.Errorf("the line broke: %w", chat.ErrUncertain)
+
+	t.Run("an edit whose answer is lost is repeated", func(t *testing.T) {
+		t.Parallel()
+		s, fake := newScene(t)
+		s.say("/painter a cat")
+		c := s.Call(0)
+		s.labelled("Cancel", "Painter")
+		s.Handled()
+		fake.FailNext("edit", Fault{Err: uncertain, AfterEffect: true})
+		s.Succeed(c, PictureOutput("picture"))
+		s.Idle()
+		if s.files() != 1 {
+			t.Errorf("the picture is there %d times", s.files())
+		}
+	})
+	t.Run("an album whose answer is lost is offered, not repeated", func(t *testing.T) {
+		t.Parallel()
+		s, fake := newScene(t)
+		s.say("/series a cat")
+		c := s.Call(0)
+		s.labelled("Cancel", "Series")
+		s.Handled()
+		fake.FailNext("send", Fault{Err: uncertain, AfterEffect: true})
+		s.Succeed(c, PictureOutput("one"), PictureOutput("two"))
+		m := s.labelled("Show", "connection broke")
+		s.Idle()
+		if s.files() != 2 {
+			t.Errorf("%d pictures are there, want 2", s.files())
+		}
+		s.press(m, "Show")
+		s.until(s.room, "pictures again", func([]Seen) bool { return s.files() == 4 })
+	})
+	t.Run("a summary that was refused does not repeat the album", func(t *testing.T) {
+		t.Parallel()
+		s, fake := newScene(t)
+		s.say("/series a cat")
+		c := s.Call(0)
+		s.labelled("Cancel", "Series")
+		s.Handled()
+		limited := &registry.Error{Code: registry.CodeRateLimited, Retryable: true, RetryAfter: 20 * time.Millisecond}
+		fake.FailNext("send", Fault{}, Fault{Err: limited}, Fault{Err: limited})
+		s.Succeed(c, PictureOutput("one"), PictureOutput("two"))
+		s.labelled("Again", "Series")
+		s.Idle()
+		if s.files() != 2 {
+			t.Errorf("%d pictures are there, want 2", s.files())
+		}
+	})
+	t.Run("a delivery of what was delivered does nothing", func(t *testing.T) {
+		t.Parallel()
+		s, fake := newScene(t)
+		s.painted()
+		deliverer, err := chat.NewDeliverer(chat.DelivererConfig{
+			Adapters: []chat.Adapter{fakeAdapter{fake}}, Pool: s.Pool, Media: s.Files, Logger: slog.New(slog.DiscardHandler),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := len(fake.Notices(t, s.room))
+		if err := deliverer.Deliver(t.Context(), s.LastRun()); err != nil {
+			t.Fatal(err)
+		}
+		if after := len(fake.Notices(t, s.room)); after != before {
+			t.Errorf("%d more changes of the chat", after-before)
+		}
+	})
+}
+
+func TestDeliveryWithinThePlatformsLimits(t *testing.T) {
+	t.Parallel()
+	noisy := registrytest.File("picture", "image", registry.MediaInfo{Name: "p.png", MIMEType: "image/png", Width: 400, Height: 400},
+		Picture(400, 400, color.NRGBA{B: 90, A: 255}))
+	limit := func(photo, document int64) func(*chat.Capabilities) {
+		return func(c *chat.Capabilities) {
+			c.Uploads = map[chat.MediaKind]int64{chat.KindPhoto: photo, chat.KindDocument: document, chat.KindVideo: document}
+		}
+	}
+	size := noisy.Info.Bytes
+
+	t.Run("too large for a photo: a smaller one, and the button sends it in full", func(t *testing.T) {
+		t.Parallel()
+		s, _ := newScene(t, limit(size-1, size))
+		s.say("/painter a cat")
+		s.Succeed(s.Call(0), noisy)
+		m := s.AwaitMedia(s.room, "smaller version", "Original file")
+		if int64(len(m.Media.Data)) >= size || m.Media.MIMEType != "image/jpeg" {
+			t.Errorf("the picture has %d bytes of %s", len(m.Media.Data), m.Media.MIMEType)
+		}
+		s.press(m, "Original file")
+		s.Await(s.room, "original", func(m Seen) bool { return m.Media != nil && int64(len(m.Media.Data)) == size })
+	})
+	t.Run("the platform refuses the size although we thought it fits", func(t *testing.T) {
+		t.Parallel()
+		s, fake := newScene(t)
+		s.say("/painter a cat")
+		c := s.Call(0)
+		s.labelled("Cancel", "Painter")
+		s.Handled()
+		fake.FailNext("edit", Fault{Err: fmt.Errorf("413: %w", chat.ErrTooLarge)})
+		s.Succeed(c, noisy)
+		s.AwaitMedia(s.room, "smaller version")
+	})
+	t.Run("a video beyond all limits is linked", func(t *testing.T) {
+		t.Parallel()
+		s, _ := newScene(t, limit(10, 10))
+		s.Link = func(run runs.Run, i int) string { return fmt.Sprintf("https://box.example/%s/%d", run.ID, i) }
+		s.Restart()
+		s.say("/series a film")
+		video := registrytest.File("film", "video", registry.MediaInfo{Name: "f.mp4", MIMEType: "video/mp4"}, make([]byte, 100))
+		s.Succeed(s.Call(0), video)
+		m := s.AwaitText(s.room, "too large", "Open it here")
+		if m.Media != nil {
+			t.Error("something was sent")
+		}
+	})
+	t.Run("a missing right is named, and the result can be shown later", func(t *testing.T) {
+		t.Parallel()
+		s, fake := newScene(t)
+		s.say("/painter a cat")
+		c := s.Call(0)
+		s.labelled("Cancel", "Painter")
+		s.Handled()
+		fake.FailNext("edit", Fault{Err: fmt.Errorf("not enough rights to send photos: %w", chat.ErrNoRight)})
+		s.Succeed(c, PictureOutput("picture"))
+		m := s.labelled("Show", "rights to send photos")
+		s.press(m, "Show")
+		s.AwaitMedia(s.room, "a cat")
+	})
+	t.Run("a platform that can't edit gets a new message", func(t *testing.T) {
+		t.Parallel()
+		s, _ := newScene(t, func(c *chat.Capabilities) { c.Edit, c.EditToMedia = false, false })
+		s.say("/painter a cat")
+		s.Succeed(s.Call(0), PictureOutput("picture"))
+		s.labelled("Again", "a cat")
+	})
+	t.Run("a platform without buttons still answers", func(t *testing.T) {
+		t.Parallel()
+		s, _ := newScene(t, func(c *chat.Capabilities) { c.Buttons = chat.ButtonLimits{} })
+		s.say("/painter")
+		s.AwaitText(s.room, "prompt", "For example")
+		s.say("a cat")
+		s.Succeed(s.Call(0), PictureOutput("picture"))
+		s.AwaitMedia(s.room, "a cat")
+	})
+}
+
+func TestUpdatesAreHandledOnce(t *testing.T) {
+	t.Parallel()
+
+	t.Run("a message handled again after a crash starts nothing and leaves one status message", func(t *testing.T) {
+		t.Parallel()
+		s, fake := newScene(t)
+		s.say("/painter a cat")
+		s.Call(0)
+		s.Handled()
+		again := *fake.last
+		again.ID = "another"
+		fake.updates <- again
+		s.until(s.room, "second status message to go", func(list []Seen) bool {
+			deleted := 0
+			for _, n := range fake.Notices(t, s.room) {
+				if n.Kind == "deleted" {
+					deleted++
+				}
+			}
+			return deleted == 1 && len(list) == 1
+		})
+		if n := s.CountRuns(); n != 1 {
+			t.Errorf("%d runs, want 1", n)
+		}
+	})
+	t.Run("what came in and was not handled is handled at the next start", func(t *testing.T) {
+		t.Parallel()
+		s, fake := newScene(t)
+		fake.Refuse(1, 30*time.Second)
+		s.say("/painter a cat")
+		s.until(s.room, "refusal", func([]Seen) bool {
+			fake.mu.Lock()
+			defer fake.mu.Unlock()
+			return fake.refusals == 0
+		})
+		s.Restart()
+		s.input(s.Call(0), "prompt", "a cat")
+	})
+	t.Run("a router that has stopped takes no updates, so that the platform keeps them", func(t *testing.T) {
+		t.Parallel()
+		s, fake := newScene(t)
+		s.say("/balance")
+		s.AwaitText(s.room, "You have")
+		s.Stop()
+		late := *fake.last
+		late.ID = "late"
+		if err := s.Router.Receive(t.Context(), FakePlatform, late); err == nil {
+			t.Error("it took one")
+		}
+	})
+	t.Run("a command under a rate limit is answered when it is over", func(t *testing.T) {
+		t.Parallel()
+		s, fake := newScene(t)
+		fake.Refuse(2, 30*time.Millisecond)
+		s.say("/painter a cat")
+		s.Succeed(s.Call(0), PictureOutput("picture"))
+		s.AwaitMedia(s.room, "a cat")
+	})
+	t.Run("an edited command does not run again", func(t *testing.T) {
+		t.Parallel()
+		s, fake := newScene(t)
+		s.say("/painter a cat")
+		s.Call(0)
+		edited := *fake.last
+		edited.ID, edited.Kind, edited.Text = "edited", chat.KindEdited, "a dog"
+		fake.updates <- edited
+		s.say("/balance")
+		s.AwaitText(s.room, "You have")
+		s.Handled()
+		if n := s.CountRuns(); n != 1 {
+			t.Errorf("%d runs, want 1", n)
+		}
+	})
+}
+
+func TestMoreCommandsThanThePlatformLists(t *testing.T) {
+	t.Parallel()
+	fake := NewFake(t, func(c *chat.Capabilities) { c.Commands.Max = 12 })
+	var tools []registry.Tool
+	for i := range 30 {
+		tools = append(tools, tool(fmt.Sprintf("tool%02d", i), fmt.Sprintf("Tool %02d", i), registry.InputField{Name: "text", Type: registry.TypeString}))
+	}
+	s := &scene{World: NewWorld(t, fake, tools...), t: t}
+	s.anna, s.ben = people()
+	s.room = fake.Private(s.anna)
+	s.say("/tool29 hello")
+	s.Call(0)
+	s.Handled()
+	s.Loader.Set(tools[1:]...)
+	s.Reload()
+	s.until(s.room, "list with the tool that was used", func([]Seen) bool {
+		list := fake.Commands(t, chat.ChatPrivate)
+		return len(list) == 12 && list[0] == "tool29" && strings.Contains(strings.Join(list, " "), " run ")
+	})
+	s.say("/tools")
+	m := s.labelled("Next ›", "29")
+	s.press(m, "Next ›")
+	s.labelled("‹ Previous", "/tool09")
+}
+
+func TestManyChoicesArePaged(t *testing.T) {
+	t.Parallel()
+	s, _ := newScene(t)
+	many := PainterTool()
+	for i := range 40 {
+		many.InputSchema[2].Choices = append(many.InputSchema[2].Choices, registry.Choice{Value: fmt.Sprintf("style %02d", i)})
+	}
+	s.Loader.Set(many)
+	s.Reload()
+	s.press(s.settings("painter"), "style")
+	m := s.labelled("✓ Oil paint", "Oil paint")
+	for range 4 {
+		s.press(m, "Next ›")
+		id := m.ID
+		was := fmt.Sprint(m.Buttons)
+		m = s.Await(s.room, "next page", func(m Seen) bool { return m.ID == id && fmt.Sprint(m.Buttons) != was })
+	}
+	s.press(m, "style 39")
+	s.labelled("✓ style 39")
+	s.say("/painter a cat")
+	s.input(s.Call(0), "style", "style 39")
+}
