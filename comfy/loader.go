@@ -41,7 +41,10 @@ type WorkflowsConfig struct {
 	Fleet   *Fleet
 	Store   Store
 	Rate    json.Number // US dollars for a second of engine time
-	Logger  *slog.Logger
+	// ByMachine bills at the rate of the GPU that ran, and takes Rate only for one that has none. Without
+	// it Rate is what a second costs.
+	ByMachine bool
+	Logger    *slog.Logger
 }
 
 // Workflows is the Loader that makes tools of workflow files, and the keeper of the templates by which a
@@ -180,6 +183,9 @@ func (w *Workflows) define(f workflowFile) (key string, d definition, err error)
 	def, err := workflow.Define(parsed, workflow.Options{FileName: path.Base(f.name), ObjectInfo: have.Info, Rate: w.cfg.Rate, Service: Service})
 	if err != nil {
 		return "", d, err
+	}
+	if m := def.Tool.CostingModel; m != nil && m.RateSource == registry.RateMachine && !w.cfg.ByMachine {
+		m.RateSource = registry.RateStatic
 	}
 	return key, definition{tool: def.Tool, findings: def.Findings, template: &template{Binding: def.Binding, Need: def.Needs}}, nil
 }

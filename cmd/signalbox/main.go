@@ -102,3 +102,23 @@ func newLogger(c Config, w io.Writer) *slog.Logger {
 	}
 	return slog.New(slog.NewTextHandler(w, o))
 }
+
+// quiet passes warnings and errors on, and the rest only when debugging: for parts whose every step is
+// not the operator's concern.
+func quiet(log *slog.Logger) *slog.Logger {
+	if log.Enabled(context.Background(), slog.LevelDebug) {
+		return log
+	}
+	return slog.New(aboveInfo{log.Handler()})
+}
+
+// aboveInfo is a handler that drops what is not at least a warning.
+type aboveInfo struct{ slog.Handler }
+
+func (h aboveInfo) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelWarn }
+
+func (h aboveInfo) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return aboveInfo{h.Handler.WithAttrs(attrs)}
+}
+
+func (h aboveInfo) WithGroup(name string) slog.Handler { return aboveInfo{h.Handler.WithGroup(name)} }

@@ -158,7 +158,7 @@ func (a *app) openStorage(ctx context.Context) error {
 	}
 	a.db = db
 	a.onStop("database", db.close)
-	if _, err := migrations.Up(ctx, db.pool, a.log); err != nil {
+	if _, err := migrations.Up(ctx, db.pool, quiet(a.log)); err != nil {
 		return err
 	}
 	folder, err := assets.OpenFolder(filepath.Join(a.cfg.DataDir, "assets"))
@@ -248,7 +248,7 @@ func (a *app) serve(name, address string, h http.Handler) (net.Addr, error) {
 func (a *app) loadTools(ctx context.Context) error {
 	a.flows = comfy.NewWorkflows(comfy.WorkflowsConfig{
 		Sources: []fs.FS{workflows.FS, os.DirFS(a.cfg.WorkflowsDir)}, Fleet: a.fleet, Store: a.media,
-		Rate: rate(a.cfg), Logger: a.log,
+		Rate: rate(a.cfg), ByMachine: a.cfg.GPURatesFile != "", Logger: a.log,
 	})
 	var loaders []registry.Loader
 	if a.cfg.ToolsFile != "" {
@@ -298,7 +298,7 @@ func (a *app) startRuns(ctx context.Context) error {
 			comfy.Service: comfy.NewProvider(comfy.ProviderConfig{Fleet: a.fleet, Workflows: a.flows, Logger: a.log, Metrics: a.metrics}),
 		},
 		Deliverers: a.chat.deliverers(),
-		Logger:     a.log, Metrics: a.metrics,
+		Logger:     quiet(a.log), Metrics: a.metrics,
 	})
 	if err != nil {
 		return err

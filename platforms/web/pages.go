@@ -258,7 +258,7 @@ func firstValue(f registry.InputField, typed, prefs map[string]any) (value, sour
 	if x, ok := prefs[f.Name]; ok {
 		return plain(x), "your setting"
 	}
-	if f.Default != nil && !f.Type.IsMedia() {
+	if f.Default != nil && !f.Type.IsMedia() && !f.Seed { // an empty seed is a fresh one
 		return plain(f.Default), ""
 	}
 	return "", ""
@@ -402,6 +402,13 @@ func (s *Server) runView(r *http.Request, run runs.Run) runView {
 		v.Given = append(v.Given, givenValue{Label: f.Label(), Value: text, Source: string(run.Sources[f.Name])})
 	}
 	return v
+}
+
+// about is an amount cut to a hundredth of a cent, for places where the exact one would be noise. It never
+// shows more than there is.
+func about(n billing.NanoUSD) string {
+	const step = billing.Dollar / 10_000
+	return (n / step * step).String()
 }
 
 // priceOf says what a tool costs by its costing model.
