@@ -2,6 +2,7 @@ package nodes
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/signalbox/signalbox/comfy/cpu/node"
 	"github.com/signalbox/signalbox/comfy/cpu/tensor"
@@ -42,11 +43,12 @@ func getImageSize() node.Node {
 			Required: []node.Input{
 				node.Socket("image", "IMAGE"),
 			},
-			Hidden:  []node.Hidden{{"unique_id", "UNIQUE_ID"}},
+			Hidden:  []node.Hidden{{Name: "unique_id", Type: "UNIQUE_ID"}},
 			Outputs: []node.Output{{Name: "width", Type: "INT"}, {Name: "height", Type: "INT"}, {Name: "batch_size", Type: "INT"}},
 		},
 		Run: func(_ context.Context, c *node.Call) (*node.Result, error) {
 			m := c.Image("image")
+			c.Note(fmt.Sprintf("width: %d, height: %d\n batch size: %d", m.W, m.H, m.B))
 			return node.Out(int64(m.W), int64(m.H), int64(m.B)), nil
 		},
 	}

@@ -30,7 +30,7 @@ func savedTexts(c *node.Call) []tensor.Text {
 // savePictures writes each picture of a batch as a PNG file of its own.
 func savePictures(ctx context.Context, c *node.Call, saver *node.Saver, m *tensor.Image) ([]node.FileRef, error) {
 	if m.W == 0 || m.H == 0 {
-		return nil, fmt.Errorf("cannot save a picture of %d x %d pixels", m.W, m.H)
+		return nil, node.ValueError("tile cannot extend outside image")
 	}
 	refs := make([]node.FileRef, 0, m.B)
 	for i := range m.B {
@@ -52,7 +52,7 @@ func saveImage() node.Node {
 			Class: "SaveImage", DisplayName: "Save Image", Category: "image", Module: "nodes", Legacy: true, Essentials: "Basics",
 			SearchAliases: []string{"save", "save image", "export image", "output image", "write image", "download"},
 			Required: []node.Input{
-				node.Socket("images", "IMAGE"),
+				node.Socket("images", "IMAGE").Braces(),
 				node.Input{Name: "filename_prefix", Type: "STRING"}.Default("ComfyUI"),
 			},
 			Hidden:     node.SaveHidden(),
@@ -331,7 +331,7 @@ func randomLetters() string {
 func painter() node.Node {
 	return node.Node{
 		Spec: node.Spec{
-			Class: "Painter", Category: "image", Module: "comfy_extras.nodes_painter",
+			Class: "Painter", DisplayName: "Painter", Category: "image", Module: "comfy_extras.nodes_painter",
 			Required: []node.Input{
 				node.String("mask").Default("").With("widgetType", "PAINTER").With("image_upload", true).With("socketless", true),
 				node.Int("width").Default(512).Range(64, 4096).Step(64).With("hidden", true).With("socketless", true),

@@ -70,14 +70,14 @@ func (p plane) blur5() plane {
 	for i := range across.pix {
 		y, x := i/p.w, i%p.w
 		for k, weight := range kernel {
-			across.pix[i] += float32(p.pix[y*p.w+reflect(x+k-2, p.w)] * weight)
+			across.pix[i] = fma(p.pix[y*p.w+reflect(x+k-2, p.w)], weight, across.pix[i])
 		}
 	}
 	out := plane{p.w, p.h, make([]float32, len(p.pix))}
 	for i := range out.pix {
 		y, x := i/p.w, i%p.w
 		for k, weight := range kernel {
-			out.pix[i] += float32(across.pix[reflect(y+k-2, p.h)*p.w+x] * weight)
+			out.pix[i] = fma(across.pix[reflect(y+k-2, p.h)*p.w+x], weight, out.pix[i])
 		}
 	}
 	return out
@@ -94,8 +94,8 @@ func (p plane) thinEdges() plane {
 	direction := make([]int, len(p.pix))
 	for i := range p.pix {
 		y, x := i/p.w, i%p.w
-		gx := (p.at(x+1, y-1) - p.at(x-1, y-1)) + 2*(p.at(x+1, y)-p.at(x-1, y)) + (p.at(x+1, y+1) - p.at(x-1, y+1))
-		gy := (p.at(x-1, y+1) - p.at(x-1, y-1)) + 2*(p.at(x, y+1)-p.at(x, y-1)) + (p.at(x+1, y+1) - p.at(x+1, y-1))
+		gx := -p.at(x-1, y-1) + p.at(x+1, y-1) - 2*p.at(x-1, y) + 2*p.at(x+1, y) - p.at(x-1, y+1) + p.at(x+1, y+1)
+		gy := -p.at(x-1, y-1) - 2*p.at(x, y-1) - p.at(x+1, y-1) + p.at(x-1, y+1) + 2*p.at(x, y+1) + p.at(x+1, y+1)
 		strength.pix[i] = sqrt32(float32(gx*gx) + float32(gy*gy) + 1e-6)
 		angle := math.Atan2(float64(gy), float64(gx)) * 180 / math.Pi
 		direction[i] = Round(angle/45) & 7

@@ -39,6 +39,8 @@ func Quantize(m *Image, colors int, dither Dither) (*Image, error) {
 	for b := range m.B {
 		pixels := truncatedRGB(m.frame(b), m.C)
 		pal := medianCut(pixels, colors)
+		// Pillow looks for colours in all 256 entries of a palette; those not set are black.
+		pal = append(pal, make([]rgb, 256-len(pal))...)
 		lookup := newNearest(pal)
 		var indices []uint8
 		switch {

@@ -20,6 +20,12 @@ const (
 // Resize gives each picture the size w x h. Except Lanczos, which goes through 8 bits as Pillow does, the methods
 // follow torch's interpolate with align_corners off and no antialiasing. Bicubic overshoots are kept.
 func Resize(m *Image, w, h int, method Method) (*Image, error) {
+	return resize(m, w, h, method, false)
+}
+
+// resize resamples; cut tells that the source is a part of rows of a larger picture, which decides in what order torch
+// sums the terms of bilinear.
+func resize(m *Image, w, h int, method Method, cut bool) (*Image, error) {
 	if w <= 0 || h <= 0 || m.W <= 0 || m.H <= 0 {
 		return nil, fmt.Errorf("cannot resize a picture of %d x %d to %d x %d: both sizes must be at least 1", m.W, m.H, w, h)
 	}
@@ -31,7 +37,7 @@ func Resize(m *Image, w, h int, method Method) (*Image, error) {
 	case Nearest:
 		resizeNearest(out, m)
 	case Bilinear:
-		resizeBilinear(out, m)
+		resizeBilinear(out, m, !cut && (w+h <= 128 || m.C > 3))
 	case Area:
 		resizeArea(out, m)
 	case Bicubic:
@@ -77,13 +83,14 @@ func CropResize(m *Image, w, h int, method Method) (*Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Resize(cut, w, h, method)
+	return resize(cut, w, h, method, cut.W < m.W || cut.H < m.H)
 }
 
-// sourceAt is where the centre of an output pixel lies in the input, in float32 as torch computes it.
-func sourceAt(in, out, i int) float32 {
-	scale := float32(in) / float32(out)
-	return float32(scale*(float32(i)+0.5)) - 0.5
+// sourceAt is where the centre of an output pixel lies in the input. The scale is a float32 and the rest is computed in
+// double precision, as torch does.
+func sourceAt(in, out, i int) float64 {
+	scale := float64(float32(in) / float32(out))
+	return scale*(float64(i)+0.5) - 0.5
 }
 
 func resizeNearest(out, in *Image) {
@@ -127,27 +134,46 @@ func linearTaps(in, out int) []blend2 {
 		}
 		at := max(sourceAt(in, out, i), 0)
 		i0 := min(int(at), in-1)
-		w1 := clamp01(at - float32(i0))
+		w1 := clamp01(float32(at - float64(i0)))
 		taps[i] = blend2{i0, min(i0+1, in-1), 1 - w1, w1}
 	}
 	return taps
 }
 
-func resizeBilinear(out, in *Image) {
+func resizeBilinear(out, in *Image, flat bool) {
 	columns, rows := linearTaps(in.W, out.W), linearTaps(in.H, out.H)
+	mix := bilinearNested
+	if flat {
+		mix = bilinearFlat
+	}
 	c := in.C
 	for b := range in.B {
 		src, dst := in.frame(b), out.frame(b)
 		for y, v := range rows {
 			top, bottom := src[v.i0*in.W*c:], src[v.i1*in.W*c:]
 			for x, u := range columns {
-				for k := range c {
-					t := fma(top[u.i1*c+k], u.w1, top[u.i0*c+k]*u.w0)
-					d := fma(bottom[u.i1*c+k], u.w1, bottom[u.i0*c+k]*u.w0)
-					dst[(y*out.W+x)*c+k] = fma(d, v.w1, t*v.w0)
-				}
+				to := dst[(y*out.W+x)*c:][:c]
+				mix(to, top[u.i0*c:], top[u.i1*c:], bottom[u.i0*c:], bottom[u.i1*c:], u, v)
 			}
 		}
+	}
+}
+
+// bilinearNested goes along the rows and then down: the order of torch's general loop.
+func bilinearNested(to, p00, p01, p10, p11 []float32, u, v blend2) {
+	for k := range to {
+		t := fma(p00[k], u.w0, p01[k]*u.w1)
+		d := fma(p10[k], u.w0, p11[k]*u.w1)
+		to[k] = fma(d, v.w1, t*v.w0)
+	}
+}
+
+// bilinearFlat multiplies the weights first: the order of the loop that torch takes for whole pictures when the output
+// is small or has more than three channels.
+func bilinearFlat(to, p00, p01, p10, p11 []float32, u, v blend2) {
+	w00, w01, w10, w11 := v.w0*u.w0, v.w0*u.w1, v.w1*u.w0, v.w1*u.w1
+	for k := range to {
+		to[k] = fma(p00[k], w00, fma(p11[k], w11, fma(p10[k], w10, p01[k]*w01)))
 	}
 }
 
@@ -195,8 +221,8 @@ func cubicTaps(in, out int) []cubicTap {
 	taps := make([]cubicTap, out)
 	for i := range taps {
 		at := sourceAt(in, out, i)
-		base := int(math.Floor(float64(at)))
-		taps[i].w = cubicWeights(at - float32(base))
+		base := int(math.Floor(at))
+		taps[i].w = cubicWeights(float32(at - float64(base)))
 		for k := range 4 {
 			taps[i].i[k] = min(max(base-1+k, 0), in-1)
 		}
