@@ -32,6 +32,7 @@ type Config struct {
 const (
 	defaultLoadTimeout = time.Minute
 	defaultParallel    = 8
+	maxLoggedChanges   = 50 // of one swap
 )
 
 // Swap is the publication of a new catalogue. Old is the empty one at the first time, never nil.
@@ -396,6 +397,10 @@ func (r *Registry) hasLearned() bool {
 func (r *Registry) tell(ctx context.Context, swap Swap) {
 	r.config.Logger.Info("catalogue changed", "tools", swap.New.Len(),
 		"added", len(swap.Diff.Added), "removed", len(swap.Diff.Removed), "changed", len(swap.Diff.Changed))
+	lines := swap.Diff.Lines()
+	for _, line := range lines[:min(len(lines), maxLoggedChanges)] {
+		r.config.Logger.Info("catalogue", "change", line)
+	}
 	r.mu.Lock()
 	hooks := make([]func(context.Context, Swap), len(r.hookOrder))
 	for i, id := range r.hookOrder {
