@@ -1,7 +1,14 @@
 package workflow
 
 import (
+	"encoding/json"
+	"strconv"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox/signalbox/registry"
 )
 
 // Every file of the corpus becomes a tool that the registry accepts, with and without a server's declarations.
@@ -26,5 +33,230 @@ func TestDefineCorpus(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// sampling is a whole picture workflow in the mini classes; the arguments replace parts of it.
+func sampling(notes ...string) *g {
+	b := new(g)
+	b.link(1, "1", 0, "5", "model", "MODEL").link(2, "1", 1, "2", "clip", "CLIP").link(3, "1", 1, "3", "clip", "CLIP").link(4, "2", 0, "5", "positive", "CONDITIONING").link(5, "3", 0, "5", "negative", "CONDITIONING")
+	b.link(6, "4", 0, "5", "latent_image", "LATENT").link(7, "5", 0, "6", "samples", "LATENT").link(8, "1", 2, "6", "vae", "VAE").link(9, "6", 0, "7", "images", "IMAGE")
+	b.node("1", "Model", `["a.safetensors"]`, "").node("2", "Encode", `["a cat"]`, `"title": "What to draw",`).node("3", "Encode", `["ugly"]`, "").node("4", "Latent", `[640, 480]`, "")
+	b.node("5", "Sampler", `[7, "randomize", 30, 7.5, "heun", 1]`, "").node("6", "Decode", `[]`, "").node("7", "SaveImage", `["x"]`, "")
+	for i, text := range notes {
+		quoted, err := json.Marshal(text)
+		if err != nil {
+			panic(err)
+		}
+		b.node(strconv.Itoa(90+i), "Note", "["+string(quoted)+"]", "")
+	}
+	return b
+}
+
+// summary shows the inputs of a tool in brief: name type flags default [min max] targets.
+func summary(d *Definition) []string {
+	var out []string
+	for _, in := range d.Binding.Inputs {
+		f := in.Field
+		s := f.Name + " " + string(f.Type)
+		for _, flag := range []struct {
+			on   bool
+			name string
+		}{{f.Required, "required"}, {f.Advanced, "advanced"}, {f.Seed, "seed"}, {f.Integer && !f.Seed, "integer"}, {f.Multiple, "multiple"}} {
+			if flag.on {
+				s += " " + flag.name
+			}
+		}
+		if f.Default != nil {
+			s += " =" + string(appendJSON(nil, f.Default))
+		}
+		if f.Min != "" || f.Max != "" {
+			s += " [" + string(f.Min) + " " + string(f.Max) + "]"
+		}
+		for _, c := range f.Choices {
+			s += " |" + strings.Trim(string(appendJSON(nil, c.Value)), `"`)
+		}
+		for _, t := range in.Targets {
+			s += " > " + t.Node + "." + t.Input
+			if t.Mode != "" {
+				s += " " + string(t.Mode)
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func wantSummary(t *testing.T, d *Definition, want ...string) {
+	t.Helper()
+	checkTool(t, d)
+	if diff := cmp.Diff(want, summary(d)); diff != "" {
+		t.Errorf("inputs (-want +got):\n%s", diff)
+	}
+}
+
+func TestGuesses(t *testing.T) {
+	t.Parallel()
+	t.Run("A10 A18 A22 a sampler's texts, seed, knobs and choices become inputs, rare ones advanced", func(t *testing.T) {
+		t.Parallel()
+		d := define(t, sampling("Draws a cat.").String(), miniObjectInfo(t))
+		wantSummary(t, d,
+			`prompt string required > 2.text`, `negative_prompt string ="ugly" > 3.text`, `seed number seed =-1 [0 18446744073709551615] > 5.seed`, `steps number integer =30 [1 100] > 5.steps`,
+			`cfg number =7.5 [0.0 30.0] > 5.cfg`, `width number integer =640 [16 4096] > 4.width`, `height number integer =480 [16 4096] > 4.height`, `denoise number advanced =1 [0.0 1.0] > 5.denoise`,
+			`model string advanced ="a.safetensors" |a.safetensors |b.safetensors > 1.ckpt_name`, `sampler string advanced ="heun" |euler |heun |lcm > 5.sampler_name`)
+		tool := d.Tool
+		if tool.ToolID != "big-poster" || tool.CommandName != "/big_poster" || tool.DisplayName != "Big Poster" || tool.Service != "comfyui" || tool.Category != "text-to-image" {
+			t.Errorf("tool %s %s %q %s %s", tool.ToolID, tool.CommandName, tool.DisplayName, tool.Service, tool.Category)
+		}
+		if tool.Description != "Draws a cat.\n\nInputs: What to draw, negative_prompt, seed, steps, cfg, width, height." {
+			t.Errorf("A53 description %q", tool.Description)
+		}
+		if *tool.CostingModel != (registry.CostingModel{Rate: DefaultRate, Unit: registry.UnitSecond, RateSource: registry.RateMachine}) {
+			t.Errorf("costing %+v", tool.CostingModel)
+		}
+		if steps, _ := tool.InputSchema.Get("steps"); steps.Description != "How long to work." {
+			t.Errorf("A21 description %q", steps.Description)
+		}
+		if diff := cmp.Diff(registry.OutputSchema{{Name: "image", Type: "image"}}, tool.OutputSchema); diff != "" {
+			t.Errorf("A11 A12 outputs:\n%s", diff)
+		}
+		if diff := cmp.Diff(Requirements{Classes: []string{"Decode", "Encode", "Latent", "Model", "Sampler", "SaveImage"}, Models: []Model{{Folder: "checkpoints", Name: "a.safetensors"}}}, d.Needs); diff != "" {
+			t.Errorf("needs:\n%s", diff)
+		}
+	})
+	t.Run("A16 the metadata holds facts about the source", func(t *testing.T) {
+		t.Parallel()
+		d := define(t, sampling().String(), miniObjectInfo(t))
+		if d.Tool.Metadata["example"] != "a cat" || d.Tool.Metadata["workflow"].(map[string]any)["nodes"] != json.Number("7") {
+			t.Errorf("%v", d.Tool.Metadata)
+		}
+	})
+	t.Run("inputs behind muted and bypassed nodes and unconnected loaders are none", func(t *testing.T) {
+		t.Parallel()
+		b := new(g)
+		b.link(1, "1", 0, "2", "image", "IMAGE").link(2, "2", 0, "3", "images", "IMAGE").link(3, "4", 0, "5", "image", "IMAGE").link(4, "5", 0, "6", "images", "IMAGE")
+		b.node("1", "LoadImage", `["a.png"]`, "").node("2", "Blur", `[3, 1]`, `"mode": 4, "outputs": [{"name": "IMAGE", "type": "IMAGE"}],`).node("3", "SaveImage", `["x"]`, "")
+		b.node("4", "LoadImage", `["b.png"]`, "").node("5", "Blur", `[3, 1]`, "").node("6", "SaveImage", `["x"]`, `"mode": 2,`).node("7", "LoadImage", `["c.png"]`, "")
+		d := define(t, b.String(), miniObjectInfo(t))
+		wantSummary(t, d, `image image required > 1.image`)
+		if !hasCode(d, "muted-output") || d.Tool.Category != "image-processing" {
+			t.Errorf("findings %v, category %s", codes(d.Findings), d.Tool.Category)
+		}
+	})
+	t.Run("A36 a picture workflow asks for a picture first", func(t *testing.T) {
+		t.Parallel()
+		b := new(g)
+		b.link(1, "1", 0, "2", "image", "IMAGE").link(2, "2", 0, "3", "images", "IMAGE").link(3, "8", 0, "2", "radius", "INT")
+		b.node("1", "LoadImage", `["a.png"]`, `"title": "Your photo",`).node("2", "Blur", `[3, 1.5]`, "").node("8", "Number", `[4]`, `"title": "Softness",`).node("3", "SaveImage", `["x"]`, "")
+		d := define(t, b.String(), miniObjectInfo(t))
+		wantSummary(t, d, `image image required > 1.image`, `softness number integer =4 > 8.value`, `sigma number =1.5 > 2.sigma`)
+		if h := d.Tool.PlatformHints; h.PrimaryInput != "image" || !h.SupportsFileCaption || !h.SupportsReplyWithCommand {
+			t.Errorf("hints %+v", h)
+		}
+		if f, _ := d.Tool.InputSchema.Get("image"); f.DisplayName != "Your photo" {
+			t.Errorf("label %q", f.DisplayName)
+		}
+	})
+	t.Run("the prompt is found through text nodes, the negative of a zeroed conditioning is none", func(t *testing.T) {
+		t.Parallel()
+		b := sampling()
+		b.link(20, "11", 0, "2", "text", "STRING")
+		text := b.String()
+		text = strings.Replace(text, `{"name": "clip", "type": "CLIP", "link": 2, "widget": {"name": "clip"}}`, `{"name": "clip", "type": "CLIP", "link": 2}, {"name": "text", "type": "STRING", "link": 20}`, 1)
+		text = strings.Replace(text, `"type": "Encode", "pos": [2, 0]`, `"type": "Zero", "pos": [2, 0]`, 1)
+		text = strings.Replace(text, `{"nodes": [`, `{"nodes": [{"id": 11, "type": "PrimitiveString", "title": "Motif", "inputs": [], "widgets_values": ["a dog"]},`, 1)
+		d := define(t, text, miniObjectInfo(t))
+		if got := summary(d)[0]; got != "motif string required > 11.value" {
+			t.Errorf("first input %s", got)
+		}
+		if _, ok := d.Tool.InputSchema.Get("negative_prompt"); ok {
+			t.Error("there is a negative prompt")
+		}
+	})
+	t.Run("the prompt form gives the same inputs", func(t *testing.T) {
+		t.Parallel()
+		info := miniObjectInfo(t)
+		graph := define(t, sampling().String(), info)
+		prompt := define(t, string(graph.Binding.Prompt), info)
+		if diff := cmp.Diff(summary(graph), summary(prompt)); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestAuthored(t *testing.T) {
+	t.Parallel()
+	t.Run("app inputs and outputs are the author's choice", func(t *testing.T) {
+		t.Parallel()
+		b := sampling()
+		b.link(30, "6", 0, "8", "images", "IMAGE")
+		b.node("8", "PreviewImage", `[]`, "")
+		b.extra = `{"linearData": {"inputs": [["5", "steps"], [2, "text"], [77, "gone"]], "outputs": [8]}}`
+		d := define(t, b.String(), miniObjectInfo(t))
+		checkTool(t, d)
+		got := summary(d)
+		if got[0] != "steps number integer =30 [1 100] > 5.steps" || got[1] != `what_to_draw string ="a cat" > 2.text` || !strings.Contains(strings.Join(got, "\n"), "cfg number advanced") {
+			t.Errorf("inputs %q", got)
+		}
+		if len(d.Binding.Outputs) != 1 || d.Binding.Outputs[0].Node != "8" || !hasCode(d, "app-input-missing") {
+			t.Errorf("outputs %v, findings %v", d.Binding.Outputs, codes(d.Findings))
+		}
+	})
+	t.Run("app inputs of an instance reach the widget inside", func(t *testing.T) {
+		t.Parallel()
+		b := &g{defs: []string{outerDef, blurDef}, extra: `{"linearData": {"inputs": [["2", "sigma"], ["4", "radius"]]}}`}
+		b.link(1, "1", 0, "2", "image", "IMAGE").link(2, "2", 0, "4", "image", "IMAGE").link(3, "4", 0, "3", "images", "IMAGE")
+		b.node("1", "LoadImage", `["a.png"]`, "").node("2", "22222222-2222-2222-2222-222222222222", `[0.75]`, `"properties": {"proxyWidgets": [["7", "sigma"]]},`)
+		b.node("4", "11111111-1111-1111-1111-111111111111", `[]`, "").node("3", "SaveImage", `["x"]`, "")
+		d := define(t, b.String(), miniObjectInfo(t))
+		wantSummary(t, d, `sigma number =0.75 > 2:7:5.sigma`, `radius number integer =3 [1 31] > 4:5.radius`, `image image required > 1.image`)
+		if d.Tool.Description != "Inside the box.\n\nInputs: sigma, radius, image." {
+			t.Errorf("A51 the notes of subgraphs: %q", d.Tool.Description)
+		}
+	})
+	t.Run("directives change what was guessed and add what was not", func(t *testing.T) {
+		t.Parallel()
+		d := define(t, sampling("Cats.\n@tool id=cat command=/CATS name=\"Cat maker\" category=\"Text to Image\" visibility=internal cost=0.05\n@input \"what to draw\".text name=motif label=\"The motif\" default=\"a cat\"\n"+
+			"@input 5.cfg advanced min=2 max=6 choices=2|4|6 default=4\n@input 7.filename_prefix name=file required\n@output 7 name=picture\n@bot telegram send-as=document filename=../cat.png\n@input 5.nothing name=x").String(), miniObjectInfo(t))
+		checkTool(t, d)
+		tool := d.Tool
+		if tool.ToolID != "cat" || tool.CommandName != "/cats" || tool.DisplayName != "Cat maker" || tool.Category != "text-to-image" || tool.Visibility != registry.VisibilityInternal ||
+			*tool.CostingModel != (registry.CostingModel{Rate: "0.05", Unit: registry.UnitRequest, RateSource: registry.RateStatic}) || tool.Delivery["telegram"] != (registry.DeliveryHint{SendAs: "document", Filename: "cat.png"}) {
+			t.Errorf("%+v", tool)
+		}
+		got := strings.Join(summary(d), "\n")
+		for _, want := range []string{`file string required > 7.filename_prefix`, `motif string ="a cat" > 2.text`, `cfg number advanced =4 [2 6] |2 |4 |6 > 5.cfg`} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s is missing in\n%s", want, got)
+			}
+		}
+		if f, _ := tool.InputSchema.Get("motif"); f.DisplayName != "The motif" {
+			t.Errorf("label %q", f.DisplayName)
+		}
+		if strings.Contains(tool.Description, "@") || !hasCode(d, "directive-target") || d.Binding.Outputs[0].Name != "picture" {
+			t.Errorf("description %q, findings %v, outputs %v", tool.Description, codes(d.Findings), d.Binding.Outputs)
+		}
+	})
+}
+
+func TestOutputs(t *testing.T) {
+	t.Parallel()
+	b := new(g)
+	for i, class := range []string{"SaveImage", "SaveVideo", "SaveAudio", "SaveGLB", "SaveString", "PreviewImage"} {
+		id := strconv.Itoa(10 + i)
+		b.link(i+1, "1", 0, id, "images", "IMAGE").node(id, class, `["x"]`, "")
+	}
+	b.node("1", "LoadImage", `["a.png"]`, "")
+	d := define(t, b.String(), miniObjectInfo(t))
+	want := []BoundOutput{{"image", "image", "10"}, {"video", "video", "11"}, {"audio", "audio", "12"}, {"model", "file", "13"}, {"text", "text", "14"}}
+	if diff := cmp.Diff(want, d.Binding.Outputs); diff != "" {
+		t.Errorf("A11 several results stay several, typed, previews left out:\n%s", diff)
+	}
+	if !hasCode(d, "ambiguous-output") {
+		t.Errorf("findings %v", codes(d.Findings))
+	}
+	none := define(t, new(g).node("1", "LoadImage", `["a.png"]`, "").String(), miniObjectInfo(t))
+	if !hasCode(none, "no-output") || none.Tool.State() != registry.StateUnavailable {
+		t.Errorf("findings %v, state %s", codes(none.Findings), none.Tool.State())
 	}
 }

@@ -11,6 +11,9 @@ func (f *flat) readWidgets(n *flatNode) {
 	case *object:
 		f.readNamed(n, values)
 	case []any:
+		if n.builtin() && n.readListed(values) {
+			return
+		}
 		if n.spec != nil {
 			n.readDeclared(values)
 			return
@@ -23,10 +26,37 @@ func (f *flat) readWidgets(n *flatNode) {
 	}
 }
 
+// builtin says whether the declaration is this package's own: names without defaults, perhaps of another
+// version than the file's.
+func (n *flatNode) builtin() bool { return n.spec != nil && n.spec == builtinClass(n.Class) }
+
+// readListed maps a value list by the sockets of a newer file, which name every widget of the node's own version.
+func (n *flatNode) readListed(values []any) bool {
+	names := n.node.widgetNames()
+	if len(names) < 2 {
+		return false
+	}
+	out, control, ok := nameValues(names, values)
+	if ok {
+		n.Inputs, n.control = out, control
+	}
+	return ok
+}
+
+func (n *Node) widgetNames() []string {
+	var names []string
+	for _, in := range n.Inputs {
+		if in.Widget != "" {
+			names = append(names, in.Widget)
+		}
+	}
+	return names
+}
+
 // readDeclared maps a value list by the declaration. Old files hold values for inputs that have since
 // become sockets (forceInput): when only the count with those fits, their places are dropped.
 func (n *flatNode) readDeclared(values []any) {
-	r := widgetReader{values: values}
+	r := widgetReader{values: values, lax: n.builtin()}
 	r.read(n.spec.Inputs, "")
 	if !r.exact() && hasForced(n.spec.Inputs) {
 		old := widgetReader{values: values, forced: true}
@@ -52,6 +82,7 @@ type widgetReader struct {
 	values  []any
 	next    int
 	short   bool // a value was missing
+	lax     bool // the declaration knows no defaults
 	forced  bool // the list also has values for forceInput sockets
 	out     Inputs
 	control map[string]string
@@ -109,7 +140,7 @@ func (r *widgetReader) take() (any, bool) {
 // where the node had other values: a node saved without any had no widgets, and complete sees to what a
 // server insists on.
 func (r *widgetReader) missing(s *InputSpec) (any, bool) {
-	if s.Default == nil && (!s.Required || len(r.values) == 0) {
+	if r.lax || s.Default == nil && (!s.Required || len(r.values) == 0) {
 		return nil, false
 	}
 	return s.fallback()
@@ -167,7 +198,7 @@ func (r *widgetReader) skipUpload(kind string) {
 // that a server accepts a file older than its nodes.
 func (f *flat) complete() {
 	for _, n := range f.nodes {
-		if n.spec == nil || n.spec == builtinClass(n.Class) {
+		if n.spec == nil || n.builtin() {
 			continue
 		}
 		for i := range n.spec.Inputs {
@@ -184,7 +215,7 @@ func (f *flat) complete() {
 
 // readNamed maps an object of values by name. Names that are no inputs are the editor's own and left out.
 func (f *flat) readNamed(n *flatNode, values *object) {
-	if n.spec != nil {
+	if n.spec != nil && !n.builtin() {
 		n.namedDeclared(values, n.spec.Inputs, "")
 		return
 	}
@@ -242,13 +273,7 @@ func (f *flat) readUndeclared(n *flatNode, values []any) {
 		}
 		return
 	}
-	var names []string
-	for _, in := range n.node.Inputs {
-		if in.Widget != "" {
-			names = append(names, in.Widget)
-		}
-	}
-	if out, control, ok := nameValues(names, values); ok {
+	if out, control, ok := nameValues(n.node.widgetNames(), values); ok {
 		n.Inputs, n.control = out, control
 		return
 	}

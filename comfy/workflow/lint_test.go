@@ -1,0 +1,94 @@
+package workflow
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/registry"
+)
+
+func TestLint(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ code, text string }{
+		{"no-note", new(g).node("1", "LoadImage", `["a.png"]`, "").String()},
+		{"unknown-node", new(g).node("1", "Strange", `[]`, "").String()},
+		{"absolute-path", new(g).node("1", "PrimitiveString", `["/home/ann/x.png"]`, "").String()},
+		{"absolute-path", new(g).node("1", "PrimitiveString", `["C:\\Users\\x.png"]`, "").String()},
+		{"api-node", new(g).node("1", "Paid", `["a cat", ""]`, "").String()},
+		{"missing-model", new(g).node("1", "Model", `["gone.safetensors"]`, "").String()},
+		{"value-not-in-list", new(g).node("1", "Sampler", `[1, "fixed", 20, 8, "gone", 1]`, "").String()},
+		{"default-out-of-range", strings.Replace(sampling().String(), "[640, 480]", "[9000, 480]", 1)},
+		{"unknown-directive", sampling("@tol id=x").String()},
+		{"group-node-unsupported", new(g).node("1", "workflow>Gone", `[]`, "").String()},
+		{"unknown-subgraph", new(g).node("1", "11111111-1111-1111-1111-111111111111", `[]`, "").String()},
+		{"secret-in-note", sampling("key: hf_abcdefghijklmnopqrstuvwxyz").String()},
+	} {
+		t.Run(c.code, func(t *testing.T) {
+			t.Parallel()
+			d := define(t, c.text, miniObjectInfo(t))
+			if !hasCode(d, c.code) {
+				t.Errorf("findings %v", d.Findings)
+			}
+			for _, f := range d.Findings {
+				if f.Message == "" || f.Advice == "" || strings.ContainsAny(f.Message+f.Advice, "\n\x00") {
+					t.Errorf("finding %+v", f)
+				}
+			}
+		})
+	}
+	t.Run("a good workflow has no findings", func(t *testing.T) {
+		t.Parallel()
+		if d := define(t, sampling("Draws a cat.").String(), miniObjectInfo(t)); len(d.Findings) != 0 {
+			t.Errorf("%v", d.Findings)
+		}
+	})
+}
+
+func TestSecretsStayInside(t *testing.T) {
+	t.Parallel()
+	const key = "sk-abcdefghijklmnopqrstuvwxyz012345"
+	b := new(g)
+	b.link(1, "1", 0, "2", "images", "IMAGE")
+	b.node("1", "Paid", `["draw with `+key+`", "`+key+`"]`, "").node("2", "SaveImage", `["x"]`, "").node("3", deployPrefix+"Text", `["what", "`+key+`"]`, "").node("4", "Note", `["use `+key+`"]`, "")
+	d := define(t, b.String(), miniObjectInfo(t))
+	if !hasCode(d, "secret-in-widget") {
+		t.Errorf("findings %v", codes(d.Findings))
+	}
+	tool, err := json.Marshal(d.Tool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := Inspect("x.json", []byte(b.String()), InspectOptions{ObjectInfo: miniObjectInfo(t)})
+	line, err := report.line()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, text := range map[string]string{"tool": string(tool), "report": string(line), "text": report.Text(0)} {
+		if strings.Contains(text, key) {
+			t.Errorf("the %s holds the key: %s", what, text)
+		}
+	}
+}
+
+func TestCommandClashes(t *testing.T) {
+	t.Parallel()
+	clashes := CommandClashes(map[string]registry.Tool{"b.json": {ToolID: "b", CommandName: "/cat"}, "a.json": {ToolID: "a", CommandName: "/cat"}, "c.json": {ToolID: "c", CommandName: "/dog"}})
+	if len(clashes) != 1 || len(clashes["b.json"]) != 1 || clashes["b.json"][0].Code != "command-clash" || !strings.Contains(clashes["b.json"][0].Message, "a.json") {
+		t.Errorf("%v", clashes)
+	}
+}
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]string{
+		"fluxgeneral.json": "fluxgeneral /fluxgeneral", "dir/Flux General.ui.json": "flux-general /flux_general", `C:\x\A & B.api.json`: "a-b /a_b",
+		"größe.json": "gr-e /gr_e", "日本.json": "workflow-eba5ad3b /workflow_eba5ad3b",
+		"a-very-long-name-of-a-workflow-that-goes-on.json": "a-very-long-name-of-a-workflow-that-goes-on /a_very_long_name_of_a_wor_b6519b",
+	} {
+		id := ToolID(file)
+		if got := id + " " + CommandName(id); got != want {
+			t.Errorf("%s gives %s, want %s", file, got, want)
+		}
+	}
+}
