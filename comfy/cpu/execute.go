@@ -323,8 +323,11 @@ func (x *execution) each(ctx context.Context, fn func(values map[string]any) err
 	for _, list := range x.values {
 		longest = max(longest, len(list))
 	}
-	if x.node.Spec.InputList || (longest == 0 && len(x.values) == 0) {
+	switch {
+	case x.node.Spec.InputList || len(x.values) == 0:
 		longest = 1
+	case longest == 0:
+		return &pyval.Error{Type: "TypeError", Message: x.node.Spec.Class + ".execute() got only empty lists"}
 	}
 	types := map[string]declared{}
 	for _, in := range resolve(&x.node.Spec, inputsOf(x.it.prompt, x.id)) {
@@ -456,8 +459,9 @@ func (x *execution) mapped(ctx context.Context) ([][]any, *pyval.Dict, error) {
 		outputs[i] = []any{}
 	}
 	ui := &pyval.Dict{}
+	files := x.e.files.ForRun()
 	err := x.each(ctx, func(values map[string]any) error {
-		c := x.call(values)
+		c := x.call(values, files)
 		var result *node.Result
 		if err := guard(func() (err error) { result, err = x.node.Run(ctx, c); return err }); err != nil {
 			return err
@@ -494,8 +498,8 @@ func (x *execution) join(outputs [][]any, ui *pyval.Dict, result *node.Result) e
 	return nil
 }
 
-func (x *execution) call(values map[string]any) *node.Call {
-	c := node.NewCall(&x.node.Spec, x.e.files, values)
+func (x *execution) call(values map[string]any, files *node.Files) *node.Call {
+	c := node.NewCall(&x.node.Spec, files, values)
 	c.NodeID, c.PromptID, c.MaxPixels = x.id, x.it.id, x.e.cfg.MaxPixels
 	c.Meta = x.meta()
 	c.OnProgress = func(value, limit int) { x.progress.update(x.id, value, limit, nil, 0) }

@@ -30,7 +30,7 @@ type queue struct {
 
 	mu          sync.Mutex
 	wake        *sync.Cond
-	pending     []*item // in order of execution
+	pending     prompts
 	running     *item
 	history     *pyval.Dict // *entry by prompt id
 	closed      bool
@@ -66,10 +66,66 @@ func (q *queue) put(it *item) {
 	defer q.mu.Unlock()
 	it.seq = q.seq
 	q.seq++
-	at, _ := slices.BinarySearchFunc(q.pending, it, earlier)
-	q.pending = slices.Insert(q.pending, at, it)
+	q.pending.push(it)
 	q.tell()
 	q.wake.Signal()
+}
+
+// prompts is a binary heap that moves its items exactly as Python's heapq does, because GET /queue shows them in the
+// order of the heap.
+type prompts []*item
+
+func (p *prompts) push(it *item) {
+	*p = append(*p, it)
+	p.up(0, len(*p)-1)
+}
+
+func (p *prompts) pop() *item {
+	last := len(*p) - 1
+	first := (*p)[0]
+	(*p)[0] = (*p)[last]
+	*p = (*p)[:last]
+	if last > 0 {
+		p.down(0)
+	}
+	return first
+}
+
+// order makes a heap of any list.
+func (p *prompts) order() {
+	for i := len(*p)/2 - 1; i >= 0; i-- {
+		p.down(i)
+	}
+}
+
+// up moves the item at i towards the root, not beyond start.
+func (p *prompts) up(start, i int) {
+	h := *p
+	it := h[i]
+	for i > start {
+		parent := (i - 1) / 2
+		if earlier(it, h[parent]) >= 0 {
+			break
+		}
+		h[i] = h[parent]
+		i = parent
+	}
+	h[i] = it
+}
+
+// down moves the item at i along the smaller children to a leaf, and from there up to its place.
+func (p *prompts) down(i int) {
+	h := *p
+	start, it := i, h[i]
+	for child := 2*i + 1; child < len(h); child = 2*i + 1 {
+		if right := child + 1; right < len(h) && earlier(h[child], h[right]) >= 0 {
+			child = right
+		}
+		h[i] = h[child]
+		i = child
+	}
+	h[i] = it
+	p.up(start, i)
 }
 
 // earlier orders by number, then id, then arrival.
@@ -88,8 +144,7 @@ func (q *queue) next() (it *item, ok bool) {
 	if q.closed {
 		return nil, false
 	}
-	it = q.pending[0]
-	q.pending = slices.Delete(q.pending, 0, 1)
+	it = q.pending.pop()
 	q.running = it
 	q.interrupted = false
 	q.tell()
@@ -133,7 +188,7 @@ func (q *queue) remaining() int {
 	return q.left()
 }
 
-// snapshot gives the running prompt, or nil, and the waiting ones in order.
+// snapshot gives the running prompt, or nil, and the waiting ones: the next one first, the others as the heap has them.
 func (q *queue) snapshot() (running *item, pending []*item) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -147,6 +202,7 @@ func (q *queue) drop(id string) {
 	for i, it := range q.pending {
 		if it.id == id {
 			q.pending = slices.Delete(q.pending, i, i+1)
+			q.pending.order()
 			q.tell()
 			return
 		}

@@ -116,6 +116,8 @@ func (e *Engine) guarded(next http.Handler) http.Handler {
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, e.cfg.MaxBody)
+		// Go's query parser refuses a bare semicolon, which previews are asked for with.
+		r.URL.RawQuery = strings.ReplaceAll(r.URL.RawQuery, ";", "%3B")
 		next.ServeHTTP(w, r)
 	})
 }

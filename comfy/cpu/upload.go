@@ -50,7 +50,7 @@ func (e *Engine) readUpload(r *http.Request) (u *upload, status int, err error) 
 		return nil, http.StatusBadRequest, nil
 	}
 	u = &upload{form: r.MultipartForm, folder: node.InFolder}
-	defer func() { _ = u.form.RemoveAll() }()
+	defer func(form *multipart.Form) { _ = form.RemoveAll() }(u.form)
 	if kind, given := u.value("type"); given {
 		u.folder = node.Folder(kind)
 	}

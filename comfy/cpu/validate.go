@@ -405,6 +405,9 @@ func (c *check) custom() (err error) {
 		values[in.name] = value
 		if len(c.node.Checks) == 0 || slices.Contains(c.node.Checks, in.name) {
 			names = append(names, in.name)
+			if _, ok := value.(string); in.Type == node.TypeCombo && !ok {
+				return &pyval.Error{Type: "AttributeError", Message: fmt.Sprintf("'%s' object has no attribute 'endswith'", pyval.TypeName(value))}
+			}
 		}
 	}
 	if len(names) == 0 {

@@ -27,8 +27,9 @@ const (
 
 // Files gives safe access to the engine's folders: no name, link or ".." leads out of them.
 type Files struct {
-	roots map[Folder]*os.Root
-	now   func() time.Time
+	roots   map[Folder]*os.Root
+	now     func() time.Time
+	preview string // name of previews, or empty for a new one each time
 }
 
 // OpenFiles opens the three folders, making them where they are missing. now gives the time for names with %year% and
@@ -194,14 +195,29 @@ func (f *Files) Saver(folder Folder, prefix string, width, height int) (*Saver, 
 	return &Saver{root: root, folder: folder, subfolder: subfolder, name: name, counter: f.next(folder, dir, name)}, nil
 }
 
-// TempSaver prepares saving of a preview: into the temp folder, under a name that no earlier preview has.
+// TempSaver prepares saving of a preview: into the temp folder, under a name that no earlier run's preview has.
 func (f *Files) TempSaver(width, height int) (*Saver, error) {
+	return f.Saver(TempFolder, "ComfyUI"+f.TempSuffix(), width, height)
+}
+
+// TempSuffix is the part of a preview's name that tells runs apart, "_temp_" and five letters.
+func (f *Files) TempSuffix() string {
+	if f.preview != "" {
+		return f.preview
+	}
 	const letters = "abcdefghijklmnopqrstupvxyz"
 	suffix := make([]byte, 5)
 	for i := range suffix {
 		suffix[i] = letters[rand.IntN(len(letters))]
 	}
-	return f.Saver(TempFolder, "ComfyUI_temp_"+string(suffix), width, height)
+	return "_temp_" + string(suffix)
+}
+
+// ForRun gives the same folders for one node's run: all its previews have one name and are numbered on.
+func (f *Files) ForRun() *Files {
+	run := *f
+	run.preview = f.TempSuffix()
+	return &run
 }
 
 // Save writes the next file, "<name>_00001_.<ext>". batch replaces %batch_num% in the prefix; ext comes without its dot. A failed write leaves

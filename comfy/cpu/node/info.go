@@ -58,11 +58,12 @@ func (s *Spec) optionalInfo(d *pyval.Dict) {
 	}
 }
 
-func (s *Spec) title() string {
-	if s.DisplayName != "" {
-		return s.DisplayName
+// title is the name to show; only the older style falls back to the class.
+func (s *Spec) title() any {
+	if s.DisplayName == "" && s.Legacy {
+		return s.Class
 	}
-	return s.Class
+	return orNull(s.DisplayName)
 }
 
 func (s *Spec) inputInfo(files *Files) (input, order *pyval.Dict) {

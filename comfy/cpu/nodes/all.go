@@ -7,7 +7,7 @@ import "github.com/signalbox/signalbox/comfy/cpu/node"
 func All() []node.Node {
 	groups := [][]node.Node{
 		imageNodes(),
-		audioNodes(),
+		audioNodes(), socketNodes(), latentNodes(),
 		primitiveNodes(), textNodes(), textDatasetNodes(), textPreviewNodes(),
 		logicNodes(), numberNodes(), listNodes(),
 	}

@@ -45,13 +45,13 @@ func logicNodes() []node.Node {
 	group := node.Autogrow("values", node.Socket("value", "*"), "value", 1, 10)
 	truth := node.Outs("BOOLEAN")
 	return []node.Node{
-		textFunc(spec("ComfyAndNode", "And", "utilities/logic", "Logical AND operation. Returns true if all of the values are truthy. Uses Python's rules for truthiness.", truth, []string{"all"}, group),
+		textFunc(spec("ComfyAndNode", "And", "utilities/logic", "True when every value counts as true, as Python sees it.", truth, []string{"all", "every"}, group),
 			func(c *node.Call) (any, error) {
 				return !slices.ContainsFunc(c.Group("values"), func(v any) bool { return !pyval.Truth(v) }), nil
 			}),
-		textFunc(spec("ComfyOrNode", "Or", "utilities/logic", "Logical OR operation. Returns true if any of the values are truthy. Uses Python's rules for truthiness.", truth, []string{"any"}, group),
+		textFunc(spec("ComfyOrNode", "Or", "utilities/logic", "True when at least one value counts as true, as Python sees it.", truth, []string{"any", "some"}, group),
 			func(c *node.Call) (any, error) { return slices.ContainsFunc(c.Group("values"), pyval.Truth), nil }),
-		textFunc(spec("ComfyNotNode", "Not", "utilities/logic", "Logical NOT operation. Returns true if the value is falsy. Uses Python's rules for truthiness.", truth,
+		textFunc(spec("ComfyNotNode", "Not", "utilities/logic", "True when the value counts as false, as Python sees it.", truth,
 			[]string{"invert", "toggle", "negate", "flip boolean"}, node.Socket("value", "*")),
 			func(c *node.Call) (any, error) { return !pyval.Truth(c.Value("value")), nil }),
 		switchNode(spec("ComfySwitchNode", "Switch", "utilities/logic", "", []node.Output{{Type: node.TypeMatch, Name: "output", MatchID: "switch"}}, nil,
@@ -97,7 +97,7 @@ func numberNodes() []node.Node {
 		Required: []node.Input{node.Socket("value", "INT,FLOAT,STRING,BOOLEAN").With("display_name", "value")}, Outputs: node.Outs("FLOAT", "INT"),
 		SearchAliases: []string{"int to float", "float to int", "number convert", "int2float", "float2int", "cast", "parse number", "string to number", "bool to int"}}
 	color := node.Spec{Class: "ColorToRGBInt", DisplayName: "Color Picker", Category: "utilities", Module: "comfy_extras.nodes_color",
-		Description: "Return a color RGB integer value and hexadecimal representation.",
+		Description: "Gives a colour as a number and as text.",
 		Required:    []node.Input{node.Socket("color", "COLOR").Default("#ffffff").With("socketless", true)},
 		Outputs:     []node.Output{{Type: "INT", Name: "rgb_int"}, {Type: "COLOR", Name: "hex"}}}
 	return []node.Node{
@@ -153,11 +153,11 @@ func resolutionNode() node.Node {
 	ratios := []string{"1:1 (Square)", "2:3 (Portrait Photo)", "3:2 (Photo)", "3:4 (Portrait Standard)", "4:3 (Standard)",
 		"9:16 (Portrait Widescreen)", "16:9 (Widescreen)", "21:9 (Ultrawide)"}
 	spec := node.Spec{Class: "ResolutionSelector", DisplayName: "Resolution Selector", Category: "utilities", Module: "comfy_extras.nodes_resolution",
-		Description: "Calculate width and height from aspect ratio and megapixel target. Useful for setting up Empty Latent Image dimensions.",
+		Description: "Finds width and height for a shape and a number of megapixels.",
 		Required: []node.Input{
-			node.Combo("aspect_ratio", ratios...).Default(ratios[0]).Tooltip("The aspect ratio for the output dimensions."),
-			node.Float("megapixels").Default(1.0).Range(0.1, 16.0).Step(0.1).Tooltip("Target total megapixels. 1.0 MP is about 1024x1024 for a square."),
-			node.Int("multiple").Default(8).Range(8, 128).Step(4).Advanced().Tooltip("Width and height are rounded to a multiple of this number."),
+			node.Combo("aspect_ratio", ratios...).Default(ratios[0]),
+			node.Float("megapixels").Default(1.0).Range(0.1, 16.0).Step(0.1),
+			node.Int("multiple").Default(8).Range(8, 128).Step(4).Advanced(),
 		},
 		Outputs: []node.Output{{Type: "INT", Name: "width"}, {Type: "INT", Name: "height"}}}
 	return node.Node{Spec: spec, Run: func(_ context.Context, c *node.Call) (*node.Result, error) {

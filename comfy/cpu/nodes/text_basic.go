@@ -42,7 +42,7 @@ func textNodes() []node.Node {
 				return c.Text("string_a") + c.Text("delimiter") + c.Text("string_b"), nil
 			}),
 		textFunc(stringSpec("StringSubstring", "Substring", textOut,
-			[]string{"Extract Substring", "Text Portion", "truncate"},
+			[]string{"substring", "extract text", "text portion"},
 			node.Text("string"), node.Int("start"), node.Int("end")),
 			func(c *node.Call) (any, error) {
 				runes := []rune(c.Text("string"))
@@ -50,10 +50,10 @@ func textNodes() []node.Node {
 				return string(runes[from:to]), nil
 			}),
 		textFunc(stringSpec("StringLength", "Text Length", node.Output{Type: "INT", Name: "length"},
-			[]string{"character count", "text size"}, node.Text("string")),
+			[]string{"character count", "text size", "string length"}, node.Text("string")),
 			func(c *node.Call) (any, error) { return int64(utf8.RuneCountInString(c.Text("string"))), nil }),
 		textFunc(stringSpec("CaseConverter", "Convert Text Case", textOut,
-			[]string{"Case Converter", "text case", "uppercase", "lowercase", "capitalize"},
+			[]string{"case converter", "text case", "uppercase", "lowercase", "capitalize"},
 			node.Text("string"), node.Combo("mode", "UPPERCASE", "lowercase", "Capitalize", "Title Case")),
 			func(c *node.Call) (any, error) { return convertCase(c.Text("string"), c.Text("mode")), nil }),
 		textFunc(stringSpec("StringTrim", "Trim Text", textOut,
@@ -66,15 +66,15 @@ func textNodes() []node.Node {
 			func(c *node.Call) (any, error) {
 				return strings.ReplaceAll(c.Text("string"), c.Text("find"), c.Text("replace")), nil
 			}),
-		textFunc(stringSpec("StringContains", "Text Contains", node.Output{Type: "BOOLEAN", Name: "contains"},
-			[]string{"Text Contains", "text includes", "string includes"},
+		textFunc(stringSpec("StringContains", "Contains Text", node.Output{Type: "BOOLEAN", Name: "contains"},
+			[]string{"contains", "text includes", "string includes"},
 			node.Text("string"), node.Text("substring"), node.Bool("case_sensitive").Default(true).Advanced()),
 			func(c *node.Call) (any, error) {
 				a, b := foldUnless(c.Bool("case_sensitive"), c.Text("string"), c.Text("substring"))
 				return strings.Contains(a, b), nil
 			}),
 		textFunc(stringSpec("StringCompare", "Compare Text", node.Output{Type: "BOOLEAN"},
-			[]string{"Text Compare", "string equals", "starts with", "ends with"},
+			[]string{"compare", "text match", "string equals", "starts with", "ends with"},
 			node.Text("string_a"), node.Text("string_b"), node.Combo("mode", "Starts With", "Ends With", "Equal"),
 			node.Bool("case_sensitive").Default(true).Advanced()),
 			compareText),

@@ -14,7 +14,7 @@ func letters() []string { return strings.Split("abcdefghijklmnopqrstuvwxyz", "")
 func formatNode() node.Node {
 	spec := stringSpec("StringFormat", "Format Text", textOut, []string{"string", "format"},
 		node.AutogrowNamed("values", node.Socket("value", "*"), letters(), 0), node.Text("f_string").Default("{a}"))
-	spec.Description = "Same as Python's string format method. Supports all of Python's format options and features."
+	spec.Description = "Fills values into a text, by the rules of Python's str.format."
 	return textFunc(spec, func(c *node.Call) (any, error) {
 		values := map[string]any{}
 		for _, name := range c.GroupNames("values") {

@@ -30,7 +30,7 @@ func regexNodes() []node.Node {
 	extract = append(append(extract, regexFlags()...), node.Int("group_index").Default(1).Range(0, 100).Advanced())
 	replace := stringSpec("RegexReplace", "Replace Text (Regex)", textOut,
 		[]string{"regex replace", "regex", "pattern replace", "substitution"}, inputs(node.Text("replace"))...)
-	replace.Description = "Find and replace text using regex patterns."
+	replace.Description = "Replaces what a regular expression finds."
 	replace.Optional = append(regexFlags(), node.Int("count").Default(0).Range(0, 100).Advanced())
 	return []node.Node{
 		textFunc(stringSpec("RegexMatch", "Match Text", node.Output{Type: "BOOLEAN", Name: "matches"},
