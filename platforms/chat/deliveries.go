@@ -3,7 +3,6 @@ package chat
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -119,25 +118,4 @@ func (d deliveries) missed(ctx context.Context, accountID, platform string) ([]s
 func (d deliveries) unoffer(ctx context.Context, runIDs []string) error {
 	_, err := d.pool.Exec(ctx, `UPDATE chat_deliveries SET offered_at = NULL WHERE run_id = ANY($1::uuid[])`, runIDs)
 	return err
-}
-
-// refs gives the messages that a delivery sent beside its main one.
-func (d deliveries) refs(ctx context.Context, runID string) ([]MessageRef, error) {
-	var raw []byte
-	err := d.pool.QueryRow(ctx, `SELECT parts FROM chat_deliveries WHERE run_id = $1`, runID).Scan(&raw)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil
-	}
-	var parts map[string]part
-	if err == nil {
-		err = unmarshal(raw, &parts)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("find the messages of run %s: %w", runID, err)
-	}
-	var refs []MessageRef
-	for _, p := range parts {
-		refs = append(refs, p.Refs...)
-	}
-	return refs, nil
 }

@@ -89,8 +89,7 @@ func (t *turn) helpCommand(ctx context.Context) error {
 		return t.overview(ctx)
 	}
 	if tool, ok := t.findTool(words); ok {
-		_, err := t.reply(ctx, t.toolHelp(tool))
-		return err
+		return t.explain(ctx, tool)
 	}
 	for _, c := range houseCommands() {
 		if strings.EqualFold(c.name, strings.TrimPrefix(words, "/")) {
@@ -164,6 +163,23 @@ func (t *turn) categoryName(name string) string {
 		return t.line("help.other")
 	}
 	return name
+}
+
+// explain sends a tool's help, with a button that starts the tool.
+func (t *turn) explain(ctx context.Context, tool *registry.Tool) error {
+	k := t.keyboard(keyboardState{Tool: tool.ToolID, Tools: []string{tool.ToolID}})
+	var buttons [][]Button
+	if tool.Refusal(t.audience()) == nil {
+		if err := t.keyboards.save(ctx, k); err != nil {
+			return err
+		}
+		buttons = [][]Button{{
+			{Label: t.line("button.start"), Data: k.data("tool0"), Style: ButtonPrimary},
+			{Label: t.line("button.settings"), Data: k.data("settings")},
+		}}
+	}
+	_, err := t.reply(ctx, t.toolHelp(tool), buttons...)
+	return err
 }
 
 // toolHelp explains a tool: what it does, cut to what the platform shows, and what it takes.

@@ -75,19 +75,35 @@ func (t *turn) settingsToolsPage(ctx context.Context, k keyboard, page int) (Mes
 	return m, t.keyboards.save(ctx, k)
 }
 
-// openSettings sends the settings of a tool as a new message.
+// openSettings sends the settings of a tool as a new message. In groups others need not see them: there they
+// are shown to the person only, or opened in the private chat, where the platform can do that.
 func (t *turn) openSettings(ctx context.Context, tool *registry.Tool) error {
+	shared := t.in.Chat.Kind != ChatPrivate
+	alone := t.caps.Ephemeral && t.in.Kind == KindPress
+	if link := t.deepLink("settings-", tool); shared && !alone && link != "" {
+		_, err := t.reply(ctx, t.say("settings.private", "tool", tool.DisplayName), []Button{{Label: t.line("button.settings"), URL: link}})
+		return err
+	}
 	k := t.keyboard(keyboardState{View: settingsView{Tool: tool.ToolID}})
 	m, err := t.settingsMessage(ctx, &k, tool)
 	if err != nil {
 		return err
 	}
 	m.ReplyTo = t.answering(nil).ReplyTo
-	if t.in.Kind == KindPress && t.in.Chat.Kind != ChatPrivate {
+	if shared && alone {
 		m.OnlyFor, m.Trigger = t.in.From.ExternalID, &t.in.Incoming
 	}
 	_, err = t.post(ctx, m)
 	return err
+}
+
+// deepLink gives an address that opens the private chat for a tool, or "" where there is none.
+func (t *turn) deepLink(prefix string, tool *registry.Tool) string {
+	name := strings.TrimPrefix(firstNonEmpty(tool.CommandName, tool.ToolID), "/")
+	if t.caps.DeepLink == "" || !validCommandName(name) || len(prefix+name) > 64 {
+		return ""
+	}
+	return fmt.Sprintf(t.caps.DeepLink, prefix+name)
 }
 
 // settingsMessage draws what k's view says and stores k.

@@ -36,11 +36,16 @@ func Suite(t *testing.T, newHarness func(t testing.TB) Harness) {
 		"A36 an image tool asks for its picture, and text gets a hint":                       asksForPicture,
 		"A19 missing text is asked for once, with an example and Cancel":                     asksForText,
 		"Cancel ends a question":                                                             cancelQuestion,
+		"a question with choices is answered by its buttons":                                 choiceQuestion,
+		"a command begins anew, whatever was asked before":                                   newCommandEndsQuestion,
 		"a question survives a restart":                                                      questionSurvivesRestart,
 		"in groups a question is answered by reply":                                          groupQuestion,
 		"A50 A59 settings show every input and keep what is set":                             settingsRoundTrip,
 		"A22 the basic view hides advanced inputs, which keep their values":                  settingsAdvanced,
 		"A58 settings are a person's own and survive a restart":                              settingsOwn,
+		"settings without a tool list the tools, and Back leads back":                        settingsList,
+		"settings take several choices and pictures, and one can be reset":                   settingsOfManyKinds,
+		"in groups settings open in private":                                                 settingsInGroups,
 		"progress is shown with the real percentage and the place in the queue":              progress,
 		"Cancel stops a run, and nothing is charged":                                         cancelRun,
 		"several pictures are an album with the buttons below":                               pictureAlbum,
@@ -73,7 +78,10 @@ func Suite(t *testing.T, newHarness func(t testing.TB) Harness) {
 		"run finds tools by words":                                                           runSearch,
 		"why tells where each value came from":                                               why,
 		"history shows runs again, balance what is left":                                     historyAndBalance,
-		"cancel lists what is under way":                                                     cancelList,
+		"history is paged":                                       historyPages,
+		"price tells what a tool costs":                          price,
+		"an error on our side is told and does not stop the bot": internalError,
+		"cancel lists what is under way":                         cancelList,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -320,6 +328,36 @@ func groupQuestion(s *scene) {
 	s.input(s.Call(0), "prompt", "a blue door")
 }
 
+func choiceQuestion(s *scene) {
+	s.say("/frame")
+	asked := s.labelled("Oak", "Frame", "wood")
+	s.press(asked, "Pine")
+	asked = s.labelled("Yes", "Frame", "glass")
+	s.press(asked, "No")
+	c := s.Call(0)
+	s.input(c, "wood", "pine")
+	s.input(c, "glass", "false")
+	s.say("/frame")
+	s.Await(s.room, "second question", func(m Seen) bool { return m.Has("Oak") && m.ID != asked.ID })
+	s.say("OAK")
+	s.Await(s.room, "second question", func(m Seen) bool { return m.Has("Yes") && m.ID != asked.ID })
+	s.say("on")
+	s.input(s.Call(1), "wood", "oak")
+}
+
+func newCommandEndsQuestion(s *scene) {
+	s.say("/enlarge")
+	s.labelled("Cancel", "Enlarge")
+	s.say("/painter a cat")
+	s.Call(0)
+	s.send(Post{Files: []File{red()}})
+	s.AwaitText(s.room, "Reply to your file", "/enlarge")
+	s.Handled()
+	if n := s.CountRuns(); n != 1 {
+		s.t.Errorf("%d runs, want 1", n)
+	}
+}
+
 // settings opens the settings of a tool.
 func (s *scene) settings(name string) Seen {
 	s.t.Helper()
@@ -393,6 +431,58 @@ func settingsOwn(s *scene) {
 	s.input(s.Call(0), "style", "oil")
 	s.say("/painter a cat")
 	s.input(s.Call(1), "style", "ink")
+}
+
+func settingsList(s *scene) {
+	s.say("/settings")
+	m := s.labelled("Painter", "which tool")
+	s.press(m, "Painter")
+	m = s.labelled("style", "Settings · Painter")
+	s.press(m, "style")
+	m = s.labelled("Back", "Painter · style")
+	s.press(m, "Ink")
+	s.press(s.labelled("✓ Ink"), "Reset to default")
+	m = s.labelled("style", "Settings · Painter", "Oil paint")
+	s.press(m, "steps")
+	s.press(s.labelled("Back", "Painter · steps"), "Back")
+	s.labelled("style", "Settings · Painter")
+	s.say("12")
+	s.AwaitText(s.room, "I don't know what to do")
+	s.say("/painter a cat")
+	c := s.Call(0)
+	s.input(c, "style", "oil")
+	s.input(c, "steps", "20")
+}
+
+func settingsOfManyKinds(s *scene) {
+	m := s.settings("frame")
+	s.press(m, "extras")
+	s.press(s.labelled("Hook", "Frame · extras"), "Hook")
+	s.press(s.labelled("✓ Hook"), "Label")
+	s.press(s.labelled("✓ Label"), "✓ Hook")
+	s.press(s.labelled("Hook", "Frame · extras"), "Back")
+	m = s.labelled("Reverse", "Settings · Frame")
+	s.press(m, "Reverse")
+	s.labelled("Back", "Frame · Reverse", "picture")
+	s.say("a word")
+	s.AwaitText(s.room, "does not fit")
+	s.send(Post{Files: []File{red()}})
+	s.AwaitText(s.room, "Saved: Reverse")
+	s.say("/frame oak glass=yes")
+	c := s.Call(0)
+	s.input(c, "extras", "[label]")
+	s.input(c, "back", s.refOf(red()))
+}
+
+func settingsInGroups(s *scene) {
+	group := s.Harness.Group("Painters")
+	s.sayIn(group, "/settings painter")
+	m := s.AwaitText(group, "Painter", "between us")
+	if !m.Has("Settings") {
+		s.t.Errorf("there is no way to the settings: %v", m.Buttons)
+	}
+	s.say("/start settings-painter")
+	s.labelled("steps", "Settings · Painter")
 }
 
 func progress(s *scene) {
@@ -844,6 +934,44 @@ func historyAndBalance(s *scene) {
 	if n := s.CountRuns(); n != 1 {
 		s.t.Errorf("%d runs, want 1", n)
 	}
+}
+
+func historyPages(s *scene) {
+	for i := range 7 {
+		s.say(fmt.Sprintf("/poem number %d", i))
+		s.Fail(s.Call(i), registry.CodeProvider, "no")
+		s.Idle()
+	}
+	s.say("/history")
+	m := s.labelled("Show 5", "number 6", "number 2")
+	s.press(m, "Older ›")
+	m = s.labelled("Show 2", "number 1", "number 0")
+	if m.Has("Older ›") || m.Has("Show 3") {
+		s.t.Errorf("the last page leads on: %v", m.Buttons)
+	}
+}
+
+func price(s *scene) {
+	s.say("/price painter")
+	s.AwaitText(s.room, "Painter", "Price: $0.0042", "run")
+	s.say("/price poem")
+	s.AwaitText(s.room, "Poem", "Free")
+}
+
+func internalError(s *scene) {
+	rename := func(from, to string) {
+		if _, err := s.Pool.Exec(s.t.Context(), "ALTER TABLE "+from+" RENAME TO "+to); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	s.say("/balance")
+	s.AwaitText(s.room, "You have")
+	rename("chat_uses", "chat_uses_gone")
+	s.say("/start")
+	s.AwaitText(s.room, "Something went wrong on our side")
+	rename("chat_uses_gone", "chat_uses")
+	s.say("/start")
+	s.AwaitText(s.room, "Send me a command")
 }
 
 func cancelList(s *scene) {

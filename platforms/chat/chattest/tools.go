@@ -17,6 +17,7 @@ func Tools() []registry.Tool {
 		fileTool("blend", "Blend", true, true, media("first", registry.TypeImage, true), media("second", registry.TypeImage, true)),
 		tool("poem", "Poem", registry.InputField{Name: "topic", Type: registry.TypeString, Required: true}),
 		tool("series", "Series", registry.InputField{Name: "prompt", Type: registry.TypeString, Required: true}),
+		frame(),
 		deprecated(), unavailable(), confirmed(),
 	}
 }
@@ -64,6 +65,19 @@ func media(name string, kind registry.InputType, required bool) registry.InputFi
 func many(f registry.InputField) registry.InputField {
 	f.Multiple = true
 	return f
+}
+
+// frame needs a choice and a switch, and takes several choices and a picture as settings.
+func frame() registry.Tool {
+	wood := []registry.Choice{{Value: "oak", Label: "Oak"}, {Value: "pine", Label: "Pine"}}
+	return tool("frame", "Frame",
+		registry.InputField{Name: "wood", Type: registry.TypeString, Required: true, Choices: wood},
+		registry.InputField{Name: "glass", Type: registry.TypeBoolean, Required: true},
+		registry.InputField{Name: "extras", Type: registry.TypeString, Multiple: true, Choices: []registry.Choice{
+			{Value: "hook", Label: "Hook"}, {Value: "label", Label: "Label"},
+		}},
+		registry.InputField{Name: "back", Type: registry.TypeImage, DisplayName: "Reverse"},
+	)
 }
 
 func deprecated() registry.Tool {
