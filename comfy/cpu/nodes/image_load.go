@@ -179,7 +179,7 @@ func webcamCapture() node.Node {
 			Class: "WebcamCapture", DisplayName: "Webcam Capture", Category: "image", Module: "comfy_extras.nodes_webcam", Legacy: true, Essentials: "Basics",
 			SearchAliases: []string{"camera input", "live capture", "camera feed", "snapshot"},
 			Required: []node.Input{
-				{Name: "image", Type: "WEBCAM", Attrs: map[string]any{}},
+				node.Socket("image", "WEBCAM").Braces(),
 				node.Int("width").Default(0).Range(0, 16384).Step(1),
 				node.Int("height").Default(0).Range(0, 16384).Step(1),
 				node.Bool("capture_on_queue").Default(true),

@@ -2,12 +2,8 @@ package nodes
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
-	"io/fs"
 	"math/rand/v2"
-	"path"
 	"strings"
 
 	"github.com/signalbox/signalbox/comfy/cpu/node"
@@ -101,10 +97,7 @@ func saveImageAdvanced() node.Node {
 				if err := ctx.Err(); err != nil {
 					return nil, err
 				}
-				ref, err := saver.Save(i, ext, func(w io.Writer) error { return encode(w, m, i) })
-				if err == nil {
-					ref, err = bareNumber(c.Files, ref)
-				}
+				ref, err := saver.SavePlain(i, ext, func(w io.Writer) error { return encode(w, m, i) })
 				if err != nil {
 					return nil, err
 				}
@@ -127,32 +120,6 @@ func advancedEncoder(c *node.Call) (func(w io.Writer, m *tensor.Image, i int) er
 		return func(w io.Writer, m *tensor.Image, i int) error { return tensor.EncodePNG16(w, m, i, savedTexts(c)) }, "png"
 	}
 	return func(w io.Writer, m *tensor.Image, i int) error { return tensor.EncodePNG(w, m, i, savedTexts(c)) }, "png"
-}
-
-// bareNumber renames "name_00001_.png" to "name_00001.png", as this node's files are called, or to the next number that
-// is free.
-func bareNumber(f *node.Files, ref node.FileRef) (node.FileRef, error) {
-	root := f.Root(ref.Type)
-	ext := path.Ext(ref.Filename)
-	stem := strings.TrimSuffix(ref.Filename, "_"+ext)
-	prefix, digits := stem[:strings.LastIndexByte(stem, '_')+1], stem[strings.LastIndexByte(stem, '_')+1:]
-	number := 0
-	if _, err := fmt.Sscanf(digits, "%d", &number); err != nil {
-		return ref, fmt.Errorf("file %q has no number: %w", ref.Filename, err)
-	}
-	for ; ; number++ {
-		name := fmt.Sprintf("%s%05d%s", prefix, number, ext)
-		_, err := root.Lstat(path.Join(ref.Subfolder, name))
-		if err == nil {
-			continue
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return ref, err
-		}
-		err = root.Rename(path.Join(ref.Subfolder, ref.Filename), path.Join(ref.Subfolder, name))
-		ref.Filename = name
-		return ref, err
-	}
 }
 
 func saveAnimatedPNG() node.Node {
