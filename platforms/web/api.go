@@ -178,6 +178,23 @@ func (s *Server) apiQuote(w http.ResponseWriter, r *http.Request, a users.Accoun
 	return nil
 }
 
+// apiChanges lists what changed in the catalogue, for operators.
+func (s *Server) apiChanges(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	list, err := s.changesFor(r, a)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"changes": list})
+	return nil
+}
+
+func (s *Server) changesFor(r *http.Request, a users.Account) ([]registry.Change, error) {
+	if !a.Operator || s.cfg.Changes == nil {
+		return nil, registry.Errorf(registry.CodeUnauthorized, "this is for operators")
+	}
+	return s.cfg.Changes(r.Context())
+}
+
 func (s *Server) apiRuns(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	q := r.URL.Query()
 	f := runs.Filter{AccountID: a.ID, ToolID: q.Get("toolId"), Status: runs.Status(q.Get("status")), Before: q.Get("before"), Limit: 50}

@@ -56,6 +56,12 @@ func (s *Server) signInLocal(w http.ResponseWriter, r *http.Request) (users.Acco
 	if err != nil {
 		return users.Account{}, err
 	}
+	if !a.Operator { // whoever sits at the machine that runs the program operates it
+		if err := s.cfg.Users.SetOperator(r.Context(), a.ID, true); err != nil {
+			return users.Account{}, err
+		}
+		a.Operator = true
+	}
 	key, err := s.cfg.Users.CreateKey(r.Context(), a.ID, "browser session")
 	if err != nil {
 		return users.Account{}, err

@@ -13,6 +13,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/registry"
@@ -46,6 +47,9 @@ type view struct {
 	Runs     []runView
 	More     string // the page's next link
 	Tools    []registry.Tool
+	Operator bool
+	Changes  []changeView
+	Loaders  []registry.LoaderStatus
 }
 
 type toolGroup struct {
@@ -77,6 +81,7 @@ func (s *Server) parsePages() (*template.Template, error) {
 	return template.New("").Funcs(template.FuncMap{
 		"price":  priceOf,
 		"usd":    func(n billing.NanoUSD) string { return n.String() },
+		"about":  about,
 		"accept": acceptOf,
 		"paragraphs": func(text string) []string {
 			return strings.FieldsFunc(text, func(r rune) bool { return r == '\n' })
@@ -212,7 +217,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, a users.Account, n
 	if err != nil {
 		return err
 	}
-	v.Balance, v.SignedIn, v.Name = &b, true, a.DisplayName
+	v.Balance, v.SignedIn, v.Name, v.Operator = &b, true, a.DisplayName, a.Operator
 	s.render(w, r, http.StatusOK, name, v)
 	return nil
 }
@@ -378,6 +383,28 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request, a users.Account
 
 func (s *Server) prices(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	return s.show(w, r, a, "prices", view{Title: "Prices", Tools: s.listed(a)})
+}
+
+// changes shows operators what changed in the catalogue.
+func (s *Server) changes(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	list, err := s.changesFor(r, a)
+	if err != nil {
+		return err
+	}
+	v := view{Title: "Changes"}
+	for _, c := range list {
+		v.Changes = append(v.Changes, changeView{At: c.At, Lines: c.Diff.Lines()})
+	}
+	for _, l := range s.cfg.Registry.Status() {
+		v.Loaders = append(v.Loaders, l)
+	}
+	return s.show(w, r, a, "changes", v)
+}
+
+// changeView is one change of the catalogue in words.
+type changeView struct {
+	At    time.Time
+	Lines []string
 }
 
 func (s *Server) runView(r *http.Request, run runs.Run) runView {

@@ -43,6 +43,7 @@ type Runs interface {
 
 // Users is what the web needs of users.Store.
 type Users interface {
+	SetOperator(ctx context.Context, accountID string, operator bool) error
 	Identify(ctx context.Context, id users.Identity) (users.Account, error)
 	ByKey(ctx context.Context, plaintext string) (users.Account, error)
 	CreateKey(ctx context.Context, accountID, label string) (string, error)
@@ -54,7 +55,7 @@ type Ledger interface {
 	Balance(ctx context.Context, accountID string) (billing.Balance, error)
 }
 
-// Config wires a Server. All members but Public, AdminToken, Status and Ready are required.
+// Config wires a Server. All members but Public, AdminToken, Status, Changes and Ready are required.
 type Config struct {
 	Registry *registry.Registry
 	Runs     Runs
@@ -69,6 +70,8 @@ type Config struct {
 	LinkKey []byte
 	// Status is what GET /api/status answers beside the loaders, e.g. the engines.
 	Status func() map[string]any
+	// Changes lists what changed in the catalogue, newest first, for operators.
+	Changes func(ctx context.Context) ([]registry.Change, error)
 	// Ready is nil when the program can serve; GET /readyz asks it.
 	Ready   func(ctx context.Context) error
 	Metrics http.Handler
@@ -119,6 +122,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("POST /run/{id}/again", s.page(s.again))
 	mux.HandleFunc("GET /history", s.page(s.history))
 	mux.HandleFunc("GET /prices", s.page(s.prices))
+	mux.HandleFunc("GET /changes", s.page(s.changes))
 	mux.HandleFunc("GET /signin", s.signinPage)
 	mux.HandleFunc("POST /signin", s.signin)
 	mux.HandleFunc("POST /signout", s.signout)
@@ -129,6 +133,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /api/tools", s.api(s.apiTools))
 	mux.HandleFunc("GET /api/tools/{id}", s.api(s.apiTool))
 	mux.HandleFunc("GET /api/status", s.api(s.apiStatus))
+	mux.HandleFunc("GET /api/changes", s.api(s.apiChanges))
 	mux.HandleFunc("GET /api/runs", s.api(s.apiRuns))
 	mux.HandleFunc("GET /api/runs/{id}", s.api(s.apiRun))
 	mux.HandleFunc("GET /api/runs/{id}/events", s.api(s.apiEvents))

@@ -1,0 +1,497 @@
+package web_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"io/fs"
+	"mime/multipart"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/comfy"
+	"github.com/signalbox/signalbox/comfy/cpu"
+	"github.com/signalbox/signalbox/internal/assets"
+	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
+	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/users"
+	"github.com/signalbox/signalbox/workflows"
+)
+
+// house is a whole Signalbox behind a web server: real database, real engine, bundled workflows.
+type house struct {
+	t      *testing.T
+	url    string
+	reg    *registry.Registry
+	runs   *runs.Service
+	users  *users.Store
+	ledger *billing.Ledger
+	web    *web.Server
+}
+
+const adminToken = "operator-token-of-the-tests"
+
+type option func(*web.Config)
+
+func public(t *testing.T, address string) option {
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(c *web.Config) { c.Public = u }
+}
+
+func newHouse(t *testing.T, options ...option) *house {
+	t.Helper()
+	pool := postgrestest.New(t)
+	h := &house{t: t, ledger: billing.NewLedger(pool)}
+	h.users = users.New(pool, users.Config{OnCreate: func(ctx context.Context, tx pgx.Tx, a users.Account) error {
+		if err := h.ledger.EnsureWallet(ctx, tx, a.ID); err != nil {
+			return err
+		}
+		return h.ledger.Grant(ctx, tx, a.ID, billing.Dollar, "signup:"+a.ID, "sign-up credit")
+	}})
+	folder, err := assets.OpenFolder(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := mediaStore{assets.New(pool, folder, 0)}
+
+	fleet := comfy.NewFleet([]*url.URL{startEngine(t)}, comfy.FleetConfig{})
+	fleet.Refresh(t.Context())
+	flows := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{workflows.FS}, Fleet: fleet, Store: store, Rate: "0.000337"})
+	if h.reg, err = registry.New(registry.Config{Loaders: []registry.Loader{flows}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.reg.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h.runs, err = runs.New(runs.Config{
+		Pool: pool, Registry: h.reg, Ledger: h.ledger, Users: h.users, Assets: store,
+		Providers: map[string]runs.Provider{comfy.Service: comfy.NewProvider(comfy.ProviderConfig{Fleet: fleet, Workflows: flows})},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.runs.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		if err := h.runs.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	h.serve(options...)
+	return h
+}
+
+func (h *house) serve(options ...option) {
+	cfg := web.Config{
+		Registry: h.reg, Runs: h.runs, Users: h.users, Ledger: h.ledger, AdminToken: adminToken,
+		LinkKey: []byte("a key for the tests that is long"), Version: "test",
+		Changes: func(context.Context) ([]registry.Change, error) { return nil, nil },
+	}
+	for _, o := range options {
+		o(&cfg)
+	}
+	var err error
+	if h.web, err = web.New(cfg); err != nil {
+		h.t.Fatal(err)
+	}
+	server := httptest.NewServer(h.web.Handler())
+	h.t.Cleanup(server.Close)
+	h.url = server.URL
+}
+
+// mediaStore is the assets store as runs wants it.
+type mediaStore struct{ assets *assets.Store }
+
+func (m mediaStore) Put(ctx context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error) {
+	ref, err := m.assets.Put(ctx, r, assets.Meta{Name: name})
+	if err != nil {
+		return "", registry.MediaInfo{}, err
+	}
+	info, err := m.assets.Stat(ctx, ref)
+	return string(ref), registry.MediaInfo{Name: name, MIMEType: info.MIME, Bytes: info.Size, Width: info.Width, Height: info.Height}, err
+}
+
+func (m mediaStore) OpenMedia(ctx context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
+	parsed, err := assets.ParseRef(ref)
+	if err != nil {
+		return nil, registry.MediaInfo{}, err
+	}
+	info, err := m.assets.Stat(ctx, parsed)
+	if err != nil {
+		return nil, registry.MediaInfo{}, err
+	}
+	content, err := m.assets.Open(ctx, parsed)
+	return content, registry.MediaInfo{Name: info.Name, MIMEType: info.MIME, Bytes: info.Size, Width: info.Width, Height: info.Height}, err
+}
+
+func startEngine(t *testing.T) *url.URL {
+	t.Helper()
+	engine, err := cpu.New(cpu.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(engine)
+	t.Cleanup(func() {
+		if err := engine.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+		server.Close()
+	})
+	u, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// client is somebody who uses the API.
+type client struct {
+	t    *testing.T
+	base string
+	key  string
+	http *http.Client
+}
+
+func (h *house) visitor() *client {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return &client{t: h.t, base: h.url, http: &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+}
+
+// developer is a client with an API key, made by the operator.
+func (h *house) developer(name string) *client {
+	operator := h.visitor()
+	operator.key = adminToken
+	var answer struct{ Key string }
+	if status := operator.call("POST", "/api/keys", fmt.Sprintf(`{"name":%q}`, name), &answer); status != http.StatusCreated {
+		h.t.Fatalf("POST /api/keys: %d", status)
+	}
+	c := h.visitor()
+	c.key = answer.Key
+	return c
+}
+
+func (c *client) do(method, path, contentType string, body io.Reader, header ...string) *http.Response {
+	c.t.Helper()
+	req, err := http.NewRequestWithContext(c.t.Context(), method, c.base+path, body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if contentType != "" {
+		req.Header.Set("Content-Type", contentType)
+	}
+	if c.key != "" {
+		req.Header.Set("Authorization", "Bearer "+c.key)
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	if host := req.Header.Get("Host"); host != "" {
+		req.Host = host
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(func() { res.Body.Close() })
+	return res
+}
+
+func (c *client) call(method, path, body string, answer any, header ...string) int {
+	c.t.Helper()
+	res := c.do(method, path, "application/json", strings.NewReader(body), header...)
+	data, err := io.ReadAll(res.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if answer != nil {
+		if err := json.Unmarshal(data, answer); err != nil {
+			c.t.Fatalf("%s %s answered %s: %v", method, path, data, err)
+		}
+	}
+	return res.StatusCode
+}
+
+type apiRun struct {
+	RunID, ToolID, Status string
+	Inputs                map[string]json.RawMessage
+	Outputs               []struct {
+		Name, Type, MimeType, URL string
+		Width, Height             int
+	}
+	QuoteNanoUsd struct{ Low, High int64 }
+	CostNanoUsd  int64
+	Receipt      *struct{ Rate, Unit, Units, Source string }
+	Error        *struct{ Code, Message string }
+}
+
+// finished waits over the event stream until the run is over.
+func (c *client) finished(runID string) apiRun {
+	c.t.Helper()
+	res := c.do("GET", "/api/runs/"+runID+"/events", "", nil)
+	if res.StatusCode != http.StatusOK {
+		c.t.Fatalf("events: %d", res.StatusCode)
+	}
+	data, err := io.ReadAll(res.Body) // the stream ends with the run
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	events := strings.Split(strings.TrimSpace(string(data)), "\n\n")
+	_, last, ok := strings.Cut(events[len(events)-1], "data: ")
+	var run apiRun
+	if !ok || json.Unmarshal([]byte(last), &run) != nil {
+		c.t.Fatalf("the stream ended with %q", events[len(events)-1])
+	}
+	return run
+}
+
+func photo(t *testing.T) []byte {
+	t.Helper()
+	img := image.NewRGBA(image.Rect(0, 0, 64, 48))
+	for y := range 48 {
+		for x := range 64 {
+			img.Set(x, y, color.RGBA{R: uint8(4 * x), G: uint8(5 * y), B: 90, A: 255})
+		}
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestAPI(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	dev := h.developer("ann")
+
+	t.Run("A9 A30 a run over the API is priced before, charged after, and delivers", func(t *testing.T) {
+		var run apiRun
+		if status := dev.call("POST", "/api/run/wallpaper", `{"inputs":{"width":96,"height":64,"seed":18446744073709551615}}`, &run); status != http.StatusAccepted {
+			t.Fatalf("status %d: %+v", status, run.Error)
+		}
+		if run.QuoteNanoUsd.High <= 0 {
+			t.Errorf("quote %+v", run.QuoteNanoUsd)
+		}
+		run = dev.finished(run.RunID)
+		if run.Status != "succeeded" || len(run.Outputs) != 1 || run.Outputs[0].Width != 96 || run.Outputs[0].MimeType != "image/png" {
+			t.Fatalf("run: %+v", run)
+		}
+		if string(run.Inputs["seed"]) != "18446744073709551615" {
+			t.Errorf("the seed came back as %s", run.Inputs["seed"])
+		}
+		if run.CostNanoUsd <= 0 || run.CostNanoUsd > run.QuoteNanoUsd.High || run.Receipt == nil || run.Receipt.Rate != "0.000337" || run.Receipt.Unit != "second" {
+			t.Errorf("cost %d, quote %+v, receipt %+v", run.CostNanoUsd, run.QuoteNanoUsd, run.Receipt)
+		}
+		var balance struct{ BalanceNanoUsd, HeldNanoUsd int64 }
+		dev.call("GET", "/api/balance", "", &balance)
+		if balance.BalanceNanoUsd != int64(billing.Dollar)-run.CostNanoUsd || balance.HeldNanoUsd != 0 {
+			t.Errorf("balance %+v after a cost of %d", balance, run.CostNanoUsd)
+		}
+		res, err := http.Get(run.Outputs[0].URL) // no key: the address itself is the permission
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		if _, err := png.Decode(res.Body); err != nil {
+			t.Errorf("result: %v", err)
+		}
+	})
+
+	t.Run("the same Idempotency-Key is the same run", func(t *testing.T) {
+		var first, second apiRun
+		dev.call("POST", "/api/run/wallpaper", `{"inputs":{"width":64,"height":64}}`, &first, "Idempotency-Key", "k1")
+		dev.call("POST", "/api/run/wallpaper", `{"inputs":{"width":64,"height":64}}`, &second, "Idempotency-Key", "k1")
+		if first.RunID == "" || first.RunID != second.RunID {
+			t.Errorf("runs %q and %q", first.RunID, second.RunID)
+		}
+	})
+
+	t.Run("A48 the routes are the registry's apiPaths, and the document lists them", func(t *testing.T) {
+		var doc struct{ Paths map[string]any }
+		dev.call("GET", "/openapi.json", "", &doc)
+		for _, tool := range h.reg.Snapshot().Public() {
+			if doc.Paths[tool.RunPath()] == nil {
+				t.Errorf("%s is not in the document", tool.RunPath())
+			}
+			if status := dev.call("POST", tool.RunPath(), `{"inputs":{"no-such-input":1}}`, nil); status == http.StatusNotFound {
+				t.Errorf("%s is not routed", tool.RunPath())
+			}
+		}
+		if status := dev.call("POST", "/api/run/no-such-tool", `{}`, nil); status != http.StatusNotFound {
+			t.Errorf("an unknown path answered %d", status)
+		}
+	})
+
+	t.Run("A18 A19 bad and missing inputs are named before anything is sent or charged", func(t *testing.T) {
+		var problem struct {
+			Code, Field, Detail string
+			Missing             []string
+		}
+		if status := dev.call("POST", "/api/run/wallpaper", `{"inputs":{"colors":"many"}}`, &problem); status != http.StatusUnprocessableEntity || problem.Field != "colors" {
+			t.Errorf("%d %+v", status, problem)
+		}
+		if status := dev.call("POST", "/api/run/poster", `{"inputs":{}}`, &problem); status != http.StatusUnprocessableEntity || len(problem.Missing) != 1 || problem.Missing[0] != "image" {
+			t.Errorf("%d %+v", status, problem)
+		}
+	})
+
+	t.Run("A80 an unavailable tool is refused with its reason", func(t *testing.T) {
+		var problem struct{ Code, Detail string }
+		if status := dev.call("POST", "/api/run/fluxgeneral", `{"inputs":{"prompt":"a red bicycle"}}`, &problem); status != http.StatusServiceUnavailable || !strings.Contains(problem.Detail, "KSampler") {
+			t.Errorf("%d %+v", status, problem)
+		}
+	})
+
+	t.Run("media come as multipart files, data URIs and uploads", func(t *testing.T) {
+		var form bytes.Buffer
+		w := multipart.NewWriter(&form)
+		part, err := w.CreateFormFile("image", "photo.png")
+		if err != nil {
+			t.Fatal(err)
+		}
+		part.Write(photo(t))
+		w.WriteField("inks", "3")
+		w.Close()
+		res := dev.do("POST", "/api/run/poster", w.FormDataContentType(), &form)
+		var run apiRun
+		if err := json.NewDecoder(res.Body).Decode(&run); err != nil || res.StatusCode != http.StatusAccepted {
+			t.Fatalf("multipart: %d %v", res.StatusCode, err)
+		}
+		if run = dev.finished(run.RunID); run.Status != "succeeded" {
+			t.Errorf("multipart: %+v", run.Error)
+		}
+		upload := dev.do("POST", "/api/uploads?name=photo.png", "image/png", bytes.NewReader(photo(t)))
+		var stored struct{ Ref string }
+		if err := json.NewDecoder(upload.Body).Decode(&stored); err != nil || stored.Ref == "" {
+			t.Fatalf("upload: %d %v", upload.StatusCode, err)
+		}
+		for _, value := range []string{stored.Ref, dataURI(photo(t))} {
+			if status := dev.call("POST", "/api/run/beforeafter", fmt.Sprintf(`{"inputs":{"image":%q}}`, value), &run); status != http.StatusAccepted {
+				t.Fatalf("%.30s: %d", value, status)
+			}
+			if run = dev.finished(run.RunID); run.Status != "succeeded" || len(run.Outputs) != 2 {
+				t.Errorf("%.30s: %d outputs, %+v", value, len(run.Outputs), run.Error)
+			}
+		}
+	})
+
+	t.Run("the runs of others do not exist", func(t *testing.T) {
+		var run apiRun
+		dev.call("POST", "/api/run/wallpaper", `{"inputs":{"width":64,"height":64}}`, &run)
+		stranger := h.developer("eve")
+		for _, call := range [][2]string{{"GET", ""}, {"POST", "/cancel"}, {"GET", "/events"}, {"GET", "/preview"}} {
+			if status := stranger.call(call[0], "/api/runs/"+run.RunID+call[1], "", nil); status != http.StatusNotFound {
+				t.Errorf("%s %s answered %d", call[0], call[1], status)
+			}
+		}
+	})
+}
+
+func dataURI(picture []byte) string {
+	return "data:image/png;base64," + base64Std(picture)
+}
+
+func TestDoors(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+
+	t.Run("the API asks for a key or the page's cookie even on loopback", func(t *testing.T) {
+		v := h.visitor()
+		if status := v.call("GET", "/api/tools", "", nil); status != http.StatusUnauthorized {
+			t.Errorf("without: %d", status)
+		}
+		if res := v.do("GET", "/", "", nil); res.StatusCode != http.StatusOK {
+			t.Fatalf("page: %d", res.StatusCode)
+		}
+		if status := v.call("GET", "/api/tools", "", nil); status != http.StatusOK {
+			t.Errorf("with the cookie: %d", status)
+		}
+		v.key = "wrong"
+		if status := v.call("GET", "/api/tools", "", nil); status != http.StatusUnauthorized {
+			t.Errorf("with a wrong key: %d", status)
+		}
+	})
+
+	t.Run("a foreign Host is refused", func(t *testing.T) {
+		if res := h.visitor().do("GET", "/", "", nil, "Host", "evil.example"); res.StatusCode != http.StatusMisdirectedRequest {
+			t.Errorf("status %d", res.StatusCode)
+		}
+	})
+
+	t.Run("a request from another site is refused", func(t *testing.T) {
+		v := h.visitor()
+		v.do("GET", "/", "", nil)
+		res := v.do("POST", "/tool/wallpaper", "application/x-www-form-urlencoded", strings.NewReader("width=64"), "Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example")
+		if res.StatusCode != http.StatusForbidden {
+			t.Errorf("status %d", res.StatusCode)
+		}
+	})
+
+	t.Run("with PUBLIC_URL nobody is signed in by coming from loopback", func(t *testing.T) {
+		out := newHouse(t, public(t, "https://art.example"))
+		v := out.visitor()
+		res := v.do("GET", "/", "", nil, "Host", "art.example")
+		if res.StatusCode != http.StatusSeeOther || res.Header.Get("Location") != "/signin" {
+			t.Errorf("status %d to %q", res.StatusCode, res.Header.Get("Location"))
+		}
+		key := out.developer("ann").key
+		res = v.do("POST", "/signin", "application/x-www-form-urlencoded", strings.NewReader(url.Values{"key": {key}}.Encode()), "Host", "art.example")
+		if res.StatusCode != http.StatusSeeOther || !strings.Contains(res.Header.Get("Set-Cookie"), "Secure") || !strings.Contains(res.Header.Get("Set-Cookie"), "HttpOnly") {
+			t.Errorf("status %d, cookie %q", res.StatusCode, res.Header.Get("Set-Cookie"))
+		}
+	})
+
+	t.Run("a guessed file address finds nothing", func(t *testing.T) {
+		hash := strings.Repeat("ab", 32)
+		if res := h.visitor().do("GET", "/files/"+strings.Repeat("0", 32)+"/"+hash+"/x.png", "", nil); res.StatusCode != http.StatusNotFound {
+			t.Errorf("status %d", res.StatusCode)
+		}
+	})
+
+	t.Run("keys are made with the operator's token only", func(t *testing.T) {
+		v := h.visitor()
+		for _, key := range []string{"", "wrong", adminToken + "x"} {
+			v.key = key
+			if status := v.call("POST", "/api/keys", `{}`, nil); status != http.StatusUnauthorized {
+				t.Errorf("with %q: %d", key, status)
+			}
+		}
+	})
+
+	t.Run("healthz, readyz and security headers", func(t *testing.T) {
+		v := h.visitor()
+		for _, path := range []string{"/healthz", "/readyz"} {
+			if res := v.do("GET", path, "", nil, "Host", "10.1.2.3:8080"); res.StatusCode != http.StatusOK {
+				t.Errorf("%s: %d", path, res.StatusCode)
+			}
+		}
+		res := v.do("GET", "/", "", nil)
+		if csp := res.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'self'") || strings.Contains(csp, "unsafe-inline") {
+			t.Errorf("CSP %q", csp)
+		}
+	})
+}
