@@ -170,7 +170,7 @@ func (d *definer) retype(f *field, t registry.InputType, dir directive) {
 func matching(t registry.InputType, v any) any {
 	switch v.(type) {
 	case string:
-		if t == registry.TypeString {
+		if t == registry.TypeString || t.IsMedia() {
 			return v
 		}
 	case json.Number:

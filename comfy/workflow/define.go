@@ -61,6 +61,8 @@ func Define(w *Workflow, o Options) (*Definition, error) {
 	d := newDefiner(w, o)
 	d.inputs()
 	outputs := d.outputs()
+	d.lint()
+	d.inlineDeploy()
 	prompt, err := d.f.prompt().MarshalJSON()
 	if err != nil {
 		return nil, err
@@ -71,7 +73,7 @@ func Define(w *Workflow, o Options) (*Definition, error) {
 		def.Binding.Inputs = append(def.Binding.Inputs, BoundInput{Field: f.InputField, Targets: f.targets})
 	}
 	def.Tool.Metadata = d.metadata(def.Needs)
-	d.lint()
+	sortFindings(d.f.findings)
 	def.Findings = d.f.findings
 	def.notes = len(d.facts.Notes) + len(d.facts.SubgraphNotes)
 	return def, nil
@@ -215,7 +217,13 @@ func (f *field) settle(d *definer) {
 	if f.Default == nil || f.Multiple && f.source == sourceGuess {
 		return
 	}
-	if _, problem := registry.CheckValue(f.InputField, f.Default); problem != nil && f.Default != "" {
+	if !f.Multiple {
+		f.Default = matching(f.Type, f.Default)
+	}
+	if f.Default == nil {
+		return
+	}
+	if _, problem := registry.CheckValue(f.InputField, f.Default); problem != nil && f.Default != any("") {
 		f.Default = nil
 	}
 }
@@ -284,11 +292,8 @@ func (d *definer) fieldOf(name string, p place, src source) *field {
 		f.Description = clipRunes(cleanLine(stripTags(s.Tooltip)), 300)
 		f.Multiline = s.Multiline
 		f.numbersFrom(s)
-		if len(s.Options) > 1 && len(s.Options) <= maxChoices {
-			f.choicesFrom(s.Options)
-		}
-		for _, b := range s.Branches {
-			f.Choices = append(f.Choices, registry.Choice{Value: b.Key})
+		if len(s.choices) > 0 && matching(f.Type, s.choices[0].Value) != nil {
+			f.Choices = s.choices
 		}
 	}
 	f.Seed = f.Type == registry.TypeNumber && f.Integer && isSeedName(p.input)
@@ -337,27 +342,6 @@ func (f *field) numbersFrom(s *InputSpec) {
 	if f.Integer && asFloat(s.Step) > 1 {
 		f.Step = s.Step
 	}
-}
-
-func (f *field) choicesFrom(options []any) {
-	for _, v := range options {
-		switch v.(type) {
-		case string, json.Number, bool:
-			if !hasChoice(f.Choices, v) && sameSortAs(f.Type, v) {
-				f.Choices = append(f.Choices, registry.Choice{Value: v})
-			}
-		}
-	}
-}
-
-func sameSortAs(t registry.InputType, v any) bool {
-	switch v.(type) {
-	case string:
-		return t == registry.TypeString
-	case json.Number:
-		return t == registry.TypeNumber
-	}
-	return t == registry.TypeBoolean
 }
 
 func isSeedName(name string) bool {

@@ -59,7 +59,7 @@ func TestDeployNodes(t *testing.T) {
 		b := new(g)
 		b.link(1, "1", 0, "2", "default_value", "IMAGE").link(2, "2", 0, "3", "images", "IMAGE")
 		b.node("1", "LoadImage", `["a.png"]`, "").node("2", deployPrefix+"Image", `["pic", "", "", ""]`, `"inputs": [{"name": "default_value", "type": "IMAGE", "link": 1}],`).node("3", "SaveImage", `["x"]`, "")
-		d := define(t, b.String(), miniObjectInfo(t))
+		d := define(t, b.String(), nil)
 		wantSummary(t, d, `pic image > 2.default_value load-image`)
 		applied, err := d.Binding.Apply(nil, map[string][]string{"pic": {"mine.png"}}, nil)
 		if err != nil {
@@ -73,6 +73,24 @@ func TestDeployNodes(t *testing.T) {
 		}
 		if v, _ := applied.Prompt.Node("upload-1").Inputs.Get("image"); v != "mine.png" {
 			t.Errorf("the loader has %v", v)
+		}
+	})
+	t.Run("a server without the pack gets the values themselves", func(t *testing.T) {
+		t.Parallel()
+		b := new(g)
+		b.link(1, "1", 0, "2", "default_value", "IMAGE").link(2, "2", 0, "4", "image", "IMAGE").link(3, "3", 0, "4", "radius", "INT").link(4, "4", 0, "5", "images", "IMAGE")
+		b.node("1", "LoadImage", `["a.png"]`, "").node("2", deployPrefix+"Image", `["pic", "", "", ""]`, `"inputs": [{"name": "default_value", "type": "IMAGE", "link": 1}],`)
+		b.node("3", deployPrefix+"NumberInt", `["soft", 5]`, "").node("4", "Blur", `[1, 2]`, "").node("5", "SaveImage", `["x"]`, "")
+		info := miniObjectInfo(t)
+		d := define(t, b.String(), info)
+		wantSummary(t, d, `pic image > 4.image load-image`, `soft number integer =5 [-2147483647 2147483647] > 4.radius`)
+		want := `{"1":{"class_type":"LoadImage","inputs":{"image":"a.png"},"_meta":{"title":"Load Image"}},"4":{"class_type":"Blur","inputs":{"radius":5,"sigma":2,"image":["1",0]},"_meta":{"title":"Blur"}},` +
+			`"5":{"class_type":"SaveImage","inputs":{"filename_prefix":"x","images":["4",0]},"_meta":{"title":"Save Image"}}}`
+		if diff := cmp.Diff(want, string(d.Binding.Prompt)); diff != "" {
+			t.Error(diff)
+		}
+		if len(d.Needs.Classes) != 3 || hasCode(d, "unknown-node") {
+			t.Errorf("needs %v, findings %v", d.Needs.Classes, codes(d.Findings))
 		}
 	})
 	t.Run("one id used twice is one input of both", func(t *testing.T) {

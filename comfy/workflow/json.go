@@ -148,7 +148,7 @@ func (d *decoder) object(depth int) (any, error) {
 	if _, err := d.dec.ReadToken(); err != nil {
 		return nil, err
 	}
-	o := new(object)
+	o := &object{keys: make([]string, 0, 8), vals: make([]any, 0, 8)} // most objects of a graph have about as many
 	for d.dec.PeekKind() == '"' {
 		key, err := d.str()
 		if err != nil {
@@ -173,6 +173,9 @@ func (d *decoder) array(depth int) (any, error) {
 		if k := d.dec.PeekKind(); k == ']' || k == 0 {
 			_, err := d.dec.ReadToken()
 			return list, err
+		}
+		if cap(list) == 0 {
+			list = make([]any, 0, 6) // a link has six
 		}
 		v, err := d.value(depth + 1)
 		if err != nil {

@@ -19,9 +19,11 @@ func (d *definer) lint() {
 	if d.o.ObjectInfo.Len() > 0 {
 		d.lintModels()
 	}
-	sort.SliceStable(d.f.findings, func(i, j int) bool {
-		return severityOrder(d.f.findings[i].Severity) < severityOrder(d.f.findings[j].Severity)
-	})
+}
+
+// sortFindings puts errors first; within a severity the order stays.
+func sortFindings(list []Finding) {
+	sort.SliceStable(list, func(i, j int) bool { return severityOrder(list[i].Severity) < severityOrder(list[j].Severity) })
 }
 
 func severityOrder(s Severity) int {
@@ -45,38 +47,59 @@ func (d *definer) lintNotes() {
 	d.f.find("no-note", SeverityWarning, "", "no note describes the workflow", advice)
 }
 
-var (
-	secretWords = regexp.MustCompile(`(?i)(^|[_.-])(api_?key|apikey|secret|token|bearer_token|access_token|auth_token|password|passwd|credentials?)$`)
-	secretText  = regexp.MustCompile(`\b(sk-[A-Za-z0-9_-]{16,}|hf_[A-Za-z0-9]{20,}|ghp_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|AIza[A-Za-z0-9_-]{30,}|AKIA[A-Z0-9]{16}|xox[abp]-[A-Za-z0-9-]{10,}|eyJ[A-Za-z0-9_-]{15,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{5,}|r8_[A-Za-z0-9]{30,})`)
-)
+var secretText = regexp.MustCompile(`\b(sk-[A-Za-z0-9_-]{16,}|hf_[A-Za-z0-9]{20,}|ghp_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|AIza[A-Za-z0-9_-]{30,}|AKIA[A-Z0-9]{16}|xox[abp]-[A-Za-z0-9-]{10,}|eyJ[A-Za-z0-9_-]{15,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{5,}|r8_[A-Za-z0-9]{30,})`)
 
 // secretName tells widgets that hold keys, by their name.
-func secretName(input string) bool { return secretWords.MatchString(input) }
+func secretName(input string) bool {
+	lower := strings.ToLower(input)
+	for _, word := range []string{"api_key", "apikey", "api-key", "api key", "secret", "token", "password", "passwd", "credential", "credentials"} {
+		if rest, ok := strings.CutSuffix(lower, word); ok && (rest == "" || strings.ContainsAny(rest[len(rest)-1:], "_-. ")) {
+			return true
+		}
+	}
+	return false
+}
 
 // looksSecret tells values that are keys, by their look.
 func looksSecret(s string) bool {
 	if len(s) < 18 {
 		return false
 	}
-	for _, start := range []string{"sk-", "hf_", "gh", "AIza", "AKIA", "xox", "eyJ", "r8_"} {
-		if strings.Contains(s, start) {
-			return secretText.MatchString(s)
+	for i := 0; i+4 <= len(s); i++ {
+		if i > 0 && isAlnum(s[i-1]) {
+			continue
+		}
+		switch s[i : i+3] {
+		case "sk-", "hf_", "ghp", "git", "AIz", "AKI", "xox", "eyJ", "r8_":
+			if secretText.MatchString(s[i:]) {
+				return true
+			}
 		}
 	}
 	return false
 }
 
-// lintSecrets reports keys in widgets, whose values stay out of every text.
+func isAlnum(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// lintSecrets reports keys in widgets, those of muted nodes and of unknown classes too. Their values stay out
+// of every text.
 func (d *definer) lintSecrets() {
+	told := map[string]bool{}
 	for _, n := range d.f.nodes {
 		for _, in := range n.Inputs {
 			text, ok := in.Value.(string)
-			if !ok || strings.TrimSpace(text) == "" {
-				continue
+			if ok && !told[n.ID] && (secretName(in.Name) && likelyKey(text) || looksSecret(text)) {
+				told[n.ID] = true
+				d.findSecret(n.ID, "the widget "+quote(in.Name)+" of node "+n.ID)
 			}
-			if secretName(in.Name) && len(text) >= 8 || looksSecret(text) {
-				d.f.find("secret-in-widget", SeverityError, n.ID, "the widget "+quote(in.Name)+" of node "+n.ID+" holds a key or token", "take it out of the file and withdraw it; give keys to the server, not to workflows")
-			}
+		}
+	}
+	if d.w.Graph != nil {
+		d.lintStoredSecrets(d.w.Graph, told)
+		for _, s := range d.w.Subgraphs {
+			d.lintStoredSecrets(&s.Graph, told)
 		}
 	}
 	for _, note := range append(append([]Note(nil), d.facts.Notes...), d.facts.SubgraphNotes...) {
@@ -84,6 +107,31 @@ func (d *definer) lintSecrets() {
 			d.f.find("secret-in-note", SeverityError, note.ID, "note "+note.ID+" holds a key or token", "take it out of the file and withdraw it")
 		}
 	}
+}
+
+func (d *definer) findSecret(node, what string) {
+	d.f.find("secret-in-widget", SeverityError, node, what+" holds a key or token", "take it out of the file and withdraw it; give keys to the server, not to workflows")
+}
+
+func (d *definer) lintStoredSecrets(g *Graph, told map[string]bool) {
+	for _, n := range g.Nodes {
+		values, _ := n.values.([]any)
+		if o, ok := n.values.(*object); ok {
+			values = o.vals
+		}
+		for _, v := range values {
+			if text, ok := v.(string); ok && !told[n.ID] && !isNote(n.Type) && looksSecret(text) {
+				told[n.ID] = true
+				d.findSecret(n.ID, "a widget of node "+n.ID)
+			}
+		}
+	}
+}
+
+// likelyKey tells a value from the hint that stands in its place.
+func likelyKey(s string) bool {
+	lower := strings.ToLower(s)
+	return len(s) >= 8 && !strings.ContainsAny(s, " <>{}") && !strings.HasPrefix(lower, "your") && !strings.HasPrefix(lower, "enter") && !strings.HasPrefix(lower, "xxx")
 }
 
 func (d *definer) lintModes() {

@@ -3,8 +3,11 @@ package workflow
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
+
+	"github.com/signalbox/signalbox/registry"
 )
 
 // ObjectInfo holds the node declarations of one server, as GET /object_info gives them. It is not
@@ -45,6 +48,7 @@ type InputSpec struct {
 
 	control controlMark
 	widget  bool
+	choices []registry.Choice // of Options or Branches; shared by all tools, never modified
 }
 
 // Branch is one option of a dynamic combo with the inputs that it brings along.
@@ -192,6 +196,7 @@ func newSpec(name string, decl []any, required bool, depth int) InputSpec {
 	}
 	s.options(opts)
 	s.widget = s.isWidget(opts)
+	s.choices = s.newChoices()
 	return s
 }
 
@@ -218,6 +223,28 @@ func (s *InputSpec) options(o *object) {
 	case string:
 		s.control = controlYes
 	}
+}
+
+// newChoices makes the choices of a field: the distinct options of the sort the first one has.
+func (s *InputSpec) newChoices() []registry.Choice {
+	var out []registry.Choice
+	seen := map[any]bool{}
+	for _, v := range s.Options {
+		switch v.(type) {
+		case string, json.Number, bool:
+			if !seen[v] && kindOf(v) == kindOf(s.Options[0]) {
+				seen[v] = true
+				out = append(out, registry.Choice{Value: v})
+			}
+		}
+	}
+	for _, b := range s.Branches {
+		out = append(out, registry.Choice{Value: b.Key})
+	}
+	if len(out) < 2 || len(out) > maxChoices {
+		return nil
+	}
+	return slices.Clip(out)
 }
 
 func cloneNumber(v any) json.Number {

@@ -109,7 +109,7 @@ func describe(f registry.InputField) string {
 		parts = []string{"random"}
 	case len(f.Choices) > 0:
 		parts = append(parts, fmt.Sprintf("one of %d", len(f.Choices)))
-	case f.Min != "" && f.Max != "":
+	case f.Min != "" && f.Max != "" && asFloat(f.Max) < 1e9:
 		parts = append(parts, fmt.Sprintf("(%s to %s)", f.Min, f.Max))
 	}
 	return strings.Join(parts, " ")
