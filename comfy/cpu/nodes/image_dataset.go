@@ -67,7 +67,7 @@ func loadImageDataSetFromFolder() node.Node {
 			Class: "LoadImageDataSetFromFolder", DisplayName: "Load Image (from Folder)", Category: "image", Module: "comfy_extras.nodes_dataset",
 			SearchAliases: []string{"load folder", "load from folder", "load dataset", "load images", "import dataset"},
 			Required: []node.Input{
-				node.Combo("folder").From(func(f *node.Files) []string { return f.Folders(node.InFolder) }),
+				node.Combo("folder").From(inputFolders),
 			},
 			Outputs:      []node.Output{{Name: "images", Type: "IMAGE", List: node.List}},
 			Experimental: true,
@@ -92,7 +92,7 @@ func loadImageTextDataSetFromFolder() node.Node {
 			Class: "LoadImageTextDataSetFromFolder", DisplayName: "Load Image-Text (from Folder)", Category: "image", Module: "comfy_extras.nodes_dataset",
 			SearchAliases: []string{"load folder", "load from folder", "load dataset", "load images", "import dataset"},
 			Required: []node.Input{
-				node.Combo("folder").From(func(f *node.Files) []string { return f.Folders(node.InFolder) }),
+				node.Combo("folder").From(inputFolders),
 			},
 			Outputs:      []node.Output{{Name: "images", Type: "IMAGE", List: node.List}, {Name: "texts", Type: "STRING", List: node.List}},
 			Experimental: true,

@@ -57,7 +57,7 @@ func pictureExists(c *node.Call) error {
 	if !ok || c.Files.Exists(name) {
 		return nil
 	}
-	return fmt.Errorf("Invalid image file: %s", name) //nolint:staticcheck // the server's own sentence
+	return node.ValueError("Invalid image file: %s", name)
 }
 
 // pictureDigest changes when the file named by an input changes.

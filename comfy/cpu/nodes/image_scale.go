@@ -188,7 +188,8 @@ func resizeImageMask() node.Node {
 // resizeByType applies the chosen resize_type; a mask comes as an image of one channel.
 func resizeByType(c *node.Call, m *tensor.Image) (*tensor.Image, error) {
 	number := func(name string) int { return c.Int("resize_type." + name) }
-	w, h, crop := m.W, m.H, "disabled"
+	var w, h int
+	crop := "disabled"
 	switch kind := c.Text("resize_type"); kind {
 	case "scale dimensions":
 		w, h, crop = number("width"), number("height"), c.Text("resize_type.crop")

@@ -342,7 +342,7 @@ func Solid(b, h, w int, color [3]float32) (*Image, error) {
 // black pixels between the cells.
 func Grid(pictures []*Image, columns, w, h, padding int) (*Image, error) {
 	if len(pictures) == 0 {
-		return nil, errors.New("Cannot create grid from empty image list") //nolint:staticcheck // the server's own sentence
+		return nil, errors.New("cannot make a grid of no pictures")
 	}
 	rows := (len(pictures) + columns - 1) / columns
 	out, err := NewImage(1, rows*h+(rows-1)*padding, columns*w+(columns-1)*padding, 3)

@@ -12,7 +12,7 @@ var neighbours = [8][2]int{{1, 0}, {1, 1}, {0, 1}, {-1, 1}, {-1, 0}, {-1, -1}, {
 // hysteresis. The result is white on black in three channels.
 func Canny(m *Image, low, high float64) (*Image, error) {
 	if low > high {
-		return nil, fmt.Errorf("Invalid input thresholds. low_threshold should be smaller than the high_threshold. Got: %v>%v", low, high) //nolint:staticcheck // kornia's own sentence
+		return nil, fmt.Errorf("the low threshold %v must not be above the high threshold %v", low, high)
 	}
 	if m.C != 3 && m.C != 1 {
 		return nil, fmt.Errorf("finding edges takes pictures of 3 channels, got %d: split off the alpha channel first", m.C)

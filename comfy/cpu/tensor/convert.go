@@ -55,13 +55,6 @@ func (r *raster) put(dst []float32) {
 	}
 }
 
-// image makes a batch of one.
-func (r *raster) image() *Image {
-	out := &Image{B: 1, H: r.h, W: r.w, C: r.c, Pix: make([]float32, len(r.pix))}
-	r.put(out.Pix)
-	return out
-}
-
 // Picture converts one picture of the batch to a standard image of 8 bits a channel, as SaveImage stores it: RGB
 // without alpha, RGBA with, one channel as grey.
 func (m *Image) Picture(i int) image.Image {

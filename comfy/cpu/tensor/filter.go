@@ -129,7 +129,7 @@ func Morph(m *Image, op Operation, size int) (*Image, error) {
 	case "bottom_hat":
 		return minus(erode(dilate(m, size), size), m), nil
 	}
-	return nil, fmt.Errorf("Invalid operation %s for morphology. Must be one of 'erode', 'dilate', 'open', 'close', 'gradient', 'tophat', 'bottomhat'", op) //nolint:staticcheck // the server's own sentence
+	return nil, fmt.Errorf("unknown operation %q: use erode, dilate, open, close, gradient, top_hat or bottom_hat", op)
 }
 
 func minus(a, b *Image) *Image {

@@ -68,7 +68,7 @@ func blendFunc(mode BlendMode) (func(a, b float32) float32, error) {
 	case "difference":
 		return func(a, b float32) float32 { return a - b }, nil
 	}
-	return nil, fmt.Errorf("Unsupported blend mode: %s", mode) //nolint:staticcheck // the server's own sentence
+	return nil, fmt.Errorf("unknown blend mode %q: use normal, multiply, screen, overlay, soft_light or difference", mode)
 }
 
 func screen(a, b float32) float32 { return 1 - float32((1-a)*(1-b)) }
@@ -131,7 +131,7 @@ func broadcast(a, b *Image) (*Image, *Image, error) {
 // grey picture of the source's channels.
 func YUV(m *Image) (y, u, v *Image, err error) {
 	if m.C != 3 {
-		return nil, nil, nil, fmt.Errorf("Input size must have a shape of (*, 3, H, W), got %d channels", m.C) //nolint:staticcheck // kornia's own sentence
+		return nil, nil, nil, fmt.Errorf("converting colours takes pictures of 3 channels, got %d: split off the alpha channel first", m.C)
 	}
 	y, u, v = m.like(), m.like(), m.like()
 	for i := 0; i < len(m.Pix); i += 3 {

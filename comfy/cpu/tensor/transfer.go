@@ -36,7 +36,7 @@ func TransferColors(target, ref *Image, method string, base Baseline, strength f
 		return transferHistogram(target, ref, base, float32(strength)), nil
 	}
 	if target.C != 3 || ref.C != 3 {
-		return nil, fmt.Errorf("Input size must have a shape of (*, 3, H, W), got %d and %d channels", target.C, ref.C) //nolint:staticcheck // kornia's own sentence
+		return nil, fmt.Errorf("transferring colours takes pictures of 3 channels, got %d and %d: split off the alpha channel first", target.C, ref.C)
 	}
 	fit := reinhard
 	switch method {
