@@ -34,6 +34,8 @@ type Config struct {
 	Now func() time.Time
 	// MaxPixels bounds batch x height x width of every picture made; 0 means 64 megapixels.
 	MaxPixels int
+	// MaxMemory bounds the bytes that all results of one prompt may take together; 0 means 2 GiB.
+	MaxMemory int64
 	// MaxBody bounds request bodies in bytes; 0 means 100 MiB, as the real server has it.
 	MaxBody int64
 	// MaxHistory bounds the finished runs that are remembered; 0 means 10,000.
@@ -52,6 +54,9 @@ func (c *Config) defaults() {
 	}
 	if c.MaxPixels == 0 {
 		c.MaxPixels = 64 << 20
+	}
+	if c.MaxMemory == 0 {
+		c.MaxMemory = 2 << 30
 	}
 	if c.MaxBody == 0 {
 		c.MaxBody = 100 << 20

@@ -32,6 +32,7 @@ type run struct {
 	outputs  *pyval.Dict
 	meta     *pyval.Dict
 	executed []any
+	held     int64 // bytes of the results so far
 }
 
 func newRun(e *Engine, it *item, results *cache) *run {
@@ -213,6 +214,9 @@ func (x *execution) execute(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := x.weigh(outputs); err != nil {
+		return err
+	}
 	result := &cached{outputs: outputs}
 	if ui != nil && ui.Len() > 0 {
 		result.ui = ui
@@ -223,6 +227,46 @@ func (x *execution) execute(ctx context.Context) error {
 	}
 	x.results.set(x.id, result)
 	return nil
+}
+
+// maxList bounds the elements of one output list: lists of lists can multiply with every node.
+const maxList = 1 << 17
+
+// weigh adds up what the results of a run take, and stops it when that is too much.
+func (x *execution) weigh(outputs [][]any) error {
+	for _, list := range outputs {
+		if len(list) > maxList {
+			return node.Raise("MemoryError", "a list of %d elements is longer than this engine allows (%d)", len(list), maxList)
+		}
+		for _, v := range list {
+			x.held += weight(v)
+		}
+	}
+	if x.held > x.e.cfg.MaxMemory {
+		return node.Raise("MemoryError", "the results of this prompt take more than the %d bytes this engine allows: use smaller pictures or fewer nodes", x.e.cfg.MaxMemory)
+	}
+	return nil
+}
+
+// weight is about how many bytes a value takes.
+func weight(v any) int64 {
+	switch v := v.(type) {
+	case string:
+		return int64(len(v))
+	case *tensor.Image:
+		return 4 * int64(len(v.Pix))
+	case *tensor.Mask:
+		return 4 * int64(len(v.Pix))
+	case *node.Audio:
+		return 4 * int64(len(v.Wave)) * int64(v.Channels()) * int64(v.Samples())
+	case []any:
+		var sum int64
+		for _, item := range v {
+			sum += weight(item)
+		}
+		return sum
+	}
+	return 16
 }
 
 // gather collects the input values: constants that are declared, and all that is linked.

@@ -18,6 +18,9 @@ import (
 // frameBacklog is how many frames may wait for a slow client before its connection is given up.
 const frameBacklog = 4096
 
+// maxMessage bounds what a client may send in one message; only its feature flags are of interest.
+const maxMessage = 1 << 20
+
 // hub sends events to the connected clients.
 type hub struct {
 	ctx context.Context
@@ -169,6 +172,7 @@ func (h *hub) serve(w http.ResponseWriter, r *http.Request, remaining func() int
 	if err != nil {
 		return
 	}
+	conn.SetReadLimit(maxMessage)
 	h.all.Add(1)
 	defer h.all.Done()
 	ctx, cancel := context.WithCancel(h.ctx)

@@ -64,7 +64,10 @@ func (e *Engine) postPrompt(w http.ResponseWriter, r *http.Request) error {
 	if reason != nil {
 		return refuse(w, reason, &pyval.Dict{})
 	}
-	j := e.validate(prompt, wanted)
+	j, err := e.validate(prompt, wanted)
+	if err != nil {
+		return err
+	}
 	if j.refused != nil {
 		return refuse(w, j.refused, j.nodes)
 	}
@@ -144,11 +147,6 @@ func promptForm(v any) (*pyval.Dict, error) {
 		switch n.At("class_type").(type) {
 		case []any, *pyval.Dict:
 			return nil, fmt.Errorf("the class_type of node %q is not a text", id)
-		}
-		if meta, given := n.Get("_meta"); given {
-			if _, ok := meta.(*pyval.Dict); !ok {
-				return nil, fmt.Errorf("the _meta of node %q is not an object", id)
-			}
 		}
 	}
 	return prompt, nil

@@ -32,30 +32,31 @@ func refusal(kind, message, details string, info *pyval.Dict) *pyval.Dict {
 	return pyval.D("type", kind, "message", message, "details", details, "extra_info", info)
 }
 
-// checkClasses finds the first node whose class is missing or unknown.
-func (e *Engine) checkClasses(prompt *pyval.Dict) *pyval.Dict {
+// checkClasses finds the first node whose class is missing or unknown. The error is about a _meta that holds no title.
+func (e *Engine) checkClasses(prompt *pyval.Dict) (*pyval.Dict, error) {
 	for _, id := range prompt.Keys() {
 		n := prompt.At(id).(*pyval.Dict)
 		class, given := n.Get("class_type")
-		title := class
-		if meta, _ := n.At("_meta").(*pyval.Dict); meta != nil {
-			if t, ok := meta.Get("title"); ok {
+		if name, ok := class.(string); ok && e.classes[name] != nil {
+			continue
+		}
+		title, message := class, "Node '%s' not found. The custom node may not be installed."
+		if !given {
+			title, message = "Node ID #"+id, "Node '%s' has no class_type. The workflow may be corrupted or a custom node is missing."
+		}
+		if meta, ok := n.Get("_meta"); ok {
+			d, ok := meta.(*pyval.Dict)
+			if !ok {
+				return nil, fmt.Errorf("the _meta of node %q is not an object", id)
+			}
+			if t, ok := d.Get("title"); ok {
 				title = t
 			}
 		}
-		message := "Node '%s' not found. The custom node may not be installed."
-		if !given {
-			if title == nil {
-				title = "Node ID #" + id
-			}
-			message = "Node '%s' has no class_type. The workflow may be corrupted or a custom node is missing."
-		} else if name, ok := class.(string); ok && e.classes[name] != nil {
-			continue
-		}
 		return refusal("missing_node_type", fmt.Sprintf(message, pyval.Str(title)), fmt.Sprintf("Node ID '#%s'", id),
-			pyval.D("node_id", id, "class_type", class, "node_title", title))
+			pyval.D("node_id", id, "class_type", class, "node_title", title)), nil
 	}
-	return nil
+	return nil, nil
 }
 
 // judgement is the result of validating a prompt.
@@ -66,10 +67,11 @@ type judgement struct {
 }
 
 // validate judges a prompt whose form was checked. wanted limits the outputs; nil takes all.
-func (e *Engine) validate(prompt *pyval.Dict, wanted func(id string) bool) judgement {
+func (e *Engine) validate(prompt *pyval.Dict, wanted func(id string) bool) (judgement, error) {
 	j := judgement{nodes: &pyval.Dict{}}
-	if j.refused = e.checkClasses(prompt); j.refused != nil {
-		return j
+	var err error
+	if j.refused, err = e.checkClasses(prompt); err != nil || j.refused != nil {
+		return j, err
 	}
 	var outputs []string
 	for _, id := range prompt.Keys() {
@@ -79,7 +81,7 @@ func (e *Engine) validate(prompt *pyval.Dict, wanted func(id string) bool) judge
 	}
 	if len(outputs) == 0 {
 		j.refused = refusal("prompt_no_outputs", "Prompt has no outputs", "", &pyval.Dict{})
-		return j
+		return j, nil
 	}
 	v := &validation{e: e, prompt: prompt, done: map[string]verdict{}}
 	var lines []string
@@ -102,7 +104,7 @@ func (e *Engine) validate(prompt *pyval.Dict, wanted func(id string) bool) judge
 	if len(j.outputs) == 0 {
 		j.refused = refusal("prompt_outputs_failed_validation", "Prompt outputs failed validation", strings.Join(lines, "\n"), &pyval.Dict{})
 	}
-	return j
+	return j, nil
 }
 
 // blame lists all faulty nodes found so far as reasons why an output cannot run.

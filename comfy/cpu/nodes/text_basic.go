@@ -39,7 +39,11 @@ func textNodes() []node.Node {
 			[]string{"concatenate", "text concat", "join text", "merge text", "combine strings", "string concat", "append text", "combine text"},
 			node.Text("string_a"), node.Text("string_b"), node.String("delimiter").Default("")),
 			func(c *node.Call) (any, error) {
-				return c.Text("string_a") + c.Text("delimiter") + c.Text("string_b"), nil
+				a, b, between := c.Text("string_a"), c.Text("string_b"), c.Text("delimiter")
+				if err := tooLong(len(a) + len(b) + len(between)); err != nil {
+					return nil, err
+				}
+				return a + between + b, nil
 			}),
 		textFunc(stringSpec("StringSubstring", "Substring", textOut,
 			[]string{"substring", "extract text", "text portion"},
@@ -64,7 +68,7 @@ func textNodes() []node.Node {
 			[]string{"replace", "find and replace", "substitute", "swap text"},
 			node.Text("string"), node.Text("find"), node.Text("replace")),
 			func(c *node.Call) (any, error) {
-				return strings.ReplaceAll(c.Text("string"), c.Text("find"), c.Text("replace")), nil
+				return replaceAll(c.Text("string"), c.Text("find"), c.Text("replace"))
 			}),
 		textFunc(stringSpec("StringContains", "Contains Text", node.Output{Type: "BOOLEAN", Name: "contains"},
 			[]string{"contains", "text includes", "string includes"},
@@ -85,6 +89,27 @@ func textNodes() []node.Node {
 		formatNode(),
 	}
 	return append(list, regexNodes()...)
+}
+
+// maxText bounds the bytes of a text that a node makes: a few nodes can double a text many times over.
+const maxText = 64 << 20
+
+// tooLong refuses a text of that many bytes.
+func tooLong(bytes int) error {
+	if bytes <= maxText {
+		return nil
+	}
+	return node.Raise("MemoryError", "a text of %d bytes is longer than this engine allows (%d)", bytes, maxText)
+}
+
+// replaceAll is str.replace(), for results of reasonable length.
+func replaceAll(s, find, replace string) (string, error) {
+	if grow := len(replace) - len(find); grow > 0 {
+		if n := strings.Count(s, find); n > (maxText-min(len(s), maxText))/grow {
+			return "", tooLong(maxText + 1)
+		}
+	}
+	return strings.ReplaceAll(s, find, replace), nil
 }
 
 func compareText(c *node.Call) (any, error) {

@@ -55,6 +55,9 @@ func (f *formatter) format(text string, depth int) (string, error) {
 				return "", err
 			}
 			b.WriteString(field)
+			if err := tooLong(b.Len()); err != nil {
+				return "", err
+			}
 			i = end
 		}
 	}

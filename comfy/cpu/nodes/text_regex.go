@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -231,10 +232,10 @@ func regexReplace(c *node.Call) (any, error) {
 		}
 		last = m.Index + m.Length
 		done++
-		return limit == 0 || done < limit
+		return (limit == 0 || done < limit) && b.Len() <= maxText
 	})
 	b.WriteString(string(runes[last:]))
-	return b.String(), err
+	return b.String(), errors.Join(err, tooLong(b.Len()))
 }
 
 // piece of a replacement: a text, or a group when group is not negative.
