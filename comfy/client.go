@@ -13,8 +13,12 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
+	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/comfy/workflow"
 )
@@ -104,7 +108,7 @@ type SubmitOptions struct {
 }
 
 // Submit queues a prompt. A refused one gives a *PromptError. The server does not refuse a repeated
-// prompt id: ask with Lookup first when an earlier answer may have been lost.
+// prompt id: ask Queue and History first when an earlier answer may have been lost.
 func (c *Client) Submit(ctx context.Context, prompt workflow.Prompt, o SubmitOptions) (Submission, error) {
 	extra := map[string]any{}
 	for k, v := range o.ExtraData {
@@ -179,21 +183,14 @@ type Queue struct {
 
 // Position is where the prompt waits: 0 running, 1 next, -1 not in the queue.
 func (q Queue) Position(promptID string) int {
-	for _, id := range q.Running {
-		if id == promptID {
-			return 0
-		}
+	if slices.Contains(q.Running, promptID) {
+		return 0
 	}
-	for i, id := range q.Pending {
-		if id == promptID {
-			return i + 1
-		}
+	if i := slices.Index(q.Pending, promptID); i >= 0 {
+		return i + 1
 	}
 	return -1
 }
-
-// Len is the number of prompts running and pending.
-func (q Queue) Len() int { return len(q.Running) + len(q.Pending) }
 
 // Queue lists the server's queue.
 func (c *Client) Queue(ctx context.Context) (Queue, error) {
@@ -228,12 +225,19 @@ func (c *Client) QueueLength(ctx context.Context) (int, error) {
 
 // History gives the entry of a finished prompt; false while it is not finished, or unknown.
 func (c *Client) History(ctx context.Context, promptID string) (HistoryEntry, bool, error) {
-	var entries map[string]HistoryEntry
+	var entries map[string]json.RawMessage
 	if err := c.getJSON(ctx, "/history/"+url.PathEscape(promptID), nil, &entries); err != nil {
 		return HistoryEntry{}, false, err
 	}
-	e, ok := entries[promptID]
-	return e, ok, nil
+	raw, over := entries[promptID]
+	if !over {
+		return HistoryEntry{}, false, nil
+	}
+	var e HistoryEntry
+	if err := decodeLoosely(raw, &e); err != nil {
+		return HistoryEntry{}, false, fmt.Errorf("reading the history of %s: %w", promptID, err)
+	}
+	return e, true, nil
 }
 
 // ObjectInfo reads the declarations of all node classes, and gives a hash of the answer.
@@ -320,26 +324,36 @@ type File struct {
 	Type      string `json:"type"`
 }
 
-// check refuses names that could leave the server's folders, whoever they come from.
+// maxName bounds file and folder names, as file systems do.
+const maxName = 255
+
+// check refuses names that could lead out of the server's folders, whoever they come from, and marks like
+// "a.png [input]" that would make the server look in another folder.
 func (f File) check() error {
-	if f.Filename == "" || strings.ContainsAny(f.Filename, "/\\\x00") || f.Filename == "." || f.Filename == ".." {
-		return fmt.Errorf("file name %q of the engine is not a plain name", f.Filename)
+	if !plainName(f.Filename) || strings.HasSuffix(f.Filename, "]") {
+		return fmt.Errorf("file name %.80q of the engine is not a plain name", f.Filename)
 	}
-	for _, part := range strings.FieldsFunc(f.Subfolder, func(r rune) bool { return r == '/' || r == '\\' }) {
-		if part == ".." {
-			return fmt.Errorf("subfolder %q of the engine leaves its folder", f.Subfolder)
+	if f.Subfolder != "" {
+		for _, part := range strings.Split(slashed(f.Subfolder), "/") {
+			if !plainName(part) {
+				return fmt.Errorf("subfolder %.80q of the engine is not a plain relative path", f.Subfolder)
+			}
 		}
 	}
-	if strings.HasPrefix(f.Subfolder, "/") || strings.Contains(f.Subfolder, ":") || strings.ContainsRune(f.Subfolder, 0) {
-		return fmt.Errorf("subfolder %q of the engine is not a relative path", f.Subfolder)
-	}
 	if f.Type != "output" && f.Type != "temp" && f.Type != "input" {
-		return fmt.Errorf("folder type %q of the engine is none of output, temp and input", f.Type)
+		return fmt.Errorf("folder type %.80q of the engine is none of output, temp and input", f.Type)
 	}
 	return nil
 }
 
-// View opens a file of the server. Reading more than 512 MiB gives an error. The caller closes it.
+// plainName tells whether s names something directly inside a folder, on every system.
+func plainName(s string) bool {
+	return s != "" && s != "." && s != ".." && len(s) <= maxName && utf8.ValidString(s) &&
+		!strings.ContainsFunc(s, func(r rune) bool { return strings.ContainsRune(`/\:`, r) || unicode.IsControl(r) })
+}
+
+// View opens a file of the server. A name that could lead out of the server's folders is refused; reading more than
+// 512 MiB gives an error. The caller closes it.
 func (c *Client) View(ctx context.Context, f File) (io.ReadCloser, error) {
 	if err := f.check(); err != nil {
 		return nil, err
@@ -359,8 +373,10 @@ func (c *Client) View(ctx context.Context, f File) (io.ReadCloser, error) {
 func (c *Client) Upload(ctx context.Context, name string, content io.Reader) (File, error) {
 	pr, pw := io.Pipe()
 	form := multipart.NewWriter(pw)
-	go func() { pw.CloseWithError(writeUpload(form, name, content)) }()
-	defer pr.Close() // ends the writer when the request ends early
+	var writing sync.WaitGroup
+	writing.Go(func() { pw.CloseWithError(writeUpload(form, name, content)) })
+	defer writing.Wait() // content is the caller's again
+	defer pr.Close()     // ends the writer when the request ended early
 	res, err := c.do(ctx, http.MethodPost, "/upload/image", nil, form.FormDataContentType(), pr)
 	if err != nil {
 		return File{}, err
@@ -377,7 +393,7 @@ func (c *Client) Upload(ctx context.Context, name string, content io.Reader) (Fi
 	if err := decodeJSON(res.Body, maxErrorBody, &answer); err != nil {
 		return File{}, fmt.Errorf("reading the answer to /upload/image: %w", err)
 	}
-	f := File{Filename: answer.Name, Subfolder: answer.Subfolder, Type: answer.Type}
+	f := File{Filename: answer.Name, Subfolder: strings.TrimSuffix(slashed(answer.Subfolder), "/"), Type: answer.Type}
 	return f, f.check()
 }
 
@@ -456,6 +472,17 @@ func decodeJSON(r io.Reader, limit int64, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	return dec.Decode(v)
+}
+
+// decodeLoosely reads what fits and leaves out members of another type than expected: what custom nodes put into
+// events and histories follows no rule.
+func decodeLoosely(data []byte, v any) error {
+	err := json.Unmarshal(data, v)
+	var mismatch *json.UnmarshalTypeError
+	if errors.As(err, &mismatch) {
+		return nil
+	}
+	return err
 }
 
 func readBounded(r io.Reader, limit int64) ([]byte, error) {

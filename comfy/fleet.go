@@ -1,11 +1,12 @@
 package comfy
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"slices"
 	"strings"
@@ -35,8 +36,10 @@ type FleetConfig struct {
 // Fleet is the set of ComfyUI servers that runs are placed on. It knows which are up, what nodes and
 // models they have, and which model each used last. It is safe for concurrent use.
 type Fleet struct {
-	cfg     FleetConfig
-	engines []*Engine
+	cfg       FleetConfig
+	engines   []*Engine
+	refreshes sync.Mutex // one at a time, so that each change is told once
+	placing   sync.Mutex // picking and reserving is one step
 }
 
 // Engine is one server of a fleet.
@@ -44,20 +47,28 @@ type Engine struct {
 	Name   string // host:port and path
 	Client *Client
 
-	mu      sync.Mutex
-	known   knowledge
-	warm    string // key of the models used by the last prompt placed here
-	pending int    // submissions under way, not yet in the server's own count
+	mu    sync.Mutex
+	known knowledge
+	load
+	warm string // key of the models used by the last prompt placed here
+}
+
+// load counts what the server's own queue length may not show yet.
+type load struct {
+	pending int // submissions under way
+	taken   int // submissions that it ever took
 }
 
 type knowledge struct {
 	info     *workflow.ObjectInfo
 	infoHash string
-	infoAt   time.Time
+	infoAt   time.Time // zero: to be asked again
 	stats    SystemStats
 	err      error // of the last probe; nil: up
 	checked  time.Time
 }
+
+func (k knowledge) up() bool { return k.err == nil && k.info != nil }
 
 // EngineStatus is what is known of one engine.
 type EngineStatus struct {
@@ -103,8 +114,10 @@ func (f *Fleet) Run(ctx context.Context) {
 	}
 }
 
-// Refresh probes all engines at once and calls OnChange when anything changed that matters to tools.
+// Refresh probes all engines at once and calls OnChange, once, when anything changed that matters to tools.
 func (f *Fleet) Refresh(ctx context.Context) {
+	f.refreshes.Lock()
+	defer f.refreshes.Unlock()
 	var wg sync.WaitGroup
 	changed := make([]bool, len(f.engines))
 	for i, e := range f.engines {
@@ -116,38 +129,54 @@ func (f *Fleet) Refresh(ctx context.Context) {
 	}
 }
 
-// probe asks one engine how it is and, when it is time, what it has.
+// probe asks one engine how it is and, when it is time or it may have been restarted, what it has.
 func (f *Fleet) probe(ctx context.Context, e *Engine) (changed bool) {
 	before := e.knowledge()
 	next := before
 	next.checked = f.cfg.Now()
-	next.stats, next.err = probeStats(ctx, e.Client)
+	var fresh bool
+	next.stats, fresh, next.err = probeStats(ctx, e.Client)
+	stale := fresh || !before.up() || next.stats.Version != before.stats.Version || next.checked.Sub(before.infoAt) >= infoInterval
+	if next.err == nil && stale {
+		next.info, next.infoHash, next.err = readInfo(ctx, e.Client, before)
+		next.infoAt = next.checked
+	}
 	if ctx.Err() != nil {
 		return false
-	}
-	wasDown := before.err != nil || before.info == nil
-	restarted := next.stats.Version != before.stats.Version
-	if next.err == nil && (wasDown || restarted || next.checked.Sub(before.infoAt) >= infoInterval) {
-		infoCtx, cancel := context.WithTimeout(ctx, infoTimeout)
-		info, hash, err := e.Client.ObjectInfo(infoCtx)
-		cancel()
-		if err != nil {
-			next.err = err
-		} else {
-			next.info, next.infoHash, next.infoAt = info, hash, next.checked
-		}
 	}
 	e.mu.Lock()
 	e.known = next
 	e.mu.Unlock()
 	f.logTransition(e, before, next)
-	return (before.err == nil) != (next.err == nil) || before.infoHash != next.infoHash
+	return before.checked.IsZero() || (before.err == nil) != (next.err == nil) || before.infoHash != next.infoHash
 }
 
-func probeStats(ctx context.Context, c *Client) (SystemStats, error) {
+// probeStats also tells whether the connection is a new one. A server that was restarted has closed the old one, and
+// may have other nodes since.
+func probeStats(ctx context.Context, c *Client) (stats SystemStats, fresh bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	return c.SystemStats(ctx)
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) { fresh = !i.Reused }})
+	stats, err = c.SystemStats(ctx)
+	return stats, fresh, err
+}
+
+// readInfo reads the declarations; on an error the ones from before stay.
+func readInfo(ctx context.Context, c *Client, before knowledge) (*workflow.ObjectInfo, string, error) {
+	ctx, cancel := context.WithTimeout(ctx, infoTimeout)
+	defer cancel()
+	info, hash, err := c.ObjectInfo(ctx)
+	if err != nil {
+		return before.info, before.infoHash, err
+	}
+	return info, hash, nil
+}
+
+// forgetInfo has the declarations read again at the next probe.
+func (e *Engine) forgetInfo() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.known.infoAt = time.Time{}
 }
 
 func (f *Fleet) logTransition(e *Engine, before, next knowledge) {
@@ -170,7 +199,7 @@ func (f *Fleet) Status() []EngineStatus {
 	var out []EngineStatus
 	for _, e := range f.engines {
 		k := e.knowledge()
-		s := EngineStatus{Name: e.Name, Up: k.err == nil && k.info != nil, Version: k.stats.Version, GPUs: k.stats.GPUs, CheckedAt: k.checked}
+		s := EngineStatus{Name: e.Name, Up: k.up(), Version: k.stats.Version, GPUs: k.stats.GPUs, CheckedAt: k.checked}
 		if k.err != nil {
 			s.Error = k.err.Error()
 		}
@@ -208,101 +237,122 @@ type Declarations struct {
 	Missing []string             // what was asked for and is not there
 }
 
-// place picks the engine for a prompt: one that is up and has everything, rather one that used these
-// models last, rather one with a short queue.
-func (f *Fleet) place(ctx context.Context, need workflow.Requirements) (*Engine, error) {
+// warmLead is how much longer the queue of an engine may be that has the models loaded: loading takes about as long as
+// a few runs, but one warm engine must not do all the work while others stand idle.
+const warmLead = 3
+
+// reserve picks the engine for a prompt and counts the prompt there, so that a burst spreads over the fleet. The engine
+// is up and has everything; rather one that used these models last, rather one with a short queue. done ends the
+// reservation; accepted says whether the engine took the prompt.
+func (f *Fleet) reserve(ctx context.Context, need workflow.Requirements) (e *Engine, done func(accepted bool), err error) {
+	able, err := f.able(need)
+	if err != nil {
+		return nil, nil, err
+	}
+	before := make([]load, len(able))
+	for i, e := range able {
+		before[i] = e.loads()
+	}
+	queues := make([]int, len(able))
+	if len(able) > 1 {
+		queues = queueLengths(ctx, able)
+	}
+	key := modelKey(need)
+	f.placing.Lock()
+	defer f.placing.Unlock()
+	best, least := 0, math.MaxInt
+	for i, e := range able {
+		if cost := queues[i] + e.cost(before[i], key); cost < least {
+			best, least = i, cost
+		}
+	}
+	return able[best], able[best].begin(key), nil
+}
+
+// able lists the engines that are up and have everything.
+func (f *Fleet) able(need workflow.Requirements) ([]*Engine, error) {
 	var able []*Engine
-	var down []string
+	var down []string // that may have everything
 	for _, e := range f.engines {
 		k := e.knowledge()
 		switch {
-		case k.info == nil || k.err != nil:
-			down = append(down, e.Name)
-		case len(missing(k.info, need)) == 0:
+		case k.info != nil && len(missing(k.info, need)) > 0:
+		case k.up():
 			able = append(able, e)
+		default:
+			down = append(down, e.Name)
 		}
 	}
-	if len(able) == 0 {
-		return nil, f.nobody(need, down)
-	}
-	if len(able) == 1 {
-		return able[0], nil
-	}
-	return shortest(ctx, warmest(able, modelKey(need))), nil
-}
-
-// nobody explains why no engine can take a prompt.
-func (f *Fleet) nobody(need workflow.Requirements, down []string) error {
-	if len(down) > 0 {
+	switch {
+	case len(able) > 0:
+		return able, nil
+	case len(down) > 0:
 		e := registry.Errorf(registry.CodeUnavailable, "no engine is up that could run this; try again in a minute")
 		e.Retryable, e.RetryAfter = true, healthInterval
 		e.Cause = fmt.Errorf("engines down: %s", strings.Join(down, ", "))
-		return e
+		return nil, e
 	}
-	return registry.Errorf(registry.CodeUnavailable, "no engine has %s", enumerate(f.Declarations(need).Missing, 6))
+	return nil, registry.Errorf(registry.CodeUnavailable, "no engine has %s", enumerate(f.Declarations(need).Missing, 6))
 }
 
-func warmest(engines []*Engine, key string) []*Engine {
-	if key == "" {
-		return engines
-	}
-	var warm []*Engine
-	for _, e := range engines {
-		e.mu.Lock()
-		if e.warm == key {
-			warm = append(warm, e)
-		}
-		e.mu.Unlock()
-	}
-	if len(warm) > 0 {
-		return warm
-	}
-	return engines
-}
-
-// shortest asks the engines for their queues; one that does not answer in time counts as full.
-func shortest(ctx context.Context, engines []*Engine) *Engine {
+// queueLengths asks the engines for their queues; one that does not answer in time counts as full.
+func queueLengths(ctx context.Context, engines []*Engine) []int {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	lengths := make([]int, len(engines))
 	var wg sync.WaitGroup
 	for i, e := range engines {
 		wg.Go(func() {
-			n, err := e.Client.QueueLength(ctx)
-			if err != nil {
-				n = 1 << 20
+			var err error
+			if lengths[i], err = e.Client.QueueLength(ctx); err != nil {
+				lengths[i] = 1 << 20
 			}
-			e.mu.Lock()
-			lengths[i] = n + e.pending
-			e.mu.Unlock()
 		})
 	}
 	wg.Wait()
-	best := 0
-	for i := range engines {
-		if cmp.Less(lengths[i], lengths[best]) {
-			best = i
-		}
-	}
-	return engines[best]
+	return lengths
 }
 
-// reserve counts a submission that is on its way, so that a burst spreads over the fleet. The returned
-// function ends it and notes which models the engine has now.
-func (e *Engine) reserve(need workflow.Requirements) (done func(accepted bool)) {
+func (e *Engine) loads() load {
 	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.load
+}
+
+// cost is what comes to the queue's length, which was asked after before was noted: prompts that it may not have counted,
+// and a price for loading models.
+func (e *Engine) cost(before load, key string) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	cost := e.pending + e.taken - before.taken
+	if key != "" && e.warm != key {
+		cost += warmLead
+	}
+	return cost
+}
+
+func (e *Engine) begin(key string) (done func(accepted bool)) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.pending++
-	e.mu.Unlock()
+	was := e.warm
+	if key != "" { // a prompt without models leaves those in place that are loaded
+		e.warm = key
+	}
 	return func(accepted bool) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.pending--
-		if accepted {
-			e.warm = modelKey(need)
+		switch {
+		case accepted:
+			e.taken++
+		case e.warm == key:
+			e.warm = was // whatever another prompt has loaded since, stays
 		}
 	}
 }
 
+// modelKey names a set of models; empty where none is needed.
 func modelKey(need workflow.Requirements) string {
 	var names []string
 	for _, m := range need.Models {
@@ -324,7 +374,7 @@ func (f *Fleet) engine(name string) (*Engine, bool) {
 // Health is nil when at least one engine is up.
 func (f *Fleet) Health(context.Context) error {
 	for _, e := range f.engines {
-		if k := e.knowledge(); k.err == nil && k.info != nil {
+		if e.knowledge().up() {
 			return nil
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -12,9 +13,18 @@ import (
 
 // HistoryEntry is what a server remembers of a finished prompt.
 type HistoryEntry struct {
-	Prompt  []json.RawMessage                     `json:"prompt"`
-	Outputs map[string]map[string]json.RawMessage `json:"outputs"` // by node id, then by kind
-	Status  *HistoryStatus                        `json:"status"`
+	Prompt  []json.RawMessage          `json:"prompt"`  // number, id, prompt, extra data, output nodes
+	Outputs map[string]json.RawMessage `json:"outputs"` // by node id: an object by kind
+	Status  *HistoryStatus             `json:"status"`
+}
+
+// Executed are the output nodes that the server took, nil where the entry does not tell.
+func (e HistoryEntry) Executed() []string {
+	var nodes []string
+	if len(e.Prompt) < 5 || json.Unmarshal(e.Prompt[4], &nodes) != nil {
+		return nil
+	}
+	return nodes
 }
 
 // HistoryStatus is how a prompt ended, with the events of its life.
@@ -43,7 +53,7 @@ func (e HistoryEntry) Outcome() Outcome {
 		return o
 	}
 	o.Success = e.Status.StatusStr == "success"
-	var start, end int64
+	var start, end float64
 	for _, raw := range e.Status.Messages {
 		event, data, ok := decodeMessage(raw)
 		if !ok {
@@ -64,17 +74,17 @@ func (e HistoryEntry) Outcome() Outcome {
 		}
 	}
 	if start > 0 && end > start {
-		o.RunTime = time.Duration(end-start) * time.Millisecond
+		o.RunTime = time.Duration((end - start) * float64(time.Millisecond))
 	}
 	return o
 }
 
 type messageData struct {
-	Timestamp        int64  `json:"timestamp"`
-	NodeID           string `json:"node_id"`
-	NodeType         string `json:"node_type"`
-	ExceptionType    string `json:"exception_type"`
-	ExceptionMessage string `json:"exception_message"`
+	Timestamp        float64 `json:"timestamp"` // ms
+	NodeID           string  `json:"node_id"`
+	NodeType         string  `json:"node_type"`
+	ExceptionType    string  `json:"exception_type"`
+	ExceptionMessage string  `json:"exception_message"`
 }
 
 func decodeMessage(raw json.RawMessage) (event string, data messageData, ok bool) {
@@ -82,76 +92,77 @@ func decodeMessage(raw json.RawMessage) (event string, data messageData, ok bool
 	if json.Unmarshal(raw, &pair) != nil || len(pair) != 2 || json.Unmarshal(pair[0], &event) != nil {
 		return "", data, false
 	}
-	return event, data, json.Unmarshal(pair[1], &data) == nil
+	return event, data, decodeLoosely(pair[1], &data) == nil
 }
 
 // NodeOutput is one file or text that a node produced.
 type NodeOutput struct {
-	NodeID string
-	Kind   string // image, video, audio, file, text
-	Text   string
-	File   File
-	Format string // MIME type where the node tells one
+	Kind string // image, video, audio, file, text
+	Text string
+	File File
 }
 
-// Results lists what the given node produced, in the server's order. Unknown members are passed over.
+// Results lists what the given node produced: by kind, and within a kind in the server's order. What is neither file
+// nor text is passed over.
 func (e HistoryEntry) Results(nodeID string) []NodeOutput {
-	ui := e.Outputs[nodeID]
-	keys := make([]string, 0, len(ui))
-	for k := range ui {
-		keys = append(keys, k)
+	var ui map[string]json.RawMessage
+	if json.Unmarshal(e.Outputs[nodeID], &ui) != nil {
+		return nil
 	}
-	slices.Sort(keys)
 	var out []NodeOutput
-	for _, key := range keys {
+	for _, key := range slices.Sorted(maps.Keys(ui)) {
 		var items []json.RawMessage
 		if json.Unmarshal(ui[key], &items) != nil {
-			continue
+			items = []json.RawMessage{ui[key]} // some custom nodes give a bare text
 		}
 		for _, item := range items {
-			out = append(out, readOutputs(nodeID, key, item)...)
+			out = append(out, readOutputs(key, item)...)
 		}
 	}
 	return out
 }
 
-// readOutputs reads one entry of a node's ui: a file object, a text, a list of texts, or, of the 3D
-// previews, a path as plain text under the key "result".
-func readOutputs(nodeID, key string, item json.RawMessage) []NodeOutput {
-	var f struct {
-		File
-		Format string `json:"format"`
-	}
-	if json.Unmarshal(item, &f) == nil && f.Filename != "" {
+// readOutputs reads one entry of a node's ui: a file object, a text, a list of texts, or, of the 3D previews, a path as
+// plain text under the key "result".
+func readOutputs(key string, item json.RawMessage) []NodeOutput {
+	var f File
+	if decodeLoosely(item, &f) == nil && f.Filename != "" {
 		if f.Type == "" {
 			f.Type = "output"
 		}
-		return []NodeOutput{{NodeID: nodeID, Kind: kindOf(key, f.Filename), File: f.File, Format: f.Format}}
+		return []NodeOutput{{Kind: kindOf(key, f.Filename), File: f}}
 	}
-	var text string
-	if json.Unmarshal(item, &text) == nil {
-		switch key {
-		case "text", "string":
-			return []NodeOutput{{NodeID: nodeID, Kind: "text", Text: text}}
-		case "result":
-			dir, name := path.Split(strings.ReplaceAll(text, "\\", "/"))
-			if kind := kindOf(key, name); kind == "file" && path.Ext(name) != "" {
-				return []NodeOutput{{NodeID: nodeID, Kind: kind, File: File{Filename: name, Subfolder: strings.TrimSuffix(dir, "/"), Type: "output"}}}
-			}
-		}
-		return nil
-	}
+	texts := []json.RawMessage{item}
 	var list []json.RawMessage
-	if json.Unmarshal(item, &list) != nil {
-		return nil
+	if json.Unmarshal(item, &list) == nil {
+		texts = list
 	}
 	var out []NodeOutput
-	for _, inner := range list {
-		if json.Unmarshal(inner, &text) == nil && (key == "text" || key == "string") {
-			out = append(out, NodeOutput{NodeID: nodeID, Kind: "text", Text: text})
+	for _, raw := range texts {
+		var text *string
+		if json.Unmarshal(raw, &text) != nil || text == nil {
+			continue
+		}
+		switch key {
+		case "text", "string":
+			out = append(out, NodeOutput{Kind: "text", Text: *text})
+		case "result":
+			if f, ok := modelFile(*text); ok {
+				out = append(out, NodeOutput{Kind: "file", File: f})
+			}
 		}
 	}
 	return out
+}
+
+// modelFile reads the path that a 3D preview gives, relative to the output folder.
+func modelFile(text string) (File, bool) {
+	dir, name := path.Split(slashed(text))
+	switch strings.ToLower(path.Ext(name)) {
+	case ".glb", ".gltf", ".obj", ".fbx", ".stl", ".usdz", ".ply", ".splat", ".spz", ".ksplat":
+		return File{Filename: name, Subfolder: strings.TrimSuffix(dir, "/"), Type: "output"}, true
+	}
+	return File{}, false
 }
 
 // kindOf decides by the file's extension, since videos come under "images" and "gifs", too.

@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -48,19 +49,27 @@ type WorkflowsConfig struct {
 }
 
 // Workflows is the Loader that makes tools of workflow files, and the keeper of the templates by which a
-// Provider runs them.
+// Provider runs them. It is safe for concurrent use.
 type Workflows struct {
 	cfg WorkflowsConfig
 
-	mu        sync.Mutex
-	defined   map[string]definition // by content of file and declarations
-	templates map[string]*template  // by hash
+	mu      sync.Mutex
+	defined map[string]definition // by file, as last good
+	current map[string]*template  // those of the tools of the last Load, by reference
+	older   map[string]*template  // some of those that runs have needed since
 }
 
+// olderTemplates bounds the templates kept in memory that no tool has any more; all are in the Store.
+const olderTemplates = 64
+
+// definition is what a file became, and what it was made of.
 type definition struct {
-	tool     registry.Tool
-	findings []workflow.Finding
-	template *template
+	file, info string // hashes of the file and of the declarations it was read with
+	need       workflow.Requirements
+	tool       registry.Tool
+	findings   []workflow.Finding
+	template   *template
+	ref        string // of the template in the Store
 }
 
 // template is what a tool needs to run. It is kept as JSON.
@@ -74,41 +83,38 @@ func NewWorkflows(cfg WorkflowsConfig) *Workflows {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Workflows{cfg: cfg, defined: map[string]definition{}, templates: map[string]*template{}}
+	return &Workflows{cfg: cfg, defined: map[string]definition{}, current: map[string]*template{}, older: map[string]*template{}}
 }
 
 // Name is "workflows".
 func (w *Workflows) Name() string { return "workflows" }
 
-// Load defines a tool for each file. Files that can't be read are reported in a *registry.PartialError
-// beside the tools of the others. A tool that no engine can run is unavailable, with what is missing.
+// Load defines a tool for each file. A file that can't be read keeps the tool it had when it was last good, and is
+// reported in a *registry.PartialError beside the tools of the others. A tool that no engine can run is unavailable,
+// with what is missing.
 func (w *Workflows) Load(ctx context.Context) ([]registry.Tool, error) {
-	files, err := w.files()
+	files, problems, err := w.files(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var tools []registry.Tool
-	var problems registry.Problems
-	keep := map[string]definition{}
+	defined, current := map[string]definition{}, map[string]*template{}
 	for _, f := range files {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		key, d, err := w.define(f)
+		d, good, err := w.define(ctx, f)
 		if err != nil {
 			problems = append(problems, registry.Problem{Source: f.name, Message: err.Error()})
+		}
+		if !good {
 			continue
 		}
-		keep[key] = d
-		tool := d.tool.Clone()
-		if err := w.keep(ctx, &tool, d.template); err != nil {
-			return nil, err
-		}
-		w.markMissing(&tool, d.template.Need)
-		tools = append(tools, tool)
+		defined[f.name], current[d.ref] = d, d.template
+		tools = append(tools, w.toolOf(d))
 	}
 	w.mu.Lock()
-	w.defined = keep
+	w.defined, w.current = defined, current
 	w.mu.Unlock()
 	if len(problems) > 0 {
 		return tools, &registry.PartialError{Problems: problems}
@@ -116,106 +122,122 @@ func (w *Workflows) Load(ctx context.Context) ([]registry.Tool, error) {
 	return tools, nil
 }
 
+// toolOf is the definition's tool as the engines are now.
+func (w *Workflows) toolOf(d definition) registry.Tool {
+	tool := d.tool.Clone()
+	if tool.Metadata == nil {
+		tool.Metadata = map[string]any{}
+	}
+	tool.Metadata[templateKey] = d.ref
+	w.markMissing(&tool, d.template.Need)
+	return tool
+}
+
 type workflowFile struct {
 	name string
 	data []byte
+	err  error // why there is no data
 }
 
-// files lists the workflow files of all sources by name.
-func (w *Workflows) files() ([]workflowFile, error) {
+// files lists the workflow files of all sources by name. What is not a folder or file that can be listed is a problem.
+func (w *Workflows) files(ctx context.Context) ([]workflowFile, registry.Problems, error) {
 	byName := map[string]workflowFile{}
+	var problems registry.Problems
 	for _, source := range w.cfg.Sources {
 		err := fs.WalkDir(source, ".", func(name string, entry fs.DirEntry, err error) error {
-			if name == "." && errors.Is(err, fs.ErrNotExist) {
+			switch {
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case name == "." && errors.Is(err, fs.ErrNotExist):
 				return fs.SkipAll
-			}
-			if err != nil || entry.IsDir() || strings.HasPrefix(path.Base(name), ".") || path.Ext(name) != ".json" {
+			case name == "." && err != nil:
 				return err
+			case err != nil:
+				problems = append(problems, registry.Problem{Source: name, Message: err.Error()})
+				return nil
+			case name != "." && strings.HasPrefix(path.Base(name), "."):
+				if entry.IsDir() {
+					return fs.SkipDir
+				}
+				return nil
+			case !entry.IsDir() && path.Ext(name) == ".json":
+				data, err := readFile(source, name)
+				byName[name] = workflowFile{name: name, data: data, err: err}
 			}
-			data, err := readFile(source, name)
-			if err != nil {
-				return err
-			}
-			byName[name] = workflowFile{name: name, data: data}
 			return nil
 		})
 		if err != nil {
-			return nil, fmt.Errorf("reading the workflows: %w", err)
+			return nil, nil, fmt.Errorf("reading the workflows: %w", err)
 		}
 	}
-	files := make([]workflowFile, 0, len(byName))
-	for _, f := range byName {
-		files = append(files, f)
-	}
-	slices.SortFunc(files, func(a, b workflowFile) int { return strings.Compare(a.name, b.name) })
-	return files, nil
+	files := slices.SortedFunc(maps.Values(byName), func(a, b workflowFile) int { return strings.Compare(a.name, b.name) })
+	return files, problems, nil
 }
 
 func readFile(source fs.FS, name string) ([]byte, error) {
+	info, err := fs.Stat(source, name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
 	f, err := source.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := readBounded(f, maxWorkflowFile)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return data, nil
+	return readBounded(f, maxWorkflowFile)
 }
 
-// define makes a tool of a file, or takes it from the last Load when neither the file nor the
-// declarations it was read with have changed.
-func (w *Workflows) define(f workflowFile) (key string, d definition, err error) {
+// define makes a tool of a file, or takes it from the last Load when neither the file nor the declarations it was read
+// with have changed. A file that is broken now gives what it was when it was last good, and the error.
+func (w *Workflows) define(ctx context.Context, f workflowFile) (d definition, good bool, err error) {
+	w.mu.Lock()
+	last, known := w.defined[f.name]
+	w.mu.Unlock()
+	if f.err != nil {
+		return last, known, f.err
+	}
+	hash := hashOf(f.data)
+	if known && last.file == hash && last.info == w.cfg.Fleet.Declarations(last.need).Hash {
+		return last, true, nil
+	}
 	parsed, err := workflow.Parse(f.data)
 	if err != nil {
-		return "", d, err
+		return last, known, err
 	}
-	have := w.cfg.Fleet.Declarations(workflow.Requirements{Classes: parsed.Facts().ClassTypesAll})
-	sum := sha256.Sum256(f.data)
-	key = f.name + "\x00" + hex.EncodeToString(sum[:]) + "\x00" + have.Hash
-	w.mu.Lock()
-	d, known := w.defined[key]
-	w.mu.Unlock()
-	if known {
-		return key, d, nil
-	}
+	d = definition{file: hash, need: workflow.Requirements{Classes: parsed.Facts().ClassTypesAll}}
+	have := w.cfg.Fleet.Declarations(d.need)
 	def, err := workflow.Define(parsed, workflow.Options{FileName: path.Base(f.name), ObjectInfo: have.Info, Rate: w.cfg.Rate, Service: Service})
 	if err != nil {
-		return "", d, err
+		return last, known, err
 	}
-	if m := def.Tool.CostingModel; m != nil && m.RateSource == registry.RateMachine && !w.cfg.ByMachine {
-		m.RateSource = registry.RateStatic
+	d.info, d.tool, d.findings = have.Hash, def.Tool, def.Findings
+	d.template = &template{Binding: def.Binding, Need: def.Needs}
+	d.ref, err = w.keep(ctx, d)
+	if err != nil {
+		return last, known, err
 	}
-	return key, definition{tool: def.Tool, findings: def.Findings, template: &template{Binding: def.Binding, Need: def.Needs}}, nil
+	return d, true, nil
 }
 
-// keep stores the template and names it in the tool.
-func (w *Workflows) keep(ctx context.Context, tool *registry.Tool, tpl *template) error {
-	data, err := json.Marshal(tpl)
-	if err != nil {
-		return fmt.Errorf("template of %s: %w", tool.ToolID, err)
-	}
+func hashOf(data []byte) string {
 	sum := sha256.Sum256(data)
-	ref := "asset:" + hex.EncodeToString(sum[:])
-	w.mu.Lock()
-	_, kept := w.templates[ref]
-	w.mu.Unlock()
-	if !kept {
-		stored, _, err := w.cfg.Store.Put(ctx, bytes.NewReader(data), tool.ToolID+".template.json")
-		if err != nil {
-			return fmt.Errorf("keeping the template of %s: %w", tool.ToolID, err)
-		}
-		ref = stored
-		w.mu.Lock()
-		w.templates[ref] = tpl
-		w.mu.Unlock()
+	return hex.EncodeToString(sum[:])
+}
+
+// keep stores the template and gives its reference.
+func (w *Workflows) keep(ctx context.Context, d definition) (string, error) {
+	data, err := json.Marshal(d.template)
+	if err != nil {
+		return "", fmt.Errorf("template of %s: %w", d.tool.ToolID, err)
 	}
-	if tool.Metadata == nil {
-		tool.Metadata = map[string]any{}
+	ref, _, err := w.cfg.Store.Put(ctx, bytes.NewReader(data), d.tool.ToolID+".template.json")
+	if err != nil {
+		return "", fmt.Errorf("keeping the template of %s: %w", d.tool.ToolID, err)
 	}
-	tool.Metadata[templateKey] = ref
-	return nil
+	return ref, nil
 }
 
 // markMissing makes a tool unavailable that no engine could run, before anybody pays for a failure.
@@ -259,10 +281,7 @@ func (w *Workflows) forTool(ctx context.Context, tool registry.Tool) (*template,
 	if ref == "" {
 		return nil, registry.Errorf(registry.CodeUnavailable, "%s has no workflow behind it", tool.DisplayName)
 	}
-	w.mu.Lock()
-	tpl := w.templates[ref]
-	w.mu.Unlock()
-	if tpl != nil {
+	if tpl := w.remembered(ref); tpl != nil {
 		return tpl, nil
 	}
 	content, _, err := w.cfg.Store.OpenMedia(ctx, ref)
@@ -272,21 +291,27 @@ func (w *Workflows) forTool(ctx context.Context, tool registry.Tool) (*template,
 		return nil, e
 	}
 	defer content.Close()
-	tpl = &template{}
+	tpl := &template{}
 	if err := decodeJSON(content, maxJSON, tpl); err != nil {
-		return nil, fmt.Errorf("template of %s: %w", tool.ToolID, err)
+		return nil, fmt.Errorf("template %s of %s: %w", ref, tool.ToolID, err)
+	}
+	if tpl.Binding == nil {
+		return nil, fmt.Errorf("template %s of %s: no binding in it", ref, tool.ToolID)
 	}
 	w.mu.Lock()
-	w.templates[ref] = tpl
-	w.mu.Unlock()
+	defer w.mu.Unlock()
+	if len(w.older) >= olderTemplates {
+		clear(w.older)
+	}
+	w.older[ref] = tpl
 	return tpl, nil
 }
 
-// outputs are the plan's outputs.
-func (t *template) outputs() []planOutput {
-	var out []planOutput
-	for _, o := range t.Binding.Outputs {
-		out = append(out, planOutput{Name: o.Name, Node: o.Node, Type: o.Type})
+func (w *Workflows) remembered(ref string) *template {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if tpl := w.current[ref]; tpl != nil {
+		return tpl
 	}
-	return out
+	return w.older[ref]
 }

@@ -1,52 +1,94 @@
 package comfy
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/comfy/workflow"
 )
 
 // missing names the node classes and model files that a server with these declarations lacks. A model is
-// there when a combo of one of the classes offers it; where the list is fetched by the editor (a remote
-// combo) the declarations don't tell, and the model counts as there.
+// there when a combo of one of the classes offers it. Where one of the classes takes file names that its declaration does not
+// list, as from a combo that the editor fetches (remote) or a plain text, nobody can tell, and the model counts as
+// there.
 func missing(info *workflow.ObjectInfo, need workflow.Requirements) []string {
 	var lacks []string
-	var classes []*workflow.ClassInfo
-	remote := false
+	var inputs []workflow.InputSpec
 	for _, name := range need.Classes {
 		c, ok := info.Class(name)
 		if !ok {
 			lacks = append(lacks, "the node "+name)
 			continue
 		}
-		classes = append(classes, c)
-		remote = remote || slices.ContainsFunc(c.Inputs, func(in workflow.InputSpec) bool { return in.Remote })
+		inputs = append(inputs, c.Inputs...)
 	}
-	if remote || len(lacks) > 0 && len(classes) == 0 {
-		return lacks
+	if len(inputs) == 0 && len(lacks) > 0 {
+		return lacks // the models of classes that are not there can't be judged
 	}
+	files, closed := offered(inputs)
 	for _, m := range need.Models {
-		if !offered(classes, m.Name) {
+		if closed && !files[slashed(m.Name)] {
 			lacks = append(lacks, "the model "+m.Name)
 		}
 	}
 	return lacks
 }
 
-func offered(classes []*workflow.ClassInfo, file string) bool {
-	file = slashed(file)
-	for _, c := range classes {
-		for _, in := range c.Inputs {
+// offered collects the options of all combos. They are closed when no input takes a file name that is not among them.
+func offered(inputs []workflow.InputSpec) (options map[string]bool, closed bool) {
+	options, closed = map[string]bool{}, true
+	var walk func([]workflow.InputSpec)
+	walk = func(inputs []workflow.InputSpec) {
+		for _, in := range inputs {
 			for _, option := range in.Options {
-				if text, ok := option.(string); ok && slashed(text) == file {
-					return true
+				if text, ok := option.(string); ok {
+					options[slashed(text)] = true
 				}
+			}
+			if in.Remote || in.Type == "STRING" && strings.HasSuffix(in.Name, "_name") {
+				closed = false
+			}
+			for _, b := range in.Branches {
+				walk(b.Inputs)
+			}
+			if in.Grow != nil {
+				walk([]workflow.InputSpec{in.Grow.Input})
 			}
 		}
 	}
-	return false
+	walk(inputs)
+	return options, closed
 }
 
 // slashed makes a path of a Windows server comparable with one of another.
 func slashed(s string) string { return strings.ReplaceAll(s, "\\", "/") }
+
+// spell writes the file names in a prompt as the server does, since it compares them letter by letter: with the
+// separators of its own system.
+func spell(info *workflow.ObjectInfo, prompt workflow.Prompt) {
+	for _, n := range prompt {
+		class, ok := info.Class(n.Class)
+		if !ok {
+			continue
+		}
+		for _, in := range class.Inputs {
+			value, _ := n.Inputs.Get(in.Name)
+			text, ok := value.(string)
+			if !ok || !strings.ContainsAny(text, `/\`) {
+				continue
+			}
+			if same := spelling(in.Options, text); same != "" {
+				n.Inputs.Set(in.Name, same)
+			}
+		}
+	}
+}
+
+// spelling finds text among options, whatever its separators.
+func spelling(options []any, text string) string {
+	for _, option := range options {
+		if o, ok := option.(string); ok && slashed(o) == slashed(text) {
+			return o
+		}
+	}
+	return ""
+}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"time"
 
 	"github.com/coder/websocket"
 )
@@ -13,6 +14,8 @@ import (
 // maxFrame bounds one WebSocket frame: previews are at most 512 px, but SaveImageWebsocket sends whole
 // pictures.
 const maxFrame = 64 << 20
+
+const dialTimeout = 15 * time.Second
 
 // Binary event numbers of ComfyUI's socket.
 const (
@@ -54,6 +57,8 @@ type Socket struct {
 func (c *Client) Dial(ctx context.Context, clientID string) (*Socket, error) {
 	u := *c.base.JoinPath("/ws")
 	u.RawQuery = url.Values{"clientId": {clientID}}.Encode()
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout) // of the handshake; the connection outlives it
+	defer cancel()
 	conn, _, err := websocket.Dial(ctx, u.String(), &websocket.DialOptions{HTTPClient: c.http})
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the socket of %s: %w", c.base.Host, err)
@@ -110,7 +115,7 @@ func decodeText(data []byte) (Event, bool) {
 			} `json:"status"`
 		} `json:"data"`
 	}
-	if json.Unmarshal(data, &frame) != nil || frame.Type == "" {
+	if decodeLoosely(data, &frame) != nil || frame.Type == "" {
 		return Event{}, false
 	}
 	d := frame.Data

@@ -1,117 +1,124 @@
 package comfy
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/signalbox/signalbox/registry"
 )
 
+// verdict is what one event means for whoever watches a prompt.
+type verdict int
+
+const (
+	nothing   verdict = iota
+	news              // there is progress to show
+	maybeOver         // the prompt may be over: ask the server
+)
+
 // tracker turns the events of one prompt into progress. The fraction is real: nodes that are done, plus
-// the part of the running node that it reports, over all nodes of the prompt. It never falls.
+// the part of the running node that it reports, over all nodes of the prompt. It never falls, in whatever order
+// events come.
 type tracker struct {
 	promptID string
-	total    int               // nodes that will run
-	titles   map[string]string // by node id
+	titles   map[string]string // by node id, all nodes of the prompt
 	now      func() time.Time
 
-	done     map[string]bool
-	current  string
-	since    time.Time
-	part     float64 // of the current node
-	best     float64
-	timings  map[string]time.Duration // by node id
-	finished bool
+	done    map[string]bool
+	waiting map[string]bool // left while it was running: a node that waits for lazy inputs
+	current string
+	since   time.Time
+	part    float64                  // of the current node, 0..1
+	best    float64                  // fraction reported so far
+	timings map[string]time.Duration // by node id
 }
 
-func newTracker(promptID string, total int, titles map[string]string, now func() time.Time) *tracker {
-	return &tracker{promptID: promptID, total: total, titles: titles, now: now, done: map[string]bool{}, timings: map[string]time.Duration{}}
+func newTracker(promptID string, titles map[string]string, now func() time.Time) *tracker {
+	return &tracker{promptID: promptID, titles: titles, now: now, done: map[string]bool{}, waiting: map[string]bool{}, timings: map[string]time.Duration{}}
 }
 
-// apply takes one event and reports whether there is news for people.
-func (t *tracker) apply(e Event) (registry.Progress, bool) {
+// apply takes one event. Events of other prompts change nothing.
+func (t *tracker) apply(e Event) verdict {
 	if e.PromptID != "" && e.PromptID != t.promptID {
-		return registry.Progress{}, false
+		return nothing
 	}
 	switch e.Type {
-	case "execution_start":
+	case "execution_start", "preview":
 	case "execution_cached":
 		for _, id := range e.Nodes {
-			t.done[id] = true
+			t.finish(id)
 		}
 	case "executing":
+		if e.Node == t.current && e.Node != "" {
+			return nothing // repeated, as after a reconnection
+		}
 		t.leave()
 		if e.Node == "" {
-			t.finished = true
-			return registry.Progress{}, false
+			return maybeOver
 		}
-		t.enter(e.Node)
+		t.current, t.part, t.since = e.Node, 0, t.now()
 	case "progress":
-		if e.Max > 0 {
-			t.part = e.Value / e.Max
-		}
+		t.setPart(e.Node, e.Value, e.Max)
 	case "progress_state":
 		t.applyStates(e.States)
 	case "executed":
-		t.done[e.Node] = true
+		t.finish(e.Node)
 	case "execution_error", "execution_interrupted", "execution_success":
-		t.leave()
-		t.finished = true
-		return registry.Progress{}, false
-	case "preview":
-		p := t.progress()
-		p.Preview = e.Image
-		return p, true
+		// An error message may concern a blocked branch only, while the run goes on.
+		return maybeOver
 	default:
-		return registry.Progress{}, false
+		return nothing
 	}
-	return t.progress(), true
+	return news
 }
 
 func (t *tracker) applyStates(states map[string]NodeState) {
 	for id, s := range states {
-		switch {
-		case s.State == "finished":
-			t.done[id] = true
-		case s.State == "running" && id == t.current && s.Max > 0:
-			t.part = s.Value / s.Max
+		delete(t.waiting, id)
+		switch s.State {
+		case "finished":
+			t.finish(id)
+		case "running":
+			t.waiting[id] = true
+			t.setPart(id, s.Value, s.Max)
 		}
 	}
 }
 
-func (t *tracker) enter(node string) {
-	t.current, t.part, t.since = node, 0, t.now()
+func (t *tracker) setPart(node string, value, limit float64) {
+	if node == t.current && limit > 0 {
+		t.part = min(max(value/limit, 0), 1)
+	}
 }
 
-// leave closes the running node and keeps its time.
+// finish counts a node of the prompt. Nodes that others expand into at run time are not among them.
+func (t *tracker) finish(node string) {
+	if _, ours := t.titles[node]; ours {
+		t.done[node] = true
+	}
+}
+
+// leave closes the running node and keeps its time. A server that has not called it finished comes back to it.
 func (t *tracker) leave() {
 	if t.current == "" {
 		return
 	}
-	t.done[t.current] = true
+	if !t.waiting[t.current] {
+		t.finish(t.current)
+	}
 	t.timings[t.current] += t.now().Sub(t.since)
 	t.current, t.part = "", 0
 }
 
 func (t *tracker) progress() registry.Progress {
-	p := registry.Progress{State: registry.RunRunning, Stage: t.stage()}
-	if t.total > 0 {
-		f := float64(len(t.done))
-		if t.current != "" && !t.done[t.current] {
-			f += min(t.part, 1)
-		}
-		t.best = max(t.best, min(f/float64(t.total), 1))
-		p.Fraction, p.HasFraction = t.best, true
+	p := registry.Progress{State: registry.RunRunning, Stage: t.titles[t.current]}
+	if len(t.titles) == 0 {
+		return p
 	}
+	f := float64(len(t.done))
+	if _, ours := t.titles[t.current]; ours && !t.done[t.current] {
+		f += t.part
+	}
+	t.best = max(t.best, min(f/float64(len(t.titles)), 1))
+	p.Fraction, p.HasFraction = t.best, true
 	return p
-}
-
-func (t *tracker) stage() string {
-	if t.current == "" {
-		return ""
-	}
-	if title := t.titles[t.current]; title != "" {
-		return title
-	}
-	return fmt.Sprintf("node %s", t.current)
 }

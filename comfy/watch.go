@@ -2,8 +2,8 @@ package comfy
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/signalbox/signalbox/registry"
@@ -13,44 +13,20 @@ const (
 	// reconcileEvery bounds how long a lost event can stay unnoticed: sockets can fall silent without
 	// breaking, for instance when another client took the id over.
 	reconcileEvery = 5 * time.Second
-	redialLimit    = 5
+	reconcileLimit = 20 * time.Second // of one question to the engine
+
+	redialLimit = 5
+	redialPause = 200 * time.Millisecond // doubles
+
+	// lostLimit is how often in a row an engine must not know the prompt before it counts as lost: its history can
+	// lag behind its events.
+	lostLimit = 3
+	lostPause = 300 * time.Millisecond
 )
 
-// plan is what a ticket carries to read a prompt's progress and results without its workflow.
-type plan struct {
-	Nodes   int               `json:"nodes"`
-	Titles  map[string]string `json:"titles,omitempty"`
-	Classes map[string]string `json:"classes,omitempty"`
-	Outputs []planOutput      `json:"outputs"`
-}
-
-type planOutput struct {
-	Name string `json:"name"` // key of the tool's OutputSchema
-	Node string `json:"node"`
-	Type string `json:"type"`
-}
-
-const planKey = "plan"
-
-func (p plan) encode() (map[string]string, error) {
-	data, err := json.Marshal(p)
-	if err != nil {
-		return nil, err
-	}
-	return map[string]string{planKey: string(data)}, nil
-}
-
-func planOf(t registry.Ticket) (plan, error) {
-	var p plan
-	if err := json.Unmarshal([]byte(t.Extra[planKey]), &p); err != nil {
-		return plan{}, fmt.Errorf("ticket of run %s: %w", t.RunID, err)
-	}
-	return p, nil
-}
-
 // Watch follows a prompt over the engine's socket until it is over. Since a socket keeps nothing, the
-// queue and the history are asked after each connect and every few seconds. An error means that the
-// engine can't be followed; the caller falls back to Poll.
+// queue and the history are asked after each connect, whenever an event says that the end may have come, and every few
+// seconds. An error means that the engine can't be followed or does not know the prompt; the caller falls back to Poll.
 func (p *Provider) Watch(ctx context.Context, t registry.Ticket, report func(registry.Progress)) error {
 	e, err := p.engineOf(t)
 	if err != nil {
@@ -60,20 +36,21 @@ func (p *Provider) Watch(ctx context.Context, t registry.Ticket, report func(reg
 	if err != nil {
 		return err
 	}
-	w := &watcher{provider: p, engine: e, ticket: t, report: report, tracker: newTracker(t.ProviderID, pl.Nodes, pl.Titles, p.cfg.Now)}
+	w := &watcher{provider: p, engine: e, ticket: t, report: report, tracker: newTracker(t.ProviderID, pl.Titles, p.cfg.Now)}
 	defer func() { p.observeTimings(pl, w.tracker.timings) }()
 	for failures := 0; ; failures++ {
+		w.heard = false
 		over, err := w.follow(ctx)
 		if over || ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if w.heard {
-			failures, w.heard = 0, false
+			failures = 0
 		}
-		if failures >= redialLimit {
+		if w.lost >= lostLimit || failures >= redialLimit {
 			return fmt.Errorf("following run %s on %s: %w", t.RunID, e.Name, err)
 		}
-		if err := pause(ctx, time.Duration(1<<failures)*200*time.Millisecond); err != nil {
+		if err := pause(ctx, redialPause<<failures); err != nil {
 			return err
 		}
 	}
@@ -85,86 +62,100 @@ type watcher struct {
 	ticket   registry.Ticket
 	report   func(registry.Progress)
 	tracker  *tracker
-	heard    bool // an event came over the present connection
+	heard    bool // an event of ours came over the present connection
+	lost     int  // times in a row that the engine did not know the prompt
 }
 
-// follow reads one connection. It is over when the prompt is.
+// follow reads one connection. It is over when the prompt is; everything it started has ended when it returns.
 func (w *watcher) follow(ctx context.Context) (over bool, err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	socket, err := w.engine.Client.Dial(ctx, w.ticket.ProviderID)
 	if err != nil {
-		return w.reconcile(ctx), err
+		over, _ = w.reconcile(ctx)
+		return over, err
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	events, broken := make(chan Event), make(chan error, 1)
+	var pump sync.WaitGroup
+	pump.Go(func() { broken <- read(ctx, socket, events) })
+	defer pump.Wait()
 	defer socket.Close()
-	events, broken := pump(ctx, socket)
-	if w.reconcile(ctx) {
-		return true, nil
-	}
-	tick := time.NewTicker(reconcileEvery)
-	defer tick.Stop()
+	defer cancel()
+	ask := time.NewTimer(0)
+	defer ask.Stop()
 	for {
+		over, err = false, nil
 		select {
 		case <-ctx.Done():
 			return false, ctx.Err()
 		case err := <-broken:
 			return false, err
-		case <-tick.C:
-			if w.reconcile(ctx) {
-				return true, nil
-			}
+		case <-ask.C:
+			over, err = w.reconcile(ctx)
+			ask.Reset(w.interval())
 		case e := <-events:
-			w.heard = true
-			if w.handle(ctx, e) {
-				return true, nil
+			if over, err = w.handle(ctx, e); w.lost > 0 {
+				ask.Reset(w.interval())
 			}
+		}
+		if over || w.lost >= lostLimit {
+			return over, err
 		}
 	}
 }
 
-// pump reads a socket in a goroutine that ends with ctx or the connection.
-func pump(ctx context.Context, socket *Socket) (<-chan Event, <-chan error) {
-	events, broken := make(chan Event), make(chan error, 1)
-	go func() {
-		for {
-			e, err := socket.Read(ctx)
-			if err != nil {
-				broken <- err
-				return
-			}
-			select {
-			case events <- e:
-			case <-ctx.Done():
-				return
-			}
+// read hands on what a socket says, until it breaks or ctx ends.
+func read(ctx context.Context, socket *Socket, events chan<- Event) error {
+	for {
+		e, err := socket.Read(ctx)
+		if err != nil {
+			return err
 		}
-	}()
-	return events, broken
+		select {
+		case events <- e:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
-func (w *watcher) handle(ctx context.Context, e Event) (over bool) {
-	progress, news := w.tracker.apply(e)
-	if w.tracker.finished {
+// interval is the time until the engine is asked again, unless an event comes first.
+func (w *watcher) interval() time.Duration {
+	if w.lost > 0 {
+		return min(lostPause, w.provider.cfg.ReconcileEvery)
+	}
+	return w.provider.cfg.ReconcileEvery
+}
+
+func (w *watcher) handle(ctx context.Context, e Event) (over bool, err error) {
+	w.heard = w.heard || e.Type != "status" // which a server that has forgotten us sends, too
+	switch w.tracker.apply(e) {
+	case maybeOver:
 		return w.reconcile(ctx)
+	case news:
+		p := w.tracker.progress()
+		p.Preview = e.Image
+		w.report(p)
 	}
-	if news {
-		w.report(progress)
-	}
-	return false
+	return false, nil
 }
 
-// reconcile asks the engine. A state that is final is reported, too, with its result.
-func (w *watcher) reconcile(ctx context.Context) (over bool) {
-	progress, err := w.provider.Poll(ctx, w.ticket)
+// reconcile asks the engine and reports what it says; a final state with its result.
+func (w *watcher) reconcile(ctx context.Context) (over bool, err error) {
+	asking, cancel := context.WithTimeout(ctx, reconcileLimit)
+	defer cancel()
+	progress, err := w.provider.Poll(asking, w.ticket)
 	if err != nil {
-		// A prompt that the engine does not know any more is the caller's to judge: it polls.
-		return registry.AsError(err).Code == registry.CodeLost
+		if registry.AsError(err).Code == registry.CodeLost {
+			w.lost++
+		}
+		return false, err
 	}
+	w.lost = 0
 	if progress.State == registry.RunRunning {
 		progress = w.tracker.progress()
 	}
 	w.report(progress)
-	return progress.State.Terminal()
+	return progress.State.Terminal(), nil
 }
 
 func pause(ctx context.Context, d time.Duration) error {

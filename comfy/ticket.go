@@ -1,0 +1,75 @@
+package comfy
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/signalbox/signalbox/comfy/workflow"
+	"github.com/signalbox/signalbox/registry"
+)
+
+// plan is what a ticket carries to read a prompt's progress and results without its workflow.
+type plan struct {
+	Titles  map[string]string `json:"titles"`  // by node id, all nodes of the prompt
+	Classes map[string]string `json:"classes"` // likewise
+	Outputs []planOutput      `json:"outputs"`
+}
+
+type planOutput struct {
+	Name string `json:"name"` // key of the tool's OutputSchema
+	Node string `json:"node"`
+}
+
+const planKey = "plan"
+
+func newPlan(tpl *template, prompt workflow.Prompt) plan {
+	pl := plan{Titles: map[string]string{}, Classes: map[string]string{}}
+	for _, n := range prompt {
+		pl.Classes[n.ID] = n.Class
+		pl.Titles[n.ID] = cleanTitle(n.Title, n.Class)
+	}
+	for _, o := range tpl.Binding.Outputs {
+		pl.Outputs = append(pl.Outputs, planOutput{Name: o.Name, Node: o.Node})
+	}
+	return pl
+}
+
+// ticket makes the ticket of a prompt on an engine.
+func (pl plan) ticket(c registry.Call, e *Engine) (registry.Ticket, error) {
+	data, err := json.Marshal(pl)
+	if err != nil {
+		return registry.Ticket{}, fmt.Errorf("ticket of run %s: %w", c.RunID, err)
+	}
+	return registry.Ticket{
+		RunID: c.RunID, Service: Service, ProviderID: handleOf(c), Endpoint: e.Name, Extra: map[string]string{planKey: string(data)},
+	}, nil
+}
+
+func planOf(t registry.Ticket) (plan, error) {
+	var p plan
+	if err := json.Unmarshal([]byte(t.Extra[planKey]), &p); err != nil {
+		return plan{}, fmt.Errorf("ticket of run %s: %w", t.RunID, err)
+	}
+	return p, nil
+}
+
+// handleOf is the prompt id of a call.
+func handleOf(c registry.Call) string {
+	if c.Handle != "" {
+		return c.Handle
+	}
+	return c.RunID
+}
+
+// cleanTitle is what people see of a running node: its title, one short line.
+func cleanTitle(title, class string) string {
+	if title == "" {
+		title = class
+	}
+	title = strings.Join(strings.Fields(title), " ")
+	if r := []rune(title); len(r) > 40 {
+		title = string(r[:39]) + "…"
+	}
+	return title
+}
