@@ -3,6 +3,33 @@
 //
 // An Adapter translates between one platform's API and the types here; it knows nothing of tools, money
 // or people. The Router knows nothing of platforms: it decides by the adapter's Capabilities and the
-// tool's platform hints, never by a platform's name. All state that must outlive a restart (updates not
-// yet handled, buttons, open questions, where a run's messages are) is kept in Postgres.
+// tool's platform hints, never by a platform's name.
+//
+// # From a message to a result
+//
+// The adapter passes what comes in to the Router's Receive, which stores it and returns: from then on the
+// platform may forget it. Updates are handled one after the other for each person and chat, and side by
+// side otherwise. A tool's command is answered with a sign of work at once, then with one status message,
+// which is edited while the run goes on, and which the Deliverer turns into the result.
+//
+//	Receive -> inbox -> lanes -> turn -> draft -> runs.Bind -> question | status message -> runs.AcceptBound
+//	runs.Service -> Deliverer -> the status message becomes the result
+//
+// # State
+//
+// All that must outlive a restart is in Postgres: updates not yet handled and the ids of those that were
+// (chat_updates), what the buttons of a message are about (chat_keyboards), questions that wait for an
+// answer (chat_prompts), how far the delivery of a result has come (chat_deliveries). The message that shows
+// a run is kept with the run, as its target.
+//
+// Handling an update twice does no harm: a run is accepted under a key made of the message, or of the
+// button, that asked for it. Edits may be repeated; new messages that belong to a result are noted before
+// and after they are sent. If a crash falls between, the result is offered by a button, not sent again.
+//
+// # Writing an adapter
+//
+// Fulfil Adapter, describe the platform in Capabilities, and pass chattest.Suite with a strict simulator of
+// the platform. The Router keeps texts, buttons and files within the Capabilities; the adapter still has to
+// keep to rates, to repair what the platform refuses in markup, and to tell apart the errors that Adapter
+// names.
 package chat

@@ -291,11 +291,23 @@ func (t *turn) pressMissed(ctx context.Context, k keyboard) error {
 		if err := t.showAgain(ctx, run); err != nil {
 			return err
 		}
+		t.removeStatus(ctx, run)
 		if err := errors.Join(t.deliveries.finish(ctx, id), t.cfg.Runs.MarkDelivered(ctx, id)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// removeStatus deletes the status message of a run that was shown elsewhere.
+func (t *turn) removeStatus(ctx context.Context, run runs.Run) {
+	where, err := targetOf(run)
+	if err == nil && !where.Status.IsZero() {
+		err = t.Delete(ctx, where.Status)
+	}
+	if err != nil {
+		t.log.DebugContext(ctx, "a status message stays", "run", run.ID, "error", err)
+	}
 }
 
 // offerMissed tells somebody who is back what could not be delivered. Only in private: results were not

@@ -47,7 +47,11 @@ func (d *Deliverer) compose(ctx context.Context, s *surface, v voice, run runs.R
 // item prepares one output: as what it is, else as a document, else as a smaller picture.
 func (d *Deliverer) item(ctx context.Context, s *surface, run runs.Run, i int, refused bool) (m Media, reduced, ok bool) {
 	o := run.Outputs[i]
-	m = d.file(run, i, kindOf(o.Type, o.MIMEType, run.Tool.Delivery[s.Platform()]))
+	hint := run.Tool.Delivery[s.Platform()]
+	m = d.file(run, i, kindOf(o.Type, o.MIMEType, hint))
+	if hint.Filename != "" {
+		m.FileName = hint.Filename
+	}
 	if m.Kind == KindPhoto && !d.showsAsPhoto(ctx, s, o, m.Open) {
 		m.Kind = KindDocument
 	}

@@ -275,6 +275,7 @@ func (t *turn) guarded(ctx context.Context) (err error) {
 	if t.in.Kind == KindEdited {
 		return nil // a command that was edited must not run, or cost, a second time
 	}
+	t.signForTool(ctx)
 	if t.account, err = t.cfg.Accounts.Identify(ctx, t.in.From); err != nil {
 		return fmt.Errorf("identify the sender: %w", err)
 	}

@@ -57,7 +57,6 @@ func (t *turn) toolCommand(ctx context.Context, tool *registry.Tool, typed strin
 	if refused, err := t.refuse(ctx, tool); refused || err != nil {
 		return err
 	}
-	t.sign(ctx, ActivityTyping)
 	if err := t.prompts.abandon(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID); err != nil {
 		return err
 	}
@@ -298,7 +297,7 @@ func (t *turn) accept(ctx context.Context, d draft, bound runs.Bound, quote bill
 	if err := t.uses.count(ctx, run.Tool.ToolID); err != nil {
 		t.log.WarnContext(ctx, "the use of a tool was not counted", "error", err)
 	}
-	t.follow(ctx, run, where, buttons, d.Notes)
+	t.follow(ctx, run, where, buttons, d.Notes, first.Text.String())
 	return nil
 }
 
@@ -435,6 +434,17 @@ func (t *turn) sign(ctx context.Context, what Activity) {
 			t.log.DebugContext(ctx, "no sign of work", "error", err)
 		}
 	})
+}
+
+// signForTool shows that a tool's command has arrived, before anything is looked up in the database. The bot's
+// own commands are answered as quickly as a sign.
+func (t *turn) signForTool(ctx context.Context) {
+	if t.in.Kind != KindMessage || t.in.Command == "" {
+		return
+	}
+	if _, ok := t.cfg.Tools.Snapshot().ByCommand(t.in.Command); ok || strings.EqualFold(t.in.Command, "run") {
+		t.sign(ctx, ActivityTyping)
+	}
 }
 
 // repeat makes a draft of an earlier run: what was given then counts again, what was drawn by chance is

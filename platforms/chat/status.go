@@ -77,17 +77,16 @@ func (v voice) price(q billing.Quote) Text {
 
 // follow keeps a run's status message up to date until the run is over or the Router stops; the result
 // itself is the Deliverer's.
-func (r *Router) follow(ctx context.Context, run runs.Run, where target, k keyboard, notes []string) {
+//
+// shown is the text the message has, or "" where that is not known.
+func (r *Router) follow(ctx context.Context, run runs.Run, where target, k keyboard, notes []string, shown string) {
 	f := &follower{
 		Router: r, surface: r.surfaces[run.Origin.Platform], voice: r.texts.voice(where.Language),
-		run: run, where: where, keyboard: k, notes: notes,
+		run: run, where: where, keyboard: k, notes: notes, shown: shown,
 	}
-	if f.surface == nil {
-		return
+	if f.surface != nil {
+		r.wg.Go(func() { f.watch(ctx) })
 	}
-	// What is shown already: the message as it was posted, before the run had an id.
-	f.shown = f.statusMessage(runs.Run{Tool: run.Tool, Status: firstStatus(run.Tool), Quote: run.Quote}, k, notes).Text.String()
-	r.wg.Go(func() { f.watch(ctx) })
 }
 
 // resume follows a run again after a restart.
@@ -101,7 +100,7 @@ func (r *Router) resume(ctx context.Context, run runs.Run) {
 	if err := r.keyboards.save(ctx, k); err != nil {
 		r.log.WarnContext(ctx, "the buttons of a status message won't work", "run", run.ID, "error", err)
 	}
-	r.follow(ctx, run, where, k, nil)
+	r.follow(ctx, run, where, k, nil, "")
 }
 
 // activeRuns lists the runs of our platforms that are not over.

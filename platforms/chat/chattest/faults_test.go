@@ -258,6 +258,38 @@ func TestUpdatesAreHandledOnce(t *testing.T) {
 	})
 }
 
+func TestTypedOptions(t *testing.T) {
+	t.Parallel()
+	s, fake := newScene(t)
+	s.say("/balance")
+	s.AwaitText(s.room, "You have")
+	in := *fake.last
+	in.ID, in.Command, in.Text = "typed", "frame", ""
+	in.Message.ID = "999999"
+	in.Options = map[string]any{"wood": "pine", "glass": true, "back": "attachment:0"}
+	handle := "typed file"
+	fake.mu.Lock()
+	fake.files[handle] = red()
+	fake.mu.Unlock()
+	in.Attachments = []chat.Attachment{{Kind: chat.KindPhoto, Name: "photo.png", MIMEType: "image/png", Handle: handle}}
+	fake.updates <- in
+	c := s.Call(0)
+	s.input(c, "wood", "pine")
+	s.input(c, "glass", "true")
+	s.input(c, "back", s.refOf(red()))
+	if from := s.LastRun().Sources["back"]; from != runs.FromArgument {
+		t.Errorf("the option's file came from %q", from)
+	}
+}
+
+func TestFilesBeyondTheLimit(t *testing.T) {
+	t.Parallel()
+	s, _ := newScene(t, func(c *chat.Capabilities) { c.Download = 10 })
+	s.send(Post{Text: "/enlarge", Files: []File{red()}})
+	s.AwaitText(s.room, "too large")
+	s.noRun()
+}
+
 func TestMoreCommandsThanThePlatformLists(t *testing.T) {
 	t.Parallel()
 	fake := NewFake(t, func(c *chat.Capabilities) { c.Commands.Max = 12 })

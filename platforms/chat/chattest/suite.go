@@ -765,6 +765,9 @@ func blocked(s *scene) {
 	s.Idle()
 	offers := 0
 	for _, m := range s.Harness.Messages(s.t, s.room) {
+		if m.Has("Cancel") {
+			s.t.Errorf("a status message of a run that is over stays:\n%s", m.Text)
+		}
 		if m.contains("could not reach you") {
 			offers++
 		}
