@@ -223,7 +223,7 @@ func (d *definer) changeChoices(f *field, dir directive) {
 	}
 	f.Choices = nil
 	for part := range strings.SplitSeq(text, separator) {
-		v, fits := parseValue1(f.Type, strings.TrimSpace(part))
+		v, fits := directiveValue(f.Type, strings.TrimSpace(part))
 		if !fits {
 			d.badValue(dir, "choices", part)
 			continue
@@ -237,8 +237,8 @@ func (d *definer) changeChoices(f *field, dir directive) {
 	}
 }
 
-// parseValue1 reads a value of a directive as the type wants it.
-func parseValue1(t registry.InputType, text string) (any, bool) {
+// directiveValue reads a value of a directive as the type wants it.
+func directiveValue(t registry.InputType, text string) (any, bool) {
 	switch t {
 	case registry.TypeNumber:
 		n := json.Number(text)
@@ -259,7 +259,7 @@ func parseValue1(t registry.InputType, text string) (any, bool) {
 }
 
 func (d *definer) changeDefault(f *field, text string, dir directive) {
-	v, ok := parseValue1(f.Type, text)
+	v, ok := directiveValue(f.Type, text)
 	if f.Seed && strings.EqualFold(text, "random") {
 		v, ok = registry.RandomSeed, true
 	}

@@ -86,6 +86,10 @@ func (b *Binding) Apply(values map[string]any, media map[string][]string, draw f
 	if err := a.out.Prompt.UnmarshalJSON(b.Prompt); err != nil {
 		return nil, fmt.Errorf("the stored prompt is broken: %w", err)
 	}
+	a.at = make(map[string]int, len(a.out.Prompt))
+	for i := range a.out.Prompt {
+		a.at[a.out.Prompt[i].ID] = i
+	}
 	for _, in := range b.Inputs {
 		v, err := a.value(in, values[in.Field.Name], media[in.Field.Name], draw)
 		if err != nil {
@@ -105,7 +109,17 @@ func (b *Binding) Apply(values map[string]any, media map[string][]string, draw f
 
 type applier struct {
 	out   *Applied
+	at    map[string]int // place of a node in the prompt
 	added int
+}
+
+// node gives a pointer that holds until a node is added.
+func (a *applier) node(id string) *PromptNode {
+	i, ok := a.at[id]
+	if !ok {
+		return nil
+	}
+	return &a.out.Prompt[i]
 }
 
 // value gives what is to be written, nil for nothing.
@@ -204,7 +218,7 @@ func seedRange(f registry.InputField) (low, high int64) {
 
 // write puts v into one place.
 func (a *applier) write(f registry.InputField, t Target, v any) error {
-	n := a.out.Prompt.Node(t.Node)
+	n := a.node(t.Node)
 	if n == nil {
 		return fmt.Errorf("input %s: node %s is not in the prompt", f.Name, t.Node)
 	}
@@ -218,9 +232,8 @@ func (a *applier) write(f registry.InputField, t Target, v any) error {
 		n.Class, n.Inputs = "LoadImage", Inputs{{Name: "image", Value: files[0]}}
 		return nil
 	case ModeLoadImage, ModeLoadImageAlpha:
-		id := n.ID
 		link := a.load(t.Mode, files)
-		a.out.Prompt.Node(id).Inputs.Set(t.Input, link)
+		a.node(t.Node).Inputs.Set(t.Input, link)
 		return nil
 	default:
 		if f.Type.IsMedia() {
@@ -257,7 +270,8 @@ func (a *applier) add(class string, in Inputs) Ref {
 	for {
 		a.added++
 		id := fmt.Sprintf("upload-%d", a.added)
-		if a.out.Prompt.Node(id) == nil {
+		if a.node(id) == nil {
+			a.at[id] = len(a.out.Prompt)
 			a.out.Prompt = append(a.out.Prompt, PromptNode{ID: id, Class: class, Inputs: in})
 			return Ref{Node: id}
 		}

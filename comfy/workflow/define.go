@@ -50,8 +50,10 @@ type Model struct {
 
 // limits of a tool's inputs
 const (
-	maxFields  = 32
-	maxChoices = 300
+	maxFields   = 32  // with those that are guessed
+	maxAuthored = 200 // that the author chose
+	maxChoices  = 300
+	maxFindings = 100
 )
 
 // Define makes the tool of a workflow: its inputs by the author's external nodes, app inputs and directives and by
@@ -74,7 +76,7 @@ func Define(w *Workflow, o Options) (*Definition, error) {
 	}
 	def.Tool.Metadata = d.metadata(def.Needs)
 	sortFindings(d.f.findings)
-	def.Findings = d.f.findings
+	def.Findings = d.f.findings[:min(len(d.f.findings), maxFindings)]
 	def.notes = len(d.facts.Notes) + len(d.facts.SubgraphNotes)
 	return def, nil
 }
@@ -166,7 +168,7 @@ func (f *field) rank() int {
 
 // add takes a field over, under a free name, and marks its widgets. It is dropped when the tool is full.
 func (d *definer) add(f *field) *field {
-	if len(d.fields) >= maxFields && f.source == sourceGuess {
+	if len(d.fields) >= maxAuthored || len(d.fields) >= maxFields && f.source == sourceGuess {
 		return nil
 	}
 	f.Name = d.freeName(f.Name)
@@ -295,9 +297,19 @@ func (d *definer) fieldOf(name string, p place, src source) *field {
 		if len(s.choices) > 0 && matching(f.Type, s.choices[0].Value) != nil {
 			f.Choices = s.choices
 		}
+		f.branchChoices(s, p.value)
 	}
 	f.Seed = f.Type == registry.TypeNumber && f.Integer && isSeedName(p.input)
 	return f
+}
+
+// branchChoices offers the options of a dynamic combo that need no further inputs, beside the stored one.
+func (f *field) branchChoices(s *InputSpec, stored any) {
+	for _, b := range s.Branches {
+		if len(b.Inputs) == 0 || any(b.Key) == stored {
+			f.Choices = append(f.Choices, registry.Choice{Value: b.Key})
+		}
+	}
 }
 
 // unwrap takes a list out of its {"__value__": ...} wrapper.

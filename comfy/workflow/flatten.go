@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"strconv"
 	"strings"
 )
 
@@ -13,7 +14,10 @@ type flat struct {
 	byID     map[string]*flatNode
 	scopes   map[string]*scope // by path of the instance, "" for the root
 	findings []Finding
-	sibling  Prompt // a prompt saved beside the graph, for names of unknown widgets
+	sibling  map[string]PromptNode // of a prompt saved beside the graph, for names of unknown widgets
+	drawn    map[string]*object    // links of the use-everywhere nodes, by input
+	grouped  int                   // inner nodes of group nodes so far
+	hops     int                   // links followed so far
 }
 
 // flatNode is one node to execute.
@@ -36,6 +40,8 @@ type scope struct {
 	children map[*Node]*scope
 	promoted promotion
 	setters  map[string]*Node // Set nodes by name
+	outs     map[int]*Link    // inner links to the outputs, by slot
+	depth    int
 }
 
 func (s *scope) path(n *Node) string { return s.prefix + n.ID }
@@ -61,18 +67,24 @@ func flatten(w *Workflow, info *ObjectInfo) *flat {
 	for _, n := range f.nodes {
 		f.resolveInputs(n)
 	}
+	if f.hops > maxAllHops {
+		f.find("too-many-links", SeverityError, "", "the links run through too many reroutes and subgraphs to follow", "link the nodes more directly")
+	}
 	f.dropMissing()
 	return f
 }
 
-func siblingPrompt(v any) Prompt {
+func siblingPrompt(v any) map[string]PromptNode {
 	if text, ok := v.(string); ok && len(text) <= maxTextInside {
 		v, _ = decodeJSON([]byte(text))
 	}
+	nodes := map[string]PromptNode{}
 	if o := asObject(v); o != nil {
-		return promptOf(o)
+		for _, n := range promptOf(o) {
+			nodes[n.ID] = n
+		}
 	}
-	return nil
+	return nodes
 }
 
 func (f *flat) takePrompt(p Prompt) {
@@ -99,8 +111,11 @@ func (f *flat) collect(sc *scope) {
 		if !n.active() || isVirtual(n.Type) || f.isEditorOnly(n) {
 			continue
 		}
-		if def := f.definition(n); def != nil {
-			child := &scope{g: &def.Graph, def: def, parent: sc, inst: n, prefix: sc.path(n) + ":"}
+		if len(f.nodes) > maxExpanded {
+			return
+		}
+		if def := f.definition(sc, n); def != nil {
+			child := &scope{g: &def.Graph, def: def, parent: sc, inst: n, prefix: sc.path(n) + ":", depth: sc.depth + 1}
 			child.promoted = promotionOf(child)
 			sc.children[n] = child
 			f.scopes[sc.path(n)] = child
@@ -111,15 +126,21 @@ func (f *flat) collect(sc *scope) {
 	}
 }
 
-// definition gives what an instance stands for: a subgraph, or an old group node made into one.
-func (f *flat) definition(n *Node) *Subgraph {
+// definition gives what an instance stands for: a subgraph, or an old group node made into one. Parse has
+// bounded the former, the latter are bounded here.
+func (f *flat) definition(sc *scope, n *Node) *Subgraph {
 	if def := f.w.def(n); def != nil {
 		return def
 	}
-	if name, ok := groupNodeName(n.Type); ok {
-		return f.w.groupNode(n, name)
+	name, ok := groupNodeName(n.Type)
+	if !ok || sc.depth >= maxSubDepth || f.grouped > maxExpanded {
+		return nil
 	}
-	return nil
+	def := f.w.groupNode(n, name)
+	if def != nil {
+		f.grouped += len(def.Nodes)
+	}
+	return def
 }
 
 // isEditorOnly tells nodes of known packs that only exist in the editor.
@@ -231,18 +252,20 @@ func (f *flat) everywhere(n *flatNode, slot int) resolved {
 	if n.sc.def != nil {
 		return resolved{}
 	}
-	for _, v := range asArray(n.sc.g.extra.get("ue_links")) {
-		o := asObject(v)
-		if asID(o.get("downstream")) != n.node.ID {
-			continue
+	if f.drawn == nil {
+		f.drawn = map[string]*object{}
+		for _, v := range asArray(n.sc.g.extra.get("ue_links")) {
+			if at, ok := asInt(asObject(v).get("downstream_slot")); ok {
+				f.drawn[spot(asID(asObject(v).get("downstream")), strconv.Itoa(at))] = asObject(v)
+			}
 		}
-		if at, ok := asInt(o.get("downstream_slot")); !ok || at != slot {
-			continue
-		}
-		out, _ := asInt(o.get("upstream_slot"))
-		return f.follow(n.sc, asID(o.get("upstream")), out, n.node.Inputs[slot].Type)
 	}
-	return resolved{}
+	o := f.drawn[spot(n.node.ID, strconv.Itoa(slot))]
+	if o == nil {
+		return resolved{}
+	}
+	out, _ := asInt(o.get("upstream_slot"))
+	return f.follow(n.sc, asID(o.get("upstream")), out, n.node.Inputs[slot].Type)
 }
 
 // dropMissing deletes inputs that point at nodes which are not in the result.

@@ -160,16 +160,16 @@ func (t *tracer) texts(n *flatNode, negative bool) {
 }
 
 func (t *tracer) take(p place, negative bool) {
-	list := &t.positive
+	key := spot(p.node.ID, "="+p.input)
+	if t.seen[key] {
+		return
+	}
+	t.seen[key] = true
 	if negative {
-		list = &t.negative
+		t.negative = append(t.negative, p)
+		return
 	}
-	for _, have := range append(append([]place(nil), t.positive...), t.negative...) {
-		if have.node == p.node && have.input == p.input {
-			return
-		}
-	}
-	*list = append(*list, p)
+	t.positive = append(t.positive, p)
 }
 
 // textSource follows a text link to the widget a person would type into. Of a concatenation the linked part
@@ -411,6 +411,7 @@ func (d *definer) guessSeed() {
 		}
 	}
 	var seed *field
+	joined := map[string]bool{}
 	for _, n := range d.f.nodes {
 		if !d.reached[n.ID] || strings.HasPrefix(n.Class, deployPrefix) {
 			continue
@@ -420,9 +421,10 @@ func (d *definer) guessSeed() {
 				continue
 			}
 			found, input, v, ok := d.f.literal(n, in.Name)
-			if _, number := v.(json.Number); !ok || !number || d.taken[spot(found.ID, input)] || seedHas(seed, found.ID, input) {
+			if _, number := v.(json.Number); !ok || !number || d.taken[spot(found.ID, input)] || joined[spot(found.ID, input)] {
 				continue
 			}
+			joined[spot(found.ID, input)] = true
 			seed = d.joinSeed(seed, place{found, input, v})
 		}
 	}
@@ -436,17 +438,6 @@ func (d *definer) authored() bool {
 	for _, f := range d.fields {
 		if f.source <= sourceApp {
 			return true
-		}
-	}
-	return false
-}
-
-func seedHas(f *field, node, input string) bool {
-	if f != nil {
-		for _, t := range f.targets {
-			if t.Node == node && t.Input == input {
-				return true
-			}
 		}
 	}
 	return false

@@ -17,13 +17,13 @@ type Report struct {
 	File            string         `json:"file"`
 	Format          string         `json:"format,omitempty"` // ui or api
 	Tool            *registry.Tool `json:"tool,omitempty"`
-	Notes           []string       `json:"notes,omitempty"` // of the root graph, in reading order, as written
+	Notes           []string       `json:"notes,omitzero"` // of the root graph, in reading order, as written
 	Nodes           *int           `json:"nodes,omitempty"`
 	ActiveNodes     *int           `json:"activeNodes,omitempty"`
 	ExecutableNodes *int           `json:"executableNodes,omitempty"`
 	Links           *int           `json:"links,omitempty"`
-	ClassTypes      []string       `json:"classTypes,omitempty"`
-	Lint            []Finding      `json:"lint,omitempty"`
+	ClassTypes      []string       `json:"classTypes,omitzero"`
+	Lint            []Finding      `json:"lint,omitzero"`
 	Error           string         `json:"error,omitempty"`
 
 	facts Facts
@@ -49,7 +49,7 @@ func Inspect(file string, data []byte, o InspectOptions) Report {
 	r.facts = f
 	r.Format = f.Format.Short()
 	r.Nodes, r.ActiveNodes, r.ExecutableNodes, r.Links = &f.Nodes, &f.ActiveNodes, &f.ExecutableNodes, &f.Links
-	r.ClassTypes = f.ClassTypes
+	r.ClassTypes, r.Notes, r.Lint = f.ClassTypes, []string{}, []Finding{}
 	for _, n := range f.Notes {
 		r.Notes = append(r.Notes, secretText.ReplaceAllString(n.Text, "***"))
 	}
@@ -62,7 +62,7 @@ func Inspect(file string, data []byte, o InspectOptions) Report {
 		r.Error = fmt.Sprintf("the definition can't be written: %v", err)
 		return r
 	}
-	r.Tool, r.Lint = &d.Tool, d.Findings
+	r.Tool, r.Lint = &d.Tool, append(r.Lint, d.Findings...)
 	return r
 }
 
@@ -70,9 +70,6 @@ func Inspect(file string, data []byte, o InspectOptions) Report {
 func ReadWorkflow(path string) ([]byte, error) {
 	return readBounded(path, MaxBytes)
 }
-
-// maxObjectInfo bounds the declarations of a server: those with many model files are large.
-const maxObjectInfo = 256 << 20
 
 // ReadObjectInfo reads the saved body of GET /object_info.
 func ReadObjectInfo(path string) (*ObjectInfo, error) {

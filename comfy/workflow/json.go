@@ -60,9 +60,12 @@ func (o *object) MarshalJSON() ([]byte, error) { return appendJSON(nil, o), nil 
 
 // decodeJSON reads one JSON document into nil, bool, string, json.Number, []any and *object.
 // Strings without escapes share one copy of data. Errors are one line and name the place.
-func decodeJSON(data []byte) (any, error) {
+func decodeJSON(data []byte) (any, error) { return decodeLimited(data, MaxBytes, maxValues) }
+
+// decodeLimited is decodeJSON with other bounds.
+func decodeLimited(data []byte, maxBytes, maxValues int) (any, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	if err := precheck(data); err != nil {
+	if err := precheck(data, maxBytes); err != nil {
 		return nil, err
 	}
 	text := string(data)
@@ -70,7 +73,7 @@ func decodeJSON(data []byte) (any, error) {
 		text = strings.ToValidUTF8(text, "\uFFFD")
 		data = []byte(text)
 	}
-	d := &decoder{text: text, dec: jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true))}
+	d := &decoder{text: text, dec: jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true)), left: maxValues}
 	v, err := d.value(0)
 	if err != nil {
 		return nil, d.explain(err)
@@ -81,9 +84,9 @@ func decodeJSON(data []byte) (any, error) {
 	return v, nil
 }
 
-func precheck(data []byte) error {
-	if len(data) > MaxBytes {
-		return fmt.Errorf("the file has %d bytes, at most %d are read", len(data), MaxBytes)
+func precheck(data []byte, maxBytes int) error {
+	if len(data) > maxBytes {
+		return fmt.Errorf("the file has %d bytes, at most %d are read", len(data), maxBytes)
 	}
 	start := bytes.TrimLeft(data, " \t\r\n")
 	switch {
@@ -100,21 +103,21 @@ func precheck(data []byte) error {
 }
 
 type decoder struct {
-	dec    *jsontext.Decoder
-	text   string
-	values int
+	dec  *jsontext.Decoder
+	text string
+	left int // values that may still come
 }
 
 var (
 	errDeep = fmt.Errorf("more than %d levels of nesting", maxDepth)
-	errMany = fmt.Errorf("more than %d JSON values", maxValues)
+	errMany = errors.New("too many JSON values")
 )
 
 func (d *decoder) value(depth int) (any, error) {
 	if depth > maxDepth {
 		return nil, errDeep
 	}
-	if d.values++; d.values > maxValues {
+	if d.left--; d.left < 0 {
 		return nil, errMany
 	}
 	switch d.dec.PeekKind() {

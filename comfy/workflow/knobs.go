@@ -141,7 +141,7 @@ func (d *definer) addWidget(n *flatNode, in Input, open bool) bool {
 		return false
 	}
 	s := n.specOf(in.Name)
-	if s != nil && !s.widget || in.Value == nil {
+	if s != nil && (!s.widget || s.Type == typeDynamicCombo) || in.Value == nil {
 		return false
 	}
 	name := slug(in.Name[strings.LastIndexByte(in.Name, '.')+1:], "_")
@@ -149,7 +149,7 @@ func (d *definer) addWidget(n *flatNode, in Input, open bool) bool {
 		name = title
 	}
 	f := d.fieldOf(name, place{n, in.Name, in.Value}, sourceGuess)
-	if f.Type == registry.TypeString && len(f.Choices) < 2 && (s == nil || s.Type != "STRING" || looksLikeFile(asString(in.Value))) {
+	if f.Type == registry.TypeString && len(f.Choices) < 2 && (s == nil || s.Type != "STRING" && s.Type != "COLOR" || looksLikeFile(asString(in.Value))) {
 		return false
 	}
 	f.Advanced = !open || s != nil && s.Advanced

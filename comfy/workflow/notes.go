@@ -10,7 +10,8 @@ import (
 
 // Bounds of what notes become.
 const (
-	maxNoteText    = 64 << 10 // bytes of one note that are read
+	maxNotes       = 1 << 20  // bytes of all notes that are read
+	maxNoteText    = 64 << 10 // of one note
 	maxDescription = 2_000    // runes
 	maxParagraph   = 700      // runes
 )
@@ -27,7 +28,11 @@ type notice struct {
 func readNotes(notes []Note) notice {
 	var n notice
 	var paragraphs []paragraph
+	left := maxNotes
 	for _, note := range notes {
+		if left -= len(note.Text); left < 0 {
+			break
+		}
 		text := clip(note.Text, maxNoteText)
 		text, found, problems := cutDirectives(cleanText(text), note.ID)
 		n.directives = append(n.directives, found...)

@@ -48,7 +48,7 @@ type InputSpec struct {
 
 	control controlMark
 	widget  bool
-	choices []registry.Choice // of Options or Branches; shared by all tools, never modified
+	choices []registry.Choice // of Options; shared by all tools, never modified
 }
 
 // Branch is one option of a dynamic combo with the inputs that it brings along.
@@ -77,7 +77,6 @@ const (
 const (
 	typeDynamicCombo = "COMFY_DYNAMICCOMBO_V3"
 	typeAutogrow     = "COMFY_AUTOGROW_V3"
-	typeMatch        = "COMFY_MATCHTYPE_V3"
 )
 
 // Class finds a declaration. It may be called on nil.
@@ -113,7 +112,7 @@ func (o *ObjectInfo) Classes() []string {
 // ParseObjectInfo reads the body of GET /object_info. Classes whose declaration makes no sense are left
 // out; a body without any class is an error.
 func ParseObjectInfo(data []byte) (*ObjectInfo, error) {
-	v, err := decodeJSON(data)
+	v, err := decodeLimited(data, maxObjectInfo, 4*maxValues)
 	if err != nil {
 		return nil, fmt.Errorf("object_info: %w", err)
 	}
@@ -225,6 +224,9 @@ func (s *InputSpec) options(o *object) {
 	}
 }
 
+// maxObjectInfo bounds the declarations of a server: those with many model files are large.
+const maxObjectInfo = 128 << 20
+
 // newChoices makes the choices of a field: the distinct options of the sort the first one has.
 func (s *InputSpec) newChoices() []registry.Choice {
 	var out []registry.Choice
@@ -237,9 +239,6 @@ func (s *InputSpec) newChoices() []registry.Choice {
 				out = append(out, registry.Choice{Value: v})
 			}
 		}
-	}
-	for _, b := range s.Branches {
-		out = append(out, registry.Choice{Value: b.Key})
 	}
 	if len(out) < 2 || len(out) > maxChoices {
 		return nil

@@ -59,7 +59,7 @@ func (d *definer) directiveOutputs() []BoundOutput {
 		if dir.word != "output" {
 			continue
 		}
-		n := d.f.find1(dir.target)
+		n := d.f.named(dir.target)
 		if n == nil {
 			d.f.find("directive-target", SeverityWarning, dir.note, "@output "+quoteless(dir.target)+": no active node has this id, path or title", "name the node that saves the result")
 			continue
@@ -84,8 +84,8 @@ func (d *definer) directiveOutputs() []BoundOutput {
 	return out
 }
 
-// find1 finds a node by id, path or title.
-func (f *flat) find1(name string) *flatNode {
+// named finds a node by id, path or title.
+func (f *flat) named(name string) *flatNode {
 	if n := f.byID[name]; n != nil {
 		return n
 	}

@@ -10,6 +10,7 @@ import (
 // Limits of what a graph may hold.
 const (
 	maxNodes      = 20_000 // in one file, all levels
+	maxNodeInputs = 2_000  // of one node, and its widget values by name
 	maxExpanded   = 20_000 // nodes left after replacing every instance by its definition
 	maxSubgraphs  = 2_000
 	maxSubDepth   = 32
@@ -154,11 +155,17 @@ func parsePrompt(o *object) (*Workflow, error) {
 	if len(o.keys) > maxNodes {
 		return nil, refuse("%d nodes, at most %d are read", len(o.keys), maxNodes)
 	}
-	return &Workflow{Format: FormatAPI, Prompt: promptOf(o)}, nil
+	w := &Workflow{Format: FormatAPI, Prompt: promptOf(o)}
+	for _, n := range w.Prompt {
+		if len(n.Inputs) > maxNodeInputs {
+			return nil, refuse("node %s has %d inputs, at most %d are read", quote(n.ID), len(n.Inputs), maxNodeInputs)
+		}
+	}
+	return w, nil
 }
 
 func parseGraph(o *object) (*Workflow, error) {
-	w := &Workflow{Format: FormatUI, defs: map[string]*Subgraph{}, version: o.get("version")}
+	w := &Workflow{Format: FormatUI, defs: map[string]*Subgraph{}}
 	b := &builder{w: w}
 	w.Graph = new(Graph)
 	if err := b.fill(w.Graph, o); err != nil {
@@ -195,6 +202,9 @@ func (b *builder) fill(g *Graph, o *object) error {
 		if n == nil {
 			continue
 		}
+		if n.tooLarge() {
+			return refuse("node %s has more than %d inputs", quote(n.ID), maxNodeInputs)
+		}
 		g.Nodes = append(g.Nodes, n)
 		g.nodes[n.ID] = n
 	}
@@ -223,6 +233,11 @@ func newNode(o *object) *Node {
 		n.values = v
 	}
 	return n
+}
+
+func (n *Node) tooLarge() bool {
+	named, _ := n.values.(*object)
+	return len(n.Inputs) > maxNodeInputs || named != nil && len(named.keys) > maxNodeInputs
 }
 
 func position(v any) (x, y float64) {
@@ -283,7 +298,7 @@ func newLinks(list []any) ([]*Link, map[string]*Link) {
 func newLink(v any) *Link {
 	switch v := v.(type) {
 	case []any:
-		l := &Link{array: true}
+		l := new(Link)
 		if len(v) >= 5 {
 			l.ID, l.Origin, l.Target = asID(v[0]), asID(v[1]), asID(v[3])
 			l.OriginSlot, _ = asInt(v[2])

@@ -4,8 +4,11 @@ import (
 	"strings"
 )
 
-// maxHops bounds the way from an input to its origin through reroutes, bypasses and subgraphs.
-const maxHops = 10_000
+// Bounds of the way from an input to its origin through reroutes, bypasses and subgraphs, and of all ways.
+const (
+	maxHops    = 10_000
+	maxAllHops = 2_000_000
+)
 
 // resolved is what an input gets: a link, a literal value (from a primitive or a promoted widget), or nothing.
 type resolved struct {
@@ -39,6 +42,9 @@ func (f *flat) resolve(sc *scope, linkID, want string) resolved {
 func (f *flat) follow(sc *scope, origin string, slot int, want string) resolved {
 	w := walk{sc, origin, slot, want}
 	for range maxHops {
+		if f.hops++; f.hops > maxAllHops {
+			return resolved{}
+		}
 		r, next := f.step(w)
 		if next == nil {
 			return r
@@ -160,12 +166,15 @@ func (s *scope) outLink(slot int) *Link {
 			}
 		}
 	}
-	for _, l := range s.g.Links {
-		if l.Target == s.def.outputNode && l.TargetSlot == slot {
-			return l
+	if s.outs == nil {
+		s.outs = map[int]*Link{}
+		for _, l := range s.g.Links {
+			if _, twice := s.outs[l.TargetSlot]; l.Target == s.def.outputNode && !twice {
+				s.outs[l.TargetSlot] = l
+			}
 		}
 	}
-	return nil
+	return s.outs[slot]
 }
 
 // bypassInput chooses the input that a bypassed node passes on for an output, or -1.

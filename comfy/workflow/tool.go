@@ -205,7 +205,7 @@ func (d *definer) cost(t *registry.Tool, dir directive) {
 		d.badValue(dir, "cost", text)
 		return
 	}
-	if v, ok := parseValue1(registry.TypeNumber, strings.TrimSpace(amount)); ok && !strings.HasPrefix(strings.TrimSpace(amount), "-") {
+	if v, ok := directiveValue(registry.TypeNumber, strings.TrimSpace(amount)); ok && !strings.HasPrefix(strings.TrimSpace(amount), "-") {
 		model.Rate = numberOf(v)
 		t.CostingModel = model
 		return

@@ -265,7 +265,7 @@ func (n *flatNode) namedDeclared(values *object, list []InputSpec, prefix string
 // readUndeclared maps a value list of a class nobody declared: by the prompt saved beside the graph, else by
 // the sockets that stand for widgets, which newer files list completely.
 func (f *flat) readUndeclared(n *flatNode, values []any) {
-	if sib := f.sibling.Node(n.ID); sib != nil && sib.Class == n.Class {
+	if sib, ok := f.sibling[n.ID]; ok && sib.Class == n.Class {
 		for _, in := range sib.Inputs {
 			if _, link := in.Value.(Ref); !link {
 				n.Inputs = append(n.Inputs, in)

@@ -42,8 +42,7 @@ type Workflow struct {
 	// Subgraphs holds all subgraph definitions, nested ones right after the one that holds them.
 	Subgraphs []*Subgraph
 
-	defs    map[string]*Subgraph
-	version any
+	defs map[string]*Subgraph
 }
 
 // Graph is one level of the graph form: the root or the inside of a subgraph.
@@ -106,8 +105,6 @@ type Link struct {
 	ID, Origin, Target     string
 	OriginSlot, TargetSlot int
 	Type                   string
-
-	array bool
 }
 
 // Subgraph is a definition that instances refer to by its id.

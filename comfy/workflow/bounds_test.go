@@ -1,0 +1,71 @@
+package workflow
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What is large or twisted on purpose must be refused or handled in reasonable time.
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	rows := func(n int, row func(i int) string) string {
+		var b strings.Builder
+		for i := range n {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteString(row(i))
+		}
+		return b.String()
+	}
+	for name, text := range map[string]string{
+		"a chain of reroutes with a node at every link": `{"nodes": [` + rows(9000, func(i int) string {
+			return fmt.Sprintf(`{"id": %d, "type": "Reroute", "inputs": [{"name": "", "link": %d}]}, {"id": %d, "type": "SaveImage", "inputs": [{"name": "images", "link": %d}]}`, i, i-1, 10000+i, i)
+		}) + `], "links": [` + rows(9000, func(i int) string { return fmt.Sprintf(`[%d, %d, 0, %d, 0, "*"]`, i, i, i+1) }) + `]}`,
+		"loaders without end": `{"nodes": [` + rows(9000, func(i int) string {
+			return fmt.Sprintf(`{"id": %d, "type": "LoadImage", "widgets_values": ["a.png"]}, {"id": %d, "type": "SaveImage", "inputs": [{"name": "images", "link": %d}]}`, i, 10000+i, i)
+		}) + `], "links": [` + rows(9000, func(i int) string { return fmt.Sprintf(`[%d, %d, 0, %d, 0, "IMAGE"]`, i, i, 10000+i) }) + `]}`,
+		"seeds and texts without end": `{` + rows(15000, func(i int) string {
+			return fmt.Sprintf(`"%d": {"class_type": "Sampler", "inputs": {"seed": %d, "text": "t%d", "positive": ["%d", 0], "negative": ["%d", 1]}}`, i, i, i, i+1, i+2)
+		}) + `}`,
+		"external nodes without end": `{` + rows(15000, func(i int) string {
+			return fmt.Sprintf(`"%d": {"class_type": "ComfyUIDeployExternalText", "inputs": {"input_id": "same"}}`, i)
+		}) + `}`,
+		"everything everywhere": `{"nodes": [` + rows(5000, func(i int) string {
+			return fmt.Sprintf(`{"id": %d, "type": "Blur", "inputs": [{"name": "image"}, {"name": "x"}]}`, i)
+		}) + `], "extra": {"ue_links": [` + rows(20000, func(i int) string {
+			return fmt.Sprintf(`{"downstream": %d, "downstream_slot": 0, "upstream": "%d", "upstream_slot": 0}`, i%5000, i/4)
+		}) + `]}}`,
+		"a group node in itself": `{"nodes": [{"id": 1, "type": "workflow>A"}], "extra": {"groupNodes": {"A": {"nodes": [{"type": "workflow>A"}, {"type": "workflow>A"}]}}}}`,
+		"a note of markup":       `{"nodes": [{"id": 1, "type": "MarkdownNote", "widgets_values": ["` + strings.Repeat(`<b>**[*_`, 100_000) + `"]}, {"id": 2, "type": "Blur"}]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			start := time.Now()
+			w, err := Parse([]byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, err := Define(w, Options{FileName: "x.json", ObjectInfo: miniObjectInfo(t)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkTool(t, d)
+			if took := time.Since(start); took > 30*time.Second {
+				t.Errorf("took %v", took)
+			} else {
+				t.Logf("took %v", took)
+			}
+		})
+	}
+	for name, text := range map[string]string{
+		"too many nodes":  `{"nodes": [` + rows(maxNodes+1, func(int) string { return `{"type": "A"}` }) + `]}`,
+		"too many inputs": `{"1": {"class_type": "A", "inputs": {` + rows(maxNodeInputs+1, func(i int) string { return fmt.Sprintf(`"i%d": 1`, i) }) + `}}}`,
+	} {
+		if _, err := Parse([]byte(text)); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
