@@ -119,6 +119,11 @@ func sum(args []any) (total any, err error) {
 
 func extreme(name string, args []any, sign int) (any, error) {
 	list := spread(args)
+	if len(args) == 1 {
+		if _, ok := args[0].([]any); !ok {
+			return nil, node.Raise("TypeError", "'%s' object is not iterable", pyval.TypeName(args[0]))
+		}
+	}
 	if len(list) == 0 {
 		return nil, node.ValueError("%s() arg is an empty sequence", name)
 	}
@@ -272,7 +277,7 @@ func contains(a, b any) (bool, error) {
 func arithmetic(op string, a, b any) (any, error) {
 	x, intA := pyval.Big(a)
 	y, intB := pyval.Big(b)
-	if intA && intB && op != "/" {
+	if intA && intB {
 		return integers(op, x, y)
 	}
 	fa, okA := pyval.Float(a)
@@ -306,6 +311,15 @@ func integers(op string, x, y *big.Int) (any, error) {
 		if z = quotient; op == "%" {
 			z = rest
 		}
+	case "/":
+		if y.Sign() == 0 {
+			return nil, node.Raise("ZeroDivisionError", "division by zero")
+		}
+		f, _ := new(big.Rat).SetFrac(x, y).Float64()
+		if math.IsInf(f, 0) {
+			return nil, node.Raise("OverflowError", "integer division result too large for a float")
+		}
+		return f, nil
 	case "**":
 		return integerPower(x, y)
 	case "&":

@@ -340,6 +340,9 @@ func (p *mathParser) unary() (thunk, error) {
 		}
 		switch op {
 		case "-":
+			if f, ok := v.(float64); ok {
+				return -f, nil // 0 - 0.0 would lose the sign
+			}
 			return arithmetic("-", int64(0), v)
 		case "~":
 			return arithmetic("-", int64(-1), v)

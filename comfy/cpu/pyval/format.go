@@ -26,6 +26,9 @@ type formatSpec struct {
 
 // Format is format(v, spec) for texts, numbers and booleans.
 func Format(v any, spec string) (string, error) {
+	if spec == "" {
+		return Str(v), nil
+	}
 	s, err := parseSpec(spec)
 	if err != nil {
 		return "", err
@@ -35,12 +38,6 @@ func Format(v any, spec string) (string, error) {
 		return s.text(v)
 	case float64:
 		return s.float(v)
-	case bool:
-		if s.kind == 0 {
-			return s.text(Str(v))
-		}
-		n, _ := Big(v)
-		return s.integer(n)
 	}
 	if n, ok := Big(v); ok {
 		return s.integer(n)
@@ -49,7 +46,7 @@ func Format(v any, spec string) (string, error) {
 }
 
 func parseSpec(text string) (formatSpec, error) {
-	s := formatSpec{fill: ' ', precision: -1}
+	s := formatSpec{precision: -1}
 	bad := func() (formatSpec, error) { return s, raise("ValueError", "Invalid format specifier '%s'", text) }
 	rest := text
 	if r, size := utf8.DecodeRuneInString(rest); size > 0 && len(rest) > size && strings.IndexByte("<>=^", rest[size]) >= 0 {
@@ -76,8 +73,14 @@ func parseSpec(text string) (formatSpec, error) {
 	}
 	s.sign = take("+- ")
 	s.alternate = take("#") != 0
-	if s.zero = take("0") != 0; s.zero && s.align == 0 {
-		s.fill, s.align = '0', '='
+	if s.zero = take("0") != 0; s.zero && s.fill == 0 {
+		s.fill = '0'
+		if s.align == 0 {
+			s.align = '='
+		}
+	}
+	if s.fill == 0 {
+		s.fill = ' '
 	}
 	if rest != "" && rest[0] >= '1' && rest[0] <= '9' {
 		n, ok := number()
@@ -111,7 +114,14 @@ func (s formatSpec) text(v string) (string, error) {
 	if s.kind != 0 && s.kind != 's' {
 		return "", s.unknown("str")
 	}
-	if s.align == '=' && !s.zero {
+	switch {
+	case s.sign != 0:
+		return "", raise("ValueError", "Sign not allowed in string format specifier")
+	case s.alternate:
+		return "", raise("ValueError", "Alternate form (#) not allowed in string format specifier")
+	case s.grouping != 0:
+		return "", raise("ValueError", "Cannot specify '%c' with 's'.", s.grouping)
+	case s.align == '=' && !s.zero:
 		return "", raise("ValueError", "'=' alignment not allowed in string format specifier")
 	}
 	if runes := []rune(v); s.precision >= 0 && len(runes) > s.precision {
@@ -136,6 +146,10 @@ func (s formatSpec) integer(n *big.Int) (string, error) {
 	case 'X':
 		base, prefix = 16, "0X"
 	case 'c':
+		if !n.IsInt64() || n.Int64() < 0 || n.Int64() > utf8.MaxRune {
+			return "", raise("OverflowError", "%%c arg not in range(0x110000)")
+		}
+		s.kind = 0
 		return s.text(string(rune(n.Int64())))
 	case 'e', 'E', 'f', 'F', 'g', 'G', '%':
 		f, err := ToFloat(Int(n))
@@ -173,8 +187,13 @@ func (s formatSpec) float(f float64) (string, error) {
 	}
 	var digits string
 	abs := math.Abs(f)
+	if kind == '%' {
+		abs *= 100
+	}
 	switch {
-	case math.IsNaN(f) || math.IsInf(f, 0):
+	case kind != 0 && !strings.ContainsRune("eEfFgGn%", rune(kind)):
+		return "", s.unknown("float")
+	case math.IsNaN(abs) || math.IsInf(abs, 0):
 		if digits = FloatRepr(abs); kind >= 'A' && kind <= 'Z' {
 			digits = strings.ToUpper(digits)
 		}
@@ -183,7 +202,7 @@ func (s formatSpec) float(f float64) (string, error) {
 		}
 		return s.pad(s.signOf(math.Signbit(f)), digits), nil
 	case kind == '%':
-		digits, percent = strconv.FormatFloat(abs*100, 'f', precision, 64), "%"
+		digits, percent = strconv.FormatFloat(abs, 'f', precision, 64), "%"
 	case kind == 'f' || kind == 'F':
 		digits = strconv.FormatFloat(abs, 'f', precision, 64)
 	case kind == 'e' || kind == 'E':
@@ -196,8 +215,6 @@ func (s formatSpec) float(f float64) (string, error) {
 		if digits = general(abs, precision, false, false); !strings.ContainsAny(digits, ".e") {
 			digits += ".0"
 		}
-	default:
-		return "", s.unknown("float")
 	}
 	if s.grouping != 0 {
 		whole, rest := digits, ""
