@@ -106,7 +106,7 @@ func (r *reel) open(w, h, frames int) error {
 		frames = 1
 	}
 	r.w, r.h = w, h
-	_, err := count(frames, h, w, 4)
+	_, err := count(max(1, frames), h, w, 4)
 	return err
 }
 

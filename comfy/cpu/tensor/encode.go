@@ -10,8 +10,6 @@ import (
 	"image/png"
 	"io"
 	"math"
-
-	"github.com/HugoSmits86/nativewebp"
 )
 
 // Text is a text chunk of a PNG file.
@@ -146,21 +144,16 @@ func EncodeWebP(w io.Writer, m *Image, fps float64, exif []byte) error {
 	if m.B == 0 {
 		return errors.New("cannot write an animation of no pictures")
 	}
-	if m.W > 1<<14 || m.H > 1<<14 {
-		return fmt.Errorf("WebP holds pictures of at most 16384 x 16384 pixels, got %d x %d", m.W, m.H)
+	if m.W <= 0 || m.H <= 0 || m.W > vp8lMost || m.H > vp8lMost {
+		return fmt.Errorf("WebP holds pictures of 1 x 1 to %d x %d pixels, got %d x %d", vp8lMost, vp8lMost, m.W, m.H)
 	}
 	var frames []byte
 	for b := range m.B {
-		var file bytes.Buffer
-		if err := nativewebp.Encode(&file, m.Picture(b), nil); err != nil {
-			return err
+		c := chunk{"VP8L", m.raster8(b).vp8l()}
+		if m.B > 1 {
+			c = chunk{"ANMF", appendRiff(webpPlace(m, fps), c.kind, c.data)}
 		}
-		for _, c := range riffChunks(file.Bytes()[12:]) {
-			if m.B > 1 {
-				c = chunk{"ANMF", appendRiff(webpPlace(m, fps), c.kind, c.data)}
-			}
-			frames = appendRiff(frames, c.kind, c.data)
-		}
+		frames = appendRiff(frames, c.kind, c.data)
 	}
 	flags := byte(0)
 	if m.C > 3 {

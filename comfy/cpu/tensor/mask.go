@@ -95,10 +95,14 @@ func Grow(m *Mask, steps int, tapered bool) *Mask {
 	if steps < 0 {
 		sign, steps = -1, -steps
 	}
+	if !tapered {
+		// So many square steps are one large square.
+		return planeMask(window(m.Plane(), 2*min(steps, m.W+m.H)+1, sign))
+	}
 	out := m
 	// After so many steps no value can have further to go.
 	for range min(steps, m.W+m.H) {
-		next := growStep(out, sign, tapered)
+		next := growStep(out, sign)
 		if equalValues(next.Pix, out.Pix) {
 			break
 		}
@@ -116,32 +120,25 @@ func equalValues(a, b []float32) bool {
 	return true
 }
 
-func growStep(m *Mask, sign float32, tapered bool) *Mask {
+// growStep takes the largest value (sign 1) or the smallest (sign -1) of each pixel and its four neighbours.
+func growStep(m *Mask, sign float32) *Mask {
 	out := m.like()
 	for b := range m.B {
 		src, dst := m.frame(b), out.frame(b)
 		for y := range m.H {
 			up, down := max(y-1, 0)*m.W, min(y+1, m.H-1)*m.W
+			row := y * m.W
 			for x := range m.W {
-				left, right := max(x-1, 0), min(x+1, m.W-1)
-				row := y * m.W
-				best := pick(sign, src[row+x], src[row+left], src[row+right], src[up+x], src[down+x])
-				if !tapered {
-					best = pick(sign, best, src[up+left], src[up+right], src[down+left], src[down+right])
+				a, b, c, d, e := src[row+x], src[row+max(x-1, 0)], src[row+min(x+1, m.W-1)], src[up+x], src[down+x]
+				if sign > 0 {
+					dst[row+x] = max(a, b, c, d, e)
+				} else {
+					dst[row+x] = min(a, b, c, d, e)
 				}
-				dst[row+x] = best
 			}
 		}
 	}
 	return out
-}
-
-// pick is the largest of the values, or the smallest when sign is -1.
-func pick(sign, a, b, c, d, e float32) float32 {
-	if sign > 0 {
-		return max(a, b, c, d, e)
-	}
-	return min(a, b, c, d, e)
 }
 
 // maskFunc gives the formula of an operation of CombineMasks.
