@@ -25,8 +25,10 @@ type finish struct {
 	nanoUnits int64
 	machine   string
 	reason    string // for the statement, when nothing is taken
+	brings    bool   // who ends the run delivers it too: no job is needed for that
 
-	ended bool // false: it was over before
+	ended   bool // false: it was over before
+	deliver bool // the platform wants the result brought
 }
 
 // succeed stores the outputs and ends the run as succeeded, or as failed where an output that the tool
@@ -167,6 +169,7 @@ func (w *step) commit(ctx context.Context, f *finish) error {
 	if err := w.s.failpoint("finish"); err != nil {
 		return &ownError{err}
 	}
+	f.brings = true
 	if err := w.s.finishes.do(context.WithoutCancel(ctx), f); err != nil {
 		return &ownError{fmt.Errorf("finish run %s: %w", w.r.ID, err)}
 	}
@@ -175,7 +178,13 @@ func (w *step) commit(ctx context.Context, f *finish) error {
 		return nil
 	}
 	w.s.afterFinish(ctx, f)
-	return w.s.failpoint("finished")
+	if err := w.s.failpoint("finished"); err != nil {
+		return &ownError{err}
+	}
+	if !f.deliver {
+		return nil
+	}
+	return w.s.deliverNow(ctx, f.record)
 }
 
 // afterFinish tells everybody about a run's end that was written.
@@ -186,63 +195,140 @@ func (s *Service) afterFinish(ctx context.Context, f *finish) {
 	s.log.InfoContext(ctx, "the run is over", "run", r.ID, "tool", r.Tool.ToolID, "status", r.Status, "cost", r.Cost.String())
 }
 
-// flushFinishes ends runs that end at the same time: final state, money, the deliveries' jobs and those
-// of runs that waited, in one transaction. Rows of runs are locked before those of accounts, both in order.
+// flushFinishes ends runs that end at the same time.
 func (s *Service) flushFinishes(ctx context.Context, finishes []*finish) error {
-	ordered := slices.SortedFunc(slices.Values(finishes), func(a, b *finish) int {
-		return cmp.Or(strings.Compare(a.record.AccountID, b.record.AccountID), strings.Compare(a.record.ID, b.record.ID))
-	})
-	return postgres.InTx(ctx, s.config.Pool, func(tx pgx.Tx) error {
-		jobs, err := s.writeFinishes(ctx, tx, ordered)
-		if err != nil {
-			return err
-		}
-		if err := s.failpoint("finishing"); err != nil {
-			return err
-		}
-		return s.insertJobs(ctx, tx, jobs)
-	})
+	return postgres.InTx(ctx, s.config.Pool, func(tx pgx.Tx) error { return s.writeFinishes(ctx, tx, finishes) })
 }
 
-const (
-	lockRunsSQL  = `SELECT id FROM runs WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE`
-	finishRunSQL = `SELECT ended, coalesce(deliver, false), next::text FROM runs_finish($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
-)
+// writeFinishes ends runs within tx: final state, money, the jobs of deliveries that need one and of runs
+// that waited. Rows of runs are locked before those of accounts, both in order. A run that is over
+// stays as it is.
+func (s *Service) writeFinishes(ctx context.Context, tx pgx.Tx, finishes []*finish) error {
+	if err := lockOpen(ctx, tx, finishes); err != nil {
+		return err
+	}
+	ending := slices.SortedFunc(slices.Values(finishes), func(a, b *finish) int { return strings.Compare(a.record.AccountID, b.record.AccountID) })
+	ending = slices.DeleteFunc(ending, func(f *finish) bool { return !f.ended })
+	if len(ending) == 0 {
+		return nil
+	}
+	if err := s.settle(ctx, tx, ending); err != nil {
+		return err
+	}
+	if err := s.writeEnds(ctx, tx, ending); err != nil {
+		return err
+	}
+	if err := s.failpoint("finishing"); err != nil {
+		return err
+	}
+	jobs, err := s.promote(ctx, tx, ending)
+	if err != nil {
+		return err
+	}
+	for _, f := range ending {
+		if f.deliver && !f.brings {
+			jobs = append(jobs, s.deliverJob(f.record.ID))
+		}
+	}
+	return s.insertJobs(ctx, tx, jobs)
+}
 
-// writeFinishes ends the runs within tx and gives the jobs that follow.
-func (s *Service) writeFinishes(ctx context.Context, tx pgx.Tx, finishes []*finish) ([]river.InsertManyParams, error) {
-	var jobs []river.InsertManyParams
+// lockOpen locks the runs' rows, and finds which are not over and where their results go by now.
+func lockOpen(ctx context.Context, tx pgx.Tx, finishes []*finish) error {
+	byID := make(map[string]*finish, len(finishes))
 	ids := make([]string, len(finishes))
-	batch := &pgx.Batch{}
-	batch.Queue(lockRunsSQL, ids)
 	for i, f := range finishes {
+		f.ended = false
+		ids[i], byID[f.record.ID] = f.record.ID, f
+	}
+	rows, err := tx.Query(ctx, `SELECT id::text, ended_at IS NULL, deliverable, convert_to(target::text, 'UTF8') FROM runs WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE`, ids)
+	if err != nil {
+		return fmt.Errorf("lock runs: %w", err)
+	}
+	var id string
+	var isOpen, deliverable bool
+	var target []byte
+	_, err = pgx.ForEachRow(rows, []any{&id, &isOpen, &deliverable, &target}, func() error {
+		f := byID[id]
+		f.ended, f.deliver, f.record.Origin.Target = isOpen, isOpen && deliverable, slices.Clone(target)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("lock runs: %w", err)
+	}
+	return nil
+}
+
+// settle ends the runs' holds.
+func (s *Service) settle(ctx context.Context, tx pgx.Tx, finishes []*finish) error {
+	var settlements []billing.Settlement
+	var accounts []string
+	for _, f := range finishes {
+		accounts = append(accounts, f.record.AccountID)
+		if f.record.Quote.High > 0 {
+			settlements = append(settlements, billing.Settlement{RunID: f.record.ID, Cost: f.record.Receipt.FullCost(), Note: f.reason})
+		}
+	}
+	if s.config.PerAccount > 0 {
+		if _, err := tx.Exec(ctx, lockAccounts, accounts); err != nil {
+			return fmt.Errorf("lock accounts: %w", err)
+		}
+	}
+	if len(settlements) == 0 {
+		return nil
+	}
+	return s.config.Ledger.SettleMany(ctx, tx, settlements)
+}
+
+const endSQL = `
+	UPDATE runs r SET status = e.status, waiting = false, fraction = NULL, stage = '', queue_position = 0, outputs = e.outputs::json,
+		cost = e.cost, full_cost = e.full_cost, nano_units = e.units, machine = e.machine, receipt = e.receipt::json, error = e.error::json,
+		attempt = e.attempt, ticket = coalesce(e.ticket::json, r.ticket), started_at = coalesce(r.started_at, e.started), ended_at = e.ended
+	FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::text[],
+		$10::bigint[], $11::text[], $12::timestamptz[], $13::timestamptz[])
+		AS e (id, status, outputs, cost, full_cost, units, machine, receipt, error, attempt, ticket, started, ended)
+	WHERE r.id = e.id`
+
+// writeEnds writes the final states, all in one statement.
+func (s *Service) writeEnds(ctx context.Context, tx pgx.Tx, finishes []*finish) error {
+	var c columns
+	for _, f := range finishes {
 		r := &f.record
-		ids[i] = r.ID
 		ended := s.now()
 		r.EndedAt = &ended
 		r.Fraction, r.Stage, r.QueuePosition = nil, "", 0
 		outputs, receipt, failure, err := encodeEnd(r)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		batch.Queue(finishRunSQL, r.ID, r.Status, outputs, r.Cost, r.Receipt.FullCost(), f.nanoUnits, f.machine, receipt, failure,
-			r.StartedAt, r.EndedAt, f.reason, s.config.PerAccount).
-			QueryRow(func(row pgx.Row) error {
-				var deliver bool
-				var next *string
-				if err := row.Scan(&f.ended, &deliver, &next); err != nil {
-					return err
-				}
-				if deliver {
-					jobs = append(jobs, s.deliverJob(r.ID))
-				}
-				if next != nil {
-					jobs = append(jobs, s.runJob(*next))
-				}
-				return nil
-			})
+		ticket, _, err := encodeTicket(r.ticket)
+		if err != nil {
+			return err
+		}
+		c.add(r.ID, string(r.Status), orNull(outputs), int64(r.Cost), int64(r.Receipt.FullCost()), f.nanoUnits, f.machine, string(receipt), orNull(failure),
+			int64(r.attempt), orNull(ticket), r.StartedAt, ended)
 	}
-	return jobs, tx.SendBatch(ctx, batch).Close()
+	if _, err := tx.Exec(ctx, endSQL, c.args()...); err != nil {
+		return fmt.Errorf("write ends: %w", err)
+	}
+	return nil
+}
+
+// promote lets runs that waited take the places of those that end.
+func (s *Service) promote(ctx context.Context, tx pgx.Tx, finishes []*finish) (jobs []river.InsertManyParams, err error) {
+	if s.config.PerAccount <= 0 {
+		return nil, nil
+	}
+	for _, f := range finishes {
+		var next *string
+		if err := tx.QueryRow(ctx, `SELECT runs_promote($1, $2)::text`, f.record.AccountID, s.config.PerAccount).Scan(&next); err != nil {
+			return nil, fmt.Errorf("promote a waiting run: %w", err)
+		}
+		if next != nil {
+			jobs = append(jobs, s.runJob(*next))
+		}
+	}
+	return jobs, nil
 }
 
 func encodeEnd(r *record) (outputs, receipt, failure []byte, err error) {
@@ -275,16 +361,13 @@ func (s *Service) Cancel(ctx context.Context, runID, accountID string) (Run, err
 			return nil
 		}
 		f = ending(r, StatusCanceled, registry.Errorf(registry.CodeCanceled, "it was canceled"))
-		jobs, err := s.writeFinishes(ctx, tx, []*finish{&f})
-		if err != nil {
-			return err
-		}
-		return s.insertJobs(ctx, tx, jobs)
+		return s.writeFinishes(ctx, tx, []*finish{&f})
 	})
 	if err != nil {
 		return Run{}, fmt.Errorf("cancel run %s: %w", runID, err)
 	}
 	if f.ended {
+		s.recent.forget(runID)
 		s.afterFinish(ctx, &f)
 		s.cancelWork(f.record)
 	}

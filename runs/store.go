@@ -28,8 +28,8 @@ type record struct {
 }
 
 const runColumns = `r.id::text, r.account_id::text, r.tool_id, r.tool_version, r.status, r.waiting, r.fraction, r.stage, r.queue_position,
-	r.inputs::text::bytea, r.sources::text::bytea, r.quote::text::bytea, r.outputs::text::bytea, r.cost, r.receipt::text::bytea, r.error::text::bytea,
-	r.platform, r.target::text::bytea, r.deliverable, coalesce(r.parent::text, ''), r.attempt, r.ticket::text::bytea, r.timeout_ms,
+	convert_to(r.inputs::text, 'UTF8'), convert_to(r.sources::text, 'UTF8'), convert_to(r.quote::text, 'UTF8'), convert_to(r.outputs::text, 'UTF8'), r.cost, convert_to(r.receipt::text, 'UTF8'), convert_to(r.error::text, 'UTF8'),
+	r.platform, convert_to(r.target::text, 'UTF8'), r.deliverable, coalesce(r.parent::text, ''), r.attempt, convert_to(r.ticket::text, 'UTF8'), r.timeout_ms,
 	r.created_at, r.started_at, r.ended_at, r.delivered_at`
 
 // stored is a row before its parts are decoded.
@@ -247,7 +247,7 @@ func (c *toolCache) get(ctx context.Context, q querier, key toolKey) (registry.T
 	if tool, ok := c.find(key); ok {
 		return tool, nil
 	}
-	rows, err := q.Query(ctx, `SELECT definition::text::bytea FROM run_tools WHERE tool_id = $1 AND version = $2`, key.id, key.version)
+	rows, err := q.Query(ctx, `SELECT convert_to(definition::text, 'UTF8') FROM run_tools WHERE tool_id = $1 AND version = $2`, key.id, key.version)
 	if err != nil {
 		return registry.Tool{}, err
 	}
