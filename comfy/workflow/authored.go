@@ -65,7 +65,8 @@ func (d *definer) authoredField(places []place, name string, src source) *field 
 }
 
 // directiveInputs makes the fields of @input lines whose widget has none yet. It gives the field of every line.
-func (d *definer) directiveInputs() map[int]*field {
+// prompts are the texts that samplers draw; the first is asked for unless the line says otherwise.
+func (d *definer) directiveInputs(prompts [][]place) map[int]*field {
 	authored := map[int]*field{}
 	for i, dir := range d.notice.directives {
 		if dir.word != "input" {
@@ -80,9 +81,23 @@ func (d *definer) directiveInputs() map[int]*field {
 			authored[i] = f
 			continue
 		}
-		authored[i] = d.add(d.authoredField(places, d.appName(dir.target, dir.widget, places[0]), sourceDirective))
+		f := d.authoredField(places, d.appName(dir.target, dir.widget, places[0]), sourceDirective)
+		if len(prompts) > 0 && has(prompts[0], places[0]) {
+			d.example = asString(f.Default)
+			f.Name, f.targets, f.Default, f.Required, f.Multiline = "prompt", targetsOf(prompts[0]), nil, true, true
+		}
+		authored[i] = d.add(f)
 	}
 	return authored
+}
+
+func has(list []place, p place) bool {
+	for _, q := range list {
+		if q.node == p.node && q.input == p.input {
+			return true
+		}
+	}
+	return false
 }
 
 func (d *definer) fieldAt(p place) *field {

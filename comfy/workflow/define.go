@@ -135,10 +135,11 @@ func newDefiner(w *Workflow, o Options) *definer {
 
 // inputs fills the fields, each source in its turn. What an author chose is not guessed again.
 func (d *definer) inputs() {
+	positive, negative := d.tracePrompts()
 	d.deployInputs()
 	d.appInputs()
-	authored := d.directiveInputs()
-	d.guessInputs()
+	authored := d.directiveInputs(groupTexts(positive))
+	d.guessInputs(positive, negative)
 	d.applyDirectives(authored)
 	d.noteDescriptions()
 	slices.SortStableFunc(d.fields, func(a, b *field) int { return a.rank() - b.rank() })

@@ -9,19 +9,28 @@ import (
 )
 
 // guessInputs finds what callers will want to set: texts, media, seed, and the knobs of samplers. Where the
-// author chose inputs, only a missing text or picture and the seed join them openly, the rest as advanced.
-func (d *definer) guessInputs() {
-	explicit := d.authored()
-	positive, negative := d.tracePrompts()
-	d.guessTexts(positive, negative, explicit && d.has(registry.TypeString))
-	if !explicit || !d.hasMedia() {
+// author chose inputs, or described some, only a missing text or picture joins them openly, the rest as advanced.
+func (d *definer) guessInputs(positive, negative []place) {
+	chosen := d.authored()
+	d.guessTexts(positive, negative, chosen && d.has(registry.TypeString))
+	if !chosen || !d.hasMedia() {
 		d.guessMedia()
 	}
 	d.guessSeed()
-	d.guessKnobs(explicit)
-	if !d.sampled && !explicit {
+	d.guessKnobs(d.quiet())
+	if !d.sampled && !d.quiet() {
 		d.guessWidgets()
 	}
+}
+
+// quiet says whether the author's own words tell which inputs matter.
+func (d *definer) quiet() bool {
+	for _, f := range d.fields {
+		if f.source != sourceGuess {
+			return true
+		}
+	}
+	return false
 }
 
 func (d *definer) has(t registry.InputType) bool {
@@ -228,7 +237,7 @@ func (d *definer) guessTexts(positive, negative []place, chosen bool) {
 		}
 		f := d.fieldOf("negative_prompt", g[0], sourceGuess)
 		f.targets = targetsOf(g)
-		f.Advanced = i > 0
+		f.Advanced = i > 0 || d.quiet()
 		f.Multiline = true
 		f.Description = "What to avoid."
 		d.add(f)
@@ -447,7 +456,7 @@ func (d *definer) authored() bool {
 func (d *definer) joinSeed(seed *field, p place) *field {
 	f := d.fieldOf("seed", p, sourceGuess)
 	f.Type, f.Integer, f.Seed, f.Step, f.Choices = registry.TypeNumber, true, true, "", nil
-	f.Default, f.Advanced = registry.RandomSeed, d.authored()
+	f.Default, f.Advanced = registry.RandomSeed, d.quiet()
 	f.Description = "The same seed with the same inputs gives the same result; -1 draws a new one."
 	if f.Min == "" || asFloat(f.Min) < 0 {
 		f.Min = "0"

@@ -58,7 +58,7 @@ func (d *definer) guessKnobs(explicit bool) {
 				d.taken[spot(p.node.ID, p.input)] = true
 				continue
 			}
-			if count[k.name]++; count[k.name] > 2 {
+			if count[k.name]++; count[k.name] > 2 || explicit && d.byName[k.name] != nil {
 				continue
 			}
 			if f := d.addKnob(k, p, explicit || count[k.name] > 1); f != nil {
