@@ -31,12 +31,16 @@ func (t *turn) ask(ctx context.Context, d draft, tool *registry.Tool, missing []
 			return err
 		}
 	}
+	// Open before it is asked: buttons can be pressed faster than we write.
+	if err := t.prompts.open(ctx, p, t.cfg.AnswerWait); err != nil {
+		return err
+	}
 	asked, err := t.post(ctx, m)
 	if err != nil {
 		return fmt.Errorf("ask for %s: %w", f.Name, err)
 	}
 	p.MessageID, p.State.Asked = asked.ID, asked
-	return t.prompts.open(ctx, p, t.cfg.AnswerWait)
+	return t.prompts.asked(ctx, p)
 }
 
 // askFor adds choices and Cancel to a question, or opens the reply field where the answer must be a reply:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/runs"
@@ -57,7 +58,7 @@ func (t *turn) press(ctx context.Context) error {
 	if !ok {
 		return t.alert(ctx, "press.tooOld")
 	}
-	k, err := t.keyboards.find(ctx, t.in.platform, id)
+	k, err := t.findKeyboard(ctx, id)
 	if errors.Is(err, errTooOld) {
 		return t.alert(ctx, "press.tooOld")
 	}
@@ -77,6 +78,20 @@ func (t *turn) press(ctx context.Context) error {
 		return what.do(t, ctx, k, n)
 	}
 	return t.pressOnce(ctx, k, action, func() error { return what.do(t, ctx, k, n) })
+}
+
+// findKeyboard looks twice: the buttons of a status message are stored just after they are shown.
+func (t *turn) findKeyboard(ctx context.Context, id string) (keyboard, error) {
+	k, err := t.keyboards.find(ctx, t.in.platform, id)
+	if !errors.Is(err, errTooOld) {
+		return k, err
+	}
+	select {
+	case <-time.After(200 * time.Millisecond):
+		return t.keyboards.find(ctx, t.in.platform, id)
+	case <-ctx.Done():
+		return k, context.Cause(ctx)
+	}
 }
 
 // pressOnce does what a button that acts once does, unless another press was first. What fails may be

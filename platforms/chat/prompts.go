@@ -58,6 +58,18 @@ func (s prompts) open(ctx context.Context, p prompt, lasts time.Duration) error 
 	return nil
 }
 
+// asked adds to an open question which message asks it. One that was answered meanwhile stays closed.
+func (s prompts) asked(ctx context.Context, p prompt) error {
+	state, err := json.Marshal(p.State)
+	if err == nil {
+		_, err = s.pool.Exec(ctx, `UPDATE chat_prompts SET message_id = $2, state = $3 WHERE id = $1`, p.ID, p.MessageID, state)
+	}
+	if err != nil {
+		return fmt.Errorf("store a question: %w", err)
+	}
+	return nil
+}
+
 // pending gives the open question of a person in a chat, or errNoPrompt.
 func (s prompts) pending(ctx context.Context, platform, chat, accountID string) (prompt, error) {
 	p := prompt{Platform: platform, Chat: chat, AccountID: accountID}

@@ -351,7 +351,7 @@ type Fault struct {
 	AfterEffect bool
 }
 
-// FailNext makes the next calls of an operation ("send", "edit") fail, one fault each.
+// FailNext makes the next calls of an operation ("send", "edit", "edit media") fail, one fault each.
 func (f *Fake) FailNext(op string, faults ...Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -433,7 +433,11 @@ func (f fakeAdapter) Edit(ctx context.Context, ref chat.MessageRef, m chat.Messa
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	before, after := f.fault("edit")
+	op := "edit"
+	if len(files) > 0 {
+		op = "edit media"
+	}
+	before, after := f.fault(op)
 	if before != nil {
 		return ref, before
 	}
