@@ -57,6 +57,8 @@ const (
 	NotModified
 	// EditGone: the message to edit is gone or cannot be edited; send a new one.
 	EditGone
+	// HasMedia: the message to edit carries media; edit its caption.
+	HasMedia
 	// DeleteGone: the message to delete is gone or cannot be deleted; nothing to do.
 	DeleteGone
 	// ReplyGone: the message to be replied to is gone; send without.
@@ -100,7 +102,7 @@ var texts = []struct {
 	{"message to edit not found", EditGone},
 	{"message can't be edited", EditGone},
 	{"message_id_invalid", EditGone},
-	{"there is no text in the message to edit", EditGone},
+	{"there is no text in the message to edit", HasMedia},
 	{"message to delete not found", DeleteGone},
 	{"message can't be deleted", DeleteGone},
 	{"message to be replied not found", ReplyGone},

@@ -19,7 +19,6 @@ type Handler func(ctx context.Context, u Update) error
 const (
 	pollTimeout    = 50 * time.Second
 	maxUpdateBytes = 1 << 20
-	tries          = 3 // of one update, before it is given up with an error in the log
 )
 
 // Poller receives updates by long polling.
@@ -37,8 +36,7 @@ type Poller struct {
 
 // Run polls until ctx ends, and then returns nil, or until the token turns out to be wrong. A second
 // instance (409), rate limits and failures of the server are waited out. An update is confirmed after it
-// was handled, never before; one that keeps failing is logged and given up, so that it does not hold up
-// all others.
+// was handled, never before: one that fails is repeated until it succeeds.
 func (p *Poller) Run(ctx context.Context) error {
 	var offset int64
 	started := p.Started
@@ -97,16 +95,13 @@ func (p *Poller) handle(ctx context.Context, u Update) {
 		p.Logger.ErrorContext(ctx, "an update cannot be read and is skipped", "error", u.Broken)
 		return
 	}
-	for attempt := 1; ; attempt++ {
+	for failures := 1; ; failures++ {
 		err := p.Handle(ctx, u)
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		if attempt == tries {
-			p.Logger.ErrorContext(ctx, "an update cannot be handled and is given up", "update", u.ID, "error", err)
-			return
-		}
-		p.wait(ctx, time.Second<<(attempt-1))
+		p.Logger.ErrorContext(ctx, "an update is not handled yet", "update", u.ID, "error", err, "failures", failures)
+		p.wait(ctx, pauseAfter(err, failures))
 	}
 }
 

@@ -106,28 +106,25 @@ func TestPoller(t *testing.T) {
 			t.Errorf("ended with %v", err)
 		}
 	})
-	t.Run("an update that keeps failing is given up and does not hold up the next", func(t *testing.T) {
+	t.Run("an update that fails is repeated until it is handled, in its order", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, telegramtest.Options{})
-		w.ann.Send(w.chat, "good")
-		var mu sync.Mutex
-		attempts := map[string]int{}
-		good := make(chan struct{})
-		run(t, w, &instantly{}, func(_ context.Context, u Update) error {
-			mu.Lock()
-			defer mu.Unlock()
-			attempts[u.Message.Text]++
-			if u.Message.Text == "/start" {
-				return errors.New("cannot be stored")
+		w.ann.Send(w.chat, "later")
+		var handled []string
+		done := make(chan struct{})
+		clock, attempts := &instantly{}, 0
+		run(t, w, clock, func(_ context.Context, u Update) error {
+			if attempts++; attempts < 12 {
+				return errors.New("the database is away")
 			}
-			close(good)
+			if handled = append(handled, u.Message.Text); len(handled) == 2 {
+				close(done)
+			}
 			return nil
 		})
-		<-good
-		mu.Lock()
-		defer mu.Unlock()
-		if attempts["/start"] != tries || attempts["good"] != 1 {
-			t.Errorf("attempts %v", attempts)
+		<-done
+		if got := strings.Join(handled, " "); got != "/start later" || clock.longest() > time.Minute {
+			t.Errorf("handled %q with pauses %v", got, clock.waits)
 		}
 	})
 }

@@ -31,7 +31,7 @@ type Class int
 const (
 	// Answer is something a person waits for: it is never dropped.
 	Answer Class = iota
-	// Progress is worth showing only while it is true: it yields to answers and to newer progress.
+	// Progress is worth showing only while it is true: it never waits.
 	Progress
 )
 
@@ -39,8 +39,8 @@ const (
 type Job struct {
 	ChatID int64
 	Class  Class
-	// Key names the message the job is about. Jobs with one key run one after the other, and a newer one,
-	// of either class, drops waiting progress: what is shown last is what was asked for last.
+	// Key names the message the job is about. Jobs with one key run one after the other, so that what is
+	// shown last is what was asked for last.
 	Key string
 	// Count is how many messages the service counts, for albums; 0 means one.
 	Count int
@@ -50,9 +50,6 @@ type Job struct {
 	// Run makes the call.
 	Run func(ctx context.Context) error
 }
-
-// ErrStale is returned for progress that was dropped: something newer is shown or waiting.
-var ErrStale = errors.New("telegram: dropped, something newer is to be shown")
 
 const (
 	maxAttempts   = 5
@@ -65,9 +62,9 @@ const (
 	idleChats     = 4096            // above this many chats the idle ones are forgotten
 )
 
-// Sender runs jobs within the service's rates: answers before progress, in the order they came, with 429
-// waited out and failures repeated where that is safe. Its goroutines are its callers'; there is nothing
-// to stop. It is safe for concurrent use.
+// Sender runs jobs within the service's rates: answers in the order they came, with 429 waited out and
+// failures repeated where that is safe; progress when it need not wait. Its goroutines are its callers';
+// there is nothing to stop. It is safe for concurrent use.
 type Sender struct {
 	clock  Clock
 	limits Limits
@@ -78,7 +75,6 @@ type Sender struct {
 	blocked time.Time // nobody sends before
 	limited map[int64]time.Time
 	chats   map[int64]*lane
-	seq     uint64
 }
 
 // lane is one chat: its rate, its punishment and who waits.
@@ -93,9 +89,7 @@ type lane struct {
 
 // ticket is a waiting job.
 type ticket struct {
-	job   *Job
-	seq   uint64
-	stale bool
+	job *Job
 }
 
 // NewSender makes a Sender. jitter returns numbers in [0, 1) that spread repeats.
@@ -113,9 +107,10 @@ func bucket(count float64, window time.Duration) *rate.Limiter {
 	return rate.NewLimiter(rate.Limit((count-float64(burst))/window.Seconds()), burst)
 }
 
-// Do waits for the job's turn, runs it, and repeats it as far as that helps and is safe. It returns nil,
-// ErrStale for dropped progress, the context's error, or the last error of the call; NotModified counts as
-// success.
+// Do waits for the job's turn, runs it, and repeats it as far as that helps and is safe. It returns nil, the
+// context's error, or the last error of the call; NotModified counts as success. A job whose wait does not
+// fit the context's deadline, and progress that would have to wait at all, is refused at once with a
+// RateLimited error that says how long the wait would be.
 func (s *Sender) Do(ctx context.Context, job Job) error {
 	job.Count = max(1, job.Count)
 	for attempt := 1; ; attempt++ {
@@ -128,11 +123,10 @@ func (s *Sender) Do(ctx context.Context, job Job) error {
 		case NotModified:
 			return nil
 		case RateLimited:
-			if job.Class == Progress {
-				s.punish(job.ChatID, err)
-				return ErrStale
+			wait := s.punish(job.ChatID, err)
+			if job.Class == Progress || !fits(ctx, wait) {
+				return err
 			}
-			s.punish(job.ChatID, err)
 			attempt-- // a wait, not a failure
 			continue
 		case Temporary:
@@ -165,16 +159,37 @@ func (s *Sender) pause(attempt int) time.Duration {
 	return d/2 + time.Duration(s.jitter()*float64(d))
 }
 
-// punish remembers a 429. When several chats get one, it is the whole bot that is too fast.
-func (s *Sender) punish(chatID int64, err error) {
+// fits tells whether a wait ends before the context does.
+func fits(ctx context.Context, wait time.Duration) bool {
+	deadline, ok := ctx.Deadline()
+	return !ok || time.Until(deadline) > wait
+}
+
+// blockedFor is how long a chat must be left alone after a 429.
+func (s *Sender) blockedFor(chatID int64) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.clock.Now()
+	return max(s.lane(chatID).blocked.Sub(now), s.blocked.Sub(now), 0)
+}
+
+// tooSoon refuses a job that would have to wait.
+func tooSoon(wait time.Duration) error {
+	return &Error{Method: "sender", Description: "the rate of messages does not allow it yet", RetryAfter: wait}
+}
+
+// punish remembers a 429 and returns the wait it asks for. When several chats get one, it is the whole bot
+// that is too fast.
+func (s *Sender) punish(chatID int64, err error) time.Duration {
+	wait := time.Second
 	var e *Error
-	if !errors.As(err, &e) {
-		return
+	if errors.As(err, &e) {
+		wait = max(wait, e.RetryAfter)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.clock.Now()
-	until := now.Add(max(e.RetryAfter, time.Second))
+	until := now.Add(wait)
 	l := s.lane(chatID)
 	l.blocked = later(l.blocked, until)
 	s.limited[chatID] = now
@@ -187,6 +202,7 @@ func (s *Sender) punish(chatID int64, err error) {
 		s.blocked = later(s.blocked, until)
 	}
 	l.signal()
+	return wait
 }
 
 func later(a, b time.Time) time.Time {
@@ -229,21 +245,9 @@ func (l *lane) signal() {
 	l.changed = make(chan struct{})
 }
 
-// enter puts a ticket in the queue: answers before progress, older before newer. Waiting progress about the
-// same message becomes stale.
+// enter puts a ticket at the end of the queue.
 func (l *lane) enter(t *ticket) {
-	for _, other := range l.waiting {
-		if t.job.Key != "" && other.job.Key == t.job.Key && other.job.Class == Progress {
-			other.stale = true
-		}
-	}
 	l.waiting = append(l.waiting, t)
-	slices.SortFunc(l.waiting, func(a, b *ticket) int {
-		if a.job.Class != b.job.Class {
-			return int(a.job.Class) - int(b.job.Class)
-		}
-		return int(int64(a.seq) - int64(b.seq))
-	})
 	l.signal()
 }
 
@@ -277,25 +281,20 @@ func (s *Sender) finished(job *Job) {
 // turn waits until the job may go and takes its share of the rates.
 func (s *Sender) turn(ctx context.Context, job *Job) error {
 	s.mu.Lock()
-	s.seq++
-	t := &ticket{job: job, seq: s.seq}
 	l := s.lane(job.ChatID)
+	if job.Class == Progress {
+		defer s.mu.Unlock()
+		return s.goNow(l, job)
+	}
+	t := &ticket{job: job}
 	l.enter(t)
 	s.mu.Unlock()
 	for {
 		s.mu.Lock()
-		if t.stale {
-			l.leave(t)
-			s.mu.Unlock()
-			return ErrStale
-		}
 		wait := time.Duration(-1) // until the queue moves
 		if l.next() == t {
 			if wait = s.ready(l, job); wait == 0 {
 				s.take(l, job)
-				if job.Key != "" {
-					l.running[job.Key] = true
-				}
 				l.leave(t)
 				s.mu.Unlock()
 				return nil
@@ -303,13 +302,30 @@ func (s *Sender) turn(ctx context.Context, job *Job) error {
 		}
 		changed := l.changed
 		s.mu.Unlock()
-		if err := s.sleep(ctx, wait, changed); err != nil {
+		err := tooSoon(wait)
+		if fits(ctx, wait) {
+			err = s.sleep(ctx, wait, changed)
+		}
+		if err != nil {
 			s.mu.Lock()
 			l.leave(t)
 			s.mu.Unlock()
 			return err
 		}
 	}
+}
+
+// goNow lets progress go if nobody else waits and the rates allow it. It needs s.mu.
+func (s *Sender) goNow(l *lane, job *Job) error {
+	wait := s.ready(l, job)
+	if wait == 0 && (len(l.waiting) > 0 || job.Key != "" && l.running[job.Key]) {
+		wait = time.Duration(float64(time.Second) / s.limits.Chat)
+	}
+	if wait > 0 {
+		return tooSoon(wait)
+	}
+	s.take(l, job)
+	return nil
 }
 
 // sleep waits for the time, where there is one, for a change, or for the end of ctx.
@@ -354,8 +370,11 @@ func untilTokens(l *rate.Limiter, now time.Time, n int) time.Duration {
 	return max(time.Duration(lacking/float64(l.Limit())*float64(time.Second)), time.Millisecond)
 }
 
-// take uses up the job's share. An album larger than a bucket leaves it in debt.
+// take uses up the job's share and marks it as running. An album larger than a bucket leaves it in debt.
 func (s *Sender) take(l *lane, job *Job) {
+	if job.Key != "" {
+		l.running[job.Key] = true
+	}
 	now := s.clock.Now()
 	for _, b := range []*rate.Limiter{l.rate, s.global, l.group} {
 		if b == nil {

@@ -91,15 +91,18 @@ type PhotoSize struct {
 
 // FileInfo is a file in a message, of whatever kind; fields a kind does not have are zero.
 type FileInfo struct {
-	FileID    string `json:"file_id"`
-	UniqueID  string `json:"file_unique_id"`
-	Name      string `json:"file_name"`
-	MimeType  string `json:"mime_type"`
-	Size      int64  `json:"file_size"`
-	Width     int    `json:"width"`
-	Height    int    `json:"height"`
-	Duration  int    `json:"duration"` // seconds
-	IsSticker bool   `json:"-"`
+	FileID   string `json:"file_id"`
+	UniqueID string `json:"file_unique_id"`
+	Name     string `json:"file_name"`
+	MimeType string `json:"mime_type"`
+	Size     int64  `json:"file_size"`
+	Width    int    `json:"width"`
+	Height   int    `json:"height"`
+	Duration int    `json:"duration"` // seconds
+	// IsAnimated and IsVideo are of stickers only.
+	IsAnimated bool `json:"is_animated"`
+	IsVideo    bool `json:"is_video"`
+	IsSticker  bool `json:"-"`
 }
 
 // Quote is the part of a message that a reply is about.

@@ -198,6 +198,12 @@ func (m *message) wireReply(w *wMessage) {
 		reply := m.replyTo.wire(false)
 		w.ReplyToMessage = &reply
 	}
+	if m.replyTo == nil && m.thread != 0 {
+		// In a topic whatever answers nothing else seems to answer the message that opened the topic.
+		w.ReplyToMessage = &wMessage{
+			MessageID: m.thread, MessageThreadID: m.thread, IsTopicMessage: true, Date: m.date.Unix(), Chat: m.chat.wire(), From: w.From,
+		}
+	}
 	if m.quote != "" {
 		w.Quote = &wQuote{Text: m.quote, IsManual: true}
 		if m.replyTo != nil {

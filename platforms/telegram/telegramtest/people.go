@@ -323,6 +323,13 @@ func (u *User) PressStale(m Message, label string) *Press {
 	return u.press(m.Chat, m.ID, b.CallbackData)
 }
 
+// PressData sends callback data that was never on a button, as a tampered app can.
+func (u *User) PressData(m Message, data string) *Press {
+	u.s.mu.Lock()
+	defer u.s.mu.Unlock()
+	return u.press(m.Chat, m.ID, data)
+}
+
 func (u *User) press(c *Chat, id int, data string) *Press {
 	p := &Press{s: u.s, id: fmt.Sprint(7_000_000_000_000 + u.s.nextSeq()), at: u.s.now()}
 	u.s.callbacks[p.id] = p

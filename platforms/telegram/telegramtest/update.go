@@ -30,6 +30,7 @@ type updates struct {
 	lastStart  time.Time
 	lastEnd    time.Time
 	repeat     int
+	last       *update
 	hook       *webhook
 }
 
@@ -75,7 +76,20 @@ func (s *Server) enqueue(kind string, payload any) {
 		s.updates.repeat--
 		u.again = 1
 	}
-	s.updates.queue = append(s.updates.queue, u)
+	s.updates.queue, s.updates.last = append(s.updates.queue, u), u
+	s.signal()
+}
+
+// RepeatLast delivers the newest update once more, with the same number, confirmed or not.
+func (s *Server) RepeatLast() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last := s.updates.last
+	if last == nil {
+		s.violation("RepeatLast before any update")
+		return
+	}
+	s.updates.queue = append(s.updates.queue, &update{id: last.id, body: last.body, at: s.now()})
 	s.signal()
 }
 

@@ -1,0 +1,210 @@
+package telegram
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	mathrand "math/rand/v2"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/signalbox/signalbox/platforms/chat"
+)
+
+// Platform is the name under which people and runs of Telegram are kept.
+const Platform = "telegram"
+
+// nameWait bounds how long the first start waits to learn the bot's name.
+const nameWait = 2 * time.Second
+
+// AdapterConfig is what an Adapter works with. Client, Pool and Logger are required.
+type AdapterConfig struct {
+	Client *Client
+	Pool   *pgxpool.Pool
+	Logger *slog.Logger
+	// PublicURL is the address of this program's HTTP server as Telegram reaches it. With it updates come
+	// by webhook to WebhookPath below it; nil: they are polled for.
+	PublicURL *url.URL
+	Clock     Clock          // nil: SystemClock
+	Limits    Limits         // zero: DefaultLimits
+	Jitter    func() float64 // numbers in [0, 1) that spread repeats; nil: random ones
+	Random    io.Reader      // source of secrets; nil: the system's
+}
+
+// Adapter is Telegram as the chat contract has it.
+type Adapter struct {
+	client *Client
+	memory memory
+	sender *Sender
+	clock  Clock
+	log    *slog.Logger
+	public *url.URL
+	secret string
+	caps   chat.Capabilities
+
+	mu    sync.Mutex
+	moved map[int64]int64 // groups that have a new id
+
+	menus    sync.Mutex // one synchronisation of command lists at a time
+	username atomic.Pointer[string]
+	receiver atomic.Pointer[chat.Receiver] // set while Run runs
+}
+
+var _ chat.Adapter = (*Adapter)(nil)
+
+// NewAdapter makes an adapter. It reads what is known of the bot from Postgres; only where its name is not
+// known yet it asks Telegram, briefly, and goes on without the name when there is no answer: deep links then
+// work from the next start on.
+func NewAdapter(ctx context.Context, cfg AdapterConfig) (*Adapter, error) {
+	if cfg.Client == nil || cfg.Pool == nil || cfg.Logger == nil {
+		return nil, errors.New("telegram: Client, Pool and Logger are needed")
+	}
+	cfg = cfg.complete()
+	a := &Adapter{
+		client: cfg.Client, memory: memory{cfg.Pool, cfg.Client.BotID()}, clock: cfg.Clock, public: cfg.PublicURL,
+		sender: NewSender(cfg.Clock, cfg.Limits, cfg.Jitter), log: cfg.Logger.With("component", Platform),
+	}
+	username, secret, err := a.memory.open(ctx, cfg.Random)
+	if err != nil {
+		return nil, err
+	}
+	if a.moved, err = a.memory.moved(ctx); err != nil {
+		return nil, err
+	}
+	if username == "" {
+		username = a.askName(ctx)
+	}
+	a.secret, a.caps = secret, capabilities(username)
+	a.username.Store(&username)
+	return a, nil
+}
+
+func (cfg AdapterConfig) complete() AdapterConfig {
+	if cfg.Clock == nil {
+		cfg.Clock = SystemClock{}
+	}
+	if cfg.Limits == (Limits{}) {
+		cfg.Limits = DefaultLimits()
+	}
+	if cfg.Jitter == nil {
+		cfg.Jitter = mathrand.Float64
+	}
+	if cfg.Random == nil {
+		cfg.Random = rand.Reader
+	}
+	return cfg
+}
+
+// askName asks for the bot's name once.
+func (a *Adapter) askName(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, nameWait)
+	defer cancel()
+	me, err := a.client.GetMe(ctx)
+	if err == nil {
+		err = a.memory.setUsername(ctx, me.Username)
+	}
+	if err != nil {
+		a.log.WarnContext(ctx, "the bot's name is not known yet: no deep links until the next start", "error", err)
+	}
+	return me.Username
+}
+
+// Platform gives the constant of that name.
+func (a *Adapter) Platform() string { return Platform }
+
+// Capabilities tells what Telegram can do.
+func (a *Adapter) Capabilities() chat.Capabilities {
+	caps := a.caps
+	caps.Uploads = maps.Clone(caps.Uploads)
+	return caps
+}
+
+func capabilities(username string) chat.Capabilities {
+	caps := chat.Capabilities{
+		Buttons:   chat.ButtonLimits{Rows: 12, PerRow: 8, LabelLimit: 64, DataBytes: 64},
+		Commands:  chat.CommandLimits{Max: 100, NameChars: 32, NamePattern: `[a-z0-9_]{1,32}`, DescriptionLimit: 256},
+		TextLimit: MaxText, CaptionLimit: MaxCaption, AnswerLimit: 200,
+		Edit: true, EditToMedia: true, AlbumMax: 10, ForceReply: true, Alerts: true,
+		Uploads: map[chat.MediaKind]int64{
+			chat.KindPhoto: MaxPhoto, chat.KindVideo: MaxUpload, chat.KindAnimation: MaxUpload,
+			chat.KindAudio: MaxUpload, chat.KindVoice: MaxUpload, chat.KindDocument: MaxUpload,
+		},
+		Download:        MaxDownload,
+		Photo:           chat.PhotoLimits{MaxSides: 10_000, MaxRatio: 20, LosesAlpha: true},
+		WorkingFor:      5 * time.Second,
+		ProgressPrivate: 3 * time.Second,
+		ProgressGroup:   10 * time.Second,
+	}
+	if username != "" {
+		caps.DeepLink = "https://t.me/" + username + "?start=%s"
+	}
+	return caps
+}
+
+// now gives the present id of a chat: groups that become supergroups get a new one.
+func (a *Adapter) now(chatID int64) int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if to, ok := a.moved[chatID]; ok {
+		return to
+	}
+	return chatID
+}
+
+// move remembers that a group has a new id.
+func (a *Adapter) move(ctx context.Context, from, to int64) {
+	if from == to || from == 0 || to == 0 || a.now(from) == to {
+		return
+	}
+	a.mu.Lock()
+	a.moved[from] = to
+	a.mu.Unlock()
+	if err := a.memory.setMoved(ctx, from, to); err != nil {
+		a.log.WarnContext(ctx, "a group's new id will have to be learned again after a restart", "chat", from, "error", err)
+	}
+}
+
+// patiently repeats a call that shows nothing in a chat as long as that helps and fits ctx.
+func (a *Adapter) patiently(ctx context.Context, call func(context.Context) error) error {
+	for attempt := 1; ; attempt++ {
+		err := call(ctx)
+		pause := a.sender.pause(attempt)
+		switch ReasonOf(err) {
+		case RateLimited:
+			pause = retryAfter(err)
+		case Temporary:
+		default:
+			return err
+		}
+		if attempt == maxAttempts || !fits(ctx, pause) {
+			return err
+		}
+		select {
+		case <-a.clock.After(pause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// retryAfter is how long a refusal asks to wait.
+func retryAfter(err error) time.Duration {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.RetryAfter
+	}
+	return 0
+}
+
+// String names the adapter without its secrets.
+func (a *Adapter) String() string { return fmt.Sprintf("Telegram adapter of bot %d", a.memory.bot) }
+
+// GoString does as String.
+func (a *Adapter) GoString() string { return a.String() }

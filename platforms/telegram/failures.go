@@ -1,0 +1,56 @@
+package telegram
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/registry"
+)
+
+// contract turns an error of the client into what the chat contract knows.
+func contract(err error) error {
+	var e *Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	kind := error(nil)
+	switch ReasonOf(err) {
+	case EditGone, HasMedia, BadFile:
+		kind = chat.ErrGone
+	case Unreachable:
+		kind = chat.ErrUnreachable
+	case TooLarge, TooLong:
+		kind = chat.ErrTooLarge
+	case NoRights:
+		kind = chat.ErrNoRight
+	case RateLimited:
+		return &registry.Error{
+			Code: registry.CodeRateLimited, Message: "Telegram takes no more messages at the moment",
+			Retryable: true, RetryAfter: e.RetryAfter, Cause: err,
+		}
+	default:
+		if e.Uncertain {
+			kind = chat.ErrUncertain
+		}
+	}
+	if kind == nil {
+		return err
+	}
+	return fmt.Errorf("%w: %w", kind, err)
+}
+
+// sourceError is a file of ours that could not be read to its end. What Telegram got of it is no message.
+type sourceError struct{ err error }
+
+func (e *sourceError) Error() string { return e.err.Error() }
+func (e *sourceError) Unwrap() error { return e.err }
+
+// atSource gives the cause of an upload's failure that lies on our side, else err.
+func atSource(err error) error {
+	var source *sourceError
+	if errors.As(err, &source) {
+		return source.err
+	}
+	return err
+}

@@ -1,0 +1,114 @@
+package telegram
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// forgetFiles is how many days an unused file_id is kept.
+const forgetFiles = 90
+
+// memory is what an Adapter keeps in Postgres.
+type memory struct {
+	pool *pgxpool.Pool
+	bot  int64
+}
+
+// open returns the bot's name, empty if it is not known yet, and the secret of its webhook, which it draws
+// from random at the first time.
+func (m memory) open(ctx context.Context, random io.Reader) (username, secret string, err error) {
+	raw := make([]byte, 32)
+	if _, err := io.ReadFull(random, raw); err != nil {
+		return "", "", fmt.Errorf("telegram: draw a secret for the webhook: %w", err)
+	}
+	err = m.pool.QueryRow(ctx, `
+		INSERT INTO telegram_bots (bot_id, webhook_secret) VALUES ($1, $2)
+		ON CONFLICT (bot_id) DO UPDATE SET bot_id = EXCLUDED.bot_id
+		RETURNING username, webhook_secret`, m.bot, base64.RawURLEncoding.EncodeToString(raw)).Scan(&username, &secret)
+	if err != nil {
+		return "", "", fmt.Errorf("telegram: read what is known of the bot: %w", err)
+	}
+	return username, secret, nil
+}
+
+func (m memory) setUsername(ctx context.Context, username string) error {
+	_, err := m.pool.Exec(ctx, `UPDATE telegram_bots SET username = $2 WHERE bot_id = $1`, m.bot, username)
+	return wrap(err, "record the bot's name")
+}
+
+// file returns the file_id under which Telegram has a content, or "".
+func (m memory) file(ctx context.Context, media string, kind MediaKind) (string, error) {
+	var id string
+	err := m.pool.QueryRow(ctx, `
+		UPDATE telegram_files SET used_at = now() WHERE bot_id = $1 AND media = $2 AND kind = $3
+		RETURNING file_id`, m.bot, media, kind).Scan(&id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", nil
+	}
+	return id, wrap(err, "look for a file that was sent before")
+}
+
+func (m memory) setFile(ctx context.Context, media string, kind MediaKind, fileID string) error {
+	_, err := m.pool.Exec(ctx, `
+		INSERT INTO telegram_files (bot_id, media, kind, file_id) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (bot_id, media, kind) DO UPDATE SET file_id = EXCLUDED.file_id, used_at = now()`,
+		m.bot, media, kind, fileID)
+	return wrap(err, "record a file that was sent")
+}
+
+func (m memory) forgetFile(ctx context.Context, media string, kind MediaKind) error {
+	_, err := m.pool.Exec(ctx, `DELETE FROM telegram_files WHERE bot_id = $1 AND media = $2 AND kind = $3`, m.bot, media, kind)
+	return wrap(err, "forget a file")
+}
+
+func (m memory) pruneFiles(ctx context.Context) error {
+	_, err := m.pool.Exec(ctx, `DELETE FROM telegram_files WHERE used_at < now() - make_interval(days => $1)`, forgetFiles)
+	return wrap(err, "forget old files")
+}
+
+// moved returns where groups have moved to.
+func (m memory) moved(ctx context.Context) (map[int64]int64, error) {
+	rows, err := m.pool.Query(ctx, `SELECT chat_id, moved_to FROM telegram_chats`)
+	if err != nil {
+		return nil, wrap(err, "read which groups have moved")
+	}
+	moved := map[int64]int64{}
+	var from, to int64
+	_, err = pgx.ForEachRow(rows, []any{&from, &to}, func() error {
+		moved[from] = to
+		return nil
+	})
+	return moved, wrap(err, "read which groups have moved")
+}
+
+func (m memory) setMoved(ctx context.Context, from, to int64) error {
+	_, err := m.pool.Exec(ctx, `
+		INSERT INTO telegram_chats (chat_id, moved_to) VALUES ($1, $2)
+		ON CONFLICT (chat_id) DO UPDATE SET moved_to = EXCLUDED.moved_to`, from, to)
+	return wrap(err, "record that a group has moved")
+}
+
+// commands returns the hashes of the published command lists by scope and language.
+func (m memory) commands(ctx context.Context) (map[string]string, error) {
+	hashes := map[string]string{}
+	err := m.pool.QueryRow(ctx, `SELECT commands FROM telegram_bots WHERE bot_id = $1`, m.bot).Scan(&hashes)
+	return hashes, wrap(err, "read which commands are published")
+}
+
+func (m memory) setCommands(ctx context.Context, hashes map[string]string) error {
+	_, err := m.pool.Exec(ctx, `UPDATE telegram_bots SET commands = $2 WHERE bot_id = $1`, m.bot, hashes)
+	return wrap(err, "record which commands are published")
+}
+
+func wrap(err error, what string) error {
+	if err != nil {
+		return fmt.Errorf("telegram: %s: %w", what, err)
+	}
+	return nil
+}

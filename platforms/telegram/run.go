@@ -1,0 +1,172 @@
+package telegram
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/signalbox/signalbox/platforms/chat"
+)
+
+// WebhookPath is where WebhookHandler is to be mounted below the public address.
+const WebhookPath = "/webhooks/telegram"
+
+const (
+	webhookConnections = 40
+	webhookCheck       = 5 * time.Minute
+)
+
+// allowedUpdates are the kinds of updates wanted.
+func allowedUpdates() []string {
+	return []string{"message", "edited_message", "callback_query", "my_chat_member"}
+}
+
+// errNotReady makes Telegram send an update again.
+var errNotReady = errors.New("the program is not ready for updates yet")
+
+// Run passes updates on to a receiver until ctx ends, and then returns nil. It needs no network to start: it
+// waits for Telegram to be reachable. A second instance and failures are waited out; only a token that
+// Telegram does not accept ends it with an error.
+func (a *Adapter) Run(ctx context.Context, to chat.Receiver) error {
+	if err := a.identify(ctx); err != nil || ctx.Err() != nil {
+		return err
+	}
+	if err := a.memory.pruneFiles(ctx); err != nil && ctx.Err() == nil {
+		a.log.WarnContext(ctx, "old files are still remembered", "error", err)
+	}
+	a.receiver.Store(&to)
+	defer a.receiver.Store(nil)
+	if a.public != nil {
+		err := a.keepWebhook(ctx)
+		if ctx.Err() != nil || ReasonOf(err) == Unauthorized {
+			return err
+		}
+		a.log.ErrorContext(ctx, "Telegram does not take the webhook: updates are polled for instead; PUBLIC_URL must be an https address on port 443, 80, 88 or 8443 that Telegram can reach",
+			"address", a.webhookURL(), "error", err)
+	}
+	return a.poll(ctx)
+}
+
+// poll receives updates by long polling.
+func (a *Adapter) poll(ctx context.Context) error {
+	err := a.persist(ctx, "webhook not removed", func(ctx context.Context) error { return a.client.DeleteWebhook(ctx, false) })
+	if err != nil || ctx.Err() != nil {
+		return err
+	}
+	p := &Poller{Client: a.client, Clock: a.clock, Logger: a.log, Allowed: allowedUpdates(), Handle: a.receive}
+	return p.Run(ctx)
+}
+
+// identify asks who the bot is until there is an answer. It fails only for a wrong token.
+func (a *Adapter) identify(ctx context.Context) error {
+	return a.persist(ctx, "Telegram is not reached", func(ctx context.Context) error {
+		me, err := a.client.GetMe(ctx)
+		if err != nil || me.Username == *a.username.Load() {
+			return err
+		}
+		a.username.Store(&me.Username)
+		return a.memory.setUsername(ctx, me.Username)
+	})
+}
+
+// persist repeats a call until it succeeds, ctx ends (then it returns nil), or Telegram refuses it for good.
+func (a *Adapter) persist(ctx context.Context, what string, call func(context.Context) error) error {
+	for failures := 1; ; failures++ {
+		err := call(ctx)
+		var e *Error
+		switch {
+		case err == nil || ctx.Err() != nil:
+			return nil
+		case ReasonOf(err) == Unauthorized:
+			return fmt.Errorf("Telegram does not accept the token; check TELEGRAM_BOT_TOKEN: %w", err) //nolint:staticcheck // a name
+		case errors.As(err, &e) && e.Code == http.StatusBadRequest:
+			return err
+		}
+		pause := pauseAfter(err, failures)
+		a.log.WarnContext(ctx, what+"; trying again", "error", err, "failures", failures, "pause", pause)
+		select {
+		case <-a.clock.After(pause):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (a *Adapter) webhookURL() string {
+	return a.public.JoinPath(strings.Split(strings.Trim(WebhookPath, "/"), "/")...).String()
+}
+
+// keepWebhook sets the webhook and sees to it that it stays, until ctx ends. It fails when Telegram does not
+// take the address.
+func (a *Adapter) keepWebhook(ctx context.Context) error {
+	lastError := int64(0)
+	for {
+		if err := a.persist(ctx, "webhook not set", a.ensureWebhook(&lastError)); err != nil || ctx.Err() != nil {
+			return err
+		}
+		select {
+		case <-a.clock.After(webhookCheck):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// ensureWebhook sets the webhook where it is not ours, and reports failures that Telegram has had with it.
+func (a *Adapter) ensureWebhook(lastError *int64) func(context.Context) error {
+	first := *lastError == 0
+	return func(ctx context.Context) error {
+		info, err := a.client.GetWebhookInfo(ctx)
+		if err != nil {
+			return err
+		}
+		if info.LastErrorDate > *lastError && !first {
+			a.log.WarnContext(ctx, "Telegram could not deliver updates to the webhook", "error", info.LastError, "waiting", info.Pending)
+		}
+		*lastError = max(info.LastErrorDate, 1)
+		if !first && info.URL == a.webhookURL() {
+			return nil
+		}
+		// At the start it is set in any case: the secret may be another.
+		return a.client.SetWebhook(ctx, WebhookConfig{
+			URL: a.webhookURL(), Secret: a.secret, AllowedUpdates: allowedUpdates(), MaxConnections: webhookConnections,
+		})
+	}
+}
+
+// WebhookHandler receives updates by HTTP while Run runs. It is to be mounted at WebhookPath; requests
+// without the secret that Telegram was told are answered 401.
+func (a *Adapter) WebhookHandler() http.Handler {
+	return &Webhook{Secret: a.secret, Logger: a.log, Handle: a.receive}
+}
+
+// receive stores an update with the receiver. An error makes it come again.
+func (a *Adapter) receive(ctx context.Context, u Update) error {
+	to, username := a.receiver.Load(), *a.username.Load()
+	if to == nil || username == "" {
+		return errNotReady
+	}
+	if m := u.Message; m != nil {
+		a.move(ctx, m.Chat.ID, m.MigrateToChatID)
+		a.move(ctx, m.MigrateFromChatID, m.Chat.ID)
+	}
+	in, ok := reader{bot: a.memory.bot, username: username, now: a.clock.Now()}.read(u)
+	if !ok {
+		return nil
+	}
+	err := (*to).Receive(ctx, Platform, in)
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) && strings.HasPrefix(refused.Code, dataException) {
+		// It would be refused for ever, and hold up all others.
+		a.log.ErrorContext(ctx, "an update can't be stored and is skipped", "update", u.ID, "error", err)
+		return nil
+	}
+	return err
+}
+
+// dataException is Postgres' class of errors for values that it can't store.
+const dataException = "22"
