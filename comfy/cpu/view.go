@@ -17,12 +17,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/HugoSmits86/nativewebp"
 	_ "golang.org/x/image/bmp"
 	_ "golang.org/x/image/tiff"
 	_ "golang.org/x/image/webp"
 
 	"github.com/signalbox/signalbox/comfy/cpu/node"
+	"github.com/signalbox/signalbox/comfy/cpu/tensor"
 )
 
 // contentTypes are the types of files nodes write or people upload, as the real server names them. Active content is not
@@ -179,7 +179,7 @@ func (e *Engine) preview(w http.ResponseWriter, f *os.File, want, channel string
 		format = "image/jpeg"
 		err = jpeg.Encode(&b, img, &jpeg.Options{Quality: min(max(quality, 1), 100)})
 	} else {
-		err = nativewebp.Encode(&b, img, nil)
+		err = tensor.EncodeStillWebP(&b, img)
 	}
 	return sendPicture(w, format, b.Bytes(), err)
 }

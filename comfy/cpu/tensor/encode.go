@@ -144,8 +144,8 @@ func EncodeWebP(w io.Writer, m *Image, fps float64, exif []byte) error {
 	if m.B == 0 {
 		return errors.New("cannot write an animation of no pictures")
 	}
-	if m.W <= 0 || m.H <= 0 || m.W > vp8lMost || m.H > vp8lMost {
-		return fmt.Errorf("WebP holds pictures of 1 x 1 to %d x %d pixels, got %d x %d", vp8lMost, vp8lMost, m.W, m.H)
+	if err := vp8lFits(m.W, m.H); err != nil {
+		return err
 	}
 	var frames []byte
 	for b := range m.B {
@@ -177,9 +177,39 @@ func EncodeWebP(w io.Writer, m *Image, fps float64, exif []byte) error {
 	if exif != nil {
 		body = appendRiff(body, "EXIF", exif)
 	}
+	return writeRiff(w, body)
+}
+
+func writeRiff(w io.Writer, body []byte) error {
 	file := binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(len(body)))
 	_, err := w.Write(append(file, body...))
 	return err
+}
+
+// EncodeStillWebP writes any picture as a lossless WebP still of 8 bits a channel, without alpha if it is opaque.
+func EncodeStillWebP(w io.Writer, m image.Image) error {
+	size := m.Bounds().Size()
+	if err := vp8lFits(size.X, size.Y); err != nil {
+		return err
+	}
+	c := 4
+	if o, ok := m.(interface{ Opaque() bool }); ok && o.Opaque() {
+		c = 3
+	}
+	r := newRaster(size.X, size.Y, c)
+	readPixels(m, true, func(i int, p pixel) {
+		for k := range c {
+			r.pix[i*c+k] = byteOf(p[k])
+		}
+	})
+	return writeRiff(w, appendRiff([]byte("WEBP"), "VP8L", r.vp8l()))
+}
+
+func vp8lFits(w, h int) error {
+	if w <= 0 || h <= 0 || w > vp8lMost || h > vp8lMost {
+		return fmt.Errorf("WebP holds pictures of 1 x 1 to %d x %d pixels, got %d x %d", vp8lMost, vp8lMost, w, h)
+	}
+	return nil
 }
 
 // webpPlace is the head of a frame chunk: the whole picture, instead of what was there before.

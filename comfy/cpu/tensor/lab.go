@@ -11,13 +11,14 @@ type lab struct {
 
 func toLab(m *Image) lab {
 	out := lab{n: m.W * m.H, pix: make([][3][]float32, m.B)}
+	light := lightTable()
 	for b := range out.pix {
 		for k := range 3 {
 			out.pix[b][k] = make([]float32, out.n)
 		}
 		src := m.frame(b)
 		for i := range out.n {
-			l, a, bb := labOf(src[i*m.C], src[i*m.C+1], src[i*m.C+2])
+			l, a, bb := labOfLight(light.of(src[i*m.C]), light.of(src[i*m.C+1]), light.of(src[i*m.C+2]))
 			out.pix[b][0][i], out.pix[b][1][i], out.pix[b][2][i] = l, a, bb
 		}
 	}
@@ -33,7 +34,10 @@ const (
 )
 
 func labOf(r, g, b float32) (l, a, bb float32) {
-	r, g, b = linear(r), linear(g), linear(b)
+	return labOfLight(linear(r), linear(g), linear(b))
+}
+
+func labOfLight(r, g, b float32) (l, a, bb float32) {
 	x := float32(0.412453*r) + float32(0.35758*g) + float32(0.180423*b)
 	y := float32(0.212671*r) + float32(0.71516*g) + float32(0.072169*b)
 	z := float32(0.019334*r) + float32(0.119193*g) + float32(0.950227*b)
@@ -48,9 +52,27 @@ func linear(v float32) float32 {
 	return v / 12.92
 }
 
+// lights holds the light of every byte value, which most values of pictures are.
+type lights [256]float32
+
+func lightTable() *lights {
+	var t lights
+	for i := range t {
+		t[i] = linear(fromByte(uint8(i)))
+	}
+	return &t
+}
+
+func (t *lights) of(v float32) float32 {
+	if i := int(v*255 + 0.5); i >= 0 && i < 256 && fromByte(uint8(i)) == v {
+		return t[i]
+	}
+	return linear(v)
+}
+
 func labCurve(v float32) float32 {
 	if v > labThreshold {
-		return pow32(v, 1.0/3)
+		return float32(math.Cbrt(float64(v)))
 	}
 	return float32(7.787*v) + 4.0/29
 }

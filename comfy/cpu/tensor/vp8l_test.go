@@ -55,6 +55,13 @@ func TestWebPIsLossless(t *testing.T) {
 			if !slices.Equal(back.Take(m.C).Pix, m.Pix) {
 				t.Error("other pixels come back")
 			}
+			file.Reset()
+			if err := EncodeStillWebP(&file, m.Picture(0)); err != nil {
+				t.Fatal(err)
+			}
+			if back, err = DecodeStill(file.Bytes()); err != nil || !slices.Equal(back.Take(m.C).Pix, m.Pix) {
+				t.Error("other pixels come back from a still", err)
+			}
 		})
 	}
 	t.Run("flat pictures are small", func(t *testing.T) {
