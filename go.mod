@@ -4,7 +4,6 @@ go 1.26.0
 
 require (
 	code.dny.dev/ssrf v0.3.0 // indirect
-	github.com/HugoSmits86/nativewebp v0.9.3 // indirect
 	github.com/alecthomas/kong v1.17.0 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cenkalti/backoff/v5 v5.0.3 // indirect
