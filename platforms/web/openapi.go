@@ -7,7 +7,7 @@ import (
 )
 
 // openapi describes the API in OpenAPI 3.1, with one operation for each public tool.
-func (s *Server) openapi(w http.ResponseWriter, _ *http.Request) {
+func (s *Server) openapi(w http.ResponseWriter, r *http.Request) {
 	paths := map[string]any{
 		"/api/tools":             get("listTools", "The tools, as ToolDefinitions", nil),
 		"/api/tools/{id}":        get("getTool", "One tool", idParameter()),
@@ -23,7 +23,12 @@ func (s *Server) openapi(w http.ResponseWriter, _ *http.Request) {
 		"/api/keys":              post("createKey", "Make an account with a key (operators)", nil, nil),
 	}
 	for _, t := range s.cfg.Registry.Snapshot().Public() {
-		paths[t.RunPath()] = post("run_"+t.ToolID, t.DisplayName, nil, toolRequest(t))
+		body, err := toolRequest(t)
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		paths[t.RunPath()] = post("run_"+t.ToolID, t.DisplayName, nil, body)
 	}
 	writeJSON(w, http.StatusOK, map[string]any{
 		"openapi": "3.1.0",
@@ -67,59 +72,10 @@ func idParameter() []any {
 }
 
 // toolRequest is the JSON Schema of a tool's request body.
-func toolRequest(t *registry.Tool) map[string]any {
-	properties := map[string]any{}
-	required := []string{}
-	for _, f := range t.InputSchema {
-		properties[f.Name] = fieldSchema(f)
-		if f.Required && f.Default == nil {
-			required = append(required, f.Name)
-		}
+func toolRequest(t *registry.Tool) (map[string]any, error) {
+	inputs, err := t.InputSchema.JSONSchema()
+	if err != nil {
+		return nil, err
 	}
-	return map[string]any{
-		"type": "object", "required": []string{"inputs"},
-		"properties": map[string]any{"inputs": map[string]any{
-			"type": "object", "properties": properties, "required": required, "additionalProperties": false,
-		}},
-	}
-}
-
-func fieldSchema(f registry.InputField) map[string]any {
-	schema := map[string]any{"title": f.Label()}
-	switch {
-	case f.Type == registry.TypeBoolean:
-		schema["type"] = "boolean"
-	case f.Type == registry.TypeNumber && f.Integer:
-		schema["type"] = "integer"
-	case f.Type == registry.TypeNumber:
-		schema["type"] = "number"
-	default:
-		schema["type"] = "string"
-	}
-	if f.Description != "" {
-		schema["description"] = f.Description
-	}
-	if f.Type.IsMedia() {
-		schema["description"] = f.Description + " (" + string(f.Type) + ": a reference from /api/uploads, an https address, or a data URI)"
-	}
-	if f.Default != nil {
-		schema["default"] = f.Default
-	}
-	if f.Min != "" {
-		schema["minimum"] = f.Min
-	}
-	if f.Max != "" {
-		schema["maximum"] = f.Max
-	}
-	if len(f.Choices) > 0 {
-		var allowed []any
-		for _, c := range f.Choices {
-			allowed = append(allowed, c.Value)
-		}
-		schema["enum"] = allowed
-	}
-	if f.Multiple {
-		return map[string]any{"title": f.Label(), "type": "array", "items": schema}
-	}
-	return schema
+	return map[string]any{"type": "object", "required": []string{"inputs"}, "properties": map[string]any{"inputs": inputs}}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"image/png"
 	"io"
 	"io/fs"
+	"log/slog"
 	"mime/multipart"
 	"net/http"
 	"net/http/cookiejar"
@@ -107,6 +108,7 @@ func (h *house) serve(options ...option) {
 		Registry: h.reg, Runs: h.runs, Users: h.users, Ledger: h.ledger, AdminToken: adminToken,
 		LinkKey: []byte("a key for the tests that is long"), Version: "test",
 		Changes: func(context.Context) ([]registry.Change, error) { return nil, nil },
+		Logger:  slog.New(slog.NewTextHandler(h.t.Output(), nil)),
 	}
 	for _, o := range options {
 		o(&cfg)

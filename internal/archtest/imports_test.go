@@ -1,0 +1,134 @@
+// Package archtest holds the rules of the house that can be read off the source.
+package archtest
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/signalbox/signalbox/"
+
+// floors lists the rooms from the top of the house to its ground. A room may import those on lower floors
+// only; rooms of one floor are siblings.
+var floors = [][]string{
+	{"cmd/signalbox"},
+	{"platforms/telegram", "platforms/web", "platforms/discord"},
+	{"platforms/chat"},
+	{"agent"},
+	{"runs", "webhooks"},
+	{"billing", "users", "comfy", "providers"},
+	{"workflows"},
+	{"registry"},
+	{"migrations", "internal"},
+}
+
+// testOnly are rooms that programs must not link.
+var testOnly = []string{"postgrestest", "registrytest", "runstest", "chattest", "telegramtest", "comfytest", "e2e", "archtest"}
+
+func TestImportsRunDownward(t *testing.T) {
+	t.Parallel()
+	t.Run("A75 platforms do not import services, and rooms import lower floors only", func(t *testing.T) {
+		for file, imports := range sources(t) {
+			room, floor := placeOf(filepath.Dir(file))
+			if floor < 0 {
+				t.Errorf("%s: the folder is in no room; add it to floors", file)
+			}
+			for _, path := range imports {
+				target, below := placeOf(path)
+				if target != room && below <= floor && !(room == "internal" || room == "migrations") {
+					t.Errorf("%s: %s must not import %s", file, room, path)
+				}
+			}
+		}
+	})
+	t.Run("A3 only cmd names a provider, so nobody else has a list of tools", func(t *testing.T) {
+		for file, imports := range sources(t) {
+			if strings.HasPrefix(file, "cmd/") || strings.HasPrefix(file, "comfy/") || strings.HasPrefix(file, "internal/bench/") {
+				continue
+			}
+			for _, path := range imports {
+				if strings.HasPrefix(path, "comfy") || strings.HasPrefix(path, "providers/") || path == "workflows" {
+					t.Errorf("%s imports %s", file, path)
+				}
+			}
+		}
+	})
+	t.Run("no program links test rooms", func(t *testing.T) {
+		for file, imports := range sources(t) {
+			if strings.HasPrefix(file, "internal/bench/") { // measuring programs, never shipped
+				continue
+			}
+			for _, path := range imports {
+				if isTestRoom(path) {
+					t.Errorf("%s imports %s", file, path)
+				}
+			}
+		}
+	})
+}
+
+func isTestRoom(dir string) bool {
+	return slices.ContainsFunc(strings.Split(dir, "/"), func(part string) bool { return slices.Contains(testOnly, part) })
+}
+
+// placeOf finds the room of a folder and its floor, -1 for none.
+func placeOf(dir string) (room string, floor int) {
+	floor = -1
+	for i, rooms := range floors {
+		for _, r := range rooms {
+			if (dir == r || strings.HasPrefix(dir, r+"/")) && len(r) > len(room) {
+				room, floor = r, i
+			}
+		}
+	}
+	return room, floor
+}
+
+// sources lists the imports from this module of every file that is no test and in no test room.
+func sources(t *testing.T) map[string][]string {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	found := map[string][]string{}
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := entry.Name()
+		if entry.IsDir() && (strings.HasPrefix(name, ".") && name != ".." || name == "testdata" || name == "node_modules") {
+			return filepath.SkipDir
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil || filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") || isTestRoom(filepath.Dir(filepath.ToSlash(rel))) {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if os.IsNotExist(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		found[rel] = nil
+		for _, spec := range file.Imports {
+			if path, err := strconv.Unquote(spec.Path.Value); err == nil && strings.HasPrefix(path, module) {
+				found[rel] = append(found[rel], strings.TrimPrefix(path, module))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) < 50 {
+		t.Fatalf("only %d source files found", len(found))
+	}
+	return found
+}
