@@ -62,9 +62,11 @@ func (t *tracker) apply(e Event) verdict {
 		t.applyStates(e.States)
 	case "executed":
 		t.finish(e.Node)
-	case "execution_error", "execution_interrupted", "execution_success":
-		// An error message may concern a blocked branch only, while the run goes on.
+	case "execution_success", "execution_interrupted":
+		t.leave()
 		return maybeOver
+	case "execution_error":
+		return maybeOver // or a blocked branch only, while the run goes on
 	default:
 		return nothing
 	}

@@ -47,6 +47,7 @@ func CutMidAnswer(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	body := answerOf(r, next)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	_, _ = w.Write(body[:len(body)/2])
+	flush(w)
 	panic(http.ErrAbortHandler)
 }
 
@@ -54,6 +55,13 @@ func CutMidAnswer(w http.ResponseWriter, r *http.Request, next http.Handler) {
 func BrokenJSON(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	body := answerOf(r, next)
 	_, _ = w.Write(body[:len(body)/2])
+}
+
+// flush sends what was written; without it the client would see no answer at all and might ask again.
+func flush(w http.ResponseWriter) {
+	if f, ok := w.(http.Flusher); ok {
+		f.Flush()
+	}
 }
 
 func answerOf(r *http.Request, next http.Handler) []byte {
@@ -75,6 +83,7 @@ func Declare(size int64) Action {
 	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 		w.Header().Set("Content-Length", strconv.FormatInt(size, 10))
 		_, _ = w.Write([]byte{0})
+		flush(w)
 		panic(http.ErrAbortHandler)
 	}
 }
