@@ -201,18 +201,8 @@ func matching(t registry.InputType, v any) any {
 }
 
 func (d *definer) changeNumbers(f *field, dir directive) {
-	for key, to := range map[string]*json.Number{"min": &f.Min, "max": &f.Max} {
-		text, ok := dir.args[key]
-		if !ok {
-			continue
-		}
-		n := json.Number(text)
-		if _, err := registry.ParseDecimal(n); err != nil || f.Type != registry.TypeNumber {
-			d.badValue(dir, key, text)
-			continue
-		}
-		*to = n
-	}
+	d.changeBound(f, dir, "min", &f.Min)
+	d.changeBound(f, dir, "max", &f.Max)
 	if n, ok := f.Default.(json.Number); ok && dir.args["default"] == "" {
 		if f.Min != "" && asFloat(n) < asFloat(f.Min) {
 			f.Default = f.Min
@@ -221,6 +211,19 @@ func (d *definer) changeNumbers(f *field, dir directive) {
 			f.Default = f.Max
 		}
 	}
+}
+
+func (d *definer) changeBound(f *field, dir directive, key string, to *json.Number) {
+	text, ok := dir.args[key]
+	if !ok {
+		return
+	}
+	n := json.Number(text)
+	if _, err := registry.ParseDecimal(n); err != nil || f.Type != registry.TypeNumber {
+		d.badValue(dir, key, text)
+		return
+	}
+	*to = n
 }
 
 func (d *definer) badValue(dir directive, key, text string) {

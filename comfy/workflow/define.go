@@ -211,7 +211,7 @@ func (f *field) settle(d *definer) {
 		f.Min, f.Max = f.Max, f.Min
 	}
 	if n, ok := f.Default.(json.Number); ok && f.Type == registry.TypeNumber && !f.Seed {
-		f.Default = f.wholeNumber(n)
+		f.Default = f.neatNumber(n)
 		f.widen(d, n)
 	}
 	if len(f.Choices) > 0 && f.Default != nil && f.Default != "" && !f.Multiple && !hasChoice(f.Choices, f.Default) {
@@ -246,10 +246,16 @@ func (f *field) hideSecrets() {
 	}
 }
 
-// wholeNumber writes 20.0 as 20 where an integer is due.
-func (f *field) wholeNumber(n json.Number) json.Number {
-	if i, ok := asInt(n); ok && f.Integer {
-		return json.Number(strconv.Itoa(i))
+// neatNumber writes 20.0 as 20 where an integer is due, and 1.2500000000000002, which editors leave behind, as 1.25.
+func (f *field) neatNumber(n json.Number) json.Number {
+	if f.Integer {
+		if i, ok := asInt(n); ok {
+			return json.Number(strconv.Itoa(i))
+		}
+		return n
+	}
+	if short := strconv.FormatFloat(asFloat(n), 'f', -1, 32); len(n) > 15 && len(short) < 10 {
+		return json.Number(short)
 	}
 	return n
 }

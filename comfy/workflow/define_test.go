@@ -28,6 +28,13 @@ func TestDefineCorpus(t *testing.T) {
 					t.Fatal(err)
 				}
 				checkTool(t, d)
+				again, err := Define(w, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(d, again, cmp.AllowUnexported(Definition{})); diff != "" {
+					t.Errorf("a second time it is another: %s", diff)
+				}
 				if d.Tool.Description != "" && d.notes == 0 {
 					t.Errorf("A51 description %q of %d notes", d.Tool.Description, d.notes)
 				}

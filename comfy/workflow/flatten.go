@@ -13,6 +13,7 @@ type flat struct {
 	nodes    []*flatNode
 	byID     map[string]*flatNode
 	scopes   map[string]*scope // by path of the instance, "" for the root
+	paths    []string          // of the instances, in document order
 	findings []Finding
 	sibling  map[string]PromptNode // of a prompt saved beside the graph, for names of unknown widgets
 	drawn    map[string]*object    // links of the use-everywhere nodes, by input
@@ -119,6 +120,7 @@ func (f *flat) collect(sc *scope) {
 			child.promoted = promotionOf(child)
 			sc.children[n] = child
 			f.scopes[sc.path(n)] = child
+			f.paths = append(f.paths, sc.path(n))
 			f.collect(child)
 			continue
 		}

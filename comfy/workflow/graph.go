@@ -205,8 +205,8 @@ func (f *flat) locate(node, widget string) []place {
 			}
 		}
 	}
-	for path, sc := range f.scopes {
-		if path != "" && (strings.EqualFold(sc.inst.Title, node) || strings.EqualFold(sc.def.Name, node)) {
+	for _, path := range f.paths {
+		if sc := f.scopes[path]; strings.EqualFold(sc.inst.Title, node) || strings.EqualFold(sc.def.Name, node) {
 			return f.inside(sc, widget, 0)
 		}
 	}

@@ -219,16 +219,16 @@ func (d *definer) guessTexts(positive, negative []place, chosen bool) {
 	if chosen {
 		return
 	}
-	groups := groupTexts(positive)
+	groups, free := groupTexts(positive), false
 	if len(groups) == 0 && len(negative) == 0 {
-		groups = groupTexts(d.freeTexts())
+		groups, free = groupTexts(d.freeTexts()), true
 	}
 	first := true
 	for i, g := range groups {
 		if i >= 6 || d.anyTaken(g) {
 			continue
 		}
-		d.addText(g, first && !otherTexts[g[0].input] || len(groups) == 1)
+		d.addText(g, first && !otherTexts[g[0].input] || len(groups) == 1, free)
 		first = false
 	}
 	for i, g := range groupTexts(negative) {
@@ -294,7 +294,7 @@ func groupTexts(list []place) [][]place {
 
 // addText adds a text field. The main one is asked for: the words in the file are an example, not a default
 // that anybody wants by accident.
-func (d *definer) addText(g []place, main bool) {
+func (d *definer) addText(g []place, main, free bool) {
 	p := g[0]
 	for _, q := range g {
 		if len(asString(q.value)) > len(asString(p.value)) {
@@ -302,6 +302,9 @@ func (d *definer) addText(g []place, main bool) {
 		}
 	}
 	name := textName(p)
+	if free && p.input == "text" {
+		name = "text" // to be spoken or read rather than painted
+	}
 	f := d.fieldOf(name, p, sourceGuess)
 	f.targets = targetsOf(g)
 	f.Multiline = true

@@ -81,22 +81,40 @@ func (p *promotion) set(e promoted, v any) {
 	p.inner[e.node][e.widget] = v
 }
 
-// fromPorts reads files without proxyWidgets: the instance's values are those of the subgraph inputs that
-// stand for widgets, in order. Where the counts differ the inner values stay.
+// fromPorts reads files without proxyWidgets: the instance's values are those of its inputs that stand for
+// widgets, or of the definition's, in order. Where the counts differ the inner values stay.
 func (p *promotion) fromPorts(sc *scope) {
+	var shown, defined []string
+	for _, in := range sc.inst.Inputs {
+		if in.Widget != "" && holdsValue(in.Type) {
+			shown = append(shown, in.Name)
+		}
+	}
 	for _, port := range sc.def.In {
-		switch port.Type {
-		case "INT", "FLOAT", "STRING", "BOOLEAN", "COMBO":
+		if holdsValue(port.Type) {
+			defined = append(defined, port.Name)
 			p.list = append(p.list, promoted{widget: port.Name})
 		}
 	}
 	values, _ := sc.inst.values.([]any)
-	if len(values) != len(p.list) {
+	for _, names := range [][]string{shown, defined} {
+		if len(names) != len(values) {
+			continue
+		}
+		for i, name := range names {
+			p.set(promoted{widget: name}, values[i])
+		}
 		return
 	}
-	for i, e := range p.list {
-		p.set(e, values[i])
+}
+
+// holdsValue tells the types of sockets that a widget can fill.
+func holdsValue(typ string) bool {
+	switch typ {
+	case "INT", "FLOAT", "STRING", "BOOLEAN", "COMBO":
+		return true
 	}
+	return false
 }
 
 // fromParent lets an outer instance override what this one, nested in it, says.

@@ -138,7 +138,11 @@ func (f *flat) leave(w walk) (resolved, *walk) {
 		return resolved{}, nil
 	}
 	port := w.sc.def.In[w.slot]
-	if in := w.sc.inst.input(port.Name); in != nil && in.Link != "" {
+	in := w.sc.inst.input(port.Name)
+	if in == nil && len(w.sc.inst.Inputs) == len(w.sc.def.In) { // the port was renamed since
+		in = &w.sc.inst.Inputs[w.slot]
+	}
+	if in != nil && in.Link != "" {
 		if l := w.sc.parent.g.links[in.Link]; l != nil {
 			return resolved{}, &walk{w.sc.parent, l.Origin, l.OriginSlot, w.want}
 		}
