@@ -3,15 +3,19 @@ package main
 import (
 	"context"
 	"net/http"
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/telegram"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
 
 // chatPlatforms are the chat platforms that the configuration switches on, with the router they share.
 type chatPlatforms struct {
-	adapters  []chat.Adapter
+	telegram  *telegram.Adapter // nil: off
 	deliverer *chat.Deliverer
 	router    *chat.Router
 	fileURL   func(ref registry.Media, name string) string
@@ -19,17 +23,46 @@ type chatPlatforms struct {
 
 // newChat makes the adapters and what delivers through them. It comes before the runs service, which
 // delivers, while the router, which starts runs, comes after it.
-func (a *app) newChat() (*chatPlatforms, error) {
+func (a *app) newChat(ctx context.Context) (*chatPlatforms, error) {
 	p := &chatPlatforms{fileURL: func(registry.Media, string) string { return "" }}
+	// The one visible list of chat platforms.
+	var adapters []chat.Adapter
+	if a.cfg.TelegramBotToken != "" {
+		var err error
+		if p.telegram, err = a.newTelegram(ctx); err != nil {
+			return nil, err
+		}
+		adapters = append(adapters, p.telegram)
+	}
 	var err error
 	p.deliverer, err = chat.NewDeliverer(chat.DelivererConfig{
-		Adapters: p.adapters, Pool: a.db.pool, Media: a.media, Logger: a.log,
+		Adapters: adapters, Pool: a.db.pool, Media: a.media, Logger: a.log,
 		Link: func(run runs.Run, output int) string {
 			o := run.Outputs[output]
 			return p.fileURL(o.Media, o.FileName)
 		},
 	})
 	return p, err
+}
+
+func (a *app) newTelegram(ctx context.Context) (*telegram.Adapter, error) {
+	seconds := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "signalbox_telegram_call_seconds", Help: "Time of calls to Telegram, by method and status (0: no answer).",
+		Buckets: prometheus.ExponentialBuckets(0.005, 4, 8),
+	}, []string{"method", "status"})
+	a.metrics.MustRegister(seconds)
+	client, err := telegram.NewClient(telegram.Config{
+		Token: a.cfg.TelegramBotToken, BaseURL: a.cfg.TelegramAPI.String(),
+		Observe: func(c telegram.CallInfo) {
+			seconds.WithLabelValues(c.Method, strconv.Itoa(c.Code)).Observe(c.Took.Seconds())
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return telegram.NewAdapter(ctx, telegram.AdapterConfig{
+		Client: client, Pool: a.db.pool, Logger: a.log.With("component", "telegram"), PublicURL: a.cfg.Public,
+	})
 }
 
 func (p *chatPlatforms) deliverers() map[string]runs.Deliverer {
@@ -40,9 +73,10 @@ func (p *chatPlatforms) deliverers() map[string]runs.Deliverer {
 	return m
 }
 
+// startChat starts the router. Updates come in once listen has been called, when all else is up.
 func (a *app) startChat(ctx context.Context) error {
 	p := a.chat
-	if len(p.adapters) == 0 {
+	if len(p.deliverer.Platforms()) == 0 {
 		return nil
 	}
 	var err error
@@ -59,10 +93,27 @@ func (a *app) startChat(ctx context.Context) error {
 	return nil
 }
 
+// listen lets the platforms' updates in. A token that is refused switches its platform off, not the
+// program: the others go on.
+func (a *app) listen(context.Context) error {
+	if a.chat.telegram != nil {
+		a.background("telegram", func(ctx context.Context) {
+			if err := a.chat.telegram.Run(ctx, a.chat.router); err != nil {
+				a.log.Error("Telegram is off until the next start", "error", err)
+			}
+		})
+	}
+	return nil
+}
+
 // linkFiles tells how results can be reached from outside, once the page is there.
 func (p *chatPlatforms) linkFiles(fileURL func(registry.Media, string) string) { p.fileURL = fileURL }
 
 // mount adds the platforms' webhooks to the page's routes.
-func (p *chatPlatforms) mount(*http.ServeMux) {}
+func (p *chatPlatforms) mount(mux *http.ServeMux) {
+	if p.telegram != nil {
+		mux.Handle(telegram.WebhookPath, p.telegram.WebhookHandler())
+	}
+}
 
 func (p *chatPlatforms) names() []string { return p.deliverer.Platforms() }

@@ -110,7 +110,7 @@ type migrateCommand struct{}
 // Run migrates the database.
 func (migrateCommand) Run(e env) error {
 	return withDatabase(e, func(ctx context.Context, _ Config, db *database, log *slog.Logger) error {
-		n, err := migrations.Up(ctx, db.pool, log)
+		n, err := migrations.Up(ctx, db.pool, quiet(log))
 		if err != nil {
 			return err
 		}
@@ -136,6 +136,9 @@ func (c grantCommand) Run(e env) error {
 		c.Key = "grant:" + uuid.NewString()
 	}
 	return withDatabase(e, func(ctx context.Context, cfg Config, db *database, log *slog.Logger) error {
+		if _, err := migrations.Up(ctx, db.pool, quiet(log)); err != nil {
+			return err
+		}
 		ledger := billing.NewLedger(db.pool)
 		account, err := findAccount(ctx, newUsers(db, ledger, cfg), c.Account)
 		if err != nil {

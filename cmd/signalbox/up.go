@@ -67,17 +67,19 @@ type app struct {
 	log     *slog.Logger
 	metrics *prometheus.Registry
 
-	db       *database
-	media    mediaStore
-	ledger   *billing.Ledger
-	users    *users.Store
-	fleet    *comfy.Fleet
-	flows    *comfy.Workflows
-	registry *registry.Registry
-	runs     *runs.Service
-	chat     *chatPlatforms
-	web      *web.Server
-	address  net.Addr
+	db        *database
+	media     mediaStore
+	templates comfy.Store
+	ledger    *billing.Ledger
+	users     *users.Store
+	fleet     *comfy.Fleet
+	flows     *comfy.Workflows
+	registry  *registry.Registry
+	history   *registry.History
+	runs      *runs.Service
+	chat      *chatPlatforms
+	web       *web.Server
+	address   net.Addr
 
 	stops  []stopper
 	failed chan error // a part that ended by itself
@@ -96,7 +98,7 @@ func (a *app) start(ctx context.Context) error {
 	a.failed = make(chan error, 4)
 	a.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, step := range []func(context.Context) error{
-		a.openStorage, a.startEngines, a.loadTools, a.startRuns, a.startChat, a.startWeb, a.keepInStep,
+		a.openStorage, a.startEngines, a.loadTools, a.startRuns, a.startChat, a.startWeb, a.listen, a.keepInStep,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -166,6 +168,7 @@ func (a *app) openStorage(ctx context.Context) error {
 		return fmt.Errorf("DATA_DIR: %w", err)
 	}
 	a.media = mediaStore{assets: assets.New(db.pool, folder, 0), client: outbound.NewClient(a.cfg.Allow)}
+	a.templates = a.media
 	a.ledger = billing.NewLedger(db.pool)
 	a.users = newUsers(db, a.ledger, a.cfg)
 	return nil
@@ -244,43 +247,13 @@ func (a *app) serve(name, address string, h http.Handler) (net.Addr, error) {
 	return listener.Addr(), nil
 }
 
-// loadTools builds the registry from the one visible list of loaders.
-func (a *app) loadTools(ctx context.Context) error {
+// newWorkflows makes the loader of ComfyUI workflows: the bundled ones, and those of WORKFLOWS_DIR over
+// them.
+func (a *app) newWorkflows() {
 	a.flows = comfy.NewWorkflows(comfy.WorkflowsConfig{
-		Sources: []fs.FS{workflows.FS, os.DirFS(a.cfg.WorkflowsDir)}, Fleet: a.fleet, Store: a.media,
+		Sources: []fs.FS{workflows.FS, os.DirFS(a.cfg.WorkflowsDir)}, Fleet: a.fleet, Store: a.templates,
 		Rate: rate(a.cfg), ByMachine: a.cfg.GPURatesFile != "", Logger: a.log,
 	})
-	var loaders []registry.Loader
-	if a.cfg.ToolsFile != "" {
-		loaders = append(loaders, registry.NewFlashLoader("flash", a.cfg.ToolsFile))
-	} else {
-		loaders = append(loaders, a.flows)
-		if a.cfg.ToolsDir != "" {
-			loaders = append(loaders, registry.NewFileLoader("tools", a.cfg.ToolsDir))
-		}
-	}
-	var err error
-	if a.registry, err = registry.New(registry.Config{Loaders: loaders, Logger: a.log.With("component", "registry"), OnSwap: a.onSwap()}); err != nil {
-		return err
-	}
-	if a.cfg.ToolsFile != "" {
-		// The flashed tools name their templates, which the workflows bring along.
-		if _, err := a.flows.Load(ctx); err != nil {
-			a.log.Warn("workflow files", "error", err)
-		}
-	}
-	a.reload(ctx)
-	return nil
-}
-
-// reload reads all tools again. What fails is kept as it was and shown in the status.
-func (a *app) reload(ctx context.Context) {
-	if a.registry == nil {
-		return // the fleet's first look, before there is a registry
-	}
-	if _, err := a.registry.Reload(ctx); err != nil && ctx.Err() == nil {
-		a.log.Warn("some tools could not be loaded", "error", err)
-	}
 }
 
 func (a *app) startRuns(ctx context.Context) error {
@@ -288,7 +261,7 @@ func (a *app) startRuns(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if a.chat, err = a.newChat(); err != nil {
+	if a.chat, err = a.newChat(ctx); err != nil {
 		return err
 	}
 	a.runs, err = runs.New(runs.Config{
@@ -333,8 +306,11 @@ func (a *app) startWeb(context.Context) error {
 	a.web, err = web.New(web.Config{
 		Registry: a.registry, Runs: a.runs, Users: a.users, Ledger: a.ledger, Logger: a.log.With("component", "web"),
 		Public: a.cfg.Public, AdminToken: a.cfg.AdminToken, LinkKey: key, Version: version,
-		Status:  func() map[string]any { return map[string]any{"engines": a.fleet.Status()} },
-		Ready:   func(ctx context.Context) error { return a.db.pool.Ping(ctx) },
+		Status: func() map[string]any { return map[string]any{"engines": a.fleet.Status()} },
+		Ready:  func(ctx context.Context) error { return a.db.pool.Ping(ctx) },
+		Changes: func(ctx context.Context) ([]registry.Change, error) {
+			return a.history.Changes(ctx, registry.ChangesQuery{})
+		},
 		Metrics: promhttp.HandlerFor(a.metrics, promhttp.HandlerOpts{}),
 	})
 	if err != nil {
