@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -31,8 +30,8 @@ func (e ErrInsufficient) Error() string {
 	return fmt.Sprintf("not enough credit: this needs %s, there is %s", e.Need, e.Have)
 }
 
-// Ledger is the book of all money. Its tables and the functions that post to them are in the migration
-// 0020_ledger.sql; what composes with other work takes that work's transaction.
+// Ledger is the book of all money. Its tables, with the rules that the database itself enforces, are in
+// the migration 0020_ledger.sql; what composes with other work takes that work's transaction.
 //
 // A hold moves money from a user's wallet to the same user's hold account; Capture takes the cost from
 // there and gives the rest back, Release gives back all. Only one of the two ever happens to a hold.
@@ -65,64 +64,205 @@ func (l *Ledger) Grant(ctx context.Context, tx pgx.Tx, accountID string, amount 
 	if key == "" {
 		return fmt.Errorf("grant to %s: the idempotency key is empty", accountID)
 	}
-	var first NanoUSD
-	if err := tx.QueryRow(ctx, `SELECT ledger_grant($1, $2, $3, $4)`, accountID, amount, key, note).Scan(&first); err != nil {
-		return fmt.Errorf("grant to %s: %w", accountID, ledgerError(err))
+	t := transfer{key: "grant:" + key, kind: kindGrant, owner: accountID, amount: amount, note: note}
+	books, err := open(ctx, tx, []string{accountID}, []string{t.key})
+	if err == nil {
+		err = books.grant(ctx, tx, t)
 	}
-	if first != amount {
-		return fmt.Errorf("grant to %s: %w: %q", accountID, ErrKeyReused, key)
+	if err != nil {
+		return fmt.Errorf("grant to %s: %w", accountID, err)
 	}
 	return nil
+}
+
+func (b books) grant(ctx context.Context, tx pgx.Tx, t transfer) error {
+	if first, ok := b.posted[t.key]; ok {
+		if first.owner != t.owner || first.amount != t.amount {
+			return fmt.Errorf("%w: %q", ErrKeyReused, t.key)
+		}
+		return nil
+	}
+	user, err := b.user(t.owner)
+	if err != nil {
+		return err
+	}
+	t.legs = []leg{{user.wallet, t.amount}, {systemCredit, -t.amount}}
+	return post(ctx, tx, []transfer{t})
 }
 
 // Hold sets amount aside for the run, once. A wallet that does not cover it is ErrInsufficient, and
 // nothing has changed then. A hold of zero is no hold.
 func (l *Ledger) Hold(ctx context.Context, tx pgx.Tx, accountID, runID string, amount NanoUSD) error {
-	if amount < 0 {
-		return fmt.Errorf("hold for run %s: the amount %s is negative", runID, amount)
+	refused, err := l.HoldMany(ctx, tx, []HoldRequest{{AccountID: accountID, RunID: runID, Amount: amount}})
+	if err == nil {
+		err = refused[0]
 	}
-	var have *NanoUSD
-	if err := tx.QueryRow(ctx, `SELECT ledger_hold($1, $2, $3)`, accountID, runID, amount).Scan(&have); err != nil {
-		return fmt.Errorf("hold for run %s: %w", runID, ledgerError(err))
+	return err
+}
+
+// HoldRequest asks for one hold of HoldMany.
+type HoldRequest struct {
+	AccountID, RunID string
+	Amount           NanoUSD
+}
+
+// HoldMany holds for many runs with the effort of one, in the order of the requests. The first result
+// has for each request nil or why it was refused, as Hold says; those that were not are held. An error in
+// the second place means that nothing was held and the transaction is lost.
+func (l *Ledger) HoldMany(ctx context.Context, tx pgx.Tx, requests []HoldRequest) ([]error, error) {
+	refused := make([]error, len(requests))
+	var owners, keys []string
+	for i, r := range requests {
+		if r.Amount < 0 {
+			refused[i] = fmt.Errorf("hold for run %s: the amount %s is negative", r.RunID, r.Amount)
+		} else if r.Amount > 0 {
+			owners, keys = append(owners, r.AccountID), append(keys, holdKey(r.RunID))
+		}
 	}
-	if have != nil {
-		return fmt.Errorf("hold for run %s: %w", runID, ErrInsufficient{Have: *have, Need: amount})
+	if len(keys) == 0 {
+		return refused, nil
 	}
-	return nil
+	books, err := open(ctx, tx, owners, keys)
+	if err != nil {
+		return nil, fmt.Errorf("hold: %w", err)
+	}
+	var transfers []transfer
+	for i, r := range requests {
+		if r.Amount <= 0 {
+			continue
+		}
+		t, err := books.hold(r)
+		if err != nil {
+			refused[i] = fmt.Errorf("hold for run %s: %w", r.RunID, err)
+		} else if t != nil {
+			transfers = append(transfers, *t)
+		}
+	}
+	if err := post(ctx, tx, transfers); err != nil {
+		return nil, fmt.Errorf("hold: %w", err)
+	}
+	return refused, nil
+}
+
+// hold makes the transfer of a hold; nil where it is held already.
+func (b books) hold(r HoldRequest) (*transfer, error) {
+	key := holdKey(r.RunID)
+	if _, repeated := b.posted[key]; repeated {
+		return nil, nil
+	}
+	user, err := b.user(r.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	if user.available < r.Amount {
+		return nil, ErrInsufficient{Have: user.available, Need: r.Amount}
+	}
+	user.available -= r.Amount
+	t := transfer{key: key, kind: kindHold, owner: r.AccountID, runID: r.RunID, amount: r.Amount,
+		legs: []leg{{user.wallet, -r.Amount}, {user.held, r.Amount}}}
+	b.posted[key] = t
+	return &t, nil
 }
 
 // Capture settles the run's hold: it takes amount, at most what is held, and releases the rest. What
 // the run came to beyond the hold is booked as the operator's loss. A hold that is settled, or a run
 // without one, stays as it is.
 func (l *Ledger) Capture(ctx context.Context, tx pgx.Tx, runID string, amount NanoUSD) error {
-	if amount < 0 {
-		return fmt.Errorf("capture of run %s: the amount %s is negative", runID, amount)
-	}
-	if _, err := tx.Exec(ctx, `SELECT ledger_settle($1, $2, '')`, runID, amount); err != nil {
-		return fmt.Errorf("capture of run %s: %w", runID, ledgerError(err))
-	}
-	return nil
+	return l.SettleMany(ctx, tx, []Settlement{{RunID: runID, Cost: amount}})
 }
 
 // Release settles the run's hold by giving all of it back; reason is shown in the statement. A hold that
 // is settled, or a run without one, stays as it is.
 func (l *Ledger) Release(ctx context.Context, tx pgx.Tx, runID, reason string) error {
-	if _, err := tx.Exec(ctx, `SELECT ledger_settle($1, 0, $2)`, runID, reason); err != nil {
-		return fmt.Errorf("release of run %s: %w", runID, ledgerError(err))
+	return l.SettleMany(ctx, tx, []Settlement{{RunID: runID, Note: reason}})
+}
+
+// Settlement is the end of one run's hold: Cost is captured, the rest released.
+type Settlement struct {
+	RunID string
+	Cost  NanoUSD
+	Note  string
+}
+
+// SettleMany settles the holds of many runs with the effort of one, each as Capture and Release do.
+func (l *Ledger) SettleMany(ctx context.Context, tx pgx.Tx, settlements []Settlement) error {
+	holds := make([]string, len(settlements))
+	settled := make([]string, len(settlements))
+	for i, s := range settlements {
+		if s.Cost < 0 {
+			return fmt.Errorf("settle run %s: the cost %s is negative", s.RunID, s.Cost)
+		}
+		holds[i], settled[i] = holdKey(s.RunID), settleKey(s.RunID)
+	}
+	books, err := openOf(ctx, tx, holds, settled)
+	if err != nil {
+		return fmt.Errorf("settle: %w", err)
+	}
+	var transfers []transfer
+	for i, s := range settlements {
+		hold, held := books.posted[holds[i]]
+		if _, over := books.posted[settled[i]]; !held || over {
+			continue
+		}
+		t, err := books.settle(hold, s)
+		if err != nil {
+			return fmt.Errorf("settle run %s: %w", s.RunID, err)
+		}
+		books.posted[t.key] = t
+		transfers = append(transfers, t)
+	}
+	if err := post(ctx, tx, transfers); err != nil {
+		return fmt.Errorf("settle: %w", err)
 	}
 	return nil
 }
 
+func (b books) settle(hold transfer, s Settlement) (transfer, error) {
+	user, err := b.user(hold.owner)
+	if err != nil {
+		return transfer{}, err
+	}
+	taken := min(s.Cost, hold.amount)
+	t := transfer{key: settleKey(s.RunID), kind: kindCapture, owner: hold.owner, runID: s.RunID, amount: taken, note: s.Note}
+	if taken == 0 {
+		t.kind, t.amount = kindRelease, hold.amount
+	}
+	t.legs = []leg{
+		{user.wallet, hold.amount - taken}, {user.held, -hold.amount},
+		{systemRevenue, s.Cost}, {systemAbsorbed, taken - s.Cost},
+	}
+	return t, nil
+}
+
 // Refund gives back all that the run cost, once whatever the keys. ErrNothingCaptured: it cost nothing.
 func (l *Ledger) Refund(ctx context.Context, tx pgx.Tx, runID, key, note string) error {
-	var amount *NanoUSD
-	if err := tx.QueryRow(ctx, `SELECT ledger_refund($1, $2, $3)`, runID, key, note).Scan(&amount); err != nil {
-		return fmt.Errorf("refund of run %s: %w", runID, ledgerError(err))
+	books, err := openOf(ctx, tx, []string{settleKey(runID)}, nil)
+	if err == nil {
+		err = books.refund(ctx, tx, transfer{key: "refund:" + key, kind: kindRefund, runID: runID, note: note})
 	}
-	if amount == nil {
-		return fmt.Errorf("refund of run %s: %w", runID, ErrNothingCaptured)
+	if err != nil {
+		return fmt.Errorf("refund of run %s: %w", runID, err)
 	}
 	return nil
+}
+
+func (b books) refund(ctx context.Context, tx pgx.Tx, t transfer) error {
+	captured, ok := b.posted[settleKey(t.runID)]
+	if !ok || captured.kind != kindCapture {
+		return ErrNothingCaptured
+	}
+	user, err := b.user(captured.owner)
+	if err != nil {
+		return err
+	}
+	var refunded bool
+	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM ledger_transfers WHERE run_id = $1 AND kind = 'refund')`, t.runID).Scan(&refunded)
+	if err != nil || refunded {
+		return err
+	}
+	t.owner, t.amount = captured.owner, captured.amount
+	t.legs = []leg{{user.wallet, t.amount}, {systemRevenue, -t.amount}}
+	return post(ctx, tx, []transfer{t})
 }
 
 // Balance of a wallet: what can be spent and what is held for running work.
@@ -192,13 +332,4 @@ func (l *Ledger) RollUp(ctx context.Context) error {
 		return fmt.Errorf("roll up the ledger's system accounts: %w", err)
 	}
 	return nil
-}
-
-// ledgerError gives the database's refusals their names.
-func ledgerError(err error) error {
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) && pg.Code == "P0002" {
-		return ErrNoWallet
-	}
-	return err
 }

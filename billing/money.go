@@ -2,8 +2,8 @@
 //
 // Amounts are whole nano-dollars (NanoUSD). Rates and units are exact fractions (math/big.Rat) that are
 // rounded once, at the very end, to the nearest nano-dollar with ties to the even one; no float takes
-// part. The arithmetic (Cost, Estimate) is pure; the Ledger is plain SQL and one function in the
-// database that posts a transfer, see ledger.go.
+// part. The arithmetic (Cost, Estimate) is pure; all that the Ledger ever writes goes through one
+// function, post.
 package billing
 
 import (

@@ -70,45 +70,6 @@ CREATE FUNCTION runs_full(p_account uuid, p_limit int) RETURNS boolean LANGUAGE 
     'SELECT p_limit > 0 AND (SELECT count(*) FROM runs WHERE account_id = p_account AND ended_at IS NULL
          AND NOT waiting AND status <> ''awaiting_confirmation'') >= p_limit';
 
--- runs_accept writes a run and its hold. outcome is accepted (with whether it must wait for others of the
--- account), repeated (id is the first run's) or insufficient (have is the spendable balance).
--- +goose StatementBegin
-CREATE FUNCTION runs_accept(p_id uuid, p_account uuid, p_tool text, p_version text, p_service text, p_status text,
-    p_inputs json, p_sources json, p_shape bigint, p_quote json, p_promised bigint, p_platform text, p_target json,
-    p_deliverable boolean, p_parent uuid, p_key text, p_timeout_ms bigint, p_now timestamptz, p_limit int,
-    OUT outcome text, OUT id uuid, OUT waits boolean, OUT have bigint) LANGUAGE plpgsql AS $$
-BEGIN
-    id := p_id;
-    waits := false;
-    IF p_key IS NOT NULL OR p_limit > 0 THEN
-        PERFORM runs_lock(p_account);
-    END IF;
-    IF p_key IS NOT NULL THEN
-        SELECT r.id INTO id FROM runs r WHERE r.account_id = p_account AND r.idempotency_key = p_key;
-        IF FOUND THEN
-            outcome := 'repeated';
-            RETURN;
-        END IF;
-        id := p_id;
-    END IF;
-    IF p_status = 'queued' THEN
-        have := ledger_hold(p_account, p_id, p_promised);
-        IF have IS NOT NULL THEN
-            outcome := 'insufficient';
-            RETURN;
-        END IF;
-        IF p_limit > 0 THEN
-            waits := runs_full(p_account, p_limit);
-        END IF;
-    END IF;
-    INSERT INTO runs (id, account_id, tool_id, tool_version, service, status, waiting, inputs, sources, shape, quote, promised,
-        platform, target, deliverable, parent, idempotency_key, timeout_ms, created_at)
-    VALUES (p_id, p_account, p_tool, p_version, p_service, p_status, waits, p_inputs, p_sources, p_shape, p_quote, p_promised,
-        p_platform, p_target, p_deliverable, p_parent, p_key, p_timeout_ms, p_now);
-    outcome := 'accepted';
-END $$;
--- +goose StatementEnd
-
 -- runs_promote lets the account's oldest waiting run go ahead, if it may, and returns it; its job is the
 -- caller's to insert.
 -- +goose StatementBegin
@@ -128,45 +89,9 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 
--- runs_finish ends a run that has not ended: its final state, the end of its hold, the next run of the
--- account. The caller has locked the row. ended is false, and nothing has changed, for a run that was over.
--- +goose StatementBegin
-CREATE FUNCTION runs_finish(p_id uuid, p_status text, p_outputs json, p_cost bigint, p_full_cost bigint, p_nano_units bigint,
-    p_machine text, p_receipt json, p_error json, p_started timestamptz, p_now timestamptz, p_reason text, p_limit int,
-    OUT ended boolean, OUT deliver boolean, OUT next uuid) LANGUAGE plpgsql AS $$
-DECLARE
-    v_account uuid;
-    v_promised bigint;
-    v_waited boolean;
-BEGIN
-    SELECT account_id, promised, deliverable, waiting OR status = 'awaiting_confirmation' INTO v_account, v_promised, deliver, v_waited
-    FROM runs WHERE id = p_id AND ended_at IS NULL;
-    ended := FOUND;
-    IF NOT ended THEN
-        deliver := false;
-        RETURN;
-    END IF;
-    UPDATE runs SET status = p_status, waiting = false, fraction = NULL, stage = '', queue_position = 0, outputs = p_outputs,
-        cost = p_cost, full_cost = p_full_cost, nano_units = p_nano_units, machine = p_machine, receipt = p_receipt, error = p_error,
-        started_at = coalesce(started_at, p_started), ended_at = p_now
-    WHERE id = p_id;
-    IF v_promised > 0 THEN
-        IF p_limit > 0 THEN
-            PERFORM runs_lock(v_account);
-        END IF;
-        PERFORM ledger_settle(p_id, p_full_cost, p_reason);
-    END IF;
-    IF p_limit > 0 AND NOT v_waited THEN
-        next := runs_promote(v_account, p_limit);
-    END IF;
-END $$;
--- +goose StatementEnd
-
 -- +goose Down
 
-DROP FUNCTION runs_finish(uuid, text, json, bigint, bigint, bigint, text, json, json, timestamptz, timestamptz, text, int);
 DROP FUNCTION runs_promote(uuid, int);
-DROP FUNCTION runs_accept(uuid, uuid, text, text, text, text, json, json, bigint, json, bigint, text, json, boolean, uuid, text, bigint, timestamptz, int);
 DROP FUNCTION runs_full(uuid, int);
 DROP FUNCTION runs_lock(uuid);
 DROP TABLE runs;

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,10 +25,8 @@ type acceptance struct {
 	idem   string
 	raw    struct{ inputs, sources, quote []byte }
 
-	outcome string // accepted, repeated or insufficient
-	id      string // of the first run, when repeated
-	waits   bool
-	have    *billing.NanoUSD
+	repeats string // the first run's id, when the request is a repeated one
+	refused error  // why there is no run
 }
 
 // Accept binds, quotes and takes on a run: in one transaction its row, the hold of the quoted high end and
@@ -60,13 +57,16 @@ func (s *Service) AcceptBound(ctx context.Context, b Bound) (Run, error) {
 		return Run{}, fmt.Errorf("accept a run of %s: %w", b.Tool.ToolID, err)
 	}
 	if err := s.accepts.do(ctx, a); err != nil {
-		return Run{}, fmt.Errorf("accept a run of %s: %w", b.Tool.ToolID, noWallet(err))
+		return Run{}, fmt.Errorf("accept a run of %s: %w", b.Tool.ToolID, err)
 	}
-	switch a.outcome {
-	case "repeated":
-		return s.Get(ctx, a.id)
-	case "insufficient":
-		return Run{}, fmt.Errorf("accept a run of %s: %w", b.Tool.ToolID, billing.ErrInsufficient{Have: *a.have, Need: quote.High})
+	if a.repeats != "" {
+		return s.Get(ctx, a.repeats)
+	}
+	if a.refused != nil {
+		return Run{}, fmt.Errorf("accept a run of %s: %w", b.Tool.ToolID, a.refused)
+	}
+	if a.record.Status == StatusQueued && !a.record.waiting {
+		s.recent.put(a.record)
 	}
 	s.metrics.accepted.WithLabelValues(b.Tool.Service).Inc()
 	return a.record.Run, nil
@@ -113,36 +113,135 @@ func (s *Service) flushAccepts(ctx context.Context, accepts []*acceptance) error
 	ordered := slices.SortedFunc(slices.Values(accepts), func(a, b *acceptance) int {
 		return cmp.Or(strings.Compare(a.record.AccountID, b.record.AccountID), strings.Compare(a.record.ID, b.record.ID))
 	})
-	err := postgres.InTx(ctx, s.config.Pool, func(tx pgx.Tx) error {
-		if err := s.writeAccepts(ctx, tx, ordered); err != nil {
+	return postgres.InTx(ctx, s.config.Pool, func(tx pgx.Tx) error {
+		for _, a := range ordered {
+			a.repeats, a.refused, a.record.waiting = "", nil, false
+		}
+		if err := s.admit(ctx, tx, ordered); err != nil {
+			return err
+		}
+		if err := s.holdFor(ctx, tx, ordered); err != nil {
+			return err
+		}
+		fresh := slices.DeleteFunc(ordered[:len(ordered):len(ordered)], func(a *acceptance) bool { return a.repeats != "" || a.refused != nil })
+		if err := writeAccepts(ctx, tx, fresh); err != nil {
 			return err
 		}
 		if err := s.failpoint("accept"); err != nil {
 			return err
 		}
 		var jobs []river.InsertManyParams
-		for _, a := range ordered {
-			if a.outcome == "accepted" && a.record.Status == StatusQueued && !a.waits {
+		for _, a := range fresh {
+			if a.record.Status == StatusQueued && !a.record.waiting {
 				jobs = append(jobs, s.runJob(a.record.ID))
 			}
 		}
 		return s.insertJobs(ctx, tx, jobs)
 	})
-	return err
 }
 
-const acceptSQL = `SELECT outcome, id::text, waits, have FROM runs_accept($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, nullif($15, '')::uuid, nullif($16, ''), $17, $18, $19)`
+// lockAccounts serialises what counts runs or looks for keys of the accounts. Advisory locks come before
+// the ledger's and are taken in order.
+const lockAccounts = `SELECT runs_lock(a) FROM (SELECT DISTINCT unnest($1::uuid[]) AS a ORDER BY a) AS accounts`
 
-func (s *Service) writeAccepts(ctx context.Context, tx pgx.Tx, accepts []*acceptance) error {
+// admit finds repeated requests, and the runs that must wait for others of their account. With neither
+// keys nor a limit there is nothing to do.
+func (s *Service) admit(ctx context.Context, tx pgx.Tx, accepts []*acceptance) error {
+	var accounts, keys []string
+	for _, a := range accepts {
+		if a.idem != "" || s.config.PerAccount > 0 {
+			accounts, keys = append(accounts, a.record.AccountID), append(keys, a.idem)
+		}
+	}
+	if len(accounts) == 0 {
+		return nil
+	}
+	first, under := make(map[[2]string]string), make(map[string]int)
+	var account, key, id string
+	var count int
 	batch := &pgx.Batch{}
+	batch.Queue(lockAccounts, accounts)
+	batch.Queue(`SELECT r.account_id::text, r.idempotency_key, r.id::text FROM runs r
+		JOIN unnest($1::uuid[], $2::text[]) AS k (account, key) ON r.account_id = k.account AND r.idempotency_key = k.key`, accounts, keys).
+		Query(func(rows pgx.Rows) error {
+			_, err := pgx.ForEachRow(rows, []any{&account, &key, &id}, func() error { first[[2]string{account, key}] = id; return nil })
+			return err
+		})
+	batch.Queue(`SELECT account_id::text, count(*) FROM runs WHERE account_id = ANY ($1::uuid[]) AND ended_at IS NULL
+		AND NOT waiting AND status <> 'awaiting_confirmation' GROUP BY account_id`, accounts).
+		Query(func(rows pgx.Rows) error {
+			_, err := pgx.ForEachRow(rows, []any{&account, &count}, func() error { under[account] = count; return nil })
+			return err
+		})
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return fmt.Errorf("look for runs of the same accounts: %w", err)
+	}
+	for _, a := range accepts {
+		s.admitOne(a, first, under)
+	}
+	return nil
+}
+
+func (s *Service) admitOne(a *acceptance, first map[[2]string]string, under map[string]int) {
+	account := a.record.AccountID
+	if a.idem != "" {
+		if a.repeats = first[[2]string{account, a.idem}]; a.repeats != "" {
+			return
+		}
+		first[[2]string{account, a.idem}] = a.record.ID
+	}
+	if s.config.PerAccount > 0 && a.record.Status == StatusQueued {
+		a.record.waiting = under[account] >= s.config.PerAccount
+		under[account]++
+	}
+}
+
+// holdFor sets the promised amounts aside. A run that its wallet does not cover is refused.
+func (s *Service) holdFor(ctx context.Context, tx pgx.Tx, accepts []*acceptance) error {
+	var requests []billing.HoldRequest
+	var asking []*acceptance
+	for _, a := range accepts {
+		if a.repeats == "" && a.record.Status == StatusQueued {
+			asking = append(asking, a)
+			requests = append(requests, billing.HoldRequest{AccountID: a.record.AccountID, RunID: a.record.ID, Amount: a.record.Quote.High})
+		}
+	}
+	refused, err := s.config.Ledger.HoldMany(ctx, tx, requests)
+	if err != nil {
+		return err
+	}
+	for i, a := range asking {
+		a.refused = refused[i]
+	}
+	return nil
+}
+
+const acceptSQL = `
+	INSERT INTO runs (id, account_id, tool_id, tool_version, service, status, waiting, inputs, sources, shape, quote, promised,
+		platform, target, deliverable, parent, idempotency_key, timeout_ms, created_at)
+	SELECT id, account, tool, version, service, status, waiting, inputs::json, sources::json, shape, quote::json, promised,
+		platform, nullif(target, '')::json, deliverable, nullif(parent, '')::uuid, nullif(key, ''), timeout_ms, created
+	FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::text[], $9::text[], $10::bigint[],
+		$11::text[], $12::bigint[], $13::text[], $14::text[], $15::boolean[], $16::text[], $17::text[], $18::bigint[], $19::timestamptz[])
+		AS a (id, account, tool, version, service, status, waiting, inputs, sources, shape, quote, promised,
+		platform, target, deliverable, parent, key, timeout_ms, created)`
+
+// writeAccepts inserts the runs' rows, all in one statement.
+func writeAccepts(ctx context.Context, tx pgx.Tx, accepts []*acceptance) error {
+	if len(accepts) == 0 {
+		return nil
+	}
+	var c columns
 	for _, a := range accepts {
 		r := &a.record
-		batch.Queue(acceptSQL, r.ID, r.AccountID, a.key.id, a.key.version, r.Tool.Service, r.Status,
-			a.raw.inputs, a.raw.sources, a.shape, a.raw.quote, r.Quote.High, r.Origin.Platform, []byte(r.Origin.Target),
-			r.deliverable, r.Parent, a.idem, r.timeout.Milliseconds(), r.CreatedAt, s.config.PerAccount).
-			QueryRow(func(row pgx.Row) error { return row.Scan(&a.outcome, &a.id, &a.waits, &a.have) })
+		c.add(r.ID, r.AccountID, a.key.id, a.key.version, r.Tool.Service, string(r.Status), r.waiting,
+			string(a.raw.inputs), string(a.raw.sources), a.shape, string(a.raw.quote), int64(r.Quote.High), r.Origin.Platform, string(r.Origin.Target),
+			r.deliverable, r.Parent, a.idem, r.timeout.Milliseconds(), r.CreatedAt)
 	}
-	return tx.SendBatch(ctx, batch).Close()
+	if _, err := tx.Exec(ctx, acceptSQL, c.args()...); err != nil {
+		return fmt.Errorf("write runs: %w", err)
+	}
+	return nil
 }
 
 // Confirm lets a run that awaits confirmation go ahead: its hold and job are written in one transaction. One that was
@@ -187,14 +286,6 @@ func (s *Service) lockRun(ctx context.Context, tx pgx.Tx, runID, accountID strin
 		return record{}, ErrNotFound
 	}
 	return found[0], nil
-}
-
-// noWallet gives the database's word for a user without a wallet its name.
-func noWallet(err error) error {
-	if err != nil && strings.Contains(err.Error(), "has no wallet") {
-		return errors.Join(billing.ErrNoWallet, err)
-	}
-	return err
 }
 
 // now is the time as Postgres keeps it, so that what was written equals what is read.

@@ -47,7 +47,11 @@ func (s *Service) advance(ctx context.Context, runID string, first bool) error {
 	// Registered before it is read: a cancel that comes between the two is either heard or read.
 	live, leave := s.hub.enter(runID, cancel)
 	defer leave()
-	r, err := s.load(ctx, runID)
+	r, fresh := s.recent.take(runID, s.config.Now())
+	var err error
+	if !fresh {
+		r, err = s.load(ctx, runID)
+	}
 	if errors.Is(err, ErrNotFound) {
 		s.log.ErrorContext(ctx, "a job for a run that is not there", "run", runID)
 		return nil
@@ -55,7 +59,10 @@ func (s *Service) advance(ctx context.Context, runID string, first bool) error {
 	if err != nil {
 		return err
 	}
-	if r.Status.Final() || r.waiting || r.Status == StatusAwaitingConfirmation {
+	if r.Status.Final() {
+		return s.remind(ctx, r)
+	}
+	if r.waiting || r.Status == StatusAwaitingConfirmation {
 		return nil
 	}
 	w := &step{s: s, r: r, live: live, sent: !first, log: s.log.With("run", r.ID, "tool", r.Tool.ToolID), seen: make(map[string]bool)}
@@ -66,6 +73,14 @@ func (s *Service) advance(ctx context.Context, runID string, first bool) error {
 	s.hub.begin(live, w.r.Run)
 	w.wrote = s.config.Now().Add(lateStart - writeEvery) // runs that end sooner write no progress at all
 	return w.work(ctx)
+}
+
+// remind queues the delivery of a run that is over, in case that who ended it died before delivering.
+func (s *Service) remind(ctx context.Context, r record) error {
+	if !r.deliverable || r.DeliveredAt != nil {
+		return nil
+	}
+	return s.Redeliver(ctx, r.ID)
 }
 
 // work runs the attempts until one ends the run.
@@ -115,9 +130,12 @@ func (w *step) leave(ctx context.Context, why error) error {
 		w.stopProvider(ctx)
 		timeout := registry.Errorf(registry.CodeTimeout, "it took longer than %s", w.r.timeout)
 		return w.end(ctx, StatusTimedOut, timeout)
-	case errors.Is(why, errCanceled), errors.Is(why, errGone):
+	case errors.Is(why, errCanceled):
 		w.stopProvider(ctx)
 		return nil
+	case errors.Is(why, errGone):
+		w.stopProvider(ctx)
+		return w.late(context.WithoutCancel(ctx))
 	}
 	return why
 }

@@ -16,7 +16,7 @@ const patience = 5 * time.Second
 // delivered is a delivery to take note of.
 type delivered struct{ runID string }
 
-// deliver brings the result of a run that is over. What cannot be delivered stays in the history.
+// deliver is the work of a delivery's job.
 func (s *Service) deliver(ctx context.Context, runID string) error {
 	r, err := s.load(ctx, runID)
 	if err != nil {
@@ -25,27 +25,48 @@ func (s *Service) deliver(ctx context.Context, runID string) error {
 	if !r.Status.Final() || r.DeliveredAt != nil {
 		return nil
 	}
+	return s.handOver(ctx, r)
+}
+
+// deliverNow delivers what this process has just ended, before its run's job is over: until then that
+// job is what remembers the delivery. Only what does not work at once gets a job of its own.
+func (s *Service) deliverNow(ctx context.Context, r record) error {
+	err := s.handOver(ctx, r)
+	if err == nil {
+		return nil
+	}
+	s.log.InfoContext(ctx, "the delivery did not work at once and is queued", "run", r.ID, "error", err)
+	if err := s.Redeliver(context.WithoutCancel(ctx), r.ID); err != nil {
+		return &ownError{err}
+	}
+	return nil
+}
+
+// handOver brings the result of a run that is over. What cannot be delivered stays in the history.
+func (s *Service) handOver(ctx context.Context, r record) error {
 	deliverer, ok := s.config.Deliverers[r.Origin.Platform]
 	if !ok {
-		return fmt.Errorf("deliver run %s: the platform %s is not connected here", runID, r.Origin.Platform)
+		return fmt.Errorf("deliver run %s: the platform %s is not connected here", r.ID, r.Origin.Platform)
 	}
 	if err := s.failpoint("deliver"); err != nil {
 		return err
 	}
-	err = s.bring(ctx, deliverer, r.Run)
+	ctx, cancel := context.WithTimeout(ctx, deliverTimeout)
+	defer cancel()
+	err := s.bring(ctx, deliverer, r.Run)
 	if errors.Is(err, ErrUndeliverable) {
 		s.metrics.deliveries.WithLabelValues(r.Origin.Platform, "undeliverable").Inc()
-		s.log.InfoContext(ctx, "the result cannot be delivered and is kept", "run", runID, "platform", r.Origin.Platform, "error", err)
+		s.log.InfoContext(ctx, "the result cannot be delivered and is kept", "run", r.ID, "platform", r.Origin.Platform, "error", err)
 		return nil
 	}
 	if err != nil {
 		s.metrics.deliveries.WithLabelValues(r.Origin.Platform, "failed").Inc()
-		return fmt.Errorf("deliver run %s: %w", runID, err)
+		return fmt.Errorf("deliver run %s: %w", r.ID, err)
 	}
 	if err := s.failpoint("delivered"); err != nil {
 		return err
 	}
-	return s.MarkDelivered(context.WithoutCancel(ctx), runID)
+	return s.MarkDelivered(context.WithoutCancel(ctx), r.ID)
 }
 
 // bring delivers, waiting in place while the platform asks for a little time.

@@ -175,7 +175,7 @@ func (w *step) commit(ctx context.Context, f *finish) error {
 	}
 	if !f.ended {
 		w.log.InfoContext(ctx, "a late result changes nothing: the run was over")
-		return nil
+		return w.late(ctx)
 	}
 	w.s.afterFinish(ctx, f)
 	if err := w.s.failpoint("finished"); err != nil {
@@ -185,6 +185,16 @@ func (w *step) commit(ctx context.Context, f *finish) error {
 		return nil
 	}
 	return w.s.deliverNow(ctx, f.record)
+}
+
+// late looks after a run that was over before this work on it ended: who ended it may have died before
+// delivering.
+func (w *step) late(ctx context.Context) error {
+	r, err := w.s.load(ctx, w.r.ID)
+	if err != nil {
+		return &ownError{err}
+	}
+	return w.s.remind(ctx, r)
 }
 
 // afterFinish tells everybody about a run's end that was written.

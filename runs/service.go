@@ -24,6 +24,7 @@ type Service struct {
 	hub      *hub
 	tools    toolCache
 	learned  lessons
+	recent   recent
 	metrics  metrics
 
 	accepts    *group[acceptance]

@@ -99,7 +99,9 @@ func (s *Service) hear(payload string) {
 	if !ok || sender == s.instance {
 		return
 	}
-	s.refresh(s.hub.interesting(strings.Split(list, ",")))
+	ids := strings.Split(list, ",")
+	s.recent.forget(ids...)
+	s.refresh(s.hub.interesting(ids))
 }
 
 // refresh reads runs and publishes their states here.

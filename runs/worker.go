@@ -36,8 +36,7 @@ var errStopping = errors.New("the service is stopping")
 
 // runArgs is the job that takes a run from the queue to its end.
 type runArgs struct {
-	RunID     string `json:"run_id" river:"unique"`
-	TimeoutMs int64  `json:"timeout_ms"`
+	RunID string `json:"run_id" river:"unique"`
 }
 
 // Kind names the job in River's table.
@@ -124,7 +123,9 @@ type deliverWorker struct {
 }
 
 // Timeout bounds one delivery.
-func (w *deliverWorker) Timeout(*river.Job[deliverArgs]) time.Duration { return deliverTimeout }
+func (w *deliverWorker) Timeout(*river.Job[deliverArgs]) time.Duration {
+	return deliverTimeout + time.Minute
+}
 
 // NextRetry spaces the tries of a delivery: from the retry base up to ten minutes.
 func (w *deliverWorker) NextRetry(job *river.Job[deliverArgs]) time.Time {

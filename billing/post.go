@@ -1,0 +1,178 @@
+package billing
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// The kinds of transfers.
+const (
+	kindGrant   = "grant"
+	kindHold    = "hold"
+	kindCapture = "capture"
+	kindRelease = "release"
+	kindRefund  = "refund"
+)
+
+// The ids of the house's own accounts, as the migration made them.
+const (
+	systemCredit   int64 = 1 // where granted money comes from
+	systemRevenue  int64 = 2 // what runs came to
+	systemAbsorbed int64 = 3 // what they came to beyond the promised price
+)
+
+// holdKey and settleKey are the idempotency keys of a run's hold and of its end; the database insists on
+// them. Capture and release share one, so that only one of the two can ever be.
+func holdKey(runID string) string   { return "hold:" + runID }
+func settleKey(runID string) string { return "settle:" + runID }
+
+// transfer moves money between accounts. Its legs sum to zero; legs of zero are left out.
+type transfer struct {
+	key, kind, owner, runID, note string
+	amount                        NanoUSD
+	legs                          []leg
+}
+
+type leg struct {
+	account int64
+	amount  NanoUSD
+}
+
+// purse is a user's two accounts, locked.
+type purse struct {
+	wallet, held int64
+	available    NanoUSD
+}
+
+// books is what must be known, and locked, before posting.
+type books struct {
+	users  map[string]*purse
+	posted map[string]transfer // by key, without legs
+}
+
+func (b books) user(owner string) (*purse, error) {
+	p := b.users[owner]
+	if p == nil || p.wallet == 0 || p.held == 0 {
+		return nil, fmt.Errorf("%w: %s", ErrNoWallet, owner)
+	}
+	return p, nil
+}
+
+const (
+	// Everybody locks rows in this order, so that transfers wait for each other but never in a circle.
+	lockOwners = `SELECT a.owner::text, a.kind, a.id, a.balance FROM ledger_accounts a WHERE a.owner = ANY ($1::uuid[]) ORDER BY a.owner, a.id FOR UPDATE`
+	// The owners are those of the transfers with the keys.
+	lockOwnersOf = `SELECT a.owner::text, a.kind, a.id, a.balance FROM ledger_accounts a
+		WHERE a.owner IN (SELECT t.owner FROM ledger_transfers t WHERE t.key = ANY ($1)) ORDER BY a.owner, a.id FOR UPDATE`
+	findPosted = `SELECT key, kind, owner::text, coalesce(run_id::text, ''), amount FROM ledger_transfers WHERE key = ANY ($1)`
+)
+
+// open locks the owners' accounts and then, so that what others posted meanwhile is seen, reads the
+// transfers that have any of the keys.
+func open(ctx context.Context, tx pgx.Tx, owners, keys []string) (books, error) {
+	return openWith(ctx, tx, lockOwners, owners, keys)
+}
+
+// openOf is open for the owners of the transfers with the keys. A transfer that was posted between the lock
+// and the reading has an owner who is not locked yet; since transfers stay, a second look finds all.
+func openOf(ctx context.Context, tx pgx.Tx, keys, more []string) (books, error) {
+	all := append(keys[:len(keys):len(keys)], more...)
+	b, err := openWith(ctx, tx, lockOwnersOf, keys, all)
+	if err == nil && !b.complete() {
+		b, err = openWith(ctx, tx, lockOwnersOf, keys, all)
+	}
+	return b, err
+}
+
+// complete reports whether the owners of all transfers are locked.
+func (b books) complete() bool {
+	for _, t := range b.posted {
+		if b.users[t.owner] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+func openWith(ctx context.Context, tx pgx.Tx, lock string, whose, keys []string) (books, error) {
+	b := books{users: make(map[string]*purse), posted: make(map[string]transfer)}
+	batch := &pgx.Batch{}
+	batch.Queue(lock, whose).Query(b.readAccounts)
+	batch.Queue(findPosted, keys).Query(b.readPosted)
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return books{}, fmt.Errorf("open the books: %w", err)
+	}
+	return b, nil
+}
+
+func (b books) readAccounts(rows pgx.Rows) error {
+	var owner, kind string
+	var id int64
+	var balance NanoUSD
+	_, err := pgx.ForEachRow(rows, []any{&owner, &kind, &id, &balance}, func() error {
+		p := b.users[owner]
+		if p == nil {
+			p = &purse{}
+			b.users[owner] = p
+		}
+		if kind == "wallet" {
+			p.wallet, p.available = id, balance
+		} else {
+			p.held = id
+		}
+		return nil
+	})
+	return err
+}
+
+func (b books) readPosted(rows pgx.Rows) error {
+	var t transfer
+	_, err := pgx.ForEachRow(rows, []any{&t.key, &t.kind, &t.owner, &t.runID, &t.amount}, func() error {
+		b.posted[t.key] = t
+		return nil
+	})
+	return err
+}
+
+// postSQL writes transfers, their entries, the users' balances and what gathers for the house, all in
+// one statement. A transfer whose key exists writes nothing at all.
+const postSQL = `
+	WITH posted AS (
+		INSERT INTO ledger_transfers (key, kind, owner, run_id, amount, note)
+		SELECT t.key, t.kind, t.owner, nullif(t.run, '')::uuid, t.amount, t.note
+		FROM unnest($1::text[], $2::text[], $3::uuid[], $4::text[], $5::bigint[], $6::text[]) AS t (key, kind, owner, run, amount, note)
+		ON CONFLICT (key) DO NOTHING RETURNING id, key),
+	legs AS (
+		SELECT posted.id AS transfer, l.account, l.amount
+		FROM posted JOIN unnest($7::text[], $8::bigint[], $9::bigint[]) AS l (key, account, amount) USING (key)),
+	entries AS (
+		INSERT INTO ledger_entries (transfer_id, account_id, amount) SELECT transfer, account, amount FROM legs),
+	balances AS (
+		UPDATE ledger_accounts a SET balance = a.balance + s.amount
+		FROM (SELECT account, sum(amount)::bigint AS amount FROM legs GROUP BY account) s WHERE a.id = s.account AND a.owner IS NOT NULL)
+	INSERT INTO ledger_pending (account_id, amount)
+	SELECT account, sum(amount)::bigint FROM legs WHERE account < 100 GROUP BY account`
+
+// post writes transfers whose users' accounts are locked. It is the only writer of the ledger.
+func post(ctx context.Context, tx pgx.Tx, transfers []transfer) error {
+	if len(transfers) == 0 {
+		return nil
+	}
+	var keys, kinds, owners, runs, notes, legKeys []string
+	var amounts, accounts, legAmounts []int64
+	for _, t := range transfers {
+		keys, kinds, owners = append(keys, t.key), append(kinds, t.kind), append(owners, t.owner)
+		runs, notes, amounts = append(runs, t.runID), append(notes, t.note), append(amounts, int64(t.amount))
+		for _, l := range t.legs {
+			if l.amount != 0 {
+				legKeys, accounts, legAmounts = append(legKeys, t.key), append(accounts, l.account), append(legAmounts, int64(l.amount))
+			}
+		}
+	}
+	if _, err := tx.Exec(ctx, postSQL, keys, kinds, owners, runs, amounts, notes, legKeys, accounts, legAmounts); err != nil {
+		return fmt.Errorf("post: %w", err)
+	}
+	return nil
+}

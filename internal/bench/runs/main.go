@@ -1,0 +1,368 @@
+// Command runs measures how many complete runs a second the house gets through, from acceptance with its
+// hold to the marked delivery, against single-row durable commits on the same Postgres from the same
+// number of clients, one after the other in the same program.
+//
+//	go run ./internal/bench/runs [-clients 8,32] [-seconds 5] [-users 100]
+//
+// It starts a Postgres of its own in a temporary folder, with its usual durability, unless DATABASE_URL
+// names one; there it works in a database of its own, which it drops afterwards. The
+// figure that counts is the ratio: absolute times mean nothing on shared machines.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/pprof"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/postgres"
+	"github.com/signalbox/signalbox/migrations"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/runstest"
+)
+
+func main() {
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer cancel()
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	clients []int
+	time    time.Duration
+	users   int
+	profile string
+}
+
+func parse(args []string) (options, error) {
+	flags := flag.NewFlagSet("runs", flag.ContinueOnError)
+	clients := flags.String("clients", "8,32", "numbers of clients, one measurement for each")
+	seconds := flags.Float64("seconds", 5, "length of each measurement")
+	users := flags.Int("users", 100, "users that the clients' runs belong to")
+	profile := flags.String("cpuprofile", "", "file for a CPU profile of the runs")
+	if err := flags.Parse(args); err != nil {
+		return options{}, err
+	}
+	o := options{time: time.Duration(*seconds * float64(time.Second)), users: max(*users, 1), profile: *profile}
+	for _, text := range strings.Split(*clients, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil || n < 1 {
+			return options{}, fmt.Errorf("-clients: %q is no number of clients", text)
+		}
+		o.clients = append(o.clients, n)
+	}
+	return o, nil
+}
+
+func run(ctx context.Context, args []string, out io.Writer) (err error) {
+	o, err := parse(args)
+	if err != nil {
+		return err
+	}
+	pool, done, err := database(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	b, err := newBench(ctx, pool, o)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%8s %16s %16s %8s %14s %14s\n", "clients", "commits/s", "runs/s", "ratio", "one by one/s", "ms each")
+	for _, clients := range o.clients {
+		if err := b.measure(ctx, out, clients); err != nil {
+			return err
+		}
+	}
+	report, err := b.ledger.Check(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(out, report)
+	return nil
+}
+
+// database gives a migrated database, and a function that takes it away again.
+func database(ctx context.Context) (*pgxpool.Pool, func() error, error) {
+	dsn, dir, stop := os.Getenv("DATABASE_URL"), "", func() error { return nil }
+	if dsn == "" {
+		var err error
+		if dir, err = os.MkdirTemp("", "signalbox-bench-"); err != nil {
+			return nil, nil, err
+		}
+		server, err := postgres.Start(ctx, postgres.Config{Dir: filepath.Join(dir, "postgres"), Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			return nil, nil, errors.Join(err, os.RemoveAll(dir))
+		}
+		dsn = server.DSN()
+		stop = func() error { return errors.Join(server.Stop(context.WithoutCancel(ctx)), os.RemoveAll(dir)) }
+	}
+	name := "signalbox_bench_" + strings.ReplaceAll(uuid.NewString(), "-", "")
+	pool, drop, err := ownDatabase(ctx, dsn, name)
+	if err != nil {
+		return nil, nil, errors.Join(err, stop())
+	}
+	return pool, func() error { return errors.Join(drop(), stop()) }, nil
+}
+
+func ownDatabase(ctx context.Context, dsn, name string) (*pgxpool.Pool, func() error, error) {
+	admin, err := postgres.Connect(ctx, dsn)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := admin.Exec(ctx, `CREATE DATABASE `+name); err != nil {
+		admin.Close()
+		return nil, nil, err
+	}
+	config := admin.Config()
+	config.ConnConfig.Database = name
+	config.MaxConns = 60
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err == nil {
+		_, err = migrations.Up(ctx, pool, slog.New(slog.DiscardHandler))
+	}
+	drop := func() error {
+		if pool != nil {
+			pool.Close()
+		}
+		_, err := admin.Exec(context.WithoutCancel(ctx), `DROP DATABASE `+name+` WITH (FORCE)`)
+		admin.Close()
+		return err
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, drop())
+	}
+	return pool, drop, nil
+}
+
+// bench is the house under measurement.
+type bench struct {
+	options
+	pool     *pgxpool.Pool
+	ledger   *billing.Ledger
+	registry *registry.Registry
+	users    []string
+}
+
+func newBench(ctx context.Context, pool *pgxpool.Pool, o options) (*bench, error) {
+	b := &bench{options: o, pool: pool, ledger: billing.NewLedger(pool)}
+	var err error
+	b.registry, err = runstest.Registry(registry.Tool{
+		ToolID: "bench", Service: "bench", DisplayName: "Bench", CommandName: "/bench",
+		InputSchema: registry.InputSchema{
+			{Name: "prompt", Type: registry.TypeString, Required: true},
+			{Name: "seed", Type: registry.TypeNumber, Seed: true, Integer: true},
+			{Name: "steps", Type: registry.TypeNumber, Integer: true, Default: json.Number("20")},
+		},
+		OutputSchema: registry.OutputSchema{{Name: "result", Type: "text"}},
+		CostingModel: &registry.CostingModel{Rate: "0.000337", Unit: registry.UnitSecond, RateSource: registry.RateStatic},
+	})
+	if err != nil {
+		return nil, err
+	}
+	_, err = pool.Exec(ctx, `CREATE TABLE single_rows (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, client int NOT NULL, note text NOT NULL)`)
+	if err != nil {
+		return nil, err
+	}
+	for range o.users {
+		user := uuid.NewString()
+		b.users = append(b.users, user)
+		err := pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
+			return errors.Join(b.ledger.EnsureWallet(ctx, tx, user), b.ledger.Grant(ctx, tx, user, 1_000_000*billing.Dollar, user, "bench"))
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+func (b *bench) measure(ctx context.Context, out io.Writer, clients int) error {
+	// Before and after, since a shared machine is not equally fast all the time.
+	before, err := b.commits(ctx, clients)
+	if err != nil {
+		return err
+	}
+	complete, err := b.complete(ctx, clients)
+	if err != nil {
+		return err
+	}
+	after, err := b.commits(ctx, clients)
+	if err != nil {
+		return err
+	}
+	single, err := b.oneByOne(ctx, clients)
+	if err != nil {
+		return err
+	}
+	commits := (before + after) / 2
+	fmt.Fprintf(out, "%8d %16.0f %16.0f %8.2f %14.0f %14.1f\n", clients, commits, complete, complete/commits, single, 1000*float64(clients)/single)
+	return nil
+}
+
+// loop lets clients call f until the time is over and gives the calls per second.
+func (b *bench) loop(ctx context.Context, clients int, f func(ctx context.Context, client int) error) (int64, time.Duration, error) {
+	begun, deadline := time.Now(), time.Now().Add(b.time)
+	var calls atomic.Int64
+	var wait sync.WaitGroup
+	errs := make([]error, clients)
+	for client := range clients {
+		wait.Go(func() {
+			for time.Now().Before(deadline) && errs[client] == nil {
+				errs[client] = f(ctx, client)
+				calls.Add(1)
+			}
+		})
+	}
+	wait.Wait()
+	return calls.Load(), time.Since(begun), errors.Join(errs...)
+}
+
+func (b *bench) commits(ctx context.Context, clients int) (float64, error) {
+	n, took, err := b.loop(ctx, clients, func(ctx context.Context, client int) error {
+		_, err := b.pool.Exec(ctx, `INSERT INTO single_rows (client, note) VALUES ($1, 'a row')`, client)
+		return err
+	})
+	return float64(n) / took.Seconds(), err
+}
+
+// inbox takes results at once and counts them.
+type inbox struct {
+	count   atomic.Int64
+	waiting sync.Map // run id: chan struct{}
+}
+
+// Deliver counts the run.
+func (i *inbox) Deliver(_ context.Context, run runs.Run) error {
+	if run.Status != runs.StatusSucceeded {
+		return fmt.Errorf("run %s is %s", run.ID, run.Status)
+	}
+	i.count.Add(1)
+	if done, ok := i.waiting.LoadAndDelete(run.ID); ok {
+		close(done.(chan struct{}))
+	}
+	return nil
+}
+
+func (b *bench) service(ctx context.Context) (*runs.Service, *inbox, error) {
+	box := &inbox{}
+	service, err := runs.New(runs.Config{
+		Pool: b.pool, Registry: b.registry, Ledger: b.ledger, Assets: &runstest.Assets{},
+		Providers: map[string]runs.Provider{"bench": &runstest.Provider{OnSubmit: func(registry.Call, int) *runstest.Outcome {
+			return &runstest.Outcome{Usage: registry.Usage{RunTime: 1500 * time.Millisecond}}
+		}}},
+		Deliverers: map[string]runs.Deliverer{"bench": box},
+		Logger:     slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return service, box, service.Start(ctx)
+}
+
+func (b *bench) accept(ctx context.Context, service *runs.Service, client, n int) (runs.Run, error) {
+	return service.Accept(ctx, runs.Request{
+		AccountID: b.users[(client+n)%len(b.users)], ToolID: "bench", Origin: runs.Origin{Platform: "bench"},
+		Values: map[runs.Source]map[string]any{runs.FromArgument: {"prompt": "a red bicycle"}, runs.FromPreference: {}},
+	})
+}
+
+// complete lets the clients accept runs as fast as they can, and waits until all are delivered and marked so.
+func (b *bench) complete(ctx context.Context, clients int) (float64, error) {
+	service, _, err := b.service(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if b.profile != "" {
+		file, err := os.Create(b.profile)
+		if err != nil {
+			return 0, err
+		}
+		defer file.Close()
+		if err := pprof.StartCPUProfile(file); err != nil {
+			return 0, err
+		}
+		defer pprof.StopCPUProfile()
+	}
+	begun := time.Now()
+	counts := make([]int, clients)
+	n, _, err := b.loop(ctx, clients, func(ctx context.Context, client int) error {
+		counts[client]++
+		_, err := b.accept(ctx, service, client, counts[client])
+		return err
+	})
+	if err == nil {
+		err = b.drained(ctx)
+	}
+	took := time.Since(begun)
+	return float64(n) / took.Seconds(), errors.Join(err, service.Stop(ctx))
+}
+
+// drained waits until no run is open or undelivered.
+func (b *bench) drained(ctx context.Context) error {
+	for left := 1; left > 0; {
+		time.Sleep(10 * time.Millisecond)
+		err := b.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM runs WHERE ended_at IS NULL) + (SELECT count(*) FROM runs WHERE deliverable AND ended_at IS NOT NULL AND delivered_at IS NULL)`).Scan(&left)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// oneByOne lets each client wait for the delivery of its run before it asks for the next.
+func (b *bench) oneByOne(ctx context.Context, clients int) (float64, error) {
+	service, box, err := b.service(ctx)
+	if err != nil {
+		return 0, err
+	}
+	counts := make([]int, clients)
+	n, took, err := b.loop(ctx, clients, func(ctx context.Context, client int) error {
+		counts[client]++
+		before := box.count.Load()
+		run, err := b.accept(ctx, service, client, counts[client])
+		if err != nil {
+			return err
+		}
+		_ = before
+		done := make(chan struct{})
+		box.waiting.Store(run.ID, done)
+		// It may have been delivered before it was waited for.
+		if now, err := service.Get(ctx, run.ID); err != nil || now.DeliveredAt != nil {
+			return err
+		}
+		select {
+		case <-done:
+		case <-time.After(20 * time.Millisecond):
+			for {
+				if now, err := service.Get(ctx, run.ID); err != nil || now.DeliveredAt != nil {
+					return err
+				}
+				time.Sleep(time.Millisecond)
+			}
+		}
+		return nil
+	})
+	return float64(n) / took.Seconds(), errors.Join(err, service.Stop(ctx))
+}
