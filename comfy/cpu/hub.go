@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/coder/websocket"
 	"github.com/google/uuid"
@@ -15,8 +16,11 @@ import (
 	"github.com/signalbox/signalbox/comfy/cpu/pyval"
 )
 
-// frameBacklog is how many frames may wait for a slow client before its connection is given up.
-const frameBacklog = 4096
+// How many frames, and how many bytes of them, may wait for a slow client before its connection is given up.
+const (
+	frameBacklog = 4096
+	byteBacklog  = 64 << 20
+)
 
 // maxMessage bounds what a client may send in one message; only its feature flags are of interest.
 const maxMessage = 1 << 20
@@ -38,6 +42,7 @@ type hub struct {
 type client struct {
 	id       string
 	out      chan frame
+	waiting  atomic.Int64 // bytes in out
 	cancel   context.CancelFunc
 	metadata bool // wants previews with metadata
 }
@@ -94,12 +99,23 @@ func (h *hub) deliver(id string, f frame) {
 		if id != "" && c.id != id {
 			continue
 		}
-		select {
-		case c.out <- f:
-		default:
+		if !c.push(f) {
 			h.log.Warn("a client reads too slowly; its connection is closed", "client_id", c.id)
 			c.cancel()
 		}
+	}
+}
+
+// push queues a frame; false means that too much waits already.
+func (c *client) push(f frame) bool {
+	if c.waiting.Add(int64(len(f.data))) > byteBacklog {
+		return false
+	}
+	select {
+	case c.out <- f:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -199,9 +215,9 @@ func (h *hub) join(c *client, remaining int) {
 	defer h.mu.Unlock()
 	hello := statusOf(remaining)
 	hello.Set("sid", c.id)
-	c.out <- textFrame("status", hello)
+	c.push(textFrame("status", hello))
 	if h.runner == c.id && h.current != "" {
-		c.out <- textFrame("executing", pyval.D("node", h.current))
+		c.push(textFrame("executing", pyval.D("node", h.current)))
 	}
 	h.clients[c.id] = c
 }
@@ -224,6 +240,7 @@ func (c *client) write(ctx context.Context, conn *websocket.Conn) {
 			if conn.Write(ctx, f.kind, f.data) != nil {
 				return
 			}
+			c.waiting.Add(-int64(len(f.data)))
 		}
 	}
 }
@@ -251,10 +268,7 @@ func (c *client) read(ctx context.Context, conn *websocket.Conn, h *hub, feature
 		flags, _ := d.At("data").(*pyval.Dict)
 		h.mu.Lock()
 		c.metadata = flags != nil && flags.At("supports_preview_metadata") == true
+		c.push(textFrame("feature_flags", features))
 		h.mu.Unlock()
-		select {
-		case c.out <- textFrame("feature_flags", features):
-		case <-ctx.Done():
-		}
 	}
 }

@@ -35,12 +35,12 @@ func audioFileNodes() []node.Node {
 		node.Combo("audio").From(func(f *node.Files) []string { return f.List(node.InFolder, audioName) }).With("audio_upload", true))
 	load.Essentials = "Audio"
 	return []node.Node{
-		{Spec: save, Run: func(_ context.Context, c *node.Call) (*node.Result, error) {
-			saver, err := c.Files.Saver(node.OutFolder, c.Text("filename_prefix"), 0, 0)
-			if err != nil {
-				return nil, err
+		{Spec: save, Run: saveSound},
+		{Spec: advancedSpec(), Run: func(ctx context.Context, c *node.Call) (*node.Result, error) {
+			if format := c.Text("format"); format != "flac" {
+				return nil, node.ValueError("this engine writes FLAC only: it has no encoder for %s", format)
 			}
-			return saveAudio(c, saver)
+			return saveSound(ctx, c)
 		}},
 		{Spec: preview, Run: func(_ context.Context, c *node.Call) (*node.Result, error) {
 			saver, err := c.Files.TempSaver(0, 0)
@@ -52,11 +52,31 @@ func audioFileNodes() []node.Node {
 		{Spec: load, Run: loadAudio, Checks: []string{"audio"}, Fingerprint: soundPrint,
 			Validate: func(c *node.Call) error {
 				if name := c.Text("audio"); !c.Files.Exists(name) {
-					return fmt.Errorf("Invalid audio file: %s", name) //nolint:staticcheck // the words clients know
+					return node.ValueError("Invalid audio file: %s", name)
 				}
 				return nil
 			}},
 	}
+}
+
+// advancedSpec declares the saving node with a choice of formats, of which this engine can write the first.
+func advancedSpec() node.Spec {
+	mp3 := []node.Input{node.Combo("quality", "V0", "128k", "320k").Default("V0")}
+	opus := []node.Input{node.Combo("quality", "64k", "96k", "128k", "192k", "320k").Default("128k")}
+	spec := audioSpec("SaveAudioAdvanced", "Save Audio (Advanced)", "Saves a sound to the output folder.",
+		[]string{"save audio", "export audio", "output audio", "write audio", "flac", "mp3", "opus"}, nil,
+		node.Socket("audio", "AUDIO"), node.String("filename_prefix").Default("audio/ComfyUI"),
+		node.DynamicCombo("format", node.Choice{Key: "flac"}, node.Choice{Key: "mp3", Required: mp3}, node.Choice{Key: "opus", Required: opus}))
+	spec.OutputNode, spec.Hidden = true, node.SaveHidden()
+	return spec
+}
+
+func saveSound(_ context.Context, c *node.Call) (*node.Result, error) {
+	saver, err := c.Files.Saver(node.OutFolder, c.Text("filename_prefix"), 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	return saveAudio(c, saver)
 }
 
 func saveAudio(c *node.Call, saver *node.Saver) (*node.Result, error) {
@@ -169,6 +189,9 @@ func loadAudio(_ context.Context, c *node.Call) (*node.Result, error) {
 	}
 	if err != nil {
 		return nil, node.ValueError("%s: %s", c.Text("audio"), err)
+	}
+	if err := c.CheckSize(a.Channels(), 1, a.Samples()); err != nil {
+		return nil, err
 	}
 	return node.Out(a), nil
 }
