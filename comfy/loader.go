@@ -213,6 +213,9 @@ func (w *Workflows) define(ctx context.Context, f workflowFile) (d definition, g
 	if err != nil {
 		return last, known, err
 	}
+	if m := def.Tool.CostingModel; m != nil && m.RateSource == registry.RateMachine && !w.cfg.ByMachine {
+		m.RateSource = registry.RateStatic
+	}
 	d.info, d.tool, d.findings = have.Hash, def.Tool, def.Findings
 	d.template = &template{Binding: def.Binding, Need: def.Needs}
 	d.ref, err = w.keep(ctx, d)
