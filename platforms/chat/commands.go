@@ -44,12 +44,8 @@ func (t *turn) command(ctx context.Context) error {
 	return t.toolCommand(ctx, tool, t.in.Text)
 }
 
-// unknownCommand suggests what was meant. In groups other bots have commands too: there the bot speaks
-// only when it was named.
+// unknownCommand suggests what was meant.
 func (t *turn) unknownCommand(ctx context.Context) error {
-	if t.in.Chat.Kind != ChatPrivate && !t.in.Addressed {
-		return nil
-	}
 	text := t.say("command.unknown", "command", "/"+brief(t.in.Command, 40))
 	if near := t.nearCommands(t.in.Command); len(near) > 0 {
 		text = lines(text, t.say("command.near", "commands", strings.Join(near, ", ")))

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -272,7 +273,7 @@ func (t *turn) guarded(ctx context.Context) (err error) {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	if t.in.Kind == KindEdited {
+	if t.in.Kind == KindEdited || t.overheard() {
 		return nil // a command that was edited must not run, or cost, a second time
 	}
 	t.signForTool(ctx)
@@ -291,6 +292,24 @@ func (t *turn) guarded(ctx context.Context) (err error) {
 		return t.membership(ctx)
 	}
 	return nil
+}
+
+// overheard reports whether a message in a group was not said to the bot: it then neither answers nor takes
+// note of who spoke.
+func (t *turn) overheard() bool {
+	if t.in.Kind != KindMessage || t.in.Chat.Kind == ChatPrivate || t.in.Addressed {
+		return false
+	}
+	if t.in.Command == "" {
+		return t.in.ReplyTo == nil || !t.in.ReplyTo.Own
+	}
+	for _, c := range houseCommands() {
+		if strings.EqualFold(c.name, t.in.Command) {
+			return false
+		}
+	}
+	_, known := t.cfg.Tools.Snapshot().ByCommand(t.in.Command)
+	return !known
 }
 
 // message handles a message: a command, an answer, or neither.

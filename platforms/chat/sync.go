@@ -68,7 +68,7 @@ func commandList(limits CommandLimits, v voice, tools []*registry.Tool, counts m
 	var own []Command
 	for _, c := range houseCommands() {
 		taken[c.name] = true
-		own = append(own, Command{Name: c.name, Description: v.line("command." + c.name)})
+		own = append(own, Command{Name: c.name, Description: brief(v.line("command."+c.name), limits.DescriptionLimit)})
 	}
 	named := regexp.MustCompile(`^(?:` + limits.NamePattern + `)$`)
 	var usable []*registry.Tool

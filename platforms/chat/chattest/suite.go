@@ -826,12 +826,18 @@ func unknownCommand(s *scene) {
 
 func silentInGroups(s *scene) {
 	group := s.Harness.Group("Painters")
-	s.sayIn(group, "good morning")
-	s.sayIn(group, "/weather today")
+	for _, text := range []string{"good morning", "/weather today"} {
+		s.Harness.Post(s.t, Post{From: s.ben, In: group, Text: text})
+	}
 	s.sayIn(group, "/balance")
 	s.AwaitText(group, "You have")
+	s.Handled()
 	if list := s.Harness.Messages(s.t, group); len(list) != 1 {
 		s.t.Errorf("one message was to be there:\n%s", render(list))
+	}
+	var known int
+	if err := s.Pool.QueryRow(s.t.Context(), `SELECT count(*) FROM users`).Scan(&known); err != nil || known != 1 {
+		s.t.Errorf("%d people have accounts (%v), want only the one who spoke to the bot", known, err)
 	}
 }
 
