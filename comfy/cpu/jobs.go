@@ -121,6 +121,9 @@ func (j *job) show(full bool) *pyval.Dict {
 	return d
 }
 
+// previewKinds are the kinds of output that a job is shown by; others are only counted.
+var previewKinds = []string{"images", "video", "audio", "3d", "text"}
+
 // summary counts the outputs of a run and picks the one to show: the first text or saved file, else the first temporary one.
 func summary(outputs *pyval.Dict) (count int, preview *pyval.Dict) {
 	var second *pyval.Dict
@@ -140,6 +143,7 @@ func summary(outputs *pyval.Dict) (count int, preview *pyval.Dict) {
 				shown.Set("nodeId", id)
 				shown.Set("mediaType", kind)
 				switch {
+				case !slices.Contains(previewKinds, kind):
 				case saved && preview == nil:
 					preview = shown
 				case !saved && second == nil:
@@ -288,8 +292,13 @@ func (e *Engine) getJobs(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (e *Engine) getJob(w http.ResponseWriter, r *http.Request) error {
+	id := r.PathValue("id")
+	if en := e.queue.entry(id); en != nil { // an id that was used again shows its finished run
+		j := finishedJob(en)
+		return writeJSON(w, http.StatusOK, j.show(true))
+	}
 	for _, j := range e.jobs() {
-		if j.item.id == r.PathValue("id") {
+		if j.item.id == id {
 			return writeJSON(w, http.StatusOK, j.show(true))
 		}
 	}

@@ -174,13 +174,14 @@ func TestGoldenProtocol(t *testing.T) {
 
 // conversation replays a recording.
 type conversation struct {
-	server  *server
-	gate    *gate
-	dir     string
-	sockets map[string]*socket
-	ids     map[string]string // <P1> -> actual id
-	reply   *reply
-	owed    map[string]map[string]any // frames of independent nodes that came in another order: + wanted, - got
+	server   *server
+	gate     *gate
+	dir      string
+	sockets  map[string]*socket
+	ids      map[string]string // <P1> -> actual id
+	reply    *reply
+	progress map[string]any            // last recorded value, by connection and node
+	owed     map[string]map[string]any // frames of independent nodes that came in another order: + wanted, - got
 }
 
 func (c *conversation) play(t *testing.T, lines []line) {
@@ -209,6 +210,12 @@ func (c *conversation) play(t *testing.T, lines []line) {
 	c.gate.remove()
 	for key := range c.owed {
 		t.Errorf("frame without its counterpart: %s", key)
+	}
+	for key, want := range c.progress {
+		who, id, _ := strings.Cut(key, " ")
+		if got := c.sockets[who].last[id]; got != want {
+			t.Errorf("%s: progress of node %s ends at %v, want %v", who, id, got, want)
+		}
 	}
 	for who, want := range wantStatus {
 		s := c.sockets[who]
@@ -409,6 +416,10 @@ func (c *conversation) receive(t *testing.T, l line, wantStatus map[string]any, 
 		c.gate.open()
 		return
 	case "progress":
+		if c.progress == nil {
+			c.progress = map[string]any{}
+		}
+		c.progress[l.Who+" "+fmt.Sprint(data["node"])] = data["value"]
 		return
 	}
 	c.gate.open()

@@ -208,7 +208,11 @@ func mergeAudio(c *node.Call) (*node.Audio, error) {
 		}
 	}
 	if loudest > 1 {
-		out = mapSamples(out, func(row []float32) []float32 { return scaled(row, 1/loudest) })
+		for _, row := range slices.Concat(out.Wave...) {
+			for i := range row {
+				row[i] /= loudest
+			}
+		}
 	}
 	return out, nil
 }

@@ -132,7 +132,7 @@ func convertNumber(_ context.Context, c *node.Call) (*node.Result, error) {
 	}
 	f, err := pyval.ToFloat(text)
 	if err != nil {
-		return nil, node.ValueError("Cannot convert string to number: %s", pyval.Repr(text))
+		return nil, node.ValueError("Cannot convert string to number: %s", pyval.Repr(v))
 	}
 	n, err := pyval.ToInt(text)
 	if err != nil {
@@ -144,7 +144,7 @@ func convertNumber(_ context.Context, c *node.Call) (*node.Result, error) {
 // wholeNumber cuts a number to an integer, which cannot be done with infinity and the like.
 func wholeNumber(v any, f float64) (any, error) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return nil, node.ValueError("Cannot convert non-finite value to integer: %s", pyval.FloatRepr(f))
+		return nil, node.ValueError("Cannot convert non-finite value to number: %s", pyval.FloatRepr(f))
 	}
 	return pyval.ToInt(v)
 }
