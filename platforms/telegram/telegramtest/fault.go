@@ -98,7 +98,8 @@ func (s *Server) takeFault(req *request) *Fault {
 			s.faults = append(s.faults[:i:i], s.faults[i+1:]...)
 		}
 		if f.kind == "rate limit" {
-			s.limitedFlood(req).until = s.now().Add(f.delay)
+			flood := s.limitedFlood(req)
+			flood.until, flood.told = s.now().Add(f.delay), false
 			return nil // throttle refuses from here on
 		}
 		return f
@@ -166,6 +167,7 @@ func cut(w http.ResponseWriter) {
 // flood counts the messages of a chat, or of all chats, and remembers a running punishment.
 type flood struct {
 	until time.Time
+	told  bool // the bot was told to wait until then
 	sent  []time.Time
 }
 
@@ -192,7 +194,10 @@ func (s *Server) throttle(req *request) *apiError {
 	f := s.limitedFlood(req)
 	now := s.now()
 	if left := f.until.Sub(now); left > 0 {
-		f.until = f.until.Add(time.Second)
+		if f.told {
+			f.until, left = f.until.Add(time.Second), left+time.Second
+		}
+		f.told = true
 		return tooMany(left)
 	}
 	if !s.opts.FloodLimits || !countsAsMessage(req.method) {
@@ -207,7 +212,7 @@ func (s *Server) throttle(req *request) *apiError {
 	}
 	for _, r := range rules {
 		if r.flood.within(now, r.window)+weight > r.count {
-			r.flood.until = now.Add(r.wait)
+			r.flood.until, r.flood.told = now.Add(r.wait), true
 			return tooMany(r.wait)
 		}
 	}
