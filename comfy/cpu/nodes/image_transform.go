@@ -12,9 +12,24 @@ func imageCropNodes() []node.Node {
 	return []node.Node{imageCrop(), centerCropImages(), randomCropImages(), imagePadForOutpaint()}
 }
 
-// cropAt cuts out a rectangle whose corner is first moved into the picture.
+// cropAt cuts out a rectangle whose corner is first moved into the picture. Corners before the start count from the
+// end, as Python's slices do.
 func cropAt(m *tensor.Image, x, y, w, h int) *tensor.Image {
-	return tensor.Crop(m, min(x, m.W-1), min(y, m.H-1), w, h)
+	x, y = min(x, m.W-1), min(y, m.H-1)
+	x0, x1 := sliced(x, x+w, m.W)
+	y0, y1 := sliced(y, y+h, m.H)
+	return tensor.Crop(m, x0, y0, max(0, x1-x0), max(0, y1-y0))
+}
+
+// sliced gives the bounds of Python's slice from:to of n elements.
+func sliced(from, to, n int) (lo, hi int) {
+	bound := func(i int) int {
+		if i < 0 {
+			i += n
+		}
+		return min(max(i, 0), n)
+	}
+	return bound(from), bound(to)
 }
 
 func imageCrop() node.Node {

@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -264,12 +265,24 @@ func growMask() node.Node {
 			},
 			Outputs: node.Outs("MASK"),
 		},
-		Run: toMask(func(c *node.Call) (*tensor.Mask, error) {
-			m := c.Mask("mask")
+		Run: func(ctx context.Context, c *node.Call) (*node.Result, error) {
+			m, tapered := c.Mask("mask"), c.Bool("tapered_corners")
 			if err := nonEmpty(m); err != nil {
 				return nil, err
 			}
-			return tensor.Grow(m, c.Int("expand"), c.Bool("tapered_corners")), nil
-		}),
+			// In parts, so that a long way can be interrupted.
+			const part = 64
+			for left := c.Int("expand"); left != 0; {
+				if err := ctx.Err(); err != nil {
+					return nil, err
+				}
+				steps := min(max(left, -part), part)
+				if !tapered {
+					steps = left
+				}
+				m, left = tensor.Grow(m, steps, tapered), left-steps
+			}
+			return node.Out(m), nil
+		},
 	}
 }

@@ -30,24 +30,32 @@ func Composite(destination, source *Image, mask *Mask, x, y int, resize bool) (*
 	if x < 0 || y < 0 {
 		return nil, fmt.Errorf("the place %d, %d lies before the start of the destination", x, y)
 	}
-	out := &Image{B: destination.B, H: destination.H, W: destination.W, C: destination.C, Pix: append([]float32(nil), destination.Pix...)}
-	w, h := min(source.W, out.W-x), min(source.H, out.H-y)
+	out := destination.like()
+	copy(out.Pix, destination.Pix)
 	for b := range out.B {
-		for row := range h {
-			for i := range w {
-				weight := float32(1)
-				if mask != nil {
-					weight = mask.frame(b)[row*mask.W+i]
-				}
-				from := source.frame(b)[(row*source.W+i)*out.C:]
-				to := out.frame(b)[((y+row)*out.W+x+i)*out.C:]
-				for k := range out.C {
-					to[k] = float32(weight*from[k]) + float32((1-weight)*to[k])
-				}
-			}
+		var weights []float32
+		if mask != nil {
+			weights = mask.frame(b)
 		}
+		overlay(out, source, weights, b, x, y)
 	}
 	return out, nil
+}
+
+// overlay mixes one picture of the source into the batch; weights, one for each pixel of the source, may be nil for 1.
+func overlay(out, source *Image, weights []float32, b, x, y int) {
+	w, h, c := min(source.W, out.W-x), min(source.H, out.H-y), out.C
+	src, dst := source.frame(b), out.frame(b)
+	for row := range h {
+		from, to := src[row*source.W*c:], dst[((y+row)*out.W+x)*c:]
+		for i := range w * c {
+			weight := float32(1)
+			if weights != nil {
+				weight = weights[row*source.W+i/c]
+			}
+			to[i] = float32(weight*from[i]) + float32((1-weight)*to[i])
+		}
+	}
 }
 
 // fitMask scales a mask to the pictures and gives it as many planes.
