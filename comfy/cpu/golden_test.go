@@ -2,6 +2,7 @@ package cpu_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"image"
@@ -235,6 +236,7 @@ func normalized(v any, key string) any {
 			case "traceback":
 				out[k] = "<traceback>"
 			case "tooltip", "output_tooltips", "description": // texts of our own
+			case "is_changed": // a trace of the real server's cache in the prompts it saves
 			case "current_inputs":
 				out[k] = keysOf(x)
 			default:
@@ -244,8 +246,12 @@ func normalized(v any, key string) any {
 		return out
 	case []any:
 		out := make([]any, len(v))
+		inner := key
+		if key == "prompt" {
+			inner = "" // the members of a queue item are no queue items
+		}
 		for i := range v {
-			out[i] = normalized(v[i], key)
+			out[i] = normalized(v[i], inner)
 		}
 		switch key {
 		case "dependent_outputs", "executed", "current_outputs", "errors":
@@ -338,7 +344,7 @@ func same(want, got any) string {
 }
 
 func difference(path string, w, g any) string {
-	if s, ok := w.(string); ok && (s == "<uuid>" || s == "<number>" || s == "<ts>" || s == "<sid>" || s == "<traceback>" || s == "<tensor text>") {
+	if s, ok := w.(string); ok && (s == "<uuid>" || s == "<prompt_id>" || s == "<number>" || s == "<ts>" || s == "<sid>" || s == "<traceback>" || s == "<tensor text>") {
 		if g == nil {
 			return path + ": missing, want " + s
 		}
@@ -516,6 +522,11 @@ func (s *server) nodeCase(t *testing.T, root string, c goldenCase) {
 	status := got["status"].(map[string]any)
 	if status["status_str"] != "success" {
 		t.Fatalf("the run failed: %.800v", status["messages"])
+	}
+	for _, member := range []string{"prompt", "status", "meta"} {
+		if d := same(map[string]any{member: want[member]}, map[string]any{member: got[member]}); d != "" {
+			t.Errorf("history entry: %s", d)
+		}
 	}
 	s.compareOutputs(t, dir, c, want["outputs"], got["outputs"])
 }
@@ -706,6 +717,7 @@ func comparePicture(t *testing.T, c goldenCase, name string, want, got []byte) {
 		t.Errorf("%s: size %v, want %v", name, g.Bounds().Size(), w.Bounds().Size())
 		return
 	}
+	compareChunks(t, name, want, got)
 	rule, ok := pictureRules[c.Tolerance.Name]
 	if !ok || approximate[c.Subject] != "" {
 		return // judged by being a picture of the right size
@@ -720,6 +732,45 @@ func comparePicture(t *testing.T, c goldenCase, name string, want, got []byte) {
 		}
 		t.Errorf("%s: pixels differ by %.2f (mean %.3f), %s allows %.2f (mean %.2f)", name, worst, mean, c.Tolerance.Name, rule.max, rule.mean)
 	}
+}
+
+// compareChunks compares the JSON texts that PNG files carry.
+func compareChunks(t *testing.T, name string, want, got []byte) {
+	t.Helper()
+	w, g := textChunks(want), textChunks(got)
+	for key, text := range w {
+		var a, b any
+		if err := decodeJSON([]byte(text), &a); err != nil {
+			t.Fatalf("%s: golden chunk %s: %s", name, key, err)
+		}
+		if err := decodeJSON([]byte(g[key]), &b); err != nil {
+			t.Errorf("%s: chunk %s: %s: %.100q", name, key, err, g[key])
+			continue
+		}
+		if d := same(a, b); d != "" {
+			t.Errorf("%s: chunk %s%s", name, key, d)
+		}
+	}
+}
+
+// textChunks reads the tEXt chunks of a PNG file; of any other file it finds none.
+func textChunks(data []byte) map[string]string {
+	texts := map[string]string{}
+	if !bytes.HasPrefix(data, []byte("\x89PNG")) {
+		return texts
+	}
+	for rest := data[8:]; len(rest) >= 12; {
+		n := int(binary.BigEndian.Uint32(rest))
+		if len(rest) < n+12 {
+			break
+		}
+		if string(rest[4:8]) == "tEXt" {
+			key, text, _ := strings.Cut(string(rest[8:8+n]), "\x00")
+			texts[key] = text
+		}
+		rest = rest[n+12:]
+	}
+	return texts
 }
 
 // paletteAllowed accepts another palette than Pillow's: no more colours than asked for, and a mean error to the source of
