@@ -1,0 +1,103 @@
+package registry
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Reading is what a callback says by a tool's WebhookConfig.
+type Reading struct {
+	State   RunState
+	Unknown string // the service's own word, when it is neither success nor a known end
+	// Result is the value at ResultPath, or the whole body where there is no path; set on success.
+	Result any
+	// Duration is the time from started to now; zero unless DurationTracking is set and the run is over.
+	Duration time.Duration
+}
+
+// ends are the words by which services in the wild say that a run is over without success. Any other word
+// than the success value means that it goes on: an unknown status must not end a run that is paid for.
+var ends = map[string]RunState{
+	"failed": RunFailed, "failure": RunFailed, "fail": RunFailed, "error": RunFailed, "errored": RunFailed, "rejected": RunFailed, "expired": RunFailed,
+	"timeout": RunFailed, "timed_out": RunFailed, "timed-out": RunFailed, "banned": RunFailed, "aborted": RunCanceled,
+	"cancelled": RunCanceled, "canceled": RunCanceled,
+}
+
+// Read reads the body of a callback or a status answer about a run that was started at a time. Only the
+// exact success value counts as success. A body without the status field, or one that is not JSON, is an
+// *Error with CodeProvider: it says nothing about the run. A success whose ResultPath leads nowhere is an
+// *Error with CodeBadOutput.
+func (w WebhookConfig) Read(body []byte, started, now time.Time) (Reading, error) {
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.UseNumber()
+	var doc any
+	if err := dec.Decode(&doc); err != nil {
+		e := Errorf(CodeProvider, "the callback is not JSON")
+		e.Cause = err
+		return Reading{}, e
+	}
+	found, ok := step(doc, w.ExpectedStatusField)
+	if !ok {
+		return Reading{}, Errorf(CodeProvider, "the callback has no field %q", w.ExpectedStatusField)
+	}
+	status := scalarText(found)
+	r := Reading{State: RunRunning, Unknown: status}
+	if end, over := ends[strings.ToLower(status)]; over {
+		r = Reading{State: end}
+	}
+	if status == w.SuccessValue {
+		r = Reading{State: RunSucceeded}
+	}
+	if w.DurationTracking && r.State.Terminal() {
+		r.Duration = now.Sub(started)
+	}
+	if r.State != RunSucceeded {
+		return r, nil
+	}
+	var err error
+	r.Result, err = w.result(doc)
+	return r, err
+}
+
+// result follows ResultPath through objects and, by number, through lists.
+func (w WebhookConfig) result(doc any) (any, error) {
+	for i, name := range w.ResultPath {
+		next, ok := step(doc, name)
+		if !ok {
+			return nil, Errorf(CodeBadOutput, "the result has no %q (step %d of resultPath %s)", name, i+1, strings.Join(w.ResultPath, "."))
+		}
+		doc = next
+	}
+	return doc, nil
+}
+
+func step(doc any, name string) (any, bool) {
+	switch d := doc.(type) {
+	case map[string]any:
+		v, ok := d[name]
+		return v, ok
+	case []any:
+		i, err := strconv.Atoi(name)
+		if err != nil || i < 0 || i >= len(d) {
+			return nil, false
+		}
+		return d[i], true
+	}
+	return nil, false
+}
+
+// scalarText is a status as text: services use words, numbers and booleans.
+func scalarText(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case json.Number:
+		return v.String()
+	case bool:
+		return strconv.FormatBool(v)
+	}
+	return ""
+}
