@@ -65,7 +65,7 @@ func (l *Ledger) Grant(ctx context.Context, tx pgx.Tx, accountID string, amount 
 		return fmt.Errorf("grant to %s: the idempotency key is empty", accountID)
 	}
 	t := transfer{key: "grant:" + key, kind: kindGrant, owner: accountID, amount: amount, note: note}
-	books, err := open(ctx, tx, []string{accountID}, []string{t.key})
+	books, err := open(ctx, tx, []string{accountID}, nil, []string{t.key})
 	if err == nil {
 		err = books.grant(ctx, tx, t)
 	}
@@ -93,55 +93,100 @@ func (b books) grant(ctx context.Context, tx pgx.Tx, t transfer) error {
 // Hold sets amount aside for the run, once. A wallet that does not cover it is ErrInsufficient, and
 // nothing has changed then. A hold of zero is no hold.
 func (l *Ledger) Hold(ctx context.Context, tx pgx.Tx, accountID, runID string, amount NanoUSD) error {
-	refused, err := l.HoldMany(ctx, tx, []HoldRequest{{AccountID: accountID, RunID: runID, Amount: amount}})
+	refused, err := l.Move(ctx, tx, nil, []HoldRequest{{AccountID: accountID, RunID: runID, Amount: amount}})
 	if err == nil {
 		err = refused[0]
 	}
 	return err
 }
 
-// HoldRequest asks for one hold of HoldMany.
+// HoldRequest asks for one hold of Move.
 type HoldRequest struct {
 	AccountID, RunID string
 	Amount           NanoUSD
 }
 
-// HoldMany holds for many runs with the effort of one, in the order of the requests. The first result
-// has for each request nil or why it was refused, as Hold says; those that were not are held. An error in
-// the second place means that nothing was held and the transaction is lost.
-func (l *Ledger) HoldMany(ctx context.Context, tx pgx.Tx, requests []HoldRequest) ([]error, error) {
-	refused := make([]error, len(requests))
-	var owners, keys []string
-	for i, r := range requests {
-		if r.Amount < 0 {
-			refused[i] = fmt.Errorf("hold for run %s: the amount %s is negative", r.RunID, r.Amount)
-		} else if r.Amount > 0 {
-			owners, keys = append(owners, r.AccountID), append(keys, holdKey(r.RunID))
+// Settlement is the end of one run's hold: Cost is captured, the rest released.
+type Settlement struct {
+	RunID string
+	Cost  NanoUSD
+	Note  string
+}
+
+// Move settles and holds for many runs with the effort of one, each as Capture, Release and Hold do: first all
+// settlements, then the holds in the order of their requests. The result has for each hold nil, or why it was
+// refused. An error in the second place means that nothing has moved and the transaction is lost.
+func (l *Ledger) Move(ctx context.Context, tx pgx.Tx, settlements []Settlement, holds []HoldRequest) ([]error, error) {
+	var owners, of, keys []string
+	for _, s := range settlements {
+		if s.Cost < 0 {
+			return nil, fmt.Errorf("settle run %s: the cost %s is negative", s.RunID, s.Cost)
+		}
+		of, keys = append(of, holdKey(s.RunID)), append(keys, holdKey(s.RunID), settleKey(s.RunID))
+	}
+	for _, h := range holds {
+		if h.Amount > 0 {
+			owners, keys = append(owners, h.AccountID), append(keys, holdKey(h.RunID))
 		}
 	}
 	if len(keys) == 0 {
-		return refused, nil
+		return refuseNegative(holds), nil
 	}
-	books, err := open(ctx, tx, owners, keys)
+	books, err := open(ctx, tx, owners, of, keys)
 	if err != nil {
-		return nil, fmt.Errorf("hold: %w", err)
+		return nil, err
 	}
-	var transfers []transfer
-	for i, r := range requests {
-		if r.Amount <= 0 {
+	transfers, err := books.settleAll(settlements)
+	if err != nil {
+		return nil, err
+	}
+	held, refused := books.holdAll(holds)
+	if err := post(ctx, tx, append(transfers, held...)); err != nil {
+		return nil, err
+	}
+	return refused, nil
+}
+
+func refuseNegative(holds []HoldRequest) []error {
+	refused := make([]error, len(holds))
+	for i, h := range holds {
+		if h.Amount < 0 {
+			refused[i] = fmt.Errorf("hold for run %s: the amount %s is negative", h.RunID, h.Amount)
+		}
+	}
+	return refused
+}
+
+func (b books) holdAll(holds []HoldRequest) (transfers []transfer, refused []error) {
+	refused = refuseNegative(holds)
+	for i, h := range holds {
+		if h.Amount <= 0 {
 			continue
 		}
-		t, err := books.hold(r)
+		t, err := b.hold(h)
 		if err != nil {
-			refused[i] = fmt.Errorf("hold for run %s: %w", r.RunID, err)
+			refused[i] = fmt.Errorf("hold for run %s: %w", h.RunID, err)
 		} else if t != nil {
 			transfers = append(transfers, *t)
 		}
 	}
-	if err := post(ctx, tx, transfers); err != nil {
-		return nil, fmt.Errorf("hold: %w", err)
+	return transfers, refused
+}
+
+func (b books) settleAll(settlements []Settlement) (transfers []transfer, err error) {
+	for _, s := range settlements {
+		hold, held := b.posted[holdKey(s.RunID)]
+		if _, over := b.posted[settleKey(s.RunID)]; !held || over {
+			continue
+		}
+		t, err := b.settle(hold, s)
+		if err != nil {
+			return nil, fmt.Errorf("settle run %s: %w", s.RunID, err)
+		}
+		b.posted[t.key] = t
+		transfers = append(transfers, t)
 	}
-	return refused, nil
+	return transfers, nil
 }
 
 // hold makes the transfer of a hold; nil where it is held already.
@@ -168,53 +213,15 @@ func (b books) hold(r HoldRequest) (*transfer, error) {
 // the run came to beyond the hold is booked as the operator's loss. A hold that is settled, or a run
 // without one, stays as it is.
 func (l *Ledger) Capture(ctx context.Context, tx pgx.Tx, runID string, amount NanoUSD) error {
-	return l.SettleMany(ctx, tx, []Settlement{{RunID: runID, Cost: amount}})
+	_, err := l.Move(ctx, tx, []Settlement{{RunID: runID, Cost: amount}}, nil)
+	return err
 }
 
 // Release settles the run's hold by giving all of it back; reason is shown in the statement. A hold that
 // is settled, or a run without one, stays as it is.
 func (l *Ledger) Release(ctx context.Context, tx pgx.Tx, runID, reason string) error {
-	return l.SettleMany(ctx, tx, []Settlement{{RunID: runID, Note: reason}})
-}
-
-// Settlement is the end of one run's hold: Cost is captured, the rest released.
-type Settlement struct {
-	RunID string
-	Cost  NanoUSD
-	Note  string
-}
-
-// SettleMany settles the holds of many runs with the effort of one, each as Capture and Release do.
-func (l *Ledger) SettleMany(ctx context.Context, tx pgx.Tx, settlements []Settlement) error {
-	holds := make([]string, len(settlements))
-	settled := make([]string, len(settlements))
-	for i, s := range settlements {
-		if s.Cost < 0 {
-			return fmt.Errorf("settle run %s: the cost %s is negative", s.RunID, s.Cost)
-		}
-		holds[i], settled[i] = holdKey(s.RunID), settleKey(s.RunID)
-	}
-	books, err := openOf(ctx, tx, holds, settled)
-	if err != nil {
-		return fmt.Errorf("settle: %w", err)
-	}
-	var transfers []transfer
-	for i, s := range settlements {
-		hold, held := books.posted[holds[i]]
-		if _, over := books.posted[settled[i]]; !held || over {
-			continue
-		}
-		t, err := books.settle(hold, s)
-		if err != nil {
-			return fmt.Errorf("settle run %s: %w", s.RunID, err)
-		}
-		books.posted[t.key] = t
-		transfers = append(transfers, t)
-	}
-	if err := post(ctx, tx, transfers); err != nil {
-		return fmt.Errorf("settle: %w", err)
-	}
-	return nil
+	_, err := l.Move(ctx, tx, []Settlement{{RunID: runID, Note: reason}}, nil)
+	return err
 }
 
 func (b books) settle(hold transfer, s Settlement) (transfer, error) {
@@ -223,6 +230,7 @@ func (b books) settle(hold transfer, s Settlement) (transfer, error) {
 		return transfer{}, err
 	}
 	taken := min(s.Cost, hold.amount)
+	user.available += hold.amount - taken
 	t := transfer{key: settleKey(s.RunID), kind: kindCapture, owner: hold.owner, runID: s.RunID, amount: taken, note: s.Note}
 	if taken == 0 {
 		t.kind, t.amount = kindRelease, hold.amount
@@ -236,7 +244,7 @@ func (b books) settle(hold transfer, s Settlement) (transfer, error) {
 
 // Refund gives back all that the run cost, once whatever the keys. ErrNothingCaptured: it cost nothing.
 func (l *Ledger) Refund(ctx context.Context, tx pgx.Tx, runID, key, note string) error {
-	books, err := openOf(ctx, tx, []string{settleKey(runID)}, nil)
+	books, err := open(ctx, tx, nil, []string{settleKey(runID)}, []string{settleKey(runID)})
 	if err == nil {
 		err = books.refund(ctx, tx, transfer{key: "refund:" + key, kind: kindRefund, runID: runID, note: note})
 	}

@@ -61,27 +61,22 @@ func (b books) user(owner string) (*purse, error) {
 }
 
 const (
-	// Everybody locks rows in this order, so that transfers wait for each other but never in a circle.
-	lockOwners = `SELECT a.owner::text, a.kind, a.id, a.balance FROM ledger_accounts a WHERE a.owner = ANY ($1::uuid[]) ORDER BY a.owner, a.id FOR UPDATE`
-	// The owners are those of the transfers with the keys.
-	lockOwnersOf = `SELECT a.owner::text, a.kind, a.id, a.balance FROM ledger_accounts a
-		WHERE a.owner IN (SELECT t.owner FROM ledger_transfers t WHERE t.key = ANY ($1)) ORDER BY a.owner, a.id FOR UPDATE`
+	// Everybody locks rows in this order, so that transfers wait for each other but never in a circle. The owners
+	// are those given and those of the transfers with the keys.
+	lockAccounts = `SELECT a.owner::text, a.kind, a.id, a.balance FROM ledger_accounts a
+		WHERE a.owner IN (SELECT unnest($1::uuid[]) UNION SELECT t.owner FROM ledger_transfers t WHERE t.key = ANY ($2::text[]))
+		ORDER BY a.owner, a.id FOR UPDATE`
 	findPosted = `SELECT key, kind, owner::text, coalesce(run_id::text, ''), amount FROM ledger_transfers WHERE key = ANY ($1)`
 )
 
-// open locks the owners' accounts and then, so that what others posted meanwhile is seen, reads the
-// transfers that have any of the keys.
-func open(ctx context.Context, tx pgx.Tx, owners, keys []string) (books, error) {
-	return openWith(ctx, tx, lockOwners, owners, keys)
-}
-
-// openOf is open for the owners of the transfers with the keys. A transfer that was posted between the lock
-// and the reading has an owner who is not locked yet; since transfers stay, a second look finds all.
-func openOf(ctx context.Context, tx pgx.Tx, keys, more []string) (books, error) {
-	all := append(keys[:len(keys):len(keys)], more...)
-	b, err := openWith(ctx, tx, lockOwnersOf, keys, all)
+// open locks the accounts of the owners, and of the owners of the transfers in of, and then, so that what
+// others posted meanwhile is seen, reads the transfers that have any of the keys. One that was posted
+// between the lock and the reading has an owner who is not locked yet; since transfers stay, a second
+// look finds all.
+func open(ctx context.Context, tx pgx.Tx, owners, of, keys []string) (books, error) {
+	b, err := openOnce(ctx, tx, owners, of, keys)
 	if err == nil && !b.complete() {
-		b, err = openWith(ctx, tx, lockOwnersOf, keys, all)
+		b, err = openOnce(ctx, tx, owners, of, keys)
 	}
 	return b, err
 }
@@ -96,10 +91,10 @@ func (b books) complete() bool {
 	return true
 }
 
-func openWith(ctx context.Context, tx pgx.Tx, lock string, whose, keys []string) (books, error) {
+func openOnce(ctx context.Context, tx pgx.Tx, owners, of, keys []string) (books, error) {
 	b := books{users: make(map[string]*purse), posted: make(map[string]transfer)}
 	batch := &pgx.Batch{}
-	batch.Queue(lock, whose).Query(b.readAccounts)
+	batch.Queue(lockAccounts, owners, of).Query(b.readAccounts)
 	batch.Queue(findPosted, keys).Query(b.readPosted)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return books{}, fmt.Errorf("open the books: %w", err)

@@ -46,7 +46,7 @@ CREATE INDEX ledger_transfers_of_owner ON ledger_transfers (owner, id DESC);
 CREATE UNIQUE INDEX ledger_refunded_once ON ledger_transfers (run_id) WHERE kind = 'refund';
 
 CREATE TABLE ledger_entries (
-    transfer_id bigint NOT NULL,
+    transfer_id bigint NOT NULL REFERENCES ledger_transfers (id),
     account_id  bigint NOT NULL, -- no foreign key: its check would lock the rows of busy accounts
     amount      bigint NOT NULL CHECK (amount <> 0),
     PRIMARY KEY (transfer_id, account_id)
@@ -76,8 +76,7 @@ CREATE FUNCTION ledger_check_entries() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     v_transfer bigint;
 BEGIN
-    SELECT e.transfer_id INTO v_transfer FROM added e LEFT JOIN ledger_transfers t ON t.id = e.transfer_id
-    GROUP BY e.transfer_id HAVING sum(e.amount) <> 0 OR count(t.id) = 0 LIMIT 1;
+    SELECT transfer_id INTO v_transfer FROM added GROUP BY transfer_id HAVING sum(amount) <> 0 LIMIT 1;
     IF FOUND THEN
         RAISE EXCEPTION 'the entries of transfer % do not sum to zero', v_transfer USING ERRCODE = 'check_violation';
     END IF;

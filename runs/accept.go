@@ -1,12 +1,9 @@
 package runs
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -56,7 +53,7 @@ func (s *Service) AcceptBound(ctx context.Context, b Bound) (Run, error) {
 	if err != nil {
 		return Run{}, fmt.Errorf("accept a run of %s: %w", b.Tool.ToolID, err)
 	}
-	if err := s.accepts.do(ctx, a); err != nil {
+	if err := s.writes.do(ctx, &write{accept: a}); err != nil {
 		return Run{}, fmt.Errorf("accept a run of %s: %w", b.Tool.ToolID, err)
 	}
 	if a.repeats != "" {
@@ -107,48 +104,20 @@ func (s *Service) prepare(ctx context.Context, b Bound, quote billing.Quote) (*a
 	return a, nil
 }
 
-// flushAccepts writes runs that were asked for at the same time. Their accounts are locked in order, as
-// everywhere, so that flushes of several machines cannot lock each other out.
-func (s *Service) flushAccepts(ctx context.Context, accepts []*acceptance) error {
-	ordered := slices.SortedFunc(slices.Values(accepts), func(a, b *acceptance) int {
-		return cmp.Or(strings.Compare(a.record.AccountID, b.record.AccountID), strings.Compare(a.record.ID, b.record.ID))
-	})
-	return postgres.InTx(ctx, s.config.Pool, func(tx pgx.Tx) error {
-		for _, a := range ordered {
-			a.repeats, a.refused, a.record.waiting = "", nil, false
-		}
-		if err := s.admit(ctx, tx, ordered); err != nil {
-			return err
-		}
-		if err := s.holdFor(ctx, tx, ordered); err != nil {
-			return err
-		}
-		fresh := slices.DeleteFunc(ordered[:len(ordered):len(ordered)], func(a *acceptance) bool { return a.repeats != "" || a.refused != nil })
-		if err := writeAccepts(ctx, tx, fresh); err != nil {
-			return err
-		}
-		if err := s.failpoint("accept"); err != nil {
-			return err
-		}
-		var jobs []river.InsertManyParams
-		for _, a := range fresh {
-			if a.record.Status == StatusQueued && !a.record.waiting {
-				jobs = append(jobs, s.runJob(a.record.ID))
-			}
-		}
-		return s.insertJobs(ctx, tx, jobs)
-	})
-}
-
 // lockAccounts serialises what counts runs or looks for keys of the accounts. Advisory locks come before
 // the ledger's and are taken in order.
 const lockAccounts = `SELECT runs_lock(a) FROM (SELECT DISTINCT unnest($1::uuid[]) AS a ORDER BY a) AS accounts`
 
 // admit finds repeated requests, and the runs that must wait for others of their account. With neither
 // keys nor a limit there is nothing to do.
-func (s *Service) admit(ctx context.Context, tx pgx.Tx, accepts []*acceptance) error {
+func (s *Service) admit(ctx context.Context, tx pgx.Tx, c *changes) error {
 	var accounts, keys []string
-	for _, a := range accepts {
+	for _, f := range c.finishes {
+		if s.config.PerAccount > 0 {
+			accounts, keys = append(accounts, f.record.AccountID), append(keys, "")
+		}
+	}
+	for _, a := range c.accepts {
 		if a.idem != "" || s.config.PerAccount > 0 {
 			accounts, keys = append(accounts, a.record.AccountID), append(keys, a.idem)
 		}
@@ -176,7 +145,7 @@ func (s *Service) admit(ctx context.Context, tx pgx.Tx, accepts []*acceptance) e
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("look for runs of the same accounts: %w", err)
 	}
-	for _, a := range accepts {
+	for _, a := range c.accepts {
 		s.admitOne(a, first, under)
 	}
 	return nil
@@ -196,26 +165,6 @@ func (s *Service) admitOne(a *acceptance, first map[[2]string]string, under map[
 	}
 }
 
-// holdFor sets the promised amounts aside. A run that its wallet does not cover is refused.
-func (s *Service) holdFor(ctx context.Context, tx pgx.Tx, accepts []*acceptance) error {
-	var requests []billing.HoldRequest
-	var asking []*acceptance
-	for _, a := range accepts {
-		if a.repeats == "" && a.record.Status == StatusQueued {
-			asking = append(asking, a)
-			requests = append(requests, billing.HoldRequest{AccountID: a.record.AccountID, RunID: a.record.ID, Amount: a.record.Quote.High})
-		}
-	}
-	refused, err := s.config.Ledger.HoldMany(ctx, tx, requests)
-	if err != nil {
-		return err
-	}
-	for i, a := range asking {
-		a.refused = refused[i]
-	}
-	return nil
-}
-
 const acceptSQL = `
 	INSERT INTO runs (id, account_id, tool_id, tool_version, service, status, waiting, inputs, sources, shape, quote, promised,
 		platform, target, deliverable, parent, idempotency_key, timeout_ms, created_at)
@@ -226,10 +175,10 @@ const acceptSQL = `
 		AS a (id, account, tool, version, service, status, waiting, inputs, sources, shape, quote, promised,
 		platform, target, deliverable, parent, key, timeout_ms, created)`
 
-// writeAccepts inserts the runs' rows, all in one statement.
-func writeAccepts(ctx context.Context, tx pgx.Tx, accepts []*acceptance) error {
+// queueAccepts adds to batch the insertion of the runs' rows, all in one statement.
+func queueAccepts(batch *pgx.Batch, accepts []*acceptance) {
 	if len(accepts) == 0 {
-		return nil
+		return
 	}
 	var c columns
 	for _, a := range accepts {
@@ -238,10 +187,7 @@ func writeAccepts(ctx context.Context, tx pgx.Tx, accepts []*acceptance) error {
 			string(a.raw.inputs), string(a.raw.sources), a.shape, string(a.raw.quote), int64(r.Quote.High), r.Origin.Platform, string(r.Origin.Target),
 			r.deliverable, r.Parent, a.idem, r.timeout.Milliseconds(), r.CreatedAt)
 	}
-	if _, err := tx.Exec(ctx, acceptSQL, c.args()...); err != nil {
-		return fmt.Errorf("write runs: %w", err)
-	}
-	return nil
+	batch.Queue(acceptSQL, c.args()...)
 }
 
 // Confirm lets a run that awaits confirmation go ahead: its hold and job are written in one transaction. One that was

@@ -13,9 +13,6 @@ import (
 // goes back to the queue.
 const patience = 5 * time.Second
 
-// delivered is a delivery to take note of.
-type delivered struct{ runID string }
-
 // deliver is the work of a delivery's job.
 func (s *Service) deliver(ctx context.Context, runID string) error {
 	r, err := s.load(ctx, runID)
@@ -66,6 +63,7 @@ func (s *Service) handOver(ctx context.Context, r record) error {
 	if err := s.failpoint("delivered"); err != nil {
 		return err
 	}
+	s.metrics.deliveries.WithLabelValues(r.Origin.Platform, "delivered").Inc()
 	return s.MarkDelivered(context.WithoutCancel(ctx), r.ID)
 }
 
@@ -86,33 +84,10 @@ func (s *Service) bring(ctx context.Context, deliverer Deliverer, run Run) error
 // MarkDelivered takes note that a run's result reached its people; also for a platform that showed, at the
 // next contact, what could not be delivered before.
 func (s *Service) MarkDelivered(ctx context.Context, runID string) error {
-	if err := s.deliveries.do(ctx, &delivered{runID}); err != nil {
+	if err := s.writes.do(ctx, &write{delivered: runID}); err != nil {
 		return fmt.Errorf("mark run %s as delivered: %w", runID, err)
 	}
 	return nil
-}
-
-func (s *Service) flushDelivered(ctx context.Context, items []*delivered) error {
-	ids := make([]string, len(items))
-	for i, d := range items {
-		ids[i] = d.runID
-	}
-	rows, err := s.config.Pool.Query(ctx, `
-		UPDATE runs SET delivered_at = $2 WHERE id IN (
-			SELECT id FROM runs WHERE id = ANY ($1::uuid[]) AND ended_at IS NOT NULL AND delivered_at IS NULL ORDER BY id FOR UPDATE)
-		RETURNING platform`, ids, s.now())
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var platform string
-		if err := rows.Scan(&platform); err != nil {
-			return err
-		}
-		s.metrics.deliveries.WithLabelValues(platform, "delivered").Inc()
-	}
-	return rows.Err()
 }
 
 // Redeliver queues the delivery of a run that is over and was not delivered, e.g. when somebody who

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -170,7 +169,7 @@ func (w *step) commit(ctx context.Context, f *finish) error {
 		return &ownError{err}
 	}
 	f.brings = true
-	if err := w.s.finishes.do(context.WithoutCancel(ctx), f); err != nil {
+	if err := w.s.writes.do(context.WithoutCancel(ctx), &write{finish: f}); err != nil {
 		return &ownError{fmt.Errorf("finish run %s: %w", w.r.ID, err)}
 	}
 	if !f.ended {
@@ -205,91 +204,6 @@ func (s *Service) afterFinish(ctx context.Context, f *finish) {
 	s.log.InfoContext(ctx, "the run is over", "run", r.ID, "tool", r.Tool.ToolID, "status", r.Status, "cost", r.Cost.String())
 }
 
-// flushFinishes ends runs that end at the same time.
-func (s *Service) flushFinishes(ctx context.Context, finishes []*finish) error {
-	return postgres.InTx(ctx, s.config.Pool, func(tx pgx.Tx) error { return s.writeFinishes(ctx, tx, finishes) })
-}
-
-// writeFinishes ends runs within tx: final state, money, the jobs of deliveries that need one and of runs
-// that waited. Rows of runs are locked before those of accounts, both in order. A run that is over
-// stays as it is.
-func (s *Service) writeFinishes(ctx context.Context, tx pgx.Tx, finishes []*finish) error {
-	if err := lockOpen(ctx, tx, finishes); err != nil {
-		return err
-	}
-	ending := slices.SortedFunc(slices.Values(finishes), func(a, b *finish) int { return strings.Compare(a.record.AccountID, b.record.AccountID) })
-	ending = slices.DeleteFunc(ending, func(f *finish) bool { return !f.ended })
-	if len(ending) == 0 {
-		return nil
-	}
-	if err := s.settle(ctx, tx, ending); err != nil {
-		return err
-	}
-	if err := s.writeEnds(ctx, tx, ending); err != nil {
-		return err
-	}
-	if err := s.failpoint("finishing"); err != nil {
-		return err
-	}
-	jobs, err := s.promote(ctx, tx, ending)
-	if err != nil {
-		return err
-	}
-	for _, f := range ending {
-		if f.deliver && !f.brings {
-			jobs = append(jobs, s.deliverJob(f.record.ID))
-		}
-	}
-	return s.insertJobs(ctx, tx, jobs)
-}
-
-// lockOpen locks the runs' rows, and finds which are not over and where their results go by now.
-func lockOpen(ctx context.Context, tx pgx.Tx, finishes []*finish) error {
-	byID := make(map[string]*finish, len(finishes))
-	ids := make([]string, len(finishes))
-	for i, f := range finishes {
-		f.ended = false
-		ids[i], byID[f.record.ID] = f.record.ID, f
-	}
-	rows, err := tx.Query(ctx, `SELECT id::text, ended_at IS NULL, deliverable, convert_to(target::text, 'UTF8') FROM runs WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE`, ids)
-	if err != nil {
-		return fmt.Errorf("lock runs: %w", err)
-	}
-	var id string
-	var isOpen, deliverable bool
-	var target []byte
-	_, err = pgx.ForEachRow(rows, []any{&id, &isOpen, &deliverable, &target}, func() error {
-		f := byID[id]
-		f.ended, f.deliver, f.record.Origin.Target = isOpen, isOpen && deliverable, slices.Clone(target)
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("lock runs: %w", err)
-	}
-	return nil
-}
-
-// settle ends the runs' holds.
-func (s *Service) settle(ctx context.Context, tx pgx.Tx, finishes []*finish) error {
-	var settlements []billing.Settlement
-	var accounts []string
-	for _, f := range finishes {
-		accounts = append(accounts, f.record.AccountID)
-		if f.record.Quote.High > 0 {
-			settlements = append(settlements, billing.Settlement{RunID: f.record.ID, Cost: f.record.Receipt.FullCost(), Note: f.reason})
-		}
-	}
-	if s.config.PerAccount > 0 {
-		if _, err := tx.Exec(ctx, lockAccounts, accounts); err != nil {
-			return fmt.Errorf("lock accounts: %w", err)
-		}
-	}
-	if len(settlements) == 0 {
-		return nil
-	}
-	return s.config.Ledger.SettleMany(ctx, tx, settlements)
-}
-
 const endSQL = `
 	UPDATE runs r SET status = e.status, waiting = false, fraction = NULL, stage = '', queue_position = 0, outputs = e.outputs::json,
 		cost = e.cost, full_cost = e.full_cost, nano_units = e.units, machine = e.machine, receipt = e.receipt::json, error = e.error::json,
@@ -299,8 +213,11 @@ const endSQL = `
 		AS e (id, status, outputs, cost, full_cost, units, machine, receipt, error, attempt, ticket, started, ended)
 	WHERE r.id = e.id`
 
-// writeEnds writes the final states, all in one statement.
-func (s *Service) writeEnds(ctx context.Context, tx pgx.Tx, finishes []*finish) error {
+// queueEnds adds to batch the writing of the final states, all in one statement.
+func (s *Service) queueEnds(batch *pgx.Batch, finishes []*finish) error {
+	if len(finishes) == 0 {
+		return nil
+	}
 	var c columns
 	for _, f := range finishes {
 		r := &f.record
@@ -318,9 +235,7 @@ func (s *Service) writeEnds(ctx context.Context, tx pgx.Tx, finishes []*finish) 
 		c.add(r.ID, string(r.Status), orNull(outputs), int64(r.Cost), int64(r.Receipt.FullCost()), f.nanoUnits, f.machine, string(receipt), orNull(failure),
 			int64(r.attempt), orNull(ticket), r.StartedAt, ended)
 	}
-	if _, err := tx.Exec(ctx, endSQL, c.args()...); err != nil {
-		return fmt.Errorf("write ends: %w", err)
-	}
+	batch.Queue(endSQL, c.args()...)
 	return nil
 }
 
@@ -371,7 +286,7 @@ func (s *Service) Cancel(ctx context.Context, runID, accountID string) (Run, err
 			return nil
 		}
 		f = ending(r, StatusCanceled, registry.Errorf(registry.CodeCanceled, "it was canceled"))
-		return s.writeFinishes(ctx, tx, []*finish{&f})
+		return s.writeTogether(ctx, tx, []*write{{finish: &f}})
 	})
 	if err != nil {
 		return Run{}, fmt.Errorf("cancel run %s: %w", runID, err)

@@ -156,7 +156,7 @@ func (s *Service) endOverdue(ctx context.Context) error {
 }
 
 func (s *Service) endFromOutside(ctx context.Context, f *finish) error {
-	if err := s.finishes.do(ctx, f); err != nil {
+	if err := s.writes.do(ctx, &write{finish: f}); err != nil {
 		return fmt.Errorf("end run %s: %w", f.record.ID, err)
 	}
 	if f.ended {

@@ -27,10 +27,8 @@ type Service struct {
 	recent   recent
 	metrics  metrics
 
-	accepts    *group[acceptance]
-	loads      *group[load]
-	finishes   *group[finish]
-	deliveries *group[delivered]
+	writes *group[write]
+	loads  *group[load]
 
 	// stopping is closed when Stop begins: steps that only wait for a provider give their run back.
 	stopping chan struct{}
@@ -45,12 +43,8 @@ type Service struct {
 	fail func(step string) error
 }
 
-// Lanes and sizes of the groups: one transaction at a time for each kind of write gathers the most under
-// load, a second lets the next one be prepared while the first waits for the disk.
-const (
-	groupSize  = 64
-	groupLanes = 2
-)
+// groupSize bounds how much is read or written together.
+const groupSize = 128
 
 // New makes a Service. It can accept, read and cancel runs; Start lets it work on them.
 func New(config Config) (*Service, error) {
@@ -67,10 +61,8 @@ func New(config Config) (*Service, error) {
 		hub: newHub(), stopping: make(chan struct{}), fail: func(string) error { return nil },
 	}
 	s.base, s.end = context.WithCancel(context.Background())
-	s.accepts = newGroup(groupSize, groupLanes, s.flushAccepts)
-	s.loads = newGroup(groupSize, groupLanes, s.flushLoads)
-	s.finishes = newGroup(groupSize, groupLanes, s.flushFinishes)
-	s.deliveries = newGroup(groupSize, groupLanes, s.flushDelivered)
+	s.writes = newGroup(groupSize, 1, s.flushWrites)
+	s.loads = newGroup(groupSize, 2, s.flushLoads)
 	if s.metrics, err = newMetrics(config.Metrics); err != nil {
 		return nil, fmt.Errorf("runs: %w", err)
 	}
