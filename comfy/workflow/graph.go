@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -107,12 +108,19 @@ func (n *flatNode) authorTitle() string {
 	if n.node != nil {
 		title = n.node.Title
 	}
+	if title == "" || title == n.Class || n.spec != nil && title == n.spec.DisplayName {
+		return ""
+	}
 	title = clipRunes(cleanLine(title), 60)
-	if sameWords(title, n.Class) || n.spec != nil && sameWords(title, n.spec.DisplayName) || genericTitle(title) {
+	bare := roleWords.ReplaceAllString(title, "")
+	if sameWords(bare, n.Class) || n.spec != nil && sameWords(bare, roleWords.ReplaceAllString(n.spec.DisplayName, "")) || genericTitle(title) {
 		return ""
 	}
 	return title
 }
+
+// roleWords are what people add to a class's own name to tell two nodes apart.
+var roleWords = regexp.MustCompile(`(?i)\b(positive|negative|prompt)\b`)
 
 // sameWords compares names by their letters and digits.
 func sameWords(a, b string) bool {

@@ -45,7 +45,7 @@ func (d *definer) guessKnobs(explicit bool) {
 		}
 		for _, in := range n.Inputs {
 			k, ok := knobs[in.Name[strings.LastIndexByte(in.Name, '.')+1:]]
-			if !ok || !sizeMatters(n, k.name) {
+			if !ok || !d.sizeMatters(n, k.name) {
 				continue
 			}
 			p, ok := d.knobPlace(n, in.Name)
@@ -68,18 +68,22 @@ func (d *definer) guessKnobs(explicit bool) {
 	}
 }
 
-// sizeMatters tells the width of a picture to be from the width of a crop.
-func sizeMatters(n *flatNode, name string) bool {
+// sizeMatters tells the width of the picture to be from that of a crop or, where a sampler paints, of a picture
+// on the way.
+func (d *definer) sizeMatters(n *flatNode, name string) bool {
 	if name != "width" && name != "height" {
 		return true
 	}
 	lower := strings.ToLower(n.Class)
-	for _, word := range []string{"latent", "tovideo", "toimage", "video", "image", "size", "resolution"} {
+	if strings.Contains(lower, "crop") || strings.Contains(lower, "load") {
+		return false
+	}
+	for _, word := range []string{"latent", "tovideo", "size", "resolution"} {
 		if strings.Contains(lower, word) {
-			return !strings.Contains(lower, "crop") && !strings.Contains(lower, "load")
+			return true
 		}
 	}
-	return n.apiNode()
+	return n.apiNode() || !d.sampled && (strings.Contains(lower, "image") || strings.Contains(lower, "video"))
 }
 
 func (d *definer) knobPlace(n *flatNode, input string) (place, bool) {
