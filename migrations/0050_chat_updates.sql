@@ -7,6 +7,7 @@ CREATE TABLE chat_updates (
     update_id   text        NOT NULL,
     position    bigint      GENERATED ALWAYS AS IDENTITY,
     body        jsonb, -- what people wrote: kept only until it has been handled
+    answer      jsonb, -- the status message it was answered with, to be used again after a crash
     received_at timestamptz NOT NULL DEFAULT now(),
     handled_at  timestamptz,
     PRIMARY KEY (platform, update_id),

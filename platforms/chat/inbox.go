@@ -3,6 +3,7 @@ package chat
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -24,6 +25,8 @@ type received struct {
 	platform string
 	ids      []string
 	Incoming
+	// answer is the status message that was posted before a crash broke the handling off.
+	answer MessageRef
 }
 
 // store keeps the updates that were not received before and returns those.
@@ -70,26 +73,38 @@ func fresh(platform string, updates []Incoming, stored []string) []received {
 // open lists the updates of these platforms that were stored and not handled, oldest first.
 func (b inbox) open(ctx context.Context, platforms []string) ([]received, error) {
 	rows, err := b.pool.Query(ctx, `
-		SELECT platform, update_id, body FROM chat_updates
+		SELECT platform, update_id, body, coalesce(answer, '{}') FROM chat_updates
 		WHERE handled_at IS NULL AND platform = ANY($1) ORDER BY position`, platforms)
 	if err != nil {
 		return nil, fmt.Errorf("read updates left over: %w", err)
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (received, error) {
 		var (
-			r    received
-			id   string
-			body []byte
+			r            received
+			id           string
+			body, answer []byte
 		)
-		if err := row.Scan(&r.platform, &id, &body); err != nil {
+		if err := row.Scan(&r.platform, &id, &body, &answer); err != nil {
 			return r, err
 		}
 		r.ids = []string{id}
-		if err := unmarshal(body, &r.Incoming); err != nil {
+		if err := errors.Join(unmarshal(body, &r.Incoming), unmarshal(answer, &r.answer)); err != nil {
 			return r, fmt.Errorf("update %s of %s: %w", id, r.platform, err)
 		}
 		return r, nil
 	})
+}
+
+// answered notes the status message that an update is answered with.
+func (b inbox) answered(ctx context.Context, r received, ref MessageRef) error {
+	raw, err := json.Marshal(ref)
+	if err == nil {
+		_, err = b.pool.Exec(ctx, `UPDATE chat_updates SET answer = $3 WHERE platform = $1 AND update_id = $2`, r.platform, r.ids[0], raw)
+	}
+	if err != nil {
+		return fmt.Errorf("note the answer to an update: %w", err)
+	}
+	return nil
 }
 
 // handled marks updates as done and forgets what they said.

@@ -77,6 +77,8 @@ type Router struct {
 	uses    uses
 	log     *slog.Logger
 
+	following sync.Map // ids of the runs whose status messages are kept up to date
+
 	mu      sync.Mutex
 	lanes   *lanes
 	stopped context.CancelCauseFunc

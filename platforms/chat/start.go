@@ -276,17 +276,20 @@ func (t *turn) accept(ctx context.Context, d draft, bound runs.Bound, quote bill
 	pending := runs.Run{Tool: bound.Tool, Status: firstStatus(bound.Tool), Quote: quote}
 	first := t.statusMessage(pending, buttons, d.Notes)
 	first.To, first.ReplyTo = t.in.Chat.Place, d.Request
-	status, err := t.post(ctx, first)
+	status, err := t.postStatus(ctx, first)
 	if err != nil {
 		return fmt.Errorf("show the status of a run: %w", err)
 	}
 	where := target{Chat: t.in.Chat, Request: d.Request, Status: status, Language: t.language(), Person: t.in.From.ExternalID}
 	bound.Request.Origin.Target = where.encode()
 	run, err := t.cfg.Runs.AcceptBound(ctx, bound)
+	if err != nil && ctx.Err() != nil {
+		return err // taken up again at the next start, with this status message
+	}
 	if err != nil {
 		return t.notStarted(ctx, status, d, err)
 	}
-	if kept, err := targetOf(run); err == nil && kept.Status != status {
+	if kept, err := targetOf(run); err == nil && kept.Status.ID != status.ID {
 		// The request was accepted before, and its state is shown there.
 		return t.Delete(ctx, status)
 	}
@@ -299,6 +302,20 @@ func (t *turn) accept(ctx context.Context, d draft, bound runs.Bound, quote bill
 	}
 	t.follow(ctx, run, where, buttons, d.Notes, first.Text.String())
 	return nil
+}
+
+// postStatus posts a status message. One that was posted before a crash is used again, as it is: by now it may
+// show the result.
+func (t *turn) postStatus(ctx context.Context, m Message) (MessageRef, error) {
+	if !t.in.answer.IsZero() {
+		return t.in.answer, nil
+	}
+	ref, err := t.post(ctx, m)
+	if err != nil {
+		return ref, err
+	}
+	t.in.answer = ref
+	return ref, t.inbox.answered(context.WithoutCancel(ctx), t.in, ref)
 }
 
 // firstStatus is the state a run of a tool begins in.
@@ -339,8 +356,13 @@ func primaryFirst(tool *registry.Tool, missing []registry.InputField) []registry
 // notStarted says why no run came of a draft: in place of the status message where there is one.
 func (t *turn) notStarted(ctx context.Context, status MessageRef, d draft, cause error) error {
 	m, err := t.whyNotStarted(ctx, d, cause)
-	if err != nil {
+	if err != nil && status.IsZero() {
 		return err
+	}
+	if err != nil {
+		// One message per request, so the apology takes the place of the status message.
+		t.log.ErrorContext(ctx, "a run was not accepted", "tool", d.Tool, "error", err)
+		m.Text = lines(t.say("error.internal"), t.say("nothing.charged"))
 	}
 	if status.IsZero() {
 		m.ReplyTo = t.answering(nil).ReplyTo

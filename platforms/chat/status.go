@@ -84,9 +84,13 @@ func (r *Router) follow(ctx context.Context, run runs.Run, where target, k keybo
 		Router: r, surface: r.surfaces[run.Origin.Platform], voice: r.texts.voice(where.Language),
 		run: run, where: where, keyboard: k, notes: notes, shown: shown,
 	}
-	if f.surface != nil {
-		r.wg.Go(func() { f.watch(ctx) })
+	if _, followed := r.following.LoadOrStore(run.ID, true); followed || f.surface == nil {
+		return
 	}
+	r.wg.Go(func() {
+		defer r.following.Delete(run.ID)
+		f.watch(ctx)
+	})
 }
 
 // resume follows a run again after a restart.

@@ -1,6 +1,7 @@
 package chattest
 
 import (
+	"encoding/json"
 	"fmt"
 	"image/color"
 	"log/slog"
@@ -68,6 +69,22 @@ func TestDeliveryShowsAResultOnce(t *testing.T) {
 		}
 		s.press(m, "Show")
 		s.until(s.room, "pictures again", func([]Seen) bool { return s.files() == 4 })
+	})
+	t.Run("a new message whose answer is lost is offered, not repeated", func(t *testing.T) {
+		t.Parallel()
+		s, fake := newScene(t)
+		s.say("/painter a cat")
+		c := s.Call(0)
+		status := s.labelled("Cancel", "Painter")
+		s.Handled()
+		fake.DeleteMessage(t, s.room, status.ID)
+		fake.FailNext("send", Fault{Err: uncertain, AfterEffect: true})
+		s.Succeed(c, PictureOutput("picture"))
+		s.labelled("Show", "connection broke")
+		s.Idle()
+		if s.files() != 1 {
+			t.Errorf("%d pictures are there, want 1", s.files())
+		}
 	})
 	t.Run("a summary that was refused does not repeat the album", func(t *testing.T) {
 		t.Parallel()
@@ -220,6 +237,31 @@ func TestUpdatesAreHandledOnce(t *testing.T) {
 		})
 		s.Restart()
 		s.input(s.Call(0), "prompt", "a cat")
+	})
+	t.Run("a status message posted before a crash is used again", func(t *testing.T) {
+		t.Parallel()
+		s, fake := newScene(t)
+		s.say("/balance")
+		first := s.AwaitText(s.room, "You have")
+		s.Handled()
+		s.Stop()
+		// As if the program had died after this message was posted and before the run was accepted.
+		again := *fake.last
+		again.ID, again.Command, again.Text, again.Message.ID = "crashed", "painter", "a dog", "777777"
+		ref := fmt.Sprintf(`{"chat": %q, "id": %q}`, s.room.ID, first.ID)
+		body, err := json.Marshal(again)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Pool.Exec(t.Context(), `INSERT INTO chat_updates (platform, update_id, body, answer) VALUES ($1, 'crashed', $2, $3)`, FakePlatform, body, ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Start()
+		s.Succeed(s.Call(0), PictureOutput("picture"))
+		if m := s.AwaitMedia(s.room, "a dog"); m.ID != first.ID {
+			t.Errorf("the result is message %s, want %s", m.ID, first.ID)
+		}
 	})
 	t.Run("a router that has stopped takes no updates, so that the platform keeps them", func(t *testing.T) {
 		t.Parallel()
