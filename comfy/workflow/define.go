@@ -31,8 +31,6 @@ type Definition struct {
 	Binding  *Binding
 	Needs    Requirements
 	Findings []Finding
-
-	notes int // that say something
 }
 
 // Requirements are what an engine must have to run the workflow.
@@ -77,7 +75,6 @@ func Define(w *Workflow, o Options) (*Definition, error) {
 	def.Tool.Metadata = d.metadata(def.Needs)
 	sortFindings(d.f.findings)
 	def.Findings = d.f.findings[:min(len(d.f.findings), maxFindings)]
-	def.notes = len(d.facts.Notes) + len(d.facts.SubgraphNotes)
 	return def, nil
 }
 

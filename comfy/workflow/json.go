@@ -73,7 +73,7 @@ func decodeLimited(data []byte, maxBytes, maxValues int) (any, error) {
 		text = strings.ToValidUTF8(text, "\uFFFD")
 		data = []byte(text)
 	}
-	d := &decoder{text: text, dec: jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true)), left: maxValues}
+	d := &decoder{text: text, dec: jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)), left: maxValues}
 	v, err := d.value(0)
 	if err != nil {
 		return nil, d.explain(err)

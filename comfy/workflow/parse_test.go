@@ -31,6 +31,8 @@ func TestParseForms(t *testing.T) {
 		{"graph as text under workflow", `{"workflow": ` + string(quoted) + `}`, FormatUI},
 		{"prompt under output", `{"output": ` + smallPrompt + `}`, FormatAPIWrapped},
 		{"prompt with members that are no nodes", `{"version": 1, ` + smallPrompt[1:], FormatAPI},
+		{"half a surrogate pair and broken bytes", `{"nodes": [{"id": 1, "type": "A\ud800", "title": "` + "\xff\xfe" + `"}]}`, FormatUI},
+		{"a name twice", `{"nodes": [], "nodes": [{"id": 1, "type": "A"}]}`, FormatUI},
 		{"graph with everything odd", `{"nodes": [null, 5, {"id": "a", "type": "X", "pos": {"0": 1, "1": 2}, "mode": null, "inputs": [null, {"name": 5, "type": ["a", "b"], "link": null}], "outputs": null, "widgets_values": {"a": 1}}],
 			"links": null, "extra": null, "definitions": null}`, FormatUI},
 	} {
