@@ -38,7 +38,7 @@ type Settings struct {
 	PostgresMirrorURL   string `env:"POSTGRES_MIRROR_URL" placeholder:"URL" help:"Mirror of the public Postgres builds, when none is installed."`
 
 	TelegramBotToken string `env:"TELEGRAM_BOT_TOKEN" placeholder:"TOKEN" help:"From @BotFather. Empty: no Telegram."`
-	TelegramAPIURL   string `env:"TELEGRAM_API_URL" default:"https://api.telegram.org" help:"Telegram's API server."`
+	TelegramAPIURL   string `name:"telegram-api-url" env:"TELEGRAM_API_URL" default:"https://api.telegram.org" help:"Telegram's API server."`
 
 	LogLevel  string `env:"LOG_LEVEL" default:"info" help:"debug, info, warn or error."`
 	LogFormat string `env:"LOG_FORMAT" default:"text" help:"text or json."`
