@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unique"
 
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/registry"
@@ -55,20 +56,21 @@ type Workflows struct {
 
 	mu      sync.Mutex
 	defined map[string]definition // by file, as last good
-	current map[string]*template  // those of the tools of the last Load, by reference
-	older   map[string]*template  // some of those that runs have needed since
+	older   map[string]*template  // some of those that runs have needed, by reference
 }
 
-// olderTemplates bounds the templates kept in memory that no tool has any more; all are in the Store.
+// olderTemplates bounds the templates kept in memory once read: a thousand tools rest while a few are run. All are in the
+// Store.
 const olderTemplates = 64
 
 // definition is what a file became, and what it was made of.
 type definition struct {
-	file, info string // hashes of the file and of the declarations it was read with
-	need       workflow.Requirements
-	tool       registry.Tool
+	file, info string                // hashes of the file and of the declarations it was read with
+	classes    workflow.Requirements // what it was read with: the declarations of these
+	need       workflow.Requirements // what it takes to run
+	toolID     string
+	tool       []byte // as JSON: a tenth of what the tool takes in memory, which the registry keeps once more
 	findings   []workflow.Finding
-	template   *template
 	ref        string // of the template in the Store
 }
 
@@ -83,7 +85,7 @@ func NewWorkflows(cfg WorkflowsConfig) *Workflows {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Workflows{cfg: cfg, defined: map[string]definition{}, current: map[string]*template{}, older: map[string]*template{}}
+	return &Workflows{cfg: cfg, defined: map[string]definition{}, older: map[string]*template{}}
 }
 
 // Name is "workflows".
@@ -98,7 +100,7 @@ func (w *Workflows) Load(ctx context.Context) ([]registry.Tool, error) {
 		return nil, err
 	}
 	var tools []registry.Tool
-	defined, current := map[string]definition{}, map[string]*template{}
+	defined := map[string]definition{}
 	for _, f := range files {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -110,11 +112,15 @@ func (w *Workflows) Load(ctx context.Context) ([]registry.Tool, error) {
 		if !good {
 			continue
 		}
-		defined[f.name], current[d.ref] = d, d.template
-		tools = append(tools, w.toolOf(d))
+		defined[f.name] = d
+		tool, err := w.toolOf(d)
+		if err != nil {
+			return nil, err
+		}
+		tools = append(tools, tool)
 	}
 	w.mu.Lock()
-	w.defined, w.current = defined, current
+	w.defined = defined
 	w.mu.Unlock()
 	if len(problems) > 0 {
 		return tools, &registry.PartialError{Problems: problems}
@@ -123,20 +129,22 @@ func (w *Workflows) Load(ctx context.Context) ([]registry.Tool, error) {
 }
 
 // toolOf is the definition's tool as the engines are now.
-func (w *Workflows) toolOf(d definition) registry.Tool {
-	tool := d.tool.Clone()
+func (w *Workflows) toolOf(d definition) (registry.Tool, error) {
+	tool, err := registry.DecodeTool(d.tool)
+	if err != nil {
+		return tool, err
+	}
 	if tool.Metadata == nil {
 		tool.Metadata = map[string]any{}
 	}
 	tool.Metadata[templateKey] = d.ref
-	w.markMissing(&tool, d.template.Need)
-	return tool
+	w.markMissing(&tool, d.need)
+	return tool, nil
 }
 
 type workflowFile struct {
-	name string
-	data []byte
-	err  error // why there is no data
+	name   string
+	source fs.FS
 }
 
 // files lists the workflow files of all sources by name. What is not a folder or file that can be listed is a problem.
@@ -161,8 +169,7 @@ func (w *Workflows) files(ctx context.Context) ([]workflowFile, registry.Problem
 				}
 				return nil
 			case !entry.IsDir() && path.Ext(name) == ".json":
-				data, err := readFile(source, name)
-				byName[name] = workflowFile{name: name, data: data, err: err}
+				byName[name] = workflowFile{name: name, source: source}
 			}
 			return nil
 		})
@@ -196,33 +203,57 @@ func (w *Workflows) define(ctx context.Context, f workflowFile) (d definition, g
 	w.mu.Lock()
 	last, known := w.defined[f.name]
 	w.mu.Unlock()
-	if f.err != nil {
-		return last, known, f.err
-	}
-	hash := hashOf(f.data)
-	if known && last.file == hash && last.info == w.cfg.Fleet.Declarations(last.need).Hash {
-		return last, true, nil
-	}
-	parsed, err := workflow.Parse(f.data)
+	data, err := readFile(f.source, f.name)
 	if err != nil {
 		return last, known, err
 	}
-	d = definition{file: hash, need: workflow.Requirements{Classes: parsed.Facts().ClassTypesAll}}
-	have := w.cfg.Fleet.Declarations(d.need)
+	hash := hashOf(data)
+	if known && last.file == hash && last.info == w.cfg.Fleet.Declarations(last.classes).Hash {
+		return last, true, nil
+	}
+	parsed, err := workflow.Parse(data)
+	if err != nil {
+		return last, known, err
+	}
+	d = definition{file: hash, classes: workflow.Requirements{Classes: parsed.Facts().ClassTypesAll}}
+	have := w.cfg.Fleet.Declarations(d.classes)
 	def, err := workflow.Define(parsed, workflow.Options{FileName: path.Base(f.name), ObjectInfo: have.Info, Rate: w.cfg.Rate, Service: Service})
 	if err != nil {
 		return last, known, err
 	}
-	if m := def.Tool.CostingModel; m != nil && m.RateSource == registry.RateMachine && !w.cfg.ByMachine {
-		m.RateSource = registry.RateStatic
+	if d.tool, err = registry.Encode(def.Tool); err != nil {
+		return last, known, err
 	}
-	d.info, d.tool, d.findings = have.Hash, def.Tool, def.Findings
-	d.template = &template{Binding: def.Binding, Need: def.Needs}
-	d.ref, err = w.keep(ctx, d)
+	d.toolID = strings.Clone(def.Tool.ToolID)
+	d.ref, err = w.keep(ctx, d.toolID, &template{Binding: def.Binding, Need: def.Needs})
 	if err != nil {
 		return last, known, err
 	}
+	d.info, d.findings, d.classes, d.need = have.Hash, detachedFindings(def.Findings), detachedNeed(d.classes), detachedNeed(def.Needs)
 	return d, true, nil
+}
+
+// detachedNeed copies what shares its strings with the text of a whole file, so that the text can go. Classes and
+// models recur in many files: all share one copy of a name.
+func detachedNeed(n workflow.Requirements) workflow.Requirements {
+	own := func(s string) string { return unique.Make(s).Value() }
+	var out workflow.Requirements
+	for _, c := range n.Classes {
+		out.Classes = append(out.Classes, own(c))
+	}
+	for _, m := range n.Models {
+		out.Models = append(out.Models, workflow.Model{Folder: own(m.Folder), Name: own(m.Name), URL: strings.Clone(m.URL)})
+	}
+	return out
+}
+
+// detachedFindings is detachedNeed for findings.
+func detachedFindings(list []workflow.Finding) []workflow.Finding {
+	out := slices.Clone(list)
+	for i, f := range out {
+		out[i].Message, out[i].Node = strings.Clone(f.Message), strings.Clone(f.Node)
+	}
+	return out
 }
 
 func hashOf(data []byte) string {
@@ -231,14 +262,14 @@ func hashOf(data []byte) string {
 }
 
 // keep stores the template and gives its reference.
-func (w *Workflows) keep(ctx context.Context, d definition) (string, error) {
-	data, err := json.Marshal(d.template)
+func (w *Workflows) keep(ctx context.Context, toolID string, tpl *template) (string, error) {
+	data, err := json.Marshal(tpl)
 	if err != nil {
-		return "", fmt.Errorf("template of %s: %w", d.tool.ToolID, err)
+		return "", fmt.Errorf("template of %s: %w", toolID, err)
 	}
-	ref, _, err := w.cfg.Store.Put(ctx, bytes.NewReader(data), d.tool.ToolID+".template.json")
+	ref, _, err := w.cfg.Store.Put(ctx, bytes.NewReader(data), toolID+".template.json")
 	if err != nil {
-		return "", fmt.Errorf("keeping the template of %s: %w", d.tool.ToolID, err)
+		return "", fmt.Errorf("keeping the template of %s: %w", toolID, err)
 	}
 	return ref, nil
 }
@@ -272,7 +303,7 @@ func (w *Workflows) Findings() map[string][]workflow.Finding {
 	out := map[string][]workflow.Finding{}
 	for _, d := range w.defined {
 		if len(d.findings) > 0 {
-			out[d.tool.ToolID] = d.findings
+			out[d.toolID] = d.findings
 		}
 	}
 	return out
@@ -313,8 +344,5 @@ func (w *Workflows) forTool(ctx context.Context, tool registry.Tool) (*template,
 func (w *Workflows) remembered(ref string) *template {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if tpl := w.current[ref]; tpl != nil {
-		return tpl
-	}
 	return w.older[ref]
 }

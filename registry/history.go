@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -175,8 +176,17 @@ func scanTool(row pgx.CollectableRow) (Tool, error) {
 }
 
 func storeVersions(ctx context.Context, tx pgx.Tx, s *Snapshot, diff Diff) error {
-	var ids, versions, definitions []string
-	for _, id := range diff.served() {
+	for ids := range slices.Chunk(diff.served(), 50) { // not all at once: a connection keeps the room of its largest query
+		if err := storeSome(ctx, tx, s, ids); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func storeSome(ctx context.Context, tx pgx.Tx, s *Snapshot, ids []string) error {
+	var versions, definitions []string
+	for _, id := range ids {
 		t, _ := s.ByID(id)
 		bare := *t
 		bare.Status = nil // the status is of the moment, not of the version
@@ -184,7 +194,7 @@ func storeVersions(ctx context.Context, tx pgx.Tx, s *Snapshot, diff Diff) error
 		if err != nil {
 			return err
 		}
-		ids, versions, definitions = append(ids, id), append(versions, t.Version), append(definitions, string(definition))
+		versions, definitions = append(versions, t.Version), append(definitions, string(definition))
 	}
 	_, err := tx.Exec(ctx, `
 		INSERT INTO registry_tool_versions (tool_id, version, definition, first_seen_at)
