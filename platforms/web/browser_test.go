@@ -69,7 +69,7 @@ func keepShot(t *testing.T, ctx context.Context, name string) {
 	if dir == "" {
 		return
 	}
-	picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(90))
+	picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
 	if err != nil {
 		t.Fatal(err)
 	}
