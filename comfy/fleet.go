@@ -134,10 +134,12 @@ func (f *Fleet) probe(ctx context.Context, e *Engine) (changed bool) {
 	before := e.knowledge()
 	next := before
 	next.checked = f.cfg.Now()
-	var fresh bool
-	next.stats, fresh, next.err = probeStats(ctx, e.Client)
-	stale := fresh || !before.up() || next.stats.Version != before.stats.Version || next.checked.Sub(before.infoAt) >= infoInterval
-	if next.err == nil && stale {
+	stats, fresh, err := probeStats(ctx, e.Client)
+	stale := fresh || !before.up() || stats.Version != before.stats.Version || next.checked.Sub(before.infoAt) >= infoInterval
+	if next.err = err; err == nil {
+		next.stats = stats
+	}
+	if err == nil && stale {
 		next.info, next.infoHash, next.err = readInfo(ctx, e.Client, before)
 		next.infoAt = next.checked
 	}

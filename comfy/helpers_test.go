@@ -37,6 +37,14 @@ type memoryStore struct {
 	files map[string][]byte
 	puts  int
 	opens int
+	err   error
+}
+
+// fail has all further Puts fail.
+func (s *memoryStore) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = err
 }
 
 func (s *memoryStore) Put(_ context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error) {
@@ -50,6 +58,9 @@ func (s *memoryStore) Put(_ context.Context, r io.Reader, name string) (registry
 	defer s.mu.Unlock()
 	if s.files == nil {
 		s.files = map[string][]byte{}
+	}
+	if s.err != nil {
+		return "", registry.MediaInfo{}, s.err
 	}
 	s.puts++
 	s.files[ref] = data

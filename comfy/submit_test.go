@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -491,13 +490,4 @@ func TestTemplates(t *testing.T) {
 		_, err = w.provider.Submit(t.Context(), w.call(tool, nil))
 		failure(t, err, registry.CodeUnavailable, false)
 	})
-}
-
-func mustParse(t *testing.T, s string) *url.URL {
-	t.Helper()
-	u, err := url.Parse(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u
 }

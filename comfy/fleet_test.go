@@ -1,0 +1,300 @@
+package comfy_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/comfy"
+	"github.com/signalbox/signalbox/comfy/comfytest"
+	"github.com/signalbox/signalbox/comfy/workflow"
+	"github.com/signalbox/signalbox/registry"
+)
+
+// watched is a fleet whose changes are counted and whose clock the test sets.
+type watched struct {
+	*comfy.Fleet
+	changes atomic.Int32
+	clock   atomic.Int64
+}
+
+func watchFleet(servers ...*comfytest.Server) *watched {
+	w := &watched{}
+	var urls []*url.URL
+	for _, s := range servers {
+		urls = append(urls, s.URL())
+	}
+	w.Fleet = comfy.NewFleet(urls, comfy.FleetConfig{
+		OnChange: func() { w.changes.Add(1) }, Now: func() time.Time { return time.Unix(w.clock.Load(), 0) },
+	})
+	return w
+}
+
+// refresh tells how often OnChange was called.
+func (w *watched) refresh(t *testing.T) int {
+	t.Helper()
+	before := w.changes.Load()
+	w.clock.Add(10)
+	w.Refresh(t.Context())
+	return int(w.changes.Load() - before)
+}
+
+func infos(s *comfytest.Server) int { return len(s.Calls("GET /object_info")) }
+
+func TestFleetHealth(t *testing.T) {
+	t.Parallel()
+	t.Run("a change is told once, and only a change", func(t *testing.T) {
+		t.Parallel()
+		a, b := comfytest.New(t, comfytest.Options{}), comfytest.New(t, comfytest.Options{GPU: "cuda:0 NVIDIA L4 : native"})
+		f := watchFleet(a, b)
+		if err := f.Health(t.Context()); err == nil {
+			t.Error("healthy before anything was asked")
+		}
+		steps := []struct {
+			what    string
+			do      func()
+			changes int
+		}{
+			{"two come up", func() {}, 1},
+			{"nothing", func() {}, 0},
+			{"one goes down", b.Down, 1},
+			{"it stays down", func() {}, 0},
+			{"it comes back", b.Up, 1},
+			{"a restart without news", a.Restart, 0},
+			{"a model appears, unnoticed so far", func() { a.SetModels("checkpoints", "new.safetensors") }, 0},
+			{"the interval has passed", func() { f.clock.Add(int64((5 * time.Minute).Seconds())) }, 1},
+			{"a restart with another model", func() { a.SetModels("checkpoints", "other.safetensors"); a.Restart() }, 1},
+			{"another version, without news", func() { a.SetVersion("0.99.0") }, 0},
+			{"both go down", func() { a.Down(); b.Down() }, 1},
+		}
+		for _, s := range steps {
+			s.do()
+			if n := f.refresh(t); n != s.changes {
+				t.Errorf("%s: told %d times, expected %d", s.what, n, s.changes)
+			}
+		}
+		for _, s := range f.Status() {
+			if s.Up || s.Error == "" || s.Classes == 0 || s.CheckedAt.IsZero() || s.Version == "" {
+				t.Errorf("%+v", s)
+			}
+		}
+		if f.Health(t.Context()) == nil {
+			t.Error("healthy without any engine")
+		}
+		b.Up()
+		f.refresh(t)
+		if s := f.Status()[1]; !s.Up || s.GPUs[0] != "NVIDIA L4" || f.Health(t.Context()) != nil {
+			t.Errorf("%+v", s)
+		}
+	})
+	t.Run("declarations are read when needed, not at each look", func(t *testing.T) {
+		t.Parallel()
+		s := comfytest.New(t, comfytest.Options{})
+		f := watchFleet(s)
+		for range 5 {
+			f.refresh(t)
+		}
+		if n := infos(s); n != 1 {
+			t.Errorf("read %d times", n)
+		}
+		s.SetVersion("0.25.0")
+		f.refresh(t)
+		if n := infos(s); n != 2 {
+			t.Errorf("read %d times after a new version", n)
+		}
+	})
+	t.Run("an engine that is down keeps its last declarations", func(t *testing.T) {
+		t.Parallel()
+		s := comfytest.New(t, comfytest.Options{})
+		f := watchFleet(s)
+		f.refresh(t)
+		need := workflow.Requirements{Classes: []string{"SaveImage"}}
+		before := f.Declarations(need)
+		s.Down()
+		f.refresh(t)
+		if d := f.Declarations(need); d.Info == nil || d.Hash != before.Hash || len(d.Missing) != 0 {
+			t.Errorf("%+v", d)
+		}
+	})
+	t.Run("answers that make no sense count as down", func(t *testing.T) {
+		t.Parallel()
+		for _, fault := range []comfytest.Action{comfytest.BrokenJSON, comfytest.Answer(http.StatusOK, "{}"), comfytest.Answer(http.StatusInternalServerError, ""), comfytest.CutMidAnswer} {
+			s := comfytest.New(t, comfytest.Options{})
+			f := watchFleet(s)
+			s.On("GET /object_info", 1, fault)
+			f.refresh(t)
+			if f.Status()[0].Up {
+				t.Error("up without declarations")
+			}
+			if f.refresh(t); !f.Status()[0].Up {
+				t.Errorf("still down: %s", f.Status()[0].Error)
+			}
+		}
+	})
+	t.Run("refreshes at once tell a change once", func(t *testing.T) {
+		t.Parallel()
+		f := watchFleet(comfytest.New(t, comfytest.Options{}))
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() { f.Refresh(t.Context()) })
+		}
+		all.Wait()
+		if n := f.changes.Load(); n != 1 {
+			t.Errorf("told %d times", n)
+		}
+	})
+}
+
+// placed gives the server that a call went to.
+func placed(t *testing.T, w *world, c registry.Call, servers ...*comfytest.Server) int {
+	t.Helper()
+	ticket := w.submit(t, c)
+	for i, s := range servers {
+		if ticket.Endpoint == s.URL().Host {
+			return i
+		}
+	}
+	t.Fatalf("nowhere: %+v", ticket)
+	return -1
+}
+
+func TestPlacement(t *testing.T) {
+	t.Parallel()
+	painted := func(w *world, tool registry.Tool) registry.Call {
+		return w.call(tool, map[string]any{"prompt": "a fox"})
+	}
+	t.Run("who has the nodes and models", func(t *testing.T) {
+		t.Parallel()
+		servers := []*comfytest.Server{
+			comfytest.New(t, comfytest.Options{Models: models(), Without: []string{"KSampler"}}),
+			comfytest.New(t, comfytest.Options{Models: map[string][]string{"checkpoints": {"another.safetensors"}}}),
+			comfytest.New(t, comfytest.Options{Models: models()}),
+		}
+		w, tool := oneTool(t, modelFlow, servers...)
+		for range 3 {
+			if i := placed(t, w, painted(w, tool), servers...); i != 2 {
+				t.Errorf("placed on %d", i)
+			}
+		}
+	})
+	t.Run("a Windows server gets the names in its own spelling", func(t *testing.T) {
+		t.Parallel()
+		s := comfytest.New(t, comfytest.Options{Models: map[string][]string{"checkpoints": {`sd\one.safetensors`}}})
+		w, tool := oneTool(t, strings.ReplaceAll(modelFlow, "sd.safetensors", "sd/one.safetensors"), s)
+		if p := w.poll(t, w.submit(t, painted(w, tool))); p.State != registry.RunSucceeded {
+			t.Errorf("%+v", p)
+		}
+	})
+	t.Run("then who has the model loaded, unless its queue is long", func(t *testing.T) {
+		t.Parallel()
+		a, b := comfytest.New(t, comfytest.Options{Models: models()}), comfytest.New(t, comfytest.Options{Models: models()})
+		w, tool := oneTool(t, modelFlow, a, b)
+		gates := []*comfytest.Gate{a.Hold("KSampler"), b.Hold("KSampler")}
+		defer gates[0].Open()
+		defer gates[1].Open()
+		var order []int
+		for range 8 {
+			order = append(order, placed(t, w, painted(w, tool), a, b))
+		}
+		on := [2]int{}
+		for i, server := range order {
+			on[server]++
+			if i < 3 && server != order[0] {
+				t.Errorf("run %d left the warm engine: %v", i, order)
+			}
+		}
+		if on[0] < 3 || on[1] < 3 {
+			t.Errorf("one engine stands idle: %v", order)
+		}
+	})
+	t.Run("then the shortest queue", func(t *testing.T) {
+		t.Parallel()
+		a, b := comfytest.New(t, comfytest.Options{}), comfytest.New(t, comfytest.Options{})
+		w, tool := oneTool(t, plainFlow, a, b)
+		gate := a.Hold("EmptyImage")
+		defer gate.Open()
+		alone, same := oneTool(t, plainFlow, a)
+		for range 5 {
+			alone.submit(t, alone.call(same, nil))
+		}
+		for range 3 {
+			if i := placed(t, w, w.call(tool, nil), a, b); i != 1 {
+				t.Errorf("placed on %d", i)
+			}
+		}
+	})
+	t.Run("a burst spreads before any queue shows it", func(t *testing.T) {
+		t.Parallel()
+		a, b := comfytest.New(t, comfytest.Options{}), comfytest.New(t, comfytest.Options{})
+		w, tool := oneTool(t, plainFlow, a, b)
+		for _, s := range []*comfytest.Server{a, b} {
+			defer s.Hold("EmptyImage").Open()
+			s.On("GET /prompt", comfytest.Always, comfytest.Answer(http.StatusOK, `{"exec_info": {"queue_remaining": 0}}`))
+		}
+		// All are counted where they go although the queues say nothing; nothing may be lost on the way either.
+		var all sync.WaitGroup
+		for i := range 10 {
+			all.Go(func() {
+				if _, err := w.provider.Submit(t.Context(), w.call(tool, map[string]any{"color": json.Number(string(rune('0' + i)))})); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if a.Runs("") < 3 || b.Runs("") < 3 {
+			t.Errorf("%d and %d", a.Runs(""), b.Runs(""))
+		}
+	})
+	t.Run("an engine that does not tell its queue comes last", func(t *testing.T) {
+		t.Parallel()
+		a, b := comfytest.New(t, comfytest.Options{}), comfytest.New(t, comfytest.Options{})
+		w, tool := oneTool(t, plainFlow, a, b)
+		a.On("GET /prompt", comfytest.Always, comfytest.Cut)
+		if i := placed(t, w, w.call(tool, nil), a, b); i != 1 {
+			t.Errorf("placed on %d", i)
+		}
+	})
+	t.Run("while those that could are down, later; never no engine has", func(t *testing.T) {
+		t.Parallel()
+		able, other := comfytest.New(t, comfytest.Options{Models: models()}), comfytest.New(t, comfytest.Options{})
+		w, tool := oneTool(t, modelFlow, able, other)
+		able.Down()
+		w.fleet.Refresh(t.Context())
+		_, err := w.provider.Submit(t.Context(), painted(w, tool))
+		if e := failure(t, err, registry.CodeUnavailable, true); strings.Contains(e.Message, "has") || e.RetryAfter <= 0 {
+			t.Errorf("%q after %s", e.Message, e.RetryAfter)
+		}
+		w.load(t)
+		if state := w.tools["it"]; state.State() != registry.StateActive {
+			t.Errorf("a short outage changes the tool: %+v", state.Status)
+		}
+		able.Up()
+		w.fleet.Refresh(t.Context())
+		w.submit(t, painted(w, tool))
+		other.Down()
+		able.SetModels("checkpoints")
+		able.Restart()
+		w.fleet.Refresh(t.Context())
+		_, err = w.provider.Submit(t.Context(), painted(w, tool))
+		if e := failure(t, err, registry.CodeUnavailable, false); e.Message != "no engine has the model sd.safetensors" {
+			t.Errorf("an engine that is down and lacks it gives hope: %q", e.Message)
+		}
+	})
+	t.Run("the price goes by the GPU that would take it", func(t *testing.T) {
+		t.Parallel()
+		w, tool := oneTool(t, modelFlow, comfytest.New(t, comfytest.Options{GPU: "cuda:0 NVIDIA T4 : native"}),
+			comfytest.New(t, comfytest.Options{Models: models(), GPU: "cuda:0 NVIDIA GeForce RTX 4090 : cudaMallocAsync"}))
+		c := painted(w, tool)
+		if p, err := w.provider.Price(t.Context(), c); err != nil || p.Machine != "NVIDIA GeForce RTX 4090" {
+			t.Errorf("%+v, %v", p, err)
+		}
+		if p := w.poll(t, w.submit(t, c)); p.Result == nil || p.Result.Usage.Machine != "NVIDIA GeForce RTX 4090" {
+			t.Errorf("%+v", p)
+		}
+	})
+}
