@@ -111,12 +111,24 @@ func (s Settings) check() (Config, error) {
 		}
 		c.Allow = append(c.Allow, h)
 	}
-	for _, f := range []struct{ variable, path string }{{"TOOLS_DIR", s.ToolsDir}, {"TOOLS_FILE", s.ToolsFile}, {"GPU_RATES_FILE", s.GPURatesFile}} {
-		if f.path != "" {
-			if _, err := os.Stat(f.path); err != nil {
-				wrong(f.variable, f.path, "something that exists")
-			}
+	for _, f := range []struct {
+		variable, path, want string
+		folder, optional     bool
+	}{
+		{variable: "WORKFLOWS_DIR", path: s.WorkflowsDir, want: "a folder", folder: true, optional: true},
+		{variable: "TOOLS_DIR", path: s.ToolsDir, want: "a folder that exists", folder: true},
+		{variable: "TOOLS_FILE", path: s.ToolsFile, want: "a file that exists"},
+		{variable: "GPU_RATES_FILE", path: s.GPURatesFile, want: "a file that exists"},
+	} {
+		if info, err := os.Stat(f.path); f.path != "" && !(f.optional && errors.Is(err, os.ErrNotExist)) && (err != nil || info.IsDir() != f.folder) {
+			wrong(f.variable, f.path, f.want)
 		}
+	}
+	if strings.ContainsFunc(s.AdminToken, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		wrong("ADMIN_TOKEN", "(hidden)", "letters, digits and signs without spaces, as fits into a header")
+	}
+	if _, ok := httpURL(s.PostgresMirrorURL); s.PostgresMirrorURL != "" && !ok {
+		wrong("POSTGRES_MIRROR_URL", redactURL(s.PostgresMirrorURL), "an http:// or https:// address")
 	}
 	if !oneOf(s.LogLevel, "debug", "info", "warn", "error") {
 		wrong("LOG_LEVEL", s.LogLevel, "debug, info, warn or error")
