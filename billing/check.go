@@ -43,6 +43,8 @@ var ledgerChecks = [...]string{
 	 FROM ledger_entries GROUP BY transfer_id HAVING sum(amount) <> 0 LIMIT $1`,
 	`SELECT format('transfer %s has an entry for the unknown account %s', e.transfer_id, e.account_id)
 	 FROM ledger_entries e LEFT JOIN ledger_accounts a ON a.id = e.account_id WHERE a.id IS NULL LIMIT $1`,
+	`SELECT format('account %s has an entry for the unknown transfer %s', e.account_id, e.transfer_id)
+	 FROM ledger_entries e LEFT JOIN ledger_transfers t ON t.id = e.transfer_id WHERE t.id IS NULL LIMIT $1`,
 	`SELECT format('transfer %s of %s moves nothing', t.id, t.amount)
 	 FROM ledger_transfers t WHERE t.amount <> 0 AND NOT EXISTS (SELECT FROM ledger_entries e WHERE e.transfer_id = t.id) LIMIT $1`,
 	`SELECT format('user %s holds %s, the open holds sum to %s', a.owner, a.balance, coalesce(h.amount, 0))

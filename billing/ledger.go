@@ -93,14 +93,23 @@ func (b books) grant(ctx context.Context, tx pgx.Tx, t transfer) error {
 // Hold sets amount aside for the run, once. A wallet that does not cover it is ErrInsufficient, and
 // nothing has changed then. A hold of zero is no hold.
 func (l *Ledger) Hold(ctx context.Context, tx pgx.Tx, accountID, runID string, amount NanoUSD) error {
-	refused, err := l.Move(ctx, tx, nil, []HoldRequest{{AccountID: accountID, RunID: runID, Amount: amount}})
-	if err == nil {
-		err = refused[0]
+	m := Moves{Holds: []HoldRequest{{AccountID: accountID, RunID: runID, Amount: amount}}}
+	locks, writes := &pgx.Batch{}, &pgx.Batch{}
+	m.Lock(locks)
+	if err := tx.SendBatch(ctx, locks).Close(); err != nil {
+		return fmt.Errorf("hold for run %s: %w", runID, err)
 	}
-	return err
+	refused, err := m.Post(writes)
+	if err != nil || refused[0] != nil {
+		return errors.Join(err, refused[0])
+	}
+	if err := tx.SendBatch(ctx, writes).Close(); err != nil {
+		return fmt.Errorf("hold for run %s: %w", runID, err)
+	}
+	return nil
 }
 
-// HoldRequest asks for one hold of Move.
+// HoldRequest asks for one hold.
 type HoldRequest struct {
 	AccountID, RunID string
 	Amount           NanoUSD
@@ -108,42 +117,47 @@ type HoldRequest struct {
 
 // Settlement is the end of one run's hold: Cost is captured, the rest released.
 type Settlement struct {
-	RunID string
-	Cost  NanoUSD
-	Note  string
+	AccountID, RunID string
+	Cost             NanoUSD
+	Note             string
 }
 
-// Move settles and holds for many runs with the effort of one, each as Capture, Release and Hold do: first all
-// settlements, then the holds in the order of their requests. The result has for each hold nil, or why it was
-// refused. An error in the second place means that nothing has moved and the transaction is lost.
-func (l *Ledger) Move(ctx context.Context, tx pgx.Tx, settlements []Settlement, holds []HoldRequest) ([]error, error) {
-	var owners, of, keys []string
-	for _, s := range settlements {
-		if s.Cost < 0 {
-			return nil, fmt.Errorf("settle run %s: the cost %s is negative", s.RunID, s.Cost)
-		}
-		of, keys = append(of, holdKey(s.RunID)), append(keys, holdKey(s.RunID), settleKey(s.RunID))
+// Moves are settlements and holds of many runs, with the effort of one, that share the round trips of
+// other work in the same transaction. Lock queues what must be locked and read; when that batch was sent,
+// Post queues what is written.
+type Moves struct {
+	Settlements []Settlement
+	Holds       []HoldRequest
+	books       books
+}
+
+// Lock queues the locks of all accounts concerned, and the reading of what was posted for the runs.
+func (m *Moves) Lock(batch *pgx.Batch) {
+	m.books = newBooks()
+	var owners, keys []string
+	for _, s := range m.Settlements {
+		owners, keys = append(owners, s.AccountID), append(keys, holdKey(s.RunID), settleKey(s.RunID))
 	}
-	for _, h := range holds {
+	for _, h := range m.Holds {
 		if h.Amount > 0 {
 			owners, keys = append(owners, h.AccountID), append(keys, holdKey(h.RunID))
 		}
 	}
-	if len(keys) == 0 {
-		return refuseNegative(holds), nil
+	if len(keys) > 0 {
+		m.books.queueOpen(batch, owners, nil, keys)
 	}
-	books, err := open(ctx, tx, owners, of, keys)
+}
+
+// Post queues the transfers, each as Capture, Release and Hold say: all settlements, then the holds in
+// the order of their requests. Settlements and Holds may have lost members since Lock. The result has for each
+// hold nil, or why it is refused; those that are not are held once the batch was sent.
+func (m *Moves) Post(batch *pgx.Batch) (refused []error, err error) {
+	transfers, err := m.books.settleAll(m.Settlements)
 	if err != nil {
 		return nil, err
 	}
-	transfers, err := books.settleAll(settlements)
-	if err != nil {
-		return nil, err
-	}
-	held, refused := books.holdAll(holds)
-	if err := post(ctx, tx, append(transfers, held...)); err != nil {
-		return nil, err
-	}
+	held, refused := m.books.holdAll(m.Holds)
+	queuePost(batch, append(transfers, held...))
 	return refused, nil
 }
 
@@ -175,6 +189,9 @@ func (b books) holdAll(holds []HoldRequest) (transfers []transfer, refused []err
 
 func (b books) settleAll(settlements []Settlement) (transfers []transfer, err error) {
 	for _, s := range settlements {
+		if s.Cost < 0 {
+			return nil, fmt.Errorf("settle run %s: the cost %s is negative", s.RunID, s.Cost)
+		}
 		hold, held := b.posted[holdKey(s.RunID)]
 		if _, over := b.posted[settleKey(s.RunID)]; !held || over {
 			continue
@@ -213,15 +230,26 @@ func (b books) hold(r HoldRequest) (*transfer, error) {
 // the run came to beyond the hold is booked as the operator's loss. A hold that is settled, or a run
 // without one, stays as it is.
 func (l *Ledger) Capture(ctx context.Context, tx pgx.Tx, runID string, amount NanoUSD) error {
-	_, err := l.Move(ctx, tx, []Settlement{{RunID: runID, Cost: amount}}, nil)
-	return err
+	return settle(ctx, tx, Settlement{RunID: runID, Cost: amount})
 }
 
 // Release settles the run's hold by giving all of it back; reason is shown in the statement. A hold that
 // is settled, or a run without one, stays as it is.
 func (l *Ledger) Release(ctx context.Context, tx pgx.Tx, runID, reason string) error {
-	_, err := l.Move(ctx, tx, []Settlement{{RunID: runID, Note: reason}}, nil)
-	return err
+	return settle(ctx, tx, Settlement{RunID: runID, Note: reason})
+}
+
+func settle(ctx context.Context, tx pgx.Tx, s Settlement) error {
+	hold := []string{holdKey(s.RunID)}
+	books, err := open(ctx, tx, nil, hold, append(hold, settleKey(s.RunID)))
+	if err != nil {
+		return fmt.Errorf("settle run %s: %w", s.RunID, err)
+	}
+	transfers, err := books.settleAll([]Settlement{s})
+	if err != nil {
+		return err
+	}
+	return post(ctx, tx, transfers)
 }
 
 func (b books) settle(hold transfer, s Settlement) (transfer, error) {

@@ -92,14 +92,23 @@ func (b books) complete() bool {
 }
 
 func openOnce(ctx context.Context, tx pgx.Tx, owners, of, keys []string) (books, error) {
-	b := books{users: make(map[string]*purse), posted: make(map[string]transfer)}
+	b := newBooks()
 	batch := &pgx.Batch{}
-	batch.Queue(lockAccounts, owners, of).Query(b.readAccounts)
-	batch.Queue(findPosted, keys).Query(b.readPosted)
+	b.queueOpen(batch, owners, of, keys)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return books{}, fmt.Errorf("open the books: %w", err)
 	}
 	return b, nil
+}
+
+func newBooks() books {
+	return books{users: make(map[string]*purse), posted: make(map[string]transfer)}
+}
+
+// queueOpen adds the locking and the reading to batch; b is filled when that is sent.
+func (b books) queueOpen(batch *pgx.Batch, owners, of, keys []string) {
+	batch.Queue(lockAccounts, owners, of).Query(b.readAccounts)
+	batch.Queue(findPosted, keys).Query(b.readPosted)
 }
 
 func (b books) readAccounts(rows pgx.Rows) error {
@@ -150,10 +159,24 @@ const postSQL = `
 	INSERT INTO ledger_pending (account_id, amount)
 	SELECT account, sum(amount)::bigint FROM legs WHERE account < 100 GROUP BY account`
 
-// post writes transfers whose users' accounts are locked. It is the only writer of the ledger.
+// post writes transfers whose users' accounts are locked.
 func post(ctx context.Context, tx pgx.Tx, transfers []transfer) error {
-	if len(transfers) == 0 {
+	batch := &pgx.Batch{}
+	queuePost(batch, transfers)
+	if batch.Len() == 0 {
 		return nil
+	}
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return fmt.Errorf("post: %w", err)
+	}
+	return nil
+}
+
+// queuePost adds the writing of transfers whose users' accounts are locked to batch. It is the only writer of the
+// ledger.
+func queuePost(batch *pgx.Batch, transfers []transfer) {
+	if len(transfers) == 0 {
+		return
 	}
 	var keys, kinds, owners, runs, notes, legKeys []string
 	var amounts, accounts, legAmounts []int64
@@ -166,8 +189,5 @@ func post(ctx context.Context, tx pgx.Tx, transfers []transfer) error {
 			}
 		}
 	}
-	if _, err := tx.Exec(ctx, postSQL, keys, kinds, owners, runs, amounts, notes, legKeys, accounts, legAmounts); err != nil {
-		return fmt.Errorf("post: %w", err)
-	}
-	return nil
+	batch.Queue(postSQL, keys, kinds, owners, runs, amounts, notes, legKeys, accounts, legAmounts)
 }

@@ -22,8 +22,9 @@ type acceptance struct {
 	idem   string
 	raw    struct{ inputs, sources, quote []byte }
 
-	repeats string // the first run's id, when the request is a repeated one
-	refused error  // why there is no run
+	repeats string      // the first run's id, when the request is a repeated one
+	beside  *acceptance // the first request, when it came at the same moment
+	refused error       // why there is no run
 }
 
 // Accept binds, quotes and takes on a run: in one transaction its row, the hold of the quoted high end and
@@ -56,7 +57,9 @@ func (s *Service) AcceptBound(ctx context.Context, b Bound) (Run, error) {
 	if err := s.writes.do(ctx, &write{accept: a}); err != nil {
 		return Run{}, fmt.Errorf("accept a run of %s: %w", b.Tool.ToolID, err)
 	}
-	if a.repeats != "" {
+	if a.beside != nil && a.beside.refused != nil {
+		a.refused = a.beside.refused
+	} else if a.repeats != "" {
 		return s.Get(ctx, a.repeats)
 	}
 	if a.refused != nil {
@@ -108,12 +111,20 @@ func (s *Service) prepare(ctx context.Context, b Bound, quote billing.Quote) (*a
 // the ledger's and are taken in order.
 const lockAccounts = `SELECT runs_lock(a) FROM (SELECT DISTINCT unnest($1::uuid[]) AS a ORDER BY a) AS accounts`
 
-// admit finds repeated requests, and the runs that must wait for others of their account. With neither
-// keys nor a limit there is nothing to do.
-func (s *Service) admit(ctx context.Context, tx pgx.Tx, c *changes) error {
+// admission is what decides about requests: the runs that they repeat, and how many runs of their
+// accounts are under way.
+type admission struct {
+	first map[[2]string]string // by account and key
+	under map[string]int       // by account
+}
+
+// queueAdmission adds the locks and questions that decide about requests to batch. With neither keys nor
+// a limit there is nothing to ask.
+func (s *Service) queueAdmission(batch *pgx.Batch, c *changes) admission {
+	asked := admission{first: make(map[[2]string]string), under: make(map[string]int)}
 	var accounts, keys []string
-	for _, f := range c.finishes {
-		if s.config.PerAccount > 0 {
+	if s.config.PerAccount > 0 {
+		for _, f := range c.finishes {
 			accounts, keys = append(accounts, f.record.AccountID), append(keys, "")
 		}
 	}
@@ -123,45 +134,53 @@ func (s *Service) admit(ctx context.Context, tx pgx.Tx, c *changes) error {
 		}
 	}
 	if len(accounts) == 0 {
-		return nil
+		return asked
 	}
-	first, under := make(map[[2]string]string), make(map[string]int)
-	var account, key, id string
-	var count int
-	batch := &pgx.Batch{}
 	batch.Queue(lockAccounts, accounts)
 	batch.Queue(`SELECT r.account_id::text, r.idempotency_key, r.id::text FROM runs r
 		JOIN unnest($1::uuid[], $2::text[]) AS k (account, key) ON r.account_id = k.account AND r.idempotency_key = k.key`, accounts, keys).
-		Query(func(rows pgx.Rows) error {
-			_, err := pgx.ForEachRow(rows, []any{&account, &key, &id}, func() error { first[[2]string{account, key}] = id; return nil })
-			return err
-		})
+		Query(asked.readFirst)
 	batch.Queue(`SELECT account_id::text, count(*) FROM runs WHERE account_id = ANY ($1::uuid[]) AND ended_at IS NULL
 		AND NOT waiting AND status <> 'awaiting_confirmation' GROUP BY account_id`, accounts).
-		Query(func(rows pgx.Rows) error {
-			_, err := pgx.ForEachRow(rows, []any{&account, &count}, func() error { under[account] = count; return nil })
-			return err
-		})
-	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
-		return fmt.Errorf("look for runs of the same accounts: %w", err)
-	}
-	for _, a := range c.accepts {
-		s.admitOne(a, first, under)
-	}
-	return nil
+		Query(asked.readUnder)
+	return asked
 }
 
-func (s *Service) admitOne(a *acceptance, first map[[2]string]string, under map[string]int) {
-	account := a.record.AccountID
-	if a.idem != "" {
-		if a.repeats = first[[2]string{account, a.idem}]; a.repeats != "" {
-			return
+func (d admission) readFirst(rows pgx.Rows) error {
+	var account, key, id string
+	_, err := pgx.ForEachRow(rows, []any{&account, &key, &id}, func() error {
+		d.first[[2]string{account, key}] = id
+		return nil
+	})
+	return err
+}
+
+func (d admission) readUnder(rows pgx.Rows) error {
+	var account string
+	var count int
+	_, err := pgx.ForEachRow(rows, []any{&account, &count}, func() error {
+		d.under[account] = count
+		return nil
+	})
+	return err
+}
+
+// decide marks repeated requests, and the runs that must wait for others of their account.
+func (d admission) decide(limit int, accepts []*acceptance) {
+	beside := make(map[[2]string]*acceptance)
+	for _, a := range accepts {
+		account := a.record.AccountID
+		if key := [2]string{account, a.idem}; a.idem != "" {
+			a.repeats, a.beside = d.first[key], beside[key]
+			if a.repeats != "" {
+				continue
+			}
+			d.first[key], beside[key] = a.record.ID, a
 		}
-		first[[2]string{account, a.idem}] = a.record.ID
-	}
-	if s.config.PerAccount > 0 && a.record.Status == StatusQueued {
-		a.record.waiting = under[account] >= s.config.PerAccount
-		under[account]++
+		if limit > 0 && a.record.Status == StatusQueued {
+			a.record.waiting = d.under[account] >= limit
+			d.under[account]++
+		}
 	}
 }
 

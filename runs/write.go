@@ -37,7 +37,7 @@ func sortWrites(writes []*write) (c changes) {
 	for _, w := range writes {
 		switch {
 		case w.accept != nil:
-			w.accept.repeats, w.accept.refused, w.accept.record.waiting = "", nil, false
+			w.accept.repeats, w.accept.beside, w.accept.refused, w.accept.record.waiting = "", nil, nil, false
 			c.accepts = append(c.accepts, w.accept)
 		case w.finish != nil:
 			c.finishes = append(c.finishes, w.finish)
@@ -48,23 +48,28 @@ func sortWrites(writes []*write) (c changes) {
 	return c
 }
 
-// writeTogether makes the changes within tx: runs' rows, money and jobs. Locks are taken in one order, here
-// and everywhere: rows of runs by id, then accounts by owner. So transactions wait for each other but
-// never in a circle.
+// writeTogether makes the changes within tx: runs' rows, money and jobs, in few round trips whatever their
+// number. Locks are taken in one order, here and everywhere: rows of runs by id, then accounts by owner. So
+// transactions wait for each other but never in a circle.
 func (s *Service) writeTogether(ctx context.Context, tx pgx.Tx, writes []*write) error {
 	c := sortWrites(writes)
-	if err := c.lockRuns(ctx, tx); err != nil {
+	moves := c.moves()
+	locks, rows := &pgx.Batch{}, &pgx.Batch{}
+	c.queueLocks(locks)
+	admission := s.queueAdmission(locks, &c)
+	moves.Lock(locks)
+	if err := send(ctx, tx, locks); err != nil {
 		return err
 	}
 	c.finishes = slices.DeleteFunc(c.finishes, func(f *finish) bool { return !f.ended })
-	if err := s.admit(ctx, tx, &c); err != nil {
+	admission.decide(s.config.PerAccount, c.accepts)
+	if err := c.post(moves, rows); err != nil {
 		return err
 	}
-	if err := s.move(ctx, tx, &c); err != nil {
+	if err := s.queueRows(rows, &c); err != nil {
 		return err
 	}
-	c.accepts = slices.DeleteFunc(c.accepts, func(a *acceptance) bool { return a.repeats != "" || a.refused != nil })
-	if err := s.writeRows(ctx, tx, &c); err != nil {
+	if err := send(ctx, tx, rows); err != nil {
 		return err
 	}
 	if err := s.failpoints(&c); err != nil {
@@ -77,75 +82,7 @@ func (s *Service) writeTogether(ctx context.Context, tx pgx.Tx, writes []*write)
 	return s.insertJobs(ctx, tx, append(promoted, s.jobsOf(&c)...))
 }
 
-// lockRuns locks the rows of runs that are there, and finds which are not over and where their results go
-// by now.
-func (c *changes) lockRuns(ctx context.Context, tx pgx.Tx) error {
-	if len(c.finishes)+len(c.delivered) == 0 {
-		return nil
-	}
-	byID := make(map[string]*finish, len(c.finishes))
-	ids := slices.Clone(c.delivered)
-	for _, f := range c.finishes {
-		f.ended = false
-		ids, byID[f.record.ID] = append(ids, f.record.ID), f
-	}
-	rows, err := tx.Query(ctx, `
-		SELECT id::text, ended_at IS NULL, deliverable, target::text::bytea FROM runs WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE`, ids)
-	if err != nil {
-		return fmt.Errorf("lock runs: %w", err)
-	}
-	var id string
-	var isOpen, deliverable bool
-	var target []byte
-	_, err = pgx.ForEachRow(rows, []any{&id, &isOpen, &deliverable, &target}, func() error {
-		if f := byID[id]; f != nil {
-			f.ended, f.deliver, f.record.Origin.Target = isOpen, isOpen && deliverable, slices.Clone(target)
-		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("lock runs: %w", err)
-	}
-	return nil
-}
-
-// move ends the holds of runs that end and makes those of runs that begin. A run that its wallet does not cover is
-// refused.
-func (s *Service) move(ctx context.Context, tx pgx.Tx, c *changes) error {
-	var settlements []billing.Settlement
-	for _, f := range c.finishes {
-		if f.record.Quote.High > 0 {
-			settlements = append(settlements, billing.Settlement{RunID: f.record.ID, Cost: f.record.Receipt.FullCost(), Note: f.reason})
-		}
-	}
-	var holds []billing.HoldRequest
-	var asking []*acceptance
-	for _, a := range c.accepts {
-		if a.repeats == "" && a.record.Status == StatusQueued {
-			asking = append(asking, a)
-			holds = append(holds, billing.HoldRequest{AccountID: a.record.AccountID, RunID: a.record.ID, Amount: a.record.Quote.High})
-		}
-	}
-	refused, err := s.config.Ledger.Move(ctx, tx, settlements, holds)
-	if err != nil {
-		return err
-	}
-	for i, a := range asking {
-		a.refused = refused[i]
-	}
-	return nil
-}
-
-// writeRows writes the runs' rows, one statement for each sort of change, all in one round trip.
-func (s *Service) writeRows(ctx context.Context, tx pgx.Tx, c *changes) error {
-	batch := &pgx.Batch{}
-	queueAccepts(batch, c.accepts)
-	if err := s.queueEnds(batch, c.finishes); err != nil {
-		return err
-	}
-	if len(c.delivered) > 0 {
-		batch.Queue(`UPDATE runs SET delivered_at = $2 WHERE id = ANY ($1::uuid[]) AND ended_at IS NOT NULL AND delivered_at IS NULL`, c.delivered, s.now())
-	}
+func send(ctx context.Context, tx pgx.Tx, batch *pgx.Batch) error {
 	if batch.Len() == 0 {
 		return nil
 	}
@@ -153,6 +90,81 @@ func (s *Service) writeRows(ctx context.Context, tx pgx.Tx, c *changes) error {
 		return fmt.Errorf("write runs: %w", err)
 	}
 	return nil
+}
+
+// queueLocks locks the rows of runs that are there, and finds which are not over and where their results go
+// by now.
+func (c *changes) queueLocks(batch *pgx.Batch) {
+	if len(c.finishes)+len(c.delivered) == 0 {
+		return
+	}
+	byID := make(map[string]*finish, len(c.finishes))
+	ids := slices.Clone(c.delivered)
+	for _, f := range c.finishes {
+		f.ended = false
+		ids, byID[f.record.ID] = append(ids, f.record.ID), f
+	}
+	var id string
+	var isOpen, deliverable bool
+	var target []byte
+	batch.Queue(`SELECT id::text, ended_at IS NULL, deliverable, target::text::bytea FROM runs WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE`, ids).
+		Query(func(rows pgx.Rows) error {
+			_, err := pgx.ForEachRow(rows, []any{&id, &isOpen, &deliverable, &target}, func() error {
+				if f := byID[id]; f != nil {
+					f.ended, f.deliver, f.record.Origin.Target = isOpen, isOpen && deliverable, slices.Clone(target)
+				}
+				return nil
+			})
+			return err
+		})
+}
+
+// moves is the money that the changes may move.
+func (c *changes) moves() *billing.Moves {
+	m := &billing.Moves{}
+	for _, f := range c.finishes {
+		if f.record.Quote.High > 0 {
+			m.Settlements = append(m.Settlements, billing.Settlement{
+				AccountID: f.record.AccountID, RunID: f.record.ID, Cost: f.record.Receipt.FullCost(), Note: f.reason,
+			})
+		}
+	}
+	for _, a := range c.accepts {
+		if a.record.Status == StatusQueued {
+			m.Holds = append(m.Holds, billing.HoldRequest{AccountID: a.record.AccountID, RunID: a.record.ID, Amount: a.record.Quote.High})
+		}
+	}
+	return m
+}
+
+// post ends the holds of the runs that end and makes those of the runs that begin. Those that no wallet
+// covers, and those that were repeated, are no longer among the changes then.
+func (c *changes) post(moves *billing.Moves, batch *pgx.Batch) error {
+	c.accepts = slices.DeleteFunc(c.accepts, func(a *acceptance) bool { return a.repeats != "" })
+	now := c.moves()
+	moves.Settlements, moves.Holds = now.Settlements, now.Holds
+	refused, err := moves.Post(batch)
+	if err != nil {
+		return err
+	}
+	i := 0
+	for _, a := range c.accepts {
+		if a.record.Status == StatusQueued {
+			a.refused = refused[i]
+			i++
+		}
+	}
+	c.accepts = slices.DeleteFunc(c.accepts, func(a *acceptance) bool { return a.refused != nil })
+	return nil
+}
+
+// queueRows adds the writing of the runs' rows, one statement for each sort of change.
+func (s *Service) queueRows(batch *pgx.Batch, c *changes) error {
+	queueAccepts(batch, c.accepts)
+	if len(c.delivered) > 0 {
+		batch.Queue(`UPDATE runs SET delivered_at = $2 WHERE id = ANY ($1::uuid[]) AND ended_at IS NOT NULL AND delivered_at IS NULL`, c.delivered, s.now())
+	}
+	return s.queueEnds(batch, c.finishes)
 }
 
 func (s *Service) jobsOf(c *changes) (jobs []river.InsertManyParams) {
