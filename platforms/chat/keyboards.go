@@ -22,6 +22,7 @@ type keyboard struct {
 	platform  string
 	accountID string
 	state     keyboardState
+	used      map[string]string // by action: the update that used it, for actions that act once
 }
 
 // keyboardState is kept with the buttons. Only the members that its kind of message needs are set.
@@ -79,8 +80,8 @@ func (s keyboards) save(ctx context.Context, k keyboard) error {
 func (s keyboards) find(ctx context.Context, platform, id string) (keyboard, error) {
 	k := keyboard{id: id, platform: platform}
 	var state []byte
-	err := s.pool.QueryRow(ctx, `SELECT account_id, state FROM chat_keyboards WHERE id = $1 AND platform = $2`, id, platform).
-		Scan(&k.accountID, &state)
+	err := s.pool.QueryRow(ctx, `SELECT account_id, state, used FROM chat_keyboards WHERE id = $1 AND platform = $2`, id, platform).
+		Scan(&k.accountID, &state, &k.used)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return k, errTooOld
 	}

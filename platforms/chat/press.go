@@ -110,7 +110,38 @@ func (t *turn) pressOnce(ctx context.Context, k keyboard, action string, do func
 		}
 		return err
 	}
+	if k.state.Run != "" {
+		k.used[action] = t.in.ids[0]
+		t.relabel(ctx, k)
+	}
 	return nil
+}
+
+// relabel marks the used buttons under a run's end, so that nobody presses them twice in vain.
+func (t *turn) relabel(ctx context.Context, k keyboard) {
+	run, err := t.runOf(ctx, k)
+	if err != nil {
+		return
+	}
+	rows := t.failureButtons(k)
+	if run.Status == runs.StatusSucceeded {
+		rows = t.resultButtons(run, k, hasFiles(run))
+	}
+	marked := false
+	for _, row := range rows {
+		for i, b := range row {
+			_, action, _ := parseData(b.Data)
+			if _, used := k.used[action]; used {
+				row[i].Label, marked = "✓ "+b.Label, true
+			}
+		}
+	}
+	if !marked {
+		return // a message with other buttons
+	}
+	if err := t.EditButtons(ctx, t.in.Message, t.fitButtons(rows)); err != nil {
+		t.log.DebugContext(ctx, "a used button was not marked", "run", run.ID, "error", err)
+	}
 }
 
 // acknowledge ends the button's waiting state. It comes before anything slow.

@@ -614,7 +614,8 @@ func confirmation(s *scene) {
 func doublePress(s *scene) {
 	m := s.painted()
 	s.press(m, "Again")
-	if a := s.press(m, "Again"); !strings.Contains(a.Text, "already") {
+	s.labelled("✓ Again", "a red bicycle")
+	if a := s.press(m, "✓ Again"); !strings.Contains(a.Text, "already") {
 		s.t.Errorf("the second press answers %q", a.Text)
 	}
 	s.Harness.Repeat(s.t)
