@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/coder/websocket"
 	"github.com/google/uuid"
@@ -21,6 +22,10 @@ const (
 	frameBacklog = 4096
 	byteBacklog  = 64 << 20
 )
+
+// leaveGrace is how long a new connection waits for an older one of its id that may be ending just now. Without it a
+// client that reconnects at once could be unregistered by the end of its own former connection.
+const leaveGrace = 50 * time.Millisecond
 
 // maxMessage bounds what a client may send in one message; only its feature flags are of interest.
 const maxMessage = 1 << 20
@@ -44,7 +49,8 @@ type client struct {
 	out      chan frame
 	waiting  atomic.Int64 // bytes in out
 	cancel   context.CancelFunc
-	metadata bool // wants previews with metadata
+	gone     chan struct{} // closed when the connection has left
+	metadata bool          // wants previews with metadata
 }
 
 type frame struct {
@@ -193,10 +199,11 @@ func (h *hub) serve(w http.ResponseWriter, r *http.Request, remaining func() int
 	defer h.all.Done()
 	ctx, cancel := context.WithCancel(h.ctx)
 	defer cancel()
-	c := &client{id: r.URL.Query().Get("clientId"), out: make(chan frame, frameBacklog), cancel: cancel}
+	c := &client{id: r.URL.Query().Get("clientId"), out: make(chan frame, frameBacklog), cancel: cancel, gone: make(chan struct{})}
 	if c.id == "" {
 		c.id = strings.ReplaceAll(uuid.NewString(), "-", "")
 	}
+	h.await(ctx, c.id)
 	h.join(c, remaining())
 	defer h.leave(c)
 
@@ -208,6 +215,23 @@ func (h *hub) serve(w http.ResponseWriter, r *http.Request, remaining func() int
 	c.read(ctx, conn, h, features)
 	cancel()
 	_ = conn.CloseNow()
+}
+
+// await lets an older connection of the id leave, if it is about to.
+func (h *hub) await(ctx context.Context, id string) {
+	h.mu.Lock()
+	older := h.clients[id]
+	h.mu.Unlock()
+	if older == nil {
+		return
+	}
+	grace := time.NewTimer(leaveGrace)
+	defer grace.Stop()
+	select {
+	case <-older.gone:
+	case <-grace.C:
+	case <-ctx.Done():
+	}
 }
 
 func (h *hub) join(c *client, remaining int) {
@@ -226,6 +250,7 @@ func (h *hub) leave(c *client) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.clients, c.id)
+	close(c.gone)
 }
 
 // write sends what waits, until the connection ends.

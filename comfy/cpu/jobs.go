@@ -108,7 +108,7 @@ func (j *job) show(full bool) *pyval.Dict {
 	}
 	d.Set("workflow_id", j.workflowID())
 	if full && j.end != nil {
-		shown := (&entry{j.item, *j.end}).show()
+		shown := (&entry{item: j.item, end: *j.end}).show()
 		d.Set("outputs", j.end.outputs)
 		d.Set("execution_status", shown.At("status"))
 		d.Set("workflow", pyval.D("prompt", j.item.prompt, "extra_data", j.item.extra))

@@ -219,15 +219,17 @@ func (c *conversation) play(t *testing.T, lines []line) {
 	}
 	for who, want := range wantStatus {
 		s := c.sockets[who]
-		if s.lastStatus() != want {
+		if c.drain(s, patience, func() bool { return s.lastStatus() == want }); s.lastStatus() != want {
 			t.Errorf("%s: last number of prompts left is %v, want %v", who, s.lastStatus(), want)
 		}
 	}
 	for who, want := range wantNodes {
-		for id, state := range want {
-			got := c.sockets[who].nodes[c.ids[strings.SplitN(id, " ", 2)[0]]+" "+strings.SplitN(id, " ", 2)[1]]
-			if got == nil || got["state"] != state {
-				t.Errorf("%s: node %s is %v at last, want %v", who, id, got["state"], state)
+		s := c.sockets[who]
+		for key, state := range want {
+			mark, id, _ := strings.Cut(key, " ")
+			last := func() any { return s.nodes[c.ids[mark]+" "+id]["state"] }
+			if c.drain(s, patience, func() bool { return last() == state }); last() != state {
+				t.Errorf("%s: node %s is %v at last, want %v", who, key, last(), state)
 			}
 		}
 	}
@@ -404,7 +406,7 @@ func (c *conversation) receive(t *testing.T, l line, wantStatus map[string]any, 
 			c.hello(t, s, sid)
 			return
 		}
-		c.drain(t, s, func() bool { return s.lastStatus() == info["queue_remaining"] })
+		c.drain(s, 50*time.Millisecond, func() bool { return s.lastStatus() == info["queue_remaining"] })
 		return
 	case "progress_state":
 		if wantNodes[l.Who] == nil {
@@ -479,9 +481,8 @@ func frameKey(who string, e map[string]any) string {
 
 // drain sorts frames until the number of prompts is the one recorded; the frames of a run stay for later. It gives up
 // quietly: frames of equal number may be merged, and only the last number is judged.
-func (c *conversation) drain(t *testing.T, s *socket, done func() bool) {
-	t.Helper()
-	deadline := time.After(50 * time.Millisecond)
+func (c *conversation) drain(s *socket, limit time.Duration, done func() bool) {
+	deadline := time.After(limit)
 	var kept []received
 	defer func() {
 		if len(kept) > 0 {

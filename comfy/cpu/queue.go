@@ -33,6 +33,7 @@ type queue struct {
 	pending     prompts
 	running     *item
 	history     *pyval.Dict // *entry by prompt id
+	size        int         // bytes of all entries
 	closed      bool
 	free        bool
 	interrupted bool
@@ -44,7 +45,11 @@ type queue struct {
 type entry struct {
 	item *item
 	end  outcome
+	size int // bytes it takes as JSON
 }
+
+// maxHistoryBytes bounds what all finished prompts take together, as JSON: bodies may be large.
+const maxHistoryBytes = 256 << 20
 
 func newQueue(maxHistory int, h *hub) *queue {
 	q := &queue{hub: h, max: maxHistory, history: &pyval.Dict{}}
@@ -151,16 +156,30 @@ func (q *queue) next() (it *item, ok bool) {
 	return it, true
 }
 
-// finish moves the running prompt into the history.
+// finish moves the running prompt into the history. An id that is there already keeps its place.
 func (q *queue) finish(it *item, end outcome) {
+	en := &entry{item: it, end: end}
+	en.size = len(pyval.Dumps(en.show()))
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.running = nil
-	if _, again := q.history.Get(it.id); !again && q.history.Len() >= q.max {
-		q.history.Delete(q.history.Keys()[0])
+	if older, again := q.history.At(it.id).(*entry); again {
+		q.size -= older.size
 	}
-	q.history.Set(it.id, &entry{it, end})
+	q.history.Set(it.id, en)
+	q.size += en.size
+	for q.history.Len() > 1 && (q.history.Len() > q.max || q.size > maxHistoryBytes) {
+		q.remove(q.history.Keys()[0])
+	}
 	q.tell()
+}
+
+// remove takes an entry out of the history.
+func (q *queue) remove(id string) {
+	if en, ok := q.history.At(id).(*entry); ok {
+		q.size -= en.size
+		q.history.Delete(id)
+	}
 }
 
 func (q *queue) close() {
@@ -272,11 +291,11 @@ func (q *queue) entry(id string) *entry {
 func (q *queue) forget(id string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.history.Delete(id)
+	q.remove(id)
 }
 
 func (q *queue) forgetAll() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.history = &pyval.Dict{}
+	q.history, q.size = &pyval.Dict{}, 0
 }

@@ -39,7 +39,7 @@ func (s *socket) heard(t *testing.T) (types []string, pictures [][]byte) {
 			if data, _ := r.event["data"].(map[string]any); r.event["type"] == "executing" && data["node"] == nil {
 				return types, pictures
 			}
-		case <-time.After(300 * time.Millisecond):
+		case <-time.After(time.Second):
 			return types, pictures
 		}
 	}

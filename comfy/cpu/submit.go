@@ -42,11 +42,11 @@ func (e *Engine) postPrompt(w http.ResponseWriter, r *http.Request) error {
 	}
 	given, ok := d.Get("prompt")
 	if !ok {
-		return refuse(w, refusal("no_prompt", "No prompt provided", "No prompt provided", &pyval.Dict{}), &pyval.Dict{})
+		return refuse(w, problem("no_prompt", "No prompt provided", "No prompt provided", &pyval.Dict{}), &pyval.Dict{})
 	}
 	id, ok := promptID(d.At("prompt_id"))
 	if !ok {
-		return refuse(w, refusal("invalid_prompt_id", "prompt_id must be a valid UUID",
+		return refuse(w, problem("invalid_prompt_id", "prompt_id must be a valid UUID",
 			"prompt_id must be a UUID string in canonical lowercase hyphenated form; omit it to let the server generate one", &pyval.Dict{}), &pyval.Dict{})
 	}
 	prompt, err := promptForm(given)
@@ -186,7 +186,7 @@ func (e *Engine) extraData(d *pyval.Dict, usage string) (extra, reason *pyval.Di
 	}
 	switch extra.At("client_id").(type) {
 	case []any, *pyval.Dict:
-		return nil, refusal("invalid_client_id", "client_id must be a text", "client_id must be the text under which the socket was opened", &pyval.Dict{}), nil
+		return nil, problem("invalid_client_id", "client_id must be a text", "client_id must be the text under which the socket was opened", &pyval.Dict{}), nil
 	}
 	if usage != "" {
 		extra.Set("comfy_usage_source", usage)

@@ -27,8 +27,8 @@ type validation struct {
 	visiting []string
 }
 
-// refusal is the "error" member of a refused prompt.
-func refusal(kind, message, details string, info *pyval.Dict) *pyval.Dict {
+// problem is an error as the protocol shows it: the "error" member of a refused prompt, or one about an input of a node.
+func problem(kind, message, details string, info *pyval.Dict) *pyval.Dict {
 	return pyval.D("type", kind, "message", message, "details", details, "extra_info", info)
 }
 
@@ -53,7 +53,7 @@ func (e *Engine) checkClasses(prompt *pyval.Dict) (*pyval.Dict, error) {
 				title = t
 			}
 		}
-		return refusal("missing_node_type", fmt.Sprintf(message, pyval.Str(title)), fmt.Sprintf("Node ID '#%s'", id),
+		return problem("missing_node_type", fmt.Sprintf(message, pyval.Str(title)), fmt.Sprintf("Node ID '#%s'", id),
 			pyval.D("node_id", id, "class_type", class, "node_title", title)), nil
 	}
 	return nil, nil
@@ -80,7 +80,7 @@ func (e *Engine) validate(prompt *pyval.Dict, wanted func(id string) bool) (judg
 		}
 	}
 	if len(outputs) == 0 {
-		j.refused = refusal("prompt_no_outputs", "Prompt has no outputs", "", &pyval.Dict{})
+		j.refused = problem("prompt_no_outputs", "Prompt has no outputs", "", &pyval.Dict{})
 		return j, nil
 	}
 	v := &validation{e: e, prompt: prompt, done: map[string]verdict{}}
@@ -102,7 +102,7 @@ func (e *Engine) validate(prompt *pyval.Dict, wanted func(id string) bool) (judg
 		v.blame(id, j.nodes)
 	}
 	if len(j.outputs) == 0 {
-		j.refused = refusal("prompt_outputs_failed_validation", "Prompt outputs failed validation", strings.Join(lines, "\n"), &pyval.Dict{})
+		j.refused = problem("prompt_outputs_failed_validation", "Prompt outputs failed validation", strings.Join(lines, "\n"), &pyval.Dict{})
 	}
 	return j, nil
 }
@@ -128,11 +128,6 @@ func (v *validation) settle(id string, r verdict) {
 		v.order = append(v.order, id)
 	}
 	v.done[id] = r
-}
-
-// problem is one error about an input.
-func problem(kind, message, details string, info *pyval.Dict) *pyval.Dict {
-	return refusal(kind, message, details, info)
 }
 
 // exception describes an error that broke off the validation of a node.

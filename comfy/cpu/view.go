@@ -222,7 +222,7 @@ func straight(img image.Image) *image.NRGBA {
 	return out
 }
 
-// rgb drops the alpha of a picture that has one; colours under full transparency survive in the file's own form.
+// opaque drops the alpha of a picture that has one; colours under full transparency survive in the file's own form.
 func opaque(img image.Image) *image.NRGBA {
 	var out *image.NRGBA
 	if n, ok := img.(*image.NRGBA); ok {
@@ -236,6 +236,7 @@ func opaque(img image.Image) *image.NRGBA {
 	return out
 }
 
+// onlyAlpha gives black pixels with the picture's alpha.
 func onlyAlpha(img image.Image) *image.NRGBA {
 	out := straight(img)
 	for i := 0; i < len(out.Pix); i += 4 {

@@ -175,12 +175,15 @@ func (c *Call) GroupNames(name string) []string {
 		}
 		return names
 	}
+	// A group inside of a dynamic combo is not declared at the top: its members come in the order of their names.
 	for key := range c.values {
 		if member, ok := strings.CutPrefix(key, name+"."); ok {
 			names = append(names, member)
 		}
 	}
-	sort.Strings(names)
+	sort.Slice(names, func(i, j int) bool {
+		return len(names[i]) < len(names[j]) || (len(names[i]) == len(names[j]) && names[i] < names[j])
+	})
 	return names
 }
 
