@@ -16,7 +16,7 @@ func contract(err error) error {
 	}
 	kind := error(nil)
 	switch ReasonOf(err) {
-	case EditGone, HasMedia, BadFile:
+	case EditGone, HasMedia, BadFile, Migrated:
 		kind = chat.ErrGone
 	case Unreachable:
 		kind = chat.ErrUnreachable

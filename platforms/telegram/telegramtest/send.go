@@ -112,7 +112,19 @@ func readText(value, mode, rawEntities string, limit int, tooLong string) (forma
 	if utf16Len(f.text) > limit {
 		return f, badRequest("%s", tooLong)
 	}
+	mention(f.entities)
 	return f, nil
+}
+
+// mention turns links to people into mentions, as the service does with people it knows.
+func mention(entities []Entity) {
+	for i, e := range entities {
+		id, found := strings.CutPrefix(e.URL, "tg://user?id=")
+		n, err := strconv.ParseInt(id, 10, 64)
+		if e.Type == "text_link" && found && err == nil {
+			entities[i].Type, entities[i].URL, entities[i].User = "text_mention", "", &wUser{ID: n, FirstName: "Somebody"}
+		}
+	}
 }
 
 func messageText(req *request) (formatted, *apiError) {
