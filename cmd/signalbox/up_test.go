@@ -82,8 +82,8 @@ func start(t *testing.T, args ...string) (page string) {
 	case <-time.After(time.Minute):
 		t.Fatalf("the program does not start:\n%s\n%s", out, logs)
 	}
-	if lines := strings.Count(strings.TrimSpace(out.String()), "\n"); lines != 5 {
-		t.Errorf("the banner is not a headline and five lines:\n%s", out)
+	if lines := strings.Count(strings.TrimSpace(out.String()), "\n"); lines != 4 {
+		t.Errorf("the banner is not five lines:\n%s", out)
 	}
 	return page
 }
