@@ -56,12 +56,12 @@ type Workflows struct {
 
 	mu      sync.Mutex
 	defined map[string]definition // by file, as last good
-	older   map[string]*template  // some of those that runs have needed, by reference
+	recent  map[string]*template  // some of those that runs have needed, by reference
 }
 
-// olderTemplates bounds the templates kept in memory once read: a thousand tools rest while a few are run. All are in the
-// Store.
-const olderTemplates = 64
+// recentTemplates bounds the templates kept in memory once read: a thousand tools rest while a few are run. All are in
+// the Store.
+const recentTemplates = 64
 
 // definition is what a file became, and what it was made of.
 type definition struct {
@@ -85,7 +85,7 @@ func NewWorkflows(cfg WorkflowsConfig) *Workflows {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Workflows{cfg: cfg, defined: map[string]definition{}, older: map[string]*template{}}
+	return &Workflows{cfg: cfg, defined: map[string]definition{}, recent: map[string]*template{}}
 }
 
 // Name is "workflows".
@@ -221,6 +221,9 @@ func (w *Workflows) define(ctx context.Context, f workflowFile) (d definition, g
 	if err != nil {
 		return last, known, err
 	}
+	if m := def.Tool.CostingModel; m != nil && m.RateSource == registry.RateMachine && !w.cfg.ByMachine {
+		m.RateSource = registry.RateStatic
+	}
 	if d.tool, err = registry.Encode(def.Tool); err != nil {
 		return last, known, err
 	}
@@ -334,15 +337,15 @@ func (w *Workflows) forTool(ctx context.Context, tool registry.Tool) (*template,
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.older) >= olderTemplates {
-		clear(w.older)
+	if len(w.recent) >= recentTemplates {
+		clear(w.recent)
 	}
-	w.older[ref] = tpl
+	w.recent[ref] = tpl
 	return tpl, nil
 }
 
 func (w *Workflows) remembered(ref string) *template {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.older[ref]
+	return w.recent[ref]
 }

@@ -173,6 +173,19 @@ func TestLoader(t *testing.T) {
 			t.Errorf("%v, %v", ids(tools), err)
 		}
 	})
+	t.Run("a second costs what the operator says, or what the GPU that ran costs", func(t *testing.T) {
+		t.Parallel()
+		for byMachine, want := range map[bool]registry.RateSource{false: registry.RateStatic, true: registry.RateMachine} {
+			w := newWorld(t, newFolder(nil), comfytest.New(t, comfytest.Options{}))
+			loader := comfy.NewWorkflows(comfy.WorkflowsConfig{
+				Sources: []fs.FS{newFolder(map[string]string{"it.json": plainFlow})}, Fleet: w.fleet, Store: w.store, Rate: "0.5", ByMachine: byMachine,
+			})
+			tools, err := loader.Load(t.Context())
+			if err != nil || tools[0].CostingModel.RateSource != want || tools[0].CostingModel.Rate != "0.5" {
+				t.Errorf("%+v, %v", tools[0].CostingModel, err)
+			}
+		}
+	})
 	t.Run("findings are kept by tool", func(t *testing.T) {
 		t.Parallel()
 		w, _ := oneTool(t, plainFlow, comfytest.New(t, comfytest.Options{}))

@@ -261,13 +261,13 @@ func TestQueueOrder(t *testing.T) {
 func TestTemplatesInMemoryAreBounded(t *testing.T) {
 	t.Parallel()
 	w := NewWorkflows(WorkflowsConfig{Store: storeOfAnything{}})
-	for i := range 10 * olderTemplates {
+	for i := range 10 * recentTemplates {
 		tool := toolWithTemplate("asset:" + strings.Repeat("a", i+1))
 		if _, err := w.forTool(t.Context(), tool); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n := len(w.older); n > olderTemplates {
+	if n := len(w.recent); n > recentTemplates {
 		t.Errorf("%d templates are kept", n)
 	}
 	if _, err := NewWorkflows(WorkflowsConfig{Store: storeOfAnything{broken: true}}).forTool(t.Context(), toolWithTemplate("x")); err == nil || errors.Unwrap(err) != nil && strings.Contains(err.Error(), "%!") {
