@@ -95,10 +95,8 @@ func (j *job) show(full bool) *pyval.Dict {
 		"execution_start_time", start, "execution_end_time", end)
 	count, preview := 0, (*pyval.Dict)(nil)
 	if j.end != nil {
-		if j.status == "failed" {
-			if m := j.end.find("execution_error"); m != nil {
-				d.Set("execution_error", m)
-			}
+		if m := j.end.find("execution_error"); m != nil {
+			d.Set("execution_error", m)
 		}
 		count, preview = summary(j.end.outputs)
 	}
