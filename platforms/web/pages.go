@@ -395,9 +395,7 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request, a users.Account
 	for _, c := range list {
 		v.Changes = append(v.Changes, changeView{At: c.At, Lines: c.Diff.Lines()})
 	}
-	for _, l := range s.cfg.Registry.Status() {
-		v.Loaders = append(v.Loaders, l)
-	}
+	v.Loaders = s.cfg.Registry.Status()
 	return s.show(w, r, a, "changes", v)
 }
 
