@@ -89,3 +89,22 @@ func TestBundledWorkflowsRun(t *testing.T) {
 		})
 	}
 }
+
+func TestFluxGeneralRunsWhereTheModelsAre(t *testing.T) {
+	t.Parallel()
+	s := comfytest.New(t, comfytest.Options{Models: map[string][]string{
+		"diffusion_models": {"flux1-dev.safetensors"}, "text_encoders": {"clip_l.safetensors", "t5xxl_fp8_e4m3fn.safetensors"}, "vae": {"ae.safetensors"},
+	}})
+	w := newWorld(t, workflows.FS, s)
+	tool := w.tools["fluxgeneral"]
+	if tool.State() != registry.StateActive {
+		t.Fatalf("%+v", tool.Status)
+	}
+	p := w.run(t, tool, map[string]any{"prompt": "a red bicycle", "seed": json.Number("9223372036854775809")})
+	if p.State != registry.RunSucceeded || len(p.Result.Outputs) != 1 {
+		t.Fatalf("%+v", p)
+	}
+	if body := string(s.Calls("POST /prompt")[0].Body); !strings.Contains(body, `"a red bicycle"`) || !strings.Contains(body, "9223372036854775809") {
+		t.Error(body)
+	}
+}
