@@ -139,7 +139,12 @@ func (r *run) step(ctx context.Context, id string) bool {
 		r.message("execution_interrupted", pyval.D("prompt_id", r.it.id, "node_id", id, "node_type", n.Spec.Class, "executed", r.executed), true)
 		return false
 	}
-	r.e.cfg.Logger.Debug("node failed", "prompt_id", r.it.id, "node_id", id, "class", n.Spec.Class, "error", err)
+	var fell *panicked
+	if errors.As(err, &fell) {
+		r.e.cfg.Logger.Warn("a node panicked; only its run ends", "prompt_id", r.it.id, "node_id", id, "class", n.Spec.Class, "panic", fell.value, "stack", string(fell.stack))
+	} else {
+		r.e.cfg.Logger.Debug("node failed", "prompt_id", r.it.id, "node_id", id, "class", n.Spec.Class, "error", err)
+	}
 	r.failed(id, err, x.shown())
 	return false
 }
