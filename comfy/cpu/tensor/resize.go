@@ -37,7 +37,7 @@ func resize(m *Image, w, h int, method Method, cut bool) (*Image, error) {
 	case Nearest:
 		resizeNearest(out, m)
 	case Bilinear:
-		resizeBilinear(out, m, !cut && (w+h <= 128 || m.C > 3))
+		resizeBilinear(out, m, !cut)
 	case Area:
 		resizeArea(out, m)
 	case Bicubic:
@@ -83,7 +83,7 @@ func CropResize(m *Image, w, h int, method Method) (*Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	return resize(cut, w, h, method, cut.W < m.W || cut.H < m.H)
+	return resize(cut, w, h, method, cut.W < m.W || cut.H < m.H && m.B > 1)
 }
 
 // sourceAt is where the centre of an output pixel lies in the input. The scale is a float32 and the rest is computed in
@@ -164,16 +164,17 @@ func bilinearNested(to, p00, p01, p10, p11 []float32, u, v blend2) {
 	for k := range to {
 		t := fma(p00[k], u.w0, p01[k]*u.w1)
 		d := fma(p10[k], u.w0, p11[k]*u.w1)
-		to[k] = fma(d, v.w1, t*v.w0)
+		to[k] = fma(t, v.w0, d*v.w1)
 	}
 }
 
-// bilinearFlat multiplies the weights first: the order of the loop that torch takes for whole pictures when the output
-// is small or has more than three channels.
+// bilinearFlat multiplies the weights first and sums in double precision: what torch's loop for pictures that lie in
+// memory as a whole comes to.
 func bilinearFlat(to, p00, p01, p10, p11 []float32, u, v blend2) {
-	w00, w01, w10, w11 := v.w0*u.w0, v.w0*u.w1, v.w1*u.w0, v.w1*u.w1
+	w00, w01 := float64(v.w0*u.w0), float64(v.w0*u.w1)
+	w10, w11 := float64(v.w1*u.w0), float64(v.w1*u.w1)
 	for k := range to {
-		to[k] = fma(p00[k], w00, fma(p11[k], w11, fma(p10[k], w10, p01[k]*w01)))
+		to[k] = float32(w00*float64(p00[k]) + w01*float64(p01[k]) + w10*float64(p10[k]) + w11*float64(p11[k]))
 	}
 }
 
@@ -233,10 +234,8 @@ func cubicTaps(in, out int) []cubicTap {
 // cubicWeights are those of cubic convolution with a = -0.75 at the distance t from the second of four samples.
 func cubicWeights(t float32) [4]float32 {
 	const a = -0.75
-	near := func(x float32) float32 { return float32(float32(float32(float32((a+2)*x)-(a+3))*x)*x) + 1 }
-	far := func(x float32) float32 {
-		return float32((float32((float32(a*x)-5*a)*x)+8*a)*x) - 4*a
-	}
+	near := func(x float32) float32 { return fma(fma(a+2, x, -(a+3))*x, x, 1) }
+	far := func(x float32) float32 { return fma(fma(fma(a, x, -5*a), x, 8*a), x, -4*a) }
 	return [4]float32{far(t + 1), near(t), near(1 - t), far((1 - t) + 1)}
 }
 
@@ -261,7 +260,7 @@ func resizeBicubic(out, in *Image) {
 			l0, l1, l2, l3 := lines[v.i[0]%4], lines[v.i[1]%4], lines[v.i[2]%4], lines[v.i[3]%4]
 			to := dst[y*line : (y+1)*line]
 			for k := range to {
-				s := fma(l1[k], v.w[1], l0[k]*v.w[0])
+				s := fma(l0[k], v.w[0], l1[k]*v.w[1])
 				s = fma(l2[k], v.w[2], s)
 				to[k] = fma(l3[k], v.w[3], s)
 			}
@@ -272,7 +271,7 @@ func resizeBicubic(out, in *Image) {
 func cubicLine(to, from []float32, columns []cubicTap, c int) {
 	for x, u := range columns {
 		for k := range c {
-			s := fma(from[u.i[1]*c+k], u.w[1], from[u.i[0]*c+k]*u.w[0])
+			s := fma(from[u.i[0]*c+k], u.w[0], from[u.i[1]*c+k]*u.w[1])
 			s = fma(from[u.i[2]*c+k], u.w[2], s)
 			to[x*c+k] = fma(from[u.i[3]*c+k], u.w[3], s)
 		}
