@@ -284,8 +284,12 @@ func splitImageToTileList() node.Node {
 		},
 		Run: toList(func(c *node.Call) ([]*tensor.Image, error) {
 			m := c.Image("image")
+			boxes := tensor.Tiles(m.W, m.H, c.Int("tile_width"), c.Int("tile_height"), c.Int("overlap"))
+			if err := c.CheckSize(m.B*len(boxes), min(c.Int("tile_height"), m.H), min(c.Int("tile_width"), m.W)); err != nil {
+				return nil, err
+			}
 			var out []*tensor.Image
-			for _, box := range tensor.Tiles(m.W, m.H, c.Int("tile_width"), c.Int("tile_height"), c.Int("overlap")) {
+			for _, box := range boxes {
 				out = append(out, tensor.Crop(m, box.X0, box.Y0, box.X1-box.X0, box.Y1-box.Y0))
 			}
 			return out, nil

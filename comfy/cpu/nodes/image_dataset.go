@@ -32,16 +32,21 @@ func loadFolder(ctx context.Context, c *node.Call, names []string) ([]any, error
 	if len(names) == 0 {
 		return nil, node.ValueError("No valid images found in input")
 	}
+	// Repeated names share one picture.
+	loaded := map[string]*tensor.Image{}
 	out := make([]any, len(names))
 	for i, name := range names {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		m, err := decodeStill(c, name)
-		if err != nil {
-			return nil, err
+		if loaded[name] == nil {
+			m, err := decodeStill(c, name)
+			if err != nil {
+				return nil, err
+			}
+			loaded[name] = m.Take(3)
 		}
-		out[i] = m.Take(3)
+		out[i] = loaded[name]
 	}
 	return out, nil
 }
