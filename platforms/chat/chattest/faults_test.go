@@ -2,6 +2,7 @@ package chattest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"image/color"
 	"log/slog"
@@ -298,6 +299,40 @@ func TestUpdatesAreHandledOnce(t *testing.T) {
 			t.Errorf("%d runs, want 1", n)
 		}
 	})
+}
+
+func TestSettingsInAGroupWithoutDeepLinks(t *testing.T) {
+	t.Parallel()
+	s, fake := newScene(t, func(c *chat.Capabilities) { c.DeepLink = "" })
+	group := fake.Group("Painters")
+	s.sayIn(group, "/settings painter")
+	m := s.Await(group, "settings", func(m Seen) bool { return m.Has("steps") })
+	fake.Press(t, s.anna, group, m.ID, "steps")
+	asked := s.Await(group, "question", func(m Seen) bool { return m.Asks })
+	s.Handled()
+	s.sayIn(group, "44")
+	fake.Post(t, Post{From: s.ben, In: group, Text: "45", ReplyTo: asked.ID})
+	fake.Post(t, Post{From: s.anna, In: group, Text: "33", ReplyTo: asked.ID})
+	s.AwaitText(group, "Saved: steps")
+	s.Await(group, "settings with the new value", func(m Seen) bool { return m.Has("steps") && m.contains("33") })
+	s.sayIn(group, "/painter a cat")
+	s.input(s.Call(0), "steps", "33")
+	for _, m := range fake.Messages(t, group) {
+		if m.Asks {
+			t.Error("the answered question stays")
+		}
+	}
+}
+
+func TestAButtonThatFailedCanBePressedAgain(t *testing.T) {
+	t.Parallel()
+	s, fake := newScene(t)
+	m := s.painted()
+	fake.FailNext("send", Fault{Err: errors.New("the platform is out of order")})
+	s.press(m, "Original file")
+	s.Handled()
+	s.press(m, "Original file")
+	s.Await(s.room, "document", func(m Seen) bool { return m.Media != nil && m.Media.Kind == chat.KindDocument })
 }
 
 func TestTypedOptions(t *testing.T) {

@@ -36,6 +36,9 @@ func Suite(t *testing.T, newHarness func(t testing.TB) Harness) {
 		"A36 an image tool asks for its picture, and text gets a hint":                       asksForPicture,
 		"A19 missing text is asked for once, with an example and Cancel":                     asksForText,
 		"Cancel ends a question":                                                             cancelQuestion,
+		"a picture with a caption answers for both":                                          captionedAnswer,
+		"Settings under a result opens the tool's settings":                                  settingsOfResult,
+		"help finds tools and explains commands":                                             helpSearch,
 		"a question with choices is answered by its buttons":                                 choiceQuestion,
 		"a command begins anew, whatever was asked before":                                   newCommandEndsQuestion,
 		"a question survives a restart":                                                      questionSurvivesRestart,
@@ -326,6 +329,33 @@ func groupQuestion(s *scene) {
 	s.noRun()
 	s.Harness.Post(s.t, Post{From: s.anna, In: group, Text: "a blue door", ReplyTo: asked.ID})
 	s.input(s.Call(0), "prompt", "a blue door")
+}
+
+func captionedAnswer(s *scene) {
+	s.say("/retouch")
+	s.labelled("Cancel", "Retouch", "picture")
+	s.send(Post{Text: "remove the fence", Files: []File{red()}})
+	c := s.Call(0)
+	s.input(c, "image", s.refOf(red()))
+	s.input(c, "prompt", "remove the fence")
+}
+
+func settingsOfResult(s *scene) {
+	s.press(s.painted(), "Settings")
+	s.labelled("Close", "Settings · Painter", "steps")
+}
+
+func helpSearch(s *scene) {
+	s.say("/help picture describe")
+	s.labelled("Painter", "Tools for")
+	s.say("/help balance")
+	s.AwaitText(s.room, "/balance", "What you have")
+	s.say("/help zzzzqqqq")
+	s.AwaitText(s.room, "no tool for", "zzzzqqqq")
+	s.say("/help painter")
+	m := s.labelled("Start", "Paints a picture")
+	s.press(m, "Start")
+	s.AwaitText(s.room, "Painter", "needs", "prompt")
 }
 
 func choiceQuestion(s *scene) {

@@ -14,6 +14,8 @@ func Tools() []registry.Tool {
 		fileTool("nocaption", "No Caption", false, true, media("image", registry.TypeImage, true)),
 		fileTool("noreply", "No Reply", true, false, media("image", registry.TypeImage, true)),
 		fileTool("collage", "Collage", true, true, many(media("images", registry.TypeImage, true))),
+		fileTool("retouch", "Retouch", true, true, media("image", registry.TypeImage, true),
+			registry.InputField{Name: "prompt", Type: registry.TypeString, Required: true}),
 		fileTool("blend", "Blend", true, true, media("first", registry.TypeImage, true), media("second", registry.TypeImage, true)),
 		tool("poem", "Poem", registry.InputField{Name: "topic", Type: registry.TypeString, Required: true}),
 		tool("series", "Series", registry.InputField{Name: "prompt", Type: registry.TypeString, Required: true}),
