@@ -272,14 +272,15 @@ func TestCancelledContextOfARequestChangesNothing(t *testing.T) {
 // alarm is a log handler that remembers complaints of the engine about itself.
 type alarm struct {
 	slog.Handler
-	mu   sync.Mutex
-	text string
+	least slog.Level
+	mu    sync.Mutex
+	text  string
 }
 
 func (a *alarm) Enabled(context.Context, slog.Level) bool { return true }
 
 func (a *alarm) Handle(_ context.Context, r slog.Record) error {
-	if r.Level >= slog.LevelError {
+	if r.Level >= a.least {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		a.text += r.Message + "\n"
@@ -300,7 +301,7 @@ func FuzzPrompt(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	bell := &alarm{Handler: slog.DiscardHandler}
+	bell := &alarm{Handler: slog.DiscardHandler, least: slog.LevelWarn}
 	e, err := cpu.New(cpu.Config{MaxPixels: 1 << 12, MaxMemory: 1 << 22, Logger: slog.New(bell)})
 	if err != nil {
 		f.Fatal(err)
