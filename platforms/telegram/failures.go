@@ -3,6 +3,7 @@ package telegram
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/registry"
@@ -23,7 +24,7 @@ func contract(err error) error {
 	case TooLarge, TooLong:
 		kind = chat.ErrTooLarge
 	case NoRights:
-		kind = chat.ErrNoRight
+		return &noRight{e}
 	case RateLimited:
 		return &registry.Error{
 			Code: registry.CodeRateLimited, Message: "Telegram takes no more messages at the moment",
@@ -39,6 +40,19 @@ func contract(err error) error {
 	}
 	return fmt.Errorf("%w: %w", kind, err)
 }
+
+// noRight is a right the bot lacks. Its text is for people: what Telegram says is missing.
+type noRight struct{ cause *Error }
+
+func (e *noRight) Error() string {
+	_, text, found := strings.Cut(e.cause.Description, ": ")
+	if !found {
+		text = e.cause.Description
+	}
+	return strings.TrimSuffix(text, " to the chat")
+}
+
+func (e *noRight) Unwrap() []error { return []error{chat.ErrNoRight, e.cause} }
 
 // sourceError is a file of ours that could not be read to its end. What Telegram got of it is no message.
 type sourceError struct{ err error }

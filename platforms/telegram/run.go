@@ -82,7 +82,7 @@ func (a *Adapter) persist(ctx context.Context, what string, call func(context.Co
 		case err == nil || ctx.Err() != nil:
 			return nil
 		case ReasonOf(err) == Unauthorized:
-			return fmt.Errorf("Telegram does not accept the token; check TELEGRAM_BOT_TOKEN: %w", err) //nolint:staticcheck // a name
+			return fmt.Errorf("the token is not accepted by Telegram; check TELEGRAM_BOT_TOKEN: %w", err)
 		case errors.As(err, &e) && e.Code == http.StatusBadRequest:
 			return err
 		}
