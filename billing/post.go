@@ -66,7 +66,10 @@ const (
 	lockAccounts = `SELECT a.owner::text, a.kind, a.id, a.balance FROM ledger_accounts a
 		WHERE a.owner IN (SELECT unnest($1::uuid[]) UNION SELECT t.owner FROM ledger_transfers t WHERE t.key = ANY ($2::text[]))
 		ORDER BY a.owner, a.id FOR UPDATE`
-	findPosted = `SELECT key, kind, owner::text, coalesce(run_id::text, ''), amount FROM ledger_transfers WHERE key = ANY ($1)`
+	// Key by key, since a plan for all at once that was made while the table was small reads all of it for
+	// as long as the connection keeps the plan.
+	findPosted = `SELECT t.key, t.kind, t.owner::text, coalesce(t.run_id::text, ''), t.amount
+		FROM unnest($1::text[]) AS k (key) CROSS JOIN LATERAL (SELECT key, kind, owner, run_id, amount FROM ledger_transfers WHERE ledger_transfers.key = k.key LIMIT 1) t`
 )
 
 // open locks the accounts of the owners, and of the owners of the transfers in of, and then, so that what

@@ -89,7 +89,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%8s %16s %16s %8s %14s %14s\n", "clients", "commits/s", "runs/s", "ratio", "one by one/s", "ms each")
+	fmt.Fprintf(out, "%8s %12s %10s %8s %12s %12s %8s %14s\n", "clients", "commits/s", "runs/s", "ratio", "commit cpu us", "run cpu us", "ratio", "ms one by one")
 	for _, clients := range o.clients {
 		if err := b.measure(ctx, out, clients); err != nil {
 			return err
@@ -198,27 +198,52 @@ func newBench(ctx context.Context, pool *pgxpool.Pool, o options) (*bench, error
 	return b, nil
 }
 
+// rate is how often something was done in a second, and the processor time of each.
+type rate struct {
+	perSecond float64
+	cpu       time.Duration
+}
+
 func (b *bench) measure(ctx context.Context, out io.Writer, clients int) error {
 	// Before and after, since a shared machine is not equally fast all the time.
-	before, err := b.commits(ctx, clients)
+	before, err := b.rate(ctx, clients, b.commits)
 	if err != nil {
 		return err
 	}
-	complete, err := b.complete(ctx, clients)
+	complete, err := b.rate(ctx, clients, b.complete)
 	if err != nil {
 		return err
 	}
-	after, err := b.commits(ctx, clients)
+	after, err := b.rate(ctx, clients, b.commits)
 	if err != nil {
 		return err
 	}
-	single, err := b.oneByOne(ctx, clients)
+	single, err := b.rate(ctx, clients, b.oneByOne)
 	if err != nil {
 		return err
 	}
-	commits := (before + after) / 2
-	fmt.Fprintf(out, "%8d %16.0f %16.0f %8.2f %14.0f %14.1f\n", clients, commits, complete, complete/commits, single, 1000*float64(clients)/single)
+	commits, commitCPU := (before.perSecond+after.perSecond)/2, (before.cpu+after.cpu)/2
+	fmt.Fprintf(out, "%8d %12.0f %10.0f %8.2f %12d %12d %8.2f %14.1f\n", clients, commits, complete.perSecond, complete.perSecond/commits,
+		commitCPU.Microseconds(), complete.cpu.Microseconds(), float64(commitCPU)/float64(complete.cpu), 1000*float64(clients)/single.perSecond)
 	return nil
+}
+
+// rate measures f, which gives how often it did something and the time that took.
+func (b *bench) rate(ctx context.Context, clients int, f func(context.Context, int) (int64, time.Duration, error)) (rate, error) {
+	before, err := b.cpu(ctx)
+	if err != nil {
+		return rate{}, err
+	}
+	n, took, err := f(ctx, clients)
+	if err != nil {
+		return rate{}, err
+	}
+	after, err := b.cpu(ctx)
+	if err != nil {
+		return rate{}, err
+	}
+	n = max(n, 1)
+	return rate{float64(n) / took.Seconds(), (after - before) / time.Duration(n)}, nil
 }
 
 // loop lets clients call f until the time is over and gives the calls per second.
@@ -239,30 +264,40 @@ func (b *bench) loop(ctx context.Context, clients int, f func(ctx context.Contex
 	return calls.Load(), time.Since(begun), errors.Join(errs...)
 }
 
-func (b *bench) commits(ctx context.Context, clients int) (float64, error) {
-	n, took, err := b.loop(ctx, clients, func(ctx context.Context, client int) error {
+func (b *bench) commits(ctx context.Context, clients int) (int64, time.Duration, error) {
+	return b.loop(ctx, clients, func(ctx context.Context, client int) error {
 		_, err := b.pool.Exec(ctx, `INSERT INTO single_rows (client, note) VALUES ($1, 'a row')`, client)
 		return err
 	})
-	return float64(n) / took.Seconds(), err
 }
 
-// inbox takes results at once and counts them.
+// inbox takes results at once.
 type inbox struct {
-	count   atomic.Int64
-	waiting sync.Map // run id: chan struct{}
+	arrivals sync.Map // run id: chan struct{}, closed when the run has arrived
 }
 
-// Deliver counts the run.
+// Deliver takes the run.
 func (i *inbox) Deliver(_ context.Context, run runs.Run) error {
 	if run.Status != runs.StatusSucceeded {
 		return fmt.Errorf("run %s is %s", run.ID, run.Status)
 	}
-	i.count.Add(1)
-	if done, ok := i.waiting.LoadAndDelete(run.ID); ok {
-		close(done.(chan struct{}))
-	}
+	close(i.arrival(run.ID))
 	return nil
+}
+
+func (i *inbox) arrival(runID string) chan struct{} {
+	arrival, _ := i.arrivals.LoadOrStore(runID, make(chan struct{}))
+	return arrival.(chan struct{})
+}
+
+func (i *inbox) wait(ctx context.Context, runID string) error {
+	defer i.arrivals.Delete(runID)
+	select {
+	case <-i.arrival(runID):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 func (b *bench) service(ctx context.Context) (*runs.Service, *inbox, error) {
@@ -289,19 +324,19 @@ func (b *bench) accept(ctx context.Context, service *runs.Service, client, n int
 }
 
 // complete lets the clients accept runs as fast as they can, and waits until all are delivered and marked so.
-func (b *bench) complete(ctx context.Context, clients int) (float64, error) {
+func (b *bench) complete(ctx context.Context, clients int) (int64, time.Duration, error) {
 	service, _, err := b.service(ctx)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	if b.profile != "" {
 		file, err := os.Create(b.profile)
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		defer file.Close()
 		if err := pprof.StartCPUProfile(file); err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		defer pprof.StopCPUProfile()
 	}
@@ -316,7 +351,7 @@ func (b *bench) complete(ctx context.Context, clients int) (float64, error) {
 		err = b.drained(ctx)
 	}
 	took := time.Since(begun)
-	return float64(n) / took.Seconds(), errors.Join(err, service.Stop(ctx))
+	return n, took, errors.Join(err, service.Stop(ctx))
 }
 
 // drained waits until no run is open or undelivered.
@@ -332,37 +367,19 @@ func (b *bench) drained(ctx context.Context) error {
 }
 
 // oneByOne lets each client wait for the delivery of its run before it asks for the next.
-func (b *bench) oneByOne(ctx context.Context, clients int) (float64, error) {
+func (b *bench) oneByOne(ctx context.Context, clients int) (int64, time.Duration, error) {
 	service, box, err := b.service(ctx)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	counts := make([]int, clients)
 	n, took, err := b.loop(ctx, clients, func(ctx context.Context, client int) error {
 		counts[client]++
-		before := box.count.Load()
 		run, err := b.accept(ctx, service, client, counts[client])
 		if err != nil {
 			return err
 		}
-		_ = before
-		done := make(chan struct{})
-		box.waiting.Store(run.ID, done)
-		// It may have been delivered before it was waited for.
-		if now, err := service.Get(ctx, run.ID); err != nil || now.DeliveredAt != nil {
-			return err
-		}
-		select {
-		case <-done:
-		case <-time.After(20 * time.Millisecond):
-			for {
-				if now, err := service.Get(ctx, run.ID); err != nil || now.DeliveredAt != nil {
-					return err
-				}
-				time.Sleep(time.Millisecond)
-			}
-		}
-		return nil
+		return box.wait(ctx, run.ID)
 	})
-	return float64(n) / took.Seconds(), errors.Join(err, service.Stop(ctx))
+	return n, took, errors.Join(err, service.Stop(ctx))
 }

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// ticks is the kernel's unit of the times in /proc (sysconf CLK_TCK), which is 100 everywhere.
+const ticks = 10 * time.Millisecond
+
+// cpu is the processor time that this program and the Postgres server on this machine have used so far.
+// It tells what work costs even where others use the machine too. Where there is no /proc, or the
+// server is elsewhere, only the program itself counts.
+func (b *bench) cpu(ctx context.Context) (time.Duration, error) {
+	var own syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &own); err != nil {
+		return 0, fmt.Errorf("processor time: %w", err)
+	}
+	total := time.Duration(own.Utime.Nano() + own.Stime.Nano())
+	var backend string
+	if err := b.pool.QueryRow(ctx, `SELECT pg_backend_pid()::text`).Scan(&backend); err != nil {
+		return 0, err
+	}
+	stat, ok := readStat(filepath.Join("/proc", backend, "stat"))
+	if !ok {
+		return total, nil
+	}
+	files, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		return 0, err
+	}
+	for _, file := range files {
+		s, ok := readStat(file)
+		if !ok {
+			continue // it has ended since
+		}
+		if s.parent == stat.parent {
+			total += s.used
+		}
+		if file == filepath.Join("/proc", stat.parent, "stat") {
+			total += s.used + s.children // of connections that were closed
+		}
+	}
+	return total, nil
+}
+
+type procStat struct {
+	parent         string
+	used, children time.Duration
+}
+
+func readStat(file string) (procStat, bool) {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return procStat{}, false
+	}
+	// The second field is the program's name in parentheses and may hold anything.
+	_, rest, ok := strings.Cut(string(raw[strings.LastIndexByte(string(raw), ')'):]), ") ")
+	fields := strings.Fields(rest)
+	if !ok || len(fields) < 15 {
+		return procStat{}, false
+	}
+	at := func(i int) time.Duration {
+		n, _ := strconv.ParseInt(fields[i], 10, 64) // the kernel writes numbers there
+		return time.Duration(n) * ticks
+	}
+	return procStat{parent: fields[1], used: at(11) + at(12), children: at(13) + at(14)}, true
+}
