@@ -19,6 +19,7 @@ func imageBatch() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ImageBatch", DisplayName: "Batch Images (DEPRECATED)", Category: "image/batch", Module: "nodes", Legacy: true,
+			Description:   "Puts two batches into one; the second gets the size of the first.",
 			SearchAliases: []string{"combine images", "merge images", "stack images"},
 			Required: []node.Input{
 				node.Socket("image1", "IMAGE"),
@@ -49,6 +50,7 @@ func batchImages() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "BatchImagesNode", DisplayName: "Batch Images", Category: "image/batch", Module: "comfy_extras.nodes_post_processing", Essentials: "Image Tools",
+			Description:   "Puts pictures into one batch; all get the size of the first.",
 			SearchAliases: []string{"batch", "image batch", "batch images", "combine images", "merge images", "stack images"},
 			Required: []node.Input{
 				node.Autogrow("images", node.Socket("image", "IMAGE"), "image", 1, 50),
@@ -74,6 +76,7 @@ func repeatImageBatch() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "RepeatImageBatch", DisplayName: "Repeat Image Batch", Category: "image/batch", Module: "comfy_extras.nodes_images",
+			Description:   "Repeats the batch.",
 			SearchAliases: []string{"duplicate image", "clone image"},
 			Required: []node.Input{
 				node.Socket("image", "IMAGE"),
@@ -95,6 +98,7 @@ func imageFromBatch() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ImageFromBatch", DisplayName: "Get Image from Batch", Category: "image/batch", Module: "comfy_extras.nodes_images",
+			Description:   "Takes pictures out of a batch; negative numbers count from the end.",
 			SearchAliases: []string{"select image", "pick from batch", "extract image"},
 			Required: []node.Input{
 				node.Socket("image", "IMAGE"),
@@ -129,6 +133,7 @@ func rebatchImages() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "RebatchImages", DisplayName: "Rebatch Images", Category: "image/batch", Module: "comfy_extras.nodes_rebatch",
+			Description: "Cuts all pictures of a list into batches of a size.",
 			Required: []node.Input{
 				node.Socket("images", "IMAGE"),
 				node.Int("batch_size").Default(1).Range(1, 4096),
@@ -155,6 +160,7 @@ func mergeImageLists() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "MergeImageLists", DisplayName: "Merge Image Lists (DEPRECATED)", Category: "image/batch", Module: "comfy_extras.nodes_dataset",
+			Description:   "Joins lists of pictures.",
 			SearchAliases: []string{"list", "merge list", "make list"},
 			Required: []node.Input{
 				node.Socket("images", "IMAGE"),
@@ -170,6 +176,7 @@ func imageGrid() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ImageGrid", DisplayName: "Make Image Grid", Category: "image/batch", Module: "comfy_extras.nodes_dataset",
+			Description:   "Lays pictures out in rows and columns.",
 			SearchAliases: []string{"grid", "collage", "combine"},
 			Required: []node.Input{
 				node.Socket("images", "IMAGE"),
@@ -200,6 +207,7 @@ func imageDeduplication() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ImageDeduplication", DisplayName: "Deduplicate Images", Category: "image/batch", Module: "comfy_extras.nodes_dataset",
+			Description:   "Leaves out pictures that look like an earlier one.",
 			SearchAliases: []string{"deduplicate", "remove duplicates", "similarity filter"},
 			Required: []node.Input{
 				node.Socket("images", "IMAGE"),
@@ -218,6 +226,7 @@ func shuffleDataset() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ShuffleDataset", DisplayName: "Shuffle Images List", Category: "image/batch", Module: "comfy_extras.nodes_dataset",
+			Description:   "Brings a list of pictures into random order.",
 			SearchAliases: []string{"shuffle", "randomize", "mix"},
 			Required: []node.Input{
 				node.Socket("images", "IMAGE"),
@@ -241,6 +250,7 @@ func shuffleImageTextDataset() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ShuffleImageTextDataset", DisplayName: "Shuffle Pairs of Image-Text", Category: "image/batch", Module: "comfy_extras.nodes_dataset",
+			Description:   "Brings pictures and their texts into the same random order.",
 			SearchAliases: []string{"shuffle", "randomize", "mix"},
 			Required: []node.Input{
 				node.Socket("images", "IMAGE"),
@@ -273,6 +283,7 @@ func splitImageToTileList() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "SplitImageToTileList", DisplayName: "Split Image into List of Tiles", Category: "image/batch", Module: "comfy_extras.nodes_images",
+			Description:   "Cuts a picture into overlapping tiles.",
 			SearchAliases: []string{"split image", "tile image", "slice image"},
 			Required: []node.Input{
 				node.Socket("image", "IMAGE"),
@@ -301,6 +312,7 @@ func imageMergeTileList() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ImageMergeTileList", DisplayName: "Merge List of Tiles to Image", Category: "image/batch", Module: "comfy_extras.nodes_images",
+			Description:   "Joins tiles to a picture; overlaps fade into each other.",
 			SearchAliases: []string{"split image", "tile image", "slice image"},
 			Required: []node.Input{
 				node.Socket("image_list", "IMAGE"),

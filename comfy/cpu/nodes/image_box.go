@@ -16,6 +16,7 @@ func primitiveBoundingBox() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "PrimitiveBoundingBox", DisplayName: "Bounding Box", Category: "utilities/primitive", Module: "comfy_extras.nodes_images",
+			Description: "Gives a rectangle.",
 			Required: []node.Input{
 				node.Int("x").Default(0).Range(0, 16384),
 				node.Int("y").Default(0).Range(0, 16384),
@@ -80,6 +81,7 @@ func imageCropV2() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ImageCropV2", DisplayName: "Crop Image", Category: "image/transform", Module: "comfy_extras.nodes_images", Essentials: "Image Tools",
+			Description:   "Cuts out a rectangle drawn on the picture.",
 			SearchAliases: []string{"crop", "cut", "trim"},
 			Required: []node.Input{
 				node.Socket("image", "IMAGE"),
@@ -107,6 +109,7 @@ func cropByBBoxes() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "CropByBBoxes", DisplayName: "Crop By Bounding Boxes", Category: "image/transform", Module: "comfy_extras.nodes_sdpose",
+			Description:   "Cuts out what lies in rectangles and scales it to one size.",
 			SearchAliases: []string{"crop", "face crop", "bbox crop", "pose", "bounding box"},
 			Required: []node.Input{
 				node.Socket("image", "IMAGE"),
@@ -137,6 +140,7 @@ func drawBBoxes() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "DrawBBoxes", DisplayName: "Draw BBoxes", Category: "image/detection", Module: "comfy_extras.nodes_rtdetr",
+			Description:   "Draws frames around rectangles.",
 			SearchAliases: []string{"bbox", "bounding box", "object detection", "rt_detr", "visualize detections", "coco"},
 			Required: []node.Input{
 				node.Socket("bboxes", "BOUNDING_BOX").Default(map[string]any{"x": 0, "y": 0, "width": 512, "height": 512}).ForceInput().With("socketless", true),

@@ -15,6 +15,7 @@ func imageCompositeMasked() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ImageCompositeMasked", DisplayName: "Image Composite Masked", Category: "image/compositing", Module: "comfy_extras.nodes_mask",
+			Description:   "Lays a picture over another one through a mask.",
 			SearchAliases: []string{"overlay", "layer", "paste image", "images composition"},
 			Required: []node.Input{
 				node.Socket("destination", "IMAGE"),
@@ -38,6 +39,7 @@ func porterDuffImageComposite() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "PorterDuffImageComposite", DisplayName: "Porter-Duff Image Composite", Category: "image/compositing", Module: "comfy_extras.nodes_compositing",
+			Description:   "Composes two pictures with alpha by the rules of Porter and Duff.",
 			SearchAliases: []string{"alpha composite", "blend modes", "layer blend", "transparency blend"},
 			Required: []node.Input{
 				node.Socket("source", "IMAGE"),
@@ -64,6 +66,7 @@ func joinImageWithAlpha() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "JoinImageWithAlpha", DisplayName: "Join Image with Alpha", Category: "image/compositing", Module: "comfy_extras.nodes_compositing",
+			Description:   "Makes the masked parts of a picture transparent.",
 			SearchAliases: []string{"add transparency", "apply alpha", "composite alpha", "RGBA"},
 			Required: []node.Input{
 				node.Socket("image", "IMAGE"),
@@ -81,6 +84,7 @@ func splitImageWithAlpha() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "SplitImageWithAlpha", DisplayName: "Split Image with Alpha", Category: "image/compositing", Module: "comfy_extras.nodes_compositing",
+			Description:   "Separates colours and transparency.",
 			SearchAliases: []string{"extract alpha", "separate transparency", "remove alpha"},
 			Required: []node.Input{
 				node.Socket("image", "IMAGE"),

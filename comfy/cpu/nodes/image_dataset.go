@@ -70,6 +70,7 @@ func loadImageDataSetFromFolder() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "LoadImageDataSetFromFolder", DisplayName: "Load Image (from Folder)", Category: "image", Module: "comfy_extras.nodes_dataset",
+			Description:   "Reads all pictures of a folder as a list.",
 			SearchAliases: []string{"load folder", "load from folder", "load dataset", "load images", "import dataset"},
 			Required: []node.Input{
 				node.Combo("folder").From(inputFolders),
@@ -95,6 +96,7 @@ func loadImageTextDataSetFromFolder() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "LoadImageTextDataSetFromFolder", DisplayName: "Load Image-Text (from Folder)", Category: "image", Module: "comfy_extras.nodes_dataset",
+			Description:   "Reads all pictures of a folder with the texts beside them.",
 			SearchAliases: []string{"load folder", "load from folder", "load dataset", "load images", "import dataset"},
 			Required: []node.Input{
 				node.Combo("folder").From(inputFolders),
@@ -170,6 +172,7 @@ func saveImageDataSetToFolder() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "SaveImageDataSetToFolder", DisplayName: "Save Image (to Folder) (DEPRECATED)", Category: "image", Module: "comfy_extras.nodes_dataset",
+			Description:   "Writes a list of pictures into a folder.",
 			SearchAliases: []string{"save folder", "save to folder", "save dataset", "save images", "export dataset"},
 			Required: []node.Input{
 				node.Socket("images", "IMAGE"),
@@ -191,6 +194,7 @@ func saveImageTextDataSetToFolder() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "SaveImageTextDataSetToFolder", DisplayName: "Save Image-Text (to Folder)", Category: "image", Module: "comfy_extras.nodes_dataset",
+			Description:   "Writes pictures and their texts into a folder.",
 			SearchAliases: []string{"save folder", "save to folder", "save dataset", "save images", "save text", "export dataset"},
 			Required: []node.Input{
 				node.Socket("images", "IMAGE"),

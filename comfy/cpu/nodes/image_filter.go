@@ -20,6 +20,7 @@ func imageBlend() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ImageBlend", DisplayName: "Blend Images", Category: "image/filters", Module: "comfy_extras.nodes_post_processing", Essentials: "Image Tools",
+			Description:   "Mixes two pictures.",
 			SearchAliases: []string{"mix images"},
 			Required: []node.Input{
 				node.Socket("image1", "IMAGE"),
@@ -39,6 +40,7 @@ func imageBlur() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ImageBlur", DisplayName: "Blur Image", Category: "image/filters", Module: "comfy_extras.nodes_post_processing",
+			Description: "Blurs with a bell curve.",
 			Required: []node.Input{
 				node.Socket("image", "IMAGE"),
 				node.Int("blur_radius").Default(1).Range(1, 31).Step(1),
@@ -56,6 +58,7 @@ func imageSharpen() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ImageSharpen", DisplayName: "Sharpen Image", Category: "image/filters", Module: "comfy_extras.nodes_post_processing",
+			Description: "Sharpens by the difference to the blurred picture.",
 			Required: []node.Input{
 				node.Socket("image", "IMAGE"),
 				node.Int("sharpen_radius").Default(1).Range(1, 31).Step(1).Advanced(),
@@ -74,6 +77,7 @@ func imageQuantize() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ImageQuantize", DisplayName: "Quantize Image", Category: "image/filters", Module: "comfy_extras.nodes_post_processing",
+			Description: "Reduces to a few colours, with or without dithering.",
 			Required: []node.Input{
 				node.Socket("image", "IMAGE"),
 				node.Int("colors").Default(256).Range(1, 256).Step(1),
@@ -91,6 +95,7 @@ func imageAddNoise() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ImageAddNoise", DisplayName: "Add Noise to Image", Category: "image/filters", Module: "comfy_extras.nodes_images",
+			Description:   "Adds normal noise.",
 			SearchAliases: []string{"film grain"},
 			Required: []node.Input{
 				node.Socket("image", "IMAGE"),
@@ -109,6 +114,7 @@ func morphology() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "Morphology", DisplayName: "Apply Morphology", Category: "image/filters", Module: "comfy_extras.nodes_morphology",
+			Description:   "Spreads or shrinks bright areas, and what is derived from that.",
 			SearchAliases: []string{"erode", "dilate"},
 			Required: []node.Input{
 				node.Socket("image", "IMAGE"),
@@ -127,6 +133,7 @@ func canny() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "Canny", DisplayName: "Detect Edges (Canny)", Category: "image/filters", Module: "comfy_extras.nodes_canny", Essentials: "Image Tools",
+			Description:   "Finds edges: white on black.",
 			SearchAliases: []string{"edge detection", "outline", "contour detection", "line art"},
 			Required: []node.Input{
 				node.Socket("image", "IMAGE"),
@@ -150,6 +157,7 @@ func colorTransfer() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ColorTransfer", DisplayName: "Transfer Color", Category: "image/filters", Module: "comfy_extras.nodes_post_processing",
+			Description:   "Gives a picture the colours of another one.",
 			SearchAliases: []string{"color match", "color grading", "color correction", "match colors", "color transform", "mkl", "reinhard", "histogram"},
 			Required: []node.Input{
 				node.Socket("image_target", "IMAGE"),
@@ -181,6 +189,7 @@ func ltxvPreprocess() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "LTXVPreprocess", DisplayName: "LTXV Preprocess", Category: "video/preprocessors", Module: "comfy_extras.nodes_lt",
+			Description: "Adds the artefacts of lossy compression, which video models expect.",
 			Required: []node.Input{
 				node.Socket("image", "IMAGE"),
 				node.Int("img_compression").Default(35).Range(0, 100),
@@ -207,6 +216,7 @@ func imageInvert() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ImageInvert", DisplayName: "Invert Image Colors", Category: "image/color", Module: "nodes", Legacy: true, Essentials: "Image Tools",
+			Description:   "Gives the negative.",
 			SearchAliases: []string{"reverse colors"},
 			Required: []node.Input{
 				node.Socket("image", "IMAGE"),
@@ -223,6 +233,7 @@ func adjustBrightness() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "AdjustBrightness", DisplayName: "Adjust Brightness", Category: "image/adjustments", Module: "comfy_extras.nodes_dataset",
+			Description:   "Makes brighter or darker.",
 			SearchAliases: []string{"brightness"},
 			Required: []node.Input{
 				node.Socket("images", "IMAGE"),
@@ -241,6 +252,7 @@ func adjustContrast() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "AdjustContrast", DisplayName: "Adjust Contrast", Category: "image/adjustments", Module: "comfy_extras.nodes_dataset",
+			Description:   "Makes the contrast stronger or weaker.",
 			SearchAliases: []string{"contrast"},
 			Required: []node.Input{
 				node.Socket("images", "IMAGE"),
@@ -259,6 +271,7 @@ func normalizeImages() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "NormalizeImages", DisplayName: "Normalize Image Colors", Category: "image/color", Module: "comfy_extras.nodes_dataset",
+			Description:   "Subtracts a mean and divides by a deviation.",
 			SearchAliases: []string{"normalize", "normalize colors"},
 			Required: []node.Input{
 				node.Socket("images", "IMAGE"),
@@ -278,6 +291,7 @@ func imageRGBToYUV() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ImageRGBToYUV", DisplayName: "Image RGB to YUV", Category: "image/color", Module: "comfy_extras.nodes_morphology",
+			Description:   "Splits into brightness and two colour differences.",
 			SearchAliases: []string{"color space conversion"},
 			Required: []node.Input{
 				node.Socket("image", "IMAGE"),
@@ -298,6 +312,7 @@ func imageYUVToRGB() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ImageYUVToRGB", DisplayName: "Image YUV to RGB", Category: "image/color", Module: "comfy_extras.nodes_morphology",
+			Description:   "Joins brightness and two colour differences.",
 			SearchAliases: []string{"color space conversion"},
 			Required: []node.Input{
 				node.Socket("Y", "IMAGE"),
@@ -316,6 +331,7 @@ func imageHistogram() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ImageHistogram", DisplayName: "Image Histogram", Category: "utilities", Module: "comfy_extras.nodes_curve",
+			Description: "Counts the values of the first picture.",
 			Required: []node.Input{
 				node.Socket("image", "IMAGE"),
 			},

@@ -104,6 +104,7 @@ func loadImage() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "LoadImage", DisplayName: "Load Image", Category: "image", Module: "nodes", Legacy: true, Essentials: "Basics",
+			Description:   "Reads a picture with all its frames. The mask is its transparency; 64 x 64 zeros when it has none.",
 			SearchAliases: []string{"load image", "open image", "import image", "image input", "upload image", "read image", "image loader"},
 			Required: []node.Input{
 				node.OldCombo("image").From(inputPictures).With("image_upload", true),
@@ -121,6 +122,7 @@ func loadImageOutput() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "LoadImageOutput", DisplayName: "Load Image (from Outputs)", Category: "image", Module: "nodes", Legacy: true, Essentials: "Basics",
+			Description:   "Reads a picture, as a rule one made earlier: \"name [output]\".",
 			SearchAliases: []string{"output image", "previous generation"},
 			Required: []node.Input{
 				node.Input{Name: "image", Type: node.TypeCombo}.With("image_upload", true).With("image_folder", "output").With("remote", map[string]any{"route": "/internal/files/output", "refresh_button": true, "control_after_refresh": "first"}),
@@ -140,6 +142,7 @@ func loadImageMask() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "LoadImageMask", DisplayName: "Load Image (as Mask)", Category: "image", Module: "nodes", Legacy: true, Essentials: "Image Tools",
+			Description:   "Reads one channel of a picture as a mask; alpha gives what is transparent.",
 			SearchAliases: []string{"import mask", "alpha mask", "channel mask"},
 			Required: []node.Input{
 				node.OldCombo("image").From(inputPictures).With("image_upload", true),
@@ -177,6 +180,7 @@ func webcamCapture() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "WebcamCapture", DisplayName: "Webcam Capture", Category: "image", Module: "comfy_extras.nodes_webcam", Legacy: true, Essentials: "Basics",
+			Description:   "Reads a picture that the page took with the camera and uploaded.",
 			SearchAliases: []string{"camera input", "live capture", "camera feed", "snapshot"},
 			Required: []node.Input{
 				node.Socket("image", "WEBCAM").Braces(),

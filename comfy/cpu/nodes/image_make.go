@@ -16,6 +16,7 @@ func emptyImage() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "EmptyImage", DisplayName: "Empty Image", Category: "image", Module: "nodes", Legacy: true,
+			Description: "Makes pictures of one colour.",
 			Required: []node.Input{
 				node.Int("width").Default(512).Range(1, 16384).Step(1),
 				node.Int("height").Default(512).Range(1, 16384).Step(1),
@@ -39,6 +40,7 @@ func getImageSize() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "GetImageSize", DisplayName: "Get Image Size", Category: "image", Module: "comfy_extras.nodes_images",
+			Description:   "Gives width, height and number of the pictures.",
 			SearchAliases: []string{"dimensions", "resolution", "image info"},
 			Required: []node.Input{
 				node.Socket("image", "IMAGE"),

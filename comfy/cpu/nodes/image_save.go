@@ -46,6 +46,7 @@ func saveImage() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "SaveImage", DisplayName: "Save Image", Category: "image", Module: "nodes", Legacy: true, Essentials: "Basics",
+			Description:   "Writes each picture as a PNG file with the workflow inside.",
 			SearchAliases: []string{"save", "save image", "export image", "output image", "write image", "download"},
 			Required: []node.Input{
 				node.Socket("images", "IMAGE").Braces(),
@@ -73,6 +74,7 @@ func saveImageAdvanced() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "SaveImageAdvanced", DisplayName: "Save Image (Advanced)", Category: "image", Module: "comfy_extras.nodes_images", Essentials: "Basics",
+			Description:   "Writes each picture as PNG of 8 or 16 bits, or as EXR in scene light.",
 			SearchAliases: []string{"save", "save image", "export image", "output image", "write image"},
 			Required: []node.Input{
 				node.Socket("images", "IMAGE"),
@@ -126,6 +128,7 @@ func saveAnimatedPNG() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "SaveAnimatedPNG", DisplayName: "Save Animated PNG", Category: "image", Module: "comfy_extras.nodes_images",
+			Description: "Writes the batch as one animated PNG.",
 			Required: []node.Input{
 				node.Socket("images", "IMAGE"),
 				node.String("filename_prefix").Default("ComfyUI"),
@@ -148,6 +151,7 @@ func saveAnimatedWEBP() node.Node {
 		// Pure Go writes lossless WebP only: "lossless", "quality" and "method" make no difference to the pixels.
 		Spec: node.Spec{
 			Class: "SaveAnimatedWEBP", DisplayName: "Save Animated WEBP", Category: "image", Module: "comfy_extras.nodes_images",
+			Description: "Writes the batch as one animated WebP. This engine always writes it lossless.",
 			Required: []node.Input{
 				node.Socket("images", "IMAGE"),
 				node.String("filename_prefix").Default("ComfyUI"),
@@ -189,6 +193,7 @@ func previewImage() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "PreviewImage", DisplayName: "Preview Image", Category: "image", Module: "nodes", Legacy: true, Essentials: "Basics",
+			Description:   "Shows the pictures without keeping them.",
 			SearchAliases: []string{"preview", "preview image", "show image", "view image", "display image", "image viewer"},
 			Required: []node.Input{
 				node.Socket("images", "IMAGE"),
@@ -228,6 +233,7 @@ func maskPreview() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "MaskPreview", DisplayName: "Preview Mask", Category: "image/mask", Module: "comfy_extras.nodes_mask",
+			Description:   "Shows the mask without keeping it.",
 			SearchAliases: []string{"show mask", "view mask", "inspect mask", "debug mask"},
 			Required: []node.Input{
 				node.Socket("mask", "MASK"),
@@ -253,6 +259,7 @@ func imageCompare() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ImageCompare", DisplayName: "Compare Images", Category: "image", Module: "comfy_extras.nodes_image_compare", Essentials: "Image Tools",
+			Description: "Shows two pictures, one over the other, with a slider.",
 			Required: []node.Input{
 				node.Socket("compare_view", "IMAGECOMPARE").With("socketless", true),
 			},
@@ -299,6 +306,7 @@ func painter() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "Painter", DisplayName: "Painter", Category: "image", Module: "comfy_extras.nodes_painter",
+			Description: "Lays painted strokes over a picture or a plain ground; the mask is where they are.",
 			Required: []node.Input{
 				node.String("mask").Default("").With("widgetType", "PAINTER").With("image_upload", true).With("socketless", true),
 				node.Int("width").Default(512).Range(64, 4096).Step(64).With("hidden", true).With("socketless", true),

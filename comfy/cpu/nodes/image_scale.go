@@ -57,6 +57,7 @@ func imageScale() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ImageScale", DisplayName: "Upscale Image", Category: "image/upscaling", Module: "nodes", Legacy: true, Essentials: "Image Tools",
+			Description:   "Scales to a width and height; a side of 0 follows from the other one.",
 			SearchAliases: []string{"resize", "resize image", "scale image", "image resize", "zoom", "zoom in", "change size"},
 			Required: []node.Input{
 				node.Socket("image", "IMAGE"),
@@ -82,6 +83,7 @@ func imageScaleBy() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ImageScaleBy", DisplayName: "Upscale Image By", Category: "image/upscaling", Module: "nodes", Legacy: true, Essentials: "Image Tools",
+			Description: "Scales by a factor.",
 			Required: []node.Input{
 				node.Socket("image", "IMAGE"),
 				node.OldCombo("upscale_method", "nearest-exact", "bilinear", "area", "bicubic", "lanczos"),
@@ -107,6 +109,7 @@ func imageScaleToMaxDimension() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ImageScaleToMaxDimension", DisplayName: "Scale Image to Max Dimension", Category: "image/upscaling", Module: "comfy_extras.nodes_images",
+			Description: "Scales so that the longer side has the given length.",
 			Required: []node.Input{
 				node.Socket("image", "IMAGE"),
 				node.Combo("upscale_method", "area", "lanczos", "bilinear", "nearest-exact", "bilinear", "bicubic"),
@@ -126,6 +129,7 @@ func imageScaleToTotalPixels() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ImageScaleToTotalPixels", DisplayName: "Scale Image to Total Pixels", Category: "image/upscaling", Module: "comfy_extras.nodes_post_processing",
+			Description: "Scales to a number of megapixels, keeping the shape.",
 			Required: []node.Input{
 				node.Socket("image", "IMAGE"),
 				node.Combo("upscale_method", "nearest-exact", "bilinear", "area", "bicubic", "lanczos"),
@@ -149,6 +153,7 @@ func resizeImageMask() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ResizeImageMaskNode", DisplayName: "Resize Image/Mask", Category: "image/transform", Module: "comfy_extras.nodes_post_processing",
+			Description:   "Scales an image or a mask in one of many ways.",
 			SearchAliases: []string{"resize", "resize image", "resize mask", "scale", "scale image", "scale mask", "image resize", "change size", "dimensions", "shrink", "enlarge"},
 			Required: []node.Input{
 				node.Match("input", "input_type", "IMAGE,MASK"),
@@ -263,6 +268,7 @@ func resizeAndPadImage() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ResizeAndPadImage", DisplayName: "Resize And Pad Image", Category: "image/transform", Module: "comfy_extras.nodes_images",
+			Description:   "Scales to fit and fills up with black or white.",
 			SearchAliases: []string{"fit to size"},
 			Required: []node.Input{
 				node.Socket("image", "IMAGE"),
@@ -291,6 +297,7 @@ func resizeImagesByShorterEdge() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ResizeImagesByShorterEdge", DisplayName: "Resize Images by Shorter Edge (DEPRECATED)", Category: "image/transform", Module: "comfy_extras.nodes_dataset",
+			Description: "Scales so that the shorter side has the given length.",
 			Required: []node.Input{
 				node.Socket("images", "IMAGE"),
 				node.Int("shorter_edge").Default(512).Range(1, 8192),
@@ -308,6 +315,7 @@ func resizeImagesByLongerEdge() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ResizeImagesByLongerEdge", DisplayName: "Resize Images by Longer Edge (DEPRECATED)", Category: "image/transform", Module: "comfy_extras.nodes_dataset",
+			Description: "Scales so that the longer side has the given length.",
 			Required: []node.Input{
 				node.Socket("images", "IMAGE"),
 				node.Int("longer_edge").Default(1024).Range(1, 8192),
@@ -331,6 +339,7 @@ func fluxKontextImageScale() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "FluxKontextImageScale", Category: "advanced/conditioning/flux", Module: "comfy_extras.nodes_flux",
+			Description: "Scales and crops to the nearest of the sizes that Flux Kontext was trained on.",
 			Required: []node.Input{
 				node.Socket("image", "IMAGE"),
 			},

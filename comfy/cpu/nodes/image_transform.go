@@ -36,6 +36,7 @@ func imageCrop() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ImageCrop", DisplayName: "Crop Image (DEPRECATED)", Category: "image/transform", Module: "comfy_extras.nodes_images", Essentials: "Image Tools",
+			Description:   "Cuts out a rectangle.",
 			SearchAliases: []string{"trim"},
 			Required: []node.Input{
 				node.Socket("image", "IMAGE"),
@@ -57,6 +58,7 @@ func centerCropImages() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "CenterCropImages", DisplayName: "Crop Image (Center)", Category: "image/transform", Module: "comfy_extras.nodes_dataset",
+			Description:   "Cuts out the middle.",
 			SearchAliases: []string{"crop", "cut", "trim"},
 			Required: []node.Input{
 				node.Socket("images", "IMAGE"),
@@ -76,6 +78,7 @@ func randomCropImages() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "RandomCropImages", DisplayName: "Crop Image (Random)", Category: "image/transform", Module: "comfy_extras.nodes_dataset",
+			Description:   "Cuts out a rectangle at a random place.",
 			SearchAliases: []string{"crop", "cut", "trim"},
 			Required: []node.Input{
 				node.Socket("images", "IMAGE"),
@@ -96,6 +99,7 @@ func imagePadForOutpaint() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ImagePadForOutpaint", DisplayName: "Pad Image for Outpainting", Category: "image/transform", Module: "nodes", Legacy: true,
+			Description:   "Adds grey borders and makes the mask of what is to be painted.",
 			SearchAliases: []string{"extend canvas", "expand image"},
 			Required: []node.Input{
 				node.Socket("image", "IMAGE"),
@@ -136,6 +140,7 @@ func imageRotate() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ImageRotate", DisplayName: "Rotate Image", Category: "image/transform", Module: "comfy_extras.nodes_images", Essentials: "Image Tools",
+			Description:   "Turns clockwise by quarters.",
 			SearchAliases: []string{"turn", "flip orientation"},
 			Required: []node.Input{
 				node.Socket("image", "IMAGE"),
@@ -153,6 +158,7 @@ func imageFlip() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ImageFlip", DisplayName: "Flip Image", Category: "image/transform", Module: "comfy_extras.nodes_images",
+			Description:   "Mirrors upside down or left to right.",
 			SearchAliases: []string{"mirror", "reflect"},
 			Required: []node.Input{
 				node.Socket("image", "IMAGE"),
@@ -174,6 +180,7 @@ func imageStitch() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ImageStitch", DisplayName: "Stitch Images", Category: "image/transform", Module: "comfy_extras.nodes_images",
+			Description:   "Puts two pictures side by side, with a strip between them.",
 			SearchAliases: []string{"combine images", "join images", "concatenate images", "side by side"},
 			Required: []node.Input{
 				node.Socket("image1", "IMAGE"),

@@ -28,6 +28,7 @@ func solidMask() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "SolidMask", DisplayName: "Create Solid Mask", Category: "image/mask", Module: "comfy_extras.nodes_mask",
+			Description: "Makes a mask of one value.",
 			Required: []node.Input{
 				node.Float("value").Default(1.0).Range(0.0, 1.0).Step(0.01),
 				node.Int("width").Default(512).Range(1, 16384).Step(1),
@@ -49,6 +50,7 @@ func maskToImage() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "MaskToImage", DisplayName: "Convert Mask to Image", Category: "image/mask", Module: "comfy_extras.nodes_mask",
+			Description:   "Shows a mask as a grey picture.",
 			SearchAliases: []string{"convert mask"},
 			Required: []node.Input{
 				node.Socket("mask", "MASK"),
@@ -69,6 +71,7 @@ func imageToMask() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ImageToMask", DisplayName: "Convert Image to Mask", Category: "image/mask", Module: "comfy_extras.nodes_mask",
+			Description:   "Takes one channel as a mask.",
 			SearchAliases: []string{"extract channel", "channel to mask"},
 			Required: []node.Input{
 				node.Socket("image", "IMAGE"),
@@ -90,6 +93,7 @@ func imageColorToMask() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ImageColorToMask", DisplayName: "Convert Image Color to Mask", Category: "image/mask", Module: "comfy_extras.nodes_mask",
+			Description:   "Finds the pixels of one exact colour.",
 			SearchAliases: []string{"color keying", "chroma key"},
 			Required: []node.Input{
 				node.Socket("image", "IMAGE"),
@@ -107,6 +111,7 @@ func batchMasks() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "BatchMasksNode", DisplayName: "Batch Masks", Category: "image/mask", Module: "comfy_extras.nodes_post_processing",
+			Description:   "Puts masks into one batch; all get the size of the first.",
 			SearchAliases: []string{"combine masks", "stack masks", "merge masks"},
 			Required: []node.Input{
 				node.Autogrow("masks", node.Socket("mask", "MASK"), "mask", 1, 50),
@@ -132,6 +137,7 @@ func thresholdMask() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "ThresholdMask", DisplayName: "Threshold Mask", Category: "image/mask", Module: "comfy_extras.nodes_mask",
+			Description:   "Makes a mask black and white.",
 			SearchAliases: []string{"binary mask"},
 			Required: []node.Input{
 				node.Socket("mask", "MASK"),
@@ -149,6 +155,7 @@ func invertMask() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "InvertMask", DisplayName: "Invert Mask", Category: "image/mask", Module: "comfy_extras.nodes_mask",
+			Description:   "Swaps inside and outside.",
 			SearchAliases: []string{"reverse mask", "flip mask"},
 			Required: []node.Input{
 				node.Socket("mask", "MASK"),
@@ -165,6 +172,7 @@ func voidQuadmaskPreprocess() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "VOIDQuadmaskPreprocess", DisplayName: "VOID Quadmask Preprocessor", Category: "image/mask", Module: "comfy_extras.nodes_void",
+			Description: "Sorts a mask into the four levels that VOID models know.",
 			Required: []node.Input{
 				node.Socket("mask", "MASK"),
 				node.Int("dilate_width").Default(0).Range(0, 50).Step(1),
@@ -185,6 +193,7 @@ func cropMask() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "CropMask", DisplayName: "Crop Mask", Category: "image/mask", Module: "comfy_extras.nodes_mask",
+			Description:   "Cuts out a rectangle of a mask.",
 			SearchAliases: []string{"cut mask", "extract mask region", "mask slice"},
 			Required: []node.Input{
 				node.Socket("mask", "MASK"),
@@ -209,6 +218,7 @@ func maskComposite() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "MaskComposite", DisplayName: "Combine Masks", Category: "image/mask", Module: "comfy_extras.nodes_mask",
+			Description:   "Combines two masks.",
 			SearchAliases: []string{"combine masks", "blend masks", "layer masks", "masks composition"},
 			Required: []node.Input{
 				node.Socket("destination", "MASK"),
@@ -233,6 +243,7 @@ func featherMask() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "FeatherMask", DisplayName: "Feather Mask", Category: "image/mask", Module: "comfy_extras.nodes_mask",
+			Description:   "Fades a mask towards its edges.",
 			SearchAliases: []string{"soft edge mask", "blur mask edges", "gradient mask edge"},
 			Required: []node.Input{
 				node.Socket("mask", "MASK"),
@@ -257,6 +268,7 @@ func growMask() node.Node {
 	return node.Node{
 		Spec: node.Spec{
 			Class: "GrowMask", DisplayName: "Grow Mask", Category: "image/mask", Module: "comfy_extras.nodes_mask",
+			Description:   "Makes a mask larger or smaller.",
 			SearchAliases: []string{"expand mask", "shrink mask"},
 			Required: []node.Input{
 				node.Socket("mask", "MASK"),
