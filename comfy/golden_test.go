@@ -253,7 +253,7 @@ func replayTo(t *testing.T, dir string, lines []line, who, id string, prompt wor
 		t.Fatal(err)
 	}
 	var last registry.Progress
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	err = provider.Watch(ctx, ticket, func(r registry.Progress) {
 		if r.HasFraction && (r.Fraction < last.Fraction || r.Fraction > 1) {

@@ -29,7 +29,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience bounds every wait for something that should happen soon.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // memoryStore is a content-addressed store without a disk.
 type memoryStore struct {

@@ -22,7 +22,7 @@ import (
 )
 
 // patience bounds every wait for something that should happen at once.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // Options choose what a server has. The zero value has all nodes and no model.
 type Options struct {

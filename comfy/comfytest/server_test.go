@@ -56,7 +56,7 @@ func do(t *testing.T, s *comfytest.Server, route, body string) (int, string) {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	method, path, _ := strings.Cut(route, " ")
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, s.URL().String()+path, strings.NewReader(body))
 	if err != nil {
@@ -132,7 +132,7 @@ func TestStrictness(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		deadline := time.After(20 * time.Second)
+		deadline := time.After(2 * time.Minute)
 		for said := ""; !strings.Contains(said, "second socket") || !strings.Contains(said, "first message"); said += j.said() {
 			select {
 			case <-deadline:
@@ -218,7 +218,7 @@ func TestFaults(t *testing.T) {
 			t.Errorf("over: %s", body)
 		}
 		held.Release()
-		deadline := time.Now().Add(20 * time.Second)
+		deadline := time.Now().Add(2 * time.Minute)
 		for body := "{}"; body == "{}"; _, body = do(t, s, "GET /history/"+anID, "") {
 			if time.Now().After(deadline) {
 				t.Fatal("it does not go on")
