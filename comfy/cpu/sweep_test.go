@@ -108,10 +108,9 @@ func (s *sweep) cases() []map[string]any {
 		out = append(out, prompt)
 	}
 	add(nil)
-	var vary func(inputs []node.Input, prefix string)
-	vary = func(inputs []node.Input, prefix string) {
+	vary := func(inputs []node.Input) {
 		for _, in := range inputs {
-			name := prefix + in.Name
+			name := in.Name
 			for _, v := range []any{in.Attrs["min"], in.Attrs["max"]} {
 				if v != nil {
 					add(func(values, _ map[string]any) { values[name] = v })
@@ -128,8 +127,8 @@ func (s *sweep) cases() []map[string]any {
 			}
 		}
 	}
-	vary(s.spec.Required, "")
-	vary(s.spec.Optional, "")
+	vary(s.spec.Required)
+	vary(s.spec.Optional)
 	return out
 }
 
