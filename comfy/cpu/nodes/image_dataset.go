@@ -236,14 +236,16 @@ func saveDataset(ctx context.Context, c *node.Call) ([]string, error) {
 	if err := c.Files.Root(node.OutFolder).MkdirAll(folder, 0o755); err != nil {
 		return nil, fmt.Errorf("make folder %q: %w", folder, err)
 	}
-	stem := c.Text("filename_prefix")
-	if c.Text("mode") == "increment" {
-		stem = fmt.Sprintf("%s_%05d", stem, nextSeries(c, folder, stem))
-	}
+	prefix := c.Text("filename_prefix")
 	var names []string
 	for i, m := range singlePictures(c) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
+		}
+		stem := prefix
+		if c.Text("mode") == "increment" {
+			// The real server counts anew for each picture, so both numbers go up.
+			stem = fmt.Sprintf("%s_%05d", prefix, nextNumber(c, folder, prefix))
 		}
 		name := path.Join(folder, fmt.Sprintf("%s_%05d.png", stem, i))
 		if err := writeOutput(c, name, func(w io.Writer) error { return tensor.EncodePNG(w, m, 0, nil) }); err != nil {
@@ -254,8 +256,8 @@ func saveDataset(ctx context.Context, c *node.Call) ([]string, error) {
 	return names, nil
 }
 
-// nextSeries is one more than the highest number of earlier series "<stem>_<number>_<index>.png" in the folder.
-func nextSeries(c *node.Call, folder, stem string) int {
+// nextNumber is one more than the highest number of the files "<stem>_<number>_<index>.png" in the folder.
+func nextNumber(c *node.Call, folder, stem string) int {
 	files, err := c.Files.ListIn(node.OutFolder, folder)
 	if err != nil {
 		return 1
