@@ -174,6 +174,16 @@ func readInfo(ctx context.Context, c *Client, before knowledge) (*workflow.Objec
 	return info, hash, nil
 }
 
+// lose counts an engine as down until the next probe, since a run could not reach it.
+func (f *Fleet) lose(e *Engine, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.known.err == nil {
+		e.known.err = err
+		f.cfg.Logger.Warn("engine is down", "engine", e.Name, "error", err)
+	}
+}
+
 // forgetInfo has the declarations read again at the next probe.
 func (e *Engine) forgetInfo() {
 	e.mu.Lock()

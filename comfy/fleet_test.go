@@ -1,13 +1,18 @@
 package comfy_test
 
 import (
+	"context"
 	"encoding/json"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
 	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/signalbox/signalbox/comfy"
@@ -296,5 +301,61 @@ func TestPlacement(t *testing.T) {
 		if p := w.poll(t, w.submit(t, c)); p.Result == nil || p.Result.Usage.Machine != "NVIDIA GeForce RTX 4090" {
 			t.Errorf("%+v", p)
 		}
+	})
+	t.Run("a run that can't reach its engine goes to another", func(t *testing.T) {
+		t.Parallel()
+		s := comfytest.New(t, comfytest.Options{})
+		gone := httptest.NewServer(httputil.NewSingleHostReverseProxy(s.URL()))
+		address, err := url.Parse(gone.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, tool := oneTool(t, plainFlow, s)
+		fleetOf := func(urls ...*url.URL) *comfy.Provider {
+			w.fleet = comfy.NewFleet(urls, comfy.FleetConfig{})
+			w.fleet.Refresh(t.Context())
+			return comfy.NewProvider(comfy.ProviderConfig{Fleet: w.fleet, Workflows: w.loader})
+		}
+		both, alone := fleetOf(address, s.URL()), fleetOf(address)
+		gone.Close()
+		if ticket, err := both.Submit(t.Context(), w.call(tool, nil)); err != nil || ticket.Endpoint != s.URL().Host {
+			t.Errorf("%+v, %v", ticket, err)
+		}
+		_, err = alone.Submit(t.Context(), w.call(tool, nil))
+		if e := failure(t, err, registry.CodeUnavailable, true); e.RetryAfter <= 0 || w.fleet.Status()[0].Up {
+			t.Errorf("%+v, %+v", e, w.fleet.Status())
+		}
+	})
+}
+
+// pages answers calls without a network.
+type pages map[string]string
+
+func (p pages) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(p[r.URL.Path])), Request: r}, nil
+}
+
+func TestFleetRuns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var changes atomic.Int32
+		site := pages{"/system_stats": `{"system": {"comfyui_version": "1"}}`, "/object_info": `{"A": {"input": {}}}`}
+		f := comfy.NewFleet([]*url.URL{{Scheme: "http", Host: "engine"}}, comfy.FleetConfig{HTTPClient: &http.Client{Transport: site}, OnChange: func() { changes.Add(1) }})
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { f.Run(ctx) })
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if changes.Load() != 1 || !f.Status()[0].Up {
+			t.Errorf("told %d times, %+v", changes.Load(), f.Status())
+		}
+		site["/object_info"] = `{"A": {"input": {}}, "B": {"input": {}}}`
+		time.Sleep(5 * time.Minute)
+		synctest.Wait()
+		if changes.Load() != 2 || f.Status()[0].Classes != 2 {
+			t.Errorf("told %d times, %+v", changes.Load(), f.Status())
+		}
+		cancel()
+		running.Wait()
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -84,13 +85,24 @@ func (p *Provider) Submit(ctx context.Context, c registry.Call) (registry.Ticket
 			return t, err
 		}
 	}
-	e, done, err := p.cfg.Fleet.reserve(ctx, tpl.Need)
-	if err != nil {
-		return registry.Ticket{}, err
+	for {
+		e, done, err := p.cfg.Fleet.reserve(ctx, tpl.Need)
+		if err != nil {
+			return registry.Ticket{}, err
+		}
+		t, err := p.submitTo(ctx, e, c, tpl)
+		done(err == nil)
+		if !unreachable(err) {
+			return t, err
+		}
+		p.cfg.Fleet.lose(e, err) // and on to another
 	}
-	t, err := p.submitTo(ctx, e, c, tpl)
-	done(err == nil)
-	return t, err
+}
+
+// unreachable tells that no connection came about, so that nothing of a call can have arrived.
+func unreachable(err error) bool {
+	var network *net.OpError
+	return errors.As(err, &network) && network.Op == "dial"
 }
 
 func (p *Provider) submitTo(ctx context.Context, e *Engine, c registry.Call, tpl *template) (registry.Ticket, error) {
