@@ -61,10 +61,10 @@ func (w *step) watch(ctx context.Context, provider registry.Submitter, ticket re
 			return nil, errors.Join(errStopping, v.flush(context.WithoutCancel(ctx)))
 		case progress := <-v.reports:
 			result, err, over = v.take(ctx, progress)
-		case err := <-v.broken:
+		case broken := <-v.broken:
 			v.streams = false
-			if err != nil {
-				w.log.InfoContext(ctx, "the provider's stream broke, polling instead", "error", err)
+			if broken != nil {
+				w.log.InfoContext(ctx, "the provider's stream broke, polling instead", "error", broken)
 			}
 			result, err, over = v.poll(ctx)
 		case <-w.live.nudge:
