@@ -1,0 +1,321 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs/runstest"
+)
+
+// streamer is a provider with a stream, and hardly any polls.
+type streamer struct {
+	*runstest.Provider
+	watch func(ctx context.Context, t registry.Ticket, report func(registry.Progress)) error
+}
+
+func (s streamer) Watch(ctx context.Context, t registry.Ticket, report func(registry.Progress)) error {
+	return s.watch(ctx, t, report)
+}
+
+func TestStream(t *testing.T) {
+	t.Parallel()
+	// Polls are so rare that only the stream, or its end, can bring the result in time.
+	rare := func(c *Config) { c.PollMin, c.PollMax = time.Hour, time.Hour }
+	for name, watch := range map[string]func(*house) func(context.Context, registry.Ticket, func(registry.Progress)) error{
+		"the stream tells of the end, the poll brings the result": func(h *house) func(context.Context, registry.Ticket, func(registry.Progress)) error {
+			return func(_ context.Context, ticket registry.Ticket, report func(registry.Progress)) error {
+				report(registry.Progress{State: registry.RunRunning, Stage: "chorus"})
+				h.provider.Finish(ticket.RunID, registry.Usage{RunTime: time.Second})
+				report(registry.Progress{State: registry.RunSucceeded})
+				return nil
+			}
+		},
+		"a stream that breaks is followed by a poll": func(h *house) func(context.Context, registry.Ticket, func(registry.Progress)) error {
+			return func(_ context.Context, ticket registry.Ticket, _ func(registry.Progress)) error {
+				h.provider.Finish(ticket.RunID, registry.Usage{RunTime: time.Second})
+				return errors.New("the line is dead")
+			}
+		},
+		"a stream that panics harms nobody": func(h *house) func(context.Context, registry.Ticket, func(registry.Progress)) error {
+			return func(_ context.Context, ticket registry.Ticket, _ func(registry.Progress)) error {
+				h.provider.Finish(ticket.RunID, registry.Usage{RunTime: time.Second})
+				panic("no such note")
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var h *house
+			stream := streamer{watch: func(ctx context.Context, ticket registry.Ticket, report func(registry.Progress)) error {
+				return watch(h)(ctx, ticket, report)
+			}}
+			stream.Provider = &runstest.Provider{OnSubmit: manual}
+			h = newHouse(t, func(c *Config) {
+				rare(c)
+				c.Providers = map[string]Provider{"choir": stream}
+			})
+			h.provider = stream.Provider
+			h.start(t)
+			if run := h.ends(t, h.accept(t, sing(h.user(t, billing.Dollar))).ID); run.Status != StatusSucceeded || run.Cost != 1_000_000 {
+				t.Errorf("got %s, %s, %+v", run.Status, run.Cost, run.Error)
+			}
+		})
+	}
+}
+
+func TestNudge(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, func(c *Config) { c.PollMin, c.PollMax = time.Hour, time.Hour })
+	h.provider.OnSubmit = manual
+	h.provider.ID = func(handle string) string { return "job-" + handle }
+	h.start(t)
+	other := h.open(t)
+	h.start(t, other)
+	for _, by := range []string{"the run's id", "the provider's id"} {
+		run := h.accept(t, sing(h.user(t, billing.Dollar)))
+		h.submitted(t, run.ID)
+		h.provider.Finish(run.ID, registry.Usage{})
+		id := run.ID
+		if by == "the provider's id" {
+			id = "job-" + id
+		}
+		// A callback may come before the watch has begun, so it is repeated as providers do; either machine may get it.
+		until(t, "a callback with "+by+" brings the end", func() bool {
+			for _, s := range []*Service{h.Service, other} {
+				if err := s.Nudge(t.Context(), "choir", id); err != nil {
+					t.Fatal(err)
+				}
+			}
+			now, err := h.Get(t.Context(), run.ID)
+			return err == nil && now.Status == StatusSucceeded
+		})
+	}
+}
+
+// caller answers at once.
+type caller struct {
+	calls atomic.Int32
+	usage registry.Usage
+	err   error
+}
+
+func (c *caller) Call(context.Context, registry.Call) (registry.Result, error) {
+	c.calls.Add(1)
+	return registry.Result{Outputs: []registry.Output{runstest.Text("result", "la")}, Usage: c.usage}, c.err
+}
+
+func TestCaller(t *testing.T) {
+	t.Parallel()
+	t.Run("A25 tokens are billed from the usage block", func(t *testing.T) {
+		t.Parallel()
+		tool := perSecond()
+		tool.CostingModel = &registry.CostingModel{Rate: "0.000002", Unit: registry.UnitToken, RateSource: registry.RateStatic}
+		h := newHouse(t, func(c *Config) {
+			c.Providers = map[string]Provider{"choir": &caller{usage: registry.Usage{Tokens: 1234, RunTime: time.Hour}}}
+		}, tool)
+		h.start(t)
+		if run := h.ends(t, h.accept(t, sing(h.user(t, billing.Dollar))).ID); run.Cost != 2_468_000 {
+			t.Errorf("got %s, %+v", run.Cost, run.Receipt)
+		}
+	})
+	for name, tt := range map[string]struct {
+		adapt func(*registry.Tool)
+		calls int32
+		want  Status
+	}{
+		"a call that a crash interrupted is not made twice":      {func(*registry.Tool) {}, 1, StatusFailed},
+		"an idempotent call that a crash interrupted is":         {func(tool *registry.Tool) { tool.Idempotent = true }, 2, StatusSucceeded},
+		"a call that only reads and that a crash interrupted is": {func(tool *registry.Tool) { tool.Capability = registry.CapabilityRead }, 2, StatusSucceeded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tool := perSecond()
+			tt.adapt(&tool)
+			c := &caller{}
+			h := newHouse(t, func(config *Config) { config.Providers = map[string]Provider{"choir": c} }, tool)
+			first := h.mortal(t, "first")
+			first.diesAt("finish", 1)
+			if err := first.Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			run := h.accept(t, sing(h.user(t, billing.Dollar)))
+			<-first.gone
+			restarted := h.open(t)
+			h.start(t, restarted)
+			if run := h.ends(t, run.ID); run.Status != tt.want || c.calls.Load() != tt.calls {
+				t.Errorf("got %s after %d calls: %+v", run.Status, c.calls.Load(), run.Error)
+			}
+			h.wantBooksBalance(t)
+		})
+	}
+}
+
+func TestOneLedgerWhateverTheService(t *testing.T) {
+	t.Parallel()
+	second := perSecond()
+	second.ToolID, second.Service, second.CommandName = "dance", "ballet", "/dance"
+	second.CostingModel = &registry.CostingModel{Rate: "0.04", Unit: registry.UnitRequest, RateSource: registry.RateStatic}
+	h := newHouse(t, func(c *Config) { c.Providers["ballet"] = &caller{} }, perSecond(), second)
+	h.provider.OnSubmit = oneSecond
+	h.start(t)
+	user := h.user(t, billing.Dollar)
+	dance := sing(user)
+	dance.ToolID = "dance"
+	t.Run("A73 runs of all services are in one ledger", func(t *testing.T) {
+		runs := []Run{h.ends(t, h.accept(t, sing(user)).ID), h.ends(t, h.accept(t, dance).ID)}
+		entries, err := h.ledger.Entries(t.Context(), user, 0, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		captured := map[string]billing.NanoUSD{}
+		for _, e := range entries {
+			if e.Kind == "capture" {
+				captured[e.RunID] = -e.Available - e.Held
+			}
+		}
+		for _, run := range runs {
+			if run.Cost == 0 || captured[run.ID] != run.Cost {
+				t.Errorf("%s cost %s, the ledger says %s", run.Tool.ToolID, run.Cost, captured[run.ID])
+			}
+		}
+	})
+}
+
+func TestReaper(t *testing.T) {
+	t.Parallel()
+	exec := func(t *testing.T, h *house, sql string, args ...any) {
+		t.Helper()
+		if _, err := h.pool.Exec(t.Context(), sql, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Run("a run that lost its job gets a new one", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, nil)
+		run := h.accept(t, sing(h.user(t, billing.Dollar)))
+		exec(t, h, `DELETE FROM river_job`)
+		exec(t, h, `UPDATE runs SET created_at = created_at - interval '1 minute'`)
+		h.start(t)
+		if run := h.ends(t, run.ID); run.Status != StatusSucceeded {
+			t.Errorf("got %s", run.Status)
+		}
+	})
+	t.Run("a run that nobody ends is ended", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, nil)
+		run := h.accept(t, sing(h.user(t, billing.Dollar)))
+		exec(t, h, `DELETE FROM river_job`)
+		exec(t, h, `UPDATE runs SET status = 'running', started_at = created_at - interval '1 day'`)
+		h.start(t)
+		run = h.ends(t, run.ID)
+		if run.Status != StatusTimedOut {
+			t.Errorf("got %s", run.Status)
+		}
+		h.free(t, run, billing.ReasonTimedOut)
+	})
+	t.Run("what nobody confirms is canceled", func(t *testing.T) {
+		t.Parallel()
+		tool := perSecond()
+		tool.Confirmation = "Sure?"
+		h := newHouse(t, nil, tool)
+		run := h.accept(t, sing(h.user(t, billing.Dollar)))
+		exec(t, h, `UPDATE runs SET created_at = created_at - interval '2 days'`)
+		h.start(t)
+		if run := h.ends(t, run.ID); run.Status != StatusCanceled {
+			t.Errorf("got %s", run.Status)
+		}
+	})
+	t.Run("the ledger's check is a metric", func(t *testing.T) {
+		t.Parallel()
+		metrics := prometheus.NewRegistry()
+		h := newHouse(t, func(c *Config) { c.Metrics, c.CheckEvery = metrics, 10*time.Millisecond })
+		user := h.user(t, billing.Dollar)
+		h.start(t)
+		problems := func() (found float64) {
+			families, err := metrics.Gather()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range families {
+				if f.GetName() == "signalbox_ledger_problems" {
+					found = f.GetMetric()[0].GetGauge().GetValue()
+				}
+			}
+			return found
+		}
+		if n := problems(); n != 0 {
+			t.Errorf("%v problems at the start", n)
+		}
+		exec(t, h, `UPDATE ledger_accounts SET balance = balance + 1 WHERE owner = $1 AND kind = 'wallet'`, user)
+		until(t, "the check finds the money that came from nowhere", func() bool { return problems() == 1 })
+	})
+}
+
+func TestGroup(t *testing.T) {
+	t.Parallel()
+	t.Run("everybody's item is flushed once, many together, a bad one alone", func(t *testing.T) {
+		t.Parallel()
+		var mu sync.Mutex
+		flushed, flushes := map[int]int{}, 0
+		bad := errors.New("bad")
+		g := newGroup(8, 2, func(_ context.Context, items []*int) error {
+			mu.Lock()
+			defer mu.Unlock()
+			flushes++
+			for _, i := range items {
+				if *i%50 == 7 {
+					return bad
+				}
+			}
+			for _, i := range items {
+				flushed[*i]++
+			}
+			return nil
+		})
+		var wait sync.WaitGroup
+		for i := range 200 {
+			wait.Go(func() {
+				if err := g.do(t.Context(), &i); (i%50 == 7) != errors.Is(err, bad) {
+					t.Errorf("%d: %v", i, err)
+				}
+			})
+		}
+		wait.Wait()
+		for i := range 200 {
+			if want := 1; flushed[i] != want && i%50 != 7 {
+				t.Errorf("%d was flushed %d times", i, flushed[i])
+			}
+		}
+		if g.leaders != 0 || len(g.waiting) != 0 {
+			t.Errorf("%d leaders and %d waiting are left", g.leaders, len(g.waiting))
+		}
+	})
+	t.Run("who gives up is withdrawn, and nobody waits for them", func(t *testing.T) {
+		t.Parallel()
+		g := newGroup(4, 1, func(context.Context, []*int) error { return nil })
+		var wait sync.WaitGroup
+		for i := range 300 {
+			wait.Go(func() {
+				ctx, cancel := context.WithTimeout(t.Context(), rand.N(200*time.Microsecond))
+				defer cancel()
+				if err := g.do(ctx, &i); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+					t.Error(err)
+				}
+			})
+		}
+		wait.Wait()
+		if err := g.do(t.Context(), new(int)); err != nil || g.leaders != 0 {
+			t.Error(fmt.Errorf("afterwards: %w, %d leaders", err, g.leaders))
+		}
+	})
+}
