@@ -20,7 +20,8 @@ var (
 )
 
 const (
-	submitTries  = 3                // of a submission that failed for a passing reason, and of lost runs
+	submitTries  = 3                // of a submission that failed for a passing reason
+	lostTries    = 20               // of a run that its provider lost: it is our or its restarts that it fell to, not the run's fault
 	stopProvider = 15 * time.Second // for telling a provider to stop
 	lateStart    = 300 * time.Millisecond
 	writeEvery   = time.Second // progress goes to the database no more often than this
@@ -323,7 +324,7 @@ func (w *step) attemptsAllowed() int {
 // restart of it, did nothing and is begun anew even without a policy.
 func (w *step) mayRetry(failure *registry.Error) bool {
 	if failure.Code == registry.CodeLost && w.r.ticket != nil {
-		return w.r.attempt < max(submitTries, w.attemptsAllowed())
+		return w.r.attempt < max(lostTries, w.attemptsAllowed())
 	}
 	return failure.Retryable && w.r.attempt < w.attemptsAllowed()
 }
@@ -333,6 +334,9 @@ func (w *step) pause(try int, failure *registry.Error) time.Duration {
 	base := w.s.config.RetryBase
 	if policy := w.r.Tool.RetryPolicy; policy != nil && policy.BackoffMs > 0 {
 		base = time.Duration(policy.BackoffMs) * time.Millisecond
+	}
+	if failure.Code == registry.CodeLost { // a provider that can tell this is up
+		base = w.s.config.PollMin
 	}
 	return max(failure.RetryAfter, backoff(base, try, time.Minute))
 }

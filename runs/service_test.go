@@ -244,11 +244,17 @@ func TestRunEndToEnd(t *testing.T) {
 	}
 	h.start(t)
 	user := h.user(t, billing.Dollar)
-	accepted := h.accept(t, sing(user))
+	const text, target = "la\\la \"\n\ttwo", `{"chat":"a\\b\n"}`
+	request := sing(user)
+	request.Values[FromArgument]["song"], request.Origin.Target = text, []byte(target)
+	accepted := h.accept(t, request)
 	if accepted.Status != StatusQueued || accepted.Quote.High == 0 {
 		t.Errorf("accepted as %+v", accepted)
 	}
 	run := h.delivered(t, accepted.ID)
+	if run.Inputs["song"] != text || string(run.Origin.Target) != target || string(h.inbox.got(run.ID)[0].Origin.Target) != target {
+		t.Errorf("texts came back changed: %q, %s, %s", run.Inputs["song"], run.Origin.Target, h.inbox.got(run.ID)[0].Origin.Target)
+	}
 	if run.Status != StatusSucceeded || run.Cost != 12_500_000 || run.Receipt.Units != "12.5" || run.Receipt.RunID != run.ID {
 		t.Errorf("got %s, %+v", run.Status, run.Receipt)
 	}

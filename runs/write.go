@@ -107,7 +107,7 @@ func (c *changes) queueLocks(batch *pgx.Batch) {
 	var id string
 	var isOpen, deliverable bool
 	var target []byte
-	batch.Queue(`SELECT id::text, ended_at IS NULL, deliverable, target::text::bytea FROM runs WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE`, ids).
+	batch.Queue(`SELECT id::text, ended_at IS NULL, deliverable, convert_to(target::text, 'UTF8') FROM runs WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE`, ids).
 		Query(func(rows pgx.Rows) error {
 			_, err := pgx.ForEachRow(rows, []any{&id, &isOpen, &deliverable, &target}, func() error {
 				if f := byID[id]; f != nil {
