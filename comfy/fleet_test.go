@@ -329,17 +329,28 @@ func TestPlacement(t *testing.T) {
 }
 
 // pages answers calls without a network.
-type pages map[string]string
+type pages struct {
+	mu   sync.Mutex
+	text map[string]string // by path
+}
 
-func (p pages) RoundTrip(r *http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(p[r.URL.Path])), Request: r}, nil
+func (p *pages) set(path, text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.text[path] = text
+}
+
+func (p *pages) RoundTrip(r *http.Request) (*http.Response, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(p.text[r.URL.Path])), Request: r}, nil
 }
 
 func TestFleetRuns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var changes atomic.Int32
-		site := pages{"/system_stats": `{"system": {"comfyui_version": "1"}}`, "/object_info": `{"A": {"input": {}}}`}
+		site := &pages{text: map[string]string{"/system_stats": `{"system": {"comfyui_version": "1"}}`, "/object_info": `{"A": {"input": {}}}`}}
 		f := comfy.NewFleet([]*url.URL{{Scheme: "http", Host: "engine"}}, comfy.FleetConfig{HTTPClient: &http.Client{Transport: site}, OnChange: func() { changes.Add(1) }})
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
@@ -349,7 +360,7 @@ func TestFleetRuns(t *testing.T) {
 		if changes.Load() != 1 || !f.Status()[0].Up {
 			t.Errorf("told %d times, %+v", changes.Load(), f.Status())
 		}
-		site["/object_info"] = `{"A": {"input": {}}, "B": {"input": {}}}`
+		site.set("/object_info", `{"A": {"input": {}}, "B": {"input": {}}}`)
 		time.Sleep(5 * time.Minute)
 		synctest.Wait()
 		if changes.Load() != 2 || f.Status()[0].Classes != 2 {

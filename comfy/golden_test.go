@@ -275,3 +275,59 @@ func replayTo(t *testing.T, dir string, lines []line, who, id string, prompt wor
 	}
 	return true
 }
+
+// TestGoldenHistories reads what a real server remembered of its runs.
+func TestGoldenHistories(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join(shared(t), "corpus", "golden")
+	data, err := os.ReadFile(filepath.Join(root, "index.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		ID, Kind, Outcome string
+		Files             []string
+	}
+	if err := json.Unmarshal(data, &cases); err != nil {
+		t.Fatal(err)
+	}
+	read := 0
+	for _, c := range cases {
+		data, err := os.ReadFile(filepath.Join(root, "nodes", c.ID, "history.json"))
+		if c.Kind != "node" || err != nil {
+			continue // refused, or recorded elsewhere
+		}
+		read++
+		var h HistoryEntry
+		if err := json.Unmarshal(bytes.ReplaceAll(data, []byte(`"<ts>"`), []byte("1")), &h); err != nil {
+			t.Errorf("%s: %v", c.ID, err)
+			continue
+		}
+		o := h.Outcome()
+		if o.Success != (c.Outcome == "success") || o.Interrupted || !o.Success && (o.NodeID == "" || o.Exception == "") {
+			t.Errorf("%s: %+v, the recording says %s", c.ID, o, c.Outcome)
+		}
+		files, texts := 0, 0
+		for id := range h.Outputs {
+			for _, r := range h.Results(id) {
+				if r.Kind == "text" {
+					texts++
+				} else if files++; r.File.check() != nil && !strings.Contains(r.File.Filename, "<") {
+					t.Errorf("%s: %v", c.ID, r.File.check())
+				}
+			}
+		}
+		stored := 0
+		for _, name := range c.Files {
+			if ext := filepath.Ext(name); ext != ".json" && ext != ".txt" {
+				stored++
+			}
+		}
+		if files != stored || o.Success && files+texts == 0 && !strings.Contains(c.ID, "Websocket") && !strings.Contains(c.ID, "ToFolder") {
+			t.Errorf("%s: %d files and %d texts, the recording has %d files", c.ID, files, texts, stored)
+		}
+	}
+	if read < 400 {
+		t.Errorf("only %d histories", read)
+	}
+}
