@@ -28,6 +28,7 @@ func (s *Service) deliver(ctx context.Context, runID string) error {
 // deliverNow delivers what this process has just ended, before its run's job is over: until then that
 // job is what remembers the delivery. Only what does not work at once gets a job of its own.
 func (s *Service) deliverNow(ctx context.Context, r record) error {
+	r.Origin.Target = s.hub.latestTarget(r.ID, r.Origin.Target)
 	err := s.handOver(ctx, r)
 	if err == nil {
 		return nil

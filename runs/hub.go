@@ -26,6 +26,7 @@ type liveRun struct {
 	nudge   chan struct{} // look at the provider now
 	cancel  func(cause error)
 	run     Run
+	target  json.RawMessage // set meanwhile, see SetTarget
 	preview []byte
 }
 
@@ -205,25 +206,30 @@ func (h *hub) setLive(l *liveRun, run Run, preview []byte) {
 	if preview != nil {
 		l.preview = preview
 	}
-	run.Origin.Target = orTarget(l.run.Origin.Target, run.Origin.Target)
+	if l.target != nil {
+		run.Origin.Target = l.target
+	}
 	l.run = run
 	h.mu.Unlock()
 	h.changed(run)
-}
-
-func orTarget(a, b json.RawMessage) json.RawMessage {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 func (h *hub) setTarget(runID string, target json.RawMessage) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if l := h.live[runID]; l != nil {
-		l.run.Origin.Target = target
+		l.target, l.run.Origin.Target = target, target
 	}
+}
+
+// latestTarget gives the target that was set while this process worked on the run, or the known one.
+func (h *hub) latestTarget(runID string, known json.RawMessage) json.RawMessage {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if l := h.live[runID]; l != nil && l.target != nil {
+		return l.target
+	}
+	return known
 }
 
 // takeChanges gives the runs to tell others about, and forgets them.
