@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/telegram/telegramtest"
 	"github.com/signalbox/signalbox/registry"
@@ -508,6 +510,8 @@ type inbox struct {
 	mu    sync.Mutex
 	got   []chat.Incoming
 	fails int
+	// poison is the text of an update that is always refused, as Postgres refuses what it can't store.
+	poison string
 }
 
 func (b *inbox) Receive(_ context.Context, _ string, updates ...chat.Incoming) error {
@@ -516,6 +520,11 @@ func (b *inbox) Receive(_ context.Context, _ string, updates ...chat.Incoming) e
 	if b.fails > 0 {
 		b.fails--
 		return errors.New("the database is away")
+	}
+	for _, u := range updates {
+		if b.poison != "" && u.Text == b.poison {
+			return fmt.Errorf("store: %w", &pgconn.PgError{Code: "22P05"})
+		}
 	}
 	b.got = append(b.got, updates...)
 	return nil
@@ -612,10 +621,20 @@ func TestRun(t *testing.T) {
 		r.listen(t, in)
 		in.await(t, 1)
 	})
+	t.Run("an update that can never be stored holds up none of the others", func(t *testing.T) {
+		t.Parallel()
+		r, in := newRig(t), &inbox{poison: "hello"}
+		r.ann.Send(r.chat, "hello")
+		r.ann.Send(r.chat, "again")
+		r.listen(t, in)
+		if got := in.await(t, 2); got[0].Command != "start" || got[1].Text != "again" {
+			t.Errorf("got %+v", got)
+		}
+	})
 	t.Run("before and after Run updates are sent back, not lost", func(t *testing.T) {
 		t.Parallel()
 		r := newRig(t)
-		if err := r.receive(t.Context(), Update{ID: 1}); !errors.Is(err, errNotReady) {
+		if err := r.receive(t.Context(), []Update{{ID: 1}}); !errors.Is(err, errNotReady) {
 			t.Errorf("%v", err)
 		}
 	})

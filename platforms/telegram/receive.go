@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// Handler is given every update once or more often: after a crash, and from a webhook at any time, one may
-// come again. It must take the update into safe keeping (or finish it) before it returns nil; only then is
-// it confirmed.
-type Handler func(ctx context.Context, u Update) error
+// Handler is given updates in their order, every one once or more often: after a crash, and from a webhook
+// at any time, one may come again. It must take all of them into safe keeping before it returns nil; only
+// then are they confirmed. After an error all come again.
+type Handler func(ctx context.Context, updates []Update) error
 
 const (
 	pollTimeout    = 50 * time.Second
@@ -28,15 +28,15 @@ type Poller struct {
 	Logger *slog.Logger
 	// Allowed names the kinds of updates wanted.
 	Allowed []string
-	// Handle is called for one update after the other.
+	// Handle is called for one answer of the server after the other.
 	Handle Handler
 	// Started is closed after the first successful poll, where it is set.
 	Started chan<- struct{}
 }
 
 // Run polls until ctx ends, and then returns nil, or until the token turns out to be wrong. A second
-// instance (409), rate limits and failures of the server are waited out. An update is confirmed after it
-// was handled, never before: one that fails is repeated until it succeeds.
+// instance (409), rate limits and failures of the server are waited out. Updates are confirmed after they
+// were handled, never before: what fails is repeated until it succeeds.
 func (p *Poller) Run(ctx context.Context) error {
 	var offset int64
 	started := p.Started
@@ -59,12 +59,8 @@ func (p *Poller) Run(ctx context.Context) error {
 			close(started)
 			started = nil
 		}
-		for _, u := range updates {
-			p.handle(ctx, u)
-			if ctx.Err() != nil {
-				return nil
-			}
-			offset = u.ID + 1
+		if len(updates) > 0 && p.handle(ctx, updates) {
+			offset = updates[len(updates)-1].ID + 1
 		}
 	}
 	return nil
@@ -90,19 +86,34 @@ func (p *Poller) wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-func (p *Poller) handle(ctx context.Context, u Update) {
-	if u.Broken != nil {
-		p.Logger.ErrorContext(ctx, "an update cannot be read and is skipped", "error", u.Broken)
-		return
-	}
-	for failures := 1; ; failures++ {
-		err := p.Handle(ctx, u)
-		if err == nil || ctx.Err() != nil {
-			return
+// handle hands updates over until that succeeds; false when ctx ended before.
+func (p *Poller) handle(ctx context.Context, updates []Update) bool {
+	updates = readable(ctx, p.Logger, updates)
+	for failures := 1; len(updates) > 0; failures++ {
+		err := p.Handle(ctx, updates)
+		if err == nil {
+			break
 		}
-		p.Logger.ErrorContext(ctx, "an update is not handled yet", "update", u.ID, "error", err, "failures", failures)
+		if ctx.Err() != nil {
+			return false
+		}
+		p.Logger.ErrorContext(ctx, "updates are not handled yet", "first", updates[0].ID, "count", len(updates), "error", err, "failures", failures)
 		p.wait(ctx, pauseAfter(err, failures))
 	}
+	return true
+}
+
+// readable leaves out updates that can't be read, with a word in the log.
+func readable(ctx context.Context, log *slog.Logger, updates []Update) []Update {
+	kept := updates[:0:0]
+	for _, u := range updates {
+		if u.Broken != nil {
+			log.ErrorContext(ctx, "an update cannot be read and is skipped", "error", u.Broken)
+			continue
+		}
+		kept = append(kept, u)
+	}
+	return kept
 }
 
 // Webhook receives updates by HTTP. Requests without the secret are answered 401 and not read; an update the
@@ -130,11 +141,11 @@ func (h *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the body is not an update", http.StatusBadRequest)
 		return
 	}
-	if u.Broken != nil {
-		h.Logger.ErrorContext(r.Context(), "an update cannot be read and is skipped", "error", u.Broken)
+	updates := readable(r.Context(), h.Logger, []Update{u})
+	if len(updates) == 0 {
 		return
 	}
-	if err := h.Handle(r.Context(), u); err != nil {
+	if err := h.Handle(r.Context(), updates); err != nil {
 		h.Logger.ErrorContext(r.Context(), "an update was not handled", "update", u.ID, "error", err)
 		http.Error(w, "not handled", http.StatusInternalServerError)
 	}

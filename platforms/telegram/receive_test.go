@@ -43,12 +43,24 @@ func (c *instantly) longest() time.Duration {
 
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
+// each hands updates on one by one.
+func each(handle func(context.Context, Update) error) Handler {
+	return func(ctx context.Context, updates []Update) error {
+		for _, u := range updates {
+			if err := handle(ctx, u); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
 // run starts a poller and returns what it hands over, its end, and a way to stop it.
-func run(t *testing.T, w world, clock Clock, handle Handler) (ended <-chan error, stop func()) {
+func run(t *testing.T, w world, clock Clock, handle func(context.Context, Update) error) (ended <-chan error, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	p := &Poller{Client: w.client, Clock: clock, Logger: quiet(), Allowed: []string{"message"}, Handle: handle}
+	p := &Poller{Client: w.client, Clock: clock, Logger: quiet(), Allowed: []string{"message"}, Handle: each(handle)}
 	go func() { done <- p.Run(ctx) }()
 	t.Cleanup(cancel)
 	return done, cancel
@@ -137,7 +149,7 @@ func TestWebhook(t *testing.T) {
 		got := make(chan Update, 4)
 		var mu sync.Mutex
 		failing := true
-		hook := &Webhook{Secret: "s3cret", Logger: quiet(), Handle: func(_ context.Context, u Update) error {
+		hook := &Webhook{Secret: "s3cret", Logger: quiet(), Handle: each(func(_ context.Context, u Update) error {
 			mu.Lock()
 			defer mu.Unlock()
 			if failing {
@@ -146,7 +158,7 @@ func TestWebhook(t *testing.T) {
 			}
 			got <- u
 			return nil
-		}}
+		})}
 		server := httptest.NewServer(hook)
 		t.Cleanup(server.Close)
 		if err := w.client.SetWebhook(t.Context(), WebhookConfig{URL: server.URL, Secret: "s3cret"}); err != nil {
@@ -174,7 +186,7 @@ func TestWebhook(t *testing.T) {
 	} {
 		t.Run("trap 15 "+name, func(t *testing.T) {
 			t.Parallel()
-			hook := &Webhook{Secret: test.secret, Logger: quiet(), Handle: func(context.Context, Update) error { return nil }}
+			hook := &Webhook{Secret: test.secret, Logger: quiet(), Handle: func(context.Context, []Update) error { return nil }}
 			req := httptest.NewRequest(http.MethodPost, "/webhooks/telegram", strings.NewReader(test.body))
 			if test.given != "" {
 				req.Header.Set("X-Telegram-Bot-Api-Secret-Token", test.given)

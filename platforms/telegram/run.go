@@ -144,28 +144,47 @@ func (a *Adapter) WebhookHandler() http.Handler {
 	return &Webhook{Secret: a.secret, Logger: a.log, Handle: a.receive}
 }
 
-// receive stores an update with the receiver. An error makes it come again.
-func (a *Adapter) receive(ctx context.Context, u Update) error {
+// receive stores updates with the receiver. An error makes them come again.
+func (a *Adapter) receive(ctx context.Context, updates []Update) error {
 	to, username := a.receiver.Load(), *a.username.Load()
 	if to == nil || username == "" {
 		return errNotReady
 	}
-	if m := u.Message; m != nil {
-		a.move(ctx, m.Chat.ID, m.MigrateToChatID)
-		a.move(ctx, m.MigrateFromChatID, m.Chat.ID)
+	r := reader{bot: a.memory.bot, username: username, now: a.clock.Now()}
+	list := make([]chat.Incoming, 0, len(updates))
+	for _, u := range updates {
+		if m := u.Message; m != nil {
+			a.move(ctx, m.Chat.ID, m.MigrateToChatID)
+			a.move(ctx, m.MigrateFromChatID, m.Chat.ID)
+		}
+		if in, ok := r.read(u); ok {
+			list = append(list, in)
+		}
 	}
-	in, ok := reader{bot: a.memory.bot, username: username, now: a.clock.Now()}.read(u)
-	if !ok {
+	return a.pass(ctx, *to, list)
+}
+
+// pass hands updates to the receiver. One that Postgres can never store is skipped: it would hold up all
+// others for ever.
+func (a *Adapter) pass(ctx context.Context, to chat.Receiver, list []chat.Incoming) error {
+	if len(list) == 0 {
 		return nil
 	}
-	err := (*to).Receive(ctx, Platform, in)
+	err := to.Receive(ctx, Platform, list...)
 	var refused *pgconn.PgError
-	if errors.As(err, &refused) && strings.HasPrefix(refused.Code, dataException) {
-		// It would be refused for ever, and hold up all others.
-		a.log.ErrorContext(ctx, "an update can't be stored and is skipped", "update", u.ID, "error", err)
+	if !errors.As(err, &refused) || !strings.HasPrefix(refused.Code, dataException) {
+		return err
+	}
+	if len(list) == 1 {
+		a.log.ErrorContext(ctx, "an update can't be stored and is skipped", "update", list[0].ID, "error", err)
 		return nil
 	}
-	return err
+	for i := range list {
+		if err := a.pass(ctx, to, list[i:i+1]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // dataException is Postgres' class of errors for values that it can't store.
