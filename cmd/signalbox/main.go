@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -64,6 +65,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "signalbox:", err)
 		return 2
 	}
+	for _, f := range parser.Model.Flags {
+		f.Value.Tag.Envs = withValue(f.Value.Tag.Envs)
+	}
 	parsed, err := parser.Parse(args)
 	if exit >= 0 {
 		return exit // --help has been printed
@@ -79,6 +83,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 1
 	}
 	return 0
+}
+
+// withValue keeps the variables that are set to something: compose files and panels pass an empty text for
+// what nobody filled in, and that means the default.
+func withValue(variables []string) []string {
+	return slices.DeleteFunc(slices.Clone(variables), func(name string) bool { return os.Getenv(name) == "" })
 }
 
 // errReported ends the program with code 1 without another word.

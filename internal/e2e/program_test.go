@@ -1,0 +1,407 @@
+//go:build unix
+
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/postgres/cluster"
+	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
+)
+
+// place holds what all tests share: the binary, and a DATA_DIR that has seen its first start.
+type place struct {
+	dir    string
+	binary func() (string, error)
+	seed   func() (string, error)
+}
+
+var shared place
+
+func TestMain(m *testing.M) { os.Exit(runTests(m)) }
+
+func runTests(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "sbe2e")
+	if err == nil {
+		err = os.Chmod(dir, 0o755) // other users run the binary too
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	scratch, err := os.MkdirTemp(postgrestest.ScratchDir(), "sbe2e")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(scratch)
+	shared = place{dir: dir, binary: sync.OnceValues(func() (string, error) { return build(dir) })}
+	shared.seed = sync.OnceValues(func() (string, error) { return seed(scratch) })
+	return m.Run()
+}
+
+// build makes the binary, with the race detector when the tests have it.
+func build(dir string) (string, error) {
+	if err := dependOnSources("../.."); err != nil {
+		return "", err
+	}
+	file := filepath.Join(dir, "signalbox")
+	args := []string{"build", "-buildvcs=false", "-o", file}
+	if race {
+		args = append(args, "-race")
+	}
+	out, err := exec.Command("go", append(args, "../../cmd/signalbox")...).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return file, nil
+}
+
+// dependOnSources lists all folders of the project, so that go test does not take a cached result for a
+// binary that has changed.
+func dependOnSources(root string) error {
+	return filepath.WalkDir(root, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && d.Name() == ".git" {
+			return fs.SkipDir
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // somebody is at work
+		}
+		return err
+	})
+}
+
+// seed makes a DATA_DIR whose database is there and migrated.
+func seed(dir string) (string, error) {
+	binary, err := shared.binary()
+	if err != nil {
+		return "", err
+	}
+	dir = filepath.Join(dir, "seed")
+	cmd := exec.Command(binary, "migrate")
+	cmd.Env = append(surroundings(dir), "DATA_DIR="+dir)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("migrate: %w\n%s", err, out)
+	}
+	return dir, nil
+}
+
+// needPostgres skips the test on a machine without Postgres: nothing is fetched for tests.
+func needPostgres(t *testing.T) {
+	t.Helper()
+	_, err := cluster.Find(t.Context(), 0)
+	if errors.Is(err, cluster.ErrNoBinaries) && os.Getenv("CI") != "true" {
+		t.Skipf("%v: %s", err, cluster.InstallHint(0))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// newDir gives a folder with a short path, for sockets, that goes with the test.
+func newDir(t testing.TB) string {
+	t.Helper()
+	return newDirIn(t, postgrestest.ScratchDir())
+}
+
+func newDirIn(t testing.TB, parent string) string {
+	t.Helper()
+	dir, err := os.MkdirTemp(parent, "sbe2e")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // after the ends of the programs that were started later
+		awaitNothingIn(t, dir)
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// seededDir gives a DATA_DIR of the test's own that needs no first start.
+func seededDir(t testing.TB) string {
+	t.Helper()
+	from, err := shared.seed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(newDir(t), "data")
+	// Owners are kept: for root the database belongs to another user.
+	if out, err := exec.Command("cp", "-Rp", from, dir).CombinedOutput(); err != nil {
+		t.Fatalf("cp: %v: %s", err, out)
+	}
+	return dir
+}
+
+// surroundings is an environment without any of the program's variables.
+func surroundings(home string) []string {
+	env := []string{"HOME=" + home, "LISTEN_ADDR=127.0.0.1:0", "WORKFLOWS_DIR=" + filepath.Join(home, "no-workflows")}
+	for _, name := range []string{"PATH", "TMPDIR", "GORACE", "LANG"} {
+		if v, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
+}
+
+// spec says how a program is started. The zero value is `signalbox up` with an own seeded DATA_DIR.
+type spec struct {
+	args []string
+	dir  string   // DATA_DIR; empty: a seeded one
+	env  []string // on top of the surroundings, as NAME=value
+	user *syscall.Credential
+}
+
+// program is a running Signalbox.
+type program struct {
+	t      testing.TB
+	cmd    *exec.Cmd
+	dir    string
+	out    *text
+	log    *text
+	ended  chan struct{}
+	page   string
+	began  time.Time
+	ready  time.Duration // from the start to the banner
+	waited error
+}
+
+// launch starts the program and does not wait for anything. It is ended with the test.
+func launch(t testing.TB, s spec) *program {
+	t.Helper()
+	binary, err := shared.binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.dir == "" {
+		s.dir = seededDir(t)
+	}
+	p := &program{t: t, dir: s.dir, out: &text{}, log: &text{}, ended: make(chan struct{})}
+	p.cmd = exec.Command(binary, s.args...)
+	p.cmd.Dir = shared.dir
+	p.cmd.Env = append(append(surroundings(filepath.Dir(s.dir)), "DATA_DIR="+s.dir), s.env...)
+	p.cmd.Stdout, p.cmd.Stderr = p.out, p.log
+	p.cmd.WaitDelay = 10 * time.Second
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.user}
+	p.began = time.Now()
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		p.waited = p.cmd.Wait()
+		close(p.ended)
+	}()
+	t.Cleanup(func() {
+		p.cmd.Process.Kill()
+		<-p.ended
+		if t.Failed() {
+			t.Logf("the program %v said:\n%s%s", p.cmd.Args[1:], p.out, tail(p.log.String(), 40))
+		}
+	})
+	return p
+}
+
+// start is launch, and waits until the program is ready.
+func start(t testing.TB, s spec) *program {
+	t.Helper()
+	p := launch(t, s)
+	p.awaitReady()
+	p.ready = time.Since(p.began)
+	return p
+}
+
+var bannerPage = regexp.MustCompile(`Page +(http://\S+)`)
+
+func (p *program) awaitReady() {
+	p.t.Helper()
+	await(p.t, "the program to be ready", time.Minute, func() bool { return strings.Contains(p.out.String(), "Ctrl-C\n") || p.over() }, p.said)
+	m := bannerPage.FindStringSubmatch(p.out.String())
+	if m == nil {
+		p.t.Fatalf("the program did not start (exit code %d):\n%s", p.code(), p.said())
+	}
+	p.page = m[1]
+}
+
+func (p *program) said() string { return p.out.String() + p.log.String() }
+
+func (p *program) over() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// code is the exit code of an ended program; -1 for one that a signal ended.
+func (p *program) code() int {
+	<-p.ended
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// stop sends the signal and expects an end in order: in time, with code 0, with nothing left.
+func (p *program) stop(sig os.Signal) {
+	p.t.Helper()
+	began := time.Now()
+	if err := p.cmd.Process.Signal(sig); err != nil {
+		p.t.Fatal(err)
+	}
+	p.awaitEnd(patience(10 * time.Second))
+	p.t.Logf("%v took %v", sig, time.Since(began).Round(time.Millisecond))
+	if code := p.code(); code != 0 {
+		p.t.Errorf("exit code %d after %v:\n%s", code, sig, p.said())
+	}
+	if left := processesIn(p.dir); len(left) > 0 {
+		p.t.Errorf("still running after %v: %v", sig, left)
+	}
+}
+
+// kill ends the program as kill -9 does, and returns once nothing is left.
+func (p *program) kill() {
+	p.t.Helper()
+	p.cmd.Process.Kill()
+	p.awaitEnd(10 * time.Second)
+	awaitNothingIn(p.t, p.dir)
+}
+
+func (p *program) awaitEnd(limit time.Duration) {
+	p.t.Helper()
+	await(p.t, "the program to end", limit, p.over, p.said)
+}
+
+func awaitNothingIn(t testing.TB, dir string) {
+	t.Helper()
+	await(t, "everything to end", 30*time.Second, func() bool { return len(processesIn(dir)) == 0 },
+		func() string { return strings.Join(processesIn(dir), "\n") })
+}
+
+// result is what a command that ends by itself did.
+type result struct {
+	code           int
+	stdout, stderr string
+	took           time.Duration
+}
+
+// run executes a command and waits for its end.
+func run(t testing.TB, s spec) result {
+	t.Helper()
+	p := launch(t, s)
+	p.awaitEnd(time.Minute)
+	return result{code: p.code(), stdout: p.out.String(), stderr: p.log.String(), took: time.Since(p.began)}
+}
+
+// processesIn lists the processes that work in a folder: Postgres' working folder is its data directory,
+// however it was told where that is.
+func processesIn(dir string) []string {
+	if runtime.GOOS != "linux" {
+		pid, _ := (&cluster.Cluster{Dir: filepath.Join(dir, "postgres")}).PID()
+		if cluster.Serving(pid) {
+			return []string{strconv.Itoa(pid)}
+		}
+		return nil
+	}
+	var found []string
+	entries, _ := filepath.Glob("/proc/[0-9]*")
+	for _, e := range entries {
+		cwd, _ := os.Readlink(filepath.Join(e, "cwd"))
+		line, _ := os.ReadFile(filepath.Join(e, "cmdline"))
+		line = bytes.ReplaceAll(line, []byte{0}, []byte{' '})
+		if strings.HasPrefix(cwd, dir+"/") || bytes.Contains(line, []byte(dir+"/")) && !bytes.Contains(line, []byte("-test.")) {
+			found = append(found, filepath.Base(e)+" "+string(line))
+		}
+	}
+	return found
+}
+
+// text collects what a program prints.
+type text struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (x *text) Write(p []byte) (int, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.b.Write(p)
+}
+
+func (x *text) String() string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.b.String()
+}
+
+// lines are the printed lines without empty ones.
+func lines(s string) []string {
+	var out []string
+	for line := range strings.Lines(s) {
+		if line = strings.TrimRight(line, "\n"); line != "" {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+func tail(s string, n int) string {
+	list := lines(s)
+	return strings.Join(list[max(0, len(list)-n):], "\n")
+}
+
+// patience is a limit of the specification as it is on this machine: with the race detector everything
+// takes several times as long.
+func patience(limit time.Duration) time.Duration {
+	if race {
+		return 3 * limit
+	}
+	return limit
+}
+
+// await asks for done until it is true, and ends the test when that takes too long.
+func await(t testing.TB, what string, limit time.Duration, done func() bool, report func() string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), limit)
+	defer cancel()
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for !done() {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("waited %v for %s:\n%s", limit, what, report())
+		case <-again.C:
+		}
+	}
+}
+
+// get fetches a path of the page and expects 200.
+func (p *program) get(path string) string {
+	p.t.Helper()
+	res, err := http.Get(p.page + path)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(res.Body, 16<<20))
+	if err != nil || res.StatusCode != http.StatusOK {
+		p.t.Fatalf("GET %s: %d, %v: %.300s", path, res.StatusCode, err, body)
+	}
+	return string(body)
+}
