@@ -2,6 +2,7 @@ package comfy_test
 
 import (
 	"encoding/json"
+	"image/png"
 	"io"
 	"net/http"
 	"strings"
@@ -129,6 +130,23 @@ func TestResults(t *testing.T) {
 			}
 		})
 	}
+	t.Run("pictures meant for a socket are kept", func(t *testing.T) {
+		t.Parallel()
+		s := comfytest.New(t, comfytest.Options{})
+		w, tool := oneTool(t, strings.Replace(plainFlow, `"SaveImage", "inputs": {"images": ["2", 0], "filename_prefix": "plain"}`, `"SaveImageWebsocket", "inputs": {"images": ["2", 0]}`, 1), s)
+		p := w.run(t, tool, nil)
+		if p.State != registry.RunSucceeded || len(p.Result.Outputs) != 1 {
+			t.Fatalf("%+v", p)
+		}
+		content, err := p.Result.Outputs[0].Open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer content.Close()
+		if _, err := png.Decode(content); err != nil {
+			t.Error(err)
+		}
+	})
 	t.Run("evil names are neither fetched nor shown", func(t *testing.T) {
 		t.Parallel()
 		for _, file := range []string{

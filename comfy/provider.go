@@ -92,17 +92,17 @@ func (p *Provider) Submit(ctx context.Context, c registry.Call) (registry.Ticket
 		}
 		t, err := p.submitTo(ctx, e, c, tpl)
 		done(err == nil)
-		if !unreachable(err) {
+		if !unreachable(err) || ctx.Err() != nil {
 			return t, err
 		}
 		p.cfg.Fleet.lose(e, err) // and on to another
 	}
 }
 
-// unreachable tells that no connection came about, so that nothing of a call can have arrived.
+// unreachable tells that no connection to the engine came about, so that nothing of a call can have arrived.
 func unreachable(err error) bool {
 	var network *net.OpError
-	return errors.As(err, &network) && network.Op == "dial"
+	return errors.As(err, &network) && network.Op == "dial" && registry.AsError(err).Code == registry.CodeUnavailable
 }
 
 func (p *Provider) submitTo(ctx context.Context, e *Engine, c registry.Call, tpl *template) (registry.Ticket, error) {
@@ -115,6 +115,7 @@ func (p *Provider) submitTo(ctx context.Context, e *Engine, c registry.Call, tpl
 		return registry.Ticket{}, err
 	}
 	spell(e.knowledge().info, applied.Prompt)
+	keepResults(applied.Prompt)
 	ticket, err := newPlan(tpl, applied.Prompt).ticket(c, e)
 	if err != nil {
 		return registry.Ticket{}, err
@@ -134,6 +135,19 @@ func (p *Provider) submitTo(ctx context.Context, e *Engine, c registry.Call, tpl
 			Detail: ErrorDetail{Type: "prompt_outputs_failed_validation", Message: "only part of the outputs would run"}})
 	}
 	return ticket, nil
+}
+
+// keepResults has pictures that would only be sent over a socket, to whoever listens at the moment, kept on the engine as
+// temporary files, so that they can be fetched whatever happens to the socket.
+func keepResults(prompt workflow.Prompt) {
+	for i := range prompt {
+		switch n := &prompt[i]; n.Class {
+		case "SaveImageWebsocket", "ETN_SendImageWebSocket", "ComfyDeployWebscoketImageOutput":
+			if images, ok := n.Inputs.Get("images"); ok {
+				n.Class, n.Inputs = "PreviewImage", workflow.Inputs{{Name: "images", Value: images}}
+			}
+		}
+	}
 }
 
 // lostAnswer tells whether the engine may have taken a prompt whose submission failed.
