@@ -35,11 +35,26 @@ func TestDefineCorpus(t *testing.T) {
 				if diff := cmp.Diff(d, again); diff != "" {
 					t.Errorf("a second time it is another: %s", diff)
 				}
+				checkKinds(t, w, d)
 				if f := w.Facts(); d.Tool.Description != "" && len(f.Notes)+len(f.SubgraphNotes) == 0 {
 					t.Errorf("A51 description %q without a note", d.Tool.Description)
 				}
 			}
 		})
+	}
+}
+
+// checkKinds compares the outputs with the kinds that the active nodes give, by the independent script's table.
+func checkKinds(t *testing.T, w *Workflow, d *Definition) {
+	t.Helper()
+	given := map[string]bool{}
+	for _, o := range d.Binding.Outputs {
+		given[o.Type] = true
+	}
+	for _, kind := range w.Facts().OutputTypes {
+		if !given[outputType(kind)] && len(d.Binding.Outputs) > 0 {
+			t.Errorf("the workflow gives %s, the tool only %v", kind, d.Binding.Outputs)
+		}
 	}
 }
 
@@ -104,6 +119,30 @@ func wantSummary(t *testing.T, d *Definition, want ...string) {
 
 func TestGuesses(t *testing.T) {
 	t.Parallel()
+	t.Run("A53 inputs that the notes explain are not listed again, the others are", func(t *testing.T) {
+		t.Parallel()
+		d := define(t, sampling("Draws a cat.\n\nInputs: what to draw; the width.").String(), miniObjectInfo(t))
+		if want := "Draws a cat.\n\nInputs: what to draw; the width.\n\nMore inputs: negative_prompt, seed, steps, cfg, height."; d.Tool.Description != want {
+			t.Errorf("description %q", d.Tool.Description)
+		}
+		named := "Draws a cat.\n\nInputs: what to draw, negative_prompt, seed, steps, cfg, width and height."
+		if d := define(t, sampling(named).String(), miniObjectInfo(t)); d.Tool.Description != named {
+			t.Errorf("description %q", d.Tool.Description)
+		}
+	})
+	t.Run("a preview beside a saved picture is no second result, a text beside it is", func(t *testing.T) {
+		t.Parallel()
+		b := sampling()
+		b.link(20, "6", 0, "20", "images", "IMAGE").node("20", "PreviewImage", `[]`, "")
+		b.link(21, "6", 0, "21", "source", "IMAGE").node("21", "PreviewAny", `[]`, "")
+		var got []string
+		for _, o := range define(t, b.String(), miniObjectInfo(t)).Binding.Outputs {
+			got = append(got, o.Node+" "+o.Type)
+		}
+		if diff := cmp.Diff([]string{"7 image", "21 text"}, got); diff != "" {
+			t.Error(diff)
+		}
+	})
 	t.Run("A10 A18 A22 a sampler's texts, seed, knobs and choices become inputs, rare ones advanced", func(t *testing.T) {
 		t.Parallel()
 		d := define(t, sampling("Draws a cat.").String(), miniObjectInfo(t))

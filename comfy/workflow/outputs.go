@@ -8,7 +8,7 @@ import (
 )
 
 // outputs chooses the nodes whose results the tool gives: those of @output lines, else those of the author's
-// app, else all that save something, else all previews. Several stay several.
+// app, else all that save something or, kind by kind, show it. Several stay several.
 func (d *definer) outputs() []BoundOutput {
 	if out := d.directiveOutputs(); len(out) > 0 {
 		return out
@@ -114,40 +114,30 @@ func (d *definer) appOutputs() []*flatNode {
 	return out
 }
 
-// savers gives all results in the order of the file, without previews where something is saved.
+// savers gives all results in the order of the file. What is only shown counts where nothing of its kind is
+// saved: the preview beside a saved picture is no second result, the text that describes it is one.
 func (d *definer) savers() []*flatNode {
-	var saved, shown []*flatNode
+	saved := map[string]bool{}
 	for _, n := range d.f.nodes {
-		switch {
-		case !n.isResult() || n.isolated():
-		case isPreview(n.Class) || outputKind(n.Class) == kindText && n.Class != "SaveString":
-			shown = append(shown, n)
-		default:
-			saved = append(saved, n)
+		if n.isResult() && !n.isolated() && !n.onlyShows() {
+			saved[n.resultKind()] = true
 		}
 	}
-	if len(saved) > 0 {
-		return saved
-	}
-	return withoutTexts(shown)
-}
-
-// withoutTexts leaves out texts that are shown beside pictures or sounds.
-func withoutTexts(list []*flatNode) []*flatNode {
 	var out []*flatNode
-	for _, n := range list {
-		if n.resultKind() != kindText {
+	for _, n := range d.f.nodes {
+		if n.isResult() && !n.isolated() && !(n.onlyShows() && saved[n.resultKind()]) {
 			out = append(out, n)
 		}
-	}
-	if len(out) == 0 {
-		return list
 	}
 	return out
 }
 
-// isolated tells results that nothing is linked to.
+// onlyShows tells previews and displays of text from what is saved.
+func (n *flatNode) onlyShows() bool {
+	return isPreview(n.Class) || outputKind(n.Class) == kindText && n.Class != "SaveString"
+}
 
+// isolated tells results that nothing is linked to.
 func (n *flatNode) isolated() bool {
 	return !n.hasLink() && !n.apiNode() && n.node != nil && len(n.node.Inputs) > 0
 }

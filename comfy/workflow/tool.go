@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -33,7 +34,7 @@ func (d *definer) tool(outputs []BoundOutput) registry.Tool {
 		}
 	}
 	if t.Description != "" {
-		t.Description += d.inputLine()
+		t.Description += d.inputLine(t.Description)
 	}
 	if reason := d.unusable(outputs); reason != "" {
 		t.Status = &registry.Status{State: registry.StateUnavailable, Reason: reason}
@@ -54,18 +55,31 @@ func (d *definer) unusable(outputs []BoundOutput) string {
 
 const nothingRuns = "no node of the workflow executes: all are muted, bypassed or notes"
 
-// inputLine joins the notes with the inputs that were found.
-func (d *definer) inputLine() string {
+// inputLine joins the notes with the inputs that were found. Where the notes explain the inputs themselves,
+// it adds those that they do not name.
+func (d *definer) inputLine(notes string) string {
+	head, explained := "Inputs", inputParagraph.MatchString(notes)
+	if explained {
+		head = "More inputs"
+	}
 	var names []string
 	for _, f := range d.fields {
-		if !f.Advanced {
+		if !f.Advanced && !(explained && mentions(notes, f.Label())) {
 			names = append(names, f.Label())
 		}
 	}
 	if len(names) == 0 {
 		return ""
 	}
-	return "\n\nInputs: " + strings.Join(names, ", ") + "."
+	return "\n\n" + head + ": " + strings.Join(names, ", ") + "."
+}
+
+var inputParagraph = regexp.MustCompile(`(?im)^inputs?:`)
+
+// mentions reports whether a text has the words, in any case, not as part of longer ones.
+func mentions(text, words string) bool {
+	found, err := regexp.MatchString(`(?i)(^|[^\pL\pN_])`+regexp.QuoteMeta(words)+`($|[^\pL\pN_])`, text)
+	return err == nil && found
 }
 
 // blueprint is what a subgraph blueprint says about itself, for agents.
