@@ -11,9 +11,8 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/robfig/cron/v3"
-
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/schedule"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -60,88 +59,73 @@ var telegramToken = regexp.MustCompile(`^\d{3,20}:[A-Za-z0-9_-]{30,64}$`)
 // (never a secret), what is allowed.
 func (s Settings) check() (Config, error) {
 	c := Config{Settings: s}
-	var problems []error
-	wrong := func(variable, found, want string) {
-		problems = append(problems, fmt.Errorf("%s: found %q, expected %s", variable, found, want))
-	}
+	var p problems
+	c.checkAddresses(&p)
+	c.checkMoney(&p)
+	c.checkSources(&p)
+	p.unless(oneOf(s.LogLevel, "debug", "info", "warn", "error"), "LOG_LEVEL", s.LogLevel, "debug, info, warn or error")
+	p.unless(oneOf(s.LogFormat, "text", "json"), "LOG_FORMAT", s.LogFormat, "text or json")
+	p.unless(s.TelegramBotToken == "" || telegramToken.MatchString(s.TelegramBotToken),
+		"TELEGRAM_BOT_TOKEN", "(hidden)", "a token as @BotFather gives it: digits, a colon, 35 letters")
+	dir, err := filepath.Abs(s.DataDir)
+	p.unless(err == nil, "DATA_DIR", s.DataDir, "a folder")
+	c.DataDir = dir
+	return c, errors.Join(p...)
+}
 
-	if _, _, err := net.SplitHostPort(s.ListenAddr); err != nil {
-		wrong("LISTEN_ADDR", s.ListenAddr, "host:port, for example 127.0.0.1:8080")
+// problems collects what is wrong with the settings.
+type problems []error
+
+func (p *problems) unless(ok bool, variable, found, want string) {
+	if !ok {
+		*p = append(*p, fmt.Errorf("%s: found %q, expected %s", variable, found, want))
 	}
-	if s.DatabaseURL != "" && !isPostgresURL(s.DatabaseURL) {
-		wrong("DATABASE_URL", redactURL(s.DatabaseURL), "postgres://user:password@host:port/name, or nothing for the own Postgres")
-	}
-	for _, raw := range splitList(s.ComfyUIURLs) {
+}
+
+func (c *Config) checkAddresses(p *problems) {
+	_, _, err := net.SplitHostPort(c.ListenAddr)
+	p.unless(err == nil, "LISTEN_ADDR", c.ListenAddr, "host:port, for example 127.0.0.1:8080")
+	p.unless(c.DatabaseURL == "" || isPostgresURL(c.DatabaseURL), "DATABASE_URL", redactURL(c.DatabaseURL),
+		"postgres://user:password@host:port/name, or nothing for the own Postgres")
+	for _, raw := range splitList(c.ComfyUIURLs) {
 		u, ok := httpURL(raw)
-		if !ok {
-			wrong("COMFYUI_URLS", redactURL(raw), "http:// or https:// addresses, separated by commas")
-			continue
-		}
+		p.unless(ok, "COMFYUI_URLS", redactURL(raw), "http:// or https:// addresses, separated by commas")
 		c.Engines = append(c.Engines, u)
 	}
-	if s.PublicURL != "" {
-		u, ok := httpURL(s.PublicURL)
-		if !ok {
-			wrong("PUBLIC_URL", redactURL(s.PublicURL), "an http:// or https:// address")
-		}
-		c.Public = u
+	var ok bool
+	if c.PublicURL != "" {
+		c.Public, ok = httpURL(c.PublicURL)
+		p.unless(ok, "PUBLIC_URL", redactURL(c.PublicURL), "an http:// or https:// address")
 	}
-	u, ok := httpURL(s.TelegramAPIURL)
-	if !ok {
-		wrong("TELEGRAM_API_URL", redactURL(s.TelegramAPIURL), "an http:// or https:// address")
+	c.TelegramAPI, ok = httpURL(c.TelegramAPIURL)
+	p.unless(ok, "TELEGRAM_API_URL", redactURL(c.TelegramAPIURL), "an http:// or https:// address")
+	if c.PostgresMirrorURL != "" {
+		_, ok = httpURL(c.PostgresMirrorURL)
+		p.unless(ok, "POSTGRES_MIRROR_URL", redactURL(c.PostgresMirrorURL), "an http:// or https:// address")
 	}
-	c.TelegramAPI = u
-	if s.TelegramBotToken != "" && !telegramToken.MatchString(s.TelegramBotToken) {
-		wrong("TELEGRAM_BOT_TOKEN", "(hidden)", "a token as @BotFather gives it: digits, a colon, 35 letters")
+	for _, host := range splitList(c.OutboundAllow) {
+		p.unless(!strings.ContainsAny(host, " \t") && !strings.Contains(host, "://"), "OUTBOUND_ALLOW", host, "hosts, host:port or CIDRs, separated by commas")
+		c.Allow = append(c.Allow, host)
 	}
-	if rate, err := registry.ParseDecimal(json.Number(s.ComfyUIUSDPerSecond)); err != nil || rate.Sign() < 0 {
-		wrong("COMFYUI_USD_PER_SECOND", s.ComfyUIUSDPerSecond, "a decimal number of US dollars, for example 0.000337")
-	}
-	credit, err := billing.ParseUSD(s.SignupCreditUSD)
-	if err != nil || credit < 0 {
-		wrong("SIGNUP_CREDIT_USD", s.SignupCreditUSD, "a decimal number of US dollars, for example 1 or 0.50")
-	}
-	c.SignupCredit = credit
-	if _, err := cron.ParseStandard(s.SyncSchedule); err != nil {
-		wrong("SYNC_SCHEDULE", s.SyncSchedule, "a cron expression with five fields, for example */5 * * * *")
-	}
-	for _, h := range splitList(s.OutboundAllow) {
-		if strings.ContainsAny(h, " \t") || strings.Contains(h, "://") {
-			wrong("OUTBOUND_ALLOW", h, "hosts, host:port or CIDRs, separated by commas")
-		}
-		c.Allow = append(c.Allow, h)
-	}
-	for _, f := range []struct {
-		variable, path, want string
-		folder, optional     bool
-	}{
-		{variable: "WORKFLOWS_DIR", path: s.WorkflowsDir, want: "a folder", folder: true, optional: true},
-		{variable: "TOOLS_DIR", path: s.ToolsDir, want: "a folder that exists", folder: true},
-		{variable: "TOOLS_FILE", path: s.ToolsFile, want: "a file that exists"},
-		{variable: "GPU_RATES_FILE", path: s.GPURatesFile, want: "a file that exists"},
-	} {
-		if info, err := os.Stat(f.path); f.path != "" && !(f.optional && errors.Is(err, os.ErrNotExist)) && (err != nil || info.IsDir() != f.folder) {
-			wrong(f.variable, f.path, f.want)
+}
+
+func (c *Config) checkMoney(p *problems) {
+	rate, err := registry.ParseDecimal(json.Number(c.ComfyUIUSDPerSecond))
+	p.unless(err == nil && rate.Sign() >= 0, "COMFYUI_USD_PER_SECOND", c.ComfyUIUSDPerSecond, "a decimal number of US dollars, for example 0.000337")
+	c.SignupCredit, err = billing.ParseUSD(c.SignupCreditUSD)
+	p.unless(err == nil && c.SignupCredit >= 0, "SIGNUP_CREDIT_USD", c.SignupCreditUSD, "a decimal number of US dollars, for example 1 or 0.50")
+}
+
+// checkSources looks at where tools come from. WORKFLOWS_DIR may be missing: it can come later.
+func (c *Config) checkSources(p *problems) {
+	_, err := schedule.Parse(c.SyncSchedule)
+	p.unless(err == nil, "SYNC_SCHEDULE", c.SyncSchedule, "a cron expression with five fields, for example */5 * * * *")
+	for variable, path := range map[string]string{"TOOLS_DIR": c.ToolsDir, "TOOLS_FILE": c.ToolsFile, "GPU_RATES_FILE": c.GPURatesFile} {
+		if path != "" {
+			_, err := os.Stat(path)
+			p.unless(err == nil, variable, path, "something that exists")
 		}
 	}
-	if strings.ContainsFunc(s.AdminToken, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		wrong("ADMIN_TOKEN", "(hidden)", "letters, digits and signs without spaces, as fits into a header")
-	}
-	if _, ok := httpURL(s.PostgresMirrorURL); s.PostgresMirrorURL != "" && !ok {
-		wrong("POSTGRES_MIRROR_URL", redactURL(s.PostgresMirrorURL), "an http:// or https:// address")
-	}
-	if !oneOf(s.LogLevel, "debug", "info", "warn", "error") {
-		wrong("LOG_LEVEL", s.LogLevel, "debug, info, warn or error")
-	}
-	if !oneOf(s.LogFormat, "text", "json") {
-		wrong("LOG_FORMAT", s.LogFormat, "text or json")
-	}
-	if abs, err := filepath.Abs(s.DataDir); err != nil {
-		wrong("DATA_DIR", s.DataDir, "a folder")
-	} else {
-		c.DataDir = abs
-	}
-	return c, errors.Join(problems...)
 }
 
 func isPostgresURL(s string) bool {
