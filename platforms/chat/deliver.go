@@ -137,7 +137,8 @@ func (d *Deliverer) showFailure(ctx context.Context, w *showing) error {
 	if err != nil {
 		return err
 	}
-	return d.main(ctx, w, Message{Text: w.failure(w.run), Buttons: w.failureButtons(k)})
+	text := lines(w.failure(w.run), w.again(w.line("button.retry")))
+	return d.main(ctx, w, Message{Text: text, Buttons: w.failureButtons(k)})
 }
 
 // buttons makes the keyboard of the message that shows the run's end.
@@ -152,7 +153,11 @@ func (d *Deliverer) buttons(ctx context.Context, w *showing, refs []MessageRef) 
 // showResult shows outputs: one file or text in place of the status message; several as albums and single
 // messages, followed by a message with the buttons, whereupon the status message goes.
 func (d *Deliverer) showResult(ctx context.Context, w *showing, r result) error {
-	text := lines(append([]Text{w.caption(w.run)}, r.unsent...)...)
+	labels := []string{w.line("button.again")}
+	if varies(w.run.Tool) {
+		labels = append(labels, w.line("button.vary"))
+	}
+	text := lines(append([]Text{w.caption(w.run), w.again(labels...)}, r.unsent...)...)
 	if r.text.length() > 0 {
 		if whole := join("\n\n", r.text, text); whole.length() <= w.textLimit(len(r.media)) {
 			text = whole
@@ -169,6 +174,14 @@ func (d *Deliverer) showResult(ctx context.Context, w *showing, r result) error 
 		return d.main(ctx, w, Message{Text: text, Media: r.media, Buttons: w.resultButtons(w.run, k, hasFiles(w.run))})
 	}
 	return d.showSeveral(ctx, w, r, text)
+}
+
+// again tells what the buttons below cost, where there are buttons.
+func (w *showing) again(labels ...string) Text {
+	if w.caps.Buttons.Rows == 0 {
+		return nil
+	}
+	return w.repeatPrice(w.run, labels...)
 }
 
 func hasFiles(run runs.Run) bool {

@@ -56,13 +56,41 @@ func TestReceipts(t *testing.T) {
 	t.Parallel()
 	v := english(t)
 	for want, run := range map[string]runs.Run{
-		"Free":                          {Receipt: &billing.Receipt{}},
-		"$0.05":                         {Cost: 50_000_000},
-		"$0.005055 · 15 s at $0.000337": {Cost: 5_055_000, Receipt: &billing.Receipt{Rate: "0.000337", Unit: "second", Units: "15.000"}},
-		"$0.01 · 3.14 s at $0.003":      {Cost: 10_000_000, Receipt: &billing.Receipt{Rate: "0.003", Unit: "second", Units: "3.14159"}},
+		"Free":                         {Receipt: &billing.Receipt{}},
+		"$0.05":                        {Cost: 50_000_000},
+		"$0.0042":                      {Cost: 4_200_000, Receipt: &billing.Receipt{Rate: "0.0042", Unit: "request", Units: "1"}},
+		"$0.005055 · 15 s × $0.000337": {Cost: 5_055_000, Receipt: &billing.Receipt{Rate: "0.000337", Unit: "second", Units: "15.000"}},
+		"$0.000070433 · 0.209 s × $0.000337": {
+			Cost: 70_433, Receipt: &billing.Receipt{Rate: "0.000337", Unit: "second", Units: "0.209", Source: "static", Machine: "a box"},
+		},
+		"$0.002 · 2 s × $0.001 · NVIDIA A10G": {
+			Cost: 2_000_000, Receipt: &billing.Receipt{Rate: "0.001", Unit: "second", Units: "2", Source: "machine", Machine: "NVIDIA A10G"},
+		},
+		"$0.01 · 40 s × $0.001 · $0.04 in full, you pay what was promised": {
+			Cost: 10_000_000, Receipt: &billing.Receipt{Rate: "0.001", Unit: "second", Units: "40", Cost: 10_000_000, Full: 40_000_000},
+		},
+		"$0.0015 · 1000 tokens × $0.0000015": {Cost: 1_500_000, Receipt: &billing.Receipt{Rate: "0.0000015", Unit: "token", Units: "1000"}},
 	} {
 		if got := v.receipt(run).String(); got != want {
 			t.Errorf("receipt %q, want %q", got, want)
+		}
+	}
+}
+
+func TestPriceOfARepeat(t *testing.T) {
+	t.Parallel()
+	v := english(t)
+	for want, run := range map[string]runs.Run{
+		"":                                {},
+		"Again, Vary: $0.0042":            {Cost: 4_200_000, Quote: billing.Quote{Low: 4_200_000, High: 4_200_000}},
+		"Again, Vary: about $0.000071":    {Cost: 70_433, Quote: billing.Quote{Low: 50_000, High: 90_000}},
+		"Again, Vary: about $0.000000099": {Cost: 99, Quote: billing.Quote{Low: 50, High: 90_000}},
+		"Again, Vary: $0.00005 to $0.00009": {
+			Quote: billing.Quote{Low: 50_000, High: 90_000},
+		},
+	} {
+		if got := v.repeatPrice(run, "Again", "Vary").String(); got != want {
+			t.Errorf("price of a repeat %q, want %q", got, want)
 		}
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -181,25 +183,63 @@ func givenLine(run runs.Run) string {
 	return strings.Join(given, " · ")
 }
 
-// receipt says what a run cost, and how that comes about.
+// receipt says what a run cost, and how that comes about: the numbers are the billed ones, so that whoever
+// multiplies them finds the cost.
 func (v voice) receipt(run runs.Run) Text {
 	r := run.Receipt
-	if run.Cost == 0 || r == nil {
-		if run.Cost == 0 {
-			return v.say("receipt.free")
-		}
-		return v.say("receipt.plain", "cost", run.Cost)
+	if run.Cost == 0 {
+		return v.say("receipt.free")
 	}
-	return v.say("receipt.full", "cost", run.Cost, "units", shortDecimal(r.Units), "unit", v.line("unit."+r.Unit), "rate", r.Rate)
+	text := v.say("receipt.plain", "cost", run.Cost)
+	if r == nil {
+		return text
+	}
+	if units := trimDecimal(r.Units); units != "1" || r.Unit != string(registry.UnitRequest) {
+		text = join(" · ", text, v.say("receipt.units", "units", units, "unit", v.line("unit."+r.Unit), "rate", r.Rate))
+	}
+	if r.Source == string(registry.RateMachine) && r.Machine != "" {
+		text = join(" · ", text, Plain(brief(r.Machine, 60)))
+	}
+	if r.Full > r.Cost {
+		text = join(" · ", text, v.say("receipt.capped", "full", r.Full))
+	}
+	return text
 }
 
-// shortDecimal cuts an exact decimal to two digits after the point, for people.
-func shortDecimal(s string) string {
-	whole, digits, ok := strings.Cut(s, ".")
-	if !ok || len(digits) <= 2 {
+// trimDecimal takes zeros that say nothing off the end of an exact decimal.
+func trimDecimal(s string) string {
+	if !strings.Contains(s, ".") {
 		return s
 	}
-	return strings.TrimRight(strings.TrimRight(whole+"."+digits[:2], "0"), ".")
+	return strings.TrimRight(strings.TrimRight(s, "0"), ".")
+}
+
+// repeatPrice tells what the buttons that run a tool once more cost. It stands in the text beside them:
+// on phones, labels of several buttons in a row are too short for a price. The exact price appears in the
+// status message, as for every run.
+//
+// Deliveries must not wait for a new quote, so the price is that of the run itself.
+func (v voice) repeatPrice(run runs.Run, labels ...string) Text {
+	q := run.Quote
+	price := v.line("repeat.range", "low", q.Low, "high", q.High)
+	switch {
+	case q.High == 0:
+		return nil
+	case q.Exact():
+		price = q.High.String()
+	case run.Cost > 0:
+		price = v.line("repeat.about", "price", roundUp(run.Cost))
+	}
+	return v.say("repeat.price", "buttons", strings.Join(labels, ", "), "price", price)
+}
+
+// roundUp rounds an amount up to two digits that count.
+func roundUp(n billing.NanoUSD) billing.NanoUSD {
+	step := billing.NanoUSD(1)
+	for n/step >= 100 {
+		step *= 10
+	}
+	return (n + step - 1) / step * step
 }
 
 // failure tells how a run ended without a result: what happened, and that nothing was charged.
@@ -236,11 +276,8 @@ func supportCode(runID string) string { return runID[max(0, len(runID)-6):] }
 // resultButtons are the buttons under a result.
 func (v voice) resultButtons(run runs.Run, k keyboard, hasMedia bool) [][]Button {
 	first := []Button{{Label: v.line("button.again"), Data: k.data("again")}}
-	for _, f := range run.Tool.InputSchema {
-		if f.Seed {
-			first = append(first, Button{Label: v.line("button.vary"), Data: k.data("vary")})
-			break
-		}
+	if varies(run.Tool) {
+		first = append(first, Button{Label: v.line("button.vary"), Data: k.data("vary")})
 	}
 	if len(run.Tool.InputSchema) > 0 {
 		first = append(first, Button{Label: v.line("button.settings"), Data: k.data("settings")})
@@ -251,6 +288,11 @@ func (v voice) resultButtons(run runs.Run, k keyboard, hasMedia bool) [][]Button
 	}
 	second = append(second, Button{Label: v.line("button.delete"), Data: k.data("delete"), Style: ButtonDanger})
 	return [][]Button{first, second}
+}
+
+// varies reports whether a tool gives something else when its seed is drawn anew.
+func varies(tool registry.Tool) bool {
+	return slices.ContainsFunc(tool.InputSchema, func(f registry.InputField) bool { return f.Seed })
 }
 
 // failureButtons are the buttons under a failure.

@@ -183,7 +183,7 @@ func commandToPicture(s *scene) {
 	s.input(c, "steps", "7")
 	s.input(c, "style", "oil")
 	s.Succeed(c, PictureOutput("picture"))
-	m := s.AwaitMedia(s.room, "Painter", "a red bicycle", "steps 7", "$0.0042")
+	m := s.AwaitMedia(s.room, "Painter", "a red bicycle", "steps 7", "$0.0042", "Again, Vary: $0.0042")
 	if m.Media.Kind != chat.KindPhoto {
 		s.t.Errorf("the picture came as %s", m.Media.Kind)
 	}
@@ -597,7 +597,7 @@ func transparentPicture(s *scene) {
 func failure(s *scene) {
 	s.say("/painter a cat")
 	s.Fail(s.Call(0), registry.CodeProvider, "the engine ran out of memory")
-	m := s.AwaitText(s.room, "Painter", "ran out of memory", "Nothing was charged")
+	m := s.AwaitText(s.room, "Painter", "ran out of memory", "Nothing was charged", "Try again: $0.0042")
 	s.Idle()
 	s.press(m, "Try again")
 	c := s.Call(1)
