@@ -1,14 +1,19 @@
 package web
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/registry"
@@ -21,7 +26,7 @@ type apiHandler func(w http.ResponseWriter, r *http.Request, a users.Account) er
 
 func (s *Server) api(h apiHandler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		a, err := s.account(r)
+		a, err := s.apiAccount(r)
 		if err == nil {
 			err = h(w, r, a)
 		}
@@ -74,6 +79,9 @@ func (s *Server) runBody(r *http.Request, run runs.Run) runBody {
 		Stage: run.Stage, QueuePosition: run.QueuePosition, Inputs: run.Inputs, Sources: run.Sources, Outputs: []outputBody{},
 		Quote: quoteBody{Low: run.Quote.Low, High: run.Quote.High}, Cost: run.Cost, Receipt: run.Receipt, Error: run.Error,
 		CreatedAt: run.CreatedAt, StartedAt: run.StartedAt, EndedAt: run.EndedAt,
+	}
+	if run.Status == runs.StatusSucceeded {
+		b.Progress = new(1.0)
 	}
 	for _, o := range run.Outputs {
 		out := outputBody{Name: o.Name, Type: o.Type, MIMEType: o.MIMEType, Text: o.Text, Width: o.Width, Height: o.Height, Bytes: o.Bytes}
@@ -132,16 +140,18 @@ func (s *Server) apiStart(w http.ResponseWriter, r *http.Request, a users.Accoun
 	if err != nil {
 		return err
 	}
-	key := r.Header.Get("Idempotency-Key")
-	if len(key) > 200 {
-		return registry.Errorf(registry.CodeInvalidInput, "the Idempotency-Key has %d characters, the limit is 200", len(key))
+	request := runs.Request{
+		AccountID: a.ID, ToolID: t.ToolID, Values: v, Origin: runs.Origin{Platform: "api"}, Audience: audience(a),
 	}
-	if key != "" {
-		key = "api:" + key
+	if key := r.Header.Get("Idempotency-Key"); len(key) > maxIdempotencyKey {
+		return registry.Errorf(registry.CodeInvalidInput, "the Idempotency-Key has %d bytes, the limit is %d", len(key), maxIdempotencyKey)
+	} else if key != "" {
+		request.IdempotencyKey = "api:" + key
 	}
-	run, err := s.cfg.Runs.Accept(r.Context(), runs.Request{
-		AccountID: a.ID, ToolID: t.ToolID, Values: v, Origin: runs.Origin{Platform: "api"}, IdempotencyKey: key,
-	})
+	run, err := s.cfg.Runs.Accept(r.Context(), request)
+	if err == nil && request.IdempotencyKey != "" {
+		err = s.checkRepeat(r.Context(), request, run)
+	}
 	if err != nil {
 		return err
 	}
@@ -154,6 +164,42 @@ func (s *Server) apiStart(w http.ResponseWriter, r *http.Request, a users.Accoun
 	return nil
 }
 
+const maxIdempotencyKey = 255
+
+// checkRepeat refuses a key that was used for another request: answering with the run of that one would
+// be a lie.
+func (s *Server) checkRepeat(ctx context.Context, request runs.Request, run runs.Run) error {
+	if run.Tool.ToolID != request.ToolID {
+		return errKeyReused
+	}
+	bound, err := s.cfg.Runs.Bind(ctx, request)
+	if err != nil {
+		return err
+	}
+	given := func(from runs.Source) bool { return from == runs.FromArgument || from == runs.FromAttachment }
+	for name, value := range bound.Inputs {
+		if given(bound.Sources[name]) != given(run.Sources[name]) || given(bound.Sources[name]) && !sameValue(value, run.Inputs[name]) {
+			return errKeyReused
+		}
+	}
+	return nil
+}
+
+var errKeyReused = errors.New("this Idempotency-Key was used for another request; nothing was started")
+
+// sameValue compares numbers by worth: the database may have written 1e3 as 1000.
+func sameValue(a, b any) bool {
+	na, isNumber := a.(json.Number)
+	if nb, ok := b.(json.Number); ok && isNumber {
+		ra, errA := registry.ParseDecimal(na)
+		rb, errB := registry.ParseDecimal(nb)
+		return errA == nil && errB == nil && ra.Cmp(rb) == 0
+	}
+	ja, errA := json.Marshal(a)
+	jb, errB := json.Marshal(b)
+	return errA == nil && errB == nil && bytes.Equal(ja, jb)
+}
+
 // apiQuote tells the price of a run without starting it.
 func (s *Server) apiQuote(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	t, ok := s.cfg.Registry.Snapshot().ByID(r.PathValue("id"))
@@ -164,7 +210,7 @@ func (s *Server) apiQuote(w http.ResponseWriter, r *http.Request, a users.Accoun
 	if err != nil {
 		return err
 	}
-	bound, err := s.cfg.Runs.Bind(r.Context(), runs.Request{AccountID: a.ID, ToolID: t.ToolID, Values: v})
+	bound, err := s.cfg.Runs.Bind(r.Context(), runs.Request{AccountID: a.ID, ToolID: t.ToolID, Values: v, Audience: audience(a)})
 	if err != nil {
 		return err
 	}
@@ -205,6 +251,9 @@ func (s *Server) apiRuns(w http.ResponseWriter, r *http.Request, a users.Account
 		}
 		f.Limit = n
 	}
+	if err := checkFilter(f); err != nil {
+		return err
+	}
 	list, err := s.cfg.Runs.List(r.Context(), f)
 	if err != nil {
 		return err
@@ -214,6 +263,25 @@ func (s *Server) apiRuns(w http.ResponseWriter, r *http.Request, a users.Account
 		bodies = append(bodies, s.runBody(r, run))
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"runs": bodies})
+	return nil
+}
+
+// statuses are the values that ?status= takes.
+var statuses = [...]runs.Status{
+	runs.StatusAwaitingConfirmation, runs.StatusQueued, runs.StatusSubmitted, runs.StatusRunning,
+	runs.StatusSucceeded, runs.StatusFailed, runs.StatusCanceled, runs.StatusTimedOut,
+}
+
+func checkFilter(f runs.Filter) error {
+	if f.Status != "" && !slices.Contains(statuses[:], f.Status) {
+		return registry.Errorf(registry.CodeInvalidInput, "status: found %q, expected one of %v", f.Status, statuses)
+	}
+	if f.Before == "" {
+		return nil
+	}
+	if _, err := uuid.Parse(f.Before); err != nil {
+		return registry.Errorf(registry.CodeInvalidInput, "before: expected the id of a run")
+	}
 	return nil
 }
 
@@ -359,6 +427,9 @@ func (s *Server) apiUpload(w http.ResponseWriter, r *http.Request, _ users.Accou
 	}
 	if err != nil {
 		return err
+	}
+	if info.Bytes == 0 {
+		return registry.Errorf(registry.CodeInvalidInput, "the file is empty")
 	}
 	writeJSON(w, http.StatusCreated, map[string]any{"ref": ref, "url": s.absolute(r, s.FilePath(ref, info.Name)), "info": info})
 	return nil

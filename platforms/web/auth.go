@@ -46,21 +46,11 @@ func (s *Server) byKey(ctx context.Context, key string) (users.Account, error) {
 	return a, err
 }
 
-// signInLocal gives the person at this machine a session. It is for pages only: the API asks for a key
-// or for the cookie that a page has set, also on loopback.
+// signInLocal gives the person at this machine a session. It is for pages; see apiAccount for the API.
 func (s *Server) signInLocal(w http.ResponseWriter, r *http.Request) (users.Account, error) {
-	if s.cfg.Public != nil || !fromLoopback(r) {
-		return users.Account{}, errSignedOut
-	}
-	a, err := s.cfg.Users.Identify(r.Context(), localIdentity)
+	a, err := s.localAccount(r)
 	if err != nil {
 		return users.Account{}, err
-	}
-	if !a.Operator { // whoever sits at the machine that runs the program operates it
-		if err := s.cfg.Users.SetOperator(r.Context(), a.ID, true); err != nil {
-			return users.Account{}, err
-		}
-		a.Operator = true
 	}
 	key, err := s.cfg.Users.CreateKey(r.Context(), a.ID, "browser session")
 	if err != nil {
@@ -68,6 +58,29 @@ func (s *Server) signInLocal(w http.ResponseWriter, r *http.Request) (users.Acco
 	}
 	s.setSession(w, key)
 	return a, nil
+}
+
+// localAccount is whoever sits at this machine, who operates the program that runs on it.
+func (s *Server) localAccount(r *http.Request) (users.Account, error) {
+	if s.cfg.Public != nil || !fromLoopback(r) {
+		return users.Account{}, errSignedOut
+	}
+	a, err := s.cfg.Users.Identify(r.Context(), localIdentity)
+	if err != nil || a.Operator {
+		return a, err
+	}
+	a.Operator = true
+	return a, s.cfg.Users.SetOperator(r.Context(), a.ID, true)
+}
+
+// apiAccount is account for the API. Without ADMIN_TOKEN nobody can make keys, so the person at this machine
+// needs none; other sites and names are kept out by guard.
+func (s *Server) apiAccount(r *http.Request) (users.Account, error) {
+	a, err := s.account(r)
+	if errors.Is(err, errSignedOut) && s.cfg.AdminToken == "" && r.Header.Get("Authorization") == "" {
+		return s.localAccount(r)
+	}
+	return a, err
 }
 
 func fromLoopback(r *http.Request) bool {

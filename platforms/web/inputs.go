@@ -1,13 +1,16 @@
 package web
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -48,6 +51,9 @@ func (s *Server) readInputs(w http.ResponseWriter, r *http.Request, t registry.T
 	case "multipart/form-data":
 		return s.readMultipart(r, t)
 	case "application/x-www-form-urlencoded":
+		if opensJSON(r) { // curl -d '{"inputs": ...}' says that it sends a form
+			return s.readJSON(r, t)
+		}
 		if err := r.ParseForm(); err != nil {
 			return nil, tooLargeOr(err, "the form can't be read")
 		}
@@ -58,10 +64,18 @@ func (s *Server) readInputs(w http.ResponseWriter, r *http.Request, t registry.T
 	return nil, registry.Errorf(registry.CodeInvalidInput, "send inputs as application/json or multipart/form-data, not %s", kind)
 }
 
+// opensJSON reports whether the body begins as a JSON object. Nothing of it is lost.
+func opensJSON(r *http.Request) bool {
+	body := bufio.NewReader(r.Body)
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{body, r.Body}
+	first, err := body.Peek(1)
+	return err == nil && first[0] == '{'
+}
+
 func (s *Server) readJSON(r *http.Request, t registry.Tool) (values, error) {
-	var body struct {
-		Inputs map[string]any `json:"inputs"`
-	}
 	data, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, tooLargeOr(err, "the body can't be read")
@@ -69,23 +83,43 @@ func (s *Server) readJSON(r *http.Request, t registry.Tool) (values, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return values{}, nil
 	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&body); err != nil {
+	var body struct {
+		Inputs map[string]any `json:"inputs"`
+	}
+	if err := decodeStrictly(data, &body); err != nil {
 		return nil, registry.Errorf(registry.CodeInvalidInput, `the body is not of the form {"inputs": {...}}: %s`, jsonFault(err))
 	}
 	v := values{}
-	for name, value := range body.Inputs {
+	return v, s.addInputs(r.Context(), v, t, body.Inputs)
+}
+
+// addInputs adds the values of JSON; media in data URIs are stored.
+func (s *Server) addInputs(ctx context.Context, v values, t registry.Tool, inputs map[string]any) error {
+	for name, value := range inputs {
 		f, known := t.InputSchema.Get(name)
 		if known && f.Type.IsMedia() {
-			if value, err = s.storeDataURIs(r.Context(), f, value); err != nil {
-				return nil, err
+			var err error
+			if value, err = s.storeDataURIs(ctx, f, value); err != nil {
+				return err
 			}
 		}
 		v.set(runs.FromArgument, name, value)
 	}
-	return v, nil
+	return nil
+}
+
+// decodeStrictly takes one JSON value with known members only, and nothing after it. Numbers stay exact.
+func decodeStrictly(data []byte, into any) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		return err
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return errors.New("there is something after it")
+	}
+	return nil
 }
 
 // jsonFault keeps of a decoder's error what tells where the fault is, never the body.
@@ -96,7 +130,7 @@ func jsonFault(err error) string {
 	case errors.As(err, &syntax):
 		return fmt.Sprintf("a syntax error at byte %d", syntax.Offset)
 	case errors.As(err, &kind):
-		return fmt.Sprintf("%s must not be a %s", kind.Field, kind.Value)
+		return fmt.Sprintf("%s is of the wrong type (%s)", cmp.Or(kind.Field, "the whole"), kind.Value)
 	}
 	return strings.TrimPrefix(err.Error(), "json: ")
 }
@@ -153,8 +187,40 @@ func (s *Server) storeDataURI(ctx context.Context, f registry.InputField, uri st
 	if exts, err := mime.ExtensionsByType(head); err == nil && len(exts) > 0 {
 		ext = exts[0]
 	}
-	ref, _, err := s.cfg.Runs.PutMedia(ctx, bytes.NewReader(content), f.Name+ext)
-	return ref, err
+	return s.storeFile(ctx, f, bytes.NewReader(content), f.Name+ext)
+}
+
+// storeFile stores what was sent for a field, unless it is plainly not what the field takes.
+func (s *Server) storeFile(ctx context.Context, f registry.InputField, content io.Reader, name string) (registry.Media, error) {
+	ref, info, err := s.cfg.Runs.PutMedia(ctx, content, name)
+	if err != nil {
+		return "", err
+	}
+	if info.Bytes == 0 || !fits(f.Type, info.MIMEType) {
+		found := info.MIMEType
+		if info.Bytes == 0 {
+			found = "an empty file"
+		}
+		e := registry.Errorf(registry.CodeInvalidInput, "%s: found %s, expected a file of type %s", f.Label(), found, f.Type)
+		e.Field = f.Name
+		return "", e
+	}
+	return ref, nil
+}
+
+// fits reports whether a file of this MIME type may be of type t. What can't be told by a file's first bytes
+// is left to the engine; sound comes in containers of video, and short films as animated pictures.
+func fits(t registry.InputType, mimeType string) bool {
+	kind, _, _ := strings.Cut(mimeType, "/")
+	switch t {
+	case registry.TypeImage:
+		return kind != "text" && kind != "audio" && kind != "video" && mimeType != "application/pdf"
+	case registry.TypeVideo:
+		return kind != "text" && kind != "audio" && (kind != "image" || mimeType == "image/gif" || mimeType == "image/webp")
+	case registry.TypeAudio:
+		return kind != "text" && kind != "image"
+	}
+	return true
 }
 
 func (s *Server) readMultipart(r *http.Request, t registry.Tool) (values, error) {
@@ -162,13 +228,17 @@ func (s *Server) readMultipart(r *http.Request, t registry.Tool) (values, error)
 		return nil, tooLargeOr(err, "the form can't be read")
 	}
 	defer r.MultipartForm.RemoveAll()
-	v := formValues(r.MultipartForm.Value, t)
+	v, err := s.multipartValues(r, t)
+	if err != nil {
+		return nil, err
+	}
 	for name, files := range r.MultipartForm.File {
 		for _, file := range files {
 			if file.Size == 0 && file.Filename == "" {
 				continue // a file field that was left empty
 			}
-			ref, err := s.storeUpload(r.Context(), file)
+			f, _ := t.InputSchema.Get(name)
+			ref, err := s.storeUpload(r.Context(), f, file)
 			if err != nil {
 				return nil, err
 			}
@@ -176,6 +246,22 @@ func (s *Server) readMultipart(r *http.Request, t registry.Tool) (values, error)
 		}
 	}
 	return v, nil
+}
+
+// multipartValues are the parts that are no files: the fields, or all of them as JSON in a part "inputs".
+func (s *Server) multipartValues(r *http.Request, t registry.Tool) (values, error) {
+	form := maps.Clone(url.Values(r.MultipartForm.Value))
+	text := form.Get("inputs")
+	if _, own := t.InputSchema.Get("inputs"); own || text == "" {
+		return formValues(form, t), nil
+	}
+	delete(form, "inputs")
+	v := formValues(form, t)
+	var inputs map[string]any
+	if err := decodeStrictly([]byte(text), &inputs); err != nil {
+		return nil, registry.Errorf(registry.CodeInvalidInput, `the part "inputs" is not a JSON object: %s`, jsonFault(err))
+	}
+	return v, s.addInputs(r.Context(), v, t, inputs)
 }
 
 // addFile binds an uploaded file to its field; several of one field make a list.
@@ -189,14 +275,13 @@ func addFile(v values, t registry.Tool, name string, ref registry.Media) {
 	v.set(runs.FromAttachment, name, append(list, ref))
 }
 
-func (s *Server) storeUpload(ctx context.Context, file *multipart.FileHeader) (registry.Media, error) {
+func (s *Server) storeUpload(ctx context.Context, f registry.InputField, file *multipart.FileHeader) (registry.Media, error) {
 	content, err := file.Open()
 	if err != nil {
 		return "", err
 	}
 	defer content.Close()
-	ref, _, err := s.cfg.Runs.PutMedia(ctx, content, file.Filename)
-	return ref, err
+	return s.storeFile(ctx, f, content, file.Filename)
 }
 
 // formValues takes the fields of a form. An empty field counts as not given, so that preferences and

@@ -36,6 +36,7 @@ type view struct {
 	Name     string
 	Balance  *billing.Balance
 	Groups   []toolGroup
+	Waiting  []registry.Tool // tools that nobody can run now
 	Query    string
 	Tool     *registry.Tool
 	Fields   []formField
@@ -55,6 +56,18 @@ type view struct {
 type toolGroup struct {
 	Name  string
 	Tools []registry.Tool
+}
+
+// split parts the tools that can be run now from those that wait for an engine.
+func split(tools []registry.Tool) (ready, waiting []registry.Tool) {
+	for _, t := range tools {
+		if t.State() == registry.StateUnavailable {
+			waiting = append(waiting, t)
+		} else {
+			ready = append(ready, t)
+		}
+	}
+	return ready, waiting
 }
 
 // formField is an input as the form shows it.
@@ -165,7 +178,9 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request, a users.Account) e
 	query := strings.TrimSpace(r.URL.Query().Get("q"))
 	v := view{Title: "Tools", Query: query}
 	if query == "" {
-		v.Groups = grouped(s.listed(a))
+		var ready []registry.Tool
+		ready, v.Waiting = split(s.listed(a))
+		v.Groups = grouped(ready)
 	} else if found := s.search(a, query); len(found) > 0 {
 		v.Groups = []toolGroup{{Name: "Found", Tools: found}}
 	}
@@ -298,7 +313,8 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request, a users.Account) 
 	var run runs.Run
 	if err == nil {
 		run, err = s.cfg.Runs.Accept(r.Context(), runs.Request{
-			AccountID: a.ID, ToolID: t.ToolID, Values: v, Origin: runs.Origin{Platform: Platform}, IdempotencyKey: formKey(r),
+			AccountID: a.ID, ToolID: t.ToolID, Values: v, Origin: runs.Origin{Platform: Platform},
+			Audience: audience(a), IdempotencyKey: formKey(r),
 		})
 	}
 	if err != nil {
@@ -355,7 +371,7 @@ func (s *Server) again(w http.ResponseWriter, r *http.Request, a users.Account) 
 	}
 	run, err := s.cfg.Runs.Accept(r.Context(), runs.Request{
 		AccountID: a.ID, ToolID: old.Tool.ToolID, Values: values{runs.FromArgument: inputs},
-		Origin: runs.Origin{Platform: Platform}, Parent: old.ID, IdempotencyKey: formKey(r),
+		Origin: runs.Origin{Platform: Platform}, Audience: audience(a), Parent: old.ID, IdempotencyKey: formKey(r),
 	})
 	if err != nil {
 		return err

@@ -55,6 +55,8 @@ func explain(err error) problemBody {
 		return problemBody{Status: http.StatusNotFound, Code: "not_found", Detail: "There is no such run, or it is not yours."}
 	case errors.Is(err, runs.ErrUnknownTool):
 		return problemBody{Status: http.StatusNotFound, Code: "unknown_tool", Detail: "There is no such tool. GET /api/tools lists them."}
+	case errors.Is(err, errKeyReused):
+		return problemBody{Status: http.StatusUnprocessableEntity, Code: "idempotency_key_reused", Detail: err.Error()}
 	case errors.As(err, &missing):
 		p := problemBody{Status: http.StatusUnprocessableEntity, Code: string(registry.CodeInvalidInput), Detail: missing.Error()}
 		for _, f := range missing.Fields {

@@ -330,6 +330,60 @@ func TestAPI(t *testing.T) {
 		if first.RunID == "" || first.RunID != second.RunID {
 			t.Errorf("runs %q and %q", first.RunID, second.RunID)
 		}
+		var problem struct{ Code string }
+		for path, body := range map[string]string{"/api/run/wallpaper": `{"inputs":{"width":96,"height":64}}`, "/api/run/poster": `{"inputs":{"image":"` + dataURI(photo(t)) + `"}}`} {
+			if status := dev.call("POST", path, body, &problem, "Idempotency-Key", "k1"); status != http.StatusUnprocessableEntity || problem.Code != "idempotency_key_reused" {
+				t.Errorf("%s with the key of another request: %d %+v", path, status, problem)
+			}
+		}
+	})
+
+	t.Run("JSON is understood where the client calls it a form, garbage after it is not", func(t *testing.T) {
+		var run apiRun
+		res := dev.do("POST", "/api/run/wallpaper", "application/x-www-form-urlencoded", strings.NewReader(`{"inputs":{"width":64,"height":64}}`))
+		if err := json.NewDecoder(res.Body).Decode(&run); err != nil || res.StatusCode != http.StatusAccepted || string(run.Inputs["width"]) != "64" {
+			t.Errorf("%d %v %+v", res.StatusCode, err, run)
+		}
+		if status := dev.call("POST", "/api/run/wallpaper", `{"inputs":{}} {"inputs":{}}`, nil); status != http.StatusUnprocessableEntity {
+			t.Errorf("two bodies: %d", status)
+		}
+	})
+
+	t.Run("lists are filtered by words that exist", func(t *testing.T) {
+		for query, want := range map[string]int{"status=succeeded": 200, "status=done": 422, "before=yesterday": 422, "limit=0": 422, "limit=1": 200} {
+			if status := dev.call("GET", "/api/runs?"+query, "", nil); status != want {
+				t.Errorf("%s: %d", query, status)
+			}
+		}
+	})
+
+	t.Run("A18 a file of another type is refused before anything is sent", func(t *testing.T) {
+		for _, file := range []string{"data:text/plain,hello", "data:image/png;base64,", "data:audio/wav;base64,UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA="} {
+			var problem struct{ Field, Detail string }
+			if status := dev.call("POST", "/api/run/poster", `{"inputs":{"image":"`+file+`"}}`, &problem); status != http.StatusUnprocessableEntity || problem.Field != "image" {
+				t.Errorf("%.20s: %d %+v", file, status, problem)
+			}
+		}
+		if res := dev.do("POST", "/api/uploads", "image/png", http.NoBody); res.StatusCode != http.StatusUnprocessableEntity {
+			t.Errorf("an empty upload: %d", res.StatusCode)
+		}
+	})
+
+	t.Run("inputs may be one JSON part beside the files", func(t *testing.T) {
+		var form bytes.Buffer
+		w := multipart.NewWriter(&form)
+		part, err := w.CreateFormFile("image", "photo.png")
+		if err != nil {
+			t.Fatal(err)
+		}
+		part.Write(photo(t))
+		w.WriteField("inputs", `{"brightness": 1.2}`)
+		w.Close()
+		res := dev.do("POST", "/api/run/beforeafter", w.FormDataContentType(), &form)
+		var run apiRun
+		if err := json.NewDecoder(res.Body).Decode(&run); err != nil || res.StatusCode != http.StatusAccepted || string(run.Inputs["brightness"]) != "1.2" {
+			t.Errorf("%d %v %+v", res.StatusCode, err, run)
+		}
 	})
 
 	t.Run("A48 the routes are the registry's apiPaths, and the document lists them", func(t *testing.T) {
@@ -436,6 +490,22 @@ func TestDoors(t *testing.T) {
 		if status := v.call("GET", "/api/tools", "", nil); status != http.StatusUnauthorized {
 			t.Errorf("with a wrong key: %d", status)
 		}
+	})
+
+	t.Run("without ADMIN_TOKEN nobody could make keys, so whoever sits at this machine needs none", func(t *testing.T) {
+		h.serve(func(c *web.Config) { c.AdminToken = "" })
+		v := h.visitor()
+		if status := v.call("POST", "/api/run/wallpaper", `{"inputs":{"width":64,"height":64}}`, nil); status != http.StatusAccepted {
+			t.Errorf("without: %d", status)
+		}
+		if res := v.do("POST", "/api/run/wallpaper", "application/json", strings.NewReader(`{}`), "Origin", "https://evil.example"); res.StatusCode != http.StatusForbidden {
+			t.Errorf("from another site: %d", res.StatusCode)
+		}
+		v.key = "wrong"
+		if status := v.call("GET", "/api/tools", "", nil); status != http.StatusUnauthorized {
+			t.Errorf("with a wrong key: %d", status)
+		}
+		h.serve()
 	})
 
 	t.Run("a foreign Host is refused", func(t *testing.T) {
