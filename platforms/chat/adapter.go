@@ -56,6 +56,14 @@ type Adapter interface {
 	SyncCommands(ctx context.Context, sets []CommandSet) error
 }
 
+// AdminTeller is an Adapter that can tell who runs a group, so that they may remove what others made there.
+type AdminTeller interface {
+	// IsAdmin reports whether the sender of an update may delete other people's messages in its chat. It
+	// is asked while a pressed button waits, so rarely and with a short deadline. Platforms whose updates
+	// tell it read it from there (Press.Handle), others ask.
+	IsAdmin(ctx context.Context, in Incoming) (bool, error)
+}
+
 // Receiver takes what comes in from a platform; the Router is one.
 //
 // When Receive returns nil the updates are stored and will be handled, also after a crash; the adapter

@@ -31,5 +31,5 @@
 // Fulfil Adapter, describe the platform in Capabilities, and pass chattest.Suite with a strict simulator of
 // the platform. The Router keeps texts, buttons and files within the Capabilities; the adapter still has to
 // keep to rates, to repair what the platform refuses in markup, and to tell apart the errors that Adapter
-// names.
+// names. Fulfil AdminTeller, too, where the platform knows who runs a group.
 package chat

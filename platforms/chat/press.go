@@ -65,11 +65,11 @@ func (t *turn) press(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if k.accountID != t.account.ID {
-		return t.alert(ctx, "press.notYours")
-	}
 	word := strings.TrimRight(action, "0123456789")
 	n, _ := strconv.Atoi(action[len(word):])
+	if k.accountID != t.account.ID && (word != "delete" || !t.byAdmin(ctx)) {
+		return t.alert(ctx, "press.notYours")
+	}
 	what, ok := pressActions()[word]
 	if !ok {
 		return t.alert(ctx, "press.tooOld")
@@ -78,6 +78,24 @@ func (t *turn) press(ctx context.Context) error {
 		return what.do(t, ctx, k, n)
 	}
 	return t.pressOnce(ctx, k, action, func() error { return what.do(t, ctx, k, n) })
+}
+
+// adminWait is how long a pressed button waits to learn who pressed it: it must be answered within a second.
+const adminWait = 700 * time.Millisecond
+
+// byAdmin reports whether an admin of the group pressed, as far as the platform tells.
+func (t *turn) byAdmin(ctx context.Context) bool {
+	teller, ok := t.Adapter.(AdminTeller)
+	if !ok || t.in.Chat.Kind == ChatPrivate {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, adminWait)
+	defer cancel()
+	admin, err := teller.IsAdmin(ctx, t.in.Incoming)
+	if err != nil {
+		t.log.DebugContext(ctx, "nobody knows whether an admin pressed", "chat", t.in.Chat.Chat, "error", err)
+	}
+	return admin && err == nil
 }
 
 // findKeyboard looks twice: the buttons of a status message are stored just after they are shown.
@@ -287,9 +305,14 @@ func (t *turn) sendOriginal(ctx context.Context, run runs.Run, i int) error {
 	return err
 }
 
-// pressDelete removes a result from the chat. It stays in the history.
+// pressDelete removes a result from the chat, for its requester or an admin. It stays in the requester's
+// history.
 func (t *turn) pressDelete(ctx context.Context, k keyboard) error {
-	if err := t.note(ctx, "press.deleted"); err != nil {
+	said := "press.deleted"
+	if k.accountID != t.account.ID {
+		said = "press.deletedHere"
+	}
+	if err := t.note(ctx, said); err != nil {
 		return err
 	}
 	for _, ref := range append(k.state.Refs, t.in.Message) {

@@ -40,6 +40,7 @@ type Fake struct {
 	notices  map[string][]Notice
 	pressed  map[string]chan chat.PressAnswer
 	blocked  map[string]bool
+	admins   map[string]bool // by person's id, in every group
 	commands map[chat.ChatKind][]string
 	faults   map[string][]Fault // by operation
 	refusals int
@@ -68,7 +69,7 @@ func NewFake(t testing.TB, change ...func(*chat.Capabilities)) *Fake {
 	f := &Fake{
 		t: t, caps: fakeCapabilities(), updates: make(chan chat.Incoming, 10_000),
 		rooms: map[string]chat.ChatKind{}, messages: map[string]*fakeMessage{}, files: map[string]File{},
-		notices: map[string][]Notice{}, pressed: map[string]chan chat.PressAnswer{}, blocked: map[string]bool{},
+		notices: map[string][]Notice{}, pressed: map[string]chan chat.PressAnswer{}, blocked: map[string]bool{}, admins: map[string]bool{},
 		commands: map[chat.ChatKind][]string{}, faults: map[string][]Fault{}, next: 100,
 	}
 	for _, c := range change {
@@ -325,6 +326,13 @@ func (f *Fake) setBlocked(p Person, blocked bool) {
 	})
 }
 
+// Promote makes a person an admin of every group.
+func (f *Fake) Promote(p Person) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.admins[p.ID] = true
+}
+
 // DeleteMessage removes a message of the bot.
 func (f *Fake) DeleteMessage(t testing.TB, in Room, messageID string) {
 	t.Helper()
@@ -351,7 +359,7 @@ type Fault struct {
 	AfterEffect bool
 }
 
-// FailNext makes the next calls of an operation ("send", "edit", "edit media") fail, one fault each.
+// FailNext makes the next calls of an operation ("send", "edit", "edit media", "admin") fail, one fault each.
 func (f *Fake) FailNext(op string, faults ...Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -384,11 +392,21 @@ func (f *Fake) note(m *fakeMessage, kind string) {
 // fakeAdapter is the fake as the Router sees it.
 type fakeAdapter struct{ *Fake }
 
-var _ chat.Adapter = fakeAdapter{}
+var (
+	_ chat.Adapter     = fakeAdapter{}
+	_ chat.AdminTeller = fakeAdapter{}
+)
 
 func (f fakeAdapter) Platform() string { return FakePlatform }
 
 func (f fakeAdapter) Capabilities() chat.Capabilities { return f.caps }
+
+func (f fakeAdapter) IsAdmin(_ context.Context, in chat.Incoming) (bool, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	before, _ := f.fault("admin")
+	return f.admins[in.From.ExternalID], before
+}
 
 func (f fakeAdapter) Send(ctx context.Context, m chat.Message) ([]chat.MessageRef, error) {
 	files, err := f.upload(ctx, m)
