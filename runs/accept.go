@@ -109,7 +109,7 @@ func (s *Service) prepare(ctx context.Context, b Bound, quote billing.Quote) (*a
 
 // lockAccounts serialises what counts runs or looks for keys of the accounts. Advisory locks come before
 // the ledger's and are taken in order.
-const lockAccounts = `SELECT runs_lock(a) FROM (SELECT DISTINCT unnest($1::uuid[]) AS a ORDER BY a) AS accounts`
+const lockAccounts = `SELECT runs_lock(a) FROM (SELECT DISTINCT unnest($1::text[]::uuid[]) AS a ORDER BY a) AS accounts`
 
 // admission is what decides about requests: the runs that they repeat, and how many runs of their
 // accounts are under way.
@@ -138,9 +138,9 @@ func (s *Service) queueAdmission(batch *pgx.Batch, c *changes) admission {
 	}
 	batch.Queue(lockAccounts, accounts)
 	batch.Queue(`SELECT r.account_id::text, r.idempotency_key, r.id::text FROM runs r
-		JOIN unnest($1::uuid[], $2::text[]) AS k (account, key) ON r.account_id = k.account AND r.idempotency_key = k.key`, accounts, keys).
+		JOIN unnest($1::text[]::uuid[], $2::text[]) AS k (account, key) ON r.account_id = k.account AND r.idempotency_key = k.key`, accounts, keys).
 		Query(asked.readFirst)
-	batch.Queue(`SELECT account_id::text, count(*) FROM runs WHERE account_id = ANY ($1::uuid[]) AND ended_at IS NULL
+	batch.Queue(`SELECT account_id::text, count(*) FROM runs WHERE account_id = ANY ($1::text[]::uuid[]) AND ended_at IS NULL
 		AND NOT waiting AND status <> 'awaiting_confirmation' GROUP BY account_id`, accounts).
 		Query(asked.readUnder)
 	return asked
@@ -187,9 +187,9 @@ func (d admission) decide(limit int, accepts []*acceptance) {
 const acceptSQL = `
 	INSERT INTO runs (id, account_id, tool_id, tool_version, service, status, waiting, inputs, sources, shape, quote, promised,
 		platform, target, deliverable, parent, idempotency_key, timeout_ms, created_at)
-	SELECT id, account, tool, version, service, status, waiting, inputs::json, sources::json, shape, quote::json, promised,
+	SELECT id::uuid, account::uuid, tool, version, service, status, waiting, inputs::json, sources::json, shape, quote::json, promised,
 		platform, nullif(target, '')::json, deliverable, nullif(parent, '')::uuid, nullif(key, ''), timeout_ms, created
-	FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::text[], $9::text[], $10::bigint[],
+	FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::text[], $9::text[], $10::bigint[],
 		$11::text[], $12::bigint[], $13::text[], $14::text[], $15::boolean[], $16::text[], $17::text[], $18::bigint[], $19::timestamptz[])
 		AS a (id, account, tool, version, service, status, waiting, inputs, sources, shape, quote, promised,
 		platform, target, deliverable, parent, key, timeout_ms, created)`

@@ -72,7 +72,8 @@ func (m *mortal) die() {
 		// Until every connection is gone: one may have been about to be made.
 		for n := 1; n > 0; {
 			err := m.h.pool.QueryRow(context.Background(), `
-				SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = $1`, m.name).Scan(&n)
+				SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+				WHERE application_name = $1 AND datname = current_database()`, m.name).Scan(&n)
 			if err != nil {
 				panic(err)
 			}

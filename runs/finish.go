@@ -70,7 +70,7 @@ func (w *step) bill(ctx context.Context, f *finish, usage registry.Usage) {
 		w.s.metrics.absorbed.Add(dollars(lost))
 	}
 	f.record.Receipt, f.record.Cost = &receipt, receipt.Cost
-	f.nanoUnits, f.machine = billing.NanoUnits(model, usage), usage.Machine
+	f.nanoUnits, f.machine = billing.NanoUnits(model, usage), cleanText(usage.Machine)
 }
 
 // missingOutput names the first declared output that is not there.
@@ -208,7 +208,7 @@ const endSQL = `
 	UPDATE runs r SET status = e.status, waiting = false, fraction = NULL, stage = '', queue_position = 0, outputs = e.outputs::json,
 		cost = e.cost, full_cost = e.full_cost, nano_units = e.units, machine = e.machine, receipt = e.receipt::json, error = e.error::json,
 		attempt = e.attempt, ticket = coalesce(e.ticket::json, r.ticket), started_at = coalesce(r.started_at, e.started), ended_at = e.ended
-	FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::text[],
+	FROM unnest($1::text[]::uuid[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::text[],
 		$10::bigint[], $11::text[], $12::timestamptz[], $13::timestamptz[])
 		AS e (id, status, outputs, cost, full_cost, units, machine, receipt, error, attempt, ticket, started, ended)
 	WHERE r.id = e.id`

@@ -305,7 +305,7 @@ func TestWatch(t *testing.T) {
 	for _, states := range both {
 		until(t, states, "a state nobody knows is running", func(r Run) bool { return r.Status == StatusRunning && r.Fraction == nil })
 	}
-	h.provider.Report(run.ID, registry.Progress{State: registry.RunRunning, HasFraction: true, Fraction: 0.5, Stage: "chorus", Preview: []byte("png")})
+	h.provider.Report(run.ID, registry.Progress{State: registry.RunRunning, HasFraction: true, Fraction: 0.5, Stage: "chor\x00us\xff", Preview: []byte("png")})
 	for _, states := range both {
 		until(t, states, "the percentage", func(r Run) bool { return r.Fraction != nil && *r.Fraction == 0.5 && r.Stage == "chorus" })
 	}

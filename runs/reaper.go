@@ -105,8 +105,8 @@ func (s *Service) requeueLost(ctx context.Context) error {
 	rows, err := s.config.Pool.Query(ctx, `
 		SELECT r.id::text FROM runs r
 		WHERE r.ended_at IS NULL AND NOT r.waiting AND r.status <> 'awaiting_confirmation' AND r.created_at < $1
-		AND NOT EXISTS (SELECT FROM river_job j WHERE j.kind = 'run' AND j.state IN ('available', 'pending', 'retryable', 'running', 'scheduled')
-			AND j.args @> jsonb_build_object('run_id', r.id::text)) LIMIT 100`, s.now().Add(-orphanAfter))
+		AND r.id::text NOT IN (SELECT j.args ->> 'run_id' FROM river_job j
+			WHERE j.kind = 'run' AND j.state IN ('available', 'pending', 'retryable', 'running', 'scheduled')) LIMIT 100`, s.now().Add(-orphanAfter))
 	if err != nil {
 		return err
 	}

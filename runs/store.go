@@ -116,7 +116,7 @@ func (s *Service) flushLoads(ctx context.Context, loads []*load) error {
 	for i, l := range loads {
 		ids[i] = l.id
 	}
-	records, err := s.query(ctx, `WHERE r.id = ANY ($1::uuid[])`, ids)
+	records, err := s.query(ctx, `WHERE r.id = ANY ($1::text[]::uuid[])`, ids)
 	if err != nil {
 		return err
 	}

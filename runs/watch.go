@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
+	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/registry"
@@ -200,8 +202,8 @@ func (v *watching) note(ctx context.Context, p registry.Progress) {
 	if p.State == registry.RunQueued {
 		v.r.Status = StatusSubmitted
 	}
-	v.r.Stage, v.r.QueuePosition, v.r.Fraction = p.Stage, p.QueuePosition, nil
-	if p.HasFraction {
+	v.r.Stage, v.r.QueuePosition, v.r.Fraction = cleanText(p.Stage), max(p.QueuePosition, 0), nil
+	if p.HasFraction && !math.IsNaN(p.Fraction) {
 		fraction := min(max(p.Fraction, 0), 1)
 		v.r.Fraction = &fraction
 	}
@@ -216,4 +218,13 @@ func (v *watching) note(ctx context.Context, p registry.Progress) {
 func sameProgress(a, b Run) bool {
 	return a.Status == b.Status && a.Stage == b.Stage && a.QueuePosition == b.QueuePosition &&
 		(a.Fraction == nil) == (b.Fraction == nil) && (a.Fraction == nil || *a.Fraction == *b.Fraction)
+}
+
+// maxForeign bounds short texts of providers, in bytes.
+const maxForeign = 200
+
+// cleanText makes a provider's short text fit for the database: no NUL, valid UTF-8, not endless.
+func cleanText(text string) string {
+	text = strings.ReplaceAll(text[:min(len(text), maxForeign)], "\x00", "")
+	return strings.ToValidUTF8(text, "")
 }

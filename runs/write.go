@@ -107,7 +107,7 @@ func (c *changes) queueLocks(batch *pgx.Batch) {
 	var id string
 	var isOpen, deliverable bool
 	var target []byte
-	batch.Queue(`SELECT id::text, ended_at IS NULL, deliverable, convert_to(target::text, 'UTF8') FROM runs WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE`, ids).
+	batch.Queue(`SELECT id::text, ended_at IS NULL, deliverable, convert_to(target::text, 'UTF8') FROM runs WHERE id = ANY ($1::text[]::uuid[]) ORDER BY id FOR UPDATE`, ids).
 		Query(func(rows pgx.Rows) error {
 			_, err := pgx.ForEachRow(rows, []any{&id, &isOpen, &deliverable, &target}, func() error {
 				if f := byID[id]; f != nil {
@@ -162,7 +162,7 @@ func (c *changes) post(moves *billing.Moves, batch *pgx.Batch) error {
 func (s *Service) queueRows(batch *pgx.Batch, c *changes) error {
 	queueAccepts(batch, c.accepts)
 	if len(c.delivered) > 0 {
-		batch.Queue(`UPDATE runs SET delivered_at = $2 WHERE id = ANY ($1::uuid[]) AND ended_at IS NOT NULL AND delivered_at IS NULL`, c.delivered, s.now())
+		batch.Queue(`UPDATE runs SET delivered_at = $2 WHERE id = ANY ($1::text[]::uuid[]) AND ended_at IS NOT NULL AND delivered_at IS NULL`, c.delivered, s.now())
 	}
 	return s.queueEnds(batch, c.finishes)
 }
