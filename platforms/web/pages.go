@@ -99,6 +99,7 @@ func (s *Server) parsePages() (*template.Template, error) {
 		"paragraphs": func(text string) []string {
 			return strings.FieldsFunc(text, func(r rune) bool { return r == '\n' })
 		},
+		"first": func(list []string) []string { return list[:min(1, len(list))] },
 		"plural": func(n int, one, many string) string {
 			if n == 1 {
 				return one
@@ -209,7 +210,13 @@ func deref(shared []*registry.Tool) []registry.Tool {
 	return tools
 }
 
+// fewTools is up to how many tools one list is clearer than a heading for each category.
+const fewTools = 12
+
 func grouped(tools []registry.Tool) []toolGroup {
+	if n := len(tools); n > 0 && n <= fewTools {
+		return []toolGroup{{Name: "Ready to run", Tools: tools}}
+	}
 	byName := map[string][]registry.Tool{}
 	for _, t := range tools {
 		name := t.Category
