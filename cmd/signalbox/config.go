@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -67,6 +68,8 @@ func (s Settings) check() (Config, error) {
 	p.unless(oneOf(s.LogFormat, "text", "json"), "LOG_FORMAT", s.LogFormat, "text or json")
 	p.unless(s.TelegramBotToken == "" || telegramToken.MatchString(s.TelegramBotToken),
 		"TELEGRAM_BOT_TOKEN", "(hidden)", "a token as @BotFather gives it: digits, a colon, 35 letters")
+	p.unless(!strings.ContainsFunc(s.AdminToken, func(r rune) bool { return r <= ' ' || r > '~' }),
+		"ADMIN_TOKEN", "(hidden)", "letters, digits and signs without spaces, as fits into a header")
 	dir, err := filepath.Abs(s.DataDir)
 	p.unless(err == nil, "DATA_DIR", s.DataDir, "a folder")
 	c.DataDir = dir
@@ -79,6 +82,14 @@ type problems []error
 func (p *problems) unless(ok bool, variable, found, want string) {
 	if !ok {
 		*p = append(*p, fmt.Errorf("%s: found %q, expected %s", variable, found, want))
+	}
+}
+
+// add notes the first line of a problem that describes itself, if there is one.
+func (p *problems) add(err error) {
+	if err != nil {
+		line, _, _ := strings.Cut(err.Error(), "\n")
+		*p = append(*p, errors.New(line))
 	}
 }
 
@@ -120,12 +131,19 @@ func (c *Config) checkMoney(p *problems) {
 func (c *Config) checkSources(p *problems) {
 	_, err := schedule.Parse(c.SyncSchedule)
 	p.unless(err == nil, "SYNC_SCHEDULE", c.SyncSchedule, "a cron expression with five fields, for example */5 * * * *")
-	for variable, path := range map[string]string{"TOOLS_DIR": c.ToolsDir, "TOOLS_FILE": c.ToolsFile, "GPU_RATES_FILE": c.GPURatesFile} {
-		if path != "" {
-			_, err := os.Stat(path)
-			p.unless(err == nil, variable, path, "something that exists")
+	info, err := os.Stat(c.WorkflowsDir)
+	p.unless(errors.Is(err, os.ErrNotExist) || err == nil && info.IsDir(), "WORKFLOWS_DIR", c.WorkflowsDir, "a folder")
+	if c.ToolsDir != "" {
+		info, err := os.Stat(c.ToolsDir)
+		p.unless(err == nil && info.IsDir(), "TOOLS_DIR", c.ToolsDir, "a folder that exists")
+	}
+	if c.ToolsFile != "" {
+		if _, err := registry.NewFlashLoader("flash", c.ToolsFile).Load(context.Background()); err != nil {
+			p.add(fmt.Errorf("TOOLS_FILE: %w", err))
 		}
 	}
+	_, err = rateCard(*c)
+	p.add(err)
 }
 
 func isPostgresURL(s string) bool {

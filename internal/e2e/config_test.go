@@ -1,0 +1,128 @@
+//go:build unix
+
+package e2e
+
+import (
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// secret stands in values that must not be printed.
+const secret = "hunter2"
+
+// wrongValues are for each environment variable values that the program must refuse.
+func wrongValues(t *testing.T) map[string][]string {
+	t.Helper()
+	dir := newDir(t)
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, []byte("no JSON"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { taken.Close() })
+	return map[string][]string{
+		"DATABASE_URL":           {"mysql://ann:" + secret + "@localhost/x", "postgres://ann:" + secret + "@local host:x/y", "nonsense"},
+		"DATA_DIR":               {filepath.Join(file, "below")},
+		"LISTEN_ADDR":            {"8080", "127.0.0.1:99999", taken.Addr().String()},
+		"PUBLIC_URL":             {"example.org", "ftp://ann:" + secret + "@example.org"},
+		"WORKFLOWS_DIR":          {file},
+		"TOOLS_DIR":              {filepath.Join(dir, "none"), file},
+		"TOOLS_FILE":             {filepath.Join(dir, "none"), dir, file},
+		"SYNC_SCHEDULE":          {"often", "* * *"},
+		"COMFYUI_URLS":           {"localhost:8188", "http://localhost:8188,ftp://ann:" + secret + "@other"},
+		"COMFYUI_USD_PER_SECOND": {"cheap", "-1", "0,5"},
+		"GPU_RATES_FILE":         {filepath.Join(dir, "none"), dir, file},
+		"SIGNUP_CREDIT_USD":      {"much", "-1"},
+		"ADMIN_TOKEN":            {secret + " and a space"},
+		"OUTBOUND_ALLOW":         {"http://inner", "a b"},
+		"POSTGRES_MIRROR_URL":    {"mirror", "ftp://ann:" + secret + "@mirror"},
+		"TELEGRAM_BOT_TOKEN":     {secret, "123:" + secret},
+		"TELEGRAM_API_URL":       {"telegram", "ftp://ann:" + secret + "@x"},
+		"LOG_LEVEL":              {"loud"},
+		"LOG_FORMAT":             {"xml"},
+	}
+}
+
+func TestWrongValues(t *testing.T) {
+	t.Parallel()
+	needPostgres(t)
+	wrong := wrongValues(t)
+	t.Run("every variable is here", func(t *testing.T) {
+		t.Parallel()
+		source, err := os.ReadFile("../../cmd/signalbox/config.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for _, m := range regexp.MustCompile(`env:"([A-Z_]+)"`).FindAllSubmatch(source, -1) {
+			all = append(all, string(m[1]))
+		}
+		slices.Sort(all)
+		if here := slices.Sorted(maps.Keys(wrong)); !slices.Equal(here, all) {
+			t.Errorf("the program has\n%v\nthis test\n%v", all, here)
+		}
+	})
+	for variable, values := range wrong {
+		t.Run(variable+": one line that names it", func(t *testing.T) {
+			t.Parallel()
+			for _, value := range values {
+				checkRefused(t, variable, value)
+			}
+		})
+	}
+	t.Run("several wrong values: a line each", func(t *testing.T) {
+		t.Parallel()
+		r := run(t, spec{dir: newDir(t), env: []string{"LOG_LEVEL=loud", "SIGNUP_CREDIT_USD=much", "PUBLIC_URL=x"}})
+		if n := len(lines(r.stderr)); n != 3 || r.code != 1 {
+			t.Errorf("%d lines, code %d:\n%s", n, r.code, r.stderr)
+		}
+	})
+	t.Run("an unknown flag or command: two lines and code 2", func(t *testing.T) {
+		t.Parallel()
+		for _, args := range [][]string{{"--no-such-flag"}, {"upp"}} {
+			r := run(t, spec{dir: newDir(t), args: args})
+			if n := len(lines(r.stderr)); n != 2 || r.code != 2 {
+				t.Errorf("%d lines, code %d:\n%s", n, r.code, r.stderr)
+			}
+		}
+	})
+	t.Run("empty values mean the default", func(t *testing.T) {
+		t.Parallel()
+		var env []string
+		for variable := range wrong {
+			if variable != "DATA_DIR" && variable != "LISTEN_ADDR" {
+				env = append(env, variable+"=")
+			}
+		}
+		start(t, spec{env: env}).stop(os.Interrupt)
+	})
+}
+
+func checkRefused(t *testing.T, variable, value string) {
+	t.Helper()
+	dir := filepath.Join(newDir(t), "data")
+	if variable == "LISTEN_ADDR" { // this one may be found out late, when the rest is up
+		dir = seededDir(t)
+	}
+	r := run(t, spec{dir: dir, env: []string{"LOG_LEVEL=error", variable + "=" + value}})
+	said := lines(r.stderr)
+	if r.code != 1 || len(said) != 1 || r.stdout != "" || !strings.HasPrefix(r.stderr, "signalbox: ") || !strings.Contains(r.stderr, variable) {
+		t.Errorf("%s=%s: code %d:\n%s%s", variable, value, r.code, r.stdout, r.stderr)
+	}
+	if strings.Contains(r.stderr, secret) {
+		t.Errorf("%s: the secret is printed: %s", variable, r.stderr)
+	}
+	if limit := patience(10 * time.Second); r.took > limit {
+		t.Errorf("%s=%s: it took %v", variable, value, r.took)
+	}
+}
