@@ -137,7 +137,7 @@ func capabilities(username string) chat.Capabilities {
 			chat.KindAudio: MaxUpload, chat.KindVoice: MaxUpload, chat.KindDocument: MaxUpload,
 		},
 		Download:        MaxDownload,
-		Photo:           chat.PhotoLimits{MaxSides: 10_000, MaxRatio: 20, LosesAlpha: true},
+		Photo:           chat.PhotoLimits{MaxSides: maxPhotoSides, MaxRatio: maxPhotoRatio, LosesAlpha: true},
 		WorkingFor:      5 * time.Second,
 		ProgressPrivate: 3 * time.Second,
 		ProgressGroup:   10 * time.Second,

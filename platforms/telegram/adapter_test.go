@@ -242,6 +242,22 @@ func TestSending(t *testing.T) {
 				}
 			}
 		},
+		"what Telegram can't show goes as a document, and all of its album with it": func(t *testing.T, r rig) {
+			film := mediaOf(chat.KindVideo, "a.webm", []byte("film"))
+			film.MIMEType = "video/webm"
+			picture := photoOf("a.png")
+			picture.MIMEType = "image/png; x=y"
+			for _, m := range []chat.Message{r.with("", film), r.with("", picture, film)} {
+				if _, err := r.Send(t.Context(), m); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, m := range r.own(r.chat) {
+				if m.Media.Kind != "document" {
+					t.Errorf("shown: %s", m)
+				}
+			}
+		},
 		"an album with buttons is a mistake that is told": func(t *testing.T, r rig) {
 			m := r.with("", photoOf("a.png"), photoOf("b.png"))
 			m.Buttons = [][]chat.Button{{{Label: "x", Data: "y"}}}

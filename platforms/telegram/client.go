@@ -96,10 +96,12 @@ func NewClient(cfg Config) (*Client, error) {
 }
 
 // newTransport makes a transport that drops idle connections before the server does: a request on one that
-// is just being closed fails in a way that leaves open whether it was carried out.
+// is just being closed fails in a way that leaves open whether it was carried out. Until then it keeps as
+// many as a busy bot uses at once, since all go to one host.
 func newTransport() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.IdleConnTimeout = 30 * time.Second
+	t.MaxIdleConnsPerHost = t.MaxIdleConns
 	return t
 }
 

@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -41,7 +42,7 @@ const (
 
 // house is the whole program around a strict Telegram, the CPU engine behind a strict server, and Postgres.
 type house struct {
-	t        *testing.T
+	t        testing.TB
 	telegram *telegramtest.Server
 	engine   *comfytest.Server
 	pool     *pgxpool.Pool
@@ -50,6 +51,7 @@ type house struct {
 	ledger   *billing.Ledger
 	provider *comfy.Provider
 	public   *url.URL // set: updates come by webhook
+	limits   telegram.Limits
 
 	runs    *runs.Service
 	adapter *telegram.Adapter
@@ -74,11 +76,12 @@ func ownWorkflows() fs.FS {
 	}
 }
 
-func newHouse(t *testing.T, opts ...telegramtest.Options) *house {
+func newHouse(t testing.TB, opts ...telegramtest.Options) *house {
 	t.Helper()
 	h := &house{
 		t: t, telegram: telegramtest.New(t, append(opts, telegramtest.Options{})[0]),
 		engine: comfytest.New(t, comfytest.Options{Without: []string{"KSampler"}}), pool: postgrestest.New(t),
+		limits: telegram.Limits{Global: 4000, Chat: 1000, ChatBurst: 1000, Group: 40_000}, // faster than people type
 	}
 	h.ledger = billing.NewLedger(h.pool)
 	folder, err := assets.OpenFolder(t.TempDir())
@@ -113,7 +116,7 @@ func (h *house) start() *house {
 	h.must(err)
 	h.adapter, err = telegram.NewAdapter(ctx, telegram.AdapterConfig{
 		Client: client, Pool: h.pool, Logger: log, PublicURL: h.public,
-		Limits: telegram.Limits{Global: 4000, Chat: 1000, ChatBurst: 1000, Group: 40_000},
+		Limits: h.limits,
 	})
 	h.must(err)
 	deliverer, err := chat.NewDeliverer(chat.DelivererConfig{
@@ -173,7 +176,7 @@ func (h *house) welcome(ctx context.Context, tx pgx.Tx, a users.Account) error {
 }
 
 // testLog writes the program's log to the test's.
-type testLog struct{ t *testing.T }
+type testLog struct{ t testing.TB }
 
 func (l testLog) Write(p []byte) (int, error) {
 	if l.t.Context().Err() == nil {
@@ -243,6 +246,8 @@ func hasAll(m telegramtest.Message, parts []string) bool {
 	}
 	return true
 }
+
+func chatID(c *telegramtest.Chat) string { return strconv.FormatInt(c.ID(), 10) }
 
 // press presses a button as somebody and gives the answer's text.
 func (h *house) press(u *telegramtest.User, m telegramtest.Message, label string) string {
@@ -353,7 +358,7 @@ func photo(c color.RGBA) []byte {
 }
 
 // average is the mean colour of a picture.
-func average(t *testing.T, data []byte) color.RGBA {
+func average(t testing.TB, data []byte) color.RGBA {
 	t.Helper()
 	img, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {

@@ -415,3 +415,39 @@ func TestWebhookFlow(t *testing.T) {
 		t.Errorf("%d messages, want 2:\n%s", n, h.telegram.Transcript(h.chat))
 	}
 }
+
+// TestRatesAreKept lets many people write at once to a service that enforces its usual rates: nothing is
+// refused, and everybody gets their picture.
+func TestRatesAreKept(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, telegramtest.Options{FloodLimits: true})
+	h.limits = telegram.DefaultLimits()
+	h.start()
+	var chats []*telegramtest.Chat
+	for i := range 12 {
+		u := h.telegram.User("Somebody")
+		chats = append(chats, u.Private())
+		u.Send(u.Private(), small+" seed="+strconv.Itoa(i))
+	}
+	group := h.telegram.Supergroup("Makers", h.ann)
+	for i := range 4 {
+		h.ann.Send(group, "/wallpaper@signalbox_test_bot width=64 height=64 seed="+strconv.Itoa(100+i))
+	}
+	for _, c := range chats {
+		h.awaitFile(c, "photo", "Wallpaper")
+	}
+	h.until("four pictures in the group", func() bool {
+		n := 0
+		for _, m := range h.bots(group) {
+			if m.Media != nil {
+				n++
+			}
+		}
+		return n == 4
+	})
+	for _, c := range h.telegram.Calls("") {
+		if c.Code == http.StatusTooManyRequests {
+			t.Errorf("%s was refused: %s", c.Method, c.Description)
+		}
+	}
+}

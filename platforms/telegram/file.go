@@ -21,6 +21,12 @@ const (
 	MaxPhoto    = 10 << 20
 )
 
+// A photo's width and height together, and the longer side by the shorter, are bounded too.
+const (
+	maxPhotoSides = 10_000
+	maxPhotoRatio = 20
+)
+
 // downloadMethod names file downloads in errors and metrics.
 const downloadMethod = "download"
 

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/signalbox/signalbox/platforms/chat"
 )
@@ -70,6 +72,9 @@ func (a *Adapter) compose(ctx context.Context, m chat.Message) (*outgoing, error
 	if o.items, err = a.itemsOf(ctx, m.Media); err != nil {
 		return nil, err
 	}
+	if !mix(o.items) {
+		o.asDocuments()
+	}
 	return o, nil
 }
 
@@ -119,14 +124,51 @@ func (a *Adapter) itemsOf(ctx context.Context, media []chat.Media) ([]item, erro
 	return items, nil
 }
 
-// fittingKind is the kind as which Telegram takes a file: what can't be a photo goes as a document.
+// formats are the types that Telegram shows as each kind; all others can only be documents.
+func formats(kind chat.MediaKind) []string {
+	switch kind {
+	case chat.KindPhoto:
+		return []string{"image/jpeg", "image/png", "image/webp", "image/bmp"}
+	case chat.KindVideo:
+		return []string{"video/mp4"}
+	case chat.KindAnimation:
+		return []string{"image/gif", "video/mp4"}
+	case chat.KindAudio:
+		return []string{"audio/mpeg", "audio/mp3", "audio/mp4", "audio/m4a", "audio/x-m4a"}
+	case chat.KindVoice:
+		return []string{"audio/ogg", "audio/opus", "audio/mpeg", "audio/mp3", "audio/mp4", "audio/m4a", "audio/x-m4a"}
+	}
+	return nil
+}
+
+// fittingKind is the kind as which Telegram takes a file: what can't be what it is goes as a document.
 func fittingKind(m chat.Media) MediaKind {
+	format, _, _ := strings.Cut(m.MIMEType, ";")
+	if format != "" && !slices.Contains(formats(m.Kind), strings.ToLower(strings.TrimSpace(format))) {
+		return KindDocument
+	}
 	long, short := max(m.Width, m.Height), min(m.Width, m.Height)
-	tooLong := short > 0 && (long+short > 10_000 || long > 20*short)
+	tooLong := short > 0 && (long+short > maxPhotoSides || long > maxPhotoRatio*short)
 	if m.Kind == chat.KindPhoto && (m.Bytes > MaxPhoto || tooLong) {
 		return KindDocument
 	}
 	return MediaKind(m.Kind)
+}
+
+// mix tells whether files can be in one album: pictures with films, documents and sounds by themselves.
+func mix(items []item) bool {
+	group := func(k MediaKind) MediaKind {
+		if k == KindVideo {
+			return KindPhoto
+		}
+		return k
+	}
+	for _, it := range items {
+		if group(it.Kind) != group(items[0].Kind) {
+			return false
+		}
+	}
+	return true
 }
 
 func uploadOf(ctx context.Context, m chat.Media) InputFile {
@@ -244,7 +286,7 @@ func (a *Adapter) repair(ctx context.Context, o *outgoing, err error) bool {
 	case BadFile:
 		return a.uploadAnew(ctx, o)
 	case BadPhoto:
-		return a.asDocuments(ctx, o)
+		return o.asDocuments()
 	case Migrated:
 		return a.followMove(ctx, o, err)
 	}
@@ -275,7 +317,7 @@ func (a *Adapter) uploadAnew(ctx context.Context, o *outgoing) bool {
 }
 
 // asDocuments turns photos into documents, and what is in an album with them, since documents don't mix.
-func (a *Adapter) asDocuments(_ context.Context, o *outgoing) bool {
+func (o *outgoing) asDocuments() bool {
 	changed := false
 	for i := range o.items {
 		it := &o.items[i]
