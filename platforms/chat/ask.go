@@ -210,7 +210,7 @@ func (t *turn) answerValue(ctx context.Context, d *draft, tool *registry.Tool, f
 	}
 	value, bad := registry.ParseText(f, text)
 	if bad != nil {
-		return lines(Plain(sentence(bad.Message)), t.say("ask.again")), nil
+		return lines(t.wrongValue(f, bad), t.say("ask.again")), nil
 	}
 	d.set(runs.FromAnswer, f.Name, value)
 	return nil, nil

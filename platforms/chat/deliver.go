@@ -98,7 +98,7 @@ func (d *Deliverer) showWithoutRight(ctx context.Context, w *showing, cause erro
 		return err
 	}
 	return d.main(ctx, w, Message{
-		Text:    lines(w.caption(w.run), w.say("result.noRight", "right", cause)),
+		Text:    lines(Text{{Style: StyleBold, Text: w.run.Tool.DisplayName}}, w.say("result.noRight", "right", cause)),
 		Buttons: [][]Button{{{Label: w.line("button.show"), Data: k.data("show")}}},
 	})
 }
@@ -137,7 +137,7 @@ func (d *Deliverer) showFailure(ctx context.Context, w *showing) error {
 	if err != nil {
 		return err
 	}
-	text := lines(w.failure(w.run), w.again(w.line("button.retry")))
+	text := lines(w.failure(w.run, w.where.Chat.Kind), w.again(w.line("button.retry")))
 	return d.main(ctx, w, Message{Text: text, Buttons: w.failureButtons(k)})
 }
 

@@ -100,6 +100,14 @@ func (t *turn) helpCommand(ctx context.Context) error {
 	if found := t.search(words, toolsPerPage); len(found) > 0 {
 		return t.listTools(ctx, t.say("help.search", "words", brief(words, 60)), found)
 	}
+	return t.nothingFound(ctx, words)
+}
+
+// nothingFound says that no tool goes by these words. In groups it does not repeat them.
+func (t *turn) nothingFound(ctx context.Context, words string) error {
+	if t.in.Chat.Kind != ChatPrivate {
+		return t.tell(ctx, "help.nothingHere")
+	}
 	return t.tell(ctx, "help.nothing", "words", brief(words, 60))
 }
 
@@ -329,7 +337,7 @@ func (t *turn) runCommand(ctx context.Context) error {
 	}
 	found := t.search(words, toolsPerPage)
 	if len(found) == 0 {
-		return t.tell(ctx, "help.nothing", "words", brief(words, 60))
+		return t.nothingFound(ctx, words)
 	}
 	text := t.say("help.search", "words", brief(words, 60))
 	for _, tool := range found {

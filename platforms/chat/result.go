@@ -242,8 +242,9 @@ func roundUp(n billing.NanoUSD) billing.NanoUSD {
 	return (n + step - 1) / step * step
 }
 
-// failure tells how a run ended without a result: what happened, and that nothing was charged.
-func (v voice) failure(run runs.Run) Text {
+// failure tells how a run ended without a result: what happened, and that nothing was charged. In groups
+// the provider's words are left out where they repeat the prompt.
+func (v voice) failure(run runs.Run, in ChatKind) Text {
 	var what Text
 	switch run.Status {
 	case runs.StatusCanceled:
@@ -255,7 +256,7 @@ func (v voice) failure(run runs.Run) Text {
 		if run.Error != nil && run.Error.Code == string(registry.CodeRefused) {
 			what = v.say("failure.refused")
 		}
-		if run.Error != nil && run.Error.Message != "" {
+		if run.Error != nil && run.Error.Message != "" && (in == ChatPrivate || !repeatsPrompt(run.Error.Message, run)) {
 			what = lines(what, Plain(sentence(run.Error.Message)))
 		}
 	}
@@ -264,10 +265,27 @@ func (v voice) failure(run runs.Run) Text {
 		charged = v.say("charged.cost", "cost", run.Cost)
 	}
 	text := lines(Text{{Style: StyleBold, Text: run.Tool.DisplayName}}, what, charged)
-	if run.Status == runs.StatusFailed {
-		text = lines(text, v.say("failure.code", "code", supportCode(run.ID)))
+	if run.Status != runs.StatusCanceled {
+		text = lines(text, v.say("support.code", "code", supportCode(run.ID)))
 	}
 	return text
+}
+
+// repeatsPrompt reports whether a message quotes a text that the run was given, or the beginning of one.
+func repeatsPrompt(message string, run runs.Run) bool {
+	message = strings.ToLower(message)
+	for _, f := range run.Tool.InputSchema {
+		text, ok := run.Inputs[f.Name].(string)
+		if !ok || f.Type != registry.TypeString || len(f.Choices) > 0 {
+			continue
+		}
+		begin := []rune(strings.ToLower(strings.TrimSpace(text)))
+		begin = begin[:min(len(begin), 20)]
+		if len(begin) > 1 && strings.Contains(message, string(begin)) {
+			return true
+		}
+	}
+	return false
 }
 
 // supportCode is the end of a run's id: enough to find it, short enough to read out.

@@ -216,8 +216,9 @@ func (r *Router) handle(ctx context.Context, u received) {
 		return
 	}
 	if err != nil {
-		r.log.ErrorContext(ctx, "an update failed", "platform", u.platform, "update", u.ids[0], "kind", u.Kind, "error", err)
-		t.apologise(ctx, err)
+		code := errorCode()
+		r.log.ErrorContext(ctx, "an update failed", "code", code, "platform", u.platform, "update", u.ids[0], "kind", u.Kind, "error", err)
+		t.apologise(ctx, err, code)
 	}
 	if err := r.inbox.handled(ctx, u); err != nil {
 		r.log.ErrorContext(ctx, "an update may be handled again", "update", u.ids[0], "error", err)
@@ -366,20 +367,28 @@ func (t *turn) tell(ctx context.Context, key string, pairs ...any) error {
 	return err
 }
 
-// apologise says that something failed on our side, as far as that is possible.
-func (t *turn) apologise(ctx context.Context, cause error) {
+// errorCode makes the code under which a failure of ours is found in the log.
+func errorCode() string { return newID()[:6] }
+
+// apology says that something failed on our side, and under which code support finds it.
+func (t *turn) apology(code string) Text {
+	return lines(t.say("error.internal"), t.say("support.code", "code", code))
+}
+
+// apologise sends the apology, as far as that is possible.
+func (t *turn) apologise(ctx context.Context, cause error, code string) {
 	if errors.Is(cause, ErrUnreachable) || t.in.Kind == KindMembership {
 		return
 	}
 	if t.in.Kind == KindPress {
 		// Harmless where the press was answered before.
-		_ = t.answer(ctx, *t.in.Press, t.line("error.internal"), true)
+		_ = t.answer(ctx, *t.in.Press, t.apology(code).String(), true)
 		return
 	}
 	if t.in.Command == "" && t.in.Chat.Kind != ChatPrivate {
 		return
 	}
-	if _, err := t.reply(ctx, t.say("error.internal")); err != nil {
+	if _, err := t.reply(ctx, t.apology(code)); err != nil {
 		t.log.WarnContext(ctx, "the apology was not delivered", "error", err)
 	}
 }

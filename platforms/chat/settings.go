@@ -38,7 +38,7 @@ func (t *turn) settingsCommand(ctx context.Context) error {
 		}
 	}
 	if !ok {
-		return t.tell(ctx, "help.nothing", "words", brief(words, 60))
+		return t.nothingFound(ctx, words)
 	}
 	return t.openSettings(ctx, tool)
 }

@@ -361,8 +361,9 @@ func (t *turn) notStarted(ctx context.Context, status MessageRef, d draft, cause
 	}
 	if err != nil {
 		// One message per request, so the apology takes the place of the status message.
-		t.log.ErrorContext(ctx, "a run was not accepted", "tool", d.Tool, "error", err)
-		m.Text = lines(t.say("error.internal"), t.say("nothing.charged"))
+		code := errorCode()
+		t.log.ErrorContext(ctx, "a run was not accepted", "code", code, "tool", d.Tool, "error", err)
+		m.Text = lines(t.apology(code), t.say("nothing.charged"))
 	}
 	if status.IsZero() {
 		m.ReplyTo = t.answering(nil).ReplyTo
@@ -400,10 +401,23 @@ func (t *turn) refusedInput(ctx context.Context, d draft, bad *registry.Error) T
 	if !ok || bad.Field == "" {
 		return lines(text, t.say("nothing.charged"))
 	}
-	if f, ok := tool.InputSchema.Get(bad.Field); ok && !strings.Contains(bad.Message, f.Label()) {
-		text = append(Text{{Style: StyleBold, Text: f.Label()}, {Text: ": "}}, text...)
+	if f, ok := tool.InputSchema.Get(bad.Field); ok {
+		text = t.wrongValue(f, bad)
 	}
 	return lines(text, t.say("nothing.charged"), t.say("input.usage", "example", usage(tool)))
+}
+
+// wrongValue says what is wrong with the value of an input. In groups it does not repeat what somebody
+// wrote, which the registry's own words may do.
+func (t *turn) wrongValue(f registry.InputField, bad *registry.Error) Text {
+	if t.in.Chat.Kind != ChatPrivate {
+		return t.wrongKind(f)
+	}
+	text := Plain(sentence(bad.Message))
+	if !strings.Contains(bad.Message, f.Label()) {
+		text = append(Text{{Style: StyleBold, Text: f.Label()}, {Text: ": "}}, text...)
+	}
+	return text
 }
 
 // sentence gives a message a capital letter and a full stop.

@@ -2,8 +2,12 @@ package chattest
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/registry"
 )
 
 func TestGroupAdminsMayDelete(t *testing.T) {
@@ -29,4 +33,47 @@ func TestGroupAdminsMayDelete(t *testing.T) {
 	if n := s.CountRuns(); n != 1 {
 		t.Errorf("%d runs, want 1", n)
 	}
+}
+
+func TestErrorsInGroupsDoNotRepeatWhatWasAskedFor(t *testing.T) {
+	t.Parallel()
+	const secret = "a surprise party for Ben"
+	for name, fail := range map[string]func(s *scene, fake *Fake, group Room) Seen{
+		"the provider quotes the prompt": func(s *scene, _ *Fake, group Room) Seen {
+			s.sayIn(group, "/painter "+secret)
+			s.Fail(s.Call(0), registry.CodeRefused, "the text 'A surprise party for Ben' is not allowed")
+			return s.AwaitText(group, "rules", "Nothing was charged", "Code for support")
+		},
+		"the bot may not send pictures": func(s *scene, fake *Fake, group Room) Seen {
+			s.sayIn(group, "/painter "+secret)
+			c := s.Call(0)
+			s.Handled()
+			fake.FailNext("edit media", Fault{Err: fmt.Errorf("not enough rights: %w", chat.ErrNoRight)})
+			s.Succeed(c, PictureOutput("picture"))
+			return s.AwaitText(group, "not enough rights")
+		},
+		"a value that does not fit": func(s *scene, _ *Fake, group Room) Seen {
+			s.sayIn(group, `/painter a cat steps="`+secret+`"`)
+			return s.AwaitText(group, "does not fit", "steps", "1–50", "Nothing was charged")
+		},
+		"no tool is found": func(s *scene, _ *Fake, group Room) Seen {
+			s.sayIn(group, "/help "+secret)
+			return s.AwaitText(group, "no tool for that")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, fake := newScene(t)
+			if m := fail(s, fake, fake.Group("Painters")); strings.Contains(strings.ToLower(m.Text), "surprise") {
+				t.Errorf("everybody reads:\n%s", m.Text)
+			}
+		})
+	}
+	t.Run("in private the provider's words are told in full", func(t *testing.T) {
+		t.Parallel()
+		s, _ := newScene(t)
+		s.say("/painter " + secret)
+		s.Fail(s.Call(0), registry.CodeRefused, "the text '"+secret+"' is not allowed")
+		s.AwaitText(s.room, "not allowed", secret)
+	})
 }

@@ -1008,7 +1008,7 @@ func internalError(s *scene) {
 	s.AwaitText(s.room, "You have")
 	rename("chat_uses", "chat_uses_gone")
 	s.say("/start")
-	s.AwaitText(s.room, "Something went wrong on our side")
+	s.AwaitText(s.room, "Something went wrong on our side", "Code for support")
 	rename("chat_uses_gone", "chat_uses")
 	s.say("/start")
 	s.AwaitText(s.room, "Send me a command")
