@@ -14,9 +14,9 @@ type houseCommand struct {
 }
 
 // houseCommands lists the bot's own commands in the order menus show them. They win over tools of the same
-// name.
-func houseCommands() []houseCommand {
-	return []houseCommand{
+// name. Those that tell what the operator says are there when the operator has said it.
+func (o Operator) houseCommands() []houseCommand {
+	list := []houseCommand{
 		{"start", (*turn).startCommand},
 		{"help", (*turn).helpCommand},
 		{"tools", (*turn).toolsCommand},
@@ -28,11 +28,23 @@ func houseCommands() []houseCommand {
 		{"why", (*turn).whyCommand},
 		{"price", (*turn).priceCommand},
 	}
+	for _, said := range []struct{ name, text string }{
+		{"paysupport", o.Support}, {"terms", o.Terms}, {"privacy", o.Privacy},
+	} {
+		if said.text == "" {
+			continue
+		}
+		list = append(list, houseCommand{said.name, func(t *turn, ctx context.Context) error {
+			_, err := t.reply(ctx, Plain(said.text))
+			return err
+		}})
+	}
+	return list
 }
 
 // command handles a message that begins with a command.
 func (t *turn) command(ctx context.Context) error {
-	for _, c := range houseCommands() {
+	for _, c := range t.cfg.Operator.houseCommands() {
 		if strings.EqualFold(c.name, t.in.Command) {
 			return c.do(t, ctx)
 		}
@@ -57,7 +69,7 @@ func (t *turn) unknownCommand(ctx context.Context) error {
 // nearCommands gives up to four commands like a mistyped one.
 func (t *turn) nearCommands(typed string) []string {
 	var own []string
-	for _, c := range houseCommands() {
+	for _, c := range t.cfg.Operator.houseCommands() {
 		own = append(own, c.name)
 	}
 	var near []string

@@ -91,7 +91,7 @@ func (t *turn) helpCommand(ctx context.Context) error {
 	if tool, ok := t.findTool(words); ok {
 		return t.explain(ctx, tool)
 	}
-	for _, c := range houseCommands() {
+	for _, c := range t.cfg.Operator.houseCommands() {
 		if strings.EqualFold(c.name, strings.TrimPrefix(words, "/")) {
 			_, err := t.reply(ctx, Text{{Style: StyleBold, Text: "/" + c.name}, {Text: "\n" + t.line("command."+c.name)}})
 			return err
@@ -115,7 +115,7 @@ func (t *turn) nothingFound(ctx context.Context, words string) error {
 func (t *turn) overview(ctx context.Context) error {
 	text := t.say("help.intro")
 	var own Text
-	for _, c := range houseCommands() {
+	for _, c := range t.cfg.Operator.houseCommands() {
 		own = lines(own, Plain("/"+c.name+" – "+t.line("command."+c.name)))
 	}
 	text = join("\n\n", text, own)

@@ -229,9 +229,10 @@ func TestCommandListPrefersWhatIsUsed(t *testing.T) {
 		tools = append(tools, &registry.Tool{ToolID: fmt.Sprint(i), DisplayName: "Tool", CommandName: fmt.Sprintf("/tool%02d", i)})
 	}
 	tools = append(tools, &registry.Tool{ToolID: "h", DisplayName: "Mine", CommandName: "/help"}, &registry.Tool{ToolID: "n", DisplayName: "None"})
-	own := len(houseCommands())
+	house := Operator{}.houseCommands()
+	own := len(house)
 	limits := CommandLimits{Max: own + 3, NameChars: 32, NamePattern: `[a-z0-9_]+`, DescriptionLimit: 10}
-	list := commandList(limits, english(t), tools, map[string]int64{"17": 5, "4": 9})
+	list := commandList(limits, english(t), house, tools, map[string]int64{"17": 5, "4": 9})
 	var names []string
 	for _, c := range list {
 		names = append(names, c.Name)

@@ -52,6 +52,14 @@ type Tools interface {
 	Snapshot() *registry.Snapshot
 }
 
+// Operator is what those who run this bot say about it, each a text or an address. What is empty has no
+// command.
+type Operator struct {
+	Support string // whom to ask about payments: /paysupport
+	Terms   string // /terms
+	Privacy string // /privacy
+}
+
 // Config is what a Router works with. The members up to Logger are required.
 type Config struct {
 	Deliverer *Deliverer // has the adapters, too
@@ -62,6 +70,7 @@ type Config struct {
 	Wallets   Wallets
 	Logger    *slog.Logger
 
+	Operator    Operator
 	Concurrency int           // updates handled at once; default 32
 	Waiting     int           // updates waiting in memory; default 1000
 	AlbumWait   time.Duration // how long parts of an album are waited for; default 1 s
@@ -306,7 +315,7 @@ func (t *turn) overheard() bool {
 	if t.in.Command == "" {
 		return t.in.ReplyTo == nil || !t.in.ReplyTo.Own
 	}
-	for _, c := range houseCommands() {
+	for _, c := range t.cfg.Operator.houseCommands() {
 		if strings.EqualFold(c.name, t.in.Command) {
 			return false
 		}

@@ -53,7 +53,7 @@ func (r *Router) syncCommands(ctx context.Context, s *surface, snap *registry.Sn
 	}
 	var sets []CommandSet
 	for _, language := range append([]string{""}, r.texts.languages()...) {
-		commands := commandList(s.caps.Commands, r.texts.voice(language), snap.Offered(registry.Everyone), counts)
+		commands := commandList(s.caps.Commands, r.texts.voice(language), r.cfg.Operator.houseCommands(), snap.Offered(registry.Everyone), counts)
 		for _, kind := range []ChatKind{ChatPrivate, ChatGroup} {
 			sets = append(sets, CommandSet{Kind: kind, Language: language, Commands: commands})
 		}
@@ -63,10 +63,10 @@ func (r *Router) syncCommands(ctx context.Context, s *surface, snap *registry.Sn
 
 // commandList lists the tools' commands and the bot's own. Where they don't all fit, the tools used most
 // come first, and the others stay reachable by /run.
-func commandList(limits CommandLimits, v voice, tools []*registry.Tool, counts map[string]int64) []Command {
+func commandList(limits CommandLimits, v voice, house []houseCommand, tools []*registry.Tool, counts map[string]int64) []Command {
 	taken := map[string]bool{}
 	var own []Command
-	for _, c := range houseCommands() {
+	for _, c := range house {
 		taken[c.name] = true
 		own = append(own, Command{Name: c.name, Description: brief(v.line("command."+c.name), limits.DescriptionLimit)})
 	}

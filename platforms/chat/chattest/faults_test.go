@@ -414,3 +414,21 @@ func TestManyChoicesArePaged(t *testing.T) {
 	s.say("/painter a cat")
 	s.input(s.Call(0), "style", "style 39")
 }
+
+func TestWhatTheOperatorSays(t *testing.T) {
+	t.Parallel()
+	s, fake := newScene(t)
+	s.say("/terms")
+	s.AwaitText(s.room, "I have no command /terms")
+	s.Handled()
+	s.Operator = chat.Operator{Support: "Write to help@box.example.", Terms: "https://box.example/terms"}
+	s.Restart()
+	s.say("/paysupport")
+	s.AwaitText(s.room, "Write to help@box.example.")
+	s.say("/Terms")
+	s.AwaitText(s.room, "https://box.example/terms")
+	s.until(s.room, "command list", func([]Seen) bool {
+		list := strings.Join(fake.Commands(t, chat.ChatPrivate), " ") + " "
+		return strings.Contains(list, "paysupport terms ") && !strings.Contains(list, "privacy")
+	})
+}

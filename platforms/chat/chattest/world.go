@@ -46,6 +46,8 @@ type World struct {
 	Files    *Files
 	// Link is what the house gives as public addresses of outputs.
 	Link func(run runs.Run, output int) string
+	// Operator is what the operator of the house says.
+	Operator chat.Operator
 
 	Runs    *runs.Service
 	Router  *chat.Router
@@ -103,7 +105,7 @@ func (w *World) Start() {
 	}
 	w.Router, err = chat.NewRouter(chat.Config{
 		Deliverer: deliverer, Pool: w.Pool, Tools: w.Registry, Runs: w.Runs, Accounts: people, Wallets: w.Ledger, Logger: log,
-		AlbumWait: 150 * time.Millisecond,
+		AlbumWait: 150 * time.Millisecond, Operator: w.Operator,
 	})
 	if err != nil {
 		w.t.Fatal(err)
