@@ -160,7 +160,7 @@ func (t *turn) pressStopListed(ctx context.Context, k keyboard, n int) error {
 	return t.withRun(ctx, k, func(run runs.Run) error { return t.stop(ctx, run) })
 }
 
-// whyCommand tells where each value of the last run came from.
+// whyCommand tells where each value of the last run came from, and what it cost.
 func (t *turn) whyCommand(ctx context.Context) error {
 	list, err := t.cfg.Runs.List(ctx, runs.Filter{AccountID: t.account.ID, Limit: 1})
 	if err != nil {
@@ -185,6 +185,15 @@ func (t *turn) whyCommand(ctx context.Context) error {
 			{Style: StyleItalic, Text: t.line("source." + string(run.Sources[f.Name]))},
 		})
 	}
+	text = join("\n\n", text, lines(t.paid(run), t.say("support.code", "code", supportCode(run.ID))))
 	_, err = t.reply(ctx, text)
 	return err
+}
+
+// paid is the receipt of a run that is over, the price of one that is not.
+func (v voice) paid(run runs.Run) Text {
+	if run.Status.Final() {
+		return v.receipt(run)
+	}
+	return v.price(run.Quote)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -177,7 +178,13 @@ func (t *turn) categoryName(name string) string {
 func (t *turn) explain(ctx context.Context, tool *registry.Tool) error {
 	k := t.keyboard(keyboardState{Tool: tool.ToolID, Tools: []string{tool.ToolID}})
 	var buttons [][]Button
+	var price Text
 	if tool.Refusal(t.audience()) == nil {
+		quote, err := t.quote(ctx, tool)
+		if err != nil {
+			t.log.WarnContext(ctx, "help without a price", "tool", tool.ToolID, "error", err)
+		}
+		price = t.price(quote)
 		if err := t.keyboards.save(ctx, k); err != nil {
 			return err
 		}
@@ -186,12 +193,12 @@ func (t *turn) explain(ctx context.Context, tool *registry.Tool) error {
 			{Label: t.line("button.settings"), Data: k.data("settings")},
 		}}
 	}
-	_, err := t.reply(ctx, t.toolHelp(tool), buttons...)
+	_, err := t.reply(ctx, t.toolHelp(tool, price), buttons...)
 	return err
 }
 
-// toolHelp explains a tool: what it does, cut to what the platform shows, and what it takes.
-func (t *turn) toolHelp(tool *registry.Tool) Text {
+// toolHelp explains a tool: what it does, cut to what the platform shows, what it takes, and its price.
+func (t *turn) toolHelp(tool *registry.Tool, price Text) Text {
 	head := Text{{Style: StyleBold, Text: tool.DisplayName}}
 	if tool.CommandName != "" {
 		head = append(head, Segment{Text: "  " + tool.CommandName})
@@ -212,7 +219,7 @@ func (t *turn) toolHelp(tool *registry.Tool) Text {
 			inputs = lines(inputs, t.inputHelp(f))
 		}
 	}
-	tail := join("\n\n", inputs, Text{{Style: StyleCode, Text: usage(tool)}}, state)
+	tail := join("\n\n", inputs, Text{{Style: StyleCode, Text: usage(tool)}}, price, state)
 	tail = tail.cut(t.caps.TextLimit / 2)
 	description := Plain(strings.TrimSpace(tool.Description)).cut(max(0, t.caps.TextLimit-head.length()-tail.length()-4))
 	return join("\n\n", head, description, tail)
@@ -369,13 +376,9 @@ func (t *turn) priceCommand(ctx context.Context) error {
 	if refused, err := t.refuse(ctx, tool); refused || err != nil {
 		return err
 	}
-	bound, err := t.cfg.Runs.Bind(ctx, runs.Request{AccountID: t.account.ID, ToolID: tool.ToolID, Audience: t.audience()})
+	quote, err := t.quote(ctx, tool)
 	if err != nil {
 		return t.notStarted(ctx, MessageRef{}, draft{Tool: tool.ToolID}, err)
-	}
-	quote, err := t.cfg.Runs.Quote(ctx, bound)
-	if err != nil {
-		return fmt.Errorf("quote: %w", err)
 	}
 	text := lines(Text{{Style: StyleBold, Text: tool.DisplayName}}, t.price(quote))
 	if quote.Rate != "" && quote.High > 0 {
@@ -383,4 +386,17 @@ func (t *turn) priceCommand(ctx context.Context) error {
 	}
 	_, err = t.reply(ctx, text)
 	return err
+}
+
+// quote prices a tool with the person's settings, before anything else is said.
+func (t *turn) quote(ctx context.Context, tool *registry.Tool) (billing.Quote, error) {
+	bound, err := t.cfg.Runs.Bind(ctx, runs.Request{AccountID: t.account.ID, ToolID: tool.ToolID, Audience: t.audience()})
+	if err != nil {
+		return billing.Quote{}, err
+	}
+	quote, err := t.cfg.Runs.Quote(ctx, bound)
+	if err != nil {
+		return quote, fmt.Errorf("quote %s: %w", tool.ToolID, err)
+	}
+	return quote, nil
 }

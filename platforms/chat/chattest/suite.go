@@ -353,7 +353,7 @@ func helpSearch(s *scene) {
 	s.say("/help zzzzqqqq")
 	s.AwaitText(s.room, "no tool for", "zzzzqqqq")
 	s.say("/help painter")
-	m := s.labelled("Start", "Paints a picture")
+	m := s.labelled("Start", "Paints a picture", "Price: $0.0042")
 	s.press(m, "Start")
 	s.AwaitText(s.room, "Painter", "needs", "prompt")
 }
@@ -952,7 +952,7 @@ func why(s *scene) {
 	s.say("/painter a cat steps=4")
 	s.Call(0)
 	s.say("/why")
-	s.AwaitText(s.room, "prompt: a cat – you typed it", "steps: 4 – you typed it", "style: Oil paint – the tool's default", "drawn by chance")
+	s.AwaitText(s.room, "Price: $0.0042", "Code for support", "prompt: a cat – you typed it", "steps: 4 – you typed it", "style: Oil paint – the tool's default", "drawn by chance")
 }
 
 func historyAndBalance(s *scene) {
