@@ -30,6 +30,7 @@ import (
 type place struct {
 	dir    string
 	binary func() (string, error)
+	plain  func() (string, error) // without the race detector
 	seed   func() (string, error)
 }
 
@@ -53,17 +54,23 @@ func runTests(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(scratch)
-	shared = place{dir: dir, binary: sync.OnceValues(func() (string, error) { return build(dir) })}
+	shared = place{
+		dir:    dir,
+		binary: sync.OnceValues(func() (string, error) { return build(filepath.Join(dir, "signalbox"), race) }),
+		plain:  sync.OnceValues(func() (string, error) { return build(filepath.Join(dir, "signalbox-plain"), false) }),
+	}
+	if !race {
+		shared.plain = shared.binary
+	}
 	shared.seed = sync.OnceValues(func() (string, error) { return seed(scratch) })
 	return m.Run()
 }
 
-// build makes the binary, with the race detector when the tests have it.
-func build(dir string) (string, error) {
+// build makes the binary.
+func build(file string, race bool) (string, error) {
 	if err := dependOnSources("../.."); err != nil {
 		return "", err
 	}
-	file := filepath.Join(dir, "signalbox")
 	args := []string{"build", "-buildvcs=false", "-o", file}
 	if race {
 		args = append(args, "-race")
@@ -169,6 +176,8 @@ type spec struct {
 	dir  string   // DATA_DIR; empty: a seeded one
 	env  []string // on top of the surroundings, as NAME=value
 	user *syscall.Credential
+	// plain asks for the binary without the race detector, for tests that start it very often.
+	plain bool
 }
 
 // program is a running Signalbox.
@@ -188,7 +197,11 @@ type program struct {
 // launch starts the program and does not wait for anything. It is ended with the test.
 func launch(t testing.TB, s spec) *program {
 	t.Helper()
-	binary, err := shared.binary()
+	choose := shared.binary
+	if s.plain {
+		choose = shared.plain
+	}
+	binary, err := choose()
 	if err != nil {
 		t.Fatal(err)
 	}
