@@ -102,7 +102,7 @@ func TestSending(t *testing.T) {
 		"styles are shown and nothing in a text is taken for markup": func(t *testing.T, r rig) {
 			m := r.text("")
 			m.Text = chat.Text{
-				{Text: "<b>& "}, {Style: chat.StyleBold, Text: "a<b"}, {Style: chat.StyleQuote, Text: "\"q\""},
+				{Style: chat.StyleMention, Text: "Makers ", URL: "-100"}, {Text: "<b>& "}, {Style: chat.StyleBold, Text: "a<b"}, {Style: chat.StyleQuote, Text: "\"q\""},
 				{Style: chat.StyleLink, Text: "here", URL: "https://example.com/?a=1&b=\"2\""}, {Style: chat.StyleItalic, Text: " "},
 			}
 			r.sent(t, m)
@@ -323,8 +323,6 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-func errOf[T any](_ T, err error) error { return err }
-
 func TestEditing(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]func(t *testing.T, r rig, status chat.MessageRef){
@@ -444,6 +442,27 @@ func TestRateLimits(t *testing.T) {
 			t.Errorf("droppable: %v", err)
 		}
 	})
+}
+
+func TestPatience(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.server.Inject(telegramtest.ServerError(502).On("setMyCommands"))
+	r.server.Inject(telegramtest.RateLimit(time.Second).On("setMyCommands"))
+	set := chat.CommandSet{Kind: chat.ChatPrivate, Commands: []chat.Command{{Name: "paint", Description: "Paints"}}}
+	if err := r.SyncCommands(t.Context(), []chat.CommandSet{set}); err != nil {
+		t.Errorf("after a failure and a rate limit: %v", err)
+	}
+	r.server.Inject(telegramtest.RateLimit(time.Minute).On("deleteMyCommands"))
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	var refused *registry.Error
+	if err := r.SyncCommands(ctx, nil); !errors.As(err, &refused) || refused.RetryAfter < 50*time.Second {
+		t.Errorf("a wait beyond the deadline: %v", err)
+	}
+	if text := fmt.Sprintf("%v %+v %#v", r.Adapter, r.Adapter, r.Adapter); strings.Contains(text, r.secret) {
+		t.Errorf("printing the adapter shows its secret: %s", text)
+	}
 }
 
 func TestGroups(t *testing.T) {

@@ -30,8 +30,6 @@ type Poller struct {
 	Allowed []string
 	// Handle is called for one answer of the server after the other.
 	Handle Handler
-	// Started is closed after the first successful poll, where it is set.
-	Started chan<- struct{}
 }
 
 // Run polls until ctx ends, and then returns nil, or until the token turns out to be wrong. A second
@@ -39,7 +37,6 @@ type Poller struct {
 // were handled, never before: what fails is repeated until it succeeds.
 func (p *Poller) Run(ctx context.Context) error {
 	var offset int64
-	started := p.Started
 	for failures := 0; ctx.Err() == nil; {
 		updates, err := p.Client.GetUpdates(ctx, offset, pollTimeout, p.Allowed)
 		if ctx.Err() != nil {
@@ -55,10 +52,6 @@ func (p *Poller) Run(ctx context.Context) error {
 			continue
 		}
 		failures = 0
-		if started != nil {
-			close(started)
-			started = nil
-		}
 		if len(updates) > 0 && p.handle(ctx, updates) {
 			offset = updates[len(updates)-1].ID + 1
 		}

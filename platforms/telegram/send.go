@@ -28,23 +28,13 @@ type ReplyTo struct {
 	Quote     string `json:"quote,omitempty"`
 }
 
-// Button is a key of an inline keyboard. Besides Text and Style exactly one field is set; Data is at most
-// 64 bytes. Style is danger, success, primary or nothing.
+// Button is a key of an inline keyboard with either Data, of at most 64 bytes, or URL. Style is danger,
+// success, primary or nothing.
 type Button struct {
-	Text     string    `json:"text"`
-	Style    string    `json:"style,omitempty"`
-	Data     string    `json:"callback_data,omitempty"`
-	URL      string    `json:"url,omitempty"`
-	CopyText *CopyText `json:"copy_text,omitempty"`
-	// Switch opens the bot's inline search in this chat with the text.
-	Switch *string `json:"switch_inline_query_current_chat,omitempty"`
-	// Disabled shows the button as spent.
-	Disabled *struct{} `json:"disabled,omitempty"`
-}
-
-// CopyText is the text a button copies, 1 to 256 characters.
-type CopyText struct {
-	Text string `json:"text"`
+	Text  string `json:"text"`
+	Style string `json:"style,omitempty"`
+	Data  string `json:"callback_data,omitempty"`
+	URL   string `json:"url,omitempty"`
 }
 
 // InlineKeyboard is the rows of buttons under a message.
@@ -70,9 +60,8 @@ type SendOptions struct {
 	Target
 	ReplyTo *ReplyTo `json:"reply_parameters,omitempty"`
 	Markup  Markup   `json:"reply_markup,omitempty"`
-	// Silent sends without a sound, Protect forbids forwarding and saving.
-	Silent  bool `json:"disable_notification,omitempty"`
-	Protect bool `json:"protect_content,omitempty"`
+	// Silent sends without a sound.
+	Silent bool `json:"disable_notification,omitempty"`
 }
 
 // Text is a message without media. ParseMode is HTML or nothing; with Entities it must be nothing.
@@ -110,20 +99,6 @@ type Media struct {
 // SendText sends a text.
 func (c *Client) SendText(ctx context.Context, t Text) (Message, error) {
 	return do[Message](ctx, c, "sendMessage", t)
-}
-
-// SendTextOrPlain sends a text and, when the service cannot parse its markup, sends it once more bare: an
-// answer somebody paid for is never lost to markup.
-func (c *Client) SendTextOrPlain(ctx context.Context, t Text) (Message, error) {
-	m, err := c.SendText(ctx, t)
-	if ReasonOf(err) != ParseError {
-		return m, err
-	}
-	if t.ParseMode == HTML {
-		t.Text = PlainFromHTML(t.Text)
-	}
-	t.ParseMode, t.Entities = "", nil
-	return c.SendText(ctx, t)
 }
 
 // fields lists the parameters a kind of media has besides the file itself.
@@ -300,11 +275,6 @@ func (c *Client) Delete(ctx context.Context, m MessageRef) error {
 	return c.call(ctx, "deleteMessage", m, nil)
 }
 
-// DeleteAll removes up to 100 messages of one chat; those that are gone already are skipped.
-func (c *Client) DeleteAll(ctx context.Context, chatID int64, messageIDs []int) error {
-	return c.call(ctx, "deleteMessages", map[string]any{"chat_id": chatID, "message_ids": messageIDs}, nil)
-}
-
 // CallbackAnswer ends the progress bar on a pressed button; Text is at most 200 characters.
 type CallbackAnswer struct {
 	ID    string `json:"callback_query_id"`
@@ -329,7 +299,6 @@ const (
 	UploadVideo    ChatAction = "upload_video"
 	UploadVoice    ChatAction = "upload_voice"
 	UploadDocument ChatAction = "upload_document"
-	RecordVideo    ChatAction = "record_video"
 )
 
 // SendAction shows a chat action.
@@ -340,26 +309,9 @@ func (c *Client) SendAction(ctx context.Context, to Target, action ChatAction) e
 	}{to, action}, nil)
 }
 
-// React puts one emoji of the service's fixed list on a message, or takes the bot's away for "".
-func (c *Client) React(ctx context.Context, m MessageRef, emoji string) error {
-	reaction := []map[string]string{}
-	if emoji != "" {
-		reaction = append(reaction, map[string]string{"type": "emoji", "emoji": emoji})
-	}
-	return c.call(ctx, "setMessageReaction", struct {
-		MessageRef
-		Reaction []map[string]string `json:"reaction"`
-	}{m, reaction}, nil)
-}
-
 // GetMe returns the bot itself.
 func (c *Client) GetMe(ctx context.Context) (User, error) {
 	return do[User](ctx, c, "getMe", nil)
-}
-
-// GetMember returns somebody's place in a chat.
-func (c *Client) GetMember(ctx context.Context, chatID, userID int64) (Member, error) {
-	return do[Member](ctx, c, "getChatMember", map[string]int64{"chat_id": chatID, "user_id": userID})
 }
 
 // BotCommand is an entry of a command list: Command matches [a-z0-9_]{1,32}, Description has 1 to 256
@@ -389,25 +341,9 @@ func (c *Client) SetCommands(ctx context.Context, scope CommandScope, language s
 	}{scoped{scope, language}, commands}, nil)
 }
 
-// GetCommands returns the list published for exactly this scope and language.
-func (c *Client) GetCommands(ctx context.Context, scope CommandScope, language string) ([]BotCommand, error) {
-	return do[[]BotCommand](ctx, c, "getMyCommands", scoped{scope, language})
-}
-
 // DeleteCommands takes a list away; people see the next less specific one.
 func (c *Client) DeleteCommands(ctx context.Context, scope CommandScope, language string) error {
 	return c.call(ctx, "deleteMyCommands", scoped{scope, language}, nil)
-}
-
-// SetDescription sets the text of the empty chat (at most 512 characters), SetShortDescription that of the
-// bot's profile (at most 120).
-func (c *Client) SetDescription(ctx context.Context, language, text string) error {
-	return c.call(ctx, "setMyDescription", map[string]string{"description": text, "language_code": language}, nil)
-}
-
-// SetShortDescription sets the text of the bot's profile.
-func (c *Client) SetShortDescription(ctx context.Context, language, text string) error {
-	return c.call(ctx, "setMyShortDescription", map[string]string{"short_description": text, "language_code": language}, nil)
 }
 
 // WebhookConfig is a webhook to set. Secret is 1 to 256 of A-Z a-z 0-9 _ -.

@@ -2,7 +2,6 @@ package telegram
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -23,34 +22,6 @@ var htmlEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"
 // EscapeHTML makes text safe inside HTML markup, attributes included.
 func EscapeHTML(text string) string { return htmlEscaper.Replace(text) }
 
-var htmlUnescaper = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&quot;", `"`, "&amp;", "&")
-
-// PlainFromHTML strips the markup this program writes and gives the bare text, for sending once more when
-// the service could not parse it. Anything that only looks like a tag stays.
-func PlainFromHTML(markup string) string {
-	var b strings.Builder
-	for markup != "" {
-		before, rest, found := strings.Cut(markup, "<")
-		b.WriteString(before)
-		if !found {
-			break
-		}
-		end := strings.IndexByte(rest, '>')
-		if end < 0 || !looksLikeTag(rest[:end]) {
-			b.WriteByte('<')
-			markup = rest
-			continue
-		}
-		markup = rest[end+1:]
-	}
-	return htmlUnescaper.Replace(b.String())
-}
-
-func looksLikeTag(s string) bool {
-	s = strings.TrimPrefix(s, "/")
-	return s != "" && unicode.IsLetter(rune(s[0])) && !strings.ContainsAny(s, "\n<")
-}
-
 // UTF16Len counts UTF-16 code units, the unit of the service's limits and offsets.
 func UTF16Len(s string) int {
 	n := 0
@@ -58,23 +29,6 @@ func UTF16Len(s string) int {
 		n += max(1, utf16.RuneLen(r)) // a broken byte counts as its replacement
 	}
 	return n
-}
-
-// Split cuts text into parts of at most limit UTF-16 code units, at the end of a paragraph, line or word
-// where one is near, and never inside a character as a person sees it. Empty text gives no part.
-func Split(text string, limit int) []string {
-	var parts []string
-	for text = strings.TrimSpace(text); text != ""; {
-		cut := fitting(text, limit)
-		if cut < len(text) {
-			cut = niceCut(text, cut)
-		}
-		if part := strings.TrimSpace(text[:cut]); part != "" {
-			parts = append(parts, part)
-		}
-		text = strings.TrimLeft(text[cut:], " \n\r\t")
-	}
-	return parts
 }
 
 // Truncate shortens text to at most limit UTF-16 code units, ending in an ellipsis where it was cut.
@@ -116,15 +70,4 @@ func fittingRunes(text string, limit int) int {
 		}
 	}
 	return len(text)
-}
-
-// niceCut moves a cut back to the last paragraph, line, sentence or word end in the second half.
-func niceCut(text string, cut int) int {
-	head := text[:cut]
-	for _, mark := range []string{"\n\n", "\n", ". ", " "} {
-		if i := strings.LastIndex(head, mark); i > cut/2 {
-			return i + len(mark)
-		}
-	}
-	return cut
 }

@@ -14,15 +14,11 @@ import (
 // Update is one thing that happened. At most one of the pointers is set; none is for kinds this program
 // does not read.
 type Update struct {
-	ID                int64             `json:"update_id"`
-	Message           *Message          `json:"message"`
-	EditedMessage     *Message          `json:"edited_message"`
-	CallbackQuery     *CallbackQuery    `json:"callback_query"`
-	MyChatMember      *MemberUpdate     `json:"my_chat_member"`
-	InlineQuery       *InlineQuery      `json:"inline_query"`
-	PreCheckoutQuery  *PreCheckoutQuery `json:"pre_checkout_query"`
-	MessageReaction   json.RawMessage   `json:"message_reaction"`
-	StoppedGeneration json.RawMessage   `json:"stopped_message_generation"`
+	ID            int64          `json:"update_id"`
+	Message       *Message       `json:"message"`
+	EditedMessage *Message       `json:"edited_message"`
+	CallbackQuery *CallbackQuery `json:"callback_query"`
+	MyChatMember  *MemberUpdate  `json:"my_chat_member"`
 	// Broken tells why the update could not be read; then only ID is set.
 	Broken error `json:"-"`
 }
@@ -46,13 +42,12 @@ func ParseUpdate(data []byte) (Update, error) {
 
 // User is a person or a bot.
 type User struct {
-	ID               int64  `json:"id"`
-	IsBot            bool   `json:"is_bot"`
-	FirstName        string `json:"first_name"`
-	LastName         string `json:"last_name"`
-	Username         string `json:"username"`
-	LanguageCode     string `json:"language_code"`
-	HasTopicsEnabled bool   `json:"has_topics_enabled"`
+	ID           int64  `json:"id"`
+	IsBot        bool   `json:"is_bot"`
+	FirstName    string `json:"first_name"`
+	LastName     string `json:"last_name"`
+	Username     string `json:"username"`
+	LanguageCode string `json:"language_code"`
 }
 
 // Name returns the full name as apps show it.
@@ -133,20 +128,16 @@ type Message struct {
 	From              *User           `json:"from"`
 	SenderChat        *Chat           `json:"sender_chat"`
 	Date              int64           `json:"date"` // Unix seconds
-	EditDate          int64           `json:"edit_date"`
 	Chat              Chat            `json:"chat"`
 	ReplyTo           *Message        `json:"reply_to_message"`
 	ExternalReply     *ExternalReply  `json:"external_reply"`
 	Quote             *Quote          `json:"quote"`
-	ViaBot            *User           `json:"via_bot"`
 	MediaGroupID      string          `json:"media_group_id"`
 	Text              string          `json:"text"`
 	Entities          []Entity        `json:"entities"`
 	Caption           string          `json:"caption"`
 	CaptionEntities   []Entity        `json:"caption_entities"`
 	ReplyMarkup       *InlineKeyboard `json:"reply_markup"`
-	NewChatMembers    []User          `json:"new_chat_members"`
-	LeftChatMember    *User           `json:"left_chat_member"`
 	MigrateToChatID   int64           `json:"migrate_to_chat_id"`
 	MigrateFromChatID int64           `json:"migrate_from_chat_id"`
 }
@@ -160,11 +151,10 @@ type ExternalReply struct {
 
 // CallbackQuery is a pressed button. Message may be inaccessible (Date 0) or missing.
 type CallbackQuery struct {
-	ID              string   `json:"id"`
-	From            User     `json:"from"`
-	Message         *Message `json:"message"`
-	InlineMessageID string   `json:"inline_message_id"`
-	Data            string   `json:"data"`
+	ID      string   `json:"id"`
+	From    User     `json:"from"`
+	Message *Message `json:"message"`
+	Data    string   `json:"data"`
 }
 
 // MemberUpdate tells that somebody's place in a chat changed; for my_chat_member it is the bot's own:
@@ -183,27 +173,6 @@ type Member struct {
 	User   User   `json:"user"`
 }
 
-// InlineQuery is what somebody types after the bot's name in any chat.
-type InlineQuery struct {
-	ID       string `json:"id"`
-	From     User   `json:"from"`
-	Query    string `json:"query"`
-	Offset   string `json:"offset"`
-	ChatType string `json:"chat_type"`
-}
-
-// PreCheckoutQuery asks whether a payment may go on; it must be answered within ten seconds.
-type PreCheckoutQuery struct {
-	ID             string `json:"id"`
-	From           User   `json:"from"`
-	Currency       string `json:"currency"`
-	TotalAmount    int64  `json:"total_amount"`
-	InvoicePayload string `json:"invoice_payload"`
-}
-
-// Accessible tells whether the service still shows the message's content to the bot.
-func (m *Message) Accessible() bool { return m != nil && m.Date != 0 }
-
 // Time returns when the message was sent.
 func (m *Message) Time() time.Time { return time.Unix(m.Date, 0) }
 
@@ -213,22 +182,6 @@ func (m *Message) Body() (text string, entities []Entity) {
 		return m.Text, m.Entities
 	}
 	return m.Caption, m.CaptionEntities
-}
-
-// Command reads a command at the very start of the text or caption. name is without slash and bot name, as
-// typed; args is everything after the first white space. ok is false without a command and for one that
-// names another bot. The library looks at texts only and cuts arguments at a fixed distance.
-func (m *Message) Command(botUsername string) (name, args string, ok bool) {
-	text, entities := m.Body()
-	if len(entities) == 0 || entities[0].Type != "bot_command" || entities[0].Offset != 0 {
-		return "", "", false
-	}
-	end := byteOffset(text, entities[0].Length)
-	name, bot, named := strings.Cut(strings.TrimPrefix(text[:end], "/"), "@")
-	if named && !strings.EqualFold(bot, botUsername) {
-		return "", "", false
-	}
-	return name, strings.TrimSpace(text[end:]), name != ""
 }
 
 // byteOffset turns an offset in UTF-16 code units into one in bytes; beyond the end it is the length.
