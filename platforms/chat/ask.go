@@ -168,9 +168,9 @@ func (t *turn) answerPrompt(ctx context.Context) (bool, error) {
 // inputAnswered puts an answer into the draft it was asked for and goes on. The question stays open when
 // the answer does not fit.
 func (t *turn) inputAnswered(ctx context.Context, p prompt, d draft) error {
-	tool, ok := t.cfg.Tools.Snapshot().ByID(d.Tool)
+	tool, ok := t.cfg.Tools.Snapshot().Resolve(d.Tool)
 	if !ok {
-		return t.tell(ctx, "tool.gone")
+		return t.inVain(ctx, p, "tool.gone")
 	}
 	f, ok := tool.InputSchema.Get(p.State.Field)
 	if !ok {
@@ -182,6 +182,14 @@ func (t *turn) inputAnswered(ctx context.Context, p prompt, d draft) error {
 		return t.hintOr(ctx, hint, err)
 	}
 	return t.answered(ctx, p, d)
+}
+
+// inVain ends a question whose answer is of no use any more, and says why.
+func (t *turn) inVain(ctx context.Context, p prompt, key string) error {
+	if _, err := t.prompts.close(ctx, p.ID); err != nil {
+		return err
+	}
+	return t.tell(ctx, key)
 }
 
 // answered goes on with a draft whose question was answered.

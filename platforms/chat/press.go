@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
 
@@ -112,6 +113,9 @@ func (t *turn) findKeyboard(ctx context.Context, id string) (keyboard, error) {
 	}
 }
 
+// errNotDone: a button could not do its work, and the person was told. It may be pressed again.
+var errNotDone = errors.New("nothing was done")
+
 // pressOnce does what a button that acts once does, unless another press was first. What fails may be
 // pressed again.
 func (t *turn) pressOnce(ctx context.Context, k keyboard, action string, do func() error) error {
@@ -122,7 +126,11 @@ func (t *turn) pressOnce(ctx context.Context, k keyboard, action string, do func
 	if !mine {
 		return t.alert(ctx, "press.used")
 	}
-	if err := do(); err != nil {
+	err = do()
+	if errors.Is(err, errNotDone) {
+		return t.keyboards.release(ctx, k.id, action)
+	}
+	if err != nil {
 		if ctx.Err() == nil {
 			err = errors.Join(err, t.keyboards.release(ctx, k.id, action))
 		}
@@ -197,43 +205,48 @@ func (t *turn) withRun(ctx context.Context, k keyboard, do func(runs.Run) error)
 }
 
 func (t *turn) pressAgain(ctx context.Context, k keyboard) error {
-	return t.withRun(ctx, k, func(run runs.Run) error {
-		if err := t.note(ctx, "press.started"); err != nil {
-			return err
-		}
-		return t.startRepeat(ctx, t.repeat(run, t.in.platform+":"+k.id+":again"))
-	})
+	return t.pressRepeat(ctx, k, "again", func(*draft, *registry.Tool) {})
 }
 
 func (t *turn) pressVary(ctx context.Context, k keyboard) error {
+	return t.pressRepeat(ctx, k, "vary", func(d *draft, tool *registry.Tool) { freshSeed(d, tool.InputSchema) })
+}
+
+// pressRepeat runs what an earlier run was made of once more, with the tool as it is now; change says how it
+// differs. One that can't be run any more says so, and the button stays for when it can.
+func (t *turn) pressRepeat(ctx context.Context, k keyboard, word string, change func(*draft, *registry.Tool)) error {
 	return t.withRun(ctx, k, func(run runs.Run) error {
+		tool, ok := t.cfg.Tools.Snapshot().Resolve(run.Tool.ToolID)
+		if !ok {
+			if err := t.alert(ctx, "tool.gone"); err != nil {
+				return err
+			}
+			return errNotDone
+		}
+		if tool.Refusal(t.audience()) != nil {
+			if err := t.acknowledge(ctx); err != nil {
+				return err
+			}
+			if _, err := t.refuse(ctx, tool); err != nil {
+				return err
+			}
+			return errNotDone
+		}
 		if err := t.note(ctx, "press.started"); err != nil {
 			return err
 		}
-		d := t.repeat(run, t.in.platform+":"+k.id+":vary")
-		freshSeed(&d, run.Tool.InputSchema)
-		return t.startRepeat(ctx, d)
-	})
-}
-
-// startRepeat starts a draft made of an earlier run, with the tool as it is now.
-func (t *turn) startRepeat(ctx context.Context, d draft) error {
-	tool, ok := t.cfg.Tools.Snapshot().Resolve(d.Tool)
-	if !ok {
-		return t.tell(ctx, "tool.gone")
-	}
-	if refused, err := t.refuse(ctx, tool); refused || err != nil {
-		return err
-	}
-	for _, values := range d.Values {
-		for name := range values {
-			if _, known := tool.InputSchema.Get(name); !known {
-				delete(values, name) // the tool has lost this input since
+		d := t.repeat(run, t.in.platform+":"+k.id+":"+word)
+		change(&d, tool)
+		for _, values := range d.Values {
+			for name := range values {
+				if _, known := tool.InputSchema.Get(name); !known {
+					delete(values, name) // the tool has lost this input since
+				}
 			}
 		}
-	}
-	t.sign(ctx, activityOf(*tool))
-	return t.proceed(ctx, d)
+		t.sign(ctx, activityOf(*tool))
+		return t.proceed(ctx, d)
+	})
 }
 
 // pressStop cancels the run of a status message.

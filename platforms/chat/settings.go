@@ -384,11 +384,11 @@ func (t *turn) settingAnswered(ctx context.Context, p prompt) error {
 	view := *p.State.View
 	tool, ok := t.cfg.Tools.Snapshot().Resolve(view.Tool)
 	if !ok {
-		return t.tell(ctx, "tool.gone")
+		return t.inVain(ctx, p, "tool.gone")
 	}
 	f, ok := tool.InputSchema.Get(p.State.Field)
 	if !ok {
-		return t.tell(ctx, "press.over")
+		return t.inVain(ctx, p, "settings.fieldGone")
 	}
 	d := draft{}
 	hint, err := t.answerValue(ctx, &d, &registry.Tool{InputSchema: registry.InputSchema{f}}, f)

@@ -397,7 +397,7 @@ func (t *turn) whyNotStarted(ctx context.Context, d draft, cause error) (Message
 // refusedInput says what is wrong with a value, and how the tool is used.
 func (t *turn) refusedInput(ctx context.Context, d draft, bad *registry.Error) Text {
 	text := Plain(sentence(bad.Message))
-	tool, ok := t.cfg.Tools.Snapshot().ByID(d.Tool)
+	tool, ok := t.cfg.Tools.Snapshot().Resolve(d.Tool)
 	if !ok || bad.Field == "" {
 		return lines(text, t.say("nothing.charged"))
 	}
