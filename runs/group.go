@@ -18,9 +18,14 @@ type group[T any] struct {
 	lanes int // flushes at a time
 	flush func(ctx context.Context, items []*T) error
 
+	// gather is how long a flush that follows right upon another waits for those whom the other has just
+	// answered and who will be back in a moment; zero for not at all.
+	gather time.Duration
+
 	mu      sync.Mutex
 	waiting []*member[T]
 	leaders int
+	busy    bool // a flush ended just now, and another follows
 }
 
 // member is one caller in line.
@@ -66,6 +71,7 @@ func (g *group[T]) do(ctx context.Context, item *T) error {
 
 // leadOnce flushes what waits and passes the lead on.
 func (g *group[T]) leadOnce(ctx context.Context) {
+	g.gatherMore()
 	g.mu.Lock()
 	batch := g.waiting[:min(len(g.waiting), g.max)]
 	g.waiting = append([]*member[T](nil), g.waiting[len(batch):]...)
@@ -75,7 +81,18 @@ func (g *group[T]) leadOnce(ctx context.Context) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.busy = len(g.waiting) > 0
 	g.passLead()
+}
+
+// gatherMore waits a moment under load.
+func (g *group[T]) gatherMore() {
+	g.mu.Lock()
+	busy := g.busy
+	g.mu.Unlock()
+	if busy && g.gather > 0 {
+		time.Sleep(g.gather)
+	}
 }
 
 // passLead makes the next in line a leader, or lets the lane rest. The caller holds mu.

@@ -502,7 +502,7 @@ func TestQuoteLearns(t *testing.T) {
 		t.Fatal(err)
 	}
 	quote, err := other.Quote(t.Context(), b)
-	if err != nil || quote.Low != 5_000_000 || quote.High != 20_000_000 || quote.Basis != "learned from one run" {
+	if err != nil || quote.Low != 5_000_000 || quote.High != 40_000_000 || quote.Basis != "learned from one run" {
 		t.Errorf("got %+v, %v", quote, err)
 	}
 }

@@ -46,6 +46,9 @@ type Service struct {
 // groupSize bounds how much is read or written together.
 const groupSize = 128
 
+// gatherWrites is below the time of a transaction.
+const gatherWrites = time.Millisecond
+
 // New makes a Service. It can accept, read and cancel runs; Start lets it work on them.
 func New(config Config) (*Service, error) {
 	config, err := config.withDefaults()
@@ -62,6 +65,7 @@ func New(config Config) (*Service, error) {
 	}
 	s.base, s.end = context.WithCancel(context.Background())
 	s.writes = newGroup(groupSize, 1, s.flushWrites)
+	s.writes.gather = gatherWrites
 	s.loads = newGroup(groupSize, 2, s.flushLoads)
 	if s.metrics, err = newMetrics(config.Metrics); err != nil {
 		return nil, fmt.Errorf("runs: %w", err)
