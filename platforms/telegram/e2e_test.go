@@ -1,6 +1,7 @@
 package telegram_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -31,6 +32,7 @@ func TestChatFlows(t *testing.T) {
 		"A36 what is missing is asked for, and may be sent late":                  flowAsk,
 		"settings are drawn from the tool, kept, and used":                        flowSettings,
 		"Cancel stops the engine, and nothing is charged":                         flowCancel,
+		"the real percentage is shown, and never goes back":                       flowProgress,
 		"Again repeats, Vary draws a new seed, a double press acts once":          flowAgainAndVary,
 		"why, history and balance tell the truth":                                 flowAccounts,
 		"A44 groups in privacy mode: by name, by reply, by buttons of one's own":  flowGroup,
@@ -165,6 +167,26 @@ func flowCancel(h *house) {
 		h.t.Errorf("run %s: %s", run.ID, run.Status)
 	}
 	h.until("the engine to be free", func() bool { return len(h.engine.Calls("POST /interrupt")) > 0 })
+}
+
+func flowProgress(h *house) {
+	gate := h.engine.Hold("SaveImage")
+	h.ann.Send(h.chat, small)
+	gate.Next()
+	h.await(h.chat, "Wallpaper", " %")
+	h.telegram.WaitCalls(h.t.Context(), "sendChatAction", 3) // some seconds later
+	last := 0
+	for _, c := range h.telegram.Calls("editMessageText") {
+		var percent int
+		before, _, _ := strings.Cut(c.Params["text"], " %")
+		if _, err := fmt.Sscanf(before[strings.LastIndex(before, " ")+1:], "%d", &percent); err == nil && percent < last {
+			h.t.Errorf("after %d %% it says %d %%", last, percent)
+		}
+		last = max(last, percent)
+	}
+	gate.Open()
+	h.awaitFile(h.chat, "photo", "Wallpaper")
+	h.settled(1)
 }
 
 func flowAgainAndVary(h *house) {

@@ -33,7 +33,7 @@ func (a *Adapter) Send(ctx context.Context, m chat.Message) ([]chat.MessageRef, 
 // Edit replaces text, media and buttons of an own message. A voice message can't be edited in: for one the
 // old message is removed, and so ErrGone.
 func (a *Adapter) Edit(ctx context.Context, ref chat.MessageRef, m chat.Message) (chat.MessageRef, error) {
-	if len(m.Media) == 1 && m.Media[0].Kind == chat.KindVoice {
+	if len(m.Media) == 1 && fittingKind(m.Media[0]) == KindVoice {
 		if err := a.Delete(ctx, ref); err != nil {
 			return ref, err
 		}
