@@ -17,6 +17,10 @@ const (
 	minUnitSeconds = 1 // the low end of a first run
 )
 
+// slowRun is how much longer than any before it a run may take and still be charged in full: models that are
+// loaded first, busy engines and larger inputs say nothing about it beforehand.
+const slowRun = 30 * time.Second
+
 // enough is how many samples make quantiles worth believing.
 const enough = 5
 
@@ -51,8 +55,8 @@ func (h History) Fill(model *registry.CostingModel, usage registry.Usage) regist
 
 // Estimate quotes a run before it starts. The price is exact per request, and where the provider names
 // one; otherwise it is a range learned from the samples: from the tenth percentile to a quarter above the
-// highest (while there are fewer than five: from half the lowest to twice the highest), bounded by the
-// tool's timeout. Without samples it is a first-run estimate. An unreadable rate is quoted as a range
+// highest (while there are fewer than five: from half the lowest to twice the highest), for seconds at
+// least slowRun above it, bounded by the tool's timeout. Without samples it is a first-run estimate. An unreadable rate is quoted as a range
 // from the definition's rate like any other; billing it fails, and then costs nothing.
 func Estimate(model *registry.CostingModel, h History, price registry.Price, card RateCard) Quote {
 	if model == nil {
@@ -101,8 +105,11 @@ func (h History) estimate(q *Quote, model *registry.CostingModel, t tariff) {
 		return
 	}
 	low, high := spread(h.nanoUnits())
-	if t.unit == registry.UnitSecond && h.Timeout > 0 {
-		high = min(high, int64(h.Timeout))
+	if t.unit == registry.UnitSecond {
+		high = max(high, satAdd(slices.Max(h.nanoUnits()), int64(slowRun)))
+		if h.Timeout > 0 {
+			high = min(high, int64(h.Timeout))
+		}
 	}
 	low = min(low, high)
 	q.Low, q.High = timesRate(low, t.rate), timesRate(high, t.rate)
