@@ -31,7 +31,7 @@ func (e *missingValue) Error() string { return "no value for option " + e.name }
 //
 //	a red bicycle steps=20 style="oil painting" seed=-1 --tiled
 //
-// Options may stand anywhere: name=value, --name=value, --name value, and --name alone for a boolean.
+// Options may stand anywhere: name=value, name = value, --name=value, --name value, and --name alone for a boolean.
 // Values with blanks are quoted. Names are those of inputs or their labels, without regard to case, and
 // with _ or - for a blank. What is no option is free text and keeps its own blanks and lines. A word that
 // merely looks like an option ("E=mc2") is text, unless an input is nearly called so: then it's a slip
@@ -69,6 +69,9 @@ func (p *argumentParser) token() error {
 	}
 	name, _, assigned := strings.Cut(name, "=")
 	if (!dashed && !assigned) || !isOptionName(name) {
+		if f, after, ok := p.spaced(name, word[end:]); ok {
+			return p.assign(f, name, after)
+		}
 		p.keep(blanks, word, end)
 		return nil
 	}
@@ -85,6 +88,16 @@ func (p *argumentParser) token() error {
 		return p.assign(field, name, after)
 	}
 	return p.dashed(field, name, word[end:])
+}
+
+// spaced reads "name = value", as people write it who are used to blanks around an equals sign.
+func (p *argumentParser) spaced(name, rest string) (f registry.InputField, after string, ok bool) {
+	after, ok = strings.CutPrefix(strings.TrimLeftFunc(rest, unicode.IsSpace), "=")
+	if !ok || !isOptionName(name) {
+		return f, "", false
+	}
+	f, ok = fieldNamed(p.schema, name)
+	return f, strings.TrimLeftFunc(after, unicode.IsSpace), ok
 }
 
 func (p *argumentParser) keep(blanks, word string, end int) {

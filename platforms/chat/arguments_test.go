@@ -30,6 +30,8 @@ func TestParseArguments(t *testing.T) {
 		"free text only":                     {"a red bicycle", "a red bicycle", nil},
 		"options anywhere":                   {"steps=20 a red seed=7 bicycle", "a red bicycle", map[string]any{"steps": "20", "seed": "7"}},
 		"negative numbers":                   {"cat seed=-1 --steps -5", "cat", map[string]any{"seed": "-1", "steps": "-5"}},
+		"blanks around the equals sign":      {"a cat steps = 20 seed =7 here", "a cat here", map[string]any{"steps": "20", "seed": "7"}},
+		"an equals sign in a text is text":   {"two plus two = four", "two plus two = four", nil},
 		"quoted values":                      {`cat negative_prompt="ugly, \"bad\" hands" steps=3`, "cat", map[string]any{"negative prompt": `ugly, "bad" hands`, "steps": "3"}},
 		"typographic quotes":                 {`negative-prompt=“two words” cat`, "cat", map[string]any{"negative prompt": "two words"}},
 		"case does not matter":               {"STEPS=4 cat", "cat", map[string]any{"steps": "4"}},
