@@ -19,9 +19,7 @@ func (t *turn) historyCommand(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m.ReplyTo = t.answering(nil).ReplyTo
-	_, err = t.post(ctx, m)
-	return err
+	return t.respond(ctx, m)
 }
 
 // historyList draws the page of runs older than before.

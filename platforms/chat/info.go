@@ -245,9 +245,7 @@ func (t *turn) toolsCommand(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m.ReplyTo = t.answering(nil).ReplyTo
-	_, err = t.post(ctx, m)
-	return err
+	return t.respond(ctx, m)
 }
 
 // toolsPage draws one page of the list of tools.

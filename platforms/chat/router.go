@@ -360,6 +360,13 @@ func (t *turn) reply(ctx context.Context, text Text, rows ...[]Button) (MessageR
 	return t.post(ctx, t.answering(text, rows...))
 }
 
+// respond sends a message that was drawn before as the answer to the update's message.
+func (t *turn) respond(ctx context.Context, m Message) error {
+	m.ReplyTo = t.answering(nil).ReplyTo
+	_, err := t.post(ctx, m)
+	return err
+}
+
 // answering is a message that answers the update's message; in private chats, where it is clear what is
 // answered, it quotes nothing.
 func (t *turn) answering(text Text, rows ...[]Button) Message {

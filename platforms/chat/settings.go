@@ -50,9 +50,7 @@ func (t *turn) settingsTools(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m.ReplyTo = t.answering(nil).ReplyTo
-	_, err = t.post(ctx, m)
-	return err
+	return t.respond(ctx, m)
 }
 
 func (t *turn) settingsToolsPage(ctx context.Context, k keyboard, page int) (Message, error) {
@@ -89,12 +87,10 @@ func (t *turn) openSettings(ctx context.Context, tool *registry.Tool) error {
 	if err != nil {
 		return err
 	}
-	m.ReplyTo = t.answering(nil).ReplyTo
 	if shared && alone {
 		m.OnlyFor, m.Trigger = t.in.From.ExternalID, &t.in.Incoming
 	}
-	_, err = t.post(ctx, m)
-	return err
+	return t.respond(ctx, m)
 }
 
 // deepLink gives an address that opens the private chat for a tool, or "" where there is none.
@@ -122,105 +118,6 @@ func (t *turn) settingsMessage(ctx context.Context, k *keyboard, tool *registry.
 	return m, t.keyboards.save(ctx, *k)
 }
 
-// settingsPage draws settings.
-type settingsPage struct {
-	*turn
-	tool        *registry.Tool
-	preferences map[string]any
-	k           *keyboard
-}
-
-// current gives an input's value in force, and whether the person set it.
-func (p settingsPage) current(f registry.InputField) (value any, own bool) {
-	if value, ok := p.preferences[f.Name]; ok {
-		return value, true
-	}
-	return f.Default, false
-}
-
-// overview lists a tool's inputs with their values in force, each with a button.
-func (p settingsPage) overview() Message {
-	view := &p.k.state.View
-	text := p.say("settings.title", "tool", p.tool.DisplayName)
-	if len(p.tool.InputSchema) == 0 {
-		return Message{Text: lines(text, p.say("settings.nothing")), Buttons: [][]Button{{p.button("button.close", "close")}}}
-	}
-	var shown []registry.InputField
-	hidden := 0
-	for _, f := range p.tool.InputSchema.Ordered() {
-		if f.Advanced && !view.Advanced {
-			hidden++
-			continue
-		}
-		shown = append(shown, f)
-	}
-	pages := max(1, (len(shown)+fieldsPerPage-1)/fieldsPerPage)
-	view.Fields = min(max(view.Fields, 0), pages-1)
-	first := view.Fields * fieldsPerPage
-	var buttons []Button
-	for i, f := range shown[first:min(len(shown), first+fieldsPerPage)] {
-		p.k.state.Fields = append(p.k.state.Fields, f.Name)
-		text = lines(text, p.fieldLine(f))
-		buttons = append(buttons, Button{Label: p.fieldLabel(f), Data: p.k.data("set" + strconv.Itoa(i))})
-	}
-	rows := append(rowsOf(buttons, 2), p.pager(*p.k, "page", view.Fields, pages)...)
-	return Message{Text: text, Buttons: append(rows, p.overviewControls(hidden)...)}
-}
-
-func (p settingsPage) overviewControls(hidden int) [][]Button {
-	var rows [][]Button
-	switch {
-	case hidden > 0:
-		rows = append(rows, []Button{{Label: p.line("button.advanced", "n", hidden), Data: p.k.data("more")}})
-	case p.k.state.View.Advanced:
-		rows = append(rows, []Button{p.button("button.basic", "more")})
-	}
-	var last []Button
-	if len(p.preferences) > 0 {
-		last = append(last, p.button("button.resetAll", "reset1"))
-	}
-	return append(rows, append(last, p.button("button.close", "close")))
-}
-
-func (p settingsPage) button(key, action string) Button {
-	return Button{Label: p.line(key), Data: p.k.data(action)}
-}
-
-// fieldLine says what an input is set to, and whether that is the person's own choice.
-func (p settingsPage) fieldLine(f registry.InputField) Text {
-	value, own := p.current(f)
-	shown := p.shown(f, value)
-	line := Text{{Text: "• " + f.Label() + ": "}, {Style: StyleBold, Text: shown}}
-	if own {
-		line = append(line, Segment{Text: " " + p.line("settings.own")})
-	}
-	if f.Description != "" {
-		line = append(line, Segment{Text: " – " + brief(f.Description, 90)})
-	}
-	return line
-}
-
-func (p settingsPage) shown(f registry.InputField, value any) string {
-	if f.Type.IsMedia() && value != nil && value != "" {
-		return p.line("settings.file")
-	}
-	if shown := brief(showValue(f, value), 60); shown != "" {
-		return shown
-	}
-	if f.Seed {
-		return p.line("settings.random")
-	}
-	return p.line("settings.unset")
-}
-
-func (p settingsPage) fieldLabel(f registry.InputField) string {
-	value, _ := p.current(f)
-	if f.Type != registry.TypeBoolean {
-		return f.Label()
-	}
-	return f.Label() + ": " + p.valueLabel(f, value == true)
-}
-
 // valueLabel is how a choice is written on a button.
 func (t *turn) valueLabel(f registry.InputField, value any) string {
 	if b, ok := value.(bool); ok && len(f.Choices) == 0 {
@@ -230,58 +127,6 @@ func (t *turn) valueLabel(f registry.InputField, value any) string {
 		return t.line("value.no")
 	}
 	return showValue(f, value)
-}
-
-// field shows one input: its choices as buttons, or how to write a value.
-func (p settingsPage) field(f registry.InputField) Message {
-	value, own := p.current(f)
-	text := lines(
-		Text{{Style: StyleBold, Text: p.tool.DisplayName + " · " + f.Label()}},
-		Plain(brief(f.Description, 600)),
-		p.say("settings.current", "value", p.shown(f, value)),
-	)
-	var rows [][]Button
-	if len(f.Choices) > 0 {
-		rows = p.choices(f, value)
-	} else {
-		text = lines(text, p.say("settings.write"), p.say(wantedKey(f), "range", rangeOf(f)))
-	}
-	var last []Button
-	if own {
-		last = append(last, p.button("button.reset", "reset0"))
-	}
-	return Message{Text: text, Buttons: append(rows, append(last, p.button("button.back", "back")))}
-}
-
-// choices are a page of an input's choices, the current one marked.
-func (p settingsPage) choices(f registry.InputField, current any) [][]Button {
-	view := &p.k.state.View
-	pages := (len(f.Choices) + valuesPerPage - 1) / valuesPerPage
-	view.Page = min(max(view.Page, 0), pages-1)
-	first := view.Page * valuesPerPage
-	var buttons []Button
-	for i, c := range f.Choices[first:min(len(f.Choices), first+valuesPerPage)] {
-		p.k.state.Values = append(p.k.state.Values, c.Value)
-		label := c.Text()
-		if isCurrent(current, c.Value) {
-			label = "✓ " + label
-		}
-		buttons = append(buttons, Button{Label: label, Data: p.k.data("val" + strconv.Itoa(i))})
-	}
-	return append(rowsOf(buttons, 2), p.pager(*p.k, "page", view.Page, pages)...)
-}
-
-// isCurrent compares values as people see them; for inputs that take several, one is enough.
-func isCurrent(current, value any) bool {
-	if list, ok := current.([]any); ok {
-		for _, one := range list {
-			if fmt.Sprint(one) == fmt.Sprint(value) {
-				return true
-			}
-		}
-		return false
-	}
-	return current != nil && fmt.Sprint(current) == fmt.Sprint(value)
 }
 
 // onSettings does something with the tool of a settings message and draws it anew.

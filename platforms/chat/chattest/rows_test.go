@@ -101,7 +101,7 @@ func TestSettingsOfEveryKindOfInput(t *testing.T) {
 					t.Errorf("there is a button %q", c.wrong)
 				}
 				s.press(m, c.right)
-				m = s.labelled("✓ " + c.right)
+				s.labelled("✓ " + c.right)
 			} else {
 				if c.wrong != "" {
 					s.say(c.wrong)

@@ -1,0 +1,218 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// draft is a run being put together. It is kept while a question is open.
+type draft struct {
+	Tool    string                         `json:"tool"`
+	Values  map[runs.Source]map[string]any `json:"values"`
+	Request MessageRef                     `json:"request"` // the message that asked for the run
+	// Key makes the run that comes of the draft one, however often the draft is handled.
+	Key    string   `json:"key"`
+	Parent string   `json:"parent,omitempty"`
+	Notes  []string `json:"notes,omitempty"` // hints to show with the next message
+}
+
+func (d *draft) set(from runs.Source, name string, value any) {
+	if d.Values == nil {
+		d.Values = map[runs.Source]map[string]any{}
+	}
+	if d.Values[from] == nil {
+		d.Values[from] = map[string]any{}
+	}
+	d.Values[from][name] = value
+}
+
+func (d *draft) has(name string) bool {
+	for _, values := range d.Values {
+		if _, ok := values[name]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// newDraft begins a run of a tool for this update.
+func (t *turn) newDraft(tool *registry.Tool) draft {
+	return draft{
+		Tool: tool.ToolID, Request: t.in.Message,
+		Key: t.in.platform + ":" + t.in.Chat.Chat + ":" + t.in.Message.ID,
+	}
+}
+
+// typed reads text and options. A hint says what is wrong with them.
+func (t *turn) typed(d *draft, tool *registry.Tool, text string) (hint Text) {
+	args, err := parseArguments(text, tool.InputSchema)
+	var unknown *unknownOption
+	var missing *missingValue
+	switch {
+	case errors.As(err, &unknown):
+		return t.say("option.unknown", "option", unknown.name, "nearest", unknown.nearest)
+	case errors.As(err, &missing):
+		return t.say("option.empty", "option", missing.name)
+	}
+	for name, value := range args.values {
+		if s, ok := value.(string); ok && registry.IsMediaRef(s) && strings.HasPrefix(s, "asset:") {
+			return t.say("file.gone") // files of the house are given by hand, not by name
+		}
+		d.set(runs.FromArgument, name, value)
+	}
+	for name, value := range t.in.Options {
+		if s, ok := value.(string); !ok || !strings.HasPrefix(s, "attachment:") {
+			d.set(runs.FromArgument, name, value)
+		}
+	}
+	if args.text == "" {
+		return nil
+	}
+	if f, ok := freeInput(tool.InputSchema); !ok {
+		d.Notes = append(d.Notes, t.line("hint.noText", "tool", tool.DisplayName))
+	} else if !d.has(f.Name) {
+		d.set(runs.FromArgument, f.Name, args.text)
+	}
+	return nil
+}
+
+// attached gives the files that came with the command to the inputs that take them.
+func (t *turn) attached(ctx context.Context, d *draft, tool *registry.Tool) (hint Text, err error) {
+	named := map[int]bool{}
+	for name, value := range t.in.Options {
+		i, ok := attachmentIndex(value)
+		f, known := tool.InputSchema.Get(name)
+		if !ok || !known || i >= len(t.in.Attachments) {
+			continue
+		}
+		named[i] = true
+		if err := t.take(ctx, d, runs.FromArgument, f, t.in.Attachments[i:i+1]); err != nil {
+			return nil, err
+		}
+	}
+	var files []Attachment
+	for i, a := range t.in.Attachments {
+		if !named[i] {
+			files = append(files, a)
+		}
+	}
+	if len(files) == 0 {
+		return nil, nil
+	}
+	if hints := tool.Hints(); !hints.SupportsFileCaption {
+		if hints.SupportsReplyWithCommand {
+			return t.say("hint.noCaptionButReply", "tool", tool.DisplayName, "command", commandOf(tool)), nil
+		}
+		return t.say("hint.noCaption", "tool", tool.DisplayName, "command", commandOf(tool)), nil
+	}
+	return nil, t.takeAll(ctx, d, runs.FromAttachment, tool, files)
+}
+
+// attachmentIndex reads "attachment:N".
+func attachmentIndex(value any) (int, bool) {
+	s, ok := value.(string)
+	if !ok {
+		return 0, false
+	}
+	digits, ok := strings.CutPrefix(s, "attachment:")
+	if !ok {
+		return 0, false
+	}
+	n, err := strconv.Atoi(digits)
+	return n, err == nil && n >= 0
+}
+
+// repliedTo takes files, or the text, of the message that the command replies to.
+func (t *turn) repliedTo(ctx context.Context, d *draft, tool *registry.Tool) error {
+	q := t.in.ReplyTo
+	if q == nil {
+		return nil
+	}
+	if len(q.Attachments) > 0 {
+		if !tool.Hints().SupportsReplyWithCommand {
+			d.Notes = append(d.Notes, t.line("hint.noReply", "tool", tool.DisplayName))
+			return nil
+		}
+		return t.takeAll(ctx, d, runs.FromReply, tool, q.Attachments)
+	}
+	f, ok := textInput(tool.InputSchema)
+	if ok && q.Text != "" && !q.Own && !d.has(f.Name) {
+		d.set(runs.FromReply, f.Name, q.Text)
+	}
+	return nil
+}
+
+// takeAll assigns files to inputs and fetches them. Files that no input takes are noted.
+func (t *turn) takeAll(ctx context.Context, d *draft, from runs.Source, tool *registry.Tool, files []Attachment) error {
+	assigned, rest := assignFiles(tool.InputSchema, files, d.has)
+	for _, f := range tool.InputSchema.Ordered() {
+		if len(assigned[f.Name]) == 0 {
+			continue
+		}
+		if err := t.take(ctx, d, from, f, assigned[f.Name]); err != nil {
+			return err
+		}
+	}
+	if len(rest) > 0 {
+		d.Notes = append(d.Notes, t.line("hint.filesLeft", "tool", tool.DisplayName, "n", len(rest)))
+	}
+	return nil
+}
+
+func (t *turn) take(ctx context.Context, d *draft, from runs.Source, f registry.InputField, files []Attachment) error {
+	value, err := t.store(ctx, f, files)
+	if err != nil {
+		return err
+	}
+	d.set(from, f.Name, value)
+	return nil
+}
+
+// repeat makes a draft of an earlier run: what was given then counts again, what was drawn by chance is
+// drawn anew.
+func (t *turn) repeat(run runs.Run, key string) draft {
+	d := draft{
+		Tool: run.Tool.ToolID, Request: t.requestOf(run), Key: key, Parent: run.ID,
+		Values: map[runs.Source]map[string]any{},
+	}
+	for name, value := range run.Inputs {
+		switch from := run.Sources[name]; from {
+		case runs.FromRandom, runs.FromDefault:
+		default:
+			d.set(from, name, value)
+		}
+	}
+	if d.Values[runs.FromPreference] == nil {
+		// Settings changed since then don't count.
+		d.Values[runs.FromPreference] = map[string]any{}
+	}
+	return d
+}
+
+// requestOf is the message a repeated run answers: the one the first run answered, if it is in this chat.
+func (t *turn) requestOf(run runs.Run) MessageRef {
+	where, err := targetOf(run)
+	if err != nil || where.Chat.Chat != t.in.Chat.Chat {
+		return MessageRef{}
+	}
+	return where.Request
+}
+
+// freshSeed makes a draft draw its seeds anew.
+func freshSeed(d *draft, schema registry.InputSchema) {
+	for _, f := range schema {
+		if !f.Seed {
+			continue
+		}
+		for _, values := range maps.Clone(d.Values) {
+			delete(values, f.Name)
+		}
+		d.set(runs.FromArgument, f.Name, "random")
+	}
+}

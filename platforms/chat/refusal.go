@@ -1,0 +1,162 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// refuse tells why a tool can't be run now, if it can't.
+func (t *turn) refuse(ctx context.Context, tool *registry.Tool) (bool, error) {
+	if tool.Refusal(t.audience()) == nil {
+		return false, nil
+	}
+	text := t.say("tool.unavailable", "tool", tool.DisplayName)
+	if s := tool.Status; s != nil {
+		if s.Reason != "" {
+			text = lines(text, Plain(s.Reason))
+		}
+		if next, ok := t.cfg.Tools.Snapshot().ByID(s.Replacement); ok {
+			text = lines(text, t.say("tool.instead", "command", commandOf(next)))
+		}
+	}
+	_, err := t.reply(ctx, text)
+	return true, err
+}
+
+func (t *turn) deprecation(tool *registry.Tool) string {
+	text := t.say("tool.deprecated", "tool", tool.DisplayName)
+	if tool.Status.Reason != "" {
+		text = lines(text, Plain(tool.Status.Reason))
+	}
+	if next, ok := t.cfg.Tools.Snapshot().ByID(tool.Status.Replacement); ok {
+		text = lines(text, t.say("tool.instead", "command", commandOf(next)))
+	}
+	return text.String()
+}
+
+// hintOr tells a hint, or what is wrong with a file; other errors stay errors.
+func (t *turn) hintOr(ctx context.Context, hint Text, err error) error {
+	var large *tooLarge
+	switch {
+	case errors.As(err, &large):
+		hint = t.say("file.tooLarge", "limit", megabytes(large.limit))
+	case errors.Is(err, ErrGone):
+		hint = t.say("file.gone")
+	case err != nil:
+		return err
+	}
+	_, err = t.reply(ctx, hint)
+	return err
+}
+
+func megabytes(n int64) string { return strconv.FormatInt(n>>20, 10) + " MB" }
+
+// notStarted says why no run came of a draft: in place of the status message where there is one.
+func (t *turn) notStarted(ctx context.Context, status MessageRef, d draft, cause error) error {
+	m, err := t.whyNotStarted(ctx, d, cause)
+	if err != nil && status.IsZero() {
+		return err
+	}
+	if err != nil {
+		// One message per request, so the apology takes the place of the status message.
+		code := errorCode()
+		t.log.ErrorContext(ctx, "a run was not accepted", "code", code, "tool", d.Tool, "error", err)
+		m.Text = lines(t.apology(code), t.say("nothing.charged"))
+	}
+	if status.IsZero() {
+		return t.respond(ctx, m)
+	}
+	_, err = t.change(ctx, status, m)
+	return err
+}
+
+// whyNotStarted puts into words why a run was not accepted. A cause that is no answer to the request is
+// given back as the error.
+func (t *turn) whyNotStarted(ctx context.Context, d draft, cause error) (Message, error) {
+	m := Message{To: t.in.Chat.Place}
+	var short billing.ErrInsufficient
+	var bad *registry.Error
+	switch {
+	case errors.As(cause, &short):
+		m.Text = t.say("start.insufficient", "need", short.Need, "have", short.Have)
+	case errors.Is(cause, runs.ErrUnknownTool):
+		m.Text = t.say("tool.gone")
+	case errors.As(cause, &bad) && bad.Code != registry.CodeInternal:
+		m.Text = t.refusedInput(ctx, d, bad)
+	default:
+		return m, cause
+	}
+	m.Text = join("\n\n", t.notes(d.Notes), m.Text)
+	return m, nil
+}
+
+// refusedInput says what is wrong with a value, and how the tool is used.
+func (t *turn) refusedInput(ctx context.Context, d draft, bad *registry.Error) Text {
+	text := Plain(sentence(bad.Message))
+	tool, ok := t.cfg.Tools.Snapshot().Resolve(d.Tool)
+	if !ok || bad.Field == "" {
+		return lines(text, t.say("nothing.charged"))
+	}
+	if f, ok := tool.InputSchema.Get(bad.Field); ok {
+		text = t.wrongValue(f, bad)
+	}
+	return lines(text, t.say("nothing.charged"), t.say("input.usage", "example", usage(tool)))
+}
+
+// wrongValue says what is wrong with the value of an input. In groups it does not repeat what somebody
+// wrote, which the registry's own words may do.
+func (t *turn) wrongValue(f registry.InputField, bad *registry.Error) Text {
+	if t.in.Chat.Kind != ChatPrivate {
+		return t.wrongKind(f)
+	}
+	text := Plain(sentence(bad.Message))
+	if !strings.Contains(bad.Message, f.Label()) {
+		text = append(Text{{Style: StyleBold, Text: f.Label()}, {Text: ": "}}, text...)
+	}
+	return text
+}
+
+// sentence gives a message a capital letter and a full stop.
+func sentence(s string) string {
+	if s == "" {
+		return s
+	}
+	runes := []rune(s)
+	runes[0] = []rune(strings.ToUpper(string(runes[0])))[0]
+	s = string(runes)
+	if !strings.ContainsAny(s[len(s)-1:], ".!?") {
+		s += "."
+	}
+	return s
+}
+
+// usage shows a command with its free text and up to three options.
+func usage(tool *registry.Tool) string {
+	parts := []string{commandOf(tool)}
+	free, hasFree := freeInput(tool.InputSchema)
+	if hasFree {
+		parts = append(parts, "<"+strings.ToLower(free.Label())+">")
+	}
+	for _, f := range tool.InputSchema.Ordered() {
+		if f.Type.IsMedia() || f.Advanced || hasFree && f.Name == free.Name || len(parts) > 4 {
+			continue
+		}
+		if example := exampleOf(f); example != "" {
+			parts = append(parts, optionName(f.Name)+"="+quoteIfNeeded(example))
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+func quoteIfNeeded(s string) string {
+	if strings.ContainsAny(s, " \t\n\"'") || s == "" {
+		return strconv.Quote(s)
+	}
+	return s
+}
