@@ -130,6 +130,17 @@ func TestGuesses(t *testing.T) {
 			t.Errorf("description %q", d.Tool.Description)
 		}
 	})
+	t.Run("A85 an edited note changes the description and nothing else", func(t *testing.T) {
+		t.Parallel()
+		before, after := define(t, sampling("Draws a cat.").String(), miniObjectInfo(t)), define(t, sampling("Draws a dog.").String(), miniObjectInfo(t))
+		if after.Tool.Description != strings.Replace(before.Tool.Description, "cat", "dog", 1) || after.Tool.Description == before.Tool.Description {
+			t.Errorf("description %q, then %q", before.Tool.Description, after.Tool.Description)
+		}
+		before.Tool.Description = after.Tool.Description
+		if diff := cmp.Diff(before.Tool, after.Tool); diff != "" {
+			t.Error(diff)
+		}
+	})
 	t.Run("a preview beside a saved picture is no second result, a text beside it is", func(t *testing.T) {
 		t.Parallel()
 		b := sampling()

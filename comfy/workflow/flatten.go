@@ -168,8 +168,8 @@ func (f *flat) newNode(sc *scope, n *Node) *flatNode {
 		fn.Title = n.Type
 	}
 	f.readWidgets(fn)
-	for name, v := range sc.promoted.inner[n.ID] {
-		fn.override(name, v)
+	for _, p := range sc.promoted.inner[n.ID] {
+		fn.override(p.widget, p.value)
 	}
 	return fn
 }
@@ -197,7 +197,6 @@ func sameSort(spec *InputSpec, old, v any) bool {
 		case "STRING":
 			return kindOf(v) == kindOf("")
 		}
-		return true
 	}
 	return old == nil || kindOf(old) == kindOf(v)
 }
@@ -224,7 +223,8 @@ func (n *flatNode) findSpec(list []InputSpec, prefix, name string) *InputSpec {
 			return &s.Grow.Input
 		}
 		if chosen, ok := n.Inputs.Get(full); ok {
-			if found := n.findSpec(s.branch(chosen), full+".", name); found != nil {
+			inputs, _ := s.branch(chosen)
+			if found := n.findSpec(inputs, full+".", name); found != nil {
 				return found
 			}
 		}

@@ -21,6 +21,13 @@ func TestConvertLinks(t *testing.T) {
 		b.node("3", "Blur", `[3, 2]`, "")
 		wantPrompt(t, b, `{"1": {"class_type": "LoadImage", "inputs": {"image": "a.png"}}, "3": {"class_type": "Blur", "inputs": {"image": ["1", 0], "radius": 11, "sigma": 2}}}`)
 	})
+	t.Run("a primitive without a value leaves the widget as it is", func(t *testing.T) {
+		t.Parallel()
+		b := new(g)
+		b.link(1, "9", 0, "3", "radius", "INT")
+		b.node("9", "PrimitiveNode", `[null, "fixed"]`, "").node("3", "Blur", `[3, 2]`, "")
+		wantPrompt(t, b, `{"3": {"class_type": "Blur", "inputs": {"radius": 3, "sigma": 2}}}`)
+	})
 	t.Run("a muted origin leaves the input out", func(t *testing.T) {
 		t.Parallel()
 		b := new(g)
@@ -91,6 +98,13 @@ func TestConvertWidgets(t *testing.T) {
 		{"old values of inputs that became sockets are dropped", "Forced", `["old text", 9, "y"]`, "", `{"count": 9, "name": "y"}`},
 		{"new values without them are not", "Forced", `[9, "y"]`, "", `{"count": 9, "name": "y"}`},
 		{"a list as a value is wrapped", "Curve", `[[[0, 0], [1, 1]]]`, "", `{"points": {"__value__": [[0, 0], [1, 1]]}}`},
+		{"null in the place of the control value", "Sampler", `[5, null, 30, 7.5, "heun", 0.5]`, "", `{"seed": 5, "steps": 30, "cfg": 7.5, "sampler_name": "heun", "denoise": 0.5}`},
+		{"an unknown class with the names beside the values", "Foreign", `["hi", 5, "fixed", [1, 2]]`, `"widgets_values_named": {"a": "hi", "seed": 5, "control_after_generate": "fixed", "b": [1, 2]},`, `{"a": "hi", "seed": 5, "b": {"__value__": [1, 2]}}`},
+		{"the names beside the values lead past an option the server lacks", "Resize", `["crop", 10, "soft", "lanczos"]`, `"widgets_values_named": {"how": "crop", "how.left": 10, "how.edge": "soft", "method": "lanczos"},`,
+			`{"how": "crop", "how.left": 10, "how.edge": "soft", "method": "lanczos"}`},
+		{"so do the sockets of widgets", "Resize", `["crop", 10, "soft", "lanczos"]`, `"inputs": [{"name": "how", "type": "COMFY_DYNAMICCOMBO_V3", "widget": {"name": "how"}}, {"name": "how.left", "type": "INT", "widget": {"name": "how.left"}},
+			{"name": "how.edge", "type": "STRING", "widget": {"name": "how.edge"}}, {"name": "method", "type": "COMBO", "widget": {"name": "method"}}],`,
+			`{"how": "crop", "how.left": 10, "how.edge": "soft", "method": "lanczos"}`},
 		{"an unknown class is named by its sockets", "Foreign", `["hi", 3, "randomize", true]`, `"inputs": [{"name": "a", "type": "STRING", "widget": {"name": "a"}}, {"name": "b", "type": "INT", "widget": {"name": "b"}}, {"name": "c", "type": "BOOLEAN", "widget": {"name": "c"}}],`,
 			`{"a": "hi", "b": 3, "c": true}`},
 		{"an unknown class without names gets none", "Foreign", `["hi", 3]`, "", `{}`},
@@ -110,6 +124,15 @@ const blurDef = `{"id": "11111111-1111-1111-1111-111111111111", "name": "Soft", 
             {"id": 6, "type": "Note", "pos": [0, 0], "inputs": [], "widgets_values": ["Inside the box."]}],
   "links": [{"id": 1, "origin_id": -10, "origin_slot": 0, "target_id": 5, "target_slot": 0, "type": "IMAGE"}, {"id": 2, "origin_id": -10, "origin_slot": 1, "target_id": 5, "target_slot": 1, "type": "INT"},
             {"id": 3, "origin_id": 5, "origin_slot": 0, "target_id": -20, "target_slot": 0, "type": "IMAGE"}, {"id": 4, "origin_id": -10, "origin_slot": 0, "target_id": -20, "target_slot": 1, "type": "IMAGE"}]}`
+
+// twoBlursDef has two widgets of one name.
+const twoBlursDef = `{"id": "33333333-3333-3333-3333-333333333333", "name": "Two", "inputs": [], "outputs": [], "links": [], "nodes": [
+  {"id": 5, "type": "Blur", "inputs": [], "widgets_values": [3, 1.5]}, {"id": 6, "type": "Blur", "inputs": [], "widgets_values": [4, 2.5]}]}`
+
+const primitiveDef = `{"id": "55555555-5555-5555-5555-555555555555", "name": "Primitive", "inputs": [], "outputs": [],
+  "links": [{"id": 1, "origin_id": 8, "origin_slot": 0, "target_id": 9, "target_slot": 0, "type": "INT"}],
+  "nodes": [{"id": 8, "type": "PrimitiveNode", "outputs": [{"name": "INT", "type": "INT", "widget": {"name": "value"}, "links": [1]}], "widgets_values": [3, "randomize"]},
+            {"id": 9, "type": "Number", "inputs": [{"name": "value", "type": "INT", "link": 1, "widget": {"name": "value"}}], "widgets_values": [0]}]}`
 
 const outerDef = `{"id": "22222222-2222-2222-2222-222222222222", "name": "Outer", "inputNode": {"id": -10}, "outputNode": {"id": -20},
   "inputs": [{"id": "a", "name": "image", "type": "IMAGE", "linkIds": [1]}], "outputs": [{"id": "c", "name": "IMAGE", "type": "IMAGE", "linkIds": [3]}],
@@ -156,6 +179,26 @@ func TestConvertSubgraphs(t *testing.T) {
 		b.link(1, "1", 0, "2", "image", "IMAGE").link(2, "2", 0, "3", "images", "IMAGE")
 		b.node("1", "LoadImage", `["a.png"]`, "").node("2", outer, `[0.75]`, `"properties": {"proxyWidgets": [["7", "sigma", "5"]]},`).node("3", "SaveImage", `["x"]`, "")
 		wantPrompt(t, b, `{`+load+`, "2:7:5": {"class_type": "Blur", "inputs": {"radius": 3, "sigma": 0.75, "image": ["1", 0]}}, "3": {"class_type": "SaveImage", "inputs": {"filename_prefix": "x", "images": ["2:7:5", 0]}}}`)
+	})
+	t.Run("the outer instance says which of two inner widgets of one name it means", func(t *testing.T) {
+		t.Parallel()
+		for _, c := range []struct{ proxy, first, second string }{
+			{`[["7", "sigma", "6"]]`, "1.5", "0.75"}, {`[["7", "7: 6: sigma"]]`, "1.5", "0.75"}, {`[["7", "sigma", "5"]]`, "0.75", "2.5"},
+		} {
+			b := &g{defs: []string{twoBlursDef, `{"id": "44444444-4444-4444-4444-444444444444", "name": "Outer", "inputs": [], "outputs": [], "links": [],
+				"nodes": [{"id": 7, "type": "33333333-3333-3333-3333-333333333333", "inputs": [], "properties": {"proxyWidgets": [["5", "sigma"], ["6", "sigma"]]}, "widgets_values": []}]}`}}
+			b.node("2", "44444444-4444-4444-4444-444444444444", `[0.75]`, `"properties": {"proxyWidgets": `+c.proxy+`},`)
+			wantPrompt(t, b, `{"2:7:5": {"class_type": "Blur", "inputs": {"radius": 3, "sigma": `+c.first+`}}, "2:7:6": {"class_type": "Blur", "inputs": {"radius": 4, "sigma": `+c.second+`}}}`)
+		}
+	})
+	t.Run("an instance sets a primitive inside", func(t *testing.T) {
+		t.Parallel()
+		b := &g{defs: []string{primitiveDef}}
+		for id, v := range map[string]string{"2": "11", "4": "22"} {
+			b.node(id, "55555555-5555-5555-5555-555555555555", `[`+v+`]`, `"properties": {"proxyWidgets": [["8", "value"]]},`)
+		}
+		b.node("5", "55555555-5555-5555-5555-555555555555", `[]`, `"properties": {"proxyWidgets": [["8", "value"]]},`)
+		wantPrompt(t, b, `{"2:9": {"class_type": "Number", "inputs": {"value": 11}}, "4:9": {"class_type": "Number", "inputs": {"value": 22}}, "5:9": {"class_type": "Number", "inputs": {"value": 3}}}`)
 	})
 	t.Run("a bypassed instance passes its input on, a muted one takes all inside along", func(t *testing.T) {
 		t.Parallel()

@@ -325,20 +325,21 @@ func (s *InputSpec) fallback() (v any, ok bool) {
 }
 
 // branch finds the inputs that a dynamic combo's value brings along. Some servers declare an enumeration's
-// member (ResizeType.SCALE_WIDTH) where files hold its value (scale width).
-func (s *InputSpec) branch(v any) []InputSpec {
+// member (ResizeType.SCALE_WIDTH) where files hold its value (scale width). ok is false for an option that the
+// server lacks.
+func (s *InputSpec) branch(v any) (inputs []InputSpec, ok bool) {
 	key, _ := v.(string)
 	for _, b := range s.Branches {
 		if b.Key == key {
-			return b.Inputs
+			return b.Inputs, true
 		}
 	}
 	for _, b := range s.Branches {
 		if memberName(b.Key) == memberName(key) {
-			return b.Inputs
+			return b.Inputs, true
 		}
 	}
-	return nil
+	return nil, false
 }
 
 func memberName(key string) string {

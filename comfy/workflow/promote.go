@@ -6,18 +6,24 @@ import (
 
 // promotion holds the values an instance sets for widgets inside its subgraph.
 type promotion struct {
-	ports map[string]any            // by subgraph input
-	inner map[string]map[string]any // by inner node id, then widget
-	list  []promoted                // in the order the instance shows them
+	ports map[string]any             // by subgraph input
+	inner map[string][]promotedValue // by inner node id
+	list  []promoted                 // in the order the instance shows them
 }
 
-// promoted is one widget of the inside that the instance shows. node is "" for a subgraph input.
+// promoted is one widget of the inside that the instance shows. node is "" for a subgraph input. source is the
+// node further in that owns the widget, where the file says so.
 type promoted struct {
 	node, widget, source string
 }
 
+type promotedValue struct {
+	promoted
+	value any
+}
+
 func promotionOf(sc *scope) promotion {
-	p := promotion{ports: map[string]any{}, inner: map[string]map[string]any{}}
+	p := promotion{ports: map[string]any{}, inner: map[string][]promotedValue{}}
 	entries := asArray(proxyWidgets(sc.inst))
 	if entries == nil {
 		p.fromPorts(sc)
@@ -61,10 +67,23 @@ func newPromoted(pair []any) (promoted, bool) {
 	}
 	if p.node == "-1" {
 		p.node = ""
-	} else if rest, ok := strings.CutPrefix(p.widget, p.node+": "); ok {
-		p.widget = rest
+		return p, p.widget != ""
 	}
+	p.cutPrefixes()
 	return p, p.widget != ""
+}
+
+// cutPrefixes reads the old form of a name, "6: 3: text": the nodes on the way in stand before it.
+func (p *promoted) cutPrefixes() {
+	for {
+		id, rest, ok := strings.Cut(p.widget, ": ")
+		if !ok || id == "" || strings.Trim(id, "0123456789") != "" {
+			return
+		}
+		if p.widget = rest; id != p.node {
+			p.source = id
+		}
+	}
 }
 
 func (p *promotion) set(e promoted, v any) {
@@ -75,10 +94,7 @@ func (p *promotion) set(e promoted, v any) {
 		p.ports[e.widget] = v
 		return
 	}
-	if p.inner[e.node] == nil {
-		p.inner[e.node] = map[string]any{}
-	}
-	p.inner[e.node][e.widget] = v
+	p.inner[e.node] = append(p.inner[e.node], promotedValue{e, v})
 }
 
 // fromPorts reads files without proxyWidgets: the instance's values are those of its inputs that stand for
@@ -119,17 +135,38 @@ func holdsValue(typ string) bool {
 
 // fromParent lets an outer instance override what this one, nested in it, says.
 func (p *promotion) fromParent(sc *scope) {
-	for widget, v := range sc.parent.promoted.inner[sc.inst.ID] {
-		done := false
-		for _, port := range sc.def.In {
-			if port.Name == widget {
-				p.ports[widget], done = v, true
-			}
+	for _, outer := range sc.parent.promoted.inner[sc.inst.ID] {
+		if e, ok := p.owned(outer.promoted); ok {
+			p.set(e, outer.value)
+			continue
+		}
+		if sc.def.port(outer.widget) != nil {
+			p.ports[outer.widget] = outer.value
+			continue
 		}
 		for _, e := range p.list {
-			if !done && e.widget == widget && e.node != "" {
-				p.set(e, v)
+			if e.widget == outer.widget && e.node != "" {
+				p.set(e, outer.value)
 			}
 		}
 	}
+}
+
+// owned finds the entry for the very widget that an outer instance means, where it names the owner.
+func (p *promotion) owned(outer promoted) (promoted, bool) {
+	for _, e := range p.list {
+		if outer.source != "" && e.widget == outer.widget && e.node != "" && (e.node == outer.source || e.source == outer.source) {
+			return e, true
+		}
+	}
+	return promoted{}, false
+}
+
+func (s *Subgraph) port(name string) *Port {
+	for i := range s.In {
+		if s.In[i].Name == name {
+			return &s.In[i]
+		}
+	}
+	return nil
 }

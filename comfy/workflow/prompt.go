@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -163,15 +164,17 @@ func inputsOf(o *object) Inputs {
 	return in
 }
 
-// linkOr gives a Ref for a value of the form [node, slot], else the value itself.
+// linkOr gives a Ref for a value of the form [node, slot], else the value itself. A slot is written without a
+// fraction.
 func linkOr(v any) any {
 	pair, ok := v.([]any)
 	if !ok || len(pair) != 2 {
 		return v
 	}
-	slot, ok := asInt(pair[1])
+	number, _ := pair[1].(json.Number)
+	slot, err := strconv.Atoi(string(number))
 	node := asID(pair[0])
-	if !ok || node == "" {
+	if err != nil || node == "" {
 		return v
 	}
 	return Ref{Node: node, Slot: slot}

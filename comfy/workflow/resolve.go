@@ -69,7 +69,7 @@ func (f *flat) step(w walk) (resolved, *walk) {
 	case n.Type == "Reroute" || n.Type == "Reroute (rgthree)" || n.Type == "ReroutePrimitive|pysssss":
 		return through(w, n, 0)
 	case n.Type == "PrimitiveNode":
-		return primitiveValue(n), nil
+		return primitiveValue(w.sc, n), nil
 	case n.Type == "GetNode" || n.Type == "easy getNode":
 		return f.getter(w, n)
 	case n.Type == "SetNode" || n.Type == "easy setNode":
@@ -93,8 +93,14 @@ func through(w walk, n *Node, slot int) (resolved, *walk) {
 	return resolved{}, &walk{w.sc, l.Origin, l.OriginSlot, w.want}
 }
 
-func primitiveValue(n *Node) resolved {
-	if list, ok := n.values.([]any); ok && len(list) > 0 {
+// primitiveValue is what the instance around it sets, else the primitive's own first value.
+func primitiveValue(sc *scope, n *Node) resolved {
+	for _, p := range sc.promoted.inner[n.ID] {
+		if p.widget == "value" {
+			return resolved{found: true, value: true, literal: p.value}
+		}
+	}
+	if list, ok := n.values.([]any); ok && len(list) > 0 && list[0] != nil {
 		return resolved{found: true, value: true, literal: list[0]}
 	}
 	return resolved{}

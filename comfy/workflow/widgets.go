@@ -11,17 +11,20 @@ func (f *flat) readWidgets(n *flatNode) {
 	case *object:
 		f.readNamed(n, values)
 	case []any:
-		if n.builtin() && n.readListed(values) {
-			return
+		named := asObject(n.node.raw.get("widgets_values_named"))
+		switch {
+		case n.spec != nil && !n.builtin():
+			n.readDeclared(values, named)
+		case named != nil:
+			n.takeNamed(named, "")
+		case n.spec == nil:
+			f.readUndeclared(n, values)
+		case !n.readListed(values):
+			n.readDeclared(values, nil)
 		}
-		if n.spec != nil {
-			n.readDeclared(values)
-			return
-		}
-		f.readUndeclared(n, values)
 	default:
 		if n.spec != nil {
-			n.readDeclared(nil)
+			n.readDeclared(nil, nil)
 		}
 	}
 }
@@ -54,8 +57,9 @@ func (n *Node) widgetNames() []string {
 }
 
 // readDeclared maps a value list by the declaration. Old files hold values for inputs that have since
-// become sockets (forceInput): when only the count with those fits, their places are dropped.
-func (n *flatNode) readDeclared(values []any) {
+// become sockets (forceInput): when only the count with those fits, their places are dropped. Where the list
+// does not fit the declaration, the names that the newest files keep beside the values count.
+func (n *flatNode) readDeclared(values []any, named *object) {
 	r := widgetReader{values: values, lax: n.builtin()}
 	r.read(n.spec.Inputs, "")
 	if !r.exact() && hasForced(n.spec.Inputs) {
@@ -63,6 +67,13 @@ func (n *flatNode) readDeclared(values []any) {
 		if old.read(n.spec.Inputs, ""); old.exact() {
 			r = old
 		}
+	}
+	if named != nil && !r.exact() {
+		n.namedDeclared(named, n.spec.Inputs, "")
+		return
+	}
+	if r.lost && n.readListed(values) {
+		return
 	}
 	n.Inputs, n.control = r.out, r.control
 }
@@ -82,6 +93,7 @@ type widgetReader struct {
 	values  []any
 	next    int
 	short   bool // a value was missing
+	lost    bool // an option was chosen that the declaration lacks, so that the values after it can't be told
 	lax     bool // the declaration knows no defaults
 	forced  bool // the list also has values for forceInput sockets
 	out     Inputs
@@ -89,7 +101,7 @@ type widgetReader struct {
 }
 
 // exact says whether every value was used and none was missing.
-func (r *widgetReader) exact() bool { return !r.short && r.next == len(r.values) }
+func (r *widgetReader) exact() bool { return !r.short && !r.lost && r.next == len(r.values) }
 
 func (r *widgetReader) read(list []InputSpec, prefix string) {
 	upload := ""
@@ -114,7 +126,9 @@ func (r *widgetReader) read(list []InputSpec, prefix string) {
 		name := prefix + s.Name
 		r.out = append(r.out, Input{Name: name, Value: wrapArray(v)})
 		if s.Type == typeDynamicCombo {
-			r.read(s.branch(v), name+".")
+			inputs, ok := s.branch(v)
+			r.lost = r.lost || !ok
+			r.read(inputs, name+".")
 		}
 		r.skipControl(s, name)
 		if lastRequired(list, i) {
@@ -146,16 +160,19 @@ func (r *widgetReader) missing(s *InputSpec) (any, bool) {
 	return s.fallback()
 }
 
-// skipControl passes over the control_after_generate value that follows a seed.
+// skipControl passes over the control_after_generate value that follows a seed. Packs that take the widget away
+// leave null in its place.
 func (r *widgetReader) skipControl(s *InputSpec, name string) {
 	if !s.hasControl() || r.next >= len(r.values) {
 		return
 	}
 	mode, ok := controlMode(r.values[r.next])
+	if ok || r.values[r.next] == nil {
+		r.next++
+	}
 	if !ok {
 		return
 	}
-	r.next++
 	if r.control == nil {
 		r.control = map[string]string{}
 	}
@@ -256,8 +273,22 @@ func (n *flatNode) namedDeclared(values *object, list []InputSpec, prefix string
 			}
 		}
 		n.Inputs = append(n.Inputs, Input{Name: name, Value: wrapArray(v)})
-		if s.Type == typeDynamicCombo {
-			n.namedDeclared(values, s.branch(v), name+".")
+		if s.Type != typeDynamicCombo {
+			continue
+		}
+		if inputs, ok := s.branch(v); ok {
+			n.namedDeclared(values, inputs, name+".")
+		} else {
+			n.takeNamed(values, name+".")
+		}
+	}
+}
+
+// takeNamed takes all values whose names start so, except those of the editor's own widgets.
+func (n *flatNode) takeNamed(values *object, prefix string) {
+	for i, name := range values.keys {
+		if strings.HasPrefix(name, prefix) && !editorValue(name) {
+			n.Inputs.Set(name, wrapArray(values.vals[i]))
 		}
 	}
 }
