@@ -94,7 +94,7 @@ func TestFlash(t *testing.T) {
 			t.Errorf("%+v\n%+v\n%+v", first, second, third)
 		}
 	})
-	t.Run("A64 A67 the file is loaded with no network and equals all tools", func(t *testing.T) {
+	t.Run("A46 A64 A67 the file is loaded with no network and equals all tools", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
 		hidden := mustDecode(t, flux)

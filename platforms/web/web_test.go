@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -422,6 +423,47 @@ func TestAPI(t *testing.T) {
 		}
 	})
 
+	t.Run("A74 a program that knows no tool lists them, chooses by description and runs each by its schema", func(t *testing.T) {
+		var list struct {
+			Tools []struct {
+				ToolID, Description, APIPath string
+				Status                       *struct{ State string }
+				InputSchema                  map[string]struct {
+					Type     string
+					Required bool
+				}
+			}
+		}
+		dev.call("GET", "/api/tools", "", &list)
+		chosen := 0
+		for _, tool := range list.Tools {
+			if tool.Status != nil || !strings.Contains(strings.ToLower(tool.Description), "photo") {
+				continue
+			}
+			chosen++
+			inputs := map[string]string{}
+			for name, f := range tool.InputSchema {
+				if f.Required && f.Type == "image" {
+					inputs[name] = dataURI(photo(t))
+				}
+			}
+			body, err := json.Marshal(map[string]any{"inputs": inputs})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var run apiRun
+			if status := dev.call("POST", cmp.Or(tool.APIPath, "/api/run/"+tool.ToolID), string(body), &run); status != http.StatusAccepted {
+				t.Fatalf("%s: %d", tool.ToolID, status)
+			}
+			if run = dev.finished(run.RunID); run.Status != "succeeded" || len(run.Outputs) == 0 {
+				t.Errorf("%s: %s %+v", tool.ToolID, run.Status, run.Error)
+			}
+		}
+		if chosen < 3 {
+			t.Errorf("%d tools say that they work on a photo", chosen)
+		}
+	})
+
 	t.Run("media come as multipart files, data URIs and uploads", func(t *testing.T) {
 		var form bytes.Buffer
 		w := multipart.NewWriter(&form)
@@ -455,6 +497,33 @@ func TestAPI(t *testing.T) {
 		}
 	})
 
+	t.Run("A70 A83 the form has a control of its kind for every input, and goes with the tool", func(t *testing.T) {
+		v := h.visitor()
+		for _, tool := range h.reg.Snapshot().Public() {
+			page := readAll(t, v.do("GET", "/tool/"+tool.ToolID, "", nil).Body)
+			for _, f := range tool.InputSchema {
+				control := formControl(page, f.Name)
+				if control == "" {
+					t.Errorf("%s: no control for %s", tool.ToolID, f.Name)
+				}
+				if f.Type == registry.TypeImage && !strings.Contains(control, `accept="image/*"`) {
+					t.Errorf("%s.%s: %s takes no picture", tool.ToolID, f.Name, control)
+				}
+				if f.Required && !strings.Contains(control, " required") {
+					t.Errorf("%s.%s: %s may be left out", tool.ToolID, f.Name, control)
+				}
+				for _, c := range f.Choices {
+					if !strings.Contains(page, `<option value="`+c.Text()+`"`) {
+						t.Errorf("%s.%s does not offer %s", tool.ToolID, f.Name, c.Text())
+					}
+				}
+			}
+		}
+		if res := v.do("GET", "/tool/no-such-tool", "", nil); res.StatusCode != http.StatusNotFound {
+			t.Errorf("a tool that is not in the registry: %d", res.StatusCode)
+		}
+	})
+
 	t.Run("the runs of others do not exist", func(t *testing.T) {
 		var run apiRun
 		dev.call("POST", "/api/run/wallpaper", `{"inputs":{"width":64,"height":64}}`, &run)
@@ -465,6 +534,16 @@ func TestAPI(t *testing.T) {
 			}
 		}
 	})
+}
+
+// formControl is the tag of a form's control with this name.
+func formControl(page, name string) string {
+	before, after, ok := strings.Cut(page, ` name="`+name+`"`)
+	if !ok {
+		return ""
+	}
+	tag, _, _ := strings.Cut(after, ">")
+	return before[strings.LastIndex(before, "<"):] + tag
 }
 
 func dataURI(picture []byte) string {
