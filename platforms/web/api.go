@@ -352,7 +352,12 @@ func (s *Server) apiEvents(w http.ResponseWriter, r *http.Request, a users.Accou
 	w.Header().Set("X-Accel-Buffering", "no")
 	idle := time.NewTicker(keepAlive)
 	defer idle.Stop()
+	var known *float64 // the last real figure: a change of another kind does not take it back
 	for {
+		if run.Fraction == nil && run.Status == runs.StatusRunning {
+			run.Fraction = known
+		}
+		known = run.Fraction
 		if err := s.writeEvent(w, r, run); err != nil || run.Status.Final() {
 			stream.Flush()
 			return nil

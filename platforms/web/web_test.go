@@ -550,6 +550,51 @@ func dataURI(picture []byte) string {
 	return "data:image/png;base64," + base64Std(picture)
 }
 
+// stutter tells of a run whose figure is missing in between.
+type stutter struct {
+	web.Runs
+	run runs.Run
+}
+
+func (s stutter) Get(context.Context, string) (runs.Run, error) { return s.run, nil }
+
+func (s stutter) Subscribe(string) (<-chan runs.Run, func()) {
+	updates := make(chan runs.Run, 3)
+	half, between, end := s.run, s.run, s.run
+	half.Fraction, end.Status = new(0.5), runs.StatusSucceeded
+	updates <- half
+	updates <- between
+	updates <- end
+	return updates, func() {}
+}
+
+func TestEventsKeepTheFigure(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	dev := h.developer("ann")
+	var run apiRun
+	dev.call("POST", "/api/run/wallpaper", `{"inputs":{"width":64,"height":64}}`, &run)
+	actual, err := h.runs.Get(t.Context(), run.RunID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	actual.Status, actual.Fraction = runs.StatusRunning, nil
+	h.serve(func(c *web.Config) { c.Runs = stutter{c.Runs, actual} })
+	dev.base = h.url
+	var got []string
+	for event := range strings.SplitSeq(strings.TrimSpace(readAll(t, dev.do("GET", "/api/runs/"+run.RunID+"/events", "", nil).Body)), "\n\n") {
+		var body struct{ Progress json.RawMessage }
+		_, data, _ := strings.Cut(event, "data: ")
+		if err := json.Unmarshal([]byte(data), &body); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, string(body.Progress))
+	}
+	if want := "null 0.5 0.5 1"; strings.Join(got, " ") != want {
+		t.Errorf("progress %v, want %s", got, want)
+	}
+}
+
 func TestDoors(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
