@@ -17,7 +17,8 @@ const rememberUpdates = 3 * 24 * time.Hour
 
 // inbox stores incoming updates until they are handled.
 type inbox struct {
-	pool *pgxpool.Pool
+	pool     *pgxpool.Pool
+	claimant string // the Router that handles what is stored here: its presence
 }
 
 // received is an update with the platform it came from. An album is one received with several ids.
@@ -40,10 +41,10 @@ func (b inbox) store(ctx context.Context, platform string, updates []Incoming) (
 		ids[i], bodies[i] = u.ID, string(raw)
 	}
 	rows, err := b.pool.Query(ctx, `
-		INSERT INTO chat_updates (platform, update_id, body)
-		SELECT $1, u.id, u.body::jsonb FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS u(id, body, n) ORDER BY n
+		INSERT INTO chat_updates (platform, update_id, body, claimed_by)
+		SELECT $1, u.id, u.body::jsonb, $4 FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS u(id, body, n) ORDER BY n
 		ON CONFLICT DO NOTHING
-		RETURNING update_id`, platform, ids, bodies)
+		RETURNING update_id`, platform, ids, bodies, b.claimant)
 	if err != nil {
 		return nil, fmt.Errorf("store updates from %s: %w", platform, err)
 	}
@@ -70,29 +71,76 @@ func fresh(platform string, updates []Incoming, stored []string) []received {
 	return list
 }
 
-// open lists the updates of these platforms that were stored and not handled, oldest first.
-func (b inbox) open(ctx context.Context, platforms []string) ([]received, error) {
-	rows, err := b.pool.Query(ctx, `
-		SELECT platform, update_id, body, coalesce(answer, '{}') FROM chat_updates
-		WHERE handled_at IS NULL AND platform = ANY($1) ORDER BY position`, platforms)
-	if err != nil {
-		return nil, fmt.Errorf("read updates left over: %w", err)
-	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (received, error) {
-		var (
-			r            received
-			id           string
-			body, answer []byte
-		)
-		if err := row.Scan(&r.platform, &id, &body, &answer); err != nil {
-			return r, err
+// take claims up to limit updates of these platforms that were stored and not handled, of Routers that
+// are gone or of none, and gives them, oldest first.
+func (b inbox) take(ctx context.Context, platforms []string, limit int) ([]received, error) {
+	var list []received
+	err := pgx.BeginFunc(ctx, b.pool, func(tx pgx.Tx) error {
+		gone, err := b.gone(ctx, tx, platforms)
+		if err != nil {
+			return err
 		}
-		r.ids = []string{id}
-		if err := errors.Join(unmarshal(body, &r.Incoming), unmarshal(answer, &r.answer)); err != nil {
-			return r, fmt.Errorf("update %s of %s: %w", id, r.platform, err)
+		rows, err := tx.Query(ctx, `
+			WITH taken AS (
+				UPDATE chat_updates SET claimed_by = $2
+				WHERE (platform, update_id) IN (
+					SELECT platform, update_id FROM chat_updates
+					WHERE handled_at IS NULL AND platform = ANY($1) AND (claimed_by IS NULL OR claimed_by = ANY($3))
+					ORDER BY position LIMIT $4 FOR UPDATE SKIP LOCKED)
+				RETURNING position, platform, update_id, body, coalesce(answer, '{}') AS answer)
+			SELECT platform, update_id, body, answer FROM taken ORDER BY position`, platforms, b.claimant, gone, limit)
+		if err != nil {
+			return err
 		}
-		return r, nil
+		list, err = pgx.CollectRows(rows, scanReceived)
+		return err
 	})
+	if err != nil {
+		return nil, fmt.Errorf("take updates left over: %w", err)
+	}
+	return list, nil
+}
+
+// gone lists the Routers that have claims and live no more. Their locks are held until the end of tx, so
+// that of several who look only one takes over.
+func (b inbox) gone(ctx context.Context, tx pgx.Tx, platforms []string) ([]string, error) {
+	rows, err := tx.Query(ctx, `
+		SELECT DISTINCT claimed_by FROM chat_updates
+		WHERE handled_at IS NULL AND platform = ANY($1) AND claimed_by IS NOT NULL AND claimed_by <> $2`, platforms, b.claimant)
+	if err != nil {
+		return nil, err
+	}
+	others, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, err
+	}
+	gone := []string{}
+	for _, id := range others {
+		var free bool
+		if err := tx.QueryRow(ctx, `SELECT pg_try_advisory_xact_lock(`+presenceLock+`)`, id).Scan(&free); err != nil {
+			return nil, err
+		}
+		if free {
+			gone = append(gone, id)
+		}
+	}
+	return gone, nil
+}
+
+func scanReceived(row pgx.CollectableRow) (received, error) {
+	var (
+		r            received
+		id           string
+		body, answer []byte
+	)
+	if err := row.Scan(&r.platform, &id, &body, &answer); err != nil {
+		return r, err
+	}
+	r.ids = []string{id}
+	if err := errors.Join(unmarshal(body, &r.Incoming), unmarshal(answer, &r.answer)); err != nil {
+		return r, fmt.Errorf("update %s of %s: %w", id, r.platform, err)
+	}
+	return r, nil
 }
 
 // answered notes the status message that an update is answered with.

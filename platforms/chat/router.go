@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -81,10 +82,11 @@ type Config struct {
 type Router struct {
 	cfg Config
 	*desk
-	inbox   inbox
-	prompts prompts
-	uses    uses
-	log     *slog.Logger
+	presence *presence
+	inbox    inbox
+	prompts  prompts
+	uses     uses
+	log      *slog.Logger
 
 	following sync.Map // ids of the runs whose status messages are kept up to date
 
@@ -117,8 +119,9 @@ func NewRouter(cfg Config) (*Router, error) {
 	cfg.Waiting = defaultTo(cfg.Waiting, 1000)
 	cfg.AlbumWait = defaultTo(cfg.AlbumWait, time.Second)
 	cfg.AnswerWait = defaultTo(cfg.AnswerWait, 10*time.Minute)
+	alive := newPresence(cfg.Pool)
 	return &Router{
-		cfg: cfg, desk: cfg.Deliverer.desk, inbox: inbox{cfg.Pool}, prompts: prompts{cfg.Pool}, uses: uses{cfg.Pool},
+		cfg: cfg, desk: cfg.Deliverer.desk, presence: alive, inbox: inbox{cfg.Pool, alive.id}, prompts: prompts{cfg.Pool}, uses: uses{cfg.Pool},
 		log: cfg.Logger.With("component", "chat"),
 	}, nil
 }
@@ -133,35 +136,69 @@ func defaultTo[T int | time.Duration](v, otherwise T) T {
 // Start takes up what was left over at the last stop: updates not handled, runs not over. It returns
 // once the Router works; ctx is for the start only.
 func (r *Router) Start(ctx context.Context) error {
-	open, err := r.inbox.open(ctx, r.platforms())
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.lanes != nil {
+		return errors.New("chat: started twice")
+	}
+	if err := r.presence.begin(ctx); err != nil {
+		return err
+	}
+	left, err := r.inbox.take(ctx, r.platforms(), math.MaxInt32)
 	if err != nil {
+		r.presence.end(ctx)
 		return err
 	}
 	active, err := r.activeRuns(ctx)
 	if err != nil {
+		r.presence.end(ctx) // with it our claims are void
 		return err
 	}
 	working, stop := context.WithCancelCause(context.WithoutCancel(ctx))
-	r.mu.Lock()
-	if r.lanes != nil {
-		r.mu.Unlock()
-		stop(errStopping)
-		return errors.New("chat: started twice")
-	}
 	r.stopped = stop
 	// What is left over fits in any case, so that the start can't block.
-	r.lanes = newLanes(working, r.cfg.Concurrency, r.cfg.Waiting+len(open), r.cfg.AlbumWait, r.handle)
-	r.mu.Unlock()
-	if err := r.lanes.reserve(ctx, len(open)); err != nil {
+	r.lanes = newLanes(working, r.cfg.Concurrency, r.cfg.Waiting+len(left), r.cfg.AlbumWait, r.handle)
+	if err := r.lanes.reserve(ctx, len(left)); err != nil {
 		return err
 	}
-	r.lanes.add(open...)
+	r.lanes.add(left...)
 	for _, run := range active {
 		r.resume(working, run)
 	}
+	r.wg.Go(func() { r.presence.keep(working, r.log) })
+	r.wg.Go(func() { r.takeOver(working) })
 	r.wg.Go(func() { r.keepTidy(working) })
 	r.wg.Go(func() { r.keepCommands(working) })
 	return nil
+}
+
+// takeOverEvery is how often a Router looks for what others have left behind.
+const takeOverEvery = 2 * time.Second
+
+// takeOver handles the updates of Routers on the same database that are gone.
+func (r *Router) takeOver(ctx context.Context) {
+	tick := time.NewTicker(takeOverEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.lanes.stopping:
+			return
+		case <-tick.C:
+		}
+		left, err := r.inbox.take(ctx, r.platforms(), r.cfg.Waiting)
+		if err == nil {
+			err = r.lanes.reserve(ctx, len(left))
+		}
+		if err != nil {
+			if ctx.Err() == nil && !errors.Is(err, errStopping) {
+				r.log.WarnContext(ctx, "updates left over were not looked for", "error", err)
+			}
+			continue
+		}
+		r.lanes.add(left...)
+	}
 }
 
 // Stop takes nothing more, lets what is being handled end within ctx, and waits. What was received and not

@@ -432,3 +432,39 @@ func TestWhatTheOperatorSays(t *testing.T) {
 		return strings.Contains(list, "paysupport terms ") && !strings.Contains(list, "privacy")
 	})
 }
+
+func TestSeveralProcessesShareOneBot(t *testing.T) {
+	t.Parallel()
+	s, fake := newScene(t)
+	fake.Refuse(1, 30*time.Second)
+	s.say("/balance") // waits in the first process
+	s.until(s.room, "refusal", func([]Seen) bool {
+		fake.mu.Lock()
+		defer fake.mu.Unlock()
+		return fake.refusals == 0
+	})
+	claims := func() (claims string) {
+		t.Helper()
+		err := s.Pool.QueryRow(t.Context(), `SELECT string_agg(claimed_by, ' ' ORDER BY position) FROM chat_updates`).Scan(&claims)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return claims
+	}
+	first := claims()
+	other := *s.World
+	other.Start()
+	t.Cleanup(other.Stop)
+	if now := claims(); now != first {
+		t.Errorf("the second process took what the first handles: %q, then %q", first, now)
+	}
+	s.Stop()
+	s.AwaitText(s.room, "You have") // taken over
+	s.Idle()
+	if now := claims(); now == first {
+		t.Error("the claim is that of the process that is gone")
+	}
+	if list := fake.Messages(t, s.room); len(list) != 1 {
+		t.Errorf("one message was to be there:\n%s", render(list))
+	}
+}
