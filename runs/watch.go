@@ -198,6 +198,13 @@ func (v *watching) note(ctx context.Context, p registry.Progress) {
 		v.s.metrics.unknown.WithLabelValues(v.r.Tool.Service).Inc()
 	}
 	before := v.r.Run
+	if p.State == registry.RunRunning && p.Stage == "" && !p.HasFraction && before.Status == StatusRunning {
+		// A poll beside a stream often knows only that the run goes on. It takes nothing back.
+		p.Stage = before.Stage
+		if before.Fraction != nil {
+			p.Fraction, p.HasFraction = *before.Fraction, true
+		}
+	}
 	v.r.Status = StatusRunning
 	if p.State == registry.RunQueued {
 		v.r.Status = StatusSubmitted
