@@ -47,6 +47,25 @@ var ledgerChecks = [...]string{
 	 FROM ledger_entries e LEFT JOIN ledger_transfers t ON t.id = e.transfer_id WHERE t.id IS NULL LIMIT $1`,
 	`SELECT format('transfer %s of %s moves nothing', t.id, t.amount)
 	 FROM ledger_transfers t WHERE t.amount <> 0 AND NOT EXISTS (SELECT FROM ledger_entries e WHERE e.transfer_id = t.id) LIMIT $1`,
+	// What a transfer says is what its entries do: to the wallet, to the hold account, and to nobody else's.
+	`SELECT format('transfer %s, a %s of %s, moves %s into the wallet and %s into the hold of %s, and %s elsewhere among users',
+	               t.id, t.kind, t.amount, m.wallet, m.held, t.owner, m.others)
+	 FROM ledger_transfers t CROSS JOIN LATERAL (
+	     SELECT coalesce(sum(e.amount) FILTER (WHERE a.owner = t.owner AND a.kind = 'wallet'), 0) AS wallet,
+	            coalesce(sum(e.amount) FILTER (WHERE a.owner = t.owner AND a.kind = 'hold'), 0) AS held,
+	            coalesce(sum(abs(e.amount)) FILTER (WHERE a.owner <> t.owner), 0) AS others,
+	            coalesce(sum(abs(e.amount)) FILTER (WHERE a.owner IS NULL), 0) AS house
+	     FROM ledger_entries e JOIN ledger_accounts a ON a.id = e.account_id WHERE e.transfer_id = t.id) m
+	 WHERE m.others <> 0 OR NOT CASE t.kind
+	     WHEN 'hold' THEN m.wallet = -t.amount AND m.held = t.amount AND m.house = 0
+	     WHEN 'release' THEN m.wallet = t.amount AND m.held = -t.amount AND m.house = 0
+	     WHEN 'capture' THEN m.wallet + m.held = -t.amount AND m.held <= 0 AND m.wallet >= 0
+	     ELSE m.wallet = t.amount AND m.held = 0 END LIMIT $1`,
+	`SELECT format('the hold of run %s is %s, its end gives up %s', h.run_id, h.amount, -e.amount)
+	 FROM ledger_transfers h JOIN ledger_transfers s ON s.key = 'settle:' || h.run_id::text
+	 JOIN ledger_accounts a ON a.owner = h.owner AND a.kind = 'hold'
+	 LEFT JOIN ledger_entries e ON e.transfer_id = s.id AND e.account_id = a.id
+	 WHERE h.kind = 'hold' AND coalesce(-e.amount, 0) <> h.amount LIMIT $1`,
 	`SELECT format('user %s holds %s, the open holds sum to %s', a.owner, a.balance, coalesce(h.amount, 0))
 	 FROM ledger_accounts a
 	 LEFT JOIN (SELECT owner, sum(amount) AS amount FROM ledger_transfers t

@@ -19,7 +19,8 @@ const SourceNone = "none"
 // GPU which ran it, or the definition's with a note where the card does not know the GPU; api what the
 // provider says it charged, or the definition's rate with a note where it says nothing; historical
 // is billed like static, its estimates and missing units come from the past (History.Fill).
-// A nil model costs nothing, with reason none (A13). Negative consumption is an error.
+// A nil model costs nothing, with reason none (A13). Negative consumption is an error, as is a cost above
+// MaxAmount.
 func Cost(model *registry.CostingModel, usage registry.Usage, card RateCard, runID string) (Receipt, error) {
 	if model == nil {
 		return Receipt{RunID: runID, Rate: "0", Unit: string(registry.UnitRequest), Units: "0", Source: SourceNone, Reason: ReasonNone}, nil
@@ -33,6 +34,9 @@ func Cost(model *registry.CostingModel, usage registry.Usage, card RateCard, run
 		return Receipt{}, fmt.Errorf("cost of run %s: %w", runID, err)
 	}
 	cost, err := toNano(new(big.Rat).Mul(units, t.rate))
+	if err == nil && cost > MaxAmount {
+		err = fmt.Errorf("%s is more than a run can cost (%s)", cost, MaxAmount)
+	}
 	if err != nil {
 		return Receipt{}, fmt.Errorf("cost of run %s: %w", runID, err)
 	}

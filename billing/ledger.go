@@ -14,7 +14,7 @@ import (
 var (
 	// ErrNoWallet is returned for a user whose wallet was never made (Ledger.EnsureWallet).
 	ErrNoWallet = errors.New("the user has no wallet")
-	// ErrKeyReused is returned by Grant for a key that stands for another grant.
+	// ErrKeyReused is returned by Grant and Refund for a key that stands for another one.
 	ErrKeyReused = errors.New("the idempotency key stands for another transfer")
 	// ErrNothingCaptured is returned by Refund for a run that cost nothing.
 	ErrNothingCaptured = errors.New("nothing was captured for the run")
@@ -23,10 +23,14 @@ var (
 // ErrInsufficient says that a wallet does not cover an amount. It is a value, found with errors.As.
 type ErrInsufficient struct {
 	Have, Need NanoUSD
+	Held       NanoUSD // set aside for running work; what that does not cost comes back
 }
 
-// Error names both amounts.
+// Error names the amounts.
 func (e ErrInsufficient) Error() string {
+	if e.Held > 0 {
+		return fmt.Sprintf("not enough credit: this needs %s, there is %s, and %s is set aside for what is running", e.Need, e.Have, e.Held)
+	}
 	return fmt.Sprintf("not enough credit: this needs %s, there is %s", e.Need, e.Have)
 }
 
@@ -64,6 +68,9 @@ func (l *Ledger) Grant(ctx context.Context, tx pgx.Tx, accountID string, amount 
 	if key == "" {
 		return fmt.Errorf("grant to %s: the idempotency key is empty", accountID)
 	}
+	if amount > MaxAmount {
+		return fmt.Errorf("grant to %s: %s is more than one transfer may move (%s)", accountID, amount, MaxAmount)
+	}
 	t := transfer{key: "grant:" + key, kind: kindGrant, owner: accountID, amount: amount, note: note}
 	books, err := open(ctx, tx, []string{accountID}, nil, []string{t.key})
 	if err == nil {
@@ -87,7 +94,7 @@ func (b books) grant(ctx context.Context, tx pgx.Tx, t transfer) error {
 		return err
 	}
 	t.legs = []leg{{user.wallet, t.amount}, {systemCredit, -t.amount}}
-	return post(ctx, tx, []transfer{t})
+	return postAs(ctx, tx, t)
 }
 
 // Hold sets amount aside for the run, once. A wallet that does not cover it is ErrInsufficient, and
@@ -115,7 +122,8 @@ type HoldRequest struct {
 	Amount           NanoUSD
 }
 
-// Settlement is the end of one run's hold: Cost is captured, the rest released.
+// Settlement is the end of one run's hold: Cost is captured, the rest released. Without a hold, what the run
+// came to is booked as the operator's loss.
 type Settlement struct {
 	AccountID, RunID string
 	Cost             NanoUSD
@@ -192,8 +200,16 @@ func (b books) settleAll(settlements []Settlement) (transfers []transfer, err er
 		if s.Cost < 0 {
 			return nil, fmt.Errorf("settle run %s: the cost %s is negative", s.RunID, s.Cost)
 		}
+		s.Cost = min(s.Cost, MaxAmount)
 		hold, held := b.posted[holdKey(s.RunID)]
-		if _, over := b.posted[settleKey(s.RunID)]; !held || over {
+		if _, over := b.posted[settleKey(s.RunID)]; over {
+			continue
+		}
+		if !held {
+			if t, ok := lossOf(s); ok {
+				b.posted[t.key] = t
+				transfers = append(transfers, t)
+			}
 			continue
 		}
 		t, err := b.settle(hold, s)
@@ -217,9 +233,10 @@ func (b books) hold(r HoldRequest) (*transfer, error) {
 		return nil, err
 	}
 	if user.available < r.Amount {
-		return nil, ErrInsufficient{Have: user.available, Need: r.Amount}
+		return nil, ErrInsufficient{Have: user.available, Need: r.Amount, Held: user.aside}
 	}
 	user.available -= r.Amount
+	user.aside += r.Amount
 	t := transfer{key: key, kind: kindHold, owner: r.AccountID, runID: r.RunID, amount: r.Amount,
 		legs: []leg{{user.wallet, -r.Amount}, {user.held, r.Amount}}}
 	b.posted[key] = t
@@ -259,6 +276,7 @@ func (b books) settle(hold transfer, s Settlement) (transfer, error) {
 	}
 	taken := min(s.Cost, hold.amount)
 	user.available += hold.amount - taken
+	user.aside -= hold.amount
 	t := transfer{key: settleKey(s.RunID), kind: kindCapture, owner: hold.owner, runID: s.RunID, amount: taken, note: s.Note}
 	if taken == 0 {
 		t.kind, t.amount = kindRelease, hold.amount
@@ -270,11 +288,22 @@ func (b books) settle(hold transfer, s Settlement) (transfer, error) {
 	return t, nil
 }
 
-// Refund gives back all that the run cost, once whatever the keys. ErrNothingCaptured: it cost nothing.
+// lossOf books what a run came to that was promised to be free: all of it is the operator's loss. Only a
+// settlement that names the account can do so, as there is no hold that tells it.
+func lossOf(s Settlement) (transfer, bool) {
+	return transfer{
+		key: settleKey(s.RunID), kind: kindCapture, owner: s.AccountID, runID: s.RunID, note: s.Note,
+		legs: []leg{{systemRevenue, s.Cost}, {systemAbsorbed, -s.Cost}},
+	}, s.Cost > 0 && s.AccountID != ""
+}
+
+// Refund gives back all that the run cost, once whatever the keys. Errors: ErrNothingCaptured where it cost
+// nothing, ErrKeyReused for a key that refunded another run.
 func (l *Ledger) Refund(ctx context.Context, tx pgx.Tx, runID, key, note string) error {
+	t := transfer{key: "refund:" + key, kind: kindRefund, runID: runID, note: note}
 	books, err := open(ctx, tx, nil, []string{settleKey(runID)}, []string{settleKey(runID)})
 	if err == nil {
-		err = books.refund(ctx, tx, transfer{key: "refund:" + key, kind: kindRefund, runID: runID, note: note})
+		err = books.refund(ctx, tx, t)
 	}
 	if err != nil {
 		return fmt.Errorf("refund of run %s: %w", runID, err)
@@ -284,7 +313,7 @@ func (l *Ledger) Refund(ctx context.Context, tx pgx.Tx, runID, key, note string)
 
 func (b books) refund(ctx context.Context, tx pgx.Tx, t transfer) error {
 	captured, ok := b.posted[settleKey(t.runID)]
-	if !ok || captured.kind != kindCapture {
+	if !ok || captured.kind != kindCapture || captured.amount == 0 {
 		return ErrNothingCaptured
 	}
 	user, err := b.user(captured.owner)
@@ -298,7 +327,7 @@ func (b books) refund(ctx context.Context, tx pgx.Tx, t transfer) error {
 	}
 	t.owner, t.amount = captured.owner, captured.amount
 	t.legs = []leg{{user.wallet, t.amount}, {systemRevenue, -t.amount}}
-	return post(ctx, tx, []transfer{t})
+	return postAs(ctx, tx, t)
 }
 
 // Balance of a wallet: what can be spent and what is held for running work.

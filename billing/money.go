@@ -24,12 +24,22 @@ type NanoUSD int64
 // Dollar is one US dollar.
 const Dollar NanoUSD = 1_000_000_000
 
+// MaxAmount is the most that one transfer may move. No honest amount comes near it, and the sums of as many
+// as there will ever be stay within an int64.
+const MaxAmount = 10_000_000 * Dollar
+
 var errTooMuch = errors.New("the amount is beyond what can be counted (9.2 billion dollars)")
 
 // ParseUSD reads an exact amount of US dollars such as "5", "$0.0042" or "-1.50". Anything finer than
 // a nano-dollar is refused rather than rounded, since whoever typed it meant something else.
 func ParseUSD(text string) (NanoUSD, error) {
-	amount, err := parseRat(strings.Replace(strings.TrimSpace(text), "$", "", 1))
+	number := strings.TrimSpace(text)
+	if negative, ok := strings.CutPrefix(number, "-$"); ok {
+		number = "-" + negative
+	} else if positive, ok := strings.CutPrefix(number, "$"); ok && !strings.HasPrefix(positive, "-") {
+		number = positive
+	}
+	amount, err := parseRat(number)
 	if err != nil {
 		return 0, fmt.Errorf("parse amount: %w", err)
 	}

@@ -42,8 +42,8 @@ type leg struct {
 
 // purse is a user's two accounts, locked.
 type purse struct {
-	wallet, held int64
-	available    NanoUSD
+	wallet, held   int64 // the accounts' ids
+	available, aside NanoUSD
 }
 
 // books is what must be known, and locked, before posting.
@@ -127,7 +127,7 @@ func (b books) readAccounts(rows pgx.Rows) error {
 		if kind == "wallet" {
 			p.wallet, p.available = id, balance
 		} else {
-			p.held = id
+			p.held, p.aside = id, balance
 		}
 		return nil
 	})
@@ -171,6 +171,24 @@ func post(ctx context.Context, tx pgx.Tx, transfers []transfer) error {
 	}
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("post: %w", err)
+	}
+	return nil
+}
+
+// postAs posts a transfer whose key somebody else chose. Two that race with one key for different people
+// wait for different accounts, so only what is there afterwards tells whose transfer the key stands for.
+func postAs(ctx context.Context, tx pgx.Tx, t transfer) error {
+	if err := post(ctx, tx, []transfer{t}); err != nil {
+		return err
+	}
+	there := newBooks()
+	batch := &pgx.Batch{}
+	batch.Queue(findPosted, []string{t.key}).Query(there.readPosted)
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return fmt.Errorf("post: %w", err)
+	}
+	if first := there.posted[t.key]; first.kind != t.kind || first.owner != t.owner || first.runID != t.runID || first.amount != t.amount {
+		return fmt.Errorf("%w: %q", ErrKeyReused, t.key)
 	}
 	return nil
 }
