@@ -294,6 +294,9 @@ func (d *definer) fieldOf(name string, p place, src source) *field {
 	}
 	f.Default = plain(unwrap(p.value))
 	f.typeFrom(s)
+	if s == nil && fractions[p.input] {
+		f.Integer = false
+	}
 	if s != nil {
 		f.Description = clipRunes(cleanLine(stripTags(s.Tooltip)), 300)
 		f.Multiline = s.Multiline

@@ -58,6 +58,47 @@ func checkKinds(t *testing.T, w *Workflow, d *Definition) {
 	}
 }
 
+// Classes that no server declared still lead to the texts, the seed and the size.
+func TestDefineUndeclared(t *testing.T) {
+	t.Parallel()
+	t.Run("a loader that has the texts", func(t *testing.T) {
+		t.Parallel()
+		b := new(g)
+		b.link(1, "1", 0, "2", "model", "MODEL").link(2, "1", 1, "2", "positive", "CONDITIONING").link(3, "1", 2, "2", "negative", "CONDITIONING").link(4, "1", 3, "2", "latent_image", "LATENT").link(5, "2", 5, "3", "images", "IMAGE")
+		b.node("1", "Efficient Loader", `["a.ckpt", "Baked VAE", -1, "None", 1, 1, "a cat", "ugly", 512, 768, 1]`, "").node("2", "KSampler (Efficient)", `[5, null, 20, 7, "euler", "karras", 1, "auto", "true"]`, "").node("3", "SaveImage", `["x"]`, "")
+		d := define(t, b.String(), nil)
+		checkTool(t, d)
+		wantTargets(t, d, map[string]string{"prompt": "1.positive", "negative_prompt": "1.negative", "seed": "2.seed", "steps": "2.steps", "width": "1.empty_latent_width", "height": "1.empty_latent_height"})
+	})
+	t.Run("a text widget of an unusual name behind the conditioning", func(t *testing.T) {
+		t.Parallel()
+		b := new(g)
+		b.link(1, "1", 0, "2", "model", "MODEL").link(2, "1", 2, "2", "positive", "CONDITIONING").link(3, "4", 0, "2", "negative", "CONDITIONING").link(4, "2", 0, "3", "images", "IMAGE")
+		b.node("1", "StyledSource", `["styles", "fixed", 0.9, "a quiet harbour at dawn", 181]`, `"inputs": [{"name": "category", "type": "COMBO", "widget": {"name": "category"}}, {"name": "text_mode", "type": "COMBO", "widget": {"name": "text_mode"}},
+			{"name": "strength", "type": "FLOAT", "widget": {"name": "strength"}}, {"name": "base_prompt", "type": "STRING", "widget": {"name": "base_prompt"}}, {"name": "seed", "type": "INT", "widget": {"name": "seed"}}],`)
+		b.node("4", "CLIPTextEncode", `["bad"]`, "").node("2", "KSampler", `[777, "fixed", 28, 6, "euler", "normal", 1]`, "").node("3", "SaveImage", `["x"]`, "")
+		d := define(t, b.String(), nil)
+		checkTool(t, d)
+		wantTargets(t, d, map[string]string{"prompt": "1.base_prompt", "negative_prompt": "4.text"})
+	})
+}
+
+// wantTargets checks where the named inputs write first.
+func wantTargets(t *testing.T, d *Definition, want map[string]string) {
+	t.Helper()
+	for name, target := range want {
+		got := ""
+		for _, in := range d.Binding.Inputs {
+			if in.Field.Name == name {
+				got = in.Targets[0].Node + "." + in.Targets[0].Input
+			}
+		}
+		if got != target {
+			t.Errorf("input %s writes %q, want %q; all: %v", name, got, target, summary(d))
+		}
+	}
+}
+
 // sampling is a whole picture workflow in the mini classes; the arguments replace parts of it.
 func sampling(notes ...string) *g {
 	b := new(g)

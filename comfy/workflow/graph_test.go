@@ -107,6 +107,16 @@ func TestConvertWidgets(t *testing.T) {
 			`{"how": "crop", "how.left": 10, "how.edge": "soft", "method": "lanczos"}`},
 		{"an unknown class is named by its sockets", "Foreign", `["hi", 3, "randomize", true]`, `"inputs": [{"name": "a", "type": "STRING", "widget": {"name": "a"}}, {"name": "b", "type": "INT", "widget": {"name": "b"}}, {"name": "c", "type": "BOOLEAN", "widget": {"name": "c"}}],`,
 			`{"a": "hi", "b": 3, "c": true}`},
+		{"a class of a known pack, of the version that the values fit", "Efficient Loader", `["a.ckpt", "Baked VAE", -1, "None", 1, 1, "a cat", "ugly", "none", "comfy", 512, 768, 1]`, "",
+			`{"ckpt_name": "a.ckpt", "vae_name": "Baked VAE", "clip_skip": -1, "lora_name": "None", "lora_model_strength": 1, "lora_clip_strength": 1, "positive": "a cat", "negative": "ugly", "token_normalization": "none",
+				"weight_interpretation": "comfy", "empty_latent_width": 512, "empty_latent_height": 768, "batch_size": 1}`},
+		{"the same class before it had two widgets more", "Efficient Loader", `["a.ckpt", "Baked VAE", -1, "None", 1, 1, "a cat", "ugly", 512, 768, 1]`, "",
+			`{"ckpt_name": "a.ckpt", "vae_name": "Baked VAE", "clip_skip": -1, "lora_name": "None", "lora_model_strength": 1, "lora_clip_strength": 1, "positive": "a cat", "negative": "ugly",
+				"empty_latent_width": 512, "empty_latent_height": 768, "batch_size": 1}`},
+		{"a pack's sampler has null for its control value", "KSampler (Efficient)", `[5, null, 20, 7, "euler", "karras", 1, "auto", "true"]`, "",
+			`{"seed": 5, "steps": 20, "cfg": 7, "sampler_name": "euler", "scheduler": "karras", "denoise": 1, "preview_method": "auto", "vae_decode": "true"}`},
+		{"buttons after the values of a pack's class", "Seed (rgthree)", `[5, "", "", ""]`, "", `{"seed": 5}`},
+		{"values that fit no version of a pack's class get no names", "Efficient Loader", `["a.ckpt", 3]`, "", `{}`},
 		{"an unknown class without names gets none", "Foreign", `["hi", 3]`, "", `{}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

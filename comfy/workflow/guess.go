@@ -55,7 +55,7 @@ func (d *definer) hasMedia() bool {
 var promptWords = map[string]bool{
 	"text": true, "prompt": true, "text_g": true, "text_l": true, "clip_l": true, "clip_g": true, "t5xxl": true, "llama": true, "positive": true,
 	"positive_prompt": true, "qwen25_7b": true, "bert": true, "mt5xl": true, "text_positive": true, "string": true, "value": true, "text_a": true, "text_b": true, "text1": true, "text2": true,
-	"string_a": true, "string_b": true, "string1": true, "string2": true, "user_prompt": true, "default_value": true, "negative": true, "negative_prompt": true,
+	"string_a": true, "string_b": true, "string1": true, "string2": true, "user_prompt": true, "default_value": true, "wildcard_text": true, "populated_text": true, "negative": true, "negative_prompt": true,
 }
 
 // otherTexts are text inputs that are fields of their own.
@@ -152,8 +152,12 @@ func (d *definer) carriesConditioning(input string, r Ref) bool {
 
 // texts takes the text widgets of a node that makes conditioning.
 func (t *tracer) texts(n *flatNode, negative bool) {
+	usual := false
 	for _, in := range n.Inputs {
-		if !promptWords[in.Name] && !otherTexts[in.Name] {
+		usual = usual || promptWords[in.Name] || otherTexts[in.Name]
+	}
+	for _, in := range n.Inputs {
+		if !promptWords[in.Name] && !otherTexts[in.Name] && (usual || !n.soundsLikeText(in)) {
 			continue
 		}
 		isNegative := negative || strings.Contains(in.Name, "negative")
@@ -166,6 +170,21 @@ func (t *tracer) texts(n *flatNode, negative bool) {
 			}
 		}
 	}
+}
+
+// soundsLikeText tells texts under unusual names, base_prompt or style_text, in classes that nobody declared.
+func (n *flatNode) soundsLikeText(in Input) bool {
+	name := strings.ToLower(in.Name)
+	if n.spec != nil || strings.Contains(name, "system") || !strings.Contains(name, "prompt") && !strings.Contains(name, "text") {
+		return false
+	}
+	if n.node != nil {
+		if slot := n.node.input(in.Name); slot != nil && slot.Type != "STRING" && slot.Type != "" {
+			return false
+		}
+	}
+	text, ok := in.Value.(string)
+	return !ok || strings.Contains(name, "prompt") && !looksLikeFile(text) || strings.Contains(text, " ")
 }
 
 func (t *tracer) take(p place, negative bool) {

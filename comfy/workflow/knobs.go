@@ -16,6 +16,7 @@ type knob struct {
 // knobs lists the widgets of sampling worth showing. Everything else of a sampler stays as the author set it.
 var knobs = map[string]knob{
 	"width": {"width", false}, "height": {"height", false}, "custom_width": {"width", true}, "custom_height": {"height", true},
+	"empty_latent_width": {"width", false}, "empty_latent_height": {"height", false},
 	"steps": {"steps", false}, "cfg": {"cfg", false}, "guidance": {"guidance", false}, "denoise": {"denoise", true},
 	"length": {"length", false}, "num_frames": {"length", false}, "video_length": {"length", false}, "duration": {"duration", false}, "seconds": {"seconds", false},
 	"aspect_ratio": {"aspect_ratio", false}, "resolution": {"resolution", true}, "size": {"size", false}, "quality": {"quality", true}, "n": {"n", true},
@@ -24,6 +25,12 @@ var knobs = map[string]knob{
 	"sampler_name": {"sampler", true}, "scheduler": {"scheduler", true}, "strength": {"strength", true}, "strength_model": {"lora_strength", true},
 	"ckpt_name": {"model", true}, "unet_name": {"model", true}, "model_name": {"model", true}, "model": {"model", true}, "lora_name": {"lora", true},
 	"control_net_name": {"control_net", true}, "upscale_method": {"upscale_method", true}, "temperature": {"temperature", true}, "language": {"language", false}, "voice": {"voice", false},
+}
+
+// fractions are widgets that take fractions even where a file has a whole number and nobody declared them.
+var fractions = map[string]bool{
+	"cfg": true, "guidance": true, "denoise": true, "strength": true, "strength_model": true, "megapixels": true, "scale_by": true, "upscale_by": true, "fps": true, "frame_rate": true,
+	"temperature": true, "duration": true, "seconds": true,
 }
 
 // knownName gives the usual field name of a widget.
@@ -45,7 +52,7 @@ func (d *definer) guessKnobs(explicit bool) {
 		}
 		for _, in := range n.Inputs {
 			k, ok := knobs[in.Name[strings.LastIndexByte(in.Name, '.')+1:]]
-			if !ok || !d.sizeMatters(n, k.name) {
+			if !ok || !strings.HasPrefix(in.Name, "empty_latent") && !d.sizeMatters(n, k.name) {
 				continue
 			}
 			p, ok := d.knobPlace(n, in.Name)

@@ -294,7 +294,7 @@ func (n *flatNode) takeNamed(values *object, prefix string) {
 }
 
 // readUndeclared maps a value list of a class nobody declared: by the prompt saved beside the graph, else by
-// the sockets that stand for widgets, which newer files list completely.
+// the sockets that stand for widgets, which newer files list completely, else by what is known of its pack.
 func (f *flat) readUndeclared(n *flatNode, values []any) {
 	if sib, ok := f.sibling[n.ID]; ok && sib.Class == n.Class {
 		for _, in := range sib.Inputs {
@@ -306,6 +306,9 @@ func (f *flat) readUndeclared(n *flatNode, values []any) {
 	}
 	if out, control, ok := nameValues(n.node.widgetNames(), values); ok {
 		n.Inputs, n.control = out, control
+		return
+	}
+	if n.readPack(values) {
 		return
 	}
 	n.unnamed = len(values)
