@@ -435,36 +435,56 @@ func TestWhatTheOperatorSays(t *testing.T) {
 
 func TestSeveralProcessesShareOneBot(t *testing.T) {
 	t.Parallel()
-	s, fake := newScene(t)
-	fake.Refuse(1, 30*time.Second)
-	s.say("/balance") // waits in the first process
-	s.until(s.room, "refusal", func([]Seen) bool {
-		fake.mu.Lock()
-		defer fake.mu.Unlock()
-		return fake.refusals == 0
+	// waiting is a house in which a message of Anna's waits, and which process has claimed it.
+	waiting := func(t *testing.T) (s *scene, claimed func() string) {
+		s, fake := newScene(t)
+		fake.Refuse(1, 30*time.Second)
+		s.say("/balance")
+		s.until(s.room, "refusal", func([]Seen) bool {
+			fake.mu.Lock()
+			defer fake.mu.Unlock()
+			return fake.refusals == 0
+		})
+		return s, func() (id string) {
+			t.Helper()
+			if err := s.Pool.QueryRow(t.Context(), `SELECT claimed_by FROM chat_updates`).Scan(&id); err != nil {
+				t.Fatal(err)
+			}
+			return id
+		}
+	}
+	another := func(s *scene) {
+		other := *s.World
+		other.Start()
+		s.t.Cleanup(other.Stop)
+	}
+
+	t.Run("what one handles the other leaves alone, until the first has stopped", func(t *testing.T) {
+		t.Parallel()
+		s, claimed := waiting(t)
+		first := claimed()
+		another(s)
+		if now := claimed(); now != first {
+			t.Errorf("the second process took what the first handles")
+		}
+		s.Stop()
+		s.AwaitText(s.room, "You have")
+		s.Idle()
+		if list := s.Harness.Messages(t, s.room); len(list) != 1 || claimed() == first {
+			t.Errorf("claimed by %q, first %q, messages:\n%s", claimed(), first, render(list))
+		}
 	})
-	claims := func() (claims string) {
-		t.Helper()
-		err := s.Pool.QueryRow(t.Context(), `SELECT string_agg(claimed_by, ' ' ORDER BY position) FROM chat_updates`).Scan(&claims)
+	t.Run("what is gone without a word is taken over", func(t *testing.T) {
+		t.Parallel()
+		s, claimed := waiting(t)
+		another(s)
+		// As the database sees a process that was killed.
+		_, err := s.Pool.Exec(t.Context(), `
+			SELECT pg_terminate_backend(pid) FROM pg_locks
+			WHERE locktype = 'advisory' AND (classid::bigint << 32) | objid::bigint = hashtextextended($1, 7003)`, claimed())
 		if err != nil {
 			t.Fatal(err)
 		}
-		return claims
-	}
-	first := claims()
-	other := *s.World
-	other.Start()
-	t.Cleanup(other.Stop)
-	if now := claims(); now != first {
-		t.Errorf("the second process took what the first handles: %q, then %q", first, now)
-	}
-	s.Stop()
-	s.AwaitText(s.room, "You have") // taken over
-	s.Idle()
-	if now := claims(); now == first {
-		t.Error("the claim is that of the process that is gone")
-	}
-	if list := fake.Messages(t, s.room); len(list) != 1 {
-		t.Errorf("one message was to be there:\n%s", render(list))
-	}
+		s.AwaitText(s.room, "You have")
+	})
 }
