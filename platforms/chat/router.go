@@ -245,12 +245,34 @@ func (r *Router) Receive(ctx context.Context, platform string, updates ...Incomi
 		}
 		stored, err := r.inbox.store(ctx, platform, part)
 		l.release(len(part) - len(stored))
+		r.signCommands(ctx, stored)
 		l.add(stored...)
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// signLimit bounds the showing of a sign of work.
+const signLimit = 5 * time.Second
+
+// signCommands shows for commands of tools that they have arrived. It comes with the reception: the handling may wait
+// for others, when more people write than the platform lets us answer.
+func (r *Router) signCommands(ctx context.Context, stored []received) {
+	ctx = context.WithoutCancel(ctx) // a webhook's request ends before
+	for _, u := range stored {
+		t := &turn{Router: r, surface: r.surfaces[u.platform], in: u}
+		if t.isForTool() && !t.overheard() {
+			r.wg.Go(func() {
+				ctx, cancel := context.WithTimeout(ctx, signLimit)
+				defer cancel()
+				if err := t.Working(ctx, t.in.Chat.Place, ActivityTyping); err != nil {
+					r.log.DebugContext(ctx, "no sign of work", "error", err)
+				}
+			})
+		}
+	}
 }
 
 // handle does what an update asks for. An update whose handling was broken off by a stop stays open; one
@@ -325,7 +347,6 @@ func (t *turn) guarded(ctx context.Context) (err error) {
 	if t.in.Kind == KindEdited || t.overheard() {
 		return nil // a command that was edited must not run, or cost, a second time
 	}
-	t.signForTool(ctx)
 	if t.account, err = t.cfg.Accounts.Identify(ctx, t.in.From); err != nil {
 		return fmt.Errorf("identify the sender: %w", err)
 	}

@@ -154,13 +154,11 @@ func (t *turn) sign(ctx context.Context, what Activity) {
 	})
 }
 
-// signForTool shows that a tool's command has arrived, before anything is looked up in the database. The bot's
-// own commands are answered as quickly as a sign.
-func (t *turn) signForTool(ctx context.Context) {
+// isForTool tells whether a message starts a tool. The bot's own commands are answered as quickly as a sign.
+func (t *turn) isForTool() bool {
 	if t.in.Kind != KindMessage || t.in.Command == "" {
-		return
+		return false
 	}
-	if _, ok := t.cfg.Tools.Snapshot().ByCommand(t.in.Command); ok || strings.EqualFold(t.in.Command, "run") {
-		t.sign(ctx, ActivityTyping)
-	}
+	_, ok := t.cfg.Tools.Snapshot().ByCommand(t.in.Command)
+	return ok || strings.EqualFold(t.in.Command, "run")
 }
