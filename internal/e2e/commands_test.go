@@ -5,7 +5,9 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"io/fs"
+	"log"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -253,7 +255,7 @@ func TestInspect(t *testing.T) {
 }
 
 // startEngine runs `signalbox engine` and gives its address.
-func startEngine(t *testing.T) string {
+func startEngine(t testing.TB) string {
 	t.Helper()
 	dir := newDir(t)
 	p := launch(t, spec{dir: dir, args: []string{"engine", "--listen", "127.0.0.1:0", "--input", filepath.Join(dir, "in"), "--output", filepath.Join(dir, "out")}})
@@ -353,13 +355,16 @@ type gate struct {
 	held chan struct{} // nil: open
 }
 
-func newGate(t *testing.T, engine string) *gate {
+func newGate(t testing.TB, engine string) *gate {
 	t.Helper()
 	target, err := url.Parse(engine)
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
+	proxy := &httputil.ReverseProxy{
+		Rewrite:  func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		ErrorLog: log.New(io.Discard, "", 0), // a program that is killed breaks off
+	}
 	g := &gate{}
 	g.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/prompt" && r.Method == http.MethodPost {

@@ -44,7 +44,7 @@ func TestMemoryAtRest(t *testing.T) {
 }
 
 // manyWorkflows makes n files of the bundled workflows, each with words of its own.
-func manyWorkflows(t *testing.T, n int) string {
+func manyWorkflows(t testing.TB, n int) string {
 	t.Helper()
 	dir := newDir(t)
 	sources := []string{"beforeafter", "contactsheet", "filmlook", "poster", "sticker", "wallpaper"} // their ids come from the files' names
@@ -66,7 +66,7 @@ func manyWorkflows(t *testing.T, n int) string {
 }
 
 // residentKB reads VmRSS.
-func residentKB(t *testing.T, pid int) (kb int) {
+func residentKB(t testing.TB, pid int) (kb int) {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
