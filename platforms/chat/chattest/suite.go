@@ -144,6 +144,16 @@ func (s *scene) painted() Seen {
 	return m
 }
 
+// underWay starts a run and gives it with its status message, once nothing more is going to change there.
+func (s *scene) underWay(command string) (registry.Call, Seen) {
+	s.t.Helper()
+	s.say(command)
+	c := s.Call(0)
+	status := s.labelled("Cancel")
+	s.Handled()
+	return c, status
+}
+
 func (s *scene) noRun() {
 	s.t.Helper()
 	s.Handled()
@@ -765,10 +775,7 @@ func repeatedUpdate(s *scene) {
 }
 
 func rateLimit(s *scene) {
-	s.say("/painter a cat")
-	c := s.Call(0)
-	s.labelled("Cancel", "Painter")
-	s.Handled()
+	c, _ := s.underWay("/painter a cat")
 	s.Harness.Refuse(2, 100*time.Millisecond)
 	s.Succeed(c, PictureOutput("picture"))
 	s.AwaitMedia(s.room, "Painter")
@@ -823,10 +830,7 @@ func (s *scene) missed() {
 }
 
 func statusDeleted(s *scene) {
-	s.say("/painter a cat")
-	c := s.Call(0)
-	status := s.labelled("Cancel", "Painter")
-	s.Handled()
+	c, status := s.underWay("/painter a cat")
 	s.Harness.DeleteMessage(s.t, s.room, status.ID)
 	s.Succeed(c, PictureOutput("picture"))
 	s.AwaitMedia(s.room, "a cat")

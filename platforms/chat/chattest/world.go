@@ -179,7 +179,7 @@ func (w *World) Call(n int) registry.Call {
 	return w.Provider.Calls()[n]
 }
 
-// Succeed ends a run with these outputs and no time consumed.
+// Succeed ends a run with these outputs and two seconds of work.
 func (w *World) Succeed(c registry.Call, outputs ...registry.Output) {
 	w.t.Helper()
 	if err := w.Provider.Succeed(handle(c), registry.Usage{RunTime: 2 * time.Second}, outputs...); err != nil {
