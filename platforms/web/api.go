@@ -26,7 +26,7 @@ type apiHandler func(w http.ResponseWriter, r *http.Request, a users.Account) er
 
 func (s *Server) api(h apiHandler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		a, err := s.apiAccount(r)
+		a, err := s.account(r)
 		if err == nil {
 			err = h(w, r, a)
 		}

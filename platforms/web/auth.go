@@ -46,7 +46,8 @@ func (s *Server) byKey(ctx context.Context, key string) (users.Account, error) {
 	return a, err
 }
 
-// signInLocal gives the person at this machine a session. It is for pages; see apiAccount for the API.
+// signInLocal gives the person at this machine a session. It is for pages only: the API asks for a
+// key, or for the cookie that a page has set, also on loopback.
 func (s *Server) signInLocal(w http.ResponseWriter, r *http.Request) (users.Account, error) {
 	a, err := s.localAccount(r)
 	if err != nil {
@@ -71,16 +72,6 @@ func (s *Server) localAccount(r *http.Request) (users.Account, error) {
 	}
 	a.Operator = true
 	return a, s.cfg.Users.SetOperator(r.Context(), a.ID, true)
-}
-
-// apiAccount is account for the API. Without ADMIN_TOKEN nobody can make keys, so the person at this machine
-// needs none; other sites and names are kept out by guard.
-func (s *Server) apiAccount(r *http.Request) (users.Account, error) {
-	a, err := s.account(r)
-	if errors.Is(err, errSignedOut) && s.cfg.AdminToken == "" && r.Header.Get("Authorization") == "" {
-		return s.localAccount(r)
-	}
-	return a, err
 }
 
 func fromLoopback(r *http.Request) bool {

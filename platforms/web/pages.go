@@ -48,6 +48,8 @@ type view struct {
 	Runs     []runView
 	More     string // the page's next link
 	Tools    []registry.Tool
+	Base     string // address of the API
+	Key      string // a key that was just made
 	Operator bool
 	Changes  []changeView
 	Loaders  []registry.LoaderStatus
@@ -406,6 +408,20 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request, a users.Account
 
 func (s *Server) prices(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	return s.show(w, r, a, "prices", view{Title: "Prices", Tools: s.listed(a)})
+}
+
+// developers explains the API and offers a key for it.
+func (s *Server) developers(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	return s.show(w, r, a, "developers", view{Title: "API", Base: s.absolute(r, "")})
+}
+
+// makeKey makes a key of this account and shows it, once: only its hash is kept.
+func (s *Server) makeKey(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	key, err := s.cfg.Users.CreateKey(r.Context(), a.ID, "made on the page")
+	if err != nil {
+		return err
+	}
+	return s.show(w, r, a, "developers", view{Title: "API", Base: s.absolute(r, ""), Key: key})
 }
 
 // changes shows operators what changed in the catalogue.

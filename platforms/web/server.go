@@ -122,6 +122,8 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("POST /run/{id}/again", s.page(s.again))
 	mux.HandleFunc("GET /history", s.page(s.history))
 	mux.HandleFunc("GET /prices", s.page(s.prices))
+	mux.HandleFunc("GET /developers", s.page(s.developers))
+	mux.HandleFunc("POST /developers", s.page(s.makeKey))
 	mux.HandleFunc("GET /changes", s.page(s.changes))
 	mux.HandleFunc("GET /signin", s.signinPage)
 	mux.HandleFunc("POST /signin", s.signin)

@@ -616,20 +616,23 @@ func TestDoors(t *testing.T) {
 		}
 	})
 
-	t.Run("without ADMIN_TOKEN nobody could make keys, so whoever sits at this machine needs none", func(t *testing.T) {
-		h.serve(func(c *web.Config) { c.AdminToken = "" })
+	t.Run("the page makes a key for the API, shown once", func(t *testing.T) {
 		v := h.visitor()
-		if status := v.call("POST", "/api/run/wallpaper", `{"inputs":{"width":64,"height":64}}`, nil); status != http.StatusAccepted {
-			t.Errorf("without: %d", status)
+		v.do("GET", "/", "", nil)
+		page := readAll(t, v.do("POST", "/developers", "application/x-www-form-urlencoded", strings.NewReader("")).Body)
+		_, rest, ok := strings.Cut(page, `id="key">`)
+		key, _, closed := strings.Cut(rest, "<")
+		if !ok || !closed {
+			t.Fatalf("no key on the page: %s", page)
 		}
-		if res := v.do("POST", "/api/run/wallpaper", "application/json", strings.NewReader(`{}`), "Origin", "https://evil.example"); res.StatusCode != http.StatusForbidden {
-			t.Errorf("from another site: %d", res.StatusCode)
+		script := h.visitor()
+		script.key = key
+		if status := script.call("GET", "/api/balance", "", nil); status != http.StatusOK {
+			t.Errorf("with the key: %d", status)
 		}
-		v.key = "wrong"
-		if status := v.call("GET", "/api/tools", "", nil); status != http.StatusUnauthorized {
-			t.Errorf("with a wrong key: %d", status)
+		if again := readAll(t, v.do("GET", "/developers", "", nil).Body); strings.Contains(again, key) {
+			t.Error("the key is shown a second time")
 		}
-		h.serve()
 	})
 
 	t.Run("a foreign Host is refused", func(t *testing.T) {
