@@ -312,6 +312,15 @@ func TestAuthored(t *testing.T) {
 			t.Errorf("A51 the notes of subgraphs: %q", d.Tool.Description)
 		}
 	})
+	t.Run("a primitive, at the root or inside an instance, stands for the widgets it sets", func(t *testing.T) {
+		t.Parallel()
+		b := &g{defs: []string{primitiveDef}, extra: `{"linearData": {"inputs": [["9", "value"], ["2", "value"]]}}`}
+		b.link(1, "9", 0, "4", "radius", "INT").link(2, "9", 0, "5", "radius", "INT").link(3, "4", 0, "3", "images", "IMAGE").link(4, "5", 0, "6", "images", "IMAGE").link(5, "1", 0, "4", "image", "IMAGE").link(6, "1", 0, "5", "image", "IMAGE")
+		b.node("9", "PrimitiveNode", `[4, "fixed"]`, `"title": "Softness",`).node("1", "LoadImage", `["a.png"]`, "").node("4", "Blur", `[1, 1]`, "").node("5", "Blur", `[1, 1]`, "").node("3", "SaveImage", `["x"]`, "").node("6", "SaveImage", `["y"]`, "")
+		b.node("2", "55555555-5555-5555-5555-555555555555", `[11]`, `"properties": {"proxyWidgets": [["8", "value"]]},`)
+		d := define(t, b.String(), miniObjectInfo(t))
+		wantSummary(t, d, `radius number integer =4 [1 31] > 4.radius > 5.radius`, `value number integer =11 > 2:9.value`, `image image required > 1.image`)
+	})
 	t.Run("directives change what was guessed and add what was not", func(t *testing.T) {
 		t.Parallel()
 		d := define(t, sampling("Cats.\n@tool id=cat command=/CATS name=\"Cat maker\" category=\"Text to Image\" visibility=internal cost=0.05\n@input \"what to draw\".text name=motif label=\"The motif\" default=\"a cat\"\n"+

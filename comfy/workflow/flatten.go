@@ -115,6 +115,10 @@ func (f *flat) collect(sc *scope) {
 		if len(f.nodes) > maxExpanded {
 			return
 		}
+		if sc.g.nodes[n.ID] != n {
+			f.find("duplicate-id", SeverityWarning, sc.path(n), "two nodes have this id, only the last one counts", "open the workflow in ComfyUI and save it again")
+			continue
+		}
 		if def := f.definition(sc, n); def != nil {
 			child := &scope{g: &def.Graph, def: def, parent: sc, inst: n, prefix: sc.path(n) + ":", depth: sc.depth + 1}
 			child.promoted = promotionOf(child)
@@ -292,6 +296,14 @@ func (f *flat) prompt() Prompt {
 		p[i].Inputs = append(Inputs(nil), n.Inputs...)
 	}
 	return p
+}
+
+// wrap is wrapArray for a value of this input. Curves name their type.
+func (s *InputSpec) wrap(v any) any {
+	if list, ok := v.([]any); ok && s.Type == "CURVE" {
+		return &object{keys: []string{"__type__", "__value__"}, vals: []any{s.Type, list}}
+	}
+	return wrapArray(v)
 }
 
 // wrapArray protects a list value from being read as a link.

@@ -206,6 +206,9 @@ func (f *flat) locate(node, widget string) []place {
 	if sc := f.scopes[node]; sc != nil && node != "" {
 		return f.inside(sc, widget, 0)
 	}
+	if places := f.behindPrimitive(f.scopes[""], node, 0); len(places) > 0 {
+		return places
+	}
 	for _, n := range f.nodes {
 		if strings.EqualFold(n.Title, node) {
 			if found, input, v, ok := f.literal(n, widget); ok {
@@ -270,5 +273,20 @@ func (f *flat) atNode(sc *scope, id, widget string, depth int) []place {
 			return []place{{found, input, v}}
 		}
 	}
-	return nil
+	return f.behindPrimitive(sc, id, depth)
+}
+
+// behindPrimitive finds the widgets that a PrimitiveNode, named by id or title, sets.
+func (f *flat) behindPrimitive(sc *scope, name string, depth int) []place {
+	if sc == nil || depth > maxSubDepth {
+		return nil
+	}
+	var out []place
+	for _, l := range sc.g.Links {
+		n := sc.g.nodes[l.Origin]
+		if n != nil && n.Type == "PrimitiveNode" && n.active() && (n.ID == name || n.Title != "" && strings.EqualFold(n.Title, name)) {
+			out = append(out, f.innerPlace(sc, l, depth)...)
+		}
+	}
+	return out
 }

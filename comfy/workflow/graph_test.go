@@ -73,6 +73,18 @@ func TestConvertLinks(t *testing.T) {
 			t.Errorf("got %s", got)
 		}
 	})
+	t.Run("of two nodes with one id the last one counts", func(t *testing.T) {
+		t.Parallel()
+		b := new(g).node("1", "Blur", `[1, 1]`, "").node("1", "Number", `[7]`, "")
+		wantPrompt(t, b, `{"1": {"class_type": "Number", "inputs": {"value": 7}}}`)
+		_, findings, err := Convert(mustParse(t, b.String()), miniObjectInfo(t))
+		if err != nil || len(findings) != 1 || findings[0].Code != "duplicate-id" {
+			t.Errorf("findings %v, error %v", findings, err)
+		}
+		if f := mustParse(t, b.String()).Facts(); f.Nodes != 2 || f.ExecutableNodes != 2 {
+			t.Errorf("the facts count what stands in the file: %+v", f)
+		}
+	})
 	t.Run("nothing executes is an error", func(t *testing.T) {
 		t.Parallel()
 		b := new(g).node("1", "Note", `["hello"]`, "").node("2", "Blur", `[1, 1]`, `"mode": 2,`)
@@ -97,7 +109,9 @@ func TestConvertWidgets(t *testing.T) {
 		{"a dynamic combo in a dynamic combo", "Resize", `["factor", 1.5, "odd", 7, "area"]`, "", `{"how": "factor", "how.by": 1.5, "how.deep": "odd", "how.deep.n": 7, "method": "area"}`},
 		{"old values of inputs that became sockets are dropped", "Forced", `["old text", 9, "y"]`, "", `{"count": 9, "name": "y"}`},
 		{"new values without them are not", "Forced", `[9, "y"]`, "", `{"count": 9, "name": "y"}`},
-		{"a list as a value is wrapped", "Curve", `[[[0, 0], [1, 1]]]`, "", `{"points": {"__value__": [[0, 0], [1, 1]]}}`},
+		{"a control value after a combo brings a filter along", "Pick", `["b", "increment", "", 4]`, "", `{"which": "b", "count": 4}`},
+		{"a combo without them", "Pick", `["b", 4]`, "", `{"which": "b", "count": 4}`},
+		{"a list as a value is wrapped", "Curve", `[[[0, 0], [1, 1]]]`, "", `{"points": {"__type__": "CURVE", "__value__": [[0, 0], [1, 1]]}}`},
 		{"null in the place of the control value", "Sampler", `[5, null, 30, 7.5, "heun", 0.5]`, "", `{"seed": 5, "steps": 30, "cfg": 7.5, "sampler_name": "heun", "denoise": 0.5}`},
 		{"an unknown class with the names beside the values", "Foreign", `["hi", 5, "fixed", [1, 2]]`, `"widgets_values_named": {"a": "hi", "seed": 5, "control_after_generate": "fixed", "b": [1, 2]},`, `{"a": "hi", "seed": 5, "b": {"__value__": [1, 2]}}`},
 		{"the names beside the values lead past an option the server lacks", "Resize", `["crop", 10, "soft", "lanczos"]`, `"widgets_values_named": {"how": "crop", "how.left": 10, "how.edge": "soft", "method": "lanczos"},`,

@@ -124,7 +124,7 @@ func (r *widgetReader) read(list []InputSpec, prefix string) {
 			}
 		}
 		name := prefix + s.Name
-		r.out = append(r.out, Input{Name: name, Value: wrapArray(v)})
+		r.out = append(r.out, Input{Name: name, Value: s.wrap(v)})
 		if s.Type == typeDynamicCombo {
 			inputs, ok := s.branch(v)
 			r.lost = r.lost || !ok
@@ -177,6 +177,9 @@ func (r *widgetReader) skipControl(s *InputSpec, name string) {
 		r.control = map[string]string{}
 	}
 	r.control[name] = mode
+	if s.Type == "COMBO" && r.next < len(r.values) && (r.values[r.next] == nil || r.values[r.next] == "") {
+		r.next++ // the filter of the options to walk through
+	}
 }
 
 // controlMode reads fixed, increment, decrement, randomize and their kin; very old files have a boolean.
@@ -224,7 +227,7 @@ func (f *flat) complete() {
 				continue
 			}
 			if v, ok := s.fallback(); ok {
-				n.Inputs = append(n.Inputs, Input{Name: s.Name, Value: wrapArray(v)})
+				n.Inputs = append(n.Inputs, Input{Name: s.Name, Value: s.wrap(v)})
 			}
 		}
 	}
@@ -272,7 +275,7 @@ func (n *flatNode) namedDeclared(values *object, list []InputSpec, prefix string
 				continue
 			}
 		}
-		n.Inputs = append(n.Inputs, Input{Name: name, Value: wrapArray(v)})
+		n.Inputs = append(n.Inputs, Input{Name: name, Value: s.wrap(v)})
 		if s.Type != typeDynamicCombo {
 			continue
 		}
