@@ -42,7 +42,7 @@ type leg struct {
 
 // purse is a user's two accounts, locked.
 type purse struct {
-	wallet, held   int64 // the accounts' ids
+	wallet, held     int64 // the accounts' ids
 	available, aside NanoUSD
 }
 

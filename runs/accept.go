@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/postgres"
+	"github.com/signalbox/signalbox/registry"
 )
 
 // acceptance is a run on its way into the database.
@@ -54,7 +57,7 @@ func (s *Service) AcceptBound(ctx context.Context, b Bound) (Run, error) {
 	if err != nil {
 		return Run{}, fmt.Errorf("accept a run of %s: %w", b.Tool.ToolID, err)
 	}
-	if err := s.writes.do(ctx, &write{accept: a}); err != nil {
+	if err := s.writes.do(ctx, &write{accept: a}); err != nil && !s.landed(ctx, a.record.ID) {
 		return Run{}, fmt.Errorf("accept a run of %s: %w", b.Tool.ToolID, err)
 	}
 	if a.beside != nil && a.beside.refused != nil {
@@ -72,8 +75,36 @@ func (s *Service) AcceptBound(ctx context.Context, b Bound) (Run, error) {
 	return a.record.Run, nil
 }
 
+// landed reports whether a run is there although its writing failed: when a connection breaks at the commit,
+// nobody hears how that went, and who is told that there is no run must not be charged for one.
+func (s *Service) landed(ctx context.Context, runID string) bool {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), landedWithin)
+	defer cancel()
+	_, err := s.load(ctx, runID)
+	return err == nil
+}
+
+const (
+	landedWithin = 5 * time.Second
+	maxKey       = 500 // bytes of an idempotency key
+)
+
+// checkKey refuses idempotency keys that the database can't keep.
+func checkKey(key string) error {
+	if len(key) > maxKey {
+		return registry.Errorf(registry.CodeInvalidInput, "the idempotency key has %d bytes, the limit is %d", len(key), maxKey)
+	}
+	if !utf8.ValidString(key) || strings.Contains(key, "\x00") {
+		return registry.Errorf(registry.CodeInvalidInput, "the idempotency key holds bytes that are no characters")
+	}
+	return nil
+}
+
 // prepare makes the record to be written.
 func (s *Service) prepare(ctx context.Context, b Bound, quote billing.Quote) (*acceptance, error) {
+	if err := checkKey(b.Request.IdempotencyKey); err != nil {
+		return nil, err
+	}
 	id, err := uuid.NewV7FromReader(s.config.Random)
 	if err != nil {
 		return nil, err
@@ -209,8 +240,8 @@ func queueAccepts(batch *pgx.Batch, accepts []*acceptance) {
 	batch.Queue(acceptSQL, c.args()...)
 }
 
-// Confirm lets a run that awaits confirmation go ahead: its hold and job are written in one transaction. One that was
-// confirmed before stays as it is. Only its owner may; "" is an operator. Errors: ErrNotFound,
+// Confirm lets a run that awaits confirmation go ahead: its hold and job are written in one transaction; where the
+// account has as many runs under way as it may, it waits for them. One that was confirmed before stays as it is. Only its owner may; "" is an operator. Errors: ErrNotFound,
 // billing.ErrInsufficient (the run goes on waiting).
 func (s *Service) Confirm(ctx context.Context, runID, accountID string) (Run, error) {
 	var confirmed bool
@@ -219,14 +250,8 @@ func (s *Service) Confirm(ctx context.Context, runID, accountID string) (Run, er
 		if err != nil || r.Status != StatusAwaitingConfirmation {
 			return err
 		}
-		if err := s.config.Ledger.Hold(ctx, tx, r.AccountID, r.ID, r.Quote.High); err != nil {
-			return err
-		}
-		if _, err := tx.Exec(ctx, `UPDATE runs SET status = 'queued' WHERE id = $1`, r.ID); err != nil {
-			return err
-		}
 		confirmed = true
-		return s.insertJobs(ctx, tx, []river.InsertManyParams{s.runJob(r.ID)})
+		return s.confirm(ctx, tx, r)
 	})
 	if err != nil {
 		return Run{}, fmt.Errorf("confirm run %s: %w", runID, err)
@@ -236,6 +261,24 @@ func (s *Service) Confirm(ctx context.Context, runID, accountID string) (Run, er
 		s.hub.changed(run)
 	}
 	return run, err
+}
+
+// confirm queues a locked run that awaits confirmation. Locks: see writeTogether.
+func (s *Service) confirm(ctx context.Context, tx pgx.Tx, r record) error {
+	if _, err := tx.Exec(ctx, `SELECT runs_lock($1)`, r.AccountID); err != nil {
+		return err
+	}
+	var full bool
+	if err := tx.QueryRow(ctx, `SELECT runs_full($1, $2)`, r.AccountID, s.config.PerAccount).Scan(&full); err != nil {
+		return err
+	}
+	if err := s.config.Ledger.Hold(ctx, tx, r.AccountID, r.ID, r.Quote.High); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, `UPDATE runs SET status = 'queued', waiting = $2 WHERE id = $1`, r.ID, full); err != nil || full {
+		return err
+	}
+	return s.insertJobs(ctx, tx, []river.InsertManyParams{s.runJob(r.ID)})
 }
 
 // lockRun reads a run and locks its row. A run of somebody else is ErrNotFound, so that ids tell nothing.

@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 
@@ -20,11 +23,12 @@ var (
 )
 
 const (
-	submitTries  = 3                // of a submission that failed for a passing reason
-	lostTries    = 20               // of a run that its provider lost: it is our or its restarts that it fell to, not the run's fault
-	stopProvider = 15 * time.Second // for telling a provider to stop
-	lateStart    = 300 * time.Millisecond
-	writeEvery   = time.Second // progress goes to the database no more often than this
+	submitTries   = 3                // of a submission that failed for a passing reason
+	lostTries     = 20               // of a run that its provider lost: it is our or its restarts that it fell to, not the run's fault
+	stopProvider  = 15 * time.Second // for telling a provider to stop
+	lateStart     = 300 * time.Millisecond
+	maxProviderID = 1000        // bytes of a provider's id of a run
+	writeEvery    = time.Second // progress goes to the database no more often than this
 )
 
 // step is the work on one run in this process.
@@ -158,6 +162,7 @@ func (s *Service) stopAtProvider(ctx context.Context, r record, ticket registry.
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopProvider)
 	defer cancel()
+	defer context.AfterFunc(s.base, cancel)() // our own stop waits for nobody
 	if err := canceler.Cancel(ctx, ticket); err != nil {
 		s.log.WarnContext(ctx, "the provider did not take the cancel", "run", r.ID, "error", err)
 	}
@@ -189,8 +194,18 @@ func (w *step) call() registry.Call {
 	}
 }
 
+// recovered turns a provider's panic into the run's failure: tried again it would panic again, and the hold
+// would stay for ever.
+func (w *step) recovered(ctx context.Context, err *error) {
+	if p := recover(); p != nil {
+		w.log.ErrorContext(ctx, "the provider's code panicked", "panic", p, "stack", string(debug.Stack()))
+		*err = registry.Errorf(registry.CodeInternal, "%s failed in an unexpected way", w.r.Tool.Service)
+	}
+}
+
 // attempt has the provider do the work once.
-func (w *step) attempt(ctx context.Context) (*registry.Result, error) {
+func (w *step) attempt(ctx context.Context) (result *registry.Result, err error) {
+	defer w.recovered(ctx, &err)
 	switch provider := w.s.config.Providers[w.r.Tool.Service].(type) {
 	case registry.Submitter:
 		return w.submitAndWatch(ctx, provider)
@@ -203,8 +218,7 @@ func (w *step) attempt(ctx context.Context) (*registry.Result, error) {
 // callOnce runs a tool that answers at once. There is nobody to ask whether a call that a crash interrupted was carried out, so
 // a call that changes something and is not idempotent is marked first, and never made a second time.
 func (w *step) callOnce(ctx context.Context, provider registry.Caller) (*registry.Result, error) {
-	repeatable := w.r.Tool.Idempotent || w.r.Tool.Capability == registry.CapabilityRead
-	if !repeatable {
+	if !w.repeatable() {
 		if w.r.Status != StatusQueued {
 			return nil, registry.Errorf(registry.CodeLost, "the call was interrupted, and making it again could do it twice")
 		}
@@ -218,6 +232,13 @@ func (w *step) callOnce(ctx context.Context, provider registry.Caller) (*registr
 		return nil, err
 	}
 	return &result, nil
+}
+
+// repeatable reports whether a result that we lose can be had again: by asking the provider for it, or by a
+// call that may be made twice.
+func (w *step) repeatable() bool {
+	_, submits := w.s.config.Providers[w.r.Tool.Service].(registry.Submitter)
+	return submits || w.r.Tool.Idempotent || w.r.Tool.Capability == registry.CapabilityRead
 }
 
 // submitAndWatch submits unless that was done, and watches until the end.
@@ -269,6 +290,9 @@ func noRetry(err error, failure *registry.Error) error {
 func (w *step) submitted(ctx context.Context, ticket registry.Ticket) error {
 	if ticket.Service == "" {
 		ticket.Service = w.r.Tool.Service
+	}
+	if id := ticket.ProviderID; len(id) > maxProviderID || !utf8.ValidString(id) || strings.Contains(id, "\x00") {
+		return registry.Errorf(registry.CodeProvider, "the provider's id of the run is no text of at most %d bytes", maxProviderID)
 	}
 	w.r.ticket = &ticket
 	w.r.Status = StatusSubmitted

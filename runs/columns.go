@@ -39,6 +39,8 @@ func listFor(value any) list {
 		return &listOf[int64]{}
 	case time.Time:
 		return &listOf[time.Time]{}
+	case []byte:
+		return &listOf[[]byte]{}
 	case *string:
 		return &listOf[*string]{}
 	}

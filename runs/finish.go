@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -12,11 +14,15 @@ import (
 	"github.com/riverqueue/river"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/registry"
 )
 
-const fetchTries = 4 // of one output
+const (
+	fetchTries  = 4  // of one output
+	commitTries = 12 // of the end of a run whose result can't be had again
+)
 
 // finish is a run's end on its way into the database.
 type finish struct {
@@ -53,6 +59,7 @@ func (w *step) succeed(ctx context.Context, result *registry.Result) error {
 // bill sets the receipt. When the bill itself goes wrong the user is not the one who pays for it.
 func (w *step) bill(ctx context.Context, f *finish, usage registry.Usage) {
 	model := w.r.Tool.CostingModel
+	usage.Machine = cleanText(usage.Machine)
 	if model != nil && model.RateSource == registry.RateHistorical {
 		if history, err := w.s.history(ctx, w.r.Tool, 0); err == nil {
 			usage = history.Fill(model, usage)
@@ -70,7 +77,7 @@ func (w *step) bill(ctx context.Context, f *finish, usage registry.Usage) {
 		w.s.metrics.absorbed.Add(dollars(lost))
 	}
 	f.record.Receipt, f.record.Cost = &receipt, receipt.Cost
-	f.nanoUnits, f.machine = billing.NanoUnits(model, usage), cleanText(usage.Machine)
+	f.nanoUnits, f.machine = billing.NanoUnits(model, usage), usage.Machine
 }
 
 // missingOutput names the first declared output that is not there.
@@ -111,9 +118,13 @@ func (w *step) storeFile(ctx context.Context, o registry.Output, kept *Output) e
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		var own *ownError
+		if errors.As(err, &own) && try == fetchTries && w.repeatable() {
+			return fmt.Errorf("output %s: %w", o.Name, err) // the provider keeps it until there is room for it
+		}
 		if try == fetchTries {
 			w.log.ErrorContext(ctx, "an output could not be fetched", "output", o.Name, "error", err)
-			return &registry.Error{Code: registry.CodeProvider, Message: "the result " + o.Name + " could not be fetched from the provider", Cause: err}
+			return &registry.Error{Code: registry.CodeProvider, Message: "the result " + o.Name + " could not be fetched", Cause: err}
 		}
 		w.log.WarnContext(ctx, "fetching an output failed, another try follows", "output", o.Name, "try", try, "error", err)
 		if err := w.s.sleep(ctx, backoff(w.s.config.RetryBase/4, try, time.Minute)); err != nil {
@@ -122,16 +133,36 @@ func (w *step) storeFile(ctx context.Context, o registry.Output, kept *Output) e
 	}
 }
 
-func (w *step) fetch(ctx context.Context, o registry.Output) (registry.Media, registry.MediaInfo, error) {
+// fetch stores one output. Where we can't keep what the provider gives, such as on a full disk, the error is
+// an ownError.
+func (w *step) fetch(ctx context.Context, o registry.Output) (ref registry.Media, info registry.MediaInfo, err error) {
+	defer w.recovered(ctx, &err)
 	content, err := o.Open(ctx)
 	if err != nil {
 		return "", registry.MediaInfo{}, err
 	}
-	ref, info, err := w.s.config.Assets.Put(ctx, content, o.Info.Name)
+	from := &source{Reader: content}
+	ref, info, err = w.s.config.Assets.Put(ctx, from, o.Info.Name)
+	if err != nil && !from.failed && !errors.Is(err, assets.ErrTooLarge) {
+		err = &ownError{err}
+	}
 	if closing := content.Close(); err == nil && closing != nil {
 		err = closing
 	}
 	return ref, info, err
+}
+
+// source tells whose fault it was that something could not be stored.
+type source struct {
+	io.Reader
+	failed bool // at reading
+}
+
+// Read notes a failure.
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	s.failed = s.failed || (err != nil && err != io.EOF)
+	return n, err //nolint:wrapcheck // a reader hands on what it is told
 }
 
 // fail ends the run as failed, or as canceled where the provider says so.
@@ -169,7 +200,7 @@ func (w *step) commit(ctx context.Context, f *finish) error {
 		return &ownError{err}
 	}
 	f.brings = true
-	if err := w.s.writes.do(context.WithoutCancel(ctx), &write{finish: f}); err != nil {
+	if err := w.writeEnd(ctx, f); err != nil {
 		return &ownError{fmt.Errorf("finish run %s: %w", w.r.ID, err)}
 	}
 	if !f.ended {
@@ -184,6 +215,21 @@ func (w *step) commit(ctx context.Context, f *finish) error {
 		return nil
 	}
 	return w.s.deliverNow(ctx, f.record)
+}
+
+// writeEnd writes the end. A result that can't be had again is held on to while the database is away; any other
+// comes again with the job.
+func (w *step) writeEnd(ctx context.Context, f *finish) error {
+	for try := 1; ; try++ {
+		err := w.s.writes.do(context.WithoutCancel(ctx), &write{finish: f})
+		if err == nil || f.record.Status != StatusSucceeded || w.repeatable() || try == commitTries {
+			return err
+		}
+		w.log.WarnContext(ctx, "the result could not be written, another try follows", "try", try, "error", err)
+		if w.s.sleep(ctx, backoff(w.s.config.RetryBase, try, 10*time.Second)) != nil {
+			return err
+		}
+	}
 }
 
 // late looks after a run that was over before this work on it ended: who ended it may have died before
@@ -239,14 +285,19 @@ func (s *Service) queueEnds(batch *pgx.Batch, finishes []*finish) error {
 	return nil
 }
 
-// promote lets runs that waited take the places of those that end.
-func (s *Service) promote(ctx context.Context, tx pgx.Tx, finishes []*finish) (jobs []river.InsertManyParams, err error) {
-	if s.config.PerAccount <= 0 {
+// promote lets runs that waited take the places of those that end. Where accounts have limits it sends what
+// is written so far, since it counts by that, and begins a new batch.
+func (s *Service) promote(ctx context.Context, on sender, written **pgx.Batch, finishes []*finish) (jobs []river.InsertManyParams, err error) {
+	if s.config.PerAccount <= 0 || len(finishes) == 0 {
 		return nil, nil
 	}
+	if err := send(ctx, on, *written); err != nil {
+		return nil, err
+	}
+	*written = &pgx.Batch{}
 	for _, f := range finishes {
 		var next *string
-		if err := tx.QueryRow(ctx, `SELECT runs_promote($1, $2)::text`, f.record.AccountID, s.config.PerAccount).Scan(&next); err != nil {
+		if err := on.QueryRow(ctx, `SELECT runs_promote($1, $2)::text`, f.record.AccountID, s.config.PerAccount).Scan(&next); err != nil {
 			return nil, fmt.Errorf("promote a waiting run: %w", err)
 		}
 		if next != nil {
@@ -286,7 +337,7 @@ func (s *Service) Cancel(ctx context.Context, runID, accountID string) (Run, err
 			return nil
 		}
 		f = ending(r, StatusCanceled, registry.Errorf(registry.CodeCanceled, "it was canceled"))
-		return s.writeTogether(ctx, tx, []*write{{finish: &f}})
+		return s.writeTogether(ctx, tx, []*write{{finish: &f}}, false)
 	})
 	if err != nil {
 		return Run{}, fmt.Errorf("cancel run %s: %w", runID, err)

@@ -2,6 +2,8 @@ package runs
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 )
@@ -128,14 +130,24 @@ func (g *group[T]) run(ctx context.Context, batch []*member[T]) {
 	for i, m := range batch {
 		items[i] = m.item
 	}
-	err := g.flush(ctx, items)
+	err := g.guarded(ctx, items)
 	for i, m := range batch {
 		if err != nil && len(batch) > 1 {
-			m.done <- g.flush(ctx, items[i:i+1])
+			m.done <- g.guarded(ctx, items[i:i+1])
 			continue
 		}
 		m.done <- err
 	}
+}
+
+// guarded is flush, with a panic as an error: the leader must live, or the whole group would wait for ever.
+func (g *group[T]) guarded(ctx context.Context, items []*T) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("a flush panicked: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return g.flush(ctx, items)
 }
 
 // withdraw takes m out of the line; false: its flush has begun. A lead that m had is passed on.

@@ -3,6 +3,8 @@ package runs
 import (
 	"encoding/json"
 	"sync"
+
+	"github.com/google/uuid"
 )
 
 // hub passes changes of runs on to those who watch them in this process, and gathers what other
@@ -38,9 +40,16 @@ func newHub() *hub {
 }
 
 // Subscribe gives every change of a run from now on, here or on another machine; who reads slowly gets
-// the latest state only. The first state is the present one. After the final one the channel is closed.
-// cancel must be called; it closes the channel too.
+// the latest state only. The first state is the present one. After the final one the channel is closed, and at
+// once for what is no run's id. cancel must be called; it closes the channel too.
 func (s *Service) Subscribe(runID string) (states <-chan Run, cancel func()) {
+	id, err := uuid.Parse(runID)
+	if err != nil {
+		none := make(chan Run)
+		close(none)
+		return none, func() {}
+	}
+	runID = id.String()
 	w := s.hub.watch(runID)
 	s.spawn(func() { s.refresh([]string{runID}) })
 	return w.states, func() { s.hub.unwatch(runID, w) }

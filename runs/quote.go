@@ -3,6 +3,7 @@ package runs
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -79,6 +80,10 @@ func (s *Service) history(ctx context.Context, tool registry.Tool, shape int64) 
 	if err != nil {
 		return billing.History{}, err
 	}
+	// A provider that charges by itself may tell the price and nothing of what was consumed.
+	all = slices.DeleteFunc(slices.Clone(all), func(l lesson) bool {
+		return l.sample.NanoUnits == 0 && tool.CostingModel.RateSource != registry.RateAPI
+	})
 	h := billing.History{Timeout: s.timeoutOf(tool)}
 	if len(all) > 0 {
 		h.Machine = all[0].machine
@@ -111,7 +116,7 @@ func (s *Service) learn(ctx context.Context, toolID string) ([]lesson, error) {
 	}
 	rows, err := s.config.Pool.Query(ctx, `
 		SELECT shape, machine, nano_units, full_cost FROM runs
-		WHERE tool_id = $1 AND status = 'succeeded' AND nano_units > 0 ORDER BY ended_at DESC LIMIT $2`, toolID, learnAmong)
+		WHERE tool_id = $1 AND status = 'succeeded' AND (nano_units > 0 OR full_cost > 0) ORDER BY ended_at DESC LIMIT $2`, toolID, learnAmong)
 	if err != nil {
 		return nil, err
 	}

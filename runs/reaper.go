@@ -15,6 +15,7 @@ const (
 	rollUpEvery = time.Minute
 	overdue     = 2 * time.Minute  // beyond its timeout before the reaper ends a run that nobody ends
 	orphanAfter = 30 * time.Second // before a run is expected to have a job
+	startWithin = 72 * time.Hour   // before a run that never got to its start is given up, and its hold released
 )
 
 // housekeeping does now and then what keeps the house in order, until the service ends. Every process
@@ -61,8 +62,9 @@ func (s *Service) reap(ctx context.Context) error {
 	return nil
 }
 
-// freeOrphans makes the jobs of processes that are gone available again, at once: River by itself would wait
-// for longer than the longest job. That a process is gone is seen by its lock being free.
+// freeOrphans makes the jobs of processes that are gone available again: River by itself would wait for longer
+// than the longest job. That a process is gone is seen by its lock being free. At our start that is enough;
+// later it has to be free twice, since a process whose connection broke takes it again in a moment.
 func (s *Service) freeOrphans(ctx context.Context) error {
 	rows, err := s.config.Pool.Query(ctx, `
 		SELECT DISTINCT attempted_by[array_upper(attempted_by, 1)] FROM river_job
@@ -74,18 +76,34 @@ func (s *Service) freeOrphans(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	missed := make(map[string]bool)
 	for _, worker := range workers {
+		if s.missed != nil && !s.missed[worker] {
+			if missed[worker], err = s.isGone(ctx, s.config.Pool, worker); err != nil {
+				return err
+			}
+			continue
+		}
 		if err := s.freeJobsOf(ctx, worker); err != nil {
 			return err
 		}
 	}
+	s.missed = missed
 	return nil
+}
+
+// isGone reports whether the lock of a process is free. It is held until the transaction ends.
+func (s *Service) isGone(ctx context.Context, q querier, worker string) (bool, error) {
+	rows, err := q.Query(ctx, `SELECT pg_try_advisory_xact_lock(`+lifeLock+`)`, worker)
+	if err != nil {
+		return false, err
+	}
+	return pgx.CollectExactlyOneRow(rows, pgx.RowTo[bool])
 }
 
 func (s *Service) freeJobsOf(ctx context.Context, worker string) error {
 	return pgx.BeginFunc(ctx, s.config.Pool, func(tx pgx.Tx) error {
-		var gone bool
-		if err := tx.QueryRow(ctx, `SELECT pg_try_advisory_xact_lock(`+lifeLock+`)`, worker).Scan(&gone); err != nil || !gone {
+		if gone, err := s.isGone(ctx, tx, worker); err != nil || !gone {
 			return err
 		}
 		tag, err := tx.Exec(ctx, `
@@ -116,7 +134,7 @@ func (s *Service) requeueLost(ctx context.Context) error {
 	}
 	for _, id := range ids {
 		job := s.runJob(id)
-		inserted, err := s.river.Insert(ctx, job.Args, job.InsertOpts)
+		inserted, err := s.river.Insert(ctx, runArgs{RunID: id, Lost: true}, job.InsertOpts)
 		if err != nil {
 			return err
 		}
@@ -130,13 +148,18 @@ func (s *Service) requeueLost(ctx context.Context) error {
 
 // endOverdue ends runs that should have ended long ago, and cancels what nobody confirmed.
 func (s *Service) endOverdue(ctx context.Context) error {
-	late, err := s.query(ctx, `WHERE r.ended_at IS NULL AND r.started_at + (r.timeout_ms * interval '1 millisecond') < $1 LIMIT 100`,
-		s.now().Add(-overdue))
+	late, err := s.query(ctx, `WHERE r.ended_at IS NULL AND (r.started_at + (r.timeout_ms * interval '1 millisecond') < $1
+		OR r.started_at IS NULL AND r.status <> 'awaiting_confirmation' AND r.created_at < $2) LIMIT 100`,
+		s.now().Add(-overdue), s.now().Add(-startWithin))
 	if err != nil {
 		return err
 	}
 	for _, r := range late {
-		f := ending(r, StatusTimedOut, registry.Errorf(registry.CodeTimeout, "it took longer than %s", r.timeout))
+		why := registry.Errorf(registry.CodeTimeout, "it took longer than %s", r.timeout)
+		if r.StartedAt == nil {
+			why = registry.Errorf(registry.CodeTimeout, "it could not be started within %s", startWithin)
+		}
+		f := ending(r, StatusTimedOut, why)
 		if err := s.endFromOutside(ctx, &f); err != nil {
 			return err
 		}
@@ -213,16 +236,32 @@ func (s *Service) countOpen(ctx context.Context) error {
 	return rows.Err()
 }
 
+// compareBooks finds where runs and ledger disagree; each row is one problem in words. One statement, so that
+// both are seen at the same moment.
+const compareBooks = `
+	(SELECT format('run %s is %s, its hold is %s', r.id, r.status, CASE WHEN s.id IS NULL THEN 'open' ELSE 'settled' END)
+	 FROM runs r JOIN ledger_transfers h ON h.key = 'hold:' || r.id::text LEFT JOIN ledger_transfers s ON s.key = 'settle:' || r.id::text
+	 WHERE (r.ended_at IS NULL) <> (s.id IS NULL) LIMIT 20)
+	UNION ALL
+	(SELECT format('run %s is %s and promised for %s, and nothing is held for it', r.id, r.status, r.promised)
+	 FROM runs r LEFT JOIN ledger_transfers h ON h.key = 'hold:' || r.id::text
+	 WHERE r.ended_at IS NULL AND r.promised > 0 AND r.status <> 'awaiting_confirmation' AND h.id IS NULL LIMIT 20)
+	UNION ALL
+	(SELECT format('run %s cost %s, the ledger took %s for it', r.id, r.cost, coalesce(s.amount, 0))
+	 FROM runs r LEFT JOIN ledger_transfers s ON s.key = 'settle:' || r.id::text AND s.kind = 'capture'
+	 WHERE r.ended_at IS NOT NULL AND r.cost <> coalesce(s.amount, 0) LIMIT 20)
+	UNION ALL
+	(SELECT format('%s are held for run %s, which is not there', h.amount, h.run_id)
+	 FROM ledger_transfers h LEFT JOIN runs r ON r.id = h.run_id
+	 WHERE h.kind = 'hold' AND r.id IS NULL AND NOT EXISTS (SELECT FROM ledger_transfers s WHERE s.key = 'settle:' || h.run_id::text) LIMIT 20)`
+
 // checkLedger recomputes the books and compares them with the runs.
 func (s *Service) checkLedger(ctx context.Context) error {
 	report, err := s.config.Ledger.Check(ctx)
 	if err != nil {
 		return err
 	}
-	rows, err := s.config.Pool.Query(ctx, `
-		SELECT format('run %s is %s, its hold is %s', r.id, r.status, CASE WHEN s.id IS NULL THEN 'open' ELSE 'settled' END)
-		FROM runs r JOIN ledger_transfers h ON h.key = 'hold:' || r.id::text LEFT JOIN ledger_transfers s ON s.key = 'settle:' || r.id::text
-		WHERE (r.ended_at IS NULL) <> (s.id IS NULL) LIMIT 20`)
+	rows, err := s.config.Pool.Query(ctx, compareBooks)
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,7 @@ type Service struct {
 	tools    toolCache
 	learned  lessons
 	recent   recent
+	missed   map[string]bool // processes whose sign of life the last round of the reaper missed; nil before the first
 	metrics  metrics
 
 	writes *group[write]

@@ -97,7 +97,7 @@ func (s *Service) queryOn(ctx context.Context, q querier, where string, args ...
 		if err := found[i].decode(); err != nil {
 			return nil, err
 		}
-		if found[i].Tool, err = s.tools.get(ctx, q, toolKey{found[i].toolID, found[i].version}); err != nil {
+		if found[i].Tool, err = s.toolOf(ctx, q, toolKey{found[i].toolID, found[i].version}); err != nil {
 			return nil, fmt.Errorf("run %s: %w", found[i].ID, err)
 		}
 		records[i] = found[i].record
@@ -252,14 +252,33 @@ func (c *toolCache) get(ctx context.Context, q querier, key toolKey) (registry.T
 		return registry.Tool{}, err
 	}
 	raw, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[[]byte])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return registry.Tool{}, fmt.Errorf("%w: there is no version %s of %s", errUnreadable, key.version, key.id)
+	}
 	if err != nil {
 		return registry.Tool{}, fmt.Errorf("tool %s version %s: %w", key.id, key.version, err)
 	}
 	tool, err := registry.DecodeTool(raw)
 	if err != nil {
-		return registry.Tool{}, fmt.Errorf("tool %s version %s as it was accepted: %w", key.id, key.version, err)
+		return registry.Tool{}, fmt.Errorf("%w: %s version %s: %w", errUnreadable, key.id, key.version, err)
 	}
 	c.put(key, tool)
+	return tool, nil
+}
+
+// errUnreadable says that a tool as it was accepted is no tool by today's rules, or not there.
+var errUnreadable = errors.New("the tool as it was accepted can't be read")
+
+// toolOf is tools.get, with what little is certain in place of a tool that can't be read: one such run must
+// not hide an account's history, and it has to come to an end that releases its hold.
+func (s *Service) toolOf(ctx context.Context, q querier, key toolKey) (registry.Tool, error) {
+	tool, err := s.tools.get(ctx, q, key)
+	if !errors.Is(err, errUnreadable) {
+		return tool, err
+	}
+	s.log.ErrorContext(ctx, "a tool of stored runs can't be read", "tool", key.id, "version", key.version, "error", err)
+	tool = registry.Tool{ToolID: key.id, Version: key.version, DisplayName: key.id}
+	s.tools.put(key, tool)
 	return tool, nil
 }
 

@@ -37,6 +37,8 @@ var errStopping = errors.New("the service is stopping")
 // runArgs is the job that takes a run from the queue to its end.
 type runArgs struct {
 	RunID string `json:"run_id" river:"unique"`
+	// Lost says that this job replaces one that is lost: nobody knows how far that came.
+	Lost bool `json:"lost,omitempty"`
 }
 
 // Kind names the job in River's table.
@@ -113,7 +115,7 @@ func (w *runWorker) NextRetry(job *river.Job[runArgs]) time.Time {
 // Work takes the run as far as it goes: submit, watch, finish.
 func (w *runWorker) Work(ctx context.Context, job *river.Job[runArgs]) error {
 	// River notes everyone who took the job: the first one knows that nobody has submitted anything.
-	return giveBack(ctx, w.service.advance(ctx, job.Args.RunID, len(job.AttemptedBy) <= 1))
+	return giveBack(ctx, w.service.advance(ctx, job.Args.RunID, len(job.AttemptedBy) <= 1 && !job.Args.Lost))
 }
 
 // deliverWorker works a delivery's job.

@@ -2,10 +2,13 @@ package runs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 
 	"github.com/signalbox/signalbox/billing"
@@ -22,8 +25,34 @@ type write struct {
 	delivered string // run id
 }
 
+// flushWrites makes the changes in one transaction, and again where Postgres ended it for the sake of another.
 func (s *Service) flushWrites(ctx context.Context, writes []*write) error {
-	return postgres.InTx(ctx, s.config.Pool, func(tx pgx.Tx) error { return s.writeTogether(ctx, tx, writes) })
+	err := s.writeAtOnce(ctx, writes)
+	if !isConflict(err) {
+		return err
+	}
+	return postgres.InTx(ctx, s.config.Pool, func(tx pgx.Tx) error { return s.writeTogether(ctx, tx, writes, false) })
+}
+
+func isConflict(err error) bool {
+	const serializationFailure, deadlockDetected = "40001", "40P01"
+	var refused *pgconn.PgError
+	return errors.As(err, &refused) && (refused.Code == serializationFailure || refused.Code == deadlockDetected)
+}
+
+// writeAtOnce makes the changes in a transaction whose begin and end travel with them.
+func (s *Service) writeAtOnce(ctx context.Context, writes []*write) error {
+	return s.config.Pool.AcquireFunc(ctx, func(pooled *pgxpool.Conn) error {
+		conn := pooled.Conn()
+		err := s.writeTogether(ctx, conn, writes, true)
+		if err == nil || conn.IsClosed() || conn.PgConn().TxStatus() == 'I' {
+			return err
+		}
+		if _, undo := conn.Exec(ctx, `ROLLBACK`); undo != nil { // the pool closes the connection, which undoes it too
+			return fmt.Errorf("%w (undo it: %v)", err, undo)
+		}
+		return err
+	})
 }
 
 // changes are writes by sort.
@@ -48,17 +77,21 @@ func sortWrites(writes []*write) (c changes) {
 	return c
 }
 
-// writeTogether makes the changes within tx: runs' rows, money and jobs, in few round trips whatever their
-// number. Locks are taken in one order, here and everywhere: rows of runs by id, then accounts by owner. So
-// transactions wait for each other but never in a circle.
-func (s *Service) writeTogether(ctx context.Context, tx pgx.Tx, writes []*write) error {
+// writeTogether makes the changes: runs' rows, money and jobs, in two round trips whatever their number (and
+// one for each end of a run where accounts have limits). whole says that the transaction begins and ends here;
+// otherwise on is a transaction. Locks are taken in one order, here and everywhere: rows of runs by id, then
+// accounts by owner. So transactions wait for each other but never in a circle.
+func (s *Service) writeTogether(ctx context.Context, on sender, writes []*write, whole bool) error {
 	c := sortWrites(writes)
 	moves := c.moves()
 	locks, rows := &pgx.Batch{}, &pgx.Batch{}
+	if whole {
+		locks.Queue(`BEGIN`)
+	}
 	c.queueLocks(locks)
 	admission := s.queueAdmission(locks, &c)
 	moves.Lock(locks)
-	if err := send(ctx, tx, locks); err != nil {
+	if err := send(ctx, on, locks); err != nil {
 		return err
 	}
 	c.finishes = slices.DeleteFunc(c.finishes, func(f *finish) bool { return !f.ended })
@@ -69,24 +102,35 @@ func (s *Service) writeTogether(ctx context.Context, tx pgx.Tx, writes []*write)
 	if err := s.queueRows(rows, &c); err != nil {
 		return err
 	}
-	if err := send(ctx, tx, rows); err != nil {
+	promoted, err := s.promote(ctx, on, &rows, c.finishes)
+	if err != nil {
+		return err
+	}
+	if err := s.queueJobs(ctx, on, rows, append(promoted, s.jobsOf(&c)...)); err != nil {
 		return err
 	}
 	if err := s.failpoints(&c); err != nil {
 		return err
 	}
-	promoted, err := s.promote(ctx, tx, c.finishes)
-	if err != nil {
-		return err
+	if whole {
+		rows.Queue(`COMMIT`).Exec(isCommitted)
 	}
-	return s.insertJobs(ctx, tx, append(promoted, s.jobsOf(&c)...))
+	return send(ctx, on, rows)
 }
 
-func send(ctx context.Context, tx pgx.Tx, batch *pgx.Batch) error {
+// isCommitted makes sure of the end of a transaction: Postgres answers the commit of a failed one with its undoing.
+func isCommitted(tag pgconn.CommandTag) error {
+	if tag.String() != "COMMIT" {
+		return pgx.ErrTxCommitRollback
+	}
+	return nil
+}
+
+func send(ctx context.Context, on sender, batch *pgx.Batch) error {
 	if batch.Len() == 0 {
 		return nil
 	}
-	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+	if err := on.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("write runs: %w", err)
 	}
 	return nil
@@ -123,7 +167,7 @@ func (c *changes) queueLocks(batch *pgx.Batch) {
 func (c *changes) moves() *billing.Moves {
 	m := &billing.Moves{}
 	for _, f := range c.finishes {
-		if f.record.Quote.High > 0 {
+		if f.record.Quote.High > 0 || f.record.Receipt.FullCost() > 0 {
 			m.Settlements = append(m.Settlements, billing.Settlement{
 				AccountID: f.record.AccountID, RunID: f.record.ID, Cost: f.record.Receipt.FullCost(), Note: f.reason,
 			})
