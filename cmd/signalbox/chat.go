@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -18,13 +19,13 @@ type chatPlatforms struct {
 	telegram  *telegram.Adapter // nil: off
 	deliverer *chat.Deliverer
 	router    *chat.Router
-	fileURL   func(ref registry.Media, name string) string
+	fileURL   atomic.Pointer[func(ref registry.Media, name string) string]
 }
 
 // newChat makes the adapters and what delivers through them. It comes before the runs service, which
 // delivers, while the router, which starts runs, comes after it.
 func (a *app) newChat(ctx context.Context) (*chatPlatforms, error) {
-	p := &chatPlatforms{fileURL: func(registry.Media, string) string { return "" }}
+	p := &chatPlatforms{}
 	// The one visible list of chat platforms.
 	var adapters []chat.Adapter
 	if a.cfg.TelegramBotToken != "" {
@@ -38,8 +39,12 @@ func (a *app) newChat(ctx context.Context) (*chatPlatforms, error) {
 	p.deliverer, err = chat.NewDeliverer(chat.DelivererConfig{
 		Adapters: adapters, Pool: a.db.pool, Media: a.media, Logger: a.log,
 		Link: func(run runs.Run, output int) string {
+			fileURL := p.fileURL.Load()
+			if fileURL == nil {
+				return "" // the page is not there yet
+			}
 			o := run.Outputs[output]
-			return p.fileURL(o.Media, o.FileName)
+			return (*fileURL)(o.Media, o.FileName)
 		},
 	})
 	return p, err
@@ -106,8 +111,9 @@ func (a *app) listen(context.Context) error {
 	return nil
 }
 
-// linkFiles tells how results can be reached from outside, once the page is there.
-func (p *chatPlatforms) linkFiles(fileURL func(registry.Media, string) string) { p.fileURL = fileURL }
+// linkFiles tells how results can be reached from outside, once the page is there. Deliveries left over from
+// the last run may be under way by then.
+func (p *chatPlatforms) linkFiles(fileURL func(registry.Media, string) string) { p.fileURL.Store(&fileURL) }
 
 // mount adds the platforms' webhooks to the page's routes.
 func (p *chatPlatforms) mount(mux *http.ServeMux) {
