@@ -113,7 +113,9 @@ func (a *app) listen(context.Context) error {
 
 // linkFiles tells how results can be reached from outside, once the page is there. Deliveries left over from
 // the last run may be under way by then.
-func (p *chatPlatforms) linkFiles(fileURL func(registry.Media, string) string) { p.fileURL.Store(&fileURL) }
+func (p *chatPlatforms) linkFiles(fileURL func(registry.Media, string) string) {
+	p.fileURL.Store(&fileURL)
+}
 
 // mount adds the platforms' webhooks to the page's routes.
 func (p *chatPlatforms) mount(mux *http.ServeMux) {
