@@ -304,7 +304,7 @@ func (f *Fleet) able(need workflow.Requirements) ([]*Engine, error) {
 		e.Cause = fmt.Errorf("engines down: %s", strings.Join(down, ", "))
 		return nil, e
 	}
-	return nil, registry.Errorf(registry.CodeUnavailable, "no engine has %s", enumerate(f.Declarations(need).Missing, 6))
+	return nil, registry.Errorf(registry.CodeUnavailable, "no engine has %s", lacking(f.Declarations(need).Missing))
 }
 
 // queueLengths asks the engines for their queues; one that does not answer in time counts as full.

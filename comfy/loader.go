@@ -287,7 +287,7 @@ func (w *Workflows) markMissing(tool *registry.Tool, need workflow.Requirements)
 	case have.Info == nil:
 		tool.Status = &registry.Status{State: registry.StateUnavailable, Reason: "no engine has answered yet"}
 	case len(have.Missing) > 0:
-		tool.Status = &registry.Status{State: registry.StateUnavailable, Reason: "no engine has " + enumerate(have.Missing, 6)}
+		tool.Status = &registry.Status{State: registry.StateUnavailable, Reason: "no engine has " + lacking(have.Missing)}
 	}
 }
 

@@ -38,7 +38,7 @@ func TestLoader(t *testing.T) {
 		t.Parallel()
 		s := comfytest.New(t, comfytest.Options{Without: []string{"VAEDecode"}})
 		w, tool := oneTool(t, modelFlow, s)
-		if tool.State() != registry.StateUnavailable || tool.Status.Reason != "no engine has the node VAEDecode, the model sd.safetensors" {
+		if tool.State() != registry.StateUnavailable || tool.Status.Reason != "no engine has the node VAEDecode, nor the model sd.safetensors" {
 			t.Errorf("%+v", tool.Status)
 		}
 		_, err := w.provider.Submit(t.Context(), w.call(tool, map[string]any{"prompt": "x"}))

@@ -33,6 +33,26 @@ func missing(info *workflow.ObjectInfo, need workflow.Requirements) []string {
 	return lacks
 }
 
+// lacking says in few words what missing found: the first names of each kind.
+func lacking(names []string) string {
+	var parts []string
+	for _, kind := range []string{"node", "model"} {
+		var of []string
+		for _, name := range names {
+			if rest, ok := strings.CutPrefix(name, "the "+kind+" "); ok {
+				of = append(of, rest)
+			}
+		}
+		switch {
+		case len(of) == 1:
+			parts = append(parts, "the "+kind+" "+of[0])
+		case len(of) > 1:
+			parts = append(parts, "the "+kind+"s "+enumerate(of, 6))
+		}
+	}
+	return strings.Join(parts, ", nor ")
+}
+
 // offered collects the options of all combos. They are closed when no input takes a file name that is not among them.
 func offered(inputs []workflow.InputSpec) (options map[string]bool, closed bool) {
 	options, closed = map[string]bool{}, true
