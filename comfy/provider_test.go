@@ -108,3 +108,16 @@ func TestFluxGeneralRunsWhereTheModelsAre(t *testing.T) {
 		t.Error(body)
 	}
 }
+
+func TestUnreadablePicture(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, []fs.FS{workflows.FS}, startEngine(t))
+	ref, _, err := w.store.Put(t.Context(), strings.NewReader("this is no picture"), "photo.png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := w.run(t, w.tools["poster"], map[string]any{"image": ref})
+	if p.State != registry.RunFailed || p.Err == nil || p.Err.Code != registry.CodeInvalidInput || !strings.Contains(p.Err.Message, `"Photo" can't be read`) {
+		t.Errorf("ended %s: %v", p.State, p.Err)
+	}
+}

@@ -82,6 +82,10 @@ func typeWords(kind string) string {
 // runError is for a prompt that failed while it ran.
 func runError(e *Engine, o Outcome, pl plan) *registry.Error {
 	out := registry.Errorf(registry.CodeProvider, "the workflow failed at %s", failedNode(o, pl))
+	if strings.HasPrefix(o.NodeType, "Load") && !strings.Contains(o.NodeType, "Loader") {
+		// LoadImage and its kin read what people sent.
+		out = registry.Errorf(registry.CodeInvalidInput, "the file for %s can't be read; send it in another format, a picture as PNG or JPEG", failedNode(o, pl))
+	}
 	if outOfMemory(o.Exception) {
 		out = registry.Errorf(registry.CodeProvider, "the engine ran out of memory at %s; try a smaller size or fewer pictures", failedNode(o, pl))
 	}
