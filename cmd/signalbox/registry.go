@@ -36,6 +36,7 @@ func (a *app) newRegistry() error {
 
 // loadTools fills the registry and lets the history follow it.
 func (a *app) loadTools(ctx context.Context) error {
+	a.newWatcher()
 	a.newWorkflows()
 	if err := a.newRegistry(); err != nil {
 		return err

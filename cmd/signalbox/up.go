@@ -93,6 +93,7 @@ type app struct {
 	flows     *comfy.Workflows
 	registry  *registry.Registry
 	history   *registry.History
+	watcher   *registry.Watcher
 	runs      *runs.Service
 	chat      *chatPlatforms
 	web       *web.Server
@@ -273,6 +274,15 @@ func (a *app) newWorkflows() {
 	})
 }
 
+// newWatcher takes its first look now: what changes in the folders from here on is read again.
+func (a *app) newWatcher() {
+	dirs := []string{a.cfg.WorkflowsDir}
+	if a.cfg.ToolsDir != "" {
+		dirs = append(dirs, a.cfg.ToolsDir)
+	}
+	a.watcher = registry.NewWatcher(registry.WatchConfig{Dirs: dirs, Changed: a.reload, Logger: a.log})
+}
+
 func (a *app) startRuns(ctx context.Context) error {
 	card, err := rateCard(a.cfg)
 	if err != nil {
@@ -364,12 +374,7 @@ func linkKey(dataDir string) ([]byte, error) {
 // keepInStep starts what keeps registry and fleet fresh.
 func (a *app) keepInStep(context.Context) error {
 	a.background("engine health", a.fleet.Run)
-	dirs := []string{a.cfg.WorkflowsDir}
-	if a.cfg.ToolsDir != "" {
-		dirs = append(dirs, a.cfg.ToolsDir)
-	}
-	watcher := registry.NewWatcher(registry.WatchConfig{Dirs: dirs, Changed: a.reload, Logger: a.log})
-	a.background("folder watch", watcher.Run)
+	a.background("folder watch", a.watcher.Run)
 	return a.startSchedules()
 }
 
