@@ -111,7 +111,7 @@ func TestFluxGeneralRunsWhereTheModelsAre(t *testing.T) {
 
 func TestUnreadablePicture(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, []fs.FS{workflows.FS}, startEngine(t))
+	w := newWorld(t, workflows.FS, comfytest.New(t, comfytest.Options{}))
 	ref, _, err := w.store.Put(t.Context(), strings.NewReader("this is no picture"), "photo.png")
 	if err != nil {
 		t.Fatal(err)
