@@ -41,6 +41,9 @@ type jobBatch struct {
 	batch  *pgx.Batch
 }
 
+// Conn gives none: River asks for the connection's settings only.
+func (b jobBatch) Conn() *pgx.Conn { return nil }
+
 // Query asks at once.
 func (b jobBatch) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
 	return b.on.Query(ctx, sql, args...)
