@@ -20,7 +20,7 @@ func (s *Store) CreateKey(ctx context.Context, accountID, label string) (plainte
 		return "", fmt.Errorf("create an API key: %w", err)
 	}
 	plaintext = keyPrefix + hex.EncodeToString(secret)
-	_, err = s.pool.Exec(ctx, `INSERT INTO user_keys (hash, user_id, label) VALUES ($1, $2, $3)`, hashOf(plaintext), accountID, label)
+	_, err = s.pool.Exec(ctx, `INSERT INTO user_keys (hash, user_id, label) VALUES ($1, $2, $3)`, hashOf(plaintext), accountID, cleanText(label))
 	if err != nil {
 		return "", fmt.Errorf("create an API key: %w", err)
 	}

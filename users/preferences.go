@@ -115,18 +115,30 @@ func (s *Store) migrateOne(ctx context.Context, account string, tool registry.To
 			return nil
 		}
 		moved = true
-		batch := &pgx.Batch{}
-		batch.Queue(`DELETE FROM user_preferences WHERE user_id = $1 AND tool_id = ANY ($2)`, account, ids)
-		for field, value := range values {
-			raw, err := json.Marshal(value)
-			if err != nil {
-				return err
-			}
-			batch.Queue(`INSERT INTO user_preferences (user_id, tool_id, field, value) VALUES ($1, $2, $3, $4)`, account, tool.ToolID, field, raw)
+		batch, err := rewrite(account, tool.ToolID, stored, values)
+		if err != nil {
+			return err
 		}
 		return tx.SendBatch(ctx, batch).Close()
 	})
 	return moved, err
+}
+
+// rewrite replaces the rows that were read, and only those: what the user sets meanwhile stays and wins.
+func rewrite(account, toolID string, stored []preference, values map[string]any) (*pgx.Batch, error) {
+	batch := &pgx.Batch{}
+	for _, p := range stored {
+		batch.Queue(`DELETE FROM user_preferences WHERE user_id = $1 AND tool_id = $2 AND field = $3`, account, p.ToolID, p.Field)
+	}
+	for field, value := range values {
+		raw, err := json.Marshal(value)
+		if err != nil {
+			return nil, err
+		}
+		batch.Queue(`INSERT INTO user_preferences (user_id, tool_id, field, value) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
+			account, toolID, field, raw)
+	}
+	return batch, nil
 }
 
 // preference is one stored row.

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -71,6 +72,7 @@ func (s *Store) Identify(ctx context.Context, identity Identity) (Account, error
 	if identity.Platform == "" || identity.ExternalID == "" {
 		return Account{}, fmt.Errorf("identify a user: platform %q and external id %q are both needed", identity.Platform, identity.ExternalID)
 	}
+	identity.Name, identity.Language = cleanText(identity.Name), cleanText(identity.Language)
 	account, err := s.known(ctx, identity)
 	if errors.Is(err, ErrNotFound) {
 		account, err = s.create(ctx, identity)
@@ -79,6 +81,16 @@ func (s *Store) Identify(ctx context.Context, identity Identity) (Account, error
 		return Account{}, fmt.Errorf("identify %s user %s: %w", identity.Platform, identity.ExternalID, err)
 	}
 	return account, nil
+}
+
+// maxText bounds names, labels and the like, in bytes.
+const maxText = 200
+
+// cleanText makes a foreign short text fit for the database: no NUL, valid UTF-8, not endless. An odd name is
+// no reason to turn somebody away.
+func cleanText(text string) string {
+	text = strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "")
+	return strings.ToValidUTF8(text[:min(len(text), maxText)], "")
 }
 
 // known finds an identity. It writes only when something has changed, since it runs at every message.
@@ -161,6 +173,7 @@ func (s *Store) create(ctx context.Context, identity Identity) (Account, error) 
 // Link adds an identity to an account, e.g. after the same person proved to own both. An identity that
 // belongs to an account already moves to this one.
 func (s *Store) Link(ctx context.Context, accountID string, identity Identity) error {
+	identity.Name, identity.Language = cleanText(identity.Name), cleanText(identity.Language)
 	_, err := s.pool.Exec(ctx, `
 		INSERT INTO user_identities (platform, external_id, user_id, name, language) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (platform, external_id) DO UPDATE SET user_id = excluded.user_id`,
