@@ -106,7 +106,7 @@ func (c *Config) checkAddresses(p *problems) {
 	var ok bool
 	if c.PublicURL != "" {
 		c.Public, ok = httpURL(c.PublicURL)
-		p.unless(ok, "PUBLIC_URL", redactURL(c.PublicURL), "an http:// or https:// address")
+		p.unless(ok && c.Public.Path == "", "PUBLIC_URL", redactURL(c.PublicURL), "an http:// or https:// address without a path, such as https://bot.example")
 	}
 	c.TelegramAPI, ok = httpURL(c.TelegramAPIURL)
 	p.unless(ok, "TELEGRAM_API_URL", redactURL(c.TelegramAPIURL), "an http:// or https:// address")
