@@ -105,9 +105,10 @@ type definer struct {
 	reached map[string]bool
 	fields  []*field
 	byName  map[string]*field
-	taken   map[string]bool // widgets that have an input already, by spot
-	sampled bool            // a sampler was found
-	example string          // the prompt text in the file
+	taken   map[string]bool   // widgets that have an input already, by spot
+	shown   map[string]string // labels of widgets inside that instances show, by spot
+	sampled bool              // a sampler was found
+	example string            // the prompt text in the file
 }
 
 // spot is one widget as a map key.
@@ -124,6 +125,7 @@ func newDefiner(w *Workflow, o Options) *definer {
 	d.f.complete()
 	d.f.checkClasses()
 	d.uses = d.f.uses()
+	d.shown = d.f.shownWidgets()
 	d.reached = d.f.reached(d.uses)
 	d.notice = readNotes(append(append([]Note(nil), d.facts.Notes...), d.facts.SubgraphNotes...))
 	d.f.findings = append(d.f.findings, d.notice.findings...)

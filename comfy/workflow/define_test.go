@@ -83,6 +83,22 @@ func TestDefineUndeclared(t *testing.T) {
 	})
 }
 
+func TestDefineNoProse(t *testing.T) {
+	t.Parallel()
+	info, err := ParseObjectInfo([]byte(`{"Math": {"input": {"required": {"expression": ["STRING", {"multiline": true, "default": "a + b"}], "image": ["IMAGE"]}}, "output": ["IMAGE"], "name": "Math"}, ` + miniInfo[1:]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := new(g)
+	b.link(1, "1", 0, "2", "image", "IMAGE").link(2, "2", 0, "3", "images", "IMAGE")
+	b.node("1", "LoadImage", `["a.png"]`, "").node("2", "Math", `["max(a, 2)"]`, "").node("3", "SaveImage", `["x"]`, "")
+	for _, in := range define(t, b.String(), info).Binding.Inputs {
+		if in.Field.Name == "prompt" || in.Field.Required && in.Field.Name != "image" {
+			t.Errorf("a formula is asked for as %s", in.Field.Name)
+		}
+	}
+}
+
 // wantTargets checks where the named inputs write first.
 func wantTargets(t *testing.T, d *Definition, want map[string]string) {
 	t.Helper()
@@ -320,6 +336,23 @@ func TestAuthored(t *testing.T) {
 		b.node("2", "55555555-5555-5555-5555-555555555555", `[11]`, `"properties": {"proxyWidgets": [["8", "value"]]},`)
 		d := define(t, b.String(), miniObjectInfo(t))
 		wantSummary(t, d, `radius number integer =4 [1 31] > 4.radius > 5.radius`, `value number integer =11 > 2:9.value`, `image image required > 1.image`)
+	})
+	t.Run("a subgraph saved alone asks for what its instance shows", func(t *testing.T) {
+		t.Parallel()
+		inside := sampling()
+		inside.nodes, inside.links, inside.linkRows = nil, nil, nil
+		inside.objects = true
+		inside.link(1, "1", 0, "5", "model", "MODEL").link(2, "1", 1, "2", "clip", "CLIP").link(4, "2", 0, "5", "positive", "CONDITIONING").link(5, "3", 0, "5", "negative", "CONDITIONING").link(6, "4", 0, "5", "latent_image", "LATENT")
+		inside.link(7, "5", 0, "6", "samples", "LATENT").link(8, "1", 2, "6", "vae", "VAE").link(9, "8", 0, "2", "text", "STRING").link(10, "-10", 0, "8", "value", "STRING").link(11, "6", 0, "-20", "out", "IMAGE")
+		inside.node("1", "Model", `["a.safetensors"]`, "").node("2", "Encode", `["old"]`, "").node("3", "Encode", `["ugly"]`, "").node("4", "Latent", `[640, 480]`, "").node("5", "Sampler", `[7, "randomize", 30, 7.5, "heun", 1]`, "").node("6", "Decode", `[]`, "")
+		inside.node("8", "PrimitiveString", `["a cat"]`, `"title": "String (odd)",`)
+		def := `{"id": "66666666-6666-6666-6666-666666666666", "name": "Paint", "inputs": [{"name": "value", "label": "motif", "type": "STRING", "linkIds": [10]}], "outputs": [{"name": "IMAGE", "type": "IMAGE", "linkIds": [11]}],
+			"nodes": [` + strings.Join(inside.nodes, ",") + `], "links": [` + strings.Join(inside.linkRows, ",") + `]}`
+		b := &g{defs: []string{def}}
+		b.node("2", "66666666-6666-6666-6666-666666666666", `[]`, `"properties": {"proxyWidgets": [["8", "value"]]}, "inputs": [{"name": "value", "label": "motif", "type": "STRING", "link": null, "widget": {"name": "value"}}], "outputs": [{"name": "IMAGE", "type": "IMAGE"}],`)
+		b.node("3", "Note", `["Paints."]`, "").node("4", "PreviewImage", `[]`, "")
+		d := define(t, b.String(), miniObjectInfo(t))
+		wantTargets(t, d, map[string]string{"motif": "2:8.value", "width": "2:4.width", "seed": "2:5.seed"})
 	})
 	t.Run("directives change what was guessed and add what was not", func(t *testing.T) {
 		t.Parallel()

@@ -36,6 +36,7 @@ func (f *flat) reached(uses map[string][]use) map[string]bool {
 			todo = append(todo, n)
 		}
 	}
+	todo = append(todo, f.openEnds()...)
 	if len(todo) == 0 {
 		todo = slices.Clone(f.nodes)
 	}

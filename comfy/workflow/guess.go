@@ -64,6 +64,11 @@ var otherTexts = map[string]bool{
 	"script": true, "tts_text": true, "narrator_text": true, "reference_text": true, "srt_content": true, "description": true, "sample_query": true,
 }
 
+// machineTexts are text inputs that are no prose: what they hold is for the node, not for a person.
+var machineTexts = map[string]bool{
+	"expression": true, "fragment_shader": true, "code": true, "regex_pattern": true, "pattern": true, "find": true, "replace": true, "delimiter": true, "separator": true, "filename_prefix": true,
+}
+
 // tracePrompts follows the conditioning of every sampler up to the texts.
 func (d *definer) tracePrompts() (positive, negative []place) {
 	t := tracer{d: d, seen: map[string]bool{}}
@@ -242,6 +247,7 @@ func (d *definer) guessTexts(positive, negative []place, chosen bool) {
 	if len(groups) == 0 && len(negative) == 0 {
 		groups, free = groupTexts(d.freeTexts()), true
 	}
+	groups = d.onlyShown(groups)
 	first := true
 	for i, g := range groups {
 		if i >= 6 || d.anyTaken(g) {
@@ -328,6 +334,15 @@ func (d *definer) addText(g []place, main, free bool) {
 	f.targets = targetsOf(g)
 	f.Multiline = true
 	f.DisplayName = p.node.authorTitle()
+	if label := d.shown[spot(p.node.ID, p.input)]; label != "" {
+		f.DisplayName = label
+		if short := slug(label, "_"); p.input == "value" && short != "" {
+			f.Name = short
+		}
+	}
+	if f.DisplayName == f.Name {
+		f.DisplayName = ""
+	}
 	if f.Type != registry.TypeString {
 		f.Type, f.Default = registry.TypeString, asString(p.value)
 	}
@@ -358,7 +373,7 @@ func (d *definer) freeTexts() []place {
 		}
 		for _, in := range n.Inputs {
 			text, ok := in.Value.(string)
-			if !ok || strings.HasPrefix(n.Class, deployPrefix) || strings.Contains(in.Name, "system") || strings.Contains(in.Name, "negative") {
+			if !ok || machineTexts[in.Name] || strings.HasPrefix(n.Class, deployPrefix) || strings.Contains(in.Name, "system") || strings.Contains(in.Name, "negative") {
 				continue
 			}
 			s := n.specOf(in.Name)

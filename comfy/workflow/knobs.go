@@ -159,6 +159,10 @@ func (d *definer) addWidget(n *flatNode, in Input, open bool) bool {
 	if title := slug(n.authorTitle(), "_"); title != "" && (in.Name == "value" || len(n.Inputs) == 1) {
 		name = title
 	}
+	label := d.shown[spot(n.ID, in.Name)]
+	if name == "value" && label != "" {
+		name = slug(label, "_")
+	}
 	f := d.fieldOf(name, place{n, in.Name, in.Value}, sourceGuess)
 	if f.Type == registry.TypeString && len(f.Choices) < 2 && (s == nil || s.Type != "STRING" && s.Type != "COLOR" || looksLikeFile(asString(in.Value))) {
 		return false
@@ -166,6 +170,9 @@ func (d *definer) addWidget(n *flatNode, in Input, open bool) bool {
 	f.Advanced = !open || s != nil && s.Advanced
 	if in.Name == "value" {
 		f.DisplayName = n.authorTitle()
+	}
+	if label != "" {
+		f.DisplayName = label
 	}
 	return d.add(f) != nil
 }
