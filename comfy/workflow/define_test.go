@@ -93,9 +93,19 @@ func TestDefineNoProse(t *testing.T) {
 	b.link(1, "1", 0, "2", "image", "IMAGE").link(2, "2", 0, "3", "images", "IMAGE")
 	b.node("1", "LoadImage", `["a.png"]`, "").node("2", "Math", `["max(a, 2)"]`, "").node("3", "SaveImage", `["x"]`, "")
 	for _, in := range define(t, b.String(), info).Binding.Inputs {
-		if in.Field.Name == "prompt" || in.Field.Required && in.Field.Name != "image" {
+		if in.Field.Name != "image" {
 			t.Errorf("a formula is asked for as %s", in.Field.Name)
 		}
+	}
+}
+
+func TestDefineShownText(t *testing.T) {
+	t.Parallel()
+	b := new(g)
+	b.link(1, "1", 0, "2", "text", "STRING")
+	b.node("1", "PrimitiveString", `["hi"]`, "").node("2", "ShowText|pysssss", `["what was shown last"]`, `"inputs": [{"name": "text", "type": "STRING", "link": 1}],`)
+	if d := define(t, b.String(), nil); hasCode(d, "unknown-node") {
+		t.Errorf("a text shown last time is no widget: %v", d.Findings)
 	}
 }
 

@@ -148,7 +148,7 @@ func (d *definer) worthShowing(n *flatNode) bool {
 }
 
 func (d *definer) addWidget(n *flatNode, in Input, open bool) bool {
-	if _, link := in.Value.(Ref); link || d.taken[spot(n.ID, in.Name)] || secretName(in.Name) || isControl(in.Value) {
+	if _, link := in.Value.(Ref); link || d.taken[spot(n.ID, in.Name)] || secretName(in.Name) || machineTexts[in.Name] || isControl(in.Value) {
 		return false
 	}
 	s := n.specOf(in.Name)

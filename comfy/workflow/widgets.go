@@ -314,7 +314,9 @@ func (f *flat) readUndeclared(n *flatNode, values []any) {
 	if n.readPack(values) {
 		return
 	}
-	n.unnamed = len(values)
+	if outputKind(n.Class) != kindText { // those keep what they showed last
+		n.unnamed = len(values)
+	}
 }
 
 // nameValues pairs names and values, with the control values that follow seeds left out. It fails rather
