@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -88,6 +89,7 @@ func (s *Service) writeTogether(ctx context.Context, on sender, writes []*write,
 	if whole {
 		locks.Queue(`BEGIN`)
 	}
+	c.queueDelivered(locks, s.now())
 	c.queueLocks(locks)
 	admission := s.queueAdmission(locks, &c)
 	moves.Lock(locks)
@@ -136,14 +138,24 @@ func send(ctx context.Context, on sender, batch *pgx.Batch) error {
 	return nil
 }
 
+// queueDelivered marks runs as delivered. It comes with the locks, before any of accounts, since it locks rows of
+// runs as they do.
+func (c *changes) queueDelivered(batch *pgx.Batch, now time.Time) {
+	if len(c.delivered) == 0 {
+		return
+	}
+	slices.Sort(c.delivered)
+	batch.Queue(`UPDATE runs SET delivered_at = $2 WHERE id = ANY ($1::text[]::uuid[]) AND ended_at IS NOT NULL AND delivered_at IS NULL`, c.delivered, now)
+}
+
 // queueLocks locks the rows of runs that are there, and finds which are not over and where their results go
 // by now.
 func (c *changes) queueLocks(batch *pgx.Batch) {
-	if len(c.finishes)+len(c.delivered) == 0 {
+	if len(c.finishes) == 0 {
 		return
 	}
 	byID := make(map[string]*finish, len(c.finishes))
-	ids := slices.Clone(c.delivered)
+	ids := make([]string, 0, len(c.finishes))
 	for _, f := range c.finishes {
 		f.ended = false
 		ids, byID[f.record.ID] = append(ids, f.record.ID), f
@@ -205,9 +217,6 @@ func (c *changes) post(moves *billing.Moves, batch *pgx.Batch) error {
 // queueRows adds the writing of the runs' rows, one statement for each sort of change.
 func (s *Service) queueRows(batch *pgx.Batch, c *changes) error {
 	queueAccepts(batch, c.accepts)
-	if len(c.delivered) > 0 {
-		batch.Queue(`UPDATE runs SET delivered_at = $2 WHERE id = ANY ($1::text[]::uuid[]) AND ended_at IS NOT NULL AND delivered_at IS NULL`, c.delivered, s.now())
-	}
 	return s.queueEnds(batch, c.finishes)
 }
 
