@@ -38,6 +38,16 @@ func TestBounds(t *testing.T) {
 		}) + `], "extra": {"ue_links": [` + rows(20000, func(i int) string {
 			return fmt.Sprintf(`{"downstream": %d, "downstream_slot": 0, "upstream": "%d", "upstream_slot": 0}`, i%5000, i/4)
 		}) + `]}}`,
+		"primitives in a circle, named by thousands of app inputs": `{"nodes": [` + rows(5000, func(i int) string {
+			return fmt.Sprintf(`{"id": %d, "type": "PrimitiveNode", "inputs": [{"name": "value", "link": %d}], "widgets_values": [1]}`, i, i)
+		}) + `, {"id": 9999, "type": "Blur"}], "links": [` + rows(20000, func(i int) string { return fmt.Sprintf(`[%d, %d, 0, %d, 0, "INT"]`, i, i%5000, (i+1)%5000) }) + `],
+			"extra": {"linearData": {"inputs": [` + rows(20000, func(i int) string { return fmt.Sprintf(`["%d", "value"]`, i%5000) }) + `]}}}`,
+		"promoted widgets without end": `{"nodes": [` + rows(300, func(i int) string {
+			return fmt.Sprintf(`{"id": %d, "type": "S", "properties": {"proxyWidgets": [`, i) + rows(300, func(j int) string { return fmt.Sprintf(`["1", "w%d", "%d"]`, j%7, j) }) + `]}}`
+		}) + `], "definitions": {"subgraphs": [{"id": "S", "inputs": [` + rows(1000, func(i int) string { return fmt.Sprintf(`{"name": "w%d", "type": "INT"}`, i%7) }) + `],
+			"nodes": [{"id": 1, "type": "Blur"}], "links": [` + rows(3000, func(i int) string {
+			return fmt.Sprintf(`{"id": %d, "origin_id": -10, "origin_slot": %d, "target_id": 1, "target_slot": 0}`, i, i%1000)
+		}) + `]}]}}`,
 		"a group node in itself": `{"nodes": [{"id": 1, "type": "workflow>A"}], "extra": {"groupNodes": {"A": {"nodes": [{"type": "workflow>A"}, {"type": "workflow>A"}]}}}}`,
 		"a note of markup":       `{"nodes": [{"id": 1, "type": "MarkdownNote", "widgets_values": ["` + strings.Repeat(`<b>**[*_`, 100_000) + `"]}, {"id": 2, "type": "Blur"}]}`,
 	} {

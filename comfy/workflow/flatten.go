@@ -19,6 +19,7 @@ type flat struct {
 	drawn    map[string]*object    // links of the use-everywhere nodes, by input
 	grouped  int                   // inner nodes of group nodes so far
 	hops     int                   // links followed so far
+	looked   int                   // links searched for those of primitives so far
 }
 
 // flatNode is one node to execute.

@@ -277,15 +277,19 @@ func (f *flat) atNode(sc *scope, id, widget string, depth int) []place {
 	return f.behindPrimitive(sc, id, depth)
 }
 
+// maxLooked bounds the links that are searched for those of primitives.
+const maxLooked = 5_000_000
+
 // behindPrimitive finds the widgets that a PrimitiveNode, named by id or title, sets.
 func (f *flat) behindPrimitive(sc *scope, name string, depth int) []place {
-	if sc == nil || depth > maxSubDepth {
+	if sc == nil || depth > maxSubDepth || f.looked > maxLooked {
 		return nil
 	}
+	f.looked += len(sc.g.Links)
 	var out []place
 	for _, l := range sc.g.Links {
-		n := sc.g.nodes[l.Origin]
-		if n != nil && n.Type == "PrimitiveNode" && n.active() && (n.ID == name || n.Title != "" && strings.EqualFold(n.Title, name)) {
+		n, target := sc.g.nodes[l.Origin], sc.g.nodes[l.Target]
+		if n != nil && n.Type == "PrimitiveNode" && n.active() && target != nil && target.Type != "PrimitiveNode" && (n.ID == name || n.Title != "" && strings.EqualFold(n.Title, name)) {
 			out = append(out, f.innerPlace(sc, l, depth)...)
 		}
 	}

@@ -4,6 +4,9 @@ import (
 	"strings"
 )
 
+// maxPromoted bounds what one instance shows of its inside.
+const maxPromoted = 256
+
 // promotion holds the values an instance sets for widgets inside its subgraph.
 type promotion struct {
 	ports map[string]any             // by subgraph input
@@ -30,7 +33,7 @@ func promotionOf(sc *scope) promotion {
 	}
 	values, _ := sc.inst.values.([]any)
 	named, _ := sc.inst.values.(*object)
-	for i, e := range entries {
+	for i, e := range entries[:min(len(entries), maxPromoted)] {
 		entry, ok := newPromoted(asArray(e))
 		if !ok {
 			continue

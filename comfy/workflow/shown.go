@@ -2,21 +2,27 @@ package workflow
 
 import "strings"
 
+// maxShown bounds how many widgets of all instances are looked for.
+const maxShown = 500
+
 // shownWidgets gives what the instances at the root show of their inside: what its author thought worth
 // setting. The value is the label, or "" where the author gave none.
 func (f *flat) shownWidgets() map[string]string {
 	shown := map[string]string{}
+	looked := 0
 	for _, path := range f.paths {
 		sc := f.scopes[path]
 		if sc.depth != 1 {
 			continue
 		}
+		if looked += len(sc.promoted.list) + len(sc.def.In); looked > maxShown {
+			break
+		}
 		for _, p := range sc.promoted.list {
-			places := f.inside(sc, p.widget, 0)
-			if p.node != "" {
-				places = f.atNode(sc, p.node, p.widget, 0)
+			if p.node == "" {
+				continue // an input, see labelPorts
 			}
-			for _, at := range places {
+			for _, at := range f.atNode(sc, p.node, p.widget, 0) {
 				if strings.HasPrefix(at.node.ID, sc.prefix) {
 					shown[spot(at.node.ID, at.input)] = ""
 				}
@@ -29,10 +35,12 @@ func (f *flat) shownWidgets() map[string]string {
 
 // labelPorts adds the widgets behind the inputs of an instance, with the labels of the inputs.
 func (f *flat) labelPorts(sc *scope, shown map[string]string) {
+	seen := map[string]bool{}
 	for _, port := range sc.def.In {
-		if !holdsValue(port.Type) {
+		if !holdsValue(port.Type) || seen[port.Name] {
 			continue
 		}
+		seen[port.Name] = true
 		for _, at := range f.inside(sc, port.Name, 0) {
 			if strings.HasPrefix(at.node.ID, sc.prefix) {
 				shown[spot(at.node.ID, at.input)] = clipRunes(cleanLine(port.Label), 60)
