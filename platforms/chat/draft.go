@@ -174,8 +174,8 @@ func (t *turn) take(ctx context.Context, d *draft, from runs.Source, f registry.
 	return nil
 }
 
-// repeat makes a draft of an earlier run: what was given then counts again, what was drawn by chance is
-// drawn anew.
+// repeat makes a draft that comes to the same as an earlier run: what was given then counts again, and so do
+// the seeds that were drawn. Only defaults are the tool's as it is now.
 func (t *turn) repeat(run runs.Run, key string) draft {
 	d := draft{
 		Tool: run.Tool.ToolID, Request: t.requestOf(run), Key: key, Parent: run.ID,
@@ -183,7 +183,9 @@ func (t *turn) repeat(run runs.Run, key string) draft {
 	}
 	for name, value := range run.Inputs {
 		switch from := run.Sources[name]; from {
-		case runs.FromRandom, runs.FromDefault:
+		case runs.FromDefault:
+		case runs.FromRandom:
+			d.set(runs.FromArgument, name, value)
 		default:
 			d.set(from, name, value)
 		}

@@ -63,6 +63,7 @@ func Suite(t *testing.T, newHarness func(t testing.TB) Harness) {
 		"only the requester may press":                                                       strangerPress,
 		"a button nobody knows answers that it is too old":                                   foreignButton,
 		"Vary draws a new seed, Again keeps what was given":                                  varyAndAgain,
+		"Again repeats a run with the seed that was drawn for it":                            againOfADrawnSeed,
 		"Original file sends the file itself":                                                originalFile,
 		"Delete removes the result":                                                          deleteResult,
 		"buttons work after a restart":                                                       buttonsAfterRestart,
@@ -712,6 +713,25 @@ func varyAndAgain(s *scene) {
 	}
 	if run := s.LastRun(); run.Parent == "" || run.Sources["seed"] != runs.FromRandom {
 		s.t.Errorf("the variation has parent %q and its seed from %q", run.Parent, run.Sources["seed"])
+	}
+}
+
+func againOfADrawnSeed(s *scene) {
+	s.say("/painter a cat")
+	first := s.Call(0)
+	s.Succeed(first, PictureOutput("picture"))
+	m := s.AwaitMedia(s.room, "a cat")
+	s.press(m, "Again")
+	again := s.Call(1)
+	for name, want := range first.Inputs {
+		s.input(again, name, fmt.Sprint(want))
+	}
+	s.Succeed(again, PictureOutput("picture"))
+	s.Idle()
+	list := s.Harness.Messages(s.t, s.room)
+	s.press(list[len(list)-1], "Vary")
+	if vary := s.Call(2); fmt.Sprint(vary.Inputs["seed"]) == fmt.Sprint(first.Inputs["seed"]) {
+		s.t.Error("Vary of a repeated run kept the seed")
 	}
 }
 
