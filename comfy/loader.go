@@ -217,12 +217,11 @@ func (w *Workflows) define(ctx context.Context, f workflowFile) (d definition, g
 	}
 	d = definition{file: hash, classes: workflow.Requirements{Classes: parsed.Facts().ClassTypesAll}}
 	have := w.cfg.Fleet.Declarations(d.classes)
-	def, err := workflow.Define(parsed, workflow.Options{FileName: path.Base(f.name), ObjectInfo: have.Info, Rate: w.cfg.Rate, Service: Service})
+	def, err := workflow.Define(parsed, workflow.Options{
+		FileName: path.Base(f.name), ObjectInfo: have.Info, Rate: w.cfg.Rate, ByMachine: w.cfg.ByMachine, Service: Service,
+	})
 	if err != nil {
 		return last, known, err
-	}
-	if m := def.Tool.CostingModel; m != nil && m.RateSource == registry.RateMachine && !w.cfg.ByMachine {
-		m.RateSource = registry.RateStatic
 	}
 	if d.tool, err = registry.Encode(def.Tool); err != nil {
 		return last, known, err

@@ -21,6 +21,9 @@ type Options struct {
 	ObjectInfo *ObjectInfo
 	// Rate is the price of one second of engine time in US dollars; empty means DefaultRate.
 	Rate json.Number
+	// ByMachine bills at the rate of the GPU that ran, with Rate for one that has none; false: Rate is what
+	// a second costs.
+	ByMachine bool
 	// Service is the tool's service; empty means "comfyui".
 	Service string
 }

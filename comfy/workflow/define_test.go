@@ -235,7 +235,7 @@ func TestGuesses(t *testing.T) {
 		if tool.Description != "Draws a cat.\n\nInputs: What to draw, negative_prompt, seed, steps, cfg, width, height." {
 			t.Errorf("A53 description %q", tool.Description)
 		}
-		if *tool.CostingModel != (registry.CostingModel{Rate: DefaultRate, Unit: registry.UnitSecond, RateSource: registry.RateMachine}) {
+		if *tool.CostingModel != (registry.CostingModel{Rate: DefaultRate, Unit: registry.UnitSecond, RateSource: registry.RateStatic}) {
 			t.Errorf("costing %+v", tool.CostingModel)
 		}
 		if steps, _ := tool.InputSchema.Get("steps"); steps.Description != "How long to work." {

@@ -11,11 +11,19 @@ import (
 	"github.com/signalbox/signalbox/registry"
 )
 
+func (d *definer) costing() *registry.CostingModel {
+	m := &registry.CostingModel{Rate: d.o.Rate, Unit: registry.UnitSecond, RateSource: registry.RateStatic}
+	if d.o.ByMachine {
+		m.RateSource = registry.RateMachine
+	}
+	return m
+}
+
 // tool puts the definition together.
 func (d *definer) tool(outputs []BoundOutput) registry.Tool {
 	t := registry.Tool{
 		ToolID: ToolID(d.o.FileName), Service: d.o.Service, Description: d.notice.description, Guidance: d.blueprint(),
-		CostingModel: &registry.CostingModel{Rate: d.o.Rate, Unit: registry.UnitSecond, RateSource: registry.RateMachine},
+		CostingModel: d.costing(),
 		DeliveryMode: registry.DeliveryAsync, Kind: "workflow", InputSchema: registry.InputSchema{}, OutputSchema: d.outputSchema(outputs),
 	}
 	for _, f := range d.fields {
