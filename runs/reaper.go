@@ -261,7 +261,7 @@ func (s *Service) checkLedger(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rows, err := s.config.Pool.Query(ctx, compareBooks)
+	rows, err := s.config.Pool.Query(ctx, compareBooks, pgx.QueryExecModeExec) // planned anew, see Ledger.Check
 	if err != nil {
 		return err
 	}
