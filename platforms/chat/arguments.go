@@ -14,10 +14,10 @@ type arguments struct {
 	values map[string]any // by input name; a list where an input that takes several is named repeatedly
 }
 
-// unknownOption is an option that no input is called, though one nearly is.
+// unknownOption is an option that no input is called.
 type unknownOption struct {
 	name    string
-	nearest string // the input meant, probably
+	nearest string // the input meant, probably, or ""
 }
 
 func (e *unknownOption) Error() string { return "unknown option " + e.name }
@@ -34,10 +34,11 @@ func (e *missingValue) Error() string { return "no value for option " + e.name }
 // Options may stand anywhere: name=value, name = value, --name=value, --name value, and --name alone for a boolean.
 // Values with blanks are quoted. Names are those of inputs or their labels, without regard to case, and
 // with _ or - for a blank. What is no option is free text and keeps its own blanks and lines. A word that
-// merely looks like an option ("E=mc2") is text, unless an input is nearly called so: then it's a slip
-// and an *unknownOption. Everything after a "--" that stands alone is text.
+// merely looks like an option ("E=mc2") is text, unless an input is nearly called so, or the tool reads no
+// text: then it's a slip and an *unknownOption. Everything after a "--" that stands alone is text.
 func parseArguments(s string, schema registry.InputSchema) (arguments, error) {
 	p := argumentParser{rest: s, schema: schema, values: map[string]any{}}
+	_, p.prose = textInput(schema)
 	for p.rest != "" {
 		if err := p.token(); err != nil {
 			return arguments{}, err
@@ -49,6 +50,7 @@ func parseArguments(s string, schema registry.InputSchema) (arguments, error) {
 type argumentParser struct {
 	rest   string
 	schema registry.InputSchema
+	prose  bool // there is an input for free text
 	text   strings.Builder
 	values map[string]any
 }
@@ -77,8 +79,11 @@ func (p *argumentParser) token() error {
 	}
 	field, ok := fieldNamed(p.schema, name)
 	if !ok {
-		if near := nearestField(p.schema, name); near != "" {
-			return &unknownOption{name: name, nearest: near}
+		if slip := mistakenFor(p.schema, name); slip != "" {
+			return &unknownOption{name: name, nearest: slip}
+		}
+		if !p.prose {
+			return &unknownOption{name: name, nearest: nearestField(p.schema, name)}
 		}
 		p.keep(blanks, word, end)
 		return nil
@@ -246,16 +251,47 @@ func fieldNamed(schema registry.InputSchema, name string) (registry.InputField, 
 	return registry.InputField{}, false
 }
 
-// nearestField gives the input's name that a mistyped one comes near to, or "".
-func nearestField(schema registry.InputSchema, name string) string {
-	if len(name) < 3 {
+// nearestField gives the input's name that comes nearest to a word, as a suggestion, or "".
+func nearestField(schema registry.InputSchema, word string) string {
+	if len(word) < 3 {
 		return ""
 	}
 	candidates := make([]string, len(schema))
 	for i, f := range schema {
 		candidates[i] = optionName(f.Name)
 	}
-	return registry.Nearest(optionName(name), candidates)
+	return registry.Nearest(optionName(word), candidates)
+}
+
+// mistakenFor gives the input's name that a word is so near to that it can hardly be meant as text: one slip
+// away, or two where the name is long enough for two. Otherwise it gives "".
+func mistakenFor(schema registry.InputSchema, word string) string {
+	near := nearestField(schema, word)
+	slips := 1
+	if len(near) > 4 {
+		slips = 2
+	}
+	if near == "" || !within(slips, []rune(optionName(word)), []rune(near)) {
+		return ""
+	}
+	return near
+}
+
+// within reports whether a becomes b by at most so many slips: letters left out, added, changed, or swapped
+// with their neighbours.
+func within(slips int, a, b []rune) bool {
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	switch {
+	case len(a) == 0 || len(b) == 0:
+		return len(a)+len(b) <= slips
+	case slips == 0:
+		return false
+	case within(slips-1, a[1:], b), within(slips-1, a, b[1:]), within(slips-1, a[1:], b[1:]):
+		return true
+	}
+	return len(a) > 1 && len(b) > 1 && a[0] == b[1] && a[1] == b[0] && within(slips-1, a[2:], b[2:])
 }
 
 // textInput is the input that takes free text: the first required one, else the first that is not

@@ -74,6 +74,16 @@ func TestParseArgumentsRefuses(t *testing.T) {
 	if !errors.As(err, &unknown) || unknown.nearest != "steps" {
 		t.Errorf("a mistyped option gives %v, want the hint steps", err)
 	}
+	for _, in := range []string{"cat foo=bar", "cat sends=1", "cat sold=9"} {
+		if got, err := parseArguments(in, argumentSchema()); err != nil || got.text != in {
+			t.Errorf("%q gives the text %q and %v, want all of it as text", in, got.text, err)
+		}
+	}
+	for in, nearest := range map[string]string{"steps=3 foo=bar": "", "--foo": "", "tilled=yes": "tiled", "step = 3 tilde=1": "tiled"} {
+		if _, err := parseArguments(in, argumentSchema()[3:6]); !errors.As(err, &unknown) || unknown.nearest != nearest {
+			t.Errorf("a tool without text gives %v for %q, want an unknown option near %q", err, in, nearest)
+		}
+	}
 	for _, in := range []string{"cat steps=", "cat --steps", "--steps --tiled"} {
 		var missing *missingValue
 		if _, err := parseArguments(in, argumentSchema()); !errors.As(err, &missing) {

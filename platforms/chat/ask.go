@@ -177,6 +177,9 @@ func (t *turn) inputAnswered(ctx context.Context, p prompt, d draft) error {
 		return t.proceed(ctx, d) // the tool has changed meanwhile
 	}
 	t.sign(ctx, ActivityTyping)
+	if left := t.leftOverAnswer(&d, tool, f); left != nil {
+		return t.hintOr(ctx, lines(left, t.say("ask.again")), nil)
+	}
 	hint, err := t.answerValue(ctx, &d, tool, f)
 	if hint != nil || err != nil {
 		return t.hintOr(ctx, hint, err)

@@ -56,7 +56,7 @@ func (t *turn) typed(d *draft, tool *registry.Tool, text string) (hint Text) {
 	var missing *missingValue
 	switch {
 	case errors.As(err, &unknown):
-		return t.say("option.unknown", "option", unknown.name, "nearest", unknown.nearest)
+		return t.unknownOption(tool, unknown)
 	case errors.As(err, &missing):
 		return t.say("option.empty", "option", missing.name)
 	}
@@ -74,11 +74,11 @@ func (t *turn) typed(d *draft, tool *registry.Tool, text string) (hint Text) {
 	if args.text == "" {
 		return nil
 	}
-	if f, ok := freeInput(tool.InputSchema); !ok {
-		d.Notes = append(d.Notes, t.line("hint.noText", "tool", tool.DisplayName))
-	} else if !d.has(f.Name) {
-		d.set(runs.FromArgument, f.Name, args.text)
+	f, ok := freeInput(tool.InputSchema)
+	if !ok || d.has(f.Name) {
+		return t.leftOverText(tool, args.text)
 	}
+	d.set(runs.FromArgument, f.Name, args.text)
 	return nil
 }
 
@@ -110,6 +110,9 @@ func (t *turn) attached(ctx context.Context, d *draft, tool *registry.Tool) (hin
 			return t.say("hint.noCaptionButReply", "tool", tool.DisplayName, "command", commandOf(tool)), nil
 		}
 		return t.say("hint.noCaption", "tool", tool.DisplayName, "command", commandOf(tool)), nil
+	}
+	if rest := t.leftOverFiles(d, tool, files); rest != nil {
+		return rest, nil
 	}
 	return nil, t.takeAll(ctx, d, runs.FromAttachment, tool, files)
 }
@@ -148,7 +151,8 @@ func (t *turn) repliedTo(ctx context.Context, d *draft, tool *registry.Tool) err
 	return nil
 }
 
-// takeAll assigns files to inputs and fetches them. Files that no input takes are noted.
+// takeAll assigns files to inputs and fetches them. Files that no input takes are noted: those of a message
+// replied to may have been meant for something else.
 func (t *turn) takeAll(ctx context.Context, d *draft, from runs.Source, tool *registry.Tool, files []Attachment) error {
 	assigned, rest := assignFiles(tool.InputSchema, files, d.has)
 	for _, f := range tool.InputSchema.Ordered() {

@@ -26,6 +26,8 @@ func Suite(t *testing.T, newHarness func(t testing.TB) Harness) {
 		"A44 slash, case and @botname do not matter":                                         commandInAnyCase,
 		"A62 options beat settings, settings beat defaults":                                  precedence,
 		"a slip in an option is named, and nothing runs":                                     optionSlip,
+		"what a tool has no use for is named, and nothing runs":                              leftOver,
+		"what looks like an option in a text is text":                                        optionInText,
 		"a value out of range is refused before any provider call":                           outOfRange,
 		"A37 a file with the command as caption":                                             captionCommand,
 		"A37 a tool that reads no captions says so and does not run":                         captionIgnored,
@@ -235,6 +237,35 @@ func optionSlip(s *scene) {
 	s.say("/painter a cat stpes=5")
 	s.AwaitText(s.room, "stpes", "steps", "Nothing was charged")
 	s.noRun()
+}
+
+func leftOver(s *scene) {
+	for text, want := range map[string][]string{
+		"/tapestry foo=bar":                {"Tapestry", "no option foo", "Options: width=640, colors=4"},
+		"/tapestry colours=3":              {"no option colours", "Did you mean colors? Write it as colors=4"},
+		"/tapestry a red bicycle":          {"“a red bicycle”", "no free text", "Options: width=640, colors=4"},
+		"/tapestry widht 300":              {"“widht 300”", "Write it as width=640"},
+		"/enlarge please":                  {"“please”", "Enlarge has no options: send /enlarge alone"},
+		`/painter a cat prompt="two dogs"`: {"“a cat”", "Painter"},
+	} {
+		s.say(text)
+		s.AwaitText(s.room, append(want, "charged")...)
+	}
+	s.send(Post{Text: "/blend", Files: []File{red(), green(), picture(color.NRGBA{B: 255, A: 255})}})
+	s.AwaitText(s.room, "Blend takes 2 of the 3 files", "Nothing was charged", "first: Send a picture", "second")
+	s.say("/enlarge")
+	s.labelled("Cancel", "Enlarge", "picture")
+	s.send(Post{Files: []File{red(), green()}})
+	s.AwaitText(s.room, "Enlarge takes 1 of the 2 files", "another value")
+	s.send(Post{Text: "make it blue", Files: []File{red()}})
+	s.AwaitText(s.room, "“make it blue”", "another value")
+	s.noRun()
+	s.balance(signupCredit.String())
+}
+
+func optionInText(s *scene) {
+	s.say("/painter a poster with foo=bar on it")
+	s.input(s.Call(0), "prompt", "a poster with foo=bar on it")
 }
 
 func outOfRange(s *scene) {

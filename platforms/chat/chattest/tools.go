@@ -19,7 +19,7 @@ func Tools() []registry.Tool {
 		fileTool("blend", "Blend", true, true, media("first", registry.TypeImage, true), media("second", registry.TypeImage, true)),
 		tool("poem", "Poem", registry.InputField{Name: "topic", Type: registry.TypeString, Required: true}),
 		tool("series", "Series", registry.InputField{Name: "prompt", Type: registry.TypeString, Required: true}),
-		frame(),
+		frame(), tapestry(),
 		deprecated(), unavailable(), confirmed(),
 	}
 }
@@ -79,6 +79,14 @@ func frame() registry.Tool {
 			{Value: "hook", Label: "Hook"}, {Value: "label", Label: "Label"},
 		}},
 		registry.InputField{Name: "back", Type: registry.TypeImage, DisplayName: "Reverse"},
+	)
+}
+
+// tapestry is made of numbers alone.
+func tapestry() registry.Tool {
+	return tool("tapestry", "Tapestry",
+		registry.InputField{Name: "width", Type: registry.TypeNumber, Integer: true, Min: "1", Max: "4096", Default: json.Number("640")},
+		registry.InputField{Name: "colors", Type: registry.TypeNumber, Integer: true, Min: "2", Max: "9", Default: json.Number("4")},
 	)
 }
 

@@ -1,0 +1,91 @@
+package chat
+
+import (
+	"strings"
+
+	"github.com/signalbox/signalbox/registry"
+)
+
+// optionsShown is how many options an answer lists; all of them stand in the tool's help and settings.
+const optionsShown = 16
+
+// What somebody sent and a tool has no use for was meant to change the result. So such a request does not run:
+// it would cost something and give something else. The answer says what did not fit and what would.
+
+// unknownOption answers an option that the tool does not have.
+func (t *turn) unknownOption(tool *registry.Tool, e *unknownOption) Text {
+	text := t.say("option.unknown", "tool", tool.DisplayName, "option", e.name)
+	if f, ok := fieldNamed(tool.InputSchema, e.nearest); ok {
+		text = lines(text, t.say("option.near", "nearest", optionName(f.Name), "example", optionExample(f)))
+	}
+	return lines(text, t.optionList(tool))
+}
+
+// leftOverText answers text that no input takes. In groups it does not repeat it.
+func (t *turn) leftOverText(tool *registry.Tool, left string) Text {
+	text := t.say("left.textHere", "tool", tool.DisplayName)
+	if t.in.Chat.Kind == ChatPrivate {
+		text = t.say("left.text", "tool", tool.DisplayName, "text", brief(left, 60))
+	}
+	for _, word := range strings.Fields(left) {
+		name := mistakenFor(tool.InputSchema, word)
+		if f, ok := fieldNamed(tool.InputSchema, firstNonEmpty(name, word)); ok {
+			text = lines(text, t.say("option.near", "nearest", optionName(f.Name), "example", optionExample(f)))
+			break
+		}
+	}
+	return lines(text, t.optionList(tool))
+}
+
+// leftOverFiles answers files, as of an album, of which not all have an input that takes them; nil when they have.
+func (t *turn) leftOverFiles(d *draft, tool *registry.Tool, files []Attachment) Text {
+	_, rest := assignFiles(tool.InputSchema, files, d.has)
+	if len(rest) == 0 {
+		return nil
+	}
+	text := t.say("left.files", "tool", tool.DisplayName, "most", len(files)-len(rest), "all", len(files))
+	takes := 0
+	for _, f := range tool.InputSchema.Ordered() {
+		if f.Type.IsMedia() {
+			text = lines(text, t.say("left.takes", "input", f.Label(), "want", t.line(wantedKey(f))))
+			takes++
+		}
+	}
+	if takes == 0 {
+		text = lines(text, t.say("left.noFiles"))
+	}
+	return text
+}
+
+// leftOverAnswer answers files, sent for an input, that are too many or have a caption the tool does not read.
+func (t *turn) leftOverAnswer(d *draft, tool *registry.Tool, f registry.InputField) Text {
+	if !f.Type.IsMedia() || len(t.in.Attachments) == 0 {
+		return nil
+	}
+	if free, ok := textInput(tool.InputSchema); t.in.Text != "" && (!ok || d.has(free.Name)) {
+		return t.leftOverText(tool, t.in.Text)
+	}
+	return t.leftOverFiles(d, tool, t.in.Attachments)
+}
+
+// optionList shows the options that can be typed for a tool, each as it is written.
+func (t *turn) optionList(tool *registry.Tool) Text {
+	var options []string
+	for _, f := range tool.InputSchema.Ordered() {
+		if !f.Type.IsMedia() {
+			options = append(options, optionExample(f))
+		}
+	}
+	if len(options) == 0 {
+		return t.say("option.none", "tool", tool.DisplayName, "command", commandOf(tool))
+	}
+	if len(options) > optionsShown {
+		options = append(options[:optionsShown], "…")
+	}
+	return t.say("option.list", "options", strings.Join(options, ", "))
+}
+
+// optionExample writes an option as it is typed.
+func optionExample(f registry.InputField) string {
+	return optionName(f.Name) + "=" + quoteIfNeeded(exampleOf(f))
+}
