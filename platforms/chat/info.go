@@ -206,10 +206,7 @@ func (t *turn) toolHelp(tool *registry.Tool, price Text) Text {
 	var state Text
 	switch {
 	case tool.State() == registry.StateUnavailable:
-		state = t.say("tool.unavailable", "tool", tool.DisplayName)
-		if tool.Status.Reason != "" {
-			state = lines(state, Plain(tool.Status.Reason))
-		}
+		state = t.unavailable(tool)
 	case tool.Notice() != "":
 		state = Plain(t.deprecation(tool))
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/registry"
@@ -16,17 +18,35 @@ func (t *turn) refuse(ctx context.Context, tool *registry.Tool) (bool, error) {
 	if tool.Refusal(t.audience()) == nil {
 		return false, nil
 	}
-	text := t.say("tool.unavailable", "tool", tool.DisplayName)
-	if s := tool.Status; s != nil {
-		if s.Reason != "" {
-			text = lines(text, Plain(s.Reason))
-		}
-		if next, ok := t.cfg.Tools.Snapshot().ByID(s.Replacement); ok {
-			text = lines(text, t.say("tool.instead", "command", commandOf(next)))
-		}
-	}
+	text := lines(t.unavailable(tool), t.say("nothing.charged"), t.insteadOf(tool))
 	_, err := t.reply(ctx, text)
 	return true, err
+}
+
+// unavailable says that a tool can't be run now, and why.
+func (t *turn) unavailable(tool *registry.Tool) Text {
+	text := t.say("tool.unavailable", "tool", capital(tool.DisplayName))
+	if s := tool.Status; s != nil && s.Reason != "" {
+		text = lines(text, Plain(sentence(s.Reason)))
+	}
+	return text
+}
+
+// insteadOf says what to do as long as a tool can't be run: use its replacement or one like it, or wait.
+func (t *turn) insteadOf(tool *registry.Tool) Text {
+	if tool.Status != nil {
+		if next, ok := t.cfg.Tools.Snapshot().ByID(tool.Status.Replacement); ok {
+			return t.say("tool.instead", "command", commandOf(next))
+		}
+	}
+	var similar []string
+	for _, one := range t.search(strings.Join(append([]string{tool.DisplayName, tool.Category}, tool.IntentTags...), " "), 3) {
+		similar = append(similar, commandOf(one))
+	}
+	if len(similar) == 0 {
+		return t.say("tool.later")
+	}
+	return t.say("tool.similar", "commands", strings.Join(similar, ", "))
 }
 
 func (t *turn) deprecation(tool *registry.Tool) string {
@@ -127,13 +147,20 @@ func sentence(s string) string {
 	if s == "" {
 		return s
 	}
-	runes := []rune(s)
-	runes[0] = []rune(strings.ToUpper(string(runes[0])))[0]
-	s = string(runes)
+	s = capital(s)
 	if !strings.ContainsAny(s[len(s)-1:], ".!?") {
 		s += "."
 	}
 	return s
+}
+
+// capital makes the first letter a capital.
+func capital(s string) string {
+	first, size := utf8.DecodeRuneInString(s)
+	if size == 0 {
+		return s
+	}
+	return string(unicode.ToUpper(first)) + s[size:]
 }
 
 // usage shows a command with its free text and up to three options.

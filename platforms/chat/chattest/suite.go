@@ -932,7 +932,7 @@ func lifeStates(s *scene) {
 	s.AwaitText(s.room, "will go away", "Painter is better", "/painter")
 	s.Call(0)
 	s.say("/fresco a cat")
-	s.AwaitText(s.room, "not available", "wall.safetensors", "/painter")
+	s.AwaitText(s.room, "not available", "wall.safetensors", "Nothing was charged", "/painter")
 	s.Handled()
 	if n := s.CountRuns(); n != 1 {
 		s.t.Errorf("%d runs, want 1", n)
