@@ -88,7 +88,7 @@ func commandList(limits CommandLimits, v voice, house []houseCommand, tools []*r
 	for _, tool := range usable {
 		list = append(list, Command{
 			Name:        strings.TrimPrefix(tool.CommandName, "/"),
-			Description: brief(firstNonEmpty(tool.Description, tool.DisplayName), limits.DescriptionLimit),
+			Description: inWords(firstSentence(firstNonEmpty(tool.Description, tool.DisplayName)), limits.DescriptionLimit),
 			Inputs:      tool.InputSchema,
 		})
 	}

@@ -2,6 +2,8 @@ package chat
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
 )
@@ -42,6 +44,33 @@ func shorten(s string, limit int) string {
 // brief puts a text on one line and shortens it.
 func brief(s string, limit int) string {
 	return shorten(strings.Join(strings.Fields(s), " "), limit)
+}
+
+// inWords shortens a text on one line where a word ends, unless its last word alone is most of it.
+func inWords(s string, limit int) string {
+	short := brief(s, limit)
+	kept, cut := strings.CutSuffix(short, "…")
+	if !cut || strings.HasPrefix(strings.Join(strings.Fields(s), " "), kept+" ") {
+		return short
+	}
+	if i := strings.LastIndex(kept, " "); i > len(kept)/2 {
+		return strings.TrimRight(kept[:i], " ,;:–-") + "…"
+	}
+	return short
+}
+
+// firstSentence gives the first sentence of a text's first paragraph, on one line. A dot ends a sentence where a
+// new one seems to begin: "e.g. this" and "v1.5" have none.
+func firstSentence(s string) string {
+	paragraph, _, _ := strings.Cut(strings.ReplaceAll(strings.TrimSpace(s), "\r\n", "\n"), "\n\n")
+	words := strings.Fields(paragraph)
+	for i, word := range words[:max(0, len(words)-1)] {
+		next, _ := utf8.DecodeRuneInString(words[i+1])
+		if strings.ContainsAny(word[len(word)-1:], ".!?") && !strings.Contains(word[:len(word)-1], ".") && !unicode.IsLower(next) {
+			return strings.Join(words[:i+1], " ")
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // length counts UTF-16 code units.

@@ -2,6 +2,34 @@ package chat
 
 import "testing"
 
+func TestFirstSentence(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"Paints a picture. Write one sentence.":       "Paints a picture.",
+		"Takes pictures, e.g. photos, in v1.5. Then!": "Takes pictures, e.g. photos, in v1.5. Then!",
+		"Makes\nwallpapers\n\nFor walls.":             "Makes wallpapers",
+		"Really? Yes.":                                "Really?",
+		"":                                            "",
+	} {
+		if got := firstSentence(in); got != want {
+			t.Errorf("%q begins with %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestInWords(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"Paints pictures, of what you say": "Paints pictures…",
+		"Paints of what":                   "Paints of what",
+		"Donaudampfschifffahrtsgesell":     "Donaudampfschifffa…",
+	} {
+		if got := inWords(in, 19); got != want {
+			t.Errorf("%q becomes %q, want %q", in, got, want)
+		}
+	}
+}
+
 func TestShorten(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
