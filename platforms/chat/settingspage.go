@@ -15,10 +15,14 @@ type settingsPage struct {
 	k           *keyboard
 }
 
-// current gives an input's value in force, and whether the person set it.
+// current gives an input's value in force, and whether the person set it. A seed that nobody set is drawn for each
+// run, whatever the tool was stored with.
 func (p settingsPage) current(f registry.InputField) (value any, own bool) {
 	if value, ok := p.preferences[f.Name]; ok {
 		return value, true
+	}
+	if f.Seed {
+		return nil, false
 	}
 	return f.Default, false
 }
@@ -89,11 +93,11 @@ func (p settingsPage) shown(f registry.InputField, value any) string {
 	if f.Type.IsMedia() && value != nil && value != "" {
 		return p.line("settings.file")
 	}
+	if f.Seed && (value == nil || fmt.Sprint(value) == "-1") {
+		return p.line("settings.random")
+	}
 	if shown := brief(showValue(f, value), 60); shown != "" {
 		return shown
-	}
-	if f.Seed {
-		return p.line("settings.random")
 	}
 	return p.line("settings.unset")
 }

@@ -121,6 +121,25 @@ func TestSettingsOfEveryKindOfInput(t *testing.T) {
 	}
 }
 
+func TestSettingsShowASeedAsRandom(t *testing.T) {
+	t.Parallel()
+	s, _ := newScene(t)
+	stored := tool("easel", "Easel", registry.InputField{
+		Name: "seed", Type: registry.TypeNumber, Integer: true, Seed: true, Min: "0", Max: "99999999", Default: json.Number("8566257"),
+	})
+	s.Loader.Set(stored)
+	s.Reload()
+	if m := s.settings("easel"); !m.contains("seed: random") || m.contains("8566257") {
+		t.Errorf("the settings are:\n%s", m.Text)
+	}
+	m := s.edit("easel", "seed")
+	if !m.contains("Now: random") {
+		t.Errorf("the seed's page is:\n%s", m.Text)
+	}
+	s.say("7")
+	s.AwaitText(s.room, "seed: 7 (yours)")
+}
+
 // everyKind has a default for each input, so that a reset shows.
 func everyKind() registry.Tool {
 	return tool("easel", "Easel",
@@ -192,6 +211,24 @@ func TestSettingsAreDrawnFromTheSchema(t *testing.T) {
 		s.say("/easel x")
 		s.input(s.Call(0), "paper", "false")
 	})
+}
+
+func TestAnUnavailableToolLeadsToOthers(t *testing.T) {
+	t.Parallel()
+	down := tool("oilpaint", "oil painter", registry.InputField{Name: "prompt", Type: registry.TypeString, Required: true})
+	down.Category = "Pictures"
+	down.Status = &registry.Status{State: registry.StateUnavailable, Reason: "the model wall.safetensors is missing"}
+	for want, others := range map[string][]registry.Tool{"Tools like it: /painter": {PainterTool()}, "Please try again later": nil} {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			s, _ := newScene(t)
+			s.Loader.Set(append(others, down)...)
+			s.Reload()
+			s.say("/oilpaint a cat")
+			s.AwaitText(s.room, "Oil painter is not available now.", "The model wall.safetensors is missing.", "Nothing was charged", want)
+			s.noRun()
+		})
+	}
 }
 
 func TestARemovedToolIsGoneFromTheChat(t *testing.T) {
