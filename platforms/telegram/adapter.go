@@ -49,6 +49,8 @@ type Adapter struct {
 	secret string
 	caps   chat.Capabilities
 
+	admins admins
+
 	mu    sync.Mutex
 	moved map[int64]int64 // groups that have a new id
 
@@ -57,7 +59,10 @@ type Adapter struct {
 	receiver atomic.Pointer[chat.Receiver] // set while Run runs
 }
 
-var _ chat.Adapter = (*Adapter)(nil)
+var (
+	_ chat.Adapter     = (*Adapter)(nil)
+	_ chat.AdminTeller = (*Adapter)(nil)
+)
 
 // NewAdapter makes an adapter. It reads what is known of the bot from Postgres; only where its name is not
 // known yet it asks Telegram, briefly, and goes on without the name when there is no answer: deep links then

@@ -314,6 +314,14 @@ func (c *Client) GetMe(ctx context.Context) (User, error) {
 	return do[User](ctx, c, "getMe", nil)
 }
 
+// GetMember returns a person's place in a chat.
+func (c *Client) GetMember(ctx context.Context, chatID, userID int64) (Member, error) {
+	return do[Member](ctx, c, "getChatMember", struct {
+		ChatID int64 `json:"chat_id"`
+		UserID int64 `json:"user_id"`
+	}{chatID, userID})
+}
+
 // BotCommand is an entry of a command list: Command matches [a-z0-9_]{1,32}, Description has 1 to 256
 // characters.
 type BotCommand struct {

@@ -171,6 +171,8 @@ type MemberUpdate struct {
 type Member struct {
 	Status string `json:"status"`
 	User   User   `json:"user"`
+	// CanDelete: an administrator may delete other people's messages. A creator may in any case.
+	CanDelete bool `json:"can_delete_messages"`
 }
 
 // Time returns when the message was sent.
