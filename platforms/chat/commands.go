@@ -2,7 +2,10 @@ package chat
 
 import (
 	"context"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/registry"
 )
@@ -123,10 +126,48 @@ func (t *turn) chatter(ctx context.Context) error {
 	if len(t.in.Attachments) > 0 {
 		return t.offerTools(ctx)
 	}
-	if found := t.search(t.in.Text, 4); len(found) > 0 {
+	if found := t.toolsNamed(t.in.Text, 4); len(found) > 0 {
 		return t.listTools(ctx, t.say("chatter.found"), found)
 	}
 	return t.tell(ctx, "chatter.hint")
+}
+
+// toolsNamed finds up to n tools that a text names, nearly at least. It is stricter than a search: people who
+// greet the bot are not to be offered whatever tool has one of their words in its description.
+func (t *turn) toolsNamed(text string, n int) []*registry.Tool {
+	words := nameWords(text)
+	unnamed := func(tool *registry.Tool) bool { return !isNamed(tool, words) }
+	found := slices.DeleteFunc(t.search(text, 10*n), unnamed)
+	if len(found) == 0 {
+		found = slices.DeleteFunc(slices.Clone(t.cfg.Tools.Snapshot().Offered(t.audience())), unnamed)
+	}
+	return found[:min(n, len(found))]
+}
+
+// isNamed reports whether one of the words stands in a tool's names, tags or category, or nearly so.
+func isNamed(tool *registry.Tool, words []string) bool {
+	names := append([]string{tool.DisplayName, tool.CommandName, tool.ToolID, tool.Category}, slices.Concat(tool.Aliases, tool.IntentTags)...)
+	for _, name := range nameWords(strings.Join(names, " ")) {
+		if slices.ContainsFunc(words, func(word string) bool { return sameWord(word, name) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// nameWords gives the words of a text that are long enough to tell something.
+func nameWords(s string) []string {
+	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return slices.DeleteFunc(words, func(word string) bool { return utf8.RuneCountInString(word) < 4 })
+}
+
+// sameWord forgives endings, and one slip, or two in longer words.
+func sameWord(a, b string) bool {
+	slips := 1
+	if len(a) > 6 && len(b) > 6 {
+		slips = 2
+	}
+	return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) || within(slips, []rune(a), []rune(b))
 }
 
 // offerTools names the tools that take the file that came without a command.

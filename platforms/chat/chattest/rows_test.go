@@ -231,6 +231,24 @@ func TestAnUnavailableToolLeadsToOthers(t *testing.T) {
 	}
 }
 
+func TestTalkInPrivate(t *testing.T) {
+	t.Parallel()
+	s, _ := newScene(t)
+	others := Tools()
+	others[1].Description = "Says hello, is there, and makes a picture larger."
+	s.Loader.Set(others...)
+	s.Reload()
+	s.say("hello there")
+	if m := s.AwaitText(s.room, "I don't know what to do with that", "Send a command", "/tools"); len(m.Buttons) > 0 {
+		t.Errorf("a greeting is answered with the tools %v", m.Buttons)
+	}
+	s.say("paintre")
+	s.labelled("Painter", "one of these")
+	s.say("can you enlarge this")
+	s.labelled("Enlarge", "one of these")
+	s.noRun()
+}
+
 func TestARemovedToolIsGoneFromTheChat(t *testing.T) {
 	t.Parallel()
 	t.Run("A83 command, menu, search and buttons", func(t *testing.T) {
