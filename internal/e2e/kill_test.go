@@ -93,7 +93,7 @@ func (s *siege) kills(n int) {
 			s.killDatabase()
 		}
 		s.p.cmd.Process.Kill()
-		s.p.awaitEnd(10 * time.Second)
+		s.p.awaitEnd(time.Minute)
 		s.p = launch(s.t, s.spec) // at once: the next start copes with what the last has left
 	}
 	s.p.awaitReady()

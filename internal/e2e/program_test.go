@@ -292,7 +292,7 @@ func (p *program) stop(sig os.Signal) {
 func (p *program) kill() {
 	p.t.Helper()
 	p.cmd.Process.Kill()
-	p.awaitEnd(10 * time.Second)
+	p.awaitEnd(time.Minute)
 	awaitNothingIn(p.t, p.dir)
 }
 
