@@ -27,6 +27,9 @@ func (t *turn) leftOverText(tool *registry.Tool, left string) Text {
 	if t.in.Chat.Kind == ChatPrivate {
 		text = t.say("left.text", "tool", tool.DisplayName, "text", brief(left, 60))
 	}
+	if free, ok := freeInput(tool.InputSchema); ok { // so it has a value already
+		return t.say("left.given", "input", free.Label())
+	}
 	for _, word := range strings.Fields(left) {
 		name := mistakenFor(tool.InputSchema, word)
 		if f, ok := fieldNamed(tool.InputSchema, firstNonEmpty(name, word)); ok {

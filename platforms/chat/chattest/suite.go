@@ -246,7 +246,7 @@ func leftOver(s *scene) {
 		"/tapestry a red bicycle":          {"“a red bicycle”", "no free text", "Options: width=640, colors=4"},
 		"/tapestry widht 300":              {"“widht 300”", "Write it as width=640"},
 		"/enlarge please":                  {"“please”", "Enlarge has no options: send /enlarge alone"},
-		`/painter a cat prompt="two dogs"`: {"“a cat”", "Painter"},
+		`/painter a cat prompt="two dogs"`: {"prompt has a value already"},
 	} {
 		s.say(text)
 		s.AwaitText(s.room, append(want, "charged")...)
