@@ -333,8 +333,10 @@ func (a *app) startWeb(context.Context) error {
 	a.web, err = web.New(web.Config{
 		Registry: a.registry, Runs: a.runs, Users: a.users, Ledger: a.ledger, Logger: a.log.With("component", "web"),
 		Public: a.cfg.Public, AdminToken: a.cfg.AdminToken, LinkKey: key, Version: version,
-		Status: func() map[string]any { return map[string]any{"engines": a.fleet.Status()} },
-		Ready:  func(ctx context.Context) error { return a.db.pool.Ping(ctx) },
+		Status: func() map[string]any {
+			return map[string]any{"engines": a.fleet.Status(), "lint": a.flows.Findings()}
+		},
+		Ready: func(ctx context.Context) error { return a.db.pool.Ping(ctx) },
 		Changes: func(ctx context.Context) ([]registry.Change, error) {
 			return a.history.Changes(ctx, registry.ChangesQuery{})
 		},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"html"
 	"image"
@@ -11,6 +12,7 @@ import (
 	"image/jpeg"
 	"io"
 	"net/http"
+	"net/http/cookiejar"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -164,6 +166,33 @@ func TestFirstFiveMinutes(t *testing.T) {
 			if res.StatusCode != http.StatusOK {
 				t.Errorf("%s: %d", path, res.StatusCode)
 			}
+		}
+	})
+	t.Run("the status tells of the engines, and what could be better in the workflows", func(t *testing.T) {
+		jar, err := cookiejar.New(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		browser := &http.Client{Jar: jar}
+		var status struct {
+			Engines []struct{ Up bool }
+			Lint    map[string][]struct{ Code, Message string }
+		}
+		for _, path := range []string{"/", "/api/status"} {
+			res, err := browser.Get(page + path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if path == "/api/status" {
+				err = json.NewDecoder(res.Body).Decode(&status)
+			}
+			res.Body.Close()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(status.Engines) != 1 || !status.Engines[0].Up || len(status.Lint["fluxgeneral"]) == 0 {
+			t.Errorf("the status is %+v", status)
 		}
 	})
 	drawChat(t, tg, chat)
