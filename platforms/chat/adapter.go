@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+
+	"github.com/signalbox/signalbox/users"
 )
 
 // Adapter is one chat platform. All methods may be called from many goroutines at once.
@@ -71,6 +73,29 @@ type AdminTeller interface {
 // quickly and does not wait for the updates to be handled.
 type Receiver interface {
 	Receive(ctx context.Context, platform string, updates ...Incoming) error
+}
+
+// Completer offers values while a command's option is typed; the Router is one. It answers from memory.
+type Completer interface {
+	// Complete gives at most n choices, the best first. What was typed is itself among them where the
+	// input takes free text.
+	Complete(ctx context.Context, platform string, q Completion, n int) []Choice
+}
+
+// Completion asks what could follow in an option that is being typed.
+type Completion struct {
+	From    users.Identity
+	Chat    Chat
+	Command string
+	Option  string         // the input's name
+	Typed   string         // so far
+	Options map[string]any // the other options so far
+}
+
+// Choice is an offered value.
+type Choice struct {
+	Label string
+	Value any // string or json.Number
 }
 
 // Errors that adapters wrap.

@@ -7,6 +7,8 @@ import "time"
 // available.
 type Capabilities struct {
 	Buttons  ButtonLimits
+	Menus    MenuLimits
+	Forms    FormLimits
 	Commands CommandLimits
 
 	TextLimit    int // of a message's text
@@ -20,6 +22,7 @@ type Capabilities struct {
 	ForceReply   bool // Message.Ask opens the reply field
 	AskButtons   bool // Message.Ask and Message.Buttons work together
 	Ephemeral    bool // Message.OnlyFor works
+	AltLimit     int  // of Media.Alt; 0: media carry no description
 	Alerts       bool // PressAnswer.Alert is shown as a dialog
 
 	// Uploads is the largest file per kind, in bytes. A kind that is absent can't be sent.
@@ -47,13 +50,35 @@ type ButtonLimits struct {
 	DataBytes  int
 }
 
+// MenuLimits are the limits of menus under messages.
+type MenuLimits struct {
+	PerMessage int // 0: no menus; each takes the place of a row of buttons
+	Options    int
+	LabelLimit int
+}
+
+// FormLimits are the limits of dialogs.
+type FormLimits struct {
+	Fields     int // 0: no dialogs
+	TitleLimit int
+	LabelLimit int
+	ValueLimit int
+}
+
 // CommandLimits are the limits of the platform's command lists.
 type CommandLimits struct {
 	Max              int    // per set; 0: no command lists
 	NameChars        int    // longest name
 	NamePattern      string // regular expression that a whole name must match
 	DescriptionLimit int
-	Options          bool // commands have typed options, drawn from Command.Inputs
+	// Options is how many typed options a command can have, drawn from Command.Inputs; 0: commands are
+	// followed by text.
+	Options int
+	// OnMessages is how many commands the menu of a message can have (Command.OnMessages).
+	OnMessages int
+	// Localized tells that one list carries all languages (Command.Localized): a set for each language is
+	// not needed.
+	Localized bool
 }
 
 // PhotoLimits say which pictures can be sent as KindPhoto; others go as KindDocument.

@@ -30,12 +30,16 @@ type Incoming struct {
 	// that have them. An option that takes a file holds "attachment:N", the index into Attachments.
 	Options     map[string]any `json:"options,omitempty"`
 	Attachments []Attachment   `json:"attachments,omitempty"`
-	// ReplyTo is the message replied to.
+	// ReplyTo is the message replied to, or the one a command for messages was used on.
 	ReplyTo *Quoted `json:"replyTo,omitempty"`
+	// Roles are the ids of the sender's roles in the chat's space, where the platform tells them.
+	Roles []string `json:"roles,omitempty"`
+	// Admin tells that the sender runs the chat, where updates say so; see AdminTeller for the others.
+	Admin bool `json:"admin,omitempty"`
 	// Album groups messages that were sent as one; its items arrive as updates of their own.
 	Album string `json:"album,omitempty"`
 
-	Press      *Press     `json:"press,omitempty"`      // KindPress only
+	Press      *Press     `json:"press,omitempty"`      // KindPress and KindForm only
 	Membership Membership `json:"membership,omitempty"` // KindMembership only
 }
 
@@ -44,8 +48,10 @@ type IncomingKind string
 
 // The kinds of updates.
 const (
-	KindMessage    IncomingKind = "message"
-	KindPress      IncomingKind = "press"
+	KindMessage IncomingKind = "message"
+	KindPress   IncomingKind = "press"
+	// KindForm is a form sent in: Press.Data is the form's Data, Options are its values by field name.
+	KindForm       IncomingKind = "form"
 	KindEdited     IncomingKind = "edited"
 	KindMembership IncomingKind = "membership"
 )
@@ -70,6 +76,13 @@ type Chat struct {
 	Place
 	Kind  ChatKind `json:"kind"`
 	Title string   `json:"title,omitempty"`
+	// Space is the server or community the chat belongs to, where the platform has such (a guild).
+	Space string `json:"space,omitempty"`
+	// AgeRestricted tells that the platform lets only adults into the chat.
+	AgeRestricted bool `json:"ageRestricted,omitempty"`
+	// UploadLimit is the largest file this chat takes, in bytes, where the platform tells it; 0: as
+	// Capabilities.Uploads says.
+	UploadLimit int64 `json:"uploadLimit,omitempty"`
 }
 
 // MessageRef finds a message again, also after a restart. ID is opaque to the Router. Media tells that
@@ -103,10 +116,12 @@ type Quoted struct {
 	Attachments []Attachment `json:"attachments,omitempty"`
 }
 
-// Press is a pressed button.
+// Press is a pressed button, a choice from a menu, or a form sent in.
 type Press struct {
 	ID   string `json:"id"` // what AnswerPress needs
 	Data string `json:"data"`
+	// Values are the values chosen from a Menu.
+	Values []string `json:"values,omitempty"`
 	// Handle is the adapter's own, e.g. an interaction's token.
 	Handle string `json:"handle,omitempty"`
 }

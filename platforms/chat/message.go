@@ -15,12 +15,16 @@ type Message struct {
 	Text    Text       // caption where there are Media
 	Media   []Media    // two and more are an album
 	Buttons [][]Button
+	// Menus are lists to choose from, above the buttons; within Capabilities.Menus.
+	Menus []Menu
 	// Ask opens the reply field of the person addressed; needs Capabilities.ForceReply, and together with
 	// Buttons also Capabilities.AskButtons.
 	Ask *Ask
 	// OnlyFor makes the message visible to one person only (their external id); needs
-	// Capabilities.Ephemeral. Trigger is then the update answered.
+	// Capabilities.Ephemeral.
 	OnlyFor string
+	// Trigger is the update that the message answers, where there is one: some platforms take answers
+	// only to it, and need it for what only one person sees.
 	Trigger *Incoming
 	Silent  bool // no notification
 	// Droppable marks a sign of progress: it is not worth waiting for rate limits.
@@ -119,6 +123,41 @@ const (
 	ButtonDanger  ButtonStyle = "danger"
 )
 
+// Menu is a list to choose from under a message. A choice arrives as a press with the menu's Data and the
+// chosen Values.
+type Menu struct {
+	Data        string
+	Placeholder string
+	Min, Max    int // how many may be chosen; zero values mean exactly one
+	Options     []MenuOption
+}
+
+// MenuOption is one entry of a Menu.
+type MenuOption struct {
+	Label       string
+	Value       string
+	Description string
+	Chosen      bool
+}
+
+// Form is a dialog of text fields. It arrives as KindForm when it is sent in.
+type Form struct {
+	Title  string
+	Data   string
+	Fields []FormField // within Capabilities.Forms
+}
+
+// FormField is one text field of a Form.
+type FormField struct {
+	Name        string
+	Label       string
+	Placeholder string
+	Value       string
+	Required    bool
+	Multiline   bool
+	MaxLength   int // characters; 0: the platform's limit
+}
+
 // Ask asks one person for an answer by reply.
 type Ask struct {
 	Placeholder string // at most 64 characters
@@ -130,6 +169,8 @@ type Ask struct {
 type PressAnswer struct {
 	Text  string // at most Capabilities.AnswerLimit
 	Alert bool   // as a dialog, for errors
+	// Form opens a dialog instead; needs Capabilities.Forms. Platforms open it only as the first answer.
+	Form *Form
 }
 
 // Activity is what Working shows.
@@ -155,6 +196,24 @@ type CommandSet struct {
 type Command struct {
 	Name        string // without slash
 	Description string
-	// Inputs are the tool's inputs, for platforms with typed options; nil for the house's own commands.
+	// Inputs are the tool's inputs, for platforms with typed options. The house's own commands have the
+	// inputs that follow their name in a text, e.g. the tool of /settings.
 	Inputs registry.InputSchema
+	// OnMessages makes it an entry of the menu that messages have; its Name is then free text. The message
+	// arrives as Incoming.ReplyTo, and Incoming.Command is Use.
+	OnMessages bool
+	Use        string
+	// Private tells that its answers are only for who gave the command, where the platform can do that.
+	Private bool
+	// Completes names the inputs whose values are offered while they are typed; see Completer.
+	Completes []string
+	// Localized are names and descriptions by language (BCP 47), for platforms that take all of them in
+	// one list. Name and Description are the fallback.
+	Localized map[string]CommandText
+}
+
+// CommandText is a command's face in one language.
+type CommandText struct {
+	Name        string // empty: as everywhere
+	Description string
 }
