@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -38,7 +39,7 @@ func NewDeliverer(cfg DelivererConfig) (*Deliverer, error) {
 	if cfg.Pool == nil || cfg.Media == nil || cfg.Logger == nil {
 		return nil, errors.New("chat: Pool, Media and Logger are needed")
 	}
-	texts, err := loadCatalogue(textFiles)
+	texts, err := i18n.Load()
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +78,7 @@ func (d *Deliverer) Deliver(ctx context.Context, run runs.Run) error {
 		return err
 	}
 	// Several attempts must not add up to several messages, so each leaves its trace in rec.
-	w := showing{surface: s, voice: d.texts.voice(where.Language), run: run, where: where, rec: rec}
+	w := showing{surface: s, voice: d.voiceFor(where.Language), run: run, where: where, rec: rec}
 	err = d.show(ctx, &w)
 	if errors.Is(err, ErrNoRight) {
 		err = d.showWithoutRight(ctx, &w, err)

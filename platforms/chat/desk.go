@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/runs"
 )
 
@@ -15,7 +16,7 @@ type desk struct {
 	surfaces   map[string]*surface // by platform
 	keyboards  keyboards
 	deliveries deliveries
-	texts      catalogue
+	texts      *i18n.Catalogue
 	live       liveMessages
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/signalbox/signalbox/runs"
 )
@@ -57,7 +56,7 @@ func (t *turn) historyLine(i int, run runs.Run) Text {
 	text := Text{
 		{Text: strconv.Itoa(i+1) + ". "},
 		{Style: StyleBold, Text: run.Tool.DisplayName},
-		{Text: " · " + run.CreatedAt.UTC().Format(time.DateOnly+" 15:04") + " UTC"},
+		{Text: " · " + t.Time(run.CreatedAt.UTC()) + " UTC"},
 	}
 	state := t.line("run." + string(run.Status))
 	if run.Status.Final() {

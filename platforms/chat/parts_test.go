@@ -9,17 +9,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
 
 func english(t *testing.T) voice {
 	t.Helper()
-	c, err := loadCatalogue(textFiles)
+	c, err := i18n.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c.voice("en")
+	return voice{c.Voice("en")}
 }
 
 func TestStageAndPrice(t *testing.T) {

@@ -278,7 +278,7 @@ func (r *Router) signCommands(ctx context.Context, stored []received) {
 // handle does what an update asks for. An update whose handling was broken off by a stop stays open; one
 // that failed is over, and the person is told.
 func (r *Router) handle(ctx context.Context, u received) {
-	t := &turn{Router: r, surface: r.surfaces[u.platform], in: u, voice: r.texts.voice(u.From.Language)}
+	t := &turn{Router: r, surface: r.surfaces[u.platform], in: u, voice: r.voiceFor(u.From.Language)}
 	err := t.patiently(ctx)
 	if ctx.Err() != nil || errors.Is(err, errStopping) {
 		return
@@ -351,7 +351,7 @@ func (t *turn) guarded(ctx context.Context) (err error) {
 		return fmt.Errorf("identify the sender: %w", err)
 	}
 	if t.account.Language != "" {
-		t.voice = t.texts.voice(t.account.Language)
+		t.voice = t.voiceFor(t.account.Language)
 	}
 	switch t.in.Kind {
 	case KindMessage:

@@ -81,7 +81,7 @@ func (v voice) price(q billing.Quote) Text {
 // shown is the text the message has, or "" where that is not known.
 func (r *Router) follow(ctx context.Context, run runs.Run, where target, k keyboard, notes []string, shown string) {
 	f := &follower{
-		Router: r, surface: r.surfaces[run.Origin.Platform], voice: r.texts.voice(where.Language),
+		Router: r, surface: r.surfaces[run.Origin.Platform], voice: r.voiceFor(where.Language),
 		run: run, where: where, keyboard: k, notes: notes, shown: shown,
 	}
 	if _, followed := r.following.LoadOrStore(run.ID, true); followed || f.surface == nil {

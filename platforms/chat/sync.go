@@ -52,8 +52,8 @@ func (r *Router) syncCommands(ctx context.Context, s *surface, snap *registry.Sn
 		return err
 	}
 	var sets []CommandSet
-	for _, language := range append([]string{""}, r.texts.languages()...) {
-		commands := commandList(s.caps.Commands, r.texts.voice(language), r.cfg.Operator.houseCommands(), snap.Offered(registry.Everyone), counts)
+	for _, language := range r.commandLanguages(s) {
+		commands := commandList(s.caps.Commands, r.voiceFor(language), r.cfg.Operator.houseCommands(), snap.Offered(registry.Everyone), counts)
 		for _, kind := range []ChatKind{ChatPrivate, ChatGroup} {
 			sets = append(sets, CommandSet{Kind: kind, Language: language, Commands: commands})
 		}
@@ -94,4 +94,13 @@ func commandList(limits CommandLimits, v voice, house []houseCommand, tools []*r
 	}
 	list = append(list, own...)
 	return list[:min(len(list), limits.Max)]
+}
+
+// commandLanguages are the languages that command lists are published in, "" for everybody else.
+func (r *Router) commandLanguages(s *surface) []string {
+	languages := []string{""}
+	if !s.caps.Commands.Localized {
+		languages = append(languages, r.texts.Languages()[1:]...) // English is for everybody else
+	}
+	return languages
 }

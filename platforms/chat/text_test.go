@@ -1,6 +1,10 @@
 package chat
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
 
 func TestFirstSentence(t *testing.T) {
 	t.Parallel()
@@ -61,16 +65,11 @@ func TestTextCutKeepsStyles(t *testing.T) {
 	}
 }
 
-func TestFillNeverReadsValuesAsMarkup(t *testing.T) {
+func TestSayNeverReadsValuesAsMarkup(t *testing.T) {
 	t.Parallel()
-	got := fill("*{tool}* says `x`: {what}", []any{"tool", "A*B", "what", "*bold* {tool}"})
-	want := Text{{Style: StyleBold, Text: "A*B"}, {Text: " says "}, {Style: StyleCode, Text: "x"}, {Text: ": "}, {Text: "*bold* {tool}"}}
-	if len(got) != len(want) {
-		t.Fatalf("got %+v, want %+v", got, want)
-	}
-	for i := range want {
-		if got[i] != want[i] {
-			t.Errorf("segment %d is %+v, want %+v", i, got[i], want[i])
-		}
+	got := english(t).say("tools.title", "n", Text{{Style: StyleItalic, Text: "*many* {n}"}})
+	want := Text{{Style: StyleBold, Text: "Tools"}, {Text: " ("}, {Style: StyleItalic, Text: "*many* {n}"}, {Text: ")"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -1,0 +1,23 @@
+// Package i18n is the catalogue of all that the house says to people, in every language it speaks.
+//
+// # Files
+//
+// Texts are in texts/ROOM.LANGUAGE.json, e.g. chat.en.json and web.de.json: one flat JSON object of key to
+// text, in the message format of go-i18n, which translation services read. Keys are "subject.thing"; those
+// of the web pages begin with "web.". A text that depends on a number has a form for each plural category
+// of its language (CLDR: zero, one, two, few, many, other):
+//
+//	"missed.offer": {"one": "One result is waiting.", "other": "{n} results are waiting."}
+//
+// The number is the value of the placeholder n.
+//
+// # Markup
+//
+// A text may have *bold* and `code` parts and {placeholders}. What is put in for a placeholder is never
+// read as markup.
+//
+// # Languages
+//
+// English has every key and is what a language falls back to where it lacks one. A language is found by its
+// base: de-AT speaks German.
+package i18n

@@ -1,0 +1,137 @@
+package i18n
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	goi18n "github.com/nicksnyder/go-i18n/v2/i18n"
+	"github.com/nicksnyder/go-i18n/v2/i18n/template"
+)
+
+// Voice speaks one language.
+type Voice struct {
+	language  string
+	localizer *goi18n.Localizer
+}
+
+// Language is the language spoken (BCP 47).
+func (v Voice) Language() string { return v.language }
+
+// Style is how a piece of a text looks.
+type Style int
+
+// The styles.
+const (
+	Plain Style = iota
+	Bold
+	Code
+)
+
+// Piece is a part of a text in one style.
+type Piece struct {
+	Style Style
+	Text  string
+	// Value is what was put in for a placeholder; Text is then its words.
+	Value any
+}
+
+// Has reports whether there is a text under a key.
+func (v Voice) Has(key string) bool { return v.template(key, nil) != "" }
+
+// Say gives a text in pieces, with its placeholders filled: pairs of name and value. A key that is not in the
+// catalogue gives the key, so that nothing is lost in silence.
+func (v Voice) Say(key string, pairs ...any) []Piece {
+	text := v.template(key, pairs)
+	if text == "" {
+		return []Piece{{Text: key}}
+	}
+	return fill(text, pairs)
+}
+
+// Line is Say without styles.
+func (v Voice) Line(key string, pairs ...any) string {
+	var b strings.Builder
+	for _, p := range v.Say(key, pairs...) {
+		b.WriteString(p.Text)
+	}
+	return b.String()
+}
+
+// Time writes a date and time as it is written in the language, in the time's own zone.
+func (v Voice) Time(t time.Time) string { return t.Format(v.Line("format.time")) }
+
+// template finds a text in the right plural form, "" where there is none.
+func (v Voice) template(key string, pairs []any) string {
+	// The error tells that English was taken instead: what counts is whether there is a text.
+	text, _ := v.localizer.Localize(&goi18n.LocalizeConfig{
+		MessageID: key, PluralCount: count(pairs), TemplateParser: template.IdentityParser{},
+	})
+	return text
+}
+
+// count is the number that decides about the plural form: the value of n.
+func count(pairs []any) any {
+	switch n := valueOf("n", pairs).(type) {
+	case int, int64:
+		return n
+	}
+	return nil
+}
+
+func valueOf(name string, pairs []any) any {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i] == name {
+			return pairs[i+1]
+		}
+	}
+	return nil
+}
+
+// fill reads a text's markup and puts values in.
+func fill(text string, pairs []any) []Piece {
+	var pieces []Piece
+	style, start := Plain, 0
+	flush := func(end int) {
+		if end > start {
+			pieces = append(pieces, Piece{Style: style, Text: text[start:end]})
+		}
+	}
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '*', '`':
+			flush(i)
+			style, start = toggle(style, text[i]), i+1
+		case '{':
+			end := strings.IndexByte(text[i:], '}')
+			if end < 0 {
+				continue
+			}
+			flush(i)
+			pieces = append(pieces, put(text[i+1:i+end], pairs, style))
+			i += end
+			start = i + 1
+		}
+	}
+	flush(len(text))
+	return pieces
+}
+
+func toggle(now Style, mark byte) Style {
+	switch {
+	case now != Plain:
+		return Plain
+	case mark == '*':
+		return Bold
+	}
+	return Code
+}
+
+// put is the piece for a placeholder; one without a value stays visible.
+func put(name string, pairs []any, style Style) Piece {
+	value := valueOf(name, pairs)
+	if value == nil {
+		return Piece{Text: "{" + name + "}"}
+	}
+	return Piece{Style: style, Text: fmt.Sprint(value), Value: value}
+}
