@@ -41,7 +41,10 @@ type Fake struct {
 	pressed  map[string]chan chat.PressAnswer
 	blocked  map[string]bool
 	admins   map[string]bool // by person's id, in every group
-	commands map[chat.ChatKind][]string
+	commands map[chat.ChatKind][]chat.Command
+	spoken   map[string]map[string]string // descriptions of commands by language and name
+	limits   map[string]int64             // of uploads, by room
+	receiver chat.Receiver
 	faults   map[string][]Fault // by operation
 	refusals int
 	refuse   time.Duration
@@ -56,6 +59,9 @@ type fakeMessage struct {
 	text    string
 	media   *File
 	buttons [][]chat.Button
+	menus   []chat.Menu
+	alt     string
+	spoiler bool
 	asks    bool
 	replyTo string
 	onlyFor string
@@ -69,8 +75,8 @@ func NewFake(t testing.TB, change ...func(*chat.Capabilities)) *Fake {
 	f := &Fake{
 		t: t, caps: fakeCapabilities(), updates: make(chan chat.Incoming, 10_000),
 		rooms: map[string]chat.ChatKind{}, messages: map[string]*fakeMessage{}, files: map[string]File{},
-		notices: map[string][]Notice{}, pressed: map[string]chan chat.PressAnswer{}, blocked: map[string]bool{}, admins: map[string]bool{},
-		commands: map[chat.ChatKind][]string{}, faults: map[string][]Fault{}, next: 100,
+		limits: map[string]int64{}, notices: map[string][]Notice{}, pressed: map[string]chan chat.PressAnswer{}, blocked: map[string]bool{}, admins: map[string]bool{},
+		commands: map[chat.ChatKind][]chat.Command{}, faults: map[string][]Fault{}, next: 100,
 	}
 	for _, c := range change {
 		c(&f.caps)
@@ -102,6 +108,9 @@ func (f *Fake) Connect(testing.TB) Connection {
 }
 
 func (f *Fake) run(ctx context.Context, to chat.Receiver) error {
+	f.mu.Lock()
+	f.receiver = to
+	f.mu.Unlock()
 	for {
 		select {
 		case <-ctx.Done():
@@ -150,6 +159,7 @@ func (f *Fake) Post(t testing.TB, p Post) string {
 		album = "album" + f.id()
 	}
 	first := ""
+	f.limits[p.In.ID] = p.In.UploadLimit
 	for i := range max(1, len(p.Files)) {
 		m := &fakeMessage{room: p.In.ID, topic: p.In.Topic, from: p.From, id: f.id(), replyTo: p.ReplyTo}
 		if i == 0 {
@@ -168,7 +178,7 @@ func (f *Fake) Post(t testing.TB, p Post) string {
 func (f *Fake) incoming(p Post, m *fakeMessage, album string) chat.Incoming {
 	in := chat.Incoming{
 		ID: f.id(), Kind: chat.KindMessage, At: time.Now(), Album: album,
-		Chat:    chat.Chat{Place: chat.Place{Chat: p.In.ID, Topic: p.In.Topic}, Kind: p.In.Kind},
+		Chat:    place(p.In),
 		From:    identity(p.From),
 		Message: f.ref(m),
 	}
@@ -180,6 +190,13 @@ func (f *Fake) incoming(p Post, m *fakeMessage, album string) chat.Incoming {
 		in.Addressed = in.Addressed || q.own
 	}
 	return in
+}
+
+func place(in Room) chat.Chat {
+	return chat.Chat{
+		Place: chat.Place{Chat: in.ID, Topic: in.Topic}, Kind: in.Kind,
+		Space: in.Space, AgeRestricted: in.AgeRestricted, UploadLimit: in.UploadLimit,
+	}
 }
 
 func identity(p Person) users.Identity {
@@ -237,20 +254,26 @@ func (f *Fake) PressData(t testing.TB, by Person, in Room, messageID, data strin
 	if m == nil {
 		m = &fakeMessage{room: in.ID, topic: in.Topic, id: messageID}
 	}
-	id := "press" + f.id()
+	f.mu.Unlock()
+	return f.interact(t, by, in, m, chat.Incoming{Kind: chat.KindPress, Press: &chat.Press{Data: data}})
+}
+
+// interact delivers a press or a form and waits for its answer.
+func (f *Fake) interact(t testing.TB, by Person, in Room, m *fakeMessage, update chat.Incoming) chat.PressAnswer {
+	t.Helper()
+	f.mu.Lock()
 	answered := make(chan chat.PressAnswer, 1)
-	f.pressed[id] = answered
-	f.deliver(chat.Incoming{
-		ID: f.id(), Kind: chat.KindPress, At: time.Now(), From: identity(by), Message: f.ref(m),
-		Chat:  chat.Chat{Place: chat.Place{Chat: in.ID, Topic: in.Topic}, Kind: in.Kind},
-		Press: &chat.Press{ID: id, Data: data},
-	})
+	update.Press.ID = "press" + f.id()
+	f.pressed[update.Press.ID] = answered
+	update.ID, update.At, update.From, update.Message, update.Chat = f.id(), time.Now(), identity(by), f.ref(m), place(in)
+	update.Admin = f.admins[by.ID]
+	f.deliver(update)
 	f.mu.Unlock()
 	select {
 	case a := <-answered:
 		return a
 	case <-time.After(10 * time.Second):
-		t.Fatalf("the press of %q was not answered", data)
+		t.Fatalf("the press of %q was not answered", update.Press.Data)
 		return chat.PressAnswer{}
 	}
 }
@@ -281,7 +304,20 @@ func (f *Fake) Messages(_ testing.TB, in Room) []Seen {
 }
 
 func (m *fakeMessage) seen() Seen {
-	s := Seen{ID: m.id, Text: m.text, Media: m.media, Asks: m.asks, ReplyTo: m.replyTo, Topic: m.topic, OnlyFor: m.onlyFor}
+	s := Seen{
+		ID: m.id, Text: m.text, Media: m.media, Asks: m.asks, ReplyTo: m.replyTo, Topic: m.topic, OnlyFor: m.onlyFor,
+		Alt: m.alt, Spoiler: m.spoiler,
+	}
+	for _, menu := range m.menus {
+		seen := SeenMenu{Placeholder: menu.Placeholder}
+		for _, o := range menu.Options {
+			seen.Options = append(seen.Options, o.Label)
+			if o.Chosen {
+				seen.Chosen = append(seen.Chosen, o.Label)
+			}
+		}
+		s.Menus = append(s.Menus, seen)
+	}
 	for _, row := range m.buttons {
 		var labels []string
 		for _, b := range row {
@@ -303,7 +339,13 @@ func (f *Fake) Notices(_ testing.TB, in Room) []Notice {
 func (f *Fake) Commands(_ testing.TB, kind chat.ChatKind) []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return slices.Clone(f.commands[kind])
+	var names []string
+	for _, c := range f.commands[kind] {
+		if !c.OnMessages {
+			names = append(names, c.Name)
+		}
+	}
+	return names
 }
 
 // Block makes a person refuse the bot.
@@ -409,7 +451,7 @@ func (f fakeAdapter) IsAdmin(_ context.Context, in chat.Incoming) (bool, error) 
 }
 
 func (f fakeAdapter) Send(ctx context.Context, m chat.Message) ([]chat.MessageRef, error) {
-	files, err := f.upload(ctx, m)
+	files, err := f.upload(ctx, m.To, m)
 	if err != nil {
 		return nil, err
 	}
@@ -429,10 +471,10 @@ func (f fakeAdapter) Send(ctx context.Context, m chat.Message) ([]chat.MessageRe
 			onlyFor: m.OnlyFor, asks: m.Ask != nil,
 		}
 		if i == 0 {
-			own.text, own.buttons = m.Text.String(), m.Buttons
+			own.text, own.buttons, own.menus = m.Text.String(), m.Buttons, m.Menus
 		}
 		if i < len(files) {
-			own.media = &files[i]
+			own.media, own.alt, own.spoiler = &files[i], m.Media[i].Alt, m.Media[i].Spoiler
 		}
 		f.keep(own)
 		f.note(own, "sent")
@@ -445,7 +487,7 @@ func (f fakeAdapter) Send(ctx context.Context, m chat.Message) ([]chat.MessageRe
 }
 
 func (f fakeAdapter) Edit(ctx context.Context, ref chat.MessageRef, m chat.Message) (chat.MessageRef, error) {
-	files, err := f.upload(ctx, m)
+	files, err := f.upload(ctx, ref.Place, m)
 	if err != nil {
 		return ref, err
 	}
@@ -474,9 +516,9 @@ func (f fakeAdapter) Edit(ctx context.Context, ref chat.MessageRef, m chat.Messa
 	case m.Ask != nil:
 		return ref, f.violation("an edit cannot open the reply field")
 	case len(files) == 1:
-		own.media = &files[0]
+		own.media, own.alt, own.spoiler = &files[0], m.Media[0].Alt, m.Media[0].Spoiler
 	}
-	own.text, own.buttons = m.Text.String(), m.Buttons
+	own.text, own.buttons, own.menus = m.Text.String(), m.Buttons, m.Menus
 	f.note(own, "edited")
 	return f.ref(own), after
 }
@@ -491,7 +533,7 @@ func (f fakeAdapter) EditButtons(_ context.Context, ref chat.MessageRef, rows []
 	if err := f.checkButtons(rows); err != nil {
 		return err
 	}
-	own.buttons = rows
+	own.buttons, own.menus = rows, nil
 	f.note(own, "edited")
 	return nil
 }
@@ -513,6 +555,11 @@ func (f fakeAdapter) AnswerPress(_ context.Context, p chat.Press, a chat.PressAn
 	defer f.mu.Unlock()
 	if units(a.Text) > f.caps.AnswerLimit {
 		return f.violation("the answer to a press has %d characters", units(a.Text))
+	}
+	if a.Form != nil {
+		if err := f.checkForm(*a.Form); err != nil {
+			return err
+		}
 	}
 	answered, ok := f.pressed[p.ID]
 	if !ok {
@@ -542,32 +589,61 @@ func (f fakeAdapter) SyncCommands(_ context.Context, sets []chat.CommandSet) err
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	pattern := regexp.MustCompile(`^` + f.caps.Commands.NamePattern + `$`)
-	lists := map[chat.ChatKind][]string{}
+	lists, spoken := map[chat.ChatKind][]chat.Command{}, map[string]map[string]string{}
 	for _, set := range sets {
-		if len(set.Commands) > f.caps.Commands.Max {
-			return f.violation("%d commands in a set of at most %d", len(set.Commands), f.caps.Commands.Max)
-		}
+		onMessages := 0
 		for _, c := range set.Commands {
+			if c.OnMessages {
+				onMessages++
+				continue
+			}
 			if !pattern.MatchString(c.Name) || c.Description == "" || units(c.Description) > f.caps.Commands.DescriptionLimit {
 				return f.violation("the command %q with description %q", c.Name, c.Description)
 			}
-			if set.Language == "" {
-				lists[set.Kind] = append(lists[set.Kind], c.Name)
+			if len(c.Inputs) > f.caps.Commands.Options && f.caps.Commands.Options > 0 {
+				return f.violation("the command %q with %d options", c.Name, len(c.Inputs))
 			}
+			learn(spoken, set.Language, c)
+		}
+		if len(set.Commands)-onMessages > f.caps.Commands.Max || onMessages > f.caps.Commands.OnMessages {
+			return f.violation("%d commands in a set, %d of them on messages", len(set.Commands), onMessages)
+		}
+		if set.Language == "" {
+			lists[set.Kind] = set.Commands
 		}
 	}
 	maps.Copy(f.commands, lists)
+	f.spoken = spoken
 	return nil
 }
 
+// learn keeps how a command is described in each language.
+func learn(spoken map[string]map[string]string, language string, c chat.Command) {
+	texts := map[string]string{language: c.Description}
+	for lang, text := range c.Localized {
+		texts[lang] = text.Description
+	}
+	for lang, text := range texts {
+		if spoken[lang] == nil {
+			spoken[lang] = map[string]string{}
+		}
+		spoken[lang][c.Name] = text
+	}
+}
+
 // upload reads the media as an adapter would, without holding the lock.
-func (f fakeAdapter) upload(ctx context.Context, m chat.Message) ([]File, error) {
+func (f fakeAdapter) upload(ctx context.Context, to chat.Place, m chat.Message) ([]File, error) {
 	var files []File
 	for _, item := range m.Media {
 		limit, ok := f.caps.Uploads[item.Kind]
 		if !ok {
 			return nil, f.violation("media of kind %q", item.Kind)
 		}
+		f.mu.Lock()
+		if here := f.limits[to.Chat]; here > 0 {
+			limit = here
+		}
+		f.mu.Unlock()
 		data, err := read(ctx, item, limit)
 		if err != nil {
 			return nil, err
@@ -624,6 +700,9 @@ func (f fakeAdapter) admit(to chat.Place, m chat.Message) error {
 	case m.OnlyFor != "" && !f.caps.Ephemeral:
 		return f.violation("a message for one person only")
 	}
+	if err := f.checkMenus(m); err != nil {
+		return err
+	}
 	return f.checkButtons(m.Buttons)
 }
 
@@ -661,6 +740,41 @@ func mixed(items []chat.Media) bool {
 		}
 	}
 	return false
+}
+
+func (f fakeAdapter) checkMenus(m chat.Message) error {
+	if len(m.Menus) > f.caps.Menus.PerMessage || len(m.Menus) > 0 && len(m.Menus)+len(m.Buttons) > f.caps.Buttons.Rows {
+		return f.violation("%d menus and %d rows of buttons", len(m.Menus), len(m.Buttons))
+	}
+	for _, menu := range m.Menus {
+		if len(menu.Options) == 0 || len(menu.Options) > f.caps.Menus.Options || menu.Data == "" || len(menu.Data) > f.caps.Buttons.DataBytes {
+			return f.violation("a menu of %d entries with data %q", len(menu.Options), menu.Data)
+		}
+		if menu.Min > menu.Max || menu.Max > len(menu.Options) {
+			return f.violation("a menu of %d entries where %d to %d are chosen", len(menu.Options), menu.Min, menu.Max)
+		}
+		values := map[string]bool{}
+		for _, o := range menu.Options {
+			if o.Label == "" || units(o.Label) > f.caps.Menus.LabelLimit || units(o.Description) > f.caps.Menus.LabelLimit || o.Value == "" || values[o.Value] {
+				return f.violation("the menu's entry %+v", o)
+			}
+			values[o.Value] = true
+		}
+	}
+	return nil
+}
+
+func (f fakeAdapter) checkForm(form chat.Form) error {
+	limits := f.caps.Forms
+	if len(form.Fields) == 0 || len(form.Fields) > limits.Fields || form.Title == "" || units(form.Title) > limits.TitleLimit || form.Data == "" {
+		return f.violation("the form %+v", form)
+	}
+	for _, field := range form.Fields {
+		if field.Label == "" || units(field.Label) > limits.LabelLimit || units(field.Value) > limits.ValueLimit || field.Name == "" {
+			return f.violation("the form's field %+v", field)
+		}
+	}
+	return nil
 }
 
 func (f fakeAdapter) checkButtons(rows [][]chat.Button) error {

@@ -4,6 +4,7 @@ package chattest
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,6 +51,47 @@ type Harness interface {
 	Refuse(n int, d time.Duration)
 }
 
+// What only some platforms have is an extra of a Harness, found by type assertion. The suite uses an extra
+// where the adapter's Capabilities declare the matter, and then it must be there.
+type (
+	// Commander is a Harness of a platform whose commands have typed options (Capabilities.Commands.Options).
+	Commander interface {
+		// Command gives a command of the command list, with options by input name: string, json.Number, bool,
+		// or a File where the option takes one. It returns an id under which the request can be replied to,
+		// or "". A command that is not listed, or an option it does not have, fails the test.
+		Command(t testing.TB, by Person, in Room, name string, options map[string]any) string
+		// Complete types into an option of a command and gives what is offered, in order.
+		Complete(t testing.TB, by Person, in Room, name, option, typed string) []chat.Choice
+		// Options lists the inputs of a listed command, in order.
+		Options(t testing.TB, kind chat.ChatKind, name string) []string
+	}
+	// MessageMenu is a Harness of a platform with commands on messages (Capabilities.Commands.OnMessages).
+	MessageMenu interface {
+		// UseOn picks an entry of a message's menu. The message is the person's own or the bot's.
+		UseOn(t testing.TB, by Person, in Room, messageID, entry string)
+		// Entries lists the entries that messages' menus have.
+		Entries(t testing.TB) []string
+	}
+	// Chooser is a Harness of a platform with menus (Capabilities.Menus).
+	Chooser interface {
+		// Choose chooses entries, by their labels, of the message's menu that has them all, and returns once
+		// the choice was answered.
+		Choose(t testing.TB, by Person, in Room, messageID string, labels ...string) chat.PressAnswer
+	}
+	// FormFiller is a Harness of a platform with dialogs (Capabilities.Forms). The answers of its Press and
+	// Choose have the Form that was opened.
+	FormFiller interface {
+		// Fill sends in a form that was opened by a press under that message; fields that values does not
+		// name, by their labels, keep what they were opened with. It returns once that was answered.
+		Fill(t testing.TB, by Person, in Room, messageID string, form chat.Form, values map[string]string) chat.PressAnswer
+	}
+	// Localizer is a Harness that can tell commands' descriptions in a language.
+	Localizer interface {
+		// Description gives the description of a listed command as somebody who speaks that language sees it.
+		Description(t testing.TB, kind chat.ChatKind, name, language string) string
+	}
+)
+
 // Connection is an adapter and its receiving end.
 type Connection struct {
 	Adapter chat.Adapter
@@ -69,6 +111,11 @@ type Room struct {
 	ID    string
 	Topic string
 	Kind  chat.ChatKind
+	Space string // the server the chat belongs to
+	// AgeRestricted tells that the platform lets only adults in.
+	AgeRestricted bool
+	// UploadLimit is the largest file the platform takes here, where that differs from chat to chat.
+	UploadLimit int64
 }
 
 // Post is a message of a person.
@@ -100,6 +147,16 @@ type Seen struct {
 	ReplyTo string
 	Topic   string
 	OnlyFor string // a person's id when nobody else sees it
+	Menus   []SeenMenu
+	Alt     string // the description of Media
+	Spoiler bool   // Media is covered until somebody uncovers it
+}
+
+// SeenMenu is a menu as people see it.
+type SeenMenu struct {
+	Placeholder string
+	Options     []string // labels
+	Chosen      []string
 }
 
 // Notice is one change of a chat's messages.
@@ -126,6 +183,16 @@ func (s Seen) Has(label string) bool {
 			if b == label {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// Offers reports whether a menu of the message has this entry.
+func (s Seen) Offers(label string) bool {
+	for _, m := range s.Menus {
+		if slices.Contains(m.Options, label) {
+			return true
 		}
 	}
 	return false
