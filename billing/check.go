@@ -59,8 +59,15 @@ var ledgerChecks = [...]string{
 	 WHERE m.others <> 0 OR NOT CASE t.kind
 	     WHEN 'hold' THEN m.wallet = -t.amount AND m.held = t.amount AND m.house = 0
 	     WHEN 'release' THEN m.wallet = t.amount AND m.held = -t.amount AND m.house = 0
+	     WHEN 'merge_out' THEN m.wallet = -t.amount AND m.held = 0
+	     WHEN 'takeback' THEN m.wallet = -t.amount AND m.held = 0
 	     WHEN 'capture' THEN m.wallet + m.held = -t.amount AND m.held <= 0 AND m.wallet >= 0
 	     ELSE m.wallet = t.amount AND m.held = 0 END LIMIT $1`,
+	`SELECT format('the wallet of %s, who was merged, holds %s', owner, balance) FROM ledger_accounts
+	 WHERE merged_into IS NOT NULL AND kind = 'wallet' AND balance <> 0 LIMIT $1`,
+	`SELECT format('%s is in transit between wallets', a.balance + coalesce(sum(p.amount), 0))
+	 FROM ledger_accounts a LEFT JOIN ledger_pending p ON p.account_id = a.id
+	 WHERE a.kind = 'transit' AND a.owner IS NULL GROUP BY a.id, a.balance HAVING a.balance + coalesce(sum(p.amount), 0) <> 0 LIMIT $1`,
 	`SELECT format('the hold of run %s is %s, its end gives up %s', h.run_id, h.amount, -e.amount)
 	 FROM ledger_transfers h JOIN ledger_transfers s ON s.key = 'settle:' || h.run_id::text
 	 JOIN ledger_accounts a ON a.owner = h.owner AND a.kind = 'hold'

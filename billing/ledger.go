@@ -336,13 +336,14 @@ type Balance struct {
 	Held      NanoUSD
 }
 
-// Balance gives what the user can spend and what is held. A user without a wallet has nothing.
+// Balance gives what the user can spend and what is held, also from before accounts were merged into this one.
+// A user without a wallet has nothing.
 func (l *Ledger) Balance(ctx context.Context, accountID string) (Balance, error) {
 	var b Balance
 	err := l.pool.QueryRow(ctx, `
 		SELECT coalesce(sum(balance) FILTER (WHERE kind = 'wallet'), 0)::bigint,
 		       coalesce(sum(balance) FILTER (WHERE kind = 'hold'), 0)::bigint
-		FROM ledger_accounts WHERE owner = $1`, accountID).Scan(&b.Available, &b.Held)
+		FROM ledger_accounts WHERE owner = $1 OR merged_root = $1`, accountID).Scan(&b.Available, &b.Held)
 	if err != nil {
 		return Balance{}, fmt.Errorf("balance of %s: %w", accountID, err)
 	}
@@ -353,7 +354,7 @@ func (l *Ledger) Balance(ctx context.Context, accountID string) (Balance, error)
 type Entry struct {
 	ID        int64     `json:"id"`
 	Time      time.Time `json:"time"`
-	Kind      string    `json:"kind"` // grant, hold, capture, release, refund
+	Kind      string    `json:"kind"` // grant, hold, capture, release, refund, merge_out, merge_in, takeback
 	RunID     string    `json:"runId,omitempty"`
 	Available NanoUSD   `json:"availableNanoUsd"` // change of what can be spent
 	Held      NanoUSD   `json:"heldNanoUsd"`      // change of what is held

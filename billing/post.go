@@ -62,9 +62,10 @@ func (b books) user(owner string) (*purse, error) {
 
 const (
 	// Everybody locks rows in this order, so that transfers wait for each other but never in a circle. The owners
-	// are those given and those of the transfers with the keys.
+	// are those given, those merged into them, whose holds may still be open, and those of the transfers with the keys.
 	lockAccounts = `SELECT a.owner::text, a.kind, a.id, a.balance FROM ledger_accounts a
-		WHERE a.owner IN (SELECT unnest($1::text[]::uuid[]) UNION SELECT t.owner FROM ledger_transfers t WHERE t.key = ANY ($2::text[]))
+		WHERE a.owner IN (SELECT unnest($1::text[]::uuid[]) UNION SELECT owner FROM ledger_accounts WHERE merged_root = ANY ($1::text[]::uuid[])
+			UNION SELECT t.owner FROM ledger_transfers t WHERE t.key = ANY ($2::text[]))
 		ORDER BY a.owner, a.id FOR UPDATE`
 	// Key by key, since a plan for all at once that was made while the table was small reads all of it for
 	// as long as the connection keeps the plan.
