@@ -1,0 +1,138 @@
+package billing
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+)
+
+// Books are the totals of all accounts by kind. Every transfer sums to zero, so their sum is zero too.
+type Books struct {
+	Lines []BookLine
+}
+
+// BookLine is the total of all accounts of one kind: wallet and hold of users; credit, revenue, absorbed and
+// transit of the house. Where credit came from stands as a negative amount.
+type BookLine struct {
+	Kind     string
+	Accounts int64
+	Total    NanoUSD
+}
+
+// Sum is what all accounts come to: zero, or somebody wrote past the ledger.
+func (b Books) Sum() NanoUSD {
+	var sum NanoUSD
+	for _, line := range b.Lines {
+		sum += line.Total
+	}
+	return sum
+}
+
+// Total gives the line of a kind, zero where there is none.
+func (b Books) Total(kind string) NanoUSD {
+	for _, line := range b.Lines {
+		if line.Kind == kind {
+			return line.Total
+		}
+	}
+	return 0
+}
+
+// Books adds up the balances of all accounts as they are kept, in one consistent view. Check is the one that
+// recomputes them from the entries.
+func (l *Ledger) Books(ctx context.Context) (Books, error) {
+	rows, err := l.pool.Query(ctx, `
+		WITH pending AS (SELECT account_id, sum(amount) AS amount FROM ledger_pending GROUP BY account_id)
+		SELECT a.kind, count(*) AS accounts, sum(a.balance + coalesce(p.amount, 0))::bigint AS total
+		FROM ledger_accounts a LEFT JOIN pending p ON p.account_id = a.id GROUP BY a.kind
+		ORDER BY array_position(ARRAY['wallet', 'hold', 'revenue', 'absorbed', 'transit', 'credit'], a.kind)`)
+	if err != nil {
+		return Books{}, fmt.Errorf("add up the ledger: %w", err)
+	}
+	lines, err := pgx.CollectRows(rows, pgx.RowToStructByName[BookLine])
+	if err != nil {
+		return Books{}, fmt.Errorf("add up the ledger: %w", err)
+	}
+	return Books{lines}, nil
+}
+
+// Transfer is one transfer of the whole house with its legs, which sum to zero.
+type Transfer struct {
+	ID        int64
+	Time      time.Time
+	Kind      string // as in Entry
+	AccountID string // the user it concerns
+	RunID     string
+	Amount    NanoUSD // what it is about, e.g. what is held or captured
+	Note      string
+	Legs      []Leg
+}
+
+// Leg is what a transfer did to one account.
+type Leg struct {
+	Account string // kind of the account, as in BookLine
+	Amount  NanoUSD
+}
+
+// TransfersQuery chooses transfers; empty members choose all.
+type TransfersQuery struct {
+	AccountID string
+	RunID     string
+	Kind      string
+	Before    int64 // only transfers with a smaller id, for paging
+	Limit     int   // 1 to 200; 0 means 50
+}
+
+// Transfers lists transfers of the whole house, newest first. What is no account's or run's id has none.
+func (l *Ledger) Transfers(ctx context.Context, q TransfersQuery) ([]Transfer, error) {
+	account, okAccount := uuidOrNull(q.AccountID)
+	run, okRun := uuidOrNull(q.RunID)
+	if !okAccount || !okRun {
+		return nil, nil
+	}
+	if q.Limit <= 0 {
+		q.Limit = 50
+	}
+	// A run's transfers are found by their keys, which are indexed; its id is not.
+	rows, err := l.pool.Query(ctx, `
+		SELECT t.id, t.created_at, t.kind, t.owner::text, coalesce(t.run_id::text, ''), t.amount, t.note, legs.accounts, legs.amounts
+		FROM (SELECT * FROM ledger_transfers
+		      WHERE ($1::uuid IS NULL OR owner = $1) AND ($3 = '' OR kind = $3) AND ($4::bigint = 0 OR id < $4)
+		        AND ($2::uuid IS NULL OR key IN ('hold:' || $2::uuid::text, 'settle:' || $2::uuid::text) OR (kind = 'refund' AND run_id = $2))
+		      ORDER BY id DESC LIMIT $5) t
+		CROSS JOIN LATERAL (
+		    SELECT coalesce(array_agg(a.kind ORDER BY e.amount, a.id), '{}') AS accounts, coalesce(array_agg(e.amount ORDER BY e.amount, a.id), '{}') AS amounts
+		    FROM ledger_entries e JOIN ledger_accounts a ON a.id = e.account_id WHERE e.transfer_id = t.id) legs
+		ORDER BY t.id DESC`, account, run, q.Kind, q.Before, min(q.Limit, maxEntries))
+	if err != nil {
+		return nil, fmt.Errorf("list transfers: %w", err)
+	}
+	transfers, err := pgx.CollectRows(rows, scanTransfer)
+	if err != nil {
+		return nil, fmt.Errorf("list transfers: %w", err)
+	}
+	return transfers, nil
+}
+
+func scanTransfer(row pgx.CollectableRow) (t Transfer, err error) {
+	var accounts []string
+	var amounts []NanoUSD
+	err = row.Scan(&t.ID, &t.Time, &t.Kind, &t.AccountID, &t.RunID, &t.Amount, &t.Note, &accounts, &amounts)
+	for i := range accounts {
+		t.Legs = append(t.Legs, Leg{accounts[i], amounts[i]})
+	}
+	return t, err
+}
+
+// uuidOrNull is an id as a query's argument; false where it is none.
+func uuidOrNull(id string) (*string, bool) {
+	if id == "" {
+		return nil, true
+	}
+	parsed, err := uuid.Parse(id)
+	text := parsed.String()
+	return &text, err == nil
+}
