@@ -1,0 +1,276 @@
+// Package upstream is how providers talk to the services behind them: one Client for a service and the
+// account at it, with limits on time, size and rate, a circuit breaker, and errors that are safe to show.
+//
+// A Client makes each request once. Retries are the business of runs, which knows the tool's policy and
+// what may be repeated: a failure in which nothing reached the service is retryable, one after which
+// nobody knows whether a call was carried out is not (see Do).
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/sony/gobreaker/v2"
+	"golang.org/x/time/rate"
+
+	"github.com/signalbox/signalbox/registry"
+)
+
+const (
+	defaultTimeout = 30 * time.Second
+	defaultLimit   = 8 << 20 // bytes of an answer
+	tripAfter      = 5       // failures in a row
+	openFor        = 30 * time.Second
+	unconfirmed    = " did not confirm the call, and making it again could do it twice"
+	maxWait        = 24 * time.Hour // of a Retry-After that is believed
+)
+
+// Config describes a service and the account at it. Name and BaseURL are required.
+type Config struct {
+	Name    string // as people know it, for messages: "Vidu"
+	BaseURL string // http or https; paths of requests are appended to it
+	// Authorize adds the account's key to a request.
+	Authorize func(*http.Request)
+	// Secrets never appear in errors, even where the service repeats them.
+	Secrets []string
+	// HTTP sends the requests; nil is a client for an address that the operator set. Addresses that
+	// people or models can influence need one of internal/outbound. Redirects are not followed either way.
+	HTTP    *http.Client
+	Timeout time.Duration // of one request with its answer; zero means 30 s
+	Limit   int64         // largest answer in bytes; zero means 8 MiB
+	// PerSecond and Burst bound the rate of requests, which wait for their turn; zero means unbounded.
+	PerSecond float64
+	Burst     int
+	// Failure reads the service's own words for what went wrong. Nil, or a nil result, judges by the
+	// status alone. Its Message must be fit for people.
+	Failure func(Response) *registry.Error
+	Now     func() time.Time // nil: time.Now
+}
+
+// Client talks to one service with one account. It is safe for concurrent use.
+type Client struct {
+	cfg     Config
+	base    *url.URL
+	limiter *rate.Limiter
+	breaker *gobreaker.CircuitBreaker[Response]
+}
+
+// New checks the configuration; it sends nothing.
+func New(cfg Config) (*Client, error) {
+	base, err := url.Parse(cfg.BaseURL)
+	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") || base.User != nil {
+		return nil, fmt.Errorf("the address of %s is no http or https address without a user: set one like https://api.example.com", cfg.Name)
+	}
+	if cfg.HTTP == nil {
+		cfg.HTTP = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}
+	}
+	client := *cfg.HTTP
+	// A key sent to one host must not follow a redirect to another.
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	cfg.HTTP = &client
+	if cfg.Timeout == 0 {
+		cfg.Timeout = defaultTimeout
+	}
+	if cfg.Limit == 0 {
+		cfg.Limit = defaultLimit
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	limit := rate.Inf
+	if cfg.PerSecond > 0 {
+		limit = rate.Limit(cfg.PerSecond)
+	}
+	return &Client{cfg: cfg, base: base, limiter: rate.NewLimiter(limit, max(cfg.Burst, 1)), breaker: newBreaker(cfg.Name)}, nil
+}
+
+// newBreaker opens after failures in a row that tell of the service's trouble, not of the request's.
+func newBreaker(name string) *gobreaker.CircuitBreaker[Response] {
+	return gobreaker.NewCircuitBreaker[Response](gobreaker.Settings{
+		Name: name, Timeout: openFor,
+		ReadyToTrip:  func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= tripAfter },
+		IsSuccessful: func(err error) bool { return !errors.As(err, new(*troubleError)) },
+		IsExcluded:   func(err error) bool { return errors.Is(err, context.Canceled) },
+	})
+}
+
+// Request is one request. Path is appended to the base address; it may have a query of its own.
+type Request struct {
+	Method string // empty: GET
+	Path   string
+	Query  url.Values
+	Header http.Header
+	// Body is sent as it is, with ContentType; JSON is sent as JSON instead. At most one is set.
+	Body        io.Reader
+	ContentType string
+	JSON        any
+	// Repeatable says that the service carries the request out once however often it comes, so that it
+	// may be sent again when nobody knows what became of it. GET and HEAD are.
+	Repeatable bool
+}
+
+func (r Request) repeatable() bool {
+	return r.Repeatable || r.Method == "" || r.Method == http.MethodGet || r.Method == http.MethodHead
+}
+
+// Response is an answer of status 200 to 299; in Config.Failure it is any other.
+type Response struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Get asks for path and decodes the JSON answer into out, unless that is nil.
+func (c *Client) Get(ctx context.Context, path string, query url.Values, out any) error {
+	return c.exchange(ctx, Request{Path: path, Query: query}, out)
+}
+
+// Post sends in as JSON to path and decodes the JSON answer into out, unless that is nil.
+func (c *Client) Post(ctx context.Context, path string, in, out any) error {
+	return c.exchange(ctx, Request{Method: http.MethodPost, Path: path, JSON: in}, out)
+}
+
+func (c *Client) exchange(ctx context.Context, r Request, out any) error {
+	answer, err := c.Do(ctx, r)
+	if err != nil || out == nil {
+		return err
+	}
+	return c.Decode(answer, out)
+}
+
+// Decode reads a JSON answer. Numbers without a type of their own become json.Number.
+func (c *Client) Decode(answer Response, out any) error {
+	d := json.NewDecoder(bytes.NewReader(answer.Body))
+	d.UseNumber()
+	if err := d.Decode(out); err != nil {
+		failure := registry.Errorf(registry.CodeProvider, "%s gave an answer that can't be read", c.cfg.Name)
+		failure.Cause = fmt.Errorf("decode: %w", err)
+		return failure
+	}
+	return nil
+}
+
+// Do sends a request and reads the answer. An error is a *registry.Error or that of ctx:
+//
+//   - Nothing reached the service (no connection, or the breaker is open): unavailable, retryable.
+//   - The answer is lost, or a gateway in between gives up, and the request is not Repeatable: CodeLost,
+//     not retryable, since repeating it could do it twice. Else: unavailable or timeout, retryable.
+//   - The service refused: as Config.Failure says, else by the status. Too many requests and a
+//     service in trouble are retryable after the time it asks for.
+func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
+	if err := c.limiter.Wait(ctx); err != nil {
+		if ctx.Err() != nil {
+			return Response{}, ctx.Err()
+		}
+		return Response{}, &registry.Error{Code: registry.CodeRateLimited, Retryable: true, Cause: err, Message: c.cfg.Name + " has more requests waiting than there is time for"}
+	}
+	answer, err := c.breaker.Execute(func() (Response, error) { return c.once(ctx, r) })
+	if errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests) {
+		return Response{}, &registry.Error{Code: registry.CodeUnavailable, Retryable: true, RetryAfter: openFor, Cause: err, Message: c.cfg.Name + " does not work at the moment"}
+	}
+	if trouble := new(troubleError); errors.As(err, &trouble) {
+		err = trouble.error
+	}
+	return answer, err
+}
+
+// troubleError marks what counts against the service in the breaker.
+type troubleError struct{ error }
+
+// Unwrap gives what went wrong.
+func (e *troubleError) Unwrap() error { return e.error }
+
+func (c *Client) once(ctx context.Context, r Request) (Response, error) {
+	limited, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer cancel()
+	req, err := c.build(limited, r)
+	if err != nil {
+		return Response{}, err
+	}
+	res, err := c.cfg.HTTP.Do(req)
+	if err != nil {
+		return Response{}, c.broken(ctx, r, err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(res.Body, c.cfg.Limit+1))
+	if err != nil {
+		return Response{}, c.broken(ctx, r, err)
+	}
+	if int64(len(body)) > c.cfg.Limit {
+		return Response{}, registry.Errorf(registry.CodeProvider, "%s gave an answer of more than %d bytes", c.cfg.Name, c.cfg.Limit)
+	}
+	answer := Response{Status: res.StatusCode, Header: res.Header, Body: body}
+	if answer.Status < 200 || answer.Status > 299 {
+		return answer, c.refused(r, answer)
+	}
+	return answer, nil
+}
+
+func (c *Client) build(ctx context.Context, r Request) (*http.Request, error) {
+	body, contentType := r.Body, r.ContentType
+	if r.JSON != nil {
+		raw, err := json.Marshal(r.JSON)
+		if err != nil {
+			return nil, fmt.Errorf("encode the request to %s: %w", c.cfg.Name, err)
+		}
+		body, contentType = bytes.NewReader(raw), "application/json"
+	}
+	req, err := http.NewRequestWithContext(ctx, r.Method, c.address(r), body)
+	if err != nil {
+		return nil, fmt.Errorf("make the request to %s: %w", c.cfg.Name, c.redacted(err))
+	}
+	for name, values := range r.Header {
+		req.Header[http.CanonicalHeaderKey(name)] = values
+	}
+	if contentType != "" {
+		req.Header.Set("Content-Type", contentType)
+	}
+	if req.Header.Get("Accept") == "" {
+		req.Header.Set("Accept", "application/json")
+	}
+	if c.cfg.Authorize != nil {
+		c.cfg.Authorize(req)
+	}
+	return req, nil
+}
+
+func (c *Client) address(r Request) string {
+	path, query, _ := strings.Cut(r.Path, "?")
+	address := strings.TrimSuffix(c.base.String(), "/") + "/" + strings.TrimPrefix(path, "/")
+	if more := r.Query.Encode(); more != "" && query != "" {
+		query += "&" + more
+	} else if more != "" {
+		query = more
+	}
+	if query != "" {
+		address += "?" + query
+	}
+	return address
+}
+
+// broken judges a request without a whole answer.
+func (c *Client) broken(ctx context.Context, r Request, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	failure := &registry.Error{Code: registry.CodeUnavailable, Retryable: true, Cause: c.redacted(err), Message: c.cfg.Name + " can't be reached"}
+	var network *net.OpError
+	switch {
+	case errors.As(err, &network) && network.Op == "dial": // nothing was sent
+	case !r.repeatable():
+		failure.Code, failure.Retryable, failure.Message = registry.CodeLost, false, c.cfg.Name+unconfirmed
+	case errors.Is(err, context.DeadlineExceeded):
+		failure.Code = registry.CodeTimeout
+		failure.Message = fmt.Sprintf("%s did not answer within %s", c.cfg.Name, c.cfg.Timeout)
+	}
+	return &troubleError{failure}
+}

@@ -1,0 +1,101 @@
+package upstream
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/registry"
+)
+
+// excerptLength bounds what errors repeat of an answer.
+const excerptLength = 200
+
+// refused is the error behind an answer other than 2xx.
+func (c *Client) refused(r Request, answer Response) error {
+	var failure *registry.Error
+	if c.cfg.Failure != nil {
+		failure = c.cfg.Failure(answer)
+	}
+	if failure == nil {
+		failure = byStatus(c.cfg.Name, answer.Status)
+		if gaveUp := answer.Status == http.StatusBadGateway || answer.Status == http.StatusGatewayTimeout; gaveUp && !r.repeatable() {
+			failure = &registry.Error{Code: registry.CodeLost, Message: c.cfg.Name + unconfirmed}
+		}
+	}
+	failure.Message = c.hide(failure.Message)
+	if failure.Cause == nil {
+		failure.Cause = fmt.Errorf("status %d: %s", answer.Status, c.Excerpt(answer.Body))
+	}
+	if wait := c.retryAfter(answer.Header); failure.Retryable && failure.RetryAfter == 0 {
+		failure.RetryAfter = wait
+	}
+	if answer.Status >= 500 {
+		return &troubleError{failure}
+	}
+	return failure
+}
+
+// byStatus is what a status says where the service's words say nothing.
+func byStatus(name string, status int) *registry.Error {
+	switch {
+	case status == http.StatusTooManyRequests:
+		return &registry.Error{Code: registry.CodeRateLimited, Retryable: true, Message: name + " has too many requests at the moment"}
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return &registry.Error{Code: registry.CodeUnauthorized, Message: name + " does not accept our key; the operator has to look at it"}
+	case status == http.StatusPaymentRequired:
+		return &registry.Error{Code: registry.CodeUnavailable, Message: name + " takes no more work on this account; the operator has to look at it"}
+	case status == http.StatusNotFound, status == http.StatusGone:
+		return &registry.Error{Code: registry.CodeLost, Message: name + " does not know what was asked for"}
+	case status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
+		return &registry.Error{Code: registry.CodeUnavailable, Retryable: true, Message: name + " is not available at the moment"}
+	case status >= 500:
+		return &registry.Error{Code: registry.CodeProvider, Retryable: true, Message: name + " has a problem of its own"}
+	case status >= 400:
+		return &registry.Error{Code: registry.CodeInvalidInput, Message: name + " did not accept the values"}
+	}
+	return registry.Errorf(registry.CodeProvider, "%s answered with the unexpected status %d", name, status)
+}
+
+// retryAfter is how long the service wants to be left alone: seconds or a date (RFC 9110, 10.2.3), a day at
+// most; zero where it does not say.
+func (c *Client) retryAfter(header http.Header) time.Duration {
+	value := header.Get("Retry-After")
+	if seconds, err := strconv.ParseFloat(value, 64); err == nil && seconds >= 0 {
+		return time.Duration(min(seconds, maxWait.Seconds()) * float64(time.Second))
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return min(max(at.Sub(c.cfg.Now()), 0), maxWait)
+	}
+	return 0
+}
+
+// Excerpt is the beginning of an answer in one line, without secrets, for logs and messages.
+func (c *Client) Excerpt(body []byte) string {
+	text := strings.Join(strings.Fields(strings.ToValidUTF8(string(body[:min(len(body), 4*excerptLength)]), "")), " ")
+	text = c.hide(text)
+	if runes := []rune(text); len(runes) > excerptLength {
+		text = string(runes[:excerptLength])
+	}
+	return text
+}
+
+func (c *Client) hide(text string) string {
+	for _, secret := range c.cfg.Secrets {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "***")
+		}
+	}
+	return text
+}
+
+// redacted keeps an error's text without secrets, and its chain only where there are none in it.
+func (c *Client) redacted(err error) error {
+	if text := err.Error(); c.hide(text) != text {
+		return errors.New(c.hide(text))
+	}
+	return err
+}
