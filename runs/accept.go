@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/riverqueue/river"
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/postgres"
@@ -23,6 +22,7 @@ type acceptance struct {
 	key    toolKey
 	shape  int64
 	idem   string
+	kept   bool // there is a place for it here: this process works on it at once
 	raw    struct{ inputs, sources, quote []byte }
 
 	repeats string      // the first run's id, when the request is a repeated one
@@ -30,10 +30,10 @@ type acceptance struct {
 	refused error       // why there is no run
 }
 
-// Accept binds, quotes and takes on a run: in one transaction its row, the hold of the quoted high end and
-// its queue job are written, or nothing is. It answers before the run starts.
+// Accept binds, quotes and takes on a run: in one transaction its row, which is its job, and the hold of the
+// quoted high end are written, or nothing is. It answers before the run starts.
 //
-// A tool with Confirmation set is taken on as awaiting_confirmation, without hold or job, see Confirm.
+// A tool with Confirmation set is taken on as awaiting_confirmation, without hold, see Confirm.
 // A request whose IdempotencyKey was used before gives the first run, whatever else it says. Errors:
 // *MissingInputError, those of Bind, and billing.ErrInsufficient, all found with errors.As or errors.Is.
 func (s *Service) Accept(ctx context.Context, r Request) (Run, error) {
@@ -57,7 +57,7 @@ func (s *Service) AcceptBound(ctx context.Context, b Bound) (Run, error) {
 	if err != nil {
 		return Run{}, fmt.Errorf("accept a run of %s: %w", b.Tool.ToolID, err)
 	}
-	if err := s.writes.do(ctx, &write{accept: a}); err != nil && !s.landed(ctx, a.record.ID) {
+	if err := s.take(ctx, a); err != nil {
 		return Run{}, fmt.Errorf("accept a run of %s: %w", b.Tool.ToolID, err)
 	}
 	if a.beside != nil && a.beside.refused != nil {
@@ -68,11 +68,27 @@ func (s *Service) AcceptBound(ctx context.Context, b Bound) (Run, error) {
 	if a.refused != nil {
 		return Run{}, fmt.Errorf("accept a run of %s: %w", b.Tool.ToolID, a.refused)
 	}
-	if a.record.Status == StatusQueued && !a.record.waiting {
-		s.recent.put(a.record)
-	}
 	s.metrics.accepted.WithLabelValues(b.Tool.Service).Inc()
 	return a.record.Run, nil
+}
+
+// take writes a run that may be taken on, and begins to work on it where there is a place for it.
+func (s *Service) take(ctx context.Context, a *acceptance) error {
+	a.kept = a.record.Status == StatusQueued && s.desk.keep(a.record.ID)
+	err := s.writes.do(ctx, &write{accept: a})
+	if err != nil && s.landed(ctx, a.record.ID) {
+		err = nil
+	}
+	if !a.kept {
+		return err
+	}
+	if err != nil || a.repeats != "" || a.refused != nil || a.record.waiting {
+		s.desk.leave(a.record.ID)
+		return err
+	}
+	known := a.record
+	go s.tend(known.ID, true, &known)
+	return nil
 }
 
 // landed reports whether a run is there although its writing failed: when a connection breaks at the commit,
@@ -216,31 +232,39 @@ func (d admission) decide(limit int, accepts []*acceptance) {
 }
 
 const acceptSQL = `
-	INSERT INTO runs (id, account_id, tool_id, tool_version, service, status, waiting, inputs, sources, shape, quote, promised,
+	INSERT INTO runs (id, account_id, tool_id, tool_version, service, status, waiting, claimed_by, claims, inputs, sources, shape, quote, promised,
 		platform, target, deliverable, parent, idempotency_key, timeout_ms, created_at)
-	SELECT id::uuid, account::uuid, tool, version, service, status, waiting, inputs::json, sources::json, shape, quote::json, promised,
+	SELECT id::uuid, account::uuid, tool, version, service, status, waiting, nullif(worker, ''), (worker <> '')::int, inputs::json, sources::json, shape, quote::json, promised,
 		platform, nullif(target, '')::json, deliverable, nullif(parent, '')::uuid, nullif(key, ''), timeout_ms, created
 	FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::text[], $9::text[], $10::bigint[],
-		$11::text[], $12::bigint[], $13::text[], $14::text[], $15::boolean[], $16::text[], $17::text[], $18::bigint[], $19::timestamptz[])
+		$11::text[], $12::bigint[], $13::text[], $14::text[], $15::boolean[], $16::text[], $17::text[], $18::bigint[], $19::timestamptz[], $20::text[])
 		AS a (id, account, tool, version, service, status, waiting, inputs, sources, shape, quote, promised,
-		platform, target, deliverable, parent, key, timeout_ms, created)`
+		platform, target, deliverable, parent, key, timeout_ms, created, worker)`
 
 // queueAccepts adds to batch the insertion of the runs' rows, all in one statement.
-func queueAccepts(batch *pgx.Batch, accepts []*acceptance) {
+func (s *Service) queueAccepts(batch *pgx.Batch, accepts []*acceptance) {
 	if len(accepts) == 0 {
 		return
 	}
 	var c columns
+	offer := false
 	for _, a := range accepts {
-		r := &a.record
+		r, worker := &a.record, ""
+		if a.kept && !r.waiting {
+			worker = s.instance
+		}
+		offer = offer || worker == "" && r.Status == StatusQueued && !r.waiting
 		c.add(r.ID, r.AccountID, a.key.id, a.key.version, r.Tool.Service, string(r.Status), r.waiting,
 			string(a.raw.inputs), string(a.raw.sources), a.shape, string(a.raw.quote), int64(r.Quote.High), r.Origin.Platform, string(r.Origin.Target),
-			r.deliverable, r.Parent, a.idem, r.timeout.Milliseconds(), r.CreatedAt)
+			r.deliverable, r.Parent, a.idem, r.timeout.Milliseconds(), r.CreatedAt, worker)
 	}
 	batch.Queue(acceptSQL, c.args()...)
+	if offer {
+		batch.Queue(offerSQL)
+	}
 }
 
-// Confirm lets a run that awaits confirmation go ahead: its hold and job are written in one transaction; where the
+// Confirm lets a run that awaits confirmation go ahead: it is queued and its hold made in one transaction; where the
 // account has as many runs under way as it may, it waits for them. One that was confirmed before stays as it is. Only its owner may; "" is an operator. Errors: ErrNotFound,
 // billing.ErrInsufficient (the run goes on waiting).
 func (s *Service) Confirm(ctx context.Context, runID, accountID string) (Run, error) {
@@ -278,7 +302,8 @@ func (s *Service) confirm(ctx context.Context, tx pgx.Tx, r record) error {
 	if _, err := tx.Exec(ctx, `UPDATE runs SET status = 'queued', waiting = $2 WHERE id = $1`, r.ID, full); err != nil || full {
 		return err
 	}
-	return s.insertJobs(ctx, tx, []river.InsertManyParams{s.runJob(r.ID)})
+	_, err := tx.Exec(ctx, offerSQL)
+	return err
 }
 
 // lockRun reads a run and locks its row. A run of somebody else is ErrNotFound, so that ids tell nothing.

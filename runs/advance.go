@@ -45,25 +45,23 @@ type step struct {
 }
 
 // advance takes a run from where it is to its end. It is safe to repeat at any point: what was done is
-// found in the row or at the provider. first says that nobody has worked on the run before.
-func (s *Service) advance(ctx context.Context, runID string, first bool) error {
+// found in the row or at the provider. first says that nobody has worked on the run before; known is the run
+// where it need not be read. Should another machine have canceled that since, unheard, then the first
+// progress to be written, or the finish, finds out.
+func (s *Service) advance(ctx context.Context, runID string, first bool, known *record) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	// Registered before it is read: a cancel that comes between the two is either heard or read.
 	live, leave := s.hub.enter(runID, cancel)
 	defer leave()
-	r, fresh := s.recent.take(runID, s.config.Now())
-	var err error
-	if !fresh {
-		r, err = s.load(ctx, runID)
+	if known == nil {
+		r, err := s.load(ctx, runID)
+		if err != nil {
+			return err
+		}
+		known = &r
 	}
-	if errors.Is(err, ErrNotFound) {
-		s.log.ErrorContext(ctx, "a job for a run that is not there", "run", runID)
-		return nil
-	}
-	if err != nil {
-		return err
-	}
+	r := *known
 	if r.Status.Final() {
 		return s.remind(ctx, r)
 	}

@@ -178,6 +178,41 @@ func TestCrashBetweenSteps(t *testing.T) {
 	})
 }
 
+// TestCrashOfTheClaimer lets the process die that accepts the runs and therefore works on them itself.
+func TestCrashOfTheClaimer(t *testing.T) {
+	t.Parallel()
+	for _, step := range []string{"accept", "submit", "submitted", "finish", "finishing", "finished", "deliver", "delivered"} {
+		t.Run("at "+step, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, nil)
+			h.provider.OnSubmit = oneSecond
+			user := h.user(t, billing.Dollar)
+			first := h.mortal(t, "first")
+			first.diesAt(step, 3)
+			if err := first.Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			var err error
+			for i := 0; i < 50 && err == nil; i++ {
+				_, err = first.Accept(t.Context(), sing(user))
+			}
+			<-first.gone
+			h.start(t)
+			h.allDone(t, user, billing.Dollar, h.stored(t))
+		})
+	}
+}
+
+// stored gives the runs that are there: of an accept that died nobody else knows how it went.
+func (h *house) stored(t *testing.T) []string {
+	t.Helper()
+	var ids []string
+	if err := h.pool.QueryRow(t.Context(), `SELECT array_agg(id::text) FROM runs`).Scan(&ids); err != nil {
+		t.Fatal(err)
+	}
+	return ids
+}
+
 // TestCrashesUnderLoad kills one process after the other at any moment, while runs keep coming in.
 func TestCrashesUnderLoad(t *testing.T) {
 	t.Parallel()
@@ -185,7 +220,6 @@ func TestCrashesUnderLoad(t *testing.T) {
 	h.provider.OnSubmit = oneSecond
 	granted := 100 * billing.Dollar
 	user := h.user(t, granted)
-	var accepted []string
 	for range 12 {
 		m := h.mortal(t, "mortal")
 		if err := m.Start(t.Context()); err != nil {
@@ -197,17 +231,22 @@ func TestCrashesUnderLoad(t *testing.T) {
 			case <-life:
 				alive = false
 			default:
-				// Accepted by a process that stays, so that the test knows what was accepted.
-				accepted = append(accepted, h.accept(t, sing(user)).ID)
+				// By a process that stays, and by one that dies, which works on it itself.
+				h.accept(t, sing(user))
+				if _, err := m.Accept(t.Context(), sing(user)); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
 		m.die()
 	}
+	accepted := h.stored(t)
 	h.start(t)
 	h.allDone(t, user, granted, accepted)
 }
 
-// TestStopResumes stops a service in good order while runs are under way; another one finishes them.
+// TestStopResumes stops a service in good order while runs are under way, its own and others'; another one
+// finishes them.
 func TestStopResumes(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, nil)
@@ -218,18 +257,62 @@ func TestStopResumes(t *testing.T) {
 	}
 	user := h.user(t, billing.Dollar)
 	var accepted []string
-	for range 3 {
-		accepted = append(accepted, h.accept(t, sing(user)).ID)
-		h.submitted(t, accepted[len(accepted)-1])
+	for i := range 4 {
+		run, err := []*Service{first, h.Service}[i%2].Accept(t.Context(), sing(user))
+		if err != nil {
+			t.Fatal(err)
+		}
+		accepted = append(accepted, run.ID)
+		h.submitted(t, run.ID)
 	}
 	begun := time.Now()
 	stop(t, first)
 	if took := time.Since(begun); took > 3*time.Second {
 		t.Errorf("stopping took %s", took)
 	}
+	var claims, workers int
+	err := h.pool.QueryRow(t.Context(), `SELECT (SELECT count(claimed_by) FROM runs), (SELECT count(*) FROM run_workers)`).Scan(&claims, &workers)
+	if err != nil || claims != 0 || workers != 0 {
+		t.Errorf("%d claims and %d workers are left; %v", claims, workers, err)
+	}
 	for _, id := range accepted {
 		h.provider.Finish(id, registry.Usage{RunTime: time.Second})
 	}
 	h.start(t)
 	h.allDone(t, user, billing.Dollar, accepted)
+}
+
+// TestPlaces fills a process: what finds no place there waits for one, here or elsewhere, oldest first.
+func TestPlaces(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, func(c *Config) { c.Workers = 2 })
+	h.provider.OnSubmit = manual
+	h.start(t)
+	user := h.user(t, billing.Dollar)
+	var ids []string
+	for range 5 {
+		ids = append(ids, h.accept(t, sing(user)).ID)
+	}
+	claimedHere := func() (n int) {
+		if err := h.pool.QueryRow(t.Context(), `SELECT count(*) FROM runs WHERE ended_at IS NULL AND claimed_by = $1`, h.instance).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	h.submitted(t, ids[1])
+	if n := claimedHere(); n != 2 {
+		t.Errorf("%d runs under work in two places", n)
+	}
+	h.provider.Finish(ids[0], registry.Usage{RunTime: time.Second})
+	h.submitted(t, ids[2])
+	if n := claimedHere(); n != 2 {
+		t.Errorf("%d runs under work in two places", n)
+	}
+	other := h.open(t)
+	h.start(t, other)
+	h.submitted(t, ids[4])
+	for _, id := range ids[1:] {
+		h.provider.Finish(id, registry.Usage{RunTime: time.Second})
+	}
+	h.allDone(t, user, billing.Dollar, ids)
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -25,8 +27,8 @@ func (s *Service) deliver(ctx context.Context, runID string) error {
 	return s.handOver(ctx, r)
 }
 
-// deliverNow delivers what this process has just ended, before its run's job is over: until then that
-// job is what remembers the delivery. Only what does not work at once gets a job of its own.
+// deliverNow delivers what this process has just ended, under the run's claim: until the delivery is marked that
+// is what remembers it. Only what does not work at once gets a job.
 func (s *Service) deliverNow(ctx context.Context, r record) error {
 	r.Origin.Target = s.hub.latestTarget(r.ID, r.Origin.Target)
 	err := s.handOver(ctx, r)
@@ -55,7 +57,8 @@ func (s *Service) handOver(ctx context.Context, r record) error {
 	if errors.Is(err, ErrUndeliverable) {
 		s.metrics.deliveries.WithLabelValues(r.Origin.Platform, "undeliverable").Inc()
 		s.log.InfoContext(ctx, "the result cannot be delivered and is kept", "run", r.ID, "platform", r.Origin.Platform, "error", err)
-		return nil
+		_, err := s.config.Pool.Exec(context.WithoutCancel(ctx), `UPDATE runs SET claimed_by = NULL WHERE id = $1 AND claimed_by IS NOT NULL`, r.ID)
+		return err
 	}
 	if err != nil {
 		s.metrics.deliveries.WithLabelValues(r.Origin.Platform, "failed").Inc()
@@ -85,7 +88,7 @@ func (s *Service) bring(ctx context.Context, deliverer Deliverer, run Run) error
 // MarkDelivered takes note that a run's result reached its people; also for a platform that showed, at the
 // next contact, what could not be delivered before.
 func (s *Service) MarkDelivered(ctx context.Context, runID string) error {
-	if err := s.writes.do(ctx, &write{delivered: runID}); err != nil {
+	if err := s.marks.do(ctx, &runID); err != nil {
 		return fmt.Errorf("mark run %s as delivered: %w", runID, err)
 	}
 	return nil
@@ -94,8 +97,14 @@ func (s *Service) MarkDelivered(ctx context.Context, runID string) error {
 // Redeliver queues the delivery of a run that is over and was not delivered, e.g. when somebody who
 // could not be reached writes again. One that was delivered, or is being delivered, stays as it is.
 func (s *Service) Redeliver(ctx context.Context, runID string) error {
-	job := s.deliverJob(runID)
-	if _, err := s.river.Insert(ctx, job.Args, job.InsertOpts); err != nil {
+	err := pgx.BeginFunc(ctx, s.config.Pool, func(tx pgx.Tx) error {
+		if err := s.insertDeliveries(ctx, tx, []string{runID}); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `UPDATE runs SET claimed_by = NULL WHERE id = $1 AND claimed_by IS NOT NULL AND ended_at IS NOT NULL`, runID)
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("queue the delivery of run %s: %w", runID, err)
 	}
 	return nil

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/riverqueue/river"
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/assets"
@@ -30,7 +29,7 @@ type finish struct {
 	nanoUnits int64
 	machine   string
 	reason    string // for the statement, when nothing is taken
-	brings    bool   // who ends the run delivers it too: no job is needed for that
+	brings    bool   // who ends the run delivers it too, and keeps the claim for that: no job is needed
 
 	ended   bool // false: it was over before
 	deliver bool // the platform wants the result brought
@@ -253,10 +252,11 @@ func (s *Service) afterFinish(ctx context.Context, f *finish) {
 const endSQL = `
 	UPDATE runs r SET status = e.status, waiting = false, fraction = NULL, stage = '', queue_position = 0, outputs = e.outputs::json,
 		cost = e.cost, full_cost = e.full_cost, nano_units = e.units, machine = e.machine, receipt = e.receipt::json, error = e.error::json,
-		attempt = e.attempt, ticket = coalesce(e.ticket::json, r.ticket), started_at = coalesce(r.started_at, e.started), ended_at = e.ended
+		attempt = e.attempt, ticket = coalesce(e.ticket::json, r.ticket), started_at = coalesce(r.started_at, e.started), ended_at = e.ended,
+		claimed_by = CASE WHEN e.brings THEN r.claimed_by END
 	FROM unnest($1::text[]::uuid[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::text[],
-		$10::bigint[], $11::text[], $12::timestamptz[], $13::timestamptz[])
-		AS e (id, status, outputs, cost, full_cost, units, machine, receipt, error, attempt, ticket, started, ended)
+		$10::bigint[], $11::text[], $12::timestamptz[], $13::timestamptz[], $14::boolean[])
+		AS e (id, status, outputs, cost, full_cost, units, machine, receipt, error, attempt, ticket, started, ended, brings)
 	WHERE r.id = e.id`
 
 // queueEnds adds to batch the writing of the final states, all in one statement.
@@ -279,7 +279,7 @@ func (s *Service) queueEnds(batch *pgx.Batch, finishes []*finish) error {
 			return err
 		}
 		c.add(r.ID, string(r.Status), orNull(outputs), int64(r.Cost), int64(r.Receipt.FullCost()), f.nanoUnits, f.machine, string(receipt), orNull(failure),
-			int64(r.attempt), orNull(ticket), r.StartedAt, ended)
+			int64(r.attempt), orNull(ticket), r.StartedAt, ended, f.brings && f.deliver)
 	}
 	batch.Queue(endSQL, c.args()...)
 	return nil
@@ -287,24 +287,19 @@ func (s *Service) queueEnds(batch *pgx.Batch, finishes []*finish) error {
 
 // promote lets runs that waited take the places of those that end. Where accounts have limits it sends what
 // is written so far, since it counts by that, and begins a new batch.
-func (s *Service) promote(ctx context.Context, on sender, written **pgx.Batch, finishes []*finish) (jobs []river.InsertManyParams, err error) {
+func (s *Service) promote(ctx context.Context, on sender, written **pgx.Batch, finishes []*finish) error {
 	if s.config.PerAccount <= 0 || len(finishes) == 0 {
-		return nil, nil
+		return nil
 	}
 	if err := send(ctx, on, *written); err != nil {
-		return nil, err
+		return err
 	}
 	*written = &pgx.Batch{}
 	for _, f := range finishes {
-		var next *string
-		if err := on.QueryRow(ctx, `SELECT runs_promote($1, $2)::text`, f.record.AccountID, s.config.PerAccount).Scan(&next); err != nil {
-			return nil, fmt.Errorf("promote a waiting run: %w", err)
-		}
-		if next != nil {
-			jobs = append(jobs, s.runJob(*next))
-		}
+		(*written).Queue(`SELECT runs_promote($1, $2)`, f.record.AccountID, s.config.PerAccount)
 	}
-	return jobs, nil
+	(*written).Queue(offerSQL)
+	return nil
 }
 
 func encodeEnd(r *record) (outputs, receipt, failure []byte, err error) {
@@ -326,24 +321,35 @@ func encodeEnd(r *record) (outputs, receipt, failure []byte, err error) {
 // told. It costs nothing, even when the result arrives at the same moment. A run that is over stays as it is
 // and is returned. Only its owner may; "" is an operator. ErrNotFound: there is none, or it is not theirs.
 func (s *Service) Cancel(ctx context.Context, runID, accountID string) (Run, error) {
+	run, err := s.endFromOutside(ctx, runID, accountID, StatusCanceled, registry.Errorf(registry.CodeCanceled, "it was canceled"))
+	if err != nil {
+		return Run{}, fmt.Errorf("cancel run %s: %w", runID, err)
+	}
+	return run, nil
+}
+
+// endFromOutside ends a run without its work, wherever that is done; its result is a job's to bring. A run that is over stays
+// as it is.
+func (s *Service) endFromOutside(ctx context.Context, runID, accountID string, status Status, why *registry.Error) (Run, error) {
 	var f finish
 	err := postgres.InTx(ctx, s.config.Pool, func(tx pgx.Tx) error {
 		r, err := s.lockRun(ctx, tx, runID, accountID)
 		if err != nil {
 			return err
 		}
-		f = finish{record: r}
-		if r.Status.Final() {
+		if f = (finish{record: r}); r.Status.Final() {
 			return nil
 		}
-		f = ending(r, StatusCanceled, registry.Errorf(registry.CodeCanceled, "it was canceled"))
-		return s.writeTogether(ctx, tx, []*write{{finish: &f}}, false)
+		f = ending(r, status, why)
+		if err := s.writeTogether(ctx, tx, []*write{{finish: &f}}, false); err != nil || !f.deliver {
+			return err
+		}
+		return s.insertDeliveries(ctx, tx, []string{r.ID})
 	})
 	if err != nil {
-		return Run{}, fmt.Errorf("cancel run %s: %w", runID, err)
+		return Run{}, err
 	}
 	if f.ended {
-		s.recent.forget(runID)
 		s.afterFinish(ctx, &f)
 		s.cancelWork(f.record)
 	}

@@ -13,9 +13,8 @@ import (
 
 const (
 	rollUpEvery = time.Minute
-	overdue     = 2 * time.Minute  // beyond its timeout before the reaper ends a run that nobody ends
-	orphanAfter = 30 * time.Second // before a run is expected to have a job
-	startWithin = 72 * time.Hour   // before a run that never got to its start is given up, and its hold released
+	overdue     = 2 * time.Minute // beyond its timeout before the reaper ends a run that nobody ends
+	startWithin = 72 * time.Hour  // before a run that never got to its start is given up, and its hold released
 )
 
 // housekeeping does now and then what keeps the house in order, until the service ends. Every process
@@ -51,10 +50,10 @@ func (s *Service) housekeeping() {
 	}
 }
 
-// reap brings back what was left behind: jobs of dead processes, runs without a job, runs that nobody
-// ends, confirmations that never came.
+// reap brings back what was left behind: claims of dead processes and of nobody here, runs that nobody ends,
+// confirmations that never came.
 func (s *Service) reap(ctx context.Context) error {
-	for _, task := range []func(context.Context) error{s.freeOrphans, s.requeueLost, s.endOverdue, s.promoteWaiting, s.countOpen} {
+	for _, task := range []func(context.Context) error{s.freeOrphans, s.freeStrays, s.endOverdue, s.promoteWaiting, s.countOpen} {
 		if err := task(ctx); err != nil {
 			return err
 		}
@@ -62,29 +61,33 @@ func (s *Service) reap(ctx context.Context) error {
 	return nil
 }
 
-// freeOrphans makes the jobs of processes that are gone available again: River by itself would wait for longer
-// than the longest job. That a process is gone is seen by its lock being free. At our start that is enough;
-// later it has to be free twice, since a process whose connection broke takes it again in a moment.
+// worker is a process that works on runs.
+type worker struct {
+	ID    string
+	Since time.Time
+}
+
+// freeOrphans takes over what processes that are gone had claimed. That a process is gone is seen by its lock
+// being free. At our start that is enough; later it has to be free twice, since a process whose connection broke
+// takes it again in a moment.
 func (s *Service) freeOrphans(ctx context.Context) error {
-	rows, err := s.config.Pool.Query(ctx, `
-		SELECT DISTINCT attempted_by[array_upper(attempted_by, 1)] FROM river_job
-		WHERE state = 'running' AND queue IN ($1, $2) AND attempted_by[array_upper(attempted_by, 1)] <> $3`, queueRuns, queueDeliver, s.instance)
+	rows, err := s.config.Pool.Query(ctx, `SELECT id, started_at FROM run_workers WHERE id <> $1`, s.instance)
 	if err != nil {
 		return err
 	}
-	workers, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	workers, err := pgx.CollectRows(rows, pgx.RowToStructByPos[worker])
 	if err != nil {
 		return err
 	}
 	missed := make(map[string]bool)
-	for _, worker := range workers {
-		if s.missed != nil && !s.missed[worker] {
-			if missed[worker], err = s.isGone(ctx, s.config.Pool, worker); err != nil {
+	for _, w := range workers {
+		if s.missed != nil && !s.missed[w.ID] {
+			if missed[w.ID], err = s.isGone(ctx, s.config.Pool, w.ID); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := s.freeJobsOf(ctx, worker); err != nil {
+		if err := s.takeOver(ctx, w); err != nil {
 			return err
 		}
 	}
@@ -101,48 +104,57 @@ func (s *Service) isGone(ctx context.Context, q querier, worker string) (bool, e
 	return pgx.CollectExactlyOneRow(rows, pgx.RowTo[bool])
 }
 
-func (s *Service) freeJobsOf(ctx context.Context, worker string) error {
-	return pgx.BeginFunc(ctx, s.config.Pool, func(tx pgx.Tx) error {
-		if gone, err := s.isGone(ctx, tx, worker); err != nil || !gone {
+// takeOver frees what a process had claimed, and the jobs that it had fetched: River by itself would wait for longer
+// than the longest job.
+func (s *Service) takeOver(ctx context.Context, w worker) error {
+	return postgres.InTx(ctx, s.config.Pool, func(tx pgx.Tx) error {
+		if gone, err := s.isGone(ctx, tx, w.ID); err != nil || !gone {
 			return err
 		}
-		tag, err := tx.Exec(ctx, `
+		jobs, err := tx.Exec(ctx, `
 			UPDATE river_job SET state = 'available', scheduled_at = now(), max_attempts = greatest(max_attempts, attempt + 1)
-			WHERE state = 'running' AND queue IN ($1, $2) AND attempted_by[array_upper(attempted_by, 1)] = $3`, queueRuns, queueDeliver, worker)
+			WHERE state = 'running' AND queue = $1 AND attempted_by[array_upper(attempted_by, 1)] = $2`, queueDeliver, w.ID)
 		if err != nil {
 			return err
 		}
-		s.metrics.rescued.Add(float64(tag.RowsAffected()))
-		s.log.InfoContext(ctx, "took over the jobs of a process that is gone", "process", worker, "jobs", tag.RowsAffected())
+		freed, err := s.release(ctx, tx, w.ID, w.Since)
+		if err != nil {
+			return err
+		}
+		s.metrics.rescued.Add(float64(freed + jobs.RowsAffected()))
+		s.log.InfoContext(ctx, "took over from a process that is gone", "process", w.ID, "runs", freed, "deliveries", jobs.RowsAffected())
 		return nil
 	})
 }
 
-// requeueLost gives a job to runs that should have one and have none, e.g. because River gave it up.
-func (s *Service) requeueLost(ctx context.Context) error {
-	rows, err := s.config.Pool.Query(ctx, `
-		SELECT r.id::text FROM runs r
-		WHERE r.ended_at IS NULL AND NOT r.waiting AND r.status <> 'awaiting_confirmation' AND r.created_at < $1
-		AND r.id::text NOT IN (SELECT j.args ->> 'run_id' FROM river_job j
-			WHERE j.kind = 'run' AND j.state IN ('available', 'pending', 'retryable', 'running', 'scheduled')) LIMIT 100`, s.now().Add(-orphanAfter))
+// freeStrays frees runs that are claimed here and that nobody works on, as when the answer to their
+// acceptance was lost with a connection. Seen once may be a claim under way; seen twice is not.
+func (s *Service) freeStrays(ctx context.Context) error {
+	rows, err := s.config.Pool.Query(ctx, `SELECT id::text FROM runs WHERE ended_at IS NULL AND claimed_by = $1`, s.instance)
 	if err != nil {
 		return err
 	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	mine, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return err
 	}
-	for _, id := range ids {
-		job := s.runJob(id)
-		inserted, err := s.river.Insert(ctx, runArgs{RunID: id, Lost: true}, job.InsertOpts)
-		if err != nil {
+	strays := make(map[string]bool)
+	for _, id := range mine {
+		if s.desk.has(id) {
+			continue
+		}
+		if !s.strays[id] {
+			strays[id] = true
+			continue
+		}
+		if _, err := s.config.Pool.Exec(ctx, `UPDATE runs SET claimed_by = NULL WHERE id = $1 AND claimed_by = $2 AND ended_at IS NULL`, id, s.instance); err != nil {
 			return err
 		}
-		if !inserted.UniqueSkippedAsDuplicate {
-			s.metrics.rescued.Inc()
-			s.log.WarnContext(ctx, "a run had lost its job and got a new one", "run", id)
-		}
+		s.metrics.rescued.Inc()
+		s.log.WarnContext(ctx, "a run had nobody to work on it", "run", id)
+		s.desk.look()
 	}
+	s.strays = strays
 	return nil
 }
 
@@ -159,9 +171,8 @@ func (s *Service) endOverdue(ctx context.Context) error {
 		if r.StartedAt == nil {
 			why = registry.Errorf(registry.CodeTimeout, "it could not be started within %s", startWithin)
 		}
-		f := ending(r, StatusTimedOut, why)
-		if err := s.endFromOutside(ctx, &f); err != nil {
-			return err
+		if _, err := s.endFromOutside(ctx, r.ID, "", StatusTimedOut, why); err != nil {
+			return fmt.Errorf("end run %s: %w", r.ID, err)
 		}
 	}
 	forgotten, err := s.query(ctx, `WHERE r.ended_at IS NULL AND r.status = 'awaiting_confirmation' AND r.created_at < $1 LIMIT 100`,
@@ -170,21 +181,10 @@ func (s *Service) endOverdue(ctx context.Context) error {
 		return err
 	}
 	for _, r := range forgotten {
-		f := ending(r, StatusCanceled, registry.Errorf(registry.CodeCanceled, "nobody confirmed it within a day"))
-		if err := s.endFromOutside(ctx, &f); err != nil {
-			return err
+		why := registry.Errorf(registry.CodeCanceled, "nobody confirmed it within a day")
+		if _, err := s.endFromOutside(ctx, r.ID, "", StatusCanceled, why); err != nil {
+			return fmt.Errorf("end run %s: %w", r.ID, err)
 		}
-	}
-	return nil
-}
-
-func (s *Service) endFromOutside(ctx context.Context, f *finish) error {
-	if err := s.writes.do(ctx, &write{finish: f}); err != nil {
-		return fmt.Errorf("end run %s: %w", f.record.ID, err)
-	}
-	if f.ended {
-		s.afterFinish(ctx, f)
-		s.cancelWork(f.record)
 	}
 	return nil
 }
@@ -201,18 +201,10 @@ func (s *Service) promoteWaiting(ctx context.Context) error {
 		return err
 	}
 	for _, account := range accounts {
-		err := postgres.InTx(ctx, s.config.Pool, func(tx pgx.Tx) error {
-			var next *string
-			if err := tx.QueryRow(ctx, `SELECT runs_promote($1, $2)::text`, account, s.config.PerAccount).Scan(&next); err != nil || next == nil {
-				return err
-			}
-			job := s.runJob(*next)
-			_, err := s.river.InsertTx(ctx, tx, job.Args, job.InsertOpts)
-			return err
-		})
-		if err != nil {
+		if _, err := s.config.Pool.Exec(ctx, `SELECT runs_promote($1, $2)`, account, s.config.PerAccount); err != nil {
 			return err
 		}
+		s.desk.look()
 	}
 	return nil
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+
+	"github.com/signalbox/signalbox/internal/postgres"
 )
 
 // Service is the life of runs in one process. Any number of processes may share one database: each accepts,
@@ -20,21 +22,26 @@ type Service struct {
 	config   Config
 	log      *slog.Logger
 	instance string // names this process among those that share the database
+	born     time.Time
 	river    *river.Client[pgx.Tx]
 	hub      *hub
 	tools    toolCache
 	learned  lessons
-	recent   recent
+	desk     *desk
 	missed   map[string]bool // processes whose sign of life the last round of the reaper missed; nil before the first
+	strays   map[string]bool // runs claimed here that the last round of the reaper saw nobody work on
 	metrics  metrics
 
 	writes *group[write]
+	marks  *group[string] // ids of runs that were delivered
 	loads  *group[load]
 
 	// stopping is closed when Stop begins: steps that only wait for a provider give their run back.
 	stopping chan struct{}
 	base     context.Context //nolint:containedctx // of background work, which outlives any call; ended by Stop
 	end      context.CancelFunc
+	working  context.Context //nolint:containedctx // of the work on runs, which Stop ends before the rest
+	hurry    context.CancelCauseFunc
 	work     sync.WaitGroup
 	mu       sync.Mutex // guards the two below, and adding to work against Stop
 	started  bool
@@ -50,6 +57,12 @@ const groupSize = 128
 // gatherWrites is below the time of a transaction.
 const gatherWrites = time.Millisecond
 
+// gatherMarks is longer, since nobody waits for the mark of a delivery.
+const gatherMarks = 5 * time.Millisecond
+
+// stopTimeout bounds each of the last things that Stop does when its own time is over.
+const stopTimeout = time.Second
+
 // New makes a Service. It can accept, read and cancel runs; Start lets it work on them.
 func New(config Config) (*Service, error) {
 	config, err := config.withDefaults()
@@ -61,12 +74,15 @@ func New(config Config) (*Service, error) {
 		return nil, fmt.Errorf("runs: %w", err)
 	}
 	s := &Service{
-		config: config, log: config.Logger.With("component", "runs"), instance: id.String(),
-		hub: newHub(), stopping: make(chan struct{}), fail: func(string) error { return nil },
+		config: config, log: config.Logger.With("component", "runs"), instance: id.String(), born: config.Now(),
+		hub: newHub(), desk: newDesk(config.Workers), stopping: make(chan struct{}), fail: func(string) error { return nil },
 	}
 	s.base, s.end = context.WithCancel(context.Background())
+	s.working, s.hurry = context.WithCancelCause(s.base)
 	s.writes = newGroup(groupSize, 1, s.flushWrites)
 	s.writes.gather = gatherWrites
+	s.marks = newGroup(groupSize, 1, s.flushMarks)
+	s.marks.gather = gatherMarks
 	s.loads = newGroup(groupSize, 2, s.flushLoads)
 	if s.metrics, err = newMetrics(config.Metrics); err != nil {
 		return nil, fmt.Errorf("runs: %w", err)
@@ -87,7 +103,7 @@ func (s *Service) Start(ctx context.Context) error {
 	}
 	s.started = true
 	s.mu.Unlock()
-	// The sign of life comes first: without it others would take the jobs fetched here for orphans.
+	// The sign of life comes first: without it others would take what is claimed here for orphans.
 	signal := newSignal(s)
 	if err := signal.connect(ctx); err != nil {
 		return fmt.Errorf("start the runs' workers: %w", err)
@@ -98,14 +114,15 @@ func (s *Service) Start(ctx context.Context) error {
 		s.end()
 		return fmt.Errorf("start the runs' workers: %w", err)
 	}
+	s.desk.start()
+	s.spawn(s.claimFree)
 	s.spawn(s.housekeeping)
 	return nil
 }
 
-// Stop ends the work in two steps: no job is taken any more, those that wait for a provider give their run
-// back, those in the middle of a step end it; what has not ended after the time of
-// Config.SoftStop, or when ctx ends, is cancelled and goes back to the queue. Every run resumes at the next
-// start, here or elsewhere.
+// Stop ends the work in two steps: no run is taken any more, those that wait for a provider are let go,
+// those in the middle of a step end it; what has not ended after the time of Config.SoftStop, or when ctx ends, is
+// cancelled. All that is not over goes back to the queue and resumes elsewhere, or here at the next start.
 func (s *Service) Stop(ctx context.Context) error {
 	s.mu.Lock()
 	started, again := s.started, s.stopped
@@ -119,11 +136,7 @@ func (s *Service) Stop(ctx context.Context) error {
 	}
 	var err error
 	if started {
-		if err = s.river.Stop(ctx); err != nil {
-			cancelled, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-			defer cancel()
-			err = errors.Join(err, s.river.StopAndCancel(cancelled))
-		}
+		err = s.stopWorkers(ctx)
 	}
 	s.end()
 	s.work.Wait()
@@ -131,6 +144,25 @@ func (s *Service) Stop(ctx context.Context) error {
 		return fmt.Errorf("stop the runs' workers: %w", err)
 	}
 	return nil
+}
+
+// stopWorkers ends the work on runs and deliveries and gives up what was claimed.
+func (s *Service) stopWorkers(ctx context.Context) error {
+	runs := make(chan error, 1)
+	go func() { runs <- s.endWork(ctx) }()
+	err := s.river.Stop(ctx)
+	if err != nil {
+		cancelled, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+		defer cancel()
+		err = errors.Join(err, s.river.StopAndCancel(cancelled))
+	}
+	err = errors.Join(err, <-runs)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	return errors.Join(err, postgres.InTx(last, s.config.Pool, func(tx pgx.Tx) error {
+		_, err := s.release(last, tx, s.instance, s.born)
+		return err
+	}))
 }
 
 // spawn runs f in the background, where Stop waits for it; after Stop it does nothing.

@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Machines tell each other by NOTIFY which runs have changed: "instance:run,run,...". It is a hint only:
-// what counts is in the table, and is read from there.
+// Machines tell each other by NOTIFY which runs have changed: "instance:run,run,...", and that there are runs
+// in the queue: ":". It is a hint only: what counts is in the table, and is read from there.
 const (
 	channel     = "signalbox_runs"
 	tellEvery   = 50 * time.Millisecond
@@ -20,7 +20,7 @@ const (
 )
 
 // lifeLock is the advisory lock that a process holds as long as it lives: the database gives it up when
-// the process is gone, however that happened, and others then take over its jobs.
+// the process is gone, however that happened, and others then take over what it had claimed.
 const lifeLock = `hashtextextended($1, 7002)`
 
 // lifeSignal is the connection that holds our sign of life and hears the other machines.
@@ -41,7 +41,11 @@ func (l *lifeSignal) connect(ctx context.Context) error {
 	for _, statement := range []struct {
 		sql  string
 		args []any
-	}{{`SELECT pg_advisory_lock(` + lifeLock + `)`, []any{l.s.instance}}, {`LISTEN ` + channel, nil}} {
+	}{
+		{`SELECT pg_advisory_lock(` + lifeLock + `)`, []any{l.s.instance}},
+		{`INSERT INTO run_workers (id) VALUES ($1) ON CONFLICT DO NOTHING`, []any{l.s.instance}},
+		{`LISTEN ` + channel, nil},
+	} {
 		if _, err := conn.Exec(ctx, statement.sql, statement.args...); err != nil {
 			return fmt.Errorf("%w (close: %v)", err, conn.Close(ctx))
 		}
@@ -96,12 +100,13 @@ func (l *lifeSignal) hear(ctx context.Context) error {
 // hear takes in a notification.
 func (s *Service) hear(payload string) {
 	sender, list, ok := strings.Cut(payload, ":")
-	if !ok || sender == s.instance {
-		return
+	switch {
+	case !ok || sender == s.instance:
+	case sender == "":
+		s.desk.look()
+	default:
+		s.refresh(s.hub.interesting(strings.Split(list, ",")))
 	}
-	ids := strings.Split(list, ",")
-	s.recent.forget(ids...)
-	s.refresh(s.hub.interesting(ids))
 }
 
 // refresh reads runs and publishes their states here.

@@ -3,6 +3,7 @@ package runs
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -212,6 +213,13 @@ func (s *Service) SetTarget(ctx context.Context, runID string, target json.RawMe
 	}
 	s.hub.setTarget(runID, target)
 	return nil
+}
+
+// firstID is the smallest id of a run that was accepted at t: ids begin with their time.
+func firstID(t time.Time) string {
+	var id uuid.UUID
+	binary.BigEndian.PutUint64(id[:8], uint64(max(t.UnixMilli(), 0))<<16)
+	return id.String()
 }
 
 // toolKey names one version of a tool.

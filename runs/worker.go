@@ -3,46 +3,29 @@ package runs
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
 
 	"github.com/signalbox/signalbox/registry"
 )
 
-// The queues of River that runs use.
-const (
-	queueRuns    = "runs"
-	queueDeliver = "deliver"
-)
+// queueDeliver is the queue of River that runs use, for deliveries that did not work at once.
+const queueDeliver = "deliver"
 
 const (
 	fetchCooldown  = 5 * time.Millisecond // River's default of 100 ms makes an idle queue a second late
 	fetchPoll      = 500 * time.Millisecond
-	keepJobs       = time.Hour // a run's history is in our own table
-	runJobMargin   = 10 * time.Minute
+	keepJobs       = time.Hour       // a run's history is in our own table
 	deliverTimeout = 5 * time.Minute // of one delivery; videos take their time
 	deliverTries   = 14
 	deliverWithin  = 48 * time.Hour
-	runJobTries    = 25 // of the job, for troubles of our own; the provider's attempts are counted apart
 )
 
 // errStopping is why work is given back while the service stops.
 var errStopping = errors.New("the service is stopping")
-
-// runArgs is the job that takes a run from the queue to its end.
-type runArgs struct {
-	RunID string `json:"run_id" river:"unique"`
-	// Lost says that this job replaces one that is lost: nobody knows how far that came.
-	Lost bool `json:"lost,omitempty"`
-}
-
-// Kind names the job in River's table.
-func (runArgs) Kind() string { return "run" }
 
 // deliverArgs is the job that brings a run's result.
 type deliverArgs struct {
@@ -57,65 +40,27 @@ var unfinished = []rivertype.JobState{
 	rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable, rivertype.JobStateRunning, rivertype.JobStateScheduled,
 }
 
-func (s *Service) runJob(runID string) river.InsertManyParams {
-	return river.InsertManyParams{Args: runArgs{RunID: runID}, InsertOpts: &river.InsertOpts{
-		Queue: queueRuns, MaxAttempts: runJobTries, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: unfinished},
-	}}
-}
-
-func (s *Service) deliverJob(runID string) river.InsertManyParams {
+func deliverJob(runID string) river.InsertManyParams {
 	return river.InsertManyParams{Args: deliverArgs{RunID: runID}, InsertOpts: &river.InsertOpts{
 		Queue: queueDeliver, MaxAttempts: deliverTries, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: unfinished},
 	}}
 }
 
-// insertJobs adds jobs in a transaction that makes sure of their being the only ones.
-func (s *Service) insertJobs(ctx context.Context, tx pgx.Tx, jobs []river.InsertManyParams) error {
-	if len(jobs) == 0 {
-		return nil
-	}
-	if _, err := s.river.InsertManyFastTx(ctx, tx, jobs); err != nil {
-		return fmt.Errorf("insert jobs: %w", err)
-	}
-	return nil
-}
-
 func (s *Service) riverConfig() *river.Config {
 	workers := river.NewWorkers()
-	river.AddWorker(workers, &runWorker{service: s})
 	river.AddWorker(workers, &deliverWorker{service: s})
 	return &river.Config{
 		ID:                          s.instance,
 		Logger:                      s.log,
 		Workers:                     workers,
-		Queues:                      map[string]river.QueueConfig{queueRuns: {MaxWorkers: s.config.Workers}, queueDeliver: {MaxWorkers: s.config.Deliveries}},
+		Queues:                      map[string]river.QueueConfig{queueDeliver: {MaxWorkers: s.config.Deliveries}},
 		FetchCooldown:               fetchCooldown,
 		FetchPollInterval:           fetchPoll,
 		SoftStopTimeout:             s.config.SoftStop,
-		RescueStuckJobsAfter:        maxTimeout + time.Hour, // above every Timeout below; a dead process' jobs are freed by the reaper at once
+		RescueStuckJobsAfter:        time.Hour, // above the Timeout below; a dead process' jobs are freed by the reaper at once
 		CompletedJobRetentionPeriod: keepJobs,
 		CancelledJobRetentionPeriod: keepJobs,
 	}
-}
-
-// runWorker works a run's job.
-type runWorker struct {
-	river.WorkerDefaults[runArgs]
-	service *Service
-}
-
-// Timeout is that of the longest run; the run's own timeout is kept by its step.
-func (w *runWorker) Timeout(*river.Job[runArgs]) time.Duration { return maxTimeout + runJobMargin }
-
-// NextRetry spaces the tries after troubles of our own, such as a database that is away.
-func (w *runWorker) NextRetry(job *river.Job[runArgs]) time.Time {
-	return w.service.config.Now().Add(backoff(w.service.config.RetryBase, job.Attempt, time.Minute))
-}
-
-// Work takes the run as far as it goes: submit, watch, finish.
-func (w *runWorker) Work(ctx context.Context, job *river.Job[runArgs]) error {
-	// River notes everyone who took the job: the first one knows that nobody has submitted anything.
-	return giveBack(ctx, w.service.advance(ctx, job.Args.RunID, len(job.AttemptedBy) <= 1 && !job.Args.Lost))
 }
 
 // deliverWorker works a delivery's job.

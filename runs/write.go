@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/riverqueue/river"
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/postgres"
@@ -21,9 +19,8 @@ import (
 // All changes that move money go through one group with a single lane, accepts and finishes together:
 // two transactions of one process would only wait for each other's locks on the same users' accounts.
 type write struct {
-	accept    *acceptance
-	finish    *finish
-	delivered string // run id
+	accept *acceptance
+	finish *finish
 }
 
 // flushWrites makes the changes in one transaction, and again where Postgres ended it for the sake of another.
@@ -58,27 +55,28 @@ func (s *Service) writeAtOnce(ctx context.Context, writes []*write) error {
 
 // changes are writes by sort.
 type changes struct {
-	accepts   []*acceptance // those that are refused or repeated drop out on the way
-	finishes  []*finish     // those that are over drop out on the way
-	delivered []string
+	accepts  []*acceptance // those that are refused or repeated drop out on the way
+	finishes []*finish     // those that are over drop out on the way
 }
 
 func sortWrites(writes []*write) (c changes) {
 	for _, w := range writes {
-		switch {
-		case w.accept != nil:
+		if w.accept != nil {
 			w.accept.repeats, w.accept.beside, w.accept.refused, w.accept.record.waiting = "", nil, nil, false
 			c.accepts = append(c.accepts, w.accept)
-		case w.finish != nil:
+		} else {
 			c.finishes = append(c.finishes, w.finish)
-		default:
-			c.delivered = append(c.delivered, w.delivered)
 		}
 	}
 	return c
 }
 
-// writeTogether makes the changes: runs' rows, money and jobs, in two round trips whatever their number (and
+// sender is a connection or a transaction of it.
+type sender interface {
+	SendBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchResults
+}
+
+// writeTogether makes the changes: runs' rows and money, in two round trips whatever their number (and
 // one for each end of a run where accounts have limits). whole says that the transaction begins and ends here;
 // otherwise on is a transaction. Locks are taken in one order, here and everywhere: rows of runs by id, then
 // accounts by owner. So transactions wait for each other but never in a circle.
@@ -89,7 +87,6 @@ func (s *Service) writeTogether(ctx context.Context, on sender, writes []*write,
 	if whole {
 		locks.Queue(`BEGIN`)
 	}
-	c.queueDelivered(locks, s.now())
 	c.queueLocks(locks)
 	admission := s.queueAdmission(locks, &c)
 	moves.Lock(locks)
@@ -104,11 +101,7 @@ func (s *Service) writeTogether(ctx context.Context, on sender, writes []*write,
 	if err := s.queueRows(rows, &c); err != nil {
 		return err
 	}
-	promoted, err := s.promote(ctx, on, &rows, c.finishes)
-	if err != nil {
-		return err
-	}
-	if err := s.queueJobs(ctx, on, rows, append(promoted, s.jobsOf(&c)...)); err != nil {
+	if err := s.promote(ctx, on, &rows, c.finishes); err != nil {
 		return err
 	}
 	if err := s.failpoints(&c); err != nil {
@@ -138,14 +131,19 @@ func send(ctx context.Context, on sender, batch *pgx.Batch) error {
 	return nil
 }
 
-// queueDelivered marks runs as delivered. It comes with the locks, before any of accounts, since it locks rows of
-// runs as they do.
-func (c *changes) queueDelivered(batch *pgx.Batch, now time.Time) {
-	if len(c.delivered) == 0 {
-		return
+// flushMarks marks runs as delivered.
+func (s *Service) flushMarks(ctx context.Context, runIDs []*string) error {
+	ids := make([]string, len(runIDs))
+	for i, id := range runIDs {
+		ids[i] = *id
 	}
-	slices.Sort(c.delivered)
-	batch.Queue(`UPDATE runs SET delivered_at = $2 WHERE id = ANY ($1::text[]::uuid[]) AND ended_at IS NOT NULL AND delivered_at IS NULL`, c.delivered, now)
+	slices.Sort(ids) // rows of runs are locked in this order
+	_, err := s.config.Pool.Exec(ctx, `
+		UPDATE runs SET delivered_at = $2 WHERE id = ANY ($1::text[]::uuid[]) AND ended_at IS NOT NULL AND delivered_at IS NULL`, ids, s.now())
+	if err != nil {
+		return fmt.Errorf("mark deliveries: %w", err)
+	}
+	return nil
 }
 
 // queueLocks locks the rows of runs that are there, and finds which are not over and where their results go
@@ -216,22 +214,8 @@ func (c *changes) post(moves *billing.Moves, batch *pgx.Batch) error {
 
 // queueRows adds the writing of the runs' rows, one statement for each sort of change.
 func (s *Service) queueRows(batch *pgx.Batch, c *changes) error {
-	queueAccepts(batch, c.accepts)
+	s.queueAccepts(batch, c.accepts)
 	return s.queueEnds(batch, c.finishes)
-}
-
-func (s *Service) jobsOf(c *changes) (jobs []river.InsertManyParams) {
-	for _, a := range c.accepts {
-		if a.record.Status == StatusQueued && !a.record.waiting {
-			jobs = append(jobs, s.runJob(a.record.ID))
-		}
-	}
-	for _, f := range c.finishes {
-		if f.deliver && !f.brings {
-			jobs = append(jobs, s.deliverJob(f.record.ID))
-		}
-	}
-	return jobs
 }
 
 func (s *Service) failpoints(c *changes) error {

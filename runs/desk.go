@@ -1,0 +1,108 @@
+package runs
+
+import "sync"
+
+// desk has a place for each run that this process works on at a time. Whoever accepts a run keeps it when
+// there is a place; what finds none lies in the database until somebody has one.
+type desk struct {
+	mu     sync.Mutex
+	places int
+	taken  int             // of them, also by claims under way
+	runs   map[string]bool // under work here
+	open   bool            // from Start to Stop
+	queue  bool            // runs may lie in the database: those come first
+	wake   chan struct{}   // look for them
+	idle   chan struct{}   // closed when the desk is closed and nobody is at work
+}
+
+func newDesk(places int) *desk {
+	return &desk{places: places, runs: make(map[string]bool), wake: make(chan struct{}, 1), idle: make(chan struct{})}
+}
+
+// start opens the desk.
+func (d *desk) start() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.open = true
+}
+
+// close lets nobody take a place any more; idle is closed when all have left.
+func (d *desk) close() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.open = false
+	if d.taken == 0 {
+		close(d.idle)
+	}
+}
+
+// keep takes a place for a run that is being accepted; false: it has to be put into the queue.
+func (d *desk) keep(runID string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.open || d.queue || d.taken >= d.places {
+		d.queue = true
+		return false
+	}
+	d.taken++
+	d.runs[runID] = true
+	return true
+}
+
+// reserve takes up to n places for runs from the queue, and occupy fills them: with fewer runs than there were places
+// the queue is empty.
+func (d *desk) reserve(n int) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.open {
+		return 0
+	}
+	n = min(n, d.places-d.taken)
+	d.taken += n
+	return n
+}
+
+func (d *desk) occupy(reserved int, runIDs []string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.taken -= reserved - len(runIDs)
+	for _, id := range runIDs {
+		d.runs[id] = true
+	}
+	d.queue = len(runIDs) == reserved
+	d.freed()
+}
+
+// leave gives a run's place back.
+func (d *desk) leave(runID string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.runs, runID)
+	d.taken--
+	d.freed()
+}
+
+// freed is called with mu held.
+func (d *desk) freed() {
+	if d.open && d.queue && d.taken < d.places {
+		d.look()
+	}
+	if !d.open && d.taken == 0 {
+		close(d.idle)
+	}
+}
+
+// look has the queue looked at.
+func (d *desk) look() {
+	select {
+	case d.wake <- struct{}{}:
+	default:
+	}
+}
+
+// has reports whether a run is under work here.
+func (d *desk) has(runID string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.runs[runID]
+}
