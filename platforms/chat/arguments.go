@@ -329,3 +329,13 @@ func freeInput(schema registry.InputSchema) (registry.InputField, bool) {
 	}
 	return registry.InputField{}, false
 }
+
+// fileInput is the input that a file without a name is meant for.
+func fileInput(schema registry.InputSchema) (registry.InputField, bool) {
+	for _, f := range schema.Ordered() {
+		if f.Type.IsMedia() {
+			return f, true
+		}
+	}
+	return registry.InputField{}, false
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/signalbox/signalbox/registry"
@@ -23,10 +22,10 @@ func (t *turn) ask(ctx context.Context, d draft, tool *registry.Tool, missing []
 		ID: newID(), Platform: t.in.platform, Chat: t.in.Chat.Chat, AccountID: t.account.ID,
 		State: promptState{Field: f.Name, Draft: &d},
 	}
-	buttons := t.keyboard(keyboardState{Prompt: p.ID, Tool: d.Tool, Values: shownChoices(f)})
+	buttons := t.keyboard(keyboardState{Prompt: p.ID, Tool: d.Tool, Values: t.shownChoices(f), Fields: t.askedTogether(missing)})
 	m := t.answering(join("\n\n", notes, t.question(tool, f)))
 	t.askFor(&m, f, buttons)
-	if len(m.Buttons) > 0 {
+	if len(m.Buttons) > 0 || len(m.Menus) > 0 {
 		if err := t.keyboards.save(ctx, buttons); err != nil {
 			return err
 		}
@@ -47,13 +46,20 @@ func (t *turn) ask(ctx context.Context, d draft, tool *registry.Tool, missing []
 // in groups, where bots may see nothing else. There /cancel takes the place of the button on platforms
 // that can't show both.
 func (t *turn) askFor(m *Message, f registry.InputField, buttons keyboard) {
-	choices := t.choiceRows(f, buttons)
+	t.offer(m, buttons, "c", "menu.value", t.choiceOptions(f))
+	if len(buttons.state.Fields) > 0 {
+		m.Buttons = append(m.Buttons, []Button{{Label: t.line("button.answer"), Data: buttons.data("form"), Style: ButtonPrimary}})
+	}
+	answerable := len(m.Buttons) > 0 || len(m.Menus) > 0 // without a message of one's own
 	if t.in.Chat.Kind != ChatPrivate {
 		m.ReplyTo = t.in.Message
-		if t.in.Kind == KindPress {
+		if t.in.Press != nil {
 			m.ReplyTo = MessageRef{}
 		}
-		if t.caps.ForceReply && len(choices) == 0 {
+		if answerable {
+			m.OnlyFor = t.in.From.ExternalID
+		}
+		if t.caps.ForceReply && !answerable {
 			m.Ask = &Ask{Placeholder: brief(f.Label(), 64), Person: t.in.From.ExternalID}
 		}
 	}
@@ -61,7 +67,24 @@ func (t *turn) askFor(m *Message, f registry.InputField, buttons keyboard) {
 		m.Text = lines(m.Text, t.say("ask.cancelCommand"))
 		return
 	}
-	m.Buttons = append(choices, []Button{{Label: t.line("button.cancel"), Data: buttons.data("no")}})
+	cancel := Button{Label: t.line("button.cancel"), Data: buttons.data("no")}
+	if n := len(m.Buttons); n > 0 && len(buttons.state.Fields) > 0 {
+		m.Buttons[n-1] = append(m.Buttons[n-1], cancel)
+		return
+	}
+	m.Buttons = append(m.Buttons, []Button{cancel})
+}
+
+// askedTogether names the missing inputs that one dialog can ask for: those that are typed, when the first is.
+func (t *turn) askedTogether(missing []registry.InputField) []string {
+	var names []string
+	for _, f := range missing {
+		if !isTyped(f) || len(names) == t.caps.Forms.Fields {
+			break
+		}
+		names = append(names, f.Name)
+	}
+	return names
 }
 
 // question asks for an input: what it is, what is allowed, an example.
@@ -114,24 +137,28 @@ func rangeOf(f registry.InputField) string {
 	return ""
 }
 
-// shownChoices are the values of a question's buttons, by number.
-func shownChoices(f registry.InputField) []any {
+// shownChoices are the values that a question offers, by number.
+func (t *turn) shownChoices(f registry.InputField) []any {
 	if f.Type == registry.TypeBoolean {
 		return []any{true, false}
 	}
+	most := maxChoiceButtons
+	if t.caps.Menus.PerMessage > 0 {
+		most = t.caps.Menus.Options
+	}
 	var values []any
-	for _, c := range f.Choices[:min(len(f.Choices), maxChoiceButtons)] {
+	for _, c := range f.Choices[:min(len(f.Choices), most)] {
 		values = append(values, c.Value)
 	}
 	return values
 }
 
-func (t *turn) choiceRows(f registry.InputField, buttons keyboard) [][]Button {
-	var all []Button
-	for i, value := range shownChoices(f) {
-		all = append(all, Button{Label: t.valueLabel(f, value), Data: buttons.data("c" + strconv.Itoa(i))})
+func (t *turn) choiceOptions(f registry.InputField) []MenuOption {
+	var options []MenuOption
+	for _, value := range t.shownChoices(f) {
+		options = append(options, MenuOption{Label: t.valueLabel(f, value)})
 	}
-	return rowsOf(all, 2)
+	return options
 }
 
 // rowsOf puts buttons into rows of n.
@@ -258,12 +285,12 @@ func (t *turn) wrongKind(f registry.InputField) Text {
 
 // pressChoice answers a question by one of its buttons.
 func (t *turn) pressChoice(ctx context.Context, k keyboard, n int) error {
-	p, err := t.prompts.pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
-	if errors.Is(err, errNoPrompt) || err == nil && (p.ID != k.state.Prompt || n >= len(k.state.Values)) {
-		return t.alert(ctx, "press.over")
-	}
-	if err != nil {
+	p, tool, err := t.openQuestion(ctx, k)
+	if err != nil || tool == nil {
 		return err
+	}
+	if n >= len(k.state.Values) {
+		return t.alert(ctx, "press.tooOld")
 	}
 	if err := t.acknowledge(ctx); err != nil {
 		return err

@@ -62,6 +62,9 @@ func saidKeys(t *testing.T) map[string]bool {
 	}
 	for _, c := range (Operator{Support: "a", Terms: "b", Privacy: "c"}).houseCommands() {
 		said["command."+c.name] = true
+		for _, f := range c.inputs {
+			said["takes."+f.Name] = true
+		}
 	}
 	for _, s := range []runs.Status{
 		runs.StatusAwaitingConfirmation, runs.StatusQueued, runs.StatusSubmitted, runs.StatusRunning,

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -14,22 +15,40 @@ import (
 type houseCommand struct {
 	name string // its description is the text "command.NAME"
 	do   func(*turn, context.Context) error
+	// inputs are what follows the name, in this order, for platforms with typed options.
+	inputs registry.InputSchema
+	// shared: others in the chat are to see the answer.
+	shared bool
+}
+
+// What house commands take. Values for toolInput are offered while it is typed.
+const toolInput = "tool"
+
+func takesTool(required bool, more ...registry.InputField) registry.InputSchema {
+	tool := registry.InputField{Name: toolInput, Type: registry.TypeString, Required: required}
+	return append(registry.InputSchema{tool}, more...)
+}
+
+func takesText(name string) registry.InputField {
+	return registry.InputField{Name: name, Type: registry.TypeString}
 }
 
 // houseCommands lists the bot's own commands in the order menus show them. They win over tools of the same
 // name. Those that tell what the operator says are there when the operator has said it.
 func (o Operator) houseCommands() []houseCommand {
 	list := []houseCommand{
-		{"start", (*turn).startCommand},
-		{"help", (*turn).helpCommand},
-		{"tools", (*turn).toolsCommand},
-		{"run", (*turn).runCommand},
-		{"settings", (*turn).settingsCommand},
-		{"balance", (*turn).balanceCommand},
-		{"history", (*turn).historyCommand},
-		{"cancel", (*turn).cancelCommand},
-		{"why", (*turn).whyCommand},
-		{"price", (*turn).priceCommand},
+		{name: "start", do: (*turn).startCommand},
+		{name: "help", do: (*turn).helpCommand, inputs: takesTool(false)},
+		{name: "tools", do: (*turn).toolsCommand},
+		{name: "run", do: (*turn).runCommand, shared: true, inputs: takesTool(true, takesText("text"),
+			registry.InputField{Name: "file", Type: registry.TypeFile})},
+		{name: "last", do: (*turn).lastCommand, shared: true, inputs: takesTool(false, takesText("text"))},
+		{name: "settings", do: (*turn).settingsCommand, inputs: takesTool(false)},
+		{name: "balance", do: (*turn).balanceCommand},
+		{name: "history", do: (*turn).historyCommand},
+		{name: "cancel", do: (*turn).cancelCommand},
+		{name: "why", do: (*turn).whyCommand},
+		{name: "price", do: (*turn).priceCommand, inputs: takesTool(true)},
 	}
 	for _, said := range []struct{ name, text string }{
 		{"paysupport", o.Support}, {"terms", o.Terms}, {"privacy", o.Privacy},
@@ -37,7 +56,7 @@ func (o Operator) houseCommands() []houseCommand {
 		if said.text == "" {
 			continue
 		}
-		list = append(list, houseCommand{said.name, func(t *turn, ctx context.Context) error {
+		list = append(list, houseCommand{name: said.name, do: func(t *turn, ctx context.Context) error {
 			_, err := t.reply(ctx, Plain(said.text))
 			return err
 		}})
@@ -45,12 +64,39 @@ func (o Operator) houseCommands() []houseCommand {
 	return list
 }
 
+// houseCommand finds a command of the bot itself.
+func (r *Router) houseCommand(name string) (houseCommand, bool) {
+	for _, c := range r.cfg.Operator.houseCommands() {
+		if strings.EqualFold(c.name, name) {
+			return c, true
+		}
+	}
+	return houseCommand{}, false
+}
+
+// spell puts the typed options of a house command into words, as they follow its name elsewhere. Files stay.
+func (t *turn) spell(inputs registry.InputSchema) {
+	words := []string{}
+	for _, f := range inputs {
+		value, given := t.in.Options[f.Name]
+		if _, isFile := attachmentIndex(value); !given || isFile {
+			continue
+		}
+		words = append(words, fmt.Sprint(value))
+		delete(t.in.Options, f.Name)
+	}
+	t.in.Text = strings.TrimSpace(strings.Join(append(words, t.in.Text), " "))
+}
+
 // command handles a message that begins with a command.
 func (t *turn) command(ctx context.Context) error {
-	for _, c := range t.cfg.Operator.houseCommands() {
-		if strings.EqualFold(c.name, t.in.Command) {
-			return c.do(t, ctx)
-		}
+	if c, ok := t.houseCommand(t.in.Command); ok {
+		t.aside = !c.shared
+		t.spell(c.inputs)
+		return c.do(t, ctx)
+	}
+	if t.in.Command == useWith {
+		return t.useCommand(ctx)
 	}
 	tool, ok := t.cfg.Tools.Snapshot().ByCommand(t.in.Command)
 	if !ok || tool.Visibility == registry.VisibilityInternal && t.audience() != registry.Insiders {
@@ -61,6 +107,7 @@ func (t *turn) command(ctx context.Context) error {
 
 // unknownCommand suggests what was meant.
 func (t *turn) unknownCommand(ctx context.Context) error {
+	t.aside = true
 	text := t.say("command.unknown", "command", "/"+brief(t.in.Command, 40))
 	if near := t.nearCommands(t.in.Command); len(near) > 0 {
 		text = lines(text, t.say("command.near", "commands", strings.Join(near, ", ")))
@@ -139,7 +186,7 @@ func (t *turn) toolsNamed(text string, n int) []*registry.Tool {
 	unnamed := func(tool *registry.Tool) bool { return !isNamed(tool, words) }
 	found := slices.DeleteFunc(t.search(text, 10*n), unnamed)
 	if len(found) == 0 {
-		found = slices.DeleteFunc(slices.Clone(t.cfg.Tools.Snapshot().Offered(t.audience())), unnamed)
+		found = slices.DeleteFunc(t.offered(), unnamed)
 	}
 	return found[:min(n, len(found))]
 }
@@ -172,16 +219,7 @@ func sameWord(a, b string) bool {
 
 // offerTools names the tools that take the file that came without a command.
 func (t *turn) offerTools(ctx context.Context) error {
-	var fitting []*registry.Tool
-	for _, tool := range t.cfg.Tools.Snapshot().Offered(t.audience()) {
-		hints := tool.Hints()
-		if !hints.SupportsReplyWithCommand && !hints.SupportsFileCaption {
-			continue
-		}
-		if values, _ := assignFiles(tool.InputSchema, t.in.Attachments[:1], nil); len(values) > 0 && len(fitting) < 8 {
-			fitting = append(fitting, tool)
-		}
-	}
+	fitting := t.toolsTaking(t.in.Attachments[:1], 8)
 	if len(fitting) == 0 {
 		return t.tell(ctx, "chatter.noTool")
 	}
@@ -189,5 +227,6 @@ func (t *turn) offerTools(ctx context.Context) error {
 	for i, tool := range fitting {
 		names[i] = commandOf(tool)
 	}
-	return t.tell(ctx, "chatter.file", "commands", strings.Join(names, "\n"))
+	text := t.say("chatter.file", "commands", strings.Join(names, "\n"))
+	return t.offerUse(ctx, text, keyboardState{Files: t.in.Attachments[:1]}, fitting)
 }

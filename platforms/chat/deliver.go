@@ -112,6 +112,8 @@ type showing struct {
 	where target
 	// rec tells what was shown before; nil when somebody asked to see the result again.
 	rec *record
+	// trigger is the update that asked to see it again.
+	trigger *Incoming
 }
 
 // show shows a run's end. A file that the platform refuses for its size is replaced by a smaller one or a
@@ -310,7 +312,7 @@ var errDoubtful = errors.New("it is not known whether this was shown")
 
 // once sends a new message that belongs to a delivery, unless it was sent before.
 func (d *Deliverer) once(ctx context.Context, w *showing, key string, m Message) ([]MessageRef, error) {
-	m.To, m.ReplyTo = w.where.Chat.Place, w.where.Request
+	m.To, m.ReplyTo, m.Trigger = w.where.Chat.Place, w.where.Request, w.trigger
 	if w.rec == nil {
 		return w.Send(ctx, w.fit(m))
 	}

@@ -75,6 +75,10 @@ func (t *turn) typed(d *draft, tool *registry.Tool, text string) (hint Text) {
 		return nil
 	}
 	f, ok := freeInput(tool.InputSchema)
+	if m, takesFile := fileInput(tool.InputSchema); !ok && takesFile && strings.EqualFold(args.text, lastWord) {
+		d.set(runs.FromArgument, m.Name, lastWord)
+		return nil
+	}
 	if !ok || d.has(f.Name) {
 		return t.leftOverText(tool, args.text)
 	}

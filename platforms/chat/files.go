@@ -77,6 +77,9 @@ func (t *turn) store(ctx context.Context, f registry.InputField, files []Attachm
 }
 
 func (t *turn) storeOne(ctx context.Context, a Attachment) (string, error) {
+	if a.Ref != "" {
+		return a.Ref, nil
+	}
 	limit := t.caps.Download
 	if limit > 0 && a.Bytes > limit {
 		return "", &tooLarge{limit}

@@ -3,6 +3,7 @@ package chat
 import (
 	"time"
 
+	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -106,6 +107,9 @@ type Attachment struct {
 	Height   int       `json:"height,omitempty"`
 	// Handle is the adapter's own key for Fetch; it works after a restart too.
 	Handle string `json:"handle"`
+	// Ref is the content's key in our store ("asset:<sha256>") where the file is known to be one of ours: it
+	// is then not fetched.
+	Ref registry.Media `json:"ref,omitempty"`
 }
 
 // Quoted is a message replied to.

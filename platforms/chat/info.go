@@ -38,10 +38,7 @@ func (t *turn) popular(ctx context.Context, n int) ([]*registry.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	tools := slices.Clone(t.cfg.Tools.Snapshot().Offered(registry.Everyone))
-	slices.SortStableFunc(tools, func(a, b *registry.Tool) int {
-		return int(min(max(counts[b.ToolID]-counts[a.ToolID], -1), 1))
-	})
+	tools := mostUsed(t.offered(), counts)
 	return tools[:min(n, len(tools))], nil
 }
 
@@ -77,10 +74,7 @@ func (t *turn) pressTool(ctx context.Context, k keyboard, n int) error {
 	if refused, err := t.refuse(ctx, tool); refused || err != nil {
 		return err
 	}
-	d := t.newDraft(tool)
-	// Each press is a request of its own, but one that is handled twice is not.
-	d.Key, d.Request = t.in.platform+":press:"+t.in.ids[0], MessageRef{}
-	return t.proceed(ctx, d)
+	return t.proceed(ctx, t.pressDraft(tool))
 }
 
 // helpCommand explains the bot, or a tool.
@@ -92,11 +86,9 @@ func (t *turn) helpCommand(ctx context.Context) error {
 	if tool, ok := t.findTool(words); ok {
 		return t.explain(ctx, tool)
 	}
-	for _, c := range t.cfg.Operator.houseCommands() {
-		if strings.EqualFold(c.name, strings.TrimPrefix(words, "/")) {
-			_, err := t.reply(ctx, Text{{Style: StyleBold, Text: "/" + c.name}, {Text: "\n" + t.line("command."+c.name)}})
-			return err
-		}
+	if c, ok := t.houseCommand(strings.TrimPrefix(words, "/")); ok {
+		_, err := t.reply(ctx, Text{{Style: StyleBold, Text: "/" + c.name}, {Text: "\n" + t.line("command."+c.name)}})
+		return err
 	}
 	if found := t.search(words, toolsPerPage); len(found) > 0 {
 		return t.listTools(ctx, t.say("help.search", "words", brief(words, 60)), found)
@@ -106,7 +98,7 @@ func (t *turn) helpCommand(ctx context.Context) error {
 
 // nothingFound says that no tool goes by these words. In groups it does not repeat them.
 func (t *turn) nothingFound(ctx context.Context, words string) error {
-	if t.in.Chat.Kind != ChatPrivate {
+	if t.aside = true; t.in.Chat.Kind != ChatPrivate {
 		return t.tell(ctx, "help.nothingHere")
 	}
 	return t.tell(ctx, "help.nothing", "words", brief(words, 60))
@@ -122,7 +114,7 @@ func (t *turn) overview(ctx context.Context) error {
 	text = join("\n\n", text, own)
 	limit := t.caps.TextLimit - 200
 	left := 0
-	for _, group := range byCategory(t.cfg.Tools.Snapshot().Offered(t.audience())) {
+	for _, group := range byCategory(t.offered()) {
 		block := Text{{Style: StyleBold, Text: t.categoryName(group.name)}}
 		for _, tool := range group.tools {
 			block = lines(block, Plain(commandOf(tool)+" – "+tool.DisplayName))
@@ -248,7 +240,7 @@ func (t *turn) toolsCommand(ctx context.Context) error {
 // toolsPage draws one page of the list of tools.
 func (t *turn) toolsPage(ctx context.Context, k keyboard, page int) (Message, error) {
 	var tools []*registry.Tool
-	for _, group := range byCategory(t.cfg.Tools.Snapshot().Offered(t.audience())) {
+	for _, group := range byCategory(t.offered()) {
 		tools = append(tools, group.tools...)
 	}
 	m := Message{To: t.in.Chat.Place}

@@ -35,6 +35,7 @@ type keyboardState struct {
 	Values []any        `json:"values,omitempty"` // the choices shown, by number
 	Fields []string     `json:"fields,omitempty"` // the inputs shown, by number
 	Refs   []MessageRef `json:"refs,omitempty"`   // further messages that belong to this one
+	Files  []Attachment `json:"files,omitempty"`  // to be used with a tool; without any, Query is
 	View   settingsView `json:"view,omitzero"`
 	Query  string       `json:"query,omitempty"`
 	Page   int          `json:"page,omitempty"`

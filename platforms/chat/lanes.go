@@ -149,7 +149,7 @@ func (l *lanes) enqueue(r received, room int) {
 // them from being answered in time.
 func lane(r received) string {
 	key := r.platform + "\x00" + r.Chat.Chat + "\x00" + r.From.ExternalID
-	if r.Kind == KindPress {
+	if r.Kind == KindPress || r.Kind == KindForm {
 		key += "\x00press"
 	}
 	return key

@@ -50,6 +50,13 @@ func pressActions() map[string]pressAction {
 		"more":     {plain((*turn).pressAdvanced), false},
 		"back":     {plain((*turn).pressBack), false},
 		"close":    {plain((*turn).pressClose), false},
+		"use":      {plain((*turn).pressUse), false},
+		"with":     {(*turn).pressWith, false},
+		"formset":  {(*turn).pressSetting, false},
+		"setform":  {plain((*turn).settingsFilled), false},
+		"vals":     {plain((*turn).pressValues), false},
+		"form":     {plain((*turn).pressAnswer), false},
+		"answer":   {plain((*turn).answerFilled), false},
 	}
 }
 
@@ -67,8 +74,8 @@ func (t *turn) press(ctx context.Context) error {
 		return err
 	}
 	word := strings.TrimRight(action, "0123456789")
-	n, _ := strconv.Atoi(action[len(word):])
-	if k.accountID != t.account.ID && (word != "delete" || !t.byAdmin(ctx)) {
+	n := chosenNumber(action[len(word):], t.in.Press.Values)
+	if !t.owns(ctx, k) && (word != "delete" || !t.byAdmin(ctx)) {
 		return t.alert(ctx, "press.notYours")
 	}
 	what, ok := pressActions()[word]
@@ -81,20 +88,41 @@ func (t *turn) press(ctx context.Context) error {
 	return t.pressOnce(ctx, k, action, func() error { return what.do(t, ctx, k, n) })
 }
 
+// chosenNumber is the number of what was pressed: it is part of a button's data, and the value of a menu's entry.
+func chosenNumber(digits string, values []string) int {
+	if digits == "" && len(values) == 1 {
+		digits = values[0]
+	}
+	n, _ := strconv.Atoi(digits)
+	return n
+}
+
+// owns reports whether the buttons are this person's, also when they were made before accounts were joined.
+func (t *turn) owns(ctx context.Context, k keyboard) bool {
+	if k.accountID == t.account.ID {
+		return true
+	}
+	owner, err := t.cfg.Accounts.ByID(ctx, k.accountID)
+	return err == nil && owner.ID == t.account.ID
+}
+
 // adminWait is how long a pressed button waits to learn who pressed it: it must be answered within a second.
 const adminWait = 700 * time.Millisecond
 
-// byAdmin reports whether an admin of the group pressed, as far as the platform tells.
+// byAdmin reports whether the sender runs the group, as far as the platform tells.
 func (t *turn) byAdmin(ctx context.Context) bool {
 	teller, ok := t.Adapter.(AdminTeller)
-	if !ok || t.in.Chat.Kind == ChatPrivate {
+	switch {
+	case t.in.Chat.Kind == ChatPrivate:
 		return false
+	case t.in.Admin || !ok:
+		return t.in.Admin
 	}
 	ctx, cancel := context.WithTimeout(ctx, adminWait)
 	defer cancel()
 	admin, err := teller.IsAdmin(ctx, t.in.Incoming)
 	if err != nil {
-		t.log.DebugContext(ctx, "nobody knows whether an admin pressed", "chat", t.in.Chat.Chat, "error", err)
+		t.log.DebugContext(ctx, "nobody knows whether this is an admin", "chat", t.in.Chat.Chat, "error", err)
 	}
 	return admin && err == nil
 }
@@ -165,7 +193,7 @@ func (t *turn) relabel(ctx context.Context, k keyboard) {
 	if !marked {
 		return // a message with other buttons
 	}
-	if err := t.EditButtons(ctx, t.in.Message, t.fitButtons(rows)); err != nil {
+	if err := t.EditButtons(ctx, t.in.Message, t.fitButtons(rows, t.caps.Buttons.Rows)); err != nil {
 		t.log.DebugContext(ctx, "a used button was not marked", "run", run.ID, "error", err)
 	}
 }
@@ -354,7 +382,7 @@ func (t *turn) showAgain(ctx context.Context, run runs.Run) error {
 	}
 	t.sign(ctx, activityOf(run.Tool))
 	where := target{Chat: t.in.Chat, Request: t.requestOf(run), Language: t.language(), Person: t.in.From.ExternalID}
-	return t.cfg.Deliverer.show(ctx, &showing{surface: t.surface, voice: t.voice, run: run, where: where})
+	return t.cfg.Deliverer.show(ctx, &showing{surface: t.surface, voice: t.voice, run: run, where: where, trigger: &t.in.Incoming})
 }
 
 // pressMissed shows what could not be delivered before.

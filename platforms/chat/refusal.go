@@ -18,6 +18,7 @@ func (t *turn) refuse(ctx context.Context, tool *registry.Tool) (bool, error) {
 	if tool.Refusal(t.audience()) == nil {
 		return false, nil
 	}
+	t.aside = true
 	text := lines(t.unavailable(tool), t.say("nothing.charged"), t.insteadOf(tool))
 	_, err := t.reply(ctx, text)
 	return true, err
@@ -71,6 +72,7 @@ func (t *turn) hintOr(ctx context.Context, hint Text, err error) error {
 	case err != nil:
 		return err
 	}
+	t.aside = true
 	_, err = t.reply(ctx, hint)
 	return err
 }
@@ -89,8 +91,11 @@ func (t *turn) notStarted(ctx context.Context, status MessageRef, d draft, cause
 		t.log.ErrorContext(ctx, "a run was not accepted", "code", code, "tool", d.Tool, "error", err)
 		m.Text = lines(t.apology(code), t.say("nothing.charged"))
 	}
-	if status.IsZero() {
+	if t.aside = true; status.IsZero() {
 		return t.respond(ctx, m)
+	}
+	if t.caps.Ephemeral && t.only() != "" {
+		return errors.Join(t.Delete(ctx, status), t.respond(ctx, m))
 	}
 	_, err = t.change(ctx, status, m)
 	return err

@@ -302,7 +302,9 @@ func (v voice) resultButtons(run runs.Run, k keyboard, hasMedia bool) [][]Button
 	}
 	var second []Button
 	if hasMedia {
-		second = append(second, Button{Label: v.line("button.original"), Data: k.data("original")})
+		second = append(second,
+			Button{Label: v.line("button.original"), Data: k.data("original")},
+			Button{Label: v.line("button.use"), Data: k.data("use")})
 	}
 	second = append(second, Button{Label: v.line("button.delete"), Data: k.data("delete"), Style: ButtonDanger})
 	return [][]Button{first, second}

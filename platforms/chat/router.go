@@ -9,7 +9,6 @@ import (
 	"math"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -37,6 +36,7 @@ type Runs interface {
 // Accounts is what the Router needs of the users' store.
 type Accounts interface {
 	Identify(ctx context.Context, id users.Identity) (users.Account, error)
+	ByID(ctx context.Context, accountID string) (users.Account, error)
 	PreferencesFor(ctx context.Context, accountID string, tool registry.Tool) (map[string]any, error)
 	SetPreference(ctx context.Context, accountID, toolID, field string, value any) error
 	ResetPreference(ctx context.Context, accountID, toolID, field string) error
@@ -317,6 +317,7 @@ type turn struct {
 	voice
 	in      received
 	account users.Account
+	aside   bool // answers are for the person only, where the platform can do that
 }
 
 // patiently handles the update and, where the platform refuses to be written to for a while, handles it
@@ -356,7 +357,7 @@ func (t *turn) guarded(ctx context.Context) (err error) {
 	switch t.in.Kind {
 	case KindMessage:
 		return t.message(ctx)
-	case KindPress:
+	case KindPress, KindForm:
 		return t.press(ctx)
 	case KindMembership:
 		return t.membership(ctx)
@@ -373,10 +374,8 @@ func (t *turn) overheard() bool {
 	if t.in.Command == "" {
 		return t.in.ReplyTo == nil || !t.in.ReplyTo.Own
 	}
-	for _, c := range t.cfg.Operator.houseCommands() {
-		if strings.EqualFold(c.name, t.in.Command) {
-			return false
-		}
+	if _, ours := t.houseCommand(t.in.Command); ours {
+		return false
 	}
 	_, known := t.cfg.Tools.Snapshot().ByCommand(t.in.Command)
 	return !known
@@ -418,9 +417,29 @@ func (t *turn) reply(ctx context.Context, text Text, rows ...[]Button) (MessageR
 	return t.post(ctx, t.answering(text, rows...))
 }
 
+// post sends a message that answers the update.
+func (t *turn) post(ctx context.Context, m Message) (MessageRef, error) {
+	m.Trigger = &t.in.Incoming
+	return t.surface.post(ctx, m)
+}
+
+// change edits a message, because of the update.
+func (t *turn) change(ctx context.Context, ref MessageRef, m Message) (MessageRef, error) {
+	m.Trigger = &t.in.Incoming
+	return t.surface.change(ctx, ref, m)
+}
+
+// only gives the person that an answer is for alone, or "" where all in the chat see it.
+func (t *turn) only() string {
+	if t.aside && t.in.Chat.Kind != ChatPrivate {
+		return t.in.From.ExternalID
+	}
+	return ""
+}
+
 // respond sends a message that was drawn before as the answer to the update's message.
 func (t *turn) respond(ctx context.Context, m Message) error {
-	m.ReplyTo = t.answering(nil).ReplyTo
+	m.ReplyTo, m.OnlyFor = t.answering(nil).ReplyTo, t.only()
 	_, err := t.post(ctx, m)
 	return err
 }
@@ -428,7 +447,7 @@ func (t *turn) respond(ctx context.Context, m Message) error {
 // answering is a message that answers the update's message; in private chats, where it is clear what is
 // answered, it quotes nothing.
 func (t *turn) answering(text Text, rows ...[]Button) Message {
-	m := Message{To: t.in.Chat.Place, Text: text, Buttons: rows}
+	m := Message{To: t.in.Chat.Place, Text: text, Buttons: rows, OnlyFor: t.only()}
 	if t.in.Chat.Kind != ChatPrivate && t.in.Kind == KindMessage {
 		m.ReplyTo = t.in.Message
 	}
@@ -454,7 +473,7 @@ func (t *turn) apologise(ctx context.Context, cause error, code string) {
 	if errors.Is(cause, ErrUnreachable) || t.in.Kind == KindMembership {
 		return
 	}
-	if t.in.Kind == KindPress {
+	if t.in.Press != nil {
 		// Harmless where the press was answered before.
 		_ = t.answer(ctx, *t.in.Press, t.apology(code).String(), true)
 		return
@@ -462,6 +481,7 @@ func (t *turn) apologise(ctx context.Context, cause error, code string) {
 	if t.in.Command == "" && t.in.Chat.Kind != ChatPrivate {
 		return
 	}
+	t.aside = true
 	if _, err := t.reply(ctx, t.apology(code)); err != nil {
 		t.log.WarnContext(ctx, "the apology was not delivered", "error", err)
 	}

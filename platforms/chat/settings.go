@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/signalbox/signalbox/registry"
@@ -55,20 +54,20 @@ func (t *turn) settingsTools(ctx context.Context) error {
 
 func (t *turn) settingsToolsPage(ctx context.Context, k keyboard, page int) (Message, error) {
 	m := Message{To: t.in.Chat.Place, Text: t.say("settings.tools")}
-	tools := t.cfg.Tools.Snapshot().Offered(t.audience())
+	tools := t.offered()
 	if len(tools) == 0 {
 		m.Text = t.say("tools.none")
 		return m, nil
 	}
-	pages := (len(tools) + valuesPerPage - 1) / valuesPerPage
-	page = min(max(page, 0), pages-1)
+	first, last, page, pages := t.pageOf(page, valuesPerPage, len(tools))
 	k.state = keyboardState{}
-	var buttons []Button
-	for i, tool := range tools[page*valuesPerPage : min(len(tools), (page+1)*valuesPerPage)] {
+	var options []MenuOption
+	for _, tool := range tools[first:last] {
 		k.state.Tools = append(k.state.Tools, tool.ToolID)
-		buttons = append(buttons, Button{Label: tool.DisplayName, Data: k.data("set" + strconv.Itoa(i))})
+		options = append(options, MenuOption{Label: tool.DisplayName, Description: firstSentence(tool.Description)})
 	}
-	m.Buttons = append(rowsOf(buttons, 2), t.pager(k, "page", page, pages)...)
+	t.offer(&m, k, "set", "menu.tool", options)
+	m.Buttons = append(m.Buttons, t.pager(k, "page", page, pages)...)
 	m.Buttons = append(m.Buttons, []Button{{Label: t.line("button.close"), Data: k.data("close")}})
 	return m, t.keyboards.save(ctx, k)
 }
@@ -76,9 +75,8 @@ func (t *turn) settingsToolsPage(ctx context.Context, k keyboard, page int) (Mes
 // openSettings sends the settings of a tool as a new message. In groups others need not see them: there they
 // are shown to the person only, or opened in the private chat, where the platform can do that.
 func (t *turn) openSettings(ctx context.Context, tool *registry.Tool) error {
-	shared := t.in.Chat.Kind != ChatPrivate
-	alone := t.caps.Ephemeral && t.in.Kind == KindPress
-	if link := t.deepLink("settings-", tool); shared && !alone && link != "" {
+	t.aside = true
+	if link := t.deepLink("settings-", tool); t.in.Chat.Kind != ChatPrivate && !t.caps.Ephemeral && link != "" {
 		_, err := t.reply(ctx, t.say("settings.private", "tool", tool.DisplayName), []Button{{Label: t.line("button.settings"), URL: link}})
 		return err
 	}
@@ -86,9 +84,6 @@ func (t *turn) openSettings(ctx context.Context, tool *registry.Tool) error {
 	m, err := t.settingsMessage(ctx, &k, tool)
 	if err != nil {
 		return err
-	}
-	if shared && alone {
-		m.OnlyFor, m.Trigger = t.in.From.ExternalID, &t.in.Incoming
 	}
 	return t.respond(ctx, m)
 }
@@ -131,6 +126,7 @@ func (t *turn) valueLabel(f registry.InputField, value any) string {
 
 // onSettings does something with the tool of a settings message and draws it anew.
 func (t *turn) onSettings(ctx context.Context, k keyboard, do func(tool *registry.Tool, view *settingsView) error) error {
+	t.aside = true
 	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.state.View.Tool)
 	if !ok {
 		return t.alert(ctx, "tool.gone")
@@ -175,6 +171,9 @@ func (t *turn) pressSetting(ctx context.Context, k keyboard, n int) error {
 	}
 	if n >= len(k.state.Fields) {
 		return t.alert(ctx, "press.tooOld")
+	}
+	if opened, err := t.openSettingForm(ctx, k, k.state.Fields[n]); opened || err != nil {
+		return err
 	}
 	return t.onSettings(ctx, k, func(tool *registry.Tool, view *settingsView) error {
 		f, ok := tool.InputSchema.Get(k.state.Fields[n])

@@ -2,7 +2,6 @@ package chat
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/signalbox/signalbox/registry"
 )
@@ -43,17 +42,24 @@ func (p settingsPage) overview() Message {
 		}
 		shown = append(shown, f)
 	}
-	pages := max(1, (len(shown)+fieldsPerPage-1)/fieldsPerPage)
-	view.Fields = min(max(view.Fields, 0), pages-1)
-	first := view.Fields * fieldsPerPage
-	var buttons []Button
-	for i, f := range shown[first:min(len(shown), first+fieldsPerPage)] {
+	first, last, page, pages := p.pageOf(view.Fields, fieldsPerPage, len(shown))
+	view.Fields = page
+	var options []MenuOption
+	for _, f := range shown[first:last] {
 		p.k.state.Fields = append(p.k.state.Fields, f.Name)
 		text = lines(text, p.fieldLine(f))
-		buttons = append(buttons, Button{Label: p.fieldLabel(f), Data: p.k.data("set" + strconv.Itoa(i))})
+		value, _ := p.current(f)
+		options = append(options, MenuOption{Label: p.fieldLabel(f), Description: p.shown(f, value)})
 	}
-	rows := append(rowsOf(buttons, 2), p.pager(*p.k, "page", view.Fields, pages)...)
-	return Message{Text: text, Buttons: append(rows, p.overviewControls(hidden)...)}
+	m := Message{Text: text}
+	action := "set"
+	if p.caps.Forms.Fields > 0 {
+		action = "formset"
+	}
+	p.offer(&m, *p.k, action, "menu.setting", options)
+	m.Buttons = append(m.Buttons, p.pager(*p.k, "page", view.Fields, pages)...)
+	m.Buttons = append(m.Buttons, p.overviewControls(hidden)...)
+	return m
 }
 
 func (p settingsPage) overviewControls(hidden int) [][]Button {
@@ -118,35 +124,35 @@ func (p settingsPage) field(f registry.InputField) Message {
 		Plain(brief(f.Description, 600)),
 		p.say("settings.current", "value", p.shown(f, value)),
 	)
-	var rows [][]Button
+	m := Message{Text: text}
 	if len(f.Choices) > 0 {
-		rows = p.choices(f, value)
+		p.choices(&m, f, value)
 	} else {
-		text = lines(text, p.say("settings.write"), p.say(wantedKey(f), "range", rangeOf(f)))
+		m.Text = lines(text, p.say("settings.write"), p.say(wantedKey(f), "range", rangeOf(f)))
 	}
 	var last []Button
 	if own {
 		last = append(last, p.button("button.reset", "reset0"))
 	}
-	return Message{Text: text, Buttons: append(rows, append(last, p.button("button.back", "back")))}
+	m.Buttons = append(m.Buttons, append(last, p.button("button.back", "back")))
+	return m
 }
 
-// choices are a page of an input's choices, the current one marked.
-func (p settingsPage) choices(f registry.InputField, current any) [][]Button {
+// choices adds a page of an input's choices, the current ones marked.
+func (p settingsPage) choices(m *Message, f registry.InputField, current any) {
 	view := &p.k.state.View
-	pages := (len(f.Choices) + valuesPerPage - 1) / valuesPerPage
-	view.Page = min(max(view.Page, 0), pages-1)
-	first := view.Page * valuesPerPage
-	var buttons []Button
-	for i, c := range f.Choices[first:min(len(f.Choices), first+valuesPerPage)] {
+	first, last, page, pages := p.pageOf(view.Page, valuesPerPage, len(f.Choices))
+	view.Page = page
+	var options []MenuOption
+	for _, c := range f.Choices[first:last] {
 		p.k.state.Values = append(p.k.state.Values, c.Value)
-		label := c.Text()
-		if isCurrent(current, c.Value) {
-			label = "✓ " + label
-		}
-		buttons = append(buttons, Button{Label: label, Data: p.k.data("val" + strconv.Itoa(i))})
+		options = append(options, MenuOption{Label: c.Text(), Chosen: isCurrent(current, c.Value)})
 	}
-	return append(rowsOf(buttons, 2), p.pager(*p.k, "page", view.Page, pages)...)
+	p.offer(m, *p.k, "val", "menu.value", options)
+	if f.Multiple && len(m.Menus) > 0 {
+		m.Menus[0].Data, m.Menus[0].Min, m.Menus[0].Max = p.k.data("vals"), 0, len(options)
+	}
+	m.Buttons = append(m.Buttons, p.pager(*p.k, "page", view.Page, pages)...)
 }
 
 // isCurrent compares values as people see them; for inputs that take several, one is enough.

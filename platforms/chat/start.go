@@ -24,8 +24,10 @@ func (t *turn) toolCommand(ctx context.Context, tool *registry.Tool, typed strin
 		d.Notes = append(d.Notes, t.deprecation(tool))
 	}
 	if hint := t.typed(&d, tool, typed); hint != nil {
-		_, err := t.reply(ctx, hint)
-		return err
+		return t.hintOr(ctx, hint, nil)
+	}
+	if hint, err := t.typedLast(ctx, &d, tool); hint != nil || err != nil {
+		return t.hintOr(ctx, hint, err)
 	}
 	hint, err := t.attached(ctx, &d, tool)
 	if hint != nil || err != nil {

@@ -3,6 +3,7 @@ package chat
 import (
 	"context"
 	"errors"
+	"slices"
 )
 
 // surface is an adapter together with what it can do, and keeps messages within that.
@@ -41,20 +42,49 @@ func (s *surface) fit(m Message) Message {
 		limit = s.caps.CaptionLimit
 	}
 	m.Text = m.Text.cut(limit)
-	m.Buttons = s.fitButtons(m.Buttons)
+	m.Menus = s.fitMenus(m.Menus)
+	m.Buttons = s.fitButtons(m.Buttons, s.caps.Buttons.Rows-len(m.Menus))
 	if m.Ask != nil && (!s.caps.ForceReply || len(m.Buttons) > 0 && !s.caps.AskButtons) {
 		m.Ask = nil
 	}
 	if !s.caps.Ephemeral {
-		m.OnlyFor, m.Trigger = "", nil
+		m.OnlyFor = ""
 	}
 	return m
 }
 
-func (s *surface) fitButtons(rows [][]Button) [][]Button {
+// fitMenus keeps menus, and what they say, within the platform's limits.
+func (s *surface) fitMenus(menus []Menu) []Menu {
+	limits := s.caps.Menus
+	fitted := menus[:min(len(menus), limits.PerMessage):min(len(menus), limits.PerMessage)]
+	for i, menu := range fitted {
+		options := slices.Clone(menu.Options[:min(len(menu.Options), limits.Options)])
+		for j, o := range options {
+			options[j].Label = brief(firstNonEmpty(o.Label, "–"), limits.LabelLimit)
+			options[j].Description = brief(o.Description, limits.LabelLimit)
+		}
+		fitted[i].Options, fitted[i].Placeholder = options, brief(menu.Placeholder, limits.LabelLimit)
+	}
+	return fitted
+}
+
+// fitForm keeps a form within the platform's limits.
+func (s *surface) fitForm(form Form) Form {
+	limits := s.caps.Forms
+	form.Title = brief(form.Title, limits.TitleLimit)
+	form.Fields = slices.Clone(form.Fields[:min(len(form.Fields), limits.Fields)])
+	for i, f := range form.Fields {
+		form.Fields[i].Label = brief(f.Label, limits.LabelLimit)
+		form.Fields[i].Placeholder = brief(f.Placeholder, limits.LabelLimit)
+		form.Fields[i].Value = shorten(f.Value, limits.ValueLimit)
+	}
+	return form
+}
+
+func (s *surface) fitButtons(rows [][]Button, most int) [][]Button {
 	var fitted [][]Button
 	for _, row := range rows {
-		for len(row) > 0 && len(fitted) < s.caps.Buttons.Rows {
+		for len(row) > 0 && len(fitted) < most {
 			n := min(len(row), max(1, s.caps.Buttons.PerRow))
 			part := make([]Button, n)
 			for i, b := range row[:n] {

@@ -2,9 +2,6 @@ package chat
 
 import (
 	"context"
-	"regexp"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/registry"
@@ -51,49 +48,20 @@ func (r *Router) syncCommands(ctx context.Context, s *surface, snap *registry.Sn
 	if err != nil {
 		return err
 	}
+	list := commandList{limits: s.caps.Commands, house: r.cfg.Operator.houseCommands(), tools: snap.Offered(registry.Everyone), uses: counts}
+	if s.caps.Commands.Localized {
+		for _, language := range r.texts.Languages() {
+			list.voices = append(list.voices, r.voiceFor(language))
+		}
+	}
 	var sets []CommandSet
 	for _, language := range r.commandLanguages(s) {
-		commands := commandList(s.caps.Commands, r.voiceFor(language), r.cfg.Operator.houseCommands(), snap.Offered(registry.Everyone), counts)
+		commands := list.in(r.voiceFor(language))
 		for _, kind := range []ChatKind{ChatPrivate, ChatGroup} {
 			sets = append(sets, CommandSet{Kind: kind, Language: language, Commands: commands})
 		}
 	}
 	return s.SyncCommands(ctx, sets)
-}
-
-// commandList lists the tools' commands and the bot's own. Where they don't all fit, the tools used most
-// come first, and the others stay reachable by /run.
-func commandList(limits CommandLimits, v voice, house []houseCommand, tools []*registry.Tool, counts map[string]int64) []Command {
-	taken := map[string]bool{}
-	var own []Command
-	for _, c := range house {
-		taken[c.name] = true
-		own = append(own, Command{Name: c.name, Description: brief(v.line("command."+c.name), limits.DescriptionLimit)})
-	}
-	named := regexp.MustCompile(`^(?:` + limits.NamePattern + `)$`)
-	var usable []*registry.Tool
-	for _, tool := range tools {
-		name := strings.TrimPrefix(tool.CommandName, "/")
-		if name != "" && !taken[name] && len(name) <= limits.NameChars && named.MatchString(name) {
-			usable = append(usable, tool)
-		}
-	}
-	if room := max(0, limits.Max-len(own)); len(usable) > room {
-		slices.SortStableFunc(usable, func(a, b *registry.Tool) int {
-			return int(min(max(counts[b.ToolID]-counts[a.ToolID], -1), 1))
-		})
-		usable = usable[:room]
-	}
-	list := make([]Command, 0, len(usable)+len(own))
-	for _, tool := range usable {
-		list = append(list, Command{
-			Name:        strings.TrimPrefix(tool.CommandName, "/"),
-			Description: inWords(firstSentence(firstNonEmpty(tool.Description, tool.DisplayName)), limits.DescriptionLimit),
-			Inputs:      tool.InputSchema,
-		})
-	}
-	list = append(list, own...)
-	return list[:min(len(list), limits.Max)]
 }
 
 // commandLanguages are the languages that command lists are published in, "" for everybody else.

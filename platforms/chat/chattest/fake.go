@@ -266,7 +266,6 @@ func (f *Fake) interact(t testing.TB, by Person, in Room, m *fakeMessage, update
 	update.Press.ID = "press" + f.id()
 	f.pressed[update.Press.ID] = answered
 	update.ID, update.At, update.From, update.Message, update.Chat = f.id(), time.Now(), identity(by), f.ref(m), place(in)
-	update.Admin = f.admins[by.ID]
 	f.deliver(update)
 	f.mu.Unlock()
 	select {

@@ -57,7 +57,7 @@ func (f *Fake) Command(t testing.TB, by Person, in Room, name string, options ma
 	f.keep(m)
 	update := chat.Incoming{
 		ID: f.id(), Kind: chat.KindMessage, At: time.Now(), Chat: place(in), From: identity(by), Message: f.ref(m),
-		Addressed: true, Command: name, Options: map[string]any{}, Admin: f.admins[by.ID],
+		Addressed: true, Command: name, Options: map[string]any{},
 	}
 	for _, option := range sortedKeys(options) {
 		field, ok := c.Inputs.Get(option)

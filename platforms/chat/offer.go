@@ -1,0 +1,225 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// pageOf gives the borders of a page of a list, and the page that exists nearest to the one wanted. A page is as
+// long as a menu can be, or perPage where there are buttons.
+func (t *turn) pageOf(page, perPage, all int) (first, last, shown, pages int) {
+	if t.caps.Menus.PerMessage > 0 {
+		perPage = t.caps.Menus.Options
+	}
+	pages = max(1, (all+perPage-1)/perPage)
+	shown = min(max(page, 0), pages-1)
+	return shown * perPage, min(all, (shown+1)*perPage), shown, pages
+}
+
+// offer adds options to a message: as a menu where the platform has menus, else as buttons, two in a row. What is
+// chosen arrives as the action with the option's number.
+func (t *turn) offer(m *Message, k keyboard, action, placeholder string, options []MenuOption) {
+	if len(options) == 0 {
+		return
+	}
+	if t.caps.Menus.PerMessage > 0 {
+		for i := range options {
+			options[i].Value = strconv.Itoa(i)
+		}
+		m.Menus = append(m.Menus, Menu{Data: k.data(action), Placeholder: t.line(placeholder), Options: options})
+		return
+	}
+	buttons := make([]Button, len(options))
+	for i, o := range options {
+		buttons[i] = Button{Label: o.Label, Data: k.data(action + strconv.Itoa(i))}
+		if o.Chosen {
+			buttons[i].Label = "✓ " + o.Label
+		}
+	}
+	m.Buttons = append(m.Buttons, rowsOf(buttons, 2)...)
+}
+
+// OpensForm reports whether a press of a button or menu with this data may be answered with a Form. Platforms that
+// open dialogs only as the first answer must then wait for AnswerPress, instead of acknowledging by themselves.
+func OpensForm(data string) bool {
+	_, action, ok := parseData(data)
+	return ok && strings.HasPrefix(action, "form")
+}
+
+// openForm answers a press with a dialog.
+func (t *turn) openForm(ctx context.Context, form Form) error {
+	form = t.fitForm(form)
+	return t.AnswerPress(ctx, *t.in.Press, PressAnswer{Form: &form})
+}
+
+// formField is the field of a form for an input, filled with its value.
+func (t *turn) formField(f registry.InputField, value any, required bool) FormField {
+	return FormField{
+		Name: f.Name, Label: f.Label(), Value: showValue(f, value), Required: required, Multiline: f.Multiline,
+		Placeholder: firstNonEmpty(f.Description, t.line(wantedKey(f), "range", rangeOf(f))),
+	}
+}
+
+// isTyped reports whether an input's value is one that people type, rather than choose or send.
+func isTyped(f registry.InputField) bool {
+	return !f.Type.IsMedia() && len(f.Choices) == 0 && f.Type != registry.TypeBoolean
+}
+
+// openSettingForm opens a dialog for an input whose value is typed, where the platform has dialogs.
+func (t *turn) openSettingForm(ctx context.Context, k keyboard, field string) (opened bool, err error) {
+	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.state.View.Tool)
+	if !ok || t.caps.Forms.Fields == 0 {
+		return false, nil
+	}
+	f, ok := tool.InputSchema.Get(field)
+	if !ok || !isTyped(f) {
+		return false, nil
+	}
+	preferences, err := t.cfg.Accounts.PreferencesFor(ctx, t.account.ID, *tool)
+	if err != nil {
+		return false, fmt.Errorf("read the settings: %w", err)
+	}
+	value, _ := settingsPage{turn: t, preferences: preferences}.current(f)
+	form := Form{Title: tool.DisplayName, Data: k.data("setform"), Fields: []FormField{t.formField(f, value, false)}}
+	return true, t.openForm(ctx, form)
+}
+
+// settingsFilled takes the values of a form into the settings; an empty one takes the default back.
+func (t *turn) settingsFilled(ctx context.Context, k keyboard) error {
+	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.state.View.Tool)
+	if !ok {
+		return t.alert(ctx, "tool.gone")
+	}
+	values, bad := t.formValues(tool.InputSchema)
+	if bad != nil {
+		return t.answer(ctx, *t.in.Press, bad.String(), true)
+	}
+	return t.onSettings(ctx, k, func(tool *registry.Tool, _ *settingsView) error {
+		for name, value := range values {
+			if value == nil {
+				if err := t.cfg.Accounts.ResetPreference(ctx, t.account.ID, tool.ToolID, name); err != nil {
+					return fmt.Errorf("reset a setting: %w", err)
+				}
+				continue
+			}
+			if err := t.setPreference(ctx, tool, name, value); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// formValues reads what was filled in; nil stands for a field left empty. bad says what is wrong with the first
+// value that does not fit.
+func (t *turn) formValues(schema registry.InputSchema) (values map[string]any, bad Text) {
+	values = map[string]any{}
+	for _, f := range schema {
+		text, ok := t.in.Options[f.Name].(string)
+		if !ok {
+			continue
+		}
+		if text = strings.TrimSpace(text); text == "" {
+			values[f.Name] = nil
+			continue
+		}
+		value, wrong := registry.ParseText(f, text)
+		if wrong != nil {
+			return nil, t.wrongValue(f, wrong)
+		}
+		values[f.Name] = value
+	}
+	return values, nil
+}
+
+// pressValues sets an input that takes several to what was chosen from the menu; what stands on other pages of the
+// choices stays.
+func (t *turn) pressValues(ctx context.Context, k keyboard) error {
+	return t.onSettings(ctx, k, func(tool *registry.Tool, view *settingsView) error {
+		f, ok := tool.InputSchema.Get(view.Field)
+		if !ok {
+			return nil
+		}
+		preferences, err := t.cfg.Accounts.PreferencesFor(ctx, t.account.ID, *tool)
+		if err != nil {
+			return fmt.Errorf("read the settings: %w", err)
+		}
+		kept := []any{}
+		old, _ := preferences[f.Name].([]any)
+		for _, value := range old {
+			if !isCurrent(k.state.Values, value) {
+				kept = append(kept, value)
+			}
+		}
+		for _, chosen := range t.in.Press.Values {
+			if i, err := strconv.Atoi(chosen); err == nil && i >= 0 && i < len(k.state.Values) {
+				kept = append(kept, k.state.Values[i])
+			}
+		}
+		checked, bad := registry.CheckValue(f, kept)
+		if bad != nil {
+			return nil // the choice is gone with a change of the tool
+		}
+		return t.setPreference(ctx, tool, f.Name, checked)
+	})
+}
+
+// pressAnswer opens a dialog for the inputs that a question is about.
+func (t *turn) pressAnswer(ctx context.Context, k keyboard) error {
+	_, tool, err := t.openQuestion(ctx, k)
+	if err != nil || tool == nil {
+		return err
+	}
+	form := Form{Title: tool.DisplayName, Data: k.data("answer")}
+	for _, name := range k.state.Fields {
+		if f, ok := tool.InputSchema.Get(name); ok {
+			form.Fields = append(form.Fields, t.formField(f, nil, true))
+		}
+	}
+	return t.openForm(ctx, form)
+}
+
+// answerFilled takes the values of a form as the answer to a question.
+func (t *turn) answerFilled(ctx context.Context, k keyboard) error {
+	p, tool, err := t.openQuestion(ctx, k)
+	if err != nil || tool == nil {
+		return err
+	}
+	values, bad := t.formValues(tool.InputSchema)
+	if bad != nil {
+		return t.answer(ctx, *t.in.Press, bad.String(), true)
+	}
+	if err := t.acknowledge(ctx); err != nil {
+		return err
+	}
+	d := *p.State.Draft
+	for name, value := range values {
+		if value != nil {
+			d.set(runs.FromAnswer, name, value)
+		}
+	}
+	return t.answered(ctx, p, d)
+}
+
+// openQuestion gives the question that buttons belong to, and its tool; the tool is nil where the question is over,
+// which the person was then told.
+func (t *turn) openQuestion(ctx context.Context, k keyboard) (p prompt, tool *registry.Tool, err error) {
+	p, err = t.prompts.pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
+	if errors.Is(err, errNoPrompt) || err == nil && (p.ID != k.state.Prompt || p.State.Draft == nil) {
+		return p, nil, t.alert(ctx, "press.over")
+	}
+	if err != nil {
+		return p, nil, err
+	}
+	tool, ok := t.cfg.Tools.Snapshot().Resolve(p.State.Draft.Tool)
+	if !ok {
+		return p, nil, t.alert(ctx, "tool.gone")
+	}
+	return p, tool, nil
+}
