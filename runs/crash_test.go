@@ -299,6 +299,7 @@ func TestPlaces(t *testing.T) {
 		}
 		return n
 	}
+	h.submitted(t, ids[0])
 	h.submitted(t, ids[1])
 	if n := claimedHere(); n != 2 {
 		t.Errorf("%d runs under work in two places", n)
@@ -310,8 +311,8 @@ func TestPlaces(t *testing.T) {
 	}
 	other := h.open(t)
 	h.start(t, other)
-	h.submitted(t, ids[4])
 	for _, id := range ids[1:] {
+		h.submitted(t, id)
 		h.provider.Finish(id, registry.Usage{RunTime: time.Second})
 	}
 	h.allDone(t, user, billing.Dollar, ids)
