@@ -20,6 +20,7 @@ import (
 )
 
 const (
+	defaultBase   = "https://discord.com"
 	callTimeout   = 20 * time.Second
 	uploadTimeout = 5 * time.Minute
 	maxAnswer     = 32 << 20 // bytes of an answer that are read
@@ -33,7 +34,7 @@ type Config struct {
 	Token string
 	// AppID is the application's id; empty: the one that the token names.
 	AppID string
-	// BaseURL is Discord's address; empty: https://discord.com.
+	// BaseURL is Discord's address; empty: defaultBase.
 	BaseURL   string
 	Transport http.RoundTripper // nil: http.DefaultTransport
 	Clock     Clock             // nil: SystemClock
@@ -55,6 +56,8 @@ type Client struct {
 	session *discordgo.Session
 	base    string
 	app     string
+	bot     string       // its id as the token names it
+	plain   *http.Client // without token, for files
 	clock   Clock
 	limits  *limiter
 	observe func(CallInfo)
@@ -83,7 +86,7 @@ func NewClient(cfg Config) (*Client, error) {
 		return nil, fmt.Errorf("discord: make a session of the library: %w", err)
 	}
 	c := &Client{
-		session: session, base: "https://discord.com", app: app, clock: SystemClock{}, token: secret{cfg.Token},
+		session: session, base: defaultBase, app: app, bot: appOf(cfg.Token), clock: SystemClock{}, token: secret{cfg.Token},
 		observe: func(CallInfo) {}, uploads: make(chan struct{}, uploadsAtOnce),
 	}
 	if cfg.BaseURL != "" {
@@ -104,9 +107,9 @@ func NewClient(cfg Config) (*Client, error) {
 	session.MaxRestRetries, session.ShouldRetryOnRateLimit = 0, false
 	session.UserAgent = "DiscordBot (https://github.com/signalbox/signalbox, 1)"
 	// Redirects are not followed: they would carry the token elsewhere.
-	session.Client = &http.Client{Transport: &wire{c, transport}, CheckRedirect: func(*http.Request, []*http.Request) error {
-		return http.ErrUseLastResponse
-	}}
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	session.Client = &http.Client{Transport: &wire{c, transport}, CheckRedirect: stay}
+	c.plain = &http.Client{Transport: transport, CheckRedirect: stay}
 	return c, nil
 }
 

@@ -76,12 +76,13 @@ const (
 	codeAnotherAuthor   = 50005
 	codeRequestTooLarge = 40005
 	codeOverload        = 130000
+	codeGoneFile        = -1 // our own: a file's address is over
 )
 
 // reasons maps Discord's codes to what they mean for us.
 func reasons(code int) reason {
 	switch code {
-	case discordgo.ErrCodeUnknownMessage, codeEditTooOften, codeAnotherAuthor:
+	case discordgo.ErrCodeUnknownMessage, codeEditTooOften, codeAnotherAuthor, codeGoneFile:
 		return gone
 	case discordgo.ErrCodeUnknownInteraction, discordgo.ErrCodeUnknownWebhook, discordgo.ErrCodeInvalidWebhookTokenProvided, codeFollowupLimit:
 		return tokenOver

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	globalRate  = 45              // calls a second, a little below Discord's 50
-	longestWait = time.Minute     // what would have to wait longer is refused
-	manyRoutes  = 2048            // above this many the routes at rest are forgotten
+	globalRate  = 45          // calls a second, a little below Discord's 50
+	longestWait = time.Minute // what would have to wait longer is refused
+	manyRoutes  = 2048        // above this many the routes at rest are forgotten
 	guardWindow = 10 * time.Minute
 	guardLimit  = 8000 // refused calls in guardWindow; Discord bans the address at 10,000
 )

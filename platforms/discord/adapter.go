@@ -1,0 +1,138 @@
+package discord
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/signalbox/signalbox/platforms/chat"
+)
+
+// Platform is the name under which people and runs of Discord are kept.
+const Platform = "discord"
+
+// typingFor is how long Discord shows that the bot is typing.
+const typingFor = 10 * time.Second
+
+// AdapterConfig is what an Adapter works with. Client, Pool and Logger are required.
+type AdapterConfig struct {
+	Client *Client
+	Pool   *pgxpool.Pool
+	Logger *slog.Logger
+	// PublicKey is the application's, in hex, for interactions by HTTP; empty: none are taken there.
+	PublicKey string
+	// Shards says which connections to the gateway this process keeps; the zero value is all that Discord
+	// recommends.
+	Shards Shards
+	Clock  Clock          // nil: SystemClock
+	Jitter func() float64 // numbers in [0, 1) that spread repeats; nil: random ones
+}
+
+// Adapter is Discord as the chat contract has it.
+type Adapter struct {
+	client  *Client
+	memory  memory
+	clock   Clock
+	jitter  func() float64
+	log     *slog.Logger
+	key     ed25519.PublicKey
+	shards  Shards
+	answers *answers
+
+	syncing  sync.Mutex // one synchronisation of commands at a time
+	commands atomic.Pointer[published]
+	checked  bool // the commands were compared with Discord's in this process; needs syncing
+
+	bot      atomic.Pointer[string]
+	receiver atomic.Pointer[chat.Receiver] // set while Run runs
+	handling sync.WaitGroup
+}
+
+var (
+	_ chat.Adapter     = (*Adapter)(nil)
+	_ chat.AdminTeller = (*Adapter)(nil)
+)
+
+// NewAdapter makes an adapter. It reads what is known from Postgres and calls nobody.
+func NewAdapter(ctx context.Context, cfg AdapterConfig) (*Adapter, error) {
+	if cfg.Client == nil || cfg.Pool == nil || cfg.Logger == nil {
+		return nil, errors.New("discord: Client, Pool and Logger are needed")
+	}
+	a := &Adapter{
+		client: cfg.Client, memory: memory{cfg.Pool, cfg.Client.app}, clock: cfg.Clock, jitter: cfg.Jitter,
+		log: cfg.Logger.With("component", Platform), shards: cfg.Shards, answers: newAnswers(),
+	}
+	if a.clock == nil {
+		a.clock = SystemClock{}
+	}
+	if a.jitter == nil {
+		a.jitter = rand.Float64
+	}
+	if cfg.PublicKey != "" {
+		key, err := hex.DecodeString(cfg.PublicKey)
+		if err != nil || len(key) != ed25519.PublicKeySize {
+			return nil, fmt.Errorf("discord: found a public key of %d characters, expected 64 hex digits", len(cfg.PublicKey))
+		}
+		a.key = key
+	}
+	p, err := a.memory.published(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a.commands.Store(&p)
+	a.bot.Store(&cfg.Client.bot)
+	return a, nil
+}
+
+// Platform gives the constant of that name.
+func (a *Adapter) Platform() string { return Platform }
+
+// Capabilities tells what Discord can do.
+func (a *Adapter) Capabilities() chat.Capabilities {
+	caps := capabilities()
+	caps.Uploads = maps.Clone(caps.Uploads)
+	return caps
+}
+
+func capabilities() chat.Capabilities {
+	return chat.Capabilities{
+		Buttons: chat.ButtonLimits{Rows: maxRows, PerRow: maxPerRow, LabelLimit: maxButtonLabel, DataBytes: maxCustomID},
+		Menus:   chat.MenuLimits{PerMessage: maxRows, Options: maxMenuOptions, LabelLimit: maxMenuLabel},
+		Forms:   chat.FormLimits{Fields: maxFormFields, TitleLimit: maxFormTitle, LabelLimit: maxFieldLabel, ValueLimit: maxFieldValue},
+		Commands: chat.CommandLimits{
+			Max: maxCommands, NameChars: maxName, NamePattern: `[-_\p{Ll}\p{Lo}\p{N}]{1,32}`, DescriptionLimit: maxDescription,
+			Options: maxOptions, OnMessages: maxOnMessages, Localized: true,
+		},
+		TextLimit: MaxText, CaptionLimit: MaxText, AnswerLimit: MaxText,
+		Edit: true, EditToMedia: true, AlbumMax: maxFiles, AlbumButtons: true, Ephemeral: true, AltLimit: maxAlt, Alerts: true,
+		Uploads: map[chat.MediaKind]int64{
+			chat.KindPhoto: MaxUpload, chat.KindVideo: MaxUpload, chat.KindAnimation: MaxUpload,
+			chat.KindAudio: MaxUpload, chat.KindVoice: MaxUpload, chat.KindDocument: MaxUpload,
+		},
+		Download:        MaxDownload,
+		WorkingFor:      typingFor,
+		ProgressPrivate: 3 * time.Second,
+		ProgressGroup:   3 * time.Second,
+	}
+}
+
+// IsAdmin reports whether a press came from somebody who may delete what others wrote in the channel; the
+// interaction tells.
+func (a *Adapter) IsAdmin(_ context.Context, in chat.Incoming) (bool, error) {
+	return in.Admin || in.Press != nil && in.Press.Handle == managesMessages, nil
+}
+
+// String names the adapter without its secrets.
+func (a *Adapter) String() string { return "Discord adapter of application " + a.client.app }
+
+// GoString does as String.
+func (a *Adapter) GoString() string { return a.String() }

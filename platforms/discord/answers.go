@@ -1,0 +1,180 @@
+package discord
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+	"github.com/signalbox/signalbox/platforms/chat"
+)
+
+const (
+	// answerLife is how long an interaction's token is used: Discord takes it for 15 minutes.
+	answerLife = 14*time.Minute + 30*time.Second
+	// firstAnswerBy is when a first answer must have been given; Discord shows a failure after 3 s.
+	firstAnswerBy = 3 * time.Second
+	// deferCommand and deferPress are how long the handling may take before Discord is told that the answer
+	// comes later. A press may be answered by a form, which must be the first answer.
+	deferCommand = 700 * time.Millisecond
+	deferPress   = 900 * time.Millisecond
+)
+
+// answers are the interactions that this process is answering.
+type answers struct {
+	mu   sync.Mutex
+	open map[string]*answering
+}
+
+// answering is one interaction that can be answered. mu is held while something about it is decided.
+type answering struct {
+	mu sync.Mutex
+	ticket
+	over bool // Discord does not take answers any more
+}
+
+func newAnswers() *answers { return &answers{open: map[string]*answering{}} }
+
+// put adds an interaction; it also forgets those that can't be answered any more.
+func (a *answers) put(t ticket, now time.Time) *answering {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for id, old := range a.open {
+		if now.Sub(old.created) > answerLife {
+			delete(a.open, id)
+		}
+	}
+	if there, ok := a.open[t.id]; ok {
+		return there
+	}
+	a.open[t.id] = &answering{ticket: t}
+	return a.open[t.id]
+}
+
+// fresh reports whether an interaction in a channel came so lately that its waiting sign is still shown.
+func (a *answers) fresh(channel string, now time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, s := range a.open {
+		if s.channel == channel && now.Sub(s.created) < typingFor {
+			return true
+		}
+	}
+	return false
+}
+
+// answering finds an interaction that can still be answered; nil where it can't.
+func (a *Adapter) answering(ctx context.Context, id string) (*answering, error) {
+	now := a.clock.Now()
+	a.answers.mu.Lock()
+	s := a.answers.open[id]
+	a.answers.mu.Unlock()
+	if s == nil {
+		t, ok, err := a.memory.ticket(ctx, id)
+		if err != nil || !ok {
+			return nil, err
+		}
+		s = a.answers.put(t, now)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over || now.Sub(s.created) > answerLife || !s.answered && now.Sub(s.created) > firstAnswerBy {
+		return nil, nil
+	}
+	return s, nil
+}
+
+// callback is the first answer to an interaction.
+type callback struct {
+	Type discordgo.InteractionResponseType `json:"type"`
+	Data any                               `json:"data,omitempty"`
+}
+
+// callbackResult is what Discord tells of the first answer.
+type callbackResult struct {
+	Resource struct {
+		Message struct {
+			ID string `json:"id"`
+		} `json:"message"`
+	} `json:"resource"`
+}
+
+// acknowledge tells Discord that the answer comes later, unless something was answered before. It needs s.mu.
+func (a *Adapter) acknowledge(ctx context.Context, s *answering) error {
+	c := callback{Type: discordgo.InteractionResponseDeferredMessageUpdate}
+	if s.kind == discordgo.InteractionApplicationCommand {
+		c.Type = discordgo.InteractionResponseDeferredChannelMessageWithSource
+		if s.ephemeral {
+			c.Data = map[string]any{"flags": discordgo.MessageFlagsEphemeral}
+		}
+	}
+	return a.firstAnswer(ctx, s, c)
+}
+
+// firstAnswer gives the first answer, unless there was one. It needs s.mu.
+func (a *Adapter) firstAnswer(ctx context.Context, s *answering, c callback) error {
+	if s.answered || s.over {
+		return nil
+	}
+	var r callbackResult
+	err := a.client.do(ctx, call{
+		method: http.MethodPost, path: "/interactions/" + s.id + "/" + s.token + "/callback", query: url.Values{"with_response": {"true"}},
+		route: "/interactions/{}/{}/callback", resource: s.id, body: c, apart: true, repeatable: true,
+	}, &r)
+	switch reasonOf(err) {
+	case alreadyAnswered: // by another process, or by a call whose answer was lost
+		err = nil
+	case tokenOver:
+		s.over = true
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	s.answered = true
+	keep := context.WithoutCancel(ctx)
+	if err := a.memory.update(keep, s.ticket); err != nil {
+		return err
+	}
+	if r.Resource.Message.ID == "" {
+		return nil
+	}
+	return a.memory.addMessage(keep, r.Resource.Message.ID, s.id, true)
+}
+
+// AnswerPress answers the press of a button, a choice, or a form sent in. Texts are for the one who pressed.
+func (a *Adapter) AnswerPress(ctx context.Context, p chat.Press, answer chat.PressAnswer) error {
+	s, err := a.answering(ctx, p.ID)
+	if err != nil || s == nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if answer.Form != nil {
+		if s.answered {
+			return errLateForm
+		}
+		err = a.firstAnswer(ctx, s, callback{Type: discordgo.InteractionResponseModal, Data: modalOf(*answer.Form)})
+		return pressed(err)
+	}
+	if err := a.acknowledge(ctx, s); err != nil || answer.Text == "" {
+		return pressed(err)
+	}
+	o := &outgoing{text: chat.Plain(answer.Text), ephemeral: true}
+	_, err = a.followUp(ctx, s, o)
+	return pressed(err)
+}
+
+// errLateForm: a dialog must be the first answer, and Discord was told already that the answer comes later.
+var errLateForm = errors.New("discord: the press was answered before: no form can be opened any more")
+
+// pressed makes the refusal of an answer that comes too late no error.
+func pressed(err error) error {
+	if r := reasonOf(err); r == tokenOver || r == alreadyAnswered {
+		return nil
+	}
+	return contract(err)
+}

@@ -1,0 +1,138 @@
+package discord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// memory is what an Adapter keeps in Postgres.
+type memory struct {
+	pool *pgxpool.Pool
+	app  string
+}
+
+// published is the list of commands that Discord has, and what a use of them means.
+type published struct {
+	// Hash is that of the list that was sent; Versions are what Discord called its commands then.
+	Hash     string            `json:"hash"`
+	Versions map[string]string `json:"versions"`
+	// Commands are the slash commands by name; OnMessages gives the meaning of a message command's name.
+	Commands   map[string]usage  `json:"commands"`
+	OnMessages map[string]string `json:"onMessages"`
+	// PrivateOnMessages are the message commands whose answers are for one person only.
+	PrivateOnMessages map[string]bool `json:"privateOnMessages"`
+}
+
+// usage is what is to be known when a command is used.
+type usage struct {
+	Private bool `json:"private,omitempty"`
+	// Options gives the input for an option's name, which may be another: Discord takes fewer characters.
+	Options map[string]string `json:"options,omitempty"`
+}
+
+// private tells whether a command's answers are for one person only.
+func (p published) private(i interaction) bool {
+	if i.Data.Type == discordgo.MessageApplicationCommand {
+		return p.PrivateOnMessages[i.Data.Name]
+	}
+	return p.Commands[i.Data.Name].Private
+}
+
+func (m memory) published(ctx context.Context) (published, error) {
+	var p published
+	err := m.pool.QueryRow(ctx, `SELECT commands FROM discord_apps WHERE application_id = $1`, m.app).Scan(&p)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return published{}, nil
+	}
+	return p, wrap(err, "read which commands are published")
+}
+
+func (m memory) setPublished(ctx context.Context, p published) error {
+	_, err := m.pool.Exec(ctx, `
+		INSERT INTO discord_apps (application_id, commands) VALUES ($1, $2)
+		ON CONFLICT (application_id) DO UPDATE SET commands = EXCLUDED.commands`, m.app, p)
+	return wrap(err, "record which commands are published")
+}
+
+// ticket is what an interaction can be answered with.
+type ticket struct {
+	id        string
+	kind      discordgo.InteractionType
+	token     string
+	channel   string
+	ephemeral bool
+	answered  bool
+	used      bool
+	created   time.Time
+}
+
+// add stores an interaction; false when it was stored before.
+func (m memory) add(ctx context.Context, t ticket, messageID string) (bool, error) {
+	var stored bool
+	err := m.pool.QueryRow(ctx, `
+		WITH stored AS (
+			INSERT INTO discord_interactions (id, kind, token, channel, ephemeral, created_at)
+			VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING RETURNING id)
+		SELECT count(*) > 0 FROM stored`, t.id, int16(t.kind), t.token, t.channel, t.ephemeral, t.created).Scan(&stored)
+	if err == nil && stored && messageID != "" {
+		err = m.addMessage(ctx, messageID, t.id, true)
+	}
+	return stored, wrap(err, "store an interaction")
+}
+
+// ticket finds an interaction; false when it was not stored, or forgotten.
+func (m memory) ticket(ctx context.Context, id string) (ticket, bool, error) {
+	t := ticket{id: id}
+	var kind int16
+	err := m.pool.QueryRow(ctx, `
+		SELECT kind, token, channel, ephemeral, answered, used, created_at FROM discord_interactions WHERE id = $1`, id).
+		Scan(&kind, &t.token, &t.channel, &t.ephemeral, &t.answered, &t.used, &t.created)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return t, false, nil
+	}
+	t.kind = discordgo.InteractionType(kind)
+	return t, err == nil, wrap(err, "find an interaction")
+}
+
+// update records how far an interaction is answered.
+func (m memory) update(ctx context.Context, t ticket) error {
+	_, err := m.pool.Exec(ctx, `UPDATE discord_interactions SET answered = $2, used = $3 WHERE id = $1`, t.id, t.answered, t.used)
+	return wrap(err, "record the answer to an interaction")
+}
+
+// addMessage records that a message can be edited with an interaction's token.
+func (m memory) addMessage(ctx context.Context, messageID, interactionID string, original bool) error {
+	_, err := m.pool.Exec(ctx, `
+		INSERT INTO discord_messages (message_id, interaction_id, original) VALUES ($1, $2, $3)
+		ON CONFLICT (message_id) DO UPDATE SET interaction_id = EXCLUDED.interaction_id, original = EXCLUDED.original`,
+		messageID, interactionID, original)
+	return wrap(err, "record an interaction's message")
+}
+
+// interactionOf finds the interaction with whose token a message can be edited; "" for none.
+func (m memory) interactionOf(ctx context.Context, messageID string) (id string, original bool, err error) {
+	err = m.pool.QueryRow(ctx, `SELECT interaction_id, original FROM discord_messages WHERE message_id = $1`, messageID).Scan(&id, &original)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", false, nil
+	}
+	return id, original, wrap(err, "find a message's interaction")
+}
+
+// prune forgets interactions that can't be answered any more.
+func (m memory) prune(ctx context.Context, before time.Time) error {
+	_, err := m.pool.Exec(ctx, `DELETE FROM discord_interactions WHERE created_at < $1`, before)
+	return wrap(err, "forget old interactions")
+}
+
+func wrap(err error, what string) error {
+	if err != nil {
+		return fmt.Errorf("discord: %s: %w", what, err)
+	}
+	return nil
+}

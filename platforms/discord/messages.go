@@ -1,0 +1,184 @@
+package discord
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/bwmarrin/discordgo"
+	"github.com/signalbox/signalbox/platforms/chat"
+)
+
+// Send posts a new message. As an answer to an interaction it goes with the interaction's token as long as that is
+// good, and with the bot's own rights after that.
+func (a *Adapter) Send(ctx context.Context, m chat.Message) ([]chat.MessageRef, error) {
+	if err := tooLargeHere(m.Media); err != nil {
+		return nil, err
+	}
+	var refs []chat.MessageRef
+	for _, part := range compose(m).parts() {
+		id, place, err := a.sendPart(ctx, m, part)
+		if err != nil {
+			return nil, contract(err)
+		}
+		ref := chat.MessageRef{Place: place, ID: id, Media: len(part.media) > 0}
+		for range max(1, len(part.media)) {
+			refs = append(refs, ref)
+		}
+	}
+	return refs, nil
+}
+
+// sendPart sends one of a message's parts and tells where it went.
+func (a *Adapter) sendPart(ctx context.Context, m chat.Message, o *outgoing) (string, chat.Place, error) {
+	if id := request(m); id != "" {
+		s, err := a.answering(ctx, id)
+		if err != nil {
+			return "", m.To, err
+		}
+		if s != nil {
+			sent, err := a.respond(ctx, s, o)
+			if reasonOf(err) != tokenOver {
+				return sent, m.To, err
+			}
+		}
+	}
+	to := m.To
+	if o.ephemeral && (m.Trigger == nil || m.Trigger.Chat.Kind != chat.ChatPrivate) {
+		// Only interactions have answers for one person: what can't be one goes into their own chat.
+		dm, err := a.direct(ctx, m.OnlyFor)
+		if err != nil {
+			return "", to, err
+		}
+		to = chat.Place{Chat: dm}
+		o.reply = ""
+	}
+	sent, err := a.post(ctx, channelOf(to), o)
+	return sent, to, err
+}
+
+// respond sends a message as the answer to an interaction. The first one takes the place of the waiting sign; one
+// for a single person can't, where the sign is shown to all.
+func (a *Adapter) respond(ctx context.Context, s *answering, o *outgoing) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := a.acknowledge(ctx, s); err != nil {
+		return "", err
+	}
+	if s.kind != discordgo.InteractionApplicationCommand || s.used {
+		return a.followUp(ctx, s, o)
+	}
+	if !o.ephemeral || s.ephemeral {
+		sent, err := a.fill(ctx, s, o)
+		if reasonOf(err) != gone {
+			return sent, err
+		}
+		// Somebody has removed the waiting sign.
+		s.used = true
+		return a.followUp(ctx, s, o)
+	}
+	if err := a.removePlaceholder(ctx, s); err != nil {
+		return "", err
+	}
+	return a.followUp(ctx, s, o)
+}
+
+// removePlaceholder takes the waiting sign away. It needs s.mu.
+func (a *Adapter) removePlaceholder(ctx context.Context, s *answering) error {
+	err := a.client.do(ctx, a.webhookCall(s, http.MethodDelete, "@original", nil, nil), nil)
+	if err != nil && reasonOf(err) != gone {
+		return err
+	}
+	s.used = true
+	return a.memory.update(context.WithoutCancel(ctx), s.ticket)
+}
+
+// direct gives the private chat with a person.
+func (a *Adapter) direct(ctx context.Context, person string) (string, error) {
+	return a.sent(ctx, call{
+		method: http.MethodPost, path: "/users/@me/channels", route: "/users/@me/channels", repeatable: true,
+		body: map[string]string{"recipient_id": person},
+	})
+}
+
+// Edit replaces text, media, menus and buttons of an own message.
+func (a *Adapter) Edit(ctx context.Context, ref chat.MessageRef, m chat.Message) (chat.MessageRef, error) {
+	if err := tooLargeHere(m.Media); err != nil {
+		return ref, err
+	}
+	b, files, err := compose(m).encode(ctx)
+	if err != nil {
+		return ref, err
+	}
+	if err := a.change(ctx, ref, http.MethodPatch, b, files, m.Droppable); err != nil {
+		return ref, contract(err)
+	}
+	ref.Media = ref.Media || len(m.Media) > 0
+	return ref, nil
+}
+
+// EditButtons replaces only the buttons.
+func (a *Adapter) EditButtons(ctx context.Context, ref chat.MessageRef, rows [][]chat.Button) error {
+	b := map[string]any{"components": components(nil, rows)}
+	return contract(a.change(ctx, ref, http.MethodPatch, b, nil, false))
+}
+
+// Delete removes an own message.
+func (a *Adapter) Delete(ctx context.Context, ref chat.MessageRef) error {
+	err := a.change(ctx, ref, http.MethodDelete, nil, nil, false)
+	if reasonOf(err) == gone {
+		return nil
+	}
+	return contract(err)
+}
+
+// change edits or deletes a message: with the token of the latest interaction about it, and, when that is over,
+// with the bot's own rights. What only one person sees has no other way than the token.
+func (a *Adapter) change(ctx context.Context, ref chat.MessageRef, method string, b any, files []file, droppable bool) error {
+	if !isID(ref.ID) {
+		return &Error{Call: method + " message", Code: discordgo.ErrCodeUnknownMessage, Message: "no message has the id " + ref.ID}
+	}
+	done, err := a.changeByToken(ctx, ref, method, b, files, droppable)
+	if done {
+		return err
+	}
+	channelID := channelOf(ref.Place)
+	return a.client.do(ctx, call{
+		method: method, path: "/channels/" + channelID + "/messages/" + ref.ID, route: "/channels/{}/messages/{}", resource: channelID,
+		body: b, files: files, droppable: droppable, repeatable: true,
+	}, nil)
+}
+
+// changeByToken reports whether a message's interaction has settled the change.
+func (a *Adapter) changeByToken(ctx context.Context, ref chat.MessageRef, method string, b any, files []file, droppable bool) (bool, error) {
+	id, original, err := a.memory.interactionOf(ctx, ref.ID)
+	if err != nil || id == "" {
+		return err != nil, err
+	}
+	s, err := a.answering(ctx, id)
+	if err != nil || s == nil {
+		return err != nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err = a.acknowledge(ctx, s); err == nil {
+		name := ref.ID
+		if original {
+			name = "@original"
+		}
+		q := a.webhookCall(s, method, name, b, files)
+		q.droppable = droppable
+		err = a.client.do(ctx, q, nil)
+	}
+	return reasonOf(err) != tokenOver, err
+}
+
+// Working shows that the bot is typing, unless an interaction in the channel shows that it is waited for.
+func (a *Adapter) Working(ctx context.Context, to chat.Place, _ chat.Activity) error {
+	channelID := channelOf(to)
+	if a.answers.fresh(channelID, a.clock.Now()) {
+		return nil
+	}
+	return contract(a.client.do(ctx, call{
+		method: http.MethodPost, path: "/channels/" + channelID + "/typing", route: "/channels/{}/typing", resource: channelID, droppable: true,
+	}, nil))
+}

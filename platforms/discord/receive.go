@@ -1,0 +1,188 @@
+package discord
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+	"github.com/signalbox/signalbox/platforms/chat"
+)
+
+// receiveLimit bounds the taking of one event, beyond the waits for rate limits.
+const receiveLimit = time.Minute
+
+// reader gives what is needed to understand events now.
+func (a *Adapter) reader() reader { return reader{bot: *a.bot.Load(), commands: *a.commands.Load()} }
+
+// takeInteraction takes an interaction as it came in, aside: none waits for another. The end of ctx does not break it
+// off; it only ends the wait for an answer to a press.
+func (a *Adapter) takeInteraction(ctx context.Context, raw json.RawMessage) {
+	to := a.receiver.Load()
+	if to == nil {
+		return
+	}
+	ending := ctx.Done()
+	a.aside(context.WithoutCancel(ctx), "an interaction", func(ctx context.Context) error {
+		var i interaction
+		if err := json.Unmarshal(raw, &i); err != nil {
+			return fmt.Errorf("read an interaction: %w", err)
+		}
+		switch i.Type {
+		case discordgo.InteractionPing:
+			return nil
+		case discordgo.InteractionApplicationCommandAutocomplete:
+			return a.complete(ctx, *to, i)
+		}
+		return a.interact(ctx, *to, i, ending)
+	})
+}
+
+// aside does something in a goroutine of its own. What fails there, or panics, is logged.
+func (a *Adapter) aside(ctx context.Context, what string, do func(context.Context) error) {
+	a.handling.Go(func() {
+		ctx, cancel := context.WithTimeout(ctx, receiveLimit)
+		defer cancel()
+		a.guarded(ctx, what, do)
+	})
+}
+
+func (a *Adapter) guarded(ctx context.Context, what string, do func(context.Context) error) {
+	defer func() {
+		if p := recover(); p != nil {
+			a.log.ErrorContext(ctx, what+" was not handled", "error", fmt.Sprintf("panic: %v\n%s", p, debug.Stack()))
+		}
+	}()
+	if err := do(ctx); err != nil && ctx.Err() == nil {
+		a.log.WarnContext(ctx, what+" was not handled", "error", err)
+	}
+}
+
+// interact stores an interaction and tells Discord in time that its answer comes later. What can't be stored gets
+// no answer: Discord then shows that the bot did not respond, and nothing was done. A press is left to be answered by
+// a form for a while, or until ending.
+func (a *Adapter) interact(ctx context.Context, to chat.Receiver, i interaction, ending <-chan struct{}) error {
+	in, ok := a.reader().interaction(i)
+	if !ok {
+		return nil
+	}
+	isCommand := i.Type == discordgo.InteractionApplicationCommand
+	t := ticket{
+		id: i.ID, kind: i.Type, token: i.Token, channel: i.ChannelID, created: a.clock.Now(),
+		ephemeral: isCommand && a.commands.Load().private(i),
+	}
+	s := a.answers.put(t, t.created)
+	stored := make(chan error, 1)
+	a.handling.Go(func() { stored <- a.keep(ctx, to, t, in) })
+	late := a.clock.After(deferCommand)
+	if !isCommand {
+		late = a.clock.After(deferPress)
+	}
+	select {
+	case err := <-stored:
+		if err != nil {
+			return err
+		}
+		stored <- nil
+		if !isCommand {
+			select {
+			case <-late:
+			case <-ending:
+			}
+		}
+	case <-late:
+	}
+	if err := a.inTime(ctx, s); err != nil {
+		return err
+	}
+	if err := <-stored; err != nil {
+		return a.takeBack(ctx, s, err)
+	}
+	return nil
+}
+
+// keep stores an interaction: its token with us, what it says with the receiver.
+func (a *Adapter) keep(ctx context.Context, to chat.Receiver, t ticket, in chat.Incoming) error {
+	messageID := ""
+	if in.Press != nil {
+		messageID = in.Message.ID
+	}
+	if _, err := a.memory.add(ctx, t, messageID); err != nil {
+		return err
+	}
+	return to.Receive(ctx, Platform, in)
+}
+
+// inTime gives the first answer where nobody has yet.
+func (a *Adapter) inTime(ctx context.Context, s *answering) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return a.acknowledge(ctx, s)
+}
+
+// takeBack removes the waiting sign of a command that could not be stored.
+func (a *Adapter) takeBack(ctx context.Context, s *answering, cause error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.kind == discordgo.InteractionApplicationCommand {
+		if err := a.removePlaceholder(ctx, s); err != nil {
+			a.log.DebugContext(ctx, "a waiting sign stays", "error", err)
+		}
+	}
+	return cause
+}
+
+// complete offers values for an option that is being typed. There is nothing to store.
+func (a *Adapter) complete(ctx context.Context, to chat.Receiver, i interaction) error {
+	choices := []commandChoice{}
+	q, ok := a.reader().completion(i)
+	if completer, can := to.(chat.Completer); ok && can {
+		choices = choicesOf(focused(i).Type, completer.Complete(ctx, Platform, q, maxChoices))
+	}
+	return a.client.do(ctx, call{
+		method: http.MethodPost, path: "/interactions/" + i.ID + "/" + i.Token + "/callback",
+		route: "/interactions/{}/{}/callback", resource: i.ID, apart: true,
+		body: callback{
+			Type: discordgo.InteractionApplicationCommandAutocompleteResult, Data: map[string]any{"choices": choices},
+		},
+	}, nil)
+}
+
+// focused is the option that is being typed.
+func focused(i interaction) option {
+	for _, o := range i.Data.Options {
+		if o.Focused {
+			return o
+		}
+	}
+	return option{}
+}
+
+// takeMessage takes a message; they are taken one after the other.
+func (a *Adapter) takeMessage(ctx context.Context, raw json.RawMessage) {
+	to := a.receiver.Load()
+	if to == nil {
+		return
+	}
+	a.guarded(ctx, "a message", func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, receiveLimit)
+		defer cancel()
+		var m message
+		if err := json.Unmarshal(raw, &m); err != nil {
+			return fmt.Errorf("read a message: %w", err)
+		}
+		if in, ok := a.reader().message(m); ok {
+			return (*to).Receive(ctx, Platform, in)
+		}
+		return nil
+	})
+}
+
+// isPing tells whether an interaction only asks if we are there.
+func isPing(raw []byte) bool {
+	var i interaction
+	return json.Unmarshal(raw, &i) == nil && i.Type == discordgo.InteractionPing
+}

@@ -1,0 +1,207 @@
+package discord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Shards says which shards' connections to the gateway a process keeps. The zero value keeps as many as Discord
+// recommends.
+type Shards struct {
+	Off   bool  // no gateway: interactions come by HTTP only
+	Count int   // of all processes together; 0: as Discord recommends, all of them here
+	IDs   []int // those of this process; empty: all
+}
+
+// ParseShards reads a setting: "auto" or nothing, "none", a count ("4"), or ids and count ("0,1/4", "0-3/16").
+func ParseShards(s string) (Shards, error) {
+	wrong := fmt.Errorf(`found %q, expected auto, none, a count such as 4, or ids and count such as 0,1/4`, s)
+	switch s {
+	case "", "auto":
+		return Shards{}, nil
+	case "none":
+		return Shards{Off: true}, nil
+	}
+	ids, total, some := strings.Cut(s, "/")
+	if !some {
+		total = ids
+	}
+	count, err := strconv.Atoi(total)
+	if err != nil || count < 1 || count > maxShards {
+		return Shards{}, wrong
+	}
+	shards := Shards{Count: count}
+	if !some {
+		return shards, nil
+	}
+	for part := range strings.SplitSeq(ids, ",") {
+		first, last, isRange := strings.Cut(strings.TrimSpace(part), "-")
+		if !isRange {
+			last = first
+		}
+		from, err1 := strconv.Atoi(first)
+		to, err2 := strconv.Atoi(last)
+		if err1 != nil || err2 != nil || from < 0 || to < from || to >= count {
+			return Shards{}, wrong
+		}
+		for id := from; id <= to; id++ {
+			shards.IDs = append(shards.IDs, id)
+		}
+	}
+	return shards, nil
+}
+
+const maxShards = 10_000
+
+// gatewayInfo is what Discord tells of its gateway.
+type gatewayInfo struct {
+	URL     string `json:"url"`
+	Shards  int    `json:"shards"`
+	Session struct {
+		Remaining      int   `json:"remaining"`
+		ResetAfter     int64 `json:"reset_after"` // ms
+		MaxConcurrency int   `json:"max_concurrency"`
+	} `json:"session_start_limit"`
+}
+
+// listen keeps the connections to the gateway until ctx ends, and then returns nil, or until Discord refuses one for
+// good.
+func (a *Adapter) listen(ctx context.Context) error {
+	if a.shards.Off {
+		<-ctx.Done()
+		return nil
+	}
+	info, err := a.gateway(ctx)
+	if err != nil || ctx.Err() != nil {
+		return err
+	}
+	count, ids := a.shards.Count, a.shards.IDs
+	if count == 0 {
+		count = max(1, info.Shards)
+	}
+	if len(ids) == 0 {
+		for id := range count {
+			ids = append(ids, id)
+		}
+	}
+	gate := &identifyGate{clock: a.clock, info: info}
+	group, ctx := errgroup.WithContext(ctx)
+	for _, id := range ids {
+		s := &shard{adapter: a, id: id, count: count, url: info.URL, gate: gate, log: a.log.With("shard", id)}
+		group.Go(func() error { return s.run(ctx) })
+	}
+	return group.Wait()
+}
+
+// gateway asks where the gateway is, until there is an answer. It fails only for a token that is refused.
+func (a *Adapter) gateway(ctx context.Context) (gatewayInfo, error) {
+	for failures := 1; ; failures++ {
+		var info gatewayInfo
+		err := a.client.do(ctx, call{method: http.MethodGet, path: "/gateway/bot", route: "/gateway/bot", repeatable: true}, &info)
+		switch {
+		case err == nil && info.URL != "":
+			return info, nil
+		case ctx.Err() != nil:
+			return info, nil
+		case reasonOf(err) == unauthorized:
+			return info, fmt.Errorf("the token is not accepted by Discord; check DISCORD_BOT_TOKEN: %w", err)
+		}
+		pause := a.backoff(failures)
+		a.log.WarnContext(ctx, "Discord is not reached; trying again", "error", err, "failures", failures, "pause", pause)
+		select {
+		case <-a.clock.After(pause):
+		case <-ctx.Done():
+			return info, nil
+		}
+	}
+}
+
+const (
+	firstBackoff = time.Second
+	mostBackoff  = time.Minute
+)
+
+// backoff is how long to wait after so many failures in a row; a part of it is chance.
+func (a *Adapter) backoff(failures int) time.Duration {
+	d := min(firstBackoff<<min(failures-1, 10), mostBackoff)
+	return d/2 + time.Duration(a.jitter()*float64(d/2))
+}
+
+// identifyEvery is how far apart two new sessions of shards that share a place in Discord's queue must begin.
+const identifyEvery = 5 * time.Second
+
+// identifyGate lets new sessions begin no faster than Discord allows.
+type identifyGate struct {
+	clock Clock
+	mu    sync.Mutex
+	info  gatewayInfo
+	last  map[int]time.Time // by place in the queue
+}
+
+// wait waits until a shard may begin a new session.
+func (g *identifyGate) wait(ctx context.Context, id int) error {
+	for {
+		d := g.take(id)
+		if d <= 0 {
+			return nil
+		}
+		select {
+		case <-g.clock.After(d):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// take lets a session begin, or gives how long it has to wait.
+func (g *identifyGate) take(id int) time.Duration {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	key := id % max(1, g.info.Session.MaxConcurrency)
+	now := g.clock.Now()
+	if last, ok := g.last[key]; ok && now.Sub(last) < identifyEvery {
+		return identifyEvery - now.Sub(last)
+	}
+	if g.last == nil {
+		g.last = map[int]time.Time{}
+	}
+	g.last[key] = now
+	return 0
+}
+
+// fatal is a refusal of the gateway that no repetition helps.
+type fatal struct{ text string }
+
+func (e *fatal) Error() string { return e.text }
+
+// fatalClose gives the refusal for a close code; nil where connecting again helps.
+func fatalClose(code int) error {
+	text := ""
+	switch code {
+	case 4004:
+		text = "the token is not accepted by Discord; check DISCORD_BOT_TOKEN"
+	case 4010, 4011:
+		text = "Discord wants other shards; check DISCORD_SHARDS, or leave it out"
+	case 4012:
+		text = "Discord has given up the version of the gateway that this program speaks; a newer release is needed"
+	case 4013, 4014:
+		text = "Discord does not allow what the program wants to be told of; look at the bot's intents in the developer portal"
+	default:
+		return nil
+	}
+	return &fatal{fmt.Sprintf("%s (close code %d)", text, code)}
+}
+
+// isFatal tells whether an error is for good.
+func isFatal(err error) bool {
+	var f *fatal
+	return errors.As(err, &f)
+}
