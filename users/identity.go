@@ -2,8 +2,20 @@ package users
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/internal/postgres"
 )
+
+// LinkedIdentity is one of an account's identities.
+type LinkedIdentity struct {
+	Identity
+	LinkedAt time.Time
+}
 
 // ByIdentity gives the account of a person that has come by a platform before, or ErrNotFound. Unlike
 // Identify it makes none.
@@ -15,4 +27,182 @@ func (s *Store) ByIdentity(ctx context.Context, platform, externalID string) (Ac
 		return Account{}, fmt.Errorf("%s user %s: %w", platform, externalID, err)
 	}
 	return account, nil
+}
+
+// Identities lists the identities of an account, those that it has had longest first.
+func (s *Store) Identities(ctx context.Context, accountID string) ([]LinkedIdentity, error) {
+	rows, err := s.pool.Query(ctx, `
+		SELECT platform, external_id, name, language, created_at AS linked_at FROM user_identities
+		WHERE user_id = users_now($1) ORDER BY created_at, platform, external_id`, accountID)
+	if err != nil {
+		return nil, fmt.Errorf("identities of %s: %w", accountID, err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[LinkedIdentity])
+	if err != nil {
+		return nil, fmt.Errorf("identities of %s: %w", accountID, err)
+	}
+	return found, nil
+}
+
+// Link adds an identity to an account, e.g. after the same person proved to own both. Where the identity has
+// an account already the two accounts are merged.
+func (s *Store) Link(ctx context.Context, accountID string, identity Identity) error {
+	identity.Name, identity.Language = cleanText(identity.Name), cleanText(identity.Language)
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, `
+			INSERT INTO user_identities (user_id, platform, external_id, name, language) VALUES (`+writesTo+`, $2, $3, $4, $5)
+			ON CONFLICT (platform, external_id) DO NOTHING`,
+			accountID, identity.Platform, identity.ExternalID, identity.Name, identity.Language)
+		if err != nil {
+			return err
+		}
+		if tag.RowsAffected() == 1 {
+			return audit(ctx, tx, AuditEntry{By: accountID, AccountID: accountID, Action: actionLink, Detail: identity.name()})
+		}
+		var other string
+		err = tx.QueryRow(ctx, `SELECT user_id::text FROM user_identities WHERE platform = $1 AND external_id = $2`, identity.Platform, identity.ExternalID).Scan(&other)
+		if err != nil {
+			return err
+		}
+		_, err = s.merge(ctx, tx, accountID, other, accountID)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("link %s: %w", identity.name(), err)
+	}
+	return nil
+}
+
+// name is how an identity is called in messages, as in telegram:12345.
+func (i Identity) name() string { return i.Platform + ":" + i.ExternalID }
+
+// Unlink lets an identity leave its account, for an account of its own, which it returns: with an empty
+// wallet, no settings and no sign-up credit. All that the identity brought when it was linked stays.
+// Errors: ErrNotFound where the account has no such identity, ErrLastIdentity.
+func (s *Store) Unlink(ctx context.Context, accountID, platform, externalID string) (Account, error) {
+	identity := Identity{Platform: platform, ExternalID: externalID}
+	var account Account
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
+		// The lock keeps two from leaving an account that has two.
+		held, err := lockAccount(ctx, tx, accountID)
+		if err != nil {
+			return err
+		}
+		if err := leaving(ctx, tx, held.ID, &identity); err != nil {
+			return err
+		}
+		if account, err = s.newAccount(ctx, tx, identity); err != nil {
+			return err
+		}
+		if err := s.created(ctx, tx, account); err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `UPDATE user_identities SET user_id = $3, created_at = now() WHERE platform = $1 AND external_id = $2`, platform, externalID, account.ID)
+		if err != nil {
+			return err
+		}
+		return audit(ctx, tx, AuditEntry{By: held.ID, AccountID: held.ID, Action: actionUnlink, Detail: identity.name() + " is " + account.ID})
+	})
+	if err != nil {
+		return Account{}, fmt.Errorf("unlink %s: %w", identity.name(), err)
+	}
+	return account, nil
+}
+
+// leaving fills in an identity of an account and makes sure that it is not the last.
+func leaving(ctx context.Context, tx pgx.Tx, accountID string, identity *Identity) error {
+	var left int
+	err := tx.QueryRow(ctx, `
+		SELECT i.name, i.language, (SELECT count(*) FROM user_identities WHERE user_id = i.user_id) FROM user_identities i
+		WHERE i.user_id = $1 AND i.platform = $2 AND i.external_id = $3`,
+		accountID, identity.Platform, identity.ExternalID).Scan(&identity.Name, &identity.Language, &left)
+	if err == nil && left < 2 {
+		return ErrLastIdentity
+	}
+	return notFound(err)
+}
+
+// lockAccount reads and locks an account, by today's id.
+func lockAccount(ctx context.Context, tx pgx.Tx, accountID string) (Account, error) {
+	for {
+		locked, err := one(tx.Query(ctx, `SELECT `+accountColumns+` FROM users u WHERE u.id = users_now($1) FOR UPDATE`, accountID))
+		if err != nil {
+			return Account{}, err
+		}
+		var present bool
+		// It may have been merged while we waited for it.
+		if err := tx.QueryRow(ctx, `SELECT merged_into IS NULL FROM users WHERE id = $1`, locked.ID).Scan(&present); err != nil || present {
+			return locked, err
+		}
+	}
+}
+
+// Erase deletes what is known of a person, at their request: identities, names, settings, presets, keys. What
+// concerns money stays, without a name. Whoever comes back is a new account without a sign-up credit. A block
+// stays with the identities.
+func (s *Store) Erase(ctx context.Context, accountID, by string) error {
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		account, err := lockAccount(ctx, tx, accountID)
+		if err != nil {
+			return err
+		}
+		if err := keepFormer(ctx, tx, account.ID); err != nil {
+			return err
+		}
+		for _, statement := range erasing {
+			if _, err := tx.Exec(ctx, statement, account.ID); err != nil {
+				return err
+			}
+		}
+		if s.config.OnErase != nil {
+			if err := s.config.OnErase(ctx, tx, account.ID); err != nil {
+				return err
+			}
+		}
+		return audit(ctx, tx, AuditEntry{By: by, AccountID: account.ID, Action: actionErase})
+	})
+	if err != nil {
+		return fmt.Errorf("erase user %s: %w", accountID, err)
+	}
+	return nil
+}
+
+// erasing deletes what is kept by account.
+var erasing = [...]string{
+	`INSERT INTO access_rules (allow, kind, platform, subject, note, by_whom)
+	 SELECT false, 'identity', i.platform, i.external_id, r.note, r.by_whom FROM access_rules r JOIN user_identities i ON i.user_id = $1
+	 WHERE r.kind = 'account' AND r.subject = i.user_id::text AND NOT r.allow AND r.where_kind = '' ON CONFLICT DO NOTHING`,
+	`DELETE FROM access_rules WHERE kind = 'account' AND subject = ($1::uuid)::text`,
+	`DELETE FROM user_identities WHERE user_id = $1`,
+	`DELETE FROM user_preferences WHERE user_id = $1`,
+	`DELETE FROM user_presets WHERE user_id = $1`,
+	`DELETE FROM user_keys WHERE user_id = $1`,
+	`DELETE FROM user_sessions WHERE user_id = $1`,
+	`DELETE FROM user_link_codes WHERE user_id = $1`,
+	`DELETE FROM user_limits WHERE user_id = $1`,
+	`UPDATE users SET display_name = '', language = '', own_language = false, operator = false WHERE id = $1`,
+}
+
+// keepFormer remembers the hashes of an account's identities.
+func keepFormer(ctx context.Context, tx pgx.Tx, accountID string) error {
+	rows, err := tx.Query(ctx, `SELECT platform, external_id, name, language FROM user_identities WHERE user_id = $1`, accountID)
+	if err != nil {
+		return err
+	}
+	identities, err := pgx.CollectRows(rows, pgx.RowToStructByName[Identity])
+	if err != nil {
+		return err
+	}
+	for _, identity := range identities {
+		_, err := tx.Exec(ctx, `INSERT INTO user_former_identities (hash) VALUES ($1) ON CONFLICT DO NOTHING`, formerHash(identity))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func formerHash(identity Identity) []byte {
+	sum := sha256.Sum256([]byte(identity.Platform + "\x00" + identity.ExternalID))
+	return sum[:]
 }

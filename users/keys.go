@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // keyPrefix makes our keys recognisable, to people and to scanners for leaked secrets.
@@ -20,24 +23,63 @@ func (s *Store) CreateKey(ctx context.Context, accountID, label string) (plainte
 		return "", fmt.Errorf("create an API key: %w", err)
 	}
 	plaintext = keyPrefix + hex.EncodeToString(secret)
-	_, err = s.pool.Exec(ctx, `INSERT INTO user_keys (hash, user_id, label) VALUES ($1, $2, $3)`, hashOf(plaintext), accountID, cleanText(label))
+	_, err = s.pool.Exec(ctx, `INSERT INTO user_keys (user_id, hash, label, hint) VALUES (`+writesTo+`, $2, $3, $4)`,
+		accountID, hashOf(plaintext), cleanText(label), plaintext[:hintLength])
 	if err != nil {
 		return "", fmt.Errorf("create an API key: %w", err)
 	}
 	return plaintext, nil
 }
 
-// ByKey gives the account behind an API key, or ErrNotFound.
+// ByKey gives the account behind an API key, or ErrNotFound. It notes the use, to the minute.
 func (s *Store) ByKey(ctx context.Context, plaintext string) (Account, error) {
 	if !strings.HasPrefix(plaintext, keyPrefix) {
 		return Account{}, fmt.Errorf("API key: %w", ErrNotFound)
 	}
-	account, err := one(s.pool.Query(ctx, `
-		SELECT `+accountColumns+` FROM user_keys k JOIN users u ON u.id = k.user_id WHERE k.hash = $1`, hashOf(plaintext)))
+	var account Account
+	var noted bool
+	err := s.pool.QueryRow(ctx, `
+		SELECT `+accountColumns+`, coalesce(k.last_used_at > now() - interval '1 minute', false)
+		FROM user_keys k JOIN users u ON u.id = k.user_id WHERE k.hash = $1`, hashOf(plaintext)).
+		Scan(&account.ID, &account.DisplayName, &account.Language, &account.Operator, &account.CreatedAt, &noted)
+	if err == nil && !noted {
+		_, err = s.pool.Exec(ctx, `UPDATE user_keys SET last_used_at = now() WHERE hash = $1`, hashOf(plaintext))
+	}
 	if err != nil {
-		return Account{}, fmt.Errorf("API key: %w", err)
+		return Account{}, fmt.Errorf("API key: %w", notFound(err))
 	}
 	return account, nil
+}
+
+// hintLength is how much of a key is shown in lists: enough to tell it from others, too little to guess it.
+const hintLength = len(keyPrefix) + 4
+
+// Key is an API key as its owner sees it.
+type Key struct {
+	ID         int64
+	Label      string
+	Hint       string // how the key begins; empty for old ones
+	CreatedAt  time.Time
+	LastUsedAt *time.Time // to the minute; nil: never
+}
+
+// Keys lists an account's API keys, newest first.
+func (s *Store) Keys(ctx context.Context, accountID string) ([]Key, error) {
+	rows, err := s.pool.Query(ctx, `
+		SELECT id, label, hint, created_at, last_used_at FROM user_keys WHERE user_id = users_now($1) ORDER BY id DESC`, accountID)
+	if err != nil {
+		return nil, fmt.Errorf("list API keys: %w", err)
+	}
+	keys, err := pgx.CollectRows(rows, pgx.RowToStructByName[Key])
+	if err != nil {
+		return nil, fmt.Errorf("list API keys: %w", err)
+	}
+	return keys, nil
+}
+
+// RevokeKey ends an API key of the account; it is refused from now on. One that it does not have is ErrNotFound.
+func (s *Store) RevokeKey(ctx context.Context, accountID string, id int64) error {
+	return s.set(ctx, accountID, `DELETE FROM user_keys WHERE user_id = users_now($1) AND id = $2`, id)
 }
 
 // hashOf needs no salt and no slowness: a key holds 256 random bits.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -106,6 +107,9 @@ func (s *Store) EndSessions(ctx context.Context, accountID, exceptID string) (in
 	}
 	return int(tag.RowsAffected()), nil
 }
+
+// IsKey tells API keys from the other secrets that people type in.
+func IsKey(secret string) bool { return strings.HasPrefix(secret, keyPrefix) }
 
 // ErrUsed says that a proof has been used before.
 var ErrUsed = errors.New("this was used before")

@@ -1,8 +1,12 @@
-// Package users is people: accounts, their identities on the platforms, preferences, API keys.
+// Package users is people: accounts, their identities on the platforms, settings, limits, access, API keys.
 //
 // An account is one person wherever they come from; an identity is that person as one platform knows
-// them. Preferences belong to an account, a tool id and an input name. Of an API key only a hash is
-// stored.
+// them. Preferences belong to an account, a tool id and an input name; presets have a name as well, and a
+// place (a chat, or a space of chats) has preferences for everybody in it. Of keys and codes only hashes
+// are stored.
+//
+// Two accounts that turn out to be one person are merged. The id of the one that is no more stays valid for
+// ever: every function that takes an account's id takes it for the survivor's.
 package users
 
 import (
@@ -21,8 +25,15 @@ import (
 	"github.com/signalbox/signalbox/internal/postgres"
 )
 
-// ErrNotFound says that there is no such account, or no such key.
-var ErrNotFound = errors.New("no such user")
+// Errors of the store.
+var (
+	// ErrNotFound says that there is no such account, identity or key.
+	ErrNotFound = errors.New("no such user")
+	// ErrLastIdentity is returned by Unlink for the only identity of an account.
+	ErrLastIdentity = errors.New("the last identity of an account cannot leave it")
+	// ErrNoCode says that a link code is wrong, was used, or is too old.
+	ErrNoCode = errors.New("no such link code")
+)
 
 // Account is one person, whatever platforms they come from.
 type Account struct {
@@ -43,9 +54,23 @@ type Identity struct {
 
 // Config is what a Store does beyond storing. Its zero value is fine.
 type Config struct {
-	// OnCreate is called in the transaction that makes an account, e.g. to make its wallet and grant
-	// the sign-up credit. An error makes no account.
+	// OnCreate is called in the transaction that makes an account, e.g. to make its wallet. An error
+	// makes no account.
 	OnCreate func(ctx context.Context, tx pgx.Tx, account Account) error
+	// OnWelcome is called after OnCreate for a person who was never here before, e.g. to grant the sign-up
+	// credit.
+	OnWelcome func(ctx context.Context, tx pgx.Tx, account Account) error
+	// OnMerge is called in the transaction that merges accounts, to move what other rooms keep by account
+	// id. It may be called for accounts that it has merged before.
+	OnMerge func(ctx context.Context, tx pgx.Tx, from, into string) error
+	// OnErase is called in the transaction that erases an account's data, for the data of other rooms.
+	OnErase func(ctx context.Context, tx pgx.Tx, accountID string) error
+	// Listed turns strangers away: only those whom a rule allows may use the tools.
+	Listed bool
+	// Limits are those of accounts that have no others; zero members: none.
+	Limits Limits
+	// Now is the clock; nil: time.Now.
+	Now func() time.Time
 	// Random is where ids and keys are drawn from; nil: the system's cryptographic source.
 	Random io.Reader
 }
@@ -54,6 +79,7 @@ type Config struct {
 type Store struct {
 	pool   *pgxpool.Pool
 	config Config
+	policy policyCache
 }
 
 // New gives the store in pool's database.
@@ -61,8 +87,15 @@ func New(pool *pgxpool.Pool, config Config) *Store {
 	if config.Random == nil {
 		config.Random = rand.Reader
 	}
+	if config.Now == nil {
+		config.Now = time.Now
+	}
 	return &Store{pool: pool, config: config}
 }
+
+// writesTo is the account, by today's id, that something about $1 is written to. It waits for a merge that
+// is under way, so that nothing is written to an account that is going.
+const writesTo = `(SELECT coalesce(o.merged_into, o.id) FROM users o WHERE o.id = $1 FOR SHARE)`
 
 const accountColumns = `u.id::text AS id, u.display_name, u.language, u.operator, u.created_at`
 
@@ -88,9 +121,11 @@ const maxText = 200
 
 // cleanText makes a foreign short text fit for the database: no NUL, valid UTF-8, not endless. An odd name is
 // no reason to turn somebody away.
-func cleanText(text string) string {
+func cleanText(text string) string { return cut(text, maxText) }
+
+func cut(text string, limit int) string {
 	text = strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "")
-	return strings.ToValidUTF8(text[:min(len(text), maxText)], "")
+	return strings.ToValidUTF8(text[:min(len(text), limit)], "")
 }
 
 // known finds an identity. It writes only when something has changed, since it runs at every message.
@@ -135,61 +170,72 @@ func (s *Store) update(ctx context.Context, accountID string, identity Identity)
 // create makes account and identity. Of several that race for one identity one makes it, the others
 // find it.
 func (s *Store) create(ctx context.Context, identity Identity) (Account, error) {
-	id, err := uuid.NewV7FromReader(s.config.Random)
-	if err != nil {
-		return Account{}, err
-	}
 	var account Account
-	var lost bool
-	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		account, err = one(tx.Query(ctx, `
-			INSERT INTO users AS u (id, display_name, language) VALUES ($1, $2, $3) RETURNING `+accountColumns,
-			id.String(), identity.Name, identity.Language))
-		if err != nil {
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
+		if account, err = s.newAccount(ctx, tx, identity); err != nil {
 			return err
 		}
-		tag, err := tx.Exec(ctx, `
-			INSERT INTO user_identities (platform, external_id, user_id, name, language) VALUES ($1, $2, $3, $4, $5)
-			ON CONFLICT (platform, external_id) DO NOTHING`,
+		tag, err := tx.Exec(ctx, insertIdentity+` ON CONFLICT (platform, external_id) DO NOTHING`,
 			identity.Platform, identity.ExternalID, account.ID, identity.Name, identity.Language)
 		if err != nil {
 			return err
 		}
-		if lost = tag.RowsAffected() == 0; lost {
-			_, err = tx.Exec(ctx, `DELETE FROM users WHERE id = $1`, account.ID)
+		if tag.RowsAffected() == 0 {
+			return errIdentityTaken // the new account goes with the transaction
+		}
+		if err := s.created(ctx, tx, account); err != nil {
 			return err
 		}
-		if s.config.OnCreate == nil {
-			return nil
-		}
-		return s.config.OnCreate(ctx, tx, account)
+		return s.welcome(ctx, tx, account, identity)
 	})
-	if err == nil && lost {
+	if errors.Is(err, errIdentityTaken) {
 		return s.known(ctx, identity)
 	}
 	return account, err
 }
 
-// Link adds an identity to an account, e.g. after the same person proved to own both. An identity that
-// belongs to an account already moves to this one.
-func (s *Store) Link(ctx context.Context, accountID string, identity Identity) error {
-	identity.Name, identity.Language = cleanText(identity.Name), cleanText(identity.Language)
-	_, err := s.pool.Exec(ctx, `
-		INSERT INTO user_identities (platform, external_id, user_id, name, language) VALUES ($1, $2, $3, $4, $5)
-		ON CONFLICT (platform, external_id) DO UPDATE SET user_id = excluded.user_id`,
-		identity.Platform, identity.ExternalID, accountID, identity.Name, identity.Language)
+// errIdentityTaken says that somebody else was faster.
+var errIdentityTaken = errors.New("the identity has an account")
+
+const insertIdentity = `INSERT INTO user_identities (platform, external_id, user_id, name, language) VALUES ($1, $2, $3, $4, $5)`
+
+// newAccount makes an account named as the identity is.
+func (s *Store) newAccount(ctx context.Context, tx pgx.Tx, identity Identity) (Account, error) {
+	id, err := uuid.NewV7FromReader(s.config.Random)
 	if err != nil {
-		return fmt.Errorf("link %s user %s: %w", identity.Platform, identity.ExternalID, err)
+		return Account{}, err
 	}
-	return nil
+	return one(tx.Query(ctx, `
+		INSERT INTO users AS u (id, display_name, language) VALUES ($1, $2, $3) RETURNING `+accountColumns,
+		id.String(), identity.Name, identity.Language))
 }
 
-// ByID gives an account, or ErrNotFound.
+func (s *Store) created(ctx context.Context, tx pgx.Tx, account Account) error {
+	if s.config.OnCreate == nil {
+		return nil
+	}
+	return s.config.OnCreate(ctx, tx, account)
+}
+
+// welcome treats a new account as a new person, unless the identity was here before its data was erased.
+func (s *Store) welcome(ctx context.Context, tx pgx.Tx, account Account, identity Identity) error {
+	if s.config.OnWelcome == nil {
+		return nil
+	}
+	var former bool
+	err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM user_former_identities WHERE hash = $1)`, formerHash(identity)).Scan(&former)
+	if err != nil || former {
+		return err
+	}
+	return s.config.OnWelcome(ctx, tx, account)
+}
+
+// ByID gives an account, or ErrNotFound. The id of one that was merged gives the survivor.
 func (s *Store) ByID(ctx context.Context, accountID string) (Account, error) {
 	if _, err := uuid.Parse(accountID); err != nil {
 		return Account{}, fmt.Errorf("user %q: %w", accountID, ErrNotFound)
 	}
-	account, err := one(s.pool.Query(ctx, `SELECT `+accountColumns+` FROM users u WHERE id = $1`, accountID))
+	account, err := one(s.pool.Query(ctx, `SELECT `+accountColumns+` FROM users u WHERE id = users_now($1)`, accountID))
 	if err != nil {
 		return Account{}, fmt.Errorf("user %s: %w", accountID, err)
 	}
@@ -199,12 +245,7 @@ func (s *Store) ByID(ctx context.Context, accountID string) (Account, error) {
 // SetLanguage stores the language the user chose (BCP 47); what platforms report no longer changes it.
 // Empty gives the choice back to the platforms.
 func (s *Store) SetLanguage(ctx context.Context, accountID, language string) error {
-	return s.set(ctx, accountID, `UPDATE users SET language = $2, own_language = $2 <> '' WHERE id = $1`, language)
-}
-
-// SetOperator makes somebody an operator, or no longer one.
-func (s *Store) SetOperator(ctx context.Context, accountID string, operator bool) error {
-	return s.set(ctx, accountID, `UPDATE users SET operator = $2 WHERE id = $1`, operator)
+	return s.set(ctx, accountID, `UPDATE users SET language = $2, own_language = $2 <> '' WHERE id = `+writesTo, language)
 }
 
 func (s *Store) set(ctx context.Context, accountID, statement string, value any) error {

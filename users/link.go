@@ -1,0 +1,170 @@
+package users
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/internal/postgres"
+	"github.com/signalbox/signalbox/registry"
+)
+
+const (
+	linkLife    = 10 * time.Minute                   // of a code
+	linkLetters = "0123456789ABCDEFGHJKMNPQRSTVWXYZ" // those that nobody takes for one another (Crockford's base 32)
+	linkLength  = 8
+	linkGuesses = 5 // wrong ones before somebody has to wait
+	linkPenalty = 10 * time.Minute
+	linkPrefix  = "link_"
+)
+
+// LinkCode proves, once and for a short time, that who knows it was at home in an account.
+type LinkCode struct {
+	Code      string // eight letters and digits, as in K7QX-M2PD
+	ExpiresAt time.Time
+}
+
+// NewLinkCode makes a code for the account, in place of an older one. It can't be read again: only its hash
+// is stored.
+func (s *Store) NewLinkCode(ctx context.Context, accountID string) (LinkCode, error) {
+	letters := make([]byte, linkLength)
+	for i := range letters {
+		n, err := rand.Int(s.config.Random, big.NewInt(int64(len(linkLetters))))
+		if err != nil {
+			return LinkCode{}, fmt.Errorf("make a link code: %w", err)
+		}
+		letters[i] = linkLetters[n.Int64()]
+	}
+	code := LinkCode{Code: string(letters[:4]) + "-" + string(letters[4:]), ExpiresAt: s.config.Now().Add(linkLife)}
+	tag, err := s.pool.Exec(ctx, `
+		INSERT INTO user_link_codes (user_id, hash, expires_at) SELECT users_now(id), $2, $3 FROM users WHERE id = $1
+		ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, expires_at = excluded.expires_at`, accountID, hashOf(string(letters)), code.ExpiresAt)
+	if err == nil && tag.RowsAffected() == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return LinkCode{}, fmt.Errorf("make a link code: %w", err)
+	}
+	return code, nil
+}
+
+// LinkPayload is a code as it fits into a deep link: letters, digits and an underscore.
+func LinkPayload(code string) string { return linkPrefix + plainCode(code) }
+
+// IsLinkPayload reports whether a deep link's payload is one of LinkPayload.
+func IsLinkPayload(payload string) bool {
+	return strings.HasPrefix(payload, linkPrefix) && len(plainCode(payload)) == linkLength
+}
+
+// plainCode takes a code as people type it, or a payload.
+func plainCode(code string) string {
+	code = strings.ToUpper(strings.TrimPrefix(strings.TrimSpace(code), linkPrefix))
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == 'O':
+			return '0'
+		case r == 'I' || r == 'L':
+			return '1'
+		case strings.ContainsRune(linkLetters, r):
+			return r
+		}
+		return -1
+	}, code[:min(len(code), maxText)])
+}
+
+// PeekLinkCode tells whose code it is without using it, so that people can be asked before their accounts
+// become one. A wrong guess counts for guesser: an account's id, or the address of somebody without one.
+// Errors: ErrNoCode; a *registry.Error with CodeRateLimited after too many wrong guesses.
+func (s *Store) PeekLinkCode(ctx context.Context, guesser, code string) (Account, error) {
+	return s.guess(ctx, guesser, code, func(pgx.Tx, Account) error { return nil })
+}
+
+// TakeLinkCode uses a code and tells whose it was, to sign in somebody without an account. Errors: as of
+// PeekLinkCode.
+func (s *Store) TakeLinkCode(ctx context.Context, guesser, code string) (Account, error) {
+	return s.guess(ctx, guesser, code, func(tx pgx.Tx, owner Account) error { return useCode(ctx, tx, owner.ID) })
+}
+
+// RedeemLinkCode uses a code and merges its account with the one that redeems it, see Merge. Errors: as of
+// PeekLinkCode; a *registry.Error for the account's own code, which stays good.
+func (s *Store) RedeemLinkCode(ctx context.Context, accountID, code string) (Merged, error) {
+	var merged Merged
+	_, err := s.guess(ctx, accountID, code, func(tx pgx.Tx, owner Account) (err error) {
+		if merged, err = s.merge(ctx, tx, owner.ID, accountID, accountID); err != nil {
+			return err
+		}
+		if merged.From == "" {
+			return registry.Errorf(registry.CodeInvalidInput, "this is your own code: enter it where you are somebody else, on another platform or the page")
+		}
+		return useCode(ctx, tx, owner.ID)
+	})
+	if err != nil {
+		return Merged{}, err
+	}
+	return merged, nil
+}
+
+func useCode(ctx context.Context, tx pgx.Tx, ownerID string) error {
+	_, err := tx.Exec(ctx, `DELETE FROM user_link_codes WHERE user_id = $1`, ownerID)
+	return err
+}
+
+// guess finds a code's owner and calls then in the same transaction, with the code locked.
+func (s *Store) guess(ctx context.Context, guesser, code string, then func(pgx.Tx, Account) error) (Account, error) {
+	if err := s.mayGuess(ctx, guesser); err != nil {
+		return Account{}, fmt.Errorf("link code: %w", err)
+	}
+	var owner Account
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
+		owner, err = one(tx.Query(ctx, `
+			SELECT `+accountColumns+` FROM user_link_codes c JOIN users u ON u.id = c.user_id
+			WHERE c.hash = $1 AND c.expires_at > $2 FOR UPDATE OF c`, hashOf(plainCode(code)), s.config.Now()))
+		if errors.Is(err, ErrNotFound) {
+			return ErrNoCode
+		}
+		if err != nil {
+			return err
+		}
+		return then(tx, owner)
+	})
+	if errors.Is(err, ErrNoCode) {
+		err = errors.Join(err, s.wrongGuess(ctx, guesser))
+	}
+	if err != nil {
+		return Account{}, fmt.Errorf("link code: %w", err)
+	}
+	return owner, nil
+}
+
+func (s *Store) mayGuess(ctx context.Context, guesser string) error {
+	var since time.Time
+	err := s.pool.QueryRow(ctx, `SELECT since FROM user_link_guesses WHERE guesser = $1 AND wrong >= $2 AND since > $3`,
+		cleanText(guesser), linkGuesses, s.config.Now().Add(-linkPenalty)).Scan(&since)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	e := registry.Errorf(registry.CodeRateLimited, "too many wrong codes: try again in some minutes, with a new one")
+	e.RetryAfter = since.Add(linkPenalty).Sub(s.config.Now())
+	return e
+}
+
+// wrongGuess counts, and forgets what no longer matters.
+func (s *Store) wrongGuess(ctx context.Context, guesser string) error {
+	now := s.config.Now()
+	batch := &pgx.Batch{}
+	batch.Queue(`DELETE FROM user_link_guesses WHERE since <= $1`, now.Add(-linkPenalty))
+	batch.Queue(`
+		INSERT INTO user_link_guesses AS g (guesser, wrong, since) VALUES ($1, 1, $2)
+		ON CONFLICT (guesser) DO UPDATE SET wrong = g.wrong + 1`, cleanText(guesser), now)
+	batch.Queue(`DELETE FROM user_link_codes WHERE expires_at <= $1`, now)
+	return s.pool.SendBatch(ctx, batch).Close()
+}

@@ -1,0 +1,129 @@
+package users
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/internal/postgres"
+)
+
+// Person is an account as an operator sees it.
+type Person struct {
+	Account
+	Identities []LinkedIdentity
+	Blocked    bool
+	Limits     LimitSettings
+}
+
+// PeopleQuery chooses people; empty members choose all.
+type PeopleQuery struct {
+	Text      string // part of a name, a platform's id, or an account's id
+	Platform  string // has an identity there
+	Operators bool
+	Blocked   bool
+	Before    string // an account's id: only older ones, for paging
+	Limit     int    // 1 to 200; 0 means 50
+}
+
+// People lists accounts, newest first. Those that were merged away are found by the survivor only.
+func (s *Store) People(ctx context.Context, q PeopleQuery) ([]Person, error) {
+	text := cleanText(strings.TrimSpace(q.Text))
+	id := text
+	if _, err := uuid.Parse(text); err != nil {
+		id = ""
+	}
+	rows, err := s.pool.Query(ctx, `
+		SELECT `+accountColumns+` FROM users u WHERE u.merged_into IS NULL
+		AND ($1 = '' OR u.id = users_now(nullif($2, '')::uuid) OR strpos(lower(u.display_name), lower($1)) > 0
+			OR EXISTS (SELECT FROM user_identities i WHERE i.user_id = u.id AND (i.external_id = $1 OR strpos(lower(i.name), lower($1)) > 0)))
+		AND ($3 = '' OR EXISTS (SELECT FROM user_identities i WHERE i.user_id = u.id AND i.platform = $3))
+		AND (NOT $4 OR u.operator)
+		AND (NOT $5 OR EXISTS (SELECT FROM access_rules r WHERE r.kind = 'account' AND r.subject = u.id::text AND NOT r.allow AND r.where_kind = ''))
+		AND ($6 = '' OR u.id < nullif($6, '')::uuid)
+		ORDER BY u.id DESC LIMIT $7`, text, id, q.Platform, q.Operators, q.Blocked, q.Before, pageOf(q.Limit))
+	if err != nil {
+		return nil, fmt.Errorf("list people: %w", err)
+	}
+	accounts, err := pgx.CollectRows(rows, pgx.RowToStructByName[Account])
+	if err != nil {
+		return nil, fmt.Errorf("list people: %w", err)
+	}
+	return s.persons(ctx, accounts)
+}
+
+// PersonByID gives one account as an operator sees it, or ErrNotFound.
+func (s *Store) PersonByID(ctx context.Context, accountID string) (Person, error) {
+	account, err := s.ByID(ctx, accountID)
+	if err != nil {
+		return Person{}, err
+	}
+	people, err := s.persons(ctx, []Account{account})
+	if err != nil {
+		return Person{}, err
+	}
+	return people[0], nil
+}
+
+// persons adds to accounts what belongs to them.
+func (s *Store) persons(ctx context.Context, accounts []Account) ([]Person, error) {
+	p, err := s.policy.get(ctx, s)
+	if err != nil {
+		return nil, fmt.Errorf("list people: %w", err)
+	}
+	people := make([]Person, len(accounts))
+	ids := make([]string, len(accounts))
+	at := make(map[string]int, len(accounts))
+	for i, a := range accounts {
+		allow, ruled := p.rules[ruleKey{kind: RuleAccount, subject: a.ID}]
+		people[i] = Person{Account: a, Blocked: ruled && !allow, Limits: p.limits[a.ID]}
+		ids[i], at[a.ID] = a.ID, i
+	}
+	rows, err := s.pool.Query(ctx, `
+		SELECT user_id::text, platform, external_id, name, language, created_at FROM user_identities
+		WHERE user_id = ANY ($1::text[]::uuid[]) ORDER BY created_at, platform, external_id`, ids)
+	if err != nil {
+		return nil, fmt.Errorf("list people: %w", err)
+	}
+	var owner string
+	var i LinkedIdentity
+	_, err = pgx.ForEachRow(rows, []any{&owner, &i.Platform, &i.ExternalID, &i.Name, &i.Language, &i.LinkedAt}, func() error {
+		person := &people[at[owner]]
+		person.Identities = append(person.Identities, i)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list people: %w", err)
+	}
+	return people, nil
+}
+
+// SetOperator makes somebody an operator, or no longer one, as the program decides.
+func (s *Store) SetOperator(ctx context.Context, accountID string, operator bool) error {
+	return s.ChangeOperator(ctx, accountID, operator, BySystem, "")
+}
+
+// ChangeOperator makes somebody an operator, or no longer one. by is who decides it, note why.
+func (s *Store) ChangeOperator(ctx context.Context, accountID string, operator bool, by, note string) error {
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		account, err := lockAccount(ctx, tx, accountID)
+		if err != nil || account.Operator == operator {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `UPDATE users SET operator = $2 WHERE id = $1`, account.ID, operator); err != nil {
+			return err
+		}
+		detail := "no longer an operator"
+		if operator {
+			detail = "an operator"
+		}
+		return audit(ctx, tx, AuditEntry{By: by, AccountID: account.ID, Action: actionOperator, Detail: detail, Note: note})
+	})
+	if err != nil {
+		return fmt.Errorf("change user %s: %w", accountID, err)
+	}
+	return nil
+}
