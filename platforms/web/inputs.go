@@ -23,10 +23,12 @@ import (
 
 // Limits of what one request may bring.
 const (
-	maxBody      = 64 << 20 // all files of a request together
-	maxFormText  = 1 << 20
-	maxDataURI   = 32 << 20
-	formIDSuffix = "__id" // name of the hidden field that makes a double submit one run
+	maxBody       = 64 << 20 // all files of a request together
+	maxFormText   = 1 << 20
+	maxDataURI    = 32 << 20
+	maxFormMemory = 8 << 20       // beyond it a form's files are kept on disk
+	formIDSuffix  = "__id"        // name of the hidden field that makes a double submit one run
+	parentField   = "parent__run" // name of the hidden field with the run whose inputs the form began with
 )
 
 // values are the raw inputs of a request by where they came from, as runs.Bind wants them.
@@ -224,7 +226,7 @@ func fits(t registry.InputType, mimeType string) bool {
 }
 
 func (s *Server) readMultipart(r *http.Request, t registry.Tool) (values, error) {
-	if err := r.ParseMultipartForm(8 << 20); err != nil {
+	if err := r.ParseMultipartForm(maxFormMemory); err != nil {
 		return nil, tooLargeOr(err, "the form can't be read")
 	}
 	defer r.MultipartForm.RemoveAll()
@@ -296,8 +298,16 @@ func formValues(form url.Values, t registry.Tool) values {
 			}
 			continue
 		}
-		if len(given) > 0 && strings.TrimSpace(given[0]) != "" {
-			v.set(runs.FromArgument, f.Name, given[0])
+		for _, text := range given {
+			if strings.TrimSpace(text) == "" {
+				continue
+			}
+			if f.Type.IsMedia() { // a file that stands in the form already; one that is sent takes its place
+				addFile(v, t, f.Name, text)
+				continue
+			}
+			v.set(runs.FromArgument, f.Name, text)
+			break
 		}
 	}
 	for name, given := range form {

@@ -2,113 +2,105 @@ package web
 
 import (
 	"bytes"
-	"crypto/rand"
+	"compress/gzip"
 	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"html/template"
-	"mime"
 	"net/http"
-	"path"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/registry"
-	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
 )
 
 //go:embed templates/*.html
 var templateFiles embed.FS
 
-//go:embed static/*
-var staticFiles embed.FS
-
 // view is what every page gets; pages read the members they need.
 type view struct {
-	Title    string
-	Problem  string
-	SignedIn bool
-	Local    bool
-	Name     string
-	Balance  *billing.Balance
-	Groups   []toolGroup
-	Waiting  []registry.Tool // tools that nobody can run now
-	Query    string
-	Tool     *registry.Tool
-	Fields   []formField
-	Advanced []formField
-	Price    string
-	Notice   string
-	FormID   string
-	Run      *runView
-	Runs     []runView
-	More     string // the page's next link
-	Tools    []registry.Tool
-	Base     string // address of the API
-	Key      string // a key that was just made
-	Operator bool
-	Changes  []changeView
-	Loaders  []registry.LoaderStatus
+	Title     string
+	Place     string // which entry of the navigation this is: tools, history, account
+	Lang      string
+	Scripts   []string
+	Path      string
+	Problem   string
+	Done      string        // what the last press of a button did
+	CSRF      template.HTML // the hidden field that every form carries
+	CSRFToken string
+	SignedIn  bool
+	Local     bool
+	Name      string
+	Balance   *billing.Balance
+	Operator  bool
+
+	Signin  *signinView
+	Home    *homeView
+	Form    *formPage
+	Run     *runPage
+	History *historyPage
+	Tools   []registry.Tool
+	Base    string // address of the API
+	Key     string // a key that was just made
+	Changes []changeView
+	Loaders []registry.LoaderStatus
 }
 
-type toolGroup struct {
-	Name  string
-	Tools []registry.Tool
-}
-
-// split parts the tools that can be run now from those that wait for an engine.
-func split(tools []registry.Tool) (ready, waiting []registry.Tool) {
-	for _, t := range tools {
-		if t.State() == registry.StateUnavailable {
-			waiting = append(waiting, t)
-		} else {
-			ready = append(ready, t)
+// parsePages parses the templates once for each language, so that a page says {{t "web.key"}} and no more.
+func (s *Server) parsePages() (map[string]*template.Template, error) {
+	pages := map[string]*template.Template{}
+	for _, lang := range s.texts.Languages() {
+		parsed, err := template.New("").Funcs(s.functions(s.texts.Voice(lang))).ParseFS(templateFiles, "templates/*.html")
+		if err != nil {
+			return nil, err
 		}
+		pages[lang] = parsed
 	}
-	return ready, waiting
+	return pages, nil
 }
 
-// formField is an input as the form shows it.
-type formField struct {
-	registry.InputField
-	Value  string // what stands in the field at first
-	Source string // where that value comes from: your setting, or the tool's default
-	Error  string
-}
-
-// runView is a run as a page shows it.
-type runView struct {
-	runs.Run
-	Outputs []outputBody
-	Percent string // empty while no real figure is known
-	Given   []givenValue
-}
-
-type givenValue struct {
-	Label, Value, Source string
-}
-
-func (s *Server) parsePages() (*template.Template, error) {
-	return template.New("").Funcs(template.FuncMap{
-		"price":  priceOf,
+// functions are what templates can call, in one language.
+func (s *Server) functions(v i18n.Voice) template.FuncMap {
+	return template.FuncMap{
+		"t":      func(key any, pairs ...any) string { return v.Line(fmt.Sprint(key), pairs...) },
+		"has":    func(key string) bool { return v.Has(key) },
+		"price":  func(t registry.Tool) string { return priceOf(v, t) },
+		"quote":  func(q billing.Quote) string { return priceText(q) },
 		"usd":    func(n billing.NanoUSD) string { return n.String() },
 		"about":  about,
 		"accept": acceptOf,
+		"asset":  s.bundle.address,
+		"icon":   s.icon,
+		"emblem": emblem,
+		"date":   func(t time.Time) template.HTML { return dateOf(v, t) },
 		"paragraphs": func(text string) []string {
 			return strings.FieldsFunc(text, func(r rune) bool { return r == '\n' })
 		},
-		"first": func(list []string) []string { return list[:min(1, len(list))] },
-		"plural": func(n int, one, many string) string {
-			if n == 1 {
-				return one
-			}
-			return many
-		},
-	}).ParseFS(templateFiles, "templates/*.html")
+		"purpose":  purpose,
+		"category": func(name string) string { return categoryName(v, name) },
+		"kind":     func(name any) string { return v.Line(fmt.Sprintf("web.kind.%s", name)) },
+	}
+}
+
+// icon draws a symbol of static/icons.svg. It is always beside a word, so it says nothing to screen readers.
+func (s *Server) icon(name any) template.HTML {
+	return template.HTML(`<svg class="icon" aria-hidden="true"><use href="` + s.bundle.address("icons.svg") + `#` + template.HTMLEscapeString(fmt.Sprint(name)) + `"/></svg>`)
+}
+
+// dateOf writes a moment in the page's language, in UTC; the script rewrites it in the reader's zone.
+func dateOf(v i18n.Voice, t time.Time) template.HTML {
+	t = t.UTC()
+	return template.HTML(`<time datetime="` + t.Format(time.RFC3339) + `">` + template.HTMLEscapeString(v.Time(t)) + `</time>`)
+}
+
+// purpose is the first paragraph of a description: what a tool is for.
+func purpose(description string) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(description), "\n")
+	return first
 }
 
 // pageHandler is a handler for a signed-in account.
@@ -122,7 +114,7 @@ func (s *Server) page(h pageHandler) http.HandlerFunc {
 			a, err = s.signInLocal(w, r)
 		}
 		if errors.Is(err, errSignedOut) {
-			http.Redirect(w, r, "/signin", http.StatusSeeOther)
+			s.toSignin(w, r)
 			return
 		}
 		if err == nil {
@@ -136,31 +128,66 @@ func (s *Server) page(h pageHandler) http.HandlerFunc {
 
 func (s *Server) failPage(w http.ResponseWriter, r *http.Request, err error) {
 	p := explain(err)
+	p.setRetryAfter(w.Header())
 	if p.Status == http.StatusInternalServerError {
 		s.cfg.Logger.Error("page failed", "method", r.Method, "path", r.URL.Path, "error", err)
 	}
 	s.render(w, r, p.Status, "problem", view{Title: http.StatusText(p.Status), Problem: p.Detail})
 }
 
-// render writes a page, or nothing but an error when the template fails: never half a page.
-func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, name string, v view) {
-	v.Local = s.cfg.Public == nil
-	if a, err := s.account(r); err == nil && v.Balance == nil {
-		v.SignedIn = true
-		if b, err := s.cfg.Ledger.Balance(r.Context(), a.ID); err == nil {
-			v.Balance = &b
-		}
+// voice is the language of a page: what the account chose, else what the browser asks for.
+func (s *Server) voice(r *http.Request, a users.Account) i18n.Voice {
+	return s.texts.Voice(a.Language, r.Header.Get("Accept-Language"))
+}
+
+// show renders a page for a known account; its session may not be in a cookie yet.
+func (s *Server) show(w http.ResponseWriter, r *http.Request, a users.Account, name string, v view) error {
+	return s.showAs(w, r, a, http.StatusOK, name, v)
+}
+
+// showAs is show with another status, for forms that come back with a problem.
+func (s *Server) showAs(w http.ResponseWriter, r *http.Request, a users.Account, status int, name string, v view) error {
+	b, err := s.cfg.Ledger.Balance(r.Context(), a.ID)
+	if err != nil {
+		return err
 	}
+	v.Balance, v.SignedIn, v.Name, v.Operator = &b, true, a.DisplayName, a.Operator
+	v.Lang = s.voice(r, a).Language()
+	s.write(w, r, status, name, v)
+	return nil
+}
+
+// render writes a page for whoever is asking, signed in or not.
+func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, name string, v view) {
+	if a, err := s.account(r); err == nil && s.showAs(w, r, a, status, name, v) == nil {
+		return
+	}
+	v.Lang = s.voice(r, users.Account{}).Language()
+	s.write(w, r, status, name, v)
+}
+
+// write writes a page, or nothing but an error when the template fails: never half a page.
+func (s *Server) write(w http.ResponseWriter, r *http.Request, status int, name string, v view) {
+	v.Local, v.Path = s.cfg.Public == nil, r.URL.Path
+	v.CSRF, v.CSRFToken = CSRFInput(r.Context()), CSRFToken(r.Context())
 	var page bytes.Buffer
-	if err := s.pages.ExecuteTemplate(&page, name+".html", v); err != nil {
+	if err := s.pages[v.Lang].ExecuteTemplate(&page, name+".html", v); err != nil {
 		s.cfg.Logger.Error("template failed", "template", name, "error", err)
 		http.Error(w, "This page is broken on our side.", http.StatusInternalServerError)
 		return
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-store")
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Language", v.Lang)
+	h.Set("Cache-Control", "no-store")
+	h.Add("Vary", "Accept-Encoding, Accept-Language")
+	body := page.Bytes()
+	if acceptsGzip(r) {
+		h.Set("Content-Encoding", "gzip")
+		body = zipped(body, gzip.DefaultCompression)
+	}
 	w.WriteHeader(status)
-	page.WriteTo(w)
+	w.Write(body)
 }
 
 func wantsPage(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }
@@ -177,32 +204,6 @@ func (s *Server) listed(a users.Account) []registry.Tool {
 	return deref(s.cfg.Registry.Snapshot().Listed(audience(a)))
 }
 
-func (s *Server) home(w http.ResponseWriter, r *http.Request, a users.Account) error {
-	query := strings.TrimSpace(r.URL.Query().Get("q"))
-	v := view{Title: "Tools", Query: query}
-	if query == "" {
-		var ready []registry.Tool
-		ready, v.Waiting = split(s.listed(a))
-		v.Groups = grouped(ready)
-	} else if found := s.search(a, query); len(found) > 0 {
-		v.Groups = []toolGroup{{Name: "Found", Tools: found}}
-	}
-	if recent, err := s.cfg.Runs.List(r.Context(), runs.Filter{AccountID: a.ID, Limit: 6}); err == nil {
-		for _, run := range recent {
-			v.Runs = append(v.Runs, s.runView(r, run))
-		}
-	}
-	return s.show(w, r, a, "home", v)
-}
-
-func (s *Server) search(a users.Account, query string) []registry.Tool {
-	var found []*registry.Tool
-	for _, m := range s.cfg.Registry.Snapshot().Search(query, registry.SearchOptions{Audience: audience(a), Limit: 30, WithUnavailable: true}) {
-		found = append(found, m.Tool)
-	}
-	return deref(found)
-}
-
 // deref copies the headers of tools that are only read: pages and answers do not modify them.
 func deref(shared []*registry.Tool) []registry.Tool {
 	tools := make([]registry.Tool, len(shared))
@@ -210,87 +211,6 @@ func deref(shared []*registry.Tool) []registry.Tool {
 		tools[i] = *t
 	}
 	return tools
-}
-
-// fewTools is up to how many tools one list is clearer than a heading for each category.
-const fewTools = 12
-
-func grouped(tools []registry.Tool) []toolGroup {
-	if n := len(tools); n > 0 && n <= fewTools {
-		return []toolGroup{{Name: "Ready to run", Tools: tools}}
-	}
-	byName := map[string][]registry.Tool{}
-	for _, t := range tools {
-		name := t.Category
-		if name == "" {
-			name = "Other"
-		}
-		byName[name] = append(byName[name], t)
-	}
-	var groups []toolGroup
-	for name, tools := range byName {
-		groups = append(groups, toolGroup{Name: name, Tools: tools})
-	}
-	slices.SortFunc(groups, func(a, b toolGroup) int { return strings.Compare(a.Name, b.Name) })
-	return groups
-}
-
-// show renders a page for a known account; its balance may not be in a cookie yet.
-func (s *Server) show(w http.ResponseWriter, r *http.Request, a users.Account, name string, v view) error {
-	b, err := s.cfg.Ledger.Balance(r.Context(), a.ID)
-	if err != nil {
-		return err
-	}
-	v.Balance, v.SignedIn, v.Name, v.Operator = &b, true, a.DisplayName, a.Operator
-	s.render(w, r, http.StatusOK, name, v)
-	return nil
-}
-
-func (s *Server) tool(w http.ResponseWriter, r *http.Request, a users.Account) error {
-	t, ok := s.cfg.Registry.Snapshot().ByID(r.PathValue("id"))
-	if !ok || (t.Visibility == registry.VisibilityInternal && !a.Operator) {
-		return runs.ErrUnknownTool
-	}
-	return s.toolPage(w, r, a, t.Clone(), nil, nil)
-}
-
-// toolPage shows a tool's form, filled with what was typed before, else with settings and defaults.
-func (s *Server) toolPage(w http.ResponseWriter, r *http.Request, a users.Account, t registry.Tool, typed map[string]any, problem *problemBody) error {
-	prefs, err := s.cfg.Users.Preferences(r.Context(), a.ID, t.ToolID)
-	if err != nil {
-		return err
-	}
-	v := view{Title: t.DisplayName, Tool: &t, Notice: t.Notice(), FormID: rand.Text(), Price: priceOf(t)}
-	for _, f := range t.InputSchema.Ordered() {
-		field := formField{InputField: f}
-		field.Value, field.Source = firstValue(f, typed, prefs)
-		if problem != nil && (problem.Field == f.Name || slices.Contains(problem.Missing, f.Name)) {
-			field.Error = problem.Detail
-		}
-		if f.Advanced && field.Error == "" {
-			v.Advanced = append(v.Advanced, field)
-		} else {
-			v.Fields = append(v.Fields, field)
-		}
-	}
-	if problem != nil {
-		v.Problem = problem.Detail
-	}
-	return s.show(w, r, a, "tool", v)
-}
-
-// firstValue is what a field shows before anything is typed, with where it comes from.
-func firstValue(f registry.InputField, typed, prefs map[string]any) (value, source string) {
-	if x, ok := typed[f.Name]; ok {
-		return plain(x), ""
-	}
-	if x, ok := prefs[f.Name]; ok {
-		return plain(x), "your setting"
-	}
-	if f.Default != nil && !f.Type.IsMedia() && !f.Seed { // an empty seed is a fresh one
-		return plain(f.Default), ""
-	}
-	return "", ""
 }
 
 // plain is a JSON value as a person would type it.
@@ -312,102 +232,8 @@ func plain(x any) string {
 	return string(data)
 }
 
-// start takes the form of a tool.
-func (s *Server) start(w http.ResponseWriter, r *http.Request, a users.Account) error {
-	t, ok := s.cfg.Registry.Snapshot().ByID(r.PathValue("id"))
-	if !ok {
-		return runs.ErrUnknownTool
-	}
-	v, err := s.readInputs(w, r, *t)
-	var run runs.Run
-	if err == nil {
-		run, err = s.cfg.Runs.Accept(r.Context(), runs.Request{
-			AccountID: a.ID, ToolID: t.ToolID, Values: v, Origin: runs.Origin{Platform: Platform},
-			Audience: audience(a), IdempotencyKey: formKey(r),
-		})
-	}
-	if err != nil {
-		p := explain(err)
-		if p.Status == http.StatusInternalServerError {
-			return err
-		}
-		return s.toolPage(w, r, a, t.Clone(), v[runs.FromArgument], &p)
-	}
-	http.Redirect(w, r, "/run/"+run.ID, http.StatusSeeOther)
-	return nil
-}
-
-// formKey makes sending one form twice one run.
-func formKey(r *http.Request) string {
-	if id := r.PostFormValue("form" + formIDSuffix); id != "" {
-		return "form:" + id
-	}
-	return ""
-}
-
-func (s *Server) run(w http.ResponseWriter, r *http.Request, a users.Account) error {
-	run, err := s.ownRun(r, a)
-	if err != nil {
-		return err
-	}
-	rv := s.runView(r, run)
-	return s.show(w, r, a, "run", view{Title: run.Tool.DisplayName, Run: &rv, FormID: rand.Text()})
-}
-
-func (s *Server) cancelFromPage(w http.ResponseWriter, r *http.Request, a users.Account) error {
-	if _, err := s.ownRun(r, a); err != nil {
-		return err
-	}
-	if _, err := s.cfg.Runs.Cancel(r.Context(), r.PathValue("id"), a.ID); err != nil {
-		return err
-	}
-	http.Redirect(w, r, "/run/"+r.PathValue("id"), http.StatusSeeOther)
-	return nil
-}
-
-// again starts a run with the inputs of another; with vary its seeds are drawn anew.
-func (s *Server) again(w http.ResponseWriter, r *http.Request, a users.Account) error {
-	old, err := s.ownRun(r, a)
-	if err != nil {
-		return err
-	}
-	inputs := map[string]any{}
-	for name, value := range old.Inputs {
-		if f, ok := old.Tool.InputSchema.Get(name); ok && f.Seed && r.PostFormValue("vary") != "" {
-			value = "random"
-		}
-		inputs[name] = value
-	}
-	run, err := s.cfg.Runs.Accept(r.Context(), runs.Request{
-		AccountID: a.ID, ToolID: old.Tool.ToolID, Values: values{runs.FromArgument: inputs},
-		Origin: runs.Origin{Platform: Platform}, Audience: audience(a), Parent: old.ID, IdempotencyKey: formKey(r),
-	})
-	if err != nil {
-		return err
-	}
-	http.Redirect(w, r, "/run/"+run.ID, http.StatusSeeOther)
-	return nil
-}
-
-const historyPage = 24
-
-func (s *Server) history(w http.ResponseWriter, r *http.Request, a users.Account) error {
-	list, err := s.cfg.Runs.List(r.Context(), runs.Filter{AccountID: a.ID, Before: r.URL.Query().Get("before"), Limit: historyPage})
-	if err != nil {
-		return err
-	}
-	v := view{Title: "History"}
-	for _, run := range list {
-		v.Runs = append(v.Runs, s.runView(r, run))
-	}
-	if len(list) == historyPage {
-		v.More = "/history?before=" + list[len(list)-1].ID
-	}
-	return s.show(w, r, a, "history", v)
-}
-
 func (s *Server) prices(w http.ResponseWriter, r *http.Request, a users.Account) error {
-	return s.show(w, r, a, "prices", view{Title: "Prices", Tools: s.listed(a)})
+	return s.show(w, r, a, "prices", view{Title: s.voice(r, a).Line("web.prices"), Tools: s.listed(a)})
 }
 
 // developers explains the API and offers a key for it.
@@ -444,30 +270,6 @@ type changeView struct {
 	Lines []string
 }
 
-func (s *Server) runView(r *http.Request, run runs.Run) runView {
-	v := runView{Run: run, Outputs: s.runBody(r, run).Outputs}
-	for i, o := range v.Outputs {
-		if o.URL != "" {
-			v.Outputs[i].URL = s.FilePath(run.Outputs[i].Media, run.Outputs[i].FileName)
-		}
-	}
-	if run.Fraction != nil {
-		v.Percent = fmt.Sprintf("%.0f", *run.Fraction*100)
-	}
-	for _, f := range run.Tool.InputSchema.Ordered() {
-		value, ok := run.Inputs[f.Name]
-		if !ok {
-			continue
-		}
-		text := plain(value)
-		if f.Type.IsMedia() {
-			text = "a file"
-		}
-		v.Given = append(v.Given, givenValue{Label: f.Label(), Value: text, Source: string(run.Sources[f.Name])})
-	}
-	return v
-}
-
 // about is an amount cut to a hundredth of a cent, for places where the exact one would be noise. It never
 // shows more than there is.
 func about(n billing.NanoUSD) string {
@@ -476,18 +278,31 @@ func about(n billing.NanoUSD) string {
 }
 
 // priceOf says what a tool costs by its costing model.
-func priceOf(t registry.Tool) string {
+func priceOf(v i18n.Voice, t registry.Tool) string {
 	m := t.CostingModel
-	if m == nil {
-		return "free"
+	switch {
+	case m == nil:
+		return v.Line("web.price.free")
+	case m.RateSource == registry.RateAPI:
+		return v.Line("web.price.provider")
 	}
-	switch m.RateSource {
-	case registry.RateAPI:
-		return "as the provider charges"
-	case registry.RateMachine:
-		return fmt.Sprintf("about $%s per %s, by the GPU that runs it", m.Rate, m.Unit)
+	text := v.Line("web.price.per."+string(m.Unit), "rate", "$"+m.Rate.String())
+	if m.RateSource == registry.RateMachine {
+		return v.Line("web.price.machine", "rate", text)
 	}
-	return fmt.Sprintf("$%s per %s", m.Rate, m.Unit)
+	return text
+}
+
+// digits cuts an amount to two significant digits, upwards where it is a promise.
+func digits(n billing.NanoUSD, up bool) billing.NanoUSD {
+	step := billing.NanoUSD(1)
+	for n/step >= 100 {
+		step *= 10
+	}
+	if up {
+		n += step - 1
+	}
+	return n / step * step
 }
 
 // priceText says what one run will cost.
@@ -507,16 +322,4 @@ func acceptOf(t registry.InputType) string {
 		return ""
 	}
 	return string(t) + "/*"
-}
-
-func (s *Server) static(w http.ResponseWriter, r *http.Request) {
-	name := r.PathValue("file")
-	data, err := staticFiles.ReadFile(path.Join("static", name))
-	if err != nil {
-		s.notFound(w, r)
-		return
-	}
-	w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
-	w.Header().Set("Cache-Control", "public, max-age=300")
-	w.Write(data)
 }

@@ -17,7 +17,10 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -45,8 +48,20 @@ type Runs interface {
 type Users interface {
 	SetOperator(ctx context.Context, accountID string, operator bool) error
 	Identify(ctx context.Context, id users.Identity) (users.Account, error)
+	ByIdentity(ctx context.Context, platform, externalID string) (users.Account, error)
+	Link(ctx context.Context, accountID string, id users.Identity) error
+	PeekLinkCode(ctx context.Context, guesser, code string) (users.Account, error)
+	TakeLinkCode(ctx context.Context, guesser, code string) (users.Account, error)
+	RedeemLinkCode(ctx context.Context, accountID, code string) (users.Merged, error)
 	ByKey(ctx context.Context, plaintext string) (users.Account, error)
 	CreateKey(ctx context.Context, accountID, label string) (string, error)
+	Keys(ctx context.Context, accountID string) ([]users.Key, error)
+	RevokeKey(ctx context.Context, accountID string, id int64) error
+	NewSession(ctx context.Context, session users.Session) (secret string, err error)
+	BySession(ctx context.Context, secret string) (users.Account, users.Session, error)
+	EndSession(ctx context.Context, accountID, id string) error
+	EndSessions(ctx context.Context, accountID, exceptID string) (int, error)
+	UseProof(ctx context.Context, proof string, expires time.Time) error
 	Preferences(ctx context.Context, accountID, toolID string) (map[string]any, error)
 }
 
@@ -55,17 +70,34 @@ type Ledger interface {
 	Balance(ctx context.Context, accountID string) (billing.Balance, error)
 }
 
-// Config wires a Server. All members but Public, AdminToken, Status, Changes and Ready are required.
+// Invitations is what the web needs of users.Invitations.
+type Invitations interface {
+	Create(ctx context.Context, v users.Invitation) (secret string, made users.Invitation, err error)
+	List(ctx context.Context) ([]users.Invitation, error)
+	Revoke(ctx context.Context, id string) error
+	Peek(ctx context.Context, secret string) (users.Invitation, error)
+	Use(ctx context.Context, secret, accountID string) (users.Invitation, error)
+}
+
+// Config wires a Server. Registry, Runs, Users, Ledger, Invitations and
+// LinkKey are required.
 type Config struct {
-	Registry *registry.Registry
-	Runs     Runs
-	Users    Users
-	Ledger   Ledger
-	Logger   *slog.Logger
+	Registry    *registry.Registry
+	Runs        Runs
+	Users       Users
+	Ledger      Ledger
+	Invitations Invitations
+	Logger      *slog.Logger
 	// Public is the address under which the world reaches us; nil means a local program: whoever opens
 	// the page on this machine is signed in as the local user.
 	Public     *url.URL
 	AdminToken string
+	Telegram   *TelegramLogin // nil: no signing in with Telegram
+	Discord    *DiscordLogin  // nil: no signing in with Discord
+	// Mounts are handlers of other packages that are served behind the same doors.
+	Mounts []Mount
+	// APIRate is how many requests a second one account may make; bursts may be four times that. 0: no limit.
+	APIRate int
 	// LinkKey signs the addresses of results. At least 16 bytes, kept across restarts.
 	LinkKey []byte
 	// Status is what GET /api/status answers beside the loaders, e.g. the engines.
@@ -81,8 +113,15 @@ type Config struct {
 
 // Server serves pages and API. Make it with New.
 type Server struct {
-	cfg   Config
-	pages *template.Template
+	cfg    Config
+	pages  map[string]*template.Template // by language
+	texts  *i18n.Catalogue
+	bundle bundle
+
+	callers  callers
+	attempts limiter // to sign in, by address
+	guesses  limiter // wrong keys and sessions, by address
+	requests limiter // of the API, by account
 }
 
 // New checks the configuration and parses the templates.
@@ -96,8 +135,19 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	s := &Server{cfg: cfg}
+	s := &Server{
+		cfg:      cfg,
+		attempts: limiter{rate: 0.2, burst: 10, now: cfg.Now},
+		guesses:  limiter{rate: 2, burst: 60, now: cfg.Now},
+		requests: limiter{rate: rate.Limit(cfg.APIRate), burst: 4 * cfg.APIRate, now: cfg.Now},
+	}
 	var err error
+	if s.texts, err = i18n.Load(); err != nil {
+		return nil, fmt.Errorf("web: %w", err)
+	}
+	if s.bundle, err = newBundle(); err != nil {
+		return nil, fmt.Errorf("web: %w", err)
+	}
 	if s.pages, err = s.parsePages(); err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
@@ -114,22 +164,11 @@ func (s *Server) Handler() http.Handler {
 		mux.Handle("GET /metrics", s.cfg.Metrics)
 	}
 
-	mux.HandleFunc("GET /{$}", s.page(s.home))
-	mux.HandleFunc("GET /tool/{id}", s.page(s.tool))
-	mux.HandleFunc("POST /tool/{id}", s.page(s.start))
-	mux.HandleFunc("GET /run/{id}", s.page(s.run))
-	mux.HandleFunc("POST /run/{id}/cancel", s.page(s.cancelFromPage))
-	mux.HandleFunc("POST /run/{id}/again", s.page(s.again))
-	mux.HandleFunc("GET /history", s.page(s.history))
-	mux.HandleFunc("GET /prices", s.page(s.prices))
-	mux.HandleFunc("GET /developers", s.page(s.developers))
-	mux.HandleFunc("POST /developers", s.page(s.makeKey))
-	mux.HandleFunc("GET /changes", s.page(s.changes))
-	mux.HandleFunc("GET /signin", s.signinPage)
-	mux.HandleFunc("POST /signin", s.signin)
-	mux.HandleFunc("POST /signout", s.signout)
-	mux.HandleFunc("GET /static/{file}", s.static)
-	mux.HandleFunc("GET /files/{sig}/{hash}/{name}", s.file)
+	s.people(mux)
+	s.signinRoutes(mux)
+	for _, m := range s.cfg.Mounts {
+		mux.Handle(m.Path, s.mount(m))
+	}
 
 	mux.HandleFunc("GET /openapi.json", s.openapi)
 	mux.HandleFunc("GET /api/tools", s.api(s.apiTools))
@@ -145,12 +184,40 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /api/balance", s.api(s.apiBalance))
 	mux.HandleFunc("POST /api/uploads", s.api(s.apiUpload))
 	mux.HandleFunc("POST /api/quote/{id}", s.api(s.apiQuote))
-	mux.HandleFunc("POST /api/keys", s.apiKeys)
+	mux.HandleFunc("GET /api/keys", s.api(s.apiKeys))
+	mux.HandleFunc("POST /api/keys", s.api(s.apiMakeKey))
+	mux.HandleFunc("DELETE /api/keys/{id}", s.api(s.apiRevokeKey))
+	mux.HandleFunc("GET /api/invitations", s.api(s.operators(s.apiInvitations)))
+	mux.HandleFunc("POST /api/invitations", s.api(s.operators(s.apiInvite)))
+	mux.HandleFunc("DELETE /api/invitations/{id}", s.api(s.operators(s.apiRevokeInvitation)))
 	// The tools' own paths come and go with the registry, so they are looked up, not routed.
 	mux.HandleFunc("POST /", s.api(s.apiStart))
 	mux.HandleFunc("/", s.notFound)
 
 	return s.guard(mux)
+}
+
+// signinRoutes are the ways in.
+func (s *Server) signinRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /signin", s.visitor(s.signinPage))
+	mux.HandleFunc("POST /signin", s.visitor(s.signin))
+	mux.HandleFunc("POST /signout", s.signout)
+	mux.HandleFunc("POST /sessions/{id}/end", s.page(s.endSession))
+	mux.HandleFunc("POST /sessions/end-others", s.page(s.endOthers))
+	mux.HandleFunc("GET /link", s.visitor(s.linkPage))
+	mux.HandleFunc("POST /link", s.visitor(s.link))
+	mux.HandleFunc("POST /link/join", s.page(s.join))
+	mux.HandleFunc("GET /invite/{token}", s.visitor(s.invitePage))
+	mux.HandleFunc("POST /invite/{token}", s.visitor(s.invite))
+	if s.cfg.Telegram != nil {
+		mux.HandleFunc("POST /signin/telegram", s.visitor(s.toTelegram))
+		mux.HandleFunc("GET /signin/telegram/back", s.visitor(s.fromTelegram))
+		mux.HandleFunc("POST /signin/telegram/back", s.visitor(s.byTelegram))
+	}
+	if s.cfg.Discord != nil {
+		mux.HandleFunc("POST /signin/discord", s.visitor(s.toDiscord))
+		mux.HandleFunc("GET /signin/discord/back", s.visitor(s.fromDiscord))
+	}
 }
 
 // guard keeps foreign sites out: a page elsewhere can make a browser send requests here, by its own
@@ -166,17 +233,21 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.problem(w, r, http.StatusForbidden, "cross_site", "This request came from another site.")
 	}))
-	protected := cross.Handler(next)
+	protected := cross.Handler(s.unforged(next))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", "default-src 'self'; img-src 'self' data: blob:; media-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		if s.secure() {
+			h.Set("Strict-Transport-Security", "max-age=31536000")
+		}
 		if !s.knownHost(r.Host) && !machinePath(r.URL.Path) {
 			s.problem(w, r, http.StatusMisdirectedRequest, "unknown_host", "This program does not serve the host you asked for. Set PUBLIC_URL to the address you use.")
 			return
 		}
-		protected.ServeHTTP(w, r)
+		protected.ServeHTTP(w, s.visiting(w, r))
 	})
 }
 

@@ -1,0 +1,129 @@
+package web
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/internal/i18n"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/users"
+)
+
+// homeView is the list of tools, or what a search found.
+type homeView struct {
+	Query, Category string
+	Categories      []string
+	Tools           []toolCard
+	Waiting         []registry.Tool // tools that nobody can run now
+	Latest          []runView
+}
+
+// toolCard is a tool in the list, with a picture that the reader made with it, if there is one.
+type toolCard struct {
+	registry.Tool
+	Picture string
+	Takes   string // kind of what goes in: text, image, video, audio, file, or empty
+	Gives   string // kind of what comes out
+}
+
+// latestRuns is how many runs the list looks through for pictures.
+const latestRuns = 40
+
+func (s *Server) home(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	h := homeView{Query: strings.TrimSpace(r.URL.Query().Get("q")), Category: r.URL.Query().Get("category")}
+	recent, err := s.cfg.Runs.List(r.Context(), runs.Filter{AccountID: a.ID, Limit: latestRuns})
+	if err != nil {
+		return err
+	}
+	all := s.listed(a)
+	h.Categories = categories(all)
+	if h.Query != "" {
+		all = s.search(a, h.Query)
+	}
+	pictures := s.pictures(recent)
+	for _, t := range all {
+		switch {
+		case h.Category != "" && t.Category != h.Category:
+		case t.State() == registry.StateUnavailable:
+			h.Waiting = append(h.Waiting, t)
+		default:
+			h.Tools = append(h.Tools, toolCard{Tool: t, Picture: pictures[t.ToolID], Takes: takes(t), Gives: gives(t)})
+		}
+	}
+	if h.Query == "" {
+		for _, run := range recent[:min(8, len(recent))] {
+			h.Latest = append(h.Latest, s.runView(s.voice(r, a), run))
+		}
+	}
+	return s.show(w, r, a, "home", view{Title: s.voice(r, a).Line("web.tools"), Place: "tools", Home: &h, Scripts: []string{"search.js"}})
+}
+
+func (s *Server) search(a users.Account, query string) []registry.Tool {
+	var found []*registry.Tool
+	for _, m := range s.cfg.Registry.Snapshot().Search(query, registry.SearchOptions{Audience: audience(a), Limit: 30, WithUnavailable: true}) {
+		found = append(found, m.Tool)
+	}
+	return deref(found)
+}
+
+// categories lists the categories that tools have, in alphabetical order.
+func categories(tools []registry.Tool) []string {
+	var names []string
+	for _, t := range tools {
+		if t.Category != "" && !slices.Contains(names, t.Category) {
+			names = append(names, t.Category)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// categoryName is a category in words: the usual ones are in the catalogue, all others speak for themselves.
+func categoryName(v i18n.Voice, category string) string {
+	if key := "web.category." + category; v.Has(key) {
+		return v.Line(key)
+	}
+	return strings.ToUpper(category[:min(1, len(category))]) + category[min(1, len(category)):]
+}
+
+// pictures finds the latest picture of each tool.
+func (s *Server) pictures(recent []runs.Run) map[string]string {
+	found := map[string]string{}
+	for _, run := range recent {
+		if found[run.Tool.ToolID] != "" {
+			continue
+		}
+		for _, o := range run.Outputs {
+			if o.Type == string(registry.TypeImage) && o.Media != "" {
+				found[run.Tool.ToolID] = s.FilePath(o.Media, o.FileName)
+				break
+			}
+		}
+	}
+	return found
+}
+
+// takes tells the kind of a tool's main input; a tool that only has settings takes nothing.
+func takes(t registry.Tool) string {
+	primary := registry.InputType(t.Hints().PrimaryInput)
+	text := ""
+	for _, f := range t.InputSchema {
+		switch {
+		case f.Type.IsMedia() && f.Type == primary:
+			return string(primary)
+		case f.Type == registry.TypeString && len(f.Choices) == 0 && !f.Advanced:
+			text = "text"
+		}
+	}
+	return text
+}
+
+// gives tells the kind of a tool's first result.
+func gives(t registry.Tool) string {
+	if len(t.OutputSchema) == 0 {
+		return string(registry.TypeFile)
+	}
+	return t.OutputSchema[0].Type
+}

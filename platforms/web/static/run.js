@@ -1,0 +1,123 @@
+// A run's page follows its events, and becomes the finished page when it is over.
+import { localTimes } from "./page.js";
+
+const look = { links: [], at: 0 };
+
+function enliven() {
+  const run = document.getElementById("run");
+  if (!run) return;
+  if (run.dataset.final === "false") follow(run.dataset.run);
+  else { lightbox(); for (const figure of document.querySelectorAll(".compare")) compare(figure); }
+}
+
+function follow(id) {
+  const state = document.getElementById("state"), stage = document.getElementById("stage"), bar = document.getElementById("bar");
+  let previewAt = 0;
+  const events = new EventSource(`/api/runs/${id}/events`);
+  events.addEventListener("run", (event) => {
+    const r = JSON.parse(event.data);
+    const over = ["succeeded", "failed", "canceled", "timed_out"].includes(r.status);
+    if (over || (!bar && r.status !== "awaiting_confirmation")) {
+      events.close();
+      finish();
+      return;
+    }
+    if (!bar) return;
+    const percent = r.progress === null ? null : Math.round(r.progress * 100);
+    const place = r.queuePosition ? state.dataset.place.replace("#", r.queuePosition) : "";
+    state.textContent = state.dataset[r.status];
+    stage.textContent = [percent === null ? "" : `${percent} %`, place || r.stage].filter(Boolean).join(" · ");
+    if (percent === null) bar.removeAttribute("value"); else bar.value = percent;
+    if (Date.now() - previewAt > 900) {
+      previewAt = Date.now();
+      preview(id);
+    }
+  });
+}
+
+// finish takes over the page as the server now draws it, without a flash.
+async function finish() {
+  const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+  if (!answer.ok) { location.reload(); return; }
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const swap = () => {
+    document.getElementById("main").replaceWith(page.getElementById("main"));
+    const balance = page.getElementById("balance");
+    if (balance) document.getElementById("balance")?.replaceWith(balance);
+    localTimes();
+    enliven();
+  };
+  if (!document.startViewTransition || matchMedia("(prefers-reduced-motion: reduce)").matches) { swap(); return; }
+  const fade = document.startViewTransition(swap);
+  for (const end of [fade.ready, fade.finished]) end.catch(() => {}); // a fade that is cut short has swapped all the same
+}
+
+async function preview(id) {
+  const answer = await fetch(`/api/runs/${id}/preview`);
+  const img = document.getElementById("preview");
+  if (answer.status !== 200 || !img) return;
+  const old = img.src;
+  img.src = URL.createObjectURL(await answer.blob());
+  img.hidden = false;
+  document.getElementById("nothing").hidden = true;
+  if (old.startsWith("blob:")) URL.revokeObjectURL(old);
+}
+
+// The large view: arrows go on, Escape closes (the dialog does that itself).
+
+function lightbox() {
+  const dialog = document.getElementById("look");
+  look.links = [...document.querySelectorAll("a[data-look]")];
+  look.links.forEach((link, index) => link.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    turn(dialog, index);
+    dialog.showModal();
+  }));
+  if (!dialog) return;
+  const many = look.links.length > 1;
+  const before = dialog.querySelector(".before"), after = dialog.querySelector(".after");
+  before.hidden = after.hidden = !many;
+  before.addEventListener("click", () => turn(dialog, look.at - 1));
+  after.addEventListener("click", () => turn(dialog, look.at + 1));
+  dialog.querySelector(".close").addEventListener("click", () => dialog.close());
+  dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+  dialog.addEventListener("close", () => look.links[look.at]?.focus());
+  dialog.addEventListener("keydown", (event) => {
+    if (!many) return;
+    if (event.key === "ArrowLeft") turn(dialog, look.at - 1);
+    if (event.key === "ArrowRight") turn(dialog, look.at + 1);
+  });
+}
+
+function turn(dialog, index) {
+  look.at = (index + look.links.length) % look.links.length;
+  const link = look.links[look.at], img = dialog.querySelector("img");
+  img.src = link.href;
+  img.alt = link.querySelector("img").alt;
+  dialog.querySelector("p").textContent = look.links.length > 1 ? `${link.dataset.look} · ${look.at + 1} / ${look.links.length}` : link.dataset.look;
+}
+
+// Pictures of one shape lie one over the other, with a slider between them; others stay side by side.
+async function compare(figure) {
+  const pictures = [...figure.querySelectorAll("img")];
+  const range = figure.querySelector("input[type=range]");
+  await Promise.all(pictures.map((img) => img.decode().catch(() => {})));
+  const [before, after] = pictures.map((img) => img.naturalWidth / img.naturalHeight);
+  if (!(Math.abs(before / after - 1) < 0.03)) return;
+  figure.classList.add("over");
+  range.hidden = false;
+  const set = () => figure.style.setProperty("--at", `${range.value}%`);
+  range.addEventListener("input", set);
+  const drag = (event) => {
+    const box = figure.querySelector(".pair").getBoundingClientRect();
+    range.value = Math.round(100 * (event.clientX - box.left) / box.width);
+    set();
+  };
+  const pair = figure.querySelector(".pair");
+  pair.addEventListener("pointerdown", (event) => { event.preventDefault(); pair.setPointerCapture(event.pointerId); drag(event); });
+  pair.addEventListener("pointermove", (event) => { if (pair.hasPointerCapture(event.pointerId)) drag(event); });
+  set();
+}
+
+enliven();
