@@ -197,3 +197,12 @@ func (s Seen) Offers(label string) bool {
 	}
 	return false
 }
+
+// shows reports whether there is a button or an entry of a menu with this label.
+func (s Seen) shows(label string) bool { return s.Has(label) || s.Offers(label) }
+
+// chosen reports whether an entry of a menu is the current one, as buttons say by a check mark before their label.
+func (s Seen) chosen(label string) bool {
+	label, marked := strings.CutPrefix(label, "✓ ")
+	return marked && slices.ContainsFunc(s.Menus, func(m SeenMenu) bool { return slices.Contains(m.Chosen, label) })
+}

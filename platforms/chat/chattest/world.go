@@ -49,6 +49,9 @@ type World struct {
 	// Operator is what the operator of the house says.
 	Operator chat.Operator
 
+	// Caps is what the platform declares.
+	Caps chat.Capabilities
+
 	Runs    *runs.Service
 	Router  *chat.Router
 	stopRun func()
@@ -87,6 +90,7 @@ func (w *World) Start() {
 	w.t.Helper()
 	log := slog.New(slog.NewTextHandler(testLog{w.t}, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	connection := w.Harness.Connect(w.t)
+	w.Caps = connection.Adapter.Capabilities()
 	deliverer, err := chat.NewDeliverer(chat.DelivererConfig{
 		Adapters: []chat.Adapter{connection.Adapter}, Pool: w.Pool, Media: w.Files, Logger: log, Link: w.Link,
 	})
