@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/discord"
 	"github.com/signalbox/signalbox/platforms/telegram"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -17,6 +18,7 @@ import (
 // chatPlatforms are the chat platforms that the configuration switches on, with the router they share.
 type chatPlatforms struct {
 	telegram  *telegram.Adapter // nil: off
+	discord   *discord.Adapter  // nil: off
 	deliverer *chat.Deliverer
 	router    *chat.Router
 	fileURL   atomic.Pointer[func(ref registry.Media, name string) string]
@@ -34,6 +36,13 @@ func (a *app) newChat(ctx context.Context) (*chatPlatforms, error) {
 			return nil, err
 		}
 		adapters = append(adapters, p.telegram)
+	}
+	if a.cfg.DiscordBotToken != "" {
+		var err error
+		if p.discord, err = a.newDiscord(ctx); err != nil {
+			return nil, err
+		}
+		adapters = append(adapters, p.discord)
 	}
 	var err error
 	p.deliverer, err = chat.NewDeliverer(chat.DelivererConfig{
@@ -67,6 +76,26 @@ func (a *app) newTelegram(ctx context.Context) (*telegram.Adapter, error) {
 	}
 	return telegram.NewAdapter(ctx, telegram.AdapterConfig{
 		Client: client, Pool: a.db.pool, Logger: a.log.With("component", "telegram"), PublicURL: a.cfg.Public,
+	})
+}
+
+func (a *app) newDiscord(ctx context.Context) (*discord.Adapter, error) {
+	seconds := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "signalbox_discord_call_seconds", Help: "Time of calls to Discord, by route and status (0: no answer).",
+		Buckets: prometheus.ExponentialBuckets(0.005, 4, 8),
+	}, []string{"route", "status"})
+	a.metrics.MustRegister(seconds)
+	client, err := discord.NewClient(discord.Config{
+		Token: a.cfg.DiscordBotToken, AppID: a.cfg.DiscordAppID, BaseURL: a.cfg.DiscordAPI.String(),
+		Observe: func(c discord.CallInfo) {
+			seconds.WithLabelValues(c.Call, strconv.Itoa(c.Status)).Observe(c.Took.Seconds())
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return discord.NewAdapter(ctx, discord.AdapterConfig{
+		Client: client, Pool: a.db.pool, Logger: a.log, PublicKey: a.cfg.DiscordPublicKey, Shards: a.cfg.Shards,
 	})
 }
 
@@ -108,6 +137,13 @@ func (a *app) listen(context.Context) error {
 			}
 		})
 	}
+	if a.chat.discord != nil {
+		a.background("discord", func(ctx context.Context) {
+			if err := a.chat.discord.Run(ctx, a.chat.router); err != nil {
+				a.log.Error("Discord is off until the next start", "error", err)
+			}
+		})
+	}
 	return nil
 }
 
@@ -121,6 +157,9 @@ func (p *chatPlatforms) linkFiles(fileURL func(registry.Media, string) string) {
 func (p *chatPlatforms) mount(mux *http.ServeMux) {
 	if p.telegram != nil {
 		mux.Handle(telegram.WebhookPath, p.telegram.WebhookHandler())
+	}
+	if p.discord != nil && p.discord.TakesHTTP() {
+		mux.Handle(discord.InteractionsPath, p.discord.EndpointHandler())
 	}
 }
 

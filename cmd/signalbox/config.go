@@ -14,6 +14,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/schedule"
+	"github.com/signalbox/signalbox/platforms/discord"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -40,6 +41,12 @@ type Settings struct {
 	TelegramBotToken string `env:"TELEGRAM_BOT_TOKEN" placeholder:"TOKEN" help:"From @BotFather. Empty: no Telegram."`
 	TelegramAPIURL   string `name:"telegram-api-url" env:"TELEGRAM_API_URL" default:"https://api.telegram.org" help:"Telegram's API server."`
 
+	DiscordBotToken  string `env:"DISCORD_BOT_TOKEN" placeholder:"TOKEN" help:"From the developer portal, page Bot. Empty: no Discord."`
+	DiscordAppID     string `name:"discord-app-id" env:"DISCORD_APP_ID" placeholder:"ID" help:"The application's id. Empty: the one the token names."`
+	DiscordPublicKey string `env:"DISCORD_PUBLIC_KEY" placeholder:"HEX" help:"The application's public key: takes interactions by HTTP, too."`
+	DiscordAPIURL    string `name:"discord-api-url" env:"DISCORD_API_URL" default:"https://discord.com" help:"Discord's server."`
+	DiscordShards    string `env:"DISCORD_SHARDS" default:"auto" help:"Gateway connections of this process: auto, none, a count, or ids/count such as 0,1/4."`
+
 	LogLevel  string `env:"LOG_LEVEL" default:"info" help:"debug, info, warn or error."`
 	LogFormat string `env:"LOG_FORMAT" default:"text" help:"text or json."`
 }
@@ -50,11 +57,18 @@ type Config struct {
 	Engines      []*url.URL
 	Public       *url.URL // nil: none
 	TelegramAPI  *url.URL
+	DiscordAPI   *url.URL
+	Shards       discord.Shards
 	SignupCredit billing.NanoUSD
 	Allow        []string
 }
 
-var telegramToken = regexp.MustCompile(`^\d{3,20}:[A-Za-z0-9_-]{30,64}$`)
+var (
+	telegramToken = regexp.MustCompile(`^\d{3,20}:[A-Za-z0-9_-]{30,64}$`)
+	discordToken  = regexp.MustCompile(`^[A-Za-z0-9_-]{18,40}\.[A-Za-z0-9_-]{5,10}\.[A-Za-z0-9_-]{25,64}$`)
+	discordID     = regexp.MustCompile(`^\d{15,20}$`)
+	hexKey        = regexp.MustCompile(`^[0-9a-fA-F]{64}$`)
+)
 
 // check reads every setting and reports all that are wrong, a line each: the variable, what was found
 // (never a secret), what is allowed.
@@ -68,6 +82,7 @@ func (s Settings) check() (Config, error) {
 	p.unless(oneOf(s.LogFormat, "text", "json"), "LOG_FORMAT", s.LogFormat, "text or json")
 	p.unless(s.TelegramBotToken == "" || telegramToken.MatchString(s.TelegramBotToken),
 		"TELEGRAM_BOT_TOKEN", "(hidden)", "a token as @BotFather gives it: digits, a colon, 35 letters")
+	c.checkDiscord(&p)
 	p.unless(!strings.ContainsFunc(s.AdminToken, func(r rune) bool { return r <= ' ' || r > '~' }),
 		"ADMIN_TOKEN", "(hidden)", "letters, digits and signs without spaces, as fits into a header")
 	dir, err := filepath.Abs(s.DataDir)
@@ -118,6 +133,22 @@ func (c *Config) checkAddresses(p *problems) {
 		p.unless(!strings.ContainsAny(host, " \t") && !strings.Contains(host, "://"), "OUTBOUND_ALLOW", host, "hosts, host:port or CIDRs, separated by commas")
 		c.Allow = append(c.Allow, host)
 	}
+}
+
+func (c *Config) checkDiscord(p *problems) {
+	var ok bool
+	c.DiscordAPI, ok = httpURL(c.DiscordAPIURL)
+	p.unless(ok, "DISCORD_API_URL", redactURL(c.DiscordAPIURL), "an http:// or https:// address")
+	p.unless(c.DiscordBotToken == "" || discordToken.MatchString(c.DiscordBotToken),
+		"DISCORD_BOT_TOKEN", "(hidden)", "a token as the developer portal gives it: three parts with dots between")
+	p.unless(c.DiscordAppID == "" || discordID.MatchString(c.DiscordAppID), "DISCORD_APP_ID", c.DiscordAppID, "the application's id: 17 to 20 digits")
+	p.unless(c.DiscordPublicKey == "" || hexKey.MatchString(c.DiscordPublicKey), "DISCORD_PUBLIC_KEY", c.DiscordPublicKey,
+		"the application's public key: 64 hex digits")
+	shards, err := discord.ParseShards(c.DiscordShards)
+	if err != nil {
+		p.add(fmt.Errorf("DISCORD_SHARDS: %w", err))
+	}
+	c.Shards = shards
 }
 
 func (c *Config) checkMoney(p *problems) {

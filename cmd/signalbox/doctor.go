@@ -10,12 +10,14 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/migrations"
+	"github.com/signalbox/signalbox/platforms/discord"
 	"github.com/signalbox/signalbox/platforms/telegram"
 )
 
@@ -45,7 +47,7 @@ func (d doctorCommand) Run(e env) error {
 		return errReported
 	}
 	healthy := printFinding(e.stdout, finding{what: "configuration", ok: true, saw: "every variable can be read"})
-	checks := []func(context.Context, Config) []finding{checkFolders, checkDatabase, checkEngines, checkTelegram, checkAddress}
+	checks := []func(context.Context, Config) []finding{checkFolders, checkDatabase, checkEngines, checkTelegram, checkDiscord, checkAddress}
 	for _, check := range checks {
 		ctx, cancel := context.WithTimeout(e.ctx, checkTimeout)
 		for _, f := range check(ctx, c) {
@@ -177,6 +179,26 @@ func checkTelegram(ctx context.Context, c Config) []finding {
 		return []finding{{what: "telegram", saw: err.Error(), advice: "check TELEGRAM_BOT_TOKEN with @BotFather, and the network"}}
 	}
 	return []finding{{what: "telegram", ok: true, saw: "the token is that of @" + me.Username}}
+}
+
+func checkDiscord(ctx context.Context, c Config) []finding {
+	if c.DiscordBotToken == "" {
+		return []finding{{what: "discord", ok: true, saw: "off (no DISCORD_BOT_TOKEN)"}}
+	}
+	client, err := discord.NewClient(discord.Config{Token: c.DiscordBotToken, AppID: c.DiscordAppID, BaseURL: c.DiscordAPI.String()})
+	if err != nil {
+		return []finding{{what: "discord", saw: err.Error()}}
+	}
+	app, err := client.Application(ctx)
+	switch {
+	case err != nil:
+		return []finding{{what: "discord", saw: err.Error(), advice: "check DISCORD_BOT_TOKEN in the developer portal, and the network"}}
+	case app.ID != client.AppID():
+		return []finding{{what: "discord", saw: "the token is that of the application " + app.ID + ", expected " + client.AppID(), advice: "correct DISCORD_APP_ID"}}
+	case c.DiscordPublicKey != "" && !strings.EqualFold(app.PublicKey, c.DiscordPublicKey):
+		return []finding{{what: "discord", saw: "the public key is not that of " + app.Name, advice: "correct DISCORD_PUBLIC_KEY"}}
+	}
+	return []finding{{what: "discord", ok: true, saw: "the token is that of " + app.Name}}
 }
 
 func checkAddress(ctx context.Context, c Config) []finding {

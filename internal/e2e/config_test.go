@@ -48,6 +48,11 @@ func wrongValues(t *testing.T) map[string][]string {
 		"POSTGRES_MIRROR_URL":    {"mirror", "ftp://ann:" + secret + "@mirror"},
 		"TELEGRAM_BOT_TOKEN":     {secret, "123:" + secret},
 		"TELEGRAM_API_URL":       {"telegram", "ftp://ann:" + secret + "@x"},
+		"DISCORD_BOT_TOKEN":      {secret, "MTE5NzU0NTY3ODkwMTIzNDU2Nw." + secret},
+		"DISCORD_APP_ID":         {"my-bot", "12"},
+		"DISCORD_PUBLIC_KEY":     {"abc", strings.Repeat("g", 64)},
+		"DISCORD_API_URL":        {"discord", "ftp://ann:" + secret + "@x"},
+		"DISCORD_SHARDS":         {"many", "0", "4/4", "0,9/4"},
 		"LOG_LEVEL":              {"loud"},
 		"LOG_FORMAT":             {"xml"},
 	}

@@ -370,3 +370,17 @@ func (c *Client) encode(ctx context.Context, q call) (body []byte, contentType s
 	}
 	return body, contentType, done, nil
 }
+
+// Application is what Discord tells of the token's application.
+type Application struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	PublicKey string `json:"verify_key"`
+}
+
+// Application asks whose the token is.
+func (c *Client) Application(ctx context.Context) (Application, error) {
+	var app Application
+	err := c.do(ctx, call{method: http.MethodGet, path: "/applications/@me", route: "/applications/@me", repeatable: true}, &app)
+	return app, err
+}
