@@ -23,7 +23,7 @@ func (s *Store) CreateKey(ctx context.Context, accountID, label string) (plainte
 		return "", fmt.Errorf("create an API key: %w", err)
 	}
 	plaintext = keyPrefix + hex.EncodeToString(secret)
-	_, err = s.pool.Exec(ctx, `INSERT INTO user_keys (user_id, hash, label, hint) VALUES (`+writesTo+`, $2, $3, $4)`,
+	_, err = s.exec(ctx, `INSERT INTO user_keys (user_id, hash, label, hint) VALUES (`+writesTo+`, $2, $3, $4)`,
 		accountID, hashOf(plaintext), cleanText(label), plaintext[:hintLength])
 	if err != nil {
 		return "", fmt.Errorf("create an API key: %w", err)

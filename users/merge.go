@@ -50,6 +50,11 @@ func (s *Store) merge(ctx context.Context, tx pgx.Tx, a, b, by string) (Merged, 
 			return Merged{}, err
 		}
 	}
+	for _, statement := range left {
+		if _, err := tx.Exec(ctx, statement, from.ID); err != nil {
+			return Merged{}, err
+		}
+	}
 	if s.config.OnMerge != nil {
 		if err := s.config.OnMerge(ctx, tx, from.ID, into.ID); err != nil {
 			return Merged{}, err
@@ -72,8 +77,6 @@ var moved = [...]string{
 	`UPDATE user_sessions SET user_id = $2 WHERE user_id = $1`,
 	`INSERT INTO user_preferences (user_id, tool_id, field, value)
 	 SELECT $2, tool_id, field, value FROM user_preferences WHERE user_id = $1 ON CONFLICT DO NOTHING`,
-	`DELETE FROM user_preferences WHERE user_id = $1`,
-	`DELETE FROM user_link_codes WHERE user_id = $1`,
 	// Where both have a rule for the same place a denial holds.
 	`UPDATE access_rules i SET allow = i.allow AND f.allow FROM access_rules f
 	 WHERE i.kind = 'account' AND f.kind = 'account' AND i.subject = ($2::uuid)::text AND f.subject = ($1::uuid)::text
@@ -89,8 +92,14 @@ var moved = [...]string{
 	`UPDATE users SET merged_into = $2, operator = false WHERE id = $1 OR merged_into = $1`,
 }
 
-// lockPair reads and locks two accounts, by today's ids, the older one first. Locks are taken in the order of
-// ids, so that two merges wait for each other but never in a circle.
+// left deletes what was not moved from $1.
+var left = [...]string{
+	`DELETE FROM user_preferences WHERE user_id = $1`,
+	`DELETE FROM user_link_codes WHERE user_id = $1`,
+	`DELETE FROM user_limits WHERE user_id = $1`,
+}
+
+// lockPair reads and locks two accounts, by today's ids, the older one first.
 func lockPair(ctx context.Context, tx pgx.Tx, a, b string) (older, younger Account, err error) {
 	for {
 		locked, err := pairOf(ctx, tx, a, b)
@@ -112,7 +121,13 @@ func lockPair(ctx context.Context, tx pgx.Tx, a, b string) (older, younger Accou
 }
 
 // pairOf locks the accounts and gives them with the older one first; there is one where both are the same.
+// Locks are taken in the order of ids, so that two merges wait for each other but never in a circle, and first
+// on those that were merged before, as writers do who come by an old id.
 func pairOf(ctx context.Context, tx pgx.Tx, a, b string) ([]Account, error) {
+	_, err := tx.Exec(ctx, `SELECT id FROM users WHERE merged_into IN (users_now($1), users_now($2)) ORDER BY id FOR UPDATE`, a, b)
+	if err != nil {
+		return nil, err
+	}
 	rows, err := tx.Query(ctx, `SELECT `+accountColumns+` FROM users u WHERE u.id IN (users_now($1), users_now($2)) ORDER BY u.id FOR UPDATE`, a, b)
 	if err != nil {
 		return nil, err
@@ -186,9 +201,5 @@ func mergeLimits(ctx context.Context, tx pgx.Tx, from, into string) error {
 	if err := writeLimits(ctx, tx, into, false, ours.Operator.stricter(theirs.Operator)); err != nil {
 		return err
 	}
-	if err := writeLimits(ctx, tx, into, true, ours.Own.stricter(theirs.Own)); err != nil {
-		return err
-	}
-	_, err = tx.Exec(ctx, `DELETE FROM user_limits WHERE user_id = $1`, from)
-	return err
+	return writeLimits(ctx, tx, into, true, ours.Own.stricter(theirs.Own))
 }

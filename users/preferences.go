@@ -47,7 +47,7 @@ func (s *Store) SetPreference(ctx context.Context, accountID, toolID, field stri
 	if err != nil {
 		return fmt.Errorf("store preference %s of %s: %w", field, toolID, err)
 	}
-	_, err = s.pool.Exec(ctx, `
+	_, err = s.exec(ctx, `
 		INSERT INTO user_preferences (user_id, tool_id, field, value) VALUES (`+writesTo+`, $2, $3, $4)
 		ON CONFLICT (user_id, tool_id, field) DO UPDATE SET value = excluded.value`, accountID, toolID, field, raw)
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *Store) SetPreference(ctx context.Context, accountID, toolID, field stri
 
 // ResetPreference forgets the user's value for one input. One that is not set is no error.
 func (s *Store) ResetPreference(ctx context.Context, accountID, toolID, field string) error {
-	_, err := s.pool.Exec(ctx, `DELETE FROM user_preferences WHERE user_id = `+writesTo+` AND tool_id = $2 AND field = $3`, accountID, toolID, field)
+	_, err := s.exec(ctx, `DELETE FROM user_preferences WHERE user_id = `+writesTo+` AND tool_id = $2 AND field = $3`, accountID, toolID, field)
 	if err != nil {
 		return fmt.Errorf("reset preference %s of %s: %w", field, toolID, err)
 	}
@@ -67,7 +67,7 @@ func (s *Store) ResetPreference(ctx context.Context, accountID, toolID, field st
 
 // ResetPreferences forgets all the user's values for a tool.
 func (s *Store) ResetPreferences(ctx context.Context, accountID, toolID string) error {
-	_, err := s.pool.Exec(ctx, `DELETE FROM user_preferences WHERE user_id = `+writesTo+` AND tool_id = $2`, accountID, toolID)
+	_, err := s.exec(ctx, `DELETE FROM user_preferences WHERE user_id = `+writesTo+` AND tool_id = $2`, accountID, toolID)
 	if err != nil {
 		return fmt.Errorf("reset preferences of %s: %w", toolID, err)
 	}

@@ -156,7 +156,7 @@ func (s *Store) DeletePreset(ctx context.Context, accountID, toolID, name string
 }
 
 func (s *Store) changePreset(ctx context.Context, statement string, args ...any) error {
-	tag, err := s.pool.Exec(ctx, statement, args...)
+	tag, err := s.exec(ctx, statement, args...)
 	if err == nil && tag.RowsAffected() == 0 {
 		return ErrNoPreset
 	}

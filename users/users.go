@@ -20,6 +20,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/postgres"
@@ -248,8 +249,17 @@ func (s *Store) SetLanguage(ctx context.Context, accountID, language string) err
 	return s.set(ctx, accountID, `UPDATE users SET language = $2, own_language = $2 <> '' WHERE id = `+writesTo, language)
 }
 
+// exec changes what belongs to an account. A merge of that account may get in its way: then it is tried again.
+func (s *Store) exec(ctx context.Context, statement string, args ...any) (tag pgconn.CommandTag, err error) {
+	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
+		tag, err = tx.Exec(ctx, statement, args...)
+		return err
+	})
+	return tag, err
+}
+
 func (s *Store) set(ctx context.Context, accountID, statement string, value any) error {
-	tag, err := s.pool.Exec(ctx, statement, accountID, value)
+	tag, err := s.exec(ctx, statement, accountID, value)
 	if err == nil && tag.RowsAffected() == 0 {
 		err = ErrNotFound
 	}

@@ -1,0 +1,243 @@
+package users
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/registry"
+)
+
+// clock is a time that tests move.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func newClock() *clock { return &clock{now: time.Now()} }
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) move(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+func (s *Store) code(t *testing.T, accountID string) string {
+	t.Helper()
+	code, err := s.NewLinkCode(t.Context(), accountID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return code.Code
+}
+
+func TestLinkCodes(t *testing.T) {
+	t.Parallel()
+	time := newClock()
+	s, pool := newStore(t, Config{Now: time.Now})
+	ctx := t.Context()
+	n := 0
+	person := func(platform string) Account {
+		n++
+		return identify(t, s, Identity{Platform: platform, ExternalID: fmt.Sprint(n), Name: fmt.Sprint(platform, " ", n)})
+	}
+	t.Run("a code made on one platform and redeemed on another makes one person, in both directions", func(t *testing.T) {
+		for _, newerMakes := range []bool{true, false} {
+			older, newer := person("telegram"), person("discord")
+			maker, redeemer := older, newer
+			if newerMakes {
+				maker, redeemer = newer, older
+			}
+			merged, err := s.RedeemLinkCode(ctx, redeemer.ID, s.code(t, maker.ID))
+			if err != nil || merged.Account.ID != older.ID || merged.From != newer.ID {
+				t.Fatalf("got %+v, %v", merged, err)
+			}
+			identities, err := s.Identities(ctx, newer.ID)
+			if err != nil || len(identities) != 2 || identities[0].Platform != "telegram" {
+				t.Errorf("got %+v, %v", identities, err)
+			}
+		}
+	})
+	t.Run("a code is good once, for ten minutes, and until the next one", func(t *testing.T) {
+		maker, other := person("telegram"), person("discord")
+		first := s.code(t, maker.ID)
+		second := s.code(t, maker.ID)
+		for name, try := range map[string]func() (string, string){
+			"replaced": func() (string, string) { return "a", first },
+			"wrong":    func() (string, string) { return "b", "AAAA-AAAA" },
+			"empty":    func() (string, string) { return "c", "" },
+			"used": func() (string, string) {
+				if _, err := s.TakeLinkCode(ctx, "someone", second); err != nil {
+					t.Error(err)
+				}
+				return "d", second
+			},
+			"old": func() (string, string) {
+				old := s.code(t, other.ID)
+				time.move(linkLife)
+				return "e", old
+			},
+		} {
+			guesser, code := try()
+			if _, err := s.PeekLinkCode(ctx, guesser, code); !errors.Is(err, ErrNoCode) {
+				t.Errorf("%s: got %v", name, err)
+			}
+		}
+	})
+	t.Run("a code survives how people type it, and fits into a deep link", func(t *testing.T) {
+		maker := person("web")
+		code := s.code(t, maker.ID)
+		payload := LinkPayload(code)
+		if len(payload) > 64 || strings.ContainsFunc(payload, func(r rune) bool { return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz_"+linkLetters, r) }) || !IsLinkPayload(payload) {
+			t.Errorf("payload %q", payload)
+		}
+		typed := strings.NewReplacer("0", "o", "1", "l").Replace(strings.ToLower(strings.ReplaceAll(code, "-", " ")))
+		for _, form := range []string{code, payload, " " + typed + "\n"} {
+			if owner, err := s.PeekLinkCode(ctx, "typist", form); err != nil || owner.ID != maker.ID {
+				t.Errorf("%q: %+v, %v", form, owner, err)
+			}
+		}
+		if IsLinkPayload("run_K7QXM2PD") || IsLinkPayload("link_") {
+			t.Error("another payload is taken for a code")
+		}
+	})
+	t.Run("who guesses wrong five times has to wait, also with a right one", func(t *testing.T) {
+		maker, thief := person("telegram"), person("discord")
+		code := s.code(t, maker.ID)
+		for range linkGuesses {
+			if _, err := s.RedeemLinkCode(ctx, thief.ID, "0000-0000"); !errors.Is(err, ErrNoCode) {
+				t.Fatal(err)
+			}
+		}
+		_, err := s.RedeemLinkCode(ctx, thief.ID, code)
+		if limited := registry.AsError(err); limited.Code != registry.CodeRateLimited || limited.RetryAfter <= 0 || limited.RetryAfter > linkPenalty {
+			t.Errorf("got %+v", limited)
+		}
+		if owner, err := s.PeekLinkCode(ctx, "somebody else", code); err != nil || owner.ID != maker.ID {
+			t.Errorf("others are held up, too: %v", err)
+		}
+		time.move(linkPenalty)
+		if merged, err := s.RedeemLinkCode(ctx, thief.ID, s.code(t, maker.ID)); err != nil || merged.From == "" {
+			t.Errorf("after the wait: %v", err)
+		}
+	})
+	t.Run("one's own code is no guess and stays good", func(t *testing.T) {
+		maker := person("telegram")
+		code := s.code(t, maker.ID)
+		if _, err := s.RedeemLinkCode(ctx, maker.ID, code); registry.AsError(err).Code != registry.CodeInvalidInput {
+			t.Errorf("got %v", err)
+		}
+		if _, err := s.RedeemLinkCode(ctx, person("web").ID, code); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("of many who redeem a code at once one does", func(t *testing.T) {
+		maker := person("telegram")
+		code := s.code(t, maker.ID)
+		done := make(chan error)
+		for range 4 {
+			other := person("discord")
+			go func() {
+				_, err := s.RedeemLinkCode(ctx, other.ID, code)
+				done <- err
+			}()
+		}
+		redeemed := 0
+		for range 4 {
+			if err := <-done; err == nil {
+				redeemed++
+			} else if !errors.Is(err, ErrNoCode) {
+				t.Error(err)
+			}
+		}
+		if redeemed != 1 {
+			t.Errorf("redeemed %d times", redeemed)
+		}
+	})
+	t.Run("the database has no code", func(t *testing.T) {
+		code := s.code(t, person("web").ID)
+		var found int
+		err := pool.QueryRow(ctx, `SELECT count(*) FROM user_link_codes c WHERE strpos(c::text, $1) > 0 OR strpos(c::text, $2) > 0`, code, plainCode(code)).Scan(&found)
+		if err != nil || found != 0 {
+			t.Errorf("found %d, %v", found, err)
+		}
+	})
+}
+
+func TestUnlink(t *testing.T) {
+	t.Parallel()
+	welcomed := map[string]int{}
+	s, _ := newStore(t, Config{OnWelcome: countWelcomes(welcomed)})
+	ctx := t.Context()
+	ann := identify(t, s, Identity{Platform: "telegram", ExternalID: "1", Name: "Ann"})
+	if err := s.Link(ctx, ann.ID, Identity{Platform: "discord", ExternalID: "9", Name: "ann#9"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SetPreference(ctx, ann.ID, "flux", "steps", 9); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Unlink(ctx, ann.ID, "web", "9"); !errors.Is(err, ErrNotFound) {
+		t.Errorf("an identity that is not there: %v", err)
+	}
+	apart, err := s.Unlink(ctx, ann.ID, "discord", "9")
+	if err != nil || apart.ID == ann.ID || apart.DisplayName != "ann#9" {
+		t.Fatalf("got %+v, %v", apart, err)
+	}
+	if got := identify(t, s, Identity{Platform: "discord", ExternalID: "9"}); got.ID != apart.ID {
+		t.Errorf("got %+v", got)
+	}
+	if values, err := s.Preferences(ctx, apart.ID, "flux"); err != nil || len(values) != 0 {
+		t.Errorf("the settings went along: %v, %v", values, err)
+	}
+	if welcomed[apart.ID] != 0 || welcomed[ann.ID] != 1 {
+		t.Errorf("welcomed %v", welcomed)
+	}
+	if _, err := s.Unlink(ctx, ann.ID, "telegram", "1"); !errors.Is(err, ErrLastIdentity) {
+		t.Errorf("the last identity: %v", err)
+	}
+	entries, err := s.Audit(ctx, AuditQuery{AccountID: ann.ID})
+	if err != nil || len(entries) != 2 || entries[0].Action != actionUnlink || entries[1].Action != actionLink {
+		t.Errorf("the record says %+v, %v", entries, err)
+	}
+}
+
+func TestErase(t *testing.T) {
+	t.Parallel()
+	welcomed := map[string]int{}
+	s, pool := newStore(t, Config{OnWelcome: countWelcomes(welcomed)})
+	ctx := t.Context()
+	who := Identity{Platform: "telegram", ExternalID: "4711", Name: "Secretive"}
+	ann := identify(t, s, who)
+	if err := s.SetPreference(ctx, ann.ID, "flux", "steps", 9); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Block(ctx, ann.ID, BySystem, "spam"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Erase(ctx, ann.ID, ann.ID); err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []string{"users", "user_identities", "user_preferences", "user_keys", "user_presets"} {
+		var left int
+		if err := pool.QueryRow(ctx, `SELECT count(*) FROM `+table+` x WHERE x::text LIKE '%Secretive%' OR x::text LIKE '%4711%'`).Scan(&left); err != nil || left != 0 {
+			t.Errorf("%s still knows: %d, %v", table, left, err)
+		}
+	}
+	back := identify(t, s, who)
+	if back.ID == ann.ID || welcomed[back.ID] != 0 {
+		t.Errorf("coming back gives %+v, welcomed %v", back, welcomed)
+	}
+	d, err := s.Check(ctx, Subject{AccountID: back.ID, Platform: "telegram", ExternalID: "4711"}, "")
+	if err != nil || d.Reason != ReasonBlocked {
+		t.Errorf("a block was shaken off: %+v, %v", d, err)
+	}
+}
