@@ -47,6 +47,8 @@ type Settings struct {
 	DiscordAPIURL    string `name:"discord-api-url" env:"DISCORD_API_URL" default:"https://discord.com" help:"Discord's server."`
 	DiscordShards    string `env:"DISCORD_SHARDS" default:"auto" help:"Gateway connections of this process: auto, none, a count, or ids/count such as 0,1/4."`
 
+	ServiceSettings
+
 	LogLevel  string `env:"LOG_LEVEL" default:"info" help:"debug, info, warn or error."`
 	LogFormat string `env:"LOG_FORMAT" default:"text" help:"text or json."`
 }
@@ -83,12 +85,18 @@ func (s Settings) check() (Config, error) {
 	p.unless(s.TelegramBotToken == "" || telegramToken.MatchString(s.TelegramBotToken),
 		"TELEGRAM_BOT_TOKEN", "(hidden)", "a token as @BotFather gives it: digits, a colon, 35 letters")
 	c.checkDiscord(&p)
-	p.unless(!strings.ContainsFunc(s.AdminToken, func(r rune) bool { return r <= ' ' || r > '~' }),
+	s.ServiceSettings.check(&p)
+	p.unless(fitsHeader(s.AdminToken),
 		"ADMIN_TOKEN", "(hidden)", "letters, digits and signs without spaces, as fits into a header")
 	dir, err := filepath.Abs(s.DataDir)
 	p.unless(err == nil, "DATA_DIR", s.DataDir, "a folder")
 	c.DataDir = dir
 	return c, errors.Join(p...)
+}
+
+// fitsHeader reports whether a secret can stand in an HTTP header.
+func fitsHeader(secret string) bool {
+	return !strings.ContainsFunc(secret, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 // problems collects what is wrong with the settings.

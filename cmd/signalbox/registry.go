@@ -22,14 +22,21 @@ func rate(c Config) json.Number { return json.Number(c.ComfyUIUSDPerSecond) }
 
 // newRegistry makes the registry with the loaders that the configuration asks for: the one visible list.
 func (a *app) newRegistry() error {
+	services, err := newServices(a.cfg)
+	if err != nil {
+		return err
+	}
+	a.services = services
 	loaders := []registry.Loader{a.flows}
+	for _, s := range services {
+		loaders = append(loaders, s.loader)
+	}
 	switch {
 	case a.cfg.ToolsFile != "":
 		loaders = []registry.Loader{registry.NewFlashLoader("flash", a.cfg.ToolsFile)}
 	case a.cfg.ToolsDir != "":
 		loaders = append(loaders, registry.NewFileLoader("tools", a.cfg.ToolsDir))
 	}
-	var err error
 	a.registry, err = registry.New(registry.Config{Loaders: loaders, Logger: a.log.With("component", "registry")})
 	return err
 }

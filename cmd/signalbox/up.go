@@ -91,6 +91,7 @@ type app struct {
 	users     *users.Store
 	fleet     *comfy.Fleet
 	flows     *comfy.Workflows
+	services  []service
 	registry  *registry.Registry
 	history   *registry.History
 	watcher   *registry.Watcher
@@ -293,10 +294,7 @@ func (a *app) startRuns(ctx context.Context) error {
 	}
 	a.runs, err = runs.New(runs.Config{
 		Pool: a.db.pool, Registry: a.registry, Ledger: a.ledger, Users: a.users, Assets: a.media, RateCard: card,
-		// The one visible list of providers.
-		Providers: map[string]runs.Provider{
-			comfy.Service: comfy.NewProvider(comfy.ProviderConfig{Fleet: a.fleet, Workflows: a.flows, Logger: a.log, Metrics: a.metrics}),
-		},
+		Providers:  a.providers(),
 		Deliverers: a.chat.deliverers(),
 		Logger:     quiet(a.log), Metrics: a.metrics,
 	})
@@ -308,6 +306,17 @@ func (a *app) startRuns(ctx context.Context) error {
 	}
 	a.onStop("runs", a.runs.Stop)
 	return nil
+}
+
+// providers is who runs the tools, by service.
+func (a *app) providers() map[string]runs.Provider {
+	providers := map[string]runs.Provider{
+		comfy.Service: comfy.NewProvider(comfy.ProviderConfig{Fleet: a.fleet, Workflows: a.flows, Logger: a.log, Metrics: a.metrics}),
+	}
+	for _, s := range a.services {
+		providers[s.name] = s.provider
+	}
+	return providers
 }
 
 func rateCard(c Config) (billing.RateCard, error) {
@@ -331,7 +340,7 @@ func (a *app) startWeb(context.Context) error {
 		return err
 	}
 	a.web, err = web.New(web.Config{
-		Registry: a.registry, Runs: a.runs, Users: a.users, Ledger: a.ledger, Logger: a.log.With("component", "web"),
+		Registry: a.registry, Runs: a.runs, Users: a.users, Ledger: a.ledger, Invitations: a.invitations(), Logger: a.log.With("component", "web"),
 		Public: a.cfg.Public, AdminToken: a.cfg.AdminToken, LinkKey: key, Version: version,
 		Status: func() map[string]any {
 			return map[string]any{"engines": a.fleet.Status(), "lint": a.flows.Findings()}

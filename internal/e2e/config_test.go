@@ -53,6 +53,10 @@ func wrongValues(t *testing.T) map[string][]string {
 		"DISCORD_PUBLIC_KEY":     {"abc", strings.Repeat("g", 64)},
 		"DISCORD_API_URL":        {"discord", "ftp://ann:" + secret + "@x"},
 		"DISCORD_SHARDS":         {"many", "0", "4/4", "0,9/4"},
+		"OPENAI_API_KEY":         {secret + " and a space"},
+		"OPENAI_BASE_URL":        {"openai", "ftp://ann:" + secret + "@x"},
+		"GEMINI_API_KEY":         {secret + " and a space"},
+		"GEMINI_BASE_URL":        {"gemini", "ftp://ann:" + secret + "@x"},
 		"LOG_LEVEL":              {"loud"},
 		"LOG_FORMAT":             {"xml"},
 	}
@@ -64,13 +68,15 @@ func TestWrongValues(t *testing.T) {
 	wrong := wrongValues(t)
 	t.Run("every variable is here", func(t *testing.T) {
 		t.Parallel()
-		source, err := os.ReadFile("../../cmd/signalbox/config.go")
-		if err != nil {
-			t.Fatal(err)
-		}
 		var all []string
-		for _, m := range regexp.MustCompile(`env:"([A-Z_]+)"`).FindAllSubmatch(source, -1) {
-			all = append(all, string(m[1]))
+		for _, file := range []string{"config.go", "services.go"} {
+			source, err := os.ReadFile(filepath.Join("../../cmd/signalbox", file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range regexp.MustCompile(`env:"([A-Z_]+)"`).FindAllSubmatch(source, -1) {
+				all = append(all, string(m[1]))
+			}
 		}
 		slices.Sort(all)
 		if here := slices.Sorted(maps.Keys(wrong)); !slices.Equal(here, all) {
