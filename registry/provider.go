@@ -45,9 +45,10 @@ type (
 	Progresser interface {
 		Watch(ctx context.Context, t Ticket, report func(Progress)) error
 	}
-	// CallbackVerifier checks and reads a provider's webhook. An error means: not authentic.
+	// CallbackVerifier checks and reads a provider's webhook. An error means: not authentic. It only looks
+	// at the request; what became of the run is then asked of the provider by Poll.
 	CallbackVerifier interface {
-		VerifyCallback(header http.Header, body []byte) (Callback, error)
+		VerifyCallback(r CallbackRequest) (Callback, error)
 	}
 	// Healther reports whether the service behind can be used now.
 	Healther interface {
@@ -159,6 +160,16 @@ type Usage struct {
 type Price struct {
 	Machine string
 	CostUSD string
+}
+
+// CallbackRequest is a webhook as it came: all that signatures cover.
+type CallbackRequest struct {
+	Method   string
+	Path     string // escaped, as it was sent
+	RawQuery string
+	Header   http.Header
+	Body     []byte // whole
+	At       time.Time
 }
 
 // Callback is the content of an authentic webhook.
