@@ -28,11 +28,24 @@ func (s *Server) api(h apiHandler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		a, err := s.account(r)
 		if err == nil {
+			err = s.requests.allow(a.ID)
+		}
+		if err == nil {
 			err = h(w, r, a)
 		}
 		if err != nil {
 			s.fail(w, r, err)
 		}
+	}
+}
+
+// operators keeps everybody else out of a handler.
+func (s *Server) operators(h apiHandler) apiHandler {
+	return func(w http.ResponseWriter, r *http.Request, a users.Account) error {
+		if !a.Operator {
+			return registry.Errorf(registry.CodeUnauthorized, "this is for operators")
+		}
+		return h(w, r, a)
 	}
 }
 
@@ -438,36 +451,4 @@ func (s *Server) apiUpload(w http.ResponseWriter, r *http.Request, _ users.Accou
 	}
 	writeJSON(w, http.StatusCreated, map[string]any{"ref": ref, "url": s.absolute(r, s.FilePath(ref, info.Name)), "info": info})
 	return nil
-}
-
-// apiKeys makes an account with a key, for the operator. {"name": "..."} names the account.
-func (s *Server) apiKeys(w http.ResponseWriter, r *http.Request) {
-	if !s.isAdmin(r) {
-		s.problem(w, r, http.StatusUnauthorized, "unauthorized", "This needs Authorization: Bearer with the ADMIN_TOKEN that the program was started with.")
-		return
-	}
-	var body struct {
-		Name string `json:"name"`
-	}
-	r.Body = http.MaxBytesReader(w, r.Body, maxFormText)
-	if r.ContentLength != 0 {
-		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
-			s.problem(w, r, http.StatusUnprocessableEntity, "invalid_input", `The body is not of the form {"name": "..."}.`)
-			return
-		}
-	}
-	if body.Name == "" {
-		body.Name = "api"
-	}
-	a, err := s.cfg.Users.Identify(r.Context(), users.Identity{Platform: "api", ExternalID: body.Name, Name: body.Name})
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	key, err := s.cfg.Users.CreateKey(r.Context(), a.ID, body.Name)
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	writeJSON(w, http.StatusCreated, map[string]any{"key": key, "accountId": a.ID})
 }

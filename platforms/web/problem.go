@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strconv"
+	"time"
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/registry"
@@ -20,6 +22,8 @@ type problemBody struct {
 	Field     string   `json:"field,omitempty"`
 	Missing   []string `json:"missing,omitempty"`
 	Retryable bool     `json:"retryable"`
+	// RetryAfter is in whole seconds, as the header Retry-After.
+	RetryAfter int `json:"retryAfter,omitempty"`
 }
 
 func (s *Server) problem(w http.ResponseWriter, r *http.Request, status int, code, detail string) {
@@ -30,8 +34,18 @@ func (s *Server) writeProblem(w http.ResponseWriter, _ *http.Request, p problemB
 	p.Type, p.Title = "about:blank", http.StatusText(p.Status)
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("Cache-Control", "no-store")
+	p.setRetryAfter(w.Header())
+	if p.Status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="Signalbox"`)
+	}
 	w.WriteHeader(p.Status)
 	json.NewEncoder(w).Encode(p)
+}
+
+func (p problemBody) setRetryAfter(h http.Header) {
+	if p.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(p.RetryAfter))
+	}
 }
 
 // fail answers any error: the typed ones say what to do, all others are logged and kept to ourselves.
@@ -51,6 +65,10 @@ func explain(err error) problemBody {
 	switch {
 	case errors.Is(err, errSignedOut):
 		return problemBody{Status: http.StatusUnauthorized, Code: "unauthorized", Detail: "Sign in, or send an API key as Authorization: Bearer KEY."}
+	case errors.Is(err, errForged):
+		return problemBody{Status: http.StatusForbidden, Code: "csrf", Detail: "This page is too old, or the request was not sent from it. Reload it and try again."}
+	case errors.Is(err, errNothingThere):
+		return problemBody{Status: http.StatusNotFound, Code: "not_found", Detail: "There is no such thing, or it is not yours."}
 	case errors.Is(err, runs.ErrNotFound):
 		return problemBody{Status: http.StatusNotFound, Code: "not_found", Detail: "There is no such run, or it is not yours."}
 	case errors.Is(err, runs.ErrUnknownTool):
@@ -66,10 +84,16 @@ func explain(err error) problemBody {
 	case errors.As(err, &poor):
 		return problemBody{Status: http.StatusPaymentRequired, Code: "insufficient_balance", Detail: poor.Error()}
 	case errors.As(err, &typed):
-		return problemBody{Status: statusOf(typed.Code), Code: string(typed.Code), Detail: typed.Message, Field: typed.Field, Retryable: typed.Retryable}
+		return problemBody{
+			Status: statusOf(typed.Code), Code: string(typed.Code), Detail: typed.Message, Field: typed.Field, Retryable: typed.Retryable,
+			RetryAfter: int((typed.RetryAfter + time.Second - 1) / time.Second),
+		}
 	}
 	return problemBody{Status: http.StatusInternalServerError, Code: string(registry.CodeInternal), Detail: "Something went wrong on our side. Nothing was charged.", Retryable: true}
 }
+
+// errNothingThere is for keys, sessions and invitations that do not exist, or belong to somebody else.
+var errNothingThere = errors.New("there is no such thing")
 
 func statusOf(c registry.Code) int {
 	switch c {

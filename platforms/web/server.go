@@ -210,12 +210,12 @@ func (s *Server) signinRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /invite/{token}", s.visitor(s.invitePage))
 	mux.HandleFunc("POST /invite/{token}", s.visitor(s.invite))
 	if s.cfg.Telegram != nil {
-		mux.HandleFunc("POST /signin/telegram", s.visitor(s.toTelegram))
+		mux.HandleFunc("GET /signin/telegram", s.visitor(s.toTelegram))
 		mux.HandleFunc("GET /signin/telegram/back", s.visitor(s.fromTelegram))
 		mux.HandleFunc("POST /signin/telegram/back", s.visitor(s.byTelegram))
 	}
 	if s.cfg.Discord != nil {
-		mux.HandleFunc("POST /signin/discord", s.visitor(s.toDiscord))
+		mux.HandleFunc("GET /signin/discord", s.visitor(s.toDiscord))
 		mux.HandleFunc("GET /signin/discord/back", s.visitor(s.fromDiscord))
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/comfy"
@@ -44,6 +45,7 @@ type house struct {
 	users  *users.Store
 	ledger *billing.Ledger
 	web    *web.Server
+	pool   *pgxpool.Pool
 }
 
 const adminToken = "operator-token-of-the-tests"
@@ -62,6 +64,7 @@ func newHouse(t *testing.T, options ...option) *house {
 	t.Helper()
 	pool := postgrestest.New(t)
 	h := &house{t: t, ledger: billing.NewLedger(pool)}
+	h.pool = pool
 	h.users = users.New(pool, users.Config{OnCreate: func(ctx context.Context, tx pgx.Tx, a users.Account) error {
 		if err := h.ledger.EnsureWallet(ctx, tx, a.ID); err != nil {
 			return err
@@ -106,7 +109,7 @@ func newHouse(t *testing.T, options ...option) *house {
 
 func (h *house) serve(options ...option) {
 	cfg := web.Config{
-		Registry: h.reg, Runs: h.runs, Users: h.users, Ledger: h.ledger, AdminToken: adminToken,
+		Registry: h.reg, Runs: h.runs, Users: h.users, Ledger: h.ledger, AdminToken: adminToken, Invitations: users.NewInvitations(h.users, h.gift),
 		LinkKey: []byte("a key for the tests that is long"), Version: "test",
 		Changes: func(context.Context) ([]registry.Change, error) { return nil, nil },
 		Logger:  slog.New(slog.NewTextHandler(h.t.Output(), nil)),
@@ -121,6 +124,11 @@ func (h *house) serve(options ...option) {
 	server := httptest.NewServer(h.web.Handler())
 	h.t.Cleanup(server.Close)
 	h.url = server.URL
+}
+
+// gift grants the credit of an invitation.
+func (h *house) gift(ctx context.Context, tx pgx.Tx, accountID string, nanoUSD int64, key string) error {
+	return h.ledger.Grant(ctx, tx, accountID, billing.NanoUSD(nanoUSD), key, "invitation")
 }
 
 // mediaStore is the assets store as runs wants it.
@@ -176,12 +184,27 @@ type client struct {
 	http *http.Client
 }
 
+// secureJar sends the cookies that are for https only, as a browser in front of a proxy does.
+type secureJar struct{ http.CookieJar }
+
+func (j secureJar) Cookies(u *url.URL) []*http.Cookie { return j.CookieJar.Cookies(secured(u)) }
+
+func (j secureJar) SetCookies(u *url.URL, cookies []*http.Cookie) {
+	j.CookieJar.SetCookies(secured(u), cookies)
+}
+
+func secured(u *url.URL) *url.URL {
+	u = u.JoinPath()
+	u.Scheme = "https"
+	return u
+}
+
 func (h *house) visitor() *client {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	return &client{t: h.t, base: h.url, http: &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	return &client{t: h.t, base: h.url, http: &http.Client{Jar: secureJar{jar}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
 
 // developer is a client with an API key, made by the operator.
@@ -209,6 +232,9 @@ func (c *client) do(method, path, contentType string, body io.Reader, header ...
 	if c.key != "" {
 		req.Header.Set("Authorization", "Bearer "+c.key)
 	}
+	if method != "GET" && c.key == "" {
+		req.Header.Set("X-CSRF-Token", c.token(header...))
+	}
 	for i := 0; i+1 < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
 	}
@@ -221,6 +247,15 @@ func (c *client) do(method, path, contentType string, body io.Reader, header ...
 	}
 	c.t.Cleanup(func() { res.Body.Close() })
 	return res
+}
+
+// token is the token against forged requests, as the pages carry it.
+func (c *client) token(header ...string) string {
+	c.t.Helper()
+	page := readAll(c.t, c.do("GET", "/signin", "", nil, header...).Body)
+	_, rest, _ := strings.Cut(page, `name="csrf-token" content="`)
+	token, _, _ := strings.Cut(rest, `"`)
+	return token
 }
 
 func (c *client) call(method, path, body string, answer any, header ...string) int {

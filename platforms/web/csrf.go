@@ -1,0 +1,127 @@
+package web
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"html/template"
+	"mime"
+	"net/http"
+	"strings"
+)
+
+// CSRFField is the name of the form field that carries the token against forged requests. Names with two
+// underscores are no inputs of tools.
+const CSRFField = "csrf__token"
+
+// csrfHeader carries the token of requests that scripts send.
+const csrfHeader = "X-CSRF-Token"
+
+var errForged = errors.New("the page is too old, or the request was not sent from it")
+
+// CSRFToken is the token for forms on the page that answers the request of ctx. It holds as long as the
+// session does, and looks different each time, so that compressed pages do not give it away.
+func CSRFToken(ctx context.Context) string {
+	v := visitOf(ctx)
+	if v == nil {
+		return ""
+	}
+	pad := make([]byte, sha256.Size)
+	rand.Read(pad)
+	masked := xor(pad, v.server.mac("csrf", v.bond()))
+	return base64.RawURLEncoding.EncodeToString(append(pad, masked...))
+}
+
+// CSRFInput is the hidden field that every form on the page that answers the request of ctx carries.
+func CSRFInput(ctx context.Context) template.HTML {
+	return template.HTML(`<input type="hidden" name="` + CSRFField + `" value="` + CSRFToken(ctx) + `">`)
+}
+
+func xor(a, b []byte) []byte {
+	out := make([]byte, len(a))
+	for i := range a {
+		out[i] = a[i] ^ b[i]
+	}
+	return out
+}
+
+// bond is the secret that ties a page to its browser: the session's, or before signing in one that is drawn
+// for the visit.
+func (v *visit) bond() string {
+	if v.secret != "" {
+		return v.secret
+	}
+	for _, name := range []string{sessionCookie, visitorCookie} {
+		if c, err := v.r.Cookie(v.server.cookieName(name)); err == nil && c.Value != "" {
+			v.secret = c.Value
+			return v.secret
+		}
+	}
+	v.secret = rand.Text()
+	v.server.setCookie(v.w, visitorCookie, v.secret, 0)
+	return v.secret
+}
+
+// unforged wraps handlers of requests that change something: a browser sends its cookies with requests that
+// other sites make up, too, but those do not know the token. Requests with a key need none.
+func (s *Server) unforged(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if safeMethod(r.Method) || r.Header.Get("Authorization") != "" || !s.bound(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		given, err := givenToken(r)
+		if r.MultipartForm != nil {
+			defer r.MultipartForm.RemoveAll()
+		}
+		if err == nil && !s.validToken(visitOf(r.Context()).bond(), given) {
+			err = errForged
+		}
+		if err != nil {
+			s.failAs(w, r, err)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func safeMethod(method string) bool {
+	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
+}
+
+// bound reports whether a request may act by a cookie: it has a session's, or would get one.
+func (s *Server) bound(r *http.Request) bool {
+	_, err := r.Cookie(s.cookieName(sessionCookie))
+	return err == nil || r.URL.Path == "/link" || strings.HasPrefix(r.URL.Path, "/signin") || strings.HasPrefix(r.URL.Path, "/invite/")
+}
+
+// givenToken finds the token of a request: in the header, or in the form.
+func givenToken(r *http.Request) (string, error) {
+	if token := r.Header.Get(csrfHeader); token != "" {
+		return token, nil
+	}
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	var err error
+	switch kind {
+	case "multipart/form-data":
+		err = r.ParseMultipartForm(maxFormMemory)
+	case "application/x-www-form-urlencoded":
+		err = r.ParseForm()
+	}
+	if err != nil {
+		return "", tooLargeOr(err, "the form can't be read")
+	}
+	return r.PostFormValue(CSRFField), nil
+}
+
+func (s *Server) validToken(bond, token string) bool {
+	raw, err := base64.RawURLEncoding.DecodeString(token)
+	if err != nil || len(raw) != 2*sha256.Size {
+		return false
+	}
+	return hmac.Equal(xor(raw[:sha256.Size], raw[sha256.Size:]), s.mac("csrf", bond))
+}

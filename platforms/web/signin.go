@@ -1,0 +1,121 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/signalbox/signalbox/users"
+)
+
+// signinView is what the sign-in page and its sisters show.
+type signinView struct {
+	Ways  []way
+	Next  string // where to go afterwards
+	Code  string // a code that stands in the form already
+	Other string // name of the account that a code or sign-in belongs to
+	Proof string // that the visitor owns it, for the form that joins
+	Note  string // an invitation's
+	Gift  string // its credit
+	Token string // its secret
+}
+
+// way is a way to sign in elsewhere.
+type way struct {
+	Name string // telegram, discord
+	URL  string
+}
+
+// ways lists the ways to sign in elsewhere that are configured.
+func (s *Server) ways() []way {
+	var list []way
+	if s.cfg.Telegram != nil {
+		list = append(list, way{wayTelegram, "/signin/telegram"})
+	}
+	if s.cfg.Discord != nil {
+		list = append(list, way{wayDiscord, "/signin/discord"})
+	}
+	return list
+}
+
+// visitorHandler is a handler for whoever comes, signed in or not.
+type visitorHandler func(w http.ResponseWriter, r *http.Request) error
+
+// visitor bounds how often an address may try, and shows errors as pages.
+func (s *Server) visitor(h visitorHandler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var err error
+		if !safeMethod(r.Method) {
+			err = s.attempts.allow(addressOf(r))
+		}
+		if err == nil {
+			err = h(w, r)
+		}
+		if err != nil {
+			s.failPage(w, r, err)
+		}
+	}
+}
+
+func (s *Server) signinPage(w http.ResponseWriter, r *http.Request) error {
+	return s.showSignin(w, r, http.StatusOK, "")
+}
+
+func (s *Server) showSignin(w http.ResponseWriter, r *http.Request, status int, problem string) error {
+	title := s.voice(r, users.Account{}).Line("signin.title")
+	s.render(w, r, status, "signin", view{Title: title, Problem: problem, Signin: &signinView{Ways: s.ways(), Next: localPath(r.FormValue("next"))}})
+	return nil
+}
+
+// signin takes what was typed into the page: a code from a chat, an API key, or the operator's token.
+func (s *Server) signin(w http.ResponseWriter, r *http.Request) error {
+	typed := strings.TrimSpace(r.PostFormValue("key"))
+	a, way, err := s.typed(r, typed)
+	if errors.Is(err, errSignedOut) {
+		return s.showSignin(w, r, http.StatusUnauthorized, s.voice(r, users.Account{}).Line("signin.unknown"))
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.enter(w, r, a, way); err != nil {
+		return err
+	}
+	http.Redirect(w, r, localPath(r.PostFormValue("next")), http.StatusSeeOther)
+	return nil
+}
+
+// typed finds the account that a typed secret opens, and how. What begins like none of the others is taken
+// as a code.
+func (s *Server) typed(r *http.Request, secret string) (users.Account, string, error) {
+	if s.adminToken(secret) {
+		a, err := s.adminAccount(r.Context())
+		return a, s.adminWay(), err
+	}
+	if users.IsKey(secret) {
+		a, err := s.cfg.Users.ByKey(r.Context(), secret)
+		return a, wayKey, signedOutIf(err)
+	}
+	a, err := s.cfg.Users.TakeLinkCode(r.Context(), addressOf(r), secret)
+	if errors.Is(err, users.ErrNoCode) {
+		err = errSignedOut
+	}
+	return a, wayCode, err
+}
+
+// localPath keeps a path on this site, and leads home in place of anything else.
+func localPath(next string) string {
+	if !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\r\n\t") {
+		return "/"
+	}
+	return next
+}
+
+// toSignin leads somebody who is signed out to the sign-in page, and back afterwards.
+func (s *Server) toSignin(w http.ResponseWriter, r *http.Request) {
+	target := "/signin"
+	if r.Method == http.MethodGet && r.URL.Path != "/" {
+		target += "?next=" + url.QueryEscape(r.URL.RequestURI())
+	}
+	http.Redirect(w, r, target, http.StatusSeeOther)
+}
