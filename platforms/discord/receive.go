@@ -72,7 +72,8 @@ func (a *Adapter) interact(ctx context.Context, to chat.Receiver, i interaction,
 	isCommand := i.Type == discordgo.InteractionApplicationCommand
 	t := ticket{
 		id: i.ID, kind: i.Type, token: i.Token, channel: i.ChannelID, created: a.clock.Now(),
-		ephemeral: isCommand && a.commands.Load().private(i),
+		// In a chat with the bot nobody else is there, and what is for one person only can be lost.
+		ephemeral: isCommand && in.Chat.Kind != chat.ChatPrivate && a.commands.Load().private(i),
 	}
 	s := a.answers.put(t, t.created)
 	stored := make(chan error, 1)
