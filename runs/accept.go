@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/users"
 )
 
 // acceptance is a run on its way into the database.
@@ -23,6 +24,7 @@ type acceptance struct {
 	shape  int64
 	idem   string
 	kept   bool // there is a place for it here: this process works on it at once
+	limits users.Limits
 	raw    struct{ inputs, sources, quote []byte }
 
 	repeats string      // the first run's id, when the request is a repeated one
@@ -35,7 +37,7 @@ type acceptance struct {
 //
 // A tool with Confirmation set is taken on as awaiting_confirmation, without hold, see Confirm.
 // A request whose IdempotencyKey was used before gives the first run, whatever else it says. Errors:
-// *MissingInputError, those of Bind, and billing.ErrInsufficient, all found with errors.As or errors.Is.
+// *MissingInputError, those of Bind, *LimitError and billing.ErrInsufficient, all found with errors.As or errors.Is.
 func (s *Service) Accept(ctx context.Context, r Request) (Run, error) {
 	b, err := s.Bind(ctx, r)
 	if err != nil {
@@ -64,6 +66,10 @@ func (s *Service) AcceptBound(ctx context.Context, b Bound) (Run, error) {
 		a.refused = a.beside.refused
 	} else if a.repeats != "" {
 		return s.Get(ctx, a.repeats)
+	}
+	if now, merged := s.survivor(ctx, b.Request.AccountID, a.refused); merged {
+		b.Request.AccountID = now
+		return s.AcceptBound(ctx, b)
 	}
 	if a.refused != nil {
 		return Run{}, fmt.Errorf("accept a run of %s: %w", b.Tool.ToolID, a.refused)
@@ -121,6 +127,10 @@ func (s *Service) prepare(ctx context.Context, b Bound, quote billing.Quote) (*a
 	if err := checkKey(b.Request.IdempotencyKey); err != nil {
 		return nil, err
 	}
+	limits, err := s.limitsOf(ctx, b.Request.AccountID)
+	if err != nil {
+		return nil, err
+	}
 	id, err := uuid.NewV7FromReader(s.config.Random)
 	if err != nil {
 		return nil, err
@@ -130,7 +140,7 @@ func (s *Service) prepare(ctx context.Context, b Bound, quote billing.Quote) (*a
 		return nil, err
 	}
 	b.Tool.Version = key.version
-	a := &acceptance{key: key, shape: shapeOf(b), idem: b.Request.IdempotencyKey}
+	a := &acceptance{key: key, shape: shapeOf(b), idem: b.Request.IdempotencyKey, limits: limits}
 	_, deliverable := s.config.Deliverers[b.Request.Origin.Platform]
 	a.record = record{
 		Run: Run{
@@ -158,9 +168,10 @@ func (s *Service) prepare(ctx context.Context, b Bound, quote billing.Quote) (*a
 // the ledger's and are taken in order.
 const lockAccounts = `SELECT runs_lock(a) FROM (SELECT DISTINCT unnest($1::text[]::uuid[]) AS a ORDER BY a) AS accounts`
 
-// admission is what decides about requests: the runs that they repeat, and how many runs of their
-// accounts are under way.
+// admission is what decides about requests: the runs that they repeat, how many runs of their accounts are
+// under way, and what is used of their limits.
 type admission struct {
+	used  *usages
 	first map[[2]string]string // by account and key
 	under map[string]int       // by account
 }
@@ -176,7 +187,7 @@ func (s *Service) queueAdmission(batch *pgx.Batch, c *changes) admission {
 		}
 	}
 	for _, a := range c.accepts {
-		if a.idem != "" || s.config.PerAccount > 0 {
+		if a.idem != "" || s.config.PerAccount > 0 || a.limited() {
 			accounts, keys = append(accounts, a.record.AccountID), append(keys, a.idem)
 		}
 	}
@@ -190,6 +201,7 @@ func (s *Service) queueAdmission(batch *pgx.Batch, c *changes) admission {
 	batch.Queue(`SELECT account_id::text, count(*) FROM runs WHERE account_id = ANY ($1::text[]::uuid[]) AND ended_at IS NULL
 		AND NOT waiting AND status <> 'awaiting_confirmation' GROUP BY account_id`, accounts).
 		Query(asked.readUnder)
+	asked.used = s.queueLimits(batch, c.accepts)
 	return asked
 }
 
@@ -212,7 +224,7 @@ func (d admission) readUnder(rows pgx.Rows) error {
 	return err
 }
 
-// decide marks repeated requests, and the runs that must wait for others of their account.
+// decide marks repeated requests, those that limits refuse, and the runs that must wait for others of their account.
 func (d admission) decide(limit int, accepts []*acceptance) {
 	beside := make(map[[2]string]*acceptance)
 	for _, a := range accepts {
@@ -223,6 +235,9 @@ func (d admission) decide(limit int, accepts []*acceptance) {
 				continue
 			}
 			d.first[key], beside[key] = a.record.ID, a
+		}
+		if d.used.admit(a); a.refused != nil {
+			continue
 		}
 		if limit > 0 && a.record.Status == StatusQueued {
 			a.record.waiting = d.under[account] >= limit
@@ -266,7 +281,7 @@ func (s *Service) queueAccepts(batch *pgx.Batch, accepts []*acceptance) {
 
 // Confirm lets a run that awaits confirmation go ahead: it is queued and its hold made in one transaction; where the
 // account has as many runs under way as it may, it waits for them. One that was confirmed before stays as it is. Only its owner may; "" is an operator. Errors: ErrNotFound,
-// billing.ErrInsufficient (the run goes on waiting).
+// *LimitError and billing.ErrInsufficient (the run goes on waiting).
 func (s *Service) Confirm(ctx context.Context, runID, accountID string) (Run, error) {
 	var confirmed bool
 	err := postgres.InTx(ctx, s.config.Pool, func(tx pgx.Tx) error {
@@ -290,6 +305,9 @@ func (s *Service) Confirm(ctx context.Context, runID, accountID string) (Run, er
 // confirm queues a locked run that awaits confirmation. Locks: see writeTogether.
 func (s *Service) confirm(ctx context.Context, tx pgx.Tx, r record) error {
 	if _, err := tx.Exec(ctx, `SELECT runs_lock($1)`, r.AccountID); err != nil {
+		return err
+	}
+	if err := s.checkLimits(ctx, tx, r); err != nil {
 		return err
 	}
 	var full bool

@@ -44,6 +44,7 @@ type Config struct {
 	Registry   *registry.Registry
 	Ledger     *billing.Ledger
 	Users      *users.Store // for preferences; nil: none
+	Limits     Limiter      // nil: none
 	Assets     Assets
 	Providers  map[string]Provider  // by a tool's service
 	Deliverers map[string]Deliverer // by platform; runs of other platforms are fetched, not delivered

@@ -95,6 +95,7 @@ func (s *Service) writeTogether(ctx context.Context, on sender, writes []*write,
 	}
 	c.finishes = slices.DeleteFunc(c.finishes, func(f *finish) bool { return !f.ended })
 	admission.decide(s.config.PerAccount, c.accepts)
+	c.accepts = slices.DeleteFunc(c.accepts, func(a *acceptance) bool { return a.refused != nil })
 	if err := c.post(moves, rows); err != nil {
 		return err
 	}
@@ -146,8 +147,8 @@ func (s *Service) flushMarks(ctx context.Context, runIDs []*string) error {
 	return nil
 }
 
-// queueLocks locks the rows of runs that are there, and finds which are not over and where their results go
-// by now.
+// queueLocks locks the rows of runs that are there, and finds which are not over, whose they are and where their
+// results go by now.
 func (c *changes) queueLocks(batch *pgx.Batch) {
 	if len(c.finishes) == 0 {
 		return
@@ -158,13 +159,14 @@ func (c *changes) queueLocks(batch *pgx.Batch) {
 		f.ended = false
 		ids, byID[f.record.ID] = append(ids, f.record.ID), f
 	}
-	var id string
+	var id, account string
 	var isOpen, deliverable bool
 	var target []byte
-	batch.Queue(`SELECT id::text, ended_at IS NULL, deliverable, convert_to(target::text, 'UTF8') FROM runs WHERE id = ANY ($1::text[]::uuid[]) ORDER BY id FOR UPDATE`, ids).
+	batch.Queue(`SELECT id::text, account_id::text, ended_at IS NULL, deliverable, convert_to(target::text, 'UTF8') FROM runs WHERE id = ANY ($1::text[]::uuid[]) ORDER BY id FOR UPDATE`, ids).
 		Query(func(rows pgx.Rows) error {
-			_, err := pgx.ForEachRow(rows, []any{&id, &isOpen, &deliverable, &target}, func() error {
+			_, err := pgx.ForEachRow(rows, []any{&id, &account, &isOpen, &deliverable, &target}, func() error {
 				if f := byID[id]; f != nil {
+					f.record.AccountID = account
 					f.ended, f.deliver, f.record.Origin.Target = isOpen, isOpen && deliverable, slices.Clone(target)
 				}
 				return nil
