@@ -78,7 +78,7 @@ func (d *Deliverer) Deliver(ctx context.Context, run runs.Run) error {
 		return err
 	}
 	// Several attempts must not add up to several messages, so each leaves its trace in rec.
-	w := showing{surface: s, voice: d.voiceFor(where.Language), run: run, where: where, rec: rec}
+	w := showing{surface: s.in(where.Chat), voice: d.voiceFor(where.Language), run: run, where: where, rec: rec}
 	err = d.show(ctx, &w)
 	if errors.Is(err, ErrNoRight) {
 		err = d.showWithoutRight(ctx, &w, err)

@@ -251,17 +251,11 @@ func (t *turn) pressRepeat(ctx context.Context, k keyboard, word string, change 
 			}
 			return errNotDone
 		}
-		if tool.Refusal(t.audience()) != nil {
-			if err := t.acknowledge(ctx); err != nil {
-				return err
-			}
-			if _, err := t.refuse(ctx, tool); err != nil {
-				return err
-			}
-			return errNotDone
-		}
 		if err := t.note(ctx, "press.started"); err != nil {
 			return err
+		}
+		if refused, err := t.refuse(ctx, tool); refused || err != nil {
+			return errors.Join(err, errNotDone)
 		}
 		d := t.repeat(run, t.in.platform+":"+k.id+":"+word)
 		change(&d, tool)
@@ -335,9 +329,9 @@ func (t *turn) pressOriginal(ctx context.Context, k keyboard) error {
 func (t *turn) sendOriginal(ctx context.Context, run runs.Run, i int) error {
 	d := t.cfg.Deliverer
 	err := ErrTooLarge
-	if run.Outputs[i].Bytes <= t.caps.Uploads[KindDocument] {
+	if here := t.surface.in(t.in.Chat); run.Outputs[i].Bytes <= here.caps.Uploads[KindDocument] {
 		_, err = t.post(ctx, Message{
-			To: t.in.Chat.Place, ReplyTo: t.in.Message, Media: []Media{d.file(run, i, KindDocument)},
+			To: t.in.Chat.Place, ReplyTo: t.in.Message, Media: []Media{d.file(here, run, i, KindDocument)},
 		})
 	}
 	if errors.Is(err, ErrTooLarge) {
@@ -382,7 +376,7 @@ func (t *turn) showAgain(ctx context.Context, run runs.Run) error {
 	}
 	t.sign(ctx, activityOf(run.Tool))
 	where := target{Chat: t.in.Chat, Request: t.requestOf(run), Language: t.language(), Person: t.in.From.ExternalID}
-	return t.cfg.Deliverer.show(ctx, &showing{surface: t.surface, voice: t.voice, run: run, where: where, trigger: &t.in.Incoming})
+	return t.cfg.Deliverer.show(ctx, &showing{surface: t.surface.in(t.in.Chat), voice: t.voice, run: run, where: where, trigger: &t.in.Incoming})
 }
 
 // pressMissed shows what could not be delivered before.

@@ -15,11 +15,16 @@ import (
 
 // refuse tells why a tool can't be run now, if it can't.
 func (t *turn) refuse(ctx context.Context, tool *registry.Tool) (bool, error) {
-	if tool.Refusal(t.audience()) == nil {
+	var text Text
+	switch {
+	case tool.Refusal(t.audience()) != nil:
+		text = lines(t.unavailable(tool), t.say("nothing.charged"), t.insteadOf(tool))
+	case isAdult(tool) && !t.adultsOnly():
+		text = lines(t.say("access.adult", "tool", tool.DisplayName), t.say("nothing.charged"))
+	default:
 		return false, nil
 	}
 	t.aside = true
-	text := lines(t.unavailable(tool), t.say("nothing.charged"), t.insteadOf(tool))
 	_, err := t.reply(ctx, text)
 	return true, err
 }

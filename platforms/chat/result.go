@@ -50,7 +50,7 @@ func (d *Deliverer) compose(ctx context.Context, s *surface, v voice, run runs.R
 func (d *Deliverer) item(ctx context.Context, s *surface, run runs.Run, i int, refused bool) (m Media, reduced, ok bool) {
 	o := run.Outputs[i]
 	hint := run.Tool.Delivery[s.Platform()]
-	m = d.file(run, i, kindOf(o.Type, o.MIMEType, hint))
+	m = d.file(s, run, i, kindOf(o.Type, o.MIMEType, hint))
 	if hint.Filename != "" {
 		m.FileName = hint.Filename
 	}
@@ -83,7 +83,7 @@ func (d *Deliverer) smallerItem(ctx context.Context, s *surface, m Media) (Media
 		return m, false, false
 	}
 	return Media{
-		Kind: KindPhoto, Ref: "small:" + m.Ref, MIMEType: "image/jpeg", Bytes: int64(len(small)), Alt: m.Alt,
+		Kind: KindPhoto, Ref: "small:" + m.Ref, MIMEType: "image/jpeg", Bytes: int64(len(small)), Alt: m.Alt, Spoiler: m.Spoiler,
 		FileName: strings.TrimSuffix(m.FileName, extension(m.FileName)) + "-small.jpg",
 		Open: func(context.Context) (io.ReadCloser, error) {
 			return io.NopCloser(bytes.NewReader(small)), nil
@@ -104,7 +104,7 @@ func (d *Deliverer) showsAsPhoto(ctx context.Context, s *surface, o runs.Output,
 }
 
 // file is an output as it was stored.
-func (d *Deliverer) file(run runs.Run, i int, kind MediaKind) Media {
+func (d *Deliverer) file(s *surface, run runs.Run, i int, kind MediaKind) Media {
 	o := run.Outputs[i]
 	name := o.FileName
 	if name == "" {
@@ -112,12 +112,20 @@ func (d *Deliverer) file(run runs.Run, i int, kind MediaKind) Media {
 	}
 	return Media{
 		Kind: kind, Ref: o.Media, FileName: name, MIMEType: o.MIMEType, Bytes: o.Bytes, Width: o.Width, Height: o.Height,
-		Alt: brief(run.Tool.DisplayName+" "+promptOf(run), 300),
+		Alt: brief(altOf(run), s.caps.AltLimit), Spoiler: isAdult(&run.Tool),
 		Open: func(ctx context.Context) (io.ReadCloser, error) {
 			content, _, err := d.media.OpenMedia(ctx, o.Media)
 			return content, err
 		},
 	}
+}
+
+// altOf describes a run's pictures for those who don't see them.
+func altOf(run runs.Run) string {
+	if prompt := promptOf(run); prompt != "" {
+		return run.Tool.DisplayName + ": " + prompt
+	}
+	return run.Tool.DisplayName
 }
 
 func extension(name string) string {

@@ -86,6 +86,7 @@ type Router struct {
 	inbox    inbox
 	prompts  prompts
 	uses     uses
+	recents  recents
 	log      *slog.Logger
 
 	following sync.Map // ids of the runs whose status messages are kept up to date

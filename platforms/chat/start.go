@@ -90,6 +90,7 @@ func (t *turn) accept(ctx context.Context, d draft, bound runs.Bound, quote bill
 	if err := t.uses.count(ctx, run.Tool.ToolID); err != nil {
 		t.log.WarnContext(ctx, "the use of a tool was not counted", "error", err)
 	}
+	t.recents.used(t.in.From, run)
 	t.follow(ctx, run, where, buttons, d.Notes, first.Text.String())
 	return nil
 }

@@ -14,6 +14,19 @@ type surface struct {
 
 func newSurface(a Adapter) *surface { return &surface{Adapter: a, caps: a.Capabilities()} }
 
+// in is the surface as one of its chats is: some take larger files than others.
+func (s *surface) in(c Chat) *surface {
+	if c.UploadLimit <= 0 {
+		return s
+	}
+	here := *s
+	here.caps.Uploads = make(map[MediaKind]int64, len(s.caps.Uploads))
+	for kind := range s.caps.Uploads {
+		here.caps.Uploads[kind] = c.UploadLimit
+	}
+	return &here
+}
+
 // post sends a message of at most one item and gives its reference.
 func (s *surface) post(ctx context.Context, m Message) (MessageRef, error) {
 	refs, err := s.Send(ctx, s.fit(m))

@@ -182,6 +182,7 @@ func (h *harness) seen(in chattest.Room, m telegramtest.Message) chattest.Seen {
 		s.Media = &chattest.File{
 			Kind: chat.MediaKind(f.Kind), Name: f.Name, MIMEType: f.MIME, Data: f.Bytes, Width: f.Width, Height: f.Height,
 		}
+		s.Spoiler = f.Spoiler
 	}
 	for _, row := range m.Keyboard {
 		var labels []string

@@ -43,7 +43,7 @@ func (f *Fake) command(t testing.TB, kind chat.ChatKind, onMessages bool, name s
 			return c
 		}
 	}
-	t.Fatalf("there is no command %q in %s chats: %+v", name, kind, f.commands[kind])
+	t.Fatalf("there is no command %q in %s chats", name, kind)
 	return chat.Command{}
 }
 

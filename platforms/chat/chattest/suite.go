@@ -3,6 +3,7 @@ package chattest
 import (
 	"fmt"
 	"image/color"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -21,7 +22,29 @@ func people() (anna, ben Person) {
 // Suite proves that an adapter lets people use the house as they should be able to, whatever the platform.
 // newHarness makes a platform of its own for each test.
 func Suite(t *testing.T, newHarness func(t testing.TB) Harness) {
-	for name, test := range map[string]func(*scene){
+	for name, test := range tests() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHarness(t)
+			s := &scene{World: NewWorld(t, h, Tools()...), t: t}
+			s.anna, s.ben = people()
+			s.room = h.Private(s.anna)
+			test(s)
+		})
+	}
+}
+
+// tests are all tests of the suite by what they prove.
+func tests() map[string]func(*scene) {
+	all := basics()
+	maps.Copy(all, inputs())
+	maps.Copy(all, results())
+	return all
+}
+
+// basics are what every platform needs for tools to be used at all.
+func basics() map[string]func(*scene) {
+	return map[string]func(*scene){
 		"A8 a command starts its tool and the result takes the place of the status message":  commandToPicture,
 		"A44 slash, case and @botname do not matter":                                         commandInAnyCase,
 		"A62 options beat settings, settings beat defaults":                                  precedence,
@@ -88,15 +111,6 @@ func Suite(t *testing.T, newHarness func(t testing.TB) Harness) {
 		"price tells what a tool costs":                          price,
 		"an error on our side is told and does not stop the bot": internalError,
 		"cancel lists what is under way":                         cancelList,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			h := newHarness(t)
-			s := &scene{World: NewWorld(t, h, Tools()...), t: t}
-			s.anna, s.ben = people()
-			s.room = h.Private(s.anna)
-			test(s)
-		})
 	}
 }
 
@@ -208,6 +222,16 @@ func (s *scene) underWay(command string) (registry.Call, Seen) {
 	status := s.labelled("Cancel")
 	s.Handled()
 	return c, status
+}
+
+// eventually waits for a state.
+func (s *scene) eventually(what string, ok func() bool) {
+	s.t.Helper()
+	for deadline := time.Now().Add(patience); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			s.t.Fatalf("there was no %s", what)
+		}
+	}
 }
 
 func (s *scene) noRun() {
