@@ -30,8 +30,8 @@ func Derive(dir string) (*Table, error) {
 		return nil, err
 	}
 	var file struct {
-		Info  struct{ Version string }
-		Paths map[string]map[string]json.RawMessage
+		Info       struct{ Version string }
+		Paths      map[string]map[string]json.RawMessage
 		Components struct{ Schemas map[string]json.RawMessage }
 	}
 	if err := json.Unmarshal(data, &file); err != nil {

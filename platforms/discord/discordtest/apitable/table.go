@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -64,7 +65,8 @@ func NewValidator(t *Table) (*Validator, error) {
 	return &Validator{compiler: c, compiled: map[string]*jsonschema.Schema{}}, nil
 }
 
-// Validate checks a body, decoded with numbers as json.Number, against the schema of that name.
+// Validate checks a body, decoded with numbers as json.Number, against the schema of that name. Unknown
+// properties without a value are let pass.
 func (v *Validator) Validate(name string, body any) ([]Fault, error) {
 	schema, ok := v.compiled[name]
 	if !ok {
@@ -74,5 +76,28 @@ func (v *Validator) Validate(name string, body any) ([]Fault, error) {
 		}
 		v.compiled[name] = schema
 	}
-	return faults(schema.Validate(body)), nil
+	return slices.DeleteFunc(faults(schema.Validate(body)), func(f Fault) bool { return f.Unknown && empty(at(body, f.Path)) }), nil
+}
+
+// empty reports whether a value says nothing: libraries send such for properties that do not apply.
+func empty(v any) bool {
+	items, isList := v.([]any)
+	return v == nil || v == false || v == "" || isList && len(items) == 0
+}
+
+// at finds the value that a path leads to.
+func at(v any, path []string) any {
+	for _, step := range path {
+		switch inner := v.(type) {
+		case map[string]any:
+			v = inner[step]
+		case []any:
+			n, err := strconv.Atoi(step)
+			if err != nil || n >= len(inner) {
+				return nil
+			}
+			v = inner[n]
+		}
+	}
+	return v
 }
