@@ -43,9 +43,10 @@ type view struct {
 	Form    *formPage
 	Run     *runPage
 	History *historyPage
+	Account *accountPage
+	Shared  *sharePage
 	Tools   []registry.Tool
 	Base    string // address of the API
-	Key     string // a key that was just made
 	Changes []changeView
 	Loaders []registry.LoaderStatus
 }
@@ -80,7 +81,13 @@ func (s *Server) functions(v i18n.Voice) template.FuncMap {
 		"paragraphs": func(text string) []string {
 			return strings.FieldsFunc(text, func(r rune) bool { return r == '\n' })
 		},
-		"purpose":  purpose,
+		"purpose": purpose,
+		"platform": func(name string) string {
+			if key := "web.platform." + name; v.Has(key) {
+				return v.Line(key)
+			}
+			return name
+		},
 		"category": func(name string) string { return categoryName(v, name) },
 		"kind":     func(name any) string { return v.Line(fmt.Sprintf("web.kind.%s", name)) },
 	}
@@ -152,7 +159,11 @@ func (s *Server) showAs(w http.ResponseWriter, r *http.Request, a users.Account,
 		return err
 	}
 	v.Balance, v.SignedIn, v.Name, v.Operator = &b, true, a.DisplayName, a.Operator
-	v.Lang = s.voice(r, a).Language()
+	voice := s.voice(r, a)
+	if key := "web.done." + r.URL.Query().Get("done"); r.Method == http.MethodGet && voice.Has(key) {
+		v.Done = voice.Line(key)
+	}
+	v.Lang = voice.Language()
 	s.write(w, r, status, name, v)
 	return nil
 }
@@ -239,15 +250,6 @@ func (s *Server) prices(w http.ResponseWriter, r *http.Request, a users.Account)
 // developers explains the API and offers a key for it.
 func (s *Server) developers(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	return s.show(w, r, a, "developers", view{Title: "API", Base: s.absolute(r, "")})
-}
-
-// makeKey makes a key of this account and shows it, once: only its hash is kept.
-func (s *Server) makeKey(w http.ResponseWriter, r *http.Request, a users.Account) error {
-	key, err := s.cfg.Users.CreateKey(r.Context(), a.ID, "made on the page")
-	if err != nil {
-		return err
-	}
-	return s.show(w, r, a, "developers", view{Title: "API", Base: s.absolute(r, ""), Key: key})
 }
 
 // changes shows operators what changed in the catalogue.

@@ -18,7 +18,9 @@ type runPage struct {
 	FormID   string
 	Vary     bool
 	Compares []comparison
-	ToolGone bool // the tool is no more; it can't be run again
+	CanShare bool
+	Share    string // the address that shows the results to anybody; empty: they are not shared
+	ToolGone bool   // the tool is no more; it can't be run again
 }
 
 // runView is a run as a page shows it.
@@ -125,8 +127,14 @@ func (s *Server) showRun(w http.ResponseWriter, r *http.Request, a users.Account
 	for _, f := range run.Tool.InputSchema {
 		page.Vary = page.Vary || f.Seed
 	}
-	_, err := s.visibleTool(run.Tool.ToolID, a)
-	page.ToolGone = err != nil
+	_, gone := s.visibleTool(run.Tool.ToolID, a)
+	page.ToolGone = gone != nil
+	var err error
+	if page.CanShare = s.cfg.Shares != nil && run.AccountID == a.ID && run.Status == runs.StatusSucceeded; page.CanShare {
+		if page.Share, err = s.shareLink(r, run.ID); err != nil {
+			return err
+		}
+	}
 	if run.Status.Final() {
 		s.addUses(a, &page)
 		page.Compares = s.comparisons(r, voice, a, page.runView)

@@ -62,7 +62,7 @@ type Users interface {
 	EndSession(ctx context.Context, accountID, id string) error
 	EndSessions(ctx context.Context, accountID, exceptID string) (int, error)
 	UseProof(ctx context.Context, proof string, expires time.Time) error
-	Preferences(ctx context.Context, accountID, toolID string) (map[string]any, error)
+	Household
 }
 
 // Ledger is what the web needs of billing.Ledger.
@@ -98,6 +98,8 @@ type Config struct {
 	Mounts []Mount
 	// APIRate is how many requests a second one account may make; bursts may be four times that. 0: no limit.
 	APIRate int
+	// Shares keeps which results are shown to whoever has their link; nil: sharing is not offered.
+	Shares *Shares
 	// LinkKey signs the addresses of results. At least 16 bytes, kept across restarts.
 	LinkKey []byte
 	// Status is what GET /api/status answers beside the loaders, e.g. the engines.

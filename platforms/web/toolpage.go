@@ -28,6 +28,9 @@ type formPage struct {
 	CanRun   bool
 	Latest   []runView
 	Parent   string // the run whose inputs these are
+	Presets  []users.Preset
+	Preset   string // the one the form is filled from
+	Settings bool   // some value is the account's own setting
 }
 
 // formField is an input as the form shows it.
@@ -60,6 +63,7 @@ type prefill struct {
 	typed   map[string]any // by input name; overrides all
 	values  values         // bound like the values of a run
 	parent  string
+	preset  string
 	problem *problemBody
 }
 
@@ -84,9 +88,17 @@ func (s *Server) visibleTool(id string, a users.Account) (registry.Tool, error) 
 	return t.Clone(), nil
 }
 
-// prefilled reads what the address asks to fill in: ?run= the inputs of a run, ?use= a result of one.
+// prefilled reads what the address asks to fill in: ?preset= a preset, ?run= the inputs of a run, ?use= a result
+// of one.
 func (s *Server) prefilled(r *http.Request, a users.Account, t registry.Tool) (prefill, error) {
 	fill := prefill{typed: map[string]any{}}
+	if name := r.URL.Query().Get("preset"); name != "" {
+		preset, err := s.cfg.Users.Preset(r.Context(), a.ID, t, name)
+		if err != nil {
+			return fill, err
+		}
+		fill.preset, fill.values = preset.Name, values{runs.FromPreset: preset.Values}
+	}
 	if id := r.URL.Query().Get("run"); id != "" {
 		run, err := s.runOf(r, a, id)
 		if err != nil {
@@ -145,10 +157,11 @@ func inputFor(t registry.Tool, o runs.Output) (registry.InputField, bool) {
 // toolPage shows a tool's form, filled with what was typed before, else with presets, settings and defaults.
 func (s *Server) toolPage(w http.ResponseWriter, r *http.Request, a users.Account, t registry.Tool, fill prefill) error {
 	voice := s.voice(r, a)
-	page := formPage{Tool: t, ID: rand.Text(), Notice: t.Notice(), CanRun: t.State() != registry.StateUnavailable, Parent: fill.parent}
+	page := formPage{Tool: t, ID: rand.Text(), Notice: t.Notice(), CanRun: t.State() != registry.StateUnavailable, Parent: fill.parent, Preset: fill.preset}
 	bound := s.boundForForm(r, a, t, fill)
 	for _, f := range t.InputSchema.Ordered() {
 		field := s.formField(f, bound, fill)
+		page.Settings = page.Settings || bound.Sources[f.Name] == runs.FromPreference
 		if f.Advanced {
 			page.Advanced = append(page.Advanced, field)
 			page.Open = page.Open || field.Error != ""
@@ -157,6 +170,10 @@ func (s *Server) toolPage(w http.ResponseWriter, r *http.Request, a users.Accoun
 		}
 	}
 	page.Price = s.formPrice(r, voice, bound)
+	var err error
+	if page.Presets, err = s.cfg.Users.Presets(r.Context(), a.ID, t); err != nil {
+		return err
+	}
 	latest, err := s.cfg.Runs.List(r.Context(), runs.Filter{AccountID: a.ID, ToolID: t.ToolID, Limit: 9})
 	if err != nil {
 		return err
@@ -342,10 +359,7 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request, a users.Account) 
 	v, err := s.readInputs(w, r, t)
 	var run runs.Run
 	if err == nil {
-		run, err = s.cfg.Runs.Accept(r.Context(), runs.Request{
-			AccountID: a.ID, ToolID: t.ToolID, Values: v, Origin: runs.Origin{Platform: Platform},
-			Parent: s.ownParent(r, a), Audience: audience(a), IdempotencyKey: formKey(r),
-		})
+		run, err = s.cfg.Runs.Accept(r.Context(), s.unchanged(r, s.formRequest(r, a, t, v)))
 	}
 	if err == nil {
 		http.Redirect(w, r, "/run/"+run.ID, http.StatusSeeOther)
@@ -355,13 +369,24 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request, a users.Account) 
 	if p.Status == http.StatusInternalServerError {
 		return err
 	}
-	fill := prefill{typed: map[string]any{}, parent: r.PostFormValue(parentField), problem: &p}
+	fill := prefill{typed: map[string]any{}, parent: r.PostFormValue(parentField), preset: r.PostFormValue(presetField), problem: &p}
 	for _, from := range []runs.Source{runs.FromArgument, runs.FromAttachment} {
 		for name, value := range v[from] {
 			fill.typed[name] = value
 		}
 	}
 	return s.toolPage(w, r, a, t, fill)
+}
+
+// formRequest is the run that a form asks for.
+func (s *Server) formRequest(r *http.Request, a users.Account, t registry.Tool, v values) runs.Request {
+	if preset, err := s.cfg.Users.Preset(r.Context(), a.ID, t, r.PostFormValue(presetField)); err == nil {
+		v[runs.FromPreset] = preset.Values
+	}
+	return runs.Request{
+		AccountID: a.ID, ToolID: t.ToolID, Values: v, Origin: runs.Origin{Platform: Platform},
+		Parent: s.ownParent(r, a), Audience: audience(a), IdempotencyKey: formKey(r),
+	}
 }
 
 // ownParent is the run whose inputs were changed in this form, when it is the account's own.

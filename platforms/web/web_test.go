@@ -45,6 +45,7 @@ type house struct {
 	users  *users.Store
 	ledger *billing.Ledger
 	web    *web.Server
+	shares *web.Shares
 	pool   *pgxpool.Pool
 }
 
@@ -63,7 +64,7 @@ func public(t *testing.T, address string) option {
 func newHouse(t *testing.T, options ...option) *house {
 	t.Helper()
 	pool := postgrestest.New(t)
-	h := &house{t: t, ledger: billing.NewLedger(pool)}
+	h := &house{t: t, ledger: billing.NewLedger(pool), shares: web.NewShares(pool)}
 	h.pool = pool
 	h.users = users.New(pool, users.Config{OnCreate: func(ctx context.Context, tx pgx.Tx, a users.Account) error {
 		if err := h.ledger.EnsureWallet(ctx, tx, a.ID); err != nil {
@@ -109,7 +110,7 @@ func newHouse(t *testing.T, options ...option) *house {
 
 func (h *house) serve(options ...option) {
 	cfg := web.Config{
-		Registry: h.reg, Runs: h.runs, Users: h.users, Ledger: h.ledger, AdminToken: adminToken, Invitations: users.NewInvitations(h.users, h.gift),
+		Registry: h.reg, Runs: h.runs, Users: h.users, Ledger: h.ledger, AdminToken: adminToken, Shares: h.shares, Invitations: users.NewInvitations(h.users, h.gift),
 		LinkKey: []byte("a key for the tests that is long"), Version: "test",
 		Changes: func(context.Context) ([]registry.Change, error) { return nil, nil },
 		Logger:  slog.New(slog.NewTextHandler(h.t.Output(), nil)),
@@ -654,7 +655,7 @@ func TestDoors(t *testing.T) {
 	t.Run("the page makes a key for the API, shown once", func(t *testing.T) {
 		v := h.visitor()
 		v.do("GET", "/", "", nil)
-		page := readAll(t, v.do("POST", "/developers", "application/x-www-form-urlencoded", strings.NewReader("")).Body)
+		page := readAll(t, v.do("POST", "/account/keys", "application/x-www-form-urlencoded", strings.NewReader("")).Body)
 		_, rest, ok := strings.Cut(page, `id="key">`)
 		key, _, closed := strings.Cut(rest, "<")
 		if !ok || !closed {
@@ -665,7 +666,7 @@ func TestDoors(t *testing.T) {
 		if status := script.call("GET", "/api/balance", "", nil); status != http.StatusOK {
 			t.Errorf("with the key: %d", status)
 		}
-		if again := readAll(t, v.do("GET", "/developers", "", nil).Body); strings.Contains(again, key) {
+		if again := readAll(t, v.do("GET", "/account", "", nil).Body); strings.Contains(again, key) {
 			t.Error("the key is shown a second time")
 		}
 	})
