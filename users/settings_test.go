@@ -1,0 +1,237 @@
+package users
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox/signalbox/registry"
+)
+
+func TestPlacePreferences(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(t, Config{})
+	ctx := t.Context()
+	tool := registry.Tool{ToolID: "flux", Aliases: []string{"old"}, Migrations: []registry.Rename{{From: "quality", To: "steps"}}}
+	chat := Place{"discord", PlaceChat, "1"}
+	set := func(place Place, toolID, field string, value any) {
+		t.Helper()
+		if err := s.SetPlacePreference(ctx, place, toolID, field, value, "ann"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wants := func(t *testing.T, chat, space string, want map[string]any) {
+		t.Helper()
+		got, err := s.ChatPreferences(ctx, "discord", chat, space, tool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+	set(guild, "flux", "cfg", json.Number("1.50"))
+	set(guild, "flux", "seed", 7)
+	set(chat, "flux", "seed", json.Number("18446744073709551615"))
+	set(chat, "old", "quality", 9)
+	t.Run("a chat's values go over those of its space", func(t *testing.T) {
+		wants(t, "1", "77", map[string]any{"cfg": json.Number("1.50"), "seed": json.Number("18446744073709551615"), "steps": json.Number("9")})
+		wants(t, "2", "77", map[string]any{"cfg": json.Number("1.50"), "seed": json.Number("7")})
+		wants(t, "2", "", map[string]any{})
+	})
+	t.Run("outside of chats there are none", func(t *testing.T) {
+		got, err := s.ChatPreferences(ctx, "", "", "", tool)
+		if err != nil || got == nil || len(got) != 0 {
+			t.Errorf("got %v, %v", got, err)
+		}
+	})
+	t.Run("A88 values follow a renamed tool and renamed inputs, and can be reset", func(t *testing.T) {
+		if n, err := s.MigratePreferences(ctx, tool); err != nil || n != 1 {
+			t.Errorf("migrated %d, %v", n, err)
+		}
+		if err := s.ResetPlacePreference(ctx, chat, "flux", "steps", "ann"); err != nil {
+			t.Fatal(err)
+		}
+		wants(t, "1", "", map[string]any{"seed": json.Number("18446744073709551615")})
+		if err := s.ResetPlacePreferences(ctx, chat, "flux", "ann"); err != nil {
+			t.Fatal(err)
+		}
+		wants(t, "1", "", map[string]any{})
+		wants(t, "1", "77", map[string]any{"cfg": json.Number("1.50"), "seed": json.Number("7")})
+	})
+	t.Run("no place, no value; and all is on record", func(t *testing.T) {
+		if err := s.SetPlacePreference(ctx, Place{Platform: "discord"}, "flux", "cfg", 1, "ann"); err == nil {
+			t.Error("a value of no place was taken")
+		}
+		entries, err := s.Audit(ctx, AuditQuery{})
+		if err != nil || len(entries) != 6 || entries[0].By != "ann" {
+			t.Errorf("%d entries, %v", len(entries), err)
+		}
+	})
+}
+
+func TestPresets(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(t, Config{})
+	ctx := t.Context()
+	tool := registry.Tool{ToolID: "flux", Aliases: []string{"old"}, Migrations: []registry.Rename{{From: "quality", To: "steps"}}}
+	ann := identify(t, s, Identity{Platform: "web", ExternalID: "1"}).ID
+	save := func(toolID, name string, values map[string]any) {
+		t.Helper()
+		if err := s.SavePreset(ctx, ann, toolID, name, values); err != nil {
+			t.Fatal(err)
+		}
+	}
+	save("flux", "  Night   sky ", map[string]any{"seed": json.Number("18446744073709551615")})
+	save("old", "day", map[string]any{"quality": 9})
+	save("old", "night sky", map[string]any{"quality": 1})
+	names := func() (names []string) {
+		t.Helper()
+		presets, err := s.Presets(ctx, ann, tool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range presets {
+			names = append(names, p.Name)
+		}
+		return names
+	}
+	t.Run("listed by name, the tool's former ones too", func(t *testing.T) {
+		if diff := cmp.Diff([]string{"day", "Night sky"}, names()); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("found in any case, values exact and under today's names", func(t *testing.T) {
+		for name, want := range map[string]map[string]any{
+			"NIGHT SKY": {"seed": json.Number("18446744073709551615")}, "Day": {"steps": json.Number("9")},
+		} {
+			got, err := s.Preset(ctx, ann, tool, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got.Values); diff != "" {
+				t.Error(diff)
+			}
+		}
+		if _, err := s.Preset(ctx, ann, tool, "dusk"); !errors.Is(err, ErrNoPreset) {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("saved again, renamed, deleted", func(t *testing.T) {
+		save("flux", "NIGHT SKY", map[string]any{"cfg": 1})
+		if err := s.RenamePreset(ctx, ann, "flux", "night sky", "Dusk"); err != nil {
+			t.Fatal(err)
+		}
+		save("flux", "dawn", nil)
+		if err := s.RenamePreset(ctx, ann, "flux", "dawn", "dusk"); registry.AsError(err).Code != registry.CodeInvalidInput {
+			t.Errorf("a taken name: %v", err)
+		}
+		if err := s.DeletePreset(ctx, ann, "flux", "DAWN"); err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range []error{s.DeletePreset(ctx, ann, "flux", "dawn"), s.RenamePreset(ctx, ann, "flux", "dawn", "x")} {
+			if !errors.Is(err, ErrNoPreset) {
+				t.Errorf("got %v", err)
+			}
+		}
+		if diff := cmp.Diff([]string{"day", "Dusk", "night sky"}, names()); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("names and numbers are bounded", func(t *testing.T) {
+		for _, name := range []string{"", " \n", strings.Repeat("ж", 41)} {
+			if err := s.SavePreset(ctx, ann, "flux", name, nil); registry.AsError(err).Code != registry.CodeInvalidInput {
+				t.Errorf("%.10q: %v", name, err)
+			}
+		}
+		save("flux", strings.Repeat("ж", 40), nil)
+		for i := range maxPresets {
+			save("song", fmt.Sprint(i), nil)
+		}
+		save("song", "0", map[string]any{"again": true})
+		if err := s.SavePreset(ctx, ann, "song", "one more", nil); registry.AsError(err).Code != registry.CodeInvalidInput {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestPeople(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(t, Config{})
+	ctx := t.Context()
+	ann := identify(t, s, Identity{Platform: "telegram", ExternalID: "123", Name: "Ann Smith"})
+	bob := identify(t, s, Identity{Platform: "discord", ExternalID: "456", Name: "Bob"})
+	old := identify(t, s, Identity{Platform: "web", ExternalID: "789", Name: "Smithers"})
+	s.mustMerge(t, old.ID, ann.ID)
+	if err := errors.Join(s.ChangeOperator(ctx, bob.ID, true, "root", "helps"), s.Block(ctx, ann.ID, "root", ""), s.SetLimits(ctx, ann.ID, Limits{PerDay: 5}, "root", "")); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		query PeopleQuery
+		want  []string
+	}{
+		"all, newest first":    {PeopleQuery{}, []string{bob.ID, ann.ID}},
+		"by name":              {PeopleQuery{Text: "smith"}, []string{ann.ID}},
+		"by an identity":       {PeopleQuery{Text: "789"}, []string{ann.ID}},
+		"by an old id":         {PeopleQuery{Text: old.ID}, []string{ann.ID}},
+		"by platform":          {PeopleQuery{Platform: "discord"}, []string{bob.ID}},
+		"operators":            {PeopleQuery{Operators: true}, []string{bob.ID}},
+		"the blocked":          {PeopleQuery{Blocked: true}, []string{ann.ID}},
+		"the next page":        {PeopleQuery{Before: bob.ID, Limit: 1}, []string{ann.ID}},
+		"wildcards are no use": {PeopleQuery{Text: "%"}, nil},
+	} {
+		people, err := s.People(ctx, c.query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, p := range people {
+			got = append(got, p.ID)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Error(name, diff)
+		}
+	}
+	person, err := s.PersonByID(ctx, old.ID)
+	if err != nil || !person.Blocked || len(person.Identities) != 2 || person.Limits.Operator.PerDay != 5 || person.Operator {
+		t.Errorf("got %+v, %v", person, err)
+	}
+	entries, err := s.Audit(ctx, AuditQuery{AccountID: bob.ID})
+	if err != nil || len(entries) != 1 || entries[0].Note != "helps" || entries[0].Detail != "an operator" {
+		t.Errorf("the record says %+v, %v", entries, err)
+	}
+}
+
+func TestKeysAreListedAndRevoked(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(t, Config{})
+	ctx := t.Context()
+	ann, bob := identify(t, s, Identity{Platform: "web", ExternalID: "1"}), identify(t, s, Identity{Platform: "web", ExternalID: "2"})
+	used, err := s.CreateKey(ctx, ann.ID, "laptop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.CreateKey(ctx, ann.ID, "phone"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.ByKey(ctx, used); err != nil {
+		t.Fatal(err)
+	}
+	keys, err := s.Keys(ctx, ann.ID)
+	if err != nil || len(keys) != 2 || keys[0].Label != "phone" || keys[0].LastUsedAt != nil || keys[1].LastUsedAt == nil || !strings.HasPrefix(used, keys[1].Hint) || len(keys[1].Hint) > 8 {
+		t.Fatalf("got %+v, %v", keys, err)
+	}
+	if err := s.RevokeKey(ctx, bob.ID, keys[1].ID); !errors.Is(err, ErrNotFound) {
+		t.Errorf("somebody else's key: %v", err)
+	}
+	if err := s.RevokeKey(ctx, ann.ID, keys[1].ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.ByKey(ctx, used); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a revoked key opens: %v", err)
+	}
+}
