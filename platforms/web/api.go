@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -115,8 +114,11 @@ func (s *Server) absolute(r *http.Request, path string) string {
 }
 
 func (s *Server) apiTools(w http.ResponseWriter, r *http.Request, a users.Account) error {
-	writeJSON(w, http.StatusOK, map[string]any{"tools": s.listed(a)})
-	return nil
+	list, err := s.catalogue().tools[audience(a)]()
+	if err == nil {
+		list.serve(w, r)
+	}
+	return err
 }
 
 func (s *Server) apiTool(w http.ResponseWriter, r *http.Request, a users.Account) error {
@@ -124,8 +126,11 @@ func (s *Server) apiTool(w http.ResponseWriter, r *http.Request, a users.Account
 	if !ok || (t.Visibility == registry.VisibilityInternal && !a.Operator) {
 		return runs.ErrUnknownTool
 	}
-	writeJSON(w, http.StatusOK, t)
-	return nil
+	tool, err := encode(t)
+	if err == nil {
+		tool.serve(w, r)
+	}
+	return err
 }
 
 func (s *Server) apiStatus(w http.ResponseWriter, r *http.Request, _ users.Account) error {
@@ -151,6 +156,9 @@ func (s *Server) apiStart(w http.ResponseWriter, r *http.Request, a users.Accoun
 	}
 	v, err := s.readInputs(w, r, *t)
 	if err != nil {
+		return err
+	}
+	if err := s.settleMedia(r.Context(), *t, v); err != nil {
 		return err
 	}
 	request := runs.Request{
@@ -310,12 +318,38 @@ func (s *Server) ownRun(r *http.Request, a users.Account) (runs.Run, error) {
 	return run, nil
 }
 
+// resultKey names a run as it is told to a client: addresses in it depend on how the client reached us.
+type resultKey struct{ runID, base string }
+
+// toldRun is a run that is over, as it is told to its owner.
+type toldRun struct {
+	owner string
+	body  encoded
+}
+
+// maxResult bounds what is remembered of one run.
+const maxResult = 64 << 10
+
+// apiRun tells one run. One that is over is remembered for a moment, since clients ask for it again and
+// again.
 func (s *Server) apiRun(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	key, now := resultKey{r.PathValue("id"), s.absolute(r, "")}, s.cfg.Now()
+	if known, ok := s.results.get(key, now); ok && (known.owner == a.ID || a.Operator) {
+		known.body.serve(w, r)
+		return nil
+	}
 	run, err := s.ownRun(r, a)
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, s.runBody(r, run))
+	body, err := encode(s.runBody(r, run))
+	if err != nil {
+		return err
+	}
+	if run.Status.Final() && len(body.raw) <= maxResult {
+		s.results.put(key, toldRun{run.AccountID, body}, now)
+	}
+	body.serve(w, r)
 	return nil
 }
 
@@ -341,64 +375,6 @@ func (s *Server) apiConfirm(w http.ResponseWriter, r *http.Request, a users.Acco
 	}
 	writeJSON(w, http.StatusAccepted, s.runBody(r, run))
 	return nil
-}
-
-// keepAlive is how often an idle event stream says that it is still there, below the usual idle limits
-// of proxies.
-const keepAlive = 15 * time.Second
-
-// apiEvents streams a run as server-sent events named "run" until it is final. Each event holds the
-// whole run, so a client that reconnects has missed nothing.
-func (s *Server) apiEvents(w http.ResponseWriter, r *http.Request, a users.Account) error {
-	if _, err := s.ownRun(r, a); err != nil {
-		return err
-	}
-	updates, cancel := s.cfg.Runs.Subscribe(r.PathValue("id"))
-	defer cancel()
-	run, err := s.cfg.Runs.Get(r.Context(), r.PathValue("id")) // after subscribing, so that nothing falls between
-	if err != nil {
-		return err
-	}
-	stream := http.NewResponseController(w)
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Accel-Buffering", "no")
-	idle := time.NewTicker(keepAlive)
-	defer idle.Stop()
-	var known *float64 // the last real figure: a change of another kind does not take it back
-	for {
-		if run.Fraction == nil && run.Status == runs.StatusRunning {
-			run.Fraction = known
-		}
-		known = run.Fraction
-		if err := s.writeEvent(w, r, run); err != nil || run.Status.Final() {
-			stream.Flush()
-			return nil
-		}
-		if err := stream.Flush(); err != nil {
-			return nil
-		}
-		var ok bool
-		select {
-		case <-r.Context().Done():
-			return nil
-		case <-idle.C:
-			fmt.Fprint(w, ": still here\n\n")
-		case run, ok = <-updates:
-			if !ok {
-				return nil
-			}
-		}
-	}
-}
-
-func (s *Server) writeEvent(w http.ResponseWriter, r *http.Request, run runs.Run) error {
-	data, err := json.Marshal(s.runBody(r, run))
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(w, "event: run\ndata: %s\n\n", data)
-	return err
 }
 
 func (s *Server) apiPreview(w http.ResponseWriter, r *http.Request, a users.Account) error {

@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/signalbox/signalbox/registry"
@@ -237,19 +236,8 @@ func cutPrefixFold(s, prefix string) (string, bool) {
 // so long at most.
 const callerLife = time.Second
 
-// maxCallers bounds the callers that are remembered.
-const maxCallers = 10_000
-
 // callers remembers who was looked up a moment ago, by the hash of what they showed.
-type callers struct {
-	mu    sync.RWMutex
-	known map[[sha256.Size]byte]knownCaller
-}
-
-type knownCaller struct {
-	caller caller
-	until  time.Time
-}
+type callers = memory[[sha256.Size]byte, caller]
 
 // known gives the caller that showed a secret of a kind, by memory or by lookup.
 func (s *Server) known(r *http.Request, kind, secret string, lookup func(context.Context, string) (caller, error)) (caller, error) {
@@ -266,43 +254,14 @@ func (s *Server) known(r *http.Request, kind, secret string, lookup func(context
 		s.guesses.take(addressOf(r), now)
 	}
 	if err == nil {
-		s.callers.put(hash, knownCaller{c, now.Add(callerLife)}, now)
+		s.callers.put(hash, c, now)
 	}
 	return c, err
 }
 
-func (c *callers) get(hash [sha256.Size]byte, now time.Time) (caller, bool) {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	k, ok := c.known[hash]
-	return k.caller, ok && now.Before(k.until)
-}
-
-func (c *callers) put(hash [sha256.Size]byte, k knownCaller, now time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.known) >= maxCallers {
-		c.forget(func(k knownCaller) bool { return now.After(k.until) })
-	}
-	if len(c.known) >= maxCallers || c.known == nil {
-		c.known = map[[sha256.Size]byte]knownCaller{}
-	}
-	c.known[hash] = k
-}
-
-func (c *callers) forget(which func(knownCaller) bool) {
-	for hash, k := range c.known {
-		if which(k) {
-			delete(c.known, hash)
-		}
-	}
-}
-
 // forgetCallers makes changes of an account's keys and sessions count at once.
 func (s *Server) forgetCallers(accountID string) {
-	s.callers.mu.Lock()
-	defer s.callers.mu.Unlock()
-	s.callers.forget(func(k knownCaller) bool { return k.caller.account.ID == accountID })
+	s.callers.forget(func(c caller) bool { return c.account.ID == accountID })
 }
 
 // tooMany is the error of whoever asks too often.

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -54,18 +55,50 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 		s.notFound(w, r)
 		return
 	}
+	h := w.Header()
+	h.Set("Cache-Control", "private, max-age=31536000, immutable")
+	h.Set("ETag", `"`+hash+`"`)
+	if hasTag(r.Header.Get("If-None-Match"), h.Get("ETag")) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	if known, ok := s.files.get(hash, s.cfg.Now()); ok {
+		sendFile(w, r, known.mimeType, bytes.NewReader(known.content))
+		return
+	}
 	content, info, err := s.cfg.Runs.OpenMedia(r.Context(), assetScheme+hash)
 	if err != nil {
 		s.cfg.Logger.Warn("stored file can't be read", "hash", hash, "error", err)
+		h.Del("Cache-Control")
+		h.Del("ETag")
 		s.notFound(w, r)
 		return
 	}
 	defer content.Close()
-	kind, _, _ := mime.ParseMediaType(info.MIMEType)
+	if info.Bytes > 0 && info.Bytes <= maxSmallFile {
+		data, err := io.ReadAll(io.LimitReader(content, maxSmallFile))
+		if err == nil && int64(len(data)) == info.Bytes {
+			s.files.put(hash, smallFile{info.MIMEType, data}, s.cfg.Now())
+		}
+		sendFile(w, r, info.MIMEType, bytes.NewReader(data))
+		return
+	}
+	sendFile(w, r, info.MIMEType, content)
+}
+
+// smallFile is a stored file that is remembered for a while: results are looked at more than once.
+type smallFile struct {
+	mimeType string
+	content  []byte
+}
+
+const maxSmallFile = 256 << 10
+
+func sendFile(w http.ResponseWriter, r *http.Request, mimeType string, content io.Reader) {
+	kind, _, _ := mime.ParseMediaType(mimeType)
 	h := w.Header()
-	h.Set("Content-Type", info.MIMEType)
-	h.Set("Cache-Control", "private, max-age=31536000, immutable")
-	if r.URL.Query().Has("download") || !inlineTypes[kind] {
+	h.Set("Content-Type", mimeType)
+	if r.URL.RawQuery != "" && r.URL.Query().Has("download") || !inlineTypes[kind] {
 		h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": r.PathValue("name")}))
 	}
 	if seeker, ok := content.(io.ReadSeeker); ok {

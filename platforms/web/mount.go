@@ -12,7 +12,7 @@ type Who int
 
 // The values of Who.
 const (
-	People    Who = iota // whoever is signed in; others are led to the sign-in page
+	SignedIn  Who = iota // whoever is signed in; others are led to the sign-in page
 	Operators            // for others there is nothing at the address
 	Keys                 // programs with an API key, and pages by their session; errors are problem+json
 )

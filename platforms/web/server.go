@@ -120,6 +120,9 @@ type Server struct {
 	texts  *i18n.Catalogue
 	bundle bundle
 
+	drawn    drawnCatalogue
+	results  memory[resultKey, toldRun]
+	files    memory[string, smallFile]
 	callers  callers
 	attempts limiter // to sign in, by address
 	guesses  limiter // wrong keys and sessions, by address
@@ -139,6 +142,9 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		cfg:      cfg,
+		results:  memory[resultKey, toldRun]{life: time.Second, most: 256},
+		files:    memory[string, smallFile]{life: time.Minute, most: 64},
+		callers:  callers{life: callerLife, most: 10_000},
 		attempts: limiter{rate: 0.2, burst: 10, now: cfg.Now},
 		guesses:  limiter{rate: 2, burst: 60, now: cfg.Now},
 		requests: limiter{rate: rate.Limit(cfg.APIRate), burst: 4 * cfg.APIRate, now: cfg.Now},

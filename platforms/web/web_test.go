@@ -626,7 +626,7 @@ func TestEventsKeepTheFigure(t *testing.T) {
 		}
 		got = append(got, string(body.Progress))
 	}
-	if want := "null 0.5 0.5 1"; strings.Join(got, " ") != want {
+	if want := "null 0.5 1"; strings.Join(got, " ") != want {
 		t.Errorf("progress %v, want %s", got, want)
 	}
 }

@@ -1,0 +1,104 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/signalbox/signalbox/registry"
+)
+
+// encoded is an answer in JSON that many get: encoded, compressed and hashed once.
+type encoded struct {
+	etag        string
+	raw, zipped []byte
+}
+
+// zipFrom is from how many bytes on compressing is worth it.
+const zipFrom = 1 << 10
+
+func encode(v any) (encoded, error) {
+	var e encoded
+	var out bytes.Buffer
+	if err := json.NewEncoder(&out).Encode(v); err != nil {
+		return e, err
+	}
+	e.raw = out.Bytes()
+	if len(e.raw) >= zipFrom {
+		e.zipped = zipped(e.raw, gzip.DefaultCompression)
+	}
+	sum := sha256.Sum256(e.raw)
+	e.etag = `"` + hex.EncodeToString(sum[:12]) + `"`
+	return e, nil
+}
+
+// serve answers with e, or with 304 when the client has it already.
+func (e encoded) serve(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Cache-Control", "private, no-cache") // kept by the client, asked about each time
+	h.Set("Vary", "Authorization, Cookie, Accept-Encoding")
+	body, etag := e.raw, e.etag
+	if e.zipped != nil && acceptsGzip(r) {
+		h.Set("Content-Encoding", "gzip")
+		body, etag = e.zipped, strings.TrimSuffix(e.etag, `"`)+`-z"`
+	}
+	h.Set("ETag", etag)
+	if hasTag(r.Header.Get("If-None-Match"), etag) {
+		h.Del("Content-Encoding")
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.Write(body)
+}
+
+// hasTag reports whether If-None-Match names a tag, by RFC 9110's weak comparison.
+func hasTag(header, etag string) bool {
+	for given := range strings.SplitSeq(header, ",") {
+		given = strings.TrimPrefix(strings.TrimSpace(given), "W/")
+		if given == etag || given == "*" {
+			return true
+		}
+	}
+	return false
+}
+
+// catalogue holds what is drawn from one snapshot of the registry, made when it is first asked for.
+type catalogue struct {
+	snapshot *registry.Snapshot
+	tools    [registry.Insiders + 1]func() (encoded, error)
+	openapi  func() (encoded, error)
+}
+
+// catalogue gives the one of the snapshot of the moment.
+func (s *Server) catalogue() *catalogue {
+	snapshot := s.cfg.Registry.Snapshot()
+	if c := s.drawn.Load(); c != nil && c.snapshot == snapshot {
+		return c
+	}
+	c := &catalogue{snapshot: snapshot, openapi: sync.OnceValues(func() (encoded, error) {
+		document, err := s.document(snapshot)
+		if err != nil {
+			return encoded{}, err
+		}
+		return encode(document)
+	})}
+	for _, audience := range [...]registry.Audience{registry.Everyone, registry.Insiders} {
+		c.tools[audience] = sync.OnceValues(func() (encoded, error) {
+			return encode(map[string]any{"tools": deref(snapshot.Listed(audience))})
+		})
+	}
+	s.drawn.Store(c)
+	return c
+}
+
+// drawnCatalogue is the latest catalogue.
+type drawnCatalogue = atomic.Pointer[catalogue]
