@@ -39,7 +39,7 @@ func (l *Ledger) Merge(ctx context.Context, tx pgx.Tx, from, into string) error 
 }
 
 func mergeWallets(ctx context.Context, tx pgx.Tx, from, into string) error {
-	_, err := tx.Exec(ctx, `SELECT id FROM ledger_accounts WHERE owner = ANY ($1::text[]::uuid[]) ORDER BY owner, id FOR UPDATE`, []string{from, into})
+	_, err := tx.Exec(ctx, `SELECT id FROM ledger_accounts WHERE owner = ANY ($1::uuid[]) ORDER BY owner, id FOR UPDATE`, []string{from, into})
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ const (
 	// Everybody locks rows in this order, so that transfers wait for each other but never in a circle. The owners
 	// are those given, those merged into them, whose holds may still be open, and those of the transfers with the keys.
 	lockAccounts = `SELECT a.owner::text, a.kind, a.id, a.balance FROM ledger_accounts a
-		WHERE a.owner IN (SELECT unnest($1::text[]::uuid[]) UNION SELECT owner FROM ledger_accounts WHERE merged_root = ANY ($1::text[]::uuid[])
+		WHERE a.owner IN (SELECT unnest($1::uuid[]) UNION SELECT owner FROM ledger_accounts WHERE merged_root = ANY ($1::uuid[])
 			UNION SELECT t.owner FROM ledger_transfers t WHERE t.key = ANY ($2::text[]))
 		ORDER BY a.owner, a.id FOR UPDATE`
 	// Key by key, since a plan for all at once that was made while the table was small reads all of it for
@@ -150,7 +150,7 @@ const postSQL = `
 	WITH posted AS (
 		INSERT INTO ledger_transfers (key, kind, owner, run_id, amount, note)
 		SELECT t.key, t.kind, t.owner, nullif(t.run, '')::uuid, t.amount, t.note
-		FROM unnest($1::text[], $2::text[], $3::text[]::uuid[], $4::text[], $5::bigint[], $6::text[]) AS t (key, kind, owner, run, amount, note)
+		FROM unnest($1::text[], $2::text[], $3::uuid[], $4::text[], $5::bigint[], $6::text[]) AS t (key, kind, owner, run, amount, note)
 		ON CONFLICT (key) DO NOTHING RETURNING id, key),
 	legs AS (
 		SELECT posted.id AS transfer, l.account, l.amount

@@ -166,7 +166,7 @@ func (s *Service) prepare(ctx context.Context, b Bound, quote billing.Quote) (*a
 
 // lockAccounts serialises what counts runs or looks for keys of the accounts. Advisory locks come before
 // the ledger's and are taken in order.
-const lockAccounts = `SELECT runs_lock(a) FROM (SELECT DISTINCT unnest($1::text[]::uuid[]) AS a ORDER BY a) AS accounts`
+const lockAccounts = `SELECT runs_lock(a) FROM (SELECT DISTINCT unnest($1::uuid[]) AS a ORDER BY a) AS accounts`
 
 // admission is what decides about requests: the runs that they repeat, how many runs of their accounts are
 // under way, and what is used of their limits.
@@ -196,9 +196,9 @@ func (s *Service) queueAdmission(batch *pgx.Batch, c *changes) admission {
 	}
 	batch.Queue(lockAccounts, accounts)
 	batch.Queue(`SELECT r.account_id::text, r.idempotency_key, r.id::text FROM runs r
-		JOIN unnest($1::text[]::uuid[], $2::text[]) AS k (account, key) ON r.account_id = k.account AND r.idempotency_key = k.key`, accounts, keys).
+		JOIN unnest($1::uuid[], $2::text[]) AS k (account, key) ON r.account_id = k.account AND r.idempotency_key = k.key`, accounts, keys).
 		Query(asked.readFirst)
-	batch.Queue(`SELECT account_id::text, count(*) FROM runs WHERE account_id = ANY ($1::text[]::uuid[]) AND ended_at IS NULL
+	batch.Queue(`SELECT account_id::text, count(*) FROM runs WHERE account_id = ANY ($1::uuid[]) AND ended_at IS NULL
 		AND NOT waiting AND status <> 'awaiting_confirmation' GROUP BY account_id`, accounts).
 		Query(asked.readUnder)
 	asked.used = s.queueLimits(batch, c.accepts)

@@ -254,7 +254,7 @@ const endSQL = `
 		cost = e.cost, full_cost = e.full_cost, nano_units = e.units, machine = e.machine, receipt = e.receipt::json, error = e.error::json,
 		attempt = e.attempt, ticket = coalesce(e.ticket::json, r.ticket), started_at = coalesce(r.started_at, e.started), ended_at = e.ended,
 		claimed_by = CASE WHEN e.brings THEN r.claimed_by END
-	FROM unnest($1::text[]::uuid[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::text[],
+	FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::text[],
 		$10::bigint[], $11::text[], $12::timestamptz[], $13::timestamptz[], $14::boolean[])
 		AS e (id, status, outputs, cost, full_cost, units, machine, receipt, error, attempt, ticket, started, ended, brings)
 	WHERE r.id = e.id`

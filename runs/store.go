@@ -117,7 +117,7 @@ func (s *Service) flushLoads(ctx context.Context, loads []*load) error {
 	for i, l := range loads {
 		ids[i] = l.id
 	}
-	records, err := s.query(ctx, `WHERE r.id = ANY ($1::text[]::uuid[])`, ids)
+	records, err := s.query(ctx, `WHERE r.id = ANY ($1::uuid[])`, ids)
 	if err != nil {
 		return err
 	}

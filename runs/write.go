@@ -140,7 +140,7 @@ func (s *Service) flushMarks(ctx context.Context, runIDs []*string) error {
 	}
 	slices.Sort(ids) // rows of runs are locked in this order
 	_, err := s.config.Pool.Exec(ctx, `
-		UPDATE runs SET delivered_at = $2 WHERE id = ANY ($1::text[]::uuid[]) AND ended_at IS NOT NULL AND delivered_at IS NULL`, ids, s.now())
+		UPDATE runs SET delivered_at = $2 WHERE id = ANY ($1::uuid[]) AND ended_at IS NOT NULL AND delivered_at IS NULL`, ids, s.now())
 	if err != nil {
 		return fmt.Errorf("mark deliveries: %w", err)
 	}
@@ -162,7 +162,7 @@ func (c *changes) queueLocks(batch *pgx.Batch) {
 	var id, account string
 	var isOpen, deliverable bool
 	var target []byte
-	batch.Queue(`SELECT id::text, account_id::text, ended_at IS NULL, deliverable, convert_to(target::text, 'UTF8') FROM runs WHERE id = ANY ($1::text[]::uuid[]) ORDER BY id FOR UPDATE`, ids).
+	batch.Queue(`SELECT id::text, account_id::text, ended_at IS NULL, deliverable, convert_to(target::text, 'UTF8') FROM runs WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE`, ids).
 		Query(func(rows pgx.Rows) error {
 			_, err := pgx.ForEachRow(rows, []any{&id, &account, &isOpen, &deliverable, &target}, func() error {
 				if f := byID[id]; f != nil {
