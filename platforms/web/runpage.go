@@ -75,7 +75,7 @@ func (s *Server) runView(voice i18n.Voice, run runs.Run) runView {
 	}
 	for _, f := range run.Tool.InputSchema.Ordered() {
 		if value, ok := run.Inputs[f.Name]; ok {
-			g := s.given(f, value, run.Sources[f.Name])
+			g := s.given(voice, f, value, run.Sources[f.Name])
 			v.Given, v.Usual = append(v.Given, g), v.Usual || g.Usual
 		}
 	}
@@ -98,13 +98,16 @@ func (s *Server) result(t registry.Tool, o runs.Output) result {
 	return out
 }
 
-func (s *Server) given(f registry.InputField, value any, from runs.Source) givenValue {
+func (s *Server) given(voice i18n.Voice, f registry.InputField, value any, from runs.Source) givenValue {
 	g := givenValue{Label: f.Label(), Source: from, Usual: f.Advanced && plain(value) == plain(f.Default)}
 	if f.Type.IsMedia() {
 		g.Files = s.keptFiles(f, value)
 		return g
 	}
 	g.Value = plain(value)
+	if f.Type == registry.TypeBoolean {
+		g.Value = voice.Line(map[bool]string{true: "value.yes", false: "value.no"}[value == true])
+	}
 	for _, c := range f.Choices {
 		if plain(c.Value) == g.Value {
 			g.Value = c.Text()

@@ -299,9 +299,10 @@ func sliderStep(f registry.InputField) string {
 	return strconv.FormatFloat(math.Pow(10, math.Floor(math.Log10((high-low)/50))), 'f', -1, 64)
 }
 
-// allowed says which values an input takes; a seed's range is of no use to anybody, and choices are seen.
+// allowed says which values an input takes; a seed's range is of no use to anybody, choices are seen,
+// and a field for files says itself what it takes.
 func allowed(f registry.InputField) string {
-	if f.Seed || len(f.Choices) > 0 {
+	if f.Seed || f.Type.IsMedia() || len(f.Choices) > 0 {
 		return ""
 	}
 	return registry.Allowed(f)

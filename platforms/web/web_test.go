@@ -31,6 +31,7 @@ import (
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
 	"github.com/signalbox/signalbox/workflows"
@@ -46,6 +47,8 @@ type house struct {
 	ledger *billing.Ledger
 	web    *web.Server
 	shares *web.Shares
+	fakes  *registrytest.Loader  // tools of the service fake, none at first
+	fake   *registrytest.Service // what they do
 	pool   *pgxpool.Pool
 }
 
@@ -64,7 +67,7 @@ func public(t *testing.T, address string) option {
 func newHouse(t *testing.T, options ...option) *house {
 	t.Helper()
 	pool := postgrestest.New(t)
-	h := &house{t: t, ledger: billing.NewLedger(pool), shares: web.NewShares(pool)}
+	h := &house{t: t, ledger: billing.NewLedger(pool), shares: web.NewShares(pool), fakes: registrytest.NewLoader("fake"), fake: registrytest.NewService("fake")}
 	h.pool = pool
 	h.users = users.New(pool, users.Config{OnCreate: func(ctx context.Context, tx pgx.Tx, a users.Account) error {
 		if err := h.ledger.EnsureWallet(ctx, tx, a.ID); err != nil {
@@ -81,7 +84,7 @@ func newHouse(t *testing.T, options ...option) *house {
 	fleet := comfy.NewFleet([]*url.URL{startEngine(t)}, comfy.FleetConfig{})
 	fleet.Refresh(t.Context())
 	flows := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{workflows.FS}, Fleet: fleet, Store: store, Rate: "0.000337"})
-	if h.reg, err = registry.New(registry.Config{Loaders: []registry.Loader{flows}}); err != nil {
+	if h.reg, err = registry.New(registry.Config{Loaders: []registry.Loader{flows, h.fakes}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := h.reg.Reload(t.Context()); err != nil {
@@ -89,7 +92,7 @@ func newHouse(t *testing.T, options ...option) *house {
 	}
 	h.runs, err = runs.New(runs.Config{
 		Pool: pool, Registry: h.reg, Ledger: h.ledger, Users: h.users, Assets: store,
-		Providers: map[string]runs.Provider{comfy.Service: comfy.NewProvider(comfy.ProviderConfig{Fleet: fleet, Workflows: flows})},
+		Providers: map[string]runs.Provider{comfy.Service: comfy.NewProvider(comfy.ProviderConfig{Fleet: fleet, Workflows: flows}), "fake": h.fake},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,285 @@
+package web_test
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/users"
+)
+
+// look is a window that people have.
+type look struct {
+	name          string
+	width, height int64
+	dark, touch   bool
+}
+
+var looks = []look{
+	{"phone", 390, 844, false, true},
+	{"phone-dark", 390, 844, true, true},
+	{"desktop", 1280, 860, false, false},
+	{"desktop-dark", 1280, 860, true, false},
+}
+
+func (l look) open(t *testing.T) context.Context {
+	t.Helper()
+	ctx := browser(t, l.width, l.height)
+	if l.touch {
+		must(t, ctx, chromedp.EmulateViewport(l.width, l.height, chromedp.EmulateMobile, chromedp.EmulateTouch))
+	}
+	if l.dark {
+		must(t, ctx, dark())
+	}
+	return ctx
+}
+
+// lived is a house in which the local user has made a few things.
+type lived struct {
+	*house
+	studioRun, posterRun, sketchRun, failedRun, shared string
+}
+
+func newLived(t *testing.T) lived {
+	t.Helper()
+	h := lived{house: newHouse(t)}
+	h.fakes.Set(studio(), sketch())
+	if _, err := h.reg.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h.fake.Answer(func(c registry.Call) (registry.Result, *registry.Error) {
+		if strings.Contains(c.Inputs["prompt"].(string), "forbidden") {
+			return registry.Result{}, registry.Errorf(registry.CodeRefused, "The provider's rules do not allow this one.")
+		}
+		return studioResult(t), nil
+	})
+	me, err := h.users.Identify(t.Context(), users.Identity{Platform: "web", ExternalID: "local", Name: "Local user"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	picture, _, err := h.runs.PutMedia(t.Context(), strings.NewReader(string(scene(t, 480, 360, 1))), "hills.png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.posterRun = h.made(me, "filmlook", map[string]any{"image": picture})
+	for seed := range 3 {
+		h.made(me, "wallpaper", map[string]any{"width": 320, "height": 240, "seed": seed + 7})
+	}
+	h.studioRun = h.made(me, "studio", map[string]any{"prompt": "A lamp at the end of the pier, evening, the sea is calm"})
+	h.failedRun = h.made(me, "studio", map[string]any{"prompt": "something forbidden"})
+	h.fake.Answer(nil)
+	run, err := h.runs.Accept(t.Context(), runs.Request{AccountID: me.ID, ToolID: "sketch", Values: argument(map[string]any{"prompt": "a boat"}), Origin: runs.Origin{Platform: "web"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.sketchRun = run.ID
+	h.progress(run.ID)
+	if err := h.users.SavePreset(t.Context(), me.ID, "studio", "Evening", map[string]any{"mood": "dreamy"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.users.SetPreference(t.Context(), me.ID, "studio", "style", "ink"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.users.CreateKey(t.Context(), me.ID, "Backup script"); err != nil {
+		t.Fatal(err)
+	}
+	v := h.visitor()
+	v.do("GET", "/", "", nil)
+	v.form("/run/"+h.posterRun+"/share", nil)
+	page := readAll(t, v.do("GET", "/run/"+h.posterRun, "", nil).Body)
+	_, rest, _ := strings.Cut(page, `id="link" readonly value="`)
+	h.shared, _, _ = strings.Cut(rest, `"`)
+	return h
+}
+
+func argument(inputs map[string]any) map[runs.Source]map[string]any {
+	return map[runs.Source]map[string]any{runs.FromArgument: inputs}
+}
+
+// made runs a tool to its end.
+func (h lived) made(me users.Account, toolID string, inputs map[string]any) string {
+	h.t.Helper()
+	run, err := h.runs.Accept(h.t.Context(), runs.Request{AccountID: me.ID, ToolID: toolID, Values: argument(inputs), Origin: runs.Origin{Platform: "web"}})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	states, cancel := h.runs.Subscribe(run.ID)
+	defer cancel()
+	for run = range states {
+	}
+	if !run.Status.Final() {
+		h.t.Fatalf("%s did not end: %s", toolID, run.Status)
+	}
+	return run.ID
+}
+
+// progress waits until the provider has a run, and moves it half way.
+func (h lived) progress(runID string) {
+	h.t.Helper()
+	half := registry.Progress{State: registry.RunRunning, Fraction: .45, HasFraction: true, Stage: "Drawing the lines", Preview: scene(h.t, 320, 240, 5)}
+	deadline := time.Now().Add(20 * time.Second)
+	for h.fake.Set(runID, half) != nil {
+		if time.Now().After(deadline) {
+			h.t.Fatal("the provider never saw the run")
+		}
+		<-time.After(20 * time.Millisecond)
+	}
+}
+
+func TestEveryPageForEverybody(t *testing.T) {
+	t.Parallel()
+	h := newLived(t)
+	pages := []struct{ name, path, wait string }{
+		{"tools", "/", ".tools"},
+		{"tools-found", "/?q=postr", ".tools"},
+		{"tools-none", "/?q=zzzzqqq", ".empty"},
+		{"tool-wallpaper", "/tool/wallpaper", "#inputs"},
+		{"tool-studio", "/tool/studio?preset=Evening", "#inputs"},
+		{"tool-filled", "/tool/poster?use=" + h.studioRun + ".0", ".files img"},
+		{"run-kinds", "/run/" + h.studioRun, ".results"},
+		{"run-picture", "/run/" + h.posterRun, ".compare.over"},
+		{"run-working", "/run/" + h.sketchRun, "#preview:not([hidden])"},
+		{"run-failed", "/run/" + h.failedRun, ".problem"},
+		{"history", "/history", ".runs"},
+		{"history-none", "/history?tool=sticker", ".empty"},
+		{"account", "/account", ".sheet"},
+		{"prices", "/prices", "table"},
+		{"developers", "/developers", "pre"},
+		{"missing", "/run/missing", ".empty"},
+		{"shared", strings.TrimPrefix(h.shared, h.url), ".results"},
+	}
+	for _, l := range looks {
+		t.Run("A50 A61 every page fits, is readable and accessible on a "+l.name, func(t *testing.T) {
+			t.Parallel()
+			ctx := l.open(t)
+			for _, page := range pages {
+				must(t, ctx, chromedp.Navigate(h.url+page.path), chromedp.WaitVisible(chromedp.CSS(page.wait)))
+				if !yes(t, ctx, fits) {
+					t.Errorf("%s is wider than the window", page.name)
+				}
+				accessible(t, ctx, page.name)
+				keepShot(t, ctx, page.name+"-"+l.name)
+			}
+		})
+	}
+}
+
+func TestWeightAndSpeed(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	ctx := browser(t, 390, 844)
+	for _, path := range []string{"/", "/tool/wallpaper"} {
+		must(t, ctx, chromedp.Navigate(h.url+path), chromedp.WaitVisible(chromedp.CSS("main")))
+		type figures struct{ Bytes, Interactive, Painted float64 }
+		got, err := chromedp.Run(ctx, chromedp.Evaluate[figures](`(() => {
+			const page = performance.getEntriesByType("navigation")[0];
+			const parts = performance.getEntriesByType("resource").filter(e => e.initiatorType !== "img" || e.name.endsWith(".svg"));
+			return {
+				bytes: [page, ...parts].reduce((sum, e) => sum + e.encodedBodySize, 0),
+				interactive: page.domContentLoadedEventEnd, // scripts of a module kind have run by then
+				painted: performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0,
+			};
+		})()`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s: %.1f KB compressed, interactive after %.0f ms, painted after %.0f ms", path, got.Bytes/1000, got.Interactive, got.Painted)
+		if got.Bytes == 0 || got.Bytes > 100_000 {
+			t.Errorf("%s: the first load has %.0f bytes, the limit is 100,000", path, got.Bytes)
+		}
+		if got.Interactive > 3000 {
+			t.Errorf("%s: interactive after %.0f ms", path, got.Interactive)
+		}
+	}
+}
+
+func TestFormInABrowser(t *testing.T) {
+	t.Parallel()
+	h := newLived(t)
+	ctx := browser(t, 1280, 860)
+	file := filepath.Join(t.TempDir(), "hills.png")
+	if err := os.WriteFile(file, scene(t, 320, 240, 2), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("A37 what is typed into the search is found in spite of a slip", func(t *testing.T) {
+		must(t, ctx, chromedp.Navigate(h.url+"/"), chromedp.WaitVisible(chromedp.CSS(".tools")), chromedp.SendKeys(chromedp.CSS("#q"), "stiker"))
+		until(t, ctx, `document.querySelectorAll(".tool").length === 1 && document.querySelector(".tool h3").textContent === "Sticker cut-out"`)
+	})
+	t.Run("the slider and its box say the same, the dice rolls a number in the seed's range", func(t *testing.T) {
+		must(t, ctx, chromedp.Navigate(h.url+"/tool/wallpaper"), chromedp.WaitVisible(chromedp.CSS("#f-colors")))
+		until(t, ctx, `(() => { const r = document.querySelector("[data-for=f-colors]"); r.value = 12; r.dispatchEvent(new Event("input", {bubbles: true})); return document.getElementById("f-colors").value === "12"; })()`)
+		until(t, ctx, `(() => { document.querySelector("[data-dice=f-seed]").click(); return /^[0-9]+$/.test(document.getElementById("f-seed").value); })()`)
+	})
+	t.Run("the price follows the form", func(t *testing.T) {
+		must(t, ctx, chromedp.Navigate(h.url+"/tool/studio"), chromedp.WaitVisible(chromedp.CSS("#quote")))
+		until(t, ctx, `document.getElementById("quote").textContent === "$0.02"`)
+		until(t, ctx, `(() => { document.getElementById("quote").textContent = ""; document.getElementById("f-prompt").dispatchEvent(new Event("input", {bubbles: true})); return true; })()`)
+		until(t, ctx, `document.getElementById("quote").textContent === "$0.02"`)
+	})
+	t.Run("files are dropped, shown, and taken out again", func(t *testing.T) {
+		drop := `(() => { const data = new DataTransfer(); data.items.add(new File(["x"], "a.png", {type: "image/png"})); data.items.add(new File(["x"], "b.txt", {type: "text/plain"}));
+			document.querySelector(".drop").dispatchEvent(new DragEvent("drop", {bubbles: true, cancelable: true, dataTransfer: data}));
+			return document.querySelectorAll(".files li").length === 1; })()`
+		until(t, ctx, drop)
+		paste := `(() => { const data = new DataTransfer(); data.items.add(new File(["x"], "c.png", {type: "image/png"}));
+			dispatchEvent(new ClipboardEvent("paste", {bubbles: true, cancelable: true, clipboardData: data}));
+			return document.querySelectorAll(".files li").length === 2; })()`
+		until(t, ctx, paste)
+		until(t, ctx, `(() => { document.querySelector("[data-remove]").click(); return document.querySelector(".files").textContent.includes("c.png") && document.querySelectorAll(".files li").length === 1; })()`)
+	})
+	t.Run("a file that was sent with a mistake elsewhere need not be sent again", func(t *testing.T) {
+		must(t, ctx, chromedp.Navigate(h.url+"/tool/poster"), chromedp.WaitVisible(chromedp.CSS("#inputs")),
+			chromedp.SetUploadFiles(chromedp.CSS(`[name=image][type=file]`), []string{file}), chromedp.SetValue(chromedp.CSS("#f-inks"), "999"),
+			chromedp.Click(chromedp.CSS("#start")), chromedp.WaitVisible(chromedp.CSS(".field.wrong")), chromedp.SetValue(chromedp.CSS("#f-inks"), "5"),
+			chromedp.Click(chromedp.CSS("#start")), chromedp.WaitVisible(chromedp.CSS(".results img")))
+	})
+}
+
+func TestRunInABrowser(t *testing.T) {
+	t.Parallel()
+	h := newLived(t)
+	ctx := browser(t, 1280, 860)
+	t.Run("progress, preview and the end are shown as they happen", func(t *testing.T) {
+		must(t, ctx, chromedp.Navigate(h.url+"/run/"+h.sketchRun), chromedp.WaitVisible(chromedp.CSS("#preview:not([hidden])")))
+		until(t, ctx, `document.getElementById("bar").value === 45 && document.getElementById("stage").textContent.includes("Drawing the lines")`)
+		must(t, ctx, chromedp.Click(chromedp.CSS("button.danger")), chromedp.WaitVisible(chromedp.CSS(".status.canceled")))
+	})
+	t.Run("the large view turns with the arrows and closes with Escape", func(t *testing.T) {
+		must(t, ctx, chromedp.Navigate(h.url+"/run/"+h.posterRun), chromedp.WaitVisible(chromedp.CSS(".compare.over")), chromedp.Click(chromedp.CSS("a.view")), chromedp.WaitVisible(chromedp.CSS("dialog[open] img")))
+		keepShot(t, ctx, "look-desktop")
+		must(t, ctx, chromedp.KeyEvent("\u001b"))
+		until(t, ctx, `!document.getElementById("look").open && document.activeElement.matches("a.view")`)
+	})
+	t.Run("the comparison follows its slider", func(t *testing.T) {
+		until(t, ctx, `(() => { const r = document.querySelector(".compare input"); r.value = 20; r.dispatchEvent(new Event("input")); return document.querySelector(".compare").style.getPropertyValue("--at") === "20%"; })()`)
+	})
+	t.Run("A37 a result goes on into another tool", func(t *testing.T) {
+		must(t, ctx, chromedp.Click(chromedp.CSS(".menu summary")), chromedp.WaitVisible(chromedp.CSS(".menu ul a[href^='/tool/poster?use=']")))
+		keepShot(t, ctx, "use-desktop")
+		must(t, ctx, chromedp.Click(chromedp.CSS(".menu ul a[href^='/tool/poster?use=']")), chromedp.WaitVisible(chromedp.CSS(".files img")),
+			chromedp.Click(chromedp.CSS("#start")), chromedp.WaitVisible(chromedp.CSS(".results img")))
+	})
+}
+
+// until waits for what a script tells.
+func until(t *testing.T, ctx context.Context, script string) {
+	t.Helper()
+	if _, err := chromedp.Run(ctx, chromedp.Poll[bool](script)); err != nil {
+		t.Fatalf("%s: %v", script, err)
+	}
+}
+
+// form sends a form as a browser does.
+func (c *client) form(path string, fields url.Values) *http.Response {
+	c.t.Helper()
+	return c.do("POST", path, "application/x-www-form-urlencoded", strings.NewReader(fields.Encode()))
+}
