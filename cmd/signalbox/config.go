@@ -10,12 +10,14 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/schedule"
 	"github.com/signalbox/signalbox/platforms/discord"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/users"
 )
 
 // Settings are what the environment and the flags say, as text. Every flag has its variable; the flag
@@ -34,6 +36,9 @@ type Settings struct {
 	ComfyUIUSDPerSecond string `name:"comfyui-usd-per-second" env:"COMFYUI_USD_PER_SECOND" default:"0.000337" help:"Price of one second of engine time, US dollars."`
 	GPURatesFile        string `env:"GPU_RATES_FILE" placeholder:"FILE" help:"Bill by the GPU that ran, at these rates (JSON)."`
 	SignupCreditUSD     string `env:"SIGNUP_CREDIT_USD" default:"1" help:"Credit of a new account, US dollars."`
+	Access              string `env:"ACCESS" default:"open" help:"open: whoever comes may use the tools; listed: only those whom an operator allows."`
+	RunsAtOnce          string `env:"RUNS_AT_ONCE" default:"0" help:"Runs of one account under way at a time; 0: no limit."`
+	RunsPerDay          string `env:"RUNS_PER_DAY" default:"0" help:"Runs of one account a day (UTC); 0: no limit."`
 	AdminToken          string `env:"ADMIN_TOKEN" placeholder:"SECRET" help:"Opens the operator's part of the API."`
 	OutboundAllow       string `env:"OUTBOUND_ALLOW" placeholder:"HOST,..." help:"Inner hosts, host:port or CIDRs that requests may reach."`
 	PostgresMirrorURL   string `env:"POSTGRES_MIRROR_URL" placeholder:"URL" help:"Mirror of the public Postgres builds, when none is installed."`
@@ -62,6 +67,7 @@ type Config struct {
 	DiscordAPI   *url.URL
 	Shards       discord.Shards
 	SignupCredit billing.NanoUSD
+	Limits       users.Limits // of accounts that have no others
 	Allow        []string
 }
 
@@ -80,12 +86,13 @@ func (s Settings) check() (Config, error) {
 	c.checkAddresses(&p)
 	c.checkMoney(&p)
 	c.checkSources(&p)
+	c.checkPeople(&p)
 	p.unless(oneOf(s.LogLevel, "debug", "info", "warn", "error"), "LOG_LEVEL", s.LogLevel, "debug, info, warn or error")
 	p.unless(oneOf(s.LogFormat, "text", "json"), "LOG_FORMAT", s.LogFormat, "text or json")
 	p.unless(s.TelegramBotToken == "" || telegramToken.MatchString(s.TelegramBotToken),
 		"TELEGRAM_BOT_TOKEN", "(hidden)", "a token as @BotFather gives it: digits, a colon, 35 letters")
 	c.checkDiscord(&p)
-	s.ServiceSettings.check(&p)
+	c.checkServices(&p)
 	p.unless(fitsHeader(s.AdminToken),
 		"ADMIN_TOKEN", "(hidden)", "letters, digits and signs without spaces, as fits into a header")
 	dir, err := filepath.Abs(s.DataDir)
@@ -164,6 +171,24 @@ func (c *Config) checkMoney(p *problems) {
 	p.unless(err == nil && rate.Sign() >= 0, "COMFYUI_USD_PER_SECOND", c.ComfyUIUSDPerSecond, "a decimal number of US dollars, for example 0.000337")
 	c.SignupCredit, err = billing.ParseUSD(c.SignupCreditUSD)
 	p.unless(err == nil && c.SignupCredit >= 0, "SIGNUP_CREDIT_USD", c.SignupCreditUSD, "a decimal number of US dollars, for example 1 or 0.50")
+}
+
+// The values of ACCESS.
+const (
+	accessOpen   = "open"
+	accessListed = "listed"
+)
+
+func (c *Config) checkPeople(p *problems) {
+	p.unless(oneOf(c.Access, accessOpen, accessListed), "ACCESS", c.Access, "open or listed")
+	for _, limit := range []struct {
+		variable, found string
+		into            *int
+	}{{"RUNS_AT_ONCE", c.RunsAtOnce, &c.Limits.AtOnce}, {"RUNS_PER_DAY", c.RunsPerDay, &c.Limits.PerDay}} {
+		n, err := strconv.Atoi(limit.found)
+		p.unless(err == nil && n >= 0, limit.variable, limit.found, "a whole number, 0 for no limit")
+		*limit.into = n
+	}
 }
 
 // checkSources looks at where tools come from. WORKFLOWS_DIR may be missing: it can come later.

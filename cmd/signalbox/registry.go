@@ -22,7 +22,7 @@ func rate(c Config) json.Number { return json.Number(c.ComfyUIUSDPerSecond) }
 
 // newRegistry makes the registry with the loaders that the configuration asks for: the one visible list.
 func (a *app) newRegistry() error {
-	services, err := newServices(a.cfg)
+	services, err := a.newServices()
 	if err != nil {
 		return err
 	}
@@ -52,6 +52,7 @@ func (a *app) loadTools(ctx context.Context) error {
 	if err := a.history.Attach(ctx, a.registry, a.log); err != nil {
 		return err
 	}
+	a.registry.OnSwap(a.followRenames)
 	a.registerToolMetrics()
 	if a.cfg.ToolsFile != "" {
 		// The flashed tools name their templates, which the workflows bring along.

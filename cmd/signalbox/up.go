@@ -18,7 +18,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -193,19 +192,6 @@ func (a *app) openStorage(ctx context.Context) error {
 	return nil
 }
 
-// newUsers makes the store of people; a new account gets a wallet with the sign-up credit.
-func newUsers(db *database, ledger *billing.Ledger, c Config) *users.Store {
-	return users.New(db.pool, users.Config{OnCreate: func(ctx context.Context, tx pgx.Tx, account users.Account) error {
-		if err := ledger.EnsureWallet(ctx, tx, account.ID); err != nil {
-			return err
-		}
-		if c.SignupCredit == 0 {
-			return nil
-		}
-		return ledger.Grant(ctx, tx, account.ID, c.SignupCredit, "signup:"+account.ID, "sign-up credit")
-	}})
-}
-
 // startEngines connects the ComfyUI servers, or starts the CPU engine.
 func (a *app) startEngines(ctx context.Context) error {
 	urls := a.cfg.Engines
@@ -293,7 +279,7 @@ func (a *app) startRuns(ctx context.Context) error {
 		return err
 	}
 	a.runs, err = runs.New(runs.Config{
-		Pool: a.db.pool, Registry: a.registry, Ledger: a.ledger, Users: a.users, Assets: a.media, RateCard: card,
+		Pool: a.db.pool, Registry: a.registry, Ledger: a.ledger, Users: a.users, Limits: a.users, Assets: a.media, RateCard: card,
 		Providers:  a.providers(),
 		Deliverers: a.chat.deliverers(),
 		Logger:     quiet(a.log), Metrics: a.metrics,

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/users"
+)
+
+// newUsers makes the store of people, and tells it what belongs to an account in the other rooms: a new one gets a
+// wallet, a new person the sign-up credit.
+func newUsers(db *database, ledger *billing.Ledger, c Config) *users.Store {
+	return users.New(db.pool, users.Config{
+		OnCreate: func(ctx context.Context, tx pgx.Tx, account users.Account) error {
+			return ledger.EnsureWallet(ctx, tx, account.ID)
+		},
+		OnWelcome: func(ctx context.Context, tx pgx.Tx, account users.Account) error {
+			return ledger.Welcome(ctx, tx, account.ID, c.SignupCredit)
+		},
+		OnMerge: func(ctx context.Context, tx pgx.Tx, from, into string) error {
+			return mergeRooms(ctx, tx, ledger, from, into)
+		},
+		OnErase: func(ctx context.Context, tx pgx.Tx, accountID string) error {
+			if err := runs.Forget(ctx, tx, accountID); err != nil {
+				return err
+			}
+			return chat.Forget(ctx, tx, accountID)
+		},
+		Listed: c.Access == accessListed,
+		Limits: c.Limits,
+	})
+}
+
+// mergeRooms moves what the rooms above users keep by account. Runs are moved before the wallet is locked, as all
+// writers do, and again after, when none can begin any more that the wallet pays for.
+func mergeRooms(ctx context.Context, tx pgx.Tx, ledger *billing.Ledger, from, into string) error {
+	if err := runs.Adopt(ctx, tx, from, into); err != nil {
+		return err
+	}
+	if err := ledger.Merge(ctx, tx, from, into); err != nil {
+		return err
+	}
+	if err := runs.Adopt(ctx, tx, from, into); err != nil {
+		return err
+	}
+	return chat.Adopt(ctx, tx, from, into)
+}
+
+// followRenames rewrites stored settings of tools that come with another id or other input names.
+func (a *app) followRenames(ctx context.Context, swap registry.Swap) {
+	ids := make([]string, 0, len(swap.Diff.Added)+len(swap.Diff.Changed))
+	for _, tool := range swap.Diff.Added {
+		ids = append(ids, tool.ToolID)
+	}
+	for _, tool := range swap.Diff.Changed {
+		ids = append(ids, tool.ToolID)
+	}
+	for _, id := range ids {
+		tool, ok := swap.New.ByID(id)
+		if !ok {
+			continue
+		}
+		switch n, err := a.users.MigratePreferences(ctx, *tool); {
+		case err != nil:
+			a.log.Warn("stored settings still have a tool's former names; they are read, but cannot be reset", "tool", id, "error", err)
+		case n > 0:
+			a.log.Info("stored settings follow a tool's new names", "tool", id, "owners", n)
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/registrytest"
+	"github.com/signalbox/signalbox/users"
+)
+
+// accountColumns are all columns with an account's id, and whether a merge moves them. What stays is history: the id
+// leads to the survivor.
+var accountColumns = map[string]bool{
+	"chat_deliveries.account_id": true, "chat_keyboards.account_id": true, "chat_prompts.account_id": true,
+	"runs.account_id": true, "user_identities.user_id": true, "user_keys.user_id": true, "user_limits.user_id": true,
+	"user_link_codes.user_id": true, "user_preferences.user_id": true, "user_presets.user_id": true, "user_sessions.user_id": true,
+	"ledger_accounts.owner": false, "ledger_transfers.owner": false, "user_audit.account_id": false,
+}
+
+func TestOnePerson(t *testing.T) {
+	t.Parallel()
+	db := &database{pool: postgrestest.New(t)}
+	ledger := billing.NewLedger(db.pool)
+	people := newUsers(db, ledger, Config{SignupCredit: billing.Dollar})
+	ctx := t.Context()
+	exec := func(sql string, args ...any) {
+		t.Helper()
+		if _, err := db.pool.Exec(ctx, sql, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	comes := func(platform string) users.Account {
+		t.Helper()
+		account, err := people.Identify(ctx, users.Identity{Platform: platform, ExternalID: uuid.NewString(), Name: platform})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return account
+	}
+	balance := func(account string, want billing.NanoUSD) {
+		t.Helper()
+		got, err := ledger.Balance(ctx, account)
+		if err != nil || got.Available != want {
+			t.Errorf("the balance is %s, %v; want %s", got.Available, err, want)
+		}
+	}
+	t.Run("every table with accounts is known here", func(t *testing.T) {
+		rows, err := db.pool.Query(ctx, `
+			SELECT table_name || '.' || column_name FROM information_schema.columns
+			WHERE table_schema = 'public' AND data_type = 'uuid' AND column_name IN ('account_id', 'user_id', 'owner')`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		there, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, column := range there {
+			if _, known := accountColumns[column]; !known {
+				t.Errorf("%s: say here whether merging two accounts moves it, and do so in users or in mergeRooms", column)
+			}
+		}
+		for column := range accountColumns {
+			if !slices.Contains(there, column) {
+				t.Errorf("there is no %s", column)
+			}
+		}
+	})
+	t.Run("two accounts become one with everything that is theirs", func(t *testing.T) {
+		ann, bob := comes("telegram"), comes("discord")
+		exec(`INSERT INTO chat_keyboards (id, platform, account_id, state) VALUES ('keyboard', 'discord', $1, '{}')`, bob.ID)
+		exec(`INSERT INTO chat_prompts (platform, chat, account_id, id, state, expires_at)
+			VALUES ('discord', '1', $1, 'a', '{}', now()), ('discord', '1', $2, 'b', '{}', now()), ('discord', '2', $2, 'c', '{}', now())`, ann.ID, bob.ID)
+		exec(`INSERT INTO chat_deliveries (run_id, platform, account_id) VALUES (gen_random_uuid(), 'discord', $1)`, bob.ID)
+		if _, err := people.NewSession(ctx, users.Session{AccountID: bob.ID}); err != nil {
+			t.Fatal(err)
+		}
+		err := pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
+			return ledger.Grant(ctx, tx, bob.ID, 5*billing.Dollar, "bought", "")
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		code, err := people.NewLinkCode(ctx, ann.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		merged, err := people.RedeemLinkCode(ctx, bob.ID, code.Code)
+		if err != nil || merged.Account.ID != ann.ID {
+			t.Fatalf("got %+v, %v", merged, err)
+		}
+		balance(ann.ID, 6*billing.Dollar) // with one sign-up credit
+		for column, moves := range accountColumns {
+			table, name, _ := strings.Cut(column, ".")
+			var left int
+			err := db.pool.QueryRow(ctx, `SELECT count(*) FROM `+table+` WHERE `+name+` = $1`, bob.ID).Scan(&left)
+			if err != nil || moves && left != 0 {
+				t.Errorf("%s still has %d rows of the old account, %v", column, left, err)
+			}
+		}
+		report, err := ledger.Check(ctx)
+		if err != nil || !report.OK() {
+			t.Error(report, err)
+		}
+	})
+	t.Run("leaving gives an account with an empty wallet", func(t *testing.T) {
+		ann := comes("telegram")
+		if err := people.Link(ctx, ann.ID, users.Identity{Platform: "discord", ExternalID: "9"}); err != nil {
+			t.Fatal(err)
+		}
+		apart, err := people.Unlink(ctx, ann.ID, "discord", "9")
+		if err != nil {
+			t.Fatal(err)
+		}
+		balance(apart.ID, 0)
+		balance(ann.ID, billing.Dollar)
+		if _, err := people.Merge(ctx, ann.ID, apart.ID, users.BySystem); err != nil {
+			t.Fatal(err)
+		}
+		balance(ann.ID, billing.Dollar)
+	})
+	t.Run("who erases all and comes back gets no second credit", func(t *testing.T) {
+		who := users.Identity{Platform: "telegram", ExternalID: "back"}
+		for _, want := range []billing.NanoUSD{billing.Dollar, 0} {
+			account, err := people.Identify(ctx, who)
+			if err != nil {
+				t.Fatal(err)
+			}
+			balance(account.ID, want)
+			if err := people.Erase(ctx, account.ID, account.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	t.Run("A88 stored settings follow a tool that is renamed", func(t *testing.T) {
+		ann := comes("telegram")
+		if err := people.SetPreference(ctx, ann.ID, "old", "steps", 9); err != nil {
+			t.Fatal(err)
+		}
+		catalogue, err := registry.New(registry.Config{Loaders: []registry.Loader{registrytest.NewLoader("tools", registry.Tool{
+			ToolID: "new", Aliases: []string{"old"}, Service: "choir", DisplayName: "New", CommandName: "/new", InputSchema: registry.InputSchema{},
+			OutputSchema: registry.OutputSchema{{Name: "result", Type: "text"}},
+		})}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := &app{users: people, log: slog.New(slog.DiscardHandler)}
+		catalogue.OnSwap(a.followRenames)
+		if _, err := catalogue.Reload(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := people.Preferences(ctx, ann.ID, "new"); err != nil || got["steps"] != json.Number("9") {
+			t.Errorf("got %v, %v", got, err)
+		}
+	})
+}
