@@ -80,6 +80,7 @@ const (
 	maxSlash   = 100
 	maxContext = 15
 	maxSize    = 8000
+	maxChoice  = 100 // characters of a value
 )
 
 func (c *command) kind() int {
@@ -450,6 +451,9 @@ func checkValues(at string, o map[string]any) *apiError {
 		name, value := text(choice["name"]), text(choice["value"])
 		if names[name] || values[value] {
 			return invalid(fmt.Sprintf("%s/choices/%d", at, i), "APPLICATION_COMMAND_OPTIONS_CHOICE_NAME_ALREADY_EXISTS", "Option choice already exists: %q", name)
+		}
+		if units(value) > maxChoice {
+			return invalid(fmt.Sprintf("%s/choices/%d/value", at, i), "BASE_TYPE_MAX_LENGTH", "Must be 100 or fewer in length.")
 		}
 		names[name], values[value] = true, true
 	}

@@ -425,7 +425,7 @@ func (c *conn) resume(data json.RawMessage) {
 	case at < 0:
 		c.invalidate(false)
 		return
-	case want.Seq > g.sessions[at].seq || want.Seq < g.sessions[at].seq-len(g.sessions[at].log):
+	case want.Seq > g.sessions[at].seq || want.Seq < g.sessions[at].log[0].Seq-1:
 		c.closeWith(closeSequence, "Invalid seq.")
 		g.forget(g.sessions[at])
 		return
@@ -442,6 +442,7 @@ func (c *conn) resume(data json.RawMessage) {
 	}
 	x.resumes++
 	g.ready++
-	x.send("RESUMED", map[string]any{})
+	x.seq++
+	c.send(dispatch{Seq: x.seq, Type: "RESUMED", Data: map[string]any{}}) // not replayed, so not logged
 	s.signal()
 }

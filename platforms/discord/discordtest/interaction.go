@@ -272,7 +272,7 @@ func (s *Server) answerChoices(_ *request, i *Interaction, data map[string]any) 
 	i.choices = []Choice{}
 	for n, v := range choices {
 		c, _ := v.(map[string]any)
-		if value, isText := c["value"].(string); isText && units(value) > 100 {
+		if value, isText := c["value"].(string); isText && units(value) > maxChoice {
 			return invalid(fmt.Sprintf("choices/%d/value", n), "BASE_TYPE_MAX_LENGTH", "Must be 100 or fewer in length.")
 		}
 		i.choices = append(i.choices, Choice{Name: text(c["name"]), Value: c["value"]})
@@ -364,8 +364,11 @@ func (s *Server) followUp(r *request) (any, *apiError) {
 // fillPlaceholder turns the first follow-up after a deferred answer into its edit.
 func (s *Server) fillPlaceholder(r *request, i *Interaction) (any, *apiError) {
 	body := maps.Clone(r.object())
-	if flags := number(body["flags"]); flags&flagEphemeral != 0 && !i.original.ephemeral() {
-		s.violation("%s %s: the first follow-up edits the public placeholder, EPHEMERAL has no effect", r.method, r.route)
+	if flags := number(body["flags"]); flags&flagEphemeral != 0 {
+		if !i.original.ephemeral() {
+			s.violation("%s %s: the first follow-up edits the public placeholder, EPHEMERAL has no effect", r.method, r.route)
+		}
+		body["flags"] = flags &^ flagEphemeral
 	}
 	if refused := s.apply(r, i.original, draft{body: body, may: answerFlags, fresh: true}); refused != nil {
 		return nil, refused

@@ -51,7 +51,7 @@ func Derive(dir string) (*Table, error) {
 			return nil, err
 		}
 	}
-	t.addNewer()
+	t.correct()
 	return t, nil
 }
 
@@ -119,16 +119,28 @@ func reduce(schema map[string]any, referred *[]string) {
 	}
 }
 
-// addNewer adds file_types, documented since the description was published.
-func (t *Table) addNewer() {
+// correct lets ids be numbers, as the service does and its documentation shows, and adds what the
+// documentation has and the description lacks: nsfw and file_types.
+func (t *Table) correct() {
+	if id, ok := t.Schemas["SnowflakeType"].(map[string]any); ok {
+		id["type"] = []any{"string", "integer"}
+	}
 	for _, name := range []string{"ApplicationCommandAttachmentOption", "FileUploadComponentForModalRequest"} {
-		schema, _ := t.Schemas[name].(map[string]any)
-		if properties, ok := schema["properties"].(map[string]any); ok {
-			properties["file_types"] = map[string]any{
-				"type": []any{"array", "null"}, "maxItems": 10,
-				"items": map[string]any{"type": "string", "pattern": `^(image|video|audio|\.[A-Za-z0-9]+)$`},
-			}
-		}
+		t.add(name, "file_types", map[string]any{
+			"type": []any{"array", "null"}, "maxItems": 10,
+			"items": map[string]any{"type": "string", "pattern": `^(image|video|audio|\.[A-Za-z0-9]+)$`},
+		})
+	}
+	for _, name := range []string{"ApplicationCommandCreateRequest", "ApplicationCommandUpdateRequest", "ApplicationCommandPatchRequestPartial"} {
+		t.add(name, "nsfw", map[string]any{"type": []any{"boolean", "null"}})
+	}
+}
+
+// add gives a schema one more property.
+func (t *Table) add(schema, property string, value map[string]any) {
+	s, _ := t.Schemas[schema].(map[string]any)
+	if properties, ok := s["properties"].(map[string]any); ok {
+		properties[property] = value
 	}
 }
 

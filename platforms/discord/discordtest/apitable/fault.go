@@ -31,6 +31,7 @@ func faults(err error) []Fault {
 	}
 	var out []Fault
 	collect(v, &out)
+	slices.SortFunc(out, func(a, b Fault) int { return slices.Compare(a.Path, b.Path) })
 	return out
 }
 
@@ -114,7 +115,7 @@ func onlyNull(e *jsonschema.ValidationError) bool {
 func code(k jsonschema.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.Type:
-		if len(k.Want) > 0 && k.Want[0] == "integer" {
+		if slices.Contains(k.Want, "integer") {
 			return "NUMBER_TYPE_COERCE"
 		}
 		return "BASE_TYPE_BAD_TYPE"
