@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -26,6 +27,9 @@ func newUsers(db *database, ledger *billing.Ledger, c Config) *users.Store {
 			return mergeRooms(ctx, tx, ledger, from, into)
 		},
 		OnErase: func(ctx context.Context, tx pgx.Tx, accountID string) error {
+			if err := web.Forget(ctx, tx, accountID); err != nil {
+				return err
+			}
 			if err := runs.Forget(ctx, tx, accountID); err != nil {
 				return err
 			}

@@ -68,8 +68,9 @@ func (s *Shares) revoke(ctx context.Context, runID string) error {
 	return nil
 }
 
-// RevokeAll takes back all links of an account's runs, in the transaction that deletes its data.
-func (s *Shares) RevokeAll(ctx context.Context, tx pgx.Tx, accountID string) error {
+// Forget takes back all links to an account's runs, in the transaction that deletes its data and before its runs
+// lose their owner.
+func Forget(ctx context.Context, tx pgx.Tx, accountID string) error {
 	_, err := tx.Exec(ctx, `DELETE FROM web_shares w USING runs r WHERE r.id = w.run_id AND r.account_id = $1`, accountID)
 	return err
 }
