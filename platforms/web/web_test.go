@@ -18,6 +18,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -50,6 +51,9 @@ type house struct {
 	fakes  *registrytest.Loader  // tools of the service fake, none at first
 	fake   *registrytest.Service // what they do
 	pool   *pgxpool.Pool
+
+	public   bool
+	visitors atomic.Int32
 }
 
 const adminToken = "operator-token-of-the-tests"
@@ -121,6 +125,7 @@ func (h *house) serve(options ...option) {
 	for _, o := range options {
 		o(&cfg)
 	}
+	h.public = cfg.Public != nil
 	var err error
 	if h.web, err = web.New(cfg); err != nil {
 		h.t.Fatal(err)
@@ -186,6 +191,8 @@ type client struct {
 	base string
 	key  string
 	http *http.Client
+
+	address string
 }
 
 // secureJar sends the cookies that are for https only, as a browser in front of a proxy does.
@@ -208,7 +215,11 @@ func (h *house) visitor() *client {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	return &client{t: h.t, base: h.url, http: &http.Client{Jar: secureJar{jar}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	address := ""
+	if h.public { // behind a proxy, which tells where visitors are
+		address = fmt.Sprintf("198.51.100.%d", h.visitors.Add(1))
+	}
+	return &client{t: h.t, base: h.url, address: address, http: &http.Client{Jar: secureJar{jar}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
 
 // developer is a client with an API key, made by the operator.
@@ -235,6 +246,9 @@ func (c *client) do(method, path, contentType string, body io.Reader, header ...
 	}
 	if c.key != "" {
 		req.Header.Set("Authorization", "Bearer "+c.key)
+	}
+	if c.address != "" {
+		req.Header.Set("X-Forwarded-For", c.address)
 	}
 	if method != "GET" && c.key == "" {
 		req.Header.Set("X-CSRF-Token", c.token(header...))
