@@ -1,9 +1,17 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"regexp"
+	"strings"
 
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/providers/imagegen"
+	"github.com/signalbox/signalbox/providers/vidu"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -14,17 +22,32 @@ type ServiceSettings struct {
 	OpenAIBaseURL string `name:"openai-base-url" env:"OPENAI_BASE_URL" default:"https://api.openai.com/v1" help:"OpenAI's API, with its version."`
 	GeminiAPIKey  string `env:"GEMINI_API_KEY" placeholder:"KEY" help:"Makes /imagine draw with Google Gemini."`
 	GeminiBaseURL string `name:"gemini-base-url" env:"GEMINI_BASE_URL" default:"https://generativelanguage.googleapis.com" help:"Gemini's API."`
+
+	ViduAPIKey       string `env:"VIDU_API_KEY" placeholder:"KEY" help:"Makes videos with Vidu."`
+	ViduAPIURL       string `name:"vidu-api-url" env:"VIDU_API_URL" default:"https://api.vidu.com/ent/v2" help:"Vidu's API, with its version."`
+	ViduUSDPerCredit string `name:"vidu-usd-per-credit" env:"VIDU_USD_PER_CREDIT" default:"0.005" help:"What a credit of the Vidu account costs, US dollars."`
+	ViduEffects      string `env:"VIDU_EFFECTS" placeholder:"NAME,..." help:"Vidu's templates to offer as effects."`
+	ViduUpscale      string `env:"VIDU_UPSCALE" default:"off" help:"on offers to enlarge videos with Vidu; needs PUBLIC_URL."`
 }
 
-func (s ServiceSettings) check(p *problems) {
-	for variable, address := range map[string]string{"OPENAI_BASE_URL": s.OpenAIBaseURL, "GEMINI_BASE_URL": s.GeminiBaseURL} {
+func (c *Config) checkServices(p *problems) {
+	for variable, address := range map[string]string{"OPENAI_BASE_URL": c.OpenAIBaseURL, "GEMINI_BASE_URL": c.GeminiBaseURL, "VIDU_API_URL": c.ViduAPIURL} {
 		_, ok := httpURL(address)
 		p.unless(ok, variable, redactURL(address), "an http:// or https:// address")
 	}
-	for variable, key := range map[string]string{"OPENAI_API_KEY": s.OpenAIAPIKey, "GEMINI_API_KEY": s.GeminiAPIKey} {
+	for variable, key := range map[string]string{"OPENAI_API_KEY": c.OpenAIAPIKey, "GEMINI_API_KEY": c.GeminiAPIKey, "VIDU_API_KEY": c.ViduAPIKey} {
 		p.unless(fitsHeader(key), variable, "(hidden)", "a key without spaces, as the service shows it")
 	}
+	_, err := billing.ParseUSD(c.ViduUSDPerCredit)
+	p.unless(err == nil && !strings.HasPrefix(c.ViduUSDPerCredit, "-"), "VIDU_USD_PER_CREDIT", c.ViduUSDPerCredit, "a decimal number of US dollars, for example 0.005")
+	for _, name := range splitList(c.ViduEffects) {
+		p.unless(effectName.MatchString(name), "VIDU_EFFECTS", name, "names of Vidu's templates, separated by commas")
+	}
+	p.unless(oneOf(c.ViduUpscale, "on", "off"), "VIDU_UPSCALE", c.ViduUpscale, "on or off")
+	p.unless(c.ViduUpscale != "on" || c.PublicURL != "", "VIDU_UPSCALE", c.ViduUpscale, "off, or a PUBLIC_URL from which Vidu can fetch videos")
 }
+
+var effectName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // service is where tools come from and who runs them.
 type service struct {
@@ -34,12 +57,32 @@ type service struct {
 }
 
 // newServices makes the services that the configuration has accounts for: the one visible list of them.
-func newServices(c Config) ([]service, error) {
+func (a *app) newServices() ([]service, error) {
+	c, guard := a.cfg, outbound.NewClient(a.cfg.Allow)
 	pictures, err := imagegen.New(imagegen.Config{
 		OpenAIKey: c.OpenAIAPIKey, OpenAIURL: c.OpenAIBaseURL, GeminiKey: c.GeminiAPIKey, GeminiURL: c.GeminiBaseURL,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("the image services: %w", err)
 	}
-	return []service{{imagegen.Service, pictures, pictures}}, nil
+	list := []service{{imagegen.Service, pictures, pictures}}
+	if c.ViduAPIKey != "" {
+		videos, err := vidu.New(vidu.Config{
+			Key: c.ViduAPIKey, BaseURL: c.ViduAPIURL, USDPerCredit: json.Number(c.ViduUSDPerCredit),
+			Templates: splitList(c.ViduEffects), Upscale: c.ViduUpscale == "on", MediaURL: a.mediaURL, Guard: guard,
+		})
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, service{vidu.Service, videos, videos})
+	}
+	return list, nil
+}
+
+// mediaURL is an address from which a service can fetch a stored file.
+func (a *app) mediaURL(_ context.Context, ref registry.Media) (string, error) {
+	if address := a.web.FileURL(ref, ""); address != "" {
+		return address, nil
+	}
+	return "", errors.New("there is no PUBLIC_URL from which it could be fetched")
 }

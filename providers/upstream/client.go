@@ -30,9 +30,11 @@ const (
 	defaultLimit   = 8 << 20 // bytes of an answer
 	tripAfter      = 5       // failures in a row
 	openFor        = 30 * time.Second
-	unconfirmed    = " did not confirm the call, and making it again could do it twice"
 	maxWait        = 24 * time.Hour // of a Retry-After that is believed
 )
+
+// ErrUnconfirmed is in the chain of an error after which nobody knows whether a call was carried out.
+var ErrUnconfirmed = errors.New("the service did not confirm the call")
 
 // Config describes a service and the account at it. Name and BaseURL are required.
 type Config struct {
@@ -163,7 +165,8 @@ func (c *Client) Decode(answer Response, out any) error {
 //
 //   - Nothing reached the service (no connection, or the breaker is open): unavailable, retryable.
 //   - The answer is lost, or a gateway in between gives up, and the request is not Repeatable: CodeLost,
-//     not retryable, since repeating it could do it twice. Else: unavailable or timeout, retryable.
+//     not retryable, since repeating it could do it twice, with ErrUnconfirmed in its chain. Else:
+//     unavailable or timeout, retryable.
 //   - The service refused: as Config.Failure says, else by the status. Too many requests and a
 //     service in trouble are retryable after the time it asks for.
 func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
@@ -267,10 +270,14 @@ func (c *Client) broken(ctx context.Context, r Request, err error) error {
 	switch {
 	case errors.As(err, &network) && network.Op == "dial": // nothing was sent
 	case !r.repeatable():
-		failure.Code, failure.Retryable, failure.Message = registry.CodeLost, false, c.cfg.Name+unconfirmed
+		failure = c.unconfirmed(failure.Cause)
 	case errors.Is(err, context.DeadlineExceeded):
 		failure.Code = registry.CodeTimeout
 		failure.Message = fmt.Sprintf("%s did not answer within %s", c.cfg.Name, c.cfg.Timeout)
 	}
 	return &troubleError{failure}
+}
+
+func (c *Client) unconfirmed(cause error) *registry.Error {
+	return &registry.Error{Code: registry.CodeLost, Cause: errors.Join(ErrUnconfirmed, cause), Message: c.cfg.Name + " did not confirm the call, and making it again could do it twice"}
 }

@@ -149,7 +149,7 @@ func TestLostAnswers(t *testing.T) {
 		{upstream.Request{}, registry.CodeUnavailable, true},
 	} {
 		_, err := client.Do(t.Context(), c.request)
-		if e := failure(t, err); e.Code != c.code || e.Retryable != c.retryable {
+		if e := failure(t, err); e.Code != c.code || e.Retryable != c.retryable || errors.Is(err, upstream.ErrUnconfirmed) == c.retryable {
 			t.Errorf("%+v: %v, retryable %v; expected %s, %v", c.request, e, e.Retryable, c.code, c.retryable)
 		}
 	}

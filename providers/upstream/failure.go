@@ -23,7 +23,7 @@ func (c *Client) refused(r Request, answer Response) error {
 	if failure == nil {
 		failure = byStatus(c.cfg.Name, answer.Status)
 		if gaveUp := answer.Status == http.StatusBadGateway || answer.Status == http.StatusGatewayTimeout; gaveUp && !r.repeatable() {
-			failure = &registry.Error{Code: registry.CodeLost, Message: c.cfg.Name + unconfirmed}
+			failure = c.unconfirmed(fmt.Errorf("status %d", answer.Status))
 		}
 	}
 	failure.Message = c.hide(failure.Message)

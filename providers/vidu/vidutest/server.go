@@ -1,0 +1,359 @@
+// Package vidutest imitates the Vidu API, strictly: requests that it would refuse are refused, tasks go on
+// as the test says, and callbacks are signed as the service does. Faults make answers go wrong.
+package vidutest
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"image"
+	_ "image/jpeg" // pictures that are sent along
+	_ "image/png"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Key is the account's key.
+const Key = "vda_test_token"
+
+// Task is a task as the service keeps it.
+type Task struct {
+	ID      string
+	Path    string
+	State   string
+	ErrCode string
+	Body    map[string]any
+	Credits any // of the answer; nil: not reported
+	Made    []string
+	At      time.Time
+}
+
+// Server is the service.
+type Server struct {
+	*httptest.Server
+	t      testing.TB
+	mu     sync.Mutex
+	tasks  []*Task
+	faults []http.HandlerFunc
+}
+
+// New starts a server that ends with the test.
+func New(t testing.TB) *Server {
+	s := &Server{t: t}
+	mux := http.NewServeMux()
+	for path := range kinds {
+		mux.HandleFunc("POST /ent/v2/"+path, s.create(path))
+	}
+	mux.HandleFunc("GET /ent/v2/tasks/{id}/creations", s.creations)
+	mux.HandleFunc("GET /ent/v2/tasks", s.list)
+	mux.HandleFunc("POST /ent/v2/tasks/{id}/cancel", s.cancel)
+	mux.HandleFunc("GET /made/{name}", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "video "+r.PathValue("name")) })
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		t.Errorf("unknown address: %s %s", r.Method, r.URL)
+		http.NotFound(w, r)
+	})
+	s.Server = httptest.NewServer(s.guard(mux))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// BaseURL is the address of the API.
+func (s *Server) BaseURL() string { return s.URL + "/ent/v2" }
+
+func (s *Server) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, 20<<20)
+		if strings.HasPrefix(r.URL.Path, "/ent/") && r.Header.Get("Authorization") != "Token "+Key {
+			refuse(w, http.StatusUnauthorized, "Unauthorized")
+			return
+		}
+		s.mu.Lock()
+		var fault http.HandlerFunc
+		if len(s.faults) > 0 {
+			fault, s.faults = s.faults[0], s.faults[1:]
+		}
+		s.mu.Unlock()
+		if fault == nil {
+			next.ServeHTTP(w, r)
+			return
+		}
+		fault(w, r)
+	})
+}
+
+// Fail lets the next requests be answered by these handlers instead, one each.
+func (s *Server) Fail(faults ...http.HandlerFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = append(s.faults, faults...)
+}
+
+// Refuse is a fault that answers with a status and a code.
+func Refuse(status int, code string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { refuse(w, status, code) }
+}
+
+// LoseAnswer lets the next request have its effect and cuts the line before its answer.
+func (s *Server) LoseAnswer() {
+	s.Fail(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			s.t.Error(err)
+		}
+		again := r.Clone(r.Context())
+		again.Body = io.NopCloser(bytes.NewReader(body))
+		s.Config.Handler.ServeHTTP(httptest.NewRecorder(), again)
+		if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+			conn.Close()
+		}
+	})
+}
+
+func refuse(w http.ResponseWriter, status int, code string) {
+	write(w, status, map[string]any{"code": status, "reason": code, "message": "refused: " + code, "metadata": map[string]any{}})
+}
+
+func write(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(body)
+}
+
+// kind is what a task takes.
+type kind struct {
+	models      []string
+	least, most int // pictures
+	prompt      bool
+	more        []string
+}
+
+var common = []string{"model", "prompt", "images", "duration", "resolution", "seed", "movement_amplitude", "bgm", "audio", "payload", "callback_url"}
+
+var kinds = map[string]kind{
+	"text2video":      {models: []string{"viduq3-turbo", "viduq3-pro", "viduq2", "viduq1"}, prompt: true, more: []string{"style", "aspect_ratio"}},
+	"img2video":       {models: imageModels, least: 1, most: 1},
+	"start-end2video": {models: imageModels, least: 2, most: 2},
+	"reference2video": {models: []string{"viduq2-pro", "viduq2", "viduq1", "vidu2.0"}, least: 1, most: 7, prompt: true, more: []string{"aspect_ratio"}},
+	"template2video":  {least: 1, most: 2, more: []string{"template"}},
+	"upscale":         {more: []string{"video_url"}},
+}
+
+var imageModels = []string{"viduq3-turbo", "viduq3-pro", "viduq2-pro-fast", "viduq2-pro", "viduq2-turbo", "viduq1", "viduq1-classic", "vidu2.0"}
+
+func (s *Server) create(path string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var body map[string]any
+		d := json.NewDecoder(r.Body)
+		d.UseNumber()
+		if err := d.Decode(&body); err != nil {
+			refuse(w, http.StatusBadRequest, "BadRequest")
+			return
+		}
+		if code := kinds[path].check(body); code != "" {
+			refuse(w, http.StatusBadRequest, code)
+			return
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		task := &Task{ID: strconv.Itoa(800_000_000 + len(s.tasks)), Path: path, State: "created", Body: body, Credits: 60, At: time.Now()}
+		s.tasks = append(s.tasks, task)
+		write(w, http.StatusOK, map[string]any{"task_id": task.ID, "state": task.State, "model": body["model"], "payload": body["payload"], "credits": 60, "created_at": task.At})
+	}
+}
+
+// check gives the code of a refusal, or "".
+func (k kind) check(body map[string]any) string {
+	for name := range body {
+		if !slices.Contains(common, name) && !slices.Contains(k.more, name) {
+			return "FieldUnwanted"
+		}
+	}
+	name, _ := body["model"].(string)
+	prompt, _ := body["prompt"].(string)
+	switch {
+	case len(k.models) > 0 && !slices.Contains(k.models, name):
+		return "FieldInvalid"
+	case k.prompt && prompt == "":
+		return "FieldLacking"
+	case len([]rune(prompt)) > 5000, !strings.HasPrefix(name, "viduq3") && len([]rune(prompt)) > 2000:
+		return "FieldInvalid"
+	case body["audio"] != nil && !strings.HasPrefix(name, "viduq3"), body["bgm"] == true && strings.HasPrefix(name, "viduq3"):
+		return "FieldUnwanted"
+	case slices.Contains(k.more, "video_url") && body["video_url"] == nil:
+		return "FieldLacking"
+	}
+	if code := checkLength(name, body); code != "" {
+		return code
+	}
+	return k.checkImages(body)
+}
+
+func checkLength(model string, body map[string]any) string {
+	if body["duration"] == nil {
+		return ""
+	}
+	number, ok := body["duration"].(json.Number)
+	if !ok {
+		return "FieldInvalid"
+	}
+	n, err := number.Int64()
+	if err != nil || n < 1 || n > 16 || model == "viduq1" && n != 5 || strings.HasPrefix(model, "viduq2") && n > 10 || model == "vidu2.0" && n != 4 && n != 8 {
+		return "FieldInvalid"
+	}
+	return ""
+}
+
+func (k kind) checkImages(body map[string]any) string {
+	images, _ := body["images"].([]any)
+	if len(images) < k.least || len(images) > k.most {
+		return "FieldItemCountOutOfRange"
+	}
+	for _, item := range images {
+		head, data, ok := strings.Cut(fmt.Sprint(item), ";base64,")
+		raw, err := base64.StdEncoding.DecodeString(data)
+		if !ok || !strings.HasPrefix(head, "data:image/") || err != nil {
+			return "ImageFormatInvalid"
+		}
+		size, format, err := image.DecodeConfig(bytes.NewReader(raw))
+		if err != nil || head != "data:image/"+format {
+			return "ImageFormatInvalid"
+		}
+		if size.Width < 128 || size.Height < 128 || size.Width >= 4*size.Height || size.Height >= 4*size.Width {
+			return "PageSizeOutOfRange"
+		}
+	}
+	return ""
+}
+
+func (t *Task) view() map[string]any {
+	made := []any{}
+	for i, address := range t.Made {
+		made = append(made, map[string]any{"id": fmt.Sprint(t.ID, "-", i), "url": address, "cover_url": address + ".jpg"})
+	}
+	view := map[string]any{"id": t.ID, "state": t.State, "err_code": t.ErrCode, "payload": t.Body["payload"], "creations": made, "bgm": false, "off_peak": false}
+	if t.Credits != nil {
+		view["credits"] = t.Credits
+	}
+	return view
+}
+
+func (s *Server) find(id string) *Task {
+	for _, t := range s.tasks {
+		if t.ID == id {
+			return t
+		}
+	}
+	return nil
+}
+
+func (s *Server) creations(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if task := s.find(r.PathValue("id")); task != nil {
+		write(w, http.StatusOK, task.view())
+		return
+	}
+	refuse(w, http.StatusNotFound, "TaskNotFound")
+}
+
+// list gives the newest first, page by page.
+func (s *Server) list(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q := r.URL.Query()
+	size, err := strconv.Atoi(q.Get("pager.pagesz"))
+	from, err2 := time.Parse(time.RFC3339, q.Get("created_at.from"))
+	skip, err3 := strconv.Atoi("0" + q.Get("pager.page_token"))
+	if err != nil || err2 != nil || err3 != nil || size < 1 || size > 100 {
+		refuse(w, http.StatusBadRequest, "FieldInvalid")
+		return
+	}
+	var views []any
+	for i := len(s.tasks) - 1 - skip; i >= 0 && len(views) < size; i-- {
+		if s.tasks[i].At.After(from) {
+			views = append(views, s.tasks[i].view())
+		}
+	}
+	next := ""
+	if skip+size < len(s.tasks) {
+		next = strconv.Itoa(skip + size)
+	}
+	write(w, http.StatusOK, map[string]any{"tasks": views, "next_page_token": next})
+}
+
+func (s *Server) cancel(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	task := s.find(r.PathValue("id"))
+	switch {
+	case task == nil:
+		refuse(w, http.StatusNotFound, "TaskNotFound")
+	case task.State == "success" || task.State == "failed" || task.State == "canceled":
+		refuse(w, http.StatusBadRequest, "BadRequest")
+	default:
+		task.State = "canceled"
+		write(w, http.StatusOK, map[string]any{})
+	}
+}
+
+// Tasks lists all tasks, oldest first.
+func (s *Server) Tasks() []Task {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]Task, len(s.tasks))
+	for i, t := range s.tasks {
+		list[i] = *t
+	}
+	return list
+}
+
+// Change moves a task on.
+func (s *Server) Change(id string, change func(*Task)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	task := s.find(id)
+	if task == nil {
+		s.t.Errorf("there is no task %s", id)
+		return
+	}
+	change(task)
+}
+
+// Finish lets a task succeed with one video.
+func (s *Server) Finish(id string) {
+	s.Change(id, func(t *Task) { t.State, t.Made = "success", []string{s.URL + "/made/" + id + ".mp4"} })
+}
+
+// Callback makes the request by which the service reports a task, signed at a time.
+func Callback(key, address string, at time.Time, nonce string, body []byte) (*http.Request, error) {
+	target, err := url.Parse(address)
+	if err != nil {
+		return nil, err
+	}
+	r, err := http.NewRequest(http.MethodPost, address, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	date := at.UTC().Format(http.TimeFormat)
+	text := strings.Join([]string{http.MethodPost, target.EscapedPath(), target.RawQuery, "vidu", date, "Date:" + date, "x-request-nonce:" + nonce, ""}, "\n")
+	mac := hmac.New(sha256.New, []byte(key))
+	mac.Write([]byte(text))
+	for name, value := range map[string]string{
+		"Date": date, "x-request-nonce": nonce, "X-HMAC-SIGNED-HEADERS": "Date;x-request-nonce", "X-HMAC-ALGORITHM": "hmac-sha256", "X-HMAC-ACCESS-KEY": "vidu",
+		"X-HMAC-SIGNATURE": base64.StdEncoding.EncodeToString(mac.Sum(nil)), "Content-Type": "application/json",
+	} {
+		r.Header.Set(name, value)
+	}
+	return r, nil
+}
