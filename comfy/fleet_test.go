@@ -195,6 +195,18 @@ func TestPlacement(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 	})
+	t.Run("what each engine works on and what waits there, of those that answer", func(t *testing.T) {
+		t.Parallel()
+		a, b := comfytest.New(t, comfytest.Options{Models: models()}), comfytest.New(t, comfytest.Options{Without: []string{"KSampler"}})
+		w, tool := oneTool(t, modelFlow, a, b)
+		defer a.Hold("KSampler").Open()
+		first, second := w.submit(t, painted(w, tool)), w.submit(t, painted(w, tool))
+		eventually(t, "the first run is worked on", func() bool { return len(w.fleet.Queues(t.Context())[0].Running) == 1 })
+		queues := w.fleet.Queues(t.Context())
+		if len(queues) != 2 || queues[0].Running[0] != first.ProviderID || len(queues[0].Pending) != 1 || queues[0].Pending[0] != second.ProviderID || len(queues[1].Running) != 0 {
+			t.Errorf("%+v", queues)
+		}
+	})
 	t.Run("then who has the model loaded, unless its queue is long", func(t *testing.T) {
 		t.Parallel()
 		a, b := comfytest.New(t, comfytest.Options{Models: models()}), comfytest.New(t, comfytest.Options{Models: models()})
