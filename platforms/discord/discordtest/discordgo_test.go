@@ -1,6 +1,7 @@
 package discordtest_test
 
 import (
+	"bytes"
 	"net/http"
 	"net/url"
 	"testing"
@@ -70,6 +71,46 @@ func TestDiscordgo(t *testing.T) {
 		}
 		if a := i.Answer(ctx); a.Type != discordtest.AnswerDeferred {
 			t.Errorf("first answer %+v", a)
+		}
+	})
+	t.Run("files, buttons, forms and updates of the library pass, and a reconnect resumes", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, discordtest.Options{})
+		s := library(t, b)
+		ctx := within(t)
+		s.AddHandler(func(s *discordgo.Session, e *discordgo.InteractionCreate) {
+			answer := &discordgo.InteractionResponse{Type: discordgo.InteractionResponseUpdateMessage, Data: &discordgo.InteractionResponseData{Content: "updated"}}
+			if e.Type == discordgo.InteractionMessageComponent {
+				answer = &discordgo.InteractionResponse{Type: discordgo.InteractionResponseModal, Data: &discordgo.InteractionResponseData{
+					CustomID: "form", Title: "Form", Components: []discordgo.MessageComponent{discordgo.ActionsRow{Components: []discordgo.MessageComponent{
+						discordgo.TextInput{CustomID: "name", Label: "Name", Style: discordgo.TextInputShort, Required: true},
+					}}},
+				}}
+			}
+			if err := s.InteractionRespond(e.Interaction, answer); err != nil {
+				t.Error(err)
+			}
+		})
+		if err := s.Open(); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = s.Close() }()
+		_, err := s.ChannelMessageSendComplex(b.channel.ID(), &discordgo.MessageSend{
+			Content: "look", Files: []*discordgo.File{{Name: "a.png", ContentType: "image/png", Reader: bytes.NewReader(picture(t))}},
+			Components:      []discordgo.MessageComponent{discordgo.ActionsRow{Components: []discordgo.MessageComponent{discordgo.Button{Label: "Ask", CustomID: "ask", Style: discordgo.PrimaryButton}}}},
+			AllowedMentions: &discordgo.MessageAllowedMentions{},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.WaitReady(ctx, 1)
+		b.Reconnect()
+		b.WaitReady(ctx, 2)
+		m := b.WaitMessage(ctx, b.channel, discordtest.HasFile("a.png"))
+		form := b.ann.Press(m, "Ask").Modal(ctx)
+		b.ann.Submit(form, map[string]any{"Name": "x"}).Answer(ctx)
+		if now := b.Now(m); now.Content != "updated" || len(now.Labels()) != 0 {
+			t.Errorf("got %s", now)
 		}
 	})
 }
