@@ -39,7 +39,8 @@ type Settings struct {
 	Access              string `env:"ACCESS" default:"open" help:"open: whoever comes may use the tools; listed: only those whom an operator allows."`
 	RunsAtOnce          string `env:"RUNS_AT_ONCE" default:"0" help:"Runs of one account under way at a time; 0: no limit."`
 	RunsPerDay          string `env:"RUNS_PER_DAY" default:"0" help:"Runs of one account a day (UTC); 0: no limit."`
-	AdminToken          string `env:"ADMIN_TOKEN" placeholder:"SECRET" help:"Opens the operator's part of the API."`
+	APIRate             string `name:"api-rate" env:"API_RATE" default:"100" help:"API requests of one account a second, on average; 0: no limit."`
+	AdminToken          string `env:"ADMIN_TOKEN" placeholder:"SECRET" help:"Signs the operator in, on the page and in the API."`
 	OutboundAllow       string `env:"OUTBOUND_ALLOW" placeholder:"HOST,..." help:"Inner hosts, host:port or CIDRs that requests may reach."`
 	PostgresMirrorURL   string `env:"POSTGRES_MIRROR_URL" placeholder:"URL" help:"Mirror of the public Postgres builds, when none is installed."`
 
@@ -50,6 +51,7 @@ type Settings struct {
 	DiscordAppID     string `name:"discord-app-id" env:"DISCORD_APP_ID" placeholder:"ID" help:"The application's id. Empty: the one the token names."`
 	DiscordPublicKey string `env:"DISCORD_PUBLIC_KEY" placeholder:"HEX" help:"The application's public key: takes interactions by HTTP, too."`
 	DiscordAPIURL    string `name:"discord-api-url" env:"DISCORD_API_URL" default:"https://discord.com" help:"Discord's server."`
+	DiscordSecret    string `name:"discord-client-secret" env:"DISCORD_CLIENT_SECRET" placeholder:"SECRET" help:"From the developer portal, page OAuth2: lets people sign in with Discord."`
 	DiscordShards    string `env:"DISCORD_SHARDS" default:"auto" help:"Gateway connections of this process: auto, none, a count, or ids/count such as 0,1/4."`
 
 	ServiceSettings
@@ -68,6 +70,7 @@ type Config struct {
 	Shards       discord.Shards
 	SignupCredit billing.NanoUSD
 	Limits       users.Limits // of accounts that have no others
+	RequestRate  int
 	Allow        []string
 }
 
@@ -159,6 +162,8 @@ func (c *Config) checkDiscord(p *problems) {
 	p.unless(c.DiscordAppID == "" || discordID.MatchString(c.DiscordAppID), "DISCORD_APP_ID", c.DiscordAppID, "the application's id: 17 to 20 digits")
 	p.unless(c.DiscordPublicKey == "" || hexKey.MatchString(c.DiscordPublicKey), "DISCORD_PUBLIC_KEY", c.DiscordPublicKey,
 		"the application's public key: 64 hex digits")
+	p.unless(c.DiscordSecret == "" || (c.DiscordAppID+c.DiscordBotToken != "" && isVisible(c.DiscordSecret)),
+		"DISCORD_CLIENT_SECRET", "(hidden)", "the secret of the application that DISCORD_APP_ID or DISCORD_BOT_TOKEN names")
 	shards, err := discord.ParseShards(c.DiscordShards)
 	if err != nil {
 		p.add(fmt.Errorf("DISCORD_SHARDS: %w", err))
@@ -184,7 +189,7 @@ func (c *Config) checkPeople(p *problems) {
 	for _, limit := range []struct {
 		variable, found string
 		into            *int
-	}{{"RUNS_AT_ONCE", c.RunsAtOnce, &c.Limits.AtOnce}, {"RUNS_PER_DAY", c.RunsPerDay, &c.Limits.PerDay}} {
+	}{{"RUNS_AT_ONCE", c.RunsAtOnce, &c.Limits.AtOnce}, {"RUNS_PER_DAY", c.RunsPerDay, &c.Limits.PerDay}, {"API_RATE", c.APIRate, &c.RequestRate}} {
 		n, err := strconv.Atoi(limit.found)
 		p.unless(err == nil && n >= 0, limit.variable, limit.found, "a whole number, 0 for no limit")
 		*limit.into = n
@@ -208,6 +213,11 @@ func (c *Config) checkSources(p *problems) {
 	}
 	_, err = rateCard(*c)
 	p.add(err)
+}
+
+// isVisible reports whether s has no spaces and nothing that a header can't carry.
+func isVisible(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 func isPostgresURL(s string) bool {

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/platforms/discord"
+	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/users"
+)
+
+// invitations are the operator's links that let people in; their credit is a grant like any other.
+func (a *app) invitations() *users.Invitations {
+	return users.NewInvitations(a.users, func(ctx context.Context, tx pgx.Tx, accountID string, nanoUSD int64, key string) error {
+		return a.ledger.Grant(ctx, tx, accountID, billing.NanoUSD(nanoUSD), key, "invitation")
+	})
+}
+
+// signInTimeout bounds a request to another site's sign-in.
+const signInTimeout = 10 * time.Second
+
+// signIn is how people can sign in with Telegram, which wants a domain to come back to, and with Discord; nil
+// where that is not configured.
+func (a *app) signIn() (*web.TelegramLogin, *web.DiscordLogin, error) {
+	var telegram *web.TelegramLogin
+	if a.cfg.TelegramBotToken != "" && a.cfg.Public != nil {
+		telegram = &web.TelegramLogin{BotToken: a.cfg.TelegramBotToken}
+	}
+	if a.cfg.DiscordSecret == "" {
+		return telegram, nil, nil
+	}
+	id := a.cfg.DiscordAppID
+	if id == "" {
+		client, err := discord.NewClient(discord.Config{Token: a.cfg.DiscordBotToken})
+		if err != nil {
+			return nil, nil, err
+		}
+		id = client.AppID()
+	}
+	return telegram, &web.DiscordLogin{
+		ClientID: id, ClientSecret: a.cfg.DiscordSecret, API: a.cfg.DiscordAPI.JoinPath("api/v10"), Client: &http.Client{Timeout: signInTimeout},
+	}, nil
+}
