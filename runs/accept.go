@@ -25,6 +25,7 @@ type acceptance struct {
 	idem   string
 	kept   bool // there is a place for it here: this process works on it at once
 	limits users.Limits
+	budget Budget
 	raw    struct{ inputs, sources, quote []byte }
 
 	repeats string      // the first run's id, when the request is a repeated one
@@ -140,7 +141,7 @@ func (s *Service) prepare(ctx context.Context, b Bound, quote billing.Quote) (*a
 		return nil, err
 	}
 	b.Tool.Version = key.version
-	a := &acceptance{key: key, shape: shapeOf(b), idem: b.Request.IdempotencyKey, limits: limits}
+	a := &acceptance{key: key, shape: shapeOf(b), idem: b.Request.IdempotencyKey, limits: limits, budget: b.Request.Budget}
 	_, deliverable := s.config.Deliverers[b.Request.Origin.Platform]
 	a.record = record{
 		Run: Run{
@@ -248,13 +249,13 @@ func (d admission) decide(limit int, accepts []*acceptance) {
 
 const acceptSQL = `
 	INSERT INTO runs (id, account_id, tool_id, tool_version, service, status, waiting, claimed_by, claims, inputs, sources, shape, quote, promised,
-		platform, target, deliverable, parent, idempotency_key, timeout_ms, created_at)
+		platform, target, deliverable, parent, idempotency_key, timeout_ms, created_at, budget)
 	SELECT id::uuid, account::uuid, tool, version, service, status, waiting, nullif(worker, ''), (worker <> '')::int, inputs::json, sources::json, shape, quote::json, promised,
-		platform, nullif(target, '')::json, deliverable, nullif(parent, '')::uuid, nullif(key, ''), timeout_ms, created
+		platform, nullif(target, '')::json, deliverable, nullif(parent, '')::uuid, nullif(key, ''), timeout_ms, created, nullif(budget, '')
 	FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::text[], $9::text[], $10::bigint[],
-		$11::text[], $12::bigint[], $13::text[], $14::text[], $15::boolean[], $16::text[], $17::text[], $18::bigint[], $19::timestamptz[], $20::text[])
+		$11::text[], $12::bigint[], $13::text[], $14::text[], $15::boolean[], $16::text[], $17::text[], $18::bigint[], $19::timestamptz[], $20::text[], $21::text[])
 		AS a (id, account, tool, version, service, status, waiting, inputs, sources, shape, quote, promised,
-		platform, target, deliverable, parent, key, timeout_ms, created, worker)`
+		platform, target, deliverable, parent, key, timeout_ms, created, worker, budget)`
 
 // queueAccepts adds to batch the insertion of the runs' rows, all in one statement.
 func (s *Service) queueAccepts(batch *pgx.Batch, accepts []*acceptance) {
@@ -271,7 +272,7 @@ func (s *Service) queueAccepts(batch *pgx.Batch, accepts []*acceptance) {
 		offer = offer || worker == "" && r.Status == StatusQueued && !r.waiting
 		c.add(r.ID, r.AccountID, a.key.id, a.key.version, r.Tool.Service, string(r.Status), r.waiting,
 			string(a.raw.inputs), string(a.raw.sources), a.shape, string(a.raw.quote), int64(r.Quote.High), r.Origin.Platform, string(r.Origin.Target),
-			r.deliverable, r.Parent, a.idem, r.timeout.Milliseconds(), r.CreatedAt, worker)
+			r.deliverable, r.Parent, a.idem, r.timeout.Milliseconds(), r.CreatedAt, worker, a.budget.Name)
 	}
 	batch.Queue(acceptSQL, c.args()...)
 	if offer {

@@ -28,6 +28,7 @@ const (
 	LimitPerDay   LimitKind = "per_day"   // runs of a day that are under way or succeeded
 	LimitDayCap   LimitKind = "day_cap"   // spending of a day
 	LimitMonthCap LimitKind = "month_cap" // spending of a calendar month
+	LimitBudget   LimitKind = "budget"    // spending of a calendar month from one Budget
 )
 
 // LimitUse is how much of a limit is used. Days and months are those of UTC.
@@ -56,6 +57,8 @@ func (e *LimitError) Error() string {
 		return fmt.Sprintf("%d runs were made today and the limit is %d: there is room again %s", e.Used, e.Limit, e.when())
 	case LimitDayCap:
 		return e.capped("today")
+	case LimitBudget:
+		return e.capped("this month from this budget, such as the API key's,")
 	default:
 		return e.capped("this month")
 	}
@@ -167,6 +170,7 @@ type usages struct {
 	now        time.Time
 	day, month time.Time // their beginnings
 	byAccount  map[string]*Usage
+	budgets    map[budgetKey]billing.NanoUSD
 }
 
 func (s *Service) newUsages() *usages {
@@ -174,7 +178,7 @@ func (s *Service) newUsages() *usages {
 	year, month, day := now.Date()
 	return &usages{
 		now: now, day: time.Date(year, month, day, 0, 0, 0, 0, time.UTC), month: time.Date(year, month, 1, 0, 0, 0, 0, time.UTC),
-		byAccount: map[string]*Usage{},
+		byAccount: map[string]*Usage{}, budgets: map[budgetKey]billing.NanoUSD{},
 	}
 }
 
@@ -200,11 +204,7 @@ const usageSQL = `
 
 // queue adds the reading of the accounts' usage to batch.
 func (u *usages) queue(batch *pgx.Batch, accounts []string) {
-	earliest := u.month
-	if now := time.Now(); now.Before(earliest) { // ids have the time of the machine
-		earliest = now.AddDate(0, -1, 0)
-	}
-	batch.Queue(usageSQL, accounts, u.day, u.month, firstID(earliest)).Query(func(rows pgx.Rows) error {
+	batch.Queue(usageSQL, accounts, u.day, u.month, firstID(u.earliest())).Query(func(rows pgx.Rows) error {
 		var account string
 		var read Usage
 		_, err := pgx.ForEachRow(rows, []any{&account, &read.AtOnce, &read.Today, &read.SpentDay, &read.SpentMonth}, func() error {
@@ -217,13 +217,23 @@ func (u *usages) queue(batch *pgx.Batch, accounts []string) {
 	})
 }
 
+// earliest is a time before the ids of the month's runs, which have the time of the machine that made them.
+func (u *usages) earliest() time.Time {
+	if now := time.Now(); now.Before(u.month) {
+		return now.AddDate(0, -1, 0)
+	}
+	return u.month
+}
+
 // queueLimits adds the reading of what the accounts of requests with limits have used to batch; nil where no request
 // has any. The accounts are locked by then.
 func (s *Service) queueLimits(batch *pgx.Batch, accepts []*acceptance) *usages {
 	var accounts []string
+	budgets := false
 	for _, a := range accepts {
 		if a.limited() {
 			accounts = append(accounts, a.record.AccountID)
+			budgets = budgets || a.budget.Limit > 0
 		}
 	}
 	if len(accounts) == 0 {
@@ -231,11 +241,16 @@ func (s *Service) queueLimits(batch *pgx.Batch, accepts []*acceptance) *usages {
 	}
 	used := s.newUsages()
 	used.queue(batch, accounts)
+	if budgets {
+		used.queueBudgets(batch, accounts)
+	}
 	return used
 }
 
-// limited reports whether the request is from an account with limits.
-func (a *acceptance) limited() bool { return a.limits != (users.Limits{}) }
+// limited reports whether the request is from an account with limits, or draws on a budget that has one.
+func (a *acceptance) limited() bool {
+	return a.limits != (users.Limits{}) || a.budget.Limit > 0
+}
 
 // admit refuses a request that its account's limits have no room for, and counts it otherwise.
 func (u *usages) admit(a *acceptance) {
@@ -244,7 +259,10 @@ func (u *usages) admit(a *acceptance) {
 	}
 	used := u.of(a.record.AccountID)
 	used.Limits = a.limits
-	if a.refused = used.refusal(a.record.Quote.High, u.now); a.refused != nil || a.record.Status != StatusQueued {
+	if a.refused = used.refusal(a.record.Quote.High, u.now); a.refused == nil {
+		a.refused = u.draw(a)
+	}
+	if a.refused != nil || a.record.Status != StatusQueued {
 		return
 	}
 	used.add(a.record.Quote.High)

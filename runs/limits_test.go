@@ -174,6 +174,31 @@ func TestLimits(t *testing.T) {
 			t.Errorf("got %s and %s", first.ID, again.ID)
 		}
 	})
+	t.Run("a budget bounds the runs that draw on it, and no others", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, nil)
+		user := h.user(t, billing.Dollar)
+		bound, err := h.Bind(t.Context(), sing(user))
+		if err != nil {
+			t.Fatal(err)
+		}
+		quote, err := h.Quote(t.Context(), bound)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := sing(user)
+		r.Budget = Budget{Name: "key:1", Limit: 2 * quote.High}
+		h.accept(t, r)
+		h.accept(t, r)
+		_, err = h.Accept(t.Context(), r)
+		var limit *LimitError
+		if !errors.As(err, &limit) || limit.Kind != LimitBudget || limit.Used != int64(2*quote.High) || limit.FreeAt.Day() != 1 {
+			t.Errorf("got %v", err)
+		}
+		h.accept(t, sing(user))
+		r.Budget.Name = "key:2"
+		h.accept(t, r)
+	})
 	t.Run("the blocked run nothing", func(t *testing.T) {
 		t.Parallel()
 		h := newHouse(t, func(c *Config) {

@@ -116,6 +116,7 @@ type Request struct {
 	// IdempotencyKey makes a repeated request return the run of the first; unique per account.
 	// Empty: every request is a new run.
 	IdempotencyKey string
+	Budget         Budget // the pot that the run draws on, such as that of an API key; zero: none
 }
 
 // Errors of runs.

@@ -6,10 +6,13 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/registry"
 )
 
 // keyPrefix makes our keys recognisable, to people and to scanners for leaked secrets.
@@ -33,22 +36,27 @@ func (s *Store) CreateKey(ctx context.Context, accountID, label string) (plainte
 
 // ByKey gives the account behind an API key, or ErrNotFound. It notes the use, to the minute.
 func (s *Store) ByKey(ctx context.Context, plaintext string) (Account, error) {
+	account, _, err := s.KeyOf(ctx, plaintext)
+	return account, err
+}
+
+// KeyOf is ByKey with the key itself, of which ID and SpendLimit are set.
+func (s *Store) KeyOf(ctx context.Context, plaintext string) (account Account, key Key, err error) {
 	if !strings.HasPrefix(plaintext, keyPrefix) {
-		return Account{}, fmt.Errorf("API key: %w", ErrNotFound)
+		return Account{}, Key{}, fmt.Errorf("API key: %w", ErrNotFound)
 	}
-	var account Account
 	var noted bool
-	err := s.pool.QueryRow(ctx, `
-		SELECT `+accountColumns+`, coalesce(k.last_used_at > now() - interval '1 minute', false)
+	err = s.pool.QueryRow(ctx, `
+		SELECT `+accountColumns+`, k.id, k.spend_limit, coalesce(k.last_used_at > now() - interval '1 minute', false)
 		FROM user_keys k JOIN users u ON u.id = k.user_id WHERE k.hash = $1`, hashOf(plaintext)).
-		Scan(&account.ID, &account.DisplayName, &account.Language, &account.Operator, &account.CreatedAt, &noted)
+		Scan(&account.ID, &account.DisplayName, &account.Language, &account.Operator, &account.CreatedAt, &key.ID, &key.SpendLimit, &noted)
 	if err == nil && !noted {
 		_, err = s.pool.Exec(ctx, `UPDATE user_keys SET last_used_at = now() WHERE hash = $1`, hashOf(plaintext))
 	}
 	if err != nil {
-		return Account{}, fmt.Errorf("API key: %w", notFound(err))
+		return Account{}, Key{}, fmt.Errorf("API key: %w", notFound(err))
 	}
-	return account, nil
+	return account, key, nil
 }
 
 // hintLength is how much of a key is shown in lists: enough to tell it from others, too little to guess it.
@@ -61,12 +69,16 @@ type Key struct {
 	Hint       string // how the key begins; empty for old ones
 	CreatedAt  time.Time
 	LastUsedAt *time.Time // to the minute; nil: never
+	SpendLimit int64      // nano-dollars that its runs may cost in a calendar month; 0: no limit
 }
+
+// Budget names the pot that the key's runs draw on.
+func (k Key) Budget() string { return "key:" + strconv.FormatInt(k.ID, 10) }
 
 // Keys lists an account's API keys, newest first.
 func (s *Store) Keys(ctx context.Context, accountID string) ([]Key, error) {
 	rows, err := s.pool.Query(ctx, `
-		SELECT id, label, hint, created_at, last_used_at FROM user_keys WHERE user_id = users_now($1) ORDER BY id DESC`, accountID)
+		SELECT id, label, hint, created_at, last_used_at, spend_limit FROM user_keys WHERE user_id = users_now($1) ORDER BY id DESC`, accountID)
 	if err != nil {
 		return nil, fmt.Errorf("list API keys: %w", err)
 	}
@@ -86,4 +98,20 @@ func (s *Store) RevokeKey(ctx context.Context, accountID string, id int64) error
 func hashOf(plaintext string) []byte {
 	sum := sha256.Sum256([]byte(plaintext))
 	return sum[:]
+}
+
+// LimitKey bounds what the runs of an API key may cost in a calendar month, in nano-dollars; 0 lifts the bound. A key
+// that the account does not have is ErrNotFound.
+func (s *Store) LimitKey(ctx context.Context, accountID string, id, nanoUSD int64) error {
+	if nanoUSD < 0 {
+		return registry.Errorf(registry.CodeInvalidInput, "a key's limit is an amount above zero, or empty for none")
+	}
+	tag, err := s.exec(ctx, `UPDATE user_keys SET spend_limit = $3 WHERE user_id = users_now($1) AND id = $2`, accountID, id, nanoUSD)
+	if err == nil && tag.RowsAffected() == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("limit API key %d: %w", id, err)
+	}
+	return nil
 }

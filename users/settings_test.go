@@ -225,6 +225,15 @@ func TestKeysAreListedAndRevoked(t *testing.T) {
 	if err != nil || len(keys) != 2 || keys[0].Label != "phone" || keys[0].LastUsedAt != nil || keys[1].LastUsedAt == nil || !strings.HasPrefix(used, keys[1].Hint) || len(keys[1].Hint) > 8 {
 		t.Fatalf("got %+v, %v", keys, err)
 	}
+	if err := s.LimitKey(ctx, bob.ID, keys[1].ID, 7); !errors.Is(err, ErrNotFound) {
+		t.Errorf("somebody else's key: %v", err)
+	}
+	if err := s.LimitKey(ctx, ann.ID, keys[1].ID, 7); err != nil {
+		t.Fatal(err)
+	}
+	if _, key, err := s.KeyOf(ctx, used); err != nil || key.SpendLimit != 7 || key.ID != keys[1].ID {
+		t.Errorf("got %+v, %v", key, err)
+	}
 	if err := s.RevokeKey(ctx, bob.ID, keys[1].ID); !errors.Is(err, ErrNotFound) {
 		t.Errorf("somebody else's key: %v", err)
 	}
