@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -338,4 +339,15 @@ func fileInput(schema registry.InputSchema) (registry.InputField, bool) {
 		}
 	}
 	return registry.InputField{}, false
+}
+
+// withPresetOption adds the option that names a preset to what can be typed for a tool, unless the tool has an input of
+// that name.
+func withPresetOption(schema registry.InputSchema) registry.InputSchema {
+	if _, own := fieldNamed(schema, presetWord); own {
+		return schema
+	}
+	// A choice is never what free text is meant for.
+	any := []registry.Choice{{Value: ""}}
+	return append(slices.Clone(schema), registry.InputField{Name: presetWord, Type: registry.TypeString, Advanced: true, Choices: any})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/users"
 )
 
 // TestEveryTextExists reads the keys out of this package's source: what is said must be in the catalogue,
@@ -85,6 +86,15 @@ func saidKeys(t *testing.T) map[string]bool {
 		said[wantedKey(registry.InputField{Type: f})] = true
 		said[wantedKey(registry.InputField{Type: f, Multiple: true})] = true
 	}
+	for _, reason := range []users.Reason{
+		users.ReasonBlocked, users.ReasonRole, users.ReasonChat, users.ReasonSpace, users.ReasonStranger, users.ReasonTool,
+	} {
+		said["access."+string(reason)] = true
+	}
+	for _, kind := range []runs.LimitKind{runs.LimitAtOnce, runs.LimitPerDay, runs.LimitDayCap, runs.LimitMonthCap} {
+		said["limit."+string(kind)] = true
+	}
+	said["limit.near"], said["limit.over"] = true, true
 	said["nothing.charged"], said["format.time"] = true, true
 	return said
 }

@@ -23,9 +23,9 @@ type commandList struct {
 	voices []voice          // of all languages, where one list carries them all
 }
 
-// in writes the list in a language.
-func (l commandList) in(v voice) []Command {
-	own := l.own(v)
+// in writes the list for chats of a kind in a language.
+func (l commandList) in(v voice, kind ChatKind) []Command {
+	own := l.own(v, kind)
 	var list []Command
 	for _, tool := range l.choose(l.named(), max(0, l.limits.Max-len(own))) {
 		list = append(list, l.toolCommand(tool))
@@ -35,9 +35,12 @@ func (l commandList) in(v voice) []Command {
 }
 
 // own are the bot's own commands.
-func (l commandList) own(v voice) []Command {
+func (l commandList) own(v voice, kind ChatKind) []Command {
 	var own []Command
 	for _, c := range l.house {
+		if c.groups && kind == ChatPrivate {
+			continue
+		}
 		command := Command{
 			Name: c.name, Description: brief(v.line("command."+c.name), l.limits.DescriptionLimit), Private: !c.shared,
 			Inputs: l.describe(c.inputs, v), Localized: l.localized("command." + c.name),

@@ -19,6 +19,7 @@ type houseCommand struct {
 	inputs registry.InputSchema
 	// shared: others in the chat are to see the answer.
 	shared bool
+	groups bool // is of use in groups only
 }
 
 // What house commands take. Values for toolInput are offered while it is typed.
@@ -47,6 +48,16 @@ func (o Operator) houseCommands() []houseCommand {
 		{name: "balance", do: (*turn).balanceCommand},
 		{name: "history", do: (*turn).historyCommand},
 		{name: "cancel", do: (*turn).cancelCommand},
+		{name: "preset", do: (*turn).presetCommand, inputs: registry.InputSchema{
+			{Name: "do", Type: registry.TypeString, Choices: []registry.Choice{{Value: "list"}, {Value: "use"}, {Value: "save"}, {Value: "delete"}}},
+			takesText("name"),
+		}},
+		{name: "link", do: (*turn).linkCommand, inputs: registry.InputSchema{takesText("code")}},
+		{name: "language", do: (*turn).languageCommand, inputs: registry.InputSchema{takesText("language")}},
+		{name: "chatsettings", groups: true, do: (*turn).placeCommand, inputs: takesTool(false)},
+		{name: "deny", groups: true, do: (*turn).denyCommand, inputs: registry.InputSchema{takesText("person")}},
+		{name: "allow", groups: true, do: (*turn).allowCommand, inputs: registry.InputSchema{takesText("person")}},
+		{name: "delete_my_data", do: (*turn).eraseCommand},
 		{name: "why", do: (*turn).whyCommand},
 		{name: "price", do: (*turn).priceCommand, inputs: takesTool(true)},
 	}

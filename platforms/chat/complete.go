@@ -174,6 +174,13 @@ func (r *recents) person(who users.Identity) *recent {
 	return p
 }
 
+// forget leaves nothing of a person.
+func (r *recents) forget(who users.Identity) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.people, personKey(who))
+}
+
 // used notes the tool and the values of a person's run.
 func (r *recents) used(who users.Identity, run runs.Run) {
 	r.mu.Lock()

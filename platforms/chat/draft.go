@@ -19,7 +19,8 @@ type draft struct {
 	// Key makes the run that comes of the draft one, however often the draft is handled.
 	Key    string   `json:"key"`
 	Parent string   `json:"parent,omitempty"`
-	Notes  []string `json:"notes,omitempty"` // hints to show with the next message
+	Preset string   `json:"preset,omitempty"` // whose values are wanted
+	Notes  []string `json:"notes,omitempty"`  // hints to show with the next message
 }
 
 func (d *draft) set(from runs.Source, name string, value any) {
@@ -51,7 +52,7 @@ func (t *turn) newDraft(tool *registry.Tool) draft {
 
 // typed reads text and options. A hint says what is wrong with them.
 func (t *turn) typed(d *draft, tool *registry.Tool, text string) (hint Text) {
-	args, err := parseArguments(text, tool.InputSchema)
+	args, err := parseArguments(text, withPresetOption(tool.InputSchema))
 	var unknown *unknownOption
 	var missing *missingValue
 	switch {
@@ -59,6 +60,10 @@ func (t *turn) typed(d *draft, tool *registry.Tool, text string) (hint Text) {
 		return t.unknownOption(tool, unknown)
 	case errors.As(err, &missing):
 		return t.say("option.empty", "option", missing.name)
+	}
+	if _, own := tool.InputSchema.Get(presetWord); !own && args.values[presetWord] != nil {
+		d.Preset, _ = args.values[presetWord].(string)
+		delete(args.values, presetWord)
 	}
 	for name, value := range args.values {
 		if s, ok := value.(string); ok && registry.IsMediaRef(s) && strings.HasPrefix(s, "asset:") {
@@ -201,6 +206,9 @@ func (t *turn) repeat(run runs.Run, key string) draft {
 	if d.Values[runs.FromPreference] == nil {
 		// Settings changed since then don't count.
 		d.Values[runs.FromPreference] = map[string]any{}
+	}
+	if d.Values[runs.FromChat] == nil {
+		d.Values[runs.FromChat] = map[string]any{}
 	}
 	return d
 }

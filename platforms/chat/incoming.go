@@ -114,10 +114,12 @@ type Attachment struct {
 
 // Quoted is a message replied to.
 type Quoted struct {
-	Ref         MessageRef   `json:"ref"`
-	Own         bool         `json:"own,omitempty"` // sent by this bot
-	Text        string       `json:"text,omitempty"`
-	Attachments []Attachment `json:"attachments,omitempty"`
+	Ref MessageRef `json:"ref"`
+	Own bool       `json:"own,omitempty"` // sent by this bot
+	// From is who wrote it, where the platform tells.
+	From        users.Identity `json:"from,omitzero"`
+	Text        string         `json:"text,omitempty"`
+	Attachments []Attachment   `json:"attachments,omitempty"`
 }
 
 // Press is a pressed button, a choice from a menu, or a form sent in.

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/users"
 )
 
 // toolsPerPage is how many tools a list shows at once.
@@ -21,6 +22,13 @@ func (t *turn) startCommand(ctx context.Context) error {
 			t.in.Text = name
 			return t.settingsCommand(ctx)
 		}
+		if users.IsLinkPayload(words) {
+			return t.askJoin(ctx, words)
+		}
+		if words == linkWord {
+			t.in.Text = ""
+			return t.linkCommand(ctx)
+		}
 		if tool, ok := t.findTool(words); ok {
 			return t.toolCommand(ctx, tool, "")
 		}
@@ -29,7 +37,11 @@ func (t *turn) startCommand(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return t.listTools(ctx, t.say("start.greeting"), tools)
+	text := t.say("start.greeting")
+	if terms := t.cfg.Operator.Terms; terms != "" {
+		text = lines(text, t.say("start.terms", "terms", terms))
+	}
+	return t.listTools(ctx, text, tools, Button{Label: t.line("button.language"), Data: "langs"})
 }
 
 // popular gives the tools that are used most, for people who have not chosen yet.
@@ -42,20 +54,25 @@ func (t *turn) popular(ctx context.Context, n int) ([]*registry.Tool, error) {
 	return tools[:min(n, len(tools))], nil
 }
 
-// listTools sends a text with a button for each tool.
-func (t *turn) listTools(ctx context.Context, text Text, tools []*registry.Tool) error {
+// listTools sends a text with a button for each tool, and more buttons, whose data is their action, below.
+func (t *turn) listTools(ctx context.Context, text Text, tools []*registry.Tool, more ...Button) error {
 	k := t.keyboard(keyboardState{})
 	var buttons []Button
 	for i, tool := range tools {
 		k.state.Tools = append(k.state.Tools, tool.ToolID)
 		buttons = append(buttons, Button{Label: tool.DisplayName, Data: k.data(fmt.Sprint("tool", i))})
 	}
-	if len(buttons) > 0 {
+	rows := rowsOf(buttons, 2)
+	for _, b := range more {
+		b.Data = k.data(b.Data)
+		rows = append(rows, []Button{b})
+	}
+	if len(rows) > 0 {
 		if err := t.keyboards.save(ctx, k); err != nil {
 			return err
 		}
 	}
-	_, err := t.reply(ctx, text, rowsOf(buttons, 2)...)
+	_, err := t.reply(ctx, text, rows...)
 	return err
 }
 
@@ -350,6 +367,19 @@ func (t *turn) balanceCommand(ctx context.Context) error {
 	if b.Held > 0 {
 		text = lines(text, t.say("balance.held", "amount", b.Held))
 	}
+	usage, err := t.cfg.Runs.Usage(ctx, t.account.ID)
+	if err != nil {
+		return fmt.Errorf("read the use of limits: %w", err)
+	}
+	for _, use := range []runs.LimitUse{
+		{Kind: runs.LimitPerDay, Limit: int64(usage.Limits.PerDay), Used: int64(usage.Today)},
+		{Kind: runs.LimitDayCap, Limit: usage.Limits.DayCap, Used: int64(usage.SpentDay)},
+		{Kind: runs.LimitMonthCap, Limit: usage.Limits.MonthCap, Used: int64(usage.SpentMonth)},
+	} {
+		if use.Limit > 0 {
+			text = lines(text, t.limitLine(use))
+		}
+	}
 	_, err = t.reply(ctx, text)
 	return err
 }
@@ -377,7 +407,11 @@ func (t *turn) priceCommand(ctx context.Context) error {
 
 // quote prices a tool with the person's settings, before anything else is said.
 func (t *turn) quote(ctx context.Context, tool *registry.Tool) (billing.Quote, error) {
-	bound, err := t.cfg.Runs.Bind(ctx, runs.Request{AccountID: t.account.ID, ToolID: tool.ToolID, Audience: t.audience()})
+	values, err := t.withChatValues(ctx, draft{Tool: tool.ToolID})
+	if err != nil {
+		return billing.Quote{}, err
+	}
+	bound, err := t.cfg.Runs.Bind(ctx, runs.Request{AccountID: t.account.ID, ToolID: tool.ToolID, Values: values, Audience: t.audience()})
 	if err != nil {
 		return billing.Quote{}, err
 	}

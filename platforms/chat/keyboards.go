@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/signalbox/signalbox/users"
 )
 
 // keepKeyboards is how long buttons work.
@@ -37,9 +38,11 @@ type keyboardState struct {
 	Refs   []MessageRef `json:"refs,omitempty"`   // further messages that belong to this one
 	Files  []Attachment `json:"files,omitempty"`  // to be used with a tool; without any, Query is
 	View   settingsView `json:"view,omitzero"`
-	Query  string       `json:"query,omitempty"`
-	Page   int          `json:"page,omitempty"`
-	Before string       `json:"before,omitempty"`
+	// Identities are those of a list of linked accounts, by number.
+	Identities []users.Identity `json:"identities,omitempty"`
+	Query      string           `json:"query,omitempty"`
+	Page       int              `json:"page,omitempty"`
+	Before     string           `json:"before,omitempty"`
 }
 
 // newID makes an id that can't be guessed, 13 characters of base 32.

@@ -3,7 +3,6 @@ package chat
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -81,9 +80,9 @@ func (t *turn) openSettingForm(ctx context.Context, k keyboard, field string) (o
 	if !ok || !isTyped(f) {
 		return false, nil
 	}
-	preferences, err := t.cfg.Accounts.PreferencesFor(ctx, t.account.ID, *tool)
+	preferences, err := t.scope(k.state.View).read(ctx, tool)
 	if err != nil {
-		return false, fmt.Errorf("read the settings: %w", err)
+		return false, err
 	}
 	value, _ := settingsPage{turn: t, preferences: preferences}.current(f)
 	form := Form{Title: tool.DisplayName, Data: k.data("setform"), Fields: []FormField{t.formField(f, value, false)}}
@@ -100,15 +99,14 @@ func (t *turn) settingsFilled(ctx context.Context, k keyboard) error {
 	if bad != nil {
 		return t.answer(ctx, *t.in.Press, bad.String(), true)
 	}
-	return t.onSettings(ctx, k, func(tool *registry.Tool, _ *settingsView) error {
+	return t.onSettings(ctx, k, func(tool *registry.Tool, view *settingsView) error {
+		settings := t.scope(*view)
 		for name, value := range values {
+			change := func() error { return settings.set(ctx, tool, name, value) }
 			if value == nil {
-				if err := t.cfg.Accounts.ResetPreference(ctx, t.account.ID, tool.ToolID, name); err != nil {
-					return fmt.Errorf("reset a setting: %w", err)
-				}
-				continue
+				change = func() error { return settings.reset(ctx, tool, name) }
 			}
-			if err := t.setPreference(ctx, tool, name, value); err != nil {
+			if err := change(); err != nil {
 				return err
 			}
 		}
@@ -146,9 +144,9 @@ func (t *turn) pressValues(ctx context.Context, k keyboard) error {
 		if !ok {
 			return nil
 		}
-		preferences, err := t.cfg.Accounts.PreferencesFor(ctx, t.account.ID, *tool)
+		preferences, err := t.scope(*view).read(ctx, tool)
 		if err != nil {
-			return fmt.Errorf("read the settings: %w", err)
+			return err
 		}
 		kept := []any{}
 		old, _ := preferences[f.Name].([]any)
@@ -166,7 +164,7 @@ func (t *turn) pressValues(ctx context.Context, k keyboard) error {
 		if bad != nil {
 			return nil // the choice is gone with a change of the tool
 		}
-		return t.setPreference(ctx, tool, f.Name, checked)
+		return t.scope(*view).set(ctx, tool, f.Name, checked)
 	})
 }
 

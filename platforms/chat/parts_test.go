@@ -233,7 +233,7 @@ func TestCommandListPrefersWhatIsUsed(t *testing.T) {
 	house := Operator{}.houseCommands()
 	own := len(house)
 	limits := CommandLimits{Max: own + 3, NameChars: 32, NamePattern: `[a-z0-9_]+`, DescriptionLimit: 10}
-	list := commandList{limits: limits, house: house, tools: tools, uses: map[string]int64{"17": 5, "4": 9}}.in(english(t))
+	list := commandList{limits: limits, house: house, tools: tools, uses: map[string]int64{"17": 5, "4": 9}}.in(english(t), ChatPrivate)
 	var names []string
 	for _, c := range list {
 		names = append(names, c.Name)

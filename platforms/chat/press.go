@@ -52,6 +52,16 @@ func pressActions() map[string]pressAction {
 		"close":    {plain((*turn).pressClose), false},
 		"use":      {plain((*turn).pressUse), false},
 		"with":     {(*turn).pressWith, false},
+		"join":     {plain((*turn).pressJoin), true},
+		"unlink":   {(*turn).pressUnlink, false},
+		"leave":    {(*turn).pressLeave, true},
+		"lang":     {(*turn).pressLanguage, false},
+		"langs":    {plain((*turn).pressLanguages), false},
+		"preset":   {(*turn).pressPreset, false},
+		"erase":    {plain((*turn).pressErase), true},
+		"ppage":    {(*turn).pressPlacePage, false},
+		"ptool":    {(*turn).pressPlaceTool, false},
+		"padult":   {plain((*turn).pressAdult), false},
 		"formset":  {(*turn).pressSetting, false},
 		"setform":  {plain((*turn).settingsFilled), false},
 		"vals":     {plain((*turn).pressValues), false},
@@ -296,7 +306,7 @@ func (t *turn) pressConfirm(ctx context.Context, k keyboard) error {
 	var short billing.ErrInsufficient
 	switch {
 	case errors.As(err, &short):
-		return t.alert(ctx, "start.insufficient", "need", short.Need, "have", short.Have)
+		return t.answer(ctx, *t.in.Press, t.insufficient(ctx, short).String(), true)
 	case errors.Is(err, runs.ErrNotFound):
 		return t.alert(ctx, "press.tooOld")
 	case err != nil:

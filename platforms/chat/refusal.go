@@ -15,17 +15,19 @@ import (
 
 // refuse tells why a tool can't be run now, if it can't.
 func (t *turn) refuse(ctx context.Context, tool *registry.Tool) (bool, error) {
-	var text Text
+	text, err := t.barred(ctx, tool)
 	switch {
+	case err != nil:
+		return true, err
+	case text != nil:
+		text = lines(text, t.say("nothing.charged"))
 	case tool.Refusal(t.audience()) != nil:
 		text = lines(t.unavailable(tool), t.say("nothing.charged"), t.insteadOf(tool))
-	case isAdult(tool) && !t.adultsOnly():
-		text = lines(t.say("access.adult", "tool", tool.DisplayName), t.say("nothing.charged"))
 	default:
 		return false, nil
 	}
 	t.aside = true
-	_, err := t.reply(ctx, text)
+	_, err = t.reply(ctx, text)
 	return true, err
 }
 
@@ -112,9 +114,12 @@ func (t *turn) whyNotStarted(ctx context.Context, d draft, cause error) (Message
 	m := Message{To: t.in.Chat.Place}
 	var short billing.ErrInsufficient
 	var bad *registry.Error
+	var limit *runs.LimitError
 	switch {
 	case errors.As(cause, &short):
-		m.Text = t.say("start.insufficient", "need", short.Need, "have", short.Have)
+		m.Text = t.insufficient(ctx, short)
+	case errors.As(cause, &limit):
+		m.Text = lines(t.limitText("over", limit.LimitUse), t.say("nothing.charged"))
 	case errors.Is(cause, runs.ErrUnknownTool):
 		m.Text = t.say("tool.gone")
 	case errors.As(cause, &bad) && bad.Code != registry.CodeInternal:
@@ -124,6 +129,16 @@ func (t *turn) whyNotStarted(ctx context.Context, d draft, cause error) (Message
 	}
 	m.Text = join("\n\n", t.notes(d.Notes), m.Text)
 	return m, nil
+}
+
+// insufficient says what is missing, and what is set aside for other runs: that may come back.
+func (t *turn) insufficient(ctx context.Context, short billing.ErrInsufficient) Text {
+	text := t.say("start.insufficient", "need", short.Need, "have", short.Have)
+	balance, err := t.cfg.Wallets.Balance(ctx, t.account.ID)
+	if err != nil || balance.Held == 0 {
+		return text
+	}
+	return lines(text, t.say("start.held", "amount", balance.Held))
 }
 
 // refusedInput says what is wrong with a value, and how the tool is used.

@@ -28,19 +28,10 @@ type Runs interface {
 	Get(ctx context.Context, runID string) (runs.Run, error)
 	List(ctx context.Context, f runs.Filter) ([]runs.Run, error)
 	Cancel(ctx context.Context, runID, accountID string) (runs.Run, error)
+	Usage(ctx context.Context, accountID string) (runs.Usage, error)
 	MarkDelivered(ctx context.Context, runID string) error
 	Subscribe(runID string) (<-chan runs.Run, func())
 	PutMedia(ctx context.Context, r io.Reader, name string) (string, registry.MediaInfo, error)
-}
-
-// Accounts is what the Router needs of the users' store.
-type Accounts interface {
-	Identify(ctx context.Context, id users.Identity) (users.Account, error)
-	ByID(ctx context.Context, accountID string) (users.Account, error)
-	PreferencesFor(ctx context.Context, accountID string, tool registry.Tool) (map[string]any, error)
-	SetPreference(ctx context.Context, accountID, toolID, field string, value any) error
-	ResetPreference(ctx context.Context, accountID, toolID, field string) error
-	ResetPreferences(ctx context.Context, accountID, toolID string) error
 }
 
 // Wallets tells what people have.
@@ -87,6 +78,7 @@ type Router struct {
 	prompts  prompts
 	uses     uses
 	recents  recents
+	warned   warned
 	log      *slog.Logger
 
 	following sync.Map // ids of the runs whose status messages are kept up to date

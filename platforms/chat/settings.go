@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/users"
 )
 
 // valuesPerPage is how many choices a setting shows at once, and fieldsPerPage how many inputs a tool.
@@ -22,6 +23,8 @@ type settingsView struct {
 	Field    string `json:"field,omitempty"`
 	Page     int    `json:"page,omitempty"`   // of the choices
 	Fields   int    `json:"fields,omitempty"` // page of the inputs
+	// Place is the chat whose settings they are, of its admins; zero: the person's own.
+	Place users.Place `json:"place,omitzero"`
 }
 
 // settingsCommand shows the settings of a tool, or the tools to choose from.
@@ -99,9 +102,9 @@ func (t *turn) deepLink(prefix string, tool *registry.Tool) string {
 
 // settingsMessage draws what k's view says and stores k.
 func (t *turn) settingsMessage(ctx context.Context, k *keyboard, tool *registry.Tool) (Message, error) {
-	preferences, err := t.cfg.Accounts.PreferencesFor(ctx, t.account.ID, *tool)
+	preferences, err := t.scope(k.state.View).read(ctx, tool)
 	if err != nil {
-		return Message{}, fmt.Errorf("read the settings: %w", err)
+		return Message{}, err
 	}
 	k.state.Fields, k.state.Values, k.state.Tools = nil, nil, nil
 	p := settingsPage{turn: t, tool: tool, preferences: preferences, k: k}
@@ -130,6 +133,9 @@ func (t *turn) onSettings(ctx context.Context, k keyboard, do func(tool *registr
 	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.state.View.Tool)
 	if !ok {
 		return t.alert(ctx, "tool.gone")
+	}
+	if k.state.View.Place != (users.Place{}) && !t.byAdmin(ctx) {
+		return t.alert(ctx, "place.adminsOnly")
 	}
 	if err := t.acknowledge(ctx); err != nil {
 		return err
@@ -181,7 +187,7 @@ func (t *turn) pressSetting(ctx context.Context, k keyboard, n int) error {
 			return nil // gone with a change of the tool: the new drawing shows what there is
 		}
 		if f.Type == registry.TypeBoolean && len(f.Choices) == 0 && !f.Multiple {
-			return t.toggle(ctx, tool, f)
+			return t.toggle(ctx, t.scope(*view), tool, f)
 		}
 		view.Field, view.Page = f.Name, 0
 		if len(f.Choices) > 0 {
@@ -191,16 +197,16 @@ func (t *turn) pressSetting(ctx context.Context, k keyboard, n int) error {
 	})
 }
 
-func (t *turn) toggle(ctx context.Context, tool *registry.Tool, f registry.InputField) error {
-	preferences, err := t.cfg.Accounts.PreferencesFor(ctx, t.account.ID, *tool)
+func (t *turn) toggle(ctx context.Context, settings scope, tool *registry.Tool, f registry.InputField) error {
+	preferences, err := settings.read(ctx, tool)
 	if err != nil {
-		return fmt.Errorf("read the settings: %w", err)
+		return err
 	}
 	value, ok := preferences[f.Name]
 	if !ok {
 		value = f.Default
 	}
-	return t.setPreference(ctx, tool, f.Name, value != true)
+	return settings.set(ctx, tool, f.Name, value != true)
 }
 
 // askSetting waits for a written value. Where only replies are seen, a message of its own asks for one.
@@ -240,7 +246,7 @@ func (t *turn) settingAnswered(ctx context.Context, p prompt) error {
 		return t.hintOr(ctx, hint, err)
 	}
 	for _, values := range d.Values {
-		if err := t.setPreference(ctx, tool, f.Name, values[f.Name]); err != nil {
+		if err := t.scope(view).set(ctx, tool, f.Name, values[f.Name]); err != nil {
 			return err
 		}
 	}
@@ -272,13 +278,6 @@ func (t *turn) settingSaved(ctx context.Context, p prompt, tool *registry.Tool, 
 	return t.redraw(ctx, k, tool, p.State.Message)
 }
 
-func (t *turn) setPreference(ctx context.Context, tool *registry.Tool, field string, value any) error {
-	if err := t.cfg.Accounts.SetPreference(ctx, t.account.ID, tool.ToolID, field, value); err != nil {
-		return fmt.Errorf("store a setting: %w", err)
-	}
-	return nil
-}
-
 // pressValue sets a choice. Inputs that take several gain or lose it.
 func (t *turn) pressValue(ctx context.Context, k keyboard, n int) error {
 	if n >= len(k.state.Values) {
@@ -291,9 +290,9 @@ func (t *turn) pressValue(ctx context.Context, k keyboard, n int) error {
 		}
 		value := k.state.Values[n]
 		if f.Multiple {
-			preferences, err := t.cfg.Accounts.PreferencesFor(ctx, t.account.ID, *tool)
+			preferences, err := t.scope(*view).read(ctx, tool)
 			if err != nil {
-				return fmt.Errorf("read the settings: %w", err)
+				return err
 			}
 			value = withOrWithout(preferences[f.Name], value)
 		}
@@ -301,7 +300,7 @@ func (t *turn) pressValue(ctx context.Context, k keyboard, n int) error {
 		if bad != nil {
 			return nil // the choice is gone with a change of the tool
 		}
-		return t.setPreference(ctx, tool, f.Name, checked)
+		return t.scope(*view).set(ctx, tool, f.Name, checked)
 	})
 }
 
@@ -347,12 +346,12 @@ func (t *turn) pressPage(ctx context.Context, k keyboard, n int) error {
 func (t *turn) pressReset(ctx context.Context, k keyboard, all int) error {
 	return t.onSettings(ctx, k, func(tool *registry.Tool, view *settingsView) error {
 		if all == 1 {
-			return t.cfg.Accounts.ResetPreferences(ctx, t.account.ID, tool.ToolID)
+			return t.scope(*view).resetAll(ctx, tool)
 		}
 		field := view.Field
 		view.Field = ""
 		return errors.Join(
-			t.cfg.Accounts.ResetPreference(ctx, t.account.ID, tool.ToolID, field),
+			t.scope(*view).reset(ctx, tool, field),
 			t.closePrompt(ctx))
 	})
 }

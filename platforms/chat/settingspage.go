@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/users"
 )
 
 // settingsPage draws settings.
@@ -30,6 +31,9 @@ func (p settingsPage) current(f registry.InputField) (value any, own bool) {
 func (p settingsPage) overview() Message {
 	view := &p.k.state.View
 	text := p.say("settings.title", "tool", p.tool.DisplayName)
+	if view.Place != (users.Place{}) {
+		text = lines(text, p.say("place.settings"))
+	}
 	if len(p.tool.InputSchema) == 0 {
 		return Message{Text: lines(text, p.say("settings.nothing")), Buttons: [][]Button{{p.button("button.close", "close")}}}
 	}

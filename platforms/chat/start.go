@@ -29,6 +29,9 @@ func (t *turn) toolCommand(ctx context.Context, tool *registry.Tool, typed strin
 	if hint, err := t.typedLast(ctx, &d, tool); hint != nil || err != nil {
 		return t.hintOr(ctx, hint, err)
 	}
+	if hint, err := t.typedPreset(ctx, &d, tool); hint != nil || err != nil {
+		return t.hintOr(ctx, hint, err)
+	}
 	hint, err := t.attached(ctx, &d, tool)
 	if hint != nil || err != nil {
 		return t.hintOr(ctx, hint, err)
@@ -41,8 +44,12 @@ func (t *turn) toolCommand(ctx context.Context, tool *registry.Tool, typed strin
 
 // proceed takes a draft as far as it goes: to a question about what is missing, or to a run.
 func (t *turn) proceed(ctx context.Context, d draft) error {
+	values, err := t.withChatValues(ctx, d)
+	if err != nil {
+		return err
+	}
 	request := runs.Request{
-		AccountID: t.account.ID, ToolID: d.Tool, Values: d.Values, Parent: d.Parent, IdempotencyKey: d.Key,
+		AccountID: t.account.ID, ToolID: d.Tool, Values: values, Parent: d.Parent, IdempotencyKey: d.Key,
 		Origin: runs.Origin{Platform: t.in.platform}, Audience: t.audience(),
 	}
 	bound, err := t.cfg.Runs.Bind(ctx, request)
@@ -91,6 +98,7 @@ func (t *turn) accept(ctx context.Context, d draft, bound runs.Bound, quote bill
 		t.log.WarnContext(ctx, "the use of a tool was not counted", "error", err)
 	}
 	t.recents.used(t.in.From, run)
+	t.warn(ctx, run)
 	t.follow(ctx, run, where, buttons, d.Notes, first.Text.String())
 	return nil
 }

@@ -56,9 +56,8 @@ func (r *Router) syncCommands(ctx context.Context, s *surface, snap *registry.Sn
 	}
 	var sets []CommandSet
 	for _, language := range r.commandLanguages(s) {
-		commands := list.in(r.voiceFor(language))
 		for _, kind := range []ChatKind{ChatPrivate, ChatGroup} {
-			sets = append(sets, CommandSet{Kind: kind, Language: language, Commands: commands})
+			sets = append(sets, CommandSet{Kind: kind, Language: language, Commands: list.in(r.voiceFor(language), kind)})
 		}
 	}
 	return s.SyncCommands(ctx, sets)

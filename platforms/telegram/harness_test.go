@@ -28,7 +28,11 @@ type harness struct {
 	topics map[string]int // room and the suite's name of the topic -> thread
 }
 
-var _ chattest.Harness = (*harness)(nil)
+var (
+	_ chattest.Harness   = (*harness)(nil)
+	_ chattest.Promoter  = (*harness)(nil)
+	_ chattest.Localizer = (*harness)(nil)
+)
 
 func newHarness(t testing.TB) *harness {
 	t.Helper()
@@ -226,6 +230,26 @@ func (h *harness) Commands(_ testing.TB, kind chat.ChatKind) []string {
 		names = append(names, c.Command)
 	}
 	return names
+}
+
+// Promote makes somebody an admin of a group.
+func (h *harness) Promote(_ testing.TB, p chattest.Person, in chattest.Room) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.rooms[in.ID].SetAdmin(h.user(p))
+}
+
+// Description gives a command's description in the menu of somebody who speaks a language.
+func (h *harness) Description(_ testing.TB, _ chat.ChatKind, name, language string) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	reader := h.user(chattest.Person{ID: "reader-" + language, Name: "Reader", Language: language})
+	for _, c := range reader.Menu(reader.Private()) {
+		if c.Command == name {
+			return c.Description
+		}
+	}
+	return ""
 }
 
 func (h *harness) Block(_ testing.TB, p chattest.Person) {

@@ -108,6 +108,7 @@ func (r reader) quoted(m *Message) *chat.Quoted {
 	default:
 		text, _ := to.Body()
 		q = chat.Quoted{Ref: refOf(to), Own: to.From != nil && to.From.ID == r.bot, Text: clean(text), Attachments: attachments(to.Content)}
+		q.From, _ = r.sender(to)
 	}
 	if m.Quote != nil {
 		q.Text = clean(m.Quote.Text)

@@ -186,10 +186,18 @@ func (f *Fake) incoming(p Post, m *fakeMessage, album string) chat.Incoming {
 	in.Addressed = strings.Contains(strings.ToLower(m.text), "@fake_bot")
 	in.Attachments = f.attach(m)
 	if q := f.messages[p.In.ID+"/"+p.ReplyTo]; q != nil {
-		in.ReplyTo = &chat.Quoted{Ref: f.ref(q), Own: q.own, Text: q.text, Attachments: f.attach(q)}
+		in.ReplyTo = &chat.Quoted{Ref: f.ref(q), Own: q.own, From: f.author(q), Text: q.text, Attachments: f.attach(q)}
 		in.Addressed = in.Addressed || q.own
 	}
 	return in
+}
+
+// author is who wrote a message of somebody's.
+func (f *Fake) author(m *fakeMessage) users.Identity {
+	if m.own {
+		return users.Identity{}
+	}
+	return identity(m.from)
 }
 
 func place(in Room) chat.Chat {
@@ -368,7 +376,7 @@ func (f *Fake) setBlocked(p Person, blocked bool) {
 }
 
 // Promote makes a person an admin of every group.
-func (f *Fake) Promote(p Person) {
+func (f *Fake) Promote(_ testing.TB, p Person, _ Room) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.admins[p.ID] = true

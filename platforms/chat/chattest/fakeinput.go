@@ -18,6 +18,7 @@ var (
 	_ Chooser     = (*Fake)(nil)
 	_ FormFiller  = (*Fake)(nil)
 	_ Localizer   = (*Fake)(nil)
+	_ Promoter    = (*Fake)(nil)
 )
 
 // WithForms gives a Fake limits like Discord's: typed options, menus, dialogs, messages for one person.

@@ -13,8 +13,8 @@ import (
 func TestGroupAdminsMayDelete(t *testing.T) {
 	t.Parallel()
 	s, fake := newScene(t)
-	fake.Promote(s.ben)
 	group := fake.Group("Painters")
+	fake.Promote(t, s.ben, group)
 	s.sayIn(group, "/painter a cat")
 	s.Succeed(s.Call(0), PictureOutput("picture"))
 	m := s.AwaitMedia(group, "Painter")

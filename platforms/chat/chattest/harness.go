@@ -85,6 +85,11 @@ type (
 		// name, by their labels, keep what they were opened with. It returns once that was answered.
 		Fill(t testing.TB, by Person, in Room, messageID string, form chat.Form, values map[string]string) chat.PressAnswer
 	}
+	// Promoter is a Harness of a platform with groups, and somebody who runs them.
+	Promoter interface {
+		// Promote makes somebody an admin of a group.
+		Promote(t testing.TB, p Person, in Room)
+	}
 	// Localizer is a Harness that can tell commands' descriptions in a language.
 	Localizer interface {
 		// Description gives the description of a listed command as somebody who speaks that language sees it.

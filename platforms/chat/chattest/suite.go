@@ -37,6 +37,7 @@ func Suite(t *testing.T, newHarness func(t testing.TB) Harness) {
 // tests are all tests of the suite by what they prove.
 func tests() map[string]func(*scene) {
 	all := basics()
+	maps.Copy(all, persons())
 	maps.Copy(all, inputs())
 	maps.Copy(all, results())
 	return all
@@ -1072,8 +1073,8 @@ func start(s *scene) {
 	for _, row := range m.Buttons {
 		buttons += len(row)
 	}
-	if buttons != 3 {
-		s.t.Errorf("%d example buttons, want 3: %v", buttons, m.Buttons)
+	if buttons != 4 || !m.Has("Language") {
+		s.t.Errorf("%d buttons, want three examples and the languages: %v", buttons, m.Buttons)
 	}
 	s.say("/start painter")
 	s.AwaitText(s.room, "Painter", "prompt")

@@ -43,6 +43,7 @@ type World struct {
 	Provider *registrytest.Service // runs wait in it until the test lets them go on
 	Registry *registry.Registry
 	Ledger   *billing.Ledger
+	People   *users.Store
 	Files    *Files
 	// Link is what the house gives as public addresses of outputs.
 	Link func(run runs.Run, output int) string
@@ -97,9 +98,13 @@ func (w *World) Start() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	people := users.New(w.Pool, users.Config{OnCreate: w.welcome})
+	w.People = users.New(w.Pool, users.Config{
+		OnCreate: w.welcome,
+		OnMerge:  w.join,
+		OnErase:  func(ctx context.Context, tx pgx.Tx, accountID string) error { return chat.Forget(ctx, tx, accountID) },
+	})
 	w.Runs, err = runs.New(runs.Config{
-		Pool: w.Pool, Registry: w.Registry, Ledger: w.Ledger, Users: people, Assets: w.Files, Logger: log,
+		Pool: w.Pool, Registry: w.Registry, Ledger: w.Ledger, Users: w.People, Limits: w.People, Assets: w.Files, Logger: log,
 		Providers:  map[string]runs.Provider{"test": w.Provider},
 		Deliverers: map[string]runs.Deliverer{connection.Adapter.Platform(): deliverer},
 		Workers:    8, Deliveries: 4, RetryBase: 50 * time.Millisecond,
@@ -108,7 +113,7 @@ func (w *World) Start() {
 		w.t.Fatal(err)
 	}
 	w.Router, err = chat.NewRouter(chat.Config{
-		Deliverer: deliverer, Pool: w.Pool, Tools: w.Registry, Runs: w.Runs, Accounts: people, Wallets: w.Ledger, Logger: log,
+		Deliverer: deliverer, Pool: w.Pool, Tools: w.Registry, Runs: w.Runs, Accounts: w.People, Wallets: w.Ledger, Logger: log,
 		AlbumWait: 150 * time.Millisecond, Operator: w.Operator,
 	})
 	if err != nil {
@@ -170,6 +175,27 @@ func (w *World) welcome(ctx context.Context, tx pgx.Tx, a users.Account) error {
 		return err
 	}
 	return w.Ledger.Grant(ctx, tx, a.ID, signupCredit, "signup:"+a.ID, "sign-up credit")
+}
+
+// join moves what belongs to an account to the one it becomes.
+func (w *World) join(ctx context.Context, tx pgx.Tx, from, into string) error {
+	if err := runs.Adopt(ctx, tx, from, into); err != nil {
+		return err
+	}
+	if err := w.Ledger.Merge(ctx, tx, from, into); err != nil {
+		return err
+	}
+	return chat.Adopt(ctx, tx, from, into)
+}
+
+// LastAccount gives the account made last.
+func (w *World) LastAccount() users.Account {
+	w.t.Helper()
+	list, err := w.People.People(w.t.Context(), users.PeopleQuery{Limit: 1})
+	if err != nil || len(list) == 0 {
+		w.t.Fatalf("no account: %v", err)
+	}
+	return list[0].Account
 }
 
 // Call waits for the n-th run (from 0) to reach the provider.

@@ -1,0 +1,212 @@
+package chat
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/users"
+)
+
+// What admins set for a chat as such is kept like the settings of a tool that no loader has.
+const (
+	chatSettings = "-chat"
+	adultSetting = "adult"
+)
+
+// placeCommand lets those who run a chat set what holds for all in it: which tools there are, whether what is for
+// adults is shown, who is kept out; with a tool named, that tool's settings.
+func (t *turn) placeCommand(ctx context.Context) error {
+	if ok, err := t.runsPlace(ctx); !ok {
+		return err
+	}
+	words := strings.TrimSpace(t.in.Text)
+	if words == "" {
+		m, err := t.placeMessage(ctx, t.keyboard(keyboardState{View: settingsView{Place: t.place()}}))
+		if err != nil {
+			return err
+		}
+		return t.respond(ctx, m)
+	}
+	tool, ok := t.findTool(words)
+	if !ok {
+		return t.nothingFound(ctx, words)
+	}
+	k := t.keyboard(keyboardState{View: settingsView{Tool: tool.ToolID, Place: t.place()}})
+	m, err := t.settingsMessage(ctx, &k, tool)
+	if err != nil {
+		return err
+	}
+	return t.respond(ctx, m)
+}
+
+// runsPlace reports whether the sender runs this group; others were told.
+func (t *turn) runsPlace(ctx context.Context) (bool, error) {
+	if t.in.Chat.Kind == ChatPrivate {
+		return false, t.tell(ctx, "place.groupsOnly")
+	}
+	if !t.byAdmin(ctx) && !t.account.Operator {
+		return false, t.tell(ctx, "place.adminsOnly")
+	}
+	return true, nil
+}
+
+// placeMessage draws a chat's settings.
+func (t *turn) placeMessage(ctx context.Context, k keyboard) (Message, error) {
+	m := Message{To: t.in.Chat.Place}
+	adult, err := t.adultAllowed(ctx)
+	if err != nil {
+		return m, err
+	}
+	allowed, err := t.cfg.Accounts.AllowedTools(ctx, k.state.View.Place)
+	if err != nil {
+		return m, fmt.Errorf("read the tools of a chat: %w", err)
+	}
+	rules, err := t.cfg.Accounts.Rules(ctx, k.state.View.Place)
+	if err != nil {
+		return m, fmt.Errorf("read the rules of a chat: %w", err)
+	}
+	tools := t.cfg.Tools.Snapshot().Offered(registry.Everyone)
+	first, last, page, pages := t.pageOf(k.state.View.Fields, valuesPerPage, len(tools))
+	k.state.View.Fields, k.state.Tools = page, nil
+	var options []MenuOption
+	for _, tool := range tools[first:last] {
+		k.state.Tools = append(k.state.Tools, tool.ToolID)
+		options = append(options, MenuOption{Label: tool.DisplayName, Chosen: allowed == nil || slices.Contains(allowed, tool.ToolID)})
+	}
+	m.Text = lines(t.say("place.title"), t.say("place.tools"), t.say("place.how"))
+	for _, rule := range rules {
+		key := "place.denied"
+		if rule.Allow {
+			key = "place.allowed"
+		}
+		m.Text = lines(m.Text, t.say(key, "name", firstNonEmpty(rule.Note, rule.Subject)))
+	}
+	t.offer(&m, k, "ptool", "menu.tool", options)
+	if len(m.Menus) > 0 {
+		m.Menus[0].Max = len(options)
+	}
+	label := "button.adultOff"
+	if adult {
+		label = "button.adultOn"
+	}
+	m.Buttons = append(m.Buttons, t.pager(k, "ppage", page, pages)...)
+	m.Buttons = append(m.Buttons, []Button{{Label: t.line(label), Data: k.data("padult")}, {Label: t.line("button.close"), Data: k.data("close")}})
+	return m, t.keyboards.save(ctx, k)
+}
+
+// onPlace does something with a chat's settings and draws them anew, for those who run the chat.
+func (t *turn) onPlace(ctx context.Context, k keyboard, do func(users.Place) error) error {
+	if !t.byAdmin(ctx) && !t.account.Operator {
+		return t.alert(ctx, "place.adminsOnly")
+	}
+	if err := t.acknowledge(ctx); err != nil {
+		return err
+	}
+	if err := do(k.state.View.Place); err != nil {
+		return err
+	}
+	m, err := t.placeMessage(ctx, k)
+	if err != nil {
+		return err
+	}
+	_, err = t.change(ctx, t.in.Message, m)
+	return err
+}
+
+func (t *turn) pressPlacePage(ctx context.Context, k keyboard, page int) error {
+	k.state.View.Fields = page
+	return t.onPlace(ctx, k, func(users.Place) error { return nil })
+}
+
+// pressPlaceTool allows or takes away a tool, or sets a menu's page of tools to those chosen.
+func (t *turn) pressPlaceTool(ctx context.Context, k keyboard, n int) error {
+	return t.onPlace(ctx, k, func(place users.Place) error {
+		allowed, err := t.cfg.Accounts.AllowedTools(ctx, place)
+		if err != nil {
+			return fmt.Errorf("read the tools of a chat: %w", err)
+		}
+		all := t.cfg.Tools.Snapshot().Offered(registry.Everyone)
+		if allowed == nil {
+			for _, tool := range all {
+				allowed = append(allowed, tool.ToolID)
+			}
+		}
+		if t.caps.Menus.PerMessage > 0 {
+			allowed = slices.DeleteFunc(slices.Clone(allowed), func(id string) bool { return slices.Contains(k.state.Tools, id) })
+			for _, value := range t.in.Press.Values {
+				if i := chosenNumber(value, nil); i < len(k.state.Tools) {
+					allowed = append(allowed, k.state.Tools[i])
+				}
+			}
+		} else if n < len(k.state.Tools) {
+			allowed = withOrWithoutID(allowed, k.state.Tools[n])
+		}
+		if !slices.ContainsFunc(all, func(tool *registry.Tool) bool { return !slices.Contains(allowed, tool.ToolID) }) {
+			allowed = nil // all again, those to come too
+		}
+		if err := t.cfg.Accounts.SetAllowedTools(ctx, place, allowed, t.account.ID); err != nil {
+			return fmt.Errorf("store the tools of a chat: %w", err)
+		}
+		return nil
+	})
+}
+
+func withOrWithoutID(ids []string, id string) []string {
+	if i := slices.Index(ids, id); i >= 0 {
+		return slices.Delete(slices.Clone(ids), i, i+1)
+	}
+	return append(slices.Clone(ids), id)
+}
+
+// pressAdult turns over whether a chat shows what is for adults.
+func (t *turn) pressAdult(ctx context.Context, k keyboard) error {
+	return t.onPlace(ctx, k, func(place users.Place) error {
+		adult, err := t.adultAllowed(ctx)
+		if err != nil {
+			return err
+		}
+		if err := t.cfg.Accounts.SetPlacePreference(ctx, place, chatSettings, adultSetting, !adult, t.account.ID); err != nil {
+			return fmt.Errorf("store a chat's setting: %w", err)
+		}
+		return nil
+	})
+}
+
+// adultAllowed reports whether a chat's admins allowed what is for adults.
+func (t *turn) adultAllowed(ctx context.Context) (bool, error) {
+	values, err := t.cfg.Accounts.PlacePreferences(ctx, t.place(), registry.Tool{ToolID: chatSettings})
+	if err != nil {
+		return false, fmt.Errorf("read a chat's settings: %w", err)
+	}
+	return values[adultSetting] == true, nil
+}
+
+// denyCommand keeps somebody from using the bot in this chat, allowCommand lets them again.
+func (t *turn) denyCommand(ctx context.Context) error { return t.ruleCommand(ctx, false) }
+
+func (t *turn) allowCommand(ctx context.Context) error { return t.ruleCommand(ctx, true) }
+
+func (t *turn) ruleCommand(ctx context.Context, allow bool) error {
+	if ok, err := t.runsPlace(ctx); !ok {
+		return err
+	}
+	who, name := strings.Trim(strings.TrimSpace(t.in.Text), "<@!>"), ""
+	if q := t.in.ReplyTo; who == "" && q != nil {
+		who, name = q.From.ExternalID, q.From.Name
+	}
+	if who == "" {
+		return t.tell(ctx, "place.who")
+	}
+	name = firstNonEmpty(name, who)
+	rule := users.Rule{Allow: allow, Kind: users.RuleIdentity, Platform: t.in.platform, Subject: who, Where: t.place(), Note: name, By: t.account.ID}
+	if err := t.cfg.Accounts.SetRule(ctx, rule); err != nil {
+		return t.refusedByHouse(ctx, err)
+	}
+	if allow {
+		return t.tell(ctx, "place.allowed", "name", name)
+	}
+	return t.tell(ctx, "place.denied", "name", name)
+}
