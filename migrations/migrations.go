@@ -16,6 +16,7 @@
 //	0030-0039  runs
 //	0040-0049  users
 //	0050-0059  platforms: chat, telegram, web
+//	0060-0199  in the order in which they were needed
 //	0060-0109  what came later, ten for each part
 //	0110-0119  runs, billing
 //
