@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -24,6 +26,7 @@ type Household interface {
 	SetLanguage(ctx context.Context, accountID, language string) error
 	LimitSettings(ctx context.Context, accountID string) (users.LimitSettings, error)
 	SetOwnLimits(ctx context.Context, accountID string, limits users.Limits) error
+	Sessions(ctx context.Context, accountID string) ([]users.Session, error)
 	Keys(ctx context.Context, accountID string) ([]users.Key, error)
 	RevokeKey(ctx context.Context, accountID string, id int64) error
 	SetPreference(ctx context.Context, accountID, toolID, field string, value any) error
@@ -43,9 +46,20 @@ type accountPage struct {
 	Languages  []languageChoice
 	Keys       []users.Key
 	NewKey     string // just made, shown once
-	Limits     users.LimitSettings
-	DayCap     string
+	Usage      runs.Usage
+	Meters     []meter
+	DayCap     string // the person's own, as typed
 	MonthCap   string
+	Ways       []way // to link another platform by signing in there
+	Sessions   []users.Session
+	Here       string // the session that asks
+}
+
+// meter shows how much of a limit is used.
+type meter struct {
+	Kind        string
+	Used, Limit int64
+	Text        string // both in words
 }
 
 type languageChoice struct {
@@ -64,16 +78,43 @@ func (s *Server) showAccount(w http.ResponseWriter, r *http.Request, a users.Acc
 	if page.Keys, err = s.cfg.Users.Keys(r.Context(), a.ID); err != nil {
 		return err
 	}
-	if page.Limits, err = s.cfg.Users.LimitSettings(r.Context(), a.ID); err != nil {
+	if page.Sessions, err = s.cfg.Users.Sessions(r.Context(), a.ID); err != nil {
 		return err
 	}
-	page.DayCap, page.MonthCap = capText(page.Limits.Own.DayCap), capText(page.Limits.Own.MonthCap)
+	if err := s.addLimits(r, a, &page); err != nil {
+		return err
+	}
+	page.Ways, page.Here = s.ways(), SessionID(r.Context())
 	page.Language = a.Language
 	for _, tag := range s.texts.Languages() {
 		page.Languages = append(page.Languages, languageChoice{tag, display.Self.Name(language.Make(tag))})
 	}
 	v.Title, v.Place, v.Account = s.voice(r, a).Line("web.account"), "account", &page
 	return s.show(w, r, a, "account", v)
+}
+
+// addLimits adds what the account has spent, and how near that is to its limits.
+func (s *Server) addLimits(r *http.Request, a users.Account, page *accountPage) error {
+	settings, err := s.cfg.Users.LimitSettings(r.Context(), a.ID)
+	if err != nil {
+		return err
+	}
+	page.DayCap, page.MonthCap = capText(settings.Own.DayCap), capText(settings.Own.MonthCap)
+	if page.Usage, err = s.cfg.Runs.Usage(r.Context(), a.ID); err != nil {
+		return err
+	}
+	u := page.Usage
+	for _, m := range []meter{
+		{Kind: "day", Used: int64(u.SpentDay), Limit: u.Limits.DayCap, Text: about(u.SpentDay) + " / " + billing.NanoUSD(u.Limits.DayCap).String()},
+		{Kind: "month", Used: int64(u.SpentMonth), Limit: u.Limits.MonthCap, Text: about(u.SpentMonth) + " / " + billing.NanoUSD(u.Limits.MonthCap).String()},
+		{Kind: "runs", Used: int64(u.Today), Limit: int64(u.Limits.PerDay), Text: fmt.Sprintf("%d / %d", u.Today, u.Limits.PerDay)},
+		{Kind: "atonce", Used: int64(u.AtOnce), Limit: int64(u.Limits.AtOnce), Text: fmt.Sprintf("%d / %d", u.AtOnce, u.Limits.AtOnce)},
+	} {
+		if m.Limit > 0 {
+			page.Meters = append(page.Meters, m)
+		}
+	}
+	return nil
 }
 
 // accountProblem shows the account's page with what went wrong, unless it is ours to mend.
@@ -110,6 +151,7 @@ func (s *Server) unlink(w http.ResponseWriter, r *http.Request, a users.Account)
 	if err != nil && !errors.Is(err, users.ErrNotFound) {
 		return s.accountProblem(w, r, a, err)
 	}
+	s.forgetCallers(a.ID)
 	return accountDone(w, r, "unlinked")
 }
 
@@ -121,6 +163,7 @@ func (s *Server) setLanguage(w http.ResponseWriter, r *http.Request, a users.Acc
 	if err := s.cfg.Users.SetLanguage(r.Context(), a.ID, wanted); err != nil {
 		return err
 	}
+	s.forgetCallers(a.ID)
 	return accountDone(w, r, "language")
 }
 
@@ -145,6 +188,7 @@ func (s *Server) revokeKey(w http.ResponseWriter, r *http.Request, a users.Accou
 	if err := s.cfg.Users.RevokeKey(r.Context(), a.ID, id); err != nil && !errors.Is(err, users.ErrNotFound) {
 		return err
 	}
+	s.forgetCallers(a.ID)
 	return accountDone(w, r, "revoked")
 }
 
@@ -181,6 +225,7 @@ func (s *Server) eraseAccount(w http.ResponseWriter, r *http.Request, a users.Ac
 	if err := s.cfg.Users.Erase(r.Context(), a.ID, a.ID); err != nil {
 		return s.accountProblem(w, r, a, err)
 	}
+	s.forgetCallers(a.ID)
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 	return nil
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"embed"
 	"encoding/json"
@@ -37,6 +38,7 @@ type view struct {
 	Name      string
 	Balance   *billing.Balance
 	Operator  bool
+	Console   string // where operators work
 
 	Signin  *signinView
 	Home    *homeView
@@ -81,6 +83,7 @@ func (s *Server) functions(v i18n.Voice) template.FuncMap {
 		"paragraphs": func(text string) []string {
 			return strings.FieldsFunc(text, func(r rune) bool { return r == '\n' })
 		},
+		"browser": browserName,
 		"purpose": purpose,
 		"platform": func(name string) string {
 			if key := "web.platform." + name; v.Has(key) {
@@ -102,6 +105,30 @@ func (s *Server) icon(name any) template.HTML {
 func dateOf(v i18n.Voice, t time.Time) template.HTML {
 	t = t.UTC()
 	return template.HTML(`<time datetime="` + t.Format(time.RFC3339) + `">` + template.HTMLEscapeString(v.Time(t)) + `</time>`)
+}
+
+// browserName makes of what a browser says about itself a name that people know it by.
+func browserName(agent string) string {
+	for _, known := range [...][2]string{
+		{"Edg/", "Edge"}, {"OPR/", "Opera"}, {"Firefox/", "Firefox"}, {"Chrome/", "Chrome"}, {"Safari/", "Safari"}, {"curl/", "curl"},
+	} {
+		if strings.Contains(agent, known[0]) {
+			return known[1] + systemName(agent)
+		}
+	}
+	return cmp.Or(agent, "?")
+}
+
+// systemName is the system that a browser says it runs on, in brackets.
+func systemName(agent string) string {
+	for _, known := range [...][2]string{
+		{"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Android", "Android"}, {"Windows", "Windows"}, {"Mac OS X", "macOS"}, {"Linux", "Linux"},
+	} {
+		if strings.Contains(agent, known[0]) {
+			return " (" + known[1] + ")"
+		}
+	}
+	return ""
 }
 
 // purpose is the first paragraph of a description: what a tool is for.
@@ -158,7 +185,7 @@ func (s *Server) showAs(w http.ResponseWriter, r *http.Request, a users.Account,
 	if err != nil {
 		return err
 	}
-	v.Balance, v.SignedIn, v.Name, v.Operator = &b, true, a.DisplayName, a.Operator
+	v.Balance, v.SignedIn, v.Name, v.Operator, v.Console = &b, true, a.DisplayName, a.Operator, s.console()
 	voice := s.voice(r, a)
 	if key := "web.done." + r.URL.Query().Get("done"); r.Method == http.MethodGet && voice.Has(key) {
 		v.Done = voice.Line(key)
@@ -166,6 +193,16 @@ func (s *Server) showAs(w http.ResponseWriter, r *http.Request, a users.Account,
 	v.Lang = voice.Language()
 	s.write(w, r, status, name, v)
 	return nil
+}
+
+// console is where operators work: what is mounted for them, or the list of changes.
+func (s *Server) console() string {
+	for _, m := range s.cfg.Mounts {
+		if m.Who == Operators {
+			return m.Path
+		}
+	}
+	return "/changes"
 }
 
 // render writes a page for whoever is asking, signed in or not.

@@ -38,6 +38,7 @@ type Runs interface {
 	Cancel(ctx context.Context, runID, accountID string) (runs.Run, error)
 	Get(ctx context.Context, runID string) (runs.Run, error)
 	List(ctx context.Context, f runs.Filter) ([]runs.Run, error)
+	Usage(ctx context.Context, accountID string) (runs.Usage, error)
 	Subscribe(runID string) (<-chan runs.Run, func())
 	PreviewOf(runID string) []byte
 	OpenMedia(ctx context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error)

@@ -95,7 +95,7 @@ func newHouse(t *testing.T, options ...option) *house {
 		t.Fatal(err)
 	}
 	h.runs, err = runs.New(runs.Config{
-		Pool: pool, Registry: h.reg, Ledger: h.ledger, Users: h.users, Assets: store,
+		Pool: pool, Registry: h.reg, Ledger: h.ledger, Users: h.users, Limits: h.users, Assets: store,
 		Providers: map[string]runs.Provider{comfy.Service: comfy.NewProvider(comfy.ProviderConfig{Fleet: fleet, Workflows: flows}), "fake": h.fake},
 	})
 	if err != nil {
