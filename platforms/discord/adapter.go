@@ -89,7 +89,7 @@ func NewAdapter(ctx context.Context, cfg AdapterConfig) (*Adapter, error) {
 		return nil, err
 	}
 	a.commands.Store(&p)
-	a.bot.Store(&cfg.Client.bot)
+	a.bot.Store(&cfg.Client.app) // the same, but for the oldest applications: READY tells
 	return a, nil
 }
 

@@ -56,7 +56,6 @@ type Client struct {
 	session *discordgo.Session
 	base    string
 	app     string
-	bot     string       // its id as the token names it
 	plain   *http.Client // without token, for files
 	clock   Clock
 	limits  *limiter
@@ -86,7 +85,7 @@ func NewClient(cfg Config) (*Client, error) {
 		return nil, fmt.Errorf("discord: make a session of the library: %w", err)
 	}
 	c := &Client{
-		session: session, base: defaultBase, app: app, bot: appOf(cfg.Token), clock: SystemClock{}, token: secret{cfg.Token},
+		session: session, base: defaultBase, app: app, clock: SystemClock{}, token: secret{cfg.Token},
 		observe: func(CallInfo) {}, uploads: make(chan struct{}, uploadsAtOnce),
 	}
 	if cfg.BaseURL != "" {

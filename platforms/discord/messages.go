@@ -43,7 +43,7 @@ func (a *Adapter) sendPart(ctx context.Context, m chat.Message, o *outgoing) (st
 		}
 	}
 	to := m.To
-	if o.ephemeral && (m.Trigger == nil || m.Trigger.Chat.Kind != chat.ChatPrivate) {
+	if o.ephemeral && aside(m) {
 		// Only interactions have answers for one person: what can't be one goes into their own chat.
 		dm, err := a.direct(ctx, m.OnlyFor)
 		if err != nil {
@@ -54,6 +54,16 @@ func (a *Adapter) sendPart(ctx context.Context, m chat.Message, o *outgoing) (st
 	}
 	sent, err := a.post(ctx, channelOf(to), o)
 	return sent, to, err
+}
+
+// aside tells whether a message for one person would be seen by others in the chat it is for, where they don't expect
+// that: who asked there in a message of their own is answered there.
+func aside(m chat.Message) bool {
+	if m.Trigger == nil {
+		return true
+	}
+	asked := m.Trigger.Kind == chat.KindMessage && isID(m.Trigger.Message.ID)
+	return m.Trigger.Chat.Kind != chat.ChatPrivate && !asked
 }
 
 // respond sends a message as the answer to an interaction. The first one takes the place of the waiting sign; one
