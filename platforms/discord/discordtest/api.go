@@ -57,7 +57,7 @@ func (s *Server) allRoutes() []route {
 			route{method: "DELETE", template: list + "/{command_id}", handle: s.deleteCommand})
 	}
 	for i := range known {
-		known[i].parts = strings.Split(strings.Trim(known[i].template, "/"), "/")
+		known[i].parts = segments(known[i].template)
 	}
 	return known
 }
@@ -108,8 +108,8 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 func (s *Server) serveUnknown(w http.ResponseWriter, r *http.Request, path string) {
 	for _, operation := range s.table.Operations {
 		method, template, _ := strings.Cut(operation, " ")
-		known := route{method: method, parts: strings.Split(strings.Trim(template, "/"), "/")}
-		if method == r.Method && known.fits(strings.Split(strings.Trim(path, "/"), "/")) {
+		known := route{method: method, parts: segments(template)}
+		if method == r.Method && known.fits(segments(path)) {
 			s.note("%s is not imitated by this server", operation)
 			writeError(w, refuse(http.StatusNotImplemented, 0, operation+" is not imitated by the test server"))
 			return

@@ -86,7 +86,7 @@ func TestFirstAnswer(t *testing.T) {
 		i := b.painted()
 		b.answer(i, object{"type": 5})
 		b.clock.Advance(15*time.Minute - time.Second)
-		if r := b.hook("PATCH", i, "/messages/@original", object{"content": "in time"}); r.status != 200 {
+		if r := b.hook("PATCH", i, "/messages/%40original", object{"content": "in time"}); r.status != 200 { // as discord.js writes it
 			t.Error(r.raw)
 		}
 		b.clock.Advance(2 * time.Second)

@@ -134,7 +134,7 @@ type handler func(*request) (any, *apiError)
 
 // find picks the route of a path, literal parts going before variables.
 func (s *Server) find(method, path string) (*route, map[string]string) {
-	parts := strings.Split(strings.Trim(path, "/"), "/")
+	parts := segments(path)
 	var best *route
 	for i := range s.routes {
 		if r := &s.routes[i]; r.method == method && r.fits(parts) && (best == nil || r.literals() > best.literals()) {
@@ -147,10 +147,21 @@ func (s *Server) find(method, path string) (*route, map[string]string) {
 	vars := map[string]string{}
 	for i, p := range best.parts {
 		if hasPrefix(p, "{") {
-			vars[strings.Trim(p, "{}")], _ = url.PathUnescape(parts[i])
+			vars[strings.Trim(p, "{}")] = parts[i]
 		}
 	}
 	return best, vars
+}
+
+// segments are the parts of an escaped path, each unescaped: clients may escape the @ of "@original".
+func segments(path string) []string {
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	for i, p := range parts {
+		if plain, err := url.PathUnescape(p); err == nil {
+			parts[i] = plain
+		}
+	}
+	return parts
 }
 
 func (r *route) fits(parts []string) bool {
