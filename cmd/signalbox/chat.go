@@ -116,6 +116,7 @@ func (a *app) startChat(ctx context.Context) error {
 	var err error
 	p.router, err = chat.NewRouter(chat.Config{
 		Deliverer: p.deliverer, Pool: a.db.pool, Tools: a.registry, Runs: a.runs, Accounts: a.users, Wallets: a.ledger, Logger: a.log,
+		Operator: chat.Operator{Support: a.cfg.Support, Terms: a.cfg.TermsURL, Privacy: a.cfg.PrivacyURL},
 	})
 	if err != nil {
 		return err
