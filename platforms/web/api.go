@@ -319,7 +319,7 @@ func (s *Server) ownRun(r *http.Request, a users.Account) (runs.Run, error) {
 }
 
 // resultKey names a run as it is told to a client: addresses in it depend on how the client reached us.
-type resultKey struct{ runID, base string }
+type resultKey struct{ runID, host string }
 
 // toldRun is a run that is over, as it is told to its owner.
 type toldRun struct {
@@ -333,7 +333,7 @@ const maxResult = 64 << 10
 // apiRun tells one run. One that is over is remembered for a moment, since clients ask for it again and
 // again.
 func (s *Server) apiRun(w http.ResponseWriter, r *http.Request, a users.Account) error {
-	key, now := resultKey{r.PathValue("id"), s.absolute(r, "")}, s.cfg.Now()
+	key, now := resultKey{r.PathValue("id"), r.Host}, s.cfg.Now()
 	if known, ok := s.results.get(key, now); ok && (known.owner == a.ID || a.Operator) {
 		known.body.serve(w, r)
 		return nil

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"strconv"
 	"strings"
 	"time"
 
@@ -63,7 +64,7 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if known, ok := s.files.get(hash, s.cfg.Now()); ok {
-		sendFile(w, r, known.mimeType, bytes.NewReader(known.content))
+		known.send(w, r)
 		return
 	}
 	content, info, err := s.cfg.Runs.OpenMedia(r.Context(), assetScheme+hash)
@@ -77,10 +78,13 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 	defer content.Close()
 	if info.Bytes > 0 && info.Bytes <= maxSmallFile {
 		data, err := io.ReadAll(io.LimitReader(content, maxSmallFile))
-		if err == nil && int64(len(data)) == info.Bytes {
-			s.files.put(hash, smallFile{info.MIMEType, data}, s.cfg.Now())
+		if err != nil {
+			s.fail(w, r, err)
+			return
 		}
-		sendFile(w, r, info.MIMEType, bytes.NewReader(data))
+		small := smallFile{info.MIMEType, data}
+		s.files.put(hash, small, s.cfg.Now())
+		small.send(w, r)
 		return
 	}
 	sendFile(w, r, info.MIMEType, content)
@@ -94,16 +98,33 @@ type smallFile struct {
 
 const maxSmallFile = 256 << 10
 
-func sendFile(w http.ResponseWriter, r *http.Request, mimeType string, content io.Reader) {
-	kind, _, _ := mime.ParseMediaType(mimeType)
-	h := w.Header()
-	h.Set("Content-Type", mimeType)
-	if r.URL.RawQuery != "" && r.URL.Query().Has("download") || !inlineTypes[kind] {
-		h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": r.PathValue("name")}))
+func (f smallFile) send(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Range") != "" {
+		sendFile(w, r, f.mimeType, bytes.NewReader(f.content))
+		return
 	}
+	describeFile(w, r, f.mimeType)
+	h := w.Header()
+	h.Set("Accept-Ranges", "bytes")
+	h.Set("Content-Length", strconv.Itoa(len(f.content)))
+	w.Write(f.content)
+}
+
+func sendFile(w http.ResponseWriter, r *http.Request, mimeType string, content io.Reader) {
+	describeFile(w, r, mimeType)
 	if seeker, ok := content.(io.ReadSeeker); ok {
 		http.ServeContent(w, r, "", time.Time{}, seeker) // ranges, for videos
 		return
 	}
 	io.Copy(w, content)
+}
+
+// describeFile says what a file is, and whether it is shown or stored.
+func describeFile(w http.ResponseWriter, r *http.Request, mimeType string) {
+	kind, _, _ := strings.Cut(mimeType, ";")
+	h := w.Header()
+	h.Set("Content-Type", mimeType)
+	if r.URL.RawQuery != "" && r.URL.Query().Has("download") || !inlineTypes[kind] {
+		h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": r.PathValue("name")}))
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"html/template"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -243,21 +244,28 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		s.problem(w, r, http.StatusForbidden, "cross_site", "This request came from another site.")
 	}))
 	protected := cross.Handler(s.unforged(next))
+	headers := s.headers()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Security-Policy", "default-src 'self'; img-src 'self' data: blob:; media-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'")
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Referrer-Policy", "same-origin")
-		h.Set("Cross-Origin-Opener-Policy", "same-origin")
-		if s.secure() {
-			h.Set("Strict-Transport-Security", "max-age=31536000")
-		}
+		maps.Copy(w.Header(), headers)
 		if !s.knownHost(r.Host) && !machinePath(r.URL.Path) {
 			s.problem(w, r, http.StatusMisdirectedRequest, "unknown_host", "This program does not serve the host you asked for. Set PUBLIC_URL to the address you use.")
 			return
 		}
 		protected.ServeHTTP(w, s.visiting(w, r))
 	})
+}
+
+// headers are those of every answer. They are shared: handlers replace them, and never change them.
+func (s *Server) headers() http.Header {
+	h := http.Header{}
+	h.Set("Content-Security-Policy", "default-src 'self'; img-src 'self' data: blob:; media-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	if s.secure() {
+		h.Set("Strict-Transport-Security", "max-age=31536000")
+	}
+	return h
 }
 
 // machinePath tells the probes, which orchestrators ask by whatever address they have.
