@@ -3,12 +3,14 @@ package discordtest
 import (
 	"crypto/ed25519"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -102,7 +104,7 @@ func New(t testing.TB, opts Options) *Server {
 	seed := sha256.Sum256([]byte(opts.Token))
 	s.key = ed25519.NewKeyFromSeed(seed[:])
 	s.PublicKey = hex.EncodeToString(s.key.Public().(ed25519.PublicKey))
-	s.ApplicationID = s.ids.next(s.now())
+	s.ApplicationID = applicationOf(opts.Token)
 	s.limits.init()
 	s.gateway.init()
 	s.routes = s.allRoutes()
@@ -110,6 +112,15 @@ func New(t testing.TB, opts Options) *Server {
 	s.URL = s.http.URL
 	t.Cleanup(s.close)
 	return s
+}
+
+// applicationOf reads the application's id out of a token: its first part is the id in base64.
+func applicationOf(token string) string {
+	first, _, _ := strings.Cut(token, ".")
+	if id, err := base64.RawURLEncoding.DecodeString(first); err == nil && len(id) > 0 {
+		return string(id)
+	}
+	return "1197545678901234567"
 }
 
 func (o *Options) fill(t testing.TB) {

@@ -3,7 +3,7 @@
 import { Bot, InlineKeyboard, InputFile } from "grammy";
 import { ended, fail, tell } from "./lines.mjs";
 
-const { API_URL, BOT_TOKEN, MODE, PICTURE } = process.env;
+const { API_URL, BOT_TOKEN, MODE, PICTURE, SCOPE = "default" } = process.env;
 const bot = new Bot(BOT_TOKEN, { client: { apiRoot: API_URL } });
 
 if (MODE === "answer") {
@@ -31,7 +31,7 @@ if (MODE === "answer") {
 bot.catch(fail);
 await bot.init();
 if (MODE === "answer") await bot.api.setMyCommands([{ command: "paint", description: "Paints." }]);
-const commands = await bot.api.getMyCommands();
+const commands = await bot.api.getMyCommands({ scope: { type: SCOPE } });
 tell("ready", { user: bot.botInfo.username, commands: commands.map((c) => `${c.command}: ${c.description}`) });
 const running = bot.start({ drop_pending_updates: false });
 await ended;
