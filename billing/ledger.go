@@ -232,6 +232,9 @@ func (b books) hold(r HoldRequest) (*transfer, error) {
 	if err != nil {
 		return nil, err
 	}
+	if user.merged {
+		return nil, ErrInsufficient{Need: r.Amount}
+	}
 	if user.available < r.Amount {
 		return nil, ErrInsufficient{Have: user.available, Need: r.Amount, Held: user.aside}
 	}

@@ -44,6 +44,7 @@ type leg struct {
 type purse struct {
 	wallet, held     int64 // the accounts' ids
 	available, aside NanoUSD
+	merged           bool // it is no longer anybody's: what comes in goes on to the survivor
 }
 
 // books is what must be known, and locked, before posting.
@@ -63,7 +64,7 @@ func (b books) user(owner string) (*purse, error) {
 const (
 	// Everybody locks rows in this order, so that transfers wait for each other but never in a circle. The owners
 	// are those given, those merged into them, whose holds may still be open, and those of the transfers with the keys.
-	lockAccounts = `SELECT a.owner::text, a.kind, a.id, a.balance FROM ledger_accounts a
+	lockAccounts = `SELECT a.owner::text, a.kind, a.id, a.balance, a.merged_into IS NOT NULL FROM ledger_accounts a
 		WHERE a.owner IN (SELECT unnest($1::uuid[]) UNION SELECT owner FROM ledger_accounts WHERE merged_root = ANY ($1::uuid[])
 			UNION SELECT t.owner FROM ledger_transfers t WHERE t.key = ANY ($2::text[]))
 		ORDER BY a.owner, a.id FOR UPDATE`
@@ -119,12 +120,14 @@ func (b books) readAccounts(rows pgx.Rows) error {
 	var owner, kind string
 	var id int64
 	var balance NanoUSD
-	_, err := pgx.ForEachRow(rows, []any{&owner, &kind, &id, &balance}, func() error {
+	var merged bool
+	_, err := pgx.ForEachRow(rows, []any{&owner, &kind, &id, &balance, &merged}, func() error {
 		p := b.users[owner]
 		if p == nil {
 			p = &purse{}
 			b.users[owner] = p
 		}
+		p.merged = merged
 		if kind == "wallet" {
 			p.wallet, p.available = id, balance
 		} else {

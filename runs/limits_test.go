@@ -332,3 +332,69 @@ func TestForget(t *testing.T) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
+
+// TestMergeAmidRuns merges people all around while their runs are accepted, finished and delivered.
+func TestMergeAmidRuns(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, nil)
+	h.config.Users = users.New(h.pool, users.Config{
+		OnCreate: func(ctx context.Context, tx pgx.Tx, a users.Account) error {
+			if err := h.ledger.EnsureWallet(ctx, tx, a.ID); err != nil {
+				return err
+			}
+			return h.ledger.Grant(ctx, tx, a.ID, 100*billing.Dollar, a.ID, "")
+		},
+		OnMerge: func(ctx context.Context, tx pgx.Tx, from, into string) error {
+			return errors.Join(Adopt(ctx, tx, from, into), h.ledger.Merge(ctx, tx, from, into), Adopt(ctx, tx, from, into))
+		},
+	})
+	h.provider.OnSubmit = func(registry.Call, int) *runstest.Outcome {
+		return &runstest.Outcome{Usage: registry.Usage{RunTime: time.Second}}
+	}
+	h.Service = h.open(t)
+	h.start(t)
+	var people []users.Account
+	for _, id := range []string{"1", "2", "3", "4"} {
+		account, err := h.config.Users.Identify(t.Context(), users.Identity{Platform: "web", ExternalID: id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		people = append(people, account)
+	}
+	var mu sync.Mutex
+	var ids []string
+	var wait sync.WaitGroup
+	for i := range 80 {
+		wait.Go(func() {
+			run, err := h.Accept(t.Context(), sing(people[i%4].ID))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			ids = append(ids, run.ID)
+		})
+		if i%25 == 12 {
+			wait.Go(func() {
+				if _, err := h.config.Users.Merge(t.Context(), people[i/25].ID, people[i/25+1].ID, users.BySystem); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	wait.Wait()
+	var spent billing.NanoUSD
+	for _, id := range ids {
+		run := h.delivered(t, id)
+		if spent += run.Cost; run.AccountID != people[0].ID || run.Cost == 0 {
+			t.Errorf("run %s is %s's and cost %s", id, run.AccountID, run.Cost)
+		}
+	}
+	history, err := h.List(t.Context(), Filter{AccountID: people[3].ID, Limit: 200})
+	if err != nil || len(history) != 0 {
+		t.Errorf("the old account has %d runs, %v", len(history), err)
+	}
+	h.wantBalance(t, people[0].ID, 400*billing.Dollar-spent, 0)
+	h.wantBooksBalance(t)
+}
