@@ -29,6 +29,7 @@ import (
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/cpu"
 	"github.com/signalbox/signalbox/internal/assets"
+	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/registry"
@@ -83,7 +84,7 @@ func newHouse(t *testing.T, options ...option) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := mediaStore{assets.New(pool, folder, 0)}
+	store := mediaStore{assets.New(pool, folder, 0), outbound.NewClient([]string{allowedHost})}
 
 	fleet := comfy.NewFleet([]*url.URL{startEngine(t)}, comfy.FleetConfig{})
 	fleet.Refresh(t.Context())
@@ -140,8 +141,14 @@ func (h *house) gift(ctx context.Context, tx pgx.Tx, accountID string, nanoUSD i
 	return h.ledger.Grant(ctx, tx, accountID, billing.NanoUSD(nanoUSD), key, "invitation")
 }
 
-// mediaStore is the assets store as runs wants it.
-type mediaStore struct{ assets *assets.Store }
+// allowedHost is the one inner address that may be fetched from.
+const allowedHost = "127.0.0.2"
+
+// mediaStore is the assets store as runs wants it, which fetches addresses as well.
+type mediaStore struct {
+	assets *assets.Store
+	client *http.Client
+}
 
 func (m mediaStore) Put(ctx context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error) {
 	ref, err := m.assets.Put(ctx, r, assets.Meta{Name: name})
@@ -153,6 +160,10 @@ func (m mediaStore) Put(ctx context.Context, r io.Reader, name string) (registry
 }
 
 func (m mediaStore) OpenMedia(ctx context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
+	if strings.HasPrefix(ref, "http") {
+		content, header, err := outbound.Get(ctx, m.client, ref, 1<<20)
+		return content, registry.MediaInfo{MIMEType: header.Get("Content-Type")}, err
+	}
 	parsed, err := assets.ParseRef(ref)
 	if err != nil {
 		return nil, registry.MediaInfo{}, err

@@ -1,0 +1,189 @@
+package web_test
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// takesPicture is a bundled tool with a picture as input, and that input's name.
+func (h *house) takesPicture() (path, input string) {
+	h.t.Helper()
+	for _, tool := range h.reg.Snapshot().Public() {
+		for _, f := range tool.InputSchema {
+			if f.Type == "image" {
+				return tool.RunPath(), f.Name
+			}
+		}
+	}
+	h.t.Fatal("no tool takes a picture")
+	return "", ""
+}
+
+// pictureServer serves a picture on an address of this machine.
+func pictureServer(t *testing.T, address string) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", address+":0")
+	if err != nil {
+		t.Skip("this machine has no " + address)
+	}
+	picture := photo(t)
+	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/page" {
+			fmt.Fprint(w, "<html>no picture</html>")
+			return
+		}
+		w.Header().Set("Content-Type", "image/png")
+		w.Write(picture)
+	})}}
+	server.Start()
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func TestMediaIsThereBeforeARunIsTakenOn(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	dev := h.developer("ann")
+	path, input := h.takesPicture()
+	inner, allowed := pictureServer(t, "127.0.0.1"), pictureServer(t, allowedHost)
+	body := func(ref string) string { return fmt.Sprintf(`{"inputs":{%q:%q}}`, input, ref) }
+
+	for name, ref := range map[string]string{
+		"an upload that is not there":         "asset:" + strings.Repeat("ab", 32),
+		"an inner address":                    inner + "/picture.png",
+		"an inner address by https":           "https://127.0.0.1:1/picture.png",
+		"an address without a picture":        allowed + "/page",
+		"an address with a name and password": "http://ann:secret@127.0.0.2/picture.png",
+		"a file of this machine":              "file:///etc/passwd",
+	} {
+		t.Run(name+" is refused at once, and names the input", func(t *testing.T) {
+			var p struct{ Code, Field, Detail string }
+			status := dev.call("POST", path, body(ref), &p)
+			if status != http.StatusUnprocessableEntity || p.Field != input || strings.Contains(p.Detail, "secret") {
+				t.Errorf("status %d, %+v", status, p)
+			}
+		})
+	}
+	t.Run("an address that OUTBOUND_ALLOW lists is fetched once and kept", func(t *testing.T) {
+		var run apiRun
+		if status := dev.call("POST", path, body(allowed+"/picture.png"), &run); status != http.StatusAccepted {
+			t.Fatalf("status %d", status)
+		}
+		if ref := string(run.Inputs[input]); !strings.HasPrefix(ref, `"asset:`) {
+			t.Errorf("the run holds %s", ref)
+		}
+		if done := dev.finished(run.RunID); done.Status != "succeeded" {
+			t.Errorf("%+v", done.Error)
+		}
+	})
+}
+
+func TestAnswersThatDidNotChange(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	dev := h.developer("ann")
+	for _, path := range []string{"/api/tools", "/openapi.json"} {
+		t.Run(path+" has an ETag, answers 304, and comes compressed", func(t *testing.T) {
+			res := dev.do("GET", path, "", nil, "Accept-Encoding", "identity")
+			plain := readAll(t, res.Body)
+			etag := res.Header.Get("ETag")
+			if etag == "" || !strings.Contains(res.Header.Get("Vary"), "Authorization") || !strings.Contains(res.Header.Get("Cache-Control"), "private") {
+				t.Errorf("%v", res.Header)
+			}
+			for _, given := range []string{etag, `"other", W/` + etag, "*"} {
+				again := dev.do("GET", path, "", nil, "If-None-Match", given, "Accept-Encoding", "identity")
+				if rest := readAll(t, again.Body); again.StatusCode != http.StatusNotModified || rest != "" {
+					t.Errorf("If-None-Match %s: %d %q", given, again.StatusCode, rest)
+				}
+			}
+			if again := dev.do("GET", path, "", nil, "If-None-Match", `"other"`); again.StatusCode != http.StatusOK {
+				t.Errorf("another tag: %d", again.StatusCode)
+			}
+			zipped := dev.do("GET", path, "", nil, "Accept-Encoding", "gzip")
+			if zipped.Header.Get("Content-Encoding") != "gzip" || zipped.Header.Get("ETag") == etag {
+				t.Fatalf("%v", zipped.Header)
+			}
+			z, err := gzip.NewReader(zipped.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if readAll(t, z) != plain {
+				t.Error("the compressed answer says something else")
+			}
+		})
+	}
+	t.Run("operators see internal tools, and others never theirs", func(t *testing.T) {
+		operator := h.visitor()
+		operator.key = adminToken
+		if status := operator.call("GET", "/api/tools", "", nil); status != http.StatusOK {
+			t.Errorf("status %d", status)
+		}
+	})
+}
+
+func TestEventsGoOnWhereTheyBroke(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	dev := h.developer("ann")
+	var run apiRun
+	dev.call("POST", "/api/run/wallpaper", `{"inputs":{"width":64,"height":64}}`, &run)
+	dev.finished(run.RunID)
+	path := "/api/runs/" + run.RunID + "/events"
+	id, data := lastEvent(t, dev.do("GET", path, "", nil).Body)
+	var end apiRun
+	if err := json.Unmarshal([]byte(data), &end); err != nil || end.Status != "succeeded" || id == "" {
+		t.Fatalf("the last event: %s %s, %v", id, data, err)
+	}
+	t.Run("who knows the end is told so, and browsers stop asking", func(t *testing.T) {
+		if res := dev.do("GET", path, "", nil, "Last-Event-ID", id); res.StatusCode != http.StatusNoContent {
+			t.Errorf("status %d", res.StatusCode)
+		}
+	})
+	t.Run("who knows less is told the rest", func(t *testing.T) {
+		if again, _ := lastEvent(t, dev.do("GET", path, "", nil, "Last-Event-ID", "0123456789abcdef").Body); again != id {
+			t.Errorf("event %q, want %q", again, id)
+		}
+	})
+	t.Run("strangers hear nothing", func(t *testing.T) {
+		if res := h.developer("eve").do("GET", path, "", nil); res.StatusCode != http.StatusNotFound {
+			t.Errorf("status %d", res.StatusCode)
+		}
+	})
+	t.Run("a result that is remembered is its owner's only", func(t *testing.T) {
+		for range 2 {
+			if status := dev.call("GET", "/api/runs/"+run.RunID, "", nil); status != http.StatusOK {
+				t.Errorf("the owner: %d", status)
+			}
+			if status := h.developer("eve").call("GET", "/api/runs/"+run.RunID, "", nil); status != http.StatusNotFound {
+				t.Errorf("a stranger: %d", status)
+			}
+		}
+	})
+}
+
+// lastEvent reads a stream to its end and gives its last event.
+func lastEvent(t *testing.T, stream io.Reader) (id, data string) {
+	t.Helper()
+	lines := bufio.NewScanner(stream)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		if v, ok := strings.CutPrefix(lines.Text(), "id: "); ok {
+			id = v
+		}
+		if v, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+			data = v
+		}
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return id, data
+}
