@@ -47,6 +47,9 @@ type Receipt struct {
 	Full    NanoUSD `json:"fullCostNanoUsd,omitempty"` // what it came to, where that is more than Cost
 	Reason  string  `json:"reason,omitempty"`          // why it is zero: "none", "failed", "canceled", "timed_out"
 	Note    string  `json:"note,omitempty"`            // one line where something differs from what the tool says
+
+	Refunded   NanoUSD `json:"refundedNanoUsd,omitempty"` // what an operator gave back
+	RefundNote string  `json:"refundNote,omitempty"`      // and why
 }
 
 // Capped bounds the receipt by what was promised. The rest is the operator's loss: people pay what they

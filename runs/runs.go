@@ -72,6 +72,7 @@ type Run struct {
 	StartedAt     *time.Time
 	EndedAt       *time.Time
 	DeliveredAt   *time.Time
+	RefundedAt    *time.Time // an operator gave back what it cost
 	Warnings      []LimitUse // limits that this run brings near their end; from Accept only
 }
 

@@ -31,7 +31,7 @@ type record struct {
 const runColumns = `r.id::text, r.account_id::text, r.tool_id, r.tool_version, r.status, r.waiting, r.fraction, r.stage, r.queue_position,
 	convert_to(r.inputs::text, 'UTF8'), convert_to(r.sources::text, 'UTF8'), convert_to(r.quote::text, 'UTF8'), convert_to(r.outputs::text, 'UTF8'), r.cost, convert_to(r.receipt::text, 'UTF8'), convert_to(r.error::text, 'UTF8'),
 	r.platform, convert_to(r.target::text, 'UTF8'), r.deliverable, coalesce(r.parent::text, ''), r.attempt, convert_to(r.ticket::text, 'UTF8'), r.timeout_ms,
-	r.created_at, r.started_at, r.ended_at, r.delivered_at`
+	r.created_at, r.started_at, r.ended_at, r.delivered_at, r.refunded_at`
 
 // stored is a row before its parts are decoded.
 type stored struct {
@@ -47,7 +47,7 @@ func scanRun(row pgx.CollectableRow) (stored, error) {
 	err := row.Scan(&s.ID, &s.AccountID, &s.toolID, &s.version, &s.Status, &s.waiting, &s.Fraction, &s.Stage, &s.QueuePosition,
 		&s.inputs, &s.sources, &s.quote, &s.outputs, &s.Cost, &s.receipt, &s.failure,
 		&s.Origin.Platform, &s.target, &s.deliverable, &s.Parent, &s.attempt, &s.ticket, &s.timeoutMs,
-		&s.CreatedAt, &s.StartedAt, &s.EndedAt, &s.DeliveredAt)
+		&s.CreatedAt, &s.StartedAt, &s.EndedAt, &s.DeliveredAt, &s.RefundedAt)
 	return s, err
 }
 
@@ -159,14 +159,17 @@ type Filter struct {
 	ToolID      string
 	Status      Status
 	Platform    string
-	Undelivered bool   // over, meant to be delivered, and not delivered yet
-	Before      string // a run id: only older ones, for paging
-	Limit       int    // 1 to 200; 0 means 50
+	Undelivered bool      // over, meant to be delivered, and not delivered yet
+	Text        string    // part of the run's, account's or tool's id or of the error; case does not matter; at most 200 bytes
+	Since       time.Time // accepted then or later
+	Before      string    // a run id: only older ones, for paging
+	Limit       int       // 1 to 200; 0 means 50
 }
 
 const (
 	defaultPage = 50
 	maxPage     = 200
+	maxSearch   = 200 // bytes of a text to find
 )
 
 // List gives runs, newest first.
@@ -184,6 +187,13 @@ func (s *Service) List(ctx context.Context, f Filter) ([]Run, error) {
 	add("r.status =", string(f.Status))
 	add("r.platform =", f.Platform)
 	add("r.id <", f.Before)
+	if !f.Since.IsZero() {
+		add("r.id >=", firstID(f.Since))
+	}
+	if f.Text != "" {
+		args = append(args, strings.ToLower(cleanSearch(f.Text)))
+		where = append(where, `(strpos(concat_ws(' ', r.id, r.account_id, lower(r.tool_id), lower(r.error ->> 'code'), lower(r.error ->> 'message')), $`+strconv.Itoa(len(args))+`) > 0)`)
+	}
 	if f.Undelivered {
 		where = append(where, "r.deliverable AND r.ended_at IS NOT NULL AND r.delivered_at IS NULL")
 	}
@@ -200,6 +210,11 @@ func (s *Service) List(ctx context.Context, f Filter) ([]Run, error) {
 		runs[i] = records[i].Run
 	}
 	return runs, nil
+}
+
+// cleanSearch bounds what is searched for, and takes out what Postgres takes for no text.
+func cleanSearch(text string) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(text[:min(len(text), maxSearch)], "\x00", ""), "")
 }
 
 // SetTarget stores the platform's own address of a run, e.g. of its status message.
