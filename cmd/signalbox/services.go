@@ -10,6 +10,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/outbound"
+	"github.com/signalbox/signalbox/providers/comfydeploy"
 	"github.com/signalbox/signalbox/providers/imagegen"
 	"github.com/signalbox/signalbox/providers/vidu"
 	"github.com/signalbox/signalbox/registry"
@@ -23,6 +24,9 @@ type ServiceSettings struct {
 	GeminiAPIKey  string `env:"GEMINI_API_KEY" placeholder:"KEY" help:"Makes /imagine draw with Google Gemini."`
 	GeminiBaseURL string `name:"gemini-base-url" env:"GEMINI_BASE_URL" default:"https://generativelanguage.googleapis.com" help:"Gemini's API."`
 
+	ComfyDeployAPIKey string `name:"comfydeploy-api-key" env:"COMFYDEPLOY_API_KEY" placeholder:"KEY" help:"Makes tools of the workflows deployed at ComfyUI Deploy."`
+	ComfyDeployAPIURL string `name:"comfydeploy-api-url" env:"COMFYDEPLOY_API_URL" default:"https://api.comfydeploy.com/api" help:"ComfyUI Deploy's API."`
+
 	ViduAPIKey       string `env:"VIDU_API_KEY" placeholder:"KEY" help:"Makes videos with Vidu."`
 	ViduAPIURL       string `name:"vidu-api-url" env:"VIDU_API_URL" default:"https://api.vidu.com/ent/v2" help:"Vidu's API, with its version."`
 	ViduUSDPerCredit string `name:"vidu-usd-per-credit" env:"VIDU_USD_PER_CREDIT" default:"0.005" help:"What a credit of the Vidu account costs, US dollars."`
@@ -31,11 +35,11 @@ type ServiceSettings struct {
 }
 
 func (c *Config) checkServices(p *problems) {
-	for variable, address := range map[string]string{"OPENAI_BASE_URL": c.OpenAIBaseURL, "GEMINI_BASE_URL": c.GeminiBaseURL, "VIDU_API_URL": c.ViduAPIURL} {
+	for variable, address := range map[string]string{"OPENAI_BASE_URL": c.OpenAIBaseURL, "GEMINI_BASE_URL": c.GeminiBaseURL, "COMFYDEPLOY_API_URL": c.ComfyDeployAPIURL, "VIDU_API_URL": c.ViduAPIURL} {
 		_, ok := httpURL(address)
 		p.unless(ok, variable, redactURL(address), "an http:// or https:// address")
 	}
-	for variable, key := range map[string]string{"OPENAI_API_KEY": c.OpenAIAPIKey, "GEMINI_API_KEY": c.GeminiAPIKey, "VIDU_API_KEY": c.ViduAPIKey} {
+	for variable, key := range map[string]string{"OPENAI_API_KEY": c.OpenAIAPIKey, "GEMINI_API_KEY": c.GeminiAPIKey, "COMFYDEPLOY_API_KEY": c.ComfyDeployAPIKey, "VIDU_API_KEY": c.ViduAPIKey} {
 		p.unless(fitsHeader(key), variable, "(hidden)", "a key without spaces, as the service shows it")
 	}
 	_, err := billing.ParseUSD(c.ViduUSDPerCredit)
@@ -66,6 +70,13 @@ func (a *app) newServices() ([]service, error) {
 		return nil, fmt.Errorf("the image services: %w", err)
 	}
 	list := []service{{imagegen.Service, pictures, pictures}}
+	if c.ComfyDeployAPIKey != "" {
+		deployed, err := comfydeploy.New(comfydeploy.Config{Key: c.ComfyDeployAPIKey, BaseURL: c.ComfyDeployAPIURL, Guard: guard, Logger: a.log})
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, service{comfydeploy.Service, deployed, deployed})
+	}
 	if c.ViduAPIKey != "" {
 		videos, err := vidu.New(vidu.Config{
 			Key: c.ViduAPIKey, BaseURL: c.ViduAPIURL, USDPerCredit: json.Number(c.ViduUSDPerCredit),

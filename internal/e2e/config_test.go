@@ -65,6 +65,8 @@ func wrongValues(t *testing.T) map[string][]string {
 		"OPENAI_BASE_URL":        {"openai", "ftp://ann:" + secret + "@x"},
 		"GEMINI_API_KEY":         {secret + " and a space"},
 		"GEMINI_BASE_URL":        {"gemini", "ftp://ann:" + secret + "@x"},
+		"COMFYDEPLOY_API_KEY":    {secret + " and a space"},
+		"COMFYDEPLOY_API_URL":    {"comfydeploy", "ftp://ann:" + secret + "@x"},
 		"VIDU_API_KEY":           {secret + " and a space"},
 		"VIDU_API_URL":           {"vidu", "ftp://ann:" + secret + "@x"},
 		"VIDU_USD_PER_CREDIT":    {"cheap", "-1"},

@@ -1,0 +1,352 @@
+// Package comfydeploytest imitates the API of ComfyUI Deploy, strictly: what it would refuse is refused in
+// its words, runs go on as the test says, and webhooks are sent, unsigned and up to three times, as the
+// service does. Faults make answers go wrong.
+package comfydeploytest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+)
+
+// Key is the account's key.
+const Key = "cd-test-key"
+
+// Run is a run as the service keeps it.
+type Run struct {
+	ID, DeploymentID, WorkflowID string
+	Status, LiveStatus           string
+	Progress                     float64
+	QueuePosition                int
+	Inputs                       map[string]any
+	Webhook                      string
+	Intermediate                 bool
+	GPU                          string
+	Duration                     json.Number // run_duration, seconds
+	Outputs                      []any
+	Attempts                     int // of the last webhook
+}
+
+// Server is the service. Deployments, Workflows, Machines, Versions and Prices are what it lists; change
+// them before the first request, or with Do.
+type Server struct {
+	*httptest.Server
+	Deployments, Workflows, Machines []map[string]any
+	Versions                         map[string]map[string]any // by "workflow/number"
+	Prices                           map[string]any
+	Down                             bool // everything is answered with 503
+
+	t      testing.TB
+	mu     sync.Mutex
+	runs   []*Run
+	files  map[string][]byte
+	reads  map[string]int // requests by path
+	faults map[string][]http.HandlerFunc
+}
+
+// New starts a server that ends with the test.
+func New(t testing.TB) *Server {
+	s := &Server{t: t, Versions: map[string]map[string]any{}, files: map[string][]byte{}, reads: map[string]int{}, faults: map[string][]http.HandlerFunc{}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /api/deployments", s.list(func() []map[string]any { return s.Deployments }))
+	mux.HandleFunc("GET /api/workflows", s.list(func() []map[string]any { return s.Workflows }))
+	mux.HandleFunc("GET /api/machines", s.list(func() []map[string]any { return s.Machines }))
+	mux.HandleFunc("GET /api/platform/gpu-pricing", func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, s.Prices) })
+	mux.HandleFunc("GET /api/workflow/{id}/version/{n}", s.version)
+	mux.HandleFunc("GET /api/workflow/{id}/runs", s.workflowRuns)
+	mux.HandleFunc("POST /api/run/deployment/queue", s.queue)
+	mux.HandleFunc("GET /api/run/{id}", s.run)
+	mux.HandleFunc("POST /api/run/{id}/cancel", s.cancel)
+	mux.HandleFunc("POST /api/assets/upload", s.upload)
+	mux.HandleFunc("GET /files/{name}", s.file)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		t.Errorf("unknown address: %s %s", r.Method, r.URL)
+		detail(w, http.StatusNotFound, "Not Found")
+	})
+	s.Server = httptest.NewServer(s.guard(mux))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// BaseURL is the address of the API.
+func (s *Server) BaseURL() string { return s.URL + "/api" }
+
+// Do changes what the server has while nobody reads it.
+func (s *Server) Do(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+}
+
+// Fail lets the next requests of a path be answered by these handlers instead, one each.
+func (s *Server) Fail(path string, faults ...http.HandlerFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults[path] = append(s.faults[path], faults...)
+}
+
+// LoseAnswer lets the next request of a path have its effect and cuts the line before its answer.
+func (s *Server) LoseAnswer(path string) {
+	s.Fail(path, func(w http.ResponseWriter, r *http.Request) {
+		s.Config.Handler.ServeHTTP(httptest.NewRecorder(), r)
+		if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+			conn.Close()
+		}
+	})
+}
+
+// Refuse is a fault that answers with a status and a detail.
+func Refuse(status int, text any) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { detail(w, status, text) }
+}
+
+// Reads counts the requests of a path.
+func (s *Server) Reads(path string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reads[path]
+}
+
+// File stores a file and gives its address.
+func (s *Server) File(name string, content []byte) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.files[name] = content
+	return s.URL + "/files/" + name
+}
+
+// Runs lists all runs, oldest first.
+func (s *Server) Runs() []Run {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]Run, len(s.runs))
+	for i, r := range s.runs {
+		list[i] = *r
+	}
+	return list
+}
+
+// Change moves a run on and reports it by its webhook: any change where the run asked for those, else only
+// its end.
+func (s *Server) Change(id string, change func(*Run)) {
+	s.mu.Lock()
+	r := s.find(id)
+	if r == nil {
+		s.mu.Unlock()
+		s.t.Errorf("there is no run %s", id)
+		return
+	}
+	change(r)
+	copied := *r
+	s.mu.Unlock()
+	if copied.Webhook != "" && (copied.Intermediate || over(copied.Status)) {
+		s.report(copied)
+	}
+}
+
+func over(status string) bool {
+	return slices.Contains([]string{"success", "failed", "timeout", "cancelled"}, status)
+}
+
+// report sends a webhook at once, three times at most.
+func (s *Server) report(r Run) {
+	body, err := json.Marshal(map[string]any{
+		"event_type": "run.updated", "run_id": r.ID, "status": r.Status, "live_status": r.LiveStatus, "progress": r.Progress, "outputs": r.Outputs,
+	})
+	if err != nil {
+		s.t.Error(err)
+		return
+	}
+	for attempt := 1; attempt <= 3; attempt++ {
+		res, err := http.Post(r.Webhook, "application/json", bytes.NewReader(body))
+		s.Do(func() { s.find(r.ID).Attempts = attempt })
+		if err != nil {
+			continue
+		}
+		res.Body.Close()
+		if res.StatusCode >= 200 && res.StatusCode < 300 {
+			return
+		}
+	}
+}
+
+func (s *Server) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		s.reads[r.URL.Path]++
+		var fault http.HandlerFunc
+		if waiting := s.faults[r.URL.Path]; len(waiting) > 0 {
+			fault, s.faults[r.URL.Path] = waiting[0], waiting[1:]
+		}
+		down := s.Down
+		s.mu.Unlock()
+		switch {
+		case down:
+			detail(w, http.StatusServiceUnavailable, "Service Unavailable")
+		case r.Header.Get("Authorization") != "Bearer "+Key && len(r.URL.Path) > 4 && r.URL.Path[:5] == "/api/":
+			detail(w, http.StatusUnauthorized, "Invalid or expired token")
+		case fault != nil:
+			fault(w, r)
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+func detail(w http.ResponseWriter, status int, text any) {
+	write(w, status, map[string]any{"detail": text})
+}
+
+func write(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(body)
+}
+
+func (s *Server) list(all func() []map[string]any) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		limit, err := strconv.Atoi(r.URL.Query().Get("limit"))
+		offset, err2 := strconv.Atoi(r.URL.Query().Get("offset"))
+		if err != nil || err2 != nil || limit < 1 || limit > 100 || offset < 0 {
+			detail(w, http.StatusUnprocessableEntity, []any{map[string]any{"loc": []any{"query", "limit"}, "msg": "value is not valid", "type": "int_parsing"}})
+			return
+		}
+		list := all()
+		offset = min(offset, len(list))
+		write(w, http.StatusOK, append([]map[string]any{}, list[offset:min(offset+limit, len(list))]...))
+	}
+}
+
+func (s *Server) version(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if v, known := s.Versions[r.PathValue("id")+"/"+r.PathValue("n")]; known {
+		write(w, http.StatusOK, v)
+		return
+	}
+	detail(w, http.StatusNotFound, "Workflow version not found")
+}
+
+func (s *Server) find(id string) *Run {
+	if i := slices.IndexFunc(s.runs, func(r *Run) bool { return r.ID == id }); i >= 0 {
+		return s.runs[i]
+	}
+	return nil
+}
+
+func (s *Server) queue(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		DeploymentID string         `json:"deployment_id"`
+		Inputs       map[string]any `json:"inputs"`
+		Webhook      string         `json:"webhook"`
+		Intermediate bool           `json:"webhook_intermediate_status"`
+		GPU          string         `json:"gpu"`
+	}
+	d := json.NewDecoder(r.Body)
+	d.UseNumber()
+	d.DisallowUnknownFields()
+	if err := d.Decode(&body); err != nil {
+		detail(w, http.StatusUnprocessableEntity, []any{map[string]any{"loc": []any{"body"}, "msg": err.Error(), "type": "json_invalid"}})
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.Deployments, func(one map[string]any) bool { return one["id"] == body.DeploymentID })
+	if i < 0 {
+		detail(w, http.StatusNotFound, "Deployment not found")
+		return
+	}
+	run := &Run{
+		ID: uuid.NewString(), DeploymentID: body.DeploymentID, WorkflowID: fmt.Sprint(s.Deployments[i]["workflow_id"]), Status: "not-started",
+		Inputs: body.Inputs, Webhook: body.Webhook, Intermediate: body.Intermediate, GPU: "A10G",
+	}
+	s.runs = append(s.runs, run)
+	write(w, http.StatusOK, map[string]any{"run_id": run.ID})
+}
+
+func (r Run) view() map[string]any {
+	v := map[string]any{
+		"id": r.ID, "workflow_id": r.WorkflowID, "workflow_inputs": r.Inputs, "status": r.Status, "live_status": r.LiveStatus, "progress": r.Progress,
+		"queue_position": r.QueuePosition, "gpu": r.GPU, "webhook": r.Webhook, "outputs": r.Outputs, "run_duration": nil,
+	}
+	if r.Duration != "" {
+		v["run_duration"] = r.Duration
+	}
+	return v
+}
+
+func (s *Server) run(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if run := s.find(r.PathValue("id")); run != nil {
+		write(w, http.StatusOK, run.view())
+		return
+	}
+	detail(w, http.StatusNotFound, "Run not found")
+}
+
+// workflowRuns lists the newest first.
+func (s *Server) workflowRuns(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	views := []any{}
+	for i := len(s.runs) - 1; i >= 0; i-- {
+		if s.runs[i].WorkflowID == r.PathValue("id") {
+			views = append(views, s.runs[i].view())
+		}
+	}
+	write(w, http.StatusOK, views)
+}
+
+func (s *Server) cancel(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	run := s.find(r.PathValue("id"))
+	switch {
+	case run == nil:
+		detail(w, http.StatusNotFound, "Run not found")
+	case over(run.Status):
+		detail(w, http.StatusBadRequest, "Run is already over")
+	default:
+		run.Status = "cancelled"
+		write(w, http.StatusOK, map[string]any{"success": true, "message": "Run cancelled"})
+	}
+}
+
+func (s *Server) upload(w http.ResponseWriter, r *http.Request) {
+	f, header, err := r.FormFile("file")
+	if err != nil {
+		detail(w, http.StatusUnprocessableEntity, []any{map[string]any{"loc": []any{"body", "file"}, "msg": "Field required", "type": "missing"}})
+		return
+	}
+	defer f.Close()
+	content, err := io.ReadAll(f)
+	if err != nil {
+		s.t.Error(err)
+		return
+	}
+	name := uuid.NewString() + "-" + header.Filename
+	write(w, http.StatusOK, map[string]any{"id": uuid.NewString(), "name": header.Filename, "url": s.File(name, content), "file_size": len(content)})
+}
+
+func (s *Server) file(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	content, known := s.files[r.PathValue("name")]
+	s.mu.Unlock()
+	if !known {
+		w.WriteHeader(http.StatusForbidden) // as addresses that have expired
+		return
+	}
+	w.Write(content)
+}
