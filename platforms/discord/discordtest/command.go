@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 )
 
@@ -81,6 +82,7 @@ const (
 	maxContext = 15
 	maxSize    = 8000
 	maxChoice  = 100 // characters of a value
+	maxCreates = 200 // new commands per scope and day
 )
 
 func (c *command) kind() int {
@@ -221,6 +223,9 @@ func (s *Server) putCommands(r *request) (any, *apiError) {
 	if refused := checkCount(next); refused != nil {
 		return nil, refused
 	}
+	if refused := s.create(scope, next...); refused != nil {
+		return nil, refused
+	}
 	s.commands[scope] = next
 	s.writes++
 	s.signal()
@@ -240,6 +245,21 @@ func (s *Server) merged(scope string, body map[string]any) *command {
 	}
 	c.version = s.newID()
 	return c
+}
+
+// create counts those of the commands that are new to their scope; there is a limit per day.
+func (s *Server) create(scope string, list ...*command) *apiError {
+	recent := slices.DeleteFunc(s.creates[scope], func(at time.Time) bool { return s.now().Sub(at) >= 24*time.Hour })
+	for _, c := range list {
+		if !slices.ContainsFunc(s.commands[scope], func(o *command) bool { return o.id == c.id }) {
+			recent = append(recent, s.now())
+		}
+	}
+	if len(recent) > maxCreates {
+		return refuse(http.StatusBadRequest, codeTooManyCreates, "Max number of daily application command creates has been reached (200)")
+	}
+	s.creates[scope] = recent
+	return nil
 }
 
 func sameName(list []*command, c *command) bool {
@@ -277,6 +297,9 @@ func (s *Server) postCommand(r *request) (any, *apiError) {
 	}
 	kept := slices.DeleteFunc(slices.Clone(s.commands[scope]), func(o *command) bool { return o.id == c.id })
 	if refused := checkCount(append(kept, c)); refused != nil {
+		return nil, refused
+	}
+	if refused := s.create(scope, c); refused != nil {
 		return nil, refused
 	}
 	s.commands[scope] = append(kept, c)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/signalbox/signalbox/platforms/discord/discordtest"
 )
@@ -123,6 +124,27 @@ func TestCommandRules(t *testing.T) {
 
 func TestCommands(t *testing.T) {
 	t.Parallel()
+	t.Run("two hundred new commands a day, changes not counted", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, discordtest.Options{})
+		replace := func(round int) reply {
+			var list []any
+			for i := range 100 {
+				list = append(list, command(object{"name": fmt.Sprint("c", round, "-", i)}))
+			}
+			return b.call("PUT", b.commands(), list)
+		}
+		for _, round := range []int{1, 1, 2} {
+			if r := replace(round); r.status != 200 {
+				t.Error(r.raw)
+			}
+		}
+		b.expect(replace(3), 400, 30034, "200")
+		b.clock.Advance(25 * time.Hour)
+		if r := replace(3); r.status != 200 {
+			t.Error(r.raw)
+		}
+	})
 	t.Run("global and guild commands are kept apart, changed, listed and deleted", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t, discordtest.Options{})

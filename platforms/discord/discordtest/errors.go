@@ -20,6 +20,7 @@ const (
 	codeUnknownInteraction = 10062
 	codeUnknownCommand     = 10063
 	codeTooManyCommands    = 30032
+	codeTooManyCreates     = 30034
 	codeOldEdits           = 30046
 	codeTooLarge           = 40005
 	codeAcknowledged       = 40060

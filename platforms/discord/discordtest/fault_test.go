@@ -1,6 +1,7 @@
 package discordtest_test
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -129,7 +130,15 @@ func TestFaults(t *testing.T) {
 			t.Error(r.raw)
 		}
 	})
-	t.Run("answers that come late, or never", func(t *testing.T) {
+	t.Run("no answer at all", func(t *testing.T) {
+		b := setup(t, discordtest.Hang())
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		if r := b.call("POST", b.messages(), hi, func(r *http.Request) { *r = *r.WithContext(ctx) }); r.status != 0 || len(b.History(b.channel)) != 0 {
+			t.Errorf("%d %s", r.status, r.raw)
+		}
+	})
+	t.Run("answers that come late", func(t *testing.T) {
 		release := make(chan struct{})
 		b := setup(t, discordtest.DelayUntil(release))
 		done := make(chan reply)

@@ -23,7 +23,6 @@ type bucket struct {
 	// blocked is set by a scripted limit: nothing passes before it, with that scope.
 	blocked time.Time
 	scope   string
-	html    bool
 }
 
 func (l *limits) init() { l.buckets = map[string]*bucket{} }

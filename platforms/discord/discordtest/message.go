@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -351,9 +352,13 @@ func (s *Server) listMessages(r *request) (any, *apiError) {
 	if refused != nil {
 		return nil, refused
 	}
+	limit, err := strconv.Atoi(r.query.Get("limit"))
+	if err != nil {
+		limit = 50
+	}
 	out := []any{}
 	for _, m := range slices.Backward(c.messages) {
-		if !m.deleted && !m.ephemeral() && len(out) < 50 {
+		if !m.deleted && !m.ephemeral() && len(out) < limit {
 			out = append(out, s.scrubbed(m, s.readsContent()))
 		}
 	}

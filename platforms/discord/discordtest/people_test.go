@@ -20,6 +20,96 @@ func (f *strictTB) Fatalf(format string, args ...any) {
 	runtime.Goexit()
 }
 
+func TestWhatPeopleGive(t *testing.T) {
+	t.Parallel()
+	t.Run("people, channels, roles, numbers and choices arrive as the client sends them", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, discordtest.Options{})
+		b.register(`[{"name":"all","description":"d","options":[{"type":6,"name":"who","description":"d"},{"type":7,"name":"where","description":"d"},
+			{"type":8,"name":"role","description":"d"},{"type":10,"name":"size","description":"d"},{"type":3,"name":"kind","description":"d","choices":[{"name":"One","value":"1"}]}]},
+			{"name":"Greet","type":2}]`)
+		role := b.guild.Role("boss", discordtest.ManageGuild)
+		b.guild.Give(b.ann, role)
+		opt := discordtest.Opt
+		data := wireOf(t, b, b.ann.Command(b.channel, "all", opt("who", b.bob), opt("where", b.channel), opt("role", role), opt("size", 0.5), opt("kind", "1")))
+		for _, part := range []string{`"members":{"` + b.bob.ID(), `"users":{"` + b.bob.ID(), `"channels":{"` + b.channel.ID(), `"roles":{"` + role.ID(), `"value":0.5`, `"value":"1"`, `"roles":["` + role.ID() + `"]`} {
+			if !strings.Contains(data, part) {
+				t.Errorf("%s lacks %s", data, part)
+			}
+		}
+		if data := wireOf(t, b, b.ann.UserCommand(b.channel, b.bob, "Greet")); !strings.Contains(data, `"target_id":"`+b.bob.ID()+`"`) {
+			t.Errorf("got %s", data)
+		}
+	})
+	t.Run("a button can be pressed by its id, and once more after it is gone", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, discordtest.Options{})
+		sent := b.call("POST", b.messages(), object{"content": "x", "components": []any{row(button("Go", "go"))}})
+		m := b.History(b.channel)[0]
+		b.answer(b.ann.PressID(m, "go"), object{"type": 6})
+		b.call("DELETE", b.messages()+"/"+sent.id(), nil)
+		stale := b.ann.PressStale(m, "go")
+		b.expect(b.answer(stale, object{"type": 7, "data": object{"content": "y"}}), 404, 10008, "")
+		if r := b.answer(stale, object{"type": 4, "data": object{"content": "gone", "flags": 64}}); r.status != 204 {
+			t.Error(r.raw)
+		}
+	})
+}
+
+func TestLookups(t *testing.T) {
+	t.Parallel()
+	b := setup(t, discordtest.Options{})
+	b.register(paint)
+	guild, foreign := "/guilds/"+b.guild.ID(), "/guilds/"+b.ForeignGuild("Elsewhere").ID()
+	for path, want := range map[string]string{
+		"/users/" + b.ann.ID():           `"global_name":"Ann"`,
+		"/users/" + b.BotID():            `"bot":true`,
+		"/users/@me/guilds":              `"name":"Studio"`,
+		"/applications/@me":              b.PublicKey,
+		guild:                            `"owner_id":"` + b.ann.ID() + `"`,
+		guild + "/roles":                 `"@everyone"`,
+		guild + "/channels":              b.channel.ID(),
+		guild + "/members/" + b.bob.ID(): `"global_name":"Bob"`,
+		guild + "/members/" + b.BotID():  `"bot":true`,
+		guild + "/members/1":             `10007`,
+		"/guilds/1":                      `10004`,
+		foreign:                          `50001`,
+		foreign + "/roles":               `50001`,
+		foreign + "/channels":            `50001`,
+		foreign + "/members/1":           `50001`,
+		"/users/1":                       `10013`,
+		"/channels/" + b.ann.DM().ID():   `"recipients":[`,
+		"/gateway":                       "/gateway",
+		b.commands():                     `"name":"paint"`,
+		b.commands() + "/" + b.Commands(nil)[0].ID:                 `"name":"paint"`,
+		"/applications/" + b.ApplicationID + foreign + "/commands": `50001`,
+	} {
+		if r := b.call("GET", path, nil); !strings.Contains(r.raw, want) {
+			t.Errorf("GET %s: %s lacks %s", path, r.raw, want)
+		}
+	}
+	if r := b.call("POST", "/users/@me/channels", object{"recipient_id": b.bob.ID()}); r.id() != b.bob.DM().ID() {
+		t.Error(r.raw)
+	}
+	b.expect(b.call("POST", "/users/@me/channels", object{"recipient_id": "1"}), 400, 50035, "recipient_id")
+	b.complained("50035")
+	for range 3 {
+		b.ann.Send(b.channel, "<@"+b.BotID()+">")
+	}
+	if r := b.call("GET", b.messages()+"?limit=2", nil); len(r.body.([]any)) != 2 {
+		t.Error(r.raw)
+	}
+	thread := b.call("POST", b.messages()+"/"+b.History(b.channel)[0].ID+"/threads", object{"name": "more"})
+	if r := b.call("POST", "/channels/"+thread.id()+"/messages", object{"content": "in the thread"}); r.status != 200 {
+		t.Error(r.raw)
+	}
+	i := b.painted()
+	b.answer(i, object{"type": 4, "data": object{"content": "x"}})
+	if r := b.hook("GET", i, "/messages/@original", nil); r.get("content") != "x" || r.get("interaction_metadata", "user", "id") != b.ann.ID() || r.get("type") != 20.0 {
+		t.Error(r.raw)
+	}
+}
+
 func TestPeopleCanDoOnlyWhatTheClientOffers(t *testing.T) {
 	t.Parallel()
 	tb := &strictTB{TB: t}

@@ -73,6 +73,7 @@ type Server struct {
 	messages     map[string]*message
 	attachments  map[string]*attachment
 	commands     map[string][]*command // by guild id, "" for the global ones
+	creates      map[string][]time.Time
 	writes       int
 	interactions map[string]*Interaction // by token
 	calls        []Call
@@ -92,7 +93,8 @@ func New(t testing.TB, opts Options) *Server {
 	s := &Server{
 		Token: opts.Token, t: t, opts: opts, closing: make(chan struct{}), changed: make(chan struct{}),
 		users: map[string]*User{}, guilds: map[string]*Guild{}, channels: map[string]*Channel{}, messages: map[string]*message{},
-		attachments: map[string]*attachment{}, commands: map[string][]*command{}, interactions: map[string]*Interaction{},
+		attachments: map[string]*attachment{}, commands: map[string][]*command{},
+		creates: map[string][]time.Time{}, interactions: map[string]*Interaction{},
 	}
 	var err error
 	if s.table, err = apitable.Load(); err == nil {
