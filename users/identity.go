@@ -33,7 +33,7 @@ func (s *Store) ByIdentity(ctx context.Context, platform, externalID string) (Ac
 func (s *Store) Identities(ctx context.Context, accountID string) ([]LinkedIdentity, error) {
 	rows, err := s.pool.Query(ctx, `
 		SELECT platform, external_id, name, language, created_at AS linked_at FROM user_identities
-		WHERE user_id = users_now($1) ORDER BY created_at, platform, external_id`, accountID)
+		WHERE user_id = `+today+` ORDER BY created_at, platform, external_id`, accountID)
 	if err != nil {
 		return nil, fmt.Errorf("identities of %s: %w", accountID, err)
 	}
@@ -70,6 +70,7 @@ func (s *Store) Link(ctx context.Context, accountID string, identity Identity) e
 	if err != nil {
 		return fmt.Errorf("link %s: %w", identity.name(), err)
 	}
+	s.policy.forget()
 	return nil
 }
 
@@ -125,7 +126,7 @@ func leaving(ctx context.Context, tx pgx.Tx, accountID string, identity *Identit
 // lockAccount reads and locks an account, by today's id.
 func lockAccount(ctx context.Context, tx pgx.Tx, accountID string) (Account, error) {
 	for {
-		locked, err := one(tx.Query(ctx, `SELECT `+accountColumns+` FROM users u WHERE u.id = users_now($1) FOR UPDATE`, accountID))
+		locked, err := one(tx.Query(ctx, `SELECT `+accountColumns+` FROM users u WHERE u.id = `+today+` FOR UPDATE`, accountID))
 		if err != nil {
 			return Account{}, err
 		}
@@ -164,6 +165,7 @@ func (s *Store) Erase(ctx context.Context, accountID, by string) error {
 	if err != nil {
 		return fmt.Errorf("erase user %s: %w", accountID, err)
 	}
+	s.policy.forget()
 	return nil
 }
 

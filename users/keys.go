@@ -78,7 +78,7 @@ func (k Key) Budget() string { return "key:" + strconv.FormatInt(k.ID, 10) }
 // Keys lists an account's API keys, newest first.
 func (s *Store) Keys(ctx context.Context, accountID string) ([]Key, error) {
 	rows, err := s.pool.Query(ctx, `
-		SELECT id, label, hint, created_at, last_used_at, spend_limit FROM user_keys WHERE user_id = users_now($1) ORDER BY id DESC`, accountID)
+		SELECT id, label, hint, created_at, last_used_at, spend_limit FROM user_keys WHERE user_id = `+today+` ORDER BY id DESC`, accountID)
 	if err != nil {
 		return nil, fmt.Errorf("list API keys: %w", err)
 	}
@@ -91,7 +91,7 @@ func (s *Store) Keys(ctx context.Context, accountID string) ([]Key, error) {
 
 // RevokeKey ends an API key of the account; it is refused from now on. One that it does not have is ErrNotFound.
 func (s *Store) RevokeKey(ctx context.Context, accountID string, id int64) error {
-	return s.set(ctx, accountID, `DELETE FROM user_keys WHERE user_id = users_now($1) AND id = $2`, id)
+	return s.set(ctx, accountID, `DELETE FROM user_keys WHERE user_id = `+today+` AND id = $2`, id)
 }
 
 // hashOf needs no salt and no slowness: a key holds 256 random bits.
@@ -106,7 +106,7 @@ func (s *Store) LimitKey(ctx context.Context, accountID string, id, nanoUSD int6
 	if nanoUSD < 0 {
 		return registry.Errorf(registry.CodeInvalidInput, "a key's limit is an amount above zero, or empty for none")
 	}
-	tag, err := s.exec(ctx, `UPDATE user_keys SET spend_limit = $3 WHERE user_id = users_now($1) AND id = $2`, accountID, id, nanoUSD)
+	tag, err := s.exec(ctx, `UPDATE user_keys SET spend_limit = $3 WHERE user_id = `+today+` AND id = $2`, accountID, id, nanoUSD)
 	if err == nil && tag.RowsAffected() == 0 {
 		err = ErrNotFound
 	}

@@ -107,6 +107,7 @@ func (s *Store) RedeemLinkCode(ctx context.Context, accountID, code string) (Mer
 	if err != nil {
 		return Merged{}, err
 	}
+	s.policy.forget()
 	return merged, nil
 }
 

@@ -31,6 +31,7 @@ func (s *Store) Merge(ctx context.Context, a, b, by string) (Merged, error) {
 	if err != nil {
 		return Merged{}, fmt.Errorf("merge user %s with %s: %w", a, b, err)
 	}
+	s.policy.forget()
 	return merged, nil
 }
 

@@ -81,7 +81,7 @@ type preference struct {
 	Value  []byte
 }
 
-const selectPreferences = `SELECT tool_id, field, convert_to(value::text, 'UTF8') AS value FROM user_preferences WHERE user_id = users_now($1) AND tool_id = ANY ($2)`
+const selectPreferences = `SELECT tool_id, field, convert_to(value::text, 'UTF8') AS value FROM user_preferences WHERE user_id = ` + today + ` AND tool_id = ANY ($2)`
 
 func (s *Store) stored(ctx context.Context, accountID string, toolIDs []string) ([]preference, error) {
 	stored, err := collect(s.pool.Query(ctx, selectPreferences, accountID, toolIDs))

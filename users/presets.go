@@ -39,7 +39,7 @@ func (s *Store) Presets(ctx context.Context, accountID string, tool registry.Too
 	ids := idsOf(tool)
 	rows, err := s.pool.Query(ctx, `
 		SELECT tool_id, name, convert_to(fields::text, 'UTF8'), updated_at FROM user_presets
-		WHERE user_id = users_now($1) AND tool_id = ANY ($2) ORDER BY key, array_position($2, tool_id)`, accountID, ids)
+		WHERE user_id = `+today+` AND tool_id = ANY ($2) ORDER BY key, array_position($2, tool_id)`, accountID, ids)
 	if err != nil {
 		return nil, fmt.Errorf("presets of %s: %w", tool.ToolID, err)
 	}

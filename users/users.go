@@ -94,6 +94,9 @@ func New(pool *pgxpool.Pool, config Config) *Store {
 	return &Store{pool: pool, config: config}
 }
 
+// today is the id by which the account $1 goes today.
+const today = `(SELECT coalesce(o.merged_into, o.id) FROM users o WHERE o.id = $1)`
+
 // writesTo is the account, by today's id, that something about $1 is written to. It waits for a merge that
 // is under way, so that nothing is written to an account that is going.
 const writesTo = `(SELECT coalesce(o.merged_into, o.id) FROM users o WHERE o.id = $1 FOR SHARE)`
@@ -236,7 +239,7 @@ func (s *Store) ByID(ctx context.Context, accountID string) (Account, error) {
 	if _, err := uuid.Parse(accountID); err != nil {
 		return Account{}, fmt.Errorf("user %q: %w", accountID, ErrNotFound)
 	}
-	account, err := one(s.pool.Query(ctx, `SELECT `+accountColumns+` FROM users u WHERE id = users_now($1)`, accountID))
+	account, err := one(s.pool.Query(ctx, `SELECT `+accountColumns+` FROM users u WHERE id = `+today, accountID))
 	if err != nil {
 		return Account{}, fmt.Errorf("user %s: %w", accountID, err)
 	}
