@@ -41,6 +41,7 @@ func TestOperators(t *testing.T) {
 			{"the end of the id", Filter{Text: good.ID[24:]}, 1}, {"the account", Filter{Text: strings.ToUpper(user[:13])}, 2}, {"nothing", Filter{Text: "100%_"}, 0},
 			{"no text at all", Filter{Text: "\x00\xff"}, 2}, {"a long text", Filter{Text: strings.Repeat("é", 500)}, 0},
 			{"since then", Filter{Since: good.CreatedAt.Add(-time.Hour)}, 2}, {"since later", Filter{Since: good.CreatedAt.Add(time.Hour)}, 0},
+			{"until now", Filter{Until: time.Now().Add(time.Second)}, 2}, {"until earlier", Filter{Until: bad.CreatedAt.Add(-time.Second)}, 0},
 			{"both, and a state", Filter{Text: "sing", Status: StatusFailed, Since: bad.CreatedAt.Add(-time.Minute)}, 1},
 		} {
 			if got, err := h.List(ctx, c.f); err != nil || len(got) != c.want {

@@ -162,6 +162,7 @@ type Filter struct {
 	Undelivered bool      // over, meant to be delivered, and not delivered yet
 	Text        string    // part of the run's, account's or tool's id or of the error; case does not matter; at most 200 bytes
 	Since       time.Time // accepted then or later
+	Until       time.Time // accepted before
 	Before      string    // a run id: only older ones, for paging
 	Limit       int       // 1 to 200; 0 means 50
 }
@@ -189,6 +190,9 @@ func (s *Service) List(ctx context.Context, f Filter) ([]Run, error) {
 	add("r.id <", f.Before)
 	if !f.Since.IsZero() {
 		add("r.id >=", firstID(f.Since))
+	}
+	if !f.Until.IsZero() {
+		add("r.id <", firstID(f.Until))
 	}
 	if f.Text != "" {
 		args = append(args, strings.ToLower(cleanSearch(f.Text)))
