@@ -73,7 +73,7 @@ func (s *Server) signin(w http.ResponseWriter, r *http.Request) error {
 	typed := strings.TrimSpace(r.PostFormValue("key"))
 	a, way, err := s.typed(r, typed)
 	if errors.Is(err, errSignedOut) {
-		return s.showSignin(w, r, http.StatusUnauthorized, s.voice(r, users.Account{}).Line("signin.unknown"))
+		return s.showSignin(w, r, http.StatusUnprocessableEntity, s.voice(r, users.Account{}).Line("signin.unknown"))
 	}
 	if err != nil {
 		return err

@@ -214,7 +214,7 @@ func TestRateLimits(t *testing.T) {
 		mu.Lock()
 		now = now.Add(time.Minute)
 		mu.Unlock()
-		if res := v.do("POST", "/signin", "application/x-www-form-urlencoded", strings.NewReader("key=sbx_wrong"), "X-CSRF-Token", token); res.StatusCode != http.StatusUnauthorized {
+		if res := v.do("POST", "/signin", "application/x-www-form-urlencoded", strings.NewReader("key=sbx_wrong"), "X-CSRF-Token", token); res.StatusCode != http.StatusUnprocessableEntity {
 			t.Errorf("a minute later: %d", res.StatusCode)
 		}
 	})
@@ -303,7 +303,7 @@ func TestSigningInByCode(t *testing.T) {
 		if v.accountID() != chatter.ID {
 			t.Error("another account")
 		}
-		if res := h.visitor().form("/signin", url.Values{"key": {typed}}); res.StatusCode != http.StatusUnauthorized {
+		if res := h.visitor().form("/signin", url.Values{"key": {typed}}); res.StatusCode != http.StatusUnprocessableEntity {
 			t.Errorf("the second time: %d", res.StatusCode)
 		}
 	})
