@@ -301,23 +301,23 @@ func (c *conn) handle(op int, data json.RawMessage) {
 
 // identification is the payload of an identify.
 type identification struct {
-	Token      string  `json:"token"`
-	Intents    *int    `json:"intents"`
-	Compress   bool    `json:"compress"`
-	Shard      *[2]int `json:"shard"`
-	Properties map[string]any
+	Token      string         `json:"token"`
+	Intents    *Intents       `json:"intents"`
+	Compress   bool           `json:"compress"`
+	Shard      *shard         `json:"shard"`
+	Properties map[string]any `json:"properties"`
 }
 
 func (c *conn) identify(data json.RawMessage) {
 	s, g := c.s, &c.s.gateway
-	id := identification{Shard: &[2]int{0, 1}}
+	var id identification
 	if json.Unmarshal(data, &id) != nil || id.Properties == nil {
-		c.s.violation("gateway: identify without readable properties: %s", "expected token, intents, properties")
+		s.violation("gateway: an identify needs token, intents and properties, got %s", data)
 		c.closeWith(closeDecode, "Error while decoding payload.")
 		return
 	}
 	if id.Shard == nil {
-		id.Shard = &[2]int{0, 1}
+		id.Shard = &shard{0, 1}
 	}
 	if code, reason := c.judge(id); code != 0 {
 		c.closeWith(code, reason)
@@ -328,7 +328,7 @@ func (c *conn) identify(data json.RawMessage) {
 		c.invalidate(false)
 		return
 	}
-	x := &session{id: "session" + s.newID(), shard: *id.Shard, intents: Intents(*id.Intents), conn: c, compress: id.Compress}
+	x := &session{id: "session" + s.newID(), shard: *id.Shard, intents: *id.Intents, conn: c, compress: id.Compress}
 	g.sessions = append(g.sessions, x)
 	c.session, c.compress = x, id.Compress
 	s.welcome(x)
@@ -337,12 +337,6 @@ func (c *conn) identify(data json.RawMessage) {
 // judge gives the close code for an identify that is refused, or 0.
 func (c *conn) judge(id identification) (int, string) {
 	s := c.s
-	guilds := 0
-	for _, g := range s.installedGuilds() {
-		if (&session{shard: *id.Shard}).inRange() && (&session{shard: *id.Shard}).owns(g.id) {
-			guilds++
-		}
-	}
 	switch {
 	case s.gateway.refuseWith != 0:
 		return s.gateway.refuseWith, "Refused by the test."
@@ -350,19 +344,17 @@ func (c *conn) judge(id identification) (int, string) {
 		return closeTwice, "Already authenticated."
 	case id.Token != s.Token && id.Token != "Bot "+s.Token || s.revoked:
 		return closeAuthentication, "Authentication failed."
-	case !(&session{shard: *id.Shard}).inRange():
+	case !id.Shard.valid():
 		return closeShard, "Invalid shard."
-	case guilds > guildsPerShard, id.Shard[1] < s.opts.Shards:
+	case len(s.guildsOf(*id.Shard)) > guildsPerShard, id.Shard[1] < s.opts.Shards:
 		return closeSharding, "Sharding required."
 	case id.Intents == nil || *id.Intents&^allIntents != 0:
 		return closeIntents, "Invalid intent(s)."
-	case Intents(*id.Intents)&privileged&^s.opts.Intents != 0:
+	case *id.Intents&privileged&^s.opts.Intents != 0:
 		return closeDisallowed, "Disallowed intent(s)."
 	}
 	return 0, ""
 }
-
-func (x *session) inRange() bool { return x.shard[0] >= 0 && x.shard[0] < x.shard[1] }
 
 // mayStart enforces how many sessions may start at once.
 func (s *Server) mayStart(shard int) bool {
@@ -382,10 +374,8 @@ func (s *Server) mayStart(shard int) bool {
 // welcome sends READY and the guilds.
 func (s *Server) welcome(x *session) {
 	var guilds []any
-	for _, g := range s.installedGuilds() {
-		if x.owns(g.id) {
-			guilds = append(guilds, map[string]any{"id": g.id, "unavailable": true})
-		}
+	for _, g := range s.guildsOf(x.shard) {
+		guilds = append(guilds, map[string]any{"id": g.id, "unavailable": true})
 	}
 	x.send("READY", map[string]any{
 		"v": 10, "user": s.botUser(), "guilds": list(guilds), "session_id": x.id, "resume_gateway_url": s.gatewayURL("/resume"), "shard": x.shard,
@@ -393,10 +383,8 @@ func (s *Server) welcome(x *session) {
 		"relationships": []any{}, "presences": []any{}, "user_settings": map[string]any{}, "guild_join_requests": []any{}, "geo_ordered_rtc_regions": []any{},
 	})
 	if x.intents&intentGuilds != 0 {
-		for _, g := range s.installedGuilds() {
-			if x.owns(g.id) {
-				x.send("GUILD_CREATE", s.guildEvent(g))
-			}
+		for _, g := range s.guildsOf(x.shard) {
+			x.send("GUILD_CREATE", s.guildEvent(g))
 		}
 	}
 	s.gateway.ready++

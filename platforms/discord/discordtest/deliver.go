@@ -30,7 +30,7 @@ func (s *Server) deliver(i *Interaction) {
 		guild = g.id
 	}
 	for _, x := range s.gateway.sessions {
-		if x.owns(guild) {
+		if x.shard.owns(guild) {
 			x.send("INTERACTION_CREATE", i.wire())
 		}
 	}
@@ -55,7 +55,7 @@ func (s *Server) UseEndpoint(ctx context.Context, url string) error {
 // Probe checks that an endpoint answers a PING and refuses what is not signed well.
 func (s *Server) Probe(ctx context.Context, url string) error {
 	ping := []byte(`{"id":"1","application_id":"` + s.ApplicationID + `","type":1,"token":"ping","version":1}`)
-	status, header, body, err := s.post1(ctx, url, ping, s.sign)
+	status, header, body, err := s.submit(ctx, url, ping, s.sign)
 	var answer struct{ Type int }
 	switch {
 	case err != nil:
@@ -66,7 +66,7 @@ func (s *Server) Probe(ctx context.Context, url string) error {
 		return fmt.Errorf("PING to %s: the answer has no Content-Type", url)
 	}
 	for name, sign := range s.badSigners() {
-		status, _, _, err := s.post1(ctx, url, ping, sign)
+		status, _, _, err := s.submit(ctx, url, ping, sign)
 		if err != nil {
 			return fmt.Errorf("a request with %s to %s: %w", name, url, err)
 		}
@@ -101,8 +101,8 @@ func (s *Server) badSigners() map[string]signer {
 	}
 }
 
-// post1 sends one request to an endpoint.
-func (s *Server) post1(ctx context.Context, url string, body []byte, sign signer) (int, http.Header, []byte, error) {
+// submit sends one request to an endpoint.
+func (s *Server) submit(ctx context.Context, url string, body []byte, sign signer) (int, http.Header, []byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
 		return 0, nil, nil, err
@@ -138,7 +138,7 @@ func (s *Server) postInteraction(url string, i *Interaction, wire map[string]any
 		case <-ctx.Done():
 		}
 	}()
-	status, header, answer, err := s.post1(ctx, url, body, s.sign)
+	status, header, answer, err := s.submit(ctx, url, body, s.sign)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.signal()

@@ -56,7 +56,7 @@ func (g *gateway) cutAll() {
 // session is one gateway session; it outlives its connections.
 type session struct {
 	id       string
-	shard    [2]int
+	shard    shard
 	intents  Intents
 	seq      int
 	log      []dispatch
@@ -98,13 +98,23 @@ func (x *session) close(code int, reason string) {
 	}
 }
 
-// owns reports whether a shard is responsible for a guild; direct messages belong to shard 0.
-func (x *session) owns(guild string) bool {
+// shard is which of how many connections this is.
+type shard [2]int
+
+func (h shard) valid() bool { return h[0] >= 0 && h[0] < h[1] }
+
+// owns reports whether a shard is responsible for a guild; direct messages ("") belong to shard 0.
+func (h shard) owns(guild string) bool {
 	if guild == "" {
-		return x.shard[0] == 0
+		return h[0] == 0
 	}
 	id, _ := strconv.ParseInt(guild, 10, 64)
-	return int(id>>22)%x.shard[1] == x.shard[0]
+	return int(id>>22)%h[1] == h[0]
+}
+
+// guildsOf are the installed guilds of a shard.
+func (s *Server) guildsOf(h shard) []*Guild {
+	return slices.DeleteFunc(s.installedGuilds(), func(g *Guild) bool { return !h.owns(g.id) })
 }
 
 // toGuild sends an event to the sessions that asked for its kind and own the guild. It needs s.mu.
@@ -113,7 +123,7 @@ func (g *gateway) toGuild(s *Server, guild *Guild, event string, intent Intents,
 		return
 	}
 	for _, x := range g.sessions {
-		if x.intents&intent != 0 && x.owns(guild.id) {
+		if x.intents&intent != 0 && x.shard.owns(guild.id) {
 			x.send(event, data)
 		}
 	}
@@ -143,7 +153,7 @@ func (s *Server) eachReader(c *Channel, inGuild, inDM Intents, visit func(*sessi
 		need, guild = inGuild, c.guild.id
 	}
 	for _, x := range s.gateway.sessions {
-		if x.intents&need != 0 && x.owns(guild) {
+		if x.intents&need != 0 && x.shard.owns(guild) {
 			visit(x)
 		}
 	}
