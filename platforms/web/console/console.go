@@ -1,0 +1,204 @@
+// Package console is the operator's console: what runs, what fails, what it earns, who uses it, and the
+// few things that an operator does about it.
+//
+// Its pages are drawn on the server and work without a script; scripts keep them fresh and draw the plots
+// from the tables that stand beside them. Whatever changes something is asked before, is a POST, and is
+// kept in the audit log with who did it, to what and why.
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/users"
+)
+
+// Root is the path that the console is mounted at.
+const Root = "/operator/"
+
+// Registry is what the console needs of registry.Registry.
+type Registry interface {
+	Snapshot() *registry.Snapshot
+	Status() []registry.LoaderStatus
+	Reload(ctx context.Context, names ...string) (registry.Diff, error)
+}
+
+// Catalogue is what the console needs of registry.History.
+type Catalogue interface {
+	Changes(ctx context.Context, q registry.ChangesQuery) ([]registry.Change, error)
+	Versions(ctx context.Context, toolID string) ([]registry.Version, error)
+	Tool(ctx context.Context, toolID, version string) (registry.Tool, error)
+}
+
+// Runs is what the console needs of runs.Service.
+type Runs interface {
+	Get(ctx context.Context, runID string) (runs.Run, error)
+	List(ctx context.Context, f runs.Filter) ([]runs.Run, error)
+	Cancel(ctx context.Context, runID, accountID string) (runs.Run, error)
+	Retry(ctx context.Context, runID string) (runs.Run, error)
+	Refund(ctx context.Context, runID, note string) (runs.Run, error)
+	Stats(ctx context.Context, from, to time.Time, step time.Duration) (runs.Stats, error)
+	CountByState(ctx context.Context) (map[runs.Status]int64, error)
+	Usage(ctx context.Context, accountID string) (runs.Usage, error)
+}
+
+// People is what the console needs of users.Store.
+type People interface {
+	ByID(ctx context.Context, accountID string) (users.Account, error)
+	People(ctx context.Context, q users.PeopleQuery) ([]users.Person, error)
+	PersonByID(ctx context.Context, accountID string) (users.Person, error)
+	Block(ctx context.Context, accountID, by, note string) error
+	Unblock(ctx context.Context, accountID, by, note string) error
+	SetLimits(ctx context.Context, accountID string, l users.Limits, by, note string) error
+	ChangeOperator(ctx context.Context, accountID string, operator bool, by, note string) error
+	Record(ctx context.Context, e users.AuditEntry) error
+	Audit(ctx context.Context, q users.AuditQuery) ([]users.AuditEntry, error)
+}
+
+// Ledger is what the console needs of billing.Ledger.
+type Ledger interface {
+	Books(ctx context.Context) (billing.Books, error)
+	Check(ctx context.Context) (billing.CheckReport, error)
+	Transfers(ctx context.Context, q billing.TransfersQuery) ([]billing.Transfer, error)
+	Balance(ctx context.Context, accountID string) (billing.Balance, error)
+}
+
+// Finding is something that could be better in a tool's definition.
+type Finding struct {
+	Severity string // error, warning, info
+	Message  string
+	Advice   string
+	Node     string
+}
+
+// Engine is a machine that works on runs, as its provider knows it.
+type Engine struct {
+	Name      string
+	Up        bool
+	Error     string
+	Version   string
+	GPUs      []string
+	Classes   int      // kinds of nodes it has
+	Running   []string // ids of the runs it works on
+	Waiting   []string // ids of those in its queue, next first
+	CheckedAt time.Time
+}
+
+// Config wires a Console. All members but Engines, Findings, File, Logger and Now are required.
+type Config struct {
+	Registry  Registry
+	Catalogue Catalogue
+	Runs      Runs
+	People    People
+	Ledger    Ledger
+	// Grant gives credit; a repeat with the same key gives none.
+	Grant func(ctx context.Context, accountID string, amount billing.NanoUSD, key, note string) error
+	// Caller tells who is asking, CSRF gives the form field that every POST carries. The console is
+	// mounted where only operators get in, and looks itself as well.
+	Caller func(ctx context.Context) (users.Account, bool)
+	CSRF   func(ctx context.Context) template.HTML
+
+	Engines  func(ctx context.Context) []Engine
+	Findings func() map[string][]Finding // by tool id
+	Sections []Section                   // pages that other rooms add
+	Logger   *slog.Logger
+	Now      func() time.Time
+}
+
+// Section is a page of the console that another room fills, such as the inbox of webhooks.
+type Section struct {
+	Path  string // one word: the page is Root + Path
+	Title string
+	// Table gives what the page shows.
+	Table func(ctx context.Context) (Table, error)
+}
+
+// Table is the content of a Section: rows under headings.
+type Table struct {
+	Lead    string // one sentence over the table
+	Columns []string
+	Rows    [][]string
+	Empty   string // what to say where there are no rows
+}
+
+// Console serves the operator's pages. Make it with New.
+type Console struct {
+	cfg    Config
+	pages  *template.Template
+	assets assets
+	books  checked
+}
+
+// New checks the configuration and parses the templates.
+func New(cfg Config) (*Console, error) {
+	if cfg.Registry == nil || cfg.Catalogue == nil || cfg.Runs == nil || cfg.People == nil || cfg.Ledger == nil || cfg.Grant == nil || cfg.Caller == nil || cfg.CSRF == nil {
+		return nil, errors.New("console: a required member of the configuration is missing")
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	c := &Console{cfg: cfg}
+	var err error
+	if c.assets, err = readAssets(); err == nil {
+		c.pages, err = c.parsePages()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("console: %w", err)
+	}
+	return c, nil
+}
+
+// Handler returns the console under Root: it is the table of its contents.
+func (c *Console) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /operator/{$}", c.page(c.overview))
+	mux.HandleFunc("GET /operator/runs", c.page(c.runList))
+	mux.HandleFunc("GET /operator/runs/{id}", c.page(c.run))
+	mux.HandleFunc("GET /operator/errors", c.page(c.errors))
+	mux.HandleFunc("GET /operator/plots", c.page(c.plots))
+	mux.HandleFunc("GET /operator/tools", c.page(c.tools))
+	mux.HandleFunc("GET /operator/tools/{id}", c.page(c.tool))
+	mux.HandleFunc("GET /operator/tools/{id}/versions/{version}", c.page(c.version))
+	mux.HandleFunc("GET /operator/changes", c.page(c.changes))
+	mux.HandleFunc("GET /operator/engines", c.page(c.engines))
+	mux.HandleFunc("GET /operator/ledger", c.page(c.ledger))
+	mux.HandleFunc("GET /operator/people", c.page(c.people))
+	mux.HandleFunc("GET /operator/people/{id}", c.page(c.person))
+	mux.HandleFunc("GET /operator/audit", c.page(c.audit))
+	for _, s := range c.cfg.Sections {
+		mux.HandleFunc("GET "+Root+s.Path, c.page(c.section(s)))
+	}
+	for _, d := range c.deeds() {
+		mux.HandleFunc("GET "+Root+d.path, c.page(c.ask(d)))
+		mux.HandleFunc("POST "+Root+d.path, c.page(c.act(d)))
+	}
+	mux.HandleFunc("GET /operator/static/{hash}/{file}", c.static)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { c.page(nowhere)(w, r) })
+	return c.guard(mux)
+}
+
+// guard lets nobody but operators in. To others there is no console.
+func (c *Console) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if who, ok := c.cfg.Caller(r.Context()); !ok || !who.Operator {
+			http.NotFound(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func nowhere(http.ResponseWriter, *http.Request, users.Account) error { return errNoPage }
+
+var errNoPage = errors.New("there is no such page in the console")

@@ -1,0 +1,286 @@
+package console_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/platforms/web/console"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/registrytest"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// pages are all that can be opened.
+func pages(run, person string) []string {
+	return []string{"", "runs", "runs/" + run, "errors", "plots", "tools", "tools/paint", "changes", "engines", "ledger", "people", "people/" + person, "audit",
+		"runs/" + run + "/refund", "ledger/check", "reload", "people/" + person + "/credit", "people/" + person + "/limits",
+		"people/" + person + "/block", "people/" + person + "/allow", "people/" + person + "/operator", "people/" + person + "/ordinary"}
+}
+
+func TestAccess(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	anna := h.person("Anna")
+	run := h.run(anna, "paint", "a bicycle", runs.StatusSucceeded)
+	operator, ordinary, stranger := h.operator(), h.as(anna), h.visitor()
+	for _, page := range pages(run.ID, anna.ID) {
+		path := console.Root + page
+		if status, body := operator.get(path); status != http.StatusOK {
+			t.Errorf("%s: the operator gets %d: %s", path, status, body)
+		}
+		if status, _ := ordinary.get(path); status != http.StatusNotFound {
+			t.Errorf("%s: an ordinary user gets %d", path, status)
+		}
+		if status, body := stranger.get(path); status == http.StatusOK || strings.Contains(body, "Anna") {
+			t.Errorf("%s: a stranger gets %d", path, status)
+		}
+		if status, _, _ := operator.do("GET", path, "evil.example", nil); status != http.StatusMisdirectedRequest {
+			t.Errorf("%s: under a foreign host: %d", path, status)
+		}
+	}
+	for _, deed := range []string{"runs/" + run.ID + "/refund", "runs/" + run.ID + "/cancel", "runs/" + run.ID + "/retry", "ledger/check", "reload", "people/" + anna.ID + "/credit",
+		"people/" + anna.ID + "/limits", "people/" + anna.ID + "/block", "people/" + anna.ID + "/allow", "people/" + anna.ID + "/operator", "people/" + anna.ID + "/ordinary"} {
+		path := console.Root + deed
+		full := url.Values{"why": {"because"}, "amount": {"5"}, "key": {"k"}}
+		if status, _ := operator.post(path, full); status != http.StatusForbidden {
+			t.Errorf("%s: without the form's token the operator gets %d", path, status)
+		}
+		form := ordinary.form("/history", full)
+		if status, _ := ordinary.post(path, form); status != http.StatusNotFound && status != http.StatusForbidden {
+			t.Errorf("%s: an ordinary user gets %d", path, status)
+		}
+		if status, _ := stranger.post(path, full); status < 400 && status != http.StatusSeeOther {
+			t.Errorf("%s: a stranger gets %d", path, status)
+		}
+	}
+	if after, err := h.users.PersonByID(t.Context(), anna.ID); err != nil || after.Operator || after.Blocked {
+		t.Errorf("after all that Anna is %+v (%v)", after, err)
+	}
+	if balance, err := h.ledger.Balance(t.Context(), anna.ID); err != nil || balance.Available != 5*billing.Dollar-billing.Dollar/2 {
+		t.Errorf("after all that Anna has %s (%v)", balance.Available, err)
+	}
+}
+
+func TestRuns(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	anna := h.person("Anna")
+	operator := h.operator()
+	good := h.run(anna, "paint", "a bicycle", runs.StatusSucceeded)
+	bad := h.run(anna, "upscale", "fail please", runs.StatusFailed)
+
+	t.Run("runs are listed and found by words, state and tool", func(t *testing.T) {
+		operator.shows("/operator/runs", "Paint", "Tool upscale", "Anna", "refused by the provider", "$0.50")
+		body := operator.shows("/operator/runs?state=failed", "Tool upscale")
+		if strings.Contains(body, ">Paint</a>") {
+			t.Error("a run that succeeded is among the failed")
+		}
+		operator.shows("/operator/runs?q="+good.ID[:18], ">Paint</a>")
+		if body = operator.shows("/operator/runs?q=no-such-thing", "Nothing fits"); strings.Contains(body, ">Paint</a>") {
+			t.Error("a run was found by nothing")
+		}
+	})
+	t.Run("a run shows its inputs with their sources, its receipt and its transfers", func(t *testing.T) {
+		operator.shows("/operator/runs/"+good.ID, "a bicycle", "argument", "1 request at $0.5", "capture", "revenue", "Refund $0.50")
+		operator.shows("/operator/runs/"+bad.ID, "refused by the provider", "Try again")
+		if status, _ := operator.get("/operator/runs/no-run"); status != http.StatusNotFound {
+			t.Errorf("no run: %d", status)
+		}
+	})
+	t.Run("a refund asks first, wants a reason, shows its effect, is audited and happens once", func(t *testing.T) {
+		path := "/operator/runs/" + good.ID + "/refund"
+		operator.shows(path, "from $4.50 to $5.00", "can&#39;t be undone")
+		if status, body := operator.confirm(path, nil); status != http.StatusUnprocessableEntity || !strings.Contains(body, "Say why") {
+			t.Errorf("without a reason: %d", status)
+		}
+		form := operator.form(path, url.Values{"why": {"The picture was <b>blank</b>."}})
+		status, page := operator.post(path, form)
+		if status != http.StatusSeeOther {
+			t.Fatalf("%d: %s", status, page)
+		}
+		operator.shows(page, "Refunded $0.50", "the wallet has $5.00 now")
+		if status, body := operator.post(path, form); status != http.StatusConflict || !strings.Contains(body, "refunded already") {
+			t.Errorf("the same form again: %d %s", status, body)
+		}
+		if b, err := h.ledger.Balance(t.Context(), anna.ID); err != nil || b.Available != 5*billing.Dollar {
+			t.Errorf("balance %s (%v)", b.Available, err)
+		}
+		operator.shows("/operator/audit", "refund run", "The picture was &lt;b&gt;blank&lt;/b&gt;.", "Anna")
+	})
+	t.Run("a failed run is tried again, once", func(t *testing.T) {
+		status, body := operator.confirm("/operator/runs/"+bad.ID+"/retry", nil)
+		contains(t, "the new run", body, "was started again", "Repeats")
+		if status != http.StatusOK {
+			t.Errorf("status %d", status)
+		}
+		if status, body := operator.get("/operator/runs/" + good.ID + "/retry"); status != http.StatusConflict {
+			t.Errorf("a run that succeeded: %d %s", status, body)
+		}
+	})
+	t.Run("a run under way is canceled at no cost", func(t *testing.T) {
+		run := h.accept(anna, "paint", "wait for it")
+		h.reaches(run.ID, runs.StatusSubmitted)
+		operator.shows("/operator/", "Running now", run.ID)
+		_, body := operator.confirm("/operator/runs/"+run.ID+"/cancel", nil)
+		contains(t, "the run", body, "is canceled", "Try again")
+		if b, err := h.ledger.Balance(t.Context(), anna.ID); err != nil || b.Held != 0 {
+			t.Errorf("held %s (%v)", b.Held, err)
+		}
+		if status, _ := operator.get("/operator/runs/" + run.ID + "/cancel"); status != http.StatusConflict {
+			t.Errorf("canceling what is over: %d", status)
+		}
+	})
+	t.Run("errors are grouped by tool and code", func(t *testing.T) {
+		h.run(anna, "upscale", "fail too", runs.StatusFailed)
+		operator.shows("/operator/errors", "<strong>3</strong>", "<code>refused</code>", "Tool upscale", "tool=upscale&amp;state=failed")
+	})
+	t.Run("plots stand beside their figures", func(t *testing.T) {
+		operator.shows("/operator/plots?span=1h", `data-plot="plot-latency"`, `id="figures"`, "95th percentile", "By tool", "paint")
+	})
+}
+
+func TestPeople(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	anna := h.person("Anna")
+	h.person("Ben")
+	operator := h.operator()
+	at := "/operator/people/" + anna.ID
+
+	t.Run("people are found by name and shown with what they have", func(t *testing.T) {
+		body := operator.shows("/operator/people?q=ann", "Anna", "$5.00", "telegram")
+		if strings.Contains(body, ">Ben<") {
+			t.Error("Ben was found for ann")
+		}
+		operator.shows(at, "tg-Anna", "sign-up credit", "no limit")
+	})
+	t.Run("credit is given once for a form, with a reason, and bounded", func(t *testing.T) {
+		for _, amount := range []string{"", "lots", "-1", "0", "10001"} {
+			if status, body := operator.confirm(at+"/credit", url.Values{"amount": {amount}, "why": {"gift"}}); status != http.StatusUnprocessableEntity || !strings.Contains(body, `role="alert"`) {
+				t.Errorf("%q: %d", amount, status)
+			}
+		}
+		form := operator.form(at+"/credit", url.Values{"amount": {"2.50"}, "why": {"a gift"}})
+		for range 2 {
+			if status, body := operator.post(at+"/credit", form); status != http.StatusSeeOther {
+				t.Fatalf("%d: %s", status, body)
+			}
+		}
+		body := operator.shows(at, "a gift")
+		if n := strings.Count(body, "Gave $2.50 to Anna; the wallet has $7.50 now."); n != 1 {
+			t.Errorf("the audit log has the gift %d times", n)
+		}
+		contains(t, "the person", body, "This form was sent before; nothing more was given.")
+		if b, err := h.ledger.Balance(t.Context(), anna.ID); err != nil || b.Available != 15*billing.Dollar/2 {
+			t.Errorf("balance %s (%v)", b.Available, err)
+		}
+	})
+	t.Run("limits are set, shown and checked", func(t *testing.T) {
+		if status, body := operator.confirm(at+"/limits", url.Values{"per-day": {"many"}, "why": {"x"}}); status != http.StatusUnprocessableEntity || !strings.Contains(body, "Runs a day") || !strings.Contains(body, `value="many"`) {
+			t.Errorf("%d: %s", status, body)
+		}
+		_, body := operator.confirm(at+"/limits", url.Values{"at-once": {"2"}, "per-day": {"none"}, "day-cap": {"1.50"}, "why": {"a child"}})
+		contains(t, "the person", body, "Limits set: 2 runs at once, none a day; 1.50 US dollars a day, default a month.", "of 2", "of 1.50", "a child")
+		operator.shows(at+"/limits", `value="2"`, `value="none"`, `value="1.50"`)
+	})
+	t.Run("somebody is blocked and allowed again", func(t *testing.T) {
+		_, body := operator.confirm(at+"/block", url.Values{"why": {"spam"}})
+		contains(t, "the person", body, "Anna is blocked.", "Allow again", "spam")
+		operator.shows("/operator/people?only=blocked", "Anna")
+		_, body = operator.confirm(at+"/allow", url.Values{"why": {"said sorry"}})
+		contains(t, "the person", body, "Anna is allowed again.", "Block…")
+	})
+	t.Run("an operator is made, and cannot take the console from themselves", func(t *testing.T) {
+		if status, body := operator.confirm(at+"/operator", url.Values{"why": {"helps out"}}); status != http.StatusOK {
+			t.Fatalf("%d: %s", status, body)
+		}
+		helper := h.as(anna)
+		helper.shows("/operator/", "Overview")
+		if status, body := helper.confirm(at+"/ordinary", url.Values{"why": {"oops"}}); status != http.StatusUnprocessableEntity {
+			t.Errorf("from herself: %d %s", status, body)
+		}
+		_, body := operator.confirm(at+"/ordinary", url.Values{"why": {"on holiday"}})
+		contains(t, "the person", body, "is no operator any more")
+		operator.shows("/operator/audit", "helps out", "on holiday")
+	})
+}
+
+func TestCatalogue(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	operator := h.operator()
+	h.findings = map[string][]console.Finding{"paint": {{Severity: "warning", Message: "no note describes the workflow", Advice: "write a Note"}}}
+
+	t.Run("tools are listed with state, price and lint findings, and found", func(t *testing.T) {
+		operator.shows("/operator/tools", "Paint", "/paint", "0.5 USD per request", "1 finding", "workflows")
+		if body := operator.shows("/operator/tools?state=findings", "Paint"); strings.Contains(body, "Tool upscale") {
+			t.Error("a tool without findings is among those with")
+		}
+		operator.shows("/operator/tools/paint", "no note describes the workflow", "write a Note", "in use")
+	})
+	t.Run("a change of the catalogue is shown field by field, and the old version can be read", func(t *testing.T) {
+		old, _ := h.reg.Snapshot().ByID("paint")
+		h.loader.Set(registrytest.Tool("paint", paint, func(t *registry.Tool) { t.Description = "Paints better."; t.CostingModel.Rate = "0.75" }))
+		_, body := operator.confirm("/operator/reload", nil)
+		contains(t, "after reading again", body, "0 tools added, 1 removed, 1 changed")
+		operator.shows("/operator/changes", "costingModel.rate", "price up", "Paints better.", "Tool upscale")
+		operator.shows("/operator/tools/paint", "Paints better.")
+		operator.shows("/operator/tools/paint/versions/"+old.Version, "Paints any picture", "costingModel.rate")
+		if status, _ := operator.get("/operator/tools/paint/versions/nothing"); status != http.StatusNotFound {
+			t.Errorf("no such version: %d", status)
+		}
+	})
+	t.Run("a source that fails is an alarm", func(t *testing.T) {
+		h.loader.Fail(errors.New("the disk is gone"))
+		_, body := operator.confirm("/operator/reload", nil)
+		contains(t, "after reading again", body, "Some could not be read")
+		operator.shows("/operator/", "could not be read", "the disk is gone")
+		operator.shows("/operator/errors", "the disk is gone", "last good set of 1 tool is in use")
+	})
+	t.Run("engines show what they work on, and one that is down is an alarm", func(t *testing.T) {
+		h.engines = []console.Engine{{Name: "gpu1:8188", Up: true, GPUs: []string{"NVIDIA L4"}, Running: []string{"0191-running1"}, Waiting: []string{"0191-waiting1"}}, {Name: "gpu2:8188", Error: "connection refused"}}
+		operator.shows("/operator/engines", "gpu1:8188", "NVIDIA L4", "running1", "waiting1", "connection refused")
+		operator.shows("/operator/", "Engine gpu2:8188 is down")
+	})
+}
+
+func TestLedger(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	anna := h.person("Anna")
+	run := h.run(anna, "paint", "a bicycle", runs.StatusSucceeded)
+	operator := h.operator()
+	t.Run("the books show that they balance, at a glance and recomputed", func(t *testing.T) {
+		operator.shows("/operator/ledger", "The books balance", "Sum of all accounts", "<strong>$0.00</strong>", "Credit given out")
+		_, body := operator.confirm("/operator/ledger/check", nil)
+		contains(t, "the ledger", body, "The ledger balances", "Recomputed from")
+	})
+	t.Run("transfers are found by account, run and kind", func(t *testing.T) {
+		operator.shows("/operator/ledger?q="+run.ID, "capture", "hold", "$0.50")
+		operator.shows("/operator/ledger?q="+anna.ID+"&kind=grant", "sign-up credit")
+		operator.shows("/operator/ledger?q=nonsense", "No transfers")
+	})
+}
+
+func TestSections(t *testing.T) {
+	t.Parallel()
+	t.Run("a page that another room fills stands in the navigation; without one there is none", func(t *testing.T) {
+		with := newHouse(t, console.Section{Path: "webhooks", Title: "Webhooks", Table: func(context.Context) (console.Table, error) {
+			return console.Table{Lead: "What came in.", Columns: []string{"Source"}, Rows: [][]string{{"fal <x>"}}}, nil
+		}}).operator()
+		with.shows("/operator/", `href="/operator/webhooks"`)
+		with.shows("/operator/webhooks", "What came in.", "fal &lt;x&gt;")
+		without := newHouse(t).operator()
+		if body := without.shows("/operator/"); strings.Contains(body, "webhooks") {
+			t.Error("there is an entry without a page")
+		}
+		if status, _ := without.get("/operator/webhooks"); status != http.StatusNotFound {
+			t.Errorf("the page without a source: %d", status)
+		}
+	})
+}

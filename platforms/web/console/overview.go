@@ -1,0 +1,153 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/users"
+)
+
+// overviewView is the first page: what needs somebody, the figures of a day, what runs now.
+type overviewView struct {
+	Alarms  []alarm
+	Span    span
+	Plots   []plot
+	Buckets []runs.Bucket
+	Total   runs.Figures
+	Counts  map[runs.Status]int64
+	Active  []runRow // not over
+	Failed  []runRow // lately
+	Tools   int
+	Offered int
+	Engines []Engine
+}
+
+// Running is how many runs are being worked on.
+func (v overviewView) Running() int64 {
+	return v.Counts[runs.StatusRunning] + v.Counts[runs.StatusSubmitted]
+}
+
+// Queued is how many runs wait for their turn.
+func (v overviewView) Queued() int64 { return v.Counts[runs.StatusQueued] }
+
+// alarm is something that needs an operator.
+type alarm struct {
+	Text, Path string // the page where more of it is
+	Bad        bool   // else it can wait
+}
+
+func (c *Console) overview(w http.ResponseWriter, r *http.Request, who users.Account) error {
+	ctx := r.Context()
+	v := overviewView{Span: spanOr("24h", ""), Plots: allPlots[:1]}
+	stats, err := c.stats(ctx, v.Span)
+	if err != nil {
+		return err
+	}
+	v.Buckets, v.Total = stats.Buckets, sum(stats.Buckets)
+	if v.Counts, err = c.cfg.Runs.CountByState(ctx); err != nil {
+		return err
+	}
+	if v.Active, err = c.active(ctx); err != nil {
+		return err
+	}
+	failed, err := c.cfg.Runs.List(ctx, runs.Filter{Status: runs.StatusFailed, Since: c.cfg.Now().Add(-day), Limit: 5})
+	if err != nil {
+		return err
+	}
+	v.Failed = c.rows(ctx, failed)
+	snapshot := c.cfg.Registry.Snapshot()
+	v.Tools, v.Offered = snapshot.Len(), len(snapshot.Offered(registry.Insiders))
+	v.Engines = c.enginesNow(ctx)
+	v.Alarms = c.alarms(ctx, v)
+	return c.show(w, r, who, "overview", view{Title: "Overview", Live: true, Data: v})
+}
+
+// active lists some of the runs that are not over, those that run first.
+func (c *Console) active(ctx context.Context) ([]runRow, error) {
+	const most = 8
+	var list []runs.Run
+	for _, state := range []runs.Status{runs.StatusRunning, runs.StatusSubmitted, runs.StatusQueued} {
+		if len(list) >= most {
+			break
+		}
+		more, err := c.cfg.Runs.List(ctx, runs.Filter{Status: state, Limit: most - len(list)})
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, more...)
+	}
+	return c.rows(ctx, list), nil
+}
+
+// alarmShare is from how many failures in a hundred on, and over how many runs, the day is worth a look.
+const (
+	alarmShare = 10
+	alarmRuns  = 10
+)
+
+func (c *Console) alarms(ctx context.Context, v overviewView) []alarm {
+	var list []alarm
+	for _, e := range v.Engines {
+		if !e.Up {
+			list = append(list, alarm{fmt.Sprintf("Engine %s is down: %s", e.Name, e.Error), "engines", true})
+		}
+	}
+	for _, s := range c.troubledLoaders() {
+		if s.LastError != "" {
+			list = append(list, alarm{fmt.Sprintf("The source %s could not be read: %s", s.Name, s.LastError), "errors", true})
+		}
+	}
+	if n := len(c.cfg.Registry.Snapshot().Problems()); n > 0 {
+		list = append(list, alarm{fmt.Sprintf("%d definitions were refused or lost a command to another tool", n), "errors", false})
+	}
+	if share := failureShare(v.Total); share >= alarmShare && v.Total.Succeeded+v.Total.Failed >= alarmRuns {
+		list = append(list, alarm{fmt.Sprintf("%.0f %% of the runs of the last 24 hours failed", share), "errors", true})
+	}
+	return append(list, c.bookAlarms(ctx)...)
+}
+
+// bookAlarms tells of a ledger that does not balance.
+func (c *Console) bookAlarms(ctx context.Context) []alarm {
+	books, err := c.cfg.Ledger.Books(ctx)
+	if err != nil {
+		return []alarm{{"The ledger can't be read: " + err.Error(), "ledger", true}}
+	}
+	if books.Sum() != 0 {
+		return []alarm{{fmt.Sprintf("The ledger does not balance: all accounts come to %s instead of nothing", books.Sum()), "ledger", true}}
+	}
+	if last, _ := c.books.last(); last != nil && !last.OK() {
+		return []alarm{{"The ledger does not balance: " + strings.Join(last.Problems, "; "), "ledger", true}}
+	}
+	return nil
+}
+
+func (c *Console) enginesNow(ctx context.Context) []Engine {
+	if c.cfg.Engines == nil {
+		return nil
+	}
+	return c.cfg.Engines(ctx)
+}
+
+func (c *Console) engines(w http.ResponseWriter, r *http.Request, who users.Account) error {
+	return c.show(w, r, who, "engines", view{Title: "Engines", Place: "engines", Live: true, Data: c.enginesNow(r.Context())})
+}
+
+// sectionView is a page that another room fills.
+type sectionView struct {
+	Section
+	Table Table
+}
+
+func (c *Console) section(s Section) pageHandler {
+	return func(w http.ResponseWriter, r *http.Request, who users.Account) error {
+		table, err := s.Table(r.Context())
+		if err != nil {
+			return err
+		}
+		return c.show(w, r, who, "section", view{Title: s.Title, Place: s.Path, Live: true, Data: sectionView{s, table}})
+	}
+}

@@ -1,0 +1,215 @@
+package console
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/users"
+)
+
+// toolsView is the page of the registry.
+type toolsView struct {
+	Query, State string
+	Rows         []toolRow
+	All          int
+	Loaders      []registry.LoaderStatus
+	Problems     registry.Problems
+}
+
+// toolRow is a tool in the list.
+type toolRow struct {
+	*registry.Tool
+	Findings []Finding
+	Worst    string // severity of the worst finding
+}
+
+func (c *Console) findings() map[string][]Finding {
+	if c.cfg.Findings == nil {
+		return nil
+	}
+	return c.cfg.Findings()
+}
+
+func worst(list []Finding) string {
+	for _, severity := range []string{"error", "warning", "info"} {
+		if slices.ContainsFunc(list, func(f Finding) bool { return f.Severity == severity }) {
+			return severity
+		}
+	}
+	return ""
+}
+
+func (c *Console) tools(w http.ResponseWriter, r *http.Request, who users.Account) error {
+	snapshot, findings := c.cfg.Registry.Snapshot(), c.findings()
+	v := toolsView{Query: strings.TrimSpace(r.URL.Query().Get("q")), State: r.URL.Query().Get("state"), All: snapshot.Len(),
+		Loaders: c.cfg.Registry.Status(), Problems: snapshot.Problems()}
+	for t := range snapshot.Each() {
+		row := toolRow{t, findings[t.ToolID], worst(findings[t.ToolID])}
+		if row.matches(v.Query) && row.in(v.State) {
+			v.Rows = append(v.Rows, row)
+		}
+	}
+	return c.show(w, r, who, "tools", view{Title: "Tools", Place: "tools", Data: v})
+}
+
+func (t toolRow) matches(query string) bool {
+	text := strings.ToLower(strings.Join([]string{t.ToolID, t.DisplayName, t.CommandName, t.Service, t.Category}, " "))
+	for word := range strings.FieldsSeq(strings.ToLower(query)) {
+		if !strings.Contains(text, word) {
+			return false
+		}
+	}
+	return true
+}
+
+func (t toolRow) in(state string) bool {
+	return state == "" || state == string(t.State()) || state == "findings" && len(t.Findings) > 0
+}
+
+// toolView is the page of one tool.
+type toolView struct {
+	*registry.Tool
+	Findings   []Finding
+	Versions   []registry.Version
+	Changes    []changeView
+	Definition string
+}
+
+func (c *Console) tool(w http.ResponseWriter, r *http.Request, who users.Account) error {
+	t, ok := c.cfg.Registry.Snapshot().Resolve(r.PathValue("id"))
+	if !ok {
+		return errNoPage
+	}
+	v := toolView{Tool: t, Findings: c.findings()[t.ToolID]}
+	var err error
+	if v.Definition, err = pretty(*t); err != nil {
+		return err
+	}
+	if v.Versions, err = c.cfg.Catalogue.Versions(r.Context(), t.ToolID); err != nil {
+		return err
+	}
+	changes, err := c.cfg.Catalogue.Changes(r.Context(), registry.ChangesQuery{ToolID: t.ToolID, Limit: 20})
+	if err != nil {
+		return err
+	}
+	v.Changes = changeViews(changes, t.ToolID)
+	return c.show(w, r, who, "tool", view{Title: t.DisplayName, Place: "tools", Data: v})
+}
+
+func pretty(t registry.Tool) (string, error) {
+	data, err := registry.Encode(t)
+	if err != nil {
+		return "", err
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, data, "", "  "); err != nil {
+		return "", err
+	}
+	return out.String(), nil
+}
+
+// versionView is a tool as it was.
+type versionView struct {
+	registry.Tool
+	Definition string
+	Changes    registry.Diff // from then to now
+}
+
+func (c *Console) version(w http.ResponseWriter, r *http.Request, who users.Account) error {
+	was, err := c.cfg.Catalogue.Tool(r.Context(), r.PathValue("id"), r.PathValue("version"))
+	if err != nil {
+		return err
+	}
+	v := versionView{Tool: was}
+	if v.Definition, err = pretty(was); err != nil {
+		return err
+	}
+	if is, ok := c.cfg.Registry.Snapshot().ByID(was.ToolID); ok {
+		now := is.Clone()
+		now.Status = nil // a recorded version has none
+		at := c.cfg.Now()
+		v.Changes = registry.Compare(registry.NewSnapshot([]registry.Tool{was}, at), registry.NewSnapshot([]registry.Tool{now}, at))
+	}
+	return c.show(w, r, who, "version", view{Title: was.DisplayName + " " + was.Version, Place: "tools", Data: v})
+}
+
+// changeView is one change of the catalogue.
+type changeView struct {
+	registry.Change
+}
+
+// changeViews cuts changes down to one tool, or leaves them whole.
+func changeViews(list []registry.Change, toolID string) []changeView {
+	views := make([]changeView, len(list))
+	for i, change := range list {
+		if toolID != "" {
+			change.Diff = only(change.Diff, toolID)
+		}
+		views[i] = changeView{change}
+	}
+	return views
+}
+
+func only(d registry.Diff, toolID string) registry.Diff {
+	is := func(r registry.ToolRef) bool { return r.ToolID == toolID }
+	return registry.Diff{
+		Added: slices.DeleteFunc(d.Added, func(r registry.ToolRef) bool { return !is(r) }), Removed: slices.DeleteFunc(d.Removed, func(r registry.ToolRef) bool { return !is(r) }),
+		Changed: slices.DeleteFunc(d.Changed, func(t registry.ToolChange) bool { return t.ToolID != toolID }),
+		Renamed: slices.DeleteFunc(d.Renamed, func(t registry.Renamed) bool { return t.From != toolID && t.To != toolID }),
+	}
+}
+
+// changesView is the page of what changed in the catalogue.
+type changesView struct {
+	Changes []changeView
+	Older   string
+}
+
+const changesPage = 30
+
+func (c *Console) changes(w http.ResponseWriter, r *http.Request, who users.Account) error {
+	before, _ := strconv.ParseInt(r.URL.Query().Get("before"), 10, 64)
+	list, err := c.cfg.Catalogue.Changes(r.Context(), registry.ChangesQuery{Before: before, Limit: changesPage})
+	if err != nil {
+		return err
+	}
+	v := changesView{Changes: changeViews(list, "")}
+	if len(list) == changesPage {
+		v.Older = fmt.Sprintf("%schanges?before=%d", Root, list[len(list)-1].ID)
+	}
+	return c.show(w, r, who, "changes", view{Title: "Changes", Place: "changes", Live: before == 0, Data: v})
+}
+
+func (c *Console) toolDeeds() []deed {
+	return []deed{{path: "reload", place: "tools", plan: c.planReload, do: c.reload}}
+}
+
+func (c *Console) planReload(context.Context, string) (plan, error) {
+	var names []string
+	for _, s := range c.cfg.Registry.Status() {
+		names = append(names, s.Name)
+	}
+	return plan{
+		Title: "Read all sources again", Button: "Read again", Back: Root + "tools",
+		Says: []string{
+			"The sources are asked anew: " + strings.Join(names, ", ") + ".",
+			"What is gone there is gone here. Runs under way keep the tool and the price they were accepted with.",
+		},
+	}, nil
+}
+
+func (c *Console) reload(ctx context.Context, _ order) (outcome, error) {
+	diff, err := c.cfg.Registry.Reload(ctx)
+	says := fmt.Sprintf("All sources were read: %d tools added, %d removed, %d changed.", len(diff.Added), len(diff.Removed), len(diff.Changed))
+	if err != nil {
+		says += " Some could not be read or were refused; Errors has them."
+	}
+	return outcome{Action: "reload tools", Says: says, To: Root + "tools"}, nil
+}
