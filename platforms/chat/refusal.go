@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -155,9 +156,9 @@ func (t *turn) refusedInput(ctx context.Context, d draft, bad *registry.Error) T
 }
 
 // wrongValue says what is wrong with the value of an input. In groups it does not repeat what somebody
-// wrote, which the registry's own words may do.
+// wrote, which the registry's own words may do; and those are English.
 func (t *turn) wrongValue(f registry.InputField, bad *registry.Error) Text {
-	if t.in.Chat.Kind != ChatPrivate {
+	if t.in.Chat.Kind != ChatPrivate || t.Language() != i18n.Fallback {
 		return t.wrongKind(f)
 	}
 	text := Plain(sentence(bad.Message))

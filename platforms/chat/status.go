@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -69,7 +70,7 @@ func (v voice) price(q billing.Quote) Text {
 		return v.say("price.exact", "price", q.High)
 	}
 	text := v.say("price.range", "low", q.Low, "high", q.High)
-	if q.Basis != "" {
+	if q.Basis != "" && v.Language() == i18n.Fallback { // said in English
 		text = append(text, Segment{Text: " (" + q.Basis + ")"})
 	}
 	return text

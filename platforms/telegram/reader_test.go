@@ -64,6 +64,7 @@ func TestReader(t *testing.T) {
 		"A38 a reply to a file": {inGroup(`"text":"/up","reply_to_message":{"message_id":4,"date":1,"chat":{"id":-10,"type":"supergroup"},"from":{"id":3},"caption":"see","document":{"file_id":"d","file_name":"a.png","mime_type":"image/png"}}`),
 			func(in chat.Incoming) any { return []any{*in.ReplyTo, in.Addressed} }, []any{chat.Quoted{
 				Ref: chat.MessageRef{Place: chat.Place{Chat: "-10"}, ID: "4", Media: true}, Text: "see",
+				From:        users.Identity{Platform: "telegram", ExternalID: "3"},
 				Attachments: []chat.Attachment{{Kind: chat.KindDocument, Name: "a.png", MIMEType: "image/png", Handle: "d"}},
 			}, false}},
 		"a reply to the bot is addressed to it": {inGroup(`"text":"yes","reply_to_message":{"message_id":4,"date":1,"chat":{"id":-10},"from":{"id":42},"text":"Sure?"}`),
