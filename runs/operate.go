@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -27,20 +27,28 @@ func (s *Service) Retry(ctx context.Context, runID string) (Run, error) {
 	}
 	return s.Accept(ctx, Request{
 		AccountID: old.AccountID, ToolID: old.Tool.ToolID, Origin: old.Origin, Parent: old.ID, Audience: registry.Insiders,
-		Values: map[Source]map[string]any{FromArgument: s.stillThere(old)}, IdempotencyKey: "retry:" + old.ID,
+		Values: s.stillThere(old), IdempotencyKey: "retry:" + old.ID,
 	})
 }
 
-// stillThere are the inputs of a run that its tool still has.
-func (s *Service) stillThere(old Run) map[string]any {
-	values := map[string]any{}
+// stillThere are the inputs of a run that its tool still has, as a request takes them. What is the tool's default
+// today need not be what the run had, so it counts as given; preferences set since do not count.
+func (s *Service) stillThere(old Run) map[Source]map[string]any {
+	values := map[Source]map[string]any{FromPreference: {}}
 	t, ok := s.config.Registry.Snapshot().Resolve(old.Tool.ToolID)
 	if !ok {
 		return values // Accept says so
 	}
 	for name, value := range old.Inputs {
+		source := old.Sources[name]
+		if source == FromDefault || source == FromRandom {
+			source = FromArgument
+		}
+		if values[source] == nil {
+			values[source] = make(map[string]any)
+		}
 		if _, ok := t.InputSchema.Get(name); ok {
-			values[name] = value
+			values[source][name] = value
 		}
 	}
 	return values
@@ -49,40 +57,29 @@ func (s *Service) stillThere(old Run) map[string]any {
 // Refund gives back what a run cost, once; a repeat changes nothing. The note is shown in the statement and on the
 // receipt. Errors: ErrNotFound, billing.ErrNothingCaptured where it cost nothing.
 func (s *Service) Refund(ctx context.Context, runID, note string) (Run, error) {
-	id, err := uuid.Parse(runID)
-	if err != nil {
-		return Run{}, fmt.Errorf("run %q: %w", runID, ErrNotFound)
-	}
 	var run Run
-	err = pgx.BeginFunc(ctx, s.config.Pool, func(tx pgx.Tx) (err error) {
-		run, err = s.refund(ctx, tx, id.String(), note)
-		return err
+	err := postgres.InTx(ctx, s.config.Pool, func(tx pgx.Tx) error {
+		r, err := s.lockRun(ctx, tx, runID, "")
+		if run = r.Run; err != nil || run.RefundedAt != nil {
+			return err
+		}
+		return s.refund(ctx, tx, &run, cleanText(note))
 	})
 	if err != nil {
 		return Run{}, fmt.Errorf("refund run %s: %w", runID, err)
 	}
+	s.hub.changed(run)
 	return run, nil
 }
 
-func (s *Service) refund(ctx context.Context, tx pgx.Tx, runID, note string) (Run, error) {
-	found, err := s.queryOn(ctx, tx, `WHERE r.id = $1 FOR UPDATE`, runID)
-	if err != nil {
-		return Run{}, err
-	}
-	if len(found) == 0 {
-		return Run{}, ErrNotFound
-	}
-	run := found[0].Run
-	if run.RefundedAt != nil {
-		return run, nil
-	}
+// refund moves the money and notes it in the locked run.
+func (s *Service) refund(ctx context.Context, tx pgx.Tx, run *Run, note string) error {
 	if err := s.config.Ledger.Refund(ctx, tx, run.ID, run.ID, note); err != nil {
-		return Run{}, err
+		return err
 	}
-	now := s.config.Now().UTC()
-	receipt := *run.Receipt
+	now, receipt := s.now(), *run.Receipt
 	receipt.Refunded, receipt.RefundNote = run.Cost, note
 	run.RefundedAt, run.Receipt = &now, &receipt
-	_, err = tx.Exec(ctx, `UPDATE runs SET refunded_at = $2, receipt = $3 WHERE id = $1`, run.ID, now, receipt)
-	return run, err
+	_, err := tx.Exec(ctx, `UPDATE runs SET refunded_at = $2, receipt = $3 WHERE id = $1`, run.ID, now, receipt)
+	return err
 }

@@ -51,7 +51,8 @@ func TestOperators(t *testing.T) {
 	})
 	t.Run("a run that failed is tried again once, with its inputs", func(t *testing.T) {
 		again, err := h.Retry(ctx, bad.ID)
-		if err != nil || again.Parent != bad.ID || again.ID == bad.ID || again.Inputs["song"] != "wrong" || again.Origin.Platform != "post" {
+		if err != nil || again.Parent != bad.ID || again.ID == bad.ID || again.Inputs["song"] != "wrong" || again.Inputs["seed"] != bad.Inputs["seed"] ||
+			again.Sources["voices"] != FromArgument || again.Origin.Platform != "post" {
 			t.Fatalf("%+v (%v)", again, err)
 		}
 		if twice, err := h.Retry(ctx, bad.ID); err != nil || twice.ID != again.ID {

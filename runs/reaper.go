@@ -211,21 +211,15 @@ func (s *Service) promoteWaiting(ctx context.Context) error {
 
 // countOpen measures the queue.
 func (s *Service) countOpen(ctx context.Context) error {
-	rows, err := s.config.Pool.Query(ctx, `SELECT status, count(*) FROM runs WHERE ended_at IS NULL GROUP BY status`)
+	counts, err := s.CountByState(ctx)
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
 	s.metrics.open.Reset()
-	for rows.Next() {
-		var status string
-		var count int64
-		if err := rows.Scan(&status, &count); err != nil {
-			return err
-		}
-		s.metrics.open.WithLabelValues(status).Set(float64(count))
+	for status, count := range counts {
+		s.metrics.open.WithLabelValues(string(status)).Set(float64(count))
 	}
-	return rows.Err()
+	return nil
 }
 
 // compareBooks finds where runs and ledger disagree; each row is one problem in words. One statement, so that
