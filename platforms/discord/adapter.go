@@ -47,6 +47,7 @@ type Adapter struct {
 	key     ed25519.PublicKey
 	shards  Shards
 	answers *answers
+	admins  admins
 
 	syncing  sync.Mutex // one synchronisation of commands at a time
 	commands atomic.Pointer[published]
@@ -123,12 +124,6 @@ func capabilities() chat.Capabilities {
 		ProgressPrivate: 3 * time.Second,
 		ProgressGroup:   3 * time.Second,
 	}
-}
-
-// IsAdmin reports whether a press came from somebody who may delete what others wrote in the channel; the
-// interaction tells.
-func (a *Adapter) IsAdmin(_ context.Context, in chat.Incoming) (bool, error) {
-	return in.Admin || in.Press != nil && in.Press.Handle == managesMessages, nil
 }
 
 // String names the adapter without its secrets.

@@ -104,6 +104,7 @@ func NewClient(cfg Config) (*Client, error) {
 	c.limits = newLimiter(c.clock)
 	session.StateEnabled, session.State = false, nil
 	session.MaxRestRetries, session.ShouldRetryOnRateLimit = 0, false
+	session.LogLevel = -1 // it writes to the program's standard logger
 	session.UserAgent = "DiscordBot (https://github.com/signalbox/signalbox, 1)"
 	// Redirects are not followed: they would carry the token elsewhere.
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

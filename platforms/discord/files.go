@@ -85,11 +85,7 @@ func (a *Adapter) Fetch(ctx context.Context, f chat.Attachment) (io.ReadCloser, 
 
 // newAddress asks for a file's message, which gives an address that is good again.
 func (a *Adapter) newAddress(ctx context.Context, h fileHandle) (string, error) {
-	var m message
-	err := a.client.do(ctx, call{
-		method: http.MethodGet, path: "/channels/" + h.Channel + "/messages/" + h.Message,
-		route: "/channels/{}/messages/{}", resource: h.Channel, repeatable: true,
-	}, &m)
+	m, err := a.client.message(ctx, h.Channel, h.Message)
 	if err != nil {
 		return "", err
 	}
@@ -99,6 +95,16 @@ func (a *Adapter) newAddress(ctx context.Context, h fileHandle) (string, error) 
 		}
 	}
 	return "", fmt.Errorf("discord: message %s has lost its file %s: %w", h.Message, h.ID, chat.ErrGone)
+}
+
+// message reads a message.
+func (c *Client) message(ctx context.Context, channelID, messageID string) (message, error) {
+	var m message
+	err := c.do(ctx, call{
+		method: http.MethodGet, path: "/channels/" + channelID + "/messages/" + messageID,
+		route: "/channels/{}/messages/{}", resource: channelID, repeatable: true,
+	}, &m)
+	return m, err
 }
 
 // downloadHosts are where Discord keeps files.

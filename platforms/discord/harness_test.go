@@ -34,7 +34,7 @@ type harness struct {
 	topics  map[string]*discordtest.Channel // room and the suite's name of the topic -> thread
 	sent    map[string]discordtest.Message  // what people wrote
 	last    func()
-	runs    int // connections made so far
+	before  map[string]bool           // sessions of earlier connections
 	kinds   map[string]chat.MediaKind // of what the adapter was asked to send, by message
 	pressed map[string]chan struct{}  // by interaction, closed once the press was answered
 	blocked map[string]bool           // channels
@@ -49,6 +49,7 @@ var (
 	_ chattest.Chooser     = (*harness)(nil)
 	_ chattest.FormFiller  = (*harness)(nil)
 	_ chattest.Localizer   = (*harness)(nil)
+	_ chattest.Promoter    = (*harness)(nil)
 )
 
 func newHarness(t testing.TB, opts ...discordtest.Options) *harness {
@@ -59,6 +60,7 @@ func newHarness(t testing.TB, opts ...discordtest.Options) *harness {
 		people: map[string]*discordtest.User{}, rooms: map[string]*discordtest.Channel{}, owners: map[string]*discordtest.User{},
 		topics: map[string]*discordtest.Channel{}, sent: map[string]discordtest.Message{}, kinds: map[string]chat.MediaKind{},
 		pressed: map[string]chan struct{}{}, blocked: map[string]bool{}, opened: map[string]discordtest.Modal{}, notices: map[string][]chattest.Notice{},
+		before: map[string]bool{},
 	}
 	t.Cleanup(h.transport.CloseIdleConnections)
 	return h
@@ -165,18 +167,28 @@ func (h *harness) note(messageID, kind string, media []chat.Media, i int) {
 func (h *harness) Connect(t testing.TB) chattest.Connection {
 	a := h.adapter(t)
 	h.mu.Lock()
-	h.runs++
+	for _, session := range h.server.Sessions() {
+		h.before[session.ID] = true
+	}
 	h.mu.Unlock()
 	return chattest.Connection{Adapter: watched{a, h}, Run: a.Run}
 }
 
 // lock waits until the program is connected: what happens before, Discord tells nobody.
 func (h *harness) lock(t testing.TB) {
-	h.mu.Lock()
-	runs := h.runs
-	h.mu.Unlock()
-	h.server.WaitReady(t.Context(), runs)
-	h.mu.Lock()
+	deadline := time.Now().Add(20 * time.Second)
+	for h.mu.Lock(); !h.connected(); h.mu.Lock() {
+		h.mu.Unlock()
+		if time.Now().After(deadline) {
+			t.Fatal("the program does not connect")
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+// connected needs h.mu.
+func (h *harness) connected() bool {
+	return slices.ContainsFunc(h.server.Sessions(), func(s discordtest.Session) bool { return s.Connected && !h.before[s.ID] })
 }
 
 // user needs h.mu.
@@ -252,6 +264,11 @@ func (h *harness) Post(t testing.TB, p chattest.Post) string {
 	u := h.user(p.From)
 	c := h.channel(p.In, u)
 	text := p.Text
+	if p.In.Kind == chat.ChatGroup {
+		h.mu.Unlock() // the adapter's calls need it
+		h.server.Await(t.Context(), "published commands", func() bool { return len(u.Commands(c)) > 0 }, func() string { return "none" })
+		h.mu.Lock()
+	}
 	if word, _, _ := strings.Cut(strings.TrimPrefix(text, "/"), " "); p.In.Kind == chat.ChatGroup && strings.HasPrefix(text, "/") && h.lists(u, c, word) {
 		text = "<@" + h.server.BotID() + "> " + text
 	}
@@ -647,6 +664,16 @@ func (h *harness) UseOn(t testing.TB, by chattest.Person, in chattest.Room, mess
 	u := h.user(by)
 	i := u.MessageCommand(h.find(t, in, u, messageID), entry)
 	h.last = i.Repeat
+}
+
+func (h *harness) Promote(_ testing.TB, p chattest.Person, in chattest.Room) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, g := range h.guilds {
+		if g.ID() == in.Space {
+			g.Give(h.user(p), g.Role("admin", discordtest.ManageGuild))
+		}
+	}
 }
 
 func (h *harness) Block(_ testing.TB, p chattest.Person) {

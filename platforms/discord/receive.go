@@ -176,10 +176,26 @@ func (a *Adapter) takeMessage(ctx context.Context, raw json.RawMessage) {
 			return fmt.Errorf("read a message: %w", err)
 		}
 		if in, ok := a.reader().message(m); ok {
+			if in.ReplyTo == nil && m.Reference != nil {
+				in.ReplyTo = a.lookUp(ctx, m.Reference.ChannelID, m.Reference.MessageID, in.Chat.Place)
+			}
 			return (*to).Receive(ctx, Platform, in)
 		}
 		return nil
 	})
+}
+
+// lookUp asks for a message replied to that did not come with the reply; nil where it can't be had.
+func (a *Adapter) lookUp(ctx context.Context, channelID, messageID string, p chat.Place) *chat.Quoted {
+	if !isID(channelID) || !isID(messageID) {
+		return nil
+	}
+	m, err := a.client.message(ctx, channelID, messageID)
+	if err != nil {
+		a.log.DebugContext(ctx, "the message replied to is not known", "error", err)
+		return nil
+	}
+	return a.reader().quoted(&m, p)
 }
 
 // isPing tells whether an interaction only asks if we are there.

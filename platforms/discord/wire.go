@@ -62,6 +62,10 @@ type message struct {
 	Attachments []attachment `json:"attachments"`
 	WebhookID   string       `json:"webhook_id"`
 	Referenced  *message     `json:"referenced_message"`
+	Reference   *struct {
+		MessageID string `json:"message_id"`
+		ChannelID string `json:"channel_id"`
+	} `json:"message_reference"`
 }
 
 // interaction is a command, a pressed component, a form sent in, or an option being typed.

@@ -1,0 +1,105 @@
+package discord
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+	"github.com/signalbox/signalbox/platforms/chat"
+)
+
+// adminMemory is how long is believed what Discord said of a person's rights in a guild.
+const adminMemory = time.Minute
+
+// admins remembers who runs guilds, and who does not.
+type admins struct {
+	mu    sync.Mutex
+	known map[adminKey]adminAnswer
+}
+
+type adminKey struct{ guild, user string }
+
+type adminAnswer struct {
+	runs  bool
+	until time.Time
+}
+
+func (a *admins) get(key adminKey, now time.Time) (runs, known bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	answer, ok := a.known[key]
+	return answer.runs, ok && now.Before(answer.until)
+}
+
+// set also forgets what is too old, so that no more is kept than was asked for within adminMemory.
+func (a *admins) set(key adminKey, runs bool, now time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.known == nil {
+		a.known = map[adminKey]adminAnswer{}
+	}
+	for old, answer := range a.known {
+		if !now.Before(answer.until) {
+			delete(a.known, old)
+		}
+	}
+	a.known[key] = adminAnswer{runs, now.Add(adminMemory)}
+}
+
+// IsAdmin reports whether the sender of an update may delete what others wrote, or runs the guild. Interactions tell;
+// for messages Discord is asked, at most once a minute for each person and guild.
+func (a *Adapter) IsAdmin(ctx context.Context, in chat.Incoming) (bool, error) {
+	switch {
+	case in.Admin || in.Press != nil && in.Press.Handle == managesMessages:
+		return true, nil
+	case in.Chat.Space == "" || in.Press != nil || !isID(in.Message.ID):
+		return false, nil
+	}
+	key := adminKey{in.Chat.Space, in.From.ExternalID}
+	if runs, known := a.admins.get(key, a.clock.Now()); known {
+		return runs, nil
+	}
+	runs, err := a.askAdmin(ctx, key)
+	if err != nil {
+		return false, contract(err)
+	}
+	a.admins.set(key, runs, a.clock.Now())
+	return runs, nil
+}
+
+// askAdmin asks Discord for a person's rights in a guild: those of the owner are all.
+func (a *Adapter) askAdmin(ctx context.Context, key adminKey) (bool, error) {
+	var guild struct {
+		Owner string `json:"owner_id"`
+		Roles []struct {
+			ID          string `json:"id"`
+			Permissions string `json:"permissions"`
+		} `json:"roles"`
+	}
+	var m member
+	path := "/guilds/" + key.guild
+	if err := a.client.do(ctx, call{method: http.MethodGet, path: path, route: "/guilds/{}", resource: key.guild, repeatable: true}, &guild); err != nil {
+		return false, err
+	}
+	if guild.Owner == key.user {
+		return true, nil
+	}
+	err := a.client.do(ctx, call{
+		method: http.MethodGet, path: path + "/members/" + key.user, route: "/guilds/{}/members/{}", resource: key.guild, repeatable: true,
+	}, &m)
+	if err != nil {
+		return false, err
+	}
+	var rights int64
+	for _, role := range guild.Roles {
+		if role.ID == key.guild || slices.Contains(m.Roles, role.ID) { // the first is everybody's
+			own, _ := strconv.ParseInt(role.Permissions, 10, 64)
+			rights |= own
+		}
+	}
+	return rights&(discordgo.PermissionManageGuild|discordgo.PermissionAdministrator) != 0, nil
+}
