@@ -36,8 +36,8 @@ func browser(t *testing.T, width, height int64) context.Context {
 	console := chromedp.Console(tab)
 	reading.Go(func() {
 		for m, err := range console {
-			// The browser reports each answer that refuses an input, such as the quote's; that is no fault.
-			refusal := strings.Contains(m.Text, "status of 422") || strings.HasSuffix(m.URL, "/missing")
+			// The browser reports each answer that refuses an input, such as the quote's, or a key; that is no fault.
+			refusal := strings.Contains(m.Text, "status of 422") || strings.Contains(m.Text, "status of 401") || strings.HasSuffix(m.URL, "/missing")
 			if err == nil && !refusal && (m.Type == chromedp.ConsoleError || m.Type == chromedp.ConsoleException) {
 				t.Errorf("the page reports: %s (%s)", m.Text, m.URL)
 			}

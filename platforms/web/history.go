@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -22,7 +23,8 @@ type historyPage struct {
 
 // historyFilter is what the form above the history holds.
 type historyFilter struct {
-	Tool, Status, Platform string
+	Tool, Status, Platform, Text string
+	Since, Until                 string // days, as a form writes them: 2006-01-02, in UTC
 }
 
 // historyLength is how many runs one page shows.
@@ -39,10 +41,15 @@ var doors = [...]string{Platform, "telegram", "discord", "api"}
 func (s *Server) history(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	q := r.URL.Query()
 	page := historyPage{
-		Filter:   historyFilter{Tool: q.Get("tool"), Status: q.Get("status"), Platform: q.Get("platform")},
+		Filter: historyFilter{
+			Tool: q.Get("tool"), Status: q.Get("status"), Platform: q.Get("platform"), Text: q.Get("q"), Since: q.Get("since"), Until: q.Get("until"),
+		},
 		Statuses: endings[:], Platforms: doors[:], Tools: s.listed(a),
 	}
-	f := page.Filter.filter()
+	f, err := page.Filter.filter()
+	if err != nil {
+		return err
+	}
 	f.AccountID, f.Before, f.Limit = a.ID, q.Get("before"), historyLength
 	page.Filtered = page.Filter != historyFilter{}
 	if err := checkFilter(f); err != nil {
@@ -63,14 +70,40 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request, a users.Account
 }
 
 // filter is the question that the form asks.
-func (f historyFilter) filter() runs.Filter {
-	return runs.Filter{ToolID: f.Tool, Status: runs.Status(f.Status), Platform: f.Platform}
+func (f historyFilter) filter() (runs.Filter, error) {
+	since, err := day(f.Since)
+	if err != nil {
+		return runs.Filter{}, err
+	}
+	until, err := day(f.Until)
+	if err != nil {
+		return runs.Filter{}, err
+	}
+	filter := runs.Filter{ToolID: f.Tool, Status: runs.Status(f.Status), Platform: f.Platform, Text: f.Text, Since: since}
+	if !until.IsZero() {
+		filter.Until = until.AddDate(0, 0, 1) // the day itself counts
+	}
+	return filter, nil
+}
+
+// day reads a day as a form writes it; empty is the zero time.
+func day(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	t, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		return t, registry.Errorf(registry.CodeInvalidInput, "a day is written like 2026-01-31, found %q", text)
+	}
+	return t, nil
 }
 
 // address is the history narrowed like this, from a run on.
 func (f historyFilter) address(before string) string {
 	q := url.Values{"before": {before}}
-	for name, value := range map[string]string{"tool": f.Tool, "status": f.Status, "platform": f.Platform} {
+	for name, value := range map[string]string{
+		"tool": f.Tool, "status": f.Status, "platform": f.Platform, "q": f.Text, "since": f.Since, "until": f.Until,
+	} {
 		if value != "" {
 			q.Set(name, value)
 		}

@@ -75,6 +75,7 @@ func (s *Server) functions(v i18n.Voice) template.FuncMap {
 		"quote":  func(q billing.Quote) string { return priceText(q) },
 		"usd":    func(n billing.NanoUSD) string { return n.String() },
 		"about":  about,
+		"short":  func(n billing.NanoUSD) billing.NanoUSD { return digits(n, false) },
 		"accept": acceptOf,
 		"asset":  s.bundle.address,
 		"icon":   s.icon,

@@ -155,6 +155,8 @@ func TestEveryPageForEverybody(t *testing.T) {
 		{"prices", "/prices", "table"},
 		{"developers", "/developers", "pre"},
 		{"missing", "/run/missing", ".empty"},
+		{"signin", "/signin", "main form"},
+		{"link", "/link", "main form"},
 		{"shared", strings.TrimPrefix(h.shared, h.url), ".results"},
 	}
 	for _, l := range looks {

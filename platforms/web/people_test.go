@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/registry"
@@ -270,10 +271,12 @@ func TestHistoryFilters(t *testing.T) {
 	t.Parallel()
 	h := studioHouse(t)
 	v := h.reader()
+	today := time.Now().UTC().Format(time.DateOnly)
 	h.started(v, "studio", url.Values{"prompt": {"a"}})
 	h.started(v, "wallpaper", url.Values{"width": {"64"}, "height": {"64"}})
 	for query, want := range map[string][2]int{ // studio, wallpaper
 		"": {1, 1}, "?tool=studio": {1, 0}, "?status=succeeded&platform=web": {1, 1}, "?status=failed": {0, 0}, "?platform=telegram": {0, 0},
+		"?q=WALL": {0, 1}, "?since=2020-01-01&until=2099-12-31": {1, 1}, "?since=2099-01-01": {0, 0}, "?until=2020-01-01": {0, 0}, "?since=" + today + "&until=" + today: {1, 1},
 	} {
 		page := v.page("/history" + query)
 		for i, name := range []string{"Studio", "Wallpaper"} {
@@ -282,8 +285,10 @@ func TestHistoryFilters(t *testing.T) {
 			}
 		}
 	}
-	if res := v.do("GET", "/history?status=done", "", nil); res.StatusCode != http.StatusUnprocessableEntity {
-		t.Errorf("a state that does not exist: %d", res.StatusCode)
+	for _, query := range []string{"?status=done", "?since=yesterday", "?before=x"} {
+		if res := v.do("GET", "/history"+query, "", nil); res.StatusCode != http.StatusUnprocessableEntity {
+			t.Errorf("%.20s: %d", query, res.StatusCode)
+		}
 	}
 }
 

@@ -177,7 +177,7 @@ func (s *Server) sharedPage(r *http.Request) (sharePage, error) {
 		return sharePage{}, err
 	}
 	page := sharePage{Tool: run.Tool.DisplayName, About: purpose(run.Tool.Description), Address: s.absolute(r, s.sharePath(id))}
-	if t, ok := s.cfg.Registry.Snapshot().Resolve(run.Tool.ToolID); ok && t.Visibility == registry.VisibilityPublic {
+	if t, ok := s.cfg.Registry.Snapshot().Resolve(run.Tool.ToolID); ok && t.ListedFor(registry.Everyone) {
 		page.ToolID = t.ToolID
 	}
 	for _, o := range run.Outputs {
