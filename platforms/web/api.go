@@ -169,7 +169,7 @@ func (s *Server) apiStart(w http.ResponseWriter, r *http.Request, a users.Accoun
 	} else if key != "" {
 		request.IdempotencyKey = "api:" + key
 	}
-	run, err := s.cfg.Runs.Accept(r.Context(), request)
+	run, err := s.accept(r.Context(), a, request)
 	if err == nil && request.IdempotencyKey != "" {
 		err = s.checkRepeat(r.Context(), request, run)
 	}
@@ -183,6 +183,18 @@ func (s *Server) apiStart(w http.ResponseWriter, r *http.Request, a users.Accoun
 	w.Header().Set("Location", s.absolute(r, "/api/runs/"+run.ID))
 	writeJSON(w, status, s.runBody(r, run))
 	return nil
+}
+
+// accept takes a run on for somebody who may use its tool.
+func (s *Server) accept(ctx context.Context, a users.Account, request runs.Request) (runs.Run, error) {
+	decision, err := s.cfg.Users.CheckAccount(ctx, a, Platform, request.ToolID)
+	if err == nil {
+		err = decision.Err()
+	}
+	if err != nil {
+		return runs.Run{}, err
+	}
+	return s.cfg.Runs.Accept(ctx, request)
 }
 
 const maxIdempotencyKey = 255

@@ -3,14 +3,19 @@ package web_test
 import (
 	"bufio"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/users"
 )
 
 // takesPicture is a bundled tool with a picture as input, and that input's name.
@@ -186,4 +191,30 @@ func lastEvent(t *testing.T, stream io.Reader) (id, data string) {
 		t.Fatal(err)
 	}
 	return id, data
+}
+
+// strangers knows nobody.
+type strangers struct{ web.Users }
+
+func (strangers) CheckAccount(context.Context, users.Account, string, string) (users.Decision, error) {
+	return users.Decision{Reason: users.ReasonStranger}, nil
+}
+
+func TestStrangersStartNothing(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, func(c *web.Config) { c.Users = strangers{c.Users} })
+	dev := h.developer("eve")
+	var p struct{ Code, Detail string }
+	if status := dev.call("POST", "/api/run/wallpaper", `{}`, &p); status != http.StatusForbidden || p.Code != "unauthorized" || p.Detail == "" {
+		t.Errorf("by the API: %d, %+v", status, p)
+	}
+	v := h.visitor()
+	v.do("GET", "/", "", nil)
+	if res := v.form("/tool/wallpaper", url.Values{"width": {"64"}, "height": {"64"}}); res.StatusCode == http.StatusSeeOther {
+		t.Error("by the page: it started")
+	}
+	var list struct{ Runs []any }
+	if dev.call("GET", "/api/runs", "", &list); len(list.Runs) != 0 {
+		t.Errorf("%d runs", len(list.Runs))
+	}
 }

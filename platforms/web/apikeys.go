@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -45,14 +46,10 @@ func (s *Server) apiMakeKey(w http.ResponseWriter, r *http.Request, a users.Acco
 		return err
 	}
 	if s.isAdmin(r) {
-		if body.Name == "" {
-			body.Name = "api"
+		if a, err = s.apiAccount(r.Context(), a, body.Name); err != nil {
+			return err
 		}
-		body.Label = body.Name
-		a, err = s.cfg.Users.Identify(r.Context(), users.Identity{Platform: "api", ExternalID: body.Name, Name: body.Name})
-	}
-	if err != nil {
-		return err
+		body.Label = a.DisplayName
 	}
 	key, err := s.cfg.Users.CreateKey(r.Context(), a.ID, body.Label)
 	if err != nil {
@@ -60,6 +57,18 @@ func (s *Server) apiMakeKey(w http.ResponseWriter, r *http.Request, a users.Acco
 	}
 	writeJSON(w, http.StatusCreated, map[string]any{"key": key, "accountId": a.ID})
 	return nil
+}
+
+// apiAccount finds or makes the account of a program that the operator names.
+func (s *Server) apiAccount(ctx context.Context, operator users.Account, name string) (users.Account, error) {
+	if name == "" {
+		name = "api"
+	}
+	a, err := s.cfg.Users.Identify(ctx, users.Identity{Platform: "api", ExternalID: name, Name: name})
+	if err != nil {
+		return a, err
+	}
+	return a, s.cfg.Users.Admit(ctx, a.ID, operator.ID, "key made by the operator")
 }
 
 // apiRevokeKey ends a key; it is refused from now on.

@@ -62,6 +62,9 @@ func (s *Server) invite(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return s.noInvitation(w, r, err)
 	}
+	if err := s.cfg.Users.Admit(r.Context(), a.ID, invitation.By, "invitation "+invitation.ID); err != nil {
+		return err
+	}
 	if guest {
 		if err := s.enter(w, r, a, wayInvitation); err != nil {
 			return err

@@ -231,7 +231,7 @@ func (s *Server) again(w http.ResponseWriter, r *http.Request, a users.Account) 
 		}
 		inputs[name] = value
 	}
-	run, err := s.cfg.Runs.Accept(r.Context(), runs.Request{
+	run, err := s.accept(r.Context(), a, runs.Request{
 		AccountID: a.ID, ToolID: old.Tool.ToolID, Values: values{runs.FromArgument: inputs},
 		Origin: runs.Origin{Platform: Platform}, Audience: audience(a), Parent: old.ID, IdempotencyKey: formKey(r),
 	})

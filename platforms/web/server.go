@@ -63,6 +63,8 @@ type Users interface {
 	BySession(ctx context.Context, secret string) (users.Account, users.Session, error)
 	EndSession(ctx context.Context, accountID, id string) error
 	EndSessions(ctx context.Context, accountID, exceptID string) (int, error)
+	Admit(ctx context.Context, accountID, by, note string) error
+	CheckAccount(ctx context.Context, a users.Account, platform, toolID string) (users.Decision, error)
 	UseProof(ctx context.Context, proof string, expires time.Time) error
 	Household
 }
@@ -201,8 +203,15 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("POST /api/invitations", s.api(s.operators(s.apiInvite)))
 	mux.HandleFunc("DELETE /api/invitations/{id}", s.api(s.operators(s.apiRevokeInvitation)))
 	// The tools' own paths come and go with the registry, so they are looked up, not routed.
-	mux.HandleFunc("POST /", s.api(s.apiStart))
-	mux.HandleFunc("/", s.notFound)
+	// One pattern for all methods: "POST /" would conflict with the paths of mounts.
+	start := s.api(s.apiStart)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			start(w, r)
+			return
+		}
+		s.notFound(w, r)
+	})
 
 	return s.guard(mux)
 }

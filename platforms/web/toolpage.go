@@ -360,7 +360,7 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request, a users.Account) 
 	v, err := s.readInputs(w, r, t)
 	var run runs.Run
 	if err == nil {
-		run, err = s.cfg.Runs.Accept(r.Context(), s.unchanged(r, s.formRequest(r, a, t, v)))
+		run, err = s.accept(r.Context(), a, s.unchanged(r, s.formRequest(r, a, t, v)))
 	}
 	if err == nil {
 		http.Redirect(w, r, "/run/"+run.ID, http.StatusSeeOther)
