@@ -45,7 +45,8 @@ type Interaction struct {
 
 	s         *Server
 	data      map[string]any
-	on        *message // the component's message, or the one whose button opened the modal
+	on        *message     // the component's message, or the one whose button opened the modal
+	opener    *Interaction // what a submitted form was the answer to
 	at        time.Time
 	answered  bool
 	answer    Answer
@@ -88,6 +89,18 @@ func (i *Interaction) owners() map[string]string {
 		out["1"] = i.User.id
 	}
 	return out
+}
+
+// metadata tells on a message which interaction it answers.
+func (i *Interaction) metadata() map[string]any {
+	w := map[string]any{"id": i.ID, "type": i.Kind, "user": i.User.wire(), "authorizing_integration_owners": i.owners()}
+	switch {
+	case i.Kind == KindComponent:
+		w["interacted_message_id"] = i.on.id
+	case i.Kind == KindModal:
+		w["triggering_interaction_metadata"] = i.opener.metadata()
+	}
+	return w
 }
 
 // wire is the interaction as the bot receives it.
@@ -152,9 +165,13 @@ func (s *Server) callback(r *request) (any, *apiError) {
 func (i *Interaction) callbackWire() map[string]any {
 	about := map[string]any{"id": i.ID, "type": i.Kind}
 	out := map[string]any{"interaction": about}
-	if m := i.original; m != nil {
+	if m := i.original; m != nil && i.answer.Type != AnswerDeferredUpdate {
 		about["response_message_id"], about["response_message_loading"], about["response_message_ephemeral"] = m.id, m.loading(), m.ephemeral()
-		out["resource"] = map[string]any{"type": i.answer.Type, "message": m.wire()}
+		kind := AnswerMessage
+		if i.answer.Type == AnswerUpdate {
+			kind = AnswerUpdate
+		}
+		out["resource"] = map[string]any{"type": kind, "message": m.wire()}
 	}
 	return out
 }

@@ -78,9 +78,7 @@ func (m *message) wire() map[string]any {
 	}
 	if m.origin != nil {
 		w["webhook_id"], w["application_id"] = s.ApplicationID, s.ApplicationID
-		w["interaction_metadata"] = map[string]any{
-			"id": m.origin.ID, "type": m.origin.Kind, "user": m.origin.User.wire(), "authorizing_integration_owners": m.origin.owners(),
-		}
+		w["interaction_metadata"] = m.origin.metadata()
 	}
 	return w
 }
@@ -150,7 +148,7 @@ func (s *Server) apply(req *request, m *message, d draft) *apiError {
 		next.mentioned = s.mentions(&next)
 	}
 	*m = next
-	m.components = numbered(m.components)
+	m.components = completed(m.components)
 	for _, a := range m.attachments {
 		a.message = m
 	}
@@ -164,7 +162,12 @@ func (m *message) set(body map[string]any) {
 		m.content = strings.TrimSpace(m.content)
 	}
 	if v, ok := body["embeds"]; ok {
-		m.embeds, _ = v.([]any)
+		m.embeds, _ = copied(v).([]any)
+		for _, e := range m.embeds {
+			if embed, ok := e.(map[string]any); ok {
+				embed["type"] = "rich"
+			}
+		}
 	}
 	if v, ok := body["components"]; ok {
 		m.components, _ = v.([]any)

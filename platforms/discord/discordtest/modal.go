@@ -50,7 +50,7 @@ func (m Modal) Input(name string) (ModalInput, bool) {
 func newModal(i *Interaction, data map[string]any) *Modal {
 	m := &Modal{CustomID: text(data["custom_id"]), Title: text(data["title"]), from: i}
 	m.components, _ = data["components"].([]any)
-	m.components = numbered(m.components)
+	m.components = completed(m.components)
 	for _, v := range m.components {
 		outer, _ := v.(map[string]any)
 		inner, _ := outer["component"].(map[string]any)
@@ -107,7 +107,9 @@ func (u *User) Submit(m Modal, values map[string]any) *Interaction {
 	if len(fill.resolved) > 0 {
 		data["resolved"] = map[string]any{"attachments": fill.resolved}
 	}
-	return u.s.newInteraction(KindModal, u, m.from.Channel, data, m.from.on)
+	i := u.s.newInteraction(KindModal, u, m.from.Channel, data, m.from.on)
+	i.opener = m.from
+	return i
 }
 
 // filler makes the submitted form of a modal's components.

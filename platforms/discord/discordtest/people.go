@@ -14,13 +14,14 @@ func (u *User) username() string {
 func (u *User) wire() map[string]any {
 	return map[string]any{
 		"id": u.id, "username": u.username(), "global_name": u.name, "discriminator": "0", "avatar": nil, "bot": false, "public_flags": 0,
+		"flags": 0, "primary_guild": nil,
 	}
 }
 
 func (s *Server) botUser() map[string]any {
 	return map[string]any{
 		"id": s.BotID(), "username": "signalbox", "global_name": nil, "discriminator": "0001", "avatar": nil, "bot": true,
-		"public_flags": 0, "flags": 0, "verified": true, "mfa_enabled": false, "locale": "en-US", "email": nil,
+		"public_flags": 0, "flags": 0, "verified": true, "mfa_enabled": false, "locale": "en-US", "email": nil, "primary_guild": nil,
 	}
 }
 
@@ -32,7 +33,7 @@ func (g *Guild) memberWire(u *User) map[string]any {
 		}
 	}
 	return map[string]any{
-		"user": u.wire(), "nick": nil, "avatar": nil, "roles": roles, "joined_at": iso(timeOf(g.id)), "premium_since": nil,
+		"user": u.wire(), "nick": nil, "avatar": nil, "banner": nil, "roles": roles, "joined_at": iso(timeOf(g.id)), "premium_since": nil,
 		"deaf": false, "mute": false, "flags": 0, "pending": false, "communication_disabled_until": nil,
 	}
 }
@@ -40,7 +41,8 @@ func (g *Guild) memberWire(u *User) map[string]any {
 func (r *Role) wire() map[string]any {
 	return map[string]any{
 		"id": r.id, "name": r.name, "color": 0, "hoist": false, "position": 1, "permissions": r.permissions.String(),
-		"managed": false, "mentionable": false, "flags": 0,
+		"managed": false, "mentionable": false, "flags": 0, "icon": nil, "unicode_emoji": nil,
+		"colors": map[string]any{"primary_color": 0, "secondary_color": nil, "tertiary_color": nil},
 	}
 }
 
@@ -83,6 +85,15 @@ func (g *Guild) wire() map[string]any {
 		"id": g.id, "name": g.name, "preferred_locale": g.locale, "roles": roles, "emojis": []any{}, "stickers": []any{},
 		"features": []any{}, "icon": nil, "verification_level": 0, "premium_tier": 0, "nsfw_level": 0, "afk_timeout": 300,
 		"default_message_notifications": 0, "explicit_content_filter": 0, "mfa_level": 0, "system_channel_flags": 0,
+		"region": "deprecated", "widget_enabled": false, "max_members": 500_000, "max_stage_video_channel_users": 50,
+		"max_video_channel_users": 25, "premium_subscription_count": 0, "premium_progress_bar_enabled": false, "nsfw": false,
+	}
+	for _, absent := range []string{
+		"description", "home_header", "splash", "discovery_splash", "banner", "application_id", "afk_channel_id", "system_channel_id",
+		"widget_channel_id", "max_presences", "vanity_url_code", "rules_channel_id", "safety_alerts_channel_id",
+		"public_updates_channel_id", "incidents_data",
+	} {
+		w[absent] = nil
 	}
 	if g.owner != nil {
 		w["owner_id"] = g.owner.id
@@ -141,14 +152,16 @@ func (s *Server) getApplication(*request) (any, *apiError) {
 	return map[string]any{
 		"id": s.ApplicationID, "name": "Signalbox", "icon": nil, "description": "", "bot_public": true, "bot_require_code_grant": false,
 		"verify_key": s.PublicKey, "flags": 0, "bot": s.botUser(), "interactions_endpoint_url": url, "summary": "",
-		"approximate_guild_count": len(s.installedGuilds()),
+		"approximate_guild_count": len(s.installedGuilds()), "approximate_user_install_count": 0, "approximate_user_authorization_count": 0,
+		"type": nil, "flags_new": "0", "redirect_uris": []any{}, "role_connections_verification_url": nil, "owner": s.botUser(),
+		"explicit_content_filter": 0, "team": nil, "eligible_oauth2_scopes": []any{},
 	}, nil
 }
 
 func (s *Server) getMyGuilds(*request) (any, *apiError) {
 	out := []any{}
 	for _, g := range s.installedGuilds() {
-		out = append(out, map[string]any{"id": g.id, "name": g.name, "icon": nil, "owner": false, "permissions": g.botRights.String(), "features": []any{}})
+		out = append(out, map[string]any{"id": g.id, "name": g.name, "icon": nil, "banner": nil, "owner": false, "permissions": g.botRights.String(), "features": []any{}})
 	}
 	return out, nil
 }

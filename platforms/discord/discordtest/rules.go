@@ -156,6 +156,7 @@ const (
 	typeThumbnail  = 11
 	typeGallery    = 12
 	typeFile       = 13
+	typeSeparator  = 14
 	typeContainer  = 17
 	typeLabel      = 18
 	typeUpload     = 19
@@ -331,8 +332,10 @@ func (c *componentCheck) reportUnshown(req *request) {
 	}
 }
 
-// numbered gives every component without an id the next free one, as the service does.
-func numbered(components []any) []any {
+// completed is a copy of components as the service keeps them: every one has an id, and what was left out
+// has its usual value.
+func completed(components []any) []any {
+	components, _ = copied(components).([]any)
 	used := map[int]bool{}
 	walk(components, func(o map[string]any) { used[number(o["id"])] = true })
 	next := 1
@@ -344,8 +347,47 @@ func numbered(components []any) []any {
 			used[next] = true
 			o["id"] = next
 		}
+		for name, value := range usual(number(o["type"])) {
+			if o[name] == nil {
+				o[name] = value
+			}
+		}
 	})
 	return components
+}
+
+// usual are the values that the service fills in.
+func usual(kind int) map[string]any {
+	switch kind {
+	case typeSelect, 5, 6, 7, 8:
+		return map[string]any{"min_values": 1, "max_values": 1}
+	case typeContainer:
+		return map[string]any{"accent_color": nil, "spoiler": false}
+	case typeSeparator:
+		return map[string]any{"spacing": 1, "divider": true}
+	case typeFile, typeThumbnail:
+		return map[string]any{"spoiler": false}
+	}
+	return nil
+}
+
+// copied is a deep copy of a decoded value.
+func copied(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, inner := range v {
+			out[name] = copied(inner)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, inner := range v {
+			out[i] = copied(inner)
+		}
+		return out
+	}
+	return v
 }
 
 // walk visits all components, outer before inner.
