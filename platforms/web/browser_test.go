@@ -43,7 +43,7 @@ func browser(t *testing.T, width, height int64) context.Context {
 			}
 		}
 	})
-	ctx, cancel := context.WithTimeout(tab, 30*time.Second)
+	ctx, cancel := context.WithTimeout(tab, 3*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -14,6 +14,7 @@ import (
 type historyPage struct {
 	Filter    historyFilter
 	Filtered  bool
+	Narrowed  bool // by more than a text
 	Runs      []runView
 	More      string // the next page's address
 	Tools     []registry.Tool
@@ -52,6 +53,7 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request, a users.Account
 	}
 	f.AccountID, f.Before, f.Limit = a.ID, q.Get("before"), historyLength
 	page.Filtered = page.Filter != historyFilter{}
+	page.Narrowed = page.Filter != historyFilter{Text: page.Filter.Text}
 	if err := checkFilter(f); err != nil {
 		return err
 	}

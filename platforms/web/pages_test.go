@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
 	"github.com/signalbox/signalbox/registry"
@@ -284,4 +286,43 @@ func until(t *testing.T, ctx context.Context, script string) {
 func (c *client) form(path string, fields url.Values) *http.Response {
 	c.t.Helper()
 	return c.do("POST", path, "application/x-www-form-urlencoded", strings.NewReader(fields.Encode()))
+}
+
+func TestPagesSpeakTheReadersLanguage(t *testing.T) {
+	t.Parallel()
+	h := newLived(t)
+	for lang, heading := range map[string]string{"de": "Was möchtest du machen?", "es": "¿Qué quieres crear?", "ru": "Что вы хотите создать?", "zh": "你想做点什么？"} {
+		t.Run("A3 every page fits and is accessible in "+lang, func(t *testing.T) {
+			t.Parallel()
+			ctx := looks[0].open(t)
+			must(t, ctx, asksFor(lang), chromedp.Navigate(h.url+"/"), chromedp.WaitVisible(chromedp.CSS(".tools")))
+			if got := text(t, ctx, "h1"); got != heading {
+				t.Errorf("the heading reads %q, want %q", got, heading)
+			}
+			for _, path := range []string{"/", "/tool/studio?preset=Evening", "/run/" + h.studioRun, "/history?tool=studio", "/account"} {
+				must(t, ctx, chromedp.Navigate(h.url+path), chromedp.WaitVisible(chromedp.CSS("main")))
+				if !yes(t, ctx, fits) || !yes(t, ctx, `document.documentElement.lang === "`+lang+`"`) {
+					t.Errorf("%s is wider than the window, or speaks another language", path)
+				}
+				accessible(t, ctx, path)
+				keepShot(t, ctx, strings.ReplaceAll(strings.Split(strings.Trim(path, "/"), "/")[0]+"-"+lang, "?", ""))
+			}
+		})
+	}
+	t.Run("the language that somebody chose goes before their browser's", func(t *testing.T) {
+		v := h.reader()
+		has(t, v.page("/account", "Accept-Language", "de-CH, en;q=0.5"), `<html lang="de">`)
+		v.form("/account/language", url.Values{"language": {"es"}})
+		has(t, v.page("/account", "Accept-Language", "de"), `<html lang="es">`)
+		v.form("/account/language", url.Values{"language": {""}})
+		has(t, v.page("/account", "Accept-Language", "de"), `<html lang="de">`)
+	})
+}
+
+// asksFor lets the browser ask for pages in a language.
+func asksFor(lang string) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": lang}})
+		return err
+	})
 }
