@@ -80,13 +80,45 @@ func (t *turn) openSettingForm(ctx context.Context, k keyboard, field string) (o
 	if !ok || !isTyped(f) {
 		return false, nil
 	}
+	return true, t.openSettingsForm(ctx, k, tool, f)
+}
+
+// openSettingsForm opens a dialog for some inputs of a tool, filled with their values.
+func (t *turn) openSettingsForm(ctx context.Context, k keyboard, tool *registry.Tool, fields ...registry.InputField) error {
 	preferences, err := t.scope(k.state.View).read(ctx, tool)
 	if err != nil {
-		return false, err
+		return err
 	}
-	value, _ := settingsPage{turn: t, preferences: preferences}.current(f)
-	form := Form{Title: tool.DisplayName, Data: k.data("setform"), Fields: []FormField{t.formField(f, value, false)}}
-	return true, t.openForm(ctx, form)
+	form := Form{Title: tool.DisplayName, Data: k.data("setform")}
+	for _, f := range fields {
+		value, _ := settingsPage{turn: t, preferences: preferences}.current(f)
+		form.Fields = append(form.Fields, t.formField(f, value, false))
+	}
+	return t.openForm(ctx, form)
+}
+
+// typedFields are the inputs on a page of settings that one dialog can ask for.
+func (t *turn) typedFields(k keyboard, tool *registry.Tool) []registry.InputField {
+	var fields []registry.InputField
+	for _, name := range k.state.Fields {
+		if f, ok := tool.InputSchema.Get(name); ok && isTyped(f) && len(fields) < t.caps.Forms.Fields {
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
+
+// pressAllFields opens a dialog for the typed inputs of a page of settings at once.
+func (t *turn) pressAllFields(ctx context.Context, k keyboard) error {
+	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.state.View.Tool)
+	if !ok {
+		return t.alert(ctx, "tool.gone")
+	}
+	fields := t.typedFields(k, tool)
+	if len(fields) == 0 {
+		return t.alert(ctx, "press.tooOld")
+	}
+	return t.openSettingsForm(ctx, k, tool, fields...)
 }
 
 // settingsFilled takes the values of a form into the settings; an empty one takes the default back.

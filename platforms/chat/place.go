@@ -56,7 +56,7 @@ func (t *turn) runsPlace(ctx context.Context) (bool, error) {
 // placeMessage draws a chat's settings.
 func (t *turn) placeMessage(ctx context.Context, k keyboard) (Message, error) {
 	m := Message{To: t.in.Chat.Place}
-	adult, err := t.adultAllowed(ctx)
+	adult, err := t.adultIn(ctx, k.state.View.Place)
 	if err != nil {
 		return m, err
 	}
@@ -93,8 +93,32 @@ func (t *turn) placeMessage(ctx context.Context, k keyboard) (Message, error) {
 		label = "button.adultOn"
 	}
 	m.Buttons = append(m.Buttons, t.pager(k, "ppage", page, pages)...)
+	if t.in.Chat.Space != "" {
+		m.Buttons = append(m.Buttons, t.reachButtons(k))
+	}
 	m.Buttons = append(m.Buttons, []Button{{Label: t.line(label), Data: k.data("padult")}, {Label: t.line("button.close"), Data: k.data("close")}})
 	return m, t.keyboards.save(ctx, k)
+}
+
+// reachButtons let admins choose whether they set things for this chat or for the whole space it belongs to.
+func (t *turn) reachButtons(k keyboard) []Button {
+	here := Button{Label: t.line("button.thisChat"), Data: k.data("preach0")}
+	all := Button{Label: t.line("button.wholeSpace"), Data: k.data("preach1")}
+	if k.state.View.Place.Kind == users.PlaceSpace {
+		all.Label = "✓ " + all.Label
+	} else {
+		here.Label = "✓ " + here.Label
+	}
+	return []Button{here, all}
+}
+
+// pressReach turns to the settings of this chat (0) or of its space (1).
+func (t *turn) pressReach(ctx context.Context, k keyboard, n int) error {
+	k.state.View.Place = t.place()
+	if n == 1 && t.in.Chat.Space != "" {
+		k.state.View.Place = users.Place{Platform: t.in.platform, Kind: users.PlaceSpace, ID: t.in.Chat.Space}
+	}
+	return t.onPlace(ctx, k, func(users.Place) error { return nil })
 }
 
 // onPlace does something with a chat's settings and draws them anew, for those who run the chat.
@@ -164,7 +188,7 @@ func withOrWithoutID(ids []string, id string) []string {
 // pressAdult turns over whether a chat shows what is for adults.
 func (t *turn) pressAdult(ctx context.Context, k keyboard) error {
 	return t.onPlace(ctx, k, func(place users.Place) error {
-		adult, err := t.adultAllowed(ctx)
+		adult, err := t.adultIn(ctx, place)
 		if err != nil {
 			return err
 		}
@@ -175,9 +199,17 @@ func (t *turn) pressAdult(ctx context.Context, k keyboard) error {
 	})
 }
 
-// adultAllowed reports whether a chat's admins allowed what is for adults.
+// adultAllowed reports whether those who run the chat, or its space, allowed what is for adults.
 func (t *turn) adultAllowed(ctx context.Context) (bool, error) {
-	values, err := t.cfg.Accounts.PlacePreferences(ctx, t.place(), registry.Tool{ToolID: chatSettings})
+	allowed, err := t.adultIn(ctx, t.place())
+	if err != nil || allowed || t.in.Chat.Space == "" {
+		return allowed, err
+	}
+	return t.adultIn(ctx, users.Place{Platform: t.in.platform, Kind: users.PlaceSpace, ID: t.in.Chat.Space})
+}
+
+func (t *turn) adultIn(ctx context.Context, place users.Place) (bool, error) {
+	values, err := t.cfg.Accounts.PlacePreferences(ctx, place, registry.Tool{ToolID: chatSettings})
 	if err != nil {
 		return false, fmt.Errorf("read a chat's settings: %w", err)
 	}

@@ -62,6 +62,8 @@ func pressActions() map[string]pressAction {
 		"ppage":    {(*turn).pressPlacePage, false},
 		"ptool":    {(*turn).pressPlaceTool, false},
 		"padult":   {plain((*turn).pressAdult), false},
+		"preach":   {(*turn).pressReach, false},
+		"formall":  {plain((*turn).pressAllFields), false},
 		"formset":  {(*turn).pressSetting, false},
 		"setform":  {plain((*turn).settingsFilled), false},
 		"vals":     {plain((*turn).pressValues), false},

@@ -62,6 +62,9 @@ func (p settingsPage) overview() Message {
 	}
 	p.offer(&m, *p.k, action, "menu.setting", options)
 	m.Buttons = append(m.Buttons, p.pager(*p.k, "page", view.Fields, pages)...)
+	if len(p.typedFields(*p.k, p.tool)) > 1 {
+		m.Buttons = append(m.Buttons, []Button{p.button("button.fill", "formall")})
+	}
 	m.Buttons = append(m.Buttons, p.overviewControls(hidden)...)
 	return m
 }

@@ -20,6 +20,7 @@ func inputs() map[string]func(*scene) {
 		"A71 values used lately are offered while one types":               completesValues,
 		"the menu of a message uses its picture with a tool":               useOnMessage,
 		"a dialog asks for what is missing":                                formQuestion,
+		"one dialog asks for several settings":                             settingsDialog,
 		"settings, errors and questions in groups are for one person only": asides,
 		"the last result is an input: by word, by command and by button":   lastResult,
 	}
@@ -158,6 +159,21 @@ func formQuestion(s *scene) {
 	if n := s.CountRuns(); n != 1 {
 		s.t.Errorf("%d runs, want 1", n)
 	}
+}
+
+func settingsDialog(s *scene) {
+	if s.Caps.Forms.Fields == 0 {
+		return
+	}
+	s.press(s.settings("painter"), "Advanced (2)")
+	m := s.labelled("Basic only", "negative")
+	opened := s.press(m, "More settings")
+	s.fill(m, opened, map[string]string{"prompt": "a default", "steps": "12", "negative": "fog"})
+	s.labelled("Basic only", "fog", "12")
+	s.say("/painter a cat")
+	c := s.Call(0)
+	s.input(c, "negative", "fog")
+	s.input(c, "steps", "12")
 }
 
 func asides(s *scene) {
