@@ -329,7 +329,12 @@ func (a *app) startWeb(context.Context) error {
 	if err != nil {
 		return err
 	}
+	console, err := a.newConsole()
+	if err != nil {
+		return err
+	}
 	a.web, err = web.New(web.Config{
+		Mounts:   console,
 		Registry: a.registry, Runs: a.runs, Users: a.users, Ledger: a.ledger, Invitations: a.invitations(), Shares: web.NewShares(a.db.pool), Logger: a.log.With("component", "web"),
 		Public: a.cfg.Public, AdminToken: a.cfg.AdminToken, LinkKey: key, Version: version,
 		Telegram: telegram, Discord: discord, APIRate: a.cfg.RequestRate,

@@ -168,7 +168,7 @@ func TestFirstFiveMinutes(t *testing.T) {
 			}
 		}
 	})
-	t.Run("the status tells of the engines, and what could be better in the workflows", func(t *testing.T) {
+	t.Run("the status and the console tell of the engines, and what could be better in the workflows", func(t *testing.T) {
 		jar, err := cookiejar.New(nil)
 		if err != nil {
 			t.Fatal(err)
@@ -193,6 +193,17 @@ func TestFirstFiveMinutes(t *testing.T) {
 		}
 		if len(status.Engines) != 1 || !status.Engines[0].Up || len(status.Lint["fluxgeneral"]) == 0 {
 			t.Errorf("the status is %+v", status)
+		}
+		for path, want := range map[string]string{"": "Nothing needs you", "tools/fluxgeneral": "What could be better", "tools?state=findings": "fluxgeneral", "engines": ">up<", "plots": "plot-gpu", "ledger": "The books balance"} {
+			res, err := browser.Get(page + "/operator/" + path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(res.Body)
+			res.Body.Close()
+			if err != nil || res.StatusCode != http.StatusOK || !strings.Contains(string(body), want) {
+				t.Errorf("the console's page %q: %d (%v), expected %q in\n%s", path, res.StatusCode, err, want, body)
+			}
 		}
 	})
 	drawChat(t, tg, chat)

@@ -47,7 +47,7 @@ func tab(t *testing.T, width, height int64, dark bool) context.Context {
 			}
 		}
 	})
-	ctx, cancel := context.WithTimeout(page, 60*time.Second)
+	ctx, cancel := context.WithTimeout(page, 4*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/console"
+)
+
+// newConsole makes the operator's console, for the page to mount.
+func (a *app) newConsole() ([]web.Mount, error) {
+	c, err := console.New(console.Config{
+		Registry: a.registry, Catalogue: a.history, Runs: a.runs, People: a.users, Ledger: a.ledger, Grant: a.grant,
+		Caller: web.Caller, CSRF: web.CSRFInput, Engines: a.engineRows, Findings: a.findingRows,
+		Logger: a.log.With("component", "console"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return []web.Mount{{Path: console.Root, Who: web.Operators, Handler: c.Handler()}}, nil
+}
+
+func (a *app) grant(ctx context.Context, accountID string, amount billing.NanoUSD, key, note string) error {
+	return pgx.BeginFunc(ctx, a.db.pool, func(tx pgx.Tx) error {
+		return a.ledger.Grant(ctx, tx, accountID, amount, key, note)
+	})
+}
+
+// engineRows tells the console of the engines and their queues.
+func (a *app) engineRows(ctx context.Context) []console.Engine {
+	queues := a.fleet.Queues(ctx)
+	var rows []console.Engine
+	for i, s := range a.fleet.Status() {
+		rows = append(rows, console.Engine{Name: s.Name, Up: s.Up, Error: s.Error, Version: s.Version, GPUs: s.GPUs, Classes: s.Classes,
+			CheckedAt: s.CheckedAt, Running: queues[i].Running, Waiting: queues[i].Pending})
+	}
+	return rows
+}
+
+// findingRows tells the console what could be better in the workflows.
+func (a *app) findingRows() map[string][]console.Finding {
+	rows := map[string][]console.Finding{}
+	for tool, list := range a.flows.Findings() {
+		for _, f := range list {
+			rows[tool] = append(rows[tool], console.Finding{Severity: string(f.Severity), Message: f.Message, Advice: f.Advice, Node: f.Node})
+		}
+	}
+	return rows
+}
