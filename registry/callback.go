@@ -3,6 +3,7 @@ package registry
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +15,10 @@ type Reading struct {
 	Unknown string // the service's own word, when it is neither success nor a known end
 	// Result is the value at ResultPath, or the whole body where there is no path; set on success.
 	Result any
+	// Error is what the service says of a failure, Cost the units it names, ID its id of the run; each is
+	// empty where the path is not set or leads nowhere.
+	Error, ID string
+	Cost      json.Number
 	// Duration is the time from started to now; zero unless DurationTracking is set and the run is over.
 	Duration time.Duration
 }
@@ -41,16 +46,14 @@ func (w WebhookConfig) Read(body []byte, started, now time.Time) (Reading, error
 	}
 	found, ok := step(doc, w.ExpectedStatusField)
 	if !ok {
+		found, ok = follow(doc, strings.Split(w.ExpectedStatusField, "."))
+	}
+	if !ok {
 		return Reading{}, Errorf(CodeProvider, "the callback has no field %q", w.ExpectedStatusField)
 	}
 	status := scalarText(found)
-	r := Reading{State: RunRunning, Unknown: status}
-	if end, over := ends[strings.ToLower(status)]; over {
-		r = Reading{State: end}
-	}
-	if status == w.SuccessValue {
-		r = Reading{State: RunSucceeded}
-	}
+	r := w.state(status)
+	r.Error, r.ID, r.Cost = textAt(doc, w.ErrorPath), textAt(doc, w.IDPath), json.Number(textAt(doc, w.CostPath))
 	if w.DurationTracking && r.State.Terminal() {
 		r.Duration = now.Sub(started)
 	}
@@ -60,6 +63,43 @@ func (w WebhookConfig) Read(body []byte, started, now time.Time) (Reading, error
 	var err error
 	r.Result, err = w.result(doc)
 	return r, err
+}
+
+// state is what a status means.
+func (w WebhookConfig) state(status string) Reading {
+	switch {
+	case status == w.SuccessValue:
+		return Reading{State: RunSucceeded}
+	case slices.Contains(w.FailureValues, status):
+		return Reading{State: RunFailed}
+	case slices.Contains(w.PendingValues, status):
+		return Reading{State: RunQueued}
+	}
+	if end, over := ends[strings.ToLower(status)]; over {
+		return Reading{State: end}
+	}
+	return Reading{State: RunRunning, Unknown: status}
+}
+
+// follow goes a path through objects and lists.
+func follow(doc any, path []string) (any, bool) {
+	for _, name := range path {
+		next, ok := step(doc, name)
+		if !ok {
+			return nil, false
+		}
+		doc = next
+	}
+	return doc, true
+}
+
+// textAt is the text or number that a path leads to, or "".
+func textAt(doc any, path []string) string {
+	found, ok := follow(doc, path)
+	if !ok || len(path) == 0 {
+		return ""
+	}
+	return scalarText(found)
 }
 
 // result follows ResultPath through objects and, by number, through lists.

@@ -86,3 +86,39 @@ func TestReadCallback(t *testing.T) {
 		}
 	})
 }
+func TestFurtherMembersOfTheWebhookStrategy(t *testing.T) {
+	t.Parallel()
+	w := registry.WebhookConfig{
+		ExpectedStatusField: "data.status", SuccessValue: "success", ResultPath: []string{"data", "output", "model"},
+		FailureValues: []string{"broken"}, PendingValues: []string{"waiting"},
+		ErrorPath: []string{"data", "why"}, CostPath: []string{"data", "credits"}, IDPath: []string{"data", "task_id"},
+	}
+	now := time.Now()
+	for body, want := range map[string]registry.Reading{
+		`{"data":{"status":"waiting","task_id":"t1"}}`:                           {State: registry.RunQueued, ID: "t1"},
+		`{"data":{"status":"thinking"}}`:                                         {State: registry.RunRunning, Unknown: "thinking"},
+		`{"data":{"status":"broken","why":"no clay","credits":0}}`:               {State: registry.RunFailed, Error: "no clay", Cost: "0"},
+		`{"data":{"status":"success","output":{"model":"m"},"credits":12.50}}`:   {State: registry.RunSucceeded, Result: "m", Cost: "12.50"},
+		`{"data":{"status":"success","output":{"model":"m"},"credits":{"a":1}}}`: {State: registry.RunSucceeded, Result: "m"},
+	} {
+		if got, err := w.Read([]byte(body), now, now); err != nil || got != want {
+			t.Errorf("A78 %s: %+v, %v; expected %+v", body, got, err, want)
+		}
+	}
+	tool, err := registry.DecodeTool([]byte(`{"toolId":"x","service":"s","displayName":"X","inputSchema":{},"webhookStrategy":{"expectedStatusField":"a","successValue":"ok","durationTracking":false,
+		"failureValues":["ok"],"errorPath":[""]}}`))
+	if err == nil {
+		err = registry.Validate(tool)
+	}
+	if err == nil {
+		t.Error("a status that means both success and failure, and an empty step, were accepted")
+	}
+	encoded, err := json.Marshal(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := registry.DecodeTool([]byte(`{"toolId":"x","service":"s","displayName":"X","inputSchema":{},"webhookStrategy":` + string(encoded) + `}`))
+	if err != nil || again.WebhookStrategy.CostPath[1] != "credits" || again.WebhookStrategy.PendingValues[0] != "waiting" {
+		t.Errorf("the round trip gives %+v, %v", again.WebhookStrategy, err)
+	}
+}

@@ -287,6 +287,8 @@ func (d *decoder) webhook(n node, path string) WebhookConfig {
 	readString(o, "successValue", &w.SuccessValue)
 	o.boolean("durationTracking", &w.DurationTracking)
 	w.ResultPath = o.strings("resultPath")
+	w.FailureValues, w.PendingValues = o.strings("failureValues"), o.strings("pendingValues")
+	w.ErrorPath, w.CostPath, w.IDPath = o.strings("errorPath"), o.strings("costPath"), o.strings("idPath")
 	o.done()
 	return w
 }

@@ -56,7 +56,10 @@ func (t Tool) Clone() Tool {
 	t.CostingModel = clonePointer(t.CostingModel)
 	t.WebhookStrategy = clonePointer(t.WebhookStrategy)
 	if t.WebhookStrategy != nil {
-		t.WebhookStrategy.ResultPath = slices.Clone(t.WebhookStrategy.ResultPath)
+		w := t.WebhookStrategy
+		for _, list := range []*[]string{&w.ResultPath, &w.FailureValues, &w.PendingValues, &w.ErrorPath, &w.CostPath, &w.IDPath} {
+			*list = slices.Clone(*list)
+		}
 	}
 	t.PlatformHints = clonePointer(t.PlatformHints)
 	t.Metadata = cloneObject(t.Metadata)

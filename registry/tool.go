@@ -143,12 +143,22 @@ const (
 	RateHistorical RateSource = "historical" // what the tool has cost lately
 )
 
-// WebhookConfig says how to read a provider's callback.
+// WebhookConfig says how to read a provider's callback or its answer to a question after the run. The first
+// four members are the contract's (A32-A35) and enough by themselves. Paths and ExpectedStatusField lead
+// through objects by name and lists by number; in the field, dots separate the steps.
 type WebhookConfig struct {
 	ExpectedStatusField string   `json:"expectedStatusField"`
 	SuccessValue        string   `json:"successValue"`
 	DurationTracking    bool     `json:"durationTracking"`
 	ResultPath          []string `json:"resultPath,omitempty"`
+
+	// FailureValues are further statuses that mean failure, beside the words known everywhere, and
+	// PendingValues those that mean that the run has not begun.
+	FailureValues []string `json:"failureValues,omitempty"`
+	PendingValues []string `json:"pendingValues,omitempty"`
+	ErrorPath     []string `json:"errorPath,omitempty"` // to the service's words for what went wrong
+	CostPath      []string `json:"costPath,omitempty"`  // to the number of units that the run has cost
+	IDPath        []string `json:"idPath,omitempty"`    // to the service's id of the run
 }
 
 // PlatformHints tell a chat platform how a tool is best fed.

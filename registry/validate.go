@@ -332,8 +332,15 @@ func (v *validator) webhook(w *WebhookConfig) {
 	if w.SuccessValue == "" {
 		v.bad("webhookStrategy.successValue", "is missing; give the status that means success")
 	}
-	if slices.Contains(w.ResultPath, "") {
-		v.bad("webhookStrategy.resultPath", "has an empty step")
+	for name, path := range map[string][]string{"resultPath": w.ResultPath, "errorPath": w.ErrorPath, "costPath": w.CostPath, "idPath": w.IDPath} {
+		if slices.Contains(path, "") {
+			v.bad("webhookStrategy."+name, "has an empty step")
+		}
+	}
+	for name, values := range map[string][]string{"failureValues": w.FailureValues, "pendingValues": w.PendingValues} {
+		if slices.Contains(values, w.SuccessValue) {
+			v.bad("webhookStrategy."+name, "has %q, which means success", w.SuccessValue)
+		}
 	}
 }
 
