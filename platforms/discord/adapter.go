@@ -53,9 +53,17 @@ type Adapter struct {
 	commands atomic.Pointer[published]
 	checked  bool // the commands were compared with Discord's in this process; needs syncing
 
-	bot      atomic.Pointer[string]
-	receiver atomic.Pointer[chat.Receiver] // set while Run runs
+	bot atomic.Pointer[string]
+
+	gate     sync.RWMutex
+	running  *running // set while Run runs; needs gate
 	handling sync.WaitGroup
+}
+
+// running is where what comes in goes.
+type running struct {
+	to   chat.Receiver
+	done <-chan struct{} // closed when Run is to end
 }
 
 var (

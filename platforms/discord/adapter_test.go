@@ -311,7 +311,7 @@ func TestAnswers(t *testing.T) {
 		b.stop()
 		b.start()
 		b.send(answerTo(in, "after the restart"))
-		if list := b.server.History(b.channel); len(list) != 2 || list[0].Content != "working" || list[1].Content != "after the restart" || i.Responses() != 1 {
+		if list := b.server.History(b.channel); len(list) != 2 || list[0].Content != "working" || list[1].Content != "after the restart" || i.Attempts() != 1 {
 			t.Errorf("%v", list)
 		}
 	})

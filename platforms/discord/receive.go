@@ -18,38 +18,38 @@ const receiveLimit = time.Minute
 // reader gives what is needed to understand events now.
 func (a *Adapter) reader() reader { return reader{bot: *a.bot.Load(), commands: *a.commands.Load()} }
 
-// takeInteraction takes an interaction as it came in, aside: none waits for another. The end of ctx does not break it
-// off; it only ends the wait for an answer to a press.
-func (a *Adapter) takeInteraction(ctx context.Context, raw json.RawMessage) {
-	to := a.receiver.Load()
-	if to == nil {
-		return
+// takeInteraction takes an interaction as it came in, aside: none waits for another. It gives false while Run does not
+// run.
+func (a *Adapter) takeInteraction(ctx context.Context, raw json.RawMessage) bool {
+	a.gate.RLock()
+	defer a.gate.RUnlock()
+	now := a.running
+	if now == nil {
+		return false
 	}
-	ending := ctx.Done()
-	a.aside(context.WithoutCancel(ctx), "an interaction", func(ctx context.Context) error {
-		var i interaction
-		if err := json.Unmarshal(raw, &i); err != nil {
-			return fmt.Errorf("read an interaction: %w", err)
-		}
-		switch i.Type {
-		case discordgo.InteractionPing:
-			return nil
-		case discordgo.InteractionApplicationCommandAutocomplete:
-			return a.complete(ctx, *to, i)
-		}
-		return a.interact(ctx, *to, i, ending)
-	})
-}
-
-// aside does something in a goroutine of its own. What fails there, or panics, is logged.
-func (a *Adapter) aside(ctx context.Context, what string, do func(context.Context) error) {
 	a.handling.Go(func() {
-		ctx, cancel := context.WithTimeout(ctx, receiveLimit)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), receiveLimit)
 		defer cancel()
-		a.guarded(ctx, what, do)
+		a.guarded(ctx, "an interaction", func(ctx context.Context) error { return a.take(ctx, now, raw) })
 	})
+	return true
 }
 
+func (a *Adapter) take(ctx context.Context, now *running, raw json.RawMessage) error {
+	var i interaction
+	if err := json.Unmarshal(raw, &i); err != nil {
+		return fmt.Errorf("read an interaction: %w", err)
+	}
+	switch i.Type {
+	case discordgo.InteractionPing:
+		return nil
+	case discordgo.InteractionApplicationCommandAutocomplete:
+		return a.complete(ctx, now.to, i)
+	}
+	return a.interact(ctx, now, i)
+}
+
+// guarded does something; what fails, or panics, is logged.
 func (a *Adapter) guarded(ctx context.Context, what string, do func(context.Context) error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -63,8 +63,8 @@ func (a *Adapter) guarded(ctx context.Context, what string, do func(context.Cont
 
 // interact stores an interaction and tells Discord in time that its answer comes later. What can't be stored gets
 // no answer: Discord then shows that the bot did not respond, and nothing was done. A press is left to be answered by
-// a form for a while, or until ending.
-func (a *Adapter) interact(ctx context.Context, to chat.Receiver, i interaction, ending <-chan struct{}) error {
+// a form for a while, or until the program stops.
+func (a *Adapter) interact(ctx context.Context, now *running, i interaction) error {
 	in, ok := a.reader().interaction(i)
 	if !ok {
 		return nil
@@ -77,7 +77,7 @@ func (a *Adapter) interact(ctx context.Context, to chat.Receiver, i interaction,
 	}
 	s := a.answers.put(t, t.created)
 	stored := make(chan error, 1)
-	a.handling.Go(func() { stored <- a.keep(ctx, to, t, in) })
+	a.handling.Go(func() { stored <- a.keep(ctx, now.to, t, in) })
 	late := a.clock.After(deferCommand)
 	if !isCommand {
 		late = a.clock.After(deferPress)
@@ -91,7 +91,7 @@ func (a *Adapter) interact(ctx context.Context, to chat.Receiver, i interaction,
 		if !isCommand {
 			select {
 			case <-late:
-			case <-ending:
+			case <-now.done:
 			}
 		}
 	case <-late:
@@ -164,8 +164,10 @@ func focused(i interaction) option {
 
 // takeMessage takes a message; they are taken one after the other.
 func (a *Adapter) takeMessage(ctx context.Context, raw json.RawMessage) {
-	to := a.receiver.Load()
-	if to == nil {
+	a.gate.RLock()
+	now := a.running
+	a.gate.RUnlock()
+	if now == nil {
 		return
 	}
 	a.guarded(ctx, "a message", func(ctx context.Context) error {
@@ -179,7 +181,7 @@ func (a *Adapter) takeMessage(ctx context.Context, raw json.RawMessage) {
 			if in.ReplyTo == nil && m.Reference != nil {
 				in.ReplyTo = a.lookUp(ctx, m.Reference.ChannelID, m.Reference.MessageID, in.Chat.Place)
 			}
-			return (*to).Receive(ctx, Platform, in)
+			return now.to.Receive(ctx, Platform, in)
 		}
 		return nil
 	})

@@ -21,8 +21,8 @@ const (
 // Run passes what comes in on to a receiver until ctx ends, and then returns nil. It needs no network to start. Only
 // what Discord refuses for good, such as a wrong token, ends it with an error.
 func (a *Adapter) Run(ctx context.Context, to chat.Receiver) error {
-	a.receiver.Store(&to)
 	ctx, stop := context.WithCancel(ctx)
+	a.setRunning(&running{to: to, done: ctx.Done()})
 	pruned := make(chan struct{})
 	go func() {
 		defer close(pruned)
@@ -30,10 +30,16 @@ func (a *Adapter) Run(ctx context.Context, to chat.Receiver) error {
 	}()
 	err := a.listen(ctx)
 	stop()
-	a.receiver.Store(nil)
+	a.setRunning(nil)
 	a.handling.Wait()
 	<-pruned
 	return err
+}
+
+func (a *Adapter) setRunning(r *running) {
+	a.gate.Lock()
+	defer a.gate.Unlock()
+	a.running = r
 }
 
 // keepTidy forgets interactions that can't be answered any more.
@@ -72,12 +78,11 @@ func (a *Adapter) EndpointHandler() http.Handler {
 			_, _ = io.WriteString(w, `{"type":1}`)
 			return
 		}
-		if a.receiver.Load() == nil {
+		if !a.takeInteraction(r.Context(), raw) {
 			http.Error(w, "the program is not ready yet", http.StatusServiceUnavailable)
 			return
 		}
 		// The answer is given by a call of our own, as for those that come over the gateway.
 		w.WriteHeader(http.StatusAccepted)
-		a.takeInteraction(context.WithoutCancel(r.Context()), raw)
 	})
 }
