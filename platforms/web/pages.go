@@ -28,7 +28,6 @@ type view struct {
 	Place     string // which entry of the navigation this is: tools, history, account
 	Lang      string
 	Scripts   []string
-	Path      string
 	Problem   string
 	Done      string        // what the last press of a button did
 	CSRF      template.HTML // the hidden field that every form carries
@@ -70,9 +69,7 @@ func (s *Server) parsePages() (map[string]*template.Template, error) {
 func (s *Server) functions(v i18n.Voice) template.FuncMap {
 	return template.FuncMap{
 		"t":      func(key any, pairs ...any) string { return v.Line(fmt.Sprint(key), pairs...) },
-		"has":    func(key string) bool { return v.Has(key) },
 		"price":  func(t registry.Tool) string { return priceOf(v, t) },
-		"quote":  func(q billing.Quote) string { return priceText(q) },
 		"usd":    func(n billing.NanoUSD) string { return n.String() },
 		"about":  about,
 		"short":  func(n billing.NanoUSD) billing.NanoUSD { return digits(n, false) },
@@ -217,7 +214,7 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, name
 
 // write writes a page, or nothing but an error when the template fails: never half a page.
 func (s *Server) write(w http.ResponseWriter, r *http.Request, status int, name string, v view) {
-	v.Local, v.Path = s.cfg.Public == nil, r.URL.Path
+	v.Local = s.cfg.Public == nil
 	v.CSRF, v.CSRFToken = CSRFInput(r.Context()), CSRFToken(r.Context())
 	var page bytes.Buffer
 	if err := s.pages[v.Lang].ExecuteTemplate(&page, name+".html", v); err != nil {

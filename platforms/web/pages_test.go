@@ -218,9 +218,10 @@ func TestFormInABrowser(t *testing.T) {
 		must(t, ctx, chromedp.Navigate(h.url+"/"), chromedp.WaitVisible(chromedp.CSS(".tools")), chromedp.SendKeys(chromedp.CSS("#q"), "stiker"))
 		until(t, ctx, `document.querySelectorAll(".tool").length === 1 && document.querySelector(".tool h3").textContent === "Sticker cut-out"`)
 	})
-	t.Run("the slider and its box say the same, the dice rolls a number in the seed's range", func(t *testing.T) {
+	t.Run("the slider and its box say the same, a value goes back to the tool's own, the dice rolls a number in the seed's range", func(t *testing.T) {
 		must(t, ctx, chromedp.Navigate(h.url+"/tool/wallpaper"), chromedp.WaitVisible(chromedp.CSS("#f-colors")))
 		until(t, ctx, `(() => { const r = document.querySelector("[data-for=f-colors]"); r.value = 12; r.dispatchEvent(new Event("input", {bubbles: true})); return document.getElementById("f-colors").value === "12"; })()`)
+		until(t, ctx, `(() => { const b = document.querySelector(".field:has(#f-colors) .reset"); const shown = !b.hidden; b.click(); return shown && b.hidden && document.getElementById("f-colors").value === "6" && document.querySelector("[data-for=f-colors]").value === "6"; })()`)
 		until(t, ctx, `(() => { document.querySelector("[data-dice=f-seed]").click(); return /^[0-9]+$/.test(document.getElementById("f-seed").value); })()`)
 	})
 	t.Run("the price follows the form", func(t *testing.T) {

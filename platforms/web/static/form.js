@@ -43,8 +43,8 @@ addEventListener("keydown", (event) => {
 
 for (const range of form.querySelectorAll("[data-for]")) {
   const box = document.getElementById(range.dataset.for);
-  range.addEventListener("input", () => { box.value = range.value; });
-  box.addEventListener("input", () => { if (box.value !== "") range.value = box.value; });
+  range.addEventListener("input", () => { box.value = range.value; box.dispatchEvent(new Event("input")); });
+  box.addEventListener("input", () => { if (box.value !== "" && box.value !== range.value) range.value = box.value; });
 }
 
 for (const dice of form.querySelectorAll("[data-dice]")) {
@@ -56,6 +56,25 @@ for (const dice of form.querySelectorAll("[data-dice]")) {
     box.value = String(low < 0n ? random % (high + 1n) : low + random % (high - low + 1n)); // below zero stands for "random"
     box.dispatchEvent(new Event("input", { bubbles: true }));
   });
+}
+
+// A value that differs from the tool's own can be taken back to it.
+for (const control of form.querySelectorAll("[data-default]")) {
+  if (control.dataset.default === "") continue;
+  const reset = document.createElement("button");
+  reset.type = "button";
+  reset.className = "plain tiny reset";
+  reset.textContent = form.dataset.reset;
+  reset.ariaLabel = `${form.dataset.reset}: ${control.labels[0].textContent.trim()}`;
+  const show = () => { reset.hidden = control.value === control.dataset.default; };
+  reset.addEventListener("click", () => {
+    control.value = control.dataset.default;
+    control.dispatchEvent(new Event("input", { bubbles: true }));
+    control.focus();
+  });
+  control.addEventListener("input", show);
+  show();
+  control.closest(".field").append(reset);
 }
 
 if (!CSS.supports("field-sizing", "content")) {
