@@ -133,7 +133,12 @@ func (s *Server) apiTool(w http.ResponseWriter, r *http.Request, a users.Account
 	return err
 }
 
-func (s *Server) apiStatus(w http.ResponseWriter, r *http.Request, _ users.Account) error {
+// apiStatus tells how loaders and engines are. Where the world comes by, only operators hear of it: it names inner
+// addresses.
+func (s *Server) apiStatus(w http.ResponseWriter, _ *http.Request, a users.Account) error {
+	if s.cfg.Public != nil && !a.Operator {
+		return registry.Errorf(registry.CodeUnauthorized, "this is for operators")
+	}
 	body := map[string]any{"version": s.cfg.Version, "loaders": s.cfg.Registry.Status()}
 	if s.cfg.Status != nil {
 		for k, v := range s.cfg.Status() {

@@ -218,3 +218,16 @@ func TestStrangersStartNothing(t *testing.T) {
 		t.Errorf("%d runs", len(list.Runs))
 	}
 }
+
+func TestStatusNamesInnerAddresses(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, public(t, "https://127.0.0.1"))
+	if status := h.developer("eve").call("GET", "/api/status", "", nil); status != http.StatusForbidden {
+		t.Errorf("anybody: %d", status)
+	}
+	operator := h.visitor()
+	operator.key = adminToken
+	if status := operator.call("GET", "/api/status", "", nil); status != http.StatusOK {
+		t.Errorf("the operator: %d", status)
+	}
+}

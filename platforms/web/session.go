@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/users"
@@ -49,6 +50,8 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request, a users.Account, 
 	if err != nil {
 		return err
 	}
+	kind, _, _ := strings.Cut(way, ":")
+	s.cfg.Logger.Info("signed in", "account", a.ID, "way", kind, "address", addressOf(r))
 	s.setCookie(w, sessionCookie, secret, cookieAge)
 	v.asked, v.caller, v.err, v.secret = true, caller{account: a}, nil, secret
 	return nil
