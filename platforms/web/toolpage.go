@@ -207,8 +207,11 @@ func (s *Server) boundForForm(r *http.Request, a users.Account, t registry.Tool,
 
 func (s *Server) formField(f registry.InputField, bound runs.Bound, fill prefill) formField {
 	field := formField{InputField: f, Control: control(f), Default: plain(f.Default), Step: sliderStep(f), Allowed: allowed(f)}
+	if f.Seed {
+		field.Default = "" // an empty seed is a fresh one
+	}
 	value, typed := fill.typed[f.Name]
-	if !typed && bound.Sources[f.Name] != runs.FromRandom { // an empty seed is a fresh one
+	if !typed && bound.Sources[f.Name] != runs.FromRandom {
 		value, field.Source = bound.Inputs[f.Name], bound.Sources[f.Name]
 	}
 	switch {
