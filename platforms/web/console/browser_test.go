@@ -122,9 +122,11 @@ func signIn(t *testing.T, ctx context.Context, h *house) {
 // furnish fills a house with what an operator sees on a working day.
 func furnish(h *house) (done, running string, anna string) {
 	a, b := h.person("Anna Petrova"), h.person("Ben")
-	for i := range 5 {
-		done = h.run(a, "paint", fmt.Sprintf("a red bicycle, number %d", i), runs.StatusSucceeded).ID
+	for i := range 24 {
+		run := h.run(a, "upscale", fmt.Sprintf("a red bicycle, number %d", i), runs.StatusSucceeded)
+		h.endedAgo(run.ID, time.Duration(i*i)*2*time.Minute, time.Duration(3+i%7)*time.Second)
 	}
+	done = h.run(a, "paint", "a red bicycle with a basket", runs.StatusSucceeded).ID
 	h.run(b, "upscale", "fail: a poster of a film", runs.StatusFailed)
 	h.run(b, "paint", "fail: a portrait", runs.StatusFailed)
 	run := h.accept(b, "paint", "wait for this one")
@@ -140,6 +142,15 @@ func furnish(h *house) (done, running string, anna string) {
 		{Severity: "info", Message: "the seed is fixed", Node: "3"},
 	}}
 	return done, run.ID, a.ID
+}
+
+// endedAgo moves a run into the past.
+func (h *house) endedAgo(id string, ago, took time.Duration) {
+	h.t.Helper()
+	_, err := h.pool.Exec(h.t.Context(), `UPDATE runs SET ended_at = now() - $2::interval, created_at = now() - $2::interval - $3::interval, delivered_at = NULL WHERE id = $1`, id, ago, took)
+	if err != nil {
+		h.t.Fatal(err)
+	}
 }
 
 func TestConsoleInABrowser(t *testing.T) {

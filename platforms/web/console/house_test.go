@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
@@ -31,6 +32,7 @@ import (
 // house is a small Signalbox with the console behind the web's doors: real database, a scripted provider.
 type house struct {
 	t        *testing.T
+	pool     *pgxpool.Pool
 	url      string
 	loader   *registrytest.Loader
 	reg      *registry.Registry
@@ -50,6 +52,12 @@ func priced(t *registry.Tool) {
 	t.OutputSchema = registry.OutputSchema{{Name: "result", Type: "text"}}
 }
 
+// timed gives a tool a price of a cent a second.
+func timed(t *registry.Tool) {
+	priced(t)
+	t.CostingModel = &registry.CostingModel{Rate: "0.01", Unit: registry.UnitSecond, RateSource: registry.RateStatic}
+}
+
 func paint(t *registry.Tool) {
 	priced(t)
 	t.DisplayName, t.Description, t.Category = "Paint", "Paints any picture you describe.", "generate"
@@ -58,7 +66,7 @@ func paint(t *registry.Tool) {
 func newHouse(t *testing.T, sections ...console.Section) *house {
 	t.Helper()
 	pool := postgrestest.New(t)
-	h := &house{t: t, ledger: billing.NewLedger(pool), provider: &runstest.Provider{}, loader: registrytest.NewLoader("workflows", registrytest.Tool("paint", paint), registrytest.Tool("upscale", priced))}
+	h := &house{t: t, pool: pool, ledger: billing.NewLedger(pool), provider: &runstest.Provider{}, loader: registrytest.NewLoader("workflows", registrytest.Tool("paint", paint), registrytest.Tool("upscale", timed))}
 	h.provider.OnSubmit = h.outcome
 	h.users = users.New(pool, users.Config{
 		OnCreate: func(ctx context.Context, tx pgx.Tx, a users.Account) error {
@@ -128,7 +136,7 @@ func (h *house) outcome(call registry.Call, _ int) *runstest.Outcome {
 	case strings.Contains(prompt, "wait"):
 		return &runstest.Outcome{Manual: true}
 	}
-	return nil
+	return &runstest.Outcome{Usage: registry.Usage{RunTime: 7 * time.Second}}
 }
 
 func (h *house) reload() {

@@ -155,7 +155,7 @@ func (c *Console) planLimits(ctx context.Context, id string) (plan, error) {
 	l := p.Limits.Operator
 	return plan{
 		Title: "Limits of " + nameFor(p.Account), Button: "Set the limits", Why: true, Back: personPage(p.ID),
-		Says: []string{"Empty leaves the house's default, none lifts it. What the person set for themselves holds where it is stricter."},
+		Says: []string{"Empty leaves the house's default; the word none lifts it. What they set for themselves holds where it is stricter."},
 		Fields: []field{
 			{Name: "at-once", Label: "Runs at once", Value: countText(l.AtOnce)},
 			{Name: "per-day", Label: "Runs a day", Value: countText(l.PerDay)},

@@ -5,7 +5,7 @@
   const colours = { succeeded: "--accent", failed: "--danger", failures: "--danger", p50: "--accent", p95: "--warn", revenue: "--accent", cost: "--warn", engine: "--accent" };
   const write = {
     count: (v) => String(v),
-    seconds: (v) => (v < 10 ? v.toFixed(1) : Math.round(v)) + " s",
+    seconds: (v) => v > 0 && v < 1 ? Math.round(v * 1000) + " ms" : (v < 10 ? Number(v.toFixed(1)) : Math.round(v)) + " s",
     usd: (v) => "$" + v.toFixed(v >= 1 || v === 0 ? 2 : v >= 0.01 ? 3 : 5),
     percent: (v) => v.toFixed(1) + " %",
   };
@@ -34,11 +34,12 @@
   function options(figure, columns, width, names) {
     const say = write[figure.dataset.unit], bars = figure.dataset.kind === "bars";
     const line = shade("--line"), quiet = shade("--quiet"), font = "12px system-ui, sans-serif";
+    const at = columns.time.values, last = at[at.length - 1], step = at[1] - at[0];
     const axis = { stroke: quiet, font, grid: { stroke: line, width: 1 }, ticks: { show: false } };
     return {
       width, height: 210, tzDate: (at) => uPlot.tzDate(new Date(at * 1000), "Etc/UTC"),
       cursor: { y: false, points: { size: 6 } },
-      scales: { y: { range: (_, low, high) => [0, high > 0 ? high * 1.1 : 1] } },
+      scales: { x: { range: (_, low, high) => [low, high >= last ? last + step : high] }, y: { range: (_, low, high) => [0, high > 0 ? high * 1.1 : 1] } },
       axes: [{ ...axis, values: when }, { ...axis, size: 58, values: (_, ticks) => ticks.map((v) => figure.dataset.unit === "count" && v % 1 ? "" : say(v)) }],
       series: [
         { value: (_, at) => at === null ? "–" : new Date(at * 1000).toISOString().slice(0, 16).replace("T", " ") },
@@ -82,6 +83,7 @@
     });
   }
 
+  document.querySelector(".places [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   let timer;
   addEventListener("resize", () => { clearTimeout(timer); timer = setTimeout(draw, 150); });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
