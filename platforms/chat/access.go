@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/registry"
@@ -68,14 +69,24 @@ func (t *turn) withChatValues(ctx context.Context, d draft) (map[runs.Source]map
 	return values, nil
 }
 
-// warned remembers which warnings people have had, so that each comes once.
+// warned remembers which warnings people have had, so that each comes once, and until when they hold.
 type warned struct{ seen sync.Map }
+
+// prune forgets warnings that hold no more.
+func (w *warned) prune(now time.Time) {
+	w.seen.Range(func(key, until any) bool {
+		if until.(time.Time).Before(now) {
+			w.seen.Delete(key)
+		}
+		return true
+	})
+}
 
 // warn tells the person which of their limits are nearly used up, each once as long as it lasts.
 func (t *turn) warn(ctx context.Context, run runs.Run) {
 	var text Text
 	for _, use := range run.Warnings {
-		if _, before := t.warned.seen.LoadOrStore(fmt.Sprint(run.AccountID, use.Kind, use.Limit, use.FreeAt.Unix()), true); !before {
+		if _, before := t.warned.seen.LoadOrStore(fmt.Sprint(run.AccountID, use.Kind, use.Limit, use.FreeAt.Unix()), use.FreeAt); !before {
 			text = lines(text, t.limitText("near", use))
 		}
 	}

@@ -291,6 +291,7 @@ func (r *Router) keepTidy(ctx context.Context) {
 	tick := time.NewTicker(time.Hour)
 	defer tick.Stop()
 	for {
+		r.warned.prune(time.Now())
 		err := errors.Join(r.inbox.prune(ctx), r.prompts.prune(ctx), r.keyboards.prune(ctx))
 		if err != nil && ctx.Err() == nil {
 			r.log.WarnContext(ctx, "old chat data was not removed", "error", err)
