@@ -264,13 +264,12 @@ func (h *harness) Post(t testing.TB, p chattest.Post) string {
 	u := h.user(p.From)
 	c := h.channel(p.In, u)
 	text := p.Text
-	if p.In.Kind == chat.ChatGroup {
+	if p.In.Kind == chat.ChatGroup && strings.HasPrefix(text, "/") {
 		h.mu.Unlock() // the adapter's calls need it
-		h.server.Await(t.Context(), "published commands", func() bool { return len(u.Commands(c)) > 0 }, func() string { return "none" })
+		if h.lists(u, c, text) {
+			text = "<@" + h.server.BotID() + "> " + text
+		}
 		h.mu.Lock()
-	}
-	if word, _, _ := strings.Cut(strings.TrimPrefix(text, "/"), " "); p.In.Kind == chat.ChatGroup && strings.HasPrefix(text, "/") && h.lists(u, c, word) {
-		text = "<@" + h.server.BotID() + "> " + text
 	}
 	var m discordtest.Message
 	switch {
@@ -287,8 +286,17 @@ func (h *harness) Post(t testing.TB, p chattest.Post) string {
 	return m.ID
 }
 
-func (h *harness) lists(u *discordtest.User, c *discordtest.Channel, word string) bool {
-	return slices.ContainsFunc(u.Commands(c), func(own discordtest.Command) bool { return strings.EqualFold(own.Name, word) })
+// lists waits a little for a command to be listed, so that people know it.
+func (h *harness) lists(u *discordtest.User, c *discordtest.Channel, text string) bool {
+	word, _, _ := strings.Cut(strings.TrimPrefix(text, "/"), " ")
+	for deadline := time.Now().Add(3 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if slices.ContainsFunc(u.Commands(c), func(own discordtest.Command) bool { return strings.EqualFold(own.Name, word) }) {
+			return true
+		}
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
 }
 
 func filesOf(list []chattest.File) []discordtest.File {

@@ -150,7 +150,10 @@ func (r reader) quoted(m *message, p chat.Place) *chat.Quoted {
 	if m == nil {
 		return nil
 	}
-	return &chat.Quoted{Ref: refOf(*m, p), Own: m.Author.ID == r.bot, Text: clean(m.Content), Attachments: attachments(*m)}
+	return &chat.Quoted{
+		Ref: refOf(*m, p), Own: m.Author.ID == r.bot, Text: clean(m.Content), Attachments: attachments(*m),
+		From: users.Identity{Platform: Platform, ExternalID: m.Author.ID, Name: clean(m.Author.name())},
+	}
 }
 
 // sender gives who acts: in guilds the member, else the user.
