@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"context"
 	"embed"
 	"encoding/base64"
 	"errors"
@@ -92,12 +93,16 @@ func (c *Console) page(h pageHandler) http.HandlerFunc {
 	}
 }
 
+var errTooMuch = errors.New("it was given up, so that it does not hold up the house; choose a shorter time or search for less")
+
 // fail shows what went wrong. An operator may see the cause of an internal error, which is logged too.
 func (c *Console) fail(w http.ResponseWriter, r *http.Request, who users.Account, err error) {
 	status, title := http.StatusInternalServerError, "That did not work"
 	switch {
 	case errors.Is(err, errNoPage), errors.Is(err, runs.ErrNotFound), errors.Is(err, users.ErrNotFound), errors.Is(err, registry.ErrNoVersion):
 		status, title = http.StatusNotFound, "Nothing here"
+	case errors.Is(err, context.DeadlineExceeded):
+		status, title, err = http.StatusServiceUnavailable, "That takes too long", errTooMuch
 	default:
 		c.cfg.Logger.Error("console page failed", "method", r.Method, "path", r.URL.Path, "error", err)
 	}

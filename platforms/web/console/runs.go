@@ -20,6 +20,9 @@ import (
 // runsPage is how many runs a page of the list has.
 const runsPage = 50
 
+// searchLimit bounds a search: words that are in no run are looked for in all of them.
+const searchLimit = 10 * time.Second
+
 // runRow is a run in a list.
 type runRow struct {
 	runs.Run
@@ -83,7 +86,9 @@ func (c *Console) runList(w http.ResponseWriter, r *http.Request, who users.Acco
 	f := readRunFilter(q)
 	filter := f.filter(c.cfg.Now())
 	filter.Before = q.Get("before")
-	list, err := c.cfg.Runs.List(r.Context(), filter)
+	searching, cancel := context.WithTimeout(r.Context(), searchLimit)
+	defer cancel()
+	list, err := c.cfg.Runs.List(searching, filter)
 	if err != nil {
 		return err
 	}
