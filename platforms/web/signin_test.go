@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -604,6 +605,18 @@ func TestSigningInWithDiscord(t *testing.T) {
 		stolen := d.approve(begin(victim), "900000000000000004")
 		q := url.Values{"code": stolen["code"], "state": {begin(thief).Query().Get("state")}}
 		if res := back(thief, q); res.StatusCode != http.StatusServiceUnavailable || thief.accountID() != "" {
+			t.Errorf("status %d", res.StatusCode)
+		}
+	})
+	t.Run("an answer that comes too late is refused", func(t *testing.T) {
+		later := &atomic.Int64{}
+		h := newHouse(t, public(t, "https://127.0.0.1"), d.login(), func(c *web.Config) {
+			c.Now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
+		})
+		v := h.visitor()
+		q := d.approve(begin(v), "900000000000000006")
+		later.Store(int64(11 * time.Minute))
+		if res := back(v, q); res.StatusCode != http.StatusUnprocessableEntity || v.accountID() != "" {
 			t.Errorf("status %d", res.StatusCode)
 		}
 	})

@@ -1,0 +1,49 @@
+package web_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"testing"
+
+	"github.com/signalbox/signalbox/platforms/web"
+)
+
+func TestMounts(t *testing.T) {
+	t.Parallel()
+	tell := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a, ok := web.Caller(r.Context())
+		fmt.Fprint(w, ok, " ", a.DisplayName, " ", web.SessionID(r.Context()) != "")
+	})
+	h := newHouse(t, public(t, "https://127.0.0.1"), func(c *web.Config) {
+		c.Mounts = []web.Mount{{Path: "/people/", Who: web.SignedIn, Handler: tell}, {Path: "/house/", Who: web.Operators, Handler: tell}, {Path: "/machine", Who: web.Keys, Handler: tell}}
+	})
+	stranger, dev, operator := h.visitor(), h.developer("ann"), h.visitor()
+	operator.form("/signin", url.Values{"key": {adminToken}})
+
+	t.Run("people are led to the sign-in page and back", func(t *testing.T) {
+		landed(t, stranger.do("GET", "/people/x?y=1", "", nil), "/signin?next=%2Fpeople%2Fx%3Fy%3D1")
+		if said := readAll(t, operator.do("GET", "/people/x", "", nil).Body); said != "true Operator true" {
+			t.Errorf("told %q", said)
+		}
+	})
+	t.Run("for all but operators there is nothing", func(t *testing.T) {
+		if res := dev.do("GET", "/house/", "", nil); res.StatusCode != http.StatusNotFound {
+			t.Errorf("status %d", res.StatusCode)
+		}
+		if res := operator.do("GET", "/house/", "", nil); res.StatusCode != http.StatusOK {
+			t.Errorf("status %d", res.StatusCode)
+		}
+		if res := operator.do("POST", "/house/", "", nil, "X-CSRF-Token", ""); res.StatusCode != http.StatusForbidden {
+			t.Errorf("forged: %d", res.StatusCode)
+		}
+	})
+	t.Run("programs come with a key, and are told so", func(t *testing.T) {
+		if res := stranger.do("POST", "/machine", "", nil); res.StatusCode != http.StatusUnauthorized || res.Header.Get("WWW-Authenticate") == "" {
+			t.Errorf("status %d, %v", res.StatusCode, res.Header)
+		}
+		if said := readAll(t, dev.do("POST", "/machine", "", nil).Body); said != "true ann false" {
+			t.Errorf("told %q", said)
+		}
+	})
+}
