@@ -35,7 +35,7 @@ type Adapter interface {
 	// m.Media is empty changes its caption and keeps the media.
 	Edit(ctx context.Context, ref MessageRef, m Message) (MessageRef, error)
 
-	// EditButtons replaces only the buttons.
+	// EditButtons replaces only the buttons; menus go.
 	EditButtons(ctx context.Context, ref MessageRef, rows [][]Button) error
 
 	// Delete removes an own message. One that is already gone is no error.

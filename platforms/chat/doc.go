@@ -34,5 +34,15 @@
 // Fulfil Adapter, describe the platform in Capabilities, and pass chattest.Suite with a strict simulator of
 // the platform. The Router keeps texts, buttons and files within the Capabilities; the adapter still has to
 // keep to rates, to repair what the platform refuses in markup, and to tell apart the errors that Adapter
-// names. Fulfil AdminTeller, too, where the platform knows who runs a group.
+// names. Fulfil AdminTeller, too, where the platform knows who runs a group and updates don't tell it.
+//
+// Menus, dialogs (Form), typed options, completion, commands on messages and messages for one person are used
+// where Capabilities declare them; elsewhere buttons, questions and replies do the same. A press for which
+// OpensForm holds must be left to AnswerPress; the others may be acknowledged at once.
+//
+// # What people are told
+//
+// All texts are in internal/i18n (chat.LANGUAGE.json), in the language the person chose, else their platform's.
+// Who may use what, settings of people and chats, presets and links between platforms are the users' store's
+// (Accounts); the commands for them are here.
 package chat
