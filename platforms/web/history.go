@@ -16,8 +16,8 @@ type historyPage struct {
 	Filtered  bool
 	Narrowed  bool // by more than a text
 	Runs      []runView
-	More      string // the next page's address
-	Tools     []registry.Tool
+	More      string          // the next page's address
+	Tools     []registry.Tool // to choose from; none where there are too many
 	Statuses  []runs.Status
 	Platforms []string
 }
@@ -30,6 +30,9 @@ type historyFilter struct {
 
 // historyLength is how many runs one page shows.
 const historyLength = 24
+
+// manyChoices is up to how many tools a list offers to choose from.
+const manyChoices = 200
 
 // endings are the statuses that people look for.
 var endings = [...]runs.Status{
@@ -46,6 +49,9 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request, a users.Account
 			Tool: q.Get("tool"), Status: q.Get("status"), Platform: q.Get("platform"), Text: q.Get("q"), Since: q.Get("since"), Until: q.Get("until"),
 		},
 		Statuses: endings[:], Platforms: doors[:], Tools: s.listed(a),
+	}
+	if len(page.Tools) > manyChoices {
+		page.Tools = nil // the text finds them, too
 	}
 	f, err := page.Filter.filter()
 	if err != nil {

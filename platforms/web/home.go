@@ -2,7 +2,9 @@ package web
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/i18n"
@@ -17,7 +19,9 @@ type homeView struct {
 	Categories      []string
 	Tools           []toolCard
 	Waiting         []registry.Tool // tools that nobody can run now
+	WaitingAll      int             // how many there are, also where not all are shown
 	Latest          []runView
+	More            string // address of the next tools
 }
 
 // toolCard is a tool in the list, with a picture that the reader made with it, if there is one.
@@ -27,6 +31,9 @@ type toolCard struct {
 	Takes   string // kind of what goes in: text, image, video, audio, file, or empty
 	Gives   string // kind of what comes out
 }
+
+// manyTools is how many tools one page shows, so that a large catalogue loads as fast as a small one.
+const manyTools = 60
 
 // latestRuns is how many runs the list looks through for pictures.
 const latestRuns = 40
@@ -39,6 +46,9 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request, a users.Account) e
 	}
 	all := s.listed(a)
 	h.Categories = categories(all)
+	if !slices.Contains(h.Categories, h.Category) {
+		h.Category = ""
+	}
 	if h.Query != "" {
 		all = s.search(a, h.Query)
 	}
@@ -52,12 +62,31 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request, a users.Account) e
 			h.Tools = append(h.Tools, toolCard{Tool: t, Picture: pictures[t.ToolID], Takes: takes(t), Gives: gives(t)})
 		}
 	}
+	h.turn(r.URL.Query().Get("from"))
 	if h.Query == "" {
 		for _, run := range recent[:min(8, len(recent))] {
 			h.Latest = append(h.Latest, s.runView(s.voice(r, a), run))
 		}
 	}
 	return s.show(w, r, a, "home", view{Title: s.voice(r, a).Line("web.tools"), Place: "tools", Home: &h, Scripts: []string{"search.js"}})
+}
+
+// turn keeps the page of tools that begins at a place, and tells where the next one does.
+func (h *homeView) turn(from string) {
+	begin, err := strconv.Atoi(from)
+	if err != nil || begin < 0 || begin >= len(h.Tools) {
+		begin = 0
+	}
+	if begin > 0 {
+		h.Waiting = nil // the first page has them
+	}
+	end := min(begin+manyTools, len(h.Tools))
+	if end < len(h.Tools) {
+		h.More = "/?" + url.Values{"category": {h.Category}, "from": {strconv.Itoa(end)}}.Encode()
+	}
+	h.Tools = h.Tools[begin:end]
+	h.WaitingAll = len(h.Waiting)
+	h.Waiting = h.Waiting[:min(manyTools, len(h.Waiting))]
 }
 
 func (s *Server) search(a users.Account, query string) []registry.Tool {

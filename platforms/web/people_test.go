@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"mime/multipart"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
 )
@@ -382,4 +384,42 @@ func TestPagesTravelLight(t *testing.T) {
 	if res := v.do("GET", "/", "", nil, "Accept-Encoding", "br, gzip;q=0.8"); res.Header.Get("Content-Encoding") != "gzip" || res.Header.Get("Cache-Control") != "no-store" {
 		t.Errorf("the page: %v", res.Header)
 	}
+}
+
+func TestLargeCatalogue(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	var tools []registry.Tool
+	for i := range 1000 {
+		tools = append(tools, registrytest.Tool(fmt.Sprintf("tool%03d", i), func(t *registry.Tool) {
+			t.DisplayName, t.Category, t.Description = fmt.Sprintf("Tool number %d", i), "many", fmt.Sprintf("Does what number %d does, and describes it in a sentence of the usual length, like this one.", i)
+		}))
+	}
+	h.fakes.Set(tools...)
+	if _, err := h.reg.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	v := h.reader()
+	res := v.do("GET", "/", "", nil, "Accept-Encoding", "gzip")
+	if n, err := io.Copy(io.Discard, res.Body); err != nil || n > 60_000 {
+		t.Errorf("the list of 1000 tools has %d bytes compressed, %v", n, err)
+	}
+	seen := map[string]bool{}
+	for path, pages := "/?category=many", 0; path != ""; pages++ {
+		if pages > 20 {
+			t.Fatal("the list has no end")
+		}
+		page := v.page(path)
+		for _, found := range regexp.MustCompile(`href="/tool/(tool[0-9]+)"`).FindAllStringSubmatch(page, -1) {
+			seen[found[1]] = true
+		}
+		next := regexp.MustCompile(`href="(/\?category=many&amp;from=[0-9]+)"`).FindStringSubmatch(page)
+		if path = ""; next != nil {
+			path = strings.ReplaceAll(next[1], "&amp;", "&")
+		}
+	}
+	if len(seen) != 1000 {
+		t.Errorf("turning the pages showed %d of 1000 tools", len(seen))
+	}
+	has(t, v.page("/history"), `name="q"`)
 }
