@@ -23,7 +23,7 @@ const Platform = "discord"
 // typingFor is how long Discord shows that the bot is typing.
 const typingFor = 10 * time.Second
 
-// AdapterConfig is what an Adapter works with. Client, Pool and Logger are required.
+// AdapterConfig is what an Adapter works with. Client, Pool, Logger and Elsewhere are required.
 type AdapterConfig struct {
 	Client *Client
 	Pool   *pgxpool.Pool
@@ -33,8 +33,11 @@ type AdapterConfig struct {
 	// Shards says which connections to the gateway this process keeps; the zero value is all that Discord
 	// recommends.
 	Shards Shards
-	Clock  Clock          // nil: SystemClock
-	Jitter func() float64 // numbers in [0, 1) that spread repeats; nil: random ones
+	// Elsewhere says, in the language of a locale, where the result of a run can be seen that can't be shown where it
+	// was asked for.
+	Elsewhere func(locale string) string
+	Clock     Clock          // nil: SystemClock
+	Jitter    func() float64 // numbers in [0, 1) that spread repeats; nil: random ones
 }
 
 // Adapter is Discord as the chat contract has it.
@@ -47,7 +50,9 @@ type Adapter struct {
 	key     ed25519.PublicKey
 	shards  Shards
 	answers *answers
-	admins  admins
+	// elsewhere says where results can be seen that can't be shown in their place.
+	elsewhere func(locale string) string
+	admins    admins
 
 	syncing  sync.Mutex // one synchronisation of commands at a time
 	commands atomic.Pointer[published]
@@ -73,12 +78,12 @@ var (
 
 // NewAdapter makes an adapter. It reads what is known from Postgres and calls nobody.
 func NewAdapter(ctx context.Context, cfg AdapterConfig) (*Adapter, error) {
-	if cfg.Client == nil || cfg.Pool == nil || cfg.Logger == nil {
-		return nil, errors.New("discord: Client, Pool and Logger are needed")
+	if cfg.Client == nil || cfg.Pool == nil || cfg.Logger == nil || cfg.Elsewhere == nil {
+		return nil, errors.New("discord: Client, Pool, Logger and Elsewhere are needed")
 	}
 	a := &Adapter{
 		client: cfg.Client, memory: memory{cfg.Pool, cfg.Client.app}, clock: cfg.Clock, jitter: cfg.Jitter,
-		log: cfg.Logger.With("component", Platform), shards: cfg.Shards, answers: newAnswers(),
+		log: cfg.Logger.With("component", Platform), shards: cfg.Shards, answers: newAnswers(), elsewhere: cfg.Elsewhere,
 	}
 	if a.clock == nil {
 		a.clock = SystemClock{}

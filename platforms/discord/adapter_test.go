@@ -380,6 +380,31 @@ func TestTokenLife(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Run("where the bot may not go, people are told in time where the result will be", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t, discordtest.Options{})
+		b.ann.Install()
+		elsewhere := b.server.ForeignGuild("Elsewhere", b.ann).Text("general")
+		i := b.ann.Command(elsewhere, "paint")
+		in := b.next()
+		ref := b.send(answerTo(in, "queued"))
+		i.Message(t.Context(), nil)
+		working := answerTo(in, "working 10 %")
+		working.Droppable, working.Buttons = true, buttonNamed("Cancel")
+		b.edit(ref, working)
+		over := b.ann.Command(elsewhere, "paint")
+		done := answerTo(b.next(), "done")
+		b.send(done)
+		b.until("the sweep to wait", func() bool { return b.clock.Waiting() > 2 })
+		b.clock.Advance(partingAt)
+		m := i.Message(t.Context(), func(m discordtest.Message) bool { return strings.Contains(m.Content, "on the page (en-US)") })
+		if !strings.Contains(m.Content, "working 10 %") || m.Labels()[0] != "Cancel" {
+			t.Errorf("%v", m)
+		}
+		if m := over.Message(t.Context(), nil); m.Content != "done" {
+			t.Errorf("%v", m)
+		}
+	})
 	t.Run("what is for one person goes into their own chat once the token is over", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t, discordtest.Options{})

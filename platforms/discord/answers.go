@@ -34,6 +34,11 @@ type answering struct {
 	mu sync.Mutex
 	ticket
 	over bool // Discord does not take answers any more
+
+	foreign      bool // in a place where the bot can't write by itself
+	locale       string
+	progress     *body // of the first message, while it shows that something goes on
+	progressText chat.Text
 }
 
 func newAnswers() *answers { return &answers{open: map[string]*answering{}} }

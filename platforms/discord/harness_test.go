@@ -74,7 +74,9 @@ func (h *harness) adapter(t testing.TB, change ...func(*AdapterConfig)) *Adapter
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := AdapterConfig{Client: client, Pool: h.pool, Logger: quiet(), PublicKey: h.server.PublicKey, Jitter: func() float64 { return 0 }}
+	cfg := AdapterConfig{Client: client, Pool: h.pool, Logger: quiet(), PublicKey: h.server.PublicKey, Jitter: func() float64 { return 0 },
+		Elsewhere: func(locale string) string { return "The result will be on the page (" + locale + ")." },
+	}
 	for _, c := range change {
 		c(&cfg)
 	}

@@ -115,11 +115,13 @@ func (a *Adapter) Edit(ctx context.Context, ref chat.MessageRef, m chat.Message)
 	if err := tooLargeHere(m.Media); err != nil {
 		return ref, err
 	}
-	b, files, err := compose(m).encode(ctx)
+	o := compose(m)
+	b, files, err := o.encode(ctx)
 	if err != nil {
 		return ref, err
 	}
-	if err := a.change(ctx, ref, http.MethodPatch, b, files, m.Droppable); err != nil {
+	edited := func(s *answering) { s.noteProgress(o, b) }
+	if err := a.change(ctx, ref, alteration{http.MethodPatch, b, files, m.Droppable, edited}); err != nil {
 		return ref, contract(err)
 	}
 	ref.Media = ref.Media || len(m.Media) > 0
@@ -129,37 +131,47 @@ func (a *Adapter) Edit(ctx context.Context, ref chat.MessageRef, m chat.Message)
 // EditButtons replaces only the buttons.
 func (a *Adapter) EditButtons(ctx context.Context, ref chat.MessageRef, rows [][]chat.Button) error {
 	b := map[string]any{"components": components(nil, rows)}
-	return contract(a.change(ctx, ref, http.MethodPatch, b, nil, false))
+	return contract(a.change(ctx, ref, alteration{method: http.MethodPatch, body: b}))
 }
 
 // Delete removes an own message.
 func (a *Adapter) Delete(ctx context.Context, ref chat.MessageRef) error {
-	err := a.change(ctx, ref, http.MethodDelete, nil, nil, false)
+	err := a.change(ctx, ref, alteration{method: http.MethodDelete, done: func(s *answering) { s.progress = nil }})
 	if reasonOf(err) == gone {
 		return nil
 	}
 	return contract(err)
 }
 
+// alteration is what is to become of a message.
+type alteration struct {
+	method    string
+	body      any
+	files     []file
+	droppable bool
+	// done is called when it was made to an interaction's first message.
+	done func(*answering)
+}
+
 // change edits or deletes a message: with the token of the latest interaction about it, and, when that is over,
 // with the bot's own rights. What only one person sees has no other way than the token.
-func (a *Adapter) change(ctx context.Context, ref chat.MessageRef, method string, b any, files []file, droppable bool) error {
+func (a *Adapter) change(ctx context.Context, ref chat.MessageRef, to alteration) error {
 	if !isID(ref.ID) {
-		return &Error{Call: method + " message", Code: discordgo.ErrCodeUnknownMessage, Message: "no message has the id " + ref.ID}
+		return &Error{Call: to.method + " message", Code: discordgo.ErrCodeUnknownMessage, Message: "no message has the id " + ref.ID}
 	}
-	done, err := a.changeByToken(ctx, ref, method, b, files, droppable)
+	done, err := a.changeByToken(ctx, ref, to)
 	if done {
 		return err
 	}
 	channelID := channelOf(ref.Place)
 	return a.client.do(ctx, call{
-		method: method, path: "/channels/" + channelID + "/messages/" + ref.ID, route: "/channels/{}/messages/{}", resource: channelID,
-		body: b, files: files, droppable: droppable, repeatable: true,
+		method: to.method, path: "/channels/" + channelID + "/messages/" + ref.ID, route: "/channels/{}/messages/{}", resource: channelID,
+		body: to.body, files: to.files, droppable: to.droppable, repeatable: true,
 	}, nil)
 }
 
 // changeByToken reports whether a message's interaction has settled the change.
-func (a *Adapter) changeByToken(ctx context.Context, ref chat.MessageRef, method string, b any, files []file, droppable bool) (bool, error) {
+func (a *Adapter) changeByToken(ctx context.Context, ref chat.MessageRef, to alteration) (bool, error) {
 	id, original, err := a.memory.interactionOf(ctx, ref.ID)
 	if err != nil || id == "" {
 		return err != nil, err
@@ -175,9 +187,12 @@ func (a *Adapter) changeByToken(ctx context.Context, ref chat.MessageRef, method
 		if original {
 			name = "@original"
 		}
-		q := a.webhookCall(s, method, name, b, files)
-		q.droppable = droppable
+		q := a.webhookCall(s, to.method, name, to.body, to.files)
+		q.droppable = to.droppable
 		err = a.client.do(ctx, q, nil)
+	}
+	if err == nil && original && to.done != nil {
+		to.done(s)
 	}
 	return reasonOf(err) != tokenOver, err
 }

@@ -120,6 +120,7 @@ func (a *Adapter) fill(ctx context.Context, s *answering, o *outgoing) (string, 
 		return "", err
 	}
 	s.used = true
+	s.noteProgress(o, b)
 	keep := context.WithoutCancel(ctx)
 	if err := a.memory.update(keep, s.ticket); err != nil {
 		return "", err

@@ -76,6 +76,9 @@ func (a *Adapter) interact(ctx context.Context, now *running, i interaction) err
 		ephemeral: isCommand && in.Chat.Kind != chat.ChatPrivate && a.commands.Load().private(i),
 	}
 	s := a.answers.put(t, t.created)
+	s.mu.Lock()
+	s.foreign, s.locale = !i.installed(), i.Locale
+	s.mu.Unlock()
 	stored := make(chan error, 1)
 	a.handling.Go(func() { stored <- a.keep(ctx, now.to, t, in) })
 	late := a.clock.After(deferCommand)

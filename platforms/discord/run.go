@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
@@ -23,16 +24,14 @@ const (
 func (a *Adapter) Run(ctx context.Context, to chat.Receiver) error {
 	ctx, stop := context.WithCancel(ctx)
 	a.setRunning(&running{to: to, done: ctx.Done()})
-	pruned := make(chan struct{})
-	go func() {
-		defer close(pruned)
-		a.keepTidy(ctx)
-	}()
+	var beside sync.WaitGroup
+	beside.Go(func() { a.keepTidy(ctx) })
+	beside.Go(func() { a.keepParting(ctx) })
 	err := a.listen(ctx)
 	stop()
 	a.setRunning(nil)
 	a.handling.Wait()
-	<-pruned
+	beside.Wait()
 	return err
 }
 

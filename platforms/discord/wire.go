@@ -83,8 +83,10 @@ type interaction struct {
 	// Context is where it was used: 0 a guild, 1 the chat with the bot, 2 another private chat.
 	Context     *discordgo.InteractionContextType `json:"context"`
 	UploadLimit int64                             `json:"attachment_size_limit"`
-	Message     *message                          `json:"message"`
-	Data        interactionData                   `json:"data"`
+	// Owners tells where the application was installed: "0" for the place itself, "1" for the person.
+	Owners  map[string]string `json:"authorizing_integration_owners"`
+	Message *message          `json:"message"`
+	Data    interactionData   `json:"data"`
 }
 
 // interactionData is what the kinds of interactions carry, together.
