@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/discord"
 	"github.com/signalbox/signalbox/platforms/telegram"
@@ -94,8 +95,18 @@ func (a *app) newDiscord(ctx context.Context) (*discord.Adapter, error) {
 	if err != nil {
 		return nil, err
 	}
+	texts, err := i18n.Load()
+	if err != nil {
+		return nil, err
+	}
 	return discord.NewAdapter(ctx, discord.AdapterConfig{
 		Client: client, Pool: a.db.pool, Logger: a.log, PublicKey: a.cfg.DiscordPublicKey, Shards: a.cfg.Shards,
+		Elsewhere: func(locale string) string {
+			if a.cfg.Public == nil {
+				return texts.Voice(locale).Line("discord.elsewhere")
+			}
+			return texts.Voice(locale).Line("discord.elsewhere.page", "link", a.cfg.Public.JoinPath("history").String())
+		},
 	})
 }
 
