@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signalbox/signalbox/billing"
@@ -73,7 +74,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-func TestNudge(t *testing.T) {
+func TestCallback(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, func(c *Config) { c.PollMin, c.PollMax = time.Hour, time.Hour })
 	h.provider.OnSubmit = manual
@@ -85,20 +86,28 @@ func TestNudge(t *testing.T) {
 		run := h.accept(t, sing(h.user(t, billing.Dollar)))
 		h.submitted(t, run.ID)
 		h.provider.Finish(run.ID, registry.Usage{})
-		id := run.ID
+		own, foreign := run.ID, ""
 		if by == "the provider's id" {
-			id = "job-" + id
+			own, foreign = "", "job-"+run.ID
 		}
 		// A callback may come before the watch has begun, so it is repeated as providers do; either machine may get it.
 		until(t, "a callback with "+by+" brings the end", func() bool {
 			for _, s := range []*Service{h.Service, other} {
-				if err := s.Nudge(t.Context(), "choir", id); err != nil {
+				if err := s.Callback(t.Context(), "choir", own, foreign); err != nil && (own != "" || !errors.Is(err, ErrNotFound)) {
 					t.Fatal(err)
 				}
 			}
 			now, err := h.Get(t.Context(), run.ID)
 			return err == nil && now.Status == StatusSucceeded
 		})
+		if err := h.Callback(t.Context(), "choir", own, foreign); own != "" && err != nil {
+			t.Errorf("a late callback gives %v", err)
+		}
+	}
+	for _, of := range []string{"", "job-1", uuid.NewString()} {
+		if err := h.Callback(t.Context(), "choir", of, of); !errors.Is(err, ErrNotFound) {
+			t.Errorf("a callback of the run %q gives %v", of, err)
+		}
 	}
 }
 

@@ -263,25 +263,3 @@ func (s *Service) checkLedger(ctx context.Context) error {
 	}
 	return nil
 }
-
-// Nudge makes a run look at its provider now, as after an authentic callback: id is the provider's own id of the run, or
-// the run's. It is a hint, so a run that is not found is no error.
-func (s *Service) Nudge(ctx context.Context, service, id string) error {
-	if s.hub.nudge(id) {
-		return nil
-	}
-	rows, err := s.config.Pool.Query(ctx, `SELECT id::text FROM runs WHERE service = $1 AND provider_id = $2 AND ended_at IS NULL`, service, id)
-	if err != nil {
-		return fmt.Errorf("nudge the run %s of %s: %w", id, service, err)
-	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return fmt.Errorf("nudge the run %s of %s: %w", id, service, err)
-	}
-	for _, runID := range ids {
-		if !s.hub.nudge(runID) {
-			s.hub.tell(runID) // whoever works on it looks when it hears of a change
-		}
-	}
-	return nil
-}
