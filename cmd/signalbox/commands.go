@@ -28,25 +28,6 @@ func (versionCommand) Run(e env) error {
 	return err
 }
 
-type inspectCommand struct {
-	JSON       bool     `name:"json" help:"Print one JSON object a line."`
-	ObjectInfo string   `name:"object-info" placeholder:"FILE" help:"Node declarations, as GET /object_info gives them. Without: what is known of the common nodes."`
-	Files      []string `arg:"" name:"file" help:"Workflow files."`
-}
-
-// Run shows the tools that files would become.
-func (c inspectCommand) Run(e env) error {
-	info, err := declarations(c.ObjectInfo)
-	if err != nil {
-		return err
-	}
-	ok, err := workflow.InspectFiles(e.ctx, e.stdout, c.Files, workflow.InspectOptions{JSON: c.JSON, ObjectInfo: info})
-	if err == nil && !ok {
-		return errReported
-	}
-	return err
-}
-
 type convertCommand struct {
 	ObjectInfo string `name:"object-info" placeholder:"FILE" help:"Node declarations, as GET /object_info gives them. Without: what is known of the common nodes."`
 	File       string `arg:"" help:"Workflow file."`

@@ -29,7 +29,7 @@ type Settings struct {
 	PublicURL   string `env:"PUBLIC_URL" placeholder:"URL" help:"Address under which the world reaches the page; switches webhooks on."`
 
 	WorkflowsDir        string `env:"WORKFLOWS_DIR" default:"./workflows" help:"Folder of ComfyUI workflows. Missing: the bundled ones alone."`
-	ToolsDir            string `env:"TOOLS_DIR" placeholder:"DIR" help:"Folder of tool definitions (JSON)."`
+	ToolsDir            string `env:"TOOLS_DIR" placeholder:"DIR" help:"Folder of tool definitions: *.tool.yaml over HTTP, *.json."`
 	ToolsFile           string `env:"TOOLS_FILE" placeholder:"FILE" help:"Start from this flashed registry instead of the live sources."`
 	SyncSchedule        string `env:"SYNC_SCHEDULE" default:"*/5 * * * *" help:"Cron expression: when all tool sources are read again."`
 	ComfyUIURLs         string `name:"comfyui-urls" env:"COMFYUI_URLS" placeholder:"URL,..." help:"ComfyUI servers. Empty: the embedded CPU engine."`

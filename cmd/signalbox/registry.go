@@ -29,7 +29,9 @@ func (a *app) newRegistry() error {
 	a.services = services
 	loaders := []registry.Loader{a.flows}
 	for _, s := range services {
-		loaders = append(loaders, s.loader)
+		if s.loader != nil {
+			loaders = append(loaders, s.loader)
+		}
 	}
 	switch {
 	case a.cfg.ToolsFile != "":

@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/providers/comfydeploy"
+	"github.com/signalbox/signalbox/providers/httptools"
 	"github.com/signalbox/signalbox/providers/imagegen"
 	"github.com/signalbox/signalbox/providers/vidu"
 	"github.com/signalbox/signalbox/registry"
@@ -56,7 +57,7 @@ var effectName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 // service is where tools come from and who runs them.
 type service struct {
 	name     string
-	loader   registry.Loader
+	loader   registry.Loader // nil: another service's brings its tools
 	provider runs.Provider
 }
 
@@ -70,6 +71,10 @@ func (a *app) newServices() ([]service, error) {
 		return nil, fmt.Errorf("the image services: %w", err)
 	}
 	list := []service{{imagegen.Service, pictures, pictures}}
+	if c.ToolsDir != "" {
+		files := httptools.New(httptools.Config{Dir: c.ToolsDir, Store: a.templates, Guard: guard, MediaURL: a.mediaURL})
+		list = append(list, service{httptools.Service, files, files.Jobs()}, service{name: httptools.ServiceNow, provider: files.Calls()})
+	}
 	if c.ComfyDeployAPIKey != "" {
 		deployed, err := comfydeploy.New(comfydeploy.Config{Key: c.ComfyDeployAPIKey, BaseURL: c.ComfyDeployAPIURL, Guard: guard, Logger: a.log})
 		if err != nil {

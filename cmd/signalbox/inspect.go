@@ -1,0 +1,73 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/signalbox/signalbox/comfy/workflow"
+	"github.com/signalbox/signalbox/providers/httptools"
+	"github.com/signalbox/signalbox/registry"
+)
+
+type inspectCommand struct {
+	JSON       bool     `name:"json" help:"Print one JSON object a line."`
+	ObjectInfo string   `name:"object-info" placeholder:"FILE" help:"Node declarations, as GET /object_info gives them. Without: what is known of the common nodes."`
+	Files      []string `arg:"" name:"file" help:"Workflow files, and tools over HTTP (*.tool.yaml)."`
+}
+
+// Run shows the tools that files would become.
+func (c inspectCommand) Run(e env) error {
+	info, err := declarations(c.ObjectInfo)
+	if err != nil {
+		return err
+	}
+	var workflows []string
+	ok := true
+	for _, file := range c.Files {
+		if httptools.IsFile(file) {
+			ok = inspectTool(e.stdout, file, c.JSON) && ok
+		} else {
+			workflows = append(workflows, file)
+		}
+	}
+	if len(workflows) > 0 {
+		good, err := workflow.InspectFiles(e.ctx, e.stdout, workflows, workflow.InspectOptions{JSON: c.JSON, ObjectInfo: info})
+		if err != nil {
+			return err
+		}
+		ok = ok && good
+	}
+	if !ok {
+		return errReported
+	}
+	return nil
+}
+
+// inspectTool shows the tool that a description of an HTTP API becomes, or everything that is wrong with it.
+func inspectTool(w io.Writer, file string, asJSON bool) (good bool) {
+	tool, err := httptools.Check(file)
+	if asJSON {
+		line := struct {
+			File  string         `json:"file"`
+			Tool  *registry.Tool `json:"tool,omitempty"`
+			Error string         `json:"error,omitempty"`
+		}{File: file, Tool: &tool}
+		if err != nil {
+			line.Tool, line.Error = nil, err.Error()
+		}
+		return json.NewEncoder(w).Encode(line) == nil && err == nil
+	}
+	if err != nil {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			fmt.Fprintf(w, "%s: error: %s\n", file, line)
+		}
+		return false
+	}
+	fmt.Fprintf(w, "%s: %s, %s\n", file, tool.ToolID, tool.DisplayName)
+	for _, f := range tool.InputSchema {
+		fmt.Fprintf(w, "  %s (%s)\n", f.Name, f.Type)
+	}
+	return true
+}

@@ -1,0 +1,148 @@
+//go:build unix
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/providers/comfydeploy/comfydeploytest"
+	"github.com/signalbox/signalbox/providers/imagegen/imagegentest"
+	"github.com/signalbox/signalbox/providers/vidu/vidutest"
+)
+
+// clouds describes Vidu's text to video as data.
+const clouds = `
+tool:
+  toolId: clouds
+  displayName: Clouds
+  commandName: /clouds
+  inputSchema:
+    prompt: {type: string, required: true}
+  outputSchema:
+    video: {type: video}
+  costingModel: {rate: 0.5, unit: request, rateSource: api}
+  webhookStrategy:
+    expectedStatusField: state
+    successValue: success
+    resultPath: [creations, "0", url]
+    costPath: [credits]
+    idPath: [id]
+http:
+  baseURL: %s
+  headers: {Authorization: "Token ${CLOUDS_KEY}"}
+  submit: {path: /text2video, body: {model: viduq3-pro, prompt: "{{prompt}}", payload: "{{run.handle}}"}}
+  poll: {path: "/tasks/{{task.id}}/creations"}
+  usdPerCost: 0.005
+`
+
+func TestServices(t *testing.T) {
+	t.Parallel()
+	needPostgres(t)
+	pictures, videos, deployed := imagegentest.New(t), vidutest.New(t), comfydeploytest.New(t)
+	deployed.Deployments = []map[string]any{{
+		"id": "11111111-1111-4111-8111-111111111111", "workflow_id": "w1", "environment": "production", "machine_id": "m1",
+		"workflow": map[string]any{"name": "Paint Over"}, "input_types": []any{map[string]any{"input_id": "prompt", "type": "string", "class_type": "ComfyUIDeployExternalText"}},
+	}}
+	deployed.Machines = []map[string]any{{"id": "m1", "gpu": "H100", "status": "ready"}}
+	dir := t.TempDir()
+	p := start(t, spec{env: []string{
+		"ADMIN_TOKEN=" + adminToken, "OUTBOUND_ALLOW=127.0.0.1", "TOOLS_DIR=" + dir, "SIGNUP_CREDIT_USD=20", "CLOUDS_KEY=" + vidutest.Key,
+		"OPENAI_API_KEY=" + imagegentest.OpenAIKey, "OPENAI_BASE_URL=" + pictures.URL + "/v1", "GEMINI_API_KEY=" + imagegentest.GeminiKey, "GEMINI_BASE_URL=" + pictures.URL,
+		"VIDU_API_KEY=" + vidutest.Key, "VIDU_API_URL=" + videos.BaseURL(),
+		"COMFYDEPLOY_API_KEY=" + comfydeploytest.Key, "COMFYDEPLOY_API_URL=" + deployed.BaseURL(),
+	}})
+	c := newClient(p, "ann")
+	// finish lets the newest task of the service succeed once it is there.
+	finish := func(before int) {
+		await(t, "the task", time.Minute, func() bool { return len(videos.Tasks()) > before }, p.said)
+		videos.Finish(videos.Tasks()[before].ID)
+	}
+	t.Run("A1 B49 B50 pictures", func(t *testing.T) {
+		for _, engine := range []string{"openai", "gemini"} {
+			r := c.succeed("image.generate", map[string]any{"prompt": "a red bicycle", "engine": engine})
+			if len(r.Outputs) != 1 || r.Outputs[0].Width != 1024 || r.Cost <= 0 || r.Cost > 250_000_000 {
+				t.Errorf("%s: %+v", engine, r)
+			}
+		}
+	})
+	t.Run("A1 A29 videos, at the price that the service reports", func(t *testing.T) {
+		before := len(videos.Tasks())
+		id := c.run("vidu.text2video", map[string]any{"prompt": "a cat"}).RunID
+		finish(before)
+		if r := c.finished(id); r.Status != "succeeded" || r.Cost != 300_000_000 || len(r.Outputs) != 1 {
+			t.Errorf("got %+v, want one video for 60 credits at $0.005", r)
+		}
+	})
+	t.Run("A27 a deployed workflow, at the rate of the GPU that ran it", func(t *testing.T) {
+		tool := ""
+		for id := range c.tools() {
+			if strings.HasPrefix(id, "comfydeploy") {
+				tool = id
+			}
+		}
+		id := c.run(tool, map[string]any{"prompt": "a cat"}).RunID
+		await(t, "the run", time.Minute, func() bool { return len(deployed.Runs()) == 1 }, p.said)
+		address := deployed.File("a.png", imagegentest.Picture(64, 64, "png"))
+		deployed.Change(deployed.Runs()[0].ID, func(r *comfydeploytest.Run) {
+			r.Status, r.Duration, r.GPU = "success", "10", "H100"
+			r.Outputs = []any{map[string]any{"node_id": "9", "data": map[string]any{"images": []any{map[string]any{"url": address, "type": "output", "filename": "a.png"}}}}}
+		})
+		if r := c.finished(id); r.Status != "succeeded" || r.Cost != 23_380_000 {
+			t.Errorf("got %+v, want ten seconds at $0.002338", r)
+		}
+	})
+	t.Run("A72 A78 a new service without Go: a file dropped into TOOLS_DIR", func(t *testing.T) {
+		if err := os.WriteFile(filepath.Join(dir, "clouds.tool.yaml"), []byte(fmt.Sprintf(clouds, videos.BaseURL())), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		await(t, "the tool", time.Minute, func() bool { return c.tools()["clouds"] != nil }, p.said)
+		before := len(videos.Tasks())
+		// The service names a task differently when it is made and when it is asked for: the file gives the latter.
+		r := c.finished(c.run("clouds", map[string]any{"prompt": "a cat"}).RunID)
+		if r.Status != "failed" || len(videos.Tasks()) != before+1 || !strings.Contains(r.Error.Message, "id") {
+			t.Errorf("a wrong idPath: %+v", r)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "clouds.tool.yaml"), []byte(strings.Replace(fmt.Sprintf(clouds, videos.BaseURL()), "idPath: [id]", "idPath: [task_id]", 1)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		await(t, "the mended tool", time.Minute, func() bool { return strings.Contains(string(c.tools()["clouds"]), "task_id") }, p.said)
+		before = len(videos.Tasks())
+		id := c.run("clouds", map[string]any{"prompt": "a cat"}).RunID
+		finish(before)
+		if r := c.finished(id); r.Status != "succeeded" || r.Cost != 300_000_000 {
+			t.Errorf("got %+v", r)
+		}
+	})
+	p.stop(os.Interrupt)
+	for _, key := range []string{imagegentest.OpenAIKey, imagegentest.GeminiKey, vidutest.Key, comfydeploytest.Key} {
+		if strings.Contains(p.said(), key) {
+			t.Errorf("the log shows the key %s", key)
+		}
+	}
+}
+
+func TestInspectOfToolsOverHTTP(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	good, bad := filepath.Join(dir, "good.tool.yaml"), filepath.Join(dir, "bad.tool.yaml")
+	text := strings.Replace(fmt.Sprintf(clouds, "https://clouds.example"), "  headers: {Authorization: \"Token ${CLOUDS_KEY}\"}\n", "", 1)
+	for path, content := range map[string]string{good: text, bad: strings.Replace(text, "{{prompt}}", "{{promt}}", 1)} {
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := run(t, spec{dir: newDir(t), args: []string{"inspect", good}}); r.code != 0 || !strings.Contains(r.stdout, "clouds, Clouds") {
+		t.Errorf("code %d: %s%s", r.code, r.stdout, r.stderr)
+	}
+	r := run(t, spec{dir: newDir(t), args: []string{"inspect", "--json", good, bad}})
+	printed := lines(r.stdout)
+	if r.code != 1 || len(printed) != 2 || !slices.ContainsFunc(printed, func(l string) bool { return strings.Contains(l, "{{promt}}") && strings.Contains(l, bad) }) {
+		t.Errorf("code %d: %s%s", r.code, r.stdout, r.stderr)
+	}
+}

@@ -1,0 +1,41 @@
+// Package httptools makes tools of files that describe a service's HTTP API as data: a new service without
+// Go.
+//
+// A file is named like *.tool.yaml, *.tool.yml or *.tool.json and has two members. tool is a definition as
+// everywhere; http says how it is called:
+//
+//	tool:
+//	  toolId: clouds
+//	  displayName: Cloud painter
+//	  commandName: /clouds
+//	  inputSchema:
+//	    prompt: {type: string, required: true}
+//	    size: {type: number, default: 512}
+//	  outputSchema:
+//	    image: {type: image}
+//	  costingModel: {rate: 0.02, unit: request, rateSource: api}
+//	  webhookStrategy:
+//	    expectedStatusField: state
+//	    successValue: done
+//	    resultPath: [result, url]
+//	    costPath: [credits]
+//	    idPath: [id]
+//	http:
+//	  baseURL: https://api.clouds.example/v1
+//	  headers: {Authorization: "Bearer ${CLOUDS_API_KEY}"}
+//	  submit:
+//	    method: POST
+//	    path: /paint
+//	    body: {text: "{{prompt}}", width: "{{size}}", webhook: "{{run.callback}}"}
+//	  poll: {path: "/jobs/{{task.id}}"}
+//	  cancel: {method: DELETE, path: "/jobs/{{task.id}}"}
+//	  usdPerCost: "0.005"
+//
+// {{name}} stands for an input. A member of the body that consists of nothing else gets the value with its
+// type, and is left out where there is none. Beside the inputs there are {{run.id}}, {{run.handle}} (the same
+// whenever a run is sent again), {{run.callback}} and, once it is known, {{task.id}}. Files go as data URIs, or
+// as addresses with "media: url". ${NAME} stands for a secret of the environment, in headers and query only;
+// its name must end in _KEY, _TOKEN or _SECRET.
+//
+// Without poll the answer of submit is the result, and the tool answers at once.
+package httptools

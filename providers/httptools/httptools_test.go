@@ -1,0 +1,471 @@
+package httptools_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/signalbox/signalbox/internal/outbound"
+	"github.com/signalbox/signalbox/providers/httptools"
+	"github.com/signalbox/signalbox/providers/vidu/vidutest"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/registrytest"
+)
+
+// store keeps specs in memory.
+type store struct {
+	mu    sync.Mutex
+	files map[string][]byte
+}
+
+func (s *store) Put(_ context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error) {
+	data, err := io.ReadAll(r)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ref := fmt.Sprintf("asset:%s-%d", name, len(data))
+	s.files[ref] = data
+	return ref, registry.MediaInfo{}, err
+}
+
+func (s *store) OpenMedia(_ context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	data, known := s.files[ref]
+	if !known {
+		return nil, registry.MediaInfo{}, errors.New("no such file")
+	}
+	return io.NopCloser(bytes.NewReader(data)), registry.MediaInfo{MIMEType: "image/png"}, nil
+}
+
+type house struct {
+	*httptools.Tools
+	dir   string
+	store *store
+}
+
+func newHouse(t *testing.T, files map[string]string) *house {
+	t.Helper()
+	h := &house{dir: t.TempDir(), store: &store{files: map[string][]byte{"asset:cat": []byte("a cat")}}}
+	for name, text := range files {
+		h.write(t, name, text)
+	}
+	h.restart()
+	return h
+}
+
+// restart makes the tools anew, as a start of the program does.
+func (h *house) restart() {
+	h.Tools = httptools.New(httptools.Config{Dir: h.dir, Store: h.store, Guard: outbound.NewClient([]string{"127.0.0.1"})})
+}
+
+func (h *house) write(t *testing.T, name, text string) {
+	t.Helper()
+	path := filepath.Join(h.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (h *house) tool(t *testing.T, id string) registry.Tool {
+	t.Helper()
+	tools, err := h.Load(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range tools {
+		if tool.ToolID == id {
+			return tool
+		}
+	}
+	t.Fatalf("no tool %s among %d", id, len(tools))
+	return registry.Tool{}
+}
+
+// echo is a service that answers at once with what it got.
+func echo(t *testing.T) *httptest.Server {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		json.NewEncoder(w).Encode(map[string]any{"path": r.URL.EscapedPath(), "query": r.URL.RawQuery, "method": r.Method, "type": r.Header.Get("Content-Type"), "body": string(body)})
+	}))
+	t.Cleanup(server.Close)
+	return server
+}
+
+const echoTool = `
+tool:
+  toolId: echo
+  displayName: Echo
+  commandName: /echo
+  inputSchema:
+    zebra: {type: string, required: true}
+    apple: {type: number}
+    photo: {type: image}
+  outputSchema:
+    answer: {type: text}
+http:
+  baseURL: %s/v1
+  submit:
+    path: /say/{{zebra}}
+    query: {n: "{{apple}}", fixed: "yes"}
+    body:
+      text: "{{zebra}}"
+      number: "{{apple}}"
+      mixed: "<{{apple}}>"
+      nested: [{picture: "{{photo}}"}, "{{apple}}", 3]
+      call: "{{run.handle}}"
+`
+
+func (h *house) call(t *testing.T, tool registry.Tool, inputs map[string]any) (map[string]any, error) {
+	t.Helper()
+	result, err := h.Calls().Call(t.Context(), registry.Call{RunID: "r", Handle: "handle", Tool: tool, Inputs: inputs, Media: h.store})
+	if err != nil {
+		return nil, err
+	}
+	var answer map[string]any
+	if err := json.Unmarshal([]byte(result.Outputs[0].Text), &answer); err != nil {
+		t.Fatalf("%v: %s", err, result.Outputs[0].Text)
+	}
+	return answer, nil
+}
+
+func TestAToolWithoutGo(t *testing.T) {
+	t.Parallel()
+	server := echo(t)
+	h := newHouse(t, map[string]string{"echo.tool.yaml": fmt.Sprintf(echoTool, server.URL)})
+	tool := h.tool(t, "echo")
+	t.Run("A78 the order of inputs is the file's", func(t *testing.T) {
+		t.Parallel()
+		var names []string
+		for _, f := range tool.InputSchema {
+			names = append(names, f.Name)
+		}
+		if got := strings.Join(names, " "); got != "zebra apple photo" {
+			t.Errorf("got %s", got)
+		}
+	})
+	t.Run("values keep their types, and stay in their places", func(t *testing.T) {
+		t.Parallel()
+		got, err := h.call(t, tool, map[string]any{"zebra": `a/b "c"`, "apple": json.Number("18446744073709551615"), "photo": "asset:cat"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := `{"call":"handle","mixed":"<18446744073709551615>","nested":[{"picture":"data:image/png;base64,YSBjYXQ="},18446744073709551615,3],"number":18446744073709551615,"text":"a/b \"c\""}`
+		if got["path"] != "/v1/say/a%2Fb%20%22c%22" || got["query"] != "fixed=yes&n=18446744073709551615" || got["method"] != "POST" {
+			t.Errorf("got %v", got)
+		}
+		var a, b any
+		if json.Unmarshal([]byte(fmt.Sprint(got["body"])), &a) != nil || json.Unmarshal([]byte(want), &b) != nil || fmt.Sprint(a) != fmt.Sprint(b) || !strings.Contains(fmt.Sprint(got["body"]), "18446744073709551615,3") {
+			t.Errorf("got  %s\nwant %s", got["body"], want)
+		}
+	})
+	t.Run("what is not given is left out", func(t *testing.T) {
+		t.Parallel()
+		got, err := h.call(t, tool, map[string]any{"zebra": "x"})
+		if err != nil || got["body"] != `{"call":"handle","mixed":"\u003c\u003e","nested":[{},3],"text":"x"}` || got["query"] != "fixed=yes" {
+			t.Errorf("got %v, %v", got, err)
+		}
+	})
+	t.Run("a run accepted before its file changed is called as it was", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, map[string]string{"echo.tool.yaml": fmt.Sprintf(echoTool, server.URL)})
+		old := h.tool(t, "echo")
+		h.write(t, "echo.tool.yaml", strings.Replace(fmt.Sprintf(echoTool, server.URL), "/say/", "/shout/", 1))
+		changed := h.tool(t, "echo")
+		h.restart()
+		for tool, want := range map[*registry.Tool]string{&old: "/v1/say/x", &changed: "/v1/shout/x"} {
+			if got, err := h.call(t, *tool, map[string]any{"zebra": "x"}); err != nil || got["path"] != want {
+				t.Errorf("got %v, %v; expected %s", got, err, want)
+			}
+		}
+	})
+}
+
+func TestSecrets(t *testing.T) {
+	t.Setenv("CLOUDS_API_KEY", "very-secret")
+	t.Setenv("ADMIN_TOKEN", "operator")
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusTeapot)
+		fmt.Fprintf(w, "bad key %s, %s", r.Header.Get("Authorization"), r.URL.Query().Get("key"))
+	}))
+	t.Cleanup(server.Close)
+	with := func(value string) string {
+		return strings.Replace(fmt.Sprintf(echoTool, server.URL), "http:\n", "http:\n  headers: {Authorization: \""+value+"\"}\n  query: {key: \""+value+"\"}\n", 1)
+	}
+	t.Run("come from the environment, and are in no error", func(t *testing.T) {
+		h := newHouse(t, map[string]string{"echo.tool.yaml": with("Bearer ${CLOUDS_API_KEY}")})
+		tool := h.tool(t, "echo")
+		_, err := h.call(t, tool, map[string]any{"zebra": "x"})
+		e := registry.AsError(err)
+		if e == nil || !strings.Contains(fmt.Sprint(e.Cause), "Bearer ***, Bearer ***") || strings.Contains(fmt.Sprint(e, e.Cause), "very-secret") {
+			t.Errorf("got %v, %v", e, e.Cause)
+		}
+		if encoded, err := registry.Encode(tool); err != nil || bytes.Contains(encoded, []byte("very-secret")) {
+			t.Errorf("the definition shows the secret: %s, %v", encoded, err)
+		}
+		for ref, data := range h.store.files {
+			if bytes.Contains(data, []byte("very-secret")) {
+				t.Errorf("%s shows the secret", ref)
+			}
+		}
+	})
+	for _, value := range []string{"${NO_SUCH_KEY}", "${ADMIN_TOKEN}", "${HOME}", "${TELEGRAM_BOT_TOKEN}"} {
+		t.Run("refused: "+value, func(t *testing.T) {
+			h := newHouse(t, map[string]string{"echo.tool.yaml": with(value)})
+			var partial *registry.PartialError
+			if tools, err := h.Load(t.Context()); len(tools) != 0 || !errors.As(err, &partial) || !strings.Contains(err.Error(), value[2:len(value)-1]) {
+				t.Errorf("%d tools, %v", len(tools), err)
+			}
+		})
+	}
+}
+
+// viduTool describes a real service that works for a while, with nothing but data.
+const viduTool = `
+tool:
+  toolId: clips
+  displayName: Clips
+  inputSchema:
+    prompt: {type: string, required: true}
+    duration: {type: number, integer: true, min: 1, max: 16}
+  outputSchema:
+    video: {type: video}
+  costingModel: {rate: 0.000337, unit: request, rateSource: api}
+  webhookStrategy:
+    expectedStatusField: state
+    successValue: success
+    pendingValues: [created, queueing]
+    resultPath: [creations, "0", url]
+    errorPath: [err_code]
+    costPath: [credits]
+    idPath: [%s]
+http:
+  baseURL: %s
+  headers: {Authorization: "Token ${VIDU_TEST_KEY}"}
+  submit:
+    path: /text2video
+    body: {model: viduq3-pro, prompt: "{{prompt}}", duration: "{{duration}}", payload: "{{run.handle}}", callback_url: "{{run.callback}}"}
+  poll: {path: "/tasks/{{task.id}}/creations"}
+  cancel: {path: "/tasks/{{task.id}}/cancel", body: {id: "{{task.id}}"}}
+  usdPerCost: "0.005"
+`
+
+func viduHouse(t *testing.T) (*house, *vidutest.Server) {
+	t.Helper()
+	server := vidutest.New(t)
+	return newHouse(t, map[string]string{"video/clips.tool.yml": fmt.Sprintf(viduTool, "task_id", server.BaseURL())}), server
+}
+
+func TestARealServiceAsData(t *testing.T) {
+	t.Setenv("VIDU_TEST_KEY", vidutest.Key)
+	call := func(tool registry.Tool, handle string) registry.Call {
+		return registry.Call{RunID: "run-" + handle, Handle: handle, Tool: tool, Inputs: map[string]any{"prompt": "a cat", "duration": json.Number("8")}, CallbackURL: "https://bot.example/cb"}
+	}
+	t.Run("A78 submit, wait, fetch, price", func(t *testing.T) {
+		h, server := viduHouse(t)
+		ticket, err := h.Jobs().Submit(t.Context(), call(h.tool(t, "clips"), "handle"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sent := server.Tasks()[0].Body
+		if sent["prompt"] != "a cat" || sent["duration"] != json.Number("8") || sent["payload"] != "handle" || sent["callback_url"] != "https://bot.example/cb" {
+			t.Errorf("sent %v", sent)
+		}
+		h.restart() // the ticket is enough to go on
+		if got, err := h.Jobs().Poll(t.Context(), ticket); err != nil || got.State != registry.RunQueued {
+			t.Errorf("got %+v, %v", got, err)
+		}
+		server.Change(ticket.ProviderID, func(task *vidutest.Task) { task.State = "processing" })
+		if got, err := h.Jobs().Poll(t.Context(), ticket); err != nil || got.State != registry.RunRunning || got.Unknown != "processing" {
+			t.Errorf("got %+v, %v", got, err)
+		}
+		server.Finish(ticket.ProviderID)
+		got, err := h.Jobs().Poll(t.Context(), ticket)
+		if err != nil || got.State != registry.RunSucceeded || got.Result.Usage.CostUSD != "0.300000000000" {
+			t.Fatalf("got %+v, %v", got, err)
+		}
+		body, err := got.Result.Outputs[0].Open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer body.Close()
+		if data, err := io.ReadAll(body); err != nil || string(data) != "video "+ticket.ProviderID+".mp4" {
+			t.Errorf("read %q, %v", data, err)
+		}
+	})
+	t.Run("failure in the service's words, cancelling, and what is unknown", func(t *testing.T) {
+		h, server := viduHouse(t)
+		tool := h.tool(t, "clips")
+		ticket, err := h.Jobs().Submit(t.Context(), call(tool, "one"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		server.Change(ticket.ProviderID, func(task *vidutest.Task) { task.State, task.ErrCode = "failed", "CreationPolicyViolation" })
+		if got, err := h.Jobs().Poll(t.Context(), ticket); err != nil || got.State != registry.RunFailed || !strings.Contains(got.Err.Message, "CreationPolicyViolation") {
+			t.Errorf("got %+v, %v", got, err)
+		}
+		second, err := h.Jobs().Submit(t.Context(), call(tool, "two"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if err := h.Jobs().Cancel(t.Context(), second); err != nil {
+				t.Error(err)
+			}
+		}
+		if got, err := h.Jobs().Poll(t.Context(), second); err != nil || got.State != registry.RunCanceled {
+			t.Errorf("got %+v, %v", got, err)
+		}
+		second.ProviderID = "1"
+		if _, err := h.Jobs().Poll(t.Context(), second); registry.AsError(err) == nil || registry.AsError(err).Code != registry.CodeLost {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("a run that may have arrived is lost rather than made twice", func(t *testing.T) {
+		h, server := viduHouse(t)
+		c := call(h.tool(t, "clips"), "one")
+		c.Repeated = true
+		if _, err := h.Jobs().Submit(t.Context(), c); registry.AsError(err) == nil || registry.AsError(err).Code != registry.CodeLost || len(server.Tasks()) != 0 {
+			t.Errorf("got %v, with %d tasks", err, len(server.Tasks()))
+		}
+	})
+}
+
+func TestLoader(t *testing.T) {
+	t.Parallel()
+	server := echo(t)
+	good := fmt.Sprintf(echoTool, server.URL)
+	registrytest.TestLoader(t, func(t *testing.T) registrytest.LoaderSetup {
+		return registrytest.LoaderSetup{Loader: newHouse(t, map[string]string{"echo.tool.yaml": good})}
+	})
+	t.Run("A40 a broken file keeps its last good tool and tells what is wrong", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, map[string]string{"a.tool.yaml": good, "b.tool.yaml": strings.ReplaceAll(good, "echo", "other")})
+		if tools, err := h.Load(t.Context()); err != nil || len(tools) != 2 {
+			t.Fatalf("%d tools, %v", len(tools), err)
+		}
+		h.write(t, "b.tool.yaml", "tool: [")
+		tools, err := h.Load(t.Context())
+		if len(tools) != 2 || err == nil || !strings.Contains(err.Error(), "b.tool.yaml") {
+			t.Errorf("%d tools, %v", len(tools), err)
+		}
+	})
+	t.Run("other files are none of ours", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, map[string]string{"plain.json": "{}", ".hidden.tool.yaml": "x", ".git/a.tool.yaml": "x"})
+		if tools, err := h.Load(t.Context()); err != nil || len(tools) != 0 {
+			t.Errorf("%d tools, %v", len(tools), err)
+		}
+	})
+	t.Run("one id in two files is refused by name", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, map[string]string{"a.tool.yaml": good, "b.tool.yaml": good})
+		if tools, err := h.Load(t.Context()); len(tools) != 1 || err == nil || !strings.Contains(err.Error(), "a.tool.yaml") {
+			t.Errorf("%d tools, %v", len(tools), err)
+		}
+	})
+}
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	good := fmt.Sprintf(echoTool, "https://clouds.example")
+	for name, c := range map[string]struct{ old, new, want string }{
+		"an address":                 {"baseURL: https://clouds.example/v1", "baseURL: clouds", "http.baseURL"},
+		"a placeholder":              {"{{zebra}}\"", "{{zebar}}\"", "{{zebar}}"},
+		"a member":                   {"  submit:", "  submits:", "submits"},
+		"a service of its own":       {"  toolId:", "  service: x\n  toolId:", "tool.service"},
+		"no result":                  {"    answer: {type: text}", "    {}", "tool.outputSchema"},
+		"poll without an id":         {"  submit:", "  poll: {path: /x}\n  submit:", "idPath"},
+		"cancel without poll":        {"  submit:", "  cancel: {path: /x}\n  submit:", "http.cancel"},
+		"a path":                     {"path: /say", "path: say", "http.submit.path"},
+		"a price":                    {"  submit:", "  usdPerCost: \"-1\"\n  submit:", "usdPerCost"},
+		"a way to send files":        {"  submit:", "  media: mail\n  submit:", "http.media"},
+		"the definition":             {"type: number", "type: nummber", "nummber"},
+		"the task before it is made": {"{{run.handle}}", "{{task.id}}", "{{task.id}}"},
+		"no YAML":                    {"tool:", "tool: [", "YAML"},
+	} {
+		path := filepath.Join(t.TempDir(), "x.tool.yaml")
+		changed := strings.Replace(good, c.old, c.new, 1)
+		if changed == good {
+			t.Fatalf("%s: nothing changed", name)
+		}
+		if err := os.WriteFile(path, []byte(changed), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := httptools.Check(path); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, expected it to name %s", name, err, c.want)
+		}
+	}
+}
+
+func TestPicturesAtOnce(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/bytes":
+			w.Header().Set("Content-Type", "image/png")
+			io.WriteString(w, "picture")
+		case "/list":
+			io.WriteString(w, `{"ok": "yes", "data": {"image": ["cGljdHVyZQ==", "data:image/png;base64,cGljdHVyZQ=="], "caption": "a cat"}, "used": 0.25}`)
+		case "/failed":
+			io.WriteString(w, `{"ok": "failed", "why": "no paint"}`)
+		}
+	}))
+	t.Cleanup(server.Close)
+	file := func(path string) string {
+		return fmt.Sprintf(`{"tool": {"toolId": "p", "displayName": "Painter", "inputSchema": {}, "outputSchema": {"image": {"type": "image"}, "caption": {"type": "text"}},
+			"webhookStrategy": {"expectedStatusField": "ok", "successValue": "yes", "durationTracking": false, "resultPath": ["data"], "errorPath": ["why"], "costPath": ["used"]}},
+			"http": {"baseURL": %q, "submit": {"path": %q}}}`, server.URL, path)
+	}
+	for path, want := range map[string]string{"/bytes": "image:picture", "/list": "image:picture image:picture caption:a cat", "/failed": "Painter failed: no paint"} {
+		h := newHouse(t, map[string]string{"p.tool.json": file(path)})
+		result, err := h.Calls().Call(t.Context(), registry.Call{Tool: h.tool(t, "p")})
+		var got []string
+		for _, o := range result.Outputs {
+			got = append(got, o.Name+":"+o.Text+read(t, o))
+		}
+		if err != nil {
+			got = []string{registry.AsError(err).Message}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %v, expected %s", path, got, want)
+		}
+		if path == "/list" && result.Usage.CostUSD != "0.250000000000" {
+			t.Errorf("cost %s", result.Usage.CostUSD)
+		}
+	}
+}
+
+func read(t *testing.T, o registry.Output) string {
+	t.Helper()
+	if o.Open == nil {
+		return ""
+	}
+	body, err := o.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer body.Close()
+	data, err := io.ReadAll(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}

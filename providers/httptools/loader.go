@@ -1,0 +1,247 @@
+package httptools
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/signalbox/signalbox/providers/upstream"
+	"github.com/signalbox/signalbox/registry"
+)
+
+// specKey is the member of a tool's metadata that names its spec by content: a run accepted with one is
+// called by that one, whatever becomes of the file.
+const specKey = "spec"
+
+// Store keeps specs by their content.
+type Store interface {
+	Put(ctx context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error)
+	registry.MediaOpener
+}
+
+// Config wires Tools. Dir, Store and Guard are required.
+type Config struct {
+	Dir   string
+	Store Store
+	Guard *http.Client // of internal/outbound: what files and answers name is reached through it
+	// MediaURL gives an address from which a service can fetch a stored file; nil where there is none.
+	MediaURL func(ctx context.Context, ref registry.Media) (string, error)
+	Now      func() time.Time
+}
+
+// Tools is the loader of a folder's files, and runs what they describe. It is safe for concurrent use.
+type Tools struct {
+	cfg Config
+
+	mu      sync.Mutex
+	good    map[string]registry.Tool    // the last good tool by file
+	specs   map[registry.Media]spec     // by reference
+	clients map[string]*upstream.Client // by what tells accounts apart
+}
+
+var _ registry.Loader = (*Tools)(nil)
+
+// New makes the loader; it reads nothing yet.
+func New(cfg Config) *Tools {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	return &Tools{cfg: cfg, good: map[string]registry.Tool{}, specs: map[registry.Media]spec{}, clients: map[string]*upstream.Client{}}
+}
+
+// Name identifies the loader.
+func (t *Tools) Name() string { return "http tools" }
+
+// Load reads all files. One that is broken keeps the tool it had when it was last good, and the problem is
+// reported beside the others' tools as a *registry.PartialError.
+func (t *Tools) Load(ctx context.Context) ([]registry.Tool, error) {
+	files, err := t.files(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the folder of tools: %w", err)
+	}
+	var problems registry.Problems
+	owner := map[string]string{}
+	good := map[string]registry.Tool{}
+	for _, file := range files {
+		tool, err := t.load(ctx, file)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err == nil && owner[tool.ToolID] != "" {
+			err = fmt.Errorf("toolId %s is already that of %s", tool.ToolID, owner[tool.ToolID])
+		}
+		if err != nil {
+			problems = append(problems, problemsOf(file, err)...)
+			t.mu.Lock()
+			last, known := t.good[file]
+			t.mu.Unlock()
+			if !known || owner[last.ToolID] != "" {
+				continue
+			}
+			tool = last
+		}
+		owner[tool.ToolID], good[file] = file, tool
+	}
+	t.mu.Lock()
+	t.good = good
+	t.mu.Unlock()
+	tools := make([]registry.Tool, 0, len(good))
+	for _, file := range slices.Sorted(maps.Keys(good)) {
+		tools = append(tools, good[file].Clone())
+	}
+	if len(problems) > 0 {
+		return tools, &registry.PartialError{Problems: problems}
+	}
+	return tools, nil
+}
+
+func problemsOf(file string, err error) registry.Problems {
+	var problems registry.Problems
+	if !errors.As(err, &problems) {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			problems = append(problems, registry.Problem{Message: line})
+		}
+	}
+	for i := range problems {
+		problems[i].Source = file
+	}
+	return problems
+}
+
+// files lists the folder's files and those of its subfolders, in alphabetical order.
+func (t *Tools) files(ctx context.Context) ([]string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	var files []string
+	err := filepath.WalkDir(t.cfg.Dir, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case path != t.cfg.Dir && strings.HasPrefix(entry.Name(), "."):
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case !entry.IsDir() && IsFile(entry.Name()):
+			relative, err := filepath.Rel(t.cfg.Dir, path)
+			if err != nil {
+				return err
+			}
+			files = append(files, relative)
+		}
+		return ctx.Err()
+	})
+	return files, err
+}
+
+func (t *Tools) load(ctx context.Context, file string) (registry.Tool, error) {
+	f, err := os.Open(filepath.Join(t.cfg.Dir, file))
+	if err != nil {
+		return registry.Tool{}, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return registry.Tool{}, err
+	}
+	if len(data) > maxFile {
+		return registry.Tool{}, fmt.Errorf("the file has more than %d bytes", maxFile)
+	}
+	tool, s, err := parse(file, data)
+	if err != nil {
+		return registry.Tool{}, err
+	}
+	raw, err := json.Marshal(s)
+	if err != nil {
+		return registry.Tool{}, err
+	}
+	ref, _, err := t.cfg.Store.Put(ctx, bytes.NewReader(raw), tool.ToolID+".http.json")
+	if err != nil {
+		return registry.Tool{}, fmt.Errorf("keep how it is called: %w", err)
+	}
+	if tool.Metadata == nil {
+		tool.Metadata = map[string]any{}
+	}
+	tool.Metadata[specKey] = ref
+	t.mu.Lock()
+	t.specs[ref] = s
+	t.mu.Unlock()
+	return tool, nil
+}
+
+// specOf finds how a tool is called, as it was when the tool was accepted.
+func (t *Tools) specOf(ctx context.Context, ref registry.Media) (spec, error) {
+	t.mu.Lock()
+	s, known := t.specs[ref]
+	t.mu.Unlock()
+	if known {
+		return s, nil
+	}
+	body, _, err := t.cfg.Store.OpenMedia(ctx, ref)
+	if err != nil {
+		return spec{}, &registry.Error{Code: registry.CodeUnavailable, Message: "how the tool is called is not known any more", Cause: err}
+	}
+	defer body.Close()
+	if err := json.NewDecoder(io.LimitReader(body, maxFile)).Decode(&s); err != nil {
+		return spec{}, &registry.Error{Code: registry.CodeInternal, Message: "how the tool is called can't be read", Cause: err}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.specs[ref] = s
+	return s, nil
+}
+
+// client gives the client of a spec's service and account. Tools of one account share it, so that they share
+// its breaker and its rate.
+func (t *Tools) client(s spec) (*upstream.Client, error) {
+	account, err := json.Marshal([]any{s.BaseURL, s.Headers, s.Query, s.PerSecond})
+	if err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if c, known := t.clients[string(account)]; known {
+		return c, nil
+	}
+	c, err := upstream.New(upstream.Config{
+		Name: hostOf(s.BaseURL), BaseURL: s.BaseURL, Secrets: s.secrets(), HTTP: t.cfg.Guard, Timeout: callTimeout, Limit: answerLimit,
+		PerSecond: s.PerSecond, Burst: int(s.PerSecond) + 1, Authorize: s.authorize, Now: t.cfg.Now,
+	})
+	if err != nil {
+		return nil, err
+	}
+	t.clients[string(account)] = c
+	return c, nil
+}
+
+// authorize sets a spec's headers and query. Its secrets were there when the file was read; one that has
+// gone since leaves an empty value, which the service refuses.
+func (s spec) authorize(r *http.Request) {
+	for name, value := range s.Headers {
+		filled, _ := fill(value, os.LookupEnv)
+		r.Header.Set(name, filled)
+	}
+	query := r.URL.Query()
+	for name, value := range s.Query {
+		filled, _ := fill(value, os.LookupEnv)
+		query.Set(name, filled)
+	}
+	if len(s.Query) > 0 {
+		r.URL.RawQuery = query.Encode()
+	}
+}

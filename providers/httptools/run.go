@@ -1,0 +1,466 @@
+package httptools
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/providers/upstream"
+	"github.com/signalbox/signalbox/registry"
+)
+
+const (
+	callTimeout = 3 * time.Minute
+	answerLimit = 64 << 20
+	maxMedia    = 20 << 20 // bytes of a file sent as a data URI
+)
+
+// Jobs runs those tools that work for a while.
+type Jobs struct{ tools *Tools }
+
+// Calls runs those tools that answer at once.
+type Calls struct{ tools *Tools }
+
+var (
+	_ registry.Submitter = Jobs{}
+	_ registry.Canceler  = Jobs{}
+	_ registry.Caller    = Calls{}
+)
+
+// Jobs gives the provider of Service.
+func (t *Tools) Jobs() Jobs { return Jobs{t} }
+
+// Calls gives the provider of ServiceNow.
+func (t *Tools) Calls() Calls { return Calls{t} }
+
+// Call makes one request; its answer is the result.
+func (c Calls) Call(ctx context.Context, call registry.Call) (registry.Result, error) {
+	s, answer, began, err := c.tools.submit(ctx, call)
+	if err != nil {
+		return registry.Result{}, err
+	}
+	kind := answer.Header.Get("Content-Type")
+	if out := call.Tool.OutputSchema[0]; out.Type != "text" && isFile(kind) {
+		return registry.Result{Outputs: []registry.Output{fileOf(out, kind, answer.Body)}, Usage: registry.Usage{RunTime: c.tools.cfg.Now().Sub(began)}}, nil
+	}
+	reading := registry.Reading{State: registry.RunSucceeded}
+	if w := call.Tool.WebhookStrategy; w != nil {
+		if reading, err = w.Read(answer.Body, began, c.tools.cfg.Now()); err != nil {
+			return registry.Result{}, err
+		}
+		if reading.State != registry.RunSucceeded {
+			return registry.Result{}, failed(call.Tool.DisplayName, reading)
+		}
+	} else if json.Unmarshal(answer.Body, &reading.Result) != nil {
+		reading.Result = string(answer.Body)
+	}
+	outputs, err := c.tools.outputs(call.Tool.OutputSchema, reading.Result)
+	return registry.Result{Outputs: outputs, Usage: registry.Usage{RunTime: c.tools.cfg.Now().Sub(began), CostUSD: s.cost(reading)}}, err
+}
+
+// isFile reports whether an answer of this type is the file itself.
+func isFile(contentType string) bool {
+	kind, _, _ := strings.Cut(contentType, "/")
+	return kind == "image" || kind == "video" || kind == "audio" || kind == "model" || strings.HasPrefix(contentType, "application/octet-stream")
+}
+
+func fileOf(out registry.OutputField, kind string, data []byte) registry.Output {
+	return registry.Output{
+		Name: out.Name, Type: out.Type, Info: registry.MediaInfo{MIMEType: kind, Bytes: int64(len(data))},
+		Open: func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil },
+	}
+}
+
+// cost is what a run has cost in dollars, where the answer says it.
+func (s spec) cost(r registry.Reading) string {
+	if r.Cost == "" {
+		return ""
+	}
+	return s.usd(r.Cost)
+}
+
+// submit sends the request that begins a run.
+func (t *Tools) submit(ctx context.Context, call registry.Call) (spec, upstream.Response, time.Time, error) {
+	began := t.cfg.Now()
+	ref, _ := call.Tool.Metadata[specKey].(string)
+	s, err := t.specOf(ctx, ref)
+	if err != nil {
+		return s, upstream.Response{}, began, err
+	}
+	values, err := t.values(ctx, s, call)
+	if err != nil {
+		return s, upstream.Response{}, began, err
+	}
+	answer, err := t.send(ctx, s, s.Submit, http.MethodPost, values, s.Repeatable)
+	return s, answer, began, err
+}
+
+// Submit begins a run. Where the service can't tell a repeated request, one that may have arrived is lost
+// rather than made twice.
+func (j Jobs) Submit(ctx context.Context, call registry.Call) (registry.Ticket, error) {
+	t := j.tools
+	if ref, _ := call.Tool.Metadata[specKey].(string); call.Repeated {
+		s, err := t.specOf(ctx, ref)
+		if err != nil {
+			return registry.Ticket{}, err
+		}
+		if !s.Repeatable {
+			return registry.Ticket{}, registry.Errorf(registry.CodeLost, "nobody knows whether %s took the run, and sending it again could make it twice", hostOf(s.BaseURL))
+		}
+	}
+	_, answer, began, err := t.submit(ctx, call)
+	if err != nil {
+		return registry.Ticket{}, err
+	}
+	id, err := idOf(*call.Tool.WebhookStrategy, answer.Body)
+	if err != nil {
+		return registry.Ticket{}, err
+	}
+	strategy, err := json.Marshal(call.Tool.WebhookStrategy)
+	if err != nil {
+		return registry.Ticket{}, err
+	}
+	outputs, err := json.Marshal(call.Tool.OutputSchema)
+	if err != nil {
+		return registry.Ticket{}, err
+	}
+	ref, _ := call.Tool.Metadata[specKey].(string)
+	return registry.Ticket{RunID: call.RunID, Service: Service, ProviderID: id, Extra: map[string]string{
+		specKey: ref, "strategy": string(strategy), "outputs": string(outputs), "began": began.UTC().Format(time.RFC3339Nano), "handle": call.Handle, "name": call.Tool.DisplayName,
+	}}, nil
+}
+
+// idOf reads the service's id of a run, whatever the status beside it.
+func idOf(w registry.WebhookConfig, body []byte) (string, error) {
+	w.ResultPath = nil
+	reading, err := w.Read(body, time.Time{}, time.Time{})
+	if err != nil { // an answer to a submission need not have a status
+		w.ExpectedStatusField = strings.Join(w.IDPath, ".")
+		if reading, err = w.Read(body, time.Time{}, time.Time{}); err != nil {
+			return "", err
+		}
+	}
+	if reading.ID == "" {
+		return "", registry.Errorf(registry.CodeProvider, "the answer has no id at %s", strings.Join(w.IDPath, "."))
+	}
+	return reading.ID, nil
+}
+
+// order is a ticket's memory of how to read answers.
+type order struct {
+	spec     spec
+	strategy registry.WebhookConfig
+	outputs  registry.OutputSchema
+	began    time.Time
+	values   map[string]any
+}
+
+func (t *Tools) order(ctx context.Context, ticket registry.Ticket) (o order, err error) {
+	if o.spec, err = t.specOf(ctx, ticket.Extra[specKey]); err != nil {
+		return o, err
+	}
+	o.began, err = time.Parse(time.RFC3339Nano, ticket.Extra["began"])
+	var tool registry.Tool
+	if err == nil {
+		tool, err = registry.DecodeTool(fmt.Appendf(nil, `{"toolId":"x","service":"x","displayName":"x","inputSchema":{},"webhookStrategy":%s,"outputSchema":%s}`, ticket.Extra["strategy"], ticket.Extra["outputs"]))
+	}
+	if err != nil || tool.WebhookStrategy == nil {
+		return o, &registry.Error{Code: registry.CodeInternal, Message: "the note of the run can't be read", Cause: err}
+	}
+	o.strategy, o.outputs = *tool.WebhookStrategy, tool.OutputSchema
+	o.values = map[string]any{"task.id": ticket.ProviderID, "run.id": ticket.RunID, "run.handle": ticket.Extra["handle"]}
+	return o, nil
+}
+
+// Poll asks after a run.
+func (j Jobs) Poll(ctx context.Context, ticket registry.Ticket) (registry.Progress, error) {
+	o, err := j.tools.order(ctx, ticket)
+	if err != nil {
+		return registry.Progress{}, err
+	}
+	answer, err := j.tools.send(ctx, o.spec, *o.spec.Poll, http.MethodGet, o.values, true)
+	if err != nil {
+		return registry.Progress{}, err
+	}
+	reading, err := o.strategy.Read(answer.Body, o.began, j.tools.cfg.Now())
+	if failure := registry.AsError(err); failure != nil {
+		if failure.Code == registry.CodeBadOutput { // it is over, and there is nothing
+			return registry.Progress{State: registry.RunFailed, Err: failure}, nil
+		}
+		return registry.Progress{}, err
+	}
+	progress := registry.Progress{State: reading.State, Unknown: reading.Unknown}
+	switch reading.State {
+	case registry.RunFailed:
+		progress.Err = failed(ticket.Extra["name"], reading)
+	case registry.RunSucceeded:
+		outputs, err := j.tools.outputs(o.outputs, reading.Result)
+		if err != nil {
+			return registry.Progress{State: registry.RunFailed, Err: registry.AsError(err)}, nil
+		}
+		progress.Result = &registry.Result{Outputs: outputs, Usage: registry.Usage{RunTime: reading.Duration, CostUSD: o.spec.cost(reading)}}
+	}
+	return progress, nil
+}
+
+func failed(name string, r registry.Reading) *registry.Error {
+	if r.Error != "" {
+		return registry.Errorf(registry.CodeProvider, "%s failed: %.200s", name, r.Error)
+	}
+	return registry.Errorf(registry.CodeProvider, "%s failed", name)
+}
+
+// Cancel stops a run where the file says how. One that is over or unknown is left.
+func (j Jobs) Cancel(ctx context.Context, ticket registry.Ticket) error {
+	o, err := j.tools.order(ctx, ticket)
+	if err != nil || o.spec.Cancel == nil {
+		return err
+	}
+	_, err = j.tools.send(ctx, o.spec, *o.spec.Cancel, http.MethodPost, o.values, true)
+	if failure := registry.AsError(err); failure != nil && (failure.Code == registry.CodeLost || failure.Code == registry.CodeInvalidInput) {
+		return nil
+	}
+	return err
+}
+
+// outputs are a result's parts: one text or address, a list of them, or an object by the outputs' names.
+func (t *Tools) outputs(schema registry.OutputSchema, result any) ([]registry.Output, error) {
+	if named, ok := result.(map[string]any); ok {
+		var list []registry.Output
+		for _, out := range schema {
+			if part, there := named[out.Name]; there {
+				more, err := t.outputs(registry.OutputSchema{out}, part)
+				if err != nil {
+					return nil, err
+				}
+				list = append(list, more...)
+			}
+		}
+		if len(list) > 0 {
+			return list, nil
+		}
+	}
+	out := schema[0]
+	if parts, ok := result.([]any); ok && out.Type != "text" {
+		var list []registry.Output
+		for _, part := range parts {
+			more, err := t.outputs(schema[:1], part)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, more...)
+		}
+		return list, nil
+	}
+	if out.Type == "text" {
+		return []registry.Output{{Name: out.Name, Type: "text", Text: textOf(result)}}, nil
+	}
+	return t.fileAt(out, result)
+}
+
+func textOf(result any) string {
+	if s, ok := result.(string); ok {
+		return s
+	}
+	text, err := json.MarshalIndent(result, "", "  ")
+	if err != nil {
+		return fmt.Sprint(result)
+	}
+	return string(text)
+}
+
+// fileAt is the file that a result names: by an address, as a data URI or in base64.
+func (t *Tools) fileAt(out registry.OutputField, result any) ([]registry.Output, error) {
+	text, ok := result.(string)
+	if !ok || text == "" {
+		return nil, registry.Errorf(registry.CodeBadOutput, "the result %s is no address of a file", out.Name)
+	}
+	if strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "http://") {
+		return []registry.Output{upstream.File(t.cfg.Guard, out.Name, out.Type, text, registry.MediaInfo{})}, nil
+	}
+	head, data, isURI := strings.Cut(text, ";base64,")
+	if !isURI {
+		head, data = "", text
+	}
+	raw, err := base64.StdEncoding.DecodeString(data)
+	if err != nil {
+		return nil, registry.Errorf(registry.CodeBadOutput, "the result %s is neither an address nor a file in base64", out.Name)
+	}
+	return []registry.Output{fileOf(out, strings.TrimPrefix(head, "data:"), raw)}, nil
+}
+
+// values are what placeholders stand for.
+func (t *Tools) values(ctx context.Context, s spec, call registry.Call) (map[string]any, error) {
+	values := map[string]any{"run.id": call.RunID, "run.handle": call.Handle}
+	if call.CallbackURL != "" {
+		values["run.callback"] = call.CallbackURL
+	}
+	for _, f := range call.Tool.InputSchema {
+		value, given := call.Inputs[f.Name]
+		if !given {
+			continue
+		}
+		if f.Type.IsMedia() {
+			var err error
+			if value, err = t.media(ctx, s, call, f.Name, value); err != nil {
+				return nil, err
+			}
+		}
+		values[f.Name] = value
+	}
+	return values, nil
+}
+
+func (t *Tools) media(ctx context.Context, s spec, call registry.Call, field string, value any) (any, error) {
+	refs, several := value.([]any)
+	if !several {
+		return t.mediaOne(ctx, s, call, field, fmt.Sprint(value))
+	}
+	list := make([]any, len(refs))
+	for i, ref := range refs {
+		one, err := t.mediaOne(ctx, s, call, field, fmt.Sprint(ref))
+		if err != nil {
+			return nil, err
+		}
+		list[i] = one
+	}
+	return list, nil
+}
+
+func (t *Tools) mediaOne(ctx context.Context, s spec, call registry.Call, field string, ref registry.Media) (string, error) {
+	unusable := func(message string, cause error) error {
+		return &registry.Error{Code: registry.CodeInvalidInput, Field: field, Message: message, Cause: cause}
+	}
+	if s.Media == "url" {
+		if t.cfg.MediaURL == nil {
+			return "", unusable("the file can't be handed on", errors.New("no public address"))
+		}
+		address, err := t.cfg.MediaURL(ctx, ref)
+		if err != nil {
+			return "", unusable("the file can't be handed on", err)
+		}
+		return address, nil
+	}
+	body, info, err := call.Media.OpenMedia(ctx, ref)
+	if err != nil {
+		return "", unusable("the file can't be opened", err)
+	}
+	defer body.Close()
+	data, err := io.ReadAll(io.LimitReader(body, maxMedia+1))
+	if err != nil {
+		return "", unusable("the file can't be read", err)
+	}
+	if len(data) > maxMedia {
+		return "", unusable(fmt.Sprintf("the file has more than %d MB", maxMedia>>20), nil)
+	}
+	return "data:" + cmp.Or(info.MIMEType, http.DetectContentType(data)) + ";base64," + base64.StdEncoding.EncodeToString(data), nil
+}
+
+// send makes a request of values.
+func (t *Tools) send(ctx context.Context, s spec, r request, method string, values map[string]any, repeatable bool) (upstream.Response, error) {
+	client, err := t.client(s)
+	if err != nil {
+		return upstream.Response{}, err
+	}
+	out := upstream.Request{Method: cmp.Or(strings.ToUpper(r.Method), method), Path: inPath(r.Path, values), Query: url.Values{}, Repeatable: repeatable}
+	for name, text := range r.Query {
+		if filled, there := replace(text, values); there {
+			out.Query.Set(name, fmt.Sprint(filled))
+		}
+	}
+	if len(r.Body) == 0 {
+		return client.Do(ctx, out)
+	}
+	body, err := inBody(r.Body, values)
+	if err != nil {
+		return upstream.Response{}, err
+	}
+	if !r.Form {
+		out.JSON = body
+		return client.Do(ctx, out)
+	}
+	form := url.Values{}
+	members, _ := body.(map[string]any)
+	for name, value := range members {
+		form.Set(name, fmt.Sprint(value))
+	}
+	out.Body, out.ContentType = strings.NewReader(form.Encode()), "application/x-www-form-urlencoded"
+	return client.Do(ctx, out)
+}
+
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "the service"
+	}
+	return u.Hostname()
+}
+
+// inPath fills placeholders in a path; a value can't leave its place.
+func inPath(path string, values map[string]any) string {
+	return placeholder.ReplaceAllStringFunc(path, func(found string) string {
+		return url.PathEscape(fmt.Sprint(values[placeholder.FindStringSubmatch(found)[1]]))
+	})
+}
+
+// inBody fills placeholders in the texts of a JSON body.
+func inBody(raw json.RawMessage, values map[string]any) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var body any
+	if err := d.Decode(&body); err != nil {
+		return nil, &registry.Error{Code: registry.CodeInternal, Message: "the body of the tool's request can't be read", Cause: err}
+	}
+	filled, _ := fillIn(body, values)
+	return filled, nil
+}
+
+// fillIn gives a value with its placeholders filled; false: it is one that stands for nothing.
+func fillIn(v any, values map[string]any) (any, bool) {
+	switch v := v.(type) {
+	case string:
+		return replace(v, values)
+	case []any:
+		list := make([]any, 0, len(v))
+		for _, item := range v {
+			if filled, there := fillIn(item, values); there {
+				list = append(list, filled)
+			}
+		}
+		return list, true
+	case map[string]any:
+		members := make(map[string]any, len(v))
+		for name, item := range v {
+			if filled, there := fillIn(item, values); there {
+				members[name] = filled
+			}
+		}
+		return members, true
+	}
+	return v, true
+}
+
+// replace fills one text. A text that is nothing but a placeholder becomes the value, with its type, or is
+// left out; elsewhere values become text.
+func replace(text string, values map[string]any) (any, bool) {
+	if m := placeholder.FindStringSubmatch(text); m != nil && m[0] == text {
+		value, there := values[m[1]]
+		return value, there
+	}
+	return placeholder.ReplaceAllStringFunc(text, func(found string) string {
+		value, there := values[placeholder.FindStringSubmatch(found)[1]]
+		if !there {
+			return ""
+		}
+		return fmt.Sprint(value)
+	}), true
+}
