@@ -144,6 +144,15 @@ func TestCommandBodies(t *testing.T) {
 			t.Errorf("%+v %+v", c, p)
 		}
 	})
+	t.Run("trap 4: what a command does not have is not sent, as null or otherwise", func(t *testing.T) {
+		t.Parallel()
+		c, _ := oneCommand(chat.Command{Name: "help", Description: "Help", Inputs: registry.InputSchema{{Name: "tool", Type: registry.TypeString}}})
+		raw, err := json.Marshal(c)
+		want := `{"type":1,"name":"help","description":"Help","options":[{"type":3,"name":"tool","description":"tool"}],"contexts":[0,1,2],"integration_types":[0,1]}`
+		if err != nil || string(raw) != want {
+			t.Errorf("got  %s\nwant %s", raw, want)
+		}
+	})
 	t.Run("a command is shown in the kinds of chats it has a set for", func(t *testing.T) {
 		t.Parallel()
 		list, _ := commandsOf([]chat.CommandSet{

@@ -61,7 +61,8 @@ type payload struct {
 	Type string          `json:"t"`
 }
 
-type command4gateway struct {
+// order is what we send over the gateway.
+type order struct {
 	Op   int `json:"op"`
 	Data any `json:"d"`
 }
@@ -164,11 +165,11 @@ func (s *shard) hello(ctx context.Context, conn *websocket.Conn) (time.Duration,
 func (s *shard) begin(ctx context.Context, conn *websocket.Conn) error {
 	token := s.adapter.client.token.text
 	if s.session != "" {
-		return wsjson.Write(ctx, conn, command4gateway{opResume, map[string]any{
+		return wsjson.Write(ctx, conn, order{opResume, map[string]any{
 			"token": token, "session_id": s.session, "seq": s.sequence.Load(),
 		}})
 	}
-	return wsjson.Write(ctx, conn, command4gateway{opIdentify, map[string]any{
+	return wsjson.Write(ctx, conn, order{opIdentify, map[string]any{
 		"token": token, "intents": wantedIntents, "shard": [2]int{s.id, s.count},
 		"properties": map[string]string{"os": runtime.GOOS, "browser": "signalbox", "device": "signalbox"},
 	}})
@@ -192,12 +193,12 @@ func (s *shard) take(ctx context.Context, conn *websocket.Conn, beats *heartbeat
 		case opHeartbeatAck:
 			beats.acked.Store(true)
 		case opReconnect:
-			return errors.New("Discord asks to connect anew")
+			return errors.New("told to connect anew")
 		case opInvalidSession:
 			if string(p.Data) != "true" {
 				s.forget()
 			}
-			return errors.New("Discord does not go on with the session")
+			return errors.New("told that the session does not go on")
 		}
 	}
 }
@@ -283,5 +284,5 @@ func (h *heartbeats) send(ctx context.Context) error {
 	if seq := h.sequence.Load(); seq > 0 {
 		last = seq
 	}
-	return wsjson.Write(ctx, h.conn, command4gateway{opHeartbeat, last})
+	return wsjson.Write(ctx, h.conn, order{opHeartbeat, last})
 }

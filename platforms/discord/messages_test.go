@@ -61,6 +61,17 @@ func TestMessages(t *testing.T) {
 			t.Errorf("%v", m)
 		}
 	})
+	t.Run("trap 2: the message that takes the place of a waiting sign has all that others have", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t, discordtest.Options{})
+		b.ann.Command(b.channel, "paint")
+		m := answerTo(b.next(), "x")
+		m.Media, m.Buttons = []chat.Media{mediaOf("a.png", chat.KindPhoto, []byte("x"))}, buttonNamed("Again")
+		b.send(m)
+		if shown := b.server.History(b.channel)[0]; len(shown.Attachments) != 1 || shown.Labels()[0] != "Again" || shown.Loading {
+			t.Errorf("%v", shown)
+		}
+	})
 	t.Run("pictures are described and, where they are to be covered, covered", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t, discordtest.Options{})
