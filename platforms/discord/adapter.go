@@ -56,7 +56,8 @@ type Adapter struct {
 
 	syncing  sync.Mutex // one synchronisation of commands at a time
 	commands atomic.Pointer[published]
-	checked  bool // the commands were compared with Discord's in this process; needs syncing
+	checked  bool        // the commands were compared with Discord's in this process; needs syncing
+	refused  refusedList // needs syncing
 
 	bot atomic.Pointer[string]
 

@@ -275,6 +275,24 @@ func TestSync(t *testing.T) {
 			t.Error("the commands are not those of the program")
 		}
 	})
+	t.Run("a list that Discord refuses is not sent again and again", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t, discordtest.Options{})
+		const write = "PUT /applications/{application_id}/commands"
+		b.server.Inject(discordtest.Refuse(400, 30034, "Max number of daily application command creates has been reached").On(write))
+		for range 3 {
+			if err := b.a.SyncCommands(t.Context(), commandSets()[:1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := b.calls(write); n != 2 {
+			t.Errorf("%d writes, want that of the start and one", n)
+		}
+		b.clock.Advance(refusedFor)
+		if err := b.a.SyncCommands(t.Context(), commandSets()[:1]); err != nil || b.calls(write) != 3 {
+			t.Errorf("%v, %d writes", err, b.calls(write))
+		}
+	})
 	t.Run("after a restart a command's options mean the same before the list is known", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t, discordtest.Options{})

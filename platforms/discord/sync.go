@@ -5,12 +5,23 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
+	"time"
 
 	"github.com/signalbox/signalbox/platforms/chat"
 )
+
+// refusedFor is how long a list that Discord refuses is not sent again: it counts how many commands are made in a day.
+const refusedFor = time.Hour
+
+// refusedList is a list of commands that Discord does not take.
+type refusedList struct {
+	hash  string
+	until time.Time
+}
 
 // registered is a command as Discord lists it.
 type registered struct {
@@ -30,6 +41,9 @@ func (a *Adapter) SyncCommands(ctx context.Context, sets []chat.CommandSet) erro
 	}
 	sum := sha256.Sum256(raw)
 	wanted.Hash = hex.EncodeToString(sum[:])
+	if wanted.Hash == a.refused.hash && a.clock.Now().Before(a.refused.until) {
+		return nil // it was told when it was refused
+	}
 	known := *a.commands.Load()
 	if known.Hash == wanted.Hash {
 		same, err := a.unchanged(ctx, known)
@@ -42,6 +56,12 @@ func (a *Adapter) SyncCommands(ctx context.Context, sets []chat.CommandSet) erro
 		method: http.MethodPut, path: "/applications/" + a.client.app + "/commands", route: "/applications/{}/commands",
 		body: json.RawMessage(raw), repeatable: true,
 	}, &now)
+	var e *Error
+	if errors.As(err, &e) && (e.Status == http.StatusBadRequest || e.Status == http.StatusForbidden) {
+		a.refused = refusedList{wanted.Hash, a.clock.Now().Add(refusedFor)}
+		a.log.ErrorContext(ctx, "Discord refuses the list of commands; it is sent again when it has changed, or in an hour", "error", err)
+		return nil
+	}
 	if err != nil {
 		return contract(err)
 	}
