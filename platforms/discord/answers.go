@@ -3,6 +3,7 @@ package discord
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"sync"
@@ -25,9 +26,14 @@ const (
 
 // answers are the interactions that this process is answering.
 type answers struct {
-	mu   sync.Mutex
-	open map[string]*answering
+	mu    sync.Mutex
+	open  map[string]*answering
+	last  map[string]time.Time // by channel: when the latest came
+	swept time.Time
 }
+
+// sweepEvery is how often those that can't be answered any more are forgotten.
+const sweepEvery = 10 * time.Second
 
 // answering is one interaction that can be answered. mu is held while something about it is decided.
 type answering struct {
@@ -41,16 +47,21 @@ type answering struct {
 	progressText chat.Text
 }
 
-func newAnswers() *answers { return &answers{open: map[string]*answering{}} }
+func newAnswers() *answers {
+	return &answers{open: map[string]*answering{}, last: map[string]time.Time{}}
+}
 
-// put adds an interaction; it also forgets those that can't be answered any more.
+// put adds an interaction; now and then it forgets those that can't be answered any more.
 func (a *answers) put(t ticket, now time.Time) *answering {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for id, old := range a.open {
-		if now.Sub(old.created) > answerLife {
-			delete(a.open, id)
-		}
+	if now.Sub(a.swept) > sweepEvery {
+		a.swept = now
+		maps.DeleteFunc(a.open, func(_ string, old *answering) bool { return now.Sub(old.created) > answerLife })
+		maps.DeleteFunc(a.last, func(_ string, at time.Time) bool { return now.Sub(at) > typingFor })
+	}
+	if t.created.After(a.last[t.channel]) {
+		a.last[t.channel] = t.created
 	}
 	if there, ok := a.open[t.id]; ok {
 		return there
@@ -63,12 +74,8 @@ func (a *answers) put(t ticket, now time.Time) *answering {
 func (a *answers) fresh(channel string, now time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, s := range a.open {
-		if s.channel == channel && now.Sub(s.created) < typingFor {
-			return true
-		}
-	}
-	return false
+	at, ok := a.last[channel]
+	return ok && now.Sub(at) < typingFor
 }
 
 // answering finds an interaction that can still be answered; nil where it can't.
