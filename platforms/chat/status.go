@@ -96,6 +96,9 @@ func (r *Router) follow(ctx context.Context, run runs.Run, where target, k keybo
 
 // resume follows a run again after a restart.
 func (r *Router) resume(ctx context.Context, run runs.Run) {
+	if len(run.Origin.Target) == 0 {
+		return // asked for on a page, which shows it by itself
+	}
 	where, err := targetOf(run)
 	if err != nil {
 		r.log.WarnContext(ctx, "a run is not followed", "run", run.ID, "error", err)

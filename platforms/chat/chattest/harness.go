@@ -21,7 +21,8 @@ type Harness interface {
 
 	// Private gives the private chat between the bot and a person; it exists without being asked for.
 	Private(p Person) Room
-	// Group makes a group in which the bot and everybody else are.
+	// Group makes a group in which the bot and everybody else are. On platforms without chats of several people
+	// it gives the zero Room, and what the suite asks of groups does not apply.
 	Group(title string) Room
 
 	// Post sends a message as a person and returns its id. Several files make an album. A text that
@@ -122,6 +123,9 @@ type Room struct {
 	// UploadLimit is the largest file the platform takes here, where that differs from chat to chat.
 	UploadLimit int64
 }
+
+// none tells the Room of platforms without groups.
+func (r Room) none() bool { return r.ID == "" }
 
 // Post is a message of a person.
 type Post struct {

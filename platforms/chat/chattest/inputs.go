@@ -182,6 +182,9 @@ func asides(s *scene) {
 	}
 	s.listed("painter")
 	group := s.Harness.Group("Painters")
+	if group.none() {
+		return
+	}
 	for name, options := range map[string]map[string]any{
 		"settings": {"tool": "painter"},
 		"balance":  {},

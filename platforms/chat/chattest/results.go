@@ -85,9 +85,10 @@ func describedResult(s *scene) {
 	tool.Metadata = map[string]any{"adult": true}
 	s.Loader.Set(append(Tools(), tool)...)
 	s.Reload()
-	group := s.Harness.Group("Painters")
-	s.sayIn(group, "/nude a statue")
-	s.AwaitText(group, "Nude", "adults", "Nothing was charged")
+	if group := s.Harness.Group("Painters"); !group.none() {
+		s.sayIn(group, "/nude a statue")
+		s.AwaitText(group, "Nude", "adults", "Nothing was charged")
+	}
 	s.say("/nude a statue")
 	s.Succeed(s.Call(1), PictureOutput("picture"))
 	if m := s.AwaitMedia(s.room, "Nude"); !m.Spoiler {

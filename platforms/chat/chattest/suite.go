@@ -443,6 +443,9 @@ func questionSurvivesRestart(s *scene) {
 
 func groupQuestion(s *scene) {
 	group := s.Harness.Group("Painters")
+	if group.none() {
+		return
+	}
 	s.sayIn(group, "/painter")
 	asked := s.AwaitText(group, "prompt")
 	s.Handled()
@@ -632,6 +635,9 @@ func settingsOfManyKinds(s *scene) {
 
 func settingsInGroups(s *scene) {
 	group := s.Harness.Group("Painters")
+	if group.none() {
+		return
+	}
 	s.sayIn(group, "/settings painter")
 	if s.Caps.Ephemeral || s.Caps.DeepLink == "" {
 		s.AwaitText(group, "Settings · Painter", "steps")
@@ -788,6 +794,9 @@ func doublePress(s *scene) {
 
 func strangerPress(s *scene) {
 	group := s.Harness.Group("Painters")
+	if group.none() {
+		return
+	}
 	s.sayIn(group, "/painter a cat")
 	s.Succeed(s.Call(0), PictureOutput("picture"))
 	m := s.AwaitMedia(group, "Painter")
@@ -977,6 +986,9 @@ func statusDeleted(s *scene) {
 
 func topic(s *scene) {
 	group := s.Harness.Group("Painters")
+	if group.none() {
+		return
+	}
 	group.Topic = "77"
 	id := s.sayIn(group, "/series a cat")
 	s.Succeed(s.Call(0), PictureOutput("one"), PictureOutput("two"))
@@ -1000,6 +1012,9 @@ func unknownCommand(s *scene) {
 
 func silentInGroups(s *scene) {
 	group := s.Harness.Group("Painters")
+	if group.none() {
+		return
+	}
 	for _, text := range []string{"good morning", "/weather today"} {
 		s.Harness.Post(s.t, Post{From: s.ben, In: group, Text: text})
 	}
