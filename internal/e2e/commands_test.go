@@ -141,7 +141,7 @@ func TestFlash(t *testing.T) {
 		return contents(t, out)
 	}
 	first := must(t)
-	t.Run("A63 the same tools give the same bytes", func(t *testing.T) {
+	t.Run("A63 A84 the same tools give the same bytes", func(t *testing.T) {
 		if second := must(t); !maps.Equal(first, second) {
 			t.Errorf("the second flash differs: %v and %v", slices.Sorted(maps.Keys(first)), slices.Sorted(maps.Keys(second)))
 		}

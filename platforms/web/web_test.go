@@ -451,6 +451,19 @@ func TestAPI(t *testing.T) {
 		}
 	})
 
+	t.Run("B87 /llms.txt lists what is documented, and the tools", func(t *testing.T) {
+		index := readAll(t, h.visitor().do("GET", "/llms.txt", "", nil).Body)
+		for _, part := range []string{"# Signalbox\n", "/openapi.json)", "/developers)"} {
+			if !strings.Contains(index, part) {
+				t.Errorf("%q is missing in %s", part, index)
+			}
+		}
+		for _, tool := range h.reg.Snapshot().Offered(registry.Everyone) {
+			if !strings.Contains(index, "- ["+tool.DisplayName+"](") {
+				t.Errorf("%s is not listed in %s", tool.ToolID, index)
+			}
+		}
+	})
 	t.Run("A48 the routes are the registry's apiPaths, and the document lists them", func(t *testing.T) {
 		var doc struct{ Paths map[string]any }
 		dev.call("GET", "/openapi.json", "", &doc)

@@ -121,9 +121,11 @@ func TestTools(t *testing.T) {
 	t.Parallel()
 	p, server := house(t)
 	tools := load(t, p)
-	if len(tools) != 1 {
-		t.Fatalf("%d tools, expected the production deployment of one workflow", len(tools))
-	}
+	t.Run("A82 what the service answers about its deployments becomes valid definitions", func(t *testing.T) {
+		if len(tools) != 1 || registry.Validate(tools[0]) != nil {
+			t.Fatalf("%d tools, expected the production deployment of one workflow", len(tools))
+		}
+	})
 	tool := tools[0]
 	t.Run("A51 notes from the graph become the description, directives work", func(t *testing.T) {
 		t.Parallel()
