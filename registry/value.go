@@ -13,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
 )
 
 // Bounds of one input value.
@@ -430,11 +432,12 @@ func schemaFailure(err error) string {
 	if !ok {
 		return "does not fit the schema"
 	}
-	units := failure.BasicOutput().Errors
-	for _, u := range units {
-		if u.Error != nil && !strings.HasPrefix(u.Error.String(), "validation failed") {
-			return strings.TrimSpace(u.InstanceLocation + " " + u.Error.String())
-		}
+	for len(failure.Causes) > 0 { // what a part of the schema, or what it refers to, says in detail
+		failure = failure.Causes[0]
 	}
-	return "does not fit the schema"
+	what := failure.ErrorKind.LocalizedString(message.NewPrinter(language.English))
+	if len(failure.InstanceLocation) == 0 {
+		return what
+	}
+	return "/" + strings.Join(failure.InstanceLocation, "/") + " " + what
 }

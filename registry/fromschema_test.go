@@ -1,0 +1,106 @@
+package registry_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/registry"
+)
+
+const foreign = `{"type":"object","additionalProperties":false,"required":["query","tags"],"$defs":{"tag":{"enum":["red","blue"]}},
+	"properties":{
+		"query":{"type":"string","description":"What to look for","title":"Query"},
+		"limit":{"type":"integer","minimum":1,"maximum":50,"default":10},
+		"sort":{"type":"string","enum":["new","old"]},
+		"exact":{"type":"boolean"},
+		"tags":{"type":"array","items":{"$ref":"#/$defs/tag"}},
+		"code":{"type":"string","pattern":"^[A-Z]+$"}}}`
+
+func TestSchemaInputs(t *testing.T) {
+	t.Parallel()
+	inputs, err := registry.SchemaInputs(json.RawMessage(foreign))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := registry.Validate(registry.Tool{ToolID: "x", Service: "s", DisplayName: "X", InputSchema: inputs}); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("inputs stand in the order of the properties, required as the object says", func(t *testing.T) {
+		t.Parallel()
+		var names []string
+		for _, f := range inputs {
+			name := f.Name
+			if f.Required {
+				name += "!"
+			}
+			names = append(names, name)
+		}
+		if got := strings.Join(names, " "); got != "query! limit sort exact tags! code" {
+			t.Errorf("got %s", got)
+		}
+	})
+	t.Run("B7 type, enum, items, ranges and patterns are judged, with the path", func(t *testing.T) {
+		t.Parallel()
+		for _, c := range []struct {
+			field string
+			value any
+			wrong string
+		}{
+			{"query", json.Number("5"), "text"},
+			{"limit", json.Number("51"), "50"},
+			{"limit", json.Number("1.5"), "whole"},
+			{"sort", "best", "new"},
+			{"tags", []any{"red", "green"}, "/1"},
+			{"tags", []any{"red", "blue"}, ""},
+			{"code", "abc", "pattern"},
+			{"exact", true, ""},
+		} {
+			f, _ := inputs.Get(c.field)
+			_, err := registry.CheckValue(f, c.value)
+			if (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
+				t.Errorf("%s = %v: %v, expected it to tell of %q", c.field, c.value, err, c.wrong)
+			}
+		}
+	})
+	t.Run("what is no object is refused", func(t *testing.T) {
+		t.Parallel()
+		for _, raw := range []string{`{"type":"string"}`, `[]`, `{}`, `{`} {
+			if _, err := registry.SchemaInputs(json.RawMessage(raw)); err == nil {
+				t.Errorf("%s is taken", raw)
+			}
+		}
+	})
+	t.Run("a schema from elsewhere is refused, and a value is judged as a whole", func(t *testing.T) {
+		t.Parallel()
+		if _, err := registry.ParseSchema(json.RawMessage(`{"$ref":"https://example.com/x.json"}`)); err == nil {
+			t.Error("a reference to another document is taken")
+		}
+		schema, err := registry.ParseSchema(json.RawMessage(foreign))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Check(map[string]any{"query": "x", "tags": []any{}, "more": true}); err == nil || !strings.Contains(err.Error(), "more") {
+			t.Errorf("an unknown member: %v", err)
+		}
+	})
+}
+
+func TestCanonicalJSON(t *testing.T) {
+	t.Parallel()
+	t.Run("B83 the order of keys does not matter, any value does", func(t *testing.T) {
+		t.Parallel()
+		forms := map[string]bool{}
+		for _, raw := range []string{`{"a":1,"b":{"c":2,"d":3}}`, `{"b":{"d":3,"c":2},"a":1}`} {
+			got, err := registry.CanonicalJSON(json.RawMessage(raw))
+			if err != nil {
+				t.Fatal(err)
+			}
+			forms[string(got)] = true
+		}
+		other, _ := registry.CanonicalJSON(map[string]any{"a": json.Number("1.0"), "b": "<&>"})
+		if len(forms) != 1 || string(other) != `{"a":1.0,"b":"<&>"}` {
+			t.Errorf("got %v and %s", forms, other)
+		}
+	})
+}
