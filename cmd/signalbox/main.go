@@ -23,15 +23,16 @@ var version = "dev"
 type cli struct {
 	Settings
 
-	Up      upCommand      `cmd:"" default:"1" help:"Run everything: database, engine, workers, page, chat platforms."`
-	Inspect inspectCommand `cmd:"" help:"Show what tools workflow files would become, and what to mend in them."`
-	Convert convertCommand `cmd:"" help:"Print the prompt that a workflow becomes, as JSON."`
-	Engine  engineCommand  `cmd:"" help:"Run the CPU engine alone: a ComfyUI server without GPU and models."`
-	Flash   flashCommand   `cmd:"" help:"Write the registry to files for deployment, documents and embedding."`
-	Doctor  doctorCommand  `cmd:"" help:"Check configuration, database, engines, tokens and folders."`
-	Grant   grantCommand   `cmd:"" help:"Give credit to an account."`
-	Migrate migrateCommand `cmd:"" help:"Bring the database's schema up to date."`
-	Version versionCommand `cmd:"" help:"Print the version."`
+	Up       upCommand       `cmd:"" default:"1" help:"Run everything: database, engine, workers, page, chat platforms."`
+	Inspect  inspectCommand  `cmd:"" help:"Show what tools workflow files would become, and what to mend in them."`
+	Convert  convertCommand  `cmd:"" help:"Print the prompt that a workflow becomes, as JSON."`
+	Engine   engineCommand   `cmd:"" help:"Run the CPU engine alone: a ComfyUI server without GPU and models."`
+	Flash    flashCommand    `cmd:"" help:"Write the registry to files for deployment, documents and embedding."`
+	Doctor   doctorCommand   `cmd:"" help:"Check configuration, database, engines, tokens and folders."`
+	Grant    grantCommand    `cmd:"" help:"Give credit to an account."`
+	Migrate  migrateCommand  `cmd:"" help:"Bring the database's schema up to date."`
+	Webhooks webhooksCommand `cmd:"" help:"List and replay the callbacks of services."`
+	Version  versionCommand  `cmd:"" help:"Print the version."`
 }
 
 // env is what a command gets from its surroundings.

@@ -32,6 +32,7 @@ import (
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
+	"github.com/signalbox/signalbox/webhooks"
 	"github.com/signalbox/signalbox/workflows"
 )
 
@@ -95,6 +96,7 @@ type app struct {
 	history   *registry.History
 	watcher   *registry.Watcher
 	runs      *runs.Service
+	post      post
 	chat      *chatPlatforms
 	web       *web.Server
 	address   net.Addr
@@ -116,7 +118,7 @@ func (a *app) start(ctx context.Context) error {
 	a.failed = make(chan error, 4)
 	a.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, step := range []func(context.Context) error{
-		a.openStorage, a.startEngines, a.loadTools, a.startRuns, a.startChat, a.startWeb, a.listen, a.keepInStep,
+		a.openStorage, a.startEngines, a.loadTools, a.newAddresses, a.startRuns, a.startInbox, a.startChat, a.startWeb, a.listen, a.keepInStep,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -281,8 +283,8 @@ func (a *app) startRuns(ctx context.Context) error {
 	a.runs, err = runs.New(runs.Config{
 		Pool: a.db.pool, Registry: a.registry, Ledger: a.ledger, Users: a.users, Limits: a.users, Assets: a.media, RateCard: card,
 		Providers:  a.providers(),
-		Deliverers: a.chat.deliverers(),
-		Logger:     quiet(a.log), Metrics: a.metrics,
+		Deliverers: a.chat.deliverers(), CallbackURL: a.callbackURL,
+		Logger: quiet(a.log), Metrics: a.metrics,
 	})
 	if err != nil {
 		return err
@@ -353,6 +355,7 @@ func (a *app) startWeb(context.Context) error {
 	a.chat.linkFiles(a.web.FileURL)
 	mux := http.NewServeMux()
 	mux.Handle("/", a.web.Handler())
+	mux.Handle(webhooks.Root, a.post.inbox)
 	a.chat.mount(mux)
 	if a.address, err = a.serve("page", a.cfg.ListenAddr, mux); err != nil {
 		return fmt.Errorf("LISTEN_ADDR: %w; stop the other program, or choose another port", err)

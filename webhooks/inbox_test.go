@@ -1,0 +1,545 @@
+package webhooks
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
+	"github.com/signalbox/signalbox/registry"
+)
+
+// clock is a time that tests set.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func newClock() *clock { return &clock{now: time.Now().Truncate(time.Microsecond)} }
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// house is an inbox with all that it needs. Its runs are those in known.
+type house struct {
+	*Inbox
+	pool  *pgxpool.Pool
+	clock *clock
+	log   *transcript
+	gauge *prometheus.Registry
+
+	mu    sync.Mutex
+	known map[string]bool
+	fail  error
+	asked []string // runs that were made to look at their provider
+}
+
+// strategy reads {"status": ...} as ComfyUI Deploy sends it.
+var strategy = registry.WebhookConfig{ExpectedStatusField: "status", SuccessValue: "success", IDPath: []string{"run_id"}}
+
+func newHouse(t *testing.T, adapt func(*InboxConfig)) *house {
+	t.Helper()
+	h := &house{pool: postgrestest.New(t), clock: newClock(), log: &transcript{}, gauge: prometheus.NewRegistry(), known: map[string]bool{}}
+	h.Inbox = h.open(t, adapt)
+	return h
+}
+
+// open makes another inbox on the same database, as a restart or another machine does.
+func (h *house) open(t *testing.T, adapt func(*InboxConfig)) *Inbox {
+	t.Helper()
+	addresses, err := NewAddresses("https://bot.example", bytes.Repeat([]byte{7}, 32), []string{"signed"}, h.clock.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := InboxConfig{
+		Pool: h.pool, Addresses: addresses, Now: h.clock.Now, Poll: 5 * time.Millisecond, Callback: h.callback,
+		Sources:  map[string]Source{"open": {}, "signed": {Verifier: shared("s3cret")}},
+		Strategy: func(string) (registry.WebhookConfig, bool) { return strategy, true },
+		Logger:   slog.New(slog.NewTextHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Metrics:  h.gauge,
+	}
+	if adapt != nil {
+		adapt(&cfg)
+	}
+	b, err := NewInbox(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func (h *house) start(t *testing.T, boxes ...*Inbox) *house {
+	t.Helper()
+	if len(boxes) == 0 {
+		boxes = []*Inbox{h.Inbox}
+	}
+	for _, b := range boxes {
+		if err := b.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { b.Stop(context.Background()) })
+	}
+	return h
+}
+
+func (h *house) callback(_ context.Context, _, runID, providerID string) (bool, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.fail != nil {
+		return false, h.fail
+	}
+	for _, id := range []string{runID, providerID} {
+		if h.known[id] {
+			h.asked = append(h.asked, id)
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// run is a new run that is known.
+func (h *house) run() string {
+	id := uuid.NewString()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.known[id] = true
+	return id
+}
+
+func (h *house) looks() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.asked)
+}
+
+// address is where a service without signatures reports a run.
+func (h *house) address(run string) string {
+	return strings.TrimPrefix(h.cfg.Addresses.Of("open", run), "https://bot.example")
+}
+
+// post sends a callback and gives the answer.
+func post(b http.Handler, path, body string, headers ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	b.ServeHTTP(w, r)
+	return w
+}
+
+func (h *house) want(t *testing.T, status int, path, body string, headers ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	w := post(h, path, body, headers...)
+	if w.Code != status {
+		t.Errorf("POST %.60s gives %d %q, want %d", path, w.Code, w.Body, status)
+	}
+	return w
+}
+
+func (h *house) events(t *testing.T, status Status) []Event {
+	t.Helper()
+	events, err := Events(t.Context(), h.pool, EventsQuery{Status: status})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return events
+}
+
+// becomes waits for n events with a status.
+func (h *house) becomes(t *testing.T, status Status, n int) {
+	t.Helper()
+	until(t, string(status), func() bool { return len(h.events(t, status)) == n })
+}
+
+// until polls a condition; tests have no other clock to wait for the database by.
+func until(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for !holds() {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain until: %s", what)
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+// transcript is a log that is read while it is written.
+type transcript struct {
+	mu  sync.Mutex
+	log bytes.Buffer
+}
+
+func (l *transcript) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.log.Write(p)
+}
+
+func (l *transcript) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.log.String()
+}
+
+// count gives a counter, or how often a histogram was told something.
+func (h *house) count(t *testing.T, name string, labels ...string) float64 {
+	t.Helper()
+	families, err := h.gauge.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			var values []string
+			for _, l := range m.GetLabel() {
+				values = append(values, l.GetValue())
+			}
+			if f.GetName() == "signalbox_webhooks_"+name && slices.Equal(values, labels) {
+				return m.GetCounter().GetValue() + float64(m.GetHistogram().GetSampleCount())
+			}
+		}
+	}
+	return 0
+}
+
+// shared is a verifier: the body is signed by a word in a header.
+type shared string
+
+// VerifyCallback takes the run from the header, too.
+func (s shared) VerifyCallback(r registry.CallbackRequest) (registry.Callback, error) {
+	if r.Header.Get("X-Word") != string(s) {
+		return registry.Callback{}, errors.New("the word is " + string(s))
+	}
+	return registry.Callback{ProviderID: r.Header.Get("X-Run"), EventID: r.Header.Get("X-Id"), State: registry.RunRunning}, nil
+}
+
+func TestReceive(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, func(c *InboxConfig) {
+		c.Sources["large"] = Source{MaxBody: 25 << 20}
+		c.Sources["slow"] = Source{Rate: 1, Burst: 2}
+	}).start(t)
+	t.Run("W1 a body beyond its limit is refused before anything looks at it", func(t *testing.T) {
+		run := h.run()
+		huge := strings.Repeat(" ", 1<<20+1)
+		h.want(t, http.StatusRequestEntityTooLarge, "/webhooks/open/"+run+"/forged", huge)
+		h.want(t, http.StatusRequestEntityTooLarge, h.address(run), huge)
+		chunked := httptest.NewRequest(http.MethodPost, h.address(run), io.MultiReader(strings.NewReader(huge)))
+		w := httptest.NewRecorder()
+		if h.ServeHTTP(w, chunked); w.Code != http.StatusRequestEntityTooLarge {
+			t.Errorf("without a length: %d", w.Code)
+		}
+		h.want(t, http.StatusOK, h.address(run), `{"status":"running"`+strings.Repeat(" ", 1<<20-20)+"}")
+		large := strings.TrimPrefix(h.cfg.Addresses.Of("large", run), "https://bot.example")
+		h.want(t, http.StatusOK, large, huge)
+		if n := h.count(t, "rejected_total", "too_large", "open"); n != 3 {
+			t.Errorf("%v were counted", n)
+		}
+	})
+	t.Run("W6 whatever is wrong with a signature, the answer is the same and gives nothing away", func(t *testing.T) {
+		run := h.run()
+		answers := map[string]bool{}
+		for _, headers := range [][]string{{}, {"X-Word", "other"}, {"X-Word", ""}} {
+			answers[h.want(t, http.StatusUnauthorized, "/webhooks/signed/"+run, "{}", headers...).Body.String()] = true
+		}
+		for _, path := range []string{"", "/", "/x", "/" + strings.Repeat("A", 38)} {
+			answers[h.want(t, http.StatusUnauthorized, "/webhooks/open/"+run+path, "{}").Body.String()] = true
+		}
+		if len(answers) != 1 || !answers["Unauthorized\n"] {
+			t.Errorf("the answers are %v", answers)
+		}
+	})
+	t.Run("W7 the token in the address is good for one run of one service, for a day", func(t *testing.T) {
+		run, other := h.run(), h.run()
+		_, _, token := split(h.address(run))
+		if len(token) < 22 {
+			t.Errorf("the token %q has fewer than 128 bits", token)
+		}
+		h.want(t, http.StatusOK, h.address(run), `{"status":"a"}`)
+		h.want(t, http.StatusUnauthorized, "/webhooks/open/"+other+"/"+token, "{}")
+		h.want(t, http.StatusUnauthorized, "/webhooks/slow/"+run+"/"+token, "{}")
+		h.want(t, http.StatusUnauthorized, h.address(run)+"A", "{}")
+		address := h.address(run)
+		h.clock.pass(tokenLife)
+		h.want(t, http.StatusOK, address, `{"status":"b"}`)
+		h.clock.pass(time.Second)
+		h.want(t, http.StatusUnauthorized, address, `{"status":"c"}`)
+		if strings.Contains(h.log.String(), token) {
+			t.Error("the token is in the log")
+		}
+	})
+	t.Run("W19 a source that sends too much is asked to wait, and forgers don't use up its share", func(t *testing.T) {
+		run := h.run()
+		address := strings.TrimPrefix(h.cfg.Addresses.Of("slow", run), "https://bot.example")
+		for range 5 {
+			post(h, "/webhooks/slow/"+run+"/forged", "{}")
+		}
+		w := h.want(t, http.StatusTooManyRequests, "/webhooks/slow/"+run+"/forged", "{}")
+		if w.Header().Get("Retry-After") == "" {
+			t.Error("no Retry-After")
+		}
+		h.want(t, http.StatusOK, address, `{"status":"a"}`)
+		h.want(t, http.StatusOK, address, `{"status":"b"}`)
+		if w = h.want(t, http.StatusTooManyRequests, address, `{"status":"c"}`); w.Header().Get("Retry-After") != "2" {
+			t.Errorf("Retry-After is %q", w.Header().Get("Retry-After"))
+		}
+		h.clock.pass(time.Second)
+		h.want(t, http.StatusOK, address, `{"status":"c"}`)
+		if s := h.sources["open"]; s.Rate != 50 || s.Burst != 200 {
+			t.Errorf("by default %v a second, %d at once", s.Rate, s.Burst)
+		}
+	})
+	t.Run("what is no callback", func(t *testing.T) {
+		h.want(t, http.StatusNotFound, "/webhooks/nobody/x", "{}")
+		h.want(t, http.StatusNotFound, "/webhooks/open/a/b/c", "{}")
+		h.want(t, http.StatusNotFound, "/webhooks/", "{}")
+		w := httptest.NewRecorder()
+		if h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, h.address(h.run()), nil)); w.Code != http.StatusMethodNotAllowed {
+			t.Errorf("GET gives %d", w.Code)
+		}
+	})
+}
+
+func TestDuplicates(t *testing.T) {
+	t.Parallel()
+	t.Run("W8 an event is known by source and id, or by run, state and progress, for more than seven days", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, nil).start(t)
+		run := h.run()
+		for _, headers := range [][]string{{"X-Id", "1"}, {"X-Id", "1"}, {"X-Id", "2"}} {
+			h.want(t, http.StatusOK, "/webhooks/signed/"+run, "{}", append(headers, "X-Word", "s3cret")...)
+		}
+		h.becomes(t, StatusDone, 2)
+		for _, body := range []string{
+			`{"status":"running","progress":0.1}`, `{"progress": 0.104, "status":"running"}`, `{"status":"running","progress":0.2}`, `{"status":"success"}`, `{"status":"success","at":2}`,
+		} {
+			h.want(t, http.StatusOK, h.address(run), body)
+		}
+		h.becomes(t, StatusDone, 5)
+		h.clock.pass(7*24*time.Hour + time.Minute)
+		if err := h.prune(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		h.becomes(t, StatusDone, 5)
+		h.clock.pass(24 * time.Hour)
+		if err := h.prune(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		h.becomes(t, StatusDone, 0)
+	})
+	t.Run("W9 a repeat of what was done does nothing, of what failed it is worked on again", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, nil).start(t)
+		run := h.run()
+		h.want(t, http.StatusOK, h.address(run), `{"status":"success"}`)
+		h.becomes(t, StatusDone, 1)
+		h.want(t, http.StatusOK, h.address(run), `{"status":"success"}`)
+		if e := h.events(t, StatusDone); h.looks() != 1 || e[0].Copies != 2 {
+			t.Errorf("%d looks, %+v", h.looks(), e)
+		}
+		early := uuid.NewString()
+		h.want(t, http.StatusOK, h.address(early), `{"status":"success"}`)
+		until(t, "it is given up", func() bool { h.clock.pass(time.Minute); return len(h.events(t, StatusOrphan)) == 1 })
+		h.mu.Lock()
+		h.known[early] = true
+		h.mu.Unlock()
+		h.want(t, http.StatusOK, h.address(early), `{"status":"success"}`)
+		h.becomes(t, StatusDone, 2)
+		if h.looks() != 2 {
+			t.Errorf("%d looks", h.looks())
+		}
+	})
+	t.Run("W12 of two copies at once, on two machines, one has an effect", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, nil)
+		other := h.open(t, func(c *InboxConfig) { c.Metrics = nil })
+		h.start(t, h.Inbox, other)
+		for range 20 {
+			address := h.address(h.run())
+			var wait sync.WaitGroup
+			for i := range 6 {
+				wait.Go(func() {
+					if w := post([]http.Handler{h, other}[i%2], address, `{"status":"success"}`); w.Code != http.StatusOK {
+						t.Error(w.Code, w.Body)
+					}
+				})
+			}
+			wait.Wait()
+		}
+		h.becomes(t, StatusDone, 20)
+		if h.looks() != 20 {
+			t.Errorf("%d effects of 20 events", h.looks())
+		}
+	})
+}
+
+func TestDurable(t *testing.T) {
+	t.Parallel()
+	t.Run("W11 what was answered with 2xx is worked on after a crash", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, nil)
+		// This one answers and never gets to the work, as if it were killed right after the answer.
+		h.writeOnly(t)
+		runs := []string{h.run(), h.run(), h.run()}
+		for _, run := range runs {
+			h.want(t, http.StatusOK, h.address(run), `{"status":"success"}`)
+		}
+		if h.looks() != 0 || len(h.events(t, StatusStored)) != 3 {
+			t.Fatalf("%d looks, %+v", h.looks(), h.events(t, ""))
+		}
+		h.start(t, h.open(t, func(c *InboxConfig) { c.Metrics = nil }))
+		h.becomes(t, StatusDone, 3)
+	})
+	t.Run("an event that was claimed by one who died is taken over", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, nil)
+		h.writeOnly(t)
+		h.want(t, http.StatusOK, h.address(h.run()), `{"status":"success"}`)
+		if _, err := h.pool.Exec(t.Context(), `UPDATE webhook_events SET due_at = $1, attempts = 1`, h.clock.Now().Add(claimFor)); err != nil {
+			t.Fatal(err)
+		}
+		h.start(t, h.open(t, func(c *InboxConfig) { c.Metrics = nil }))
+		h.clock.pass(claimFor)
+		h.becomes(t, StatusDone, 1)
+	})
+	t.Run("W10 without the database the answer comes in time, and says to repeat", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, nil).start(t)
+		address := h.address(h.run())
+		h.pool.Close()
+		began := time.Now()
+		w := h.want(t, http.StatusServiceUnavailable, address, "{}")
+		if took := time.Since(began); took > answerWithin || w.Header().Get("Retry-After") == "" {
+			t.Errorf("after %s, Retry-After %q", took, w.Header().Get("Retry-After"))
+		}
+	})
+}
+
+// writeOnly starts an inbox that stores and does not work.
+func (h *house) writeOnly(t *testing.T) {
+	t.Helper()
+	h.end = func() {}
+	for range writers {
+		h.work.Go(h.write)
+	}
+	t.Cleanup(func() { h.Stop(context.Background()) })
+}
+
+func TestWork(t *testing.T) {
+	t.Parallel()
+	t.Run("W14 a callback that is faster than our knowledge of the run waits for it, a stranger's is parked", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, nil).start(t)
+		h.want(t, http.StatusOK, "/webhooks/signed/", "{}", "X-Word", "s3cret", "X-Run", "job-1")
+		h.want(t, http.StatusOK, "/webhooks/signed/", "{}", "X-Word", "s3cret", "X-Run", "job-2")
+		until(t, "both were tried", func() bool {
+			e := h.events(t, StatusStored)
+			return len(e) == 2 && e[0].Attempts > 0 && e[1].Attempts > 0
+		})
+		h.mu.Lock()
+		h.known["job-1"] = true
+		h.mu.Unlock()
+		h.clock.pass(time.Minute)
+		h.becomes(t, StatusDone, 1)
+		for range 11 {
+			h.clock.pass(time.Minute)
+		}
+		if n := len(h.events(t, StatusOrphan)); n != 0 {
+			t.Errorf("parked before 15 minutes were over")
+		}
+		until(t, "it is parked", func() bool { h.clock.pass(time.Minute); return len(h.events(t, StatusOrphan)) == 1 })
+	})
+	t.Run("W15 a status that nobody knows is stored, told once, and the provider is asked", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, nil).start(t)
+		for range 3 {
+			h.want(t, http.StatusOK, h.address(h.run()), `{"status":"levitating"}`)
+			h.want(t, http.StatusOK, h.address(h.run()), `{"other":"thing"}`)
+			h.want(t, http.StatusOK, h.address(h.run()), `{"status":"succ`)
+		}
+		h.becomes(t, StatusDone, 9)
+		for _, once := range []string{"levitating", "can't be read"} {
+			if n := strings.Count(h.log.String(), once); n != 1 {
+				t.Errorf("%q was told %d times", once, n)
+			}
+		}
+	})
+	t.Run("what fails is tried again with pauses, then given up, shown, and worked on again when asked to", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, nil)
+		h.fail = errors.New("the database\x00is away")
+		h.start(t)
+		h.want(t, http.StatusOK, h.address(h.run()), `{"status":"success"}`)
+		until(t, "it is given up", func() bool { h.clock.pass(retryMax); return len(h.events(t, StatusDead)) == 1 })
+		dead := h.events(t, StatusDead)[0]
+		if dead.Attempts != maxAttempts || dead.Error != "the databaseis away" {
+			t.Errorf("given up as %+v", dead)
+		}
+		h.mu.Lock()
+		h.fail = nil
+		h.mu.Unlock()
+		if n, err := Replay(t.Context(), h.pool, h.clock.Now(), dead.ID); n != 1 || err != nil {
+			t.Error(n, err)
+		}
+		h.becomes(t, StatusDone, 1)
+		if _, err := Replay(t.Context(), h.pool, h.clock.Now(), dead.ID); !errors.Is(err, ErrNoEvent) {
+			t.Errorf("what is done is replayed: %v", err)
+		}
+	})
+	t.Run("a panic is a failure", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, func(c *InboxConfig) {
+			c.Callback = func(context.Context, string, string, string) (bool, error) { panic("ouch") }
+		}).start(t)
+		h.want(t, http.StatusOK, h.address(h.run()), "{}")
+		until(t, "it is given up", func() bool { h.clock.pass(retryMax); return len(h.events(t, StatusDead)) == 1 })
+	})
+	t.Run("W20 everything is counted by source", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, nil).start(t)
+		run := h.run()
+		h.want(t, http.StatusUnauthorized, "/webhooks/open/"+run, "{}")
+		h.want(t, http.StatusOK, h.address(run), `{"status":"success"}`)
+		h.want(t, http.StatusOK, h.address(run), `{"status":"success"}`)
+		h.want(t, http.StatusOK, h.address(uuid.NewString()), `{"status":"success"}`)
+		until(t, "it is parked", func() bool { h.clock.pass(time.Minute); return len(h.events(t, StatusOrphan)) == 1 })
+		for name, got := range map[string]float64{
+			"4 received":  h.count(t, "received_total", "open"),
+			"3 verified":  h.count(t, "verified_total", "open"),
+			"1 forged":    h.count(t, "rejected_total", "forged", "open"),
+			"1 duplicate": h.count(t, "duplicates_total", "open"),
+			"1 done":      h.count(t, "ended_total", "open", "done"),
+		} {
+			if want := float64(name[0] - '0'); got != want {
+				t.Errorf("want %s, got %v", name, got)
+			}
+		}
+		until(t, "the orphan is counted", func() bool { return h.count(t, "ended_total", "open", "orphan") == 1 })
+		if h.count(t, "lag_seconds", "open") != 2 {
+			t.Error("the lag is not measured")
+		}
+	})
+}

@@ -1,0 +1,138 @@
+package webhooks
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	claimSize   = 256
+	claimFor    = 2 * time.Minute // whoever claims an event and dies leaves it to others after that
+	askTimeout  = 10 * time.Second
+	matchWithin = 15 * time.Minute // a callback may be faster than the answer that brings the run's id
+	retryBase   = time.Second      // doubling, to
+	retryMax    = 2 * time.Minute
+	maxAttempts = 12 // that failed for another reason
+)
+
+// processAll works on what is stored, and throws away what is old, until ctx ends.
+func (b *Inbox) processAll(ctx context.Context) {
+	tick := time.NewTicker(b.cfg.Poll)
+	defer tick.Stop()
+	var pruned time.Time
+	for ctx.Err() == nil {
+		n, err := b.process(ctx)
+		if now := b.cfg.Now(); err == nil && now.Sub(pruned) > pruneEvery {
+			pruned, err = now, b.prune(ctx)
+		}
+		if err != nil && ctx.Err() == nil {
+			b.cfg.Logger.ErrorContext(ctx, "working on callbacks failed; it is tried again", "error", err)
+		}
+		if err == nil && n == claimSize {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-b.wake:
+		case <-tick.C:
+		}
+	}
+}
+
+// process works on a batch of what is due, and tells how much that was.
+func (b *Inbox) process(ctx context.Context) (int, error) {
+	now := b.cfg.Now()
+	rows, err := b.cfg.Pool.Query(ctx, `
+		UPDATE webhook_events SET due_at = $2, attempts = attempts + 1
+		WHERE id IN (SELECT id FROM webhook_events WHERE status = 'stored' AND due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
+		RETURNING `+eventColumns, now, now.Add(claimFor), claimSize)
+	if err != nil {
+		return 0, fmt.Errorf("claim callbacks: %w", err)
+	}
+	events, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Event])
+	if err != nil {
+		return 0, fmt.Errorf("claim callbacks: %w", err)
+	}
+	for i := range events {
+		b.settle(ctx, &events[i])
+	}
+	if len(events) == 0 || ctx.Err() != nil { // what was cut off is due again later
+		return len(events), ctx.Err()
+	}
+	return len(events), b.mark(ctx, events)
+}
+
+// settle has the event's run look at its provider, and decides what becomes of the event.
+func (b *Inbox) settle(ctx context.Context, e *Event) {
+	known, err := b.ask(ctx, e)
+	now := b.cfg.Now()
+	pause := min(retryBase<<min(e.Attempts-1, 20), retryMax)
+	switch {
+	case err == nil && known:
+		e.Status, e.Error = StatusDone, ""
+	case err == nil && now.Sub(e.ReceivedAt)+pause <= matchWithin:
+		e.DueAt, e.Error = now.Add(pause), "there is no such run yet"
+	case err == nil:
+		e.Status, e.Error = StatusOrphan, "there is no such run"
+	case e.Attempts < maxAttempts:
+		e.DueAt, e.Error = now.Add(pause), clean(err.Error())
+	default:
+		e.Status, e.Error = StatusDead, clean(err.Error())
+		b.cfg.Logger.ErrorContext(ctx, "a callback was given up; signalbox webhooks replay tries it again", "service", e.Service, "event", e.ID, "run", e.RunID, "error", err)
+	}
+	if e.Status != StatusStored {
+		e.EndedAt = &now
+	}
+}
+
+// ask is Config.Callback with a time limit and with a panic as an error.
+func (b *Inbox) ask(ctx context.Context, e *Event) (known bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	defer func() {
+		if p := recover(); p != nil {
+			b.cfg.Logger.ErrorContext(ctx, "working on a callback panicked", "service", e.Service, "event", e.ID, "panic", p, "stack", string(debug.Stack()))
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	return b.cfg.Callback(ctx, e.Service, e.RunID, e.ProviderID)
+}
+
+// mark writes what became of events.
+func (b *Inbox) mark(ctx context.Context, events []Event) error {
+	ids, statuses, errors := make([]int64, len(events)), make([]string, len(events)), make([]string, len(events))
+	due, ended := make([]time.Time, len(events)), make([]*time.Time, len(events))
+	for i, e := range events {
+		ids[i], statuses[i], errors[i], due[i], ended[i] = e.ID, string(e.Status), e.Error, e.DueAt, e.EndedAt
+	}
+	_, err := b.cfg.Pool.Exec(ctx, `
+		UPDATE webhook_events e SET status = m.status, error = m.error, due_at = m.due, ended_at = m.ended
+		FROM unnest($1::bigint[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[]) AS m (id, status, error, due, ended)
+		WHERE e.id = m.id`, ids, statuses, errors, due, ended)
+	if err != nil {
+		return fmt.Errorf("mark callbacks: %w", err)
+	}
+	for _, e := range events {
+		if e.Status != StatusStored {
+			b.metrics.ended.WithLabelValues(e.Service, string(e.Status)).Inc()
+			b.metrics.lag.WithLabelValues(e.Service).Observe(e.EndedAt.Sub(e.ReceivedAt).Seconds())
+		}
+	}
+	return nil
+}
+
+// prune forgets what is old: what was done after eight days, which is longer than any sender repeats it, the rest
+// after thirty.
+func (b *Inbox) prune(ctx context.Context) error {
+	now := b.cfg.Now()
+	_, err := b.cfg.Pool.Exec(ctx, `
+		DELETE FROM webhook_events WHERE received_at < $1 AND (status = 'done' OR received_at < $2)`, now.Add(-keepEvents), now.Add(-keepLeft))
+	if err != nil {
+		return fmt.Errorf("prune callbacks: %w", err)
+	}
+	return nil
+}
