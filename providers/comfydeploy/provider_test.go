@@ -49,11 +49,17 @@ func house(t *testing.T) (*comfydeploy.Provider, *comfydeploytest.Server) {
 	server.Machines = []map[string]any{{"id": "m1", "name": "fast", "gpu": "H100", "status": "ready", "run_timeout": 600}}
 	server.Versions["w1/1"] = map[string]any{"id": "v1", "workflow": json.RawMessage(graph), "workflow_api": json.RawMessage(prompt)}
 	server.Prices = map[string]any{"H100": 0.002338}
-	p, err := comfydeploy.New(comfydeploy.Config{Key: comfydeploytest.Key, BaseURL: server.BaseURL(), Guard: outbound.NewClient([]string{"127.0.0.1"})})
+	return provider(t, server, nil), server
+}
+
+// provider is one that sends by client; nil: its own.
+func provider(t *testing.T, server *comfydeploytest.Server, client *http.Client) *comfydeploy.Provider {
+	t.Helper()
+	p, err := comfydeploy.New(comfydeploy.Config{Key: comfydeploytest.Key, BaseURL: server.BaseURL(), HTTP: client, Guard: outbound.NewClient([]string{"127.0.0.1"})})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p, server
+	return p
 }
 
 func load(t *testing.T, p *comfydeploy.Provider) []registry.Tool {
@@ -97,10 +103,26 @@ func TestContracts(t *testing.T) {
 	})
 	registrytest.TestSubmitter(t, func(t *testing.T) registrytest.SubmitterSetup {
 		p, server := house(t)
-		tool, n := load(t, p)[0], 0
+		tool, n, line := load(t, p)[0], 0, registrytest.NewLine(t, nil)
+		change := func(f func(*comfydeploytest.Run)) func(registry.Ticket) {
+			return func(ticket registry.Ticket) { server.Change(ticket.ProviderID, f) }
+		}
 		return registrytest.SubmitterSetup{
-			Submitter: p,
-			Call:      func() registry.Call { n++; return call(tool, fmt.Sprint("handle-", n)) },
+			Submitter: provider(t, server, line.Client()), Line: line, Secret: comfydeploytest.Key,
+			Restart: func() registry.Submitter { return provider(t, server, line.Client()) },
+			Call: func() registry.Call {
+				n++
+				c := call(tool, fmt.Sprint("handle-", n))
+				delete(c.Inputs, "photo") // it would be sent before the run
+				return c
+			},
+			Work:   change(func(r *comfydeploytest.Run) { r.Status, r.Progress = "running", 40 }),
+			Fail:   change(func(r *comfydeploytest.Run) { r.Status = "failed" }),
+			Puzzle: change(func(r *comfydeploytest.Run) { r.Status = "dreaming" }),
+			Hollow: change(func(r *comfydeploytest.Run) { r.Status, r.Duration = "success", "1" }),
+			Expire: change(func(r *comfydeploytest.Run) {
+				r.Status, r.Duration, r.Outputs = "success", "1", []any{picture("9", server.URL+"/files/expired.png")}
+			}),
 			Finish: func(ticket registry.Ticket) {
 				address := server.File(ticket.ProviderID+".png", []byte("a picture"))
 				server.Change(ticket.ProviderID, func(r *comfydeploytest.Run) {

@@ -26,7 +26,14 @@ import (
 func house(t *testing.T) (*vidu.Provider, *vidutest.Server) {
 	t.Helper()
 	server := vidutest.New(t)
+	return provider(t, server, nil), server
+}
+
+// provider is one that sends by client; nil: its own.
+func provider(t *testing.T, server *vidutest.Server, client *http.Client) *vidu.Provider {
+	t.Helper()
 	p, err := vidu.New(vidu.Config{
+		HTTP: client,
 		Key: vidutest.Key, BaseURL: server.BaseURL(), USDPerCredit: "0.005", Templates: []string{"hug", "kiss"}, Upscale: true,
 		MediaURL: func(_ context.Context, ref registry.Media) (string, error) {
 			return "https://bot.example/files/" + ref[len("asset:"):], nil
@@ -36,7 +43,7 @@ func house(t *testing.T) (*vidu.Provider, *vidutest.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p, server
+	return p
 }
 
 // pictures opens references like "asset:640x480" as pictures of that size.
@@ -85,10 +92,20 @@ func TestContracts(t *testing.T) {
 		return registrytest.LoaderSetup{Loader: p}
 	})
 	registrytest.TestSubmitter(t, func(t *testing.T) registrytest.SubmitterSetup {
-		p, server := house(t)
+		server, line := vidutest.New(t), registrytest.NewLine(t, nil)
+		p := provider(t, server, line.Client())
 		n := 0
+		change := func(f func(*vidutest.Task)) func(registry.Ticket) {
+			return func(ticket registry.Ticket) { server.Change(ticket.ProviderID, f) }
+		}
 		return registrytest.SubmitterSetup{
-			Submitter: p,
+			Submitter: p, Line: line, Secret: vidutest.Key, Restart: func() registry.Submitter { return provider(t, server, line.Client()) },
+			Work:   change(func(task *vidutest.Task) { task.State = "processing" }),
+			Fail:   change(func(task *vidutest.Task) { task.State, task.ErrCode = "failed", "CreationPolicyViolation" }),
+			Puzzle: change(func(task *vidutest.Task) { task.State = "dreaming" }),
+			Hollow: change(func(task *vidutest.Task) { task.State = "success" }),
+			Expire: change(func(task *vidutest.Task) { task.State, task.Made = "success", []string{server.URL + "/made/expired"} }),
+			Report: func(ticket registry.Ticket) registry.CallbackRequest { return report(t, ticket.ProviderID) },
 			Call: func() registry.Call {
 				n++
 				c := call(t, p, "vidu.text2video", map[string]any{"prompt": "a cat"})
@@ -99,6 +116,17 @@ func TestContracts(t *testing.T) {
 			Received: func() int { return len(server.Tasks()) },
 		}
 	})
+}
+
+// report is the service's callback about a task, as it arrives.
+func report(t *testing.T, id string) registry.CallbackRequest {
+	t.Helper()
+	body, now := []byte(`{"id": "`+id+`", "state": "success", "creations": []}`), time.Now()
+	r, err := vidutest.Callback(vidutest.Key, "https://bot.example/webhooks/vidu/1?x=y", now, "nonce-"+id, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return registry.CallbackRequest{Method: r.Method, Path: r.URL.EscapedPath(), RawQuery: r.URL.RawQuery, Header: r.Header, Body: body, At: now}
 }
 
 func TestTasks(t *testing.T) {

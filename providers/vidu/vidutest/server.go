@@ -59,6 +59,7 @@ func New(t testing.TB) *Server {
 	mux.HandleFunc("GET /ent/v2/tasks", s.list)
 	mux.HandleFunc("POST /ent/v2/tasks/{id}/cancel", s.cancel)
 	mux.HandleFunc("GET /made/{name}", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "video "+r.PathValue("name")) })
+	mux.HandleFunc("GET /made/expired", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		t.Errorf("unknown address: %s %s", r.Method, r.URL)
 		http.NotFound(w, r)
