@@ -71,7 +71,9 @@ func TestDiscordAdapter(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := discord.NewAdapter(t.Context(), discord.AdapterConfig{Client: client, Pool: postgrestest.New(t), Logger: slog.New(slog.DiscardHandler)})
+		a, err := discord.NewAdapter(t.Context(), discord.AdapterConfig{
+			Client: client, Pool: postgrestest.New(t), Logger: slog.New(slog.DiscardHandler), Elsewhere: func(string) string { return "on the page" },
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
