@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/signalbox/signalbox/internal/outbound"
@@ -51,6 +52,7 @@ type house struct {
 	*httptools.Tools
 	dir   string
 	store *store
+	line  *registrytest.Line
 }
 
 func newHouse(t *testing.T, files map[string]string) *house {
@@ -59,13 +61,15 @@ func newHouse(t *testing.T, files map[string]string) *house {
 	for name, text := range files {
 		h.write(t, name, text)
 	}
+	guard := outbound.NewClient([]string{"127.0.0.1"})
+	h.line = registrytest.NewLine(t, guard.Transport)
 	h.restart()
 	return h
 }
 
 // restart makes the tools anew, as a start of the program does.
 func (h *house) restart() {
-	h.Tools = httptools.New(httptools.Config{Dir: h.dir, Store: h.store, Guard: outbound.NewClient([]string{"127.0.0.1"})})
+	h.Tools = httptools.New(httptools.Config{Dir: h.dir, Store: h.store, Guard: h.line.Client()})
 }
 
 func (h *house) write(t *testing.T, name, text string) {
@@ -181,6 +185,18 @@ func TestAToolWithoutGo(t *testing.T) {
 		got, err := h.call(t, tool, map[string]any{"zebra": "x"})
 		if err != nil || got["body"] != `{"call":"handle","mixed":"\u003c\u003e","nested":[{},3],"text":"x"}` || got["query"] != "fixed=yes" {
 			t.Errorf("got %v, %v", got, err)
+		}
+	})
+	t.Run("a value can't lead to another folder", func(t *testing.T) {
+		t.Parallel()
+		for _, value := range []string{".", ".."} {
+			_, err := h.call(t, tool, map[string]any{"zebra": value})
+			if e := registry.AsError(err); e == nil || e.Code != registry.CodeInvalidInput || e.Field != "zebra" {
+				t.Errorf("%s: got %v", value, err)
+			}
+		}
+		if got, err := h.call(t, tool, map[string]any{}); err != nil || got["path"] != "/v1/say/" {
+			t.Errorf("without a value: got %v, %v", got, err)
 		}
 	})
 	t.Run("a run accepted before its file changed is called as it was", func(t *testing.T) {
@@ -348,6 +364,57 @@ func TestARealServiceAsData(t *testing.T) {
 	})
 }
 
+// TestContracts: the service tells a run that is sent again in none of these, as most do.
+func TestContracts(t *testing.T) {
+	t.Setenv("VIDU_TEST_KEY", vidutest.Key)
+	t.Run("jobs", func(t *testing.T) {
+		registrytest.TestSubmitter(t, func(t *testing.T) registrytest.SubmitterSetup {
+			h, server := viduHouse(t)
+			tool, n := h.tool(t, "clips"), 0
+			change := func(f func(*vidutest.Task)) func(registry.Ticket) {
+				return func(ticket registry.Ticket) { server.Change(ticket.ProviderID, f) }
+			}
+			return registrytest.SubmitterSetup{
+				Submitter: h.Jobs(), Line: h.line, Secret: vidutest.Key, Restart: func() registry.Submitter { h.restart(); return h.Jobs() },
+				Call: func() registry.Call {
+					n++
+					return registry.Call{RunID: fmt.Sprint("run-", n), Handle: fmt.Sprint("handle-", n), Tool: tool, Inputs: map[string]any{"prompt": "a cat"}}
+				},
+				Received: func() int { return len(server.Tasks()) },
+				Finish:   func(ticket registry.Ticket) { server.Finish(ticket.ProviderID) },
+				Fail:     change(func(task *vidutest.Task) { task.State, task.ErrCode = "failed", "CreationPolicyViolation" }),
+				Puzzle:   change(func(task *vidutest.Task) { task.State = "dreaming" }),
+				Hollow:   change(func(task *vidutest.Task) { task.State = "success" }),
+				Expire:   change(func(task *vidutest.Task) { task.State, task.Made = "success", []string{server.URL + "/made/expired"} }),
+			}
+		})
+	})
+	t.Run("calls", func(t *testing.T) {
+		registrytest.TestCaller(t, func(t *testing.T) registrytest.CallerSetup {
+			var received atomic.Int32
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				received.Add(1)
+				io.WriteString(w, `{"state": "done", "text": "hello", "credits": 2}`)
+			}))
+			t.Cleanup(server.Close)
+			file := strings.Replace(fmt.Sprintf(echoTool, server.URL), "http:\n", `  costingModel: {rate: 0.01, unit: request, rateSource: api}
+  webhookStrategy: {expectedStatusField: state, successValue: done, resultPath: [text], costPath: [credits]}
+http:
+  headers: {Authorization: "Token ${VIDU_TEST_KEY}"}
+`, 1)
+			h := newHouse(t, map[string]string{"echo.tool.yaml": file})
+			tool := h.tool(t, "echo")
+			return registrytest.CallerSetup{
+				Caller: h.Calls(), Line: h.line, Secret: vidutest.Key,
+				Call: func() registry.Call {
+					return registry.Call{RunID: "r", Handle: "h", Tool: tool, Inputs: map[string]any{"zebra": "x"}}
+				},
+				Received: func() int { return int(received.Load()) },
+			}
+		})
+	})
+}
+
 func TestLoader(t *testing.T) {
 	t.Parallel()
 	server := echo(t)
@@ -400,6 +467,9 @@ func TestCheck(t *testing.T) {
 		"the definition":             {"type: number", "type: nummber", "nummber"},
 		"the task before it is made": {"{{run.handle}}", "{{task.id}}", "{{task.id}}"},
 		"no YAML":                    {"tool:", "tool: [", "YAML"},
+		"a price by the token":       {"http:\n", "  costingModel: {rate: 1, unit: token, rateSource: static}\nhttp:\n", "unit: token"},
+		"a price by uncounted time": {"http:\n", "  costingModel: {rate: 1, unit: second, rateSource: static}\n" +
+			"  webhookStrategy: {expectedStatusField: a, successValue: b, durationTracking: false, idPath: [id]}\nhttp:\n  poll: {path: /x}\n", "durationTracking"},
 	} {
 		path := filepath.Join(t.TempDir(), "x.tool.yaml")
 		changed := strings.Replace(good, c.old, c.new, 1)

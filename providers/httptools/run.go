@@ -44,7 +44,11 @@ func (t *Tools) Calls() Calls { return Calls{t} }
 
 // Call makes one request; its answer is the result.
 func (c Calls) Call(ctx context.Context, call registry.Call) (registry.Result, error) {
-	s, answer, began, err := c.tools.submit(ctx, call)
+	s, err := c.tools.specOf(ctx, refOf(call))
+	if err != nil {
+		return registry.Result{}, err
+	}
+	answer, began, err := c.tools.submit(ctx, s, call)
 	if err != nil {
 		return registry.Result{}, err
 	}
@@ -89,36 +93,38 @@ func (s spec) cost(r registry.Reading) string {
 }
 
 // submit sends the request that begins a run.
-func (t *Tools) submit(ctx context.Context, call registry.Call) (spec, upstream.Response, time.Time, error) {
+func (t *Tools) submit(ctx context.Context, s spec, call registry.Call) (upstream.Response, time.Time, error) {
 	began := t.cfg.Now()
-	ref, _ := call.Tool.Metadata[specKey].(string)
-	s, err := t.specOf(ctx, ref)
-	if err != nil {
-		return s, upstream.Response{}, began, err
-	}
 	values, err := t.values(ctx, s, call)
 	if err != nil {
-		return s, upstream.Response{}, began, err
+		return upstream.Response{}, began, err
 	}
 	answer, err := t.send(ctx, s, s.Submit, http.MethodPost, values, s.Repeatable)
-	return s, answer, began, err
+	return answer, began, err
+}
+
+// refOf is the reference of the spec with which a call was accepted.
+func refOf(call registry.Call) registry.Media {
+	ref, _ := call.Tool.Metadata[specKey].(string)
+	return ref
 }
 
 // Submit begins a run. Where the service can't tell a repeated request, one that may have arrived is lost
 // rather than made twice.
 func (j Jobs) Submit(ctx context.Context, call registry.Call) (registry.Ticket, error) {
 	t := j.tools
-	if ref, _ := call.Tool.Metadata[specKey].(string); call.Repeated {
-		s, err := t.specOf(ctx, ref)
-		if err != nil {
-			return registry.Ticket{}, err
-		}
-		if !s.Repeatable {
-			return registry.Ticket{}, registry.Errorf(registry.CodeLost, "nobody knows whether %s took the run, and sending it again could make it twice", hostOf(s.BaseURL))
-		}
-	}
-	_, answer, began, err := t.submit(ctx, call)
+	s, err := t.specOf(ctx, refOf(call))
 	if err != nil {
+		return registry.Ticket{}, err
+	}
+	if call.Repeated && !s.Repeatable && !t.refused.take(call.Handle) {
+		return registry.Ticket{}, registry.Errorf(registry.CodeLost, "nobody knows whether %s took the run, and sending it again could make it twice", hostOf(s.BaseURL))
+	}
+	answer, began, err := t.submit(ctx, s, call)
+	if err != nil {
+		if registry.AsError(err).Retryable {
+			t.refused.note(call.Handle)
+		}
 		return registry.Ticket{}, err
 	}
 	id, err := idOf(*call.Tool.WebhookStrategy, answer.Body)
@@ -133,9 +139,8 @@ func (j Jobs) Submit(ctx context.Context, call registry.Call) (registry.Ticket, 
 	if err != nil {
 		return registry.Ticket{}, err
 	}
-	ref, _ := call.Tool.Metadata[specKey].(string)
 	return registry.Ticket{RunID: call.RunID, Service: Service, ProviderID: id, Extra: map[string]string{
-		specKey: ref, "strategy": string(strategy), "outputs": string(outputs), "began": began.UTC().Format(time.RFC3339Nano), "handle": call.Handle, "name": call.Tool.DisplayName,
+		specKey: refOf(call), "strategy": string(strategy), "outputs": string(outputs), "began": began.UTC().Format(time.RFC3339Nano), "handle": call.Handle, "name": call.Tool.DisplayName,
 	}}, nil
 }
 
@@ -371,7 +376,11 @@ func (t *Tools) send(ctx context.Context, s spec, r request, method string, valu
 	if err != nil {
 		return upstream.Response{}, err
 	}
-	out := upstream.Request{Method: cmp.Or(strings.ToUpper(r.Method), method), Path: inPath(r.Path, values), Query: url.Values{}, Repeatable: repeatable}
+	path, err := inPath(r.Path, values)
+	if err != nil {
+		return upstream.Response{}, err
+	}
+	out := upstream.Request{Method: cmp.Or(strings.ToUpper(r.Method), method), Path: path, Query: url.Values{}, Repeatable: repeatable}
 	for name, text := range r.Query {
 		if filled, there := replace(text, values); there {
 			out.Query.Set(name, fmt.Sprint(filled))
@@ -405,11 +414,22 @@ func hostOf(address string) string {
 	return u.Hostname()
 }
 
-// inPath fills placeholders in a path; a value can't leave its place.
-func inPath(path string, values map[string]any) string {
-	return placeholder.ReplaceAllStringFunc(path, func(found string) string {
-		return url.PathEscape(fmt.Sprint(values[placeholder.FindStringSubmatch(found)[1]]))
+// inPath fills placeholders in a path. A value can't leave its place: what it has of slashes and question
+// marks is escaped, and one that stands for another folder is refused.
+func inPath(path string, values map[string]any) (string, error) {
+	var wrong error
+	filled := placeholder.ReplaceAllStringFunc(path, func(found string) string {
+		name := placeholder.FindStringSubmatch(found)[1]
+		text := ""
+		if value, given := values[name]; given {
+			text = fmt.Sprint(value)
+		}
+		if text == "." || text == ".." {
+			wrong = &registry.Error{Code: registry.CodeInvalidInput, Field: name, Message: "can't be " + text}
+		}
+		return url.PathEscape(text)
 	})
+	return filled, wrong
 }
 
 // inBody fills placeholders in the texts of a JSON body.

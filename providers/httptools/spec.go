@@ -138,6 +138,14 @@ func (s spec) check(tool registry.Tool) []error {
 	if len(tool.OutputSchema) == 0 {
 		wrong = append(wrong, errors.New("tool.outputSchema: name the result, for example image: {type: image}"))
 	}
+	if model := tool.CostingModel; model != nil && model.RateSource != registry.RateAPI {
+		if model.Unit == registry.UnitToken {
+			wrong = append(wrong, errors.New("tool.costingModel.unit: token can't be counted here; price it by request, or by what the service says with rateSource api and costPath"))
+		}
+		if model.Unit == registry.UnitSecond && s.Poll != nil && !tool.WebhookStrategy.DurationTracking {
+			wrong = append(wrong, errors.New("tool.costingModel.unit: second needs durationTracking: true in tool.webhookStrategy, or every run is free"))
+		}
+	}
 	if s.USDPerCost != "" {
 		if rate, err := registry.ParseDecimal(s.USDPerCost); err != nil || rate.Sign() < 0 {
 			bad("usdPerCost", "is %q; expected US dollars like 0.005", s.USDPerCost)

@@ -80,6 +80,27 @@ func TestLoader(t *testing.T) {
 	})
 }
 
+func TestCallers(t *testing.T) {
+	t.Parallel()
+	for engine, c := range map[string]struct {
+		only   func(*imagegen.Config)
+		secret string
+	}{"OpenAI": {noGemini, imagegentest.OpenAIKey}, "Gemini": {noOpenAI, imagegentest.GeminiKey}} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			registrytest.TestCaller(t, func(t *testing.T) registrytest.CallerSetup {
+				line := registrytest.NewLine(t, nil)
+				p, server := house(t, c.only, func(c *imagegen.Config) { c.HTTP = line.Client() })
+				return registrytest.CallerSetup{
+					Caller: p, Line: line, Secret: c.secret,
+					Call:     func() registry.Call { return call(t, p, map[string]any{"quality": "draft"}) },
+					Received: func() int { return len(server.Calls()) },
+				}
+			})
+		})
+	}
+}
+
 func TestPresence(t *testing.T) {
 	t.Parallel()
 	t.Run("B4 present when an OpenAI or Google key is set, absent when neither is", func(t *testing.T) {

@@ -78,6 +78,7 @@ func New(cfg Config) (*Client, error) {
 	client := *cfg.HTTP
 	// A key sent to one host must not follow a redirect to another.
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	patient(&client)
 	cfg.HTTP = &client
 	if cfg.Timeout == 0 {
 		cfg.Timeout = defaultTimeout
@@ -95,13 +96,27 @@ func New(cfg Config) (*Client, error) {
 	return &Client{cfg: cfg, base: base, limiter: rate.NewLimiter(limit, max(cfg.Burst, 1)), breaker: newBreaker(cfg.Name)}, nil
 }
 
+// patient takes a client's own limits of time away, such as those for fetching files: Config.Timeout is the one
+// that counts, and services that answer at once may need minutes for it.
+func patient(client *http.Client) {
+	client.Timeout = 0
+	if transport, ok := client.Transport.(*http.Transport); ok && transport.ResponseHeaderTimeout > 0 {
+		transport = transport.Clone()
+		transport.ResponseHeaderTimeout = 0
+		client.Transport = transport
+	}
+}
+
 // newBreaker opens after failures in a row that tell of the service's trouble, not of the request's.
 func newBreaker(name string) *gobreaker.CircuitBreaker[Response] {
 	return gobreaker.NewCircuitBreaker[Response](gobreaker.Settings{
 		Name: name, Timeout: openFor,
 		ReadyToTrip:  func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= tripAfter },
-		IsSuccessful: func(err error) bool { return !errors.As(err, new(*troubleError)) },
-		IsExcluded:   func(err error) bool { return errors.Is(err, context.Canceled) },
+		IsSuccessful: func(err error) bool { return !isTrouble(err) },
+		// A caller that gave up says nothing about the service.
+		IsExcluded: func(err error) bool {
+			return !isTrouble(err) && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded))
+		},
 	})
 }
 
@@ -188,6 +203,8 @@ func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
 
 // troubleError marks what counts against the service in the breaker.
 type troubleError struct{ error }
+
+func isTrouble(err error) bool { return errors.As(err, new(*troubleError)) }
 
 // Unwrap gives what went wrong.
 func (e *troubleError) Unwrap() error { return e.error }

@@ -254,6 +254,59 @@ func TestTime(t *testing.T) {
 			}
 		})
 	})
+	t.Run("callers that give up neither count as trouble nor as success", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			asked := 0
+			client := fake(t, func(r *http.Request) (*http.Response, error) {
+				if asked++; asked%2 == 0 {
+					<-r.Context().Done()
+					return nil, r.Context().Err()
+				}
+				return status(http.StatusInternalServerError), nil
+			})
+			for range 9 {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				if err := client.Get(ctx, "x", nil, nil); err == nil {
+					t.Error("no error")
+				}
+				cancel()
+			}
+			if e := failure(t, client.Get(t.Context(), "x", nil, nil)); asked != 9 || e.RetryAfter == 0 {
+				t.Errorf("asked %d times, then %v; expected 9 and a refusal of our own", asked, e)
+			}
+		})
+	})
+	t.Run("the client's own limits of time are not the service's", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			client := fake(t, func(r *http.Request) (*http.Response, error) {
+				select {
+				case <-time.After(20 * time.Second):
+					return status(http.StatusOK), nil
+				case <-r.Context().Done():
+					return nil, r.Context().Err()
+				}
+			}, func(cfg *upstream.Config) { cfg.HTTP.Timeout = time.Second })
+			if err := client.Get(t.Context(), "x", nil, nil); err != nil {
+				t.Error(err)
+			}
+		})
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			<-time.After(50 * time.Millisecond)
+			io.WriteString(w, "{}")
+		}))
+		t.Cleanup(server.Close)
+		hasty := &http.Transport{ResponseHeaderTimeout: time.Millisecond}
+		t.Cleanup(hasty.CloseIdleConnections)
+		client, err := upstream.New(upstream.Config{Name: "Painter", BaseURL: server.URL, HTTP: &http.Client{Transport: hasty}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := client.Get(t.Context(), "x", nil, nil); err != nil {
+			t.Error(err)
+		}
+	})
 	t.Run("requests wait for their turn", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {

@@ -34,7 +34,7 @@ func provider(t *testing.T, server *vidutest.Server, client *http.Client) *vidu.
 	t.Helper()
 	p, err := vidu.New(vidu.Config{
 		HTTP: client,
-		Key: vidutest.Key, BaseURL: server.BaseURL(), USDPerCredit: "0.005", Templates: []string{"hug", "kiss"}, Upscale: true,
+		Key:  vidutest.Key, BaseURL: server.BaseURL(), USDPerCredit: "0.005", Templates: []string{"hug", "kiss"}, Upscale: true,
 		MediaURL: func(_ context.Context, ref registry.Media) (string, error) {
 			return "https://bot.example/files/" + ref[len("asset:"):], nil
 		},
