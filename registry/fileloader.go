@@ -22,7 +22,7 @@ const (
 
 // FileLoader reads definitions from a folder: every *.json in it and in its subfolders, each with one
 // tool, an array of tools or {"tools": [...]}. Names that begin with a dot are passed over, as are those
-// that end in .tool.json, which are other loaders'. A missing folder holds no tools.
+// that end in .tool.json or .openapi.json, which are other loaders'. A missing folder holds no tools.
 //
 // A file that is broken keeps the tools it had when it was last good, and the problem is reported
 // beside the others' tools as a PartialError. One id in two files is refused: the first file in
@@ -135,7 +135,9 @@ func readBounded(path string, most int64) ([]byte, error) {
 func toolFiles(ctx context.Context, dir string) ([]string, error) {
 	var files []string
 	err := walkFolder(ctx, dir, func(relative string, entry fs.DirEntry) error {
-		if lower := strings.ToLower(relative); entry.IsDir() || !strings.HasSuffix(lower, ".json") || strings.HasSuffix(lower, ".tool.json") {
+		lower := strings.ToLower(relative)
+		others := strings.HasSuffix(lower, ".tool.json") || strings.HasSuffix(lower, ".openapi.json")
+		if entry.IsDir() || !strings.HasSuffix(lower, ".json") || others {
 			return nil
 		}
 		if len(files) == maxToolFiles {

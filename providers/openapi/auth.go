@@ -1,0 +1,93 @@
+package openapi
+
+import (
+	"fmt"
+	"strings"
+)
+
+// auth is how one security scheme opens an operation. Secrets are named by their variables, never kept.
+type auth struct {
+	Kind     string `json:"kind"` // header, query, cookie, bearer, basic, client
+	Name     string `json:"name,omitempty"`
+	Secret   string `json:"secret"`             // the variable of the key, token, or password
+	User     string `json:"user,omitempty"`     // the variable of the user, or of the client's id
+	TokenURL string `json:"tokenUrl,omitempty"` // of kind client
+	Scope    string `json:"scope,omitempty"`    // of kind client
+}
+
+// auth gives the first of an operation's alternatives whose secrets are all there; where there is none, the
+// first, and a line that says what is missing.
+func (d *document) auth(op *object, lookup func(string) (string, bool)) ([]auth, string) {
+	alternatives := op.list("security")
+	if !op.has("security") {
+		alternatives = d.root.list("security")
+	}
+	var first []auth
+	missing := ""
+	for i, v := range alternatives {
+		needs, _ := v.(*object)
+		list, problem := d.schemes(needs, lookup)
+		if problem == "" {
+			return list, ""
+		}
+		if i == 0 {
+			first, missing = list, problem
+		}
+	}
+	return first, missing
+}
+
+// schemes are those that one alternative needs, all of them.
+func (d *document) schemes(needs *object, lookup func(string) (string, bool)) ([]auth, string) {
+	var list []auth
+	var unset []string
+	for _, need := range needs.all() {
+		scheme, _ := d.open(d.root.object("components").object("securitySchemes").get(need.key))
+		scopes, _ := need.value.([]any)
+		a, ok := d.scheme(need.key, scheme, scopes, lookup)
+		if !ok {
+			return nil, fmt.Sprintf("its service wants the kind of sign-in %q (%s %s), which is not known here", need.key, scheme.text("type"), scheme.text("scheme"))
+		}
+		list = append(list, a)
+		for _, variable := range []string{a.User, a.Secret} {
+			if value, set := lookup(variable); variable != "" && (!set || value == "") {
+				unset = append(unset, variable)
+			}
+		}
+	}
+	if len(unset) > 0 {
+		return list, strings.Join(unset, " and ") + " must be set by the operator"
+	}
+	return list, ""
+}
+
+func (d *document) scheme(name string, s *object, scopes []any, lookup func(string) (string, bool)) (auth, bool) {
+	switch kind, how := s.text("type"), strings.ToLower(s.text("scheme")); {
+	case kind == "apiKey":
+		return auth{Kind: s.text("in"), Name: s.text("name"), Secret: d.variable(name, "KEY")}, true
+	case kind == "http" && how == "basic":
+		return auth{Kind: "basic", User: d.variable(name, "USER"), Secret: d.variable(name, "PASSWORD")}, true
+	case kind == "http" && how == "bearer", kind == "openIdConnect":
+		return auth{Kind: "bearer", Secret: d.variable(name, "TOKEN")}, true
+	case kind == "oauth2":
+		return d.oauth2(name, s, scopes, lookup), true
+	}
+	return auth{}, false
+}
+
+// oauth2 takes a token that the operator gives, or fetches one by the client credentials flow.
+func (d *document) oauth2(name string, s *object, scopes []any, lookup func(string) (string, bool)) auth {
+	given := auth{Kind: "bearer", Secret: d.variable(name, "TOKEN")}
+	flow := s.object("flows").object("clientCredentials")
+	if token, set := lookup(given.Secret); flow == nil || set && token != "" {
+		return given
+	}
+	words := make([]string, 0, len(scopes))
+	for _, scope := range scopes {
+		words = append(words, fmt.Sprint(scope))
+	}
+	return auth{
+		Kind: "client", User: d.variable(name, "CLIENT_ID"), Secret: d.variable(name, "CLIENT_SECRET"),
+		TokenURL: flow.text("tokenUrl"), Scope: strings.Join(words, " "),
+	}
+}

@@ -1,0 +1,407 @@
+package openapi
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/providers/upstream"
+	"github.com/signalbox/signalbox/registry"
+)
+
+// Service is the service of tools from documents.
+const Service = "openapi"
+
+const (
+	formMultipart = "multipart/form-data"
+	formEncoded   = "application/x-www-form-urlencoded"
+	maxMedia      = 20 << 20 // bytes of a file that is sent
+)
+
+// spec is how an operation is called.
+type spec struct {
+	Name        string  `json:"name"` // of the service, for messages
+	BaseURL     string  `json:"baseURL"`
+	Method      string  `json:"method"`
+	Path        string  `json:"path"`
+	Params      []param `json:"params,omitempty"`
+	Body        *body   `json:"body,omitempty"`
+	Auth        []auth  `json:"auth,omitempty"`
+	Idempotency string  `json:"idempotency,omitempty"` // the header that takes the run's handle
+	Pages       bool    `json:"pages,omitempty"`       // the document announces answers in HTML or other text
+}
+
+// param is a parameter outside the body.
+type param struct {
+	Name    string `json:"name"`
+	In      string `json:"in"` // path, query, header, cookie
+	Input   string `json:"input"`
+	Style   string `json:"style,omitempty"`
+	Explode bool   `json:"explode,omitempty"`
+	JSON    bool   `json:"json,omitempty"` // sent as JSON text
+}
+
+// body is a request's body.
+type body struct {
+	Type     string      `json:"type"` // media type
+	Required bool        `json:"required,omitempty"`
+	Whole    string      `json:"whole,omitempty"` // the input that is all of it
+	Fields   []bodyField `json:"fields,omitempty"`
+}
+
+// bodyField is a member of a body.
+type bodyField struct {
+	Name  string `json:"name"`
+	Input string `json:"input"`
+	Type  string `json:"type,omitempty"` // media type in a multipart body
+}
+
+var _ registry.Caller = (*Tools)(nil)
+
+// Call makes the operation's request; its answer is the result.
+func (t *Tools) Call(ctx context.Context, call registry.Call) (registry.Result, error) {
+	ref, _ := call.Tool.Metadata[specKey].(string)
+	s, err := t.specOf(ctx, ref)
+	if err != nil {
+		return registry.Result{}, err
+	}
+	request, err := s.request(ctx, call)
+	if err != nil {
+		return registry.Result{}, err
+	}
+	client, err := t.clients.open(ctx, s, &request)
+	if err != nil {
+		return registry.Result{}, err
+	}
+	began := t.cfg.Now()
+	answer, err := client.Do(ctx, request)
+	if err != nil {
+		return registry.Result{}, err
+	}
+	if !s.Pages && isPage(answer) {
+		return registry.Result{}, registry.Errorf(registry.CodeProvider, "%s answered with a page instead of data", s.Name)
+	}
+	return registry.Result{Outputs: []registry.Output{output(call.Tool, answer)}, Usage: registry.Usage{RunTime: t.cfg.Now().Sub(began)}}, nil
+}
+
+// isPage reports whether an answer is a page for browsers, such as that of a gateway in between.
+func isPage(answer upstream.Response) bool {
+	return strings.HasPrefix(answer.Header.Get("Content-Type"), "text/html") || bytes.HasPrefix(bytes.TrimSpace(answer.Body), []byte("<html"))
+}
+
+// request puts a call's inputs where they belong.
+func (s spec) request(ctx context.Context, call registry.Call) (upstream.Request, error) {
+	out := upstream.Request{Method: s.Method, Path: s.Path, Query: url.Values{}, Header: http.Header{}, Repeatable: call.Tool.Idempotent}
+	if s.Idempotency != "" {
+		out.Header.Set(s.Idempotency, call.Handle)
+	}
+	for _, p := range s.Params {
+		value, given := call.Inputs[p.Input]
+		if !given || value == nil {
+			continue
+		}
+		if err := p.put(&out, value); err != nil {
+			return out, err
+		}
+	}
+	if s.Body == nil {
+		return out, nil
+	}
+	return out, s.Body.put(ctx, &out, call)
+}
+
+// put puts a parameter's value into a request in the style that the document asks for.
+func (p param) put(out *upstream.Request, value any) error {
+	if p.JSON {
+		value = text(value)
+	}
+	switch p.In {
+	case "path":
+		written := p.inPath(value)
+		if written == "" || written == "." || written == ".." {
+			return &registry.Error{Code: registry.CodeInvalidInput, Field: p.Input, Message: "the value can't stand in an address"}
+		}
+		out.Path = strings.ReplaceAll(out.Path, "{"+p.Name+"}", written)
+	case "query":
+		p.inQuery(out.Query, value)
+	case "header":
+		out.Header.Set(p.Name, oneLine(joined(value, ",", p.Explode)))
+	case "cookie":
+		cookie := http.Cookie{Name: p.Name, Value: url.QueryEscape(joined(value, ",", false))}
+		out.Header.Add("Cookie", cookie.String())
+	}
+	return nil
+}
+
+// oneLine keeps a value from starting a header of its own.
+func oneLine(s string) string { return strings.NewReplacer("\r", " ", "\n", " ").Replace(s) }
+
+func (p param) inPath(value any) string {
+	var parts []string
+	for _, part := range pairs(value, p.Explode) {
+		parts = append(parts, url.PathEscape(part))
+	}
+	switch p.Style {
+	case "label":
+		return "." + strings.Join(parts, map[bool]string{true: ".", false: ","}[p.Explode])
+	case "matrix":
+		if _, isObject := value.(map[string]any); isObject && p.Explode {
+			return ";" + strings.ReplaceAll(strings.Join(parts, ";"), "%3D", "=")
+		}
+		if p.Explode {
+			return ";" + p.Name + "=" + strings.Join(parts, ";"+p.Name+"=")
+		}
+		return ";" + p.Name + "=" + strings.Join(parts, ",")
+	}
+	return strings.Join(parts, ",")
+}
+
+func (p param) inQuery(query url.Values, value any) {
+	if members, isObject := value.(map[string]any); isObject && (p.Style == "deepObject" || p.Explode) {
+		for _, name := range sortedKeys(members) {
+			key := name
+			if p.Style == "deepObject" {
+				key = p.Name + "[" + name + "]"
+			}
+			query.Set(key, text(members[name]))
+		}
+		return
+	}
+	if items, isList := value.([]any); isList && p.Explode {
+		for _, item := range items {
+			query.Add(p.Name, text(item))
+		}
+		return
+	}
+	query.Set(p.Name, joined(value, map[string]string{"spaceDelimited": " ", "pipeDelimited": "|"}[p.Style], false))
+}
+
+// joined writes a list's or an object's parts in a row.
+func joined(value any, separator string, explode bool) string {
+	return strings.Join(pairs(value, explode), cmp.Or(separator, ","))
+}
+
+// pairs are the parts of a value: a list's items, an object's names and values, or the value itself.
+func pairs(value any, explode bool) []string {
+	var parts []string
+	switch v := value.(type) {
+	case []any:
+		for _, item := range v {
+			parts = append(parts, text(item))
+		}
+	case map[string]any:
+		for _, name := range sortedKeys(v) {
+			if explode {
+				parts = append(parts, name+"="+text(v[name]))
+			} else {
+				parts = append(parts, name, text(v[name]))
+			}
+		}
+	default:
+		parts = append(parts, text(v))
+	}
+	return parts
+}
+
+// text is a value as text: a text itself, all else as JSON.
+func text(value any) string {
+	if s, ok := value.(string); ok {
+		return s
+	}
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Sprint(value)
+	}
+	return string(raw)
+}
+
+// put makes the request's body of the inputs. Optional ones without a value are left out, and so is a body of
+// nothing that need not be there.
+func (b *body) put(ctx context.Context, out *upstream.Request, call registry.Call) error {
+	if b.Whole != "" {
+		return b.putWhole(ctx, out, call)
+	}
+	given := slices.DeleteFunc(slices.Clone(b.Fields), func(f bodyField) bool { return call.Inputs[f.Input] == nil })
+	if len(given) == 0 && !b.Required {
+		return nil
+	}
+	if b.Type == formMultipart {
+		return putMultipart(ctx, out, call, given)
+	}
+	members := make(map[string]any, len(given))
+	for _, f := range given {
+		value, err := inJSON(ctx, call, f.Input)
+		if err != nil {
+			return err
+		}
+		members[f.Name] = value
+	}
+	if b.Type == formEncoded {
+		form := url.Values{}
+		for name, value := range members {
+			param{Name: name, Style: "form", Explode: true}.inQuery(form, value)
+		}
+		out.Body, out.ContentType = strings.NewReader(form.Encode()), formEncoded
+		return nil
+	}
+	return b.putJSON(out, members)
+}
+
+func (b *body) putJSON(out *upstream.Request, value any) error {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Errorf("encode the body: %w", err)
+	}
+	out.Body, out.ContentType = bytes.NewReader(raw), b.Type
+	return nil
+}
+
+func (b *body) putWhole(ctx context.Context, out *upstream.Request, call registry.Call) error {
+	value := call.Inputs[b.Whole]
+	if value == nil {
+		return nil
+	}
+	if preference(b.Type) < 2 {
+		return b.putJSON(out, value)
+	}
+	f, _ := call.Tool.InputSchema.Get(b.Whole)
+	out.ContentType, out.Body = b.Type, strings.NewReader(text(value))
+	if f.Type.IsMedia() {
+		data, _, err := file(ctx, call, b.Whole, value)
+		if err != nil {
+			return err
+		}
+		out.Body = bytes.NewReader(data)
+	}
+	return nil
+}
+
+// inJSON gives an input's value as it goes into JSON: files in base64.
+func inJSON(ctx context.Context, call registry.Call, input string) (any, error) {
+	value := call.Inputs[input]
+	if f, _ := call.Tool.InputSchema.Get(input); !f.Type.IsMedia() {
+		return value, nil
+	}
+	encode := func(ref any) (string, error) {
+		data, _, err := file(ctx, call, input, ref)
+		return base64.StdEncoding.EncodeToString(data), err
+	}
+	refs, several := value.([]any)
+	if !several {
+		return encode(value)
+	}
+	list := make([]any, len(refs))
+	for i, ref := range refs {
+		encoded, err := encode(ref)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = encoded
+	}
+	return list, nil
+}
+
+// file reads an input's file.
+func file(ctx context.Context, call registry.Call, input string, ref any) ([]byte, registry.MediaInfo, error) {
+	unusable := func(message string, cause error) error {
+		return &registry.Error{Code: registry.CodeInvalidInput, Field: input, Message: message, Cause: cause}
+	}
+	content, info, err := call.Media.OpenMedia(ctx, text(ref))
+	if err != nil {
+		return nil, info, unusable("the file can't be opened", err)
+	}
+	defer content.Close()
+	data, err := io.ReadAll(io.LimitReader(content, maxMedia+1))
+	if err != nil {
+		return nil, info, unusable("the file can't be read", err)
+	}
+	if len(data) > maxMedia {
+		return nil, info, unusable(fmt.Sprintf("the file has more than %d MB", maxMedia>>20), nil)
+	}
+	return data, info, nil
+}
+
+func putMultipart(ctx context.Context, out *upstream.Request, call registry.Call, fields []bodyField) error {
+	var b bytes.Buffer
+	form := multipart.NewWriter(&b)
+	for _, f := range fields {
+		values, several := call.Inputs[f.Input].([]any)
+		if !several {
+			values = []any{call.Inputs[f.Input]}
+		}
+		for _, value := range values {
+			if err := putPart(ctx, form, call, f, value); err != nil {
+				return err
+			}
+		}
+	}
+	if err := form.Close(); err != nil {
+		return err
+	}
+	out.Body, out.ContentType = &b, form.FormDataContentType()
+	return nil
+}
+
+func putPart(ctx context.Context, form *multipart.Writer, call registry.Call, f bodyField, value any) error {
+	data, kind := []byte(text(value)), f.Type
+	disposition := map[string]string{"name": f.Name}
+	if input, _ := call.Tool.InputSchema.Get(f.Input); input.Type.IsMedia() {
+		content, info, err := file(ctx, call, f.Input, value)
+		if err != nil {
+			return err
+		}
+		data, kind = content, cmp.Or(info.MIMEType, http.DetectContentType(content))
+		disposition["filename"] = cmp.Or(info.Name, f.Name)
+	}
+	header := textproto.MIMEHeader{"Content-Disposition": {mime.FormatMediaType("form-data", disposition)}}
+	if kind != "" {
+		header.Set("Content-Type", kind)
+	}
+	part, err := form.CreatePart(header)
+	if err == nil {
+		_, err = part.Write(data)
+	}
+	return err
+}
+
+// output makes the result of an answer: a file as one, everything else as text.
+func output(tool registry.Tool, answer upstream.Response) registry.Output {
+	out := registry.Output{Name: "result", Type: outputType(answer.Header.Get("Content-Type"))}
+	if len(tool.OutputSchema) > 0 {
+		out.Name = tool.OutputSchema[0].Name
+	}
+	if out.Type == "text" {
+		out.Text = readable(answer.Body)
+		return out
+	}
+	media, _, _ := strings.Cut(answer.Header.Get("Content-Type"), ";")
+	out.Info = registry.MediaInfo{MIMEType: media, Bytes: int64(len(answer.Body))}
+	out.Open = func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(answer.Body)), nil }
+	return out
+}
+
+// readable indents JSON and leaves other texts as they are.
+func readable(data []byte) string {
+	var b bytes.Buffer
+	if err := json.Indent(&b, data, "", "  "); err == nil && b.Len() > 0 {
+		return b.String()
+	}
+	if text := strings.TrimSpace(strings.ToValidUTF8(string(data), "")); text != "" {
+		return text
+	}
+	return "Done."
+}
+
+func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

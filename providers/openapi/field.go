@@ -1,0 +1,166 @@
+package openapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/registry"
+)
+
+const (
+	longText    = 300 // a text that may be longer gets several lines
+	fewInputs   = 8   // a tool with more folds away those that nobody must fill in
+	maxNameText = 80  // runes of a display name
+)
+
+// field makes an input of a schema. What InputField can't say goes into its Schema, so that every value is
+// judged as the document has it before anything is sent.
+func (b *builder) field(name string, schema any, required bool) registry.InputField {
+	s := b.doc.simple(schema)
+	f := registry.InputField{Name: name, Required: required, Type: registry.TypeString, Description: s.text("description")}
+	if f.Description == "" {
+		f.Description = s.text("title")
+	}
+	if f.Description == "" {
+		b.warn("the input %s has no description: people and models have to guess what it is", name)
+	}
+	kind := typeOf(s)
+	switch {
+	case fileType(s) != "":
+		f.Type = fileType(s)
+	case kind == "array" && b.isPlainList(s):
+		f = b.field(name, s.get("items"), required)
+		f.Multiple, f.Multiline = true, false
+		if text := s.text("description"); text != "" {
+			f.Description = text
+		}
+	default:
+		b.scalar(&f, s, kind)
+	}
+	b.setDefault(&f, s)
+	return f
+}
+
+// fileType is the type of an input for files, "" for all other schemas.
+func fileType(s *object) registry.InputType {
+	format := s.text("format")
+	encoded := s.text("contentEncoding") == "base64" || s.has("contentMediaType")
+	if typeOf(s) != "string" && !encoded || format != "binary" && format != "byte" && !encoded {
+		return ""
+	}
+	return mediaType(s.text("contentMediaType"))
+}
+
+// mediaType is the type of input that takes files of a media type.
+func mediaType(media string) registry.InputType {
+	switch kind, _, _ := strings.Cut(media, "/"); kind {
+	case "image":
+		return registry.TypeImage
+	case "video":
+		return registry.TypeVideo
+	case "audio":
+		return registry.TypeAudio
+	}
+	return registry.TypeFile
+}
+
+// isPlainList reports whether a list's values can be given one by one.
+func (b *builder) isPlainList(s *object) bool {
+	for _, m := range []string{"minItems", "maxItems", "uniqueItems", "prefixItems", "contains"} {
+		if s.has(m) {
+			return false
+		}
+	}
+	item := b.doc.simple(s.get("items"))
+	return fileType(item) != "" || slices.Contains([]string{"string", "number", "integer", "boolean"}, typeOf(item))
+}
+
+func (b *builder) scalar(f *registry.InputField, s *object, kind string) {
+	values := s.list("enum")
+	if s.has("const") {
+		values = []any{s.get("const")}
+	}
+	switch kind {
+	case "boolean":
+		f.Type = registry.TypeBoolean
+		if values != nil {
+			b.setSchema(f, s)
+		}
+		return
+	case "number", "integer":
+		f.Type = registry.TypeNumber
+		f.Integer = kind == "integer"
+		b.numbers(f, s)
+	case "string":
+		b.texts(f, s)
+	default:
+		b.setSchema(f, s)
+		return
+	}
+	for _, v := range values {
+		if typeOfValue(v) != "" && f.Schema == nil {
+			f.Choices = append(f.Choices, registry.Choice{Value: v})
+		}
+	}
+}
+
+func (b *builder) numbers(f *registry.InputField, s *object) {
+	f.Min, f.Max, f.Step = s.number("minimum"), s.number("maximum"), s.number("multipleOf")
+	if exclusive(s.get("exclusiveMinimum")) || exclusive(s.get("exclusiveMaximum")) || f.Step != "" && f.Min != "" {
+		f.Min, f.Max, f.Step = "", "", ""
+		b.setSchema(f, s)
+	}
+}
+
+// exclusive reports whether a bound is one that values must not reach: a number, or true in OpenAPI 3.0.
+func exclusive(v any) bool { return v != nil && v != false }
+
+func (b *builder) texts(f *registry.InputField, s *object) {
+	longest, err := s.number("maxLength").Int64()
+	f.Multiline = err == nil && longest > longText
+	if s.has("minLength") || s.has("maxLength") || s.has("pattern") {
+		b.setSchema(f, s)
+	}
+}
+
+// setSchema gives an input the schema itself.
+func (b *builder) setSchema(f *registry.InputField, s *object) {
+	w := inliner{doc: b.doc, left: maxSchema, note: func(format string, args ...any) {
+		b.warn("the input %s: %s", f.Name, fmt.Sprintf(format, args...))
+	}}
+	written, _ := w.inline(s).(*object)
+	for _, about := range []string{"description", "title", "default"} {
+		written.drop(about)
+	}
+	if written == nil || len(written.members) == 0 {
+		f.Schema = json.RawMessage(`{}`)
+		return
+	}
+	raw, err := json.Marshal(written)
+	if err != nil {
+		b.refuse("the input %s: its schema can't be written: %v", f.Name, err)
+		return
+	}
+	f.Schema = raw
+}
+
+// setDefault gives an input its default. Services live well with defaults that don't fit; people would be
+// offered a value that is refused.
+func (b *builder) setDefault(f *registry.InputField, s *object) {
+	value := plain(s.get("default"))
+	if value == nil || f.Type.IsMedia() {
+		return
+	}
+	bare := *f
+	bare.Required = false
+	fits := f.Schema != nil || f.Multiple || value == "" || typeOfValue(value) == map[registry.InputType]string{
+		registry.TypeString: "string", registry.TypeNumber: "number", registry.TypeBoolean: "boolean",
+	}[f.Type]
+	if _, err := registry.CheckValue(bare, value); err != nil || !fits {
+		b.warn("the default of the input %s does not fit its schema and is left out", f.Name)
+		return
+	}
+	f.Default = value
+}

@@ -1,0 +1,412 @@
+package openapi
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/outbound"
+	"github.com/signalbox/signalbox/registry"
+)
+
+// specKey is the member of a tool's metadata that names how it is called, by content.
+const specKey = "spec"
+
+// fetchTimeout bounds how long a document's address may take.
+const fetchTimeout = 30 * time.Second
+
+// Store keeps by their content how tools are called.
+type Store interface {
+	Put(ctx context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error)
+	registry.MediaOpener
+}
+
+// Config wires Tools. Store and Guard are required.
+type Config struct {
+	Dir       string   // its files named like *.openapi.yaml, .yml or .json are documents; empty: none
+	Documents []string // files and addresses of further documents, each perhaps with "name=" before it
+	// Allow lists which operations of documents without extensions are tools: operationIds, in which *
+	// stands for any part.
+	Allow  []string
+	Store  Store
+	Guard  *http.Client                // of internal/outbound: documents and what they name are reached through it
+	Lookup func(string) (string, bool) // of the environment; nil: os.LookupEnv
+	Now    func() time.Time            // nil: time.Now
+}
+
+// Tools is the loader of documents, and runs their operations. It is safe for concurrent use.
+type Tools struct {
+	cfg     Config
+	clients clients
+
+	mu    sync.Mutex
+	good  map[string]reading // the last good one by source
+	specs map[registry.Media]spec
+	refs  map[[sha256.Size]byte]registry.Media // of specs that are kept
+	lint  []Finding
+}
+
+// reading is what a document gave.
+type reading struct {
+	sum      [sha256.Size]byte
+	tools    []registry.Tool
+	findings []Finding
+}
+
+var _ registry.Loader = (*Tools)(nil)
+
+// New makes the loader; it reads nothing yet.
+func New(cfg Config) *Tools {
+	if cfg.Lookup == nil {
+		cfg.Lookup = os.LookupEnv
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	t := &Tools{cfg: cfg, good: map[string]reading{}, specs: map[registry.Media]spec{}, refs: map[[sha256.Size]byte]registry.Media{}}
+	t.clients = clients{cfg: cfg, known: map[string]*account{}}
+	return t
+}
+
+// Name identifies the loader.
+func (t *Tools) Name() string { return "openapi" }
+
+// Load reads all documents. One that can't be read keeps the tools it had when it was last good; what is refused
+// is reported beside the others' tools as a *registry.PartialError.
+func (t *Tools) Load(ctx context.Context) ([]registry.Tool, error) {
+	sources, err := t.sources(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list the OpenAPI documents: %w", err)
+	}
+	c := catalogue{owner: map[string]string{}, commands: map[string]bool{}}
+	good := map[string]reading{}
+	for _, s := range sources {
+		read, err := t.read(ctx, s)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			c.problems = append(c.problems, registry.Problem{Source: s.address, Message: err.Error()})
+		}
+		if read.tools != nil || err == nil {
+			good[s.address] = read
+		}
+		c.add(s, read)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.good, t.lint = good, c.findings
+	if len(c.problems) > 0 {
+		return c.tools, &registry.PartialError{Problems: c.problems}
+	}
+	return c.tools, nil
+}
+
+// Findings are those of the last Load, warnings and refusals.
+func (t *Tools) Findings() []Finding {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.lint)
+}
+
+// catalogue collects the tools of all documents.
+type catalogue struct {
+	tools    []registry.Tool
+	findings []Finding
+	problems registry.Problems
+	owner    map[string]string // source by tool
+	commands map[string]bool
+}
+
+func (c *catalogue) add(s source, read reading) {
+	c.findings = append(c.findings, read.findings...)
+	for _, f := range read.findings {
+		if f.Refused {
+			c.problems = append(c.problems, f.problem(s.address))
+		}
+	}
+	for _, tool := range read.tools {
+		if first, taken := c.owner[tool.ToolID]; taken {
+			c.problems = append(c.problems, registry.Problem{Source: s.address, ToolID: tool.ToolID, Message: "the operationId is already that of an operation in " + first})
+			continue
+		}
+		c.owner[tool.ToolID] = s.address
+		tool = tool.Clone()
+		if c.commands[tool.CommandName] {
+			tool.CommandName = "" // still there by its id
+		}
+		c.commands[tool.CommandName] = true
+		c.tools = append(c.tools, tool)
+	}
+}
+
+// source is where a document is read from.
+type source struct {
+	name    string
+	address string   // as people know it: a file or a URL without its query
+	at      *url.URL // nil: a file
+	file    string
+}
+
+// endings are those of documents' names in the folder.
+var endings = []string{".openapi.yaml", ".openapi.yml", ".openapi.json"}
+
+// IsFile reports whether a file's name is that of an OpenAPI document.
+func IsFile(name string) bool { return nameOf(name) != "" }
+
+// nameOf is a document's name by its file's, "" for other files.
+func nameOf(file string) string {
+	base := filepath.Base(file)
+	for _, end := range endings {
+		if cut := len(base) - len(end); cut > 0 && strings.EqualFold(base[cut:], end) {
+			return base[:cut]
+		}
+	}
+	return ""
+}
+
+func (t *Tools) sources(ctx context.Context) ([]source, error) {
+	var list []source
+	for _, entry := range t.cfg.Documents {
+		list = append(list, parseSource(entry))
+	}
+	if t.cfg.Dir == "" {
+		return list, ctx.Err()
+	}
+	err := filepath.WalkDir(t.cfg.Dir, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case path != t.cfg.Dir && strings.HasPrefix(entry.Name(), "."):
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+		case !entry.IsDir() && IsFile(path):
+			list = append(list, source{name: nameOf(path), address: path, file: path})
+		}
+		return ctx.Err()
+	})
+	return list, err
+}
+
+// parseSource reads an entry of the list of documents: a file or address, perhaps with "name=" before it.
+func parseSource(entry string) source {
+	name, address, named := strings.Cut(entry, "=")
+	if !named || strings.ContainsAny(name, "/?:.") {
+		name, address = "", entry
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		base := filepath.Base(address)
+		return source{name: cmp.Or(name, nameOf(address), strings.TrimSuffix(base, filepath.Ext(base))), address: address, file: address}
+	}
+	shown := *u
+	shown.RawQuery, shown.User = "", nil
+	return source{name: cmp.Or(name, u.Hostname()), address: shown.String(), at: u}
+}
+
+// IsDocument reports whether an entry of Config.Documents can be one: a web address, or a file that exists.
+func IsDocument(entry string) bool {
+	s := parseSource(entry)
+	if s.at != nil {
+		return s.at.Scheme == "https" || s.at.Scheme == "http"
+	}
+	info, err := os.Stat(s.file)
+	return err == nil && !info.IsDir()
+}
+
+// IsPattern reports whether an entry of Config.Allow can be one.
+func IsPattern(entry string) bool {
+	_, err := path.Match(entry, "")
+	return err == nil
+}
+
+// Hosts lists the hosts, with their ports, of the addresses among documents.
+func Hosts(documents []string) []string {
+	var hosts []string
+	for _, entry := range documents {
+		if s := parseSource(entry); s.at != nil {
+			hosts = append(hosts, s.at.Host)
+		}
+	}
+	return hosts
+}
+
+// read gives what a document has now or, with the error, had when it was last good.
+func (t *Tools) read(ctx context.Context, s source) (reading, error) {
+	t.mu.Lock()
+	last := t.good[s.address]
+	t.mu.Unlock()
+	data, err := t.fetch(ctx, s)
+	if err != nil {
+		return last, err
+	}
+	sum := sha256.Sum256(data)
+	if last.sum == sum {
+		return last, nil
+	}
+	doc, err := readDocument(ctx, s.name, s.at, data)
+	if err != nil {
+		return last, err
+	}
+	fresh := reading{sum: sum, tools: []registry.Tool{}}
+	for _, b := range doc.build(t.cfg.Allow, t.cfg.Lookup, &fresh.findings) {
+		if err := t.keep(ctx, b); err != nil {
+			return last, err
+		}
+		fresh.tools = append(fresh.tools, b.tool)
+	}
+	return fresh, nil
+}
+
+func (t *Tools) fetch(ctx context.Context, s source) ([]byte, error) {
+	var body io.ReadCloser
+	var err error
+	if s.at == nil {
+		body, err = os.Open(s.file)
+	} else {
+		limited, cancel := context.WithTimeout(ctx, fetchTimeout)
+		defer cancel()
+		body, _, err = outbound.Get(limited, t.cfg.Guard, s.at.String(), maxDocument)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("it can't be opened: %w", bare(err))
+	}
+	defer body.Close()
+	data, err := io.ReadAll(io.LimitReader(body, maxDocument+1))
+	if err != nil {
+		return nil, fmt.Errorf("it can't be read: %w", bare(err))
+	}
+	if len(data) > maxDocument {
+		return nil, fmt.Errorf("it has more than %d MiB", maxDocument>>20)
+	}
+	return data, nil
+}
+
+// bare takes an address off an error: it may have a secret in its query.
+func bare(err error) error {
+	var at *url.Error
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}
+
+// build makes the tools of a document; what is to be said about it goes to findings.
+func (d *document) build(allow []string, lookup func(string) (string, bool), findings *[]Finding) []*builder {
+	var built []*builder
+	seen := map[string]operation{}
+	annotated := d.annotated()
+	for _, op := range d.operations() {
+		if !d.exposed(op, annotated, allow, findings) {
+			continue
+		}
+		b := &builder{doc: d, op: op, lookup: lookup}
+		if first, twice := seen[op.id()]; twice && op.id() != "" {
+			b.refuse("the operationId is already that of %s %s", strings.ToUpper(first.method), first.path)
+		}
+		seen[op.id()] = op
+		b.build()
+		built = append(built, b)
+	}
+	return d.settled(built, findings)
+}
+
+// settled gives the operations that became tools.
+func (d *document) settled(built []*builder, findings *[]Finding) []*builder {
+	var good []*builder
+	for _, b := range built {
+		*findings = append(*findings, b.findings...)
+		if !slices.ContainsFunc(b.findings, func(f Finding) bool { return f.Refused }) {
+			good = append(good, b)
+		}
+	}
+	return good
+}
+
+// allowed reports whether the operator's list has an operation.
+func allowed(allow []string, id string) bool {
+	return slices.ContainsFunc(allow, func(pattern string) bool {
+		match, err := path.Match(pattern, id)
+		return err == nil && match
+	})
+}
+
+// keep stores how a tool is called, and names it in the tool.
+func (t *Tools) keep(ctx context.Context, b *builder) error {
+	raw, err := json.Marshal(b.spec)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(raw)
+	t.mu.Lock()
+	ref, known := t.refs[sum]
+	t.mu.Unlock()
+	if !known {
+		if ref, _, err = t.cfg.Store.Put(ctx, bytes.NewReader(raw), "openapi.json"); err != nil {
+			return fmt.Errorf("keep how %s is called: %w", b.tool.ToolID, err)
+		}
+	}
+	b.tool.Metadata[specKey] = ref
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.refs[sum], t.specs[ref] = ref, b.spec
+	return nil
+}
+
+// specOf finds how a tool is called, as it was when the tool was accepted.
+func (t *Tools) specOf(ctx context.Context, ref registry.Media) (spec, error) {
+	t.mu.Lock()
+	s, known := t.specs[ref]
+	t.mu.Unlock()
+	if known {
+		return s, nil
+	}
+	body, _, err := t.cfg.Store.OpenMedia(ctx, ref)
+	if err != nil {
+		return s, &registry.Error{Code: registry.CodeUnavailable, Message: "how the tool is called is not known any more", Cause: err}
+	}
+	defer body.Close()
+	if err := json.NewDecoder(io.LimitReader(body, maxDocument)).Decode(&s); err != nil {
+		return s, &registry.Error{Code: registry.CodeInternal, Message: "how the tool is called can't be read", Cause: err}
+	}
+	return s, nil
+}
+
+// Check reads one document and tells what is to be said about it, for people who write documents. Its tools
+// are those that Load would make of it.
+func Check(ctx context.Context, file string, allow []string) ([]registry.Tool, []Finding, error) {
+	t := New(Config{})
+	s := parseSource(file)
+	data, err := t.fetch(ctx, source{file: file})
+	if err != nil {
+		return nil, nil, err
+	}
+	doc, err := readDocument(ctx, s.name, nil, data)
+	if err != nil {
+		return nil, nil, err
+	}
+	var findings []Finding
+	var tools []registry.Tool
+	for _, b := range doc.build(allow, t.cfg.Lookup, &findings) {
+		tools = append(tools, b.tool)
+	}
+	return tools, findings, nil
+}

@@ -1,0 +1,335 @@
+package openapi
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/signalbox/signalbox/registry"
+)
+
+// methods are those that can be tools.
+var methods = []string{"get", "post", "put", "patch", "delete"}
+
+// operation is one operation where it stands in a document.
+type operation struct {
+	path, method string
+	item, object *object // the path's item, and its member for the method
+}
+
+func (o operation) id() string { return o.object.text("operationId") }
+
+// String names the operation, also one without an id.
+func (o operation) String() string {
+	if id := o.id(); id != "" {
+		return id
+	}
+	return strings.ToUpper(o.method) + " " + o.path
+}
+
+// operations lists those of a document, in its order.
+func (d *document) operations() []operation {
+	var list []operation
+	for _, p := range d.root.object("paths").all() {
+		item, _ := d.open(p.value)
+		for _, method := range methods {
+			if o := item.object(method); o != nil {
+				list = append(list, operation{p.key, method, item, o})
+			}
+		}
+	}
+	return list
+}
+
+// builder makes a tool of one operation.
+type builder struct {
+	doc      *document
+	op       operation
+	lookup   func(string) (string, bool)
+	tool     registry.Tool
+	spec     spec
+	findings []Finding
+}
+
+func (b *builder) warn(format string, args ...any) {
+	b.findings = append(b.findings, Finding{Document: b.doc.name, Operation: b.op.String(), Message: fmt.Sprintf(format, args...)})
+}
+
+func (b *builder) refuse(format string, args ...any) {
+	b.findings = append(b.findings, Finding{Document: b.doc.name, Operation: b.op.String(), Refused: true, Message: fmt.Sprintf(format, args...)})
+}
+
+// build makes the tool and how it is called. What is wrong is in the findings.
+func (b *builder) build() {
+	b.identity()
+	b.connection()
+	b.parameters()
+	b.body()
+	b.fold()
+	b.answer()
+	b.extensions()
+	for _, f := range b.findings {
+		if f.Refused {
+			return
+		}
+	}
+	if err := registry.Validate(b.tool); err != nil {
+		b.refuse("it makes no valid tool: %s", firstLine(err))
+	}
+}
+
+func (b *builder) identity() {
+	o := b.op.object
+	id := b.op.id()
+	if id == "" {
+		b.refuse("it has no operationId, which is the tool's name: give it one that stays")
+	}
+	summary, description := o.text("summary"), o.text("description")
+	if summary == "" && description == "" {
+		b.warn("it has neither summary nor description: say in plain words what it does")
+	}
+	name := []rune(cmp.Or(sentence(summary), words(id)))
+	b.tool = registry.Tool{
+		ToolID: id, Service: Service, DisplayName: string(name[:min(len(name), maxNameText)]), Description: cmp.Or(description, summary),
+		CommandName: command(id), Category: b.category(), Kind: "openapi", Capability: registry.CapabilityWrite,
+		InputSchema: registry.InputSchema{}, Metadata: map[string]any{"document": b.doc.name},
+		Idempotent: b.op.method == "get" || b.op.method == "put" || b.op.method == "delete",
+	}
+	if b.op.method == "get" {
+		b.tool.Capability = registry.CapabilityRead
+	}
+	if o.truth("deprecated") {
+		b.tool.Status = &registry.Status{State: registry.StateDeprecated, Reason: "its service is about to remove it"}
+	}
+	b.spec = spec{Name: cmp.Or(b.doc.root.object("info").text("title"), b.doc.name), Method: strings.ToUpper(b.op.method), Path: b.op.path}
+}
+
+func (b *builder) category() string {
+	if tags := b.op.object.list("tags"); len(tags) > 0 {
+		first, _ := tags[0].(string)
+		return first
+	}
+	return b.doc.root.object("info").text("title")
+}
+
+// wordBreak finds where camel case begins a new word.
+var wordBreak = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+
+// words spells an identifier out: "listPets" is "List pets".
+func words(id string) string {
+	parts := strings.FieldsFunc(wordBreak.ReplaceAllString(id, "$1 $2"), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	text := []rune(strings.ToLower(strings.Join(parts, " ")))
+	if len(text) > 0 {
+		text[0] = unicode.ToUpper(text[0])
+	}
+	return string(text)
+}
+
+var notCommand = regexp.MustCompile(`[^a-z0-9]+`)
+
+// command is the command of an operation's id, "" where nothing of it is left.
+func command(id string) string {
+	name := strings.Trim(notCommand.ReplaceAllString(strings.ToLower(words(id)), "_"), "_")
+	if name == "" {
+		return ""
+	}
+	return "/" + strings.TrimRight(name[:min(len(name), 32)], "_")
+}
+
+// connection finds where the operation is and what opens it.
+func (b *builder) connection() {
+	base, set := b.lookup(b.doc.variable("URL"))
+	if !set || base == "" {
+		var err error
+		if base, err = b.doc.server(b.op.object, b.op.item); err != nil {
+			b.refuse("%v", err)
+			return
+		}
+	}
+	b.spec.BaseURL = base
+	auth, missing := b.doc.auth(b.op.object, b.lookup)
+	b.spec.Auth = auth
+	if missing != "" {
+		b.tool.Status = &registry.Status{State: registry.StateUnavailable, Reason: missing}
+		b.warn("%s", missing)
+	}
+}
+
+// idempotencyHeaders are those by which services tell a repeated request; the run's handle goes there.
+var idempotencyHeaders = []string{"idempotency-key", "x-idempotency-key"}
+
+// parameters makes inputs of the operation's parameters and its path's.
+func (b *builder) parameters() {
+	byName := map[[2]string]*object{}
+	var order [][2]string
+	for _, list := range [][]any{b.op.item.list("parameters"), b.op.object.list("parameters")} {
+		for _, v := range list {
+			p, _ := b.doc.open(v)
+			key := [2]string{p.text("name"), p.text("in")}
+			if _, known := byName[key]; !known {
+				order = append(order, key)
+			}
+			byName[key] = p
+		}
+	}
+	for _, key := range order {
+		b.parameter(byName[key], key[0], key[1])
+	}
+}
+
+func (b *builder) parameter(p *object, name, in string) {
+	header := strings.ToLower(name)
+	switch {
+	case in == "header" && slices.Contains(idempotencyHeaders, header):
+		b.spec.Idempotency, b.tool.Idempotent = http.CanonicalHeaderKey(name), true
+		return
+	case in == "header" && slices.Contains([]string{"accept", "content-type", "authorization"}, header):
+		return // not parameters, as the specification says
+	}
+	q := param{Name: name, In: in, Input: b.free(name, in), Style: p.text("style"), Explode: p.truth("explode")}
+	schema := p.get("schema")
+	for _, content := range p.object("content").all() {
+		media, _ := content.value.(*object)
+		schema, q.JSON = media.get("schema"), true
+	}
+	if q.Style == "" {
+		q.Style = map[string]string{"query": "form", "cookie": "form"}[in]
+	}
+	if !p.has("explode") {
+		q.Explode = q.Style == "form"
+	}
+	f := b.field(q.Input, schema, p.truth("required") || in == "path")
+	if text := p.text("description"); text != "" {
+		f.Description = text
+	}
+	if f.Type.IsMedia() {
+		f.Type = registry.TypeString
+	}
+	b.tool.InputSchema = append(b.tool.InputSchema, f)
+	b.spec.Params = append(b.spec.Params, q)
+}
+
+// free gives an input's name, with where it goes if another has that name.
+func (b *builder) free(name, in string) string {
+	name = strings.TrimSpace(name)
+	for _, candidate := range []string{name, name + "_" + in} {
+		if _, taken := b.tool.InputSchema.Get(candidate); !taken && candidate != "" {
+			return candidate
+		}
+	}
+	return fmt.Sprintf("%s_%s_%d", name, in, len(b.tool.InputSchema))
+}
+
+// preference is the order in which kinds of bodies are chosen.
+func preference(media string) int {
+	kind, _, _ := strings.Cut(media, ";")
+	switch {
+	case kind == "application/json":
+		return 0
+	case strings.HasSuffix(kind, "+json"), kind == "*/*", kind == "application/*":
+		return 1
+	case kind == formMultipart:
+		return 2
+	case kind == formEncoded:
+		return 3
+	}
+	return 4
+}
+
+// body makes inputs of the request's body: one for each member of an object, else one for all of it.
+func (b *builder) body() {
+	request, _ := b.doc.open(b.op.object.get("requestBody"))
+	content := request.object("content")
+	if content == nil || len(content.members) == 0 {
+		return
+	}
+	chosen := slices.MinFunc(content.members, func(a, c member) int { return preference(a.key) - preference(c.key) })
+	media, _ := chosen.value.(*object)
+	out := &body{Type: chosen.key, Required: request.truth("required")}
+	if preference(chosen.key) == 1 && strings.Contains(chosen.key, "*") {
+		out.Type = "application/json"
+	}
+	b.spec.Body = out
+	properties, named := b.doc.properties(media.get("schema"))
+	if !named || preference(chosen.key) == 4 {
+		b.wholeBody(out, media.get("schema"), request)
+		return
+	}
+	for _, p := range properties {
+		f := b.field(b.free(p.name, "body"), p.schema, p.required)
+		part := bodyField{Name: p.name, Input: f.Name}
+		if encoding := media.object("encoding").object(p.name); encoding != nil {
+			part.Type = encoding.text("contentType")
+		}
+		if f.Type == registry.TypeFile && part.Type != "" {
+			f.Type = mediaType(part.Type)
+		}
+		b.tool.InputSchema = append(b.tool.InputSchema, f)
+		out.Fields = append(out.Fields, part)
+	}
+}
+
+// wholeBody makes one input of a body that is no object with named members.
+func (b *builder) wholeBody(out *body, schema any, request *object) {
+	out.Whole = b.free("body", "whole")
+	f := b.field(out.Whole, schema, out.Required)
+	if preference(out.Type) == 4 && !strings.HasPrefix(out.Type, "text/") {
+		f.Type, f.Schema = mediaType(out.Type), nil
+	}
+	if text := request.text("description"); text != "" {
+		f.Description = text
+	}
+	b.tool.InputSchema = append(b.tool.InputSchema, f)
+}
+
+// fold puts what must be filled in first, and folds away the rest where there is much of it.
+func (b *builder) fold() {
+	slices.SortStableFunc(b.tool.InputSchema, func(x, y registry.InputField) int {
+		switch {
+		case x.Required == y.Required:
+			return 0
+		case x.Required:
+			return -1
+		}
+		return 1
+	})
+	for i, f := range b.tool.InputSchema {
+		b.tool.InputSchema[i].Advanced = !f.Required && len(b.tool.InputSchema) > fewInputs
+	}
+}
+
+// answer makes the output of the operation's answer when it succeeds.
+func (b *builder) answer() {
+	out := registry.OutputField{Name: "result", Type: "text"}
+	responses := b.op.object.object("responses")
+	for _, status := range slices.Sorted(maps.Keys(responses.index)) {
+		if !strings.HasPrefix(status, "2") {
+			continue
+		}
+		response, _ := b.doc.open(responses.get(status))
+		out.Description = response.text("description")
+		for _, content := range response.object("content").all() {
+			out.Type = outputType(content.key)
+			b.spec.Pages = b.spec.Pages || strings.HasPrefix(content.key, "text/") || content.key == "*/*"
+		}
+		break
+	}
+	b.tool.OutputSchema = registry.OutputSchema{out}
+}
+
+// outputType is the type of an output for a media type.
+func outputType(media string) string {
+	kind, _, _ := strings.Cut(media, "/")
+	switch {
+	case kind == "image", kind == "video", kind == "audio":
+		return kind
+	case strings.HasPrefix(media, "application/octet-stream"), strings.HasPrefix(media, "application/pdf"), strings.HasPrefix(media, "application/zip"), kind == "model":
+		return "file"
+	}
+	return "text"
+}

@@ -1,0 +1,283 @@
+package openapi
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// maxSchema bounds the nodes of one input's schema: references written out can multiply.
+const maxSchema = 5000
+
+// inliner writes a schema of the document out as JSON Schema 2020-12 that stands alone.
+type inliner struct {
+	doc   *document
+	left  int
+	stack []string // the references that are being written out
+	note  func(format string, args ...any)
+}
+
+// inline gives the schema with its references written out. One that leads back into itself, and what is beyond
+// the bound, becomes true: any value.
+func (w *inliner) inline(v any) any {
+	o, isObject := v.(*object)
+	if w.left--; !isObject || w.left < 0 {
+		if allowed, isBool := v.(bool); isBool {
+			return allowed
+		}
+		return true
+	}
+	if ref := o.text("$ref"); ref != "" {
+		if slices.Contains(w.stack, ref) || len(w.stack) > maxDepth {
+			return true
+		}
+		w.stack = append(w.stack, ref)
+		defer func() { w.stack = w.stack[:len(w.stack)-1] }()
+		return w.inline(w.doc.pointed(ref))
+	}
+	written := &object{}
+	for _, m := range o.members {
+		w.keyword(written, m)
+	}
+	if w.doc.old {
+		modernise(written, o)
+	}
+	w.withoutReadOnly(written, o)
+	return written
+}
+
+// keyword writes one keyword. What says nothing about which values are right is left out.
+func (w *inliner) keyword(into *object, m member) {
+	switch m.key {
+	case "properties", "patternProperties", "dependentSchemas":
+		schemas := &object{}
+		named, _ := m.value.(*object)
+		for _, one := range named.all() {
+			schemas.set(one.key, w.inline(one.value))
+		}
+		into.set(m.key, schemas)
+	case "items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames", "unevaluatedProperties", "unevaluatedItems":
+		into.set(m.key, w.inline(m.value))
+	case "allOf", "anyOf", "oneOf", "prefixItems":
+		list, _ := m.value.([]any)
+		schemas := make([]any, len(list))
+		for i, one := range list {
+			schemas[i] = w.inline(one)
+		}
+		into.set(m.key, schemas)
+	case "pattern":
+		text, _ := m.value.(string)
+		if _, err := regexp.Compile(text); err != nil {
+			w.note("the pattern %.60q can't be used here and is not checked", text)
+			return
+		}
+		into.set(m.key, text)
+	case "type", "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength",
+		"minItems", "maxItems", "uniqueItems", "minContains", "maxContains", "minProperties", "maxProperties", "required", "dependentRequired",
+		"title", "description", "default", "format":
+		into.set(m.key, m.value)
+	}
+}
+
+// modernise turns what only OpenAPI 3.0 says into JSON Schema.
+func modernise(written, o *object) {
+	if kind := o.text("type"); o.truth("nullable") && kind != "" {
+		written.set("type", []any{kind, "null"})
+		if values := o.list("enum"); values != nil && !slices.Contains(values, nil) {
+			written.set("enum", append(slices.Clone(values), nil))
+		}
+	}
+	for exclusive, bound := range map[string]string{"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"} {
+		is, isBool := o.get(exclusive).(bool)
+		switch {
+		case isBool && is && o.has(bound):
+			written.set(exclusive, o.get(bound))
+		case isBool:
+			written.drop(exclusive)
+		}
+	}
+}
+
+// withoutReadOnly leaves out members that only the service sets.
+func (w *inliner) withoutReadOnly(written, o *object) {
+	properties, isObject := written.get("properties").(*object)
+	if !isObject {
+		return
+	}
+	var needed []any
+	for _, name := range o.list("required") {
+		key, _ := name.(string)
+		if !w.doc.isReadOnly(o.object("properties").get(key)) {
+			needed = append(needed, name)
+		}
+	}
+	for _, p := range o.object("properties").all() {
+		if w.doc.isReadOnly(p.value) {
+			properties.drop(p.key)
+		}
+	}
+	written.drop("required")
+	if len(needed) > 0 {
+		written.set("required", needed)
+	}
+}
+
+func (d *document) isReadOnly(schema any) bool {
+	o, _ := d.open(schema)
+	return o.truth("readOnly")
+}
+
+func (o *object) drop(key string) {
+	i, there := o.index[key]
+	if !there {
+		return
+	}
+	o.members = slices.Delete(o.members, i, i+1)
+	clear(o.index)
+	for i, m := range o.members {
+		o.index[m.key] = i
+	}
+}
+
+// typeOf is the type of a schema: the one it names beside null, or that of its values, or "".
+func typeOf(s *object) string {
+	switch kind := s.get("type").(type) {
+	case string:
+		return kind
+	case []any:
+		named := slices.DeleteFunc(slices.Clone(kind), func(k any) bool { return k == "null" })
+		if len(named) == 1 {
+			only, _ := named[0].(string)
+			return only
+		}
+		return ""
+	}
+	values := s.list("enum")
+	if s.has("const") {
+		values = []any{s.get("const")}
+	}
+	if len(values) == 0 {
+		return ""
+	}
+	kind := ""
+	for _, v := range values {
+		if one := typeOfValue(v); v != nil && kind != "" && one != kind {
+			return ""
+		} else if v != nil {
+			kind = one
+		}
+	}
+	return kind
+}
+
+func typeOfValue(v any) string {
+	switch v.(type) {
+	case string:
+		return "string"
+	case json.Number:
+		return "number"
+	case bool:
+		return "boolean"
+	}
+	return ""
+}
+
+// simple opens a schema and takes off what adds nothing: an allOf of one, an anyOf of something and null.
+func (d *document) simple(v any) *object {
+	s, _ := d.open(v)
+	for range maxChain {
+		inner, wrapped := lone(s)
+		if !wrapped {
+			return s
+		}
+		next, _ := d.open(inner)
+		merged := &object{}
+		for _, m := range next.all() {
+			merged.set(m.key, m.value)
+		}
+		for _, m := range s.members {
+			if m.key != "allOf" && m.key != "anyOf" && m.key != "oneOf" {
+				merged.set(m.key, m.value)
+			}
+		}
+		s = merged
+	}
+	return nil
+}
+
+// lone gives the only schema that means something in a combination of them.
+func lone(s *object) (any, bool) {
+	if all := s.list("allOf"); len(all) == 1 && !s.has("properties") {
+		return all[0], true
+	}
+	for _, key := range []string{"anyOf", "oneOf"} {
+		rest := slices.DeleteFunc(slices.Clone(s.list(key)), func(one any) bool {
+			o, _ := one.(*object)
+			return o.text("type") == "null"
+		})
+		if len(rest) == 1 && len(s.list(key)) == 2 {
+			return rest[0], true
+		}
+	}
+	return nil, false
+}
+
+// properties lists an object schema's members as one flat list, those of allOf included. It gives false
+// where the schema is no object with named members.
+func (d *document) properties(v any) ([]property, bool) {
+	left := maxSchema
+	found, ok := d.merged(v, &left)
+	s := d.simple(v)
+	free := typeOf(s) != "object" || s.has("additionalProperties") || s.has("patternProperties")
+	return found, ok && (len(found) > 0 || !free)
+}
+
+func (d *document) merged(v any, left *int) ([]property, bool) {
+	s := d.simple(v)
+	if *left--; *left < 0 || s == nil || s.has("anyOf") || s.has("oneOf") || (typeOf(s) != "object" && typeOf(s) != "") {
+		return nil, false
+	}
+	var found []property
+	for _, part := range s.list("allOf") {
+		more, ok := d.merged(part, left)
+		if !ok {
+			return nil, false
+		}
+		for _, p := range more {
+			found = withProperty(found, p)
+		}
+	}
+	for _, p := range s.object("properties").all() {
+		if !d.isReadOnly(p.value) {
+			found = withProperty(found, property{name: p.key, schema: p.value})
+		}
+	}
+	for i, p := range found {
+		found[i].required = p.required || slices.Contains(s.list("required"), any(p.name))
+	}
+	return found, true
+}
+
+// withProperty adds a property, or puts it in the place of the one of that name.
+func withProperty(list []property, p property) []property {
+	i := slices.IndexFunc(list, func(o property) bool { return o.name == p.name })
+	if i < 0 {
+		return append(list, p)
+	}
+	p.required = p.required || list[i].required
+	list[i] = p
+	return list
+}
+
+type property struct {
+	name     string
+	schema   any
+	required bool
+}
+
+// sentence is the first line of a text, for names.
+func sentence(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return strings.TrimSuffix(strings.TrimSpace(line), ".")
+}

@@ -1,0 +1,191 @@
+package openapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// maxDepth bounds how deep a document may nest.
+const maxDepth = 200
+
+// object is a JSON object that keeps its order: inputs stand as the document's author put them. The other
+// values of a tree are []any, string, json.Number, bool and nil; numbers keep all their digits.
+type object struct {
+	members []member
+	index   map[string]int
+}
+
+type member struct {
+	key   string
+	value any
+}
+
+// get gives a member's value, nil where there is none. It may be called on a nil object.
+func (o *object) get(key string) any {
+	if o == nil {
+		return nil
+	}
+	if i, there := o.index[key]; there {
+		return o.members[i].value
+	}
+	return nil
+}
+
+func (o *object) has(key string) bool {
+	if o == nil {
+		return false
+	}
+	_, there := o.index[key]
+	return there
+}
+
+func (o *object) set(key string, value any) {
+	if i, there := o.index[key]; there {
+		o.members[i].value = value
+		return
+	}
+	if o.index == nil {
+		o.index = map[string]int{}
+	}
+	o.index[key] = len(o.members)
+	o.members = append(o.members, member{key, value})
+}
+
+// all are the object's members in their order, none for a nil one.
+func (o *object) all() []member {
+	if o == nil {
+		return nil
+	}
+	return o.members
+}
+
+func (o *object) object(key string) *object {
+	found, _ := o.get(key).(*object)
+	return found
+}
+
+func (o *object) list(key string) []any {
+	found, _ := o.get(key).([]any)
+	return found
+}
+
+func (o *object) text(key string) string {
+	found, _ := o.get(key).(string)
+	return strings.TrimSpace(found)
+}
+
+func (o *object) truth(key string) bool {
+	found, _ := o.get(key).(bool)
+	return found
+}
+
+func (o *object) number(key string) json.Number {
+	found, _ := o.get(key).(json.Number)
+	return found
+}
+
+// MarshalJSON writes the members as they stand.
+func (o *object) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, m := range o.members {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		for _, part := range []any{m.key, m.value} {
+			raw, err := json.Marshal(part)
+			if err != nil {
+				return nil, err
+			}
+			b.Write(raw)
+			b.WriteByte(':')
+		}
+		b.Truncate(b.Len() - 1)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// plain gives a value of a tree as registry values are: with map[string]any for objects.
+func plain(v any) any {
+	switch v := v.(type) {
+	case *object:
+		members := make(map[string]any, len(v.members))
+		for _, m := range v.members {
+			members[m.key] = plain(m.value)
+		}
+		return members
+	case []any:
+		items := make([]any, len(v))
+		for i, item := range v {
+			items[i] = plain(item)
+		}
+		return items
+	}
+	return v
+}
+
+// parseTree reads exactly one JSON object.
+func parseTree(data []byte) (*object, error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	v, err := readValue(d, 0)
+	if err != nil {
+		return nil, fmt.Errorf("it is no JSON: %w", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("there is more text after the end of the JSON value")
+	}
+	o, ok := v.(*object)
+	if !ok {
+		return nil, errors.New("it is no JSON object")
+	}
+	return o, nil
+}
+
+func readValue(d *json.Decoder, depth int) (any, error) {
+	if depth > maxDepth {
+		return nil, fmt.Errorf("it is nested deeper than %d levels", maxDepth)
+	}
+	token, err := d.Token()
+	if err != nil {
+		return nil, err
+	}
+	switch token {
+	case json.Delim('['):
+		items := []any{}
+		for d.More() {
+			item, err := readValue(d, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			items = append(items, item)
+		}
+		_, err = d.Token()
+		return items, err
+	case json.Delim('{'):
+		return readObject(d, depth)
+	}
+	return token, nil
+}
+
+func readObject(d *json.Decoder, depth int) (*object, error) {
+	o := &object{}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		value, err := readValue(d, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		o.set(key.(string), value) // a decoder gives no other keys
+	}
+	_, err := d.Token()
+	return o, err
+}
