@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"runtime/metrics"
 	"strings"
 	"sync"
 	"time"
@@ -29,6 +30,7 @@ import (
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/migrations"
 	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/providers/openapi"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -48,7 +50,7 @@ func (upCommand) Run(e env) error {
 		return err
 	}
 	a := &app{cfg: c, log: newLogger(c, e.stderr), metrics: prometheus.NewRegistry()}
-	rest := thrift()
+	rest := thrift(e.ctx)
 	err = a.start(e.ctx)
 	rest()
 	if err == nil {
@@ -65,8 +67,9 @@ func (upCommand) Run(e env) error {
 
 // thrift keeps the program small, which for most of its life only waits: it collects garbage often while
 // starting, when the workflow files are read and most of the garbage is made, and afterwards, from the call
-// of rest, still twice as often as Go does by default. GOGC in the environment goes first.
-func thrift() (rest func()) {
+// of rest, still twice as often as Go does by default, and once whenever work has been followed by a quiet
+// time, until ctx ends. GOGC in the environment goes first.
+func thrift(ctx context.Context) (rest func()) {
 	if os.Getenv("GOGC") != "" {
 		return func() {}
 	}
@@ -74,7 +77,42 @@ func thrift() (rest func()) {
 	return func() {
 		debug.SetGCPercent(50)
 		debug.FreeOSMemory()
+		go tidy(ctx)
 	}
+}
+
+const (
+	tidyEvery = 5 * time.Second
+	tidyQuiet = 4 << 20  // bytes allocated in that time: less is a quiet time
+	tidyWorth = 16 << 20 // bytes allocated since the last time
+)
+
+// tidy gives memory back to the system in the pauses between work.
+func tidy(ctx context.Context) {
+	tick := time.NewTicker(tidyEvery)
+	defer tick.Stop()
+	before := allocated()
+	tidied := before
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		now := allocated()
+		if now-before < tidyQuiet && now-tidied > tidyWorth {
+			debug.FreeOSMemory()
+			tidied = now
+		}
+		before = now
+	}
+}
+
+// allocated is how many bytes were ever allocated on the heap. Asking does not stop the world.
+func allocated() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
 }
 
 // app is the whole program, wired. Parts are started in the order of start's steps and stopped in
@@ -91,6 +129,7 @@ type app struct {
 	users     *users.Store
 	fleet     *comfy.Fleet
 	flows     *comfy.Workflows
+	documents *openapi.Tools // nil: none
 	services  []service
 	registry  *registry.Registry
 	history   *registry.History

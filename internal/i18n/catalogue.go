@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"sync"
 
 	goi18n "github.com/nicksnyder/go-i18n/v2/i18n"
 	"golang.org/x/text/language"
@@ -22,8 +23,10 @@ type Catalogue struct {
 	voices map[string]Voice // by base language
 }
 
-// Load reads the texts that come with the program.
-func Load() (*Catalogue, error) { return load(texts) }
+// Load gives the texts that come with the program. They are read once, and all share them.
+func Load() (*Catalogue, error) { return own() }
+
+var own = sync.OnceValues(func() (*Catalogue, error) { return load(texts) })
 
 func load(files fs.FS) (*Catalogue, error) {
 	names, err := fs.Glob(files, "texts/*.json")

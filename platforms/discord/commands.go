@@ -2,10 +2,10 @@ package discord
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/bwmarrin/discordgo"
@@ -150,7 +150,7 @@ func localized(c chat.Command) (names, descriptions map[string]string) {
 	names, descriptions = map[string]string{}, map[string]string{}
 	for language, text := range c.Localized {
 		for _, locale := range locales(language) {
-			if name := strings.ToLower(text.Name); !c.OnMessages && namePattern.MatchString(name) {
+			if name := strings.ToLower(text.Name); !c.OnMessages && isName(name) {
 				names[locale] = name
 			} else if c.OnMessages && text.Name != "" {
 				names[locale] = cut(text.Name, maxName)
@@ -186,10 +186,16 @@ func longest(text string, others map[string]string) int {
 	return n
 }
 
-var (
-	namePattern = regexp.MustCompile(`^[-_'\p{L}\p{N}\p{Devanagari}\p{Thai}]{1,32}$`)
-	notInName   = regexp.MustCompile(`[^-_'\p{L}\p{N}\p{Devanagari}\p{Thai}]+`)
-)
+// isName reports whether Discord takes a name for a command or an option: ^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$.
+func isName(s string) bool {
+	n := utf8.RuneCountInString(s)
+	return n >= 1 && n <= maxName && !strings.ContainsFunc(s, notInName)
+}
+
+// notInName is written out, since a regular expression of these classes takes a megabyte.
+func notInName(r rune) bool {
+	return !strings.ContainsRune("-_'", r) && !unicode.In(r, unicode.L, unicode.N, unicode.Devanagari, unicode.Thai)
+}
 
 // optionsOf draws a command's options from its inputs: required ones first, as Discord wants it, then the basic ones,
 // then the advanced, as far as there is room. names tells which input each option is.
@@ -239,7 +245,7 @@ func several(f registry.InputField) int {
 
 // freeName makes a name for an option that Discord takes and that is not taken.
 func freeName(input string, n int, taken map[string]string) string {
-	name := strings.Trim(notInName.ReplaceAllString(strings.ToLower(input), "_"), "_")
+	name := strings.Trim(strings.Join(strings.FieldsFunc(strings.ToLower(input), notInName), "_"), "_")
 	if name == "" {
 		name = "value"
 	}

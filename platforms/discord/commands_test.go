@@ -100,7 +100,7 @@ func TestOptions(t *testing.T) {
 		var names []string
 		for _, o := range c.Options {
 			names = append(names, o.Name)
-			if !namePattern.MatchString(o.Name) || strings.ToLower(o.Name) != o.Name {
+			if !isName(o.Name) || strings.ToLower(o.Name) != o.Name {
 				t.Errorf("%q is no name", o.Name)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/signalbox/signalbox/registry"
 )
@@ -30,7 +31,7 @@ func encode(v any) (encoded, error) {
 	if err := json.NewEncoder(&out).Encode(v); err != nil {
 		return e, err
 	}
-	e.raw = out.Bytes()
+	e.raw = bytes.Clone(out.Bytes()) // without the room that the buffer has grown
 	if len(e.raw) >= zipFrom {
 		e.zipped = zipped(e.raw, gzip.DefaultCompression)
 	}
@@ -97,8 +98,13 @@ func (s *Server) catalogue() *catalogue {
 		})
 	}
 	s.drawn.Store(c)
+	time.AfterFunc(drawnFor, func() { s.drawn.CompareAndSwap(c, nil) })
 	return c
 }
+
+// drawnFor is how long a catalogue is kept: making it anew now and then costs less than keeping megabytes that
+// nobody may ask for again.
+const drawnFor = 15 * time.Second
 
 // drawnCatalogue is the latest catalogue.
 type drawnCatalogue = atomic.Pointer[catalogue]
