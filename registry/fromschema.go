@@ -3,6 +3,7 @@ package registry
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,6 +18,9 @@ type Schema struct{ compiled *jsonschema.Schema }
 // error.
 func ParseSchema(raw json.RawMessage) (*Schema, error) {
 	compiled, err := compileSchema(raw)
+	if invalid := new(jsonschema.SchemaValidationError); errors.As(err, &invalid) {
+		err = errors.New(schemaFailure(invalid.Err))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("it is no usable JSON Schema: %s", strings.Join(strings.Fields(err.Error()), " "))
 	}

@@ -72,6 +72,15 @@ type Call struct {
 	Inputs      map[string]any
 	CallbackURL string // where the provider may report, or empty
 	Media       MediaOpener
+	Context     CallContext
+}
+
+// CallContext says in which conversation a call is made, for providers that hand calls on. Its members are
+// empty where nobody plans: the run then is its own session and trace.
+type CallContext struct {
+	SessionID       string
+	TraceID         string
+	PlannerProvider string // the model in use: anthropic, openai, gemini, demo
 }
 
 // MediaOpener reads the files behind media references.

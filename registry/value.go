@@ -420,11 +420,14 @@ func compileSchema(raw json.RawMessage) (*jsonschema.Schema, error) {
 	}
 	c := jsonschema.NewCompiler()
 	c.UseLoader(jsonschema.SchemeURLLoader{})
-	if err := c.AddResource("input.json", document); err != nil {
+	if err := c.AddResource(schemaURL, document); err != nil {
 		return nil, err
 	}
-	return c.Compile("input.json")
+	return c.Compile(schemaURL)
 }
+
+// schemaURL names a schema to the compiler, which would name it by the present folder else.
+const schemaURL = "https://input.invalid/"
 
 // schemaFailure puts the first failure in a line: where in the value, and what was expected.
 func schemaFailure(err error) string {

@@ -18,7 +18,7 @@ const module = "github.com/signalbox/signalbox/"
 // floors lists the rooms from the top of the house to its ground. A room may import those on lower floors
 // only; rooms of one floor are siblings.
 var floors = [][]string{
-	{"cmd/signalbox"},
+	{"cmd/signalbox", "examples"},
 	{"platforms/telegram", "platforms/web", "platforms/discord"},
 	{"platforms/chat"},
 	{"agent"},

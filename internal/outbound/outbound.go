@@ -3,7 +3,9 @@
 package outbound
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -80,7 +82,32 @@ func (g guard) check(network, address string, conn syscall.RawConn) error {
 		}
 	}
 	if err := g.public.Safe(network, address, conn); err != nil {
-		return fmt.Errorf("this address is not allowed to be reached from here (OUTBOUND_ALLOW lists exceptions): %w", err)
+		return fmt.Errorf("%w: %w", ErrInside, err)
+	}
+	return nil
+}
+
+// ErrInside says that an address is none that NewClient's clients connect to.
+var ErrInside = errors.New("this address is not allowed to be reached from here (OUTBOUND_ALLOW lists exceptions)")
+
+// Check connects to the host of an http or https address with a client of NewClient, and reports ErrInside
+// where that is not allowed. A host that can't be reached now is no error.
+func Check(ctx context.Context, client *http.Client, address string) error {
+	u, err := url.Parse(address)
+	if err != nil {
+		return fmt.Errorf("not a web address")
+	}
+	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+	transport, ok := client.Transport.(*http.Transport)
+	if !ok {
+		return errors.New("the client is none of this package's")
+	}
+	conn, err := transport.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+	if errors.Is(err, ErrInside) {
+		return ErrInside
+	}
+	if err == nil {
+		conn.Close()
 	}
 	return nil
 }

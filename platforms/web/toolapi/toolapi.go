@@ -1,0 +1,238 @@
+// Package toolapi is the runtime registration of tools over HTTP: GET /tools lists what can be called as
+// manifests, POST /tools/register adds or replaces a remote tool, DELETE /tools/{name} removes one. Whoever is
+// signed in may look; only operators may change.
+package toolapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/users"
+)
+
+// maxBody bounds a registration, in bytes.
+const maxBody = 1 << 20
+
+// Registration is a tool that was taken.
+type Registration struct {
+	Name     string
+	Enabled  bool
+	Replaced bool
+	Undo     func(ctx context.Context) error // puts back what was there before
+}
+
+// Config wires a Handler; all but Logger are required.
+type Config struct {
+	Registry *registry.Registry
+	Loader   string // of the registered tools
+	Service  string // that runs them
+	// Register checks and keeps {manifest, endpoint, staticHeaders}; Remove forgets one by name. Their errors
+	// for people are *registry.Error.
+	Register func(ctx context.Context, raw []byte, by string) (Registration, error)
+	Remove   func(ctx context.Context, name string) error
+	// Caller is who sent the request of ctx.
+	Caller func(ctx context.Context) (users.Account, bool)
+	Logger *slog.Logger
+}
+
+type server struct{ Config }
+
+// Handler serves the three routes.
+func Handler(cfg Config) http.Handler {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := server{cfg}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /tools", s.list)
+	mux.HandleFunc("POST /tools/register", s.operators(s.register))
+	mux.HandleFunc("DELETE /tools/{name}", s.operators(s.remove))
+	return mux
+}
+
+// Listed is a tool as GET /tools shows it. It has neither endpoint nor headers.
+type Listed struct {
+	Manifest any    `json:"manifest"`
+	Source   string `json:"source"` // file or api for remote tools, the service of all others
+}
+
+func (s server) list(w http.ResponseWriter, r *http.Request) {
+	audience := registry.Everyone
+	if a, ok := s.Caller(r.Context()); ok && a.Operator {
+		audience = registry.Insiders
+	}
+	list := []Listed{}
+	for _, tool := range s.Registry.Snapshot().Offered(audience) {
+		one, err := s.listed(tool)
+		if err != nil {
+			s.fail(w, r, fmt.Errorf("describe %s: %w", tool.ToolID, err))
+			return
+		}
+		list = append(list, one)
+	}
+	answer(w, http.StatusOK, map[string]any{"tools": list})
+}
+
+func (s server) listed(tool *registry.Tool) (Listed, error) {
+	if manifest, own := tool.Metadata["manifest"]; own && tool.Service == s.Service {
+		source, _ := tool.Metadata["source"].(string)
+		return Listed{manifest, source}, nil
+	}
+	input, err := tool.InputSchema.JSONSchema()
+	if err != nil {
+		return Listed{}, err
+	}
+	properties := map[string]any{}
+	for _, o := range tool.OutputSchema {
+		properties[o.Name] = map[string]any{"type": "string", "description": o.Description}
+	}
+	policy := registry.RetryPolicy{MaxAttempts: 1}
+	if tool.RetryPolicy != nil {
+		policy = *tool.RetryPolicy
+	}
+	capability := tool.Capability
+	if capability == "" {
+		capability = registry.CapabilityWrite
+	}
+	return Listed{Source: tool.Service, Manifest: map[string]any{
+		"name": tool.ToolID, "description": tool.Description, "inputSchema": input, "outputSchema": map[string]any{"type": "object", "properties": properties},
+		"capability": capability, "timeoutMs": tool.TimeoutMs, "retryPolicy": policy, "idempotent": tool.Idempotent,
+	}}, nil
+}
+
+// operators keeps all others from a handler.
+func (s server) operators(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if a, ok := s.Caller(r.Context()); !ok || !a.Operator {
+			problem(w, http.StatusForbidden, registry.CodeUnauthorized, "Only operators may register and remove tools.")
+			return
+		}
+		next(w, r)
+	}
+}
+
+func (s server) register(w http.ResponseWriter, r *http.Request) {
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		problem(w, http.StatusRequestEntityTooLarge, registry.CodeInvalidInput, fmt.Sprintf("The registration can't be read, or has more than %d bytes.", maxBody))
+		return
+	}
+	if err := s.unclaimed(raw); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	by, _ := s.Caller(r.Context())
+	done, err := s.Register(r.Context(), raw, by.ID)
+	if err == nil {
+		err = s.serve(r.Context(), done)
+	}
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	s.Logger.InfoContext(r.Context(), "a remote tool was registered", "tool", done.Name, "enabled", done.Enabled, "replaced", done.Replaced, "by", by.ID)
+	status := http.StatusCreated
+	if done.Replaced {
+		status = http.StatusOK
+	}
+	body := map[string]any{"name": done.Name, "enabled": done.Enabled}
+	if tool, live := s.Registry.Snapshot().ByID(done.Name); live && done.Enabled {
+		if one, err := s.listed(tool); err == nil {
+			body["manifest"], body["source"] = one.Manifest, one.Source
+		}
+	}
+	answer(w, status, body)
+}
+
+// unclaimed refuses the name of a tool of another service.
+func (s server) unclaimed(raw []byte) error {
+	var head struct {
+		Manifest struct{ Name string }
+	}
+	if json.Unmarshal(raw, &head) != nil {
+		return nil // Register tells what is wrong
+	}
+	if tool, there := s.Registry.Snapshot().Resolve(head.Manifest.Name); there && tool.Service != s.Service {
+		return conflict("There is a tool %s of %s already.", tool.ToolID, tool.Service)
+	}
+	return nil
+}
+
+// serve puts a registration into the catalogue, or takes it back.
+func (s server) serve(ctx context.Context, done Registration) error {
+	_, trouble := s.Registry.Reload(ctx, s.Loader)
+	tool, live := s.Registry.Snapshot().ByID(done.Name)
+	live = live && tool.Service == s.Service
+	if live == done.Enabled {
+		return nil
+	}
+	ctx = context.WithoutCancel(ctx)
+	err := done.Undo(ctx)
+	if _, again := s.Registry.Reload(ctx, s.Loader); again != nil {
+		s.Logger.WarnContext(ctx, "some remote tools could not be loaded", "error", again)
+	}
+	if err != nil {
+		return err
+	}
+	return conflict("The tool can't be served: %v", trouble)
+}
+
+func (s server) remove(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("name")
+	if err := s.Remove(r.Context(), name); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	if _, err := s.Registry.Reload(r.Context(), s.Loader); err != nil {
+		s.Logger.WarnContext(r.Context(), "some remote tools could not be loaded", "error", err)
+	}
+	by, _ := s.Caller(r.Context())
+	s.Logger.InfoContext(r.Context(), "a remote tool was removed", "tool", name, "by", by.ID)
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// conflictError is a name or command that belongs to another tool.
+type conflictError struct{ detail string }
+
+// Error tells whose it is.
+func (e conflictError) Error() string { return e.detail }
+
+func conflict(format string, args ...any) error { return conflictError{fmt.Sprintf(format, args...)} }
+
+func (s server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	var claimed conflictError
+	var typed *registry.Error
+	switch {
+	case errors.As(err, &claimed):
+		problem(w, http.StatusConflict, registry.CodeInvalidInput, claimed.detail)
+	case errors.As(err, &typed) && typed.Code == registry.CodeLost:
+		problem(w, http.StatusNotFound, "not_found", typed.Message)
+	case errors.As(err, &typed) && typed.Code == registry.CodeInvalidInput:
+		problem(w, http.StatusUnprocessableEntity, typed.Code, typed.Message)
+	default:
+		s.Logger.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+		problem(w, http.StatusInternalServerError, registry.CodeInternal, "Something went wrong on our side. Nothing was changed.")
+	}
+}
+
+func problem(w http.ResponseWriter, status int, code registry.Code, detail string) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	write(w, status, map[string]any{"type": "about:blank", "title": http.StatusText(status), "status": status, "code": code, "detail": detail})
+}
+
+func answer(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	write(w, status, body)
+}
+
+func write(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(body)
+}
