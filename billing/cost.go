@@ -40,10 +40,17 @@ func Cost(model *registry.CostingModel, usage registry.Usage, card RateCard, run
 	if err != nil {
 		return Receipt{}, fmt.Errorf("cost of run %s: %w", runID, err)
 	}
-	return Receipt{
-		RunID: runID, Rate: decimalText(t.rate), Unit: string(t.unit), Units: decimalText(units),
+	r := Receipt{
+		RunID: runID, Rate: decimalText(t.rate), Unit: string(t.unit), Units: decimalText(units), Markup: model.Markup.String(),
 		Source: string(t.source), Machine: usage.Machine, Cost: cost, Note: t.note,
-	}, nil
+	}
+	if r.Cost < t.minimum {
+		r.Cost, r.Minimum = t.minimum, t.minimum
+	}
+	if net := bounded(units.Mul(units, t.bare)); net != r.Cost {
+		r.Net = net
+	}
+	return r, nil
 }
 
 // NoCharge is the receipt of a run that ended without a result; reason says how.
@@ -78,15 +85,18 @@ type tariff struct {
 	unit   registry.CostUnit
 	source registry.RateSource
 	note   string
+
+	bare    *big.Rat // the rate before the operator's markup, where that is known
+	minimum NanoUSD
 }
 
 func tariffOf(model *registry.CostingModel, price registry.Price, card RateCard) (tariff, error) {
 	t := tariff{unit: model.Unit, source: model.RateSource}
-	rate := model.Rate.String()
+	rate, foreign := model.Rate.String(), false
 	switch model.RateSource {
 	case registry.RateMachine:
 		if known, ok := card.Rate(price.Machine); ok {
-			rate = known
+			rate, foreign = known, true
 		} else if price.Machine != "" {
 			t.note = fmt.Sprintf("no rate is known for the machine %s: the tool's own rate", price.Machine)
 		} else {
@@ -95,7 +105,7 @@ func tariffOf(model *registry.CostingModel, price registry.Price, card RateCard)
 	case registry.RateAPI:
 		if price.CostUSD != "" {
 			// The provider's charge is one amount for the whole run.
-			rate, t.unit = price.CostUSD, registry.UnitRequest
+			rate, foreign, t.unit = price.CostUSD, true, registry.UnitRequest
 		} else {
 			t.note = "the provider named no price: the tool's own rate"
 		}
@@ -110,8 +120,14 @@ func tariffOf(model *registry.CostingModel, price registry.Price, card RateCard)
 	if t.note != "" {
 		t.source = registry.RateStatic
 	}
-	t.rate = exact
-	return t, nil
+	t.bare, t.rate = exact, exact
+	if foreign {
+		if t.rate, err = marked(exact, model); err != nil {
+			return tariff{}, err
+		}
+	}
+	t.minimum, err = minimumOf(model)
+	return t, err
 }
 
 func unitsOf(unit registry.CostUnit, usage registry.Usage) (*big.Rat, error) {

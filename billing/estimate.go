@@ -27,7 +27,7 @@ const enough = 5
 // Sample is what one past run of a tool consumed.
 type Sample struct {
 	NanoUnits int64   // of the model's unit, in billionths
-	Cost      NanoUSD // what it came to
+	Cost      NanoUSD // what it came to, before the operator's markup and minimum
 }
 
 // History is what a tool has consumed lately.
@@ -74,11 +74,12 @@ func Estimate(model *registry.CostingModel, h History, price registry.Price, car
 		q.Machine = price.Machine
 	}
 	if t.unit == registry.UnitRequest && (model.RateSource != registry.RateAPI || price.CostUSD != "") {
-		q.Low, q.Basis = bounded(t.rate), "the price of one run"
+		q.Low, q.Basis = max(bounded(t.rate), t.minimum), "the price of one run"
 		q.High = q.Low
 		return q
 	}
 	h.estimate(&q, model, t)
+	q.Low, q.High = max(q.Low, t.minimum), max(q.High, t.minimum)
 	return q
 }
 
@@ -101,7 +102,7 @@ func (h History) estimate(q *Quote, model *registry.CostingModel, t tariff) {
 			costs[i] = int64(s.Cost)
 		}
 		low, high := spread(costs)
-		q.Low, q.High = NanoUSD(low), NanoUSD(high)
+		q.Low, q.High = markedUp(low, model), markedUp(high, model)
 		return
 	}
 	low, high := spread(h.nanoUnits())

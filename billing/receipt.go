@@ -35,12 +35,15 @@ const (
 )
 
 // Receipt is what a run did cost: Units times Rate, rounded to the nearest nano-dollar with ties to
-// even, and never more than was promised.
+// even, at least the operator's minimum, and never more than was promised.
 type Receipt struct {
 	RunID   string  `json:"runId"`
-	Rate    string  `json:"rate"`  // US dollars per unit, exact decimal
-	Unit    string  `json:"unit"`  // second, token, request
-	Units   string  `json:"units"` // how many, exact decimal
+	Rate    string  `json:"rate"`                     // US dollars per unit, exact decimal, with the markup
+	Unit    string  `json:"unit"`                     // second, token, request
+	Units   string  `json:"units"`                    // how many, exact decimal
+	Markup  string  `json:"markup,omitempty"`         // of the operator, a share: 0.2 is a fifth
+	Minimum NanoUSD `json:"minimumNanoUsd,omitempty"` // the least a run costs, where that decided
+	Net     NanoUSD `json:"netNanoUsd,omitempty"`     // what it came to before markup and minimum, where that differs from what was to be paid
 	Source  string  `json:"source"`
 	Machine string  `json:"machine,omitempty"`
 	Cost    NanoUSD `json:"costNanoUsd"`               // what was taken from the wallet

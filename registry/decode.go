@@ -256,6 +256,8 @@ func (d *decoder) costing(n node, path string) CostingModel {
 	o.number("rate", &m.Rate)
 	readString(o, "unit", &m.Unit)
 	readString(o, "rateSource", &m.RateSource)
+	o.number("markup", &m.Markup)
+	o.number("minimumUsd", &m.MinimumUSD)
 	if static := o.take("staticCost", kindObject); static.kind == kindObject {
 		d.staticCost(static, joinPath(path, "staticCost"), &m)
 	}

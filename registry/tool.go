@@ -120,6 +120,11 @@ type CostingModel struct {
 	Rate       json.Number `json:"rate"` // US dollars per unit, an exact decimal
 	Unit       CostUnit    `json:"unit"`
 	RateSource RateSource  `json:"rateSource"`
+	// Markup is what the operator adds to rates that come from elsewhere, those of sources machine and api, as
+	// a share: 0.2 is a fifth. Rate contains it already.
+	Markup json.Number `json:"markup,omitempty"`
+	// MinimumUSD is the least that a run which succeeds costs.
+	MinimumUSD json.Number `json:"minimumUsd,omitempty"`
 }
 
 // CostUnit is what is counted.

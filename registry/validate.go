@@ -3,6 +3,7 @@ package registry
 import (
 	"encoding/json"
 	"fmt"
+	"math/big"
 	"path"
 	"slices"
 	"strconv"
@@ -307,6 +308,8 @@ func (v *validator) costing(m *CostingModel) {
 		v.bad("costingModel.unit", "is missing; allowed are %s", joined(units))
 	}
 	oneOf(v, "costingModel.unit", m.Unit, units...)
+	v.amount("costingModel.markup", m.Markup, maxMarkup)
+	v.amount("costingModel.minimumUsd", m.MinimumUSD, maxMinimum)
 	if m.Rate == "" {
 		if m.RateSource == RateStatic {
 			v.bad("costingModel.rate", "is missing; a static rate is a number of US dollars per unit")
@@ -319,6 +322,26 @@ func (v *validator) costing(m *CostingModel) {
 		v.bad("costingModel.rate", "%v", err)
 	case rate.Sign() < 0:
 		v.bad("costingModel.rate", "is %s; it must not be negative", m.Rate)
+	}
+}
+
+// The largest markup and minimum that are no slip of the pen.
+const (
+	maxMarkup  = 100
+	maxMinimum = 1000 // US dollars
+)
+
+// amount checks a decimal that may be left out.
+func (v *validator) amount(path string, n json.Number, most int64) {
+	if n == "" {
+		return
+	}
+	amount, err := ParseDecimal(n)
+	switch {
+	case err != nil:
+		v.bad(path, "%v", err)
+	case amount.Sign() < 0 || amount.Cmp(big.NewRat(most, 1)) > 0:
+		v.bad(path, "is %s; expected 0 to %d", n, most)
 	}
 }
 

@@ -115,7 +115,7 @@ func (s *Service) learn(ctx context.Context, toolID string) ([]lesson, error) {
 		return known.lessons, nil
 	}
 	rows, err := s.config.Pool.Query(ctx, `
-		SELECT shape, machine, nano_units, full_cost FROM runs
+		SELECT shape, machine, nano_units, coalesce((receipt ->> 'netNanoUsd')::bigint, full_cost) FROM runs
 		WHERE tool_id = $1 AND status = 'succeeded' AND (nano_units > 0 OR full_cost > 0) ORDER BY ended_at DESC LIMIT $2`, toolID, learnAmong)
 	if err != nil {
 		return nil, err

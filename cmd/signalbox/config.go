@@ -35,6 +35,7 @@ type Settings struct {
 	ComfyUIURLs         string `name:"comfyui-urls" env:"COMFYUI_URLS" placeholder:"URL,..." help:"ComfyUI servers. Empty: the embedded CPU engine."`
 	ComfyUIUSDPerSecond string `name:"comfyui-usd-per-second" env:"COMFYUI_USD_PER_SECOND" default:"0.000337" help:"Price of one second of engine time, US dollars."`
 	GPURatesFile        string `env:"GPU_RATES_FILE" placeholder:"FILE" help:"Bill by the GPU that ran, at these rates (JSON)."`
+	ServiceMarginsFile  string `env:"SERVICE_MARGINS_FILE" placeholder:"FILE" help:"Markup and minimum to add to the prices of services (JSON)."`
 	SignupCreditUSD     string `env:"SIGNUP_CREDIT_USD" default:"1" help:"Credit of a new account, US dollars."`
 	Access              string `env:"ACCESS" default:"open" help:"open: whoever comes may use the tools; listed: only those whom an operator allows."`
 	RunsAtOnce          string `env:"RUNS_AT_ONCE" default:"0" help:"Runs of one account under way at a time; 0: no limit."`
@@ -220,6 +221,8 @@ func (c *Config) checkSources(p *problems) {
 		}
 	}
 	_, err = rateCard(*c)
+	p.add(err)
+	_, err = serviceMargins(*c)
 	p.add(err)
 }
 

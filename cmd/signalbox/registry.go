@@ -27,17 +27,24 @@ func (a *app) newRegistry() error {
 		return err
 	}
 	a.services = services
+	margins, err := serviceMargins(a.cfg)
+	if err != nil {
+		return err
+	}
 	loaders := []registry.Loader{a.flows}
 	for _, s := range services {
 		if s.loader != nil {
 			loaders = append(loaders, s.loader)
 		}
 	}
-	switch {
-	case a.cfg.ToolsFile != "":
-		loaders = []registry.Loader{registry.NewFlashLoader("flash", a.cfg.ToolsFile)}
-	case a.cfg.ToolsDir != "":
+	if a.cfg.ToolsDir != "" {
 		loaders = append(loaders, registry.NewFileLoader("tools", a.cfg.ToolsDir))
+	}
+	for i, l := range loaders {
+		loaders[i] = margins.Loader(l)
+	}
+	if a.cfg.ToolsFile != "" { // its prices were made with the margins of then
+		loaders = []registry.Loader{registry.NewFlashLoader("flash", a.cfg.ToolsFile)}
 	}
 	a.registry, err = registry.New(registry.Config{Loaders: loaders, Logger: a.log.With("component", "registry")})
 	return err
