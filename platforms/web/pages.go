@@ -39,6 +39,9 @@ type view struct {
 	Operator  bool
 	Console   string // where operators work
 
+	Talks bool // there is a conversation
+	Chat  template.HTML
+
 	Signin  *signinView
 	Home    *homeView
 	Form    *formPage
@@ -184,6 +187,7 @@ func (s *Server) showAs(w http.ResponseWriter, r *http.Request, a users.Account,
 		return err
 	}
 	v.Balance, v.SignedIn, v.Name, v.Operator, v.Console = &b, true, a.DisplayName, a.Operator, s.console()
+	v.Talks = s.cfg.Conversation != nil
 	voice := s.voice(r, a)
 	if key := "web.done." + r.URL.Query().Get("done"); r.Method == http.MethodGet && voice.Has(key) {
 		v.Done = voice.Line(key)

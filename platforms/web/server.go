@@ -102,6 +102,8 @@ type Config struct {
 	Mounts []Mount
 	// APIRate is how many requests a second one account may make; bursts may be four times that. 0: no limit.
 	APIRate int
+	// Conversation is the chat at ChatPath; nil: none.
+	Conversation Conversation
 	// Shares keeps which results are shown to whoever has their link; nil: sharing is not offered.
 	Shares *Shares
 	// LinkKey signs the addresses of results. At least 16 bytes, kept across restarts.
@@ -177,6 +179,10 @@ func (s *Server) Handler() http.Handler {
 	}
 
 	s.people(mux)
+	if s.cfg.Conversation != nil {
+		mux.HandleFunc(ChatPath, s.page(s.chat))
+		mux.HandleFunc(ChatPath+"/", s.page(s.chat))
+	}
 	s.signinRoutes(mux)
 	for _, m := range s.cfg.Mounts {
 		mux.Handle(m.Path, s.mount(m))

@@ -1,0 +1,95 @@
+package webchat
+
+import (
+	"context"
+	"crypto/rand"
+	"html/template"
+	"io"
+	"mime/multipart"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/registry"
+)
+
+func newNonce() string { return rand.Text() }
+
+// say keeps what somebody says and passes it on.
+func (v *visit) say() (template.HTML, error) {
+	text := strings.TrimSpace(strings.ReplaceAll(v.r.PostFormValue("text"), "\r\n", "\n"))
+	if utf8.RuneCountInString(text) > maxSaid {
+		return "", registry.Errorf(registry.CodeInvalidInput, "the message is longer than %d characters; send it in parts", maxSaid)
+	}
+	files, err := v.uploads()
+	if err != nil {
+		return "", err
+	}
+	if text == "" && len(files) == 0 {
+		return "", registry.Errorf(registry.CodeInvalidInput, "there is nothing to send: write something, or add a file")
+	}
+	m := message{Mine: true, Body: body{Text: chat.Plain(text)}, Media: files}
+	var quoted *chat.Quoted
+	if reply, err := v.about("reply"); err == nil {
+		m.ReplyTo, quoted = reply.ID, v.quoted(reply)
+	}
+	nonce := v.nonce()
+	if err := v.log.hear(v.r.Context(), v.account.ID, nonce, &m); err != nil {
+		return "", err
+	}
+	in, err := v.update("m"+strconv.FormatInt(m.ID, 10), chat.KindMessage)
+	if err != nil {
+		return "", err
+	}
+	in.Message, in.ReplyTo, in.Attachments = m.ref(v.account.ID, 0), quoted, m.attachments()
+	in.Command, in.Text, _ = chat.ParseCommand(text, "")
+	if err := v.receive(in); err != nil {
+		return "", err
+	}
+	return v.done(chat.PressAnswer{}, m.ID)
+}
+
+// uploads keeps the files of a form.
+func (v *visit) uploads() ([]media, error) {
+	if v.r.MultipartForm == nil {
+		return nil, nil
+	}
+	headers := v.r.MultipartForm.File["files"]
+	if most := v.Capabilities().AlbumMax; len(headers) > most {
+		return nil, registry.Errorf(registry.CodeInvalidInput, "%d files are too many for one message; send at most %d", len(headers), most)
+	}
+	var files []media
+	for _, h := range headers {
+		if h.Size == 0 {
+			continue // a form without a file has one that is empty
+		}
+		m := media{Name: h.Filename}
+		if err := v.store(v.r.Context(), &m, func(context.Context) (io.ReadCloser, error) { return openUpload(h) }); err != nil {
+			return nil, err
+		}
+		m.Kind = kindOf(m.MIMEType)
+		files = append(files, m)
+	}
+	return files, nil
+}
+
+func openUpload(h *multipart.FileHeader) (io.ReadCloser, error) { return h.Open() }
+
+// kindOf is how a file of that type is shown.
+func kindOf(mimeType string) chat.MediaKind {
+	kind, _, _ := strings.Cut(mimeType, "/")
+	switch {
+	case mimeType == "image/gif":
+		return chat.KindAnimation
+	case mimeType == "image/svg+xml":
+		return chat.KindDocument
+	case kind == "image":
+		return chat.KindPhoto
+	case kind == "video":
+		return chat.KindVideo
+	case kind == "audio":
+		return chat.KindAudio
+	}
+	return chat.KindDocument
+}
