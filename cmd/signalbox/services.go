@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"strings"
 
-	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/providers/comfydeploy"
 	"github.com/signalbox/signalbox/providers/httptools"
@@ -33,6 +31,8 @@ type ServiceSettings struct {
 	ViduUSDPerCredit string `name:"vidu-usd-per-credit" env:"VIDU_USD_PER_CREDIT" default:"0.005" help:"What a credit of the Vidu account costs, US dollars."`
 	ViduEffects      string `env:"VIDU_EFFECTS" placeholder:"NAME,..." help:"Vidu's templates to offer as effects."`
 	ViduUpscale      string `env:"VIDU_UPSCALE" default:"off" help:"on offers to enlarge videos with Vidu; needs PUBLIC_URL."`
+
+	MediaSettings
 }
 
 func (c *Config) checkServices(p *problems) {
@@ -43,8 +43,8 @@ func (c *Config) checkServices(p *problems) {
 	for variable, key := range map[string]string{"OPENAI_API_KEY": c.OpenAIAPIKey, "GEMINI_API_KEY": c.GeminiAPIKey, "COMFYDEPLOY_API_KEY": c.ComfyDeployAPIKey, "VIDU_API_KEY": c.ViduAPIKey} {
 		p.unless(fitsHeader(key), variable, "(hidden)", "a key without spaces, as the service shows it")
 	}
-	_, err := billing.ParseUSD(c.ViduUSDPerCredit)
-	p.unless(err == nil && !strings.HasPrefix(c.ViduUSDPerCredit, "-"), "VIDU_USD_PER_CREDIT", c.ViduUSDPerCredit, "a decimal number of US dollars, for example 0.005")
+	c.checkPrice(p, "VIDU_USD_PER_CREDIT", c.ViduUSDPerCredit)
+	c.checkMedia(p)
 	for _, name := range splitList(c.ViduEffects) {
 		p.unless(effectName.MatchString(name), "VIDU_EFFECTS", name, "names of Vidu's templates, separated by commas")
 	}
@@ -92,7 +92,11 @@ func (a *app) newServices() ([]service, error) {
 		}
 		list = append(list, service{vidu.Service, videos, videos})
 	}
-	return list, nil
+	media, err := a.newMediaServices(guard)
+	if err != nil {
+		return nil, err
+	}
+	return append(list, media...), nil
 }
 
 // mediaURL is an address from which a service can fetch a stored file.

@@ -72,6 +72,9 @@ func wrongValues(t *testing.T) map[string][]string {
 		"VIDU_USD_PER_CREDIT":    {"cheap", "-1"},
 		"VIDU_EFFECTS":           {"hug, kiss me"},
 		"VIDU_UPSCALE":           {"maybe", "on"},
+		"TRIPO_API_KEY":          {secret + " and a space"},
+		"TRIPO_API_URL":          {"tripo", "ftp://ann:" + secret + "@x"},
+		"TRIPO_USD_PER_CREDIT":   {"cheap", "-1"},
 		"LOG_LEVEL":              {"loud"},
 		"LOG_FORMAT":             {"xml"},
 	}
@@ -84,7 +87,7 @@ func TestWrongValues(t *testing.T) {
 	t.Run("every variable is here", func(t *testing.T) {
 		t.Parallel()
 		var all []string
-		for _, file := range []string{"config.go", "services.go"} {
+		for _, file := range []string{"config.go", "services.go", "mediaservices.go"} {
 			source, err := os.ReadFile(filepath.Join("../../cmd/signalbox", file))
 			if err != nil {
 				t.Fatal(err)

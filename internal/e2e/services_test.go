@@ -13,6 +13,7 @@ import (
 
 	"github.com/signalbox/signalbox/providers/comfydeploy/comfydeploytest"
 	"github.com/signalbox/signalbox/providers/imagegen/imagegentest"
+	"github.com/signalbox/signalbox/providers/tripo/tripotest"
 	"github.com/signalbox/signalbox/providers/vidu/vidutest"
 )
 
@@ -45,6 +46,7 @@ func TestServices(t *testing.T) {
 	t.Parallel()
 	needPostgres(t)
 	pictures, videos, deployed := imagegentest.New(t), vidutest.New(t), comfydeploytest.New(t)
+	solids := tripotest.New(t)
 	deployed.Deployments = []map[string]any{{
 		"id": "11111111-1111-4111-8111-111111111111", "workflow_id": "w1", "environment": "production", "machine_id": "m1",
 		"workflow": map[string]any{"name": "Paint Over"}, "input_types": []any{map[string]any{"input_id": "prompt", "type": "string", "class_type": "ComfyUIDeployExternalText"}},
@@ -55,6 +57,7 @@ func TestServices(t *testing.T) {
 		"ADMIN_TOKEN=" + adminToken, "OUTBOUND_ALLOW=127.0.0.1", "TOOLS_DIR=" + dir, "SIGNUP_CREDIT_USD=20", "CLOUDS_KEY=" + vidutest.Key,
 		"OPENAI_API_KEY=" + imagegentest.OpenAIKey, "OPENAI_BASE_URL=" + pictures.URL + "/v1", "GEMINI_API_KEY=" + imagegentest.GeminiKey, "GEMINI_BASE_URL=" + pictures.URL,
 		"VIDU_API_KEY=" + vidutest.Key, "VIDU_API_URL=" + videos.BaseURL(),
+		"TRIPO_API_KEY=" + tripotest.Key, "TRIPO_API_URL=" + solids.BaseURL(),
 		"COMFYDEPLOY_API_KEY=" + comfydeploytest.Key, "COMFYDEPLOY_API_URL=" + deployed.BaseURL(),
 	}})
 	c := newClient(p, "ann")
@@ -77,6 +80,14 @@ func TestServices(t *testing.T) {
 		finish(before)
 		if r := c.finished(id); r.Status != "succeeded" || r.Cost != 300_000_000 || len(r.Outputs) != 1 {
 			t.Errorf("got %+v, want one video for 60 credits at $0.005", r)
+		}
+	})
+	t.Run("A1 A29 a 3D model with its preview", func(t *testing.T) {
+		id := c.run("tripo.text_to_model", map[string]any{"prompt": "a chair"}).RunID
+		await(t, "the task", time.Minute, func() bool { return len(solids.Tasks()) == 1 }, p.said)
+		solids.Finish(solids.Tasks()[0].ID)
+		if r := c.finished(id); r.Status != "succeeded" || r.Cost != 250_000_000 || len(r.Outputs) != 3 || r.Outputs[0].Type != "file" || r.Outputs[1].Type != "image" {
+			t.Errorf("got %+v, want a model, its preview and its code for 25 credits at $0.01", r)
 		}
 	})
 	t.Run("A27 a deployed workflow, at the rate of the GPU that ran it", func(t *testing.T) {
@@ -120,7 +131,7 @@ func TestServices(t *testing.T) {
 		}
 	})
 	p.stop(os.Interrupt)
-	for _, key := range []string{imagegentest.OpenAIKey, imagegentest.GeminiKey, vidutest.Key, comfydeploytest.Key} {
+	for _, key := range []string{imagegentest.OpenAIKey, imagegentest.GeminiKey, vidutest.Key, tripotest.Key, comfydeploytest.Key} {
 		if strings.Contains(p.said(), key) {
 			t.Errorf("the log shows the key %s", key)
 		}

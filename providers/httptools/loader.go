@@ -50,38 +50,10 @@ type Tools struct {
 	specs   map[registry.Media]spec     // by reference
 	clients map[string]*upstream.Client // by what tells accounts apart
 
-	refused handles
+	refused upstream.Refused
 }
 
 var _ registry.Loader = (*Tools)(nil)
-
-// maxHandles bounds how many refusals are remembered.
-const maxHandles = 10_000
-
-// handles are those of runs whose submission was refused for the moment: the service has surely not taken them, so that
-// they may be sent again. After a restart nobody knows.
-type handles struct {
-	mu    sync.Mutex
-	known map[string]bool
-}
-
-func (h *handles) note(handle string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.known == nil || len(h.known) >= maxHandles {
-		h.known = map[string]bool{}
-	}
-	h.known[handle] = true
-}
-
-// take forgets a handle and reports whether it was known.
-func (h *handles) take(handle string) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	known := h.known[handle]
-	delete(h.known, handle)
-	return known
-}
 
 // New makes the loader; it reads nothing yet.
 func New(cfg Config) *Tools {

@@ -117,13 +117,13 @@ func (j Jobs) Submit(ctx context.Context, call registry.Call) (registry.Ticket, 
 	if err != nil {
 		return registry.Ticket{}, err
 	}
-	if call.Repeated && !s.Repeatable && !t.refused.take(call.Handle) {
+	if call.Repeated && !s.Repeatable && !t.refused.Take(call.Handle) {
 		return registry.Ticket{}, registry.Errorf(registry.CodeLost, "nobody knows whether %s took the run, and sending it again could make it twice", hostOf(s.BaseURL))
 	}
 	answer, began, err := t.submit(ctx, s, call)
 	if err != nil {
 		if registry.AsError(err).Retryable {
-			t.refused.note(call.Handle)
+			t.refused.Note(call.Handle)
 		}
 		return registry.Ticket{}, err
 	}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/providers/tripo"
+)
+
+// MediaSettings are the operator's accounts at services that make or have pictures, videos and models, with those of
+// ServiceSettings.
+type MediaSettings struct {
+	TripoAPIKey       string `env:"TRIPO_API_KEY" placeholder:"KEY" help:"Makes 3D models with Tripo."`
+	TripoAPIURL       string `name:"tripo-api-url" env:"TRIPO_API_URL" default:"https://api.tripo3d.ai/v2/openapi" help:"Tripo's API, with its version."`
+	TripoUSDPerCredit string `name:"tripo-usd-per-credit" env:"TRIPO_USD_PER_CREDIT" default:"0.01" help:"What a credit of the Tripo account costs, US dollars."`
+}
+
+func (c *Config) checkMedia(p *problems) {
+	for variable, address := range map[string]string{"TRIPO_API_URL": c.TripoAPIURL} {
+		_, ok := httpURL(address)
+		p.unless(ok, variable, redactURL(address), "an http:// or https:// address")
+	}
+	for variable, key := range map[string]string{"TRIPO_API_KEY": c.TripoAPIKey} {
+		p.unless(fitsHeader(key), variable, "(hidden)", "a key without spaces, as the service shows it")
+	}
+	c.checkPrice(p, "TRIPO_USD_PER_CREDIT", c.TripoUSDPerCredit)
+}
+
+func (c *Config) checkPrice(p *problems, variable, price string) {
+	_, err := billing.ParseUSD(price)
+	p.unless(err == nil && !strings.HasPrefix(price, "-"), variable, price, "a decimal number of US dollars, for example 0.005")
+}
+
+// newMediaServices makes those services of MediaSettings that have a key. guard fetches what they made.
+func (a *app) newMediaServices(guard *http.Client) ([]service, error) {
+	c := a.cfg
+	var list []service
+	if c.TripoAPIKey != "" {
+		models, err := tripo.New(tripo.Config{Key: c.TripoAPIKey, BaseURL: c.TripoAPIURL, USDPerCredit: json.Number(c.TripoUSDPerCredit), Guard: guard})
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, service{tripo.Service, models, models})
+	}
+	return list, nil
+}

@@ -1,0 +1,295 @@
+// Package tripotest imitates the Tripo API, strictly: requests that it would refuse are refused, in its envelope and with
+// its codes, tasks go on as the test says, and whoever watches one is told. Faults make answers go wrong.
+package tripotest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/coder/websocket"
+	"github.com/coder/websocket/wsjson"
+	"github.com/google/uuid"
+)
+
+// Key is the account's key.
+const Key = "tsk_test_account"
+
+// mostAtOnce is how many tasks of an account may be queued or running.
+const mostAtOnce = 10
+
+// Task is a task as the service keeps it.
+type Task struct {
+	ID        string
+	Type      string
+	Status    string
+	Progress  int
+	Queue     int // -1: not queued
+	ErrorCode int
+	Body      map[string]any
+	Output    map[string]any
+	Credits   any // nil: not reported
+}
+
+func (t *Task) over() bool { return t.Status != "queued" && t.Status != "running" }
+
+func (t *Task) view() map[string]any {
+	view := map[string]any{
+		"task_id": t.ID, "type": t.Type, "status": t.Status, "input": t.Body, "output": t.Output, "progress": t.Progress,
+		"create_time": 1_763_600_000, "running_left_time": -1, "queuing_num": t.Queue,
+	}
+	if t.ErrorCode != 0 {
+		view["error_code"], view["error_msg"] = t.ErrorCode, "it went wrong"
+	}
+	if t.Credits != nil {
+		view["consumed_credit"] = t.Credits
+	}
+	return view
+}
+
+// Server is the service.
+type Server struct {
+	*httptest.Server
+	t        testing.TB
+	mu       sync.Mutex
+	changed  chan struct{} // closed and replaced at each change
+	tasks    []*Task
+	pictures map[string]string // format by token
+	balance  float64
+	faults   []http.HandlerFunc
+}
+
+// New starts a server that ends with the test.
+func New(t testing.TB) *Server {
+	s := &Server{t: t, changed: make(chan struct{}), pictures: map[string]string{}, balance: 1000}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v2/openapi/task", s.create)
+	mux.HandleFunc("GET /v2/openapi/task/{id}", s.get)
+	mux.HandleFunc("GET /v2/openapi/task/watch/{id}", s.watch)
+	mux.HandleFunc("POST /v2/openapi/upload", s.upload)
+	mux.HandleFunc("GET /v2/openapi/user/balance", s.account)
+	mux.HandleFunc("GET /made/{name}", func(w http.ResponseWriter, r *http.Request) {
+		if r.PathValue("name") == "expired" {
+			http.Error(w, "the signature has expired", http.StatusForbidden)
+			return
+		}
+		io.WriteString(w, "made "+r.PathValue("name"))
+	})
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		t.Errorf("unknown address: %s %s", r.Method, r.URL)
+		http.NotFound(w, r)
+	})
+	s.Server = httptest.NewServer(s.guard(mux))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// BaseURL is the address of the API.
+func (s *Server) BaseURL() string { return s.URL + "/v2/openapi" }
+
+func (s *Server) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Tripo-Trace-ID", uuid.NewString())
+		r.Body = http.MaxBytesReader(w, r.Body, 32<<20)
+		if strings.HasPrefix(r.URL.Path, "/v2/") && r.Header.Get("Authorization") != "Bearer "+Key {
+			refuse(w, http.StatusUnauthorized, 1002)
+			return
+		}
+		s.mu.Lock()
+		var fault http.HandlerFunc
+		if len(s.faults) > 0 {
+			fault, s.faults = s.faults[0], s.faults[1:]
+		}
+		s.mu.Unlock()
+		if fault == nil {
+			next.ServeHTTP(w, r)
+			return
+		}
+		fault(w, r)
+	})
+}
+
+// Fail lets the next requests be answered by these handlers instead, one each.
+func (s *Server) Fail(faults ...http.HandlerFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = append(s.faults, faults...)
+}
+
+// Refuse is a fault that answers with a status and a code.
+func Refuse(status, code int) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { refuse(w, status, code) }
+}
+
+// Cut is a fault that breaks the line.
+func Cut(w http.ResponseWriter, _ *http.Request) {
+	if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+		conn.Close()
+	}
+}
+
+func refuse(w http.ResponseWriter, status, code int) {
+	write(w, status, map[string]any{"code": code, "message": fmt.Sprint("refused: ", code), "suggestion": "read the documents"})
+}
+
+func good(w http.ResponseWriter, data any) {
+	write(w, http.StatusOK, map[string]any{"code": 0, "data": data})
+}
+
+func write(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(body)
+}
+
+func (s *Server) create(w http.ResponseWriter, r *http.Request) {
+	var body map[string]any
+	d := json.NewDecoder(r.Body)
+	d.UseNumber()
+	if err := d.Decode(&body); err != nil {
+		refuse(w, http.StatusBadRequest, 1003)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if code := s.check(body); code != 0 {
+		refuse(w, http.StatusBadRequest, code)
+		return
+	}
+	if running := slices.DeleteFunc(slices.Clone(s.tasks), (*Task).over); len(running) >= mostAtOnce {
+		refuse(w, http.StatusTooManyRequests, 2000)
+		return
+	}
+	task := &Task{ID: uuid.NewString(), Type: body["type"].(string), Status: "queued", Queue: len(s.tasks), Body: body, Output: map[string]any{}, Credits: 25}
+	s.tasks = append(s.tasks, task)
+	s.wake()
+	good(w, map[string]any{"task_id": task.ID})
+}
+
+func (s *Server) get(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if task := s.find(r.PathValue("id")); task != nil {
+		good(w, task.view())
+		return
+	}
+	refuse(w, http.StatusNotFound, 2001)
+}
+
+// watch sends the task at once and at each change until it is over.
+func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
+	conn, err := websocket.Accept(w, r, nil)
+	if err != nil {
+		return
+	}
+	defer conn.CloseNow()
+	ctx := conn.CloseRead(r.Context())
+	for {
+		s.mu.Lock()
+		task, changed := s.find(r.PathValue("id")), s.changed
+		var view map[string]any
+		over := task == nil
+		if task != nil {
+			view, over = task.view(), task.over()
+		}
+		s.mu.Unlock()
+		if view != nil && wsjson.Write(ctx, conn, view) != nil {
+			return
+		}
+		if over {
+			conn.Close(websocket.StatusNormalClosure, "")
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (s *Server) upload(w http.ResponseWriter, r *http.Request) {
+	file, _, err := r.FormFile("file")
+	if err != nil {
+		refuse(w, http.StatusBadRequest, 2003)
+		return
+	}
+	defer file.Close()
+	data, err := io.ReadAll(file)
+	kind := map[string]string{"image/png": "png", "image/jpeg": "jpg", "image/webp": "webp"}[http.DetectContentType(data)]
+	if err != nil || kind == "" {
+		refuse(w, http.StatusBadRequest, 2004)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	token := uuid.NewString()
+	s.pictures[token] = kind
+	good(w, map[string]any{"image_token": token})
+}
+
+func (s *Server) account(w http.ResponseWriter, _ *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	good(w, map[string]any{"balance": s.balance, "frozen": 0})
+}
+
+func (s *Server) find(id string) *Task {
+	for _, t := range s.tasks {
+		if t.ID == id {
+			return t
+		}
+	}
+	return nil
+}
+
+// wake tells everybody who watches; the lock is held.
+func (s *Server) wake() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// SetBalance sets the account's credits.
+func (s *Server) SetBalance(credits float64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.balance = credits
+}
+
+// Tasks lists all tasks, oldest first.
+func (s *Server) Tasks() []Task {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]Task, len(s.tasks))
+	for i, t := range s.tasks {
+		list[i] = *t
+	}
+	return list
+}
+
+// Change moves a task on.
+func (s *Server) Change(id string, change func(*Task)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	task := s.find(id)
+	if task == nil {
+		s.t.Errorf("there is no task %s", id)
+		return
+	}
+	change(task)
+	s.wake()
+}
+
+// Finish lets a task succeed with a model and its rendered picture.
+func (s *Server) Finish(id string) {
+	s.Change(id, func(t *Task) {
+		t.Status, t.Progress, t.Queue = "success", 100, -1
+		t.Output = map[string]any{"pbr_model": s.URL + "/made/" + id + ".glb?sig=x", "rendered_image": s.URL + "/made/" + id + ".webp?sig=x"}
+	})
+}
