@@ -9,7 +9,7 @@ CREATE TABLE webhook_events (
     provider_id text NOT NULL, -- the service's id of the run, or empty
     state       text NOT NULL, -- what it says of the run; only asking the service tells whether that is true
     body        bytea NOT NULL,
-    copies      integer NOT NULL DEFAULT 1,
+    copies      integer NOT NULL DEFAULT 1, -- since it was taken up
     status      text NOT NULL DEFAULT 'stored',
     attempts    integer NOT NULL DEFAULT 0,
     error       text NOT NULL DEFAULT '',

@@ -59,10 +59,11 @@ type Inbox struct {
 	metrics inboxMetrics
 	strange *once
 	writes  chan *arrival
-	wake    chan struct{} // something was stored here
+	wake    chan struct{} // handed is no longer empty
 
 	mu      sync.Mutex
-	stopped bool // guarded by mu, with the adding to posting
+	stopped bool    // with the adding to posting
+	handed  []Event // stored here, claimed, and not worked on yet
 	posting sync.WaitGroup
 	end     context.CancelFunc
 	work    sync.WaitGroup
@@ -124,9 +125,7 @@ func (b *Inbox) Start(context.Context) error {
 	}
 	ctx, end := context.WithCancel(context.Background())
 	b.end = end
-	for range writers {
-		b.work.Go(b.write)
-	}
+	b.work.Go(b.write)
 	b.work.Go(func() { b.processAll(ctx) })
 	return nil
 }

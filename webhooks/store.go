@@ -27,7 +27,7 @@ type Event struct {
 	RunID      string // ours, or empty
 	ProviderID string // the service's, or empty
 	State      string // what it says of the run
-	Copies     int    // how often it came
+	Copies     int    // how often it came, since it was taken up
 	Status     Status
 	Attempts   int
 	Error      string
@@ -43,8 +43,8 @@ type event struct {
 }
 
 const (
-	writers      = 2   // at a time: while one waits for the disk the next gathers
 	groupSize    = 256 // callbacks written together
+	maxHanded    = 10_000
 	writeTimeout = 8 * time.Second
 )
 
@@ -52,7 +52,7 @@ const (
 type arrival struct {
 	event
 	done  chan error
-	fresh bool // nobody had stored it before
+	fresh bool // nobody had stored it before, or it was given up since: it is ours to work on
 }
 
 // store writes an event for good, together with whatever else comes at the time.
@@ -107,11 +107,18 @@ func (b *Inbox) writeGroup(group []*arrival) {
 		}
 		a.done <- err
 	}
-	b.look()
+	b.hand(group)
 }
 
-// look has the stored looked at.
-func (b *Inbox) look() {
+// hand passes on what is ours to work on. Beyond a measure it is left until the claim is over.
+func (b *Inbox) hand(group []*arrival) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, a := range group {
+		if a.fresh && len(b.handed) < maxHanded {
+			b.handed = append(b.handed, a.Event)
+		}
+	}
 	select {
 	case b.wake <- struct{}{}:
 	default:
@@ -121,7 +128,7 @@ func (b *Inbox) look() {
 // eventKey is what makes an event that event.
 type eventKey struct{ service, id string }
 
-// insert stores events; copies of one count as one. A repeat of what was given up is worked on again.
+// insert stores events, claimed by us; copies of one count as one. A repeat of what was given up is worked on again.
 func (b *Inbox) insert(ctx context.Context, group []*arrival) error {
 	first := map[eventKey]*arrival{}
 	var services, ids, runs, providers, states []string
@@ -136,26 +143,29 @@ func (b *Inbox) insert(ctx context.Context, group []*arrival) error {
 		services, ids, runs, providers = append(services, a.Service), append(ids, a.EventID), append(runs, a.RunID), append(providers, a.ProviderID)
 		states, bodies, times = append(states, a.State), append(bodies, a.body), append(times, a.ReceivedAt)
 	}
+	claim := b.cfg.Now().Add(claimFor)
 	rows, err := b.cfg.Pool.Query(ctx, `
-		INSERT INTO webhook_events AS e (service, event_id, run_id, provider_id, state, body, received_at, due_at)
-		SELECT service, event_id, run_id, provider_id, state, body, at, at
+		INSERT INTO webhook_events AS e (service, event_id, run_id, provider_id, state, body, received_at, attempts, due_at)
+		SELECT service, event_id, run_id, provider_id, state, body, at, 1, $8
 		FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bytea[], $7::timestamptz[])
 			AS s (service, event_id, run_id, provider_id, state, body, at)
 		ORDER BY service, event_id -- so that two machines with the same events don't wait for each other
-		ON CONFLICT (service, event_id) DO UPDATE SET copies = e.copies + 1,
+		ON CONFLICT (service, event_id) DO UPDATE SET copies = CASE WHEN e.status IN ('orphan', 'dead') THEN 1 ELSE e.copies + 1 END,
 			status = CASE WHEN e.status = 'done' THEN 'done' ELSE 'stored' END,
 			ended_at = CASE WHEN e.status = 'done' THEN e.ended_at END,
-			attempts = CASE WHEN e.status IN ('orphan', 'dead') THEN 0 ELSE e.attempts END,
+			attempts = CASE WHEN e.status IN ('orphan', 'dead') THEN 1 ELSE e.attempts END,
 			due_at = CASE WHEN e.status IN ('orphan', 'dead') THEN excluded.due_at ELSE e.due_at END,
 			received_at = CASE WHEN e.status IN ('orphan', 'dead') THEN excluded.received_at ELSE e.received_at END
-		RETURNING service, event_id, copies = 1`, services, ids, runs, providers, states, bodies, times)
+		RETURNING service, event_id, id, copies = 1`, services, ids, runs, providers, states, bodies, times, claim)
 	if err != nil {
 		return fmt.Errorf("store callbacks: %w", err)
 	}
 	var key eventKey
+	var id int64
 	var fresh bool
-	_, err = pgx.ForEachRow(rows, []any{&key.service, &key.id, &fresh}, func() error {
-		first[key].fresh = fresh
+	_, err = pgx.ForEachRow(rows, []any{&key.service, &key.id, &id, &fresh}, func() error {
+		a := first[key]
+		a.ID, a.Status, a.Attempts, a.fresh = id, StatusStored, 1, fresh
 		return nil
 	})
 	if err != nil {

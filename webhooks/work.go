@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -11,7 +12,8 @@ import (
 
 const (
 	claimSize   = 256
-	claimFor    = 2 * time.Minute // whoever claims an event and dies leaves it to others after that
+	gatherFor   = 20 * time.Millisecond
+	claimFor    = 30 * time.Second // whoever claims an event and dies leaves it to others after that
 	askTimeout  = 10 * time.Second
 	matchWithin = 15 * time.Minute // a callback may be faster than the answer that brings the run's id
 	retryBase   = time.Second      // doubling, to
@@ -19,51 +21,90 @@ const (
 	maxAttempts = 12 // that failed for another reason
 )
 
-// processAll works on what is stored, and throws away what is old, until ctx ends.
+// processAll works on what is stored, and throws away what is old, until ctx ends. What was stored here is handed over in
+// memory; in the database it looks for what is due again and for what others left.
 func (b *Inbox) processAll(ctx context.Context) {
 	tick := time.NewTicker(b.cfg.Poll)
 	defer tick.Stop()
 	var pruned time.Time
 	for ctx.Err() == nil {
-		n, err := b.process(ctx)
+		err := b.processDue(ctx)
 		if now := b.cfg.Now(); err == nil && now.Sub(pruned) > pruneEvery {
 			pruned, err = now, b.prune(ctx)
 		}
-		if err != nil && ctx.Err() == nil {
-			b.cfg.Logger.ErrorContext(ctx, "working on callbacks failed; it is tried again", "error", err)
-		}
-		if err == nil && n == claimSize {
-			continue
-		}
-		select {
-		case <-ctx.Done():
-		case <-b.wake:
-		case <-tick.C:
+		b.report(ctx, err)
+		for ticked := false; !ticked && ctx.Err() == nil; {
+			select {
+			case <-ctx.Done():
+			case <-tick.C:
+				ticked = true
+			case <-b.wake:
+				b.gather(ctx)
+				b.report(ctx, b.process(ctx, b.takeHanded()))
+			}
 		}
 	}
 }
 
-// process works on a batch of what is due, and tells how much that was.
-func (b *Inbox) process(ctx context.Context) (int, error) {
-	now := b.cfg.Now()
-	rows, err := b.cfg.Pool.Query(ctx, `
-		UPDATE webhook_events SET due_at = $2, attempts = attempts + 1
-		WHERE id IN (SELECT id FROM webhook_events WHERE status = 'stored' AND due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
-		RETURNING `+eventColumns, now, now.Add(claimFor), claimSize)
-	if err != nil {
-		return 0, fmt.Errorf("claim callbacks: %w", err)
+func (b *Inbox) report(ctx context.Context, err error) {
+	if err != nil && ctx.Err() == nil {
+		b.cfg.Logger.ErrorContext(ctx, "working on callbacks failed; it is tried again", "error", err)
 	}
-	events, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Event])
-	if err != nil {
-		return 0, fmt.Errorf("claim callbacks: %w", err)
+}
+
+// gather waits a moment for more: working on many together costs hardly more than on one.
+func (b *Inbox) gather(ctx context.Context) {
+	timer := time.NewTimer(gatherFor)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
 	}
-	for i := range events {
-		b.settle(ctx, &events[i])
+}
+
+func (b *Inbox) takeHanded() []Event {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	events := b.handed
+	b.handed = nil
+	return events
+}
+
+// processDue claims what is due and works on it.
+func (b *Inbox) processDue(ctx context.Context) error {
+	for {
+		now := b.cfg.Now()
+		rows, err := b.cfg.Pool.Query(ctx, `
+			UPDATE webhook_events SET due_at = $2, attempts = attempts + 1
+			WHERE id = ANY (ARRAY(SELECT id FROM webhook_events WHERE status = 'stored' AND due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED))
+			RETURNING `+eventColumns, now, now.Add(claimFor), claimSize)
+		if err != nil {
+			return fmt.Errorf("claim callbacks: %w", err)
+		}
+		events, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Event])
+		if err != nil {
+			return fmt.Errorf("claim callbacks: %w", err)
+		}
+		if err := b.process(ctx, events); err != nil || len(events) < claimSize {
+			return err
+		}
 	}
-	if len(events) == 0 || ctx.Err() != nil { // what was cut off is due again later
-		return len(events), ctx.Err()
+}
+
+// process works on events that are claimed. What is cut off is due again when the claim is over.
+func (b *Inbox) process(ctx context.Context, events []Event) error {
+	for page := range slices.Chunk(events, claimSize) {
+		for i := range page {
+			b.settle(ctx, &page[i])
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := b.mark(ctx, page); err != nil {
+			return err
+		}
 	}
-	return len(events), b.mark(ctx, events)
+	return nil
 }
 
 // settle has the event's run look at its provider, and decides what becomes of the event.
@@ -109,10 +150,11 @@ func (b *Inbox) mark(ctx context.Context, events []Event) error {
 	for i, e := range events {
 		ids[i], statuses[i], errors[i], due[i], ended[i] = e.ID, string(e.Status), e.Error, e.DueAt, e.EndedAt
 	}
+	// Planned anew each time: a plan made for an empty table reads the whole of a large one.
 	_, err := b.cfg.Pool.Exec(ctx, `
 		UPDATE webhook_events e SET status = m.status, error = m.error, due_at = m.due, ended_at = m.ended
 		FROM unnest($1::bigint[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[]) AS m (id, status, error, due, ended)
-		WHERE e.id = m.id`, ids, statuses, errors, due, ended)
+		WHERE e.id = m.id AND e.id = ANY ($1)`, pgx.QueryExecModeCacheDescribe, ids, statuses, errors, due, ended)
 	if err != nil {
 		return fmt.Errorf("mark callbacks: %w", err)
 	}

@@ -1,0 +1,154 @@
+// Command inbox measures how many callbacks of services a second the house takes (by its HTTP handler), each verified, stored for
+// good, answered and worked on, against single-row durable inserts on the same Postgres from the same number of
+// clients, one after the other in the same program.
+//
+//	go run ./internal/bench/inbox [-clients 8,32] [-seconds 5]
+//
+// It starts a Postgres of its own in a temporary folder, with its usual durability. The figure that counts is the
+// ratio: absolute times mean nothing on shared machines.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalbox/signalbox/internal/postgres"
+	"github.com/signalbox/signalbox/migrations"
+	"github.com/signalbox/signalbox/webhooks"
+)
+
+func main() {
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer cancel()
+	clients := flag.String("clients", "8,32", "numbers of clients, one measurement for each")
+	seconds := flag.Float64("seconds", 5, "length of each measurement")
+	flag.Parse()
+	if err := run(ctx, *clients, time.Duration(*seconds*float64(time.Second)), os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, list string, length time.Duration, out io.Writer) (err error) {
+	dir, err := os.MkdirTemp("", "signalbox-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	quiet := slog.New(slog.DiscardHandler)
+	server, err := postgres.Start(ctx, postgres.Config{Dir: filepath.Join(dir, "postgres"), Logger: quiet})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.Stop(context.WithoutCancel(ctx))) }()
+	pool, err := postgres.Connect(ctx, server.DSN())
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	if _, err := migrations.Up(ctx, pool, quiet); err != nil {
+		return err
+	}
+	if _, err := pool.Exec(ctx, `CREATE TABLE single_rows (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, client int, note text)`); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%8s %12s %12s %8s\n", "clients", "inserts/s", "events/s", "ratio")
+	for text := range strings.SplitSeq(list, ",") {
+		clients, err := strconv.Atoi(text)
+		if err != nil || clients < 1 {
+			return fmt.Errorf("-clients: %q is no number of clients", text)
+		}
+		if err := measure(ctx, out, pool, clients, length); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func measure(ctx context.Context, out io.Writer, pool *pgxpool.Pool, clients int, length time.Duration) error {
+	inserts, err := loop(clients, length, func(client int) error {
+		_, err := pool.Exec(ctx, `INSERT INTO single_rows (client, note) VALUES ($1, 'a row')`, client)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	events, err := callbacks(ctx, pool, clients, length)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "%8d %12.0f %12.0f %8.2f\n", clients, inserts, events, events/inserts)
+	return err
+}
+
+// callbacks sends callbacks as fast as the clients can, and waits until all are worked on, which counts.
+func callbacks(ctx context.Context, pool *pgxpool.Pool, clients int, length time.Duration) (float64, error) {
+	addresses, err := webhooks.NewAddresses("http://bench", make([]byte, 32), nil, nil)
+	if err != nil {
+		return 0, err
+	}
+	box, err := webhooks.NewInbox(webhooks.InboxConfig{
+		Pool: pool, Addresses: addresses, Sources: map[string]webhooks.Source{"bench": {Rate: 1e9, Burst: 1e9}},
+		Callback: func(context.Context, string, string, string) (bool, error) { return true, nil },
+	})
+	if err != nil {
+		return 0, err
+	}
+	if err := box.Start(ctx); err != nil {
+		return 0, err
+	}
+	var n atomic.Int64
+	began := time.Now()
+	perSecond, err := loop(clients, length, func(int) error {
+		path := strings.TrimPrefix(addresses.Of("bench", strconv.FormatInt(began.UnixNano()+n.Add(1), 36)), "http://bench")
+		return post(ctx, box, path)
+	})
+	for left := 1; left > 0 && err == nil; time.Sleep(time.Millisecond) {
+		err = pool.QueryRow(ctx, `SELECT count(*) FROM webhook_events WHERE status <> 'done'`).Scan(&left)
+	}
+	worked := perSecond * length.Seconds() / max(time.Since(began).Seconds(), length.Seconds())
+	return worked, errors.Join(err, box.Stop(ctx))
+}
+
+// post hands a callback to the inbox as the HTTP server does.
+func post(ctx context.Context, box http.Handler, path string) error {
+	answer := httptest.NewRecorder()
+	box.ServeHTTP(answer, httptest.NewRequestWithContext(ctx, http.MethodPost, path, strings.NewReader(`{"event_type":"run.updated","status":"running","progress":0.5}`)))
+	if answer.Code != http.StatusOK {
+		return fmt.Errorf("the answer is %d %q", answer.Code, answer.Body)
+	}
+	return nil
+}
+
+// loop lets clients call f until the time is over and gives the calls per second.
+func loop(clients int, length time.Duration, f func(client int) error) (float64, error) {
+	began, calls := time.Now(), atomic.Int64{}
+	var wait sync.WaitGroup
+	errs := make([]error, clients)
+	for client := range clients {
+		wait.Go(func() {
+			for time.Since(began) < length && errs[client] == nil {
+				errs[client] = f(client)
+				calls.Add(1)
+			}
+		})
+	}
+	wait.Wait()
+	return float64(calls.Load()) / time.Since(began).Seconds(), errors.Join(errs...)
+}
