@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync/atomic"
 
@@ -12,49 +13,57 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/discord"
 	"github.com/signalbox/signalbox/platforms/telegram"
+	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/webchat"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
 
-// chatPlatforms are the chat platforms that the configuration switches on, with the router they share.
+// chatPlatforms are the chat platforms, with the router they share: the page's, and those that the configuration
+// switches on.
 type chatPlatforms struct {
+	page      *webchat.Adapter
 	telegram  *telegram.Adapter // nil: off
 	discord   *discord.Adapter  // nil: off
 	deliverer *chat.Deliverer
 	router    *chat.Router
-	fileURL   atomic.Pointer[func(ref registry.Media, name string) string]
+	server    atomic.Pointer[web.Server] // nil: not there yet
 }
 
 // newChat makes the adapters and what delivers through them. It comes before the runs service, which
 // delivers, while the router, which starts runs, comes after it.
 func (a *app) newChat(ctx context.Context) (*chatPlatforms, error) {
 	p := &chatPlatforms{}
+	var err error
+	p.page, err = webchat.New(webchat.Config{
+		Pool: a.db.pool, Files: a.media, People: a.users, Logger: a.log.With("component", "webchat"), FilePath: p.filePath,
+	})
+	if err != nil {
+		return nil, err
+	}
 	// The one visible list of chat platforms.
-	var adapters []chat.Adapter
+	adapters := []chat.Adapter{p.page}
 	if a.cfg.TelegramBotToken != "" {
-		var err error
 		if p.telegram, err = a.newTelegram(ctx); err != nil {
 			return nil, err
 		}
 		adapters = append(adapters, p.telegram)
 	}
 	if a.cfg.DiscordBotToken != "" {
-		var err error
 		if p.discord, err = a.newDiscord(ctx); err != nil {
 			return nil, err
 		}
 		adapters = append(adapters, p.discord)
 	}
-	var err error
 	p.deliverer, err = chat.NewDeliverer(chat.DelivererConfig{
 		Adapters: adapters, Pool: a.db.pool, Media: a.media, Logger: a.log,
 		Link: func(run runs.Run, output int) string {
-			fileURL := p.fileURL.Load()
-			if fileURL == nil {
-				return "" // the page is not there yet
+			server := p.server.Load()
+			if server == nil {
+				return ""
 			}
 			o := run.Outputs[output]
-			return (*fileURL)(o.Media, o.FileName)
+			return server.FileURL(o.Media, o.FileName)
 		},
 	})
 	return p, err
@@ -115,15 +124,24 @@ func (p *chatPlatforms) deliverers() map[string]runs.Deliverer {
 	for _, name := range p.deliverer.Platforms() {
 		m[name] = p.deliverer
 	}
+	m[web.Platform] = pageDeliverer{p.deliverer}
 	return m
+}
+
+// pageDeliverer delivers what was asked for on the web: in the conversation. A run that a form has started is shown
+// by its own page.
+type pageDeliverer struct{ *chat.Deliverer }
+
+func (d pageDeliverer) Deliver(ctx context.Context, run runs.Run) error {
+	if len(run.Origin.Target) == 0 {
+		return nil
+	}
+	return d.Deliverer.Deliver(ctx, run)
 }
 
 // startChat starts the router. Updates come in once listen has been called, when all else is up.
 func (a *app) startChat(ctx context.Context) error {
 	p := a.chat
-	if len(p.deliverer.Platforms()) == 0 {
-		return nil
-	}
 	var err error
 	p.router, err = chat.NewRouter(chat.Config{
 		Deliverer: p.deliverer, Pool: a.db.pool, Tools: a.registry, Runs: a.runs, Accounts: a.users, Wallets: a.ledger, Logger: a.log,
@@ -142,6 +160,11 @@ func (a *app) startChat(ctx context.Context) error {
 // listen lets the platforms' updates in. A token that is refused switches its platform off, not the
 // program: the others go on.
 func (a *app) listen(context.Context) error {
+	a.background("conversations", func(ctx context.Context) {
+		if err := a.chat.page.Run(ctx, a.chat.router); err != nil {
+			a.log.Error("conversations on the page are off until the next start", "error", err)
+		}
+	})
 	if a.chat.telegram != nil {
 		a.background("telegram", func(ctx context.Context) {
 			if err := a.chat.telegram.Run(ctx, a.chat.router); err != nil {
@@ -159,10 +182,13 @@ func (a *app) listen(context.Context) error {
 	return nil
 }
 
-// linkFiles tells how results can be reached from outside, once the page is there. Deliveries left over from
-// the last run may be under way by then.
-func (p *chatPlatforms) linkFiles(fileURL func(registry.Media, string) string) {
-	p.fileURL.Store(&fileURL)
+// linkFiles tells how results can be reached, once the page is there. Deliveries left over from the last run may
+// be under way by then.
+func (p *chatPlatforms) linkFiles(server *web.Server) { p.server.Store(server) }
+
+// filePath is the address of a stored file within the page, which is there whenever somebody looks at it.
+func (p *chatPlatforms) filePath(ref registry.Media, name string) string {
+	return p.server.Load().FilePath(ref, name)
 }
 
 // mount adds the platforms' webhooks to the page's routes.
@@ -175,4 +201,7 @@ func (p *chatPlatforms) mount(mux *http.ServeMux) {
 	}
 }
 
-func (p *chatPlatforms) names() []string { return p.deliverer.Platforms() }
+// names are the platforms besides the web.
+func (p *chatPlatforms) names() []string {
+	return slices.DeleteFunc(p.deliverer.Platforms(), func(name string) bool { return name == web.Platform })
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/webchat"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -28,6 +29,9 @@ func newUsers(db *database, ledger *billing.Ledger, c Config) *users.Store {
 		},
 		OnErase: func(ctx context.Context, tx pgx.Tx, accountID string) error {
 			if err := web.Forget(ctx, tx, accountID); err != nil {
+				return err
+			}
+			if err := webchat.Forget(ctx, tx, accountID); err != nil {
 				return err
 			}
 			if err := runs.Forget(ctx, tx, accountID); err != nil {
@@ -52,7 +56,10 @@ func mergeRooms(ctx context.Context, tx pgx.Tx, ledger *billing.Ledger, from, in
 	if err := runs.Adopt(ctx, tx, from, into); err != nil {
 		return err
 	}
-	return chat.Adopt(ctx, tx, from, into)
+	if err := chat.Adopt(ctx, tx, from, into); err != nil {
+		return err
+	}
+	return webchat.Adopt(ctx, tx, from, into)
 }
 
 // followRenames rewrites stored settings of tools that come with another id or other input names.

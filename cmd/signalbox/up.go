@@ -378,7 +378,7 @@ func (a *app) startWeb(context.Context) error {
 		Mounts:   console,
 		Registry: a.registry, Runs: a.runs, Users: a.users, Ledger: a.ledger, Invitations: a.invitations(), Shares: web.NewShares(a.db.pool), Logger: a.log.With("component", "web"),
 		Public: a.cfg.Public, AdminToken: a.cfg.AdminToken, LinkKey: key, Version: version,
-		Telegram: telegram, Discord: discord, APIRate: a.cfg.RequestRate,
+		Telegram: telegram, Discord: discord, APIRate: a.cfg.RequestRate, Conversation: a.chat.page,
 		Status: func() map[string]any {
 			return map[string]any{"engines": a.fleet.Status(), "lint": a.flows.Findings()}
 		},
@@ -391,7 +391,7 @@ func (a *app) startWeb(context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.chat.linkFiles(a.web.FileURL)
+	a.chat.linkFiles(a.web)
 	mux := http.NewServeMux()
 	mux.Handle("/", a.web.Handler())
 	mux.Handle(webhooks.Root, a.post.inbox)
