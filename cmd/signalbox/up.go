@@ -13,8 +13,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"runtime/debug"
-	"runtime/metrics"
 	"strings"
 	"sync"
 	"time"
@@ -31,6 +29,7 @@ import (
 	"github.com/signalbox/signalbox/migrations"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/providers/openapi"
+	"github.com/signalbox/signalbox/providers/remote"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -65,56 +64,6 @@ func (upCommand) Run(e env) error {
 	return errors.Join(err, a.stop(ctx))
 }
 
-// thrift keeps the program small, which for most of its life only waits: it collects garbage often while
-// starting, when the workflow files are read and most of the garbage is made, and afterwards, from the call
-// of rest, still twice as often as Go does by default, and once whenever work has been followed by a quiet
-// time, until ctx ends. GOGC in the environment goes first.
-func thrift(ctx context.Context) (rest func()) {
-	if os.Getenv("GOGC") != "" {
-		return func() {}
-	}
-	debug.SetGCPercent(25)
-	return func() {
-		debug.SetGCPercent(50)
-		debug.FreeOSMemory()
-		go tidy(ctx)
-	}
-}
-
-const (
-	tidyEvery = 5 * time.Second
-	tidyQuiet = 4 << 20  // bytes allocated in that time: less is a quiet time
-	tidyWorth = 16 << 20 // bytes allocated since the last time
-)
-
-// tidy gives memory back to the system in the pauses between work.
-func tidy(ctx context.Context) {
-	tick := time.NewTicker(tidyEvery)
-	defer tick.Stop()
-	before := allocated()
-	tidied := before
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		now := allocated()
-		if now-before < tidyQuiet && now-tidied > tidyWorth {
-			debug.FreeOSMemory()
-			tidied = now
-		}
-		before = now
-	}
-}
-
-// allocated is how many bytes were ever allocated on the heap. Asking does not stop the world.
-func allocated() uint64 {
-	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
-	metrics.Read(sample)
-	return sample[0].Value.Uint64()
-}
-
 // app is the whole program, wired. Parts are started in the order of start's steps and stopped in
 // reverse.
 type app struct {
@@ -131,6 +80,7 @@ type app struct {
 	flows     *comfy.Workflows
 	documents *openapi.Tools // nil: none
 	services  []service
+	remote    *remote.Provider
 	registry  *registry.Registry
 	history   *registry.History
 	watcher   *registry.Watcher
@@ -375,7 +325,7 @@ func (a *app) startWeb(context.Context) error {
 		return err
 	}
 	a.web, err = web.New(web.Config{
-		Mounts:   console,
+		Mounts:   append(console, a.toolMounts()...),
 		Registry: a.registry, Runs: a.runs, Users: a.users, Ledger: a.ledger, Invitations: a.invitations(), Shares: web.NewShares(a.db.pool), Logger: a.log.With("component", "web"),
 		Public: a.cfg.Public, AdminToken: a.cfg.AdminToken, LinkKey: key, Version: version,
 		Telegram: telegram, Discord: discord, APIRate: a.cfg.RequestRate, Conversation: a.chat.page,

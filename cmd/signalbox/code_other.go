@@ -1,0 +1,6 @@
+//go:build !linux
+
+package main
+
+// forgetCode is for Linux.
+func forgetCode() {}
