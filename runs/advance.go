@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -351,16 +352,17 @@ func (w *step) mayRetry(failure *registry.Error) bool {
 	return failure.Retryable && w.r.attempt < w.attemptsAllowed()
 }
 
-// pause is the time before the next try: what the provider asks for, or the policy's time, doubling.
+// pause is the time before the next try: what the provider asks for, or the policy's time as often as there
+// were tries (B82), or our own, doubling.
 func (w *step) pause(try int, failure *registry.Error) time.Duration {
-	base := w.s.config.RetryBase
-	if policy := w.r.Tool.RetryPolicy; policy != nil && policy.BackoffMs > 0 {
-		base = time.Duration(policy.BackoffMs) * time.Millisecond
-	}
 	if failure.Code == registry.CodeLost { // a provider that can tell this is up
-		base = w.s.config.PollMin
+		return max(failure.RetryAfter, backoff(w.s.config.PollMin, try, time.Minute))
 	}
-	return max(failure.RetryAfter, backoff(base, try, time.Minute))
+	if policy := w.r.Tool.RetryPolicy; policy != nil && policy.BackoffMs > 0 {
+		own := min(time.Duration(policy.BackoffMs)*time.Millisecond*time.Duration(try), time.Minute)
+		return max(failure.RetryAfter, own+rand.N(own/8+1))
+	}
+	return max(failure.RetryAfter, backoff(w.s.config.RetryBase, try, time.Minute))
 }
 
 // nextAttempt waits and begins anew under a fresh handle, since providers refuse or repeat what they know.

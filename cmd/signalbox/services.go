@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"regexp"
 
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/providers/comfydeploy"
 	"github.com/signalbox/signalbox/providers/httptools"
 	"github.com/signalbox/signalbox/providers/imagegen"
+	"github.com/signalbox/signalbox/providers/remote"
 	"github.com/signalbox/signalbox/providers/vidu"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -18,6 +20,8 @@ import (
 
 // ServiceSettings are the operator's accounts at services. A service without a key has no tools.
 type ServiceSettings struct {
+	ToolManifest string `name:"orchestrator-tool-manifest-path" env:"ORCHESTRATOR_TOOL_MANIFEST_PATH" placeholder:"FILE" help:"Remote tools (JSON): manifest, endpoint and staticHeaders of each."`
+
 	OpenAIAPIKey  string `name:"openai-api-key" env:"OPENAI_API_KEY" placeholder:"KEY" help:"Makes /imagine draw with OpenAI."`
 	OpenAIBaseURL string `name:"openai-base-url" env:"OPENAI_BASE_URL" default:"https://api.openai.com/v1" help:"OpenAI's API, with its version."`
 	GeminiAPIKey  string `env:"GEMINI_API_KEY" placeholder:"KEY" help:"Makes /imagine draw with Google Gemini."`
@@ -40,6 +44,8 @@ func (c *Config) checkServices(p *problems) {
 		_, ok := httpURL(address)
 		p.unless(ok, variable, redactURL(address), "an http:// or https:// address")
 	}
+	info, err := os.Stat(c.ToolManifest)
+	p.unless(err != nil || !info.IsDir(), "ORCHESTRATOR_TOOL_MANIFEST_PATH", c.ToolManifest, "a file")
 	for variable, key := range map[string]string{"OPENAI_API_KEY": c.OpenAIAPIKey, "GEMINI_API_KEY": c.GeminiAPIKey, "COMFYDEPLOY_API_KEY": c.ComfyDeployAPIKey, "VIDU_API_KEY": c.ViduAPIKey} {
 		p.unless(fitsHeader(key), variable, "(hidden)", "a key without spaces, as the service shows it")
 	}
@@ -70,7 +76,8 @@ func (a *app) newServices() ([]service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the image services: %w", err)
 	}
-	list := []service{{imagegen.Service, pictures, pictures}}
+	a.remote = a.newRemote(guard)
+	list := []service{{imagegen.Service, pictures, pictures}, {remote.Service, a.remote, a.remote}}
 	if c.ToolsDir != "" {
 		files := httptools.New(httptools.Config{Dir: c.ToolsDir, Store: a.templates, Guard: guard, MediaURL: a.mediaURL})
 		list = append(list, service{httptools.Service, files, files.Jobs()}, service{name: httptools.ServiceNow, provider: files.Calls()})

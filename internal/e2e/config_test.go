@@ -77,6 +77,8 @@ func wrongValues(t *testing.T) map[string][]string {
 		"TRIPO_USD_PER_CREDIT":   {"cheap", "-1"},
 		"LOG_LEVEL":              {"loud"},
 		"LOG_FORMAT":             {"xml"},
+
+		"ORCHESTRATOR_TOOL_MANIFEST_PATH": {dir},
 	}
 }
 

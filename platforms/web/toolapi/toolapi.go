@@ -147,6 +147,11 @@ func (s server) register(w http.ResponseWriter, r *http.Request) {
 			body["manifest"], body["source"] = one.Manifest, one.Source
 		}
 	}
+	for _, p := range s.Registry.Problems() {
+		if p.ToolID == done.Name { // such as a command that another tool has
+			body["problem"] = p.String()
+		}
+	}
 	answer(w, status, body)
 }
 

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/toolapi"
+	"github.com/signalbox/signalbox/providers/remote"
+)
+
+// newRemote makes the remote tools: those of the operator's file and, where there is a database, those that are
+// registered at run time.
+func (a *app) newRemote(guard *http.Client) *remote.Provider {
+	c := remote.Config{File: a.cfg.ToolManifest, Store: a.templates, Guard: guard, SiteID: "local", Logger: a.log.With("component", "remote tools")}
+	if a.db != nil {
+		c.Pool = a.db.pool
+	}
+	if a.cfg.Public != nil {
+		c.SiteID = a.cfg.Public.Host
+	}
+	return remote.New(c)
+}
+
+// toolMounts are the routes by which tools are registered at run time.
+func (a *app) toolMounts() []web.Mount {
+	h := toolapi.Handler(toolapi.Config{
+		Registry: a.registry, Loader: remote.LoaderName, Service: remote.Service, Caller: web.Caller, Remove: a.remote.Remove,
+		Register: func(ctx context.Context, raw []byte, by string) (toolapi.Registration, error) {
+			done, err := a.remote.Register(ctx, raw, by)
+			return toolapi.Registration(done), err
+		},
+		Logger: a.log.With("component", "remote tools"),
+	})
+	return []web.Mount{
+		{Path: "GET /tools", Who: web.Keys, Handler: h}, {Path: "POST /tools/register", Who: web.Keys, Handler: h}, {Path: "DELETE /tools/{name}", Who: web.Keys, Handler: h},
+	}
+}
