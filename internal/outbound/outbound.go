@@ -29,18 +29,7 @@ const (
 // the address that a name resolved to at the moment of connecting, so neither a redirect nor a changed
 // DNS answer leads inside. allow lists hosts, host:port pairs or CIDRs that it may reach as well.
 func NewClient(allow []string) *http.Client {
-	g := guard{public: ssrf.New(), hosts: map[string]bool{}}
-	for _, entry := range allow {
-		if prefix, err := netip.ParsePrefix(entry); err == nil {
-			g.prefixes = append(g.prefixes, prefix)
-			continue
-		}
-		if ip, err := netip.ParseAddr(entry); err == nil {
-			g.prefixes = append(g.prefixes, netip.PrefixFrom(ip, ip.BitLen()))
-			continue
-		}
-		g.hosts[strings.ToLower(entry)] = true
-	}
+	g := newGuard(allow)
 	return &http.Client{
 		Timeout: totalTimeout,
 		// No proxy: it would connect in our place, past the guard.
@@ -58,10 +47,27 @@ type guard struct {
 	public   *ssrf.Guardian
 	hosts    map[string]bool // as asked for: host or host:port, lower case
 	prefixes []netip.Prefix
+	timeout  time.Duration // of connecting
+}
+
+func newGuard(allow []string, options ...ssrf.Option) guard {
+	g := guard{public: ssrf.New(options...), hosts: map[string]bool{}, timeout: dialTimeout}
+	for _, entry := range allow {
+		if prefix, err := netip.ParsePrefix(entry); err == nil {
+			g.prefixes = append(g.prefixes, prefix)
+			continue
+		}
+		if ip, err := netip.ParseAddr(entry); err == nil {
+			g.prefixes = append(g.prefixes, netip.PrefixFrom(ip, ip.BitLen()))
+			continue
+		}
+		g.hosts[strings.ToLower(entry)] = true
+	}
+	return g
 }
 
 func (g guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	d := &net.Dialer{Timeout: dialTimeout}
+	d := &net.Dialer{Timeout: g.timeout}
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err
