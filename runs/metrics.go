@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/signalbox/signalbox/billing"
 )
 
 // metrics are what an operator's monitoring sees of runs.
@@ -12,6 +14,7 @@ type metrics struct {
 	ended      *prometheus.CounterVec
 	seconds    *prometheus.HistogramVec
 	cost       *prometheus.CounterVec
+	estimates  *prometheus.CounterVec
 	absorbed   prometheus.Counter
 	unknown    *prometheus.CounterVec
 	deliveries *prometheus.CounterVec
@@ -29,6 +32,7 @@ func newMetrics(registerer prometheus.Registerer) (metrics, error) {
 		accepted:   counter("runs_accepted_total", "Runs taken on.", "service"),
 		ended:      counter("runs_ended_total", "Runs that are over, by how.", "service", "status"),
 		cost:       counter("runs_cost_dollars_total", "What users paid for runs.", "service"),
+		estimates:  counter("tool_estimates_dollars_total", "What runs that succeeded were quoted (low, high) and came to (actual).", "tool", "what"),
 		unknown:    counter("runs_unknown_states_total", "States reported by providers that are not known.", "service"),
 		deliveries: counter("deliveries_total", "Deliveries of results, by outcome.", "platform", "outcome"),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -47,7 +51,7 @@ func newMetrics(registerer prometheus.Registerer) (metrics, error) {
 			Help: "When the ledger was checked last."}),
 	}
 	var errs []error
-	for _, c := range []prometheus.Collector{m.accepted, m.ended, m.cost, m.unknown, m.deliveries, m.seconds, m.absorbed, m.open, m.rescued, m.problems, m.checked} {
+	for _, c := range []prometheus.Collector{m.accepted, m.ended, m.cost, m.estimates, m.unknown, m.deliveries, m.seconds, m.absorbed, m.open, m.rescued, m.problems, m.checked} {
 		errs = append(errs, registerer.Register(c))
 	}
 	return m, errors.Join(errs...)
@@ -57,6 +61,11 @@ func newMetrics(registerer prometheus.Registerer) (metrics, error) {
 func (m *metrics) observe(run Run) {
 	m.ended.WithLabelValues(run.Tool.Service, string(run.Status)).Inc()
 	m.cost.WithLabelValues(run.Tool.Service).Add(dollars(run.Cost))
+	if run.Status == StatusSucceeded && run.Quote.High > 0 && run.Receipt != nil {
+		for what, amount := range map[string]billing.NanoUSD{"low": run.Quote.Low, "high": run.Quote.High, "actual": run.Receipt.FullCost()} {
+			m.estimates.WithLabelValues(run.Tool.ToolID, what).Add(dollars(amount))
+		}
+	}
 	if run.EndedAt != nil {
 		m.seconds.WithLabelValues(run.Tool.Service).Observe(run.EndedAt.Sub(run.CreatedAt).Seconds())
 	}

@@ -35,6 +35,8 @@ type Figures struct {
 	Failed        int64           // timed out as well; canceled ones are in Runs only
 	Revenue       billing.NanoUSD // what was paid for them
 	Cost          billing.NanoUSD // what they came to: more than Revenue where the house took the rest
+	QuotedLow     billing.NanoUSD // what those that succeeded were quoted before, from
+	QuotedHigh    billing.NanoUSD // to: where Cost lies far from both, quotes are no good
 	P50, P95      time.Duration   // from acceptance to end, of those that succeeded; zero without any
 	EngineSeconds float64         // run time of tools that are priced by the second
 }
@@ -52,10 +54,11 @@ const statsSQL = `
 	SELECT bucket, coalesce(service, ''), coalesce(tool_id, ''), count(*),
 	       count(*) FILTER (WHERE status = 'succeeded'), count(*) FILTER (WHERE status IN ('failed', 'timed_out')),
 	       sum(cost)::bigint, sum(greatest(full_cost, cost))::bigint,
+	       coalesce(sum(low) FILTER (WHERE status = 'succeeded'), 0)::bigint, coalesce(sum(promised) FILTER (WHERE status = 'succeeded'), 0)::bigint,
 	       coalesce(percentile_cont(0.5) WITHIN GROUP (ORDER BY took) FILTER (WHERE status = 'succeeded'), 0)::double precision,
 	       coalesce(percentile_cont(0.95) WITHIN GROUP (ORDER BY took) FILTER (WHERE status = 'succeeded'), 0)::double precision,
 	       coalesce(sum(nano_units) FILTER (WHERE by_second), 0)::double precision / 1e9
-	FROM (SELECT floor(extract(epoch FROM ended_at - $1::timestamptz) / $3::double precision)::int AS bucket, service, tool_id, status, cost, full_cost, nano_units,
+	FROM (SELECT floor(extract(epoch FROM ended_at - $1::timestamptz) / $3::double precision)::int AS bucket, service, tool_id, status, cost, full_cost, nano_units, promised, (quote ->> 'low')::bigint AS low,
 	             receipt ->> 'unit' = 'second' AS by_second, extract(epoch FROM ended_at - created_at)::double precision AS took
 	      FROM runs WHERE id >= $4::uuid AND ended_at >= $1 AND ended_at < $2) ended
 	GROUP BY GROUPING SETS ((bucket), (service, tool_id)) ORDER BY 4 DESC, 3`
@@ -84,7 +87,7 @@ func (s *Stats) read(rows pgx.Rows) error {
 	var bucket *int
 	var t ToolStats
 	var p50, p95 float64
-	_, err := pgx.ForEachRow(rows, []any{&bucket, &t.Service, &t.ToolID, &t.Runs, &t.Succeeded, &t.Failed, &t.Revenue, &t.Cost, &p50, &p95, &t.EngineSeconds}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&bucket, &t.Service, &t.ToolID, &t.Runs, &t.Succeeded, &t.Failed, &t.Revenue, &t.Cost, &t.QuotedLow, &t.QuotedHigh, &p50, &p95, &t.EngineSeconds}, func() error {
 		t.P50, t.P95 = seconds(p50), seconds(p95)
 		switch {
 		case bucket == nil && len(s.Tools) < maxToolStats:

@@ -54,6 +54,9 @@ func TestStats(t *testing.T) {
 		if first.Revenue != ended[0].Cost || first.Revenue == 0 || first.Cost < first.Revenue {
 			t.Errorf("revenue %s and cost %s, the run cost %s", first.Revenue, first.Cost, ended[0].Cost)
 		}
+		if quote := ended[0].Quote; first.QuotedLow != quote.Low || first.QuotedHigh != quote.High || quote.High == 0 {
+			t.Errorf("quoted %s to %s, the run was quoted %s", first.QuotedLow, first.QuotedHigh, quote)
+		}
 		if math.Abs(first.EngineSeconds-2) > 0.001 {
 			t.Errorf("%f engine seconds, expected 2", first.EngineSeconds)
 		}
