@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/console"
+	"github.com/signalbox/signalbox/providers/openapi"
 )
 
 // newConsole makes the operator's console, for the page to mount.
@@ -40,7 +41,7 @@ func (a *app) engineRows(ctx context.Context) []console.Engine {
 	return rows
 }
 
-// findingRows tells the console what could be better in the workflows.
+// findingRows tells the console what could be better in the workflows and in OpenAPI documents.
 func (a *app) findingRows() map[string][]console.Finding {
 	rows := map[string][]console.Finding{}
 	for tool, list := range a.flows.Findings() {
@@ -48,5 +49,20 @@ func (a *app) findingRows() map[string][]console.Finding {
 			rows[tool] = append(rows[tool], console.Finding{Severity: string(f.Severity), Message: f.Message, Advice: f.Advice, Node: f.Node})
 		}
 	}
+	for _, f := range a.documentFindings() {
+		severity := "warning"
+		if f.Refused {
+			severity = "error"
+		}
+		rows[f.Operation] = append(rows[f.Operation], console.Finding{Severity: severity, Message: f.Message})
+	}
 	return rows
+}
+
+// documentFindings are what is to be said about OpenAPI documents, if there are any.
+func (a *app) documentFindings() []openapi.Finding {
+	if a.documents == nil {
+		return nil
+	}
+	return a.documents.Findings()
 }

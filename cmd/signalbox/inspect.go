@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -8,13 +9,14 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/providers/httptools"
+	"github.com/signalbox/signalbox/providers/openapi"
 	"github.com/signalbox/signalbox/registry"
 )
 
 type inspectCommand struct {
 	JSON       bool     `name:"json" help:"Print one JSON object a line."`
 	ObjectInfo string   `name:"object-info" placeholder:"FILE" help:"Node declarations, as GET /object_info gives them. Without: what is known of the common nodes."`
-	Files      []string `arg:"" name:"file" help:"Workflow files, and tools over HTTP (*.tool.yaml)."`
+	Files      []string `arg:"" name:"file" help:"Workflow files, tools over HTTP (*.tool.yaml), OpenAPI documents (*.openapi.yaml)."`
 }
 
 // Run shows the tools that files would become.
@@ -26,9 +28,12 @@ func (c inspectCommand) Run(e env) error {
 	var workflows []string
 	ok := true
 	for _, file := range c.Files {
-		if httptools.IsFile(file) {
+		switch {
+		case httptools.IsFile(file):
 			ok = inspectTool(e.stdout, file, c.JSON) && ok
-		} else {
+		case openapi.IsFile(file):
+			ok = inspectDocument(e.ctx, e.stdout, file, c.JSON) && ok
+		default:
 			workflows = append(workflows, file)
 		}
 	}
@@ -70,4 +75,36 @@ func inspectTool(w io.Writer, file string, asJSON bool) (good bool) {
 		fmt.Fprintf(w, "  %s (%s)\n", f.Name, f.Type)
 	}
 	return true
+}
+
+// inspectDocument shows the tools that an OpenAPI document becomes, all its operations where it doesn't say which, and
+// what is to be said about them.
+func inspectDocument(ctx context.Context, w io.Writer, file string, asJSON bool) (good bool) {
+	tools, findings, err := openapi.Check(ctx, file, []string{"*"})
+	if err != nil {
+		findings = append(findings, openapi.Finding{Document: file, Refused: true, Message: err.Error()})
+	}
+	good = true
+	for _, f := range findings {
+		good = good && !f.Refused
+	}
+	if asJSON {
+		line := struct {
+			File     string            `json:"file"`
+			Tools    []registry.Tool   `json:"tools"`
+			Findings []openapi.Finding `json:"findings"`
+		}{file, tools, findings}
+		return json.NewEncoder(w).Encode(line) == nil && good
+	}
+	for _, tool := range tools {
+		fmt.Fprintf(w, "%s: %s, %s\n", file, tool.ToolID, tool.DisplayName)
+	}
+	for _, f := range findings {
+		severity := "warning"
+		if f.Refused {
+			severity = "error"
+		}
+		fmt.Fprintf(w, "%s: %s: %s: %s\n", file, severity, f.Operation, f.Message)
+	}
+	return good
 }

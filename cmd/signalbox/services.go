@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/providers/comfydeploy"
 	"github.com/signalbox/signalbox/providers/httptools"
 	"github.com/signalbox/signalbox/providers/imagegen"
+	"github.com/signalbox/signalbox/providers/openapi"
 	"github.com/signalbox/signalbox/providers/remote"
 	"github.com/signalbox/signalbox/providers/vidu"
 	"github.com/signalbox/signalbox/registry"
@@ -37,6 +38,9 @@ type ServiceSettings struct {
 	ViduUpscale      string `env:"VIDU_UPSCALE" default:"off" help:"on offers to enlarge videos with Vidu; needs PUBLIC_URL."`
 
 	MediaSettings
+
+	OpenAPIDocs  string `name:"openapi-docs" env:"OPENAPI_DOCS" placeholder:"[NAME=]URL,..." help:"OpenAPI documents whose operations become tools: addresses or files."`
+	OpenAPIAllow string `name:"openapi-allow" env:"OPENAPI_ALLOW" placeholder:"ID,..." help:"Operations that are tools in documents that don't say so: operationIds, * for any part."`
 }
 
 func (c *Config) checkServices(p *problems) {
@@ -53,6 +57,12 @@ func (c *Config) checkServices(p *problems) {
 	c.checkMedia(p)
 	for _, name := range splitList(c.ViduEffects) {
 		p.unless(effectName.MatchString(name), "VIDU_EFFECTS", name, "names of Vidu's templates, separated by commas")
+	}
+	for _, entry := range splitList(c.OpenAPIDocs) {
+		p.unless(openapi.IsDocument(entry), "OPENAPI_DOCS", redactURL(entry), "addresses or files that exist, each perhaps with NAME= before it, separated by commas")
+	}
+	for _, entry := range splitList(c.OpenAPIAllow) {
+		p.unless(openapi.IsPattern(entry), "OPENAPI_ALLOW", entry, "operationIds, separated by commas; * stands for any part")
 	}
 	p.unless(oneOf(c.ViduUpscale, "on", "off"), "VIDU_UPSCALE", c.ViduUpscale, "on or off")
 	p.unless(c.ViduUpscale != "on" || c.PublicURL != "", "VIDU_UPSCALE", c.ViduUpscale, "off, or a PUBLIC_URL from which Vidu can fetch videos")
@@ -81,6 +91,13 @@ func (a *app) newServices() ([]service, error) {
 	if c.ToolsDir != "" {
 		files := httptools.New(httptools.Config{Dir: c.ToolsDir, Store: a.templates, Guard: guard, MediaURL: a.mediaURL})
 		list = append(list, service{httptools.Service, files, files.Jobs()}, service{name: httptools.ServiceNow, provider: files.Calls()})
+	}
+	if docs := splitList(c.OpenAPIDocs); c.ToolsDir != "" || len(docs) > 0 {
+		a.documents = openapi.New(openapi.Config{
+			Dir: c.ToolsDir, Documents: docs, Allow: splitList(c.OpenAPIAllow), Store: a.templates,
+			Guard: outbound.NewClient(append(openapi.Hosts(docs), c.Allow...)),
+		})
+		list = append(list, service{openapi.Service, a.documents, a.documents})
 	}
 	if c.ComfyDeployAPIKey != "" {
 		deployed, err := comfydeploy.New(comfydeploy.Config{Key: c.ComfyDeployAPIKey, BaseURL: c.ComfyDeployAPIURL, Guard: guard, Logger: a.log})

@@ -75,6 +75,8 @@ func wrongValues(t *testing.T) map[string][]string {
 		"TRIPO_API_KEY":          {secret + " and a space"},
 		"TRIPO_API_URL":          {"tripo", "ftp://ann:" + secret + "@x"},
 		"TRIPO_USD_PER_CREDIT":   {"cheap", "-1"},
+		"OPENAPI_DOCS":           {"ftp://ann:" + secret + "@x/openapi.json", filepath.Join(dir, "none"), dir},
+		"OPENAPI_ALLOW":          {"get[*"},
 		"LOG_LEVEL":              {"loud"},
 		"LOG_FORMAT":             {"xml"},
 

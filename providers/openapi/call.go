@@ -32,15 +32,16 @@ const (
 
 // spec is how an operation is called.
 type spec struct {
-	Name        string  `json:"name"` // of the service, for messages
-	BaseURL     string  `json:"baseURL"`
-	Method      string  `json:"method"`
-	Path        string  `json:"path"`
-	Params      []param `json:"params,omitempty"`
-	Body        *body   `json:"body,omitempty"`
-	Auth        []auth  `json:"auth,omitempty"`
-	Idempotency string  `json:"idempotency,omitempty"` // the header that takes the run's handle
-	Pages       bool    `json:"pages,omitempty"`       // the document announces answers in HTML or other text
+	Name        string   `json:"name"` // of the service, for messages
+	BaseURL     string   `json:"baseURL"`
+	Method      string   `json:"method"`
+	Path        string   `json:"path"`
+	Params      []param  `json:"params,omitempty"`
+	Body        *body    `json:"body,omitempty"`
+	Auth        []auth   `json:"auth,omitempty"`
+	Idempotency string   `json:"idempotency,omitempty"` // the header that takes the run's handle
+	Context     []string `json:"context,omitempty"`     // headers that take where the call comes from
+	Pages       bool     `json:"pages,omitempty"`       // the document announces answers in HTML or other text
 }
 
 // param is a parameter outside the body.
@@ -107,6 +108,7 @@ func (s spec) request(ctx context.Context, call registry.Call) (upstream.Request
 	if s.Idempotency != "" {
 		out.Header.Set(s.Idempotency, call.Handle)
 	}
+	s.putContext(out.Header, call)
 	for _, p := range s.Params {
 		value, given := call.Inputs[p.Input]
 		if !given || value == nil {
@@ -120,6 +122,20 @@ func (s spec) request(ctx context.Context, call registry.Call) (upstream.Request
 		return out, nil
 	}
 	return out, s.Body.put(ctx, &out, call)
+}
+
+// putContext says where a call comes from, in the headers that the document has for that. It is never a model's
+// or a person's word.
+func (s spec) putContext(header http.Header, call registry.Call) {
+	known := map[string]string{
+		"User-Id": call.UserID, "Session-Id": cmp.Or(call.Context.SessionID, call.RunID), "Turn-Id": cmp.Or(call.Context.TraceID, call.RunID),
+		"Idempotency-Key": call.Handle, "Pii-Grant": strings.Join(call.Tool.PIIRequired, ","),
+	}
+	for _, name := range s.Context {
+		if value := known[strings.TrimPrefix(name, http.CanonicalHeaderKey(extPrefix))]; value != "" {
+			header.Set(name, value)
+		}
+	}
 }
 
 // put puts a parameter's value into a request in the style that the document asks for.

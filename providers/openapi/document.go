@@ -55,7 +55,13 @@ func readDocument(ctx context.Context, name string, at *url.URL, data []byte) (*
 		}
 	}
 	d := &document{name: name, at: at, root: root, old: strings.HasPrefix(version, "3.0"), refs: map[string]any{}}
-	return d, judge(ctx, data)
+	if err := judge(ctx, data); err != nil {
+		for _, f := range d.lintNames() { // the library refuses what is not spelled as an extension
+			err = fmt.Errorf("%w; %s", err, f.Message)
+		}
+		return nil, err
+	}
+	return d, nil
 }
 
 // judge lets the library tell whether a document is one. References to other documents are refused by it.

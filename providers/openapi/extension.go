@@ -1,23 +1,288 @@
 package openapi
 
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/registry"
+)
+
+// The extensions by which a document says what may be done with its operations. Two of the family are spelled
+// compensation-, the others compensating-; a name that is only near to one of these is reported.
+const (
+	extPrefix       = "x-orchet-"
+	extTool         = "x-orchet-tool"
+	extConfirmation = "x-orchet-requires-confirmation"
+	extPII          = "x-orchet-pii-required"
+	extTags         = "x-orchet-intent-tags"
+	extCancels      = "x-orchet-cancels"
+	extCancelFor    = "x-orchet-cancel-for"
+	extKind         = "x-orchet-compensation-kind"
+	extReversible   = "x-orchet-reversibility"
+	extUndo         = "x-orchet-compensating-tool"
+	extTemplate     = "x-orchet-compensating-inputs-template"
+	extWindow       = "x-orchet-compensating-window-seconds"
+	extTier         = "x-orchet-cost-tier"
+)
+
+var extensions = []string{
+	extTool, extConfirmation, extPII, extTags, extCancels, extCancelFor, extKind, extReversible, extUndo, extTemplate, extWindow, extTier,
+}
+
+// The values that extensions take.
+var (
+	confirmations   = []string{"structured-itinerary", "structured-cart", "structured-booking", "structured-reservation", "structured-trip"}
+	scopes          = []string{"name", "email", "phone", "address", "dob", "payment_method_id", "passport", "passport_optional", "loyalty_numbers", "traveler_profile"}
+	kinds           = []string{"perfect", "best-effort", "manual"}
+	reversibilities = []string{"reversible", "compensating", "irreversible"}
+	tiers           = []string{"free", "low", "metered", "money", "money-compound", "compensation"}
+)
+
 // annotated reports whether any operation says whether it is a tool.
 func (d *document) annotated() bool {
-	for _, op := range d.operations() {
-		if op.object.has(extTool) {
-			return true
+	return slices.ContainsFunc(d.operations(), func(op operation) bool { return op.object.has(extTool) })
+}
+
+// exposed reports whether an operation is to be a tool. Only true says so; everything else is no.
+func (d *document) exposed(op operation, annotated bool, allow []string, findings *[]Finding) bool {
+	if !annotated {
+		return allowed(allow, op.id())
+	}
+	value := op.object.get(extTool)
+	if _, isBool := value.(bool); !isBool && op.object.has(extTool) {
+		*findings = append(*findings, Finding{Document: d.name, Operation: op.String(), Message: fmt.Sprintf("%s is %s, which is not true: it is no tool", extTool, shown(value))})
+	}
+	return value == true
+}
+
+func shown(value any) string {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return "odd"
+	}
+	return string(raw[:min(len(raw), 60)])
+}
+
+// extensions reads what the operation's extensions say.
+func (b *builder) extensions() {
+	o, t := b.op.object, &b.tool
+	t.Confirmation = b.confirmation()
+	t.PIIRequired = b.words(extPII)
+	for _, scope := range t.PIIRequired {
+		if !slices.Contains(scopes, scope) {
+			b.refuse("%s has %q; allowed are %s", extPII, scope, strings.Join(scopes, ", "))
 		}
 	}
-	return false
+	t.IntentTags = b.words(extTags)
+	t.Cancels, t.CancelFor = o.text(extCancels), o.text(extCancelFor)
+	b.withholdPersonal()
+	b.compensation()
+	b.jargon()
 }
 
-const extTool = "x-orchet-tool"
-
-// exposed reports whether an operation is to be a tool.
-func (d *document) exposed(op operation, annotated bool, allow []string, findings *[]Finding) bool {
-	if annotated {
-		return op.object.truth(extTool)
+// confirmation is the kind of summary that must be affirmed before the tool runs, "" for none.
+func (b *builder) confirmation() string {
+	value := b.op.object.get(extConfirmation)
+	kind, _ := value.(string)
+	switch {
+	case value == nil, value == false:
+		return ""
+	case !slices.Contains(confirmations, kind):
+		b.refuse("%s is %s; allowed are false, %s", extConfirmation, shown(value), strings.Join(confirmations, ", "))
 	}
-	return allowed(allow, op.id())
+	return kind
 }
 
-func (b *builder) extensions() {}
+// words reads an extension that is a list of words.
+func (b *builder) words(name string) []string {
+	value := b.op.object.get(name)
+	if value == nil {
+		return nil
+	}
+	list, isList := value.([]any)
+	var found []string
+	for _, one := range list {
+		if word, isText := one.(string); isText {
+			found = append(found, word)
+		}
+	}
+	if !isList || len(found) != len(list) {
+		b.refuse("%s is %s; expected a list of words", name, shown(value))
+	}
+	return found
+}
+
+// word reads an extension that takes one of a list of words.
+func (b *builder) word(name string, allowed []string, otherwise string) string {
+	value := b.op.object.get(name)
+	if value == nil {
+		return otherwise
+	}
+	word, _ := value.(string)
+	if !slices.Contains(allowed, word) {
+		b.refuse("%s is %s; allowed are %s", name, shown(value), strings.Join(allowed, ", "))
+	}
+	return word
+}
+
+// withholdPersonal takes away inputs that are personal data which the document does not ask for by scope.
+func (b *builder) withholdPersonal() {
+	if !b.op.object.has(extPII) {
+		return
+	}
+	b.tool.InputSchema = slices.DeleteFunc(b.tool.InputSchema, func(f registry.InputField) bool {
+		if !slices.Contains(scopes, f.Name) || slices.Contains(b.tool.PIIRequired, f.Name) {
+			return false
+		}
+		if f.Required {
+			b.refuse("it needs the personal data %s without naming it in %s", f.Name, extPII)
+		} else {
+			b.warn("the input %s is personal data that %s does not name: it is never sent", f.Name, extPII)
+		}
+		return true
+	})
+}
+
+// Compensation is how what a tool did can be undone. It is in the tool's metadata under "compensation".
+type Compensation struct {
+	Kind          string          `json:"kind,omitempty"` // perfect, best-effort, manual; of a tool that cancels another
+	Reversibility string          `json:"reversibility"`  // a document that doesn't say means irreversible
+	Tool          string          `json:"tool,omitempty"` // the one that undoes it
+	Inputs        json.RawMessage `json:"inputs,omitempty"`
+	WindowSeconds json.Number     `json:"windowSeconds,omitempty"` // how long it can be undone; empty: always
+	CostTier      string          `json:"costTier"`
+}
+
+func (b *builder) compensation() {
+	o := b.op.object
+	if !slices.ContainsFunc(extensions[4:], o.has) {
+		return
+	}
+	kind := ""
+	if b.tool.CancelFor != "" {
+		kind = "best-effort"
+	}
+	c := Compensation{
+		Kind: b.word(extKind, kinds, kind), Reversibility: b.word(extReversible, reversibilities, "irreversible"),
+		Tool: o.text(extUndo), CostTier: b.word(extTier, tiers, "free"), WindowSeconds: o.number(extWindow),
+	}
+	if c.Tool == "" {
+		c.Tool = b.tool.Cancels
+	}
+	if seconds, err := c.WindowSeconds.Float64(); o.has(extWindow) && (err != nil || seconds <= 0) {
+		b.refuse("%s is %s; expected a number of seconds above zero", extWindow, shown(o.get(extWindow)))
+	}
+	if o.has(extTemplate) {
+		c.Inputs = b.template(o.get(extTemplate))
+	}
+	if c.CostTier == "money" && (b.tool.Cancels == "" || b.tool.Confirmation == "") {
+		b.refuse("%s is money: it needs %s and a kind of summary in %s", extTier, extCancels, extConfirmation)
+	}
+	metadata, err := asMetadata(c)
+	if err != nil {
+		b.refuse("its compensation can't be kept: %v", err)
+	}
+	b.tool.Metadata["compensation"] = metadata
+}
+
+// asMetadata gives a value as metadata holds it.
+func asMetadata(v any) (any, error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := parseTree(raw)
+	return plain(tree), err
+}
+
+var (
+	templated = regexp.MustCompile(`\{\{(.*?)\}\}`)
+	fromStep  = regexp.MustCompile(`^\s*outputs(\.[\w-]+)+\s*$`)
+)
+
+// template reads the inputs of the tool that undoes this one, with places for this one's answer.
+func (b *builder) template(value any) json.RawMessage {
+	o, isObject := value.(*object)
+	raw, err := json.Marshal(value)
+	if !isObject || err != nil || len(o.members) == 0 {
+		b.refuse("%s is %s; expected an object of inputs", extTemplate, shown(value))
+		return nil
+	}
+	for _, place := range templated.FindAllSubmatch(raw, -1) {
+		if !fromStep.Match(place[1]) {
+			b.refuse("%s has {{%s}}; expected a path into the answer, such as {{outputs.booking.id}}", extTemplate, place[1])
+		}
+	}
+	return raw
+}
+
+// jargonWords are understood by those who make the service, not by those who use it.
+var jargonWords = regexp.MustCompile(`(?i)\b(PNR|GDS|SKU|DTO|CRUD|upsert|payload|endpoint|webhook|middleware|microservice|idempotent|foreign key|enum|boolean|nullable|HTTP \d{3})\b`)
+
+func (b *builder) jargon() {
+	if found := jargonWords.FindString(b.op.object.text("summary") + " " + b.op.object.text("description")); found != "" && b.op.object.has(extTool) {
+		b.warn("its description says %q: people who use the tool may not know the word", found)
+	}
+}
+
+// lintNames reports extensions that nobody knows, wherever they stand: a slip of the pen in one of them would let
+// something run that must not.
+func (d *document) lintNames() []Finding {
+	var findings []Finding
+	seen := map[string]bool{}
+	d.walkNames(d.root, "", func(name, at string) {
+		if seen[name+" "+at] {
+			return
+		}
+		seen[name+" "+at] = true
+		message := fmt.Sprintf("the extension %s is not known", name)
+		if near := registry.Nearest(normal(name), extensions); near != "" {
+			message += "; did you mean " + near + "?"
+		}
+		findings = append(findings, Finding{Document: d.name, Operation: at, Message: message})
+	})
+	return findings
+}
+
+// normal spells a name as extensions are spelled.
+func normal(name string) string {
+	name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
+	if rest, cut := strings.CutPrefix(name, "orchet-"); cut {
+		name = extPrefix + rest
+	}
+	return strings.Replace(name, "x-orchet-compensation-tool", extUndo, 1)
+}
+
+var nearPrefix = regexp.MustCompile(`(?i)^(x[-_])?orchet[-_]`)
+
+// mapsOfNames are members whose own members are named by the document's author.
+var mapsOfNames = []string{"properties", "headers", "schemas", "parameters", "responses", "examples", "example", "default", "enum"}
+
+// walkNames finds the names that look like extensions and are none. Operations are named as they are met.
+func (d *document) walkNames(v any, at string, found func(name, at string)) {
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			d.walkNames(item, at, found)
+		}
+	case *object:
+		if id := v.text("operationId"); id != "" {
+			at = id
+		}
+		for _, m := range v.members {
+			if nearPrefix.MatchString(m.key) && !slices.Contains(extensions, m.key) {
+				found(m.key, at)
+			}
+			if named, isObject := m.value.(*object); isObject && slices.Contains(mapsOfNames, m.key) {
+				for _, inner := range named.members {
+					d.walkNames(inner.value, at, found)
+				}
+				continue
+			}
+			d.walkNames(m.value, at, found)
+		}
+	}
+}

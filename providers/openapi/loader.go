@@ -267,7 +267,11 @@ func (t *Tools) read(ctx context.Context, s source) (reading, error) {
 		return last, err
 	}
 	fresh := reading{sum: sum, tools: []registry.Tool{}}
-	for _, b := range doc.build(t.cfg.Allow, t.cfg.Lookup, &fresh.findings) {
+	built, err := doc.build(t.cfg.Allow, t.cfg.Lookup, &fresh.findings)
+	if err != nil {
+		return last, err
+	}
+	for _, b := range built {
 		if err := t.keep(ctx, b); err != nil {
 			return last, err
 		}
@@ -309,8 +313,9 @@ func bare(err error) error {
 	return err
 }
 
-// build makes the tools of a document; what is to be said about it goes to findings.
-func (d *document) build(allow []string, lookup func(string) (string, bool), findings *[]Finding) []*builder {
+// build makes the tools of a document; what is to be said about it goes to findings. The error is that its operations
+// don't fit together, so that none of them can be had.
+func (d *document) build(allow []string, lookup func(string) (string, bool), findings *[]Finding) ([]*builder, error) {
 	var built []*builder
 	seen := map[string]operation{}
 	annotated := d.annotated()
@@ -326,19 +331,35 @@ func (d *document) build(allow []string, lookup func(string) (string, bool), fin
 		b.build()
 		built = append(built, b)
 	}
-	return d.settled(built, findings)
+	*findings = append(*findings, d.lintNames()...)
+	good, refusals := settled(built, findings)
+	if !annotated {
+		return good, nil
+	}
+	cancelPairs(good)
+	if _, broken := settled(good, findings); len(broken) > 0 {
+		return nil, fmt.Errorf("the document is refused: %s", strings.Join(append(refusals, broken...), "; "))
+	}
+	return good, nil
 }
 
-// settled gives the operations that became tools.
-func (d *document) settled(built []*builder, findings *[]Finding) []*builder {
-	var good []*builder
+// settled moves what is to be said about operations to findings. It gives the operations that became tools, and why the
+// others did not.
+func settled(built []*builder, findings *[]Finding) (good []*builder, refusals []string) {
 	for _, b := range built {
-		*findings = append(*findings, b.findings...)
-		if !slices.ContainsFunc(b.findings, func(f Finding) bool { return f.Refused }) {
+		before := len(refusals)
+		for _, f := range b.findings {
+			if f.Refused {
+				refusals = append(refusals, f.Message)
+			}
+		}
+		if len(refusals) == before {
 			good = append(good, b)
 		}
+		*findings = append(*findings, b.findings...)
+		b.findings = nil
 	}
-	return good
+	return good, refusals
 }
 
 // allowed reports whether the operator's list has an operation.
@@ -405,8 +426,9 @@ func Check(ctx context.Context, file string, allow []string) ([]registry.Tool, [
 	}
 	var findings []Finding
 	var tools []registry.Tool
-	for _, b := range doc.build(allow, t.cfg.Lookup, &findings) {
+	built, err := doc.build(allow, t.cfg.Lookup, &findings)
+	for _, b := range built {
 		tools = append(tools, b.tool)
 	}
-	return tools, findings, nil
+	return tools, findings, err
 }

@@ -188,6 +188,9 @@ func (b *builder) parameter(p *object, name, in string) {
 	case in == "header" && slices.Contains(idempotencyHeaders, header):
 		b.spec.Idempotency, b.tool.Idempotent = http.CanonicalHeaderKey(name), true
 		return
+	case in == "header" && strings.HasPrefix(header, extPrefix):
+		b.spec.Context = append(b.spec.Context, http.CanonicalHeaderKey(name))
+		return
 	case in == "header" && slices.Contains([]string{"accept", "content-type", "authorization"}, header):
 		return // not parameters, as the specification says
 	}

@@ -1,0 +1,67 @@
+//go:build unix
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/providers/openapi/openapitest"
+)
+
+// weather is a service that says nothing about tools; the operator allows one of its operations.
+const weather = `
+openapi: 3.1.0
+info: {title: Weather, version: "1"}
+servers: [{url: "{{server}}/v2"}]
+security: [{key: []}]
+paths:
+  /places/{place}/days:
+    get:
+      operationId: forecast
+      summary: Weather of the coming days
+      parameters:
+        - {name: place, in: path, required: true, description: Where, schema: {type: string}}
+        - {name: days, in: query, description: How many days, schema: {type: integer, minimum: 1, maximum: 10, default: 3}}
+      responses: {"200": {description: The forecast, content: {application/json: {schema: {type: object}}}}}
+    delete:
+      operationId: forget
+      parameters: [{name: place, in: path, required: true, schema: {type: string}}]
+      responses: {"204": {description: Forgotten}}
+components: {securitySchemes: {key: {type: apiKey, in: header, name: X-Api-Key}}}
+`
+
+func TestOpenAPIDocument(t *testing.T) {
+	t.Parallel()
+	needPostgres(t)
+	const key = "key-of-the-weather"
+	service := openapitest.New(t, weather, key)
+	dir := t.TempDir()
+	p := start(t, spec{env: []string{
+		"ADMIN_TOKEN=" + adminToken, "TOOLS_DIR=" + dir, "OPENAPI_DOCS=weather=" + service.URL + "/openapi.yaml", "OPENAPI_ALLOW=forecast,other*", "OPENAPI_WEATHER_KEY_KEY=" + key,
+	}})
+	c := newClient(p, "ann")
+	t.Run("C1 C50 C57 an operation of a document at an address runs like every tool", func(t *testing.T) {
+		r := c.succeed("forecast", map[string]any{"place": "Bad Ems/Nassau"})
+		if len(r.Outputs) != 1 || !strings.Contains(r.Outputs[0].Text, "/v2/places/Bad%20Ems%2FNassau/days?days=3") {
+			t.Errorf("got %+v", r)
+		}
+		if c.tools()["forget"] != nil {
+			t.Error("an operation that nobody allowed is a tool")
+		}
+	})
+	t.Run("a document dropped into TOOLS_DIR", func(t *testing.T) {
+		document := strings.NewReplacer("{{server}}", service.URL, "forecast", "otherForecast", "security: [{key: []}]", "").Replace(weather)
+		if err := os.WriteFile(filepath.Join(dir, "more.openapi.yaml"), []byte(document), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		await(t, "the tool", time.Minute, func() bool { return c.tools()["otherForecast"] != nil }, p.said)
+	})
+	p.stop(os.Interrupt)
+	if strings.Contains(p.said(), key) {
+		t.Error("the key was logged")
+	}
+}
