@@ -46,8 +46,8 @@ func TestOpenAPIDocument(t *testing.T) {
 	c := newClient(p, "ann")
 	t.Run("C1 C50 C57 an operation of a document at an address runs like every tool", func(t *testing.T) {
 		r := c.succeed("forecast", map[string]any{"place": "Bad Ems/Nassau"})
-		if len(r.Outputs) != 1 || !strings.Contains(r.Outputs[0].Text, "/v2/places/Bad%20Ems%2FNassau/days?days=3") {
-			t.Errorf("got %+v", r)
+		if got := service.Received(); len(r.Outputs) != 1 || len(got) != 1 || got[0].URI != "/v2/places/Bad%20Ems%2FNassau/days?days=3" {
+			t.Errorf("got %+v by %+v", r, got)
 		}
 		if c.tools()["forget"] != nil {
 			t.Error("an operation that nobody allowed is a tool")
