@@ -42,7 +42,8 @@ func (e ErrInsufficient) Error() string {
 // Every operation is idempotent by its key (of a hold or its end: the run's id), and a repeat does
 // nothing. Money appears only through Grant and Refund.
 type Ledger struct {
-	pool *pgxpool.Pool
+	pool  *pgxpool.Pool
+	known knownPurses
 }
 
 // NewLedger gives the ledger in pool's database.
@@ -127,6 +128,7 @@ type HoldRequest struct {
 type Settlement struct {
 	AccountID, RunID string
 	Cost             NanoUSD
+	Held             NanoUSD // what the hold should be, for PostUnseen
 	Note             string
 }
 
@@ -160,13 +162,22 @@ func (m *Moves) Lock(batch *pgx.Batch) {
 // the order of their requests. Settlements and Holds may have lost members since Lock. The result has for each
 // hold nil, or why it is refused; those that are not are held once the batch was sent.
 func (m *Moves) Post(batch *pgx.Batch) (refused []error, err error) {
-	transfers, err := m.books.settleAll(m.Settlements)
+	all, refused, err := m.books.transfers(m)
 	if err != nil {
 		return nil, err
 	}
-	held, refused := m.books.holdAll(m.Holds)
-	queuePost(batch, append(transfers, held...))
+	queuePost(batch, all)
 	return refused, nil
+}
+
+// transfers are those of Post.
+func (b books) transfers(m *Moves) (all []transfer, refused []error, err error) {
+	settled, err := b.settleAll(m.Settlements)
+	if err != nil {
+		return nil, nil, err
+	}
+	held, refused := b.holdAll(m.Holds)
+	return append(settled, held...), refused, nil
 }
 
 func refuseNegative(holds []HoldRequest) []error {

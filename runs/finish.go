@@ -249,15 +249,19 @@ func (s *Service) afterFinish(ctx context.Context, f *finish) {
 	s.log.InfoContext(ctx, "the run is over", "run", r.ID, "tool", r.Tool.ToolID, "status", r.Status, "cost", r.Cost.String())
 }
 
+// endSQL ends all the runs or none, and tells what may have changed of them meanwhile.
 const endSQL = `
-	UPDATE runs r SET status = e.status, waiting = false, fraction = NULL, stage = '', queue_position = 0, outputs = e.outputs::json,
-		cost = e.cost, full_cost = e.full_cost, nano_units = e.units, machine = e.machine, receipt = e.receipt::json, error = e.error::json,
-		attempt = e.attempt, ticket = coalesce(e.ticket::json, r.ticket), started_at = coalesce(r.started_at, e.started), ended_at = e.ended,
-		claimed_by = CASE WHEN e.brings THEN r.claimed_by END
-	FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::text[],
-		$10::bigint[], $11::text[], $12::timestamptz[], $13::timestamptz[], $14::boolean[])
-		AS e (id, status, outputs, cost, full_cost, units, machine, receipt, error, attempt, ticket, started, ended, brings)
-	WHERE r.id = e.id`
+	WITH ended AS (
+		UPDATE runs r SET status = e.status, waiting = false, fraction = NULL, stage = '', queue_position = 0, outputs = e.outputs::json,
+			cost = e.cost, full_cost = e.full_cost, nano_units = e.units, machine = e.machine, receipt = e.receipt::json, error = e.error::json,
+			attempt = e.attempt, ticket = coalesce(e.ticket::json, r.ticket), started_at = coalesce(r.started_at, e.started), ended_at = e.ended,
+			claimed_by = CASE WHEN e.brings AND r.deliverable THEN r.claimed_by END
+		FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[], $9::text[], $10::text[],
+			$11::bigint[], $12::text[], $13::timestamptz[], $14::timestamptz[], $15::boolean[])
+			AS e (id, account, status, outputs, cost, full_cost, units, machine, receipt, error, attempt, ticket, started, ended, brings)
+		WHERE r.id = e.id AND r.account_id = e.account AND r.ended_at IS NULL
+		RETURNING r.id, r.deliverable, r.target)
+	SELECT ledger_insist(count(*) = cardinality($1)), array_agg(id::text), array_agg(deliverable), array_agg(convert_to(target::text, 'UTF8')) FROM ended`
 
 // queueEnds adds to batch the writing of the final states, all in one statement.
 func (s *Service) queueEnds(batch *pgx.Batch, finishes []*finish) error {
@@ -278,10 +282,29 @@ func (s *Service) queueEnds(batch *pgx.Batch, finishes []*finish) error {
 		if err != nil {
 			return err
 		}
-		c.add(r.ID, string(r.Status), orNull(outputs), int64(r.Cost), int64(r.Receipt.FullCost()), f.nanoUnits, f.machine, string(receipt), orNull(failure),
-			int64(r.attempt), orNull(ticket), r.StartedAt, ended, f.brings && f.deliver)
+		c.add(r.ID, r.AccountID, string(r.Status), orNull(outputs), int64(r.Cost), int64(r.Receipt.FullCost()), f.nanoUnits, f.machine, string(receipt),
+			orNull(failure), int64(r.attempt), orNull(ticket), r.StartedAt, ended, f.brings)
 	}
-	batch.Queue(endSQL, c.args()...)
+	batch.Queue(endSQL, c.args()...).QueryRow(func(row pgx.Row) error { return readEnds(row, finishes) })
+	return nil
+}
+
+// readEnds takes note of what endSQL tells.
+func readEnds(row pgx.Row, finishes []*finish) error {
+	var ids []string
+	var deliverable []bool
+	var targets [][]byte
+	if err := row.Scan(nil, &ids, &deliverable, &targets); err != nil {
+		return err
+	}
+	place := make(map[string]int, len(ids))
+	for i, id := range ids {
+		place[id] = i
+	}
+	for _, f := range finishes {
+		i := place[f.record.ID]
+		f.ended, f.deliver, f.record.Origin.Target = true, deliverable[i], targets[i]
+	}
 	return nil
 }
 

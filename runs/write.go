@@ -23,26 +23,41 @@ type write struct {
 	finish *finish
 }
 
-// flushWrites makes the changes in one transaction, and again where Postgres ended it for the sake of another.
+// flushWrites makes the changes in one transaction: at once where nothing is to be asked first, and else, or where
+// the database finds that something should have been, with a close look.
 func (s *Service) flushWrites(ctx context.Context, writes []*write) error {
-	err := s.writeAtOnce(ctx, writes)
+	c := sortWrites(writes)
+	batch, err := s.unseen(&c)
+	if err == nil && batch != nil {
+		err = s.onConnection(ctx, func(conn *pgx.Conn) error { return send(ctx, conn, batch) })
+	}
+	if batch == nil && err == nil || isRefused(err) {
+		err = s.onConnection(ctx, func(conn *pgx.Conn) error { return s.writeTogether(ctx, conn, writes, true) })
+	}
 	if !isConflict(err) {
 		return err
 	}
 	return postgres.InTx(ctx, s.config.Pool, func(tx pgx.Tx) error { return s.writeTogether(ctx, tx, writes, false) })
 }
 
+// isRefused reports whether the database itself ended a transaction: nothing of it is there.
+func isRefused(err error) bool {
+	var refused *pgconn.PgError
+	return errors.As(err, &refused)
+}
+
+// isConflict reports whether Postgres ended a transaction for the sake of another.
 func isConflict(err error) bool {
 	const serializationFailure, deadlockDetected = "40001", "40P01"
 	var refused *pgconn.PgError
 	return errors.As(err, &refused) && (refused.Code == serializationFailure || refused.Code == deadlockDetected)
 }
 
-// writeAtOnce makes the changes in a transaction whose begin and end travel with them.
-func (s *Service) writeAtOnce(ctx context.Context, writes []*write) error {
+// onConnection lets f make a transaction whose begin and end travel with its statements.
+func (s *Service) onConnection(ctx context.Context, f func(*pgx.Conn) error) error {
 	return s.config.Pool.AcquireFunc(ctx, func(pooled *pgxpool.Conn) error {
 		conn := pooled.Conn()
-		err := s.writeTogether(ctx, conn, writes, true)
+		err := f(conn)
 		if err == nil || conn.IsClosed() || conn.PgConn().TxStatus() == 'I' {
 			return err
 		}
@@ -51,6 +66,29 @@ func (s *Service) writeAtOnce(ctx context.Context, writes []*write) error {
 		}
 		return err
 	})
+}
+
+// unseen makes of changes that need nothing to be asked first a whole transaction of one round trip; nil: they do. What
+// it takes for granted it has the database insist on: that the runs are not over and still their account's, that
+// no request repeats another, and all about the money, see billing.Ledger.PostUnseen.
+func (s *Service) unseen(c *changes) (*pgx.Batch, error) {
+	if s.config.PerAccount > 0 || slices.ContainsFunc(c.accepts, (*acceptance).limited) {
+		return nil, nil
+	}
+	batch := &pgx.Batch{}
+	batch.Queue(`BEGIN`)
+	if err := s.queueEnds(batch, c.finishes); err != nil {
+		return nil, err
+	}
+	if !s.config.Ledger.PostUnseen(c.moves(), batch) {
+		return nil, nil
+	}
+	s.queueAccepts(batch, c.accepts)
+	if err := s.failpoints(c); err != nil {
+		return nil, err
+	}
+	batch.Queue(`COMMIT`).Exec(isCommitted)
+	return batch, nil
 }
 
 // changes are writes by sort.
@@ -93,6 +131,7 @@ func (s *Service) writeTogether(ctx context.Context, on sender, writes []*write,
 	if err := send(ctx, on, locks); err != nil {
 		return err
 	}
+	s.config.Ledger.Remember(moves)
 	c.finishes = slices.DeleteFunc(c.finishes, func(f *finish) bool { return !f.ended })
 	admission.decide(s.config.PerAccount, c.accepts)
 	c.accepts = slices.DeleteFunc(c.accepts, func(a *acceptance) bool { return a.refused != nil })
@@ -147,8 +186,7 @@ func (s *Service) flushMarks(ctx context.Context, runIDs []*string) error {
 	return nil
 }
 
-// queueLocks locks the rows of runs that are there, and finds which are not over, whose they are and where their
-// results go by now.
+// queueLocks locks the rows of runs that are there, and finds which are not over and whose they are by now.
 func (c *changes) queueLocks(batch *pgx.Batch) {
 	if len(c.finishes) == 0 {
 		return
@@ -156,18 +194,16 @@ func (c *changes) queueLocks(batch *pgx.Batch) {
 	byID := make(map[string]*finish, len(c.finishes))
 	ids := make([]string, 0, len(c.finishes))
 	for _, f := range c.finishes {
-		f.ended = false
+		f.ended, f.deliver = false, false
 		ids, byID[f.record.ID] = append(ids, f.record.ID), f
 	}
 	var id, account string
-	var isOpen, deliverable bool
-	var target []byte
-	batch.Queue(`SELECT id::text, account_id::text, ended_at IS NULL, deliverable, convert_to(target::text, 'UTF8') FROM runs WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE`, ids).
+	var isOpen bool
+	batch.Queue(`SELECT id::text, account_id::text, ended_at IS NULL FROM runs WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE`, ids).
 		Query(func(rows pgx.Rows) error {
-			_, err := pgx.ForEachRow(rows, []any{&id, &account, &isOpen, &deliverable, &target}, func() error {
+			_, err := pgx.ForEachRow(rows, []any{&id, &account, &isOpen}, func() error {
 				if f := byID[id]; f != nil {
-					f.record.AccountID = account
-					f.ended, f.deliver, f.record.Origin.Target = isOpen, isOpen && deliverable, slices.Clone(target)
+					f.record.AccountID, f.ended = account, isOpen
 				}
 				return nil
 			})
@@ -181,7 +217,7 @@ func (c *changes) moves() *billing.Moves {
 	for _, f := range c.finishes {
 		if f.record.Quote.High > 0 || f.record.Receipt.FullCost() > 0 {
 			m.Settlements = append(m.Settlements, billing.Settlement{
-				AccountID: f.record.AccountID, RunID: f.record.ID, Cost: f.record.Receipt.FullCost(), Note: f.reason,
+				AccountID: f.record.AccountID, RunID: f.record.ID, Cost: f.record.Receipt.FullCost(), Held: f.record.Quote.High, Note: f.reason,
 			})
 		}
 	}
