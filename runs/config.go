@@ -57,7 +57,7 @@ type Config struct {
 	Now     func() time.Time      // nil: time.Now
 	Random  io.Reader             // of ids and seeds; nil: the system's cryptographic source
 
-	Workers        int           // runs worked at a time by this process; 0: 200
+	Workers        int           // runs worked at a time by this process; 0: 1000
 	Deliveries     int           // deliveries at a time; 0: 32
 	PerAccount     int           // runs of one account under way at a time, the rest waits; 0: no limit
 	DefaultTimeout time.Duration // of tools that name none; 0: 30 minutes
@@ -100,7 +100,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.CallbackURL == nil {
 		c.CallbackURL = func(string, string) string { return "" }
 	}
-	orElse(&c.Workers, 200)
+	orElse(&c.Workers, 1000)
 	orElse(&c.Deliveries, 32)
 	orElse(&c.DefaultTimeout, 30*time.Minute)
 	orElse(&c.PollMin, 250*time.Millisecond)
