@@ -1,0 +1,190 @@
+package webhooks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/internal/signature"
+	"github.com/signalbox/signalbox/registry"
+)
+
+// The types of messages. EventTest is sent when its owner asks for it.
+const (
+	EventStarted  = "run.started"
+	EventProgress = "run.progress" // a change of what is known of a run under way, at most one a second
+	EventFinished = "run.finished"
+	EventTest     = "endpoint.test"
+)
+
+const (
+	maxEndpoints = 10 // of an account
+	maxURL       = 2000
+	overlap      = 24 * time.Hour // in which a secret that was replaced signs, too
+)
+
+// Endpoint is where a program wants to hear of its account's runs.
+type Endpoint struct {
+	ID             uuid.UUID
+	AccountID      uuid.UUID
+	URL            string
+	Events         []string // types of messages
+	Ordered        bool     // what is later of one run waits until what is earlier got through or is given up
+	CreatedAt      time.Time
+	DisabledAt     *time.Time // nil: it is sent to
+	DisabledReason string
+	FailingSince   *time.Time // nothing got through since
+}
+
+const endpointColumns = `id, account_id, url, events, ordered, created_at, disabled_at, disabled_reason, failing_since`
+
+// ErrNoEndpoint says that there is no such endpoint or message, or that it is somebody else's.
+var ErrNoEndpoint = errors.New("there is no such endpoint or message")
+
+// Create adds an endpoint of an account. Its secret is told only now. Without events it hears of the start and the
+// end of runs. An address that may not be sent to is a *registry.Error with CodeInvalidInput.
+func (o *Outbox) Create(ctx context.Context, e Endpoint) (made Endpoint, secret string, err error) {
+	if err := o.checkEndpoint(&e); err != nil {
+		return Endpoint{}, "", err
+	}
+	e.ID, e.CreatedAt = uuid.New(), o.cfg.Now()
+	secret, sealed, err := o.newSecret(e.ID)
+	if err != nil {
+		return Endpoint{}, "", err
+	}
+	// The limit is against floods: two at once may get past it by one.
+	tag, err := o.cfg.Pool.Exec(ctx, `
+		INSERT INTO webhook_endpoints (id, account_id, url, events, ordered, secret, created_at)
+		SELECT $1, $2, $3, $4, $5, $6, $7 WHERE (SELECT count(*) FROM webhook_endpoints WHERE account_id = $2) < $8`,
+		e.ID, e.AccountID, e.URL, e.Events, e.Ordered, sealed, e.CreatedAt, maxEndpoints)
+	if err != nil {
+		return Endpoint{}, "", fmt.Errorf("add an endpoint: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return Endpoint{}, "", registry.Errorf(registry.CodeInvalidInput, "there are %d endpoints already; delete one first", maxEndpoints)
+	}
+	return e, secret, nil
+}
+
+func (o *Outbox) checkEndpoint(e *Endpoint) error {
+	problem := func(field, format string, args ...any) error {
+		refused := registry.Errorf(registry.CodeInvalidInput, format, args...)
+		refused.Field = field
+		return refused
+	}
+	if len(e.URL) > maxURL {
+		return problem("url", "url: it has more than %d letters", maxURL)
+	}
+	if err := o.cfg.Hooks.Check(e.URL); err != nil {
+		return problem("url", "url: %s", err)
+	}
+	known := []string{EventStarted, EventProgress, EventFinished}
+	for _, name := range e.Events {
+		if !slices.Contains(known, name) {
+			return problem("events", "events: found %.50q, expected of %s", name, strings.Join(known, ", "))
+		}
+	}
+	if len(e.Events) == 0 {
+		e.Events = []string{EventStarted, EventFinished}
+	}
+	slices.Sort(e.Events)
+	e.Events = slices.Compact(e.Events)
+	return nil
+}
+
+func (o *Outbox) newSecret(endpoint uuid.UUID) (secret string, sealed []byte, err error) {
+	raw := make([]byte, 32)
+	if _, err := io.ReadFull(o.cfg.Random, raw); err != nil {
+		return "", nil, fmt.Errorf("make a secret: %w", err)
+	}
+	if secret, err = signature.NewSecret(raw); err != nil {
+		return "", nil, err
+	}
+	sealed, err = o.seal.close(o.cfg.Random, raw, endpoint.String())
+	return secret, sealed, err
+}
+
+// Endpoints lists an account's endpoints, oldest first.
+func (o *Outbox) Endpoints(ctx context.Context, accountID string) ([]Endpoint, error) {
+	rows, err := o.cfg.Pool.Query(ctx, `SELECT `+endpointColumns+` FROM webhook_endpoints WHERE account_id = $1 ORDER BY created_at, id`, accountID)
+	if err != nil {
+		return nil, fmt.Errorf("list endpoints: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Endpoint])
+	if err != nil {
+		return nil, fmt.Errorf("list endpoints: %w", err)
+	}
+	return list, nil
+}
+
+// Endpoint gives one of an account, or ErrNoEndpoint.
+func (o *Outbox) Endpoint(ctx context.Context, accountID, id string) (Endpoint, error) {
+	rows, err := o.cfg.Pool.Query(ctx, `SELECT `+endpointColumns+` FROM webhook_endpoints WHERE account_id = $1 AND id::text = $2`, accountID, id)
+	if err != nil {
+		return Endpoint{}, fmt.Errorf("endpoint %s: %w", id, err)
+	}
+	e, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Endpoint])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Endpoint{}, ErrNoEndpoint
+	}
+	return e, err
+}
+
+// change runs a statement on one endpoint, which $1 and $2 name by account and id.
+func (o *Outbox) change(ctx context.Context, sql, accountID, id string, args ...any) error {
+	tag, err := o.cfg.Pool.Exec(ctx, sql+` WHERE account_id = $1 AND id::text = $2`, append([]any{accountID, id}, args...)...)
+	if err != nil {
+		return fmt.Errorf("change endpoint %s: %w", id, err)
+	}
+	if tag.RowsAffected() == 0 {
+		return ErrNoEndpoint
+	}
+	o.look()
+	return nil
+}
+
+// Delete removes an endpoint with all that was meant for it.
+func (o *Outbox) Delete(ctx context.Context, accountID, id string) error {
+	return o.change(ctx, `DELETE FROM webhook_endpoints`, accountID, id)
+}
+
+// Rotate replaces an endpoint's secret and tells the new one. For a day both sign.
+func (o *Outbox) Rotate(ctx context.Context, accountID, id string) (secret string, err error) {
+	e, err := o.Endpoint(ctx, accountID, id)
+	if err != nil {
+		return "", err
+	}
+	secret, sealed, err := o.newSecret(e.ID)
+	if err != nil {
+		return "", err
+	}
+	return secret, o.change(ctx, `UPDATE webhook_endpoints SET old_secret = secret, old_until = $4, secret = $3`, accountID, id, sealed, o.cfg.Now().Add(overlap))
+}
+
+// Enable has an endpoint sent to again, and that at once: what was kept for it, too.
+func (o *Outbox) Enable(ctx context.Context, accountID, id string) error {
+	return o.change(ctx, `UPDATE webhook_endpoints SET disabled_at = NULL, disabled_reason = '', failing_since = NULL, pause_until = '-infinity', pauses = 0`, accountID, id)
+}
+
+// Adopt gives the endpoints of an account to the one that it is merged into.
+func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
+	if _, err := tx.Exec(ctx, `UPDATE webhook_endpoints SET account_id = $2 WHERE account_id = $1`, from, into); err != nil {
+		return fmt.Errorf("give the endpoints of %s to %s: %w", from, into, err)
+	}
+	return nil
+}
+
+// Forget deletes the endpoints of an account and all that was told to them.
+func Forget(ctx context.Context, tx pgx.Tx, accountID string) error {
+	if _, err := tx.Exec(ctx, `DELETE FROM webhook_endpoints WHERE account_id = $1`, accountID); err != nil {
+		return fmt.Errorf("forget the endpoints of %s: %w", accountID, err)
+	}
+	return nil
+}

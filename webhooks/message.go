@@ -1,0 +1,120 @@
+package webhooks
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+)
+
+// Message is what an endpoint was told or is to be told.
+type Message struct {
+	ID        uuid.UUID
+	Type      string
+	Subject   string // the run
+	Sequence  int64  // of what is told of the subject, from 1
+	Status    string // pending, delivered, failed
+	Attempts  int
+	CreatedAt time.Time
+	NextAt    time.Time // when it is tried next, while it is pending
+	EndedAt   *time.Time
+}
+
+// Attempt is one try to tell it.
+type Attempt struct {
+	At     time.Time
+	Status int // HTTP; 0: no answer
+	TookMs int
+	Error  string
+	Answer string // its first kilobyte
+}
+
+const maxLog = 200 // messages in a list
+
+// Messages lists what an endpoint was told, newest first, at most 200.
+func (o *Outbox) Messages(ctx context.Context, accountID, endpoint string) ([]Message, error) {
+	if _, err := o.Endpoint(ctx, accountID, endpoint); err != nil {
+		return nil, err
+	}
+	rows, err := o.cfg.Pool.Query(ctx, `
+		SELECT id, type, subject, sequence, status, attempts, created_at, next_at, ended_at FROM webhook_messages
+		WHERE endpoint_id = $1 ORDER BY created_at DESC, sequence DESC LIMIT $2`, endpoint, maxLog)
+	if err != nil {
+		return nil, fmt.Errorf("list the messages of endpoint %s: %w", endpoint, err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Message])
+	if err != nil {
+		return nil, fmt.Errorf("list the messages of endpoint %s: %w", endpoint, err)
+	}
+	return list, nil
+}
+
+// ofAccount limits a statement to a message of an endpoint of an account: $1, $2 and $3 are account, endpoint and
+// message.
+const ofAccount = ` m.id::text = $3 AND m.endpoint_id = (SELECT id FROM webhook_endpoints WHERE account_id = $1 AND id::text = $2)`
+
+// Attempts lists the tries to tell a message, oldest first.
+func (o *Outbox) Attempts(ctx context.Context, accountID, endpoint, id string) ([]Attempt, error) {
+	rows, err := o.cfg.Pool.Query(ctx, `
+		SELECT a.at, a.status, a.took_ms, a.error, a.answer FROM webhook_messages m JOIN webhook_attempts a ON a.message_id = m.id
+		WHERE`+ofAccount+` ORDER BY a.id`, accountID, endpoint, id)
+	if err != nil {
+		return nil, fmt.Errorf("list the attempts of message %s: %w", id, err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Attempt])
+	if err != nil {
+		return nil, fmt.Errorf("list the attempts of message %s: %w", id, err)
+	}
+	return list, nil
+}
+
+// Test has an endpoint told something harmless.
+func (o *Outbox) Test(ctx context.Context, accountID, endpoint string) (messageID string, err error) {
+	rows, err := o.cfg.Pool.Query(ctx, `
+		INSERT INTO webhook_messages (endpoint_id, type, subject, sequence, data, created_at, next_at)
+		SELECT id, $3, $5, 1, '{"text": "This is a test."}', $4, $4 FROM webhook_endpoints WHERE account_id = $1 AND id::text = $2
+		RETURNING id::text`, accountID, endpoint, EventTest, o.cfg.Now(), "test-"+uuid.NewString())
+	if err != nil {
+		return "", fmt.Errorf("test endpoint %s: %w", endpoint, err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return "", fmt.Errorf("test endpoint %s: %w", endpoint, err)
+	}
+	if len(ids) == 0 {
+		return "", ErrNoEndpoint
+	}
+	o.look()
+	return ids[0], nil
+}
+
+// again has messages told again, under their ids and with all attempts before them.
+const again = `UPDATE webhook_messages m SET status = 'pending', ended_at = NULL, attempts = 0, next_at = $4 WHERE`
+
+// Resend tells a message again, whatever became of it, under its old id.
+func (o *Outbox) Resend(ctx context.Context, accountID, endpoint, id string) error {
+	tag, err := o.cfg.Pool.Exec(ctx, again+ofAccount, accountID, endpoint, id, o.cfg.Now())
+	if err != nil {
+		return fmt.Errorf("send message %s again: %w", id, err)
+	}
+	if tag.RowsAffected() == 0 {
+		return ErrNoEndpoint
+	}
+	o.look()
+	return nil
+}
+
+// Recover tells everything again that an endpoint missed since a time, and tells how much that is.
+func (o *Outbox) Recover(ctx context.Context, accountID, endpoint string, since time.Time) (int64, error) {
+	if _, err := o.Endpoint(ctx, accountID, endpoint); err != nil {
+		return 0, err
+	}
+	tag, err := o.cfg.Pool.Exec(ctx, again+` m.endpoint_id::text = $2 AND m.created_at >= $3 AND m.status = 'failed' AND $1 <> ''`, accountID, endpoint, since, o.cfg.Now())
+	if err != nil {
+		return 0, fmt.Errorf("recover endpoint %s: %w", endpoint, err)
+	}
+	o.look()
+	return tag.RowsAffected(), nil
+}
