@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/providers/photos"
 	"github.com/signalbox/signalbox/providers/tripo"
+	"github.com/signalbox/signalbox/registry"
 )
 
 // MediaSettings are the operator's accounts at services that make or have pictures, videos and models, with those of
@@ -15,14 +17,23 @@ type MediaSettings struct {
 	TripoAPIKey       string `env:"TRIPO_API_KEY" placeholder:"KEY" help:"Makes 3D models with Tripo."`
 	TripoAPIURL       string `name:"tripo-api-url" env:"TRIPO_API_URL" default:"https://api.tripo3d.ai/v2/openapi" help:"Tripo's API, with its version."`
 	TripoUSDPerCredit string `name:"tripo-usd-per-credit" env:"TRIPO_USD_PER_CREDIT" default:"0.01" help:"What a credit of the Tripo account costs, US dollars."`
+
+	UnsplashAccessKey string `env:"UNSPLASH_ACCESS_KEY" placeholder:"KEY" help:"Finds and imports photos of Unsplash."`
+	UnsplashAPIURL    string `name:"unsplash-api-url" env:"UNSPLASH_API_URL" default:"https://api.unsplash.com" help:"Unsplash's API."`
+	PexelsAPIKey      string `env:"PEXELS_API_KEY" placeholder:"KEY" help:"Finds and imports photos of Pexels."`
+	PexelsAPIURL      string `name:"pexels-api-url" env:"PEXELS_API_URL" default:"https://api.pexels.com/v1" help:"Pexels' API, with its version."`
 }
 
 func (c *Config) checkMedia(p *problems) {
-	for variable, address := range map[string]string{"TRIPO_API_URL": c.TripoAPIURL} {
+	for variable, address := range map[string]string{
+		"TRIPO_API_URL": c.TripoAPIURL, "UNSPLASH_API_URL": c.UnsplashAPIURL, "PEXELS_API_URL": c.PexelsAPIURL,
+	} {
 		_, ok := httpURL(address)
 		p.unless(ok, variable, redactURL(address), "an http:// or https:// address")
 	}
-	for variable, key := range map[string]string{"TRIPO_API_KEY": c.TripoAPIKey} {
+	for variable, key := range map[string]string{
+		"TRIPO_API_KEY": c.TripoAPIKey, "UNSPLASH_ACCESS_KEY": c.UnsplashAccessKey, "PEXELS_API_KEY": c.PexelsAPIKey,
+	} {
 		p.unless(fitsHeader(key), variable, "(hidden)", "a key without spaces, as the service shows it")
 	}
 	c.checkPrice(p, "TRIPO_USD_PER_CREDIT", c.TripoUSDPerCredit)
@@ -44,5 +55,15 @@ func (a *app) newMediaServices(guard *http.Client) ([]service, error) {
 		}
 		list = append(list, service{tripo.Service, models, models})
 	}
-	return list, nil
+	found, err := photos.New(photos.Config{
+		UnsplashKey: c.UnsplashAccessKey, UnsplashURL: c.UnsplashAPIURL, PexelsKey: c.PexelsAPIKey, PexelsURL: c.PexelsAPIURL,
+		Store: a.templates, Link: a.filePath, Guard: guard,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return append(list, service{photos.Service, found, found}), nil
 }
+
+// filePath is the address of a stored file on our own page.
+func (a *app) filePath(ref registry.Media, name string) string { return a.web.FilePath(ref, name) }

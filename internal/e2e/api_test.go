@@ -87,6 +87,7 @@ type apiRun struct {
 	Inputs      map[string]any
 	Outputs     []struct {
 		Type, URL     string
+		Text          string
 		Width, Height int
 	}
 	Cost  int64 `json:"costNanoUsd"`

@@ -77,6 +77,10 @@ func wrongValues(t *testing.T) map[string][]string {
 		"TRIPO_USD_PER_CREDIT":   {"cheap", "-1"},
 		"OPENAPI_DOCS":           {"ftp://ann:" + secret + "@x/openapi.json", filepath.Join(dir, "none"), dir},
 		"OPENAPI_ALLOW":          {"get[*"},
+		"UNSPLASH_ACCESS_KEY":    {secret + " and a space"},
+		"UNSPLASH_API_URL":       {"unsplash", "ftp://ann:" + secret + "@x"},
+		"PEXELS_API_KEY":         {secret + " and a space"},
+		"PEXELS_API_URL":         {"pexels", "ftp://ann:" + secret + "@x"},
 		"LOG_LEVEL":              {"loud"},
 		"LOG_FORMAT":             {"xml"},
 

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/signalbox/signalbox/providers/comfydeploy/comfydeploytest"
 	"github.com/signalbox/signalbox/providers/imagegen/imagegentest"
+	"github.com/signalbox/signalbox/providers/photos/photostest"
 	"github.com/signalbox/signalbox/providers/tripo/tripotest"
 	"github.com/signalbox/signalbox/providers/vidu/vidutest"
 )
@@ -46,7 +48,7 @@ func TestServices(t *testing.T) {
 	t.Parallel()
 	needPostgres(t)
 	pictures, videos, deployed := imagegentest.New(t), vidutest.New(t), comfydeploytest.New(t)
-	solids := tripotest.New(t)
+	solids, found := tripotest.New(t), photostest.New(t)
 	deployed.Deployments = []map[string]any{{
 		"id": "11111111-1111-4111-8111-111111111111", "workflow_id": "w1", "environment": "production", "machine_id": "m1",
 		"workflow": map[string]any{"name": "Paint Over"}, "input_types": []any{map[string]any{"input_id": "prompt", "type": "string", "class_type": "ComfyUIDeployExternalText"}},
@@ -58,6 +60,7 @@ func TestServices(t *testing.T) {
 		"OPENAI_API_KEY=" + imagegentest.OpenAIKey, "OPENAI_BASE_URL=" + pictures.URL + "/v1", "GEMINI_API_KEY=" + imagegentest.GeminiKey, "GEMINI_BASE_URL=" + pictures.URL,
 		"VIDU_API_KEY=" + vidutest.Key, "VIDU_API_URL=" + videos.BaseURL(),
 		"TRIPO_API_KEY=" + tripotest.Key, "TRIPO_API_URL=" + solids.BaseURL(),
+		"UNSPLASH_ACCESS_KEY=" + photostest.UnsplashKey, "UNSPLASH_API_URL=" + found.UnsplashURL(), "PEXELS_API_KEY=" + photostest.PexelsKey, "PEXELS_API_URL=" + found.PexelsURL(),
 		"COMFYDEPLOY_API_KEY=" + comfydeploytest.Key, "COMFYDEPLOY_API_URL=" + deployed.BaseURL(),
 	}})
 	c := newClient(p, "ann")
@@ -89,6 +92,14 @@ func TestServices(t *testing.T) {
 		if r := c.finished(id); r.Status != "succeeded" || r.Cost != 250_000_000 || len(r.Outputs) != 3 || r.Outputs[0].Type != "file" || r.Outputs[1].Type != "image" {
 			t.Errorf("got %+v, want a model, its preview and its code for 25 credits at $0.01", r)
 		}
+	})
+	t.Run("B3 B47 D85 a photo is found and imported, free of charge", func(t *testing.T) {
+		c.succeed("unsplash.search", map[string]any{"query": "bicycle"})
+		r := c.succeed("importImage", map[string]any{"provider": "unsplash", "photoId": "a0"})
+		if len(r.Outputs) != 5 || r.Outputs[0].Width != 16 || r.Cost != 0 || len(found.Downloads()) != 1 {
+			t.Errorf("got %+v, counted %v", r, found.Downloads())
+		}
+		c.must(http.StatusOK, http.MethodGet, r.Outputs[2].Text, nil, nil)
 	})
 	t.Run("A27 a deployed workflow, at the rate of the GPU that ran it", func(t *testing.T) {
 		tool := ""
@@ -131,7 +142,7 @@ func TestServices(t *testing.T) {
 		}
 	})
 	p.stop(os.Interrupt)
-	for _, key := range []string{imagegentest.OpenAIKey, imagegentest.GeminiKey, vidutest.Key, tripotest.Key, comfydeploytest.Key} {
+	for _, key := range []string{imagegentest.OpenAIKey, imagegentest.GeminiKey, vidutest.Key, tripotest.Key, photostest.UnsplashKey, photostest.PexelsKey, comfydeploytest.Key} {
 		if strings.Contains(p.said(), key) {
 			t.Errorf("the log shows the key %s", key)
 		}

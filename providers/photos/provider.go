@@ -1,0 +1,264 @@
+// Package photos finds and imports photos of Unsplash and Pexels: unsplash.search, browseImages over both, and
+// importImage.
+//
+// Search gives addresses at the sources, since Unsplash wants its photos shown from there. An import is a use: it is
+// counted at Unsplash once, and what it stores comes with the photographer's credit.
+package photos
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/signalbox/signalbox/internal/outbound"
+	"github.com/signalbox/signalbox/registry"
+)
+
+// maxPhoto bounds an imported photo, in bytes.
+const maxPhoto = 32 << 20
+
+// Config names the accounts. Without a key a source is not offered.
+type Config struct {
+	UnsplashKey, UnsplashURL string // https://api.unsplash.com
+	PexelsKey, PexelsURL     string // with its version: https://api.pexels.com/v1
+	Store                    Store
+	// Link is the address of a stored file, without a host.
+	Link  func(ref registry.Media, name string) string
+	HTTP  *http.Client // nil: one of its own
+	Guard *http.Client // of internal/outbound, for fetching photos
+}
+
+// Store keeps imported photos.
+type Store interface {
+	// Put gives the same reference for the same content.
+	Put(ctx context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error)
+}
+
+// Provider is the loader and the caller of the tools.
+type Provider struct {
+	cfg     Config
+	sources []source // Unsplash first
+}
+
+var (
+	_ registry.Loader = (*Provider)(nil)
+	_ registry.Caller = (*Provider)(nil)
+)
+
+// source is a service that has photos.
+type source interface {
+	name() string  // value of the input provider
+	label() string // for people
+	home() string  // its address in credits
+	search(ctx context.Context, q query) ([]Item, error)
+	photo(ctx context.Context, id string) (Item, error)
+	// used tells the source that a photo is used.
+	used(ctx context.Context, item Item) error
+}
+
+// query is a search in the tools' own words; empty members don't matter.
+type query struct {
+	text, orientation, color string
+	limit                    int
+}
+
+// New makes the provider with those sources that have a key; there may be none.
+func New(cfg Config) (*Provider, error) {
+	p := &Provider{cfg: cfg}
+	if cfg.UnsplashKey != "" {
+		s, err := newUnsplash(cfg)
+		if err != nil {
+			return nil, err
+		}
+		p.sources = append(p.sources, s)
+	}
+	if cfg.PexelsKey != "" {
+		s, err := newPexels(cfg)
+		if err != nil {
+			return nil, err
+		}
+		p.sources = append(p.sources, s)
+	}
+	return p, nil
+}
+
+// Name identifies the loader.
+func (p *Provider) Name() string { return Service }
+
+// Load gives the tools for which there are keys.
+func (p *Provider) Load(ctx context.Context) ([]registry.Tool, error) {
+	return tools(p.sources), ctx.Err()
+}
+
+// Call searches or imports.
+func (p *Provider) Call(ctx context.Context, c registry.Call) (registry.Result, error) {
+	switch c.Tool.ToolID {
+	case SearchToolID:
+		return p.searchUnsplash(ctx, c)
+	case BrowseToolID:
+		return p.browse(ctx, c)
+	case ImportToolID:
+		return p.importPhoto(ctx, c)
+	}
+	return registry.Result{}, registry.Errorf(registry.CodeUnavailable, "%s is not offered any more", c.Tool.DisplayName)
+}
+
+func text(c registry.Call, name string) string {
+	if v := c.Inputs[name]; v != nil {
+		return strings.TrimSpace(fmt.Sprint(v))
+	}
+	return ""
+}
+
+func number(n int) json.Number { return json.Number(strconv.Itoa(n)) }
+
+// limit is how many photos are wanted: usual where nobody says, from 1 to most.
+func limit(c registry.Call, usual, most int) int {
+	wanted := text(c, "limit")
+	if wanted == "" {
+		return usual
+	}
+	n, err := strconv.Atoi(wanted)
+	if errors.Is(err, strconv.ErrRange) && !strings.HasPrefix(wanted, "-") {
+		return most
+	}
+	return min(max(n, 1), most)
+}
+
+// wanted are the sources that a call names: one, or all.
+func (p *Provider) wanted(c registry.Call) ([]source, error) {
+	name := text(c, "provider")
+	if name == "" && len(p.sources) > 0 {
+		return p.sources, nil
+	}
+	i := slices.IndexFunc(p.sources, func(s source) bool { return s.name() == name })
+	if i < 0 {
+		return nil, &registry.Error{Code: registry.CodeInvalidInput, Field: "provider", Message: "there are no photos of this source here; choose " + labels(p.sources)}
+	}
+	return p.sources[i : i+1], nil
+}
+
+func (p *Provider) searchUnsplash(ctx context.Context, c registry.Call) (registry.Result, error) {
+	q := query{text: text(c, "query"), limit: limit(c, searchLimit, searchMost)}
+	i := slices.IndexFunc(p.sources, func(s source) bool { return s.name() == "unsplash" })
+	if i < 0 {
+		return registry.Result{}, registry.Errorf(registry.CodeUnavailable, "Unsplash has no key here; the operator can set one")
+	}
+	items, err := p.sources[i].search(ctx, q)
+	if err != nil {
+		return registry.Result{}, err
+	}
+	return result("items", items[:min(len(items), q.limit)])
+}
+
+// result is a text output of JSON, with further outputs.
+func result(name string, v any, more ...registry.Output) (registry.Result, error) {
+	first, err := encoded(name, v)
+	return registry.Result{Outputs: append([]registry.Output{first}, more...)}, err
+}
+
+// browse asks all sources at once and mixes what they give. One that fails is noted; all failing is an error.
+func (p *Provider) browse(ctx context.Context, c registry.Call) (registry.Result, error) {
+	asked, err := p.wanted(c)
+	if err != nil {
+		return registry.Result{}, err
+	}
+	q := query{text: text(c, "query"), orientation: text(c, "orientation"), color: text(c, "color"), limit: limit(c, browseLimit, browseMost)}
+	found, failures := make([][]Item, len(asked)), make([]error, len(asked))
+	var all sync.WaitGroup
+	for i, s := range asked {
+		all.Go(func() { found[i], failures[i] = s.search(ctx, q) })
+	}
+	all.Wait()
+	var notes []string
+	for i, failure := range failures {
+		if failure != nil {
+			notes = append(notes, asked[i].label()+": "+registry.AsError(failure).Message)
+		}
+	}
+	if len(notes) == len(asked) {
+		return registry.Result{}, failures[0]
+	}
+	return result("items", mixed(found, q.limit), registry.Output{Name: "notes", Type: "text", Text: strings.Join(notes, "\n")})
+}
+
+// mixed takes from each list in turn.
+func mixed(lists [][]Item, limit int) []Item {
+	items := []Item{}
+	for i := 0; len(items) < limit; i++ {
+		before := len(items)
+		for _, list := range lists {
+			if i < len(list) && len(items) < limit {
+				items = append(items, list[i])
+			}
+		}
+		if len(items) == before {
+			break
+		}
+	}
+	return items
+}
+
+// importPhoto stores a photo. Its use is counted last, so that an import which fails counts nothing.
+func (p *Provider) importPhoto(ctx context.Context, c registry.Call) (registry.Result, error) {
+	from, err := p.wanted(c)
+	if err != nil {
+		return registry.Result{}, err
+	}
+	item, err := from[0].photo(ctx, text(c, "photoId"))
+	if err != nil {
+		return registry.Result{}, err
+	}
+	data, extension, err := p.fetch(ctx, item)
+	if err != nil {
+		return registry.Result{}, err
+	}
+	name := item.Provider + "-" + item.ID + extension
+	ref, info, err := p.cfg.Store.Put(ctx, bytes.NewReader(data), name)
+	if err != nil {
+		return registry.Result{}, &registry.Error{Code: registry.CodeInternal, Message: "the photo can't be stored", Cause: err}
+	}
+	if err := from[0].used(ctx, item); err != nil {
+		return registry.Result{}, err
+	}
+	credit, err := encoded("attribution", attribution(item, from[0]))
+	return registry.Result{Outputs: []registry.Output{
+		{Name: "image", Type: "image", Info: info, Open: func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }},
+		{Name: "imageId", Type: "text", Text: ref},
+		{Name: "url", Type: "text", Text: p.cfg.Link(ref, name)},
+		{Name: "alt", Type: "text", Text: item.Alt},
+		credit,
+	}}, err
+}
+
+// extensions are the formats of photos, by content.
+var extensions = map[string]string{"image/jpeg": ".jpg", "image/png": ".png", "image/webp": ".webp", "image/gif": ".gif"}
+
+// fetch gives a photo and the extension of its format.
+func (p *Provider) fetch(ctx context.Context, item Item) ([]byte, string, error) {
+	broken := &registry.Error{Code: registry.CodeProvider, Retryable: true, Message: "the photo can't be fetched from its source"}
+	content, _, err := outbound.Get(ctx, p.cfg.Guard, item.ImageURL, maxPhoto)
+	if err != nil {
+		broken.Cause = err
+		return nil, "", broken
+	}
+	defer content.Close()
+	data, err := io.ReadAll(content)
+	if err != nil {
+		broken.Cause = err
+		return nil, "", broken
+	}
+	extension := extensions[http.DetectContentType(data)]
+	if extension == "" {
+		return nil, "", registry.Errorf(registry.CodeBadOutput, "the source gave something that is no picture")
+	}
+	return data, extension, nil
+}
