@@ -1,6 +1,8 @@
 package billing
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -19,16 +21,23 @@ type knownPurses struct {
 	byOwner map[string]purse
 }
 
-// open adds a user's accounts to b; false: they are not known.
-func (k *knownPurses) open(b books, owner string) bool {
-	if b.users[owner] != nil {
-		return true
-	}
+// open adds the accounts of the owners, and gives those owners whose accounts are not known.
+func (k *knownPurses) open(b books, owners []string) (unknown []string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	p, ok := k.byOwner[owner]
-	b.users[owner] = &p
-	return ok
+	for _, owner := range owners {
+		if b.users[owner] != nil {
+			continue
+		}
+		p, ok := k.byOwner[owner]
+		if !ok {
+			unknown = append(unknown, owner)
+			continue
+		}
+		p.available = plenty
+		b.users[owner] = &p
+	}
+	return unknown
 }
 
 func (k *knownPurses) learn(b books) {
@@ -38,8 +47,8 @@ func (k *knownPurses) learn(b books) {
 		k.byOwner = make(map[string]purse)
 	}
 	for owner, p := range b.users {
-		if p.wallet != 0 && p.held != 0 && !p.merged {
-			k.byOwner[owner] = purse{wallet: p.wallet, held: p.held, available: plenty}
+		if p.wallet != 0 && p.held != 0 {
+			k.byOwner[owner] = purse{wallet: p.wallet, held: p.held}
 		}
 	}
 }
@@ -55,44 +64,61 @@ const insistKnown = `
 // PostUnseen queues the moves without a look at the books, for a transaction of one round trip. What it takes for
 // granted the database makes sure of: that the accounts are those of their users, that each Settlement's hold
 // is there with the amount of Held, and that the wallets cover the holds. Where that is not so the transaction fails
-// with an error of Postgres, and Lock and Post, in another, tell why. false: too little is known to try; nothing is queued.
-func (l *Ledger) PostUnseen(m *Moves, batch *pgx.Batch) bool {
-	b, promised, ok := l.assume(m)
-	if !ok {
-		return false
+// with an error of Postgres, and Lock and Post, in another, tell why. false: they have to at once; nothing is queued.
+// Accounts that are not known yet are asked for, and change nothing.
+func (l *Ledger) PostUnseen(ctx context.Context, m *Moves, batch *pgx.Batch) (bool, error) {
+	b, promised, err := l.assume(ctx, m)
+	if err != nil {
+		return false, err
 	}
 	all, refused, err := b.transfers(m)
 	if err != nil || slices.ContainsFunc(refused, func(err error) bool { return err != nil }) {
-		return false
+		return false, nil //nolint:nilerr // Post says what is wrong
 	}
 	if len(all) > 0 {
 		b.queueInsist(batch, promised)
 		queuePost(batch, all)
 	}
-	return true
+	return true, nil
 }
 
-// Remember takes note of the accounts that m has locked, for PostUnseen.
-func (l *Ledger) Remember(m *Moves) { l.known.learn(m.books) }
-
 // assume gives the books as they should be, and the holds that should be in them.
-func (l *Ledger) assume(m *Moves) (b books, promised []transfer, ok bool) {
+func (l *Ledger) assume(ctx context.Context, m *Moves) (b books, promised []transfer, err error) {
 	b = newBooks()
+	var owners []string
 	for _, s := range m.Settlements {
+		owners = append(owners, s.AccountID)
 		if s.Held > 0 {
 			t := transfer{key: holdKey(s.RunID), owner: s.AccountID, amount: s.Held}
 			b.posted[t.key], promised = t, append(promised, t)
 		}
-		if !l.known.open(b, s.AccountID) {
-			return books{}, nil, false
-		}
 	}
 	for _, h := range m.Holds {
-		if h.Amount != 0 && !l.known.open(b, h.AccountID) {
-			return books{}, nil, false
+		if h.Amount > 0 {
+			owners = append(owners, h.AccountID)
 		}
 	}
-	return b, promised, true
+	if unknown := l.known.open(b, owners); len(unknown) > 0 {
+		if err := l.meet(ctx, unknown); err != nil {
+			return books{}, nil, err
+		}
+		l.known.open(b, unknown)
+	}
+	return b, promised, nil
+}
+
+// meet reads the ids of users' accounts.
+func (l *Ledger) meet(ctx context.Context, owners []string) error {
+	b := newBooks()
+	rows, err := l.pool.Query(ctx, `SELECT owner::text, kind, id, 0::bigint, false FROM ledger_accounts WHERE owner = ANY ($1::uuid[])`, owners)
+	if err == nil {
+		err = b.readAccounts(rows)
+	}
+	if err != nil {
+		return fmt.Errorf("find the accounts of %d users: %w", len(owners), err)
+	}
+	l.known.learn(b)
+	return nil
 }
 
 // queueInsist adds to batch what makes sure of the books.

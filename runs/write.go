@@ -27,7 +27,7 @@ type write struct {
 // the database finds that something should have been, with a close look.
 func (s *Service) flushWrites(ctx context.Context, writes []*write) error {
 	c := sortWrites(writes)
-	batch, err := s.unseen(&c)
+	batch, err := s.unseen(ctx, &c)
 	if err == nil && batch != nil {
 		err = s.onConnection(ctx, func(conn *pgx.Conn) error { return send(ctx, conn, batch) })
 	}
@@ -71,7 +71,7 @@ func (s *Service) onConnection(ctx context.Context, f func(*pgx.Conn) error) err
 // unseen makes of changes that need nothing to be asked first a whole transaction of one round trip; nil: they do. What
 // it takes for granted it has the database insist on: that the runs are not over and still their account's, that
 // no request repeats another, and all about the money, see billing.Ledger.PostUnseen.
-func (s *Service) unseen(c *changes) (*pgx.Batch, error) {
+func (s *Service) unseen(ctx context.Context, c *changes) (*pgx.Batch, error) {
 	if s.config.PerAccount > 0 || slices.ContainsFunc(c.accepts, (*acceptance).limited) {
 		return nil, nil
 	}
@@ -80,8 +80,8 @@ func (s *Service) unseen(c *changes) (*pgx.Batch, error) {
 	if err := s.queueEnds(batch, c.finishes); err != nil {
 		return nil, err
 	}
-	if !s.config.Ledger.PostUnseen(c.moves(), batch) {
-		return nil, nil
+	if ok, err := s.config.Ledger.PostUnseen(ctx, c.moves(), batch); err != nil || !ok {
+		return nil, err
 	}
 	s.queueAccepts(batch, c.accepts)
 	if err := s.failpoints(c); err != nil {
@@ -131,7 +131,6 @@ func (s *Service) writeTogether(ctx context.Context, on sender, writes []*write,
 	if err := send(ctx, on, locks); err != nil {
 		return err
 	}
-	s.config.Ledger.Remember(moves)
 	c.finishes = slices.DeleteFunc(c.finishes, func(f *finish) bool { return !f.ended })
 	admission.decide(s.config.PerAccount, c.accepts)
 	c.accepts = slices.DeleteFunc(c.accepts, func(a *acceptance) bool { return a.refused != nil })

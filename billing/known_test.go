@@ -1,0 +1,81 @@
+package billing
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// unseen posts moves in a transaction of one round trip; tried is false where that has to be left to Post.
+func (b book) unseen(t *testing.T, m *Moves) (tried bool, err error) {
+	t.Helper()
+	err = b.do(t.Context(), func(tx pgx.Tx) error {
+		batch := &pgx.Batch{}
+		if tried, err = b.PostUnseen(t.Context(), m, batch); err != nil || !tried {
+			return err
+		}
+		return tx.SendBatch(t.Context(), batch).Close()
+	})
+	return tried, err
+}
+
+// refuses wants the database to refuse the moves.
+func (b book) refuses(t *testing.T, m *Moves) {
+	t.Helper()
+	var refused *pgconn.PgError
+	if tried, err := b.unseen(t, m); !tried || !errors.As(err, &refused) {
+		t.Errorf("tried is %v, the error is %v, want one of Postgres", tried, err)
+	}
+}
+
+func TestPostUnseen(t *testing.T) {
+	t.Parallel()
+	b := newBook(t)
+	t.Run("holds and settlements are posted, and a repeat posts nothing", func(t *testing.T) {
+		user, first, second := b.user(t, 100), uuid.NewString(), uuid.NewString()
+		for range 2 {
+			if _, err := b.unseen(t, &Moves{Holds: []HoldRequest{{user, first, 60}}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.wants(t, user, 40, 60)
+		// The end of one run pays for the next, as in Post.
+		m := &Moves{Settlements: []Settlement{{AccountID: user, RunID: first, Cost: 25, Held: 60}}, Holds: []HoldRequest{{user, second, 70}}}
+		if tried, err := b.unseen(t, m); err != nil || !tried {
+			t.Fatal(tried, err)
+		}
+		b.wants(t, user, 5, 70)
+	})
+	t.Run("a wallet that does not cover a hold", func(t *testing.T) {
+		user := b.user(t, 100)
+		b.refuses(t, &Moves{Holds: []HoldRequest{{user, uuid.NewString(), 101}}})
+		b.wants(t, user, 100, 0)
+	})
+	t.Run("a hold that is not there, or is another", func(t *testing.T) {
+		user := b.user(t, 100)
+		run := b.hold(t, user, 50)
+		for _, s := range []Settlement{{user, uuid.NewString(), 10, 50, ""}, {user, run, 10, 51, ""}, {b.user(t, 100), run, 10, 50, ""}} {
+			b.refuses(t, &Moves{Settlements: []Settlement{s}})
+		}
+		b.wants(t, user, 50, 50)
+	})
+	t.Run("an account that was merged since", func(t *testing.T) {
+		from, into := b.user(t, 100), b.user(t, 0)
+		run := uuid.NewString()
+		if _, err := b.unseen(t, &Moves{Holds: []HoldRequest{{from, run, 10}}}); err != nil {
+			t.Fatal(err)
+		}
+		b.merge(t, from, into)
+		b.refuses(t, &Moves{Settlements: []Settlement{{from, run, 1, 10, ""}}, Holds: []HoldRequest{{from, uuid.NewString(), 5}}})
+		b.wants(t, into, 90, 10)
+	})
+	t.Run("without a wallet Post says why", func(t *testing.T) {
+		if tried, err := b.unseen(t, &Moves{Holds: []HoldRequest{{uuid.NewString(), uuid.NewString(), 1}}}); tried || err != nil {
+			t.Errorf("tried is %v, the error is %v", tried, err)
+		}
+	})
+	b.balances(t)
+}
