@@ -3,6 +3,7 @@ package runs
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -36,7 +37,7 @@ type acceptance struct {
 // Accept binds, quotes and takes on a run: in one transaction its row, which is its job, and the hold of the
 // quoted high end are written, or nothing is. It answers before the run starts.
 //
-// A tool with Confirmation set is taken on as awaiting_confirmation, without hold, see Confirm.
+// A run that asks for its owner's word (see Bound.Asks) is taken on as awaiting_confirmation, without hold, see Confirm.
 // A request whose IdempotencyKey was used before gives the first run, whatever else it says. Errors:
 // *MissingInputError, those of Bind, *LimitError and billing.ErrInsufficient, all found with errors.As or errors.Is.
 func (s *Service) Accept(ctx context.Context, r Request) (Run, error) {
@@ -151,7 +152,7 @@ func (s *Service) prepare(ctx context.Context, b Bound, quote billing.Quote) (*a
 		},
 		deliverable: deliverable, attempt: 1, timeout: s.timeoutOf(b.Tool),
 	}
-	if b.Tool.Confirmation != "" {
+	if b.Asks() {
 		a.record.Status = StatusAwaitingConfirmation
 	}
 	for _, part := range []struct {
@@ -280,13 +281,37 @@ func (s *Service) queueAccepts(batch *pgx.Batch, accepts []*acceptance) {
 	}
 }
 
-// Confirm lets a run that awaits confirmation go ahead: it is queued and its hold made in one transaction; where the
-// account has as many runs under way as it may, it waits for them. One that was confirmed before stays as it is. Only its owner may; "" is an operator. Errors: ErrNotFound,
+// Confirm lets a run that awaits confirmation go ahead, by the word of a person who sees its summary: a button below it. The run is
+// queued and its hold made in one transaction; where the account has as many runs under way as it may, it waits for them. One that was
+// confirmed before stays as it is. Only its owner may; "" is an operator. Errors: ErrNotFound, *GateError (the summary is too old),
 // *LimitError and billing.ErrInsufficient (the run goes on waiting).
 func (s *Service) Confirm(ctx context.Context, runID, accountID string) (Run, error) {
+	return s.confirmIf(ctx, runID, accountID, func(r Run) error {
+		if r.Status == StatusAwaitingConfirmation && expired(r, s.config.Now()) {
+			return &GateError{SummaryExpired}
+		}
+		return nil
+	})
+}
+
+// ConfirmBy is Confirm by the word of somebody in between, such as a model: the run goes ahead only if its owner was shown exactly what
+// would be done and has said yes to it since. Every run goes ahead once. Errors: a *GateError for each reason, *LimitError and
+// billing.ErrInsufficient.
+func (s *Service) ConfirmBy(ctx context.Context, runID, accountID string, a Affirmation) (Run, error) {
+	run, err := s.confirmIf(ctx, runID, accountID, func(r Run) error { return a.gate(r, s.config.Now()) })
+	if errors.Is(err, ErrNotFound) {
+		err = &GateError{NoPriorSummary} // nor may anybody learn what others were shown
+	}
+	return run, err
+}
+
+func (s *Service) confirmIf(ctx context.Context, runID, accountID string, may func(Run) error) (Run, error) {
 	var confirmed bool
 	err := postgres.InTx(ctx, s.config.Pool, func(tx pgx.Tx) error {
 		r, err := s.lockRun(ctx, tx, runID, accountID)
+		if err == nil {
+			err = may(r.Run)
+		}
 		if err != nil || r.Status != StatusAwaitingConfirmation {
 			return err
 		}

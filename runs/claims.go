@@ -125,7 +125,7 @@ func (s *Service) endWork(ctx context.Context) error {
 }
 
 // longestLife is more than any run takes from its acceptance to its delivery.
-const longestLife = confirmWithin + startWithin + maxTimeout + deliverWithin
+const longestLife = SummaryLife + startWithin + maxTimeout + deliverWithin
 
 // release gives up all that a process had claimed: open runs go back to the queue, and results that it may
 // not have brought get a job. since is when the process began.

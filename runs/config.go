@@ -69,10 +69,7 @@ type Config struct {
 	CheckEvery     time.Duration // between two checks of the ledger; 0: 10 minutes
 }
 
-const (
-	maxTimeout    = 24 * time.Hour // of a run, whatever its tool says
-	confirmWithin = 24 * time.Hour // what nobody confirms is canceled
-)
+const maxTimeout = 24 * time.Hour // of a run, whatever its tool says
 
 func (c Config) withDefaults() (Config, error) {
 	if c.Pool == nil || c.Registry == nil || c.Ledger == nil || c.Assets == nil {

@@ -176,12 +176,12 @@ func (s *Service) endOverdue(ctx context.Context) error {
 		}
 	}
 	forgotten, err := s.query(ctx, `WHERE r.ended_at IS NULL AND r.status = 'awaiting_confirmation' AND r.created_at < $1 LIMIT 100`,
-		s.now().Add(-confirmWithin))
+		s.now().Add(-SummaryLife))
 	if err != nil {
 		return err
 	}
 	for _, r := range forgotten {
-		why := registry.Errorf(registry.CodeCanceled, "nobody confirmed it within a day")
+		why := registry.Errorf(registry.CodeCanceled, "nobody confirmed it within %s", SummaryLife)
 		if _, err := s.endFromOutside(ctx, r.ID, "", StatusCanceled, why); err != nil {
 			return fmt.Errorf("end run %s: %w", r.ID, err)
 		}

@@ -112,6 +112,8 @@ type Request struct {
 	Values map[Source]map[string]any
 	Origin Origin
 	Parent string // the run that this one repeats or varies, or empty
+	// Approval is for those who ask on somebody's behalf: which runs wait for that person's approval.
+	Approval Approval
 	// Audience is who asks: operators and agents may run internal tools.
 	Audience registry.Audience
 	// IdempotencyKey makes a repeated request return the run of the first; unique per account.

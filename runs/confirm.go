@@ -1,0 +1,169 @@
+package runs
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/registry"
+)
+
+// SummaryLife is how long a summary can be affirmed after it was shown. What it says, such as a price or a free
+// seat, does not hold for ever.
+const SummaryLife = 10 * time.Minute
+
+// Approval says which runs wait for a person's approval although their tools ask for none.
+type Approval int
+
+// The approvals. A person's command, button or form is an approval by itself; what a model asks for is not.
+const (
+	ApproveNothing Approval = iota // a person asks
+	ApproveWrites                  // a model asks: tools that change something wait
+	ApproveAll                     // a model asks under a strict policy: tools that only read wait, too
+)
+
+// Asks reports whether the run will wait for its owner's word: its tool demands a summary, it sends personal data,
+// or a model asks for what must be approved. A tool that cancels another never asks: when something went wrong
+// there may be nobody to answer.
+func (b Bound) Asks() bool {
+	t := b.Tool
+	switch {
+	case t.CancelFor != "":
+		return false
+	case t.Confirmation != "" || len(t.PIIRequired) > 0 || b.Request.Approval == ApproveAll:
+		return true
+	}
+	return b.Request.Approval == ApproveWrites && t.Capability != registry.CapabilityRead
+}
+
+// Summary is what the owner of a run affirms: exactly this call, for no more than this price.
+type Summary struct {
+	Kind        string          `json:"kind"` // what the tool's confirmation asks for, or "approval"
+	ToolID      string          `json:"toolId"`
+	ToolVersion string          `json:"toolVersion"`
+	Inputs      map[string]any  `json:"inputs"`
+	Personal    []string        `json:"personal"` // scopes of personal data that go to the service
+	Promise     billing.NanoUSD `json:"promiseNanoUsd"`
+}
+
+// Summary gives what the owner affirms, or has affirmed.
+func (r Run) Summary() Summary {
+	s := Summary{
+		Kind: "approval", ToolID: r.Tool.ToolID, ToolVersion: r.Tool.Version, Inputs: maps.Clone(r.Inputs), Personal: slices.Clone(r.Tool.PIIRequired), Promise: r.Quote.High,
+	}
+	if r.Tool.Confirmation != "" {
+		s.Kind = r.Tool.Confirmation
+	}
+	return s
+}
+
+// Hash is the SHA-256 of the summary's canonical JSON, in hex: the order of keys does not change it, any value does.
+func (s Summary) Hash() string {
+	canonical, err := registry.CanonicalJSON(s)
+	if err != nil {
+		return "" // inputs come from JSON; a value that is none matches no hash
+	}
+	sum := sha256.Sum256(canonical)
+	return hex.EncodeToString(sum[:])
+}
+
+// GateReason says why a run may not go ahead.
+type GateReason string
+
+// The reasons, in the order in which they are looked for.
+const (
+	NoPriorSummary      GateReason = "no-prior-summary"
+	WrongSummaryKind    GateReason = "wrong-summary-kind"
+	SummaryExpired      GateReason = "summary-expired"
+	SummaryHashMismatch GateReason = "summary-hash-mismatch"
+	NoUserConfirmation  GateReason = "no-user-confirmation"
+)
+
+var gateWords = map[GateReason]string{
+	NoPriorSummary:      "no summary of this was shown",
+	WrongSummaryKind:    "a summary of another kind was shown",
+	SummaryExpired:      fmt.Sprintf("the summary is older than %d minutes: ask again", int(SummaryLife.Minutes())),
+	SummaryHashMismatch: "what would be done is not what the summary said",
+	NoUserConfirmation:  "nobody has affirmed the summary",
+}
+
+// GateError is the refusal to let a run go ahead. It is a *registry.Error as well, for those who only show it.
+type GateError struct{ Reason GateReason }
+
+// Error names the reason.
+func (e *GateError) Error() string { return string(e.Reason) + ": " + gateWords[e.Reason] }
+
+// Unwrap gives the words for people.
+func (e *GateError) Unwrap() error {
+	return registry.Errorf(registry.CodeUnavailable, "%s", gateWords[e.Reason])
+}
+
+// Affirmation is the word by which somebody wants a run to go ahead on behalf of its owner, such as a model that
+// says what it showed and what the owner answered. None of it is believed.
+type Affirmation struct {
+	Kind   string // of the summary that was shown; empty: none was
+	Hash   string // of the summary that was shown
+	Latest string // what the owner wrote last, after it was shown
+}
+
+// gate lets a run that waits go ahead, or says why not.
+func (a Affirmation) gate(r Run, now time.Time) error {
+	summary := r.Summary()
+	switch {
+	case a.Kind == "" || r.Status != StatusAwaitingConfirmation:
+		return &GateError{NoPriorSummary}
+	case a.Kind != summary.Kind:
+		return &GateError{WrongSummaryKind}
+	case expired(r, now):
+		return &GateError{SummaryExpired}
+	case a.Hash == "" || a.Hash != summary.Hash():
+		return &GateError{SummaryHashMismatch}
+	case !Affirms(a.Latest):
+		return &GateError{NoUserConfirmation}
+	}
+	return nil
+}
+
+// expired reports whether a run's summary, which was shown when the run was taken on, is too old.
+func expired(r Run, now time.Time) bool { return now.Sub(r.CreatedAt) > SummaryLife }
+
+// affirmations are whole messages that say yes and nothing else, without signs, in the languages of the house.
+var affirmations = map[string]bool{
+	"yes": true, "y": true, "yep": true, "yeah": true, "ok": true, "okay": true, "sure": true, "confirm": true, "confirmed": true, "i confirm": true,
+	"go ahead": true, "do it": true, "go for it": true, "book it": true, "order it": true, "reserve it": true, "buy it": true, "looks good": true,
+	"sounds good": true, "approve": true, "approved": true, "proceed": true, "correct": true,
+	"ja": true, "einverstanden": true, "mach das": true, "buch es": true, "buchen": true, "bestätigt": true, "passt": true,
+	"sí": true, "si": true, "vale": true, "de acuerdo": true, "adelante": true, "confirmo": true, "resérvalo": true,
+	"да": true, "хорошо": true, "давай": true, "подтверждаю": true, "бронируй": true,
+	"是": true, "是的": true, "好": true, "好的": true, "确认": true, "可以": true, "同意": true, "预订": true,
+}
+
+// courtesies may stand before or after an affirmation and change nothing.
+var courtesies = []string{"please", "thanks", "thank you", "bitte", "danke", "gracias", "por favor", "пожалуйста", "спасибо", "请", "谢谢"}
+
+// Affirms reports whether a message says yes and nothing else. "Yes, but change the date" does not: what comes
+// with a condition is a new request.
+func Affirms(message string) bool {
+	if strings.Contains(message, "?") || strings.Contains(message, "？") {
+		return false
+	}
+	said := plainWords(message)
+	for _, courtesy := range courtesies {
+		said = strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(said, courtesy+" "), " "+courtesy))
+	}
+	if affirmations[said] {
+		return true
+	}
+	first, rest, several := strings.Cut(said, " ")
+	return several && affirmations[first] && affirmations[strings.TrimSpace(rest)] // "yes, book it"
+}
+
+// plainWords are a message's words in small letters, without signs between them.
+func plainWords(message string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(message), func(r rune) bool { return strings.ContainsRune(" \t\r\n.,!;:…。，！；：👍", r) }), " ")
+}

@@ -1,0 +1,191 @@
+package runs
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/registry"
+)
+
+// booking is a tool that asks for an affirmed summary.
+func booking() registry.Tool {
+	tool := perSecond()
+	tool.Confirmation = "structured-booking"
+	return tool
+}
+
+// affirmed is what a model says truly about a run's summary.
+func affirmed(run Run) Affirmation {
+	return Affirmation{Kind: run.Summary().Kind, Hash: run.Summary().Hash(), Latest: "yes"}
+}
+
+func wantGate(t *testing.T, err error, want GateReason) {
+	t.Helper()
+	var gate *GateError
+	if !errors.As(err, &gate) || gate.Reason != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestSummaryHash(t *testing.T) {
+	t.Parallel()
+	run := Run{Tool: booking(), Inputs: map[string]any{"a": json.Number("18446744073709551615"), "b": map[string]any{"x": "1", "y": "2"}}}
+	t.Run("C29 the order of keys does not change it", func(t *testing.T) {
+		t.Parallel()
+		other := run
+		other.Inputs = map[string]any{"b": map[string]any{"y": "2", "x": "1"}, "a": json.Number("18446744073709551615")}
+		if h := run.Summary().Hash(); h != other.Summary().Hash() || len(h) != 64 {
+			t.Errorf("%s and %s", h, other.Summary().Hash())
+		}
+	})
+	for name, change := range map[string]func(*Run){
+		"an input":          func(r *Run) { r.Inputs = map[string]any{"a": json.Number("18446744073709551614"), "b": r.Inputs["b"]} },
+		"one more input":    func(r *Run) { r.Inputs = map[string]any{"a": r.Inputs["a"], "b": r.Inputs["b"], "c": nil} },
+		"the price":         func(r *Run) { r.Quote.High = 1 },
+		"the tool":          func(r *Run) { r.Tool.ToolID = "other" },
+		"the tool's text":   func(r *Run) { r.Tool.Version = "other" },
+		"the personal data": func(r *Run) { r.Tool.PIIRequired = []string{"name"} },
+	} {
+		t.Run("C29 "+name+" changes it", func(t *testing.T) {
+			t.Parallel()
+			other := run
+			change(&other)
+			if run.Summary().Hash() == other.Summary().Hash() {
+				t.Error("it is the same")
+			}
+		})
+	}
+}
+
+func TestAffirms(t *testing.T) {
+	t.Parallel()
+	t.Run("C32 only yes and nothing else affirms", func(t *testing.T) {
+		t.Parallel()
+		for message, want := range map[string]bool{
+			"yes": true, "Yes!": true, "OK": true, "book it": true, "yes, book it": true, "Yes please": true, "  ok. ": true, "ja, bitte": true, "да": true, "好的。": true, "sí, gracias": true,
+			"yes but change the date": false, "yes, but not on Monday": false, "no": false, "": false, "ok?": false, "not yes": false, "book it for Tuesday": false,
+			"yes no": false, "is it ok": false, "what did you book": false, "don't book it": false,
+		} {
+			if got := Affirms(message); got != want {
+				t.Errorf("%q: %v", message, got)
+			}
+		}
+	})
+}
+
+func TestGates(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, nil, booking())
+	user := h.user(t, billing.Dollar)
+	age := func(t *testing.T, run Run, by time.Duration) {
+		t.Helper()
+		if _, err := h.pool.Exec(t.Context(), `UPDATE runs SET created_at = created_at - make_interval(secs => $2) WHERE id = $1`, run.ID, by.Seconds()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Each case has all faults of those that come after it, so that the order is proven, too.
+	all := Affirmation{Kind: "structured-trip", Hash: "other", Latest: "yes but later"}
+	t.Run("C30 C33 no-prior-summary", func(t *testing.T) {
+		run := h.accept(t, sing(user))
+		age(t, run, time.Hour)
+		a := all
+		a.Kind = ""
+		_, err := h.ConfirmBy(t.Context(), run.ID, user, a)
+		wantGate(t, err, NoPriorSummary)
+		_, err = h.ConfirmBy(t.Context(), "", user, affirmed(run))
+		wantGate(t, err, NoPriorSummary)
+	})
+	t.Run("C30 wrong-summary-kind", func(t *testing.T) {
+		run := h.accept(t, sing(user))
+		age(t, run, time.Hour)
+		_, err := h.ConfirmBy(t.Context(), run.ID, user, all)
+		wantGate(t, err, WrongSummaryKind)
+	})
+	t.Run("C30 C31 summary-expired, after ten minutes and a second", func(t *testing.T) {
+		run := h.accept(t, sing(user))
+		age(t, run, 10*time.Minute+time.Second)
+		a := all
+		a.Kind = "structured-booking"
+		_, err := h.ConfirmBy(t.Context(), run.ID, user, a)
+		wantGate(t, err, SummaryExpired)
+		_, err = h.Confirm(t.Context(), run.ID, user)
+		wantGate(t, err, SummaryExpired)
+		if e := registry.AsError(err); e.Code == registry.CodeInternal || e.Message == "" {
+			t.Errorf("people read %+v", e)
+		}
+	})
+	t.Run("C31 within ten minutes it holds", func(t *testing.T) {
+		run := h.accept(t, sing(user))
+		age(t, run, 9*time.Minute+30*time.Second)
+		if _, err := h.ConfirmBy(t.Context(), run.ID, user, affirmed(run)); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("C30 summary-hash-mismatch", func(t *testing.T) {
+		run := h.accept(t, sing(user))
+		other := affirmed(h.accept(t, Request{AccountID: user, ToolID: "sing", Origin: run.Origin, Values: map[Source]map[string]any{FromArgument: {"song": "lo"}}}))
+		other.Latest = "yes but later"
+		_, err := h.ConfirmBy(t.Context(), run.ID, user, other)
+		wantGate(t, err, SummaryHashMismatch)
+	})
+	t.Run("C30 C32 no-user-confirmation", func(t *testing.T) {
+		run := h.accept(t, sing(user))
+		a := affirmed(run)
+		a.Latest = "yes but change the date"
+		_, err := h.ConfirmBy(t.Context(), run.ID, user, a)
+		wantGate(t, err, NoUserConfirmation)
+		if now, err := h.Get(t.Context(), run.ID); err != nil || now.Status != StatusAwaitingConfirmation {
+			t.Errorf("it is %s, %v", now.Status, err)
+		}
+	})
+	t.Run("B28 C30 an affirmation lets one run go ahead, once, and only its owner's", func(t *testing.T) {
+		run := h.accept(t, sing(user))
+		_, err := h.ConfirmBy(t.Context(), run.ID, h.user(t, 0), affirmed(run))
+		wantGate(t, err, NoPriorSummary)
+		if now, err := h.ConfirmBy(t.Context(), run.ID, user, affirmed(run)); err != nil || now.Status == StatusAwaitingConfirmation {
+			t.Errorf("it is %s, %v", now.Status, err)
+		}
+		_, err = h.ConfirmBy(t.Context(), run.ID, user, affirmed(run))
+		wantGate(t, err, NoPriorSummary)
+	})
+}
+
+func TestApproval(t *testing.T) {
+	t.Parallel()
+	write, read := perSecond(), perSecond()
+	read.ToolID, read.Capability, read.CommandName = "listen", registry.CapabilityRead, ""
+	personal := perSecond()
+	personal.ToolID, personal.PIIRequired, personal.CommandName = "introduce", []string{"name"}, ""
+	undo := perSecond()
+	undo.ToolID, undo.CancelFor, undo.PIIRequired, undo.CommandName = "undo", "sing", []string{"name"}, ""
+	h := newHouse(t, nil, write, read, personal, undo)
+	user := h.user(t, billing.Dollar)
+	for name, c := range map[string]struct {
+		tool     string
+		approval Approval
+		waits    bool
+	}{
+		"B26 what only reads runs for a model":                       {"listen", ApproveWrites, false},
+		"B27 what changes something waits, whatever the model says":  {"sing", ApproveWrites, true},
+		"B29 under a strict policy what reads waits, too":            {"listen", ApproveAll, true},
+		"a person's own command is an approval":                      {"sing", ApproveNothing, false},
+		"C15 personal data goes out only when its owner has said so": {"introduce", ApproveNothing, true},
+		"C37 what cancels never asks":                                {"undo", ApproveAll, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := sing(user)
+			r.ToolID, r.Approval = c.tool, c.approval
+			run := h.accept(t, r)
+			if waits := run.Status == StatusAwaitingConfirmation; waits != c.waits {
+				t.Errorf("it is %s", run.Status)
+			}
+			if c.waits && len(h.provider.Handles()) != 0 {
+				t.Error("it was carried out")
+			}
+		})
+	}
+}
