@@ -46,6 +46,7 @@ function listen(after) {
     known = Number(event.lastEventId);
     place(JSON.parse(event.data));
   });
+  events.addEventListener("moved", () => location.reload());
   events.addEventListener("current", () => { offline.hidden = true; });
   events.addEventListener("error", () => {
     offline.hidden = false;

@@ -14,13 +14,14 @@ import (
 const keepAlive = 15 * time.Second
 
 // events streams what happens in the conversation after Last-Event-ID, or after the number in "after". An event
-// "message" is a message as it is now, or that it is gone; "current" follows when all was told.
+// "message" is a message as it is now, or that it is gone; "current" follows when all was told. "moved" ends the
+// stream: the account has become another's, with another conversation.
 func (v *visit) events() (template.HTML, error) {
 	after, _ := strconv.ParseInt(v.r.URL.Query().Get("after"), 10, 64)
 	if known, err := strconv.ParseInt(v.r.Header.Get("Last-Event-ID"), 10, 64); err == nil {
 		after = known
 	}
-	changed, leave := v.hub.join(v.account.ID) // before looking, so that nothing falls between
+	changed, leave := v.hub.join(v.chat) // before looking, so that nothing falls between
 	defer leave()
 	h := v.w.Header()
 	h.Set("Content-Type", "text/event-stream")
@@ -36,6 +37,9 @@ func (v *visit) events() (template.HTML, error) {
 		}
 		select {
 		case <-changed:
+			if place, err := v.log.place(v.r.Context(), v.chat); err == nil && place != v.chat {
+				return "", v.moved()
+			}
 		case <-idle.C:
 		case <-v.r.Context().Done():
 			return "", nil
@@ -43,10 +47,17 @@ func (v *visit) events() (template.HTML, error) {
 	}
 }
 
+func (v *visit) moved() error {
+	if _, err := fmt.Fprint(v.w, "event: moved\ndata: {}\n\n"); err != nil {
+		return nil // the page finds out when it comes back
+	}
+	return http.NewResponseController(v.w).Flush()
+}
+
 // tell sends what happened after a number and gives the last number.
 func (v *visit) tell(after int64) (int64, error) {
 	for {
-		messages, err := v.log.changes(v.r.Context(), v.account.ID, after)
+		messages, err := v.log.changes(v.r.Context(), v.chat, after)
 		if err != nil {
 			return after, err
 		}

@@ -133,6 +133,12 @@ func gone(err error) error {
 	return err
 }
 
+// place is the conversation that an account's has become part of, or its own.
+func (l log) place(ctx context.Context, accountID string) (chatID string, err error) {
+	err = l.pool.QueryRow(ctx, `SELECT coalesce((SELECT joined FROM web_chats WHERE chat = $1), $1)`, accountID).Scan(&chatID)
+	return chatID, wrap(err, "find a conversation")
+}
+
 // page gives the newest messages of a conversation, oldest first, and the number from which on events follow.
 func (l log) page(ctx context.Context, chatID string) (messages []message, after int64, err error) {
 	err = l.pool.QueryRow(ctx, `SELECT coalesce((SELECT changes FROM web_chats WHERE chat = $1), 0)`, chatID).Scan(&after)
@@ -199,6 +205,9 @@ func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
 			moved AS (
 				UPDATE web_messages SET chat = $2, nonce = NULL, change = change + target.base FROM target WHERE chat = $1)
 			UPDATE web_chats SET joined = $2 WHERE chat = $1 OR joined = $1`, from, into)
+	}
+	if err == nil {
+		_, err = tx.Exec(ctx, `SELECT pg_notify('`+channel+`', $1)`, from) // open pages are led to the other
 	}
 	return wrap(err, "join conversations")
 }

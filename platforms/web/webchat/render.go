@@ -189,7 +189,7 @@ func (v *visit) conversation() (template.HTML, error) { return v.page("") }
 
 // page draws the conversation, with the answer to a press where the script could not show it.
 func (v *visit) page(said string) (template.HTML, error) {
-	messages, after, err := v.log.page(v.r.Context(), v.account.ID)
+	messages, after, err := v.log.page(v.r.Context(), v.chat)
 	if err != nil {
 		return "", err
 	}
@@ -203,7 +203,7 @@ func (v *visit) page(said string) (template.HTML, error) {
 	if len(messages) == 0 {
 		p.Commands = v.listed("", 6)
 	}
-	if p.Paused, err = v.log.paused(v.r.Context(), v.account.ID); err != nil {
+	if p.Paused, err = v.log.paused(v.r.Context(), v.chat); err != nil {
 		return "", err
 	}
 	return v.draw("room", p)

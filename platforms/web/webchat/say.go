@@ -35,14 +35,14 @@ func (v *visit) say() (template.HTML, error) {
 		m.ReplyTo, quoted = reply.ID, v.quoted(reply)
 	}
 	nonce := v.nonce()
-	if err := v.log.hear(v.r.Context(), v.account.ID, nonce, &m); err != nil {
+	if err := v.log.hear(v.r.Context(), v.chat, nonce, &m); err != nil {
 		return "", err
 	}
 	in, err := v.update("m"+strconv.FormatInt(m.ID, 10), chat.KindMessage)
 	if err != nil {
 		return "", err
 	}
-	in.Message, in.ReplyTo, in.Attachments = m.ref(v.account.ID, 0), quoted, m.attachments()
+	in.Message, in.ReplyTo, in.Attachments = m.ref(v.chat, 0), quoted, m.attachments()
 	in.Command, in.Text, _ = chat.ParseCommand(text, "")
 	if err := v.receive(in); err != nil {
 		return "", err

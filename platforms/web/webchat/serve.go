@@ -43,13 +43,18 @@ type visit struct {
 	w       http.ResponseWriter
 	r       *http.Request
 	account users.Account
+	chat    string // the conversation: the account's id, or that of the account it has become since it was looked up
 	voice   i18n.Voice
 }
 
 // Serve answers a request under /chat. It gives the main part of the page that is the answer, or none when it
 // has answered otherwise.
 func (a *Adapter) Serve(w http.ResponseWriter, r *http.Request, account users.Account) (template.HTML, error) {
-	v := visit{a, w, r, account, a.texts.Voice(account.Language, r.Header.Get("Accept-Language"))}
+	place, err := a.log.place(r.Context(), account.ID)
+	if err != nil {
+		return "", err
+	}
+	v := visit{a, w, r, account, place, a.texts.Voice(account.Language, r.Header.Get("Accept-Language"))}
 	serve := map[string]func() (template.HTML, error){
 		"GET ":          v.conversation,
 		"GET /events":   v.events,
@@ -104,7 +109,7 @@ func (v *visit) update(id string, kind chat.IncomingKind) (chat.Incoming, error)
 	from, err := v.identity(v.r.Context(), v.account, v.voice.Language())
 	return chat.Incoming{
 		ID: id, Kind: kind, At: time.Now(), From: from, Addressed: true,
-		Chat: chat.Chat{Place: chat.Place{Chat: v.account.ID}, Kind: chat.ChatPrivate},
+		Chat: chat.Chat{Place: chat.Place{Chat: v.chat}, Kind: chat.ChatPrivate},
 	}, err
 }
 
@@ -154,7 +159,7 @@ func (v *visit) nonce() string {
 
 // updateID names an update by what makes it one of its own.
 func (v *visit) updateID(kind string, parts ...string) string {
-	sum := sha256.Sum256([]byte(v.account.ID + "\n" + strings.Join(parts, "\n")))
+	sum := sha256.Sum256([]byte(v.chat + "\n" + strings.Join(parts, "\n")))
 	return kind + hex.EncodeToString(sum[:16])
 }
 
@@ -164,7 +169,7 @@ func (v *visit) about(field string) (message, error) {
 	if err != nil {
 		return message{}, errNoMessage
 	}
-	m, err := v.log.find(v.r.Context(), v.account.ID, id)
+	m, err := v.log.find(v.r.Context(), v.chat, id)
 	if errors.Is(err, chat.ErrGone) {
 		return m, errNoMessage
 	}
@@ -209,7 +214,7 @@ func (v *visit) act(m message, kind chat.IncomingKind, press chat.Press, options
 	if !known {
 		in, err := v.update(press.ID, kind)
 		if err == nil {
-			in.Message, in.Press, in.Options = m.ref(v.account.ID, 0), &press, options
+			in.Message, in.Press, in.Options = m.ref(v.chat, 0), &press, options
 			err = v.receive(in)
 		}
 		if err != nil {
@@ -240,7 +245,7 @@ func (v *visit) use() (template.HTML, error) {
 
 // quoted is a message as one that is replied to.
 func (v *visit) quoted(m message) *chat.Quoted {
-	return &chat.Quoted{Ref: m.ref(v.account.ID, 0), Own: !m.Mine, Text: m.Body.Text.String(), Attachments: m.attachments()}
+	return &chat.Quoted{Ref: m.ref(v.chat, 0), Own: !m.Mine, Text: m.Body.Text.String(), Attachments: m.attachments()}
 }
 
 // remove deletes a message for good.
@@ -261,7 +266,7 @@ func (v *visit) remove() (template.HTML, error) {
 // silence pauses the conversation, or ends that: what becomes ready meanwhile is offered afterwards.
 func (v *visit) silence() (template.HTML, error) {
 	on := v.r.PostFormValue("on") != ""
-	if err := v.log.pause(v.r.Context(), v.account.ID, on); err != nil {
+	if err := v.log.pause(v.r.Context(), v.chat, on); err != nil {
 		return "", err
 	}
 	in, err := v.update(v.updateID("s", newNonce()), chat.KindMembership)
