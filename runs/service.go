@@ -58,7 +58,7 @@ const groupSize = 128
 const gatherWrites = time.Millisecond
 
 // gatherMarks is longer, since nobody waits for the mark of a delivery.
-const gatherMarks = 5 * time.Millisecond
+const gatherMarks = 20 * time.Millisecond
 
 // stopTimeout bounds each of the last things that Stop does when its own time is over.
 const stopTimeout = time.Second
