@@ -306,7 +306,10 @@ func (t *turn) stop(ctx context.Context, run runs.Run) error {
 func (t *turn) pressConfirm(ctx context.Context, k keyboard) error {
 	run, err := t.cfg.Runs.Confirm(ctx, k.state.Run, t.account.ID)
 	var short billing.ErrInsufficient
+	var gate *runs.GateError
 	switch {
+	case errors.As(err, &gate):
+		return t.alert(ctx, "press.expired", "n", int(runs.SummaryLife.Minutes()))
 	case errors.As(err, &short):
 		return t.answer(ctx, *t.in.Press, t.insufficient(ctx, short).String(), true)
 	case errors.Is(err, runs.ErrNotFound):

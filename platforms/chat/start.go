@@ -70,7 +70,7 @@ func (t *turn) proceed(ctx context.Context, d draft) error {
 // from its first moment where its state is shown.
 func (t *turn) accept(ctx context.Context, d draft, bound runs.Bound, quote billing.Quote) error {
 	buttons := t.keyboard(keyboardState{Tool: d.Tool})
-	pending := runs.Run{Tool: bound.Tool, Status: firstStatus(bound.Tool), Quote: quote}
+	pending := runs.Run{Tool: bound.Tool, Status: firstStatus(bound), Inputs: bound.Inputs, Sources: bound.Sources, Quote: quote}
 	first := t.statusMessage(pending, buttons, d.Notes)
 	first.To, first.ReplyTo = t.in.Chat.Place, d.Request
 	status, err := t.postStatus(ctx, first)
@@ -117,9 +117,9 @@ func (t *turn) postStatus(ctx context.Context, m Message) (MessageRef, error) {
 	return ref, t.inbox.answered(context.WithoutCancel(ctx), t.in, ref)
 }
 
-// firstStatus is the state a run of a tool begins in.
-func firstStatus(tool registry.Tool) runs.Status {
-	if tool.Confirmation != "" {
+// firstStatus is the state a run begins in.
+func firstStatus(bound runs.Bound) runs.Status {
+	if bound.Asks() {
 		return runs.StatusAwaitingConfirmation
 	}
 	return runs.StatusQueued

@@ -29,6 +29,7 @@ func (v voice) statusMessage(run runs.Run, k keyboard, notes []string) Message {
 	if run.Status == runs.StatusAwaitingConfirmation {
 		confirm := Button{Label: v.line("button.confirm"), Data: k.data("confirm"), Style: ButtonPrimary}
 		buttons = append([]Button{confirm}, buttons...)
+		text = lines(text, v.summary(run))
 	}
 	return Message{Text: join("\n\n", said, text), Buttons: [][]Button{buttons}}
 }

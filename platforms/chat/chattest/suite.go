@@ -85,6 +85,7 @@ func basics() map[string]func(*scene) {
 		"a refusal of the content is polite and free":                                        refused,
 		"credit that does not suffice is told before anything runs":                          insufficient,
 		"a tool that wants confirmation waits for it":                                        confirmation,
+		"C31 a summary that is too old lets nothing go ahead":                                tooOldSummary,
 		"a double press acts once":                                                           doublePress,
 		"only the requester may press":                                                       strangerPress,
 		"a button nobody knows answers that it is too old":                                   foreignButton,
@@ -767,7 +768,7 @@ func insufficient(s *scene) {
 
 func confirmation(s *scene) {
 	s.say("/mural a cat")
-	m := s.labelled("Go ahead", "Mural")
+	m := s.labelled("Go ahead", "Mural", "a cat", "10 minutes")
 	s.Handled()
 	if n := len(s.Provider.Calls()); n != 0 {
 		s.t.Errorf("%d runs went ahead by themselves", n)
@@ -775,6 +776,22 @@ func confirmation(s *scene) {
 	s.press(m, "Go ahead")
 	s.Succeed(s.Call(0), PictureOutput("picture"))
 	s.AwaitMedia(s.room, "Mural")
+}
+
+func tooOldSummary(s *scene) {
+	s.say("/mural a cat")
+	m := s.labelled("Go ahead", "Mural")
+	s.Handled()
+	if _, err := s.Pool.Exec(s.t.Context(), `UPDATE runs SET created_at = created_at - interval '601 seconds'`); err != nil {
+		s.t.Fatal(err)
+	}
+	a := s.press(m, "Go ahead")
+	if !strings.Contains(a.Text, "older than 10 minutes") && !strings.Contains(a.Text, "over") { // by then it may be canceled
+		s.t.Errorf("the press answers %q", a.Text)
+	}
+	if n := len(s.Provider.Calls()); n != 0 {
+		s.t.Errorf("%d runs went ahead", n)
+	}
 }
 
 func doublePress(s *scene) {
