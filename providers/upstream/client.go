@@ -22,6 +22,7 @@ import (
 	"github.com/sony/gobreaker/v2"
 	"golang.org/x/time/rate"
 
+	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -283,6 +284,11 @@ func (c *Client) broken(ctx context.Context, r Request, err error) error {
 		return ctx.Err()
 	}
 	failure := &registry.Error{Code: registry.CodeUnavailable, Retryable: true, Cause: c.redacted(err), Message: c.cfg.Name + " can't be reached"}
+	if errors.Is(err, outbound.ErrInside) {
+		failure.Retryable = false
+		failure.Message = c.cfg.Name + " is at an address that is not reached from here; the operator can allow it with OUTBOUND_ALLOW"
+		return failure
+	}
 	var network *net.OpError
 	switch {
 	case errors.As(err, &network) && network.Op == "dial": // nothing was sent

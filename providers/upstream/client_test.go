@@ -343,6 +343,21 @@ func fake(t *testing.T, answer scripted, change ...func(*upstream.Config)) *upst
 	return client
 }
 
+func TestInside(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(server.Close)
+	client, err := upstream.New(upstream.Config{Name: "Painter", BaseURL: server.URL, HTTP: outbound.NewClient(nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 7 { // it is no trouble of the service's
+		if e := failure(t, client.Get(t.Context(), "x", nil, nil)); e.Code != registry.CodeUnavailable || e.Retryable || !strings.Contains(e.Message, "OUTBOUND_ALLOW") {
+			t.Errorf("got %v (retryable %v)", e, e.Retryable)
+		}
+	}
+}
+
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
