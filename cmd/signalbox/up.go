@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -324,8 +325,12 @@ func (a *app) startWeb(context.Context) error {
 	if err != nil {
 		return err
 	}
+	tools, err := a.mcpMounts(key)
+	if err != nil {
+		return err
+	}
 	a.web, err = web.New(web.Config{
-		Mounts:   append(console, a.toolMounts()...),
+		Mounts:   slices.Concat(console, a.toolMounts(), tools),
 		Registry: a.registry, Runs: a.runs, Users: a.users, Ledger: a.ledger, Invitations: a.invitations(), Shares: web.NewShares(a.db.pool), Logger: a.log.With("component", "web"),
 		Public: a.cfg.Public, AdminToken: a.cfg.AdminToken, LinkKey: key, Version: version,
 		Telegram: telegram, Discord: discord, APIRate: a.cfg.RequestRate, Conversation: a.chat.page,

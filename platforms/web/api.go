@@ -199,6 +199,7 @@ func (s *Server) accept(ctx context.Context, a users.Account, request runs.Reque
 	if err != nil {
 		return runs.Run{}, err
 	}
+	request.Budget = Budget(ctx)
 	return s.cfg.Runs.Accept(ctx, request)
 }
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
@@ -19,6 +20,8 @@ type keyBody struct {
 	Hint       string     `json:"hint"` // its first letters
 	CreatedAt  time.Time  `json:"createdAt"`
 	LastUsedAt *time.Time `json:"lastUsedAt,omitempty"` // to the minute
+	// SpendLimit is what its runs may cost in a calendar month; 0: no limit.
+	SpendLimit int64 `json:"spendLimitNanoUsd,omitempty"`
 }
 
 func (s *Server) apiKeys(w http.ResponseWriter, r *http.Request, a users.Account) error {
@@ -28,22 +31,30 @@ func (s *Server) apiKeys(w http.ResponseWriter, r *http.Request, a users.Account
 	}
 	bodies := make([]keyBody, len(keys))
 	for i, k := range keys {
-		bodies[i] = keyBody{k.ID, k.Label, k.Hint, k.CreatedAt, k.LastUsedAt}
+		bodies[i] = keyBody{k.ID, k.Label, k.Hint, k.CreatedAt, k.LastUsedAt, k.SpendLimit}
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"keys": bodies})
 	return nil
 }
 
 // apiMakeKey makes a key of the caller's account, named by {"label": "..."}. With the operator's token it makes an account
-// with a key, named by {"name": "..."}.
+// with a key, named by {"name": "..."}. {"spendLimitUsd": "5"} is what the key's runs may cost in a calendar month.
 func (s *Server) apiMakeKey(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	var body struct {
 		Name  string `json:"name"`
 		Label string `json:"label"`
+		Limit string `json:"spendLimitUsd"`
 	}
 	err := readBody(w, r, &body)
 	if err != nil {
 		return err
+	}
+	limit, err := spendLimit(body.Limit)
+	if err != nil {
+		return err
+	}
+	if Budget(r.Context()).Limit > 0 { // its holder could lift the limit with another key
+		return registry.Errorf(registry.CodeUnauthorized, "a key with a spending limit can't make keys")
 	}
 	if s.isAdmin(r) {
 		if a, err = s.apiAccount(r.Context(), a, body.Name); err != nil {
@@ -51,12 +62,37 @@ func (s *Server) apiMakeKey(w http.ResponseWriter, r *http.Request, a users.Acco
 		}
 		body.Label = a.DisplayName
 	}
-	key, err := s.cfg.Users.CreateKey(r.Context(), a.ID, body.Label)
+	key, err := s.limitedKey(r.Context(), a.ID, body.Label, limit)
 	if err != nil {
 		return err
 	}
 	writeJSON(w, http.StatusCreated, map[string]any{"key": key, "accountId": a.ID})
 	return nil
+}
+
+// spendLimit reads an amount in dollars; empty is none.
+func spendLimit(text string) (billing.NanoUSD, error) {
+	if text == "" {
+		return 0, nil
+	}
+	limit, err := billing.ParseUSD(text)
+	if err != nil || limit <= 0 {
+		return 0, &registry.Error{Code: registry.CodeInvalidInput, Field: "spendLimitUsd", Message: "expected US dollars as text, like \"5\" or \"0.50\""}
+	}
+	return limit, nil
+}
+
+// limitedKey makes a key; one whose limit can't be set is not given out.
+func (s *Server) limitedKey(ctx context.Context, accountID, label string, limit billing.NanoUSD) (string, error) {
+	plaintext, err := s.cfg.Users.CreateKey(ctx, accountID, label)
+	if err != nil || limit == 0 {
+		return plaintext, err
+	}
+	_, key, err := s.cfg.Users.KeyOf(ctx, plaintext)
+	if err == nil {
+		err = s.cfg.Users.LimitKey(ctx, accountID, key.ID, int64(limit))
+	}
+	return plaintext, err
 }
 
 // apiAccount finds or makes the account of a program that the operator names.

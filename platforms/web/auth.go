@@ -13,7 +13,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -42,6 +44,7 @@ var errSignedOut = errors.New("not signed in")
 type caller struct {
 	account users.Account
 	session users.Session // zero: a key was sent
+	key     users.Key     // zero: a session's cookie or the operator's token was sent
 }
 
 // visit is what is known about who sends a request; it is found out once, when somebody asks.
@@ -97,6 +100,20 @@ func SessionID(ctx context.Context) string {
 	return ""
 }
 
+// Budget is what the runs of the request of ctx draw on: that of the API key it came with, where that has a
+// spending limit.
+func Budget(ctx context.Context) runs.Budget {
+	v := visitOf(ctx)
+	if v == nil {
+		return runs.Budget{}
+	}
+	c, err := v.who()
+	if err != nil || c.key.SpendLimit == 0 {
+		return runs.Budget{}
+	}
+	return runs.Budget{Name: c.key.Budget(), Limit: billing.NanoUSD(c.key.SpendLimit)}
+}
+
 // account finds who is asking: by the key in the Authorization header, or by the session's cookie.
 func (s *Server) account(r *http.Request) (users.Account, error) {
 	if v := visitOf(r.Context()); v != nil {
@@ -127,8 +144,8 @@ func (s *Server) byKey(ctx context.Context, key string) (caller, error) {
 		a, err := s.adminAccount(ctx)
 		return caller{account: a}, err
 	}
-	a, err := s.cfg.Users.ByKey(ctx, key)
-	return caller{account: a}, signedOutIf(err)
+	a, known, err := s.cfg.Users.KeyOf(ctx, key)
+	return caller{account: a, key: known}, signedOutIf(err)
 }
 
 func (s *Server) bySession(ctx context.Context, secret string) (caller, error) {

@@ -55,7 +55,8 @@ type Users interface {
 	PeekLinkCode(ctx context.Context, guesser, code string) (users.Account, error)
 	TakeLinkCode(ctx context.Context, guesser, code string) (users.Account, error)
 	RedeemLinkCode(ctx context.Context, accountID, code string) (users.Merged, error)
-	ByKey(ctx context.Context, plaintext string) (users.Account, error)
+	KeyOf(ctx context.Context, plaintext string) (users.Account, users.Key, error)
+	LimitKey(ctx context.Context, accountID string, id, nanoUSD int64) error
 	CreateKey(ctx context.Context, accountID, label string) (string, error)
 	Keys(ctx context.Context, accountID string) ([]users.Key, error)
 	RevokeKey(ctx context.Context, accountID string, id int64) error

@@ -93,7 +93,10 @@ func (s *Server) typed(r *http.Request, secret string) (users.Account, string, e
 		return a, s.adminWay(), err
 	}
 	if users.IsKey(secret) {
-		a, err := s.cfg.Users.ByKey(r.Context(), secret)
+		a, key, err := s.cfg.Users.KeyOf(r.Context(), secret)
+		if err == nil && key.SpendLimit > 0 { // a session would know no limit
+			err = errSignedOut
+		}
 		return a, wayKey, signedOutIf(err)
 	}
 	a, err := s.cfg.Users.TakeLinkCode(r.Context(), addressOf(r), secret)

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// keyed sends a key with each request.
+type keyed string
+
+func (k keyed) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(k))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// TestMCPServer is an MCP client at the whole program.
+func TestMCPServer(t *testing.T) {
+	t.Parallel()
+	page := start(t, "--admin-token", remoteAdmin)
+	_, answer := client{t, page, remoteAdmin}.do("POST", "/api/keys", `{"name":"agent","spendLimitUsd":"0.5"}`)
+	key := strings.Split(strings.SplitAfter(answer, `"key":"`)[1], `"`)[0]
+	for _, version := range []string{"2026-07-28", "2025-11-25"} {
+		session, err := sdk.NewClient(&sdk.Implementation{Name: "test"}, nil).Connect(t.Context(),
+			&sdk.StreamableClientTransport{Endpoint: page + "/mcp", HTTPClient: &http.Client{Transport: keyed(key)}}, &sdk.ClientSessionOptions{ProtocolVersion: version})
+		if err != nil {
+			t.Fatal(err)
+		}
+		result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "wallpaper", Arguments: map[string]any{"colors": 5, "width": 320, "height": 200}})
+		if err != nil || result.IsError {
+			t.Fatalf("%s: %+v, %v", version, result, err)
+		}
+		link, ok := result.Content[0].(*sdk.ResourceLink)
+		if !ok || !strings.HasPrefix(link.URI, page+"/files/") || link.MIMEType != "image/png" {
+			t.Errorf("%s: A74 the picture is %+v", version, result.Content[0])
+		}
+		if err := session.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,192 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// handler runs one tool.
+func (s *Server) handler(toolID string) sdk.ToolHandler {
+	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		c, known := callerOf(req)
+		if !known {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the request came without a key"}
+		}
+		result, err := s.call(ctx, c, toolID, req)
+		if err != nil {
+			return s.explain(ctx, toolID, err)
+		}
+		return result, nil
+	}
+}
+
+// explain puts a failure into words for the model, so that it can do better; only what is our own fault is an error of
+// the protocol.
+func (s *Server) explain(ctx context.Context, toolID string, err error) (*sdk.CallToolResult, error) {
+	var missing *runs.MissingInputError
+	var poor billing.ErrInsufficient
+	var typed *registry.Error
+	switch {
+	case errors.As(err, &missing), errors.As(err, &poor):
+		return refusal(err.Error()), nil
+	case errors.As(err, &typed):
+		text := string(typed.Code) + ": " + typed.Message
+		if typed.Field != "" {
+			text = string(typed.Code) + ": " + typed.Field + ": " + strings.TrimPrefix(typed.Message, typed.Field+": ")
+		}
+		if typed.Retryable {
+			text += " (it may work later)"
+		}
+		return refusal(text), nil
+	case errors.Is(err, runs.ErrUnknownTool):
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "unknown tool " + toolID}
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	}
+	s.cfg.Logger.ErrorContext(ctx, "call failed", "tool", toolID, "error", err)
+	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "something went wrong on our side; nothing was charged"}
+}
+
+// call takes a tool from its arguments to its result.
+func (s *Server) call(ctx context.Context, c caller, toolID string, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	decision, err := s.cfg.Users.CheckAccount(ctx, c.account, Platform, toolID)
+	if err == nil {
+		err = decision.Err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	bound, quote, err := s.bind(ctx, c, toolID, req.Params.Arguments)
+	if err != nil {
+		return nil, err
+	}
+	ask, approved, err := s.approve(c, bound, quote, req)
+	if err != nil || ask != nil {
+		return ask, err
+	}
+	bound.Request.IdempotencyKey = approved.key()
+	run, err := s.cfg.Runs.AcceptBound(ctx, bound)
+	if err == nil && run.Status == runs.StatusAwaitingConfirmation {
+		run, err = s.cfg.Runs.Confirm(ctx, run.ID, c.account.ID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if run, err = s.await(ctx, run, req); err != nil {
+		return nil, err
+	}
+	if run.Status == runs.StatusSucceeded {
+		return s.result(c, run), nil
+	}
+	return refusal(failureText(run)), nil
+}
+
+func failureText(run runs.Run) string {
+	text := fmt.Sprintf("The run %s ended as %s and cost nothing.", run.ID, run.Status)
+	if run.Error != nil {
+		text = fmt.Sprintf("%s: %s (run %s, which cost nothing)", run.Error.Code, run.Error.Message, run.ID)
+	}
+	return text
+}
+
+func (s *Server) bind(ctx context.Context, c caller, toolID string, arguments json.RawMessage) (runs.Bound, billing.Quote, error) {
+	values := map[string]any{}
+	if len(arguments) > 0 && string(arguments) != "null" {
+		d := json.NewDecoder(bytes.NewReader(arguments))
+		d.UseNumber()
+		if err := d.Decode(&values); err != nil {
+			return runs.Bound{}, billing.Quote{}, registry.Errorf(registry.CodeInvalidInput, "the arguments are no JSON object")
+		}
+	}
+	bound, err := s.cfg.Runs.Bind(ctx, runs.Request{
+		AccountID: c.account.ID, ToolID: toolID, Values: map[runs.Source]map[string]any{runs.FromArgument: values}, Origin: runs.Origin{Platform: Platform},
+		Audience: c.audience(), Budget: c.budget,
+	})
+	if err == nil && len(bound.Missing) > 0 {
+		err = &runs.MissingInputError{Fields: bound.Missing}
+	}
+	if err != nil {
+		return bound, billing.Quote{}, err
+	}
+	quote, err := s.cfg.Runs.Quote(ctx, bound)
+	return bound, quote, err
+}
+
+// await follows a run to its end and tells the client how far it is. When the client gives up, the run is canceled.
+func (s *Server) await(ctx context.Context, run runs.Run, req *sdk.CallToolRequest) (runs.Run, error) {
+	if run.Status.Final() {
+		return run, nil
+	}
+	states, stop := s.cfg.Runs.Subscribe(run.ID)
+	defer stop()
+	tell := reporter{session: req.Session, token: req.Params.GetProgressToken()}
+	for {
+		select {
+		case <-ctx.Done():
+			after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+			defer cancel()
+			if _, err := s.cfg.Runs.Cancel(after, run.ID, run.AccountID); err != nil {
+				s.cfg.Logger.WarnContext(after, "a run that nobody waits for could not be canceled", "run", run.ID, "error", err)
+			}
+			return run, ctx.Err()
+		case state, more := <-states:
+			if !more || state.Status.Final() {
+				if more {
+					run = state
+				}
+				return run, nil
+			}
+			run = state
+			tell.progress(ctx, run)
+		}
+	}
+}
+
+// reporter sends a run's progress, which must increase.
+type reporter struct {
+	session *sdk.ServerSession
+	token   any
+	last    float64
+	said    string
+}
+
+// step is by how much progress increases where only the words for it change.
+const step = 1e-6
+
+func (r *reporter) progress(ctx context.Context, run runs.Run) {
+	if r.token == nil {
+		return
+	}
+	text := string(run.Status)
+	switch {
+	case run.QueuePosition > 0:
+		text = fmt.Sprintf("%s, place %d", text, run.QueuePosition)
+	case run.Stage != "":
+		text = run.Stage
+	}
+	at := r.last
+	if run.Fraction != nil {
+		at = *run.Fraction
+	}
+	if at <= r.last {
+		if text == r.said {
+			return
+		}
+		at = r.last + step
+	}
+	r.last, r.said = at, text
+	// A client that does not listen misses it; the result comes all the same.
+	_ = r.session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: r.token, Progress: at, Total: 1, Message: text})
+}

@@ -1,0 +1,628 @@
+package mcp_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/assets"
+	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
+	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/mcp"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/registrytest"
+	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/users"
+)
+
+// versions are both eras of the protocol.
+var versions = []string{"2026-07-28", "2025-11-25"}
+
+// now answers at once: with the prompt, and with a picture where the tool has one.
+type now struct {
+	mu    sync.Mutex
+	calls []registry.Call
+}
+
+func (n *now) Call(_ context.Context, c registry.Call) (registry.Result, error) {
+	n.mu.Lock()
+	n.calls = append(n.calls, c)
+	n.mu.Unlock()
+	prompt, _ := c.Inputs["prompt"].(string)
+	if prompt == "fail" {
+		return registry.Result{}, registry.Errorf(registry.CodeRefused, "the service does not draw that")
+	}
+	var result registry.Result
+	for _, o := range c.Tool.OutputSchema {
+		if o.Type == "text" {
+			result.Outputs = append(result.Outputs, registrytest.Text(o.Name, "said: "+prompt))
+		} else {
+			result.Outputs = append(result.Outputs, registrytest.File(o.Name, o.Type, registry.MediaInfo{Name: "picture.png", MIMEType: "image/png"}, picture))
+		}
+	}
+	return result, nil
+}
+
+func (n *now) count() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.calls)
+}
+
+// picture is a PNG of one pixel.
+var picture = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89\x00\x00\x00\rIDATx\xdac\xf8\xcf\xc0\xf0\x1f\x00\x05\x00\x01\xff\x89\x99=\x1d\x00\x00\x00\x00IEND\xaeB`\x82")
+
+// store is the assets store as runs wants it.
+type store struct{ *assets.Store }
+
+func (s store) Put(ctx context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error) {
+	ref, err := s.Store.Put(ctx, r, assets.Meta{Name: name})
+	if err != nil {
+		return "", registry.MediaInfo{}, err
+	}
+	info, err := s.Stat(ctx, ref)
+	return string(ref), registry.MediaInfo{Name: name, MIMEType: info.MIME, Bytes: info.Size, Width: info.Width, Height: info.Height}, err
+}
+
+func (s store) OpenMedia(ctx context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
+	parsed, err := assets.ParseRef(ref)
+	if err != nil {
+		return nil, registry.MediaInfo{}, err
+	}
+	content, err := s.Open(ctx, parsed)
+	return content, registry.MediaInfo{}, err
+}
+
+type house struct {
+	url    string
+	reg    *registry.Registry
+	tools  *registrytest.Loader
+	runs   *runs.Service
+	users  *users.Store
+	ledger *billing.Ledger
+	now    *now
+	slow   *registrytest.Service
+}
+
+func tool(id string, change ...func(*registry.Tool)) registry.Tool {
+	return registrytest.Tool(id, append([]func(*registry.Tool){func(t *registry.Tool) {
+		t.CommandName = ""
+		t.Service, t.Capability, t.OutputSchema = "now", registry.CapabilityRead, registry.OutputSchema{{Name: "story", Type: "text"}}
+	}}, change...)...)
+}
+
+func paid(t *registry.Tool) {
+	t.CostingModel = &registry.CostingModel{Rate: "0.02", Unit: registry.UnitRequest, RateSource: registry.RateStatic}
+}
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	pool := postgrestest.New(t)
+	h := &house{ledger: billing.NewLedger(pool), now: &now{}, slow: registrytest.NewService("fake")}
+	h.tools = registrytest.NewLoader("tools",
+		tool("free.story"),
+		tool("paid-story", paid),
+		tool("paid-picture", paid, func(t *registry.Tool) { t.OutputSchema = registry.OutputSchema{{Name: "image", Type: "image"}} }),
+		tool("delete-all", func(t *registry.Tool) { t.Capability = registry.CapabilityWrite }),
+		tool("inner", func(t *registry.Tool) { t.Visibility = registry.VisibilityInternal }),
+		registrytest.Tool("slow", func(t *registry.Tool) { t.Capability = registry.CapabilityRead }),
+	)
+	h.users = users.New(pool, users.Config{OnCreate: func(ctx context.Context, tx pgx.Tx, a users.Account) error {
+		if err := h.ledger.EnsureWallet(ctx, tx, a.ID); err != nil {
+			return err
+		}
+		return h.ledger.Grant(ctx, tx, a.ID, billing.Dollar, "signup:"+a.ID, "sign-up credit")
+	}})
+	folder, err := assets.OpenFolder(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.reg = registrytest.Registry(t, h.tools)
+	h.runs, err = runs.New(runs.Config{
+		Pool: pool, Registry: h.reg, Ledger: h.ledger, Users: h.users, Limits: h.users, Assets: store{assets.New(pool, folder, 0)},
+		Providers: map[string]runs.Provider{"now": h.now, "fake": h.slow},
+	})
+	if err == nil {
+		err = h.runs.Start(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		if err := h.runs.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	h.serve(t)
+	return h
+}
+
+func (h *house) serve(t *testing.T) {
+	t.Helper()
+	var pages *web.Server
+	server, err := mcp.New(mcp.Config{
+		Registry: h.reg, Runs: h.runs, Users: h.users, Caller: web.Caller, Budget: web.Budget, Secret: []byte("a key for the tests that is long"), Version: "test", Random: rand.Reader,
+		FilePath: func(ref registry.Media, name string) string { return pages.FilePath(ref, name) },
+		Logger:   slog.New(slog.NewTextHandler(t.Output(), nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err = web.New(web.Config{
+		Registry: h.reg, Runs: h.runs, Users: h.users, Ledger: h.ledger, AdminToken: "operator-token", LinkKey: []byte("a key for the tests that is long"),
+		Mounts: []web.Mount{{Path: "/mcp", Who: web.Keys, Handler: server.Handler()}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	site := httptest.NewServer(pages.Handler())
+	t.Cleanup(site.Close)
+	h.url = site.URL
+}
+
+// person makes an account with a key; limit is what the key may spend a month.
+func (h *house) person(t *testing.T, name string, limit billing.NanoUSD) (account, key string) {
+	t.Helper()
+	a, err := h.users.Identify(t.Context(), users.Identity{Platform: "web", ExternalID: name, Name: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err = h.users.CreateKey(t.Context(), a.ID, "mcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, known, err := h.users.KeyOf(t.Context(), key)
+	if err == nil && limit > 0 {
+		err = h.users.LimitKey(t.Context(), a.ID, known.ID, int64(limit))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.ID, key
+}
+
+// bearer sends a key with each request.
+type bearer struct{ key string }
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+b.key)
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// person's answer to a question.
+type answers struct {
+	mu     sync.Mutex
+	action string
+	asked  []string
+}
+
+func (a *answers) elicit(_ context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.asked = append(a.asked, r.Params.Message)
+	return &sdk.ElicitResult{Action: a.action, Content: map[string]any{}}, nil
+}
+
+func (h *house) connect(t *testing.T, version, key string, options sdk.ClientOptions) *sdk.ClientSession {
+	t.Helper()
+	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, &options)
+	session, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: h.url + "/mcp", HTTPClient: &http.Client{Transport: bearer{key}}, MaxRetries: -1}, &sdk.ClientSessionOptions{ProtocolVersion: version})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { session.Close() })
+	return session
+}
+
+func call(t *testing.T, session *sdk.ClientSession, name string, arguments map[string]any) *sdk.CallToolResult {
+	t.Helper()
+	result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: arguments})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func textOf(r *sdk.CallToolResult) string {
+	var b strings.Builder
+	for _, c := range r.Content {
+		if text, ok := c.(*sdk.TextContent); ok {
+			b.WriteString(text.Text + "\n")
+		}
+	}
+	return b.String()
+}
+
+func prompt(text string) map[string]any { return map[string]any{"prompt": text} }
+
+func (h *house) balance(t *testing.T, account string) billing.NanoUSD {
+	t.Helper()
+	b, err := h.ledger.Balance(t.Context(), account)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Available
+}
+
+func TestServer(t *testing.T) {
+	t.Parallel()
+	for _, version := range versions {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t)
+			testTools(t, h, version)
+			testCalls(t, h, version)
+			testMoney(t, h, version)
+			testProgress(t, h, version)
+		})
+	}
+}
+
+func testTools(t *testing.T, h *house, version string) {
+	t.Run("A74 tools are listed with schema, annotations and price; internal ones to operators only", func(t *testing.T) {
+		_, key := h.person(t, "list", 0)
+		session := h.connect(t, version, key, sdk.ClientOptions{})
+		list, err := session.ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		byName := map[string]*sdk.Tool{}
+		for _, tool := range list.Tools {
+			byName[tool.Name] = tool
+		}
+		story := byName["free.story"]
+		if len(byName) != 5 || story == nil || byName["inner"] != nil {
+			t.Fatalf("listed are %v", byName)
+		}
+		schema, _ := json.Marshal(story.InputSchema)
+		if !strings.Contains(string(schema), `"required":["prompt"]`) || !story.Annotations.ReadOnlyHint || story.OutputSchema == nil || byName["delete-all"].Annotations.ReadOnlyHint {
+			t.Errorf("got %+v with %s", story, schema)
+		}
+		if !strings.Contains(byName["paid-story"].Description, "0.02") {
+			t.Errorf("no price in %q", byName["paid-story"].Description)
+		}
+		operator, err := h.connect(t, version, "operator-token", sdk.ClientOptions{}).ListTools(t.Context(), nil)
+		if err != nil || len(operator.Tools) != 6 {
+			t.Errorf("the operator sees %d tools, %v", len(operator.Tools), err)
+		}
+	})
+}
+
+func testCalls(t *testing.T, h *house, version string) {
+	account, key := h.person(t, "caller", 0)
+	session := h.connect(t, version, key, sdk.ClientOptions{})
+	t.Run("B26 a free read tool runs by itself, and its result is text and structure", func(t *testing.T) {
+		result := call(t, session, "free.story", prompt("a pier"))
+		structured, _ := json.Marshal(result.StructuredContent)
+		if result.IsError || !strings.Contains(textOf(result), "said: a pier") || !strings.Contains(string(structured), `"outputs":{"story":["said: a pier"]}`) {
+			t.Errorf("got %s, %s", textOf(result), structured)
+		}
+		list, err := h.runs.List(t.Context(), runs.Filter{AccountID: account})
+		if err != nil || len(list) != 1 || list[0].Origin.Platform != mcp.Platform {
+			t.Errorf("A73 the runs are %+v, %v", list, err)
+		}
+	})
+	t.Run("what a model can mend comes as a result, what it can't as an error", func(t *testing.T) {
+		for want, arguments := range map[string]map[string]any{"prompt": {}, "nonsense": {"prompt": "x", "nonsense": 1}, "takes text": {"prompt": 5}, "does not draw that": prompt("fail")} {
+			if result := call(t, session, "free.story", arguments); !result.IsError || !strings.Contains(textOf(result), want) {
+				t.Errorf("%v: %s", arguments, textOf(result))
+			}
+		}
+		for _, name := range []string{"nothing", "inner"} {
+			if _, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: prompt("x")}); err == nil {
+				t.Errorf("%s can be called", name)
+			}
+		}
+	})
+}
+
+func testMoney(t *testing.T, h *house, version string) {
+	t.Run("B27 B28 what costs money runs after its price was confirmed, once", func(t *testing.T) {
+		account, key := h.person(t, "payer", 0)
+		person := &answers{action: "decline"}
+		session := h.connect(t, version, key, sdk.ClientOptions{ElicitationHandler: person.elicit})
+		before, calls := h.balance(t, account), h.now.count()
+		if result := call(t, session, "paid-picture", prompt("a pier")); !result.IsError || h.now.count() != calls || h.balance(t, account) != before {
+			t.Errorf("declined: %s", textOf(result))
+		}
+		if len(person.asked) != 1 || !strings.Contains(person.asked[0], "$0.02") || !strings.Contains(person.asked[0], "a pier") {
+			t.Errorf("asked was %q", person.asked)
+		}
+		person.action = "accept"
+		result := call(t, session, "paid-picture", prompt("a pier"))
+		if result.IsError || h.now.count() != calls+1 || before-h.balance(t, account) != 20_000_000 {
+			t.Fatalf("accepted: %s; paid %s", textOf(result), before-h.balance(t, account))
+		}
+		link, ok := result.Content[0].(*sdk.ResourceLink)
+		if !ok || link.MIMEType != "image/png" {
+			t.Fatalf("got %+v", result.Content[0])
+		}
+		res, err := http.Get(link.URI)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		if body, _ := io.ReadAll(res.Body); !bytes.Equal(body, picture) {
+			t.Errorf("the link gives %d: %q", res.StatusCode, body)
+		}
+	})
+	t.Run("B27 what changes something is confirmed, whatever it costs", func(t *testing.T) {
+		_, key := h.person(t, "writer", billing.Dollar)
+		calls := h.now.count()
+		if result := call(t, h.connect(t, version, key, sdk.ClientOptions{}), "delete-all", prompt("x")); !result.IsError || !strings.Contains(textOf(result), "confirmed by a person") || h.now.count() != calls {
+			t.Errorf("a client that can't ask: %s", textOf(result))
+		}
+		person := &answers{action: "accept"}
+		if result := call(t, h.connect(t, version, key, sdk.ClientOptions{ElicitationHandler: person.elicit}), "delete-all", prompt("x")); result.IsError || len(person.asked) != 1 {
+			t.Errorf("confirmed: %s", textOf(result))
+		}
+	})
+	t.Run("a client that can't ask spends what its key's limit allows, and no more", func(t *testing.T) {
+		_, without := h.person(t, "no-limit", 0)
+		if result := call(t, h.connect(t, version, without, sdk.ClientOptions{}), "paid-story", prompt("x")); !result.IsError || !strings.Contains(textOf(result), "spending limit") {
+			t.Errorf("without a limit: %s", textOf(result))
+		}
+		account, key := h.person(t, "limited", 50_000_000)
+		session := h.connect(t, version, key, sdk.ClientOptions{})
+		before := h.balance(t, account)
+		for i := range 3 {
+			if result := call(t, session, "paid-story", prompt(fmt.Sprint(i))); result.IsError != (i == 2) {
+				t.Errorf("call %d: %s", i, textOf(result))
+			}
+		}
+		if spent := before - h.balance(t, account); spent != 40_000_000 {
+			t.Errorf("spent %s", spent)
+		}
+	})
+}
+
+func testProgress(t *testing.T, h *house, version string) {
+	t.Run("progress is told and increases, and giving up cancels the run", func(t *testing.T) {
+		account, key := h.person(t, "watcher", 0)
+		told := make(chan sdk.ProgressNotificationParams, 64)
+		session := h.connect(t, version, key, sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) { told <- *r.Params }})
+		ctx, giveUp := context.WithCancel(t.Context())
+		defer giveUp()
+		done := make(chan error, 1)
+		go func() {
+			params := &sdk.CallToolParams{Name: "slow", Arguments: prompt("x")}
+			params.SetProgressToken("p1")
+			_, err := session.CallTool(ctx, params)
+			done <- err
+		}()
+		mine := func() string {
+			for _, c := range h.slow.Calls() {
+				if c.UserID == account {
+					return c.RunID
+				}
+			}
+			return ""
+		}
+		if err := h.slow.WaitFor(t.Context(), func() bool { return mine() != "" }); err != nil {
+			t.Fatal(err)
+		}
+		id := mine()
+		if err := h.slow.Set(id, registry.Progress{State: registry.RunRunning, Fraction: 0.4, HasFraction: true, Stage: "Sampling"}); err != nil {
+			t.Fatal(err)
+		}
+		last := -1.0
+		for last < 0.4 {
+			select {
+			case p := <-told:
+				if p.Progress <= last {
+					t.Errorf("progress %v after %v", p.Progress, last)
+				}
+				last = p.Progress
+			case err := <-done:
+				t.Fatalf("the call ended: %v", err)
+			case <-time.After(20 * time.Second):
+				t.Fatal("no progress is told")
+			}
+		}
+		states, stop := h.runs.Subscribe(id)
+		defer stop()
+		giveUp()
+		if err := <-done; err == nil {
+			t.Error("a call that was given up succeeds")
+		}
+		for run := range states {
+			if run.Status.Final() && run.Status != runs.StatusCanceled {
+				t.Errorf("the run ended as %s", run.Status)
+			}
+		}
+	})
+}
+
+func TestDoors(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	t.Run("without a key there is nothing", func(t *testing.T) {
+		t.Parallel()
+		for _, key := range []string{"", "sbx_wrong"} {
+			req, _ := http.NewRequestWithContext(t.Context(), "POST", h.url+"/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
+			if key != "" {
+				req.Header.Set("Authorization", "Bearer "+key)
+			}
+			res, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res.Body.Close()
+			if res.StatusCode != http.StatusUnauthorized {
+				t.Errorf("key %q: %d", key, res.StatusCode)
+			}
+		}
+	})
+	t.Run("a session belongs to the key that opened it", func(t *testing.T) {
+		t.Parallel()
+		_, ann := h.person(t, "ann", 0)
+		_, bob := h.person(t, "bob", 0)
+		session := h.connect(t, "2025-11-25", ann, sdk.ClientOptions{})
+		if session.ID() == "" {
+			t.Fatal("there is no session")
+		}
+		for key, refused := range map[string]bool{bob: true, ann: false} {
+			req, _ := http.NewRequestWithContext(t.Context(), "POST", h.url+"/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":9,"method":"tools/list"}`))
+			for name, value := range map[string]string{"Authorization": "Bearer " + key, "Mcp-Session-Id": session.ID(), "Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": "2025-11-25"} {
+				req.Header.Set(name, value)
+			}
+			res, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res.Body.Close()
+			if (res.StatusCode >= 400) != refused {
+				t.Errorf("refused %t: %d", refused, res.StatusCode)
+			}
+		}
+	})
+	t.Run("A47 a tool that comes or goes is told to the clients", func(t *testing.T) {
+		t.Parallel()
+		_, key := h.person(t, "eve", 0)
+		changed := make(chan struct{}, 8)
+		session := h.connect(t, "2025-11-25", key, sdk.ClientOptions{ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { changed <- struct{}{} }})
+		h.tools.Set(tool("free.story"), tool("new"))
+		if _, err := h.reg.Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-changed:
+		case <-time.After(20 * time.Second):
+			t.Error("nothing was told")
+		}
+		list, err := session.ListTools(t.Context(), nil)
+		if err != nil || len(list.Tools) != 2 {
+			t.Errorf("got %d tools, %v", len(list.Tools), err)
+		}
+	})
+}
+
+func TestSpendLimit(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	ask := func(t *testing.T, key, path, body string) (int, string) {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), "POST", h.url+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+key)
+		req.Header.Set("Content-Type", "application/json")
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		answer, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.StatusCode, string(answer)
+	}
+	account, free := h.person(t, "ann", 0)
+	for _, wrong := range []string{"much", "-1", "0"} {
+		if status, answer := ask(t, free, "/api/keys", `{"spendLimitUsd":"`+wrong+`"}`); status != http.StatusUnprocessableEntity {
+			t.Errorf("a limit of %s: %d %s", wrong, status, answer)
+		}
+	}
+	_, answer := ask(t, free, "/api/keys", `{"label":"mcp","spendLimitUsd":"0.03"}`)
+	var made struct{ Key string }
+	if err := json.Unmarshal([]byte(answer), &made); err != nil || made.Key == "" {
+		t.Fatalf("got %s", answer)
+	}
+	before := h.balance(t, account)
+	t.Run("the limit holds for runs by MCP and by the API together", func(t *testing.T) {
+		if result := call(t, h.connect(t, versions[0], made.Key, sdk.ClientOptions{}), "paid-story", prompt("x")); result.IsError {
+			t.Fatal(textOf(result))
+		}
+		if status, answer := ask(t, made.Key, "/api/run/paid-story", `{"inputs":{"prompt":"y"}}`); status != http.StatusTooManyRequests {
+			t.Errorf("beyond the limit: %d %s", status, answer)
+		}
+		if spent := before - h.balance(t, account); spent != 20_000_000 {
+			t.Errorf("spent %s", spent)
+		}
+	})
+	t.Run("a key with a limit makes no key without one, and no session", func(t *testing.T) {
+		if status, answer := ask(t, made.Key, "/api/keys", `{}`); status != http.StatusForbidden {
+			t.Errorf("%d %s", status, answer)
+		}
+		for key, opens := range map[string]bool{made.Key: false, free: true} {
+			client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+			req, err := http.NewRequestWithContext(t.Context(), "POST", h.url+"/signin", strings.NewReader("key="+key))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			req.Header.Set("Authorization", "Bearer "+key)
+			res, err := client.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res.Body.Close()
+			if (res.StatusCode == http.StatusSeeOther) != opens {
+				t.Errorf("signing in, which works %t: %d", opens, res.StatusCode)
+			}
+		}
+	})
+}
+
+func TestApproval(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	_, ann := h.person(t, "ann", 0)
+	_, bob := h.person(t, "bob", 0)
+	person := &answers{}
+	manual := sdk.ClientOptions{ElicitationHandler: person.elicit, MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true}}
+	session := h.connect(t, versions[0], ann, manual)
+	answer := func(t *testing.T, s *sdk.ClientSession, state, tool string, arguments map[string]any) *sdk.CallToolResult {
+		t.Helper()
+		result, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: arguments, RequestState: state, InputResponses: sdk.InputResponseMap{"confirm": &sdk.ElicitResult{Action: "accept", Content: map[string]any{}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result
+	}
+	first := call(t, session, "paid-story", prompt("a pier"))
+	if !first.NeedsInput() || first.RequestState == "" || h.now.count() != 0 {
+		t.Fatalf("got %+v", first)
+	}
+	t.Run("B28 other arguments, another tool, another account and a forged state need an approval of their own", func(t *testing.T) {
+		for name, result := range map[string]*sdk.CallToolResult{
+			"arguments": answer(t, session, first.RequestState, "paid-story", prompt("a castle")),
+			"tool":      answer(t, session, first.RequestState, "paid-picture", prompt("a pier")),
+			"account":   answer(t, h.connect(t, versions[0], bob, manual), first.RequestState, "paid-story", prompt("a pier")),
+			"forged":    answer(t, session, "x"+first.RequestState[1:], "paid-story", prompt("a pier")),
+		} {
+			if !result.IsError || h.now.count() != 0 {
+				t.Errorf("%s: %s", name, textOf(result))
+			}
+		}
+	})
+	t.Run("B28 an approved call runs once, however often it is sent", func(t *testing.T) {
+		for range 2 {
+			if result := answer(t, session, first.RequestState, "paid-story", prompt("a pier")); result.IsError || !strings.Contains(textOf(result), "said: a pier") {
+				t.Errorf("got %s", textOf(result))
+			}
+		}
+		if n := h.now.count(); n != 1 {
+			t.Errorf("it ran %d times", n)
+		}
+	})
+}

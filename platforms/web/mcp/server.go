@@ -1,0 +1,235 @@
+// Package mcp serves the registry as an MCP server (Model Context Protocol) over streamable HTTP, to programs
+// with an API key: each tool of the registry is a tool there, runs like any other run, and is paid by the key's
+// account.
+//
+// Both eras of the protocol are served at one address: requests of 2026-07-28 and later stand by themselves, those
+// of 2025-11-25 and before belong to a session, which belongs to the account whose key opened it.
+//
+// What costs money, changes something, or wants a confirmation anyway is asked for before it runs: the client
+// shows price and inputs to its person (elicitation). The answer counts for that call alone, by a signed state that is
+// bound to account, tool, inputs and price and that runs once. A client that can't ask may run what costs money
+// only with a key that has a spending limit: the limit is its owner's word.
+package mcp
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/users"
+)
+
+// Platform is the name under which runs that came by MCP are kept.
+const Platform = "mcp"
+
+const (
+	statelessFrom  = "2026-07-28" // the first version of the protocol without sessions
+	sessionTimeout = 30 * time.Minute
+	maxBody        = 16 << 20
+	versionHeader  = "Mcp-Protocol-Version"
+)
+
+// Runs is what the server needs of runs.Service.
+type Runs interface {
+	Bind(ctx context.Context, r runs.Request) (runs.Bound, error)
+	Quote(ctx context.Context, b runs.Bound) (billing.Quote, error)
+	AcceptBound(ctx context.Context, b runs.Bound) (runs.Run, error)
+	Confirm(ctx context.Context, runID, accountID string) (runs.Run, error)
+	Cancel(ctx context.Context, runID, accountID string) (runs.Run, error)
+	Subscribe(runID string) (<-chan runs.Run, func())
+}
+
+// Users is what the server needs of users.Store.
+type Users interface {
+	CheckAccount(ctx context.Context, a users.Account, platform, toolID string) (users.Decision, error)
+}
+
+// Config wires a Server; all but Public, Logger and Now are required.
+type Config struct {
+	Registry *registry.Registry
+	Runs     Runs
+	Users    Users
+	// Caller is who sent the request of ctx: the handler is mounted behind the API's doors.
+	Caller func(ctx context.Context) (users.Account, bool)
+	// Budget is what the runs of that request draw on: that of its key.
+	Budget func(ctx context.Context) runs.Budget
+	// FilePath is where a stored file is served, without host.
+	FilePath func(ref registry.Media, name string) string
+	Public   string // the address from outside, like https://bot.example; empty: the one that was asked
+	Secret   []byte // signs what was confirmed; at least 16 bytes, kept across restarts
+	Version  string
+	Random   io.Reader // cryptographic
+	Logger   *slog.Logger
+	Now      func() time.Time
+}
+
+// Server is the MCP server. Make it with New.
+type Server struct {
+	cfg     Config
+	people  *catalogue
+	insider *catalogue
+}
+
+// New makes a Server that follows the registry.
+func New(cfg Config) (*Server, error) {
+	if len(cfg.Secret) < 16 {
+		return nil, fmt.Errorf("mcp: the secret has %d bytes, it needs at least 16", len(cfg.Secret))
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	s := &Server{cfg: cfg}
+	s.people, s.insider = s.newCatalogue(registry.Everyone), s.newCatalogue(registry.Insiders)
+	follow := func(context.Context, registry.Swap) {
+		s.people.follow(cfg.Registry)
+		s.insider.follow(cfg.Registry)
+	}
+	cfg.Registry.OnSwap(follow)
+	follow(context.Background(), registry.Swap{})
+	return s, nil
+}
+
+// caller is whose key a request came with.
+type caller struct {
+	account users.Account
+	budget  runs.Budget // zero: the key has no spending limit
+	base    string      // the address under which the caller reaches us
+}
+
+const callerKey = "caller"
+
+func (c caller) audience() registry.Audience {
+	if c.account.Operator {
+		return registry.Insiders
+	}
+	return registry.Everyone
+}
+
+// Handler serves the one address of the server.
+func (s *Server) Handler() http.Handler {
+	pick := func(r *http.Request) *sdk.Server {
+		c, _ := auth.TokenInfoFromContext(r.Context()).Extra[callerKey].(caller)
+		if c.audience() == registry.Insiders {
+			return s.insider.server
+		}
+		return s.people.server
+	}
+	// The host of requests is checked by the web's own guard, which knows the public name behind a proxy.
+	common := sdk.StreamableHTTPOptions{Logger: s.cfg.Logger, MaxRequestBodyBytes: maxBody, DisableLocalhostProtection: true}
+	alone, session := common, common
+	alone.Stateless, alone.PropagateRequestCancellation = true, true
+	session.SessionTimeout = sessionTimeout
+	modern, legacy := sdk.NewStreamableHTTPHandler(pick, &alone), sdk.NewStreamableHTTPHandler(pick, &session)
+	both := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get(versionHeader) >= statelessFrom {
+			modern.ServeHTTP(w, r)
+			return
+		}
+		legacy.ServeHTTP(w, r)
+	})
+	return auth.RequireBearerToken(s.verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(both)
+}
+
+// verify notes whose request it is, which the API's doors have found out by the token.
+func (s *Server) verify(_ context.Context, token string, r *http.Request) (*auth.TokenInfo, error) {
+	account, known := s.cfg.Caller(r.Context())
+	if !known {
+		return nil, auth.ErrInvalidToken
+	}
+	c := caller{account: account, budget: s.cfg.Budget(r.Context()), base: s.cfg.Public}
+	if c.base == "" {
+		c.base = "http://" + r.Host
+	}
+	// A session belongs to the key that opened it.
+	key := sha256.Sum256([]byte(token))
+	return &auth.TokenInfo{UserID: hex.EncodeToString(key[:]), Extra: map[string]any{callerKey: c}}, nil
+}
+
+func callerOf(req *sdk.CallToolRequest) (caller, bool) {
+	if req.Extra == nil || req.Extra.TokenInfo == nil {
+		return caller{}, false
+	}
+	c, ok := req.Extra.TokenInfo.Extra[callerKey].(caller)
+	return c, ok
+}
+
+// catalogue is the MCP server of one audience, in step with the registry.
+type catalogue struct {
+	audience registry.Audience
+	server   *sdk.Server
+	call     func(toolID string) sdk.ToolHandler
+	log      *slog.Logger
+
+	mu    sync.Mutex
+	shown map[string]string // version and state by the tool's name
+}
+
+func (s *Server) newCatalogue(a registry.Audience) *catalogue {
+	server := sdk.NewServer(&sdk.Implementation{Name: "signalbox", Title: "Signalbox", Version: s.cfg.Version}, &sdk.ServerOptions{
+		Instructions: "Each tool is a run that is paid by the key's account: the price is asked for before. Files go in as https addresses or as references " +
+			"(asset:...) of earlier results and uploads; results come as links.",
+		Logger:       s.cfg.Logger,
+		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{ListChanged: true}},
+	})
+	return &catalogue{audience: a, server: server, call: s.handler, log: s.cfg.Logger, shown: map[string]string{}}
+}
+
+// follow makes the server's tools those that the registry offers now. Clients are told by the server.
+func (c *catalogue) follow(r *registry.Registry) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	offered := map[string]string{}
+	for _, tool := range r.Snapshot().Offered(c.audience) {
+		name := nameOf(tool.ToolID)
+		if _, taken := offered[name]; taken {
+			c.log.Warn("two tools have one name for MCP; the first one counts", "name", name, "tool", tool.ToolID)
+			continue
+		}
+		offered[name] = tool.Version
+		if c.shown[name] == tool.Version && tool.Version != "" {
+			continue
+		}
+		shown, err := describe(tool)
+		if err != nil {
+			c.log.Warn("a tool can't be described for MCP", "tool", tool.ToolID, "error", err)
+			delete(offered, name)
+			continue
+		}
+		c.server.AddTool(shown, c.call(tool.ToolID))
+	}
+	var gone []string
+	for name := range c.shown {
+		if _, still := offered[name]; !still {
+			gone = append(gone, name)
+		}
+	}
+	c.server.RemoveTools(gone...)
+	c.shown = offered
+}
+
+// nameOf makes a name of an id that MCP allows: 128 letters, digits, dots, dashes and underscores at most.
+func nameOf(toolID string) string {
+	name := strings.Map(func(r rune) rune {
+		if strings.ContainsRune("_-.", r) || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, toolID)
+	return name[:min(len(name), 128)]
+}

@@ -1,0 +1,100 @@
+package mcp
+
+import (
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// describe is a tool of the registry as clients see it.
+func describe(tool *registry.Tool) (*sdk.Tool, error) {
+	input, err := tool.InputSchema.JSONSchema()
+	if err != nil {
+		return nil, err
+	}
+	openWorld, destructive := true, false
+	return &sdk.Tool{
+		Name: nameOf(tool.ToolID), Title: tool.DisplayName, Description: about(tool), InputSchema: input, OutputSchema: resultSchema(tool),
+		Annotations: &sdk.ToolAnnotations{
+			Title: tool.DisplayName, ReadOnlyHint: tool.Capability == registry.CapabilityRead, IdempotentHint: tool.Idempotent,
+			DestructiveHint: &destructive, OpenWorldHint: &openWorld,
+		},
+	}, nil
+}
+
+// about is the description with what a model should know besides.
+func about(tool *registry.Tool) string {
+	parts := []string{tool.Description, tool.Guidance, tool.Notice()}
+	if tool.CostingModel != nil {
+		parts = append(parts, "Price: "+tool.CostingModel.Summary()+".")
+	}
+	var said []string
+	for _, part := range parts {
+		if part = strings.TrimSpace(part); part != "" {
+			said = append(said, part)
+		}
+	}
+	return strings.Join(said, "\n")
+}
+
+// resultSchema says what structured results look like.
+func resultSchema(tool *registry.Tool) map[string]any {
+	file := map[string]any{"type": "object", "required": []string{"url"}, "properties": map[string]any{
+		"url": map[string]any{"type": "string"}, "ref": map[string]any{"type": "string", "description": "for inputs of other tools"},
+		"mimeType": map[string]any{"type": "string"}, "name": map[string]any{"type": "string"},
+		"width": map[string]any{"type": "integer"}, "height": map[string]any{"type": "integer"}, "bytes": map[string]any{"type": "integer"},
+	}}
+	properties := map[string]any{}
+	for _, o := range tool.OutputSchema {
+		one := map[string]any{"type": "string"}
+		if o.Type != "text" {
+			one = file
+		}
+		properties[o.Name] = map[string]any{"type": "array", "items": one, "description": o.Description}
+	}
+	return map[string]any{
+		"type": "object", "required": []string{"runId", "outputs", "costNanoUsd"},
+		"properties": map[string]any{
+			"runId": map[string]any{"type": "string"}, "costNanoUsd": map[string]any{"type": "integer", "description": "what was charged, in billionths of a US dollar"},
+			"outputs": map[string]any{"type": "object", "properties": properties, "description": "results by name, each a list"},
+		},
+	}
+}
+
+// result is a run that succeeded, for model and program.
+func (s *Server) result(c caller, run runs.Run) *sdk.CallToolResult {
+	outputs := map[string]any{}
+	content := []sdk.Content{}
+	for _, o := range run.Outputs {
+		list, _ := outputs[o.Name].([]any)
+		if o.Type == "text" {
+			content = append(content, &sdk.TextContent{Text: o.Text})
+			outputs[o.Name] = append(list, o.Text)
+			continue
+		}
+		address := c.base + s.cfg.FilePath(o.Media, o.FileName)
+		size := o.Bytes
+		content = append(content, &sdk.ResourceLink{URI: address, Name: o.FileName, Title: o.Name, MIMEType: o.MIMEType, Size: &size})
+		outputs[o.Name] = append(list, fileBody{URL: address, Ref: o.Media, Name: o.FileName, MIMEType: o.MIMEType, Width: o.Width, Height: o.Height, Bytes: o.Bytes})
+	}
+	content = append(content, &sdk.TextContent{Text: "It cost " + run.Cost.String() + ", run " + run.ID + "."})
+	return &sdk.CallToolResult{Content: content, StructuredContent: map[string]any{"runId": run.ID, "costNanoUsd": int64(run.Cost), "outputs": outputs}}
+}
+
+type fileBody struct {
+	URL      string `json:"url"`
+	Ref      string `json:"ref"`
+	Name     string `json:"name,omitempty"`
+	MIMEType string `json:"mimeType,omitempty"`
+	Width    int    `json:"width,omitempty"`
+	Height   int    `json:"height,omitempty"`
+	Bytes    int64  `json:"bytes,omitempty"`
+}
+
+// refusal is an error that the model can read and act on.
+func refusal(text string) *sdk.CallToolResult {
+	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: text}}}
+}
