@@ -64,6 +64,21 @@ func (s *Store) Presets(ctx context.Context, accountID string, tool registry.Too
 	return slices.CompactFunc(presets, func(a, b Preset) bool { return strings.EqualFold(a.Name, b.Name) }), nil
 }
 
+// PresetTools gives the ids of the tools that an account has presets of, as they were saved; the one whose preset
+// was changed last comes first.
+func (s *Store) PresetTools(ctx context.Context, accountID string) ([]string, error) {
+	rows, err := s.pool.Query(ctx, `
+		SELECT tool_id FROM user_presets WHERE user_id = `+today+` GROUP BY tool_id ORDER BY max(updated_at) DESC, tool_id`, accountID)
+	if err != nil {
+		return nil, fmt.Errorf("tools with presets of %s: %w", accountID, err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("tools with presets of %s: %w", accountID, err)
+	}
+	return ids, nil
+}
+
 // Preset gives one preset, or ErrNoPreset.
 func (s *Store) Preset(ctx context.Context, accountID string, tool registry.Tool, name string) (Preset, error) {
 	presets, err := s.Presets(ctx, accountID, tool)

@@ -105,6 +105,12 @@ func TestPresets(t *testing.T) {
 			t.Error(diff)
 		}
 	})
+	t.Run("the tools that have some, by their ids then, the last first", func(t *testing.T) {
+		ids, err := s.PresetTools(ctx, ann)
+		if diff := cmp.Diff([]string{"old", "flux"}, ids); diff != "" || err != nil {
+			t.Error(diff, err)
+		}
+	})
 	t.Run("found in any case, values exact and under today's names", func(t *testing.T) {
 		for name, want := range map[string]map[string]any{
 			"NIGHT SKY": {"seed": json.Number("18446744073709551615")}, "Day": {"steps": json.Number("9")},

@@ -41,6 +41,7 @@ type PlacePreferences interface {
 // Presets are sets of values that people keep under a name.
 type Presets interface {
 	Presets(ctx context.Context, accountID string, tool registry.Tool) ([]users.Preset, error)
+	PresetTools(ctx context.Context, accountID string) ([]string, error)
 	Preset(ctx context.Context, accountID string, tool registry.Tool, name string) (users.Preset, error)
 	SavePreset(ctx context.Context, accountID, toolID, name string, values map[string]any) error
 	DeletePreset(ctx context.Context, accountID, toolID, name string) error

@@ -28,7 +28,7 @@ func (l commandList) in(v voice, kind ChatKind) []Command {
 	own := l.own(v, kind)
 	var list []Command
 	for _, tool := range l.choose(l.named(), max(0, l.limits.Max-len(own))) {
-		list = append(list, l.toolCommand(tool))
+		list = append(list, l.toolCommand(tool, v))
 	}
 	list = append(list, own...)
 	return append(list[:min(len(list), l.limits.Max)], l.onMessages(v)...)
@@ -86,16 +86,21 @@ func (l commandList) named() []*registry.Tool {
 	})
 }
 
-func (l commandList) toolCommand(tool *registry.Tool) Command {
+// toolCommand takes what the tool takes and, where there is room for it, a preset.
+func (l commandList) toolCommand(tool *registry.Tool, v voice) Command {
 	inputs := optionOrder(tool.InputSchema)
 	if l.limits.Options > 0 {
 		inputs = inputs[:min(len(inputs), l.limits.Options)]
+	}
+	completes := completed(inputs)
+	if _, own := fieldNamed(tool.InputSchema, presetWord); !own && len(inputs) < l.limits.Options {
+		inputs = append(inputs, registry.InputField{Name: presetWord, Type: registry.TypeString, Advanced: true, Description: v.line("takes.name")})
 	}
 	return Command{
 		Name:        strings.TrimPrefix(tool.CommandName, "/"),
 		Description: inWords(firstSentence(firstNonEmpty(tool.Description, tool.DisplayName)), l.limits.DescriptionLimit),
 		Inputs:      inputs,
-		Completes:   completed(inputs),
+		Completes:   completes,
 	}
 }
 

@@ -61,9 +61,9 @@ func (t *turn) typed(d *draft, tool *registry.Tool, text string) (hint Text) {
 	case errors.As(err, &missing):
 		return t.say("option.empty", "option", missing.name)
 	}
-	if _, own := tool.InputSchema.Get(presetWord); !own && args.values[presetWord] != nil {
-		d.Preset, _ = args.values[presetWord].(string)
-		delete(args.values, presetWord)
+	options := maps.Clone(t.in.Options)
+	if _, own := fieldNamed(tool.InputSchema, presetWord); !own {
+		d.Preset = firstNonEmpty(takeText(args.values, presetWord), takeText(options, presetWord))
 	}
 	for name, value := range args.values {
 		if s, ok := value.(string); ok && registry.IsMediaRef(s) && strings.HasPrefix(s, "asset:") {
@@ -71,7 +71,7 @@ func (t *turn) typed(d *draft, tool *registry.Tool, text string) (hint Text) {
 		}
 		d.set(runs.FromArgument, name, value)
 	}
-	for name, value := range t.in.Options {
+	for name, value := range options {
 		if s, ok := value.(string); !ok || !strings.HasPrefix(s, "attachment:") {
 			d.set(runs.FromArgument, name, value)
 		}
@@ -89,6 +89,13 @@ func (t *turn) typed(d *draft, tool *registry.Tool, text string) (hint Text) {
 	}
 	d.set(runs.FromArgument, f.Name, args.text)
 	return nil
+}
+
+// takeText takes a text out of values.
+func takeText(values map[string]any, name string) string {
+	text, _ := values[name].(string)
+	delete(values, name)
+	return text
 }
 
 // attached gives the files that came with the command to the inputs that take them.

@@ -71,7 +71,7 @@ func (t *turn) savePreset(ctx context.Context, name string) error {
 
 // withPreset does something with the preset of a name, whatever tool it is for.
 func (t *turn) withPreset(ctx context.Context, name string, do func(*registry.Tool, users.Preset) error) error {
-	tools, err := t.usedTools(ctx)
+	tools, err := t.presetTools(ctx)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (t *turn) startPreset(ctx context.Context, tool *registry.Tool, p users.Pre
 
 // listPresets shows the person's presets, each with a button that uses it.
 func (t *turn) listPresets(ctx context.Context) error {
-	tools, err := t.usedTools(ctx)
+	tools, err := t.presetTools(ctx)
 	if err != nil {
 		return err
 	}
@@ -139,18 +139,15 @@ func (t *turn) listPresets(ctx context.Context) error {
 // maxPresetsShown is how many presets a list shows.
 const maxPresetsShown = 20
 
-// presetRuns is how many runs are looked through for the tools that a person may have presets of.
-const presetRuns = 200
-
-// usedTools gives the tools that the person used, the last one first: presets are made of runs.
-func (t *turn) usedTools(ctx context.Context) ([]*registry.Tool, error) {
-	list, err := t.cfg.Runs.List(ctx, runs.Filter{AccountID: t.account.ID, Limit: presetRuns})
+// presetTools gives the tools that the person has presets of, the one whose preset was kept last first.
+func (t *turn) presetTools(ctx context.Context) ([]*registry.Tool, error) {
+	ids, err := t.cfg.Accounts.PresetTools(ctx, t.account.ID)
 	if err != nil {
-		return nil, fmt.Errorf("find the tools that were used: %w", err)
+		return nil, fmt.Errorf("find the tools with presets: %w", err)
 	}
 	var tools []*registry.Tool
-	for _, run := range list {
-		tool, ok := t.cfg.Tools.Snapshot().Resolve(run.Tool.ToolID)
+	for _, id := range ids {
+		tool, ok := t.cfg.Tools.Snapshot().Resolve(id)
 		if ok && tool.ListedFor(t.audience()) && !slices.Contains(tools, tool) {
 			tools = append(tools, tool)
 		}

@@ -54,7 +54,7 @@ func optionOrder(s *scene) {
 	}
 	s.listed("painter")
 	got := strings.Join(extra[Commander](s).Options(s.t, chat.ChatPrivate, "painter"), " ")
-	if want := "prompt steps style tiled negative seed"; got != want {
+	if want := "prompt steps style tiled negative seed preset"; got != want {
 		s.t.Errorf("the options are %s, want %s", got, want)
 	}
 }

@@ -17,6 +17,7 @@ func persons() map[string]func(*scene) {
 		"the language is chosen by command and by button":              languages,
 		"commands are described in the person's language":              commandLanguages,
 		"A62 a preset keeps what a run was given, and is used by name": presets,
+		"A62 a preset kept elsewhere is known for a tool never run":    presetOfThePage,
 		"A62 what admins set for a chat comes after what a person set": chatSettings,
 		"admins choose a chat's tools, and whom to keep out":           chatAccess,
 		"a limit is told with what is used of it, and before it bites": limits,
@@ -127,10 +128,26 @@ func presets(s *scene) {
 	s.AwaitText(s.room, "Painter", "needs", "prompt")
 	s.say("a bird")
 	s.input(s.Call(2), "style", "chalk")
+	if s.Caps.Commands.Options > 0 {
+		s.listed("painter")
+		extra[Commander](s).Command(s.t, s.anna, s.room, "painter", map[string]any{"prompt": "a fish", "preset": "sketch"})
+		s.input(s.Call(3), "style", "chalk")
+	}
 	s.say("/preset delete sketch")
 	s.AwaitText(s.room, "deleted")
 	s.say("/painter a cat preset=sketch")
 	s.AwaitText(s.room, "no preset of that name", "Nothing was charged")
+}
+
+func presetOfThePage(s *scene) {
+	s.say("/painter a cat")
+	s.Call(0)
+	if err := s.People.SavePreset(s.t.Context(), s.LastRun().AccountID, "frame", "Kitchen", map[string]any{"wood": "pine"}); err != nil {
+		s.t.Fatal(err)
+	}
+	s.say("/preset")
+	s.press(s.labelled("Kitchen", "Your presets"), "Kitchen")
+	s.AwaitText(s.room, "Frame", "needs")
 }
 
 // group makes a group that Anna runs, where the platform has groups.
