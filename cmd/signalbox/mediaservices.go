@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/providers/photos"
+	"github.com/signalbox/signalbox/providers/replicate"
 	"github.com/signalbox/signalbox/providers/tripo"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -22,21 +23,32 @@ type MediaSettings struct {
 	UnsplashAPIURL    string `name:"unsplash-api-url" env:"UNSPLASH_API_URL" default:"https://api.unsplash.com" help:"Unsplash's API."`
 	PexelsAPIKey      string `env:"PEXELS_API_KEY" placeholder:"KEY" help:"Finds and imports photos of Pexels."`
 	PexelsAPIURL      string `name:"pexels-api-url" env:"PEXELS_API_URL" default:"https://api.pexels.com/v1" help:"Pexels' API, with its version."`
+
+	ReplicateAPIToken     string `name:"replicate-api-token" env:"REPLICATE_API_TOKEN" placeholder:"TOKEN" help:"Runs models at Replicate."`
+	ReplicateAPIURL       string `name:"replicate-api-url" env:"REPLICATE_API_URL" default:"https://api.replicate.com/v1" help:"Replicate's API, with its version."`
+	ReplicateModels       string `env:"REPLICATE_MODELS" placeholder:"OWNER/NAME,..." help:"The models at Replicate that become tools: owner/name, or owner/name:version."`
+	ReplicateUSDPerSecond string `name:"replicate-usd-per-second" env:"REPLICATE_USD_PER_SECOND" default:"0.001525" help:"What a second of work at Replicate costs, US dollars."`
 }
 
 func (c *Config) checkMedia(p *problems) {
 	for variable, address := range map[string]string{
 		"TRIPO_API_URL": c.TripoAPIURL, "UNSPLASH_API_URL": c.UnsplashAPIURL, "PEXELS_API_URL": c.PexelsAPIURL,
+		"REPLICATE_API_URL": c.ReplicateAPIURL,
 	} {
 		_, ok := httpURL(address)
 		p.unless(ok, variable, redactURL(address), "an http:// or https:// address")
 	}
 	for variable, key := range map[string]string{
 		"TRIPO_API_KEY": c.TripoAPIKey, "UNSPLASH_ACCESS_KEY": c.UnsplashAccessKey, "PEXELS_API_KEY": c.PexelsAPIKey,
+		"REPLICATE_API_TOKEN": c.ReplicateAPIToken,
 	} {
 		p.unless(fitsHeader(key), variable, "(hidden)", "a key without spaces, as the service shows it")
 	}
 	c.checkPrice(p, "TRIPO_USD_PER_CREDIT", c.TripoUSDPerCredit)
+	c.checkPrice(p, "REPLICATE_USD_PER_SECOND", c.ReplicateUSDPerSecond)
+	for _, name := range splitList(c.ReplicateModels) {
+		p.unless(replicate.IsModel(name), "REPLICATE_MODELS", name, "models like owner/name or owner/name:version, separated by commas")
+	}
 }
 
 func (c *Config) checkPrice(p *problems, variable, price string) {
@@ -54,6 +66,16 @@ func (a *app) newMediaServices(guard *http.Client) ([]service, error) {
 			return nil, err
 		}
 		list = append(list, service{tripo.Service, models, models})
+	}
+	if c.ReplicateAPIToken != "" {
+		models, err := replicate.New(replicate.Config{
+			Token: c.ReplicateAPIToken, BaseURL: c.ReplicateAPIURL, Models: splitList(c.ReplicateModels), USDPerSecond: json.Number(c.ReplicateUSDPerSecond),
+			MediaURL: a.mediaURL, Guard: guard,
+		})
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, service{replicate.Service, models, models})
 	}
 	found, err := photos.New(photos.Config{
 		UnsplashKey: c.UnsplashAccessKey, UnsplashURL: c.UnsplashAPIURL, PexelsKey: c.PexelsAPIKey, PexelsURL: c.PexelsAPIURL,

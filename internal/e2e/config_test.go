@@ -82,8 +82,13 @@ func wrongValues(t *testing.T) map[string][]string {
 		"UNSPLASH_API_URL":       {"unsplash", "ftp://ann:" + secret + "@x"},
 		"PEXELS_API_KEY":         {secret + " and a space"},
 		"PEXELS_API_URL":         {"pexels", "ftp://ann:" + secret + "@x"},
+		"REPLICATE_API_TOKEN":    {secret + " and a space"},
+		"REPLICATE_API_URL":      {"replicate", "ftp://ann:" + secret + "@x"},
+		"REPLICATE_MODELS":       {"flux", "a/b,c/d/e"},
 		"LOG_LEVEL":              {"loud"},
 		"LOG_FORMAT":             {"xml"},
+
+		"REPLICATE_USD_PER_SECOND": {"cheap", "-1"},
 
 		"ORCHESTRATOR_TOOL_MANIFEST_PATH": {dir},
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox/signalbox/providers/comfydeploy/comfydeploytest"
 	"github.com/signalbox/signalbox/providers/imagegen/imagegentest"
 	"github.com/signalbox/signalbox/providers/photos/photostest"
+	"github.com/signalbox/signalbox/providers/replicate/replicatetest"
 	"github.com/signalbox/signalbox/providers/tripo/tripotest"
 	"github.com/signalbox/signalbox/providers/vidu/vidutest"
 )
@@ -48,7 +49,7 @@ func TestServices(t *testing.T) {
 	t.Parallel()
 	needPostgres(t)
 	pictures, videos, deployed := imagegentest.New(t), vidutest.New(t), comfydeploytest.New(t)
-	solids, found := tripotest.New(t), photostest.New(t)
+	solids, found, hosted := tripotest.New(t), photostest.New(t), replicatetest.New(t)
 	deployed.Deployments = []map[string]any{{
 		"id": "11111111-1111-4111-8111-111111111111", "workflow_id": "w1", "environment": "production", "machine_id": "m1",
 		"workflow": map[string]any{"name": "Paint Over"}, "input_types": []any{map[string]any{"input_id": "prompt", "type": "string", "class_type": "ComfyUIDeployExternalText"}},
@@ -60,6 +61,7 @@ func TestServices(t *testing.T) {
 		"OPENAI_API_KEY=" + imagegentest.OpenAIKey, "OPENAI_BASE_URL=" + pictures.URL + "/v1", "GEMINI_API_KEY=" + imagegentest.GeminiKey, "GEMINI_BASE_URL=" + pictures.URL,
 		"VIDU_API_KEY=" + vidutest.Key, "VIDU_API_URL=" + videos.BaseURL(),
 		"TRIPO_API_KEY=" + tripotest.Key, "TRIPO_API_URL=" + solids.BaseURL(),
+		"REPLICATE_API_TOKEN=" + replicatetest.Token, "REPLICATE_API_URL=" + hosted.BaseURL(), "REPLICATE_MODELS=painter/sketch,writer/prose", "REPLICATE_USD_PER_SECOND=0.001",
 		"UNSPLASH_ACCESS_KEY=" + photostest.UnsplashKey, "UNSPLASH_API_URL=" + found.UnsplashURL(), "PEXELS_API_KEY=" + photostest.PexelsKey, "PEXELS_API_URL=" + found.PexelsURL(),
 		"COMFYDEPLOY_API_KEY=" + comfydeploytest.Key, "COMFYDEPLOY_API_URL=" + deployed.BaseURL(),
 	}})
@@ -100,6 +102,14 @@ func TestServices(t *testing.T) {
 			t.Errorf("got %+v, counted %v", r, found.Downloads())
 		}
 		c.must(http.StatusOK, http.MethodGet, r.Outputs[2].Text, nil, nil)
+	})
+	t.Run("A1 A24 a model at Replicate, by the second", func(t *testing.T) {
+		id := c.run("replicate.painter.sketch", map[string]any{"prompt": "a cat"}).RunID
+		await(t, "the prediction", time.Minute, func() bool { return len(hosted.Predictions()) == 1 }, p.said)
+		hosted.Finish(hosted.Predictions()[0].ID)
+		if r := c.finished(id); r.Status != "succeeded" || r.Cost != 2_500_000 || len(r.Outputs) != 1 {
+			t.Errorf("got %+v, want a picture for 2.5 seconds at $0.001", r)
+		}
 	})
 	t.Run("A27 a deployed workflow, at the rate of the GPU that ran it", func(t *testing.T) {
 		tool := ""
@@ -142,7 +152,7 @@ func TestServices(t *testing.T) {
 		}
 	})
 	p.stop(os.Interrupt)
-	for _, key := range []string{imagegentest.OpenAIKey, imagegentest.GeminiKey, vidutest.Key, tripotest.Key, photostest.UnsplashKey, photostest.PexelsKey, comfydeploytest.Key} {
+	for _, key := range []string{imagegentest.OpenAIKey, imagegentest.GeminiKey, vidutest.Key, tripotest.Key, photostest.UnsplashKey, photostest.PexelsKey, replicatetest.Token, comfydeploytest.Key} {
 		if strings.Contains(p.said(), key) {
 			t.Errorf("the log shows the key %s", key)
 		}

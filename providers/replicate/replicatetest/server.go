@@ -1,0 +1,334 @@
+// Package replicatetest imitates Replicate's API, strictly: requests that it would refuse are refused as problems, inputs
+// are judged by the model's schema, predictions go on as the test says, and webhooks are signed by Standard Webhooks. Faults
+// make answers go wrong.
+package replicatetest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/signalbox/signalbox/internal/signature"
+)
+
+// What the account has: its token, and the secret of its webhooks, before and after it was renewed.
+const (
+	Token     = "r8_test_account_token"
+	Secret    = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+	NewSecret = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
+)
+
+// The versions of the models painter/sketch, which makes pictures, and writer/prose, which makes texts.
+var (
+	SketchVersion = strings.Repeat("5c27", 16)
+	ProseVersion  = strings.Repeat("a1b2", 16)
+)
+
+const sketchSchemas = `{
+	"Input": {"type": "object", "required": ["prompt"], "properties": {
+		"seed": {"type": "integer", "title": "Seed", "x-order": 3, "description": "Random seed"},
+		"prompt": {"type": "string", "title": "Prompt", "x-order": 0, "description": "What to draw"},
+		"image": {"type": "string", "format": "uri", "title": "Image", "x-order": 1},
+		"aspect_ratio": {"allOf": [{"$ref": "#/components/schemas/aspect_ratio"}], "default": "1:1", "x-order": 2, "description": "Shape"},
+		"steps": {"type": "integer", "minimum": 1, "maximum": 4, "default": 4, "x-order": 4},
+		"go_fast": {"type": "boolean", "default": true, "x-order": 5},
+		"guidance": {"type": "number", "minimum": 0, "maximum": 10, "default": 3.5, "x-order": 6}
+	}},
+	"aspect_ratio": {"type": "string", "enum": ["1:1", "16:9", "9:16"], "title": "aspect_ratio"},
+	"Output": {"type": "array", "items": {"type": "string", "format": "uri"}, "title": "Output"}
+}`
+
+const proseSchemas = `{
+	"Input": {"type": "object", "required": ["prompt"], "properties": {"prompt": {"type": "string", "x-order": 0}}},
+	"Output": {"type": "array", "items": {"type": "string"}, "x-cog-array-type": "iterator", "x-cog-array-display": "concatenate"}
+}`
+
+// Prediction is a run as the service keeps it.
+type Prediction struct {
+	ID, Version, Status string
+	Input               map[string]any
+	Webhook             string
+	Events              []any
+	Output              any
+	Error               any
+	Seconds             float64 // of work; 0: not reported
+	Started, Completed  time.Time
+}
+
+func (p *Prediction) view() map[string]any {
+	view := map[string]any{
+		"id": p.ID, "version": p.Version, "status": p.Status, "input": p.Input, "output": p.Output, "error": p.Error, "logs": "", "data_removed": false,
+		"created_at": "2026-11-20T12:00:00Z", "metrics": map[string]any{}, "urls": map[string]any{},
+	}
+	if p.Seconds > 0 {
+		view["metrics"] = map[string]any{"predict_time": p.Seconds}
+	}
+	if !p.Started.IsZero() {
+		view["started_at"], view["completed_at"] = p.Started, p.Completed
+	}
+	return view
+}
+
+// Server is the service.
+type Server struct {
+	*httptest.Server
+	t           testing.TB
+	mu          sync.Mutex
+	predictions []*Prediction
+	secret      string
+	inputs      map[string]*jsonschema.Schema // by version
+	faults      []http.HandlerFunc
+}
+
+// New starts a server that ends with the test.
+func New(t testing.TB) *Server {
+	s := &Server{t: t, secret: Secret, inputs: map[string]*jsonschema.Schema{SketchVersion: compile(t, sketchSchemas), ProseVersion: compile(t, proseSchemas)}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/models/{owner}/{name}", s.model)
+	mux.HandleFunc("GET /v1/models/painter/sketch/versions/{version}", s.version)
+	mux.HandleFunc("POST /v1/predictions", s.create)
+	mux.HandleFunc("GET /v1/predictions/{id}", s.get)
+	mux.HandleFunc("POST /v1/predictions/{id}/cancel", s.cancel)
+	mux.HandleFunc("GET /v1/webhooks/default/secret", s.webhookSecret)
+	mux.HandleFunc("GET /files/{name}", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "file "+r.PathValue("name")) })
+	mux.HandleFunc("GET /expired/{name}", http.NotFound)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		t.Errorf("unknown address: %s %s", r.Method, r.URL)
+		http.NotFound(w, r)
+	})
+	s.Server = httptest.NewServer(s.guard(mux))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func compile(t testing.TB, schemas string) *jsonschema.Schema {
+	document, err := jsonschema.UnmarshalJSON(strings.NewReader(`{"components": {"schemas": ` + schemas + `}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("https://schema.invalid/", document); err != nil {
+		t.Fatal(err)
+	}
+	return c.MustCompile("https://schema.invalid/#/components/schemas/Input")
+}
+
+// BaseURL is the address of the API.
+func (s *Server) BaseURL() string { return s.URL + "/v1" }
+
+func (s *Server) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, 8<<20)
+		if strings.HasPrefix(r.URL.Path, "/v1/") && r.Header.Get("Authorization") != "Bearer "+Token {
+			problem(w, http.StatusUnauthorized, "You did not pass a valid authentication token")
+			return
+		}
+		s.mu.Lock()
+		var fault http.HandlerFunc
+		if len(s.faults) > 0 {
+			fault, s.faults = s.faults[0], s.faults[1:]
+		}
+		s.mu.Unlock()
+		if fault == nil {
+			next.ServeHTTP(w, r)
+			return
+		}
+		fault(w, r)
+	})
+}
+
+// Fail lets the next requests be answered by these handlers instead, one each.
+func (s *Server) Fail(faults ...http.HandlerFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = append(s.faults, faults...)
+}
+
+// Refuse is a fault that answers with a status.
+func Refuse(status int) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { problem(w, status, "refused") }
+}
+
+func problem(w http.ResponseWriter, status int, detail string) {
+	write(w, status, map[string]any{"title": http.StatusText(status), "detail": detail, "status": status})
+}
+
+func write(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(body)
+}
+
+func versionView(id, schemas string) map[string]any {
+	return map[string]any{"id": id, "openapi_schema": map[string]any{"components": map[string]any{"schemas": json.RawMessage(schemas)}}}
+}
+
+func (s *Server) model(w http.ResponseWriter, r *http.Request) {
+	view := map[string]any{"owner": r.PathValue("owner"), "name": r.PathValue("name"), "visibility": "public"}
+	switch r.PathValue("owner") + "/" + r.PathValue("name") {
+	case "painter/sketch":
+		view["description"], view["latest_version"] = "Draws quickly.", versionView(SketchVersion, sketchSchemas)
+	case "writer/prose":
+		view["description"], view["latest_version"] = "Writes", versionView(ProseVersion, proseSchemas)
+	case "painter/empty":
+		view["description"], view["latest_version"] = nil, nil
+	default:
+		problem(w, http.StatusNotFound, "The requested resource could not be found.")
+		return
+	}
+	write(w, http.StatusOK, view)
+}
+
+func (s *Server) version(w http.ResponseWriter, r *http.Request) {
+	if r.PathValue("version") != SketchVersion {
+		problem(w, http.StatusNotFound, "The requested resource could not be found.")
+		return
+	}
+	write(w, http.StatusOK, versionView(SketchVersion, sketchSchemas))
+}
+
+func (s *Server) create(w http.ResponseWriter, r *http.Request) {
+	raw, err := io.ReadAll(r.Body)
+	var body struct {
+		Version string         `json:"version"`
+		Input   map[string]any `json:"input"`
+		Webhook string         `json:"webhook"`
+		Events  []any          `json:"webhook_events_filter"`
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err != nil || d.Decode(&body) != nil {
+		problem(w, http.StatusBadRequest, "the body is not valid")
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if wrong := s.check(body.Version, raw, body.Events); wrong != "" {
+		problem(w, http.StatusUnprocessableEntity, wrong)
+		return
+	}
+	p := &Prediction{ID: fmt.Sprintf("p%025d", len(s.predictions)), Version: body.Version, Status: "starting", Input: body.Input, Webhook: body.Webhook, Events: body.Events}
+	s.predictions = append(s.predictions, p)
+	write(w, http.StatusCreated, p.view())
+}
+
+// check gives what is wrong with a prediction; the lock is held.
+func (s *Server) check(version string, raw []byte, events []any) string {
+	schema := s.inputs[version]
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if schema == nil || err != nil {
+		return "Invalid version or not permitted"
+	}
+	input := document.(map[string]any)["input"]
+	if err := schema.Validate(input); err != nil {
+		return "- input: " + err.Error()
+	}
+	for name, value := range input.(map[string]any) {
+		if text, ok := value.(string); ok && strings.HasPrefix(text, "data:") && len(text) > 256<<10*4/3+64 {
+			return "- input." + name + ": larger than 256 KB"
+		}
+	}
+	for _, event := range events {
+		if !slices.Contains([]any{"start", "output", "logs", "completed"}, event) {
+			return "- webhook_events_filter"
+		}
+	}
+	return ""
+}
+
+func (s *Server) find(id string) *Prediction {
+	for _, p := range s.predictions {
+		if p.ID == id {
+			return p
+		}
+	}
+	return nil
+}
+
+func (s *Server) get(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p := s.find(r.PathValue("id")); p != nil {
+		write(w, http.StatusOK, p.view())
+		return
+	}
+	problem(w, http.StatusNotFound, "The requested resource could not be found.")
+}
+
+func (s *Server) cancel(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.find(r.PathValue("id"))
+	if p == nil {
+		problem(w, http.StatusNotFound, "The requested resource could not be found.")
+		return
+	}
+	if p.Status == "starting" || p.Status == "processing" {
+		p.Status = "canceled"
+	}
+	write(w, http.StatusOK, p.view())
+}
+
+func (s *Server) webhookSecret(w http.ResponseWriter, _ *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	write(w, http.StatusOK, map[string]any{"key": s.secret})
+}
+
+// Renew changes the secret of webhooks.
+func (s *Server) Renew() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.secret = NewSecret
+}
+
+// Predictions lists all predictions, oldest first.
+func (s *Server) Predictions() []Prediction {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]Prediction, len(s.predictions))
+	for i, p := range s.predictions {
+		list[i] = *p
+	}
+	return list
+}
+
+// Change moves a prediction on.
+func (s *Server) Change(id string, change func(*Prediction)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.find(id)
+	if p == nil {
+		s.t.Errorf("there is no prediction %s", id)
+		return
+	}
+	change(p)
+}
+
+// Finish lets a prediction succeed with one picture after two and a half seconds of work.
+func (s *Server) Finish(id string) {
+	s.Change(id, func(p *Prediction) {
+		p.Status, p.Seconds, p.Output = "succeeded", 2.5, []string{s.URL + "/files/out-0.webp"}
+	})
+}
+
+// Sign signs the body of a webhook at a time with a secret, and gives its headers.
+func Sign(t testing.TB, secret, id string, at time.Time, body []byte) http.Header {
+	key, err := signature.ParseSecret(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := http.Header{"Content-Type": {"application/json"}}
+	signature.Sign(h, id, at, body, key)
+	return h
+}

@@ -1,0 +1,55 @@
+package replicate
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/signature"
+)
+
+const (
+	fetchTimeout = 10 * time.Second
+	refetchAfter = time.Minute // at the earliest
+)
+
+// secret is the account's key of webhooks. It is fetched when it is first needed, and again, at most once a minute, when a
+// signature does not fit: the account may have a new one.
+type secret struct {
+	fetch func(ctx context.Context) ([]byte, error)
+
+	mu      sync.Mutex
+	key     []byte
+	fetched time.Time
+}
+
+// verify calls check with the secret, and once more with a fresh one where that could help.
+func (s *secret) verify(now time.Time, check func(key []byte) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var wrong error
+	if s.key != nil {
+		if wrong = check(s.key); wrong == nil || now.Sub(s.fetched) < refetchAfter {
+			return wrong
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), fetchTimeout)
+	defer cancel()
+	key, err := s.fetch(ctx)
+	if err != nil {
+		return fmt.Errorf("the secret of webhooks: %w", err)
+	}
+	s.key, s.fetched = key, now
+	return check(key)
+}
+
+func (p *Provider) fetchSecret(ctx context.Context) ([]byte, error) {
+	var answer struct {
+		Key string `json:"key"`
+	}
+	if err := p.client.Get(ctx, "webhooks/default/secret", nil, &answer); err != nil {
+		return nil, err
+	}
+	return signature.ParseSecret(answer.Key)
+}

@@ -1,0 +1,165 @@
+package upstream
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/registry"
+)
+
+// ModelSchemas are the named JSON Schemas of a model that a service hosts, as in an OpenAPI document's components.
+type ModelSchemas map[string]ModelSchema
+
+// ModelSchema is what matters here of a JSON Schema.
+type ModelSchema struct {
+	Ref         string                 `json:"$ref"`
+	Type        any                    `json:"type"` // a word, or several
+	Format      string                 `json:"format"`
+	Title       string                 `json:"title"`
+	Description string                 `json:"description"`
+	Default     any                    `json:"default"`
+	Minimum     json.Number            `json:"minimum"`
+	Maximum     json.Number            `json:"maximum"`
+	Enum        []any                  `json:"enum"`
+	AllOf       []ModelSchema          `json:"allOf"`
+	AnyOf       []ModelSchema          `json:"anyOf"`
+	Items       *ModelSchema           `json:"items"`
+	Properties  map[string]ModelSchema `json:"properties"`
+	Required    []string               `json:"required"`
+	Order       *int                   `json:"x-order"`                // of a property, at Replicate
+	Ordered     []string               `json:"x-fal-order-properties"` // of an object, at fal
+}
+
+const (
+	maxDepth   = 16 // of references
+	maxChoices = 200
+	basics     = 5 // inputs that are not advanced
+)
+
+// Resolve follows references, and takes of alternatives the one that says most: a fixed list, else the first that is
+// not null. What is said beside a reference counts more than what it leads to.
+func (all ModelSchemas) Resolve(s ModelSchema) ModelSchema { return all.resolve(s, 0) }
+
+func (all ModelSchemas) resolve(s ModelSchema, depth int) ModelSchema {
+	var inner ModelSchema
+	others := slices.DeleteFunc(append(slices.Clone(s.AllOf), s.AnyOf...), func(o ModelSchema) bool { return o.Type == "null" })
+	switch {
+	case depth > maxDepth:
+		return s
+	case s.Ref != "":
+		inner = all[s.Ref[strings.LastIndex(s.Ref, "/")+1:]]
+	case len(others) > 0:
+		inner = others[max(0, slices.IndexFunc(others, func(o ModelSchema) bool { return len(all.resolve(o, depth+1).Enum) > 0 }))]
+	default:
+		return s
+	}
+	inner = all.resolve(inner, depth+1)
+	inner.Title, inner.Description = cmp.Or(s.Title, inner.Title), cmp.Or(s.Description, inner.Description)
+	if s.Default != nil {
+		inner.Default = s.Default
+	}
+	if s.Order != nil {
+		inner.Order = s.Order
+	}
+	return inner
+}
+
+// Inputs draws a tool's inputs from the schema of a model's input, in its order.
+func (all ModelSchemas) Inputs(object ModelSchema) registry.InputSchema {
+	object = all.Resolve(object)
+	names := slices.Sorted(maps.Keys(object.Properties))
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(all.place(object, a), all.place(object, b)) })
+	var inputs registry.InputSchema
+	for _, name := range names {
+		f := all.input(name, all.Resolve(object.Properties[name]))
+		f.Required = slices.Contains(object.Required, name)
+		f.Advanced = !f.Required && (len(inputs) >= basics || f.Seed)
+		inputs = append(inputs, f)
+	}
+	return inputs
+}
+
+// place is where a property comes: as the schema says; the required ones first where it says nothing.
+func (all ModelSchemas) place(object ModelSchema, name string) int {
+	if order := all.Resolve(object.Properties[name]).Order; order != nil {
+		return *order
+	}
+	if i := slices.Index(object.Ordered, name); i >= 0 {
+		return i
+	}
+	if slices.Contains(object.Required, name) {
+		return len(object.Properties)
+	}
+	return len(object.Properties) + 1
+}
+
+func (all ModelSchemas) input(name string, s ModelSchema) registry.InputField {
+	f := registry.InputField{Name: name, DisplayName: cmp.Or(s.Title, strings.ReplaceAll(name, "_", " ")), Description: strings.TrimSpace(s.Description)}
+	if s.Type == "array" && s.Items != nil {
+		item := all.Resolve(*s.Items)
+		if item.Type == "string" || item.Type == "integer" || item.Type == "number" {
+			f.Multiple = true
+			item.Default = s.Default
+			s = item
+		}
+	}
+	switch {
+	case s.Type == "boolean":
+		f.Type = registry.TypeBoolean
+	case s.Type == "integer", s.Type == "number":
+		f.Type, f.Integer, f.Min, f.Max = registry.TypeNumber, s.Type == "integer", s.Minimum, s.Maximum
+		f.Seed = f.Integer && name == "seed"
+	case s.Type == "string" && len(s.Enum) == 0 && isFile(name, s):
+		f.Type = mediaType(name + " " + s.Description)
+	case s.Type == "string":
+		f.Type, f.Multiline = registry.TypeString, strings.Contains(name, "prompt")
+	default: // nested: as JSON
+		f.Type, f.Schema = registry.TypeString, json.RawMessage(`{"type": ["object", "array"]}`)
+	}
+	if len(s.Enum) <= maxChoices {
+		for _, value := range s.Enum {
+			f.Choices = append(f.Choices, registry.Choice{Value: value})
+		}
+	}
+	if _, refused := registry.CheckValue(f, s.Default); s.Default != nil && s.Default != "" && refused == nil && !f.Type.IsMedia() {
+		f.Default = s.Default
+	}
+	return f
+}
+
+// isFile reports whether a text is the address of a file.
+func isFile(name string, s ModelSchema) bool {
+	return s.Format == "uri" || strings.HasSuffix(name, "_url") || strings.HasSuffix(name, "_urls")
+}
+
+// mediaType guesses the kind of a file by the words about it.
+func mediaType(words string) registry.InputType {
+	words = strings.ToLower(words)
+	for _, kind := range []struct {
+		kind  registry.InputType
+		signs []string
+	}{
+		{registry.TypeVideo, []string{"video"}}, {registry.TypeAudio, []string{"audio", "voice", "speech", "song", "music"}},
+		{registry.TypeImage, []string{"image", "picture", "photo", "mask", "img", "frame"}},
+	} {
+		if slices.ContainsFunc(kind.signs, func(sign string) bool { return strings.Contains(words, sign) }) {
+			return kind.kind
+		}
+	}
+	return registry.TypeFile
+}
+
+// DecodeNumbers reads JSON into out; numbers without a type of their own become json.Number.
+func DecodeNumbers(data []byte, out any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if err := d.Decode(out); err != nil {
+		return fmt.Errorf("decode: %w", err)
+	}
+	return nil
+}
