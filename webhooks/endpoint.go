@@ -107,8 +107,7 @@ func (o *Outbox) newSecret(endpoint uuid.UUID) (secret string, sealed []byte, er
 	if secret, err = signature.NewSecret(raw); err != nil {
 		return "", nil, err
 	}
-	sealed, err = o.seal.close(o.cfg.Random, raw, endpoint.String())
-	return secret, sealed, err
+	return secret, o.seal.Close(raw, endpoint.String()), nil
 }
 
 // Endpoints lists an account's endpoints, oldest first.

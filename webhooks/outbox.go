@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signalbox/signalbox/internal/outbound"
+	"github.com/signalbox/signalbox/internal/seal"
 )
 
 // OutboxConfig is what an Outbox works with. Pool, Key, Hooks and Data are needed.
@@ -48,7 +49,7 @@ const (
 // may share one database.
 type Outbox struct {
 	cfg  OutboxConfig
-	seal sealer
+	seal seal.Sealer
 	sent *prometheus.CounterVec
 
 	mu   sync.Mutex
@@ -78,11 +79,11 @@ func NewOutbox(cfg OutboxConfig) (*Outbox, error) {
 	if cfg.Poll <= 0 {
 		cfg.Poll = 250 * time.Millisecond
 	}
-	seal, err := newSealer(cfg.Key)
+	secrets, err := seal.New(cfg.Key)
 	if err != nil {
 		return nil, fmt.Errorf("webhooks: %w", err)
 	}
-	o := &Outbox{cfg: cfg, seal: seal, busy: map[string]bool{}, wake: make(chan struct{}, 1), sent: prometheus.NewCounterVec(prometheus.CounterOpts{
+	o := &Outbox{cfg: cfg, seal: secrets, busy: map[string]bool{}, wake: make(chan struct{}, 1), sent: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Namespace: "signalbox", Subsystem: "webhooks", Name: "sent_total", Help: "Attempts to send messages to endpoints, by outcome: delivered, refused, no_answer.",
 	}, []string{"outcome"})}
 	if err := cfg.Metrics.Register(o.sent); err != nil {
@@ -152,6 +153,7 @@ type message struct {
 	Data, Payload  []byte
 	Attempts       int
 	CreatedAt      time.Time
+	ClaimedUntil   time.Time // who has it sent again meanwhile changes this
 }
 
 // sendDue claims messages that are due, a few of each endpoint, and sends them, each endpoint's beside all others': one
@@ -168,7 +170,7 @@ func (o *Outbox) sendDue(ctx context.Context) error {
 						WHERE q.endpoint_id = e.id AND q.subject = p.subject AND q.sequence < p.sequence AND q.status = 'pending'))
 				ORDER BY p.next_at, p.sequence LIMIT $4 FOR UPDATE SKIP LOCKED) m
 			WHERE e.disabled_at IS NULL AND e.pause_until <= $1 AND e.id <> ALL ($3::uuid[]) LIMIT $5))
-		RETURNING id, endpoint_id, type, subject, sequence, convert_to(data::text, 'UTF8'), payload, attempts, created_at`,
+		RETURNING id, endpoint_id, type, subject, sequence, convert_to(data::text, 'UTF8'), payload, attempts, created_at, next_at`,
 		now, now.Add(sendFor), o.busyNow(), perEndpoint, o.room()*perEndpoint)
 	if err != nil {
 		return fmt.Errorf("claim messages: %w", err)

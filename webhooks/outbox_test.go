@@ -250,7 +250,7 @@ func TestSend(t *testing.T) {
 		if err := f.pool.QueryRow(t.Context(), `SELECT secret FROM webhook_endpoints WHERE id = $1`, one).Scan(&sealed); err != nil || bytes.Contains(sealed, raw) {
 			t.Errorf("the secret is stored as it is (%v)", err)
 		}
-		if _, err := f.seal.open(sealed, uuid.NewString()); err == nil {
+		if _, err := f.seal.Open(sealed, uuid.NewString()); err == nil {
 			t.Error("another endpoint's secret can be opened")
 		}
 		if strings.Contains(fmt.Sprintf("%+v", f.get(t, one)), first) || strings.Contains(f.log.String(), first) {
@@ -539,6 +539,7 @@ func TestOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.tried(t, id, first, 2)
+		until(t, "it is done", func() bool { return len(f.messages(t, id, "delivered")) == 1 })
 		if got := p.all(); got[0].header.Get("Webhook-Id") != got[1].header.Get("Webhook-Id") {
 			t.Error("the ids differ")
 		}
@@ -576,6 +577,29 @@ func TestOrder(t *testing.T) {
 		if err := f.prune(t.Context()); err != nil || len(f.messages(t, id, "")) != 0 {
 			t.Errorf("after 30 days %+v (%v)", f.messages(t, id, ""), err)
 		}
+	})
+	t.Run("what is asked for again while it is being sent is sent again", func(t *testing.T) {
+		t.Parallel()
+		f := newOffice(t, nil).start(t)
+		var id, message string
+		p := newProgram(t, func(w http.ResponseWriter, _ *http.Request, n int) {
+			if n == 1 {
+				if err := f.Resend(context.Background(), f.account.String(), id, message); err != nil {
+					t.Error(err)
+				}
+			}
+			w.WriteHeader(http.StatusOK)
+		})
+		id, _ = f.endpoint(t, p.URL, nil)
+		if err := f.pool.QueryRow(t.Context(), `INSERT INTO webhook_messages (endpoint_id, type, subject, sequence, created_at, next_at)
+			VALUES ($1, 'x', 'run', 1, $2, 'infinity') RETURNING id::text`, id, f.clock.Now()).Scan(&message); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.pool.Exec(t.Context(), `UPDATE webhook_messages SET next_at = $1`, f.clock.Now()); err != nil {
+			t.Fatal(err)
+		}
+		f.tried(t, id, message, 2)
+		until(t, "it is done", func() bool { return len(f.messages(t, id, "delivered")) == 1 })
 	})
 	t.Run("a test, when its owner asks for one", func(t *testing.T) {
 		t.Parallel()

@@ -122,11 +122,11 @@ func (o *Outbox) send(ctx context.Context, to target, m message) error {
 
 // secrets are what an endpoint's messages are signed with: while a secret is replaced, both.
 func (o *Outbox) secrets(to target) ([][]byte, error) {
-	secret, err := o.seal.open(to.Secret, to.ID.String())
+	secret, err := o.seal.Open(to.Secret, to.ID.String())
 	if err != nil || to.Old == nil || !o.cfg.Now().Before(*to.OldUntil) {
 		return [][]byte{secret}, err
 	}
-	old, err := o.seal.open(to.Old, to.ID.String())
+	old, err := o.seal.Open(to.Old, to.ID.String())
 	return [][]byte{secret, old}, err
 }
 
@@ -269,7 +269,7 @@ func (o *Outbox) count(r outcome) {
 }
 
 func (o *Outbox) recordSuccess(ctx context.Context, tx pgx.Tx, to target, m message, r outcome) error {
-	if _, err := tx.Exec(ctx, `UPDATE webhook_messages SET status = 'delivered', ended_at = $2 WHERE id = $1`, m.ID, r.at); err != nil {
+	if _, err := tx.Exec(ctx, `UPDATE webhook_messages SET status = 'delivered', ended_at = $2 WHERE id = $1 AND next_at = $3`, m.ID, r.at, m.ClaimedUntil); err != nil {
 		return err
 	}
 	if to.FailingSince == nil && to.Pauses == 0 {
@@ -282,9 +282,9 @@ func (o *Outbox) recordSuccess(ctx context.Context, tx pgx.Tx, to target, m mess
 // recordFailure plans the next attempt, if there is one, and decides whether the endpoint is paused or disabled.
 func (o *Outbox) recordFailure(ctx context.Context, tx pgx.Tx, to target, m message, r outcome) (disabled string, err error) {
 	if m.Attempts > len(retries) {
-		_, err = tx.Exec(ctx, `UPDATE webhook_messages SET status = 'failed', ended_at = $2 WHERE id = $1`, m.ID, r.at)
+		_, err = tx.Exec(ctx, `UPDATE webhook_messages SET status = 'failed', ended_at = $2 WHERE id = $1 AND next_at = $3`, m.ID, r.at, m.ClaimedUntil)
 	} else {
-		_, err = tx.Exec(ctx, `UPDATE webhook_messages SET next_at = $2 WHERE id = $1`, m.ID, r.at.Add(max(jitter(retries[m.Attempts-1]), r.retryAfter)))
+		_, err = tx.Exec(ctx, `UPDATE webhook_messages SET next_at = $2 WHERE id = $1 AND next_at = $3`, m.ID, r.at.Add(max(jitter(retries[m.Attempts-1]), r.retryAfter)), m.ClaimedUntil)
 	}
 	if err != nil {
 		return "", err

@@ -150,21 +150,36 @@ func (b *Inbox) mark(ctx context.Context, events []Event) error {
 	for i, e := range events {
 		ids[i], statuses[i], errors[i], due[i], ended[i] = e.ID, string(e.Status), e.Error, e.DueAt, e.EndedAt
 	}
-	// Planned anew each time: a plan made for an empty table reads the whole of a large one.
-	_, err := b.cfg.Pool.Exec(ctx, `
+	// Planned anew each time: a plan made for an empty table reads the whole of a large one. What somebody else has
+	// ended meanwhile, since our claim was over, stays as it is.
+	rows, err := b.cfg.Pool.Query(ctx, `
 		UPDATE webhook_events e SET status = m.status, error = m.error, due_at = m.due, ended_at = m.ended
 		FROM unnest($1::bigint[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[]) AS m (id, status, error, due, ended)
-		WHERE e.id = m.id AND e.id = ANY ($1)`, pgx.QueryExecModeCacheDescribe, ids, statuses, errors, due, ended)
+		WHERE e.id = m.id AND e.id = ANY ($1) AND e.status = 'stored'
+		RETURNING e.id`, pgx.QueryExecModeCacheDescribe, ids, statuses, errors, due, ended)
 	if err != nil {
 		return fmt.Errorf("mark callbacks: %w", err)
 	}
+	marked, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return fmt.Errorf("mark callbacks: %w", err)
+	}
+	b.count(events, marked)
+	return nil
+}
+
+// count tells the metrics of the events that were ended and marked so.
+func (b *Inbox) count(events []Event, marked []int64) {
+	ours := make(map[int64]bool, len(marked))
+	for _, id := range marked {
+		ours[id] = true
+	}
 	for _, e := range events {
-		if e.Status != StatusStored {
+		if ours[e.ID] && e.Status != StatusStored {
 			b.metrics.ended.WithLabelValues(e.Service, string(e.Status)).Inc()
 			b.metrics.lag.WithLabelValues(e.Service).Observe(e.EndedAt.Sub(e.ReceivedAt).Seconds())
 		}
 	}
-	return nil
 }
 
 // prune forgets what is old: what was done after eight days, which is longer than any sender repeats it, the rest

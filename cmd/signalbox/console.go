@@ -15,7 +15,7 @@ import (
 func (a *app) newConsole() ([]web.Mount, error) {
 	c, err := console.New(console.Config{
 		Registry: a.registry, Catalogue: a.history, Runs: a.runs, People: a.users, Ledger: a.ledger, Grant: a.grant,
-		Caller: web.Caller, CSRF: web.CSRFInput, Engines: a.engineRows, Findings: a.findingRows,
+		Caller: web.Caller, CSRF: web.CSRFInput, Engines: a.engineRows, Findings: a.findingRows, Sections: []console.Section{a.inboxSection()},
 		Logger: a.log.With("component", "console"),
 	})
 	if err != nil {

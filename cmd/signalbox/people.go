@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
+	"github.com/signalbox/signalbox/webhooks"
 )
 
 // newUsers makes the store of people, and tells it what belongs to an account in the other rooms: a new one gets a
@@ -37,6 +38,9 @@ func newUsers(db *database, ledger *billing.Ledger, c Config) *users.Store {
 			if err := runs.Forget(ctx, tx, accountID); err != nil {
 				return err
 			}
+			if err := webhooks.Forget(ctx, tx, accountID); err != nil {
+				return err
+			}
 			return chat.Forget(ctx, tx, accountID)
 		},
 		Listed: c.Access == accessListed,
@@ -54,6 +58,9 @@ func mergeRooms(ctx context.Context, tx pgx.Tx, ledger *billing.Ledger, from, in
 		return err
 	}
 	if err := runs.Adopt(ctx, tx, from, into); err != nil {
+		return err
+	}
+	if err := webhooks.Adopt(ctx, tx, from, into); err != nil {
 		return err
 	}
 	if err := chat.Adopt(ctx, tx, from, into); err != nil {

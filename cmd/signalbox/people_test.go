@@ -24,6 +24,7 @@ var accountColumns = map[string]bool{
 	"runs.account_id": true, "user_identities.user_id": true, "user_keys.user_id": true, "user_limits.user_id": true,
 	"user_link_codes.user_id": true, "user_preferences.user_id": true, "user_presets.user_id": true, "user_sessions.user_id": true,
 	"ledger_accounts.owner": false, "ledger_transfers.owner": false, "user_audit.account_id": false,
+	"webhook_endpoints.account_id": true, "web_answers.account_id": false, // answers last a day
 }
 
 func TestOnePerson(t *testing.T) {
@@ -80,6 +81,7 @@ func TestOnePerson(t *testing.T) {
 		exec(`INSERT INTO chat_keyboards (id, platform, account_id, state) VALUES ('keyboard', 'discord', $1, '{}')`, bob.ID)
 		exec(`INSERT INTO chat_prompts (platform, chat, account_id, id, state, expires_at)
 			VALUES ('discord', '1', $1, 'a', '{}', now()), ('discord', '1', $2, 'b', '{}', now()), ('discord', '2', $2, 'c', '{}', now())`, ann.ID, bob.ID)
+		exec(`INSERT INTO webhook_endpoints (id, account_id, url, events, secret, created_at) VALUES (gen_random_uuid(), $1, 'https://example.com', '{}', '', now())`, bob.ID)
 		exec(`INSERT INTO chat_deliveries (run_id, platform, account_id) VALUES (gen_random_uuid(), 'discord', $1)`, bob.ID)
 		if _, err := people.NewSession(ctx, users.Session{AccountID: bob.ID}); err != nil {
 			t.Fatal(err)

@@ -108,7 +108,7 @@ func (a *app) start(ctx context.Context) error {
 	a.failed = make(chan error, 4)
 	a.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, step := range []func(context.Context) error{
-		a.openStorage, a.startEngines, a.loadTools, a.newAddresses, a.startRuns, a.startInbox, a.startChat, a.startWeb, a.listen, a.keepInStep,
+		a.openStorage, a.startEngines, a.loadTools, a.newAddresses, a.startRuns, a.startInbox, a.startChat, a.startWeb, a.startOutbox, a.listen, a.keepInStep,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -325,6 +325,13 @@ func (a *app) startWeb(context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := a.newOutbox(); err != nil {
+		return err
+	}
+	answers, err := web.NewAnswers(a.db.pool, key)
+	if err != nil {
+		return err
+	}
 	tools, err := a.mcpMounts(key)
 	if err != nil {
 		return err
@@ -333,7 +340,7 @@ func (a *app) startWeb(context.Context) error {
 		Mounts:   slices.Concat(console, a.toolMounts(), tools),
 		Registry: a.registry, Runs: a.runs, Users: a.users, Ledger: a.ledger, Invitations: a.invitations(), Shares: web.NewShares(a.db.pool), Logger: a.log.With("component", "web"),
 		Public: a.cfg.Public, AdminToken: a.cfg.AdminToken, LinkKey: key, Version: version,
-		Telegram: telegram, Discord: discord, APIRate: a.cfg.RequestRate, Conversation: a.chat.page,
+		Telegram: telegram, Discord: discord, APIRate: a.cfg.RequestRate, Conversation: a.chat.page, Hooks: a.post.outbox, Answers: answers,
 		Status: func() map[string]any {
 			return map[string]any{"engines": a.fleet.Status(), "lint": a.flows.Findings()}
 		},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/hkdf"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -12,16 +13,19 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/migrations"
+	"github.com/signalbox/signalbox/platforms/web/console"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/webhooks"
 )
 
-// post is how services reach us.
+// post is how services reach us, and how we reach the programs of our users.
 type post struct {
 	addresses *webhooks.Addresses
 	inbox     *webhooks.Inbox
+	outbox    *webhooks.Outbox
 }
 
 // newAddresses makes the addresses that services report to. They come before the runs service, which hands them out,
@@ -89,6 +93,52 @@ func (a *app) callback(ctx context.Context, service, runID, providerID string) (
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// newOutbox makes what tells programs of runs. It comes before the web, which manages its endpoints, and starts after it,
+// since the web knows the addresses of results.
+func (a *app) newOutbox() error {
+	key, err := a.keyFor("endpoint secrets")
+	if err != nil {
+		return err
+	}
+	a.post.outbox, err = webhooks.NewOutbox(webhooks.OutboxConfig{
+		Pool: a.db.pool, Key: key, Hooks: outbound.NewHooks(a.cfg.Allow, webhooks.SendTimeout), Data: a.tellRun,
+		Logger: a.log.With("component", "webhooks"), Metrics: a.metrics,
+	})
+	return err
+}
+
+func (a *app) startOutbox(ctx context.Context) error {
+	a.onStop("webhooks outbox", a.post.outbox.Stop)
+	return a.post.outbox.Start(ctx)
+}
+
+// tellRun is what programs are told of a run: what the API tells.
+func (a *app) tellRun(ctx context.Context, runID string) (json.RawMessage, error) {
+	run, err := a.runs.Get(ctx, runID)
+	if err != nil {
+		return nil, err
+	}
+	return a.web.TellRun(run, reachable(a.address))
+}
+
+// inboxSection shows operators the callbacks that came.
+func (a *app) inboxSection() console.Section {
+	return console.Section{Path: "webhooks", Title: "Webhooks", Table: func(ctx context.Context) (console.Table, error) {
+		t := console.Table{
+			Lead:    "Callbacks of services, newest first. Those that were given up are worked on again by: signalbox webhooks replay.",
+			Columns: []string{"No.", "Received", "Service", "Run", "Says", "Copies", "Status", "Attempts", "Trouble"}, Empty: "No service has called back yet.",
+		}
+		events, err := webhooks.Events(ctx, a.db.pool, webhooks.EventsQuery{})
+		for _, e := range events {
+			t.Rows = append(t.Rows, []string{
+				strconv.FormatInt(e.ID, 10), e.ReceivedAt.UTC().Format(time.DateTime), e.Service, cmp.Or(e.RunID, e.ProviderID), e.State,
+				strconv.Itoa(e.Copies), string(e.Status), strconv.Itoa(e.Attempts), e.Error,
+			})
+		}
+		return t, err
+	}}
 }
 
 // strategy is how the tools of a service read its callbacks, where they agree on it.

@@ -169,11 +169,13 @@ func (s *Server) apiStart(w http.ResponseWriter, r *http.Request, a users.Accoun
 	request := runs.Request{
 		AccountID: a.ID, ToolID: t.ToolID, Values: v, Origin: runs.Origin{Platform: "api"}, Audience: audience(a),
 	}
-	if key := r.Header.Get("Idempotency-Key"); len(key) > maxIdempotencyKey {
-		return registry.Errorf(registry.CodeInvalidInput, "the Idempotency-Key has %d bytes, the limit is %d", len(key), maxIdempotencyKey)
-	} else if key != "" {
+	if key := r.Header.Get("Idempotency-Key"); key != "" {
+		if err := checkIdempotencyKey(key); err != nil {
+			return err
+		}
 		request.IdempotencyKey = "api:" + key
 	}
+	began := s.cfg.Now()
 	run, err := s.accept(r.Context(), a, request)
 	if err == nil && request.IdempotencyKey != "" {
 		err = s.checkRepeat(r.Context(), request, run)
@@ -184,6 +186,9 @@ func (s *Server) apiStart(w http.ResponseWriter, r *http.Request, a users.Accoun
 	status := http.StatusAccepted
 	if run.Status.Final() {
 		status = http.StatusOK
+	}
+	if request.IdempotencyKey != "" && run.CreatedAt.Before(began) {
+		w.Header().Set("Idempotent-Replayed", "true")
 	}
 	w.Header().Set("Location", s.absolute(r, "/api/runs/"+run.ID))
 	writeJSON(w, status, s.runBody(r, run))

@@ -25,6 +25,9 @@ type object = map[string]any
 // document draws the description of the API from a snapshot.
 func (s *Server) document(snapshot *registry.Snapshot) (object, error) {
 	paths := fixedPaths()
+	if s.cfg.Hooks != nil {
+		maps.Copy(paths, hookPaths())
+	}
 	for _, t := range snapshot.Public() {
 		op, err := toolOperation(t)
 		if err != nil {

@@ -107,6 +107,10 @@ type Config struct {
 	Conversation Conversation
 	// Shares keeps which results are shown to whoever has their link; nil: sharing is not offered.
 	Shares *Shares
+	// Hooks tells programs of runs; nil: there are no endpoints.
+	Hooks Hooks
+	// Answers remembers the answers to requests with an Idempotency-Key; nil: only runs are begun once.
+	Answers *Answers
 	// LinkKey signs the addresses of results. At least 16 bytes, kept across restarts.
 	LinkKey []byte
 	// Status is what GET /api/status answers beside the loaders, e.g. the engines.
@@ -209,6 +213,9 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /api/invitations", s.api(s.operators(s.apiInvitations)))
 	mux.HandleFunc("POST /api/invitations", s.api(s.operators(s.apiInvite)))
 	mux.HandleFunc("DELETE /api/invitations/{id}", s.api(s.operators(s.apiRevokeInvitation)))
+	if s.cfg.Hooks != nil {
+		s.hooks(mux)
+	}
 	// The tools' own paths come and go with the registry, so they are looked up, not routed.
 	// One pattern for all methods: "POST /" would conflict with the paths of mounts.
 	start := s.api(s.apiStart)
