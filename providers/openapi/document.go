@@ -13,6 +13,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"github.com/signalbox/signalbox/registry"
 )
 
 const (
@@ -28,6 +30,25 @@ type document struct {
 	root *object
 	old  bool // OpenAPI 3.0, with a dialect of JSON Schema of its own
 	refs map[string]any
+
+	written map[*object]json.RawMessage // schemas of inputs by where they stand in the tree
+	judged  map[string]judgement        // by their text: operations share schemas, and compiling them is dear
+}
+
+// judgement is whether a schema of an input can be used, and the compiled one.
+type judgement struct {
+	schema *registry.Schema
+	err    error
+}
+
+// compiled judges an input's schema, each once.
+func (d *document) compiled(raw json.RawMessage) judgement {
+	found, known := d.judged[string(raw)]
+	if !known {
+		found.schema, found.err = registry.ParseSchema(raw)
+		d.judged[string(raw)] = found
+	}
+	return found
 }
 
 var versions = regexp.MustCompile(`^3\.[012](\.|$)`)
@@ -54,7 +75,7 @@ func readDocument(ctx context.Context, name string, at *url.URL, data []byte) (*
 			return nil, err
 		}
 	}
-	d := &document{name: name, at: at, root: root, old: strings.HasPrefix(version, "3.0"), refs: map[string]any{}}
+	d := &document{name: name, at: at, root: root, old: strings.HasPrefix(version, "3.0"), refs: map[string]any{}, written: map[*object]json.RawMessage{}, judged: map[string]judgement{}}
 	if err := judge(ctx, data); err != nil {
 		for _, f := range d.lintNames() { // the library refuses what is not spelled as an extension
 			err = fmt.Errorf("%w; %s", err, f.Message)

@@ -127,23 +127,34 @@ func (b *builder) texts(f *registry.InputField, s *object) {
 
 // setSchema gives an input the schema itself.
 func (b *builder) setSchema(f *registry.InputField, s *object) {
+	raw, known := b.doc.written[s]
+	if !known {
+		var err error
+		if raw, err = b.write(f.Name, s); err != nil {
+			b.refuse("the input %s: its schema can't be written: %v", f.Name, err)
+			return
+		}
+		b.doc.written[s] = raw
+	}
+	f.Schema = raw
+	if err := b.doc.compiled(raw).err; err != nil {
+		b.refuse("the input %s: %v", f.Name, err)
+	}
+}
+
+// write writes an input's schema out as one that stands alone.
+func (b *builder) write(name string, s *object) (json.RawMessage, error) {
 	w := inliner{doc: b.doc, left: maxSchema, note: func(format string, args ...any) {
-		b.warn("the input %s: %s", f.Name, fmt.Sprintf(format, args...))
+		b.warn("the input %s: %s", name, fmt.Sprintf(format, args...))
 	}}
-	written, _ := w.inline(s).(*object)
+	written, isObject := w.inline(s).(*object)
+	if !isObject {
+		return json.RawMessage(`{}`), nil
+	}
 	for _, about := range []string{"description", "title", "default"} {
 		written.drop(about)
 	}
-	if written == nil || len(written.members) == 0 {
-		f.Schema = json.RawMessage(`{}`)
-		return
-	}
-	raw, err := json.Marshal(written)
-	if err != nil {
-		b.refuse("the input %s: its schema can't be written: %v", f.Name, err)
-		return
-	}
-	f.Schema = raw
+	return json.Marshal(written)
 }
 
 // setDefault gives an input its default. Services live well with defaults that don't fit; people would be
@@ -153,14 +164,20 @@ func (b *builder) setDefault(f *registry.InputField, s *object) {
 	if value == nil || f.Type.IsMedia() {
 		return
 	}
-	bare := *f
-	bare.Required = false
-	fits := f.Schema != nil || f.Multiple || value == "" || typeOfValue(value) == map[registry.InputType]string{
-		registry.TypeString: "string", registry.TypeNumber: "number", registry.TypeBoolean: "boolean",
-	}[f.Type]
-	if _, err := registry.CheckValue(bare, value); err != nil || !fits {
+	if !b.fits(*f, value) {
 		b.warn("the default of the input %s does not fit its schema and is left out", f.Name)
 		return
 	}
 	f.Default = value
+}
+
+func (b *builder) fits(f registry.InputField, value any) bool {
+	if f.Schema != nil {
+		judged := b.doc.compiled(f.Schema)
+		return judged.err == nil && judged.schema.Check(value) == nil
+	}
+	f.Required = false
+	_, refused := registry.CheckValue(f, value)
+	kind := map[registry.InputType]string{registry.TypeString: "string", registry.TypeNumber: "number", registry.TypeBoolean: "boolean"}[f.Type]
+	return refused == nil && (f.Multiple || value == "" || typeOfValue(value) == kind)
 }

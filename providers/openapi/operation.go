@@ -78,9 +78,21 @@ func (b *builder) build() {
 			return
 		}
 	}
-	if err := registry.Validate(b.tool); err != nil {
+	if err := registry.Validate(b.withoutJudged()); err != nil {
 		b.refuse("it makes no valid tool: %s", firstLine(err))
 	}
+}
+
+// withoutJudged is the tool without the schemas that were judged already, and what was judged by them.
+func (b *builder) withoutJudged() registry.Tool {
+	t := b.tool
+	t.InputSchema = slices.Clone(t.InputSchema)
+	for i, f := range t.InputSchema {
+		if f.Schema != nil {
+			t.InputSchema[i].Schema, t.InputSchema[i].Default = nil, nil
+		}
+	}
+	return t
 }
 
 func (b *builder) identity() {

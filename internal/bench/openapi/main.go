@@ -1,0 +1,118 @@
+// Command openapi measures how long it takes to make checked tools of a document of many operations, as a multiple of
+// what the OpenAPI library alone takes to decode the same document in the same run.
+//
+//	go run ./internal/bench/openapi [-operations 10000] [-rounds 5]
+//
+// The two take turns, and the figure that counts is the middle one of the rounds' ratios: absolute numbers mean
+// nothing on shared machines.
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/signalbox/signalbox/providers/openapi"
+	"github.com/signalbox/signalbox/registry"
+)
+
+// most is the multiple of the library's time that making tools may take.
+const most = 2.0
+
+func main() {
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer cancel()
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("openapi", flag.ContinueOnError)
+	operations := flags.Int("operations", 10_000, "operations of the document")
+	rounds := flags.Int("rounds", 5, "measurements of each of the two, in turns")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "signalbox-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	document := describe(*operations)
+	if err := os.WriteFile(filepath.Join(dir, "bench.openapi.json"), document, 0o600); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%d operations, %.1f MB\n", *operations, float64(len(document))/1e6)
+	var ratios []float64
+	for range *rounds {
+		library, err := timed(func() error { return decode(ctx, document) })
+		if err != nil {
+			return err
+		}
+		ours, err := timed(func() error { return load(ctx, dir, *operations) })
+		if err != nil {
+			return err
+		}
+		ratios = append(ratios, ours.Seconds()/library.Seconds())
+		fmt.Fprintf(out, "library alone %s, tools %s: %.2f\n", library.Round(time.Millisecond), ours.Round(time.Millisecond), ratios[len(ratios)-1])
+	}
+	slices.Sort(ratios)
+	middle := ratios[len(ratios)/2]
+	fmt.Fprintf(out, "loaded and validated in %.2f times the library's own time\n", middle)
+	if middle > most {
+		return fmt.Errorf("the ratio is above %.1f", most)
+	}
+	return nil
+}
+
+// timed measures without the garbage of what was measured before.
+func timed(do func() error) (time.Duration, error) {
+	runtime.GC()
+	began := time.Now()
+	err := do()
+	return time.Since(began), err
+}
+
+func decode(ctx context.Context, document []byte) error {
+	loader := openapi3.NewLoader()
+	loader.Context = ctx
+	_, err := loader.LoadFromData(document)
+	return err
+}
+
+func load(ctx context.Context, dir string, operations int) error {
+	tools, err := openapi.New(openapi.Config{Dir: dir, Allow: []string{"*"}, Store: names{}}).Load(ctx)
+	if err == nil && len(tools) != operations {
+		err = fmt.Errorf("%d tools of %d operations", len(tools), operations)
+	}
+	return err
+}
+
+// names gives references without keeping anything.
+type names struct{}
+
+// Put names what it is given by its content.
+func (names) Put(_ context.Context, r io.Reader, _ string) (registry.Media, registry.MediaInfo, error) {
+	h := sha256.New()
+	_, err := io.Copy(h, r)
+	return "asset:" + hex.EncodeToString(h.Sum(nil)), registry.MediaInfo{}, err
+}
+
+// OpenMedia finds nothing.
+func (names) OpenMedia(context.Context, registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
+	return nil, registry.MediaInfo{}, errors.New("nothing is kept")
+}
