@@ -84,7 +84,7 @@ func (d Decision) Err() error {
 
 // Check decides whether somebody may use a tool; an empty toolID asks for any. Of the rules that hold
 // everywhere the most specific kind decides, and within a kind a denial. Where none is about the subject, it
-// is allowed, or with Config.Listed refused. The rules of the place itself are then asked in the same way,
+// is allowed, or with Config.Listed refused, unless another identity of theirs is listed. The rules of the place itself are then asked in the same way,
 // so they can only narrow; and last its list of tools. The answer comes from memory; what other processes
 // change counts within policyLife.
 func (s *Store) Check(ctx context.Context, who Subject, toolID string) (Decision, error) {
@@ -96,7 +96,13 @@ func (s *Store) Check(ctx context.Context, who Subject, toolID string) (Decision
 		return Decision{}, fmt.Errorf("check access: %w", err)
 	}
 	who.AccountID = p.today(who.AccountID)
-	if d := p.judge(who, Place{}, !s.config.Listed); !d.Allowed {
+	d := p.judge(who, Place{}, !s.config.Listed)
+	if d.Reason == ReasonStranger && who.AccountID != "" && p.listsIdentities() {
+		if d, err = s.judgeOthers(ctx, p, who); err != nil {
+			return Decision{}, fmt.Errorf("check access: %w", err)
+		}
+	}
+	if !d.Allowed {
 		return d, nil
 	}
 	for _, place := range who.places() {

@@ -26,6 +26,14 @@ func TestListedPeopleOnThePage(t *testing.T) {
 	if may(stranger) || !may(guest) || !may(chatter) {
 		t.Errorf("stranger %v, guest %v, chatter %v", may(stranger), may(guest), may(chatter))
 	}
+	t.Run("who is listed by one identity is no stranger in the chats of another", func(t *testing.T) {
+		for account, want := range map[string]bool{chatter.ID: true, stranger.ID: false} {
+			d, err := s.Check(ctx, Subject{AccountID: account, Platform: "discord", ExternalID: "9", Chat: "1"}, "tool")
+			if err != nil || d.Allowed != want {
+				t.Errorf("%+v, %v, want %v", d, err, want)
+			}
+		}
+	})
 	if err := s.Block(ctx, chatter.ID, BySystem, "rude"); err != nil {
 		t.Fatal(err)
 	}
