@@ -48,6 +48,9 @@ func TestMargins(t *testing.T) {
 			t.Errorf("got %+v from %+v", m, original)
 		}
 		r := cost(t, m, registry.Usage{RunTime: 10 * time.Second})
+		if r.MarkupPercent() != "12.5%" || (Receipt{Markup: "0"}).MarkupPercent() != "" {
+			t.Errorf("the markup is %q", r.MarkupPercent())
+		}
 		if r.Cost != 4_500_000 || r.Rate != "0.00045" || r.Markup != "0.125" || r.Units != "10" {
 			t.Errorf("A24 got %+v", r)
 		}

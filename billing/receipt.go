@@ -1,5 +1,7 @@
 package billing
 
+import "math/big"
+
 // Quote is what a run will cost, told before it starts. Low equals High when the price is exact.
 // High is a promise: no more than that is ever taken.
 type Quote struct {
@@ -67,6 +69,15 @@ func (r Receipt) Capped(promised NanoUSD) Receipt {
 
 // FullCost is what the run came to, whatever was taken.
 func (r Receipt) FullCost() NanoUSD { return max(r.Cost, r.Full) }
+
+// MarkupPercent is the operator's markup for people, such as 12.5%; empty where there is none.
+func (r Receipt) MarkupPercent() string {
+	markup, err := parseRat(r.Markup)
+	if err != nil || markup.Sign() == 0 {
+		return ""
+	}
+	return decimalText(markup.Mul(markup, big.NewRat(100, 1))) + "%"
+}
 
 func joinNotes(a, b string) string {
 	if a == "" {

@@ -70,6 +70,9 @@ func TestReceipts(t *testing.T) {
 		"$0.01 · 40 s × $0.001 · $0.04 in full, you pay what was promised": {
 			Cost: 10_000_000, Receipt: &billing.Receipt{Rate: "0.001", Unit: "second", Units: "40", Cost: 10_000_000, Full: 40_000_000},
 		},
+		"$0.05 · 2 s × $0.001 · the least a run costs": {
+			Cost: 50_000_000, Receipt: &billing.Receipt{Rate: "0.001", Unit: "second", Units: "2", Cost: 50_000_000, Minimum: 50_000_000},
+		},
 		"$0.0015 · 1000 tokens × $0.0000015": {Cost: 1_500_000, Receipt: &billing.Receipt{Rate: "0.0000015", Unit: "token", Units: "1000"}},
 	} {
 		if got := v.receipt(run).String(); got != want {

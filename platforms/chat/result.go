@@ -192,7 +192,7 @@ func givenLine(run runs.Run) string {
 }
 
 // receipt says what a run cost, and how that comes about: the numbers are the billed ones, so that whoever
-// multiplies them finds the cost.
+// multiplies them finds the cost, or reads that it is the least there is.
 func (v voice) receipt(run runs.Run) Text {
 	r := run.Receipt
 	if run.Cost == 0 {
@@ -207,6 +207,9 @@ func (v voice) receipt(run runs.Run) Text {
 	}
 	if r.Source == string(registry.RateMachine) && r.Machine != "" {
 		text = join(" · ", text, Plain(brief(r.Machine, 60)))
+	}
+	if r.Minimum > 0 {
+		text = join(" · ", text, v.say("receipt.minimum"))
 	}
 	if r.Full > r.Cost {
 		text = join(" · ", text, v.say("receipt.capped", "full", r.Full))

@@ -74,6 +74,20 @@ func (h *house) started(v *client, toolID string, fields url.Values) runs.Run {
 	return run
 }
 
+func TestReceiptsNameMargins(t *testing.T) {
+	t.Parallel()
+	h := studioHouse(t)
+	dear := studio()
+	dear.CostingModel.Markup, dear.CostingModel.MinimumUSD = "0.25", "0.05"
+	h.fakes.Set(dear)
+	if _, err := h.reg.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	v := h.reader()
+	run := h.started(v, "studio", url.Values{"prompt": {"a pier"}})
+	has(t, v.page("/run/"+run.ID), "Markup in it</dt><dd>25%", "Least price</dt><dd>$0.05", "$0.02")
+}
+
 func TestSettingsAndPresets(t *testing.T) {
 	t.Parallel()
 	h := studioHouse(t)

@@ -86,7 +86,7 @@ func TestRuns(t *testing.T) {
 		}
 	})
 	t.Run("a run shows its inputs with their sources, its receipt and its transfers", func(t *testing.T) {
-		operator.shows("/operator/runs/"+good.ID, "a bicycle", "argument", "1 request at $0.5", "capture", "revenue", "Refund $0.50")
+		operator.shows("/operator/runs/"+good.ID, "a bicycle", "argument", "1 request at $0.5", "Markup in the rate", "25%", "capture", "revenue", "Refund $0.50")
 		operator.shows("/operator/runs/"+bad.ID, "refused by the provider", "Try again")
 		if status, _ := operator.get("/operator/runs/no-run"); status != http.StatusNotFound {
 			t.Errorf("no run: %d", status)

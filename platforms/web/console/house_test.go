@@ -48,7 +48,7 @@ const adminToken = "operator-token-of-the-tests"
 
 // priced gives a tool a price of half a dollar a run.
 func priced(t *registry.Tool) {
-	t.CostingModel = &registry.CostingModel{Rate: "0.5", Unit: registry.UnitRequest, RateSource: registry.RateStatic}
+	t.CostingModel = &registry.CostingModel{Rate: "0.5", Unit: registry.UnitRequest, RateSource: registry.RateStatic, Markup: "0.25"}
 	t.OutputSchema = registry.OutputSchema{{Name: "result", Type: "text"}}
 }
 
