@@ -58,8 +58,8 @@ func (k *knownPurses) learn(b books) {
 const insistKnown = `
 	SELECT ledger_insist(
 		(SELECT count(*) FROM (SELECT FROM ledger_accounts WHERE id = ANY ($1::bigint[]) AND merged_into IS NULL ORDER BY owner, id FOR UPDATE) a) = cardinality($1)
-		AND (SELECT count(*) FROM unnest($2::text[], $3::uuid[], $4::bigint[]) AS h (key, owner, amount) CROSS JOIN LATERAL
-			(SELECT FROM ledger_transfers t WHERE t.key = h.key AND t.owner = h.owner AND t.amount = h.amount LIMIT 1) t) = cardinality($2))`
+		AND (SELECT count(*) FROM unnest($2::text[], $3::text[], $4::bigint[]) AS h (key, owner, amount) CROSS JOIN LATERAL
+			(SELECT FROM ledger_transfers t WHERE t.key = h.key AND t.owner = h.owner::uuid AND t.amount = h.amount LIMIT 1) t) = cardinality($2))`
 
 // PostUnseen queues the moves without a look at the books, for a transaction of one round trip. What it takes for
 // granted the database makes sure of: that the accounts are those of their users, that each Settlement's hold

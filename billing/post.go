@@ -152,8 +152,8 @@ func (b books) readPosted(rows pgx.Rows) error {
 const postSQL = `
 	WITH posted AS (
 		INSERT INTO ledger_transfers (key, kind, owner, run_id, amount, note)
-		SELECT t.key, t.kind, t.owner, nullif(t.run, '')::uuid, t.amount, t.note
-		FROM unnest($1::text[], $2::text[], $3::uuid[], $4::text[], $5::bigint[], $6::text[]) AS t (key, kind, owner, run, amount, note)
+		SELECT t.key, t.kind, t.owner::uuid, nullif(t.run, '')::uuid, t.amount, t.note
+		FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[]) AS t (key, kind, owner, run, amount, note)
 		ON CONFLICT (key) DO NOTHING RETURNING id, key),
 	legs AS (
 		SELECT posted.id AS transfer, l.account, l.amount

@@ -256,10 +256,10 @@ const endSQL = `
 			cost = e.cost, full_cost = e.full_cost, nano_units = e.units, machine = e.machine, receipt = e.receipt::json, error = e.error::json,
 			attempt = e.attempt, ticket = coalesce(e.ticket::json, r.ticket), started_at = coalesce(r.started_at, e.started), ended_at = e.ended,
 			claimed_by = CASE WHEN e.brings AND r.deliverable THEN r.claimed_by END
-		FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[], $9::text[], $10::text[],
+		FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[], $9::text[], $10::text[],
 			$11::bigint[], $12::text[], $13::timestamptz[], $14::timestamptz[], $15::boolean[])
 			AS e (id, account, status, outputs, cost, full_cost, units, machine, receipt, error, attempt, ticket, started, ended, brings)
-		WHERE r.id = e.id AND r.account_id = e.account AND r.ended_at IS NULL
+		WHERE r.id = e.id::uuid AND r.account_id::text = e.account AND r.ended_at IS NULL
 		RETURNING r.id, r.deliverable, r.target)
 	SELECT ledger_insist(count(*) = cardinality($1)), array_agg(id::text), array_agg(deliverable), array_agg(convert_to(target::text, 'UTF8')) FROM ended`
 

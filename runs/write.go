@@ -178,7 +178,7 @@ func (s *Service) flushMarks(ctx context.Context, runIDs []*string) error {
 	}
 	slices.Sort(ids) // rows of runs are locked in this order
 	_, err := s.config.Pool.Exec(ctx, `
-		UPDATE runs SET delivered_at = $2 WHERE id = ANY ($1::uuid[]) AND ended_at IS NOT NULL AND delivered_at IS NULL`, ids, s.now())
+		UPDATE runs SET delivered_at = $2 WHERE id = ANY ($1::text[]::uuid[]) AND ended_at IS NOT NULL AND delivered_at IS NULL`, ids, s.now())
 	if err != nil {
 		return fmt.Errorf("mark deliveries: %w", err)
 	}

@@ -196,7 +196,8 @@ func newBench(ctx context.Context, pool *pgxpool.Pool, o options) (*bench, error
 			return nil, err
 		}
 	}
-	return b, nil
+	_, err = pool.Exec(ctx, `ANALYZE`) // as Postgres does by itself within a minute
+	return b, err
 }
 
 // rate is how often something was done in a second, and the processor time of each.
