@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/providers/fal"
 	"github.com/signalbox/signalbox/providers/photos"
 	"github.com/signalbox/signalbox/providers/replicate"
 	"github.com/signalbox/signalbox/providers/tripo"
@@ -28,24 +29,35 @@ type MediaSettings struct {
 	ReplicateAPIURL       string `name:"replicate-api-url" env:"REPLICATE_API_URL" default:"https://api.replicate.com/v1" help:"Replicate's API, with its version."`
 	ReplicateModels       string `env:"REPLICATE_MODELS" placeholder:"OWNER/NAME,..." help:"The models at Replicate that become tools: owner/name, or owner/name:version."`
 	ReplicateUSDPerSecond string `name:"replicate-usd-per-second" env:"REPLICATE_USD_PER_SECOND" default:"0.001525" help:"What a second of work at Replicate costs, US dollars."`
+
+	FalKey          string `env:"FAL_KEY" placeholder:"KEY" help:"Runs models at fal.ai."`
+	FalQueueURL     string `name:"fal-queue-url" env:"FAL_QUEUE_URL" default:"https://queue.fal.run" help:"fal.ai's queue."`
+	FalDocsURL      string `name:"fal-docs-url" env:"FAL_DOCS_URL" default:"https://fal.ai" help:"Where fal.ai describes its models."`
+	FalRESTURL      string `name:"fal-rest-url" env:"FAL_REST_URL" default:"https://rest.fal.ai" help:"Where fal.ai has the keys of its webhooks."`
+	FalModels       string `env:"FAL_MODELS" placeholder:"OWNER/NAME,..." help:"The models at fal.ai that become tools: owner/name, perhaps with a path."`
+	FalUSDPerSecond string `name:"fal-usd-per-second" env:"FAL_USD_PER_SECOND" default:"0.001525" help:"What a second of work at fal.ai costs, US dollars."`
 }
 
 func (c *Config) checkMedia(p *problems) {
 	for variable, address := range map[string]string{
 		"TRIPO_API_URL": c.TripoAPIURL, "UNSPLASH_API_URL": c.UnsplashAPIURL, "PEXELS_API_URL": c.PexelsAPIURL,
-		"REPLICATE_API_URL": c.ReplicateAPIURL,
+		"REPLICATE_API_URL": c.ReplicateAPIURL, "FAL_QUEUE_URL": c.FalQueueURL, "FAL_DOCS_URL": c.FalDocsURL, "FAL_REST_URL": c.FalRESTURL,
 	} {
 		_, ok := httpURL(address)
 		p.unless(ok, variable, redactURL(address), "an http:// or https:// address")
 	}
 	for variable, key := range map[string]string{
 		"TRIPO_API_KEY": c.TripoAPIKey, "UNSPLASH_ACCESS_KEY": c.UnsplashAccessKey, "PEXELS_API_KEY": c.PexelsAPIKey,
-		"REPLICATE_API_TOKEN": c.ReplicateAPIToken,
+		"REPLICATE_API_TOKEN": c.ReplicateAPIToken, "FAL_KEY": c.FalKey,
 	} {
 		p.unless(fitsHeader(key), variable, "(hidden)", "a key without spaces, as the service shows it")
 	}
 	c.checkPrice(p, "TRIPO_USD_PER_CREDIT", c.TripoUSDPerCredit)
 	c.checkPrice(p, "REPLICATE_USD_PER_SECOND", c.ReplicateUSDPerSecond)
+	c.checkPrice(p, "FAL_USD_PER_SECOND", c.FalUSDPerSecond)
+	for _, name := range splitList(c.FalModels) {
+		p.unless(fal.IsModel(name), "FAL_MODELS", name, "models like owner/name or owner/name/path, separated by commas")
+	}
 	for _, name := range splitList(c.ReplicateModels) {
 		p.unless(replicate.IsModel(name), "REPLICATE_MODELS", name, "models like owner/name or owner/name:version, separated by commas")
 	}
@@ -76,6 +88,16 @@ func (a *app) newMediaServices(guard *http.Client) ([]service, error) {
 			return nil, err
 		}
 		list = append(list, service{replicate.Service, models, models})
+	}
+	if c.FalKey != "" {
+		models, err := fal.New(fal.Config{
+			Key: c.FalKey, QueueURL: c.FalQueueURL, DocsURL: c.FalDocsURL, RestURL: c.FalRESTURL, Models: splitList(c.FalModels),
+			USDPerSecond: json.Number(c.FalUSDPerSecond), MediaURL: a.mediaURL, Guard: guard,
+		})
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, service{fal.Service, models, models})
 	}
 	found, err := photos.New(photos.Config{
 		UnsplashKey: c.UnsplashAccessKey, UnsplashURL: c.UnsplashAPIURL, PexelsKey: c.PexelsAPIKey, PexelsURL: c.PexelsAPIURL,

@@ -85,6 +85,12 @@ func wrongValues(t *testing.T) map[string][]string {
 		"REPLICATE_API_TOKEN":    {secret + " and a space"},
 		"REPLICATE_API_URL":      {"replicate", "ftp://ann:" + secret + "@x"},
 		"REPLICATE_MODELS":       {"flux", "a/b,c/d/e"},
+		"FAL_KEY":                {secret + " and a space"},
+		"FAL_QUEUE_URL":          {"fal", "ftp://ann:" + secret + "@x"},
+		"FAL_DOCS_URL":           {"fal", "ftp://ann:" + secret + "@x"},
+		"FAL_REST_URL":           {"fal", "ftp://ann:" + secret + "@x"},
+		"FAL_MODELS":             {"flux", "fal-ai/flux,a//b"},
+		"FAL_USD_PER_SECOND":     {"cheap", "-1"},
 		"LOG_LEVEL":              {"loud"},
 		"LOG_FORMAT":             {"xml"},
 

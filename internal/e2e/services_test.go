@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/providers/comfydeploy/comfydeploytest"
+	"github.com/signalbox/signalbox/providers/fal/faltest"
 	"github.com/signalbox/signalbox/providers/imagegen/imagegentest"
 	"github.com/signalbox/signalbox/providers/photos/photostest"
 	"github.com/signalbox/signalbox/providers/replicate/replicatetest"
@@ -49,7 +50,7 @@ func TestServices(t *testing.T) {
 	t.Parallel()
 	needPostgres(t)
 	pictures, videos, deployed := imagegentest.New(t), vidutest.New(t), comfydeploytest.New(t)
-	solids, found, hosted := tripotest.New(t), photostest.New(t), replicatetest.New(t)
+	solids, found, hosted, queued := tripotest.New(t), photostest.New(t), replicatetest.New(t), faltest.New(t)
 	deployed.Deployments = []map[string]any{{
 		"id": "11111111-1111-4111-8111-111111111111", "workflow_id": "w1", "environment": "production", "machine_id": "m1",
 		"workflow": map[string]any{"name": "Paint Over"}, "input_types": []any{map[string]any{"input_id": "prompt", "type": "string", "class_type": "ComfyUIDeployExternalText"}},
@@ -61,6 +62,7 @@ func TestServices(t *testing.T) {
 		"OPENAI_API_KEY=" + imagegentest.OpenAIKey, "OPENAI_BASE_URL=" + pictures.URL + "/v1", "GEMINI_API_KEY=" + imagegentest.GeminiKey, "GEMINI_BASE_URL=" + pictures.URL,
 		"VIDU_API_KEY=" + vidutest.Key, "VIDU_API_URL=" + videos.BaseURL(),
 		"TRIPO_API_KEY=" + tripotest.Key, "TRIPO_API_URL=" + solids.BaseURL(),
+		"FAL_KEY=" + faltest.Key, "FAL_QUEUE_URL=" + queued.QueueURL(), "FAL_DOCS_URL=" + queued.DocsURL(), "FAL_REST_URL=" + queued.RestURL(), "FAL_MODELS=" + faltest.Model, "FAL_USD_PER_SECOND=0.002",
 		"REPLICATE_API_TOKEN=" + replicatetest.Token, "REPLICATE_API_URL=" + hosted.BaseURL(), "REPLICATE_MODELS=painter/sketch,writer/prose", "REPLICATE_USD_PER_SECOND=0.001",
 		"UNSPLASH_ACCESS_KEY=" + photostest.UnsplashKey, "UNSPLASH_API_URL=" + found.UnsplashURL(), "PEXELS_API_KEY=" + photostest.PexelsKey, "PEXELS_API_URL=" + found.PexelsURL(),
 		"COMFYDEPLOY_API_KEY=" + comfydeploytest.Key, "COMFYDEPLOY_API_URL=" + deployed.BaseURL(),
@@ -111,6 +113,14 @@ func TestServices(t *testing.T) {
 			t.Errorf("got %+v, want a picture for 2.5 seconds at $0.001", r)
 		}
 	})
+	t.Run("A1 A24 a model at fal.ai, by the second", func(t *testing.T) {
+		id := c.run("fal.fal-ai.sketch.fast", map[string]any{"prompt": "a cat"}).RunID
+		await(t, "the request", time.Minute, func() bool { return len(queued.Requests()) == 1 }, p.said)
+		queued.Finish(queued.Requests()[0].ID)
+		if r := c.finished(id); r.Status != "succeeded" || r.Cost != 4_000_000 || len(r.Outputs) != 1 {
+			t.Errorf("got %+v, want a picture for two seconds at $0.002", r)
+		}
+	})
 	t.Run("A27 a deployed workflow, at the rate of the GPU that ran it", func(t *testing.T) {
 		tool := ""
 		for id := range c.tools() {
@@ -152,7 +162,7 @@ func TestServices(t *testing.T) {
 		}
 	})
 	p.stop(os.Interrupt)
-	for _, key := range []string{imagegentest.OpenAIKey, imagegentest.GeminiKey, vidutest.Key, tripotest.Key, photostest.UnsplashKey, photostest.PexelsKey, replicatetest.Token, comfydeploytest.Key} {
+	for _, key := range []string{imagegentest.OpenAIKey, imagegentest.GeminiKey, vidutest.Key, tripotest.Key, photostest.UnsplashKey, photostest.PexelsKey, replicatetest.Token, faltest.Key, comfydeploytest.Key} {
 		if strings.Contains(p.said(), key) {
 			t.Errorf("the log shows the key %s", key)
 		}

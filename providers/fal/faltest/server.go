@@ -1,0 +1,306 @@
+// Package faltest imitates fal.ai, strictly: its queue, the description of one model, and the keys of its webhooks. Requests
+// that it would refuse are refused, go on as the test says, and end as COMPLETED even where they fail. Faults make answers go
+// wrong.
+package faltest
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// Key is the account's key.
+const Key = "11111111-2222-4333-8444-555555555555:test-secret"
+
+// Model is the one there is; its requests are kept under fal-ai/sketch.
+const Model = "fal-ai/sketch/fast"
+
+const description = `{
+	"openapi": "3.0.4", "info": {"title": "Queue OpenAPI for fal-ai/sketch/fast", "description": "Draws fast"},
+	"components": {"schemas": {
+		"QueueStatus": {"type": "object"},
+		"ImageSize": {"type": "object", "properties": {"width": {"type": "integer"}, "height": {"type": "integer"}}},
+		"Lora": {"type": "object", "required": ["path"], "properties": {"path": {"type": "string"}}},
+		"SketchFastInput": {"type": "object", "title": "SketchInput", "required": ["prompt"],
+			"x-fal-order-properties": ["prompt", "image_size", "image_urls", "num_images", "loras", "seed"],
+			"properties": {
+				"seed": {"anyOf": [{"type": "integer"}, {"type": "null"}], "title": "Seed"},
+				"prompt": {"type": "string", "title": "Prompt", "minLength": 1},
+				"image_size": {"anyOf": [{"$ref": "#/components/schemas/ImageSize"}, {"enum": ["square", "landscape_4_3"], "type": "string"}], "default": "square", "title": "Image Size"},
+				"image_urls": {"type": "array", "items": {"type": "string"}, "title": "Image URLs", "maxItems": 2},
+				"num_images": {"type": "integer", "minimum": 1, "maximum": 4, "default": 1, "title": "Num Images"},
+				"loras": {"type": "array", "items": {"$ref": "#/components/schemas/Lora"}, "default": [], "title": "Loras"}
+			}}
+	}},
+	"paths": {
+		"/fal-ai/sketch/fast/requests/{request_id}/status": {"get": {}},
+		"/fal-ai/sketch/fast": {"post": {"requestBody": {"required": true, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/SketchFastInput"}}}}}}
+	}
+}`
+
+// Request is a request as the service keeps it.
+type Request struct {
+	ID       string
+	Status   string
+	Position int
+	Input    map[string]any
+	Webhook  string
+	Result   any
+	Failure  int     // the status of the result's answer, where it failed
+	Seconds  float64 // of work
+}
+
+// Server is the service.
+type Server struct {
+	*httptest.Server
+	t        testing.TB
+	input    *jsonschema.Schema
+	key      ed25519.PrivateKey
+	mu       sync.Mutex
+	requests []*Request
+	faults   []http.HandlerFunc
+}
+
+// New starts a server that ends with the test.
+func New(t testing.TB) *Server {
+	document, err := jsonschema.UnmarshalJSON(strings.NewReader(description))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("https://schema.invalid/", document); err != nil {
+		t.Fatal(err)
+	}
+	seed := sha256.Sum256([]byte(t.Name()))
+	s := &Server{t: t, input: c.MustCompile("https://schema.invalid/#/components/schemas/SketchFastInput"), key: ed25519.NewKeyFromSeed(seed[:])}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /queue/"+Model, s.create)
+	mux.HandleFunc("GET /queue/fal-ai/sketch/requests/{id}/status", s.status)
+	mux.HandleFunc("GET /queue/fal-ai/sketch/requests/{id}", s.result)
+	mux.HandleFunc("PUT /queue/fal-ai/sketch/requests/{id}/cancel", s.cancel)
+	mux.HandleFunc("GET /docs/api/openapi/queue/openapi.json", s.describe)
+	mux.HandleFunc("GET /rest/.well-known/jwks.json", s.jwks)
+	mux.HandleFunc("GET /files/{name}", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "file "+r.PathValue("name")) })
+	mux.HandleFunc("GET /expired/{name}", http.NotFound)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		t.Errorf("unknown address: %s %s", r.Method, r.URL)
+		http.NotFound(w, r)
+	})
+	s.Server = httptest.NewServer(s.guard(mux))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// QueueURL is the address of the queue.
+func (s *Server) QueueURL() string { return s.URL + "/queue" }
+
+// DocsURL is where models are described.
+func (s *Server) DocsURL() string { return s.URL + "/docs" }
+
+// RestURL is where the keys of webhooks are.
+func (s *Server) RestURL() string { return s.URL + "/rest" }
+
+func (s *Server) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, 16<<20)
+		switch sent := r.Header.Get("Authorization"); {
+		case strings.HasPrefix(r.URL.Path, "/queue/") && sent != "Key "+Key:
+			write(w, http.StatusUnauthorized, map[string]any{"detail": "Cannot access application. Authentication is required."})
+			return
+		case !strings.HasPrefix(r.URL.Path, "/queue/") && sent != "":
+			s.t.Errorf("the key went to %s", r.URL.Path)
+		}
+		s.mu.Lock()
+		var fault http.HandlerFunc
+		if len(s.faults) > 0 {
+			fault, s.faults = s.faults[0], s.faults[1:]
+		}
+		s.mu.Unlock()
+		if fault == nil {
+			next.ServeHTTP(w, r)
+			return
+		}
+		fault(w, r)
+	})
+}
+
+// Fail lets the next requests be answered by these handlers instead, one each.
+func (s *Server) Fail(faults ...http.HandlerFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = append(s.faults, faults...)
+}
+
+// Answer is a fault that answers with a status and a body.
+func Answer(status int, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { write(w, status, json.RawMessage(body)) }
+}
+
+func write(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(body)
+}
+
+func detail(kind string, location ...any) map[string]any {
+	return map[string]any{"detail": []any{map[string]any{"loc": location, "msg": "it is not valid", "type": kind}}}
+}
+
+func (s *Server) describe(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Query().Get("endpoint_id") {
+	case Model:
+		write(w, http.StatusOK, json.RawMessage(description))
+	case "fal-ai/blank":
+		write(w, http.StatusOK, map[string]any{"openapi": "3.0.4", "paths": map[string]any{}})
+	default:
+		write(w, http.StatusNotFound, map[string]any{"detail": "Not found"})
+	}
+}
+
+func (s *Server) create(w http.ResponseWriter, r *http.Request) {
+	raw, err := io.ReadAll(r.Body)
+	document, err2 := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil || err2 != nil || s.input.Validate(document) != nil {
+		write(w, http.StatusUnprocessableEntity, detail("value_error", "body", "prompt"))
+		return
+	}
+	var input map[string]any
+	if err := json.Unmarshal(raw, &input); err != nil {
+		s.t.Error(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	made := &Request{ID: uuid.NewString(), Status: "IN_QUEUE", Position: len(s.requests), Input: input, Webhook: r.URL.Query().Get("fal_webhook")}
+	s.requests = append(s.requests, made)
+	address := s.QueueURL() + "/fal-ai/sketch/requests/" + made.ID
+	write(w, http.StatusOK, map[string]any{
+		"request_id": made.ID, "response_url": address, "status_url": address + "/status", "cancel_url": address + "/cancel", "queue_position": made.Position, "status": "IN_QUEUE",
+	})
+}
+
+// with finds a request and holds the lock while do answers.
+func (s *Server) with(w http.ResponseWriter, r *http.Request, do func(*Request)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if found := s.find(r.PathValue("id")); found != nil {
+		do(found)
+		return
+	}
+	write(w, http.StatusNotFound, map[string]any{"detail": "Request not found"})
+}
+
+func (s *Server) find(id string) *Request {
+	for _, r := range s.requests {
+		if r.ID == id {
+			return r
+		}
+	}
+	return nil
+}
+
+func (s *Server) status(w http.ResponseWriter, r *http.Request) {
+	s.with(w, r, func(found *Request) {
+		view, code := map[string]any{"status": found.Status, "request_id": found.ID}, http.StatusAccepted
+		switch found.Status {
+		case "IN_QUEUE":
+			view["queue_position"] = found.Position
+		case "COMPLETED":
+			view["metrics"], code = map[string]any{"inference_time": found.Seconds}, http.StatusOK
+		}
+		write(w, code, view)
+	})
+}
+
+func (s *Server) result(w http.ResponseWriter, r *http.Request) {
+	s.with(w, r, func(found *Request) {
+		switch {
+		case found.Status != "COMPLETED":
+			write(w, http.StatusBadRequest, map[string]any{"detail": "Request is still in progress"})
+		case found.Failure != 0:
+			write(w, found.Failure, found.Result)
+		default:
+			write(w, http.StatusOK, found.Result)
+		}
+	})
+}
+
+func (s *Server) cancel(w http.ResponseWriter, r *http.Request) {
+	s.with(w, r, func(found *Request) {
+		if found.Status == "COMPLETED" {
+			write(w, http.StatusBadRequest, map[string]any{"status": "ALREADY_COMPLETED"})
+			return
+		}
+		found.Status, found.Failure, found.Result = "COMPLETED", http.StatusUnprocessableEntity, detail("request_cancelled", "body")
+		write(w, http.StatusAccepted, map[string]any{"status": "CANCELLATION_REQUESTED"})
+	})
+}
+
+func (s *Server) jwks(w http.ResponseWriter, _ *http.Request) {
+	public := s.key.Public().(ed25519.PublicKey)
+	write(w, http.StatusOK, map[string]any{"keys": []any{map[string]any{"kty": "OKP", "crv": "Ed25519", "x": base64.RawURLEncoding.EncodeToString(public)}}})
+}
+
+// Requests lists all requests, oldest first.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]Request, len(s.requests))
+	for i, r := range s.requests {
+		list[i] = *r
+	}
+	return list
+}
+
+// Change moves a request on.
+func (s *Server) Change(id string, change func(*Request)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found := s.find(id)
+	if found == nil {
+		s.t.Errorf("there is no request %s", id)
+		return
+	}
+	change(found)
+}
+
+// Finish lets a request succeed with one picture after two seconds of work.
+func (s *Server) Finish(id string) {
+	s.Change(id, func(r *Request) {
+		r.Status, r.Seconds = "COMPLETED", 2
+		r.Result = map[string]any{"seed": 7, "prompt": "https://example.org", "images": []any{map[string]any{"url": s.URL + "/files/a", "content_type": "image/jpeg", "width": 1024, "height": 768}}}
+	})
+}
+
+// Refuse lets a request fail, for its content.
+func (s *Server) Refuse(id string) {
+	s.Change(id, func(r *Request) {
+		r.Status, r.Failure, r.Result = "COMPLETED", http.StatusUnprocessableEntity, detail("content_policy_violation", "body", "prompt")
+	})
+}
+
+// Sign gives the headers of a webhook about a request.
+func (s *Server) Sign(id string, at time.Time, body []byte) http.Header {
+	sum, stamp := sha256.Sum256(body), strconv.FormatInt(at.Unix(), 10)
+	text := fmt.Sprintf("%s\nuser-1\n%s\n%s", id, stamp, hex.EncodeToString(sum[:]))
+	h := http.Header{}
+	h.Set("X-Fal-Webhook-Request-Id", id)
+	h.Set("X-Fal-Webhook-User-Id", "user-1")
+	h.Set("X-Fal-Webhook-Timestamp", stamp)
+	h.Set("X-Fal-Webhook-Signature", hex.EncodeToString(ed25519.Sign(s.key, []byte(text))))
+	return h
+}

@@ -1,0 +1,311 @@
+// Package fal makes tools of models that fal.ai hosts: those that the operator names, with the inputs that their own
+// schema has. Runs go through its queue.
+//
+// A run is billed by the seconds of work that the service reports, at the operator's rate. The service can't be asked after
+// a request without its id, so one whose answer was lost is given up, not made twice.
+package fal
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/signature"
+	"github.com/signalbox/signalbox/providers/upstream"
+	"github.com/signalbox/signalbox/registry"
+)
+
+// Service is the service name of all tools.
+const Service = "fal"
+
+const (
+	inline      = 4 << 20  // bytes of a file within a request
+	answerLimit = 32 << 20 // of a model's description, or a result
+	keysTimeout = 10 * time.Second
+	keyModel    = "model" // of a tool's metadata
+)
+
+// Config is the account at fal.ai.
+type Config struct {
+	Key      string
+	QueueURL string // https://queue.fal.run
+	DocsURL  string // where models are described: https://fal.ai
+	RestURL  string // where the keys of webhooks are: https://rest.fal.ai
+	// Models are those to offer: owner/name, perhaps with a path.
+	Models []string
+	// USDPerSecond is what a second of work costs, an exact decimal.
+	USDPerSecond json.Number
+	// MediaURL gives an address from which the service can fetch a stored file that is too large for a request.
+	MediaURL func(ctx context.Context, ref registry.Media) (string, error)
+	HTTP     *http.Client // nil: one of its own
+	Guard    *http.Client // of internal/outbound, for fetching results
+	Now      func() time.Time
+}
+
+// Provider is the loader of the models and runs them.
+type Provider struct {
+	cfg         Config
+	queue, docs *upstream.Client
+	files       upstream.Files
+	refused     upstream.Refused
+	keys        signature.Keys
+}
+
+var (
+	_ registry.Loader           = (*Provider)(nil)
+	_ registry.Submitter        = (*Provider)(nil)
+	_ registry.Canceler         = (*Provider)(nil)
+	_ registry.CallbackVerifier = (*Provider)(nil)
+)
+
+var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}(/[A-Za-z0-9][A-Za-z0-9._-]{0,63}){1,5}$`)
+
+// IsModel reports whether a text names a model: owner/name, perhaps with a path.
+func IsModel(text string) bool { return modelName.MatchString(text) }
+
+// New checks the configuration; it sends nothing.
+func New(cfg Config) (*Provider, error) {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	p := &Provider{cfg: cfg, files: upstream.Files{Inline: inline, MediaURL: cfg.MediaURL}}
+	var err error
+	if p.queue, err = p.newClient(cfg.QueueURL, func(r *http.Request) { r.Header.Set("Authorization", "Key "+cfg.Key) }); err != nil {
+		return nil, err
+	}
+	if p.docs, err = p.newClient(cfg.DocsURL, nil); err != nil {
+		return nil, err
+	}
+	rest, err := p.newClient(cfg.RestURL, nil)
+	if err != nil {
+		return nil, err
+	}
+	p.keys.Now = cfg.Now
+	p.keys.Fetch = func(ctx context.Context) ([]byte, error) {
+		answer, err := rest.Do(ctx, upstream.Request{Path: ".well-known/jwks.json"})
+		return answer.Body, err
+	}
+	return p, nil
+}
+
+func (p *Provider) newClient(base string, authorize func(*http.Request)) (*upstream.Client, error) {
+	return upstream.New(upstream.Config{
+		Name: "fal.ai", BaseURL: base, Secrets: []string{p.cfg.Key}, Authorize: authorize, HTTP: p.cfg.HTTP, Now: p.cfg.Now,
+		Timeout: time.Minute, Limit: answerLimit, Failure: failure,
+	})
+}
+
+// Name identifies the loader.
+func (p *Provider) Name() string { return Service }
+
+// Load asks the service to describe the models.
+func (p *Provider) Load(ctx context.Context) ([]registry.Tool, error) {
+	return upstream.LoadModels(ctx, p.cfg.Models, p.describe)
+}
+
+// document is the OpenAPI document of a model.
+type document struct {
+	Info struct {
+		Description string `json:"description"`
+	} `json:"info"`
+	Paths map[string]struct {
+		Post *struct {
+			Body struct {
+				Content map[string]struct {
+					Schema upstream.ModelSchema `json:"schema"`
+				} `json:"content"`
+			} `json:"requestBody"`
+		} `json:"post"`
+	} `json:"paths"`
+	Components struct {
+		Schemas upstream.ModelSchemas `json:"schemas"`
+	} `json:"components"`
+}
+
+func (p *Provider) describe(ctx context.Context, model string) (registry.Tool, error) {
+	var doc document
+	if err := p.docs.Get(ctx, "api/openapi/queue/openapi.json", url.Values{"endpoint_id": {model}}, &doc); err != nil {
+		return registry.Tool{}, err
+	}
+	post := doc.Paths["/"+model].Post
+	if post == nil {
+		return registry.Tool{}, registry.Errorf(registry.CodeBadOutput, "fal.ai does not say what this model takes")
+	}
+	return upstream.ModelTool{
+		Service: Service, Label: "fal.ai", Model: model, Description: doc.Info.Description, USDPerSecond: p.cfg.USDPerSecond,
+		Inputs: doc.Components.Schemas.Inputs(post.Body.Content["application/json"].Schema), Metadata: map[string]any{keyModel: model},
+	}.Tool(), nil
+}
+
+// rootOf is the part of a model's name under which its requests are kept: without the path.
+func rootOf(model string) string {
+	parts, length := strings.Split(model, "/"), 2
+	if slices.Contains([]string{"workflows", "comfy"}, parts[0]) {
+		length = 3
+	}
+	return strings.Join(parts[:min(length, len(parts))], "/")
+}
+
+// Submit puts a request into the queue. One that may have been put there before is lost, since nobody can tell.
+func (p *Provider) Submit(ctx context.Context, c registry.Call) (registry.Ticket, error) {
+	if c.Repeated && !p.refused.Take(c.Handle) {
+		return registry.Ticket{}, registry.Errorf(registry.CodeLost, "nobody knows whether fal.ai took the run, and sending it again could make it twice")
+	}
+	model, _ := c.Tool.Metadata[keyModel].(string)
+	id, err := p.enqueue(ctx, model, c)
+	if err != nil {
+		if registry.AsError(err).Retryable {
+			p.refused.Note(c.Handle)
+		}
+		return registry.Ticket{}, err
+	}
+	return registry.Ticket{RunID: c.RunID, Service: Service, ProviderID: id, Endpoint: rootOf(model)}, nil
+}
+
+func (p *Provider) enqueue(ctx context.Context, model string, c registry.Call) (string, error) {
+	values, err := p.files.Values(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	request := upstream.Request{Method: http.MethodPost, Path: model, JSON: values}
+	if c.CallbackURL != "" {
+		request.Query = url.Values{"fal_webhook": {c.CallbackURL}}
+	}
+	answer, err := p.queue.Do(ctx, request)
+	if err != nil {
+		return "", err
+	}
+	var made struct {
+		ID string `json:"request_id"`
+	}
+	if err := p.queue.Decode(answer, &made); err != nil {
+		return "", err
+	}
+	if made.ID == "" {
+		return "", registry.Errorf(registry.CodeProvider, "fal.ai took the run without naming it")
+	}
+	return made.ID, nil
+}
+
+func pathOf(t registry.Ticket) string {
+	return t.Endpoint + "/requests/" + url.PathEscape(t.ProviderID)
+}
+
+// status is how far a request is.
+type status struct {
+	Status   string `json:"status"`
+	Position *int   `json:"queue_position"` // 0 is next
+	Error    string `json:"error"`
+	Metrics  struct {
+		Seconds float64 `json:"inference_time"`
+	} `json:"metrics"`
+}
+
+// Poll asks how far a request is, and for its result where there is one.
+func (p *Provider) Poll(ctx context.Context, t registry.Ticket) (registry.Progress, error) {
+	var now status
+	if err := p.queue.Get(ctx, pathOf(t)+"/status", nil, &now); err != nil {
+		return registry.Progress{}, err
+	}
+	switch now.Status {
+	case "IN_QUEUE":
+		progress := registry.Progress{State: registry.RunQueued}
+		if now.Position != nil {
+			progress.QueuePosition = max(*now.Position, 0) + 1
+		}
+		return progress, nil
+	case "IN_PROGRESS":
+		return registry.Progress{State: registry.RunRunning}, nil
+	case "COMPLETED":
+		return p.result(ctx, t, now)
+	}
+	return registry.Progress{State: registry.RunRunning, Unknown: now.Status}, nil
+}
+
+// result fetches what a completed request made. One that failed is completed, too, and says so only here.
+func (p *Provider) result(ctx context.Context, t registry.Ticket, now status) (registry.Progress, error) {
+	var made any
+	err := p.queue.Get(ctx, pathOf(t), nil, &made)
+	switch why := registry.AsError(err); {
+	case err == nil && now.Error != "":
+		err := registry.Errorf(registry.CodeProvider, "the model could not do it")
+		err.Cause = errors.New(now.Error[:min(len(now.Error), 500)])
+		return registry.Progress{State: registry.RunFailed, Err: err}, nil
+	case err == nil:
+	case why.Code == registry.CodeInvalidInput || why.Code == registry.CodeRefused:
+		return registry.Progress{State: registry.RunFailed, Err: why}, nil
+	default:
+		return registry.Progress{}, err
+	}
+	outputs := upstream.ModelOutputs(p.cfg.Guard, made, false)
+	if object, ok := made.(map[string]any); len(outputs) == 0 || ok && len(object) == 0 {
+		return registry.Progress{State: registry.RunFailed, Err: registry.Errorf(registry.CodeBadOutput, "fal.ai ended the run without a result")}, nil
+	}
+	took := time.Duration(max(now.Metrics.Seconds, 0) * float64(time.Second))
+	return registry.Progress{State: registry.RunSucceeded, Result: &registry.Result{Outputs: outputs, Usage: registry.Usage{RunTime: took}}}, nil
+}
+
+// failure reads {"detail": [{loc, msg, type}]}; where detail is a text, the status says enough.
+func failure(answer upstream.Response) *registry.Error {
+	var body struct {
+		Detail []struct {
+			Location []any  `json:"loc"`
+			Type     string `json:"type"`
+		} `json:"detail"`
+	}
+	if json.Unmarshal(answer.Body, &body) != nil || len(body.Detail) == 0 {
+		return nil
+	}
+	why := body.Detail[0]
+	switch {
+	case why.Type == "content_policy_violation":
+		return registry.Errorf(registry.CodeRefused, "the model does not make this: its rules for content exclude it")
+	case answer.Status == http.StatusUnprocessableEntity && len(why.Location) > 0:
+		field := fmt.Sprint(why.Location[len(why.Location)-1])
+		return registry.Errorf(registry.CodeInvalidInput, "the model did not accept the value of %.60q", field)
+	}
+	return nil
+}
+
+// Cancel stops a request. One that is over or unknown is left.
+func (p *Provider) Cancel(ctx context.Context, t registry.Ticket) error {
+	_, err := p.queue.Do(ctx, upstream.Request{Method: http.MethodPut, Path: pathOf(t) + "/cancel", Repeatable: true})
+	if why := registry.AsError(err); why != nil && (why.Code == registry.CodeLost || why.Code == registry.CodeInvalidInput) {
+		return nil
+	}
+	return err
+}
+
+// VerifyCallback checks the signature of a webhook with the service's public keys.
+func (p *Provider) VerifyCallback(r registry.CallbackRequest) (registry.Callback, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), keysTimeout)
+	defer cancel()
+	var id string
+	err := p.keys.Verify(ctx, func(keys ...ed25519.PublicKey) (err error) {
+		id, err = signature.Fal(r.Header, r.Body, r.At, keys...)
+		return err
+	})
+	if err != nil {
+		return registry.Callback{}, err
+	}
+	var body struct {
+		ID     string `json:"request_id"`
+		Status string `json:"status"`
+	}
+	if err := json.Unmarshal(r.Body, &body); err != nil || body.ID == "" {
+		return registry.Callback{}, errors.New("the callback names no request")
+	}
+	state := registry.RunSucceeded
+	if body.Status != "OK" {
+		state = registry.RunFailed
+	}
+	return registry.Callback{ProviderID: body.ID, EventID: id, State: state}, nil
+}
