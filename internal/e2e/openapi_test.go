@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,6 +35,32 @@ paths:
 components: {securitySchemes: {key: {type: apiKey, in: header, name: X-Api-Key}}}
 `
 
+// trips is a service whose bookings must be confirmed and can be taken back.
+const trips = `
+openapi: 3.1.0
+info: {title: Trips, version: "1"}
+servers: [{url: "{{server}}"}]
+paths:
+  /bookings:
+    post:
+      operationId: createBooking
+      summary: Book a trip
+      x-orchet-tool: true
+      x-orchet-requires-confirmation: structured-booking
+      x-orchet-cancels: cancelBooking
+      requestBody: {content: {application/json: {schema: {type: object, required: [to], properties: {to: {type: string, description: Where to}}}}}}
+      responses: {"200": {description: The booking}}
+  /bookings/{id}:
+    delete:
+      operationId: cancelBooking
+      summary: Cancel a trip
+      x-orchet-tool: true
+      x-orchet-requires-confirmation: false
+      x-orchet-cancel-for: createBooking
+      parameters: [{name: id, in: path, required: true, description: Which, schema: {type: string}}]
+      responses: {"200": {description: Done}}
+`
+
 func TestOpenAPIDocument(t *testing.T) {
 	t.Parallel()
 	needPostgres(t)
@@ -41,7 +68,7 @@ func TestOpenAPIDocument(t *testing.T) {
 	service := openapitest.New(t, weather, key)
 	dir := t.TempDir()
 	p := start(t, spec{env: []string{
-		"ADMIN_TOKEN=" + adminToken, "TOOLS_DIR=" + dir, "OPENAPI_DOCS=weather=" + service.URL + "/openapi.yaml", "OPENAPI_ALLOW=forecast,other*", "OPENAPI_WEATHER_KEY_KEY=" + key,
+		"ADMIN_TOKEN=" + adminToken, "TOOLS_DIR=" + dir, "OPENAPI_DOCS=weather=" + service.URL + "/openapi.yaml", "OPENAPI_ALLOW=forecast,other*", "OPENAPI_WEATHER_KEY_KEY=" + key, "OUTBOUND_ALLOW=127.0.0.1",
 	}})
 	c := newClient(p, "ann")
 	t.Run("C1 C50 C57 an operation of a document at an address runs like every tool", func(t *testing.T) {
@@ -59,6 +86,24 @@ func TestOpenAPIDocument(t *testing.T) {
 			t.Fatal(err)
 		}
 		await(t, "the tool", time.Minute, func() bool { return c.tools()["otherForecast"] != nil }, p.said)
+	})
+	t.Run("C13 C14 C33 a booking waits until it is confirmed, and is made once; taking it back asks nothing", func(t *testing.T) {
+		agency := openapitest.New(t, trips, key)
+		if err := os.WriteFile(filepath.Join(dir, "trips.openapi.yaml"), []byte(strings.ReplaceAll(trips, "{{server}}", agency.URL)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		await(t, "the tool", time.Minute, func() bool { return c.tools()["createBooking"] != nil }, p.said)
+		run := c.run("createBooking", map[string]any{"to": "Oslo"})
+		if run.Status != "awaiting_confirmation" || len(agency.Received()) != 0 {
+			t.Fatalf("it is %s, and %d requests were made", run.Status, len(agency.Received()))
+		}
+		for range 2 {
+			c.must(http.StatusAccepted, http.MethodPost, "/api/runs/"+run.RunID+"/confirm", nil, nil)
+		}
+		if run = c.finished(run.RunID); run.Status != "succeeded" || len(agency.Received()) != 1 {
+			t.Errorf("got %+v by %d requests", run, len(agency.Received()))
+		}
+		c.succeed("cancelBooking", map[string]any{"id": "1"})
 	})
 	p.stop(os.Interrupt)
 	if strings.Contains(p.said(), key) {
