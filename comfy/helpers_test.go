@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"net/url"
 	"strings"
 	"sync"
@@ -159,11 +160,17 @@ type world struct {
 // newWorld loads the workflows of source for the given servers.
 func newWorld(t *testing.T, source fs.FS, servers ...*comfytest.Server) *world {
 	t.Helper()
+	return newWorldBy(t, nil, source, servers...)
+}
+
+// newWorldBy is a world that speaks to its servers by client; nil: its own.
+func newWorldBy(t *testing.T, client *http.Client, source fs.FS, servers ...*comfytest.Server) *world {
+	t.Helper()
 	var urls []*url.URL
 	for _, s := range servers {
 		urls = append(urls, s.URL())
 	}
-	w := &world{store: &memoryStore{}, tools: map[string]registry.Tool{}, fleet: comfy.NewFleet(urls, comfy.FleetConfig{})}
+	w := &world{store: &memoryStore{}, tools: map[string]registry.Tool{}, fleet: comfy.NewFleet(urls, comfy.FleetConfig{HTTPClient: client})}
 	w.fleet.Refresh(t.Context())
 	for _, s := range w.fleet.Status() {
 		if !s.Up {

@@ -32,12 +32,13 @@ func TestConformance(t *testing.T) {
 	t.Run("provider", func(t *testing.T) {
 		t.Parallel()
 		registrytest.TestSubmitter(t, func(t *testing.T) registrytest.SubmitterSetup {
-			s := comfytest.New(t, comfytest.Options{})
-			w, tool := oneTool(t, plainFlow, s)
+			s, line := comfytest.New(t, comfytest.Options{}), registrytest.NewLine(t, nil)
+			w := newWorldBy(t, line.Client(), newFolder(map[string]string{"it.json": plainFlow}), s)
+			tool := w.tools["it"]
 			return registrytest.SubmitterSetup{
-				Submitter: w.provider,
-				Call:      func() registry.Call { return w.call(tool, nil) },
-				Received:  func() int { return s.Runs("") },
+				Submitter: w.provider, Line: line, OwnEngines: true,
+				Call:     func() registry.Call { return w.call(tool, nil) },
+				Received: func() int { return s.Runs("") },
 			}
 		})
 	})

@@ -30,6 +30,9 @@ type SubmitterSetup struct {
 
 	// Line is between provider and service. The first request of Submit must be the one that begins the run.
 	Line *Line
+	// OwnEngines says that the service is no account of ours but engines, of which another takes over when one
+	// refuses: how it refuses is for tests of its own.
+	OwnEngines bool
 	// Secret is the account's key, which must appear in no error.
 	Secret string
 	// Restart gives a provider that knows nothing of what was before.
