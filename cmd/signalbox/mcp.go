@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
+	"net/http"
 	"strings"
 
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/mcp"
+	mcpservers "github.com/signalbox/signalbox/providers/mcp"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -20,4 +23,32 @@ func (a *app) mcpMounts(secret []byte) ([]web.Mount, error) {
 		return nil, err
 	}
 	return []web.Mount{{Path: "/mcp", Who: web.Keys, Handler: server.Handler()}}, nil
+}
+
+// newMCPServers makes the tools of the MCP servers that MCP_SERVERS names.
+func (a *app) newMCPServers(guard *http.Client) *mcpservers.Provider {
+	changed := make(chan struct{}, 1)
+	servers := mcpservers.New(mcpservers.Config{
+		File: a.cfg.MCPServers, Guard: guard, Version: version, Logger: a.log.With("component", "mcp servers"),
+		Changed: func() {
+			select {
+			case changed <- struct{}{}:
+			default: // a reload is due already
+			}
+		},
+	})
+	a.onStop("MCP servers", servers.Close)
+	a.background("MCP servers' news", func(ctx context.Context) {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-changed:
+				if _, err := a.registry.Reload(ctx, mcpservers.LoaderName); err != nil && ctx.Err() == nil {
+					a.log.Warn("some tools of MCP servers could not be loaded", "error", err)
+				}
+			}
+		}
+	})
+	return servers
 }

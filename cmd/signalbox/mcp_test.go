@@ -1,7 +1,12 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -40,5 +45,30 @@ func TestMCPServer(t *testing.T) {
 		if err := session.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestMCPServers is the whole program with the tools of an MCP server.
+func TestMCPServers(t *testing.T) {
+	t.Parallel()
+	library := sdk.NewServer(&sdk.Implementation{Name: "library"}, nil)
+	sdk.AddTool(library, &sdk.Tool{Name: "greet", Description: "Greets.", Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true}},
+		func(_ context.Context, _ *sdk.CallToolRequest, in struct {
+			Name string `json:"name"`
+		}) (*sdk.CallToolResult, any, error) {
+			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "hello " + in.Name}}}, nil, nil
+		})
+	server := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return library }, nil))
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	file := filepath.Join(t.TempDir(), "mcp.json")
+	if err := os.WriteFile(file, fmt.Appendf(nil, `{"mcpServers":{"library":{"url":%q}}}`, server.URL), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	page := start(t, "--admin-token", remoteAdmin, "--mcp-servers", file)
+	if status, output := (client{t, page, remoteAdmin}).run("library.greet", `{"name":"Ann"}`); status != "succeeded" || output != "hello Ann" {
+		t.Errorf("A72 %s: %s", status, output)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/providers/comfydeploy"
 	"github.com/signalbox/signalbox/providers/httptools"
 	"github.com/signalbox/signalbox/providers/imagegen"
+	mcpservers "github.com/signalbox/signalbox/providers/mcp"
 	"github.com/signalbox/signalbox/providers/openapi"
 	"github.com/signalbox/signalbox/providers/remote"
 	"github.com/signalbox/signalbox/providers/vidu"
@@ -22,6 +23,7 @@ import (
 // ServiceSettings are the operator's accounts at services. A service without a key has no tools.
 type ServiceSettings struct {
 	ToolManifest string `name:"orchestrator-tool-manifest-path" env:"ORCHESTRATOR_TOOL_MANIFEST_PATH" placeholder:"FILE" help:"Remote tools (JSON): manifest, endpoint and staticHeaders of each."`
+	MCPServers   string `name:"mcp-servers" env:"MCP_SERVERS" placeholder:"FILE" help:"MCP servers whose tools are offered (JSON, mcpServers)."`
 
 	OpenAIAPIKey  string `name:"openai-api-key" env:"OPENAI_API_KEY" placeholder:"KEY" help:"Makes /imagine draw with OpenAI."`
 	OpenAIBaseURL string `name:"openai-base-url" env:"OPENAI_BASE_URL" default:"https://api.openai.com/v1" help:"OpenAI's API, with its version."`
@@ -48,6 +50,8 @@ func (c *Config) checkServices(p *problems) {
 		_, ok := httpURL(address)
 		p.unless(ok, variable, redactURL(address), "an http:// or https:// address")
 	}
+	_, err := os.Stat(c.MCPServers)
+	p.unless(c.MCPServers == "" || err == nil, "MCP_SERVERS", c.MCPServers, "a file that exists")
 	info, err := os.Stat(c.ToolManifest)
 	p.unless(err != nil || !info.IsDir(), "ORCHESTRATOR_TOOL_MANIFEST_PATH", c.ToolManifest, "a file")
 	for variable, key := range map[string]string{"OPENAI_API_KEY": c.OpenAIAPIKey, "GEMINI_API_KEY": c.GeminiAPIKey, "COMFYDEPLOY_API_KEY": c.ComfyDeployAPIKey, "VIDU_API_KEY": c.ViduAPIKey} {
@@ -88,6 +92,10 @@ func (a *app) newServices() ([]service, error) {
 	}
 	a.remote = a.newRemote(guard)
 	list := []service{{imagegen.Service, pictures, pictures}, {remote.Service, a.remote, a.remote}}
+	if c.MCPServers != "" {
+		servers := a.newMCPServers(guard)
+		list = append(list, service{mcpservers.Service, servers, servers})
+	}
 	if c.ToolsDir != "" {
 		files := httptools.New(httptools.Config{Dir: c.ToolsDir, Store: a.templates, Guard: guard, MediaURL: a.mediaURL})
 		list = append(list, service{httptools.Service, files, files.Jobs()}, service{name: httptools.ServiceNow, provider: files.Calls()})

@@ -97,6 +97,7 @@ func wrongValues(t *testing.T) map[string][]string {
 		"REPLICATE_USD_PER_SECOND": {"cheap", "-1"},
 
 		"ORCHESTRATOR_TOOL_MANIFEST_PATH": {dir},
+		"MCP_SERVERS":                     {filepath.Join(dir, "none")},
 	}
 }
 

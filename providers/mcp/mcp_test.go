@@ -1,0 +1,344 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/signalbox/signalbox/internal/outbound"
+	"github.com/signalbox/signalbox/providers/mcp"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/registrytest"
+)
+
+// TestMain is also the server program of the stdio tests.
+func TestMain(m *testing.M) {
+	if os.Getenv("SERVE_MCP") == "" {
+		os.Exit(m.Run())
+	}
+	if err := newServer(nil).Run(context.Background(), &sdk.StdioTransport{}); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+const secret = "sesame-1234567"
+
+type query struct {
+	Text  string `json:"text" jsonschema:"what to look for"`
+	Limit int    `json:"limit,omitempty"`
+}
+
+// newServer has a tool of each kind.
+func newServer(calls *atomic.Int64) *sdk.Server {
+	server := sdk.NewServer(&sdk.Implementation{Name: "library", Version: "1"}, nil)
+	sdk.AddTool(server, &sdk.Tool{Name: "find", Title: "Find", Description: "Finds books.", Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true}},
+		func(_ context.Context, _ *sdk.CallToolRequest, q query) (*sdk.CallToolResult, any, error) {
+			if calls != nil {
+				calls.Add(1)
+			}
+			switch q.Text {
+			case "fail":
+				return nil, nil, errors.New("the shelf is empty, said " + secret)
+			case "secrets":
+				return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: strings.Join(os.Environ(), "\n")}}}, nil, nil
+			}
+			return &sdk.CallToolResult{Content: []sdk.Content{
+				&sdk.TextContent{Text: fmt.Sprintf("found %s, %d", q.Text, q.Limit)}, &sdk.ImageContent{MIMEType: "image/png", Data: []byte("PNG")},
+				&sdk.ResourceLink{URI: "https://books.example/1.pdf", Name: "1.pdf", MIMEType: "application/pdf"},
+			}}, nil, nil
+		})
+	sdk.AddTool(server, &sdk.Tool{Name: "lend", Description: "Lends a book.", Annotations: &sdk.ToolAnnotations{IdempotentHint: true}},
+		func(context.Context, *sdk.CallToolRequest, query) (*sdk.CallToolResult, map[string]any, error) {
+			return nil, map[string]any{"due": "tomorrow"}, nil
+		})
+	sdk.AddTool(server, &sdk.Tool{Name: "burn", Description: "Burns a book."},
+		func(context.Context, *sdk.CallToolRequest, query) (*sdk.CallToolResult, any, error) {
+			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "ashes"}}}, nil, nil
+		})
+	return server
+}
+
+// library is a server over HTTP that wants a key and can go down.
+type library struct {
+	*httptest.Server
+	server *sdk.Server
+	calls  atomic.Int64
+	down   atomic.Bool
+}
+
+func newLibrary(t *testing.T, stateless bool) *library {
+	t.Helper()
+	l := &library{}
+	l.server = newServer(&l.calls)
+	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return l.server }, &sdk.StreamableHTTPOptions{Stateless: stateless})
+	l.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case l.down.Load():
+			http.Error(w, "down", http.StatusServiceUnavailable)
+		case r.Header.Get("Authorization") != "Bearer "+secret:
+			http.Error(w, "who are you, "+r.Header.Get("Authorization"), http.StatusUnauthorized)
+		default:
+			handler.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(func() {
+		l.CloseClientConnections()
+		l.Close()
+	})
+	return l
+}
+
+func (l *library) config(more string) string {
+	return fmt.Sprintf(`{"url":%q,"headers":{"Authorization":"Bearer ${LIBRARY_TOKEN}"}%s}`, l.URL, more)
+}
+
+func program(t *testing.T) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf(`{"command":%q,"env":{"SERVE_MCP":"1","OWN":"${LIBRARY_TOKEN}"}}`, self)
+}
+
+type house struct {
+	*mcp.Provider
+	file    string
+	changed chan struct{}
+}
+
+func newHouse(t *testing.T, servers map[string]string) *house {
+	t.Helper()
+	h := &house{file: filepath.Join(t.TempDir(), "mcp.json"), changed: make(chan struct{}, 16)}
+	h.write(t, servers)
+	h.Provider = mcp.New(mcp.Config{
+		File: h.file, Guard: outbound.NewClient(nil), Version: "test", Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Changed: func() { h.changed <- struct{}{} },
+		Lookup:  func(name string) (string, bool) { return secret, name == "LIBRARY_TOKEN" },
+	})
+	t.Cleanup(func() {
+		if err := h.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return h
+}
+
+func (h *house) write(t *testing.T, servers map[string]string) {
+	t.Helper()
+	raw := map[string]json.RawMessage{}
+	for name, text := range servers {
+		raw[name] = json.RawMessage(text)
+	}
+	data, err := json.Marshal(map[string]any{"mcpServers": raw})
+	if err == nil {
+		err = os.WriteFile(h.file, data, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (h *house) tools(t *testing.T) (map[string]registry.Tool, error) {
+	t.Helper()
+	list, err := h.Load(t.Context())
+	byID := map[string]registry.Tool{}
+	for _, tool := range list {
+		byID[tool.ToolID] = tool
+	}
+	return byID, err
+}
+
+func (h *house) call(t *testing.T, id, text string) (registry.Result, error) {
+	t.Helper()
+	tools, err := h.tools(t)
+	if _, there := tools[id]; !there {
+		t.Fatalf("no tool %s: %v", id, err)
+	}
+	return h.Call(t.Context(), registry.Call{RunID: "r", Tool: tools[id], Inputs: map[string]any{"text": text, "limit": json.Number("3")}})
+}
+
+func TestLoader(t *testing.T) {
+	t.Parallel()
+	registrytest.TestLoader(t, func(t *testing.T) registrytest.LoaderSetup {
+		l := newLibrary(t, true)
+		return registrytest.LoaderSetup{Loader: newHouse(t, map[string]string{"library": l.config("")}).Provider}
+	})
+}
+
+func TestTools(t *testing.T) {
+	t.Parallel()
+	for name, make := range map[string]func(*testing.T) string{
+		"2026-07-28 over HTTP":         func(t *testing.T) string { return newLibrary(t, true).config("") },
+		"2025-11-25 over HTTP":         func(t *testing.T) string { return newLibrary(t, false).config("") },
+		"a program by standard in/out": program,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, map[string]string{"library": make(t)})
+			t.Run("A72 its tools are ours, by annotations read or write and idempotent or not", func(t *testing.T) {
+				tools, err := h.tools(t)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for id, want := range map[string]string{"library.find": "read true", "library.lend": "write true", "library.burn": "write false"} {
+					tool := tools[id]
+					if got := fmt.Sprint(tool.Capability, " ", tool.Idempotent); got != want {
+						t.Errorf("%s is %s, expected %s", id, got, want)
+					}
+				}
+				find := tools["library.find"]
+				if text := find.InputSchema[0]; len(tools) != 3 || text.Name != "text" || !text.Required || text.Description != "what to look for" || find.CommandName != "/library_find" || find.DisplayName != "Find" {
+					t.Errorf("got %+v", find)
+				}
+			})
+			t.Run("a call gives text, picture and link, each as what it is", func(t *testing.T) {
+				result, err := h.call(t, "library.find", "go")
+				if err != nil || len(result.Outputs) != 3 {
+					t.Fatalf("got %+v, %v", result, err)
+				}
+				body, err := result.Outputs[1].Open(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer body.Close()
+				picture, _ := io.ReadAll(body)
+				if result.Outputs[0].Text != "found go, 3" || string(picture) != "PNG" || result.Outputs[1].Type != "image" || result.Outputs[2].Type != "file" || result.Outputs[2].Info.Name != "1.pdf" {
+					t.Errorf("got %+v", result.Outputs)
+				}
+			})
+			t.Run("structured content stands for itself", func(t *testing.T) {
+				if result, err := h.call(t, "library.lend", "go"); err != nil || len(result.Outputs) != 1 || !strings.Contains(result.Outputs[0].Text, "tomorrow") {
+					t.Errorf("got %+v, %v", result, err)
+				}
+			})
+			t.Run("B22 a failure is told without secrets", func(t *testing.T) {
+				_, err := h.call(t, "library.find", "fail")
+				if e := registry.AsError(err); e == nil || e.Code != registry.CodeProvider || !strings.Contains(e.Message, "the shelf is empty") || strings.Contains(e.Message, secret) {
+					t.Errorf("got %v", err)
+				}
+			})
+		})
+	}
+}
+
+func TestPrograms(t *testing.T) {
+	t.Setenv("ADMIN_TOKEN", "not-for-programs")
+	h := newHouse(t, map[string]string{"library": program(t)})
+	result, err := h.call(t, "library.find", "secrets")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := result.Outputs[0].Text; strings.Contains(text, "not-for-programs") || !strings.Contains(text, "OWN="+secret) || !strings.Contains(text, "PATH=") {
+		t.Errorf("a program's environment is %s", text)
+	}
+}
+
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	t.Run("A40 a server that is down keeps its tools, and the others load", func(t *testing.T) {
+		t.Parallel()
+		first, second := newLibrary(t, true), newLibrary(t, true)
+		h := newHouse(t, map[string]string{"first": first.config(""), "second": second.config("")})
+		if tools, err := h.tools(t); err != nil || len(tools) != 6 {
+			t.Fatalf("got %d tools, %v", len(tools), err)
+		}
+		first.down.Store(true)
+		tools, err := h.tools(t)
+		var partial *registry.PartialError
+		if len(tools) != 6 || !errors.As(err, &partial) || !strings.Contains(err.Error(), "mcpServers.first") || strings.Contains(err.Error(), "second") || strings.Contains(err.Error(), secret) {
+			t.Errorf("got %d tools, %v", len(tools), err)
+		}
+		_, err = h.Call(t.Context(), registry.Call{RunID: "r", Tool: tools["first.find"], Inputs: map[string]any{"text": "go"}})
+		if e := registry.AsError(err); e == nil || e.Code != registry.CodeUnavailable || !e.Retryable {
+			t.Errorf("a call that reads: %v", err)
+		}
+		first.down.Store(false)
+		if _, err := h.call(t, "first.find", "go"); err != nil {
+			t.Errorf("when it is back: %v", err)
+		}
+	})
+	t.Run("a call that changes something and may have arrived is not made again", func(t *testing.T) {
+		t.Parallel()
+		l := newLibrary(t, true)
+		h := newHouse(t, map[string]string{"library": l.config("")})
+		tools, err := h.tools(t)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.down.Store(true)
+		_, err = h.Call(t.Context(), registry.Call{RunID: "r", Tool: tools["library.burn"], Inputs: map[string]any{"text": "go"}})
+		if e := registry.AsError(err); e == nil || e.Code != registry.CodeLost || e.Retryable {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("what is wrong in the file is named, and the others load", func(t *testing.T) {
+		t.Parallel()
+		l := newLibrary(t, true)
+		bad := map[string]string{
+			"both": `{"command":"x","url":"http://127.0.0.1"}`, "neither": `{}`, "scheme": `{"url":"ftp://x"}`, "unset": `{"url":"http://x","headers":{"A":"${NOBODY}"}}`,
+			"price": `{"command":"x","usdPerCall":"-1"}`, "pattern": `{"command":"x","tools":["["]}`, "typo": `{"comand":"x"}`, "gone": `{"command":"/does/not/exist"}`,
+		}
+		all := map[string]string{"library": l.config("")}
+		for name, text := range bad {
+			all[name] = text
+		}
+		tools, err := newHouse(t, all).tools(t)
+		if len(tools) != 3 || err == nil {
+			t.Fatalf("got %d tools, %v", len(tools), err)
+		}
+		for name := range bad {
+			if !strings.Contains(err.Error(), "mcpServers."+name) {
+				t.Errorf("%s is not named in %v", name, err)
+			}
+		}
+	})
+	t.Run("a server that is taken out is called no more; tools and price are the operator's choice", func(t *testing.T) {
+		t.Parallel()
+		l := newLibrary(t, true)
+		h := newHouse(t, map[string]string{"library": l.config(`,"tools":["f*","lend"],"usdPerCall":"0.005"`)})
+		tools, err := h.tools(t)
+		if _, burns := tools["library.burn"]; err != nil || len(tools) != 2 || burns || tools["library.find"].CostingModel.Rate != "0.005" {
+			t.Errorf("got %v, %v", tools, err)
+		}
+		h.write(t, map[string]string{})
+		if after, err := h.tools(t); err != nil || len(after) != 0 {
+			t.Errorf("got %v, %v", after, err)
+		}
+		_, err = h.Call(t.Context(), registry.Call{RunID: "r", Tool: tools["library.find"], Inputs: map[string]any{"text": "go"}})
+		if e := registry.AsError(err); e == nil || e.Code != registry.CodeUnavailable {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("A76 a server's word that its tools changed comes at once", func(t *testing.T) {
+		t.Parallel()
+		l := newLibrary(t, false)
+		h := newHouse(t, map[string]string{"library": l.config("")})
+		if _, err := h.tools(t); err != nil {
+			t.Fatal(err)
+		}
+		l.server.RemoveTools("burn")
+		select {
+		case <-h.changed:
+		case <-time.After(20 * time.Second):
+			t.Fatal("nothing came")
+		}
+		if tools, err := h.tools(t); err != nil || len(tools) != 2 {
+			t.Errorf("got %v, %v", tools, err)
+		}
+	})
+}

@@ -1,0 +1,361 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/signalbox/signalbox/registry"
+)
+
+// Service is the service of the tools, LoaderName the name under which the registry knows the loader.
+const (
+	Service    = "mcp"
+	LoaderName = "MCP servers"
+)
+
+const (
+	connectLimit = 20 * time.Second // of connecting to a server and listing its tools
+	endLimit     = 3 * time.Second  // that a program has to end by itself
+	maxTools     = 1000             // of one server
+)
+
+// Config wires a Provider. File and Guard are required.
+type Config struct {
+	File    string
+	Guard   *http.Client // of internal/outbound: files that servers link to are fetched through it
+	Version string       // of ours, for servers
+	// Changed is called when a server says that its tools are others now.
+	Changed func()
+	Lookup  func(string) (string, bool) // the environment; nil: os.LookupEnv
+	Logger  *slog.Logger
+}
+
+// Provider loads the tools of MCP servers and calls them. It is safe for concurrent use.
+type Provider struct {
+	cfg Config
+
+	mu      sync.Mutex
+	servers map[string]*server
+}
+
+var (
+	_ registry.Loader = (*Provider)(nil)
+	_ registry.Caller = (*Provider)(nil)
+)
+
+// New makes a Provider; it reads and starts nothing yet.
+func New(cfg Config) *Provider {
+	if cfg.Lookup == nil {
+		cfg.Lookup = os.LookupEnv
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Changed == nil {
+		cfg.Changed = func() {}
+	}
+	return &Provider{cfg: cfg, servers: map[string]*server{}}
+}
+
+// server is one server and the connection to it.
+type server struct {
+	name string
+	cfg  serverConfig
+
+	mu      sync.Mutex
+	session *sdk.ClientSession // nil: not connected
+	good    []registry.Tool    // of the last list that came
+}
+
+// Name identifies the loader.
+func (p *Provider) Name() string { return LoaderName }
+
+// Load reads the file and asks each server for its tools, all at once. A server that fails keeps the tools that it
+// had, and the problem is reported beside the others' tools as a *registry.PartialError.
+func (p *Provider) Load(ctx context.Context) ([]registry.Tool, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	configs, problems := readServers(p.cfg.File, p.cfg.Lookup)
+	servers := p.take(configs, len(problems) > 0)
+	lists, failures := make([][]registry.Tool, len(servers)), make([]error, len(servers))
+	var all sync.WaitGroup
+	for i, s := range servers {
+		all.Go(func() { lists[i], failures[i] = p.list(ctx, s) })
+	}
+	all.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	for i, err := range failures {
+		if err != nil {
+			problems = append(problems, registry.Problem{Source: p.cfg.File, Field: "mcpServers." + servers[i].name, Message: servers[i].hide(err.Error())})
+		}
+	}
+	tools := slices.Concat(lists...)
+	if len(problems) > 0 {
+		return tools, &registry.PartialError{Problems: problems}
+	}
+	return tools, nil
+}
+
+// take keeps the servers that are the same as before with their connections and ends the others. Where the file has
+// mistakes, those that are not read stay.
+func (p *Provider) take(configs map[string]serverConfig, mistakes bool) []*server {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for name, s := range p.servers {
+		cfg, still := configs[name]
+		if still && !reflect.DeepEqual(cfg, s.cfg) || !still && !mistakes {
+			go s.end()
+			delete(p.servers, name)
+		}
+	}
+	for name, cfg := range configs {
+		if p.servers[name] == nil {
+			p.servers[name] = &server{name: name, cfg: cfg}
+		}
+	}
+	list := slices.Collect(maps.Values(p.servers))
+	slices.SortFunc(list, func(a, b *server) int { return cmp.Compare(a.name, b.name) })
+	return list
+}
+
+// Close ends all connections and programs.
+func (p *Provider) Close(context.Context) error {
+	p.mu.Lock()
+	servers := slices.Collect(maps.Values(p.servers))
+	p.servers = map[string]*server{}
+	p.mu.Unlock()
+	var all sync.WaitGroup
+	for _, s := range servers {
+		all.Go(s.end)
+	}
+	all.Wait()
+	return nil
+}
+
+func (s *server) end() {
+	s.mu.Lock()
+	session := s.session
+	s.session = nil
+	s.mu.Unlock()
+	if session != nil {
+		_ = session.Close() // it is gone either way
+	}
+}
+
+// list gives a server's tools, or those that it had beside the reason why there are no others.
+func (p *Provider) list(ctx context.Context, s *server) ([]registry.Tool, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectLimit)
+	defer cancel()
+	tools, err := p.fetch(ctx, s)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err == nil {
+		s.good = tools
+	}
+	kept := make([]registry.Tool, len(s.good))
+	for i, tool := range s.good {
+		kept[i] = tool.Clone()
+	}
+	return kept, err
+}
+
+func (p *Provider) fetch(ctx context.Context, s *server) ([]registry.Tool, error) {
+	session, err := p.connect(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	var tools []registry.Tool
+	for tool, err := range session.Tools(ctx, nil) {
+		if err != nil {
+			s.drop(session)
+			return nil, fmt.Errorf("its tools can't be listed: %w", err)
+		}
+		if !s.cfg.takes(tool.Name) {
+			continue
+		}
+		if len(tools) == maxTools {
+			return nil, fmt.Errorf("it has more than %d tools; name those you want under tools", maxTools)
+		}
+		one, err := define(s.name, s.cfg, tool)
+		if err != nil {
+			p.cfg.Logger.WarnContext(ctx, "a tool of an MCP server can't be used", "server", s.name, "tool", tool.Name, "error", err)
+			continue
+		}
+		tools = append(tools, one)
+	}
+	return tools, nil
+}
+
+// connect gives the session with a server, a new one where there is none.
+func (p *Provider) connect(ctx context.Context, s *server) (*sdk.ClientSession, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.session != nil {
+		return s.session, nil
+	}
+	client := sdk.NewClient(&sdk.Implementation{Name: "signalbox", Version: p.cfg.Version}, &sdk.ClientOptions{
+		Capabilities:           &sdk.ClientCapabilities{},
+		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { p.cfg.Changed() },
+	})
+	session, err := client.Connect(ctx, s.transport(), nil)
+	if err != nil {
+		return nil, fmt.Errorf("no connection: %w", err)
+	}
+	s.session = session
+	return session, nil
+}
+
+// drop forgets a session that broke, so that the next use connects anew.
+func (s *server) drop(session *sdk.ClientSession) {
+	s.mu.Lock()
+	if s.session == session {
+		s.session = nil
+	}
+	s.mu.Unlock()
+	go func() { _ = session.Close() }()
+}
+
+func (s *server) transport() sdk.Transport {
+	if s.cfg.URL != "" {
+		client := &http.Client{
+			Transport: withHeaders{s.cfg.Headers, http.DefaultTransport},
+			// Headers sent to one host must not follow a redirect to another.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}
+		return &sdk.StreamableClientTransport{Endpoint: s.cfg.URL, HTTPClient: client, MaxRetries: -1}
+	}
+	program := exec.Command(s.cfg.Command, s.cfg.Args...)
+	program.Env = environment(s.cfg.Env)
+	return &sdk.CommandTransport{Command: program, TerminateDuration: endLimit}
+}
+
+// inherited are the variables that programs need to run at all. All others, with our secrets, stay with us.
+var inherited = []string{"PATH", "HOME", "USER", "LANG", "TMPDIR", "TZ"}
+
+func environment(own map[string]string) []string {
+	env := []string{}
+	for _, name := range inherited {
+		if value, set := os.LookupEnv(name); set {
+			env = append(env, name+"="+value)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		env = append(env, name+"="+own[name])
+	}
+	return env
+}
+
+// withHeaders sends headers with each request.
+type withHeaders struct {
+	headers map[string]string
+	next    http.RoundTripper
+}
+
+// RoundTrip sends a request with the headers.
+func (t withHeaders) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	for name, value := range t.headers {
+		r.Header.Set(name, value)
+	}
+	return t.next.RoundTrip(r)
+}
+
+// hide takes secrets out of a message.
+func (s *server) hide(text string) string {
+	for _, secret := range s.cfg.secrets {
+		if len(secret) >= 6 { // shorter ones are words
+			text = strings.ReplaceAll(text, secret, "***")
+		}
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// define makes a tool of a server's.
+func define(name string, cfg serverConfig, t *sdk.Tool) (registry.Tool, error) {
+	raw, err := json.Marshal(t.InputSchema)
+	if err != nil {
+		return registry.Tool{}, err
+	}
+	inputs, err := registry.SchemaInputs(raw)
+	if err != nil {
+		return registry.Tool{}, fmt.Errorf("its input: %w", err)
+	}
+	slices.SortStableFunc(inputs, func(a, b registry.InputField) int { // the order they had is lost on the way
+		return cmp.Compare(btoi(b.Required), btoi(a.Required))
+	})
+	tool := registry.Tool{
+		ToolID: name + "." + t.Name, Service: Service, DisplayName: cmp.Or(t.Title, titleOf(t), t.Name), Description: t.Description, CommandName: commandOf(name + "_" + t.Name),
+		InputSchema: inputs, Capability: registry.CapabilityWrite, Category: name,
+		Metadata: map[string]any{serverKey: name, toolKey: t.Name},
+	}
+	if hints := t.Annotations; hints != nil {
+		tool.Idempotent = hints.IdempotentHint || hints.ReadOnlyHint
+		if hints.ReadOnlyHint {
+			tool.Capability = registry.CapabilityRead
+		}
+	}
+	if cfg.USDPerCall != "" {
+		tool.CostingModel = &registry.CostingModel{Rate: cfg.USDPerCall, Unit: registry.UnitRequest, RateSource: registry.RateStatic}
+	}
+	return tool, registry.Validate(tool)
+}
+
+func titleOf(t *sdk.Tool) string {
+	if t.Annotations == nil {
+		return ""
+	}
+	return t.Annotations.Title
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// commandOf makes a chat command of a name.
+func commandOf(name string) string {
+	word := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_' {
+			return r
+		}
+		return '_'
+	}, strings.ToLower(name))
+	return "/" + word[:min(len(word), 32)]
+}
+
+// metadata of a tool: where it is.
+const (
+	serverKey = "server"
+	toolKey   = "tool"
+)
+
+// serverOf finds the server of a tool, as long as it is there.
+func (p *Provider) serverOf(tool registry.Tool) (*server, string, error) {
+	name, _ := tool.Metadata[serverKey].(string)
+	inside, _ := tool.Metadata[toolKey].(string)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s := p.servers[name]; s != nil {
+		return s, inside, nil
+	}
+	return nil, "", registry.Errorf(registry.CodeUnavailable, "the MCP server of %s is not there any more", tool.DisplayName)
+}
