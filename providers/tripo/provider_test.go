@@ -97,7 +97,7 @@ func TestContracts(t *testing.T) {
 	registrytest.TestSubmitter(t, func(t *testing.T) registrytest.SubmitterSetup {
 		server, line := tripotest.New(t), registrytest.NewLine(t, nil)
 		p := provider(t, server, line.Client())
-		n := 0
+		example, n := call(t, p, "text_to_model", map[string]any{"prompt": "a chair"}), 0
 		change := func(f func(*tripotest.Task)) func(registry.Ticket) {
 			return func(ticket registry.Ticket) { server.Change(ticket.ProviderID, f) }
 		}
@@ -112,7 +112,7 @@ func TestContracts(t *testing.T) {
 			}),
 			Call: func() registry.Call {
 				n++
-				c := call(t, p, "text_to_model", map[string]any{"prompt": "a chair"})
+				c := example
 				c.RunID, c.Handle = fmt.Sprint("run-", n), fmt.Sprint("handle-", n)
 				return c
 			},
