@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -279,8 +280,12 @@ func (t *turn) answerFiles(ctx context.Context, d *draft, tool *registry.Tool, f
 	return nil, nil
 }
 
-func (t *turn) wrongKind(f registry.InputField) Text {
-	return lines(t.say("ask.wrongKind", "input", f.Label()), t.say(wantedKey(f), "range", rangeOf(f)))
+func (t *turn) wrongKind(f registry.InputField) Text { return WrongValue(t.Voice, f) }
+
+// WrongValue says in a language that a value does not fit an input, and what would.
+func WrongValue(v i18n.Voice, f registry.InputField) Text {
+	own := voice{v}
+	return lines(own.say("ask.wrongKind", "input", f.Label()), own.say(wantedKey(f), "range", rangeOf(f)))
 }
 
 // pressChoice answers a question by one of its buttons.

@@ -123,6 +123,12 @@ func TestSettingsAndPresets(t *testing.T) {
 			t.Errorf("%d", res.StatusCode)
 		}
 	})
+	t.Run("the reason is in the reader's language", func(t *testing.T) {
+		v.form("/account/language", url.Values{"language": {"de"}})
+		defer v.form("/account/language", url.Values{"language": {""}})
+		has(t, readAll(t, v.form("/tool/studio/settings", url.Values{"strength": {"7"}}).Body), "Das passt nicht zu", "Schick eine Zahl")
+		has(t, readAll(t, v.form("/tool/studio", url.Values{"prompt": {""}}).Body), "Studio braucht: Scene")
+	})
 	t.Run("presets are kept by name, fill the form, and are forgotten", func(t *testing.T) {
 		res := v.form("/tool/studio/presets", url.Values{"newpreset__name": {"Évening & fog"}, "mood": {"dreamy"}, "style": {"ink"}})
 		page := v.page(res.Header.Get("Location"))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/i18n"
+	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -157,6 +158,9 @@ func inputFor(t registry.Tool, o runs.Output) (registry.InputField, bool) {
 // toolPage shows a tool's form, filled with what was typed before, else with presets, settings and defaults.
 func (s *Server) toolPage(w http.ResponseWriter, r *http.Request, a users.Account, t registry.Tool, fill prefill) error {
 	voice := s.voice(r, a)
+	if fill.problem != nil {
+		fill.problem.Detail = inWords(voice, t, *fill.problem)
+	}
 	page := formPage{Tool: t, ID: rand.Text(), Notice: t.Notice(), CanRun: t.State() != registry.StateUnavailable, Parent: fill.parent, Preset: fill.preset}
 	bound := s.boundForForm(r, a, t, fill)
 	for _, f := range t.InputSchema.Ordered() {
@@ -187,6 +191,26 @@ func (s *Server) toolPage(w http.ResponseWriter, r *http.Request, a users.Accoun
 	}
 	v.Problem = fill.problem.Detail
 	return s.showAs(w, r, a, fill.problem.Status, "tool", v)
+}
+
+// inWords says in the reader's language what is wrong with a form. English has the registry's own words, which say more.
+func inWords(v i18n.Voice, t registry.Tool, p problemBody) string {
+	if v.Language() == i18n.Fallback {
+		return p.Detail
+	}
+	var missing []string
+	for _, f := range t.InputSchema.Ordered() {
+		if f.Name == p.Field && p.Code == string(registry.CodeInvalidInput) {
+			return chat.WrongValue(v, f).String()
+		}
+		if slices.Contains(p.Missing, f.Name) {
+			missing = append(missing, f.Label())
+		}
+	}
+	if len(missing) > 0 {
+		return v.Line("ask.input", "tool", t.DisplayName, "input", strings.Join(missing, ", "))
+	}
+	return p.Detail
 }
 
 // boundForForm asks what each input would be if nothing were typed. A tool that can't be run now is shown with
