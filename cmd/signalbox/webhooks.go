@@ -15,6 +15,8 @@ import (
 
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/migrations"
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/telegram"
 	"github.com/signalbox/signalbox/platforms/web/console"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -103,7 +105,7 @@ func (a *app) newOutbox() error {
 		return err
 	}
 	a.post.outbox, err = webhooks.NewOutbox(webhooks.OutboxConfig{
-		Pool: a.db.pool, Key: key, Hooks: outbound.NewHooks(a.cfg.Allow, webhooks.SendTimeout), Data: a.tellRun,
+		Pool: a.db.pool, Key: key, Hooks: outbound.NewHooks(a.cfg.Allow, webhooks.SendTimeout), Data: a.tellRun, Tell: a.tellPerson,
 		Logger: a.log.With("component", "webhooks"), Metrics: a.metrics,
 	})
 	return err
@@ -121,6 +123,22 @@ func (a *app) tellRun(ctx context.Context, runID string) (json.RawMessage, error
 		return nil, err
 	}
 	return a.web.TellRun(run, reachable(a.address))
+}
+
+// tellPerson says something to the owner of an account, in the page's chat and in a private one of Telegram.
+func (a *app) tellPerson(ctx context.Context, accountID, text string) error {
+	say := func(by chat.Adapter, place string) error {
+		_, err := by.Send(ctx, chat.Message{To: chat.Place{Chat: place}, Text: chat.Plain(text)})
+		return err
+	}
+	failed := say(a.chat.page, accountID)
+	identities, err := a.users.Identities(ctx, accountID)
+	for _, who := range identities {
+		if who.Platform == telegram.Platform && a.chat.telegram != nil {
+			failed = errors.Join(failed, say(a.chat.telegram, who.ExternalID))
+		}
+	}
+	return errors.Join(failed, err)
 }
 
 // inboxSection shows operators the callbacks that came.
