@@ -254,11 +254,15 @@ func (t *Tools) read(ctx context.Context, s source) (reading, error) {
 	t.mu.Lock()
 	last := t.good[s.address]
 	t.mu.Unlock()
-	data, err := t.fetch(ctx, s)
+	s, agent, data, err := t.follow(ctx, s)
 	if err != nil {
 		return last, err
 	}
-	sum := sha256.Sum256(data)
+	about, err := json.Marshal(agent)
+	if err != nil {
+		return last, err
+	}
+	sum := sha256.Sum256(append(about, data...))
 	if last.sum == sum {
 		return last, nil
 	}
@@ -267,7 +271,7 @@ func (t *Tools) read(ctx context.Context, s source) (reading, error) {
 		return last, err
 	}
 	fresh := reading{sum: sum, tools: []registry.Tool{}}
-	built, err := doc.build(t.cfg.Allow, t.cfg.Lookup, &fresh.findings)
+	built, err := doc.build(agent, t.cfg.Allow, t.cfg.Lookup, &fresh.findings)
 	if err != nil {
 		return last, err
 	}
@@ -278,6 +282,23 @@ func (t *Tools) read(ctx context.Context, s source) (reading, error) {
 		fresh.tools = append(fresh.tools, b.tool)
 	}
 	return fresh, nil
+}
+
+// follow fetches a document, by way of its agent's manifest if that is what the source is.
+func (t *Tools) follow(ctx context.Context, s source) (source, *manifest, []byte, error) {
+	data, err := t.fetch(ctx, s)
+	if err != nil {
+		return s, nil, nil, err
+	}
+	agent, err := readManifest(data)
+	if err != nil || agent == nil {
+		return s, nil, data, err
+	}
+	if s, err = agent.document(s); err != nil {
+		return s, nil, nil, err
+	}
+	data, err = t.fetch(ctx, s)
+	return s, agent, data, err
 }
 
 func (t *Tools) fetch(ctx context.Context, s source) ([]byte, error) {
@@ -315,7 +336,7 @@ func bare(err error) error {
 
 // build makes the tools of a document; what is to be said about it goes to findings. The error is that its operations
 // don't fit together, so that none of them can be had.
-func (d *document) build(allow []string, lookup func(string) (string, bool), findings *[]Finding) ([]*builder, error) {
+func (d *document) build(agent *manifest, allow []string, lookup func(string) (string, bool), findings *[]Finding) ([]*builder, error) {
 	var built []*builder
 	seen := map[string]operation{}
 	annotated := d.annotated()
@@ -332,6 +353,9 @@ func (d *document) build(allow []string, lookup func(string) (string, bool), fin
 		built = append(built, b)
 	}
 	*findings = append(*findings, d.lintNames()...)
+	if agent != nil {
+		agent.describe(built)
+	}
 	good, refusals := settled(built, findings)
 	if !annotated {
 		return good, nil
@@ -426,7 +450,7 @@ func Check(ctx context.Context, file string, allow []string) ([]registry.Tool, [
 	}
 	var findings []Finding
 	var tools []registry.Tool
-	built, err := doc.build(allow, t.cfg.Lookup, &findings)
+	built, err := doc.build(nil, allow, t.cfg.Lookup, &findings)
 	for _, b := range built {
 		tools = append(tools, b.tool)
 	}

@@ -45,6 +45,7 @@ type Server struct {
 
 	mu       sync.Mutex
 	document string
+	manifest string
 	answers  map[string]func(Request) Answer
 	received []Request
 	tokens   int
@@ -67,6 +68,13 @@ func (s *Server) Describe(document string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.document = strings.ReplaceAll(document, "{{server}}", s.URL)
+}
+
+// Introduce sets the agent's manifest at /.well-known/agent.json.
+func (s *Server) Introduce(manifest string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.manifest = manifest
 }
 
 // Answer says what an operation answers; without it gives back what it got.
@@ -107,6 +115,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case r.URL.Path == "/openapi.yaml":
 		io.WriteString(w, s.document)
+		return
+	case r.URL.Path == "/.well-known/agent.json":
+		io.WriteString(w, s.manifest)
 		return
 	case r.URL.Path == "/token":
 		s.giveToken(w, r)
