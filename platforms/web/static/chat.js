@@ -46,6 +46,7 @@ function listen(after) {
     known = Number(event.lastEventId);
     place(JSON.parse(event.data));
   });
+  events.addEventListener("working", working);
   events.addEventListener("moved", () => location.reload());
   events.addEventListener("current", () => { offline.hidden = true; });
   events.addEventListener("error", () => {
@@ -55,7 +56,16 @@ function listen(after) {
   addEventListener("pagehide", () => events.close(), { once: true });
 }
 
+// A sign of work stays for a while, or until something is said.
+let resting;
+function working() {
+  talk.classList.add("working");
+  clearTimeout(resting);
+  resting = setTimeout(() => talk.classList.remove("working"), 5000);
+}
+
 function place(message) {
+  if (!message.mine) talk.classList.remove("working");
   const near = innerHeight + scrollY > document.documentElement.scrollHeight - 120;
   const now = document.getElementById(`m${message.id}`);
   if (!message.html) {

@@ -84,6 +84,9 @@ func New(cfg Config) (*Adapter, error) {
 	return a, nil
 }
 
+// workingFor is how long pages show a sign of work.
+const workingFor = 5 * time.Second
+
 // Platform gives web.Platform: the conversation is part of the web.
 func (a *Adapter) Platform() string { return web.Platform }
 
@@ -103,7 +106,8 @@ func (a *Adapter) Capabilities() chat.Capabilities {
 			chat.KindAudio: a.cfg.MaxFile, chat.KindVoice: a.cfg.MaxFile, chat.KindDocument: a.cfg.MaxFile,
 		},
 		Download:        a.cfg.MaxFile,
-		ProgressPrivate: 300 * time.Millisecond, ProgressGroup: 300 * time.Millisecond,
+		WorkingFor:      workingFor,
+		ProgressPrivate: 500 * time.Millisecond, ProgressGroup: 500 * time.Millisecond,
 	}
 }
 
@@ -236,8 +240,11 @@ func (a *Adapter) AnswerPress(_ context.Context, p chat.Press, answer chat.Press
 	return nil
 }
 
-// Working does nothing: progress is shown more often than a sign of it would be.
-func (a *Adapter) Working(context.Context, chat.Place, chat.Activity) error { return nil }
+// Working shows a sign of work on open pages.
+func (a *Adapter) Working(_ context.Context, to chat.Place, _ chat.Activity) error {
+	a.hub.work(to.Chat)
+	return nil
+}
 
 // Fetch opens a file that somebody sent.
 func (a *Adapter) Fetch(ctx context.Context, f chat.Attachment) (io.ReadCloser, error) {

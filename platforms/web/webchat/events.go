@@ -15,13 +15,13 @@ const keepAlive = 15 * time.Second
 
 // events streams what happens in the conversation after Last-Event-ID, or after the number in "after". An event
 // "message" is a message as it is now, or that it is gone; "current" follows when all was told. "moved" ends the
-// stream: the account has become another's, with another conversation.
+// stream: the account has become another's, with another conversation. "working" says that something is being done, on pages of the process that does it.
 func (v *visit) events() (template.HTML, error) {
 	after, _ := strconv.ParseInt(v.r.URL.Query().Get("after"), 10, 64)
 	if known, err := strconv.ParseInt(v.r.Header.Get("Last-Event-ID"), 10, 64); err == nil {
 		after = known
 	}
-	changed, leave := v.hub.join(v.chat) // before looking, so that nothing falls between
+	stream, leave := v.hub.join(v.chat) // before looking, so that nothing falls between
 	defer leave()
 	h := v.w.Header()
 	h.Set("Content-Type", "text/event-stream")
@@ -36,9 +36,14 @@ func (v *visit) events() (template.HTML, error) {
 			return "", nil // the page comes back for the rest
 		}
 		select {
-		case <-changed:
+		case <-stream.working:
+			if err := v.signal("working"); err != nil {
+				return "", nil
+			}
+		case <-stream.changed:
 			if place, err := v.log.place(v.r.Context(), v.chat); err == nil && place != v.chat {
-				return "", v.moved()
+				v.signal("moved") // a page that does not hear it finds out when it comes back
+				return "", nil
 			}
 		case <-idle.C:
 		case <-v.r.Context().Done():
@@ -47,9 +52,10 @@ func (v *visit) events() (template.HTML, error) {
 	}
 }
 
-func (v *visit) moved() error {
-	if _, err := fmt.Fprint(v.w, "event: moved\ndata: {}\n\n"); err != nil {
-		return nil // the page finds out when it comes back
+// signal sends an event that says nothing but its name.
+func (v *visit) signal(name string) error {
+	if _, err := fmt.Fprintf(v.w, "event: %s\ndata: {}\n\n", name); err != nil {
+		return err
 	}
 	return http.NewResponseController(v.w).Flush()
 }

@@ -11,25 +11,31 @@ import (
 // hub wakes the streams of open pages.
 type hub struct {
 	mu      sync.Mutex
-	streams map[string]map[chan struct{}]bool // by conversation
+	streams map[string]map[stream]bool // by conversation
 }
 
-// join gives a channel that is ready after each change of a conversation; several changes may be one.
-func (h *hub) join(chatID string) (changed <-chan struct{}, leave func()) {
-	c := make(chan struct{}, 1)
+// stream is what an open page waits for.
+type stream struct {
+	changed chan struct{} // after each change; several may be one
+	working chan struct{} // something is being done
+}
+
+// join opens a stream of a conversation.
+func (h *hub) join(chatID string) (s stream, leave func()) {
+	s = stream{make(chan struct{}, 1), make(chan struct{}, 1)}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.streams == nil {
-		h.streams = map[string]map[chan struct{}]bool{}
+		h.streams = map[string]map[stream]bool{}
 	}
 	if h.streams[chatID] == nil {
-		h.streams[chatID] = map[chan struct{}]bool{}
+		h.streams[chatID] = map[stream]bool{}
 	}
-	h.streams[chatID][c] = true
-	return c, func() {
+	h.streams[chatID][s] = true
+	return s, func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		delete(h.streams[chatID], c)
+		delete(h.streams[chatID], s)
 		if len(h.streams[chatID]) == 0 {
 			delete(h.streams, chatID)
 		}
@@ -39,8 +45,17 @@ func (h *hub) join(chatID string) (changed <-chan struct{}, leave func()) {
 func (h *hub) wake(chatID string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for c := range h.streams[chatID] {
-		signal(c)
+	for s := range h.streams[chatID] {
+		signal(s.changed)
+	}
+}
+
+// work shows on the pages of a conversation that something is being done.
+func (h *hub) work(chatID string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for s := range h.streams[chatID] {
+		signal(s.working)
 	}
 }
 
@@ -48,8 +63,8 @@ func (h *hub) wakeAll() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, streams := range h.streams {
-		for c := range streams {
-			signal(c)
+		for s := range streams {
+			signal(s.changed)
 		}
 	}
 }
