@@ -216,7 +216,7 @@ func (t *turn) adultIn(ctx context.Context, place users.Place) (bool, error) {
 	return values[adultSetting] == true, nil
 }
 
-// denyCommand keeps somebody from using the bot in this chat, allowCommand lets them again.
+// denyCommand keeps somebody, or all of a role, from using the bot in this chat; allowCommand lets them again.
 func (t *turn) denyCommand(ctx context.Context) error { return t.ruleCommand(ctx, false) }
 
 func (t *turn) allowCommand(ctx context.Context) error { return t.ruleCommand(ctx, true) }
@@ -232,8 +232,12 @@ func (t *turn) ruleCommand(ctx context.Context, allow bool) error {
 	if who == "" {
 		return t.tell(ctx, "place.who")
 	}
+	kind := users.RuleIdentity
+	if role, ok := strings.CutPrefix(who, "&"); ok {
+		kind, who = users.RuleRole, role
+	}
 	name = firstNonEmpty(name, who)
-	rule := users.Rule{Allow: allow, Kind: users.RuleIdentity, Platform: t.in.platform, Subject: who, Where: t.place(), Note: name, By: t.account.ID}
+	rule := users.Rule{Allow: allow, Kind: kind, Platform: t.in.platform, Subject: who, Where: t.place(), Note: name, By: t.account.ID}
 	if err := t.cfg.Accounts.SetRule(ctx, rule); err != nil {
 		return t.refusedByHouse(ctx, err)
 	}

@@ -77,3 +77,18 @@ func TestErrorsInGroupsDoNotRepeatWhatWasAskedFor(t *testing.T) {
 		s.AwaitText(s.room, "not allowed", secret)
 	})
 }
+
+func TestRolesAreKeptOut(t *testing.T) {
+	t.Parallel()
+	s, fake := newScene(t)
+	group := s.group()
+	s.sayIn(group, "/deny <@&8>")
+	s.AwaitText(group, "8 may not use me here")
+	s.Harness.Post(t, Post{From: s.ben, In: group, Text: "/poem autumn"})
+	s.Call(0)
+	in := *fake.last
+	in.ID, in.Roles, in.Command, in.Text = "role", []string{"7", "8"}, "poem", "winter"
+	in.Message.ID = "999999"
+	fake.updates <- in
+	s.AwaitText(group, "role", "Nothing was charged")
+}
