@@ -551,7 +551,7 @@ func TestRegistration(t *testing.T) {
 		h.allow = nil
 		h.restart()
 		_, err := h.Call(t.Context(), h.call(t, "pim.getProduct", sku("A-1")))
-		wantCode(t, err, registry.CodeUnavailable, true)
+		wantCode(t, err, registry.CodeUnavailable, false)
 		if n := len(e.received()); n != 0 {
 			t.Errorf("%d requests were made", n)
 		}
