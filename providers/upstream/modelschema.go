@@ -52,9 +52,9 @@ func (all ModelSchemas) resolve(s ModelSchema, depth int) ModelSchema {
 	case depth > maxDepth:
 		return s
 	case s.Ref != "":
-		inner = all[s.Ref[strings.LastIndex(s.Ref, "/")+1:]]
+		inner = all.named(s.Ref)
 	case len(others) > 0:
-		inner = others[max(0, slices.IndexFunc(others, func(o ModelSchema) bool { return len(all.resolve(o, depth+1).Enum) > 0 }))]
+		inner = others[max(0, slices.IndexFunc(others, func(o ModelSchema) bool { return len(o.Enum) > 0 || len(all.named(o.Ref).Enum) > 0 }))]
 	default:
 		return s
 	}
@@ -67,6 +67,11 @@ func (all ModelSchemas) resolve(s ModelSchema, depth int) ModelSchema {
 		inner.Order = s.Order
 	}
 	return inner
+}
+
+// named is what a reference leads to, or nothing.
+func (all ModelSchemas) named(ref string) ModelSchema {
+	return all[ref[strings.LastIndex(ref, "/")+1:]]
 }
 
 // Inputs draws a tool's inputs from the schema of a model's input, in its order.

@@ -161,9 +161,12 @@ func leaves(t *testing.T, line *Line, do func(context.Context) error) {
 		t.Log("nothing is between it and its service")
 		return
 	}
-	line.Next(Stall)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	line.Next(func(r *http.Request, next http.RoundTripper) (*http.Response, error) {
+		cancel() // now that it is under way
+		return Stall(r, next)
+	})
 	ended := make(chan error, 1)
 	go func() { ended <- do(ctx) }()
 	select {
