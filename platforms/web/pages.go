@@ -321,10 +321,19 @@ func about(n billing.NanoUSD) string {
 // priceOf says what a tool costs by its costing model.
 func priceOf(v i18n.Voice, t registry.Tool) string {
 	m := t.CostingModel
-	switch {
-	case m == nil:
+	if m == nil {
 		return v.Line("web.price.free")
-	case m.RateSource == registry.RateAPI:
+	}
+	text := rateOf(v, *m)
+	if m.MinimumUSD != "" {
+		text += ", " + v.Line("web.price.least", "amount", "$"+m.MinimumUSD.String())
+	}
+	return text
+}
+
+// rateOf says what a unit costs, or who says so.
+func rateOf(v i18n.Voice, m registry.CostingModel) string {
+	if m.RateSource == registry.RateAPI {
 		return v.Line("web.price.provider")
 	}
 	text := v.Line("web.price.per."+string(m.Unit), "rate", "$"+m.Rate.String())

@@ -85,6 +85,7 @@ func TestReceiptsNameMargins(t *testing.T) {
 	}
 	v := h.reader()
 	run := h.started(v, "studio", url.Values{"prompt": {"a pier"}})
+	has(t, v.page("/prices"), "$0.02 a run, at least $0.05")
 	has(t, v.page("/run/"+run.ID), "Markup in it</dt><dd>25%", "Least price</dt><dd>$0.05", "$0.02")
 }
 
