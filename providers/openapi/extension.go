@@ -273,7 +273,7 @@ func (d *document) walkNames(v any, at string, found func(name, at string)) {
 			at = id
 		}
 		for _, m := range v.members {
-			if nearPrefix.MatchString(m.key) && !slices.Contains(extensions, m.key) {
+			if strings.ContainsAny(m.key[:min(len(m.key), 1)], "xXoO") && nearPrefix.MatchString(m.key) && !slices.Contains(extensions, m.key) {
 				found(m.key, at)
 			}
 			if named, isObject := m.value.(*object); isObject && slices.Contains(mapsOfNames, m.key) {

@@ -3,7 +3,6 @@ package openapi
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -322,11 +321,11 @@ func (b *builder) fold() {
 func (b *builder) answer() {
 	out := registry.OutputField{Name: "result", Type: "text"}
 	responses := b.op.object.object("responses")
-	for _, status := range slices.Sorted(maps.Keys(responses.index)) {
-		if !strings.HasPrefix(status, "2") {
+	for _, one := range responses.all() {
+		if !strings.HasPrefix(one.key, "2") {
 			continue
 		}
-		response, _ := b.doc.open(responses.get(status))
+		response, _ := b.doc.open(one.value)
 		out.Description = response.text("description")
 		for _, content := range response.object("content").all() {
 			out.Type = outputType(content.key)

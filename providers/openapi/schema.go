@@ -128,18 +128,6 @@ func (d *document) isReadOnly(schema any) bool {
 	return o.truth("readOnly")
 }
 
-func (o *object) drop(key string) {
-	i, there := o.index[key]
-	if !there {
-		return
-	}
-	o.members = slices.Delete(o.members, i, i+1)
-	clear(o.index)
-	for i, m := range o.members {
-		o.index[m.key] = i
-	}
-}
-
 // typeOf is the type of a schema: the one it names beside null, or that of its values, or "".
 func typeOf(s *object) string {
 	switch kind := s.get("type").(type) {

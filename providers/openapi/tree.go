@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -16,43 +17,71 @@ const maxDepth = 200
 // values of a tree are []any, string, json.Number, bool and nil; numbers keep all their digits.
 type object struct {
 	members []member
-	index   map[string]int
+	index   map[string]int // of objects with more than few members
 }
+
+// few is the number of members up to which looking at all is quicker than an index.
+const few = 16
 
 type member struct {
 	key   string
 	value any
 }
 
-// get gives a member's value, nil where there is none. It may be called on a nil object.
-func (o *object) get(key string) any {
+// at finds a member by its key, -1 where there is none. It may be called on a nil object.
+func (o *object) at(key string) int {
 	if o == nil {
-		return nil
+		return -1
+	}
+	if o.index == nil {
+		return slices.IndexFunc(o.members, func(m member) bool { return m.key == key })
 	}
 	if i, there := o.index[key]; there {
+		return i
+	}
+	return -1
+}
+
+// get gives a member's value, nil where there is none.
+func (o *object) get(key string) any {
+	if i := o.at(key); i >= 0 {
 		return o.members[i].value
 	}
 	return nil
 }
 
-func (o *object) has(key string) bool {
-	if o == nil {
-		return false
-	}
-	_, there := o.index[key]
-	return there
-}
+func (o *object) has(key string) bool { return o.at(key) >= 0 }
 
 func (o *object) set(key string, value any) {
-	if i, there := o.index[key]; there {
+	if i := o.at(key); i >= 0 {
 		o.members[i].value = value
 		return
 	}
-	if o.index == nil {
-		o.index = map[string]int{}
-	}
-	o.index[key] = len(o.members)
 	o.members = append(o.members, member{key, value})
+	if o.index != nil {
+		o.index[key] = len(o.members) - 1
+	} else if len(o.members) > few {
+		o.reindex()
+	}
+}
+
+func (o *object) drop(key string) {
+	if i := o.at(key); i >= 0 {
+		o.members = slices.Delete(o.members, i, i+1)
+		o.reindex()
+	}
+}
+
+// reindex makes the index anew, or none for few members.
+func (o *object) reindex() {
+	o.index = nil
+	if len(o.members) <= few {
+		return
+	}
+	o.index = make(map[string]int, 2*len(o.members))
+	for i, m := range o.members {
+		o.index[m.key] = i
+	}
 }
 
 // all are the object's members in their order, none for a nil one.
