@@ -54,6 +54,10 @@ type Service struct {
 // groupSize bounds how much is read or written together.
 const groupSize = 128
 
+// writeLanes is two, so that one group's changes are made ready, and half of them written, while the other's are being
+// committed. For the accounts they have in common they wait for each other; a third would do nothing but that.
+const writeLanes = 2
+
 // gatherWrites is below the time of a transaction.
 const gatherWrites = time.Millisecond
 
@@ -79,7 +83,7 @@ func New(config Config) (*Service, error) {
 	}
 	s.base, s.end = context.WithCancel(context.Background())
 	s.working, s.hurry = context.WithCancelCause(s.base)
-	s.writes = newGroup(groupSize, 1, s.flushWrites)
+	s.writes = newGroup(groupSize, writeLanes, s.flushWrites)
 	s.writes.gather = gatherWrites
 	s.marks = newGroup(groupSize, 1, s.flushMarks)
 	s.marks.gather = gatherMarks

@@ -16,8 +16,8 @@ import (
 
 // write is one change of a run on its way into the database: one of the members is set.
 //
-// All changes that move money go through one group with a single lane, accepts and finishes together:
-// two transactions of one process would only wait for each other's locks on the same users' accounts.
+// Accepts and finishes go through one group together: what ends and what begins at the same time shares
+// one transaction.
 type write struct {
 	accept *acceptance
 	finish *finish
@@ -70,7 +70,8 @@ func (s *Service) onConnection(ctx context.Context, f func(*pgx.Conn) error) err
 
 // unseen makes of changes that need nothing to be asked first a whole transaction of one round trip; nil: they do. What
 // it takes for granted it has the database insist on: that the runs are not over and still their account's, that
-// no request repeats another, and all about the money, see billing.Ledger.PostUnseen.
+// no request repeats another, and all about the money, see billing.Ledger.PostUnseen. The money comes last, since
+// who wants the same accounts waits from there to the end.
 func (s *Service) unseen(ctx context.Context, c *changes) (*pgx.Batch, error) {
 	if s.config.PerAccount > 0 || slices.ContainsFunc(c.accepts, (*acceptance).limited) {
 		return nil, nil
@@ -80,10 +81,10 @@ func (s *Service) unseen(ctx context.Context, c *changes) (*pgx.Batch, error) {
 	if err := s.queueEnds(batch, c.finishes); err != nil {
 		return nil, err
 	}
+	s.queueAccepts(batch, c.accepts)
 	if ok, err := s.config.Ledger.PostUnseen(ctx, c.moves(), batch); err != nil || !ok {
 		return nil, err
 	}
-	s.queueAccepts(batch, c.accepts)
 	if err := s.failpoints(c); err != nil {
 		return nil, err
 	}
