@@ -348,6 +348,40 @@ func TestGrant(t *testing.T) {
 	}
 }
 
+// TestAccess keeps people and places out, and lets them in, beside the running program.
+func TestAccess(t *testing.T) {
+	t.Parallel()
+	needPostgres(t)
+	s := spec{dir: seededDir(t), env: []string{"ADMIN_TOKEN=" + adminToken}}
+	p := start(t, s)
+	c := newClient(p, "ann")
+	access := func(args ...string) result {
+		return run(t, spec{dir: s.dir, args: append([]string{"access"}, args...), env: s.env})
+	}
+	for _, step := range []struct {
+		do     string
+		status int
+	}{{"deny", http.StatusForbidden}, {"allow", http.StatusAccepted}} {
+		if r := access(step.do, "api:ann"); r.code != 0 || !strings.Contains(r.stdout, "api:ann may") {
+			t.Fatalf("%+v", r)
+		}
+		await(t, step.do, time.Minute, func() bool {
+			status, _, err := c.do(t.Context(), "POST", "/api/run/wallpaper", map[string]any{"inputs": map[string]any{"width": 64, "height": 64}}, "")
+			return err == nil && status == step.status
+		}, p.said)
+	}
+	for _, whom := range []string{"telegram:1", "chat:telegram:-100", "space:discord:77", "role:discord:8"} {
+		if r := access("allow", whom); r.code != 0 {
+			t.Errorf("%s: %+v", whom, r)
+		}
+	}
+	for _, args := range [][]string{{"allow", "ann"}, {"deny", "chat:telegram:"}, {"allow", "team:discord:1"}, {"maybe", "api:ann"}} {
+		if r := access(args...); r.code == 0 || r.stdout != "" || len(lines(r.stderr)) > 2 {
+			t.Errorf("%v: %+v", args, r)
+		}
+	}
+}
+
 // gate is an engine in front of an engine that can hold prompts back.
 type gate struct {
 	*httptest.Server
