@@ -4,6 +4,7 @@ import (
 	"html/template"
 	"net/http"
 
+	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -19,6 +20,10 @@ type Conversation interface {
 
 // chat serves the conversation inside the pages' frame.
 func (s *Server) chat(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	if Budget(r.Context()).Limit > 0 { // what is asked for in the conversation is the account's, not the key's
+		s.failAs(w, r, registry.Errorf(registry.CodeUnauthorized, "a key with a spending limit can't use the conversation"))
+		return nil
+	}
 	main, err := s.cfg.Conversation.Serve(w, r, a)
 	if err != nil {
 		s.failAs(w, r, err)
