@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -180,7 +181,15 @@ func (t *turn) categoryName(name string) string {
 	if name == "" {
 		return t.line("help.other")
 	}
-	return name
+	return CategoryName(t.Voice, name)
+}
+
+// CategoryName is a category in words: the usual ones are in the catalogue, all others speak for themselves.
+func CategoryName(v i18n.Voice, category string) string {
+	if key := "web.category." + category; v.Has(key) {
+		return v.Line(key)
+	}
+	return capital(category)
 }
 
 // explain sends a tool's help, with a button that starts the tool.

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox/signalbox/internal/i18n"
 )
 
 func TestFirstSentence(t *testing.T) {
@@ -71,5 +73,18 @@ func TestSayNeverReadsValuesAsMarkup(t *testing.T) {
 	want := Text{{Style: StyleBold, Text: "Tools"}, {Text: " ("}, {Style: StyleItalic, Text: "*many* {n}"}, {Text: ")"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestCategoriesAreSaidInWords(t *testing.T) {
+	t.Parallel()
+	texts, err := i18n.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for category, want := range map[string]string{"generate": "Erschaffen", "übungen": "Übungen"} {
+		if got := CategoryName(texts.Voice("de"), category); got != want {
+			t.Errorf("%s is called %q, expected %q", category, got, want)
+		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -107,14 +106,6 @@ func categories(tools []registry.Tool) []string {
 	}
 	slices.Sort(names)
 	return names
-}
-
-// categoryName is a category in words: the usual ones are in the catalogue, all others speak for themselves.
-func categoryName(v i18n.Voice, category string) string {
-	if key := "web.category." + category; v.Has(key) {
-		return v.Line(key)
-	}
-	return strings.ToUpper(category[:min(1, len(category))]) + category[min(1, len(category)):]
 }
 
 // pictures finds the latest picture of each tool.

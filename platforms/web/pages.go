@@ -15,6 +15,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/i18n"
+	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
@@ -92,7 +93,7 @@ func (s *Server) functions(v i18n.Voice) template.FuncMap {
 			}
 			return name
 		},
-		"category": func(name string) string { return categoryName(v, name) },
+		"category": func(name string) string { return chat.CategoryName(v, name) },
 		"kind":     func(name any) string { return v.Line(fmt.Sprintf("web.kind.%s", name)) },
 	}
 }
