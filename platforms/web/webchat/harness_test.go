@@ -46,7 +46,6 @@ type harness struct {
 	people *users.Store
 	files  store
 	server *httptest.Server
-	pages  *web.Server
 
 	mu       sync.Mutex
 	current  http.Handler

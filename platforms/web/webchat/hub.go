@@ -88,7 +88,6 @@ type presses struct {
 }
 
 type pressed struct {
-	at       time.Time
 	answered chan struct{} // closed once answer is there
 	answer   chat.PressAnswer
 }
