@@ -21,6 +21,10 @@ func (v *visit) events() (template.HTML, error) {
 	if known, err := strconv.ParseInt(v.r.Header.Get("Last-Event-ID"), 10, 64); err == nil {
 		after = known
 	}
+	// Whoever has the page open is about to speak: that is not to wait for their identity then.
+	if _, err := v.identity(v.r.Context(), v.account, v.voice.Language()); err != nil {
+		return "", err
+	}
 	stream, leave := v.hub.join(v.chat) // before looking, so that nothing falls between
 	defer leave()
 	h := v.w.Header()
