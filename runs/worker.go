@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -59,8 +60,15 @@ func (s *Service) riverConfig() *river.Config {
 		SoftStopTimeout:             s.config.SoftStop,
 		RescueStuckJobsAfter:        time.Hour, // above the Timeout below; a dead process' jobs are freed by the reaper at once
 		CompletedJobRetentionPeriod: keepJobs,
+		ReindexerIndexNames:         slices.DeleteFunc(river.ReindexerIndexNamesDefault(), droppedIndex),
 		CancelledJobRetentionPeriod: keepJobs,
 	}
+}
+
+// droppedIndex reports whether one of River's indexes was dropped by migrations of ours, since nobody asks what it
+// answers.
+func droppedIndex(name string) bool {
+	return name == "river_job_args_index" || name == "river_job_metadata_index" || name == "river_job_kind"
 }
 
 // deliverWorker works a delivery's job.
