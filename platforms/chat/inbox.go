@@ -71,12 +71,12 @@ func fresh(platform string, updates []Incoming, stored []string) []received {
 	return list
 }
 
-// take claims up to limit updates of these platforms that were stored and not handled, of Routers that
-// are gone or of none, and gives them, oldest first.
-func (b inbox) take(ctx context.Context, platforms []string, limit int) ([]received, error) {
+// take claims up to limit updates of a platform that were stored and not handled, of Routers that are gone
+// or of none, and gives them, oldest first.
+func (b inbox) take(ctx context.Context, platform string, limit int) ([]received, error) {
 	var list []received
 	err := pgx.BeginFunc(ctx, b.pool, func(tx pgx.Tx) error {
-		gone, err := b.gone(ctx, tx, platforms)
+		gone, err := b.gone(ctx, tx, platform)
 		if err != nil {
 			return err
 		}
@@ -85,10 +85,10 @@ func (b inbox) take(ctx context.Context, platforms []string, limit int) ([]recei
 				UPDATE chat_updates SET claimed_by = $2
 				WHERE (platform, update_id) IN (
 					SELECT platform, update_id FROM chat_updates
-					WHERE handled_at IS NULL AND platform = ANY($1) AND (claimed_by IS NULL OR claimed_by = ANY($3))
+					WHERE handled_at IS NULL AND platform = $1 AND (claimed_by IS NULL OR claimed_by = ANY($3))
 					ORDER BY position LIMIT $4 FOR UPDATE SKIP LOCKED)
 				RETURNING position, platform, update_id, body, coalesce(answer, '{}') AS answer)
-			SELECT platform, update_id, body, answer FROM taken ORDER BY position`, platforms, b.claimant, gone, limit)
+			SELECT platform, update_id, body, answer FROM taken ORDER BY position`, platform, b.claimant, gone, limit)
 		if err != nil {
 			return err
 		}
@@ -101,12 +101,12 @@ func (b inbox) take(ctx context.Context, platforms []string, limit int) ([]recei
 	return list, nil
 }
 
-// gone lists the Routers that have claims and live no more. Their locks are held until the end of tx, so
+// gone lists the Routers that have claims on a platform's updates and live no more. Their locks are held until the end of tx, so
 // that of several who look only one takes over.
-func (b inbox) gone(ctx context.Context, tx pgx.Tx, platforms []string) ([]string, error) {
+func (b inbox) gone(ctx context.Context, tx pgx.Tx, platform string) ([]string, error) {
 	rows, err := tx.Query(ctx, `
 		SELECT DISTINCT claimed_by FROM chat_updates
-		WHERE handled_at IS NULL AND platform = ANY($1) AND claimed_by IS NOT NULL AND claimed_by <> $2`, platforms, b.claimant)
+		WHERE handled_at IS NULL AND platform = $1 AND claimed_by IS NOT NULL AND claimed_by <> $2`, platform, b.claimant)
 	if err != nil {
 		return nil, err
 	}

@@ -63,8 +63,8 @@ type Config struct {
 	Logger    *slog.Logger
 
 	Operator    Operator
-	Concurrency int           // updates handled at once; default 32
-	Waiting     int           // updates waiting in memory; default 1000
+	Concurrency int           // updates of one platform handled at once; default 32
+	Waiting     int           // updates of one platform waiting in memory; default 10,000
 	AlbumWait   time.Duration // how long parts of an album are waited for; default 1 s
 	AnswerWait  time.Duration // how long a question stays open; default 10 min
 }
@@ -83,10 +83,11 @@ type Router struct {
 
 	following sync.Map // ids of the runs whose status messages are kept up to date
 
-	mu      sync.Mutex
-	lanes   *lanes
-	stopped context.CancelCauseFunc
-	wg      sync.WaitGroup // what goes on beside the lanes: following runs, pruning, commands
+	mu       sync.Mutex
+	lanes    map[string]*lanes // by platform: one that lets us write slowly holds up no other; set by Start
+	stopping chan struct{}     // closed by Stop
+	stopped  context.CancelCauseFunc
+	wg       sync.WaitGroup // what goes on beside the lanes: following runs, pruning, commands
 }
 
 var _ Receiver = (*Router)(nil)
@@ -109,7 +110,7 @@ func NewRouter(cfg Config) (*Router, error) {
 		return nil, errors.New("chat: Accounts, Wallets and Logger are needed")
 	}
 	cfg.Concurrency = defaultTo(cfg.Concurrency, 32)
-	cfg.Waiting = defaultTo(cfg.Waiting, 1000)
+	cfg.Waiting = defaultTo(cfg.Waiting, 10_000)
 	cfg.AlbumWait = defaultTo(cfg.AlbumWait, time.Second)
 	cfg.AnswerWait = defaultTo(cfg.AnswerWait, 10*time.Minute)
 	alive := newPresence(cfg.Pool)
@@ -137,10 +138,14 @@ func (r *Router) Start(ctx context.Context) error {
 	if err := r.presence.begin(ctx); err != nil {
 		return err
 	}
-	left, err := r.inbox.take(ctx, r.platforms(), math.MaxInt32)
-	if err != nil {
-		r.presence.end(ctx)
-		return err
+	left := map[string][]received{}
+	for _, platform := range r.platforms() {
+		list, err := r.inbox.take(ctx, platform, math.MaxInt32)
+		if err != nil {
+			r.presence.end(ctx)
+			return err
+		}
+		left[platform] = list
 	}
 	active, err := r.activeRuns(ctx)
 	if err != nil {
@@ -148,18 +153,22 @@ func (r *Router) Start(ctx context.Context) error {
 		return err
 	}
 	working, stop := context.WithCancelCause(context.WithoutCancel(ctx))
-	r.stopped = stop
-	// What is left over fits in any case, so that the start can't block.
-	r.lanes = newLanes(working, r.cfg.Concurrency, r.cfg.Waiting+len(left), r.cfg.AlbumWait, r.handle)
-	if err := r.lanes.reserve(ctx, len(left)); err != nil {
-		return err
+	r.stopped, r.stopping = stop, make(chan struct{})
+	r.lanes = map[string]*lanes{}
+	for platform, list := range left {
+		// What is left over fits in any case, so that the start can't block.
+		l := newLanes(working, r.cfg.Concurrency, r.cfg.Waiting+len(list), r.cfg.AlbumWait, r.handle)
+		r.lanes[platform] = l
+		if err := l.reserve(working, len(list)); err != nil {
+			return err
+		}
+		l.add(list...)
+		r.wg.Go(func() { r.takeOver(working, platform, l) })
 	}
-	r.lanes.add(left...)
 	for _, run := range active {
 		r.resume(working, run)
 	}
 	r.wg.Go(func() { r.presence.keep(working, r.log) })
-	r.wg.Go(func() { r.takeOver(working) })
 	r.wg.Go(func() { r.keepTidy(working) })
 	r.wg.Go(func() { r.keepCommands(working) })
 	return nil
@@ -168,21 +177,21 @@ func (r *Router) Start(ctx context.Context) error {
 // takeOverEvery is how often a Router looks for what others have left behind.
 const takeOverEvery = 2 * time.Second
 
-// takeOver handles the updates of Routers on the same database that are gone.
-func (r *Router) takeOver(ctx context.Context) {
+// takeOver handles a platform's updates that Routers on the same database have left behind.
+func (r *Router) takeOver(ctx context.Context, platform string, l *lanes) {
 	tick := time.NewTicker(takeOverEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-r.lanes.stopping:
+		case <-r.stopping:
 			return
 		case <-tick.C:
 		}
-		left, err := r.inbox.take(ctx, r.platforms(), r.cfg.Waiting)
+		left, err := r.inbox.take(ctx, platform, r.cfg.Waiting)
 		if err == nil {
-			err = r.lanes.reserve(ctx, len(left))
+			err = l.reserve(ctx, len(left))
 		}
 		if err != nil {
 			if ctx.Err() == nil && !errors.Is(err, errStopping) {
@@ -190,7 +199,7 @@ func (r *Router) takeOver(ctx context.Context) {
 			}
 			continue
 		}
-		r.lanes.add(left...)
+		l.add(left...)
 	}
 }
 
@@ -198,15 +207,25 @@ func (r *Router) takeOver(ctx context.Context) {
 // handled is taken up at the next start.
 func (r *Router) Stop(ctx context.Context) error {
 	r.mu.Lock()
-	l := r.lanes
-	r.mu.Unlock()
-	if l == nil {
+	lanes := r.lanes
+	if lanes == nil {
+		r.mu.Unlock()
 		return nil
 	}
+	select {
+	case <-r.stopping:
+	default:
+		close(r.stopping)
+	}
+	r.mu.Unlock()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		l.stop()
+		var all sync.WaitGroup
+		for _, l := range lanes {
+			all.Go(l.stop)
+		}
+		all.Wait()
 		r.stopped(errStopping)
 		r.wg.Wait()
 	}()
@@ -226,7 +245,7 @@ func (r *Router) Receive(ctx context.Context, platform string, updates ...Incomi
 		return fmt.Errorf("updates from %q, which is no platform here", platform)
 	}
 	r.mu.Lock()
-	l := r.lanes
+	l := r.lanes[platform]
 	r.mu.Unlock()
 	if l == nil {
 		return errors.New("chat: updates before the start")
@@ -326,7 +345,7 @@ func (t *turn) patiently(ctx context.Context) error {
 		}
 		select {
 		case <-time.After(refused.RetryAfter):
-		case <-t.lanes.stopping:
+		case <-t.stopping:
 			return errStopping
 		}
 	}

@@ -1,0 +1,84 @@
+package chattest
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/users"
+)
+
+// stuckAdapter is a platform that lets nobody write until it is freed.
+type stuckAdapter struct {
+	fakeAdapter
+	name  string
+	tried chan struct{}
+	freed chan struct{}
+}
+
+func (a *stuckAdapter) Platform() string { return a.name }
+
+func (a *stuckAdapter) Send(ctx context.Context, m chat.Message) ([]chat.MessageRef, error) {
+	a.tried <- struct{}{}
+	<-a.freed
+	return a.fakeAdapter.Send(ctx, m)
+}
+
+// A platform that lets us write slowly, or not at all, fills its own waiting places and no others.
+func TestASlowPlatformHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	stuckFake, quickFake := NewFake(t), NewFake(t)
+	w := NewWorld(t, NewFake(t), Tools()...)
+	stuck := &stuckAdapter{fakeAdapter: fakeAdapter{stuckFake}, name: "stuck", tried: make(chan struct{}, 10), freed: make(chan struct{})}
+	quick := &stuckAdapter{fakeAdapter: fakeAdapter{quickFake}, name: "quick", tried: make(chan struct{}, 10), freed: make(chan struct{})}
+	close(quick.freed)
+	log := slog.New(slog.DiscardHandler)
+	deliverer, err := chat.NewDeliverer(chat.DelivererConfig{Adapters: []chat.Adapter{stuck, quick}, Pool: w.Pool, Media: w.Files, Logger: log})
+	check(t, err)
+	router, err := chat.NewRouter(chat.Config{
+		Deliverer: deliverer, Pool: w.Pool, Tools: w.Registry, Runs: w.Runs, Accounts: w.People, Wallets: w.Ledger, Logger: log,
+		Concurrency: 1, Waiting: 2,
+	})
+	check(t, err)
+	check(t, router.Start(t.Context()))
+	t.Cleanup(func() { check(t, router.Stop(context.WithoutCancel(t.Context()))) })
+
+	help := func(f *Fake, i int) chat.Incoming {
+		p := Person{ID: fmt.Sprint("p", i), Name: "Anna"}
+		return chat.Incoming{
+			ID: fmt.Sprint("help", i), Kind: chat.KindMessage, Chat: chat.Chat{Place: chat.Place{Chat: f.Private(p).ID}, Kind: chat.ChatPrivate},
+			From: users.Identity{Platform: "any", ExternalID: p.ID, Name: p.Name}, Command: "help",
+		}
+	}
+	check(t, router.Receive(t.Context(), "stuck", help(stuckFake, 0)))
+	<-stuck.tried
+	check(t, router.Receive(t.Context(), "stuck", help(stuckFake, 1)))
+	full := make(chan error, 1)
+	go func() { full <- router.Receive(t.Context(), "stuck", help(stuckFake, 2)) }()
+
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	check(t, router.Receive(ctx, "quick", help(quickFake, 0)))
+	select {
+	case <-quick.tried:
+	case <-time.After(patience):
+		t.Error("nobody was answered on the platform that works")
+	}
+	select {
+	case err := <-full:
+		t.Errorf("an update beyond the waiting places of its platform was taken: %v", err)
+	default:
+	}
+	close(stuck.freed)
+	check(t, <-full)
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
