@@ -35,7 +35,7 @@ func takesText(name string) registry.InputField {
 }
 
 // houseCommands lists the bot's own commands in the order menus show them. They win over tools of the same
-// name. Those that tell what the operator says are there when the operator has said it.
+// name. Those that tell what the operator says are always there: platforms ask for them, and people look for them.
 func (o Operator) houseCommands() []houseCommand {
 	list := []houseCommand{
 		{name: "start", do: (*turn).startCommand},
@@ -61,15 +61,11 @@ func (o Operator) houseCommands() []houseCommand {
 		{name: "why", do: (*turn).whyCommand},
 		{name: "price", do: (*turn).priceCommand, inputs: takesTool(true)},
 	}
-	for _, said := range []struct{ name, text string }{
-		{"paysupport", o.Support}, {"terms", o.Terms}, {"privacy", o.Privacy},
+	for _, said := range []struct{ name, text, without string }{
+		{"paysupport", o.Support, "operator.noSupport"}, {"terms", o.Terms, "operator.noTerms"}, {"privacy", o.Privacy, "operator.noPrivacy"},
 	} {
-		if said.text == "" {
-			continue
-		}
 		list = append(list, houseCommand{name: said.name, do: func(t *turn, ctx context.Context) error {
-			_, err := t.reply(ctx, Plain(said.text))
-			return err
+			return t.operatorSays(ctx, said.text, said.without)
 		}})
 	}
 	return list

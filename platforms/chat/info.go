@@ -366,6 +366,21 @@ func (t *turn) runCommand(ctx context.Context) error {
 	return t.listTools(ctx, text, found)
 }
 
+// operatorSays tells what the operator says about something. Where they said nothing it tells what holds anyway, and
+// whom to ask.
+func (t *turn) operatorSays(ctx context.Context, text, without string) error {
+	if text != "" {
+		_, err := t.reply(ctx, Plain(text))
+		return err
+	}
+	ask := t.say("operator.askThem")
+	if whom := t.cfg.Operator.Support; whom != "" {
+		ask = t.say("operator.ask", "whom", whom)
+	}
+	_, err := t.reply(ctx, lines(t.say(without), ask))
+	return err
+}
+
 // balanceCommand tells what there is to spend.
 func (t *turn) balanceCommand(ctx context.Context) error {
 	b, err := t.cfg.Wallets.Balance(ctx, t.account.ID)

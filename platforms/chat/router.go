@@ -44,8 +44,8 @@ type Tools interface {
 	Snapshot() *registry.Snapshot
 }
 
-// Operator is what those who run this bot say about it, each a text or an address. What is empty has no
-// command.
+// Operator is what those who run this bot say about it, each a text or an address. Where one is empty
+// the command says what holds anyway and whom to ask.
 type Operator struct {
 	Support string // whom to ask about payments: /paysupport
 	Terms   string // /terms
