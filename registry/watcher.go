@@ -19,6 +19,8 @@ import (
 type WatchConfig struct {
 	// Dirs are folders; they and their subfolders may come and go.
 	Dirs []string
+	// Files are single files outside of these folders; they may come and go, too.
+	Files []string
 	// Changed is called, never twice at once, after files were added, changed or removed.
 	Changed func(context.Context)
 	// Debounce is how long the files must be at rest before Changed is called; zero means 200 ms.
@@ -38,7 +40,7 @@ const (
 	maxWatchedFiles = 100_000
 )
 
-// Watcher tells when files in folders change (A45). What the system reports is only taken as a hint
+// Watcher tells when files in folders, or single ones, change (A45). What the system reports is only taken as a hint
 // to look: a call of Changed always means that names, sizes or times differ from the last look.
 type Watcher struct {
 	config WatchConfig
@@ -125,6 +127,11 @@ func (w *Watcher) cover(reports *fsnotify.Watcher) {
 			wanted[folder] = true
 		}
 	}
+	for _, file := range w.config.Files { // the folder's reports: those of a file end when another takes its place
+		if folder, ok := nearestFolder(filepath.Dir(file)); ok {
+			wanted[folder] = true
+		}
+	}
 	covered := reports.WatchList()
 	for _, folder := range covered {
 		if !wanted[folder] {
@@ -143,17 +150,14 @@ func (w *Watcher) cover(reports *fsnotify.Watcher) {
 
 func foldersOf(dir string) []string {
 	dir = filepath.Clean(dir)
-	for !isFolder(dir) {
-		above := filepath.Dir(dir)
-		if above == dir {
-			return nil
-		}
-		if isFolder(above) {
-			return []string{above}
-		}
-		dir = above
+	nearest, ok := nearestFolder(dir)
+	if !ok {
+		return nil
 	}
-	folders := []string{dir}
+	folders := []string{nearest}
+	if nearest != dir {
+		return folders
+	}
 	_ = walkFolder(context.Background(), dir, func(relative string, entry fs.DirEntry) error {
 		if entry.IsDir() && len(folders) < maxToolFiles {
 			folders = append(folders, filepath.Join(dir, relative))
@@ -161,6 +165,19 @@ func foldersOf(dir string) []string {
 		return nil
 	})
 	return folders
+}
+
+// nearestFolder is dir, or the nearest folder above it that is there.
+func nearestFolder(dir string) (folder string, ok bool) {
+	dir = filepath.Clean(dir)
+	for !isFolder(dir) {
+		above := filepath.Dir(dir)
+		if above == dir {
+			return "", false
+		}
+		dir = above
+	}
+	return dir, true
 }
 
 func isFolder(path string) bool {
@@ -189,6 +206,11 @@ func (w *Watcher) look(ctx context.Context) (sum [sha256.Size]byte) {
 		if err != nil && ctx.Err() == nil {
 			w.config.Logger.Warn("looking through a folder", "folder", dir, "error", err)
 			fmt.Fprintln(h, i, err)
+		}
+	}
+	for _, file := range w.config.Files {
+		if info, err := os.Stat(file); err == nil {
+			fmt.Fprintln(h, file, info.Size(), info.ModTime().UnixNano())
 		}
 	}
 	return [sha256.Size]byte(h.Sum(nil))

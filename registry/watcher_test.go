@@ -69,6 +69,31 @@ func TestWatcher(t *testing.T) {
 			write(t, filepath.Join(c.Dirs[0], "a.json"), "again")
 			wantTold(t, changed, "the folder's return")
 		})
+		t.Run("A45 a single file, also when another takes its place, "+name, func(t *testing.T) {
+			t.Parallel()
+			c := c // the tests of one round need files of their own
+			dir := t.TempDir()
+			c.Files = []string{filepath.Join(dir, "tools.json")}
+			changed := watch(t, c)
+			write(t, c.Files[0], "one")
+			wantTold(t, changed, "the file")
+			write(t, filepath.Join(dir, "tools.json.new"), "another")
+			if err := os.Rename(filepath.Join(dir, "tools.json.new"), c.Files[0]); err != nil { // as editors do
+				t.Fatal(err)
+			}
+			wantTold(t, changed, "the file in its place")
+			write(t, c.Files[0], "three")
+			wantTold(t, changed, "a change of that one")
+			if err := os.Remove(c.Files[0]); err != nil {
+				t.Fatal(err)
+			}
+			wantTold(t, changed, "the file's end")
+			select {
+			case <-changed:
+				t.Error("told of a file beside it")
+			default:
+			}
+		})
 	}
 	t.Run("A45 what happened between the first look and the start counts", func(t *testing.T) {
 		t.Parallel()

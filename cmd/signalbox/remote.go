@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/signalbox/signalbox/internal/seal"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/toolapi"
 	"github.com/signalbox/signalbox/providers/remote"
@@ -11,15 +12,22 @@ import (
 
 // newRemote makes the remote tools: those of the operator's file and, where there is a database, those that are
 // registered at run time.
-func (a *app) newRemote(guard *http.Client) *remote.Provider {
+func (a *app) newRemote(guard *http.Client) (*remote.Provider, error) {
 	c := remote.Config{File: a.cfg.ToolManifest, Store: a.templates, Guard: guard, SiteID: "local", Logger: a.log.With("component", "remote tools")}
 	if a.db != nil {
+		key, err := a.keyFor("headers of remote tools")
+		if err != nil {
+			return nil, err
+		}
+		if c.Seal, err = seal.New(key); err != nil {
+			return nil, err
+		}
 		c.Pool = a.db.pool
 	}
 	if a.cfg.Public != nil {
 		c.SiteID = a.cfg.Public.Host
 	}
-	return remote.New(c)
+	return remote.New(c), nil
 }
 
 // toolMounts are the routes by which tools are registered at run time.

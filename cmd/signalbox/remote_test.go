@@ -227,4 +227,21 @@ func TestRemoteTools(t *testing.T) {
 			t.Errorf("removing the file's: %d", status)
 		}
 	})
+	t.Run("B11 a tool that is added to the file is there without a restart or a schedule", func(t *testing.T) {
+		if err := os.WriteFile(file, []byte(`{"tools":[`+remoteEntry("pim.added", bootstrap.URL, "")+`]}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		look := time.NewTicker(50 * time.Millisecond)
+		defer look.Stop()
+		list := ""
+		for deadline := time.Now().Add(20 * time.Second); !strings.Contains(list, "pim.added"); <-look.C {
+			if time.Now().After(deadline) {
+				t.Fatalf("the file's change is not noticed: %s", list)
+			}
+			_, list = ann.do("GET", "/tools", "")
+		}
+		if strings.Contains(list, "pim.getProduct") {
+			t.Error("the tool that is no more in the file is still there")
+		}
+	})
 }

@@ -90,7 +90,9 @@ func (a *app) newServices() ([]service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the image services: %w", err)
 	}
-	a.remote = a.newRemote(guard)
+	if a.remote, err = a.newRemote(guard); err != nil {
+		return nil, err
+	}
 	list := []service{{imagegen.Service, pictures, pictures}, {remote.Service, a.remote, a.remote}}
 	if c.MCPServers != "" {
 		servers := a.newMCPServers(guard)

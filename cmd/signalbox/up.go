@@ -253,13 +253,19 @@ func (a *app) newWorkflows() {
 	})
 }
 
-// newWatcher takes its first look now: what changes in the folders from here on is read again.
+// newWatcher takes its first look now: what changes in the folders and files of tools from here on is read again.
 func (a *app) newWatcher() {
 	dirs := []string{a.cfg.WorkflowsDir}
 	if a.cfg.ToolsDir != "" {
 		dirs = append(dirs, a.cfg.ToolsDir)
 	}
-	a.watcher = registry.NewWatcher(registry.WatchConfig{Dirs: dirs, Changed: a.reload, Logger: a.log})
+	var files []string
+	for _, file := range []string{a.cfg.ToolManifest, a.cfg.MCPServers} {
+		if file != "" {
+			files = append(files, file)
+		}
+	}
+	a.watcher = registry.NewWatcher(registry.WatchConfig{Dirs: dirs, Files: files, Changed: a.reload, Logger: a.log})
 }
 
 func (a *app) startRuns(ctx context.Context) error {

@@ -218,13 +218,16 @@ func (e sourced) leadsTo(s spec) bool { return e.Endpoint == s.Endpoint && e.sou
 // current is the entry of a name as it stands; one that is not there is disabled.
 func (p *Provider) current(ctx context.Context, name string) (sourced, error) {
 	key, no := keyOf(name), false
-	e, found, err := p.db.get(ctx, p.cfg.Pool, key)
+	k, found, err := p.db.get(ctx, p.cfg.Pool, key)
+	if k.unreadable != nil {
+		err = &registry.Error{Code: registry.CodeUnavailable, Message: fmt.Sprintf("%s can't be called: its headers can't be read", name), Cause: k.unreadable}
+	}
 	if err != nil || found {
-		return sourced{e, fromAPI}, err
+		return sourced{k.Entry, fromAPI}, err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if e, found = p.file[key]; found {
+	if e, found := p.file[key]; found {
 		return sourced{e, fromFile}, nil
 	}
 	return sourced{Entry: Entry{Enabled: &no}}, nil

@@ -19,6 +19,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/seal"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -47,6 +48,7 @@ type Store interface {
 type Config struct {
 	File  string        // the operator's tools (ORCHESTRATOR_TOOL_MANIFEST_PATH); empty: none
 	Pool  *pgxpool.Pool // where registrations and results are kept; nil: nowhere
+	Seal  seal.Sealer   // encrypts the headers there; required with Pool
 	Store Store
 	Guard *http.Client // of internal/outbound: what was registered at run time, and what answers name, is reached through it
 	// SiteID tells endpoints whose call it is, such as the host of PUBLIC_URL.
@@ -80,7 +82,7 @@ func New(cfg Config) *Provider {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	return &Provider{cfg: cfg, db: store{cfg.Pool}, file: map[string]Entry{}, lines: map[registry.Media]*line{}}
+	return &Provider{cfg: cfg, db: store{cfg.Pool, cfg.Seal}, file: map[string]Entry{}, lines: map[registry.Media]*line{}}
 }
 
 // Name identifies the loader.
@@ -101,8 +103,12 @@ func (p *Provider) Load(ctx context.Context) ([]registry.Tool, error) {
 		entries[key] = sourced{e, fromFile}
 	}
 	p.mu.Unlock()
-	for _, e := range registered {
-		entries[keyOf(e.Manifest.Name)] = sourced{e, fromAPI}
+	for _, k := range registered {
+		if k.unreadable != nil && k.enabled() {
+			problems = append(problems, registry.Problem{ToolID: k.Manifest.Name, Source: fromAPI, Message: k.unreadable.Error()})
+			k.Enabled = new(bool) // the file's of this name does not take its place
+		}
+		entries[k.key] = sourced{k.Entry, fromAPI}
 	}
 	tools := make([]registry.Tool, 0, len(entries))
 	for _, key := range slices.Sorted(maps.Keys(entries)) {

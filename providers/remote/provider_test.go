@@ -25,6 +25,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
+	"github.com/signalbox/signalbox/internal/seal"
 	"github.com/signalbox/signalbox/providers/remote"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
@@ -155,9 +156,18 @@ func newHouse(t *testing.T, entries ...any) *house {
 	return h
 }
 
+// sealer encrypts by a key of the tests.
+func sealer(key byte) seal.Sealer {
+	s, err := seal.New(bytes.Repeat([]byte{key}, 32))
+	if err != nil {
+		panic(err) // the key has 32 bytes
+	}
+	return s
+}
+
 // restart makes the provider anew, as a start of the program does.
 func (h *house) restart() {
-	h.Provider = remote.New(remote.Config{File: h.file, Pool: h.pool, Store: h.store, Guard: outbound.NewClient(h.allow), SiteID: "bot.example", Logger: slog.New(slog.NewJSONHandler(h.logs, nil))})
+	h.Provider = remote.New(remote.Config{File: h.file, Pool: h.pool, Seal: sealer(1), Store: h.store, Guard: outbound.NewClient(h.allow), SiteID: "bot.example", Logger: slog.New(slog.NewJSONHandler(h.logs, nil))})
 }
 
 func (h *house) tools(t *testing.T) (map[string]registry.Tool, error) {
@@ -478,7 +488,7 @@ func TestIdempotency(t *testing.T) {
 		e := newEndpoint(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status); io.WriteString(w, product) })
 		h := newHouse(t, entry(e.URL, nil))
 		now := time.Now()
-		h.Provider = remote.New(remote.Config{File: h.file, Pool: h.pool, Store: h.store, Guard: outbound.NewClient(nil), Lifetime: time.Hour, Now: func() time.Time { return now }})
+		h.Provider = remote.New(remote.Config{File: h.file, Pool: h.pool, Seal: sealer(1), Store: h.store, Guard: outbound.NewClient(nil), Lifetime: time.Hour, Now: func() time.Time { return now }})
 		_, err := h.Call(t.Context(), h.call(t, "pim.getProduct", sku("A-1")))
 		wantCode(t, err, registry.CodeProvider, true)
 		status = http.StatusOK
@@ -630,5 +640,85 @@ func TestRegistration(t *testing.T) {
 		}
 		wantCode(t, h.Remove(t.Context(), "pim.getProduct"), registry.CodeInvalidInput, false)
 		wantCode(t, h.Remove(t.Context(), "nothing"), registry.CodeLost, false)
+	})
+}
+
+// headersOf is how the headers of the one registered tool lie in the database.
+func (h *house) headersOf(t *testing.T) (text string) {
+	t.Helper()
+	if err := h.pool.QueryRow(t.Context(), `SELECT headers FROM remote_tools`).Scan(&text); err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func TestHeadersAreEncrypted(t *testing.T) {
+	t.Parallel()
+	e := newEndpoint(t, says(product))
+	setup := func(t *testing.T) *house {
+		h := newHouse(t)
+		h.allow = []string{"127.0.0.1"}
+		h.restart()
+		if _, err := h.register(t, entry(e.URL, nil)); err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	t.Run("B59 headers are no text in the database", func(t *testing.T) {
+		t.Parallel()
+		h := setup(t)
+		var whole string
+		if err := h.pool.QueryRow(t.Context(), `SELECT remote_tools::text FROM remote_tools`).Scan(&whole); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(whole, secret) || strings.Contains(whole, "X-Api-Key") {
+			t.Errorf("the row is %s", whole)
+		}
+	})
+	t.Run("B59 headers that an earlier version kept as text are encrypted at the next load, and still sent", func(t *testing.T) {
+		t.Parallel()
+		h := setup(t)
+		if _, err := h.pool.Exec(t.Context(), `UPDATE remote_tools SET headers = '{"X-Api-Key":"`+secret+`-2"}'`); err != nil {
+			t.Fatal(err)
+		}
+		h.restart()
+		before := len(e.received())
+		for range 2 { // as they were read, and as they were encrypted
+			c := h.call(t, "pim.getProduct", sku("A-2"))
+			c.RunID = fmt.Sprint("upgraded ", len(e.received()))
+			if _, err := h.Call(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+			h.restart()
+		}
+		if text := h.headersOf(t); strings.Contains(text, secret) {
+			t.Errorf("they are still %s", text)
+		}
+		for _, r := range e.received()[before:] {
+			if got := r.header.Get("X-Api-Key"); strings.HasSuffix(got, "-2") {
+				return
+			}
+		}
+		t.Error("they are not sent any more")
+	})
+	t.Run("headers that can't be decrypted take their tool away, no other, until it is registered again", func(t *testing.T) {
+		t.Parallel()
+		h := setup(t)
+		accepted := h.call(t, "pim.getProduct", sku("A-1"))
+		write(t, h.file, entry(e.URL, map[string]any{"manifest.name": "other.tool"}))
+		lost := remote.New(remote.Config{File: h.file, Pool: h.pool, Seal: sealer(2), Store: h.store, Guard: outbound.NewClient(h.allow)})
+		h.Provider = lost
+		tools, err := h.tools(t)
+		if _, other := tools["other.tool"]; len(tools) != 1 || !other || err == nil || !strings.Contains(err.Error(), "register it again") {
+			t.Errorf("%v, %v", slices.Collect(maps.Keys(tools)), err)
+		}
+		_, err = h.Call(t.Context(), accepted)
+		wantCode(t, err, registry.CodeUnavailable, false)
+		if r, err := h.register(t, entry(e.URL, nil)); err != nil || !r.Replaced {
+			t.Errorf("%+v, %v", r, err)
+		}
+		if tools, err := h.tools(t); err != nil || len(tools) != 2 {
+			t.Errorf("after registering it again: %v, %v", slices.Collect(maps.Keys(tools)), err)
+		}
 	})
 }

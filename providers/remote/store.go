@@ -2,22 +2,41 @@ package remote
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalbox/signalbox/internal/seal"
 )
 
 // store keeps registrations and remembered results in Postgres. Without a pool it keeps nothing.
-type store struct{ pool *pgxpool.Pool }
+type store struct {
+	pool *pgxpool.Pool
+	seal seal.Sealer // of headers, each for the tool's key
+}
 
-const selectEntries = `SELECT entry, headers, enabled FROM remote_tools`
+// sealedMark begins headers that are encrypted; base64 follows. Those that were kept before headers were
+// encrypted are a JSON object. The next load encrypts them.
+const sealedMark = "sealed:"
 
-// all gives the registered entries in the order of their keys.
-func (s store) all(ctx context.Context) ([]Entry, error) {
+// kept is a registration as it stands in the database.
+type kept struct {
+	Entry
+	key        string
+	plain      string // the headers, where they are not encrypted yet
+	unreadable error  // why the headers can't be decrypted
+}
+
+const selectEntries = `SELECT key, entry, headers, enabled FROM remote_tools`
+
+// all gives the registrations in the order of their keys, and encrypts headers that are not yet.
+func (s store) all(ctx context.Context) ([]kept, error) {
 	if s.pool == nil {
 		return nil, nil
 	}
@@ -25,25 +44,59 @@ func (s store) all(ctx context.Context) ([]Entry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the registered tools: %w", err)
 	}
-	return pgx.CollectRows(rows, scanEntry)
+	list, err := pgx.CollectRows(rows, s.scan)
+	if err != nil {
+		return nil, fmt.Errorf("read the registered tools: %w", err)
+	}
+	for _, k := range list {
+		if err := s.encrypt(ctx, k); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// encrypt encrypts the headers of a registration, unless it was replaced meanwhile.
+func (s store) encrypt(ctx context.Context, k kept) error {
+	if k.plain == "" {
+		return nil
+	}
+	_, err := s.pool.Exec(ctx, `UPDATE remote_tools SET headers = $2 WHERE key = $1 AND headers = $3`, k.key, s.close([]byte(k.plain), k.key), k.plain)
+	if err != nil {
+		return fmt.Errorf("encrypt the headers of the tool %s: %w", k.Manifest.Name, err)
+	}
+	return nil
+}
+
+func (s store) close(headers []byte, key string) string {
+	return sealedMark + base64.StdEncoding.EncodeToString(s.seal.Close(headers, key))
+}
+
+// open gives the headers as JSON.
+func (s store) open(sealed, key string) ([]byte, error) {
+	raw, err := base64.StdEncoding.DecodeString(sealed)
+	if err != nil {
+		return nil, fmt.Errorf("they are damaged: %w", err)
+	}
+	return s.seal.Open(raw, key)
 }
 
 // get finds the registration of a key; found says whether there is one.
-func (s store) get(ctx context.Context, q querier, key string) (e Entry, found bool, err error) {
+func (s store) get(ctx context.Context, q querier, key string) (k kept, found bool, err error) {
 	if s.pool == nil {
-		return Entry{}, false, nil
+		return kept{}, false, nil
 	}
 	rows, err := q.Query(ctx, selectEntries+` WHERE key = $1`, key)
 	if err == nil {
-		e, err = pgx.CollectExactlyOneRow(rows, scanEntry)
+		k, err = pgx.CollectExactlyOneRow(rows, s.scan)
 	}
 	if errors.Is(err, pgx.ErrNoRows) {
-		return Entry{}, false, nil
+		return kept{}, false, nil
 	}
 	if err != nil {
-		return Entry{}, false, fmt.Errorf("read the registered tool %s: %w", key, err)
+		return kept{}, false, fmt.Errorf("read the registered tool %s: %w", key, err)
 	}
-	return e, true, nil
+	return k, true, nil
 }
 
 // querier is a pool or a transaction.
@@ -51,18 +104,27 @@ type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-func scanEntry(row pgx.CollectableRow) (Entry, error) {
-	var e Entry
+func (s store) scan(row pgx.CollectableRow) (kept, error) {
+	var k kept
 	var entry, headers string
 	var enabled bool
-	if err := row.Scan(&entry, &headers, &enabled); err != nil {
-		return e, err
+	if err := row.Scan(&k.key, &entry, &headers, &enabled); err != nil {
+		return k, err
 	}
-	if err := json.Unmarshal([]byte(entry), &e); err != nil {
-		return e, fmt.Errorf("a registered tool can't be read: %w", err)
+	if err := json.Unmarshal([]byte(entry), &k.Entry); err != nil {
+		return k, fmt.Errorf("a registered tool can't be read: %w", err)
 	}
-	e.Enabled = &enabled
-	return e, json.Unmarshal([]byte(headers), &e.StaticHeaders)
+	k.Enabled = &enabled
+	raw := []byte(headers)
+	if sealed, is := strings.CutPrefix(headers, sealedMark); is {
+		if raw, k.unreadable = s.open(sealed, k.key); k.unreadable != nil {
+			k.unreadable = fmt.Errorf("its headers can't be read, register it again: %w", k.unreadable)
+			return k, nil
+		}
+	} else {
+		k.plain = headers
+	}
+	return k, json.Unmarshal(raw, &k.StaticHeaders)
 }
 
 // put keeps an entry and gives the one that it replaces, if there is one.
@@ -86,12 +148,12 @@ func (s store) put(ctx context.Context, e Entry, by string) (before *Entry, err 
 		if err != nil {
 			return err
 		}
-		if found {
-			before = &old
+		if found { // if its headers can't be read, nothing can bring them back
+			before = &old.Entry
 		}
 		_, err = tx.Exec(ctx, `INSERT INTO remote_tools (key, entry, headers, enabled, by_whom) VALUES ($1, $2, $3, $4, $5)
 			ON CONFLICT (key) DO UPDATE SET entry = $2, headers = $3, enabled = $4, by_whom = $5, updated_at = now()`,
-			key, string(entry), string(headers), e.enabled(), by)
+			key, string(entry), s.close(headers, key), e.enabled(), by)
 		return err
 	})
 	if err != nil {
