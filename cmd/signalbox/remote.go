@@ -41,6 +41,6 @@ func (a *app) toolMounts() []web.Mount {
 		Logger: a.log.With("component", "remote tools"),
 	})
 	return []web.Mount{
-		{Path: "GET /tools", Who: web.Keys, Handler: h}, {Path: "POST /tools/register", Who: web.Keys, Handler: h}, {Path: "DELETE /tools/{name}", Who: web.Keys, Handler: h},
+		{Path: "GET /tools", Who: web.Keys, Handler: h, Describe: toolapi.Describe()}, {Path: "POST /tools/register", Who: web.Keys, Handler: h}, {Path: "DELETE /tools/{name}", Who: web.Keys, Handler: h},
 	}
 }

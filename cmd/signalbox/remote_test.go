@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
 )
 
 const (
@@ -186,6 +188,35 @@ func TestRemoteTools(t *testing.T) {
 		if status, output := ann.run("dam.searchAssets", `{"sku":"A-1"}`); status != "succeeded" || !strings.Contains(output, "Chair") {
 			t.Errorf("%s: %s", status, output)
 		}
+	})
+	t.Run("B55 B56 the API's document describes the registration as it is", func(t *testing.T) {
+		_, raw := stranger.do("GET", "/openapi.json", "")
+		document, err := openapi3.NewLoader().LoadFromData([]byte(raw))
+		if err == nil {
+			err = document.Validate(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, register := document.Paths.Value("/tools"), document.Paths.Value("/tools/register")
+		if list == nil || register == nil || document.Paths.Value("/tools/{name}") == nil {
+			t.Fatal("the routes are missing")
+		}
+		fits := func(what string, content openapi3.Content, body string) {
+			t.Helper()
+			var value any
+			if err := json.Unmarshal([]byte(body), &value); err != nil {
+				t.Fatal(err)
+			}
+			if err := content.Get("application/json").Schema.Value.VisitJSON(value); err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		_, answer := ann.do("GET", "/tools", "")
+		fits("the list", list.Get.Responses.Status(http.StatusOK).Value.Content, answer)
+		fits("an entry", register.Post.RequestBody.Value.Content, entry)
+		_, answer = operator.do("POST", "/tools/register", entry)
+		fits("the answer", register.Post.Responses.Status(http.StatusOK).Value.Content, answer)
 	})
 	t.Run("B57 B58 what breaks the rules, or belongs to another tool, is refused and changes nothing", func(t *testing.T) {
 		for want, body := range map[int][]string{

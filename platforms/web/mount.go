@@ -22,6 +22,9 @@ type Mount struct {
 	Path    string // a pattern of http.ServeMux, e.g. "/operator/"
 	Who     Who
 	Handler http.Handler
+	// Describe holds the paths that the handler adds to the API's OpenAPI document; its operations may name our
+	// components.
+	Describe map[string]any
 }
 
 func (s *Server) mount(m Mount) http.Handler {

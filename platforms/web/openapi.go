@@ -28,6 +28,9 @@ func (s *Server) document(snapshot *registry.Snapshot) (object, error) {
 	if s.cfg.Hooks != nil {
 		maps.Copy(paths, hookPaths())
 	}
+	for _, m := range s.cfg.Mounts {
+		maps.Copy(paths, m.Describe)
+	}
 	for _, t := range snapshot.Public() {
 		op, err := toolOperation(t)
 		if err != nil {
@@ -112,7 +115,7 @@ func fixedPaths() object {
 		"/api/keys": object{
 			"get": operation{id: "listKeys", tag: "account", summary: "Your API keys", answers: ok("The keys", list("keys", ref("Key")))}.draw(),
 			"post": operation{id: "createKey", tag: "account", summary: "Make an API key", about: "Of your account; with ADMIN_TOKEN: of the account that name names, which is made where there is none.",
-				body: jsonBody(object{"type": "object", "properties": object{"label": text(), "name": text()}}), answers: object{"201": answer("The key; it is told only now", ref("NewKey"))}}.draw(),
+				body: jsonBody(ref("KeyWanted")), answers: object{"201": answer("The key; it is told only now", ref("NewKey"))}}.draw(),
 		},
 		"/api/keys/{id}": object{"delete": operation{id: "revokeKey", tag: "account", summary: "End an API key", parameters: id, answers: object{"204": object{"description": "It is refused from now on"}}}.draw()},
 		"/api/status":    object{"get": operation{id: "getStatus", tag: "operator", summary: "Loaders and engines with their last error", answers: ok("The status", object{"type": "object"})}.draw()},
@@ -311,8 +314,12 @@ func schemas() object {
 		"Balance": record(object{"balanceNanoUsd": amount, "heldNanoUsd": amount}, "balanceNanoUsd", "heldNanoUsd"),
 		"Upload":  record(object{"ref": object{"type": "string", "pattern": "^asset:[0-9a-f]{64}$"}, "url": object{"type": "string", "format": "uri"}, "info": object{"type": "object"}}, "ref", "url"),
 		"Tool":    object{"type": "object", "required": []string{"toolId", "service", "displayName", "inputSchema"}, "properties": object{"toolId": text(), "service": text(), "displayName": text(), "description": text(), "commandName": text(), "apiPath": text(), "inputSchema": object{"type": "object"}, "outputSchema": object{"type": "object"}}},
-		"Key":     record(object{"id": object{"type": "integer", "format": "int64"}, "label": text(), "hint": text(), "createdAt": moment, "lastUsedAt": moment}, "id", "label", "hint", "createdAt"),
-		"NewKey":  record(object{"key": text(), "accountId": text()}, "key", "accountId"),
+		"Key":     record(object{"id": object{"type": "integer", "format": "int64"}, "label": text(), "hint": text(), "createdAt": moment, "lastUsedAt": moment, "spendLimitNanoUsd": object{"type": "integer", "format": "int64", "description": "What its runs may cost in a calendar month, in nano-dollars; absent: no limit"}}, "id", "label", "hint", "createdAt"),
+		"KeyWanted": object{"type": "object", "properties": object{
+			"label": text(), "name": text(),
+			"spendLimitUsd": object{"type": "string", "description": "What the key's runs may cost in a calendar month, in US dollars", "examples": []string{"5", "0.50"}},
+		}},
+		"NewKey": record(object{"key": text(), "accountId": text()}, "key", "accountId"),
 		"NewInvitation": object{"type": "object", "properties": object{
 			"note": text(), "creditUsd": object{"type": "string", "examples": []string{"2.50"}},
 			"forDays": object{"type": "integer", "minimum": 1, "maximum": maxInvitationDays, "default": invitationDays},

@@ -135,6 +135,20 @@ func callByDocument(t *testing.T, h *house, document *openapi3.T) {
 	c.exchange("GET", "/api/balance", nil, nil, nil)
 	c.exchange("GET", "/api/tools", nil, nil, nil)
 	c.exchange("GET", "/api/runs", nil, nil, nil)
+	c.exchange("POST", "/api/keys", nil, []byte(`{"label":"small","spendLimitUsd":"0.50"}`), nil)
+	var listed struct{ Keys []map[string]any }
+	c.exchange("GET", "/api/keys", nil, nil, &listed)
+	told := document.Components.Schemas["Key"].Value.Properties
+	for _, key := range listed.Keys {
+		for name := range key {
+			if told[name] == nil {
+				t.Errorf("keys have a member %s, which is not described", name)
+			}
+		}
+	}
+	if asked := document.Paths.Value("/api/keys").Post.RequestBody.Value.Content.Get("application/json").Schema.Value.Properties; asked["spendLimitUsd"] == nil {
+		t.Error("nothing says that keys may have a limit")
+	}
 }
 
 // documentedClient sends what the document says, and checks what it sends and gets against it.
