@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/providers/comfydeploy"
 	"github.com/signalbox/signalbox/providers/comfydeploy/comfydeploytest"
+	"github.com/signalbox/signalbox/providers/upstream/upstreamtest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
 )
@@ -242,7 +243,7 @@ func TestToolsInOtherStates(t *testing.T) {
 	t.Run("without prices the rate card counts", func(t *testing.T) {
 		t.Parallel()
 		p, server := house(t)
-		server.Fail("/api/platform/gpu-pricing", comfydeploytest.Refuse(500, "no"))
+		server.FailAt("/api/platform/gpu-pricing", comfydeploytest.Refuse(500, "no"))
 		if tools := load(t, p); tools[0].CostingModel.Rate != "0.000337" {
 			t.Errorf("rate %s", tools[0].CostingModel.Rate)
 		}
@@ -312,7 +313,7 @@ func TestRuns(t *testing.T) {
 		t.Parallel()
 		p, server := house(t)
 		c := call(load(t, p)[0], "handle")
-		server.LoseAnswer("/api/run/deployment/queue")
+		server.FailAt("/api/run/deployment/queue", upstreamtest.LoseAnswer)
 		_, err := p.Submit(t.Context(), c)
 		if e := registry.AsError(err); e == nil || !e.Retryable {
 			t.Fatalf("got %v", err)
@@ -386,7 +387,7 @@ func TestRefusals(t *testing.T) {
 	t.Parallel()
 	validation := []any{map[string]any{"loc": []any{"body", "inputs", "steps"}, "msg": "too many", "type": "value_error"}}
 	for name, c := range map[string]struct {
-		fault http.HandlerFunc
+		fault upstreamtest.Fault
 		code  registry.Code
 		retry bool
 	}{
@@ -400,7 +401,7 @@ func TestRefusals(t *testing.T) {
 			t.Parallel()
 			p, server := house(t)
 			tool := load(t, p)[0]
-			server.Fail("/api/run/deployment/queue", c.fault)
+			server.FailAt("/api/run/deployment/queue", c.fault)
 			_, err := p.Submit(t.Context(), call(tool, "handle"))
 			if e := registry.AsError(err); e == nil || e.Code != c.code || e.Retryable != c.retry || strings.Contains(fmt.Sprint(e, e.Cause), comfydeploytest.Key) {
 				t.Errorf("got %v", err)

@@ -8,13 +8,13 @@ import (
 	"fmt"
 	"io"
 	"math/big"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/signalbox/signalbox/providers/imagegen"
 	"github.com/signalbox/signalbox/providers/imagegen/imagegentest"
+	"github.com/signalbox/signalbox/providers/upstream/upstreamtest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
 )
@@ -245,7 +245,7 @@ func TestRefusals(t *testing.T) {
 	for name, c := range map[string]struct {
 		inputs map[string]any
 		change func(*imagegen.Config)
-		fault  http.HandlerFunc
+		fault  upstreamtest.Fault
 		code   registry.Code
 		field  string
 		retry  time.Duration // -1: must not be retryable
@@ -258,18 +258,18 @@ func TestRefusals(t *testing.T) {
 		"too many pictures":                   {inputs: map[string]any{"images": make([]any, 17)}, code: registry.CodeInvalidInput, field: "images", retry: -1},
 		"a file that is no picture":           {inputs: map[string]any{"images": "asset:text"}, code: registry.CodeInvalidInput, field: "images", retry: -1},
 		"a picture that is gone":              {inputs: map[string]any{"images": "asset:gone"}, code: registry.CodeInvalidInput, field: "images", retry: -1},
-		"OpenAI's rules for content":          {fault: imagegentest.Answer(400, `{"error":{"code":"moderation_blocked","message":"no"}}`), code: registry.CodeRefused, retry: -1},
-		"OpenAI's quota":                      {fault: imagegentest.Answer(429, `{"error":{"code":"insufficient_quota"}}`), code: registry.CodeUnavailable, retry: -1},
-		"OpenAI's rate limit":                 {fault: imagegentest.Answer(429, `{"error":{"code":"rate_limit_exceeded"}}`), code: registry.CodeRateLimited},
+		"OpenAI's rules for content":          {fault: upstreamtest.Answer(400, `{"error":{"code":"moderation_blocked","message":"no"}}`), code: registry.CodeRefused, retry: -1},
+		"OpenAI's quota":                      {fault: upstreamtest.Answer(429, `{"error":{"code":"insufficient_quota"}}`), code: registry.CodeUnavailable, retry: -1},
+		"OpenAI's rate limit":                 {fault: upstreamtest.Answer(429, `{"error":{"code":"rate_limit_exceeded"}}`), code: registry.CodeRateLimited},
 		"OpenAI refuses the key":              {change: func(c *imagegen.Config) { c.OpenAIKey = "sk-wrong" }, code: registry.CodeUnauthorized, retry: -1},
-		"OpenAI without a picture":            {fault: imagegentest.Answer(200, `{"data":[]}`), code: registry.CodeBadOutput, retry: -1},
-		"OpenAI with half a picture":          {fault: imagegentest.Answer(200, `{"data":[{"b64_json":"aGFsZg=="}]}`), code: registry.CodeBadOutput, retry: -1},
-		"OpenAI down":                         {fault: imagegentest.Answer(503, ``), code: registry.CodeUnavailable},
-		"Gemini's rules for the description":  {inputs: gemini, fault: imagegentest.Answer(200, `{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}`), code: registry.CodeRefused, retry: -1},
-		"Gemini's rules for the picture":      {inputs: gemini, fault: imagegentest.Answer(200, `{"candidates":[{"finishReason":"IMAGE_SAFETY","content":{"parts":[{"text":"no"}]}}]}`), code: registry.CodeRefused, retry: -1},
-		"Gemini with words only":              {inputs: gemini, fault: imagegentest.Answer(200, `{"candidates":[{"finishReason":"STOP","content":{"parts":[{"text":"a cat"}]}}]}`), code: registry.CodeBadOutput, retry: -1},
-		"Gemini's rate limit":                 {inputs: gemini, fault: imagegentest.Answer(429, `{"error":{"status":"RESOURCE_EXHAUSTED","details":[{"retryDelay":"32s"}]}}`), code: registry.CodeRateLimited, retry: 32 * time.Second},
-		"Gemini refuses the key as bad input": {inputs: gemini, fault: imagegentest.Answer(400, `{"error":{"status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}`), code: registry.CodeUnauthorized, retry: -1},
+		"OpenAI without a picture":            {fault: upstreamtest.Answer(200, `{"data":[]}`), code: registry.CodeBadOutput, retry: -1},
+		"OpenAI with half a picture":          {fault: upstreamtest.Answer(200, `{"data":[{"b64_json":"aGFsZg=="}]}`), code: registry.CodeBadOutput, retry: -1},
+		"OpenAI down":                         {fault: upstreamtest.Answer(503, ``), code: registry.CodeUnavailable},
+		"Gemini's rules for the description":  {inputs: gemini, fault: upstreamtest.Answer(200, `{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}`), code: registry.CodeRefused, retry: -1},
+		"Gemini's rules for the picture":      {inputs: gemini, fault: upstreamtest.Answer(200, `{"candidates":[{"finishReason":"IMAGE_SAFETY","content":{"parts":[{"text":"no"}]}}]}`), code: registry.CodeRefused, retry: -1},
+		"Gemini with words only":              {inputs: gemini, fault: upstreamtest.Answer(200, `{"candidates":[{"finishReason":"STOP","content":{"parts":[{"text":"a cat"}]}}]}`), code: registry.CodeBadOutput, retry: -1},
+		"Gemini's rate limit":                 {inputs: gemini, fault: upstreamtest.Answer(429, `{"error":{"status":"RESOURCE_EXHAUSTED","details":[{"retryDelay":"32s"}]}}`), code: registry.CodeRateLimited, retry: 32 * time.Second},
+		"Gemini refuses the key as bad input": {inputs: gemini, fault: upstreamtest.Answer(400, `{"error":{"status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}`), code: registry.CodeUnauthorized, retry: -1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -307,7 +307,7 @@ func TestProxiesInSnakeCase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.Fail(imagegentest.Answer(200, string(body)))
+	server.Fail(upstreamtest.Answer(200, string(body)))
 	result, err := p.Call(t.Context(), call(t, p, gemini))
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/providers/tripo"
 	"github.com/signalbox/signalbox/providers/tripo/tripotest"
+	"github.com/signalbox/signalbox/providers/upstream/upstreamtest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
 )
@@ -254,7 +255,7 @@ func TestRefusedBeforeAnythingIsSent(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		fault http.HandlerFunc
+		fault upstreamtest.Fault
 		code  registry.Code
 		retry bool
 	}{
@@ -267,8 +268,8 @@ func TestRefusals(t *testing.T) {
 		"a refusal with status 200":    {tripotest.Refuse(200, 2008), registry.CodeRefused, false},
 		"an unknown code":              {tripotest.Refuse(400, 2999), registry.CodeInvalidInput, false},
 		"an unknown code, status 200":  {tripotest.Refuse(200, 2999), registry.CodeProvider, false},
-		"an answer that is lost":       {tripotest.Cut, registry.CodeLost, false},
-		"an answer that is not theirs": {func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>") }, registry.CodeProvider, false},
+		"an answer that is lost":       {upstreamtest.Cut, registry.CodeLost, false},
+		"an answer that is not theirs": {upstreamtest.Answer(200, "<html>"), registry.CodeProvider, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/outbound"
+	"github.com/signalbox/signalbox/providers/upstream/upstreamtest"
 	"github.com/signalbox/signalbox/providers/vidu"
 	"github.com/signalbox/signalbox/providers/vidu/vidutest"
 	"github.com/signalbox/signalbox/registry"
@@ -234,7 +235,7 @@ func TestLostAnswers(t *testing.T) {
 		t.Parallel()
 		p, server := house(t)
 		c := call(t, p, "vidu.text2video", map[string]any{"prompt": "a cat"})
-		server.LoseAnswer()
+		server.Fail(upstreamtest.LoseAnswer)
 		_, err := p.Submit(t.Context(), c)
 		if e := registry.AsError(err); e == nil || !e.Retryable {
 			t.Fatalf("got %v, expected an error that may be retried", err)

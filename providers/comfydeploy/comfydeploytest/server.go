@@ -9,13 +9,15 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/providers/upstream/upstreamtest"
 )
 
 // Key is the account's key.
@@ -39,28 +41,27 @@ type Run struct {
 // Server is the service. Deployments, Workflows, Machines, Versions and Prices are what it lists; change
 // them before the first request, or with Do.
 type Server struct {
-	*httptest.Server
+	*upstreamtest.Server
 	Deployments, Workflows, Machines []map[string]any
 	Versions                         map[string]map[string]any // by "workflow/number"
 	Prices                           map[string]any
 	Down                             bool // everything is answered with 503
 
-	t      testing.TB
-	mu     sync.Mutex
-	runs   []*Run
-	files  map[string][]byte
-	reads  map[string]int // requests by path
-	faults map[string][]http.HandlerFunc
+	t     testing.TB
+	mu    sync.Mutex
+	runs  []*Run
+	files map[string][]byte
+	reads map[string]int // requests by path
 }
 
 // New starts a server that ends with the test.
 func New(t testing.TB) *Server {
-	s := &Server{t: t, Versions: map[string]map[string]any{}, files: map[string][]byte{}, reads: map[string]int{}, faults: map[string][]http.HandlerFunc{}}
+	s := &Server{t: t, Versions: map[string]map[string]any{}, files: map[string][]byte{}, reads: map[string]int{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/deployments", s.list(func() []map[string]any { return s.Deployments }))
 	mux.HandleFunc("GET /api/workflows", s.list(func() []map[string]any { return s.Workflows }))
 	mux.HandleFunc("GET /api/machines", s.list(func() []map[string]any { return s.Machines }))
-	mux.HandleFunc("GET /api/platform/gpu-pricing", func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, s.Prices) })
+	mux.HandleFunc("GET /api/platform/gpu-pricing", func(w http.ResponseWriter, _ *http.Request) { upstreamtest.WriteJSON(w, http.StatusOK, s.Prices) })
 	mux.HandleFunc("GET /api/workflow/{id}/version/{n}", s.version)
 	mux.HandleFunc("GET /api/workflow/{id}/runs", s.workflowRuns)
 	mux.HandleFunc("POST /api/run/deployment/queue", s.queue)
@@ -68,12 +69,7 @@ func New(t testing.TB) *Server {
 	mux.HandleFunc("POST /api/run/{id}/cancel", s.cancel)
 	mux.HandleFunc("POST /api/assets/upload", s.upload)
 	mux.HandleFunc("GET /files/{name}", s.file)
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		t.Errorf("unknown address: %s %s", r.Method, r.URL)
-		detail(w, http.StatusNotFound, "Not Found")
-	})
-	s.Server = httptest.NewServer(s.guard(mux))
-	t.Cleanup(s.Close)
+	s.Server = upstreamtest.New(t, mux, 64<<20, s.guard)
 	return s
 }
 
@@ -87,26 +83,9 @@ func (s *Server) Do(change func()) {
 	change()
 }
 
-// Fail lets the next requests of a path be answered by these handlers instead, one each.
-func (s *Server) Fail(path string, faults ...http.HandlerFunc) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults[path] = append(s.faults[path], faults...)
-}
-
-// LoseAnswer lets the next request of a path have its effect and cuts the line before its answer.
-func (s *Server) LoseAnswer(path string) {
-	s.Fail(path, func(w http.ResponseWriter, r *http.Request) {
-		s.Config.Handler.ServeHTTP(httptest.NewRecorder(), r)
-		if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
-			conn.Close()
-		}
-	})
-}
-
 // Refuse is a fault that answers with a status and a detail.
-func Refuse(status int, text any) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) { detail(w, status, text) }
+func Refuse(status int, text any) upstreamtest.Fault {
+	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) { detail(w, status, text) }
 }
 
 // Reads counts the requests of a path.
@@ -179,37 +158,25 @@ func (s *Server) report(r Run) {
 	}
 }
 
-func (s *Server) guard(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.mu.Lock()
-		s.reads[r.URL.Path]++
-		var fault http.HandlerFunc
-		if waiting := s.faults[r.URL.Path]; len(waiting) > 0 {
-			fault, s.faults[r.URL.Path] = waiting[0], waiting[1:]
-		}
-		down := s.Down
-		s.mu.Unlock()
-		switch {
-		case down:
-			detail(w, http.StatusServiceUnavailable, "Service Unavailable")
-		case r.Header.Get("Authorization") != "Bearer "+Key && len(r.URL.Path) > 4 && r.URL.Path[:5] == "/api/":
-			detail(w, http.StatusUnauthorized, "Invalid or expired token")
-		case fault != nil:
-			fault(w, r)
-		default:
-			next.ServeHTTP(w, r)
-		}
-	})
+// guard counts requests and asks for the key.
+func (s *Server) guard(w http.ResponseWriter, r *http.Request) bool {
+	s.mu.Lock()
+	s.reads[r.URL.Path]++
+	down := s.Down
+	s.mu.Unlock()
+	switch {
+	case down:
+		detail(w, http.StatusServiceUnavailable, "Service Unavailable")
+	case r.Header.Get("Authorization") != "Bearer "+Key && strings.HasPrefix(r.URL.Path, "/api/"):
+		detail(w, http.StatusUnauthorized, "Invalid or expired token")
+	default:
+		return true
+	}
+	return false
 }
 
 func detail(w http.ResponseWriter, status int, text any) {
-	write(w, status, map[string]any{"detail": text})
-}
-
-func write(w http.ResponseWriter, status int, body any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(body)
+	upstreamtest.WriteJSON(w, status, map[string]any{"detail": text})
 }
 
 func (s *Server) list(all func() []map[string]any) http.HandlerFunc {
@@ -224,7 +191,7 @@ func (s *Server) list(all func() []map[string]any) http.HandlerFunc {
 		}
 		list := all()
 		offset = min(offset, len(list))
-		write(w, http.StatusOK, append([]map[string]any{}, list[offset:min(offset+limit, len(list))]...))
+		upstreamtest.WriteJSON(w, http.StatusOK, append([]map[string]any{}, list[offset:min(offset+limit, len(list))]...))
 	}
 }
 
@@ -232,7 +199,7 @@ func (s *Server) version(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if v, known := s.Versions[r.PathValue("id")+"/"+r.PathValue("n")]; known {
-		write(w, http.StatusOK, v)
+		upstreamtest.WriteJSON(w, http.StatusOK, v)
 		return
 	}
 	detail(w, http.StatusNotFound, "Workflow version not found")
@@ -272,7 +239,7 @@ func (s *Server) queue(w http.ResponseWriter, r *http.Request) {
 		Inputs: body.Inputs, Webhook: body.Webhook, Intermediate: body.Intermediate, GPU: "A10G",
 	}
 	s.runs = append(s.runs, run)
-	write(w, http.StatusOK, map[string]any{"run_id": run.ID})
+	upstreamtest.WriteJSON(w, http.StatusOK, map[string]any{"run_id": run.ID})
 }
 
 func (r Run) view() map[string]any {
@@ -290,7 +257,7 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if run := s.find(r.PathValue("id")); run != nil {
-		write(w, http.StatusOK, run.view())
+		upstreamtest.WriteJSON(w, http.StatusOK, run.view())
 		return
 	}
 	detail(w, http.StatusNotFound, "Run not found")
@@ -306,7 +273,7 @@ func (s *Server) workflowRuns(w http.ResponseWriter, r *http.Request) {
 			views = append(views, s.runs[i].view())
 		}
 	}
-	write(w, http.StatusOK, views)
+	upstreamtest.WriteJSON(w, http.StatusOK, views)
 }
 
 func (s *Server) cancel(w http.ResponseWriter, r *http.Request) {
@@ -320,7 +287,7 @@ func (s *Server) cancel(w http.ResponseWriter, r *http.Request) {
 		detail(w, http.StatusBadRequest, "Run is already over")
 	default:
 		run.Status = "cancelled"
-		write(w, http.StatusOK, map[string]any{"success": true, "message": "Run cancelled"})
+		upstreamtest.WriteJSON(w, http.StatusOK, map[string]any{"success": true, "message": "Run cancelled"})
 	}
 }
 
@@ -337,7 +304,7 @@ func (s *Server) upload(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name := uuid.NewString() + "-" + header.Filename
-	write(w, http.StatusOK, map[string]any{"id": uuid.NewString(), "name": header.Filename, "url": s.File(name, content), "file_size": len(content)})
+	upstreamtest.WriteJSON(w, http.StatusOK, map[string]any{"id": uuid.NewString(), "name": header.Filename, "url": s.File(name, content), "file_size": len(content)})
 }
 
 func (s *Server) file(w http.ResponseWriter, r *http.Request) {

@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,6 +21,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/signalbox/signalbox/providers/upstream/upstreamtest"
 )
 
 // Key is the account's key.
@@ -67,13 +68,12 @@ type Request struct {
 
 // Server is the service.
 type Server struct {
-	*httptest.Server
+	*upstreamtest.Server
 	t        testing.TB
 	input    *jsonschema.Schema
 	key      ed25519.PrivateKey
 	mu       sync.Mutex
 	requests []*Request
-	faults   []http.HandlerFunc
 }
 
 // New starts a server that ends with the test.
@@ -97,12 +97,7 @@ func New(t testing.TB) *Server {
 	mux.HandleFunc("GET /rest/.well-known/jwks.json", s.jwks)
 	mux.HandleFunc("GET /files/{name}", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "file "+r.PathValue("name")) })
 	mux.HandleFunc("GET /expired/{name}", http.NotFound)
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		t.Errorf("unknown address: %s %s", r.Method, r.URL)
-		http.NotFound(w, r)
-	})
-	s.Server = httptest.NewServer(s.guard(mux))
-	t.Cleanup(s.Close)
+	s.Server = upstreamtest.New(t, mux, 16<<20, s.guard)
 	return s
 }
 
@@ -115,46 +110,16 @@ func (s *Server) DocsURL() string { return s.URL + "/docs" }
 // RestURL is where the keys of webhooks are.
 func (s *Server) RestURL() string { return s.URL + "/rest" }
 
-func (s *Server) guard(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.Body = http.MaxBytesReader(w, r.Body, 16<<20)
-		switch sent := r.Header.Get("Authorization"); {
-		case strings.HasPrefix(r.URL.Path, "/queue/") && sent != "Key "+Key:
-			write(w, http.StatusUnauthorized, map[string]any{"detail": "Cannot access application. Authentication is required."})
-			return
-		case !strings.HasPrefix(r.URL.Path, "/queue/") && sent != "":
-			s.t.Errorf("the key went to %s", r.URL.Path)
-		}
-		s.mu.Lock()
-		var fault http.HandlerFunc
-		if len(s.faults) > 0 {
-			fault, s.faults = s.faults[0], s.faults[1:]
-		}
-		s.mu.Unlock()
-		if fault == nil {
-			next.ServeHTTP(w, r)
-			return
-		}
-		fault(w, r)
-	})
-}
-
-// Fail lets the next requests be answered by these handlers instead, one each.
-func (s *Server) Fail(faults ...http.HandlerFunc) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults = append(s.faults, faults...)
-}
-
-// Answer is a fault that answers with a status and a body.
-func Answer(status int, body string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) { write(w, status, json.RawMessage(body)) }
-}
-
-func write(w http.ResponseWriter, status int, body any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(body)
+// guard asks for the key, which only the queue may get.
+func (s *Server) guard(w http.ResponseWriter, r *http.Request) bool {
+	switch sent := r.Header.Get("Authorization"); {
+	case strings.HasPrefix(r.URL.Path, "/queue/") && sent != "Key "+Key:
+		upstreamtest.WriteJSON(w, http.StatusUnauthorized, map[string]any{"detail": "Cannot access application. Authentication is required."})
+		return false
+	case !strings.HasPrefix(r.URL.Path, "/queue/") && sent != "":
+		s.t.Errorf("the key went to %s", r.URL.Path)
+	}
+	return true
 }
 
 func detail(kind string, location ...any) map[string]any {
@@ -164,11 +129,11 @@ func detail(kind string, location ...any) map[string]any {
 func (s *Server) describe(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Query().Get("endpoint_id") {
 	case Model:
-		write(w, http.StatusOK, json.RawMessage(description))
+		upstreamtest.WriteJSON(w, http.StatusOK, json.RawMessage(description))
 	case "fal-ai/blank":
-		write(w, http.StatusOK, map[string]any{"openapi": "3.0.4", "paths": map[string]any{}})
+		upstreamtest.WriteJSON(w, http.StatusOK, map[string]any{"openapi": "3.0.4", "paths": map[string]any{}})
 	default:
-		write(w, http.StatusNotFound, map[string]any{"detail": "Not found"})
+		upstreamtest.WriteJSON(w, http.StatusNotFound, map[string]any{"detail": "Not found"})
 	}
 }
 
@@ -176,7 +141,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 	raw, err := io.ReadAll(r.Body)
 	document, err2 := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil || err2 != nil || s.input.Validate(document) != nil {
-		write(w, http.StatusUnprocessableEntity, detail("value_error", "body", "prompt"))
+		upstreamtest.WriteJSON(w, http.StatusUnprocessableEntity, detail("value_error", "body", "prompt"))
 		return
 	}
 	var input map[string]any
@@ -188,7 +153,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 	made := &Request{ID: uuid.NewString(), Status: "IN_QUEUE", Position: len(s.requests), Input: input, Webhook: r.URL.Query().Get("fal_webhook")}
 	s.requests = append(s.requests, made)
 	address := s.QueueURL() + "/fal-ai/sketch/requests/" + made.ID
-	write(w, http.StatusOK, map[string]any{
+	upstreamtest.WriteJSON(w, http.StatusOK, map[string]any{
 		"request_id": made.ID, "response_url": address, "status_url": address + "/status", "cancel_url": address + "/cancel", "queue_position": made.Position, "status": "IN_QUEUE",
 	})
 }
@@ -201,7 +166,7 @@ func (s *Server) with(w http.ResponseWriter, r *http.Request, do func(*Request))
 		do(found)
 		return
 	}
-	write(w, http.StatusNotFound, map[string]any{"detail": "Request not found"})
+	upstreamtest.WriteJSON(w, http.StatusNotFound, map[string]any{"detail": "Request not found"})
 }
 
 func (s *Server) find(id string) *Request {
@@ -222,7 +187,7 @@ func (s *Server) status(w http.ResponseWriter, r *http.Request) {
 		case "COMPLETED":
 			view["metrics"], code = map[string]any{"inference_time": found.Seconds}, http.StatusOK
 		}
-		write(w, code, view)
+		upstreamtest.WriteJSON(w, code, view)
 	})
 }
 
@@ -230,11 +195,11 @@ func (s *Server) result(w http.ResponseWriter, r *http.Request) {
 	s.with(w, r, func(found *Request) {
 		switch {
 		case found.Status != "COMPLETED":
-			write(w, http.StatusBadRequest, map[string]any{"detail": "Request is still in progress"})
+			upstreamtest.WriteJSON(w, http.StatusBadRequest, map[string]any{"detail": "Request is still in progress"})
 		case found.Failure != 0:
-			write(w, found.Failure, found.Result)
+			upstreamtest.WriteJSON(w, found.Failure, found.Result)
 		default:
-			write(w, http.StatusOK, found.Result)
+			upstreamtest.WriteJSON(w, http.StatusOK, found.Result)
 		}
 	})
 }
@@ -242,17 +207,17 @@ func (s *Server) result(w http.ResponseWriter, r *http.Request) {
 func (s *Server) cancel(w http.ResponseWriter, r *http.Request) {
 	s.with(w, r, func(found *Request) {
 		if found.Status == "COMPLETED" {
-			write(w, http.StatusBadRequest, map[string]any{"status": "ALREADY_COMPLETED"})
+			upstreamtest.WriteJSON(w, http.StatusBadRequest, map[string]any{"status": "ALREADY_COMPLETED"})
 			return
 		}
 		found.Status, found.Failure, found.Result = "COMPLETED", http.StatusUnprocessableEntity, detail("request_cancelled", "body")
-		write(w, http.StatusAccepted, map[string]any{"status": "CANCELLATION_REQUESTED"})
+		upstreamtest.WriteJSON(w, http.StatusAccepted, map[string]any{"status": "CANCELLATION_REQUESTED"})
 	})
 }
 
 func (s *Server) jwks(w http.ResponseWriter, _ *http.Request) {
 	public := s.key.Public().(ed25519.PublicKey)
-	write(w, http.StatusOK, map[string]any{"keys": []any{map[string]any{"kty": "OKP", "crv": "Ed25519", "x": base64.RawURLEncoding.EncodeToString(public)}}})
+	upstreamtest.WriteJSON(w, http.StatusOK, map[string]any{"keys": []any{map[string]any{"kty": "OKP", "crv": "Ed25519", "x": base64.RawURLEncoding.EncodeToString(public)}}})
 }
 
 // Requests lists all requests, oldest first.

@@ -13,12 +13,13 @@ import (
 	"image/png"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/signalbox/signalbox/providers/upstream/upstreamtest"
 )
 
 // The keys the services accept.
@@ -37,43 +38,21 @@ type Call struct {
 
 // Server is both services at one address.
 type Server struct {
-	*httptest.Server
-	t      testing.TB
-	mu     sync.Mutex
-	calls  []Call
-	faults []http.HandlerFunc
+	*upstreamtest.Server
+	t     testing.TB
+	mu    sync.Mutex
+	calls []Call
 }
 
 // New starts a server that ends with the test.
 func New(t testing.TB) *Server {
 	s := &Server{t: t}
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/images/generations", s.guard("Authorization", "Bearer "+OpenAIKey, openAIError, s.generation))
-	mux.HandleFunc("POST /v1/images/edits", s.guard("Authorization", "Bearer "+OpenAIKey, openAIError, s.edit))
-	mux.HandleFunc("POST /v1beta/models/gemini-2.5-flash-image:generateContent", s.guard("X-Goog-Api-Key", GeminiKey, geminiError, s.generateContent))
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		t.Errorf("unknown address: %s %s", r.Method, r.URL)
-		http.NotFound(w, r)
-	})
-	s.Server = httptest.NewServer(mux)
-	t.Cleanup(s.Close)
+	mux.HandleFunc("POST /v1/images/generations", s.generation)
+	mux.HandleFunc("POST /v1/images/edits", s.edit)
+	mux.HandleFunc("POST /v1beta/models/gemini-2.5-flash-image:generateContent", s.generateContent)
+	s.Server = upstreamtest.New(t, mux, 64<<20, guard)
 	return s
-}
-
-// Fail lets the next calls be answered by these handlers instead, one each.
-func (s *Server) Fail(faults ...http.HandlerFunc) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults = append(s.faults, faults...)
-}
-
-// Answer is a fault that answers with a status and a body.
-func Answer(status int, body string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(status)
-		io.WriteString(w, body)
-	}
 }
 
 // Calls lists what was accepted.
@@ -89,46 +68,25 @@ func (s *Server) note(c Call) {
 	s.calls = append(s.calls, c)
 }
 
-func (s *Server) fault() http.HandlerFunc {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.faults) == 0 {
-		return nil
+// guard asks for the key of the service that is meant.
+func guard(w http.ResponseWriter, r *http.Request) bool {
+	header, key, refuse := "Authorization", "Bearer "+OpenAIKey, openAIError
+	if strings.HasPrefix(r.URL.Path, "/v1beta/") {
+		header, key, refuse = "X-Goog-Api-Key", GeminiKey, geminiError
 	}
-	f := s.faults[0]
-	s.faults = s.faults[1:]
-	return f
-}
-
-type refuse func(w http.ResponseWriter, status int, code, param, message string)
-
-func (s *Server) guard(header, key string, no refuse, next func(http.ResponseWriter, *http.Request)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		r.Body = http.MaxBytesReader(w, r.Body, 64<<20)
-		if r.Header.Get(header) != key {
-			no(w, http.StatusUnauthorized, "invalid_api_key", "", "Incorrect API key provided: "+r.Header.Get(header))
-			return
-		}
-		if f := s.fault(); f != nil {
-			f(w, r)
-			return
-		}
-		next(w, r)
+	if sent := r.Header.Get(header); sent != key {
+		refuse(w, http.StatusUnauthorized, "invalid_api_key", "", "Incorrect API key provided: "+sent)
+		return false
 	}
+	return true
 }
 
 func openAIError(w http.ResponseWriter, status int, code, param, message string) {
-	writeJSON(w, status, map[string]any{"error": map[string]any{"message": message, "type": "invalid_request_error", "param": param, "code": code}})
+	upstreamtest.WriteJSON(w, status, map[string]any{"error": map[string]any{"message": message, "type": "invalid_request_error", "param": param, "code": code}})
 }
 
 func geminiError(w http.ResponseWriter, status int, code, _, message string) {
-	writeJSON(w, status, map[string]any{"error": map[string]any{"code": status, "message": message, "status": strings.ToUpper(code)}})
-}
-
-func writeJSON(w http.ResponseWriter, status int, body any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(body)
+	upstreamtest.WriteJSON(w, status, map[string]any{"error": map[string]any{"code": status, "message": message, "status": strings.ToUpper(code)}})
 }
 
 func (s *Server) generation(w http.ResponseWriter, r *http.Request) {
@@ -206,7 +164,7 @@ func (s *Server) openAI(w http.ResponseWriter, c Call) {
 		width, height = 1024, 1024
 	}
 	text, images := int64(len(strings.Fields(c.Fields["prompt"]))), int64(c.Images*323)
-	writeJSON(w, http.StatusOK, map[string]any{
+	upstreamtest.WriteJSON(w, http.StatusOK, map[string]any{
 		"created": 1_700_000_000, "size": size, "output_format": c.Fields["output_format"],
 		"data": []any{map[string]any{"b64_json": base64.StdEncoding.EncodeToString(Picture(width, height, c.Fields["output_format"]))}},
 		"usage": map[string]any{
@@ -260,7 +218,7 @@ func (s *Server) generateContent(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	s.note(call)
-	writeJSON(w, http.StatusOK, map[string]any{
+	upstreamtest.WriteJSON(w, http.StatusOK, map[string]any{
 		"candidates": []any{map[string]any{"finishReason": "STOP", "content": map[string]any{"role": "model", "parts": []any{
 			map[string]any{"text": "Here is your picture."},
 			map[string]any{"inlineData": map[string]any{"mimeType": "image/png", "data": Picture(width, height, "png")}},

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -19,6 +18,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/signalbox/signalbox/internal/signature"
+	"github.com/signalbox/signalbox/providers/upstream/upstreamtest"
 )
 
 // What the account has: its token, and the secret of its webhooks, before and after it was renewed.
@@ -81,13 +81,12 @@ func (p *Prediction) view() map[string]any {
 
 // Server is the service.
 type Server struct {
-	*httptest.Server
+	*upstreamtest.Server
 	t           testing.TB
 	mu          sync.Mutex
 	predictions []*Prediction
 	secret      string
 	inputs      map[string]*jsonschema.Schema // by version
-	faults      []http.HandlerFunc
 }
 
 // New starts a server that ends with the test.
@@ -102,12 +101,7 @@ func New(t testing.TB) *Server {
 	mux.HandleFunc("GET /v1/webhooks/default/secret", s.webhookSecret)
 	mux.HandleFunc("GET /files/{name}", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "file "+r.PathValue("name")) })
 	mux.HandleFunc("GET /expired/{name}", http.NotFound)
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		t.Errorf("unknown address: %s %s", r.Method, r.URL)
-		http.NotFound(w, r)
-	})
-	s.Server = httptest.NewServer(s.guard(mux))
-	t.Cleanup(s.Close)
+	s.Server = upstreamtest.New(t, mux, 8<<20, guard)
 	return s
 }
 
@@ -126,47 +120,22 @@ func compile(t testing.TB, schemas string) *jsonschema.Schema {
 // BaseURL is the address of the API.
 func (s *Server) BaseURL() string { return s.URL + "/v1" }
 
-func (s *Server) guard(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.Body = http.MaxBytesReader(w, r.Body, 8<<20)
-		if strings.HasPrefix(r.URL.Path, "/v1/") && r.Header.Get("Authorization") != "Bearer "+Token {
-			problem(w, http.StatusUnauthorized, "You did not pass a valid authentication token")
-			return
-		}
-		s.mu.Lock()
-		var fault http.HandlerFunc
-		if len(s.faults) > 0 {
-			fault, s.faults = s.faults[0], s.faults[1:]
-		}
-		s.mu.Unlock()
-		if fault == nil {
-			next.ServeHTTP(w, r)
-			return
-		}
-		fault(w, r)
-	})
-}
-
-// Fail lets the next requests be answered by these handlers instead, one each.
-func (s *Server) Fail(faults ...http.HandlerFunc) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults = append(s.faults, faults...)
+// guard asks for the token.
+func guard(w http.ResponseWriter, r *http.Request) bool {
+	if strings.HasPrefix(r.URL.Path, "/v1/") && r.Header.Get("Authorization") != "Bearer "+Token {
+		problem(w, http.StatusUnauthorized, "You did not pass a valid authentication token")
+		return false
+	}
+	return true
 }
 
 // Refuse is a fault that answers with a status.
-func Refuse(status int) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) { problem(w, status, "refused") }
+func Refuse(status int) upstreamtest.Fault {
+	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) { problem(w, status, "refused") }
 }
 
 func problem(w http.ResponseWriter, status int, detail string) {
-	write(w, status, map[string]any{"title": http.StatusText(status), "detail": detail, "status": status})
-}
-
-func write(w http.ResponseWriter, status int, body any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(body)
+	upstreamtest.WriteJSON(w, status, map[string]any{"title": http.StatusText(status), "detail": detail, "status": status})
 }
 
 func versionView(id, schemas string) map[string]any {
@@ -186,7 +155,7 @@ func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 		problem(w, http.StatusNotFound, "The requested resource could not be found.")
 		return
 	}
-	write(w, http.StatusOK, view)
+	upstreamtest.WriteJSON(w, http.StatusOK, view)
 }
 
 func (s *Server) version(w http.ResponseWriter, r *http.Request) {
@@ -194,7 +163,7 @@ func (s *Server) version(w http.ResponseWriter, r *http.Request) {
 		problem(w, http.StatusNotFound, "The requested resource could not be found.")
 		return
 	}
-	write(w, http.StatusOK, versionView(SketchVersion, sketchSchemas))
+	upstreamtest.WriteJSON(w, http.StatusOK, versionView(SketchVersion, sketchSchemas))
 }
 
 func (s *Server) create(w http.ResponseWriter, r *http.Request) {
@@ -219,7 +188,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 	}
 	p := &Prediction{ID: fmt.Sprintf("p%025d", len(s.predictions)), Version: body.Version, Status: "starting", Input: body.Input, Webhook: body.Webhook, Events: body.Events}
 	s.predictions = append(s.predictions, p)
-	write(w, http.StatusCreated, p.view())
+	upstreamtest.WriteJSON(w, http.StatusCreated, p.view())
 }
 
 // check gives what is wrong with a prediction; the lock is held.
@@ -259,7 +228,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if p := s.find(r.PathValue("id")); p != nil {
-		write(w, http.StatusOK, p.view())
+		upstreamtest.WriteJSON(w, http.StatusOK, p.view())
 		return
 	}
 	problem(w, http.StatusNotFound, "The requested resource could not be found.")
@@ -276,13 +245,13 @@ func (s *Server) cancel(w http.ResponseWriter, r *http.Request) {
 	if p.Status == "starting" || p.Status == "processing" {
 		p.Status = "canceled"
 	}
-	write(w, http.StatusOK, p.view())
+	upstreamtest.WriteJSON(w, http.StatusOK, p.view())
 }
 
 func (s *Server) webhookSecret(w http.ResponseWriter, _ *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	write(w, http.StatusOK, map[string]any{"key": s.secret})
+	upstreamtest.WriteJSON(w, http.StatusOK, map[string]any{"key": s.secret})
 }
 
 // Renew changes the secret of webhooks.

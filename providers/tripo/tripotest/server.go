@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +15,8 @@ import (
 	"github.com/coder/websocket"
 	"github.com/coder/websocket/wsjson"
 	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/providers/upstream/upstreamtest"
 )
 
 // Key is the account's key.
@@ -55,14 +56,13 @@ func (t *Task) view() map[string]any {
 
 // Server is the service.
 type Server struct {
-	*httptest.Server
+	*upstreamtest.Server
 	t        testing.TB
 	mu       sync.Mutex
 	changed  chan struct{} // closed and replaced at each change
 	tasks    []*Task
 	pictures map[string]string // format by token
 	balance  float64
-	faults   []http.HandlerFunc
 }
 
 // New starts a server that ends with the test.
@@ -81,71 +81,34 @@ func New(t testing.TB) *Server {
 		}
 		io.WriteString(w, "made "+r.PathValue("name"))
 	})
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		t.Errorf("unknown address: %s %s", r.Method, r.URL)
-		http.NotFound(w, r)
-	})
-	s.Server = httptest.NewServer(s.guard(mux))
-	t.Cleanup(s.Close)
+	s.Server = upstreamtest.New(t, mux, 32<<20, guard)
 	return s
 }
 
 // BaseURL is the address of the API.
 func (s *Server) BaseURL() string { return s.URL + "/v2/openapi" }
 
-func (s *Server) guard(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Tripo-Trace-ID", uuid.NewString())
-		r.Body = http.MaxBytesReader(w, r.Body, 32<<20)
-		if strings.HasPrefix(r.URL.Path, "/v2/") && r.Header.Get("Authorization") != "Bearer "+Key {
-			refuse(w, http.StatusUnauthorized, 1002)
-			return
-		}
-		s.mu.Lock()
-		var fault http.HandlerFunc
-		if len(s.faults) > 0 {
-			fault, s.faults = s.faults[0], s.faults[1:]
-		}
-		s.mu.Unlock()
-		if fault == nil {
-			next.ServeHTTP(w, r)
-			return
-		}
-		fault(w, r)
-	})
-}
-
-// Fail lets the next requests be answered by these handlers instead, one each.
-func (s *Server) Fail(faults ...http.HandlerFunc) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults = append(s.faults, faults...)
+// guard asks for the key.
+func guard(w http.ResponseWriter, r *http.Request) bool {
+	w.Header().Set("X-Tripo-Trace-ID", uuid.NewString())
+	if strings.HasPrefix(r.URL.Path, "/v2/") && r.Header.Get("Authorization") != "Bearer "+Key {
+		refuse(w, http.StatusUnauthorized, 1002)
+		return false
+	}
+	return true
 }
 
 // Refuse is a fault that answers with a status and a code.
-func Refuse(status, code int) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) { refuse(w, status, code) }
-}
-
-// Cut is a fault that breaks the line.
-func Cut(w http.ResponseWriter, _ *http.Request) {
-	if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
-		conn.Close()
-	}
+func Refuse(status, code int) upstreamtest.Fault {
+	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) { refuse(w, status, code) }
 }
 
 func refuse(w http.ResponseWriter, status, code int) {
-	write(w, status, map[string]any{"code": code, "message": fmt.Sprint("refused: ", code), "suggestion": "read the documents"})
+	upstreamtest.WriteJSON(w, status, map[string]any{"code": code, "message": fmt.Sprint("refused: ", code), "suggestion": "read the documents"})
 }
 
 func good(w http.ResponseWriter, data any) {
-	write(w, http.StatusOK, map[string]any{"code": 0, "data": data})
-}
-
-func write(w http.ResponseWriter, status int, body any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(body)
+	upstreamtest.WriteJSON(w, http.StatusOK, map[string]any{"code": 0, "data": data})
 }
 
 func (s *Server) create(w http.ResponseWriter, r *http.Request) {

@@ -14,7 +14,6 @@ import (
 	_ "image/png"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strconv"
@@ -22,6 +21,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/signalbox/signalbox/providers/upstream/upstreamtest"
 )
 
 // Key is the account's key.
@@ -41,11 +42,10 @@ type Task struct {
 
 // Server is the service.
 type Server struct {
-	*httptest.Server
-	t      testing.TB
-	mu     sync.Mutex
-	tasks  []*Task
-	faults []http.HandlerFunc
+	*upstreamtest.Server
+	t     testing.TB
+	mu    sync.Mutex
+	tasks []*Task
 }
 
 // New starts a server that ends with the test.
@@ -60,75 +60,29 @@ func New(t testing.TB) *Server {
 	mux.HandleFunc("POST /ent/v2/tasks/{id}/cancel", s.cancel)
 	mux.HandleFunc("GET /made/{name}", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "video "+r.PathValue("name")) })
 	mux.HandleFunc("GET /made/expired", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		t.Errorf("unknown address: %s %s", r.Method, r.URL)
-		http.NotFound(w, r)
-	})
-	s.Server = httptest.NewServer(s.guard(mux))
-	t.Cleanup(s.Close)
+	s.Server = upstreamtest.New(t, mux, 20<<20, guard)
 	return s
 }
 
 // BaseURL is the address of the API.
 func (s *Server) BaseURL() string { return s.URL + "/ent/v2" }
 
-func (s *Server) guard(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.Body = http.MaxBytesReader(w, r.Body, 20<<20)
-		if strings.HasPrefix(r.URL.Path, "/ent/") && r.Header.Get("Authorization") != "Token "+Key {
-			refuse(w, http.StatusUnauthorized, "Unauthorized")
-			return
-		}
-		s.mu.Lock()
-		var fault http.HandlerFunc
-		if len(s.faults) > 0 {
-			fault, s.faults = s.faults[0], s.faults[1:]
-		}
-		s.mu.Unlock()
-		if fault == nil {
-			next.ServeHTTP(w, r)
-			return
-		}
-		fault(w, r)
-	})
-}
-
-// Fail lets the next requests be answered by these handlers instead, one each.
-func (s *Server) Fail(faults ...http.HandlerFunc) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults = append(s.faults, faults...)
+// guard asks for the key.
+func guard(w http.ResponseWriter, r *http.Request) bool {
+	if strings.HasPrefix(r.URL.Path, "/ent/") && r.Header.Get("Authorization") != "Token "+Key {
+		refuse(w, http.StatusUnauthorized, "Unauthorized")
+		return false
+	}
+	return true
 }
 
 // Refuse is a fault that answers with a status and a code.
-func Refuse(status int, code string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) { refuse(w, status, code) }
-}
-
-// LoseAnswer lets the next request have its effect and cuts the line before its answer.
-func (s *Server) LoseAnswer() {
-	s.Fail(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			s.t.Error(err)
-		}
-		again := r.Clone(r.Context())
-		again.Body = io.NopCloser(bytes.NewReader(body))
-		s.Config.Handler.ServeHTTP(httptest.NewRecorder(), again)
-		if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
-			conn.Close()
-		}
-	})
+func Refuse(status int, code string) upstreamtest.Fault {
+	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) { refuse(w, status, code) }
 }
 
 func refuse(w http.ResponseWriter, status int, code string) {
-	write(w, status, map[string]any{"code": status, "reason": code, "message": "refused: " + code, "metadata": map[string]any{}})
-}
-
-func write(w http.ResponseWriter, status int, body any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(body)
+	upstreamtest.WriteJSON(w, status, map[string]any{"code": status, "reason": code, "message": "refused: " + code, "metadata": map[string]any{}})
 }
 
 // kind is what a task takes.
@@ -169,7 +123,7 @@ func (s *Server) create(path string) http.HandlerFunc {
 		defer s.mu.Unlock()
 		task := &Task{ID: strconv.Itoa(800_000_000 + len(s.tasks)), Path: path, State: "created", Body: body, Credits: 60, At: time.Now()}
 		s.tasks = append(s.tasks, task)
-		write(w, http.StatusOK, map[string]any{"task_id": task.ID, "state": task.State, "model": body["model"], "payload": body["payload"], "credits": 60, "created_at": task.At})
+		upstreamtest.WriteJSON(w, http.StatusOK, map[string]any{"task_id": task.ID, "state": task.State, "model": body["model"], "payload": body["payload"], "credits": 60, "created_at": task.At})
 	}
 }
 
@@ -262,7 +216,7 @@ func (s *Server) creations(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if task := s.find(r.PathValue("id")); task != nil {
-		write(w, http.StatusOK, task.view())
+		upstreamtest.WriteJSON(w, http.StatusOK, task.view())
 		return
 	}
 	refuse(w, http.StatusNotFound, "TaskNotFound")
@@ -290,7 +244,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	if skip+size < len(s.tasks) {
 		next = strconv.Itoa(skip + size)
 	}
-	write(w, http.StatusOK, map[string]any{"tasks": views, "next_page_token": next})
+	upstreamtest.WriteJSON(w, http.StatusOK, map[string]any{"tasks": views, "next_page_token": next})
 }
 
 func (s *Server) cancel(w http.ResponseWriter, r *http.Request) {
@@ -304,7 +258,7 @@ func (s *Server) cancel(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "BadRequest")
 	default:
 		task.State = "canceled"
-		write(w, http.StatusOK, map[string]any{})
+		upstreamtest.WriteJSON(w, http.StatusOK, map[string]any{})
 	}
 }
 
