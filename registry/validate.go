@@ -473,9 +473,60 @@ func (v *validator) defaults(t Tool) {
 	}
 }
 
-// encoding makes sure that what a loader built in Go can be written.
+// encoding makes sure that what a loader built in Go can be written. Only free-form values can be otherwise, and most
+// tools have few of them: writing ten thousand tools out to see is left to those that need it.
 func (v *validator) encoding(t Tool) {
+	if isWritable(t) {
+		return
+	}
 	if _, err := Encode(t); err != nil {
 		v.bad("", "%v", err)
 	}
+}
+
+// isWritable reports whether a tool can be written for sure, by looking at its free-form values and numbers.
+func isWritable(t Tool) bool {
+	if !writable(t.Metadata, 0) || !writable(t.HumanDefaults, 0) || t.CostingModel != nil {
+		return false
+	}
+	for _, m := range t.Migrations {
+		if !writable(m.When, 0) {
+			return false
+		}
+	}
+	for _, f := range t.InputSchema {
+		if f.Schema != nil || !writable(f.Default, 0) || !writable(f.Min, 0) || !writable(f.Max, 0) || !writable(f.Step, 0) {
+			return false
+		}
+		for _, c := range f.Choices {
+			if !writable(c.Value, 0) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// writable reports whether a value is made of what JSON has, with numbers as they are kept, and does not hold itself.
+func writable(v any, depth int) bool {
+	if depth > maxDepth {
+		return false
+	}
+	switch v := v.(type) {
+	case nil, string, bool:
+		return true
+	case json.Number:
+		_, err := v.Float64()
+		return v == "" || err == nil && json.Valid([]byte(v))
+	case []any:
+		return !slices.ContainsFunc(v, func(item any) bool { return !writable(item, depth+1) })
+	case map[string]any:
+		for _, item := range v {
+			if !writable(item, depth+1) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
 }

@@ -83,6 +83,11 @@ func TestValidateRefuses(t *testing.T) {
 		"alias of itself":                {func(x *registry.Tool) { x.Aliases = []string{"/x"} }, "aliases[0]", "own name"},
 		"unknown way to send":            {func(x *registry.Tool) { x.Delivery = registry.Delivery{"telegram": {SendAs: "letter"}} }, "delivery.telegram.sendAs", "document"},
 		"empty tag":                      {func(x *registry.Tool) { x.IntentTags = []string{""} }, "intentTags", "empty"},
+		"metadata that JSON has not":     {func(x *registry.Tool) { x.Metadata = map[string]any{"a": []any{make(chan int)}} }, "", "unsupported type"},
+		"metadata that holds itself":     {func(x *registry.Tool) { x.Metadata = map[string]any{}; x.Metadata["a"] = x.Metadata }, "", "cycle"},
+		"a number that is none": {func(x *registry.Tool) {
+			x.Metadata = map[string]any{"a": json.Number("1e")}
+		}, "", "invalid number"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

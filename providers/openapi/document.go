@@ -59,6 +59,7 @@ func readDocument(ctx context.Context, name string, at *url.URL, data []byte) (*
 	if err != nil {
 		return nil, err
 	}
+	refused := judge(ctx, data) // first, so that the library's tree is gone before there is ours
 	root, err := parseTree(data)
 	if err != nil {
 		return nil, err
@@ -74,9 +75,10 @@ func readDocument(ctx context.Context, name string, at *url.URL, data []byte) (*
 		if data, err = json.Marshal(root); err != nil {
 			return nil, err
 		}
+		refused = judge(ctx, data)
 	}
 	d := &document{name: name, at: at, root: root, old: strings.HasPrefix(version, "3.0"), refs: map[string]any{}, written: map[*object]json.RawMessage{}, judged: map[string]judgement{}}
-	if err := judge(ctx, data); err != nil {
+	if err := refused; err != nil {
 		for _, f := range d.lintNames() { // the library refuses what is not spelled as an extension
 			err = fmt.Errorf("%w; %s", err, f.Message)
 		}

@@ -104,10 +104,11 @@ func (b *builder) identity() {
 	if summary == "" && description == "" {
 		b.warn("it has neither summary nor description: say in plain words what it does")
 	}
-	name := []rune(cmp.Or(sentence(summary), words(id)))
+	spelled := words(id)
+	name := []rune(cmp.Or(sentence(summary), spelled))
 	b.tool = registry.Tool{
 		ToolID: id, Service: Service, DisplayName: string(name[:min(len(name), maxNameText)]), Description: cmp.Or(description, summary),
-		CommandName: command(id), Category: b.category(), Kind: "openapi", Capability: registry.CapabilityWrite,
+		CommandName: command(spelled), Category: b.category(), Kind: "openapi", Capability: registry.CapabilityWrite,
 		InputSchema: registry.InputSchema{}, Metadata: map[string]any{"document": b.doc.name},
 		Idempotent: b.op.method == "get" || b.op.method == "put" || b.op.method == "delete",
 	}
@@ -143,9 +144,9 @@ func words(id string) string {
 
 var notCommand = regexp.MustCompile(`[^a-z0-9]+`)
 
-// command is the command of an operation's id, "" where nothing of it is left.
-func command(id string) string {
-	name := strings.Trim(notCommand.ReplaceAllString(strings.ToLower(words(id)), "_"), "_")
+// command is the command of an operation's words, "" where nothing of them is left.
+func command(spelled string) string {
+	name := strings.Trim(notCommand.ReplaceAllString(strings.ToLower(spelled), "_"), "_")
 	if name == "" {
 		return ""
 	}

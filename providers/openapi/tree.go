@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // maxDepth bounds how deep a document may nest.
@@ -158,15 +160,14 @@ func plain(v any) any {
 	return v
 }
 
-// parseTree reads exactly one JSON object.
+// parseTree reads exactly one JSON object. Of members with one name the last counts.
 func parseTree(data []byte) (*object, error) {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	v, err := readValue(d, 0)
+	d := jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	v, err := readValue(d)
 	if err != nil {
 		return nil, fmt.Errorf("it is no JSON: %w", err)
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("there is more text after the end of the JSON value")
 	}
 	o, ok := v.(*object)
@@ -176,45 +177,56 @@ func parseTree(data []byte) (*object, error) {
 	return o, nil
 }
 
-func readValue(d *json.Decoder, depth int) (any, error) {
-	if depth > maxDepth {
+func readValue(d *jsontext.Decoder) (any, error) {
+	if d.StackDepth() > maxDepth {
 		return nil, fmt.Errorf("it is nested deeper than %d levels", maxDepth)
 	}
-	token, err := d.Token()
+	token, err := d.ReadToken()
 	if err != nil {
 		return nil, err
 	}
-	switch token {
-	case json.Delim('['):
-		items := []any{}
-		for d.More() {
-			item, err := readValue(d, depth+1)
-			if err != nil {
-				return nil, err
-			}
-			items = append(items, item)
-		}
-		_, err = d.Token()
-		return items, err
-	case json.Delim('{'):
-		return readObject(d, depth)
+	switch token.Kind() {
+	case '{':
+		return readObject(d)
+	case '[':
+		return readList(d)
+	case '"':
+		return token.String(), nil
+	case '0':
+		return json.Number(token.String()), nil
+	case 't', 'f':
+		return token.Bool(), nil
 	}
-	return token, nil
+	return nil, nil
 }
 
-func readObject(d *json.Decoder, depth int) (*object, error) {
+func readObject(d *jsontext.Decoder) (*object, error) {
 	o := &object{}
-	for d.More() {
-		key, err := d.Token()
+	for d.PeekKind() == '"' {
+		key, err := d.ReadToken()
 		if err != nil {
 			return nil, err
 		}
-		value, err := readValue(d, depth+1)
+		name := key.String() // the next read takes the token's place
+		value, err := readValue(d)
 		if err != nil {
 			return nil, err
 		}
-		o.set(key.(string), value) // a decoder gives no other keys
+		o.set(name, value)
 	}
-	_, err := d.Token()
+	_, err := d.ReadToken()
 	return o, err
+}
+
+func readList(d *jsontext.Decoder) ([]any, error) {
+	items := []any{}
+	for d.PeekKind() != ']' {
+		item, err := readValue(d)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, item)
+	}
+	_, err := d.ReadToken()
+	return items, err
 }
