@@ -75,14 +75,6 @@ type Call struct {
 	Context     CallContext
 }
 
-// CallContext says in which conversation a call is made, for providers that hand calls on. Its members are
-// empty where nobody plans: the run then is its own session and trace.
-type CallContext struct {
-	SessionID       string
-	TraceID         string
-	PlannerProvider string // the model in use: anthropic, openai, gemini, demo
-}
-
 // MediaOpener reads the files behind media references.
 type MediaOpener interface {
 	// OpenMedia returns the content and what is known about it. The caller closes it.

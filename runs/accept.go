@@ -27,7 +27,7 @@ type acceptance struct {
 	kept   bool // there is a place for it here: this process works on it at once
 	limits users.Limits
 	budget Budget
-	raw    struct{ inputs, sources, quote []byte }
+	raw    struct{ inputs, sources, quote, context []byte }
 
 	repeats string      // the first run's id, when the request is a repeated one
 	beside  *acceptance // the first request, when it came at the same moment
@@ -77,6 +77,9 @@ func (s *Service) AcceptBound(ctx context.Context, b Bound) (Run, error) {
 		return Run{}, fmt.Errorf("accept a run of %s: %w", b.Tool.ToolID, a.refused)
 	}
 	s.metrics.accepted.WithLabelValues(b.Tool.Service).Inc()
+	if b.Request.Approval != ApproveNothing && a.record.Status == StatusAwaitingConfirmation {
+		s.tellDeferred(ctx, a.record.Run)
+	}
 	return a.record.Run, nil
 }
 
@@ -126,7 +129,7 @@ func checkKey(key string) error {
 
 // prepare makes the record to be written.
 func (s *Service) prepare(ctx context.Context, b Bound, quote billing.Quote) (*acceptance, error) {
-	if err := checkKey(b.Request.IdempotencyKey); err != nil {
+	if err := errors.Join(checkKey(b.Request.IdempotencyKey), b.Request.Context.Check()); err != nil {
 		return nil, err
 	}
 	limits, err := s.limitsOf(ctx, b.Request.AccountID)
@@ -148,9 +151,9 @@ func (s *Service) prepare(ctx context.Context, b Bound, quote billing.Quote) (*a
 		Run: Run{
 			ID: id.String(), AccountID: b.Request.AccountID, Tool: b.Tool, Status: StatusQueued,
 			Inputs: b.Inputs, Sources: b.Sources, Quote: quote, Origin: b.Request.Origin, Parent: b.Request.Parent,
-			CreatedAt: s.now(),
+			Context: b.Request.Context, Attempt: 1, CreatedAt: s.now(),
 		},
-		deliverable: deliverable, attempt: 1, timeout: s.timeoutOf(b.Tool),
+		deliverable: deliverable, timeout: s.timeoutOf(b.Tool),
 	}
 	if b.Asks() {
 		a.record.Status = StatusAwaitingConfirmation
@@ -163,7 +166,8 @@ func (s *Service) prepare(ctx context.Context, b Bound, quote billing.Quote) (*a
 			return nil, err
 		}
 	}
-	return a, nil
+	a.raw.context, err = encodeContext(b.Request.Context)
+	return a, err
 }
 
 // lockAccounts serialises what counts runs or looks for keys of the accounts. Advisory locks come before
@@ -248,15 +252,24 @@ func (d admission) decide(limit int, accepts []*acceptance) {
 	}
 }
 
-const acceptSQL = `
+// acceptSQL inserts runs; with acceptInContextSQL some have a context. Most have none, and pay for none.
+const (
+	acceptSQL          = acceptInto + ")\n" + acceptSelect + "\n" + acceptFrom + ")\n" + acceptAs + ")"
+	acceptInContextSQL = acceptInto + ", context)\n" + acceptSelect + ", nullif(context, '')::json\n" + acceptFrom + ", $22::text[])\n" + acceptAs + ", context)"
+
+	acceptInto = `
 	INSERT INTO runs (id, account_id, tool_id, tool_version, service, status, waiting, claimed_by, claims, inputs, sources, shape, quote, promised,
-		platform, target, deliverable, parent, idempotency_key, timeout_ms, created_at, budget)
+		platform, target, deliverable, parent, idempotency_key, timeout_ms, created_at, budget`
+	acceptSelect = `
 	SELECT id::uuid, account::uuid, tool, version, service, status, waiting, nullif(worker, ''), (worker <> '')::int, inputs::json, sources::json, shape, quote::json, promised,
-		platform, nullif(target, '')::json, deliverable, nullif(parent, '')::uuid, nullif(key, ''), timeout_ms, created, nullif(budget, '')
+		platform, nullif(target, '')::json, deliverable, nullif(parent, '')::uuid, nullif(key, ''), timeout_ms, created, nullif(budget, '')`
+	acceptFrom = `
 	FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::text[], $9::text[], $10::bigint[],
-		$11::text[], $12::bigint[], $13::text[], $14::text[], $15::boolean[], $16::text[], $17::text[], $18::bigint[], $19::timestamptz[], $20::text[], $21::text[])
+		$11::text[], $12::bigint[], $13::text[], $14::text[], $15::boolean[], $16::text[], $17::text[], $18::bigint[], $19::timestamptz[], $20::text[], $21::text[]`
+	acceptAs = `
 		AS a (id, account, tool, version, service, status, waiting, inputs, sources, shape, quote, promised,
-		platform, target, deliverable, parent, key, timeout_ms, created, worker, budget)`
+		platform, target, deliverable, parent, key, timeout_ms, created, worker, budget`
+)
 
 // queueAccepts adds to batch the insertion of the runs' rows, all in one statement.
 func (s *Service) queueAccepts(batch *pgx.Batch, accepts []*acceptance) {
@@ -264,8 +277,9 @@ func (s *Service) queueAccepts(batch *pgx.Batch, accepts []*acceptance) {
 		return
 	}
 	var c columns
+	var contexts []string // only where some have one
 	offer := false
-	for _, a := range accepts {
+	for i, a := range accepts {
 		r, worker := &a.record, ""
 		if a.kept && !r.waiting {
 			worker = s.instance
@@ -274,11 +288,54 @@ func (s *Service) queueAccepts(batch *pgx.Batch, accepts []*acceptance) {
 		c.add(r.ID, r.AccountID, a.key.id, a.key.version, r.Tool.Service, string(r.Status), r.waiting,
 			string(a.raw.inputs), string(a.raw.sources), a.shape, string(a.raw.quote), int64(r.Quote.High), r.Origin.Platform, string(r.Origin.Target),
 			r.deliverable, r.Parent, a.idem, r.timeout.Milliseconds(), r.CreatedAt, worker, a.budget.Name)
+		if a.raw.context != nil && contexts == nil {
+			contexts = make([]string, len(accepts))
+		}
+		if a.raw.context != nil {
+			contexts[i] = string(a.raw.context)
+		}
 	}
-	batch.Queue(acceptSQL, c.args()...)
+	if contexts == nil {
+		batch.Queue(acceptSQL, c.args()...)
+	} else {
+		batch.Queue(acceptInContextSQL, append(c.args(), contexts)...)
+	}
 	if offer {
 		batch.Queue(offerSQL)
 	}
+}
+
+// Ask is Accept for those who ask on somebody's behalf, such as a model: a run that this person has to approve first is an
+// *ApprovalError that holds it. The same call in the same trace finds the run again, once it is approved and when it is over, and
+// asks anew when the approval has not come in time.
+func (s *Service) Ask(ctx context.Context, r Request) (Run, error) {
+	own := r.IdempotencyKey
+	for before := ""; ; {
+		b, err := s.Bind(ctx, r)
+		if err == nil && own == "" && b.Asks() {
+			b.Request.IdempotencyKey, err = approvalKey(r, before)
+		}
+		if err != nil {
+			return Run{}, err
+		}
+		run, err := s.AcceptBound(ctx, b)
+		if err != nil {
+			return Run{}, err
+		}
+		if b.Request.IdempotencyKey != own && s.forgotten(run) {
+			before = run.ID
+			continue
+		}
+		return run, run.NeedsApproval()
+	}
+}
+
+// forgotten reports whether a run can't be approved any more: it was canceled before, or its time is over.
+func (s *Service) forgotten(r Run) bool {
+	if r.Status == StatusAwaitingConfirmation {
+		return expired(r, s.config.Now())
+	}
+	return r.Status == StatusCanceled && r.ConfirmedAt == nil
 }
 
 // Confirm lets a run that awaits confirmation go ahead, by the word of a person who sees its summary: a button below it. The run is
@@ -286,9 +343,18 @@ func (s *Service) queueAccepts(batch *pgx.Batch, accepts []*acceptance) {
 // confirmed before stays as it is. Only its owner may; "" is an operator. Errors: ErrNotFound, *GateError (the summary is too old),
 // *LimitError and billing.ErrInsufficient (the run goes on waiting).
 func (s *Service) Confirm(ctx context.Context, runID, accountID string) (Run, error) {
+	return s.ConfirmSummary(ctx, runID, accountID, "")
+}
+
+// ConfirmSummary is Confirm of the summary with the hash: what would be done must be what it says, or it is a *GateError. An
+// empty hash is Confirm.
+func (s *Service) ConfirmSummary(ctx context.Context, runID, accountID, hash string) (Run, error) {
 	return s.confirmIf(ctx, runID, accountID, func(r Run) error {
-		if r.Status == StatusAwaitingConfirmation && expired(r, s.config.Now()) {
+		switch {
+		case r.Status == StatusAwaitingConfirmation && expired(r, s.config.Now()):
 			return &GateError{SummaryExpired}
+		case hash != "" && hash != r.Summary().Hash():
+			return &GateError{SummaryHashMismatch}
 		}
 		return nil
 	})
@@ -343,7 +409,7 @@ func (s *Service) confirm(ctx context.Context, tx pgx.Tx, r record) error {
 	if err := s.config.Ledger.Hold(ctx, tx, r.AccountID, r.ID, r.Quote.High); err != nil {
 		return err
 	}
-	if _, err := tx.Exec(ctx, `UPDATE runs SET status = 'queued', waiting = $2 WHERE id = $1`, r.ID, full); err != nil || full {
+	if _, err := tx.Exec(ctx, `UPDATE runs SET status = 'queued', waiting = $2, confirmed_at = $3 WHERE id = $1`, r.ID, full, s.now()); err != nil || full {
 		return err
 	}
 	_, err := tx.Exec(ctx, offerSQL)

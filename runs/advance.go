@@ -69,7 +69,7 @@ func (s *Service) advance(ctx context.Context, runID string, first bool, known *
 	if r.waiting || r.Status == StatusAwaitingConfirmation {
 		return nil
 	}
-	w := &step{s: s, r: r, live: live, sent: !first, log: s.log.With("run", r.ID, "tool", r.Tool.ToolID), seen: make(map[string]bool)}
+	w := &step{s: s, r: r, live: live, sent: !first, log: s.logOf(r.Run), seen: make(map[string]bool)}
 	if w.r.StartedAt == nil {
 		now := s.now()
 		w.r.StartedAt = &now
@@ -104,7 +104,7 @@ func (w *step) work(ctx context.Context) error {
 		if !w.mayRetry(failure) {
 			return w.fail(ctx, failure)
 		}
-		w.log.InfoContext(ctx, "the attempt failed, another follows", "attempt", w.r.attempt, "error", err)
+		w.log.InfoContext(ctx, "the attempt failed, another follows", "attempt", w.r.Attempt, "error", err)
 		if err := w.nextAttempt(timed, failure); err != nil {
 			if over := w.over(timed, err); over != nil {
 				return w.leave(ctx, over)
@@ -170,10 +170,10 @@ func (s *Service) stopAtProvider(ctx context.Context, r record, ticket registry.
 // handle is the provider's idempotency handle of the present attempt: the run's id for the first, and for
 // each further one an id that follows from it, so that a crash changes nothing.
 func (r *record) handle() string {
-	if r.attempt <= 1 {
+	if r.Attempt <= 1 {
 		return r.ID
 	}
-	return uuid.NewSHA1(uuid.MustParse(r.ID), []byte("attempt "+strconv.Itoa(r.attempt))).String()
+	return uuid.NewSHA1(uuid.MustParse(r.ID), []byte("attempt "+strconv.Itoa(r.Attempt))).String()
 }
 
 // ticket is the provider's, or what it must be when a crash or cancel hid it.
@@ -189,7 +189,7 @@ func (r *record) ticketOrHandle() registry.Ticket {
 func (w *step) call() registry.Call {
 	return registry.Call{
 		RunID: w.r.ID, Handle: w.r.handle(), Repeated: w.sent, UserID: w.r.AccountID, Tool: w.r.Tool, Inputs: w.r.Inputs,
-		CallbackURL: w.s.config.CallbackURL(w.r.Tool.Service, w.r.ID), Media: w.s.config.Assets,
+		CallbackURL: w.s.config.CallbackURL(w.r.Tool.Service, w.r.ID), Media: w.s.config.Assets, Context: w.s.contextOf(w.r.Run),
 	}
 }
 
@@ -315,7 +315,7 @@ func (w *step) write(ctx context.Context) error {
 		UPDATE runs SET status = $2, fraction = $3, stage = $4, queue_position = $5, attempt = $6, ticket = $7, provider_id = $8,
 			started_at = coalesce(started_at, $9)
 		WHERE id = $1 AND ended_at IS NULL`,
-		w.r.ID, w.r.Status, w.r.Fraction, w.r.Stage, w.r.QueuePosition, w.r.attempt, ticket, provider, w.r.StartedAt)
+		w.r.ID, w.r.Status, w.r.Fraction, w.r.Stage, w.r.QueuePosition, w.r.Attempt, ticket, provider, w.r.StartedAt)
 	if err != nil {
 		return &ownError{fmt.Errorf("write the progress of run %s: %w", w.r.ID, err)}
 	}
@@ -347,9 +347,9 @@ func (w *step) attemptsAllowed() int {
 // restart of it, did nothing and is begun anew even without a policy.
 func (w *step) mayRetry(failure *registry.Error) bool {
 	if failure.Code == registry.CodeLost && w.r.ticket != nil {
-		return w.r.attempt < max(lostTries, w.attemptsAllowed())
+		return w.r.Attempt < max(lostTries, w.attemptsAllowed())
 	}
-	return failure.Retryable && w.r.attempt < w.attemptsAllowed()
+	return failure.Retryable && w.r.Attempt < w.attemptsAllowed()
 }
 
 // pause is the time before the next try: what the provider asks for, or the policy's time as often as there
@@ -368,10 +368,10 @@ func (w *step) pause(try int, failure *registry.Error) time.Duration {
 // nextAttempt waits and begins anew under a fresh handle, since providers refuse or repeat what they know.
 // It is written before anything is sent, so that a crash resumes the right attempt.
 func (w *step) nextAttempt(ctx context.Context, failure *registry.Error) error {
-	if err := w.s.sleep(ctx, w.pause(w.r.attempt, failure)); err != nil {
+	if err := w.s.sleep(ctx, w.pause(w.r.Attempt, failure)); err != nil {
 		return err
 	}
-	w.r.attempt++
+	w.r.Attempt++
 	w.sent = false
 	w.r.ticket, w.r.Status, w.r.Fraction, w.r.Stage, w.r.QueuePosition = nil, StatusQueued, nil, "", 0
 	return w.write(ctx)

@@ -45,6 +45,9 @@ func (s *Service) Bind(ctx context.Context, r Request) (Bound, error) {
 	if refusal := tool.Refusal(r.Audience); refusal != nil {
 		return Bound{}, refusal
 	}
+	if r.Context.PlannerProvider != "" || r.Approval != ApproveNothing {
+		r.Approval = max(r.Approval, s.config.Approval)
+	}
 	if _, given := r.Values[FromPreference]; !given && s.config.Users != nil && r.AccountID != "" {
 		preferences, err := s.config.Users.PreferencesFor(ctx, r.AccountID, *tool)
 		if err != nil {

@@ -49,10 +49,15 @@ type Config struct {
 	Providers  map[string]Provider  // by a tool's service
 	Deliverers map[string]Deliverer // by platform; runs of other platforms are fetched, not delivered
 	RateCard   billing.RateCard     // the zero value: the tools' own rates
+	// SiteID tells providers whose calls these are, where a request names no other site, such as the host of PUBLIC_URL.
+	SiteID string
+	// Approval is what of a model's requests waits for a person's approval; zero: ApproveWrites.
+	Approval Approval
 	// CallbackURL gives the address where the provider of a service may report about a run, or "".
 	CallbackURL func(service, runID string) string
 
 	Logger  *slog.Logger          // nil: nothing is logged
+	Events  *slog.Logger          // executions of runs that have a context, which somebody may look for; nil: Logger
 	Metrics prometheus.Registerer // nil: not exported
 	Now     func() time.Time      // nil: time.Now
 	Random  io.Reader             // of ids and seeds; nil: the system's cryptographic source
@@ -84,6 +89,12 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Events == nil {
+		c.Events = c.Logger
+	}
+	if c.Approval == ApproveNothing {
+		c.Approval = ApproveWrites
 	}
 	if c.Metrics == nil {
 		c.Metrics = prometheus.NewRegistry()

@@ -27,6 +27,62 @@ const (
 	ApproveAll                     // a model asks under a strict policy: tools that only read wait, too
 )
 
+// ApprovalError says that a model asked for what its owner has to approve first: nothing was carried out. It is a *registry.Error
+// as well, for those who only show it.
+type ApprovalError struct {
+	Run Run // waits for the approval; zero where there was nobody to ask
+	// Reading says that the tool only reads, and waits because the policy is strict.
+	Reading bool
+}
+
+// Error says what is missing, and whose it is.
+func (e *ApprovalError) Error() string {
+	if e.Reading {
+		return "tools don't run by themselves here, not even those that only read: somebody has to approve this call"
+	}
+	return "somebody has to approve this call"
+}
+
+// Unwrap gives the words for people.
+func (e *ApprovalError) Unwrap() error {
+	return registry.Errorf(registry.CodeUnauthorized, "%s; nothing was run and nothing was charged", e.Error())
+}
+
+// NeedsApproval is the *ApprovalError of a run that waits for its owner's word, and nil of any other: what to tell those who
+// asked for it on the owner's behalf.
+func (r Run) NeedsApproval() error {
+	if r.Status != StatusAwaitingConfirmation {
+		return nil
+	}
+	return &ApprovalError{Run: r, Reading: readsOnly(r.Tool)}
+}
+
+// readsOnly reports whether nothing but a strict policy keeps a tool from running by itself.
+func readsOnly(t registry.Tool) bool {
+	return t.Capability == registry.CapabilityRead && t.Confirmation == "" && len(t.PIIRequired) == 0
+}
+
+// approvalKey makes a model's call the same call when it is sent again: after its approval it is found, and runs once. Other
+// arguments, another tool or another trace make another key. Empty where the request names no trace. before is the id of
+// an earlier run by the same words that nobody approved in time.
+func approvalKey(r Request, before string) (string, error) {
+	if r.Context.TraceID == "" {
+		return "", nil
+	}
+	given := make(map[Source]map[string]any)
+	for source, values := range r.Values {
+		if !lasting(source) {
+			given[source] = values
+		}
+	}
+	canonical, err := registry.CanonicalJSON([]any{r.ToolID, given, r.Context, before})
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(canonical)
+	return "approval:" + hex.EncodeToString(sum[:]), nil
+}
+
 // Asks reports whether the run will wait for its owner's word: its tool demands a summary, it sends personal data,
 // or a model asks for what must be approved. A tool that cancels another never asks: when something went wrong
 // there may be nobody to answer.

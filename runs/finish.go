@@ -246,7 +246,7 @@ func (s *Service) afterFinish(ctx context.Context, f *finish) {
 	r := &f.record
 	s.metrics.observe(r.Run)
 	s.hub.changed(r.Run)
-	s.log.InfoContext(ctx, "the run is over", "run", r.ID, "tool", r.Tool.ToolID, "status", r.Status, "cost", r.Cost.String())
+	s.tellExecution(ctx, r.Run)
 }
 
 // endSQL ends all the runs or none, and tells what may have changed of them meanwhile.
@@ -283,7 +283,7 @@ func (s *Service) queueEnds(batch *pgx.Batch, finishes []*finish) error {
 			return err
 		}
 		c.add(r.ID, r.AccountID, string(r.Status), orNull(outputs), int64(r.Cost), int64(r.Receipt.FullCost()), f.nanoUnits, f.machine, string(receipt),
-			orNull(failure), int64(r.attempt), orNull(ticket), r.StartedAt, ended, f.brings)
+			orNull(failure), int64(r.Attempt), orNull(ticket), r.StartedAt, ended, f.brings)
 	}
 	batch.Queue(endSQL, c.args()...).QueryRow(func(row pgx.Row) error { return readEnds(row, finishes) })
 	return nil

@@ -68,7 +68,10 @@ type Run struct {
 	Error         *Failure         // once failed, canceled or timed out
 	Origin        Origin
 	Parent        string // the run this one repeats or varies
+	Context       registry.CallContext
+	Attempt       int // the present one, or the last; the first is 1
 	CreatedAt     time.Time
+	ConfirmedAt   *time.Time // its owner let it go ahead; nil: nobody was asked
 	StartedAt     *time.Time
 	EndedAt       *time.Time
 	DeliveredAt   *time.Time
@@ -120,6 +123,8 @@ type Request struct {
 	// Empty: every request is a new run.
 	IdempotencyKey string
 	Budget         Budget // the pot that the run draws on, such as that of an API key; zero: none
+	// Context goes with the run to its provider and into its records. A request that names a PlannerProvider is a model's.
+	Context registry.CallContext
 }
 
 // Errors of runs.

@@ -21,7 +21,8 @@ import (
 type Service struct {
 	config   Config
 	log      *slog.Logger
-	instance string // names this process among those that share the database
+	events   *slog.Logger // of executions, see Config.Events
+	instance string       // names this process among those that share the database
 	born     time.Time
 	river    *river.Client[pgx.Tx]
 	hub      *hub
@@ -78,7 +79,7 @@ func New(config Config) (*Service, error) {
 		return nil, fmt.Errorf("runs: %w", err)
 	}
 	s := &Service{
-		config: config, log: config.Logger.With("component", "runs"), instance: id.String(), born: config.Now(),
+		config: config, log: config.Logger.With("component", "runs"), events: config.Events.With("component", "runs"), instance: id.String(), born: config.Now(),
 		hub: newHub(), desk: newDesk(config.Workers), stopping: make(chan struct{}), fail: func(string) error { return nil },
 	}
 	s.base, s.end = context.WithCancel(context.Background())

@@ -23,7 +23,6 @@ type record struct {
 	Run
 	waiting     bool
 	deliverable bool
-	attempt     int
 	ticket      *registry.Ticket
 	timeout     time.Duration
 }
@@ -31,14 +30,14 @@ type record struct {
 const runColumns = `r.id::text, r.account_id::text, r.tool_id, r.tool_version, r.status, r.waiting, r.fraction, r.stage, r.queue_position,
 	convert_to(r.inputs::text, 'UTF8'), convert_to(r.sources::text, 'UTF8'), convert_to(r.quote::text, 'UTF8'), convert_to(r.outputs::text, 'UTF8'), r.cost, convert_to(r.receipt::text, 'UTF8'), convert_to(r.error::text, 'UTF8'),
 	r.platform, convert_to(r.target::text, 'UTF8'), r.deliverable, coalesce(r.parent::text, ''), r.attempt, convert_to(r.ticket::text, 'UTF8'), r.timeout_ms,
-	r.created_at, r.started_at, r.ended_at, r.delivered_at, r.refunded_at`
+	r.created_at, r.started_at, r.ended_at, r.delivered_at, r.refunded_at, r.confirmed_at, convert_to(r.context::text, 'UTF8')`
 
 // stored is a row before its parts are decoded.
 type stored struct {
 	record
 	toolID, version                                           string
 	inputs, sources, quote, outputs, receipt, failure, ticket []byte
-	target                                                    []byte
+	target, context                                           []byte
 	timeoutMs                                                 int64
 }
 
@@ -46,8 +45,8 @@ func scanRun(row pgx.CollectableRow) (stored, error) {
 	var s stored
 	err := row.Scan(&s.ID, &s.AccountID, &s.toolID, &s.version, &s.Status, &s.waiting, &s.Fraction, &s.Stage, &s.QueuePosition,
 		&s.inputs, &s.sources, &s.quote, &s.outputs, &s.Cost, &s.receipt, &s.failure,
-		&s.Origin.Platform, &s.target, &s.deliverable, &s.Parent, &s.attempt, &s.ticket, &s.timeoutMs,
-		&s.CreatedAt, &s.StartedAt, &s.EndedAt, &s.DeliveredAt, &s.RefundedAt)
+		&s.Origin.Platform, &s.target, &s.deliverable, &s.Parent, &s.Attempt, &s.ticket, &s.timeoutMs,
+		&s.CreatedAt, &s.StartedAt, &s.EndedAt, &s.DeliveredAt, &s.RefundedAt, &s.ConfirmedAt, &s.context)
 	return s, err
 }
 
@@ -60,7 +59,7 @@ func (s *stored) decode() error {
 		into any
 	}{
 		{s.inputs, &s.Inputs}, {s.sources, &s.Sources}, {s.quote, &s.Quote}, {s.outputs, &s.Outputs},
-		{s.receipt, &s.Receipt}, {s.failure, &s.Error}, {s.ticket, &s.record.ticket},
+		{s.receipt, &s.Receipt}, {s.failure, &s.Error}, {s.ticket, &s.record.ticket}, {s.context, &s.Context},
 	} {
 		if part.raw == nil {
 			continue
