@@ -306,7 +306,7 @@ func resizeImagesByShorterEdge() node.Node {
 			Experimental: true,
 		},
 		Run: toImage(func(c *node.Call) (*tensor.Image, error) {
-			return tensor.ResizeEdge(c.Image("images"), c.Int("shorter_edge"), false)
+			return resizeEdge(c, c.Int("shorter_edge"), false)
 		}),
 	}
 }
@@ -324,9 +324,18 @@ func resizeImagesByLongerEdge() node.Node {
 			Experimental: true,
 		},
 		Run: toImage(func(c *node.Call) (*tensor.Image, error) {
-			return tensor.ResizeEdge(c.Image("images"), c.Int("longer_edge"), true)
+			return resizeEdge(c, c.Int("longer_edge"), true)
 		}),
 	}
+}
+
+func resizeEdge(c *node.Call, edge int, longer bool) (*tensor.Image, error) {
+	m := c.Image("images")
+	w, h, err := tensor.EdgeSize(m, edge, longer)
+	if err != nil {
+		return nil, err
+	}
+	return resize(c, m, w, h, string(tensor.Lanczos), "disabled")
 }
 
 // kontextSizes are the resolutions the Flux Kontext models were trained on, of about one megapixel each.

@@ -213,16 +213,18 @@ func TestSizesOfNodesAreBounded(t *testing.T) {
 	f := openFolders(t)
 	m := solid(t, 1, 64, 64, 0)
 	for class, values := range map[string]map[string]any{
-		"EmptyImage":           {"width": int64(16384), "height": int64(16384), "batch_size": int64(4096), "color": int64(0)},
-		"SolidMask":            {"width": int64(16384), "height": int64(16384), "value": 1.0},
-		"ImageScale":           {"image": m, "width": int64(16384), "height": int64(16384), "upscale_method": "lanczos", "crop": "disabled"},
-		"ImageScaleBy":         {"image": m, "scale_by": 8.0, "upscale_method": "area"},
-		"RepeatImageBatch":     {"image": m, "amount": int64(4096)},
-		"ImagePadForOutpaint":  {"image": m, "left": int64(16384), "top": int64(16384), "right": int64(0), "bottom": int64(0), "feathering": int64(0)},
-		"ResizeAndPadImage":    {"image": m, "target_width": int64(16384), "target_height": int64(16384), "padding_color": "white", "interpolation": "area"},
-		"SplitImageToTileList": {"image": solid(t, 1, 256, 256, 0), "tile_width": int64(128), "tile_height": int64(128), "overlap": int64(4096)},
-		"ImageMergeTileList":   {"image_list": []any{m}, "final_width": []any{int64(32768)}, "final_height": []any{int64(32768)}, "overlap": []any{int64(0)}},
-		"ImageGrid":            {"images": []any{m}, "columns": []any{int64(20)}, "cell_width": []any{int64(2048)}, "cell_height": []any{int64(2048)}, "padding": []any{int64(0)}},
+		"EmptyImage":                {"width": int64(16384), "height": int64(16384), "batch_size": int64(4096), "color": int64(0)},
+		"SolidMask":                 {"width": int64(16384), "height": int64(16384), "value": 1.0},
+		"ImageScale":                {"image": m, "width": int64(16384), "height": int64(16384), "upscale_method": "lanczos", "crop": "disabled"},
+		"ImageScaleBy":              {"image": m, "scale_by": 8.0, "upscale_method": "area"},
+		"RepeatImageBatch":          {"image": m, "amount": int64(4096)},
+		"ImagePadForOutpaint":       {"image": m, "left": int64(16384), "top": int64(16384), "right": int64(0), "bottom": int64(0), "feathering": int64(0)},
+		"ResizeImagesByLongerEdge":  {"images": m, "longer_edge": int64(8192)},
+		"ResizeImagesByShorterEdge": {"images": m, "shorter_edge": int64(8192)},
+		"ResizeAndPadImage":         {"image": m, "target_width": int64(16384), "target_height": int64(16384), "padding_color": "white", "interpolation": "area"},
+		"SplitImageToTileList":      {"image": solid(t, 1, 256, 256, 0), "tile_width": int64(128), "tile_height": int64(128), "overlap": int64(4096)},
+		"ImageMergeTileList":        {"image_list": []any{m}, "final_width": []any{int64(32768)}, "final_height": []any{int64(32768)}, "overlap": []any{int64(0)}},
+		"ImageGrid":                 {"images": []any{m}, "columns": []any{int64(20)}, "cell_width": []any{int64(2048)}, "cell_height": []any{int64(2048)}, "padding": []any{int64(0)}},
 	} {
 		for _, n := range imageNodes() {
 			if n.Spec.Class != class {

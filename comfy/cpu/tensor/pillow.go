@@ -182,18 +182,18 @@ func (r *raster) luma() []uint8 {
 	return out
 }
 
-// ResizeEdge resizes each picture with Lanczos so that its shorter or longer edge has the given length; the other one
-// follows, truncated.
-func ResizeEdge(m *Image, edge int, longer bool) (*Image, error) {
+// EdgeSize gives the width and height at which the shorter or longer edge of pictures has the given length, in
+// pixels; the other one follows, truncated.
+func EdgeSize(m *Image, edge int, longer bool) (w, h int, err error) {
 	if m.W <= 0 || m.H <= 0 {
-		return nil, fmt.Errorf("cannot resize an empty picture of %d x %d", m.W, m.H)
+		return 0, 0, fmt.Errorf("cannot resize an empty picture of %d x %d", m.W, m.H)
 	}
 	byWidth := m.W < m.H
 	if longer {
 		byWidth = m.W > m.H
 	}
 	if byWidth {
-		return Resize(m, edge, int(float64(m.H)*(float64(edge)/float64(m.W))), Lanczos)
+		return edge, int(float64(m.H) * (float64(edge) / float64(m.W))), nil
 	}
-	return Resize(m, int(float64(m.W)*(float64(edge)/float64(m.H))), edge, Lanczos)
+	return int(float64(m.W) * (float64(edge) / float64(m.H))), edge, nil
 }
