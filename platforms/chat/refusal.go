@@ -49,7 +49,8 @@ func (t *turn) insteadOf(tool *registry.Tool) Text {
 		}
 	}
 	var similar []string
-	for _, one := range t.search(strings.Join(append([]string{tool.DisplayName, tool.Category}, tool.IntentTags...), " "), 3) {
+	words := strings.Join(append([]string{tool.DisplayName, tool.Category}, tool.IntentTags...), " ")
+	for _, one := range t.cfg.Tools.Snapshot().Candidates(words, tool.IntentTags, registry.SearchOptions{Audience: t.audience(), Limit: 3}) {
 		similar = append(similar, commandOf(one))
 	}
 	if len(similar) == 0 {

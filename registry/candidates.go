@@ -1,0 +1,74 @@
+package registry
+
+import (
+	"slices"
+	"strings"
+)
+
+// Candidates gives the tools that whoever plans should choose from for a request in plain words, best first. Tags
+// narrow them to the intents that the request is about: tools that the request names exactly come first whatever
+// their tags, then those with a tag that the words find, then the others with a tag. Tags that no tool has narrow
+// nothing, as a wrong guess must not leave nobody to choose; without tags it is a search.
+func (s *Snapshot) Candidates(request string, tags []string, o SearchOptions) []*Tool {
+	if o.Limit <= 0 {
+		o.Limit = defaultSearchLimit
+	}
+	tagged := s.where(func(t *Tool) bool { return o.allows(t) && t.hasIntent(tags) })
+	found := s.named(request, o)
+	add := func(t *Tool) {
+		if !slices.Contains(found, t) {
+			found = append(found, t)
+		}
+	}
+	for _, m := range s.Search(request, SearchOptions{o.Audience, s.Len(), o.WithUnavailable, o.Service, o.Category}) {
+		if len(tagged) == 0 || m.Tool.hasIntent(tags) {
+			add(m.Tool)
+		}
+	}
+	for _, t := range tagged {
+		add(t)
+	}
+	return found[:min(len(found), o.Limit)]
+}
+
+// IntentTags lists the tags of the tools that a may be offered, each once, in lower case and sorted: what
+// Candidates can be narrowed by.
+func (s *Snapshot) IntentTags(a Audience) []string {
+	var tags []string
+	for _, t := range s.Offered(a) {
+		for _, tag := range t.IntentTags {
+			tags = append(tags, strings.ToLower(tag))
+		}
+	}
+	slices.Sort(tags)
+	return slices.Compact(tags)
+}
+
+func (t *Tool) hasIntent(tags []string) bool {
+	return slices.ContainsFunc(t.IntentTags, func(own string) bool {
+		return slices.ContainsFunc(tags, func(tag string) bool { return strings.EqualFold(own, strings.TrimSpace(tag)) })
+	})
+}
+
+// named gives the tools whose id, command, alias or whole name stands in a text, in the order in which they stand.
+func (s *Snapshot) named(text string, o SearchOptions) []*Tool {
+	var found []*Tool
+	add := func(t *Tool, ok bool) {
+		if ok && o.allows(t) && !slices.Contains(found, t) {
+			found = append(found, t)
+		}
+	}
+	for word := range strings.FieldsSeq(text) {
+		word = strings.Trim(word, ".,;:!?\"'`()")
+		add(s.Resolve(word))
+		add(s.ByCommand(word))
+	}
+	spaced := func(s string) string { return " " + strings.ToLower(strings.Join(strings.Fields(s), " ")) + " " }
+	whole := spaced(text)
+	for t := range s.Each() {
+		if name := spaced(t.DisplayName); strings.Contains(strings.TrimSpace(name), " ") && strings.Contains(whole, name) {
+			add(t, true)
+		}
+	}
+	return found
+}
