@@ -35,6 +35,7 @@ type Rule struct {
 	Note     string
 	By       string // who set it
 	At       time.Time
+	Name     string // of the person, where Rules knows it
 }
 
 // Reason says why Check refuses.
@@ -171,8 +172,8 @@ func (p *policy) verdict(keys []ruleKey) (allowed, found bool) {
 	return found, found
 }
 
-// SetRule makes a rule, or replaces the one about the same subject and place. r.By is who sets it; it is the
-// caller who checks that they may.
+// SetRule makes a rule, or replaces the one about the same subject and place; one about an account that holds
+// everywhere replaces those about its identities, too. r.By is who sets it; it is the caller who checks that they may.
 func (s *Store) SetRule(ctx context.Context, r Rule) error {
 	if err := s.checkRule(ctx, &r); err != nil {
 		return err
@@ -186,6 +187,11 @@ func (s *Store) SetRule(ctx context.Context, r Rule) error {
 		if err != nil {
 			return err
 		}
+		if r.Kind == RuleAccount && r.Where == (Place{}) {
+			if _, err := tx.Exec(ctx, ruledByAccount, r.Subject); err != nil {
+				return err
+			}
+		}
 		return audit(ctx, tx, AuditEntry{By: r.By, AccountID: r.accountID(), Action: actionRule, Detail: r.name(), Note: r.Note})
 	})
 	if err != nil {
@@ -194,6 +200,11 @@ func (s *Store) SetRule(ctx context.Context, r Rule) error {
 	s.policy.forget()
 	return nil
 }
+
+// ruledByAccount ends the rules about single identities of an account that hold everywhere.
+const ruledByAccount = `
+	DELETE FROM access_rules r USING user_identities i
+	WHERE i.user_id = users_now($1::uuid) AND r.kind = 'identity' AND r.where_kind = '' AND r.platform = i.platform AND r.subject = i.external_id`
 
 // checkRule completes a rule, or says what is wrong with it.
 func (s *Store) checkRule(ctx context.Context, r *Rule) error {
@@ -265,19 +276,38 @@ func (s *Store) DeleteRule(ctx context.Context, id int64, by string) error {
 	return nil
 }
 
-// Rules lists the rules of a place, or all of them for the zero Place, newest first.
+// Rules lists the rules of a place, or all of them for the zero Place, newest first, with the names of the people
+// that they are about.
 func (s *Store) Rules(ctx context.Context, where Place) ([]Rule, error) {
 	rows, err := s.pool.Query(ctx, `
-		SELECT `+ruleColumns+` FROM access_rules
-		WHERE $2 = '' OR (where_platform, where_kind, where_id) = ($1, $2, $3) ORDER BY id DESC`, where.Platform, where.Kind, where.ID)
+		SELECT `+ruleColumns+`, CASE kind
+			WHEN 'account' THEN coalesce((SELECT display_name FROM users WHERE id::text = subject), '')
+			WHEN 'identity' THEN coalesce((SELECT name FROM user_identities i WHERE i.platform = r.platform AND external_id = subject), '')
+			ELSE '' END
+		FROM access_rules r
+		WHERE $2 = '' OR (where_platform, where_kind, where_id) = ($1, $2, $3) ORDER BY r.id DESC`, where.Platform, where.Kind, where.ID)
 	if err != nil {
 		return nil, fmt.Errorf("list the rules: %w", err)
 	}
-	rules, err := pgx.CollectRows(rows, scanRule)
+	rules, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r Rule, err error) {
+		err = row.Scan(&r.ID, &r.Allow, &r.Kind, &r.Platform, &r.Subject, &r.Where.Platform, &r.Where.Kind, &r.Where.ID, &r.Note, &r.By, &r.At, &r.Name)
+		return r, err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("list the rules: %w", err)
 	}
 	return rules, nil
+}
+
+// Whom says whom a rule is about, as in telegram:12345, chat:telegram:-100 or an account's id: as operators write it.
+func (r Rule) Whom() string {
+	switch r.Kind {
+	case RuleAccount:
+		return r.Subject
+	case RuleIdentity:
+		return r.Platform + ":" + r.Subject
+	}
+	return string(r.Kind) + ":" + r.Platform + ":" + r.Subject
 }
 
 // AllowedTools lists the ids of the tools that a place has; nil: all. A chat's own list goes before its space's.
@@ -322,11 +352,13 @@ func (s *Store) Block(ctx context.Context, accountID, by, note string) error {
 	return s.SetRule(ctx, Rule{Kind: RuleAccount, Subject: accountID, By: by, Note: note})
 }
 
-// Unblock takes a block back. Somebody who is not blocked stays as they are.
+// Unblock takes a block back, of the person and of each of their identities. Somebody who is not blocked stays as they are.
 func (s *Store) Unblock(ctx context.Context, accountID, by, note string) error {
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, `
-			DELETE FROM access_rules WHERE kind = 'account' AND subject = users_now($1)::text AND NOT allow AND where_kind = ''`, accountID)
+			DELETE FROM access_rules r WHERE NOT allow AND where_kind = '' AND (
+				kind = 'account' AND subject = users_now($1)::text OR
+				kind = 'identity' AND EXISTS (SELECT FROM user_identities i WHERE i.user_id = users_now($1) AND i.platform = r.platform AND i.external_id = r.subject))`, accountID)
 		if err != nil || tag.RowsAffected() == 0 {
 			return err
 		}

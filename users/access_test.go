@@ -178,6 +178,52 @@ func TestRules(t *testing.T) {
 	if err != nil || len(entries) != 1 || entries[0].Note != "sorry" || entries[0].By != "root" {
 		t.Errorf("the record says %+v, %v", entries, err)
 	}
+	t.Run("a rule about a person takes the place of those about their identities", func(t *testing.T) {
+		ben := Identity{Platform: "telegram", ExternalID: "20", Name: "Ben"}
+		refused := func() bool {
+			d, err := s.Check(ctx, Subject{Platform: ben.Platform, ExternalID: ben.ExternalID}, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return !d.Allowed
+		}
+		deny := Rule{Kind: RuleIdentity, Platform: ben.Platform, Subject: ben.ExternalID, By: "root"}
+		if err := s.SetRule(ctx, deny); err != nil || !refused() {
+			t.Fatal("who has not come yet is not kept out", err)
+		}
+		account := identify(t, s, ben)
+		if err := s.SetRule(ctx, Rule{Allow: true, Kind: RuleAccount, Subject: account.ID, By: "root"}); err != nil || refused() {
+			t.Error("who was let in is kept out by an older rule", err)
+		}
+		if err := s.SetRule(ctx, deny); err != nil || !refused() {
+			t.Fatal(err)
+		}
+		if err := s.Unblock(ctx, account.ID, "root", ""); err != nil || refused() {
+			t.Error("who was unblocked is kept out by a rule about an identity", err)
+		}
+	})
+	t.Run("rules are listed with the names of people, and named as operators write them", func(t *testing.T) {
+		cleo := identify(t, s, Identity{Platform: "discord", ExternalID: "30", Name: "Cleo"})
+		for _, rule := range []Rule{
+			{Kind: RuleIdentity, Platform: "discord", Subject: "30", Where: guild}, {Kind: RuleAccount, Subject: cleo.ID, Where: guild},
+			{Kind: RuleIdentity, Platform: "telegram", Subject: "30", Where: guild}, {Kind: RuleRole, Platform: "discord", Subject: "30", Where: guild},
+		} {
+			if err := s.SetRule(ctx, rule); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rules, err := s.Rules(ctx, guild)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, r := range rules {
+			got = append(got, r.Whom()+" "+r.Name)
+		}
+		if diff := cmp.Diff([]string{"role:discord:30 ", "telegram:30 ", cleo.ID + " Cleo", "discord:30 Cleo"}, got); diff != "" {
+			t.Error(diff)
+		}
+	})
 	t.Run("what another process changes counts soon", func(t *testing.T) {
 		clock := newClock()
 		far := New(pool, Config{Now: clock.Now})

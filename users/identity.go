@@ -3,6 +3,7 @@ package users
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"time"
 
@@ -27,6 +28,15 @@ func (s *Store) ByIdentity(ctx context.Context, platform, externalID string) (Ac
 		return Account{}, fmt.Errorf("%s user %s: %w", platform, externalID, err)
 	}
 	return account, nil
+}
+
+// NameOf is what a platform calls a person that has come by it before; empty where nobody has, or has no name.
+func (s *Store) NameOf(ctx context.Context, platform, externalID string) (name string, err error) {
+	err = s.pool.QueryRow(ctx, `SELECT name FROM user_identities WHERE platform = $1 AND external_id = $2`, platform, externalID).Scan(&name)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return "", fmt.Errorf("name of %s:%s: %w", platform, externalID, err)
+	}
+	return name, nil
 }
 
 // Identities lists the identities of an account, those that it has had longest first.

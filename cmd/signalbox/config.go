@@ -42,9 +42,9 @@ type Settings struct {
 	RunsPerDay          string `env:"RUNS_PER_DAY" default:"0" help:"Runs of one account a day (UTC); 0: no limit."`
 	APIRate             string `name:"api-rate" env:"API_RATE" default:"100" help:"API requests of one account a second, on average; 0: no limit."`
 	AdminToken          string `env:"ADMIN_TOKEN" placeholder:"SECRET" help:"Signs the operator in, on the page and in the API."`
-	Support             string `env:"SUPPORT" placeholder:"TEXT" help:"Whom to ask about payments: an address or a name. Empty: no /paysupport."`
-	TermsURL            string `env:"TERMS_URL" placeholder:"URL" help:"The terms of use. Empty: no /terms."`
-	PrivacyURL          string `env:"PRIVACY_URL" placeholder:"URL" help:"What happens to people's data. Empty: no /privacy."`
+	Support             string `env:"SUPPORT" placeholder:"TEXT" help:"Whom to ask about payments: an address or a name. Empty: the operator."`
+	TermsURL            string `env:"TERMS_URL" placeholder:"URL" help:"The terms of use, for /terms."`
+	PrivacyURL          string `env:"PRIVACY_URL" placeholder:"URL" help:"What happens to people's data, for /privacy."`
 	OutboundAllow       string `env:"OUTBOUND_ALLOW" placeholder:"HOST,..." help:"Inner hosts, host:port or CIDRs that requests may reach."`
 	PostgresMirrorURL   string `env:"POSTGRES_MIRROR_URL" placeholder:"URL" help:"Mirror of the public Postgres builds, when none is installed."`
 

@@ -375,10 +375,37 @@ func TestAccess(t *testing.T) {
 			t.Errorf("%s: %+v", whom, r)
 		}
 	}
-	for _, args := range [][]string{{"allow", "ann"}, {"deny", "chat:telegram:"}, {"allow", "team:discord:1"}, {"maybe", "api:ann"}} {
+	for _, args := range [][]string{{"allow", "ann"}, {"deny", "chat:telegram:"}, {"allow", "team:discord:1"}, {"maybe", "api:ann"}, {"remove", "0"}, {"remove", "telegram:2"}, {"remove", "ann"}} {
 		if r := access(args...); r.code == 0 || r.stdout != "" || len(lines(r.stderr)) > 2 {
 			t.Errorf("%v: %+v", args, r)
 		}
+	}
+	if r := access("deny", "telegram:1", "--note", "spam"); r.code != 0 {
+		t.Errorf("%+v", r)
+	}
+	list := access("list")
+	table := lines(list.stdout)
+	if list.code != 0 || len(table) != 6 || !strings.HasPrefix(table[0], "RULE") {
+		t.Fatalf("%+v", list)
+	}
+	rule := func(whom string) string {
+		i := slices.IndexFunc(table, func(line string) bool { return strings.Contains(line, whom) })
+		if i < 0 {
+			t.Fatalf("%s is not in the list:\n%s", whom, list.stdout)
+		}
+		return table[i]
+	}
+	if line := rule("telegram:1 "); !strings.Contains(line, "may not") || !strings.Contains(line, "everywhere") || !strings.Contains(line, "spam") {
+		t.Errorf("the list has %s", line)
+	}
+	number, _, _ := strings.Cut(rule("role:discord:8"), " ")
+	for _, whom := range []string{"api:ann", "telegram:1", "chat:telegram:-100", "space:discord:77", number} {
+		if r := access("remove", whom); r.code != 0 || !strings.Contains(r.stdout, "is gone") {
+			t.Errorf("%s: %+v", whom, r)
+		}
+	}
+	if r := access("list"); r.code != 0 || !strings.Contains(r.stdout, "no rules") {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 type Accounts interface {
 	Identify(ctx context.Context, id users.Identity) (users.Account, error)
 	ByID(ctx context.Context, accountID string) (users.Account, error)
+	NameOf(ctx context.Context, platform, externalID string) (string, error)
 	SetLanguage(ctx context.Context, accountID, language string) error
 	Erase(ctx context.Context, accountID, by string) error
 

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -82,7 +83,7 @@ func (t *turn) placeMessage(ctx context.Context, k keyboard) (Message, error) {
 		if rule.Allow {
 			key = "place.allowed"
 		}
-		m.Text = lines(m.Text, t.say(key, "name", firstNonEmpty(rule.Note, rule.Subject)))
+		m.Text = lines(m.Text, t.say(key, "name", firstNonEmpty(rule.Name, rule.Note, rule.Subject)))
 	}
 	t.offer(&m, k, "ptool", "menu.tool", options)
 	if len(m.Menus) > 0 {
@@ -225,24 +226,78 @@ func (t *turn) ruleCommand(ctx context.Context, allow bool) error {
 	if ok, err := t.runsPlace(ctx); !ok {
 		return err
 	}
-	who, name := strings.Trim(strings.TrimSpace(t.in.Text), "<@!>"), ""
-	if q := t.in.ReplyTo; who == "" && q != nil {
-		who, name = q.From.ExternalID, q.From.Name
-	}
-	if who == "" {
+	rule, ok := t.ruleAbout()
+	if !ok {
 		return t.tell(ctx, "place.who")
 	}
-	kind := users.RuleIdentity
-	if role, ok := strings.CutPrefix(who, "&"); ok {
-		kind, who = users.RuleRole, role
+	rules, err := t.cfg.Accounts.Rules(ctx, rule.Where)
+	if err != nil {
+		return fmt.Errorf("read the rules of a chat: %w", err)
 	}
-	name = firstNonEmpty(name, who)
-	rule := users.Rule{Allow: allow, Kind: kind, Platform: t.in.platform, Subject: who, Where: t.place(), Note: name, By: t.account.ID}
-	if err := t.cfg.Accounts.SetRule(ctx, rule); err != nil {
+	rule.Allow = allow
+	if allow && !needsAllowing(rules, rule) {
+		err = t.forgetRule(ctx, rules, rule)
+	} else {
+		err = t.cfg.Accounts.SetRule(ctx, rule)
+	}
+	if err != nil {
 		return t.refusedByHouse(ctx, err)
+	}
+	name, err := t.nameIn(ctx, rule)
+	if err != nil {
+		return err
 	}
 	if allow {
 		return t.tell(ctx, "place.allowed", "name", name)
 	}
 	return t.tell(ctx, "place.denied", "name", name)
+}
+
+// ruleAbout is a rule about whoever is meant: by id, by a mention that holds one, or by a reply to what they wrote. A
+// mention by a name alone is nobody for certain.
+func (t *turn) ruleAbout() (users.Rule, bool) {
+	rule := users.Rule{Kind: users.RuleIdentity, Platform: t.in.platform, Where: t.place(), By: t.account.ID}
+	who := strings.TrimSpace(t.in.Text)
+	if q := t.in.ReplyTo; who == "" && q != nil {
+		rule.Subject, rule.Note = q.From.ExternalID, q.From.Name
+		return rule, rule.Subject != ""
+	}
+	rule.Subject = strings.Trim(who, "<@!>")
+	if role, ok := strings.CutPrefix(rule.Subject, "&"); ok {
+		rule.Kind, rule.Subject = users.RuleRole, role
+	}
+	return rule, rule.Subject != "" && !strings.HasPrefix(who, "@") && !strings.ContainsAny(who, " \n\t")
+}
+
+// needsAllowing reports whether letting somebody in takes a rule of their own: a person whose role may be kept out.
+// Otherwise it is enough that no rule is against them.
+func needsAllowing(rules []users.Rule, about users.Rule) bool {
+	return about.Kind == users.RuleIdentity && slices.ContainsFunc(rules, func(r users.Rule) bool {
+		return r.Kind == users.RuleRole && !r.Allow
+	})
+}
+
+// forgetRule takes back what a place's rules say about the same subject.
+func (t *turn) forgetRule(ctx context.Context, rules []users.Rule, about users.Rule) error {
+	for _, r := range rules {
+		if r.Kind != about.Kind || r.Platform != about.Platform || r.Subject != about.Subject {
+			continue
+		}
+		if err := t.cfg.Accounts.DeleteRule(ctx, r.ID, about.By); err != nil && !errors.Is(err, users.ErrNotFound) {
+			return err
+		}
+	}
+	return nil
+}
+
+// nameIn is what the platform calls the person that a rule is about, else what stands for them.
+func (t *turn) nameIn(ctx context.Context, rule users.Rule) (string, error) {
+	if rule.Kind != users.RuleIdentity {
+		return rule.Subject, nil
+	}
+	known, err := t.cfg.Accounts.NameOf(ctx, rule.Platform, rule.Subject)
+	if err != nil {
+		return "", fmt.Errorf("look up a name: %w", err)
+	}
+	return firstNonEmpty(known, rule.Note, rule.Subject), nil
 }

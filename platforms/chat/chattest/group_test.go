@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/users"
 )
 
 func TestGroupAdminsMayDelete(t *testing.T) {
@@ -91,4 +92,62 @@ func TestRolesAreKeptOut(t *testing.T) {
 	in.Message.ID = "999999"
 	fake.updates <- in
 	s.AwaitText(group, "role", "Nothing was charged")
+}
+
+func TestRulesNamePeople(t *testing.T) {
+	t.Parallel()
+	s, _ := newScene(t)
+	group := s.group()
+	rules := func() []users.Rule {
+		t.Helper()
+		s.Handled()
+		list, err := s.People.Rules(t.Context(), users.Place{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	s.Harness.Post(t, Post{From: s.ben, In: group, Text: "/poem autumn"})
+	s.Call(0)
+	s.sayIn(group, "/deny 1002")
+	s.AwaitText(group, "Ben may not use me here")
+	if list := rules(); len(list) != 1 || list[0].Name != "Ben" {
+		t.Fatalf("the rules are %+v", list)
+	}
+	s.Harness.Post(t, Post{From: s.ben, In: group, Text: "/poem winter"})
+	s.AwaitText(group, "blocked here", "Nothing was charged")
+	s.sayIn(group, "/chatsettings")
+	s.AwaitText(group, "Settings of this chat", "Ben may not use me here")
+	s.sayIn(group, "/allow 1002")
+	s.AwaitText(group, "Ben may use me here")
+	if list := rules(); len(list) != 0 {
+		t.Errorf("allowing took the denial back, and left %+v", list)
+	}
+	s.Harness.Post(t, Post{From: s.ben, In: group, Text: "/poem spring"})
+	s.Call(1)
+
+	t.Run("who never came is called by their id", func(t *testing.T) {
+		s.sayIn(group, "/deny 77")
+		s.AwaitText(group, "77 may not use me here")
+	})
+	t.Run("a name alone is nobody for certain", func(t *testing.T) {
+		before := len(rules())
+		for _, name := range []string{"@ben", "Ben the Great"} {
+			s.sayIn(group, "/deny "+name)
+			s.until(group, "question", func(list []Seen) bool { return strings.Contains(list[len(list)-1].Text, "Whom?") })
+		}
+		if n := len(rules()); n != before {
+			t.Errorf("%d rules, want %d", n, before)
+		}
+	})
+	t.Run("where a role is kept out, who is allowed is let in by a rule of their own", func(t *testing.T) {
+		s.sayIn(group, "/deny <@&8>")
+		s.sayIn(group, "/allow 1002")
+		s.until(group, "rule", func([]Seen) bool {
+			list := rules()
+			return list[0].Allow && list[0].Subject == "1002"
+		})
+		s.sayIn(group, "/allow <@&8>")
+		s.until(group, "no role", func([]Seen) bool { return rules()[0].Kind == users.RuleIdentity })
+	})
 }

@@ -57,6 +57,8 @@ type People interface {
 	PersonByID(ctx context.Context, accountID string) (users.Person, error)
 	Block(ctx context.Context, accountID, by, note string) error
 	Unblock(ctx context.Context, accountID, by, note string) error
+	Rules(ctx context.Context, where users.Place) ([]users.Rule, error)
+	DeleteRule(ctx context.Context, id int64, by string) error
 	SetLimits(ctx context.Context, accountID string, l users.Limits, by, note string) error
 	ChangeOperator(ctx context.Context, accountID string, operator bool, by, note string) error
 	Record(ctx context.Context, e users.AuditEntry) error
@@ -175,6 +177,7 @@ func (c *Console) Handler() http.Handler {
 	mux.HandleFunc("GET /operator/ledger", c.page(c.ledger))
 	mux.HandleFunc("GET /operator/people", c.page(c.people))
 	mux.HandleFunc("GET /operator/people/{id}", c.page(c.person))
+	mux.HandleFunc("GET /operator/access", c.page(c.access))
 	mux.HandleFunc("GET /operator/audit", c.page(c.audit))
 	for _, s := range c.cfg.Sections {
 		mux.HandleFunc("GET "+Root+s.Path, c.page(c.section(s)))

@@ -3,6 +3,7 @@ package console_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -13,11 +14,12 @@ import (
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/users"
 )
 
 // pages are all that can be opened.
 func pages(run, person string) []string {
-	return []string{"", "runs", "runs/" + run, "errors", "plots", "tools", "tools/paint", "changes", "engines", "ledger", "people", "people/" + person, "audit",
+	return []string{"", "runs", "runs/" + run, "errors", "plots", "tools", "tools/paint", "changes", "engines", "ledger", "people", "people/" + person, "access", "audit",
 		"runs/" + run + "/refund", "ledger/check", "reload", "people/" + person + "/credit", "people/" + person + "/limits",
 		"people/" + person + "/block", "people/" + person + "/allow", "people/" + person + "/operator", "people/" + person + "/ordinary"}
 }
@@ -247,6 +249,40 @@ func TestCatalogue(t *testing.T) {
 		operator.shows("/operator/engines", "gpu1:8188", "NVIDIA L4", "running1", "waiting1", "connection refused")
 		operator.shows("/operator/", "Engine gpu2:8188 is down")
 	})
+}
+
+func TestRules(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	anna := h.person("Anna")
+	operator := h.operator()
+	operator.shows("/operator/access", "There are no rules")
+	for _, rule := range []users.Rule{
+		{Kind: users.RuleAccount, Subject: anna.ID, By: anna.ID, Note: "spam"},
+		{Allow: true, Kind: users.RuleRole, Platform: "discord", Subject: "8", Where: users.Place{Platform: "discord", Kind: users.PlaceSpace, ID: "77"}, By: "operator"},
+	} {
+		if err := h.users.SetRule(t.Context(), rule); err != nil {
+			t.Fatal(err)
+		}
+	}
+	operator.shows("/operator/access", "Anna", "spam", "role:discord:8", "discord space 77", "everywhere")
+	rules, err := h.users.Rules(t.Context(), users.Place{})
+	if err != nil || len(rules) != 2 {
+		t.Fatal(rules, err)
+	}
+	at := fmt.Sprintf("/operator/access/%d/remove", rules[1].ID)
+	operator.shows(at, "Remove the rule about Anna")
+	status, body := operator.confirm(at, url.Values{})
+	if status != http.StatusOK || strings.Contains(body, "spam") {
+		t.Errorf("the rule is still shown: %d", status)
+	}
+	contains(t, at, body, "The rule about Anna is gone", "role:discord:8")
+	if d, err := h.users.Check(t.Context(), users.Subject{AccountID: anna.ID}, ""); err != nil || !d.Allowed {
+		t.Errorf("Anna is still kept out: %+v, %v", d, err)
+	}
+	if status, _ := operator.get(at); status != http.StatusNotFound {
+		t.Errorf("a rule that is gone gives %d", status)
+	}
 }
 
 func TestLedger(t *testing.T) {

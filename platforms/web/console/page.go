@@ -42,7 +42,7 @@ type place struct {
 
 func (c *Console) places() []place {
 	nav := []place{{"", "Overview"}, {"runs", "Runs"}, {"errors", "Errors"}, {"plots", "Plots"}, {"tools", "Tools"}, {"changes", "Changes"},
-		{"engines", "Engines"}, {"ledger", "Ledger"}, {"people", "People"}}
+		{"engines", "Engines"}, {"ledger", "Ledger"}, {"people", "People"}, {"access", "Access"}}
 	for _, s := range c.cfg.Sections {
 		nav = append(nav, place{s.Path, s.Title})
 	}
