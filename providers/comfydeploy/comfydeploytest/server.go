@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -38,6 +39,8 @@ type Run struct {
 	Attempts                     int // of the last webhook
 }
 
+var _ upstreamtest.Jobs = (*Server)(nil)
+
 // Server is the service. Deployments, Workflows, Machines, Versions and Prices are what it lists; change
 // them before the first request, or with Do.
 type Server struct {
@@ -46,6 +49,7 @@ type Server struct {
 	Versions                         map[string]map[string]any // by "workflow/number"
 	Prices                           map[string]any
 	Down                             bool // everything is answered with 503
+	Quiet                            bool // no webhook is sent by itself; a test sends what Report gives
 
 	t     testing.TB
 	mu    sync.Mutex
@@ -125,9 +129,9 @@ func (s *Server) Change(id string, change func(*Run)) {
 		return
 	}
 	change(r)
-	copied := *r
+	copied, quiet := *r, s.Quiet
 	s.mu.Unlock()
-	if copied.Webhook != "" && (copied.Intermediate || over(copied.Status)) {
+	if !quiet && copied.Webhook != "" && (copied.Intermediate || over(copied.Status)) {
 		s.report(copied)
 	}
 }
@@ -138,13 +142,7 @@ func over(status string) bool {
 
 // report sends a webhook at once, three times at most.
 func (s *Server) report(r Run) {
-	body, err := json.Marshal(map[string]any{
-		"event_type": "run.updated", "run_id": r.ID, "status": r.Status, "live_status": r.LiveStatus, "progress": r.Progress, "outputs": r.Outputs,
-	})
-	if err != nil {
-		s.t.Error(err)
-		return
-	}
+	body := s.said(r)
 	for attempt := 1; attempt <= 3; attempt++ {
 		res, err := http.Post(r.Webhook, "application/json", bytes.NewReader(body))
 		s.Do(func() { s.find(r.ID).Attempts = attempt })
@@ -316,4 +314,61 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Write(content)
+}
+
+// Jobs lists the ids of all runs, oldest first.
+func (s *Server) Jobs() []string {
+	var ids []string
+	for _, r := range s.Runs() {
+		ids = append(ids, r.ID)
+	}
+	return ids
+}
+
+// Work lets a run be worked on.
+func (s *Server) Work(id string) {
+	s.Change(id, func(r *Run) { r.Status, r.Progress = "running", 0.4 })
+}
+
+// Finish lets a run succeed with one picture after ten seconds on an H100.
+func (s *Server) Finish(id string) { s.end(id, "10", s.File("a.png", []byte("picture of "+id))) }
+
+// Hollow lets a run succeed without output.
+func (s *Server) Hollow(id string) { s.end(id, "10", "") }
+
+// Expire lets a run succeed with a picture whose address has expired.
+func (s *Server) Expire(id string) { s.end(id, "10", s.URL+"/files/expired.png") }
+
+// Uncounted lets a run succeed without saying how long it took.
+func (s *Server) Uncounted(id string) { s.end(id, "", s.File("a.png", []byte("picture of "+id))) }
+
+// Puzzle lets a run have a status that nobody knows.
+func (s *Server) Puzzle(id string) { s.Change(id, func(r *Run) { r.Status = "dreaming" }) }
+
+// end lets a run succeed after so many seconds, with one picture at an address unless that is empty.
+func (s *Server) end(id string, seconds json.Number, address string) {
+	s.Change(id, func(r *Run) {
+		if r.Status, r.Duration, r.GPU = "success", seconds, "H100"; address != "" {
+			r.Outputs = []any{map[string]any{"node_id": "9", "data": map[string]any{"images": []any{map[string]any{"url": address, "type": "output", "filename": "a.png"}}}}}
+		}
+	})
+}
+
+// Report is the webhook about a run as it stands; the service signs none.
+func (s *Server) Report(id string) (upstreamtest.Report, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := *s.find(id)
+	return upstreamtest.Report{Address: r.Webhook, At: time.Now(), Body: s.said(r)}, true
+}
+
+// said is the body of a webhook about a run.
+func (s *Server) said(r Run) []byte {
+	body, err := json.Marshal(map[string]any{
+		"event_type": "run.updated", "run_id": r.ID, "status": r.Status, "live_status": r.LiveStatus, "progress": r.Progress, "outputs": r.Outputs,
+	})
+	if err != nil {
+		s.t.Error(err)
+	}
+	return body
 }

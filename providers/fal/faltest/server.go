@@ -66,13 +66,15 @@ type Request struct {
 	Seconds  float64 // of work
 }
 
+var _ upstreamtest.Jobs = (*Server)(nil)
+
 // Server is the service.
 type Server struct {
 	*upstreamtest.Server
 	t        testing.TB
 	input    *jsonschema.Schema
-	key      ed25519.PrivateKey
 	mu       sync.Mutex
+	key      ed25519.PrivateKey // of webhooks
 	requests []*Request
 }
 
@@ -96,7 +98,7 @@ func New(t testing.TB) *Server {
 	mux.HandleFunc("GET /docs/api/openapi/queue/openapi.json", s.describe)
 	mux.HandleFunc("GET /rest/.well-known/jwks.json", s.jwks)
 	mux.HandleFunc("GET /files/{name}", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "file "+r.PathValue("name")) })
-	mux.HandleFunc("GET /expired/{name}", http.NotFound)
+	mux.HandleFunc("GET /expired/{name}", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
 	s.Server = upstreamtest.New(t, mux, 16<<20, s.guard)
 	return s
 }
@@ -216,7 +218,7 @@ func (s *Server) cancel(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) jwks(w http.ResponseWriter, _ *http.Request) {
-	public := s.key.Public().(ed25519.PublicKey)
+	public := s.signing().Public().(ed25519.PublicKey)
 	upstreamtest.WriteJSON(w, http.StatusOK, map[string]any{"keys": []any{map[string]any{"kty": "OKP", "crv": "Ed25519", "x": base64.RawURLEncoding.EncodeToString(public)}}})
 }
 
@@ -258,14 +260,89 @@ func (s *Server) Refuse(id string) {
 	})
 }
 
+// Jobs lists the ids of all requests, oldest first.
+func (s *Server) Jobs() []string {
+	var ids []string
+	for _, r := range s.Requests() {
+		ids = append(ids, r.ID)
+	}
+	return ids
+}
+
+// Work lets a request be worked on.
+func (s *Server) Work(id string) { s.Change(id, func(r *Request) { r.Status = "IN_PROGRESS" }) }
+
+// Hollow lets a request succeed without output.
+func (s *Server) Hollow(id string) {
+	s.Change(id, func(r *Request) { r.Status, r.Seconds, r.Result = "COMPLETED", 2, map[string]any{} })
+}
+
+// Expire lets a request succeed with a picture whose address has expired.
+func (s *Server) Expire(id string) {
+	s.Hollow(id)
+	s.Change(id, func(r *Request) {
+		r.Result = map[string]any{"images": []any{map[string]any{"url": s.URL + "/expired/a"}}}
+	})
+}
+
+// Uncounted lets a request succeed without saying how long it was worked on.
+func (s *Server) Uncounted(id string) {
+	s.Finish(id)
+	s.Change(id, func(r *Request) { r.Seconds = 0 })
+}
+
+// Puzzle lets a request have a status that nobody knows.
+func (s *Server) Puzzle(id string) { s.Change(id, func(r *Request) { r.Status = "DREAMING" }) }
+
+// Report is the webhook about a request that is over; the service sends no others.
+func (s *Server) Report(id string) (upstreamtest.Report, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found, status, key := s.find(id), "OK", s.key
+	if found.Failure != 0 {
+		status = "ERROR"
+	}
+	body, err := json.Marshal(map[string]any{"request_id": id, "gateway_request_id": id, "status": status, "payload": found.Result})
+	if err != nil {
+		s.t.Error(err)
+	}
+	return upstreamtest.Report{
+		Address: found.Webhook, ID: id, At: time.Now(), Body: body,
+		Sign: func(r *http.Request, id string, at time.Time, body []byte) {
+			for name, values := range sign(key, id, at, body) {
+				r.Header[name] = values
+			}
+		},
+	}, found.Status == "COMPLETED"
+}
+
+// Renew changes the key of webhooks.
+func (s *Server) Renew() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	seed := sha256.Sum256([]byte(s.t.Name() + " renewed"))
+	s.key = ed25519.NewKeyFromSeed(seed[:])
+}
+
+// signing is the key of webhooks.
+func (s *Server) signing() ed25519.PrivateKey {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.key
+}
+
 // Sign gives the headers of a webhook about a request.
 func (s *Server) Sign(id string, at time.Time, body []byte) http.Header {
+	return sign(s.signing(), id, at, body)
+}
+
+func sign(key ed25519.PrivateKey, id string, at time.Time, body []byte) http.Header {
 	sum, stamp := sha256.Sum256(body), strconv.FormatInt(at.Unix(), 10)
 	text := fmt.Sprintf("%s\nuser-1\n%s\n%s", id, stamp, hex.EncodeToString(sum[:]))
 	h := http.Header{}
 	h.Set("X-Fal-Webhook-Request-Id", id)
 	h.Set("X-Fal-Webhook-User-Id", "user-1")
 	h.Set("X-Fal-Webhook-Timestamp", stamp)
-	h.Set("X-Fal-Webhook-Signature", hex.EncodeToString(ed25519.Sign(s.key, []byte(text))))
+	h.Set("X-Fal-Webhook-Signature", hex.EncodeToString(ed25519.Sign(key, []byte(text))))
 	return h
 }

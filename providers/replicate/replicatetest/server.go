@@ -79,6 +79,8 @@ func (p *Prediction) view() map[string]any {
 	return view
 }
 
+var _ upstreamtest.Jobs = (*Server)(nil)
+
 // Server is the service.
 type Server struct {
 	*upstreamtest.Server
@@ -100,7 +102,7 @@ func New(t testing.TB) *Server {
 	mux.HandleFunc("POST /v1/predictions/{id}/cancel", s.cancel)
 	mux.HandleFunc("GET /v1/webhooks/default/secret", s.webhookSecret)
 	mux.HandleFunc("GET /files/{name}", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "file "+r.PathValue("name")) })
-	mux.HandleFunc("GET /expired/{name}", http.NotFound)
+	mux.HandleFunc("GET /expired/{name}", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
 	s.Server = upstreamtest.New(t, mux, 8<<20, guard)
 	return s
 }
@@ -289,6 +291,60 @@ func (s *Server) Finish(id string) {
 	s.Change(id, func(p *Prediction) {
 		p.Status, p.Seconds, p.Output = "succeeded", 2.5, []string{s.URL + "/files/out-0.webp"}
 	})
+}
+
+// Jobs lists the ids of all predictions, oldest first.
+func (s *Server) Jobs() []string {
+	var ids []string
+	for _, p := range s.Predictions() {
+		ids = append(ids, p.ID)
+	}
+	return ids
+}
+
+// Work lets a prediction be worked on.
+func (s *Server) Work(id string) { s.Change(id, func(p *Prediction) { p.Status = "processing" }) }
+
+// Hollow lets a prediction succeed without output.
+func (s *Server) Hollow(id string) {
+	s.Change(id, func(p *Prediction) { p.Status, p.Seconds = "succeeded", 2.5 })
+}
+
+// Expire lets a prediction succeed with a picture whose address has expired.
+func (s *Server) Expire(id string) {
+	s.Hollow(id)
+	s.Change(id, func(p *Prediction) { p.Output = []string{s.URL + "/expired/out-0.webp"} })
+}
+
+// Uncounted lets a prediction succeed without saying how long it worked, only when it began and ended.
+func (s *Server) Uncounted(id string) {
+	s.Finish(id)
+	s.Change(id, func(p *Prediction) {
+		p.Seconds, p.Completed = 0, time.Now()
+		p.Started = p.Completed.Add(-2500 * time.Millisecond)
+	})
+}
+
+// Puzzle lets a prediction have a status that nobody knows.
+func (s *Server) Puzzle(id string) { s.Change(id, func(p *Prediction) { p.Status = "dreaming" }) }
+
+// Report is the webhook about a prediction as it stands, signed with the account's secret of now.
+func (s *Server) Report(id string) (upstreamtest.Report, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, secret := s.find(id), s.secret
+	body, err := json.Marshal(p.view())
+	if err != nil {
+		s.t.Error(err)
+	}
+	return upstreamtest.Report{
+		Address: p.Webhook, ID: "msg_" + id + "_" + p.Status, At: time.Now(), Body: body,
+		Sign: func(r *http.Request, id string, at time.Time, body []byte) {
+			for name, values := range Sign(s.t, secret, id, at, body) {
+				r.Header[name] = values
+			}
+		},
+	}, true
 }
 
 // Sign signs the body of a webhook at a time with a secret, and gives its headers.

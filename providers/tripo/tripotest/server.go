@@ -54,6 +54,8 @@ func (t *Task) view() map[string]any {
 	return view
 }
 
+var _ upstreamtest.Jobs = (*Server)(nil)
+
 // Server is the service.
 type Server struct {
 	*upstreamtest.Server
@@ -256,3 +258,40 @@ func (s *Server) Finish(id string) {
 		t.Output = map[string]any{"pbr_model": s.URL + "/made/" + id + ".glb?sig=x", "rendered_image": s.URL + "/made/" + id + ".webp?sig=x"}
 	})
 }
+
+// Jobs lists the ids of all tasks, oldest first.
+func (s *Server) Jobs() []string {
+	var ids []string
+	for _, task := range s.Tasks() {
+		ids = append(ids, task.ID)
+	}
+	return ids
+}
+
+// Work lets a task be worked on.
+func (s *Server) Work(id string) {
+	s.Change(id, func(t *Task) { t.Status, t.Progress, t.Queue = "running", 40, -1 })
+}
+
+// Hollow lets a task succeed without a model.
+func (s *Server) Hollow(id string) {
+	s.Change(id, func(t *Task) { t.Status, t.Progress, t.Queue = "success", 100, -1 })
+}
+
+// Expire lets a task succeed with a model whose address has expired.
+func (s *Server) Expire(id string) {
+	s.Hollow(id)
+	s.Change(id, func(t *Task) { t.Output = map[string]any{"pbr_model": s.URL + "/made/expired?sig=x"} })
+}
+
+// Uncounted lets a task succeed without saying what it cost.
+func (s *Server) Uncounted(id string) {
+	s.Change(id, func(t *Task) { t.Credits = nil })
+	s.Finish(id)
+}
+
+// Puzzle lets a task have a status that nobody knows.
+func (s *Server) Puzzle(id string) { s.Change(id, func(t *Task) { t.Status = "dreaming" }) }
+
+// Report gives nothing: the service sends no webhooks.
+func (s *Server) Report(string) (report upstreamtest.Report, ok bool) { return report, false }

@@ -14,7 +14,6 @@ import (
 	_ "image/png"
 	"io"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,6 +38,8 @@ type Task struct {
 	Made    []string
 	At      time.Time
 }
+
+var _ upstreamtest.Jobs = (*Server)(nil)
 
 // Server is the service.
 type Server struct {
@@ -290,25 +291,72 @@ func (s *Server) Finish(id string) {
 	s.Change(id, func(t *Task) { t.State, t.Made = "success", []string{s.URL + "/made/" + id + ".mp4"} })
 }
 
+// Jobs lists the ids of all tasks, oldest first.
+func (s *Server) Jobs() []string {
+	var ids []string
+	for _, task := range s.Tasks() {
+		ids = append(ids, task.ID)
+	}
+	return ids
+}
+
+// Work lets a task be worked on.
+func (s *Server) Work(id string) { s.Change(id, func(t *Task) { t.State = "processing" }) }
+
+// Hollow lets a task succeed without a video.
+func (s *Server) Hollow(id string) { s.Change(id, func(t *Task) { t.State = "success" }) }
+
+// Expire lets a task succeed with a video whose address has expired.
+func (s *Server) Expire(id string) {
+	s.Change(id, func(t *Task) { t.State, t.Made = "success", []string{s.URL + "/made/expired"} })
+}
+
+// Uncounted lets a task succeed without saying what it cost.
+func (s *Server) Uncounted(id string) {
+	s.Finish(id)
+	s.Change(id, func(t *Task) { t.Credits = nil })
+}
+
+// Puzzle lets a task be in a state that nobody knows.
+func (s *Server) Puzzle(id string) { s.Change(id, func(t *Task) { t.State = "dreaming" }) }
+
+// Report is the callback about a task as it stands, signed with the account's key.
+func (s *Server) Report(id string) (upstreamtest.Report, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	task := s.find(id)
+	address, _ := task.Body["callback_url"].(string)
+	body, err := json.Marshal(task.view())
+	if err != nil {
+		s.t.Error(err)
+	}
+	return upstreamtest.Report{
+		Address: address, ID: "nonce-" + id + "-" + task.State, At: time.Now(), Body: body,
+		Sign: func(r *http.Request, nonce string, at time.Time, _ []byte) { sign(r, Key, nonce, at) },
+	}, true
+}
+
 // Callback makes the request by which the service reports a task, signed at a time.
 func Callback(key, address string, at time.Time, nonce string, body []byte) (*http.Request, error) {
-	target, err := url.Parse(address)
-	if err != nil {
-		return nil, err
-	}
 	r, err := http.NewRequest(http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
+	r.Header.Set("Content-Type", "application/json")
+	sign(r, key, nonce, at)
+	return r, nil
+}
+
+// sign signs a callback; its body is not signed.
+func sign(r *http.Request, key, nonce string, at time.Time) {
 	date := at.UTC().Format(http.TimeFormat)
-	text := strings.Join([]string{http.MethodPost, target.EscapedPath(), target.RawQuery, "vidu", date, "Date:" + date, "x-request-nonce:" + nonce, ""}, "\n")
+	text := strings.Join([]string{http.MethodPost, r.URL.EscapedPath(), r.URL.RawQuery, "vidu", date, "Date:" + date, "x-request-nonce:" + nonce, ""}, "\n")
 	mac := hmac.New(sha256.New, []byte(key))
 	mac.Write([]byte(text))
 	for name, value := range map[string]string{
 		"Date": date, "x-request-nonce": nonce, "X-HMAC-SIGNED-HEADERS": "Date;x-request-nonce", "X-HMAC-ALGORITHM": "hmac-sha256", "X-HMAC-ACCESS-KEY": "vidu",
-		"X-HMAC-SIGNATURE": base64.StdEncoding.EncodeToString(mac.Sum(nil)), "Content-Type": "application/json",
+		"X-HMAC-SIGNATURE": base64.StdEncoding.EncodeToString(mac.Sum(nil)),
 	} {
 		r.Header.Set(name, value)
 	}
-	return r, nil
 }

@@ -1,0 +1,195 @@
+package lifetest
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/runstest"
+	"github.com/signalbox/signalbox/webhooks"
+)
+
+// clock is the time, and what a test adds to it.
+type clock struct{ ahead atomic.Int64 }
+
+func (c *clock) Now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+
+// service is where a tool comes from and who runs it.
+type service struct {
+	name     string
+	loader   registry.Loader
+	provider runs.Provider
+}
+
+// house is the program's part between one service and a wallet: runs, money and the inbox.
+type house struct {
+	service
+	clock  *clock
+	pool   *pgxpool.Pool
+	runs   *runs.Service
+	ledger *billing.Ledger
+	tool   registry.Tool
+}
+
+// newHouse opens a house for the service that open makes. Its runs are polled as often as poll says.
+func newHouse(t *testing.T, poll time.Duration, open func(now func() time.Time, assets *runstest.Assets) service) *house {
+	t.Helper()
+	h := &house{clock: &clock{}, pool: postgrestest.New(t)}
+	assets := &runstest.Assets{}
+	h.service = open(h.clock.Now, assets)
+	tools, err := h.loader.Load(t.Context())
+	if err != nil || len(tools) == 0 {
+		t.Fatalf("%s has %d tools: %v", h.name, len(tools), err)
+	}
+	h.tool = tools[0]
+	catalogue, err := runstest.Registry(tools...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var inbox *webhooks.Inbox
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { inbox.ServeHTTP(w, r) }))
+	t.Cleanup(site.Close)
+	verifier, signs := h.provider.(registry.CallbackVerifier)
+	var signing []string
+	if signs {
+		signing = []string{h.name}
+	}
+	addresses, err := webhooks.NewAddresses(site.URL, make([]byte, 32), signing, h.clock.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.ledger = billing.NewLedger(h.pool)
+	h.runs, err = runs.New(runs.Config{
+		Pool: h.pool, Registry: catalogue, Ledger: h.ledger, Assets: assets, Providers: map[string]runs.Provider{h.name: h.provider},
+		RateCard: billing.DefaultRateCard(), PollMin: poll, PollMax: poll, RetryBase: time.Millisecond, CallbackURL: addresses.Of,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inbox, err = webhooks.NewInbox(webhooks.InboxConfig{
+		Pool: h.pool, Addresses: addresses, Now: h.clock.Now, Poll: 20 * time.Millisecond, Callback: h.callback,
+		Sources:  map[string]webhooks.Source{h.name: {Verifier: verifier}},
+		Strategy: func(string) (registry.WebhookConfig, bool) { return strategyOf(h.tool) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin(t, h.runs)
+	begin(t, inbox)
+	return h
+}
+
+func strategyOf(tool registry.Tool) (registry.WebhookConfig, bool) {
+	if tool.WebhookStrategy == nil {
+		return registry.WebhookConfig{}, false
+	}
+	return *tool.WebhookStrategy, true
+}
+
+// begin starts what ends with the test.
+func begin(t *testing.T, part interface {
+	Start(context.Context) error
+	Stop(context.Context) error
+}) {
+	t.Helper()
+	if err := part.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		if err := part.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func (h *house) callback(ctx context.Context, service, runID, providerID string) (bool, error) {
+	err := h.runs.Callback(ctx, service, runID, providerID)
+	if errors.Is(err, runs.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// purse is what everybody begins with.
+const purse = 10 * billing.Dollar
+
+// accept begins a run for somebody new.
+func (h *house) accept(t *testing.T, inputs map[string]any) runs.Run {
+	t.Helper()
+	account := uuid.NewString()
+	err := pgx.BeginFunc(t.Context(), h.pool, func(tx pgx.Tx) error {
+		if err := h.ledger.EnsureWallet(t.Context(), tx, account); err != nil {
+			return err
+		}
+		return h.ledger.Grant(t.Context(), tx, account, purse, account, "sign-up")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := h.runs.Accept(t.Context(), runs.Request{AccountID: account, ToolID: h.tool.ToolID, Values: map[runs.Source]map[string]any{runs.FromArgument: inputs}, Origin: runs.Origin{Platform: "api"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+// ends waits for the end of a run and until all reports of it are worked on, and checks what it became and cost. code is
+// that of its error; empty where it has to succeed.
+func (h *house) ends(t *testing.T, run runs.Run, code registry.Code, price billing.NanoUSD) {
+	t.Helper()
+	states, stop := h.runs.Subscribe(run.ID)
+	defer stop()
+	patience := time.After(20 * time.Second)
+	for open := true; open; {
+		select {
+		case _, open = <-states:
+		case <-patience:
+			now, err := h.runs.Get(t.Context(), run.ID)
+			t.Fatalf("the run does not end: it is %s, %v", now.Status, err)
+		}
+	}
+	until(t, "all reports are worked on", func() bool {
+		left, err := webhooks.Events(t.Context(), h.pool, webhooks.EventsQuery{Status: webhooks.StatusStored})
+		return err == nil && len(left) == 0
+	})
+	now, err := h.runs.Get(t.Context(), run.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if succeeded := now.Status == runs.StatusSucceeded; succeeded != (code == "") || succeeded != (len(now.Outputs) > 0) || !succeeded && now.Error.Code != string(code) {
+		t.Errorf("it is %s with %d outputs (%+v), expected %q", now.Status, len(now.Outputs), now.Error, code)
+	}
+	balance, err := h.ledger.Balance(t.Context(), run.AccountID)
+	if want := (billing.Balance{Available: purse - price}); err != nil || balance != want {
+		t.Errorf("the wallet has %+v, expected %+v (%v)", balance, want, err)
+	}
+}
+
+// until polls a condition that only the database knows of.
+func until(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	again := time.NewTicker(5 * time.Millisecond)
+	defer again.Stop()
+	patience := time.After(20 * time.Second)
+	for !holds() {
+		select {
+		case <-again.C:
+		case <-patience:
+			t.Fatalf("waited in vain until: %s", what)
+		}
+	}
+}
