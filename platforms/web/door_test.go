@@ -13,6 +13,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/signalbox/signalbox/internal/browsertest"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/users"
 )
@@ -41,31 +42,31 @@ func TestWaysInInABrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	desk := browser(t, 1200, 800)
+	desk := open(t, browsertest.Window{Width: 1200, Height: 800})
 	for name, path := range map[string]string{"signin": "/signin", "link": "/link?code=" + code.Code, "invitation": "/invite/" + secret} {
-		must(t, desk, chromedp.Navigate(h.url+path))
-		if !yes(t, desk, fits) {
+		browsertest.Do(t, desk, chromedp.Navigate(h.url+path))
+		if !browsertest.Is(t, desk, browsertest.Fits) {
 			t.Errorf("%s sticks out sideways", path)
 		}
-		accessible(t, desk, name)
-		keepShot(t, desk, name+"-desktop")
+		browsertest.Accessible(t, desk, name)
+		browsertest.Shot(t, desk, name+"-desktop")
 	}
 
-	phone := browser(t, 390, 844)
-	must(t, phone, chromedp.Navigate(h.url+"/signin"))
-	keepShot(t, phone, "signin-phone")
-	must(t, phone, chromedp.SendKeys(chromedp.CSS("#key"), "WRONG-CODE"), chromedp.Click(chromedp.CSS("main button.primary")), chromedp.WaitVisible(chromedp.CSS(".problem")))
-	keepShot(t, phone, "signin-wrong-phone")
-	must(t, phone, chromedp.SendKeys(chromedp.CSS("#key"), code.Code), chromedp.Click(chromedp.CSS("main button.primary")), chromedp.WaitVisible(chromedp.CSS(".balance")))
-	must(t, phone, chromedp.Navigate(h.url+"/invite/"+secret))
-	if said := text(t, phone, "main"); !strings.Contains(said, "Bob") || !strings.Contains(said, "Ann") {
+	phone := open(t, browsertest.Phone)
+	browsertest.Do(t, phone, chromedp.Navigate(h.url+"/signin"))
+	browsertest.Shot(t, phone, "signin-phone")
+	browsertest.Do(t, phone, chromedp.SendKeys(chromedp.CSS("#key"), "WRONG-CODE"), chromedp.Click(chromedp.CSS("main button.primary")), chromedp.WaitVisible(chromedp.CSS(".problem")))
+	browsertest.Shot(t, phone, "signin-wrong-phone")
+	browsertest.Do(t, phone, chromedp.SendKeys(chromedp.CSS("#key"), code.Code), chromedp.Click(chromedp.CSS("main button.primary")), chromedp.WaitVisible(chromedp.CSS(".balance")))
+	browsertest.Do(t, phone, chromedp.Navigate(h.url+"/invite/"+secret))
+	if said := browsertest.Text(t, phone, "main"); !strings.Contains(said, "Bob") || !strings.Contains(said, "Ann") {
 		t.Errorf("the invitation says %q", said)
 	}
 
 	t.Run("Telegram's answer in the address's fragment signs in", func(t *testing.T) {
-		ctx := browser(t, 390, 844)
-		must(t, ctx, chromedp.Navigate(h.url+"/signin?next=/history"), chromedp.Click(chromedp.CSS(".ways a")), chromedp.WaitVisible(chromedp.CSS(".balance")))
-		if !yes(t, ctx, `location.pathname === "/history"`) {
+		ctx := open(t, browsertest.Phone)
+		browsertest.Do(t, ctx, chromedp.Navigate(h.url+"/signin?next=/history"), chromedp.Click(chromedp.CSS(".ways a")), chromedp.WaitVisible(chromedp.CSS(".balance")))
+		if !browsertest.Is(t, ctx, `location.pathname === "/history"`) {
 			t.Error("it leads elsewhere")
 		}
 	})

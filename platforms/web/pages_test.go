@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
+	"github.com/signalbox/signalbox/internal/browsertest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -35,12 +36,12 @@ var looks = []look{
 
 func (l look) open(t *testing.T) context.Context {
 	t.Helper()
-	ctx := browser(t, l.width, l.height)
+	ctx := open(t, browsertest.Window{Width: l.width, Height: l.height})
 	if l.touch {
-		must(t, ctx, chromedp.EmulateViewport(l.width, l.height, chromedp.EmulateMobile, chromedp.EmulateTouch))
+		browsertest.Do(t, ctx, chromedp.EmulateViewport(l.width, l.height, chromedp.EmulateMobile, chromedp.EmulateTouch))
 	}
 	if l.dark {
-		must(t, ctx, dark())
+		browsertest.Do(t, ctx, browsertest.Dark())
 	}
 	return ctx
 }
@@ -166,12 +167,12 @@ func TestEveryPageForEverybody(t *testing.T) {
 			t.Parallel()
 			ctx := l.open(t)
 			for _, page := range pages {
-				must(t, ctx, chromedp.Navigate(h.url+page.path), chromedp.WaitVisible(chromedp.CSS(page.wait)))
-				if !yes(t, ctx, fits) {
+				browsertest.Do(t, ctx, chromedp.Navigate(h.url+page.path), chromedp.WaitVisible(chromedp.CSS(page.wait)))
+				if !browsertest.Is(t, ctx, browsertest.Fits) {
 					t.Errorf("%s is wider than the window", page.name)
 				}
-				accessible(t, ctx, page.name)
-				keepShot(t, ctx, page.name+"-"+l.name)
+				browsertest.Accessible(t, ctx, page.name)
+				browsertest.Shot(t, ctx, page.name+"-"+l.name)
 			}
 		})
 	}
@@ -180,9 +181,9 @@ func TestEveryPageForEverybody(t *testing.T) {
 func TestWeightAndSpeed(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	ctx := browser(t, 390, 844)
+	ctx := open(t, browsertest.Phone)
 	for _, path := range []string{"/", "/tool/wallpaper"} {
-		must(t, ctx, chromedp.Navigate(h.url+path), chromedp.WaitVisible(chromedp.CSS("main")))
+		browsertest.Do(t, ctx, chromedp.Navigate(h.url+path), chromedp.WaitVisible(chromedp.CSS("main")))
 		type figures struct{ Bytes, Interactive, Painted float64 }
 		got, err := chromedp.Run(ctx, chromedp.Evaluate[figures](`(() => {
 			const page = performance.getEntriesByType("navigation")[0];
@@ -209,23 +210,23 @@ func TestWeightAndSpeed(t *testing.T) {
 func TestFormInABrowser(t *testing.T) {
 	t.Parallel()
 	h := newLived(t)
-	ctx := browser(t, 1280, 860)
+	ctx := open(t, browsertest.Window{Width: 1280, Height: 860})
 	file := filepath.Join(t.TempDir(), "hills.png")
 	if err := os.WriteFile(file, scene(t, 320, 240, 2), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	t.Run("A37 what is typed into the search is found in spite of a slip", func(t *testing.T) {
-		must(t, ctx, chromedp.Navigate(h.url+"/"), chromedp.WaitVisible(chromedp.CSS(".tools")), chromedp.SendKeys(chromedp.CSS("#q"), "stiker"))
+		browsertest.Do(t, ctx, chromedp.Navigate(h.url+"/"), chromedp.WaitVisible(chromedp.CSS(".tools")), chromedp.SendKeys(chromedp.CSS("#q"), "stiker"))
 		until(t, ctx, `document.querySelectorAll(".tool").length === 1 && document.querySelector(".tool h3").textContent === "Sticker cut-out"`)
 	})
 	t.Run("the slider and its box say the same, a value goes back to the tool's own, the dice rolls a number in the seed's range", func(t *testing.T) {
-		must(t, ctx, chromedp.Navigate(h.url+"/tool/wallpaper"), chromedp.WaitVisible(chromedp.CSS("#f-colors")))
+		browsertest.Do(t, ctx, chromedp.Navigate(h.url+"/tool/wallpaper"), chromedp.WaitVisible(chromedp.CSS("#f-colors")))
 		until(t, ctx, `(() => { const r = document.querySelector("[data-for=f-colors]"); r.value = 12; r.dispatchEvent(new Event("input", {bubbles: true})); return document.getElementById("f-colors").value === "12"; })()`)
 		until(t, ctx, `(() => { const b = document.querySelector(".field:has(#f-colors) .reset"); const shown = !b.hidden; b.click(); return shown && b.hidden && document.getElementById("f-colors").value === "6" && document.querySelector("[data-for=f-colors]").value === "6"; })()`)
 		until(t, ctx, `(() => { document.querySelector("[data-dice=f-seed]").click(); return /^[0-9]+$/.test(document.getElementById("f-seed").value); })()`)
 	})
 	t.Run("the price follows the form", func(t *testing.T) {
-		must(t, ctx, chromedp.Navigate(h.url+"/tool/studio"), chromedp.WaitVisible(chromedp.CSS("#quote")))
+		browsertest.Do(t, ctx, chromedp.Navigate(h.url+"/tool/studio"), chromedp.WaitVisible(chromedp.CSS("#quote")))
 		until(t, ctx, `document.getElementById("quote").textContent === "$0.02"`)
 		until(t, ctx, `(() => { document.getElementById("quote").textContent = ""; document.getElementById("f-prompt").dispatchEvent(new Event("input", {bubbles: true})); return true; })()`)
 		until(t, ctx, `document.getElementById("quote").textContent === "$0.02"`)
@@ -242,7 +243,7 @@ func TestFormInABrowser(t *testing.T) {
 		until(t, ctx, `(() => { document.querySelector("[data-remove]").click(); return document.querySelector(".files").textContent.includes("c.png") && document.querySelectorAll(".files li").length === 1; })()`)
 	})
 	t.Run("a file that was sent with a mistake elsewhere need not be sent again", func(t *testing.T) {
-		must(t, ctx, chromedp.Navigate(h.url+"/tool/poster"), chromedp.WaitVisible(chromedp.CSS("#inputs")),
+		browsertest.Do(t, ctx, chromedp.Navigate(h.url+"/tool/poster"), chromedp.WaitVisible(chromedp.CSS("#inputs")),
 			chromedp.SetUploadFiles(chromedp.CSS(`[name=image][type=file]`), []string{file}), chromedp.SetValue(chromedp.CSS("#f-inks"), "999"),
 			chromedp.Click(chromedp.CSS("#start")), chromedp.WaitVisible(chromedp.CSS(".field.wrong")), chromedp.SetValue(chromedp.CSS("#f-inks"), "5"),
 			chromedp.Click(chromedp.CSS("#start")), chromedp.WaitVisible(chromedp.CSS(".results img")))
@@ -252,25 +253,25 @@ func TestFormInABrowser(t *testing.T) {
 func TestRunInABrowser(t *testing.T) {
 	t.Parallel()
 	h := newLived(t)
-	ctx := browser(t, 1280, 860)
+	ctx := open(t, browsertest.Window{Width: 1280, Height: 860})
 	t.Run("progress, preview and the end are shown as they happen", func(t *testing.T) {
-		must(t, ctx, chromedp.Navigate(h.url+"/run/"+h.sketchRun), chromedp.WaitVisible(chromedp.CSS("#preview:not([hidden])")))
+		browsertest.Do(t, ctx, chromedp.Navigate(h.url+"/run/"+h.sketchRun), chromedp.WaitVisible(chromedp.CSS("#preview:not([hidden])")))
 		until(t, ctx, `document.getElementById("bar").value === 45 && document.getElementById("stage").textContent.includes("Drawing the lines")`)
-		must(t, ctx, chromedp.Click(chromedp.CSS("button.danger")), chromedp.WaitVisible(chromedp.CSS(".status.canceled")))
+		browsertest.Do(t, ctx, chromedp.Click(chromedp.CSS("button.danger")), chromedp.WaitVisible(chromedp.CSS(".status.canceled")))
 	})
 	t.Run("the large view turns with the arrows and closes with Escape", func(t *testing.T) {
-		must(t, ctx, chromedp.Navigate(h.url+"/run/"+h.posterRun), chromedp.WaitVisible(chromedp.CSS(".compare.over")), chromedp.Click(chromedp.CSS("a.view")), chromedp.WaitVisible(chromedp.CSS("dialog[open] img")))
-		keepShot(t, ctx, "look-desktop")
-		must(t, ctx, chromedp.KeyEvent("\u001b"))
+		browsertest.Do(t, ctx, chromedp.Navigate(h.url+"/run/"+h.posterRun), chromedp.WaitVisible(chromedp.CSS(".compare.over")), chromedp.Click(chromedp.CSS("a.view")), chromedp.WaitVisible(chromedp.CSS("dialog[open] img")))
+		browsertest.Shot(t, ctx, "look-desktop")
+		browsertest.Do(t, ctx, chromedp.KeyEvent("\u001b"))
 		until(t, ctx, `!document.getElementById("look").open && document.activeElement.matches("a.view")`)
 	})
 	t.Run("the comparison follows its slider", func(t *testing.T) {
 		until(t, ctx, `(() => { const r = document.querySelector(".compare input"); r.value = 20; r.dispatchEvent(new Event("input")); return document.querySelector(".compare").style.getPropertyValue("--at") === "20%"; })()`)
 	})
 	t.Run("A37 a result goes on into another tool", func(t *testing.T) {
-		must(t, ctx, chromedp.Click(chromedp.CSS(".menu summary")), chromedp.WaitVisible(chromedp.CSS(".menu ul a[href^='/tool/poster?use=']")))
-		keepShot(t, ctx, "use-desktop")
-		must(t, ctx, chromedp.Click(chromedp.CSS(".menu ul a[href^='/tool/poster?use=']")), chromedp.WaitVisible(chromedp.CSS(".files img")),
+		browsertest.Do(t, ctx, chromedp.Click(chromedp.CSS(".menu summary")), chromedp.WaitVisible(chromedp.CSS(".menu ul a[href^='/tool/poster?use=']")))
+		browsertest.Shot(t, ctx, "use-desktop")
+		browsertest.Do(t, ctx, chromedp.Click(chromedp.CSS(".menu ul a[href^='/tool/poster?use=']")), chromedp.WaitVisible(chromedp.CSS(".files img")),
 			chromedp.Click(chromedp.CSS("#start")), chromedp.WaitVisible(chromedp.CSS(".results img")))
 	})
 }
@@ -296,17 +297,17 @@ func TestPagesSpeakTheReadersLanguage(t *testing.T) {
 		t.Run("A3 every page fits and is accessible in "+lang, func(t *testing.T) {
 			t.Parallel()
 			ctx := looks[0].open(t)
-			must(t, ctx, asksFor(lang), chromedp.Navigate(h.url+"/"), chromedp.WaitVisible(chromedp.CSS(".tools")))
-			if got := text(t, ctx, "h1"); got != heading {
+			browsertest.Do(t, ctx, asksFor(lang), chromedp.Navigate(h.url+"/"), chromedp.WaitVisible(chromedp.CSS(".tools")))
+			if got := browsertest.Text(t, ctx, "h1"); got != heading {
 				t.Errorf("the heading reads %q, want %q", got, heading)
 			}
 			for _, path := range []string{"/", "/tool/studio?preset=Evening", "/run/" + h.studioRun, "/history?tool=studio", "/account"} {
-				must(t, ctx, chromedp.Navigate(h.url+path), chromedp.WaitVisible(chromedp.CSS("main")))
-				if !yes(t, ctx, fits) || !yes(t, ctx, `document.documentElement.lang === "`+lang+`"`) {
+				browsertest.Do(t, ctx, chromedp.Navigate(h.url+path), chromedp.WaitVisible(chromedp.CSS("main")))
+				if !browsertest.Is(t, ctx, browsertest.Fits) || !browsertest.Is(t, ctx, `document.documentElement.lang === "`+lang+`"`) {
 					t.Errorf("%s is wider than the window, or speaks another language", path)
 				}
-				accessible(t, ctx, path)
-				keepShot(t, ctx, strings.ReplaceAll(strings.Split(strings.Trim(path, "/"), "/")[0]+"-"+lang, "?", ""))
+				browsertest.Accessible(t, ctx, path)
+				browsertest.Shot(t, ctx, strings.ReplaceAll(strings.Split(strings.Trim(path, "/"), "/")[0]+"-"+lang, "?", ""))
 			}
 		})
 	}

@@ -2,119 +2,24 @@ package console_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/signalbox/signalbox/internal/browsertest"
 	"github.com/signalbox/signalbox/platforms/web/console"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
 
-// tab opens a tab of headless Chromium. What a page logs as an error, such as something that the content
-// security policy forbids, fails the test.
-func tab(t *testing.T, width, height int64, dark bool) context.Context {
-	t.Helper()
-	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(chromium(t)), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()),
-		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
-		chromedp.Flag("force-prefers-reduced-motion", true))
-	if dark {
-		options = append(options, chromedp.Flag("blink-settings", "preferredColorScheme=0"))
-	}
-	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
-	page, closeTab := chromedp.NewContext(allocator)
-	var reading sync.WaitGroup
-	t.Cleanup(func() {
-		closeTab()
-		stop()
-		reading.Wait()
-	})
-	must(t, page, chromedp.EmulateViewport(width, height))
-	log := chromedp.Console(page)
-	reading.Go(func() {
-		for m, err := range log {
-			if err == nil && (m.Type == chromedp.ConsoleError || m.Type == chromedp.ConsoleException) {
-				t.Errorf("the page reports: %s (%s)", m.Text, m.URL)
-			}
-		}
-	})
-	ctx, cancel := context.WithTimeout(page, 4*time.Minute)
-	t.Cleanup(cancel)
-	return ctx
-}
-
-func chromium(t *testing.T) string {
-	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
-		if found, err := exec.LookPath(name); err == nil {
-			return found
-		}
-	}
-	absent(t, "no Chromium on this machine; install the package chromium")
-	return ""
-}
-
-// absent skips on a laptop, and fails where everything has to be there.
-func absent(t *testing.T, advice string) {
-	t.Helper()
-	if os.Getenv("CI") == "true" {
-		t.Fatal(advice)
-	}
-	t.Skip(advice)
-}
-
-func must(t *testing.T, ctx context.Context, steps ...chromedp.Action[chromedp.Void]) {
-	t.Helper()
-	if err := chromedp.Do(ctx, steps...); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func yes(t *testing.T, ctx context.Context, script string) bool {
-	t.Helper()
-	ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](script))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ok
-}
-
-// shot stores a picture of the page where SCREENSHOTS_DIR says, for people to look at.
-func shot(t *testing.T, ctx context.Context, name string) {
-	t.Helper()
-	dir := os.Getenv("SCREENSHOTS_DIR")
-	if dir == "" {
-		return
-	}
-	picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "console-"+name+".png"), picture, 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// fits tells whether nothing of the page sticks out sideways.
-const fits = `document.documentElement.scrollWidth <= window.innerWidth`
-
 // signIn signs the tab in as the operator. The tests' server is reached by its address, so that the page's
 // own host does not matter.
 func signIn(t *testing.T, ctx context.Context, h *house) {
 	t.Helper()
-	must(t, ctx, chromedp.Navigate(h.url+"/signin"), chromedp.WaitVisible(chromedp.CSS("[name=key]")),
+	browsertest.Do(t, ctx, chromedp.Navigate(h.url+"/signin"), chromedp.WaitVisible(chromedp.CSS("[name=key]")),
 		chromedp.SetValue(chromedp.CSS("[name=key]"), adminToken), chromedp.Click(chromedp.CSS("form:has([name=key]) button")),
 		chromedp.WaitVisible(chromedp.CSS(`a[href="/history"]`)))
 }
@@ -164,87 +69,51 @@ func TestConsoleInABrowser(t *testing.T) {
 	}{{"desktop", 1360, 900, false}, {"dark", 1360, 900, true}, {"phone", 390, 844, false}}
 	paths := map[string]string{
 		"overview": "", "runs": "runs", "run": "runs/" + done, "running": "runs/" + running, "errors": "errors", "plots": "plots?span=24h", "tools": "tools", "tool": "tools/paint",
-		"changes": "changes", "engines": "engines", "ledger": "ledger", "people": "people", "person": "people/" + anna, "audit": "audit", "refund": "runs/" + done + "/refund", "limits": "people/" + anna + "/limits",
+		"changes": "changes", "engines": "engines", "ledger": "ledger", "people": "people", "person": "people/" + anna, "access": "access", "audit": "audit", "refund": "runs/" + done + "/refund", "limits": "people/" + anna + "/limits",
 	}
 	for _, view := range views {
 		t.Run("every page fits, draws its plots and has no barrier, on "+view.name, func(t *testing.T) {
 			t.Parallel()
-			ctx := tab(t, view.width, view.height, view.dark)
+			ctx := browsertest.Open(t, browsertest.Window{Width: view.width, Height: view.height, Dark: view.dark})
 			signIn(t, ctx, h)
-			axe := axeScript(t)
 			for name, path := range paths {
-				must(t, ctx, chromedp.Navigate(h.url+console.Root+path), chromedp.WaitVisible(chromedp.CSS("main h1")))
-				if !yes(t, ctx, fits) {
+				browsertest.Do(t, ctx, chromedp.Navigate(h.url+console.Root+path), chromedp.WaitVisible(chromedp.CSS("main h1")))
+				if !browsertest.Is(t, ctx, browsertest.Fits) {
 					t.Errorf("%s is wider than the window", name)
 				}
-				if strings.HasPrefix(path, "plots") && !yes(t, ctx, `document.querySelectorAll(".plot canvas").length > 0 && document.querySelectorAll(".plot canvas, .plot [data-empty]").length === 5`) {
+				if strings.HasPrefix(path, "plots") && !browsertest.Is(t, ctx, `document.querySelectorAll(".plot canvas").length > 0 && document.querySelectorAll(".plot canvas, .plot [data-empty]").length === 5`) {
 					t.Error("not every plot is drawn")
 				}
-				shot(t, ctx, name+"-"+view.name)
-				if axe != "" {
-					accessible(t, ctx, name, axe)
-				}
+				browsertest.Shot(t, ctx, "console-"+name+"-"+view.name)
+				browsertest.Accessible(t, ctx, name)
 			}
 		})
 	}
 	t.Run("a refund, from the run to its effect", func(t *testing.T) {
 		t.Parallel()
-		ctx := tab(t, 1100, 800, false)
+		ctx := browsertest.Open(t, browsertest.Window{Width: 1100, Height: 800})
 		signIn(t, ctx, h)
 		blank := h.run(h.person("Dora"), "paint", "a blank page", runs.StatusSucceeded).ID
-		must(t, ctx, chromedp.Navigate(h.url+"/operator/runs/"+blank), chromedp.Click(chromedp.CSS(`a[href$="/refund"]`)), chromedp.WaitVisible(chromedp.CSS("#why")),
+		browsertest.Do(t, ctx, chromedp.Navigate(h.url+"/operator/runs/"+blank), chromedp.Click(chromedp.CSS(`a[href$="/refund"]`)), chromedp.WaitVisible(chromedp.CSS("#why")),
 			chromedp.SetValue(chromedp.CSS("#why"), "The picture was blank."), chromedp.Click(chromedp.CSS("form button.danger")), chromedp.WaitVisible(chromedp.CSS("[role=status]")))
 		said, err := chromedp.Run(ctx, chromedp.Text(chromedp.CSS("[role=status]")))
 		if err != nil || !strings.Contains(said, "Refunded $0.50") {
 			t.Errorf("the page says %q (%v)", said, err)
 		}
-		shot(t, ctx, "refunded")
+		browsertest.Shot(t, ctx, "console-refunded")
 	})
 	t.Run("the list of runs shows a new one by itself, unless it is paused", func(t *testing.T) {
 		t.Parallel()
-		ctx := tab(t, 1100, 800, false)
+		ctx := browsertest.Open(t, browsertest.Window{Width: 1100, Height: 800})
 		signIn(t, ctx, h)
-		must(t, ctx, chromedp.Navigate(h.url+"/operator/runs?q=unseen"), chromedp.WaitVisible(chromedp.CSS("main h1")))
-		must(t, ctx, chromedp.Navigate(h.url+"/operator/runs"), chromedp.WaitVisible(chromedp.CSS(".list")))
+		browsertest.Do(t, ctx, chromedp.Navigate(h.url+"/operator/runs?q=unseen"), chromedp.WaitVisible(chromedp.CSS("main h1")))
+		browsertest.Do(t, ctx, chromedp.Navigate(h.url+"/operator/runs"), chromedp.WaitVisible(chromedp.CSS(".list")))
 		run := h.run(h.person("Cleo"), "paint", "something new", runs.StatusSucceeded)
 		if _, err := chromedp.Run(ctx, chromedp.Poll[bool](`!!document.querySelector('a[href="/operator/runs/`+run.ID+`"]')`)); err != nil {
 			t.Fatalf("the new run is not shown: %v", err)
 		}
-		if !yes(t, ctx, `document.getElementById("pause").click(), document.getElementById("pause").getAttribute("aria-pressed") === "true"`) {
+		if !browsertest.Is(t, ctx, `document.getElementById("pause").click(), document.getElementById("pause").getAttribute("aria-pressed") === "true"`) {
 			t.Error("the page cannot be paused")
 		}
 	})
-}
-
-// axeScript is the accessibility checker that .ci/run fetches with npm.
-func axeScript(t *testing.T) string {
-	t.Helper()
-	script, err := os.ReadFile(filepath.Join("..", "testdata", "axe", "node_modules", "axe-core", "axe.min.js"))
-	if err == nil {
-		return string(script)
-	}
-	if os.Getenv("CI") == "true" {
-		t.Fatal("axe-core is not there; .ci/run fetches it")
-	}
-	return ""
-}
-
-// accessible fails for each barrier that axe-core finds on the page.
-func accessible(t *testing.T, ctx context.Context, name, axe string) {
-	t.Helper()
-	const check = `;axe.run(document, {resultTypes: ["violations"]}).then(r => JSON.stringify(r.violations.map(v => ({id: v.id, help: v.help, at: v.nodes.slice(0, 3).map(n => n.html.slice(0, 160))}))))`
-	found, err := chromedp.Run(ctx, chromedp.Evaluate[string](axe+check, chromedp.EvalAwaitPromise))
-	if err != nil {
-		t.Fatalf("%s: axe-core: %v", name, err)
-	}
-	var violations []struct {
-		ID, Help string
-		At       []string
-	}
-	if err := json.Unmarshal([]byte(found), &violations); err != nil {
-		t.Fatal(err)
-	}
-	for _, v := range violations {
-		t.Errorf("%s: %s (%s): %s", name, v.Help, v.ID, strings.Join(v.At, " | "))
-	}
 }

@@ -7,139 +7,28 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/signalbox/signalbox/internal/browsertest"
 	"github.com/signalbox/signalbox/platforms/chat/chattest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
 )
 
-// tab opens a tab of headless Chromium. What the page logs as an error fails the test.
-func tab(t *testing.T, width, height int64) context.Context {
-	t.Helper()
-	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(chromium(t)), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()),
-		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
-		chromedp.Flag("force-prefers-reduced-motion", true))
-	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
-	page, closeTab := chromedp.NewContext(allocator)
-	var reading sync.WaitGroup
-	t.Cleanup(func() {
-		closeTab()
-		stop()
-		reading.Wait()
-	})
-	if err := chromedp.Do(page, chromedp.EmulateViewport(width, height)); err != nil {
-		t.Fatal(err)
-	}
-	console := chromedp.Console(page)
-	reading.Go(func() {
-		for m, err := range console {
-			if err == nil && (m.Type == chromedp.ConsoleError || m.Type == chromedp.ConsoleException) {
-				t.Errorf("the page reports: %s (%s)", m.Text, m.URL)
-			}
-		}
-	})
-	ctx, cancel := context.WithTimeout(page, 2*time.Minute)
-	t.Cleanup(cancel)
-	return ctx
-}
-
-func chromium(t *testing.T) string {
-	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
-		if found, err := exec.LookPath(name); err == nil {
-			return found
-		}
-	}
-	const advice = "no Chromium on this machine; install the package chromium"
-	if os.Getenv("CI") == "true" {
-		t.Fatal(advice)
-	}
-	t.Skip(advice)
-	return ""
-}
-
-// keepShot stores what is in the window where SCREENSHOTS_DIR says, for people to look at.
-func keepShot(t *testing.T, ctx context.Context, name string) {
-	t.Helper()
-	dir := os.Getenv("SCREENSHOTS_DIR")
-	if dir == "" {
-		return
-	}
-	picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func must(t *testing.T, ctx context.Context, steps ...chromedp.Action[chromedp.Void]) {
-	t.Helper()
-	if err := chromedp.Do(ctx, steps...); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// becomes waits until a script is true.
-func becomes(t *testing.T, ctx context.Context, script string) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	if _, err := chromedp.Run(ctx, chromedp.Poll[bool](script)); err != nil {
-		said, _ := chromedp.Run(context.WithoutCancel(ctx), chromedp.Evaluate[string](`document.body.innerText`))
-		t.Fatalf("%s did not become true: %v\n%s", script, err, said)
-	}
-}
-
 // press presses the button with that label under the last message that has it.
 func press(t *testing.T, ctx context.Context, label string) {
 	t.Helper()
 	find := fmt.Sprintf(`[...document.querySelectorAll("#log .keys button")].findLast(b => b.textContent === %q)`, label)
-	becomes(t, ctx, "!!"+find)
+	browsertest.Becomes(t, ctx, "!!"+find)
 	if _, err := chromedp.Run(ctx, chromedp.Evaluate[bool](find+`.click() ?? true`)); err != nil {
 		t.Fatal(err)
 	}
 }
-
-// accessible lets axe-core judge the page, where it was fetched.
-func accessible(t *testing.T, ctx context.Context, page string) {
-	t.Helper()
-	script, err := os.ReadFile(filepath.Join("..", "testdata", "axe", "node_modules", "axe-core", "axe.min.js"))
-	if err != nil && os.Getenv("CI") == "true" {
-		t.Fatal(err)
-	}
-	if err != nil {
-		t.Log("accessibility is not judged: run npm ci in platforms/web/testdata/axe")
-		return
-	}
-	if _, err := chromedp.Run(ctx, chromedp.Evaluate[bool](string(script)+"; true")); err != nil {
-		t.Fatal(err)
-	}
-	found, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](`axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations.flatMap(v =>
-		v.nodes.map(n => v.id + ": " + v.help + " at " + n.target.join(" ") + " " + n.html.slice(0, 160))))`, chromedp.EvalAwaitPromise))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(found) > 0 {
-		t.Errorf("%s: %s", page, strings.Join(found, "\n\t"))
-	}
-}
-
-const fits = `document.documentElement.scrollWidth <= window.innerWidth`
 
 func TestConversationInABrowser(t *testing.T) {
 	t.Parallel()
@@ -151,52 +40,52 @@ func TestConversationInABrowser(t *testing.T) {
 			t.Parallel()
 			h := newHarness(t)
 			w := chattest.NewWorld(t, h, chattest.Tools()...)
-			ctx := tab(t, size.width, size.height)
+			ctx := browsertest.Open(t, browsertest.Window{Width: size.width, Height: size.height})
 			shot := func(name string) {
 				t.Helper()
-				becomes(t, ctx, fits)
-				accessible(t, ctx, name)
-				keepShot(t, ctx, "chat-"+name+"-"+size.name)
+				browsertest.Becomes(t, ctx, browsertest.Fits)
+				browsertest.Accessible(t, ctx, name)
+				browsertest.WindowShot(t, ctx, "chat-"+name+"-"+size.name)
 			}
-			must(t, ctx, chromedp.Navigate(h.server.URL+"/chat"), chromedp.WaitVisible(chromedp.CSS("#say")))
+			browsertest.Do(t, ctx, chromedp.Navigate(h.server.URL+"/chat"), chromedp.WaitVisible(chromedp.CSS("#say")))
 			shot("empty")
 
-			must(t, ctx, chromedp.SendKeys(chromedp.CSS("#say"), "/pain"), chromedp.WaitVisible(chromedp.CSS("#offers [role=option]")))
+			browsertest.Do(t, ctx, chromedp.SendKeys(chromedp.CSS("#say"), "/pain"), chromedp.WaitVisible(chromedp.CSS("#offers [role=option]")))
 			shot("offers")
-			must(t, ctx, chromedp.SendKeys(chromedp.CSS("#say"), "ter a red bicycle in the rain steps=7"), chromedp.Click(chromedp.CSS("#send")))
+			browsertest.Do(t, ctx, chromedp.SendKeys(chromedp.CSS("#say"), "ter a red bicycle in the rain steps=7"), chromedp.Click(chromedp.CSS("#send")))
 			c := w.Call(0)
 			w.Progress(c, registry.Progress{State: registry.RunRunning, Stage: "Sampling", Fraction: 0.42, HasFraction: true})
-			becomes(t, ctx, `document.getElementById("log").innerText.includes("42 %")`)
+			browsertest.Becomes(t, ctx, `document.getElementById("log").innerText.includes("42 %")`)
 			shot("progress")
 
 			picture := chattest.Picture(512, 384, color.NRGBA{R: 30, G: 110, B: 90, A: 255})
 			w.Succeed(c, registrytest.File("picture", "image", registry.MediaInfo{Name: "picture.png", MIMEType: "image/png", Width: 512, Height: 384}, picture))
-			becomes(t, ctx, `[...document.querySelectorAll("#log img")].some(i => i.complete && i.naturalWidth === 512)`)
-			becomes(t, ctx, `[...document.querySelectorAll("#log article")].length === 2`)
+			browsertest.Becomes(t, ctx, `[...document.querySelectorAll("#log img")].some(i => i.complete && i.naturalWidth === 512)`)
+			browsertest.Becomes(t, ctx, `[...document.querySelectorAll("#log article")].length === 2`)
 			shot("result")
 
 			press(t, ctx, "Settings")
-			becomes(t, ctx, `document.getElementById("log").innerText.includes("Settings · Painter")`)
+			browsertest.Becomes(t, ctx, `document.getElementById("log").innerText.includes("Settings · Painter")`)
 			press(t, ctx, "More settings")
-			must(t, ctx, chromedp.WaitVisible(chromedp.CSS("dialog[open] input[name='field.steps']")))
+			browsertest.Do(t, ctx, chromedp.WaitVisible(chromedp.CSS("dialog[open] input[name='field.steps']")))
 			shot("dialog")
-			must(t, ctx, chromedp.SetValue(chromedp.CSS("dialog[open] input[name='field.steps']"), "33"), chromedp.Click(chromedp.CSS("dialog[open] button.primary")))
-			becomes(t, ctx, `document.getElementById("log").innerText.includes("33") && !document.querySelector("dialog[open]")`)
+			browsertest.Do(t, ctx, chromedp.SetValue(chromedp.CSS("dialog[open] input[name='field.steps']"), "33"), chromedp.Click(chromedp.CSS("dialog[open] button.primary")))
+			browsertest.Becomes(t, ctx, `document.getElementById("log").innerText.includes("33") && !document.querySelector("dialog[open]")`)
 			shot("settings")
 
 			file := filepath.Join(t.TempDir(), "photo.png")
 			if err := os.WriteFile(file, picture, 0o644); err != nil {
 				t.Fatal(err)
 			}
-			must(t, ctx, chromedp.SetUploadFiles(chromedp.CSS("#files"), []string{file}), chromedp.SetValue(chromedp.CSS("#say"), "/enlarge"))
-			becomes(t, ctx, `document.getElementById("picked").innerText.includes("photo.png")`)
-			must(t, ctx, chromedp.Click(chromedp.CSS("#send")))
-			becomes(t, ctx, `document.querySelectorAll("#log .mine").length === 2`)
+			browsertest.Do(t, ctx, chromedp.SetUploadFiles(chromedp.CSS("#files"), []string{file}), chromedp.SetValue(chromedp.CSS("#say"), "/enlarge"))
+			browsertest.Becomes(t, ctx, `document.getElementById("picked").innerText.includes("photo.png")`)
+			browsertest.Do(t, ctx, chromedp.Click(chromedp.CSS("#send")))
+			browsertest.Becomes(t, ctx, `document.querySelectorAll("#log .mine").length === 2`)
 			if got := w.Call(1); got.Tool.ToolID != "enlarge" {
 				t.Errorf("the file went to %+v", got)
 			}
 			press(t, ctx, "Cancel")
-			becomes(t, ctx, `document.getElementById("log").innerText.includes("Canceled")`)
+			browsertest.Becomes(t, ctx, `document.getElementById("log").innerText.includes("Canceled")`)
 			shot("canceled")
 		})
 	}
