@@ -172,6 +172,16 @@ func (o *Outbox) Enable(ctx context.Context, accountID, id string) error {
 	return o.change(ctx, `UPDATE webhook_endpoints SET disabled_at = NULL, disabled_reason = '', failing_since = NULL, pause_until = '-infinity', pauses = 0`, accountID, id)
 }
 
+// DisabledByOwner is the reason of an endpoint that its owner has paused.
+const DisabledByOwner = "paused by its owner"
+
+// Disable has an endpoint sent nothing until Enable. What it is to be told meanwhile is kept for it. One that is
+// disabled already keeps its reason.
+func (o *Outbox) Disable(ctx context.Context, accountID, id string) error {
+	return o.change(ctx, `UPDATE webhook_endpoints SET disabled_at = coalesce(disabled_at, $3), disabled_reason = CASE WHEN disabled_at IS NULL THEN $4 ELSE disabled_reason END`,
+		accountID, id, o.cfg.Now(), DisabledByOwner)
+}
+
 // Adopt gives the endpoints of an account to the one that it is merged into.
 func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
 	if _, err := tx.Exec(ctx, `UPDATE webhook_endpoints SET account_id = $2 WHERE account_id = $1`, from, into); err != nil {

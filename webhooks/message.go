@@ -35,12 +35,16 @@ const maxLog = 200 // messages in a list
 
 // Messages lists what an endpoint was told, newest first, at most 200.
 func (o *Outbox) Messages(ctx context.Context, accountID, endpoint string) ([]Message, error) {
+	return o.latest(ctx, accountID, endpoint, maxLog)
+}
+
+func (o *Outbox) latest(ctx context.Context, accountID, endpoint string, limit int) ([]Message, error) {
 	if _, err := o.Endpoint(ctx, accountID, endpoint); err != nil {
 		return nil, err
 	}
 	rows, err := o.cfg.Pool.Query(ctx, `
 		SELECT id, type, subject, sequence, status, attempts, created_at, next_at, ended_at FROM webhook_messages
-		WHERE endpoint_id = $1 ORDER BY created_at DESC, sequence DESC LIMIT $2`, endpoint, maxLog)
+		WHERE endpoint_id = $1 ORDER BY created_at DESC, sequence DESC LIMIT $2`, endpoint, limit)
 	if err != nil {
 		return nil, fmt.Errorf("list the messages of endpoint %s: %w", endpoint, err)
 	}
@@ -66,6 +70,45 @@ func (o *Outbox) Attempts(ctx context.Context, accountID, endpoint, id string) (
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Attempt])
 	if err != nil {
 		return nil, fmt.Errorf("list the attempts of message %s: %w", id, err)
+	}
+	return list, nil
+}
+
+// Delivery is a message with the latest tries to tell it, oldest first.
+type Delivery struct {
+	Message
+	Tries []Attempt
+}
+
+const triesShown = 5 // of a message among many
+
+// Deliveries lists the latest messages of an endpoint, newest first, at most limit, each with its last five attempts.
+func (o *Outbox) Deliveries(ctx context.Context, accountID, endpoint string, limit int) ([]Delivery, error) {
+	messages, err := o.latest(ctx, accountID, endpoint, min(limit, maxLog))
+	if err != nil {
+		return nil, err
+	}
+	list, places := make([]Delivery, len(messages)), make(map[uuid.UUID]int, len(messages))
+	ids := make([]uuid.UUID, len(messages))
+	for i, m := range messages {
+		list[i].Message, places[m.ID], ids[i] = m, i, m.ID
+	}
+	rows, err := o.cfg.Pool.Query(ctx, `
+		SELECT m.id, a.at, a.status, a.took_ms, a.error, a.answer FROM unnest($1::uuid[]) AS m (id) CROSS JOIN LATERAL (
+			SELECT t.id, t.at, t.status, t.took_ms, t.error, t.answer FROM webhook_attempts t WHERE t.message_id = m.id ORDER BY t.id DESC LIMIT $2) a
+		ORDER BY a.id`, ids, triesShown)
+	if err != nil {
+		return nil, fmt.Errorf("list the attempts of endpoint %s: %w", endpoint, err)
+	}
+	var of uuid.UUID
+	var try Attempt
+	_, err = pgx.ForEachRow(rows, []any{&of, &try.At, &try.Status, &try.TookMs, &try.Error, &try.Answer}, func() error {
+		at := &list[places[of]]
+		at.Tries = append(at.Tries, try)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the attempts of endpoint %s: %w", endpoint, err)
 	}
 	return list, nil
 }

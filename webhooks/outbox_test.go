@@ -413,6 +413,42 @@ func TestRetries(t *testing.T) {
 		}
 		until(t, "it gets what it missed", func() bool { return len(f.messages(t, id, "delivered")) == 2 })
 	})
+	t.Run("W26 an endpoint that its owner has paused is told nothing, and then what it missed", func(t *testing.T) {
+		t.Parallel()
+		f := newOffice(t, nil)
+		p := newProgram(t, nil)
+		id, _ := f.endpoint(t, p.URL, nil)
+		pass := func() {
+			if err := f.sendDue(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			f.work.Wait()
+		}
+		if err := f.Disable(t.Context(), f.account.String(), id); err != nil {
+			t.Fatal(err)
+		}
+		f.tell(t, id, "run-1", 1)
+		pass()
+		if e := f.get(t, id); len(p.all()) != 0 || e.DisabledAt == nil || e.DisabledReason != DisabledByOwner {
+			t.Errorf("%d messages came; the endpoint is %+v", len(p.all()), e)
+		}
+		if err := f.Enable(t.Context(), f.account.String(), id); err != nil {
+			t.Fatal(err)
+		}
+		pass()
+		if len(p.all()) != 1 || f.get(t, id).DisabledAt != nil {
+			t.Errorf("%d messages came after it", len(p.all()))
+		}
+		if _, err := f.pool.Exec(t.Context(), `UPDATE webhook_endpoints SET disabled_at = now(), disabled_reason = 'it answered 410 Gone'`); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Disable(t.Context(), f.account.String(), id); err != nil || f.get(t, id).DisabledReason != "it answered 410 Gone" {
+			t.Errorf("the reason is lost: %+v, %v", f.get(t, id), err)
+		}
+		if err := f.Disable(t.Context(), uuid.NewString(), id); !errors.Is(err, ErrNoEndpoint) {
+			t.Errorf("somebody else's: %v", err)
+		}
+	})
 	t.Run("W26 so do 120 hours in which nothing gets through", func(t *testing.T) {
 		t.Parallel()
 		f := newOffice(t, nil).start(t)
@@ -576,6 +612,43 @@ func TestOrder(t *testing.T) {
 		f.clock.pass(2 * time.Minute)
 		if err := f.prune(t.Context()); err != nil || len(f.messages(t, id, "")) != 0 {
 			t.Errorf("after 30 days %+v (%v)", f.messages(t, id, ""), err)
+		}
+	})
+	t.Run("W29 the latest messages come with their last five attempts, each with its own", func(t *testing.T) {
+		t.Parallel()
+		f := newOffice(t, nil)
+		p := newProgram(t, func(w http.ResponseWriter, _ *http.Request, n int) { w.WriteHeader(500 + n%7) })
+		id, _ := f.endpoint(t, p.URL, nil)
+		account := f.account.String()
+		first := f.tell(t, id, "run-1", 1)
+		for range 7 {
+			if err := f.Resend(t.Context(), account, id, first); err != nil {
+				t.Fatal(err)
+			}
+			f.clock.pass(10 * time.Minute) // over a pause of the endpoint
+			if err := f.sendDue(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			f.work.Wait()
+		}
+		second := f.tell(t, id, "run-2", 1)
+		list, err := f.Deliveries(t.Context(), account, id, 20)
+		if err != nil || len(list) != 2 {
+			t.Fatalf("%+v, %v", list, err)
+		}
+		if list[0].ID.String() != second || len(list[0].Tries) != 0 || list[1].ID.String() != first || len(list[1].Tries) != 5 {
+			t.Errorf("%+v", list)
+		}
+		for i, try := range list[1].Tries {
+			if want := 500 + (i+3)%7; try.Status != want {
+				t.Errorf("attempt %d of the last five: %d, want %d", i, try.Status, want)
+			}
+		}
+		if list, err := f.Deliveries(t.Context(), account, id, 1); err != nil || len(list) != 1 || list[0].ID.String() != second {
+			t.Errorf("the latest one: %+v, %v", list, err)
+		}
+		if _, err := f.Deliveries(t.Context(), uuid.NewString(), id, 20); !errors.Is(err, ErrNoEndpoint) {
+			t.Errorf("somebody else's: %v", err)
 		}
 	})
 	t.Run("what is asked for again while it is being sent is sent again", func(t *testing.T) {

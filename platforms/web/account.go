@@ -53,6 +53,7 @@ type accountPage struct {
 	Ways       []way // to link another platform by signing in there
 	Sessions   []users.Session
 	Here       string // the session that asks
+	Hooks      bool   // programs can be told of runs
 }
 
 // meter shows how much of a limit is used.
@@ -84,7 +85,7 @@ func (s *Server) showAccount(w http.ResponseWriter, r *http.Request, a users.Acc
 	if err := s.addLimits(r, a, &page); err != nil {
 		return err
 	}
-	page.Ways, page.Here = s.ways(), SessionID(r.Context())
+	page.Ways, page.Here, page.Hooks = s.ways(), SessionID(r.Context()), s.cfg.Hooks != nil
 	page.Language = a.Language
 	for _, tag := range s.texts.Languages() {
 		page.Languages = append(page.Languages, languageChoice{tag, display.Self.Name(language.Make(tag))})

@@ -23,21 +23,25 @@ type Hooks interface {
 	Delete(ctx context.Context, accountID, id string) error
 	Rotate(ctx context.Context, accountID, id string) (string, error)
 	Enable(ctx context.Context, accountID, id string) error
+	Disable(ctx context.Context, accountID, id string) error
 	Messages(ctx context.Context, accountID, endpoint string) ([]webhooks.Message, error)
+	Deliveries(ctx context.Context, accountID, endpoint string, limit int) ([]webhooks.Delivery, error)
 	Attempts(ctx context.Context, accountID, endpoint, message string) ([]webhooks.Attempt, error)
 	Test(ctx context.Context, accountID, endpoint string) (string, error)
 	Resend(ctx context.Context, accountID, endpoint, message string) error
 	Recover(ctx context.Context, accountID, endpoint string, since time.Time) (int64, error)
 }
 
-// hooks adds the API of the endpoints that programs are told of runs at.
+// hooks adds the API of the endpoints that programs are told of runs at, and their pages.
 func (s *Server) hooks(mux *http.ServeMux) {
+	s.hookPages(mux)
 	mux.HandleFunc("GET /api/webhooks", s.api(s.apiHooks))
 	mux.HandleFunc("POST /api/webhooks", s.api(s.once(s.apiMakeHook)))
 	mux.HandleFunc("GET /api/webhooks/{id}", s.api(s.apiHook))
 	mux.HandleFunc("DELETE /api/webhooks/{id}", s.api(s.apiDeleteHook))
 	mux.HandleFunc("POST /api/webhooks/{id}/rotate", s.api(s.once(s.apiRotateHook)))
 	mux.HandleFunc("POST /api/webhooks/{id}/enable", s.api(s.apiEnableHook))
+	mux.HandleFunc("POST /api/webhooks/{id}/disable", s.api(s.apiDisableHook))
 	mux.HandleFunc("POST /api/webhooks/{id}/test", s.api(s.once(s.apiTestHook)))
 	mux.HandleFunc("POST /api/webhooks/{id}/recover", s.api(s.once(s.apiRecoverHook)))
 	mux.HandleFunc("GET /api/webhooks/{id}/messages", s.api(s.apiHookMessages))
@@ -138,6 +142,13 @@ func (s *Server) apiRotateHook(w http.ResponseWriter, r *http.Request, a users.A
 
 func (s *Server) apiEnableHook(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	if err := s.cfg.Hooks.Enable(r.Context(), a.ID, r.PathValue("id")); err != nil {
+		return hookError(err)
+	}
+	return s.apiHook(w, r, a)
+}
+
+func (s *Server) apiDisableHook(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	if err := s.cfg.Hooks.Disable(r.Context(), a.ID, r.PathValue("id")); err != nil {
 		return hookError(err)
 	}
 	return s.apiHook(w, r, a)
@@ -259,6 +270,7 @@ func hookPaths() object {
 		},
 		"/api/webhooks/{id}/rotate":                    post("rotateWebhook", "Replace an endpoint's secret; for a day both sign", id, nil, ok("The secret; it is told only now", anything)),
 		"/api/webhooks/{id}/enable":                    post("enableWebhook", "Tell an endpoint that was switched off again", id, nil, ok("The endpoint", anything)),
+		"/api/webhooks/{id}/disable":                   post("disableWebhook", "Tell an endpoint nothing until it is enabled; what it misses is kept", id, nil, ok("The endpoint", anything)),
 		"/api/webhooks/{id}/test":                      post("testWebhook", "Send a message to try an endpoint", id, nil, object{"202": answer("It is sent now", anything)}),
 		"/api/webhooks/{id}/recover":                   post("recoverWebhook", "Send again what an endpoint missed since a time", id, jsonBody(record(object{"since": object{"type": "string", "format": "date-time"}}, "since")), object{"202": answer("How many", anything)}),
 		"/api/webhooks/{id}/messages":                  object{"get": operation{id: "listWebhookMessages", tag: "account", summary: "What an endpoint was told in the last 30 days", parameters: id, answers: ok("The messages", list("messages", anything))}.draw()},

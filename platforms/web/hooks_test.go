@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -44,6 +44,48 @@ func (h *house) withHooks() {
 	h.t.Cleanup(func() { outbox.Stop(context.Background()) })
 }
 
+// program is an endpoint of somebody's program: it takes messages, or answers with another status.
+type program struct {
+	*httptest.Server
+	t      *testing.T
+	status atomic.Int32 // zero: 200
+	got    chan message
+}
+
+type message struct {
+	request *http.Request
+	body    string
+}
+
+func newProgram(t *testing.T) *program {
+	t.Helper()
+	p := &program{t: t, got: make(chan message, 100)}
+	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Errorf("a message can't be read: %v", err)
+		}
+		if status := int(p.status.Load()); status != 0 {
+			http.Error(w, "out of order", status)
+		}
+		p.got <- message{r, string(body)}
+	}))
+	t.Cleanup(p.Close)
+	return p
+}
+
+// arrived gives the next message.
+func (p *program) arrived() (r *http.Request, body string) {
+	p.t.Helper()
+	select {
+	case m := <-p.got:
+		return m.request, m.body
+	case <-time.After(20 * time.Second):
+		p.t.Fatal("no message came")
+		return nil, ""
+	}
+}
+
 type apiHook struct {
 	ID, URL, Secret string
 	Events          []string
@@ -55,30 +97,7 @@ func TestHooks(t *testing.T) {
 	h := newHouse(t)
 	h.withHooks()
 	dev, stranger := h.developer("dev"), h.developer("stranger")
-	var mu sync.Mutex
-	var got []*http.Request
-	var bodies []string
-	program := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		mu.Lock()
-		defer mu.Unlock()
-		got, bodies = append(got, r), append(bodies, string(body))
-	}))
-	t.Cleanup(program.Close)
-	arrived := func(n int) (r *http.Request, body string) {
-		t.Helper()
-		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-			mu.Lock()
-			if len(got) >= n {
-				defer mu.Unlock()
-				return got[n-1], bodies[n-1]
-			}
-			mu.Unlock()
-			if time.Now().After(deadline) {
-				t.Fatalf("message %d did not come", n)
-			}
-		}
-	}
+	program := newProgram(t)
 	var made apiHook
 	if status := dev.call("POST", "/api/webhooks", `{"url":"`+program.URL+`","events":["run.finished"]}`, &made); status != http.StatusCreated {
 		t.Fatalf("POST /api/webhooks: %d", status)
@@ -86,7 +105,7 @@ func TestHooks(t *testing.T) {
 	t.Run("A92 a program is told of the end of a run, signed", func(t *testing.T) {
 		var run apiRun
 		dev.call("POST", "/api/run/wallpaper", `{"inputs":{"width":64,"height":64}}`, &run)
-		r, body := arrived(1)
+		r, body := program.arrived()
 		key, err := signature.ParseSecret(made.Secret)
 		if err != nil {
 			t.Fatal(err)
@@ -126,11 +145,11 @@ func TestHooks(t *testing.T) {
 		if status := dev.call("POST", at+"/test", "", &test); status != http.StatusAccepted {
 			t.Errorf("test: %d", status)
 		}
-		r, _ := arrived(2)
+		r, _ := program.arrived()
 		if status := dev.call("POST", at+"/messages/"+test.MessageID+"/resend", "", nil); status != http.StatusAccepted {
 			t.Errorf("resend: %d", status)
 		}
-		if again, _ := arrived(3); again.Header.Get("Webhook-Id") != r.Header.Get("Webhook-Id") {
+		if again, _ := program.arrived(); again.Header.Get("Webhook-Id") != r.Header.Get("Webhook-Id") {
 			t.Error("the ids differ")
 		}
 		var log struct {
@@ -146,10 +165,16 @@ func TestHooks(t *testing.T) {
 		if len(tries.Attempts) != 2 || tries.Attempts[0].Status != http.StatusOK {
 			t.Errorf("%+v", tries)
 		}
-		for path, want := range map[string]int{"/rotate": 200, "/enable": 200} {
-			if status := dev.call("POST", at+path, "", nil); status != want {
-				t.Errorf("%s: %d", path, status)
-			}
+		var hook apiHook
+		if status := dev.call("POST", at+"/rotate", "", &hook); status != http.StatusOK || hook.Secret == "" || hook.Secret == made.Secret {
+			t.Errorf("rotate: %d %q", status, hook.Secret)
+		}
+		if status := dev.call("POST", at+"/disable", "", &hook); status != http.StatusOK || hook.DisabledAt == nil {
+			t.Errorf("disable: %d %+v", status, hook)
+		}
+		hook.DisabledAt = nil
+		if status := dev.call("POST", at+"/enable", "", &hook); status != http.StatusOK || hook.DisabledAt != nil {
+			t.Errorf("enable: %d %+v", status, hook)
 		}
 		if status := dev.call("POST", at+"/recover", `{"since":"2026-01-01T00:00:00Z"}`, nil); status != http.StatusAccepted {
 			t.Errorf("recover: %d", status)

@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
+	"github.com/signalbox/signalbox/webhooks"
 )
 
 //go:embed templates/*.html
@@ -49,6 +50,8 @@ type view struct {
 	Run     *runPage
 	History *historyPage
 	Account *accountPage
+	Hooks   *hooksView
+	Hook    *hookView
 	Shared  *sharePage
 	Tools   []registry.Tool
 	Base    string // address of the API
@@ -86,6 +89,7 @@ func (s *Server) functions(v i18n.Voice) template.FuncMap {
 			return strings.FieldsFunc(text, func(r rune) bool { return r == '\n' })
 		},
 		"browser": browserName,
+		"paused":  func(e webhooks.Endpoint) bool { return e.DisabledReason == webhooks.DisabledByOwner },
 		"purpose": purpose,
 		"platform": func(name string) string {
 			if key := "web.platform." + name; v.Has(key) {
@@ -152,6 +156,9 @@ func (s *Server) page(h pageHandler) http.HandlerFunc {
 		if errors.Is(err, errSignedOut) {
 			s.toSignin(w, r)
 			return
+		}
+		if err == nil && !safeMethod(r.Method) && ByAgent(r.Context()) { // what is done on pages is taken for a person's word
+			err = errAgentsKey
 		}
 		if err == nil {
 			err = h(w, r, a)
