@@ -160,7 +160,7 @@ func (v *watching) poll(ctx context.Context) (result *registry.Result, err error
 		v.lost++
 		v.interval = v.s.config.PollMin
 		return nil, err, v.lost >= 2
-	case failure.Retryable, failure.Code == registry.CodeUnavailable, failure.Code == registry.CodeTimeout, failure.Code == registry.CodeRateLimited:
+	case asking.Err() != nil, failure.Retryable, failure.Code == registry.CodeUnavailable, failure.Code == registry.CodeTimeout, failure.Code == registry.CodeRateLimited:
 		v.interval = max(v.interval, failure.RetryAfter)
 		v.log.DebugContext(ctx, "polling failed", "error", err)
 		return nil, nil, false
