@@ -39,23 +39,21 @@ var ledgerChecks = [...]string{
 	 LEFT JOIN (SELECT account_id, sum(amount) AS amount FROM ledger_pending GROUP BY account_id) p ON p.account_id = a.id
 	 LEFT JOIN (SELECT account_id, sum(amount) AS amount FROM ledger_entries GROUP BY account_id) e ON e.account_id = a.id
 	 WHERE a.balance + coalesce(p.amount, 0) <> coalesce(e.amount, 0) LIMIT $1`,
-	`SELECT format('the entries of transfer %s sum to %s', transfer_id, sum(amount))
-	 FROM ledger_entries GROUP BY transfer_id HAVING sum(amount) <> 0 LIMIT $1`,
+	`SELECT format('the entries of transfer %s sum to %s', id, total)
+	 FROM (SELECT id, (SELECT coalesce(sum(m), 0) FROM unnest(amounts) AS m) AS total FROM ledger_transfers) t WHERE total <> 0 LIMIT $1`,
 	`SELECT format('transfer %s has an entry for the unknown account %s', e.transfer_id, e.account_id)
-	 FROM ledger_entries e LEFT JOIN ledger_accounts a ON a.id = e.account_id WHERE a.id IS NULL LIMIT $1`,
-	`SELECT format('account %s has an entry for the unknown transfer %s', e.account_id, e.transfer_id)
-	 FROM ledger_entries e LEFT JOIN ledger_transfers t ON t.id = e.transfer_id WHERE t.id IS NULL LIMIT $1`,
+	 FROM ledger_entries e LEFT JOIN ledger_accounts a ON a.id = e.account_id WHERE a.id IS NULL OR e.amount IS NULL LIMIT $1`,
 	`SELECT format('transfer %s of %s moves nothing', t.id, t.amount)
-	 FROM ledger_transfers t WHERE t.amount <> 0 AND NOT EXISTS (SELECT FROM ledger_entries e WHERE e.transfer_id = t.id) LIMIT $1`,
+	 FROM ledger_transfers t WHERE t.amount <> 0 AND cardinality(t.accounts) = 0 LIMIT $1`,
 	// What a transfer says is what its entries do: to the wallet, to the hold account, and to nobody else's.
 	`SELECT format('transfer %s, a %s of %s, moves %s into the wallet and %s into the hold of %s, and %s elsewhere among users',
 	               t.id, t.kind, t.amount, m.wallet, m.held, t.owner, m.others)
 	 FROM ledger_transfers t CROSS JOIN LATERAL (
-	     SELECT coalesce(sum(e.amount) FILTER (WHERE a.owner = t.owner AND a.kind = 'wallet'), 0) AS wallet,
-	            coalesce(sum(e.amount) FILTER (WHERE a.owner = t.owner AND a.kind = 'hold'), 0) AS held,
-	            coalesce(sum(abs(e.amount)) FILTER (WHERE a.owner <> t.owner), 0) AS others,
-	            coalesce(sum(abs(e.amount)) FILTER (WHERE a.owner IS NULL), 0) AS house
-	     FROM ledger_entries e JOIN ledger_accounts a ON a.id = e.account_id WHERE e.transfer_id = t.id) m
+	     SELECT coalesce(sum(l.amount) FILTER (WHERE a.owner = t.owner AND a.kind = 'wallet'), 0) AS wallet,
+	            coalesce(sum(l.amount) FILTER (WHERE a.owner = t.owner AND a.kind = 'hold'), 0) AS held,
+	            coalesce(sum(abs(l.amount)) FILTER (WHERE a.owner <> t.owner), 0) AS others,
+	            coalesce(sum(abs(l.amount)) FILTER (WHERE a.owner IS NULL), 0) AS house
+	     FROM unnest(t.accounts, t.amounts) AS l (account, amount) JOIN ledger_accounts a ON a.id = l.account) m
 	 WHERE m.others <> 0 OR NOT CASE t.kind
 	     WHEN 'hold' THEN m.wallet = -t.amount AND m.held = t.amount AND m.house = 0
 	     WHEN 'release' THEN m.wallet = t.amount AND m.held = -t.amount AND m.house = 0
@@ -68,11 +66,11 @@ var ledgerChecks = [...]string{
 	`SELECT format('%s is in transit between wallets', a.balance + coalesce(sum(p.amount), 0))
 	 FROM ledger_accounts a LEFT JOIN ledger_pending p ON p.account_id = a.id
 	 WHERE a.kind = 'transit' AND a.owner IS NULL GROUP BY a.id, a.balance HAVING a.balance + coalesce(sum(p.amount), 0) <> 0 LIMIT $1`,
-	`SELECT format('the hold of run %s is %s, its end gives up %s', h.run_id, h.amount, -e.amount)
+	`SELECT format('the hold of run %s is %s, its end gives up %s', h.run_id, h.amount, g.amount)
 	 FROM ledger_transfers h JOIN ledger_transfers s ON s.key = 'settle:' || h.run_id::text
 	 JOIN ledger_accounts a ON a.owner = h.owner AND a.kind = 'hold'
-	 LEFT JOIN ledger_entries e ON e.transfer_id = s.id AND e.account_id = a.id
-	 WHERE h.kind = 'hold' AND coalesce(-e.amount, 0) <> h.amount LIMIT $1`,
+	 CROSS JOIN LATERAL (SELECT coalesce(-sum(l.amount), 0) AS amount FROM unnest(s.accounts, s.amounts) AS l (account, amount) WHERE l.account = a.id) g
+	 WHERE h.kind = 'hold' AND g.amount <> h.amount LIMIT $1`,
 	`SELECT format('user %s holds %s, the open holds sum to %s', a.owner, a.balance, coalesce(h.amount, 0))
 	 FROM ledger_accounts a
 	 LEFT JOIN (SELECT owner, sum(amount) AS amount FROM ledger_transfers t

@@ -102,7 +102,10 @@ func TestShortOfMoneyBecauseOfWhatIsHeld(t *testing.T) {
 
 func TestCheckFindsEachCorruption(t *testing.T) {
 	t.Parallel()
-	disable := `ALTER TABLE ledger_entries DISABLE TRIGGER ALL; ALTER TABLE ledger_transfers DISABLE TRIGGER ALL;`
+	disable := `ALTER TABLE ledger_transfers DISABLE TRIGGER ALL; ALTER TABLE ledger_transfers DROP CONSTRAINT ledger_transfer_legs, DROP CONSTRAINT ledger_transfer_sums_to_zero;`
+	leg := func(n, change string) string { // of the captures
+		return disable + `UPDATE ledger_transfers SET amounts[` + n + `] = amounts[` + n + `] + ` + change + ` WHERE kind = 'capture'`
+	}
 	for name, sql := range map[string]string{
 		"a wallet's balance":                   `UPDATE ledger_accounts SET balance = balance + 1 WHERE kind = 'wallet'`,
 		"a hold account's balance":             `UPDATE ledger_accounts SET balance = balance + 1 WHERE kind = 'hold'`,
@@ -110,18 +113,19 @@ func TestCheckFindsEachCorruption(t *testing.T) {
 		"what is pending":                      `INSERT INTO ledger_pending VALUES (2, 5)`,
 		"pending lost":                         `DELETE FROM ledger_pending`,
 		"an account is gone":                   `DELETE FROM ledger_accounts WHERE kind = 'wallet'`,
-		"an entry is changed":                  disable + `UPDATE ledger_entries SET amount = amount + 1 WHERE account_id = 2`,
-		"an entry is gone":                     disable + `DELETE FROM ledger_entries WHERE account_id = 2`,
+		"an entry is changed":                  leg("3", "1"),
+		"an entry is gone":                     disable + `UPDATE ledger_transfers SET accounts = accounts[:2], amounts = amounts[:2] WHERE kind = 'capture'`,
+		"an entry has no amount":               disable + `UPDATE ledger_transfers SET amounts = amounts[:2] WHERE kind = 'capture'`,
 		"a transfer is gone":                   disable + `DELETE FROM ledger_transfers WHERE kind = 'grant'`,
 		"a settlement is gone":                 disable + `DELETE FROM ledger_transfers WHERE kind = 'capture'`,
-		"a transfer's entries are gone":        disable + `DELETE FROM ledger_entries WHERE transfer_id = (SELECT min(id) FROM ledger_transfers)`,
+		"a transfer's entries are gone":        disable + `UPDATE ledger_transfers SET accounts = '{}', amounts = '{}' WHERE id = (SELECT min(id) FROM ledger_transfers)`,
 		"a grant's amount":                     disable + `UPDATE ledger_transfers SET amount = amount + 1 WHERE kind = 'grant'`,
 		"a capture's amount":                   disable + `UPDATE ledger_transfers SET amount = amount + 1 WHERE kind = 'capture'`,
 		"a release's amount":                   disable + `UPDATE ledger_transfers SET amount = amount + 1 WHERE kind = 'release'`,
 		"a settled hold's amount":              disable + `UPDATE ledger_transfers SET amount = amount + 1 WHERE id = (SELECT min(id) FROM ledger_transfers WHERE kind = 'hold')`,
 		"a transfer's owner":                   disable + `UPDATE ledger_transfers SET owner = gen_random_uuid() WHERE kind = 'capture'`,
-		"extra balanced entries":               `INSERT INTO ledger_entries SELECT max(transfer_id), unnest(ARRAY[1,3]), unnest(ARRAY[1,-1]) FROM ledger_entries`,
-		"extra balanced entries with balances": `INSERT INTO ledger_entries SELECT (SELECT min(id) FROM ledger_transfers WHERE kind = 'hold'), unnest(ARRAY[1,3]), unnest(ARRAY[1,-1]); INSERT INTO ledger_pending VALUES (1,1),(3,-1)`,
+		"extra balanced entries":               disable + `UPDATE ledger_transfers SET accounts = accounts || '{1,3}', amounts = amounts || '{1,-1}' WHERE id = (SELECT max(id) FROM ledger_transfers)`,
+		"extra balanced entries with balances": disable + `UPDATE ledger_transfers SET accounts = accounts || '{1,3}', amounts = amounts || '{1,-1}' WHERE id = (SELECT min(id) FROM ledger_transfers WHERE kind = 'hold'); INSERT INTO ledger_pending VALUES (1,1),(3,-1)`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -382,14 +382,13 @@ const maxEntries = 200
 // before; zero starts at the newest.
 func (l *Ledger) Entries(ctx context.Context, accountID string, before int64, limit int) ([]Entry, error) {
 	rows, err := l.pool.Query(ctx, `
-		SELECT t.id, t.created_at AS time, t.kind, coalesce(t.run_id::text, '') AS run_id,
-		       coalesce(sum(e.amount) FILTER (WHERE a.kind = 'wallet'), 0)::bigint AS available,
-		       coalesce(sum(e.amount) FILTER (WHERE a.kind = 'hold'), 0)::bigint AS held, t.note
-		FROM (SELECT id, created_at, kind, run_id, owner, note FROM ledger_transfers
-		      WHERE owner = $1 AND ($2::bigint = 0 OR id < $2) ORDER BY id DESC LIMIT $3) t
-		LEFT JOIN ledger_entries e ON e.transfer_id = t.id
-		LEFT JOIN ledger_accounts a ON a.id = e.account_id AND a.owner = t.owner
-		GROUP BY t.id, t.created_at, t.kind, t.run_id, t.note ORDER BY t.id DESC`,
+		SELECT t.id, t.created_at AS time, t.kind, coalesce(t.run_id::text, '') AS run_id, m.available, m.held, t.note
+		FROM (SELECT * FROM ledger_transfers WHERE owner = $1 AND ($2::bigint = 0 OR id < $2) ORDER BY id DESC LIMIT $3) t
+		CROSS JOIN LATERAL (
+		    SELECT coalesce(sum(l.amount) FILTER (WHERE a.kind = 'wallet'), 0)::bigint AS available,
+		           coalesce(sum(l.amount) FILTER (WHERE a.kind = 'hold'), 0)::bigint AS held
+		    FROM unnest(t.accounts, t.amounts) AS l (account, amount) JOIN ledger_accounts a ON a.id = l.account AND a.owner = t.owner) m
+		ORDER BY t.id DESC`,
 		accountID, before, min(max(limit, 1), maxEntries))
 	if err != nil {
 		return nil, fmt.Errorf("statement of %s: %w", accountID, err)

@@ -197,16 +197,19 @@ func TestLedger(t *testing.T) {
 		t.Parallel()
 		b.user(t, 5)
 		for _, statement := range []string{
-			`UPDATE ledger_entries SET amount = 6 WHERE amount = 5`, `DELETE FROM ledger_entries`, `TRUNCATE ledger_entries`,
-			`UPDATE ledger_transfers SET amount = 0`, `DELETE FROM ledger_transfers`,
+			`UPDATE ledger_transfers SET amounts = '{6,-6}' WHERE amount = 5`, `UPDATE ledger_transfers SET amount = 0`,
+			`DELETE FROM ledger_transfers`, `TRUNCATE ledger_transfers`,
 		} {
 			if _, err := b.pool.Exec(ctx, statement); err == nil || !strings.Contains(err.Error(), "append-only") {
 				t.Errorf("%s: %v", statement, err)
 			}
 		}
-		_, err := b.pool.Exec(ctx, `INSERT INTO ledger_entries SELECT id, 999, 1 FROM ledger_transfers LIMIT 1`)
-		if err == nil || !strings.Contains(err.Error(), "sum to zero") {
-			t.Errorf("a lone entry: %v", err)
+		for amounts, broken := range map[string]string{"{1}": "ledger_transfer_legs", "{1,1}": "sums_to_zero", "{1,NULL}": "ledger_transfer_legs", "{1,-1,0}": "ledger_transfer_legs"} {
+			_, err := b.pool.Exec(ctx, `INSERT INTO ledger_transfers (key, kind, owner, amount, accounts, amounts)
+				VALUES ('odd', 'grant', gen_random_uuid(), 1, (ARRAY[1, 2, 3])[:cardinality($1::bigint[])], $1)`, amounts)
+			if err == nil || !strings.Contains(err.Error(), broken) {
+				t.Errorf("a transfer of %s: %v", amounts, err)
+			}
 		}
 		if _, err := b.pool.Exec(ctx, `UPDATE ledger_accounts SET balance = -1 WHERE kind = 'wallet'`); err == nil {
 			t.Error("a wallet went below zero")

@@ -147,24 +147,25 @@ func (b books) readPosted(rows pgx.Rows) error {
 	return err
 }
 
-// postSQL writes transfers, their entries, the users' balances and what gathers for the house, all in
-// one statement. A transfer whose key exists writes nothing at all.
+// maxLegs is the most legs that a transfer has.
+const maxLegs = 4
+
+// postSQL writes transfers with their legs, the users' balances and what gathers for the house, all in one
+// statement. A transfer whose key exists writes nothing at all. Accounts below 100 are the house's.
 const postSQL = `
 	WITH posted AS (
-		INSERT INTO ledger_transfers (key, kind, owner, run_id, amount, note)
-		SELECT t.key, t.kind, t.owner::uuid, nullif(t.run, '')::uuid, t.amount, t.note
-		FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[]) AS t (key, kind, owner, run, amount, note)
-		ON CONFLICT (key) DO NOTHING RETURNING id, key),
-	legs AS (
-		SELECT posted.id AS transfer, l.account, l.amount
-		FROM posted JOIN unnest($7::text[], $8::bigint[], $9::bigint[]) AS l (key, account, amount) USING (key)),
-	entries AS (
-		INSERT INTO ledger_entries (transfer_id, account_id, amount) SELECT transfer, account, amount FROM legs),
+		INSERT INTO ledger_transfers (key, kind, owner, run_id, amount, note, accounts, amounts)
+		SELECT t.key, t.kind, t.owner::uuid, nullif(t.run, '')::uuid, t.amount, t.note,
+			array_remove(ARRAY[t.a1, t.a2, t.a3, t.a4], 0), array_remove(ARRAY[t.m1, t.m2, t.m3, t.m4], 0)
+		FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[],
+			$7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[])
+			AS t (key, kind, owner, run, amount, note, a1, a2, a3, a4, m1, m2, m3, m4)
+		ON CONFLICT (key) DO NOTHING RETURNING accounts, amounts),
+	sums AS (
+		SELECT l.account, sum(l.amount)::bigint AS amount FROM posted, unnest(posted.accounts, posted.amounts) AS l (account, amount) GROUP BY l.account),
 	balances AS (
-		UPDATE ledger_accounts a SET balance = a.balance + s.amount
-		FROM (SELECT account, sum(amount)::bigint AS amount FROM legs GROUP BY account) s WHERE a.id = s.account AND a.owner IS NOT NULL)
-	INSERT INTO ledger_pending (account_id, amount)
-	SELECT account, sum(amount)::bigint FROM legs WHERE account < 100 GROUP BY account`
+		UPDATE ledger_accounts a SET balance = a.balance + s.amount FROM sums s WHERE a.id = s.account AND a.owner IS NOT NULL)
+	INSERT INTO ledger_pending (account_id, amount) SELECT account, amount FROM sums WHERE account < 100`
 
 // post writes transfers whose users' accounts are locked.
 func post(ctx context.Context, tx pgx.Tx, transfers []transfer) error {
@@ -203,16 +204,23 @@ func queuePost(batch *pgx.Batch, transfers []transfer) {
 	if len(transfers) == 0 {
 		return
 	}
-	var keys, kinds, owners, runs, notes, legKeys []string
-	var amounts, accounts, legAmounts []int64
-	for _, t := range transfers {
-		keys, kinds, owners = append(keys, t.key), append(kinds, t.kind), append(owners, t.owner)
-		runs, notes, amounts = append(runs, t.runID), append(notes, t.note), append(amounts, int64(t.amount))
+	n := len(transfers)
+	keys, kinds, owners, runs, notes := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n)
+	amounts := make([]int64, n)
+	var accounts, changes [maxLegs][]int64 // the n-th leg of each transfer; 0: there is none
+	for i := range maxLegs {
+		accounts[i], changes[i] = make([]int64, n), make([]int64, n)
+	}
+	for i, t := range transfers {
+		keys[i], kinds[i], owners[i], runs[i], notes[i], amounts[i] = t.key, t.kind, t.owner, t.runID, t.note, int64(t.amount)
+		place := 0
 		for _, l := range t.legs {
 			if l.amount != 0 {
-				legKeys, accounts, legAmounts = append(legKeys, t.key), append(accounts, l.account), append(legAmounts, int64(l.amount))
+				accounts[place][i], changes[place][i] = l.account, int64(l.amount)
+				place++
 			}
 		}
 	}
-	batch.Queue(postSQL, keys, kinds, owners, runs, amounts, notes, legKeys, accounts, legAmounts)
+	batch.Queue(postSQL, keys, kinds, owners, runs, amounts, notes,
+		accounts[0], accounts[1], accounts[2], accounts[3], changes[0], changes[1], changes[2], changes[3])
 }

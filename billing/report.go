@@ -104,8 +104,8 @@ func (l *Ledger) Transfers(ctx context.Context, q TransfersQuery) ([]Transfer, e
 		        AND ($2::uuid IS NULL OR key IN ('hold:' || $2::uuid::text, 'settle:' || $2::uuid::text) OR (kind = 'refund' AND run_id = $2))
 		      ORDER BY id DESC LIMIT $5) t
 		CROSS JOIN LATERAL (
-		    SELECT coalesce(array_agg(a.kind ORDER BY e.amount, a.id), '{}') AS accounts, coalesce(array_agg(e.amount ORDER BY e.amount, a.id), '{}') AS amounts
-		    FROM ledger_entries e JOIN ledger_accounts a ON a.id = e.account_id WHERE e.transfer_id = t.id) legs
+		    SELECT coalesce(array_agg(a.kind ORDER BY l.amount, a.id), '{}') AS accounts, coalesce(array_agg(l.amount ORDER BY l.amount, a.id), '{}') AS amounts
+		    FROM unnest(t.accounts, t.amounts) AS l (account, amount) JOIN ledger_accounts a ON a.id = l.account) legs
 		ORDER BY t.id DESC`, account, run, q.Kind, q.Before, min(q.Limit, maxEntries))
 	if err != nil {
 		return nil, fmt.Errorf("list transfers: %w", err)

@@ -16,9 +16,10 @@
 //	0030-0039  runs
 //	0040-0049  users
 //	0050-0059  platforms: chat, telegram, web
-//	0060-0199  in the order in which they were needed
 //	0060-0109  what came later, ten for each part
 //	0110-0119  runs, billing
+//	0120-0149  webhooks, remote tools
+//	0150-      in the order in which they are needed
 //
 // A step that has been released is never edited; a mistake is mended by a new
 // step. A step whose number is lower than one already applied is still

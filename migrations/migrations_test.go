@@ -182,3 +182,40 @@ func objects(t *testing.T, pool *pgxpool.Pool) []string {
 	}
 	return names
 }
+
+// Entries that were rows of their own stand in their transfers after 0150, and again in rows after its way back.
+func TestEntriesMoveIntoTheirTransfers(t *testing.T) {
+	t.Parallel()
+	pool := postgrestest.NewEmpty(t)
+	up(t, pool)
+	if err := migrations.Down(t.Context(), pool, 149, quiet); err != nil {
+		t.Fatal(err)
+	}
+	_, err := pool.Exec(t.Context(), `
+		WITH posted AS (
+			INSERT INTO ledger_transfers (key, kind, owner, amount) VALUES ('a', 'grant', gen_random_uuid(), 5), ('b', 'grant', gen_random_uuid(), 7) RETURNING id, amount)
+		INSERT INTO ledger_entries SELECT id, 100 + id, amount FROM posted UNION ALL SELECT id, 1, -amount FROM posted`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const all = `SELECT string_agg(t.key || ' ' || e.account_id || ' ' || e.amount, ', ' ORDER BY t.key, e.account_id)
+		FROM ledger_entries e JOIN ledger_transfers t ON t.id = e.transfer_id`
+	entries := func() (told string) {
+		t.Helper()
+		if err := pool.QueryRow(t.Context(), all).Scan(&told); err != nil {
+			t.Fatal(err)
+		}
+		return told
+	}
+	before := entries()
+	up(t, pool)
+	if diff := cmp.Diff(before, entries()); diff != "" {
+		t.Errorf("entries (-before +after):\n%s", diff)
+	}
+	if err := migrations.Down(t.Context(), pool, 149, quiet); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, entries()); diff != "" {
+		t.Errorf("entries (-before +after the way back):\n%s", diff)
+	}
+}
