@@ -3,6 +3,7 @@ package lifetest
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"sync/atomic"
@@ -192,4 +193,16 @@ func until(t *testing.T, what string, holds func() bool) {
 			t.Fatalf("waited in vain until: %s", what)
 		}
 	}
+}
+
+// bound are inputs with a tool's defaults, as runs binds them.
+func bound(tool registry.Tool, inputs map[string]any) map[string]any {
+	all := map[string]any{}
+	for _, f := range tool.InputSchema {
+		if f.Default != nil {
+			all[f.Name] = f.Default
+		}
+	}
+	maps.Copy(all, inputs)
+	return all
 }

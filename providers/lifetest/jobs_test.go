@@ -32,6 +32,9 @@ import (
 type subject struct {
 	*house
 	jobs upstreamtest.Jobs
+	// open makes the provider, which sends by client (nil: its own).
+	open   func(client *http.Client, now func() time.Time, assets *runstest.Assets) (service, error)
+	direct func() *http.Client // leads to the simulator without a network
 	// price is what a run costs, unsaid what it costs where the service does not say.
 	price, unsaid billing.NanoUSD
 	renew         func() // gives the webhooks a new secret; nil where they have none of their own
@@ -40,19 +43,19 @@ type subject struct {
 
 var prompt = map[string]any{"prompt": "a cat"}
 
-// subjects open the houses of all such services.
-var subjects = map[string]func(t *testing.T, poll time.Duration) *subject{
-	"vidu": openVidu, "tripo": openTripo, "replicate": openReplicate, "fal": openFal, "comfydeploy": openComfyDeploy, "a tool file": openFile,
+// subjects are all such services.
+var subjects = map[string]func(t *testing.T) *subject{
+	"vidu": newVidu, "tripo": newTripo, "replicate": newReplicate, "fal": newFal, "comfydeploy": newComfyDeploy, "a tool file": newFile,
 }
 
 // guard lets fetch what simulators made.
 func guard() *http.Client { return outbound.NewClient([]string{"127.0.0.1"}) }
 
-// opened is a subject once its provider is there.
-func (s *subject) opened(t *testing.T, poll time.Duration, open func(now func() time.Time, assets *runstest.Assets) (service, error)) *subject {
+// in gives the subject in a house of its own, whose runs are polled as often as poll says.
+func (s *subject) in(t *testing.T, poll time.Duration) *subject {
 	t.Helper()
 	s.house = newHouse(t, poll, func(now func() time.Time, assets *runstest.Assets) service {
-		made, err := open(now, assets)
+		made, err := s.open(nil, now, assets)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,52 +64,56 @@ func (s *subject) opened(t *testing.T, poll time.Duration, open func(now func() 
 	return s
 }
 
-func openVidu(t *testing.T, poll time.Duration) *subject {
+func newVidu(t *testing.T) *subject {
 	t.Helper()
 	server := vidutest.New(t)
-	s := &subject{jobs: server, price: billing.Dollar * 30 / 100, unsaid: billing.Dollar / 2}
-	return s.opened(t, poll, func(now func() time.Time, _ *runstest.Assets) (service, error) {
-		p, err := vidu.New(vidu.Config{Key: vidutest.Key, BaseURL: server.BaseURL(), USDPerCredit: "0.005", Guard: guard(), Now: now})
+	s := &subject{jobs: server, direct: server.Direct, price: billing.Dollar * 30 / 100, unsaid: billing.Dollar / 2}
+	s.open = func(client *http.Client, now func() time.Time, _ *runstest.Assets) (service, error) {
+		p, err := vidu.New(vidu.Config{Key: vidutest.Key, BaseURL: server.BaseURL(), USDPerCredit: "0.005", HTTP: client, Guard: guard(), Now: now})
 		return service{vidu.Service, only(p, "vidu.text2video"), p}, err
-	})
+	}
+	return s
 }
 
-func openTripo(t *testing.T, poll time.Duration) *subject {
+func newTripo(t *testing.T) *subject {
 	t.Helper()
 	server := tripotest.New(t)
-	s := &subject{jobs: server, price: billing.Dollar / 4, unsaid: billing.Dollar * 40 / 100}
-	return s.opened(t, poll, func(now func() time.Time, _ *runstest.Assets) (service, error) {
-		p, err := tripo.New(tripo.Config{Key: tripotest.Key, BaseURL: server.BaseURL(), USDPerCredit: "0.01", Guard: guard(), Now: now})
+	s := &subject{jobs: server, direct: server.Direct, price: billing.Dollar / 4, unsaid: billing.Dollar * 40 / 100}
+	s.open = func(client *http.Client, now func() time.Time, _ *runstest.Assets) (service, error) {
+		p, err := tripo.New(tripo.Config{Key: tripotest.Key, BaseURL: server.BaseURL(), USDPerCredit: "0.01", HTTP: client, Guard: guard(), Now: now})
 		return service{tripo.Service, only(p, "tripo.text_to_model"), p}, err
-	})
+	}
+	return s
 }
 
-func openReplicate(t *testing.T, poll time.Duration) *subject {
+func newReplicate(t *testing.T) *subject {
 	t.Helper()
 	server := replicatetest.New(t)
-	s := &subject{jobs: server, price: 2_500_000, unsaid: 2_500_000, signsBody: true, renew: server.Renew}
-	return s.opened(t, poll, func(now func() time.Time, _ *runstest.Assets) (service, error) {
+	s := &subject{jobs: server, direct: server.Direct, price: 2_500_000, unsaid: 2_500_000, signsBody: true, renew: server.Renew}
+	s.open = func(client *http.Client, now func() time.Time, _ *runstest.Assets) (service, error) {
 		p, err := replicate.New(replicate.Config{
-			Token: replicatetest.Token, BaseURL: server.BaseURL(), Models: []string{"painter/sketch"}, USDPerSecond: "0.001", Guard: guard(), Now: now,
+			Token: replicatetest.Token, BaseURL: server.BaseURL(), Models: []string{"painter/sketch"}, USDPerSecond: "0.001", HTTP: client, Guard: guard(), Now: now,
 		})
 		return service{replicate.Service, p, p}, err
-	})
+	}
+	return s
 }
 
-func openFal(t *testing.T, poll time.Duration) *subject {
+func newFal(t *testing.T) *subject {
 	t.Helper()
 	server := faltest.New(t)
-	s := &subject{jobs: server, price: 4_000_000, signsBody: true, renew: server.Renew}
-	return s.opened(t, poll, func(now func() time.Time, _ *runstest.Assets) (service, error) {
+	s := &subject{jobs: server, direct: server.Direct, price: 4_000_000, signsBody: true, renew: server.Renew}
+	s.open = func(client *http.Client, now func() time.Time, _ *runstest.Assets) (service, error) {
 		p, err := fal.New(fal.Config{
 			Key: faltest.Key, QueueURL: server.QueueURL(), DocsURL: server.DocsURL(), RestURL: server.RestURL(), Models: []string{faltest.Model}, USDPerSecond: "0.002",
-			Guard: guard(), Now: now,
+			HTTP: client, Guard: guard(), Now: now,
 		})
 		return service{fal.Service, p, p}, err
-	})
+	}
+	return s
 }
 
-func openComfyDeploy(t *testing.T, poll time.Duration) *subject {
+func newComfyDeploy(t *testing.T) *subject {
 	t.Helper()
 	server := comfydeploytest.New(t)
 	server.Quiet = true
@@ -115,11 +122,12 @@ func openComfyDeploy(t *testing.T, poll time.Duration) *subject {
 		"workflow": map[string]any{"name": "Paint"}, "input_types": []any{map[string]any{"input_id": "prompt", "type": "string", "class_type": "ComfyUIDeployExternalText"}},
 	}}
 	server.Machines = []map[string]any{{"id": "m1", "gpu": "H100", "status": "ready"}}
-	s := &subject{jobs: server, price: 23_380_000}
-	return s.opened(t, poll, func(func() time.Time, *runstest.Assets) (service, error) {
-		p, err := comfydeploy.New(comfydeploy.Config{Key: comfydeploytest.Key, BaseURL: server.BaseURL(), Guard: guard()})
+	s := &subject{jobs: server, direct: server.Direct, price: 23_380_000}
+	s.open = func(client *http.Client, _ func() time.Time, _ *runstest.Assets) (service, error) {
+		p, err := comfydeploy.New(comfydeploy.Config{Key: comfydeploytest.Key, BaseURL: server.BaseURL(), HTTP: client, Guard: guard()})
 		return service{comfydeploy.Service, p, p}, err
-	})
+	}
+	return s
 }
 
 // file describes Vidu's text to video as data. Its callbacks are believed by the token in their address.
@@ -146,17 +154,21 @@ http:
   usdPerCost: 0.005
 `
 
-func openFile(t *testing.T, poll time.Duration) *subject {
+func newFile(t *testing.T) *subject {
 	t.Helper()
 	server, dir := vidutest.New(t), t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "clouds.tool.yaml"), fmt.Appendf(nil, file, server.BaseURL(), vidutest.Key), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := &subject{jobs: unsigned{server}, price: billing.Dollar * 30 / 100, unsaid: billing.Dollar / 2}
-	return s.opened(t, poll, func(now func() time.Time, assets *runstest.Assets) (service, error) {
-		files := httptools.New(httptools.Config{Dir: dir, Store: assets, Guard: guard(), Now: now})
+	s := &subject{jobs: unsigned{server}, direct: server.Direct, price: billing.Dollar * 30 / 100, unsaid: billing.Dollar / 2}
+	s.open = func(client *http.Client, now func() time.Time, assets *runstest.Assets) (service, error) {
+		if client == nil {
+			client = guard()
+		}
+		files := httptools.New(httptools.Config{Dir: dir, Store: assets, Guard: client, Now: now})
 		return service{httptools.Service, files, files.Jobs()}, nil
-	})
+	}
+	return s
 }
 
 // unsigned is a Vidu that signs nothing.
@@ -196,12 +208,13 @@ type job struct {
 	before int
 }
 
-// begin accepts a run and waits until its service has taken it.
+// begin accepts a run and waits until its service has taken it, and was asked for it once.
 func (s *subject) begin(t *testing.T) *job {
 	t.Helper()
 	j := &job{subject: s, before: len(s.jobs.Jobs())}
+	answered := s.jobs.Answered()
 	j.run = s.accept(t, prompt)
-	until(t, "the service has taken it", func() bool { return len(s.jobs.Jobs()) > j.before })
+	until(t, "the service has taken it", func() bool { return len(s.jobs.Jobs()) > j.before && s.jobs.Answered() >= answered+2 })
 	j.id = s.jobs.Jobs()[j.before]
 	return j
 }

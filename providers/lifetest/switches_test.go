@@ -1,15 +1,19 @@
 package lifetest
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/signalbox/signalbox/providers/upstream/upstreamtest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/runstest"
 )
 
 const (
@@ -26,7 +30,7 @@ func TestReports(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := open(t, never)
+			s := open(t).in(t, never)
 			for _, c := range reports {
 				t.Run(c.name, func(t *testing.T) { c.run(t, s) })
 			}
@@ -211,7 +215,7 @@ func TestAnswers(t *testing.T) {
 	for name, open := range subjects {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := open(t, often)
+			s := open(t).in(t, often)
 			for name, fault := range map[string]upstreamtest.Fault{
 				"that leads elsewhere": upstreamtest.Redirect("http://127.0.0.1:1/"), "cut in half": upstreamtest.Truncate, "lost": upstreamtest.LoseAnswer, "larger than is read": upstreamtest.Huge(40 << 20),
 				"with much white space": upstreamtest.Spaced, "with unknown fields": upstreamtest.Chatty, "of a service that is down": upstreamtest.Answer(http.StatusServiceUnavailable, "{}"),
@@ -259,5 +263,59 @@ func TestAnswers(t *testing.T) {
 			})
 			balanced(t, s.house)
 		})
+	}
+}
+
+// TestSlowAnswers has every service that works for a while take its time, in a bubble where no time passes.
+func TestSlowAnswers(t *testing.T) {
+	t.Parallel()
+	for name, open := range subjects {
+		for _, wait := range []time.Duration{11 * time.Second, 16 * time.Second, 31 * time.Second} {
+			t.Run(name+" answers after "+wait.String(), func(t *testing.T) {
+				t.Parallel()
+				s := open(t)
+				synctest.Test(t, func(t *testing.T) { s.isSlow(t, wait) })
+			})
+		}
+	}
+}
+
+// patience is what runs has with one poll.
+const patience = 30 * time.Second
+
+// isSlow polls a job that is over while the service takes its time: an answer in time is the end of the job, and one that
+// comes later a failure that passes.
+func (s *subject) isSlow(t *testing.T, wait time.Duration) {
+	t.Helper()
+	made, err := s.open(s.direct(), time.Now, &runstest.Assets{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools, err := made.loader.Load(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	provider := made.provider.(registry.Submitter)
+	ticket, err := provider.Submit(t.Context(), registry.Call{RunID: "run-1", Handle: "handle-1", Tool: tools[0], Inputs: bound(tools[0], prompt)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.jobs.Finish(s.jobs.Jobs()[0])
+	s.jobs.Fail(upstreamtest.Late(wait))
+	began := time.Now()
+	asking, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	progress, err := provider.Poll(asking, ticket)
+	if took := time.Since(began); took != min(wait, patience) {
+		t.Errorf("it waited %s", took)
+	}
+	if (err != nil) != (wait > patience) || err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("after %s: %v", wait, err)
+	}
+	if err != nil {
+		progress, err = provider.Poll(t.Context(), ticket)
+	}
+	if err != nil || progress.State != registry.RunSucceeded {
+		t.Errorf("it is %+v, %v", progress, err)
 	}
 }

@@ -57,6 +57,11 @@ func Redirect(to string) Fault {
 // Late lets the service answer after a while, if whoever asked waits for so long.
 func Late(after time.Duration) Fault {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		body, err := io.ReadAll(r.Body) // a server notices that somebody has gone once all was read
+		if err != nil {
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
 		timer := time.NewTimer(after)
 		defer timer.Stop()
 		select {

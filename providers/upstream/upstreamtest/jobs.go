@@ -4,7 +4,8 @@ package upstreamtest
 // webhook by which it reports one.
 type Jobs interface {
 	Fail(faults ...Fault)
-	Waiting() int // faults that no request has met
+	Waiting() int  // faults that no request has met
+	Answered() int // requests that are over
 	// Jobs lists the ids of all jobs, oldest first.
 	Jobs() []string
 

@@ -12,8 +12,9 @@ import (
 type Server struct {
 	*httptest.Server
 
-	mu     sync.Mutex
-	faults []waiting
+	mu       sync.Mutex
+	faults   []waiting
+	answered int
 }
 
 // waiting is a fault that the next request meets, of a path where one is named.
@@ -33,6 +34,7 @@ func New(t testing.TB, mux *http.ServeMux, limit int64, guard func(w http.Respon
 	s := &Server{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, limit)
+		defer s.count()
 		if !guard(w, r) {
 			return
 		}
@@ -63,6 +65,19 @@ func (s *Server) Waiting() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.faults)
+}
+
+// Answered counts the requests that are over.
+func (s *Server) Answered() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.answered
+}
+
+func (s *Server) count() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answered++
 }
 
 // take gives the fault that a request of a path meets, or nil.
