@@ -58,7 +58,7 @@ func saidKeys(t *testing.T) map[string]bool {
 			said[m[1]] = true
 		}
 	}
-	for _, name := range []string{"photo.jpg", "video.mp", "voice.ogg", "audio.mp", "sticker.webp", "result.txt", "command.NAME"} {
+	for _, name := range []string{"photo.jpg", "video.mp", "voice.ogg", "audio.mp", "sticker.webp", "result.txt", "result.json", "command.NAME"} {
 		delete(said, name)
 	}
 	for _, c := range (Operator{}).houseCommands() {

@@ -1,11 +1,9 @@
 package chat
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"strconv"
 
@@ -162,10 +160,10 @@ func (d *Deliverer) showResult(ctx context.Context, w *showing, r result) error 
 	}
 	text := lines(append([]Text{w.caption(w.run), w.again(labels...)}, r.unsent...)...)
 	if r.text.length() > 0 {
-		if whole := join("\n\n", r.text, text); whole.length() <= w.textLimit(len(r.media)) {
+		if whole := join("\n\n", r.text, text); !r.partial && whole.length() <= w.textLimit(len(r.media)) {
 			text = whole
 		} else {
-			r.media = append(r.media, textFile(r.text))
+			r.media = append(r.media, r.rawFile())
 			text = join("\n\n", r.text.cut(max(0, min(600, w.textLimit(1)-text.length()-2))), text)
 		}
 	}
@@ -201,15 +199,6 @@ func (w *showing) textLimit(files int) int {
 		return w.caps.CaptionLimit
 	}
 	return w.caps.TextLimit
-}
-
-// textFile makes a file of a text that is too long for a message.
-func textFile(t Text) Media {
-	raw := []byte(t.String())
-	return Media{
-		Kind: KindDocument, FileName: "result.txt", MIMEType: "text/plain; charset=utf-8", Bytes: int64(len(raw)),
-		Open: func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(raw)), nil },
-	}
 }
 
 // showSeveral sends the files, then the message with text and buttons, and removes the status message.

@@ -21,6 +21,8 @@ type draft struct {
 	Parent string   `json:"parent,omitempty"`
 	Preset string   `json:"preset,omitempty"` // whose values are wanted
 	Notes  []string `json:"notes,omitempty"`  // hints to show with the next message
+	// Approval is for what somebody else than the person has put together.
+	Approval runs.Approval `json:"approval,omitempty"`
 }
 
 func (d *draft) set(from runs.Source, name string, value any) {

@@ -33,6 +33,7 @@ func pressActions() map[string]pressAction {
 		"original": {plain((*turn).pressOriginal), true},
 		"delete":   {plain((*turn).pressDelete), false},
 		"show":     {plain((*turn).pressShow), true},
+		"follow":   {(*turn).pressFollowUp, true},
 		"missed":   {plain((*turn).pressMissed), true},
 		"stop":     {plain((*turn).pressStop), false},
 		"confirm":  {plain((*turn).pressConfirm), false},

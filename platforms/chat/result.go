@@ -15,8 +15,11 @@ import (
 
 // result is what a succeeded run looks like on one surface.
 type result struct {
-	media []Media // in the order of the outputs, each within the surface's limits
-	text  Text    // text outputs
+	media []Media  // in the order of the outputs, each within the surface's limits
+	text  Text     // text outputs, as they are shown
+	raw   []string // text outputs, as they came
+	// partial tells that the text is less than what came.
+	partial bool
 	// unsent are outputs that can't be sent here, as a line each, with a link where there is one.
 	unsent []Text
 	// reduced tells that at least one picture is a smaller version.
@@ -29,7 +32,7 @@ func (d *Deliverer) compose(ctx context.Context, s *surface, v voice, run runs.R
 	var r result
 	for i, o := range run.Outputs {
 		if o.Media == "" {
-			r.text = join("\n\n", r.text, Plain(strings.TrimSpace(o.Text)))
+			r.say(v, o.Text)
 			continue
 		}
 		item, reduced, ok := d.item(ctx, s, run, i, tooLarge[o.Media])
@@ -302,7 +305,7 @@ func repeatsPrompt(message string, run runs.Run) bool {
 // supportCode is the end of a run's id: enough to find it, short enough to read out.
 func supportCode(runID string) string { return runID[max(0, len(runID)-6):] }
 
-// resultButtons are the buttons under a result.
+// resultButtons are the buttons under a result: what can be done next, then what can be done with it.
 func (v voice) resultButtons(run runs.Run, k keyboard, hasMedia bool) [][]Button {
 	first := []Button{{Label: v.line("button.again"), Data: k.data("again")}}
 	if varies(run.Tool) {
@@ -318,7 +321,7 @@ func (v voice) resultButtons(run runs.Run, k keyboard, hasMedia bool) [][]Button
 			Button{Label: v.line("button.use"), Data: k.data("use")})
 	}
 	second = append(second, Button{Label: v.line("button.delete"), Data: k.data("delete"), Style: ButtonDanger})
-	return [][]Button{first, second}
+	return append(followUpButtons(run, k), first, second)
 }
 
 // varies reports whether a tool gives something else when its seed is drawn anew.

@@ -52,6 +52,7 @@ func (t *turn) proceed(ctx context.Context, d draft) error {
 		AccountID: t.account.ID, ToolID: d.Tool, Values: values, Parent: d.Parent, IdempotencyKey: d.Key,
 		Origin: runs.Origin{Platform: t.in.platform}, Audience: t.audience(),
 	}
+	request.Approval = d.Approval
 	bound, err := t.cfg.Runs.Bind(ctx, request)
 	if err != nil {
 		return t.notStarted(ctx, MessageRef{}, d, err)

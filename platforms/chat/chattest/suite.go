@@ -40,6 +40,7 @@ func tests() map[string]func(*scene) {
 	maps.Copy(all, persons())
 	maps.Copy(all, inputs())
 	maps.Copy(all, results())
+	maps.Copy(all, cards())
 	return all
 }
 
