@@ -39,8 +39,12 @@ func load(files fs.FS) (*Catalogue, error) {
 			return nil, fmt.Errorf("texts in %s: %w", name, err)
 		}
 	}
+	own, err := loadSaid(files)
+	if err != nil {
+		return nil, err
+	}
 	for _, tag := range c.bundle.LanguageTags() {
-		c.voices[tag.String()] = Voice{language: tag.String(), localizer: goi18n.NewLocalizer(c.bundle, tag.String())}
+		c.voices[tag.String()] = Voice{language: tag.String(), localizer: goi18n.NewLocalizer(c.bundle, tag.String()), said: &own}
 	}
 	return c, nil
 }

@@ -11,6 +11,9 @@
 //
 // The number is the value of the placeholder n.
 //
+// Errors and the reasons of a tool's state are English in the program, in the database and in the API. The room "said" has
+// them as the program says them, with placeholders for what varies, and Voice.Translate finds them again by their words.
+//
 // # Markup
 //
 // A text may have *bold* and `code` parts and {placeholders}. What is put in for a placeholder is never

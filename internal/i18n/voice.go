@@ -13,6 +13,7 @@ import (
 type Voice struct {
 	language  string
 	localizer *goi18n.Localizer
+	said      *said
 }
 
 // Language is the language spoken (BCP 47).

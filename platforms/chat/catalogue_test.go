@@ -94,6 +94,12 @@ func saidKeys(t *testing.T) map[string]bool {
 	for _, kind := range []runs.LimitKind{runs.LimitAtOnce, runs.LimitPerDay, runs.LimitDayCap, runs.LimitMonthCap} {
 		said["limit."+string(kind)] = true
 	}
+	for _, code := range []registry.Code{
+		registry.CodeInvalidInput, registry.CodeUnavailable, registry.CodeTimeout, registry.CodeRateLimited, registry.CodeRefused, registry.CodeUnauthorized,
+		registry.CodeLost, registry.CodeProvider, registry.CodeBadOutput, registry.CodeCanceled, registry.CodeInternal,
+	} {
+		said["problem."+string(code)] = true
+	}
 	said["limit.near"], said["limit.over"] = true, true
 	said["nothing.charged"], said["format.time"] = true, true
 	return said

@@ -173,7 +173,7 @@ func (t *turn) whyCommand(ctx context.Context) error {
 		if !ok {
 			continue
 		}
-		shown := brief(showValue(f, value), 100)
+		shown := brief(t.valueLabel(f, value), 100)
 		if f.Type.IsMedia() {
 			shown = t.line("why.file")
 		}

@@ -283,7 +283,7 @@ func (t *turn) toolsPage(ctx context.Context, k keyboard, page int) (Message, er
 	last := ""
 	for i, tool := range shown {
 		if tool.Category != "" && tool.Category != last {
-			m.Text = append(m.Text, Segment{Text: "\n\n"}, Segment{Style: StyleBold, Text: tool.Category})
+			m.Text = append(m.Text, Segment{Text: "\n\n"}, Segment{Style: StyleBold, Text: t.categoryName(tool.Category)})
 			last = tool.Category
 		}
 		m.Text = lines(m.Text, Plain(commandOf(tool)+" – "+brief(firstNonEmpty(tool.Description, tool.DisplayName), 80)))

@@ -161,7 +161,7 @@ func (t *turn) refusedByHouse(ctx context.Context, cause error) error {
 	case errors.As(cause, &said) && said.Code == registry.CodeRateLimited:
 		return t.tell(ctx, "link.tooOften")
 	case errors.As(cause, &said) && said.Code != registry.CodeInternal:
-		_, err := t.reply(ctx, Plain(sentence(said.Message)))
+		_, err := t.reply(ctx, Told(t.Voice, said.Code, said.Message))
 		return err
 	}
 	return cause

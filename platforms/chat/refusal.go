@@ -36,7 +36,27 @@ func (t *turn) refuse(ctx context.Context, tool *registry.Tool) (bool, error) {
 func (t *turn) unavailable(tool *registry.Tool) Text {
 	text := t.say("tool.unavailable", "tool", capital(tool.DisplayName))
 	if s := tool.Status; s != nil && s.Reason != "" {
-		text = lines(text, Plain(sentence(s.Reason)))
+		text = lines(text, Told(t.Voice, "", s.Reason))
+	}
+	return text
+}
+
+// Told says in a language what the house says in English, such as the message of an error or the reason why a tool can't
+// be used. Words that are not the house's own are quoted, after what the code of the error says; an empty code says
+// nothing. English readers are told the words as they are.
+func Told(v i18n.Voice, code registry.Code, words string) Text {
+	if v.Language() == i18n.Fallback {
+		return Plain(sentence(words))
+	}
+	if translated, ok := v.Translate(words); ok {
+		return Plain(sentence(translated))
+	}
+	var text Text
+	if key := "problem." + string(code); v.Has(key) {
+		text = voice{v}.say(key)
+	}
+	if words != "" {
+		text = lines(text, voice{v}.say("problem.words", "words", words))
 	}
 	return text
 }
@@ -62,7 +82,7 @@ func (t *turn) insteadOf(tool *registry.Tool) Text {
 func (t *turn) deprecation(tool *registry.Tool) string {
 	text := t.say("tool.deprecated", "tool", tool.DisplayName)
 	if tool.Status.Reason != "" {
-		text = lines(text, Plain(tool.Status.Reason))
+		text = lines(text, Told(t.Voice, "", tool.Status.Reason))
 	}
 	if next, ok := t.cfg.Tools.Snapshot().ByID(tool.Status.Replacement); ok {
 		text = lines(text, t.say("tool.instead", "command", commandOf(next)))
@@ -145,7 +165,7 @@ func (t *turn) insufficient(ctx context.Context, short billing.ErrInsufficient) 
 
 // refusedInput says what is wrong with a value, and how the tool is used.
 func (t *turn) refusedInput(ctx context.Context, d draft, bad *registry.Error) Text {
-	text := Plain(sentence(bad.Message))
+	text := Told(t.Voice, bad.Code, bad.Message)
 	tool, ok := t.cfg.Tools.Snapshot().Resolve(d.Tool)
 	if !ok || bad.Field == "" {
 		return lines(text, t.say("nothing.charged"))
@@ -175,10 +195,14 @@ func sentence(s string) string {
 		return s
 	}
 	s = capital(s)
-	if !strings.ContainsAny(s[len(s)-1:], ".!?") {
-		s += "."
+	last, _ := utf8.DecodeLastRuneInString(s)
+	switch {
+	case strings.ContainsRune(".!?。！？", last):
+		return s
+	case unicode.Is(unicode.Han, last):
+		return s + "。"
 	}
-	return s
+	return s + "."
 }
 
 // capital makes the first letter a capital.

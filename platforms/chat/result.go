@@ -173,11 +173,11 @@ func (v voice) caption(run runs.Run) Text {
 	if prompt := promptOf(run); prompt != "" {
 		text = lines(text, Text{{Style: StyleItalic, Text: brief(prompt, 200)}})
 	}
-	return lines(text, Plain(givenLine(run)), v.receipt(run))
+	return lines(text, Plain(v.givenLine(run)), v.receipt(run))
 }
 
 // givenLine names the seed and up to four values that somebody chose.
-func givenLine(run runs.Run) string {
+func (v voice) givenLine(run runs.Run) string {
 	free, _ := textInput(run.Tool.InputSchema)
 	var given []string
 	for _, f := range run.Tool.InputSchema.Ordered() {
@@ -187,7 +187,7 @@ func givenLine(run runs.Run) string {
 		if !ok || !chosen || f.Type.IsMedia() || f.Name == free.Name || len(given) > 4 {
 			continue
 		}
-		if shown := brief(showValue(f, value), 40); shown != "" {
+		if shown := brief(v.valueLabel(f, value), 40); shown != "" {
 			given = append(given, strings.ToLower(f.Label())+" "+shown)
 		}
 	}
@@ -267,11 +267,15 @@ func (v voice) failure(run runs.Run, in ChatKind) Text {
 		what = v.say("failure.timedOut")
 	default:
 		what = v.say("failure.failed")
-		if run.Error != nil && run.Error.Code == string(registry.CodeRefused) {
-			what = v.say("failure.refused")
+		code := registry.Code("")
+		if run.Error != nil {
+			code = registry.Code(run.Error.Code)
+		}
+		if code == registry.CodeRefused {
+			what, code = v.say("failure.refused"), "" // which says it already
 		}
 		if run.Error != nil && run.Error.Message != "" && (in == ChatPrivate || !repeatsPrompt(run.Error.Message, run)) {
-			what = lines(what, Plain(sentence(run.Error.Message)))
+			what = lines(what, Told(v.Voice, code, run.Error.Message))
 		}
 	}
 	charged := v.say("nothing.charged")

@@ -116,13 +116,13 @@ func (t *turn) settingsMessage(ctx context.Context, k *keyboard, tool *registry.
 	return m, t.keyboards.save(ctx, *k)
 }
 
-// valueLabel is how a choice is written on a button.
-func (t *turn) valueLabel(f registry.InputField, value any) string {
+// valueLabel is how a value is told; showValue is how it is typed.
+func (v voice) valueLabel(f registry.InputField, value any) string {
 	if b, ok := value.(bool); ok && len(f.Choices) == 0 {
 		if b {
-			return t.line("value.yes")
+			return v.line("value.yes")
 		}
-		return t.line("value.no")
+		return v.line("value.no")
 	}
 	return showValue(f, value)
 }

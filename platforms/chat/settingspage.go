@@ -109,7 +109,7 @@ func (p settingsPage) shown(f registry.InputField, value any) string {
 	if f.Seed && (value == nil || fmt.Sprint(value) == "-1") {
 		return p.line("settings.random")
 	}
-	if shown := brief(showValue(f, value), 60); shown != "" {
+	if shown := brief(p.valueLabel(f, value), 60); shown != "" {
 		return shown
 	}
 	return p.line("settings.unset")
