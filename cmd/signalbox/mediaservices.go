@@ -101,7 +101,7 @@ func (a *app) newMediaServices(guard *http.Client) ([]service, error) {
 	}
 	found, err := photos.New(photos.Config{
 		UnsplashKey: c.UnsplashAccessKey, UnsplashURL: c.UnsplashAPIURL, PexelsKey: c.PexelsAPIKey, PexelsURL: c.PexelsAPIURL,
-		Store: a.templates, Link: a.filePath, Guard: guard,
+		Store: a.templates, Link: a.uploadPath, Guard: guard,
 	})
 	if err != nil {
 		return nil, err
@@ -109,5 +109,5 @@ func (a *app) newMediaServices(guard *http.Client) ([]service, error) {
 	return append(list, service{photos.Service, found, found}), nil
 }
 
-// filePath is the address of a stored file on our own page.
-func (a *app) filePath(ref registry.Media, name string) string { return a.web.FilePath(ref, name) }
+// uploadPath is the address here of a file that a tool keeps.
+func (a *app) uploadPath(ref registry.Media, name string) string { return a.web.UploadPath(ref, name) }

@@ -103,7 +103,17 @@ func TestServices(t *testing.T) {
 		if len(r.Outputs) != 5 || r.Outputs[0].Width != 16 || r.Cost != 0 || len(found.Downloads()) != 1 {
 			t.Errorf("got %+v, counted %v", r, found.Downloads())
 		}
-		c.must(http.StatusOK, http.MethodGet, r.Outputs[2].Text, nil, nil)
+		address := r.Outputs[2].Text
+		if !strings.HasPrefix(address, "/uploads/") {
+			t.Errorf("the picture is at %q, want a relative address under /uploads/", address)
+		}
+		c.must(http.StatusOK, http.MethodGet, address, nil, nil)
+		if again := c.succeed("importImage", map[string]any{"provider": "unsplash", "photoId": "a0"}); again.Outputs[1].Text != r.Outputs[1].Text || again.Outputs[2].Text != address {
+			t.Errorf("imported again it is %q at %q", again.Outputs[1].Text, again.Outputs[2].Text)
+		}
+		if r := c.succeed("importImage", map[string]any{"provider": "pexels", "photoId": 101}); !strings.HasSuffix(r.Outputs[2].Text, "/pexels-101.jpg") {
+			t.Errorf("a photo with a number is at %q", r.Outputs[2].Text)
+		}
 	})
 	t.Run("A1 A24 a model at Replicate, by the second", func(t *testing.T) {
 		id := c.run("replicate.painter.sketch", map[string]any{"prompt": "a cat"}).RunID

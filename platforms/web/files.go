@@ -22,11 +22,21 @@ const assetScheme = "asset:"
 // FilePath is the path under which a stored file can be read by whoever has it: it is signed, so that
 // nobody can guess one, and needs no cookie, so that it works in a chat or a script.
 func (s *Server) FilePath(ref registry.Media, name string) string {
+	return s.signedPath("/files/", ref, name)
+}
+
+// UploadPath is another address of the same file, under which tools that manage content know what they keep (D85). It
+// opens to nobody whom FilePath's does not.
+func (s *Server) UploadPath(ref registry.Media, name string) string {
+	return s.signedPath("/uploads/", ref, name)
+}
+
+func (s *Server) signedPath(under string, ref registry.Media, name string) string {
 	hash := strings.TrimPrefix(ref, assetScheme)
 	if name == "" {
 		name = "file"
 	}
-	return "/files/" + s.sign(hash) + "/" + hash + "/" + url.PathEscape(path.Base(name))
+	return under + s.sign(hash) + "/" + hash + "/" + url.PathEscape(path.Base(name))
 }
 
 // FileURL is FilePath under PUBLIC_URL; empty when there is none.

@@ -34,7 +34,7 @@ func house(t *testing.T, change ...func(*photos.Config)) (*photos.Provider, *pho
 		UnsplashKey: photostest.UnsplashKey, UnsplashURL: server.UnsplashURL(), PexelsKey: photostest.PexelsKey, PexelsURL: server.PexelsURL(),
 		Store: store{}, Guard: outbound.NewClient([]string{"127.0.0.1"}),
 		Link: func(ref registry.Media, name string) string {
-			return "/files/" + strings.TrimPrefix(ref, "asset:") + "/" + name
+			return "/uploads/" + strings.TrimPrefix(ref, "asset:") + "/" + name
 		},
 	}
 	for _, c := range change {
@@ -293,7 +293,7 @@ func TestImport(t *testing.T) {
 					t.Fatal(err)
 				}
 				address := output(t, r, "url")
-				if !strings.HasPrefix(address, "/files/") || !strings.HasSuffix(address, fmt.Sprint(ids[0], "-", id, ".jpg")) || r.Outputs[0].Info.Width != 16 {
+				if !strings.HasPrefix(address, "/uploads/") || !strings.HasSuffix(address, fmt.Sprint(ids[0], "-", id, ".jpg")) || r.Outputs[0].Info.Width != 16 {
 					t.Errorf("got %s, %+v", address, r.Outputs[0].Info)
 				}
 				seen = append(seen, output(t, r, "imageId"))
