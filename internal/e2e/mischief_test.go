@@ -5,7 +5,6 @@ package e2e
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,15 +13,22 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/signalbox/signalbox/providers/comfydeploy/comfydeploytest"
+	"github.com/signalbox/signalbox/providers/fal/faltest"
 	"github.com/signalbox/signalbox/providers/imagegen/imagegentest"
+	"github.com/signalbox/signalbox/providers/openapi/openapitest"
 	"github.com/signalbox/signalbox/providers/photos/photostest"
+	"github.com/signalbox/signalbox/providers/remote/remotetest"
+	"github.com/signalbox/signalbox/providers/replicate/replicatetest"
 	"github.com/signalbox/signalbox/providers/tripo/tripotest"
+	"github.com/signalbox/signalbox/providers/upstream/upstreamtest"
 	"github.com/signalbox/signalbox/providers/vidu/vidutest"
 )
 
@@ -127,10 +133,13 @@ func (m *postman) bring(letter *http.Request, want int) {
 // forge brings what somebody made up who knows everything but the key: a wrong signature, or a wrong token.
 func (m *postman) forge(r *http.Request, body []byte) {
 	fake := m.letter(r, bytes.ReplaceAll(body, []byte("success"), []byte("failed")))
-	if strings.HasPrefix(fake.URL.Path, "/webhooks/vidu/") {
-		fake.Header.Set("X-Hmac-Signature", flip(fake.Header.Get("X-Hmac-Signature")))
-	} else {
+	if strings.Count(fake.URL.Path, "/") == 4 { // /webhooks/service/run/token
 		fake.URL.Path = flip(fake.URL.Path)
+	}
+	for name := range fake.Header {
+		if strings.HasSuffix(strings.ToLower(name), "signature") {
+			fake.Header.Set(name, flip(fake.Header.Get(name)))
+		}
 	}
 	m.bring(fake, http.StatusUnauthorized)
 }
@@ -138,10 +147,10 @@ func (m *postman) forge(r *http.Request, body []byte) {
 // flip changes a character in the last third of a text, where no padding is.
 func flip(s string) string {
 	at, b := len(s)-10, []byte(s)
-	if b[at] == 'A' {
-		b[at] = 'B'
+	if b[at] == 'a' {
+		b[at] = 'b'
 	} else {
-		b[at] = 'A'
+		b[at] = 'a'
 	}
 	return string(b)
 }
@@ -169,7 +178,7 @@ func TestMischief(t *testing.T) {
 			runs[w.ann.run(tool, inputs).RunID] = tool
 		}
 	}
-	w.serve(4 * each)
+	w.serve(6 * each) // runs of services that work for a while; the others answer at once
 	left := int64(100_000_000_000)
 	for id, tool := range runs {
 		r := w.ann.finished(id)
@@ -186,9 +195,14 @@ func TestMischief(t *testing.T) {
 	if b := w.ann.balance(); b.Available != left || b.Held != 0 {
 		t.Errorf("the wallet has %+v, expected %d and nothing held", b, left)
 	}
-	w.t.Logf("callbacks: %v", w.post.did)
-	if films, deployed, solids := len(w.videos.Tasks()), len(w.deployed.Runs()), len(w.solids.Tasks()); films != 2*each || deployed != each || solids != each {
-		t.Errorf("%d videos, %d deployed runs and %d models, expected one for each of %d, %d and %d runs", films, deployed, solids, 2*each, each, each)
+	w.t.Logf("over %s after the start; callbacks: %v", time.Since(w.program.began), w.post.did)
+	for service, made := range map[string]int{
+		"Vidu, by Go and by data": len(w.videos.Jobs()) / 2, "ComfyUI Deploy": len(w.deployed.Jobs()), "Tripo": len(w.solids.Jobs()), "Replicate": len(w.hosted.Jobs()), "fal": len(w.queued.Jobs()),
+		"the image services": len(w.pictures.Calls()), "remote": len(w.endpoint.Calls()), "OpenAPI": len(w.weather.Received()), "MCP": int(w.greeted.Load()),
+	} {
+		if made != each {
+			t.Errorf("%s: %d for %d runs", service, made, each)
+		}
 	}
 	for _, mischief := range []string{"brought", "lost", "doubled", "held back", "forged"} {
 		if w.post.did[mischief] == 0 {
@@ -206,6 +220,11 @@ type world struct {
 	videos   *vidutest.Server
 	deployed *comfydeploytest.Server
 	solids   *tripotest.Server
+	hosted   *replicatetest.Server
+	queued   *faltest.Server
+	endpoint *remotetest.Server
+	weather  *openapitest.Server
+	greeted  atomic.Int64 // calls of the MCP server's tool
 	program  *program
 	ann      client
 	tools    map[string]map[string]any // inputs by tool
@@ -214,16 +233,45 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, post: newPostman(t), pictures: imagegentest.New(t), videos: vidutest.New(t), deployed: comfydeploytest.New(t), solids: tripotest.New(t)}
-	photos := photostest.New(t)
+	w := &world{
+		t: t, post: newPostman(t), pictures: imagegentest.New(t), videos: vidutest.New(t), deployed: comfydeploytest.New(t), solids: tripotest.New(t),
+		hosted: replicatetest.New(t), queued: faltest.New(t), endpoint: remotetest.New(t), weather: openapitest.New(t, weather, "key-of-the-weather"),
+	}
 	w.deployed.Deployments = []map[string]any{{
 		"id": "11111111-1111-4111-8111-111111111111", "workflow_id": "w1", "environment": "production", "machine_id": "m1",
 		"workflow": map[string]any{"name": "Paint Over"}, "input_types": []any{map[string]any{"input_id": "prompt", "type": "string", "class_type": "ComfyUIDeployExternalText"}},
 	}}
 	w.deployed.Machines = []map[string]any{{"id": "m1", "gpu": "H100", "status": "ready"}}
-	dir := t.TempDir()
-	margins, listen := filepath.Join(t.TempDir(), "margins.json"), closedPort(t)
+	w.start()
+	w.ann = newClient(w.program, "ann")
+	prompt := map[string]any{"prompt": "a cat"}
+	w.tools = map[string]map[string]any{
+		"vidu.text2video": prompt, "clouds": prompt, "image.generate": prompt, "wallpaper": {"colors": 5}, "tripo.text_to_model": prompt, "unsplash.search": {"query": "bicycle"},
+		"pim.getProduct": {"sku": "CH-100"}, "forecast": {"place": "Bad Ems"}, "library.greet": {"name": "Ann"},
+	}
+	w.prices = map[string]int64{
+		"vidu.text2video": 330_000_000, "clouds": 350_000_000, "image.generate": -1, "wallpaper": -1, "tripo.text_to_model": 250_000_000, "unsplash.search": 0,
+		"pim.getProduct": 20_000_000, "forecast": 0, "library.greet": 5_000_000,
+	}
+	for id := range w.ann.tools() { // of services that name their tools themselves
+		service, _, _ := strings.Cut(strings.ReplaceAll(id, "-", "."), ".")
+		if price, named := map[string]int64{"comfydeploy": 23_380_000, "replicate": 2_500_000, "fal": 4_000_000}[service]; named {
+			w.tools[id], w.prices[id] = prompt, price
+		}
+	}
+	if len(w.tools) != 12 {
+		t.Fatalf("expected twelve tools: %v", w.prices)
+	}
+	return w
+}
+
+// start starts the program with all of the services.
+func (w *world) start() {
+	t, dir, photos := w.t, w.t.TempDir(), photostest.New(w.t)
+	margins, manifest, servers, listen := filepath.Join(t.TempDir(), "margins.json"), filepath.Join(t.TempDir(), "tools.json"), filepath.Join(t.TempDir(), "mcp.json"), closedPort(t)
 	put(t, margins, `{"vidu": {"markup": "0.1"}, "http": {"minimumUsd": "0.35"}}`)
+	put(t, manifest, w.endpoint.Manifest(60_000))
+	put(t, servers, fmt.Sprintf(`{"mcpServers": {"library": {"url": %q, "usdPerCall": "0.005"}}}`, w.library()))
 	file := strings.Replace(fmt.Sprintf(clouds, w.videos.BaseURL()), "idPath: [id]", "idPath: [task_id]", 1)
 	put(t, filepath.Join(dir, "clouds.tool.yaml"), strings.Replace(file, `payload: "{{run.handle}}"`, `payload: "{{run.handle}}", callback_url: "{{run.callback}}"`, 1))
 	w.post.target = "http://" + listen
@@ -235,26 +283,34 @@ func newWorld(t *testing.T) *world {
 		"UNSPLASH_ACCESS_KEY=" + photostest.UnsplashKey, "UNSPLASH_API_URL=" + photos.UnsplashURL(),
 		"VIDU_API_KEY=" + vidutest.Key, "VIDU_API_URL=" + w.videos.BaseURL(),
 		"COMFYDEPLOY_API_KEY=" + comfydeploytest.Key, "COMFYDEPLOY_API_URL=" + w.deployed.BaseURL(),
+		"FAL_KEY=" + faltest.Key, "FAL_QUEUE_URL=" + w.queued.QueueURL(), "FAL_DOCS_URL=" + w.queued.DocsURL(), "FAL_REST_URL=" + w.queued.RestURL(), "FAL_MODELS=" + faltest.Model, "FAL_USD_PER_SECOND=0.002",
+		"REPLICATE_API_TOKEN=" + replicatetest.Token, "REPLICATE_API_URL=" + w.hosted.BaseURL(), "REPLICATE_MODELS=painter/sketch", "REPLICATE_USD_PER_SECOND=0.001",
+		"ORCHESTRATOR_TOOL_MANIFEST_PATH=" + manifest, "MCP_SERVERS=" + servers,
+		"OPENAPI_DOCS=weather=" + w.weather.URL + "/openapi.yaml", "OPENAPI_ALLOW=forecast", "OPENAPI_WEATHER_KEY_KEY=key-of-the-weather",
 	}})
-	w.ann = newClient(w.program, "ann")
-	prompt := map[string]any{"prompt": "a cat"}
-	w.tools = map[string]map[string]any{"vidu.text2video": prompt, "clouds": prompt, "image.generate": prompt, "wallpaper": {"colors": 5},
-		"tripo.text_to_model": prompt, "unsplash.search": {"query": "bicycle"}}
-	w.prices = map[string]int64{"vidu.text2video": 330_000_000, "clouds": 350_000_000, "image.generate": -1, "wallpaper": -1, "tripo.text_to_model": 250_000_000, "unsplash.search": 0}
-	for id := range w.ann.tools() {
-		if strings.HasPrefix(id, "comfydeploy") {
-			w.tools[id], w.prices[id] = prompt, 23_380_000
-		}
-	}
-	if len(w.tools) != 7 {
-		t.Fatalf("the deployed workflow is not there: %v", w.prices)
-	}
-	return w
+}
+
+// library starts an MCP server with one tool and gives its address.
+func (w *world) library() string {
+	server := sdk.NewServer(&sdk.Implementation{Name: "library"}, nil)
+	sdk.AddTool(server, &sdk.Tool{Name: "greet", Description: "Greets.", Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true}},
+		func(_ context.Context, _ *sdk.CallToolRequest, in struct {
+			Name string `json:"name"`
+		}) (*sdk.CallToolResult, any, error) {
+			w.greeted.Add(1)
+			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "hello " + in.Name}}}, nil, nil
+		})
+	site := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil))
+	w.t.Cleanup(func() {
+		site.CloseClientConnections()
+		site.Close()
+	})
+	return site.URL
 }
 
 // fallible reports whether the runs of a tool may fail at their service: those that a service can tell apart.
 func (w *world) fallible(tool string) bool {
-	return tool == "vidu.text2video" || tool == "clouds" || strings.HasPrefix(tool, "comfydeploy")
+	return tool == "vidu.text2video" || tool == "clouds" || strings.HasPrefix(tool, "comfydeploy") || strings.HasPrefix(tool, "replicate") || strings.HasPrefix(tool, "fal")
 }
 
 // fails decides which runs fail at their service: about a quarter.
@@ -263,68 +319,66 @@ func (w *world) fails(runID string) bool { return uuid.MustParse(runID)[15]%4 ==
 // serve lets the services do their work and report it, run by run as they come.
 func (w *world) serve(runs int) {
 	w.t.Helper()
-	address := w.deployed.File("a.png", imagegentest.Picture(64, 64, "png"))
 	done := map[string]bool{}
 	await(w.t, "the services to have all runs", 2*time.Minute, func() bool {
-		for _, task := range w.videos.Tasks() {
-			if !done[task.ID] {
-				done[task.ID] = true
-				w.film(task)
-			}
-		}
-		for _, run := range w.deployed.Runs() {
-			if !done[run.ID] {
-				done[run.ID] = true
-				w.paint(run, address)
-			}
-		}
-		for _, task := range w.solids.Tasks() {
-			if !done[task.ID] {
-				done[task.ID] = true
-				w.solids.Finish(task.ID)
+		for _, service := range []struct {
+			jobs upstreamtest.Jobs
+			fail func(id string) // nil: its runs can't be told apart
+		}{
+			{w.videos, w.stopFilm},
+			{w.deployed, func(id string) {
+				w.deployed.Change(id, func(r *comfydeploytest.Run) { r.Status = "failed" })
+			}},
+			{w.solids, nil},
+			{w.hosted, func(id string) {
+				w.hosted.Change(id, func(p *replicatetest.Prediction) { p.Status, p.Error = "failed", "out of paper" })
+			}},
+			{w.queued, w.queued.Refuse},
+		} {
+			for _, id := range service.jobs.Jobs() {
+				if !done[id] {
+					done[id] = true
+					w.work(service.jobs, id, service.fail)
+				}
 			}
 		}
 		return len(done) == runs
 	}, w.program.said)
 }
 
-// film ends a task and reports it, after a report that says so too early: it must not be believed.
-func (w *world) film(task vidutest.Task) {
-	w.report(task, "success")
-	if w.fails(task.Body["payload"].(string)) {
-		w.videos.Change(task.ID, func(t *vidutest.Task) { t.State, t.ErrCode = "failed", "CreationPolicyViolation" })
-		w.report(task, "failed")
-		return
+// work brings a job to its end and reports it on the way, first by a report that comes too early: it must not be believed.
+func (w *world) work(jobs upstreamtest.Jobs, id string, fail func(id string)) {
+	w.t.Helper()
+	jobs.Work(id)
+	report, _ := jobs.Report(id)
+	if early, ok := jobs.Report(id); ok && jobs != upstreamtest.Jobs(w.deployed) { // which sends its own
+		early.Body = bytes.Replace(early.Body, []byte(`"processing"`), []byte(`"success"`), 1)
+		w.send(early)
 	}
-	w.videos.Finish(task.ID)
-	w.report(task, "success")
+	if fail != nil && w.fails(runOf(report.Address)) {
+		fail(id)
+	} else {
+		jobs.Finish(id)
+	}
+	if report, ok := jobs.Report(id); ok && jobs != upstreamtest.Jobs(w.deployed) {
+		w.send(report)
+	}
 }
 
-func (w *world) report(task vidutest.Task, state string) {
-	address, _ := task.Body["callback_url"].(string)
-	body, err := json.Marshal(map[string]any{"id": task.ID, "state": state, "creations": []any{}})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	r, err := vidutest.Callback(vidutest.Key, address, time.Now(), uuid.NewString(), body)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	res.Body.Close()
+// runOf is the run that an address for reports is of: /webhooks/service/run.
+func runOf(address string) string {
+	_, path, _ := strings.Cut(address, "/webhooks/")
+	parts := strings.Split(path, "/")
+	return parts[1]
 }
 
-func (w *world) paint(run comfydeploytest.Run, address string) {
-	w.deployed.Change(run.ID, func(r *comfydeploytest.Run) { r.Status = "running" })
-	fails := w.fails(run.Inputs["signalbox_handle"].(string))
-	w.deployed.Change(run.ID, func(r *comfydeploytest.Run) {
-		if r.Status, r.Duration, r.GPU = "success", "10", "H100"; fails {
-			r.Status = "failed"
-			return
-		}
-		r.Outputs = []any{map[string]any{"node_id": "9", "data": map[string]any{"images": []any{map[string]any{"url": address, "type": "output", "filename": "a.png"}}}}}
-	})
+func (w *world) send(report upstreamtest.Report) {
+	w.t.Helper()
+	if _, err := report.Send(context.WithoutCancel(w.t.Context())); err != nil {
+		w.t.Error(err)
+	}
+}
+
+func (w *world) stopFilm(id string) {
+	w.videos.Change(id, func(t *vidutest.Task) { t.State, t.ErrCode = "failed", "CreationPolicyViolation" })
 }
