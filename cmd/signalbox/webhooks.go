@@ -141,22 +141,70 @@ func (a *app) tellPerson(ctx context.Context, accountID, text string) error {
 	return errors.Join(failed, err)
 }
 
-// inboxSection shows operators the callbacks that came.
+// inboxSection shows operators the callbacks that came, and lets them try those again that were given up.
 func (a *app) inboxSection() console.Section {
-	return console.Section{Path: "webhooks", Title: "Webhooks", Table: func(ctx context.Context) (console.Table, error) {
-		t := console.Table{
-			Lead:    "Callbacks of services, newest first. Those that were given up are worked on again by: signalbox webhooks replay.",
-			Columns: []string{"No.", "Received", "Service", "Run", "Says", "Copies", "Status", "Attempts", "Trouble"}, Empty: "No service has called back yet.",
+	return console.Section{
+		Path: "webhooks", Title: "Webhooks", Views: []console.View{{Name: "all", Title: "All"}, {Name: "left", Title: "Given up"}},
+		Table: func(ctx context.Context, view string) (console.Table, error) {
+			events, err := webhooks.Events(ctx, a.db.pool, webhooks.EventsQuery{Left: view == "left"})
+			return inboxTable(events, view == "left"), err
+		},
+		Deed: &console.Deed{
+			Name: "replay", Button: "Replay", All: "Replay all",
+			Says: "What was given up is worked on again, as if it had just come: its run asks its service what became of it. Nothing is charged twice.",
+			Do:   a.replayEvents,
+		},
+		Alarm: func(ctx context.Context) (string, error) {
+			dead, err := webhooks.Events(ctx, a.db.pool, webhooks.EventsQuery{Status: webhooks.StatusDead})
+			if err != nil || len(dead) == 0 {
+				return "", err
+			}
+			return plural(int64(len(dead)), "callback") + " of services could not be worked on", nil
+		},
+	}
+}
+
+// inboxTable has a row for each callback. Those that were given up can be replayed by their number.
+func inboxTable(events []webhooks.Event, left bool) console.Table {
+	t := console.Table{
+		Lead:    "Callbacks of services, newest first, at most a hundred.",
+		Columns: []string{"No.", "Received", "Service", "Run", "Says", "Copies", "Status", "Attempts", "Trouble"}, Empty: "No service has called back yet.",
+	}
+	if left {
+		t.Empty = "Nothing was given up."
+	}
+	for _, e := range events {
+		run := console.Cell{Text: e.ProviderID, Run: e.RunID}
+		if e.Status == webhooks.StatusOrphan { // there is no such run
+			run = console.Cell{Text: cmp.Or(e.RunID, e.ProviderID)}
 		}
-		events, err := webhooks.Events(ctx, a.db.pool, webhooks.EventsQuery{})
-		for _, e := range events {
-			t.Rows = append(t.Rows, []string{
-				strconv.FormatInt(e.ID, 10), e.ReceivedAt.UTC().Format(time.DateTime), e.Service, cmp.Or(e.RunID, e.ProviderID), e.State,
-				strconv.Itoa(e.Copies), string(e.Status), strconv.Itoa(e.Attempts), e.Error,
-			})
+		row := console.Row{Cells: []console.Cell{
+			{Text: strconv.FormatInt(e.ID, 10)}, {Text: e.ReceivedAt.UTC().Format(time.DateTime)}, {Text: e.Service}, run, {Text: e.State},
+			{Text: strconv.Itoa(e.Copies)}, {Text: string(e.Status)}, {Text: strconv.Itoa(e.Attempts)}, {Text: e.Error},
+		}}
+		if e.Status == webhooks.StatusDead || e.Status == webhooks.StatusOrphan {
+			row.ID = row.Cells[0].Text
 		}
-		return t, err
-	}}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// replayEvents has callbacks worked on again by their numbers, or all that were given up.
+func (a *app) replayEvents(ctx context.Context, numbers ...string) (string, error) {
+	var ids []int64
+	for _, number := range numbers {
+		id, err := strconv.ParseInt(number, 10, 64)
+		if err != nil {
+			return "", registry.Errorf(registry.CodeInvalidInput, "%q is no number of a callback", number)
+		}
+		ids = append(ids, id)
+	}
+	n, err := webhooks.Replay(ctx, a.db.pool, time.Now(), ids...)
+	if errors.Is(err, webhooks.ErrNoEvent) {
+		return "", registry.Errorf(registry.CodeInvalidInput, "It was not given up, or somebody has replayed it already.")
+	}
+	return plural(n, "callback") + " will be worked on again.", err
 }
 
 // strategy is how the tools of a service read its callbacks, where they agree on it.

@@ -49,6 +49,20 @@ func furnish(h *house) (done, running string, anna string) {
 	return done, run.ID, a.ID
 }
 
+// post is a page that another room fills.
+func post() console.Section {
+	return console.Section{
+		Path: "post", Title: "Post", Views: []console.View{{Name: "all", Title: "All"}, {Name: "left", Title: "Given up"}},
+		Table: func(context.Context, string) (console.Table, error) {
+			return console.Table{Lead: "Callbacks of services, newest first.", Columns: []string{"No.", "Received", "Service", "Run", "Status", "Trouble"}, Rows: []console.Row{
+				{Cells: []console.Cell{{Text: "18"}, {Text: "2026-11-20 09:05:12"}, {Text: "vidu"}, {Run: "01234567-89ab-cdef-0123-456789abcdef"}, {Text: "done"}, {}}},
+				{ID: "17", Cells: []console.Cell{{Text: "17"}, {Text: "2026-11-20 09:05:11"}, {Text: "replicate"}, {Text: "a-job-that-is-not-ours"}, {Text: "orphan"}, {Text: "there is no such run"}}},
+			}}, nil
+		},
+		Deed: &console.Deed{Name: "replay", Button: "Replay", All: "Replay all", Says: "What was given up is worked on again.", Do: func(context.Context, ...string) (string, error) { return "Done.", nil }},
+	}
+}
+
 // endedAgo moves a run into the past.
 func (h *house) endedAgo(id string, ago, took time.Duration) {
 	h.t.Helper()
@@ -60,7 +74,7 @@ func (h *house) endedAgo(id string, ago, took time.Duration) {
 
 func TestConsoleInABrowser(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newHouse(t, post())
 	done, running, anna := furnish(h)
 	views := []struct {
 		name          string
@@ -69,7 +83,7 @@ func TestConsoleInABrowser(t *testing.T) {
 	}{{"desktop", 1360, 900, false}, {"dark", 1360, 900, true}, {"phone", 390, 844, false}}
 	paths := map[string]string{
 		"overview": "", "runs": "runs", "run": "runs/" + done, "running": "runs/" + running, "errors": "errors", "plots": "plots?span=24h", "tools": "tools", "tool": "tools/paint",
-		"changes": "changes", "engines": "engines", "ledger": "ledger", "people": "people", "person": "people/" + anna, "access": "access", "audit": "audit", "refund": "runs/" + done + "/refund", "limits": "people/" + anna + "/limits",
+		"changes": "changes", "engines": "engines", "ledger": "ledger", "people": "people", "person": "people/" + anna, "access": "access", "post": "post", "replay": "post/17/replay", "audit": "audit", "refund": "runs/" + done + "/refund", "limits": "people/" + anna + "/limits",
 	}
 	for _, view := range views {
 		t.Run("every page fits, draws its plots and has no barrier, on "+view.name, func(t *testing.T) {

@@ -115,22 +115,6 @@ type Config struct {
 	Now      func() time.Time
 }
 
-// Section is a page of the console that another room fills, such as the inbox of webhooks.
-type Section struct {
-	Path  string // one word: the page is Root + Path
-	Title string
-	// Table gives what the page shows.
-	Table func(ctx context.Context) (Table, error)
-}
-
-// Table is the content of a Section: rows under headings.
-type Table struct {
-	Lead    string // one sentence over the table
-	Columns []string
-	Rows    [][]string
-	Empty   string // what to say where there are no rows
-}
-
 // Console serves the operator's pages. Make it with New.
 type Console struct {
 	cfg    Config

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -306,8 +307,8 @@ func TestLedger(t *testing.T) {
 func TestSections(t *testing.T) {
 	t.Parallel()
 	t.Run("a page that another room fills stands in the navigation; without one there is none", func(t *testing.T) {
-		with := newHouse(t, console.Section{Path: "webhooks", Title: "Webhooks", Table: func(context.Context) (console.Table, error) {
-			return console.Table{Lead: "What came in.", Columns: []string{"Source"}, Rows: [][]string{{"fal <x>"}}}, nil
+		with := newHouse(t, console.Section{Path: "webhooks", Title: "Webhooks", Table: func(context.Context, string) (console.Table, error) {
+			return console.Table{Lead: "What came in.", Columns: []string{"Source"}, Rows: []console.Row{{Cells: []console.Cell{{Text: "fal <x>"}}}}}, nil
 		}}).operator()
 		with.shows("/operator/", `href="/operator/webhooks"`)
 		with.shows("/operator/webhooks", "What came in.", "fal &lt;x&gt;")
@@ -318,5 +319,51 @@ func TestSections(t *testing.T) {
 		if status, _ := without.get("/operator/webhooks"); status != http.StatusNotFound {
 			t.Errorf("the page without a source: %d", status)
 		}
+	})
+	t.Run("its rows are looked at in several ways, lead to runs, and something can be done to them", func(t *testing.T) {
+		var done [][]string
+		h := newHouse(t, console.Section{
+			Path: "post", Title: "Post", Views: []console.View{{Name: "all", Title: "All"}, {Name: "left", Title: "Given up"}},
+			Table: func(_ context.Context, view string) (console.Table, error) {
+				rows := []console.Row{{Cells: []console.Cell{{Text: "17"}, {Run: "01234567-89ab-cdef-0123-456789abcdef"}}, ID: "17"}}
+				if view == "all" {
+					rows = append(rows, console.Row{Cells: []console.Cell{{Text: "18"}, {Text: "fine"}}})
+				}
+				return console.Table{Columns: []string{"No.", "Run"}, Rows: rows}, nil
+			},
+			Deed: &console.Deed{Name: "replay", Button: "Replay", All: "Replay all", Says: "It is worked on again.", Do: func(_ context.Context, ids ...string) (string, error) {
+				done = append(done, ids)
+				if slices.Contains(ids, "99") {
+					return "", registry.Errorf(registry.CodeInvalidInput, "It was not given up.")
+				}
+				return "It will be worked on.", nil
+			}},
+			Alarm: func(context.Context) (string, error) { return "1 letter was given up", nil },
+		})
+		operator := h.operator()
+		operator.shows("/operator/", "1 letter was given up", `href="/operator/post"`)
+		all := operator.shows("/operator/post", "fine", `href="/operator/runs/01234567-89ab-cdef-0123-456789abcdef"`, `href="/operator/post/17/replay"`, `href="/operator/post/all/replay"`)
+		if strings.Contains(all, "/operator/post/18/") {
+			t.Error("a row to which nothing can be done has a button")
+		}
+		if body := operator.shows("/operator/post?view=left", `href="/operator/post?view=left" aria-current="true"`); strings.Contains(body, "fine") {
+			t.Error("the other way to look shows the same")
+		}
+		operator.shows("/operator/post/17/replay", "It is worked on again.")
+		if len(done) != 0 {
+			t.Errorf("looking at the question does it: %v", done)
+		}
+		for _, id := range []string{"17", "all"} {
+			if _, body := operator.confirm("/operator/post/"+id+"/replay", nil); !strings.Contains(body, "It will be worked on.") {
+				t.Errorf("%s: %s", id, body)
+			}
+		}
+		if len(done) != 2 || !slices.Equal(done[0], []string{"17"}) || len(done[1]) != 0 {
+			t.Errorf("done was %v", done)
+		}
+		if status, body := operator.confirm("/operator/post/99/replay", nil); status != http.StatusUnprocessableEntity || !strings.Contains(body, "It was not given up.") {
+			t.Errorf("%d %s", status, body)
+		}
+		operator.shows("/operator/audit", "post.replay", "It will be worked on.")
 	})
 }

@@ -107,6 +107,7 @@ func (c *Console) alarms(ctx context.Context, v overviewView) []alarm {
 	if share := failureShare(v.Total); share >= alarmShare && v.Total.Succeeded+v.Total.Failed >= alarmRuns {
 		list = append(list, alarm{fmt.Sprintf("%.0f %% of the runs of the last 24 hours failed", share), "errors", true})
 	}
+	list = append(list, c.sectionAlarms(ctx)...)
 	return append(list, c.bookAlarms(ctx)...)
 }
 
@@ -134,20 +135,4 @@ func (c *Console) enginesNow(ctx context.Context) []Engine {
 
 func (c *Console) engines(w http.ResponseWriter, r *http.Request, who users.Account) error {
 	return c.show(w, r, who, "engines", view{Title: "Engines", Place: "engines", Live: true, Data: c.enginesNow(r.Context())})
-}
-
-// sectionView is a page that another room fills.
-type sectionView struct {
-	Section
-	Table Table
-}
-
-func (c *Console) section(s Section) pageHandler {
-	return func(w http.ResponseWriter, r *http.Request, who users.Account) error {
-		table, err := s.Table(r.Context())
-		if err != nil {
-			return err
-		}
-		return c.show(w, r, who, "section", view{Title: s.Title, Place: s.Path, Live: true, Data: sectionView{s, table}})
-	}
 }

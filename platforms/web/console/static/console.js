@@ -31,6 +31,9 @@
     return columns;
   }
 
+  // room is the width of an axis that its longest value fits into.
+  const room = (_, values) => 16 + 7 * Math.max(6, ...(values ?? []).map((value) => value.length));
+
   function options(figure, columns, width, names) {
     const say = write[figure.dataset.unit], bars = figure.dataset.kind === "bars";
     const line = shade("--line"), quiet = shade("--quiet"), font = "12px system-ui, sans-serif";
@@ -40,7 +43,7 @@
       width, height: 210, tzDate: (at) => uPlot.tzDate(new Date(at * 1000), "Etc/UTC"),
       cursor: { y: false, points: { size: 6 } },
       scales: { x: { range: (_, low, high) => [low, high >= last ? last + step : high] }, y: { range: (_, low, high) => [0, high > 0 ? high * 1.1 : 1] } },
-      axes: [{ ...axis, values: when }, { ...axis, size: 58, values: (_, ticks) => ticks.map((v) => figure.dataset.unit === "count" && v % 1 ? "" : say(v)) }],
+      axes: [{ ...axis, values: when }, { ...axis, size: room, values: (_, ticks) => ticks.map((v) => figure.dataset.unit === "count" && v % 1 ? "" : say(v)) }],
       series: [
         { value: (_, at) => at === null ? "–" : new Date(at * 1000).toISOString().slice(0, 16).replace("T", " ") },
         ...names.map((name) => ({

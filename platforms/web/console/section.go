@@ -1,0 +1,143 @@
+package console
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/signalbox/signalbox/users"
+)
+
+// Section is a page of the console that another room fills, such as the inbox of webhooks.
+type Section struct {
+	Path  string // one word: the page is Root + Path
+	Title string
+	// Views are the ways to look at the table, the first being the usual one; none: there is one.
+	Views []View
+	// Table gives what the page shows; view is the Name of the chosen one, "" without Views.
+	Table func(ctx context.Context, view string) (Table, error)
+	// Deed can be done to rows; nil: none.
+	Deed *Deed
+	// Alarm tells what needs an operator, "" while nothing does; nil: nothing ever does.
+	Alarm func(ctx context.Context) (string, error)
+}
+
+// View is a way to look at a Section's table.
+type View struct{ Name, Title string }
+
+// Table is the content of a Section: rows under headings.
+type Table struct {
+	Lead    string // one sentence over the table
+	Columns []string
+	Rows    []Row
+	Empty   string // what to say where there are no rows
+}
+
+// Row is a row of a Table.
+type Row struct {
+	Cells []Cell
+	ID    string // what the Section's Deed is done to; "": it can't be done to this row
+}
+
+// Cell is a text, perhaps the id of a run, which leads to it.
+type Cell struct{ Text, Run string }
+
+// Deed is something that can be done to a row of a Section, or to all that it can be done to. It is asked before, and
+// taken down in the audit log.
+type Deed struct {
+	Name   string // in addresses and the audit log
+	Button string // of a row
+	All    string // the button for all rows; "": there is none
+	Says   string // what happens, in a sentence
+	// Do does it to what the ids name, or to everything where there are none, and tells what it has done. A
+	// *registry.Error is for the operator to read.
+	Do func(ctx context.Context, ids ...string) (said string, err error)
+}
+
+// everything stands in an address for all rows.
+const everything = "all"
+
+// sectionView is a page that another room fills.
+type sectionView struct {
+	Section
+	View   string
+	Table  Table
+	Doable bool // the deed can be done to a row that is shown
+}
+
+func (c *Console) section(s Section) pageHandler {
+	return func(w http.ResponseWriter, r *http.Request, who users.Account) error {
+		v := sectionView{Section: s, View: s.chosen(r.URL.Query().Get("view"))}
+		var err error
+		if v.Table, err = s.Table(r.Context(), v.View); err != nil {
+			return err
+		}
+		for _, row := range v.Table.Rows {
+			v.Doable = v.Doable || s.Deed != nil && row.ID != ""
+		}
+		return c.show(w, r, who, "section", view{Title: s.Title, Place: s.Path, Live: true, Data: v})
+	}
+}
+
+// chosen is the view of a name, or else the first.
+func (s Section) chosen(name string) string {
+	for _, v := range s.Views {
+		if v.Name == name {
+			return name
+		}
+	}
+	if len(s.Views) > 0 {
+		return s.Views[0].Name
+	}
+	return ""
+}
+
+// sectionDeeds are what can be done on the pages of others.
+func (c *Console) sectionDeeds() []deed {
+	var list []deed
+	for _, s := range c.cfg.Sections {
+		if s.Deed != nil {
+			list = append(list, s.deed())
+		}
+	}
+	return list
+}
+
+func (s Section) deed() deed {
+	d, back := s.Deed, Root+s.Path
+	return deed{
+		path: s.Path + "/{id}/" + d.Name, place: s.Path,
+		plan: func(_ context.Context, id string) (plan, error) {
+			p := plan{Title: s.Title + ": " + d.Button + " no. " + id, Says: []string{d.Says}, Button: d.Button, Back: back}
+			if id == everything {
+				p.Title, p.Button = s.Title+": "+d.All, d.All
+			}
+			return p, nil
+		},
+		do: func(ctx context.Context, o order) (outcome, error) {
+			var ids []string
+			if o.ID != everything {
+				ids = []string{o.ID}
+			}
+			said, err := d.Do(ctx, ids...)
+			return outcome{Action: s.Path + "." + d.Name, Says: said, To: back}, err
+		},
+	}
+}
+
+// sectionAlarms are what needs an operator on the pages of others.
+func (c *Console) sectionAlarms(ctx context.Context) []alarm {
+	var list []alarm
+	for _, s := range c.cfg.Sections {
+		if s.Alarm == nil {
+			continue
+		}
+		text, err := s.Alarm(ctx)
+		if err != nil {
+			text = s.Title + " can't be read: " + err.Error()
+		}
+		if text != "" {
+			list = append(list, alarm{text, s.Path, err != nil})
+		}
+	}
+	return list
+}
