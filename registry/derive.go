@@ -56,7 +56,10 @@ func (t *Tool) RunPath() string {
 	return defaultRunPath(t.ToolID)
 }
 
-func defaultRunPath(toolID string) string { return "/api/run/" + url.PathEscape(toolID) }
+// RunPrefix begins the addresses of tools that name none themselves.
+const RunPrefix = "/api/run/"
+
+func defaultRunPath(toolID string) string { return RunPrefix + url.PathEscape(toolID) }
 
 // Timeout is how long a run may take; zero means the runner's default.
 func (t *Tool) Timeout() time.Duration { return time.Duration(t.TimeoutMs) * time.Millisecond }

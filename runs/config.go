@@ -57,7 +57,7 @@ type Config struct {
 	CallbackURL func(service, runID string) string
 
 	Logger  *slog.Logger          // nil: nothing is logged
-	Events  *slog.Logger          // executions of runs that have a context, which somebody may look for; nil: Logger
+	Events  *slog.Logger          // executions of runs that were planned or are traced, which somebody may look for; nil: Logger
 	Metrics prometheus.Registerer // nil: not exported
 	Now     func() time.Time      // nil: time.Now
 	Random  io.Reader             // of ids and seeds; nil: the system's cryptographic source

@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -86,6 +88,7 @@ func Refused(err error, trace string) Envelope {
 func refusal(err error) *EnvelopeError {
 	var approval *ApprovalError
 	var missing *MissingInputError
+	var poor billing.ErrInsufficient
 	switch {
 	case errors.Is(err, ErrUnknownTool):
 		return &EnvelopeError{Code: ToolNotFound, Message: "there is no such tool"}
@@ -95,10 +98,12 @@ func refusal(err error) *EnvelopeError {
 		return &EnvelopeError{Code: ToolRequiresApproval, Message: approval.Error()}
 	case errors.As(err, &missing):
 		return &EnvelopeError{Code: InvalidToolInput, Message: bounded(missing.Error())}
+	case errors.As(err, &poor):
+		return &EnvelopeError{Code: ToolExecutionFailed, Message: bounded(poor.Error())}
 	}
 	typed := registry.AsError(err)
 	message := typed.Message
-	if typed.Field != "" {
+	if typed.Field != "" && !strings.HasPrefix(message, typed.Field+": ") {
 		message = typed.Field + ": " + message
 	}
 	return &EnvelopeError{Code: toolCode(typed.Code), Message: bounded(message), Retryable: typed.Retryable}
@@ -145,7 +150,7 @@ func (r Run) Executions() int {
 	return max(r.Attempt, 1)
 }
 
-// tellExecution records a run that is over: one event for each. Those of runs with a context go to Config.Events.
+// tellExecution records a run that is over: one event for each. Those of runs that were planned or are traced go to Config.Events.
 func (s *Service) tellExecution(ctx context.Context, r Run) {
 	code := ""
 	if r.Error != nil {
@@ -161,7 +166,7 @@ func (s *Service) tellDeferred(ctx context.Context, r Run) {
 
 func (s *Service) tell(ctx context.Context, message string, r Run, ok bool, code string, deferred bool) {
 	log := s.log
-	if r.Context != (registry.CallContext{}) {
+	if r.Context.TraceID != "" || r.Context.PlannerProvider != "" {
 		log = s.events
 	}
 	if !log.Enabled(ctx, slog.LevelInfo) {

@@ -257,10 +257,10 @@ func TestExecutionEvent(t *testing.T) {
 		})
 	})
 	t.Run("B85 one event for a failure, whatever its attempts", func(t *testing.T) {
-		r := listen(user, registry.CallContext{SessionID: "s"})
+		r := listen(user, registry.CallContext{SessionID: "s", PlannerProvider: "demo"})
 		r.Values = map[Source]map[string]any{FromArgument: {"song": "fail"}}
 		run := h.accept(t, r)
-		one(t, told, run, map[string]any{"ok": false, "attempts": 2.0, "errorCode": "tool_execution_failed", "traceId": run.ID, "sessionId": "s", "siteId": "bot.example", "plannerProvider": ""})
+		one(t, told, run, map[string]any{"ok": false, "attempts": 2.0, "errorCode": "tool_execution_failed", "traceId": run.ID, "sessionId": "s", "siteId": "bot.example", "plannerProvider": "demo"})
 	})
 	t.Run("B85 a call that was put off is told when it waits, and once more when it is over", func(t *testing.T) {
 		r := sing(user)
@@ -281,9 +281,9 @@ func TestExecutionEvent(t *testing.T) {
 			t.Errorf("got %v", list)
 		}
 	})
-	t.Run("B85 runs without a context are told in the usual log", func(t *testing.T) {
-		run := h.accept(t, listen(user, registry.CallContext{}))
-		one(t, usual, run, map[string]any{"ok": true, "traceId": run.ID, "sessionId": run.ID})
+	t.Run("B85 runs that nobody planned are told in the usual log", func(t *testing.T) {
+		run := h.accept(t, listen(user, registry.CallContext{SessionID: "chat"}))
+		one(t, usual, run, map[string]any{"ok": true, "traceId": run.ID, "sessionId": "chat", "plannerProvider": ""})
 		if len(told.of(t, run.ID)) != 0 {
 			t.Error("it is told twice")
 		}

@@ -40,16 +40,16 @@ func (s *Store) ByKey(ctx context.Context, plaintext string) (Account, error) {
 	return account, err
 }
 
-// KeyOf is ByKey with the key itself, of which ID and SpendLimit are set.
+// KeyOf is ByKey with the key itself, of which ID, SpendLimit and Agent are set.
 func (s *Store) KeyOf(ctx context.Context, plaintext string) (account Account, key Key, err error) {
 	if !strings.HasPrefix(plaintext, keyPrefix) {
 		return Account{}, Key{}, fmt.Errorf("API key: %w", ErrNotFound)
 	}
 	var noted bool
 	err = s.pool.QueryRow(ctx, `
-		SELECT `+accountColumns+`, k.id, k.spend_limit, coalesce(k.last_used_at > now() - interval '1 minute', false)
+		SELECT `+accountColumns+`, k.id, k.spend_limit, k.agent, coalesce(k.last_used_at > now() - interval '1 minute', false)
 		FROM user_keys k JOIN users u ON u.id = k.user_id WHERE k.hash = $1`, hashOf(plaintext)).
-		Scan(&account.ID, &account.DisplayName, &account.Language, &account.Operator, &account.CreatedAt, &key.ID, &key.SpendLimit, &noted)
+		Scan(&account.ID, &account.DisplayName, &account.Language, &account.Operator, &account.CreatedAt, &key.ID, &key.SpendLimit, &key.Agent, &noted)
 	if err == nil && !noted {
 		_, err = s.pool.Exec(ctx, `UPDATE user_keys SET last_used_at = now() WHERE hash = $1`, hashOf(plaintext))
 	}
@@ -70,6 +70,7 @@ type Key struct {
 	CreatedAt  time.Time
 	LastUsedAt *time.Time // to the minute; nil: never
 	SpendLimit int64      // nano-dollars that its runs may cost in a calendar month; 0: no limit
+	Agent      bool       // a model acts with it: what changes something waits for the owner's approval
 }
 
 // Budget names the pot that the key's runs draw on.
@@ -78,7 +79,7 @@ func (k Key) Budget() string { return "key:" + strconv.FormatInt(k.ID, 10) }
 // Keys lists an account's API keys, newest first.
 func (s *Store) Keys(ctx context.Context, accountID string) ([]Key, error) {
 	rows, err := s.pool.Query(ctx, `
-		SELECT id, label, hint, created_at, last_used_at, spend_limit FROM user_keys WHERE user_id = `+today+` ORDER BY id DESC`, accountID)
+		SELECT id, label, hint, created_at, last_used_at, spend_limit, agent FROM user_keys WHERE user_id = `+today+` ORDER BY id DESC`, accountID)
 	if err != nil {
 		return nil, fmt.Errorf("list API keys: %w", err)
 	}
@@ -112,6 +113,19 @@ func (s *Store) LimitKey(ctx context.Context, accountID string, id, nanoUSD int6
 	}
 	if err != nil {
 		return fmt.Errorf("limit API key %d: %w", id, err)
+	}
+	return nil
+}
+
+// MarkAgentKey makes an API key an agent's, for good: who wants another makes another. A key that the account does not have is
+// ErrNotFound.
+func (s *Store) MarkAgentKey(ctx context.Context, accountID string, id int64) error {
+	tag, err := s.exec(ctx, `UPDATE user_keys SET agent = true WHERE user_id = `+today+` AND id = $2`, accountID, id)
+	if err == nil && tag.RowsAffected() == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("mark API key %d as an agent's: %w", id, err)
 	}
 	return nil
 }

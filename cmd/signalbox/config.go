@@ -17,6 +17,7 @@ import (
 	"github.com/signalbox/signalbox/internal/schedule"
 	"github.com/signalbox/signalbox/platforms/discord"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -40,6 +41,7 @@ type Settings struct {
 	Access              string `env:"ACCESS" default:"open" help:"open: whoever comes may use the tools; listed: only those whom an operator allows."`
 	RunsAtOnce          string `env:"RUNS_AT_ONCE" default:"0" help:"Runs of one account under way at a time; 0: no limit."`
 	RunsPerDay          string `env:"RUNS_PER_DAY" default:"0" help:"Runs of one account a day (UTC); 0: no limit."`
+	AutoRunRead         string `env:"AUTO_RUN_READ" default:"true" help:"true: tools that only read run by themselves when a model asks; false: they wait for approval, too."`
 	APIRate             string `name:"api-rate" env:"API_RATE" default:"100" help:"API requests of one account a second, on average; 0: no limit."`
 	AdminToken          string `env:"ADMIN_TOKEN" placeholder:"SECRET" help:"Signs the operator in, on the page and in the API."`
 	Support             string `env:"SUPPORT" placeholder:"TEXT" help:"Whom to ask about payments: an address or a name. Empty: the operator."`
@@ -195,6 +197,7 @@ const (
 
 func (c *Config) checkPeople(p *problems) {
 	p.unless(oneOf(c.Access, accessOpen, accessListed), "ACCESS", c.Access, "open or listed")
+	p.unless(oneOf(c.AutoRunRead, "true", "false"), "AUTO_RUN_READ", c.AutoRunRead, "true or false")
 	for _, limit := range []struct {
 		variable, found string
 		into            *int
@@ -203,6 +206,14 @@ func (c *Config) checkPeople(p *problems) {
 		p.unless(err == nil && n >= 0, limit.variable, limit.found, "a whole number, 0 for no limit")
 		*limit.into = n
 	}
+}
+
+// approval is what of a model's requests waits for a person's approval.
+func (c *Config) approval() runs.Approval {
+	if c.AutoRunRead == "false" {
+		return runs.ApproveAll
+	}
+	return runs.ApproveWrites
 }
 
 // checkSources looks at where tools come from. WORKFLOWS_DIR may be missing: it can come later.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"net/http"
 	"strings"
 
@@ -17,7 +16,7 @@ func (a *app) mcpMounts(secret []byte) ([]web.Mount, error) {
 	server, err := mcp.New(mcp.Config{
 		Registry: a.registry, Runs: a.runs, Users: a.users, Caller: web.Caller, Budget: web.Budget, Secret: secret, Public: strings.TrimSuffix(a.cfg.PublicURL, "/"),
 		FilePath: func(ref registry.Media, name string) string { return a.web.FilePath(ref, name) },
-		Version:  version, Random: rand.Reader, Logger: quiet(a.log).With("component", "mcp"),
+		Version:  version, Logger: quiet(a.log).With("component", "mcp"),
 	})
 	if err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 // newRemote makes the remote tools: those of the operator's file and, where there is a database, those that are
 // registered at run time.
 func (a *app) newRemote(guard *http.Client) (*remote.Provider, error) {
-	c := remote.Config{File: a.cfg.ToolManifest, Store: a.templates, Guard: guard, SiteID: "local", Logger: a.log.With("component", "remote tools")}
+	c := remote.Config{File: a.cfg.ToolManifest, Store: a.templates, Guard: guard, SiteID: a.siteID(), Logger: a.log.With("component", "remote tools")}
 	if a.db != nil {
 		key, err := a.keyFor("headers of remote tools")
 		if err != nil {
@@ -24,10 +24,15 @@ func (a *app) newRemote(guard *http.Client) (*remote.Provider, error) {
 		}
 		c.Pool = a.db.pool
 	}
-	if a.cfg.Public != nil {
-		c.SiteID = a.cfg.Public.Host
-	}
 	return remote.New(c), nil
+}
+
+// siteID tells providers whose calls these are.
+func (a *app) siteID() string {
+	if a.cfg.Public == nil {
+		return "local"
+	}
+	return a.cfg.Public.Host
 }
 
 // toolMounts are the routes by which tools are registered at run time.

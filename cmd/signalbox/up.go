@@ -280,7 +280,7 @@ func (a *app) startRuns(ctx context.Context) error {
 		Pool: a.db.pool, Registry: a.registry, Ledger: a.ledger, Users: a.users, Limits: a.users, Assets: a.media, RateCard: card,
 		Providers:  a.providers(),
 		Deliverers: a.chat.deliverers(), CallbackURL: a.callbackURL,
-		Logger: quiet(a.log), Metrics: a.metrics,
+		Logger: quiet(a.log), Events: a.log, Metrics: a.metrics, SiteID: a.siteID(), Approval: a.cfg.approval(),
 	})
 	if err != nil {
 		return err

@@ -50,7 +50,7 @@ func (t *turn) proceed(ctx context.Context, d draft) error {
 	}
 	request := runs.Request{
 		AccountID: t.account.ID, ToolID: d.Tool, Values: values, Parent: d.Parent, IdempotencyKey: d.Key,
-		Origin: runs.Origin{Platform: t.in.platform}, Audience: t.audience(),
+		Origin: runs.Origin{Platform: t.in.platform}, Audience: t.audience(), Context: registry.CallContext{SessionID: t.conversation()},
 	}
 	request.Approval = d.Approval
 	bound, err := t.cfg.Runs.Bind(ctx, request)
@@ -65,6 +65,15 @@ func (t *turn) proceed(ctx context.Context, d draft) error {
 		t.log.WarnContext(ctx, "no quote for a run", "tool", d.Tool, "error", err)
 	}
 	return t.accept(ctx, d, bound, quote)
+}
+
+// conversation names the place where people speak, among those of all platforms.
+func (t *turn) conversation() string {
+	name := t.in.platform + ":" + t.in.Chat.Chat
+	if t.in.Chat.Topic != "" {
+		name += ":" + t.in.Chat.Topic
+	}
+	return name
 }
 
 // accept shows the status message and asks for the run. The message comes first, so that the run knows

@@ -67,6 +67,20 @@ type runBody struct {
 	CreatedAt     time.Time              `json:"createdAt"`
 	StartedAt     *time.Time             `json:"startedAt,omitempty"`
 	EndedAt       *time.Time             `json:"endedAt,omitempty"`
+	TraceID       string                 `json:"traceId"`
+	LatencyMs     int64                  `json:"latencyMs,omitempty"` // once over; see runs.Envelope
+	Attempts      int                    `json:"attempts,omitempty"`  // executions until now
+	Confirmation  *confirmationBody      `json:"confirmation,omitempty"`
+}
+
+// confirmationBody is what a run waits for: its owner's word to exactly this, in time.
+type confirmationBody struct {
+	Kind      string          `json:"kind"`
+	Hash      string          `json:"summaryHash"`
+	Personal  []string        `json:"personal,omitempty"` // scopes of personal data that go to the service
+	Promise   billing.NanoUSD `json:"promiseNanoUsd"`
+	ExpiresAt time.Time       `json:"expiresAt"`
+	URL       string          `json:"url"` // the page on which its owner can confirm
 }
 
 type quoteBody struct {
@@ -91,18 +105,29 @@ func (s *Server) runBody(r *http.Request, run runs.Run) runBody {
 		Stage: run.Stage, QueuePosition: run.QueuePosition, Inputs: run.Inputs, Sources: run.Sources, Outputs: []outputBody{},
 		Quote: quoteBody{Low: run.Quote.Low, High: run.Quote.High}, Cost: run.Cost, Receipt: run.Receipt, Error: run.Error,
 		CreatedAt: run.CreatedAt, StartedAt: run.StartedAt, EndedAt: run.EndedAt,
+		TraceID: run.Trace(), LatencyMs: run.Latency().Milliseconds(), Attempts: run.Executions(),
+	}
+	if run.Status == runs.StatusAwaitingConfirmation {
+		said := run.Summary()
+		b.Confirmation = &confirmationBody{
+			Kind: said.Kind, Hash: said.Hash(), Personal: said.Personal, Promise: said.Promise, ExpiresAt: run.CreatedAt.Add(runs.SummaryLife), URL: s.absolute(r, "/run/"+run.ID),
+		}
 	}
 	if run.Status == runs.StatusSucceeded {
 		b.Progress = new(1.0)
 	}
 	for _, o := range run.Outputs {
-		out := outputBody{Name: o.Name, Type: o.Type, MIMEType: o.MIMEType, Text: o.Text, Width: o.Width, Height: o.Height, Bytes: o.Bytes}
-		if o.Media != "" {
-			out.URL = s.absolute(r, s.FilePath(o.Media, o.FileName))
-		}
-		b.Outputs = append(b.Outputs, out)
+		b.Outputs = append(b.Outputs, s.outputBody(r, o))
 	}
 	return b
+}
+
+func (s *Server) outputBody(r *http.Request, o runs.Output) outputBody {
+	out := outputBody{Name: o.Name, Type: o.Type, MIMEType: o.MIMEType, Text: o.Text, Width: o.Width, Height: o.Height, Bytes: o.Bytes}
+	if o.Media != "" {
+		out.URL = s.absolute(r, s.FilePath(o.Media, o.FileName))
+	}
+	return out
 }
 
 // absolute makes a path an address: under PUBLIC_URL, or as the client reached us.
@@ -149,50 +174,64 @@ func (s *Server) apiStatus(w http.ResponseWriter, _ *http.Request, a users.Accou
 	return nil
 }
 
-// apiStart runs the tool whose apiPath was asked for. It takes the same way as a chat command.
+// apiStart runs the tool whose apiPath was asked for. It takes the same way as a chat command, or, where a model asks, as one that
+// its owner may have to approve.
 func (s *Server) apiStart(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	t, ok := s.cfg.Registry.Snapshot().ByAPIPath(r.URL.Path)
+	if !ok && strings.HasPrefix(r.URL.Path, registry.RunPrefix) {
+		return s.refuseCall(w, r, runs.Run{}, runs.ErrUnknownTool)
+	}
 	if !ok {
 		s.notFound(w, r)
 		return nil
 	}
-	if refusal := t.Refusal(audience(a)); refusal != nil {
-		return refusal
-	}
-	v, err := s.readInputs(w, r, *t)
-	if err != nil {
-		return err
-	}
-	if err := s.settleMedia(r.Context(), *t, v); err != nil {
-		return err
-	}
-	request := runs.Request{
-		AccountID: a.ID, ToolID: t.ToolID, Values: v, Origin: runs.Origin{Platform: "api"}, Audience: audience(a),
-	}
-	if key := r.Header.Get("Idempotency-Key"); key != "" {
-		if err := checkIdempotencyKey(key); err != nil {
-			return err
-		}
-		request.IdempotencyKey = "api:" + key
-	}
 	began := s.cfg.Now()
-	run, err := s.accept(r.Context(), a, request)
-	if err == nil && request.IdempotencyKey != "" {
-		err = s.checkRepeat(r.Context(), request, run)
-	}
+	run, err := s.startCall(w, r, a, *t)
 	if err != nil {
-		return err
+		return s.refuseCall(w, r, run, err)
 	}
 	status := http.StatusAccepted
 	if run.Status.Final() {
 		status = http.StatusOK
 	}
-	if request.IdempotencyKey != "" && run.CreatedAt.Before(began) {
+	if repeatable := r.Header.Get("Idempotency-Key") != "" || run.Context.TraceID != ""; repeatable && run.CreatedAt.Before(began) {
 		w.Header().Set("Idempotent-Replayed", "true")
 	}
 	w.Header().Set("Location", s.absolute(r, "/api/runs/"+run.ID))
 	writeJSON(w, status, s.runBody(r, run))
 	return nil
+}
+
+// startCall takes on the run that a request asks for. One that waits for approval comes with the error.
+func (s *Server) startCall(w http.ResponseWriter, r *http.Request, a users.Account, t registry.Tool) (runs.Run, error) {
+	if refusal := t.Refusal(audience(a)); refusal != nil {
+		return runs.Run{}, refusal
+	}
+	request := runs.Request{AccountID: a.ID, ToolID: t.ToolID, Origin: runs.Origin{Platform: "api"}, Audience: audience(a), Context: contextOf(r)}
+	if ByAgent(r.Context()) {
+		request.Approval = runs.ApproveWrites
+	}
+	v, err := s.readInputs(w, r, t)
+	if err == nil {
+		err = s.settleMedia(r.Context(), t, v)
+	}
+	if err != nil {
+		return runs.Run{}, err
+	}
+	request.Values = v
+	if key := r.Header.Get("Idempotency-Key"); key != "" {
+		if err := checkIdempotencyKey(key); err != nil {
+			return runs.Run{}, err
+		}
+		request.IdempotencyKey = "api:" + key
+	}
+	run, err := s.accept(r.Context(), a, request)
+	if run.ID != "" && request.IdempotencyKey != "" {
+		if other := s.checkRepeat(r.Context(), request, run); other != nil {
+			return runs.Run{}, other
+		}
+	}
+	return run, err
 }
 
 // accept takes a run on for somebody who may use its tool.
@@ -205,6 +244,9 @@ func (s *Server) accept(ctx context.Context, a users.Account, request runs.Reque
 		return runs.Run{}, err
 	}
 	request.Budget = Budget(ctx)
+	if byModel(request) {
+		return s.cfg.Runs.Ask(ctx, request)
+	}
 	return s.cfg.Runs.Accept(ctx, request)
 }
 
@@ -388,11 +430,22 @@ func (s *Server) apiCancel(w http.ResponseWriter, r *http.Request, a users.Accou
 	return nil
 }
 
+// apiConfirm lets a run go ahead that waits for its owner's word. {"summaryHash": "..."} says what the owner was shown: anything else
+// is refused.
 func (s *Server) apiConfirm(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	if _, err := s.ownRun(r, a); err != nil {
 		return err
 	}
-	run, err := s.cfg.Runs.Confirm(r.Context(), r.PathValue("id"), a.ID)
+	var body struct {
+		Hash string `json:"summaryHash"`
+	}
+	if err := readBody(w, r, &body); err != nil {
+		return err
+	}
+	if err := s.mayApprove(r); err != nil {
+		return err
+	}
+	run, err := s.cfg.Runs.ConfirmSummary(r.Context(), r.PathValue("id"), a.ID, body.Hash)
 	if err != nil {
 		return err
 	}

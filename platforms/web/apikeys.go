@@ -22,6 +22,7 @@ type keyBody struct {
 	LastUsedAt *time.Time `json:"lastUsedAt,omitempty"` // to the minute
 	// SpendLimit is what its runs may cost in a calendar month; 0: no limit.
 	SpendLimit int64 `json:"spendLimitNanoUsd,omitempty"`
+	Agent      bool  `json:"agent,omitempty"` // see apiMakeKey
 }
 
 func (s *Server) apiKeys(w http.ResponseWriter, r *http.Request, a users.Account) error {
@@ -31,19 +32,21 @@ func (s *Server) apiKeys(w http.ResponseWriter, r *http.Request, a users.Account
 	}
 	bodies := make([]keyBody, len(keys))
 	for i, k := range keys {
-		bodies[i] = keyBody{k.ID, k.Label, k.Hint, k.CreatedAt, k.LastUsedAt, k.SpendLimit}
+		bodies[i] = keyBody{k.ID, k.Label, k.Hint, k.CreatedAt, k.LastUsedAt, k.SpendLimit, k.Agent}
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"keys": bodies})
 	return nil
 }
 
 // apiMakeKey makes a key of the caller's account, named by {"label": "..."}. With the operator's token it makes an account
-// with a key, named by {"name": "..."}. {"spendLimitUsd": "5"} is what the key's runs may cost in a calendar month.
+// with a key, named by {"name": "..."}. {"spendLimitUsd": "5"} is what the key's runs may cost in a calendar month;
+// {"agent": true} makes it the key of a model: what changes something waits for the owner's approval, see context.go.
 func (s *Server) apiMakeKey(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	var body struct {
 		Name  string `json:"name"`
 		Label string `json:"label"`
 		Limit string `json:"spendLimitUsd"`
+		Agent bool   `json:"agent"`
 	}
 	err := readBody(w, r, &body)
 	if err != nil {
@@ -56,13 +59,16 @@ func (s *Server) apiMakeKey(w http.ResponseWriter, r *http.Request, a users.Acco
 	if Budget(r.Context()).Limit > 0 { // its holder could lift the limit with another key
 		return registry.Errorf(registry.CodeUnauthorized, "a key with a spending limit can't make keys")
 	}
+	if ByAgent(r.Context()) { // its holder could approve by another key
+		return errAgentsKey
+	}
 	if s.isAdmin(r) {
 		if a, err = s.apiAccount(r.Context(), a, body.Name); err != nil {
 			return err
 		}
 		body.Label = a.DisplayName
 	}
-	key, err := s.limitedKey(r.Context(), a.ID, body.Label, limit)
+	key, err := s.restrictedKey(r.Context(), a.ID, body.Label, limit, body.Agent)
 	if err != nil {
 		return err
 	}
@@ -82,15 +88,18 @@ func spendLimit(text string) (billing.NanoUSD, error) {
 	return limit, nil
 }
 
-// limitedKey makes a key; one whose limit can't be set is not given out.
-func (s *Server) limitedKey(ctx context.Context, accountID, label string, limit billing.NanoUSD) (string, error) {
+// restrictedKey makes a key; one whose restrictions can't be set is not given out.
+func (s *Server) restrictedKey(ctx context.Context, accountID, label string, limit billing.NanoUSD, agent bool) (string, error) {
 	plaintext, err := s.cfg.Users.CreateKey(ctx, accountID, label)
-	if err != nil || limit == 0 {
+	if err != nil || limit == 0 && !agent {
 		return plaintext, err
 	}
 	_, key, err := s.cfg.Users.KeyOf(ctx, plaintext)
-	if err == nil {
+	if err == nil && limit > 0 {
 		err = s.cfg.Users.LimitKey(ctx, accountID, key.ID, int64(limit))
+	}
+	if err == nil && agent {
+		err = s.cfg.Users.MarkAgentKey(ctx, accountID, key.ID)
 	}
 	return plaintext, err
 }

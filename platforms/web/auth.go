@@ -114,6 +114,17 @@ func Budget(ctx context.Context) runs.Budget {
 	return runs.Budget{Name: c.key.Budget(), Limit: billing.NanoUSD(c.key.SpendLimit)}
 }
 
+// ByAgent reports whether the request of ctx came with the key of an agent: a model acts with it, whose word approves
+// nothing.
+func ByAgent(ctx context.Context) bool {
+	v := visitOf(ctx)
+	if v == nil {
+		return false
+	}
+	c, err := v.who()
+	return err == nil && c.key.Agent
+}
+
 // account finds who is asking: by the key in the Authorization header, or by the session's cookie.
 func (s *Server) account(r *http.Request) (users.Account, error) {
 	if v := visitOf(r.Context()); v != nil {

@@ -20,6 +20,10 @@ type Conversation interface {
 
 // chat serves the conversation inside the pages' frame.
 func (s *Server) chat(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	if ByAgent(r.Context()) { // what is typed there is taken for a person's word
+		s.failAs(w, r, errAgentsKey)
+		return nil
+	}
 	if Budget(r.Context()).Limit > 0 { // what is asked for in the conversation is the account's, not the key's
 		s.failAs(w, r, registry.Errorf(registry.CodeUnauthorized, "a key with a spending limit can't use the conversation"))
 		return nil

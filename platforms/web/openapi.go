@@ -103,12 +103,17 @@ func fixedPaths() object {
 		"/api/runs":             object{"get": operation{id: "listRuns", tag: "runs", summary: "Your runs, newest first", parameters: runFilters(), answers: ok("The runs", list("runs", ref("Run")))}.draw()},
 		"/api/runs/{id}":        object{"get": operation{id: "getRun", tag: "runs", summary: "One run", parameters: id, answers: ok("The run", ref("Run"))}.draw()},
 		"/api/runs/{id}/events": object{"get": followRun(id)},
+		"/api/runs/{id}/envelope": object{"get": operation{id: "getEnvelope", tag: "runs", summary: "A run that is over, as the envelope that planners take", parameters: id, answers: object{
+			"200": answer("Data or error", ref("Envelope")), "202": answer("The run is under way", ref("Run")),
+		}}.draw()},
 		"/api/runs/{id}/preview": object{"get": operation{id: "getPreview", tag: "runs", summary: "A picture of how far a run is", parameters: id, answers: object{
 			"200": object{"description": "The picture", "content": object{"image/*": object{}}}, "204": object{"description": "There is none"},
 		}}.draw()},
-		"/api/runs/{id}/cancel":  object{"post": operation{id: "cancelRun", tag: "runs", summary: "Cancel a run; it costs nothing", parameters: id, answers: ok("The run", ref("Run"))}.draw()},
-		"/api/runs/{id}/confirm": object{"post": operation{id: "confirmRun", tag: "runs", summary: "Confirm a run that waits for it", parameters: id, answers: object{"202": answer("The run", ref("Run"))}}.draw()},
-		"/api/balance":           object{"get": operation{id: "getBalance", tag: "account", summary: "Your balance", answers: ok("The balance", ref("Balance"))}.draw()},
+		"/api/runs/{id}/cancel": object{"post": operation{id: "cancelRun", tag: "runs", summary: "Cancel a run; it costs nothing", parameters: id, answers: ok("The run", ref("Run"))}.draw()},
+		"/api/runs/{id}/confirm": object{"post": operation{id: "confirmRun", tag: "runs", summary: "Confirm a run that waits for it", parameters: id,
+			about: "A person's word to exactly what the run's confirmation says, within its time. With summaryHash, anything else than what was shown is refused (409, summary-hash-mismatch), as is what is too old (summary-expired). An agent's key, and a request that names a planner, approve nothing.",
+			body:  jsonBody(object{"type": "object", "properties": object{"summaryHash": object{"type": "string", "description": "confirmation.summaryHash of the run, as it was shown"}}}), answers: object{"202": answer("The run", ref("Run"))}}.draw()},
+		"/api/balance": object{"get": operation{id: "getBalance", tag: "account", summary: "Your balance", answers: ok("The balance", ref("Balance"))}.draw()},
 		"/api/uploads": object{"post": operation{id: "upload", tag: "account", summary: "Store a file to use as a media input", body: uploadBody(),
 			parameters: []object{{"name": "name", "in": "query", "description": "The file's name, where the body is the file itself", "schema": text()}},
 			answers:    object{"201": answer("The stored file; give its ref as an input", ref("Upload"))}}.draw()},
@@ -150,7 +155,7 @@ func toolOperation(t *registry.Tool) (object, error) {
 	// What the API takes for media is more than a reference: it fetches and stores the others.
 	inputs = bytes.ReplaceAll(inputs, []byte(`"^(asset:[0-9a-f]{64}|https://.+)$"`), []byte(`"^(asset:[0-9a-f]{64}|https?://.+|data:[^,]*,.*)$"`))
 	drawn := operation{
-		id: "run_" + t.ToolID, tag: "tools", summary: t.DisplayName, about: t.Description, parameters: []object{parameter("idempotencyKey")},
+		id: "run_" + t.ToolID, tag: "tools", summary: t.DisplayName, about: t.Description, parameters: []object{parameter("idempotencyKey"), parameter("siteId"), parameter("sessionId"), parameter("traceId"), parameter("traceparent"), parameter("plannerProvider")},
 		body: object{"required": needsInput(t), "content": object{
 			"application/json":    object{"schema": inputsOf(inputs), "example": object{"inputs": exampleOf(t)}},
 			"multipart/form-data": object{"schema": formOf(t)},
@@ -158,6 +163,10 @@ func toolOperation(t *registry.Tool) (object, error) {
 		answers: object{
 			"202": withLocation(answer("The run was taken on", ref("Run"))),
 			"200": withLocation(answer("The run is over already, e.g. when the request was repeated", ref("Run"))),
+			"403": withLocation(object{
+				"description": "A model asked for what somebody has to approve first (tool_requires_approval, or tool_auto_run_disabled under a strict policy): nothing was run. The problem holds the run that waits; the same call in the same trace finds it again.",
+				"content":     object{"application/problem+json": object{"schema": ref("Problem")}},
+			}),
 		},
 	}.draw()
 	drawn["x-signalbox-tool"] = object{"toolId": t.ToolID, "version": t.Version, "costingModel": t.CostingModel}
@@ -270,10 +279,19 @@ func uploadBody() object {
 
 func parameters() object {
 	return object{
-		"id":             object{"name": "id", "in": "path", "required": true, "schema": text()},
-		"idempotencyKey": object{"name": "Idempotency-Key", "in": "header", "description": "A repeated request with the same key gives the first one's run.", "schema": object{"type": "string", "maxLength": maxIdempotencyKey}},
-		"ifNoneMatch":    object{"name": "If-None-Match", "in": "header", "schema": text()},
+		"id":              object{"name": "id", "in": "path", "required": true, "schema": text()},
+		"idempotencyKey":  object{"name": "Idempotency-Key", "in": "header", "description": "A repeated request with the same key gives the first one's run.", "schema": object{"type": "string", "maxLength": maxIdempotencyKey}},
+		"siteId":          contextHeader(siteHeader, "The site for which the call is made; without it, this house"),
+		"sessionId":       contextHeader(sessionHeader, "The conversation in which the call is made"),
+		"traceId":         contextHeader(traceHeader, "The trace that the call belongs to: it is in logs, events, calls of remote tools and the result"),
+		"traceparent":     object{"name": "traceparent", "in": "header", "description": "W3C Trace Context; its trace id counts where X-Trace-Id is not there", "schema": text()},
+		"plannerProvider": contextHeader(plannerHeader, "The model that plans, such as anthropic, openai or gemini. A request that names one is the model's: what changes something waits for the owner's approval"),
+		"ifNoneMatch":     object{"name": "If-None-Match", "in": "header", "schema": text()},
 	}
+}
+
+func contextHeader(name, about string) object {
+	return object{"name": name, "in": "header", "description": about, "schema": object{"type": "string", "maxLength": 200}}
 }
 
 func runFilters() []object {
@@ -306,18 +324,35 @@ func schemas() object {
 			"receipt":   object{"type": "object", "description": "Rate, unit, units and source of the cost"},
 			"error":     record(object{"code": text(), "message": text(), "retryable": object{"type": "boolean"}}, "code", "message"),
 			"createdAt": moment, "startedAt": moment, "endedAt": moment,
+			"traceId":      object{"type": "string", "description": "As the request named it, else the run's id"},
+			"latencyMs":    object{"type": "integer", "description": "Once over: all attempts and all waiting, but for that for an approval"},
+			"attempts":     object{"type": "integer", "description": "Executions"},
+			"confirmation": ref("Confirmation"),
 		}, "runId", "toolId", "toolVersion", "status", "progress", "inputs", "outputs", "quoteNanoUsd", "costNanoUsd", "createdAt"),
+		"Confirmation": record(object{
+			"kind": text(), "summaryHash": object{"type": "string", "description": "What the owner affirms: tool, version, inputs, personal data and price, by SHA-256"},
+			"personal": object{"type": "array", "items": text(), "description": "Personal data that goes to the service"}, "promiseNanoUsd": amount, "expiresAt": moment,
+			"url": object{"type": "string", "format": "uri", "description": "The page on which the owner can confirm"},
+		}, "kind", "summaryHash", "promiseNanoUsd", "expiresAt", "url"),
+		"Envelope": record(object{
+			"ok":        object{"type": "boolean", "description": "True only with data, false only with error"},
+			"data":      object{"type": "object", "description": "The outputs by name, each a list of texts or files", "additionalProperties": object{"type": "array", "items": object{}}},
+			"error":     record(object{"code": object{"type": "string", "enum": toolCodes}, "message": object{"type": "string", "maxLength": 240}, "retryable": object{"type": "boolean"}}, "code", "message", "retryable"),
+			"latencyMs": object{"type": "integer"}, "attempts": object{"type": "integer"}, "traceId": text(),
+		}, "ok", "latencyMs", "attempts"),
 		"Problem": record(object{
 			"type": text(), "title": text(), "status": object{"type": "integer"}, "detail": text(), "code": text(), "field": text(),
 			"missing": object{"type": "array", "items": text()}, "retryable": object{"type": "boolean"}, "retryAfter": object{"type": "integer", "description": "Seconds"},
+			"envelope": ref("Envelope"), "run": ref("Run"),
 		}, "type", "title", "status", "detail", "code", "retryable"),
 		"Balance": record(object{"balanceNanoUsd": amount, "heldNanoUsd": amount}, "balanceNanoUsd", "heldNanoUsd"),
 		"Upload":  record(object{"ref": object{"type": "string", "pattern": "^asset:[0-9a-f]{64}$"}, "url": object{"type": "string", "format": "uri"}, "info": object{"type": "object"}}, "ref", "url"),
 		"Tool":    object{"type": "object", "required": []string{"toolId", "service", "displayName", "inputSchema"}, "properties": object{"toolId": text(), "service": text(), "displayName": text(), "description": text(), "commandName": text(), "apiPath": text(), "inputSchema": object{"type": "object"}, "outputSchema": object{"type": "object"}}},
-		"Key":     record(object{"id": object{"type": "integer", "format": "int64"}, "label": text(), "hint": text(), "createdAt": moment, "lastUsedAt": moment, "spendLimitNanoUsd": object{"type": "integer", "format": "int64", "description": "What its runs may cost in a calendar month, in nano-dollars; absent: no limit"}}, "id", "label", "hint", "createdAt"),
+		"Key":     record(object{"id": object{"type": "integer", "format": "int64"}, "label": text(), "hint": text(), "createdAt": moment, "lastUsedAt": moment, "spendLimitNanoUsd": object{"type": "integer", "format": "int64", "description": "What its runs may cost in a calendar month, in nano-dollars; absent: no limit"}, "agent": object{"type": "boolean"}}, "id", "label", "hint", "createdAt"),
 		"KeyWanted": object{"type": "object", "properties": object{
 			"label": text(), "name": text(),
 			"spendLimitUsd": object{"type": "string", "description": "What the key's runs may cost in a calendar month, in US dollars", "examples": []string{"5", "0.50"}},
+			"agent":         object{"type": "boolean", "description": "A model acts with it: what changes something waits for the owner's approval, which the key can't give"},
 		}},
 		"NewKey": record(object{"key": text(), "accountId": text()}, "key", "accountId"),
 		"NewInvitation": object{"type": "object", "properties": object{

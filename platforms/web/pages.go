@@ -55,8 +55,6 @@ type view struct {
 	Shared  *sharePage
 	Tools   []registry.Tool
 	Base    string // address of the API
-	Changes []changeView
-	Loaders []registry.LoaderStatus
 }
 
 // parsePages parses the templates once for each language, so that a page says {{t "web.key"}} and no more.
@@ -202,14 +200,14 @@ func (s *Server) showAs(w http.ResponseWriter, r *http.Request, a users.Account,
 	return nil
 }
 
-// console is where operators work: what is mounted for them, or the list of changes.
+// console is where operators work: what is mounted for them, "" for nothing.
 func (s *Server) console() string {
 	for _, m := range s.cfg.Mounts {
 		if m.Who == Operators {
 			return m.Path
 		}
 	}
-	return "/changes"
+	return ""
 }
 
 // render writes a page for whoever is asking, signed in or not.
@@ -294,26 +292,6 @@ func (s *Server) prices(w http.ResponseWriter, r *http.Request, a users.Account)
 // developers explains the API and offers a key for it.
 func (s *Server) developers(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	return s.show(w, r, a, "developers", view{Title: "API", Base: s.absolute(r, "")})
-}
-
-// changes shows operators what changed in the catalogue.
-func (s *Server) changes(w http.ResponseWriter, r *http.Request, a users.Account) error {
-	list, err := s.changesFor(r, a)
-	if err != nil {
-		return err
-	}
-	v := view{Title: "Changes"}
-	for _, c := range list {
-		v.Changes = append(v.Changes, changeView{At: c.At, Lines: c.Diff.Lines()})
-	}
-	v.Loaders = s.cfg.Registry.Status()
-	return s.show(w, r, a, "changes", v)
-}
-
-// changeView is one change of the catalogue in words.
-type changeView struct {
-	At    time.Time
-	Lines []string
 }
 
 // about is an amount cut to a hundredth of a cent, for places where the exact one would be noise. It never

@@ -24,6 +24,9 @@ type problemBody struct {
 	Retryable bool     `json:"retryable"`
 	// RetryAfter is in whole seconds, as the header Retry-After.
 	RetryAfter int `json:"retryAfter,omitempty"`
+	// Envelope is what a planner's program is told of a call that was refused, Run the run that waits for an approval.
+	Envelope *runs.Envelope `json:"envelope,omitempty"`
+	Run      *runBody       `json:"run,omitempty"`
 }
 
 func (s *Server) problem(w http.ResponseWriter, r *http.Request, status int, code, detail string) {
@@ -62,6 +65,8 @@ func explain(err error) problemBody {
 	var missing *runs.MissingInputError
 	var poor billing.ErrInsufficient
 	var typed *registry.Error
+	var gate *runs.GateError
+	var approval *runs.ApprovalError
 	switch {
 	case errors.Is(err, errSignedOut):
 		return problemBody{Status: http.StatusUnauthorized, Code: "unauthorized", Detail: "Sign in, or send an API key as Authorization: Bearer KEY."}
@@ -85,6 +90,10 @@ func explain(err error) problemBody {
 		return p
 	case errors.As(err, &poor):
 		return problemBody{Status: http.StatusPaymentRequired, Code: "insufficient_balance", Detail: poor.Error()}
+	case errors.As(err, &gate):
+		return problemBody{Status: http.StatusConflict, Code: string(gate.Reason), Detail: gate.Error()}
+	case errors.As(err, &approval):
+		return problemBody{Status: http.StatusForbidden, Code: string(runs.Refused(approval, "").Error.Code), Detail: registry.AsError(approval).Message}
 	case errors.As(err, &typed):
 		return problemBody{
 			Status: statusOf(typed.Code), Code: string(typed.Code), Detail: typed.Message, Field: typed.Field, Retryable: typed.Retryable,

@@ -30,7 +30,6 @@ func (s *Server) people(mux *http.ServeMux) {
 	mux.HandleFunc("POST /account/erase", s.page(s.eraseAccount))
 	mux.HandleFunc("GET /prices", s.page(s.prices))
 	mux.HandleFunc("GET /developers", s.page(s.developers))
-	mux.HandleFunc("GET /changes", s.page(s.changes))
 	mux.HandleFunc("GET /llms.txt", s.llms)
 	mux.HandleFunc("GET /static/{hash}/{file}", s.static)
 	mux.HandleFunc("GET /files/{sig}/{hash}/{name}", s.file)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/registry"
@@ -21,6 +22,28 @@ type runPage struct {
 	CanShare bool
 	Share    string // the address that shows the results to anybody; empty: they are not shared
 	ToolGone bool   // the tool is no more; it can't be run again
+	Confirm  *confirmCard
+}
+
+// confirmCard is what a run's owner reads before it goes ahead.
+type confirmCard struct {
+	Question string // the tool's own; empty: the usual one
+	Planner  string // the model that asks; empty: the owner did
+	Personal string // scopes of personal data that go to the service
+	Hash     string // of the summary: what is confirmed is what was shown
+	Until    time.Time
+}
+
+func cardOf(run runs.Run) *confirmCard {
+	if run.Status != runs.StatusAwaitingConfirmation {
+		return nil
+	}
+	said := run.Summary()
+	card := &confirmCard{Planner: run.Context.PlannerProvider, Personal: strings.Join(said.Personal, ", "), Hash: said.Hash(), Until: run.CreatedAt.Add(runs.SummaryLife)}
+	if strings.Contains(run.Tool.Confirmation, " ") { // other words are kinds of summaries
+		card.Question = run.Tool.Confirmation
+	}
+	return card
 }
 
 // runView is a run as a page shows it.
@@ -126,7 +149,7 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request, a users.Account) er
 
 func (s *Server) showRun(w http.ResponseWriter, r *http.Request, a users.Account, run runs.Run, v view) error {
 	voice := s.voice(r, a)
-	page := runPage{runView: s.runView(voice, run), FormID: rand.Text()}
+	page := runPage{runView: s.runView(voice, run), FormID: rand.Text(), Confirm: cardOf(run)}
 	for _, f := range run.Tool.InputSchema {
 		page.Vary = page.Vary || f.Seed
 	}
@@ -211,7 +234,10 @@ func (s *Server) confirmFromPage(w http.ResponseWriter, r *http.Request, a users
 	if err != nil {
 		return err
 	}
-	if _, err := s.cfg.Runs.Confirm(r.Context(), run.ID, a.ID); err != nil {
+	if err := s.mayApprove(r); err != nil {
+		return err
+	}
+	if _, err := s.cfg.Runs.ConfirmSummary(r.Context(), run.ID, a.ID, r.PostFormValue("summary")); err != nil {
 		return s.showRun(w, r, a, run, view{Problem: explain(err).Detail})
 	}
 	http.Redirect(w, r, "/run/"+run.ID, http.StatusSeeOther)

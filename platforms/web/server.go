@@ -35,7 +35,8 @@ type Runs interface {
 	Bind(ctx context.Context, r runs.Request) (runs.Bound, error)
 	Quote(ctx context.Context, b runs.Bound) (billing.Quote, error)
 	Accept(ctx context.Context, r runs.Request) (runs.Run, error)
-	Confirm(ctx context.Context, runID, accountID string) (runs.Run, error)
+	Ask(ctx context.Context, r runs.Request) (runs.Run, error)
+	ConfirmSummary(ctx context.Context, runID, accountID, hash string) (runs.Run, error)
 	Cancel(ctx context.Context, runID, accountID string) (runs.Run, error)
 	Get(ctx context.Context, runID string) (runs.Run, error)
 	List(ctx context.Context, f runs.Filter) ([]runs.Run, error)
@@ -57,6 +58,7 @@ type Users interface {
 	RedeemLinkCode(ctx context.Context, accountID, code string) (users.Merged, error)
 	KeyOf(ctx context.Context, plaintext string) (users.Account, users.Key, error)
 	LimitKey(ctx context.Context, accountID string, id, nanoUSD int64) error
+	MarkAgentKey(ctx context.Context, accountID string, id int64) error
 	CreateKey(ctx context.Context, accountID, label string) (string, error)
 	Keys(ctx context.Context, accountID string) ([]users.Key, error)
 	RevokeKey(ctx context.Context, accountID string, id int64) error
@@ -200,6 +202,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /api/changes", s.api(s.apiChanges))
 	mux.HandleFunc("GET /api/runs", s.api(s.apiRuns))
 	mux.HandleFunc("GET /api/runs/{id}", s.api(s.apiRun))
+	mux.HandleFunc("GET /api/runs/{id}/envelope", s.api(s.apiEnvelope))
 	mux.HandleFunc("GET /api/runs/{id}/events", s.api(s.apiEvents))
 	mux.HandleFunc("GET /api/runs/{id}/preview", s.api(s.apiPreview))
 	mux.HandleFunc("POST /api/runs/{id}/cancel", s.api(s.apiCancel))

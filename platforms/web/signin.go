@@ -94,7 +94,7 @@ func (s *Server) typed(r *http.Request, secret string) (users.Account, string, e
 	}
 	if users.IsKey(secret) {
 		a, key, err := s.cfg.Users.KeyOf(r.Context(), secret)
-		if err == nil && key.SpendLimit > 0 { // a session would know no limit
+		if err == nil && (key.SpendLimit > 0 || key.Agent) { // a session would know no limit, and could approve
 			err = errSignedOut
 		}
 		return a, wayKey, signedOutIf(err)

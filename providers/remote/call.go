@@ -56,7 +56,7 @@ type callContext struct {
 
 func (p *Provider) contextOf(c registry.Call) callContext {
 	return callContext{
-		SiteID: p.cfg.SiteID, SessionID: cmp.Or(c.Context.SessionID, c.RunID), UserID: c.UserID,
+		SiteID: cmp.Or(c.Context.SiteID, p.cfg.SiteID), SessionID: cmp.Or(c.Context.SessionID, c.RunID), UserID: c.UserID,
 		TraceID: cmp.Or(c.Context.TraceID, c.RunID), PlannerProvider: cmp.Or(c.Context.PlannerProvider, noPlanner),
 	}
 }

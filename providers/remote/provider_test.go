@@ -336,7 +336,7 @@ func TestCall(t *testing.T) {
 		e := newEndpoint(t, says(product))
 		h := newHouse(t, entry(e.URL+"/tools/get?v=2", nil))
 		c := h.call(t, "pim.getProduct", map[string]any{"sku": "A-1", "tags": []any{"a"}})
-		c.Context = registry.CallContext{SessionID: "chat-7", TraceID: "trace-9", PlannerProvider: "anthropic"}
+		c.Context = registry.CallContext{SiteID: "shop.example", SessionID: "chat-7", TraceID: "trace-9", PlannerProvider: "anthropic"}
 		result, err := h.Call(t.Context(), c)
 		if err != nil || len(result.Outputs) != 1 || !strings.Contains(result.Outputs[0].Text, `"title": "Chair"`) {
 			t.Fatalf("got %+v, %v", result, err)
@@ -347,7 +347,7 @@ func TestCall(t *testing.T) {
 		}
 		want := map[string]string{
 			"toolName": `"pim.getProduct"`, "arguments": `{"sku":"A-1","tags":["a"]}`,
-			"context": `{"siteId":"bot.example","sessionId":"chat-7","userId":"ann","traceId":"trace-9","plannerProvider":"anthropic"}`,
+			"context": `{"siteId":"shop.example","sessionId":"chat-7","userId":"ann","traceId":"trace-9","plannerProvider":"anthropic"}`,
 		}
 		for name, value := range want {
 			if string(got.body[name]) != value {

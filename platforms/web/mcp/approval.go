@@ -1,16 +1,17 @@
 package mcp
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -19,101 +20,114 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
-// approvalLife is how long a question may stay unanswered.
-const approvalLife = 10 * time.Minute
-
 // question is the key of our only input request.
 const question = "confirm"
 
-// approval is a question that was put to somebody. Its members bind the answer to one call.
+// approval is a question that was put to somebody: may this run, which waits for it, go ahead? Its members bind the answer to one call;
+// that it comes in time and lets the run go ahead once is looked after by runs.
 type approval struct {
 	Account string `json:"account"`
 	Tool    string `json:"tool"`
-	Version string `json:"version"`
 	Inputs  string `json:"inputs"` // hash of the arguments as they came
-	High    int64  `json:"high"`   // the most it may cost, in nano-dollars
-	Expires int64  `json:"expires"`
-	Nonce   string `json:"nonce"`
+	Run     string `json:"run"`
+	Summary string `json:"summary"` // hash of what was shown
 }
 
-// key makes an approved call run once; empty where nothing was asked.
-func (a approval) key() string {
-	if a.Nonce == "" {
-		return ""
-	}
-	return "mcp:" + a.Nonce
+// needed reports whether somebody has to be asked before a call: what changes something, and what costs money.
+func needed(b runs.Bound, quote billing.Quote) bool {
+	return b.Asks() || quote.High > 0 && b.Tool.CancelFor == ""
 }
 
-// needed reports whether somebody has to be asked before a call.
-func needed(tool registry.Tool, quote billing.Quote) bool {
-	return quote.High > 0 || tool.Confirmation != "" || tool.Capability == registry.CapabilityWrite
-}
-
-// approve gives the question that has to be put first, or the approval that there is. Where nobody has to be asked both
-// are empty.
-func (s *Server) approve(c caller, b runs.Bound, quote billing.Quote, req *sdk.CallToolRequest) (*sdk.CallToolResult, approval, error) {
-	if !needed(b.Tool, quote) {
-		return nil, approval{}, nil
-	}
-	now, err := s.newApproval(c, b, quote, req)
+// ask puts the question that a call needs, about a run that waits for the answer.
+func (s *Server) ask(ctx context.Context, c caller, b runs.Bound, quote billing.Quote, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	inputs, err := hashOf(req.Params.Arguments)
 	if err != nil {
-		return nil, approval{}, err
+		return nil, err
 	}
-	if req.Params.RequestState == "" {
-		if client := req.ClientCapabilities(); client == nil || client.Elicitation == nil {
-			return nil, approval{}, unasked(c, b.Tool, quote)
-		}
-		state, err := s.seal(now)
-		return &sdk.CallToolResult{RequestState: state, InputRequests: sdk.InputRequestMap{question: &sdk.ElicitParams{
-			Mode: "form", Message: card(b, quote), RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}},
-		}}}, approval{}, err
+	b.Request.Approval = runs.ApproveAll
+	run, err := s.cfg.Runs.AcceptBound(ctx, b)
+	if err != nil {
+		return nil, err
 	}
+	state, err := s.seal(approval{Account: c.account.ID, Tool: b.Tool.ToolID, Inputs: inputs, Run: run.ID, Summary: run.Summary().Hash()})
+	if err != nil {
+		return nil, err
+	}
+	return &sdk.CallToolResult{RequestState: state, InputRequests: sdk.InputRequestMap{question: &sdk.ElicitParams{
+		Mode: "form", Message: card(b, quote), RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}},
+	}}}, nil
+}
+
+// answered takes the answer to a question: the run that goes ahead, or an error. A run that was not confirmed is canceled.
+func (s *Server) answered(ctx context.Context, c caller, toolID string, req *sdk.CallToolRequest) (runs.Run, error) {
 	given, err := s.open(req.Params.RequestState)
 	if err != nil {
-		return nil, approval{}, err
+		return runs.Run{}, err
 	}
-	if given.Account != now.Account || given.Tool != now.Tool || given.Version != now.Version || given.Inputs != now.Inputs || given.High < now.High {
-		return nil, approval{}, registry.Errorf(registry.CodeInvalidInput, "the confirmation is for another call; make this one anew")
+	inputs, err := hashOf(req.Params.Arguments)
+	if err != nil {
+		return runs.Run{}, err
 	}
-	if s.cfg.Now().Unix() > given.Expires {
-		return nil, approval{}, registry.Errorf(registry.CodeInvalidInput, "the confirmation came too late; make the call anew")
+	if given.Account != c.account.ID || given.Tool != toolID || given.Inputs != inputs {
+		return runs.Run{}, registry.Errorf(registry.CodeInvalidInput, "the confirmation is for another call; make this one anew")
 	}
 	if answer, ok := req.Params.InputResponses[question].(*sdk.ElicitResult); !ok || answer.Action != "accept" {
-		return refusal("It was not confirmed, so nothing was run and nothing was charged."), approval{}, nil
+		if _, err := s.cfg.Runs.Cancel(ctx, given.Run, given.Account); err != nil {
+			return runs.Run{}, err
+		}
+		return runs.Run{}, errDeclined
 	}
-	return nil, given, nil
+	run, err := s.cfg.Runs.ConfirmSummary(ctx, given.Run, given.Account, given.Summary)
+	var gate *runs.GateError
+	if errors.As(err, &gate) || err == nil && run.Status == runs.StatusCanceled && run.ConfirmedAt == nil {
+		err = errLate
+	}
+	return run, err
 }
 
-// unasked judges a call whose client can't ask: nil where the key's spending limit has answered.
-func unasked(c caller, tool registry.Tool, quote billing.Quote) error {
-	if c.budget.Limit > 0 && tool.Confirmation == "" && tool.Capability != registry.CapabilityWrite {
+var (
+	errDeclined = registry.Errorf(registry.CodeCanceled, "It was not confirmed, so nothing was run and nothing was charged.")
+	errLate     = registry.Errorf(registry.CodeInvalidInput, "the confirmation came too late; make the call anew")
+)
+
+// unasked judges a call whose client can't ask: nil where the key's spending limit has answered, which is its owner's word for what only costs
+// money.
+func unasked(c caller, b runs.Bound, quote billing.Quote) error {
+	t := b.Tool
+	if c.budget.Limit > 0 && t.Confirmation == "" && len(t.PIIRequired) == 0 && t.Capability != registry.CapabilityWrite && b.Request.Approval != runs.ApproveAll {
 		return nil
 	}
-	return registry.Errorf(registry.CodeUnauthorized,
-		"%s (%s) must be confirmed by a person, and this client can't ask one; use a client with elicitation, or for what only costs money a key with a spending limit", tool.DisplayName, quote)
+	return &unaskedError{tool: t.DisplayName, price: quote.String(), approval: &runs.ApprovalError{Reading: b.Asks() && b.Request.Approval == runs.ApproveAll && t.Capability == registry.CapabilityRead}}
 }
 
-func (s *Server) newApproval(c caller, b runs.Bound, quote billing.Quote, req *sdk.CallToolRequest) (approval, error) {
-	arguments := req.Params.Arguments
+// unaskedError is a *runs.ApprovalError with what to do about it here.
+type unaskedError struct {
+	tool, price string
+	approval    *runs.ApprovalError
+}
+
+// Error says what is missing.
+func (e *unaskedError) Error() string {
+	return e.tool + " (" + e.price + ") must be confirmed by a person, and this client can't ask one; use a client with elicitation, or for what only costs money a key with a spending limit"
+}
+
+// Unwrap gives the kind of the refusal.
+func (e *unaskedError) Unwrap() error { return e.approval }
+
+// hashOf is the hash of arguments in canonical form.
+func hashOf(arguments json.RawMessage) (string, error) {
 	if len(arguments) == 0 {
 		arguments = json.RawMessage("{}")
 	}
 	canonical, err := registry.CanonicalJSON(arguments)
 	if err != nil {
-		return approval{}, registry.Errorf(registry.CodeInvalidInput, "the arguments are no JSON")
-	}
-	nonce := make([]byte, 16)
-	if _, err := io.ReadFull(s.cfg.Random, nonce); err != nil {
-		return approval{}, err
+		return "", registry.Errorf(registry.CodeInvalidInput, "the arguments are no JSON")
 	}
 	sum := sha256.Sum256(canonical)
-	return approval{
-		Account: c.account.ID, Tool: b.Tool.ToolID, Version: b.Tool.Version, Inputs: hex.EncodeToString(sum[:]), High: int64(quote.High),
-		Expires: s.cfg.Now().Add(approvalLife).Unix(), Nonce: hex.EncodeToString(nonce),
-	}, nil
+	return hex.EncodeToString(sum[:]), nil
 }
 
-// card is what the person reads: tool, price, inputs.
+// card is what the person reads: tool, price, inputs, and personal data that goes out.
 func card(b runs.Bound, quote billing.Quote) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "Run %s?\nPrice: %s", b.Tool.DisplayName, quote)
@@ -133,6 +147,9 @@ func card(b runs.Bound, quote billing.Quote) string {
 			shown = append(slices.Clone(shown[:200]), '…')
 		}
 		fmt.Fprintf(&text, "\n%s: %s", name, string(shown))
+	}
+	if personal := b.Tool.PIIRequired; len(personal) > 0 {
+		fmt.Fprintf(&text, "\nPersonal data that goes to the service: %s", strings.Join(personal, ", "))
 	}
 	return text.String()
 }

@@ -26,7 +26,7 @@ func (s *Server) handler(toolID string) sdk.ToolHandler {
 		}
 		result, err := s.call(ctx, c, toolID, req)
 		if err != nil {
-			return s.explain(ctx, toolID, err)
+			return s.explain(ctx, toolID, contextOf(req).TraceID, err)
 		}
 		return result, nil
 	}
@@ -34,13 +34,19 @@ func (s *Server) handler(toolID string) sdk.ToolHandler {
 
 // explain puts a failure into words for the model, so that it can do better; only what is our own fault is an error of
 // the protocol.
-func (s *Server) explain(ctx context.Context, toolID string, err error) (*sdk.CallToolResult, error) {
+func (s *Server) explain(ctx context.Context, toolID, trace string, err error) (*sdk.CallToolResult, error) {
+	told := func(text string) (*sdk.CallToolResult, error) { return refusal(text, runs.Refused(err, trace)), nil }
+	var unasked *unaskedError
 	var missing *runs.MissingInputError
 	var poor billing.ErrInsufficient
 	var typed *registry.Error
 	switch {
+	case errors.Is(err, errDeclined):
+		return told(errDeclined.Message)
+	case errors.As(err, &unasked):
+		return told(string(registry.CodeUnauthorized) + ": " + unasked.Error())
 	case errors.As(err, &missing), errors.As(err, &poor):
-		return refusal(err.Error()), nil
+		return told(err.Error())
 	case errors.As(err, &typed):
 		text := string(typed.Code) + ": " + typed.Message
 		if typed.Field != "" {
@@ -49,7 +55,7 @@ func (s *Server) explain(ctx context.Context, toolID string, err error) (*sdk.Ca
 		if typed.Retryable {
 			text += " (it may work later)"
 		}
-		return refusal(text), nil
+		return told(text)
 	case errors.Is(err, runs.ErrUnknownTool):
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "unknown tool " + toolID}
 	case ctx.Err() != nil:
@@ -68,29 +74,38 @@ func (s *Server) call(ctx context.Context, c caller, toolID string, req *sdk.Cal
 	if err != nil {
 		return nil, err
 	}
-	bound, quote, err := s.bind(ctx, c, toolID, req.Params.Arguments)
-	if err != nil {
-		return nil, err
-	}
-	ask, approved, err := s.approve(c, bound, quote, req)
+	run, ask, err := s.take(ctx, c, toolID, req)
 	if err != nil || ask != nil {
 		return ask, err
-	}
-	bound.Request.IdempotencyKey = approved.key()
-	run, err := s.cfg.Runs.AcceptBound(ctx, bound)
-	if err == nil && run.Status == runs.StatusAwaitingConfirmation {
-		run, err = s.cfg.Runs.Confirm(ctx, run.ID, c.account.ID)
-	}
-	if err != nil {
-		return nil, err
 	}
 	if run, err = s.await(ctx, run, req); err != nil {
 		return nil, err
 	}
-	if run.Status == runs.StatusSucceeded {
-		return s.result(c, run), nil
+	return s.result(c, run), nil
+}
+
+// take gives the run of a call, or the question that comes before it.
+func (s *Server) take(ctx context.Context, c caller, toolID string, req *sdk.CallToolRequest) (runs.Run, *sdk.CallToolResult, error) {
+	if req.Params.RequestState != "" {
+		run, err := s.answered(ctx, c, toolID, req)
+		return run, nil, err
 	}
-	return refusal(failureText(run)), nil
+	bound, quote, err := s.bind(ctx, c, toolID, req)
+	if err != nil {
+		return runs.Run{}, nil, err
+	}
+	if needed(bound, quote) {
+		if client := req.ClientCapabilities(); client != nil && client.Elicitation != nil {
+			question, err := s.ask(ctx, c, bound, quote, req)
+			return runs.Run{}, question, err
+		}
+		if err := unasked(c, bound, quote); err != nil {
+			return runs.Run{}, nil, err
+		}
+	}
+	bound.Request.Approval = runs.ApproveNothing // nobody has to be asked, or the key's limit is the answer
+	run, err := s.cfg.Runs.AcceptBound(ctx, bound)
+	return run, nil, err
 }
 
 func failureText(run runs.Run) string {
@@ -101,8 +116,8 @@ func failureText(run runs.Run) string {
 	return text
 }
 
-func (s *Server) bind(ctx context.Context, c caller, toolID string, arguments json.RawMessage) (runs.Bound, billing.Quote, error) {
-	values := map[string]any{}
+func (s *Server) bind(ctx context.Context, c caller, toolID string, req *sdk.CallToolRequest) (runs.Bound, billing.Quote, error) {
+	arguments, values := req.Params.Arguments, map[string]any{}
 	if len(arguments) > 0 && string(arguments) != "null" {
 		d := json.NewDecoder(bytes.NewReader(arguments))
 		d.UseNumber()
@@ -112,7 +127,7 @@ func (s *Server) bind(ctx context.Context, c caller, toolID string, arguments js
 	}
 	bound, err := s.cfg.Runs.Bind(ctx, runs.Request{
 		AccountID: c.account.ID, ToolID: toolID, Values: map[runs.Source]map[string]any{runs.FromArgument: values}, Origin: runs.Origin{Platform: Platform},
-		Audience: c.audience(), Budget: c.budget,
+		Audience: c.audience(), Budget: c.budget, Approval: runs.ApproveWrites, Context: contextOf(req),
 	})
 	if err == nil && len(bound.Missing) > 0 {
 		err = &runs.MissingInputError{Fields: bound.Missing}
@@ -122,6 +137,21 @@ func (s *Server) bind(ctx context.Context, c caller, toolID string, arguments js
 	}
 	quote, err := s.cfg.Runs.Quote(ctx, bound)
 	return bound, quote, err
+}
+
+// contextOf is what a request says of where it is made: in the protocol's session, and in the trace that the client is in.
+func contextOf(req *sdk.CallToolRequest) registry.CallContext {
+	var c registry.CallContext
+	if req.Session != nil {
+		c.SessionID = req.Session.ID()
+	}
+	if parent, ok := req.Params.Meta["traceparent"].(string); ok {
+		c.TraceID, _ = registry.TraceOf(parent)
+	}
+	if c.TraceID == "" && req.Extra != nil {
+		c.TraceID, _ = registry.TraceOf(req.Extra.Header.Get("Traceparent"))
+	}
+	return c
 }
 
 // await follows a run to its end and tells the client how far it is. When the client gives up, the run is canceled.

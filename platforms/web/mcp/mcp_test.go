@@ -3,7 +3,6 @@ package mcp_test
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/signalbox/signalbox/billing"
@@ -96,6 +96,7 @@ type house struct {
 	ledger *billing.Ledger
 	now    *now
 	slow   *registrytest.Service
+	pool   *pgxpool.Pool
 }
 
 func tool(id string, change ...func(*registry.Tool)) registry.Tool {
@@ -109,7 +110,7 @@ func paid(t *registry.Tool) {
 	t.CostingModel = &registry.CostingModel{Rate: "0.02", Unit: registry.UnitRequest, RateSource: registry.RateStatic}
 }
 
-func newHouse(t *testing.T) *house {
+func newHouse(t *testing.T, adapt ...func(*runs.Config)) *house {
 	t.Helper()
 	pool := postgrestest.New(t)
 	h := &house{ledger: billing.NewLedger(pool), now: &now{}, slow: registrytest.NewService("fake")}
@@ -132,11 +133,15 @@ func newHouse(t *testing.T) *house {
 		t.Fatal(err)
 	}
 	h.reg = registrytest.Registry(t, h.tools)
-	h.runs, err = runs.New(runs.Config{
+	config := runs.Config{
 		Pool: pool, Registry: h.reg, Ledger: h.ledger, Users: h.users, Limits: h.users, Assets: store{assets.New(pool, folder, 0)},
 		Providers: map[string]runs.Provider{"now": h.now, "fake": h.slow},
-	})
-	if err == nil {
+	}
+	for _, change := range adapt {
+		change(&config)
+	}
+	h.pool = pool
+	if h.runs, err = runs.New(config); err == nil {
 		err = h.runs.Start(t.Context())
 	}
 	if err != nil {
@@ -157,7 +162,7 @@ func (h *house) serve(t *testing.T) {
 	t.Helper()
 	var pages *web.Server
 	server, err := mcp.New(mcp.Config{
-		Registry: h.reg, Runs: h.runs, Users: h.users, Caller: web.Caller, Budget: web.Budget, Secret: []byte("a key for the tests that is long"), Version: "test", Random: rand.Reader,
+		Registry: h.reg, Runs: h.runs, Users: h.users, Caller: web.Caller, Budget: web.Budget, Secret: []byte("a key for the tests that is long"), Version: "test",
 		FilePath: func(ref registry.Media, name string) string { return pages.FilePath(ref, name) },
 		Logger:   slog.New(slog.NewTextHandler(t.Output(), nil)),
 	})

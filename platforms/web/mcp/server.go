@@ -6,8 +6,8 @@
 // of 2025-11-25 and before belong to a session, which belongs to the account whose key opened it.
 //
 // What costs money, changes something, or wants a confirmation anyway is asked for before it runs: the client
-// shows price and inputs to its person (elicitation). The answer counts for that call alone, by a signed state that is
-// bound to account, tool, inputs and price and that runs once. A client that can't ask may run what costs money
+// shows price and inputs to its person (elicitation). The answer counts for that call alone: the run waits for it, as any that
+// must be approved, and a signed state binds the answer to account, tool, inputs and run. A client that can't ask may run what costs money
 // only with a key that has a spending limit: the limit is its owner's word.
 package mcp
 
@@ -16,7 +16,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -47,7 +46,7 @@ type Runs interface {
 	Bind(ctx context.Context, r runs.Request) (runs.Bound, error)
 	Quote(ctx context.Context, b runs.Bound) (billing.Quote, error)
 	AcceptBound(ctx context.Context, b runs.Bound) (runs.Run, error)
-	Confirm(ctx context.Context, runID, accountID string) (runs.Run, error)
+	ConfirmSummary(ctx context.Context, runID, accountID, hash string) (runs.Run, error)
 	Cancel(ctx context.Context, runID, accountID string) (runs.Run, error)
 	Subscribe(runID string) (<-chan runs.Run, func())
 }
@@ -57,7 +56,7 @@ type Users interface {
 	CheckAccount(ctx context.Context, a users.Account, platform, toolID string) (users.Decision, error)
 }
 
-// Config wires a Server; all but Public, Logger and Now are required.
+// Config wires a Server; all but Public and Logger are required.
 type Config struct {
 	Registry *registry.Registry
 	Runs     Runs
@@ -71,9 +70,7 @@ type Config struct {
 	Public   string // the address from outside, like https://bot.example; empty: the one that was asked
 	Secret   []byte // signs what was confirmed; at least 16 bytes, kept across restarts
 	Version  string
-	Random   io.Reader // cryptographic
 	Logger   *slog.Logger
-	Now      func() time.Time
 }
 
 // Server is the MCP server. Make it with New.
@@ -90,9 +87,6 @@ func New(cfg Config) (*Server, error) {
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
-	if cfg.Now == nil {
-		cfg.Now = time.Now
 	}
 	s := &Server{cfg: cfg}
 	s.people, s.insider = s.newCatalogue(registry.Everyone), s.newCatalogue(registry.Insiders)

@@ -64,24 +64,34 @@ func resultSchema(tool *registry.Tool) map[string]any {
 	}
 }
 
-// result is a run that succeeded, for model and program.
+// envelopeKey is where a result's _meta tells the call in short: {ok, data | error, latencyMs, attempts, traceId}.
+const envelopeKey = "signalbox/envelope"
+
+// result is a run that is over, for model and program.
 func (s *Server) result(c caller, run runs.Run) *sdk.CallToolResult {
-	outputs := map[string]any{}
+	outputs := run.DataOf(func(o runs.Output) any {
+		return fileBody{URL: s.address(c, o), Ref: o.Media, Name: o.FileName, MIMEType: o.MIMEType, Width: o.Width, Height: o.Height, Bytes: o.Bytes}
+	})
+	envelope, _ := run.Envelope(outputs)
+	if run.Status != runs.StatusSucceeded {
+		return refusal(failureText(run), envelope)
+	}
 	content := []sdk.Content{}
 	for _, o := range run.Outputs {
-		list, _ := outputs[o.Name].([]any)
 		if o.Type == "text" {
 			content = append(content, &sdk.TextContent{Text: o.Text})
-			outputs[o.Name] = append(list, o.Text)
 			continue
 		}
-		address := c.base + s.cfg.FilePath(o.Media, o.FileName)
 		size := o.Bytes
-		content = append(content, &sdk.ResourceLink{URI: address, Name: o.FileName, Title: o.Name, MIMEType: o.MIMEType, Size: &size})
-		outputs[o.Name] = append(list, fileBody{URL: address, Ref: o.Media, Name: o.FileName, MIMEType: o.MIMEType, Width: o.Width, Height: o.Height, Bytes: o.Bytes})
+		content = append(content, &sdk.ResourceLink{URI: s.address(c, o), Name: o.FileName, Title: o.Name, MIMEType: o.MIMEType, Size: &size})
 	}
 	content = append(content, &sdk.TextContent{Text: "It cost " + run.Cost.String() + ", run " + run.ID + "."})
-	return &sdk.CallToolResult{Content: content, StructuredContent: map[string]any{"runId": run.ID, "costNanoUsd": int64(run.Cost), "outputs": outputs}}
+	return &sdk.CallToolResult{Meta: sdk.Meta{envelopeKey: envelope}, Content: content, StructuredContent: map[string]any{"runId": run.ID, "costNanoUsd": int64(run.Cost), "outputs": outputs}}
+}
+
+// address is where a stored file is fetched.
+func (s *Server) address(c caller, o runs.Output) string {
+	return c.base + s.cfg.FilePath(o.Media, o.FileName)
 }
 
 type fileBody struct {
@@ -95,6 +105,6 @@ type fileBody struct {
 }
 
 // refusal is an error that the model can read and act on.
-func refusal(text string) *sdk.CallToolResult {
-	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: text}}}
+func refusal(text string, envelope runs.Envelope) *sdk.CallToolResult {
+	return &sdk.CallToolResult{Meta: sdk.Meta{envelopeKey: envelope}, IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: text}}}
 }
