@@ -25,6 +25,9 @@ const (
 	Confirmation Kind = "confirmation"
 )
 
+// Named reports whether people are told the kind.
+func (k Kind) Named() bool { return k == Receipt || k == Confirmation }
+
 // Answer is what a service answered.
 type Answer struct {
 	Cards   []Card

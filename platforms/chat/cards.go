@@ -128,8 +128,8 @@ func linked(label, address string) Text {
 // maxFollowUps is how many follow-up actions get buttons: three rows, which leave room for the others.
 const maxFollowUps = 6
 
-// followUps are the actions that a run's answers offer, in their order.
-func followUps(run runs.Run) []card.Action {
+// FollowUps are the actions that a run's answers offer, in their order.
+func FollowUps(run runs.Run) []card.Action {
 	var found []card.Action
 	for _, o := range run.Outputs {
 		if answer, ok := card.Parse(o.Text); ok {
@@ -142,7 +142,7 @@ func followUps(run runs.Run) []card.Action {
 // followUpButtons are the buttons of follow-up actions, two in a row.
 func followUpButtons(run runs.Run, k keyboard) [][]Button {
 	var rows [][]Button
-	for i, a := range followUps(run) {
+	for i, a := range FollowUps(run) {
 		b := Button{Label: a.Label, Data: k.data("follow" + string(rune('0'+i)))}
 		if i%2 == 0 {
 			rows = append(rows, nil)
@@ -156,7 +156,7 @@ func followUpButtons(run runs.Run, k keyboard) [][]Button {
 // costs or changes something shows them with the price, and waits to be confirmed.
 func (t *turn) pressFollowUp(ctx context.Context, k keyboard, n int) error {
 	return t.withRun(ctx, k, func(run runs.Run) error {
-		actions := followUps(run)
+		actions := FollowUps(run)
 		if n >= len(actions) {
 			return t.alert(ctx, "press.tooOld")
 		}
@@ -164,7 +164,7 @@ func (t *turn) pressFollowUp(ctx context.Context, k keyboard, n int) error {
 		if !ok {
 			return t.notFollowed(ctx, "card.noTool", "tool", brief(actions[n].Tool, 60))
 		}
-		if holdsAsset(actions[n].Inputs) {
+		if HoldsAsset(actions[n].Inputs) {
 			return t.notFollowed(ctx, "file.gone") // files of the house are given by hand, not by name
 		}
 		if err := t.note(ctx, "press.started"); err != nil {
@@ -199,16 +199,16 @@ func (t *turn) notFollowed(ctx context.Context, key string, pairs ...any) error 
 	return errNotDone
 }
 
-// holdsAsset reports whether a value names a stored file, which may be anybody's.
-func holdsAsset(v any) bool {
+// HoldsAsset reports whether a value names a stored file, which may be anybody's.
+func HoldsAsset(v any) bool {
 	switch v := v.(type) {
 	case string:
 		return registry.IsMediaRef(v) && strings.HasPrefix(v, "asset:")
 	case []any:
-		return slices.ContainsFunc(v, holdsAsset)
+		return slices.ContainsFunc(v, HoldsAsset)
 	case map[string]any:
 		for _, item := range v {
-			if holdsAsset(item) {
+			if HoldsAsset(item) {
 				return true
 			}
 		}

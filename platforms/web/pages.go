@@ -73,16 +73,19 @@ func (s *Server) parsePages() (map[string]*template.Template, error) {
 // functions are what templates can call, in one language.
 func (s *Server) functions(v i18n.Voice) template.FuncMap {
 	return template.FuncMap{
-		"t":      func(key any, pairs ...any) string { return v.Line(fmt.Sprint(key), pairs...) },
-		"price":  func(t registry.Tool) string { return priceOf(v, t) },
-		"usd":    func(n billing.NanoUSD) string { return n.String() },
-		"about":  about,
-		"short":  func(n billing.NanoUSD) billing.NanoUSD { return digits(n, false) },
-		"accept": acceptOf,
-		"asset":  s.bundle.address,
-		"icon":   s.icon,
-		"emblem": emblem,
-		"date":   func(t time.Time) template.HTML { return dateOf(v, t) },
+		"t":       func(key any, pairs ...any) string { return v.Line(fmt.Sprint(key), pairs...) },
+		"price":   func(t registry.Tool) string { return priceOf(v, t) },
+		"usd":     func(n billing.NanoUSD) string { return n.String() },
+		"about":   about,
+		"short":   func(n billing.NanoUSD) billing.NanoUSD { return digits(n, false) },
+		"accept":  acceptOf,
+		"answer":  answerOf,
+		"host":    hostOf,
+		"follows": followUpLinks,
+		"asset":   s.bundle.address,
+		"icon":    s.icon,
+		"emblem":  emblem,
+		"date":    func(t time.Time) template.HTML { return dateOf(v, t) },
 		"paragraphs": func(text string) []string {
 			return strings.FieldsFunc(text, func(r rune) bool { return r == '\n' })
 		},

@@ -90,7 +90,7 @@ func (s *Server) visibleTool(id string, a users.Account) (registry.Tool, error) 
 }
 
 // prefilled reads what the address asks to fill in: ?preset= a preset, ?run= the inputs of a run, ?use= a result
-// of one.
+// of one, ?follow= a follow-up action of one.
 func (s *Server) prefilled(r *http.Request, a users.Account, t registry.Tool) (prefill, error) {
 	fill := prefill{typed: map[string]any{}}
 	if name := r.URL.Query().Get("preset"); name != "" {
@@ -123,6 +123,11 @@ func (s *Server) prefilled(r *http.Request, a users.Account, t registry.Tool) (p
 			return fill, runs.ErrNotFound
 		}
 		useOutput(fill.typed, t, run.Outputs[i])
+	}
+	if action := r.URL.Query().Get("follow"); action != "" {
+		if err := s.followUp(r, a, t, action, fill.typed); err != nil {
+			return fill, err
+		}
 	}
 	return fill, nil
 }
