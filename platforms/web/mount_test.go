@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/signalbox/signalbox/platforms/web"
@@ -36,6 +37,21 @@ func TestMounts(t *testing.T) {
 		}
 		if res := operator.do("POST", "/house/", "", nil, "X-CSRF-Token", ""); res.StatusCode != http.StatusForbidden {
 			t.Errorf("forged: %d", res.StatusCode)
+		}
+	})
+	t.Run("the pages lead operators, and nobody else, to what is mounted for them; there is no second list of changes", func(t *testing.T) {
+		has(t, operator.page("/"), `<a href="/house/"`)
+		if res := operator.do("GET", "/changes", "", nil); res.StatusCode != http.StatusNotFound {
+			t.Errorf("/changes: %d", res.StatusCode)
+		}
+		ann := h.visitor()
+		ann.form("/signin", url.Values{"key": {dev.key}})
+		if strings.Contains(ann.page("/"), "/house/") {
+			t.Error("ann is led there")
+		}
+		bare := newHouse(t)
+		if page := bare.reader().page("/"); strings.Contains(page, `<a href=""`) || strings.Contains(page, "Operator") {
+			t.Error("without anything for operators the pages lead them somewhere")
 		}
 	})
 	t.Run("programs come with a key, and are told so", func(t *testing.T) {
