@@ -158,6 +158,9 @@ func (s *Server) page(h pageHandler) http.HandlerFunc {
 			s.toSignin(w, r)
 			return
 		}
+		if err == nil && !safeMethod(r.Method) && ByAgent(r.Context()) { // what is done on pages is taken for a person's word
+			err = errAgentsKey
+		}
 		if err == nil {
 			err = h(w, r, a)
 		}
