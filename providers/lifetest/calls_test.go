@@ -24,6 +24,7 @@ type caller struct {
 	server *upstreamtest.Server
 	calls  func() int // that were carried out
 	inputs map[string]any
+	large  int // bytes of an answer that is not read
 	price  billing.NanoUSD
 	lost   registry.Code // of a call of which nobody knows what became of it
 }
@@ -31,7 +32,7 @@ type caller struct {
 func newPictures(t *testing.T) *caller {
 	t.Helper()
 	server := imagegentest.New(t)
-	c := &caller{server: server.Server, calls: func() int { return len(server.Calls()) }, inputs: map[string]any{"prompt": "a cat", "quality": "draft"}, price: 10_890_000, lost: registry.CodeLost}
+	c := &caller{server: server.Server, calls: func() int { return len(server.Calls()) }, inputs: map[string]any{"prompt": "a cat", "quality": "draft"}, large: 64 << 20, price: 10_890_000, lost: registry.CodeLost}
 	c.house = newHouse(t, never, func(func() time.Time, *runstest.Assets) service {
 		p, err := imagegen.New(imagegen.Config{OpenAIKey: imagegentest.OpenAIKey, OpenAIURL: server.URL + "/v1"})
 		if err != nil {
@@ -54,7 +55,7 @@ func newRemoteWithin(t *testing.T, timeoutMs int) *caller {
 	if err := os.WriteFile(file, []byte(server.Manifest(timeoutMs)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := &caller{server: server.Server, calls: func() int { return len(server.Calls()) }, inputs: map[string]any{"sku": "CH-100"}, price: billing.Dollar * 2 / 100, lost: registry.CodeUnavailable}
+	c := &caller{server: server.Server, calls: func() int { return len(server.Calls()) }, inputs: map[string]any{"sku": "CH-100"}, large: 8 << 20, price: billing.Dollar * 2 / 100, lost: registry.CodeUnavailable}
 	c.house = newHouse(t, never, func(now func() time.Time, assets *runstest.Assets) service {
 		p := remote.New(remote.Config{File: file, Store: assets, Guard: guard(), SiteID: "bot.example", Now: now})
 		return service{remote.Service, p, p}
@@ -78,7 +79,7 @@ func TestCalls(t *testing.T) {
 				"with much white space": {fault: upstreamtest.Spaced, calls: 1},
 				"with unknown fields":   {fault: upstreamtest.Chatty, calls: 1},
 				"that leads elsewhere":  {fault: upstreamtest.Redirect("http://127.0.0.1:1/"), code: registry.CodeProvider},
-				"larger than is read":   {fault: upstreamtest.Huge(80 << 20), code: registry.CodeProvider, calls: 1},
+				"larger than is read":   {fault: upstreamtest.Huge(c.large), code: registry.CodeProvider, calls: 1},
 				"cut in half":           {fault: upstreamtest.Truncate, code: c.lost, calls: 1},
 				"lost":                  {fault: upstreamtest.LoseAnswer, code: c.lost, calls: 1},
 				"without any output":    {fault: upstreamtest.Answer(http.StatusOK, map[string]any{"data": []any{}}), code: registry.CodeBadOutput},

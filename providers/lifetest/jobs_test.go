@@ -39,6 +39,7 @@ type subject struct {
 	price, unsaid billing.NanoUSD
 	renew         func() // gives the webhooks a new secret; nil where they have none of their own
 	signsBody     bool   // a report that was written anew on its way is a forgery
+	large         int    // bytes of an answer that is not read; where that takes long, of one that is
 }
 
 var prompt = map[string]any{"prompt": "a cat"}
@@ -67,7 +68,7 @@ func (s *subject) in(t *testing.T, poll time.Duration) *subject {
 func newVidu(t *testing.T) *subject {
 	t.Helper()
 	server := vidutest.New(t)
-	s := &subject{jobs: server, direct: server.Direct, price: billing.Dollar * 30 / 100, unsaid: billing.Dollar / 2}
+	s := &subject{jobs: server, direct: server.Direct, large: 8 << 20, price: billing.Dollar * 30 / 100, unsaid: billing.Dollar / 2}
 	s.open = func(client *http.Client, now func() time.Time, _ *runstest.Assets) (service, error) {
 		p, err := vidu.New(vidu.Config{Key: vidutest.Key, BaseURL: server.BaseURL(), USDPerCredit: "0.005", HTTP: client, Guard: guard(), Now: now})
 		return service{vidu.Service, only(p, "vidu.text2video"), p}, err
@@ -78,7 +79,7 @@ func newVidu(t *testing.T) *subject {
 func newTripo(t *testing.T) *subject {
 	t.Helper()
 	server := tripotest.New(t)
-	s := &subject{jobs: server, direct: server.Direct, price: billing.Dollar / 4, unsaid: billing.Dollar * 40 / 100}
+	s := &subject{jobs: server, direct: server.Direct, large: 8 << 20, price: billing.Dollar / 4, unsaid: billing.Dollar * 40 / 100}
 	s.open = func(client *http.Client, now func() time.Time, _ *runstest.Assets) (service, error) {
 		p, err := tripo.New(tripo.Config{Key: tripotest.Key, BaseURL: server.BaseURL(), USDPerCredit: "0.01", HTTP: client, Guard: guard(), Now: now})
 		return service{tripo.Service, only(p, "tripo.text_to_model"), p}, err
@@ -89,7 +90,7 @@ func newTripo(t *testing.T) *subject {
 func newReplicate(t *testing.T) *subject {
 	t.Helper()
 	server := replicatetest.New(t)
-	s := &subject{jobs: server, direct: server.Direct, price: 2_500_000, unsaid: 2_500_000, signsBody: true, renew: server.Renew}
+	s := &subject{jobs: server, direct: server.Direct, large: 32 << 20, price: 2_500_000, unsaid: 2_500_000, signsBody: true, renew: server.Renew}
 	s.open = func(client *http.Client, now func() time.Time, _ *runstest.Assets) (service, error) {
 		p, err := replicate.New(replicate.Config{
 			Token: replicatetest.Token, BaseURL: server.BaseURL(), Models: []string{"painter/sketch"}, USDPerSecond: "0.001", HTTP: client, Guard: guard(), Now: now,
@@ -102,7 +103,7 @@ func newReplicate(t *testing.T) *subject {
 func newFal(t *testing.T) *subject {
 	t.Helper()
 	server := faltest.New(t)
-	s := &subject{jobs: server, direct: server.Direct, price: 4_000_000, signsBody: true, renew: server.Renew}
+	s := &subject{jobs: server, direct: server.Direct, large: 32 << 20, price: 4_000_000, signsBody: true, renew: server.Renew}
 	s.open = func(client *http.Client, now func() time.Time, _ *runstest.Assets) (service, error) {
 		p, err := fal.New(fal.Config{
 			Key: faltest.Key, QueueURL: server.QueueURL(), DocsURL: server.DocsURL(), RestURL: server.RestURL(), Models: []string{faltest.Model}, USDPerSecond: "0.002",
@@ -122,7 +123,7 @@ func newComfyDeploy(t *testing.T) *subject {
 		"workflow": map[string]any{"name": "Paint"}, "input_types": []any{map[string]any{"input_id": "prompt", "type": "string", "class_type": "ComfyUIDeployExternalText"}},
 	}}
 	server.Machines = []map[string]any{{"id": "m1", "gpu": "H100", "status": "ready"}}
-	s := &subject{jobs: server, direct: server.Direct, price: 23_380_000}
+	s := &subject{jobs: server, direct: server.Direct, large: 4 << 20, price: 23_380_000}
 	s.open = func(client *http.Client, _ func() time.Time, _ *runstest.Assets) (service, error) {
 		p, err := comfydeploy.New(comfydeploy.Config{Key: comfydeploytest.Key, BaseURL: server.BaseURL(), HTTP: client, Guard: guard()})
 		return service{comfydeploy.Service, p, p}, err
@@ -160,7 +161,7 @@ func newFile(t *testing.T) *subject {
 	if err := os.WriteFile(filepath.Join(dir, "clouds.tool.yaml"), fmt.Appendf(nil, file, server.BaseURL(), vidutest.Key), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := &subject{jobs: unsigned{server}, direct: server.Direct, price: billing.Dollar * 30 / 100, unsaid: billing.Dollar / 2}
+	s := &subject{jobs: unsigned{server}, direct: server.Direct, large: 4 << 20, price: billing.Dollar * 30 / 100, unsaid: billing.Dollar / 2}
 	s.open = func(client *http.Client, now func() time.Time, assets *runstest.Assets) (service, error) {
 		if client == nil {
 			client = guard()
