@@ -56,7 +56,7 @@ func (a *app) newChat(ctx context.Context) (*chatPlatforms, error) {
 		adapters = append(adapters, p.discord)
 	}
 	p.deliverer, err = chat.NewDeliverer(chat.DelivererConfig{
-		Adapters: adapters, Pool: a.db.pool, Media: a.media, Logger: a.log,
+		Adapters: adapters, Pool: a.db.pool, Media: a.media, Logger: a.log, Points: a.cfg.Points,
 		Link: func(run runs.Run, output int) string {
 			server := p.server.Load()
 			if server == nil {

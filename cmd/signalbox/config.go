@@ -37,6 +37,7 @@ type Settings struct {
 	ComfyUIUSDPerSecond string `name:"comfyui-usd-per-second" env:"COMFYUI_USD_PER_SECOND" default:"0.000337" help:"Price of one second of engine time, US dollars."`
 	GPURatesFile        string `env:"GPU_RATES_FILE" placeholder:"FILE" help:"Bill by the GPU that ran, at these rates (JSON)."`
 	ServiceMarginsFile  string `env:"SERVICE_MARGINS_FILE" placeholder:"FILE" help:"Markup and minimum to add to the prices of services (JSON)."`
+	PointUSD            string `env:"POINT_USD" placeholder:"USD" help:"Show amounts in points, too: what a point is worth, for example 0.000337. Empty: dollars alone."`
 	SignupCreditUSD     string `env:"SIGNUP_CREDIT_USD" default:"1" help:"Credit of a new account, US dollars."`
 	Access              string `env:"ACCESS" default:"open" help:"open: whoever comes may use the tools; listed: only those whom an operator allows."`
 	RunsAtOnce          string `env:"RUNS_AT_ONCE" default:"0" help:"Runs of one account under way at a time; 0: no limit."`
@@ -75,6 +76,7 @@ type Config struct {
 	DiscordAPI   *url.URL
 	Shards       discord.Shards
 	SignupCredit billing.NanoUSD
+	Points       billing.Points
 	Limits       users.Limits // of accounts that have no others
 	RequestRate  int
 	Allow        []string
@@ -185,6 +187,8 @@ func (c *Config) checkDiscord(p *problems) {
 func (c *Config) checkMoney(p *problems) {
 	rate, err := registry.ParseDecimal(json.Number(c.ComfyUIUSDPerSecond))
 	p.unless(err == nil && rate.Sign() >= 0, "COMFYUI_USD_PER_SECOND", c.ComfyUIUSDPerSecond, "a decimal number of US dollars, for example 0.000337")
+	c.Points, err = billing.ParsePoints(c.PointUSD)
+	p.unless(err == nil, "POINT_USD", c.PointUSD, "a decimal number of US dollars above zero, for example 0.000337")
 	c.SignupCredit, err = billing.ParseUSD(c.SignupCreditUSD)
 	p.unless(err == nil && c.SignupCredit >= 0, "SIGNUP_CREDIT_USD", c.SignupCreditUSD, "a decimal number of US dollars, for example 1 or 0.50")
 }

@@ -345,7 +345,7 @@ func (a *app) startWeb(context.Context) error {
 	a.web, err = web.New(web.Config{
 		Mounts:   slices.Concat(console, a.toolMounts(), tools),
 		Registry: a.registry, Runs: a.runs, Users: a.users, Ledger: a.ledger, Invitations: a.invitations(), Shares: web.NewShares(a.db.pool), Logger: a.log.With("component", "web"),
-		Public: a.cfg.Public, AdminToken: a.cfg.AdminToken, LinkKey: key, Version: version,
+		Public: a.cfg.Public, AdminToken: a.cfg.AdminToken, LinkKey: key, Version: version, Points: a.cfg.Points,
 		Telegram: telegram, Discord: discord, APIRate: a.cfg.RequestRate, Conversation: a.chat.page, Hooks: a.post.outbox, Answers: answers,
 		Status: func() map[string]any {
 			return map[string]any{"engines": a.fleet.Status(), "lint": a.flows.Findings()}

@@ -48,6 +48,8 @@ func wrongValues(t *testing.T) map[string][]string {
 		"RUNS_AT_ONCE":           {"many", "-1"},
 		"RUNS_PER_DAY":           {"1.5", "-1"},
 		"API_RATE":               {"fast", "-1"},
+		"AUTO_RUN_READ":          {"sometimes"},
+		"POINT_USD":              {"dear", "0", "-1"},
 		"ADMIN_TOKEN":            {secret + " and a space"},
 		"SUPPORT":                {"two\nlines"},
 		"TERMS_URL":              {"terms", "ftp://ann:" + secret + "@x"},

@@ -49,6 +49,18 @@ func load(files fs.FS) (*Catalogue, error) {
 	return c, nil
 }
 
+// WithUnit gives a catalogue whose voices show amounts in points as well: unit tells a value in points, or false where it is no
+// amount.
+func (c *Catalogue) WithUnit(unit func(value any) (points string, ok bool)) *Catalogue {
+	other := *c
+	other.voices = make(map[string]Voice, len(c.voices))
+	for tag, v := range c.voices {
+		v.unit = unit
+		other.voices[tag] = v
+	}
+	return &other
+}
+
 // Languages lists the languages there are texts in (BCP 47), English first.
 func (c *Catalogue) Languages() []string {
 	list := []string{Fallback}

@@ -14,6 +14,7 @@ type Voice struct {
 	language  string
 	localizer *goi18n.Localizer
 	said      *said
+	unit      func(value any) (string, bool) // see Catalogue.WithUnit; nil: none
 }
 
 // Language is the language spoken (BCP 47).
@@ -47,7 +48,23 @@ func (v Voice) Say(key string, pairs ...any) []Piece {
 	if text == "" {
 		return []Piece{{Text: key}}
 	}
-	return fill(text, pairs)
+	pieces := fill(text, pairs)
+	for i, p := range pieces {
+		if v.unit != nil && p.Value != nil {
+			pieces[i].Text = v.Value(p.Value)
+		}
+	}
+	return pieces
+}
+
+// Value writes a value as texts show it: an amount also in the second unit, where there is one.
+func (v Voice) Value(value any) string {
+	if v.unit != nil {
+		if n, ok := v.unit(value); ok {
+			return v.Line("amount.points", "amount", fmt.Sprint(value), "points", n)
+		}
+	}
+	return fmt.Sprint(value)
 }
 
 // Line is Say without styles.

@@ -8,12 +8,13 @@ import (
 	"strconv"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
 
-// DelivererConfig is what a Deliverer works with. All but Link are required.
+// DelivererConfig is what a Deliverer works with. All but Link and Points are required.
 type DelivererConfig struct {
 	Adapters []Adapter
 	Pool     *pgxpool.Pool
@@ -21,6 +22,8 @@ type DelivererConfig struct {
 	Logger   *slog.Logger
 	// Link gives a public address of a run's output, for files a platform does not take, or "".
 	Link func(run runs.Run, output int) string
+	// Points shows amounts in points as well; the zero value does not.
+	Points billing.Points
 }
 
 // Deliverer shows results in chats. It is made before the runs service, which hands it what is over, and
@@ -42,7 +45,7 @@ func NewDeliverer(cfg DelivererConfig) (*Deliverer, error) {
 		return nil, err
 	}
 	d := &desk{
-		surfaces: map[string]*surface{}, keyboards: keyboards{cfg.Pool}, deliveries: deliveries{cfg.Pool}, texts: texts,
+		surfaces: map[string]*surface{}, keyboards: keyboards{cfg.Pool}, deliveries: deliveries{cfg.Pool}, texts: texts.WithUnit(cfg.Points.Unit),
 	}
 	for _, a := range cfg.Adapters {
 		if d.surfaces[a.Platform()] != nil {

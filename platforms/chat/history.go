@@ -73,7 +73,7 @@ func (v voice) costOf(run runs.Run) string {
 	if run.Cost == 0 {
 		return v.line("cost.none")
 	}
-	return run.Cost.String()
+	return v.Value(run.Cost)
 }
 
 func (t *turn) pressOlder(ctx context.Context, k keyboard) error {

@@ -240,7 +240,7 @@ func (v voice) repeatPrice(run runs.Run, labels ...string) Text {
 	case q.High == 0:
 		return nil
 	case q.Exact():
-		price = q.High.String()
+		price = v.Value(q.High)
 	case run.Cost > 0:
 		price = v.line("repeat.about", "price", roundUp(run.Cost))
 	}

@@ -473,8 +473,19 @@ func (s *Server) apiBalance(w http.ResponseWriter, r *http.Request, a users.Acco
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"balanceNanoUsd": b.Available, "heldNanoUsd": b.Held})
+	body := map[string]any{"balanceNanoUsd": b.Available, "heldNanoUsd": b.Held}
+	if p := s.cfg.Points; p.Enabled() {
+		body["points"] = pointsBody{Balance: p.Of(b.Available), Held: p.Of(b.Held), Worth: p.Worth()}
+	}
+	writeJSON(w, http.StatusOK, body)
 	return nil
+}
+
+// pointsBody is a balance in points, as decimals.
+type pointsBody struct {
+	Balance string `json:"balance"`
+	Held    string `json:"held"`
+	Worth   string `json:"usdPerPoint"`
 }
 
 // apiUpload stores one file, sent as multipart member "file" or as the body itself.

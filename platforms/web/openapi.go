@@ -345,10 +345,13 @@ func schemas() object {
 			"missing": object{"type": "array", "items": text()}, "retryable": object{"type": "boolean"}, "retryAfter": object{"type": "integer", "description": "Seconds"},
 			"envelope": ref("Envelope"), "run": ref("Run"),
 		}, "type", "title", "status", "detail", "code", "retryable"),
-		"Balance": record(object{"balanceNanoUsd": amount, "heldNanoUsd": amount}, "balanceNanoUsd", "heldNanoUsd"),
-		"Upload":  record(object{"ref": object{"type": "string", "pattern": "^asset:[0-9a-f]{64}$"}, "url": object{"type": "string", "format": "uri"}, "info": object{"type": "object"}}, "ref", "url"),
-		"Tool":    object{"type": "object", "required": []string{"toolId", "service", "displayName", "inputSchema"}, "properties": object{"toolId": text(), "service": text(), "displayName": text(), "description": text(), "commandName": text(), "apiPath": text(), "inputSchema": object{"type": "object"}, "outputSchema": object{"type": "object"}}},
-		"Key":     record(object{"id": object{"type": "integer", "format": "int64"}, "label": text(), "hint": text(), "createdAt": moment, "lastUsedAt": moment, "spendLimitNanoUsd": object{"type": "integer", "format": "int64", "description": "What its runs may cost in a calendar month, in nano-dollars; absent: no limit"}, "agent": object{"type": "boolean"}}, "id", "label", "hint", "createdAt"),
+		"Balance": record(object{
+			"balanceNanoUsd": amount, "heldNanoUsd": amount,
+			"points": record(object{"balance": text(), "held": text(), "usdPerPoint": text()}, "balance", "held", "usdPerPoint"), // where the house shows points
+		}, "balanceNanoUsd", "heldNanoUsd"),
+		"Upload": record(object{"ref": object{"type": "string", "pattern": "^asset:[0-9a-f]{64}$"}, "url": object{"type": "string", "format": "uri"}, "info": object{"type": "object"}}, "ref", "url"),
+		"Tool":   object{"type": "object", "required": []string{"toolId", "service", "displayName", "inputSchema"}, "properties": object{"toolId": text(), "service": text(), "displayName": text(), "description": text(), "commandName": text(), "apiPath": text(), "inputSchema": object{"type": "object"}, "outputSchema": object{"type": "object"}}},
+		"Key":    record(object{"id": object{"type": "integer", "format": "int64"}, "label": text(), "hint": text(), "createdAt": moment, "lastUsedAt": moment, "spendLimitNanoUsd": object{"type": "integer", "format": "int64", "description": "What its runs may cost in a calendar month, in nano-dollars; absent: no limit"}, "agent": object{"type": "boolean"}}, "id", "label", "hint", "createdAt"),
 		"KeyWanted": object{"type": "object", "properties": object{
 			"label": text(), "name": text(),
 			"spendLimitUsd": object{"type": "string", "description": "What the key's runs may cost in a calendar month, in US dollars", "examples": []string{"5", "0.50"}},

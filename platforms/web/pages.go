@@ -75,7 +75,7 @@ func (s *Server) functions(v i18n.Voice) template.FuncMap {
 	return template.FuncMap{
 		"t":       func(key any, pairs ...any) string { return v.Line(fmt.Sprint(key), pairs...) },
 		"price":   func(t registry.Tool) string { return priceOf(v, t) },
-		"usd":     func(n billing.NanoUSD) string { return n.String() },
+		"usd":     func(n billing.NanoUSD) string { return v.Value(n) },
 		"about":   about,
 		"short":   func(n billing.NanoUSD) billing.NanoUSD { return digits(n, false) },
 		"accept":  acceptOf,

@@ -113,6 +113,8 @@ type Config struct {
 	Hooks Hooks
 	// Answers remembers the answers to requests with an Idempotency-Key; nil: only runs are begun once.
 	Answers *Answers
+	// Points shows amounts in points as well; the zero value does not.
+	Points billing.Points
 	// LinkKey signs the addresses of results. At least 16 bytes, kept across restarts.
 	LinkKey []byte
 	// Status is what GET /api/status answers beside the loaders, e.g. the engines.
@@ -166,6 +168,7 @@ func New(cfg Config) (*Server, error) {
 	if s.texts, err = i18n.Load(); err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
+	s.texts = s.texts.WithUnit(cfg.Points.Unit)
 	if s.bundle, err = newBundle(); err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}

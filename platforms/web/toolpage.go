@@ -355,7 +355,7 @@ func priceWords(v i18n.Voice, q billing.Quote) priceView {
 	case q.High == 0:
 		return priceView{Price: v.Line("web.price.free")}
 	case q.Exact():
-		return priceView{Price: q.High.String(), Basis: v.Line("web.price.exact")}
+		return priceView{Price: v.Value(q.High), Basis: v.Line("web.price.exact")}
 	}
 	basis := "web.price.estimate"
 	if strings.HasPrefix(q.Basis, "learned") {
