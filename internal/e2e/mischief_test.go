@@ -246,7 +246,7 @@ func newWorld(t *testing.T) *world {
 	w.ann = newClient(w.program, "ann")
 	prompt := map[string]any{"prompt": "a cat"}
 	w.tools = map[string]map[string]any{
-		"vidu.text2video": prompt, "clouds": prompt, "image.generate": prompt, "wallpaper": {"colors": 5}, "tripo.text_to_model": prompt, "unsplash.search": {"query": "bicycle"},
+		"vidu.text2video": prompt, "clouds": prompt, "image.generate": prompt, "wallpaper": small(64), "tripo.text_to_model": prompt, "unsplash.search": {"query": "bicycle"},
 		"pim.getProduct": {"sku": "CH-100"}, "forecast": {"place": "Bad Ems"}, "library.greet": {"name": "Ann"},
 	}
 	w.prices = map[string]int64{
