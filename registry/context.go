@@ -2,6 +2,7 @@ package registry
 
 import (
 	"encoding/hex"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,7 +15,18 @@ type CallContext struct {
 	SessionID       string `json:"sessionId,omitempty"`
 	TraceID         string `json:"traceId,omitempty"`
 	PlannerProvider string `json:"plannerProvider,omitempty"` // the model in use: anthropic, openai, gemini, demo
+
+	Region     string `json:"region,omitempty"`     // where the person is at home: ISO 3166-1 in two capitals, see RegionOf
+	DeviceKind string `json:"deviceKind,omitempty"` // what the person asks with, see the Device constants
 }
+
+// What a person asks with. DeviceUnknown is a device of no kind we know; where no device is known at all, the kind
+// is empty.
+const (
+	DeviceMobile  = "mobile"
+	DeviceDesktop = "desktop"
+	DeviceUnknown = "unknown"
+)
 
 // maxContext bounds each member of a CallContext, in bytes.
 const maxContext = 200
@@ -24,6 +36,7 @@ const maxContext = 200
 func (c CallContext) Check() error {
 	for _, m := range [...]struct{ name, value string }{
 		{"siteId", c.SiteID}, {"sessionId", c.SessionID}, {"traceId", c.TraceID}, {"plannerProvider", c.PlannerProvider},
+		{"region", c.Region}, {"deviceKind", c.DeviceKind},
 	} {
 		unprintable := strings.ContainsFunc(m.value, func(r rune) bool { return !unicode.IsPrint(r) })
 		if len(m.value) > maxContext || unprintable || !utf8.ValidString(m.value) {
@@ -33,6 +46,38 @@ func (c CallContext) Check() error {
 		}
 	}
 	return nil
+}
+
+// RegionOf gives the country that a language tag names (BCP 47), in two capitals: "BR" of "pt-BR" and of
+// "pt-Latn-br". It is empty where the tag names none: a language alone does not tell where somebody is.
+func RegionOf(languageTag string) string {
+	parts := strings.FieldsFunc(languageTag, func(r rune) bool { return r == '-' || r == '_' })
+	for _, part := range parts[min(1, len(parts)):] {
+		letters := strings.Trim(strings.ToUpper(part), "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+		switch {
+		case len(part) == 1:
+			return "" // extensions follow
+		case len(part) == 2 && letters:
+			return strings.ToUpper(part)
+		}
+	}
+	return ""
+}
+
+// DeviceOf tells the kind of a device by what its program calls itself (User-Agent).
+func DeviceOf(userAgent string) string {
+	has := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(userAgent, word) })
+	}
+	switch {
+	case userAgent == "":
+		return ""
+	case has("Mobi", "Android", "iPhone", "iPad"):
+		return DeviceMobile
+	case has("Windows NT", "Macintosh", "X11", "CrOS"):
+		return DeviceDesktop
+	}
+	return DeviceUnknown
 }
 
 // TraceOf gives the trace id of a W3C traceparent header: 32 hex digits. ok is false where the header is none, and

@@ -32,6 +32,34 @@ func TestTraceOf(t *testing.T) {
 	})
 }
 
+func TestWhereAndWithWhatSomebodyAsks(t *testing.T) {
+	t.Parallel()
+	t.Run("C54 the region is the one a language tag names, never guessed from the language", func(t *testing.T) {
+		t.Parallel()
+		for tag, want := range map[string]string{
+			"": "", "de": "", "pt-BR": "BR", "pt-br": "BR", "en_GB": "GB", "zh-Hant-TW": "TW", "sr-Latn": "", "es-419": "", "en-x-us": "", "en-u-ca-gregory": "", "-": "", "de-ÄÖ": "",
+		} {
+			if got := registry.RegionOf(tag); got != want {
+				t.Errorf("%q: %q, want %q", tag, got, want)
+			}
+		}
+	})
+	t.Run("C54 the device is told by its program's own word, or not at all", func(t *testing.T) {
+		t.Parallel()
+		for agent, want := range map[string]string{
+			"": "", "curl/8.5.0": registry.DeviceUnknown,
+			"Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Mobile/15E148":      registry.DeviceMobile,
+			"Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 Chrome/130.0 Mobile Safari/537.36":  registry.DeviceMobile,
+			"Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:132.0) Gecko/20100101 Firefox/132.0":               registry.DeviceDesktop,
+			"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 Version/18.0 Safari/605.1": registry.DeviceDesktop,
+		} {
+			if got := registry.DeviceOf(agent); got != want {
+				t.Errorf("%q: %q, want %q", agent, got, want)
+			}
+		}
+	})
+}
+
 func TestCallContextCheck(t *testing.T) {
 	t.Parallel()
 	if err := (registry.CallContext{SiteID: "shop.example", SessionID: "Gespräch 7", TraceID: "t-1", PlannerProvider: "anthropic"}).Check(); err != nil {

@@ -37,6 +37,10 @@ type Incoming struct {
 	Roles []string `json:"roles,omitempty"`
 	// Admin tells that the sender runs the chat, where updates say so; see AdminTeller for the others.
 	Admin bool `json:"admin,omitempty"`
+	// Region and DeviceKind are where and with what the sender writes, as in registry.CallContext, where the
+	// platform tells more of it than From.Language does.
+	Region     string `json:"region,omitempty"`
+	DeviceKind string `json:"deviceKind,omitempty"`
 	// Album groups messages that were sent as one; its items arrive as updates of their own.
 	Album string `json:"album,omitempty"`
 

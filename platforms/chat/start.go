@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -50,7 +51,7 @@ func (t *turn) proceed(ctx context.Context, d draft) error {
 	}
 	request := runs.Request{
 		AccountID: t.account.ID, ToolID: d.Tool, Values: values, Parent: d.Parent, IdempotencyKey: d.Key,
-		Origin: runs.Origin{Platform: t.in.platform}, Audience: t.audience(), Context: registry.CallContext{SessionID: t.conversation()},
+		Origin: runs.Origin{Platform: t.in.platform}, Audience: t.audience(), Context: t.callContext(),
 	}
 	request.Approval = d.Approval
 	bound, err := t.cfg.Runs.Bind(ctx, request)
@@ -65,6 +66,13 @@ func (t *turn) proceed(ctx context.Context, d draft) error {
 		t.log.WarnContext(ctx, "no quote for a run", "tool", d.Tool, "error", err)
 	}
 	return t.accept(ctx, d, bound, quote)
+}
+
+// callContext says for whom and where a run is asked for, as far as the platform tells.
+func (t *turn) callContext() registry.CallContext {
+	return registry.CallContext{
+		SessionID: t.conversation(), Region: cmp.Or(t.in.Region, registry.RegionOf(t.in.From.Language)), DeviceKind: t.in.DeviceKind,
+	}
 }
 
 // conversation names the place where people speak, among those of all platforms.

@@ -260,6 +260,7 @@ func (s *Server) again(w http.ResponseWriter, r *http.Request, a users.Account) 
 	run, err := s.accept(r.Context(), a, runs.Request{
 		AccountID: a.ID, ToolID: old.Tool.ToolID, Values: values{runs.FromArgument: inputs},
 		Origin: runs.Origin{Platform: Platform}, Audience: audience(a), Parent: old.ID, IdempotencyKey: formKey(r),
+		Context: PersonContext(r),
 	})
 	if err != nil {
 		if p := explain(err); p.Status != http.StatusInternalServerError {

@@ -418,7 +418,7 @@ func (s *Server) formRequest(r *http.Request, a users.Account, t registry.Tool, 
 	}
 	return runs.Request{
 		AccountID: a.ID, ToolID: t.ToolID, Values: v, Origin: runs.Origin{Platform: Platform},
-		Parent: s.ownParent(r, a), Audience: audience(a), IdempotencyKey: formKey(r),
+		Parent: s.ownParent(r, a), Audience: audience(a), IdempotencyKey: formKey(r), Context: PersonContext(r),
 	}
 }
 

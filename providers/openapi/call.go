@@ -130,6 +130,7 @@ func (s spec) putContext(header http.Header, call registry.Call) {
 	known := map[string]string{
 		"User-Id": call.UserID, "Session-Id": cmp.Or(call.Context.SessionID, call.RunID), "Turn-Id": cmp.Or(call.Context.TraceID, call.RunID),
 		"Idempotency-Key": call.Handle, "Pii-Grant": strings.Join(call.Tool.PIIRequired, ","),
+		"Region": call.Context.Region, "Device-Kind": call.Context.DeviceKind,
 	}
 	for _, name := range s.Context {
 		if value := known[strings.TrimPrefix(name, http.CanonicalHeaderKey(extPrefix))]; value != "" {

@@ -33,6 +33,10 @@ paths:
         - {name: X-Orchet-User-Id, in: header, schema: {type: string}}
         - {name: X-Orchet-Idempotency-Key, in: header, required: true, schema: {type: string}}
         - {name: X-Orchet-Pii-Grant, in: header, schema: {type: string}}
+        - {name: X-Orchet-Session-Id, in: header, schema: {type: string}}
+        - {name: X-Orchet-Turn-Id, in: header, schema: {type: string}}
+        - {name: X-Orchet-Region, in: header, schema: {type: string}}
+        - {name: X-Orchet-Device-Kind, in: header, schema: {type: string}}
       requestBody:
         content:
           application/json:
@@ -115,6 +119,28 @@ func TestExtensions(t *testing.T) {
 		}
 		if len(book.InputSchema) != 3 {
 			t.Errorf("the inputs are %+v", book.InputSchema)
+		}
+		for _, name := range []string{"User-Id", "Region", "Device-Kind"} {
+			if _, there := r.Header["X-Orchet-"+name]; there {
+				t.Errorf("%s is sent, though nobody knows it: %v", name, r.Header)
+			}
+		}
+	})
+	t.Run("C54 all seven members of the context are sent where they are known", func(t *testing.T) {
+		before := len(h.Received())
+		if _, err := h.Call(t.Context(), registry.Call{
+			RunID: "the-run", Handle: "the-handle", UserID: "ann", Tool: book, Media: h.cfg.Store, Inputs: map[string]any{"offer_id": "o", "traveler_id": "t"},
+			Context: registry.CallContext{SessionID: "chat-7", TraceID: "turn-9", Region: "BR", DeviceKind: registry.DeviceMobile},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		header := h.Received()[before].Header
+		for name, want := range map[string]string{
+			"User-Id": "ann", "Session-Id": "chat-7", "Turn-Id": "turn-9", "Region": "BR", "Device-Kind": "mobile", "Idempotency-Key": "the-handle", "Pii-Grant": "name,passport",
+		} {
+			if got := header.Get("X-Orchet-" + name); got != want {
+				t.Errorf("%s is %q, want %q", name, got, want)
+			}
 		}
 	})
 	t.Run("C19 C20 C21 C22 C23 C24 C25 how it is undone is kept", func(t *testing.T) {

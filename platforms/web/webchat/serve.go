@@ -107,8 +107,9 @@ func (v *visit) json(body any) error {
 // update is an update of this person's, without what it says.
 func (v *visit) update(id string, kind chat.IncomingKind) (chat.Incoming, error) {
 	from, err := v.identity(v.r.Context(), v.account, v.voice.Language())
+	asked := web.PersonContext(v.r)
 	return chat.Incoming{
-		ID: id, Kind: kind, At: time.Now(), From: from, Addressed: true,
+		ID: id, Kind: kind, At: time.Now(), From: from, Addressed: true, Region: asked.Region, DeviceKind: asked.DeviceKind,
 		Chat: chat.Chat{Place: chat.Place{Chat: v.chat}, Kind: chat.ChatPrivate},
 	}, err
 }
