@@ -20,6 +20,8 @@ import (
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/providers/openapi"
 	"github.com/signalbox/signalbox/providers/openapi/openapitest"
+	"github.com/signalbox/signalbox/providers/upstream"
+	"github.com/signalbox/signalbox/providers/upstream/upstreamtest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
 )
@@ -623,4 +625,57 @@ func shared(t *testing.T, parts ...string) []byte {
 		t.Fatal(err)
 	}
 	return data
+}
+
+func TestAnswersThatComeToHarm(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		fault upstreamtest.Fault
+		want  registry.Code // empty: it is an answer all the same
+	}{
+		"cut off in the middle":                  {upstreamtest.Truncate, registry.CodeUnavailable},
+		"sent elsewhere, where nobody goes":      {upstreamtest.Redirect("http://127.0.0.1:1/"), registry.CodeProvider},
+		"larger than anybody reads":              {upstreamtest.Huge(65 << 20), registry.CodeProvider},
+		"with white space wherever it may stand": {upstreamtest.Spaced, ""},
+		"with members nobody has heard of":       {upstreamtest.Chatty, ""},
+	} {
+		t.Run("an answer "+name, func(t *testing.T) {
+			t.Parallel()
+			h := open(t, pets)
+			tool := h.tool(t, "removePet")
+			h.Fail(c.fault)
+			result, err := h.Call(t.Context(), registry.Call{RunID: "run", Handle: "the-handle", Tool: tool, Inputs: map[string]any{"kind": "cat", "name": "Tom"}, Media: h.cfg.Store})
+			if c.want == "" {
+				if err != nil || !strings.Contains(result.Outputs[0].Text, "removePet") {
+					t.Errorf("got %+v, %v", result.Outputs, err)
+				}
+				return
+			}
+			if e := registry.AsError(err); e == nil || e.Code != c.want {
+				t.Errorf("got %+v, %v, want %s", result.Outputs, err, c.want)
+			}
+		})
+	}
+	t.Run("nobody waits longer than they have time for", func(t *testing.T) {
+		t.Parallel()
+		h := open(t, pets)
+		tool := h.tool(t, "removePet")
+		h.Fail(upstreamtest.Late(time.Hour))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := h.Call(ctx, registry.Call{RunID: "run", Handle: "the-handle", Tool: tool, Inputs: map[string]any{"kind": "cat", "name": "Tom"}, Media: h.cfg.Store})
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("a request that changes something is not repeated when its answer is lost", func(t *testing.T) {
+		t.Parallel()
+		h := open(t, pets)
+		tool := h.tool(t, "addNotes")
+		h.Fail(upstreamtest.LoseAnswer)
+		_, err := h.Call(t.Context(), registry.Call{RunID: "run", Handle: "the-handle", Tool: tool, Inputs: map[string]any{"body": []any{"a"}}, Media: h.cfg.Store})
+		if !errors.Is(err, upstream.ErrUnconfirmed) || len(h.Received()) != 1 {
+			t.Errorf("%d requests, %v", len(h.Received()), err)
+		}
+	})
 }

@@ -18,6 +18,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/legacy"
+
+	"github.com/signalbox/signalbox/providers/upstream/upstreamtest"
 )
 
 // Request is one that the document allows.
@@ -50,6 +52,7 @@ type Server struct {
 	received []Request
 	tokens   int
 	down     bool
+	faults   []upstreamtest.Fault
 }
 
 // New starts a service that is described by document, in which {{server}} stands for its address. secret is what
@@ -91,6 +94,13 @@ func (s *Server) Down(down bool) {
 	s.down = down
 }
 
+// Fail lets the next requests to operations come to harm, one each.
+func (s *Server) Fail(faults ...upstreamtest.Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = append(s.faults, faults...)
+}
+
 // Received lists the requests that were carried out.
 func (s *Server) Received() []Request {
 	s.mu.Lock()
@@ -107,22 +117,45 @@ func (s *Server) Tokens() int {
 
 // ServeHTTP answers as the document says.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.aside(w, r) {
+		return
+	}
+	s.mu.Lock()
+	var fault upstreamtest.Fault
+	if len(s.faults) > 0 {
+		fault, s.faults = s.faults[0], s.faults[1:]
+	}
+	s.mu.Unlock()
+	if fault != nil {
+		fault(w, r, http.HandlerFunc(s.operate))
+		return
+	}
+	s.operate(w, r)
+}
+
+// aside serves what is no operation. It reports whether it did.
+func (s *Server) aside(w http.ResponseWriter, r *http.Request) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case r.URL.Path == "/openapi.yaml" && s.down:
 		http.Error(w, "down", http.StatusServiceUnavailable)
-		return
 	case r.URL.Path == "/openapi.yaml":
 		io.WriteString(w, s.document)
-		return
 	case r.URL.Path == "/.well-known/agent.json":
 		io.WriteString(w, s.manifest)
-		return
 	case r.URL.Path == "/token":
 		s.giveToken(w, r)
-		return
+	default:
+		return false
 	}
+	return true
+}
+
+// operate carries an operation out, if the document allows the request.
+func (s *Server) operate(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	got, err := s.judge(r)
 	if err != nil {
 		write(w, Answer{Status: http.StatusUnprocessableEntity, Type: "application/problem+json", Body: map[string]string{"detail": err.Error()}})
