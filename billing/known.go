@@ -3,6 +3,7 @@ package billing
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -53,17 +54,25 @@ func (k *knownPurses) learn(b books) {
 	}
 }
 
-// insistKnown locks accounts in the order of all writers and makes sure that they are nobody's tombstones and that the
-// holds are there as they are taken to be.
-const insistKnown = `
-	SELECT ledger_insist(
-		(SELECT count(*) FROM (SELECT FROM ledger_accounts WHERE id = ANY ($1::bigint[]) AND merged_into IS NULL ORDER BY owner, id FOR UPDATE) a) = cardinality($1)
-		AND (SELECT count(*) FROM unnest($2::text[], $3::text[], $4::bigint[]) AS h (key, owner, amount) CROSS JOIN LATERAL
-			(SELECT FROM ledger_transfers t WHERE t.key = h.key AND t.owner = h.owner::uuid AND t.amount = h.amount LIMIT 1) t) = cardinality($2))`
+// postKnown writes transfers, the users' balances and what gathers for the house where nothing was looked at before. It
+// insists that the users' accounts are nobody's tombstones and that the holds to be settled are there as they are taken to
+// be; that no transfer was posted before and no wallet goes below zero the tables insist on. Balances change, and so are
+// locked, in the order of all writers.
+const postKnown = `
+	WITH posted AS (
+		INSERT INTO ledger_transfers (key, kind, owner, run_id, amount, note, accounts, amounts)` + selectTransfers + `),
+	moved AS (
+		UPDATE ledger_accounts a SET balance = a.balance + s.amount FROM unnest($15::bigint[], $16::bigint[]) AS s (account, amount)
+		WHERE a.id = s.account AND a.merged_into IS NULL RETURNING a.id),
+	gathered AS (
+		INSERT INTO ledger_pending (account_id, amount) SELECT account, amount FROM unnest($17::bigint[], $18::bigint[]) AS s (account, amount))
+	SELECT ledger_insist((SELECT count(*) FROM moved) = cardinality($15)
+		AND (SELECT count(*) FROM unnest($19::text[], $20::text[], $21::bigint[]) AS h (key, owner, amount) CROSS JOIN LATERAL
+			(SELECT FROM ledger_transfers t WHERE t.key = h.key AND t.owner = h.owner::uuid AND t.amount = h.amount LIMIT 1) t) = cardinality($19))`
 
 // PostUnseen queues the moves without a look at the books, for a transaction of one round trip. What it takes for
-// granted the database makes sure of: that the accounts are those of their users, that each Settlement's hold
-// is there with the amount of Held, and that the wallets cover the holds. Where that is not so the transaction fails
+// granted the database makes sure of: that no move was made before, that the accounts are those of their users, that each
+// Settlement's hold is there with the amount of Held, and that the wallets cover the holds. Where that is not so the transaction fails
 // with an error of Postgres, and Lock and Post, in another, tell why. false: they have to at once; nothing is queued.
 // Accounts that are not known yet are asked for, and change nothing.
 func (l *Ledger) PostUnseen(ctx context.Context, m *Moves, batch *pgx.Batch) (bool, error) {
@@ -76,8 +85,7 @@ func (l *Ledger) PostUnseen(ctx context.Context, m *Moves, batch *pgx.Batch) (bo
 		return false, nil //nolint:nilerr // Post says what is wrong
 	}
 	if len(all) > 0 {
-		b.queueInsist(batch, promised)
-		queuePost(batch, all)
+		b.queueKnown(batch, all, promised)
 	}
 	return true, nil
 }
@@ -121,15 +129,36 @@ func (l *Ledger) meet(ctx context.Context, owners []string) error {
 	return nil
 }
 
-// queueInsist adds to batch what makes sure of the books.
-func (b books) queueInsist(batch *pgx.Batch, promised []transfer) {
-	accounts := make([]int64, 0, 2*len(b.users))
-	for _, p := range b.users {
-		accounts = append(accounts, p.wallet, p.held)
+// queueKnown adds to batch the writing of transfers between accounts that are known, and what makes sure of the books.
+func (b books) queueKnown(batch *pgx.Batch, transfers, promised []transfer) {
+	sums := make(map[int64]int64)
+	for _, t := range transfers {
+		for _, l := range t.legs {
+			sums[l.account] += int64(l.amount)
+		}
+	}
+	var users, house column
+	for _, owner := range slices.Sorted(maps.Keys(b.users)) {
+		p := b.users[owner]
+		for _, account := range []int64{min(p.wallet, p.held), max(p.wallet, p.held)} {
+			users.add(account, sums[account])
+			delete(sums, account)
+		}
+	}
+	for account, amount := range sums {
+		house.add(account, amount)
 	}
 	keys, owners, amounts := make([]string, len(promised)), make([]string, len(promised)), make([]int64, len(promised))
 	for i, t := range promised {
 		keys[i], owners[i], amounts[i] = t.key, t.owner, int64(t.amount)
 	}
-	batch.Queue(insistKnown, accounts, keys, owners, amounts)
+	args := append(transferColumns(transfers), users.accounts, users.amounts, house.accounts, house.amounts, keys, owners, amounts)
+	batch.Queue(postKnown, args...)
+}
+
+// column is what several accounts get.
+type column struct{ accounts, amounts []int64 }
+
+func (c *column) add(account, amount int64) {
+	c.accounts, c.amounts = append(c.accounts, account), append(c.amounts, amount)
 }

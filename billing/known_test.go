@@ -34,20 +34,22 @@ func (b book) refuses(t *testing.T, m *Moves) {
 func TestPostUnseen(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
-	t.Run("holds and settlements are posted, and a repeat posts nothing", func(t *testing.T) {
+	t.Run("holds and settlements are posted, and repeats are refused", func(t *testing.T) {
 		user, first, second := b.user(t, 100), uuid.NewString(), uuid.NewString()
-		for range 2 {
-			if _, err := b.unseen(t, &Moves{Holds: []HoldRequest{{user, first, 60}}}); err != nil {
-				t.Fatal(err)
-			}
+		hold := &Moves{Holds: []HoldRequest{{user, first, 10}, {user, uuid.NewString(), 50}}}
+		if _, err := b.unseen(t, hold); err != nil {
+			t.Fatal(err)
 		}
+		b.refuses(t, &Moves{Holds: hold.Holds[:1]})
 		b.wants(t, user, 40, 60)
 		// The end of one run pays for the next, as in Post.
-		m := &Moves{Settlements: []Settlement{{AccountID: user, RunID: first, Cost: 25, Held: 60}}, Holds: []HoldRequest{{user, second, 70}}}
+		m := &Moves{Settlements: []Settlement{{AccountID: user, RunID: first, Cost: 5, Held: 10}}, Holds: []HoldRequest{{user, second, 45}}}
 		if tried, err := b.unseen(t, m); err != nil || !tried {
 			t.Fatal(tried, err)
 		}
-		b.wants(t, user, 5, 70)
+		b.wants(t, user, 0, 95)
+		b.refuses(t, &Moves{Settlements: m.Settlements})
+		b.wants(t, user, 0, 95)
 	})
 	t.Run("a wallet that does not cover a hold", func(t *testing.T) {
 		user := b.user(t, 100)

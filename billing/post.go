@@ -150,16 +150,19 @@ func (b books) readPosted(rows pgx.Rows) error {
 // maxLegs is the most legs that a transfer has.
 const maxLegs = 4
 
-// postSQL writes transfers with their legs, the users' balances and what gathers for the house, all in one
-// statement. A transfer whose key exists writes nothing at all. Accounts below 100 are the house's.
-const postSQL = `
-	WITH posted AS (
-		INSERT INTO ledger_transfers (key, kind, owner, run_id, amount, note, accounts, amounts)
+// selectTransfers makes rows of ledger_transfers of what transferColumns gives.
+const selectTransfers = `
 		SELECT t.key, t.kind, t.owner::uuid, nullif(t.run, '')::uuid, t.amount, t.note,
 			array_remove(ARRAY[t.a1, t.a2, t.a3, t.a4], 0), array_remove(ARRAY[t.m1, t.m2, t.m3, t.m4], 0)
 		FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[],
 			$7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[])
-			AS t (key, kind, owner, run, amount, note, a1, a2, a3, a4, m1, m2, m3, m4)
+			AS t (key, kind, owner, run, amount, note, a1, a2, a3, a4, m1, m2, m3, m4)`
+
+// postSQL writes transfers with their legs, the users' balances and what gathers for the house, all in one
+// statement. A transfer whose key exists writes nothing at all. Accounts below 100 are the house's.
+const postSQL = `
+	WITH posted AS (
+		INSERT INTO ledger_transfers (key, kind, owner, run_id, amount, note, accounts, amounts)` + selectTransfers + `
 		ON CONFLICT (key) DO NOTHING RETURNING accounts, amounts),
 	sums AS (
 		SELECT l.account, sum(l.amount)::bigint AS amount FROM posted, unnest(posted.accounts, posted.amounts) AS l (account, amount) GROUP BY l.account),
@@ -198,12 +201,15 @@ func postAs(ctx context.Context, tx pgx.Tx, t transfer) error {
 	return nil
 }
 
-// queuePost adds the writing of transfers whose users' accounts are locked to batch. It is the only writer of the
-// ledger.
+// queuePost adds the writing of transfers whose users' accounts are locked to batch.
 func queuePost(batch *pgx.Batch, transfers []transfer) {
-	if len(transfers) == 0 {
-		return
+	if len(transfers) > 0 {
+		batch.Queue(postSQL, transferColumns(transfers)...)
 	}
+}
+
+// transferColumns gives the arrays that selectTransfers takes.
+func transferColumns(transfers []transfer) []any {
 	n := len(transfers)
 	keys, kinds, owners, runs, notes := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n)
 	amounts := make([]int64, n)
@@ -221,6 +227,8 @@ func queuePost(batch *pgx.Batch, transfers []transfer) {
 			}
 		}
 	}
-	batch.Queue(postSQL, keys, kinds, owners, runs, amounts, notes,
-		accounts[0], accounts[1], accounts[2], accounts[3], changes[0], changes[1], changes[2], changes[3])
+	return []any{
+		keys, kinds, owners, runs, amounts, notes,
+		accounts[0], accounts[1], accounts[2], accounts[3], changes[0], changes[1], changes[2], changes[3],
+	}
 }

@@ -15,11 +15,9 @@ ALTER TABLE ledger_transfers ENABLE TRIGGER ledger_append_only;
 ALTER TABLE ledger_transfers
     ALTER COLUMN accounts SET NOT NULL,
     ALTER COLUMN amounts SET NOT NULL,
-    -- Two to four legs. Written out, since a function called for each row costs more than the row.
-    ADD CONSTRAINT ledger_transfer_legs CHECK (
-        cardinality(accounts) BETWEEN 2 AND 4 AND cardinality(amounts) = cardinality(accounts)
-        AND array_position(accounts, NULL) IS NULL AND array_position(amounts, NULL) IS NULL AND array_position(amounts, 0) IS NULL),
-    ADD CONSTRAINT ledger_transfer_sums_to_zero CHECK (amounts[1] + amounts[2] + coalesce(amounts[3], 0) + coalesce(amounts[4], 0) = 0),
+    ADD CONSTRAINT ledger_transfer_legs CHECK (cardinality(accounts) = cardinality(amounts) AND cardinality(amounts) BETWEEN 2 AND 4),
+    -- Written out, since a function called for each row costs more than the row.
+    ADD CONSTRAINT ledger_transfer_sums_to_zero CHECK ((amounts[1] + amounts[2] + coalesce(amounts[3], 0) + coalesce(amounts[4], 0) = 0) IS TRUE),
     -- The key is what a transfer is found by; ids are in order and only compared.
     DROP CONSTRAINT ledger_transfers_pkey,
     DROP CONSTRAINT ledger_transfer_once,

@@ -220,7 +220,7 @@ func (w *step) commit(ctx context.Context, f *finish) error {
 // comes again with the job.
 func (w *step) writeEnd(ctx context.Context, f *finish) error {
 	for try := 1; ; try++ {
-		err := w.s.writes.do(context.WithoutCancel(ctx), &write{finish: f})
+		err := w.s.writes.of(f.record.AccountID).do(context.WithoutCancel(ctx), &write{finish: f})
 		if err == nil || f.record.Status != StatusSucceeded || w.repeatable() || try == commitTries {
 			return err
 		}
@@ -250,6 +250,11 @@ func (s *Service) afterFinish(ctx context.Context, f *finish) {
 }
 
 // endSQL ends all the runs or none, and tells what may have changed of them meanwhile.
+//
+// Rows are found key by key, and changed at the place where they were found: a plan for all at once that was made while
+// the table was small reads all of it for as long as the connection keeps the plan, or looks through the index of open
+// runs, in which all are that ended since the last vacuum. A row that moves in between is not found, and a closer look
+// follows.
 const endSQL = `
 	WITH ended AS (
 		UPDATE runs r SET status = e.status, waiting = false, fraction = NULL, stage = '', queue_position = 0, outputs = e.outputs::json,
@@ -259,7 +264,8 @@ const endSQL = `
 		FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[], $9::text[], $10::text[],
 			$11::bigint[], $12::text[], $13::timestamptz[], $14::timestamptz[], $15::boolean[])
 			AS e (id, account, status, outputs, cost, full_cost, units, machine, receipt, error, attempt, ticket, started, ended, brings)
-		WHERE r.id = e.id::uuid AND r.account_id::text = e.account AND r.ended_at IS NULL
+			CROSS JOIN LATERAL (SELECT ctid AS place FROM runs WHERE id = e.id::uuid AND account_id::text = e.account LIMIT 1) f
+		WHERE r.ctid = f.place AND num_nulls(r.ended_at) = 1
 		RETURNING r.id, r.deliverable, r.target)
 	SELECT ledger_insist(count(*) = cardinality($1)), array_agg(id::text), array_agg(deliverable), array_agg(convert_to(target::text, 'UTF8')) FROM ended`
 

@@ -3,6 +3,7 @@ package runs
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -40,6 +41,17 @@ type member[T any] struct {
 
 func newGroup[T any](size, lanes int, flush func(context.Context, []*T) error) *group[T] {
 	return &group[T]{max: size, lanes: lanes, flush: flush}
+}
+
+// groups are several groups side by side. Each has its own share of the keys, so that what belongs to one key is
+// flushed by one group.
+type groups[T any] []*group[T]
+
+// of gives the group of a key.
+func (g groups[T]) of(key string) *group[T] {
+	h := fnv.New32a()
+	h.Write([]byte(key))
+	return g[h.Sum32()%uint32(len(g))]
 }
 
 // do has item flushed, alone or with others, and returns the flush's error. When ctx ends before

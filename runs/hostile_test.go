@@ -266,7 +266,7 @@ func TestACommitWhoseAnswerIsLost(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, nil)
 	user := h.user(t, billing.Dollar)
-	h.writes.flush = func(ctx context.Context, w []*write) error {
+	h.writes.of(user).flush = func(ctx context.Context, w []*write) error {
 		if err := h.flushWrites(ctx, w); err != nil {
 			return err
 		}
@@ -288,15 +288,15 @@ func TestACallsResultSurvivesADatabaseThatIsAway(t *testing.T) {
 	t.Parallel()
 	c := &caller{usage: registry.Usage{RunTime: time.Second}}
 	h := newHouse(t, func(config *Config) { config.Providers = map[string]Provider{"choir": c} })
+	user := h.user(t, billing.Dollar)
 	var failed atomic.Int32
-	h.writes.flush = func(ctx context.Context, w []*write) error {
+	h.writes.of(user).flush = func(ctx context.Context, w []*write) error {
 		if w[0].finish != nil && failed.Add(1) <= 3 {
 			return errors.New("the database is away")
 		}
 		return h.flushWrites(ctx, w)
 	}
 	h.start(t)
-	user := h.user(t, billing.Dollar)
 	if run := h.ends(t, h.accept(t, sing(user)).ID); run.Status != StatusSucceeded || c.calls.Load() != 1 {
 		t.Errorf("got %s after %d calls: %+v", run.Status, c.calls.Load(), run.Error)
 	}

@@ -81,26 +81,31 @@ func (s *Service) history(ctx context.Context, tool registry.Tool, shape int64) 
 		return billing.History{}, err
 	}
 	// A provider that charges by itself may tell the price and nothing of what was consumed.
-	all = slices.DeleteFunc(slices.Clone(all), func(l lesson) bool {
-		return l.sample.NanoUnits == 0 && tool.CostingModel.RateSource != registry.RateAPI
-	})
+	tells := func(l *lesson) bool {
+		return l.sample.NanoUnits != 0 || tool.CostingModel.RateSource == registry.RateAPI
+	}
 	h := billing.History{Timeout: s.timeoutOf(tool)}
-	if len(all) > 0 {
-		h.Machine = all[0].machine
+	if i := slices.IndexFunc(all, func(l lesson) bool { return tells(&l) }); i >= 0 {
+		h.Machine = all[i].machine
 	}
-	same := samples(all, func(l lesson) bool { return l.shape == shape })
-	if any := samples(all, func(lesson) bool { return true }); len(same) < 5 && len(any) > len(same) {
-		same = any
+	h.Samples = samples(all, func(l *lesson) bool { return l.shape == shape && tells(l) })
+	if len(h.Samples) < 5 {
+		if any := samples(all, tells); len(any) > len(h.Samples) {
+			h.Samples = any
+		}
 	}
-	h.Samples = same
 	return h, nil
 }
 
-func samples(all []lesson, counts func(lesson) bool) []billing.Sample {
-	var chosen []billing.Sample
-	for _, l := range all {
-		if counts(l) && len(chosen) < learnFrom {
-			chosen = append(chosen, l.sample)
+// samples chooses the latest of those that count.
+func samples(all []lesson, counts func(*lesson) bool) []billing.Sample {
+	chosen := make([]billing.Sample, 0, min(len(all), learnFrom))
+	for i := range all {
+		if len(chosen) == learnFrom {
+			break
+		}
+		if counts(&all[i]) {
+			chosen = append(chosen, all[i].sample)
 		}
 	}
 	return chosen

@@ -33,7 +33,7 @@ type Service struct {
 	strays   map[string]bool // runs claimed here that the last round of the reaper saw nobody work on
 	metrics  metrics
 
-	writes *group[write]
+	writes groups[write] // by account
 	marks  *group[string] // ids of runs that were delivered
 	loads  *group[load]
 
@@ -55,9 +55,9 @@ type Service struct {
 // groupSize bounds how much is read or written together.
 const groupSize = 128
 
-// writeLanes is two, so that one group's changes are made ready, and half of them written, while the other's are being
-// committed. For the accounts they have in common they wait for each other; a third would do nothing but that.
-const writeLanes = 2
+// writeGroups is two, so that one group's changes are made while the other's are being committed. Each has its own accounts:
+// two transactions that move the money of one account wait for each other until the first is on the disk.
+const writeGroups = 2
 
 // gatherWrites is below the time of a transaction.
 const gatherWrites = time.Millisecond
@@ -84,8 +84,11 @@ func New(config Config) (*Service, error) {
 	}
 	s.base, s.end = context.WithCancel(context.Background())
 	s.working, s.hurry = context.WithCancelCause(s.base)
-	s.writes = newGroup(groupSize, writeLanes, s.flushWrites)
-	s.writes.gather = gatherWrites
+	for range writeGroups {
+		g := newGroup(groupSize, 1, s.flushWrites)
+		g.gather = gatherWrites
+		s.writes = append(s.writes, g)
+	}
 	s.marks = newGroup(groupSize, 1, s.flushMarks)
 	s.marks.gather = gatherMarks
 	s.loads = newGroup(groupSize, 2, s.flushLoads)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -107,6 +108,8 @@ func sortWrites(writes []*write) (c changes) {
 			c.finishes = append(c.finishes, w.finish)
 		}
 	}
+	// Rows of runs are locked in the order of their ids.
+	slices.SortFunc(c.finishes, func(a, b *finish) int { return strings.Compare(a.record.ID, b.record.ID) })
 	return c
 }
 
