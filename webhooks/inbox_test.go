@@ -18,35 +18,19 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/registry"
 )
 
-// clock is a time that tests set.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func newClock() *clock { return &clock{now: time.Now().Truncate(time.Microsecond)} }
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) pass(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
+// newClock stands still, at a time that Postgres can keep.
+func newClock() *clocktest.Manual { return clocktest.NewManual(time.Now().Truncate(time.Microsecond)) }
 
 // house is an inbox with all that it needs. Its runs are those in known.
 type house struct {
 	*Inbox
 	pool  *pgxpool.Pool
-	clock *clock
+	clock *clocktest.Manual
 	log   *transcript
 	gauge *prometheus.Registry
 
@@ -283,9 +267,9 @@ func TestReceive(t *testing.T) {
 		h.want(t, http.StatusUnauthorized, "/webhooks/slow/"+run+"/"+token, "{}")
 		h.want(t, http.StatusUnauthorized, h.address(run)+"A", "{}")
 		address := h.address(run)
-		h.clock.pass(tokenLife)
+		h.clock.Advance(tokenLife)
 		h.want(t, http.StatusOK, address, `{"status":"b"}`)
-		h.clock.pass(time.Second)
+		h.clock.Advance(time.Second)
 		h.want(t, http.StatusUnauthorized, address, `{"status":"c"}`)
 		if strings.Contains(h.log.String(), token) {
 			t.Error("the token is in the log")
@@ -306,7 +290,7 @@ func TestReceive(t *testing.T) {
 		if w = h.want(t, http.StatusTooManyRequests, address, `{"status":"c"}`); w.Header().Get("Retry-After") != "2" {
 			t.Errorf("Retry-After is %q", w.Header().Get("Retry-After"))
 		}
-		h.clock.pass(time.Second)
+		h.clock.Advance(time.Second)
 		h.want(t, http.StatusOK, address, `{"status":"c"}`)
 		if s := h.sources["open"]; s.Rate != 50 || s.Burst != 200 {
 			t.Errorf("by default %v a second, %d at once", s.Rate, s.Burst)
@@ -339,12 +323,12 @@ func TestDuplicates(t *testing.T) {
 			h.want(t, http.StatusOK, h.address(run), body)
 		}
 		h.becomes(t, StatusDone, 5)
-		h.clock.pass(7*24*time.Hour + time.Minute)
+		h.clock.Advance(7*24*time.Hour + time.Minute)
 		if err := h.prune(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		h.becomes(t, StatusDone, 5)
-		h.clock.pass(24 * time.Hour)
+		h.clock.Advance(24 * time.Hour)
 		if err := h.prune(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -362,7 +346,7 @@ func TestDuplicates(t *testing.T) {
 		}
 		early := uuid.NewString()
 		h.want(t, http.StatusOK, h.address(early), `{"status":"success"}`)
-		until(t, "it is given up", func() bool { h.clock.pass(time.Minute); return len(h.events(t, StatusOrphan)) == 1 })
+		until(t, "it is given up", func() bool { h.clock.Advance(time.Minute); return len(h.events(t, StatusOrphan)) == 1 })
 		h.mu.Lock()
 		h.known[early] = true
 		h.mu.Unlock()
@@ -411,7 +395,7 @@ func TestDurable(t *testing.T) {
 			t.Fatalf("%d looks, %+v", h.looks(), h.events(t, ""))
 		}
 		h.start(t, h.open(t, func(c *InboxConfig) { c.Metrics = nil }))
-		h.clock.pass(claimFor)
+		h.clock.Advance(claimFor)
 		h.becomes(t, StatusDone, 3)
 	})
 	t.Run("W10 under load, too, the answer comes within two seconds", func(t *testing.T) {
@@ -471,15 +455,15 @@ func TestWork(t *testing.T) {
 		h.mu.Lock()
 		h.known["job-1"] = true
 		h.mu.Unlock()
-		h.clock.pass(time.Minute)
+		h.clock.Advance(time.Minute)
 		h.becomes(t, StatusDone, 1)
 		for range 11 {
-			h.clock.pass(time.Minute)
+			h.clock.Advance(time.Minute)
 		}
 		if n := len(h.events(t, StatusOrphan)); n != 0 {
 			t.Errorf("parked before 15 minutes were over")
 		}
-		until(t, "it is parked", func() bool { h.clock.pass(time.Minute); return len(h.events(t, StatusOrphan)) == 1 })
+		until(t, "it is parked", func() bool { h.clock.Advance(time.Minute); return len(h.events(t, StatusOrphan)) == 1 })
 	})
 	t.Run("W15 a status that nobody knows is stored, told once, and the provider is asked", func(t *testing.T) {
 		t.Parallel()
@@ -502,7 +486,7 @@ func TestWork(t *testing.T) {
 		h.fail = errors.New("the database\x00is away")
 		h.start(t)
 		h.want(t, http.StatusOK, h.address(h.run()), `{"status":"success"}`)
-		until(t, "it is given up", func() bool { h.clock.pass(retryMax); return len(h.events(t, StatusDead)) == 1 })
+		until(t, "it is given up", func() bool { h.clock.Advance(retryMax); return len(h.events(t, StatusDead)) == 1 })
 		dead := h.events(t, StatusDead)[0]
 		if dead.Attempts != maxAttempts || dead.Error != "the databaseis away" {
 			t.Errorf("given up as %+v", dead)
@@ -524,7 +508,7 @@ func TestWork(t *testing.T) {
 			c.Callback = func(context.Context, string, string, string) (bool, error) { panic("ouch") }
 		}).start(t)
 		h.want(t, http.StatusOK, h.address(h.run()), "{}")
-		until(t, "it is given up", func() bool { h.clock.pass(retryMax); return len(h.events(t, StatusDead)) == 1 })
+		until(t, "it is given up", func() bool { h.clock.Advance(retryMax); return len(h.events(t, StatusDead)) == 1 })
 	})
 	t.Run("W20 everything is counted by source", func(t *testing.T) {
 		t.Parallel()
@@ -534,7 +518,7 @@ func TestWork(t *testing.T) {
 		h.want(t, http.StatusOK, h.address(run), `{"status":"success"}`)
 		h.want(t, http.StatusOK, h.address(run), `{"status":"success"}`)
 		h.want(t, http.StatusOK, h.address(uuid.NewString()), `{"status":"success"}`)
-		until(t, "it is parked", func() bool { h.clock.pass(time.Minute); return len(h.events(t, StatusOrphan)) == 1 })
+		until(t, "it is parked", func() bool { h.clock.Advance(time.Minute); return len(h.events(t, StatusOrphan)) == 1 })
 		for name, got := range map[string]float64{
 			"4 received":  h.count(t, "received_total", "open"),
 			"3 verified":  h.count(t, "verified_total", "open"),

@@ -37,7 +37,7 @@ func newLife(t *testing.T, poll, timeout time.Duration) *life {
 			return err == nil, notFoundIsNone(err)
 		}
 	})
-	l.clock.now = time.Now()
+	l.clock.Advance(time.Since(l.clock.Now())) // runs keep to the real time
 	catalogue, err := runstest.Registry(registry.Tool{
 		ToolID: "sing", Service: "open", DisplayName: "Sing", CommandName: "/sing", InputSchema: registry.InputSchema{}, TimeoutMs: timeout.Milliseconds(),
 		OutputSchema: registry.OutputSchema{{Name: "result", Type: "text"}},

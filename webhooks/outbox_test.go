@@ -19,6 +19,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/internal/signature"
@@ -29,7 +30,7 @@ import (
 type office struct {
 	*Outbox
 	pool    *pgxpool.Pool
-	clock   *clock
+	clock   *clocktest.Manual
 	log     *transcript
 	account uuid.UUID
 
@@ -190,7 +191,7 @@ func TestSend(t *testing.T) {
 		id, secret := f.endpoint(t, p.URL, nil)
 		message := f.tell(t, id, "run-1", 1)
 		f.tried(t, id, message, 1)
-		f.clock.pass(10 * time.Second)
+		f.clock.Advance(10 * time.Second)
 		f.tried(t, id, message, 2)
 		got := p.all()
 		key, err := signature.ParseSecret(secret)
@@ -276,7 +277,7 @@ func TestSend(t *testing.T) {
 		if d := p.all()[0]; !signedBy(d, first) || !signedBy(d, second) {
 			t.Errorf("signed as %v", d.header)
 		}
-		f.clock.pass(overlap)
+		f.clock.Advance(overlap)
 		f.tell(t, id, "run-2", 1)
 		until(t, "it is told", func() bool { return len(p.all()) == 2 })
 		if d := p.all()[1]; signedBy(d, first) || !signedBy(d, second) {
@@ -360,7 +361,7 @@ func TestRetries(t *testing.T) {
 				t.Errorf("after attempt %d it waits %s, want about %s", n, pause, want)
 			}
 			total += want
-			f.clock.pass(pause)
+			f.clock.Advance(pause)
 		}
 		if m := f.messages(t, id, "failed"); len(m) != 1 || total != 75*time.Hour+35*time.Minute+5*time.Second {
 			t.Errorf("in the end %+v after %s", f.messages(t, id, ""), total)
@@ -404,7 +405,7 @@ func TestRetries(t *testing.T) {
 			t.Error(f.told)
 		}
 		f.tell(t, id, "run-2", 1)
-		f.clock.pass(time.Hour)
+		f.clock.Advance(time.Hour)
 		if err := f.sendDue(t.Context()); err != nil || len(p.all()) != 1 {
 			t.Errorf("a disabled endpoint got %d (%v)", len(p.all()), err)
 		}
@@ -455,12 +456,12 @@ func TestRetries(t *testing.T) {
 		p := newProgram(t, status(http.StatusInternalServerError))
 		id, _ := f.endpoint(t, p.URL, nil)
 		f.tried(t, id, f.tell(t, id, "run-1", 1), 1)
-		f.clock.pass(disableAfter - time.Hour)
+		f.clock.Advance(disableAfter - time.Hour)
 		f.tried(t, id, f.tell(t, id, "run-2", 1), 1)
 		if f.get(t, id).DisabledAt != nil {
 			t.Error("disabled too early")
 		}
-		f.clock.pass(time.Hour)
+		f.clock.Advance(time.Hour)
 		f.tell(t, id, "run-3", 1)
 		until(t, "it is disabled", func() bool { return f.get(t, id).DisabledAt != nil })
 		until(t, "the owner is told", func() bool { f.mu.Lock(); defer f.mu.Unlock(); return len(f.told) == 1 })
@@ -484,7 +485,7 @@ func TestRetries(t *testing.T) {
 			if n := len(p.all()); n != 1 {
 				t.Errorf("%d: it got %d requests at once", code, n)
 			}
-			f.clock.pass(pauseBase)
+			f.clock.Advance(pauseBase)
 			pass()
 			if n := len(p.all()); n < 2 {
 				t.Errorf("%d: it got %d requests after the pause", code, n)
@@ -552,7 +553,7 @@ func TestOrder(t *testing.T) {
 					t.Fatalf("the second was tried before the first was done: %+v", m)
 				}
 			}
-			f.clock.pass(27 * time.Hour)
+			f.clock.Advance(27 * time.Hour)
 			if _, err := f.pool.Exec(t.Context(), `UPDATE webhook_endpoints SET failing_since = NULL, disabled_at = NULL, disabled_reason = ''`); err != nil {
 				t.Fatal(err)
 			}
@@ -605,11 +606,11 @@ func TestOrder(t *testing.T) {
 				t.Errorf("%s for a stranger gives %v", what, err)
 			}
 		}
-		f.clock.pass(keepMessages - time.Minute)
+		f.clock.Advance(keepMessages - time.Minute)
 		if err := f.prune(t.Context()); err != nil || len(f.messages(t, id, "")) != 2 {
 			t.Errorf("after less than 30 days %+v (%v)", f.messages(t, id, ""), err)
 		}
-		f.clock.pass(2 * time.Minute)
+		f.clock.Advance(2 * time.Minute)
 		if err := f.prune(t.Context()); err != nil || len(f.messages(t, id, "")) != 0 {
 			t.Errorf("after 30 days %+v (%v)", f.messages(t, id, ""), err)
 		}
@@ -625,7 +626,7 @@ func TestOrder(t *testing.T) {
 			if err := f.Resend(t.Context(), account, id, first); err != nil {
 				t.Fatal(err)
 			}
-			f.clock.pass(10 * time.Minute) // over a pause of the endpoint
+			f.clock.Advance(10 * time.Minute) // over a pause of the endpoint
 			if err := f.sendDue(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -708,7 +709,7 @@ func TestRunsAreTold(t *testing.T) {
 		t.Parallel()
 		l := newLife(t, 5*time.Millisecond, 0)
 		f := newOffice(t, l.pool).start(t)
-		f.clock.pass(time.Hour) // the database tells the time of messages
+		f.clock.Advance(time.Hour) // the database tells the time of messages
 		p := newProgram(t, nil)
 		run := l.accept(t)
 		f.account = uuid.MustParse(run.AccountID)

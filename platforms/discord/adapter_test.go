@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/discord/discordtest"
 	"github.com/signalbox/signalbox/registry"
@@ -17,7 +18,7 @@ import (
 type bench struct {
 	*harness
 	t       *testing.T
-	clock   *discordtest.ManualClock
+	clock   *clocktest.Manual
 	a       *Adapter
 	guild   *discordtest.Guild
 	channel *discordtest.Channel
@@ -49,7 +50,7 @@ func (b *bench) Complete(context.Context, string, chat.Completion, int) []chat.C
 
 func newBench(t *testing.T, opts discordtest.Options, change ...func(*AdapterConfig)) *bench {
 	t.Helper()
-	b := &bench{t: t, clock: discordtest.NewManualClock(time.Now()), got: make(chan chat.Incoming, 100)}
+	b := &bench{t: t, clock: clocktest.NewManual(time.Now()), got: make(chan chat.Incoming, 100)}
 	opts.Clock = b.clock
 	b.harness = newHarness(t, opts)
 	b.ann = b.server.User("Ann")
@@ -212,7 +213,7 @@ func TestAnswers(t *testing.T) {
 		b.receive = func(chat.Incoming) error { <-release; return nil }
 		waiting := b.clock.Waiting()
 		i := b.ann.Command(b.channel, "paint")
-		b.until("a waiting adapter", func() bool { return b.clock.Waiting() > waiting })
+		b.clock.Await(t, waiting+1)
 		b.clock.Advance(deferCommand)
 		if a := i.Answer(t.Context()); a.Type != 5 || a.After > time.Second {
 			t.Errorf("%+v", a)
@@ -280,7 +281,7 @@ func TestAnswers(t *testing.T) {
 		waiting := b.clock.Waiting()
 		i := b.ann.Press(b.server.History(b.channel)[0], "Answer")
 		in := b.next()
-		b.until("a waiting adapter", func() bool { return b.clock.Waiting() > waiting })
+		b.clock.Await(t, waiting+1)
 		b.clock.Advance(deferPress)
 		if a := i.Answer(t.Context()); a.Type != 6 || a.After > time.Second {
 			t.Errorf("%+v", a)

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/telegram/telegramtest"
 	"github.com/signalbox/signalbox/users"
@@ -16,7 +17,7 @@ func TestIsAdmin(t *testing.T) {
 	ben, dora := r.server.User("Ben"), r.server.User("Dora")
 	group := r.server.Supergroup("Makers", r.ann, ben)
 	group.SetAdmin(ben)
-	clock := telegramtest.NewManualClock(time.Unix(1_800_000_000, 0))
+	clock := clocktest.NewManual(time.Unix(1_800_000_000, 0))
 	r.Adapter.clock = clock
 	pressedBy := func(u *telegramtest.User, in *telegramtest.Chat, kind chat.ChatKind) chat.Incoming {
 		return chat.Incoming{

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/platforms/telegram/telegramtest"
 )
 
@@ -266,7 +267,7 @@ func TestSender(t *testing.T) {
 
 func TestSenderAgainstFloodLimits(t *testing.T) {
 	t.Parallel()
-	clock := telegramtest.NewManualClock(time.Unix(1_800_000_000, 0))
+	clock := clocktest.NewManual(time.Unix(1_800_000_000, 0))
 	w := newWorld(t, telegramtest.Options{FloodLimits: true, Clock: clock})
 	sender := NewSender(clock, DefaultLimits(), func() float64 { return 0.5 })
 	chats := []int64{w.Group("Makers", w.ann).ID(), w.chat.ID()}

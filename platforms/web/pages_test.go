@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/network"
@@ -128,13 +127,16 @@ func (h lived) made(me users.Account, toolID string, inputs map[string]any) stri
 // progress waits until the provider has a run, and moves it half way.
 func (h lived) progress(runID string) {
 	h.t.Helper()
-	half := registry.Progress{State: registry.RunRunning, Fraction: .45, HasFraction: true, Stage: "Drawing the lines", Preview: scene(h.t, 320, 240, 5)}
-	deadline := time.Now().Add(20 * time.Second)
-	for h.fake.Set(runID, half) != nil {
-		if time.Now().After(deadline) {
-			h.t.Fatal("the provider never saw the run")
+	states, cancel := h.runs.Subscribe(runID)
+	defer cancel()
+	for run := range states {
+		if run.Status == runs.StatusSubmitted || run.Status == runs.StatusRunning {
+			break
 		}
-		<-time.After(20 * time.Millisecond)
+	}
+	half := registry.Progress{State: registry.RunRunning, Fraction: .45, HasFraction: true, Stage: "Drawing the lines", Preview: scene(h.t, 320, 240, 5)}
+	if err := h.fake.Set(runID, half); err != nil {
+		h.t.Fatal(err)
 	}
 }
 

@@ -149,12 +149,11 @@ func TestFaults(t *testing.T) {
 		}
 		b.Inject(discordtest.Delay(time.Minute))
 		go func() { done <- b.call("POST", b.messages(), hi) }()
-		for b.clock.Waiting() == 0 {
-			select {
-			case r := <-done:
-				t.Fatalf("answered before its time: %s", r.raw)
-			default:
-			}
+		b.clock.Await(t, 1)
+		select {
+		case r := <-done:
+			t.Fatalf("answered before its time: %s", r.raw)
+		default:
 		}
 		b.clock.Advance(time.Minute)
 		if r := <-done; r.status != 200 {

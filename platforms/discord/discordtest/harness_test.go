@@ -17,6 +17,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/platforms/discord/discordtest"
 )
 
@@ -26,7 +27,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type bench struct {
 	*discordtest.Server
 	t       *testing.T
-	clock   *discordtest.ManualClock
+	clock   *clocktest.Manual
 	guild   *discordtest.Guild
 	channel *discordtest.Channel
 	ann     *discordtest.User
@@ -38,7 +39,7 @@ type bench struct {
 
 func setup(t *testing.T, opts discordtest.Options) *bench {
 	t.Helper()
-	b := &bench{t: t, clock: discordtest.NewManualClock(time.Date(2026, 8, 6, 12, 0, 0, 0, time.UTC))}
+	b := &bench{t: t, clock: clocktest.NewManual(time.Date(2026, 8, 6, 12, 0, 0, 0, time.UTC))}
 	opts.Clock = b.clock
 	opts.Patience = 10 * time.Second
 	opts.OnViolation = func(text string) {

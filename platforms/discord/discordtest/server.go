@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/platforms/discord/discordtest/apitable"
 )
 
@@ -22,8 +23,9 @@ import (
 type Options struct {
 	// Token is the bot's token; empty: one of the right shape.
 	Token string
-	// Clock is the server's time; nil: the system's.
-	Clock Clock
+	// Clock is the server's time, for deadlines, ages, rate limits and delays; nil: the system's. The gateway's
+	// heartbeats keep to real time, since clients count them so.
+	Clock clocktest.Clock
 	// Intents are the privileged intents that are switched on for the application.
 	Intents Intents
 	// Shards is what GET /gateway/bot recommends; 0: one. Asking for fewer closes with 4011.
@@ -130,7 +132,7 @@ func (o *Options) fill(t testing.TB) {
 		o.Token = "MTE5NzU0NTY3ODkwMTIzNDU2Nw.GtEsT1.discordtestDISCORDTESTdiscordtestDISCO"
 	}
 	if o.Clock == nil {
-		o.Clock = systemClock{}
+		o.Clock = clocktest.System{}
 	}
 	if o.Heartbeat == 0 {
 		o.Heartbeat = 41250 * time.Millisecond

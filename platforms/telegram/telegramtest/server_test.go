@@ -17,6 +17,8 @@ import (
 	"time"
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
+
+	"github.com/signalbox/signalbox/internal/clocktest"
 )
 
 // answer is the envelope of every response.
@@ -309,7 +311,7 @@ func TestEdits(t *testing.T) {
 
 func TestCallbacks(t *testing.T) {
 	t.Parallel()
-	clock := NewManualClock(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+	clock := clocktest.NewManual(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 	c, ann := start(t, Options{Clock: clock})
 	c.must(nil, "sendMessage", "chat_id", ann.ID(), "text", "one", "reply_markup", keyboard("go"))
 	shown := c.s.WaitMessage(t.Context(), ann.Private(), Has("one"))
@@ -660,7 +662,7 @@ func TestFaults(t *testing.T) {
 	t.Parallel()
 	t.Run("a rate limit lasts its time and an early repeat prolongs it", func(t *testing.T) {
 		t.Parallel()
-		clock := NewManualClock(time.Unix(1_800_000_000, 0))
+		clock := clocktest.NewManual(time.Unix(1_800_000_000, 0))
 		c, ann := start(t, Options{Clock: clock})
 		c.s.Inject(RateLimit(7 * time.Second).On("sendMessage").In(ann.Private()))
 		send := []any{"chat_id", ann.ID(), "text", "x"}
@@ -674,7 +676,7 @@ func TestFaults(t *testing.T) {
 	})
 	t.Run("usual rates are enforced on demand", func(t *testing.T) {
 		t.Parallel()
-		clock := NewManualClock(time.Unix(1_800_000_000, 0))
+		clock := clocktest.NewManual(time.Unix(1_800_000_000, 0))
 		c, ann := start(t, Options{Clock: clock, FloodLimits: true})
 		for range 15 {
 			c.must(nil, "sendMessage", "chat_id", ann.ID(), "text", "x")
