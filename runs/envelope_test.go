@@ -46,6 +46,13 @@ func (e *events) Write(p []byte) (int, error) {
 	return e.text.Write(p)
 }
 
+// String is all that was told.
+func (e *events) String() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.text.String()
+}
+
 func (e *events) log() *slog.Logger { return slog.New(slog.NewJSONHandler(e, nil)) }
 
 // of gives the events of a run.
@@ -257,10 +264,17 @@ func TestExecutionEvent(t *testing.T) {
 		})
 	})
 	t.Run("B85 one event for a failure, whatever its attempts", func(t *testing.T) {
-		r := listen(user, registry.CallContext{SessionID: "s", PlannerProvider: "demo"})
+		r := listen(user, registry.CallContext{SessionID: "s", TraceID: "t-85", PlannerProvider: "demo"})
 		r.Values = map[Source]map[string]any{FromArgument: {"song": "fail"}}
 		run := h.accept(t, r)
-		one(t, told, run, map[string]any{"ok": false, "attempts": 2.0, "errorCode": "tool_execution_failed", "traceId": run.ID, "sessionId": "s", "siteId": "bot.example", "plannerProvider": "demo"})
+		one(t, told, run, map[string]any{"ok": false, "attempts": 2.0, "errorCode": "tool_execution_failed", "traceId": "t-85", "sessionId": "s", "siteId": "bot.example", "plannerProvider": "demo"})
+		if log := usual.String(); !strings.Contains(log, `"traceId":"t-85"`) {
+			t.Errorf("B17 the log of the work does not name the trace: %s", log)
+		}
+		again, err := h.Retry(t.Context(), run.ID)
+		if err != nil || again.Context != (registry.CallContext{SessionID: "s", TraceID: "t-85"}) || again.Status != StatusQueued {
+			t.Errorf("tried again by a person it is %s in %+v, %v", again.Status, again.Context, err)
+		}
 	})
 	t.Run("B85 a call that was put off is told when it waits, and once more when it is over", func(t *testing.T) {
 		r := sing(user)

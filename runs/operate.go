@@ -15,7 +15,7 @@ import (
 var ErrNotFailed = errors.New("only a run that failed, timed out or was canceled can be tried again")
 
 // Retry accepts a run that came to nothing once more: for the same account, with the same inputs as far as the tool of
-// today has them, to the same place. A repeat gives the same new run, whose Parent is the old one. Errors: ErrNotFound,
+// today has them, to the same place, in the same session and trace. A repeat gives the same new run, whose Parent is the old one. Errors: ErrNotFound,
 // ErrNotFailed, those of Accept.
 func (s *Service) Retry(ctx context.Context, runID string) (Run, error) {
 	old, err := s.Get(ctx, runID)
@@ -25,8 +25,10 @@ func (s *Service) Retry(ctx context.Context, runID string) (Run, error) {
 	if !old.Status.Final() || old.Status == StatusSucceeded {
 		return Run{}, fmt.Errorf("retry of run %s: %w", runID, ErrNotFailed)
 	}
+	where := old.Context
+	where.PlannerProvider = "" // who tries it again is a person
 	return s.Accept(ctx, Request{
-		AccountID: old.AccountID, ToolID: old.Tool.ToolID, Origin: old.Origin, Parent: old.ID, Audience: registry.Insiders,
+		AccountID: old.AccountID, Context: where, ToolID: old.Tool.ToolID, Origin: old.Origin, Parent: old.ID, Audience: registry.Insiders,
 		Values: s.stillThere(old), IdempotencyKey: "retry:" + old.ID,
 	})
 }
