@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -99,20 +100,23 @@ func (t *turn) warn(ctx context.Context, run runs.Run) {
 	}
 }
 
+// OverLimit says in a language that a limit leaves no room, and how much of it is used.
+func OverLimit(v i18n.Voice, use runs.LimitUse) Text { return voice{v}.limitText("over", use) }
+
 // limitText says that a limit is nearly used up ("near") or all ("over").
-func (t *turn) limitText(how string, use runs.LimitUse) Text {
-	return lines(t.say("limit."+how), t.limitLine(use))
+func (v voice) limitText(how string, use runs.LimitUse) Text {
+	return lines(v.say("limit."+how), v.limitLine(use))
 }
 
 // limitLine says how much of a limit is used, and until when that counts.
-func (t *turn) limitLine(use runs.LimitUse) Text {
+func (v voice) limitLine(use runs.LimitUse) Text {
 	limit, used := any(use.Limit), any(use.Used)
 	if use.Kind == runs.LimitDayCap || use.Kind == runs.LimitMonthCap {
 		limit, used = billing.NanoUSD(use.Limit), billing.NanoUSD(use.Used)
 	}
-	text := t.say("limit."+string(use.Kind), "limit", limit, "used", used)
+	text := v.say("limit."+string(use.Kind), "limit", limit, "used", used)
 	if !use.FreeAt.IsZero() {
-		text = join(" ", text, t.say("limit.until", "time", t.Time(use.FreeAt.UTC())+" UTC"))
+		text = join(" ", text, v.say("limit.until", "time", v.Time(use.FreeAt.UTC())+" UTC"))
 	}
 	return text
 }

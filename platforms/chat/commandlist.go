@@ -98,6 +98,7 @@ func (l commandList) toolCommand(tool *registry.Tool, v voice) Command {
 	}
 	return Command{
 		Name:        strings.TrimPrefix(tool.CommandName, "/"),
+		Tool:        tool.ToolID,
 		Description: inWords(firstSentence(firstNonEmpty(tool.Description, tool.DisplayName)), l.limits.DescriptionLimit),
 		Inputs:      inputs,
 		Completes:   completes,

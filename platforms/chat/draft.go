@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -74,7 +75,7 @@ func (t *turn) typed(d *draft, tool *registry.Tool, text string) (hint Text) {
 		d.set(runs.FromArgument, name, value)
 	}
 	for name, value := range options {
-		if s, ok := value.(string); !ok || !strings.HasPrefix(s, "attachment:") {
+		if !areAttachments(value) {
 			d.set(runs.FromArgument, name, value)
 		}
 	}
@@ -104,13 +105,18 @@ func takeText(values map[string]any, name string) string {
 func (t *turn) attached(ctx context.Context, d *draft, tool *registry.Tool) (hint Text, err error) {
 	named := map[int]bool{}
 	for name, value := range t.in.Options {
-		i, ok := attachmentIndex(value)
 		f, known := tool.InputSchema.Get(name)
-		if !ok || !known || i >= len(t.in.Attachments) {
+		var files []Attachment
+		for _, i := range attachmentIndexes(value) {
+			if known && i < len(t.in.Attachments) {
+				named[i] = true
+				files = append(files, t.in.Attachments[i])
+			}
+		}
+		if len(files) == 0 {
 			continue
 		}
-		named[i] = true
-		if err := t.take(ctx, d, runs.FromArgument, f, t.in.Attachments[i:i+1]); err != nil {
+		if err := t.take(ctx, d, runs.FromArgument, f, files); err != nil {
 			return nil, err
 		}
 	}
@@ -133,6 +139,29 @@ func (t *turn) attached(ctx context.Context, d *draft, tool *registry.Tool) (hin
 		return rest, nil
 	}
 	return nil, t.takeAll(ctx, d, runs.FromAttachment, tool, files)
+}
+
+// areAttachments reports whether an option stands for files.
+func areAttachments(value any) bool {
+	if list, several := value.([]any); several {
+		return len(list) > 0 && !slices.ContainsFunc(list, func(one any) bool { return !areAttachments(one) })
+	}
+	s, ok := value.(string)
+	return ok && strings.HasPrefix(s, "attachment:")
+}
+
+// attachmentIndexes reads "attachment:N", or a list of such.
+func attachmentIndexes(value any) (indexes []int) {
+	list, several := value.([]any)
+	if !several {
+		list = []any{value}
+	}
+	for _, one := range list {
+		if i, ok := attachmentIndex(one); ok {
+			indexes = append(indexes, i)
+		}
+	}
+	return indexes
 }
 
 // attachmentIndex reads "attachment:N".

@@ -28,7 +28,7 @@ type Incoming struct {
 	// Text is the text or caption; where Command is set, what follows it.
 	Text string `json:"text,omitempty"`
 	// Options are typed options of the command by input name (string, bool, json.Number), on platforms
-	// that have them. An option that takes a file holds "attachment:N", the index into Attachments.
+	// that have them. An option that takes a file holds "attachment:N", the index into Attachments, or a list of such.
 	Options     map[string]any `json:"options,omitempty"`
 	Attachments []Attachment   `json:"attachments,omitempty"`
 	// ReplyTo is the message replied to, or the one a command for messages was used on.

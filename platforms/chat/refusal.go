@@ -3,6 +3,7 @@ package chat
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
@@ -227,6 +228,21 @@ func usage(tool *registry.Tool) string {
 		}
 		if example := exampleOf(f); example != "" {
 			parts = append(parts, optionName(f.Name)+"="+quoteIfNeeded(example))
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// Spell writes a tool's command with these options as somebody would type it: the free text first, files left out.
+func Spell(tool *registry.Tool, options map[string]any) string {
+	parts := []string{commandOf(tool)}
+	free, hasFree := freeInput(tool.InputSchema)
+	if text, given := options[free.Name]; hasFree && given {
+		parts = append(parts, fmt.Sprint(text))
+	}
+	for _, f := range tool.InputSchema.Ordered() {
+		if value, given := options[f.Name]; given && !f.Type.IsMedia() && (!hasFree || f.Name != free.Name) {
+			parts = append(parts, optionName(f.Name)+"="+quoteIfNeeded(showValue(f, value)))
 		}
 	}
 	return strings.Join(parts, " ")

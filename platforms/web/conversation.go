@@ -30,7 +30,7 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request, a users.Account) e
 	}
 	main, err := s.cfg.Conversation.Serve(w, r, a)
 	if err != nil {
-		s.failAs(w, r, err)
+		s.failTold(w, r, a, err)
 		return nil
 	}
 	if main == "" {

@@ -43,6 +43,8 @@ type view struct {
 
 	Talks bool // there is a conversation
 	Chat  template.HTML
+	// ChatTools are those that have a form in the conversation.
+	ChatTools []*registry.Tool
 
 	Signin  *signinView
 	Home    *homeView
@@ -73,6 +75,7 @@ func (s *Server) parsePages() (map[string]*template.Template, error) {
 // functions are what templates can call, in one language.
 func (s *Server) functions(v i18n.Voice) template.FuncMap {
 	return template.FuncMap{
+		"told":    toldIn(v),
 		"t":       func(key any, pairs ...any) string { return v.Line(fmt.Sprint(key), pairs...) },
 		"price":   func(t registry.Tool) string { return priceOf(v, t) },
 		"usd":     func(n billing.NanoUSD) string { return v.Value(n) },
@@ -176,7 +179,11 @@ func (s *Server) failPage(w http.ResponseWriter, r *http.Request, err error) {
 	if p.Status == http.StatusInternalServerError {
 		s.cfg.Logger.Error("page failed", "method", r.Method, "path", r.URL.Path, "error", err)
 	}
-	s.render(w, r, p.Status, "problem", view{Title: http.StatusText(p.Status), Problem: p.Detail})
+	voice := s.texts.Voice(r.Header.Get("Accept-Language"))
+	if a, known := Caller(r.Context()); known {
+		voice = s.voice(r, a)
+	}
+	s.render(w, r, p.Status, "problem", view{Title: problemTitle(voice, p.Status), Problem: detailIn(voice, err, p)})
 }
 
 // voice is the language of a page: what the account chose, else what the browser asks for.

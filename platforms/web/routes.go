@@ -34,4 +34,5 @@ func (s *Server) people(mux *http.ServeMux) {
 	mux.HandleFunc("GET /static/{hash}/{file}", s.static)
 	mux.HandleFunc("GET /files/{sig}/{hash}/{name}", s.file)
 	mux.HandleFunc("GET /uploads/{sig}/{hash}/{name}", s.file)
+	s.chatForms(mux)
 }

@@ -21,6 +21,8 @@ import (
 type formPage struct {
 	Tool     registry.Tool
 	ID       string // makes sending one form twice one run
+	Action   string // where the form is sent
+	InChat   bool   // the form is one of the conversation
 	Fields   []formField
 	Advanced []formField
 	Open     bool // the advanced fields are unfolded
@@ -65,6 +67,7 @@ type prefill struct {
 	values  values         // bound like the values of a run
 	parent  string
 	preset  string
+	action  string // where the form is sent; empty: it makes a run on the page
 	problem *problemBody
 }
 
@@ -166,7 +169,10 @@ func (s *Server) toolPage(w http.ResponseWriter, r *http.Request, a users.Accoun
 	if fill.problem != nil {
 		fill.problem.Detail = inWords(voice, t, *fill.problem)
 	}
-	page := formPage{Tool: t, ID: rand.Text(), Notice: t.Notice(), CanRun: t.State() != registry.StateUnavailable, Parent: fill.parent, Preset: fill.preset}
+	page := formPage{
+		Tool: t, ID: rand.Text(), Action: formAction(t, fill), InChat: fill.action != "",
+		Notice: noticeOf(voice, t, s.cfg.Registry.Snapshot()), CanRun: t.State() != registry.StateUnavailable, Parent: fill.parent, Preset: fill.preset,
+	}
 	bound := s.boundForForm(r, a, t, fill)
 	for _, f := range t.InputSchema.Ordered() {
 		field := s.formField(f, bound, fill)
@@ -402,6 +408,7 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request, a users.Account) 
 	if p.Status == http.StatusInternalServerError {
 		return err
 	}
+	p.Detail = detailIn(s.voice(r, a), err, p)
 	fill := prefill{typed: map[string]any{}, parent: r.PostFormValue(parentField), preset: r.PostFormValue(presetField), problem: &p}
 	for _, from := range []runs.Source{runs.FromArgument, runs.FromAttachment} {
 		for name, value := range v[from] {

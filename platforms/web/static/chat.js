@@ -12,8 +12,6 @@ const offers = document.getElementById("offers");
 const told = document.getElementById("told");
 const replying = document.getElementById("replying");
 
-if (log) begin();
-
 function begin() {
   times(log);
   listen(Number(talk.dataset.after));
@@ -157,6 +155,7 @@ function tell(text, stay) {
 function sent() {
   composer.reset();
   say.value = "";
+  instead();
   reply(null);
   showPicked();
   hideOffers();
@@ -239,11 +238,22 @@ function showPicked() {
   }));
 }
 
-// Commands.
+// Commands. Those of tools can be filled in as a form; what was typed goes along.
+const form = document.getElementById("form");
+const plain = form && { href: form.getAttribute("href"), text: form.textContent };
+const forms = new Map();
+function instead() {
+  const [, name, rest] = say.value.match(/^\/(\S+)(?:\s+([^]*))?$/) ?? [];
+  const address = forms.get(name?.toLowerCase());
+  form.textContent = address ? form.dataset.form.replace("#", name) : plain.text;
+  form.setAttribute("href", address ? address + (rest?.trim() ? `?text=${encodeURIComponent(rest.trim())}` : "") : plain.href);
+}
+
 let asked = 0;
 async function complete() {
   const text = say.value;
   const turn = ++asked;
+  instead();
   if (!text.startsWith("/") || text.length > 100 || text.includes("\n")) return hideOffers();
   const response = await fetch(`/chat/offers?text=${encodeURIComponent(text)}`);
   if (turn !== asked || !response.ok) return;
@@ -251,6 +261,8 @@ async function complete() {
 }
 
 function show(list) {
+  for (const o of list) if (o.form) forms.set(o.label.slice(1), o.form);
+  instead();
   offers.replaceChildren(...list.map((o, i) => {
     const item = document.createElement("li");
     item.id = `offer${i}`;
@@ -303,3 +315,5 @@ function typed(event) {
     event.preventDefault();
   }
 }
+
+if (log) begin(); // at the end: what stands above is there

@@ -62,6 +62,7 @@ type Adapter struct {
 var (
 	_ chat.Adapter     = (*Adapter)(nil)
 	_ web.Conversation = (*Adapter)(nil)
+	_ web.Commander    = (*Adapter)(nil)
 )
 
 // New makes an Adapter.

@@ -151,3 +151,43 @@ func TestConversationWithoutScript(t *testing.T) {
 		w.AwaitText(room, "Settings · Painter", "33")
 	})
 }
+
+func TestTypingAfterADialog(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	w := chattest.NewWorld(t, h, chattest.Tools()...)
+	ctx := browsertest.Open(t, browsertest.Window{Width: 1280, Height: 900})
+	browsertest.Do(t, ctx, chromedp.Navigate(h.server.URL+"/chat"), chromedp.WaitVisible(chromedp.CSS("#say")))
+	say := func(text string) {
+		t.Helper()
+		browsertest.Do(t, ctx, chromedp.Click(chromedp.CSS("#say")), chromedp.KeyEvent(text))
+		browsertest.Becomes(t, ctx, fmt.Sprintf(`document.getElementById("say").value === %q`, text))
+	}
+	open := func() {
+		t.Helper()
+		press(t, ctx, "More settings")
+		browsertest.Do(t, ctx, chromedp.WaitVisible(chromedp.CSS("dialog[open] input[name='field.steps']")))
+	}
+	send := func(text string) {
+		t.Helper()
+		say(text)
+		browsertest.Do(t, ctx, chromedp.Click(chromedp.CSS("#send")))
+		browsertest.Becomes(t, ctx, `document.getElementById("say").value === ""`)
+	}
+	send("/settings painter")
+	open()
+	browsertest.Do(t, ctx, chromedp.Click(chromedp.CSS("dialog[open] input[name='field.steps']")), chromedp.KeyEvent("3"), chromedp.Click(chromedp.CSS("dialog[open] button.primary")))
+	browsertest.Becomes(t, ctx, `!document.querySelector("dialog")`)
+	send("/painter one")
+	if got := w.Call(0); got.Inputs["prompt"] != "one" {
+		t.Errorf("what was typed after a dialog became %+v", got.Inputs)
+	}
+	open()
+	browsertest.Do(t, ctx, chromedp.KeyEvent("\u001b"))
+	browsertest.Becomes(t, ctx, `!document.querySelector("dialog")`)
+	browsertest.Becomes(t, ctx, `document.activeElement.matches("#log button, #say")`) // the focus is where the dialog was opened, or where one types
+	send("/poem two")
+	if got := w.Call(1); got.Inputs["topic"] != "two" {
+		t.Errorf("what was typed after Escape became %+v", got.Inputs)
+	}
+}

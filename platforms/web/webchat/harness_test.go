@@ -48,6 +48,8 @@ type harness struct {
 	server *httptest.Server
 
 	mu       sync.Mutex
+	adapter  *webchat.Adapter
+	pages    *web.Server
 	current  http.Handler
 	browsers map[string]*browser // by person
 	rooms    map[string]*browser // by conversation
@@ -129,10 +131,9 @@ func (r pagesRuns) OpenMedia(ctx context.Context, ref registry.Media) (io.ReadCl
 // connect makes the adapter and the pages anew.
 func (h *harness) connect(t testing.TB) *webchat.Adapter {
 	t.Helper()
-	var pages *web.Server
 	adapter, err := webchat.New(webchat.Config{
 		Pool: h.pool, Files: h.files, People: h.people, Logger: slog.New(slog.DiscardHandler), MaxFile: maxFile,
-		FilePath: func(ref registry.Media, name string) string { return pages.FilePath(ref, name) },
+		FilePath: func(ref registry.Media, name string) string { return h.pages.FilePath(ref, name) },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -141,17 +142,24 @@ func (h *harness) connect(t testing.TB) *webchat.Adapter {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages, err = web.New(web.Config{
-		Registry: reg, Runs: pagesRuns{store: h.files}, Users: h.people, Ledger: billing.NewLedger(h.pool), Conversation: adapter,
+	h.adapter = adapter
+	h.serve(t, reg, pagesRuns{store: h.files})
+	return adapter
+}
+
+// serve draws the pages around the conversation with these tools and runs.
+func (h *harness) serve(t testing.TB, reg *registry.Registry, service web.Runs) {
+	t.Helper()
+	pages, err := web.New(web.Config{
+		Registry: reg, Runs: service, Users: h.people, Ledger: billing.NewLedger(h.pool), Conversation: h.adapter,
 		LinkKey: []byte("a key for the tests that is long"), Version: "test",
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	h.mu.Lock()
-	h.current = pages.Handler()
+	h.pages, h.current = pages, pages.Handler()
 	h.mu.Unlock()
-	return adapter
 }
 
 func (h *harness) Connect(t testing.TB) chattest.Connection {

@@ -17,6 +17,7 @@ type offer struct {
 	Text  string `json:"text"` // the whole message so far
 	Label string `json:"label"`
 	About string `json:"about,omitempty"`
+	Form  string `json:"form,omitempty"` // where the command can be filled in
 }
 
 // offers completes what is being typed: a command's name, or the first thing that follows it.
@@ -28,7 +29,7 @@ func (v *visit) offers() (template.HTML, error) {
 	case !strings.HasPrefix(typed, "/") || len(typed) > 200:
 	case !follows:
 		for _, c := range v.listed(strings.ToLower(name), maxOffers) {
-			offered = append(offered, offer{"/" + c.Name + " ", "/" + c.Name, c.Description})
+			offered = append(offered, offer{"/" + c.Name + " ", "/" + c.Name, c.Description, c.form()})
 		}
 	default:
 		choices, err := v.complete(strings.ToLower(name), rest)
@@ -36,7 +37,7 @@ func (v *visit) offers() (template.HTML, error) {
 			return "", err
 		}
 		for _, c := range choices {
-			offered = append(offered, offer{fmt.Sprintf("/%s %v ", name, c.Value), c.Label, ""})
+			offered = append(offered, offer{Text: fmt.Sprintf("/%s %v ", name, c.Value), Label: c.Label})
 		}
 	}
 	return "", v.json(offered)
@@ -53,7 +54,7 @@ func (v *visit) listed(begin string, most int) []command {
 		if text := c.Localized[v.voice.Language()].Description; text != "" {
 			about = text
 		}
-		found = append(found, command{c.Name, about})
+		found = append(found, command{c.Name, about, c.Tool})
 	}
 	return found
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -182,6 +183,15 @@ type room struct {
 // command is one that the composer offers.
 type command struct {
 	Name, Description string
+	Tool              string // the id of the tool that it starts; empty: it is one of the house
+}
+
+// form is where the command can be filled in instead of typed; empty: nowhere.
+func (c command) form() string {
+	if c.Tool == "" {
+		return ""
+	}
+	return web.ChatPath + "/use/" + url.PathEscape(c.Tool)
 }
 
 // conversation is the page.

@@ -50,11 +50,10 @@ type visit struct {
 // Serve answers a request under /chat. It gives the main part of the page that is the answer, or none when it
 // has answered otherwise.
 func (a *Adapter) Serve(w http.ResponseWriter, r *http.Request, account users.Account) (template.HTML, error) {
-	place, err := a.log.place(r.Context(), account.ID)
+	v, err := a.visit(w, r, account)
 	if err != nil {
 		return "", err
 	}
-	v := visit{a, w, r, account, place, a.texts.Voice(account.Language, r.Header.Get("Accept-Language"))}
 	serve := map[string]func() (template.HTML, error){
 		"GET ":          v.conversation,
 		"GET /events":   v.events,
@@ -71,6 +70,15 @@ func (a *Adapter) Serve(w http.ResponseWriter, r *http.Request, account users.Ac
 		return "", nil
 	}
 	return serve()
+}
+
+// visit is a request of an account; w is nil where it is answered by somebody else.
+func (a *Adapter) visit(w http.ResponseWriter, r *http.Request, account users.Account) (*visit, error) {
+	place, err := a.log.place(r.Context(), account.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &visit{a, w, r, account, place, a.texts.Voice(account.Language, r.Header.Get("Accept-Language"))}, nil
 }
 
 // scripted tells requests of the page's script from those of its forms.

@@ -1,0 +1,87 @@
+package webchat
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/users"
+)
+
+// Command says a tool's command with typed options, as a form gives them: it stands in the conversation as if it had
+// been typed.
+func (a *Adapter) Command(r *http.Request, account users.Account, c web.ChatCommand) error {
+	v, err := a.visit(nil, r, account)
+	if err != nil {
+		return err
+	}
+	options, files, err := v.optionsOf(c)
+	if err != nil {
+		return err
+	}
+	said := []rune(chat.Spell(&c.Tool, options))
+	if len(said) > maxSaid {
+		said = append(said[:maxSaid-1], '…')
+	}
+	m := message{Mine: true, Body: body{Text: chat.Plain(string(said))}, Media: files}
+	nonce := c.Form
+	if nonce == "" || len(nonce) > maxNonce {
+		nonce = newNonce()
+	}
+	if err := v.log.hear(r.Context(), v.chat, nonce, &m); err != nil {
+		return err
+	}
+	in, err := v.update("m"+strconv.FormatInt(m.ID, 10), chat.KindMessage)
+	if err != nil {
+		return err
+	}
+	in.Message, in.Attachments = m.ref(v.chat, 0), m.attachments()
+	in.Command, in.Options = strings.TrimPrefix(c.Tool.CommandName, "/"), options
+	return v.receive(in)
+}
+
+// optionsOf are the options as the Router takes them: files by their number among those of the message.
+func (v *visit) optionsOf(c web.ChatCommand) (map[string]any, []media, error) {
+	options, files := map[string]any{}, []media(nil)
+	attach := func(value any) (any, error) {
+		ref := fmt.Sprint(value)
+		content, info, err := v.cfg.Files.OpenMedia(v.r.Context(), ref)
+		if err != nil {
+			gone := registry.Errorf(registry.CodeInvalidInput, "the file can't be read any more; send it again")
+			gone.Cause = err
+			return nil, gone
+		}
+		content.Close()
+		files = append(files, media{Ref: ref, Name: info.Name, MIMEType: info.MIMEType, Bytes: info.Bytes, Width: info.Width, Height: info.Height, Kind: kindOf(info.MIMEType)})
+		return fmt.Sprintf("attachment:%d", len(files)-1), nil
+	}
+	for _, f := range c.Tool.InputSchema.Ordered() {
+		value, given := c.Options[f.Name]
+		list, several := value.([]any)
+		switch {
+		case !given:
+		case !f.Type.IsMedia():
+			options[f.Name] = value
+		case several:
+			attached := make([]any, len(list))
+			for i, one := range list {
+				var err error
+				if attached[i], err = attach(one); err != nil {
+					return nil, nil, err
+				}
+			}
+			options[f.Name] = attached
+		default:
+			attached, err := attach(value)
+			if err != nil {
+				return nil, nil, err
+			}
+			options[f.Name] = attached
+		}
+	}
+	return options, files, nil
+}

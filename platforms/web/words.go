@@ -1,0 +1,81 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/i18n"
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/users"
+)
+
+// detailIn says in the reader's language what p says in English of err.
+func detailIn(v i18n.Voice, err error, p problemBody) string {
+	var poor billing.ErrInsufficient
+	var limit *runs.LimitError
+	var typed *registry.Error
+	switch {
+	case v.Language() == i18n.Fallback:
+		return p.Detail
+	case errors.As(err, &poor):
+		return v.Line("start.insufficient", "need", poor.Need, "have", poor.Have)
+	case errors.As(err, &limit):
+		return chat.OverLimit(v, limit.LimitUse).String()
+	case errors.As(err, &typed):
+		return chat.Told(v, typed.Code, typed.Message).String()
+	}
+	if key := "web.problem." + p.Code; v.Has(key) {
+		return v.Line(key)
+	}
+	return p.Detail
+}
+
+// problemTitle is the heading of the page that tells of a failure.
+func problemTitle(v i18n.Voice, status int) string {
+	switch {
+	case v.Language() == i18n.Fallback:
+		return http.StatusText(status)
+	case status == http.StatusNotFound:
+		return v.Line("web.problem.title.missing")
+	}
+	return v.Line("failure.failed")
+}
+
+// noticeOf is the line shown with a deprecated tool, in the reader's language.
+func noticeOf(v i18n.Voice, t registry.Tool, s *registry.Snapshot) string {
+	if t.State() != registry.StateDeprecated || v.Language() == i18n.Fallback {
+		return t.Notice()
+	}
+	notice := v.Line("tool.deprecated", "tool", t.DisplayName)
+	if t.Status.Reason != "" {
+		notice += " " + chat.Told(v, "", t.Status.Reason).String()
+	}
+	if next, ok := s.ByID(t.Status.Replacement); ok {
+		notice += " " + v.Line("tool.instead", "command", next.DisplayName)
+	}
+	return notice
+}
+
+// toldIn is chat.Told for templates.
+func toldIn(v i18n.Voice) func(code, words string) string {
+	return func(code, words string) string {
+		if v.Language() == i18n.Fallback {
+			return words // as it was always told on pages
+		}
+		return chat.Told(v, registry.Code(code), words).String()
+	}
+}
+
+// failTold answers an error of a page, or of its script, in the reader's language.
+func (s *Server) failTold(w http.ResponseWriter, r *http.Request, a users.Account, err error) {
+	p := explain(err)
+	if wantsPage(r) || p.Status == http.StatusInternalServerError {
+		s.failAs(w, r, err)
+		return
+	}
+	p.Detail = detailIn(s.voice(r, a), err, p)
+	s.writeProblem(w, r, p)
+}

@@ -1,0 +1,41 @@
+package web_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/registry"
+)
+
+func TestFailuresAreToldInTheReadersLanguage(t *testing.T) {
+	t.Parallel()
+	h := studioHouse(t)
+	down, going := sketch(), sketch()
+	down.ToolID, down.CommandName, down.DisplayName = "down", "/down", "Down"
+	down.Status = &registry.Status{State: registry.StateUnavailable, Reason: "no engine has the model wall.safetensors"}
+	going.ToolID, going.CommandName, going.DisplayName = "going", "/going", "Going"
+	going.Status = &registry.Status{State: registry.StateDeprecated, Reason: "its service is about to remove it"}
+	h.fakes.Set(studio(), down, going)
+	if _, err := h.reg.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	v := h.reader()
+	for words, want := range map[string]string{
+		"Vidu has too much to do at the moment": "Vidu hat gerade zu viel zu tun.",
+		"the colour is odd":                     "Im Wortlaut: „the colour is odd“",
+	} {
+		h.fake.Answer(func(registry.Call) (registry.Result, *registry.Error) {
+			return registry.Result{}, registry.Errorf(registry.CodeProvider, "%s", words)
+		})
+		run := h.started(v, "studio", url.Values{"prompt": {"a boat"}})
+		has(t, v.page("/run/"+run.ID, "Accept-Language", "de"), want)
+	}
+	has(t, v.page("/", "Accept-Language", "de"), "Kein Server hat das Modell wall.safetensors.", "Der Dienst will es bald entfernen.")
+	has(t, v.page("/tool/going", "Accept-Language", "de"), "Going wird es bald nicht mehr geben. Der Dienst will es bald entfernen.")
+	res := v.do("GET", "/tool/nowhere", "", nil, "Accept-Language", "de", "Accept", "text/html")
+	if page := readAll(t, res.Body); res.StatusCode != http.StatusNotFound || !strings.Contains(page, "Dieses Werkzeug gibt es nicht.") || !strings.Contains(page, "<h1>Nicht gefunden</h1>") {
+		t.Errorf("%d\n%s", res.StatusCode, page)
+	}
+}
