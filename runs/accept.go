@@ -86,7 +86,7 @@ func (s *Service) AcceptBound(ctx context.Context, b Bound) (Run, error) {
 // take writes a run that may be taken on, and begins to work on it where there is a place for it.
 func (s *Service) take(ctx context.Context, a *acceptance) error {
 	a.kept = a.record.Status == StatusQueued && s.desk.keep(a.record.ID)
-	err := s.writes.of(a.record.AccountID).do(ctx, &write{accept: a})
+	err := s.writes.Of(a.record.AccountID).Do(ctx, &write{accept: a})
 	if err != nil && s.landed(ctx, a.record.ID) {
 		err = nil
 	}

@@ -88,7 +88,7 @@ func (s *Service) bring(ctx context.Context, deliverer Deliverer, run Run) error
 // MarkDelivered takes note that a run's result reached its people; also for a platform that showed, at the
 // next contact, what could not be delivered before.
 func (s *Service) MarkDelivered(ctx context.Context, runID string) error {
-	if err := s.marks.do(ctx, &runID); err != nil {
+	if err := s.marks.Do(ctx, &runID); err != nil {
 		return fmt.Errorf("mark run %s as delivered: %w", runID, err)
 	}
 	return nil

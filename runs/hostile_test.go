@@ -3,7 +3,6 @@ package runs
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"sync/atomic"
@@ -266,7 +265,7 @@ func TestACommitWhoseAnswerIsLost(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, nil)
 	user := h.user(t, billing.Dollar)
-	h.writes.of(user).flush = func(ctx context.Context, w []*write) error {
+	h.writes.Of(user).Flush = func(ctx context.Context, w []*write) error {
 		if err := h.flushWrites(ctx, w); err != nil {
 			return err
 		}
@@ -290,7 +289,7 @@ func TestACallsResultSurvivesADatabaseThatIsAway(t *testing.T) {
 	h := newHouse(t, func(config *Config) { config.Providers = map[string]Provider{"choir": c} })
 	user := h.user(t, billing.Dollar)
 	var failed atomic.Int32
-	h.writes.of(user).flush = func(ctx context.Context, w []*write) error {
+	h.writes.Of(user).Flush = func(ctx context.Context, w []*write) error {
 		if w[0].finish != nil && failed.Add(1) <= 3 {
 			return errors.New("the database is away")
 		}
@@ -456,29 +455,4 @@ func (*stubborn) Poll(context.Context, registry.Ticket) (registry.Progress, erro
 func (*stubborn) Cancel(ctx context.Context, _ registry.Ticket) error {
 	<-ctx.Done()
 	return ctx.Err()
-}
-
-func TestGroupSurvivesAPanic(t *testing.T) {
-	t.Parallel()
-	g := newGroup(4, 1, func(context.Context, []*int) error { panic("boom") })
-	for range 2 {
-		done := make(chan error, 1)
-		go func() {
-			defer func() {
-				if p := recover(); p != nil {
-					done <- fmt.Errorf("%v", p)
-				}
-			}()
-			n := 1
-			done <- g.do(context.Background(), &n)
-		}()
-		select {
-		case err := <-done:
-			if err == nil {
-				t.Error("no error")
-			}
-		case <-time.After(3 * time.Second):
-			t.Fatal("the group hangs")
-		}
-	}
 }

@@ -3,9 +3,6 @@ package runs
 import (
 	"context"
 	"errors"
-	"fmt"
-	"math/rand/v2"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -265,64 +262,5 @@ func TestReaper(t *testing.T) {
 		}
 		exec(t, h, `UPDATE ledger_accounts SET balance = balance + 1 WHERE owner = $1 AND kind = 'wallet'`, user)
 		until(t, "the check finds the money that came from nowhere", func() bool { return problems() == 1 })
-	})
-}
-
-func TestGroup(t *testing.T) {
-	t.Parallel()
-	t.Run("everybody's item is flushed once, many together, a bad one alone", func(t *testing.T) {
-		t.Parallel()
-		var mu sync.Mutex
-		flushed, flushes := map[int]int{}, 0
-		bad := errors.New("bad")
-		g := newGroup(8, 2, func(_ context.Context, items []*int) error {
-			mu.Lock()
-			defer mu.Unlock()
-			flushes++
-			for _, i := range items {
-				if *i%50 == 7 {
-					return bad
-				}
-			}
-			for _, i := range items {
-				flushed[*i]++
-			}
-			return nil
-		})
-		var wait sync.WaitGroup
-		for i := range 200 {
-			wait.Go(func() {
-				if err := g.do(t.Context(), &i); (i%50 == 7) != errors.Is(err, bad) {
-					t.Errorf("%d: %v", i, err)
-				}
-			})
-		}
-		wait.Wait()
-		for i := range 200 {
-			if want := 1; flushed[i] != want && i%50 != 7 {
-				t.Errorf("%d was flushed %d times", i, flushed[i])
-			}
-		}
-		if g.leaders != 0 || len(g.waiting) != 0 {
-			t.Errorf("%d leaders and %d waiting are left", g.leaders, len(g.waiting))
-		}
-	})
-	t.Run("who gives up is withdrawn, and nobody waits for them", func(t *testing.T) {
-		t.Parallel()
-		g := newGroup(4, 1, func(context.Context, []*int) error { return nil })
-		var wait sync.WaitGroup
-		for i := range 300 {
-			wait.Go(func() {
-				ctx, cancel := context.WithTimeout(t.Context(), rand.N(200*time.Microsecond))
-				defer cancel()
-				if err := g.do(ctx, &i); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-					t.Error(err)
-				}
-			})
-		}
-		wait.Wait()
-		if err := g.do(t.Context(), new(int)); err != nil || g.leaders != 0 {
-			t.Error(fmt.Errorf("afterwards: %w, %d leaders", err, g.leaders))
-		}
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
+	"github.com/signalbox/signalbox/internal/group"
 	"github.com/signalbox/signalbox/internal/postgres"
 )
 
@@ -33,9 +34,9 @@ type Service struct {
 	strays   map[string]bool // runs claimed here that the last round of the reaper saw nobody work on
 	metrics  metrics
 
-	writes groups[write] // by account
-	marks  *group[string] // ids of runs that were delivered
-	loads  *group[load]
+	writes group.Groups[write]  // by account
+	marks  *group.Group[string] // ids of runs that were delivered
+	loads  *group.Group[load]
 
 	// stopping is closed when Stop begins: steps that only wait for a provider give their run back.
 	stopping chan struct{}
@@ -85,13 +86,13 @@ func New(config Config) (*Service, error) {
 	s.base, s.end = context.WithCancel(context.Background())
 	s.working, s.hurry = context.WithCancelCause(s.base)
 	for range writeGroups {
-		g := newGroup(groupSize, 1, s.flushWrites)
-		g.gather = gatherWrites
+		g := group.New(groupSize, 1, s.flushWrites)
+		g.Gather = gatherWrites
 		s.writes = append(s.writes, g)
 	}
-	s.marks = newGroup(groupSize, 1, s.flushMarks)
-	s.marks.gather = gatherMarks
-	s.loads = newGroup(groupSize, 2, s.flushLoads)
+	s.marks = group.New(groupSize, 1, s.flushMarks)
+	s.marks.Gather = gatherMarks
+	s.loads = group.New(groupSize, 2, s.flushLoads)
 	if s.metrics, err = newMetrics(config.Metrics); err != nil {
 		return nil, fmt.Errorf("runs: %w", err)
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/internal/group"
 )
 
 // Machines tell each other by NOTIFY which runs have changed: "instance:run,run,...", and that there are runs
@@ -112,7 +114,7 @@ func (s *Service) hear(payload string) {
 // refresh reads runs and publishes their states here.
 func (s *Service) refresh(ids []string) {
 	for page := range slices.Chunk(ids, 500) {
-		ctx, cancel := context.WithTimeout(s.base, flushTimeout)
+		ctx, cancel := context.WithTimeout(s.base, group.FlushTimeout)
 		records, err := s.query(ctx, `WHERE r.id = ANY ($1::uuid[])`, page)
 		cancel()
 		if err != nil {

@@ -137,7 +137,7 @@ func (s *Service) load(ctx context.Context, runID string) (record, error) {
 		return record{}, fmt.Errorf("run %q: %w", runID, ErrNotFound)
 	}
 	l := load{id: id.String()}
-	if err := s.loads.do(ctx, &l); err != nil {
+	if err := s.loads.Do(ctx, &l); err != nil {
 		return record{}, fmt.Errorf("read run %s: %w", runID, err)
 	}
 	if l.found == nil {

@@ -1,4 +1,6 @@
-package runs
+// Package group does together what is asked for at the same time, such as writing to a database, where one commit
+// serves many.
+package group
 
 import (
 	"context"
@@ -9,21 +11,23 @@ import (
 	"time"
 )
 
-// flushTimeout bounds one flush of a group. What it writes is idempotent, so whoever gave up may repeat.
-const flushTimeout = 30 * time.Second
+// FlushTimeout bounds one flush. What it does should be idempotent, so that whoever gave up may repeat.
+const FlushTimeout = 30 * time.Second
 
-// group commits together what is asked for at the same time. While one flush is at the database the next
-// items gather, and whoever is next in line flushes them all in one transaction: under load a commit, which
+// Group flushes together what is asked for at the same time. While one flush is under way the next
+// items gather, and whoever is next in line flushes them all: under load a flush, which
 // is the dear part, serves many; without load nobody waits for anything. No goroutine of its own takes
 // part: the callers themselves take turns as leaders.
-type group[T any] struct {
+type Group[T any] struct {
+	// Flush does what the items ask for, all or nothing.
+	Flush func(ctx context.Context, items []*T) error
+
+	// Gather is how long a flush that follows right upon another waits for those whom the other has just
+	// answered and who will be back in a moment; zero for not at all.
+	Gather time.Duration
+
 	max   int // items in one flush
 	lanes int // flushes at a time
-	flush func(ctx context.Context, items []*T) error
-
-	// gather is how long a flush that follows right upon another waits for those whom the other has just
-	// answered and who will be back in a moment; zero for not at all.
-	gather time.Duration
 
 	mu      sync.Mutex
 	waiting []*member[T]
@@ -39,24 +43,25 @@ type member[T any] struct {
 	done    chan error
 }
 
-func newGroup[T any](size, lanes int, flush func(context.Context, []*T) error) *group[T] {
-	return &group[T]{max: size, lanes: lanes, flush: flush}
+// New makes a Group whose flushes have at most size items, and of which at most lanes are under way at a time.
+func New[T any](size, lanes int, flush func(context.Context, []*T) error) *Group[T] {
+	return &Group[T]{max: size, lanes: lanes, Flush: flush}
 }
 
-// groups are several groups side by side. Each has its own share of the keys, so that what belongs to one key is
+// Groups are several groups side by side. Each has its own share of the keys, so that what belongs to one key is
 // flushed by one group.
-type groups[T any] []*group[T]
+type Groups[T any] []*Group[T]
 
-// of gives the group of a key.
-func (g groups[T]) of(key string) *group[T] {
+// Of gives the group of a key.
+func (g Groups[T]) Of(key string) *Group[T] {
 	h := fnv.New32a()
 	h.Write([]byte(key))
 	return g[h.Sum32()%uint32(len(g))]
 }
 
-// do has item flushed, alone or with others, and returns the flush's error. When ctx ends before
-// item's flush began, item is withdrawn; once it began, do waits for its end.
-func (g *group[T]) do(ctx context.Context, item *T) error {
+// Do has item flushed, alone or with others, and returns the flush's error. When ctx ends before
+// item's flush began, item is withdrawn; once it began, Do waits for its end.
+func (g *Group[T]) Do(ctx context.Context, item *T) error {
 	m := &member[T]{item: item, lead: make(chan struct{}, 1), done: make(chan error, 1)}
 	g.mu.Lock()
 	g.waiting = append(g.waiting, m)
@@ -84,7 +89,7 @@ func (g *group[T]) do(ctx context.Context, item *T) error {
 }
 
 // leadOnce flushes what waits and passes the lead on.
-func (g *group[T]) leadOnce(ctx context.Context) {
+func (g *Group[T]) leadOnce(ctx context.Context) {
 	g.gatherMore()
 	g.mu.Lock()
 	batch := g.waiting[:min(len(g.waiting), g.max)]
@@ -100,17 +105,17 @@ func (g *group[T]) leadOnce(ctx context.Context) {
 }
 
 // gatherMore waits a moment under load.
-func (g *group[T]) gatherMore() {
+func (g *Group[T]) gatherMore() {
 	g.mu.Lock()
 	busy := g.busy
 	g.mu.Unlock()
-	if busy && g.gather > 0 {
-		time.Sleep(g.gather)
+	if busy && g.Gather > 0 {
+		time.Sleep(g.Gather)
 	}
 }
 
 // passLead makes the next in line a leader, or lets the lane rest. The caller holds mu.
-func (g *group[T]) passLead() {
+func (g *Group[T]) passLead() {
 	for _, m := range g.waiting {
 		if !m.leading {
 			m.leading = true
@@ -122,7 +127,7 @@ func (g *group[T]) passLead() {
 }
 
 // returnLead passes on the lead of a member that another lane has served before it took its turn.
-func (g *group[T]) returnLead(m *member[T]) {
+func (g *Group[T]) returnLead(m *member[T]) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	select {
@@ -134,9 +139,9 @@ func (g *group[T]) returnLead(m *member[T]) {
 
 // run flushes a batch. When that fails each item gets a flush of its own, so that a bad one spoils only
 // itself.
-func (g *group[T]) run(ctx context.Context, batch []*member[T]) {
+func (g *Group[T]) run(ctx context.Context, batch []*member[T]) {
 	// The others must not fail because the leader's caller went away.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), FlushTimeout)
 	defer cancel()
 	items := make([]*T, len(batch))
 	for i, m := range batch {
@@ -152,18 +157,18 @@ func (g *group[T]) run(ctx context.Context, batch []*member[T]) {
 	}
 }
 
-// guarded is flush, with a panic as an error: the leader must live, or the whole group would wait for ever.
-func (g *group[T]) guarded(ctx context.Context, items []*T) (err error) {
+// guarded is Flush, with a panic as an error: the leader must live, or the whole group would wait for ever.
+func (g *Group[T]) guarded(ctx context.Context, items []*T) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("a flush panicked: %v\n%s", p, debug.Stack())
 		}
 	}()
-	return g.flush(ctx, items)
+	return g.Flush(ctx, items)
 }
 
 // withdraw takes m out of the line; false: its flush has begun. A lead that m had is passed on.
-func (g *group[T]) withdraw(m *member[T]) bool {
+func (g *Group[T]) withdraw(m *member[T]) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for i, other := range g.waiting {
