@@ -279,16 +279,18 @@ func (s *Server) Hollow(id string) {
 
 // Expire lets a request succeed with a picture whose address has expired.
 func (s *Server) Expire(id string) {
-	s.Hollow(id)
 	s.Change(id, func(r *Request) {
+		r.Status, r.Seconds = "COMPLETED", 2
 		r.Result = map[string]any{"images": []any{map[string]any{"url": s.URL + "/expired/a"}}}
 	})
 }
 
 // Uncounted lets a request succeed without saying how long it was worked on.
 func (s *Server) Uncounted(id string) {
-	s.Finish(id)
-	s.Change(id, func(r *Request) { r.Seconds = 0 })
+	s.Change(id, func(r *Request) {
+		r.Status = "COMPLETED"
+		r.Result = map[string]any{"images": []any{map[string]any{"url": s.URL + "/files/a", "content_type": "image/jpeg"}}}
+	})
 }
 
 // Puzzle lets a request have a status that nobody knows.

@@ -312,15 +312,14 @@ func (s *Server) Hollow(id string) {
 
 // Expire lets a prediction succeed with a picture whose address has expired.
 func (s *Server) Expire(id string) {
-	s.Hollow(id)
 	s.Change(id, func(p *Prediction) { p.Output = []string{s.URL + "/expired/out-0.webp"} })
+	s.Hollow(id)
 }
 
 // Uncounted lets a prediction succeed without saying how long it worked, only when it began and ended.
 func (s *Server) Uncounted(id string) {
-	s.Finish(id)
 	s.Change(id, func(p *Prediction) {
-		p.Seconds, p.Completed = 0, time.Now()
+		p.Status, p.Completed, p.Output = "succeeded", time.Now(), []string{s.URL + "/files/out-0.webp"}
 		p.Started = p.Completed.Add(-2500 * time.Millisecond)
 	})
 }

@@ -280,8 +280,8 @@ func (s *Server) Hollow(id string) {
 
 // Expire lets a task succeed with a model whose address has expired.
 func (s *Server) Expire(id string) {
-	s.Hollow(id)
 	s.Change(id, func(t *Task) { t.Output = map[string]any{"pbr_model": s.URL + "/made/expired?sig=x"} })
+	s.Hollow(id)
 }
 
 // Uncounted lets a task succeed without saying what it cost.

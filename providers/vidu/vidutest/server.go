@@ -313,8 +313,8 @@ func (s *Server) Expire(id string) {
 
 // Uncounted lets a task succeed without saying what it cost.
 func (s *Server) Uncounted(id string) {
-	s.Finish(id)
 	s.Change(id, func(t *Task) { t.Credits = nil })
+	s.Finish(id)
 }
 
 // Puzzle lets a task be in a state that nobody knows.
