@@ -1,7 +1,7 @@
 // Command openapi measures how much work it takes to make checked tools of a document of many operations, as a multiple
 // of what the OpenAPI library alone takes to decode the same document in the same run.
 //
-//	go run ./internal/bench/openapi [-operations 10000] [-rounds 5]
+//	go run ./internal/bench/openapi [-operations 10000] [-rounds 9]
 //
 // Work is the processor time of the whole process, its garbage collector included, on one processor: what passes on
 // the clock is as much what else the machine has to do, and idle processors would be filled with collecting that
@@ -46,7 +46,7 @@ func main() {
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("openapi", flag.ContinueOnError)
 	operations := flags.Int("operations", 10_000, "operations of the document")
-	rounds := flags.Int("rounds", 5, "measurements of each of the two, in turns")
+	rounds := flags.Int("rounds", 9, "measurements of each of the two, in turns")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
