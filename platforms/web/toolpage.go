@@ -197,6 +197,9 @@ func (s *Server) toolPage(w http.ResponseWriter, r *http.Request, a users.Accoun
 		page.Latest = append(page.Latest, s.runView(voice, run))
 	}
 	v := view{Title: t.DisplayName, Place: "tools", Form: &page, Scripts: []string{"form.js"}}
+	if page.InChat {
+		v.Place = "chat"
+	}
 	if fill.problem == nil {
 		return s.show(w, r, a, "tool", v)
 	}

@@ -89,7 +89,7 @@ func TestFormsOfCommands(t *testing.T) {
 		if !folded || !strings.Contains(basic, `name="steps"`) || !strings.Contains(basic, `type="range"`) || !strings.Contains(basic, "a &lt;red&gt; bicycle") || !strings.Contains(advanced, `name="negative"`) {
 			t.Errorf("the page is\n%s", page)
 		}
-		if !strings.Contains(page, `action="/chat/use/painter"`) || strings.Contains(page, "newpreset__name") {
+		if !strings.Contains(page, `href="/chat" aria-current="page"`) || !strings.Contains(page, `action="/chat/use/painter"`) || strings.Contains(page, "newpreset__name") {
 			t.Errorf("the form is sent elsewhere, or keeps settings:\n%s", page)
 		}
 	})
