@@ -51,7 +51,7 @@ func (s *Store) KeyOf(ctx context.Context, plaintext string) (account Account, k
 		FROM user_keys k JOIN users u ON u.id = k.user_id WHERE k.hash = $1`, hashOf(plaintext)).
 		Scan(&account.ID, &account.DisplayName, &account.Language, &account.Operator, &account.CreatedAt, &key.ID, &key.SpendLimit, &key.Agent, &noted)
 	if err == nil && !noted {
-		_, err = s.pool.Exec(ctx, `UPDATE user_keys SET last_used_at = now() WHERE hash = $1`, hashOf(plaintext))
+		_, err = s.writer.Exec(ctx, `UPDATE user_keys SET last_used_at = now() WHERE hash = $1`, hashOf(plaintext))
 	}
 	if err != nil {
 		return Account{}, Key{}, fmt.Errorf("API key: %w", notFound(err))

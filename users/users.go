@@ -79,6 +79,7 @@ type Config struct {
 // Store keeps people in Postgres.
 type Store struct {
 	pool   *pgxpool.Pool
+	writer *postgres.Writer
 	config Config
 	policy policyCache
 }
@@ -91,7 +92,7 @@ func New(pool *pgxpool.Pool, config Config) *Store {
 	if config.Now == nil {
 		config.Now = time.Now
 	}
-	return &Store{pool: pool, config: config}
+	return &Store{pool: pool, writer: postgres.NewWriter(pool), config: config}
 }
 
 // today is the id by which the account $1 goes today.

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/i18n"
+	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -44,8 +45,9 @@ func NewDeliverer(cfg DelivererConfig) (*Deliverer, error) {
 	if err != nil {
 		return nil, err
 	}
+	writer := postgres.NewWriter(cfg.Pool)
 	d := &desk{
-		surfaces: map[string]*surface{}, keyboards: keyboards{cfg.Pool}, deliveries: deliveries{cfg.Pool}, texts: texts.WithUnit(cfg.Points.Unit),
+		surfaces: map[string]*surface{}, keyboards: keyboards{cfg.Pool, writer}, writer: writer, deliveries: deliveries{cfg.Pool}, texts: texts.WithUnit(cfg.Points.Unit),
 	}
 	for _, a := range cfg.Adapters {
 		if d.surfaces[a.Platform()] != nil {

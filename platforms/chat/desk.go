@@ -8,12 +8,14 @@ import (
 	"sync"
 
 	"github.com/signalbox/signalbox/internal/i18n"
+	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/runs"
 )
 
 // desk is what the Router and the Deliverer share.
 type desk struct {
 	surfaces   map[string]*surface // by platform
+	writer     *postgres.Writer
 	keyboards  keyboards
 	deliveries deliveries
 	texts      *i18n.Catalogue

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/signalbox/signalbox/internal/postgres"
 )
 
 // rememberUpdates is how long the ids of handled updates are kept, to know a repeated one. Platforms
@@ -18,6 +19,7 @@ const rememberUpdates = 3 * 24 * time.Hour
 // inbox stores incoming updates until they are handled.
 type inbox struct {
 	pool     *pgxpool.Pool
+	writer   *postgres.Writer
 	claimant string // the Router that handles what is stored here: its presence
 }
 
@@ -40,15 +42,18 @@ func (b inbox) store(ctx context.Context, platform string, updates []Incoming) (
 		}
 		ids[i], bodies[i] = u.ID, string(raw)
 	}
-	rows, err := b.pool.Query(ctx, `
-		INSERT INTO chat_updates (platform, update_id, body, claimed_by)
-		SELECT $1, u.id, u.body::jsonb, $4 FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS u(id, body, n) ORDER BY n
-		ON CONFLICT DO NOTHING
-		RETURNING update_id`, platform, ids, bodies, b.claimant)
-	if err != nil {
-		return nil, fmt.Errorf("store updates from %s: %w", platform, err)
-	}
-	stored, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	var stored []string
+	err := b.writer.Do(ctx, func(batch *pgx.Batch) {
+		batch.Queue(`
+			INSERT INTO chat_updates (platform, update_id, body, claimed_by)
+			SELECT $1, u.id, u.body::jsonb, $4 FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS u(id, body, n) ORDER BY n
+			ON CONFLICT DO NOTHING
+			RETURNING update_id`, platform, ids, bodies, b.claimant).
+			Query(func(rows pgx.Rows) (err error) {
+				stored, err = pgx.CollectRows(rows, pgx.RowTo[string])
+				return err
+			})
+	})
 	if err != nil {
 		return nil, fmt.Errorf("store updates from %s: %w", platform, err)
 	}
@@ -147,7 +152,7 @@ func scanReceived(row pgx.CollectableRow) (received, error) {
 func (b inbox) answered(ctx context.Context, r received, ref MessageRef) error {
 	raw, err := json.Marshal(ref)
 	if err == nil {
-		_, err = b.pool.Exec(ctx, `UPDATE chat_updates SET answer = $3 WHERE platform = $1 AND update_id = $2`, r.platform, r.ids[0], raw)
+		_, err = b.writer.Exec(ctx, `UPDATE chat_updates SET answer = $3 WHERE platform = $1 AND update_id = $2`, r.platform, r.ids[0], raw)
 	}
 	if err != nil {
 		return fmt.Errorf("note the answer to an update: %w", err)
@@ -157,7 +162,7 @@ func (b inbox) answered(ctx context.Context, r received, ref MessageRef) error {
 
 // handled marks updates as done and forgets what they said.
 func (b inbox) handled(ctx context.Context, r received) error {
-	_, err := b.pool.Exec(ctx, `
+	_, err := b.writer.Exec(ctx, `
 		UPDATE chat_updates SET handled_at = now(), body = NULL
 		WHERE platform = $1 AND update_id = ANY($2) AND handled_at IS NULL`, r.platform, r.ids)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -59,7 +60,8 @@ func parseData(data string) (id, action string, ok bool) {
 
 // keyboards stores keyboards.
 type keyboards struct {
-	pool *pgxpool.Pool
+	pool   *pgxpool.Pool
+	writer *postgres.Writer
 }
 
 // errTooOld: the buttons are not known (any more).
@@ -71,7 +73,7 @@ func (s keyboards) save(ctx context.Context, k keyboard) error {
 	if err != nil {
 		return fmt.Errorf("store buttons: %w", err)
 	}
-	_, err = s.pool.Exec(ctx, `
+	_, err = s.writer.Exec(ctx, `
 		INSERT INTO chat_keyboards (id, platform, account_id, state) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (id) DO UPDATE SET state = EXCLUDED.state`, k.id, k.platform, k.accountID, state)
 	if err != nil {

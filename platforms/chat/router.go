@@ -115,7 +115,7 @@ func NewRouter(cfg Config) (*Router, error) {
 	cfg.AnswerWait = defaultTo(cfg.AnswerWait, 10*time.Minute)
 	alive := newPresence(cfg.Pool)
 	return &Router{
-		cfg: cfg, desk: cfg.Deliverer.desk, presence: alive, inbox: inbox{cfg.Pool, alive.id}, prompts: prompts{cfg.Pool}, uses: uses{cfg.Pool},
+		cfg: cfg, desk: cfg.Deliverer.desk, presence: alive, inbox: inbox{cfg.Pool, cfg.Deliverer.writer, alive.id}, prompts: prompts{cfg.Pool}, uses: newUses(cfg.Pool),
 		log: cfg.Logger.With("component", "chat"),
 	}, nil
 }

@@ -6,22 +6,39 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/signalbox/signalbox/internal/group"
 )
 
 // uses counts how often tools are started.
 type uses struct {
-	pool *pgxpool.Pool
+	pool   *pgxpool.Pool
+	counts *group.Group[string] // ids of tools; everybody counts in the same rows
+}
+
+func newUses(pool *pgxpool.Pool) uses {
+	u := uses{pool: pool}
+	u.counts = group.New(1000, 1, u.add)
+	return u
 }
 
 // count adds one for a tool.
 func (u uses) count(ctx context.Context, toolID string) error {
-	_, err := u.pool.Exec(ctx, `
-		INSERT INTO chat_uses (tool_id, uses) VALUES ($1, 1)
-		ON CONFLICT (tool_id) DO UPDATE SET uses = chat_uses.uses + 1`, toolID)
-	if err != nil {
+	if err := u.counts.Do(ctx, &toolID); err != nil {
 		return fmt.Errorf("count the use of a tool: %w", err)
 	}
 	return nil
+}
+
+// add adds one for each tool, the rows in the order of their ids, in which every process locks them.
+func (u uses) add(ctx context.Context, toolIDs []*string) error {
+	ids := make([]string, len(toolIDs))
+	for i, id := range toolIDs {
+		ids[i] = *id
+	}
+	_, err := u.pool.Exec(ctx, `
+		INSERT INTO chat_uses (tool_id, uses) SELECT id, count(*) FROM unnest($1::text[]) AS id GROUP BY id ORDER BY id
+		ON CONFLICT (tool_id) DO UPDATE SET uses = chat_uses.uses + EXCLUDED.uses`, ids)
+	return err
 }
 
 // all gives the counts by tool id.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/platforms/chat"
 )
 
@@ -83,7 +84,7 @@ func NewAdapter(ctx context.Context, cfg AdapterConfig) (*Adapter, error) {
 		return nil, errors.New("discord: Client, Pool, Logger and Elsewhere are needed")
 	}
 	a := &Adapter{
-		client: cfg.Client, memory: memory{cfg.Pool, cfg.Client.app}, clock: cfg.Clock, jitter: cfg.Jitter,
+		client: cfg.Client, memory: memory{cfg.Pool, postgres.NewWriter(cfg.Pool), cfg.Client.app}, clock: cfg.Clock, jitter: cfg.Jitter,
 		log: cfg.Logger.With("component", Platform), shards: cfg.Shards, answers: newAnswers(), elsewhere: cfg.Elsewhere,
 	}
 	if a.clock == nil {

@@ -9,12 +9,14 @@ import (
 	"github.com/bwmarrin/discordgo"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/signalbox/signalbox/internal/postgres"
 )
 
 // memory is what an Adapter keeps in Postgres.
 type memory struct {
-	pool *pgxpool.Pool
-	app  string
+	pool   *pgxpool.Pool
+	writer *postgres.Writer
+	app    string
 }
 
 // published is the list of commands that Discord has, and what a use of them means.
@@ -74,12 +76,10 @@ type ticket struct {
 
 // add stores an interaction; false when it was stored before.
 func (m memory) add(ctx context.Context, t ticket, messageID string) (bool, error) {
-	var stored bool
-	err := m.pool.QueryRow(ctx, `
-		WITH stored AS (
-			INSERT INTO discord_interactions (id, kind, token, channel, ephemeral, created_at)
-			VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING RETURNING id)
-		SELECT count(*) > 0 FROM stored`, t.id, int16(t.kind), t.token, t.channel, t.ephemeral, t.created).Scan(&stored)
+	tag, err := m.writer.Exec(ctx, `
+		INSERT INTO discord_interactions (id, kind, token, channel, ephemeral, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`, t.id, int16(t.kind), t.token, t.channel, t.ephemeral, t.created)
+	stored := tag.RowsAffected() > 0
 	if err == nil && stored && messageID != "" {
 		err = m.addMessage(ctx, messageID, t.id, true)
 	}
@@ -102,13 +102,13 @@ func (m memory) ticket(ctx context.Context, id string) (ticket, bool, error) {
 
 // update records how far an interaction is answered.
 func (m memory) update(ctx context.Context, t ticket) error {
-	_, err := m.pool.Exec(ctx, `UPDATE discord_interactions SET answered = $2, used = $3 WHERE id = $1`, t.id, t.answered, t.used)
+	_, err := m.writer.Exec(ctx, `UPDATE discord_interactions SET answered = $2, used = $3 WHERE id = $1`, t.id, t.answered, t.used)
 	return wrap(err, "record the answer to an interaction")
 }
 
 // addMessage records that a message can be edited with an interaction's token.
 func (m memory) addMessage(ctx context.Context, messageID, interactionID string, original bool) error {
-	_, err := m.pool.Exec(ctx, `
+	_, err := m.writer.Exec(ctx, `
 		INSERT INTO discord_messages (message_id, interaction_id, original) VALUES ($1, $2, $3)
 		ON CONFLICT (message_id) DO UPDATE SET interaction_id = EXCLUDED.interaction_id, original = EXCLUDED.original`,
 		messageID, interactionID, original)

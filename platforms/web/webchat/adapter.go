@@ -14,6 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/signalbox/signalbox/internal/i18n"
+	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/registry"
@@ -77,7 +78,7 @@ func New(cfg Config) (*Adapter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("webchat: %w", err)
 	}
-	a := &Adapter{cfg: cfg, log: log{cfg.Pool}, texts: texts, ready: make(chan struct{})}
+	a := &Adapter{cfg: cfg, log: log{cfg.Pool, postgres.NewWriter(cfg.Pool)}, texts: texts, ready: make(chan struct{})}
 	a.commands.Store(&[]chat.Command{})
 	if a.pages, err = a.parsePages(); err != nil {
 		return nil, fmt.Errorf("webchat: %w", err)

@@ -23,7 +23,8 @@ const channel = "web_chat"
 // log keeps what is said. Whoever writes takes a number from the conversation's row and holds it until the end
 // of the transaction: changes become visible in their order.
 type log struct {
-	pool *pgxpool.Pool
+	pool   *pgxpool.Pool
+	writer *postgres.Writer
 }
 
 const columns = `m.id, m.change, m.mine, m.deleted, m.created_at, coalesce(m.reply_to, 0), m.body, m.media, q.body
@@ -37,20 +38,31 @@ func scanMessage(row pgx.CollectableRow) (message, error) {
 
 // say adds a message of the house. A conversation that is paused gives chat.ErrUnreachable.
 func (l log) say(ctx context.Context, chatID string, m message) (message, error) {
-	err := l.pool.QueryRow(ctx, `
-		WITH place AS (
-			INSERT INTO web_chats AS c (chat, changes)
-			VALUES (coalesce((SELECT joined FROM web_chats WHERE chat = $1), $1), 1)
-			ON CONFLICT (chat) DO UPDATE SET changes = c.changes + 1 WHERE c.paused_at IS NULL
-			RETURNING chat, changes),
-		told AS (SELECT pg_notify('`+channel+`', chat) FROM place)
-		INSERT INTO web_messages (chat, change, mine, reply_to, body, media)
-		SELECT chat, changes, false, nullif($2::bigint, 0), $3, $4 FROM place, told
-		RETURNING id`, chatID, m.ReplyTo, m.Body, list(m.Media)).Scan(&m.ID)
-	if errors.Is(err, pgx.ErrNoRows) {
+	var ids []int64
+	err := l.writer.Do(ctx, func(batch *pgx.Batch) {
+		batch.Queue(`
+			WITH place AS (
+				INSERT INTO web_chats AS c (chat, changes)
+				VALUES (coalesce((SELECT joined FROM web_chats WHERE chat = $1), $1), 1)
+				ON CONFLICT (chat) DO UPDATE SET changes = c.changes + 1 WHERE c.paused_at IS NULL
+				RETURNING chat, changes),
+			told AS (SELECT pg_notify('`+channel+`', chat) FROM place)
+			INSERT INTO web_messages (chat, change, mine, reply_to, body, media)
+			SELECT chat, changes, false, nullif($2::bigint, 0), $3, $4 FROM place, told
+			RETURNING id`, chatID, m.ReplyTo, m.Body, list(m.Media)).
+			Query(func(rows pgx.Rows) (err error) {
+				ids, err = pgx.CollectRows(rows, pgx.RowTo[int64])
+				return err
+			})
+	})
+	switch {
+	case err != nil:
+		return m, wrap(err, "write a message")
+	case len(ids) == 0:
 		return m, fmt.Errorf("webchat: the conversation is paused: %w", chat.ErrUnreachable)
 	}
-	return m, wrap(err, "write a message")
+	m.ID = ids[0]
+	return m, nil
 }
 
 // list is a list that is never null in JSON.
@@ -63,30 +75,20 @@ func list[T any](items []T) []T {
 
 // hear adds a message of the person, once for each nonce, and gives it its id. It ends a pause.
 func (l log) hear(ctx context.Context, chatID, nonce string, m *message) error {
-	err := postgres.InTx(ctx, l.pool, func(tx pgx.Tx) error {
-		var change int64
-		err := tx.QueryRow(ctx, `
-			INSERT INTO web_chats AS c (chat, changes) VALUES ($1, 1)
-			ON CONFLICT (chat) DO UPDATE SET changes = c.changes + 1, paused_at = NULL RETURNING changes`, chatID).Scan(&change)
-		if err != nil {
-			return err
-		}
-		err = tx.QueryRow(ctx, `
-			INSERT INTO web_messages (chat, change, mine, nonce, reply_to, body, media)
-			VALUES ($1, $2, true, $3, nullif($4::bigint, 0), $5, $6) ON CONFLICT (chat, nonce) DO NOTHING RETURNING id`,
-			chatID, change, nonce, m.ReplyTo, m.Body, list(m.Media)).Scan(&m.ID)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return tx.QueryRow(ctx, `SELECT id FROM web_messages WHERE chat = $1 AND nonce = $2`, chatID, nonce).Scan(&m.ID)
-		}
-		if err != nil {
-			return err
-		}
-		_, err = tx.Exec(ctx, `
-			WITH old AS (
+	err := l.writer.Do(ctx, func(batch *pgx.Batch) {
+		batch.Queue(`
+			WITH place AS (
+				INSERT INTO web_chats AS c (chat, changes) VALUES ($1, 1)
+				ON CONFLICT (chat) DO UPDATE SET changes = c.changes + 1, paused_at = NULL RETURNING changes),
+			old AS (
 				DELETE FROM web_messages WHERE chat = $1 AND id <=
-					(SELECT id FROM web_messages WHERE chat = $1 ORDER BY id DESC OFFSET $2 LIMIT 1))
-			SELECT pg_notify('`+channel+`', $1)`, chatID, kept)
-		return err
+					(SELECT id FROM web_messages WHERE chat = $1 ORDER BY id DESC OFFSET $6 LIMIT 1)),
+			told AS (SELECT pg_notify('`+channel+`', $1) FROM place)
+			INSERT INTO web_messages (chat, change, mine, nonce, reply_to, body, media)
+			SELECT $1, changes, true, $2, nullif($3::bigint, 0), $4, $5 FROM place, told
+			ON CONFLICT (chat, nonce) DO NOTHING`, chatID, nonce, m.ReplyTo, m.Body, list(m.Media), kept-1)
+		batch.Queue(`SELECT id FROM web_messages WHERE chat = $1 AND nonce = $2`, chatID, nonce).
+			QueryRow(func(row pgx.Row) error { return row.Scan(&m.ID) })
 	})
 	return wrap(err, "keep a message")
 }

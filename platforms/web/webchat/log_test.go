@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/platforms/chat"
 )
@@ -26,7 +27,8 @@ func texts(t *testing.T, l log, chatID string) []string {
 
 func TestJoinedConversations(t *testing.T) {
 	t.Parallel()
-	l := log{postgrestest.New(t)}
+	pool := postgrestest.New(t)
+	l := log{pool, postgres.NewWriter(pool)}
 	for _, m := range []struct{ chat, text string }{{"ann", "a1"}, {"ben", "b1"}, {"ann", "a2"}} {
 		if _, err := l.say(t.Context(), m.chat, said(m.text)); err != nil {
 			t.Fatal(err)
