@@ -56,14 +56,15 @@ func (k *knownPurses) learn(b books) {
 
 // postKnown writes transfers, the users' balances and what gathers for the house where nothing was looked at before. It
 // insists that the users' accounts are nobody's tombstones and that the holds to be settled are there as they are taken to
-// be; that no transfer was posted before and no wallet goes below zero the tables insist on. Balances change, and so are
-// locked, in the order of all writers.
+// be; that no transfer was posted before and no wallet goes below zero the tables insist on. Accounts are found key by key
+// and in the order in which all writers lock them.
 const postKnown = `
 	WITH posted AS (
 		INSERT INTO ledger_transfers (key, kind, owner, run_id, amount, note, accounts, amounts)` + selectTransfers + `),
 	moved AS (
 		UPDATE ledger_accounts a SET balance = a.balance + s.amount FROM unnest($15::bigint[], $16::bigint[]) AS s (account, amount)
-		WHERE a.id = s.account AND a.merged_into IS NULL RETURNING a.id),
+			CROSS JOIN LATERAL (SELECT ctid AS place FROM ledger_accounts WHERE id = s.account LIMIT 1) f
+		WHERE a.ctid = f.place AND a.id = s.account AND a.merged_into IS NULL RETURNING a.id),
 	gathered AS (
 		INSERT INTO ledger_pending (account_id, amount) SELECT account, amount FROM unnest($17::bigint[], $18::bigint[]) AS s (account, amount))
 	SELECT ledger_insist((SELECT count(*) FROM moved) = cardinality($15)

@@ -13,11 +13,36 @@ var ErrMergedElsewhere = errors.New("the wallet was merged into another one")
 
 // Welcome grants the sign-up credit, once for each account. Zero grants nothing.
 func (l *Ledger) Welcome(ctx context.Context, tx pgx.Tx, accountID string, amount NanoUSD) error {
+	const key, note = "signup:", "sign-up credit"
 	if amount == 0 {
 		return nil
 	}
-	return l.Grant(ctx, tx, accountID, amount, "signup:"+accountID, "sign-up credit")
+	var welcomed bool
+	if amount > 0 && amount <= MaxAmount {
+		err := tx.QueryRow(ctx, welcomeSQL, accountID, "grant:"+key+accountID, amount, note).Scan(&welcomed)
+		if err != nil {
+			return fmt.Errorf("welcome %s: %w", accountID, err)
+		}
+	}
+	if welcomed {
+		return nil
+	}
+	return l.Grant(ctx, tx, accountID, amount, key+accountID, note) // says what is in the way
 }
+
+// welcomeSQL is Grant in one statement, for a wallet that was not welcomed before: everybody who writes for the first time
+// waits for it.
+const welcomeSQL = `
+	WITH wallet AS (
+		UPDATE ledger_accounts SET balance = balance + $3 WHERE owner = $1 AND kind = 'wallet' AND merged_into IS NULL
+			AND NOT EXISTS (SELECT FROM ledger_transfers WHERE key = $2)
+		RETURNING id),
+	posted AS (
+		INSERT INTO ledger_transfers (key, kind, owner, amount, note, accounts, amounts)
+		SELECT $2, 'grant', $1, $3, $4, ARRAY[id, 1], ARRAY[$3, -$3::bigint] FROM wallet),
+	gathered AS (
+		INSERT INTO ledger_pending (account_id, amount) SELECT 1, -$3::bigint FROM wallet)
+	SELECT EXISTS (SELECT FROM wallet)`
 
 // Merge makes one wallet of two: all that from can spend moves to into. Holds stay where they are, and what
 // they give back follows when their runs end, as does whatever else comes to from later: a refund, a grant

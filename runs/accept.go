@@ -85,7 +85,11 @@ func (s *Service) AcceptBound(ctx context.Context, b Bound) (Run, error) {
 
 // take writes a run that may be taken on, and begins to work on it where there is a place for it.
 func (s *Service) take(ctx context.Context, a *acceptance) error {
-	a.kept = a.record.Status == StatusQueued && s.desk.keep(a.record.ID)
+	if a.record.Status == StatusQueued {
+		if a.kept = s.desk.keep(a.record.ID); !a.kept {
+			defer s.desk.queued()
+		}
+	}
 	err := s.writes.Of(a.record.AccountID).Do(ctx, &write{accept: a})
 	if err != nil && s.landed(ctx, a.record.ID) {
 		err = nil

@@ -11,6 +11,8 @@ type desk struct {
 	runs   map[string]bool // under work here
 	open   bool            // from Start to Stop
 	queue  bool            // runs may lie in the database: those come first
+	coming int             // are on their way there
+	missed bool            // one has come there since the last look began
 	wake   chan struct{}   // look for them
 	idle   chan struct{}   // closed when the desk is closed and nobody is at work
 }
@@ -36,12 +38,14 @@ func (d *desk) close() {
 	}
 }
 
-// keep takes a place for a run that is being accepted; false: it has to be put into the queue.
+// keep takes a place for a run that is being accepted; false: it has to be put into the queue, and queued is called when
+// that is done or has failed.
 func (d *desk) keep(runID string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.open || d.queue || d.taken >= d.places {
 		d.queue = true
+		d.coming++
 		return false
 	}
 	d.taken++
@@ -49,8 +53,17 @@ func (d *desk) keep(runID string) bool {
 	return true
 }
 
+// queued takes note that a run for which there was no place is in the queue.
+func (d *desk) queued() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.coming--
+	d.queue, d.missed = true, true
+	d.lookIfFree()
+}
+
 // reserve takes up to n places for runs from the queue, and occupy fills them: with fewer runs than there were places
-// the queue is empty.
+// the queue is empty, unless one has come meanwhile.
 func (d *desk) reserve(n int) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -59,6 +72,7 @@ func (d *desk) reserve(n int) int {
 	}
 	n = min(n, d.places-d.taken)
 	d.taken += n
+	d.missed = false
 	return n
 }
 
@@ -69,7 +83,7 @@ func (d *desk) occupy(reserved int, runIDs []string) {
 	for _, id := range runIDs {
 		d.runs[id] = true
 	}
-	d.queue = len(runIDs) == reserved
+	d.queue = d.missed || d.coming > 0 || len(runIDs) == reserved
 	d.freed()
 }
 
@@ -84,11 +98,16 @@ func (d *desk) leave(runID string) {
 
 // freed is called with mu held.
 func (d *desk) freed() {
-	if d.open && d.queue && d.taken < d.places {
-		d.look()
-	}
+	d.lookIfFree()
 	if !d.open && d.taken == 0 {
 		close(d.idle)
+	}
+}
+
+// lookIfFree is called with mu held.
+func (d *desk) lookIfFree() {
+	if d.open && d.queue && d.taken < d.places {
+		d.look()
 	}
 }
 

@@ -264,8 +264,8 @@ const endSQL = `
 		FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[], $9::text[], $10::text[],
 			$11::bigint[], $12::text[], $13::timestamptz[], $14::timestamptz[], $15::boolean[])
 			AS e (id, account, status, outputs, cost, full_cost, units, machine, receipt, error, attempt, ticket, started, ended, brings)
-			CROSS JOIN LATERAL (SELECT ctid AS place FROM runs WHERE id = e.id::uuid AND account_id::text = e.account LIMIT 1) f
-		WHERE r.ctid = f.place AND num_nulls(r.ended_at) = 1
+			CROSS JOIN LATERAL (SELECT ctid AS place FROM runs WHERE id = e.id::uuid LIMIT 1) f
+		WHERE r.ctid = f.place AND r.account_id::text = e.account AND num_nulls(r.ended_at) = 1
 		RETURNING r.id, r.deliverable, r.target)
 	SELECT ledger_insist(count(*) = cardinality($1)), array_agg(id::text), array_agg(deliverable), array_agg(convert_to(target::text, 'UTF8')) FROM ended`
 

@@ -162,9 +162,11 @@ func (b inbox) answered(ctx context.Context, r received, ref MessageRef) error {
 
 // handled marks updates as done and forgets what they said.
 func (b inbox) handled(ctx context.Context, r received) error {
-	_, err := b.writer.Exec(ctx, `
-		UPDATE chat_updates SET handled_at = now(), body = NULL
-		WHERE platform = $1 AND update_id = ANY($2) AND handled_at IS NULL`, r.platform, r.ids)
+	err := b.writer.Do(ctx, func(batch *pgx.Batch) {
+		for _, id := range r.ids {
+			batch.Queue(`UPDATE chat_updates SET handled_at = now(), body = NULL WHERE platform = $1 AND update_id = $2 AND handled_at IS NULL`, r.platform, id)
+		}
+	})
 	if err != nil {
 		return fmt.Errorf("mark updates as handled: %w", err)
 	}
