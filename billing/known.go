@@ -64,12 +64,12 @@ const postKnown = `
 	moved AS (
 		UPDATE ledger_accounts a SET balance = a.balance + s.amount FROM unnest($15::bigint[], $16::bigint[]) AS s (account, amount)
 			CROSS JOIN LATERAL (SELECT ctid AS place FROM ledger_accounts WHERE id = s.account LIMIT 1) f
-		WHERE a.ctid = f.place AND a.id = s.account AND a.merged_into IS NULL RETURNING a.id),
+		WHERE a.ctid = f.place AND CASE WHEN f.place IS NOT NULL THEN a.merged_into IS NULL END RETURNING a.id),
 	gathered AS (
 		INSERT INTO ledger_pending (account_id, amount) SELECT account, amount FROM unnest($17::bigint[], $18::bigint[]) AS s (account, amount))
 	SELECT ledger_insist((SELECT count(*) FROM moved) = cardinality($15)
 		AND (SELECT count(*) FROM unnest($19::text[], $20::text[], $21::bigint[]) AS h (key, owner, amount) CROSS JOIN LATERAL
-			(SELECT FROM ledger_transfers t WHERE t.key = h.key AND t.owner = h.owner::uuid AND t.amount = h.amount LIMIT 1) t) = cardinality($19))`
+			(SELECT FROM ledger_transfers t WHERE t.key = h.key AND t.owner::text = h.owner AND t.amount = h.amount LIMIT 1) t) = cardinality($19))`
 
 // PostUnseen queues the moves without a look at the books, for a transaction of one round trip. What it takes for
 // granted the database makes sure of: that no move was made before, that the accounts are those of their users, that each

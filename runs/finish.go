@@ -253,8 +253,8 @@ func (s *Service) afterFinish(ctx context.Context, f *finish) {
 //
 // Rows are found key by key, and changed at the place where they were found: a plan for all at once that was made while
 // the table was small reads all of it for as long as the connection keeps the plan, or looks through the index of open
-// runs, in which all are that ended since the last vacuum. A row that moves in between is not found, and a closer look
-// follows.
+// runs, in which all are that ended since the last vacuum. The conditions name the place, too, so that they can't be
+// checked before it is known. A row that moves in between is not found, and a closer look follows.
 const endSQL = `
 	WITH ended AS (
 		UPDATE runs r SET status = e.status, waiting = false, fraction = NULL, stage = '', queue_position = 0, outputs = e.outputs::json,
@@ -265,7 +265,7 @@ const endSQL = `
 			$11::bigint[], $12::text[], $13::timestamptz[], $14::timestamptz[], $15::boolean[])
 			AS e (id, account, status, outputs, cost, full_cost, units, machine, receipt, error, attempt, ticket, started, ended, brings)
 			CROSS JOIN LATERAL (SELECT ctid AS place FROM runs WHERE id = e.id::uuid LIMIT 1) f
-		WHERE r.ctid = f.place AND r.account_id::text = e.account AND num_nulls(r.ended_at) = 1
+		WHERE r.ctid = f.place AND CASE WHEN f.place IS NOT NULL THEN r.ended_at IS NULL AND r.account_id::text = e.account END
 		RETURNING r.id, r.deliverable, r.target)
 	SELECT ledger_insist(count(*) = cardinality($1)), array_agg(id::text), array_agg(deliverable), array_agg(convert_to(target::text, 'UTF8')) FROM ended`
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"sync"
 	"time"
 
@@ -56,9 +57,10 @@ type Service struct {
 // groupSize bounds how much is read or written together.
 const groupSize = 128
 
-// writeGroups is two, so that one group's changes are made while the other's are being committed. Each has its own accounts:
-// two transactions that move the money of one account wait for each other until the first is on the disk.
-const writeGroups = 2
+// writeGroups is how many transactions with changes of runs are under way at a time. On few processors they would only take
+// them from each other. Each group has its own accounts: two transactions that move the money of one account wait for each
+// other until the first is on the disk.
+func writeGroups() int { return min(max(runtime.GOMAXPROCS(0)/2, 1), 4) }
 
 // gatherWrites is below the time of a transaction.
 const gatherWrites = time.Millisecond
@@ -85,7 +87,7 @@ func New(config Config) (*Service, error) {
 	}
 	s.base, s.end = context.WithCancel(context.Background())
 	s.working, s.hurry = context.WithCancelCause(s.base)
-	for range writeGroups {
+	for range writeGroups() {
 		g := group.New(groupSize, 1, s.flushWrites)
 		g.Gather = gatherWrites
 		s.writes = append(s.writes, g)

@@ -116,7 +116,11 @@ func (s *Service) flushLoads(ctx context.Context, loads []*load) error {
 	for i, l := range loads {
 		ids[i] = l.id
 	}
-	records, err := s.query(ctx, `WHERE r.id = ANY ($1::uuid[])`, ids)
+	where, which := `WHERE r.id = ANY ($1::uuid[])`, any(ids)
+	if len(ids) == 1 {
+		where, which = `WHERE r.id = $1`, ids[0] // its plan is kept
+	}
+	records, err := s.query(ctx, where, which)
 	if err != nil {
 		return err
 	}

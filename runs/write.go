@@ -69,6 +69,12 @@ func (s *Service) onConnection(ctx context.Context, f func(*pgx.Conn) error) err
 	})
 }
 
+// keyByKey makes one plan do for any number of changes, for the transaction: the statements below find each row by its
+// key, and anything else that looks cheaper to the planner only is so while the tables are small. A plan for each set
+// of changes would take longer than the changes themselves.
+const keyByKey = `SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true),
+	set_config('enable_bitmapscan', 'off', true), set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`
+
 // unseen makes of changes that need nothing to be asked first a whole transaction of one round trip; nil: they do. What
 // it takes for granted it has the database insist on: that the runs are not over and still their account's, that
 // no request repeats another, and all about the money, see billing.Ledger.PostUnseen. The money comes last, since
@@ -79,6 +85,7 @@ func (s *Service) unseen(ctx context.Context, c *changes) (*pgx.Batch, error) {
 	}
 	batch := &pgx.Batch{}
 	batch.Queue(`BEGIN`)
+	batch.Queue(keyByKey)
 	if err := s.queueEnds(batch, c.finishes); err != nil {
 		return nil, err
 	}
