@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,12 +19,13 @@ import (
 const (
 	// connectLimit is how long Connect tries.
 	connectLimit = 9 * time.Second
-	// defaultMaxConns is the pool's size unless the address sets pool_max_conns.
-	// Postgres' own default allows 100 connections: several programs fit.
-	defaultMaxConns = 20
 	// applicationName is how our connections are listed in pg_stat_activity.
 	applicationName = "signalbox"
 )
+
+// maxConns is the pool's size for a number of processors, unless the address sets pool_max_conns. More connections than
+// that do no more, while each has to learn all statements first. Postgres' own default allows 100: several programs fit.
+func maxConns(processors int) int32 { return int32(min(max(4*processors, 8), 32)) }
 
 // Connect returns a pool on the database that dsn names, in pgx's notation
 // (postgres://user:password@host:5432/database, with pool_max_conns and the
@@ -60,7 +62,7 @@ func poolConfig(dsn string) (*pgxpool.Config, error) {
 		return nil, errors.New("DATABASE_URL is no Postgres address: want postgres://user:password@host:5432/database, with special characters of the password %-encoded")
 	}
 	if !strings.Contains(dsn, "pool_max_conns") {
-		config.MaxConns = defaultMaxConns
+		config.MaxConns = maxConns(runtime.GOMAXPROCS(0))
 	}
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = applicationName

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"net"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -25,8 +26,13 @@ func TestConnect(t *testing.T) {
 	if name != "signalbox" {
 		t.Errorf("application_name is %q, want signalbox", name)
 	}
-	if got := pool.Config().MaxConns; got != 20 {
-		t.Errorf("the pool has %d connections, want 20", got)
+	for processors, want := range map[int]int32{1: 8, 2: 8, 4: 16, 64: 32} {
+		if got := maxConns(processors); got != want {
+			t.Errorf("for %d processors the pool has %d connections, want %d", processors, got, want)
+		}
+	}
+	if got, want := pool.Config().MaxConns, maxConns(runtime.GOMAXPROCS(0)); got != want {
+		t.Errorf("the pool has %d connections, want %d", got, want)
 	}
 
 	sized, err := Connect(t.Context(), dsn+"&pool_max_conns=3&application_name=other")
