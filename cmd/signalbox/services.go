@@ -25,7 +25,12 @@ type ServiceSettings struct {
 	ToolManifest string `name:"orchestrator-tool-manifest-path" env:"ORCHESTRATOR_TOOL_MANIFEST_PATH" placeholder:"FILE" help:"Remote tools (JSON): manifest, endpoint and staticHeaders of each."`
 	MCPServers   string `name:"mcp-servers" env:"MCP_SERVERS" placeholder:"FILE" help:"MCP servers whose tools are offered (JSON, mcpServers)."`
 
-	OpenAIAPIKey  string `name:"openai-api-key" env:"OPENAI_API_KEY" placeholder:"KEY" help:"Makes /imagine draw with OpenAI."`
+	AnthropicAPIKey  string `env:"ANTHROPIC_API_KEY" placeholder:"KEY" help:"Lets models of Anthropic answer questions with the tools (POST /api/ask)."`
+	AnthropicBaseURL string `name:"anthropic-base-url" env:"ANTHROPIC_BASE_URL" default:"https://api.anthropic.com" help:"Anthropic's API, without its version."`
+	AnthropicModel   string `env:"ANTHROPIC_MODEL" default:"claude-sonnet-4-5" help:"Anthropic's model that answers."`
+	OpenAIModel      string `name:"openai-model" env:"OPENAI_MODEL" default:"gpt-5" help:"OpenAI's model that answers questions with the tools (POST /api/ask)."`
+
+	OpenAIAPIKey  string `name:"openai-api-key" env:"OPENAI_API_KEY" placeholder:"KEY" help:"Makes /imagine draw with OpenAI, and lets its models answer questions."`
 	OpenAIBaseURL string `name:"openai-base-url" env:"OPENAI_BASE_URL" default:"https://api.openai.com/v1" help:"OpenAI's API, with its version."`
 	GeminiAPIKey  string `env:"GEMINI_API_KEY" placeholder:"KEY" help:"Makes /imagine draw with Google Gemini."`
 	GeminiBaseURL string `name:"gemini-base-url" env:"GEMINI_BASE_URL" default:"https://generativelanguage.googleapis.com" help:"Gemini's API."`
@@ -46,7 +51,7 @@ type ServiceSettings struct {
 }
 
 func (c *Config) checkServices(p *problems) {
-	for variable, address := range map[string]string{"OPENAI_BASE_URL": c.OpenAIBaseURL, "GEMINI_BASE_URL": c.GeminiBaseURL, "COMFYDEPLOY_API_URL": c.ComfyDeployAPIURL, "VIDU_API_URL": c.ViduAPIURL} {
+	for variable, address := range map[string]string{"ANTHROPIC_BASE_URL": c.AnthropicBaseURL, "OPENAI_BASE_URL": c.OpenAIBaseURL, "GEMINI_BASE_URL": c.GeminiBaseURL, "COMFYDEPLOY_API_URL": c.ComfyDeployAPIURL, "VIDU_API_URL": c.ViduAPIURL} {
 		_, ok := httpURL(address)
 		p.unless(ok, variable, redactURL(address), "an http:// or https:// address")
 	}
@@ -54,8 +59,11 @@ func (c *Config) checkServices(p *problems) {
 	p.unless(c.MCPServers == "" || err == nil, "MCP_SERVERS", c.MCPServers, "a file that exists")
 	info, err := os.Stat(c.ToolManifest)
 	p.unless(err != nil || !info.IsDir(), "ORCHESTRATOR_TOOL_MANIFEST_PATH", c.ToolManifest, "a file")
-	for variable, key := range map[string]string{"OPENAI_API_KEY": c.OpenAIAPIKey, "GEMINI_API_KEY": c.GeminiAPIKey, "COMFYDEPLOY_API_KEY": c.ComfyDeployAPIKey, "VIDU_API_KEY": c.ViduAPIKey} {
+	for variable, key := range map[string]string{"ANTHROPIC_API_KEY": c.AnthropicAPIKey, "OPENAI_API_KEY": c.OpenAIAPIKey, "GEMINI_API_KEY": c.GeminiAPIKey, "COMFYDEPLOY_API_KEY": c.ComfyDeployAPIKey, "VIDU_API_KEY": c.ViduAPIKey} {
 		p.unless(fitsHeader(key), variable, "(hidden)", "a key without spaces, as the service shows it")
+	}
+	for variable, name := range map[string]string{"ANTHROPIC_MODEL": c.AnthropicModel, "OPENAI_MODEL": c.OpenAIModel} {
+		p.unless(name != "" && fitsHeader(name), variable, name, "a model's name as the service has it")
 	}
 	c.checkPrice(p, "VIDU_USD_PER_CREDIT", c.ViduUSDPerCredit)
 	c.checkMedia(p)

@@ -342,8 +342,12 @@ func (a *app) startWeb(context.Context) error {
 	if err != nil {
 		return err
 	}
+	ask, err := a.askMounts()
+	if err != nil {
+		return err
+	}
 	a.web, err = web.New(web.Config{
-		Mounts:   slices.Concat(console, a.toolMounts(), tools),
+		Mounts:   slices.Concat(console, a.toolMounts(), tools, ask),
 		Registry: a.registry, Runs: a.runs, Users: a.users, Ledger: a.ledger, Invitations: a.invitations(), Shares: web.NewShares(a.db.pool), Logger: a.log.With("component", "web"),
 		Public: a.cfg.Public, AdminToken: a.cfg.AdminToken, LinkKey: key, Version: version, Points: a.cfg.Points,
 		Telegram: telegram, Discord: discord, APIRate: a.cfg.RequestRate, Conversation: a.chat.page, Hooks: a.post.outbox, Answers: answers,

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -78,7 +77,12 @@ func (s *Server) call(ctx context.Context, c caller, toolID string, req *sdk.Cal
 	if err != nil || ask != nil {
 		return ask, err
 	}
-	if run, err = s.await(ctx, run, req); err != nil {
+	tell := reporter{session: req.Session, token: req.Params.GetProgressToken()}
+	// A client that gives up cancels the run.
+	if run, err = runs.Await(ctx, s.cfg.Runs, run, func(now runs.Run) { tell.progress(ctx, now) }); err != nil {
+		if errors.Is(err, runs.ErrNotCanceled) {
+			s.cfg.Logger.WarnContext(ctx, "a client gave up", "run", run.ID, "error", err)
+		}
 		return nil, err
 	}
 	return s.result(c, run), nil
@@ -152,36 +156,6 @@ func contextOf(req *sdk.CallToolRequest) registry.CallContext {
 		c.TraceID, _ = registry.TraceOf(req.Extra.Header.Get("Traceparent"))
 	}
 	return c
-}
-
-// await follows a run to its end and tells the client how far it is. When the client gives up, the run is canceled.
-func (s *Server) await(ctx context.Context, run runs.Run, req *sdk.CallToolRequest) (runs.Run, error) {
-	if run.Status.Final() {
-		return run, nil
-	}
-	states, stop := s.cfg.Runs.Subscribe(run.ID)
-	defer stop()
-	tell := reporter{session: req.Session, token: req.Params.GetProgressToken()}
-	for {
-		select {
-		case <-ctx.Done():
-			after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-			defer cancel()
-			if _, err := s.cfg.Runs.Cancel(after, run.ID, run.AccountID); err != nil {
-				s.cfg.Logger.WarnContext(after, "a run that nobody waits for could not be canceled", "run", run.ID, "error", err)
-			}
-			return run, ctx.Err()
-		case state, more := <-states:
-			if !more || state.Status.Final() {
-				if more {
-					run = state
-				}
-				return run, nil
-			}
-			run = state
-			tell.progress(ctx, run)
-		}
-	}
 }
 
 // reporter sends a run's progress, which must increase.

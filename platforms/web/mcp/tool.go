@@ -1,8 +1,6 @@
 package mcp
 
 import (
-	"strings"
-
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/signalbox/signalbox/registry"
@@ -17,27 +15,12 @@ func describe(tool *registry.Tool) (*sdk.Tool, error) {
 	}
 	openWorld, destructive := true, false
 	return &sdk.Tool{
-		Name: nameOf(tool.ToolID), Title: tool.DisplayName, Description: about(tool), InputSchema: input, OutputSchema: resultSchema(tool),
+		Name: nameOf(tool.ToolID), Title: tool.DisplayName, Description: tool.About(), InputSchema: input, OutputSchema: resultSchema(tool),
 		Annotations: &sdk.ToolAnnotations{
 			Title: tool.DisplayName, ReadOnlyHint: tool.Capability == registry.CapabilityRead, IdempotentHint: tool.Idempotent,
 			DestructiveHint: &destructive, OpenWorldHint: &openWorld,
 		},
 	}, nil
-}
-
-// about is the description with what a model should know besides.
-func about(tool *registry.Tool) string {
-	parts := []string{tool.Description, tool.Guidance, tool.Notice()}
-	if tool.CostingModel != nil {
-		parts = append(parts, "Price: "+tool.CostingModel.Summary()+".")
-	}
-	var said []string
-	for _, part := range parts {
-		if part = strings.TrimSpace(part); part != "" {
-			said = append(said, part)
-		}
-	}
-	return strings.Join(said, "\n")
 }
 
 // resultSchema says what structured results look like.

@@ -1,0 +1,205 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/agent"
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/registrytest"
+	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/runstest"
+	"github.com/signalbox/signalbox/users"
+)
+
+// script is a model that says what a test wants, and keeps what it was told.
+type script struct {
+	say  func(c agent.Conversation) (agent.Turn, error)
+	last agent.Conversation
+}
+
+func (s *script) Answer(_ context.Context, c agent.Conversation) (agent.Turn, error) {
+	s.last = c
+	return s.say(c)
+}
+
+// calls is a model that makes these calls at once and then tells what it heard.
+func calls(list ...agent.Call) *script {
+	return &script{say: func(c agent.Conversation) (agent.Turn, error) {
+		last := c.Turns[len(c.Turns)-1]
+		if last.By == agent.Person {
+			return agent.Turn{By: agent.Asked, Calls: list}, nil
+		}
+		var heard []string
+		for _, r := range last.Results {
+			heard = append(heard, r.CallID+" "+r.Text)
+		}
+		return agent.Turn{By: agent.Asked, Text: strings.Join(heard, "\n")}, nil
+	}}
+}
+
+type house struct {
+	service  *runs.Service
+	registry *registry.Registry
+	provider *runstest.Provider
+	account  string
+}
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	pool := postgrestest.New(t)
+	ledger := billing.NewLedger(pool)
+	people := users.New(pool, users.Config{OnCreate: func(ctx context.Context, tx pgx.Tx, a users.Account) error {
+		return ledger.EnsureWallet(ctx, tx, a.ID)
+	}})
+	tool := func(id string, capability registry.Capability) registry.Tool {
+		return registrytest.Tool(id, func(t *registry.Tool) {
+			t.CommandName, t.Service, t.Capability, t.CostingModel = "", "fake", capability, nil
+			t.OutputSchema = registry.OutputSchema{{Name: "result", Type: "text"}}
+		})
+	}
+	h := &house{provider: &runstest.Provider{}}
+	h.registry = registrytest.Registry(t, registrytest.NewLoader("tools", tool("shop.look", registry.CapabilityRead), tool("shop.order", registry.CapabilityWrite)))
+	service, err := runs.New(runs.Config{
+		Pool: pool, Registry: h.registry, Ledger: ledger, Users: people, Limits: people, Assets: &runstest.Assets{}, Providers: map[string]runs.Provider{"fake": h.provider},
+	})
+	if err == nil {
+		err = service.Start(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		if err := service.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	h.service = service
+	ann, err := people.Identify(t.Context(), users.Identity{Platform: "web", ExternalID: "ann", Name: "Ann"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.account = ann.ID
+	return h
+}
+
+func (h *house) agent(m agent.Model, change ...func(*agent.Config)) *agent.Agent {
+	cfg := agent.Config{Registry: h.registry, Runs: h.service, Model: m, Provider: "demo", File: func(o runs.Output) any { return o.Media }}
+	for _, c := range change {
+		c(&cfg)
+	}
+	return agent.New(cfg)
+}
+
+func (h *house) ask(t *testing.T, m agent.Model, change ...func(*agent.Config)) agent.Answer {
+	t.Helper()
+	answer, err := h.agent(m, change...).Ask(t.Context(), agent.Question{Text: "help me", AccountID: h.account})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer
+}
+
+func TestAgent(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	look := agent.Call{ID: "1", Tool: "shop.look", Arguments: `{"prompt":"mugs"}`}
+
+	t.Run("B18 B26 what reads runs, and the run names the model", func(t *testing.T) {
+		answer := h.ask(t, calls(look))
+		if len(answer.Steps) != 1 || !answer.Steps[0].Result.OK || answer.Stop != agent.StopAnswered || answer.Rounds != 2 || !strings.Contains(answer.Text, `"ok":true,"data"`) {
+			t.Fatalf("got %+v", answer)
+		}
+		run, err := h.service.Get(t.Context(), answer.Steps[0].RunID)
+		if err != nil || run.Context != answer.Context || run.Context.PlannerProvider != "demo" || run.Context.TraceID == "" || run.Context.SessionID == "" {
+			t.Errorf("the run's context is %+v, %v", run.Context, err)
+		}
+	})
+	t.Run("B27 what changes something waits, and the model and the asker are told so", func(t *testing.T) {
+		before := len(h.provider.Handles())
+		answer := h.ask(t, calls(agent.Call{ID: "1", Tool: "shop.order", Arguments: `{"prompt":"mugs"}`}))
+		step := answer.Steps[0]
+		if step.Result.OK || step.Result.Error.Code != runs.ToolRequiresApproval || step.Result.Attempts != 0 || !strings.Contains(answer.Text, "tool_requires_approval") {
+			t.Fatalf("got %+v", answer)
+		}
+		if run, err := h.service.Get(t.Context(), step.RunID); err != nil || run.Status != runs.StatusAwaitingConfirmation {
+			t.Errorf("the run is %s, %v", run.Status, err)
+		}
+		if after := len(h.provider.Handles()); after != before {
+			t.Errorf("%d executions", after-before)
+		}
+	})
+	t.Run("B32 several calls run at the same time, and what is wrong with one is told of it alone", func(t *testing.T) {
+		answer := h.ask(t, calls(look, agent.Call{ID: "2", Tool: "shop.fly", Arguments: `{}`}, agent.Call{ID: "3", Tool: "shop.look", Arguments: `{"prompt":`},
+			agent.Call{ID: "4", Tool: "shop.look", Arguments: `{"prompt":"a"} {}`}, agent.Call{ID: "5", Tool: "shop.look", Arguments: `{"prompt":"cups"}`}))
+		var got []string
+		for _, s := range answer.Steps {
+			code := "ok"
+			if s.Result.Error != nil {
+				code = string(s.Result.Error.Code)
+			}
+			got = append(got, code)
+		}
+		if want := "ok tool_not_found invalid_tool_input invalid_tool_input ok"; strings.Join(got, " ") != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		if lines := strings.Split(answer.Text, "\n"); len(lines) != 5 || !strings.HasPrefix(lines[1], `2 {"ok":false`) {
+			t.Errorf("the model heard %q", lines)
+		}
+	})
+	t.Run("a tool that the account may not use is refused", func(t *testing.T) {
+		answer, err := h.agent(calls(look)).Ask(t.Context(), agent.Question{Text: "help me", AccountID: h.account, May: func(_ context.Context, tool string) error {
+			return registry.Errorf(registry.CodeUnauthorized, "%s is not for you", tool)
+		}})
+		if err != nil || answer.Steps[0].Result.OK || answer.Steps[0].RunID != "" || !strings.Contains(answer.Text, "shop.look is not for you") {
+			t.Errorf("got %+v, %v", answer, err)
+		}
+	})
+	t.Run("B35 there is a bound on rounds, and it is reported", func(t *testing.T) {
+		endless := &script{say: func(agent.Conversation) (agent.Turn, error) {
+			return agent.Turn{By: agent.Asked, Text: "once more", Calls: []agent.Call{look}}, nil
+		}}
+		answer := h.ask(t, endless, func(c *agent.Config) { c.Rounds = 3 })
+		if answer.Stop != agent.StopRounds || answer.Rounds != 3 || len(answer.Steps) != 3 || len(endless.last.Turns) != 5 {
+			t.Errorf("got %+v", answer)
+		}
+	})
+	t.Run("an error of the model is the asker's, with what was done before", func(t *testing.T) {
+		broken := errors.New("broken")
+		m := calls(look)
+		first := m.say
+		m.say = func(c agent.Conversation) (agent.Turn, error) {
+			if len(c.Turns) > 1 {
+				return agent.Turn{}, broken
+			}
+			return first(c)
+		}
+		answer, err := h.agent(m).Ask(t.Context(), agent.Question{Text: "help me", AccountID: h.account})
+		if !errors.Is(err, broken) || len(answer.Steps) != 1 {
+			t.Errorf("got %+v, %v", answer, err)
+		}
+	})
+	t.Run("who gives up cancels the run", func(t *testing.T) {
+		ctx, giveUp := context.WithCancel(t.Context())
+		h.provider.OnSubmit = func(registry.Call, int) *runstest.Outcome {
+			giveUp()
+			return &runstest.Outcome{Manual: true}
+		}
+		answer, err := h.agent(calls(look)).Ask(ctx, agent.Question{Text: "help me", AccountID: h.account})
+		if !errors.Is(err, context.Canceled) || len(answer.Steps) != 1 {
+			t.Fatalf("got %+v, %v", answer, err)
+		}
+		if run, err := h.service.Get(t.Context(), answer.Steps[0].RunID); err != nil || run.Status != runs.StatusCanceled {
+			t.Errorf("the run is %s, %v", run.Status, err)
+		}
+	})
+}

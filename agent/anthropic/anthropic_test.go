@@ -1,0 +1,94 @@
+package anthropic_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/agent"
+	"github.com/signalbox/signalbox/agent/anthropic"
+	"github.com/signalbox/signalbox/agent/anthropic/anthropictest"
+	"github.com/signalbox/signalbox/registry"
+)
+
+var talk = agent.Conversation{
+	System: "Be kind.", Turns: []agent.Turn{{By: agent.Person, Text: "find a mug"}},
+	Tools: []agent.Tool{{Name: "a.b", Input: json.RawMessage(`{"type":"object"}`)}, {Name: "a_b", Input: json.RawMessage(`{"type":"object"}`)}},
+}
+
+func newClient(t *testing.T, address, key string) *anthropic.Client {
+	t.Helper()
+	client, err := anthropic.New(anthropic.Config{Key: key, BaseURL: address, Model: anthropictest.Model})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+func TestAnswer(t *testing.T) {
+	t.Parallel()
+	server := anthropictest.New(t, func(heard []agent.Result) agent.Turn {
+		if heard == nil {
+			return agent.Turn{Text: "Let me see.", Calls: []agent.Call{{Tool: "a_b", Arguments: `{"n":12345678901234567890}`}, {Tool: "a_b_2", Arguments: `{}`}}}
+		}
+		return agent.Turn{Text: heard[0].Text + heard[1].Text}
+	})
+	client := newClient(t, server.URL, anthropictest.Key)
+	asked, err := client.Answer(t.Context(), talk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("B30 B31 B32 calls come with the registry's names and their arguments digit by digit", func(t *testing.T) {
+		if len(asked.Calls) != 2 || asked.Calls[0].Tool != "a_b" || asked.Calls[1].Tool != "a.b" || asked.Calls[0].Arguments != `{"n":12345678901234567890}` || asked.Text != "Let me see." {
+			t.Errorf("got %+v", asked)
+		}
+	})
+	t.Run("B34 each call is answered in the next message, and failures are marked", func(t *testing.T) {
+		next := talk
+		next.Turns = append(next.Turns[:1:1], asked, agent.Turn{By: agent.Tools, Results: []agent.Result{{CallID: asked.Calls[0].ID, Text: "one "}, {CallID: asked.Calls[1].ID, Text: "two", Failed: true}}})
+		done, err := client.Answer(t.Context(), next)
+		if err != nil || done.Text != "one two" || len(done.Calls) != 0 {
+			t.Fatalf("got %+v, %v", done, err)
+		}
+		if sent := string(server.Requests()[1].Messages[2].Content); strings.Count(sent, `"is_error":true`) != 1 {
+			t.Errorf("sent %s", sent)
+		}
+		next.Turns[2].Results = next.Turns[2].Results[:1]
+		if _, err := client.Answer(t.Context(), next); err == nil || !strings.Contains(err.Error(), "without `tool_result` blocks") {
+			t.Errorf("a call without a result: %v", err)
+		}
+	})
+}
+
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	server := anthropictest.New(t, func([]agent.Result) agent.Turn { return agent.Turn{Text: "hello"} })
+	for name, c := range map[string]struct {
+		fault http.HandlerFunc
+		key   string
+		want  registry.Code
+		retry bool
+	}{
+		"a wrong key":                      {key: "wrong", want: registry.CodeUnauthorized},
+		"overloaded":                       {fault: anthropictest.Refuse(529, "overloaded_error", "Overloaded"), want: registry.CodeUnavailable, retry: true},
+		"too many requests":                {fault: anthropictest.Refuse(429, "rate_limit_error", "Slow down"), want: registry.CodeRateLimited, retry: true},
+		"no such model":                    {fault: anthropictest.Refuse(404, "not_found_error", "model: x"), want: registry.CodeProvider},
+		"an answer that is cut":            {fault: anthropictest.StopAs("max_tokens"), want: registry.CodeProvider},
+		"a refusal":                        {fault: anthropictest.StopAs("refusal"), want: registry.CodeRefused},
+		"a reason that nobody has told us": {fault: anthropictest.StopAs("new_reason"), want: registry.CodeProvider},
+	} {
+		t.Run(name, func(t *testing.T) {
+			key := anthropictest.Key
+			if c.fault != nil {
+				server.Fail(c.fault)
+			} else {
+				key = c.key
+			}
+			_, err := newClient(t, server.URL, key).Answer(t.Context(), talk)
+			if e := registry.AsError(err); err == nil || e.Code != c.want || e.Retryable != c.retry || strings.Contains(err.Error(), key) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}

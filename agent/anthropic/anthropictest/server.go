@@ -1,0 +1,258 @@
+// Package anthropictest is Anthropic's Messages API for tests: it refuses what the real one refuses of requests with tools, and answers by
+// a script.
+package anthropictest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/signalbox/signalbox/agent"
+)
+
+// Key is the only key that is accepted, Model the only model there is.
+const (
+	Key   = "sk-ant-test-4711"
+	Model = "claude-test"
+)
+
+// Script gives the model's next turn by what the tools said since its last one; nil at the beginning. Tools of calls go by the names that
+// the request has for them.
+type Script func(heard []agent.Result) agent.Turn
+
+// Server is the API.
+type Server struct {
+	*httptest.Server
+	script Script
+
+	mu       sync.Mutex
+	requests []Request
+	faults   []http.HandlerFunc
+	calls    int
+}
+
+// New starts a server that ends with the test.
+func New(t testing.TB, script Script) *Server {
+	s := &Server{script: script}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/messages", s.messages)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		t.Errorf("unknown address: %s %s", r.Method, r.URL)
+		refuse(w, http.StatusNotFound, "not_found_error", "Not found")
+	})
+	s.Server = httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// Fail lets the next requests end in these ways.
+func (s *Server) Fail(faults ...http.HandlerFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = append(s.faults, faults...)
+}
+
+// Requests are those that were accepted.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
+}
+
+// Request is a request's body; members that are not here are refused.
+type Request struct {
+	Model     string    `json:"model"`
+	MaxTokens int       `json:"max_tokens"`
+	System    string    `json:"system"`
+	Messages  []Message `json:"messages"`
+	Tools     []Tool    `json:"tools"`
+}
+
+// Tool is a tool of a request.
+type Tool struct {
+	Name        string         `json:"name"`
+	Description string         `json:"description"`
+	InputSchema map[string]any `json:"input_schema"`
+}
+
+// Message is a message of a request: its Content is text or blocks.
+type Message struct {
+	Role    string          `json:"role"`
+	Content json.RawMessage `json:"content"`
+}
+
+// Block is a part of a message.
+type Block struct {
+	Type      string          `json:"type"`
+	Text      string          `json:"text,omitempty"`
+	ID        string          `json:"id,omitempty"`
+	Name      string          `json:"name,omitempty"`
+	Input     json.RawMessage `json:"input,omitempty"`
+	ToolUseID string          `json:"tool_use_id,omitempty"`
+	Content   string          `json:"content,omitempty"`
+	IsError   bool            `json:"is_error,omitempty"`
+}
+
+// Refuse answers with an error of the API.
+func Refuse(status int, kind, message string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { refuse(w, status, kind, message) }
+}
+
+// StopAs answers with no content and a stop_reason.
+func StopAs(reason string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, message([]Block{}, reason)) }
+}
+
+func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.faults) > 0 {
+		fault := s.faults[0]
+		s.faults = s.faults[1:]
+		fault(w, r)
+		return
+	}
+	if r.Header.Get("X-Api-Key") != Key {
+		refuse(w, http.StatusUnauthorized, "authentication_error", "invalid x-api-key")
+		return
+	}
+	request, heard, err := check(r)
+	if err != nil {
+		refuse(w, http.StatusBadRequest, "invalid_request_error", err.Error())
+		return
+	}
+	s.requests = append(s.requests, request)
+	blocks, reason := s.blocks(s.script(heard))
+	write(w, http.StatusOK, message(blocks, reason))
+}
+
+// blocks writes a turn.
+func (s *Server) blocks(turn agent.Turn) (blocks []Block, reason string) {
+	blocks, reason = []Block{}, "end_turn"
+	if turn.Text != "" {
+		blocks = append(blocks, Block{Type: "text", Text: turn.Text})
+	}
+	for _, call := range turn.Calls {
+		reason = "tool_use"
+		s.calls++
+		blocks = append(blocks, Block{Type: "tool_use", ID: fmt.Sprintf("toolu_%04d", s.calls), Name: call.Tool, Input: json.RawMessage(call.Arguments)})
+	}
+	return blocks, reason
+}
+
+func message(blocks []Block, reason string) map[string]any {
+	return map[string]any{
+		"id": "msg_test", "type": "message", "role": "assistant", "model": Model, "content": blocks, "stop_reason": reason, "stop_sequence": nil,
+		"usage": map[string]int{"input_tokens": 1, "output_tokens": 1},
+	}
+}
+
+var legalName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+
+// check reads a request as the API does, and gives the results that it ends with.
+func check(r *http.Request) (request Request, heard []agent.Result, err error) {
+	if v := r.Header.Get("Anthropic-Version"); v != "2023-06-01" {
+		return request, nil, fmt.Errorf("anthropic-version: %q is not a valid version", v)
+	}
+	if r.Header.Get("Content-Type") != "application/json" {
+		return request, nil, fmt.Errorf("content-type: application/json is required")
+	}
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&request); err != nil {
+		return request, nil, err
+	}
+	if request.Model != Model || request.MaxTokens < 1 {
+		return request, nil, fmt.Errorf("model: %q, max_tokens: %d", request.Model, request.MaxTokens)
+	}
+	if err := checkTools(request.Tools); err != nil {
+		return request, nil, err
+	}
+	heard, err = checkMessages(request.Messages)
+	return request, heard, err
+}
+
+func checkTools(tools []Tool) error {
+	seen := map[string]bool{}
+	for i, t := range tools {
+		switch {
+		case !legalName.MatchString(t.Name):
+			return fmt.Errorf("tools.%d.custom.name: String should match pattern '%s'", i, legalName)
+		case seen[t.Name]:
+			return fmt.Errorf("tools: Tool names must be unique")
+		case t.InputSchema["type"] != "object":
+			return fmt.Errorf("tools.%d.custom.input_schema.type: Input should be 'object'", i)
+		}
+		seen[t.Name] = true
+	}
+	return nil
+}
+
+// checkMessages pairs every tool_use with a tool_result at the beginning of the next message.
+func checkMessages(messages []Message) (heard []agent.Result, err error) {
+	if len(messages) == 0 || messages[0].Role != "user" || messages[len(messages)-1].Role != "user" {
+		return nil, fmt.Errorf("messages: the first and the last must have the role user")
+	}
+	var open []string // tool_use ids of the message before
+	for i, m := range messages {
+		blocks, err := blocksOf(m)
+		if err != nil {
+			return nil, fmt.Errorf("messages.%d: %w", i, err)
+		}
+		var asked []string
+		heard = nil
+		for j, b := range blocks {
+			switch {
+			case b.Type == "text" && m.Role == "user" && b.Text != "" && len(open) == 0, b.Type == "text" && m.Role == "assistant" && b.Text != "":
+			case b.Type == "tool_use" && m.Role == "assistant" && b.ID != "" && legalName.MatchString(b.Name) && strings.HasPrefix(strings.TrimSpace(string(b.Input)), "{"):
+				asked = append(asked, b.ID)
+			case b.Type == "tool_result" && m.Role == "user":
+				at := slices.Index(open, b.ToolUseID)
+				if at < 0 {
+					return nil, fmt.Errorf("messages.%d.content.%d: unexpected `tool_use_id` found in `tool_result` blocks: %s", i, j, b.ToolUseID)
+				}
+				open = slices.Delete(open, at, at+1)
+				heard = append(heard, agent.Result{CallID: b.ToolUseID, Text: b.Content, Failed: b.IsError})
+			default:
+				return nil, fmt.Errorf("messages.%d.content.%d: a block %q does not belong here, or lacks a member", i, j, b.Type)
+			}
+		}
+		if len(open) > 0 {
+			return nil, fmt.Errorf("messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s", i-1, strings.Join(open, ", "))
+		}
+		open = asked
+	}
+	return heard, nil
+}
+
+func blocksOf(m Message) (blocks []Block, err error) {
+	if m.Role != "user" && m.Role != "assistant" {
+		return nil, fmt.Errorf("role: Input should be 'user' or 'assistant'")
+	}
+	var text string
+	if json.Unmarshal(m.Content, &text) == nil {
+		blocks = []Block{{Type: "text", Text: text}}
+	} else if err := json.Unmarshal(m.Content, &blocks); err != nil {
+		return nil, err
+	}
+	if len(blocks) == 0 {
+		return nil, fmt.Errorf("all messages must have non-empty content")
+	}
+	return blocks, nil
+}
+
+func refuse(w http.ResponseWriter, status int, kind, message string) {
+	write(w, status, map[string]any{"type": "error", "error": map[string]string{"type": kind, "message": message}, "request_id": "req_test"})
+}
+
+func write(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(body)
+}

@@ -1,0 +1,91 @@
+package openai_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/agent"
+	"github.com/signalbox/signalbox/agent/openai"
+	"github.com/signalbox/signalbox/agent/openai/openaitest"
+	"github.com/signalbox/signalbox/registry"
+)
+
+var talk = agent.Conversation{
+	System: "Be kind.", Turns: []agent.Turn{{By: agent.Person, Text: "find a mug"}},
+	Tools: []agent.Tool{{Name: "a.b", Input: json.RawMessage(`{"type":"object"}`)}, {Name: "a_b", Input: json.RawMessage(`{"type":"object"}`)}},
+}
+
+func newClient(t *testing.T, address, key string) *openai.Client {
+	t.Helper()
+	client, err := openai.New(openai.Config{Key: key, BaseURL: address, Model: openaitest.Model})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+func TestAnswer(t *testing.T) {
+	t.Parallel()
+	server := openaitest.New(t, func(heard []agent.Result) agent.Turn {
+		if heard == nil {
+			return agent.Turn{Text: "Let me see.", Calls: []agent.Call{{Tool: "a_b", Arguments: `{"n":12345678901234567890}`}, {Tool: "a_b_2", Arguments: `{}`}}}
+		}
+		return agent.Turn{Text: heard[0].Text + heard[1].Text}
+	})
+	client := newClient(t, server.BaseURL(), openaitest.Key)
+	asked, err := client.Answer(t.Context(), talk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("calls come with the registry's names and their arguments digit by digit", func(t *testing.T) {
+		if len(asked.Calls) != 2 || asked.Calls[0].Tool != "a_b" || asked.Calls[1].Tool != "a.b" || asked.Calls[0].Arguments != `{"n":12345678901234567890}` || asked.Text != "Let me see." {
+			t.Errorf("got %+v", asked)
+		}
+	})
+	t.Run("each call is answered", func(t *testing.T) {
+		next := talk
+		next.Turns = append(next.Turns[:1:1], asked, agent.Turn{By: agent.Tools, Results: []agent.Result{{CallID: asked.Calls[0].ID, Text: "one "}, {CallID: asked.Calls[1].ID, Text: "two", Failed: true}}})
+		done, err := client.Answer(t.Context(), next)
+		if err != nil || done.Text != "one two" || len(done.Calls) != 0 {
+			t.Fatalf("got %+v, %v", done, err)
+		}
+		next.Turns[2].Results = next.Turns[2].Results[:1]
+		if _, err := client.Answer(t.Context(), next); err == nil || !strings.Contains(err.Error(), "no tool output found") {
+			t.Errorf("a call without a result: %v", err)
+		}
+	})
+}
+
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	server := openaitest.New(t, func([]agent.Result) agent.Turn { return agent.Turn{Text: "hello"} })
+	for name, c := range map[string]struct {
+		fault http.HandlerFunc
+		key   string
+		want  registry.Code
+		retry bool
+	}{
+		"a wrong key":           {key: "wrong", want: registry.CodeUnauthorized},
+		"in trouble":            {fault: openaitest.Refuse(500, "server_error", "", "Sorry"), want: registry.CodeProvider, retry: true},
+		"too many requests":     {fault: openaitest.Refuse(429, "requests", "rate_limit_exceeded", "Slow down"), want: registry.CodeRateLimited, retry: true},
+		"no credit":             {fault: openaitest.Refuse(429, "insufficient_quota", "insufficient_quota", "Pay"), want: registry.CodeUnavailable},
+		"no such model":         {fault: openaitest.Refuse(404, "invalid_request_error", "model_not_found", "no x"), want: registry.CodeProvider},
+		"an answer that is cut": {fault: openaitest.Incomplete("max_output_tokens"), want: registry.CodeProvider},
+		"a filter":              {fault: openaitest.Incomplete("content_filter"), want: registry.CodeRefused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			key := openaitest.Key
+			if c.fault != nil {
+				server.Fail(c.fault)
+			} else {
+				key = c.key
+			}
+			_, err := newClient(t, server.BaseURL(), key).Answer(t.Context(), talk)
+			if e := registry.AsError(err); err == nil || e.Code != c.want || e.Retryable != c.retry || strings.Contains(err.Error(), key) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}

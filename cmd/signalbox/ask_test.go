@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/agent"
+	"github.com/signalbox/signalbox/agent/anthropic/anthropictest"
+	"github.com/signalbox/signalbox/agent/openai/openaitest"
+	"github.com/signalbox/signalbox/providers/photos/photostest"
+)
+
+// example builds and runs one of the examples until the test ends, and gives its address.
+func example(t *testing.T, name string) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	listener.Close()
+	binary := filepath.Join(t.TempDir(), name)
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "../../examples/"+name).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	program := exec.CommandContext(ctx, binary, "-listen", address)
+	if err := program.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		stop()
+		_ = program.Wait() // it was killed
+	})
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for deadline := time.Now().Add(30 * time.Second); ; <-look.C {
+		if conn, err := net.Dial("tcp", address); err == nil {
+			conn.Close()
+			return "http://" + address
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s does not answer at %s", name, address)
+		}
+	}
+}
+
+// chairTalk is a model that looks a product up and searches pictures of it in two places at the same time, then tells what it heard.
+func chairTalk() func(heard []agent.Result) agent.Turn {
+	round, product := 0, ""
+	return func(heard []agent.Result) agent.Turn {
+		round++
+		switch round {
+		case 1:
+			return agent.Turn{Text: "I look it up.", Calls: []agent.Call{{Tool: "pim_getProduct", Arguments: `{"sku":"CH-100"}`}}}
+		case 2:
+			product = heard[0].Text
+			return agent.Turn{Calls: []agent.Call{
+				{Tool: "dam_searchAssets", Arguments: `{"query":"oak chair"}`}, {Tool: "unsplash_search", Arguments: `{"query":"oak chair","limit":2}`},
+			}}
+		}
+		return agent.Turn{Text: strings.Join([]string{product, heard[0].Text, heard[1].Text}, "\n")}
+	}
+}
+
+// asked is an answer of POST /api/ask.
+type asked struct {
+	Answer, Model, Stop, TraceID string
+	Rounds                       int
+	Calls                        []askedCall
+}
+
+type askedCall struct {
+	Round       int
+	Tool, RunID string
+	Arguments   any
+	Result      struct {
+		OK       bool
+		Data     any
+		Attempts int
+		TraceID  string
+	}
+}
+
+// TestAsk puts one question to both models, which work with the same tools.
+func TestAsk(t *testing.T) {
+	t.Parallel()
+	manifest, err := os.ReadFile("../../examples/tools.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.NewReplacer("http://127.0.0.1:9101", example(t, "pim"), "http://127.0.0.1:9102", example(t, "dam")).Replace(string(manifest))
+	file := filepath.Join(t.TempDir(), "tools.json")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	photos, claude, gpt := photostest.New(t), anthropictest.New(t, chairTalk()), openaitest.New(t, chairTalk())
+	page := start(t, "--admin-token", remoteAdmin, "--outbound-allow", "127.0.0.1", "--orchestrator-tool-manifest-path", file,
+		"--unsplash-access-key", photostest.UnsplashKey, "--unsplash-api-url", photos.UnsplashURL(),
+		"--anthropic-api-key", anthropictest.Key, "--anthropic-base-url", claude.URL, "--anthropic-model", anthropictest.Model,
+		"--openai-api-key", openaitest.Key, "--openai-base-url", gpt.BaseURL(), "--openai-model", openaitest.Model)
+	operator := client{t, page, remoteAdmin}
+	ask := func(t *testing.T, model string) (got asked) {
+		status, body := operator.do("POST", "/api/ask", fmt.Sprintf(`{"question":"find the oak chair and a picture for it","model":%q}`, model))
+		if err := json.Unmarshal([]byte(body), &got); err != nil || status != http.StatusOK {
+			t.Fatalf("%s: %d %s", model, status, body)
+		}
+		return got
+	}
+	byClaude, byGPT := ask(t, "anthropic"), ask(t, "openai")
+	t.Run("B1 a PIM, a DAM and a search are called in one conversation", func(t *testing.T) {
+		for _, got := range []asked{byClaude, byGPT} {
+			var called []string
+			for _, call := range got.Calls {
+				called = append(called, fmt.Sprint(call.Round, " ", call.Tool))
+				if !call.Result.OK || call.Result.Attempts != 1 || call.Result.TraceID != got.TraceID {
+					t.Errorf("%s: %s came back as %+v", got.Model, call.Tool, call.Result)
+				}
+			}
+			if want := []string{"1 pim.getProduct", "2 dam.searchAssets", "2 unsplash.search"}; !reflect.DeepEqual(called, want) {
+				t.Errorf("%s called %q, want %q", got.Model, called, want)
+			}
+			for _, word := range []string{"149.00 EUR", "oak-chair.jpg", "Ann Lens"} {
+				if !strings.Contains(got.Answer, word) {
+					t.Errorf("%s: no %s in the answer %s", got.Model, word, got.Answer)
+				}
+			}
+		}
+		if n := len(photos.Searches()); n != 2 {
+			t.Errorf("%d searches", n)
+		}
+	})
+	t.Run("B2 the same registry under Anthropic and OpenAI gives equal results", func(t *testing.T) {
+		if byClaude.Model != "anthropic" || byGPT.Model != "openai" || byClaude.TraceID == byGPT.TraceID {
+			t.Fatalf("asked %+v and %+v", byClaude, byGPT)
+		}
+		runs := map[string]bool{}
+		same := func(a asked) asked {
+			a.Model, a.TraceID = "", ""
+			for i := range a.Calls {
+				runs[a.Calls[i].RunID] = true
+				a.Calls[i].RunID, a.Calls[i].Result.TraceID = "", ""
+			}
+			return a
+		}
+		if a, b := same(byClaude), same(byGPT); !reflect.DeepEqual(a, b) {
+			t.Errorf("Anthropic:\n%+v\nOpenAI:\n%+v", a, b)
+		}
+		if len(runs) != 6 {
+			t.Errorf("%d runs for two conversations of three calls", len(runs))
+		}
+		toldClaude, toldGPT := map[string]any{}, map[string]any{}
+		for _, tool := range claude.Requests()[0].Tools {
+			toldClaude[tool.Name] = []any{tool.Description, tool.InputSchema}
+		}
+		for _, tool := range gpt.Requests()[0].Tools {
+			toldGPT[tool.Name] = []any{tool.Description, tool.Parameters}
+		}
+		if len(toldClaude) < 4 || !reflect.DeepEqual(toldClaude, toldGPT) {
+			t.Errorf("the models were shown different tools:\n%v\n%v", toldClaude, toldGPT)
+		}
+	})
+	t.Run("wrong requests say what is wrong", func(t *testing.T) {
+		for body, want := range map[string]string{
+			`{"question":"hello","model":"eliza"}`: "anthropic, openai", `{"question":" "}`: "question", `hello`: `{\"question\":`,
+		} {
+			if status, answer := operator.do("POST", "/api/ask", body); status != http.StatusUnprocessableEntity || !strings.Contains(answer, want) {
+				t.Errorf("%s: %d %s", body, status, answer)
+			}
+		}
+		claude.Fail(anthropictest.Refuse(529, "overloaded_error", "Overloaded"))
+		if status, answer := operator.do("POST", "/api/ask", `{"question":"hello"}`); status != http.StatusServiceUnavailable || !strings.Contains(answer, `"retryable":true`) {
+			t.Errorf("a busy service: %d %s", status, answer)
+		}
+	})
+	t.Run("the API's document describes it", func(t *testing.T) {
+		if _, document := operator.do("GET", "/openapi.json", ""); !strings.Contains(document, `"/api/ask"`) {
+			t.Error("no /api/ask")
+		}
+	})
+}
