@@ -138,7 +138,7 @@ func TestAgent(t *testing.T) {
 			t.Errorf("%d executions", after-before)
 		}
 	})
-	t.Run("B32 several calls run at the same time, and what is wrong with one is told of it alone", func(t *testing.T) {
+	t.Run("B32 several calls of one turn are carried out, and what is wrong with one is told of it alone", func(t *testing.T) {
 		answer := h.ask(t, calls(look, agent.Call{ID: "2", Tool: "shop.fly", Arguments: `{}`}, agent.Call{ID: "3", Tool: "shop.look", Arguments: `{"prompt":`},
 			agent.Call{ID: "4", Tool: "shop.look", Arguments: `{"prompt":"a"} {}`}, agent.Call{ID: "5", Tool: "shop.look", Arguments: `{"prompt":"cups"}`}))
 		var got []string
@@ -164,7 +164,7 @@ func TestAgent(t *testing.T) {
 			t.Errorf("got %+v, %v", answer, err)
 		}
 	})
-	t.Run("B35 there is a bound on rounds, and it is reported", func(t *testing.T) {
+	t.Run("there is a bound on rounds, and it is reported", func(t *testing.T) {
 		endless := &script{say: func(agent.Conversation) (agent.Turn, error) {
 			return agent.Turn{By: agent.Asked, Text: "once more", Calls: []agent.Call{look}}, nil
 		}}
