@@ -9,17 +9,18 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
-// askMounts is the agent over HTTP, with the models that the configuration has accounts for.
+// askMounts is the agent over HTTP, with the models that the configuration names. A key alone is not enough: what models
+// charge is the operator's, and the key may be there for pictures.
 func (a *app) askMounts() ([]web.Mount, error) {
 	models := map[string]agent.Model{}
-	if a.cfg.AnthropicAPIKey != "" {
+	if a.cfg.AnthropicModel != "" {
 		model, err := anthropic.New(anthropic.Config{Key: a.cfg.AnthropicAPIKey, BaseURL: a.cfg.AnthropicBaseURL, Model: a.cfg.AnthropicModel})
 		if err != nil {
 			return nil, err
 		}
 		models[anthropic.Provider] = model
 	}
-	if a.cfg.OpenAIAPIKey != "" {
+	if a.cfg.OpenAIModel != "" {
 		model, err := openai.New(openai.Config{Key: a.cfg.OpenAIAPIKey, BaseURL: a.cfg.OpenAIBaseURL, Model: a.cfg.OpenAIModel})
 		if err != nil {
 			return nil, err

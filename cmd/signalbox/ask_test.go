@@ -189,3 +189,13 @@ func TestAsk(t *testing.T) {
 		}
 	})
 }
+
+// What models charge is the operator's, whose key may be there for pictures.
+func TestAKeyAloneLetsNobodyAsk(t *testing.T) {
+	t.Parallel()
+	page := start(t, "--admin-token", remoteAdmin, "--openai-api-key", openaitest.Key)
+	status, body := client{t, page, remoteAdmin}.do("POST", "/api/ask", `{"question":"hello"}`)
+	if status != http.StatusServiceUnavailable || !strings.Contains(body, "OPENAI_MODEL") {
+		t.Errorf("%d %s", status, body)
+	}
+}

@@ -27,8 +27,8 @@ type ServiceSettings struct {
 
 	AnthropicAPIKey  string `env:"ANTHROPIC_API_KEY" placeholder:"KEY" help:"Lets models of Anthropic answer questions with the tools (POST /api/ask)."`
 	AnthropicBaseURL string `name:"anthropic-base-url" env:"ANTHROPIC_BASE_URL" default:"https://api.anthropic.com" help:"Anthropic's API, without its version."`
-	AnthropicModel   string `env:"ANTHROPIC_MODEL" default:"claude-sonnet-4-5" help:"Anthropic's model that answers."`
-	OpenAIModel      string `name:"openai-model" env:"OPENAI_MODEL" default:"gpt-5" help:"OpenAI's model that answers questions with the tools (POST /api/ask)."`
+	AnthropicModel   string `env:"ANTHROPIC_MODEL" placeholder:"NAME" help:"Anthropic's model that answers; none: nobody can ask one."`
+	OpenAIModel      string `name:"openai-model" env:"OPENAI_MODEL" placeholder:"NAME" help:"OpenAI's model that answers questions with the tools (POST /api/ask); none: nobody can ask one."`
 
 	OpenAIAPIKey  string `name:"openai-api-key" env:"OPENAI_API_KEY" placeholder:"KEY" help:"Makes /imagine draw with OpenAI, and lets its models answer questions."`
 	OpenAIBaseURL string `name:"openai-base-url" env:"OPENAI_BASE_URL" default:"https://api.openai.com/v1" help:"OpenAI's API, with its version."`
@@ -62,8 +62,11 @@ func (c *Config) checkServices(p *problems) {
 	for variable, key := range map[string]string{"ANTHROPIC_API_KEY": c.AnthropicAPIKey, "OPENAI_API_KEY": c.OpenAIAPIKey, "GEMINI_API_KEY": c.GeminiAPIKey, "COMFYDEPLOY_API_KEY": c.ComfyDeployAPIKey, "VIDU_API_KEY": c.ViduAPIKey} {
 		p.unless(fitsHeader(key), variable, "(hidden)", "a key without spaces, as the service shows it")
 	}
-	for variable, name := range map[string]string{"ANTHROPIC_MODEL": c.AnthropicModel, "OPENAI_MODEL": c.OpenAIModel} {
-		p.unless(name != "" && fitsHeader(name), variable, name, "a model's name as the service has it")
+	for variable, model := range map[string]struct{ name, key string }{
+		"ANTHROPIC_MODEL": {c.AnthropicModel, c.AnthropicAPIKey}, "OPENAI_MODEL": {c.OpenAIModel, c.OpenAIAPIKey},
+	} {
+		p.unless(fitsHeader(model.name), variable, model.name, "a model's name as the service has it")
+		p.unless(!fitsHeader(model.name) || model.name == "" || model.key != "", variable, model.name, "a key of the service beside it, or nothing")
 	}
 	c.checkPrice(p, "VIDU_USD_PER_CREDIT", c.ViduUSDPerCredit)
 	c.checkMedia(p)

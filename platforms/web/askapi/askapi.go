@@ -108,7 +108,7 @@ func (s server) ask(w http.ResponseWriter, r *http.Request) {
 // model is who is asked.
 func (s server) model(name string) (string, *agent.Agent, error) {
 	if len(s.Agents) == 0 {
-		return "", nil, registry.Errorf(registry.CodeUnavailable, "there is no model to ask; the operator can set ANTHROPIC_API_KEY or OPENAI_API_KEY")
+		return "", nil, registry.Errorf(registry.CodeUnavailable, "there is no model to ask; the operator can name one in ANTHROPIC_MODEL or OPENAI_MODEL")
 	}
 	if name == "" {
 		name = s.Default
