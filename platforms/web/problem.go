@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/users"
 )
 
 // problemBody is an RFC 9457 problem with our error code.
@@ -124,7 +125,8 @@ func statusOf(c registry.Code) int {
 
 func (s *Server) notFound(w http.ResponseWriter, r *http.Request) {
 	if wantsPage(r) {
-		s.render(w, r, http.StatusNotFound, "problem", view{Title: "Not found", Problem: "There is nothing at this address."})
+		v := s.voice(r, users.Account{})
+		s.render(w, r, http.StatusNotFound, "problem", view{Title: v.Line("web.problem.title.missing"), Problem: v.Line("web.problem.nothing")})
 		return
 	}
 	s.problem(w, r, http.StatusNotFound, "not_found", "There is nothing at this address. GET /openapi.json describes the API.")

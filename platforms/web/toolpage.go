@@ -175,7 +175,7 @@ func (s *Server) toolPage(w http.ResponseWriter, r *http.Request, a users.Accoun
 	}
 	bound := s.boundForForm(r, a, t, fill)
 	for _, f := range t.InputSchema.Ordered() {
-		field := s.formField(f, bound, fill)
+		field := s.formField(voice, f, bound, fill)
 		page.Settings = page.Settings || bound.Sources[f.Name] == runs.FromPreference
 		if f.Advanced {
 			page.Advanced = append(page.Advanced, field)
@@ -243,8 +243,8 @@ func (s *Server) boundForForm(r *http.Request, a users.Account, t registry.Tool,
 	return bound
 }
 
-func (s *Server) formField(f registry.InputField, bound runs.Bound, fill prefill) formField {
-	field := formField{InputField: f, Control: control(f), Default: plain(f.Default), Step: sliderStep(f), Allowed: allowed(f)}
+func (s *Server) formField(v i18n.Voice, f registry.InputField, bound runs.Bound, fill prefill) formField {
+	field := formField{InputField: f, Control: control(f), Default: plain(f.Default), Step: sliderStep(f), Allowed: allowed(v, f)}
 	if f.Seed {
 		field.Default = "" // an empty seed is a fresh one
 	}
@@ -342,11 +342,28 @@ func sliderStep(f registry.InputField) string {
 
 // allowed says which values an input takes; a seed's range is of no use to anybody, choices are seen,
 // and a field for files says itself what it takes.
-func allowed(f registry.InputField) string {
+func allowed(v i18n.Voice, f registry.InputField) string {
 	if f.Seed || f.Type.IsMedia() || len(f.Choices) > 0 {
 		return ""
 	}
-	return registry.Allowed(f)
+	var parts []string
+	switch {
+	case f.Min != "" && f.Max != "":
+		parts = append(parts, v.Line("web.allowed.range", "low", f.Min.String(), "high", f.Max.String()))
+	case f.Min != "":
+		parts = append(parts, v.Line("web.allowed.low", "low", f.Min.String()))
+	case f.Max != "":
+		parts = append(parts, v.Line("web.allowed.high", "high", f.Max.String()))
+	}
+	if f.Step != "" {
+		parts = append(parts, v.Line("web.allowed.step", "step", f.Step.String()))
+	} else if f.Integer {
+		parts = append(parts, v.Line("web.allowed.whole"))
+	}
+	if f.Multiple {
+		parts = append(parts, v.Line("web.allowed.several"))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // formPrice is what the form as it stands would cost, or by which rate it is counted.

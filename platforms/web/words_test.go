@@ -38,4 +38,24 @@ func TestFailuresAreToldInTheReadersLanguage(t *testing.T) {
 	if page := readAll(t, res.Body); res.StatusCode != http.StatusNotFound || !strings.Contains(page, "Dieses Werkzeug gibt es nicht.") || !strings.Contains(page, "<h1>Nicht gefunden</h1>") {
 		t.Errorf("%d\n%s", res.StatusCode, page)
 	}
+	res = v.do("GET", "/nowhere", "", nil, "Accept-Language", "de", "Accept", "text/html")
+	if page := readAll(t, res.Body); res.StatusCode != http.StatusNotFound || !strings.Contains(page, "<h1>Nicht gefunden</h1>") {
+		t.Errorf("%d\n%s", res.StatusCode, page)
+	}
+}
+
+func TestWhatAnInputTakesIsToldInTheReadersLanguage(t *testing.T) {
+	t.Parallel()
+	h := studioHouse(t)
+	tool := sketch()
+	tool.ToolID, tool.CommandName = "bounded", "/bounded"
+	tool.InputSchema = registry.InputSchema{
+		{Name: "whole", Type: registry.TypeNumber, Integer: true}, {Name: "below", Type: registry.TypeNumber, Max: "9", Step: "0.5"},
+		{Name: "above", Type: registry.TypeNumber, Min: "3"},
+	}
+	h.fakes.Set(tool)
+	if _, err := h.reg.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	has(t, h.reader().page("/tool/bounded", "Accept-Language", "de"), "ganze Zahlen", "höchstens 9, in Schritten von 0.5", "mindestens 3")
 }
