@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/time/rate"
 
+	"github.com/signalbox/signalbox/internal/group"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -58,7 +59,7 @@ type Inbox struct {
 	sources map[string]*source
 	metrics inboxMetrics
 	strange *once
-	writes  chan *arrival
+	writes  *group.Group[arrival]
 	wake    chan struct{} // handed is no longer empty
 
 	mu      sync.Mutex
@@ -92,7 +93,8 @@ func NewInbox(cfg InboxConfig) (*Inbox, error) {
 	if cfg.Poll <= 0 {
 		cfg.Poll = time.Second
 	}
-	b := &Inbox{cfg: cfg, sources: map[string]*source{}, strange: newOnce(), writes: make(chan *arrival), wake: make(chan struct{}, 1)}
+	b := &Inbox{cfg: cfg, sources: map[string]*source{}, strange: newOnce(), wake: make(chan struct{}, 1)}
+	b.writes = group.New(groupSize, 1, b.write)
 	for service, s := range cfg.Sources {
 		b.sources[service] = newSource(s)
 	}
@@ -125,7 +127,6 @@ func (b *Inbox) Start(context.Context) error {
 	}
 	ctx, end := context.WithCancel(context.Background())
 	b.end = end
-	b.work.Go(b.write)
 	b.work.Go(func() { b.processAll(ctx) })
 	return nil
 }
@@ -140,7 +141,6 @@ func (b *Inbox) Stop(context.Context) error {
 		return nil
 	}
 	b.posting.Wait() // bounded by answerWithin
-	close(b.writes)
 	b.end()
 	b.work.Wait()
 	return nil

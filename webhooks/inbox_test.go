@@ -437,7 +437,6 @@ func TestDurable(t *testing.T) {
 func (h *house) writeOnly(t *testing.T) {
 	t.Helper()
 	h.end = func() {}
-	h.work.Go(h.write)
 	t.Cleanup(func() { h.Stop(context.Background()) })
 }
 

@@ -48,10 +48,9 @@ const (
 	writeTimeout = 8 * time.Second
 )
 
-// arrival is one who waits for being stored.
+// arrival is an event that is being stored.
 type arrival struct {
 	event
-	done  chan error
 	fresh bool // nobody had stored it before, or it was given up since: it is ours to work on
 }
 
@@ -61,13 +60,8 @@ func (b *Inbox) store(ctx context.Context, e event) error {
 		return errStorage
 	}
 	defer b.posting.Done()
-	a := &arrival{event: e, done: make(chan error, 1)}
-	select {
-	case b.writes <- a:
-	case <-ctx.Done():
-		return fmt.Errorf("wait for others: %w", context.Cause(ctx))
-	}
-	if err := <-a.done; err != nil { // bounded by writeTimeout
+	a := &arrival{event: e}
+	if err := b.writes.Do(ctx, a); err != nil {
 		return err
 	}
 	if !a.fresh {
@@ -76,38 +70,15 @@ func (b *Inbox) store(ctx context.Context, e event) error {
 	return nil
 }
 
-// write stores what arrives, many at a time under load: a commit is the dear part.
-func (b *Inbox) write() {
-	for a := range b.writes {
-		group := []*arrival{a}
-	gather:
-		for len(group) < groupSize {
-			select {
-			case more, ok := <-b.writes:
-				if !ok {
-					break gather
-				}
-				group = append(group, more)
-			default:
-				break gather
-			}
-		}
-		b.writeGroup(group)
-	}
-}
-
-func (b *Inbox) writeGroup(group []*arrival) {
-	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
+// write stores what has arrived at the same time: a commit is the dear part.
+func (b *Inbox) write(ctx context.Context, arrivals []*arrival) error {
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
-	err := b.insert(ctx, group)
-	for _, a := range group {
-		if err != nil && len(group) > 1 { // a bad one spoils only itself
-			a.done <- b.insert(ctx, []*arrival{a})
-			continue
-		}
-		a.done <- err
+	if err := b.insert(ctx, arrivals); err != nil {
+		return err
 	}
-	b.hand(group)
+	b.hand(arrivals)
+	return nil
 }
 
 // hand passes on what is ours to work on. Beyond a measure it is left until the claim is over.
