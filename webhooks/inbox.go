@@ -65,6 +65,7 @@ type Inbox struct {
 	mu      sync.Mutex
 	stopped bool    // with the adding to posting
 	handed  []Event // stored here, claimed, and not worked on yet
+	room    int     // in handed
 	posting sync.WaitGroup
 	end     context.CancelFunc
 	work    sync.WaitGroup
@@ -93,7 +94,7 @@ func NewInbox(cfg InboxConfig) (*Inbox, error) {
 	if cfg.Poll <= 0 {
 		cfg.Poll = time.Second
 	}
-	b := &Inbox{cfg: cfg, sources: map[string]*source{}, strange: newOnce(), wake: make(chan struct{}, 1)}
+	b := &Inbox{cfg: cfg, sources: map[string]*source{}, strange: newOnce(), wake: make(chan struct{}, 1), room: maxHanded}
 	b.writes = group.New(groupSize, 1, b.write)
 	for service, s := range cfg.Sources {
 		b.sources[service] = newSource(s)

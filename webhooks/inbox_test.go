@@ -501,6 +501,44 @@ func TestWork(t *testing.T) {
 			t.Errorf("what is done is replayed: %v", err)
 		}
 	})
+	t.Run("what there is no room for in memory is worked on from the database, without waiting for a claim to end", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, nil)
+		h.room = 0
+		h.start(t)
+		h.want(t, http.StatusOK, h.address(h.run()), "{}")
+		h.becomes(t, StatusDone, 1) // the clock stands still
+	})
+	t.Run("an event that a repeat touches at the moment when it is marked is marked all the same", func(t *testing.T) {
+		t.Parallel()
+		touched, asked := make(chan struct{}), make(chan struct{}, 1)
+		h := newHouse(t, func(c *InboxConfig) {
+			c.Callback = func(context.Context, string, string, string) (bool, error) {
+				asked <- struct{}{}
+				<-touched
+				return true, nil
+			}
+		}).start(t)
+		h.want(t, http.StatusOK, h.address(h.run()), "{}")
+		<-asked
+		repeat, err := h.pool.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := repeat.Exec(t.Context(), `UPDATE webhook_events SET copies = copies + 1`); err != nil {
+			t.Fatal(err)
+		}
+		close(touched)
+		until(t, "the mark waits for the repeat", func() bool {
+			var waiting int
+			err := h.pool.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting)
+			return err == nil && waiting == 1
+		})
+		if err := repeat.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		h.becomes(t, StatusDone, 1) // the clock stands still: no claim ends
+	})
 	t.Run("a panic is a failure", func(t *testing.T) {
 		t.Parallel()
 		h := newHouse(t, func(c *InboxConfig) {

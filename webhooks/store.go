@@ -43,8 +43,8 @@ type event struct {
 }
 
 const (
-	groupSize    = 256 // callbacks written together
-	maxHanded    = 10_000
+	groupSize    = 256    // callbacks written together
+	maxHanded    = 10_000 // callbacks; beyond it no more are taken into memory
 	writeTimeout = 8 * time.Second
 )
 
@@ -74,19 +74,29 @@ func (b *Inbox) store(ctx context.Context, e event) error {
 func (b *Inbox) write(ctx context.Context, arrivals []*arrival) error {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
-	if err := b.insert(ctx, arrivals); err != nil {
+	// What there is no room for is due at once, for whoever looks first.
+	claimed := b.hasRoom()
+	if err := b.insert(ctx, arrivals, claimed); err != nil {
 		return err
 	}
-	b.hand(arrivals)
+	if claimed {
+		b.hand(arrivals)
+	}
 	return nil
 }
 
-// hand passes on what is ours to work on. Beyond a measure it is left until the claim is over.
+func (b *Inbox) hasRoom() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.handed) < b.room
+}
+
+// hand passes on what is ours to work on.
 func (b *Inbox) hand(group []*arrival) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, a := range group {
-		if a.fresh && len(b.handed) < maxHanded {
+		if a.fresh {
 			b.handed = append(b.handed, a.Event)
 		}
 	}
@@ -99,8 +109,9 @@ func (b *Inbox) hand(group []*arrival) {
 // eventKey is what makes an event that event.
 type eventKey struct{ service, id string }
 
-// insert stores events, claimed by us; copies of one count as one. A repeat of what was given up is worked on again.
-func (b *Inbox) insert(ctx context.Context, group []*arrival) error {
+// insert stores events, claimed by us or for anybody; copies of one count as one. A repeat of what was given up is worked
+// on again.
+func (b *Inbox) insert(ctx context.Context, group []*arrival, claimed bool) error {
 	first := map[eventKey]*arrival{}
 	var services, ids, runs, providers, states []string
 	var bodies [][]byte
@@ -114,20 +125,23 @@ func (b *Inbox) insert(ctx context.Context, group []*arrival) error {
 		services, ids, runs, providers = append(services, a.Service), append(ids, a.EventID), append(runs, a.RunID), append(providers, a.ProviderID)
 		states, bodies, times = append(states, a.State), append(bodies, a.body), append(times, a.ReceivedAt)
 	}
-	claim := b.cfg.Now().Add(claimFor)
+	due, attempts := b.cfg.Now(), 0
+	if claimed {
+		due, attempts = due.Add(claimFor), 1
+	}
 	rows, err := b.cfg.Pool.Query(ctx, `
 		INSERT INTO webhook_events AS e (service, event_id, run_id, provider_id, state, body, received_at, attempts, due_at)
-		SELECT service, event_id, run_id, provider_id, state, body, at, 1, $8
+		SELECT service, event_id, run_id, provider_id, state, body, at, $9, $8
 		FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bytea[], $7::timestamptz[])
 			AS s (service, event_id, run_id, provider_id, state, body, at)
 		ORDER BY service, event_id -- so that two machines with the same events don't wait for each other
 		ON CONFLICT (service, event_id) DO UPDATE SET copies = CASE WHEN e.status IN ('orphan', 'dead') THEN 1 ELSE e.copies + 1 END,
 			status = CASE WHEN e.status = 'done' THEN 'done' ELSE 'stored' END,
 			ended_at = CASE WHEN e.status = 'done' THEN e.ended_at END,
-			attempts = CASE WHEN e.status IN ('orphan', 'dead') THEN 1 ELSE e.attempts END,
+			attempts = CASE WHEN e.status IN ('orphan', 'dead') THEN excluded.attempts ELSE e.attempts END,
 			due_at = CASE WHEN e.status IN ('orphan', 'dead') THEN excluded.due_at ELSE e.due_at END,
 			received_at = CASE WHEN e.status IN ('orphan', 'dead') THEN excluded.received_at ELSE e.received_at END
-		RETURNING service, event_id, id, copies = 1`, services, ids, runs, providers, states, bodies, times, claim)
+		RETURNING service, event_id, id, copies = 1`, services, ids, runs, providers, states, bodies, times, due, attempts)
 	if err != nil {
 		return fmt.Errorf("store callbacks: %w", err)
 	}
@@ -136,7 +150,7 @@ func (b *Inbox) insert(ctx context.Context, group []*arrival) error {
 	var fresh bool
 	_, err = pgx.ForEachRow(rows, []any{&key.service, &key.id, &id, &fresh}, func() error {
 		a := first[key]
-		a.ID, a.Status, a.Attempts, a.fresh = id, StatusStored, 1, fresh
+		a.ID, a.Status, a.Attempts, a.fresh = id, StatusStored, attempts, fresh
 		return nil
 	})
 	if err != nil {

@@ -143,42 +143,62 @@ func (b *Inbox) ask(ctx context.Context, e *Event) (known bool, err error) {
 	return b.cfg.Callback(ctx, e.Service, e.RunID, e.ProviderID)
 }
 
+// markSQL finds each event by its key and changes it at the place where it was found: any join of the two is one of all
+// with all where the planner, which knows nothing of what has just come, expects a single event to be open.
+const markSQL = `
+	UPDATE webhook_events e SET status = m.status, error = m.error, due_at = m.due, ended_at = m.ended
+	FROM unnest($1::bigint[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[]) AS m (id, status, error, due, ended)
+		CROSS JOIN LATERAL (SELECT ctid AS place FROM webhook_events WHERE id = m.id LIMIT 1) f
+	WHERE e.ctid = f.place AND CASE WHEN f.place IS NOT NULL THEN e.status = 'stored' END
+	RETURNING e.id`
+
+// marksTried is how often mark looks for an event, which a repeat of it may have moved in between.
+const marksTried = 2
+
 // mark writes what became of events.
 func (b *Inbox) mark(ctx context.Context, events []Event) error {
+	left := slices.Clone(events)
+	for try := 0; try < marksTried && len(left) > 0; try++ {
+		marked, err := b.markOnce(ctx, left)
+		if err != nil {
+			return fmt.Errorf("mark callbacks: %w", err)
+		}
+		left = slices.DeleteFunc(left, func(e Event) bool {
+			if marked[e.ID] {
+				b.count(e)
+			}
+			return marked[e.ID]
+		})
+	}
+	return nil
+}
+
+// markOnce gives the events that it marked. What somebody else has ended meanwhile, since our claim was over, stays as it is.
+func (b *Inbox) markOnce(ctx context.Context, events []Event) (map[int64]bool, error) {
 	ids, statuses, errors := make([]int64, len(events)), make([]string, len(events)), make([]string, len(events))
 	due, ended := make([]time.Time, len(events)), make([]*time.Time, len(events))
 	for i, e := range events {
 		ids[i], statuses[i], errors[i], due[i], ended[i] = e.ID, string(e.Status), e.Error, e.DueAt, e.EndedAt
 	}
-	// Planned anew each time: a plan made for an empty table reads the whole of a large one. What somebody else has
-	// ended meanwhile, since our claim was over, stays as it is.
-	rows, err := b.cfg.Pool.Query(ctx, `
-		UPDATE webhook_events e SET status = m.status, error = m.error, due_at = m.due, ended_at = m.ended
-		FROM unnest($1::bigint[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[]) AS m (id, status, error, due, ended)
-		WHERE e.id = m.id AND e.id = ANY ($1) AND e.status = 'stored'
-		RETURNING e.id`, pgx.QueryExecModeCacheDescribe, ids, statuses, errors, due, ended)
+	// Planned anew each time: a plan made for an empty table reads the whole of a large one.
+	rows, err := b.cfg.Pool.Query(ctx, markSQL, pgx.QueryExecModeCacheDescribe, ids, statuses, errors, due, ended)
 	if err != nil {
-		return fmt.Errorf("mark callbacks: %w", err)
+		return nil, err
 	}
-	marked, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-	if err != nil {
-		return fmt.Errorf("mark callbacks: %w", err)
-	}
-	b.count(events, marked)
-	return nil
+	marked := make(map[int64]bool, len(events))
+	var id int64
+	_, err = pgx.ForEachRow(rows, []any{&id}, func() error {
+		marked[id] = true
+		return nil
+	})
+	return marked, err
 }
 
-// count tells the metrics of the events that were ended and marked so.
-func (b *Inbox) count(events []Event, marked []int64) {
-	ours := make(map[int64]bool, len(marked))
-	for _, id := range marked {
-		ours[id] = true
-	}
-	for _, e := range events {
-		if ours[e.ID] && e.Status != StatusStored {
-			b.metrics.ended.WithLabelValues(e.Service, string(e.Status)).Inc()
-			b.metrics.lag.WithLabelValues(e.Service).Observe(e.EndedAt.Sub(e.ReceivedAt).Seconds())
-		}
+// count tells the metrics of an event that was ended and marked so.
+func (b *Inbox) count(e Event) {
+	if e.Status != StatusStored {
+		b.metrics.ended.WithLabelValues(e.Service, string(e.Status)).Inc()
+		b.metrics.lag.WithLabelValues(e.Service).Observe(e.EndedAt.Sub(e.ReceivedAt).Seconds())
 	}
 }
 
