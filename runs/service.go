@@ -62,10 +62,7 @@ const groupSize = 128
 // other until the first is on the disk.
 func writeGroups() int { return min(max(runtime.GOMAXPROCS(0)/2, 1), 4) }
 
-// gatherWrites is below the time of a transaction.
-const gatherWrites = time.Millisecond
-
-// gatherMarks is longer, since nobody waits for the mark of a delivery.
+// gatherMarks may be long, since nobody waits for the mark of a delivery.
 const gatherMarks = 20 * time.Millisecond
 
 // stopTimeout bounds each of the last things that Stop does when its own time is over.
@@ -88,9 +85,7 @@ func New(config Config) (*Service, error) {
 	s.base, s.end = context.WithCancel(context.Background())
 	s.working, s.hurry = context.WithCancelCause(s.base)
 	for range writeGroups() {
-		g := group.New(groupSize, 1, s.flushWrites)
-		g.Gather = gatherWrites
-		s.writes = append(s.writes, g)
+		s.writes = append(s.writes, group.New(groupSize, 1, s.flushWrites))
 	}
 	s.marks = group.New(groupSize, 1, s.flushMarks)
 	s.marks.Gather = gatherMarks

@@ -181,6 +181,13 @@ func send(ctx context.Context, on sender, batch *pgx.Batch) error {
 	return nil
 }
 
+// markSQL marks runs as delivered; see endSQL for how it finds them. One that moved in between was changed by its owner
+// or an operator: it is looked for again.
+const markSQL = `
+	UPDATE runs r SET delivered_at = $2 FROM unnest($1::text[]) AS d (id)
+		CROSS JOIN LATERAL (SELECT ctid AS place FROM runs WHERE id = d.id::uuid LIMIT 1) f
+	WHERE r.ctid = f.place AND CASE WHEN f.place IS NOT NULL THEN r.ended_at IS NOT NULL AND r.delivered_at IS NULL END`
+
 // flushMarks marks runs as delivered.
 func (s *Service) flushMarks(ctx context.Context, runIDs []*string) error {
 	ids := make([]string, len(runIDs))
@@ -188,8 +195,21 @@ func (s *Service) flushMarks(ctx context.Context, runIDs []*string) error {
 		ids[i] = *id
 	}
 	slices.Sort(ids) // rows of runs are locked in this order
-	_, err := s.config.Pool.Exec(ctx, `
-		UPDATE runs SET delivered_at = $2 WHERE id = ANY ($1::text[]::uuid[]) AND ended_at IS NOT NULL AND delivered_at IS NULL`, ids, s.now())
+	ids = slices.Compact(ids)
+	var marked int64
+	batch := &pgx.Batch{}
+	batch.Queue(`BEGIN`)
+	batch.Queue(keyByKey)
+	batch.Queue(markSQL, ids, s.now()).Exec(func(tag pgconn.CommandTag) error {
+		marked = tag.RowsAffected()
+		return nil
+	})
+	batch.Queue(`COMMIT`).Exec(isCommitted)
+	err := s.onConnection(ctx, func(conn *pgx.Conn) error { return send(ctx, conn, batch) })
+	if err == nil && marked < int64(len(ids)) {
+		_, err = s.config.Pool.Exec(ctx, `
+			UPDATE runs SET delivered_at = $2 WHERE id = ANY ($1::text[]::uuid[]) AND ended_at IS NOT NULL AND delivered_at IS NULL`, ids, s.now())
+	}
 	if err != nil {
 		return fmt.Errorf("mark deliveries: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -13,6 +14,9 @@ import (
 
 // FlushTimeout bounds one flush. What it does should be idempotent, so that whoever gave up may repeat.
 const FlushTimeout = 30 * time.Second
+
+// yields is how often a flush lets others run first: once for those who were answered, and once for whom they wake.
+const yields = 2
 
 // Group flushes together what is asked for at the same time. While one flush is under way the next
 // items gather, and whoever is next in line flushes them all: under load a flush, which
@@ -22,8 +26,8 @@ type Group[T any] struct {
 	// Flush does what the items ask for, all or nothing.
 	Flush func(ctx context.Context, items []*T) error
 
-	// Gather is how long a flush that follows right upon another waits for those whom the other has just
-	// answered and who will be back in a moment; zero for not at all.
+	// Gather is how long a flush that follows right upon another waits for more; zero for only as long as those take
+	// whom the other has just answered and who come back at once.
 	Gather time.Duration
 
 	max   int // items in one flush
@@ -104,13 +108,20 @@ func (g *Group[T]) leadOnce(ctx context.Context) {
 	g.passLead()
 }
 
-// gatherMore waits a moment under load.
+// gatherMore waits a moment under load. Without a time of its own it lets the others run instead of sleeping, since
+// the shortest sleep of an idle processor is longer than many a flush.
 func (g *Group[T]) gatherMore() {
 	g.mu.Lock()
 	busy := g.busy
 	g.mu.Unlock()
-	if busy && g.Gather > 0 {
+	switch {
+	case !busy:
+	case g.Gather > 0:
 		time.Sleep(g.Gather)
+	default:
+		for range yields {
+			runtime.Gosched()
+		}
 	}
 }
 
