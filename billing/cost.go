@@ -1,10 +1,9 @@
 package billing
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/big"
-	"time"
+	"strings"
 
 	"github.com/signalbox/signalbox/registry"
 )
@@ -33,7 +32,7 @@ func Cost(model *registry.CostingModel, usage registry.Usage, card RateCard, run
 	if err != nil {
 		return Receipt{}, fmt.Errorf("cost of run %s: %w", runID, err)
 	}
-	cost, err := toNano(new(big.Rat).Mul(units, t.rate))
+	cost, err := times(units, t.rate)
 	if err == nil && cost > MaxAmount {
 		err = fmt.Errorf("%s is more than a run can cost (%s)", cost, MaxAmount)
 	}
@@ -41,13 +40,17 @@ func Cost(model *registry.CostingModel, usage registry.Usage, card RateCard, run
 		return Receipt{}, fmt.Errorf("cost of run %s: %w", runID, err)
 	}
 	r := Receipt{
-		RunID: runID, Rate: decimalText(t.rate), Unit: string(t.unit), Units: decimalText(units), Markup: model.Markup.String(),
+		RunID: runID, Rate: t.text, Unit: string(t.unit), Units: nanoText(units), Markup: model.Markup.String(),
 		Source: string(t.source), Machine: usage.Machine, Cost: cost, Note: t.note,
 	}
 	if r.Cost < t.minimum {
 		r.Cost, r.Minimum = t.minimum, t.minimum
 	}
-	if net := bounded(units.Mul(units, t.bare)); net != r.Cost {
+	net := cost
+	if t.bare != t.rate {
+		net = boundedTimes(units, t.bare)
+	}
+	if net != r.Cost {
 		r.Net = net
 	}
 	return r, nil
@@ -69,19 +72,16 @@ func NanoUnits(model *registry.CostingModel, usage registry.Usage) int64 {
 		return 0
 	}
 	units, err := unitsOf(model.Unit, usage)
-	if err != nil {
+	if err != nil || !units.IsInt64() {
 		return 0
 	}
-	nano, err := toNano(units)
-	if err != nil {
-		return 0
-	}
-	return int64(nano)
+	return units.Int64()
 }
 
 // tariff is a model's rate once everything that decides it is known.
 type tariff struct {
 	rate   *big.Rat
+	text   string // of rate
 	unit   registry.CostUnit
 	source registry.RateSource
 	note   string
@@ -120,39 +120,49 @@ func tariffOf(model *registry.CostingModel, price registry.Price, card RateCard)
 	if t.note != "" {
 		t.source = registry.RateStatic
 	}
-	t.bare, t.rate = exact, exact
-	if foreign {
+	t.bare, t.rate, t.text = exact, exact, rateText(rate, exact)
+	if foreign && model.Markup != "" {
 		if t.rate, err = marked(exact, model); err != nil {
 			return tariff{}, err
 		}
+		t.text = decimalText(t.rate)
 	}
 	t.minimum, err = minimumOf(model)
 	return t, err
 }
 
-func unitsOf(unit registry.CostUnit, usage registry.Usage) (*big.Rat, error) {
-	var units *big.Rat
+// unitsOf is the consumption in billionths of the unit, which is a whole number of them for each unit there is.
+func unitsOf(unit registry.CostUnit, usage registry.Usage) (*big.Int, error) {
+	var units *big.Int
 	switch unit {
 	case registry.UnitSecond:
-		units = big.NewRat(int64(usage.RunTime), int64(time.Second))
+		units = big.NewInt(int64(usage.RunTime)) // nanoseconds
 	case registry.UnitToken:
-		units = big.NewRat(usage.Tokens, 1)
+		units = big.NewInt(usage.Tokens)
+		units.Mul(units, big.NewInt(nano))
 	case registry.UnitRequest:
-		units = big.NewRat(1, 1)
+		units = big.NewInt(nano)
 	default:
 		return nil, fmt.Errorf("the unit %q is none of second, token, request", unit)
 	}
 	if units.Sign() < 0 {
-		return nil, fmt.Errorf("the provider reports the consumption %s %s, which is negative", decimalText(units), unit)
+		return nil, fmt.Errorf("the provider reports the consumption %s %s, which is negative", nanoText(units), unit)
 	}
 	return units, nil
 }
 
-// rateText gives a JSON number's exact decimal, or the number itself where it is none.
-func rateText(n json.Number) string {
-	r, err := parseRat(n.String())
-	if err != nil {
-		return n.String()
+// nano is how many billionths make one.
+const nano = 1_000_000_000
+
+// nanoText writes billionths as an exact decimal without needless zeros.
+func nanoText(n *big.Int) string {
+	whole, rest := new(big.Int).QuoRem(n, big.NewInt(nano), new(big.Int))
+	if rest.Sign() == 0 {
+		return whole.String()
 	}
-	return decimalText(r)
+	sign := ""
+	if n.Sign() < 0 {
+		sign = "-"
+	}
+	return sign + whole.Abs(whole).String() + "." + strings.TrimRight(fmt.Sprintf("%09d", rest.Abs(rest)), "0")
 }

@@ -1,6 +1,7 @@
 package billing
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/big"
 	"slices"
@@ -67,9 +68,9 @@ func Estimate(model *registry.CostingModel, h History, price registry.Price, car
 	}
 	t, err := tariffOf(model, price, card)
 	if err != nil {
-		return Quote{Source: SourceNone, Rate: rateText(model.Rate), Unit: string(model.Unit), Basis: "the tool's rate is not readable"}
+		return Quote{Source: SourceNone, Rate: readableRate(model.Rate), Unit: string(model.Unit), Basis: "the tool's rate is not readable"}
 	}
-	q := Quote{Rate: decimalText(t.rate), Unit: string(t.unit), Source: string(t.source)}
+	q := Quote{Rate: t.text, Unit: string(t.unit), Source: string(t.source)}
 	if model.RateSource == registry.RateMachine {
 		q.Machine = price.Machine
 	}
@@ -163,14 +164,28 @@ func quantile(values []int64, percent int) int64 {
 }
 
 func timesRate(nanoUnits int64, rate *big.Rat) NanoUSD {
-	return bounded(new(big.Rat).Mul(big.NewRat(nanoUnits, 1e9), rate))
+	return boundedTimes(big.NewInt(nanoUnits), rate)
 }
 
-// bounded is an estimate in nano-dollars; one beyond counting is the most that can be counted.
-func bounded(dollars *big.Rat) NanoUSD {
-	n, err := toNano(dollars)
+// boundedTimes is times; an estimate beyond counting is the most that can be counted.
+func boundedTimes(nanoUnits *big.Int, rate *big.Rat) NanoUSD {
+	n, err := times(nanoUnits, rate)
 	if err != nil {
 		return NanoUSD(1<<63 - 1)
 	}
 	return n
+}
+
+// bounded is an estimate in nano-dollars; one beyond counting is the most that can be counted.
+func bounded(dollars *big.Rat) NanoUSD {
+	return boundedTimes(big.NewInt(int64(Dollar)), dollars)
+}
+
+// readableRate gives a JSON number's exact decimal, or the number itself where it is none.
+func readableRate(n json.Number) string {
+	r, err := parseRat(n.String())
+	if err != nil {
+		return n.String()
+	}
+	return decimalText(r)
 }

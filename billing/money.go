@@ -66,9 +66,15 @@ func (n NanoUSD) String() string {
 
 // toNano rounds dollars to the nearest nano-dollar, ties to even.
 func toNano(dollars *big.Rat) (NanoUSD, error) {
-	scaled := new(big.Rat).Mul(dollars, big.NewRat(int64(Dollar), 1))
-	quotient, rest := new(big.Int).DivMod(scaled.Num(), scaled.Denom(), new(big.Int))
-	switch rest.Lsh(rest, 1).Cmp(scaled.Denom()) {
+	return times(big.NewInt(int64(Dollar)), dollars)
+}
+
+// times gives nano-dollars: billionths of a unit times a rate in dollars, rounded to the nearest, ties to even. It
+// works on the fraction as it is, since bringing one to its lowest terms costs more than all the rest.
+func times(nanoUnits *big.Int, rate *big.Rat) (NanoUSD, error) {
+	quotient, rest := new(big.Int).Mul(nanoUnits, rate.Num()), new(big.Int)
+	quotient.DivMod(quotient, rate.Denom(), rest)
+	switch rest.Lsh(rest, 1).Cmp(rate.Denom()) {
 	case 1:
 		quotient.Add(quotient, big.NewInt(1))
 	case 0:
@@ -83,6 +89,17 @@ func toNano(dollars *big.Rat) (NanoUSD, error) {
 // parseRat reads a decimal number exactly; its length and exponent are bounded.
 func parseRat(text string) (*big.Rat, error) {
 	return registry.ParseDecimal(json.Number(text))
+}
+
+// rateText is decimalText of a rate that was read from text, which mostly is that already.
+func rateText(text string, rate *big.Rat) string {
+	if strings.ContainsAny(text, "-eE") {
+		return decimalText(rate)
+	}
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text
 }
 
 // decimalText writes an exact decimal without needless zeros. All our fractions have finite decimals.
