@@ -10,9 +10,9 @@ type desk struct {
 	taken  int             // of them, also by claims under way
 	runs   map[string]bool // under work here
 	open   bool            // from Start to Stop
-	queue  bool            // runs may lie in the database: those come first
-	coming int             // are on their way there
-	missed bool            // one has come there since the last look began
+	queue  bool            // more runs may lie in the database than there are places: those come first
+	coming int             // runs on their way there
+	lying  int             // runs that came there since the last look began; with those that are coming, each has a place saved
 	wake   chan struct{}   // look for them
 	idle   chan struct{}   // closed when the desk is closed and nobody is at work
 }
@@ -43,8 +43,7 @@ func (d *desk) close() {
 func (d *desk) keep(runID string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.open || d.queue || d.taken >= d.places {
-		d.queue = true
+	if !d.open || d.queue || d.taken+d.coming+d.lying >= d.places {
 		d.coming++
 		return false
 	}
@@ -58,12 +57,12 @@ func (d *desk) queued() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.coming--
-	d.queue, d.missed = true, true
+	d.lying++
 	d.lookIfFree()
 }
 
 // reserve takes up to n places for runs from the queue, and occupy fills them: with fewer runs than there were places
-// the queue is empty, unless one has come meanwhile.
+// nothing is left in the queue but what has come meanwhile.
 func (d *desk) reserve(n int) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -72,7 +71,9 @@ func (d *desk) reserve(n int) int {
 	}
 	n = min(n, d.places-d.taken)
 	d.taken += n
-	d.missed = false
+	if n > 0 {
+		d.lying = 0
+	}
 	return n
 }
 
@@ -83,7 +84,7 @@ func (d *desk) occupy(reserved int, runIDs []string) {
 	for _, id := range runIDs {
 		d.runs[id] = true
 	}
-	d.queue = d.missed || d.coming > 0 || len(runIDs) == reserved
+	d.queue = len(runIDs) == reserved
 	d.freed()
 }
 
@@ -106,7 +107,7 @@ func (d *desk) freed() {
 
 // lookIfFree is called with mu held.
 func (d *desk) lookIfFree() {
-	if d.open && d.queue && d.taken < d.places {
+	if d.open && (d.queue || d.lying > 0) && d.taken < d.places {
 		d.look()
 	}
 }

@@ -2,8 +2,8 @@ package runs
 
 import "testing"
 
-// A run that finds all places reserved by a look into the queue comes before those that are accepted after it.
-func TestNobodyOvertakesWhoCameDuringALook(t *testing.T) {
+// A run that finds all places reserved by a look into the queue has one saved from those that are accepted after it.
+func TestNobodyTakesThePlaceOfWhoCameDuringALook(t *testing.T) {
 	t.Parallel()
 	d := newDesk(2)
 	d.start()
@@ -13,19 +13,51 @@ func TestNobodyOvertakesWhoCameDuringALook(t *testing.T) {
 	}
 	d.occupy(reserved, nil)      // the look began before the first was there
 	d.occupy(d.reserve(10), nil) // and so did another
-	if d.keep("second") {
-		t.Error("the second overtakes the first")
+	if !d.keep("second") {
+		t.Error("there is a place beside that of the first")
+	}
+	if d.keep("third") {
+		t.Error("the third has the place of the first")
 	}
 	d.queued()
 	d.queued()
+	if d.keep("fourth") {
+		t.Error("the fourth overtakes the first")
+	}
 	select {
 	case <-d.wake:
 	default:
 		t.Error("nobody looks for the first")
 	}
-	d.occupy(d.reserve(10), []string{"first", "second"}[:1])
-	if !d.keep("third") {
+	d.leave("second")
+	d.occupy(d.reserve(10), []string{"first"})
+	d.queued()
+	d.occupy(d.reserve(10), nil)
+	if !d.keep("fifth") {
 		t.Error("the queue is empty, and there is a place")
+	}
+}
+
+// What comes while no place is free is looked for when one is.
+func TestALookFollowsTheNextFreePlace(t *testing.T) {
+	t.Parallel()
+	d := newDesk(1)
+	d.start()
+	d.keep("first")
+	d.keep("second")
+	d.queued()
+	if d.reserve(10) != 0 {
+		t.Fatal("the place is given away twice")
+	}
+	d.leave("first")
+	select {
+	case <-d.wake:
+	default:
+		t.Error("nobody looks for the second")
+	}
+	d.occupy(d.reserve(10), []string{"second"})
+	if d.keep("third") {
+		t.Error("more may lie in the queue")
 	}
 }
 

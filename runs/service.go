@@ -57,6 +57,10 @@ type Service struct {
 // groupSize bounds how much is read or written together.
 const groupSize = 128
 
+// marksSize bounds the marks of deliveries in one statement: in each gatherMarks there must be room for all runs that end,
+// since a run gives its place back with the mark.
+const marksSize = 1024
+
 // writeGroups is how many transactions with changes of runs are under way at a time. On few processors they would only take
 // them from each other. Each group has its own accounts: two transactions that move the money of one account wait for each
 // other until the first is on the disk.
@@ -87,7 +91,7 @@ func New(config Config) (*Service, error) {
 	for range writeGroups() {
 		s.writes = append(s.writes, group.New(groupSize, 1, s.flushWrites))
 	}
-	s.marks = group.New(groupSize, 1, s.flushMarks)
+	s.marks = group.New(marksSize, 1, s.flushMarks)
 	s.marks.Gather = gatherMarks
 	s.loads = group.New(groupSize, 2, s.flushLoads)
 	if s.metrics, err = newMetrics(config.Metrics); err != nil {

@@ -112,10 +112,10 @@ func (g *Group[T]) leadOnce(ctx context.Context) {
 // the shortest sleep of an idle processor is longer than many a flush.
 func (g *Group[T]) gatherMore() {
 	g.mu.Lock()
-	busy := g.busy
+	more := g.busy && len(g.waiting) < g.max
 	g.mu.Unlock()
 	switch {
-	case !busy:
+	case !more:
 	case g.Gather > 0:
 		time.Sleep(g.Gather)
 	default:
