@@ -49,8 +49,8 @@ const strayFor = time.Minute
 // adoptStrays finds runs that were accepted, without a hold, in the moment of a merge.
 func (s *Service) adoptStrays(ctx context.Context) error {
 	_, err := s.config.Pool.Exec(ctx, `
-		UPDATE runs SET account_id = users_now(account_id), idempotency_key = NULL
-		WHERE id >= $1 AND account_id <> users_now(account_id)`, firstID(time.Now().Add(-strayFor)))
+		UPDATE runs r SET account_id = u.merged_into, idempotency_key = NULL FROM users u
+		WHERE r.id >= $1 AND u.id = r.account_id AND u.merged_into IS NOT NULL`, firstID(time.Now().Add(-strayFor)))
 	if err != nil {
 		return fmt.Errorf("adopt stray runs: %w", err)
 	}

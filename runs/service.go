@@ -61,10 +61,9 @@ const groupSize = 128
 // since a run gives its place back with the mark.
 const marksSize = 1024
 
-// writeGroups is how many transactions with changes of runs are under way at a time. On few processors they would only take
-// them from each other. Each group has its own accounts: two transactions that move the money of one account wait for each
-// other until the first is on the disk.
-func writeGroups() int { return min(max(runtime.GOMAXPROCS(0)/2, 1), 4) }
+// writeGroups is how many transactions with changes of runs are under way at a time. Each group has its own accounts: two
+// transactions that move the money of one account wait for each other until the first is on the disk.
+func writeGroups() int { return min(runtime.GOMAXPROCS(0), 4) }
 
 // gatherMarks may be long, since nobody waits for the mark of a delivery.
 const gatherMarks = 20 * time.Millisecond

@@ -113,11 +113,15 @@ func callbacks(ctx context.Context, pool *pgxpool.Pool, clients int, length time
 	if err := box.Start(ctx); err != nil {
 		return 0, err
 	}
-	var n atomic.Int64
+	// Each client reports on a run of its own, again and again, and says something new each time.
 	began := time.Now()
-	perSecond, err := loop(clients, length, func(int) error {
-		path := strings.TrimPrefix(addresses.Of("bench", strconv.FormatInt(began.UnixNano()+n.Add(1), 36)), "http://bench")
-		return post(ctx, box, path)
+	runs, said := make([]string, clients), make([]int, clients)
+	for client := range runs {
+		runs[client] = addresses.Of("bench", fmt.Sprintf("%x-%d", began.UnixNano(), client))
+	}
+	perSecond, err := loop(clients, length, func(client int) error {
+		said[client]++
+		return post(ctx, box, runs[client], said[client])
 	})
 	for left := 1; left > 0 && err == nil; time.Sleep(time.Millisecond) {
 		err = pool.QueryRow(ctx, `SELECT count(*) FROM webhook_events WHERE status <> 'done'`).Scan(&left)
@@ -127,9 +131,14 @@ func callbacks(ctx context.Context, pool *pgxpool.Pool, clients int, length time
 }
 
 // post hands a callback to the inbox as the HTTP server does.
-func post(ctx context.Context, box http.Handler, path string) error {
+func post(ctx context.Context, box http.Handler, address string, step int) error {
+	body := fmt.Sprintf(`{"event_type":"run.updated","status":"running","step":%d,"progress":0.5}`, step)
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
 	answer := httptest.NewRecorder()
-	box.ServeHTTP(answer, httptest.NewRequestWithContext(ctx, http.MethodPost, path, strings.NewReader(`{"event_type":"run.updated","status":"running","progress":0.5}`)))
+	box.ServeHTTP(answer, request)
 	if answer.Code != http.StatusOK {
 		return fmt.Errorf("the answer is %d %q", answer.Code, answer.Body)
 	}
