@@ -2,7 +2,7 @@
 // good, answered and worked on, against single-row durable inserts on the same Postgres from the same number of
 // clients, one after the other in the same program.
 //
-//	go run ./internal/bench/inbox [-clients 8,32] [-seconds 5]
+//	go run ./internal/bench/inbox [-clients 8,32,128] [-seconds 5]
 //
 // It starts a Postgres of its own in a temporary folder, with its usual durability. The figure that counts is the
 // ratio: absolute times mean nothing on shared machines.
@@ -36,7 +36,7 @@ import (
 func main() {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer cancel()
-	clients := flag.String("clients", "8,32", "numbers of clients, one measurement for each")
+	clients := flag.String("clients", "8,32,128", "numbers of clients, one measurement for each")
 	seconds := flag.Float64("seconds", 5, "length of each measurement")
 	flag.Parse()
 	if err := run(ctx, *clients, time.Duration(*seconds*float64(time.Second)), os.Stdout); err != nil {

@@ -2,7 +2,7 @@
 // hold to the marked delivery, against single-row durable commits on the same Postgres from the same
 // number of clients, one after the other in the same program.
 //
-//	go run ./internal/bench/runs [-clients 8,32] [-seconds 5] [-users 100]
+//	go run ./internal/bench/runs [-clients 8,32,64,128] [-seconds 5] [-users 100]
 //
 // It starts a Postgres of its own in a temporary folder, with its usual durability, unless DATABASE_URL
 // names one; there it works in a database of its own, which it drops afterwards. The
@@ -64,7 +64,7 @@ type options struct {
 
 func parse(args []string) (options, error) {
 	flags := flag.NewFlagSet("runs", flag.ContinueOnError)
-	clients := flags.String("clients", "8,32", "numbers of clients, one measurement for each")
+	clients := flags.String("clients", "8,32,64,128", "numbers of clients, one measurement for each")
 	seconds := flags.Float64("seconds", 5, "length of each measurement")
 	users := flags.Int("users", 100, "users that the clients' runs belong to")
 	profile := flags.String("cpuprofile", "", "file for a CPU profile of the runs")
