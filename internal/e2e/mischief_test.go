@@ -237,11 +237,13 @@ func newWorld(t *testing.T) *world {
 		t: t, post: newPostman(t), pictures: imagegentest.New(t), videos: vidutest.New(t), deployed: comfydeploytest.New(t), solids: tripotest.New(t),
 		hosted: replicatetest.New(t), queued: faltest.New(t), endpoint: remotetest.New(t), weather: openapitest.New(t, weather, "key-of-the-weather"),
 	}
-	w.deployed.Deployments = []map[string]any{{
-		"id": "11111111-1111-4111-8111-111111111111", "workflow_id": "w1", "environment": "production", "machine_id": "m1",
-		"workflow": map[string]any{"name": "Paint Over"}, "input_types": []any{map[string]any{"input_id": "prompt", "type": "string", "class_type": "ComfyUIDeployExternalText"}},
-	}}
-	w.deployed.Machines = []map[string]any{{"id": "m1", "gpu": "H100", "status": "ready"}}
+	w.deployed.Do(func() { // the program that asks is another process: only the lock tells that this comes first
+		w.deployed.Deployments = []map[string]any{{
+			"id": "11111111-1111-4111-8111-111111111111", "workflow_id": "w1", "environment": "production", "machine_id": "m1",
+			"workflow": map[string]any{"name": "Paint Over"}, "input_types": []any{map[string]any{"input_id": "prompt", "type": "string", "class_type": "ComfyUIDeployExternalText"}},
+		}}
+		w.deployed.Machines = []map[string]any{{"id": "m1", "gpu": "H100", "status": "ready"}}
+	})
 	w.start()
 	w.ann = newClient(w.program, "ann")
 	prompt := map[string]any{"prompt": "a cat"}

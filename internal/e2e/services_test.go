@@ -51,11 +51,13 @@ func TestServices(t *testing.T) {
 	needPostgres(t)
 	pictures, videos, deployed := imagegentest.New(t), vidutest.New(t), comfydeploytest.New(t)
 	solids, found, hosted, queued := tripotest.New(t), photostest.New(t), replicatetest.New(t), faltest.New(t)
-	deployed.Deployments = []map[string]any{{
-		"id": "11111111-1111-4111-8111-111111111111", "workflow_id": "w1", "environment": "production", "machine_id": "m1",
-		"workflow": map[string]any{"name": "Paint Over"}, "input_types": []any{map[string]any{"input_id": "prompt", "type": "string", "class_type": "ComfyUIDeployExternalText"}},
-	}}
-	deployed.Machines = []map[string]any{{"id": "m1", "gpu": "H100", "status": "ready"}}
+	deployed.Do(func() { // the program that asks is another process: only the lock tells that this comes first
+		deployed.Deployments = []map[string]any{{
+			"id": "11111111-1111-4111-8111-111111111111", "workflow_id": "w1", "environment": "production", "machine_id": "m1",
+			"workflow": map[string]any{"name": "Paint Over"}, "input_types": []any{map[string]any{"input_id": "prompt", "type": "string", "class_type": "ComfyUIDeployExternalText"}},
+		}}
+		deployed.Machines = []map[string]any{{"id": "m1", "gpu": "H100", "status": "ready"}}
+	})
 	dir := t.TempDir()
 	p := start(t, spec{env: []string{
 		"ADMIN_TOKEN=" + adminToken, "OUTBOUND_ALLOW=127.0.0.1", "TOOLS_DIR=" + dir, "SIGNUP_CREDIT_USD=20", "CLOUDS_KEY=" + vidutest.Key,
