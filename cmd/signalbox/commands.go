@@ -83,7 +83,7 @@ func (c engineCommand) Run(e env) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), 8*time.Second)
 	defer cancel()
-	return errors.Join(err, engine.Close(ctx), server.Shutdown(ctx))
+	return errors.Join(err, closeEngine(ctx, engine), server.Shutdown(ctx))
 }
 
 type migrateCommand struct{}

@@ -209,12 +209,26 @@ func (a *app) startCPU() (*url.URL, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.onStop("CPU engine", engine.Close)
+	a.onStop("CPU engine", func(ctx context.Context) error { return closeEngine(ctx, engine) })
 	addr, err := a.serve("CPU engine", "127.0.0.1:0", engine)
 	if err != nil {
 		return nil, err
 	}
 	return &url.URL{Scheme: "http", Host: addr.String()}, nil
+}
+
+// nodePatience is how long a node that is under way at the end may go on.
+const nodePatience = time.Second
+
+// closeEngine ends the CPU engine. A node that takes its time ends with the process: nobody waits for its result any more,
+// since its run begins anew at the next start.
+func closeEngine(ctx context.Context, engine *cpu.Engine) error {
+	ctx, cancel := context.WithTimeout(ctx, nodePatience)
+	defer cancel()
+	if err := engine.Close(ctx); !errors.Is(err, cpu.ErrBusy) {
+		return err
+	}
+	return nil
 }
 
 // serve listens on address and serves until the program stops.

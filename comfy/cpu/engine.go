@@ -128,8 +128,12 @@ func (e *Engine) openFolders() (err error) {
 // ServeHTTP answers the protocol's routes, bare and under /api.
 func (e *Engine) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.handler.ServeHTTP(w, r) }
 
+// ErrBusy is the answer of Close when a node goes on for longer than Close could wait.
+var ErrBusy = errors.New("a node is still running")
+
 // Close stops the running prompt at its next node, closes all sockets and waits, at most until ctx ends, for everything
-// to be over. It is safe to call twice.
+// to be over: nodes are not interrupted, so what is left then is one of them (ErrBusy), which ends by itself or with the
+// process. It is safe to call twice.
 func (e *Engine) Close(ctx context.Context) error {
 	e.once.Do(func() {
 		e.stop()
@@ -143,7 +147,7 @@ func (e *Engine) Close(ctx context.Context) error {
 		select {
 		case <-over:
 		case <-ctx.Done():
-			e.err = fmt.Errorf("comfy engine: close: a node is still running: %w", ctx.Err())
+			e.err = fmt.Errorf("comfy engine: close: %w: %w", ErrBusy, ctx.Err())
 			return
 		}
 		e.err = e.files.Close()

@@ -86,6 +86,35 @@ func stuck(started chan<- struct{}) node.Node {
 	}
 }
 
+func TestCloseDoesNotWaitForANodeBeyondItsTime(t *testing.T) {
+	t.Parallel()
+	started, release := make(chan struct{}, 1), make(chan struct{})
+	deaf := stuck(started)
+	deaf.Run = func(context.Context, *node.Call) (*node.Result, error) {
+		started <- struct{}{}
+		<-release
+		return node.Out(), nil
+	}
+	e, err := cpu.New(cpu.Config{Nodes: []node.Node{deaf}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := httptest.NewServer(e)
+	defer srv.Close()
+	resp, err := srv.Client().Post(srv.URL+"/prompt", "application/json", strings.NewReader(`{"prompt": {"1": {"class_type": "Stuck", "inputs": {"n": 1}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	<-started
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := e.Close(over); !errors.Is(err, cpu.ErrBusy) {
+		t.Errorf("Close: %v, want ErrBusy", err)
+	}
+	close(release)
+}
+
 func TestCloseEndsARunningPromptAndItsSockets(t *testing.T) {
 	t.Parallel()
 	started := make(chan struct{}, 1)

@@ -254,7 +254,7 @@ func TestInspect(t *testing.T) {
 	})
 }
 
-// startEngine runs `signalbox engine` and gives its address.
+// startEngine runs `signalbox engine` and gives its address. At the end it is stopped in order.
 func startEngine(t testing.TB) string {
 	t.Helper()
 	dir := newDir(t)
@@ -267,6 +267,28 @@ func startEngine(t testing.TB) string {
 	t.Cleanup(func() { p.stop(os.Interrupt) })
 	return address.FindString(p.out.String())
 }
+
+func TestEngineStopsWhileBusy(t *testing.T) {
+	t.Parallel()
+	page := startEngine(t)
+	const prompt = `{"prompt": {
+		"1": {"class_type": "EmptyImage", "inputs": {"width": 4096, "height": 4096, "batch_size": 1, "color": 0}},
+		"2": {"class_type": "ImageBlur", "inputs": {"image": ["1", 0], "blur_radius": 31, "sigma": 1.0}},
+		"3": {"class_type": "PreviewImage", "inputs": {"images": ["2", 0]}}}}`
+	res, err := http.Post(page+"/prompt", "application/json", strings.NewReader(prompt))
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		t.Fatal(res.Status)
+	}
+	queue := ""
+	await(t, "the prompt to run", 30*time.Second, func() bool {
+		queue = (&program{t: t, page: page}).get("/queue")
+		return strings.Contains(queue, `"queue_running": [[`)
+	}, func() string { return queue })
+} // startEngine stops it, and expects an end in time and order
 
 func TestConvert(t *testing.T) {
 	t.Parallel()

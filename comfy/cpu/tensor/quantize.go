@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
-	"sort"
 )
 
 // Dither names a way of Quantize to spread rounding errors.
@@ -97,9 +96,7 @@ func medianCut(pixels []rgb, colors int) []rgb {
 	shades, shift := distinct(pixels)
 	root := &colorBox{pixels: len(pixels)}
 	for axis := range 3 {
-		list := append([]shade(nil), shades...)
-		sort.SliceStable(list, func(i, j int) bool { return list[i].color[axis] > list[j].color[axis] })
-		root.sorted[axis] = list
+		root.sorted[axis] = descending(shades, axis)
 	}
 	heap := boxHeap{root}
 	for n := colors - 1; n > 0; n-- {
@@ -117,6 +114,25 @@ func medianCut(pixels []rgb, colors int) []rgb {
 	number := map[rgb]int{}
 	boxes := root.label(number, 0)
 	return averages(pixels, shift, number, boxes)
+}
+
+// descending sorts shades by a channel, from high to low; equal ones stay in order. It counts, as there are only 256 values.
+func descending(shades []shade, axis int) []shade {
+	var next [256]int // where the next shade of a value goes
+	for _, s := range shades {
+		next[s.color[axis]]++
+	}
+	place := 0
+	for v := len(next) - 1; v >= 0; v-- {
+		next[v], place = place, place+next[v]
+	}
+	sorted := make([]shade, len(shades))
+	for _, s := range shades {
+		at := &next[s.color[axis]]
+		sorted[*at] = s
+		*at++
+	}
+	return sorted
 }
 
 // distinct counts the colours, with as many low bits dropped as it takes to have few enough.
