@@ -456,3 +456,23 @@ func (*stubborn) Cancel(ctx context.Context, _ registry.Ticket) error {
 	<-ctx.Done()
 	return ctx.Err()
 }
+
+func TestCommitThatFails(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, nil)
+	_, err := h.config.Pool.Exec(t.Context(), `
+		CREATE FUNCTION refuse_at_the_end() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not today'; END $$;
+		CREATE CONSTRAINT TRIGGER refuse_at_the_end AFTER INSERT ON runs DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse_at_the_end()`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	user := h.user(t, billing.Dollar)
+	if run, err := h.Accept(t.Context(), sing(user)); err == nil || !strings.Contains(err.Error(), "not today") {
+		t.Errorf("accepted %s, %v", run.ID, err)
+	}
+	h.wantBalance(t, user, billing.Dollar, 0)
+	if _, err := h.config.Pool.Exec(t.Context(), `DROP TRIGGER refuse_at_the_end ON runs`); err != nil {
+		t.Fatal(err)
+	}
+	h.accept(t, sing(user)) // the connections are fit for use
+}

@@ -75,7 +75,7 @@ func (s *Service) onConnection(ctx context.Context, f func(*pgx.Conn) error) err
 const keyByKey = `SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true),
 	set_config('enable_bitmapscan', 'off', true), set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`
 
-// unseen makes of changes that need nothing to be asked first a whole transaction of one round trip; nil: they do. What
+// unseen makes of changes that need nothing to be asked first a batch, which Postgres makes one transaction of; nil: they do. What
 // it takes for granted it has the database insist on: that the runs are not over and still their account's, that
 // no request repeats another, and all about the money, see billing.Ledger.PostUnseen. The money comes last, since
 // who wants the same accounts waits from there to the end.
@@ -84,7 +84,6 @@ func (s *Service) unseen(ctx context.Context, c *changes) (*pgx.Batch, error) {
 		return nil, nil
 	}
 	batch := &pgx.Batch{}
-	batch.Queue(`BEGIN`)
 	batch.Queue(keyByKey)
 	if err := s.queueEnds(batch, c.finishes); err != nil {
 		return nil, err
@@ -96,7 +95,6 @@ func (s *Service) unseen(ctx context.Context, c *changes) (*pgx.Batch, error) {
 	if err := s.failpoints(c); err != nil {
 		return nil, err
 	}
-	batch.Queue(`COMMIT`).Exec(isCommitted)
 	return batch, nil
 }
 
@@ -198,13 +196,11 @@ func (s *Service) flushMarks(ctx context.Context, runIDs []*string) error {
 	ids = slices.Compact(ids)
 	var marked int64
 	batch := &pgx.Batch{}
-	batch.Queue(`BEGIN`)
 	batch.Queue(keyByKey)
 	batch.Queue(markSQL, ids, s.now()).Exec(func(tag pgconn.CommandTag) error {
 		marked = tag.RowsAffected()
 		return nil
 	})
-	batch.Queue(`COMMIT`).Exec(isCommitted)
 	err := s.onConnection(ctx, func(conn *pgx.Conn) error { return send(ctx, conn, batch) })
 	if err == nil && marked < int64(len(ids)) {
 		_, err = s.config.Pool.Exec(ctx, `
