@@ -96,6 +96,7 @@ func NewInbox(cfg InboxConfig) (*Inbox, error) {
 	}
 	b := &Inbox{cfg: cfg, sources: map[string]*source{}, strange: newOnce(), wake: make(chan struct{}, 1), room: maxHanded}
 	b.writes = group.New(groupSize, 1, b.write)
+	b.writes.Regulars = true // a service with much to say goes on when it was answered
 	for service, s := range cfg.Sources {
 		b.sources[service] = newSource(s)
 	}

@@ -18,6 +18,9 @@ const FlushTimeout = 30 * time.Second
 // yields is how often a flush lets others run first: once for those who were answered, and once for whom they wake.
 const yields = 2
 
+// patience is the part of a flush's time that the next one waits for regulars.
+const patience = 4
+
 // Group flushes together what is asked for at the same time. While one flush is under way the next
 // items gather, and whoever is next in line flushes them all: under load a flush, which
 // is the dear part, serves many; without load nobody waits for anything. No goroutine of its own takes
@@ -30,13 +33,20 @@ type Group[T any] struct {
 	// whom the other has just answered and who come back at once.
 	Gather time.Duration
 
+	// Regulars says that whoever was served mostly comes back to this group. A flush then waits until as many have come as were
+	// there at the last one, but at most for a part of the time that the last one took. Gather has no effect.
+	Regulars bool
+
 	max   int // items in one flush
 	lanes int // flushes at a time
 
 	mu      sync.Mutex
 	waiting []*member[T]
 	leaders int
-	busy    bool // a flush ended just now, and another follows
+	busy    bool          // a flush ended just now, and another follows
+	crowd   int           // served by the last flush, or waiting at its end
+	ended   time.Time     // when that was
+	took    time.Duration // by it
 }
 
 // member is one caller in line.
@@ -99,18 +109,26 @@ func (g *Group[T]) leadOnce(ctx context.Context) {
 	batch := g.waiting[:min(len(g.waiting), g.max)]
 	g.waiting = append([]*member[T](nil), g.waiting[len(batch):]...)
 	g.mu.Unlock()
+	began := time.Now()
 	if len(batch) > 0 {
 		g.run(ctx, batch)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.busy = len(g.waiting) > 0
+	g.busy, g.crowd, g.ended = len(g.waiting) > 0, len(batch)+len(g.waiting), time.Now()
+	g.took = g.ended.Sub(began)
 	g.passLead()
 }
 
 // gatherMore waits a moment under load. Without a time of its own it lets the others run instead of sleeping, since
 // the shortest sleep of an idle processor is longer than many a flush.
 func (g *Group[T]) gatherMore() {
+	if g.Regulars {
+		for g.expects(time.Now()) {
+			runtime.Gosched()
+		}
+		return
+	}
 	g.mu.Lock()
 	more := g.busy && len(g.waiting) < g.max
 	g.mu.Unlock()
@@ -123,6 +141,13 @@ func (g *Group[T]) gatherMore() {
 			runtime.Gosched()
 		}
 	}
+}
+
+// expects reports whether regulars are likely to come at once: those who came to the last flush.
+func (g *Group[T]) expects(now time.Time) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.waiting) < min(g.crowd, g.max) && now.Sub(g.ended) < g.took/patience
 }
 
 // passLead makes the next in line a leader, or lets the lane rest. The caller holds mu.

@@ -93,3 +93,42 @@ func TestGroupSurvivesAPanic(t *testing.T) {
 		}
 	}
 }
+
+func TestFlushWaitsForRegulars(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	for _, c := range []struct {
+		name           string
+		waiting, crowd int
+		ago            time.Duration // since the last flush, which took 8 ms
+		want           bool
+	}{
+		{"some of those who were there are back", 3, 5, time.Millisecond, true},
+		{"all are", 5, 5, time.Millisecond, false},
+		{"they take their time", 3, 5, 2 * time.Millisecond, false},
+		{"nobody else was there", 1, 1, 0, false},
+		{"more were there than a flush can serve", 8, 20, time.Millisecond, false},
+	} {
+		g := New(8, 1, func(context.Context, []*int) error { return nil })
+		g.waiting, g.crowd, g.ended, g.took = make([]*member[int], c.waiting), c.crowd, now.Add(-c.ago), 8*time.Millisecond
+		if got := g.expects(now); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+	g := New(8, 1, func(context.Context, []*int) error { return nil })
+	g.Regulars = true
+	var wait sync.WaitGroup
+	for range 20 {
+		wait.Go(func() {
+			for range 50 {
+				if err := g.Do(t.Context(), new(int)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	if err := g.Do(t.Context(), new(int)); err != nil || g.crowd != 1 || g.ended.Before(now) {
+		t.Errorf("after a flush of one: %v, a crowd of %d at %v", err, g.crowd, g.ended)
+	}
+}

@@ -28,6 +28,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/bench/meter"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/migrations"
 	"github.com/signalbox/signalbox/webhooks"
@@ -68,7 +69,7 @@ func run(ctx context.Context, list string, length time.Duration, out io.Writer) 
 	if _, err := pool.Exec(ctx, `CREATE TABLE single_rows (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, client int, note text)`); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%8s %12s %12s %8s\n", "clients", "inserts/s", "events/s", "ratio")
+	fmt.Fprintf(out, "%8s %12s %12s %8s %14s %14s %8s\n", "clients", "inserts/s", "events/s", "ratio", "insert cpu us", "event cpu us", "ratio")
 	for text := range strings.SplitSeq(list, ",") {
 		clients, err := strconv.Atoi(text)
 		if err != nil || clients < 1 {
@@ -81,37 +82,67 @@ func run(ctx context.Context, list string, length time.Duration, out io.Writer) 
 	return nil
 }
 
+// rate is how often something was done in a second, and the processor time of each.
+type rate struct {
+	perSecond float64
+	cpu       time.Duration
+}
+
+// measured gives the rate of what f counts.
+func measured(ctx context.Context, pool *pgxpool.Pool, f func() (calls int64, took time.Duration, err error)) (rate, error) {
+	before, err := meter.CPU(ctx, pool)
+	if err != nil {
+		return rate{}, err
+	}
+	calls, took, err := f()
+	if err != nil {
+		return rate{}, err
+	}
+	after, err := meter.CPU(ctx, pool)
+	return rate{float64(calls) / took.Seconds(), (after - before) / time.Duration(max(calls, 1))}, err
+}
+
 func measure(ctx context.Context, out io.Writer, pool *pgxpool.Pool, clients int, length time.Duration) error {
-	inserts, err := loop(clients, length, func(client int) error {
-		_, err := pool.Exec(ctx, `INSERT INTO single_rows (client, note) VALUES ($1, 'a row')`, client)
-		return err
-	})
+	inserts := func() (int64, time.Duration, error) {
+		return loop(clients, length, func(client int) error {
+			_, err := pool.Exec(ctx, `INSERT INTO single_rows (client, note) VALUES ($1, 'a row')`, client)
+			return err
+		})
+	}
+	// Before and after, since a shared machine is not equally fast all the time.
+	before, err := measured(ctx, pool, inserts)
 	if err != nil {
 		return err
 	}
-	events, err := callbacks(ctx, pool, clients, length)
+	events, err := measured(ctx, pool, func() (int64, time.Duration, error) { return callbacks(ctx, pool, clients, length) })
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "%8d %12.0f %12.0f %8.2f\n", clients, inserts, events, events/inserts)
+	after, err := measured(ctx, pool, inserts)
+	if err != nil {
+		return err
+	}
+	perSecond, cpu := (before.perSecond+after.perSecond)/2, (before.cpu+after.cpu)/2
+	_, err = fmt.Fprintf(out, "%8d %12.0f %12.0f %8.2f %14d %14d %8.2f\n", clients, perSecond, events.perSecond, events.perSecond/perSecond,
+		cpu.Microseconds(), events.cpu.Microseconds(), float64(cpu)/float64(events.cpu))
 	return err
 }
 
 // callbacks sends callbacks as fast as the clients can, and waits until all are worked on, which counts.
-func callbacks(ctx context.Context, pool *pgxpool.Pool, clients int, length time.Duration) (float64, error) {
+func callbacks(ctx context.Context, pool *pgxpool.Pool, clients int, length time.Duration) (int64, time.Duration, error) {
 	addresses, err := webhooks.NewAddresses("http://bench", make([]byte, 32), nil, nil)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	box, err := webhooks.NewInbox(webhooks.InboxConfig{
 		Pool: pool, Addresses: addresses, Sources: map[string]webhooks.Source{"bench": {Rate: 1e9, Burst: 1e9}},
 		Callback: func(context.Context, string, string, string) (bool, error) { return true, nil },
 	})
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	if err := box.Start(ctx); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	// Each client reports on a run of its own, again and again, and says something new each time.
 	began := time.Now()
@@ -119,15 +150,14 @@ func callbacks(ctx context.Context, pool *pgxpool.Pool, clients int, length time
 	for client := range runs {
 		runs[client] = addresses.Of("bench", fmt.Sprintf("%x-%d", began.UnixNano(), client))
 	}
-	perSecond, err := loop(clients, length, func(client int) error {
+	calls, _, err := loop(clients, length, func(client int) error {
 		said[client]++
 		return post(ctx, box, runs[client], said[client])
 	})
 	for left := 1; left > 0 && err == nil; time.Sleep(time.Millisecond) {
-		err = pool.QueryRow(ctx, `SELECT count(*) FROM webhook_events WHERE status <> 'done'`).Scan(&left)
+		err = pool.QueryRow(ctx, `SELECT count(*) FROM webhook_events WHERE status = 'stored'`).Scan(&left)
 	}
-	worked := perSecond * length.Seconds() / max(time.Since(began).Seconds(), length.Seconds())
-	return worked, errors.Join(err, box.Stop(ctx))
+	return calls, time.Since(began), errors.Join(err, box.Stop(ctx))
 }
 
 // post hands a callback to the inbox as the HTTP server does.
@@ -145,8 +175,8 @@ func post(ctx context.Context, box http.Handler, address string, step int) error
 	return nil
 }
 
-// loop lets clients call f until the time is over and gives the calls per second.
-func loop(clients int, length time.Duration, f func(client int) error) (float64, error) {
+// loop lets clients call f until the time is over, and counts the calls.
+func loop(clients int, length time.Duration, f func(client int) error) (int64, time.Duration, error) {
 	began, calls := time.Now(), atomic.Int64{}
 	var wait sync.WaitGroup
 	errs := make([]error, clients)
@@ -159,5 +189,5 @@ func loop(clients int, length time.Duration, f func(client int) error) (float64,
 		})
 	}
 	wait.Wait()
-	return float64(calls.Load()) / time.Since(began).Seconds(), errors.Join(errs...)
+	return calls.Load(), time.Since(began), errors.Join(errs...)
 }

@@ -34,6 +34,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/bench/meter"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/migrations"
 	"github.com/signalbox/signalbox/registry"
@@ -238,7 +239,7 @@ func (b *bench) measure(ctx context.Context, out io.Writer, clients int) error {
 
 // rate measures f, which gives how often it did something and the time that took.
 func (b *bench) rate(ctx context.Context, clients int, f func(context.Context, int) (int64, time.Duration, error)) (rate, error) {
-	before, err := b.cpu(ctx)
+	before, err := meter.CPU(ctx, b.pool)
 	if err != nil {
 		return rate{}, err
 	}
@@ -246,7 +247,7 @@ func (b *bench) rate(ctx context.Context, clients int, f func(context.Context, i
 	if err != nil {
 		return rate{}, err
 	}
-	after, err := b.cpu(ctx)
+	after, err := meter.CPU(ctx, b.pool)
 	if err != nil {
 		return rate{}, err
 	}

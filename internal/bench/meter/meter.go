@@ -1,4 +1,5 @@
-package main
+// Package meter tells what the work of a benchmark costs.
+package meter
 
 import (
 	"context"
@@ -9,22 +10,24 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // ticks is the kernel's unit of the times in /proc (sysconf CLK_TCK), which is 100 everywhere.
 const ticks = 10 * time.Millisecond
 
-// cpu is the processor time that this program and the Postgres server on this machine have used so far.
+// CPU is the processor time that this program and the Postgres server on this machine have used so far.
 // It tells what work costs even where others use the machine too. Where there is no /proc, or the
 // server is elsewhere, only the program itself counts.
-func (b *bench) cpu(ctx context.Context) (time.Duration, error) {
+func CPU(ctx context.Context, pool *pgxpool.Pool) (time.Duration, error) {
 	var own syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &own); err != nil {
 		return 0, fmt.Errorf("processor time: %w", err)
 	}
 	total := time.Duration(own.Utime.Nano() + own.Stime.Nano())
 	var backend string
-	if err := b.pool.QueryRow(ctx, `SELECT pg_backend_pid()::text`).Scan(&backend); err != nil {
+	if err := pool.QueryRow(ctx, `SELECT pg_backend_pid()::text`).Scan(&backend); err != nil {
 		return 0, err
 	}
 	stat, ok := readStat(filepath.Join("/proc", backend, "stat"))
