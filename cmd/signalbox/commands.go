@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"time"
 
 	"github.com/google/uuid"
@@ -74,7 +73,7 @@ func (c engineCommand) Run(e env) error {
 		return fmt.Errorf("--listen %s: %w", c.Listen, err)
 	}
 	fmt.Fprintf(e.stdout, "The CPU engine is at http://%s: a ComfyUI server without GPU and models. Ctrl-C stops it.\n", listener.Addr())
-	server := &http.Server{Handler: engine, ReadHeaderTimeout: 10 * time.Second}
+	server := newServer(engine, log)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	select {
@@ -83,7 +82,7 @@ func (c engineCommand) Run(e env) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), 8*time.Second)
 	defer cancel()
-	return errors.Join(err, closeEngine(ctx, engine), server.Shutdown(ctx))
+	return errors.Join(err, closeEngine(ctx, engine), server.stop(ctx))
 }
 
 type migrateCommand struct{}

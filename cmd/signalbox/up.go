@@ -237,12 +237,7 @@ func (a *app) serve(name, address string, h http.Handler) (net.Addr, error) {
 	if err != nil {
 		return nil, err
 	}
-	base, cancel := context.WithCancel(context.Background())
-	server := &http.Server{
-		Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
-		ErrorLog:    slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
-		BaseContext: func(net.Listener) context.Context { return base },
-	}
+	server := newServer(h, a.log)
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
@@ -250,8 +245,7 @@ func (a *app) serve(name, address string, h http.Handler) (net.Addr, error) {
 		}
 	})
 	a.onStop(name+" listener", func(ctx context.Context) error {
-		cancel() // ends event streams, which would keep Shutdown waiting
-		err := server.Shutdown(ctx)
+		err := server.stop(ctx)
 		wg.Wait()
 		return err
 	})
