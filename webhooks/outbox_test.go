@@ -747,3 +747,30 @@ func TestRunsAreTold(t *testing.T) {
 		}
 	})
 }
+
+func TestRunsTellFromTheFirstEndpointOn(t *testing.T) {
+	t.Parallel()
+	f := newOffice(t, nil)
+	listens := func() (there bool) {
+		err := f.pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = 'runs'::regclass AND tgname = 'webhook_tell')`).Scan(&there)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return there
+	}
+	if listens() {
+		t.Error("runs tell while nobody listens")
+	}
+	var wait sync.WaitGroup
+	for n := range 6 {
+		wait.Go(func() {
+			if _, _, err := f.Create(t.Context(), Endpoint{AccountID: uuid.New(), URL: fmt.Sprintf("http://127.0.0.1:%d/", 9000+n)}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	if !listens() {
+		t.Error("runs don't tell, while six listen")
+	}
+}
