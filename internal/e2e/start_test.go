@@ -164,7 +164,7 @@ func TestStopsWhileBusy(t *testing.T) {
 	needPostgres(t)
 	p := start(t, spec{env: []string{"ADMIN_TOKEN=" + adminToken}})
 	c := newClient(p, "ann")
-	ids := []string{c.run("wallpaper", small(2048)).RunID} // one node of it takes longer than the program waits for
+	ids := []string{c.run("wallpaper", small(1024)).RunID} // with the race detector one node of it takes longer than the program waits for
 	for range 5 {
 		ids = append(ids, c.run("wallpaper", small(128)).RunID)
 	}
