@@ -18,8 +18,12 @@ const FlushTimeout = 30 * time.Second
 // yields is how often a flush lets others run first: once for those who were answered, and once for whom they wake.
 const yields = 2
 
-// patience is the part of a flush's time that the next one waits for regulars.
-const patience = 4
+// A flush waits for regulars for a part of the time that the last one took, and never for longer than mostPatience: what
+// took so long may have been a database that was away.
+const (
+	patience     = 4
+	mostPatience = time.Millisecond
+)
 
 // Group flushes together what is asked for at the same time. While one flush is under way the next
 // items gather, and whoever is next in line flushes them all: under load a flush, which
@@ -147,7 +151,7 @@ func (g *Group[T]) gatherMore() {
 func (g *Group[T]) expects(now time.Time) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return len(g.waiting) < min(g.crowd, g.max) && now.Sub(g.ended) < g.took/patience
+	return len(g.waiting) < min(g.crowd, g.max) && now.Sub(g.ended) < min(g.took/patience, mostPatience)
 }
 
 // passLead makes the next in line a leader, or lets the lane rest. The caller holds mu.

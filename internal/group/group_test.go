@@ -100,17 +100,18 @@ func TestFlushWaitsForRegulars(t *testing.T) {
 	for _, c := range []struct {
 		name           string
 		waiting, crowd int
-		ago            time.Duration // since the last flush, which took 8 ms
+		took, ago      time.Duration // of the last flush, since it
 		want           bool
 	}{
-		{"some of those who were there are back", 3, 5, time.Millisecond, true},
-		{"all are", 5, 5, time.Millisecond, false},
-		{"they take their time", 3, 5, 2 * time.Millisecond, false},
-		{"nobody else was there", 1, 1, 0, false},
-		{"more were there than a flush can serve", 8, 20, time.Millisecond, false},
+		{"some of those who were there are back", 3, 5, 800 * time.Microsecond, 100 * time.Microsecond, true},
+		{"all are", 5, 5, 800 * time.Microsecond, 100 * time.Microsecond, false},
+		{"they take their time", 3, 5, 800 * time.Microsecond, 200 * time.Microsecond, false},
+		{"nobody else was there", 1, 1, 800 * time.Microsecond, 0, false},
+		{"more were there than a flush can serve", 8, 20, 800 * time.Microsecond, 100 * time.Microsecond, false},
+		{"the database was away", 3, 5, 20 * time.Second, mostPatience, false},
 	} {
 		g := New(8, 1, func(context.Context, []*int) error { return nil })
-		g.waiting, g.crowd, g.ended, g.took = make([]*member[int], c.waiting), c.crowd, now.Add(-c.ago), 8*time.Millisecond
+		g.waiting, g.crowd, g.ended, g.took = make([]*member[int], c.waiting), c.crowd, now.Add(-c.ago), c.took
 		if got := g.expects(now); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
