@@ -30,7 +30,7 @@ func (s *Service) flushWrites(ctx context.Context, writes []*write) error {
 	c := sortWrites(writes)
 	batch, err := s.unseen(ctx, &c)
 	if err == nil && batch != nil {
-		err = s.onConnection(ctx, func(conn *pgx.Conn) error { return send(ctx, conn, batch) })
+		err = send(ctx, s.config.Pool, batch)
 	}
 	if batch == nil && err == nil || isRefused(err) {
 		err = s.onConnection(ctx, func(conn *pgx.Conn) error { return s.writeTogether(ctx, conn, writes, true) })
@@ -118,7 +118,7 @@ func sortWrites(writes []*write) (c changes) {
 	return c
 }
 
-// sender is a connection or a transaction of it.
+// sender is a pool, a connection or a transaction of it.
 type sender interface {
 	SendBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchResults
 }
@@ -201,7 +201,7 @@ func (s *Service) flushMarks(ctx context.Context, runIDs []*string) error {
 		marked = tag.RowsAffected()
 		return nil
 	})
-	err := s.onConnection(ctx, func(conn *pgx.Conn) error { return send(ctx, conn, batch) })
+	err := send(ctx, s.config.Pool, batch)
 	if err == nil && marked < int64(len(ids)) {
 		_, err = s.config.Pool.Exec(ctx, `
 			UPDATE runs SET delivered_at = $2 WHERE id = ANY ($1::text[]::uuid[]) AND ended_at IS NOT NULL AND delivered_at IS NULL`, ids, s.now())

@@ -165,10 +165,10 @@ func TestStopsWhileBusy(t *testing.T) {
 	p := start(t, spec{env: []string{"ADMIN_TOKEN=" + adminToken}})
 	c := newClient(p, "ann")
 	ids := []string{c.run("wallpaper", small(1024)).RunID} // with the race detector one node of it takes longer than the program waits for
-	for range 5 {
+	for range 11 {
 		ids = append(ids, c.run("wallpaper", small(128)).RunID)
 	}
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.page+"/api/runs/"+ids[5]+"/events", nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.page+"/api/runs/"+ids[11]+"/events", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

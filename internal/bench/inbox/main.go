@@ -157,7 +157,15 @@ func callbacks(ctx context.Context, pool *pgxpool.Pool, clients int, length time
 	for left := 1; left > 0 && err == nil; time.Sleep(time.Millisecond) {
 		err = pool.QueryRow(ctx, `SELECT count(*) FROM webhook_events WHERE status = 'stored'`).Scan(&left)
 	}
-	return calls, time.Since(began), errors.Join(err, box.Stop(ctx))
+	took := time.Since(began)
+	var undone int
+	if err == nil {
+		err = pool.QueryRow(ctx, `SELECT count(*) FROM webhook_events WHERE status <> 'done'`).Scan(&undone)
+	}
+	if undone > 0 {
+		err = fmt.Errorf("%d callbacks were given up", undone)
+	}
+	return calls, took, errors.Join(err, box.Stop(ctx))
 }
 
 // post hands a callback to the inbox as the HTTP server does.
