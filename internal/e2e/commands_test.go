@@ -22,6 +22,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/coder/websocket"
+
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 )
 
@@ -254,7 +256,7 @@ func TestInspect(t *testing.T) {
 	})
 }
 
-// startEngine runs `signalbox engine` and gives its address. At the end it is stopped in order.
+// startEngine runs `signalbox engine` and gives its address. At the end it is stopped, in time and in order.
 func startEngine(t testing.TB) string {
 	t.Helper()
 	dir := newDir(t)
@@ -268,10 +270,16 @@ func startEngine(t testing.TB) string {
 	return address.FindString(p.out.String())
 }
 
+// TestEngineStopsWhileBusy has startEngine stop an engine whose node takes longer than any stop may.
 func TestEngineStopsWhileBusy(t *testing.T) {
 	t.Parallel()
 	page := startEngine(t)
-	const prompt = `{"prompt": {
+	conn, _, err := websocket.Dial(t.Context(), "ws"+strings.TrimPrefix(page, "http")+"/ws?clientId=e2e", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.CloseNow() })
+	const prompt = `{"client_id": "e2e", "prompt": {
 		"1": {"class_type": "EmptyImage", "inputs": {"width": 4096, "height": 4096, "batch_size": 1, "color": 0}},
 		"2": {"class_type": "ImageBlur", "inputs": {"image": ["1", 0], "blur_radius": 31, "sigma": 1.0}},
 		"3": {"class_type": "PreviewImage", "inputs": {"images": ["2", 0]}}}}`
@@ -283,12 +291,19 @@ func TestEngineStopsWhileBusy(t *testing.T) {
 	if res.StatusCode != http.StatusOK {
 		t.Fatal(res.Status)
 	}
-	queue := ""
-	await(t, "the prompt to run", 30*time.Second, func() bool {
-		queue = (&program{t: t, page: page}).get("/queue")
-		return strings.Contains(queue, `"queue_running": [[`)
-	}, func() string { return queue })
-} // startEngine stops it, and expects an end in time and order
+	var event struct {
+		Type string
+		Data struct{ Node string }
+	}
+	for event.Type != "executing" || event.Data.Node != "2" {
+		_, data, err := conn.Read(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		event.Type, event.Data.Node = "", ""
+		_ = json.Unmarshal(data, &event) // previews are no JSON
+	}
+}
 
 func TestConvert(t *testing.T) {
 	t.Parallel()
