@@ -82,26 +82,6 @@ func run(ctx context.Context, list string, length time.Duration, out io.Writer) 
 	return nil
 }
 
-// rate is how often something was done in a second, and the processor time of each.
-type rate struct {
-	perSecond float64
-	cpu       time.Duration
-}
-
-// measured gives the rate of what f counts.
-func measured(ctx context.Context, pool *pgxpool.Pool, f func() (calls int64, took time.Duration, err error)) (rate, error) {
-	before, err := meter.CPU(ctx, pool)
-	if err != nil {
-		return rate{}, err
-	}
-	calls, took, err := f()
-	if err != nil {
-		return rate{}, err
-	}
-	after, err := meter.CPU(ctx, pool)
-	return rate{float64(calls) / took.Seconds(), (after - before) / time.Duration(max(calls, 1))}, err
-}
-
 func measure(ctx context.Context, out io.Writer, pool *pgxpool.Pool, clients int, length time.Duration) error {
 	inserts := func() (int64, time.Duration, error) {
 		return loop(clients, length, func(client int) error {
@@ -110,21 +90,21 @@ func measure(ctx context.Context, out io.Writer, pool *pgxpool.Pool, clients int
 		})
 	}
 	// Before and after, since a shared machine is not equally fast all the time.
-	before, err := measured(ctx, pool, inserts)
+	before, err := meter.Measure(ctx, pool, inserts)
 	if err != nil {
 		return err
 	}
-	events, err := measured(ctx, pool, func() (int64, time.Duration, error) { return callbacks(ctx, pool, clients, length) })
+	events, err := meter.Measure(ctx, pool, func() (int64, time.Duration, error) { return callbacks(ctx, pool, clients, length) })
 	if err != nil {
 		return err
 	}
-	after, err := measured(ctx, pool, inserts)
+	after, err := meter.Measure(ctx, pool, inserts)
 	if err != nil {
 		return err
 	}
-	perSecond, cpu := (before.perSecond+after.perSecond)/2, (before.cpu+after.cpu)/2
-	_, err = fmt.Fprintf(out, "%8d %12.0f %12.0f %8.2f %14d %14d %8.2f\n", clients, perSecond, events.perSecond, events.perSecond/perSecond,
-		cpu.Microseconds(), events.cpu.Microseconds(), float64(cpu)/float64(events.cpu))
+	perSecond, cpu := (before.PerSecond+after.PerSecond)/2, (before.CPU+after.CPU)/2
+	_, err = fmt.Fprintf(out, "%8d %12.0f %12.0f %8.2f %14d %14d %8.2f\n", clients, perSecond, events.PerSecond, events.PerSecond/perSecond,
+		cpu.Microseconds(), events.CPU.Microseconds(), float64(cpu)/float64(events.CPU))
 	return err
 }
 

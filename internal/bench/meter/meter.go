@@ -14,6 +14,30 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// Rate is how often something was done in a second, and the processor time of each.
+type Rate struct {
+	PerSecond float64
+	CPU       time.Duration
+}
+
+// Measure gives the rate of what f does: f tells how often, and how long that took.
+func Measure(ctx context.Context, pool *pgxpool.Pool, f func() (int64, time.Duration, error)) (Rate, error) {
+	before, err := CPU(ctx, pool)
+	if err != nil {
+		return Rate{}, err
+	}
+	n, took, err := f()
+	if err != nil {
+		return Rate{}, err
+	}
+	after, err := CPU(ctx, pool)
+	if err != nil {
+		return Rate{}, err
+	}
+	n = max(n, 1)
+	return Rate{float64(n) / took.Seconds(), (after - before) / time.Duration(n)}, nil
+}
+
 // ticks is the kernel's unit of the times in /proc (sysconf CLK_TCK), which is 100 everywhere.
 const ticks = 10 * time.Millisecond
 

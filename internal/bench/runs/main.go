@@ -207,12 +207,6 @@ func newBench(ctx context.Context, pool *pgxpool.Pool, o options) (*bench, error
 	return b, err
 }
 
-// rate is how often something was done in a second, and the processor time of each.
-type rate struct {
-	perSecond float64
-	cpu       time.Duration
-}
-
 func (b *bench) measure(ctx context.Context, out io.Writer, clients int) error {
 	// Before and after, since a shared machine is not equally fast all the time.
 	before, err := b.rate(ctx, clients, b.commits)
@@ -231,28 +225,15 @@ func (b *bench) measure(ctx context.Context, out io.Writer, clients int) error {
 	if err != nil {
 		return err
 	}
-	commits, commitCPU := (before.perSecond+after.perSecond)/2, (before.cpu+after.cpu)/2
-	fmt.Fprintf(out, "%8d %12.0f %10.0f %8.2f %12d %12d %8.2f %14.1f\n", clients, commits, complete.perSecond, complete.perSecond/commits,
-		commitCPU.Microseconds(), complete.cpu.Microseconds(), float64(commitCPU)/float64(complete.cpu), 1000*float64(clients)/single.perSecond)
+	commits, commitCPU := (before.PerSecond+after.PerSecond)/2, (before.CPU+after.CPU)/2
+	fmt.Fprintf(out, "%8d %12.0f %10.0f %8.2f %12d %12d %8.2f %14.1f\n", clients, commits, complete.PerSecond, complete.PerSecond/commits,
+		commitCPU.Microseconds(), complete.CPU.Microseconds(), float64(commitCPU)/float64(complete.CPU), 1000*float64(clients)/single.PerSecond)
 	return nil
 }
 
 // rate measures f, which gives how often it did something and the time that took.
-func (b *bench) rate(ctx context.Context, clients int, f func(context.Context, int) (int64, time.Duration, error)) (rate, error) {
-	before, err := meter.CPU(ctx, b.pool)
-	if err != nil {
-		return rate{}, err
-	}
-	n, took, err := f(ctx, clients)
-	if err != nil {
-		return rate{}, err
-	}
-	after, err := meter.CPU(ctx, b.pool)
-	if err != nil {
-		return rate{}, err
-	}
-	n = max(n, 1)
-	return rate{float64(n) / took.Seconds(), (after - before) / time.Duration(n)}, nil
+func (b *bench) rate(ctx context.Context, clients int, f func(context.Context, int) (int64, time.Duration, error)) (meter.Rate, error) {
+	return meter.Measure(ctx, b.pool, func() (int64, time.Duration, error) { return f(ctx, clients) })
 }
 
 // loop lets clients call f until the time is over and gives the calls per second.
@@ -329,10 +310,10 @@ func (i *inbox) wait(ctx context.Context, runID string) error {
 
 // withService measures f with a service that has begun to work. The first check of the books, which comes once in ten
 // minutes and belongs to no run, is over by then.
-func (b *bench) withService(ctx context.Context, clients int, f func(context.Context, *house, int) (int64, time.Duration, error)) (rate, error) {
+func (b *bench) withService(ctx context.Context, clients int, f func(context.Context, *house, int) (int64, time.Duration, error)) (meter.Rate, error) {
 	h, err := b.open(ctx)
 	if err != nil {
-		return rate{}, err
+		return meter.Rate{}, err
 	}
 	return b.rate(ctx, clients, func(ctx context.Context, clients int) (int64, time.Duration, error) { return f(ctx, h, clients) })
 }
