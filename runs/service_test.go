@@ -135,7 +135,7 @@ func (h *house) start(t *testing.T, services ...*Service) {
 
 func stop(t *testing.T, s *Service) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	if err := s.Stop(ctx); err != nil {
 		t.Error(err)
@@ -177,7 +177,7 @@ func (h *house) accept(t *testing.T, r Request) Run {
 // until polls a condition; tests have no other clock to wait for the database by.
 func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for !holds() {
 		if time.Now().After(deadline) {
 			t.Fatalf("waited in vain until %s", what)

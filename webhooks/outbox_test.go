@@ -504,25 +504,33 @@ func TestRetries(t *testing.T) {
 		}
 		well, _ := f.endpoint(t, live.URL, nil)
 		var sent []time.Time
-		for n := range 100 {
-			for _, id := range sick {
-				f.tell(t, id, fmt.Sprint("run-", n), 1)
+		round := func() (late int) {
+			before := len(sent)
+			for n := before; n < before+100; n++ {
+				for _, id := range sick {
+					f.tell(t, id, fmt.Sprint("run-", n), 1)
+				}
+				sent = append(sent, time.Now())
+				f.tell(t, well, fmt.Sprint("run-", n), 1)
 			}
-			sent = append(sent, time.Now())
-			f.tell(t, well, fmt.Sprint("run-", n), 1)
+			until(t, "all are told", func() bool { return len(live.all()) == len(sent) })
+			for _, d := range live.all() {
+				var body struct{ Data struct{ RunID string } }
+				var n int
+				if err := json.Unmarshal(d.body, &body); err != nil {
+					t.Fatal(err)
+				}
+				fmt.Sscanf(body.Data.RunID, "run-%d", &n)
+				if n >= before && d.at.Sub(sent[n]) > time.Second {
+					late++
+				}
+			}
+			return late
 		}
-		until(t, "all are told", func() bool { return len(live.all()) == 100 })
-		late := 0
-		for _, d := range live.all() {
-			var body struct{ Data struct{ RunID string } }
-			var n int
-			if err := json.Unmarshal(d.body, &body); err != nil {
-				t.Fatal(err)
-			}
-			fmt.Sscanf(body.Data.RunID, "run-%d", &n)
-			if d.at.Sub(sent[n]) > time.Second {
-				late++
-			}
+		// More than once only where the machine itself stood still for a second; a queue that waits for the dead is late each time.
+		late := round()
+		for tries := 1; tries < 3 && late > 1; tries++ {
+			late = round()
 		}
 		if late > 1 {
 			t.Errorf("%d of 100 came more than a second late", late)

@@ -44,7 +44,7 @@ func example(t *testing.T, name string) string {
 	})
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()
-	for deadline := time.Now().Add(30 * time.Second); ; <-look.C {
+	for deadline := time.Now().Add(5 * time.Minute); ; <-look.C {
 		if conn, err := net.Dial("tcp", address); err == nil {
 			conn.Close()
 			return "http://" + address

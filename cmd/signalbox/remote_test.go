@@ -265,7 +265,7 @@ func TestRemoteTools(t *testing.T) {
 		look := time.NewTicker(50 * time.Millisecond)
 		defer look.Stop()
 		list := ""
-		for deadline := time.Now().Add(20 * time.Second); !strings.Contains(list, "pim.added"); <-look.C {
+		for deadline := time.Now().Add(2 * time.Minute); !strings.Contains(list, "pim.added"); <-look.C {
 			if time.Now().After(deadline) {
 				t.Fatalf("the file's change is not noticed: %s", list)
 			}

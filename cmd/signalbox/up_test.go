@@ -72,7 +72,7 @@ func start(t *testing.T, args ...string) (page string) {
 			if c != 0 {
 				t.Errorf("the program ended with %d:\n%s", c, logs)
 			}
-		case <-time.After(15 * time.Second):
+		case <-time.After(2 * time.Minute):
 			t.Errorf("the program does not stop:\n%s", logs)
 		}
 	})
@@ -81,7 +81,7 @@ func start(t *testing.T, args ...string) (page string) {
 	case c := <-code:
 		ended = true
 		t.Fatalf("the program ended with %d:\n%s", c, logs)
-	case <-time.After(time.Minute):
+	case <-time.After(5 * time.Minute):
 		t.Fatalf("the program does not start:\n%s\n%s", out, logs)
 	}
 	if lines := strings.Count(strings.TrimSpace(out.String()), "\n"); lines != 4 {
@@ -118,7 +118,7 @@ func TestFirstFiveMinutes(t *testing.T) {
 	t.Parallel()
 	tg := telegramtest.New(t, telegramtest.Options{})
 	page := start(t, "--telegram-bot-token", tg.Token, "--telegram-api-url", tg.URL)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	ann := tg.User("Ann")
 	chat := ann.Private()

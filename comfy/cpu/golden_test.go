@@ -209,7 +209,7 @@ func (s *server) submit(t testing.TB, prompt any) reply {
 // finished waits for the history entry of a prompt.
 func (s *server) finished(t testing.TB, id string) map[string]any {
 	t.Helper()
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(5 * time.Minute)
 	for {
 		all := s.do(t, "GET", "/history/"+id, nil, nil).json(t).(map[string]any)
 		if entry, ok := all[id].(map[string]any); ok {

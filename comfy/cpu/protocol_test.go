@@ -23,7 +23,7 @@ import (
 )
 
 // patience is how long a test waits for something that must happen.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // line is one line of a recorded conversation.
 type line struct {

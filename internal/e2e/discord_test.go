@@ -24,7 +24,7 @@ func discordSpec(dc *discordtest.Server, engine string) spec {
 func TestDiscord(t *testing.T) {
 	t.Parallel()
 	needPostgres(t)
-	dc := discordtest.New(t, discordtest.Options{Patience: time.Minute})
+	dc := discordtest.New(t, discordtest.Options{Patience: hang})
 	ann, bob := dc.User("Ann"), dc.User("Bob")
 	channel := dc.Guild("Studio", ann, bob).Text("general")
 	g := newGate(t, startEngine(t))
@@ -38,16 +38,21 @@ func TestDiscord(t *testing.T) {
 		}
 		return names
 	}
-	await(t, "the commands", time.Minute, func() bool { return slices.Contains(commands(), "wallpaper") && len(dc.Sessions()) > 0 }, func() string { return strings.Join(commands(), " ") })
+	await(t, "the commands", hang, func() bool { return slices.Contains(commands(), "wallpaper") && len(dc.Sessions()) > 0 }, func() string { return strings.Join(commands(), " ") })
 	paint := func() *discordtest.Interaction {
 		return ann.Command(channel, "wallpaper", discordtest.Opt("width", 96), discordtest.Opt("height", 64))
 	}
 
 	open := g.hold()
 	i := paint()
-	if a := i.Answer(t.Context()); a.Type != 5 || a.After > time.Second {
-		t.Errorf("the first answer is %+v", a)
+	answered := func(i *discordtest.Interaction) time.Duration {
+		a := i.Answer(t.Context())
+		if a.Type != 5 {
+			t.Errorf("the first answer is %+v", a)
+		}
+		return a.After
 	}
+	first := answered(i)
 	status := i.Message(t.Context(), func(m discordtest.Message) bool { _, ok := m.Button("Cancel"); return ok })
 	if !strings.Contains(status.Text(), "Wallpaper") {
 		t.Errorf("the status message reads %q", status.Text())
@@ -68,7 +73,7 @@ func TestDiscord(t *testing.T) {
 	canceled := paint()
 	status = canceled.Message(t.Context(), func(m discordtest.Message) bool { _, ok := m.Button("Cancel"); return ok })
 	stranger := bob.Press(status, "Cancel")
-	await(t, "the refusal", time.Minute, func() bool { return len(stranger.Followups()) == 1 }, func() string { return dc.Transcript(channel) })
+	await(t, "the refusal", hang, func() bool { return len(stranger.Followups()) == 1 }, func() string { return dc.Transcript(channel) })
 	if f := stranger.Followups()[0]; !f.Ephemeral || !strings.Contains(f.Text(), "Only the person") {
 		t.Errorf("a stranger's press is answered %v", f)
 	}
@@ -77,16 +82,17 @@ func TestDiscord(t *testing.T) {
 
 	restarted := paint()
 	restarted.Message(t.Context(), func(m discordtest.Message) bool { _, ok := m.Button("Cancel"); return ok })
+	checkQuickest(t, "the first answer", time.Second, first, answered(canceled), answered(restarted))
 	p.stop(os.Interrupt)
 	p = start(t, s)
 	hold()
 	restarted.Message(t.Context(), func(m discordtest.Message) bool { return len(m.Attachments) == 1 })
-	await(t, "the connection", time.Minute, func() bool {
+	await(t, "the connection", hang, func() bool {
 		return slices.ContainsFunc(dc.Sessions(), func(s discordtest.Session) bool { return s.Connected })
 	}, func() string { return p.said() })
 	before := len(dc.History(channel))
 	ann.Press(result, "Again")
-	await(t, "the picture of a button from before the restart", time.Minute, func() bool {
+	await(t, "the picture of a button from before the restart", hang, func() bool {
 		list := dc.History(channel)
 		return len(list) == before+1 && len(list[before].Attachments) == 1
 	}, func() string { return dc.Transcript(channel) + p.said() })

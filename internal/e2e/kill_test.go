@@ -93,7 +93,7 @@ func (s *siege) kills(n int) {
 			s.killDatabase()
 		}
 		s.p.cmd.Process.Kill()
-		s.p.awaitEnd(time.Minute)
+		s.p.awaitEnd(hang)
 		s.p = launch(s.t, s.spec) // at once: the next start copes with what the last has left
 	}
 	s.p.awaitReady()
@@ -120,7 +120,7 @@ func (s *siege) database() *pgxpool.Pool {
 func (s *siege) awaitRest(pool *pgxpool.Pool) {
 	s.t.Helper()
 	var open string
-	await(s.t, "all runs to end", 3*time.Minute, func() bool {
+	await(s.t, "all runs to end", hang, func() bool {
 		err := pool.QueryRow(s.t.Context(), `
 			SELECT coalesce(string_agg(concat_ws(' ', id, status, stage, 'attempt', attempt, 'ended', ended_at, 'delivered', delivered_at), E'\n'), '')
 			FROM runs WHERE ended_at IS NULL OR deliverable AND delivered_at IS NULL`).Scan(&open)
@@ -188,7 +188,7 @@ func TestKillUnderLoad(t *testing.T) {
 	t.Parallel()
 	needPostgres(t)
 	const kills, people = 50, 6
-	tg := telegramtest.New(t, telegramtest.Options{Patience: 2 * time.Minute})
+	tg := telegramtest.New(t, telegramtest.Options{Patience: hang})
 	s := newSiege(t, spec{env: []string{"TELEGRAM_BOT_TOKEN=" + tg.Token, "TELEGRAM_API_URL=" + tg.URL}})
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -311,7 +311,7 @@ func awaitAnswers(t *testing.T, tg *telegramtest.Server, chat *telegramtest.Chat
 		}
 		return list
 	}
-	await(t, "all answers", 3*time.Minute, func() bool { return len(missing()) == 0 || p.over() }, func() string {
+	await(t, "all answers", hang, func() bool { return len(missing()) == 0 || p.over() }, func() string {
 		return fmt.Sprintf("missing: %v\n%s\n%s", missing(), tail(tg.Transcript(chat), 60), tail(p.said(), 40))
 	})
 }

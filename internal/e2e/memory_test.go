@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 )
@@ -36,7 +35,7 @@ func TestMemoryAtRest(t *testing.T) {
 	}
 	c.succeed("many0005", small(64)) // has worked a little
 	resident := 0
-	await(t, "the memory to settle below the limit", 30*time.Second, func() bool {
+	await(t, "the memory to settle below the limit", hang, func() bool {
 		resident = residentKB(t, p.cmd.Process.Pid)
 		return resident<<10 < memoryLimit
 	}, func() string { return fmt.Sprintf("%d kB resident", resident) })

@@ -67,32 +67,36 @@ func life(t *testing.T, as *syscall.Credential) {
 
 	first := start(t, s)
 	t.Logf("the first start took %v", first.ready.Round(time.Millisecond))
-	if limit := patience(15 * time.Second); first.ready > limit {
-		t.Errorf("the first start took %v, the limit is %v", first.ready, limit)
+	firsts := []time.Duration{first.ready}
+	for len(firsts) < 3 && firsts[len(firsts)-1] > 15*time.Second {
+		again := s
+		again.dir = filepath.Join(home, "again"+strconv.Itoa(len(firsts)))
+		p := start(t, again)
+		firsts = append(firsts, p.ready)
+		p.kill()
 	}
+	checkQuickest(t, "the first start", 15*time.Second, firsts...)
 	checkBanner(t, first)
 	checkProbes(t, first)
 	c := newClient(first, "ann")
 	done := c.succeed("wallpaper", small(64))
 	before := c.balance()
-	first.stop(os.Interrupt)
+	stopped := []time.Duration{first.stop(os.Interrupt)}
 
 	second := start(t, s)
-	ready := second.ready
+	later := []time.Duration{second.ready}
 	c.page = second.page
 	checkKept(t, c, done, before)
-	second.stop(syscall.SIGTERM)
+	stopped = append(stopped, second.stop(syscall.SIGTERM))
 
 	third := start(t, s)
-	ready = min(ready, third.ready)
+	later = append(later, third.ready)
 	third.kill()
 
 	fourth := start(t, s) // after kill -9 the database recovers
-	ready = min(ready, fourth.ready)
-	t.Logf("a later start took %v", ready.Round(time.Millisecond))
-	if limit := patience(5 * time.Second); ready > limit {
-		t.Errorf("no later start took less than %v, the limit is %v", ready, limit)
-	}
+	later = append(later, fourth.ready)
+	t.Logf("later starts took %v", later)
+	checkQuickest(t, "later starts", 5*time.Second, later...)
 	c.page = fourth.page
 	checkKept(t, c, done, before)
 
@@ -101,7 +105,7 @@ func life(t *testing.T, as *syscall.Credential) {
 		t.Errorf("a second program on one DATA_DIR: code %d, %q", refused.code, refused.stderr)
 	}
 	c.succeed("wallpaper", small(80))
-	fourth.stop(os.Interrupt)
+	checkQuickest(t, "stopping", 10*time.Second, append(stopped, fourth.stop(os.Interrupt))...)
 }
 
 func checkBanner(t *testing.T, p *program) {
@@ -229,15 +233,12 @@ func TestDatabaseURL(t *testing.T) {
 	for name, address := range map[string]func(*testing.T) string{"nobody listens": closedPort, "nobody answers": silentPort} {
 		t.Run("unreachable, "+name+": one line without the password", func(t *testing.T) {
 			t.Parallel()
-			r := run(t, spec{env: []string{"DATABASE_URL=postgres://ann:hunter2secret@" + address(t) + "/signalbox"}})
+			r := runQuick(t, 10*time.Second, spec{env: []string{"DATABASE_URL=postgres://ann:hunter2secret@" + address(t) + "/signalbox"}})
 			if got := lines(r.stderr); r.code != 1 || len(got) != 1 || r.stdout != "" {
 				t.Errorf("code %d:\n%s%s", r.code, r.stdout, r.stderr)
 			}
 			if strings.Contains(r.stderr, "hunter2") || !strings.Contains(r.stderr, "signalbox: database") {
 				t.Errorf("%q", r.stderr)
-			}
-			if limit := patience(10 * time.Second); r.took > limit {
-				t.Errorf("took %v, the limit is %v", r.took, limit)
 			}
 		})
 	}

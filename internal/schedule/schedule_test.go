@@ -350,7 +350,7 @@ func TestFollow(t *testing.T) {
 			select {
 			case name := <-ran:
 				seen[name]++
-			case <-time.After(30 * time.Second):
+			case <-time.After(2 * time.Minute):
 				t.Fatal(fmt.Sprint("seen ", seen))
 			}
 		}

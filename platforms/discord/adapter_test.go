@@ -153,7 +153,7 @@ func buttonNamed(label string) [][]chat.Button {
 func (b *bench) calls(operation string) int { return len(b.server.Calls(operation)) }
 
 // patience is how long tests wait on a busy machine for what should be soon.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 const (
 	followUpCall = "POST /webhooks/{webhook_id}/{webhook_token}"

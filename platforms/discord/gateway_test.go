@@ -177,7 +177,7 @@ func TestGateway(t *testing.T) {
 func runAlone(t *testing.T, h *harness, change ...func(*AdapterConfig)) error {
 	t.Helper()
 	a := h.adapter(t, change...)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	return a.Run(ctx, &bench{got: make(chan chat.Incoming, 10)})
 }

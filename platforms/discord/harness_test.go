@@ -178,7 +178,7 @@ func (h *harness) Connect(t testing.TB) chattest.Connection {
 
 // lock waits until the program is connected: what happens before, Discord tells nobody.
 func (h *harness) lock(t testing.TB) {
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for h.mu.Lock(); !h.connected(); h.mu.Lock() {
 		h.mu.Unlock()
 		if time.Now().After(deadline) {
@@ -394,7 +394,7 @@ func (h *harness) act(t testing.TB, by chattest.Person, in chattest.Room, messag
 	i.Answer(t.Context())
 	select {
 	case <-done:
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("the press was not answered")
 	}
 	var a chat.PressAnswer

@@ -574,7 +574,7 @@ func (b *inbox) all() []chat.Incoming {
 // await waits for n updates.
 func (b *inbox) await(t *testing.T, n int) []chat.Incoming {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
 		if got := b.all(); len(got) >= n {
 			return got
 		}

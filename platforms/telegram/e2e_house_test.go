@@ -36,7 +36,7 @@ import (
 )
 
 const (
-	patience = 30 * time.Second
+	patience = 2 * time.Minute
 	credit   = billing.Dollar
 )
 

@@ -23,7 +23,7 @@ var (
 // becomes reads a page until it has all parts: what the outbox writes down comes a moment after a message.
 func (c *client) becomes(path string, parts ...string) string {
 	c.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; {
+	for deadline := time.Now().Add(2 * time.Minute); ; {
 		page := c.page(path)
 		missing := ""
 		for _, part := range parts {

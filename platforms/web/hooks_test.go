@@ -80,7 +80,7 @@ func (p *program) arrived() (r *http.Request, body string) {
 	select {
 	case m := <-p.got:
 		return m.request, m.body
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		p.t.Fatal("no message came")
 		return nil, ""
 	}
@@ -159,7 +159,7 @@ func TestHooks(t *testing.T) {
 			t.Errorf("%+v", log)
 		}
 		var tries struct{ Attempts []struct{ Status int } }
-		for deadline := time.Now().Add(10 * time.Second); len(tries.Attempts) < 2 && time.Now().Before(deadline); {
+		for deadline := time.Now().Add(2 * time.Minute); len(tries.Attempts) < 2 && time.Now().Before(deadline); {
 			dev.call("GET", at+"/messages/"+test.MessageID, "", &tries)
 		}
 		if len(tries.Attempts) != 2 || tries.Attempts[0].Status != http.StatusOK {

@@ -106,7 +106,7 @@ func newHouse(t *testing.T, options ...option) *house {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()
 		if err := h.runs.Stop(ctx); err != nil {
 			t.Error(err)

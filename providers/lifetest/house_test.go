@@ -124,7 +124,7 @@ func begin(t *testing.T, part interface {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()
 		if err := part.Stop(ctx); err != nil {
 			t.Error(err)
@@ -194,7 +194,7 @@ func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	again := time.NewTicker(5 * time.Millisecond)
 	defer again.Stop()
-	patience := time.After(time.Minute)
+	patience := time.After(5 * time.Minute)
 	for !holds() {
 		select {
 		case <-again.C:

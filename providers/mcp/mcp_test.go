@@ -334,7 +334,7 @@ func TestFaults(t *testing.T) {
 		l.server.RemoveTools("burn")
 		select {
 		case <-h.changed:
-		case <-time.After(20 * time.Second):
+		case <-time.After(2 * time.Minute):
 			t.Fatal("nothing came")
 		}
 		if tools, err := h.tools(t); err != nil || len(tools) != 2 {

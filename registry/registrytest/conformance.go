@@ -11,7 +11,7 @@ import (
 )
 
 // conformancePatience is how long the suites wait for something that should be quick.
-const conformancePatience = 20 * time.Second
+const conformancePatience = 2 * time.Minute
 
 // LoaderSetup makes what TestLoader tests.
 type LoaderSetup struct {

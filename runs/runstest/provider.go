@@ -232,7 +232,7 @@ func Registry(tools ...registry.Tool) (*registry.Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	if _, err := r.Reload(ctx); err != nil {
 		return nil, err

@@ -40,7 +40,7 @@ import (
 // joinServer finds or starts the shared server, once for this test program,
 // which then keeps it alive until the program ends.
 var joinServer = sync.OnceValues(func() (*server, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	user, err := cluster.ServerUser()
 	if err != nil {

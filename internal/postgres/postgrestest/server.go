@@ -165,7 +165,7 @@ func (s *server) start(ctx context.Context) error {
 	if !s.acknowledged(ctx, s.pipe) {
 		return fmt.Errorf("the supervisor of the test server did not answer: %s", s.cluster.LogTail())
 	}
-	if err := s.waitReady(ctx, 30*time.Second); err != nil {
+	if err := s.waitReady(ctx, 2*time.Minute); err != nil {
 		return fmt.Errorf("the test server did not start: %w: %s", err, s.cluster.LogTail())
 	}
 	return nil

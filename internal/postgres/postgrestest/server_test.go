@@ -82,7 +82,7 @@ func TestServerIsRebuiltAfterACrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Whoever joins in the moment between the signal and the process' end takes the server for a sound one.
-	if err := poll(t.Context(), 20*time.Second, func() bool { return !cluster.Serving(pid) }); err != nil {
+	if err := poll(t.Context(), 2*time.Minute, func() bool { return !cluster.Serving(pid) }); err != nil {
 		t.Fatalf("server %d survives SIGKILL", pid)
 	}
 	kill(t, member)
@@ -179,7 +179,7 @@ func kill(t *testing.T, cmd *exec.Cmd) {
 func waitEnd(t *testing.T, dir string, pid int) {
 	t.Helper()
 	s := &server{cluster: &cluster.Cluster{Dir: dir}}
-	err := poll(t.Context(), 20*time.Second, func() bool {
+	err := poll(t.Context(), 2*time.Minute, func() bool {
 		holder, _ := s.cluster.PID()
 		return holder == 0 && !cluster.Serving(pid)
 	})

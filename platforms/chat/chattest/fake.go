@@ -279,7 +279,7 @@ func (f *Fake) interact(t testing.TB, by Person, in Room, m *fakeMessage, update
 	select {
 	case a := <-answered:
 		return a
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.Fatalf("the press of %q was not answered", update.Press.Data)
 		return chat.PressAnswer{}
 	}

@@ -28,7 +28,7 @@ import (
 )
 
 // patience is how long anything in a test may take.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // signupCredit is what each person in a World begins with.
 const signupCredit = billing.Dollar

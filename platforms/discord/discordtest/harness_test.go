@@ -41,7 +41,7 @@ func setup(t *testing.T, opts discordtest.Options) *bench {
 	t.Helper()
 	b := &bench{t: t, clock: clocktest.NewManual(time.Date(2026, 8, 6, 12, 0, 0, 0, time.UTC))}
 	opts.Clock = b.clock
-	opts.Patience = 10 * time.Second
+	opts.Patience = 2 * time.Minute
 	opts.OnViolation = func(text string) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -203,7 +203,7 @@ func picture(t *testing.T) []byte {
 
 func within(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -145,7 +145,7 @@ func (o *Options) fill(t testing.TB) {
 		o.SessionStarts = 1000
 	}
 	if o.Patience == 0 {
-		o.Patience = 20 * time.Second
+		o.Patience = 2 * time.Minute
 	}
 }
 

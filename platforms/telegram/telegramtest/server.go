@@ -104,7 +104,7 @@ func (o *Options) fill(t testing.TB) {
 		o.OnViolation = func(text string) { t.Errorf("telegramtest: %s", text) }
 	}
 	if o.Patience == 0 {
-		o.Patience = 20 * time.Second
+		o.Patience = 2 * time.Minute
 	}
 }
 

@@ -94,7 +94,7 @@ func newHouse(t *testing.T, sections ...console.Section) *house {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()
 		if err := h.runs.Stop(ctx); err != nil {
 			t.Error(err)
@@ -170,7 +170,7 @@ func (h *house) accept(a users.Account, tool, prompt string) runs.Run {
 // reaches waits until a run is in a state.
 func (h *house) reaches(id string, want runs.Status) runs.Run {
 	h.t.Helper()
-	ctx, cancel := context.WithTimeout(h.t.Context(), 15*time.Second)
+	ctx, cancel := context.WithTimeout(h.t.Context(), 2*time.Minute)
 	defer cancel()
 	states, stop := h.runs.Subscribe(id)
 	defer stop()

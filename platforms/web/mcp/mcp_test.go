@@ -148,7 +148,7 @@ func newHouse(t *testing.T, adapt ...func(*runs.Config)) *house {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()
 		if err := h.runs.Stop(ctx); err != nil {
 			t.Error(err)
@@ -437,7 +437,7 @@ func testProgress(t *testing.T, h *house, version string) {
 				last = p.Progress
 			case err := <-done:
 				t.Fatalf("the call ended: %v", err)
-			case <-time.After(20 * time.Second):
+			case <-time.After(2 * time.Minute):
 				t.Fatal("no progress is told")
 			}
 		}
@@ -509,7 +509,7 @@ func TestDoors(t *testing.T) {
 		}
 		select {
 		case <-changed:
-		case <-time.After(20 * time.Second):
+		case <-time.After(2 * time.Minute):
 			t.Error("nothing was told")
 		}
 		list, err := session.ListTools(t.Context(), nil)

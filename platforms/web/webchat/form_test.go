@@ -153,7 +153,7 @@ func TestFormOfACommandInABrowser(t *testing.T) {
 	t.Parallel()
 	h, w := formHouse(t)
 	page := browsertest.Open(t, browsertest.Window{Width: 390, Height: 844})
-	ctx, cancel := context.WithTimeout(page, time.Minute)
+	ctx, cancel := context.WithTimeout(page, 5*time.Minute)
 	t.Cleanup(cancel)
 	browsertest.Do(t, ctx, chromedp.Navigate(h.server.URL+"/chat"), chromedp.WaitVisible(chromedp.CSS("#say")))
 	browsertest.Do(t, ctx, chromedp.Click(chromedp.CSS("#say")), chromedp.KeyEvent("/pain"), chromedp.WaitVisible(chromedp.CSS("#offers [role=option]")))

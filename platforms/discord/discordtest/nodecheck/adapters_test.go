@@ -65,7 +65,7 @@ func TestDiscordAdapter(t *testing.T) {
 	t.Parallel()
 	t.Run("discord.js sees the commands and messages of the Discord adapter", func(t *testing.T) {
 		t.Parallel()
-		s := discordtest.New(t, discordtest.Options{Patience: time.Minute})
+		s := discordtest.New(t, discordtest.Options{Patience: 5 * time.Minute})
 		channel := s.Guild("Studio", s.User("Ann")).Text("general")
 		client, err := discord.NewClient(discord.Config{Token: s.Token, AppID: s.ApplicationID, BaseURL: s.URL, Transport: transport(t)})
 		if err != nil {
@@ -109,7 +109,7 @@ func TestTelegramAdapter(t *testing.T) {
 	t.Parallel()
 	t.Run("grammY sees the commands and messages of the Telegram adapter", func(t *testing.T) {
 		t.Parallel()
-		s := telegramtest.New(t, telegramtest.Options{Patience: time.Minute})
+		s := telegramtest.New(t, telegramtest.Options{Patience: 5 * time.Minute})
 		ann := s.User("Ann")
 		ann.Start("")
 		client, err := telegram.NewClient(telegram.Config{Token: s.Token, BaseURL: s.URL, Transport: transport(t)})

@@ -88,7 +88,7 @@ func (s *script) read(out io.Reader, done chan struct{}) {
 // await takes lines until that event.
 func (s *script) await(event string) map[string]any {
 	s.t.Helper()
-	patience := time.After(time.Minute)
+	patience := time.After(5 * time.Minute)
 	for {
 		select {
 		case line, ok := <-s.lines:
@@ -127,7 +127,7 @@ func TestDiscordJS(t *testing.T) {
 	t.Parallel()
 	t.Run("discord.js logs in, registers commands, answers people and edits", func(t *testing.T) {
 		t.Parallel()
-		s := discordtest.New(t, discordtest.Options{Patience: time.Minute})
+		s := discordtest.New(t, discordtest.Options{Patience: 5 * time.Minute})
 		ann := s.User("Ann")
 		channel := s.Guild("Studio", ann).Text("general")
 		bot := start(t, "discord.mjs", "MODE=answer", "API_URL="+s.URL, "BOT_TOKEN="+s.Token, "CHANNEL="+channel.ID())
@@ -156,7 +156,7 @@ func TestGrammY(t *testing.T) {
 	t.Parallel()
 	t.Run("grammY polls, sends media and answers presses", func(t *testing.T) {
 		t.Parallel()
-		s := telegramtest.New(t, telegramtest.Options{Patience: time.Minute})
+		s := telegramtest.New(t, telegramtest.Options{Patience: 5 * time.Minute})
 		ann := s.User("Ann")
 		bot := start(t, "telegram.mjs", "MODE=answer", "API_URL="+s.URL, "BOT_TOKEN="+s.Token)
 		ready := bot.await("ready")
