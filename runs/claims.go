@@ -128,8 +128,9 @@ func (s *Service) endWork(ctx context.Context) error {
 const longestLife = SummaryLife + startWithin + maxTimeout + deliverWithin
 
 // release gives up all that a process had claimed: open runs go back to the queue, and results that it may
-// not have brought get a job. since is when the process began.
-func (s *Service) release(ctx context.Context, tx pgx.Tx, worker string, since time.Time) (freed int64, err error) {
+// not have brought get a job. since is when the process began. Unless it is certain that nothing of it comes after this,
+// another look must follow.
+func (s *Service) release(ctx context.Context, tx pgx.Tx, worker string, since time.Time, certain bool) (freed int64, err error) {
 	open, err := tx.Exec(ctx, `UPDATE runs SET claimed_by = NULL WHERE id IN (
 		SELECT id FROM runs WHERE ended_at IS NULL AND claimed_by = $1 ORDER BY id FOR UPDATE)`, worker)
 	if err != nil {
@@ -148,7 +149,11 @@ func (s *Service) release(ctx context.Context, tx pgx.Tx, worker string, since t
 	if err := s.insertDeliveries(ctx, tx, unsure); err != nil {
 		return 0, err
 	}
-	_, err = tx.Exec(ctx, `DELETE FROM run_workers WHERE id = $1`, worker)
+	over := `UPDATE run_workers SET gone_at = now() WHERE id = $1`
+	if certain {
+		over = `DELETE FROM run_workers WHERE id = $1`
+	}
+	_, err = tx.Exec(ctx, over, worker)
 	if freed = open.RowsAffected(); err == nil && freed > 0 {
 		_, err = tx.Exec(ctx, offerSQL)
 	}

@@ -29,7 +29,7 @@ type finish struct {
 	nanoUnits int64
 	machine   string
 	reason    string // for the statement, when nothing is taken
-	brings    bool   // who ends the run delivers it too, and keeps the claim for that: no job is needed
+	brings    bool   // who ends the run delivers it too, and claims it for that: no job is needed
 
 	ended   bool // false: it was over before
 	deliver bool // the platform wants the result brought
@@ -260,7 +260,7 @@ const endSQL = `
 		UPDATE runs r SET status = e.status, waiting = false, fraction = NULL, stage = '', queue_position = 0, outputs = e.outputs::json,
 			cost = e.cost, full_cost = e.full_cost, nano_units = e.units, machine = e.machine, receipt = e.receipt::json, error = e.error::json,
 			attempt = e.attempt, ticket = coalesce(e.ticket::json, r.ticket), started_at = coalesce(r.started_at, e.started), ended_at = e.ended,
-			claimed_by = CASE WHEN e.brings AND r.deliverable THEN r.claimed_by END
+			claimed_by = CASE WHEN e.brings AND r.deliverable THEN $16::text END
 		FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[], $9::text[], $10::text[],
 			$11::bigint[], $12::text[], $13::timestamptz[], $14::timestamptz[], $15::boolean[])
 			AS e (id, account, status, outputs, cost, full_cost, units, machine, receipt, error, attempt, ticket, started, ended, brings)
@@ -291,7 +291,7 @@ func (s *Service) queueEnds(batch *pgx.Batch, finishes []*finish) error {
 		c.add(r.ID, r.AccountID, string(r.Status), orNull(outputs), int64(r.Cost), int64(r.Receipt.FullCost()), f.nanoUnits, f.machine, string(receipt),
 			orNull(failure), int64(r.Attempt), orNull(ticket), r.StartedAt, ended, f.brings)
 	}
-	batch.Queue(endSQL, c.args()...).QueryRow(func(row pgx.Row) error { return readEnds(row, finishes) })
+	batch.Queue(endSQL, append(c.args(), s.instance)...).QueryRow(func(row pgx.Row) error { return readEnds(row, finishes) })
 	return nil
 }
 

@@ -3,6 +3,7 @@ package runs
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -214,6 +215,35 @@ func TestReaper(t *testing.T) {
 		if run := h.ends(t, run.ID); run.Status != StatusSucceeded {
 			t.Errorf("got %s", run.Status)
 		}
+	})
+	t.Run("what a process that is gone wrote after the first look is found at the second", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, nil)
+		h.provider.OnSubmit = manual
+		user := h.user(t, billing.Dollar)
+		open, ended := h.accept(t, sing(user)), h.accept(t, sing(user))
+		h.start(t)
+		for _, run := range []Run{open, ended} {
+			h.submitted(t, run.ID)
+		}
+		exec(t, h, `UPDATE runs SET claimed_by = 'another'`) // which its process may not know yet
+		h.provider.Finish(ended.ID, registry.Usage{RunTime: time.Second})
+		h.delivered(t, ended.ID)
+		var by string
+		if err := h.pool.QueryRow(t.Context(), `SELECT claimed_by FROM runs WHERE id = $1`, ended.ID).Scan(&by); err != nil || by != h.instance {
+			t.Errorf("who ended the run and delivers it is %q, want %q; %v", by, h.instance, err)
+		}
+		stop(t, h.Service)
+		exec(t, h, `UPDATE runs SET claimed_by = 'late', delivered_at = NULL`)
+		exec(t, h, `INSERT INTO run_workers (id, gone_at) VALUES ('late', now() - $1::interval), ('later', now())`, 2*secondLook)
+		h.provider.Finish(open.ID, registry.Usage{RunTime: time.Second})
+		h.start(t, h.open(t))
+		h.allDone(t, user, billing.Dollar, []string{open.ID, ended.ID})
+		until(t, "the process is forgotten", func() bool {
+			var left []string
+			err := h.pool.QueryRow(t.Context(), `SELECT array_agg(id) FROM run_workers WHERE gone_at IS NOT NULL`).Scan(&left)
+			return err == nil && slices.Equal(left, []string{"later"})
+		})
 	})
 	t.Run("a run that nobody ends is ended", func(t *testing.T) {
 		t.Parallel()

@@ -15,6 +15,10 @@ const (
 	rollUpEvery = time.Minute
 	overdue     = 2 * time.Minute // beyond its timeout before the reaper ends a run that nobody ends
 	startWithin = 72 * time.Hour  // before a run that never got to its start is given up, and its hold released
+
+	// secondLook is when what a process had claimed that is gone is looked for once more: the database notices the end of each of
+	// its connections by itself, so that one may have claimed or ended runs after the first look, which asks for the sign of life.
+	secondLook = 15 * time.Second
 )
 
 // housekeeping does now and then what keeps the house in order, until the service ends. Every process
@@ -63,15 +67,17 @@ func (s *Service) reap(ctx context.Context) error {
 
 // worker is a process that works on runs.
 type worker struct {
-	ID    string
-	Since time.Time
+	ID       string
+	Since    time.Time
+	WasFound bool // gone, and freed for the first time
 }
 
 // freeOrphans takes over what processes that are gone had claimed. That a process is gone is seen by its lock
 // being free. At our start that is enough; later it has to be free twice, since a process whose connection broke
 // takes it again in a moment.
 func (s *Service) freeOrphans(ctx context.Context) error {
-	rows, err := s.config.Pool.Query(ctx, `SELECT id, started_at FROM run_workers WHERE id <> $1`, s.instance)
+	rows, err := s.config.Pool.Query(ctx, `SELECT id, started_at, gone_at IS NOT NULL FROM run_workers
+		WHERE id <> $1 AND (gone_at IS NULL OR gone_at < now() - $2::interval)`, s.instance, secondLook)
 	if err != nil {
 		return err
 	}
@@ -81,7 +87,7 @@ func (s *Service) freeOrphans(ctx context.Context) error {
 	}
 	missed := make(map[string]bool)
 	for _, w := range workers {
-		if s.missed != nil && !s.missed[w.ID] {
+		if s.missed != nil && !s.missed[w.ID] && !w.WasFound {
 			if missed[w.ID], err = s.isGone(ctx, s.config.Pool, w.ID); err != nil {
 				return err
 			}
@@ -117,11 +123,14 @@ func (s *Service) takeOver(ctx context.Context, w worker) error {
 		if err != nil {
 			return err
 		}
-		freed, err := s.release(ctx, tx, w.ID, w.Since)
+		freed, err := s.release(ctx, tx, w.ID, w.Since, w.WasFound)
 		if err != nil {
 			return err
 		}
 		s.metrics.rescued.Add(float64(freed + jobs.RowsAffected()))
+		if w.WasFound && freed == 0 {
+			return nil
+		}
 		s.log.InfoContext(ctx, "took over from a process that is gone", "process", w.ID, "runs", freed, "deliveries", jobs.RowsAffected())
 		return nil
 	})

@@ -166,10 +166,11 @@ func (s *Service) stopWorkers(ctx context.Context) error {
 		err = errors.Join(err, s.river.StopAndCancel(cancelled))
 	}
 	err = errors.Join(err, <-runs)
+	inOrder := err == nil // nobody is left here who could write
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	return errors.Join(err, postgres.InTx(last, s.config.Pool, func(tx pgx.Tx) error {
-		_, err := s.release(last, tx, s.instance, s.born)
+		_, err := s.release(last, tx, s.instance, s.born, inOrder)
 		return err
 	}))
 }

@@ -45,7 +45,7 @@ func (l *lifeSignal) connect(ctx context.Context) error {
 		args []any
 	}{
 		{`SELECT pg_advisory_lock(` + lifeLock + `)`, []any{l.s.instance}},
-		{`INSERT INTO run_workers (id) VALUES ($1) ON CONFLICT DO NOTHING`, []any{l.s.instance}},
+		{`INSERT INTO run_workers (id) VALUES ($1) ON CONFLICT (id) DO UPDATE SET gone_at = NULL`, []any{l.s.instance}},
 		{`LISTEN ` + channel, nil},
 	} {
 		if _, err := conn.Exec(ctx, statement.sql, statement.args...); err != nil {
