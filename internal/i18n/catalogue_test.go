@@ -33,6 +33,9 @@ func TestVoices(t *testing.T) {
 		"plural of one":                            {c.Voice("en").Line("n.n", "n", 1), "1 cat"},
 		"plural of many":                           {c.Voice("en").Line("n.n", "n", 0), "0 cats"},
 		"Russian plural of few":                    {c.Voice("ru").Line("n.n", "n", 3), "3 кота"},
+		"plural of one, as a decimal":              {c.Voice("en").Line("n.n", "n", "1"), "1 cat"},
+		"plural of a part":                         {c.Voice("en").Line("n.n", "n", "1.5"), "1.5 cats"},
+		"what is no number counts as many":         {c.Voice("en").Line("n.n", "n", "no"), "no cats"},
 		"Russian plural of many":                   {c.Voice("ru").Line("n.n", "n", int64(11)), "11 котов"},
 		"languages":                                {strings.Join(c.Languages(), " "), "en ru"},
 		"a placeholder without a value stays seen": {c.Voice("en").Line("a.b"), "one of {x}"},
@@ -48,6 +51,29 @@ func TestVoices(t *testing.T) {
 	pieces := c.Voice("en").Say("a.b", "x", 3)
 	if len(pieces) != 3 || pieces[0].Style != Bold || pieces[1].Style != Plain || pieces[2].Value != 3 {
 		t.Errorf("pieces %+v", pieces)
+	}
+}
+
+func TestAmountsInPoints(t *testing.T) {
+	t.Parallel()
+	c, err := Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dollar := any(time.Nanosecond) // anything that the unit knows
+	for lang, want := range map[string][]string{
+		"en": {"1ns (1 point)", "1ns (-1 point)", "1ns (2.5 points)", "1ns (100 points)"},
+		"de": {"1ns (1 Punkt)", "1ns (-1 Punkt)", "1ns (2.5 Punkte)", "1ns (100 Punkte)"},
+		"es": {"1ns (1 punto)", "1ns (-1 punto)", "1ns (2.5 puntos)", "1ns (100 puntos)"},
+		"ru": {"1ns (1 балл)", "1ns (-1 балл)", "1ns (2.5 балла)", "1ns (100 баллов)"},
+		"zh": {"1ns（1 点）", "1ns（-1 点）", "1ns（2.5 点）", "1ns（100 点）"},
+	} {
+		for i, points := range []string{"1", "-1", "2.5", "100"} {
+			own := c.WithUnit(func(value any) (string, bool) { return points, value == dollar })
+			if got := own.Voice(lang).Value(dollar); got != want[i] {
+				t.Errorf("%s: %q, want %q", lang, got, want[i])
+			}
+		}
 	}
 }
 

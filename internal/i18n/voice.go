@@ -2,6 +2,7 @@ package i18n
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -61,7 +62,7 @@ func (v Voice) Say(key string, pairs ...any) []Piece {
 func (v Voice) Value(value any) string {
 	if v.unit != nil {
 		if n, ok := v.unit(value); ok {
-			return v.Line("amount.points", "amount", fmt.Sprint(value), "points", n)
+			return v.Line("amount.points", "amount", fmt.Sprint(value), "points", n, "n", n)
 		}
 	}
 	return fmt.Sprint(value)
@@ -88,11 +89,17 @@ func (v Voice) template(key string, pairs []any) string {
 	return text
 }
 
-// count is the number that decides about the plural form: the value of n.
+var decimal = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`)
+
+// count is the number that decides about the plural form: the value of n, which as a text is a decimal.
 func count(pairs []any) any {
 	switch n := valueOf("n", pairs).(type) {
 	case int, int64:
 		return n
+	case string:
+		if decimal.MatchString(n) {
+			return n
+		}
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func TestPoints(t *testing.T) {
 	run := runs.Run{Cost: cost, Quote: billing.Quote{Low: cost, High: cost, Source: "static"}}
 	for name, c := range map[string]struct{ got, want string }{
 		"prices":             {v.price(run.Quote).String(), "Price: $0.0042125 (12.5 points)"},
-		"ranges":             {v.price(billing.Quote{Low: 337_000, High: 674_000, Source: "static"}).String(), "Price: $0.000337 (1 points) to $0.000674 (2 points)"},
+		"ranges":             {v.price(billing.Quote{Low: 337_000, High: 674_000, Source: "static"}).String(), "Price: $0.000337 (1 point) to $0.000674 (2 points)"},
 		"receipts":           {v.receipt(run).String(), "$0.0042125 (12.5 points)"},
 		"the history":        {v.costOf(run), "$0.0042125 (12.5 points)"},
 		"balances":           {v.line("balance.available", "amount", billing.Dollar), "You have $1.00 (2967.36 points) to spend."},
