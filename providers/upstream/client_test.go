@@ -282,7 +282,7 @@ func TestTime(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			client := fake(t, func(r *http.Request) (*http.Response, error) {
 				select {
-				case <-time.After(2 * time.Minute):
+				case <-time.After(20 * time.Second):
 					return status(http.StatusOK), nil
 				case <-r.Context().Done():
 					return nil, r.Context().Err()
