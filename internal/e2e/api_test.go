@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // adminToken is the operator's in all tests that need one.
@@ -115,7 +114,7 @@ func (c client) runs() []apiRun {
 func (c client) finished(id string) apiRun {
 	c.t.Helper()
 	var r apiRun
-	await(c.t, "run "+id, 4*time.Minute, func() bool {
+	await(c.t, "run "+id, func() bool {
 		c.must(http.StatusOK, http.MethodGet, "/api/runs/"+id, nil, &r)
 		return r.final()
 	}, func() string { return fmt.Sprintf("%+v", r) })

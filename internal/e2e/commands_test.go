@@ -261,7 +261,7 @@ func startEngine(t testing.TB) string {
 	dir := newDir(t)
 	p := launch(t, spec{dir: dir, args: []string{"engine", "--listen", "127.0.0.1:0", "--input", filepath.Join(dir, "in"), "--output", filepath.Join(dir, "out")}})
 	address := regexp.MustCompile(`http://[0-9.:]+\d`)
-	await(t, "the engine", hang, func() bool { return address.MatchString(p.out.String()) || p.over() }, p.said)
+	await(t, "the engine", func() bool { return address.MatchString(p.out.String()) || p.over() }, p.said)
 	if p.over() {
 		t.Fatalf("the engine ended: %s", p.said())
 	}
@@ -330,7 +330,7 @@ func TestConvert(t *testing.T) {
 			t.Fatalf("%d %v %v", res.StatusCode, err, answer)
 		}
 		history := ""
-		await(t, "the prompt", hang, func() bool {
+		await(t, "the prompt", func() bool {
 			history = (&program{t: t, page: engine}).get("/history/" + answer.PromptID)
 			return strings.Contains(history, "status_str")
 		}, func() string { return history })
@@ -401,7 +401,7 @@ func TestAccess(t *testing.T) {
 		if r := access(step.do, "api:ann"); r.code != 0 || !strings.Contains(r.stdout, "api:ann may") {
 			t.Fatalf("%+v", r)
 		}
-		await(t, step.do, hang, func() bool {
+		await(t, step.do, func() bool {
 			status, _, err := c.do(t.Context(), "POST", "/api/run/wallpaper", map[string]any{"inputs": map[string]any{"width": 64, "height": 64}}, "")
 			return err == nil && status == step.status
 		}, p.said)
@@ -512,7 +512,7 @@ func TestReload(t *testing.T) {
 	tool := func() string { return string(c.tools()["tiny"]) }
 	appears := func(t *testing.T, part string) {
 		t.Helper()
-		await(t, "the tool to be as its file is", hang, func() bool { return strings.Contains(tool(), part) }, tool)
+		await(t, "the tool to be as its file is", func() bool { return strings.Contains(tool(), part) }, tool)
 	}
 
 	if err := os.Mkdir(flows, 0o755); err != nil {
@@ -542,7 +542,7 @@ func TestReload(t *testing.T) {
 	t.Run("a broken file keeps its tool and is told of", func(t *testing.T) {
 		put(t, filepath.Join(flows, "tiny.json"), `{"nodes": [`)
 		status := ""
-		await(t, "the status to tell", hang, func() bool {
+		await(t, "the status to tell", func() bool {
 			var answer json.RawMessage
 			c.must(http.StatusOK, http.MethodGet, "/api/status", nil, &answer)
 			status = string(answer)
@@ -556,7 +556,7 @@ func TestReload(t *testing.T) {
 		if err := os.Remove(filepath.Join(flows, "tiny.json")); err != nil {
 			t.Fatal(err)
 		}
-		await(t, "the tool to go", hang, func() bool { return tool() == "" }, tool)
+		await(t, "the tool to go", func() bool { return tool() == "" }, tool)
 	})
 	p.stop(os.Interrupt)
 }

@@ -38,7 +38,7 @@ func TestDiscord(t *testing.T) {
 		}
 		return names
 	}
-	await(t, "the commands", hang, func() bool { return slices.Contains(commands(), "wallpaper") && len(dc.Sessions()) > 0 }, func() string { return strings.Join(commands(), " ") })
+	await(t, "the commands", func() bool { return slices.Contains(commands(), "wallpaper") && len(dc.Sessions()) > 0 }, func() string { return strings.Join(commands(), " ") })
 	paint := func() *discordtest.Interaction {
 		return ann.Command(channel, "wallpaper", discordtest.Opt("width", 96), discordtest.Opt("height", 64))
 	}
@@ -73,7 +73,7 @@ func TestDiscord(t *testing.T) {
 	canceled := paint()
 	status = canceled.Message(t.Context(), func(m discordtest.Message) bool { _, ok := m.Button("Cancel"); return ok })
 	stranger := bob.Press(status, "Cancel")
-	await(t, "the refusal", hang, func() bool { return len(stranger.Followups()) == 1 }, func() string { return dc.Transcript(channel) })
+	await(t, "the refusal", func() bool { return len(stranger.Followups()) == 1 }, func() string { return dc.Transcript(channel) })
 	if f := stranger.Followups()[0]; !f.Ephemeral || !strings.Contains(f.Text(), "Only the person") {
 		t.Errorf("a stranger's press is answered %v", f)
 	}
@@ -87,12 +87,12 @@ func TestDiscord(t *testing.T) {
 	p = start(t, s)
 	hold()
 	restarted.Message(t.Context(), func(m discordtest.Message) bool { return len(m.Attachments) == 1 })
-	await(t, "the connection", hang, func() bool {
+	await(t, "the connection", func() bool {
 		return slices.ContainsFunc(dc.Sessions(), func(s discordtest.Session) bool { return s.Connected })
 	}, func() string { return p.said() })
 	before := len(dc.History(channel))
 	ann.Press(result, "Again")
-	await(t, "the picture of a button from before the restart", hang, func() bool {
+	await(t, "the picture of a button from before the restart", func() bool {
 		list := dc.History(channel)
 		return len(list) == before+1 && len(list[before].Attachments) == 1
 	}, func() string { return dc.Transcript(channel) + p.said() })

@@ -93,7 +93,7 @@ func (s *siege) kills(n int) {
 			s.killDatabase()
 		}
 		s.p.cmd.Process.Kill()
-		s.p.awaitEnd(hang)
+		s.p.awaitEnd()
 		s.p = launch(s.t, s.spec) // at once: the next start copes with what the last has left
 	}
 	s.p.awaitReady()
@@ -120,7 +120,7 @@ func (s *siege) database() *pgxpool.Pool {
 func (s *siege) awaitRest(pool *pgxpool.Pool) {
 	s.t.Helper()
 	var open string
-	await(s.t, "all runs to end", hang, func() bool {
+	await(s.t, "all runs to end", func() bool {
 		err := pool.QueryRow(s.t.Context(), `
 			SELECT coalesce(string_agg(concat_ws(' ', id, status, stage, 'attempt', attempt, 'ended', ended_at, 'delivered', delivered_at), E'\n'), '')
 			FROM runs WHERE ended_at IS NULL OR deliverable AND delivered_at IS NULL`).Scan(&open)
@@ -311,7 +311,7 @@ func awaitAnswers(t *testing.T, tg *telegramtest.Server, chat *telegramtest.Chat
 		}
 		return list
 	}
-	await(t, "all answers", hang, func() bool { return len(missing()) == 0 || p.over() }, func() string {
+	await(t, "all answers", func() bool { return len(missing()) == 0 || p.over() }, func() string {
 		return fmt.Sprintf("missing: %v\n%s\n%s", missing(), tail(tg.Transcript(chat), 60), tail(p.said(), 40))
 	})
 }

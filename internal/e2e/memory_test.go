@@ -35,7 +35,7 @@ func TestMemoryAtRest(t *testing.T) {
 	}
 	c.succeed("many0005", small(64)) // has worked a little
 	resident := 0
-	await(t, "the memory to settle below the limit", hang, func() bool {
+	await(t, "the memory to settle below the limit", func() bool {
 		resident = residentKB(t, p.cmd.Process.Pid)
 		return resident<<10 < memoryLimit
 	}, func() string { return fmt.Sprintf("%d kB resident", resident) })

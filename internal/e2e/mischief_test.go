@@ -322,7 +322,7 @@ func (w *world) fails(runID string) bool { return uuid.MustParse(runID)[15]%4 ==
 func (w *world) serve(runs int) {
 	w.t.Helper()
 	done := map[string]bool{}
-	await(w.t, "the services to have all runs", hang, func() bool {
+	await(w.t, "the services to have all runs", func() bool {
 		for _, service := range []struct {
 			jobs upstreamtest.Jobs
 			fail func(id string) // nil: its runs can't be told apart

@@ -81,7 +81,7 @@ func (g *guest) read(path string, res *http.Response, err error) string {
 func (g *guest) awaitPage(what, pattern string) []string {
 	g.t.Helper()
 	want, page := regexp.MustCompile(pattern), ""
-	await(g.t, what, hang, func() bool {
+	await(g.t, what, func() bool {
 		page = g.get("/chat")
 		return want.MatchString(page)
 	}, func() string { return page + g.p.said() })
@@ -136,7 +136,7 @@ func TestOnePersonOnTwoPlatforms(t *testing.T) {
 	}
 
 	ann.Send(ann.Private(), "/wallpaper width=96 height=64")
-	await(t, "the picture on Telegram", hang, func() bool { return pictures(96) == 1 }, func() string { return tg.Transcript(ann.Private()) })
+	await(t, "the picture on Telegram", func() bool { return pictures(96) == 1 }, func() string { return tg.Transcript(ann.Private()) })
 	code := regexp.MustCompile(`[0-9A-Z]{4}-[0-9A-Z]{4}`).FindString(says("/link", "10 minutes").Text)
 
 	page := p.visit()
@@ -153,7 +153,7 @@ func TestOnePersonOnTwoPlatforms(t *testing.T) {
 		if shown := says("/balance", "You have").Text; !strings.Contains(shown, "$5.99") { // one sign-up credit, less a little, and what was granted
 			t.Errorf("the balance on Telegram reads %q", shown)
 		}
-		await(t, "the balance on the page", hang, func() bool {
+		await(t, "the balance on the page", func() bool {
 			return strings.Contains(page.get("/api/balance"), `"balanceNanoUsd":5999`)
 		}, func() string { return page.get("/api/balance") })
 	})
@@ -165,7 +165,7 @@ func TestOnePersonOnTwoPlatforms(t *testing.T) {
 			t.Error("Telegram shows what was asked for on the page")
 		}
 		ann.Send(ann.Private(), "/wallpaper")
-		await(t, "the picture on Telegram", hang, func() bool { return pictures(128) == 1 }, func() string { return tg.Transcript(ann.Private()) })
+		await(t, "the picture on Telegram", func() bool { return pictures(128) == 1 }, func() string { return tg.Transcript(ann.Private()) })
 		says("/why", "Width: 128", "your settings")
 	})
 	t.Run("the history is one", func(t *testing.T) {

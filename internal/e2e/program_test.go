@@ -247,7 +247,7 @@ var bannerPage = regexp.MustCompile(`Page +(http://\S+)`)
 
 func (p *program) awaitReady() {
 	p.t.Helper()
-	await(p.t, "the program to be ready", hang, func() bool { return strings.Contains(p.out.String(), "Ctrl-C\n") || p.over() }, p.said)
+	await(p.t, "the program to be ready", func() bool { return strings.Contains(p.out.String(), "Ctrl-C\n") || p.over() }, p.said)
 	m := bannerPage.FindStringSubmatch(p.out.String())
 	if m == nil {
 		p.t.Fatalf("the program did not start (exit code %d):\n%s", p.code(), p.said())
@@ -279,7 +279,7 @@ func (p *program) stop(sig os.Signal) time.Duration {
 	if err := p.cmd.Process.Signal(sig); err != nil {
 		p.t.Fatal(err)
 	}
-	p.awaitEnd(hang)
+	p.awaitEnd()
 	took := time.Since(began)
 	p.t.Logf("%v took %v", sig, took.Round(time.Millisecond))
 	if code := p.code(); code != 0 {
@@ -295,18 +295,18 @@ func (p *program) stop(sig os.Signal) time.Duration {
 func (p *program) kill() {
 	p.t.Helper()
 	p.cmd.Process.Kill()
-	p.awaitEnd(hang)
+	p.awaitEnd()
 	awaitNothingIn(p.t, p.dir)
 }
 
-func (p *program) awaitEnd(limit time.Duration) {
+func (p *program) awaitEnd() {
 	p.t.Helper()
-	await(p.t, "the program to end", limit, p.over, p.said)
+	await(p.t, "the program to end", p.over, p.said)
 }
 
 func awaitNothingIn(t testing.TB, dir string) {
 	t.Helper()
-	await(t, "everything to end", hang, func() bool { return len(processesIn(dir)) == 0 },
+	await(t, "everything to end", func() bool { return len(processesIn(dir)) == 0 },
 		func() string { return strings.Join(processesIn(dir), "\n") })
 }
 
@@ -321,7 +321,7 @@ type result struct {
 func run(t testing.TB, s spec) result {
 	t.Helper()
 	p := launch(t, s)
-	p.awaitEnd(hang)
+	p.awaitEnd()
 	return result{code: p.code(), stdout: p.out.String(), stderr: p.log.String(), took: time.Since(p.began)}
 }
 
@@ -410,16 +410,16 @@ func runQuick(t testing.TB, limit time.Duration, s spec) (r result) {
 }
 
 // await asks for done until it is true, and ends the test when that takes too long.
-func await(t testing.TB, what string, limit time.Duration, done func() bool, report func() string) {
+func await(t testing.TB, what string, done func() bool, report func() string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), limit)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), hang)
 	defer cancel()
 	again := time.NewTicker(10 * time.Millisecond)
 	defer again.Stop()
 	for !done() {
 		select {
 		case <-ctx.Done():
-			t.Fatalf("waited %v for %s:\n%s", limit, what, report())
+			t.Fatalf("waited %v for %s:\n%s", hang, what, report())
 		case <-again.C:
 		}
 	}

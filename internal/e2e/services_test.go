@@ -71,7 +71,7 @@ func TestServices(t *testing.T) {
 	c := newClient(p, "ann")
 	// finish lets the newest task of the service succeed once it is there.
 	finish := func(before int) {
-		await(t, "the task", hang, func() bool { return len(videos.Tasks()) > before }, p.said)
+		await(t, "the task", func() bool { return len(videos.Tasks()) > before }, p.said)
 		videos.Finish(videos.Tasks()[before].ID)
 	}
 	t.Run("A1 B49 B50 pictures", func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestServices(t *testing.T) {
 	})
 	t.Run("A1 A29 a 3D model with its preview", func(t *testing.T) {
 		id := c.run("tripo.text_to_model", map[string]any{"prompt": "a chair"}).RunID
-		await(t, "the task", hang, func() bool { return len(solids.Tasks()) == 1 }, p.said)
+		await(t, "the task", func() bool { return len(solids.Tasks()) == 1 }, p.said)
 		solids.Finish(solids.Tasks()[0].ID)
 		if r := c.finished(id); r.Status != "succeeded" || r.Cost != 250_000_000 || len(r.Outputs) != 3 || r.Outputs[0].Type != "file" || r.Outputs[1].Type != "image" {
 			t.Errorf("got %+v, want a model, its preview and its code for 25 credits at $0.01", r)
@@ -118,7 +118,7 @@ func TestServices(t *testing.T) {
 	})
 	t.Run("A1 A24 a model at Replicate, by the second", func(t *testing.T) {
 		id := c.run("replicate.painter.sketch", map[string]any{"prompt": "a cat"}).RunID
-		await(t, "the prediction", hang, func() bool { return len(hosted.Predictions()) == 1 }, p.said)
+		await(t, "the prediction", func() bool { return len(hosted.Predictions()) == 1 }, p.said)
 		hosted.Finish(hosted.Predictions()[0].ID)
 		if r := c.finished(id); r.Status != "succeeded" || r.Cost != 2_500_000 || len(r.Outputs) != 1 {
 			t.Errorf("got %+v, want a picture for 2.5 seconds at $0.001", r)
@@ -126,7 +126,7 @@ func TestServices(t *testing.T) {
 	})
 	t.Run("A1 A24 a model at fal.ai, by the second", func(t *testing.T) {
 		id := c.run("fal.fal-ai.sketch.fast", map[string]any{"prompt": "a cat"}).RunID
-		await(t, "the request", hang, func() bool { return len(queued.Requests()) == 1 }, p.said)
+		await(t, "the request", func() bool { return len(queued.Requests()) == 1 }, p.said)
 		queued.Finish(queued.Requests()[0].ID)
 		if r := c.finished(id); r.Status != "succeeded" || r.Cost != 4_000_000 || len(r.Outputs) != 1 {
 			t.Errorf("got %+v, want a picture for two seconds at $0.002", r)
@@ -140,7 +140,7 @@ func TestServices(t *testing.T) {
 			}
 		}
 		id := c.run(tool, map[string]any{"prompt": "a cat"}).RunID
-		await(t, "the run", hang, func() bool { return len(deployed.Runs()) == 1 }, p.said)
+		await(t, "the run", func() bool { return len(deployed.Runs()) == 1 }, p.said)
 		address := deployed.File("a.png", imagegentest.Picture(64, 64, "png"))
 		deployed.Change(deployed.Runs()[0].ID, func(r *comfydeploytest.Run) {
 			r.Status, r.Duration, r.GPU = "success", "10", "H100"
@@ -154,7 +154,7 @@ func TestServices(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "clouds.tool.yaml"), []byte(fmt.Sprintf(clouds, videos.BaseURL())), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		await(t, "the tool", hang, func() bool { return c.tools()["clouds"] != nil }, p.said)
+		await(t, "the tool", func() bool { return c.tools()["clouds"] != nil }, p.said)
 		before := len(videos.Tasks())
 		// The service names a task differently when it is made and when it is asked for: the file gives the latter.
 		r := c.finished(c.run("clouds", map[string]any{"prompt": "a cat"}).RunID)
@@ -164,7 +164,7 @@ func TestServices(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "clouds.tool.yaml"), []byte(strings.Replace(fmt.Sprintf(clouds, videos.BaseURL()), "idPath: [id]", "idPath: [task_id]", 1)), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		await(t, "the mended tool", hang, func() bool { return strings.Contains(string(c.tools()["clouds"]), "task_id") }, p.said)
+		await(t, "the mended tool", func() bool { return strings.Contains(string(c.tools()["clouds"]), "task_id") }, p.said)
 		before = len(videos.Tasks())
 		id := c.run("clouds", map[string]any{"prompt": "a cat"}).RunID
 		finish(before)
