@@ -20,6 +20,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -501,7 +502,7 @@ func TestReload(t *testing.T) {
 	g := newGate(t, startEngine(t))
 	p := start(t, spec{env: []string{
 		"DATABASE_URL=" + postgrestest.DSN(postgrestest.NewEmpty(t)), "ADMIN_TOKEN=" + adminToken,
-		"WORKFLOWS_DIR=" + flows, "COMFYUI_URLS=" + g.URL,
+		"WORKFLOWS_DIR=" + flows, "COMFYUI_URLS=" + g.URL, "SYNC_SCHEDULE=0 0 1 1 *", // only watching tells of changes
 	}})
 	c := newClient(p, "ann")
 	source, err := os.ReadFile("../../workflows/wallpaper.json")
@@ -510,9 +511,16 @@ func TestReload(t *testing.T) {
 	}
 	withSize := func(w, h string) string { return strings.NewReplacer("1024", w, "640", h).Replace(string(source)) }
 	tool := func() string { return string(c.tools()["tiny"]) }
+	var noticed []time.Duration // how long after each change
+	notices := func(t *testing.T, done func() bool) {
+		t.Helper()
+		began := time.Now()
+		await(t, "the tool to be as its file is", done, tool)
+		noticed = append(noticed, time.Since(began))
+	}
 	appears := func(t *testing.T, part string) {
 		t.Helper()
-		await(t, "the tool to be as its file is", func() bool { return strings.Contains(tool(), part) }, tool)
+		notices(t, func() bool { return strings.Contains(tool(), part) })
 	}
 
 	if err := os.Mkdir(flows, 0o755); err != nil {
@@ -556,7 +564,8 @@ func TestReload(t *testing.T) {
 		if err := os.Remove(filepath.Join(flows, "tiny.json")); err != nil {
 			t.Fatal(err)
 		}
-		await(t, "the tool to go", func() bool { return tool() == "" }, tool)
+		notices(t, func() bool { return tool() == "" })
 	})
+	checkQuickest(t, "noticing a change", 10*time.Second, noticed...)
 	p.stop(os.Interrupt)
 }

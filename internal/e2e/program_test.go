@@ -291,12 +291,14 @@ func (p *program) stop(sig os.Signal) time.Duration {
 	return took
 }
 
-// kill ends the program as kill -9 does, and returns once nothing is left.
-func (p *program) kill() {
+// kill ends the program as kill -9 does, and tells how long it took until nothing was left.
+func (p *program) kill() time.Duration {
 	p.t.Helper()
+	began := time.Now()
 	p.cmd.Process.Kill()
 	p.awaitEnd()
 	awaitNothingIn(p.t, p.dir)
+	return time.Since(began)
 }
 
 func (p *program) awaitEnd() {

@@ -91,7 +91,7 @@ func life(t *testing.T, as *syscall.Credential) {
 
 	third := start(t, s)
 	later = append(later, third.ready)
-	third.kill()
+	checkQuickest(t, "ending after kill -9", 30*time.Second, third.kill())
 
 	fourth := start(t, s) // after kill -9 the database recovers
 	later = append(later, fourth.ready)
