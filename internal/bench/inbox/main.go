@@ -35,7 +35,6 @@ import (
 )
 
 func main() {
-	meter.CollectAsUnderLoad()
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer cancel()
 	clients := flag.String("clients", "8,32,128", "numbers of clients, one measurement for each")

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"syscall"
@@ -14,10 +13,6 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 )
-
-// CollectAsUnderLoad collects garbage as rarely as the program does under load, in proportion to what is in use; the program has
-// several times as much in use as a bench, so that it collects even less often.
-func CollectAsUnderLoad() { debug.SetGCPercent(300) }
 
 // Rate is how often something was done in a second, and the processor time of each.
 type Rate struct {

@@ -20,6 +20,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"runtime/pprof"
 	"strconv"
 	"strings"
@@ -41,8 +42,12 @@ import (
 	"github.com/signalbox/signalbox/runs/runstest"
 )
 
+// gcPercent makes collections of garbage about as rare as in the program, where they come with each doubling of a heap that
+// is several times larger than the one here.
+const gcPercent = 300
+
 func main() {
-	meter.CollectAsUnderLoad()
+	debug.SetGCPercent(gcPercent)
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer cancel()
 	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
