@@ -511,12 +511,11 @@ func TestReload(t *testing.T) {
 	}
 	withSize := func(w, h string) string { return strings.NewReplacer("1024", w, "640", h).Replace(string(source)) }
 	tool := func() string { return string(c.tools()["tiny"]) }
-	var noticed []time.Duration // how long after each change
 	notices := func(t *testing.T, done func() bool) {
 		t.Helper()
 		began := time.Now()
 		await(t, "the tool to be as its file is", done, tool)
-		noticed = append(noticed, time.Since(began))
+		checkQuickest(t, "noticing a change", 10*time.Second, time.Since(began))
 	}
 	appears := func(t *testing.T, part string) {
 		t.Helper()
@@ -550,12 +549,12 @@ func TestReload(t *testing.T) {
 	t.Run("a broken file keeps its tool and is told of", func(t *testing.T) {
 		put(t, filepath.Join(flows, "tiny.json"), `{"nodes": [`)
 		status := ""
-		await(t, "the status to tell", func() bool {
+		notices(t, func() bool {
 			var answer json.RawMessage
 			c.must(http.StatusOK, http.MethodGet, "/api/status", nil, &answer)
 			status = string(answer)
 			return strings.Contains(status, "tiny.json")
-		}, func() string { return status })
+		})
 		if tool() == "" {
 			t.Error("the tool is gone")
 		}
@@ -566,6 +565,5 @@ func TestReload(t *testing.T) {
 		}
 		notices(t, func() bool { return tool() == "" })
 	})
-	checkQuickest(t, "noticing a change", 10*time.Second, noticed...)
 	p.stop(os.Interrupt)
 }

@@ -82,7 +82,9 @@ func TestDiscord(t *testing.T) {
 
 	restarted := paint()
 	restarted.Message(t.Context(), func(m discordtest.Message) bool { _, ok := m.Button("Cancel"); return ok })
-	checkQuickest(t, "the first answer", time.Second, first, answered(canceled), answered(restarted))
+	if quickest := min(first, answered(canceled), answered(restarted)); quickest > time.Second {
+		t.Errorf("no first answer came within a second, the quickest after %v", quickest)
+	}
 	p.stop(os.Interrupt)
 	p = start(t, s)
 	hold()

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 )
@@ -35,10 +36,14 @@ func TestMemoryAtRest(t *testing.T) {
 	}
 	c.succeed("many0005", small(64)) // has worked a little
 	resident := 0
+	began := time.Now()
 	await(t, "the memory to settle below the limit", func() bool {
 		resident = residentKB(t, p.cmd.Process.Pid)
 		return resident<<10 < memoryLimit
 	}, func() string { return fmt.Sprintf("%d kB resident", resident) })
+	if took := time.Since(began); took > 30*time.Second {
+		t.Errorf("it took %v to settle", took)
+	}
 	t.Logf("%d kB resident with %d tools, %.2f of the limit", resident, tools, float64(resident<<10)/memoryLimit)
 }
 

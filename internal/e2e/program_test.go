@@ -272,8 +272,8 @@ func (p *program) code() int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// stop sends the signal and expects an end in order: with code 0, with nothing left. It tells how long that took.
-func (p *program) stop(sig os.Signal) time.Duration {
+// stop sends the signal and expects an end in order: in time, with code 0, with nothing left.
+func (p *program) stop(sig os.Signal) {
 	p.t.Helper()
 	began := time.Now()
 	if err := p.cmd.Process.Signal(sig); err != nil {
@@ -282,23 +282,21 @@ func (p *program) stop(sig os.Signal) time.Duration {
 	p.awaitEnd()
 	took := time.Since(began)
 	p.t.Logf("%v took %v", sig, took.Round(time.Millisecond))
+	checkQuickest(p.t, "stopping", 10*time.Second, took)
 	if code := p.code(); code != 0 {
 		p.t.Errorf("exit code %d after %v:\n%s", code, sig, p.said())
 	}
 	if left := processesIn(p.dir); len(left) > 0 {
 		p.t.Errorf("still running after %v: %v", sig, left)
 	}
-	return took
 }
 
-// kill ends the program as kill -9 does, and tells how long it took until nothing was left.
-func (p *program) kill() time.Duration {
+// kill ends the program as kill -9 does, and returns once nothing is left.
+func (p *program) kill() {
 	p.t.Helper()
-	began := time.Now()
 	p.cmd.Process.Kill()
 	p.awaitEnd()
 	awaitNothingIn(p.t, p.dir)
-	return time.Since(began)
 }
 
 func (p *program) awaitEnd() {
@@ -308,8 +306,12 @@ func (p *program) awaitEnd() {
 
 func awaitNothingIn(t testing.TB, dir string) {
 	t.Helper()
+	began := time.Now()
 	await(t, "everything to end", func() bool { return len(processesIn(dir)) == 0 },
 		func() string { return strings.Join(processesIn(dir), "\n") })
+	if took := time.Since(began); took > 30*time.Second {
+		t.Errorf("it took %v until everything had ended", took)
+	}
 }
 
 // result is what a command that ends by itself did.

@@ -81,17 +81,17 @@ func life(t *testing.T, as *syscall.Credential) {
 	c := newClient(first, "ann")
 	done := c.succeed("wallpaper", small(64))
 	before := c.balance()
-	stopped := []time.Duration{first.stop(os.Interrupt)}
+	first.stop(os.Interrupt)
 
 	second := start(t, s)
 	later := []time.Duration{second.ready}
 	c.page = second.page
 	checkKept(t, c, done, before)
-	stopped = append(stopped, second.stop(syscall.SIGTERM))
+	second.stop(syscall.SIGTERM)
 
 	third := start(t, s)
 	later = append(later, third.ready)
-	checkQuickest(t, "ending after kill -9", 30*time.Second, third.kill())
+	third.kill()
 
 	fourth := start(t, s) // after kill -9 the database recovers
 	later = append(later, fourth.ready)
@@ -105,7 +105,7 @@ func life(t *testing.T, as *syscall.Credential) {
 		t.Errorf("a second program on one DATA_DIR: code %d, %q", refused.code, refused.stderr)
 	}
 	c.succeed("wallpaper", small(80))
-	checkQuickest(t, "stopping", 10*time.Second, append(stopped, fourth.stop(os.Interrupt))...)
+	fourth.stop(os.Interrupt)
 }
 
 func checkBanner(t *testing.T, p *program) {
