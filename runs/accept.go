@@ -90,7 +90,7 @@ func (s *Service) take(ctx context.Context, a *acceptance) error {
 			defer s.desk.queued()
 		}
 	}
-	err := s.writes.Of(a.record.AccountID).Do(ctx, &write{accept: a})
+	err := s.writes.Do(ctx, &write{accept: a})
 	if err != nil && s.landed(ctx, a.record.ID) {
 		err = nil
 	}

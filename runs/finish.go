@@ -220,7 +220,7 @@ func (w *step) commit(ctx context.Context, f *finish) error {
 // comes again with the job.
 func (w *step) writeEnd(ctx context.Context, f *finish) error {
 	for try := 1; ; try++ {
-		err := w.s.writes.Of(f.record.AccountID).Do(context.WithoutCancel(ctx), &write{finish: f})
+		err := w.s.writes.Do(context.WithoutCancel(ctx), &write{finish: f})
 		if err == nil || f.record.Status != StatusSucceeded || w.repeatable() || try == commitTries {
 			return err
 		}

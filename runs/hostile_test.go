@@ -265,7 +265,7 @@ func TestACommitWhoseAnswerIsLost(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, nil)
 	user := h.user(t, billing.Dollar)
-	h.writes.Of(user).Flush = func(ctx context.Context, w []*write) error {
+	h.writes.Flush = func(ctx context.Context, w []*write) error {
 		if err := h.flushWrites(ctx, w); err != nil {
 			return err
 		}
@@ -289,7 +289,7 @@ func TestACallsResultSurvivesADatabaseThatIsAway(t *testing.T) {
 	h := newHouse(t, func(config *Config) { config.Providers = map[string]Provider{"choir": c} })
 	user := h.user(t, billing.Dollar)
 	var failed atomic.Int32
-	h.writes.Of(user).Flush = func(ctx context.Context, w []*write) error {
+	h.writes.Flush = func(ctx context.Context, w []*write) error {
 		if w[0].finish != nil && failed.Add(1) <= 3 {
 			return errors.New("the database is away")
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime"
 	"sync"
 	"time"
 
@@ -35,7 +34,7 @@ type Service struct {
 	strays   map[string]bool // runs claimed here that the last round of the reaper saw nobody work on
 	metrics  metrics
 
-	writes group.Groups[write]  // by account
+	writes *group.Group[write]
 	marks  *group.Group[string] // ids of runs that were delivered
 	loads  *group.Group[load]
 
@@ -61,9 +60,8 @@ const groupSize = 128
 // since a run gives its place back with the mark.
 const marksSize = 1024
 
-// writeGroups is how many transactions with changes of runs are under way at a time. Each group has its own accounts: two
-// transactions that move the money of one account wait for each other until the first is on the disk.
-func writeGroups() int { return min(runtime.GOMAXPROCS(0), 4) }
+// gatherEnds gathers the ends of runs under load: their results come a little later, and those who ask for runs are answered sooner.
+const gatherEnds = 3 * time.Millisecond
 
 // gatherMarks may be long, since nobody waits for the mark of a delivery.
 const gatherMarks = 20 * time.Millisecond
@@ -87,12 +85,10 @@ func New(config Config) (*Service, error) {
 	}
 	s.base, s.end = context.WithCancel(context.Background())
 	s.working, s.hurry = context.WithCancelCause(s.base)
-	for range writeGroups() {
-		s.writes = append(s.writes, group.New(groupSize, 1, s.flushWrites))
-	}
-	s.marks = group.New(marksSize, 1, s.flushMarks)
-	s.marks.Gather = gatherMarks
-	s.loads = group.New(groupSize, 2, s.flushLoads)
+	s.writes = group.New(groupSize, s.flushWrites, group.Lane{Regulars: true}, group.Lane{Gather: gatherEnds})
+	s.writes.Place = placeOf
+	s.marks = group.New(marksSize, s.flushMarks, group.Lane{Gather: gatherMarks})
+	s.loads = group.New(groupSize, s.flushLoads)
 	if s.metrics, err = newMetrics(config.Metrics); err != nil {
 		return nil, fmt.Errorf("runs: %w", err)
 	}

@@ -17,11 +17,25 @@ import (
 
 // write is one change of a run on its way into the database: one of the members is set.
 //
-// Accepts and finishes go through one group together: what ends and what begins at the same time shares
-// one transaction.
+// Runs begin and end in lanes of their own, and what concerns one account in one transaction at a time: transactions that
+// move the money of one account wait for each other until the first is on the disk.
 type write struct {
 	accept *acceptance
 	finish *finish
+}
+
+// The lanes of writes.
+const (
+	beginLane = iota
+	endLane
+)
+
+// placeOf gives a write's lane and account.
+func placeOf(w *write) (lane int, account string) {
+	if w.accept != nil {
+		return beginLane, w.accept.record.AccountID
+	}
+	return endLane, w.finish.record.AccountID
 }
 
 // flushWrites makes the changes in one transaction: at once where nothing is to be asked first, and else, or where

@@ -95,8 +95,7 @@ func NewInbox(cfg InboxConfig) (*Inbox, error) {
 		cfg.Poll = time.Second
 	}
 	b := &Inbox{cfg: cfg, sources: map[string]*source{}, strange: newOnce(), wake: make(chan struct{}, 1), room: maxHanded}
-	b.writes = group.New(groupSize, 1, b.write)
-	b.writes.Regulars = true // a service with much to say goes on when it was answered
+	b.writes = group.New(groupSize, b.write, group.Lane{Regulars: true}) // a service with much to say goes on when it was answered
 	for service, s := range cfg.Sources {
 		b.sources[service] = newSource(s)
 	}

@@ -5,9 +5,9 @@ package group
 import (
 	"context"
 	"fmt"
-	"hash/fnv"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 )
@@ -33,20 +33,37 @@ type Group[T any] struct {
 	// Flush does what the items ask for, all or nothing.
 	Flush func(ctx context.Context, items []*T) error
 
+	// Place gives an item's lane and its key. What has one key is never flushed by two lanes at a time: transactions that
+	// change the same rows would wait for each other, or have to begin anew. A lane that has waited for a key is next,
+	// and takes along what waits for that key in the others. nil: everything goes to the first lane.
+	Place func(*T) (lane int, key string)
+
+	max int // items in one flush
+
+	mu      sync.Mutex
+	lanes   []lane
+	waiting []*member[T]   // in the order in which they came
+	flying  map[string]int // the lane that flushes a key
+	turns   map[string]int // the lane whose turn is next, for keys that another has just flushed
+}
+
+// Lane is one of a group's lanes. Each makes one flush at a time.
+type Lane struct {
 	// Gather is how long a flush that follows right upon another waits for more; zero for only as long as those take
 	// whom the other has just answered and who come back at once.
 	Gather time.Duration
 
-	// Regulars says that whoever was served mostly comes back to this group. A flush then waits until as many have come as were
+	// Regulars says that whoever was served mostly comes back to this lane. A flush then waits until as many have come as were
 	// there at the last one, but at most for a part of the time that the last one took. Gather has no effect.
 	Regulars bool
+}
 
-	max   int // items in one flush
-	lanes int // flushes at a time
+// lane is a Lane at work.
+type lane struct {
+	Lane
 
-	mu      sync.Mutex
-	waiting []*member[T]
-	leaders int
+	led     bool
+	waiting int
 	busy    bool          // a flush ended just now, and another follows
 	crowd   int           // served by the last flush, or waiting at its end
 	ended   time.Time     // when that was
@@ -55,37 +72,37 @@ type Group[T any] struct {
 
 // member is one caller in line.
 type member[T any] struct {
-	item    *T
-	leading bool          // lead was sent
-	lead    chan struct{} // it is this one's turn to flush
-	done    chan error
+	item *T
+	lane int
+	key  string
+	lead chan struct{} // it is this one's turn to flush
+	done chan error
 }
 
-// New makes a Group whose flushes have at most size items, and of which at most lanes are under way at a time.
-func New[T any](size, lanes int, flush func(context.Context, []*T) error) *Group[T] {
-	return &Group[T]{max: size, lanes: lanes, Flush: flush}
-}
-
-// Groups are several groups side by side. Each has its own share of the keys, so that what belongs to one key is
-// flushed by one group.
-type Groups[T any] []*Group[T]
-
-// Of gives the group of a key.
-func (g Groups[T]) Of(key string) *Group[T] {
-	h := fnv.New32a()
-	h.Write([]byte(key))
-	return g[h.Sum32()%uint32(len(g))]
+// New makes a Group whose flushes have at most size items. Without lanes it has one.
+func New[T any](size int, flush func(context.Context, []*T) error, lanes ...Lane) *Group[T] {
+	g := &Group[T]{Flush: flush, max: size, flying: make(map[string]int), turns: make(map[string]int)}
+	for _, l := range lanes {
+		g.lanes = append(g.lanes, lane{Lane: l})
+	}
+	if len(lanes) == 0 {
+		g.lanes = make([]lane, 1)
+	}
+	return g
 }
 
 // Do has item flushed, alone or with others, and returns the flush's error. When ctx ends before
 // item's flush began, item is withdrawn; once it began, Do waits for its end.
 func (g *Group[T]) Do(ctx context.Context, item *T) error {
 	m := &member[T]{item: item, lead: make(chan struct{}, 1), done: make(chan error, 1)}
+	if g.Place != nil {
+		m.lane, m.key = g.Place(item)
+	}
 	g.mu.Lock()
 	g.waiting = append(g.waiting, m)
-	if g.leaders < g.lanes {
-		g.leaders++
-		g.passLead()
+	g.lanes[m.lane].waiting++
+	if !g.lanes[m.lane].led && g.isReady(m) { // and else a flush that ends finds it
+		g.lead(m)
 	}
 	g.mu.Unlock()
 	for {
@@ -94,7 +111,7 @@ func (g *Group[T]) Do(ctx context.Context, item *T) error {
 			g.returnLead(m)
 			return err
 		case <-m.lead:
-			g.leadOnce(ctx)
+			g.leadOnce(ctx, m.lane)
 		case <-ctx.Done():
 			if g.withdraw(m) {
 				return context.Cause(ctx)
@@ -106,40 +123,100 @@ func (g *Group[T]) Do(ctx context.Context, item *T) error {
 	}
 }
 
-// leadOnce flushes what waits and passes the lead on.
-func (g *Group[T]) leadOnce(ctx context.Context) {
-	g.gatherMore()
-	g.mu.Lock()
-	batch := g.waiting[:min(len(g.waiting), g.max)]
-	g.waiting = append([]*member[T](nil), g.waiting[len(batch):]...)
-	g.mu.Unlock()
-	began := time.Now()
-	if len(batch) > 0 {
-		g.run(ctx, batch)
+// isReady reports whether m may be flushed now. The caller holds mu.
+func (g *Group[T]) isReady(m *member[T]) bool {
+	if _, flies := g.flying[m.key]; flies {
+		return false
 	}
+	turn, taken := g.turns[m.key]
+	return !taken || turn == m.lane
+}
+
+// mayBoard reports whether a lane's flush may serve m. The caller holds mu.
+func (g *Group[T]) mayBoard(m *member[T], lane int) bool {
+	if m.lane == lane {
+		return g.isReady(m)
+	}
+	turn, taken := g.turns[m.key]
+	return taken && turn == lane
+}
+
+// lead makes m, which is ready, the leader of its lane, which has none. The caller holds mu.
+func (g *Group[T]) lead(m *member[T]) {
+	g.lanes[m.lane].led = true
+	m.lead <- struct{}{}
+}
+
+// wakeAll gives a leader to each lane that has none and could flush something. The caller holds mu.
+func (g *Group[T]) wakeAll() {
+	for _, m := range g.waiting {
+		if !g.lanes[m.lane].led && g.isReady(m) {
+			g.lead(m)
+		}
+	}
+}
+
+// leadOnce flushes what is ready in a lane and passes the lead on.
+func (g *Group[T]) leadOnce(ctx context.Context, lane int) {
+	g.gatherMore(lane)
+	batch := g.board(lane)
+	began := time.Now()
+	g.run(ctx, batch)
+	g.land(lane, batch, time.Since(began))
+}
+
+// board takes what a flush is to serve out of the line.
+func (g *Group[T]) board(lane int) (batch []*member[T]) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.busy, g.crowd, g.ended = len(g.waiting) > 0, len(batch)+len(g.waiting), time.Now()
-	g.took = g.ended.Sub(began)
-	g.passLead()
+	rest := make([]*member[T], 0, len(g.waiting))
+	for _, m := range g.waiting {
+		if len(batch) < g.max && g.mayBoard(m, lane) {
+			batch = append(batch, m)
+		} else {
+			rest = append(rest, m)
+		}
+	}
+	g.waiting = rest
+	for _, m := range batch {
+		g.lanes[m.lane].waiting--
+		g.flying[m.key] = lane
+		delete(g.turns, m.key)
+	}
+	return batch
+}
+
+// land ends a flush: its keys are free for those who wait for them in other lanes, and then for all.
+func (g *Group[T]) land(lane int, batch []*member[T], took time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, m := range g.waiting {
+		if by, flies := g.flying[m.key]; flies && by == lane && m.lane != lane {
+			if _, taken := g.turns[m.key]; !taken {
+				g.turns[m.key] = m.lane
+			}
+		}
+	}
+	for _, m := range batch {
+		delete(g.flying, m.key)
+	}
+	l := &g.lanes[lane]
+	l.busy, l.crowd, l.ended, l.took, l.led = l.waiting > 0, len(batch)+l.waiting, time.Now(), took, false
+	g.wakeAll()
 }
 
 // gatherMore waits a moment under load. Without a time of its own it lets the others run instead of sleeping, since
 // the shortest sleep of an idle processor is longer than many a flush.
-func (g *Group[T]) gatherMore() {
-	if g.Regulars {
-		for g.expects(time.Now()) {
+func (g *Group[T]) gatherMore(lane int) {
+	l := g.look(lane)
+	switch {
+	case l.Regulars:
+		for ; l.expects(g.max, time.Now()); l = g.look(lane) {
 			runtime.Gosched()
 		}
-		return
-	}
-	g.mu.Lock()
-	more := g.busy && len(g.waiting) < g.max
-	g.mu.Unlock()
-	switch {
-	case !more:
-	case g.Gather > 0:
-		time.Sleep(g.Gather)
+	case !l.busy || l.waiting >= g.max:
+	case l.Gather > 0:
+		time.Sleep(l.Gather)
 	default:
 		for range yields {
 			runtime.Gosched()
@@ -147,39 +224,23 @@ func (g *Group[T]) gatherMore() {
 	}
 }
 
-// expects reports whether regulars are likely to come at once: those who came to the last flush.
-func (g *Group[T]) expects(now time.Time) bool {
+func (g *Group[T]) look(lane int) lane {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return len(g.waiting) < min(g.crowd, g.max) && now.Sub(g.ended) < min(g.took/patience, mostPatience)
+	return g.lanes[lane]
 }
 
-// passLead makes the next in line a leader, or lets the lane rest. The caller holds mu.
-func (g *Group[T]) passLead() {
-	for _, m := range g.waiting {
-		if !m.leading {
-			m.leading = true
-			m.lead <- struct{}{}
-			return
-		}
-	}
-	g.leaders--
-}
-
-// returnLead passes on the lead of a member that another lane has served before it took its turn.
-func (g *Group[T]) returnLead(m *member[T]) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	select {
-	case <-m.lead:
-		g.passLead()
-	default:
-	}
+// expects reports whether regulars are likely to come at once: those who came to the last flush, of at most size.
+func (l lane) expects(size int, now time.Time) bool {
+	return l.waiting < min(l.crowd, size) && now.Sub(l.ended) < min(l.took/patience, mostPatience)
 }
 
 // run flushes a batch. When that fails each item gets a flush of its own, so that a bad one spoils only
 // itself.
 func (g *Group[T]) run(ctx context.Context, batch []*member[T]) {
+	if len(batch) == 0 {
+		return
+	}
 	// The others must not fail because the leader's caller went away.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), FlushTimeout)
 	defer cancel()
@@ -207,21 +268,38 @@ func (g *Group[T]) guarded(ctx context.Context, items []*T) (err error) {
 	return g.Flush(ctx, items)
 }
 
-// withdraw takes m out of the line; false: its flush has begun. A lead that m had is passed on.
+// returnLead passes on the lead of a member that another lane has served before it took its turn.
+func (g *Group[T]) returnLead(m *member[T]) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.dropLead(m)
+}
+
+// dropLead passes on the lead that m may have. The caller holds mu.
+func (g *Group[T]) dropLead(m *member[T]) {
+	select {
+	case <-m.lead:
+		g.lanes[m.lane].led = false
+		g.wakeAll()
+	default:
+	}
+}
+
+// withdraw takes m out of the line; false: its flush has begun. A lead or a turn that m had is passed on.
 func (g *Group[T]) withdraw(m *member[T]) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for i, other := range g.waiting {
-		if other != m {
-			continue
-		}
-		g.waiting = append(g.waiting[:i:i], g.waiting[i+1:]...)
-		select {
-		case <-m.lead:
-			g.passLead()
-		default:
-		}
-		return true
+	i := slices.Index(g.waiting, m)
+	if i < 0 {
+		return false
 	}
-	return false
+	g.waiting = slices.Delete(g.waiting, i, i+1)
+	g.lanes[m.lane].waiting--
+	same := func(other *member[T]) bool { return other.lane == m.lane && other.key == m.key }
+	if turn, ok := g.turns[m.key]; ok && turn == m.lane && !slices.ContainsFunc(g.waiting, same) {
+		delete(g.turns, m.key)
+		g.wakeAll()
+	}
+	g.dropLead(m)
+	return true
 }

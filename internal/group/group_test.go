@@ -1,12 +1,16 @@
 package group
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
+	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -17,7 +21,7 @@ func TestGroup(t *testing.T) {
 		var mu sync.Mutex
 		flushed, flushes := map[int]int{}, 0
 		bad := errors.New("bad")
-		g := New(8, 2, func(_ context.Context, items []*int) error {
+		g := New(8, func(_ context.Context, items []*int) error {
 			mu.Lock()
 			defer mu.Unlock()
 			flushes++
@@ -45,13 +49,11 @@ func TestGroup(t *testing.T) {
 				t.Errorf("%d was flushed %d times", i, flushed[i])
 			}
 		}
-		if g.leaders != 0 || len(g.waiting) != 0 {
-			t.Errorf("%d leaders and %d waiting are left", g.leaders, len(g.waiting))
-		}
+		isIdle(t, g)
 	})
 	t.Run("who gives up is withdrawn, and nobody waits for them", func(t *testing.T) {
 		t.Parallel()
-		g := New(4, 1, func(context.Context, []*int) error { return nil })
+		g := New(4, func(context.Context, []*int) error { return nil })
 		var wait sync.WaitGroup
 		for i := range 300 {
 			wait.Go(func() {
@@ -63,15 +65,16 @@ func TestGroup(t *testing.T) {
 			})
 		}
 		wait.Wait()
-		if err := g.Do(t.Context(), new(int)); err != nil || g.leaders != 0 {
-			t.Error(fmt.Errorf("afterwards: %w, %d leaders", err, g.leaders))
+		if err := g.Do(t.Context(), new(int)); err != nil {
+			t.Errorf("afterwards: %v", err)
 		}
+		isIdle(t, g)
 	})
 }
 
 func TestGroupSurvivesAPanic(t *testing.T) {
 	t.Parallel()
-	g := New(4, 1, func(context.Context, []*int) error { panic("boom") })
+	g := New(4, func(context.Context, []*int) error { panic("boom") })
 	for range 2 {
 		done := make(chan error, 1)
 		go func() {
@@ -110,14 +113,12 @@ func TestFlushWaitsForRegulars(t *testing.T) {
 		{"more were there than a flush can serve", 8, 20, 800 * time.Microsecond, 100 * time.Microsecond, false},
 		{"the database was away", 3, 5, 20 * time.Second, mostPatience, false},
 	} {
-		g := New(8, 1, func(context.Context, []*int) error { return nil })
-		g.waiting, g.crowd, g.ended, g.took = make([]*member[int], c.waiting), c.crowd, now.Add(-c.ago), c.took
-		if got := g.expects(now); got != c.want {
+		l := lane{waiting: c.waiting, crowd: c.crowd, ended: now.Add(-c.ago), took: c.took}
+		if got := l.expects(8, now); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
-	g := New(8, 1, func(context.Context, []*int) error { return nil })
-	g.Regulars = true
+	g := New(8, func(context.Context, []*int) error { return nil }, Lane{Regulars: true})
 	var wait sync.WaitGroup
 	for range 20 {
 		wait.Go(func() {
@@ -129,7 +130,148 @@ func TestFlushWaitsForRegulars(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if err := g.Do(t.Context(), new(int)); err != nil || g.crowd != 1 || g.ended.Before(now) {
-		t.Errorf("after a flush of one: %v, a crowd of %d at %v", err, g.crowd, g.ended)
+	if err := g.Do(t.Context(), new(int)); err != nil || g.lanes[0].crowd != 1 || g.lanes[0].ended.Before(now) {
+		t.Errorf("after a flush of one: %v, a crowd of %d at %v", err, g.lanes[0].crowd, g.lanes[0].ended)
 	}
+}
+
+// isIdle fails the test if something is left of a group's work.
+func isIdle[T any](t *testing.T, g *Group[T]) {
+	t.Helper()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.waiting) != 0 || len(g.flying) != 0 || len(g.turns) != 0 {
+		t.Errorf("%d are left waiting, %d keys are held and %d have a turn", len(g.waiting), len(g.flying), len(g.turns))
+	}
+	for i, l := range g.lanes {
+		if l.led || l.waiting != 0 {
+			t.Errorf("lane %d is led: %v, with %d waiting", i, l.led, l.waiting)
+		}
+	}
+}
+
+// placed is an item with its place.
+type placed struct {
+	lane int
+	key  string
+	n    int
+}
+
+func place(p *placed) (lane int, key string) { return p.lane, p.key }
+
+func TestLanes(t *testing.T) {
+	t.Parallel()
+	t.Run("no key is flushed twice at a time, and everybody is served once or gives up", func(t *testing.T) {
+		t.Parallel()
+		var mu sync.Mutex
+		held, served := map[string]bool{}, map[int]int{}
+		change := func(items []*placed, f func(*placed)) {
+			mu.Lock()
+			defer mu.Unlock()
+			for _, i := range items {
+				f(i)
+			}
+		}
+		g := New(8, func(_ context.Context, items []*placed) error {
+			keys := map[string]bool{}
+			change(items, func(i *placed) {
+				if held[i.key] && !keys[i.key] {
+					t.Errorf("%s is flushed by two lanes at a time", i.key)
+				}
+				keys[i.key], held[i.key] = true, true
+			})
+			runtime.Gosched()
+			change(items, func(i *placed) {
+				served[i.n]++
+				delete(held, i.key)
+			})
+			return nil
+		}, Lane{Regulars: true}, Lane{Gather: 100 * time.Microsecond}, Lane{})
+		g.Place = place
+		var wait sync.WaitGroup
+		var gaveUp sync.Map
+		for client := range 40 {
+			wait.Go(func() {
+				for i := range 50 {
+					item := &placed{lane: rand.IntN(3), key: fmt.Sprint(rand.IntN(1 + client)), n: client*50 + i}
+					ctx, cancel := t.Context(), context.CancelFunc(func() {})
+					if client%4 == 0 {
+						ctx, cancel = context.WithTimeout(ctx, rand.N(time.Millisecond))
+					}
+					if err := g.Do(ctx, item); errors.Is(err, context.DeadlineExceeded) {
+						gaveUp.Store(item.n, true)
+					} else if err != nil {
+						t.Error(err)
+					}
+					cancel()
+				}
+			})
+		}
+		wait.Wait()
+		for n := range 40 * 50 {
+			if _, gone := gaveUp.Load(n); (served[n] == 1) == gone || served[n] > 1 {
+				t.Errorf("%d was served %d times, gave up: %v", n, served[n], gone)
+			}
+		}
+		isIdle(t, g)
+	})
+	t.Run("other keys go ahead, and a lane that waited for one is next and takes the others along", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			flushes, ends := make(chan []placed), make(chan struct{})
+			g := New(8, func(_ context.Context, items []*placed) error {
+				var flush []placed
+				for _, i := range items {
+					flush = append(flush, *i)
+				}
+				flushes <- flush
+				<-ends
+				return nil
+			}, Lane{}, Lane{})
+			g.Place = place
+			var wait sync.WaitGroup
+			ask := func(p placed) {
+				wait.Go(func() {
+					if err := g.Do(t.Context(), &p); err != nil {
+						t.Error(err)
+					}
+				})
+				synctest.Wait()
+			}
+			expect := func(want ...placed) {
+				t.Helper()
+				synctest.Wait()
+				select {
+				case got := <-flushes:
+					if !slices.Equal(got, want) {
+						t.Errorf("flushed %v, want %v", got, want)
+					}
+				default:
+					t.Errorf("nothing is flushed, want %v", want)
+				}
+			}
+			ask(placed{0, "a", 1})
+			expect(placed{0, "a", 1})
+			ask(placed{1, "a", 2})
+			ask(placed{1, "b", 3})
+			expect(placed{1, "b", 3})
+			ask(placed{0, "a", 4})
+			ask(placed{0, "c", 5})
+			ends <- struct{}{}
+			ends <- struct{}{}
+			synctest.Wait()
+			var got [][]placed
+			for range 2 {
+				got = append(got, <-flushes)
+				ends <- struct{}{}
+				synctest.Wait()
+			}
+			slices.SortFunc(got, func(a, b []placed) int { return cmp.Compare(a[0].n, b[0].n) })
+			if want := [][]placed{{{1, "a", 2}, {0, "a", 4}}, {{0, "c", 5}}}; !slices.EqualFunc(got, want, slices.Equal) {
+				t.Errorf("flushed %v, want %v", got, want)
+			}
+			wait.Wait()
+			isIdle(t, g)
+		})
+	})
 }

@@ -32,7 +32,7 @@ type write struct {
 // NewWriter makes a Writer into pool's database.
 func NewWriter(pool *pgxpool.Pool) *Writer {
 	w := &Writer{pool: pool}
-	w.writes = group.New(writesTogether, 1, w.flush)
+	w.writes = group.New(writesTogether, w.flush)
 	return w
 }
 

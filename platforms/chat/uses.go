@@ -17,7 +17,7 @@ type uses struct {
 
 func newUses(pool *pgxpool.Pool) uses {
 	u := uses{pool: pool}
-	u.counts = group.New(1000, 1, u.add)
+	u.counts = group.New(1000, u.add)
 	return u
 }
 
