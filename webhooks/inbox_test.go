@@ -112,6 +112,15 @@ func (h *house) run() string {
 	return id
 }
 
+// waitForALock reports whether so many statements wait for another transaction.
+func (h *house) waitForALock(t *testing.T, want int) func() bool {
+	return func() bool {
+		var waiting int
+		err := h.pool.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting)
+		return err == nil && waiting == want
+	}
+}
+
 func (h *house) looks() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -517,6 +526,50 @@ func TestWork(t *testing.T) {
 		h.want(t, http.StatusOK, h.address(h.run()), "{}")
 		h.becomes(t, StatusDone, 1) // the clock stands still
 	})
+	t.Run("what is stored is worked on, even if a repeat that came at the same time is not", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, nil)
+		arrive := func(id string) *arrival {
+			return &arrival{event: event{Event: Event{Service: "open", EventID: id, ReceivedAt: h.clock.Now()}, body: []byte("{}")}}
+		}
+		if err := h.write(t.Context(), []*arrival{arrive("repeated")}); err != nil {
+			t.Fatal(err)
+		}
+		h.takeHanded()
+		hold, err := h.pool.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := hold.Exec(t.Context(), `SELECT FROM webhook_events FOR UPDATE`); err != nil {
+			t.Fatal(err)
+		}
+		fresh, repeated := arrive("new"), arrive("repeated")
+		ctx, cancel := context.WithCancel(t.Context())
+		failed := make(chan error, 1)
+		go func() { failed <- h.write(ctx, []*arrival{repeated, fresh}) }()
+		until(t, "the repeat waits for its row", h.waitForALock(t, 1))
+		cancel()
+		if err := <-failed; err == nil {
+			t.Error("no error")
+		}
+		until(t, "Postgres has given up, too", h.waitForALock(t, 0))
+		if err := hold.Rollback(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range []*arrival{repeated, fresh} {
+			if err := h.write(t.Context(), []*arrival{a}); err != nil {
+				t.Error(err)
+			}
+		}
+		if got := h.takeHanded(); len(got) != 1 || got[0].EventID != "new" || got[0].ID != fresh.ID || fresh.ID == 0 {
+			t.Errorf("handed over %+v", got)
+		}
+		for _, e := range h.events(t, StatusStored) {
+			if want := map[string]int{"new": 1, "repeated": 2}[e.EventID]; e.Copies != want {
+				t.Errorf("%s came %d times, want %d", e.EventID, e.Copies, want)
+			}
+		}
+	})
 	t.Run("an event that a repeat touches at the moment when it is marked is marked all the same", func(t *testing.T) {
 		t.Parallel()
 		touched, asked := make(chan struct{}), make(chan struct{}, 1)
@@ -537,11 +590,7 @@ func TestWork(t *testing.T) {
 			t.Fatal(err)
 		}
 		close(touched)
-		until(t, "the mark waits for the repeat", func() bool {
-			var waiting int
-			err := h.pool.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting)
-			return err == nil && waiting == 1
-		})
+		until(t, "the mark waits for the repeat", h.waitForALock(t, 1))
 		if err := repeat.Commit(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -1,8 +1,12 @@
 package webhooks
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -109,41 +113,72 @@ func (b *Inbox) hand(group []*arrival) {
 // eventKey is what makes an event that event.
 type eventKey struct{ service, id string }
 
-// insert stores events, claimed by us or for anybody; copies of one count as one. A repeat of what was given up is worked
-// on again.
+func (e *event) key() eventKey { return eventKey{e.Service, e.EventID} }
+
+// insertSQL stores events. Most are new; which are not, because they come again or came to another machine at the same time, it leaves
+// alone and does not give back.
+const insertSQL = insertInto + `
+	ON CONFLICT (service, event_id) DO NOTHING ` + insertGives
+
+// repeatSQL is insertSQL for those that are there: a repeat of what was given up is worked on again.
+const repeatSQL = insertInto + `
+	ON CONFLICT (service, event_id) DO UPDATE SET copies = CASE WHEN e.status IN ('orphan', 'dead') THEN 1 ELSE e.copies + 1 END,
+		status = CASE WHEN e.status = 'done' THEN 'done' ELSE 'stored' END,
+		ended_at = CASE WHEN e.status = 'done' THEN e.ended_at END,
+		attempts = CASE WHEN e.status IN ('orphan', 'dead') THEN excluded.attempts ELSE e.attempts END,
+		due_at = CASE WHEN e.status IN ('orphan', 'dead') THEN excluded.due_at ELSE e.due_at END,
+		received_at = CASE WHEN e.status IN ('orphan', 'dead') THEN excluded.received_at ELSE e.received_at END ` + insertGives
+
+const (
+	insertInto = `
+	INSERT INTO webhook_events AS e (service, event_id, run_id, provider_id, state, body, received_at, attempts, due_at)
+	SELECT service, event_id, run_id, provider_id, state, body, at, $9, $8
+	FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bytea[], $7::timestamptz[])
+		AS s (service, event_id, run_id, provider_id, state, body, at)`
+	insertGives = `RETURNING service, event_id, id, copies = 1`
+)
+
+// insert stores events, claimed by us or for anybody; copies of one count as one.
 func (b *Inbox) insert(ctx context.Context, group []*arrival, claimed bool) error {
-	first := map[eventKey]*arrival{}
-	var services, ids, runs, providers, states []string
-	var bodies [][]byte
-	var times []time.Time
-	for _, a := range group {
-		key := eventKey{a.Service, a.EventID}
-		if first[key] != nil {
-			continue
-		}
-		first[key] = a
-		services, ids, runs, providers = append(services, a.Service), append(ids, a.EventID), append(runs, a.RunID), append(providers, a.ProviderID)
-		states, bodies, times = append(states, a.State), append(bodies, a.body), append(times, a.ReceivedAt)
-	}
 	due, attempts := b.cfg.Now(), 0
 	if claimed {
 		due, attempts = due.Add(claimFor), 1
 	}
-	rows, err := b.cfg.Pool.Query(ctx, `
-		INSERT INTO webhook_events AS e (service, event_id, run_id, provider_id, state, body, received_at, attempts, due_at)
-		SELECT service, event_id, run_id, provider_id, state, body, at, $9, $8
-		FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bytea[], $7::timestamptz[])
-			AS s (service, event_id, run_id, provider_id, state, body, at)
-		ORDER BY service, event_id -- so that two machines with the same events don't wait for each other
-		ON CONFLICT (service, event_id) DO UPDATE SET copies = CASE WHEN e.status IN ('orphan', 'dead') THEN 1 ELSE e.copies + 1 END,
-			status = CASE WHEN e.status = 'done' THEN 'done' ELSE 'stored' END,
-			ended_at = CASE WHEN e.status = 'done' THEN e.ended_at END,
-			attempts = CASE WHEN e.status IN ('orphan', 'dead') THEN excluded.attempts ELSE e.attempts END,
-			due_at = CASE WHEN e.status IN ('orphan', 'dead') THEN excluded.due_at ELSE e.due_at END,
-			received_at = CASE WHEN e.status IN ('orphan', 'dead') THEN excluded.received_at ELSE e.received_at END
-		RETURNING service, event_id, id, copies = 1`, services, ids, runs, providers, states, bodies, times, due, attempts)
+	first := map[eventKey]*arrival{}
+	for _, a := range group {
+		if key := a.key(); first[key] == nil {
+			first[key] = a
+		}
+	}
+	for _, sql := range []string{insertSQL, repeatSQL} {
+		// What has an id is stored: by the first statement, or by an earlier try that failed at the second.
+		left := slices.DeleteFunc(slices.Collect(maps.Values(first)), func(a *arrival) bool { return a.ID != 0 })
+		if len(left) == 0 {
+			break
+		}
+		// In one order, so that two machines with the same events don't wait for each other.
+		slices.SortFunc(left, func(a, b *arrival) int {
+			return cmp.Or(strings.Compare(a.Service, b.Service), strings.Compare(a.EventID, b.EventID))
+		})
+		if err := b.insertBy(ctx, sql, left, first, due, attempts); err != nil {
+			return fmt.Errorf("store callbacks: %w", err)
+		}
+	}
+	return nil
+}
+
+// insertBy stores the arrivals, and notes with those that are among first what was given back.
+func (b *Inbox) insertBy(ctx context.Context, sql string, arrivals []*arrival, first map[eventKey]*arrival, due time.Time, attempts int) error {
+	var services, ids, runs, providers, states []string
+	var bodies [][]byte
+	var times []time.Time
+	for _, a := range arrivals {
+		services, ids, runs, providers = append(services, a.Service), append(ids, a.EventID), append(runs, a.RunID), append(providers, a.ProviderID)
+		states, bodies, times = append(states, a.State), append(bodies, a.body), append(times, a.ReceivedAt)
+	}
+	rows, err := b.cfg.Pool.Query(ctx, sql, services, ids, runs, providers, states, bodies, times, due, attempts)
 	if err != nil {
-		return fmt.Errorf("store callbacks: %w", err)
+		return err
 	}
 	var key eventKey
 	var id int64
@@ -153,8 +188,5 @@ func (b *Inbox) insert(ctx context.Context, group []*arrival, claimed bool) erro
 		a.ID, a.Status, a.Attempts, a.fresh = id, StatusStored, attempts, fresh
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("store callbacks: %w", err)
-	}
-	return nil
+	return err
 }
