@@ -60,8 +60,8 @@ const groupSize = 128
 // since a run gives its place back with the mark.
 const marksSize = 1024
 
-// gatherEnds gathers the ends of runs under load: their results come a little later, and those who ask for runs are answered sooner.
-const gatherEnds = 3 * time.Millisecond
+// gatherEnds gathers the ends of runs while others begin: their results come a moment later, and a transaction serves more of them.
+const gatherEnds = time.Millisecond
 
 // gatherMarks may be long, since nobody waits for the mark of a delivery.
 const gatherMarks = 20 * time.Millisecond

@@ -50,7 +50,8 @@ type Group[T any] struct {
 // Lane is one of a group's lanes. Each makes one flush at a time.
 type Lane struct {
 	// Gather is how long a flush that follows right upon another waits for more; zero for only as long as those take
-	// whom the other has just answered and who come back at once.
+	// whom the other has just answered and who come back at once. In a group of several lanes it waits only while another
+	// is at work.
 	Gather time.Duration
 
 	// Regulars says that whoever was served mostly comes back to this lane. A flush then waits until as many have come as were
@@ -215,7 +216,7 @@ func (g *Group[T]) gatherMore(lane int) {
 			runtime.Gosched()
 		}
 	case !l.busy || l.waiting >= g.max:
-	case l.Gather > 0:
+	case l.Gather > 0 && !g.isAlone(lane):
 		time.Sleep(l.Gather)
 	default:
 		for range yields {
@@ -228,6 +229,18 @@ func (g *Group[T]) look(lane int) lane {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.lanes[lane]
+}
+
+// isAlone reports whether all the other lanes rest, if there are any.
+func (g *Group[T]) isAlone(lane int) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for i, l := range g.lanes {
+		if i != lane && l.led {
+			return false
+		}
+	}
+	return len(g.lanes) > 1
 }
 
 // expects reports whether regulars are likely to come at once: those who came to the last flush, of at most size.
