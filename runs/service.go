@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"sync"
 	"time"
 
@@ -85,8 +86,8 @@ func New(config Config) (*Service, error) {
 	}
 	s.base, s.end = context.WithCancel(context.Background())
 	s.working, s.hurry = context.WithCancelCause(s.base)
-	s.writes = group.New(groupSize, s.flushWrites, group.Lane{Regulars: true}, group.Lane{Gather: gatherEnds})
-	s.writes.Place = placeOf
+	s.writes = group.New(groupSize, s.flushWrites, writeLanes(runtime.GOMAXPROCS(0))...)
+	s.writes.Place = s.placeOf
 	s.marks = group.New(marksSize, s.flushMarks, group.Lane{Gather: gatherMarks})
 	s.loads = group.New(groupSize, s.flushLoads)
 	if s.metrics, err = newMetrics(config.Metrics); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"slices"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/group"
 	"github.com/signalbox/signalbox/internal/postgres"
 )
 
@@ -24,18 +26,32 @@ type write struct {
 	finish *finish
 }
 
-// The lanes of writes.
-const (
-	beginLane = iota
-	endLane
-)
+// writeLanes gives pairs of lanes, for runs that begin and for runs that end: about as many transactions may be under way as there are
+// processors, but at least two and at most four. Each pair has its own accounts.
+func writeLanes(processors int) (lanes []group.Lane) {
+	for range min(max(processors/2, 1), 2) {
+		lanes = append(lanes, group.Lane{Regulars: true}, group.Lane{Gather: gatherEnds})
+	}
+	return lanes
+}
 
 // placeOf gives a write's lane and account.
-func placeOf(w *write) (lane int, account string) {
-	if w.accept != nil {
-		return beginLane, w.accept.record.AccountID
+func (s *Service) placeOf(w *write) (lane int, account string) {
+	account = w.accountID()
+	pair := fnv.New32a()
+	pair.Write([]byte(account))
+	lane = int(pair.Sum32()%uint32(s.writes.Lanes()/2)) * 2
+	if w.finish != nil {
+		lane++
 	}
-	return endLane, w.finish.record.AccountID
+	return lane, account
+}
+
+func (w *write) accountID() string {
+	if w.accept != nil {
+		return w.accept.record.AccountID
+	}
+	return w.finish.record.AccountID
 }
 
 // flushWrites makes the changes in one transaction: at once where nothing is to be asked first, and else, or where

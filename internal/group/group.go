@@ -92,6 +92,9 @@ func New[T any](size int, flush func(context.Context, []*T) error, lanes ...Lane
 	return g
 }
 
+// Lanes gives the number of lanes.
+func (g *Group[T]) Lanes() int { return len(g.lanes) }
+
 // Do has item flushed, alone or with others, and returns the flush's error. When ctx ends before
 // item's flush began, item is withdrawn; once it began, Do waits for its end.
 func (g *Group[T]) Do(ctx context.Context, item *T) error {
