@@ -89,7 +89,8 @@ func New(config Config) (*Service, error) {
 	s.writes = group.New(groupSize, s.flushWrites, writeLanes(runtime.GOMAXPROCS(0))...)
 	s.writes.Place = s.placeOf
 	s.marks = group.New(marksSize, s.flushMarks, group.Lane{Gather: gatherMarks})
-	s.loads = group.New(groupSize, s.flushLoads)
+	s.loads = group.New(groupSize, s.flushLoads, group.Lane{}, group.Lane{})
+	s.loads.Place = func(l *load) (lane int, id string) { return int(l.id[len(l.id)-1]) % 2, l.id }
 	if s.metrics, err = newMetrics(config.Metrics); err != nil {
 		return nil, fmt.Errorf("runs: %w", err)
 	}
