@@ -90,7 +90,7 @@ func New(config Config) (*Service, error) {
 	s.writes.Place = s.placeOf
 	s.marks = group.New(marksSize, s.flushMarks, group.Lane{Gather: gatherMarks})
 	s.loads = group.New(groupSize, s.flushLoads, group.Lane{}, group.Lane{})
-	s.loads.Place = func(l *load) (lane int, id string) { return int(l.id[len(l.id)-1]) % 2, l.id }
+	s.loads.Place = func(l *load) (lane int, id string) { return spread(l.id, s.loads.Lanes()), l.id }
 	if s.metrics, err = newMetrics(config.Metrics); err != nil {
 		return nil, fmt.Errorf("runs: %w", err)
 	}

@@ -38,13 +38,18 @@ func writeLanes(processors int) (lanes []group.Lane) {
 // placeOf gives a write's lane and account.
 func (s *Service) placeOf(w *write) (lane int, account string) {
 	account = w.accountID()
-	pair := fnv.New32a()
-	pair.Write([]byte(account))
-	lane = int(pair.Sum32()%uint32(s.writes.Lanes()/2)) * 2
+	lane = spread(account, s.writes.Lanes()/2) * 2
 	if w.finish != nil {
 		lane++
 	}
 	return lane, account
+}
+
+// spread gives an id one of so many places, always the same.
+func spread(id string, places int) int {
+	h := fnv.New32a()
+	h.Write([]byte(id))
+	return int(h.Sum32() % uint32(places))
 }
 
 func (w *write) accountID() string {

@@ -526,9 +526,10 @@ func TestWork(t *testing.T) {
 		h.want(t, http.StatusOK, h.address(h.run()), "{}")
 		h.becomes(t, StatusDone, 1) // the clock stands still
 	})
-	t.Run("what is stored is worked on, even if a repeat that came at the same time is not", func(t *testing.T) {
-		t.Parallel()
-		h := newHouse(t, nil)
+	// A write that fails at a repeat has stored what is new, for itself or, without room, for whoever looks first.
+	failAtARepeat := func(t *testing.T, room int) (h *house, fresh *arrival) {
+		t.Helper()
+		h = newHouse(t, nil)
 		arrive := func(id string) *arrival {
 			return &arrival{event: event{Event: Event{Service: "open", EventID: id, ReceivedAt: h.clock.Now()}, body: []byte("{}")}}
 		}
@@ -536,6 +537,7 @@ func TestWork(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.takeHanded()
+		h.room = room
 		hold, err := h.pool.Begin(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -543,7 +545,8 @@ func TestWork(t *testing.T) {
 		if _, err := hold.Exec(t.Context(), `SELECT FROM webhook_events FOR UPDATE`); err != nil {
 			t.Fatal(err)
 		}
-		fresh, repeated := arrive("new"), arrive("repeated")
+		fresh = arrive("new")
+		repeated := arrive("repeated")
 		ctx, cancel := context.WithCancel(t.Context())
 		failed := make(chan error, 1)
 		go func() { failed <- h.write(ctx, []*arrival{repeated, fresh}) }()
@@ -556,19 +559,36 @@ func TestWork(t *testing.T) {
 		if err := hold.Rollback(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+		h.room = maxHanded
 		for _, a := range []*arrival{repeated, fresh} {
 			if err := h.write(t.Context(), []*arrival{a}); err != nil {
 				t.Error(err)
 			}
-		}
-		if got := h.takeHanded(); len(got) != 1 || got[0].EventID != "new" || got[0].ID != fresh.ID || fresh.ID == 0 {
-			t.Errorf("handed over %+v", got)
 		}
 		for _, e := range h.events(t, StatusStored) {
 			if want := map[string]int{"new": 1, "repeated": 2}[e.EventID]; e.Copies != want {
 				t.Errorf("%s came %d times, want %d", e.EventID, e.Copies, want)
 			}
 		}
+		return h, fresh
+	}
+	t.Run("what is stored is worked on, even if a repeat that came at the same time is not", func(t *testing.T) {
+		t.Parallel()
+		h, fresh := failAtARepeat(t, maxHanded)
+		if got := h.takeHanded(); len(got) != 1 || got[0].EventID != "new" || got[0].ID != fresh.ID || fresh.ID == 0 {
+			t.Errorf("handed over %+v", got)
+		}
+	})
+	t.Run("what was stored for anybody is not taken for one's own at the next try", func(t *testing.T) {
+		t.Parallel()
+		h, _ := failAtARepeat(t, 0)
+		if got := h.takeHanded(); len(got) != 0 {
+			t.Errorf("handed over %+v", got)
+		}
+		h.known[""] = true
+		h.start(t)
+		h.clock.Advance(claimFor) // of the one that was repeated
+		h.becomes(t, StatusDone, 2)
 	})
 	t.Run("an event that a repeat touches at the moment when it is marked is marked all the same", func(t *testing.T) {
 		t.Parallel()

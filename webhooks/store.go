@@ -79,13 +79,10 @@ func (b *Inbox) write(ctx context.Context, arrivals []*arrival) error {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
 	// What there is no room for is due at once, for whoever looks first.
-	claimed := b.hasRoom()
-	if err := b.insert(ctx, arrivals, claimed); err != nil {
+	if err := b.insert(ctx, arrivals, b.hasRoom()); err != nil {
 		return err
 	}
-	if claimed {
-		b.hand(arrivals)
-	}
+	b.hand(arrivals)
 	return nil
 }
 
@@ -95,12 +92,12 @@ func (b *Inbox) hasRoom() bool {
 	return len(b.handed) < b.room
 }
 
-// hand passes on what is ours to work on.
+// hand passes on what is ours to work on: what was stored with a claim, at this try or at an earlier one.
 func (b *Inbox) hand(group []*arrival) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, a := range group {
-		if a.fresh {
+		if a.fresh && a.Attempts > 0 {
 			b.handed = append(b.handed, a.Event)
 		}
 	}
