@@ -78,6 +78,8 @@ type Server struct {
 	cfg     Config
 	people  *catalogue
 	insider *catalogue
+
+	following sync.Mutex // who follows holds it, and sees the registry as it is then
 }
 
 // New makes a Server that follows the registry.
@@ -90,13 +92,18 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{cfg: cfg}
 	s.people, s.insider = s.newCatalogue(registry.Everyone), s.newCatalogue(registry.Insiders)
-	follow := func(context.Context, registry.Swap) {
-		s.people.follow(cfg.Registry)
-		s.insider.follow(cfg.Registry)
-	}
-	cfg.Registry.OnSwap(follow)
-	follow(context.Background(), registry.Swap{})
+	cfg.Registry.OnSwap(func(context.Context, registry.Swap) { s.follow() })
+	s.follow()
 	return s, nil
+}
+
+// follow makes the tools of both catalogues those that the registry offers now. They share descriptions.
+func (s *Server) follow() {
+	s.following.Lock()
+	defer s.following.Unlock()
+	snap, described := s.cfg.Registry.Snapshot(), map[*registry.Tool]*sdk.Tool{}
+	s.people.follow(snap, described)
+	s.insider.follow(snap, described)
 }
 
 // caller is whose key a request came with.
@@ -169,9 +176,7 @@ type catalogue struct {
 	server   *sdk.Server
 	call     func(toolID string) sdk.ToolHandler
 	log      *slog.Logger
-
-	mu    sync.Mutex
-	shown map[string]string // version and state by the tool's name
+	shown    map[string]string // version and state by the tool's name
 }
 
 func (s *Server) newCatalogue(a registry.Audience) *catalogue {
@@ -184,12 +189,11 @@ func (s *Server) newCatalogue(a registry.Audience) *catalogue {
 	return &catalogue{audience: a, server: server, call: s.handler, log: s.cfg.Logger, shown: map[string]string{}}
 }
 
-// follow makes the server's tools those that the registry offers now. Clients are told by the server.
-func (c *catalogue) follow(r *registry.Registry) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+// follow makes the server's tools those that the snapshot offers, with the descriptions made for it so far. Clients
+// are told by the server.
+func (c *catalogue) follow(snap *registry.Snapshot, described map[*registry.Tool]*sdk.Tool) {
 	offered := map[string]string{}
-	for _, tool := range r.Snapshot().Offered(c.audience) {
+	for _, tool := range snap.Offered(c.audience) {
 		name := nameOf(tool.ToolID)
 		if _, taken := offered[name]; taken {
 			c.log.Warn("two tools have one name for MCP; the first one counts", "name", name, "tool", tool.ToolID)
@@ -199,13 +203,16 @@ func (c *catalogue) follow(r *registry.Registry) {
 		if c.shown[name] == tool.Version && tool.Version != "" {
 			continue
 		}
-		shown, err := describe(tool)
-		if err != nil {
-			c.log.Warn("a tool can't be described for MCP", "tool", tool.ToolID, "error", err)
-			delete(offered, name)
-			continue
+		if described[tool] == nil {
+			shown, err := describe(tool)
+			if err != nil {
+				c.log.Warn("a tool can't be described for MCP", "tool", tool.ToolID, "error", err)
+				delete(offered, name)
+				continue
+			}
+			described[tool] = shown
 		}
-		c.server.AddTool(shown, c.call(tool.ToolID))
+		c.server.AddTool(described[tool], c.call(tool.ToolID))
 	}
 	var gone []string
 	for name := range c.shown {
