@@ -30,6 +30,8 @@ const (
 	fastLimit = 8 * time.Second
 	// pollEvery is the pause between two looks at the server's state file.
 	pollEvery = 5 * time.Millisecond
+	// respawnAfter is the pause before a start that collided is repeated.
+	respawnAfter = 50 * time.Millisecond
 	// keepLog is the size from which the log of earlier runs is put aside.
 	keepLog = 4 << 20
 )
@@ -72,6 +74,8 @@ type Server struct {
 	lock    *os.File
 	log     *slog.Logger
 	tie     func(*exec.Cmd) (*process, error) // starts a process that ends with ours
+
+	logStart int64 // how long the log was before this process
 
 	stop    sync.Once
 	stopErr error
@@ -163,8 +167,9 @@ func openCluster(ctx context.Context, dir string, download Download) (*cluster.C
 }
 
 // launch starts the server process. A server that lost its program a moment
-// ago may still be shutting down: it is waited for, and a start that collides
-// with it is repeated.
+// ago may still be shutting down, and a process of one that was killed may not
+// have noticed yet: they are waited for, and a start that collides with them is
+// repeated.
 func (s *Server) launch(ctx context.Context) error {
 	deadline := time.Now().Add(orphanLimit)
 	for {
@@ -178,11 +183,23 @@ func (s *Server) launch(ctx context.Context) error {
 		if err == nil {
 			return nil
 		}
-		if holder, _ := s.cluster.PID(); holder == s.process.pid || !cluster.Serving(holder) || time.Now().After(deadline) {
+		holder, _ := s.cluster.PID()
+		collided := holder != s.process.pid && cluster.Serving(holder)
+		if !collided && !errors.Is(err, errRemains) || time.Now().After(deadline) {
+			return err
+		}
+		if err := pause(ctx, respawnAfter); err != nil {
 			return err
 		}
 	}
 }
+
+// errRemains is why a server does not start while a process of the one before,
+// which was killed, still holds its shared memory.
+var errRemains = errors.New("a process of the previous server has not ended yet")
+
+// remainsMessage is what Postgres says then.
+const remainsMessage = "pre-existing shared memory block"
 
 // awaitOrphan returns once no other server holds the data directory. We hold
 // the lock on the folder, so such a server has lost its program and is about
@@ -201,7 +218,7 @@ func (s *Server) awaitOrphan(ctx context.Context, deadline time.Time) error {
 		if time.Now().After(deadline) {
 			return fmt.Errorf("process %d still runs a Postgres server on %s: end it with kill -INT %d", pid, s.cluster.DataDir(), pid)
 		}
-		if err := pause(ctx); err != nil {
+		if err := pause(ctx, pollEvery); err != nil {
 			return err
 		}
 	}
@@ -215,6 +232,11 @@ func (s *Server) spawn() error {
 		return err
 	}
 	defer log.Close()
+	info, err := log.Stat()
+	if err != nil {
+		return err
+	}
+	s.logStart = info.Size()
 	cmd, release, err := s.cluster.Command(settings)
 	if err != nil {
 		return err
@@ -248,10 +270,13 @@ func (s *Server) awaitReady(ctx context.Context) error {
 		}
 		select {
 		case <-s.process.done:
+			if s.cluster.Logged(s.logStart, remainsMessage) {
+				return fmt.Errorf("%w: %s", errRemains, s.cluster.LogTail())
+			}
 			return fmt.Errorf("the server ended during its start (%w): %s", s.process.err, s.cluster.LogTail())
 		default:
 		}
-		if err := pause(ctx); err != nil {
+		if err := pause(ctx, pollEvery); err != nil {
 			return fmt.Errorf("the server was not ready in time: %w: %s", err, s.cluster.LogTail())
 		}
 	}
@@ -315,12 +340,12 @@ func (s *Server) end(ctx context.Context) error {
 	return fmt.Errorf("process %d of Postgres cannot be ended", s.process.pid)
 }
 
-// pause waits a moment for another process to get on.
-func pause(ctx context.Context) error {
+// pause waits d for another process to get on.
+func pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-time.After(pollEvery):
+	case <-time.After(d):
 		return nil
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -178,6 +179,52 @@ func TestCrashOfEverythingIsRecovered(t *testing.T) {
 		t.Fatalf("the crash left no stale state: %v", err)
 	}
 	exec1(t, start(t, dir).DSN(), `INSERT INTO committed VALUES (1)`)
+}
+
+// A process of the killed server that has not noticed yet holds its shared memory, and Postgres refuses to start.
+func TestStartWaitsForWhatACrashLeft(t *testing.T) {
+	t.Parallel()
+	dir := seededDir(t)
+	program, pid := startProgram(t, exec.Command(os.Args[0]), dir, "")
+	c := &cluster.Cluster{Dir: dir, User: serverUser(t, dir)}
+	conn, err := pgx.Connect(t.Context(), c.DSN(databaseName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	child := int(conn.PgConn().PID())
+	if err := syscall.Kill(child, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	wake := sync.OnceFunc(func() { _ = syscall.Kill(child, syscall.SIGCONT) })
+	defer wake()
+	if err := errors.Join(syscall.Kill(program.Process.Pid, syscall.SIGSTOP), syscall.Kill(pid, syscall.SIGKILL)); err != nil {
+		t.Fatal(err)
+	}
+	kill(t, program)
+
+	started := make(chan error, 1)
+	var s *Server
+	go func() {
+		var err error
+		s, err = Start(t.Context(), config(dir))
+		started <- err
+	}()
+	for !c.Logged(0, remainsMessage) {
+		select {
+		case err := <-started:
+			t.Fatalf("Start: %v, before the log named what is left: %s", err, c.LogTail())
+		default:
+			runtime.Gosched()
+		}
+	}
+	wake()
+	if err := <-started; err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestReusedProcessIDBlocksNothing(t *testing.T) {
@@ -516,7 +563,7 @@ func awaitEnd(t *testing.T, pid int) {
 		if time.Now().After(deadline) {
 			t.Fatalf("server %d runs on", pid)
 		}
-		if err := pause(t.Context()); err != nil {
+		if err := pause(t.Context(), pollEvery); err != nil {
 			t.Fatal(err)
 		}
 	}

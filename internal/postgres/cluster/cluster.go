@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/url"
 	"os"
@@ -187,6 +188,17 @@ func (c *Cluster) LogTail() string {
 		return "no log at " + c.LogPath()
 	}
 	return lastLines(raw, 3)
+}
+
+// Logged reports whether the server wrote text to its log within 64 kB of the offset start.
+func (c *Cluster) Logged(start int64, text string) bool {
+	log, err := os.Open(c.LogPath())
+	if err != nil {
+		return false
+	}
+	defer log.Close()
+	raw, err := io.ReadAll(io.NewSectionReader(log, start, 64<<10))
+	return err == nil && bytes.Contains(raw, []byte(text))
 }
 
 func lastLines(raw []byte, n int) string {
