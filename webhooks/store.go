@@ -129,9 +129,8 @@ const repeatSQL = insertInto + `
 const (
 	insertInto = `
 	INSERT INTO webhook_events AS e (service, event_id, run_id, provider_id, state, body, received_at, attempts, due_at)
-	SELECT service, event_id, run_id, provider_id, state, body, at, $9, $8
-	FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bytea[], $7::timestamptz[])
-		AS s (service, event_id, run_id, provider_id, state, body, at)`
+	SELECT unnest($1::text[]), unnest($2::text[]), unnest($3::text[]), unnest($4::text[]), unnest($5::text[]), unnest($6::bytea[]),
+		unnest($7::timestamptz[]), $9, $8`
 	insertGives = `RETURNING service, event_id, id, copies = 1`
 )
 

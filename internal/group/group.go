@@ -18,12 +18,8 @@ const FlushTimeout = 30 * time.Second
 // yields is how often a flush lets others run first: once for those who were answered, and once for whom they wake.
 const yields = 2
 
-// A flush waits for regulars for a part of the time that the last one took, and never for longer than mostPatience: what
-// took so long may have been a database that was away.
-const (
-	patience     = 4
-	mostPatience = time.Millisecond
-)
+// mostPatience is how long a flush waits for regulars at most: a flush that took longer may have met a database that was away.
+const mostPatience = time.Millisecond
 
 // Group flushes together what is asked for at the same time. While one flush is under way the next
 // items gather, and whoever is next in line flushes them all: under load a flush, which
@@ -55,7 +51,7 @@ type Lane struct {
 	Gather time.Duration
 
 	// Regulars says that whoever was served mostly comes back to this lane. A flush then waits until as many have come as were
-	// there at the last one, but at most for a part of the time that the last one took. Gather has no effect.
+	// there at the last one, but no longer than that one took. Gather has no effect.
 	Regulars bool
 }
 
@@ -65,6 +61,8 @@ type lane struct {
 
 	led     bool
 	waiting int
+	wanted  int           // a flush waits until so many are waiting; 0: none does
+	came    chan struct{} // closed then
 	busy    bool          // a flush ended just now, and another follows
 	crowd   int           // served by the last flush, or waiting at its end
 	ended   time.Time     // when that was
@@ -104,7 +102,7 @@ func (g *Group[T]) Do(ctx context.Context, item *T) error {
 	}
 	g.mu.Lock()
 	g.waiting = append(g.waiting, m)
-	g.lanes[m.lane].waiting++
+	g.lanes[m.lane].add()
 	if !g.lanes[m.lane].led && g.isReady(m) { // and else a flush that ends finds it
 		g.lead(m)
 	}
@@ -215,9 +213,7 @@ func (g *Group[T]) gatherMore(lane int) {
 	l := g.look(lane)
 	switch {
 	case l.Regulars:
-		for ; l.expects(g.max, time.Now()); l = g.look(lane) {
-			runtime.Gosched()
-		}
+		g.awaitRegulars(lane)
 	case !l.busy || l.waiting >= g.max:
 	case l.Gather > 0 && !g.isAlone(lane):
 		time.Sleep(l.Gather)
@@ -246,9 +242,45 @@ func (g *Group[T]) isAlone(lane int) bool {
 	return len(g.lanes) > 1
 }
 
-// expects reports whether regulars are likely to come at once: those who came to the last flush, of at most size.
-func (l lane) expects(size int, now time.Time) bool {
-	return l.waiting < min(l.crowd, size) && now.Sub(l.ended) < min(l.took/patience, mostPatience)
+// awaitRegulars waits until all have come who were there at the last flush, or not in time.
+func (g *Group[T]) awaitRegulars(lane int) {
+	g.mu.Lock()
+	l := &g.lanes[lane]
+	limit := l.patience(g.max, time.Now())
+	if limit <= 0 {
+		g.mu.Unlock()
+		return
+	}
+	l.wanted, l.came = min(l.crowd, g.max), make(chan struct{})
+	came := l.came
+	g.mu.Unlock()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-came:
+	case <-timer.C:
+		g.mu.Lock()
+		l.wanted = 0
+		g.mu.Unlock()
+	}
+}
+
+// patience is how long to wait for regulars who are not here yet: not for more than a flush of size serves, and counted from the end of the
+// last flush.
+func (l *lane) patience(size int, now time.Time) time.Duration {
+	if l.waiting >= min(l.crowd, size) {
+		return 0
+	}
+	return min(l.took, mostPatience) - now.Sub(l.ended)
+}
+
+// add counts one more who waits.
+func (l *lane) add() {
+	l.waiting++
+	if l.wanted > 0 && l.waiting >= l.wanted {
+		l.wanted = 0
+		close(l.came)
+	}
 }
 
 // run flushes a batch. When that fails each item gets a flush of its own, so that a bad one spoils only

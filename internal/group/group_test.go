@@ -104,35 +104,67 @@ func TestFlushWaitsForRegulars(t *testing.T) {
 		name           string
 		waiting, crowd int
 		took, ago      time.Duration // of the last flush, since it
-		want           bool
+		want           time.Duration
 	}{
-		{"some of those who were there are back", 3, 5, 800 * time.Microsecond, 100 * time.Microsecond, true},
-		{"all are", 5, 5, 800 * time.Microsecond, 100 * time.Microsecond, false},
-		{"they take their time", 3, 5, 800 * time.Microsecond, 200 * time.Microsecond, false},
-		{"nobody else was there", 1, 1, 800 * time.Microsecond, 0, false},
-		{"more were there than a flush can serve", 8, 20, 800 * time.Microsecond, 100 * time.Microsecond, false},
-		{"the database was away", 3, 5, 20 * time.Second, mostPatience, false},
+		{"some of those who were there are back", 3, 5, 800 * time.Microsecond, 100 * time.Microsecond, 700 * time.Microsecond},
+		{"all are", 5, 5, 800 * time.Microsecond, 100 * time.Microsecond, 0},
+		{"they take their time", 3, 5, 800 * time.Microsecond, 900 * time.Microsecond, -100 * time.Microsecond},
+		{"nobody else was there", 1, 1, 800 * time.Microsecond, 0, 0},
+		{"more were there than a flush can serve", 8, 20, 800 * time.Microsecond, 100 * time.Microsecond, 0},
+		{"the database was away", 3, 5, 20 * time.Second, 0, mostPatience},
 	} {
 		l := lane{waiting: c.waiting, crowd: c.crowd, ended: now.Add(-c.ago), took: c.took}
-		if got := l.expects(8, now); got != c.want {
+		if got := l.patience(8, now); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
-	g := New(8, func(context.Context, []*int) error { return nil }, Lane{Regulars: true})
-	var wait sync.WaitGroup
-	for range 20 {
-		wait.Go(func() {
-			for range 50 {
-				if err := g.Do(t.Context(), new(int)); err != nil {
-					t.Error(err)
-				}
+	t.Run("a flush begins when the last of them has come, or they are late", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			type flush struct{ at, items int } // microseconds since the start
+			var got []flush
+			start := time.Now()
+			g := New(8, func(_ context.Context, items []*int) error {
+				got = append(got, flush{int(time.Since(start).Microseconds()), len(items)})
+				time.Sleep(600 * time.Microsecond)
+				return nil
+			}, Lane{Regulars: true})
+			var wait sync.WaitGroup
+			for _, at := range []int{0, 100, 200, 900, 1600, 1700, 2750, 2800} {
+				wait.Go(func() {
+					time.Sleep(time.Duration(at) * time.Microsecond)
+					if err := g.Do(t.Context(), new(int)); err != nil {
+						t.Error(err)
+					}
+				})
 			}
+			wait.Wait()
+			// Three are served or waiting at 600, so a third is awaited; nobody comes as a third of those of 1600.
+			if want := []flush{{0, 1}, {900, 3}, {2100, 2}, {2800, 2}}; !slices.Equal(got, want) {
+				t.Errorf("%v, want %v", got, want)
+			}
+			isIdle(t, g)
 		})
-	}
-	wait.Wait()
-	if err := g.Do(t.Context(), new(int)); err != nil || g.lanes[0].crowd != 1 || g.lanes[0].ended.Before(now) {
-		t.Errorf("after a flush of one: %v, a crowd of %d at %v", err, g.lanes[0].crowd, g.lanes[0].ended)
-	}
+	})
+	t.Run("under load", func(t *testing.T) {
+		t.Parallel()
+		g := New(8, func(context.Context, []*int) error { return nil }, Lane{Regulars: true})
+		var wait sync.WaitGroup
+		for range 20 {
+			wait.Go(func() {
+				for range 50 {
+					if err := g.Do(t.Context(), new(int)); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wait.Wait()
+		if err := g.Do(t.Context(), new(int)); err != nil || g.lanes[0].crowd != 1 || g.lanes[0].ended.Before(now) {
+			t.Errorf("after a flush of one: %v, a crowd of %d at %v", err, g.lanes[0].crowd, g.lanes[0].ended)
+		}
+		isIdle(t, g)
+	})
 }
 
 // isIdle fails the test if something is left of a group's work.
@@ -144,8 +176,8 @@ func isIdle[T any](t *testing.T, g *Group[T]) {
 		t.Errorf("%d are left waiting, %d keys are held and %d have a turn", len(g.waiting), len(g.flying), len(g.turns))
 	}
 	for i, l := range g.lanes {
-		if l.led || l.waiting != 0 {
-			t.Errorf("lane %d is led: %v, with %d waiting", i, l.led, l.waiting)
+		if l.led || l.waiting != 0 || l.wanted != 0 {
+			t.Errorf("lane %d is led: %v, with %d waiting and %d wanted", i, l.led, l.waiting, l.wanted)
 		}
 	}
 }
