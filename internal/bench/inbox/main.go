@@ -2,10 +2,10 @@
 // good, answered and worked on, against single-row durable inserts on the same Postgres from the same number of
 // clients, one after the other in the same program.
 //
-//	go run ./internal/bench/inbox [-clients 8,32,128] [-seconds 5]
+//	go run ./internal/bench/inbox [-clients 8,32,128] [-rounds 5] [-seconds 1.5]
 //
-// It starts a Postgres of its own in a temporary folder, with its usual durability. The figure that counts is the
-// ratio: absolute times mean nothing on shared machines.
+// It starts a Postgres of its own in a temporary folder, with its usual durability. Inserts and events take turns; the
+// figures are those of the round with the median ratio. The ratio counts: absolute times mean nothing on shared machines.
 package main
 
 import (
@@ -38,15 +38,16 @@ func main() {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer cancel()
 	clients := flag.String("clients", "8,32,128", "numbers of clients, one measurement for each")
-	seconds := flag.Float64("seconds", 5, "length of each measurement")
+	rounds := flag.Int("rounds", 5, "measurements of events for each number of clients, with one of inserts before and after each")
+	seconds := flag.Float64("seconds", 1.5, "length of each measurement")
 	flag.Parse()
-	if err := run(ctx, *clients, time.Duration(*seconds*float64(time.Second)), os.Stdout); err != nil {
+	if err := run(ctx, *clients, max(*rounds, 1), time.Duration(*seconds*float64(time.Second)), os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, list string, length time.Duration, out io.Writer) (err error) {
+func run(ctx context.Context, list string, rounds int, length time.Duration, out io.Writer) (err error) {
 	dir, err := os.MkdirTemp("", "signalbox-bench-")
 	if err != nil {
 		return err
@@ -69,42 +70,36 @@ func run(ctx context.Context, list string, length time.Duration, out io.Writer) 
 	if _, err := pool.Exec(ctx, `CREATE TABLE single_rows (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, client int, note text)`); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%8s %12s %12s %8s %14s %14s %8s\n", "clients", "inserts/s", "events/s", "ratio", "insert cpu us", "event cpu us", "ratio")
+	fmt.Fprintf(out, "%8s %12s %12s %8s %12s %14s %14s %8s\n", "clients", "inserts/s", "events/s", "ratio", "of rounds", "insert cpu us", "event cpu us", "ratio")
 	for text := range strings.SplitSeq(list, ",") {
 		clients, err := strconv.Atoi(text)
 		if err != nil || clients < 1 {
 			return fmt.Errorf("-clients: %q is no number of clients", text)
 		}
-		if err := measure(ctx, out, pool, clients, length); err != nil {
+		if err := measure(ctx, out, pool, clients, rounds, length); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func measure(ctx context.Context, out io.Writer, pool *pgxpool.Pool, clients int, length time.Duration) error {
+func measure(ctx context.Context, out io.Writer, pool *pgxpool.Pool, clients, rounds int, length time.Duration) error {
 	inserts := func() (int64, time.Duration, error) {
 		return loop(clients, length, func(client int) error {
 			_, err := pool.Exec(ctx, `INSERT INTO single_rows (client, note) VALUES ($1, 'a row')`, client)
 			return err
 		})
 	}
-	// Before and after, since a shared machine is not equally fast all the time.
-	before, err := meter.Measure(ctx, pool, inserts)
+	events := func() (int64, time.Duration, error) { return callbacks(ctx, pool, clients, length) }
+	measured, err := meter.Alternate(rounds,
+		func() (meter.Rate, error) { return meter.Measure(ctx, pool, inserts) },
+		func() (meter.Rate, error) { return meter.Measure(ctx, pool, events) })
 	if err != nil {
 		return err
 	}
-	events, err := meter.Measure(ctx, pool, func() (int64, time.Duration, error) { return callbacks(ctx, pool, clients, length) })
-	if err != nil {
-		return err
-	}
-	after, err := meter.Measure(ctx, pool, inserts)
-	if err != nil {
-		return err
-	}
-	perSecond, cpu := (before.PerSecond+after.PerSecond)/2, (before.CPU+after.CPU)/2
-	_, err = fmt.Fprintf(out, "%8d %12.0f %12.0f %8.2f %14d %14d %8.2f\n", clients, perSecond, events.PerSecond, events.PerSecond/perSecond,
-		cpu.Microseconds(), events.CPU.Microseconds(), float64(cpu)/float64(events.CPU))
+	m := measured.Median()
+	_, err = fmt.Fprintf(out, "%8d %12.0f %12.0f %8.2f %12s %14d %14d %8.2f\n", clients, m.Base.PerSecond, m.Work.PerSecond, m.Ratio(), measured.Range(),
+		m.Base.CPU.Microseconds(), m.Work.CPU.Microseconds(), m.CPURatio())
 	return err
 }
 

@@ -2,10 +2,12 @@
 package meter
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -36,6 +38,49 @@ func Measure(ctx context.Context, pool *pgxpool.Pool, f func() (int64, time.Dura
 	}
 	n = max(n, 1)
 	return Rate{float64(n) / took.Seconds(), (after - before) / time.Duration(n)}, nil
+}
+
+// Pair is what was measured of some work, and of the baseline right before and after it.
+type Pair struct{ Base, Work Rate }
+
+// Ratio is how often the work was done for each time that the baseline was.
+func (p Pair) Ratio() float64 { return p.Work.PerSecond / p.Base.PerSecond }
+
+// CPURatio is the same by processor time.
+func (p Pair) CPURatio() float64 { return float64(p.Base.CPU) / float64(p.Work.CPU) }
+
+// Rounds are pairs that were measured one after the other, in the order of their ratios.
+type Rounds []Pair
+
+// Alternate measures the baseline and the work by turns, the work n times: a shared machine is not equally fast all the time.
+func Alternate(n int, base, work func() (Rate, error)) (Rounds, error) {
+	before, err := base()
+	if err != nil {
+		return nil, err
+	}
+	var rounds Rounds
+	for range n {
+		rate, err := work()
+		if err != nil {
+			return nil, err
+		}
+		after, err := base()
+		if err != nil {
+			return nil, err
+		}
+		rounds = append(rounds, Pair{Base: Rate{(before.PerSecond + after.PerSecond) / 2, (before.CPU + after.CPU) / 2}, Work: rate})
+		before = after
+	}
+	slices.SortFunc(rounds, func(a, b Pair) int { return cmp.Compare(a.Ratio(), b.Ratio()) })
+	return rounds, nil
+}
+
+// Median is the round in the middle; of two, the lower one.
+func (r Rounds) Median() Pair { return r[(len(r)-1)/2] }
+
+// Range tells the lowest and the highest ratio.
+func (r Rounds) Range() string {
+	return fmt.Sprintf("%.2f-%.2f", r[0].Ratio(), r[len(r)-1].Ratio())
 }
 
 // ticks is the kernel's unit of the times in /proc (sysconf CLK_TCK), which is 100 everywhere.

@@ -2,11 +2,11 @@
 // hold to the marked delivery, against single-row durable commits on the same Postgres from the same
 // number of clients, one after the other in the same program.
 //
-//	go run ./internal/bench/runs [-clients 8,32,64,128] [-seconds 5] [-users 100]
+//	go run ./internal/bench/runs [-clients 8,32,64,128] [-rounds 5] [-seconds 2] [-users 100]
 //
 // It starts a Postgres of its own in a temporary folder, with its usual durability, unless DATABASE_URL
-// names one; there it works in a database of its own, which it drops afterwards. The
-// figure that counts is the ratio: absolute times mean nothing on shared machines.
+// names one; there it works in a database of its own, which it drops afterwards. Commits and runs take turns;
+// the figures are those of the round with the median ratio. The ratio counts: absolute times mean nothing on shared machines.
 package main
 
 import (
@@ -58,6 +58,7 @@ func main() {
 
 type options struct {
 	clients []int
+	rounds  int
 	time    time.Duration
 	users   int
 	profile string
@@ -66,13 +67,14 @@ type options struct {
 func parse(args []string) (options, error) {
 	flags := flag.NewFlagSet("runs", flag.ContinueOnError)
 	clients := flags.String("clients", "8,32,64,128", "numbers of clients, one measurement for each")
-	seconds := flags.Float64("seconds", 5, "length of each measurement")
+	rounds := flags.Int("rounds", 5, "measurements of runs for each number of clients, with one of commits before and after each")
+	seconds := flags.Float64("seconds", 2, "length of each measurement")
 	users := flags.Int("users", 100, "users that the clients' runs belong to")
-	profile := flags.String("cpuprofile", "", "file for a CPU profile of the runs")
+	profile := flags.String("cpuprofile", "", "file for a CPU profile of the runs of the last round")
 	if err := flags.Parse(args); err != nil {
 		return options{}, err
 	}
-	o := options{time: time.Duration(*seconds * float64(time.Second)), users: max(*users, 1), profile: *profile}
+	o := options{rounds: max(*rounds, 1), time: time.Duration(*seconds * float64(time.Second)), users: max(*users, 1), profile: *profile}
 	for _, text := range strings.Split(*clients, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(text))
 		if err != nil || n < 1 {
@@ -97,7 +99,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%8s %12s %10s %8s %12s %12s %8s %14s\n", "clients", "commits/s", "runs/s", "ratio", "commit cpu us", "run cpu us", "ratio", "ms one by one")
+	fmt.Fprintf(out, "%8s %12s %10s %8s %12s %12s %12s %8s %14s\n", "clients", "commits/s", "runs/s", "ratio", "of rounds", "commit cpu us", "run cpu us", "ratio", "ms one by one")
 	for _, clients := range o.clients {
 		if err := b.measure(ctx, out, clients); err != nil {
 			return err
@@ -208,16 +210,9 @@ func newBench(ctx context.Context, pool *pgxpool.Pool, o options) (*bench, error
 }
 
 func (b *bench) measure(ctx context.Context, out io.Writer, clients int) error {
-	// Before and after, since a shared machine is not equally fast all the time.
-	before, err := b.rate(ctx, clients, b.commits)
-	if err != nil {
-		return err
-	}
-	complete, err := b.withService(ctx, clients, b.complete)
-	if err != nil {
-		return err
-	}
-	after, err := b.rate(ctx, clients, b.commits)
+	measured, err := meter.Alternate(b.rounds,
+		func() (meter.Rate, error) { return b.rate(ctx, clients, b.commits) },
+		func() (meter.Rate, error) { return b.withService(ctx, clients, b.complete) })
 	if err != nil {
 		return err
 	}
@@ -225,10 +220,10 @@ func (b *bench) measure(ctx context.Context, out io.Writer, clients int) error {
 	if err != nil {
 		return err
 	}
-	commits, commitCPU := (before.PerSecond+after.PerSecond)/2, (before.CPU+after.CPU)/2
-	fmt.Fprintf(out, "%8d %12.0f %10.0f %8.2f %12d %12d %8.2f %14.1f\n", clients, commits, complete.PerSecond, complete.PerSecond/commits,
-		commitCPU.Microseconds(), complete.CPU.Microseconds(), float64(commitCPU)/float64(complete.CPU), 1000*float64(clients)/single.PerSecond)
-	return nil
+	m := measured.Median()
+	_, err = fmt.Fprintf(out, "%8d %12.0f %10.0f %8.2f %12s %12d %12d %8.2f %14.1f\n", clients, m.Base.PerSecond, m.Work.PerSecond, m.Ratio(), measured.Range(),
+		m.Base.CPU.Microseconds(), m.Work.CPU.Microseconds(), m.CPURatio(), 1000*float64(clients)/single.PerSecond)
+	return err
 }
 
 // rate measures f, which gives how often it did something and the time that took.
