@@ -282,6 +282,53 @@ func TestStopResumes(t *testing.T) {
 	h.allDone(t, user, billing.Dollar, accepted)
 }
 
+// TestStopWaitsForASlowDatabase holds up the last statement of a stop for longer than it has when time is short.
+func TestStopWaitsForASlowDatabase(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, nil)
+	s := h.open(t)
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	slow, err := h.pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.Rollback(context.Background())
+	if _, err := slow.Exec(t.Context(), `SELECT FROM run_workers FOR UPDATE`); err != nil {
+		t.Fatal(err)
+	}
+	stopped := make(chan error, 1)
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
+		defer cancel()
+		stopped <- s.Stop(ctx)
+	}()
+	var held time.Duration
+	for held <= stopTimeout {
+		select {
+		case err := <-stopped:
+			t.Fatalf("Stop gave %v after it was held up for %v", err, held)
+		default:
+		}
+		err := h.pool.QueryRow(t.Context(), `SELECT coalesce(max(now() - query_start), '0') FROM pg_stat_activity
+			WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'DELETE FROM run_workers%'`).Scan(&held)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := slow.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+	var workers int
+	if err := h.pool.QueryRow(t.Context(), `SELECT count(*) FROM run_workers`).Scan(&workers); err != nil || workers != 0 {
+		t.Errorf("%d workers are left; %v", workers, err)
+	}
+}
+
 // TestPlaces fills a process: what finds no place there waits for one, here or elsewhere, oldest first.
 func TestPlaces(t *testing.T) {
 	t.Parallel()

@@ -67,7 +67,7 @@ const gatherEnds = time.Millisecond
 // gatherMarks may be long, since nobody waits for the mark of a delivery.
 const gatherMarks = 20 * time.Millisecond
 
-// stopTimeout bounds each of the last things that Stop does when its own time is over.
+// stopTimeout bounds each of the last things that Stop does, when its own time is over or nearly so.
 const stopTimeout = time.Second
 
 // New makes a Service. It can accept, read and cancel runs; Start lets it work on them.
@@ -165,12 +165,21 @@ func (s *Service) stopWorkers(ctx context.Context) error {
 	}
 	err = errors.Join(err, <-runs)
 	inOrder := err == nil // nobody is left here who could write
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), max(stopTimeout, timeLeft(ctx)/2))
 	defer cancel()
 	return errors.Join(err, postgres.InTx(last, s.config.Pool, func(tx pgx.Tx) error {
 		_, err := s.release(last, tx, s.instance, s.born, inOrder)
 		return err
 	}))
+}
+
+// timeLeft is how long ctx still has, if that is limited.
+func timeLeft(ctx context.Context) time.Duration {
+	deadline, limited := ctx.Deadline()
+	if !limited || ctx.Err() != nil {
+		return 0
+	}
+	return time.Until(deadline)
 }
 
 // spawn runs f in the background, where Stop waits for it; after Stop it does nothing.
