@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -615,6 +616,42 @@ func TestWork(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.becomes(t, StatusDone, 1) // the clock stands still: no claim ends
+	})
+	t.Run("a mark does not wait for the disk, and what comes after it does", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, nil) // nobody works on what is stored
+		now := h.clock.Now()
+		event := &arrival{event: event{Event: Event{Service: "open", EventID: "one", ReceivedAt: now}, body: []byte("{}")}}
+		if err := h.write(t.Context(), []*arrival{event}); err != nil {
+			t.Fatal(err)
+		}
+		conn, err := h.pool.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Release()
+		if _, err := conn.Exec(t.Context(), `SET synchronous_commit = on`); err != nil {
+			t.Fatal(err)
+		}
+		tx, err := conn.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tx.Rollback(context.Background())
+		tag, err := tx.Exec(t.Context(), markSQL, pgx.QueryExecModeCacheDescribe, []int64{event.ID}, []string{"done"}, []string{""}, []time.Time{now}, []*time.Time{&now})
+		if err != nil || tag.RowsAffected() != 1 {
+			t.Fatalf("%v, %v", tag, err)
+		}
+		var within, after string
+		if err := tx.QueryRow(t.Context(), `SHOW synchronous_commit`).Scan(&within); err != nil {
+			t.Fatal(err)
+		}
+		if err := tx.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.QueryRow(t.Context(), `SHOW synchronous_commit`).Scan(&after); err != nil || within != "off" || after != "on" {
+			t.Errorf("%q while it is marked, %q afterwards; %v", within, after, err)
+		}
 	})
 	t.Run("a panic is a failure", func(t *testing.T) {
 		t.Parallel()

@@ -145,11 +145,15 @@ func (b *Inbox) ask(ctx context.Context, e *Event) (known bool, err error) {
 
 // markSQL finds each event by its key and changes it at the place where it was found: any join of the two is one of all
 // with all where the planner, which knows nothing of what has just come, expects a single event to be open.
+//
+// Its commit does not wait for the disk, so that the events which come meanwhile don't wait for it either: a mark that is lost
+// when the database itself crashes leaves its event claimed, and when that is over the run looks at its provider once more.
 const markSQL = `
 	UPDATE webhook_events e SET status = m.status, error = m.error, due_at = m.due, ended_at = m.ended
-	FROM unnest($1::bigint[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[]) AS m (id, status, error, due, ended)
+	FROM (SELECT set_config('synchronous_commit', 'off', true) AS off) quick
+		CROSS JOIN unnest($1::bigint[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[]) AS m (id, status, error, due, ended)
 		CROSS JOIN LATERAL (SELECT ctid AS place FROM webhook_events WHERE id = m.id LIMIT 1) f
-	WHERE e.ctid = f.place AND CASE WHEN f.place IS NOT NULL THEN e.status = 'stored' END
+	WHERE quick.off IS NOT NULL AND e.ctid = f.place AND CASE WHEN f.place IS NOT NULL THEN e.status = 'stored' END
 	RETURNING e.id`
 
 // marksTried is how often mark looks for an event, which a repeat of it may have moved in between.
