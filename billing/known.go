@@ -56,20 +56,28 @@ func (k *knownPurses) learn(b books) {
 
 // postKnown writes transfers, the users' balances and what gathers for the house where nothing was looked at before. It
 // insists that the users' accounts are nobody's tombstones and that the holds to be settled are there as they are taken to
-// be; that no transfer was posted before and no wallet goes below zero the tables insist on. Accounts are found key by key
-// and in the order in which all writers lock them.
-const postKnown = `
+// be; that no transfer was posted before and no wallet goes below zero the tables insist on. Accounts are found key by key,
+// for which the planner is told by the limit that there are few, and in the order in which all writers lock them. postHolds does the same
+// where nothing is settled.
+const (
+	postKnown = postMoved + `,
+	gathered AS (
+		INSERT INTO ledger_pending (account_id, amount) SELECT unnest($17::bigint[]), unnest($18::bigint[]))
+	SELECT ledger_insist((SELECT count(*) FROM moved) = cardinality($15)
+		AND (SELECT count(*) FROM (SELECT unnest($19::text[]) AS key, unnest($20::text[]) AS owner, unnest($21::bigint[]) AS amount) h CROSS JOIN LATERAL
+			(SELECT FROM ledger_transfers t WHERE t.key = h.key AND t.owner::text = h.owner AND t.amount = h.amount LIMIT 1) t) = cardinality($19))`
+
+	postHolds = postMoved + `
+	SELECT ledger_insist((SELECT count(*) FROM moved) = cardinality($15))`
+
+	postMoved = `
 	WITH posted AS (
 		INSERT INTO ledger_transfers (key, kind, owner, run_id, amount, note, accounts, amounts)` + selectTransfers + `),
 	moved AS (
-		UPDATE ledger_accounts a SET balance = a.balance + s.amount FROM unnest($15::bigint[], $16::bigint[]) AS s (account, amount)
-			CROSS JOIN LATERAL (SELECT ctid AS place FROM ledger_accounts WHERE id = s.account LIMIT 1) f
-		WHERE a.ctid = f.place AND CASE WHEN f.place IS NOT NULL THEN a.merged_into IS NULL END RETURNING a.id),
-	gathered AS (
-		INSERT INTO ledger_pending (account_id, amount) SELECT account, amount FROM unnest($17::bigint[], $18::bigint[]) AS s (account, amount))
-	SELECT ledger_insist((SELECT count(*) FROM moved) = cardinality($15)
-		AND (SELECT count(*) FROM unnest($19::text[], $20::text[], $21::bigint[]) AS h (key, owner, amount) CROSS JOIN LATERAL
-			(SELECT FROM ledger_transfers t WHERE t.key = h.key AND t.owner::text = h.owner AND t.amount = h.amount LIMIT 1) t) = cardinality($19))`
+		UPDATE ledger_accounts a SET balance = a.balance + s.amount
+		FROM (SELECT unnest($15::bigint[]) AS account, unnest($16::bigint[]) AS amount LIMIT cardinality($15)) s
+		WHERE a.id = s.account AND a.merged_into IS NULL RETURNING a.id)`
+)
 
 // PostUnseen queues the moves without a look at the books, for a transaction of one round trip. What it takes for
 // granted the database makes sure of: that no move was made before, that the accounts are those of their users, that each
@@ -149,12 +157,16 @@ func (b books) queueKnown(batch *pgx.Batch, transfers, promised []transfer) {
 	for account, amount := range sums {
 		house.add(account, amount)
 	}
+	args := append(transferColumns(transfers), users.accounts, users.amounts)
+	if len(house.accounts)+len(promised) == 0 {
+		batch.Queue(postHolds, args...)
+		return
+	}
 	keys, owners, amounts := make([]string, len(promised)), make([]string, len(promised)), make([]int64, len(promised))
 	for i, t := range promised {
 		keys[i], owners[i], amounts[i] = t.key, t.owner, int64(t.amount)
 	}
-	args := append(transferColumns(transfers), users.accounts, users.amounts, house.accounts, house.amounts, keys, owners, amounts)
-	batch.Queue(postKnown, args...)
+	batch.Queue(postKnown, append(args, house.accounts, house.amounts, keys, owners, amounts)...)
 }
 
 // column is what several accounts get.

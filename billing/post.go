@@ -154,9 +154,10 @@ const maxLegs = 4
 const selectTransfers = `
 		SELECT t.key, t.kind, t.owner::uuid, nullif(t.run, '')::uuid, t.amount, t.note,
 			array_remove(ARRAY[t.a1, t.a2, t.a3, t.a4], 0), array_remove(ARRAY[t.m1, t.m2, t.m3, t.m4], 0)
-		FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[],
-			$7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[])
-			AS t (key, kind, owner, run, amount, note, a1, a2, a3, a4, m1, m2, m3, m4)`
+		FROM (SELECT unnest($1::text[]) AS key, unnest($2::text[]) AS kind, unnest($3::text[]) AS owner, unnest($4::text[]) AS run,
+			unnest($5::bigint[]) AS amount, unnest($6::text[]) AS note, unnest($7::bigint[]) AS a1, unnest($8::bigint[]) AS a2,
+			unnest($9::bigint[]) AS a3, unnest($10::bigint[]) AS a4, unnest($11::bigint[]) AS m1, unnest($12::bigint[]) AS m2,
+			unnest($13::bigint[]) AS m3, unnest($14::bigint[]) AS m4) t`
 
 // postSQL writes transfers with their legs, the users' balances and what gathers for the house, all in one
 // statement. A transfer whose key exists writes nothing at all. Accounts below 100 are the house's.

@@ -258,8 +258,8 @@ func (d admission) decide(limit int, accepts []*acceptance) {
 
 // acceptSQL inserts runs; with acceptInContextSQL some have a context. Most have none, and pay for none.
 const (
-	acceptSQL          = acceptInto + ")\n" + acceptSelect + "\n" + acceptFrom + ")\n" + acceptAs + ")"
-	acceptInContextSQL = acceptInto + ", context)\n" + acceptSelect + ", nullif(context, '')::json\n" + acceptFrom + ", $22::text[])\n" + acceptAs + ", context)"
+	acceptSQL          = acceptInto + ")\n" + acceptSelect + "\n" + acceptFrom + ") a"
+	acceptInContextSQL = acceptInto + ", context)\n" + acceptSelect + ", nullif(context, '')::json\n" + acceptFrom + ", unnest($22::text[]) AS context) a"
 
 	acceptInto = `
 	INSERT INTO runs (id, account_id, tool_id, tool_version, service, status, waiting, claimed_by, claims, inputs, sources, shape, quote, promised,
@@ -268,11 +268,12 @@ const (
 	SELECT id::uuid, account::uuid, tool, version, service, status, waiting, nullif(worker, ''), (worker <> '')::int, inputs::json, sources::json, shape, quote::json, promised,
 		platform, nullif(target, '')::json, deliverable, nullif(parent, '')::uuid, nullif(key, ''), timeout_ms, created, nullif(budget, '')`
 	acceptFrom = `
-	FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::text[], $9::text[], $10::bigint[],
-		$11::text[], $12::bigint[], $13::text[], $14::text[], $15::boolean[], $16::text[], $17::text[], $18::bigint[], $19::timestamptz[], $20::text[], $21::text[]`
-	acceptAs = `
-		AS a (id, account, tool, version, service, status, waiting, inputs, sources, shape, quote, promised,
-		platform, target, deliverable, parent, key, timeout_ms, created, worker, budget`
+	FROM (SELECT unnest($1::text[]) AS id, unnest($2::text[]) AS account, unnest($3::text[]) AS tool, unnest($4::text[]) AS version,
+		unnest($5::text[]) AS service, unnest($6::text[]) AS status, unnest($7::boolean[]) AS waiting, unnest($8::text[]) AS inputs,
+		unnest($9::text[]) AS sources, unnest($10::bigint[]) AS shape, unnest($11::text[]) AS quote, unnest($12::bigint[]) AS promised,
+		unnest($13::text[]) AS platform, unnest($14::text[]) AS target, unnest($15::boolean[]) AS deliverable, unnest($16::text[]) AS parent,
+		unnest($17::text[]) AS key, unnest($18::bigint[]) AS timeout_ms, unnest($19::timestamptz[]) AS created, unnest($20::text[]) AS worker,
+		unnest($21::text[]) AS budget`
 )
 
 // queueAccepts adds to batch the insertion of the runs' rows, all in one statement.

@@ -261,9 +261,10 @@ const endSQL = `
 			cost = e.cost, full_cost = e.full_cost, nano_units = e.units, machine = e.machine, receipt = e.receipt::json, error = e.error::json,
 			attempt = e.attempt, ticket = coalesce(e.ticket::json, r.ticket), started_at = coalesce(r.started_at, e.started), ended_at = e.ended,
 			claimed_by = CASE WHEN e.brings AND r.deliverable THEN $16::text END
-		FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[], $9::text[], $10::text[],
-			$11::bigint[], $12::text[], $13::timestamptz[], $14::timestamptz[], $15::boolean[])
-			AS e (id, account, status, outputs, cost, full_cost, units, machine, receipt, error, attempt, ticket, started, ended, brings)
+		FROM (SELECT unnest($1::text[]) AS id, unnest($2::text[]) AS account, unnest($3::text[]) AS status, unnest($4::text[]) AS outputs,
+				unnest($5::bigint[]) AS cost, unnest($6::bigint[]) AS full_cost, unnest($7::bigint[]) AS units, unnest($8::text[]) AS machine,
+				unnest($9::text[]) AS receipt, unnest($10::text[]) AS error, unnest($11::bigint[]) AS attempt, unnest($12::text[]) AS ticket,
+				unnest($13::timestamptz[]) AS started, unnest($14::timestamptz[]) AS ended, unnest($15::boolean[]) AS brings) e
 			CROSS JOIN LATERAL (SELECT ctid AS place FROM runs WHERE id = e.id::uuid LIMIT 1) f
 		WHERE r.ctid = f.place AND CASE WHEN f.place IS NOT NULL THEN r.ended_at IS NULL AND r.account_id::text = e.account END
 		RETURNING r.id, r.deliverable, r.target)

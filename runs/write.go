@@ -217,7 +217,7 @@ func send(ctx context.Context, on sender, batch *pgx.Batch) error {
 // markSQL marks runs as delivered; see endSQL for how it finds them. One that moved in between was changed by its owner
 // or an operator: it is looked for again.
 const markSQL = `
-	UPDATE runs r SET delivered_at = $2 FROM unnest($1::text[]) AS d (id)
+	UPDATE runs r SET delivered_at = $2 FROM (SELECT unnest($1::text[]) AS id) d
 		CROSS JOIN LATERAL (SELECT ctid AS place FROM runs WHERE id = d.id::uuid LIMIT 1) f
 	WHERE r.ctid = f.place AND CASE WHEN f.place IS NOT NULL THEN r.ended_at IS NOT NULL AND r.delivered_at IS NULL END`
 
