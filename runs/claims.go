@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -79,6 +80,7 @@ func (s *Service) claim(ctx context.Context) error {
 // database that is away, are waited out. known is the run as it was accepted just now, if it was.
 func (s *Service) tend(runID string, first bool, known *record) {
 	defer s.desk.leave(runID)
+	runtime.Gosched() // whoever waits for an answer, or is about to ask for the next run, goes before the work
 	for try := 1; !s.isStopping(); try++ {
 		err := s.advanceGuarded(s.working, runID, first, known)
 		if err == nil || errors.Is(err, errStopping) || s.working.Err() != nil {
