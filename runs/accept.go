@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -281,30 +282,43 @@ func (s *Service) queueAccepts(batch *pgx.Batch, accepts []*acceptance) {
 	if len(accepts) == 0 {
 		return
 	}
-	var c columns
-	var contexts []string // only where some have one
-	offer := false
-	for i, a := range accepts {
-		r, worker := &a.record, ""
-		if a.kept && !r.waiting {
-			worker = s.instance
+	worker := func(a *acceptance) string {
+		if a.kept && !a.record.waiting {
+			return s.instance
 		}
-		offer = offer || worker == "" && r.Status == StatusQueued && !r.waiting
-		c.add(r.ID, r.AccountID, a.key.id, a.key.version, r.Tool.Service, string(r.Status), r.waiting,
-			string(a.raw.inputs), string(a.raw.sources), a.shape, string(a.raw.quote), int64(r.Quote.High), r.Origin.Platform, string(r.Origin.Target),
-			r.deliverable, r.Parent, a.idem, r.timeout.Milliseconds(), r.CreatedAt, worker, a.budget.Name)
-		if a.raw.context != nil && contexts == nil {
-			contexts = make([]string, len(accepts))
-		}
-		if a.raw.context != nil {
-			contexts[i] = string(a.raw.context)
-		}
+		return ""
 	}
-	if contexts == nil {
-		batch.Queue(acceptSQL, c.args()...)
+	args := []any{
+		column(accepts, func(a *acceptance) string { return a.record.ID }),
+		column(accepts, func(a *acceptance) string { return a.record.AccountID }),
+		column(accepts, func(a *acceptance) string { return a.key.id }),
+		column(accepts, func(a *acceptance) string { return a.key.version }),
+		column(accepts, func(a *acceptance) string { return a.record.Tool.Service }),
+		column(accepts, func(a *acceptance) string { return string(a.record.Status) }),
+		column(accepts, func(a *acceptance) bool { return a.record.waiting }),
+		column(accepts, func(a *acceptance) string { return string(a.raw.inputs) }),
+		column(accepts, func(a *acceptance) string { return string(a.raw.sources) }),
+		column(accepts, func(a *acceptance) int64 { return a.shape }),
+		column(accepts, func(a *acceptance) string { return string(a.raw.quote) }),
+		column(accepts, func(a *acceptance) int64 { return int64(a.record.Quote.High) }),
+		column(accepts, func(a *acceptance) string { return a.record.Origin.Platform }),
+		column(accepts, func(a *acceptance) string { return string(a.record.Origin.Target) }),
+		column(accepts, func(a *acceptance) bool { return a.record.deliverable }),
+		column(accepts, func(a *acceptance) string { return a.record.Parent }),
+		column(accepts, func(a *acceptance) string { return a.idem }),
+		column(accepts, func(a *acceptance) int64 { return a.record.timeout.Milliseconds() }),
+		column(accepts, func(a *acceptance) time.Time { return a.record.CreatedAt }),
+		column(accepts, worker),
+		column(accepts, func(a *acceptance) string { return a.budget.Name }),
+	}
+	if slices.ContainsFunc(accepts, func(a *acceptance) bool { return a.raw.context != nil }) {
+		batch.Queue(acceptInContextSQL, append(args, column(accepts, func(a *acceptance) string { return string(a.raw.context) }))...)
 	} else {
-		batch.Queue(acceptInContextSQL, append(c.args(), contexts)...)
+		batch.Queue(acceptSQL, args...)
 	}
+	offer := slices.ContainsFunc(accepts, func(a *acceptance) bool {
+		return worker(a) == "" && a.record.Status == StatusQueued && !a.record.waiting
+	})
 	if offer {
 		batch.Queue(offerSQL)
 	}

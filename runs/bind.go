@@ -227,8 +227,11 @@ func drawSeed(f registry.InputField, random io.Reader) (json.Number, error) {
 
 // wholeBound gives a bound rounded into the range, or a copy of the fall-back where there is none.
 func wholeBound(n json.Number, fallback *big.Int) *big.Int {
+	if n == "" {
+		return new(big.Int).Set(fallback)
+	}
 	exact, err := registry.ParseDecimal(n)
-	if n == "" || err != nil {
+	if err != nil {
 		return new(big.Int).Set(fallback)
 	}
 	return new(big.Int).Quo(exact.Num(), exact.Denom())

@@ -1,59 +1,12 @@
 package runs
 
-import "time"
-
-// columns turns rows into the arrays that unnest takes, one for each column, so that one statement writes
-// many rows.
-type columns struct{ lists []list }
-
-// list is one column.
-type list interface {
-	add(value any)
-	array() any
-}
-
-type listOf[T any] struct{ values []T }
-
-func (l *listOf[T]) add(value any) { l.values = append(l.values, value.(T)) }
-func (l *listOf[T]) array() any    { return l.values }
-
-// add adds a row. Every row has the same types in the same order, as the first one tells.
-func (c *columns) add(row ...any) {
-	if c.lists == nil {
-		for _, value := range row {
-			c.lists = append(c.lists, listFor(value))
-		}
+// column is one value of each row, as the arrays are that unnest takes: one statement writes many rows.
+func column[R, T any](rows []R, value func(R) T) []T {
+	values := make([]T, len(rows))
+	for i, row := range rows {
+		values[i] = value(row)
 	}
-	for i, value := range row {
-		c.lists[i].add(value)
-	}
-}
-
-func listFor(value any) list {
-	switch value.(type) {
-	case string:
-		return &listOf[string]{}
-	case bool:
-		return &listOf[bool]{}
-	case int64:
-		return &listOf[int64]{}
-	case time.Time:
-		return &listOf[time.Time]{}
-	case []byte:
-		return &listOf[[]byte]{}
-	case *string:
-		return &listOf[*string]{}
-	}
-	return &listOf[*time.Time]{}
-}
-
-// args gives the arrays.
-func (c *columns) args() []any {
-	args := make([]any, len(c.lists))
-	for i, l := range c.lists {
-		args[i] = l.array()
-	}
-	return args
+	return values
 }
 
 // orNull is the text, or null where it is empty.

@@ -275,8 +275,12 @@ func (s *Service) queueEnds(batch *pgx.Batch, finishes []*finish) error {
 	if len(finishes) == 0 {
 		return nil
 	}
-	var c columns
-	for _, f := range finishes {
+	type texts struct {
+		outputs, failure, ticket *string // null where there is none
+		receipt                  string
+	}
+	encoded := make([]texts, len(finishes))
+	for i, f := range finishes {
 		r := &f.record
 		ended := s.now()
 		r.EndedAt = &ended
@@ -289,10 +293,26 @@ func (s *Service) queueEnds(batch *pgx.Batch, finishes []*finish) error {
 		if err != nil {
 			return err
 		}
-		c.add(r.ID, r.AccountID, string(r.Status), orNull(outputs), int64(r.Cost), int64(r.Receipt.FullCost()), f.nanoUnits, f.machine, string(receipt),
-			orNull(failure), int64(r.Attempt), orNull(ticket), r.StartedAt, ended, f.brings)
+		encoded[i] = texts{orNull(outputs), orNull(failure), orNull(ticket), string(receipt)}
 	}
-	batch.Queue(endSQL, append(c.args(), s.instance)...).QueryRow(func(row pgx.Row) error { return readEnds(row, finishes) })
+	batch.Queue(endSQL,
+		column(finishes, func(f *finish) string { return f.record.ID }),
+		column(finishes, func(f *finish) string { return f.record.AccountID }),
+		column(finishes, func(f *finish) string { return string(f.record.Status) }),
+		column(encoded, func(t texts) *string { return t.outputs }),
+		column(finishes, func(f *finish) int64 { return int64(f.record.Cost) }),
+		column(finishes, func(f *finish) int64 { return int64(f.record.Receipt.FullCost()) }),
+		column(finishes, func(f *finish) int64 { return f.nanoUnits }),
+		column(finishes, func(f *finish) string { return f.machine }),
+		column(encoded, func(t texts) string { return t.receipt }),
+		column(encoded, func(t texts) *string { return t.failure }),
+		column(finishes, func(f *finish) int64 { return int64(f.record.Attempt) }),
+		column(encoded, func(t texts) *string { return t.ticket }),
+		column(finishes, func(f *finish) *time.Time { return f.record.StartedAt }),
+		column(finishes, func(f *finish) time.Time { return *f.record.EndedAt }),
+		column(finishes, func(f *finish) bool { return f.brings }),
+		s.instance,
+	).QueryRow(func(row pgx.Row) error { return readEnds(row, finishes) })
 	return nil
 }
 
