@@ -37,13 +37,14 @@ type step struct {
 	s    *Service
 	r    record
 	live *liveRun
-	log  logger
 
 	sent  bool      // the present handle may have reached the provider
 	wrote time.Time // progress, last
 	dirty bool      // there is progress that was not written
 	seen  map[string]bool
 }
+
+func (w *step) log() logger { return w.s.logOf(w.r.Run) }
 
 // advance takes a run from where it is to its end. It is safe to repeat at any point: what was done is
 // found in the row or at the provider. first says that nobody has worked on the run before; known is the run
@@ -69,7 +70,7 @@ func (s *Service) advance(ctx context.Context, runID string, first bool, known *
 	if r.waiting || r.Status == StatusAwaitingConfirmation {
 		return nil
 	}
-	w := &step{s: s, r: r, live: live, sent: !first, log: s.logOf(r.Run), seen: make(map[string]bool)}
+	w := &step{s: s, r: r, live: live, sent: !first, seen: make(map[string]bool)}
 	if w.r.StartedAt == nil {
 		now := s.now()
 		w.r.StartedAt = &now
@@ -104,7 +105,7 @@ func (w *step) work(ctx context.Context) error {
 		if !w.mayRetry(failure) {
 			return w.fail(ctx, failure)
 		}
-		w.log.InfoContext(ctx, "the attempt failed, another follows", "attempt", w.r.Attempt, "error", err)
+		w.log().InfoContext(ctx, "the attempt failed, another follows", "attempt", w.r.Attempt, "error", err)
 		if err := w.nextAttempt(timed, failure); err != nil {
 			if over := w.over(timed, err); over != nil {
 				return w.leave(ctx, over)
@@ -197,7 +198,7 @@ func (w *step) call() registry.Call {
 // would stay for ever.
 func (w *step) recovered(ctx context.Context, err *error) {
 	if p := recover(); p != nil {
-		w.log.ErrorContext(ctx, "the provider's code panicked", "panic", p, "stack", string(debug.Stack()))
+		w.log().ErrorContext(ctx, "the provider's code panicked", "panic", p, "stack", string(debug.Stack()))
 		*err = registry.Errorf(registry.CodeInternal, "%s failed in an unexpected way", w.r.Tool.Service)
 	}
 }
@@ -266,7 +267,7 @@ func (w *step) submit(ctx context.Context, provider registry.Submitter) error {
 		if ctx.Err() != nil || !failure.Retryable || try >= max(submitTries, w.attemptsAllowed()) {
 			return noRetry(err, failure)
 		}
-		w.log.InfoContext(ctx, "submitting failed, another try follows", "try", try, "error", err)
+		w.log().InfoContext(ctx, "submitting failed, another try follows", "try", try, "error", err)
 		if err := w.s.sleep(ctx, w.pause(try, failure)); err != nil {
 			return err
 		}

@@ -66,13 +66,13 @@ func (w *step) bill(ctx context.Context, f *finish, usage registry.Usage) {
 	}
 	receipt, err := billing.Cost(model, usage, w.s.config.RateCard, w.r.ID)
 	if err != nil {
-		w.log.ErrorContext(ctx, "the run could not be billed and costs nothing", "error", err)
+		w.log().ErrorContext(ctx, "the run could not be billed and costs nothing", "error", err)
 		receipt = billing.NoCharge(model, w.r.ID, billing.ReasonNone)
 		receipt.Note = "it could not be billed and costs nothing"
 	}
 	receipt = receipt.Capped(w.r.Quote.High)
 	if lost := receipt.FullCost() - receipt.Cost; lost > 0 {
-		w.log.WarnContext(ctx, "the run came to more than was promised", "promised", w.r.Quote.High.String(), "cost", receipt.FullCost().String())
+		w.log().WarnContext(ctx, "the run came to more than was promised", "promised", w.r.Quote.High.String(), "cost", receipt.FullCost().String())
 		w.s.metrics.absorbed.Add(dollars(lost))
 	}
 	f.record.Receipt, f.record.Cost = &receipt, receipt.Cost
@@ -122,10 +122,10 @@ func (w *step) storeFile(ctx context.Context, o registry.Output, kept *Output) e
 			return fmt.Errorf("output %s: %w", o.Name, err) // the provider keeps it until there is room for it
 		}
 		if try == fetchTries {
-			w.log.ErrorContext(ctx, "an output could not be fetched", "output", o.Name, "error", err)
+			w.log().ErrorContext(ctx, "an output could not be fetched", "output", o.Name, "error", err)
 			return &registry.Error{Code: registry.CodeProvider, Message: "the result " + o.Name + " could not be fetched", Cause: err}
 		}
-		w.log.WarnContext(ctx, "fetching an output failed, another try follows", "output", o.Name, "try", try, "error", err)
+		w.log().WarnContext(ctx, "fetching an output failed, another try follows", "output", o.Name, "try", try, "error", err)
 		if err := w.s.sleep(ctx, backoff(w.s.config.RetryBase/4, try, time.Minute)); err != nil {
 			return err
 		}
@@ -166,7 +166,7 @@ func (s *source) Read(p []byte) (int, error) {
 
 // fail ends the run as failed, or as canceled where the provider says so.
 func (w *step) fail(ctx context.Context, failure *registry.Error) error {
-	w.log.WarnContext(ctx, "the run failed", "code", failure.Code, "error", failure, "cause", failure.Cause)
+	w.log().WarnContext(ctx, "the run failed", "code", failure.Code, "error", failure, "cause", failure.Cause)
 	switch failure.Code {
 	case registry.CodeCanceled:
 		return w.end(ctx, StatusCanceled, failure)
@@ -203,7 +203,7 @@ func (w *step) commit(ctx context.Context, f *finish) error {
 		return &ownError{fmt.Errorf("finish run %s: %w", w.r.ID, err)}
 	}
 	if !f.ended {
-		w.log.InfoContext(ctx, "a late result changes nothing: the run was over")
+		w.log().InfoContext(ctx, "a late result changes nothing: the run was over")
 		return w.late(ctx)
 	}
 	w.s.afterFinish(ctx, f)
@@ -224,7 +224,7 @@ func (w *step) writeEnd(ctx context.Context, f *finish) error {
 		if err == nil || f.record.Status != StatusSucceeded || w.repeatable() || try == commitTries {
 			return err
 		}
-		w.log.WarnContext(ctx, "the result could not be written, another try follows", "try", try, "error", err)
+		w.log().WarnContext(ctx, "the result could not be written, another try follows", "try", try, "error", err)
 		if w.s.sleep(ctx, backoff(w.s.config.RetryBase, try, 10*time.Second)) != nil {
 			return err
 		}

@@ -66,7 +66,7 @@ func (w *step) watch(ctx context.Context, provider registry.Submitter, ticket re
 		case broken := <-v.broken:
 			v.streams = false
 			if broken != nil {
-				w.log.InfoContext(ctx, "the provider's stream broke, polling instead", "error", broken)
+				w.log().InfoContext(ctx, "the provider's stream broke, polling instead", "error", broken)
 			}
 			result, err, over = v.poll(ctx)
 		case <-w.live.nudge:
@@ -162,11 +162,11 @@ func (v *watching) poll(ctx context.Context) (result *registry.Result, err error
 		return nil, err, v.lost >= 2
 	case asking.Err() != nil, failure.Retryable, failure.Code == registry.CodeUnavailable, failure.Code == registry.CodeTimeout, failure.Code == registry.CodeRateLimited:
 		v.interval = max(v.interval, failure.RetryAfter)
-		v.log.DebugContext(ctx, "polling failed", "error", err)
+		v.log().DebugContext(ctx, "polling failed", "error", err)
 		return nil, nil, false
 	}
 	v.failed++
-	v.log.WarnContext(ctx, "polling failed", "error", err)
+	v.log().WarnContext(ctx, "polling failed", "error", err)
 	return nil, err, v.failed >= pollFailures || failure.Code == registry.CodeUnauthorized || failure.Code == registry.CodeRefused
 }
 
@@ -194,7 +194,7 @@ func (v *watching) take(ctx context.Context, p registry.Progress) (*registry.Res
 func (v *watching) note(ctx context.Context, p registry.Progress) {
 	if p.Unknown != "" && !v.seen[p.Unknown] {
 		v.seen[p.Unknown] = true
-		v.log.WarnContext(ctx, "the provider reports a state that is not known: taken for running", "state", p.Unknown)
+		v.log().WarnContext(ctx, "the provider reports a state that is not known: taken for running", "state", p.Unknown)
 		v.s.metrics.unknown.WithLabelValues(v.r.Tool.Service).Inc()
 	}
 	before := v.r.Run
