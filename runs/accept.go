@@ -79,7 +79,7 @@ func (s *Service) AcceptBound(ctx context.Context, b Bound) (Run, error) {
 	}
 	s.metrics.accepted.WithLabelValues(b.Tool.Service).Inc()
 	if b.Request.Approval != ApproveNothing && a.record.Status == StatusAwaitingConfirmation {
-		s.tellDeferred(ctx, a.record.Run)
+		s.tellDeferred(ctx, &a.record.Run)
 	}
 	return a.record.Run, nil
 }
@@ -408,7 +408,7 @@ func (s *Service) confirmIf(ctx context.Context, runID, accountID string, may fu
 	}
 	run, err := s.Get(ctx, runID)
 	if err == nil && confirmed {
-		s.hub.changed(run)
+		s.hub.changed(&run)
 	}
 	return run, err
 }

@@ -44,7 +44,7 @@ type step struct {
 	seen  map[string]bool
 }
 
-func (w *step) log() logger { return w.s.logOf(w.r.Run) }
+func (w *step) log() logger { return w.s.logOf(&w.r.Run) }
 
 // advance takes a run from where it is to its end. It is safe to repeat at any point: what was done is
 // found in the row or at the provider. first says that nobody has worked on the run before; known is the run
@@ -63,25 +63,25 @@ func (s *Service) advance(ctx context.Context, runID string, first bool, known *
 		}
 		known = &r
 	}
-	r := *known
-	if r.Status.Final() {
-		return s.remind(ctx, r)
+	if known.Status.Final() {
+		return s.remind(ctx, known)
 	}
-	if r.waiting || r.Status == StatusAwaitingConfirmation {
+	if known.waiting || known.Status == StatusAwaitingConfirmation {
 		return nil
 	}
-	w := &step{s: s, r: r, live: live, sent: !first, seen: make(map[string]bool)}
+	w := &step{s: s, live: live, sent: !first, seen: make(map[string]bool)}
+	w.r = *known
 	if w.r.StartedAt == nil {
 		now := s.now()
 		w.r.StartedAt = &now
 	}
-	s.hub.begin(live, w.r.Run)
+	s.hub.begin(live, &w.r.Run)
 	w.wrote = s.config.Now().Add(lateStart - writeEvery) // runs that end sooner write no progress at all
 	return w.work(ctx)
 }
 
 // remind queues the delivery of a run that is over, in case that who ended it died before delivering.
-func (s *Service) remind(ctx context.Context, r record) error {
+func (s *Service) remind(ctx context.Context, r *record) error {
 	if !r.deliverable || r.DeliveredAt != nil {
 		return nil
 	}
@@ -190,7 +190,7 @@ func (r *record) ticketOrHandle() registry.Ticket {
 func (w *step) call() registry.Call {
 	return registry.Call{
 		RunID: w.r.ID, Handle: w.r.handle(), Repeated: w.sent, UserID: w.r.AccountID, Tool: w.r.Tool, Inputs: w.r.Inputs,
-		CallbackURL: w.s.config.CallbackURL(w.r.Tool.Service, w.r.ID), Media: w.s.config.Assets, Context: w.s.contextOf(w.r.Run),
+		CallbackURL: w.s.config.CallbackURL(w.r.Tool.Service, w.r.ID), Media: w.s.config.Assets, Context: w.s.contextOf(&w.r.Run),
 	}
 }
 

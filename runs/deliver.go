@@ -24,12 +24,12 @@ func (s *Service) deliver(ctx context.Context, runID string) error {
 	if !r.Status.Final() || r.DeliveredAt != nil {
 		return nil
 	}
-	return s.handOver(ctx, r)
+	return s.handOver(ctx, &r)
 }
 
 // deliverNow delivers what this process has just ended, under the run's claim: until the delivery is marked that
 // is what remembers it. Only what does not work at once gets a job.
-func (s *Service) deliverNow(ctx context.Context, r record) error {
+func (s *Service) deliverNow(ctx context.Context, r *record) error {
 	r.Origin.Target = s.hub.latestTarget(r.ID, r.Origin.Target)
 	err := s.handOver(ctx, r)
 	if err == nil {
@@ -43,7 +43,7 @@ func (s *Service) deliverNow(ctx context.Context, r record) error {
 }
 
 // handOver brings the result of a run that is over. What cannot be delivered stays in the history.
-func (s *Service) handOver(ctx context.Context, r record) error {
+func (s *Service) handOver(ctx context.Context, r *record) error {
 	deliverer, ok := s.config.Deliverers[r.Origin.Platform]
 	if !ok {
 		return fmt.Errorf("deliver run %s: the platform %s is not connected here", r.ID, r.Origin.Platform)

@@ -151,7 +151,7 @@ func (r Run) Executions() int {
 }
 
 // tellExecution records a run that is over: one event for each. Those of runs that were planned or are traced go to Config.Events.
-func (s *Service) tellExecution(ctx context.Context, r Run) {
+func (s *Service) tellExecution(ctx context.Context, r *Run) {
 	code := ""
 	if r.Error != nil {
 		code = string(toolCode(registry.Code(r.Error.Code)))
@@ -160,18 +160,22 @@ func (s *Service) tellExecution(ctx context.Context, r Run) {
 }
 
 // tellDeferred records a model's call that waits for approval.
-func (s *Service) tellDeferred(ctx context.Context, r Run) {
+func (s *Service) tellDeferred(ctx context.Context, r *Run) {
 	s.tell(ctx, "the call waits for approval", r, false, string(refusal(r.NeedsApproval()).Code), true)
 }
 
-func (s *Service) tell(ctx context.Context, message string, r Run, ok bool, code string, deferred bool) {
+func (s *Service) tell(ctx context.Context, message string, r *Run, ok bool, code string, deferred bool) {
 	log := s.log
 	if r.Context.TraceID != "" || r.Context.PlannerProvider != "" {
 		log = s.events
 	}
-	if !log.Enabled(ctx, slog.LevelInfo) {
-		return
+	if log.Enabled(ctx, slog.LevelInfo) {
+		s.event(ctx, log, message, r, ok, code, deferred)
 	}
+}
+
+// event is apart from tell so that the many runs that nobody wants told need no stack for it.
+func (s *Service) event(ctx context.Context, log *slog.Logger, message string, r *Run, ok bool, code string, deferred bool) {
 	where := s.contextOf(r)
 	log.LogAttrs(ctx, slog.LevelInfo, message,
 		slog.String("run", r.ID), slog.String("tool", r.Tool.ToolID), slog.String("status", string(r.Status)), slog.Bool("ok", ok),

@@ -213,7 +213,7 @@ func (w *step) commit(ctx context.Context, f *finish) error {
 	if !f.deliver {
 		return nil
 	}
-	return w.s.deliverNow(ctx, f.record)
+	return w.s.deliverNow(ctx, &f.record)
 }
 
 // writeEnd writes the end. A result that can't be had again is held on to while the database is away; any other
@@ -238,15 +238,15 @@ func (w *step) late(ctx context.Context) error {
 	if err != nil {
 		return &ownError{err}
 	}
-	return w.s.remind(ctx, r)
+	return w.s.remind(ctx, &r)
 }
 
 // afterFinish tells everybody about a run's end that was written.
 func (s *Service) afterFinish(ctx context.Context, f *finish) {
 	r := &f.record
-	s.metrics.observe(r.Run)
-	s.hub.changed(r.Run)
-	s.tellExecution(ctx, r.Run)
+	s.metrics.observe(&r.Run)
+	s.hub.changed(&r.Run)
+	s.tellExecution(ctx, &r.Run)
 }
 
 // endSQL ends all the runs or none, and tells what may have changed of them meanwhile.

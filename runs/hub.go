@@ -97,7 +97,7 @@ func (w *watcher) close() {
 }
 
 // changed publishes a new state here, and soon to the other machines.
-func (h *hub) changed(run Run) {
+func (h *hub) changed(run *Run) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.publish(run)
@@ -121,7 +121,7 @@ func (h *hub) gather(runID string) {
 }
 
 // publish hands a state to the watchers. The caller holds mu.
-func (h *hub) publish(run Run) {
+func (h *hub) publish(run *Run) {
 	for _, w := range h.watchers[run.ID] {
 		if w.closed {
 			continue
@@ -130,7 +130,7 @@ func (h *hub) publish(run Run) {
 		case <-w.states: // the reader is slow: the latest state wins
 		default:
 		}
-		w.states <- run
+		w.states <- *run
 		if run.Status.Final() {
 			w.close()
 		}
@@ -158,7 +158,7 @@ func (h *hub) heard(run Run) {
 			l.cancel(errGone)
 		}
 	}
-	h.publish(run)
+	h.publish(&run)
 }
 
 // enter registers a run that this process starts to work on; the returned function ends that.
@@ -203,10 +203,10 @@ func (h *hub) nudge(runID string) bool {
 }
 
 // begin keeps the state that the work on a run begins with.
-func (h *hub) begin(l *liveRun, run Run) {
+func (h *hub) begin(l *liveRun, run *Run) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	l.run = run
+	l.run = *run
 }
 
 // setLive keeps what is known of a run under work and publishes it.
@@ -220,7 +220,7 @@ func (h *hub) setLive(l *liveRun, run Run, preview []byte) {
 	}
 	l.run = run
 	h.mu.Unlock()
-	h.changed(run)
+	h.changed(&run)
 }
 
 func (h *hub) setTarget(runID string, target json.RawMessage) {

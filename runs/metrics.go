@@ -58,7 +58,7 @@ func newMetrics(registerer prometheus.Registerer) (metrics, error) {
 }
 
 // observe counts a run that is over.
-func (m *metrics) observe(run Run) {
+func (m *metrics) observe(run *Run) {
 	m.ended.WithLabelValues(run.Tool.Service, string(run.Status)).Inc()
 	m.cost.WithLabelValues(run.Tool.Service).Add(dollars(run.Cost))
 	if run.Status == StatusSucceeded && run.Quote.High > 0 && run.Receipt != nil {

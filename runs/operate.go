@@ -70,7 +70,7 @@ func (s *Service) Refund(ctx context.Context, runID, note string) (Run, error) {
 	if err != nil {
 		return Run{}, fmt.Errorf("refund run %s: %w", runID, err)
 	}
-	s.hub.changed(run)
+	s.hub.changed(&run)
 	return run, nil
 }
 
