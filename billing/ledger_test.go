@@ -251,6 +251,14 @@ func TestUnsoundRowsAreRefused(t *testing.T) {
 		_, err := b.pool.Exec(t.Context(), `INSERT INTO ledger_accounts (kind, owner, merged_into, merged_root) VALUES (`+values+`)`)
 		wantSound(t, values, sound, err, "ledger_account_is_sound")
 	}
+	b.user(t, 5)
+	for change, sound := range map[string]bool{
+		`balance = balance + 1`: true, `merged_into = gen_random_uuid(), merged_root = gen_random_uuid()`: true,
+		`kind = 'savings'`: false, `owner = NULL`: false, `merged_into = owner, merged_root = owner`: false, `merged_into = gen_random_uuid(), merged_root = NULL`: false,
+	} {
+		_, err := b.pool.Exec(t.Context(), `UPDATE ledger_accounts SET `+change+` WHERE kind = 'hold' AND owner IS NOT NULL`)
+		wantSound(t, change, sound, err, "ledger_account_is_sound")
+	}
 }
 
 // wantSound makes sure that a row was refused by the constraint, unless it is sound.

@@ -1,6 +1,6 @@
 -- +goose Up
 
--- What must hold of a row of these tables stands in one function for each. Postgres reads the text of every condition of a
+-- What must hold of a row of runs and of ledger_transfers stands in one function for each. Postgres reads the text of every condition of a
 -- table anew for each statement that writes to it, which took a seventh of the work of a run; a function is compiled once for each
 -- connection. What it says is what the conditions said. Adding a condition looks at every row there is.
 
@@ -29,7 +29,7 @@ ALTER TABLE runs
 
 -- A run's hold and its end have the keys that follow from its id, one for capture and release together: a hold is settled once.
 -- +goose StatementBegin
-CREATE FUNCTION ledger_transfer_is_sound(p_key text, p_kind text, p_run uuid, p_amount bigint, p_accounts bigint[], p_amounts bigint[])
+CREATE FUNCTION ledger_transfer_is_sound(p_key text, p_kind text, p_run uuid, p_amount bigint, p_accounts int, p_amounts bigint[])
 RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
     RETURN (CASE p_kind
@@ -39,7 +39,7 @@ BEGIN
             WHEN 'refund' THEN p_run IS NOT NULL
             ELSE p_kind IN ('grant', 'merge_out', 'merge_in', 'takeback') END
         AND p_amount >= 0
-        AND cardinality(p_accounts) = cardinality(p_amounts) AND cardinality(p_amounts) BETWEEN 2 AND 4
+        AND p_accounts = cardinality(p_amounts) AND cardinality(p_amounts) BETWEEN 2 AND 4
         AND p_amounts[1] + p_amounts[2] + coalesce(p_amounts[3], 0) + coalesce(p_amounts[4], 0) = 0) IS TRUE;
 END $$;
 -- +goose StatementEnd
@@ -52,29 +52,34 @@ ALTER TABLE ledger_transfers
     DROP CONSTRAINT ledger_settled_once,
     DROP CONSTRAINT ledger_transfer_legs,
     DROP CONSTRAINT ledger_transfer_sums_to_zero,
-    ADD CONSTRAINT ledger_transfer_is_sound CHECK (ledger_transfer_is_sound(key, kind, run_id, amount, accounts, amounts));
+    ADD CONSTRAINT ledger_transfer_is_sound CHECK (ledger_transfer_is_sound(key, kind, run_id, amount, cardinality(accounts), amounts));
 
--- The rule that no user's account goes below zero stays a condition of its own.
+-- Of an account only the balance changes, but for merges: its other rules are looked at where it is made or merged. The rule
+-- that no user's account goes below zero stays a condition.
 -- +goose StatementBegin
-CREATE FUNCTION ledger_account_is_sound(p_kind text, p_owner uuid, p_merged_into uuid, p_merged_root uuid)
-RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
+CREATE FUNCTION ledger_refuse_account() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    RETURN (CASE WHEN p_owner IS NULL
-            THEN p_kind IN ('credit', 'revenue', 'absorbed', 'transit') AND p_merged_into IS NULL
-            ELSE p_kind IN ('wallet', 'hold') AND p_merged_into IS DISTINCT FROM p_owner END
-        AND (p_merged_into IS NULL) = (p_merged_root IS NULL)) IS TRUE;
+    RAISE EXCEPTION 'a % account of % that was merged into % (%) is none', NEW.kind, NEW.owner, NEW.merged_into, NEW.merged_root
+        USING ERRCODE = 'check_violation', CONSTRAINT = TG_NAME;
 END $$;
 -- +goose StatementEnd
 
+CREATE TRIGGER ledger_account_is_sound BEFORE INSERT OR UPDATE OF kind, owner, merged_into, merged_root ON ledger_accounts FOR EACH ROW
+    WHEN (((CASE WHEN NEW.owner IS NULL
+            THEN NEW.kind IN ('credit', 'revenue', 'absorbed', 'transit') AND NEW.merged_into IS NULL
+            ELSE NEW.kind IN ('wallet', 'hold') AND NEW.merged_into IS DISTINCT FROM NEW.owner END)
+        AND (NEW.merged_into IS NULL) = (NEW.merged_root IS NULL)) IS NOT TRUE)
+    EXECUTE FUNCTION ledger_refuse_account();
+
 ALTER TABLE ledger_accounts
     DROP CONSTRAINT ledger_account_kind,
-    DROP CONSTRAINT ledger_account_merged,
-    ADD CONSTRAINT ledger_account_is_sound CHECK (ledger_account_is_sound(kind, owner, merged_into, merged_root));
+    DROP CONSTRAINT ledger_account_merged;
 
 -- +goose Down
 
+DROP TRIGGER ledger_account_is_sound ON ledger_accounts;
+DROP FUNCTION ledger_refuse_account();
 ALTER TABLE ledger_accounts
-    DROP CONSTRAINT ledger_account_is_sound,
     ADD CONSTRAINT ledger_account_kind CHECK (
         CASE WHEN owner IS NULL THEN kind IN ('credit', 'revenue', 'absorbed', 'transit') ELSE kind IN ('wallet', 'hold') END),
     ADD CONSTRAINT ledger_account_merged CHECK (
@@ -100,6 +105,5 @@ ALTER TABLE runs
     ADD CONSTRAINT run_keeps_promise CHECK (cost BETWEEN 0 AND promised),
     ADD CONSTRAINT run_only_success_costs CHECK (cost = 0 OR status = 'succeeded');
 
-DROP FUNCTION ledger_account_is_sound(text, uuid, uuid, uuid);
-DROP FUNCTION ledger_transfer_is_sound(text, text, uuid, bigint, bigint[], bigint[]);
+DROP FUNCTION ledger_transfer_is_sound(text, text, uuid, bigint, int, bigint[]);
 DROP FUNCTION run_is_sound(text, boolean, bigint, bigint, timestamptz, json, timestamptz);
