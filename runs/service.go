@@ -165,6 +165,7 @@ func (s *Service) stopWorkers(ctx context.Context) error {
 	}
 	err = errors.Join(err, <-runs)
 	inOrder := err == nil // nobody is left here who could write
+	// Half of the time that is left; the rest is for what stops after the runs.
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), max(stopTimeout, timeLeft(ctx)/2))
 	defer cancel()
 	return errors.Join(err, postgres.InTx(last, s.config.Pool, func(tx pgx.Tx) error {

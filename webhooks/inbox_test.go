@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -590,6 +591,38 @@ func TestWork(t *testing.T) {
 		h.start(t)
 		h.clock.Advance(claimFor) // of the one that was repeated
 		h.becomes(t, StatusDone, 2)
+	})
+	t.Run("what can't be marked does not keep those that came with it waiting", func(t *testing.T) {
+		t.Parallel()
+		asked := make(map[string]bool)
+		h := newHouse(t, func(c *InboxConfig) {
+			c.Callback = func(_ context.Context, _, runID, _ string) (bool, error) {
+				asked[runID] = true
+				return true, nil
+			}
+		})
+		_, err := h.pool.Exec(t.Context(), `ALTER TABLE webhook_events ADD CONSTRAINT stuck CHECK (event_id <> '3' OR status = 'stored')`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const events = claimSize + 2
+		var arrived []*arrival
+		for n := range events {
+			e := Event{Service: "open", EventID: strconv.Itoa(n), RunID: h.run(), ReceivedAt: h.clock.Now()}
+			arrived = append(arrived, &arrival{event: event{Event: e, body: []byte("{}")}})
+		}
+		if err := h.write(t.Context(), arrived); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.process(t.Context(), h.takeHanded()); err == nil {
+			t.Error("no error")
+		}
+		if len(asked) != events {
+			t.Errorf("%d of %d runs looked at their providers", len(asked), events)
+		}
+		if done := h.events(t, StatusDone); len(done) != events-claimSize {
+			t.Errorf("%d are marked, want %d", len(done), events-claimSize)
+		}
 	})
 	t.Run("an event that a repeat touches at the moment when it is marked is marked all the same", func(t *testing.T) {
 		t.Parallel()

@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -91,8 +92,8 @@ func (b *Inbox) processDue(ctx context.Context) error {
 	}
 }
 
-// process works on events that are claimed. What is cut off is due again when the claim is over.
-func (b *Inbox) process(ctx context.Context, events []Event) error {
+// process works on events that are claimed. What is cut off, or could not be marked, is due again when the claim is over.
+func (b *Inbox) process(ctx context.Context, events []Event) (err error) {
 	for page := range slices.Chunk(events, claimSize) {
 		for i := range page {
 			b.settle(ctx, &page[i])
@@ -100,11 +101,9 @@ func (b *Inbox) process(ctx context.Context, events []Event) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err := b.mark(ctx, page); err != nil {
-			return err
-		}
+		err = errors.Join(err, b.mark(ctx, page)) // the runs of the other pages are to hear of their callbacks all the same
 	}
-	return nil
+	return err
 }
 
 // settle has the event's run look at its provider, and decides what becomes of the event.
@@ -179,13 +178,13 @@ func (b *Inbox) mark(ctx context.Context, events []Event) error {
 
 // markOnce gives the events that it marked. What somebody else has ended meanwhile, since our claim was over, stays as it is.
 func (b *Inbox) markOnce(ctx context.Context, events []Event) (map[int64]bool, error) {
-	ids, statuses, errors := make([]int64, len(events)), make([]string, len(events)), make([]string, len(events))
+	ids, statuses, reasons := make([]int64, len(events)), make([]string, len(events)), make([]string, len(events))
 	due, ended := make([]time.Time, len(events)), make([]*time.Time, len(events))
 	for i, e := range events {
-		ids[i], statuses[i], errors[i], due[i], ended[i] = e.ID, string(e.Status), e.Error, e.DueAt, e.EndedAt
+		ids[i], statuses[i], reasons[i], due[i], ended[i] = e.ID, string(e.Status), e.Error, e.DueAt, e.EndedAt
 	}
 	// Planned anew each time: a plan made for an empty table reads the whole of a large one.
-	rows, err := b.cfg.Pool.Query(ctx, markSQL, pgx.QueryExecModeCacheDescribe, ids, statuses, errors, due, ended)
+	rows, err := b.cfg.Pool.Query(ctx, markSQL, pgx.QueryExecModeCacheDescribe, ids, statuses, reasons, due, ended)
 	if err != nil {
 		return nil, err
 	}
