@@ -69,8 +69,7 @@ func (s *Service) advance(ctx context.Context, runID string, first bool, known *
 	if known.waiting || known.Status == StatusAwaitingConfirmation {
 		return nil
 	}
-	w := &step{s: s, live: live, sent: !first, seen: make(map[string]bool)}
-	w.r = *known
+	w := &step{s: s, r: *known, live: live, sent: !first, seen: make(map[string]bool)}
 	if w.r.StartedAt == nil {
 		now := s.now()
 		w.r.StartedAt = &now
