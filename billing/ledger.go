@@ -35,7 +35,7 @@ func (e ErrInsufficient) Error() string {
 }
 
 // Ledger is the book of all money. Its tables, with the rules that the database itself enforces, are in
-// the migration 0020_ledger.sql; what composes with other work takes that work's transaction.
+// the migrations 0020_ledger.sql and 0172_sound_rows.sql; what composes with other work takes that work's transaction.
 //
 // A hold moves money from a user's wallet to the same user's hold account; Capture takes the cost from
 // there and gives the rest back, Release gives back all. Only one of the two ever happens to a hold.

@@ -59,7 +59,7 @@ ALTER TABLE ledger_transfers
 -- +goose StatementBegin
 CREATE FUNCTION ledger_refuse_account() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    RAISE EXCEPTION 'a % account of % that was merged into % (%) is none', NEW.kind, NEW.owner, NEW.merged_into, NEW.merged_root
+    RAISE EXCEPTION 'kind %, owner %, merged_into % and merged_root % make no account of a user or the house', NEW.kind, NEW.owner, NEW.merged_into, NEW.merged_root
         USING ERRCODE = 'check_violation', CONSTRAINT = TG_NAME;
 END $$;
 -- +goose StatementEnd

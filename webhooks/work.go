@@ -1,8 +1,8 @@
 package webhooks
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -101,7 +101,7 @@ func (b *Inbox) process(ctx context.Context, events []Event) (err error) {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		err = errors.Join(err, b.mark(ctx, page)) // the runs of the other pages are to hear of their callbacks all the same
+		err = cmp.Or(err, b.mark(ctx, page)) // the first error is enough; the runs of the other pages are to hear of their callbacks all the same
 	}
 	return err
 }
