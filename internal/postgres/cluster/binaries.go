@@ -57,21 +57,27 @@ var packagedDirs = [...]string{
 func Find(ctx context.Context, want int, extra ...string) (Binaries, error) {
 	var found []Binaries
 	for _, dir := range candidateDirs(ctx, extra) {
-		if b, err := Probe(ctx, dir); err == nil && b.Major >= OldestMajor {
+		if b, err := Probe(ctx, dir); err == nil {
 			found = append(found, b)
 		}
 	}
+	return choose(found, want)
+}
+
+// choose is Find once it is known what there is.
+func choose(found []Binaries, want int) (Binaries, error) {
 	if len(found) == 0 {
 		return Binaries{}, ErrNoBinaries
 	}
-	if want != 0 {
-		i := slices.IndexFunc(found, func(b Binaries) bool { return b.Major == want })
-		if i < 0 {
-			return Binaries{}, fmt.Errorf("%w of version %d (found %s)", ErrNoBinaries, want, versions(found))
-		}
-		return found[i], nil
+	usable := slices.DeleteFunc(slices.Clone(found), func(b Binaries) bool { return b.Major < OldestMajor || want != 0 && b.Major != want })
+	switch {
+	case len(usable) != 0:
+		return slices.MaxFunc(usable, func(a, b Binaries) int { return a.Major - b.Major }), nil
+	case want < OldestMajor:
+		return Binaries{}, fmt.Errorf("%w of version %d or newer (found %s)", ErrNoBinaries, OldestMajor, versions(found))
+	default:
+		return Binaries{}, fmt.Errorf("%w of version %d (found %s)", ErrNoBinaries, want, versions(found))
 	}
-	return slices.MaxFunc(found, func(a, b Binaries) int { return a.Major - b.Major }), nil
 }
 
 // Probe reports the programs in dir, after running both to see that they work
@@ -95,9 +101,11 @@ func Probe(ctx context.Context, dir string) (Binaries, error) {
 // each once, in order of preference.
 func candidateDirs(ctx context.Context, extra []string) []string {
 	dirs := slices.Clone(extra)
-	for _, program := range []string{"postgres", "initdb"} {
-		if path, err := exec.LookPath(program); err == nil {
-			dirs = append(dirs, realDir(path))
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		for _, program := range []string{"postgres", "initdb"} {
+			if path, err := exec.LookPath(filepath.Join(dir, program)); err == nil && filepath.IsAbs(dir) {
+				dirs = append(dirs, realDir(path))
+			}
 		}
 	}
 	if path, err := exec.LookPath("pg_config"); err == nil {

@@ -63,6 +63,44 @@ func TestFindPrefersTheVersionAskedFor(t *testing.T) {
 	}
 }
 
+// Several versions side by side may all be on PATH, as those of a version manager are.
+func TestFindLooksAtAllOfPath(t *testing.T) {
+	say := func(version string) string { return "echo '(PostgreSQL) " + version + "'" }
+	first := fakeBinaries(t, say("98.1"), say("98.1"))
+	second := fakeBinaries(t, say("77.1"), say("77.1"))
+	t.Setenv("PATH", strings.Join([]string{first, "", filepath.Join(first, "gone"), second, os.Getenv("PATH")}, string(filepath.ListSeparator)))
+	for _, want := range []Binaries{{first, "98.1", 98}, {second, "77.1", 77}} {
+		if got, err := Find(t.Context(), want.Major); err != nil || got != want {
+			t.Errorf("Find %d: %+v, %v, want %+v", want.Major, got, err, want)
+		}
+	}
+}
+
+func TestWhatIsThereButDoesNotDoIsNamed(t *testing.T) {
+	t.Parallel()
+	old, recent := Binaries{Dir: "/old", Version: "14.23", Major: 14}, Binaries{Dir: "/recent", Version: "17.10", Major: 17}
+	for _, tc := range []struct {
+		name  string
+		found []Binaries
+		want  int
+		says  string
+	}{
+		{"nothing", nil, 0, "no Postgres server programs found"},
+		{"nothing of that version", nil, 15, "no Postgres server programs found"},
+		{"only one that is too old", []Binaries{old}, 0, "no Postgres server programs found of version 15 or newer (found 14.23)"},
+		{"only others", []Binaries{old, recent}, 15, "no Postgres server programs found of version 15 (found 14.23, 17.10)"},
+		{"the one, but too old", []Binaries{old, recent}, 14, "no Postgres server programs found of version 15 or newer (found 14.23, 17.10)"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := choose(tc.found, tc.want)
+			if !errors.Is(err, ErrNoBinaries) || err.Error() != tc.says {
+				t.Errorf("choose: %+v, %v, want %q", got, err, tc.says)
+			}
+		})
+	}
+}
+
 func TestPackageHint(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ release, version, want string }{
