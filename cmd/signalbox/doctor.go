@@ -126,6 +126,9 @@ func checkDatabase(ctx context.Context, c Config) []finding {
 	case errors.Is(err, postgres.ErrInUse):
 		f.ok, f.saw = true, "in use by a running Signalbox on this DATA_DIR"
 		return []finding{f}
+	case errors.Is(err, postgres.ErrForeignVersion):
+		f.saw, f.advice = err.Error(), "install that version of Postgres beside the other; the data is kept as it is"
+		return []finding{f}
 	case errors.Is(err, postgres.ErrNoBinaries):
 		f.saw, f.advice = err.Error(), "install Postgres, or set DATABASE_URL"
 		return []finding{f}

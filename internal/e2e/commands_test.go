@@ -77,6 +77,19 @@ func TestDoctor(t *testing.T) {
 			t.Errorf("a secret is printed:\n%s%s", r.stdout, r.stderr)
 		}
 	})
+	t.Run("data of another Postgres", func(t *testing.T) {
+		t.Parallel()
+		dir := newDir(t)
+		version := filepath.Join(dir, "postgres", "data", "PG_VERSION")
+		if err := os.MkdirAll(filepath.Dir(version), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		put(t, version, "99\n")
+		r := run(t, spec{dir: dir, args: []string{"doctor"}})
+		if r.code != 1 || !strings.Contains(r.stdout, "needs Postgres 99") || !strings.Contains(r.stdout, "-> install that version") {
+			t.Errorf("%+v", r)
+		}
+	})
 	t.Run("wrong values are listed", func(t *testing.T) {
 		t.Parallel()
 		r := run(t, spec{dir: newDir(t), args: []string{"doctor"}, env: []string{"LOG_LEVEL=loud"}})

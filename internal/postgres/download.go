@@ -79,10 +79,16 @@ func (d Download) insteadOf(ctx context.Context, missing error, major int, user 
 			ErrForeignVersion, major, missing)
 	}
 	fetched, err := d.fetch(ctx, major, user)
-	if err != nil {
-		return cluster.Binaries{}, fmt.Errorf("%w, and fetching them failed (%w): %s, or set DATABASE_URL", missing, err, cluster.InstallHint(major))
+	switch {
+	case err == nil:
+		return fetched, nil
+	case major != 0:
+		return cluster.Binaries{}, fmt.Errorf("%w: the data needs Postgres %d (%w), and fetching that failed (%w): %s, or move the data with pg_upgrade or pg_dump",
+			ErrForeignVersion, major, missing, err, cluster.InstallHint(major))
+	case missing != ErrNoBinaries:
+		major = newestBuild // the system's own package may be the one that is too old
 	}
-	return fetched, nil
+	return cluster.Binaries{}, fmt.Errorf("%w, and fetching them failed (%w): %s, or set DATABASE_URL", missing, err, cluster.InstallHint(major))
 }
 
 // fetch returns the cached programs of version major, the newest for 0, after
@@ -106,7 +112,7 @@ func (d Download) fetch(ctx context.Context, major int, user cluster.User) (clus
 	}
 	url := d.archiveURL(platform, build)
 	if d.Logger != nil {
-		d.Logger.InfoContext(ctx, "no Postgres on this machine, fetching it once", "url", url, "to", dir)
+		d.Logger.InfoContext(ctx, "no suitable Postgres on this machine, fetching it once", "version", build, "url", url, "to", dir)
 	}
 	if err := d.install(ctx, cache, dir, url); err != nil {
 		return cluster.Binaries{}, err

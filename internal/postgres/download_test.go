@@ -10,6 +10,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"net/http"
 	"net/http/httptest"
@@ -113,6 +114,25 @@ func TestNoBinariesAndNoNetworkIsOneLineWithThePackage(t *testing.T) {
 		if !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("want one line with %q, got %q", want, err)
 		}
+	}
+}
+
+// A machine that moved on to another Postgres, as with a new release of the system.
+func TestOtherVersionAndNoNetworkIsOneLineAboutTheData(t *testing.T) {
+	t.Parallel()
+	dir := newDir(t)
+	d := Download{MirrorURL: "http://" + unusedAddress(t), CacheDir: filepath.Join(dir, "cache")}
+	_, err := d.insteadOf(t.Context(), fmt.Errorf("%w of version 15 (found 17.10)", ErrNoBinaries), 15, serverUser(t, dir))
+	if !errors.Is(err, ErrForeignVersion) {
+		t.Fatalf("got %v, want ErrForeignVersion", err)
+	}
+	for _, want := range []string{"the data needs Postgres 15", "found 17.10", "refused", "install", "pg_upgrade"} {
+		if !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("want one line with %q, got %q", want, err)
+		}
+	}
+	if strings.Contains(err.Error(), "DATABASE_URL") {
+		t.Errorf("another database does not hold the data: %q", err)
 	}
 }
 

@@ -105,7 +105,7 @@ func TestPackageHint(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ release, version, want string }{
 		{"ID=debian\n", "", "apt-get install postgresql`"},
-		{"NAME=\"Linux Mint\"\nID=linuxmint\nID_LIKE=\"ubuntu debian\"\n", "16", "apt-get install postgresql-16`"},
+		{"NAME=\"Linux Mint\"\nID=linuxmint\nID_LIKE=\"ubuntu debian\"\n", "16", "apt-get install postgresql-16` (from apt.postgresql.org"},
 		{"ID=alpine\n", "17", "apk add postgresql17`"},
 		{"ID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\n", "", "dnf install postgresql-server`"},
 		{"ID=arch\n", "", "pacman -S postgresql`"},

@@ -36,21 +36,22 @@ func packageHint(release, version string) string {
 			like += " " + strings.Trim(value, `"'`)
 		}
 	}
-	dashed := version
-	if dashed != "" {
-		dashed = "-" + dashed
+	dashed, archive := "", ""
+	if version != "" {
+		// Each release has one version; the archive has them all.
+		dashed, archive = "-"+version, " (from apt.postgresql.org if your system does not have it)"
 	}
-	hints := []struct{ family, command string }{
-		{"alpine", "apk add postgresql" + version},
-		{"arch", "pacman -S postgresql"},
-		{"suse", "zypper install postgresql" + version + "-server"},
-		{"fedora", "dnf install postgresql" + version + "-server"},
-		{"rhel", "dnf install postgresql" + version + "-server"},
-		{"debian", "apt-get install postgresql" + dashed},
+	hints := []struct{ family, command, source string }{
+		{"alpine", "apk add postgresql" + version, ""},
+		{"arch", "pacman -S postgresql", ""},
+		{"suse", "zypper install postgresql" + version + "-server", ""},
+		{"fedora", "dnf install postgresql" + version + "-server", ""},
+		{"rhel", "dnf install postgresql" + version + "-server", ""},
+		{"debian", "apt-get install postgresql" + dashed, archive},
 	}
 	for _, h := range hints {
 		if strings.Contains(like, h.family) {
-			return "install it with `" + h.command + "`"
+			return "install it with `" + h.command + "`" + h.source
 		}
 	}
 	return "install your system's package of the Postgres server"
