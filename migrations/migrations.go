@@ -50,6 +50,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
@@ -100,7 +101,7 @@ func Up(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger) (applied int,
 		})
 	})
 	if err != nil {
-		return applied, fmt.Errorf("migrate up: %w", err)
+		return applied, fmt.Errorf("migrate up: %w", withRemedy(ctx, pool, err))
 	}
 	return applied, nil
 }
@@ -141,9 +142,26 @@ func Status(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger) ([]Step, 
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("migration status: %w", err)
+		return nil, fmt.Errorf("migration status: %w", withRemedy(ctx, pool, err))
 	}
 	return steps, nil
+}
+
+// withRemedy says what to do where the database's user may not make tables: from version 15 on, Postgres lets
+// nobody but a database's owner do so unasked.
+func withRemedy(ctx context.Context, pool *pgxpool.Pool, err error) error {
+	const insufficientPrivilege = "42501"
+	var refused *pgconn.PgError
+	if !errors.As(err, &refused) || refused.Code != insufficientPrivilege {
+		return err
+	}
+	var may bool
+	if asked := pool.QueryRow(ctx, `SELECT has_schema_privilege(coalesce(current_schema(), 'public'), 'CREATE')`).Scan(&may); asked != nil || may {
+		return err
+	}
+	c := pool.Config().ConnConfig
+	return fmt.Errorf("%w: an administrator of the server mends that with ALTER DATABASE %s OWNER TO %s", err,
+		pgx.Identifier{c.Database}.Sanitize(), pgx.Identifier{c.User}.Sanitize())
 }
 
 // Hash changes whenever any step does, ours or River's. It names a schema, as

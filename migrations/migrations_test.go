@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -68,6 +69,39 @@ func TestUpByFourAtOnceAppliesOnce(t *testing.T) {
 	if starters != 1 {
 		t.Errorf("applied %v, want all steps by one starter", applied)
 	}
+}
+
+// From version 15 on, Postgres lets a user make tables in its own databases only, whatever it may do in others.
+func TestWhoMayNotMakeTablesIsToldHowTo(t *testing.T) {
+	t.Parallel()
+	pool := postgrestest.NewEmpty(t)
+	database := pool.Config().ConnConfig.Database
+	guest := database + "_g"
+	exec := func(sql string) {
+		if _, err := pool.Exec(context.Background(), sql); err != nil {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+	exec("CREATE ROLE " + guest + " LOGIN; GRANT ALL ON DATABASE " + database + " TO " + guest)
+	config := pool.Config()
+	config.ConnConfig.User = guest
+	guests, err := pgxpool.NewWithConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		guests.Close()
+		exec("REASSIGN OWNED BY " + guest + " TO CURRENT_USER; DROP OWNED BY " + guest + "; DROP ROLE " + guest)
+	}()
+	remedy := `ALTER DATABASE "` + database + `" OWNER TO "` + guest + `"`
+	if _, err := migrations.Up(t.Context(), guests, quiet); err == nil || !strings.Contains(err.Error(), remedy) {
+		t.Errorf("Up: %v, want %s in it", err, remedy)
+	}
+	if _, err := migrations.Status(t.Context(), guests, quiet); err == nil || !strings.Contains(err.Error(), remedy) {
+		t.Errorf("Status: %v, want %s in it", err, remedy)
+	}
+	exec(remedy)
+	up(t, guests)
 }
 
 func TestUpGivesUpWaitingWhenCancelled(t *testing.T) {
