@@ -70,14 +70,17 @@ func poolConfig(dsn string) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// greet asks the server for its version until it answers.
+// greet asks the server until it answers whether it will do.
 func greet(ctx context.Context, pool *pgxpool.Pool) error {
 	for {
 		var version int
-		err := pool.QueryRow(ctx, `SELECT current_setting('server_version_num')::int`).Scan(&version)
+		var encoding string
+		err := pool.QueryRow(ctx, `SELECT current_setting('server_version_num')::int, current_setting('server_encoding')`).Scan(&version, &encoding)
 		switch {
 		case err == nil && version/10000 < cluster.OldestMajor:
 			return fmt.Errorf("the server is Postgres %d, want %d or newer", version/10000, cluster.OldestMajor)
+		case err == nil && encoding != "UTF8":
+			return fmt.Errorf("the database's encoding is %s, which lacks letters: use one made with TEMPLATE template0 ENCODING 'UTF8'", encoding)
 		case err == nil || !isStarting(err):
 			return err
 		}

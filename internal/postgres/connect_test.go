@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"net"
+	"net/url"
 	"runtime"
 	"strings"
 	"testing"
@@ -78,6 +79,32 @@ func TestConnectFailures(t *testing.T) {
 				t.Errorf("want one line with %q, got %q", tc.want, err)
 			}
 		})
+	}
+}
+
+// Names and prompts come in every script.
+func TestConnectWantsADatabaseForEveryLetter(t *testing.T) {
+	t.Parallel()
+	pool := postgrestest.NewEmpty(t)
+	name := pool.Config().ConnConfig.Database + "_l"
+	exec := func(sql string) {
+		if _, err := pool.Exec(context.Background(), sql); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+	exec("CREATE DATABASE " + name + " TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'")
+	defer exec("DROP DATABASE " + name + " WITH (FORCE)")
+	u, err := url.Parse(postgrestest.DSN(pool))
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path = "/" + name
+	latin, err := Connect(t.Context(), u.String())
+	if err == nil {
+		latin.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), "LATIN1") || !strings.Contains(err.Error(), "ENCODING 'UTF8'") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("Connect: %v, want one line with the encoding and what to do", err)
 	}
 }
 
