@@ -137,8 +137,12 @@ func TestHookPages(t *testing.T) {
 	})
 	t.Run("W26 what was given up is sent again at once", func(t *testing.T) {
 		v.becomes(at, ">active<")
-		if _, err := h.pool.Exec(t.Context(), `UPDATE webhook_messages SET status = 'failed', ended_at = now() WHERE type = 'run.finished'`); err != nil {
-			t.Fatal(err)
+		// The program has it a moment before it is marked as delivered.
+		for deadline, given := time.Now().Add(2*time.Minute), int64(0); given == 0; {
+			tag, err := h.pool.Exec(t.Context(), `UPDATE webhook_messages SET status = 'failed', ended_at = now() WHERE type = 'run.finished' AND status = 'delivered'`)
+			if given = tag.RowsAffected(); err != nil || given == 0 && time.Now().After(deadline) {
+				t.Fatalf("no message is marked as delivered: %v", err)
+			}
 		}
 		has(t, v.page(at), "given up", "Send again what failed")
 		has(t, v.deed(at+"/recover", nil), "What failed is sent again.")
