@@ -485,6 +485,37 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+func TestAnswersAtOnce(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/seed":
+			io.WriteString(w, `{"seed": 18446744073709551615}`)
+		case "/lines":
+			io.WriteString(w, "7 samurai\n")
+		case "/busy":
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	}))
+	t.Cleanup(server.Close)
+	for path, want := range map[string]string{
+		"/seed":  "{\n  \"seed\": 18446744073709551615\n}",
+		"/lines": "7 samurai\n",
+		"/busy":  "the service has a problem of its own", // and not its address, which is the operator's own
+	} {
+		h := newHouse(t, map[string]string{"a.tool.json": fmt.Sprintf(`{"tool": {"toolId": "a", "displayName": "A", "inputSchema": {}, "outputSchema": {"text": {"type": "text"}}},
+			"http": {"baseURL": %q, "submit": {"path": %q}}}`, server.URL, path)})
+		result, err := h.Calls().Call(t.Context(), registry.Call{Tool: h.tool(t, "a")})
+		got := fmt.Sprint(err)
+		if err == nil {
+			got = result.Outputs[0].Text
+		}
+		if !strings.Contains(got, want) || strings.Contains(got, "127.0.0.1") {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+}
+
 func TestPicturesAtOnce(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -10,7 +10,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -64,7 +66,7 @@ func (c Calls) Call(ctx context.Context, call registry.Call) (registry.Result, e
 		if reading.State != registry.RunSucceeded {
 			return registry.Result{}, failed(call.Tool.DisplayName, reading)
 		}
-	} else if json.Unmarshal(answer.Body, &reading.Result) != nil {
+	} else if reading.Result, err = decode(answer.Body); err != nil {
 		reading.Result = string(answer.Body)
 	}
 	outputs, err := c.tools.outputs(call.Tool.OutputSchema, reading.Result)
@@ -406,12 +408,35 @@ func (t *Tools) send(ctx context.Context, s spec, r request, method string, valu
 	return client.Do(ctx, out)
 }
 
+// hostOf is what people are told of a service's address: its name where the world knows it, and nothing of the operator's own network.
 func hostOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return "the service"
 	}
-	return u.Hostname()
+	host := strings.ToLower(u.Hostname())
+	_, notIP := netip.ParseAddr(host)
+	isInner := func(domain string) bool { return strings.HasSuffix(host, domain) }
+	if notIP == nil || !strings.Contains(host, ".") || slices.ContainsFunc(innerDomains, isInner) {
+		return "the service"
+	}
+	return host
+}
+
+// innerDomains are those that the world does not resolve: RFC 6762, RFC 8375, ICANN's of 2024, and what routers and offices use.
+var innerDomains = []string{".local", ".localhost", ".internal", ".home.arpa", ".lan", ".home", ".corp", ".intranet"}
+
+// decode reads JSON; its numbers keep all their digits.
+func decode(raw []byte) (v any, _ error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, errors.New("more follows the JSON value")
+	}
+	return v, nil
 }
 
 // inPath fills placeholders in a path. A value can't leave its place: what it has of slashes and question
@@ -434,10 +459,8 @@ func inPath(path string, values map[string]any) (string, error) {
 
 // inBody fills placeholders in the texts of a JSON body.
 func inBody(raw json.RawMessage, values map[string]any) (any, error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var body any
-	if err := d.Decode(&body); err != nil {
+	body, err := decode(raw)
+	if err != nil {
 		return nil, &registry.Error{Code: registry.CodeInternal, Message: "the body of the tool's request can't be read", Cause: err}
 	}
 	filled, _ := fillIn(body, values)
