@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -160,7 +161,7 @@ func checkNumber(f InputField, v any) (any, *Error) {
 	n := json.Number(plainNumber(text))
 	exact, err := ParseDecimal(n)
 	if err != nil {
-		return nil, invalid(f, "takes a number, got %q%s", shorten(text), commaHint(text))
+		return nil, invalid(f, "takes a number, got %q%s", shorten(text), commaHint(f, text))
 	}
 	if f.Seed && exact.Cmp(big.NewRat(-1, 1)) == 0 {
 		return RandomSeed, nil
@@ -208,9 +209,21 @@ func plainNumber(s string) string {
 	return strings.TrimSuffix(s, ".")
 }
 
-func commaHint(text string) string {
-	if strings.Count(text, ",") == 1 && isJSONNumber(strings.Replace(text, ",", ".", 1)) {
-		return " (write decimals with a point: " + strings.Replace(text, ",", ".", 1) + ")"
+// thousands matches numbers with commas between groups of three digits.
+var thousands = regexp.MustCompile(`^[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]+)?$`)
+
+// commaHint says how a number with commas is to be written. One comma before three digits may stand for either.
+func commaHint(f InputField, text string) string {
+	plain, point := strings.ReplaceAll(text, ",", ""), strings.Replace(text, ",", ".", 1)
+	grouped := thousands.MatchString(text)
+	decimal := !f.Integer && !f.Seed && strings.Count(text, ",") == 1 && isJSONNumber(point)
+	switch {
+	case grouped && decimal:
+		return " (write it without commas: " + plain + ", or " + point + " for a decimal)"
+	case grouped:
+		return " (write it without commas: " + plain + ")"
+	case decimal:
+		return " (write decimals with a point: " + point + ")"
 	}
 	return ""
 }

@@ -98,6 +98,9 @@ func TestCheckValueRefuses(t *testing.T) {
 		"fraction beside the steps":          {ratio, "0.35", "the next below is 0.3"},
 		"fraction for a whole number":        {registry.InputField{Name: "n", Type: registry.TypeNumber, Integer: true}, "1.5", "whole number"},
 		"decimal comma":                      {ratio, "0,5", "write decimals with a point: 0.5"},
+		"comma between thousands":            {width, "1,024", "(write it without commas: 1024)"},
+		"commas between thousands":           {ratio, "-1,000,000.5", "(write it without commas: -1000000.5)"},
+		"a comma that may be either":         {ratio, "1,000", "(write it without commas: 1000, or 1.000 for a decimal)"},
 		"hexadecimal":                        {seed, "0x10", "number"},
 		"not a number":                       {ratio, "NaN", "number"},
 		"huge exponent":                      {ratio, "1e999999999", "number"},
@@ -152,5 +155,13 @@ func TestParseText(t *testing.T) {
 				t.Errorf("got %#v, %v", got, err)
 			}
 		})
+	}
+}
+
+func TestAWholeNumberIsNotAdvisedToHaveDecimals(t *testing.T) {
+	t.Parallel()
+	_, err := registry.CheckValue(registry.InputField{Name: "n", Type: registry.TypeNumber, Integer: true}, "1,5")
+	if err == nil || strings.Contains(err.Message, "1.5") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -21,6 +21,7 @@ func TestTranslate(t *testing.T) {
 	}
 	for english, want := range map[string]string{
 		"the engine does not answer":                                           "der Server antwortet nicht",
+		"the service has a problem of its own":                                 "API hat selbst ein Problem",
 		"Vidu has too much to do at the moment":                                "Vidu hat gerade zu viel zu tun",
 		"no engine has the node FluxGuidance, nor the models a.safetensors, b": "kein Server hat den Node FluxGuidance und die Modelle a.safetensors, b",
 		"the workflow failed at an unknown node":                               "der Ablauf ist gescheitert bei einem unbekannten Node",
