@@ -44,12 +44,17 @@ func problemTitle(v i18n.Voice, status int) string {
 	return v.Line("failure.failed")
 }
 
-// noticeOf is the line shown with a deprecated tool, in the reader's language.
+// noticeOf is the line shown with a tool that is deprecated or can't be run now, in the reader's language.
 func noticeOf(v i18n.Voice, t registry.Tool, s *registry.Snapshot) string {
-	if t.State() != registry.StateDeprecated || v.Language() == i18n.Fallback {
+	var notice string
+	switch state := t.State(); {
+	case state == registry.StateUnavailable:
+		notice = v.Line("tool.unavailable", "tool", t.DisplayName)
+	case state == registry.StateDeprecated && v.Language() != i18n.Fallback:
+		notice = v.Line("tool.deprecated", "tool", t.DisplayName)
+	default:
 		return t.Notice()
 	}
-	notice := v.Line("tool.deprecated", "tool", t.DisplayName)
 	if t.Status.Reason != "" {
 		notice += " " + chat.Told(v, "", t.Status.Reason).String()
 	}

@@ -33,6 +33,8 @@ func TestFailuresAreToldInTheReadersLanguage(t *testing.T) {
 		has(t, v.page("/run/"+run.ID, "Accept-Language", "de"), want)
 	}
 	has(t, v.page("/", "Accept-Language", "de"), "Kein Server hat das Modell wall.safetensors.", "Der Dienst will es bald entfernen.")
+	has(t, v.page("/tool/down"), "Down is not available now. No engine has the model wall.safetensors.")
+	has(t, v.page("/tool/down", "Accept-Language", "de"), "Down ist gerade nicht verfügbar. Kein Server hat das Modell wall.safetensors.")
 	has(t, v.page("/tool/going", "Accept-Language", "de"), "Going wird es bald nicht mehr geben. Der Dienst will es bald entfernen.")
 	res := v.do("GET", "/tool/nowhere", "", nil, "Accept-Language", "de", "Accept", "text/html")
 	if page := readAll(t, res.Body); res.StatusCode != http.StatusNotFound || !strings.Contains(page, "Dieses Werkzeug gibt es nicht.") || !strings.Contains(page, "<h1>Nicht gefunden</h1>") {
