@@ -19,6 +19,8 @@ import (
 	"github.com/signalbox/signalbox/migrations"
 	"github.com/signalbox/signalbox/platforms/discord"
 	"github.com/signalbox/signalbox/platforms/telegram"
+	"github.com/signalbox/signalbox/providers/httptools"
+	"github.com/signalbox/signalbox/registry"
 )
 
 type doctorCommand struct {
@@ -47,7 +49,7 @@ func (d doctorCommand) Run(e env) error {
 		return errReported
 	}
 	healthy := printFinding(e.stdout, finding{what: "configuration", ok: true, saw: "every variable can be read"})
-	checks := []func(context.Context, Config) []finding{checkFolders, checkDatabase, checkEngines, checkTelegram, checkDiscord, checkAddress}
+	checks := []func(context.Context, Config) []finding{checkFolders, checkTools, checkDatabase, checkEngines, checkTelegram, checkDiscord, checkAddress}
 	for _, check := range checks {
 		ctx, cancel := context.WithTimeout(e.ctx, checkTimeout)
 		for _, f := range check(ctx, c) {
@@ -85,6 +87,9 @@ func checkFolders(_ context.Context, c Config) []finding {
 		flows.ok, flows.saw = false, err.Error()
 	case len(files) == 0:
 		flows.saw = fmt.Sprintf("no workflow in %s; the bundled ones are used", c.WorkflowsDir)
+		if _, err := os.Stat(c.WorkflowsDir); err != nil {
+			flows.saw = fmt.Sprintf("there is no folder %s; the bundled workflows are used", c.WorkflowsDir)
+		}
 	default:
 		flows.saw = fmt.Sprintf("%d files in %s", len(files), c.WorkflowsDir)
 		flows.ok, flows.advice = readableWorkflows(files, &flows.saw), "see signalbox inspect FILE"
@@ -104,6 +109,41 @@ func readableWorkflows(files []string, saw *string) bool {
 		}
 	}
 	return true
+}
+
+// checkTools reads the tools of TOOLS_DIR as a start does, but for OpenAPI documents, which may be elsewhere.
+func checkTools(ctx context.Context, c Config) []finding {
+	if c.ToolsDir == "" {
+		return nil
+	}
+	f := finding{what: "TOOLS_DIR", ok: true, advice: "mend the files; until then their tools stay as they were, or away"}
+	loaders := []registry.Loader{httptools.New(httptools.Config{Dir: c.ToolsDir, Store: nowhere{}}), registry.NewFileLoader("tools", c.ToolsDir)}
+	var errs []error
+	tools := 0
+	for _, l := range loaders {
+		list, err := l.Load(ctx)
+		errs = append(errs, err)
+		tools += len(list)
+	}
+	f.saw = fmt.Sprintf("%d tools in %s", tools, c.ToolsDir)
+	if err := errors.Join(errs...); err != nil {
+		f.ok, f.saw = false, strings.ReplaceAll(err.Error(), "\n", "; ")
+	}
+	return []finding{f}
+}
+
+// nowhere takes what a loader would keep for runs.
+type nowhere struct{}
+
+// Put forgets the file.
+func (nowhere) Put(_ context.Context, r io.Reader, _ string) (registry.Media, registry.MediaInfo, error) {
+	_, err := io.Copy(io.Discard, r)
+	return "", registry.MediaInfo{}, err
+}
+
+// OpenMedia has nothing.
+func (nowhere) OpenMedia(context.Context, registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
+	return nil, registry.MediaInfo{}, os.ErrNotExist
 }
 
 // writable tries it: permission bits say little about mounts, quotas and root.

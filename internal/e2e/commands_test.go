@@ -90,6 +90,21 @@ func TestDoctor(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	})
+	t.Run("tools that are described wrongly", func(t *testing.T) {
+		t.Parallel()
+		dir := newDir(t)
+		tools := filepath.Join(dir, "tools")
+		if err := os.MkdirAll(tools, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		put(t, filepath.Join(tools, "echo.tool.yaml"), "tool: {toolId: echo, displayName: Echo, inputSchema: {}, outputSchema: {a: {type: nonsense}}}\nhttp: {baseURL: https://clouds.example, submit: {path: /x}}\n")
+		put(t, filepath.Join(tools, "odd.json"), `{"toolId": "odd", "service": "x", "displayName": "Odd", "inputShema": {}}`)
+		r := run(t, spec{dir: dir, args: []string{"doctor"}, env: []string{"TOOLS_DIR=" + tools, "WORKFLOWS_DIR=" + filepath.Join(dir, "nowhere")}})
+		if r.code != 1 || !strings.Contains(r.stdout, "BAD  TOOLS_DIR") || !strings.Contains(r.stdout, "nonsense") || !strings.Contains(r.stdout, "inputShema") ||
+			!strings.Contains(r.stdout, "there is no folder "+filepath.Join(dir, "nowhere")) {
+			t.Errorf("%+v", r)
+		}
+	})
 	t.Run("wrong values are listed", func(t *testing.T) {
 		t.Parallel()
 		r := run(t, spec{dir: newDir(t), args: []string{"doctor"}, env: []string{"LOG_LEVEL=loud"}})
