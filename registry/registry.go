@@ -27,6 +27,8 @@ type Config struct {
 	LoadTimeout time.Duration
 	// Parallel bounds how many loaders work at once; zero means 8.
 	Parallel int
+	// Reserved are commands that no tool gets, such as those of the platforms' own: "/settings".
+	Reserved []string
 }
 
 const (
@@ -384,7 +386,7 @@ func (r *Registry) build() (next *Snapshot, lost Problems) {
 	r.renames.apply(candidates)
 	r.learned = false
 	r.mu.Unlock()
-	next = buildSnapshot(candidates, r.config.Now(), problems)
+	next = buildSnapshot(candidates, r.config.Reserved, r.config.Now(), problems)
 	return next, next.problems[len(problems):]
 }
 

@@ -220,6 +220,18 @@ func TestClaims(t *testing.T) {
 			t.Error("A47 the command list has the command twice")
 		}
 	})
+	t.Run("A44 a command of the bot's own: an error that says so, the tool stays without it", func(t *testing.T) {
+		t.Parallel()
+		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{fixed("l", same("zebra", "/Settings"), same("ant", "/draw"))}, Reserved: []string{"/help", "/settings"}})
+		_, err := r.Reload(t.Context())
+		wantContains(t, err, "zebra", "/Settings is a command of the bot's own")
+		if zebra, ok := r.Snapshot().ByID("zebra"); !ok || zebra.CommandName != "" {
+			t.Errorf("%+v", zebra)
+		}
+		if ant, ok := r.Snapshot().ByCommand("draw"); !ok || ant.ToolID != "ant" {
+			t.Errorf("%+v", ant)
+		}
+	})
 	t.Run("A48 two tools with one path: the loser gets its default", func(t *testing.T) {
 		t.Parallel()
 		a, b := simple("a"), simple("b")

@@ -37,7 +37,7 @@ func NewSnapshot(tools []Tool, at time.Time) *Snapshot {
 			b.reseal(&candidates[i], t)
 		}
 	}
-	return buildSnapshot(candidates, at, b.problems)
+	return buildSnapshot(candidates, nil, at, b.problems)
 }
 
 // candidate is a tool that wants to be published, with the loader it came from.
@@ -53,11 +53,11 @@ func (c candidate) source() string {
 	return c.tool.ToolID + " (loader " + c.loader + ")"
 }
 
-// buildSnapshot resolves claims in the order of the candidates: earlier ones win.
-func buildSnapshot(candidates []candidate, at time.Time, problems Problems) *Snapshot {
+// buildSnapshot resolves claims in the order of the candidates: earlier ones win. Reserved commands are nobody's.
+func buildSnapshot(candidates []candidate, reserved []string, at time.Time, problems Problems) *Snapshot {
 	b := builder{problems: problems}
 	winners := b.uniqueIDs(candidates)
-	b.uniqueNames(winners)
+	b.uniqueNames(winners, reserved)
 	slices.SortFunc(winners, func(a, b candidate) int { return strings.Compare(a.tool.ToolID, b.tool.ToolID) })
 	s := &Snapshot{
 		tools:     make([]Tool, len(winners)),
@@ -122,12 +122,16 @@ func sameTool(a, b Tool) bool {
 
 // uniqueNames takes commands and paths away from tools that claim one that is taken (A44): the tool
 // stays reachable by its id, and the problem names both.
-func (b *builder) uniqueNames(winners []candidate) {
+func (b *builder) uniqueNames(winners []candidate, reserved []string) {
 	commands := make(map[string]candidate, len(winners))
 	paths := make(map[string]candidate, len(winners))
 	for i := range winners {
 		w := &winners[i]
 		t := w.tool
+		if isReserved(t.CommandName, reserved) {
+			b.lost(*w, "commandName", t.CommandName+" is a command of the bot's own; give the tool another")
+			t.CommandName = ""
+		}
 		if t.CommandName != "" {
 			if first, taken := claim(commands, commandKey(t.CommandName), *w); taken {
 				b.lost(*w, "commandName", t.CommandName+" is claimed by "+first.source()+" and by "+w.source()+"; "+first.tool.ToolID+" keeps it")
@@ -142,6 +146,10 @@ func (b *builder) uniqueNames(winners []candidate) {
 			b.reseal(w, t)
 		}
 	}
+}
+
+func isReserved(command string, reserved []string) bool {
+	return command != "" && slices.ContainsFunc(reserved, func(r string) bool { return commandKey(r) == commandKey(command) })
 }
 
 func (b *builder) reseal(w *candidate, t Tool) {

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signalbox/signalbox/internal/schedule"
+	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -46,7 +47,7 @@ func (a *app) newRegistry() error {
 	if a.cfg.ToolsFile != "" { // its prices were made with the margins of then
 		loaders = []registry.Loader{registry.NewFlashLoader("flash", a.cfg.ToolsFile)}
 	}
-	a.registry, err = registry.New(registry.Config{Loaders: loaders, Logger: a.log.With("component", "registry")})
+	a.registry, err = registry.New(registry.Config{Loaders: loaders, Reserved: chat.Commands(), Logger: a.log.With("component", "registry")})
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/registry"
@@ -35,6 +36,7 @@ type InspectOptions struct {
 	Rate       json.Number // see Options
 	JSON       bool        // one JSON object a line instead of text
 	Width      int         // columns of text output; 0 means 100
+	Reserved   []string    // commands that no tool gets: "/settings"
 }
 
 // Inspect reports what the bytes of one file would become. A file that is no workflow has Error set.
@@ -119,6 +121,10 @@ func InspectFiles(ctx context.Context, w io.Writer, files []string, o InspectOpt
 		}
 		r := Inspect(file, data, o)
 		if r.Tool != nil {
+			if slices.Contains(o.Reserved, r.Tool.CommandName) {
+				r.Lint = append(r.Lint, Finding{Code: "command-reserved", Severity: SeverityWarning,
+					Message: r.Tool.CommandName + " is a command of the bot's own, so the tool has none", Advice: "rename the file, or set @tool command="})
+			}
 			tools[file] = *r.Tool
 		}
 		reports = append(reports, r)

@@ -80,6 +80,24 @@ func TestInspectFiles(t *testing.T) {
 	}
 }
 
+func TestInspectTellsOfTheBotsOwnCommands(t *testing.T) {
+	t.Parallel()
+	graph := (&g{}).node("1", "LoadImage", `["a.png", "image"]`, "").node("2", "SaveImage", `["x"]`, "").link(1, "1", 0, "2", "images", "IMAGE").String()
+	path := filepath.Join(t.TempDir(), "settings.json")
+	if err := os.WriteFile(path, []byte(graph), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		reserved []string
+		want     bool
+	}{{[]string{"/help", "/settings"}, true}, {nil, false}} {
+		var out strings.Builder
+		if ok, err := InspectFiles(t.Context(), &out, []string{path}, InspectOptions{JSON: true, Reserved: c.reserved}); err != nil || !ok || strings.Contains(out.String(), "command-reserved") != c.want {
+			t.Errorf("%v: %v, %v\n%s", c.reserved, ok, err, out.String())
+		}
+	}
+}
+
 func TestInspectText(t *testing.T) {
 	t.Parallel()
 	r := Inspect("cat.json", []byte(sampling("Draws a cat.").String()), InspectOptions{ObjectInfo: miniObjectInfo(t)})

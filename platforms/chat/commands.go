@@ -34,6 +34,15 @@ func takesText(name string) registry.InputField {
 	return registry.InputField{Name: name, Type: registry.TypeString}
 }
 
+// Commands are the bot's own, which no tool can have: "/settings".
+func Commands() []string {
+	var names []string
+	for _, c := range (Operator{}).houseCommands() {
+		names = append(names, "/"+c.name)
+	}
+	return names
+}
+
 // houseCommands lists the bot's own commands in the order menus show them. They win over tools of the same
 // name. Those that tell what the operator says are always there: platforms ask for them, and people look for them.
 func (o Operator) houseCommands() []houseCommand {
