@@ -265,6 +265,17 @@ func TestALinkToItselfThroughAnUndeclaredInput(t *testing.T) {
 	}
 }
 
+func TestCustomComboPassesThePlaceOfItsChoiceOn(t *testing.T) {
+	t.Parallel()
+	srv := newServer(t, cpu.Config{})
+	for in, want := range map[string]string{`"index": 2, "option1": "a", "option2": "b"`: "2", `"index": 1`: "1", `"option1": "a"`: "0"} {
+		entry := srv.run(t, `{"1": {"class_type": "CustomCombo", "inputs": {"choice": "b", `+in+`}}, "2": {"class_type": "PreviewAny", "inputs": {"source": ["1", 1]}}}`)
+		if got := fmt.Sprint(entry["outputs"].(map[string]any)["2"]); !strings.Contains(got, "["+want+"]") {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+	}
+}
+
 func TestHistoryIsBounded(t *testing.T) {
 	t.Parallel()
 	srv := newServer(t, cpu.Config{MaxHistory: 2})

@@ -289,7 +289,7 @@ func (x *execution) gather() {
 		case linked:
 			x.names = append(x.names, name)
 			x.values[name], x.absent[name] = x.output(l)
-		case known[name]:
+		case known[name] || x.node.Spec.AcceptAll:
 			x.names = append(x.names, name)
 			x.values[name] = []any{value}
 		}
@@ -323,7 +323,7 @@ func (x *execution) checkNames() error {
 		}
 	}
 	for _, name := range x.names {
-		if !known[name] {
+		if !known[name] && !x.node.Spec.AcceptAll {
 			return &pyval.Error{Type: "TypeError", Message: fmt.Sprintf("%s.execute() got an unexpected keyword argument '%s'", x.node.Spec.Class, name)}
 		}
 	}

@@ -242,6 +242,7 @@ func (a *applier) write(f registry.InputField, t Target, v any) error {
 		v = wrapArray(v)
 	}
 	n.Inputs.Set(t.Input, v)
+	n.placeChoice()
 	return nil
 }
 

@@ -311,6 +311,9 @@ func (d *definer) fieldOf(name string, p place, src source) *field {
 		}
 		f.branchChoices(s, p.value)
 	}
+	if own := p.node.ownChoices(p.input); len(own) > 0 {
+		f.Choices = own
+	}
 	f.Seed = f.Type == registry.TypeNumber && f.Integer && isSeedName(p.input)
 	return f
 }

@@ -68,6 +68,7 @@ func flatten(w *Workflow, info *ObjectInfo) *flat {
 	}
 	for _, n := range f.nodes {
 		f.resolveInputs(n)
+		n.placeChoice()
 	}
 	if f.hops > maxAllHops {
 		f.find("too-many-links", SeverityError, "", "the links run through too many reroutes and subgraphs to follow", "link the nodes more directly")

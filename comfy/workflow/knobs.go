@@ -148,7 +148,7 @@ func (d *definer) worthShowing(n *flatNode) bool {
 }
 
 func (d *definer) addWidget(n *flatNode, in Input, open bool) bool {
-	if _, link := in.Value.(Ref); link || d.taken[spot(n.ID, in.Name)] || secretName(in.Name) || machineTexts[in.Name] || isControl(in.Value) {
+	if _, link := in.Value.(Ref); link || d.taken[spot(n.ID, in.Name)] || secretName(in.Name) || machineTexts[in.Name] || isControl(in.Value) || n.editorsOwn(in.Name) {
 		return false
 	}
 	s := n.specOf(in.Name)
@@ -156,7 +156,7 @@ func (d *definer) addWidget(n *flatNode, in Input, open bool) bool {
 		return false
 	}
 	name := slug(in.Name[strings.LastIndexByte(in.Name, '.')+1:], "_")
-	if title := slug(n.authorTitle(), "_"); title != "" && (in.Name == "value" || len(n.Inputs) == 1) {
+	if title := slug(n.authorTitle(), "_"); title != "" && (in.Name == "value" || len(n.Inputs) == 1 || n.Class == customCombo) {
 		name = title
 	}
 	label := d.shown[spot(n.ID, in.Name)]

@@ -11,6 +11,9 @@ func (f *flat) readWidgets(n *flatNode) {
 	case *object:
 		f.readNamed(n, values)
 	case []any:
+		if n.readCustomCombo(values) {
+			return
+		}
 		named := asObject(n.node.raw.get("widgets_values_named"))
 		switch {
 		case n.spec != nil && !n.builtin():

@@ -17,6 +17,7 @@ type Spec struct {
 	Outputs            []Output
 
 	OutputNode   bool // its results are a purpose of the prompt: execution starts from such nodes
+	AcceptAll    bool // constants that it does not declare go along
 	InputList    bool // Run gets whole lists instead of being called for each element
 	Deprecated   bool
 	Experimental bool

@@ -79,13 +79,18 @@ func switchNode(spec node.Spec) node.Node {
 	return n
 }
 
-// comboNode passes on a choice whose options only the editor knows: they are stored in the prompt as undeclared inputs.
+// comboNode passes on a choice and its place among options that only the editor knows: it puts both into the prompt,
+// the place as an undeclared input.
 func comboNode(spec node.Spec) node.Node {
-	spec.Experimental = true
+	spec.Experimental, spec.AcceptAll = true, true
 	return node.Node{Spec: spec,
 		Validate: func(*node.Call) error { return nil }, Checks: []string{"choice"},
 		Run: func(_ context.Context, c *node.Call) (*node.Result, error) {
-			return node.Out(c.Text("choice"), int64(0)), nil
+			place := c.Value("index")
+			if place == nil {
+				place = int64(0)
+			}
+			return node.Out(c.Text("choice"), place), nil
 		}}
 }
 
