@@ -44,6 +44,15 @@ func TestConvertLinks(t *testing.T) {
 		b.node("4", "Mix", `[]`, "")
 		wantPrompt(t, b, `{"1": {"class_type": "LoadImage", "inputs": {"image": "a.png"}}, "4": {"class_type": "Mix", "inputs": {"mode": "screen", "image1": ["1", 0], "mask": ["1", 1]}}}`)
 	})
+	t.Run("behind a bypassed node the type of its own input counts, not that of the last one", func(t *testing.T) {
+		t.Parallel()
+		b := new(g)
+		b.link(1, "1", 1, "2", "mask", "MASK").link(2, "1", 0, "2", "picture", "IMAGE").link(3, "2", 0, "3", "image", "IMAGE").link(4, "3", 0, "4", "any", "*")
+		b.node("1", "LoadImage", `["a.png"]`, "")
+		b.node("2", "Cut", `[]`, `"mode": 4, "outputs": [{"name": "IMAGE", "type": "IMAGE"}],`).node("3", "Blur", `[]`, `"mode": 4, "outputs": [{"name": "IMAGE", "type": "IMAGE"}],`)
+		b.node("4", "Show", `[]`, "")
+		wantPrompt(t, b, `{"1": {"class_type": "LoadImage", "inputs": {"image": "a.png"}}, "4": {"class_type": "Show", "inputs": {"any": ["1", 0]}}}`)
+	})
 	t.Run("a circle of reroutes ends with a finding", func(t *testing.T) {
 		t.Parallel()
 		b := new(g)

@@ -26,6 +26,14 @@ type walk struct {
 	want string
 }
 
+// wants goes on with the type of an input passed on the way: behind a bypassed node and outside an instance that one
+// counts. Where the file has none, the last one stays.
+func (w *walk) wants(typ string) {
+	if typ != "" {
+		w.want = typ
+	}
+}
+
 // resolve follows the link with this id, as seen from inside sc.
 func (f *flat) resolve(sc *scope, linkID, want string) resolved {
 	if linkID == "" {
@@ -65,7 +73,11 @@ func (f *flat) step(w walk) (resolved, *walk) {
 	case n == nil || n.Mode == ModeMuted:
 		return resolved{}, nil
 	case n.Mode == ModeBypassed:
-		return through(w, n, bypassInput(n, w.slot, w.want))
+		slot := bypassInput(n, w.slot, w.want)
+		if slot >= 0 && slot < len(n.Inputs) {
+			w.wants(n.Inputs[slot].Type)
+		}
+		return through(w, n, slot)
 	case n.Type == "Reroute" || n.Type == "Reroute (rgthree)" || n.Type == "ReroutePrimitive|pysssss":
 		return through(w, n, 0)
 	case n.Type == "PrimitiveNode":
@@ -150,6 +162,7 @@ func (f *flat) leave(w walk) (resolved, *walk) {
 	}
 	if in != nil && in.Link != "" {
 		if l := w.sc.parent.g.links[in.Link]; l != nil {
+			w.wants(in.Type)
 			return resolved{}, &walk{w.sc.parent, l.Origin, l.OriginSlot, w.want}
 		}
 	}
