@@ -43,6 +43,7 @@ type scope struct {
 	promoted promotion
 	setters  map[string]*Node // Set nodes by name
 	outs     map[int]*Link    // inner links to the outputs, by slot
+	firsts   map[int]any      // values of the first widgets behind inputs, by slot
 	depth    int
 }
 

@@ -233,6 +233,48 @@ func TestConvertSubgraphs(t *testing.T) {
 		b.node("5", "55555555-5555-5555-5555-555555555555", `[]`, `"properties": {"proxyWidgets": [["8", "value"]]},`)
 		wantPrompt(t, b, `{"2:9": {"class_type": "Number", "inputs": {"value": 11}}, "4:9": {"class_type": "Number", "inputs": {"value": 22}}, "5:9": {"class_type": "Number", "inputs": {"value": 3}}}`)
 	})
+	t.Run("files without the list: every port that leads to a widget has its value, whatever its type", func(t *testing.T) {
+		t.Parallel()
+		const ports = "66666666-6666-6666-6666-666666666666"
+		for _, c := range []struct{ name, inputs, values, seed, color string }{
+			{"as the instance lists them", `{"name": "color", "type": "COLOR", "widget": {"name": "color"}}, {"name": "model", "type": "MODEL"}, {"name": "seed", "type": "INT", "widget": {"name": "seed"}}`, `["#112233", 7]`, "7", "#112233"},
+			{"sockets that say nothing of widgets", `{"name": "seed", "type": "INT"}, {"name": "color", "type": "COLOR"}`, `[7, "#112233"]`, "7", "#112233"},
+			{"as the definition lists them", ``, `[7, "#112233"]`, "7", "#112233"},
+			{"with the control value of a seed", ``, `[7, "randomize", "#112233"]`, "7", "#112233"},
+			{"more values than ports", ``, `[7, 8, 9]`, "3", "#000000"},
+		} {
+			b := &g{defs: []string{`{"id": "` + ports + `", "name": "Ports", "outputs": [],
+				"inputs": [{"id": "m", "name": "model", "type": "MODEL", "linkIds": [1]}, {"id": "s", "name": "seed", "type": "INT", "linkIds": [2]}, {"id": "c", "name": "color", "type": "COLOR", "linkIds": [3]}],
+				"links": [{"id": 1, "origin_id": -10, "origin_slot": 0, "target_id": 5, "target_slot": 0, "type": "MODEL"}, {"id": 2, "origin_id": -10, "origin_slot": 1, "target_id": 5, "target_slot": 1, "type": "INT"},
+					{"id": 3, "origin_id": -10, "origin_slot": 2, "target_id": 5, "target_slot": 2, "type": "COLOR"}],
+				"nodes": [{"id": 5, "type": "Tint", "widgets_values": [3, "fixed", "#000000"], "inputs": [{"name": "model", "type": "MODEL", "link": 1}, {"name": "seed", "type": "INT", "link": 2, "widget": {"name": "seed"}},
+					{"name": "color", "type": "COLOR", "link": 3, "widget": {"name": "color"}}]}]}`}}
+			b.node("2", ports, c.values, `"inputs": [`+c.inputs+`],`)
+			t.Log(c.name)
+			wantPrompt(t, b, `{"2:5": {"class_type": "Tint", "inputs": {"seed": `+c.seed+`, "color": "`+c.color+`"}}}`)
+		}
+	})
+	t.Run("a port that leads to several widgets gives all of them the value of the first", func(t *testing.T) {
+		t.Parallel()
+		const fan = "77777777-7777-7777-7777-777777777777"
+		def := `{"id": "` + fan + `", "name": "Fan", "outputs": [], "inputs": [{"id": "r", "name": "radius", "type": "INT", "linkIds": [1, 2]}],
+			"links": [{"id": 2, "origin_id": -10, "origin_slot": 0, "target_id": 6, "target_slot": 0, "type": "INT"}, {"id": 1, "origin_id": -10, "origin_slot": 0, "target_id": 5, "target_slot": 0, "type": "INT"}],
+			"nodes": [{"id": 6, "type": "Blur", "widgets_values": [4, 2], "inputs": [{"name": "radius", "type": "INT", "link": 2, "widget": {"name": "radius"}}]},
+				{"id": 5, "type": "Blur", "widgets_values": [3, 1], "inputs": [{"name": "radius", "type": "INT", "link": 1, "widget": {"name": "radius"}}]}]}`
+		for _, c := range []struct{ more, values, radius string }{
+			{``, `[]`, "3"}, {``, `[9]`, "9"}, {`"properties": {"proxyWidgets": [["5", "radius"]]},`, `[9]`, "9"}, {`"properties": {"proxyWidgets": [["5", "radius"]]},`, `[]`, "3"},
+		} {
+			b := &g{defs: []string{def}}
+			b.node("2", fan, c.values, c.more)
+			wantPrompt(t, b, `{"2:6": {"class_type": "Blur", "inputs": {"radius": `+c.radius+`, "sigma": 2}}, "2:5": {"class_type": "Blur", "inputs": {"radius": `+c.radius+`, "sigma": 1}}}`)
+		}
+		b := &g{defs: []string{def, `{"id": "88888888-8888-8888-8888-888888888888", "name": "Outer", "outputs": [], "inputs": [{"id": "r", "name": "size", "type": "INT", "linkIds": [1, 2]}],
+			"links": [{"id": 1, "origin_id": -10, "origin_slot": 0, "target_id": 7, "target_slot": 0, "type": "INT"}, {"id": 2, "origin_id": -10, "origin_slot": 0, "target_id": 8, "target_slot": 0, "type": "INT"}],
+			"nodes": [{"id": 7, "type": "` + fan + `", "widgets_values": [11], "inputs": [{"name": "radius", "type": "INT", "link": 1, "widget": {"name": "radius"}}]},
+				{"id": 8, "type": "Number", "widgets_values": [5], "inputs": [{"name": "value", "type": "INT", "link": 2, "widget": {"name": "value"}}]}]}`}}
+		b.node("2", "88888888-8888-8888-8888-888888888888", `[]`, "")
+		wantPrompt(t, b, `{"2:7:6": {"class_type": "Blur", "inputs": {"radius": 11, "sigma": 2}}, "2:7:5": {"class_type": "Blur", "inputs": {"radius": 11, "sigma": 1}}, "2:8": {"class_type": "Number", "inputs": {"value": 11}}}`)
+	})
 	t.Run("a bypassed instance passes its input on, a muted one takes all inside along", func(t *testing.T) {
 		t.Parallel()
 		for mode, images := range map[string]string{"4": `, "images": ["1", 0]`, "2": ""} {

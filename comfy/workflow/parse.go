@@ -336,6 +336,7 @@ func (b *builder) definitions(o *object, depth int) error {
 		if err := b.fill(&s.Graph, d); err != nil {
 			return err
 		}
+		s.markWidgets()
 		b.w.Subgraphs = append(b.w.Subgraphs, s)
 		if len(b.w.Subgraphs) > maxSubgraphs {
 			return refuse("more than %d subgraph definitions", maxSubgraphs)
@@ -368,6 +369,18 @@ func ports(v any) []Port {
 		out = append(out, p)
 	}
 	return out
+}
+
+// markWidgets finds the inputs of the definition that lead to widgets.
+func (s *Subgraph) markWidgets() {
+	for _, n := range s.Nodes {
+		for i := range n.Inputs {
+			l := s.Graph.links[n.Inputs[i].Link]
+			if n.Inputs[i].Widget != "" && l != nil && l.Origin == s.inputNode && l.OriginSlot >= 0 && l.OriginSlot < len(s.In) {
+				s.In[l.OriginSlot].widget = true
+			}
+		}
+	}
 }
 
 // checkExpansion refuses definitions that contain themselves and files that unfold into too many nodes.

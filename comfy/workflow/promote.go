@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"encoding/json"
 	"strings"
 )
 
@@ -101,31 +102,49 @@ func (p *promotion) set(e promoted, v any) {
 }
 
 // fromPorts reads files without proxyWidgets: the instance's values are those of its inputs that stand for
-// widgets, or of the definition's, in order. Where the counts differ the inner values stay.
+// widgets, or of the definition's, in order; some versions keep the control values of seeds among them. Where the
+// counts differ the inner values stay.
 func (p *promotion) fromPorts(sc *scope) {
 	var shown, defined []string
 	for _, in := range sc.inst.Inputs {
-		if in.Widget != "" && holdsValue(in.Type) {
+		if port := sc.def.port(in.Name); in.Widget != "" && holdsValue(in.Type) || port != nil && port.widget {
 			shown = append(shown, in.Name)
 		}
 	}
-	for _, port := range sc.def.In {
-		if holdsValue(port.Type) {
+	for i := range sc.def.In {
+		if port := &sc.def.In[i]; port.holdsValue() {
 			defined = append(defined, port.Name)
 			p.list = append(p.list, promoted{widget: port.Name})
 		}
 	}
 	values, _ := sc.inst.values.([]any)
-	for _, names := range [][]string{shown, defined} {
-		if len(names) != len(values) {
-			continue
+	for _, values := range [][]any{values, withoutControls(values)} {
+		for _, names := range [][]string{shown, defined} {
+			if len(names) != len(values) {
+				continue
+			}
+			for i, name := range names {
+				p.set(promoted{widget: name}, values[i])
+			}
+			return
 		}
-		for i, name := range names {
-			p.set(promoted{widget: name}, values[i])
-		}
-		return
 	}
 }
+
+// withoutControls leaves out the control values that stand behind numbers.
+func withoutControls(values []any) []any {
+	var out []any
+	for i, v := range values {
+		if _, control := controlMode(v); control && i > 0 && kindOf(v) == kindOf("") && kindOf(values[i-1]) == kindOf(json.Number("")) {
+			continue
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// holdsValue tells the ports that a widget can fill.
+func (p *Port) holdsValue() bool { return p.widget || holdsValue(p.Type) }
 
 // holdsValue tells the types of sockets that a widget can fill.
 func holdsValue(typ string) bool {

@@ -166,10 +166,61 @@ func (f *flat) leave(w walk) (resolved, *walk) {
 			return resolved{}, &walk{w.sc.parent, l.Origin, l.OriginSlot, w.want}
 		}
 	}
-	if v, ok := w.sc.promoted.ports[port.Name]; ok && v != nil {
+	if v := f.portValue(w.sc, w.slot); v != nil {
 		return resolved{found: true, value: true, literal: v}, nil
 	}
 	return resolved{}, nil
+}
+
+// portValue is the one value that a subgraph's input has when nothing is linked to it, for all that it leads to: what
+// the instance says, else what the first widget behind it holds. It is nil where there is no such widget.
+func (f *flat) portValue(sc *scope, slot int) any {
+	port := &sc.def.In[slot]
+	if v := sc.promoted.ports[port.Name]; v != nil || !port.widget {
+		return v
+	}
+	if v, ok := sc.firsts[slot]; ok {
+		return v
+	}
+	if sc.firsts == nil {
+		sc.firsts = map[int]any{}
+	}
+	sc.firsts[slot] = nil
+	for _, id := range port.links {
+		if v := f.widgetBehind(sc, sc.g.links[id]); v != nil {
+			sc.firsts[slot] = v
+			break
+		}
+	}
+	return sc.firsts[slot]
+}
+
+// widgetBehind gives the value of the widget that a link inside a subgraph ends at, perhaps further in.
+func (f *flat) widgetBehind(sc *scope, l *Link) any {
+	if l == nil || sc.g.nodes[l.Target] == nil {
+		return nil
+	}
+	n := sc.g.nodes[l.Target]
+	for _, in := range n.Inputs {
+		if in.Link != l.ID || in.Widget == "" {
+			continue
+		}
+		if child := sc.children[n]; child != nil {
+			for i := range child.def.In {
+				if child.def.In[i].Name == in.Name {
+					return f.portValue(child, i)
+				}
+			}
+			return nil
+		}
+		if fn := f.byID[sc.path(n)]; fn != nil {
+			v, _ := fn.Inputs.Get(in.Widget)
+			if _, link := v.(Ref); !link {
+				return v
+			}
+		}
+	}
+	return nil
 }
 
 // enter goes from an instance's output into the subgraph.

@@ -36,8 +36,9 @@ func (f *flat) shownWidgets() map[string]string {
 // labelPorts adds the widgets behind the inputs of an instance, with the labels of the inputs.
 func (f *flat) labelPorts(sc *scope, shown map[string]string) {
 	seen := map[string]bool{}
-	for _, port := range sc.def.In {
-		if !holdsValue(port.Type) || seen[port.Name] {
+	for i := range sc.def.In {
+		port := &sc.def.In[i]
+		if !port.holdsValue() || seen[port.Name] {
 			continue
 		}
 		seen[port.Name] = true

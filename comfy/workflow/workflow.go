@@ -120,7 +120,8 @@ type Subgraph struct {
 type Port struct {
 	Name, Label, Type string
 
-	links []string
+	links  []string
+	widget bool // leads to a widget inside
 }
 
 // Show is the label, or the name where there is none.
