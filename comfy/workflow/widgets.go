@@ -11,7 +11,7 @@ func (f *flat) readWidgets(n *flatNode) {
 	case *object:
 		f.readNamed(n, values)
 	case []any:
-		if n.readCustomCombo(values) {
+		if n.readCustomCombo(values) || n.readLoraRows(values) {
 			return
 		}
 		named := asObject(n.node.raw.get("widgets_values_named"))
