@@ -223,6 +223,12 @@ func (n *flatNode) findSpec(list []InputSpec, prefix, name string) *InputSpec {
 		if full == name {
 			return s
 		}
+		if s.Formats != nil {
+			chosen, _ := n.Inputs.Get(full)
+			if found := n.findSpec(s.format(chosen), prefix, name); found != nil {
+				return found
+			}
+		}
 		if !strings.HasPrefix(name, full+".") {
 			continue
 		}

@@ -32,6 +32,8 @@ const miniInfo = `{
  "Forced": {"input": {"required": {"text": ["STRING", {"forceInput": true}], "count": ["INT", {"default": 5}], "name": ["STRING", {"default": "x"}]}}, "output": ["STRING"], "name": "Forced"},
  "Curve": {"input": {"required": {"points": ["CURVE", {}], "image": ["IMAGE"]}}, "output": ["IMAGE"], "name": "Curve"},
  "Pick": {"input": {"required": {"which": ["COMBO", {"options": ["a", "b"], "control_after_generate": true}], "count": ["INT", {"default": 1}]}}, "output": ["STRING"], "name": "Pick"},
+ "Combine": {"input": {"required": {"images": ["IMAGE"], "rate": ["FLOAT", {"default": 8}], "format": [["gif", "mp4"], {"formats": {"mp4": [["pix", ["a", "b"]], ["crf", "INT", {"default": 19, "min": 0, "max": 100}]], "webp": [["lossless", "BOOLEAN", {"default": true}]]}}],
+   "save": ["BOOLEAN", {"default": true}]}}, "output": [], "output_node": true, "name": "Combine"},
  "Power Lora Loader (rgthree)": {"input": {"required": {}, "optional": {"model": ["MODEL"], "clip": ["CLIP"]}, "hidden": {}}, "output": ["MODEL", "CLIP"], "name": "Power Lora Loader (rgthree)"},
  "Tint": {"input": {"required": {"model": ["MODEL"], "seed": ["INT", {"control_after_generate": true}], "color": ["COLOR", {"default": "#ffffff"}]}}, "output": ["MODEL"], "name": "Tint"},
  "Number": {"input": {"required": {"value": ["INT", {"default": 0}]}}, "output": ["INT"], "name": "Number"},

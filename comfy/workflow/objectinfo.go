@@ -44,6 +44,7 @@ type InputSpec struct {
 	Multiline, Advanced, ForceInput, DynamicPrompts, MultiSelect, Remote bool
 
 	Branches []Branch  // of a COMFY_DYNAMICCOMBO_V3
+	Formats  []Branch  // of a combo of formats, whose inputs have names of their own
 	Grow     *Autogrow // of a COMFY_AUTOGROW_V3
 
 	control controlMark
@@ -190,6 +191,9 @@ func newSpec(name string, decl []any, required bool, depth int) InputSpec {
 	case []any:
 		s.Type, s.Options = "COMBO", plain(t).([]any)
 	}
+	if list := asObject(opts.get("formats")); list != nil && s.Type == "COMBO" {
+		s.Formats = formats(list, depth)
+	}
 	if s.Type == typeAutogrow {
 		s.Grow = newAutogrow(opts, depth)
 	}
@@ -280,6 +284,32 @@ func branches(o *object, depth int) []Branch {
 		})
 	}
 	return out
+}
+
+// formats reads what Video Helper Suite declares beside its combo of formats: for each the widgets it brings along,
+// as [name, type, options].
+func formats(o *object, depth int) []Branch {
+	var out []Branch
+	for i, key := range o.keys {
+		b := Branch{Key: strings.Clone(key)}
+		for _, v := range asArray(o.vals[i]) {
+			if w := asArray(v); len(w) > 1 && asString(w[0]) != "" && depth < 8 {
+				b.Inputs = append(b.Inputs, newSpec(cloneString(w[0]), w[1:], false, depth+1))
+			}
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// format finds the inputs that a format brings along.
+func (s *InputSpec) format(v any) []InputSpec {
+	for _, b := range s.Formats {
+		if any(b.Key) == v {
+			return b.Inputs
+		}
+	}
+	return nil
 }
 
 func newAutogrow(o *object, depth int) *Autogrow {

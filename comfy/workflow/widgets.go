@@ -279,6 +279,7 @@ func (n *flatNode) namedDeclared(values *object, list []InputSpec, prefix string
 			}
 		}
 		n.Inputs = append(n.Inputs, Input{Name: name, Value: s.wrap(v)})
+		n.namedDeclared(values, s.format(v), prefix)
 		if s.Type != typeDynamicCombo {
 			continue
 		}
