@@ -70,6 +70,16 @@ func TestConvertLinks(t *testing.T) {
 		b.node("1", "LoadImage", `["a.png"]`, "").node("2", "SetNode", `["pic"]`, "").node("3", "GetNode", `["pic"]`, "").node("4", "Blur", `[1, 1]`, "")
 		wantPrompt(t, b, `{"1": {"class_type": "LoadImage", "inputs": {"image": "a.png"}}, "4": {"class_type": "Blur", "inputs": {"radius": 1, "sigma": 1, "image": ["1", 0]}}}`)
 	})
+	t.Run("a set node that is bypassed or muted still has its name: what it takes is followed", func(t *testing.T) {
+		t.Parallel()
+		for _, mode := range []string{"4", "2"} {
+			b := new(g)
+			b.link(1, "1", 0, "5", "image", "IMAGE").link(2, "5", 0, "2", "IMAGE", "IMAGE").link(3, "3", 0, "4", "image", "IMAGE")
+			b.node("1", "LoadImage", `["a.png"]`, "").node("5", "Blur", `[1, 1]`, `"mode": 4, "outputs": [{"name": "IMAGE", "type": "IMAGE"}],`)
+			b.node("2", "SetNode", `["pic"]`, `"mode": `+mode+`,`).node("7", "SetNode", `["pic"]`, "").node("3", "GetNode", `["pic"]`, "").node("4", "Blur", `[1, 1]`, "")
+			wantPrompt(t, b, `{"1": {"class_type": "LoadImage", "inputs": {"image": "a.png"}}, "4": {"class_type": "Blur", "inputs": {"radius": 1, "sigma": 1, "image": ["1", 0]}}}`)
+		}
+	})
 	t.Run("broken links are dropped: null rows, missing nodes, unknown ids", func(t *testing.T) {
 		t.Parallel()
 		text := `{"nodes": [{"id": 4, "type": "Blur", "inputs": [{"name": "image", "type": "IMAGE", "link": 77}, {"name": "radius", "type": ["a"], "link": 5}], "widgets_values": [2, 3]}],

@@ -118,11 +118,11 @@ func primitiveValue(sc *scope, n *Node) resolved {
 	return resolved{}
 }
 
-// getter finds the Set node with the same name, here or further out.
+// getter finds the Set node with the same name, here or further out. Its mode does not count: it only names a link.
 func (f *flat) getter(w walk, n *Node) (resolved, *walk) {
 	name := firstText(n)
 	for sc := w.sc; sc != nil; sc = sc.parent {
-		if set := sc.setter(name); set != nil && set.active() && len(set.Inputs) > 0 {
+		if set := sc.setter(name); set != nil && len(set.Inputs) > 0 {
 			if l := sc.g.links[set.Inputs[0].Link]; l != nil {
 				return resolved{}, &walk{sc, l.Origin, l.OriginSlot, w.want}
 			}
@@ -135,7 +135,7 @@ func (s *scope) setter(name string) *Node {
 	if s.setters == nil {
 		s.setters = map[string]*Node{}
 		for _, n := range s.g.Nodes {
-			if n.Type == "SetNode" || n.Type == "easy setNode" {
+			if _, twice := s.setters[firstText(n)]; !twice && (n.Type == "SetNode" || n.Type == "easy setNode") {
 				s.setters[firstText(n)] = n
 			}
 		}
