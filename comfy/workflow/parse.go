@@ -45,12 +45,29 @@ func parseValue(v any, depth int) (*Workflow, error) {
 		return nil, refuse("a JSON object is expected, this is %s", kindOf(v))
 	}
 	if _, ok := o.get("nodes").([]any); ok {
+		if joint := foreignJoint(o); joint != "" {
+			return nil, refuse("its nodes are joined by %q, as those of other programs are (n8n and the like): save the workflow in ComfyUI", joint)
+		}
 		return parseGraph(o)
 	}
 	if countClasses(o) > 0 {
 		return parsePrompt(o)
 	}
 	return openEnvelope(o, depth)
+}
+
+// foreignJoint names the member that joins the nodes in a graph of another program, which also has nodes with types.
+func foreignJoint(o *object) string {
+	if _, ok := o.get("links").([]any); ok {
+		return ""
+	}
+	for _, key := range []string{"connections", "edges"} {
+		switch o.get(key).(type) {
+		case *object, []any:
+			return key
+		}
+	}
+	return ""
 }
 
 // openEnvelope looks for the workflow under the names that exports and APIs use. The graph comes first: it

@@ -58,6 +58,8 @@ func TestParseRefuses(t *testing.T) {
 		{"another object", `{"name": "x", "dependencies": {}}`, `"name", "dependencies"`},
 		{"an empty object", `{}`, "empty"},
 		{"no nodes", `{"nodes": [], "links": []}`, "no nodes"},
+		{"a workflow of n8n", `{"name": "Mail", "nodes": [{"id": "a1", "name": "Hook", "type": "n8n-nodes-base.webhook", "position": [1, 2], "parameters": {}}], "connections": {"Hook": {"main": []}}}`, `"connections"`},
+		{"a flow of a page", `{"nodes": [{"id": "1", "type": "output", "position": {"x": 1, "y": 2}, "data": {}}], "edges": [], "viewport": {}}`, `"edges"`},
 		{"no usable nodes", `{"nodes": [{"x": 1}], "links": []}`, "no type"},
 		{"NaN", "{\"nodes\": [{\"id\": 1, \"type\": \"A\",\n\"widgets_values\": [NaN]}]}", "line 2 column 20: NaN is not a JSON number"},
 		{"minus infinity", `{"a": -Infinity}`, "Infinity is not a JSON number"},
