@@ -66,6 +66,7 @@ func Define(w *Workflow, o Options) (*Definition, error) {
 	outputs := d.outputs()
 	d.lint()
 	d.inlineDeploy()
+	d.f.clearPlaceholders()
 	prompt, err := d.f.prompt().MarshalJSON()
 	if err != nil {
 		return nil, err
@@ -126,6 +127,7 @@ func newDefiner(w *Workflow, o Options) *definer {
 	}
 	d := &definer{w: w, o: o, f: flatten(w, o.ObjectInfo), facts: w.Facts(), byName: map[string]*field{}, taken: map[string]bool{}}
 	d.f.complete()
+	d.f.fillPlaceholders()
 	d.f.checkClasses()
 	d.uses = d.f.uses()
 	d.shown = d.f.shownWidgets()
@@ -297,7 +299,9 @@ func (d *definer) fieldOf(name string, p place, src source) *field {
 		f.targets[0].Mode = loaderMode(p.node.Class)
 		return f
 	}
-	f.Default = plain(unwrap(p.value))
+	if f.Default = plain(unwrap(p.value)); isPlaceholder(f.Default) {
+		f.Default = ""
+	}
 	f.typeFrom(s)
 	if s == nil && fractions[p.input] {
 		f.Integer = false

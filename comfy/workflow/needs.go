@@ -121,7 +121,7 @@ func (d *definer) metadata(needs Requirements) map[string]any {
 	if packs := d.packs(); len(packs) > 0 {
 		m["customNodes"] = anyList(packs)
 	}
-	if example := clipRunes(strings.TrimSpace(cleanText(d.example)), 300); example != "" && !looksSecret(example) {
+	if example := clipRunes(strings.TrimSpace(cleanText(d.example)), 300); example != "" && !looksSecret(example) && !isPlaceholder(example) {
 		m["example"] = example
 	}
 	return m
