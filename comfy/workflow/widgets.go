@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -49,6 +50,27 @@ func (n *flatNode) readListed(values []any) bool {
 	return ok
 }
 
+// listed gives the values by the names that the sockets of a newer file have for all of them, or nil. An older file
+// has sockets only for some widgets, in the order in which they were made: what is out of order is none of those.
+func (n *flatNode) listed(values []any) *object {
+	names := n.node.widgetNames()
+	out, control, ok := nameValues(names, values)
+	if !ok || len(names) < 2 {
+		return nil
+	}
+	named, last := new(object), -1
+	for _, in := range out {
+		at := slices.IndexFunc(n.spec.Inputs, func(s InputSpec) bool { return s.Name == in.Name })
+		if at >= 0 && at < last {
+			return nil
+		}
+		last = max(last, at)
+		named.add(in.Name, unwrap(in.Value))
+	}
+	n.control = control
+	return named
+}
+
 func (n *Node) widgetNames() []string {
 	var names []string
 	for _, in := range n.Inputs {
@@ -61,7 +83,8 @@ func (n *Node) widgetNames() []string {
 
 // readDeclared maps a value list by the declaration. Old files hold values for inputs that have since
 // become sockets (forceInput): when only the count with those fits, their places are dropped. Where the list
-// does not fit the declaration, the names that the newest files keep beside the values count.
+// does not fit the declaration, the file's own names count: the newest files keep them beside the values, others in
+// the sockets.
 func (n *flatNode) readDeclared(values []any, named *object) {
 	r := widgetReader{values: values, lax: n.builtin()}
 	r.read(n.spec.Inputs, "")
@@ -71,11 +94,11 @@ func (n *flatNode) readDeclared(values []any, named *object) {
 			r = old
 		}
 	}
+	if named == nil && !r.exact() {
+		named = n.listed(values)
+	}
 	if named != nil && !r.exact() {
 		n.namedDeclared(named, n.spec.Inputs, "")
-		return
-	}
-	if r.lost && n.readListed(values) {
 		return
 	}
 	n.Inputs, n.control = r.out, r.control
