@@ -152,6 +152,8 @@ func TestConvertWidgets(t *testing.T) {
 			`{"seed": 5, "steps": 30, "cfg": 8.0, "sampler_name": "heun", "denoise": 0.5}`},
 		{"a widget went away since", "Blur", `[4, "soft", 2.5]`, `"inputs": [{"name": "radius", "type": "X", "widget": {"name": "radius"}}, {"name": "edge", "type": "X", "widget": {"name": "edge"}}, {"name": "sigma", "type": "X", "widget": {"name": "sigma"}}],`, `{"radius": 4, "sigma": 2.5}`},
 		{"names that do not fit the values do not count", "Sampler", `[5, "fixed", 30]`, `"inputs": [{"name": "steps", "type": "X", "widget": {"name": "steps"}}, {"name": "seed", "type": "X", "widget": {"name": "seed"}}],`, `{"seed": 5, "steps": 30, "cfg": 8.0, "sampler_name": "euler", "denoise": 1.0}`},
+		{"the buttons above a 3D view are passed over", "View", `["a.glb", "upload3dmodel", "uploadExtraResources", "clear", "", 768, 512]`, "", `{"model_file": "a.glb", "view": "", "width": 768, "height": 512}`},
+		{"a 3D view without buttons", "View", `["a.glb", "", 768, 512]`, "", `{"model_file": "a.glb", "view": "", "width": 768, "height": 512}`},
 		{"an unknown class is named by its sockets", "Foreign", `["hi", 3, "randomize", true]`, `"inputs": [{"name": "a", "type": "STRING", "widget": {"name": "a"}}, {"name": "b", "type": "INT", "widget": {"name": "b"}}, {"name": "c", "type": "BOOLEAN", "widget": {"name": "c"}}],`,
 			`{"a": "hi", "b": 3, "c": true}`},
 		{"a class of a known pack, of the version that the values fit", "Efficient Loader", `["a.ckpt", "Baked VAE", -1, "None", 1, 1, "a cat", "ugly", "none", "comfy", 512, 768, 1]`, "",

@@ -36,6 +36,7 @@ const miniInfo = `{
    "save": ["BOOLEAN", {"default": true}]}}, "output": [], "output_node": true, "name": "Combine"},
  "Power Lora Loader (rgthree)": {"input": {"required": {}, "optional": {"model": ["MODEL"], "clip": ["CLIP"]}, "hidden": {}}, "output": ["MODEL", "CLIP"], "name": "Power Lora Loader (rgthree)"},
  "Tint": {"input": {"required": {"model": ["MODEL"], "seed": ["INT", {"control_after_generate": true}], "color": ["COLOR", {"default": "#ffffff"}]}}, "output": ["MODEL"], "name": "Tint"},
+ "View": {"input": {"required": {"model_file": [["none", "a.glb"], {"file_upload": true}], "view": ["LOAD_3D", {}], "width": ["INT", {"default": 1024}], "height": ["INT", {"default": 1024}]}}, "output": ["IMAGE"], "name": "View"},
  "Number": {"input": {"required": {"value": ["INT", {"default": 0}]}}, "output": ["INT"], "name": "Number"},
  "PrimitiveString": {"input": {"required": {"value": ["STRING", {}]}}, "output": ["STRING"], "name": "PrimitiveString"},
  "SaveImage": {"input": {"required": {"images": ["IMAGE"], "filename_prefix": ["STRING", {"default": "ComfyUI"}]}}, "output": [], "output_node": true, "name": "SaveImage", "display_name": "Save Image"},

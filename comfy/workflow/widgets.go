@@ -139,6 +139,7 @@ func (r *widgetReader) read(list []InputSpec, prefix string) {
 		if !s.widget || s.ForceInput && !r.forced {
 			continue
 		}
+		r.skipButtons(s)
 		v, ok := r.take()
 		if s.ForceInput {
 			continue
@@ -236,6 +237,21 @@ func (r *widgetReader) skipUpload(kind string) {
 	case string:
 		if v == "" || v == kind || v == kindImage {
 			r.next++
+		}
+	}
+}
+
+// skipButtons passes over the buttons that the editor keeps before the value of a 3D view.
+func (r *widgetReader) skipButtons(s *InputSpec) {
+	if !strings.HasPrefix(s.Type, "LOAD_3D") {
+		return
+	}
+	for r.next < len(r.values) {
+		switch r.values[r.next] {
+		case "upload3dmodel", "uploadExtraResources", "clear":
+			r.next++
+		default:
+			return
 		}
 	}
 }
