@@ -73,8 +73,9 @@ func (e HistoryEntry) Outcome() Outcome {
 			o.NodeID, o.NodeType = data.NodeID, data.NodeType
 		}
 	}
-	if start > 0 && end > start {
-		o.RunTime = time.Duration((end - start) * float64(time.Millisecond))
+	if start > 0 && end >= start {
+		// Stamps are whole milliseconds: a quicker run took some time, too, and zero would say that nobody knows.
+		o.RunTime = max(time.Duration((end-start)*float64(time.Millisecond)), time.Millisecond)
 	}
 	return o
 }

@@ -316,3 +316,20 @@ func (s storeOfAnything) OpenMedia(context.Context, registry.Media) (io.ReadClos
 func toolWithTemplate(ref string) registry.Tool {
 	return registry.Tool{ToolID: "t", Metadata: map[string]any{templateKey: ref}}
 }
+
+func TestARunWithinOneMillisecondTookSomeTime(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		start, end string
+		want       time.Duration
+	}{{"1000", "1000", time.Millisecond}, {"1000", "1250", 250 * time.Millisecond}, {"1000", "900", 0}, {"0", "0", 0}} {
+		var e HistoryEntry
+		raw := `{"status": {"status_str": "success", "messages": [["execution_start", {"timestamp": ` + c.start + `}], ["execution_success", {"timestamp": ` + c.end + `}]]}}`
+		if err := json.Unmarshal([]byte(raw), &e); err != nil {
+			t.Fatal(err)
+		}
+		if got := e.Outcome().RunTime; got != c.want {
+			t.Errorf("%s to %s: %s, want %s", c.start, c.end, got, c.want)
+		}
+	}
+}
