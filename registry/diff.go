@@ -29,6 +29,7 @@ type ToolChange struct {
 	NewVersion string        `json:"newVersion,omitempty"`
 	Fields     []FieldChange `json:"fields"`
 	Price      PriceMove     `json:"price,omitempty"`
+	Inputs     []Rename      `json:"inputs,omitempty"` // inputs that were renamed
 }
 
 // FieldChange is one member that differs, by path: inputSchema.steps.default. Old and New are its
@@ -51,6 +52,17 @@ const (
 
 // Empty reports whether nothing changed.
 func (d Diff) Empty() bool { return len(d.Added)+len(d.Removed)+len(d.Changed) == 0 }
+
+// renamed lists the tools that were renamed, and those of whose inputs that can be said.
+func (d Diff) renamed() []Renamed {
+	renamed := slices.Clone(d.Renamed)
+	for _, c := range d.Changed {
+		if len(c.Inputs) > 0 {
+			renamed = append(renamed, Renamed{From: c.ToolID, To: c.ToolID, Inputs: c.Inputs})
+		}
+	}
+	return renamed
+}
 
 // Compare tells what has to change to make of the old catalogue the new one. A nil snapshot is an
 // empty catalogue. All lists are ordered by id.
@@ -91,6 +103,7 @@ func compareTools(was, is *Tool) (ToolChange, bool) {
 	c := ToolChange{ToolID: is.ToolID, OldVersion: was.Version, NewVersion: is.Version}
 	compareNodes(toolNode(was), toolNode(is), "", &c.Fields)
 	c.Price = priceMove(was.CostingModel, is.CostingModel)
+	c.Inputs = findRenamedInputs(was.InputSchema, is.InputSchema)
 	return c, len(c.Fields) > 0
 }
 

@@ -57,12 +57,12 @@ func (h *History) Attach(ctx context.Context, r *Registry, logger *slog.Logger) 
 			logger.Error("the change of the catalogue could not be recorded", "error", err)
 			return
 		}
-		r.Learn(diff.Renamed...)
+		r.Learn(diff.renamed()...)
 	})
 	return nil
 }
 
-// renamed lists all names that tools once had.
+// renamed lists all names that tools and their inputs once had.
 func (h *History) renamed(ctx context.Context) ([]Renamed, error) {
 	rows, err := h.pool.Query(ctx, `SELECT alias, tool_id FROM registry_renames ORDER BY alias`)
 	if err != nil {
@@ -73,6 +73,19 @@ func (h *History) renamed(ctx context.Context) ([]Renamed, error) {
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read what tools were renamed: %w", err)
+	}
+	rows, err = h.pool.Query(ctx, `
+		SELECT v.definition FROM registry_current c JOIN registry_tool_versions v USING (tool_id, version)
+		WHERE v.definition->'migrations' IS NOT NULL ORDER BY tool_id`)
+	if err != nil {
+		return nil, fmt.Errorf("read what inputs were renamed: %w", err)
+	}
+	tools, err := pgx.CollectRows(rows, scanTool)
+	if err != nil {
+		return nil, fmt.Errorf("read what inputs were renamed: %w", err)
+	}
+	for _, t := range tools {
+		known = append(known, Renamed{From: t.ToolID, To: t.ToolID, Inputs: t.Migrations})
 	}
 	return known, nil
 }

@@ -56,6 +56,27 @@ func TestHistory(t *testing.T) {
 			t.Errorf("second page: %+v", page)
 		}
 	})
+	t.Run("A88 an input that was renamed while the program was down is known by its old name, from then on", func(t *testing.T) {
+		t.Parallel()
+		pool := postgrestest.New(t)
+		start := func(input string) *registry.Tool {
+			tool := simple("t")
+			tool.InputSchema = registry.InputSchema{{Name: input, Type: registry.TypeNumber, Max: "9"}}
+			r := newRegistry(t, registry.Config{Loaders: []registry.Loader{fixed("l", tool)}})
+			if err := registry.NewHistory(pool).Attach(t.Context(), r, slog.New(slog.DiscardHandler)); err != nil {
+				t.Fatal(err)
+			}
+			mustReload(t, r)
+			got, _ := r.Snapshot().ByID("t")
+			return got
+		}
+		for _, input := range []string{"colors", "inks", "inks"} {
+			got := start(input)
+			if values, moved := got.Migrate(map[string]any{"colors": 9}); moved != (input == "inks") || values[input] != any(9) {
+				t.Errorf("%s: %v, %v", input, got.Migrations, values)
+			}
+		}
+	})
 	t.Run("A79 an old run can show the version it used", func(t *testing.T) {
 		t.Parallel()
 		h := registry.NewHistory(postgrestest.New(t))

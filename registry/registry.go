@@ -95,7 +95,7 @@ func New(c Config) (*Registry, error) {
 	if c.Parallel <= 0 {
 		c.Parallel = defaultParallel
 	}
-	r := &Registry{config: c, sets: make(map[string]*loaderSet), hooks: make(map[int]func(context.Context, Swap)), renames: make(renames)}
+	r := &Registry{config: c, sets: make(map[string]*loaderSet), hooks: make(map[int]func(context.Context, Swap)), renames: newRenames()}
 	for _, l := range c.Loaders {
 		name := l.Name()
 		if name == "" || r.sets[name] != nil {
@@ -357,8 +357,8 @@ func (r *Registry) publish(ctx context.Context) Problems {
 	before := r.current.Load()
 	next, lost := r.build()
 	diff := Compare(before, next)
-	if len(diff.Renamed) > 0 {
-		r.Learn(diff.Renamed...)
+	if renamed := diff.renamed(); len(renamed) > 0 {
+		r.Learn(renamed...)
 		next, lost = r.build()
 		diff = Compare(before, next)
 	}

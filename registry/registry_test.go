@@ -222,9 +222,9 @@ func TestClaims(t *testing.T) {
 	})
 	t.Run("A44 a command of the bot's own: an error that says so, the tool stays without it", func(t *testing.T) {
 		t.Parallel()
-		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{fixed("l", same("zebra", "/Settings"), same("ant", "/draw"))}, Reserved: []string{"/help", "/settings"}})
+		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{fixed("l", same("zebra", "/settings"), same("ant", "/draw"))}, Reserved: []string{"/help", "/settings"}})
 		_, err := r.Reload(t.Context())
-		wantContains(t, err, "zebra", "/Settings is a command of the bot's own")
+		wantContains(t, err, "zebra", "/settings is a command of the bot's own")
 		if zebra, ok := r.Snapshot().ByID("zebra"); !ok || zebra.CommandName != "" {
 			t.Errorf("%+v", zebra)
 		}
@@ -377,6 +377,46 @@ func TestSwap(t *testing.T) {
 		reload(named("newest"), other)
 		leads("old", "old")
 		leads("new", "newest")
+	})
+	t.Run("A88 an input that is renamed in its place is known by its old names", func(t *testing.T) {
+		t.Parallel()
+		l := &changing{}
+		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{l}})
+		of := func(id string, names ...string) registry.Tool {
+			tool := simple(id)
+			tool.Description = "Draws."
+			tool.InputSchema = registry.InputSchema{
+				{Name: names[0], DisplayName: names[0], Type: registry.TypeNumber, Default: n("6"), Max: "9"},
+				{Name: names[1], Type: registry.TypeString},
+				{Name: names[2], Type: registry.TypeString, Choices: []registry.Choice{{Value: "a"}, {Value: "b"}}},
+			}
+			return tool
+		}
+		for _, step := range []struct {
+			tool registry.Tool
+			want []string
+		}{
+			{of("t", "colors", "text", "style"), nil},
+			{of("t", "inks", "text", "style"), []string{"colors inks"}},
+			{of("t", "inks", "text", "style"), []string{"colors inks"}},
+			{of("t", "inks", "words", "look"), []string{"colors inks", "style look"}}, // a text without a mark may be another one
+			{of("t", "paints", "words", "look"), []string{"colors paints", "inks paints", "style look"}},
+			{of("u", "paints", "words", "look"), []string{"colors paints", "inks paints", "style look"}},
+			{of("u", "colors", "words", "look"), []string{"inks colors", "paints colors", "style look"}},
+			{of("u", "colors", "look", "style"), []string{"inks colors", "paints colors"}}, // both names were there before or are still
+		} {
+			l.tools = []registry.Tool{step.tool}
+			mustReload(t, r)
+			tool, _ := r.Snapshot().ByID(step.tool.ToolID)
+			var got []string
+			for _, m := range tool.Migrations {
+				got = append(got, m.From+" "+m.To)
+			}
+			slices.Sort(got)
+			if !slices.Equal(got, step.want) {
+				t.Errorf("%v: %q, want %q", step.tool.InputSchema, got, step.want)
+			}
+		}
 	})
 	t.Run("A90 tools that are too much alike are not mixed up", func(t *testing.T) {
 		t.Parallel()

@@ -12,6 +12,8 @@ type Renamed struct {
 	To   string `json:"to"`   // the id it has
 	// Command is the command it had, where that is now another or none.
 	Command string `json:"command,omitempty"`
+	// Inputs are those that have other names now. They alone are told where From and To are the same.
+	Inputs []Rename `json:"inputs,omitempty"`
 }
 
 // findRenamed matches tools that went with tools that came: the same but for the name. Where more
@@ -27,7 +29,7 @@ func findRenamed(gone, fresh []*Tool) []Renamed {
 		if len(was) != 1 || len(now) != 1 {
 			continue
 		}
-		r := Renamed{From: was[0].ToolID, To: now[0].ToolID}
+		r := Renamed{From: was[0].ToolID, To: now[0].ToolID, Inputs: was[0].Migrations}
 		if was[0].CommandName != now[0].CommandName {
 			r.Command = was[0].CommandName
 		}
@@ -47,7 +49,7 @@ func byBody(tools []*Tool) map[string][]*Tool {
 		}
 		body := *t
 		body.ToolID, body.DisplayName, body.CommandName, body.APIPath = "", "", "", ""
-		body.Version, body.Aliases, body.Status = "", nil, nil
+		body.Version, body.Aliases, body.Status, body.Migrations = "", nil, nil, nil
 		if data, err := Encode(body); err == nil {
 			groups[string(data)] = append(groups[string(data)], t)
 		}
@@ -55,33 +57,97 @@ func byBody(tools []*Tool) map[string][]*Tool {
 	return groups
 }
 
-// renames leads from ids and commands (with slash) that tools once had to the ids they have.
-type renames map[string]string
+// findRenamedInputs matches inputs that have another name in the same place and are else as they were. Those that have
+// nothing but a name and a type are too much alike to be told apart.
+func findRenamedInputs(was, is InputSchema) []Rename {
+	if len(was) != len(is) {
+		return nil
+	}
+	var renamed []Rename
+	for i, old := range was {
+		now := is[i]
+		_, kept := is.Get(old.Name)
+		_, known := was.Get(now.Name)
+		if old.Name != now.Name && !kept && !known && isTellable(old) && sameInput(old, now) {
+			renamed = append(renamed, Rename{From: old.Name, To: now.Name})
+		}
+	}
+	return renamed
+}
+
+func isTellable(f InputField) bool {
+	return f.Default != nil || len(f.Choices) > 0 || f.Min != "" || f.Max != "" || f.Description != ""
+}
+
+// sameInput compares all but the names.
+func sameInput(a, b InputField) bool {
+	a.Name, a.DisplayName, b.Name, b.DisplayName = "x", "", "x", ""
+	before, errBefore := Encode(Tool{InputSchema: InputSchema{a}})
+	after, errAfter := Encode(Tool{InputSchema: InputSchema{b}})
+	return errBefore == nil && errAfter == nil && string(before) == string(after)
+}
+
+// renames are the names that tools and their inputs once had.
+type renames struct {
+	tools  map[string]string   // from ids and commands (with slash) to the ids of now
+	inputs map[string][]Rename // by the id of now
+}
+
+func newRenames() renames {
+	return renames{tools: make(map[string]string), inputs: make(map[string][]Rename)}
+}
 
 // learn takes over what was renamed, and reports whether anything was news.
 func (n renames) learn(renamed []Renamed) (news bool) {
 	for _, r := range renamed {
-		if n[r.From] == r.To || r.From == r.To {
-			continue
+		if r.From != r.To && n.tools[r.From] != r.To {
+			n.learnTool(r)
+			news = true
 		}
-		news = true
-		for alias, id := range n {
-			if id == r.From { // what led there leads on
-				n[alias] = r.To
+		for _, m := range r.Inputs {
+			if len(m.When) == 0 { // else it is only an author's to say
+				news = n.learnInput(r.To, m) || news
 			}
 		}
-		n[r.From] = r.To
-		if r.Command != "" {
-			n[r.Command] = r.To
-		}
-		delete(n, r.To) // it went back to a name it had
 	}
 	return news
 }
 
-// apply gives the tools the aliases they gained, those excepted that some definition claims.
+func (n renames) learnTool(r Renamed) {
+	for alias, id := range n.tools {
+		if id == r.From { // what led there leads on
+			n.tools[alias] = r.To
+		}
+	}
+	n.tools[r.From] = r.To
+	if r.Command != "" {
+		n.tools[r.Command] = r.To
+	}
+	delete(n.tools, r.To) // it went back to a name it had
+}
+
+func (n renames) learnInput(toolID string, m Rename) (news bool) {
+	known := n.inputs[toolID]
+	if slices.ContainsFunc(known, func(k Rename) bool { return k.From == m.From && k.To == m.To }) {
+		return false
+	}
+	next := make([]Rename, 0, len(known)+1)
+	for _, k := range known {
+		if k.To == m.From { // what led there leads on
+			k.To = m.To
+		}
+		if k.From != m.From && k.From != k.To { // else it went back to a name it had
+			next = append(next, k)
+		}
+	}
+	n.inputs[toolID] = append(next, m)
+	return true
+}
+
+// apply gives the tools the aliases and migrations they gained, those excepted that some definition claims.
 func (n renames) apply(candidates []candidate) {
-	if len(n) == 0 {
+	n.applyInputs(candidates)
+	if len(n.tools) == 0 {
 		return
 	}
 	taken := make(map[string]bool, 2*len(candidates))
@@ -93,9 +159,9 @@ func (n renames) apply(candidates []candidate) {
 		}
 	}
 	gained := make(map[string][]string)
-	for _, alias := range slices.Sorted(maps.Keys(n)) {
+	for _, alias := range slices.Sorted(maps.Keys(n.tools)) {
 		if !taken[alias] {
-			gained[n[alias]] = append(gained[n[alias]], alias)
+			gained[n.tools[alias]] = append(gained[n.tools[alias]], alias)
 		}
 	}
 	for i := range candidates {
@@ -110,8 +176,32 @@ func (n renames) apply(candidates []candidate) {
 	}
 }
 
+func (n renames) applyInputs(candidates []candidate) {
+	if len(n.inputs) == 0 {
+		return
+	}
+	for i := range candidates {
+		t := candidates[i].tool
+		migrations := t.Migrations
+		for _, m := range n.inputs[t.ToolID] {
+			_, taken := t.InputSchema.Get(m.From)
+			_, there := t.InputSchema.Get(m.To)
+			if there && !taken && !slices.ContainsFunc(migrations, func(k Rename) bool { return k.From == m.From }) {
+				migrations = slices.Concat(migrations, []Rename{m})
+			}
+		}
+		if len(migrations) == len(t.Migrations) {
+			continue
+		}
+		t.Migrations = migrations
+		if t.Seal() == nil { // it was sealed before, so it can be
+			candidates[i].tool = t
+		}
+	}
+}
+
 // Learn tells the registry of tools that were renamed, so that their old ids and commands lead to
-// them as aliases. What it sees itself in a reload it need not be told; this is for what happened
+// them as aliases, and the old names of their inputs to the new ones. What it sees itself in a reload it need not be told; this is for what happened
 // before the program started. Told from a swap's hook it takes effect in the same reload, else in the
 // next.
 func (r *Registry) Learn(renamed ...Renamed) {

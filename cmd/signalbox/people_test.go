@@ -164,4 +164,29 @@ func TestOnePerson(t *testing.T) {
 			t.Errorf("got %v, %v", got, err)
 		}
 	})
+	t.Run("A88 stored settings follow an input that is renamed", func(t *testing.T) {
+		ann := comes("telegram")
+		if err := people.SetPreference(ctx, ann.ID, "ink", "colors", 9); err != nil {
+			t.Fatal(err)
+		}
+		loader := registrytest.NewLoader("tools")
+		catalogue, err := registry.New(registry.Config{Loaders: []registry.Loader{loader}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := &app{users: people, log: slog.New(slog.DiscardHandler)}
+		catalogue.OnSwap(a.followRenames)
+		for _, name := range []string{"colors", "inks"} {
+			loader.Set(registry.Tool{
+				ToolID: "ink", Service: "choir", DisplayName: "Ink", CommandName: "/ink", OutputSchema: registry.OutputSchema{{Name: "result", Type: "text"}},
+				InputSchema: registry.InputSchema{{Name: name, DisplayName: name, Type: registry.TypeNumber, Default: json.Number("6")}},
+			})
+			if _, err := catalogue.Reload(ctx); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := people.Preferences(ctx, ann.ID, "ink"); err != nil || got[name] != json.Number("9") || len(got) != 1 {
+				t.Errorf("%s: got %v, %v", name, got, err)
+			}
+		}
+	})
 }
