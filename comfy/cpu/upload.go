@@ -16,6 +16,7 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/cpu/node"
 	"github.com/signalbox/signalbox/comfy/cpu/pyval"
+	"github.com/signalbox/signalbox/comfy/cpu/tensor"
 )
 
 // formMemory is how much of an upload is held in memory; the rest goes to temporary files.
@@ -213,7 +214,7 @@ func (e *Engine) masked(u *upload) ([]byte, error) {
 		return nil, errors.New("images do not match")
 	}
 	var b bytes.Buffer
-	err = png.Encode(&b, withAlpha(original, mask))
+	err = png.Encode(&b, tensor.KeepAlpha(withAlpha(original, mask)))
 	return slices.Clip(b.Bytes()), err
 }
 

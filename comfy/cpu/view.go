@@ -193,7 +193,7 @@ func (e *Engine) channel(w http.ResponseWriter, f *os.File, channel string) erro
 	if channel == "rgb" {
 		img = opaque(img)
 	} else {
-		img = onlyAlpha(img)
+		img = tensor.KeepAlpha(onlyAlpha(img))
 	}
 	var b bytes.Buffer
 	err = png.Encode(&b, img)

@@ -17,13 +17,37 @@ type Text struct{ Key, Value string }
 
 // EncodePNG writes one picture of a batch with 8 bits a channel (RGB, RGBA or grey) and the texts after its header.
 func EncodePNG(w io.Writer, m *Image, i int, texts []Text) error {
-	return writePNG(w, m.Picture(i), texts, png.BestSpeed)
+	return writePNG(w, m.pngPicture(i), texts, png.BestSpeed)
 }
 
 // EncodePNG16 is EncodePNG with 16 bits a channel.
 func EncodePNG16(w io.Writer, m *Image, i int, texts []Text) error {
-	return writePNG(w, m.picture16(i), texts, png.BestSpeed)
+	deep := m.picture16(i)
+	if m.C > 3 {
+		deep = KeepAlpha(deep)
+	}
+	return writePNG(w, deep, texts, png.BestSpeed)
 }
+
+// pngPicture is Picture for files: what has four channels has them in the file.
+func (m *Image) pngPicture(i int) image.Image {
+	if m.C > 3 {
+		return KeepAlpha(m.Picture(i))
+	}
+	return m.Picture(i)
+}
+
+// KeepAlpha has the PNG encoder write the alpha channel also where nothing is transparent, as Pillow does.
+func KeepAlpha(m image.Image) image.Image {
+	if o, ok := m.(interface{ Opaque() bool }); ok && !o.Opaque() {
+		return m
+	}
+	return translucent{m}
+}
+
+type translucent struct{ image.Image }
+
+func (translucent) Opaque() bool { return false }
 
 func writePNG(w io.Writer, m image.Image, texts []Text, level png.CompressionLevel) error {
 	var file bytes.Buffer
@@ -81,7 +105,7 @@ func EncodeAPNG(w io.Writer, m *Image, fps float64, level int, texts []Text) err
 	sequence := uint32(0)
 	for b := range m.B {
 		var file bytes.Buffer
-		if err := (&png.Encoder{CompressionLevel: pngLevel(level)}).Encode(&file, m.Picture(b)); err != nil {
+		if err := (&png.Encoder{CompressionLevel: pngLevel(level)}).Encode(&file, m.pngPicture(b)); err != nil {
 			return err
 		}
 		chunks := pngChunks(file.Bytes())

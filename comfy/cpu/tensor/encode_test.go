@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"image"
 	"image/png"
+	"io"
 	"math"
 	"testing"
 )
@@ -36,6 +37,27 @@ func TestPNGKeepsPixelsAndTexts(t *testing.T) {
 		}
 		if len(texts) != 2 || texts[0] != "prompt\x00{}" || texts[1] != "note\x00\xe9?" {
 			t.Errorf("texts %q", texts)
+		}
+	}
+}
+
+// TestPNGKeepsOpaqueAlpha: Pillow writes four channels because the picture has four, not because something is transparent. An
+// animation whose first frame is opaque has one colour type, too.
+func TestPNGKeepsOpaqueAlpha(t *testing.T) {
+	t.Parallel()
+	m := &Image{B: 2, H: 1, W: 1, C: 4, Pix: []float32{0, 0.5, 1, 1, 1, 1, 1, 0}}
+	const colourType, rgba = 25, 6 // the byte in the header
+	for name, encode := range map[string]func(w io.Writer) error{
+		"8 bits":    func(w io.Writer) error { return EncodePNG(w, m, 0, nil) },
+		"16 bits":   func(w io.Writer) error { return EncodePNG16(w, m, 0, nil) },
+		"animation": func(w io.Writer) error { return EncodeAPNG(w, m, 1, 4, nil) },
+	} {
+		var file bytes.Buffer
+		if err := encode(&file); err != nil {
+			t.Fatal(err)
+		}
+		if got := file.Bytes()[colourType]; got != rgba {
+			t.Errorf("%s: colour type %d, want %d", name, got, rgba)
 		}
 	}
 }
