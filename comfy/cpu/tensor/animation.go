@@ -390,7 +390,7 @@ func appendRiff(file []byte, kind string, data []byte) []byte {
 }
 
 // studio converts lossy WebP, whose brightness runs from 16 to 235 (ITU-R BT.601), which the standard YCbCr type takes
-// for full range.
+// for full range. Its colours, one for four pixels, are interpolated, as FFmpeg and libwebp do.
 func studio(m image.Image) image.Image {
 	var source *image.YCbCr
 	alpha := func(int, int) uint8 { return 255 }
@@ -407,16 +407,28 @@ func studio(m image.Image) image.Image {
 	out := image.NewNRGBA(bounds)
 	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
 		for x := bounds.Min.X; x < bounds.Max.X; x++ {
-			c := source.YCbCrAt(x, y)
-			luma := 76309 * (int32(c.Y) - 16)
-			cb, cr := int32(c.Cb)-128, int32(c.Cr)-128
+			luma := 76309 * 16 * (int32(source.Y[source.YOffset(x, y)]) - 16)
+			cb, cr := sixteenths(source, x, y)
 			out.SetNRGBA(x, y, color.NRGBA{
-				R: clip8((luma + 104597*cr + 1<<15) >> 16),
-				G: clip8((luma - 25674*cb - 53278*cr + 1<<15) >> 16),
-				B: clip8((luma + 132201*cb + 1<<15) >> 16),
+				R: clip8((luma + 104597*cr + 1<<19) >> 20),
+				G: clip8((luma - 25674*cb - 53278*cr + 1<<19) >> 20),
+				B: clip8((luma + 132201*cb + 1<<19) >> 20),
 				A: alpha(x, y),
 			})
 		}
 	}
 	return out
+}
+
+// sixteenths gives the colour of a pixel of a 4:2:0 picture in sixteenths, around 0: of the four samples around it, which
+// lie between the pixels, a near one weighs three times as much as a far one in each direction.
+func sixteenths(m *image.YCbCr, x, y int) (cb, cr int32) {
+	beside := func(v, low, high int) int { return min(max(v+v%2*2-1, low), high-1) } // in the next pair of pixels
+	farX, farY := beside(x, m.Rect.Min.X, m.Rect.Max.X), beside(y, m.Rect.Min.Y, m.Rect.Max.Y)
+	for _, s := range [4]struct{ x, y, weight int }{{x, y, 9}, {farX, y, 3}, {x, farY, 3}, {farX, farY, 1}} {
+		at := m.COffset(s.x, s.y)
+		cb += int32(s.weight) * (int32(m.Cb[at]) - 128)
+		cr += int32(s.weight) * (int32(m.Cr[at]) - 128)
+	}
+	return cb, cr
 }

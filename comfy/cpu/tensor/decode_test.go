@@ -271,3 +271,21 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// TestLossyWebPBlendsColours: a pixel's colour is 3/4 of the sample of its own pair of pixels and 1/4 of the next one's. Grey of 126 is
+// (126-16)*255/219 = 128.1, and 100 steps of red add 159.6.
+func TestLossyWebPBlendsColours(t *testing.T) {
+	t.Parallel()
+	m := image.NewYCbCr(image.Rect(0, 0, 4, 2), image.YCbCrSubsampleRatio420)
+	for i := range m.Y {
+		m.Y[i] = 126
+	}
+	copy(m.Cb, []uint8{128, 128})
+	copy(m.Cr, []uint8{128, 228})
+	out := studio(m).(*image.NRGBA)
+	for x, want := range []uint8{128, 168, 248, 255} {
+		if got := out.NRGBAAt(x, 1).R; got != want {
+			t.Errorf("red of pixel %d is %d, want %d", x, got, want)
+		}
+	}
+}
