@@ -97,9 +97,6 @@ func imageScaleBy() node.Node {
 				return nil, node.ValueError("cannot convert float NaN to integer")
 			}
 			w, h := tensor.Round(float64(m.W)*by), tensor.Round(float64(m.H)*by)
-			if c.Text("upscale_method") == "area" && w*h == 0 {
-				return &tensor.Image{B: m.B, H: h, W: w, C: m.C}, nil // a mean over no pixels is an empty picture, no error
-			}
 			return resize(c, m, w, h, c.Text("upscale_method"), "disabled")
 		}),
 	}

@@ -26,6 +26,9 @@ func Resize(m *Image, w, h int, method Method) (*Image, error) {
 // resize resamples; cut tells that the source is a part of rows of a larger picture, which decides in what order torch
 // sums the terms of bilinear.
 func resize(m *Image, w, h int, method Method, cut bool) (*Image, error) {
+	if method == Area && w >= 0 && h >= 0 && w*h == 0 && m.W > 0 && m.H > 0 {
+		return &Image{B: m.B, H: h, W: w, C: m.C}, nil // means of no pixels are an empty picture, no error
+	}
 	if w <= 0 || h <= 0 || m.W <= 0 || m.H <= 0 {
 		return nil, fmt.Errorf("cannot resize a picture of %d x %d to %d x %d: both sizes must be at least 1", m.W, m.H, w, h)
 	}

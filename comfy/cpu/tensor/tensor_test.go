@@ -114,6 +114,31 @@ func TestOperationsTakeAnySize(t *testing.T) {
 	}
 }
 
+// TestAreaTakesSizesOfNothing: the other methods refuse them. A line of 8 pixels fits into 4 x 4 as 4 pixels of height int(0.5), so
+// that nothing but padding remains.
+func TestAreaTakesSizesOfNothing(t *testing.T) {
+	t.Parallel()
+	line := noise(1, 1, 8, 3)
+	out, err := Resize(line, 4, 0, Area)
+	if err != nil || out.W != 4 || out.H != 0 {
+		t.Errorf("%+v, %v", out, err)
+	}
+	padded, err := FitPad(line, 4, 4, 1, Area)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range padded.Pix {
+		if v != 1 {
+			t.Fatalf("value %d of %d is %v", i, len(padded.Pix), v)
+		}
+	}
+	for _, method := range []Method{Nearest, Bilinear, Bicubic, Lanczos} {
+		if _, err := Resize(line, 4, 0, method); err == nil {
+			t.Errorf("%s took a height of 0", method)
+		}
+	}
+}
+
 func TestSizesAreBounded(t *testing.T) {
 	t.Parallel()
 	m := noise(1, 4, 4, 3)
