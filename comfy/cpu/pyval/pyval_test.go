@@ -86,7 +86,7 @@ func TestToFloat(t *testing.T) {
 			t.Errorf("ToFloat(%q) = %v, %v; want %s", text, v, err, want)
 		}
 	}
-	for _, bad := range []any{"1e", "0x1p3", "1__0", "1_.5", "1._5", "", nil, new(big.Int).Lsh(big.NewInt(1), 2000)} {
+	for _, bad := range []any{"1e", "--1", "-+1", "0x1p3", "1__0", "1_.5", "1._5", "", nil, new(big.Int).Lsh(big.NewInt(1), 2000)} {
 		if v, err := pyval.ToFloat(bad); err == nil {
 			t.Errorf("ToFloat(%v) = %v, want an error", bad, v)
 		}

@@ -232,6 +232,9 @@ func parseFloat(s string) (float64, bool) {
 			sign = -1
 		}
 	}
+	if strings.HasPrefix(body, "-") || strings.HasPrefix(body, "+") {
+		return 0, false // one sign is all there may be
+	}
 	switch strings.ToLower(body) {
 	case "inf", "infinity":
 		return math.Inf(int(sign)), true
