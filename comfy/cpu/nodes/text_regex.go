@@ -3,6 +3,7 @@ package nodes
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -67,7 +68,10 @@ func compile(c *node.Call) (*pattern, error) {
 	if flag("dotall", false) {
 		options |= regexp2.Singleline
 	}
-	text, names, groups := fromPython(c.Text("regex_pattern"))
+	text, names, groups, err := fromPython(c.Text("regex_pattern"))
+	if err != nil {
+		return nil, err
+	}
 	re, err := regexp2.Compile(text, options)
 	if err != nil {
 		return nil, node.Raise("re.error", "%s", err)
@@ -76,9 +80,12 @@ func compile(c *node.Call) (*pattern, error) {
 	return &pattern{re, names, groups}, nil
 }
 
+// pythonEscapes are the letters that Python takes after a backslash; it refuses the others.
+const pythonEscapes = "AbBdDsSwWZafnrtvxuUN"
+
 // fromPython rewrites Python's pattern syntax: named groups become plain ones, so that groups are numbered by position as
-// in Python; names gives their numbers.
-func fromPython(text string) (out string, names map[string]int, groups int) {
+// in Python; names gives their numbers. {,n} is a count there, and names are identifiers.
+func fromPython(text string) (out string, names map[string]int, groups int, err error) {
 	names = map[string]int{}
 	var b strings.Builder
 	inClass := false
@@ -86,6 +93,9 @@ func fromPython(text string) (out string, names map[string]int, groups int) {
 		rest := text[i:]
 		switch {
 		case rest[0] == '\\' && len(rest) > 1:
+			if letter(rest[1]) && !strings.ContainsRune(pythonEscapes, rune(rest[1])) {
+				return "", nil, 0, node.Raise("re.error", `bad escape \%c at position %d`, rest[1], i)
+			}
 			i++
 			if rest[1] == 'Z' && !inClass {
 				b.WriteString(`\z`)
@@ -109,6 +119,9 @@ func fromPython(text string) (out string, names map[string]int, groups int) {
 		case strings.HasPrefix(rest, "(?P<"):
 			groups++
 			if end := strings.IndexByte(rest, '>'); end > 0 {
+				if end > 4 && rest[4] >= '0' && rest[4] <= '9' {
+					return "", nil, 0, node.Raise("re.error", "bad character in group name '%s' at position %d", rest[4:end], i+4)
+				}
 				names[rest[4:end]] = groups
 				b.WriteByte('(')
 				i += end
@@ -120,13 +133,25 @@ func fromPython(text string) (out string, names map[string]int, groups int) {
 				i += end
 				continue
 			}
+		case strings.HasPrefix(rest, "(?("): // a condition, whose second bracket is no group
+			b.WriteString("(?")
+			i += 2
+			rest = rest[2:]
+		case openCount.MatchString(rest):
+			b.WriteString("{0")
+			continue
 		case rest[0] == '(' && !strings.HasPrefix(rest, "(?"):
 			groups++
 		}
 		b.WriteByte(rest[0])
 	}
-	return b.String(), names, groups
+	return b.String(), names, groups, nil
 }
+
+func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+// openCount matches a count without a lower bound.
+var openCount = regexp.MustCompile(`^\{,[0-9]*\}`)
 
 // all calls fn for each match until it returns false.
 func (p *pattern) all(s string, fn func(m *regexp2.Match) bool) error {
@@ -283,7 +308,7 @@ func (p *pattern) template(text string) ([]piece, error) {
 			lit(string("\a\b\f\n\r\t\v"[strings.IndexByte("abfnrtv", e)]))
 		case e == '\\':
 			lit(`\`)
-		case e >= 'a' && e <= 'z' || e >= 'A' && e <= 'Z':
+		case letter(e):
 			return nil, node.Raise("re.error", `bad escape \%c at position %d`, e, i-1)
 		default:
 			lit(text[i-1 : i+1])

@@ -87,12 +87,13 @@ func TestRegexFollowsPython(t *testing.T) {
 	for _, c := range [][4]string{
 		{"x*", "abxd", "-", "-a-b--d-"}, {"(?P<y>x)(y)(?P<z>z)", "xyz", `\g<z>\2\g<1>`, "zyx"}, {"(?P<q>.)(?P=q)", "aabbc", `<\1>`, "<a><b>c"}, {"[]a]", "a]b", "-", "--b"},
 		{"[^]a]", "a]b", "-", "a]-"}, {`\d`, "١2", "#", "##"}, {`\Aab\Z`, "ab", "ok", "ok"}, {"(a)|b", "ab", `[\1]`, "[a][]"}, {"(?<=a)b", "abb", "-", "a-b"}, {"b", "abc", `\n\\`, "a\n\\c"},
+		{"a{,2}b", "aaab", "-", "a-"}, {"xa{,}", "xaay", "-", "-y"}, {"[{,}]", "a,", "-", "a-"}, {`(a)?(?(1)b|c)(d)`, "abdcd", `<\2>`, "<d><d>"},
 	} {
 		if got, err := replace(c[0], c[1], c[2]); err != nil || got != c[3] {
 			t.Errorf("re.sub(%q, %q, %q) = %q, %v; want %q", c[0], c[2], c[1], got, err, c[3])
 		}
 	}
-	for _, c := range [][2]string{{"(", "x"}, {"*a", "x"}, {"a", `\q`}, {"a", `\g<9>`}, {"a", `\g<no>`}, {"a", `\1`}} {
+	for _, c := range [][2]string{{"(", "x"}, {"*a", "x"}, {`\p{L}`, "x"}, {`\z`, "x"}, {"(?P<1a>a)", "x"}, {"a", `\q`}, {"a", `\g<9>`}, {"a", `\g<no>`}, {"a", `\1`}} {
 		if got, err := replace(c[0], "a", c[1]); err == nil {
 			t.Errorf("re.sub(%q, %q) = %q, want an error", c[0], c[1], got)
 		}
