@@ -195,6 +195,22 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
+// TestAFileNodeWithoutItsFile: a real server calls the node's own check whatever became of the input, and breaks off when the name is
+// missing or not known yet.
+func TestAFileNodeWithoutItsFile(t *testing.T) {
+	t.Parallel()
+	srv := newServer(t, cpu.Config{})
+	for inputs, raised := range map[string]string{`{}`: "TypeError", `{"image": ["3", 0]}`: "AttributeError", `{"image": ["a.png"]}`: "AttributeError"} {
+		answer := srv.do(t, "POST", "/prompt", nil, []byte(`{"prompt": {"1": {"class_type": "LoadImage", "inputs": `+inputs+`},
+			"2": {"class_type": "PreviewImage", "inputs": {"images": ["1", 0]}}, "3": {"class_type": "PrimitiveString", "inputs": {"value": "a.png"}}}}`))
+		for _, part := range []string{`"type": "exception_during_inner_validation"`, `"exception_type": "` + raised + `"`} {
+			if answer.status != http.StatusBadRequest || !bytes.Contains(answer.body, []byte(part)) {
+				t.Errorf("LoadImage with %s: %d %s, want %s", inputs, answer.status, answer.body, part)
+			}
+		}
+	}
+}
+
 func TestFilesStayInTheirFolders(t *testing.T) {
 	t.Parallel()
 	srv := newServer(t, cpu.Config{})

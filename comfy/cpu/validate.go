@@ -388,35 +388,28 @@ func (c *check) choice(in declared, value any) {
 		pyval.D("input_name", in.name, "input_config", config, "received_value", value)))
 }
 
-// custom asks the node's own Validate about the inputs it named, or about all.
-func (c *check) custom() (err error) {
+// custom asks the node's own Validate about the inputs it checks. As on a real server, it breaks off over one that is not
+// there, or is linked and so not known yet, or is no text.
+func (c *check) custom() error {
+	values := map[string]any{}
+	for _, name := range c.node.Checks {
+		value, given := c.inputs.Get(name)
+		if !given {
+			return &pyval.Error{Type: "TypeError", Message: fmt.Sprintf("%s.VALIDATE_INPUTS() missing 1 required positional argument: '%s'", c.node.Spec.Class, name)}
+		}
+		if _, isLink := asLink(value); isLink {
+			value = nil
+		}
+		if _, ok := value.(string); !ok && c.node.Validate != nil {
+			return &pyval.Error{Type: "AttributeError", Message: fmt.Sprintf("'%s' object has no attribute 'endswith'", pyval.TypeName(value))}
+		}
+		values[name] = value
+	}
 	if c.node.Validate == nil {
 		return nil
 	}
-	values, names := map[string]any{}, []string{}
-	for _, in := range resolve(&c.node.Spec, c.inputs) {
-		value, given := c.inputs.Get(in.name)
-		if _, isLink := asLink(value); !given || isLink {
-			continue
-		}
-		values[in.name] = value
-		if len(c.node.Checks) == 0 || slices.Contains(c.node.Checks, in.name) {
-			names = append(names, in.name)
-			if _, ok := value.(string); in.Type == node.TypeCombo && !ok {
-				return &pyval.Error{Type: "AttributeError", Message: fmt.Sprintf("'%s' object has no attribute 'endswith'", pyval.TypeName(value))}
-			}
-		}
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	defer func() {
-		if p := recover(); p != nil {
-			err = &pyval.Error{Type: "AttributeError", Message: fmt.Sprint(p)}
-		}
-	}()
 	if refused := c.node.Validate(node.NewCall(&c.node.Spec, c.v.e.files, values)); refused != nil {
-		for _, name := range names {
+		for _, name := range c.node.Checks {
 			c.fail(problem("custom_validation_failed", "Custom validation failed for node", name+" - "+refused.Error(), pyval.D("input_name", name)))
 		}
 	}

@@ -30,9 +30,9 @@ type Node struct {
 	// an execution_error; an *Exception chooses the exception_type shown there, any other error is a RuntimeError.
 	Run func(ctx context.Context, c *Call) (*Result, error)
 
-	// Validate, if set, is asked about the constant inputs before the prompt is accepted; the error's text goes into a
-	// custom_validation_failed. Linked inputs are absent then. Inputs named in Checks are not compared with their own
-	// list of options or range, because Validate judges them.
+	// Validate, if set, is asked about the inputs named in Checks, which are constant texts, before the prompt is
+	// accepted; the error's text goes into a custom_validation_failed. Those inputs are not compared with their own
+	// list of options or range, with or without Validate.
 	Validate func(c *Call) error
 	Checks   []string
 

@@ -84,7 +84,7 @@ func switchNode(spec node.Spec) node.Node {
 func comboNode(spec node.Spec) node.Node {
 	spec.Experimental, spec.AcceptAll = true, true
 	return node.Node{Spec: spec,
-		Validate: func(*node.Call) error { return nil }, Checks: []string{"choice"},
+		Checks: []string{"choice"},
 		Run: func(_ context.Context, c *node.Call) (*node.Result, error) {
 			place := c.Value("index")
 			if place == nil {
