@@ -3,6 +3,7 @@ package cpu_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -207,6 +208,27 @@ func TestAFileNodeWithoutItsFile(t *testing.T) {
 			if answer.status != http.StatusBadRequest || !bytes.Contains(answer.body, []byte(part)) {
 				t.Errorf("LoadImage with %s: %d %s, want %s", inputs, answer.status, answer.body, part)
 			}
+		}
+	}
+}
+
+// TestANodeInACircleKeepsItsOtherErrors: both are told, the circle first.
+func TestANodeInACircleKeepsItsOtherErrors(t *testing.T) {
+	t.Parallel()
+	srv := newServer(t, cpu.Config{})
+	answer := srv.do(t, "POST", "/prompt", nil, []byte(`{"prompt": {"1": {"class_type": "ImageScaleBy", "inputs": {"image": ["3", 0], "upscale_method": "area"}},
+		"2": {"class_type": "PreviewImage", "inputs": {"images": ["1", 0]}}, "3": {"class_type": "ImageInvert", "inputs": {"image": ["1", 0]}}}}`))
+	var body struct {
+		Nodes map[string]struct {
+			Errors []struct{ Type string }
+		} `json:"node_errors"`
+	}
+	if err := json.Unmarshal(answer.body, &body); err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]string{"1": "[{dependency_cycle} {required_input_missing}]", "3": "[{dependency_cycle}]"} {
+		if got := fmt.Sprint(body.Nodes[id].Errors); got != want {
+			t.Errorf("node %s has %s, want %s", id, got, want)
 		}
 	}
 }

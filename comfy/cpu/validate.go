@@ -171,8 +171,10 @@ func (v *validation) node(id string) (verdict, error) {
 	if err := c.custom(); err != nil {
 		return verdict{}, err
 	}
-	if r, found := v.done[id]; found && !r.ok {
-		return r, nil // a cycle through this node was found on the way
+	if r, found := v.done[id]; found && !r.ok { // a cycle through this node was found on the way
+		r.errors = append(slices.Clip(r.errors), c.errors...)
+		v.settle(id, r)
+		return r, nil
 	}
 	r := verdict{ok: c.ok && len(c.errors) == 0, errors: c.errors}
 	v.settle(id, r)
