@@ -233,6 +233,22 @@ func TestANodeInACircleKeepsItsOtherErrors(t *testing.T) {
 	}
 }
 
+// TestAGroupHasMembersWithoutAValue: all([true, None]) is false, and a null is None in a text. A null picture is an error of the node.
+func TestAGroupHasMembersWithoutAValue(t *testing.T) {
+	t.Parallel()
+	srv := newServer(t, cpu.Config{})
+	entry := srv.run(t, `{"1": {"class_type": "ComfyAndNode", "inputs": {"values.value0": true, "values.value1": null}}, "2": {"class_type": "PreviewAny", "inputs": {"source": ["1", 0]}},
+		"3": {"class_type": "StringFormat", "inputs": {"f_string": "<{a}>", "values.a": null}}, "4": {"class_type": "PreviewAny", "inputs": {"source": ["3", 0]}}}`)
+	if got := fmt.Sprint(entry["outputs"]); got != "map[2:map[text:[False]] 4:map[text:[<None>]]]" {
+		t.Errorf("outputs %s", got)
+	}
+	entry = srv.run(t, `{"1": {"class_type": "EmptyImage", "inputs": {"width": 8, "height": 8, "batch_size": 1, "color": 0}},
+		"2": {"class_type": "BatchImagesNode", "inputs": {"images.image0": ["1", 0], "images.image1": null}}, "3": {"class_type": "PreviewImage", "inputs": {"images": ["2", 0]}}}`)
+	if got := message(entry, "execution_error"); got["node_id"] != "2" {
+		t.Errorf("a null picture: %v", entry["status"])
+	}
+}
+
 func TestFilesStayInTheirFolders(t *testing.T) {
 	t.Parallel()
 	srv := newServer(t, cpu.Config{})

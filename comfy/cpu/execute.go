@@ -422,7 +422,7 @@ func (x *execution) slice(types map[string]declared, i int) (map[string]any, err
 		if err != nil {
 			return nil, err
 		}
-		if v != nil || types[name].required {
+		if v != nil || types[name].required || types[name].member { // a group has members without a value, too
 			values[name] = v
 		}
 	}
@@ -437,7 +437,7 @@ func typed(in declared, v any) (any, error) {
 		}
 		return &pyval.Error{Type: "TypeError", Message: fmt.Sprintf("input '%s' takes %s, got %s", in.name, in.Type, kindOf(v))}
 	}
-	if v == nil && !in.required {
+	if v == nil && !in.required && !in.member {
 		return nil, nil
 	}
 	switch in.Type {

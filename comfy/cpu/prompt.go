@@ -58,6 +58,7 @@ type declared struct {
 	node.Input
 	name     string
 	required bool
+	member   bool // of an autogrow input
 }
 
 // resolve gives the inputs a node has for the values of a prompt: the choice of a dynamic combo decides which further
@@ -78,17 +79,17 @@ func expand(inputs []node.Input, prefix string, required bool, values *pyval.Dic
 			key, _ := values.Get(name)
 			for _, choice := range in.Choices {
 				if choice.Key == key {
-					*out = append(*out, declared{in, name, required})
+					*out = append(*out, declared{Input: in, name: name, required: required})
 					expand(choice.Required, name+".", true, values, out)
 					expand(choice.Optional, name+".", false, values, out)
 				}
 			}
 		case node.TypeAutogrow:
 			for i, member := range in.Template.Members() {
-				*out = append(*out, declared{in.Template.Input, name + "." + member, i < in.Template.Min && !in.Template.Optional})
+				*out = append(*out, declared{Input: in.Template.Input, name: name + "." + member, required: i < in.Template.Min && !in.Template.Optional, member: true})
 			}
 		default:
-			*out = append(*out, declared{in, name, required})
+			*out = append(*out, declared{Input: in, name: name, required: required})
 		}
 	}
 }

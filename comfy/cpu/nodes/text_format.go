@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -97,8 +98,10 @@ func (f *formatter) field(text string, depth int) (string, error) {
 	}
 	if converted {
 		switch conversion {
-		case "r", "a":
+		case "r":
 			value = pyval.Repr(value)
+		case "a":
+			value = ascii(pyval.Repr(value))
 		case "s":
 			value = pyval.Str(value)
 		default:
@@ -109,6 +112,24 @@ func (f *formatter) field(text string, depth int) (string, error) {
 		return "", err
 	}
 	return formatValue(value, spec)
+}
+
+// ascii escapes what is not ASCII, as Python's function of that name.
+func ascii(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r < 0x80:
+			b.WriteRune(r)
+		case r < 0x100:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case r < 0x10000:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		}
+	}
+	return b.String()
 }
 
 // lookup follows "a", "a[0]", "a[key]".

@@ -24,7 +24,7 @@ func TestFormatFollowsPython(t *testing.T) {
 	t.Parallel()
 	f := formatter{values: map[string]any{"a": int64(42), "b": 3.14159, "l": []any{int64(1), "x"}, "s": "héy", "n": nil, "t": true}}
 	for text, want := range map[string]string{
-		"{a}-{b:.2f}": "42-3.14", "{{}}": "{}", "{a!r:>5}": "   42", "{a:{l[0]}}": "42", "{l[1]}{s[1]}": "xé", "{n}": "None", "{{{a}}}": "{42}", "{t}": "True", "{t:d}": "1", "{l}": "[1, 'x']",
+		"{a}-{b:.2f}": "42-3.14", "{{}}": "{}", "{a!r:>5}": "   42", "{a:{l[0]}}": "42", "{l[1]}{s[1]}": "xé", "{n}": "None", "{{{a}}}": "{42}", "{t}": "True", "{t:d}": "1", "{l}": "[1, 'x']", "{s!a}": `'h\xe9y'`,
 	} {
 		if got, err := f.format(text, 2); err != nil || got != want {
 			t.Errorf("format(%q) = %q, %v; want %q", text, got, err, want)
