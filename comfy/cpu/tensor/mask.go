@@ -169,14 +169,15 @@ func maskFunc(op string) (func(d, s float32) float32, error) {
 }
 
 // CombineMasks applies op to the part of the destination that the source covers when laid at x, y, and clamps all. A
-// source beyond the destination is an error; a source of one plane serves all planes of the destination.
+// source a little beyond the destination is an error, because torch counts a negative width from the source's end; one far
+// beyond, of which at most a line is left then, changes nothing. A source of one plane serves all planes of the destination.
 func CombineMasks(destination, source *Mask, x, y int, op string) (*Mask, error) {
 	f, err := maskFunc(op)
 	if err != nil {
 		return nil, err
 	}
 	w, h := min(source.W, destination.W-x), min(source.H, destination.H-y)
-	if w < 0 || h < 0 {
+	if w < 0 && source.W+w > 1 || h < 0 && source.H+h > 1 {
 		return nil, fmt.Errorf("the source at %d, %d lies outside the destination of %d x %d", x, y, destination.W, destination.H)
 	}
 	if source.B != destination.B && source.B != 1 {
@@ -186,7 +187,7 @@ func CombineMasks(destination, source *Mask, x, y int, op string) (*Mask, error)
 	for b := range out.B {
 		src, dst := source.frame(b%source.B), out.frame(b)
 		for row := range h {
-			for i, s := range src[row*source.W:][:w] {
+			for i, s := range src[row*source.W:][:max(w, 0)] {
 				d := &dst[(y+row)*out.W+x+i]
 				*d = f(*d, s)
 			}

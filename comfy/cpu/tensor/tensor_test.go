@@ -139,6 +139,21 @@ func TestAreaTakesSizesOfNothing(t *testing.T) {
 	}
 }
 
+// TestAMaskBeyondTheOther: at 5 of 4 pixels -1 is visible, so that 2 of the source's 3 do not fit none; at 6 one is left, which does.
+func TestAMaskBeyondTheOther(t *testing.T) {
+	t.Parallel()
+	under, over := &Mask{B: 1, H: 1, W: 4, Pix: []float32{1, 1, 1, 1}}, &Mask{B: 1, H: 1, W: 3, Pix: []float32{0, 0, 0}}
+	for x, fits := range map[int]bool{3: true, 4: true, 5: false, 6: true, 1000: true} {
+		out, err := CombineMasks(under, over, x, 0, "multiply")
+		if fits != (err == nil) {
+			t.Errorf("at %d: %v", x, err)
+		}
+		if x >= 4 && err == nil && !slices.Equal(out.Pix, under.Pix) {
+			t.Errorf("at %d the mask became %v", x, out.Pix)
+		}
+	}
+}
+
 func TestSizesAreBounded(t *testing.T) {
 	t.Parallel()
 	m := noise(1, 4, 4, 3)
