@@ -103,12 +103,8 @@ func writeFLAC(w io.Writer, channels [][]float32, rate int, texts []node.MetaTex
 	}
 	info := &meta.StreamInfo{BlockSizeMin: flacBlock, BlockSizeMax: flacBlock, SampleRate: uint32(rate), NChannels: uint8(len(rows)),
 		BitsPerSample: 16, NSamples: uint64(len(rows[0])), MD5sum: pcmSum(rows)}
-	comment := &meta.VorbisComment{Vendor: "signalbox"}
-	for _, t := range texts {
-		comment.Tags = append(comment.Tags, [2]string{t.Key, t.Text})
-	}
 	var b bytes.Buffer
-	enc, err := flac.NewEncoder(&b, info, &meta.Block{Header: meta.Header{Type: meta.TypeVorbisComment}, Body: comment})
+	enc, err := flac.NewEncoder(&b, info, comments(texts))
 	if err != nil {
 		return err
 	}
@@ -119,6 +115,21 @@ func writeFLAC(w io.Writer, channels [][]float32, rate int, texts []node.MetaTex
 	}
 	_, err = w.Write(b.Bytes())
 	return err
+}
+
+// comments is the metadata block with the texts, without those that it has no room for. The encoder takes a block of length 0
+// for an empty one and reckons the length itself otherwise.
+func comments(texts []node.MetaText) *meta.Block {
+	const most = 1<<24 - 1
+	comment := &meta.VorbisComment{Vendor: "signalbox"}
+	length := 8 + len(comment.Vendor)
+	for _, t := range texts {
+		if size := 5 + len(t.Key) + len(t.Text); size <= most-length {
+			length += size
+			comment.Tags = append(comment.Tags, [2]string{t.Key, t.Text})
+		}
+	}
+	return &meta.Block{Header: meta.Header{Type: meta.TypeVorbisComment, Length: int64(length)}, Body: comment}
 }
 
 // flacFrame is the block of samples that begins at a place.

@@ -1,8 +1,14 @@
 package nodes
 
 import (
+	"bytes"
+	"fmt"
 	"math"
+	"strings"
 	"testing"
+
+	"github.com/mewkiz/flac"
+	"github.com/mewkiz/flac/meta"
 
 	"github.com/signalbox/signalbox/comfy/cpu/node"
 	"github.com/signalbox/signalbox/comfy/cpu/pyval"
@@ -97,6 +103,29 @@ func TestRegexFollowsPython(t *testing.T) {
 		if got, err := replace(c[0], "a", c[1]); err == nil {
 			t.Errorf("re.sub(%q, %q) = %q, want an error", c[0], c[1], got)
 		}
+	}
+}
+
+// TestFLACTellsItsWorkflow: the texts are Vorbis comments, without those that don't fit.
+func TestFLACTellsItsWorkflow(t *testing.T) {
+	t.Parallel()
+	var file bytes.Buffer
+	texts := []node.MetaText{{Key: "prompt", Text: `{"1": {}}`}, {Key: "huge", Text: strings.Repeat("x", 1<<24)}, {Key: "workflow", Text: "é"}}
+	if err := writeFLAC(&file, [][]float32{{0, 0.5}}, 8000, texts); err != nil {
+		t.Fatal(err)
+	}
+	stream, err := flac.Parse(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tags [][2]string
+	for _, block := range stream.Blocks {
+		if c, ok := block.Body.(*meta.VorbisComment); ok {
+			tags = append(tags, c.Tags...)
+		}
+	}
+	if got := fmt.Sprint(tags); got != `[[prompt {"1": {}}] [workflow é]]` {
+		t.Errorf("comments %.200s", got)
 	}
 }
 
