@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image/color"
+	"image/png"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -246,6 +248,25 @@ func TestAGroupHasMembersWithoutAValue(t *testing.T) {
 		"2": {"class_type": "BatchImagesNode", "inputs": {"images.image0": ["1", 0], "images.image1": null}}, "3": {"class_type": "PreviewImage", "inputs": {"images": ["2", 0]}}}`)
 	if got := message(entry, "execution_error"); got["node_id"] != "2" {
 		t.Errorf("a null picture: %v", entry["status"])
+	}
+}
+
+// TestViewOfLossyWebP: what Pillow makes of some pixels of the picture. Its brightness does not run through all of 0 to 255.
+func TestViewOfLossyWebP(t *testing.T) {
+	t.Parallel()
+	srv := newServer(t, cpu.Config{})
+	copyFile(t, filepath.Join(shared(t, "corpus", "golden", "inputs"), "scene48x40_q.webp"), filepath.Join(srv.input, "q.webp"))
+	img, err := png.Decode(bytes.NewReader(srv.do(t, "GET", "/view?filename=q.webp&type=input&channel=rgb", nil, nil).body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for x, want := range map[int][3]int{0: {0, 136, 197}, 3: {50, 117, 167}, 7: {224, 36, 58}} {
+		c := color.NRGBAModel.Convert(img.At(x, 20)).(color.NRGBA)
+		for k, got := range []int{int(c.R), int(c.G), int(c.B)} {
+			if got < want[k]-3 || got > want[k]+3 {
+				t.Errorf("pixel %d is %v, want about %v", x, c, want)
+			}
+		}
 	}
 }
 

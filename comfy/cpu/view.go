@@ -153,7 +153,10 @@ func (e *Engine) decode(r io.ReadSeeker) (image.Image, error) {
 	if _, err := r.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
-	img, _, err := image.Decode(r)
+	img, format, err := image.Decode(r)
+	if err == nil && format == "webp" {
+		img = tensor.Studio(img)
+	}
 	return img, err
 }
 

@@ -302,7 +302,7 @@ func (r *reel) webp(data []byte) error {
 		return err
 	}
 	r.planes = true
-	return r.add(studio(m))
+	return r.add(Studio(m))
 }
 
 // uint24 reads three bytes, little end first; 0 beyond the end.
@@ -376,7 +376,7 @@ func webpFrame(chunks []chunk, w, h int) (image.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	return studio(m), nil
+	return Studio(m), nil
 }
 
 // appendRiff adds a RIFF chunk, padded to an even length.
@@ -389,9 +389,9 @@ func appendRiff(file []byte, kind string, data []byte) []byte {
 	return file
 }
 
-// studio converts lossy WebP, whose brightness runs from 16 to 235 (ITU-R BT.601), which the standard YCbCr type takes
+// Studio converts lossy WebP, whose brightness runs from 16 to 235 (ITU-R BT.601), which the standard YCbCr type takes
 // for full range. Its colours, one for four pixels, are interpolated, as FFmpeg and libwebp do.
-func studio(m image.Image) image.Image {
+func Studio(m image.Image) image.Image {
 	var source *image.YCbCr
 	alpha := func(int, int) uint8 { return 255 }
 	switch m := m.(type) {

@@ -282,7 +282,7 @@ func TestLossyWebPBlendsColours(t *testing.T) {
 	}
 	copy(m.Cb, []uint8{128, 128})
 	copy(m.Cr, []uint8{128, 228})
-	out := studio(m).(*image.NRGBA)
+	out := Studio(m).(*image.NRGBA)
 	for x, want := range []uint8{128, 168, 248, 255} {
 		if got := out.NRGBAAt(x, 1).R; got != want {
 			t.Errorf("red of pixel %d is %d, want %d", x, got, want)
