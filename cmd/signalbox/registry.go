@@ -13,9 +13,11 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/internal/schedule"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
 )
 
 // rate is the price of a second of engine time as tools carry it.
@@ -39,16 +41,28 @@ func (a *app) newRegistry() error {
 		}
 	}
 	if a.cfg.ToolsDir != "" {
-		loaders = append(loaders, registry.NewFileLoader("tools", a.cfg.ToolsDir))
+		loaders = append(loaders, a.preflight(registry.NewFileLoader("tools", a.cfg.ToolsDir)))
 	}
 	for i, l := range loaders {
 		loaders[i] = margins.Loader(l)
 	}
 	if a.cfg.ToolsFile != "" { // its prices were made with the margins of then
-		loaders = []registry.Loader{registry.NewFlashLoader("flash", a.cfg.ToolsFile)}
+		loaders = []registry.Loader{a.preflight(registry.NewFlashLoader("flash", a.cfg.ToolsFile))}
 	}
 	a.registry, err = registry.New(registry.Config{Loaders: loaders, Reserved: chat.Commands(), Logger: a.log.With("component", "registry")})
 	return err
+}
+
+// preflight lists tools of services that are not connected as unavailable; a command that runs nothing can't know which will be.
+func (a *app) preflight(l registry.Loader) registry.Loader {
+	if a.templates == (hashOnly{}) {
+		return l
+	}
+	names := []string{comfy.Service}
+	for _, s := range a.services {
+		names = append(names, s.name)
+	}
+	return runs.Preflight{Loader: l, Services: names}
 }
 
 // loadTools fills the registry and lets the history follow it.
@@ -64,12 +78,6 @@ func (a *app) loadTools(ctx context.Context) error {
 	}
 	a.registry.OnSwap(a.followRenames)
 	a.registerToolMetrics()
-	if a.cfg.ToolsFile != "" {
-		// The flashed tools name their templates, which the workflows bring along.
-		if _, err := a.flows.Load(ctx); err != nil {
-			a.log.Warn("workflow files", "error", err)
-		}
-	}
 	a.reload(ctx)
 	return nil
 }
@@ -78,6 +86,12 @@ func (a *app) loadTools(ctx context.Context) error {
 func (a *app) reload(ctx context.Context) {
 	if a.registry == nil {
 		return // the fleet's first look, before there is a registry
+	}
+	if a.cfg.ToolsFile != "" {
+		// The flashed tools name their templates, which the workflows bring along as soon as an engine has answered.
+		if _, err := a.flows.Load(ctx); err != nil && ctx.Err() == nil {
+			a.log.Warn("workflow files", "error", err)
+		}
 	}
 	if _, err := a.registry.Reload(ctx); err != nil && ctx.Err() == nil {
 		a.log.Warn("some tools could not be loaded", "error", err)
