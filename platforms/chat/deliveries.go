@@ -3,6 +3,7 @@ package chat
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -54,6 +55,21 @@ func (d deliveries) begin(ctx context.Context, run runs.Run) (*record, error) {
 func (d deliveries) begun(ctx context.Context, runID string) (begun bool, err error) {
 	err = d.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM chat_deliveries WHERE run_id = $1)`, runID).Scan(&begun)
 	return begun, err
+}
+
+// shownIn gives the one of some runs that a message of a delivery belongs to, or "".
+func (d deliveries) shownIn(ctx context.Context, runIDs []string, messageID string) (runID string, err error) {
+	err = d.pool.QueryRow(ctx, `
+		SELECT run_id::text FROM chat_deliveries
+		WHERE run_id = ANY($1::uuid[]) AND jsonb_path_exists(parts, '$.*.refs[*] ? (@.id == $id)', jsonb_build_object('id', $2::text))
+		LIMIT 1`, runIDs, messageID).Scan(&runID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("look for the run that a message shows: %w", err)
+	}
+	return runID, nil
 }
 
 // note records a part.

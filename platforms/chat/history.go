@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/signalbox/signalbox/runs"
@@ -157,17 +158,72 @@ func (t *turn) pressStopListed(ctx context.Context, k keyboard, n int) error {
 	return t.withRun(ctx, k, func(run runs.Run) error { return t.stop(ctx, run) })
 }
 
-// whyCommand tells where each value of the last run came from, and what it cost.
+// whyCommand tells where each value of a run came from, and what it cost: of the run whose message is replied to, else
+// of the last one. Where others read along, that is one that was asked for among them.
 func (t *turn) whyCommand(ctx context.Context) error {
-	list, err := t.cfg.Runs.List(ctx, runs.Filter{AccountID: t.account.ID, Limit: 1})
+	filter := runs.Filter{AccountID: t.account.ID, Limit: 1}
+	if t.readByOthers() || t.in.ReplyTo != nil {
+		filter.Limit = whyLooksBack
+	}
+	list, err := t.cfg.Runs.List(ctx, filter)
 	if err != nil {
 		return fmt.Errorf("find the last run: %w", err)
 	}
 	if len(list) == 0 {
 		return t.tell(ctx, "history.none")
 	}
-	run := list[0]
-	text := t.say("why.title", "tool", run.Tool.DisplayName)
+	here := slices.DeleteFunc(slices.Clone(list), func(run runs.Run) bool { return !t.askedHere(run) })
+	run, ok, err := t.runRepliedTo(ctx, here)
+	if err != nil {
+		return err
+	}
+	if ok {
+		return t.why(ctx, run, Text{{Style: StyleBold, Text: run.Tool.DisplayName}})
+	}
+	if t.readByOthers() {
+		list = here
+	}
+	if len(list) == 0 {
+		return t.tell(ctx, "why.elsewhere")
+	}
+	return t.why(ctx, list[0], t.say("why.title", "tool", list[0].Tool.DisplayName))
+}
+
+// whyLooksBack is among how many of the latest runs one of this chat is looked for.
+const whyLooksBack = 50
+
+// readByOthers reports whether an answer that is meant for the person is seen by everybody in the chat.
+func (t *turn) readByOthers() bool { return t.in.Chat.Kind != ChatPrivate && !t.caps.Ephemeral }
+
+// askedHere reports whether a run was asked for in this chat.
+func (t *turn) askedHere(run runs.Run) bool {
+	where, err := targetOf(run)
+	return err == nil && run.Origin.Platform == t.in.platform && where.Chat.Chat == t.in.Chat.Chat
+}
+
+// runRepliedTo gives the run that the message replied to asked for, or shows; list are runs of this chat.
+func (t *turn) runRepliedTo(ctx context.Context, list []runs.Run) (run runs.Run, ok bool, err error) {
+	if t.in.ReplyTo == nil {
+		return run, false, nil
+	}
+	id := t.in.ReplyTo.Ref.ID
+	ids := make([]string, len(list))
+	for i, run := range list {
+		if where, err := targetOf(run); err == nil && (where.Status.ID == id || where.Request.ID == id) {
+			return run, true, nil
+		}
+		ids[i] = run.ID
+	}
+	shown, err := t.deliveries.shownIn(ctx, ids, id)
+	i := slices.Index(ids, shown)
+	if i < 0 || err != nil {
+		return run, false, err
+	}
+	return list[i], true, nil
+}
+
+// why tells of a run under a title.
+func (t *turn) why(ctx context.Context, run runs.Run, text Text) error {
 	for _, f := range run.Tool.InputSchema.Ordered() {
 		value, ok := run.Inputs[f.Name]
 		if !ok {
@@ -183,7 +239,7 @@ func (t *turn) whyCommand(ctx context.Context) error {
 		})
 	}
 	text = join("\n\n", text, lines(t.paid(run), t.say("support.code", "code", supportCode(run.ID))))
-	_, err = t.reply(ctx, text)
+	_, err := t.reply(ctx, text)
 	return err
 }
 
