@@ -79,9 +79,8 @@ func (t *turn) settingsToolsPage(ctx context.Context, k keyboard, page int) (Mes
 // are shown to the person only, or opened in the private chat, where the platform can do that.
 func (t *turn) openSettings(ctx context.Context, tool *registry.Tool) error {
 	t.aside = true
-	if link := t.deepLink("settings-", tool); t.in.Chat.Kind != ChatPrivate && !t.caps.Ephemeral && link != "" {
-		_, err := t.reply(ctx, t.say("settings.private", "tool", tool.DisplayName), []Button{{Label: t.line("button.settings"), URL: link}})
-		return err
+	if m, ok := t.settingsInPrivate(tool); ok {
+		return t.respond(ctx, m)
 	}
 	k := t.keyboard(keyboardState{View: settingsView{Tool: tool.ToolID}})
 	m, err := t.settingsMessage(ctx, &k, tool)
@@ -89,6 +88,15 @@ func (t *turn) openSettings(ctx context.Context, tool *registry.Tool) error {
 		return err
 	}
 	return t.respond(ctx, m)
+}
+
+// settingsInPrivate leads to the private chat where others would see a person's settings, and where there is such a way.
+func (t *turn) settingsInPrivate(tool *registry.Tool) (Message, bool) {
+	link := t.deepLink("settings-", tool)
+	return Message{
+		To: t.in.Chat.Place, Text: t.say("settings.private", "tool", tool.DisplayName),
+		Buttons: [][]Button{{{Label: t.line("button.settings"), URL: link}}},
+	}, t.readByOthers() && link != ""
 }
 
 // deepLink gives an address that opens the private chat for a tool, or "" where there is none.
@@ -127,7 +135,8 @@ func (v voice) valueLabel(f registry.InputField, value any) string {
 	return showValue(f, value)
 }
 
-// onSettings does something with the tool of a settings message and draws it anew.
+// onSettings does something with the tool of a settings message and draws it anew. Whatever led there: a person's own are
+// not shown to a group.
 func (t *turn) onSettings(ctx context.Context, k keyboard, do func(tool *registry.Tool, view *settingsView) error) error {
 	t.aside = true
 	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.state.View.Tool)
@@ -138,6 +147,10 @@ func (t *turn) onSettings(ctx context.Context, k keyboard, do func(tool *registr
 		return t.alert(ctx, "place.adminsOnly")
 	}
 	if err := t.acknowledge(ctx); err != nil {
+		return err
+	}
+	if m, ok := t.settingsInPrivate(tool); ok && k.state.View.Place == (users.Place{}) {
+		_, err := t.change(ctx, t.in.Message, m)
 		return err
 	}
 	if err := do(tool, &k.state.View); err != nil {

@@ -55,3 +55,34 @@ func TestWhyTellsEverythingToOnePerson(t *testing.T) {
 		t.Errorf("the answer is for %q", m.OnlyFor)
 	}
 }
+
+func TestSettingsAreNotEditedInFrontOfAGroup(t *testing.T) {
+	t.Parallel()
+	s, fake := newScene(t)
+	group := s.group()
+	list := s.replyTo(group, s.sayIn(group, "/settings"))
+	s.pressIn(group, list, "Painter")
+	m := s.Await(group, "way to the settings", func(m Seen) bool { return m.contains("Painter", "between us") && m.Has("Settings") })
+	if m.ID != list.ID {
+		t.Errorf("the way to the settings is message %s, the list was %s", m.ID, list.ID)
+	}
+	t.Run("settings that stand in the group already", func(t *testing.T) {
+		s.say("/settings painter")
+		open := s.labelled("steps", "Settings · Painter")
+		fake.mu.Lock()
+		data := fake.messages[s.room.ID+"/"+open.ID].buttons[0][0].Data
+		fake.mu.Unlock()
+		s.Harness.PressData(t, s.anna, group, m.ID, data)
+		s.Handled()
+		for _, m := range s.Harness.Messages(t, group) {
+			if m.contains("Now:") || m.contains("steps") {
+				t.Errorf("everybody reads:\n%s", m.Text)
+			}
+		}
+	})
+	t.Run("those of the chat are its admins' business, in the chat", func(t *testing.T) {
+		s.sayIn(group, "/chatsettings painter")
+		s.pressIn(group, s.AwaitText(group, "Settings · Painter"), "style")
+		s.Await(group, "choices", func(m Seen) bool { return m.shows("Ink") })
+	})
+}
