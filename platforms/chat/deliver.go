@@ -143,7 +143,7 @@ func (d *Deliverer) showFailure(ctx context.Context, w *showing) error {
 	if err != nil {
 		return err
 	}
-	text := lines(w.failure(w.run, w.where.Chat.Kind), w.again(w.line("button.retry")))
+	text := lines(w.failure(w.run, w.where.Chat.Kind), w.noted(), w.again(w.line("button.retry")))
 	return d.main(ctx, w, Message{Text: text, Buttons: w.failureButtons(k)})
 }
 
@@ -163,7 +163,7 @@ func (d *Deliverer) showResult(ctx context.Context, w *showing, r result) error 
 	if varies(w.run.Tool) {
 		labels = append(labels, w.line("button.vary"))
 	}
-	text := lines(append([]Text{w.caption(w.run), w.again(labels...)}, r.unsent...)...)
+	text := lines(append([]Text{w.caption(w.run), w.noted(), w.again(labels...)}, r.unsent...)...)
 	if r.text.length() > 0 {
 		if whole := join("\n\n", r.text, text); !r.partial && whole.length() <= w.textLimit(len(r.media)) {
 			text = whole
@@ -180,6 +180,18 @@ func (d *Deliverer) showResult(ctx context.Context, w *showing, r result) error 
 		return d.main(ctx, w, Message{Text: text, Media: r.media, Buttons: w.resultButtons(w.run, k, hasFiles(w.run))})
 	}
 	return d.showSeveral(ctx, w, r, text)
+}
+
+// noteLimit bounds a note in a result, where there is less room than in a message of its own.
+const noteLimit = 300
+
+// noted is what was to be said at the start of the run.
+func (w *showing) noted() Text {
+	var text Text
+	for _, note := range w.where.Notes {
+		text = lines(text, Plain(brief(note, noteLimit)))
+	}
+	return text
 }
 
 // again tells what the buttons below cost, where there are buttons.

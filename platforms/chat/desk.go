@@ -31,6 +31,8 @@ type target struct {
 	Status   MessageRef `json:"status"` // the message that shows the run's state
 	Language string     `json:"language,omitempty"`
 	Person   string     `json:"person"` // external id of who asked
+	// Notes are what was to be said at the start and holds for the result, too: that message takes the place of the first.
+	Notes []string `json:"notes,omitempty"`
 }
 
 func (t target) encode() json.RawMessage {

@@ -49,7 +49,8 @@ func (d *draft) has(name string) bool {
 func (t *turn) newDraft(tool *registry.Tool) draft {
 	return draft{
 		Tool: tool.ToolID, Request: t.in.Message,
-		Key: t.in.platform + ":" + t.in.Chat.Chat + ":" + t.in.Message.ID,
+		Key:   t.in.platform + ":" + t.in.Chat.Chat + ":" + t.in.Message.ID,
+		Notes: t.deprecation(tool),
 	}
 }
 

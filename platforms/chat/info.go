@@ -225,8 +225,8 @@ func (t *turn) toolHelp(tool *registry.Tool, price Text) Text {
 	switch {
 	case tool.State() == registry.StateUnavailable:
 		state = t.unavailable(tool)
-	case tool.Notice() != "":
-		state = Plain(t.deprecation(tool))
+	default:
+		state = t.notes(t.deprecation(tool))
 	}
 	var inputs Text
 	for _, f := range tool.InputSchema.Ordered() {

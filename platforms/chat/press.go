@@ -271,6 +271,7 @@ func (t *turn) pressRepeat(ctx context.Context, k keyboard, word string, change 
 			return errors.Join(err, errNotDone)
 		}
 		d := t.repeat(run, t.in.platform+":"+k.id+":"+word)
+		d.Notes = t.deprecation(tool)
 		change(&d, tool)
 		for _, values := range d.Values {
 			for name := range values {
@@ -392,6 +393,9 @@ func (t *turn) showAgain(ctx context.Context, run runs.Run) error {
 	}
 	t.sign(ctx, activityOf(run.Tool))
 	where := target{Chat: t.in.Chat, Request: t.requestOf(run), Language: t.language(), Person: t.in.From.ExternalID}
+	if asked, err := targetOf(run); err == nil {
+		where.Notes = asked.Notes
+	}
 	return t.cfg.Deliverer.show(ctx, &showing{surface: t.surface.in(t.in.Chat), voice: t.voice, run: run, where: where, trigger: &t.in.Incoming})
 }
 

@@ -80,7 +80,11 @@ func (t *turn) insteadOf(tool *registry.Tool) Text {
 	return t.say("tool.similar", "commands", strings.Join(similar, ", "))
 }
 
-func (t *turn) deprecation(tool *registry.Tool) string {
+// deprecation is what is to be noted with a tool that goes away, however it was started.
+func (t *turn) deprecation(tool *registry.Tool) []string {
+	if tool.Notice() == "" {
+		return nil
+	}
 	text := t.say("tool.deprecated", "tool", tool.DisplayName)
 	if tool.Status.Reason != "" {
 		text = lines(text, Told(t.Voice, "", tool.Status.Reason))
@@ -88,7 +92,7 @@ func (t *turn) deprecation(tool *registry.Tool) string {
 	if next, ok := t.cfg.Tools.Snapshot().ByID(tool.Status.Replacement); ok {
 		text = lines(text, t.say("tool.instead", "command", commandOf(next)))
 	}
-	return text.String()
+	return []string{text.String()}
 }
 
 // hintOr tells a hint, or what is wrong with a file; other errors stay errors.

@@ -21,9 +21,6 @@ func (t *turn) toolCommand(ctx context.Context, tool *registry.Tool, typed strin
 		return err
 	}
 	d := t.newDraft(tool)
-	if notice := tool.Notice(); notice != "" {
-		d.Notes = append(d.Notes, t.deprecation(tool))
-	}
 	if hint := t.typed(&d, tool, typed); hint != nil {
 		return t.hintOr(ctx, hint, nil)
 	}
@@ -95,7 +92,7 @@ func (t *turn) accept(ctx context.Context, d draft, bound runs.Bound, quote bill
 	if err != nil {
 		return fmt.Errorf("show the status of a run: %w", err)
 	}
-	where := target{Chat: t.in.Chat, Request: d.Request, Status: status, Language: t.language(), Person: t.in.From.ExternalID}
+	where := target{Chat: t.in.Chat, Request: d.Request, Status: status, Language: t.language(), Person: t.in.From.ExternalID, Notes: d.Notes}
 	bound.Request.Origin.Target = where.encode()
 	run, err := t.cfg.Runs.AcceptBound(ctx, bound)
 	if err != nil && ctx.Err() != nil {
@@ -117,7 +114,7 @@ func (t *turn) accept(ctx context.Context, d draft, bound runs.Bound, quote bill
 	}
 	t.recents.used(t.in.From, run)
 	t.warn(ctx, run)
-	t.follow(ctx, run, where, buttons, d.Notes, first.Text.String())
+	t.follow(ctx, run, where, buttons, first.Text.String())
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
@@ -16,10 +17,6 @@ import (
 // statusMessage shows where a run stands: tool, stage, place in the queue, percentage if one is known,
 // price, and a button to cancel.
 func (v voice) statusMessage(run runs.Run, k keyboard, notes []string) Message {
-	var said Text
-	for _, n := range notes {
-		said = lines(said, Plain(n))
-	}
 	text := lines(
 		Text{{Style: StyleBold, Text: run.Tool.DisplayName}},
 		v.stage(run),
@@ -31,7 +28,7 @@ func (v voice) statusMessage(run runs.Run, k keyboard, notes []string) Message {
 		buttons = append([]Button{confirm}, buttons...)
 		text = lines(text, v.summary(run))
 	}
-	return Message{Text: join("\n\n", said, text), Buttons: [][]Button{buttons}}
+	return Message{Text: join("\n\n", Plain(strings.Join(notes, "\n")), text), Buttons: [][]Button{buttons}}
 }
 
 func (v voice) stage(run runs.Run) Text {
@@ -81,10 +78,10 @@ func (v voice) price(q billing.Quote) Text {
 // itself is the Deliverer's.
 //
 // shown is the text the message has, or "" where that is not known.
-func (r *Router) follow(ctx context.Context, run runs.Run, where target, k keyboard, notes []string, shown string) {
+func (r *Router) follow(ctx context.Context, run runs.Run, where target, k keyboard, shown string) {
 	f := &follower{
 		Router: r, surface: r.surfaces[run.Origin.Platform], voice: r.voiceFor(where.Language),
-		run: run, where: where, keyboard: k, notes: notes, shown: shown,
+		run: run, where: where, keyboard: k, shown: shown,
 	}
 	if _, followed := r.following.LoadOrStore(run.ID, true); followed || f.surface == nil {
 		return
@@ -109,7 +106,7 @@ func (r *Router) resume(ctx context.Context, run runs.Run) {
 	if err := r.keyboards.save(ctx, k); err != nil {
 		r.log.WarnContext(ctx, "the buttons of a status message won't work", "run", run.ID, "error", err)
 	}
-	r.follow(ctx, run, where, k, nil, "")
+	r.follow(ctx, run, where, k, "")
 }
 
 // activeRuns lists the runs of our platforms that are not over.
@@ -142,7 +139,6 @@ type follower struct {
 	run      runs.Run
 	where    target
 	keyboard keyboard
-	notes    []string
 	shown    string    // the text the message has now
 	next     time.Time // no edit before
 	refused  bool      // the last edit was refused as too many: to be made up for
@@ -214,7 +210,7 @@ func activityOf(tool registry.Tool) Activity {
 
 // show edits the message if its text has changed. It gives false when there is no use in going on.
 func (f *follower) show(ctx context.Context) bool {
-	m := f.statusMessage(f.run, f.keyboard, f.notes)
+	m := f.statusMessage(f.run, f.keyboard, f.where.Notes)
 	text := m.Text.String()
 	if text == f.shown || !f.caps.Edit || f.where.Status.IsZero() {
 		return true

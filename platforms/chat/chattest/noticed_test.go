@@ -3,6 +3,9 @@ package chattest
 import (
 	"strings"
 	"testing"
+
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/registrytest"
 )
 
 // replyTo waits until a message of the bot answers this one, and gives it.
@@ -84,5 +87,64 @@ func TestSettingsAreNotEditedInFrontOfAGroup(t *testing.T) {
 		s.sayIn(group, "/chatsettings painter")
 		s.pressIn(group, s.AwaitText(group, "Settings · Painter"), "style")
 		s.Await(group, "choices", func(m Seen) bool { return m.shows("Ink") })
+	})
+}
+
+func TestResultsKeepWhatWasNotedAtTheStart(t *testing.T) {
+	t.Parallel()
+	s, _ := newScene(t)
+	notice := []string{"Etching will go away", "Painter is better", "/painter"}
+	t.Run("A80 the notice of a deprecated tool, also over a restart", func(t *testing.T) {
+		s.say("/etching a cat")
+		c := s.Call(0)
+		s.Handled()
+		s.Restart()
+		s.Progress(c, registry.Progress{State: registry.RunRunning, Fraction: 0.5, HasFraction: true})
+		s.AwaitText(s.room, append(notice, "50 %")...)
+		s.Succeed(c, PictureOutput("picture"))
+		s.AwaitMedia(s.room, append(notice, "a cat")...)
+		s.Idle()
+	})
+	t.Run("A80 below a text, and on a failure", func(t *testing.T) {
+		s.say("/etching a dog")
+		s.Succeed(s.Call(1), registrytest.Text("poem", "A dog."))
+		s.AwaitText(s.room, append(notice, "A dog.", "a dog")...)
+		s.say("/etching a bird")
+		s.Fail(s.Call(2), registry.CodeProvider, "no ink")
+		m := s.AwaitText(s.room, append(notice, "No ink", "Nothing was charged")...)
+		s.press(m, "Try again")
+		s.Succeed(s.Call(3), PictureOutput("picture"))
+		s.AwaitMedia(s.room, append(notice, "a bird")...)
+	})
+	t.Run("that a file replied to was left out", func(t *testing.T) {
+		photo := s.send(Post{Files: []File{red()}})
+		s.send(Post{Text: "/poem autumn", ReplyTo: photo})
+		s.Succeed(s.Call(4), registrytest.Text("poem", "Leaves fall."))
+		s.AwaitText(s.room, "Leaves fall.", "Poem does not take files from messages replied to")
+	})
+	t.Run("one that was missed", func(t *testing.T) {
+		s.say("/etching a fish")
+		c := s.Call(5)
+		s.Handled()
+		s.Harness.Block(t, s.anna)
+		s.Succeed(c, PictureOutput("picture"))
+		s.missed()
+		s.Harness.Unblock(t, s.anna)
+		s.say("/balance")
+		s.press(s.labelled("Show", "could not reach you"), "Show")
+		s.AwaitMedia(s.room, append(notice, "a fish")...)
+	})
+	t.Run("a run stored before there were such notes is shown without", func(t *testing.T) {
+		s.say("/etching a boat")
+		c := s.Call(6)
+		s.Handled()
+		if _, err := s.Pool.Exec(t.Context(), `UPDATE runs SET target = (target::jsonb - 'notes')::json WHERE ended_at IS NULL`); err != nil {
+			t.Fatal(err)
+		}
+		s.Restart()
+		s.Succeed(c, PictureOutput("picture"))
+		if m := s.AwaitMedia(s.room, "a boat"); m.contains("will go away") {
+			t.Errorf("the result says:\n%s", m.Text)
+		}
 	})
 }
