@@ -238,15 +238,18 @@ func (t *turn) why(ctx context.Context, run runs.Run, text Text) error {
 			{Style: StyleItalic, Text: t.line("source." + string(run.Sources[f.Name]))},
 		})
 	}
-	text = join("\n\n", text, lines(t.paid(run), t.say("support.code", "code", supportCode(run.ID))))
+	text = join("\n\n", text, lines(t.paid(run, t.in.Chat.Kind), t.say("support.code", "code", supportCode(run.ID))))
 	_, err := t.reply(ctx, text)
 	return err
 }
 
-// paid is the receipt of a run that is over, the price of one that is not.
-func (v voice) paid(run runs.Run) Text {
-	if run.Status.Final() {
+// paid is the receipt of a run that has a result, how one ended that has none, the price of one that is not over.
+func (v voice) paid(run runs.Run, in ChatKind) Text {
+	switch {
+	case run.Status == runs.StatusSucceeded:
 		return v.receipt(run)
+	case run.Status.Final():
+		return v.ending(run, in)
 	}
 	return v.price(run.Quote)
 }

@@ -256,9 +256,18 @@ func roundUp(n billing.NanoUSD) billing.NanoUSD {
 	return (n + step - 1) / step * step
 }
 
-// failure tells how a run ended without a result: what happened, and that nothing was charged. In groups
-// the provider's words are left out where they repeat the prompt.
+// failure tells how a run ended without a result, and the code under which support finds it.
 func (v voice) failure(run runs.Run, in ChatKind) Text {
+	text := lines(Text{{Style: StyleBold, Text: run.Tool.DisplayName}}, v.ending(run, in))
+	if run.Status != runs.StatusCanceled {
+		text = lines(text, v.say("support.code", "code", supportCode(run.ID)))
+	}
+	return text
+}
+
+// ending tells how a run ended without a result: what happened, and that nothing was charged. In groups
+// the provider's words are left out where they repeat the prompt.
+func (v voice) ending(run runs.Run, in ChatKind) Text {
 	var what Text
 	switch run.Status {
 	case runs.StatusCanceled:
@@ -282,11 +291,7 @@ func (v voice) failure(run runs.Run, in ChatKind) Text {
 	if run.Cost > 0 {
 		charged = v.say("charged.cost", "cost", run.Cost)
 	}
-	text := lines(Text{{Style: StyleBold, Text: run.Tool.DisplayName}}, what, charged)
-	if run.Status != runs.StatusCanceled {
-		text = lines(text, v.say("support.code", "code", supportCode(run.ID)))
-	}
-	return text
+	return lines(what, charged)
 }
 
 // repeatsPrompt reports whether a message quotes a text that the run was given, or the beginning of one.

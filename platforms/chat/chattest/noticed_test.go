@@ -148,3 +148,35 @@ func TestResultsKeepWhatWasNotedAtTheStart(t *testing.T) {
 		}
 	})
 }
+
+func TestWhyTellsHowARunEnded(t *testing.T) {
+	t.Parallel()
+	s, _ := newScene(t)
+	s.say("/painter a cat")
+	s.Fail(s.Call(0), registry.CodeProvider, "the engine ran out of memory")
+	s.Idle()
+	s.say("/why")
+	s.AwaitText(s.room, "your last run", "did not work", "ran out of memory", "Nothing was charged")
+	s.say("/painter a dog")
+	s.Progress(s.Call(1), registry.Progress{State: registry.RunRunning})
+	s.press(s.labelled("Cancel", "Painter"), "Cancel")
+	s.Idle()
+	s.say("/why")
+	m := s.AwaitText(s.room, "your last run", "a dog", "Canceled", "Nothing was charged")
+	if strings.Contains(m.Text, "Free") {
+		t.Errorf("a canceled run was free:\n%s", m.Text)
+	}
+}
+
+func TestWhyOfAFailureDoesNotQuoteThePromptToAGroup(t *testing.T) {
+	t.Parallel()
+	s, _ := newScene(t)
+	group := s.group()
+	s.sayIn(group, "/painter a surprise party")
+	s.Fail(s.Call(0), registry.CodeRefused, "the text 'a surprise party' is not allowed")
+	s.Idle()
+	m := s.replyTo(group, s.sayIn(group, "/why"))
+	if !m.contains("rules", "Nothing was charged") || strings.Contains(m.Text, "is not allowed") {
+		t.Errorf("everybody reads:\n%s", m.Text)
+	}
+}
