@@ -114,6 +114,19 @@ func (s keyboards) use(ctx context.Context, id, action, update string) (bool, er
 	return claimed == update, nil
 }
 
+// useAt claims an action for the update that presses it, unless another did a moment before.
+func (s keyboards) useAt(ctx context.Context, id, action, update string, at time.Time) (bool, error) {
+	const sortable = "2006-01-02T15:04:05.000" // 23 characters; the update follows after a space
+	tag, err := s.pool.Exec(ctx, `
+		UPDATE chat_keyboards SET used = used || jsonb_build_object($2::text, $4::text || ' ' || $3::text)
+		WHERE id = $1 AND (NOT used ? $2 OR used ->> $2 < $5 COLLATE "C" OR substr(used ->> $2, 25) = $3)`,
+		id, action, update, at.UTC().Format(sortable), at.Add(-doublePress).UTC().Format(sortable))
+	if err != nil {
+		return false, fmt.Errorf("claim a button: %w", err)
+	}
+	return tag.RowsAffected() == 1, nil
+}
+
 // release gives a claimed action back, because it could not be done.
 func (s keyboards) release(ctx context.Context, id, action string) error {
 	if _, err := s.pool.Exec(ctx, `UPDATE chat_keyboards SET used = used - $2 WHERE id = $1`, id, action); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,6 +21,12 @@ type pressAction struct {
 	once bool
 }
 
+// sparing are the buttons that send what costs nothing: as often as somebody asks for it, but a double press asks once.
+func sparing() []string { return []string{"original", "show"} }
+
+// doublePress is how far apart two presses of the same button are meant as two.
+const doublePress = 2 * time.Second
+
 // pressActions maps the words that buttons carry. A word may be followed by a number, which do gets.
 func pressActions() map[string]pressAction {
 	plain := func(f func(*turn, context.Context, keyboard) error) func(*turn, context.Context, keyboard, int) error {
@@ -30,9 +37,9 @@ func pressActions() map[string]pressAction {
 		"vary":     {plain((*turn).pressVary), true},
 		"retry":    {plain((*turn).pressAgain), true},
 		"settings": {plain((*turn).pressSettings), false},
-		"original": {plain((*turn).pressOriginal), true},
+		"original": {plain((*turn).pressOriginal), false},
 		"delete":   {plain((*turn).pressDelete), false},
-		"show":     {plain((*turn).pressShow), true},
+		"show":     {plain((*turn).pressShow), false},
 		"follow":   {(*turn).pressFollowUp, true},
 		"missed":   {plain((*turn).pressMissed), true},
 		"stop":     {plain((*turn).pressStop), false},
@@ -94,6 +101,9 @@ func (t *turn) press(ctx context.Context) error {
 	what, ok := pressActions()[word]
 	if !ok {
 		return t.alert(ctx, "press.tooOld")
+	}
+	if slices.Contains(sparing(), word) {
+		return t.pressSparingly(ctx, k, action, func() error { return what.do(t, ctx, k, n) })
 	}
 	if !what.once {
 		return what.do(t, ctx, k, n)
@@ -182,6 +192,22 @@ func (t *turn) pressOnce(ctx context.Context, k keyboard, action string, do func
 		t.relabel(ctx, k)
 	}
 	return nil
+}
+
+// pressSparingly does what a button does, unless it was pressed a moment before. What fails may be pressed again at once.
+func (t *turn) pressSparingly(ctx context.Context, k keyboard, action string, do func() error) error {
+	action += "@" // not used up, so not marked as such
+	mine, err := t.keyboards.useAt(ctx, k.id, action, t.in.ids[0], t.in.At)
+	if err != nil {
+		return err
+	}
+	if !mine {
+		return t.acknowledge(ctx)
+	}
+	if err = do(); err != nil && ctx.Err() == nil {
+		err = errors.Join(err, t.keyboards.release(ctx, k.id, action))
+	}
+	return err
 }
 
 // relabel marks the used buttons under a run's end, so that nobody presses them twice in vain.

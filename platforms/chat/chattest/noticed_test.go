@@ -1,9 +1,12 @@
 package chattest
 
 import (
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
 )
@@ -179,4 +182,66 @@ func TestWhyOfAFailureDoesNotQuoteThePromptToAGroup(t *testing.T) {
 	if !m.contains("rules", "Nothing was charged") || strings.Contains(m.Text, "is not allowed") {
 		t.Errorf("everybody reads:\n%s", m.Text)
 	}
+}
+
+// pressedAt delivers a press of the same button as the last one, so much later.
+func pressedAt(s *scene, fake *Fake, later time.Duration) {
+	s.t.Helper()
+	fake.mu.Lock()
+	in := *fake.last
+	press := *in.Press
+	press.ID = "press" + fake.id()
+	in.ID, in.At, in.Press = fake.id(), in.At.Add(later), &press
+	answered := make(chan chat.PressAnswer, 1)
+	fake.pressed[press.ID] = answered
+	fake.updates <- in
+	fake.mu.Unlock()
+	select {
+	case a := <-answered:
+		if a.Text != "" {
+			s.t.Errorf("the press is answered %q", a.Text)
+		}
+	case <-time.After(patience):
+		s.t.Fatal("the press was not answered")
+	}
+	s.Handled()
+}
+
+func TestOriginalFileIsSentAsOftenAsItIsAskedFor(t *testing.T) {
+	t.Parallel()
+	s, fake := newScene(t)
+	m := s.painted()
+	documents := func(want int, what string) {
+		t.Helper()
+		n := 0
+		for _, m := range s.Harness.Messages(t, s.room) {
+			if m.Media != nil && m.Media.Kind == chat.KindDocument {
+				n++
+			}
+		}
+		if n != want {
+			t.Errorf("after %s there are %d files, want %d", what, n, want)
+		}
+	}
+	s.press(m, "Original file")
+	s.Handled()
+	pressedAt(s, fake, 300*time.Millisecond)
+	documents(1, "a double press")
+	pressedAt(s, fake, time.Minute)
+	documents(2, "a press a minute later")
+	s.press(m, "Again")
+	if m := s.labelled("✓ Again", "a red bicycle"); !m.Has("Original file") {
+		t.Errorf("the buttons are %v", m.Buttons)
+	}
+	if a := s.press(m, "✓ Again"); !strings.Contains(a.Text, "already") {
+		t.Errorf("a second press of Again answers %q", a.Text)
+	}
+	s.Succeed(s.Call(1), PictureOutput("picture"))
+	s.Idle()
+	list := s.Harness.Messages(t, s.room)
+	fake.FailNext("send", Fault{Err: errors.New("the line is down")})
+	s.press(list[len(list)-1], "Original file")
+	s.Handled()
+	pressedAt(s, fake, 0)
+	documents(3, "a press that failed, and another at once")
 }
