@@ -339,7 +339,7 @@ func (t *turn) pressConfirm(ctx context.Context, k keyboard) error {
 	case errors.As(err, &gate):
 		return t.alert(ctx, "press.expired", "n", int(runs.SummaryLife.Minutes()))
 	case errors.As(err, &short):
-		return t.answer(ctx, *t.in.Press, t.insufficient(ctx, short).String(), true)
+		return t.answer(ctx, *t.in.Press, t.insufficient(ctx, short, false).String(), true)
 	case errors.Is(err, runs.ErrNotFound):
 		return t.alert(ctx, "press.tooOld")
 	case err != nil:

@@ -144,7 +144,7 @@ func (t *turn) whyNotStarted(ctx context.Context, d draft, cause error) (Message
 	var limit *runs.LimitError
 	switch {
 	case errors.As(cause, &short):
-		m.Text = t.insufficient(ctx, short)
+		m.Text = t.insufficient(ctx, short, t.readByOthers())
 	case errors.As(cause, &limit):
 		m.Text = lines(t.limitText("over", limit.LimitUse), t.say("nothing.charged"))
 	case errors.Is(cause, runs.ErrUnknownTool):
@@ -158,9 +158,13 @@ func (t *turn) whyNotStarted(ctx context.Context, d draft, cause error) (Message
 	return m, nil
 }
 
-// insufficient says what is missing, and what is set aside for other runs: that may come back.
-func (t *turn) insufficient(ctx context.Context, short billing.ErrInsufficient) Text {
-	text := t.say("start.insufficient", "need", short.Need, "have", short.Have)
+// insufficient says what is missing, how to get more, and what is set aside for other runs: that may come back. What
+// somebody has is nothing for others.
+func (t *turn) insufficient(ctx context.Context, short billing.ErrInsufficient, others bool) Text {
+	if others {
+		return lines(t.say("start.insufficientHere", "need", short.Need), t.say("start.more"))
+	}
+	text := lines(t.say("start.insufficient", "need", short.Need, "have", short.Have), t.say("start.more"))
 	balance, err := t.cfg.Wallets.Balance(ctx, t.account.ID)
 	if err != nil || balance.Held == 0 {
 		return text

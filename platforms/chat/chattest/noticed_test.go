@@ -245,3 +245,64 @@ func TestOriginalFileIsSentAsOftenAsItIsAskedFor(t *testing.T) {
 	pressedAt(s, fake, 0)
 	documents(3, "a press that failed, and another at once")
 }
+
+func TestLackOfCreditNamesTheWayOut(t *testing.T) {
+	t.Parallel()
+	dear := PainterTool()
+	dear.CostingModel = &registry.CostingModel{Rate: "0.6", Unit: registry.UnitRequest, RateSource: registry.RateStatic}
+	const wayOut = "/paysupport"
+	t.Run("in private with what they have", func(t *testing.T) {
+		t.Parallel()
+		s, _ := newScene(t)
+		s.Loader.Set(dear)
+		s.Reload()
+		s.say("/painter a cat")
+		s.Call(0)
+		s.say("/painter a dog")
+		s.AwaitText(s.room, "it needs $0.60, you have $0.40", "Nothing was charged", wayOut)
+	})
+	t.Run("in a group without", func(t *testing.T) {
+		t.Parallel()
+		s, _ := newScene(t)
+		s.Loader.Set(dear)
+		s.Reload()
+		group := s.group()
+		s.sayIn(group, "/painter a cat")
+		s.Call(0)
+		s.sayIn(group, "/painter a dog")
+		m := s.AwaitText(group, "it needs $0.60", "Nothing was charged", wayOut)
+		if strings.Contains(m.Text, "you have") || strings.Contains(m.Text, "set aside") {
+			t.Errorf("everybody reads:\n%s", m.Text)
+		}
+	})
+	t.Run("in a group where only they read it", func(t *testing.T) {
+		t.Parallel()
+		s, _ := newScene(t, WithForms)
+		s.Loader.Set(dear)
+		s.Reload()
+		group := s.group()
+		s.sayIn(group, "/painter a cat")
+		s.Call(0)
+		s.sayIn(group, "/painter a dog")
+		if m := s.AwaitText(group, "you have $0.40", wayOut); m.OnlyFor != s.anna.ID {
+			t.Errorf("it is for %q", m.OnlyFor)
+		}
+	})
+	t.Run("below Go ahead it fits into the answer", func(t *testing.T) {
+		t.Parallel()
+		s, _ := newScene(t)
+		mural := confirmed()
+		mural.CostingModel = dear.CostingModel
+		s.Loader.Set(dear, mural)
+		s.Reload()
+		group := s.group()
+		s.sayIn(group, "/mural a cat")
+		m := s.Await(group, "question", func(m Seen) bool { return m.Has("Go ahead") })
+		s.Handled()
+		s.say("/painter a cat")
+		s.Call(0)
+		if a := s.Harness.Press(t, s.anna, group, m.ID, "Go ahead"); !strings.Contains(a.Text, "you have $0.40") || !strings.Contains(a.Text, wayOut) {
+			t.Errorf("the press is answered %q", a.Text)
+		}
+	})
+}
