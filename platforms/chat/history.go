@@ -59,11 +59,11 @@ func (t *turn) historyLine(i int, run runs.Run) Text {
 		{Style: StyleBold, Text: run.Tool.DisplayName},
 		{Text: " · " + t.Time(run.CreatedAt.UTC()) + " UTC"},
 	}
-	state := t.line("run." + string(run.Status))
+	state := t.stage(run) // as its status message says it
 	if run.Status.Final() {
-		state += " · " + t.costOf(run)
+		state = Plain(t.line("run."+string(run.Status)) + " · " + t.costOf(run))
 	}
-	text = lines(text, Plain(state))
+	text = lines(text, state)
 	if prompt := promptOf(run); prompt != "" && t.in.Chat.Kind == ChatPrivate {
 		text = lines(text, Text{{Style: StyleItalic, Text: brief(prompt, 80)}})
 	}
@@ -121,7 +121,8 @@ func (t *turn) cancelCommand(ctx context.Context) error {
 	text := t.say("cancel.title")
 	var buttons []Button
 	for i, run := range active {
-		text = lines(text, Text{{Text: strconv.Itoa(i+1) + ". "}, {Style: StyleBold, Text: run.Tool.DisplayName}, {Text: " · "}}, t.stage(run))
+		name := Text{{Text: strconv.Itoa(i+1) + ". "}, {Style: StyleBold, Text: run.Tool.DisplayName}}
+		text = lines(text, join(" · ", name, t.stage(run)))
 		k.state.Runs = append(k.state.Runs, run.ID)
 		buttons = append(buttons, Button{Label: t.line("button.cancelNumber", "n", i+1), Data: k.data("stop#" + strconv.Itoa(i))})
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
+	"github.com/signalbox/signalbox/runs"
 )
 
 // replyTo waits until a message of the bot answers this one, and gives it.
@@ -305,4 +306,30 @@ func TestLackOfCreditNamesTheWayOut(t *testing.T) {
 			t.Errorf("the press is answered %q", a.Text)
 		}
 	})
+}
+
+func TestAStateHasOneName(t *testing.T) {
+	t.Parallel()
+	s, _ := newScene(t)
+	s.say("/painter a cat")
+	c := s.Call(0)
+	for _, step := range []struct {
+		progress registry.Progress
+		want     string
+	}{
+		{registry.Progress{State: registry.RunQueued}, "Handed over"},
+		{registry.Progress{State: registry.RunQueued, QueuePosition: 3}, "In the queue, place 3"},
+		{registry.Progress{State: registry.RunRunning, Stage: "Sampling"}, "Sampling"},
+	} {
+		s.Progress(c, step.progress)
+		s.AwaitText(s.room, "Painter\n"+step.want, "Price") // the status message
+		s.eventually("state stored", func() bool {
+			run := s.LastRun()
+			return run.Status != runs.StatusQueued && run.QueuePosition == step.progress.QueuePosition && run.Stage == step.progress.Stage
+		})
+		s.say("/cancel")
+		s.AwaitText(s.room, "1. Painter · "+step.want)
+		s.say("/history")
+		s.AwaitText(s.room, "UTC\n"+step.want)
+	}
 }
