@@ -204,7 +204,7 @@ func (t *turn) askedHere(run runs.Run) bool {
 
 // runRepliedTo gives the run that the message replied to asked for, or shows; list are runs of this chat.
 func (t *turn) runRepliedTo(ctx context.Context, list []runs.Run) (run runs.Run, ok bool, err error) {
-	if t.in.ReplyTo == nil {
+	if t.in.ReplyTo == nil || t.in.ReplyTo.Ref.IsZero() {
 		return run, false, nil
 	}
 	id := t.in.ReplyTo.Ref.ID
