@@ -205,8 +205,8 @@ func (t *turn) inputAnswered(ctx context.Context, p prompt, d draft) error {
 		return t.proceed(ctx, d) // the tool has changed meanwhile
 	}
 	t.sign(ctx, ActivityTyping)
-	if left := t.leftOverAnswer(&d, tool, f); left != nil {
-		return t.hintOr(ctx, lines(left, t.say("ask.again")), nil)
+	if hint, err := t.captionRead(ctx, &d, tool, f); hint != nil || err != nil {
+		return t.hintOr(ctx, hint, err)
 	}
 	hint, err := t.answerValue(ctx, &d, tool, f)
 	if hint != nil || err != nil {
@@ -274,10 +274,24 @@ func (t *turn) answerFiles(ctx context.Context, d *draft, tool *registry.Tool, f
 			return nil, err
 		}
 	}
-	if free, ok := textInput(tool.InputSchema); ok && t.in.Text != "" && !d.has(free.Name) {
-		d.set(runs.FromAnswer, free.Name, t.in.Text)
-	}
 	return nil, nil
+}
+
+// captionRead reads the caption of files that were sent for an input like what follows a command: whoever writes
+// something under a picture means the whole request, as with the command in the caption. What is written as the
+// answer itself is never taken apart. A hint says what the tool has no use for.
+func (t *turn) captionRead(ctx context.Context, d *draft, tool *registry.Tool, f registry.InputField) (hint Text, err error) {
+	if !f.Type.IsMedia() || len(t.in.Attachments) == 0 {
+		return nil, nil
+	}
+	hint, err = t.read(ctx, d, tool, t.in.Text)
+	if hint == nil && err == nil {
+		hint = t.leftOverFiles(d, tool, t.in.Attachments)
+	}
+	if hint != nil {
+		hint = lines(hint, t.say("ask.again"))
+	}
+	return hint, err
 }
 
 func (t *turn) wrongKind(f registry.InputField) Text { return WrongValue(t.Voice, f) }

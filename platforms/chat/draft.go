@@ -95,6 +95,17 @@ func (t *turn) typed(d *draft, tool *registry.Tool, text string) (hint Text) {
 	return nil
 }
 
+// read is typed and what it leads to: values that are elsewhere, the last result and those of a preset.
+func (t *turn) read(ctx context.Context, d *draft, tool *registry.Tool, text string) (hint Text, err error) {
+	if hint := t.typed(d, tool, text); hint != nil {
+		return hint, nil
+	}
+	if hint, err := t.typedLast(ctx, d, tool); hint != nil || err != nil {
+		return hint, err
+	}
+	return t.typedPreset(ctx, d, tool)
+}
+
 // takeText takes a text out of values.
 func takeText(values map[string]any, name string) string {
 	text, _ := values[name].(string)

@@ -60,17 +60,6 @@ func (t *turn) leftOverFiles(d *draft, tool *registry.Tool, files []Attachment) 
 	return text
 }
 
-// leftOverAnswer answers files, sent for an input, that are too many or have a caption the tool does not read.
-func (t *turn) leftOverAnswer(d *draft, tool *registry.Tool, f registry.InputField) Text {
-	if !f.Type.IsMedia() || len(t.in.Attachments) == 0 {
-		return nil
-	}
-	if free, ok := textInput(tool.InputSchema); t.in.Text != "" && (!ok || d.has(free.Name)) {
-		return t.leftOverText(tool, t.in.Text)
-	}
-	return t.leftOverFiles(d, tool, t.in.Attachments)
-}
-
 // optionList shows the options that can be typed for a tool, each as it is written.
 func (t *turn) optionList(tool *registry.Tool) Text {
 	var options []string

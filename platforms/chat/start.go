@@ -21,13 +21,7 @@ func (t *turn) toolCommand(ctx context.Context, tool *registry.Tool, typed strin
 		return err
 	}
 	d := t.newDraft(tool)
-	if hint := t.typed(&d, tool, typed); hint != nil {
-		return t.hintOr(ctx, hint, nil)
-	}
-	if hint, err := t.typedLast(ctx, &d, tool); hint != nil || err != nil {
-		return t.hintOr(ctx, hint, err)
-	}
-	if hint, err := t.typedPreset(ctx, &d, tool); hint != nil || err != nil {
+	if hint, err := t.read(ctx, &d, tool, typed); hint != nil || err != nil {
 		return t.hintOr(ctx, hint, err)
 	}
 	hint, err := t.attached(ctx, &d, tool)
