@@ -233,9 +233,9 @@ func sameWord(a, b string) bool {
 	return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) || within(slips, []rune(a), []rune(b))
 }
 
-// offerTools names the tools that take the file that came without a command.
+// offerTools names the tools that take the file, or the album, that came without a command.
 func (t *turn) offerTools(ctx context.Context) error {
-	fitting := t.toolsTaking(t.in.Attachments[:1], 8)
+	fitting := t.toolsTaking(t.in.Attachments, 8)
 	if len(fitting) == 0 {
 		return t.tell(ctx, "chatter.noTool")
 	}
@@ -244,5 +244,5 @@ func (t *turn) offerTools(ctx context.Context) error {
 		names[i] = commandOf(tool)
 	}
 	text := t.say("chatter.file", "commands", strings.Join(names, "\n"))
-	return t.offerUse(ctx, text, keyboardState{Files: t.in.Attachments[:1]}, fitting)
+	return t.offerUse(ctx, text, keyboardState{Files: t.in.Attachments, Query: t.in.Text, Sent: true}, fitting)
 }

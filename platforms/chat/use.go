@@ -38,15 +38,22 @@ func (t *turn) usesShown() int {
 	return toolsPerPage
 }
 
-// toolsTaking gives up to n tools that take the first of these files or, where there is none, a text.
+// toolsTaking gives up to n tools that take the first of these files or, where there is none, a text. Those that take
+// all of them come first.
 func (t *turn) toolsTaking(files []Attachment, n int) []*registry.Tool {
-	var fitting []*registry.Tool
+	var fitting, some []*registry.Tool
 	for _, tool := range t.offered() {
-		if len(fitting) < n && takes(tool, files) {
+		if !takes(tool, files) {
+			continue
+		}
+		if _, rest := assignFiles(tool.InputSchema, files, nil); len(rest) > 0 {
+			some = append(some, tool)
+		} else {
 			fitting = append(fitting, tool)
 		}
 	}
-	return fitting
+	fitting = append(fitting, some...)
+	return fitting[:min(n, len(fitting))]
 }
 
 // takes reports whether a tool can be given the first of these files or, where there is none, a text.
@@ -102,10 +109,30 @@ func (t *turn) pressWith(ctx context.Context, k keyboard, n int) error {
 		}
 		return t.proceed(ctx, d)
 	}
-	if err := t.takeAll(ctx, &d, runs.FromReply, tool, k.state.Files); err != nil {
+	from := runs.FromReply
+	if k.state.Sent {
+		from = runs.FromAttachment
+		if hint, err := t.readCaption(ctx, &d, tool, k.state.Query); hint != nil || err != nil {
+			return t.hintOr(ctx, hint, err)
+		}
+	}
+	if err := t.takeAll(ctx, &d, from, tool, k.state.Files); err != nil {
 		return t.hintOr(ctx, nil, err)
 	}
 	return t.proceed(ctx, d)
+}
+
+// readCaption reads what was written under files before their tool was chosen. Plain words that the tool has no use for
+// were not said to it, as in a picture passed on with its caption: that is told, and does not keep it from running.
+func (t *turn) readCaption(ctx context.Context, d *draft, tool *registry.Tool, caption string) (hint Text, err error) {
+	if _, reads := freeInput(tool.InputSchema); !reads {
+		args, err := parseArguments(caption, withPresetOption(tool.InputSchema))
+		if err == nil && args.text != "" && len(args.values) == 0 {
+			d.Notes = append(d.Notes, t.line("hint.captionLeft", "tool", tool.DisplayName))
+			return nil, nil
+		}
+	}
+	return t.read(ctx, d, tool, caption)
 }
 
 // pressDraft begins a run because of a press. Each press is a request of its own, but one that is handled twice is not.

@@ -2,6 +2,8 @@ package chattest
 
 import (
 	"encoding/json"
+	"fmt"
+	"image/color"
 	"testing"
 
 	"github.com/signalbox/signalbox/registry"
@@ -91,3 +93,57 @@ func TestTheCaptionOfAnAnswerIsReadLikeWhatFollowsACommand(t *testing.T) {
 	})
 }
 
+func TestFilesWithoutACommandAreUsedAsTheyWereSent(t *testing.T) {
+	t.Parallel()
+	album := []File{red(), green(), picture(color.NRGBA{B: 255, A: 255})}
+	for name, c := range map[string]struct {
+		files  []File
+		text   string
+		button string
+		want   func(s *scene)
+	}{
+		"an album goes whole to a tool that takes several": {album, "", "Collage", func(s *scene) {
+			s.input(s.Call(0), "images", fmt.Sprint([]any{s.refOf(album[0]), s.refOf(album[1]), s.refOf(album[2])}))
+			if from := s.LastRun().Sources["images"]; from != runs.FromAttachment {
+				s.t.Errorf("the pictures came from %q", from)
+			}
+			s.say("/why")
+			s.AwaitText(s.room, "the file you sent")
+		}},
+		"what a tool does not take of an album is told": {album, "", "Enlarge", func(s *scene) {
+			s.input(s.Call(0), "image", s.refOf(red()))
+			s.AwaitText(s.room, "2 were left out")
+		}},
+		"the caption is the text": {[]File{red()}, "make it red", "Edit Picture", func(s *scene) {
+			s.input(s.Call(0), "image", s.refOf(red()))
+			s.input(s.Call(0), "prompt", "make it red")
+		}},
+		"the caption has options": {[]File{red()}, "make it red strength=0.9", "Edit Picture", func(s *scene) {
+			s.input(s.Call(0), "prompt", "make it red")
+			s.input(s.Call(0), "strength", "0.9")
+		}},
+		"options of a tool without text": {[]File{red()}, "glow=0.5", "Film Look", func(s *scene) {
+			s.input(s.Call(0), "glow", "0.5")
+		}},
+		"a caption that the tool has no use for": {[]File{red()}, "Holidays in Rome", "Enlarge", func(s *scene) {
+			s.input(s.Call(0), "image", s.refOf(red()))
+			s.AwaitText(s.room, "caption was not used")
+		}},
+		"a slip in the caption's options": {[]File{red()}, "glwo=0.5", "Film Look", func(s *scene) {
+			s.AwaitText(s.room, "glwo", "Did you mean glow", "Nothing was charged")
+			s.noRun()
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := newScene(t)
+			s.set(append(darkroom(), fileTool("collage", "Collage", true, true, many(media("images", registry.TypeImage, true))))...)
+			s.send(Post{Text: c.text, Files: c.files})
+			m := s.labelled(c.button, "Reply to your file")
+			s.Handled()
+			s.Restart()
+			s.press(m, c.button)
+			c.want(s)
+		})
+	}
+}
