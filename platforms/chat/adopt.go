@@ -12,6 +12,7 @@ import (
 func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
 	for _, statement := range []string{
 		`UPDATE chat_keyboards SET account_id = $2 WHERE account_id = $1`,
+		`UPDATE chat_marks SET account_id = $2 WHERE account_id = $1`,
 		`UPDATE chat_deliveries SET account_id = $2 WHERE account_id = $1`,
 		`UPDATE chat_prompts f SET account_id = $2 WHERE account_id = $1
 		 AND NOT EXISTS (SELECT FROM chat_prompts i WHERE i.account_id = $2 AND i.platform = f.platform AND i.chat = f.chat)`,
@@ -27,6 +28,7 @@ func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
 func Forget(ctx context.Context, tx pgx.Tx, accountID string) error {
 	for _, statement := range []string{
 		`DELETE FROM chat_prompts WHERE account_id = $1`,
+		`DELETE FROM chat_marks WHERE account_id = $1`,
 		`DELETE FROM chat_keyboards WHERE account_id = $1`,
 		`DELETE FROM chat_deliveries WHERE account_id = $1`,
 	} {

@@ -31,6 +31,10 @@ func (t *turn) ask(ctx context.Context, d draft, tool *registry.Tool, missing []
 			return err
 		}
 	}
+	p.State.Buttons = len(m.Buttons) > 0 || len(m.Menus) > 0
+	if err := t.replaced(ctx); err != nil {
+		return err
+	}
 	// Open before it is asked: buttons can be pressed faster than we write.
 	if err := t.prompts.open(ctx, p, t.cfg.AnswerWait); err != nil {
 		return err
@@ -40,7 +44,65 @@ func (t *turn) ask(ctx context.Context, d draft, tool *registry.Tool, missing []
 		return fmt.Errorf("ask for %s: %w", f.Name, err)
 	}
 	p.MessageID, p.State.Asked = asked.ID, asked
-	return t.prompts.asked(ctx, p)
+	return errors.Join(t.prompts.asked(ctx, p), t.markAsked(ctx, asked))
+}
+
+// markAsked remembers a question in a group, where people choose which one they answer by replying to it.
+func (t *turn) markAsked(ctx context.Context, asked MessageRef) error {
+	if t.in.Chat.Kind == ChatPrivate || asked.IsZero() {
+		return nil
+	}
+	return t.marks.set(ctx, markAsked, t.in.platform, t.in.Chat.Chat, asked.ID, t.account.ID)
+}
+
+// replaced tells the question before that it is over, because another takes its place.
+func (t *turn) replaced(ctx context.Context) error {
+	p, _, err := t.prompts.last(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
+	if errors.Is(err, errNoPrompt) || err == nil && p.ID == t.settled {
+		return nil
+	}
+	if err == nil {
+		t.showOver(ctx, p)
+	}
+	return err
+}
+
+// giveUp ends what a person was asked before, since what they began instead is under way.
+func (t *turn) giveUp(ctx context.Context) error {
+	p, _, err := t.prompts.last(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
+	if errors.Is(err, errNoPrompt) {
+		return nil
+	}
+	if err == nil {
+		_, err = t.prompts.close(ctx, p.ID)
+	}
+	if err == nil {
+		t.showOver(ctx, p)
+	}
+	return err
+}
+
+// showOver shows in place of a question that it waits for no answer any more. Nobody waits for that. A question without
+// buttons stays as it is: where it opened the reply field it can't be changed, and who replies to it is told.
+func (t *turn) showOver(ctx context.Context, p prompt) {
+	over := t.fit(Message{To: p.State.Asked.Place, Text: t.say("ask.over")})
+	show := func() error {
+		_, err := t.Edit(ctx, p.State.Asked, over)
+		return err
+	}
+	switch {
+	case p.State.Asked.IsZero():
+		return
+	case p.State.View != nil:
+		show = func() error { return t.Delete(ctx, p.State.Asked) }
+	case !p.State.Buttons || !t.caps.Edit:
+		return
+	}
+	t.wg.Go(func() {
+		if err := show(); err != nil {
+			t.log.DebugContext(ctx, "a question that is over looks as if it were open", "error", err)
+		}
+	})
 }
 
 // askFor adds choices and Cancel to a question, or opens the reply field where the answer must be a reply:
@@ -175,14 +237,15 @@ func rowsOf(all []Button, n int) [][]Button {
 // answerPrompt takes a message as the answer to an open question, if it is one.
 func (t *turn) answerPrompt(ctx context.Context) (bool, error) {
 	p, err := t.prompts.pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
-	if errors.Is(err, errNoPrompt) {
-		return false, nil
-	}
-	if err != nil {
+	open := err == nil
+	if err != nil && !errors.Is(err, errNoPrompt) {
 		return false, err
 	}
-	if t.in.Chat.Kind != ChatPrivate && (t.in.ReplyTo == nil || t.in.ReplyTo.Ref.ID != p.MessageID) {
-		return false, nil // not said to us
+	if t.in.Chat.Kind != ChatPrivate && (!open || t.in.ReplyTo == nil || t.in.ReplyTo.Ref.ID != p.MessageID) {
+		return t.answeredLate(ctx)
+	}
+	if !open {
+		return false, nil
 	}
 	if p.State.View != nil {
 		return true, t.settingAnswered(ctx, p)
@@ -191,6 +254,20 @@ func (t *turn) answerPrompt(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	return true, t.inputAnswered(ctx, p, *p.State.Draft)
+}
+
+// answeredLate tells who replies in a group to what they were asked before that the question is over. What is said
+// otherwise is not said to us.
+func (t *turn) answeredLate(ctx context.Context) (bool, error) {
+	if t.in.ReplyTo == nil || !t.in.ReplyTo.Own {
+		return false, nil
+	}
+	whom, err := t.marks.of(ctx, markAsked, t.in.platform, t.in.Chat.Chat, t.in.ReplyTo.Ref.ID)
+	if err != nil || whom != t.account.ID {
+		return false, err
+	}
+	t.aside = true
+	return true, t.tell(ctx, "ask.over")
 }
 
 // inputAnswered puts an answer into the draft it was asked for and goes on. The question stays open when
@@ -230,6 +307,7 @@ func (t *turn) answered(ctx context.Context, p prompt, d draft) error {
 			t.log.DebugContext(ctx, "the buttons of an answered question stay", "error", err)
 		}
 	}
+	t.settled = p.ID
 	if err := t.proceed(ctx, d); err != nil {
 		return err
 	}

@@ -19,8 +19,8 @@
 //
 // All that must outlive a restart is in Postgres: updates not yet handled and the ids of those that were
 // (chat_updates), what the buttons of a message are about (chat_keyboards), questions that wait for an
-// answer (chat_prompts), how far the delivery of a result has come (chat_deliveries). The message that shows
-// a run is kept with the run, as its target.
+// answer (chat_prompts), what became of messages that people may come back to (chat_marks), how far the delivery of
+// a result has come (chat_deliveries). The message that shows a run is kept with the run, as its target.
 //
 // Several processes may share a database and a bot: each Router claims the updates it stores, and takes over
 // those of a Router whose sign of life in the database is gone.

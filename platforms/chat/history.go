@@ -106,6 +106,7 @@ func (t *turn) cancelCommand(ctx context.Context) error {
 		if _, err := t.prompts.close(ctx, p.ID); err != nil {
 			return err
 		}
+		t.showOver(ctx, p)
 		return t.tell(ctx, "ask.canceled")
 	case !errors.Is(err, errNoPrompt):
 		return err

@@ -30,6 +30,7 @@ type promptState struct {
 	Message  MessageRef `json:"message,omitzero"`
 	Keyboard string     `json:"keyboard,omitempty"`
 	Asked    MessageRef `json:"asked,omitzero"`
+	Buttons  bool       `json:"buttons,omitempty"` // below the message that asks
 }
 
 // prompts stores open questions.
@@ -72,22 +73,32 @@ func (s prompts) asked(ctx context.Context, p prompt) error {
 
 // pending gives the open question of a person in a chat, or errNoPrompt.
 func (s prompts) pending(ctx context.Context, platform, chat, accountID string) (prompt, error) {
-	p := prompt{Platform: platform, Chat: chat, AccountID: accountID}
+	p, open, err := s.last(ctx, platform, chat, accountID)
+	if err == nil && !open {
+		err = errNoPrompt
+	}
+	return p, err
+}
+
+// last gives the question that a person was asked last in a chat and did not answer, or errNoPrompt. It is not open
+// where too much time has gone by.
+func (s prompts) last(ctx context.Context, platform, chat, accountID string) (p prompt, open bool, err error) {
+	p = prompt{Platform: platform, Chat: chat, AccountID: accountID}
 	var state []byte
-	err := s.pool.QueryRow(ctx, `
-		SELECT id, message_id, state FROM chat_prompts
-		WHERE platform = $1 AND chat = $2 AND account_id = $3 AND expires_at > now()`, platform, chat, accountID).
-		Scan(&p.ID, &p.MessageID, &state)
+	err = s.pool.QueryRow(ctx, `
+		SELECT id, message_id, state, expires_at > now() FROM chat_prompts
+		WHERE platform = $1 AND chat = $2 AND account_id = $3`, platform, chat, accountID).
+		Scan(&p.ID, &p.MessageID, &state, &open)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return p, errNoPrompt
+		return p, false, errNoPrompt
 	}
 	if err == nil {
 		err = unmarshal(state, &p.State)
 	}
 	if err != nil {
-		return p, fmt.Errorf("find a question: %w", err)
+		return p, false, fmt.Errorf("find a question: %w", err)
 	}
-	return p, nil
+	return p, open, nil
 }
 
 // close ends a question and reports whether it was still open: of two answers only one gets true.

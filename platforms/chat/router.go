@@ -76,6 +76,7 @@ type Router struct {
 	presence *presence
 	inbox    inbox
 	prompts  prompts
+	marks    marks
 	uses     uses
 	recents  recents
 	warned   warned
@@ -115,7 +116,7 @@ func NewRouter(cfg Config) (*Router, error) {
 	cfg.AnswerWait = defaultTo(cfg.AnswerWait, 10*time.Minute)
 	alive := newPresence(cfg.Pool)
 	return &Router{
-		cfg: cfg, desk: cfg.Deliverer.desk, presence: alive, inbox: inbox{cfg.Pool, cfg.Deliverer.writer, alive.id}, prompts: prompts{cfg.Pool}, uses: newUses(cfg.Pool),
+		cfg: cfg, desk: cfg.Deliverer.desk, presence: alive, inbox: inbox{cfg.Pool, cfg.Deliverer.writer, alive.id}, prompts: prompts{cfg.Pool}, marks: marks{cfg.Pool}, uses: newUses(cfg.Pool),
 		log: cfg.Logger.With("component", "chat"),
 	}, nil
 }
@@ -311,7 +312,7 @@ func (r *Router) keepTidy(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		r.warned.prune(time.Now())
-		err := errors.Join(r.inbox.prune(ctx), r.prompts.prune(ctx), r.keyboards.prune(ctx))
+		err := errors.Join(r.inbox.prune(ctx), r.prompts.prune(ctx), r.marks.prune(ctx), r.keyboards.prune(ctx))
 		if err != nil && ctx.Err() == nil {
 			r.log.WarnContext(ctx, "old chat data was not removed", "error", err)
 		}
@@ -330,7 +331,9 @@ type turn struct {
 	voice
 	in      received
 	account users.Account
-	aside   bool // answers are for the person only, where the platform can do that
+	aside   bool   // answers are for the person only, where the platform can do that
+	anew    bool   // this begins something else than what was asked before
+	settled string // the question that was answered by this
 }
 
 // patiently handles the update and, where the platform refuses to be written to for a while, handles it

@@ -238,6 +238,12 @@ func (t *turn) askSetting(ctx context.Context, k keyboard, view settingsView, f 
 			return err
 		}
 		p.MessageID, p.State.Asked = asked.ID, asked
+		if err := t.markAsked(ctx, asked); err != nil {
+			return err
+		}
+	}
+	if err := t.replaced(ctx); err != nil {
+		return err
 	}
 	return t.prompts.open(ctx, p, t.cfg.AnswerWait)
 }

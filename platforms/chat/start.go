@@ -17,9 +17,7 @@ func (t *turn) toolCommand(ctx context.Context, tool *registry.Tool, typed strin
 	if refused, err := t.refuse(ctx, tool); refused || err != nil {
 		return err
 	}
-	if err := t.prompts.abandon(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID); err != nil {
-		return err
-	}
+	t.anew = true
 	d := t.newDraft(tool)
 	if hint, err := t.read(ctx, &d, tool, typed); hint != nil || err != nil {
 		return t.hintOr(ctx, hint, err)
@@ -94,6 +92,12 @@ func (t *turn) accept(ctx context.Context, d draft, bound runs.Bound, quote bill
 	}
 	if err != nil {
 		return t.notStarted(ctx, status, d, err)
+	}
+	// Not before: a command that is refused leaves open what was asked.
+	if t.anew {
+		if err := t.giveUp(ctx); err != nil {
+			t.log.WarnContext(ctx, "a question stays open", "error", err)
+		}
 	}
 	if kept, err := targetOf(run); err == nil && kept.Status.ID != status.ID {
 		// The request was accepted before, and its state is shown there.

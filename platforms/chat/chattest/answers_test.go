@@ -147,3 +147,103 @@ func TestFilesWithoutACommandAreUsedAsTheyWereSent(t *testing.T) {
 		})
 	}
 }
+
+func TestAQuestionThatIsOverSaysSo(t *testing.T) {
+	t.Parallel()
+	const over = "That question is over"
+	isOver := func(s *scene, id string) {
+		s.t.Helper()
+		s.Await(s.room, "closed question", func(m Seen) bool { return m.ID == id && len(m.Buttons) == 0 && m.contains(over) })
+	}
+	t.Run("in a group, to who answers one that another took the place of", func(t *testing.T) {
+		t.Parallel()
+		s, fake := newScene(t)
+		group := fake.Group("Painters")
+		s.sayIn(group, "/painter")
+		first := s.AwaitText(group, "Painter", "needs")
+		s.sayIn(group, "/enlarge")
+		s.AwaitText(group, "Enlarge", "needs")
+		s.Handled()
+		fake.Post(t, Post{From: s.ben, In: group, Text: "a yellow door", ReplyTo: first.ID})
+		s.Handled()
+		before := len(fake.Messages(t, group))
+		fake.Post(t, Post{From: s.anna, In: group, Text: "a blue door", ReplyTo: first.ID})
+		if m := s.newest(group, before); !m.contains(over, "Send the command again") {
+			t.Errorf("the answer is answered %q", m.Text)
+		}
+		s.noRun()
+	})
+	t.Run("in a group, to who answers too late", func(t *testing.T) {
+		t.Parallel()
+		s, fake := newScene(t)
+		group := fake.Group("Painters")
+		s.sayIn(group, "/painter")
+		asked := s.AwaitText(group, "Painter", "needs")
+		s.Handled()
+		if _, err := s.Pool.Exec(t.Context(), `UPDATE chat_prompts SET expires_at = now() - interval '1 second'`); err != nil {
+			t.Fatal(err)
+		}
+		fake.Post(t, Post{From: s.anna, In: group, Text: "a blue door", ReplyTo: asked.ID})
+		s.AwaitText(group, over)
+		s.noRun()
+	})
+	t.Run("other messages of the bot can be replied to in peace", func(t *testing.T) {
+		t.Parallel()
+		s, fake := newScene(t)
+		group := fake.Group("Painters")
+		s.sayIn(group, "/balance")
+		m := s.AwaitText(group, "You have")
+		fake.Post(t, Post{From: s.anna, In: group, Text: "so little", ReplyTo: m.ID})
+		s.Handled()
+		if list := fake.Messages(t, group); len(list) != 1 {
+			t.Errorf("the bot says:\n%s", render(list))
+		}
+	})
+	t.Run("a command that is refused leaves it open", func(t *testing.T) {
+		t.Parallel()
+		s, _ := newScene(t)
+		s.say("/painter steps=5")
+		s.labelled("Cancel", "prompt")
+		for command, refusal := range map[string]string{
+			"/painter prompt=": "has no value", "/painter a dog steps=99": "50", "/tapestry foo=bar": "no option foo", "/fresco a wall": "not available",
+		} {
+			s.say(command)
+			s.AwaitText(s.room, refusal)
+		}
+		s.say("a cat")
+		s.input(s.Call(0), "prompt", "a cat")
+		s.input(s.Call(0), "steps", "5")
+	})
+	t.Run("a run that was begun instead ends it", func(t *testing.T) {
+		t.Parallel()
+		s, _ := newScene(t)
+		s.say("/enlarge")
+		asked := s.labelled("Cancel", "Enlarge")
+		s.say("/painter a cat")
+		s.Call(0)
+		isOver(s, asked.ID)
+	})
+	t.Run("the next question ends it, an answered one only loses its buttons", func(t *testing.T) {
+		t.Parallel()
+		s, _ := newScene(t)
+		s.say("/enlarge")
+		first := s.labelled("Cancel", "Enlarge")
+		s.say("/frame")
+		second := s.labelled("Oak", "Frame")
+		isOver(s, first.ID)
+		s.say("oak")
+		s.labelled("Yes", "Frame")
+		s.Handled()
+		s.Await(s.room, "answered question", func(m Seen) bool { return m.ID == second.ID && len(m.Buttons) == 0 && m.contains("wood") })
+	})
+	t.Run("and so does /cancel", func(t *testing.T) {
+		t.Parallel()
+		s, _ := newScene(t)
+		s.say("/painter")
+		asked := s.labelled("Cancel", "prompt")
+		s.Handled()
+		s.say("/cancel")
+		s.AwaitText(s.room, "dropped")
+		isOver(s, asked.ID)
+	})
+}
