@@ -39,6 +39,7 @@ func (t *turn) ask(ctx context.Context, d draft, tool *registry.Tool, missing []
 	if err := t.prompts.open(ctx, p, t.cfg.AnswerWait); err != nil {
 		return err
 	}
+	t.led = true
 	asked, err := t.post(ctx, m)
 	if err != nil {
 		return fmt.Errorf("ask for %s: %w", f.Name, err)

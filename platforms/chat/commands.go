@@ -186,6 +186,7 @@ func (t *turn) chatter(ctx context.Context) error {
 	if t.in.Chat.Kind != ChatPrivate {
 		return nil
 	}
+	t.unread = true
 	if len(t.in.Attachments) > 0 {
 		return t.offerTools(ctx)
 	}
@@ -244,5 +245,5 @@ func (t *turn) offerTools(ctx context.Context) error {
 		names[i] = commandOf(tool)
 	}
 	text := t.say("chatter.file", "commands", strings.Join(names, "\n"))
-	return t.offerUse(ctx, text, keyboardState{Files: t.in.Attachments, Query: t.in.Text, Sent: true}, fitting)
+	return t.offerUse(ctx, text, keyboardState{Files: t.in.Attachments, Query: t.in.Text, Sent: true, Refs: []MessageRef{t.in.Message}}, fitting)
 }

@@ -334,6 +334,9 @@ type turn struct {
 	aside   bool   // answers are for the person only, where the platform can do that
 	anew    bool   // this begins something else than what was asked before
 	settled string // the question that was answered by this
+	led     bool   // a run or a question came of this
+	unread  bool   // nobody knew what to do with this
+	edited  bool   // this is a message that led to nothing before
 }
 
 // patiently handles the update and, where the platform refuses to be written to for a while, handles it
@@ -361,8 +364,13 @@ func (t *turn) guarded(ctx context.Context) (err error) {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	if t.in.Kind == KindEdited || t.overheard() {
-		return nil // a command that was edited must not run, or cost, a second time
+	if t.in.Kind == KindEdited {
+		if anew, err := t.corrected(ctx); !anew || err != nil {
+			return err
+		}
+	}
+	if t.overheard() {
+		return nil
 	}
 	if t.account, err = t.cfg.Accounts.Identify(ctx, t.in.From); err != nil {
 		return fmt.Errorf("identify the sender: %w", err)
@@ -372,13 +380,41 @@ func (t *turn) guarded(ctx context.Context) (err error) {
 	}
 	switch t.in.Kind {
 	case KindMessage:
-		return t.message(ctx)
+		if err := t.message(ctx); err != nil {
+			return err
+		}
+		return t.markRefused(ctx)
 	case KindPress, KindForm:
 		return t.press(ctx)
 	case KindMembership:
 		return t.membership(ctx)
 	}
 	return nil
+}
+
+// corrected reports whether an edited message is to be handled as if it were new: a command, where what stood there
+// before is known to have led to nothing. All others are left alone: what was edited must not run, or cost, a second time.
+func (t *turn) corrected(ctx context.Context) (bool, error) {
+	if t.in.Command == "" {
+		return false, nil
+	}
+	whose, err := t.marks.of(ctx, markRefused, t.in.platform, t.in.Chat.Chat, t.in.Message.ID)
+	if whose == "" || err != nil {
+		return false, err
+	}
+	t.in.Kind, t.edited = KindMessage, true
+	return true, nil
+}
+
+// markRefused remembers a message that led to nothing, so that it can be corrected, and forgets one that was.
+func (t *turn) markRefused(ctx context.Context) error {
+	switch {
+	case t.led && t.edited:
+		return t.marks.clear(ctx, t.in.platform, t.in.Chat.Chat, t.in.Message.ID)
+	case t.led, t.in.Command == "" && !t.unread:
+		return nil
+	}
+	return t.marks.set(ctx, markRefused, t.in.platform, t.in.Chat.Chat, t.in.Message.ID, t.account.ID)
 }
 
 // overheard reports whether a message in a group was not said to the bot: it then neither answers nor takes
@@ -401,6 +437,9 @@ func (t *turn) overheard() bool {
 func (t *turn) message(ctx context.Context) error {
 	if err := t.offerMissed(ctx); err != nil {
 		t.log.WarnContext(ctx, "missed results were not offered", "error", err)
+	}
+	if t.edited && t.in.Album != "" {
+		return t.tell(ctx, "edited.album") // only one of its files comes with it
 	}
 	if t.in.Command != "" {
 		return t.command(ctx)

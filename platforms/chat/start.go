@@ -93,6 +93,7 @@ func (t *turn) accept(ctx context.Context, d draft, bound runs.Bound, quote bill
 	if err != nil {
 		return t.notStarted(ctx, status, d, err)
 	}
+	t.led = true
 	// Not before: a command that is refused leaves open what was asked.
 	if t.anew {
 		if err := t.giveUp(ctx); err != nil {

@@ -115,6 +115,11 @@ func (t *turn) pressWith(ctx context.Context, k keyboard, n int) error {
 		if hint, err := t.readCaption(ctx, &d, tool, k.state.Query); hint != nil || err != nil {
 			return t.hintOr(ctx, hint, err)
 		}
+		for _, sent := range k.state.Refs { // now something comes of it
+			if err := t.marks.clear(ctx, t.in.platform, sent.Chat, sent.ID); err != nil {
+				return err
+			}
+		}
 	}
 	if err := t.takeAll(ctx, &d, from, tool, k.state.Files); err != nil {
 		return t.hintOr(ctx, nil, err)

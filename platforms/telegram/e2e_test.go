@@ -46,7 +46,7 @@ func TestChatFlows(t *testing.T) {
 		"a right that is missing is named, and the result comes when it is there": flowNoRight,
 		"A47 the command list follows the registry":                               flowMenu,
 		"A40 a tool without its nodes is refused before anything is charged":      flowUnavailable,
-		"an edited command runs nothing a second time":                            flowEdited,
+		"an edited command runs only if it led to nothing before":                 flowEdited,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -413,6 +413,12 @@ func flowEdited(h *house) {
 	h.awaitFile(h.chat, "photo", "Wallpaper")
 	h.ann.Edit(request, small+" seed=9")
 	h.settled(1)
+	slip := h.ann.Send(h.chat, small+" sede=5")
+	h.await(h.chat, "no option sede", "Nothing was charged")
+	h.handled()
+	h.ann.Edit(slip, small+" seed=5")
+	h.awaitFile(h.chat, "photo", "Wallpaper", "seed 5")
+	h.settled(2)
 }
 
 func TestWebhookFlow(t *testing.T) {

@@ -266,21 +266,6 @@ func TestUpdatesAreHandledOnce(t *testing.T) {
 		s.Succeed(s.Call(0), PictureOutput("picture"))
 		s.AwaitMedia(s.room, "a cat")
 	})
-	t.Run("an edited command does not run again", func(t *testing.T) {
-		t.Parallel()
-		s, fake := newScene(t)
-		s.say("/painter a cat")
-		s.Call(0)
-		edited := *fake.last
-		edited.ID, edited.Kind, edited.Text = "edited", chat.KindEdited, "a dog"
-		fake.updates <- edited
-		s.say("/balance")
-		s.AwaitText(s.room, "You have")
-		s.Handled()
-		if n := s.CountRuns(); n != 1 {
-			t.Errorf("%d runs, want 1", n)
-		}
-	})
 }
 
 func TestSettingsInAGroupWithoutDeepLinks(t *testing.T) {
