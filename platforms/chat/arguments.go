@@ -32,7 +32,8 @@ func (e *missingValue) Error() string { return "no value for option " + e.name }
 //
 //	a red bicycle steps=20 style="oil painting" seed=-1 --tiled
 //
-// Options may stand anywhere: name=value, name = value, --name=value, --name value, and --name alone for a boolean.
+// Options may stand anywhere: name=value, name = value, --name=value, --name value, and --name alone for a boolean,
+// also with one long dash for the two.
 // Values with blanks are quoted. Names are those of inputs or their labels, without regard to case, and
 // with _ or - for a blank. What is no option is free text and keeps its own blanks and lines. A word that
 // merely looks like an option ("E=mc2") is text, unless an input is nearly called so, or the tool reads no
@@ -64,7 +65,7 @@ func (p *argumentParser) token() error {
 	if end < 0 {
 		end = len(word)
 	}
-	name, dashed := strings.CutPrefix(word[:end], "--")
+	name, dashed := p.undashed(word[:end])
 	if dashed && name == "" {
 		p.text.WriteString(blanks + strings.TrimLeft(word[end:], " "))
 		p.rest = ""
@@ -96,6 +97,22 @@ func (p *argumentParser) token() error {
 	return p.dashed(field, name, word[end:])
 }
 
+// undashed takes the two dashes away from the beginning of a word, or the long one that phones make of them while one
+// types. That is a dash like any other before what is no input's name.
+func (p *argumentParser) undashed(word string) (rest string, dashed bool) {
+	if rest, dashed = strings.CutPrefix(word, "--"); dashed {
+		return rest, true
+	}
+	for _, long := range []string{"—", "–"} {
+		rest, dashed = strings.CutPrefix(word, long)
+		name, _, _ := strings.Cut(rest, "=")
+		if _, known := fieldNamed(p.schema, name); dashed && known {
+			return rest, true
+		}
+	}
+	return word, false
+}
+
 // spaced reads "name = value", as people write it who are used to blanks around an equals sign.
 func (p *argumentParser) spaced(name, rest string) (f registry.InputField, after string, ok bool) {
 	after, ok = strings.CutPrefix(strings.TrimLeftFunc(rest, unicode.IsSpace), "=")
@@ -125,7 +142,7 @@ func (p *argumentParser) assign(f registry.InputField, name, after string) error
 // dashed takes the value of --name from the next word; a boolean needs none.
 func (p *argumentParser) dashed(f registry.InputField, name, after string) error {
 	value, rest := takeValue(strings.TrimLeftFunc(after, unicode.IsSpace))
-	isOption := strings.HasPrefix(value, "--")
+	_, isOption := p.undashed(value)
 	if f.Type == registry.TypeBoolean {
 		if _, err := registry.CheckValue(f, value); err != nil || value == "" || isOption {
 			p.put(f, "true")

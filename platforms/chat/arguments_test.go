@@ -38,6 +38,9 @@ func TestParseArguments(t *testing.T) {
 		"labels are names too":               {"seamless_tile=no cat", "cat", map[string]any{"tiled": "no"}},
 		"a lone boolean option is yes":       {"cat --tiled under the roof", "cat under the roof", map[string]any{"tiled": "true"}},
 		"a boolean option with its value":    {"cat --tiled off", "cat", map[string]any{"tiled": "off"}},
+		"a dash that a phone made of two":    {"—steps 5 a bird –seed=7 —tiled", "a bird", map[string]any{"steps": "5", "seed": "7", "tiled": "true"}},
+		"a dash that is a dash":              {"a bird — blue —and small, –40 degrees — steps", "a bird — blue —and small, –40 degrees — steps", nil},
+		"two dashes before no name are text": {"--nosuch 5 a bird", "--nosuch 5 a bird", nil},
 		"what looks like an option is text":  {"a poster with E=mc2 on it", "a poster with E=mc2 on it", nil},
 		"dashes alone end the options":       {"steps=3 -- write seed=1", "write seed=1", map[string]any{"steps": "3"}},
 		"lines of the text stay":             {"first\n\nsecond steps=2", "first\n\nsecond", map[string]any{"steps": "2"}},
@@ -84,7 +87,7 @@ func TestParseArgumentsRefuses(t *testing.T) {
 			t.Errorf("a tool without text gives %v for %q, want an unknown option near %q", err, in, nearest)
 		}
 	}
-	for _, in := range []string{"cat steps=", "cat --steps", "--steps --tiled"} {
+	for _, in := range []string{"cat steps=", "cat --steps", "--steps --tiled", "—steps —tiled"} {
 		var missing *missingValue
 		if _, err := parseArguments(in, argumentSchema()); !errors.As(err, &missing) {
 			t.Errorf("%q gives %v, want a missing value", in, err)
