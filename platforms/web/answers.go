@@ -25,7 +25,7 @@ const (
 )
 
 // errInFlight answers a repeat that comes while the first is being worked on.
-var errInFlight = errors.New("a request with this Idempotency-Key is being worked on; ask again in a moment")
+var errInFlight = &registry.Error{Code: registry.CodeUnavailable, Message: "a request with this Idempotency-Key is being worked on; ask again in a moment", Retryable: true}
 
 // Answers remembers the answers to requests with an Idempotency-Key for a day, by account, path and key.
 type Answers struct {

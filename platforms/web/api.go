@@ -271,7 +271,7 @@ func (s *Server) checkRepeat(ctx context.Context, request runs.Request, run runs
 	return nil
 }
 
-var errKeyReused = errors.New("this Idempotency-Key was used for another request; nothing was started")
+var errKeyReused = registry.Errorf(registry.CodeInvalidInput, "this Idempotency-Key was used for another request; nothing was started")
 
 // sameValue compares numbers by worth: the database may have written 1e3 as 1000.
 func sameValue(a, b any) bool {

@@ -80,9 +80,9 @@ func explain(err error) problemBody {
 	case errors.Is(err, runs.ErrUnknownTool):
 		return problemBody{Status: http.StatusNotFound, Code: "unknown_tool", Detail: "There is no such tool. GET /api/tools lists them."}
 	case errors.Is(err, errKeyReused):
-		return problemBody{Status: http.StatusUnprocessableEntity, Code: "idempotency_key_reused", Detail: err.Error()}
+		return problemBody{Status: http.StatusUnprocessableEntity, Code: "idempotency_key_reused", Detail: errKeyReused.Message}
 	case errors.Is(err, errInFlight):
-		return problemBody{Status: http.StatusConflict, Code: "idempotency_key_in_use", Detail: err.Error(), Retryable: true, RetryAfter: 1}
+		return problemBody{Status: http.StatusConflict, Code: "idempotency_key_in_use", Detail: errInFlight.Message, Retryable: true, RetryAfter: 1}
 	case errors.As(err, &missing):
 		p := problemBody{Status: http.StatusUnprocessableEntity, Code: string(registry.CodeInvalidInput), Detail: missing.Error()}
 		for _, f := range missing.Fields {

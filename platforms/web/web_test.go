@@ -395,9 +395,13 @@ func TestAPI(t *testing.T) {
 		if first.RunID == "" || first.RunID != second.RunID {
 			t.Errorf("runs %q and %q", first.RunID, second.RunID)
 		}
-		var problem struct{ Code string }
+		var problem struct {
+			Code     string
+			Envelope runs.Envelope
+		}
 		for path, body := range map[string]string{"/api/run/wallpaper": `{"inputs":{"width":96,"height":64}}`, "/api/run/poster": `{"inputs":{"image":"` + dataURI(photo(t)) + `"}}`} {
-			if status := dev.call("POST", path, body, &problem, "Idempotency-Key", "k1"); status != http.StatusUnprocessableEntity || problem.Code != "idempotency_key_reused" {
+			if status := dev.call("POST", path, body, &problem, "Idempotency-Key", "k1"); status != http.StatusUnprocessableEntity || problem.Code != "idempotency_key_reused" ||
+				problem.Envelope.Error == nil || problem.Envelope.Error.Code != runs.InvalidToolInput || !strings.Contains(problem.Envelope.Error.Message, "used for another request") {
 				t.Errorf("%s with the key of another request: %d %+v", path, status, problem)
 			}
 		}
