@@ -1,13 +1,20 @@
 package workflow
 
-import "regexp"
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
 
 // placeholder matches values that another program was to replace before it sent the prompt.
 var placeholder = regexp.MustCompile(`^\s*(\{\{[^{}|]+\}\}|\$\{[^{}]+\}|%[A-Za-z_]\w*%)\s*$`)
 
+// nameTokens are what the server itself replaces in the names of files it saves.
+var nameTokens = []string{"%year%", "%month%", "%day%", "%hour%", "%minute%", "%second%", "%width%", "%height%", "%batch_num%", "%date%"}
+
 func isPlaceholder(v any) bool {
 	text, ok := v.(string)
-	return ok && len(text) < 100 && placeholder.MatchString(text)
+	return ok && len(text) < 100 && placeholder.MatchString(text) && !slices.Contains(nameTokens, strings.TrimSpace(text))
 }
 
 // fillPlaceholders puts what the class declares in the place of numbers and switches that are to come: no server

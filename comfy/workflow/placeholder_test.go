@@ -16,7 +16,7 @@ func TestPlaceholdersOfOtherPrograms(t *testing.T) {
 		"4": {"class_type": "Latent", "inputs": {"width": "{{ width }}", "height": 640}},
 		"5": {"class_type": "Sampler", "inputs": {"seed": "{{seed}}", "steps": "%steps%", "cfg": "7.5", "sampler_name": "heun", "denoise": 1, "model": ["1", 0], "positive": ["2", 0], "negative": ["3", 0], "latent_image": ["4", 0]}},
 		"6": {"class_type": "Decode", "inputs": {"samples": ["5", 0], "vae": ["1", 2]}},
-		"7": {"class_type": "SaveImage", "inputs": {"images": ["6", 0], "filename_prefix": "%date:yyyy%"}}}}}`
+		"7": {"class_type": "SaveImage", "inputs": {"images": ["6", 0], "filename_prefix": "%year%"}}}}}`
 	d := define(t, text, miniObjectInfo(t))
 	checkTool(t, d)
 	got := map[string]any{}
@@ -45,7 +45,7 @@ func TestPlaceholdersOfOtherPrograms(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(map[string]any{"1.ckpt_name": "a.safetensors", "2.text": "a cat", "3.text": "", "4.width": json.Number("512"), "4.height": json.Number("640"), "5.seed": json.Number("4"), "5.steps": json.Number("20"),
-		"5.cfg": "7.5", "5.sampler_name": "heun", "5.denoise": json.Number("1"), "7.filename_prefix": "%date:yyyy%"}, values); diff != "" {
+		"5.cfg": "7.5", "5.sampler_name": "heun", "5.denoise": json.Number("1"), "7.filename_prefix": "%year%"}, values); diff != "" {
 		t.Error(diff)
 	}
 	p, _, err := Convert(mustParse(t, text), miniObjectInfo(t))
