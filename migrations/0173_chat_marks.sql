@@ -8,6 +8,7 @@ CREATE TABLE chat_marks (
     message_id text        NOT NULL,
     account_id uuid        NOT NULL,
     kind       text        NOT NULL CHECK (kind IN ('asked', 'refused')),
+    said       bytea       NOT NULL DEFAULT '', -- the hash of what a command of theirs said
     marked_at  timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (platform, chat, message_id)
 );

@@ -75,17 +75,22 @@ func (h *History) renamed(ctx context.Context) ([]Renamed, error) {
 		return nil, fmt.Errorf("read what tools were renamed: %w", err)
 	}
 	rows, err = h.pool.Query(ctx, `
-		SELECT v.definition FROM registry_current c JOIN registry_tool_versions v USING (tool_id, version)
+		SELECT tool_id, v.definition->'migrations' FROM registry_current c JOIN registry_tool_versions v USING (tool_id, version)
 		WHERE v.definition->'migrations' IS NOT NULL ORDER BY tool_id`)
 	if err != nil {
 		return nil, fmt.Errorf("read what inputs were renamed: %w", err)
 	}
-	tools, err := pgx.CollectRows(rows, scanTool)
+	var id string
+	var migrations json.RawMessage
+	_, err = pgx.ForEachRow(rows, []any{&id, &migrations}, func() error {
+		r := Renamed{From: id, To: id}
+		if json.Unmarshal(migrations, &r.Inputs) == nil { // else a later version of the program wrote them in another way
+			known = append(known, r)
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read what inputs were renamed: %w", err)
-	}
-	for _, t := range tools {
-		known = append(known, Renamed{From: t.ToolID, To: t.ToolID, Inputs: t.Migrations})
 	}
 	return known, nil
 }

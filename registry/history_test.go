@@ -61,7 +61,7 @@ func TestHistory(t *testing.T) {
 		pool := postgrestest.New(t)
 		start := func(input string) *registry.Tool {
 			tool := simple("t")
-			tool.InputSchema = registry.InputSchema{{Name: input, Type: registry.TypeNumber, Max: "9"}}
+			tool.InputSchema = registry.InputSchema{{Name: input, Type: registry.TypeNumber, Max: "9", Description: "How many."}}
 			r := newRegistry(t, registry.Config{Loaders: []registry.Loader{fixed("l", tool)}})
 			if err := registry.NewHistory(pool).Attach(t.Context(), r, slog.New(slog.DiscardHandler)); err != nil {
 				t.Fatal(err)

@@ -364,7 +364,7 @@ func (r *Registry) publish(ctx context.Context) Problems {
 	}
 	r.current.Store(next)
 	for _, p := range lost {
-		r.config.Logger.Warn("two tools claim one name", "loader", p.Loader, "problem", p.String())
+		r.config.Logger.Warn("a tool does not get a name that it claims", "loader", p.Loader, "problem", p.String())
 	}
 	if !diff.Empty() {
 		r.tell(ctx, Swap{before, next, diff, next.at})

@@ -386,7 +386,7 @@ func TestSwap(t *testing.T) {
 			tool := simple(id)
 			tool.Description = "Draws."
 			tool.InputSchema = registry.InputSchema{
-				{Name: names[0], DisplayName: names[0], Type: registry.TypeNumber, Default: n("6"), Max: "9"},
+				{Name: names[0], DisplayName: names[0], Type: registry.TypeNumber, Default: n("6"), Max: "9", Description: "How many."},
 				{Name: names[1], Type: registry.TypeString},
 				{Name: names[2], Type: registry.TypeString, Choices: []registry.Choice{{Value: "a"}, {Value: "b"}}},
 			}
@@ -415,6 +415,35 @@ func TestSwap(t *testing.T) {
 			slices.Sort(got)
 			if !slices.Equal(got, step.want) {
 				t.Errorf("%v: %q, want %q", step.tool.InputSchema, got, step.want)
+			}
+		}
+	})
+	t.Run("A88 inputs that are too much alike are not mixed up", func(t *testing.T) {
+		t.Parallel()
+		number := registry.InputField{Type: registry.TypeNumber, Default: n("1"), Min: "0", Max: "1", Step: "0.01"}
+		strength := number
+		strength.Description = "How strongly."
+		for name, c := range map[string]struct {
+			field   registry.InputField
+			also    []registry.InputField
+			matched bool
+		}{
+			"a switch":                      {field: registry.InputField{Type: registry.TypeBoolean, Default: false}},
+			"a number with the usual range": {field: number},
+			"one of two of the same words":  {field: strength, also: []registry.InputField{{Name: "other", DisplayName: "Other", Type: strength.Type, Default: strength.Default, Min: "0", Max: "1", Step: "0.01", Description: strength.Description}}},
+			"the only one of its words":     {field: strength, matched: true},
+		} {
+			l := &changing{}
+			r := newRegistry(t, registry.Config{Loaders: []registry.Loader{l}})
+			for _, input := range []string{"before", "after"} {
+				tool := simple("t")
+				c.field.Name = input
+				tool.InputSchema = append(registry.InputSchema{c.field}, c.also...)
+				l.tools = []registry.Tool{tool}
+				mustReload(t, r)
+			}
+			if tool, _ := r.Snapshot().ByID("t"); (len(tool.Migrations) == 1) != c.matched {
+				t.Errorf("%s: %v", name, tool.Migrations)
 			}
 		}
 	})

@@ -57,8 +57,9 @@ func byBody(tools []*Tool) map[string][]*Tool {
 	return groups
 }
 
-// findRenamedInputs matches inputs that have another name in the same place and are else as they were. Those that have
-// nothing but a name and a type are too much alike to be told apart.
+// findRenamedInputs matches inputs that have another name in the same place and are else as they were. What has neither
+// words nor choices of its own is too much like any other, as is what looks like another input of the tool: nobody's
+// setting is to become one of something else.
 func findRenamedInputs(was, is InputSchema) []Rename {
 	if len(was) != len(is) {
 		return nil
@@ -68,15 +69,25 @@ func findRenamedInputs(was, is InputSchema) []Rename {
 		now := is[i]
 		_, kept := is.Get(old.Name)
 		_, known := was.Get(now.Name)
-		if old.Name != now.Name && !kept && !known && isTellable(old) && sameInput(old, now) {
+		if old.Name != now.Name && !kept && !known && isTellable(old, now) && countSame(was, old) == 1 && countSame(is, old) == 1 {
 			renamed = append(renamed, Rename{From: old.Name, To: now.Name})
 		}
 	}
 	return renamed
 }
 
-func isTellable(f InputField) bool {
-	return f.Default != nil || len(f.Choices) > 0 || f.Min != "" || f.Max != "" || f.Description != ""
+func isTellable(was, is InputField) bool {
+	return was.Description != "" || len(was.Choices) > 1 || was.DisplayName != "" && was.DisplayName == is.DisplayName
+}
+
+// countSame counts the inputs that are as f but for the names.
+func countSame(schema InputSchema, f InputField) (n int) {
+	for _, other := range schema {
+		if other.Type == f.Type && sameInput(other, f) {
+			n++
+		}
+	}
+	return n
 }
 
 // sameInput compares all but the names.

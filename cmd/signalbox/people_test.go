@@ -180,7 +180,7 @@ func TestOnePerson(t *testing.T) {
 		for _, name := range []string{"colors", "inks"} {
 			loader.Set(registry.Tool{
 				ToolID: "ink", Service: "choir", DisplayName: "Ink", CommandName: "/ink", OutputSchema: registry.OutputSchema{{Name: "result", Type: "text"}},
-				InputSchema: registry.InputSchema{{Name: name, DisplayName: name, Type: registry.TypeNumber, Default: json.Number("6")}},
+				InputSchema: registry.InputSchema{{Name: name, DisplayName: name, Type: registry.TypeNumber, Default: json.Number("6"), Description: "How many."}},
 			})
 			if _, err := catalogue.Reload(ctx); err != nil {
 				t.Fatal(err)

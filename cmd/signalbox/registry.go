@@ -89,12 +89,24 @@ func (a *app) reload(ctx context.Context) {
 	}
 	if a.cfg.ToolsFile != "" {
 		// The flashed tools name their templates, which the workflows bring along as soon as an engine has answered.
-		if _, err := a.flows.Load(ctx); err != nil && ctx.Err() == nil {
-			a.log.Warn("workflow files", "error", err)
-		}
+		a.loadTemplates(ctx)
 	}
 	if _, err := a.registry.Reload(ctx); err != nil && ctx.Err() == nil {
 		a.log.Warn("some tools could not be loaded", "error", err)
+	}
+}
+
+// loadTemplates reads the workflows without listing them. They are foreign input: a crash of the reader is one file's.
+func (a *app) loadTemplates(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	defer func() {
+		if p := recover(); p != nil {
+			a.log.Error("the workflow files could not be read", "panic", p, "stack", string(debug.Stack()))
+		}
+	}()
+	if _, err := a.flows.Load(ctx); err != nil && !errors.Is(ctx.Err(), context.Canceled) {
+		a.log.Warn("workflow files", "error", err)
 	}
 }
 

@@ -122,7 +122,7 @@ func InspectFiles(ctx context.Context, w io.Writer, files []string, o InspectOpt
 		r := Inspect(file, data, o)
 		if r.Tool != nil {
 			if slices.Contains(o.Reserved, r.Tool.CommandName) {
-				r.Lint = append(r.Lint, Finding{Code: "command-reserved", Severity: SeverityWarning,
+				r.Lint = append(r.Lint, Finding{Code: "command-reserved", Severity: SeverityError,
 					Message: r.Tool.CommandName + " is a command of the bot's own, so the tool has none", Advice: "rename the file, or set @tool command="})
 			}
 			tools[file] = *r.Tool

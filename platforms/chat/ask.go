@@ -17,8 +17,8 @@ const maxChoiceButtons = 16
 // ask asks for the first of a draft's missing inputs and keeps the draft until the answer comes.
 func (t *turn) ask(ctx context.Context, d draft, tool *registry.Tool, missing []registry.InputField) error {
 	f := missing[0]
-	notes := t.notes(d.Notes)
-	d.Notes = nil // said once
+	notes := t.notes(d.Notes[d.Told:])
+	d.Told = len(d.Notes)
 	p := prompt{
 		ID: newID(), Platform: t.in.platform, Chat: t.in.Chat.Chat, AccountID: t.account.ID,
 		State: promptState{Field: f.Name, Draft: &d},
@@ -45,15 +45,28 @@ func (t *turn) ask(ctx context.Context, d draft, tool *registry.Tool, missing []
 		return fmt.Errorf("ask for %s: %w", f.Name, err)
 	}
 	p.MessageID, p.State.Asked = asked.ID, asked
-	return errors.Join(t.prompts.asked(ctx, p), t.markAsked(ctx, asked))
+	t.markAsked(ctx, asked)
+	return t.prompts.asked(ctx, p)
 }
 
 // markAsked remembers a question in a group, where people choose which one they answer by replying to it.
-func (t *turn) markAsked(ctx context.Context, asked MessageRef) error {
+func (t *turn) markAsked(ctx context.Context, asked MessageRef) {
 	if t.in.Chat.Kind == ChatPrivate || asked.IsZero() {
-		return nil
+		return
 	}
-	return t.marks.set(ctx, markAsked, t.in.platform, t.in.Chat.Chat, asked.ID, t.account.ID)
+	if err := t.marks.set(ctx, markAsked, t.in.platform, t.in.Chat.Chat, asked.ID, t.account.ID, nil); err != nil {
+		t.log.WarnContext(ctx, "who answers a question too late is not told", "error", err)
+	}
+}
+
+// unmark forgets a question that was answered: what is said to it afterwards is no answer.
+func (t *turn) unmark(ctx context.Context, asked MessageRef) {
+	if t.in.Chat.Kind == ChatPrivate || asked.IsZero() {
+		return
+	}
+	if err := t.marks.clear(ctx, t.in.platform, t.in.Chat.Chat, asked.ID); err != nil {
+		t.log.WarnContext(ctx, "an answered question looks like one that is over", "error", err)
+	}
 }
 
 // replaced tells the question before that it is over, because another takes its place.
@@ -263,7 +276,7 @@ func (t *turn) answeredLate(ctx context.Context) (bool, error) {
 	if t.in.ReplyTo == nil || !t.in.ReplyTo.Own {
 		return false, nil
 	}
-	whom, err := t.marks.of(ctx, markAsked, t.in.platform, t.in.Chat.Chat, t.in.ReplyTo.Ref.ID)
+	whom, _, err := t.marks.of(ctx, markAsked, t.in.platform, t.in.Chat.Chat, t.in.ReplyTo.Ref.ID)
 	if err != nil || whom != t.account.ID {
 		return false, err
 	}
@@ -312,6 +325,7 @@ func (t *turn) answered(ctx context.Context, p prompt, d draft) error {
 	if err := t.proceed(ctx, d); err != nil {
 		return err
 	}
+	t.unmark(ctx, p.State.Asked)
 	_, err := t.prompts.close(ctx, p.ID)
 	return err
 }
@@ -363,7 +377,11 @@ func (t *turn) captionRead(ctx context.Context, d *draft, tool *registry.Tool, f
 	if !f.Type.IsMedia() || len(t.in.Attachments) == 0 {
 		return nil, nil
 	}
-	hint, err = t.read(ctx, d, tool, t.in.Text)
+	if !tool.Hints().SupportsFileCaption {
+		t.captionUnread(d, tool, t.in.Text)
+	} else {
+		hint, err = t.read(ctx, d, tool, t.in.Text)
+	}
 	if hint == nil && err == nil {
 		hint = t.leftOverFiles(d, tool, t.in.Attachments)
 	}

@@ -36,7 +36,7 @@ func takesText(name string) registry.InputField {
 
 // Commands are the bot's own, which no tool can have: "/settings".
 func Commands() []string {
-	var names []string
+	names := []string{"/" + useWith}
 	for _, c := range (Operator{}).houseCommands() {
 		names = append(names, "/"+c.name)
 	}
@@ -245,5 +245,5 @@ func (t *turn) offerTools(ctx context.Context) error {
 		names[i] = commandOf(tool)
 	}
 	text := t.say("chatter.file", "commands", strings.Join(names, "\n"))
-	return t.offerUse(ctx, text, keyboardState{Files: t.in.Attachments, Query: t.in.Text, Sent: true, Refs: []MessageRef{t.in.Message}}, fitting)
+	return t.offerUse(ctx, text, keyboardState{Files: t.in.Attachments, Query: t.in.Text, Sent: true}, fitting)
 }

@@ -21,7 +21,8 @@ type draft struct {
 	Key    string   `json:"key"`
 	Parent string   `json:"parent,omitempty"`
 	Preset string   `json:"preset,omitempty"` // whose values are wanted
-	Notes  []string `json:"notes,omitempty"`  // hints to show with the next message
+	Notes  []string `json:"notes,omitempty"`  // hints to show with the status and the result
+	Told   int      `json:"told,omitempty"`   // so many of them were shown with a question
 	// Approval is for what somebody else than the person has put together.
 	Approval runs.Approval `json:"approval,omitempty"`
 }

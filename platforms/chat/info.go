@@ -57,7 +57,7 @@ func (t *turn) popular(ctx context.Context, n int) ([]*registry.Tool, error) {
 
 // listTools sends a text with a button for each tool, and more buttons, whose data is their action, below.
 func (t *turn) listTools(ctx context.Context, text Text, tools []*registry.Tool, more ...Button) error {
-	k := t.keyboard(keyboardState{})
+	k := t.keyboard(keyboardState{Asked: t.in.Message})
 	var buttons []Button
 	for i, tool := range tools {
 		k.state.Tools = append(k.state.Tools, tool.ToolID)

@@ -39,6 +39,7 @@ type keyboardState struct {
 	Refs   []MessageRef `json:"refs,omitempty"`   // further messages that belong to this one
 	Files  []Attachment `json:"files,omitempty"`  // to be used with a tool; without any, Query is
 	Sent   bool         `json:"sent,omitempty"`   // they were sent for that, with Query as their caption
+	Asked  MessageRef   `json:"asked,omitzero"`   // the message that tools are offered for
 	View   settingsView `json:"view,omitzero"`
 	// Identities are those of a list of linked accounts, by number.
 	Identities []users.Identity `json:"identities,omitempty"`

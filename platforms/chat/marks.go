@@ -2,9 +2,11 @@ package chat
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -24,26 +26,29 @@ type marks struct {
 	pool *pgxpool.Pool
 }
 
-func (s marks) set(ctx context.Context, kind markKind, platform, chat, message, accountID string) error {
+func (s marks) set(ctx context.Context, kind markKind, platform, chat, message, accountID string, said []byte) error {
 	_, err := s.pool.Exec(ctx, `
-		INSERT INTO chat_marks (platform, chat, message_id, account_id, kind) VALUES ($1, $2, $3, $4, $5)
-		ON CONFLICT (platform, chat, message_id) DO UPDATE SET account_id = EXCLUDED.account_id, kind = EXCLUDED.kind, marked_at = now()`,
-		platform, chat, message, accountID, kind)
+		INSERT INTO chat_marks (platform, chat, message_id, account_id, kind, said) VALUES ($1, $2, $3, $4, $5, coalesce($6::bytea, ''))
+		ON CONFLICT (platform, chat, message_id) DO UPDATE SET account_id = EXCLUDED.account_id, kind = EXCLUDED.kind, said = EXCLUDED.said, marked_at = now()`,
+		platform, chat, message, accountID, kind, said)
 	if err != nil {
 		return fmt.Errorf("mark a message: %w", err)
 	}
 	return nil
 }
 
-// of gives whose mark of a kind a message has, or "".
-func (s marks) of(ctx context.Context, kind markKind, platform, chat, message string) (accountID string, err error) {
+// of gives whose mark of a kind a message has, or "", and what was said with it.
+func (s marks) of(ctx context.Context, kind markKind, platform, chat, message string) (accountID string, said []byte, err error) {
 	err = s.pool.QueryRow(ctx, `
-		SELECT coalesce((SELECT account_id::text FROM chat_marks WHERE platform = $1 AND chat = $2 AND message_id = $3 AND kind = $4), '')`,
-		platform, chat, message, kind).Scan(&accountID)
-	if err != nil {
-		return "", fmt.Errorf("find what became of a message: %w", err)
+		SELECT account_id::text, said FROM chat_marks WHERE platform = $1 AND chat = $2 AND message_id = $3 AND kind = $4`,
+		platform, chat, message, kind).Scan(&accountID, &said)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", nil, nil
 	}
-	return accountID, nil
+	if err != nil {
+		return "", nil, fmt.Errorf("find what became of a message: %w", err)
+	}
+	return accountID, said, nil
 }
 
 func (s marks) clear(ctx context.Context, platform, chat, message string) error {

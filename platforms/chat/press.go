@@ -102,6 +102,7 @@ func (t *turn) press(ctx context.Context) error {
 	if !ok {
 		return t.alert(ctx, "press.tooOld")
 	}
+	defer t.nothingLeftToCorrect(ctx, k)
 	if slices.Contains(sparing(), word) {
 		return t.pressSparingly(ctx, k, action, func() error { return what.do(t, ctx, k, n) })
 	}
@@ -109,6 +110,16 @@ func (t *turn) press(ctx context.Context) error {
 		return what.do(t, ctx, k, n)
 	}
 	return t.pressOnce(ctx, k, action, func() error { return what.do(t, ctx, k, n) })
+}
+
+// nothingLeftToCorrect forgets that the message led to nothing for which a tool was offered that is at work by now.
+func (t *turn) nothingLeftToCorrect(ctx context.Context, k keyboard) {
+	if !t.led || k.state.Asked.IsZero() {
+		return
+	}
+	if err := t.marks.clear(ctx, t.in.platform, k.state.Asked.Chat, k.state.Asked.ID); err != nil {
+		t.log.WarnContext(ctx, "a message that led to a run could run again when it is edited", "error", err)
+	}
 }
 
 // chosenNumber is the number of what was pressed: it is part of a button's data, and the value of a menu's entry.

@@ -154,7 +154,7 @@ func (t *turn) whyNotStarted(ctx context.Context, d draft, cause error) (Message
 	default:
 		return m, cause
 	}
-	m.Text = join("\n\n", t.notes(d.Notes), m.Text)
+	m.Text = join("\n\n", t.notes(d.Notes[d.Told:]), m.Text)
 	return m, nil
 }
 

@@ -1,7 +1,9 @@
 package chat
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -380,10 +382,11 @@ func (t *turn) guarded(ctx context.Context) (err error) {
 	}
 	switch t.in.Kind {
 	case KindMessage:
+		said := t.said() // commands take their words apart
 		if err := t.message(ctx); err != nil {
 			return err
 		}
-		return t.markRefused(ctx)
+		t.markRefused(ctx, said)
 	case KindPress, KindForm:
 		return t.press(ctx)
 	case KindMembership:
@@ -398,23 +401,37 @@ func (t *turn) corrected(ctx context.Context) (bool, error) {
 	if t.in.Command == "" {
 		return false, nil
 	}
-	whose, err := t.marks.of(ctx, markRefused, t.in.platform, t.in.Chat.Chat, t.in.Message.ID)
+	whose, said, err := t.marks.of(ctx, markRefused, t.in.platform, t.in.Chat.Chat, t.in.Message.ID)
 	if whose == "" || err != nil {
 		return false, err
+	}
+	if bytes.Equal(said, t.said()) { // platforms tell of edits that no person made, as of a link's preview
+		return false, nil
 	}
 	t.in.Kind, t.edited = KindMessage, true
 	return true, nil
 }
 
-// markRefused remembers a message that led to nothing, so that it can be corrected, and forgets one that was.
-func (t *turn) markRefused(ctx context.Context) error {
+// said is the hash of the message's words.
+func (t *turn) said() []byte {
+	sum := sha256.Sum256([]byte(t.in.Command + "\x00" + t.in.Text))
+	return sum[:]
+}
+
+// markRefused remembers a message that led to nothing, so that it can be corrected, and forgets one that was. said is the hash
+// of its words, as they came.
+func (t *turn) markRefused(ctx context.Context, said []byte) {
+	var err error
 	switch {
 	case t.led && t.edited:
-		return t.marks.clear(ctx, t.in.platform, t.in.Chat.Chat, t.in.Message.ID)
+		err = t.marks.clear(ctx, t.in.platform, t.in.Chat.Chat, t.in.Message.ID)
 	case t.led, t.in.Command == "" && !t.unread:
-		return nil
+	default:
+		err = t.marks.set(ctx, markRefused, t.in.platform, t.in.Chat.Chat, t.in.Message.ID, t.account.ID, said)
 	}
-	return t.marks.set(ctx, markRefused, t.in.platform, t.in.Chat.Chat, t.in.Message.ID, t.account.ID)
+	if err != nil { // the answer was given
+		t.log.WarnContext(ctx, "a message can't be corrected by editing it", "error", err)
+	}
 }
 
 // overheard reports whether a message in a group was not said to the bot: it then neither answers nor takes

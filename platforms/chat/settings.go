@@ -238,9 +238,7 @@ func (t *turn) askSetting(ctx context.Context, k keyboard, view settingsView, f 
 			return err
 		}
 		p.MessageID, p.State.Asked = asked.ID, asked
-		if err := t.markAsked(ctx, asked); err != nil {
-			return err
-		}
+		t.markAsked(ctx, asked)
 	}
 	if err := t.replaced(ctx); err != nil {
 		return err
@@ -269,6 +267,7 @@ func (t *turn) settingAnswered(ctx context.Context, p prompt) error {
 			return err
 		}
 	}
+	t.unmark(ctx, p.State.Asked)
 	if _, err := t.prompts.close(ctx, p.ID); err != nil {
 		return err
 	}

@@ -72,6 +72,7 @@ func takes(tool *registry.Tool, files []Attachment) bool {
 
 // offerUse lets somebody choose which tool gets files, or a text.
 func (t *turn) offerUse(ctx context.Context, text Text, what keyboardState, tools []*registry.Tool) error {
+	what.Asked = t.in.Message
 	k := t.keyboard(what)
 	var options []MenuOption
 	for _, tool := range tools {
@@ -115,11 +116,6 @@ func (t *turn) pressWith(ctx context.Context, k keyboard, n int) error {
 		if hint, err := t.readCaption(ctx, &d, tool, k.state.Query); hint != nil || err != nil {
 			return t.hintOr(ctx, hint, err)
 		}
-		for _, sent := range k.state.Refs { // now something comes of it
-			if err := t.marks.clear(ctx, t.in.platform, sent.Chat, sent.ID); err != nil {
-				return err
-			}
-		}
 	}
 	if err := t.takeAll(ctx, &d, from, tool, k.state.Files); err != nil {
 		return t.hintOr(ctx, nil, err)
@@ -130,6 +126,10 @@ func (t *turn) pressWith(ctx context.Context, k keyboard, n int) error {
 // readCaption reads what was written under files before their tool was chosen. Plain words that the tool has no use for
 // were not said to it, as in a picture passed on with its caption: that is told, and does not keep it from running.
 func (t *turn) readCaption(ctx context.Context, d *draft, tool *registry.Tool, caption string) (hint Text, err error) {
+	if !tool.Hints().SupportsFileCaption {
+		t.captionUnread(d, tool, caption)
+		return nil, nil
+	}
 	if _, reads := freeInput(tool.InputSchema); !reads {
 		args, err := parseArguments(caption, withPresetOption(tool.InputSchema))
 		if err == nil && args.text != "" && len(args.values) == 0 {
@@ -138,6 +138,13 @@ func (t *turn) readCaption(ctx context.Context, d *draft, tool *registry.Tool, c
 		}
 	}
 	return t.read(ctx, d, tool, caption)
+}
+
+// captionUnread notes that a tool that reads no captions left one out (A37).
+func (t *turn) captionUnread(d *draft, tool *registry.Tool, caption string) {
+	if caption != "" {
+		d.Notes = append(d.Notes, t.line("hint.captionUnread", "tool", tool.DisplayName))
+	}
 }
 
 // pressDraft begins a run because of a press. Each press is a request of its own, but one that is handled twice is not.

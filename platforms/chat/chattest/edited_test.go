@@ -47,6 +47,21 @@ func TestACommandIsCorrectedByEditing(t *testing.T) {
 			}
 		})
 	}
+	t.Run("an edit that changes no word is none", func(t *testing.T) {
+		t.Parallel()
+		s, fake := newScene(t)
+		s.say("/painter a dog steps=99")
+		s.AwaitText(s.room, "50", "Nothing was charged")
+		s.Handled()
+		before := len(fake.Messages(t, s.room))
+		fake.edit("/painter a dog steps=99")
+		s.say("/terms")
+		s.AwaitText(s.room, "no terms of use")
+		s.Handled()
+		if said := len(fake.Messages(t, s.room)); said != before+1 {
+			t.Errorf("%d messages after %d", said, before)
+		}
+	})
 	t.Run("twice, where the first correction is refused too", func(t *testing.T) {
 		t.Parallel()
 		s, fake := newScene(t)
@@ -119,6 +134,19 @@ func TestWhatLedToSomethingIsNotHandledAgainWhenItIsEdited(t *testing.T) {
 			s.say("a cat")
 			s.Call(0)
 			return 1
+		},
+		"a search whose tool was chosen with a button": func(s *scene, fake *Fake) int {
+			s.say("/run describe paint")
+			s.Handled()
+			fake.mu.Lock()
+			sent := *fake.last
+			fake.mu.Unlock()
+			s.press(s.labelled("Painter", "Tools for"), "Painter")
+			s.labelled("Cancel", "prompt")
+			fake.mu.Lock()
+			fake.last = &sent
+			fake.mu.Unlock()
+			return 0
 		},
 		"a picture that was used by a button": func(s *scene, fake *Fake) int {
 			s.send(Post{Files: []File{red()}})
