@@ -129,6 +129,11 @@ func TestFilesWithoutACommandAreUsedAsTheyWereSent(t *testing.T) {
 			s.input(s.Call(0), "image", s.refOf(red()))
 			s.AwaitText(s.room, "caption was not used")
 		}},
+		"A37 a tool that reads no captions says so": {[]File{red()}, "Holidays in Rome", "Recolour", func(s *scene) {
+			s.AwaitText(s.room, "Recolour does not read captions", "prompt")
+			s.say("make it blue")
+			s.input(s.Call(0), "prompt", "make it blue")
+		}},
 		"a slip in the caption's options": {[]File{red()}, "glwo=0.5", "Film Look", func(s *scene) {
 			s.AwaitText(s.room, "glwo", "Did you mean glow", "Nothing was charged")
 			s.noRun()
@@ -137,7 +142,8 @@ func TestFilesWithoutACommandAreUsedAsTheyWereSent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, _ := newScene(t)
-			s.set(append(darkroom(), fileTool("collage", "Collage", true, true, many(media("images", registry.TypeImage, true))))...)
+			s.set(append(darkroom(), fileTool("collage", "Collage", true, true, many(media("images", registry.TypeImage, true))),
+				fileTool("recolour", "Recolour", false, true, media("image", registry.TypeImage, true), registry.InputField{Name: "prompt", Type: registry.TypeString, Required: true}))...)
 			s.send(Post{Text: c.text, Files: c.files})
 			m := s.labelled(c.button, "Reply to your file")
 			s.Handled()
@@ -186,6 +192,23 @@ func TestAQuestionThatIsOverSaysSo(t *testing.T) {
 		fake.Post(t, Post{From: s.anna, In: group, Text: "a blue door", ReplyTo: asked.ID})
 		s.AwaitText(group, over)
 		s.noRun()
+	})
+	t.Run("not one that was answered", func(t *testing.T) {
+		t.Parallel()
+		s, fake := newScene(t)
+		group := fake.Group("Painters")
+		s.sayIn(group, "/painter")
+		asked := s.AwaitText(group, "Painter", "needs")
+		fake.Post(t, Post{From: s.anna, In: group, Text: "a blue door", ReplyTo: asked.ID})
+		s.input(s.Call(0), "prompt", "a blue door")
+		s.Handled()
+		fake.Post(t, Post{From: s.anna, In: group, Text: "thanks", ReplyTo: asked.ID})
+		s.Handled()
+		for _, m := range fake.Messages(t, group) {
+			if m.contains(over) {
+				t.Errorf("the bot says %q", m.Text)
+			}
+		}
 	})
 	t.Run("other messages of the bot can be replied to in peace", func(t *testing.T) {
 		t.Parallel()

@@ -94,6 +94,16 @@ func TestSettingsAreNotEditedInFrontOfAGroup(t *testing.T) {
 	})
 }
 
+func TestResultsKeepWhatWasNotedWithAQuestion(t *testing.T) {
+	t.Parallel()
+	s, _ := newScene(t)
+	s.say("/etching")
+	s.AwaitText(s.room, "Etching will go away", "prompt")
+	s.say("a cat")
+	s.Succeed(s.Call(0), PictureOutput("picture"))
+	s.AwaitMedia(s.room, "Etching will go away", "a cat")
+}
+
 func TestResultsKeepWhatWasNotedAtTheStart(t *testing.T) {
 	t.Parallel()
 	s, _ := newScene(t)
