@@ -103,7 +103,7 @@ func compareTools(was, is *Tool) (ToolChange, bool) {
 	c := ToolChange{ToolID: is.ToolID, OldVersion: was.Version, NewVersion: is.Version}
 	compareNodes(toolNode(was), toolNode(is), "", &c.Fields)
 	c.Price = priceMove(was.CostingModel, is.CostingModel)
-	c.Inputs = findRenamedInputs(was.InputSchema, is.InputSchema)
+	c.Inputs = findRenamedInputs(was, is)
 	return c, len(c.Fields) > 0
 }
 

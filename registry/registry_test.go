@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -416,6 +417,28 @@ func TestSwap(t *testing.T) {
 			if !slices.Equal(got, step.want) {
 				t.Errorf("%v: %q, want %q", step.tool.InputSchema, got, step.want)
 			}
+		}
+	})
+	t.Run("A88 an input that stands for the same is known by its old name, whatever else changes", func(t *testing.T) {
+		t.Parallel()
+		l := &changing{}
+		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{l}})
+		for _, places := range []map[string]any{{"tiled": "4.tiled", "size": "5.size"}, {"big": "7.upscale", "tiles": "4.tiled", "measure": "5.size"}} {
+			tool := simple("t")
+			tool.InputSchema, tool.Metadata = nil, map[string]any{registry.InputPlaces: places}
+			for _, name := range slices.Sorted(maps.Keys(places)) {
+				f := registry.InputField{Name: name, Type: registry.TypeBoolean}
+				if name == "measure" {
+					f.Type = registry.TypeNumber // no longer the same
+				}
+				tool.InputSchema = append(tool.InputSchema, f)
+			}
+			l.tools = []registry.Tool{tool}
+			mustReload(t, r)
+		}
+		tool, _ := r.Snapshot().ByID("t")
+		if len(tool.Migrations) != 1 || tool.Migrations[0].From != "tiled" || tool.Migrations[0].To != "tiles" {
+			t.Errorf("%v", tool.Migrations)
 		}
 	})
 	t.Run("A88 inputs that are too much alike are not mixed up", func(t *testing.T) {

@@ -57,23 +57,46 @@ func byBody(tools []*Tool) map[string][]*Tool {
 	return groups
 }
 
-// findRenamedInputs matches inputs that have another name in the same place and are else as they were. What has neither
-// words nor choices of its own is too much like any other, as is what looks like another input of the tool: nobody's
-// setting is to become one of something else.
-func findRenamedInputs(was, is InputSchema) []Rename {
-	if len(was) != len(is) {
-		return nil
-	}
+// InputPlaces is the member of a tool's metadata that says of each input, by its name, what it stands for at its source,
+// such as a workflow's node and widget. An input that stands for the same under another name was renamed.
+const InputPlaces = "inputPlaces"
+
+func placeOf(t *Tool, input string) string {
+	places, _ := t.Metadata[InputPlaces].(map[string]any)
+	place, _ := places[input].(string)
+	return place
+}
+
+// findRenamedInputs matches inputs that have another name: by what they stand for, where the tool says that. Else they have to
+// be in the same place and as they were: what has neither words nor choices of its own is too much like any other then, as is
+// what looks like another input of the tool. Nobody's setting is to become one of something else.
+func findRenamedInputs(was, is *Tool) []Rename {
 	var renamed []Rename
-	for i, old := range was {
-		now := is[i]
-		_, kept := is.Get(old.Name)
-		_, known := was.Get(now.Name)
-		if old.Name != now.Name && !kept && !known && isTellable(old, now) && countSame(was, old) == 1 && countSame(is, old) == 1 {
-			renamed = append(renamed, Rename{From: old.Name, To: now.Name})
+	for i, old := range was.InputSchema {
+		if _, kept := is.InputSchema.Get(old.Name); kept {
+			continue
+		}
+		for k, now := range is.InputSchema {
+			if _, known := was.InputSchema.Get(now.Name); known || old.Type != now.Type {
+				continue
+			}
+			before, after := placeOf(was, old.Name), placeOf(is, now.Name)
+			same := before == after
+			if before == "" || after == "" {
+				same = i == k && isRetold(was.InputSchema, is.InputSchema, i)
+			}
+			if same {
+				renamed = append(renamed, Rename{From: old.Name, To: now.Name})
+				break
+			}
 		}
 	}
 	return renamed
+}
+
+// isRetold reports whether what is at a place in both schemas is the same but for its name, and nothing else is.
+func isRetold(was, is InputSchema, i int) bool {
+	return len(was) == len(is) && isTellable(was[i], is[i]) && countSame(was, was[i]) == 1 && countSame(is, was[i]) == 1
 }
 
 func isTellable(was, is InputField) bool {

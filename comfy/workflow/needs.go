@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"sort"
 	"strings"
+
+	"github.com/signalbox/signalbox/registry"
 )
 
 // requirements lists classes and model files the prompt needs.
@@ -117,6 +119,15 @@ func (d *definer) metadata(needs Requirements) map[string]any {
 			models = append(models, entry)
 		}
 		m["models"] = models
+	}
+	places := make(map[string]any, len(d.fields))
+	for _, f := range d.fields {
+		if len(f.targets) > 0 {
+			places[f.Name] = f.targets[0].Node + "." + f.targets[0].Input
+		}
+	}
+	if len(places) > 0 {
+		m[registry.InputPlaces] = places
 	}
 	if packs := d.packs(); len(packs) > 0 {
 		m["customNodes"] = anyList(packs)
