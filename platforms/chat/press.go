@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,15 +13,20 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
-// pressAction is what a button does.
+// pressAction is what a button does, and how often.
 type pressAction struct {
-	do func(*turn, context.Context, keyboard, int) error
-	// once: the button acts a single time, whoever presses how often.
-	once bool
+	do    func(*turn, context.Context, keyboard, int) error
+	often howOften
 }
 
-// sparing are the buttons that send what costs nothing: as often as somebody asks for it, but a double press asks once.
-func sparing() []string { return []string{"original", "show"} }
+// howOften says what becomes of a button that is pressed more than once.
+type howOften int
+
+const (
+	always howOften = iota // each press acts
+	once                   // one press acts, whoever presses how often
+	spared                 // each press acts, but a double press acts once: what it sends costs nothing
+)
 
 // doublePress is how far apart two presses of the same button are meant as two.
 const doublePress = 2 * time.Second
@@ -33,50 +37,50 @@ func pressActions() map[string]pressAction {
 		return func(t *turn, ctx context.Context, k keyboard, _ int) error { return f(t, ctx, k) }
 	}
 	return map[string]pressAction{
-		"again":    {plain((*turn).pressAgain), true},
-		"vary":     {plain((*turn).pressVary), true},
-		"retry":    {plain((*turn).pressAgain), true},
-		"settings": {plain((*turn).pressSettings), false},
-		"original": {plain((*turn).pressOriginal), false},
-		"delete":   {plain((*turn).pressDelete), false},
-		"show":     {plain((*turn).pressShow), false},
-		"follow":   {(*turn).pressFollowUp, true},
-		"missed":   {plain((*turn).pressMissed), true},
-		"stop":     {plain((*turn).pressStop), false},
-		"confirm":  {plain((*turn).pressConfirm), false},
-		"stop#":    {(*turn).pressStopListed, false},
-		"no":       {plain((*turn).pressCancelPrompt), false},
-		"c":        {(*turn).pressChoice, false},
-		"tool":     {(*turn).pressTool, false},
-		"list":     {(*turn).pressList, false},
-		"hist":     {(*turn).pressHistory, false},
-		"older":    {plain((*turn).pressOlder), false},
-		"set":      {(*turn).pressSetting, false},
-		"val":      {(*turn).pressValue, false},
-		"page":     {(*turn).pressPage, false},
-		"reset":    {(*turn).pressReset, false},
-		"more":     {plain((*turn).pressAdvanced), false},
-		"back":     {plain((*turn).pressBack), false},
-		"close":    {plain((*turn).pressClose), false},
-		"use":      {plain((*turn).pressUse), false},
-		"with":     {(*turn).pressWith, false},
-		"join":     {plain((*turn).pressJoin), true},
-		"unlink":   {(*turn).pressUnlink, false},
-		"leave":    {(*turn).pressLeave, true},
-		"lang":     {(*turn).pressLanguage, false},
-		"langs":    {plain((*turn).pressLanguages), false},
-		"preset":   {(*turn).pressPreset, false},
-		"erase":    {plain((*turn).pressErase), true},
-		"ppage":    {(*turn).pressPlacePage, false},
-		"ptool":    {(*turn).pressPlaceTool, false},
-		"padult":   {plain((*turn).pressAdult), false},
-		"preach":   {(*turn).pressReach, false},
-		"formall":  {plain((*turn).pressAllFields), false},
-		"formset":  {(*turn).pressSetting, false},
-		"setform":  {plain((*turn).settingsFilled), false},
-		"vals":     {plain((*turn).pressValues), false},
-		"form":     {plain((*turn).pressAnswer), false},
-		"answer":   {plain((*turn).answerFilled), false},
+		"again":    {plain((*turn).pressAgain), once},
+		"vary":     {plain((*turn).pressVary), once},
+		"retry":    {plain((*turn).pressAgain), once},
+		"settings": {plain((*turn).pressSettings), always},
+		"original": {plain((*turn).pressOriginal), spared},
+		"delete":   {plain((*turn).pressDelete), always},
+		"show":     {plain((*turn).pressShow), spared},
+		"follow":   {(*turn).pressFollowUp, once},
+		"missed":   {plain((*turn).pressMissed), once},
+		"stop":     {plain((*turn).pressStop), always},
+		"confirm":  {plain((*turn).pressConfirm), always},
+		"stop#":    {(*turn).pressStopListed, always},
+		"no":       {plain((*turn).pressCancelPrompt), always},
+		"c":        {(*turn).pressChoice, always},
+		"tool":     {(*turn).pressTool, always},
+		"list":     {(*turn).pressList, always},
+		"hist":     {(*turn).pressHistory, always},
+		"older":    {plain((*turn).pressOlder), always},
+		"set":      {(*turn).pressSetting, always},
+		"val":      {(*turn).pressValue, always},
+		"page":     {(*turn).pressPage, always},
+		"reset":    {(*turn).pressReset, always},
+		"more":     {plain((*turn).pressAdvanced), always},
+		"back":     {plain((*turn).pressBack), always},
+		"close":    {plain((*turn).pressClose), always},
+		"use":      {plain((*turn).pressUse), always},
+		"with":     {(*turn).pressWith, always},
+		"join":     {plain((*turn).pressJoin), once},
+		"unlink":   {(*turn).pressUnlink, always},
+		"leave":    {(*turn).pressLeave, once},
+		"lang":     {(*turn).pressLanguage, always},
+		"langs":    {plain((*turn).pressLanguages), always},
+		"preset":   {(*turn).pressPreset, always},
+		"erase":    {plain((*turn).pressErase), once},
+		"ppage":    {(*turn).pressPlacePage, always},
+		"ptool":    {(*turn).pressPlaceTool, always},
+		"padult":   {plain((*turn).pressAdult), always},
+		"preach":   {(*turn).pressReach, always},
+		"formall":  {plain((*turn).pressAllFields), always},
+		"formset":  {(*turn).pressSetting, always},
+		"setform":  {plain((*turn).settingsFilled), always},
+		"vals":     {plain((*turn).pressValues), always},
+		"form":     {plain((*turn).pressAnswer), always},
+		"answer":   {plain((*turn).answerFilled), always},
 	}
 }
 
@@ -103,13 +107,14 @@ func (t *turn) press(ctx context.Context) error {
 		return t.alert(ctx, "press.tooOld")
 	}
 	defer t.nothingLeftToCorrect(ctx, k)
-	if slices.Contains(sparing(), word) {
-		return t.pressSparingly(ctx, k, action, func() error { return what.do(t, ctx, k, n) })
+	do := func() error { return what.do(t, ctx, k, n) }
+	switch what.often {
+	case once:
+		return t.pressOnce(ctx, k, action, do)
+	case spared:
+		return t.pressSparingly(ctx, k, action, do)
 	}
-	if !what.once {
-		return what.do(t, ctx, k, n)
-	}
-	return t.pressOnce(ctx, k, action, func() error { return what.do(t, ctx, k, n) })
+	return do()
 }
 
 // nothingLeftToCorrect forgets that the message led to nothing for which a tool was offered that is at work by now.
