@@ -391,4 +391,30 @@ func TestFileLoader(t *testing.T) {
 			t.Errorf("got %v", tools)
 		}
 	})
+	t.Run("A4 the same definition in two files is no mistake", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, "a.json"), mustEncode(t, simple("x")))
+		write(t, filepath.Join(dir, "b.json"), "[ "+mustEncode(t, simple("x"))+" ]")
+		tools, err := registry.NewFileLoader("tools", dir).Load(t.Context())
+		if err != nil || len(tools) != 1 {
+			t.Errorf("got %v, %v", tools, err)
+		}
+	})
+	t.Run("A10 a definition that is refused names its file, and the last good one stays", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, "a.json"), mustEncode(t, simple("a")))
+		loader := registry.NewFileLoader("tools", dir)
+		if _, err := loader.Load(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, "a.json"), `{"toolId":"a","service":"s","displayName":"A"}`)
+		write(t, filepath.Join(dir, "b.json"), `{"service":"s","displayName":"B","inputSchema":{}}`)
+		tools, err := loader.Load(t.Context())
+		wantContains(t, err, `a.json: tool "a": inputSchema: is missing`, "b.json: toolId: is missing")
+		if len(tools) != 1 || tools[0].DisplayName != "Tool a" {
+			t.Errorf("got %v", tools)
+		}
+	})
 }
