@@ -244,6 +244,36 @@ func TestClaims(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 	})
+	t.Run("A9 a path leads to its tool however a client escapes it", func(t *testing.T) {
+		t.Parallel()
+		for id, paths := range map[string][]string{
+			"名前":         {"/api/run/名前", "/api/run/%E5%90%8D%E5%89%8D", "/api/run/%e5%90%8d%e5%89%8d"},
+			"owner/name": {"/api/run/owner%2Fname"},
+			"a:b":        {"/api/run/a:b", "/api/run/a%3Ab"},
+			"a%2Fb":      {"/api/run/a%252Fb"},
+		} {
+			tool := simple(id)
+			tool.CommandName = ""
+			s := registry.NewSnapshot([]registry.Tool{tool}, noon)
+			for _, path := range append(paths, tool.RunPath()) {
+				if got, ok := s.ByAPIPath(path); !ok || got.ToolID != id {
+					t.Errorf("%s does not lead to %s", path, id)
+				}
+			}
+		}
+	})
+	t.Run("A90 the path of an id that a tool once had leads to it", func(t *testing.T) {
+		t.Parallel()
+		tool := simple("new")
+		tool.Aliases = []string{"old"}
+		s := registry.NewSnapshot([]registry.Tool{tool}, noon)
+		if got, ok := s.ByAPIPath("/api/run/old"); !ok || got.ToolID != "new" {
+			t.Errorf("got %v", got)
+		}
+		if _, ok := s.ByAPIPath("/old"); ok {
+			t.Error("an alias is no path of its own")
+		}
+	})
 	t.Run("an alias never takes a real name", func(t *testing.T) {
 		t.Parallel()
 		a, b := simple("a"), simple("b")

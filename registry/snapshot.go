@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"iter"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -70,7 +71,7 @@ func buildSnapshot(candidates []candidate, reserved []string, at time.Time, prob
 	for i, w := range winners {
 		s.tools[i] = w.tool
 		s.byID[w.tool.ToolID] = int32(i)
-		s.byPath[w.tool.RunPath()] = int32(i)
+		s.byPath[pathKey(w.tool.RunPath())] = int32(i)
 		if w.tool.CommandName != "" {
 			s.byCommand[commandKey(w.tool.CommandName)] = int32(i)
 		}
@@ -138,7 +139,7 @@ func (b *builder) uniqueNames(winners []candidate, reserved []string) {
 				t.CommandName = ""
 			}
 		}
-		if first, taken := claim(paths, t.RunPath(), *w); taken {
+		if first, taken := claim(paths, pathKey(t.RunPath()), *w); taken {
 			b.lost(*w, "apiPath", t.RunPath()+" is claimed by "+first.source()+" and by "+w.source()+"; "+first.tool.ToolID+" keeps it")
 			t.APIPath = ""
 		}
@@ -271,10 +272,26 @@ func (s *Snapshot) Resolve(toolID string) (*Tool, bool) {
 	return s.ByAlias(toolID)
 }
 
-// ByAPIPath finds the tool whose RunPath is the (escaped) path of a request.
+// ByAPIPath finds the tool whose RunPath is the escaped path of a request; which letters are escaped does not matter. An
+// alias takes the place of the id in the default path, so that programs go on after a rename.
 func (s *Snapshot) ByAPIPath(path string) (*Tool, bool) {
-	i, ok := s.byPath[path]
-	return s.found(i, ok)
+	key := pathKey(path)
+	if i, ok := s.byPath[key]; ok {
+		return s.found(i, ok)
+	}
+	id, ok := strings.CutPrefix(key, RunPrefix)
+	if !ok {
+		return nil, false
+	}
+	return s.ByAlias(id)
+}
+
+// pathKey unescapes a path: clients differ in what they escape.
+func pathKey(path string) string {
+	if plain, err := url.PathUnescape(path); err == nil {
+		return plain
+	}
+	return path
 }
 
 // ByCommand finds a tool by the command as somebody typed it: the slash, the case and a trailing
