@@ -82,6 +82,11 @@ func (v *validator) identity(t Tool) {
 	if utf8.RuneCountInString(t.DisplayName) > maxNameRunes {
 		v.bad("displayName", "is longer than %d characters", maxNameRunes)
 	}
+	for _, text := range []struct{ field, value string }{{"displayName", t.DisplayName}, {"description", t.Description}} {
+		if strings.ContainsRune(text.value, 0) {
+			v.bad(text.field, "holds the character U+0000, which nobody can show or store")
+		}
+	}
 	if t.CommandName != "" {
 		v.command("commandName", t.CommandName)
 	}
