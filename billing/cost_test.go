@@ -95,6 +95,9 @@ func TestReceipt(t *testing.T) {
 	if none := NoCharge(nil, "run", ReasonFailed); none.Cost != 0 || none.Reason != ReasonFailed {
 		t.Errorf("no charge: %+v", none)
 	}
+	if tiny := NoCharge(model("1.50e-9", "request", "static"), "run", ReasonFailed); tiny.Rate != "0.0000000015" {
+		t.Errorf("A23 the rate of a run without a charge: %s", tiny.Rate)
+	}
 	unknown := cost(t, model("9", "second", "machine"), registry.Usage{RunTime: 1, Machine: "Abacus"})
 	if !strings.Contains(unknown.Note, "Abacus") {
 		t.Errorf("the fall-back is not told: %q", unknown.Note)

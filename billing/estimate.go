@@ -1,7 +1,6 @@
 package billing
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/big"
 	"slices"
@@ -68,7 +67,7 @@ func Estimate(model *registry.CostingModel, h History, price registry.Price, car
 	}
 	t, err := tariffOf(model, price, card)
 	if err != nil {
-		return Quote{Source: SourceNone, Rate: readableRate(model.Rate), Unit: string(model.Unit), Basis: "the tool's rate is not readable"}
+		return Quote{Source: SourceNone, Rate: registry.PlainDecimal(model.Rate), Unit: string(model.Unit), Basis: "the tool's rate is not readable"}
 	}
 	q := Quote{Rate: t.text, Unit: string(t.unit), Source: string(t.source)}
 	if model.RateSource == registry.RateMachine {
@@ -179,13 +178,4 @@ func boundedTimes(nanoUnits *big.Int, rate *big.Rat) NanoUSD {
 // bounded is an estimate in nano-dollars; one beyond counting is the most that can be counted.
 func bounded(dollars *big.Rat) NanoUSD {
 	return boundedTimes(big.NewInt(int64(Dollar)), dollars)
-}
-
-// readableRate gives a JSON number's exact decimal, or the number itself where it is none.
-func readableRate(n json.Number) string {
-	r, err := parseRat(n.String())
-	if err != nil {
-		return n.String()
-	}
-	return decimalText(r)
 }
