@@ -244,6 +244,26 @@ func TestClaims(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 	})
+	t.Run("A48 no tool gets an address of the program's own: it keeps its default", func(t *testing.T) {
+		t.Parallel()
+		var tools []registry.Tool
+		for id, path := range map[string]string{"a": "/api/keys", "b": "/api/keys/b", "c": "/api/%6beys", "d": "/api/keysmith"} {
+			tool := simple(id)
+			tool.APIPath = path
+			tools = append(tools, tool)
+		}
+		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{fixed("l", tools...)}, ReservedPaths: []string{"/api/keys"}})
+		_, err := r.Reload(t.Context())
+		wantContains(t, err, `tool "a": apiPath: /api/keys is an address of the program's own`)
+		for id, path := range map[string]string{"a": "/api/run/a", "b": "/api/run/b", "c": "/api/run/c", "d": "/api/keysmith"} {
+			if got, ok := r.Snapshot().ByAPIPath(path); !ok || got.ToolID != id {
+				t.Errorf("%s does not lead to %s", path, id)
+			}
+		}
+		if _, ok := r.Snapshot().ByAPIPath("/api/keys"); ok {
+			t.Error("a tool has the address of the keys")
+		}
+	})
 	t.Run("A9 a path leads to its tool however a client escapes it", func(t *testing.T) {
 		t.Parallel()
 		for id, paths := range map[string][]string{

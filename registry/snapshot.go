@@ -38,7 +38,7 @@ func NewSnapshot(tools []Tool, at time.Time) *Snapshot {
 			b.reseal(&candidates[i], t)
 		}
 	}
-	return buildSnapshot(candidates, nil, at, b.problems)
+	return buildSnapshot(candidates, reserved{}, at, b.problems)
 }
 
 // candidate is a tool that wants to be published, with the loader it came from.
@@ -54,8 +54,8 @@ func (c candidate) source() string {
 	return c.tool.ToolID + " (loader " + c.loader + ")"
 }
 
-// buildSnapshot resolves claims in the order of the candidates: earlier ones win. Reserved commands are nobody's.
-func buildSnapshot(candidates []candidate, reserved []string, at time.Time, problems Problems) *Snapshot {
+// buildSnapshot resolves claims in the order of the candidates: earlier ones win. Reserved names are nobody's.
+func buildSnapshot(candidates []candidate, reserved reserved, at time.Time, problems Problems) *Snapshot {
 	b := builder{problems: problems}
 	winners := b.uniqueIDs(candidates)
 	b.uniqueNames(winners, reserved)
@@ -123,13 +123,13 @@ func sameTool(a, b Tool) bool {
 
 // uniqueNames takes commands and paths away from tools that claim one that is taken (A44): the tool
 // stays reachable by its id, and the problem names both.
-func (b *builder) uniqueNames(winners []candidate, reserved []string) {
+func (b *builder) uniqueNames(winners []candidate, reserved reserved) {
 	commands := make(map[string]candidate, len(winners))
 	paths := make(map[string]candidate, len(winners))
 	for i := range winners {
 		w := &winners[i]
 		t := w.tool
-		if isReserved(t.CommandName, reserved) {
+		if reserved.command(t.CommandName) {
 			b.lost(*w, "commandName", t.CommandName+" is a command of the bot's own; give the tool another")
 			t.CommandName = ""
 		}
@@ -138,6 +138,10 @@ func (b *builder) uniqueNames(winners []candidate, reserved []string) {
 				b.lost(*w, "commandName", t.CommandName+" is claimed by "+first.source()+" and by "+w.source()+"; "+first.tool.ToolID+" keeps it")
 				t.CommandName = ""
 			}
+		}
+		if t.APIPath != "" && reserved.path(t.APIPath) {
+			b.lost(*w, "apiPath", t.APIPath+" is an address of the program's own; give the tool another")
+			t.APIPath = ""
 		}
 		if first, taken := claim(paths, pathKey(t.RunPath()), *w); taken {
 			b.lost(*w, "apiPath", t.RunPath()+" is claimed by "+first.source()+" and by "+w.source()+"; "+first.tool.ToolID+" keeps it")
@@ -149,8 +153,17 @@ func (b *builder) uniqueNames(winners []candidate, reserved []string) {
 	}
 }
 
-func isReserved(command string, reserved []string) bool {
-	return command != "" && slices.ContainsFunc(reserved, func(r string) bool { return commandKey(r) == commandKey(command) })
+// reserved are the names that the program keeps for itself.
+type reserved struct{ commands, paths []string }
+
+func (r reserved) command(command string) bool {
+	return command != "" && slices.ContainsFunc(r.commands, func(own string) bool { return commandKey(own) == commandKey(command) })
+}
+
+// path reports whether a path, as clients may write it, is one of those that are kept or below one.
+func (r reserved) path(path string) bool {
+	path = pathKey(path)
+	return slices.ContainsFunc(r.paths, func(own string) bool { return path == own || strings.HasPrefix(path, own+"/") })
 }
 
 func (b *builder) reseal(w *candidate, t Tool) {
