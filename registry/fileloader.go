@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -107,6 +108,26 @@ func (l *FileLoader) forgetAllBut(files []string) {
 		}
 	}
 }
+
+// IsDefinitions reports whether a file holds definitions, good or bad, by the members at its top.
+func IsDefinitions(path string) bool {
+	data, err := readBounded(path, maxToolFileBytes)
+	if err != nil {
+		return false
+	}
+	var top map[string]json.RawMessage
+	if json.Unmarshal(data, &top) != nil {
+		var list []map[string]json.RawMessage
+		if json.Unmarshal(data, &list) != nil || len(list) == 0 {
+			return false
+		}
+		top = list[0]
+	}
+	return slices.ContainsFunc([]string{"toolId", "displayName", "inputSchema", "tools"}, func(key string) bool { _, ok := top[key]; return ok })
+}
+
+// CheckFile gives the tools of a file with definitions, and everything that is wrong with the others.
+func CheckFile(path string) ([]Tool, error) { return decodeFile(path) }
 
 // decodeFile reads a file's tools and judges them here, where it is known which file it is. Beside an error come those
 // that are good.
