@@ -113,6 +113,30 @@ func TestFlash(t *testing.T) {
 			}
 		}
 	})
+	t.Run("A16 A67 what nests as deep as it may is loaded again", func(t *testing.T) {
+		t.Parallel()
+		definition := func(levels int) string {
+			return `{"toolId":"deep","service":"s","displayName":"Deep","inputSchema":{},"metadata":{"x":` + strings.Repeat("[", levels) + strings.Repeat("]", levels) + `}}`
+		}
+		levels := 0
+		for decodes := true; decodes; levels++ {
+			_, err := registry.DecodeTool([]byte(definition(levels + 1)))
+			decodes = err == nil
+		}
+		dir := t.TempDir()
+		flash(t, dir, meta, mustDecode(t, definition(levels-1)))
+		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{registry.NewFlashLoader("flash", filepath.Join(dir, registry.FlashFile))}})
+		mustReload(t, r)
+		if levels < 32 || r.Snapshot().Len() != 1 {
+			t.Errorf("%d levels, %d tools", levels, r.Snapshot().Len())
+		}
+		built := simple("built") // by a loader, in Go
+		built.Metadata = mustDecode(t, definition(levels-1)).Metadata
+		built.Metadata = map[string]any{"x": []any{built.Metadata["x"]}}
+		if _, err := newRegistry(t, registry.Config{Loaders: []registry.Loader{fixed("l", built)}}).Reload(t.Context()); err == nil {
+			t.Error("a definition that can't be read again was taken")
+		}
+	})
 	t.Run("A67 a file changed by hand is refused", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()

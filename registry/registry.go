@@ -317,7 +317,7 @@ func plainMetadata(t *Tool) error {
 	if err != nil {
 		return Problems{{ToolID: t.ToolID, Field: "metadata", Message: "cannot be written as JSON: " + err.Error()}}
 	}
-	n, err := parseNode(data)
+	n, err := parseWithin(data, maxDepth-1) // a definition is around it, and it has to be readable again
 	if err != nil {
 		return Problems{{ToolID: t.ToolID, Field: "metadata", Message: err.Error()}}
 	}
