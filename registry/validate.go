@@ -316,9 +316,8 @@ func (v *validator) costing(m *CostingModel) {
 	v.amount("costingModel.markup", m.Markup, maxMarkup)
 	v.amount("costingModel.minimumUsd", m.MinimumUSD, maxMinimum)
 	if m.Rate == "" {
-		if m.RateSource == RateStatic {
-			v.bad("costingModel.rate", "is missing; a static rate is a number of US dollars per unit")
-		}
+		// Without one nothing could be promised where the machine or the service says nothing, and all runs would be free.
+		v.bad("costingModel.rate", "is missing; it is a number of US dollars per unit, by which runs are quoted until the machine or the service tells more")
 		return
 	}
 	rate, err := ParseDecimal(m.Rate)
