@@ -209,6 +209,18 @@ func TestEstimate(t *testing.T) {
 		{"never beyond the timeout", perSecond, History{Samples: seconds(10, 10, 10, 10, 20), Timeout: 21 * time.Second}, registry.Price{}, 10_000_000, 21_000_000, "learned from the last 5 runs"},
 		{"A28 the machine changes the estimate", model("0.001", "second", "machine"), History{Samples: seconds(10, 10, 10, 10, 10)}, registry.Price{Machine: "L4"}, 3_200_000, 12_800_000, "learned from the last 5 runs"},
 		{"A29 the provider's price is exact", model("9", "second", "api"), History{}, registry.Price{CostUSD: "0.02"}, 20_000_000, 20_000_000, "the price of one run"},
+		{
+			"A29 one charge that was a slip does not price the tool out of reach", model("9", "second", "api"),
+			History{Samples: seconds(8, 8, 8, 8, 8, 9e6)}, registry.Price{}, 8_000_000, 10_000_000, "learned from the last 6 runs",
+		},
+		{
+			"A25 nor does one usage that was", model("0.001", "token", "api"),
+			History{Samples: seconds(8, 8, 8, 8, 8, 1e9)}, registry.Price{}, 8_000_000, 10_000_000, "learned from the last 6 runs",
+		},
+		{
+			"A30 what is only dear is a lesson", model("9", "second", "api"),
+			History{Samples: seconds(8, 8, 8, 8, 800)}, registry.Price{}, 8_000_000, 1_000_000_000, "learned from the last 5 runs",
+		},
 		{"A29 past charges", model("9", "second", "api"), History{Samples: seconds(8, 8, 8, 8, 8)}, registry.Price{}, 8_000_000, 10_000_000, "learned from the last 5 runs"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -21,6 +21,10 @@ const (
 // loaded first, busy engines and larger inputs say nothing about it beforehand.
 const slowRun = 30 * time.Second
 
+// slip is how many times the median a past value is no lesson any more: a service that told a wrong charge or consumption once
+// would price its tool out of everybody's reach, and for good, since no run could follow that tells better.
+const slip = 1000
+
 // enough is how many samples make quantiles worth believing.
 const enough = 5
 
@@ -105,9 +109,10 @@ func (h History) estimate(q *Quote, model *registry.CostingModel, t tariff) {
 		q.Low, q.High = markedUp(low, model), markedUp(high, model)
 		return
 	}
-	low, high := spread(h.nanoUnits())
+	units := credible(h.nanoUnits())
+	low, high := spread(units)
 	if t.unit == registry.UnitSecond {
-		high = max(high, satAdd(slices.Max(h.nanoUnits()), int64(slowRun)))
+		high = max(high, satAdd(slices.Max(units), int64(slowRun)))
 		if h.Timeout > 0 {
 			high = min(high, int64(h.Timeout))
 		}
@@ -141,11 +146,21 @@ func (h History) nanoUnits() []int64 {
 
 // spread gives the range that a next value is expected in.
 func spread(values []int64) (low, high int64) {
+	values = credible(values)
 	highest := slices.Max(values)
 	if len(values) < enough {
 		return slices.Min(values) / 2, satAdd(highest, highest)
 	}
 	return quantile(values, 10), satAdd(highest, highest/4)
+}
+
+// credible leaves out the slips, where there are enough values to tell.
+func credible(values []int64) []int64 {
+	median := quantile(values, 50)
+	if len(values) < enough || median <= 0 {
+		return values
+	}
+	return slices.DeleteFunc(slices.Clone(values), func(v int64) bool { return v/slip > median })
 }
 
 func satAdd(a, b int64) int64 {
