@@ -484,6 +484,14 @@ func TestAPI(t *testing.T) {
 		}
 	})
 
+	t.Run("A18 a value that is given twice is refused, since one of the two would be lost", func(t *testing.T) {
+		for _, body := range []string{`{"inputs":{"colors":3,"colors":4}}`, `{"inputs":{"colors":3},"inputs":{}}`} {
+			var problem struct{ Detail string }
+			if status := dev.call("POST", "/api/run/wallpaper", body, &problem); status != http.StatusUnprocessableEntity || !strings.Contains(problem.Detail, "appears twice") {
+				t.Errorf("%s: %d %q", body, status, problem.Detail)
+			}
+		}
+	})
 	t.Run("A81 an internal tool is to others as one that does not exist, however it is asked for", func(t *testing.T) {
 		tool := registry.Tool{ToolID: "inner", Service: "fake", DisplayName: "Inner", InputSchema: registry.InputSchema{}, Visibility: registry.VisibilityInternal}
 		h.fakes.Set(tool)
