@@ -174,7 +174,11 @@ func TestRateCard(t *testing.T) {
 	if got, _ := own.Rate("my-box"); got != "0.5" {
 		t.Errorf("the operator's own rate is %q", got)
 	}
-	for _, bad := range []string{``, `[]`, `{"machine": {}}`, `{"machines": {"A": -1}}`, `{"machines": {"A": "x"}}`, `{"machines": {"-": "1"}}`} {
+	bare, err := ParseRateCard([]byte(`{"NVIDIA GeForce RTX 4090": "0.0004"}`))
+	if got, _ := bare.Rate("cuda:0 NVIDIA GeForce RTX 4090"); err != nil || got != "0.0004" {
+		t.Errorf("A28 a card as the README has it: %q, %v", got, err)
+	}
+	for _, bad := range []string{``, `[]`, `{"machine": {}}`, `{"A10G": 1, "a10g": 2}`, `{"A": 1} {}`, `{"machines": {"A": -1}}`, `{"machines": {"A": "x"}}`, `{"machines": {"-": "1"}}`} {
 		if _, err := ParseRateCard([]byte(bad)); err == nil {
 			t.Errorf("%s: no error", bad)
 		}
