@@ -60,7 +60,7 @@ func Cost(model *registry.CostingModel, usage registry.Usage, card RateCard, run
 func NoCharge(model *registry.CostingModel, runID, reason string) Receipt {
 	r := Receipt{RunID: runID, Rate: "0", Unit: string(registry.UnitRequest), Units: "0", Source: SourceNone, Reason: reason}
 	if model != nil {
-		r.Rate, r.Unit, r.Source = model.Rate.String(), string(model.Unit), string(model.RateSource)
+		r.Rate, r.Unit, r.Source = registry.PlainDecimal(model.Rate), string(model.Unit), string(model.RateSource)
 	}
 	return r
 }

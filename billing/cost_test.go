@@ -95,6 +95,9 @@ func TestReceipt(t *testing.T) {
 	if none := NoCharge(nil, "run", ReasonFailed); none.Cost != 0 || none.Reason != ReasonFailed {
 		t.Errorf("no charge: %+v", none)
 	}
+	if tiny := NoCharge(model("1.50e-9", "request", "static"), "run", ReasonFailed); tiny.Rate != "0.0000000015" {
+		t.Errorf("A23 the rate of a run without a charge: %s", tiny.Rate)
+	}
 	unknown := cost(t, model("9", "second", "machine"), registry.Usage{RunTime: 1, Machine: "Abacus"})
 	if !strings.Contains(unknown.Note, "Abacus") {
 		t.Errorf("the fall-back is not told: %q", unknown.Note)
@@ -171,7 +174,11 @@ func TestRateCard(t *testing.T) {
 	if got, _ := own.Rate("my-box"); got != "0.5" {
 		t.Errorf("the operator's own rate is %q", got)
 	}
-	for _, bad := range []string{``, `[]`, `{"machine": {}}`, `{"machines": {"A": -1}}`, `{"machines": {"A": "x"}}`, `{"machines": {"-": "1"}}`} {
+	bare, err := ParseRateCard([]byte(`{"NVIDIA GeForce RTX 4090": "0.0004"}`))
+	if got, _ := bare.Rate("cuda:0 NVIDIA GeForce RTX 4090"); err != nil || got != "0.0004" {
+		t.Errorf("A28 a card as the README has it: %q, %v", got, err)
+	}
+	for _, bad := range []string{``, `[]`, `{"machine": {}}`, `{"A10G": 1, "a10g": 2}`, `{"A": 1} {}`, `{"machines": {"A": -1}}`, `{"machines": {"A": "x"}}`, `{"machines": {"-": "1"}}`} {
 		if _, err := ParseRateCard([]byte(bad)); err == nil {
 			t.Errorf("%s: no error", bad)
 		}
@@ -206,6 +213,18 @@ func TestEstimate(t *testing.T) {
 		{"never beyond the timeout", perSecond, History{Samples: seconds(10, 10, 10, 10, 20), Timeout: 21 * time.Second}, registry.Price{}, 10_000_000, 21_000_000, "learned from the last 5 runs"},
 		{"A28 the machine changes the estimate", model("0.001", "second", "machine"), History{Samples: seconds(10, 10, 10, 10, 10)}, registry.Price{Machine: "L4"}, 3_200_000, 12_800_000, "learned from the last 5 runs"},
 		{"A29 the provider's price is exact", model("9", "second", "api"), History{}, registry.Price{CostUSD: "0.02"}, 20_000_000, 20_000_000, "the price of one run"},
+		{
+			"A29 one charge that was a slip does not price the tool out of reach", model("9", "second", "api"),
+			History{Samples: seconds(8, 8, 8, 8, 8, 9e6)}, registry.Price{}, 8_000_000, 10_000_000, "learned from the last 6 runs",
+		},
+		{
+			"A25 nor does one usage that was", model("0.001", "token", "api"),
+			History{Samples: seconds(8, 8, 8, 8, 8, 1e9)}, registry.Price{}, 8_000_000, 10_000_000, "learned from the last 6 runs",
+		},
+		{
+			"A30 what is only dear is a lesson", model("9", "second", "api"),
+			History{Samples: seconds(8, 8, 8, 8, 800)}, registry.Price{}, 8_000_000, 1_000_000_000, "learned from the last 5 runs",
+		},
 		{"A29 past charges", model("9", "second", "api"), History{Samples: seconds(8, 8, 8, 8, 8)}, registry.Price{}, 8_000_000, 10_000_000, "learned from the last 5 runs"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,7 +1,6 @@
 package billing
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/big"
 	"slices"
@@ -21,6 +20,10 @@ const (
 // slowRun is how much longer than any before it a run may take and still be charged in full: models that are
 // loaded first, busy engines and larger inputs say nothing about it beforehand.
 const slowRun = 30 * time.Second
+
+// slip is how many times the median a past value is no lesson any more: a service that told a wrong charge or consumption once
+// would price its tool out of everybody's reach, and for good, since no run could follow that tells better.
+const slip = 1000
 
 // enough is how many samples make quantiles worth believing.
 const enough = 5
@@ -68,7 +71,7 @@ func Estimate(model *registry.CostingModel, h History, price registry.Price, car
 	}
 	t, err := tariffOf(model, price, card)
 	if err != nil {
-		return Quote{Source: SourceNone, Rate: readableRate(model.Rate), Unit: string(model.Unit), Basis: "the tool's rate is not readable"}
+		return Quote{Source: SourceNone, Rate: registry.PlainDecimal(model.Rate), Unit: string(model.Unit), Basis: "the tool's rate is not readable"}
 	}
 	q := Quote{Rate: t.text, Unit: string(t.unit), Source: string(t.source)}
 	if model.RateSource == registry.RateMachine {
@@ -106,9 +109,10 @@ func (h History) estimate(q *Quote, model *registry.CostingModel, t tariff) {
 		q.Low, q.High = markedUp(low, model), markedUp(high, model)
 		return
 	}
-	low, high := spread(h.nanoUnits())
+	units := credible(h.nanoUnits())
+	low, high := spread(units)
 	if t.unit == registry.UnitSecond {
-		high = max(high, satAdd(slices.Max(h.nanoUnits()), int64(slowRun)))
+		high = max(high, satAdd(slices.Max(units), int64(slowRun)))
 		if h.Timeout > 0 {
 			high = min(high, int64(h.Timeout))
 		}
@@ -142,11 +146,21 @@ func (h History) nanoUnits() []int64 {
 
 // spread gives the range that a next value is expected in.
 func spread(values []int64) (low, high int64) {
+	values = credible(values)
 	highest := slices.Max(values)
 	if len(values) < enough {
 		return slices.Min(values) / 2, satAdd(highest, highest)
 	}
 	return quantile(values, 10), satAdd(highest, highest/4)
+}
+
+// credible leaves out the slips, where there are enough values to tell.
+func credible(values []int64) []int64 {
+	median := quantile(values, 50)
+	if len(values) < enough || median <= 0 {
+		return values
+	}
+	return slices.DeleteFunc(slices.Clone(values), func(v int64) bool { return v/slip > median })
 }
 
 func satAdd(a, b int64) int64 {
@@ -179,13 +193,4 @@ func boundedTimes(nanoUnits *big.Int, rate *big.Rat) NanoUSD {
 // bounded is an estimate in nano-dollars; one beyond counting is the most that can be counted.
 func bounded(dollars *big.Rat) NanoUSD {
 	return boundedTimes(big.NewInt(int64(Dollar)), dollars)
-}
-
-// readableRate gives a JSON number's exact decimal, or the number itself where it is none.
-func readableRate(n json.Number) string {
-	r, err := parseRat(n.String())
-	if err != nil {
-		return n.String()
-	}
-	return decimalText(r)
 }

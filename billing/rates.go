@@ -1,7 +1,6 @@
 package billing
 
 import (
-	"bytes"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -32,19 +31,23 @@ func DefaultRateCard() RateCard {
 	return card
 }
 
-// ParseRateCard reads {"machines": {"A10G": "0.000337", ...}}: US dollars per second by machine name.
-// Rates are strings or numbers, never negative.
+// ParseRateCard reads {"A10G": "0.000337", ...}, or the same as the member machines of an object: US dollars per second by
+// machine name. Rates are strings or numbers, never negative. Two names of the same words are refused: nobody could
+// tell which of them counts.
 func ParseRateCard(data []byte) (RateCard, error) {
-	var file struct {
-		Machines map[string]json.Number `json:"machines"`
-	}
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&file); err != nil {
+	var file map[string]json.RawMessage
+	if err := json.Unmarshal(data, &file); err != nil {
 		return RateCard{}, fmt.Errorf("parse rate card: %w", err)
 	}
+	if machines, ok := file["machines"]; ok && len(file) == 1 {
+		data = machines
+	}
+	var rates map[string]json.Number
+	if err := json.Unmarshal(data, &rates); err != nil {
+		return RateCard{}, fmt.Errorf(`parse rate card: expected US dollars per second by machine, such as {"NVIDIA L4": "0.0004"}: %w`, err)
+	}
 	var card RateCard
-	for name, rate := range file.Machines {
+	for name, rate := range rates {
 		words := nameWords(name)
 		if len(words) == 0 {
 			return RateCard{}, fmt.Errorf("parse rate card: %q is no machine name", name)
@@ -65,6 +68,11 @@ func ParseRateCard(data []byte) (RateCard, error) {
 		}
 		return slices.Compare(a.words, b.words)
 	})
+	for i := 1; i < len(card.rates); i++ {
+		if words := card.rates[i].words; slices.Equal(words, card.rates[i-1].words) {
+			return RateCard{}, fmt.Errorf("parse rate card: there are two rates of the machine %s", strings.Join(words, " "))
+		}
+	}
 	return card, nil
 }
 

@@ -127,7 +127,7 @@ func (m *CostingModel) Summary() string {
 	case m == nil:
 		return "free"
 	case m.RateSource == RateStatic:
-		return fmt.Sprintf("%s USD per %s", m.Rate, m.Unit)
+		return fmt.Sprintf("%s USD per %s", PlainDecimal(m.Rate), m.Unit)
 	case m.RateSource == RateMachine:
 		return fmt.Sprintf("by the machine that runs it, per %s", m.Unit)
 	case m.RateSource == RateHistorical:

@@ -36,6 +36,20 @@ func ParseDecimal(n json.Number) (*big.Rat, error) {
 	return r, nil
 }
 
+// PlainDecimal writes a number as an exact decimal, without exponent and needless zeros: 0.0000000015 for 1.5e-9. What is
+// no number comes back as it is.
+func PlainDecimal(n json.Number) string {
+	r, err := ParseDecimal(n)
+	if err != nil {
+		return n.String()
+	}
+	if r.IsInt() {
+		return r.Num().String()
+	}
+	digits, _ := r.FloatPrec() // decimals end, so they are all
+	return r.FloatString(digits)
+}
+
 // isJSONNumber checks the grammar of RFC 8259, section 6.
 func isJSONNumber(s string) bool {
 	s = strings.TrimPrefix(s, "-")

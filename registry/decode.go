@@ -99,14 +99,18 @@ func (d *decoder) tools(n node) []Tool {
 
 func (d *decoder) toolList(items []node) []Tool {
 	tools := make([]Tool, 0, len(items))
-	seen := make(map[string]bool, len(items))
+	seen := make(map[string]Tool, len(items))
 	for i, item := range items {
 		before := len(d.problems)
 		t := d.tool(item, "tool "+strconv.Itoa(i+1))
-		if t.ToolID != "" && seen[t.ToolID] {
+		if first, taken := seen[t.ToolID]; taken && t.ToolID != "" {
+			if len(d.problems) == before && sameTool(first, t) {
+				continue // a copy that says the same is no mistake (A4)
+			}
 			d.bad("toolId", "appears twice in one document; the first one counts")
+		} else {
+			seen[t.ToolID] = t
 		}
-		seen[t.ToolID] = true
 		if len(d.problems) == before {
 			tools = append(tools, t)
 		}

@@ -93,6 +93,12 @@ func TestDecodeForms(t *testing.T) {
 			t.Errorf("got %v, %v", tools, err)
 		}
 	})
+	t.Run("A4 a copy that says the same is no mistake", func(t *testing.T) {
+		t.Parallel()
+		if tools, err := registry.DecodeTools([]byte("[" + one + "," + two + "," + one + "]")); err != nil || len(tools) != 2 {
+			t.Errorf("got %v, %v", tools, err)
+		}
+	})
 	t.Run("good ones survive a bad neighbour", func(t *testing.T) {
 		t.Parallel()
 		tools, err := registry.DecodeTools([]byte("[" + one + `,{"toolId":"bad","colour":1},` + two + "]"))
@@ -117,7 +123,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"fraction for a count":                  {`{"toolId":"x","timeoutMs":1.5}`, []string{"timeoutMs", "whole number"}},
 		"repeated key":                          {`{"toolId":"x","service":"a","service":"b"}`, []string{"service: the key appears twice"}},
 		"repeated key in metadata":              {`{"toolId":"x","metadata":{"a":{"b":1,"b":2}}}`, []string{"metadata.a.b"}},
-		"A4 one id twice in a document":         {`[{"toolId":"x","inputSchema":{}},{"toolId":"x","inputSchema":{}}]`, []string{`tool "x": toolId: appears twice`}},
+		"A4 one id twice in a document":         {`[{"toolId":"x","inputSchema":{}},{"toolId":"x","service":"s","inputSchema":{}}]`, []string{`tool "x": toolId: appears twice`}},
 		"tool without id is called by place":    {`[{"toolId":"x"},{"nome":"y"}]`, []string{`"tool 2"`, "nome"}},
 		"several problems at once":              {`{"toolId":"x","service":5,"kindd":"z"}`, []string{"service", "kindd"}},
 		"text after the end":                    {`{"toolId":"x"} {}`, []string{"line 1", "more text"}},

@@ -143,10 +143,15 @@ func (t *Tool) OfferedTo(a Audience) bool {
 	return t.ListedFor(a) && t.State() == StateActive
 }
 
-// Refusal says why a may not run the tool now, or nil. To everyone an internal tool looks as if it
-// did not exist; an unavailable tool is refused with its reason. A deprecated one runs, see Notice.
+// KnownTo reports whether a may know of the tool. To everyone an internal tool looks as if it did not exist (A81); a hidden
+// one is there for those who know its name.
+func (t *Tool) KnownTo(a Audience) bool {
+	return t.Visibility != VisibilityInternal || a == Insiders
+}
+
+// Refusal says why a may not run the tool now, or nil. Whoever can tell people that there is no such tool asks KnownTo first; an unavailable tool is refused with its reason. A deprecated one runs, see Notice.
 func (t *Tool) Refusal(a Audience) *Error {
-	if t.Visibility == VisibilityInternal && a != Insiders {
+	if !t.KnownTo(a) {
 		return Errorf(CodeUnavailable, "there is no such tool")
 	}
 	if t.State() != StateUnavailable {

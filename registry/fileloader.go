@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -26,7 +27,7 @@ const (
 //
 // A file that is broken keeps the tools it had when it was last good, and the problem is reported
 // beside the others' tools as a PartialError. One id in two files is refused: the first file in
-// alphabetical order counts.
+// alphabetical order counts. A copy that says the same is passed over (A4).
 type FileLoader struct {
 	name, dir string
 
@@ -53,15 +54,19 @@ func (l *FileLoader) Load(ctx context.Context) ([]Tool, error) {
 	var tools []Tool
 	var problems Problems
 	owner := make(map[string]string)
+	place := make(map[string]int)
 	for _, file := range files {
 		found, refused := l.read(file)
 		problems = append(problems, refused...)
 		for _, t := range found {
 			if first, taken := owner[t.ToolID]; taken {
+				if sameTool(tools[place[t.ToolID]], t) {
+					continue
+				}
 				problems = append(problems, Problem{Source: file, ToolID: t.ToolID, Field: "toolId", Message: "is already defined in " + first})
 				continue
 			}
-			owner[t.ToolID] = file
+			owner[t.ToolID], place[t.ToolID] = file, len(tools)
 			tools = append(tools, t)
 		}
 	}
@@ -79,10 +84,7 @@ func (l *FileLoader) read(file string) ([]Tool, Problems) {
 		l.good[file] = tools
 		return tools, nil
 	}
-	var problems Problems
-	if !errors.As(err, &problems) {
-		problems = Problems{{Message: err.Error()}}
-	}
+	problems := asProblems(err, "", "")
 	for i := range problems {
 		problems[i].Source = file
 	}
@@ -107,12 +109,46 @@ func (l *FileLoader) forgetAllBut(files []string) {
 	}
 }
 
+// IsDefinitions reports whether a file holds definitions, good or bad, by the members at its top.
+func IsDefinitions(path string) bool {
+	data, err := readBounded(path, maxToolFileBytes)
+	if err != nil {
+		return false
+	}
+	var top map[string]json.RawMessage
+	if json.Unmarshal(data, &top) != nil {
+		var list []map[string]json.RawMessage
+		if json.Unmarshal(data, &list) != nil || len(list) == 0 {
+			return false
+		}
+		top = list[0]
+	}
+	return slices.ContainsFunc([]string{"toolId", "displayName", "inputSchema", "tools"}, func(key string) bool { _, ok := top[key]; return ok })
+}
+
+// CheckFile gives the tools of a file with definitions, and everything that is wrong with the others.
+func CheckFile(path string) ([]Tool, error) { return decodeFile(path) }
+
+// decodeFile reads a file's tools and judges them here, where it is known which file it is. Beside an error come those
+// that are good.
 func decodeFile(path string) ([]Tool, error) {
 	data, err := readBounded(path, maxToolFileBytes)
 	if err != nil {
 		return nil, err
 	}
-	return DecodeTools(data)
+	tools, err := DecodeTools(data)
+	var problems Problems
+	if err != nil && !errors.As(err, &problems) {
+		return nil, err
+	}
+	tools = slices.DeleteFunc(tools, func(t Tool) bool {
+		err := Validate(t)
+		if err != nil {
+			problems = append(problems, asProblems(err, "", t.ToolID)...)
+		}
+		return err != nil
+	})
+	return tools, problems.Err()
 }
 
 func readBounded(path string, most int64) ([]byte, error) {

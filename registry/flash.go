@@ -288,7 +288,7 @@ func (l *FlashLoader) Load(ctx context.Context) ([]Tool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read flashed tools: %w", err)
 	}
-	n, err := parseNode(data)
+	n, err := parseWithin(data, maxDepth+2) // the file and its list are around each definition
 	if err != nil {
 		return nil, fmt.Errorf("read flashed tools: %s: %w", l.path, err)
 	}

@@ -113,6 +113,30 @@ func TestFlash(t *testing.T) {
 			}
 		}
 	})
+	t.Run("A16 A67 what nests as deep as it may is loaded again", func(t *testing.T) {
+		t.Parallel()
+		definition := func(levels int) string {
+			return `{"toolId":"deep","service":"s","displayName":"Deep","inputSchema":{},"metadata":{"x":` + strings.Repeat("[", levels) + strings.Repeat("]", levels) + `}}`
+		}
+		levels := 0
+		for decodes := true; decodes; levels++ {
+			_, err := registry.DecodeTool([]byte(definition(levels + 1)))
+			decodes = err == nil
+		}
+		dir := t.TempDir()
+		flash(t, dir, meta, mustDecode(t, definition(levels-1)))
+		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{registry.NewFlashLoader("flash", filepath.Join(dir, registry.FlashFile))}})
+		mustReload(t, r)
+		if levels < 32 || r.Snapshot().Len() != 1 {
+			t.Errorf("%d levels, %d tools", levels, r.Snapshot().Len())
+		}
+		built := simple("built") // by a loader, in Go
+		built.Metadata = mustDecode(t, definition(levels-1)).Metadata
+		built.Metadata = map[string]any{"x": []any{built.Metadata["x"]}}
+		if _, err := newRegistry(t, registry.Config{Loaders: []registry.Loader{fixed("l", built)}}).Reload(t.Context()); err == nil {
+			t.Error("a definition that can't be read again was taken")
+		}
+	})
 	t.Run("A67 a file changed by hand is refused", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
@@ -388,6 +412,32 @@ func TestFileLoader(t *testing.T) {
 		tools, err := registry.NewFileLoader("tools", dir).Load(t.Context())
 		wantContains(t, err, "b.json", "a.json", `"x"`)
 		if len(tools) != 1 || tools[0].DisplayName != "Tool x" {
+			t.Errorf("got %v", tools)
+		}
+	})
+	t.Run("A4 the same definition in two files is no mistake", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, "a.json"), mustEncode(t, simple("x")))
+		write(t, filepath.Join(dir, "b.json"), "[ "+mustEncode(t, simple("x"))+" ]")
+		tools, err := registry.NewFileLoader("tools", dir).Load(t.Context())
+		if err != nil || len(tools) != 1 {
+			t.Errorf("got %v, %v", tools, err)
+		}
+	})
+	t.Run("A10 a definition that is refused names its file, and the last good one stays", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, "a.json"), mustEncode(t, simple("a")))
+		loader := registry.NewFileLoader("tools", dir)
+		if _, err := loader.Load(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, "a.json"), `{"toolId":"a","service":"s","displayName":"A"}`)
+		write(t, filepath.Join(dir, "b.json"), `{"service":"s","displayName":"B","inputSchema":{}}`)
+		tools, err := loader.Load(t.Context())
+		wantContains(t, err, `a.json: tool "a": inputSchema: is missing`, "b.json: toolId: is missing")
+		if len(tools) != 1 || tools[0].DisplayName != "Tool a" {
 			t.Errorf("got %v", tools)
 		}
 	})

@@ -74,18 +74,21 @@ func (h *History) renamed(ctx context.Context) ([]Renamed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read what tools were renamed: %w", err)
 	}
+	// Definitions are not taken apart in SQL: Postgres fails at a \u0000 anywhere in one, and nothing would start any more.
 	rows, err = h.pool.Query(ctx, `
-		SELECT tool_id, v.definition->'migrations' FROM registry_current c JOIN registry_tool_versions v USING (tool_id, version)
-		WHERE v.definition->'migrations' IS NOT NULL ORDER BY tool_id`)
+		SELECT tool_id, v.definition FROM registry_current c JOIN registry_tool_versions v USING (tool_id, version)
+		WHERE v.definition::text LIKE '%"migrations":%' ORDER BY tool_id`)
 	if err != nil {
 		return nil, fmt.Errorf("read what inputs were renamed: %w", err)
 	}
 	var id string
-	var migrations json.RawMessage
-	_, err = pgx.ForEachRow(rows, []any{&id, &migrations}, func() error {
-		r := Renamed{From: id, To: id}
-		if json.Unmarshal(migrations, &r.Inputs) == nil { // else a later version of the program wrote them in another way
-			known = append(known, r)
+	var definition json.RawMessage
+	_, err = pgx.ForEachRow(rows, []any{&id, &definition}, func() error {
+		var t struct {
+			Migrations []Rename `json:"migrations"`
+		}
+		if json.Unmarshal(definition, &t) == nil { // else a later version of the program wrote them in another way
+			known = append(known, Renamed{From: id, To: id, Inputs: t.Migrations})
 		}
 		return nil
 	})

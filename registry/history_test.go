@@ -77,6 +77,24 @@ func TestHistory(t *testing.T) {
 			}
 		}
 	})
+	t.Run("A16 A45 a start goes on whatever characters a definition holds", func(t *testing.T) {
+		t.Parallel()
+		pool := postgrestest.New(t)
+		odd := simple("odd")
+		odd.Metadata = map[string]any{"note": "a\x00b"}
+		odd.InputSchema = registry.InputSchema{{Name: "text", Type: registry.TypeString}}
+		odd.Migrations = []registry.Rename{{From: "words", To: "text"}}
+		record(t, registry.NewHistory(pool), noon, odd)
+		odd.Migrations = nil
+		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{fixed("l", odd)}})
+		if err := registry.NewHistory(pool).Attach(t.Context(), r, slog.New(slog.DiscardHandler)); err != nil {
+			t.Fatal(err)
+		}
+		mustReload(t, r)
+		if got, _ := r.Snapshot().ByID("odd"); len(got.Migrations) != 1 || got.Migrations[0].From != "words" || got.Metadata["note"] != "a\x00b" {
+			t.Errorf("got %+v", got)
+		}
+	})
 	t.Run("A79 an old run can show the version it used", func(t *testing.T) {
 		t.Parallel()
 		h := registry.NewHistory(postgrestest.New(t))

@@ -39,11 +39,14 @@ type member struct {
 }
 
 // parseNode reads exactly one JSON value.
-func parseNode(data []byte) (node, error) {
+func parseNode(data []byte) (node, error) { return parseWithin(data, maxDepth) }
+
+// parseWithin is parseNode for values that nest so deep at most.
+func parseWithin(data []byte, levels int) (node, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // some editors write a byte order mark
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
-	n, err := readNode(d, 0)
+	n, err := readNode(d, levels)
 	if err != nil {
 		return node{}, describeSyntax(data, d.InputOffset(), err)
 	}
@@ -53,8 +56,8 @@ func parseNode(data []byte) (node, error) {
 	return n, nil
 }
 
-func readNode(d *json.Decoder, depth int) (node, error) {
-	if depth > maxDepth {
+func readNode(d *json.Decoder, levels int) (node, error) {
+	if levels < 0 {
 		return node{}, fmt.Errorf("nested deeper than %d levels", maxDepth)
 	}
 	token, err := d.Token()
@@ -64,9 +67,9 @@ func readNode(d *json.Decoder, depth int) (node, error) {
 	switch v := token.(type) {
 	case json.Delim:
 		if v == '[' {
-			return readArray(d, depth)
+			return readArray(d, levels)
 		}
-		return readObject(d, depth)
+		return readObject(d, levels)
 	case string:
 		return node{kind: kindString, text: v}, nil
 	case json.Number:
@@ -78,10 +81,10 @@ func readNode(d *json.Decoder, depth int) (node, error) {
 	}
 }
 
-func readArray(d *json.Decoder, depth int) (node, error) {
+func readArray(d *json.Decoder, levels int) (node, error) {
 	n := node{kind: kindArray}
 	for d.More() {
-		item, err := readNode(d, depth+1)
+		item, err := readNode(d, levels-1)
 		if err != nil {
 			return node{}, err
 		}
@@ -91,7 +94,7 @@ func readArray(d *json.Decoder, depth int) (node, error) {
 	return n, err
 }
 
-func readObject(d *json.Decoder, depth int) (node, error) {
+func readObject(d *json.Decoder, levels int) (node, error) {
 	n := node{kind: kindObject}
 	for d.More() {
 		token, err := d.Token()
@@ -102,7 +105,7 @@ func readObject(d *json.Decoder, depth int) (node, error) {
 		if !ok {
 			return node{}, fmt.Errorf("an object's key must be a string, found %v", token)
 		}
-		value, err := readNode(d, depth+1)
+		value, err := readNode(d, levels-1)
 		if err != nil {
 			return node{}, err
 		}

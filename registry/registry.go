@@ -29,6 +29,9 @@ type Config struct {
 	Parallel int
 	// Reserved are commands that no tool gets, such as those of the platforms' own: "/settings".
 	Reserved []string
+	// ReservedPaths are addresses that no tool gets, and neither does one get what is below them, such as those of the
+	// API's own: "/api/keys".
+	ReservedPaths []string
 }
 
 const (
@@ -314,7 +317,7 @@ func plainMetadata(t *Tool) error {
 	if err != nil {
 		return Problems{{ToolID: t.ToolID, Field: "metadata", Message: "cannot be written as JSON: " + err.Error()}}
 	}
-	n, err := parseNode(data)
+	n, err := parseWithin(data, maxDepth-1) // a definition is around it, and it has to be readable again
 	if err != nil {
 		return Problems{{ToolID: t.ToolID, Field: "metadata", Message: err.Error()}}
 	}
@@ -386,7 +389,7 @@ func (r *Registry) build() (next *Snapshot, lost Problems) {
 	r.renames.apply(candidates)
 	r.learned = false
 	r.mu.Unlock()
-	next = buildSnapshot(candidates, r.config.Reserved, r.config.Now(), problems)
+	next = buildSnapshot(candidates, reserved{r.config.Reserved, r.config.ReservedPaths}, r.config.Now(), problems)
 	return next, next.problems[len(problems):]
 }
 

@@ -244,6 +244,56 @@ func TestClaims(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 	})
+	t.Run("A48 no tool gets an address of the program's own: it keeps its default", func(t *testing.T) {
+		t.Parallel()
+		var tools []registry.Tool
+		for id, path := range map[string]string{"a": "/api/keys", "b": "/api/keys/b", "c": "/api/%6beys", "d": "/api/keysmith"} {
+			tool := simple(id)
+			tool.APIPath = path
+			tools = append(tools, tool)
+		}
+		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{fixed("l", tools...)}, ReservedPaths: []string{"/api/keys"}})
+		_, err := r.Reload(t.Context())
+		wantContains(t, err, `tool "a": apiPath: /api/keys is an address of the program's own`)
+		for id, path := range map[string]string{"a": "/api/run/a", "b": "/api/run/b", "c": "/api/run/c", "d": "/api/keysmith"} {
+			if got, ok := r.Snapshot().ByAPIPath(path); !ok || got.ToolID != id {
+				t.Errorf("%s does not lead to %s", path, id)
+			}
+		}
+		if _, ok := r.Snapshot().ByAPIPath("/api/keys"); ok {
+			t.Error("a tool has the address of the keys")
+		}
+	})
+	t.Run("A9 a path leads to its tool however a client escapes it", func(t *testing.T) {
+		t.Parallel()
+		for id, paths := range map[string][]string{
+			"名前":         {"/api/run/名前", "/api/run/%E5%90%8D%E5%89%8D", "/api/run/%e5%90%8d%e5%89%8d"},
+			"owner/name": {"/api/run/owner%2Fname"},
+			"a:b":        {"/api/run/a:b", "/api/run/a%3Ab"},
+			"a%2Fb":      {"/api/run/a%252Fb"},
+		} {
+			tool := simple(id)
+			tool.CommandName = ""
+			s := registry.NewSnapshot([]registry.Tool{tool}, noon)
+			for _, path := range append(paths, tool.RunPath()) {
+				if got, ok := s.ByAPIPath(path); !ok || got.ToolID != id {
+					t.Errorf("%s does not lead to %s", path, id)
+				}
+			}
+		}
+	})
+	t.Run("A90 the path of an id that a tool once had leads to it", func(t *testing.T) {
+		t.Parallel()
+		tool := simple("new")
+		tool.Aliases = []string{"old"}
+		s := registry.NewSnapshot([]registry.Tool{tool}, noon)
+		if got, ok := s.ByAPIPath("/api/run/old"); !ok || got.ToolID != "new" {
+			t.Errorf("got %v", got)
+		}
+		if _, ok := s.ByAPIPath("/old"); ok {
+			t.Error("an alias is no path of its own")
+		}
+	})
 	t.Run("an alias never takes a real name", func(t *testing.T) {
 		t.Parallel()
 		a, b := simple("a"), simple("b")

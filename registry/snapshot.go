@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"iter"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -37,7 +38,7 @@ func NewSnapshot(tools []Tool, at time.Time) *Snapshot {
 			b.reseal(&candidates[i], t)
 		}
 	}
-	return buildSnapshot(candidates, nil, at, b.problems)
+	return buildSnapshot(candidates, reserved{}, at, b.problems)
 }
 
 // candidate is a tool that wants to be published, with the loader it came from.
@@ -53,8 +54,8 @@ func (c candidate) source() string {
 	return c.tool.ToolID + " (loader " + c.loader + ")"
 }
 
-// buildSnapshot resolves claims in the order of the candidates: earlier ones win. Reserved commands are nobody's.
-func buildSnapshot(candidates []candidate, reserved []string, at time.Time, problems Problems) *Snapshot {
+// buildSnapshot resolves claims in the order of the candidates: earlier ones win. Reserved names are nobody's.
+func buildSnapshot(candidates []candidate, reserved reserved, at time.Time, problems Problems) *Snapshot {
 	b := builder{problems: problems}
 	winners := b.uniqueIDs(candidates)
 	b.uniqueNames(winners, reserved)
@@ -70,7 +71,7 @@ func buildSnapshot(candidates []candidate, reserved []string, at time.Time, prob
 	for i, w := range winners {
 		s.tools[i] = w.tool
 		s.byID[w.tool.ToolID] = int32(i)
-		s.byPath[w.tool.RunPath()] = int32(i)
+		s.byPath[pathKey(w.tool.RunPath())] = int32(i)
 		if w.tool.CommandName != "" {
 			s.byCommand[commandKey(w.tool.CommandName)] = int32(i)
 		}
@@ -122,13 +123,13 @@ func sameTool(a, b Tool) bool {
 
 // uniqueNames takes commands and paths away from tools that claim one that is taken (A44): the tool
 // stays reachable by its id, and the problem names both.
-func (b *builder) uniqueNames(winners []candidate, reserved []string) {
+func (b *builder) uniqueNames(winners []candidate, reserved reserved) {
 	commands := make(map[string]candidate, len(winners))
 	paths := make(map[string]candidate, len(winners))
 	for i := range winners {
 		w := &winners[i]
 		t := w.tool
-		if isReserved(t.CommandName, reserved) {
+		if reserved.command(t.CommandName) {
 			b.lost(*w, "commandName", t.CommandName+" is a command of the bot's own; give the tool another")
 			t.CommandName = ""
 		}
@@ -138,7 +139,11 @@ func (b *builder) uniqueNames(winners []candidate, reserved []string) {
 				t.CommandName = ""
 			}
 		}
-		if first, taken := claim(paths, t.RunPath(), *w); taken {
+		if t.APIPath != "" && reserved.path(t.APIPath) {
+			b.lost(*w, "apiPath", t.APIPath+" is an address of the program's own; give the tool another")
+			t.APIPath = ""
+		}
+		if first, taken := claim(paths, pathKey(t.RunPath()), *w); taken {
 			b.lost(*w, "apiPath", t.RunPath()+" is claimed by "+first.source()+" and by "+w.source()+"; "+first.tool.ToolID+" keeps it")
 			t.APIPath = ""
 		}
@@ -148,8 +153,17 @@ func (b *builder) uniqueNames(winners []candidate, reserved []string) {
 	}
 }
 
-func isReserved(command string, reserved []string) bool {
-	return command != "" && slices.ContainsFunc(reserved, func(r string) bool { return commandKey(r) == commandKey(command) })
+// reserved are the names that the program keeps for itself.
+type reserved struct{ commands, paths []string }
+
+func (r reserved) command(command string) bool {
+	return command != "" && slices.ContainsFunc(r.commands, func(own string) bool { return commandKey(own) == commandKey(command) })
+}
+
+// path reports whether a path, as clients may write it, is one of those that are kept or below one.
+func (r reserved) path(path string) bool {
+	path = pathKey(path)
+	return slices.ContainsFunc(r.paths, func(own string) bool { return path == own || strings.HasPrefix(path, own+"/") })
 }
 
 func (b *builder) reseal(w *candidate, t Tool) {
@@ -271,10 +285,26 @@ func (s *Snapshot) Resolve(toolID string) (*Tool, bool) {
 	return s.ByAlias(toolID)
 }
 
-// ByAPIPath finds the tool whose RunPath is the (escaped) path of a request.
+// ByAPIPath finds the tool whose RunPath is the escaped path of a request; which letters are escaped does not matter. An
+// alias takes the place of the id in the default path, so that programs go on after a rename.
 func (s *Snapshot) ByAPIPath(path string) (*Tool, bool) {
-	i, ok := s.byPath[path]
-	return s.found(i, ok)
+	key := pathKey(path)
+	if i, ok := s.byPath[key]; ok {
+		return s.found(i, ok)
+	}
+	id, ok := strings.CutPrefix(key, RunPrefix)
+	if !ok {
+		return nil, false
+	}
+	return s.ByAlias(id)
+}
+
+// pathKey unescapes a path: clients differ in what they escape.
+func pathKey(path string) string {
+	if plain, err := url.PathUnescape(path); err == nil {
+		return plain
+	}
+	return path
 }
 
 // ByCommand finds a tool by the command as somebody typed it: the slash, the case and a trailing

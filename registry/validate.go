@@ -82,6 +82,11 @@ func (v *validator) identity(t Tool) {
 	if utf8.RuneCountInString(t.DisplayName) > maxNameRunes {
 		v.bad("displayName", "is longer than %d characters", maxNameRunes)
 	}
+	for _, text := range []struct{ field, value string }{{"displayName", t.DisplayName}, {"description", t.Description}} {
+		if strings.ContainsRune(text.value, 0) {
+			v.bad(text.field, "holds the character U+0000, which nobody can show or store")
+		}
+	}
 	if t.CommandName != "" {
 		v.command("commandName", t.CommandName)
 	}
@@ -311,9 +316,8 @@ func (v *validator) costing(m *CostingModel) {
 	v.amount("costingModel.markup", m.Markup, maxMarkup)
 	v.amount("costingModel.minimumUsd", m.MinimumUSD, maxMinimum)
 	if m.Rate == "" {
-		if m.RateSource == RateStatic {
-			v.bad("costingModel.rate", "is missing; a static rate is a number of US dollars per unit")
-		}
+		// Without one nothing could be promised where the machine or the service says nothing, and all runs would be free.
+		v.bad("costingModel.rate", "is missing; it is a number of US dollars per unit, by which runs are quoted until the machine or the service tells more")
 		return
 	}
 	rate, err := ParseDecimal(m.Rate)

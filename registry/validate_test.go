@@ -88,6 +88,10 @@ func TestValidateRefuses(t *testing.T) {
 		"a number that is none": {func(x *registry.Tool) {
 			x.Metadata = map[string]any{"a": json.Number("1e")}
 		}, "", "invalid number"},
+		"A6 a name that can't be shown":              {func(x *registry.Tool) { x.DisplayName = "A\x00B" }, "displayName", "U+0000"},
+		"A7 a text that can't be stored":             {func(x *registry.Tool) { x.Description = "A\x00B" }, "description", "U+0000"},
+		"A29 no rate to quote a run by":              {costing("", "request", "api"), "costingModel.rate", "missing"},
+		"A28 no rate where the machine is not known": {costing("", "second", "machine"), "costingModel.rate", "missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

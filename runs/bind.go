@@ -39,7 +39,7 @@ type Bound struct {
 // run now. Nothing is stored.
 func (s *Service) Bind(ctx context.Context, r Request) (Bound, error) {
 	tool, ok := s.config.Registry.Snapshot().Resolve(r.ToolID)
-	if !ok {
+	if !ok || !tool.KnownTo(r.Audience) {
 		return Bound{}, fmt.Errorf("bind: %w: %q", ErrUnknownTool, r.ToolID)
 	}
 	if refusal := tool.Refusal(r.Audience); refusal != nil {

@@ -221,7 +221,7 @@ func (s *Service) List(ctx context.Context, f Filter) ([]Run, error) {
 
 // cleanSearch bounds what is searched for, and takes out what Postgres takes for no text.
 func cleanSearch(text string) string {
-	return strings.ToValidUTF8(strings.ReplaceAll(text[:min(len(text), maxSearch)], "\x00", ""), "")
+	return storable(text[:min(len(text), maxSearch)])
 }
 
 // SetTarget stores the platform's own address of a run, e.g. of its status message.

@@ -232,6 +232,10 @@ const maxForeign = 200
 
 // cleanText makes a provider's short text fit for the database: no NUL, valid UTF-8, not endless.
 func cleanText(text string) string {
-	text = strings.ReplaceAll(text[:min(len(text), maxForeign)], "\x00", "")
-	return strings.ToValidUTF8(text, "")
+	return storable(text[:min(len(text), maxForeign)])
+}
+
+// storable takes out of a text what Postgres can't look into: NUL, also within JSON, and bytes that are no characters.
+func storable(text string) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "")
 }

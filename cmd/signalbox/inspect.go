@@ -17,7 +17,7 @@ import (
 type inspectCommand struct {
 	JSON       bool     `name:"json" help:"Print one JSON object a line."`
 	ObjectInfo string   `name:"object-info" placeholder:"FILE" help:"Node declarations, as GET /object_info gives them. Without: what is known of the common nodes."`
-	Files      []string `arg:"" name:"file" help:"Workflow files, tools over HTTP (*.tool.yaml), OpenAPI documents (*.openapi.yaml)."`
+	Files      []string `arg:"" name:"file" help:"Workflow files, definitions of tools in JSON, tools over HTTP (*.tool.yaml), OpenAPI documents (*.openapi.yaml)."`
 }
 
 // Run shows the tools that files would become.
@@ -34,6 +34,8 @@ func (c inspectCommand) Run(e env) error {
 			ok = inspectTool(e.stdout, file, c.JSON) && ok
 		case openapi.IsFile(file):
 			ok = inspectDocument(e.ctx, e.stdout, file, c.JSON) && ok
+		case registry.IsDefinitions(file):
+			ok = inspectDefinitions(e.stdout, file, c.JSON) && ok
 		default:
 			workflows = append(workflows, file)
 		}
@@ -71,11 +73,40 @@ func inspectTool(w io.Writer, file string, asJSON bool) (good bool) {
 		}
 		return false
 	}
+	printTool(w, file, tool)
+	return true
+}
+
+func printTool(w io.Writer, file string, tool registry.Tool) {
 	fmt.Fprintf(w, "%s: %s, %s\n", file, tool.ToolID, tool.DisplayName)
 	for _, f := range tool.InputSchema {
 		fmt.Fprintf(w, "  %s (%s)\n", f.Name, f.Type)
 	}
-	return true
+}
+
+// inspectDefinitions shows the tools that a file of definitions holds, and everything that is wrong with the others.
+func inspectDefinitions(w io.Writer, file string, asJSON bool) (good bool) {
+	tools, err := registry.CheckFile(file)
+	if asJSON {
+		line := struct {
+			File  string          `json:"file"`
+			Tools []registry.Tool `json:"tools"`
+			Error string          `json:"error,omitempty"`
+		}{File: file, Tools: tools}
+		if err != nil {
+			line.Error = err.Error()
+		}
+		return json.NewEncoder(w).Encode(line) == nil && err == nil
+	}
+	for _, tool := range tools {
+		printTool(w, file, tool)
+	}
+	if err != nil {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			fmt.Fprintf(w, "%s: error: %s\n", file, line)
+		}
+	}
+	return err == nil
 }
 
 // inspectDocument shows the tools that an OpenAPI document becomes, all its operations where it doesn't say which, and

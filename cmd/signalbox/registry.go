@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/internal/schedule"
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -49,7 +50,9 @@ func (a *app) newRegistry() error {
 	if a.cfg.ToolsFile != "" { // its prices were made with the margins of then
 		loaders = []registry.Loader{a.preflight(registry.NewFlashLoader("flash", a.cfg.ToolsFile))}
 	}
-	a.registry, err = registry.New(registry.Config{Loaders: loaders, Reserved: chat.Commands(), Logger: a.log.With("component", "registry")})
+	a.registry, err = registry.New(registry.Config{
+		Loaders: loaders, Reserved: chat.Commands(), ReservedPaths: web.OwnPaths(), Logger: a.log.With("component", "registry"),
+	})
 	return err
 }
 

@@ -147,8 +147,8 @@ func (s *Server) apiTools(w http.ResponseWriter, r *http.Request, a users.Accoun
 }
 
 func (s *Server) apiTool(w http.ResponseWriter, r *http.Request, a users.Account) error {
-	t, ok := s.cfg.Registry.Snapshot().ByID(r.PathValue("id"))
-	if !ok || (t.Visibility == registry.VisibilityInternal && !a.Operator) {
+	t, ok := s.cfg.Registry.Snapshot().Resolve(r.PathValue("id"))
+	if !ok || !t.KnownTo(audience(a)) {
 		return runs.ErrUnknownTool
 	}
 	tool, err := encode(t)
@@ -177,8 +177,8 @@ func (s *Server) apiStatus(w http.ResponseWriter, _ *http.Request, a users.Accou
 // apiStart runs the tool whose apiPath was asked for. It takes the same way as a chat command, or, where a model asks, as one that
 // its owner may have to approve.
 func (s *Server) apiStart(w http.ResponseWriter, r *http.Request, a users.Account) error {
-	t, ok := s.cfg.Registry.Snapshot().ByAPIPath(r.URL.Path)
-	if !ok && strings.HasPrefix(r.URL.Path, registry.RunPrefix) {
+	t, ok := s.cfg.Registry.Snapshot().ByAPIPath(r.URL.EscapedPath())
+	if ok && !t.KnownTo(audience(a)) || !ok && strings.HasPrefix(r.URL.Path, registry.RunPrefix) {
 		return s.refuseCall(w, r, runs.Run{}, runs.ErrUnknownTool)
 	}
 	if !ok {
@@ -288,8 +288,8 @@ func sameValue(a, b any) bool {
 
 // apiQuote tells the price of a run without starting it.
 func (s *Server) apiQuote(w http.ResponseWriter, r *http.Request, a users.Account) error {
-	t, ok := s.cfg.Registry.Snapshot().ByID(r.PathValue("id"))
-	if !ok {
+	t, ok := s.cfg.Registry.Snapshot().Resolve(r.PathValue("id"))
+	if !ok || !t.KnownTo(audience(a)) {
 		return runs.ErrUnknownTool
 	}
 	v, err := s.readInputs(w, r, *t)

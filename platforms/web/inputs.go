@@ -110,7 +110,7 @@ func (s *Server) addInputs(ctx context.Context, v values, t registry.Tool, input
 	return nil
 }
 
-// decodeStrictly takes one JSON value with known members only, and nothing after it. Numbers stay exact.
+// decodeStrictly takes one JSON value with known members only, each once, and nothing after it. Numbers stay exact.
 func decodeStrictly(data []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
@@ -121,7 +121,36 @@ func decodeStrictly(data []byte, into any) error {
 	if _, err := dec.Token(); err != io.EOF {
 		return errors.New("there is something after it")
 	}
-	return nil
+	dec = json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	return refuseRepeated(dec)
+}
+
+// refuseRepeated reads one JSON value and fails at a key that an object has twice: one of the two values would silently be lost,
+// and a run be made and charged with the other.
+func refuseRepeated(dec *json.Decoder) error {
+	opening, err := dec.Token()
+	if err != nil || opening != json.Delim('{') && opening != json.Delim('[') {
+		return err
+	}
+	seen := map[json.Token]bool{}
+	for dec.More() {
+		if opening == json.Delim('{') {
+			key, err := dec.Token()
+			if err != nil {
+				return err
+			}
+			if seen[key] {
+				return fmt.Errorf("the key %q appears twice", key)
+			}
+			seen[key] = true
+		}
+		if err := refuseRepeated(dec); err != nil {
+			return err
+		}
+	}
+	_, err = dec.Token()
+	return err
 }
 
 // jsonFault keeps of a decoder's error what tells where the fault is, never the body.

@@ -322,7 +322,7 @@ func priceOf(v i18n.Voice, t registry.Tool) string {
 	}
 	text := rateOf(v, *m)
 	if m.MinimumUSD != "" {
-		text += ", " + v.Line("web.price.least", "amount", "$"+m.MinimumUSD.String())
+		text += ", " + v.Line("web.price.least", "amount", "$"+registry.PlainDecimal(m.MinimumUSD))
 	}
 	return text
 }
@@ -332,7 +332,7 @@ func rateOf(v i18n.Voice, m registry.CostingModel) string {
 	if m.RateSource == registry.RateAPI {
 		return v.Line("web.price.provider")
 	}
-	text := v.Line("web.price.per."+string(m.Unit), "rate", "$"+m.Rate.String())
+	text := v.Line("web.price.per."+string(m.Unit), "rate", "$"+registry.PlainDecimal(m.Rate))
 	if m.RateSource == registry.RateMachine {
 		return v.Line("web.price.machine", "rate", text)
 	}

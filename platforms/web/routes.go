@@ -2,6 +2,17 @@ package web
 
 import "net/http"
 
+// OwnPaths are the addresses that no tool may have as its apiPath, with all that is below them: those of the pages, of the API, and
+// of what is mounted beside them. A tool there would never be reached, while the API's document told that it is.
+func OwnPaths() []string {
+	return []string{
+		"/api/ask", "/api/balance", "/api/changes", "/api/invitations", "/api/keys", "/api/quote", "/api/runs", "/api/status", "/api/tools",
+		"/api/uploads", "/api/webhooks", "/mcp", "/openapi.json", "/tools", "/webhooks",
+		"/account", ChatPath, "/developers", "/files", "/healthz", "/history", "/invite", "/link", "/llms.txt", "/metrics", "/operator", "/prices",
+		"/readyz", "/run", "/s", "/sessions", "/signin", "/signout", "/static", "/tool", "/uploads",
+	}
+}
+
 // people adds the pages that people use.
 func (s *Server) people(mux *http.ServeMux) {
 	mux.HandleFunc("GET /{$}", s.page(s.home))

@@ -86,7 +86,7 @@ func (s *Server) tool(w http.ResponseWriter, r *http.Request, a users.Account) e
 // visibleTool finds a tool that the account may see.
 func (s *Server) visibleTool(id string, a users.Account) (registry.Tool, error) {
 	t, ok := s.cfg.Registry.Snapshot().Resolve(id)
-	if !ok || (t.Visibility == registry.VisibilityInternal && !a.Operator) {
+	if !ok || !t.KnownTo(audience(a)) {
 		return registry.Tool{}, runs.ErrUnknownTool
 	}
 	return t.Clone(), nil

@@ -484,6 +484,43 @@ func TestAPI(t *testing.T) {
 		}
 	})
 
+	t.Run("A18 a value that is given twice is refused, since one of the two would be lost", func(t *testing.T) {
+		for _, body := range []string{`{"inputs":{"colors":3,"colors":4}}`, `{"inputs":{"colors":3},"inputs":{}}`} {
+			var problem struct{ Detail string }
+			if status := dev.call("POST", "/api/run/wallpaper", body, &problem); status != http.StatusUnprocessableEntity || !strings.Contains(problem.Detail, "appears twice") {
+				t.Errorf("%s: %d %q", body, status, problem.Detail)
+			}
+		}
+	})
+	t.Run("A81 an internal tool is to others as one that does not exist, however it is asked for", func(t *testing.T) {
+		tool := registry.Tool{ToolID: "inner", Service: "fake", DisplayName: "Inner", InputSchema: registry.InputSchema{}, Visibility: registry.VisibilityInternal}
+		h.fakes.Set(tool)
+		if _, err := h.reg.Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, call := range [][2]string{{"POST", "/api/run/"}, {"POST", "/api/quote/"}, {"GET", "/api/tools/"}} {
+			var inner, nothing struct{ Status, Code, Detail any }
+			dev.call(call[0], call[1]+"inner", `{}`, &inner)
+			dev.call(call[0], call[1]+"nothing", `{}`, &nothing)
+			if inner != nothing || inner.Code != "unknown_tool" {
+				t.Errorf("%s: %v, and %v for a tool that does not exist", call[1], inner, nothing)
+			}
+		}
+	})
+	t.Run("A9 A90 a tool is run by its path in any escaping, and by an id it once had", func(t *testing.T) {
+		tool := registry.Tool{ToolID: "名前/1", Service: "fake", DisplayName: "Name", InputSchema: registry.InputSchema{}, Aliases: []string{"oldname"}}
+		h.fakes.Set(tool)
+		if _, err := h.reg.Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range []string{tool.RunPath(), "/api/run/oldname"} {
+			var run struct{ ToolID string }
+			if status := dev.call("POST", path, `{}`, &run); status >= 300 || run.ToolID != tool.ToolID {
+				t.Errorf("%s: %d, ran %q", path, status, run.ToolID)
+			}
+		}
+	})
+
 	t.Run("A18 A19 bad and missing inputs are named before anything is sent or charged", func(t *testing.T) {
 		var problem struct {
 			Code, Field, Detail string
