@@ -51,6 +51,31 @@ func TestWhyInAGroupTellsOnlyOfItsRuns(t *testing.T) {
 	s.AwaitText(s.room, secret+" – you typed it")
 }
 
+func TestWhyInReplyToAResultThatWasShownAgain(t *testing.T) {
+	t.Parallel()
+	s, _ := newScene(t)
+	s.say("/painter a cat")
+	s.Succeed(s.Call(0), PictureOutput("picture"))
+	s.AwaitMedia(s.room, "a cat")
+	s.say("/series a dog")
+	s.Succeed(s.Call(1), PictureOutput("one"), PictureOutput("two"))
+	s.Await(s.room, "end of the series", func(m Seen) bool { return m.Has("Again") && m.contains("a dog") })
+	s.say("/painter a boat")
+	s.Succeed(s.Call(2), PictureOutput("picture"))
+	s.AwaitMedia(s.room, "a boat")
+	s.say("/history")
+	list := s.labelled("Show 3")
+	for label, prompt := range map[string]string{"Show 3": "a cat", "Show 2": "a dog"} {
+		s.press(list, label)
+		s.Idle()
+		shown := s.Harness.Messages(t, s.room)
+		id := shown[len(shown)-1].ID
+		s.Harness.Post(t, Post{From: s.anna, In: s.room, Text: "/why", ReplyTo: id})
+		s.AwaitText(s.room, prompt+" – you typed it")
+		s.Idle()
+	}
+}
+
 func TestWhyTellsEverythingToOnePerson(t *testing.T) {
 	t.Parallel()
 	s, _ := newScene(t, WithForms)
