@@ -76,6 +76,26 @@ func TestWhyInReplyToAResultThatWasShownAgain(t *testing.T) {
 	}
 }
 
+func TestPriceReadsWhatIsTypedAfterTheTool(t *testing.T) {
+	t.Parallel()
+	for words, want := range map[string][]string{
+		"":                  {"Which tool?"},
+		"painter steps=4":   {"Painter", "Price: $0.0042"},
+		"painter steps=500": {"steps", "too large", "Nothing was charged"},
+		"painter stepps=4":  {"no option stepps"},
+		"xyzzy":             {"no tool for", "xyzzy"},
+		"xyzzy steps=4":     {"no tool for", "xyzzy"},
+	} {
+		t.Run("/price "+words, func(t *testing.T) {
+			t.Parallel()
+			s, _ := newScene(t)
+			s.say(strings.TrimSpace("/price " + words))
+			s.AwaitText(s.room, want...)
+			s.noRun()
+		})
+	}
+}
+
 func TestWhyTellsEverythingToOnePerson(t *testing.T) {
 	t.Parallel()
 	s, _ := newScene(t, WithForms)
