@@ -117,6 +117,8 @@ type showing struct {
 	rec *record
 	// trigger is the update that asked to see it again.
 	trigger *Incoming
+	// sent are the messages in which it was shown again.
+	sent []MessageRef
 }
 
 // show shows a run's end. A file that the platform refuses for its size is replaced by a smaller one or a
@@ -320,7 +322,9 @@ var errDoubtful = errors.New("it is not known whether this was shown")
 func (d *Deliverer) once(ctx context.Context, w *showing, key string, m Message) ([]MessageRef, error) {
 	m.To, m.ReplyTo, m.Trigger = w.where.Chat.Place, w.where.Request, w.trigger
 	if w.rec == nil {
-		return w.Send(ctx, w.fit(m))
+		refs, err := w.Send(ctx, w.fit(m))
+		w.sent = append(w.sent, refs...)
+		return refs, err
 	}
 	if p, ok := w.rec.parts[key]; ok {
 		if !p.Sent {

@@ -57,12 +57,13 @@ func (d deliveries) begun(ctx context.Context, runID string) (begun bool, err er
 	return begun, err
 }
 
-// shownIn gives the one of some runs that a message of a delivery belongs to, or "".
-func (d deliveries) shownIn(ctx context.Context, runIDs []string, messageID string) (runID string, err error) {
+// shownIn gives the one of some runs that a message shows, or "".
+func (d deliveries) shownIn(ctx context.Context, runIDs []string, shown MessageRef) (runID string, err error) {
 	err = d.pool.QueryRow(ctx, `
 		SELECT run_id::text FROM chat_deliveries
-		WHERE run_id = ANY($1::uuid[]) AND jsonb_path_exists(parts, '$.*.refs[*] ? (@.id == $id)', jsonb_build_object('id', $2::text))
-		LIMIT 1`, runIDs, messageID).Scan(&runID)
+		WHERE run_id = ANY($1::uuid[]) AND jsonb_path_exists(parts, '$.*.refs[*] ? (@.id == $id && @.chat == $chat)',
+			jsonb_build_object('id', $2::text, 'chat', $3::text))
+		LIMIT 1`, runIDs, shown.ID, shown.Chat).Scan(&runID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", nil
 	}
@@ -70,6 +71,25 @@ func (d deliveries) shownIn(ctx context.Context, runIDs []string, messageID stri
 		return "", fmt.Errorf("look for the run that a message shows: %w", err)
 	}
 	return runID, nil
+}
+
+// shownAgain adds the messages in which a result was shown once more, so that shownIn finds them. They are no parts of
+// the delivery itself, whose record another process may be writing: only the latest are kept.
+func (d deliveries) shownAgain(ctx context.Context, run runs.Run, sent []MessageRef) error {
+	if len(sent) == 0 {
+		return nil
+	}
+	again, err := json.Marshal(map[string]part{"again": {Sent: true, Refs: sent}})
+	if err == nil {
+		_, err = d.pool.Exec(ctx, `
+			INSERT INTO chat_deliveries (run_id, platform, account_id, parts) VALUES ($1, $2, $3, $4)
+			ON CONFLICT (run_id) DO UPDATE SET parts = chat_deliveries.parts || EXCLUDED.parts`,
+			run.ID, run.Origin.Platform, run.AccountID, again)
+	}
+	if err != nil {
+		return fmt.Errorf("record where run %s was shown again: %w", run.ID, err)
+	}
+	return nil
 }
 
 // note records a part.

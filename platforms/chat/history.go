@@ -175,15 +175,15 @@ func (t *turn) whyCommand(ctx context.Context) error {
 		return t.tell(ctx, "history.none")
 	}
 	here := slices.DeleteFunc(slices.Clone(list), func(run runs.Run) bool { return !t.askedHere(run) })
-	run, ok, err := t.runRepliedTo(ctx, here)
+	if t.readByOthers() {
+		list = here
+	}
+	run, ok, err := t.runRepliedTo(ctx, here, list)
 	if err != nil {
 		return err
 	}
 	if ok {
 		return t.why(ctx, run, Text{{Style: StyleBold, Text: run.Tool.DisplayName}})
-	}
-	if t.readByOthers() {
-		list = here
 	}
 	if len(list) == 0 {
 		return t.tell(ctx, "why.elsewhere")
@@ -203,25 +203,29 @@ func (t *turn) askedHere(run runs.Run) bool {
 	return err == nil && run.Origin.Platform == t.in.platform && where.Chat.Chat == t.in.Chat.Chat
 }
 
-// runRepliedTo gives the run that the message replied to asked for, or shows; list are runs of this chat.
-func (t *turn) runRepliedTo(ctx context.Context, list []runs.Run) (run runs.Run, ok bool, err error) {
+// runRepliedTo gives the run that the message replied to asked for, or shows. here are runs of this chat, all those that
+// may be told of: what was asked for elsewhere can have been shown again here.
+func (t *turn) runRepliedTo(ctx context.Context, here, all []runs.Run) (run runs.Run, ok bool, err error) {
 	if t.in.ReplyTo == nil || t.in.ReplyTo.Ref.IsZero() {
 		return run, false, nil
 	}
-	id := t.in.ReplyTo.Ref.ID
-	ids := make([]string, len(list))
-	for i, run := range list {
-		if where, err := targetOf(run); err == nil && (where.Status.ID == id || where.Request.ID == id) {
+	ref := t.in.ReplyTo.Ref
+	for _, run := range here {
+		if where, err := targetOf(run); err == nil && (where.Status.ID == ref.ID || where.Request.ID == ref.ID) {
 			return run, true, nil
 		}
+	}
+	ids := make([]string, len(all))
+	for i, run := range all {
 		ids[i] = run.ID
 	}
-	shown, err := t.deliveries.shownIn(ctx, ids, id)
+	ref.Chat = t.in.Chat.Chat
+	shown, err := t.deliveries.shownIn(ctx, ids, ref)
 	i := slices.Index(ids, shown)
 	if i < 0 || err != nil {
 		return run, false, err
 	}
-	return list[i], true, nil
+	return all[i], true, nil
 }
 
 // why tells of a run under a title.

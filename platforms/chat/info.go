@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/i18n"
@@ -198,7 +199,7 @@ func (t *turn) explain(ctx context.Context, tool *registry.Tool) error {
 	var buttons [][]Button
 	var price Text
 	if tool.Refusal(t.audience()) == nil {
-		quote, err := t.quote(ctx, tool)
+		quote, err := t.quote(ctx, draft{Tool: tool.ToolID})
 		if err != nil {
 			t.log.WarnContext(ctx, "help without a price", "tool", tool.ToolID, "error", err)
 		}
@@ -410,16 +411,24 @@ func (t *turn) balanceCommand(ctx context.Context) error {
 
 // priceCommand tells what a tool costs with the person's settings.
 func (t *turn) priceCommand(ctx context.Context) error {
-	tool, ok := t.findTool(t.in.Text)
-	if !ok {
+	words := strings.TrimSpace(t.in.Text)
+	if words == "" {
 		return t.tell(ctx, "price.usage")
+	}
+	tool, typed, ok := t.findPriced(words)
+	if !ok {
+		return t.nothingFound(ctx, words)
 	}
 	if refused, err := t.refuse(ctx, tool); refused || err != nil {
 		return err
 	}
-	quote, err := t.quote(ctx, tool)
+	d := t.newDraft(tool)
+	if hint, err := t.read(ctx, &d, tool, typed); hint != nil || err != nil {
+		return t.hintOr(ctx, hint, err)
+	}
+	quote, err := t.quote(ctx, d)
 	if err != nil {
-		return t.notStarted(ctx, MessageRef{}, draft{Tool: tool.ToolID}, err)
+		return t.notStarted(ctx, MessageRef{}, d, err)
 	}
 	text := lines(Text{{Style: StyleBold, Text: tool.DisplayName}}, t.price(quote))
 	if quote.Rate != "" && quote.High > 0 {
@@ -429,19 +438,32 @@ func (t *turn) priceCommand(ctx context.Context) error {
 	return err
 }
 
-// quote prices a tool with the person's settings, before anything else is said.
-func (t *turn) quote(ctx context.Context, tool *registry.Tool) (billing.Quote, error) {
-	values, err := t.withChatValues(ctx, draft{Tool: tool.ToolID})
+// findPriced finds the tool that the words name, with what is typed for it after its name as after its command.
+func (t *turn) findPriced(words string) (tool *registry.Tool, typed string, ok bool) {
+	if tool, ok := t.findTool(words); ok {
+		return tool, "", true
+	}
+	end := strings.IndexFunc(words, unicode.IsSpace)
+	if end < 0 {
+		return nil, "", false
+	}
+	tool, ok = t.findTool(words[:end])
+	return tool, words[end:], ok
+}
+
+// quote prices a tool with the person's settings and what a draft has of it.
+func (t *turn) quote(ctx context.Context, d draft) (billing.Quote, error) {
+	values, err := t.withChatValues(ctx, d)
 	if err != nil {
 		return billing.Quote{}, err
 	}
-	bound, err := t.cfg.Runs.Bind(ctx, runs.Request{AccountID: t.account.ID, ToolID: tool.ToolID, Values: values, Audience: t.audience()})
+	bound, err := t.cfg.Runs.Bind(ctx, runs.Request{AccountID: t.account.ID, ToolID: d.Tool, Values: values, Audience: t.audience()})
 	if err != nil {
 		return billing.Quote{}, err
 	}
 	quote, err := t.cfg.Runs.Quote(ctx, bound)
 	if err != nil {
-		return quote, fmt.Errorf("quote %s: %w", tool.ToolID, err)
+		return quote, fmt.Errorf("quote %s: %w", d.Tool, err)
 	}
 	return quote, nil
 }

@@ -438,7 +438,14 @@ func (t *turn) showAgain(ctx context.Context, run runs.Run) error {
 	if asked, err := targetOf(run); err == nil {
 		where.Notes = asked.Notes
 	}
-	return t.cfg.Deliverer.show(ctx, &showing{surface: t.surface.in(t.in.Chat), voice: t.voice, run: run, where: where, trigger: &t.in.Incoming})
+	w := &showing{surface: t.surface.in(t.in.Chat), voice: t.voice, run: run, where: where, trigger: &t.in.Incoming}
+	if err := t.cfg.Deliverer.show(ctx, w); err != nil {
+		return err
+	}
+	if err := t.deliveries.shownAgain(ctx, run, w.sent); err != nil { // it was shown
+		t.log.WarnContext(ctx, "a reply to a result that was shown again does not find its run", "run", run.ID, "error", err)
+	}
+	return nil
 }
 
 // pressMissed shows what could not be delivered before.

@@ -3,6 +3,7 @@ package chat
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -81,6 +82,11 @@ func (t *turn) accept(ctx context.Context, d draft, bound runs.Bound, quote bill
 	first := t.statusMessage(pending, buttons, d.Notes)
 	first.To, first.ReplyTo = t.in.Chat.Place, d.Request
 	status, err := t.postStatus(ctx, first)
+	// Without it the run is as good: the result is a message of its own. Only who has to confirm needs its buttons.
+	if errors.Is(err, ErrUncertain) && !bound.Asks() && ctx.Err() == nil {
+		t.log.WarnContext(ctx, "a run has no status message", "tool", d.Tool, "error", err)
+		status, err = MessageRef{}, nil
+	}
 	if err != nil {
 		return fmt.Errorf("show the status of a run: %w", err)
 	}
@@ -102,6 +108,9 @@ func (t *turn) accept(ctx context.Context, d draft, bound runs.Bound, quote bill
 	}
 	if kept, err := targetOf(run); err == nil && kept.Status.ID != status.ID {
 		// The request was accepted before, and its state is shown there.
+		if status.IsZero() {
+			return nil
+		}
 		return t.Delete(ctx, status)
 	}
 	buttons.state.Run = run.ID

@@ -459,3 +459,37 @@ func TestSeveralProcessesShareOneBot(t *testing.T) {
 		s.AwaitText(s.room, "You have")
 	})
 }
+
+// TestARunStartsWhenItsStatusMessageIsUncertain: whether the message came through or not, who sent a command gets what
+// they asked for, once, and is not told to send it again.
+func TestARunStartsWhenItsStatusMessageIsUncertain(t *testing.T) {
+	t.Parallel()
+	uncertain := fmt.Errorf("the line broke: %w", chat.ErrUncertain)
+	for name, arrived := range map[string]bool{"and arrived": true, "and did not arrive": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, fake := newScene(t)
+			fake.FailNext("send", Fault{Err: uncertain, AfterEffect: arrived})
+			request := s.say("/painter a cat")
+			s.Succeed(s.Call(0), PictureOutput("picture"))
+			m := s.AwaitMedia(s.room, "a cat")
+			s.Idle()
+			if s.files() != 1 || s.CountRuns() != 1 || m.ReplyTo != request {
+				t.Errorf("%d pictures of %d runs, in reply to %q", s.files(), s.CountRuns(), m.ReplyTo)
+			}
+			for _, m := range s.Harness.Messages(t, s.room) {
+				if m.contains("went wrong") {
+					t.Errorf("it says:\n%s", m.Text)
+				}
+			}
+		})
+	}
+	t.Run("but none that waits for a confirmation nobody could give", func(t *testing.T) {
+		t.Parallel()
+		s, fake := newScene(t)
+		fake.FailNext("send", Fault{Err: uncertain})
+		s.say("/mural a cat")
+		s.AwaitText(s.room, "went wrong")
+		s.noRun()
+	})
+}

@@ -51,6 +51,51 @@ func TestWhyInAGroupTellsOnlyOfItsRuns(t *testing.T) {
 	s.AwaitText(s.room, secret+" – you typed it")
 }
 
+func TestWhyInReplyToAResultThatWasShownAgain(t *testing.T) {
+	t.Parallel()
+	s, _ := newScene(t)
+	s.say("/painter a cat")
+	s.Succeed(s.Call(0), PictureOutput("picture"))
+	s.AwaitMedia(s.room, "a cat")
+	s.say("/series a dog")
+	s.Succeed(s.Call(1), PictureOutput("one"), PictureOutput("two"))
+	s.Await(s.room, "end of the series", func(m Seen) bool { return m.Has("Again") && m.contains("a dog") })
+	s.say("/painter a boat")
+	s.Succeed(s.Call(2), PictureOutput("picture"))
+	s.AwaitMedia(s.room, "a boat")
+	s.say("/history")
+	list := s.labelled("Show 3")
+	for label, prompt := range map[string]string{"Show 3": "a cat", "Show 2": "a dog"} {
+		s.press(list, label)
+		s.Idle()
+		shown := s.Harness.Messages(t, s.room)
+		id := shown[len(shown)-1].ID
+		s.Harness.Post(t, Post{From: s.anna, In: s.room, Text: "/why", ReplyTo: id})
+		s.AwaitText(s.room, prompt+" – you typed it")
+		s.Idle()
+	}
+}
+
+func TestPriceReadsWhatIsTypedAfterTheTool(t *testing.T) {
+	t.Parallel()
+	for words, want := range map[string][]string{
+		"":                  {"Which tool?"},
+		"painter steps=4":   {"Painter", "Price: $0.0042"},
+		"painter steps=500": {"steps", "too large", "Nothing was charged"},
+		"painter stepps=4":  {"no option stepps"},
+		"xyzzy":             {"no tool for", "xyzzy"},
+		"xyzzy steps=4":     {"no tool for", "xyzzy"},
+	} {
+		t.Run("/price "+words, func(t *testing.T) {
+			t.Parallel()
+			s, _ := newScene(t)
+			s.say(strings.TrimSpace("/price " + words))
+			s.AwaitText(s.room, want...)
+			s.noRun()
+		})
+	}
+}
+
 func TestWhyTellsEverythingToOnePerson(t *testing.T) {
 	t.Parallel()
 	s, _ := newScene(t, WithForms)
