@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/dlclark/regexp2"
 
@@ -88,7 +89,7 @@ const pythonEscapes = "AbBdDsSwWZafnrtvxuUN"
 func fromPython(text string) (out string, names map[string]int, groups int, err error) {
 	names = map[string]int{}
 	var b strings.Builder
-	inClass := false
+	inClass, afterClass := false, ""
 	for i := 0; i < len(text); i++ {
 		rest := text[i:]
 		switch {
@@ -97,14 +98,42 @@ func fromPython(text string) (out string, names map[string]int, groups int, err 
 				return "", nil, 0, node.Raise("re.error", `bad escape \%c at position %d`, rest[1], i)
 			}
 			i++
-			if rest[1] == 'Z' && !inClass {
+			switch {
+			case rest[1] == 'Z' && !inClass:
 				b.WriteString(`\z`)
-			} else {
+			case rest[1] == 'w' && inClass:
+				b.WriteString(wordClass)
+			case rest[1] == 'w':
+				b.WriteString("[" + wordClass + "]")
+			case rest[1] == 'W' && !inClass:
+				b.WriteString("[^" + wordClass + "]")
+			case rest[1] == 'U':
+				code, err := strconv.ParseUint(rest[2:min(10, len(rest))], 16, 32)
+				if err != nil || len(rest) < 10 || code > unicode.MaxRune {
+					return "", nil, 0, node.Raise("re.error", `bad escape \U at position %d`, i-1)
+				}
+				b.WriteRune(rune(code))
+				i += 8
+			default:
 				b.WriteString(rest[:2])
 			}
 			continue
+		case inClass && rest[0] == '[': // a member; the library would take [:name:] and -[set] for more
+			b.WriteString(`\[`)
+			continue
+		case inClass && rest[0] == ']':
+			inClass = false
+			b.WriteString("]" + afterClass)
+			afterClass = ""
+			continue
 		case inClass:
-			inClass = rest[0] != ']'
+		case strings.HasPrefix(rest, `[^\W`) && !strings.HasPrefix(rest, `[^\W]`): // the library misreads what follows
+			inClass, afterClass = true, "["+wordClass+"])"
+			b.WriteString("(?:(?![")
+			i += len(`[^\W`) - 1
+			// The negative lookahead leaves out the rest of the class.
+			afterClass = ")" + afterClass
+			continue
 		case rest[0] == '[':
 			inClass = true
 			// A bracket right at the beginning is a member of the class.
@@ -119,6 +148,9 @@ func fromPython(text string) (out string, names map[string]int, groups int, err 
 		case strings.HasPrefix(rest, "(?P<"):
 			groups++
 			if end := strings.IndexByte(rest, '>'); end > 0 {
+				if first, again := names[rest[4:end]]; again {
+					return "", nil, 0, node.Raise("re.error", "redefinition of group name '%s' as group %d; was group %d at position %d", rest[4:end], groups, first, i+4)
+				}
 				if end > 4 && rest[4] >= '0' && rest[4] <= '9' {
 					return "", nil, 0, node.Raise("re.error", "bad character in group name '%s' at position %d", rest[4:end], i+4)
 				}
@@ -129,14 +161,24 @@ func fromPython(text string) (out string, names map[string]int, groups int, err 
 			}
 		case strings.HasPrefix(rest, "(?P="):
 			if end := strings.IndexByte(rest, ')'); end > 0 {
+				if names[rest[4:end]] == 0 {
+					return "", nil, 0, node.Raise("re.error", "unknown group name '%s' at position %d", rest[4:end], i+4)
+				}
 				fmt.Fprintf(&b, `(?:\k<%d>)`, names[rest[4:end]])
 				i += end
 				continue
 			}
 		case strings.HasPrefix(rest, "(?("): // a condition, whose second bracket is no group
+			if end := strings.IndexByte(rest, ')'); end > 0 && names[rest[3:end]] > 0 {
+				fmt.Fprintf(&b, "(?(%d)", names[rest[3:end]])
+				i += end
+				continue
+			}
 			b.WriteString("(?")
 			i += 2
 			rest = rest[2:]
+		case strings.HasPrefix(rest, "(?'"), strings.HasPrefix(rest, "(?<") && !strings.HasPrefix(rest, "(?<=") && !strings.HasPrefix(rest, "(?<!"):
+			return "", nil, 0, node.Raise("re.error", "unknown extension %s at position %d", strings.TrimRight(rest[1:min(4, len(rest))], ")>"), i+1)
 		case openCount.MatchString(rest):
 			b.WriteString("{0")
 			continue
@@ -147,6 +189,9 @@ func fromPython(text string) (out string, names map[string]int, groups int, err 
 	}
 	return b.String(), names, groups, nil
 }
+
+// wordClass are the members of Python's \w: letters and numbers of all scripts, but no combining marks.
+const wordClass = `\p{L}\p{N}_`
 
 func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
@@ -263,6 +308,9 @@ func regexReplace(c *node.Call) (any, error) {
 	return b.String(), errors.Join(err, tooLong(b.Len()))
 }
 
+// octalEscape matches the digits that a replacement takes for a character and not for a group.
+var octalEscape = regexp.MustCompile(`^(0[0-7]{0,2}|[1-7][0-7]{2})`)
+
 // piece of a replacement: a text, or a group when group is not negative.
 type piece struct {
 	text  string
@@ -274,11 +322,22 @@ func (p *pattern) template(text string) ([]piece, error) {
 	var out []piece
 	lit := func(s string) { out = append(out, piece{s, -1}) }
 	for i := 0; i < len(text); i++ {
-		if text[i] != '\\' || i+1 == len(text) {
+		if text[i] != '\\' {
 			lit(text[i : i+1])
 			continue
 		}
-		i++
+		if i++; i == len(text) {
+			return nil, node.Raise("re.error", "bad escape (end of pattern) at position %d", i-1)
+		}
+		if digits := octalEscape.FindString(text[i:]); digits != "" {
+			code, _ := strconv.ParseUint(digits, 8, 16) // at most three digits
+			if code > 0o377 {
+				return nil, node.Raise("re.error", `octal escape value \%s outside of range 0-0o377 at position %d`, digits, i-1)
+			}
+			lit(string(rune(code)))
+			i += len(digits) - 1
+			continue
+		}
 		switch e := text[i]; {
 		case e == 'g' && i+1 < len(text) && text[i+1] == '<':
 			end := strings.IndexByte(text[i:], '>')
@@ -302,8 +361,6 @@ func (p *pattern) template(text string) ([]piece, error) {
 			}
 			out = append(out, piece{group: group})
 			i = end - 1
-		case e == '0':
-			lit("\x00")
 		case strings.IndexByte("abfnrtv", e) >= 0:
 			lit(string("\a\b\f\n\r\t\v"[strings.IndexByte("abfnrtv", e)]))
 		case e == '\\':

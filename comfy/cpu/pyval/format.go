@@ -1,6 +1,7 @@
 package pyval
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"strconv"
@@ -11,13 +12,14 @@ import (
 // maxWidth bounds width and precision of a format spec, so that a short text cannot ask for gigabytes.
 const maxWidth = 1 << 16
 
-// formatSpec is a parsed "[[fill]align][sign][#][0][width][grouping][.precision][type]".
+// formatSpec is a parsed "[[fill]align][sign][z][#][0][width][grouping][.precision][type]".
 type formatSpec struct {
 	fill      rune
 	align     byte // 0: by type
 	sign      byte
+	noMinus   bool // of a zero
 	alternate bool
-	zero      bool
+	zero      bool // the alignment comes from the 0
 	width     int
 	grouping  byte
 	precision int // -1: not given
@@ -72,11 +74,12 @@ func parseSpec(text string) (formatSpec, error) {
 		return n, err == nil && n <= maxWidth
 	}
 	s.sign = take("+- ")
+	s.noMinus = take("z") != 0
 	s.alternate = take("#") != 0
-	if s.zero = take("0") != 0; s.zero && s.fill == 0 {
+	if take("0") != 0 && s.fill == 0 {
 		s.fill = '0'
 		if s.align == 0 {
-			s.align = '='
+			s.align, s.zero = '=', true
 		}
 	}
 	if s.fill == 0 {
@@ -106,6 +109,14 @@ func parseSpec(text string) (formatSpec, error) {
 	return s, nil
 }
 
+// groupable refuses a grouping that the type of the format does not know.
+func (s formatSpec) groupable() error {
+	if s.grouping == 0 || strings.IndexByte("\x00deEfFgG%", s.kind) >= 0 || s.grouping == '_' && strings.IndexByte("boxX", s.kind) >= 0 {
+		return nil
+	}
+	return raise("ValueError", "Cannot specify '%c' with '%c'.", s.grouping, s.kind)
+}
+
 func (s formatSpec) unknown(typ string) error {
 	return raise("ValueError", "Unknown format code '%c' for object of type '%s'", s.kind, typ)
 }
@@ -117,6 +128,8 @@ func (s formatSpec) text(v string) (string, error) {
 	switch {
 	case s.sign != 0:
 		return "", raise("ValueError", "Sign not allowed in string format specifier")
+	case s.noMinus:
+		return "", raise("ValueError", "Negative zero coercion (z) not allowed in string format specifier")
 	case s.alternate:
 		return "", raise("ValueError", "Alternate form (#) not allowed in string format specifier")
 	case s.grouping != 0:
@@ -135,6 +148,15 @@ func (s formatSpec) text(v string) (string, error) {
 
 func (s formatSpec) integer(n *big.Int) (string, error) {
 	base, prefix := 10, ""
+	if err := s.groupable(); err != nil {
+		return "", err
+	}
+	if s.precision >= 0 && strings.IndexByte("\x00dnboxXc", s.kind) >= 0 {
+		return "", raise("ValueError", "Precision not allowed in integer format specifier")
+	}
+	if s.noMinus && strings.IndexByte("\x00dnboxXc", s.kind) >= 0 {
+		return "", raise("ValueError", "Negative zero coercion (z) not allowed in format specifier with integer '%c'", cmp.Or(s.kind, 'd'))
+	}
 	switch s.kind {
 	case 0, 'd', 'n':
 	case 'b':
@@ -149,8 +171,13 @@ func (s formatSpec) integer(n *big.Int) (string, error) {
 		if !n.IsInt64() || n.Int64() < 0 || n.Int64() > utf8.MaxRune {
 			return "", raise("OverflowError", "%%c arg not in range(0x110000)")
 		}
-		s.kind = 0
-		return s.text(string(rune(n.Int64())))
+		switch {
+		case s.sign != 0:
+			return "", raise("ValueError", "Sign not allowed with integer format specifier 'c'")
+		case s.alternate:
+			return "", raise("ValueError", "Alternate form (#) not allowed with integer format specifier 'c'")
+		}
+		return s.pad("", string(rune(n.Int64()))), nil
 	case 'e', 'E', 'f', 'F', 'g', 'G', '%':
 		f, err := ToFloat(Int(n))
 		if err != nil {
@@ -160,28 +187,25 @@ func (s formatSpec) integer(n *big.Int) (string, error) {
 	default:
 		return "", s.unknown("int")
 	}
-	if s.precision >= 0 {
-		return "", raise("ValueError", "Precision not allowed in integer format specifier")
-	}
 	digits := new(big.Int).Abs(n).Text(base)
 	if s.kind == 'X' {
 		digits = strings.ToUpper(digits)
 	}
-	if s.grouping != 0 {
-		every := 3
-		if base != 10 {
-			every = 4
-		}
-		digits = group(digits, s.grouping, every)
-	}
 	if !s.alternate {
 		prefix = ""
 	}
-	return s.pad(s.signOf(n.Sign() < 0)+prefix, digits), nil
+	head, every := s.signOf(n.Sign() < 0)+prefix, 3
+	if base != 10 {
+		every = 4
+	}
+	return s.pad(head, s.grouped(digits, every, s.width-len(head))), nil
 }
 
 func (s formatSpec) float(f float64) (string, error) {
 	kind, precision, percent := s.kind, s.precision, ""
+	if err := s.groupable(); err != nil {
+		return "", err
+	}
 	if precision < 0 && kind != 0 {
 		precision = 6
 	}
@@ -208,26 +232,30 @@ func (s formatSpec) float(f float64) (string, error) {
 	case kind == 'e' || kind == 'E':
 		digits = strconv.FormatFloat(abs, kind, precision, 64)
 	case kind == 'g' || kind == 'G' || kind == 'n':
-		digits = general(abs, precision, kind == 'G', s.alternate)
+		digits = general(abs, precision, max(precision, 1), kind == 'G', s.alternate)
 	case kind == 0 && precision < 0:
 		digits = FloatRepr(abs)
 	case kind == 0:
-		if digits = general(abs, precision, false, false); !strings.ContainsAny(digits, ".e") {
+		// Without a type, a digit after the point takes part in the precision.
+		if digits = general(abs, precision, max(precision, 1)-1, false, s.alternate); !strings.ContainsAny(digits, ".e") {
 			digits += ".0"
 		}
 	}
-	if s.grouping != 0 {
-		whole, rest := digits, ""
-		if i := strings.IndexAny(digits, ".eE"); i >= 0 {
-			whole, rest = digits[:i], digits[i:]
-		}
-		digits = group(whole, s.grouping, 3) + rest
+	whole, rest := digits, ""
+	if i := strings.IndexAny(digits, ".eE"); i >= 0 {
+		whole, rest = digits[:i], digits[i:]
 	}
-	return s.pad(s.signOf(math.Signbit(f)), digits+percent), nil
+	if s.alternate && !strings.HasPrefix(rest, ".") {
+		rest = "." + rest
+	}
+	mantissa, _, _ := strings.Cut(strings.ToLower(digits), "e")
+	zero := strings.Trim(mantissa, "0.") == ""
+	head, rest := s.signOf(math.Signbit(f) && !(zero && s.noMinus)), rest+percent
+	return s.pad(head, s.grouped(whole, 3, s.width-len(head)-len(rest))+rest), nil
 }
 
-// general is the "g" format: exponents as C writes them, no trailing zeros.
-func general(f float64, precision int, upper, keepZeros bool) string {
+// general is the "g" format: exponents as C writes them, from limit on, and no trailing zeros.
+func general(f float64, precision, limit int, upper, keepZeros bool) string {
 	precision = max(precision, 1)
 	exponent := 0
 	if f != 0 {
@@ -235,7 +263,7 @@ func general(f float64, precision int, upper, keepZeros bool) string {
 		exponent, _ = strconv.Atoi(text[strings.IndexByte(text, 'e')+1:])
 	}
 	var out, tail string
-	if exponent < -4 || exponent >= precision {
+	if exponent < -4 || exponent >= limit {
 		text := strconv.FormatFloat(f, 'e', precision-1, 64)
 		i := strings.IndexByte(text, 'e')
 		out, tail = text[:i], text[i:]
@@ -259,6 +287,19 @@ func (s formatSpec) signOf(negative bool) string {
 		return string(s.sign)
 	}
 	return ""
+}
+
+// grouped sets marks between the digits. Zeros that fill the number up to its width are digits like the others.
+func (s formatSpec) grouped(digits string, every, width int) string {
+	if s.grouping == 0 {
+		return digits
+	}
+	out := group(digits, s.grouping, every)
+	for s.fill == '0' && s.align == '=' && len(out) < width {
+		digits = strings.Repeat("0", max(1, (width-len(out))*every/(every+1))) + digits
+		out = group(digits, s.grouping, every)
+	}
+	return out
 }
 
 func group(digits string, mark byte, every int) string {

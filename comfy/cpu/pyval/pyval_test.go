@@ -152,3 +152,27 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestFormatFollowsPython(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		value      any
+		spec, want string
+	}{
+		{int64(1234), "010,", "00,001,234"}, {int64(1234), "08,", "0,001,234"}, {int64(-42), "#012_x", "-0x0000_002a"}, {1234.5, "012,.1f", "00,001,234.5"}, {0.1, "09,.1%", "00,010.0%"},
+		{123.0, ".3", "1.23e+02"}, {123.0, ".4", "123.0"}, {0.0, ".0", "0e+00"}, {123.0, "#.0f", "123."}, {100.0, "#.0e", "1.e+02"}, {3.5, "#.3g", "3.50"}, {1e22, "#", "1.e+22"},
+		{-0.001, "z.1f", "0.0"}, {math.Copysign(0, -1), "z", "0.0"}, {-1.0, "z.1f", "-1.0"}, {"ab", "05", "ab000"}, {true, "5", "    1"}, {1.5, "*<06", "1.5***"}, {int64(65), "5c", "    A"}, {int64(65), "05c", "0000A"},
+	} {
+		if got, err := pyval.Format(c.value, c.spec); err != nil || got != c.want {
+			t.Errorf("format(%v, %q) = %q, %v; want %q", c.value, c.spec, got, err, c.want)
+		}
+	}
+	for _, c := range []struct {
+		value any
+		spec  string
+	}{{int64(5), ",x"}, {int64(5), ",n"}, {1.5, "_n"}, {int64(5), "_c"}, {int64(5), ".1c"}, {int64(5), "+c"}, {int64(5), "#c"}, {int64(5), "z"}, {"a", "z"}, {"a", "=5"}, {"a", "=05"}} {
+		if got, err := pyval.Format(c.value, c.spec); err == nil {
+			t.Errorf("format(%v, %q) = %q, want an error", c.value, c.spec, got)
+		}
+	}
+}
