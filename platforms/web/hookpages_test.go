@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"context"
 	"html"
 	"net/http"
 	"net/url"
@@ -48,6 +49,31 @@ func (c *client) deed(path string, fields url.Values) string {
 		c.t.Fatalf("POST %s: %d %s", path, res.StatusCode, readAll(c.t, res.Body))
 	}
 	return c.page(res.Header.Get("Location"))
+}
+
+// giveUpDelivered marks messages of a type as given up once one is marked as delivered, a moment after the program has it.
+func (h *house) giveUpDelivered(kind string) {
+	h.t.Helper()
+	ctx, cancel := context.WithTimeout(h.t.Context(), 2*time.Minute)
+	defer cancel()
+	conn, err := h.pool.Acquire(ctx)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer conn.Release()
+	_, err = conn.Exec(ctx, `
+		LISTEN delivered;
+		CREATE FUNCTION tell_delivered() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NOTIFY delivered; RETURN NULL; END';
+		CREATE TRIGGER delivered AFTER UPDATE ON webhook_messages FOR EACH ROW WHEN (NEW.status = 'delivered') EXECUTE FUNCTION tell_delivered()`)
+	for given := int64(0); err == nil && given == 0; {
+		tag, failed := conn.Exec(ctx, `UPDATE webhook_messages SET status = 'failed', ended_at = now() WHERE type = $1 AND status = 'delivered'`, kind)
+		if given, err = tag.RowsAffected(), failed; err == nil && given == 0 {
+			_, err = conn.Conn().WaitForNotification(ctx)
+		}
+	}
+	if err != nil {
+		h.t.Fatalf("no message is marked as delivered: %v", err)
+	}
 }
 
 func TestHookPages(t *testing.T) {
@@ -137,13 +163,7 @@ func TestHookPages(t *testing.T) {
 	})
 	t.Run("W26 what was given up is sent again at once", func(t *testing.T) {
 		v.becomes(at, ">active<")
-		// The program has it a moment before it is marked as delivered.
-		for deadline, given := time.Now().Add(2*time.Minute), int64(0); given == 0; {
-			tag, err := h.pool.Exec(t.Context(), `UPDATE webhook_messages SET status = 'failed', ended_at = now() WHERE type = 'run.finished' AND status = 'delivered'`)
-			if given = tag.RowsAffected(); err != nil || given == 0 && time.Now().After(deadline) {
-				t.Fatalf("no message is marked as delivered: %v", err)
-			}
-		}
+		h.giveUpDelivered("run.finished")
 		has(t, v.page(at), "given up", "Send again what failed")
 		has(t, v.deed(at+"/recover", nil), "What failed is sent again.")
 		program.arrived()
