@@ -44,15 +44,38 @@ type acceptance struct {
 func (s *Service) Accept(ctx context.Context, r Request) (Run, error) {
 	b, err := s.Bind(ctx, r)
 	if err != nil {
-		return Run{}, err
+		return s.firstOr(ctx, r, err)
 	}
 	return s.AcceptBound(ctx, b)
+}
+
+// First gives the account's run that was asked for with an idempotency key, whatever became of its tool. ErrNotFound: there is none.
+func (s *Service) First(ctx context.Context, accountID, key string) (Run, error) {
+	if key == "" || checkKey(key) != nil {
+		return Run{}, ErrNotFound
+	}
+	records, err := s.query(ctx, `WHERE r.account_id = $1 AND r.idempotency_key = $2`, accountID, key)
+	if err == nil && len(records) == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return Run{}, fmt.Errorf("find the run of an idempotency key: %w", err)
+	}
+	return records[0].Run, nil
+}
+
+// firstOr gives the first run of a repeated request that can't be bound any more, such as after its tool went away, or refusal.
+func (s *Service) firstOr(ctx context.Context, r Request, refusal error) (Run, error) {
+	if run, err := s.First(ctx, r.AccountID, r.IdempotencyKey); err == nil {
+		return run, nil
+	}
+	return Run{}, refusal
 }
 
 // AcceptBound is Accept for a request that Bind has bound, with the inputs as they were shown.
 func (s *Service) AcceptBound(ctx context.Context, b Bound) (Run, error) {
 	if len(b.Missing) > 0 {
-		return Run{}, &MissingInputError{Fields: b.Missing}
+		return s.firstOr(ctx, b.Request, &MissingInputError{Fields: b.Missing})
 	}
 	quote, err := s.Quote(ctx, b)
 	if err != nil {
@@ -335,7 +358,11 @@ func (s *Service) Ask(ctx context.Context, r Request) (Run, error) {
 			b.Request.IdempotencyKey, err = approvalKey(r, before)
 		}
 		if err != nil {
-			return Run{}, err
+			run, err := s.firstOr(ctx, r, err)
+			if err != nil {
+				return Run{}, err
+			}
+			return run, run.NeedsApproval()
 		}
 		run, err := s.AcceptBound(ctx, b)
 		if err != nil {

@@ -341,4 +341,25 @@ func TestAcceptRefuses(t *testing.T) {
 			t.Errorf("%d runs, %d rows", n, count())
 		}
 	})
+	t.Run("a repeated request is the first run, also when its tool is gone or says something else by now", func(t *testing.T) {
+		keyed := with(rich, func(r *Request) { r.IdempotencyKey = "before" })
+		first, err := h.Accept(t.Context(), keyed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, change := range map[string]func(*Request){
+			"no such tool": func(r *Request) { r.ToolID = "gone" },
+			"no input":     func(r *Request) { r.Values = nil },
+		} {
+			again := keyed
+			change(&again)
+			if run, err := h.Accept(t.Context(), again); err != nil || run.ID != first.ID {
+				t.Errorf("%s: got %s, %v", name, run.ID, err)
+			}
+			again.IdempotencyKey = "another"
+			if run, err := h.Accept(t.Context(), again); err == nil {
+				t.Errorf("%s with another key: got %s", name, run.ID)
+			}
+		}
+	})
 }

@@ -178,6 +178,11 @@ func (s *Server) apiStatus(w http.ResponseWriter, _ *http.Request, a users.Accou
 // its owner may have to approve.
 func (s *Server) apiStart(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	t, ok := s.cfg.Registry.Snapshot().ByAPIPath(r.URL.EscapedPath())
+	if !ok || t.Refusal(audience(a)) != nil {
+		if run, err := s.startedBefore(r, a); err == nil {
+			return s.started(w, r, run, true)
+		}
+	}
 	if ok && !t.KnownTo(audience(a)) || !ok && strings.HasPrefix(r.URL.Path, registry.RunPrefix) {
 		return s.refuseCall(w, r, runs.Run{}, runs.ErrUnknownTool)
 	}
@@ -190,11 +195,34 @@ func (s *Server) apiStart(w http.ResponseWriter, r *http.Request, a users.Accoun
 	if err != nil {
 		return s.refuseCall(w, r, run, err)
 	}
+	repeatable := r.Header.Get("Idempotency-Key") != "" || run.Context.TraceID != ""
+	return s.started(w, r, run, repeatable && run.CreatedAt.Before(began))
+}
+
+// startedBefore gives the run that a repeated request began before its tool went away: its client must not take it for lost.
+func (s *Server) startedBefore(r *http.Request, a users.Account) (runs.Run, error) {
+	run, err := s.cfg.Runs.First(r.Context(), a.ID, apiKey(r.Header.Get("Idempotency-Key")))
+	if err == nil && run.Tool.RunPath() != r.URL.EscapedPath() {
+		err = runs.ErrNotFound
+	}
+	return run, err
+}
+
+// apiKey is the key of a run that a request with an Idempotency-Key began; "" for none.
+func apiKey(header string) string {
+	if header == "" {
+		return ""
+	}
+	return "api:" + header
+}
+
+// started answers with a run that a request began.
+func (s *Server) started(w http.ResponseWriter, r *http.Request, run runs.Run, replayed bool) error {
 	status := http.StatusAccepted
 	if run.Status.Final() {
 		status = http.StatusOK
 	}
-	if repeatable := r.Header.Get("Idempotency-Key") != "" || run.Context.TraceID != ""; repeatable && run.CreatedAt.Before(began) {
+	if replayed {
 		w.Header().Set("Idempotent-Replayed", "true")
 	}
 	w.Header().Set("Location", s.absolute(r, "/api/runs/"+run.ID))
@@ -223,7 +251,7 @@ func (s *Server) startCall(w http.ResponseWriter, r *http.Request, a users.Accou
 		if err := checkIdempotencyKey(key); err != nil {
 			return runs.Run{}, err
 		}
-		request.IdempotencyKey = "api:" + key
+		request.IdempotencyKey = apiKey(key)
 	}
 	run, err := s.accept(r.Context(), a, request)
 	if run.ID != "" && request.IdempotencyKey != "" {

@@ -39,6 +39,7 @@ type Runs interface {
 	ConfirmSummary(ctx context.Context, runID, accountID, hash string) (runs.Run, error)
 	Cancel(ctx context.Context, runID, accountID string) (runs.Run, error)
 	Get(ctx context.Context, runID string) (runs.Run, error)
+	First(ctx context.Context, accountID, key string) (runs.Run, error)
 	List(ctx context.Context, f runs.Filter) ([]runs.Run, error)
 	Usage(ctx context.Context, accountID string) (runs.Usage, error)
 	Subscribe(runID string) (<-chan runs.Run, func())

@@ -407,6 +407,32 @@ func TestAPI(t *testing.T) {
 		}
 	})
 
+	t.Run("A81 a repeat finds its run when the tool is unavailable or gone by now", func(t *testing.T) {
+		tool := registry.Tool{ToolID: "brief", Service: "fake", DisplayName: "Brief", InputSchema: registry.InputSchema{}}
+		publish := func(tools ...registry.Tool) {
+			h.fakes.Set(tools...)
+			if _, err := h.reg.Reload(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		publish(tool)
+		var first apiRun
+		dev.call("POST", "/api/run/brief", `{}`, &first, "Idempotency-Key", "brief")
+		away := tool
+		away.Status = &registry.Status{State: registry.StateUnavailable, Reason: "its engine is away"}
+		for name, tools := range map[string][]registry.Tool{"unavailable": {away}, "gone": {}} {
+			publish(tools...)
+			var again apiRun
+			if status := dev.call("POST", "/api/run/brief", `{}`, &again, "Idempotency-Key", "brief"); status >= 300 || again.RunID != first.RunID || again.RunID == "" {
+				t.Errorf("%s: %d, run %q instead of %q", name, status, again.RunID, first.RunID)
+			}
+			for path, key := range map[string]string{"/api/run/brief": "other", "/api/run/nothing": "brief"} {
+				if status := dev.call("POST", path, `{}`, nil, "Idempotency-Key", key); status < 400 {
+					t.Errorf("%s: %s with the key %s: %d", name, path, key, status)
+				}
+			}
+		}
+	})
 	t.Run("JSON is understood where the client calls it a form, garbage after it is not", func(t *testing.T) {
 		var run apiRun
 		res := dev.do("POST", "/api/run/wallpaper", "application/x-www-form-urlencoded", strings.NewReader(`{"inputs":{"width":64,"height":64}}`))
