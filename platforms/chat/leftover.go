@@ -46,7 +46,10 @@ func (t *turn) leftOverFiles(d *draft, tool *registry.Tool, files []Attachment) 
 	if len(rest) == 0 {
 		return nil
 	}
-	text := t.say("left.files", "tool", tool.DisplayName, "most", len(files)-len(rest), "all", len(files))
+	text := t.say("left.none", "tool", tool.DisplayName)
+	if taken := len(files) - len(rest); taken > 0 {
+		text = t.say("left.files", "tool", tool.DisplayName, "most", taken, "all", len(files))
+	}
 	takes := 0
 	for _, f := range tool.InputSchema.Ordered() {
 		if f.Type.IsMedia() {

@@ -335,6 +335,8 @@ func leftOver(s *scene) {
 	}
 	s.send(Post{Text: "/blend", Files: []File{red(), green(), picture(color.NRGBA{B: 255, A: 255})}})
 	s.AwaitText(s.room, "Blend takes 2 of the 3 files", "Nothing was charged", "first: Send a picture", "second")
+	s.send(Post{Text: "/enlarge", Files: []File{{Kind: chat.KindDocument, Name: "notes.txt", MIMEType: "text/plain", Data: []byte("notes")}}})
+	s.AwaitText(s.room, "Enlarge can't use what you sent", "Nothing was charged", "Send a picture")
 	s.say("/enlarge")
 	s.labelled("Cancel", "Enlarge", "picture")
 	s.send(Post{Files: []File{red(), green()}})
