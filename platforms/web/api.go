@@ -202,7 +202,7 @@ func (s *Server) apiStart(w http.ResponseWriter, r *http.Request, a users.Accoun
 // startedBefore gives the run that a repeated request began before its tool went away: its client must not take it for lost.
 func (s *Server) startedBefore(r *http.Request, a users.Account) (runs.Run, error) {
 	run, err := s.cfg.Runs.First(r.Context(), a.ID, apiKey(r.Header.Get("Idempotency-Key")))
-	if err == nil && run.Tool.RunPath() != r.URL.EscapedPath() {
+	if path, _ := url.PathUnescape(run.Tool.RunPath()); err == nil && path != r.URL.Path {
 		err = runs.ErrNotFound
 	}
 	return run, err

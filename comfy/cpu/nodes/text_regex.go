@@ -112,7 +112,11 @@ func fromPython(text string) (out string, names map[string]int, groups int, err 
 				if err != nil || len(rest) < 10 || code > unicode.MaxRune {
 					return "", nil, 0, node.Raise("re.error", `bad escape \U at position %d`, i-1)
 				}
-				b.WriteRune(rune(code))
+				if code <= 0xffff { // it stands for itself, also where it would mean something
+					fmt.Fprintf(&b, `\u%04x`, code)
+				} else {
+					b.WriteRune(rune(code))
+				}
 				i += 8
 			default:
 				b.WriteString(rest[:2])
@@ -128,11 +132,10 @@ func fromPython(text string) (out string, names map[string]int, groups int, err 
 			continue
 		case inClass:
 		case strings.HasPrefix(rest, `[^\W`) && !strings.HasPrefix(rest, `[^\W]`): // the library misreads what follows
-			inClass, afterClass = true, "["+wordClass+"])"
+			// The negative lookahead leaves out the rest of the class.
+			inClass, afterClass = true, ")["+wordClass+"])"
 			b.WriteString("(?:(?![")
 			i += len(`[^\W`) - 1
-			// The negative lookahead leaves out the rest of the class.
-			afterClass = ")" + afterClass
 			continue
 		case rest[0] == '[':
 			inClass = true
