@@ -45,17 +45,22 @@ func (s *Service) Bind(ctx context.Context, r Request) (Bound, error) {
 	if refusal := tool.Refusal(r.Audience); refusal != nil {
 		return Bound{}, refusal
 	}
+	return s.BindAs(ctx, *tool, r)
+}
+
+// BindAs is Bind for a tool as it is given, such as that of an earlier run, whatever became of it.
+func (s *Service) BindAs(ctx context.Context, tool registry.Tool, r Request) (Bound, error) {
 	if r.Context.PlannerProvider != "" || r.Approval != ApproveNothing {
 		r.Approval = max(r.Approval, s.config.Approval)
 	}
 	if _, given := r.Values[FromPreference]; !given && s.config.Users != nil && r.AccountID != "" {
-		preferences, err := s.config.Users.PreferencesFor(ctx, r.AccountID, *tool)
+		preferences, err := s.config.Users.PreferencesFor(ctx, r.AccountID, tool)
 		if err != nil {
 			return Bound{}, fmt.Errorf("bind: %w", err)
 		}
 		r = withPreferences(r, preferences)
 	}
-	return bind(*tool, r, s.config.Random)
+	return bind(tool, r, s.config.Random)
 }
 
 func withPreferences(r Request, preferences map[string]any) Request {

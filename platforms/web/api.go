@@ -180,7 +180,7 @@ func (s *Server) apiStart(w http.ResponseWriter, r *http.Request, a users.Accoun
 	t, ok := s.cfg.Registry.Snapshot().ByAPIPath(r.URL.EscapedPath())
 	if !ok || t.Refusal(audience(a)) != nil {
 		if run, err := s.startedBefore(r, a); err == nil {
-			return s.started(w, r, run, true)
+			t, ok = &run.Tool, true // as it was then
 		}
 	}
 	if ok && !t.KnownTo(audience(a)) || !ok && strings.HasPrefix(r.URL.Path, registry.RunPrefix) {
@@ -195,8 +195,16 @@ func (s *Server) apiStart(w http.ResponseWriter, r *http.Request, a users.Accoun
 	if err != nil {
 		return s.refuseCall(w, r, run, err)
 	}
-	repeatable := r.Header.Get("Idempotency-Key") != "" || run.Context.TraceID != ""
-	return s.started(w, r, run, repeatable && run.CreatedAt.Before(began))
+	status := http.StatusAccepted
+	if run.Status.Final() {
+		status = http.StatusOK
+	}
+	if repeatable := r.Header.Get("Idempotency-Key") != "" || run.Context.TraceID != ""; repeatable && run.CreatedAt.Before(began) {
+		w.Header().Set("Idempotent-Replayed", "true")
+	}
+	w.Header().Set("Location", s.absolute(r, "/api/runs/"+run.ID))
+	writeJSON(w, status, s.runBody(r, run))
+	return nil
 }
 
 // startedBefore gives the run that a repeated request began before its tool went away: its client must not take it for lost.
@@ -214,20 +222,6 @@ func apiKey(header string) string {
 		return ""
 	}
 	return "api:" + header
-}
-
-// started answers with a run that a request began.
-func (s *Server) started(w http.ResponseWriter, r *http.Request, run runs.Run, replayed bool) error {
-	status := http.StatusAccepted
-	if run.Status.Final() {
-		status = http.StatusOK
-	}
-	if replayed {
-		w.Header().Set("Idempotent-Replayed", "true")
-	}
-	w.Header().Set("Location", s.absolute(r, "/api/runs/"+run.ID))
-	writeJSON(w, status, s.runBody(r, run))
-	return nil
 }
 
 // startCall takes on the run that a request asks for. One that waits for approval comes with the error.
@@ -286,7 +280,7 @@ func (s *Server) checkRepeat(ctx context.Context, request runs.Request, run runs
 	if run.Tool.ToolID != request.ToolID {
 		return errKeyReused
 	}
-	bound, err := s.cfg.Runs.Bind(ctx, request)
+	bound, err := s.cfg.Runs.BindAs(ctx, run.Tool, request)
 	if err != nil {
 		return err
 	}

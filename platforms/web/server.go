@@ -33,6 +33,7 @@ const Platform = "web"
 // Runs is what the web needs of runs.Service.
 type Runs interface {
 	Bind(ctx context.Context, r runs.Request) (runs.Bound, error)
+	BindAs(ctx context.Context, tool registry.Tool, r runs.Request) (runs.Bound, error)
 	Quote(ctx context.Context, b runs.Bound) (billing.Quote, error)
 	Accept(ctx context.Context, r runs.Request) (runs.Run, error)
 	Ask(ctx context.Context, r runs.Request) (runs.Run, error)

@@ -408,7 +408,7 @@ func TestAPI(t *testing.T) {
 	})
 
 	t.Run("A81 a repeat finds its run when the tool is unavailable or gone by now", func(t *testing.T) {
-		tool := registry.Tool{ToolID: "brief", Service: "fake", DisplayName: "Brief", InputSchema: registry.InputSchema{}}
+		tool := registry.Tool{ToolID: "brief", Service: "fake", DisplayName: "Brief", InputSchema: registry.InputSchema{{Name: "n", Type: registry.TypeNumber}}}
 		publish := func(tools ...registry.Tool) {
 			h.fakes.Set(tools...)
 			if _, err := h.reg.Reload(t.Context()); err != nil {
@@ -425,6 +425,10 @@ func TestAPI(t *testing.T) {
 			var again apiRun
 			if status := dev.call("POST", "/api/run/brief", `{}`, &again, "Idempotency-Key", "brief"); status >= 300 || again.RunID != first.RunID || again.RunID == "" {
 				t.Errorf("%s: %d, run %q instead of %q", name, status, again.RunID, first.RunID)
+			}
+			var problem struct{ Code string }
+			if status := dev.call("POST", "/api/run/brief", `{"inputs":{"n":2}}`, &problem, "Idempotency-Key", "brief"); status != http.StatusUnprocessableEntity || problem.Code != "idempotency_key_reused" {
+				t.Errorf("%s: another request with the key: %d %q", name, status, problem.Code)
 			}
 			for path, key := range map[string]string{"/api/run/brief": "other", "/api/run/nothing": "brief"} {
 				if status := dev.call("POST", path, `{}`, nil, "Idempotency-Key", key); status < 400 {
