@@ -51,7 +51,7 @@ type Config struct {
 	Model    Model
 	Provider string // registry.CallContext.PlannerProvider: anthropic, openai
 	// File is what is told of a stored file.
-	File   func(o runs.Output) any
+	File   func(run runs.Run, o runs.Output) any
 	Rounds int // how often the model is asked for one question; zero: 8
 	Logger *slog.Logger
 }
@@ -75,6 +75,9 @@ type Question struct {
 	Audience  registry.Audience
 	Origin    runs.Origin
 	Budget    runs.Budget
+	// Intents are tags of tools that the question is about: they narrow what the model can choose from. Tools that the
+	// question names are there whatever their tags.
+	Intents []string
 	// Context goes with every call. A session or trace that it does not name is made up: a question is one trace.
 	Context registry.CallContext
 	// May refuses tools that the account may not use; nil refuses none.
@@ -145,12 +148,13 @@ func (a *Agent) Ask(ctx context.Context, q Question) (Answer, error) {
 	return answer, nil
 }
 
-// offer gives the tools for a question, by id; of very many those that its words find.
+// offer gives the tools for a question, by id: those with its intents, and of very many those that its words find.
 func (a *Agent) offer(q Question) ([]Tool, error) {
 	snapshot := a.cfg.Registry.Snapshot()
 	offered := snapshot.Offered(q.Audience)
-	if len(offered) > maxTools {
-		offered = snapshot.Candidates(q.Text, nil, registry.SearchOptions{Audience: q.Audience, Limit: maxTools})
+	about := func(t *registry.Tool) bool { return t.HasIntent(q.Intents) }
+	if len(offered) > maxTools || slices.ContainsFunc(offered, about) {
+		offered = snapshot.Candidates(q.Text, q.Intents, registry.SearchOptions{Audience: q.Audience, Limit: maxTools})
 	}
 	var tools []Tool
 	for _, t := range offered {
@@ -214,7 +218,7 @@ func (a *Agent) finish(ctx context.Context, q Question, step *Step, run runs.Run
 		step.refuse(q, err)
 		return
 	}
-	envelope, over := run.Envelope(run.DataOf(a.cfg.File))
+	envelope, over := run.Envelope(run.DataOf(func(o runs.Output) any { return a.cfg.File(run, o) }))
 	if !over {
 		step.refuse(q, registry.Errorf(registry.CodeUnavailable, "it goes on and is not over yet: run %s", run.ID))
 		return

@@ -63,6 +63,9 @@ func newHouse(t *testing.T) *house {
 		return registrytest.Tool(id, func(t *registry.Tool) {
 			t.CommandName, t.Service, t.Capability, t.CostingModel = "", "fake", capability, nil
 			t.OutputSchema = registry.OutputSchema{{Name: "result", Type: "text"}}
+			if capability == registry.CapabilityWrite {
+				t.IntentTags = []string{"buying"}
+			}
 		})
 	}
 	h := &house{provider: &runstest.Provider{}}
@@ -93,7 +96,7 @@ func newHouse(t *testing.T) *house {
 }
 
 func (h *house) agent(m agent.Model, change ...func(*agent.Config)) *agent.Agent {
-	cfg := agent.Config{Registry: h.registry, Runs: h.service, Model: m, Provider: "demo", File: func(o runs.Output) any { return o.Media }}
+	cfg := agent.Config{Registry: h.registry, Runs: h.service, Model: m, Provider: "demo", File: func(_ runs.Run, o runs.Output) any { return o.Media }}
 	for _, c := range change {
 		c(&cfg)
 	}
@@ -122,6 +125,43 @@ func TestAgent(t *testing.T) {
 		run, err := h.service.Get(t.Context(), answer.Steps[0].RunID)
 		if err != nil || run.Context != answer.Context || run.Context.PlannerProvider != "demo" || run.Context.TraceID == "" || run.Context.SessionID == "" {
 			t.Errorf("the run's context is %+v, %v", run.Context, err)
+		}
+	})
+	t.Run("A7 A57 the model is sent each tool's description", func(t *testing.T) {
+		m := calls()
+		h.ask(t, m)
+		for _, offered := range m.last.Tools {
+			tool, _ := h.registry.Snapshot().ByID(offered.Name)
+			if tool == nil || tool.Description == "" || !strings.Contains(offered.Description, tool.Description) {
+				t.Errorf("%s is described as %q", offered.Name, offered.Description)
+			}
+		}
+		if len(m.last.Tools) != 2 {
+			t.Errorf("%d tools were offered", len(m.last.Tools))
+		}
+	})
+	t.Run("C16 intents narrow what the model can choose from, but hide no tool that is named", func(t *testing.T) {
+		for _, c := range []struct {
+			text    string
+			intents []string
+			want    string
+		}{
+			{"help me", []string{"Buying"}, "shop.order"},
+			{"help me with shop.look", []string{"buying"}, "shop.look shop.order"},
+			{"help me", []string{"flying"}, "shop.look shop.order"}, // a wrong guess leaves all
+			{"help me", nil, "shop.look shop.order"},
+		} {
+			m := calls()
+			if _, err := h.agent(m).Ask(t.Context(), agent.Question{Text: c.text, Intents: c.intents, AccountID: h.account}); err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, tool := range m.last.Tools {
+				got = append(got, tool.Name)
+			}
+			if strings.Join(got, " ") != c.want {
+				t.Errorf("%q about %v: %v, want %s", c.text, c.intents, got, c.want)
+			}
 		}
 	})
 	t.Run("B27 what changes something waits, and the model and the asker are told so", func(t *testing.T) {

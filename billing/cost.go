@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/registry"
 )
@@ -63,6 +64,25 @@ func NoCharge(model *registry.CostingModel, runID, reason string) Receipt {
 		r.Rate, r.Unit, r.Source = registry.PlainDecimal(model.Rate), string(model.Unit), string(model.RateSource)
 	}
 	return r
+}
+
+// CanceledCost bills a run that its owner canceled after it ran for a while, at the quote's rates: the time times the rate, never the
+// minimum, which is the price of a result. Errors: those of Cost.
+func CanceledCost(model *registry.CostingModel, q Quote, ran time.Duration, card RateCard, runID string) (Receipt, error) {
+	if model == nil || !q.BillCanceled {
+		return NoCharge(model, runID, ReasonCanceled), nil
+	}
+	bare := *model
+	bare.MinimumUSD = ""
+	r, err := Cost(&bare, registry.Usage{RunTime: max(ran, 0), Machine: q.Machine}, card, runID)
+	if err != nil {
+		return Receipt{}, err
+	}
+	r.Reason = ReasonCanceled
+	if r = r.Capped(q.High); r.Full > 0 { // what a canceled run takes beyond it is nobody's loss to be booked: it brought nothing
+		r.Full, r.Note = 0, ""
+	}
+	return r, nil
 }
 
 // NanoUnits is how much of the model's unit was consumed, in billionths: nanoseconds for seconds. It is

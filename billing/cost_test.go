@@ -208,18 +208,18 @@ func TestEstimate(t *testing.T) {
 		{"A26 a request has an exact price", model("0.04", "request", "static"), History{}, registry.Price{}, 40_000_000, 40_000_000, "the price of one run"},
 		{"A30 a first run is a range", perSecond, History{}, registry.Price{}, 1_000_000, 120_000_000, "first run: an estimate"},
 		{"a first run ends at its timeout", perSecond, History{Timeout: 30 * time.Second}, registry.Price{}, 1_000_000, 30_000_000, "first run: an estimate"},
-		{"learned from one run", perSecond, History{Samples: seconds(10)}, registry.Price{}, 5_000_000, 40_000_000, "learned from one run"},
-		{"learned from many", perSecond, History{Samples: seconds(8, 10, 10, 10, 10, 12)}, registry.Price{}, 8_000_000, 42_000_000, "learned from the last 6 runs"},
+		{"learned from one run", perSecond, History{Samples: seconds(10)}, registry.Price{}, 5_000_000, 20_000_000, "learned from one run"},
+		{"learned from many", perSecond, History{Samples: seconds(8, 10, 10, 10, 10, 12)}, registry.Price{}, 8_000_000, 15_000_000, "learned from the last 6 runs"},
 		{"never beyond the timeout", perSecond, History{Samples: seconds(10, 10, 10, 10, 20), Timeout: 21 * time.Second}, registry.Price{}, 10_000_000, 21_000_000, "learned from the last 5 runs"},
-		{"A28 the machine changes the estimate", model("0.001", "second", "machine"), History{Samples: seconds(10, 10, 10, 10, 10)}, registry.Price{Machine: "L4"}, 3_200_000, 12_800_000, "learned from the last 5 runs"},
+		{"A28 the machine changes the estimate", model("0.001", "second", "machine"), History{Samples: seconds(10, 10, 10, 10, 10)}, registry.Price{Machine: "L4"}, 3_200_000, 4_000_000, "learned from the last 5 runs"},
 		{"A29 the provider's price is exact", model("9", "second", "api"), History{}, registry.Price{CostUSD: "0.02"}, 20_000_000, 20_000_000, "the price of one run"},
 		{
 			"A29 one charge that was a slip does not price the tool out of reach", model("9", "second", "api"),
-			History{Samples: seconds(8, 8, 8, 8, 8, 9e6)}, registry.Price{}, 8_000_000, 10_000_000, "learned from the last 6 runs",
+			History{Samples: seconds(8, 8, 8, 8, 8, 9e6)}, registry.Price{}, 8_000_000, 10_000_000, "learned from the last 5 runs",
 		},
 		{
 			"A25 nor does one usage that was", model("0.001", "token", "api"),
-			History{Samples: seconds(8, 8, 8, 8, 8, 1e9)}, registry.Price{}, 8_000_000, 10_000_000, "learned from the last 6 runs",
+			History{Samples: seconds(8, 8, 8, 8, 8, 1e9)}, registry.Price{}, 8_000_000, 10_000_000, "learned from the last 5 runs",
 		},
 		{
 			"A30 what is only dear is a lesson", model("9", "second", "api"),

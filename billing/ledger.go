@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -257,32 +256,6 @@ func (b books) hold(r HoldRequest) (*transfer, error) {
 	return &t, nil
 }
 
-// Capture settles the run's hold: it takes amount, at most what is held, and releases the rest. What
-// the run came to beyond the hold is booked as the operator's loss. A hold that is settled, or a run
-// without one, stays as it is.
-func (l *Ledger) Capture(ctx context.Context, tx pgx.Tx, runID string, amount NanoUSD) error {
-	return settle(ctx, tx, Settlement{RunID: runID, Cost: amount})
-}
-
-// Release settles the run's hold by giving all of it back; reason is shown in the statement. A hold that
-// is settled, or a run without one, stays as it is.
-func (l *Ledger) Release(ctx context.Context, tx pgx.Tx, runID, reason string) error {
-	return settle(ctx, tx, Settlement{RunID: runID, Note: reason})
-}
-
-func settle(ctx context.Context, tx pgx.Tx, s Settlement) error {
-	hold := []string{holdKey(s.RunID)}
-	books, err := open(ctx, tx, nil, hold, append(hold, settleKey(s.RunID)))
-	if err != nil {
-		return fmt.Errorf("settle run %s: %w", s.RunID, err)
-	}
-	transfers, err := books.settleAll([]Settlement{s})
-	if err != nil {
-		return err
-	}
-	return post(ctx, tx, transfers)
-}
-
 func (b books) settle(hold transfer, s Settlement) (transfer, error) {
 	user, err := b.user(hold.owner)
 	if err != nil {
@@ -350,6 +323,9 @@ type Balance struct {
 	Held      NanoUSD
 }
 
+// All is both together.
+func (b Balance) All() NanoUSD { return b.Available + b.Held }
+
 // Balance gives what the user can spend and what is held, also from before accounts were merged into this one.
 // A user without a wallet has nothing.
 func (l *Ledger) Balance(ctx context.Context, accountID string) (Balance, error) {
@@ -364,41 +340,8 @@ func (l *Ledger) Balance(ctx context.Context, accountID string) (Balance, error)
 	return b, nil
 }
 
-// Entry is one line of a user's statement: a transfer and what it did to the user's money.
-type Entry struct {
-	ID        int64     `json:"id"`
-	Time      time.Time `json:"time"`
-	Kind      string    `json:"kind"` // grant, hold, capture, release, refund, merge_out, merge_in, takeback
-	RunID     string    `json:"runId,omitempty"`
-	Available NanoUSD   `json:"availableNanoUsd"` // change of what can be spent
-	Held      NanoUSD   `json:"heldNanoUsd"`      // change of what is held
-	Note      string    `json:"note,omitempty"`
-}
-
 // maxEntries bounds one page of a statement.
 const maxEntries = 200
-
-// Entries gives the user's statement, newest first: at most limit entries (200 at most) with an ID below
-// before; zero starts at the newest.
-func (l *Ledger) Entries(ctx context.Context, accountID string, before int64, limit int) ([]Entry, error) {
-	rows, err := l.pool.Query(ctx, `
-		SELECT t.id, t.created_at AS time, t.kind, coalesce(t.run_id::text, '') AS run_id, m.available, m.held, t.note
-		FROM (SELECT * FROM ledger_transfers WHERE owner = $1 AND ($2::bigint = 0 OR id < $2) ORDER BY id DESC LIMIT $3) t
-		CROSS JOIN LATERAL (
-		    SELECT coalesce(sum(l.amount) FILTER (WHERE a.kind = 'wallet'), 0)::bigint AS available,
-		           coalesce(sum(l.amount) FILTER (WHERE a.kind = 'hold'), 0)::bigint AS held
-		    FROM unnest(t.accounts, t.amounts) AS l (account, amount) JOIN ledger_accounts a ON a.id = l.account AND a.owner = t.owner) m
-		ORDER BY t.id DESC`,
-		accountID, before, min(max(limit, 1), maxEntries))
-	if err != nil {
-		return nil, fmt.Errorf("statement of %s: %w", accountID, err)
-	}
-	entries, err := pgx.CollectRows(rows, pgx.RowToStructByName[Entry])
-	if err != nil {
-		return nil, fmt.Errorf("statement of %s: %w", accountID, err)
-	}
-	return entries, nil
-}
 
 // RollUp moves what has gathered for the system accounts into their balances. It may run at any time and
 // on any number of machines.

@@ -40,6 +40,35 @@ func (b book) must(t *testing.T, f func(tx pgx.Tx) error) {
 	}
 }
 
+// Capture ends the run at a cost, as the program does with many at once; without a hold it does nothing.
+func (b book) Capture(ctx context.Context, tx pgx.Tx, run string, cost NanoUSD) error {
+	return settle(ctx, tx, Settlement{RunID: run, Cost: cost})
+}
+
+// Release ends the run without a cost.
+func (b book) Release(ctx context.Context, tx pgx.Tx, run, why string) error {
+	return settle(ctx, tx, Settlement{RunID: run, Note: why})
+}
+
+func settle(ctx context.Context, tx pgx.Tx, s Settlement) error {
+	err := tx.QueryRow(ctx, `SELECT owner::text FROM ledger_transfers WHERE key = $1`, holdKey(s.RunID)).Scan(&s.AccountID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	moves, lock, post := Moves{Settlements: []Settlement{s}}, &pgx.Batch{}, &pgx.Batch{}
+	moves.Lock(lock)
+	if err := tx.SendBatch(ctx, lock).Close(); err != nil {
+		return err
+	}
+	if _, err := moves.Post(post); err != nil {
+		return err
+	}
+	return tx.SendBatch(ctx, post).Close()
+}
+
 // user makes an account with some money.
 func (b book) user(t *testing.T, amount NanoUSD) string {
 	t.Helper()
@@ -173,23 +202,27 @@ func TestLedger(t *testing.T) {
 		}
 		b.wants(t, user, 100, 0)
 	})
-	t.Run("the statement tells what happened, newest first", func(t *testing.T) {
+	t.Run("the transfers tell what happened, newest first", func(t *testing.T) {
 		t.Parallel()
 		user, run := b.user(t, 100), uuid.NewString()
 		b.must(t, func(tx pgx.Tx) error { return b.Hold(ctx, tx, user, run, 60) })
 		b.must(t, func(tx pgx.Tx) error { return b.Capture(ctx, tx, run, 25) })
-		entries, err := b.Entries(ctx, user, 0, 10)
+		transfers, err := b.Transfers(ctx, TransfersQuery{AccountID: user, Limit: 10})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var told []string
-		for _, e := range entries {
-			told = append(told, fmt.Sprintf("%s %d %d %t", e.Kind, e.Available, e.Held, e.RunID == run))
+		for _, e := range transfers {
+			change := map[string]NanoUSD{}
+			for _, l := range e.Legs {
+				change[l.Account] += l.Amount
+			}
+			told = append(told, fmt.Sprintf("%s %d %d %t", e.Kind, change["wallet"], change["hold"], e.RunID == run))
 		}
 		if got := strings.Join(told, ", "); got != "capture 35 -60 true, hold -60 60 true, grant 100 0 false" {
 			t.Errorf("got %s", got)
 		}
-		page, err := b.Entries(ctx, user, entries[1].ID, 1)
+		page, err := b.Transfers(ctx, TransfersQuery{AccountID: user, Before: transfers[1].ID, Limit: 1})
 		if err != nil || len(page) != 1 || page[0].Kind != "grant" {
 			t.Errorf("the next page is %v, %v", page, err)
 		}

@@ -2,7 +2,7 @@
 //
 // Amounts are whole nano-dollars (NanoUSD). Rates and units are exact fractions (math/big.Rat) that are
 // rounded once, at the very end, to the nearest nano-dollar with ties to the even one; no float takes
-// part. The arithmetic (Cost, Estimate) is pure; all that the Ledger ever writes goes through one
+// part but in guessing beforehand what a run will consume. The arithmetic (Cost, Estimate) is pure; all that the Ledger ever writes goes through one
 // function, queuePost.
 package billing
 

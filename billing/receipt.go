@@ -12,6 +12,8 @@ type Quote struct {
 	Source  string  `json:"source"`         // static, machine, api, historical, none
 	Machine string  `json:"machine,omitempty"`
 	Basis   string  `json:"basis,omitempty"` // one short line for people: "learned from the last 20 runs"
+	// BillCanceled says that the run pays for the time that it ran also when its owner cancels it. It was told so with the price.
+	BillCanceled bool `json:"billCanceled,omitempty"`
 }
 
 // Exact reports whether the price is known to the nano-dollar.

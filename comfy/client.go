@@ -10,7 +10,9 @@ import (
 	"fmt"
 	"io"
 	"mime/multipart"
+	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"path"
 	"slices"
@@ -46,15 +48,16 @@ func NewClient(base *url.URL, httpClient *http.Client) *Client {
 	return &Client{base: base, http: httpClient}
 }
 
+// connectTimeout bounds making a connection: a busy server's system still takes it at once.
+const connectTimeout = 5 * time.Second
+
 func newTransport() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.ResponseHeaderTimeout = 2 * time.Minute // a busy Python server answers late, a dead one never
 	t.MaxIdleConnsPerHost = 16
+	t.DialContext = (&net.Dialer{Timeout: connectTimeout}).DialContext
 	return t
 }
-
-// CloseIdle closes idle connections, so that nothing is left behind at the end of the program.
-func (c *Client) CloseIdle() { c.http.CloseIdleConnections() }
 
 // Submission is the answer to an accepted prompt.
 type Submission struct {
@@ -86,8 +89,29 @@ type PromptError struct {
 }
 
 func (e *PromptError) Error() string {
-	return fmt.Sprintf("comfyui refused the prompt (%d %s): %s", e.Status, e.Detail.Type, e.Detail.Message)
+	text := fmt.Sprintf("comfyui refused the prompt (%d %s): %s", e.Status, e.Detail.Type, e.Detail.Message)
+	if nodes := e.nodeErrors(); len(nodes) > 0 {
+		text += ": " + enumerate(nodes, 8)
+	}
+	return text
 }
+
+// nodeErrors says what is wrong with which input of which node, without any values.
+func (e *PromptError) nodeErrors() []string {
+	var list []string
+	for id, n := range e.NodeErrors {
+		for _, d := range n.Errors {
+			input, _ := d.ExtraInfo["input_name"].(string)
+			list = append(list, fmt.Sprintf("node %.20q: %s: %s", id, cleanTitle(n.ClassType+"."+input, ""), cleanTitle(d.Type, "")))
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// errUnreached is in the chain of an error after which it is certain that nothing has left: no connection came about. That is so when
+// it is refused, when the name is not found, and when the encryption can't be agreed on.
+var errUnreached = errors.New("the engine can't be reached")
 
 // StatusError is an answer of an unexpected kind.
 type StatusError struct {
@@ -179,6 +203,8 @@ func decodeNodeErrors(raw json.RawMessage) map[string]NodeError {
 // Queue is what waits and what runs on a server, in order, by prompt id.
 type Queue struct {
 	Running, Pending []string
+
+	clients map[string]string // by prompt id: to whom its events go
 }
 
 // Position is where the prompt waits: 0 running, 1 next, -1 not in the queue.
@@ -202,12 +228,12 @@ func (c *Client) Queue(ctx context.Context) (Queue, error) {
 		return Queue{}, err
 	}
 	sortByNumber(raw.Pending)
-	var q Queue
+	q := Queue{clients: make(map[string]string)}
 	for _, it := range raw.Running {
-		q.Running = append(q.Running, it.promptID)
+		q.Running, q.clients[it.promptID] = append(q.Running, it.promptID), it.clientID
 	}
 	for _, it := range raw.Pending {
-		q.Pending = append(q.Pending, it.promptID)
+		q.Pending, q.clients[it.promptID] = append(q.Pending, it.promptID), it.clientID
 	}
 	return q, nil
 }
@@ -292,17 +318,6 @@ func gpuName(device string) string {
 	return strings.TrimSpace(name)
 }
 
-// Models lists the files of one model folder (checkpoints, loras, ...). An unknown folder has none.
-func (c *Client) Models(ctx context.Context, folder string) ([]string, error) {
-	var names []string
-	err := c.getJSON(ctx, "/models/"+url.PathEscape(folder), nil, &names)
-	var status *StatusError
-	if errors.As(err, &status) && status.Status == http.StatusNotFound {
-		return nil, nil
-	}
-	return names, err
-}
-
 // Interrupt stops the prompt if it is the one that runs. It never goes out without an id, because a
 // bare interrupt stops whatever runs, for whomever.
 func (c *Client) Interrupt(ctx context.Context, promptID string) error {
@@ -315,6 +330,11 @@ func (c *Client) Interrupt(ctx context.Context, promptID string) error {
 // Delete removes the prompt from the queue while it is pending; otherwise nothing happens.
 func (c *Client) Delete(ctx context.Context, promptID string) error {
 	return c.postJSON(ctx, "/queue", map[string]any{"delete": []string{promptID}})
+}
+
+// DeleteHistory removes a finished prompt from the history.
+func (c *Client) DeleteHistory(ctx context.Context, promptID string) error {
+	return c.postJSON(ctx, "/history", map[string]any{"delete": []string{promptID}})
 }
 
 // File is where a server keeps a file.
@@ -461,7 +481,13 @@ func (c *Client) do(ctx context.Context, method, p string, query url.Values, con
 	if contentType != "" {
 		req.Header.Set("Content-Type", contentType)
 	}
-	return c.http.Do(req)
+	reached := false
+	req = req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { reached = true }}))
+	res, err := c.http.Do(req)
+	if err != nil && !reached {
+		err = fmt.Errorf("%w: %w", errUnreached, err)
+	}
+	return res, err
 }
 
 func decodeJSON(r io.Reader, limit int64, v any) error {

@@ -2,6 +2,7 @@ package comfy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -19,8 +20,11 @@ import (
 
 const (
 	healthInterval = 10 * time.Second
-	infoInterval   = 5 * time.Minute // object_info changes when somebody installs a node or a model
-	probeTimeout   = 5 * time.Second
+	infoInterval   = 5 * time.Minute  // object_info changes when somebody installs a node or a model
+	probeTimeout   = 20 * time.Second // a busy Python server answers late and is up nevertheless
+	queueTimeout   = 5 * time.Second  // of asking for the length of a queue, only to choose
+	goneAfter      = 30 * time.Second
+	waitPause      = 2 * time.Second // before another look for an engine
 	infoTimeout    = time.Minute
 )
 
@@ -31,7 +35,16 @@ type FleetConfig struct {
 	Now        func() time.Time
 	// OnChange is called after an engine came, went, or changed what it has.
 	OnChange func()
+	// Orders are what operators want of engines; the zero value: nothing.
+	Orders Orders
+	// GoneAfter is how long an engine may be down before its runs go to others; zero means 30 s.
+	GoneAfter time.Duration
+	// Ahead is how many prompts an engine has at a time, the one that runs included; zero means 2. The rest waits in our own queue.
+	Ahead int
 }
+
+// ahead keeps an engine busy while the next prompt comes, and lets whoever is next begin within two runs.
+const ahead = 2
 
 // Fleet is the set of ComfyUI servers that runs are placed on. It knows which are up, what nodes and
 // models they have, and which model each used last. It is safe for concurrent use.
@@ -50,7 +63,15 @@ type Engine struct {
 	mu    sync.Mutex
 	known knowledge
 	load
-	warm string // key of the models used by the last prompt placed here
+	warm  string // key of the models used by the last prompt placed here
+	order Order
+
+	ours     map[string]bool     // prompts of this process that the engine has, or is about to get: true once it took them
+	inQueue  int                 // prompts running and pending there, everybody's, as it said last; only known while runs are watched
+	clientID string              // that prompts are sent with now
+	watchers map[string]*watcher // by client id
+	asked    bool                // for the queue, and no answer yet
+	next     *question           // for the queue, to be asked after that
 }
 
 // load counts what the server's own queue length may not show yet.
@@ -66,6 +87,8 @@ type knowledge struct {
 	stats    SystemStats
 	err      error // of the last probe; nil: up
 	checked  time.Time
+
+	downSince time.Time // while err is set
 }
 
 func (k knowledge) up() bool { return k.err == nil && k.info != nil }
@@ -79,6 +102,8 @@ type EngineStatus struct {
 	GPUs      []string  `json:"gpus,omitempty"`
 	Classes   int       `json:"classes"`
 	CheckedAt time.Time `json:"checkedAt"`
+	Order     Order     `json:"order,omitempty"`
+	DownSince time.Time `json:"downSince,omitzero"`
 }
 
 // NewFleet makes a fleet of the servers at urls. Nothing is asked before Refresh or Run.
@@ -89,12 +114,20 @@ func NewFleet(urls []*url.URL, cfg FleetConfig) *Fleet {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
+	if cfg.GoneAfter == 0 {
+		cfg.GoneAfter = goneAfter
+	}
 	if cfg.HTTPClient == nil {
 		cfg.HTTPClient = &http.Client{Transport: newTransport()}
 	}
+	if cfg.Ahead <= 0 {
+		cfg.Ahead = ahead
+	}
 	f := &Fleet{cfg: cfg}
 	for _, u := range urls {
-		f.engines = append(f.engines, &Engine{Name: u.Host + u.Path, Client: NewClient(u, cfg.HTTPClient)})
+		f.engines = append(f.engines, &Engine{
+			Name: u.Host + u.Path, Client: NewClient(u, cfg.HTTPClient), watchers: make(map[string]*watcher), ours: make(map[string]bool),
+		})
 	}
 	return f
 }
@@ -118,6 +151,7 @@ func (f *Fleet) Run(ctx context.Context) {
 func (f *Fleet) Refresh(ctx context.Context) {
 	f.refreshes.Lock()
 	defer f.refreshes.Unlock()
+	f.readOrders(ctx)
 	var wg sync.WaitGroup
 	changed := make([]bool, len(f.engines))
 	for i, e := range f.engines {
@@ -147,8 +181,20 @@ func (f *Fleet) probe(ctx context.Context, e *Engine) (changed bool) {
 		return false
 	}
 	e.mu.Lock()
+	switch {
+	case next.err == nil:
+		next.downSince = time.Time{}
+	case e.known.err != nil:
+		next.downSince = e.known.downSince
+	default:
+		next.downSince = next.checked
+	}
 	e.known = next
+	busy := len(e.ours) > 0
 	e.mu.Unlock()
+	if busy && err == nil {
+		_, _ = e.queue(ctx) // in case nobody watches any more what was sent there
+	}
 	f.logTransition(e, before, next)
 	return before.checked.IsZero() || (before.err == nil) != (next.err == nil) || before.infoHash != next.infoHash
 }
@@ -178,8 +224,8 @@ func readInfo(ctx context.Context, c *Client, before knowledge) (*workflow.Objec
 func (f *Fleet) lose(e *Engine, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.known.err == nil {
-		e.known.err = err
+	if e.known.err == nil && !errors.Is(err, context.Canceled) {
+		e.known.err, e.known.downSince = err, f.cfg.Now()
 		f.cfg.Logger.Warn("engine is down", "engine", e.Name, "error", err)
 	}
 }
@@ -211,7 +257,7 @@ func (f *Fleet) Status() []EngineStatus {
 	var out []EngineStatus
 	for _, e := range f.engines {
 		k := e.knowledge()
-		s := EngineStatus{Name: e.Name, Up: k.up(), Version: k.stats.Version, GPUs: k.stats.GPUs, CheckedAt: k.checked}
+		s := EngineStatus{Name: e.Name, Up: k.up(), Version: k.stats.Version, GPUs: k.stats.GPUs, CheckedAt: k.checked, Order: e.ordered(), DownSince: k.downSince}
 		if k.err != nil {
 			s.Error = k.err.Error()
 		}
@@ -254,12 +300,16 @@ type Declarations struct {
 const warmLead = 3
 
 // reserve picks the engine for a prompt and counts the prompt there, so that a burst spreads over the fleet. The engine
-// is up and has everything; rather one that used these models last, rather one with a short queue. done ends the
-// reservation; accepted says whether the engine took the prompt.
-func (f *Fleet) reserve(ctx context.Context, need workflow.Requirements) (e *Engine, done func(accepted bool), err error) {
-	able, err := f.able(need)
+// is up, has everything and a place; rather one that used these models last, rather one with a short queue. done ends the
+// reservation; accepted says whether the engine took the prompt. Those that refused it already are not asked again. Without a place
+// anywhere it is registry.ErrNoPlace.
+func (f *Fleet) reserve(ctx context.Context, need workflow.Requirements, promptID string, refused map[*Engine]error) (e *Engine, done func(accepted bool), err error) {
+	able, err := f.able(need, refused)
 	if err != nil {
 		return nil, nil, err
+	}
+	if !slices.ContainsFunc(able, f.hasPlace) {
+		return nil, nil, registry.ErrNoPlace
 	}
 	before := make([]load, len(able))
 	for i, e := range able {
@@ -272,23 +322,69 @@ func (f *Fleet) reserve(ctx context.Context, need workflow.Requirements) (e *Eng
 	key := modelKey(need)
 	f.placing.Lock()
 	defer f.placing.Unlock()
-	best, least := 0, math.MaxInt
+	best, least := -1, math.MaxInt
 	for i, e := range able {
-		if cost := queues[i] + e.cost(before[i], key); cost < least {
+		if cost := queues[i] + e.cost(before[i], key); cost < least && f.hasPlace(e) {
 			best, least = i, cost
 		}
 	}
-	return able[best], able[best].begin(key), nil
+	if best < 0 {
+		return nil, nil, registry.ErrNoPlace
+	}
+	return able[best], able[best].begin(key, promptID), nil
 }
 
-// able lists the engines that are up and have everything.
-func (f *Fleet) able(need workflow.Requirements) ([]*Engine, error) {
+// places tells how many more prompts an engine gets now. What others have sent there counts as well, but who has nothing there may
+// always send one: who waited for the others to end would never have a turn.
+func (f *Fleet) places(e *Engine) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.ours) == 0 {
+		return f.cfg.Ahead
+	}
+	return max(0, f.cfg.Ahead-max(len(e.ours), e.inQueue))
+}
+
+func (f *Fleet) hasPlace(e *Engine) bool { return f.places(e) > 0 }
+
+// Places tells how many more prompts the engines get now. While none is up it is as if all stood idle: submitting tells what is wrong.
+func (f *Fleet) Places() int {
+	places, up := 0, false
+	for _, e := range f.engines {
+		if e.knowledge().up() && e.ordered() == OrderNone {
+			places, up = places+f.places(e), true
+		}
+	}
+	if !up {
+		return len(f.engines) * f.cfg.Ahead
+	}
+	return places
+}
+
+// hasPlaceFor is the same for prompts with this need.
+func (f *Fleet) hasPlaceFor(need workflow.Requirements) bool {
+	able, err := f.able(need, nil)
+	return err != nil || slices.ContainsFunc(able, f.hasPlace)
+}
+
+// able lists the engines that are up, have everything and take runs, but for those that refused. Where those are all, the first refusal
+// is the error.
+func (f *Fleet) able(need workflow.Requirements, refused map[*Engine]error) ([]*Engine, error) {
 	var able []*Engine
 	var down []string // that may have everything
+	var refusal error
 	for _, e := range f.engines {
 		k := e.knowledge()
+		if err := refused[e]; err != nil {
+			if refusal == nil {
+				refusal = err
+			}
+			continue
+		}
 		switch {
 		case k.info != nil && len(missing(k.info, need)) > 0:
+		case e.ordered() != OrderNone:
+			down = append(down, e.Name+" ("+string(e.ordered())+")")
 		case k.up():
 			able = append(able, e)
 		default:
@@ -298,9 +394,11 @@ func (f *Fleet) able(need workflow.Requirements) ([]*Engine, error) {
 	switch {
 	case len(able) > 0:
 		return able, nil
+	case refusal != nil:
+		return nil, refusal
 	case len(down) > 0:
 		e := registry.Errorf(registry.CodeUnavailable, "no engine is up that could run this; try again in a minute")
-		e.Retryable, e.RetryAfter = true, healthInterval
+		e.Retryable, e.RetryAfter, e.Wait = true, waitPause, true
 		e.Cause = fmt.Errorf("engines down: %s", strings.Join(down, ", "))
 		return nil, e
 	}
@@ -309,7 +407,7 @@ func (f *Fleet) able(need workflow.Requirements) ([]*Engine, error) {
 
 // queueLengths asks the engines for their queues; one that does not answer in time counts as full.
 func queueLengths(ctx context.Context, engines []*Engine) []int {
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, queueTimeout)
 	defer cancel()
 	lengths := make([]int, len(engines))
 	var wg sync.WaitGroup
@@ -343,10 +441,11 @@ func (e *Engine) cost(before load, key string) int {
 	return cost
 }
 
-func (e *Engine) begin(key string) (done func(accepted bool)) {
+func (e *Engine) begin(key, promptID string) (done func(accepted bool)) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.pending++
+	e.ours[promptID] = false
 	was := e.warm
 	if key != "" { // a prompt without models leaves those in place that are loaded
 		e.warm = key
@@ -355,13 +454,29 @@ func (e *Engine) begin(key string) (done func(accepted bool)) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.pending--
-		switch {
-		case accepted:
+		if accepted {
 			e.taken++
-		case e.warm == key:
+			e.ours[promptID] = true
+			return
+		}
+		delete(e.ours, promptID)
+		if e.warm == key {
 			e.warm = was // whatever another prompt has loaded since, stays
 		}
 	}
+}
+
+// hold counts a prompt that the engine has, and free no longer does.
+func (e *Engine) hold(promptID string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.ours[promptID] = true
+}
+
+func (e *Engine) free(promptID string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.ours, promptID)
 }
 
 // modelKey names a set of models; empty where none is needed.
@@ -381,14 +496,4 @@ func (f *Fleet) engine(name string) (*Engine, bool) {
 		}
 	}
 	return nil, false
-}
-
-// Health is nil when at least one engine is up.
-func (f *Fleet) Health(context.Context) error {
-	for _, e := range f.engines {
-		if e.knowledge().up() {
-			return nil
-		}
-	}
-	return registry.Errorf(registry.CodeUnavailable, "none of %d engines is up", len(f.engines))
 }

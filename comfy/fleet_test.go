@@ -3,6 +3,7 @@ package comfy_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -57,9 +58,6 @@ func TestFleetHealth(t *testing.T) {
 		t.Parallel()
 		a, b := comfytest.New(t, comfytest.Options{}), comfytest.New(t, comfytest.Options{GPU: "cuda:0 NVIDIA L4 : native"})
 		f := watchFleet(a, b)
-		if err := f.Health(t.Context()); err == nil {
-			t.Error("healthy before anything was asked")
-		}
 		steps := []struct {
 			what    string
 			do      func()
@@ -88,12 +86,9 @@ func TestFleetHealth(t *testing.T) {
 				t.Errorf("%+v", s)
 			}
 		}
-		if f.Health(t.Context()) == nil {
-			t.Error("healthy without any engine")
-		}
 		b.Up()
 		f.refresh(t)
-		if s := f.Status()[1]; !s.Up || s.GPUs[0] != "NVIDIA L4" || f.Health(t.Context()) != nil {
+		if s := f.Status()[1]; !s.Up || s.GPUs[0] != "NVIDIA L4" {
 			t.Errorf("%+v", s)
 		}
 	})
@@ -380,5 +375,128 @@ func TestFleetRuns(t *testing.T) {
 		}
 		cancel()
 		running.Wait()
+	})
+}
+
+// usualWorld is a world whose fleet has as many prompts ahead as by default.
+func usualWorld(t *testing.T, servers ...*comfytest.Server) (*world, registry.Tool) {
+	t.Helper()
+	w, tool := oneTool(t, plainFlow, servers...)
+	var urls []*url.URL
+	for _, s := range servers {
+		urls = append(urls, s.URL())
+	}
+	w.fleet = comfy.NewFleet(urls, comfy.FleetConfig{})
+	w.fleet.Refresh(t.Context())
+	w.provider = comfy.NewProvider(comfy.ProviderConfig{Fleet: w.fleet, Workflows: w.loader, ReconcileEvery: 100 * time.Millisecond})
+	return w, tool
+}
+
+func TestPlaces(t *testing.T) {
+	t.Parallel()
+	full := func(t *testing.T, w *world, tool registry.Tool) {
+		t.Helper()
+		if _, err := w.provider.Submit(t.Context(), w.call(tool, nil)); !errors.Is(err, registry.ErrNoPlace) {
+			t.Errorf("no refusal but %v", err)
+		}
+		if w.provider.Places() != 0 || w.provider.HasPlace(tool) {
+			t.Errorf("%d places, for the tool %v", w.provider.Places(), w.provider.HasPlace(tool))
+		}
+	}
+	t.Run("an engine has the run that it works on and one more", func(t *testing.T) {
+		t.Parallel()
+		s := comfytest.New(t, comfytest.Options{})
+		w, tool := usualWorld(t, s)
+		gate := s.Hold("EmptyImage")
+		first, waitFirst := w.watch(t, w.submit(t, w.call(tool, nil)))
+		held := gate.Next()
+		if w.provider.Places() != 1 || !w.provider.HasPlace(tool) {
+			t.Errorf("%d places beside one run", w.provider.Places())
+		}
+		second := w.submit(t, w.call(tool, map[string]any{"color": json.Number("1")}))
+		full(t, w, tool)
+		held.Release()
+		if err := waitFirst(); err != nil || first.last().State != registry.RunSucceeded {
+			t.Errorf("%+v, %v", first.last(), err)
+		}
+		third := w.submit(t, w.call(tool, map[string]any{"color": json.Number("2")}))
+		full(t, w, tool)
+		if n := s.Runs(""); n != 3 {
+			t.Errorf("%d prompts were sent", n)
+		}
+		if err := w.provider.Cancel(t.Context(), third); err != nil || w.provider.Places() != 1 {
+			t.Errorf("%d places after a cancel, %v", w.provider.Places(), err)
+		}
+		gate.Open()
+		if w.poll(t, second); w.provider.Places() != 2 {
+			t.Errorf("%d places when nothing runs", w.provider.Places())
+		}
+	})
+	t.Run("what others sent counts, but one of ours is always there", func(t *testing.T) {
+		t.Parallel()
+		s := comfytest.New(t, comfytest.Options{})
+		w, tool := usualWorld(t, s)
+		others, same := oneTool(t, plainFlow, s)
+		gate := s.Hold("EmptyImage")
+		defer gate.Open()
+		for i := range 3 {
+			others.submit(t, others.call(same, map[string]any{"color": json.Number(string(rune('1' + i)))}))
+		}
+		gate.Next()
+		ours, _ := w.watch(t, w.submit(t, w.call(tool, nil)))
+		ours.until(t, "the place behind the others", func(p registry.Progress) bool { return p.QueuePosition == 3 })
+		full(t, w, tool)
+	})
+	t.Run("who takes over the runs of another counts them, and forgets those that nobody follows to their end", func(t *testing.T) {
+		t.Parallel()
+		s := comfytest.New(t, comfytest.Options{})
+		before, tool := usualWorld(t, s)
+		gate := s.Hold("EmptyImage")
+		tickets := []registry.Ticket{before.submit(t, before.call(tool, nil)), before.submit(t, before.call(tool, map[string]any{"color": json.Number("1")}))}
+		gate.Next()
+		w, tool := usualWorld(t, s)
+		for _, ticket := range tickets {
+			if _, err := w.provider.Poll(t.Context(), ticket); err != nil {
+				t.Fatal(err)
+			}
+		}
+		full(t, w, tool)
+		gate.Open()
+		before.poll(t, tickets[0])
+		before.poll(t, tickets[1])
+		w.fleet.Refresh(t.Context())
+		if n := w.provider.Places(); n != 2 {
+			t.Errorf("%d places on an idle engine", n)
+		}
+	})
+	t.Run("each engine counts for itself, and none while none is up", func(t *testing.T) {
+		t.Parallel()
+		a, b := comfytest.New(t, comfytest.Options{}), comfytest.New(t, comfytest.Options{})
+		w, tool := usualWorld(t, a, b)
+		defer a.Hold("EmptyImage").Open()
+		defer b.Hold("EmptyImage").Open()
+		var all sync.WaitGroup
+		var refused atomic.Int32
+		for i := range 10 {
+			all.Go(func() {
+				if _, err := w.provider.Submit(t.Context(), w.call(tool, map[string]any{"color": json.Number(string(rune('0' + i)))})); errors.Is(err, registry.ErrNoPlace) {
+					refused.Add(1)
+				} else if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if refused.Load() != 6 || a.Runs("") != 2 || b.Runs("") != 2 {
+			t.Errorf("%d refused, %d and %d sent", refused.Load(), a.Runs(""), b.Runs(""))
+		}
+		full(t, w, tool)
+		a.Down()
+		b.Down()
+		w.fleet.Refresh(t.Context())
+		_, err := w.provider.Submit(t.Context(), w.call(tool, nil))
+		if failure(t, err, registry.CodeUnavailable, true); !w.provider.HasPlace(tool) {
+			t.Error("who can't be told so waits for nothing")
+		}
 	})
 }

@@ -241,14 +241,14 @@ func replayTo(t *testing.T, dir string, lines []line, who, id string, prompt wor
 		t.Fatal(err)
 	}
 	fleet := NewFleet([]*url.URL{u}, FleetConfig{})
-	provider := NewProvider(ProviderConfig{Fleet: fleet, ReconcileEvery: time.Hour})
+	provider := NewProvider(ProviderConfig{Fleet: fleet, Workflows: NewWorkflows(WorkflowsConfig{Fleet: fleet}), ReconcileEvery: time.Hour})
 	tpl := &template{Binding: &workflow.Binding{}}
 	for _, n := range prompt {
 		if n.Class != "SaveImageWebsocket" && strings.HasPrefix(n.Class, "Save") || strings.HasPrefix(n.Class, "Preview") {
 			tpl.Binding.Outputs = append(tpl.Binding.Outputs, workflow.BoundOutput{Name: n.ID, Node: n.ID, Type: "image"})
 		}
 	}
-	ticket, err := newPlan(tpl, prompt).ticket(registry.Call{Handle: id}, fleet.engines[0])
+	ticket, err := newPlan(tpl, prompt).ticket(registry.Call{Handle: id}, fleet.engines[0], id)
 	if err != nil {
 		t.Fatal(err)
 	}

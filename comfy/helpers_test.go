@@ -68,6 +68,17 @@ func (s *memoryStore) Put(_ context.Context, r io.Reader, name string) (registry
 	return ref, registry.MediaInfo{Name: name, Bytes: int64(len(data))}, nil
 }
 
+func (s *memoryStore) PutSpecs(ctx context.Context, contents [][]byte) (refs []registry.Media, err error) {
+	for _, content := range contents {
+		ref, _, err := s.Put(ctx, bytes.NewReader(content), "spec")
+		if err != nil {
+			return nil, err
+		}
+		refs = append(refs, ref)
+	}
+	return refs, nil
+}
+
 func (s *memoryStore) OpenMedia(_ context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,7 +181,7 @@ func newWorldBy(t *testing.T, client *http.Client, source fs.FS, servers ...*com
 	for _, s := range servers {
 		urls = append(urls, s.URL())
 	}
-	w := &world{store: &memoryStore{}, tools: map[string]registry.Tool{}, fleet: comfy.NewFleet(urls, comfy.FleetConfig{HTTPClient: client})}
+	w := &world{store: &memoryStore{}, tools: map[string]registry.Tool{}, fleet: comfy.NewFleet(urls, comfy.FleetConfig{HTTPClient: client, Ahead: 1000})}
 	w.fleet.Refresh(t.Context())
 	for _, s := range w.fleet.Status() {
 		if !s.Up {

@@ -182,13 +182,14 @@ func kindOf(key, filename string) string {
 	return "file"
 }
 
-// queueItem is [number, prompt_id, prompt, extra_data, outputs]; only the first two matter here.
+// queueItem is [number, prompt_id, prompt, extra_data, outputs].
 type queueItem struct {
 	number   float64
 	promptID string
+	clientID string
 }
 
-// UnmarshalJSON reads the number and the id and passes over the rest, which holds whole prompts.
+// UnmarshalJSON reads the number and the ids and passes over the prompt.
 func (q *queueItem) UnmarshalJSON(data []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if _, err := dec.Token(); err != nil {
@@ -197,7 +198,17 @@ func (q *queueItem) UnmarshalJSON(data []byte) error {
 	if err := dec.Decode(&q.number); err != nil {
 		return err
 	}
-	return dec.Decode(&q.promptID)
+	if err := dec.Decode(&q.promptID); err != nil || !dec.More() {
+		return err
+	}
+	var prompt json.RawMessage
+	var extra struct {
+		ClientID string `json:"client_id"`
+	}
+	if err := dec.Decode(&prompt); err == nil && dec.More() && dec.Decode(&extra) == nil {
+		q.clientID = extra.ClientID
+	}
+	return nil
 }
 
 func sortByNumber(items []queueItem) {

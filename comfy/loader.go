@@ -1,14 +1,12 @@
 package comfy
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"maps"
@@ -28,25 +26,20 @@ const templateKey = "template"
 // maxWorkflowFile bounds one file; the largest seen in the wild has 2 MB.
 const maxWorkflowFile = 16 << 20
 
-// Store keeps templates by their content, so that a run accepted with one finds it again after its file
-// has changed or gone, also on another machine.
-type Store interface {
-	Put(ctx context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error)
-	registry.MediaOpener
-}
-
 // WorkflowsConfig configures a Workflows loader. Fleet, Store and at least one of the sources are required.
 type WorkflowsConfig struct {
 	// Sources are read in order; a file of a later one replaces one of the same name in an earlier one.
 	// A source whose root does not exist is empty.
 	Sources []fs.FS
 	Fleet   *Fleet
-	Store   Store
-	Rate    json.Number // US dollars for a second of engine time
+	Store   registry.SpecStore // of the templates
+	Rate    json.Number        // US dollars for a second of engine time
 	// ByMachine bills at the rate of the GPU that ran, and takes Rate only for one that has none. Without
 	// it Rate is what a second costs.
 	ByMachine bool
-	Logger    *slog.Logger
+	// Learned keeps what runs have shown of the workflows; nil: until the process ends.
+	Learned *Learned
+	Logger  *slog.Logger
 }
 
 // Workflows is the Loader that makes tools of workflow files, and the keeper of the templates by which a
@@ -80,10 +73,15 @@ type template struct {
 	Need    workflow.Requirements `json:"need"`
 }
 
+var _ registry.Readier = (*Workflows)(nil)
+
 // NewWorkflows makes the loader.
 func NewWorkflows(cfg WorkflowsConfig) *Workflows {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Learned == nil {
+		cfg.Learned = NewLearned(nil, cfg.Logger, nil)
 	}
 	return &Workflows{cfg: cfg, defined: map[string]definition{}, recent: map[string]*template{}}
 }
@@ -99,21 +97,32 @@ func (w *Workflows) Load(ctx context.Context) ([]registry.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	var tools []registry.Tool
+	returned := w.cfg.Learned.returned(ctx)
 	defined := map[string]definition{}
+	var fresh templates
 	for _, f := range files {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		d, good, err := w.define(ctx, f)
+		d, good, err := w.define(f, &fresh, returned)
 		if err != nil {
 			problems = append(problems, registry.Problem{Source: f.name, Message: err.Error()})
 		}
-		if !good {
-			continue
+		if good {
+			defined[f.name] = d
 		}
-		defined[f.name] = d
-		tool, err := w.toolOf(d)
+		if fresh.bytes > maxUnkept {
+			if err := w.keep(ctx, &fresh); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := w.keep(ctx, &fresh); err != nil {
+		return nil, err
+	}
+	tools := make([]registry.Tool, 0, len(defined))
+	for _, name := range slices.Sorted(maps.Keys(defined)) {
+		tool, err := w.toolOf(defined[name])
 		if err != nil {
 			return nil, err
 		}
@@ -199,7 +208,7 @@ func readFile(source fs.FS, name string) ([]byte, error) {
 
 // define makes a tool of a file, or takes it from the last Load when neither the file nor the declarations it was read
 // with have changed. A file that is broken now gives what it was when it was last good, and the error.
-func (w *Workflows) define(ctx context.Context, f workflowFile) (d definition, good bool, err error) {
+func (w *Workflows) define(f workflowFile, fresh *templates, returned map[string]string) (d definition, good bool, err error) {
 	w.mu.Lock()
 	last, known := w.defined[f.name]
 	w.mu.Unlock()
@@ -208,7 +217,7 @@ func (w *Workflows) define(ctx context.Context, f workflowFile) (d definition, g
 		return last, known, err
 	}
 	hash := hashOf(data)
-	if known && last.file == hash && last.info == w.cfg.Fleet.Declarations(last.classes).Hash {
+	if known && last.file == hash && last.info == readWith(w.cfg.Fleet.Declarations(last.classes), last.need, returned) {
 		return last, true, nil
 	}
 	parsed, err := workflow.Parse(data)
@@ -218,7 +227,7 @@ func (w *Workflows) define(ctx context.Context, f workflowFile) (d definition, g
 	d = definition{file: hash, classes: workflow.Requirements{Classes: parsed.Facts().ClassTypesAll}}
 	have := w.cfg.Fleet.Declarations(d.classes)
 	def, err := workflow.Define(parsed, workflow.Options{
-		FileName: path.Base(f.name), ObjectInfo: have.Info, Rate: w.cfg.Rate, ByMachine: w.cfg.ByMachine, Service: Service,
+		FileName: path.Base(f.name), ObjectInfo: have.Info, Rate: w.cfg.Rate, ByMachine: w.cfg.ByMachine, Service: Service, Returns: returned,
 	})
 	if err != nil {
 		return last, known, err
@@ -227,12 +236,22 @@ func (w *Workflows) define(ctx context.Context, f workflowFile) (d definition, g
 		return last, known, err
 	}
 	d.toolID = strings.Clone(def.Tool.ToolID)
-	d.ref, err = w.keep(ctx, d.toolID, &template{Binding: def.Binding, Need: def.Needs})
-	if err != nil {
-		return last, known, err
+	if d.ref, err = fresh.add(&template{Binding: def.Binding, Need: def.Needs}); err != nil {
+		return last, known, fmt.Errorf("template of %s: %w", d.toolID, err)
 	}
-	d.info, d.findings, d.classes, d.need = have.Hash, detachedFindings(def.Findings), detachedNeed(d.classes), detachedNeed(def.Needs)
+	d.info, d.findings, d.classes, d.need = readWith(have, def.Needs, returned), detachedFindings(def.Findings), detachedNeed(d.classes), detachedNeed(def.Needs)
 	return d, true, nil
+}
+
+// readWith tells apart what definitions are made with, beside their files: the declarations, and what nodes gave that nobody knows.
+func readWith(have Declarations, need workflow.Requirements, returned map[string]string) string {
+	key := have.Hash
+	for _, class := range need.Classes {
+		if kind := returned[class]; kind != "" {
+			key += " " + class + "=" + kind
+		}
+	}
+	return key
 }
 
 // detachedNeed copies what shares its strings with the text of a whole file, so that the text can go. Classes and
@@ -263,17 +282,32 @@ func hashOf(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// keep stores the template and gives its reference.
-func (w *Workflows) keep(ctx context.Context, toolID string, tpl *template) (string, error) {
+// templates are those that a Load has made and not kept yet.
+type templates struct {
+	contents [][]byte
+	bytes    int
+}
+
+// maxUnkept bounds them: templates are kept many at once, but not all in memory.
+const maxUnkept = 4 << 20
+
+func (t *templates) add(tpl *template) (registry.Media, error) {
 	data, err := json.Marshal(tpl)
 	if err != nil {
-		return "", fmt.Errorf("template of %s: %w", toolID, err)
+		return "", err
 	}
-	ref, _, err := w.cfg.Store.Put(ctx, bytes.NewReader(data), toolID+".template.json")
-	if err != nil {
-		return "", fmt.Errorf("keeping the template of %s: %w", toolID, err)
+	t.contents, t.bytes = append(t.contents, data), t.bytes+len(data)
+	return registry.SpecRef(data), nil
+}
+
+// keep stores templates under their references.
+func (w *Workflows) keep(ctx context.Context, t *templates) error {
+	if len(t.contents) == 0 {
+		return nil
 	}
-	return ref, nil
+	_, err := w.cfg.Store.PutSpecs(ctx, t.contents)
+	*t = templates{}
+	return err
 }
 
 // markMissing makes a tool unavailable that no engine could run, before anybody pays for a failure.
@@ -284,10 +318,29 @@ func (w *Workflows) markMissing(tool *registry.Tool, need workflow.Requirements)
 	have := w.cfg.Fleet.Declarations(need)
 	switch {
 	case have.Info == nil:
-		tool.Status = &registry.Status{State: registry.StateUnavailable, Reason: "no engine has answered yet"}
+		tool.Status = &registry.Status{State: registry.StateUnavailable, Reason: "no engine has answered yet", Checked: true}
 	case len(have.Missing) > 0:
-		tool.Status = &registry.Status{State: registry.StateUnavailable, Reason: "no engine has " + lacking(have.Missing)}
+		tool.Status = &registry.Status{State: registry.StateUnavailable, Reason: "no engine has " + lacking(have.Missing), Checked: true}
 	}
+}
+
+// Ready says why a tool that another loader brings can't be run: there is no workflow behind it, or no engine has what
+// it takes. Until an engine has answered, which is when the workflows here are read with what engines know, what was
+// found before holds.
+func (w *Workflows) Ready(ctx context.Context, tool registry.Tool) error {
+	ref, _ := tool.Metadata[templateKey].(string)
+	if ref == "" || w.cfg.Fleet.Declarations(workflow.Requirements{}).Info != nil {
+		tpl, err := w.forTool(ctx, tool)
+		if err != nil {
+			return err
+		}
+		tool.Status = nil
+		w.markMissing(&tool, tpl.Need)
+	}
+	if tool.State() == registry.StateUnavailable {
+		return registry.Errorf(registry.CodeUnavailable, "%s", tool.Status.Reason)
+	}
+	return nil
 }
 
 // enumerate joins names, the first few of them.
@@ -317,22 +370,36 @@ func (w *Workflows) forTool(ctx context.Context, tool registry.Tool) (*template,
 	if ref == "" {
 		return nil, registry.Errorf(registry.CodeUnavailable, "%s has no workflow behind it", tool.DisplayName)
 	}
+	return w.byRef(ctx, ref, tool.DisplayName)
+}
+
+// needOf tells what the run of a ticket needs of an engine; nothing where that is not known any more.
+func (w *Workflows) needOf(ctx context.Context, t registry.Ticket) workflow.Requirements {
+	if ref := t.Extra[templateKey]; ref != "" {
+		if tpl, err := w.byRef(ctx, ref, "this run"); err == nil {
+			return tpl.Need
+		}
+	}
+	return workflow.Requirements{}
+}
+
+func (w *Workflows) byRef(ctx context.Context, ref, name string) (*template, error) {
 	if tpl := w.remembered(ref); tpl != nil {
 		return tpl, nil
 	}
 	content, _, err := w.cfg.Store.OpenMedia(ctx, ref)
 	if err != nil {
-		e := registry.Errorf(registry.CodeUnavailable, "the workflow of %s is gone", tool.DisplayName)
+		e := registry.Errorf(registry.CodeUnavailable, "the workflow of %s is gone", name)
 		e.Cause = err
 		return nil, e
 	}
 	defer content.Close()
 	tpl := &template{}
 	if err := decodeJSON(content, maxJSON, tpl); err != nil {
-		return nil, fmt.Errorf("template %s of %s: %w", ref, tool.ToolID, err)
+		return nil, fmt.Errorf("template %s of %s: %w", ref, name, err)
 	}
 	if tpl.Binding == nil {
-		return nil, fmt.Errorf("template %s of %s: no binding in it", ref, tool.ToolID)
+		return nil, fmt.Errorf("template %s of %s: no binding in it", ref, name)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

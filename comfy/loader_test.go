@@ -3,6 +3,7 @@ package comfy_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/comfytest"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/registrytest"
 )
 
 // problems gives the files that a partial error names.
@@ -168,9 +170,29 @@ func TestLoader(t *testing.T) {
 		w := newWorld(t, source, comfytest.New(t, comfytest.Options{}))
 		w.store.fail(errors.New("disk full"))
 		source.write("it.json", mediaFlow)
-		tools, err := w.loader.Load(t.Context())
-		if len(tools) != 1 || tools[0].InputSchema[0].Type != registry.TypeNumber || len(problems(err)) != 1 {
+		if tools, err := w.loader.Load(t.Context()); err == nil || len(tools) != 0 { // the registry keeps the last good set
 			t.Errorf("%v, %v", ids(tools), err)
+		}
+		w.store.fail(nil)
+		tools, err := w.loader.Load(t.Context())
+		if err != nil || len(tools) != 1 || tools[0].InputSchema[0].Type == registry.TypeNumber {
+			t.Errorf("%v, %v", ids(tools), err)
+		}
+		if _, _, err := w.store.OpenMedia(t.Context(), tools[0].Metadata["template"].(string)); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("a thousand workflows are stored in a few writes", func(t *testing.T) {
+		t.Parallel()
+		files := map[string]string{}
+		for i := range 1000 {
+			files[fmt.Sprintf("flow%d.json", i)] = strings.ReplaceAll(plainFlow, "plain", fmt.Sprint("plain", i))
+		}
+		w := newWorld(t, newFolder(nil), comfytest.New(t, comfytest.Options{}))
+		store := &registrytest.Specs{}
+		loader := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{newFolder(files)}, Fleet: w.fleet, Store: store})
+		if tools, err := loader.Load(t.Context()); err != nil || len(tools) != 1000 || store.Writes() > 3 {
+			t.Errorf("%d tools in %d writes, %v", len(tools), store.Writes(), err)
 		}
 	})
 	t.Run("a second costs what the operator says, or what the GPU that ran costs", func(t *testing.T) {

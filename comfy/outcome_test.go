@@ -35,6 +35,26 @@ func TestFailures(t *testing.T) {
 			t.Errorf("%q, cause %v", e.Message, e.Cause)
 		}
 	})
+	for _, c := range []struct{ kind, text, want string }{
+		{"ValueError", "a picture batch of 70 x 640 x 1024 x 3 values is larger than this engine allows (134217728 values): make it smaller", `what "Sampler" makes is larger than this engine allows; make it smaller, or fewer`},
+		{"MemoryError", "a picture batch of 4096 x 1 x 1 pixels is larger than this engine allows (1 pixels): make it smaller", `what "Sampler" makes is larger than this engine allows; make it smaller, or fewer`},
+		{"ValueError", "The mask doesn't cover anything.", `the workflow failed at "Sampler": The mask doesn't cover anything`},
+		{"builtins.Exception", "No face was found in the picture!", `the workflow failed at "Sampler": No face was found in the picture`},
+		{"KeyError", "No face was found in the picture", `the workflow failed at "Sampler"`},
+		{"ValueError", "can't read /srv/models/a.safetensors", `the workflow failed at "Sampler"`},
+		{"ValueError", "no answer from 10.0.0.7 in time", `the workflow failed at "Sampler"`},
+		{"ValueError", "the value of node 12 is wrong", `the workflow failed at "Sampler"`},
+		{"RuntimeError", "mat1 and mat2 shapes cannot be multiplied", `the workflow failed at "Sampler"`},
+		{"ValueError", "bad words: \"a secret fox\" is refused", `the workflow failed at "Sampler"`},
+		{"ValueError", "too few frames\nat line 7 of run", `the workflow failed at "Sampler"`},
+	} {
+		t.Run("people are told "+c.text, func(t *testing.T) {
+			t.Parallel()
+			if e := fail(t, node.Raise(c.kind, "%s", c.text)); e.Message != c.want || !strings.Contains(e.Cause.Error(), c.text) {
+				t.Errorf("%q, cause %v", e.Message, e.Cause)
+			}
+		})
+	}
 	for _, kind := range []string{"torch.OutOfMemoryError", "torch.cuda.OutOfMemoryError", "MemoryError"} {
 		t.Run("people are told what to do about "+kind, func(t *testing.T) {
 			t.Parallel()

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -46,9 +45,11 @@ type ProviderConfig struct {
 var (
 	_ registry.Submitter  = (*Provider)(nil)
 	_ registry.Canceler   = (*Provider)(nil)
+	_ registry.Finder     = (*Provider)(nil)
 	_ registry.Pricer     = (*Provider)(nil)
 	_ registry.Progresser = (*Provider)(nil)
-	_ registry.Healther   = (*Provider)(nil)
+	_ registry.Forgetter  = (*Provider)(nil)
+	_ registry.Placer     = (*Provider)(nil)
 )
 
 // NewProvider makes a Provider.
@@ -72,37 +73,42 @@ func NewProvider(cfg ProviderConfig) *Provider {
 	return p
 }
 
-// Submit places the prompt on an engine under the call's handle. A call that may have been submitted
-// before is looked for on every engine first; so is one whose answer was lost just now.
+// Submit places the prompt on an engine under the call's handle, and notes which before it sends. A call that may have been
+// submitted before is looked for there first; only where nobody kept the note, on every engine. An engine that can't be reached, or
+// that refuses the prompt, since it has changed, is passed over for another.
 func (p *Provider) Submit(ctx context.Context, c registry.Call) (registry.Ticket, error) {
 	tpl, err := p.cfg.Workflows.forTool(ctx, c.Tool)
 	if err != nil {
 		return registry.Ticket{}, err
 	}
-	// Without a handle nobody keeps count of the attempts, so that any may be a repetition.
-	if c.Repeated || c.Handle == "" {
-		if t, found, err := p.find(ctx, c, tpl); found || err != nil {
-			return t, err
-		}
+	if t, found, err := p.find(ctx, c, tpl); found || err != nil {
+		return t, err
 	}
+	refused := make(map[*Engine]error)
 	for {
-		e, done, err := p.cfg.Fleet.reserve(ctx, tpl.Need)
+		e, done, err := p.cfg.Fleet.reserve(ctx, tpl.Need, handleOf(c), refused)
 		if err != nil {
 			return registry.Ticket{}, err
 		}
 		t, err := p.submitTo(ctx, e, c, tpl)
 		done(err == nil)
-		if !unreachable(err) || ctx.Err() != nil {
+		switch {
+		case err == nil || ctx.Err() != nil:
+			return t, err
+		case errors.Is(err, errUnreached):
+			p.cfg.Fleet.lose(e, err)
+		case isRefusal(err):
+			refused[e] = err
+		default:
 			return t, err
 		}
-		p.cfg.Fleet.lose(e, err) // and on to another
 	}
 }
 
-// unreachable tells that no connection to the engine came about, so that nothing of a call can have arrived.
-func unreachable(err error) bool {
-	var network *net.OpError
-	return errors.As(err, &network) && network.Op == "dial" && registry.AsError(err).Code == registry.CodeUnavailable
+// isRefusal tells whether an engine has looked at the prompt and does not run it.
+func isRefusal(err error) bool {
+	var refused *PromptError
+	return errors.As(err, &refused)
 }
 
 func (p *Provider) submitTo(ctx context.Context, e *Engine, c registry.Call, tpl *template) (registry.Ticket, error) {
@@ -116,13 +122,28 @@ func (p *Provider) submitTo(ctx context.Context, e *Engine, c registry.Call, tpl
 	}
 	spell(e.knowledge().info, applied.Prompt)
 	keepResults(applied.Prompt)
-	ticket, err := newPlan(tpl, applied.Prompt).ticket(c, e)
+	id, client := handleOf(c), e.client()
+	ticket, err := newPlan(tpl, applied.Prompt).ticket(c, e, client)
 	if err != nil {
 		return registry.Ticket{}, err
 	}
-	id := handleOf(c)
-	answer, err := e.Client.Submit(ctx, applied.Prompt, SubmitOptions{PromptID: id, ClientID: id})
+	if err := note(ctx, c, ticket); err != nil {
+		return registry.Ticket{}, err
+	}
+	if ctx.Err() != nil {
+		return registry.Ticket{}, ctx.Err()
+	}
+	ctx, done := registry.Beginning(ctx)
+	defer done()
+	answer, err := e.Client.Submit(ctx, applied.Prompt, SubmitOptions{PromptID: id, ClientID: client})
+	if errors.Is(err, errUnreached) {
+		if err := note(ctx, c, registry.Ticket{}); err != nil {
+			return registry.Ticket{}, err
+		}
+		return registry.Ticket{}, submitError(e, err)
+	}
 	if err != nil {
+		p.logRefusal(ctx, e, c, err)
 		if lostAnswer(err) && p.arrived(ctx, e, id) {
 			return ticket, nil
 		}
@@ -131,10 +152,32 @@ func (p *Provider) submitTo(ctx context.Context, e *Engine, c registry.Call, tpl
 	if len(answer.NodeErrors) > 0 {
 		// The engine took only those outputs that passed. Half a result is none.
 		p.dropPartial(ctx, e, id)
-		return registry.Ticket{}, submitError(e, &PromptError{Status: http.StatusOK, NodeErrors: answer.NodeErrors,
-			Detail: ErrorDetail{Type: "prompt_outputs_failed_validation", Message: "only part of the outputs would run"}})
+		partial := &PromptError{Status: http.StatusOK, NodeErrors: answer.NodeErrors,
+			Detail: ErrorDetail{Type: "prompt_outputs_failed_validation", Message: "only part of the outputs would run"}}
+		p.logRefusal(ctx, e, c, partial)
+		return registry.Ticket{}, submitError(e, partial)
 	}
 	return ticket, nil
+}
+
+// note has the caller keep where the prompt goes.
+func note(ctx context.Context, c registry.Call, t registry.Ticket) error {
+	if c.Sending == nil {
+		return nil
+	}
+	return c.Sending(ctx, t)
+}
+
+// logRefusal tells which nodes an engine refused and why; what the engine says of their values, which are people's, at the level
+// for debugging only.
+func (p *Provider) logRefusal(ctx context.Context, e *Engine, c registry.Call, err error) {
+	var refused *PromptError
+	if !errors.As(err, &refused) {
+		return
+	}
+	p.cfg.Logger.WarnContext(ctx, "engine refused a prompt", "engine", e.Name, "prompt", handleOf(c), "tool", c.Tool.ToolID, "status", refused.Status,
+		"type", refused.Detail.Type, "node_errors", refused.nodeErrors())
+	p.cfg.Logger.DebugContext(ctx, "what the engine says of a refused prompt", "prompt", handleOf(c), "details", refused.Detail.Details, "node_errors", refused.NodeErrors)
 }
 
 // keepResults has pictures that would only be sent over a socket, to whoever listens at the moment, kept on the engine as
@@ -166,7 +209,7 @@ func lostAnswer(err error) bool {
 // arrived asks whether a prompt is on the engine in spite of a lost answer. When that can't be told either, the caller
 // comes again with a call that is marked as repeated.
 func (p *Provider) arrived(ctx context.Context, e *Engine, promptID string) bool {
-	known, err := lookup(ctx, e.Client, promptID)
+	_, known, err := lookup(ctx, e, promptID)
 	if err != nil {
 		p.cfg.Logger.Warn("engine broke off after a prompt was sent", "engine", e.Name, "prompt", promptID, "error", err)
 	}
@@ -176,19 +219,36 @@ func (p *Provider) arrived(ctx context.Context, e *Engine, promptID string) bool
 func (p *Provider) dropPartial(ctx context.Context, e *Engine, promptID string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
 	defer cancel()
-	if err := stop(ctx, e.Client, promptID); err != nil {
+	if err := stop(ctx, e, promptID); err != nil {
 		p.cfg.Logger.Warn("partial prompt could not be stopped", "engine", e.Name, "prompt", promptID, "error", err)
 	}
 }
 
-// find looks for a prompt on all engines at once. An engine that does not answer may have it, so the call has to
+// mayHave lists the engines that a call may have been sent to. Without a handle nobody keeps count of the attempts, so that any
+// may be a repetition.
+func (p *Provider) mayHave(c registry.Call) []*Engine {
+	switch {
+	case c.Sent != nil:
+		if e, ok := p.cfg.Fleet.engine(c.Sent.Endpoint); ok {
+			return []*Engine{e}
+		}
+	case c.Sending == nil && (c.Repeated || c.Handle == ""):
+		return p.cfg.Fleet.engines
+	}
+	return nil
+}
+
+// find looks for a prompt where it may be, at once. An engine that does not answer may have it, so the call has to
 // come again later: sending the prompt once more could run and cost it twice.
 func (p *Provider) find(ctx context.Context, c registry.Call, tpl *template) (registry.Ticket, bool, error) {
-	engines := p.cfg.Fleet.engines
-	known, errs := make([]bool, len(engines)), make([]error, len(engines))
+	engines := p.mayHave(c)
+	if c.Sent != nil && len(engines) > 0 && p.cfg.Fleet.mustLeave(engines[0], tpl.Need) {
+		return registry.Ticket{}, false, gone(engines[0])
+	}
+	clients, known, errs := make([]string, len(engines)), make([]bool, len(engines)), make([]error, len(engines))
 	var all sync.WaitGroup
 	for i, e := range engines {
-		all.Go(func() { known[i], errs[i] = lookup(ctx, e.Client, handleOf(c)) })
+		all.Go(func() { clients[i], known[i], errs[i] = lookup(ctx, e, handleOf(c)) })
 	}
 	all.Wait()
 	if i := slices.Index(known, true); i >= 0 {
@@ -196,34 +256,37 @@ func (p *Provider) find(ctx context.Context, c registry.Call, tpl *template) (re
 		if err := json.Unmarshal(tpl.Binding.Prompt, &pristine); err != nil {
 			return registry.Ticket{}, false, fmt.Errorf("template of %s: %w", c.Tool.ToolID, err)
 		}
-		t, err := newPlan(tpl, pristine).ticket(c, engines[i])
+		t, err := newPlan(tpl, pristine).ticket(c, engines[i], clients[i])
 		return t, err == nil, err
 	}
 	if silent := errors.Join(errs...); silent != nil {
 		e := registry.Errorf(registry.CodeUnavailable, "an engine that may have this run does not answer; waiting for it")
-		e.Retryable, e.RetryAfter, e.Cause = true, healthInterval, silent
+		e.Retryable, e.RetryAfter, e.Wait, e.Cause = true, waitPause, c.Sent != nil, silent
 		return registry.Ticket{}, false, e
+	}
+	if c.Sent != nil {
+		return registry.Ticket{}, false, note(ctx, c, registry.Ticket{})
 	}
 	return registry.Ticket{}, false, nil
 }
 
 // lookupTimeout bounds the questions about one prompt.
-const lookupTimeout = 15 * time.Second
+const lookupTimeout = 40 * time.Second
 
-// lookup tells whether an engine knows a prompt. The queue is asked before the history: a prompt moves from the one to
-// the other, so asking in the other order could miss it in both.
-func lookup(ctx context.Context, c *Client, promptID string) (known bool, err error) {
+// lookup tells whether an engine knows a prompt, and to which client it sends the events. The queue is asked before the history:
+// a prompt moves from the one to the other, so asking in the other order could miss it in both.
+func lookup(ctx context.Context, e *Engine, promptID string) (client string, known bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
-	q, err := c.Queue(ctx)
+	q, err := e.queue(ctx)
 	if err != nil {
-		return false, err
+		return "", false, err
 	}
 	if q.Position(promptID) >= 0 {
-		return true, nil
+		return q.clients[promptID], true, nil
 	}
-	_, known, err = c.History(ctx, promptID)
-	return known, err
+	_, known, err = e.Client.History(ctx, promptID)
+	return "", known, err
 }
 
 func (p *Provider) engineOf(t registry.Ticket) (*Engine, error) {
@@ -245,28 +308,48 @@ func (p *Provider) Poll(ctx context.Context, t registry.Ticket) (registry.Progre
 	if err != nil {
 		return registry.Progress{}, err
 	}
-	q, err := e.Client.Queue(ctx)
+	if p.cfg.Fleet.isReleased(e) {
+		e.free(t.ProviderID)
+		return registry.Progress{}, gone(e)
+	}
+	q, err := e.queue(ctx)
 	if err != nil {
-		return registry.Progress{}, silence(e, err)
+		return registry.Progress{}, p.silent(ctx, e, t, err)
 	}
 	switch n := q.Position(t.ProviderID); {
 	case n == 0:
+		e.hold(t.ProviderID)
 		return registry.Progress{State: registry.RunRunning}, nil
 	case n > 0:
+		e.hold(t.ProviderID)
 		return registry.Progress{State: registry.RunQueued, QueuePosition: n}, nil
 	}
 	entry, over, err := e.Client.History(ctx, t.ProviderID)
 	if err != nil {
-		return registry.Progress{}, silence(e, err)
+		return registry.Progress{}, p.silent(ctx, e, t, err)
 	}
 	if !over {
+		e.free(t.ProviderID)
 		return registry.Progress{}, registry.Errorf(registry.CodeLost, "the engine does not know the run any more; it was restarted, or its queue was cleared")
 	}
-	return p.finish(e, entry, pl), nil
+	return p.finish(ctx, e, t.ProviderID, entry, pl), nil
 }
 
-// finish reads a history entry.
-func (p *Provider) finish(e *Engine, entry HistoryEntry, pl plan) registry.Progress {
+// silent is for an engine that does not answer for a run: one that is gone for too long while another could do the work has lost it.
+func (p *Provider) silent(ctx context.Context, e *Engine, t registry.Ticket, err error) error {
+	if errors.Is(err, errUnreached) {
+		p.cfg.Fleet.lose(e, err)
+	}
+	if p.cfg.Fleet.mustLeave(e, p.cfg.Workflows.needOf(ctx, t)) {
+		e.free(t.ProviderID)
+		return gone(e)
+	}
+	return silence(e, err)
+}
+
+// finish reads the history entry of a prompt, whose place is free.
+func (p *Provider) finish(ctx context.Context, e *Engine, promptID string, entry HistoryEntry, pl plan) registry.Progress {
+	e.free(promptID)
 	o := entry.Outcome()
 	switch {
 	case o.Interrupted:
@@ -283,7 +366,9 @@ func (p *Provider) finish(e *Engine, entry HistoryEntry, pl plan) registry.Progr
 	}
 	result := &registry.Result{Usage: registry.Usage{RunTime: o.RunTime, Machine: e.machine()}}
 	for _, out := range pl.Outputs {
-		for _, r := range entry.Results(out.Node) {
+		results := entry.Results(out.Node)
+		p.cfg.Workflows.cfg.Learned.gave(ctx, pl.Classes[out.Node], results)
+		for _, r := range results {
 			result.Outputs = append(result.Outputs, e.output(out, r))
 		}
 	}
@@ -337,6 +422,14 @@ func (p *Provider) Price(ctx context.Context, c registry.Call) (registry.Price, 
 	return registry.Price{}, nil
 }
 
+// Find gives the ticket that was noted before the prompt was sent.
+func (p *Provider) Find(_ context.Context, c registry.Call) (registry.Ticket, error) {
+	if c.Sent == nil {
+		return registry.Ticket{}, registry.Errorf(registry.CodeLost, "the run was sent to no engine")
+	}
+	return *c.Sent, nil
+}
+
 // Cancel takes the prompt out of the queue, or interrupts it when it is the one that runs. A ticket that names no engine,
 // because a crash hid where the prompt went, concerns them all.
 func (p *Provider) Cancel(ctx context.Context, t registry.Ticket) error {
@@ -345,7 +438,7 @@ func (p *Provider) Cancel(ctx context.Context, t registry.Ticket) error {
 		if t.Endpoint != "" && t.Endpoint != e.Name {
 			continue
 		}
-		if err := stop(ctx, e.Client, t.ProviderID); err != nil {
+		if err := stop(ctx, e, t.ProviderID); err != nil {
 			errs = append(errs, silence(e, err))
 		}
 	}
@@ -355,22 +448,29 @@ func (p *Provider) Cancel(ctx context.Context, t registry.Ticket) error {
 // stop deletes first and interrupts second: a prompt that starts in between is caught by the latter.
 // Old servers pass over the prompt_id of an interrupt and stop whatever runs, so it is sent only while
 // the prompt is the running one.
-func stop(ctx context.Context, c *Client, promptID string) error {
-	if err := c.Delete(ctx, promptID); err != nil {
+func stop(ctx context.Context, e *Engine, promptID string) error {
+	if err := e.Client.Delete(ctx, promptID); err != nil {
 		return err
 	}
-	q, err := c.Queue(ctx)
+	q, err := e.queue(ctx)
 	if err != nil {
 		return err
 	}
+	e.free(promptID)
 	if slices.Contains(q.Running, promptID) {
-		return c.Interrupt(ctx, promptID)
+		return e.Client.Interrupt(ctx, promptID)
 	}
 	return nil
 }
 
-// Health is nil while at least one engine is up.
-func (p *Provider) Health(ctx context.Context) error { return p.cfg.Fleet.Health(ctx) }
+// Places tells how many more runs the engines get now.
+func (p *Provider) Places() int { return p.cfg.Fleet.Places() }
+
+// HasPlace tells whether an engine that can run the tool gets another run now. Of a tool that can't be run Submit says why.
+func (p *Provider) HasPlace(t registry.Tool) bool {
+	tpl, err := p.cfg.Workflows.forTool(context.Background(), t)
+	return err != nil || p.cfg.Fleet.hasPlaceFor(tpl.Need)
+}
 
 func (p *Provider) observeTimings(pl plan, timings map[string]time.Duration) {
 	for id, d := range timings {

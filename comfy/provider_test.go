@@ -48,6 +48,15 @@ func TestBundledWorkflowsRun(t *testing.T) {
 			t.Errorf("command %q", tool.CommandName)
 		}
 	})
+	t.Run("A21 every input has a description and a label", func(t *testing.T) {
+		for id, tool := range w.tools {
+			for _, f := range tool.InputSchema {
+				if f.Description == "" || f.DisplayName == "" || strings.Contains(f.Label(), "_") {
+					t.Errorf("%s.%s: label %q, description %q", id, f.Name, f.Label(), f.Description)
+				}
+			}
+		}
+	})
 	for _, id := range []string{"wallpaper", "poster", "sticker", "beforeafter", "contactsheet", "filmlook"} {
 		t.Run("A1 "+id+" runs end to end", func(t *testing.T) {
 			tool, ok := w.tools[id]

@@ -8,7 +8,7 @@ import (
 // Queues asks all engines at once what they work on, in the order of Status. An engine that does not answer in time
 // has an empty queue.
 func (f *Fleet) Queues(ctx context.Context) []Queue {
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, queueTimeout)
 	defer cancel()
 	queues := make([]Queue, len(f.engines))
 	var wg sync.WaitGroup
@@ -17,11 +17,85 @@ func (f *Fleet) Queues(ctx context.Context) []Queue {
 			continue
 		}
 		wg.Go(func() {
-			if q, err := e.Client.Queue(ctx); err == nil {
+			if q, err := e.queue(ctx); err == nil {
 				queues[i] = q
 			}
 		})
 	}
 	wg.Wait()
 	return queues
+}
+
+// question is a request of the queue and those who wait for its answer.
+type question struct {
+	asking int // guarded by the engine's mutex
+	ctx    context.Context
+	cancel context.CancelFunc
+	done   chan struct{}
+	answer Queue
+	err    error
+}
+
+// queue asks for the engine's queue, which holds whole prompts. One request is under way at a time, for however many ask: who comes
+// meanwhile shares the next one, since the answer has to be younger than the asking.
+func (e *Engine) queue(ctx context.Context) (Queue, error) {
+	e.mu.Lock()
+	q := e.next
+	if q == nil {
+		q = &question{done: make(chan struct{})}
+		q.ctx, q.cancel = context.WithCancel(context.WithoutCancel(ctx))
+		e.next = q
+	}
+	q.asking++
+	if !e.asked {
+		e.askNext()
+	}
+	e.mu.Unlock()
+	select {
+	case <-q.done:
+		return q.answer, q.err
+	case <-ctx.Done():
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if q.asking--; q.asking == 0 {
+		q.cancel()
+		if e.next == q {
+			e.next = nil
+		}
+	}
+	return Queue{}, ctx.Err()
+}
+
+// askNext is called with the engine's mutex held.
+func (e *Engine) askNext() {
+	q := e.next
+	e.next, e.asked = nil, q != nil
+	if q == nil {
+		return
+	}
+	var taken []string // before the question: what the answer lacks of them is over
+	for id, accepted := range e.ours {
+		if accepted {
+			taken = append(taken, id)
+		}
+	}
+	go func() {
+		limited, cancel := context.WithTimeout(q.ctx, reconcileLimit)
+		q.answer, q.err = e.Client.Queue(limited)
+		cancel()
+		q.cancel()
+		close(q.done)
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if q.err == nil {
+			e.inQueue = len(q.answer.Running) + len(q.answer.Pending)
+			for _, id := range taken {
+				if q.answer.Position(id) < 0 {
+					delete(e.ours, id)
+				}
+			}
+		}
+		e.askNext()
+	}()
 }

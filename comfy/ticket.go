@@ -1,6 +1,7 @@
 package comfy
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 // plan is what a ticket carries to read a prompt's progress and results without its workflow.
 type plan struct {
+	Tool    string            `json:"tool,omitempty"`
 	Titles  map[string]string `json:"titles"`  // by node id, all nodes of the prompt
 	Classes map[string]string `json:"classes"` // likewise
 	Outputs []planOutput      `json:"outputs"`
@@ -21,7 +23,11 @@ type planOutput struct {
 	Node string `json:"node"`
 }
 
-const planKey = "plan"
+// What a ticket's Extra has.
+const (
+	planKey   = "plan"
+	clientKey = "client" // the id to whose socket the engine sends the prompt's events
+)
 
 func newPlan(tpl *template, prompt workflow.Prompt) plan {
 	pl := plan{Titles: map[string]string{}, Classes: map[string]string{}}
@@ -35,14 +41,17 @@ func newPlan(tpl *template, prompt workflow.Prompt) plan {
 	return pl
 }
 
-// ticket makes the ticket of a prompt on an engine.
-func (pl plan) ticket(c registry.Call, e *Engine) (registry.Ticket, error) {
+// ticket makes the ticket of a prompt that an engine got from a client.
+func (pl plan) ticket(c registry.Call, e *Engine, client string) (registry.Ticket, error) {
+	pl.Tool = c.Tool.ToolID
 	data, err := json.Marshal(pl)
 	if err != nil {
 		return registry.Ticket{}, fmt.Errorf("ticket of run %s: %w", c.RunID, err)
 	}
+	ref, _ := c.Tool.Metadata[templateKey].(string)
 	return registry.Ticket{
-		RunID: c.RunID, Service: Service, ProviderID: handleOf(c), Endpoint: e.Name, Extra: map[string]string{planKey: string(data)},
+		RunID: c.RunID, Service: Service, ProviderID: handleOf(c), Endpoint: e.Name,
+		Extra: map[string]string{planKey: string(data), clientKey: client, templateKey: ref},
 	}, nil
 }
 
@@ -53,6 +62,9 @@ func planOf(t registry.Ticket) (plan, error) {
 	}
 	return p, nil
 }
+
+// clientOf is the client id of a ticket's prompt. Where it is not known there are no events, and asking has to do.
+func clientOf(t registry.Ticket) string { return cmp.Or(t.Extra[clientKey], t.ProviderID) }
 
 // handleOf is the prompt id of a call.
 func handleOf(c registry.Call) string {

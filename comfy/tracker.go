@@ -15,9 +15,10 @@ const (
 	maybeOver         // the prompt may be over: ask the server
 )
 
-// tracker turns the events of one prompt into progress. The fraction is real: nodes that are done, plus
-// the part of the running node that it reports, over all nodes of the prompt. It never falls, in whatever order
-// events come.
+// tracker turns the events of one prompt into progress. The fraction is real: nodes that are done, plus the part of
+// the running node, over all nodes that the engine has to work on, each with the weight of the time that it usually takes.
+// Where no run has shown that, they weigh the same, but for one that reports steps, which is where the time goes. The
+// fraction never falls, in whatever order events come.
 type tracker struct {
 	promptID string
 	titles   map[string]string // by node id, all nodes of the prompt
@@ -27,13 +28,20 @@ type tracker struct {
 	waiting map[string]bool // left while it was running: a node that waits for lazy inputs
 	current string
 	since   time.Time
-	part    float64                  // of the current node, 0..1
+	part    float64                  // of the current node, 0..1, as it reports
 	best    float64                  // fraction reported so far
 	timings map[string]time.Duration // by node id
+
+	usual  map[string]float64 // seconds by node id, from earlier runs; nil where there were none
+	steps  map[string]bool    // nodes that report steps, of whose time nothing is known
+	cached map[string]bool    // nodes that the engine need not work on
+
+	// When a node turns out to weigh more, the fraction goes on from where it was: base was shown at rawBase.
+	base, rawBase float64
 }
 
 func newTracker(promptID string, titles map[string]string, now func() time.Time) *tracker {
-	return &tracker{promptID: promptID, titles: titles, now: now, done: map[string]bool{}, waiting: map[string]bool{}, timings: map[string]time.Duration{}}
+	return &tracker{promptID: promptID, titles: titles, now: now, done: map[string]bool{}, waiting: map[string]bool{}, timings: map[string]time.Duration{}, steps: map[string]bool{}, cached: map[string]bool{}}
 }
 
 // apply takes one event. Events of other prompts change nothing.
@@ -45,6 +53,9 @@ func (t *tracker) apply(e Event) verdict {
 	case "execution_start", "preview":
 	case "execution_cached":
 		for _, id := range e.Nodes {
+			if !t.done[id] {
+				t.cached[id] = true
+			}
 			t.finish(id)
 		}
 	case "executing":
@@ -55,7 +66,7 @@ func (t *tracker) apply(e Event) verdict {
 		if e.Node == "" {
 			return maybeOver
 		}
-		t.current, t.part, t.since = e.Node, 0, t.now()
+		t.enter(e.Node)
 	case "progress":
 		t.setPart(e.Node, e.Value, e.Max)
 	case "progress_state":
@@ -76,20 +87,36 @@ func (t *tracker) apply(e Event) verdict {
 func (t *tracker) applyStates(states map[string]NodeState) {
 	for id, s := range states {
 		delete(t.waiting, id)
-		switch s.State {
-		case "finished":
+		if s.State == "finished" {
 			t.finish(id)
-		case "running":
+		}
+	}
+	for id, s := range states { // what is done counts before the steps of what runs are weighed against it
+		if s.State == "running" {
 			t.waiting[id] = true
 			t.setPart(id, s.Value, s.Max)
 		}
 	}
 }
 
+func (t *tracker) enter(node string) { t.current, t.part, t.since = node, 0, t.now() }
+
+// setPart takes a report of steps. It also tells which node runs, where the event that said so was missed.
 func (t *tracker) setPart(node string, value, limit float64) {
-	if node == t.current && limit > 0 {
-		t.part = min(max(value/limit, 0), 1)
+	if _, ours := t.titles[node]; t.current == "" && ours && !t.done[node] {
+		t.enter(node)
 	}
+	if node != t.current || limit <= 0 {
+		return
+	}
+	if limit > 1 && t.usual[node] == 0 && !t.steps[node] {
+		t.steps[node] = true
+		t.base, t.rawBase = 0, 0
+		if raw := t.raw(); raw < t.best {
+			t.base, t.rawBase = t.best, raw
+		}
+	}
+	t.part = min(max(value/limit, 0), 1)
 }
 
 // finish counts a node of the prompt. Nodes that others expand into at run time are not among them.
@@ -112,15 +139,85 @@ func (t *tracker) leave() {
 }
 
 func (t *tracker) progress() registry.Progress {
-	p := registry.Progress{State: registry.RunRunning, Stage: t.titles[t.current]}
+	p := registry.Progress{State: registry.RunRunning, Stage: t.titles[t.current], Rest: t.rest()}
 	if len(t.titles) == 0 {
 		return p
 	}
-	f := float64(len(t.done))
-	if _, ours := t.titles[t.current]; ours && !t.done[t.current] {
-		f += t.part
-	}
-	t.best = max(t.best, min(f/float64(len(t.titles)), 1))
+	t.best = max(t.best, t.fraction())
 	p.Fraction, p.HasFraction = t.best, true
 	return p
+}
+
+func (t *tracker) fraction() float64 {
+	if t.rawBase >= 1 {
+		return t.base
+	}
+	return min(max(t.base+(1-t.base)*(t.raw()-t.rawBase)/(1-t.rawBase), 0), 1)
+}
+
+// stepWeight is how much more a node that reports steps weighs than all others together, where nothing is known.
+const stepWeight = 9
+
+// briefly is the weight, in seconds, of a node that earlier runs had no time for: it was cached, or too quick.
+const briefly = 0.05
+
+func (t *tracker) weight(node string) float64 {
+	switch {
+	case t.usual != nil:
+		return max(t.usual[node], briefly)
+	case t.steps[node]:
+		return stepWeight * float64(len(t.titles))
+	}
+	return 1
+}
+
+// raw is the part of the work that is done.
+func (t *tracker) raw() float64 {
+	var all, done float64
+	for id := range t.titles {
+		w := t.weight(id)
+		switch {
+		case t.cached[id]:
+			continue
+		case t.done[id]:
+			done += w
+		case id == t.current:
+			done += w * t.currentPart()
+		}
+		all += w
+	}
+	if all == 0 {
+		return 1
+	}
+	return done / all
+}
+
+// currentPart is what the running node reports, or else the part of its usual time that has passed.
+func (t *tracker) currentPart() float64 {
+	if usual := t.usual[t.current]; t.part == 0 && usual > 0 {
+		return min(t.now().Sub(t.since).Seconds()/usual, 0.95)
+	}
+	return t.part
+}
+
+// rest is how long the rest usually takes, zero where that is not known.
+func (t *tracker) rest() time.Duration {
+	if t.usual == nil {
+		return 0
+	}
+	var seconds float64
+	for id := range t.titles {
+		if !t.done[id] && id != t.current {
+			seconds += t.usual[id]
+		}
+	}
+	if _, ours := t.titles[t.current]; ours && !t.done[t.current] {
+		elapsed := t.now().Sub(t.since).Seconds()
+		left := max(t.usual[t.current]-elapsed, 0)
+		if t.part >= 0.1 { // by now it tells better than its history
+			left = elapsed * (1 - t.part) / t.part
+		}
+		seconds += left
+	}
+	return time.Duration(seconds * float64(time.Second))
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -65,7 +66,7 @@ func TestTracker(t *testing.T) {
 			t.Errorf("verdict %v", v)
 		}
 		tr.apply(Event{Type: "progress", PromptID: "p", Node: "2", Value: 1, Max: 2})
-		check(t, tr, "Sample", 0.125)
+		check(t, tr, "Sample", 18.0/39)
 	})
 	t.Run("other prompts, other nodes, nonsense and repetitions change nothing", func(t *testing.T) {
 		t.Parallel()
@@ -95,6 +96,64 @@ func TestTracker(t *testing.T) {
 			tr.apply(Event{Type: "executed", PromptID: "p", Node: id})
 		}
 		check(t, tr, "", 0)
+	})
+	step := func(node string, value float64) Event {
+		return Event{Type: "progress", PromptID: "p", Node: node, Value: value, Max: 100}
+	}
+	t.Run("steps of a node of which nothing is known move the figure over most of its way", func(t *testing.T) {
+		t.Parallel()
+		tr := testTracker()
+		tr.apply(executing("1"))
+		tr.apply(executing("2"))
+		last := tr.progress().Fraction
+		for value := 5.0; value <= 95; value += 5 {
+			tr.apply(step("2", value))
+			p := tr.progress()
+			if p.Fraction <= last {
+				t.Fatalf("at %v of 100 steps: %v after %v", value, p.Fraction, last)
+			}
+			last = p.Fraction
+		}
+		if last < 0.85 || tr.progress().Rest != 0 {
+			t.Errorf("at the end of the steps %v, rest %s", last, tr.progress().Rest)
+		}
+		tr.apply(executing("3"))
+		tr.apply(step("3", 50)) // a second node that takes its time
+		if p := tr.progress(); p.Fraction <= last || p.Fraction >= 1 {
+			t.Errorf("then %v after %v", p.Fraction, last)
+		}
+	})
+	t.Run("steps that come without word of their node tell that it runs", func(t *testing.T) {
+		t.Parallel()
+		tr := testTracker()
+		tr.apply(step("2", 50))
+		if p := tr.progress(); p.Stage != "Sample" || p.Fraction < 0.4 {
+			t.Errorf("%+v", p)
+		}
+	})
+	t.Run("nodes weigh what they usually take, and the rest is told", func(t *testing.T) {
+		t.Parallel()
+		clock := time.Unix(0, 0)
+		tr := newTracker("p", map[string]string{"1": "Load", "2": "Sample", "3": "Decode", "4": "Save"}, func() time.Time { return clock })
+		tr.usual = map[string]float64{"1": 30, "2": 16, "3": 4}
+		near := func(what string, p registry.Progress, fraction float64, rest time.Duration) {
+			t.Helper()
+			if math.Abs(p.Fraction-fraction) > 0.02 || (p.Rest-rest).Abs() > time.Second/2 {
+				t.Errorf("%s: %v, rest %s; expected %v and %s", what, p.Fraction, p.Rest, fraction, rest)
+			}
+		}
+		tr.apply(Event{Type: "execution_cached", PromptID: "p", Nodes: []string{"1"}})
+		near("at the start", tr.progress(), 0, 20*time.Second)
+		tr.apply(executing("2"))
+		clock = clock.Add(8 * time.Second)
+		near("without steps, by the clock", tr.progress(), 0.4, 12*time.Second)
+		tr.apply(step("2", 80)) // quicker than ever
+		near("by its steps", tr.progress(), 0.64, 6*time.Second)
+		clock = clock.Add(2 * time.Second)
+		tr.apply(executing("3"))
+		near("at the next", tr.progress(), 0.8, 4*time.Second)
+		clock = clock.Add(time.Hour)
+		near("overdue", tr.progress(), 0.99, 0)
 	})
 	t.Run("what is cached counts as done", func(t *testing.T) {
 		t.Parallel()
@@ -301,8 +360,8 @@ func TestTemplatesInMemoryAreBounded(t *testing.T) {
 // storeOfAnything has an empty template under every reference.
 type storeOfAnything struct{ broken bool }
 
-func (storeOfAnything) Put(context.Context, io.Reader, string) (registry.Media, registry.MediaInfo, error) {
-	return "", registry.MediaInfo{}, nil
+func (storeOfAnything) PutSpecs(context.Context, [][]byte) ([]registry.Media, error) {
+	return nil, nil
 }
 
 func (s storeOfAnything) OpenMedia(context.Context, registry.Media) (io.ReadCloser, registry.MediaInfo, error) {

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -24,9 +26,248 @@ const (
 	lostPause = 300 * time.Millisecond
 )
 
-// Watch follows a prompt over the engine's socket until it is over. Since a socket keeps nothing, the
-// queue and the history are asked after each connect, whenever an event says that the end may have come, and every few
-// seconds. An error means that the engine can't be followed or does not know the prompt; the caller falls back to Poll.
+// watcher follows an engine for all runs of this process there, whatever their number: it reads one socket, and asks now and then for
+// the queue. The prompts of a process have one client id, which is that of the socket. A program that takes over the runs of
+// another has a second watcher for them, since events go to the id that the prompt came with.
+type watcher struct {
+	engine   *Engine
+	clientID string
+	every    time.Duration
+	asks     chan struct{} // ask for the queue now
+	stop     context.CancelFunc
+	work     sync.WaitGroup
+
+	// Guarded by the engine's mutex.
+	followers map[*follower]bool
+	running   string // the prompt that events without an id are about; empty after a connect
+	stray     *Event // which came before that was known
+	heard     bool   // an event of ours came over the present connection
+}
+
+// follower is a run that is watched.
+type follower struct {
+	promptID string
+	news     chan struct{} // something of the following has changed
+
+	// Guarded by the engine's mutex.
+	tracker  *tracker
+	progress *registry.Progress // not reported yet
+	look     bool               // the prompt may be over
+	err      error              // why the engine can't be followed
+}
+
+// client is the id that prompts are sent with. It is not used again once its socket was closed: a server that hears of a new
+// connection before it hears of the old one's end forgets the id.
+func (e *Engine) client() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.clientID == "" {
+		e.clientID = uuid.NewString()
+	}
+	return e.clientID
+}
+
+// follow has a prompt watched.
+func (e *Engine) follow(clientID string, f *follower, every time.Duration) *watcher {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	w := e.watchers[clientID]
+	if w == nil {
+		ctx, stop := context.WithCancel(context.Background())
+		w = &watcher{engine: e, clientID: clientID, every: every, asks: make(chan struct{}, 1), stop: stop, followers: make(map[*follower]bool)}
+		e.watchers[clientID] = w
+		w.work.Go(func() { w.listen(ctx) })
+		w.work.Go(func() { w.reconcile(ctx) })
+	}
+	w.followers[f] = true
+	e.ours[f.promptID] = true
+	w.ask() // what happened until now was not for this follower
+	return w
+}
+
+// leave ends the watch over a run. After the last one everything that the watcher started has ended.
+func (w *watcher) leave(f *follower) {
+	e := w.engine
+	e.mu.Lock()
+	delete(w.followers, f)
+	last := len(w.followers) == 0
+	if last {
+		w.retire()
+	}
+	e.mu.Unlock()
+	if last {
+		w.stop()
+		w.work.Wait()
+	}
+}
+
+// retire keeps others from following by this watcher. The caller holds the engine's mutex.
+func (w *watcher) retire() {
+	e := w.engine
+	if e.watchers[w.clientID] == w {
+		delete(e.watchers, w.clientID)
+	}
+	if len(e.watchers) == 0 {
+		e.inQueue = 0
+	}
+	if e.clientID == w.clientID {
+		e.clientID = ""
+	}
+}
+
+func (w *watcher) ask() {
+	select {
+	case w.asks <- struct{}{}:
+	default:
+	}
+}
+
+// listen reads the socket and opens it again when it breaks. When that doesn't help it gives up, and so do the followers.
+func (w *watcher) listen(ctx context.Context) {
+	for failures := 0; ; failures++ {
+		err := w.read(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		w.engine.mu.Lock()
+		if w.heard {
+			failures = 0
+		}
+		gaveUp := failures >= redialLimit
+		if gaveUp {
+			w.retire()
+			for f := range w.followers {
+				f.err = err
+				f.wake()
+			}
+		}
+		w.engine.mu.Unlock()
+		if gaveUp || pause(ctx, redialPause<<failures) != nil {
+			return
+		}
+	}
+}
+
+// read makes a connection and hands on what it says, until it breaks or ctx ends.
+func (w *watcher) read(ctx context.Context) error {
+	w.engine.mu.Lock()
+	w.heard, w.running, w.stray = false, "", nil
+	w.engine.mu.Unlock()
+	socket, err := w.engine.Client.Dial(ctx, w.clientID)
+	w.ask() // a socket keeps nothing: what was missed is asked for
+	if err != nil {
+		return err
+	}
+	defer socket.Close()
+	for {
+		event, err := socket.Read(ctx)
+		if err != nil {
+			return err
+		}
+		w.hear(event)
+	}
+}
+
+// hear hands an event to the run it is about. Some, of old servers and right after a connect, don't name it: then it is the one that runs.
+func (w *watcher) hear(event Event) {
+	w.engine.mu.Lock()
+	defer w.engine.mu.Unlock()
+	w.heard = w.heard || event.Type != "status" // which a server that has forgotten us sends, too
+	switch {
+	case event.Type == "status":
+		w.engine.inQueue = event.Queue
+		return
+	case event.PromptID != "":
+		w.running = event.PromptID
+	case w.running != "":
+		event.PromptID = w.running
+	default:
+		if event.Type == "executing" {
+			w.stray = &event
+		}
+		return
+	}
+	w.apply(event)
+}
+
+// apply is called with the engine's mutex held.
+func (w *watcher) apply(event Event) {
+	for f := range w.followers {
+		if f.promptID != event.PromptID {
+			continue
+		}
+		switch f.tracker.apply(event) {
+		case maybeOver:
+			f.look = true
+			f.wake()
+		case news:
+			p := f.tracker.progress()
+			p.Preview = event.Image
+			f.tell(p)
+		}
+	}
+}
+
+// reconcile asks for the queue again and again, once for all followers, since events get lost.
+func (w *watcher) reconcile(ctx context.Context) {
+	timer := time.NewTimer(w.every)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.asks:
+		case <-timer.C:
+		}
+		if q, err := w.engine.queue(ctx); err == nil {
+			w.place(q)
+		}
+		timer.Reset(w.every)
+	}
+}
+
+// place tells the followers where their prompts are in the queue. One that isn't there may be over.
+func (w *watcher) place(q Queue) {
+	w.engine.mu.Lock()
+	defer w.engine.mu.Unlock()
+	if w.running == "" && len(q.Running) > 0 {
+		w.running = q.Running[0]
+		if w.stray != nil {
+			w.stray.PromptID = w.running
+			w.apply(*w.stray)
+		}
+	}
+	for f := range w.followers {
+		switch n := q.Position(f.promptID); {
+		case n == 0:
+			f.tell(f.tracker.progress())
+		case n > 0:
+			f.tell(registry.Progress{State: registry.RunQueued, QueuePosition: n})
+		default:
+			f.look = true
+			f.wake()
+		}
+	}
+}
+
+// tell keeps the latest progress, and the latest picture, for when the run has time for it. The caller holds the engine's mutex.
+func (f *follower) tell(p registry.Progress) {
+	if f.progress != nil && p.Preview == nil {
+		p.Preview = f.progress.Preview
+	}
+	f.progress = &p
+	f.wake()
+}
+
+func (f *follower) wake() {
+	select {
+	case f.news <- struct{}{}:
+	default:
+	}
+}
+
+// Watch follows a prompt by the engine's watcher until it is over. An error means that the engine can't be followed or does not know
+// the prompt; the caller falls back to Poll.
 func (p *Provider) Watch(ctx context.Context, t registry.Ticket, report func(registry.Progress)) error {
 	e, err := p.engineOf(t)
 	if err != nil {
@@ -36,126 +277,86 @@ func (p *Provider) Watch(ctx context.Context, t registry.Ticket, report func(reg
 	if err != nil {
 		return err
 	}
-	w := &watcher{provider: p, engine: e, ticket: t, report: report, tracker: newTracker(t.ProviderID, pl.Titles, p.cfg.Now)}
-	defer func() { p.observeTimings(pl, w.tracker.timings) }()
-	for failures := 0; ; failures++ {
-		w.heard = false
-		over, err := w.follow(ctx)
-		if over || ctx.Err() != nil {
-			return ctx.Err()
+	f := &follower{promptID: t.ProviderID, news: make(chan struct{}, 1), tracker: newTracker(t.ProviderID, pl.Titles, p.cfg.Now)}
+	f.tracker.usual = p.cfg.Workflows.cfg.Learned.usual(ctx, pl)
+	w := e.follow(clientOf(t), f, p.cfg.ReconcileEvery)
+	var ended registry.RunState
+	defer func() {
+		w.leave(f)
+		p.observeTimings(pl, f.tracker.timings)
+		if ended == registry.RunSucceeded { // an end before its time shows nothing
+			p.cfg.Workflows.cfg.Learned.took(ctx, pl, f.tracker.timings)
 		}
-		if w.heard {
-			failures = 0
-		}
-		if w.lost >= lostLimit || failures >= redialLimit {
-			return fmt.Errorf("following run %s on %s: %w", t.RunID, e.Name, err)
-		}
-		if err := pause(ctx, redialPause<<failures); err != nil {
-			return err
-		}
-	}
-}
-
-type watcher struct {
-	provider *Provider
-	engine   *Engine
-	ticket   registry.Ticket
-	report   func(registry.Progress)
-	tracker  *tracker
-	heard    bool // an event of ours came over the present connection
-	lost     int  // times in a row that the engine did not know the prompt
-}
-
-// follow reads one connection. It is over when the prompt is; everything it started has ended when it returns.
-func (w *watcher) follow(ctx context.Context) (over bool, err error) {
-	socket, err := w.engine.Client.Dial(ctx, w.ticket.ProviderID)
-	if err != nil {
-		over, _ = w.reconcile(ctx)
-		return over, err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	events, broken := make(chan Event), make(chan error, 1)
-	var pump sync.WaitGroup
-	pump.Go(func() { broken <- read(ctx, socket, events) })
-	defer pump.Wait()
-	defer socket.Close()
-	defer cancel()
-	ask := time.NewTimer(0)
-	defer ask.Stop()
-	for {
-		over, err = false, nil
+	}()
+	again := time.NewTimer(0)
+	again.Stop()
+	defer again.Stop()
+	for lost := 0; ; {
+		look := false
 		select {
 		case <-ctx.Done():
-			return false, ctx.Err()
-		case err := <-broken:
-			return false, err
-		case <-ask.C:
-			over, err = w.reconcile(ctx)
-			ask.Reset(w.interval())
-		case e := <-events:
-			if over, err = w.handle(ctx, e); w.lost > 0 {
-				ask.Reset(w.interval())
+			return ctx.Err()
+		case <-f.news:
+			e.mu.Lock()
+			var progress *registry.Progress
+			progress, look, err = f.progress, f.look, f.err
+			f.progress, f.look = nil, false
+			e.mu.Unlock()
+			if p.cfg.Fleet.isReleased(e) {
+				return gone(e)
+			}
+			if err != nil {
+				return fmt.Errorf("following run %s on %s: %w", t.RunID, e.Name, err)
+			}
+			if progress != nil {
+				report(*progress)
+			}
+		case <-again.C:
+			progress, err := p.askAbout(ctx, t)
+			switch {
+			case err == nil:
+				lost = 0
+				if progress.State != registry.RunRunning { // of which the events tell more
+					report(progress)
+				}
+				if ended = progress.State; ended.Terminal() {
+					return nil
+				}
+			case registry.AsError(err).Code == registry.CodeLost:
+				if lost++; lost >= lostLimit {
+					return fmt.Errorf("following run %s on %s: %w", t.RunID, e.Name, err)
+				}
+				again.Reset(min(lostPause, p.cfg.ReconcileEvery))
 			}
 		}
-		if over || w.lost >= lostLimit {
-			return over, err
+		if !look {
+			continue
 		}
-	}
-}
-
-// read hands on what a socket says, until it breaks or ctx ends.
-func read(ctx context.Context, socket *Socket, events chan<- Event) error {
-	for {
-		e, err := socket.Read(ctx)
-		if err != nil {
-			return err
+		if progress, over := p.over(ctx, e, t.ProviderID, pl); over {
+			ended = progress.State
+			report(progress)
+			return nil
 		}
-		select {
-		case events <- e:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+		again.Reset(min(lostPause, p.cfg.ReconcileEvery)) // unless an event comes first: histories lag behind
 	}
 }
 
-// interval is the time until the engine is asked again, unless an event comes first.
-func (w *watcher) interval() time.Duration {
-	if w.lost > 0 {
-		return min(lostPause, w.provider.cfg.ReconcileEvery)
-	}
-	return w.provider.cfg.ReconcileEvery
-}
-
-func (w *watcher) handle(ctx context.Context, e Event) (over bool, err error) {
-	w.heard = w.heard || e.Type != "status" // which a server that has forgotten us sends, too
-	switch w.tracker.apply(e) {
-	case maybeOver:
-		return w.reconcile(ctx)
-	case news:
-		p := w.tracker.progress()
-		p.Preview = e.Image
-		w.report(p)
-	}
-	return false, nil
-}
-
-// reconcile asks the engine and reports what it says; a final state with its result.
-func (w *watcher) reconcile(ctx context.Context) (over bool, err error) {
-	asking, cancel := context.WithTimeout(ctx, reconcileLimit)
+// askAbout is Poll with its time bounded.
+func (p *Provider) askAbout(ctx context.Context, t registry.Ticket) (registry.Progress, error) {
+	ctx, cancel := context.WithTimeout(ctx, reconcileLimit)
 	defer cancel()
-	progress, err := w.provider.Poll(asking, w.ticket)
-	if err != nil {
-		if registry.AsError(err).Code == registry.CodeLost {
-			w.lost++
-		}
-		return false, err
+	return p.Poll(ctx, t)
+}
+
+// over looks for a prompt in the history.
+func (p *Provider) over(ctx context.Context, e *Engine, promptID string, pl plan) (registry.Progress, bool) {
+	ctx, cancel := context.WithTimeout(ctx, reconcileLimit)
+	defer cancel()
+	entry, over, err := e.Client.History(ctx, promptID)
+	if err != nil || !over {
+		return registry.Progress{}, false
 	}
-	w.lost = 0
-	if progress.State == registry.RunRunning {
-		progress = w.tracker.progress()
-	}
-	w.report(progress)
-	return progress.State.Terminal(), nil
+	return p.finish(ctx, e, promptID, entry, pl), true
 }
 
 func pause(ctx context.Context, d time.Duration) error {

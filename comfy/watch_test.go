@@ -5,6 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"regexp"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -47,11 +50,11 @@ func TestWatch(t *testing.T) {
 		s, wait := w.watch(t, ticket)
 		s.until(t, "the sampler", atSampler)
 		held.Progress(1, 4)
-		s.until(t, "a quarter of the sampler", func(p registry.Progress) bool { return atSampler(p) && p.Fraction > 4.24/7 && p.Fraction < 4.26/7 })
+		s.until(t, "a quarter of the sampler", func(p registry.Progress) bool { return atSampler(p) && p.Fraction > 0.25 && p.Fraction < 0.6 })
 		held.Preview(2, 4, node.PreviewJPEG, aPicture)
 		s.until(t, "a preview", func(p registry.Progress) bool { return bytes.Equal(p.Preview, aPicture) })
 		held.Progress(3, 4)
-		s.until(t, "three quarters", func(p registry.Progress) bool { return p.Fraction > 4.74/7 })
+		s.until(t, "three quarters", func(p registry.Progress) bool { return p.Fraction > 0.7 && p.Fraction < 1 })
 		held.Release()
 		succeeded(t, s, wait)
 	})
@@ -76,7 +79,7 @@ func TestWatch(t *testing.T) {
 		server.CutSockets()
 		eventually(t, "a step after the break", func() bool {
 			held.Progress(2, 4) // lost while nobody listens
-			return s.last().Fraction > 4.49/7
+			return s.last().Fraction > 0.5
 		})
 		server.CutSockets()
 		held.Release()
@@ -164,7 +167,7 @@ func TestWatch(t *testing.T) {
 		gate.Open()
 		succeeded(t, s, wait)
 	})
-	t.Run("A31 a run that an engine forgot is lost", func(t *testing.T) {
+	t.Run("a run that an engine forgot is lost", func(t *testing.T) {
 		t.Parallel()
 		server, w, gate, c := modelRun(t)
 		ticket := w.submit(t, c)
@@ -223,5 +226,131 @@ func TestWatch(t *testing.T) {
 		if families[0].GetName() != "signalbox_comfy_node_seconds" || classes["KSampler"] != 1 || classes["SaveImage"] != 1 {
 			t.Errorf("%s %v", families[0].GetName(), classes)
 		}
+	})
+}
+
+// TestWatcher is about many runs on one engine.
+func TestWatcher(t *testing.T) {
+	t.Parallel()
+	const many = 40
+	t.Run("many runs share one socket and one question at a time", func(t *testing.T) {
+		t.Parallel()
+		server, w, gate, c := modelRun(t)
+		var asked, atOnce, most atomic.Int32
+		server.On("GET /queue", comfytest.Always, func(rw http.ResponseWriter, r *http.Request, next http.Handler) {
+			asked.Add(1)
+			if n := atOnce.Add(1); n > most.Load() {
+				most.Store(n)
+			}
+			defer atOnce.Add(-1)
+			next.ServeHTTP(rw, r)
+		})
+		var all []*seen
+		var waits []func() error
+		for range many {
+			s, wait := w.watch(t, w.submit(t, w.call(c.Tool, c.Inputs)))
+			all, waits = append(all, s), append(waits, wait)
+		}
+		for _, s := range all[1:] {
+			s.until(t, "the place", func(p registry.Progress) bool { return p.State == registry.RunQueued })
+		}
+		if n := server.Sockets(); n != 1 {
+			t.Errorf("%d sockets", n)
+		}
+		gate.Open()
+		for i, s := range all {
+			succeeded(t, s, waits[i])
+		}
+		if dials := len(server.Calls("GET /ws")); dials != 1 || most.Load() != 1 {
+			t.Errorf("%d connections, %d questions at once", dials, most.Load())
+		}
+		t.Logf("%d questions for %d runs", asked.Load(), many)
+	})
+	t.Run("a run that does not read its news holds up no other", func(t *testing.T) {
+		t.Parallel()
+		_, w, gate, c := modelRun(t)
+		stuck := make(chan struct{})
+		ctx, cancel := context.WithCancel(t.Context())
+		var watching sync.WaitGroup
+		ticket := w.submit(t, w.call(c.Tool, c.Inputs))
+		reported := make(chan struct{}, 1)
+		watching.Go(func() {
+			_ = w.provider.Watch(ctx, ticket, func(registry.Progress) {
+				select {
+				case reported <- struct{}{}:
+				default:
+				}
+				<-stuck
+			})
+		})
+		<-reported
+		s, wait := w.watch(t, w.submit(t, c))
+		gate.Open()
+		succeeded(t, s, wait)
+		cancel()
+		close(stuck)
+		watching.Wait()
+	})
+	t.Run("who takes over a run hears its events, found by ticket or by asking", func(t *testing.T) {
+		t.Parallel()
+		for _, hasTicket := range []bool{true, false} {
+			server, w, gate, c := modelRun(t)
+			ticket := w.submit(t, c)
+			held := gate.Next()
+			other, tool := oneTool(t, modelFlow, server)
+			if !hasTicket {
+				c.Repeated, c.Tool = true, tool
+				ticket = other.submit(t, c)
+			}
+			s, wait := other.watch(t, ticket)
+			s.until(t, "the sampler, of which nobody but the socket tells", atSampler)
+			held.Progress(2, 4)
+			s.until(t, "half of it", func(p registry.Progress) bool { return atSampler(p) && p.Fraction > 0.06 })
+			held.Release()
+			succeeded(t, s, wait)
+		}
+	})
+	t.Run("events that name no prompt, as of old servers, are about the one that runs", func(t *testing.T) {
+		t.Parallel()
+		server, w, gate, c := modelRun(t)
+		named := regexp.MustCompile(`"prompt_id": "[^"]*", |, "prompt_id": "[^"]*"`)
+		server.OnFrames(func(f comfytest.Frame) []comfytest.Frame {
+			if f.Type == "progress" || f.Type == "progress_state" {
+				f.Data = named.ReplaceAll(f.Data, nil)
+			}
+			return []comfytest.Frame{f}
+		})
+		other, waitOther := w.watch(t, w.submit(t, w.call(c.Tool, c.Inputs)))
+		held := gate.Next()
+		other.until(t, "the sampler", atSampler)
+		s, wait := w.watch(t, w.submit(t, c))
+		held.Progress(2, 4)
+		other.until(t, "half of the sampler", func(p registry.Progress) bool { return atSampler(p) && p.Fraction > 0.5 })
+		held.Release()
+		succeeded(t, other, waitOther)
+		held = gate.Next()
+		held.Progress(1, 4)
+		s.until(t, "a quarter of the sampler", func(p registry.Progress) bool { return atSampler(p) && p.Fraction >= 0.24 })
+		held.Release()
+		succeeded(t, s, wait)
+	})
+	t.Run("the caller's end is not held up by an engine that hangs", func(t *testing.T) {
+		t.Parallel()
+		server, w, gate, c := modelRun(t)
+		defer gate.Open()
+		ticket := w.submit(t, c)
+		server.On("GET /queue", comfytest.Always, server.Hang)
+		ctx, cancel := context.WithCancel(t.Context())
+		var asking sync.WaitGroup
+		for range 3 {
+			asking.Go(func() {
+				if _, err := w.provider.Poll(ctx, ticket); err == nil {
+					t.Error("an answer of nobody")
+				}
+			})
+		}
+		eventually(t, "a question", func() bool { return len(server.Calls("GET /queue")) > 0 })
+		cancel()
+		asking.Wait()
 	})
 }

@@ -4,14 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/registry"
 )
 
 // What an engine says of a failure can hold paths of its disk and the prompt. It stays in the cause, for the
-// log; people get words made here, of names that come from the workflow's author.
+// log; people get words made here, of names that come from the workflow's author, and of the engine's only what ownWords takes.
 
 // submitError is for a prompt that the engine did not take.
 func submitError(e *Engine, err error) error {
@@ -36,6 +38,18 @@ func submitError(e *Engine, err error) error {
 func silence(e *Engine, err error) error {
 	out := registry.Errorf(registry.CodeUnavailable, "the engine does not answer")
 	out.Retryable, out.Cause = true, fmt.Errorf("%s: %w", e.Name, err)
+	return out
+}
+
+// gone is for an engine whose runs have to go on elsewhere.
+func gone(e *Engine) error {
+	out := registry.Errorf(registry.CodeGone, "the engine that has this run does not answer any more")
+	if e.ordered() == OrderReleased {
+		out.Message = "the engine that has this run was taken out of service"
+	}
+	if k := e.knowledge(); k.err != nil {
+		out.Cause = fmt.Errorf("%s: down since %s: %w", e.Name, k.downSince.Format(time.RFC3339), k.err)
+	}
 	return out
 }
 
@@ -82,6 +96,9 @@ func typeWords(kind string) string {
 // runError is for a prompt that failed while it ran.
 func runError(e *Engine, o Outcome, pl plan) *registry.Error {
 	out := registry.Errorf(registry.CodeProvider, "the workflow failed at %s", failedNode(o, pl))
+	if words := ownWords(o.Exception); words != "" {
+		out = registry.Errorf(registry.CodeProvider, "the workflow failed at %s: %s", failedNode(o, pl), words)
+	}
 	if strings.HasPrefix(o.NodeType, "Load") && !strings.Contains(o.NodeType, "Loader") {
 		// LoadImage and its kin read what people sent.
 		out = registry.Errorf(registry.CodeInvalidInput, "the file for %s can't be read; send it in another format, a picture as PNG or JPEG", failedNode(o, pl))
@@ -89,9 +106,36 @@ func runError(e *Engine, o Outcome, pl plan) *registry.Error {
 	if outOfMemory(o.Exception) {
 		out = registry.Errorf(registry.CodeProvider, "the engine ran out of memory at %s; try a smaller size or fewer pictures", failedNode(o, pl))
 	}
+	if tooLarge.MatchString(o.Exception) {
+		out = registry.Errorf(registry.CodeProvider, "what %s makes is larger than this engine allows; make it smaller, or fewer", failedNode(o, pl))
+	}
 	out.Cause = fmt.Errorf("%s: node %s: %s", e.Name, o.NodeID, o.Exception)
 	return out
 }
+
+// tooLarge tells that a size is beyond what the engine takes.
+var tooLarge = regexp.MustCompile(`(?i)larger than this engine allows|\b(size|resolution|dimensions?|pixels|width|height|batch|image|picture|video)\b.*\b(is|are) too (large|big)\b|\bexceeds? the maximum (size|resolution|dimensions?|number of pixels|width|height|batch)`)
+
+// ownWords are the engine's words on why a node failed, where they are one short plain sentence of the kind that authors of
+// nodes write for people. Whatever may be a path, an address, an id, a value or the inside of a program gives "".
+func ownWords(exception string) string {
+	kind, text, _ := strings.Cut(exception, ": ")
+	switch kind[strings.LastIndexByte(kind, '.')+1:] {
+	case "ValueError", "RuntimeError", "AssertionError", "Exception":
+	default:
+		return ""
+	}
+	text = strings.TrimRight(strings.TrimSpace(text), ".!")
+	if len(text) > 160 || len(strings.Fields(text)) < 3 || !plainSentence.MatchString(text) || insideWords.MatchString(text) {
+		return ""
+	}
+	return text
+}
+
+var (
+	plainSentence = regexp.MustCompile(`^\pL(?:[\pL\pN ,;()%+-]|\pL'\pL|[:.] |\pN\.\pN)*$`)
+	insideWords   = regexp.MustCompile(`(?i)\b(node|tensor|tensors|torch|cuda|cudnn|hip|mps|python|module|attribute|argument|arguments|object|objects|dtype|nonetype|shape|shapes|index|keyword|traceback|mat1|mat2|storage|kernel|pointer|self|token|key|password|secret|host|localhost|port|file|directory|folder|drive|server|prompt)\b|\pN+\.\pN+\.\pN+|[0-9a-fA-F]{8,}`)
+)
 
 func outOfMemory(exception string) bool {
 	text := strings.ToLower(exception)

@@ -39,13 +39,10 @@ package migrations
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	"embed"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"time"
 
@@ -106,35 +103,21 @@ func Up(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger) (applied int,
 	return applied, nil
 }
 
-// Down takes back all of our steps above version, newest first, and for
-// version 0 River's tables as well: the database is then as before the first
-// Up. What those steps had stored is lost.
-func Down(ctx context.Context, pool *pgxpool.Pool, version int64, log *slog.Logger) error {
-	err := locked(ctx, pool, func() error {
-		err := withProvider(pool, log, func(p *goose.Provider) error {
-			_, err := p.DownTo(ctx, version)
-			return err
-		})
-		if err != nil || version != 0 {
-			return err
-		}
-		river, err := rivermigrate.New(riverpgxv5.New(pool), &rivermigrate.Config{Logger: log})
-		if err != nil {
-			return err
-		}
-		_, err = river.Migrate(ctx, rivermigrate.DirectionDown, &rivermigrate.MigrateOpts{TargetVersion: -1})
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("migrate down to %d: %w", version, err)
-	}
-	return nil
-}
-
-// Status lists our steps in order, applied and pending.
+// Status lists our steps in order, applied and pending. It changes nothing in the database, and fails where the
+// database's user could not apply them.
 func Status(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger) ([]Step, error) {
+	var begun bool
+	if err := pool.QueryRow(ctx, `SELECT to_regclass($1) IS NOT NULL`, goose.DefaultTablename).Scan(&begun); err != nil {
+		return nil, fmt.Errorf("migration status: %w", err)
+	}
 	var steps []Step
 	err := withProvider(pool, log, func(p *goose.Provider) error {
+		if !begun { // goose would make its table now
+			for _, s := range p.ListSources() {
+				steps = append(steps, Step{Version: s.Version, Name: s.Path})
+			}
+			return remedy(ctx, pool)
+		}
 		all, err := p.Status(ctx)
 		for _, s := range all {
 			steps = append(steps, Step{Version: s.Source.Version, Name: s.Source.Path, Applied: s.AppliedAt})
@@ -142,51 +125,35 @@ func Status(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger) ([]Step, 
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("migration status: %w", withRemedy(ctx, pool, err))
+		return nil, fmt.Errorf("migration status: %w", err)
 	}
 	return steps, nil
 }
 
-// withRemedy says what to do where the database's user may not make tables: from version 15 on, Postgres lets
-// nobody but a database's owner do so unasked.
+// withRemedy says what to do where err is that the database's user may not make tables.
 func withRemedy(ctx context.Context, pool *pgxpool.Pool, err error) error {
 	const insufficientPrivilege = "42501"
 	var refused *pgconn.PgError
 	if !errors.As(err, &refused) || refused.Code != insufficientPrivilege {
 		return err
 	}
+	if what := remedy(ctx, pool); what != nil {
+		return fmt.Errorf("%w: %w", err, what)
+	}
+	return err
+}
+
+// remedy is an error that says what to do where the database's user may not make tables: from version 15 on, Postgres
+// lets nobody but a database's owner do so unasked.
+func remedy(ctx context.Context, pool *pgxpool.Pool) error {
 	var may bool
-	if asked := pool.QueryRow(ctx, `SELECT has_schema_privilege(coalesce(current_schema(), 'public'), 'CREATE')`).Scan(&may); asked != nil || may {
+	err := pool.QueryRow(ctx, `SELECT has_schema_privilege(coalesce(current_schema(), 'public'), 'CREATE')`).Scan(&may)
+	if err != nil || may {
 		return err
 	}
 	c := pool.Config().ConnConfig
-	return fmt.Errorf("%w: an administrator of the server mends that with ALTER DATABASE %s OWNER TO %s", err,
-		pgx.Identifier{c.Database}.Sanitize(), pgx.Identifier{c.User}.Sanitize())
-}
-
-// Hash changes whenever any step does, ours or River's. It names a schema, as
-// for a cache of migrated databases.
-func Hash() (string, error) {
-	sum := sha256.New()
-	names, err := fs.Glob(FS, "*.sql")
-	if err != nil {
-		return "", err
-	}
-	for _, name := range names {
-		raw, err := FS.ReadFile(name)
-		if err != nil {
-			return "", err
-		}
-		fmt.Fprintf(sum, "%s %d\n%s", name, len(raw), raw)
-	}
-	river, err := rivermigrate.New(riverpgxv5.New(nil), nil)
-	if err != nil {
-		return "", err
-	}
-	for _, m := range river.AllVersions() {
-		fmt.Fprintf(sum, "river %d %d\n%s", m.Version, len(m.SQLUp), m.SQLUp)
-	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
+	return fmt.Errorf("the user %s may not make tables: an administrator of the server mends that with ALTER DATABASE %s OWNER TO %s",
+		c.User, pgx.Identifier{c.Database}.Sanitize(), pgx.Identifier{c.User}.Sanitize())
 }
 
 // withProvider calls f with goose set up for our files.

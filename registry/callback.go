@@ -105,6 +105,18 @@ func textAt(doc any, path []string) string {
 // result follows ResultPath through objects and, by number, through lists.
 func (w WebhookConfig) result(doc any) (any, error) {
 	for i, name := range w.ResultPath {
+		if list, ok := doc.([]any); ok && name == each {
+			rest := w
+			rest.ResultPath = w.ResultPath[i+1:]
+			all := make([]any, len(list))
+			for n, item := range list {
+				var err error
+				if all[n], err = rest.result(item); err != nil {
+					return nil, err
+				}
+			}
+			return all, nil
+		}
 		next, ok := step(doc, name)
 		if !ok {
 			return nil, Errorf(CodeBadOutput, "the result has no %q (step %d of resultPath %s)", name, i+1, strings.Join(w.ResultPath, "."))
@@ -112,6 +124,20 @@ func (w WebhookConfig) result(doc any) (any, error) {
 		doc = next
 	}
 	return doc, nil
+}
+
+// each is the step of a ResultPath that goes through all items of a list.
+const each = "*"
+
+// Words are the service's own for what went wrong, in the body of an answer; "" where ErrorPath leads to none.
+func (w WebhookConfig) Words(body []byte) string {
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.UseNumber()
+	var doc any
+	if err := dec.Decode(&doc); err != nil {
+		return ""
+	}
+	return textAt(doc, w.ErrorPath)
 }
 
 func step(doc any, name string) (any, bool) {

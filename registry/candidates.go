@@ -13,7 +13,7 @@ func (s *Snapshot) Candidates(request string, tags []string, o SearchOptions) []
 	if o.Limit <= 0 {
 		o.Limit = defaultSearchLimit
 	}
-	tagged := s.where(func(t *Tool) bool { return o.allows(t) && t.hasIntent(tags) })
+	tagged := s.where(func(t *Tool) bool { return o.allows(t) && t.HasIntent(tags) })
 	found := s.named(request, o)
 	add := func(t *Tool) {
 		if !slices.Contains(found, t) {
@@ -21,7 +21,7 @@ func (s *Snapshot) Candidates(request string, tags []string, o SearchOptions) []
 		}
 	}
 	for _, m := range s.Search(request, SearchOptions{o.Audience, s.Len(), o.WithUnavailable, o.Service, o.Category}) {
-		if len(tagged) == 0 || m.Tool.hasIntent(tags) {
+		if len(tagged) == 0 || m.Tool.HasIntent(tags) {
 			add(m.Tool)
 		}
 	}
@@ -31,20 +31,8 @@ func (s *Snapshot) Candidates(request string, tags []string, o SearchOptions) []
 	return found[:min(len(found), o.Limit)]
 }
 
-// IntentTags lists the tags of the tools that a may be offered, each once, in lower case and sorted: what
-// Candidates can be narrowed by.
-func (s *Snapshot) IntentTags(a Audience) []string {
-	var tags []string
-	for _, t := range s.Offered(a) {
-		for _, tag := range t.IntentTags {
-			tags = append(tags, strings.ToLower(tag))
-		}
-	}
-	slices.Sort(tags)
-	return slices.Compact(tags)
-}
-
-func (t *Tool) hasIntent(tags []string) bool {
+// HasIntent reports whether one of the tags is one of the tool's.
+func (t *Tool) HasIntent(tags []string) bool {
 	return slices.ContainsFunc(t.IntentTags, func(own string) bool {
 		return slices.ContainsFunc(tags, func(tag string) bool { return strings.EqualFold(own, strings.TrimSpace(tag)) })
 	})

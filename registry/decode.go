@@ -246,6 +246,9 @@ func (d *decoder) outputs(n node, path string) OutputSchema {
 		}
 		readString(o, "type", &f.Type)
 		readString(o, "description", &f.Description)
+		if shape := o.take("schema", ""); shape.kind != kindNull {
+			f.Schema = json.RawMessage(shape.compact())
+		}
 		o.done()
 		schema = append(schema, f)
 	}
@@ -316,6 +319,7 @@ func (d *decoder) status(n node, path string) Status {
 	readString(o, "reason", &s.Reason)
 	readString(o, "replacement", &s.Replacement)
 	readString(o, "since", &s.Since)
+	o.boolean("checked", &s.Checked)
 	o.done()
 	return s
 }

@@ -36,10 +36,14 @@ func (c Choice) MarshalJSON() ([]byte, error) {
 }
 
 // Seal sets Version to the hash of everything in the definition but its version and its status, so
-// that a service that goes down and comes back does not look like a new tool.
+// that a service that goes down and comes back does not look like a new tool. Nor does one whose
+// address is written out that it has anyway.
 func (t *Tool) Seal() error {
 	bare := *t
 	bare.Version, bare.Status = "", nil
+	if bare.APIPath == defaultRunPath(bare.ToolID) {
+		bare.APIPath = ""
+	}
 	data, err := Encode(bare)
 	if err != nil {
 		return err
@@ -53,6 +57,9 @@ func (t *Tool) Seal() error {
 func (t Tool) Clone() Tool {
 	t.InputSchema = t.InputSchema.Clone()
 	t.OutputSchema = slices.Clone(t.OutputSchema)
+	for i := range t.OutputSchema {
+		t.OutputSchema[i].Schema = slices.Clone(t.OutputSchema[i].Schema)
+	}
 	t.CostingModel = clonePointer(t.CostingModel)
 	t.WebhookStrategy = clonePointer(t.WebhookStrategy)
 	if t.WebhookStrategy != nil {

@@ -18,6 +18,7 @@ const (
 	CodeRefused      Code = "refused" // content policy of the provider
 	CodeUnauthorized Code = "unauthorized"
 	CodeLost         Code = "lost" // the provider does not know the run
+	CodeGone         Code = "gone" // where the run is does not answer any more; it may go on there, see Call.Sending
 	CodeProvider     Code = "provider_error"
 	CodeBadOutput    Code = "invalid_output" // the result lacks what the outputSchema declares
 	CodeCanceled     Code = "canceled"
@@ -31,7 +32,10 @@ type Error struct {
 	Field      string // the input concerned, if one is
 	Retryable  bool
 	RetryAfter time.Duration // zero: as the caller sees fit
-	Cause      error         // for logs only
+	// Wait says that nothing is lost by waiting, and that the run is not to blame: it counts as no try, and the same is asked
+	// again until the run's time is over. Where Call.Repeated was not set nothing has left.
+	Wait  bool
+	Cause error // for logs only
 }
 
 // Error gives the code and the safe message.

@@ -79,7 +79,9 @@ func render(s *Snapshot) (flashed, map[string][]byte, error) {
 	big := flashed{Tools: []json.RawMessage{}}
 	files := make(map[string][]byte, s.Len())
 	for t := range s.Each() {
-		data, err := Encode(*t)
+		written := *t
+		written.APIPath = t.RunPath() // readers of the file need not know the default
+		data, err := Encode(written)
 		if err != nil {
 			return flashed{}, nil, err
 		}

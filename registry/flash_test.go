@@ -108,6 +108,7 @@ func TestFlash(t *testing.T) {
 			t.Fatalf("%d tools, want %d", len(got), len(want))
 		}
 		for i := range want {
+			want[i].APIPath = want[i].RunPath() // the file has it written out
 			if mustEncode(t, got[i]) != mustEncode(t, want[i]) {
 				t.Errorf("differs:\n%s\n%s", mustEncode(t, got[i]), mustEncode(t, want[i]))
 			}

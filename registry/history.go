@@ -46,11 +46,9 @@ type Version struct {
 // renamed, also while the program was down. Call it before the first Reload. What goes wrong later is
 // logged.
 func (h *History) Attach(ctx context.Context, r *Registry, logger *slog.Logger) error {
-	known, err := h.renamed(ctx)
-	if err != nil {
+	if err := h.Teach(ctx, r); err != nil {
 		return err
 	}
-	r.Learn(known...)
 	r.OnSwap(func(ctx context.Context, swap Swap) {
 		diff, err := h.Record(ctx, swap.New)
 		if err != nil {
@@ -60,6 +58,15 @@ func (h *History) Attach(ctx context.Context, r *Registry, logger *slog.Logger) 
 		r.Learn(diff.renamed()...)
 	})
 	return nil
+}
+
+// Teach tells r what h knows of tools that were renamed, for whoever records nothing.
+func (h *History) Teach(ctx context.Context, r *Registry) error {
+	known, err := h.renamed(ctx)
+	if err == nil {
+		r.Learn(known...)
+	}
+	return err
 }
 
 // renamed lists all names that tools and their inputs once had.

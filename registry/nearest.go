@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Nearest gives the candidate most like word, for "did you mean", or "" where none is near: at most
-// one edit for short words, a third of the letters for longer ones. Case does not count.
+// Nearest gives the candidate most like word, for "did you mean", or "" where none is within
+// editLimit. Case does not count.
 func Nearest(word string, candidates []string) string {
 	word = strings.ToLower(word)
-	best, bestDistance := "", len(word)/3+2
+	best, bestDistance := "", editLimit(word)+1
 	for _, c := range candidates {
 		if d := editDistance(word, strings.ToLower(c), bestDistance-1); d < bestDistance {
 			best, bestDistance = c, d
@@ -17,6 +17,10 @@ func Nearest(word string, candidates []string) string {
 	}
 	return best
 }
+
+// editLimit is how many edits away from word its neighbours are: one up to five letters, a third of
+// the letters beyond. With two edits every short word is a neighbour of every other.
+func editLimit(word string) int { return max(1, len(word)/3) }
 
 // editDistance counts insertions, deletions, substitutions and swaps of neighbours between a and b
 // (optimal string alignment, by bytes). Above limit it gives up and returns limit+1.

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"time"
@@ -22,7 +23,8 @@ type Caller interface {
 
 // Submitter runs tools that work for a while. Submit must be safe to repeat for the same Call.RunID:
 // where the provider has an idempotency handle the run's id is it, and where a crash may have hidden
-// the answer, Submit first asks the provider whether it knows the run.
+// the answer, Submit first asks the provider whether it knows the run: at the place of Call.Sent, where it is kept. Where ctx ends
+// while the request that begins the run is under way, its answer is waited for nevertheless, see Beginning.
 type Submitter interface {
 	Submit(ctx context.Context, c Call) (Ticket, error)
 	// Poll reports the present state. A run that the provider does not know is an *Error with
@@ -30,11 +32,33 @@ type Submitter interface {
 	Poll(ctx context.Context, t Ticket) (Progress, error)
 }
 
+// AnswerWait is how long the answer to a request that begins a run is waited for when nobody wants the run any more.
+const AnswerWait = 20 * time.Second
+
+// Beginning gives the context of a request that begins a run at a service: it outlives ctx by AnswerWait, since what has begun
+// can only be stopped by the id that the answer has.
+func Beginning(ctx context.Context) (context.Context, context.CancelFunc) {
+	lasting, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		timer := time.AfterFunc(AnswerWait, cancel)
+		context.AfterFunc(lasting, func() { timer.Stop() })
+	})
+	return lasting, func() { stop(); cancel() }
+}
+
+// ErrCantCancel is in the chain of an error of Cancel where trying again is no use: the service has no way to stop the run.
+var ErrCantCancel = errors.New("it can't be canceled from here")
+
 // Optional extras of a Caller or Submitter, found by type assertion.
 type (
 	// Canceler stops a run at the provider. A run that is over or unknown is no error.
 	Canceler interface {
 		Cancel(ctx context.Context, t Ticket) error
+	}
+	// Finder is a Submitter that can tell what became of a Submit whose answer nobody has seen, so that the run can be
+	// canceled. An error with CodeLost says that the service does not know it.
+	Finder interface {
+		Find(ctx context.Context, c Call) (Ticket, error)
 	}
 	// Pricer tells at what rate a call would be billed, before it runs.
 	Pricer interface {
@@ -45,16 +69,33 @@ type (
 	Progresser interface {
 		Watch(ctx context.Context, t Ticket, report func(Progress)) error
 	}
+	// Forgetter has a provider delete what it keeps of a run that is over and brought: its history, its files. What is not
+	// there any more is no error.
+	Forgetter interface {
+		Forget(ctx context.Context, t Ticket) error
+	}
+	// Placer takes only as many runs as keep it busy. Submit of one more gives ErrNoPlace, sends nothing, and the run waits in the
+	// queue, where it costs nothing and whoever is next can be chosen by everybody's turn.
+	Placer interface {
+		// Places tells how many more runs it has places for now, with those that Submit is at work on counted. It answers from memory.
+		Places() int
+		// HasPlace tells whether there is one for a run of this tool.
+		HasPlace(t Tool) bool
+	}
 	// CallbackVerifier checks and reads a provider's webhook. An error means: not authentic. It only looks
 	// at the request; what became of the run is then asked of the provider by Poll.
 	CallbackVerifier interface {
 		VerifyCallback(r CallbackRequest) (Callback, error)
 	}
-	// Healther reports whether the service behind can be used now.
-	Healther interface {
-		Health(ctx context.Context) error
+	// Readier tells of a tool whether it could be run: the error is why not, for people. It asks for what only it can
+	// know, such as whether there is a workflow behind the definition.
+	Readier interface {
+		Ready(ctx context.Context, t Tool) error
 	}
 )
+
+// ErrNoPlace is a Placer's refusal of a run for which it has no place now.
+var ErrNoPlace = errors.New("the provider has no place for the run now")
 
 // Call is one run of a tool as it was accepted.
 type Call struct {
@@ -66,7 +107,13 @@ type Call struct {
 	// Repeated says that an earlier Submit with this Handle may have reached the provider: it has to be
 	// asked before anything is sent again.
 	Repeated bool
-	Tool     Tool // as it was accepted; a reload since then does not matter
+	// Sending takes note, for good, of the ticket of a request that is about to leave, so that after a crash only that place is asked.
+	// A provider with several places calls it before each request that begins a run, and does not send where it fails; an empty
+	// Ticket says that the request surely never left. nil: nobody keeps it.
+	Sending func(ctx context.Context, t Ticket) error
+	// Sent is the ticket that was noted last with this Handle; nil: nothing was sent.
+	Sent *Ticket
+	Tool Tool // as it was accepted; a reload since then does not matter
 	// Inputs holds a value for each bound input: string, bool, json.Number, []any, map[string]any;
 	// media are Media references (strings).
 	Inputs      map[string]any
@@ -91,6 +138,7 @@ type MediaInfo struct {
 	Bytes    int64  `json:"bytes,omitempty"`
 	Width    int    `json:"width,omitempty"` // pixels
 	Height   int    `json:"height,omitempty"`
+	Alt      string `json:"alt,omitempty"` // what a picture shows, for those who don't see it
 }
 
 // Ticket finds a submitted run again, also after a restart. It is stored as JSON.
@@ -122,14 +170,15 @@ func (s RunState) Terminal() bool {
 // Progress is a run's present state at the provider.
 type Progress struct {
 	State         RunState
-	Unknown       string  // the provider's own word when it is not one we know
-	Fraction      float64 // 0..1; only when HasFraction
-	HasFraction   bool    // false: no real percentage is known, show none
-	QueuePosition int     // 1 is next; 0 unknown or not queued
-	Stage         string  // short human text, e.g. the node that runs
-	Preview       []byte  // JPEG or PNG, or nil
-	Result        *Result // set when State is RunSucceeded
-	Err           *Error  // set when State is RunFailed
+	Unknown       string        // the provider's own word when it is not one we know
+	Fraction      float64       // 0..1; only when HasFraction
+	HasFraction   bool          // false: no real percentage is known, show none
+	QueuePosition int           // 1 is next; 0 unknown or not queued
+	Stage         string        // short human text, e.g. the node that runs
+	Rest          time.Duration // how long it will go on, by how long such runs took; 0: not known
+	Preview       []byte        // JPEG or PNG, or nil
+	Result        *Result       // set when State is RunSucceeded
+	Err           *Error        // set when State is RunFailed
 }
 
 // Result is what a run that succeeded produced and consumed.

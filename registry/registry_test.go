@@ -617,6 +617,9 @@ func TestSnapshotLookups(t *testing.T) {
 		if got := s.Suggest("/oth"); !slices.Equal(got, []string{"/other"}) {
 			t.Errorf("got %v", got)
 		}
+		if got := s.Suggest("/fxul"); len(got) != 0 {
+			t.Errorf("a short word two edits away: %v", got)
+		}
 		if got := s.Suggest("/photograph"); len(got) != 0 {
 			t.Errorf("got %v", got)
 		}

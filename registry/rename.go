@@ -61,6 +61,10 @@ func byBody(tools []*Tool) map[string][]*Tool {
 // such as a workflow's node and widget. An input that stands for the same under another name was renamed.
 const InputPlaces = "inputPlaces"
 
+// KeepWorkflow is the member of a tool's metadata that says, with true, that its results keep what the engine writes into
+// theirs: the workflow, the prompt, the parameters.
+const KeepWorkflow = "keepWorkflow"
+
 func placeOf(t *Tool, input string) string {
 	places, _ := t.Metadata[InputPlaces].(map[string]any)
 	place, _ := places[input].(string)

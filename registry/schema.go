@@ -11,6 +11,14 @@ type InputSchema []InputField
 // OutputSchema is the ordered map of a tool's results. In JSON it is an object whose key order is kept.
 type OutputSchema []OutputField
 
+// Data is the output that is a tool's data as a whole: the only one, a text that has a schema.
+func (s OutputSchema) Data() (OutputField, bool) {
+	if len(s) != 1 || s[0].Type != "text" || s[0].Schema == nil {
+		return OutputField{}, false
+	}
+	return s[0], true
+}
+
 // Get finds an input by name.
 func (s InputSchema) Get(name string) (InputField, bool) {
 	for _, f := range s {

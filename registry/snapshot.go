@@ -384,7 +384,7 @@ func (s *Snapshot) Suggest(command string) []string {
 		distance int
 	}
 	var found []near
-	limit := len(typed)/3 + 1
+	limit := editLimit(typed)
 	for _, t := range s.Commands(Everyone) {
 		name := commandKey(t.CommandName)
 		d := editDistance(typed, name, limit)

@@ -113,6 +113,9 @@ type OutputField struct {
 	Name        string `json:"name"`
 	Type        string `json:"type"`
 	Description string `json:"description,omitempty"`
+	// Schema is the JSON Schema of a text that is JSON: programs get it as data. Loaders make sure that it
+	// compiles: that is too dear for each list of tools.
+	Schema json.RawMessage `json:"schema,omitempty"`
 }
 
 // CostingModel says what a run costs: units consumed times rate.
@@ -189,6 +192,9 @@ type Status struct {
 	Reason      string `json:"reason,omitempty"`
 	Replacement string `json:"replacement,omitempty"` // a toolId
 	Since       string `json:"since,omitempty"`       // RFC 3339 date
+	// Checked says that this is no word of the definition's: whoever runs the tool was asked, and is asked again when the
+	// tool is loaded the next time.
+	Checked bool `json:"checked,omitempty"`
 }
 
 // Visibility says who gets to see a tool.
@@ -201,6 +207,9 @@ const (
 	VisibilityInternal Visibility = "internal"
 	VisibilityHidden   Visibility = "hidden"
 )
+
+// Repeatable reports whether a call that may have been carried out can be made again.
+func (t *Tool) Repeatable() bool { return t.Idempotent || t.Capability == CapabilityRead }
 
 // Capability says whether a tool only reads or changes something.
 type Capability string

@@ -296,6 +296,9 @@ func (v *validator) outputs(schema OutputSchema) {
 		if !slices.Contains(outputTypes, f.Type) {
 			v.bad(at+".type", "is %q; allowed are %s", shorten(f.Type), strings.Join(outputTypes, ", "))
 		}
+		if f.Schema != nil && f.Type != "text" {
+			v.bad(at+".schema", "is for outputs of type text")
+		}
 	}
 }
 

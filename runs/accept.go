@@ -40,7 +40,7 @@ type acceptance struct {
 //
 // A run that asks for its owner's word (see Bound.Asks) is taken on as awaiting_confirmation, without hold, see Confirm.
 // A request whose IdempotencyKey was used before gives the first run, whatever else it says. Errors:
-// *MissingInputError, those of Bind, *LimitError and billing.ErrInsufficient, all found with errors.As or errors.Is.
+// *MissingInputError, those of Bind, *QuoteError, *LimitError and billing.ErrInsufficient, all found with errors.As or errors.Is.
 func (s *Service) Accept(ctx context.Context, r Request) (Run, error) {
 	b, err := s.Bind(ctx, r)
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *Service) AcceptBound(ctx context.Context, b Bound) (Run, error) {
 	}
 	quote, err := s.Quote(ctx, b)
 	if err != nil {
-		return Run{}, err
+		return s.firstOr(ctx, b.Request, err)
 	}
 	a, err := s.prepare(ctx, b, quote)
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *Service) AcceptBound(ctx context.Context, b Bound) (Run, error) {
 // take writes a run that may be taken on, and begins to work on it where there is a place for it.
 func (s *Service) take(ctx context.Context, a *acceptance) error {
 	if a.record.Status == StatusQueued {
-		if a.kept = s.desk.keep(a.record.ID); !a.kept {
+		if a.kept = s.desk.keep(a.record.ID, a.record.Tool.Service, s.roomFor(a.record.Tool)); !a.kept {
 			defer s.desk.queued()
 		}
 	}
@@ -125,6 +125,7 @@ func (s *Service) take(ctx context.Context, a *acceptance) error {
 		s.desk.leave(a.record.ID)
 		return err
 	}
+	s.serve(a.record.Tool.Service, a.record.AccountID)
 	known := a.record
 	go s.tend(known.ID, true, &known)
 	return nil
@@ -179,11 +180,11 @@ func (s *Service) prepare(ctx context.Context, b Bound, quote billing.Quote) (*a
 		Run: Run{
 			ID: id.String(), AccountID: b.Request.AccountID, Tool: b.Tool, Status: StatusQueued,
 			Inputs: b.Inputs, Sources: b.Sources, Quote: quote, Origin: b.Request.Origin, Parent: b.Request.Parent,
-			Context: b.Request.Context, Attempt: 1, CreatedAt: s.now(),
+			Context: b.Request.Context, Attempt: 1, CreatedAt: s.now(), strict: s.config.Approval == ApproveAll,
 		},
 		deliverable: deliverable, timeout: s.timeoutOf(b.Tool),
 	}
-	if b.Asks() {
+	if b.Asks(quote) {
 		a.record.Status = StatusAwaitingConfirmation
 	}
 	for _, part := range []struct {
@@ -339,6 +340,7 @@ func (s *Service) queueAccepts(batch *pgx.Batch, accepts []*acceptance) {
 	} else {
 		batch.Queue(acceptSQL, args...)
 	}
+	queueLent(batch, accepts)
 	offer := slices.ContainsFunc(accepts, func(a *acceptance) bool {
 		return worker(a) == "" && a.record.Status == StatusQueued && !a.record.waiting
 	})
@@ -354,8 +356,8 @@ func (s *Service) Ask(ctx context.Context, r Request) (Run, error) {
 	own := r.IdempotencyKey
 	for before := ""; ; {
 		b, err := s.Bind(ctx, r)
-		if err == nil && own == "" && b.Asks() {
-			b.Request.IdempotencyKey, err = approvalKey(r, before)
+		if err == nil && own == "" && len(b.Missing) == 0 {
+			b.Request.IdempotencyKey, err = s.askedBefore(ctx, b, before)
 		}
 		if err != nil {
 			run, err := s.firstOr(ctx, r, err)
@@ -376,6 +378,15 @@ func (s *Service) Ask(ctx context.Context, r Request) (Run, error) {
 	}
 }
 
+// askedBefore is the key under which a call that waits for approval is found again, see approvalKey; "" for one that does not wait.
+func (s *Service) askedBefore(ctx context.Context, b Bound, before string) (string, error) {
+	quote, err := s.Quote(ctx, b)
+	if err != nil || !b.Asks(quote) {
+		return "", err
+	}
+	return approvalKey(b.Request, before)
+}
+
 // forgotten reports whether a run can't be approved any more: it was canceled before, or its time is over.
 func (s *Service) forgotten(r Run) bool {
 	if r.Status == StatusAwaitingConfirmation {
@@ -389,18 +400,20 @@ func (s *Service) forgotten(r Run) bool {
 // confirmed before stays as it is. Only its owner may; "" is an operator. Errors: ErrNotFound, *GateError (the summary is too old),
 // *LimitError and billing.ErrInsufficient (the run goes on waiting).
 func (s *Service) Confirm(ctx context.Context, runID, accountID string) (Run, error) {
-	return s.ConfirmSummary(ctx, runID, accountID, "")
+	return s.ConfirmSummary(ctx, runID, accountID, "", nil)
 }
 
 // ConfirmSummary is Confirm of the summary with the hash: what would be done must be what it says, or it is a *GateError. An
-// empty hash is Confirm.
-func (s *Service) ConfirmSummary(ctx context.Context, runID, accountID, hash string) (Run, error) {
-	return s.confirmIf(ctx, runID, accountID, func(r Run) error {
+// empty hash is Confirm. granted are the scopes of personal data that may go to the service, of those that the summary names; nil: all.
+func (s *Service) ConfirmSummary(ctx context.Context, runID, accountID, hash string, granted []string) (Run, error) {
+	return s.confirmIf(ctx, runID, accountID, granted, func(r Run) error {
 		switch {
 		case r.Status == StatusAwaitingConfirmation && expired(r, s.config.Now()):
 			return &GateError{SummaryExpired}
 		case hash != "" && hash != r.Summary().Hash():
 			return &GateError{SummaryHashMismatch}
+		case r.Status == StatusAwaitingConfirmation:
+			return r.mayGrant(granted)
 		}
 		return nil
 	})
@@ -410,14 +423,14 @@ func (s *Service) ConfirmSummary(ctx context.Context, runID, accountID, hash str
 // would be done and has said yes to it since. Every run goes ahead once. Errors: a *GateError for each reason, *LimitError and
 // billing.ErrInsufficient.
 func (s *Service) ConfirmBy(ctx context.Context, runID, accountID string, a Affirmation) (Run, error) {
-	run, err := s.confirmIf(ctx, runID, accountID, func(r Run) error { return a.gate(r, s.config.Now()) })
+	run, err := s.confirmIf(ctx, runID, accountID, nil, func(r Run) error { return a.gate(r, s.config.Now()) })
 	if errors.Is(err, ErrNotFound) {
 		err = &GateError{NoPriorSummary} // nor may anybody learn what others were shown
 	}
 	return run, err
 }
 
-func (s *Service) confirmIf(ctx context.Context, runID, accountID string, may func(Run) error) (Run, error) {
+func (s *Service) confirmIf(ctx context.Context, runID, accountID string, granted []string, may func(Run) error) (Run, error) {
 	var confirmed bool
 	err := postgres.InTx(ctx, s.config.Pool, func(tx pgx.Tx) error {
 		r, err := s.lockRun(ctx, tx, runID, accountID)
@@ -428,7 +441,7 @@ func (s *Service) confirmIf(ctx context.Context, runID, accountID string, may fu
 			return err
 		}
 		confirmed = true
-		return s.confirm(ctx, tx, r)
+		return s.confirm(ctx, tx, r, granted)
 	})
 	if err != nil {
 		return Run{}, fmt.Errorf("confirm run %s: %w", runID, err)
@@ -441,7 +454,7 @@ func (s *Service) confirmIf(ctx context.Context, runID, accountID string, may fu
 }
 
 // confirm queues a locked run that awaits confirmation. Locks: see writeTogether.
-func (s *Service) confirm(ctx context.Context, tx pgx.Tx, r record) error {
+func (s *Service) confirm(ctx context.Context, tx pgx.Tx, r record, granted []string) error {
 	if _, err := tx.Exec(ctx, `SELECT runs_lock($1)`, r.AccountID); err != nil {
 		return err
 	}
@@ -455,7 +468,7 @@ func (s *Service) confirm(ctx context.Context, tx pgx.Tx, r record) error {
 	if err := s.config.Ledger.Hold(ctx, tx, r.AccountID, r.ID, r.Quote.High); err != nil {
 		return err
 	}
-	if _, err := tx.Exec(ctx, `UPDATE runs SET status = 'queued', waiting = $2, confirmed_at = $3 WHERE id = $1`, r.ID, full, s.now()); err != nil || full {
+	if _, err := tx.Exec(ctx, `UPDATE runs SET status = 'queued', waiting = $2, confirmed_at = $3, granted = $4 WHERE id = $1`, r.ID, full, s.now(), granted); err != nil || full {
 		return err
 	}
 	_, err := tx.Exec(ctx, offerSQL)
@@ -471,7 +484,7 @@ func (s *Service) lockRun(ctx context.Context, tx pgx.Tx, runID, accountID strin
 	if err != nil {
 		return record{}, err
 	}
-	if len(found) == 0 || (accountID != "" && found[0].AccountID != accountID) {
+	if len(found) == 0 || (accountID != "" && (found[0].AccountID != accountID || found[0].DeletedAt != nil)) {
 		return record{}, ErrNotFound
 	}
 	return found[0], nil

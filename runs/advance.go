@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/signalbox/signalbox/registry"
 )
@@ -24,9 +25,8 @@ var (
 )
 
 const (
-	submitTries   = 3                // of a submission that failed for a passing reason
-	lostTries     = 20               // of a run that its provider lost: it is our or its restarts that it fell to, not the run's fault
-	stopProvider  = 15 * time.Second // for telling a provider to stop
+	submitTries   = 3  // of a submission that failed for a passing reason
+	lostTries     = 20 // of a run that its provider lost: it is our or its restarts that it fell to, not the run's fault
 	lateStart     = 300 * time.Millisecond
 	maxProviderID = 1000        // bytes of a provider's id of a run
 	writeEvery    = time.Second // progress goes to the database no more often than this
@@ -38,9 +38,11 @@ type step struct {
 	r    record
 	live *liveRun
 
-	sent  bool      // the present handle may have reached the provider
-	wrote time.Time // progress, last
-	dirty bool      // there is progress that was not written
+	sent  bool              // the present handle may have reached the provider
+	open  <-chan submission // of a submission that the work did not wait for; nil: there is none
+	left  bool              // the work gave up on a run that the provider may still be at
+	wrote time.Time         // progress, last
+	dirty bool              // there is progress that was not written
 	seen  map[string]bool
 }
 
@@ -64,6 +66,9 @@ func (s *Service) advance(ctx context.Context, runID string, first bool, known *
 		known = &r
 	}
 	if known.Status.Final() {
+		if first { // it was ended before anything was sent
+			s.stopRun(unwanted{record: *known, unsent: true})
+		}
 		return s.remind(ctx, known)
 	}
 	if known.waiting || known.Status == StatusAwaitingConfirmation {
@@ -102,6 +107,7 @@ func (w *step) work(ctx context.Context) error {
 		}
 		failure := registry.AsError(err)
 		if !w.mayRetry(failure) {
+			w.left = w.left || failure.Code == registry.CodeGone
 			return w.fail(ctx, failure)
 		}
 		w.log().InfoContext(ctx, "the attempt failed, another follows", "attempt", w.r.Attempt, "error", err)
@@ -121,7 +127,7 @@ func (w *step) over(ctx context.Context, err error) error {
 		return context.Cause(ctx)
 	}
 	var own *ownError
-	if errors.Is(err, errStopping) || errors.Is(err, errGone) || errors.As(err, &own) {
+	if errors.Is(err, errStopping) || errors.Is(err, errGone) || errors.Is(err, registry.ErrNoPlace) || errors.As(err, &own) {
 		return err
 	}
 	return nil
@@ -131,15 +137,20 @@ func (w *step) over(ctx context.Context, err error) error {
 func (w *step) leave(ctx context.Context, why error) error {
 	switch {
 	case errors.Is(why, errDeadline):
-		w.stopProvider(ctx)
+		w.left = true
 		timeout := registry.Errorf(registry.CodeTimeout, "it took longer than %s", w.r.timeout)
+		if w.r.Notice == NoticeWaiting {
+			timeout = registry.Errorf(registry.CodeTimeout, "no engine that could run it was up within %s", w.r.timeout)
+		}
 		return w.end(ctx, StatusTimedOut, timeout)
 	case errors.Is(why, errCanceled):
-		w.stopProvider(ctx)
+		w.stopProvider()
 		return nil
 	case errors.Is(why, errGone):
-		w.stopProvider(ctx)
+		w.stopProvider()
 		return w.late(context.WithoutCancel(ctx))
+	case errors.Is(why, registry.ErrNoPlace):
+		return w.s.giveBack(ctx, &w.r)
 	}
 	return why
 }
@@ -148,24 +159,6 @@ func (w *step) leave(ctx context.Context, why error) error {
 type ownError struct{ error }
 
 func (e *ownError) Unwrap() error { return e.error }
-
-// stopProvider tells the provider that nobody wants the run any more.
-func (w *step) stopProvider(ctx context.Context) {
-	w.s.stopAtProvider(ctx, w.r, w.ticket())
-}
-
-func (s *Service) stopAtProvider(ctx context.Context, r record, ticket registry.Ticket) {
-	canceler, ok := s.config.Providers[r.Tool.Service].(registry.Canceler)
-	if !ok {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopProvider)
-	defer cancel()
-	defer context.AfterFunc(s.base, cancel)() // our own stop waits for nobody
-	if err := canceler.Cancel(ctx, ticket); err != nil {
-		s.log.WarnContext(ctx, "the provider did not take the cancel", "run", r.ID, "error", err)
-	}
-}
 
 // handle is the provider's idempotency handle of the present attempt: the run's id for the first, and for
 // each further one an id that follows from it, so that a crash changes nothing.
@@ -176,20 +169,13 @@ func (r *record) handle() string {
 	return uuid.NewSHA1(uuid.MustParse(r.ID), []byte("attempt "+strconv.Itoa(r.Attempt))).String()
 }
 
-// ticket is the provider's, or what it must be when a crash or cancel hid it.
-func (w *step) ticket() registry.Ticket { return w.r.ticketOrHandle() }
+func (w *step) call() registry.Call { return w.s.callOf(&w.r, w.sent) }
 
-func (r *record) ticketOrHandle() registry.Ticket {
-	if r.ticket != nil {
-		return *r.ticket
-	}
-	return registry.Ticket{RunID: r.ID, Service: r.Tool.Service, ProviderID: r.handle()}
-}
-
-func (w *step) call() registry.Call {
+func (s *Service) callOf(r *record, repeated bool) registry.Call {
+	tool, inputs := r.forwarded()
 	return registry.Call{
-		RunID: w.r.ID, Handle: w.r.handle(), Repeated: w.sent, UserID: w.r.AccountID, Tool: w.r.Tool, Inputs: w.r.Inputs,
-		CallbackURL: w.s.config.CallbackURL(w.r.Tool.Service, w.r.ID), Media: w.s.config.Assets, Context: w.s.contextOf(&w.r.Run),
+		RunID: r.ID, Handle: r.handle(), Repeated: repeated, Sent: r.sending, UserID: r.AccountID, Tool: tool, Inputs: inputs,
+		CallbackURL: s.config.CallbackURL(r.Tool.Service, r.ID), Media: s.config.Assets, Context: s.contextOf(&r.Run),
 	}
 }
 
@@ -237,7 +223,7 @@ func (w *step) callOnce(ctx context.Context, provider registry.Caller) (*registr
 // call that may be made twice.
 func (w *step) repeatable() bool {
 	_, submits := w.s.config.Providers[w.r.Tool.Service].(registry.Submitter)
-	return submits || w.r.Tool.Idempotent || w.r.Tool.Capability == registry.CapabilityRead
+	return submits || w.r.Tool.Repeatable()
 }
 
 // submitAndWatch submits unless that was done, and watches until the end.
@@ -247,22 +233,35 @@ func (w *step) submitAndWatch(ctx context.Context, provider registry.Submitter) 
 			return nil, err
 		}
 	}
+	w.s.desk.sent(w.r.ID)
+	defer w.s.desk.free(w.r.Tool.Service) // while the result is still to be kept and brought
 	return w.watch(ctx, provider, *w.r.ticket)
 }
 
 // submit is repeated for passing troubles within the attempt, under the same handle: Submit finds out by itself what became of an
-// earlier try.
+// earlier try. While there is only to wait, such as for an engine to be up, nothing counts as a try.
 func (w *step) submit(ctx context.Context, provider registry.Submitter) error {
 	if err := w.s.failpoint("submit"); err != nil {
 		return &ownError{err}
 	}
 	for try := 1; ; try++ {
-		ticket, err := provider.Submit(ctx, w.call())
-		w.sent = true
+		ticket, err := w.send(ctx, provider)
+		if errors.Is(err, registry.ErrNoPlace) {
+			return err
+		}
+		w.s.desk.sent(w.r.ID)
 		if err == nil {
 			return w.submitted(ctx, ticket)
 		}
 		failure := registry.AsError(err)
+		if failure.Wait && ctx.Err() == nil {
+			if err := w.wait(ctx, failure); err != nil {
+				return err
+			}
+			try--
+			continue
+		}
+		w.sent = true
 		if ctx.Err() != nil || !failure.Retryable || try >= max(submitTries, w.attemptsAllowed()) {
 			return noRetry(err, failure)
 		}
@@ -270,6 +269,37 @@ func (w *step) submit(ctx context.Context, provider registry.Submitter) error {
 		if err := w.s.sleep(ctx, w.pause(try, failure)); err != nil {
 			return err
 		}
+	}
+}
+
+// wait passes the time until a submission is worth another try.
+func (w *step) wait(ctx context.Context, failure *registry.Error) error {
+	if w.r.Notice != NoticeWaiting {
+		w.log().InfoContext(ctx, "the run waits", "error", failure, "cause", failure.Cause)
+		if err := w.tell(ctx, NoticeWaiting); err != nil {
+			return err
+		}
+	}
+	return w.s.sleep(ctx, max(failure.RetryAfter, w.s.config.PollMin))
+}
+
+// send is one Submit. The work does not wait for it once it has to end; whoever stops the run at the provider does.
+func (w *step) send(ctx context.Context, provider registry.Submitter) (registry.Ticket, error) {
+	answer, call := make(chan submission, 1), w.call()
+	got := submission{sending: w.r.sending}
+	call.Sending = w.notes(&got.sending)
+	go func() {
+		defer func() { answer <- got }()
+		defer w.recovered(ctx, &got.err)
+		got.ticket, got.err = provider.Submit(ctx, call)
+	}()
+	select {
+	case got := <-answer:
+		w.r.sending = got.sending
+		return got.ticket, got.err
+	case <-ctx.Done():
+		w.open = answer
+		return registry.Ticket{}, context.Cause(ctx)
 	}
 }
 
@@ -295,6 +325,9 @@ func (w *step) submitted(ctx context.Context, ticket registry.Ticket) error {
 	}
 	w.r.ticket = &ticket
 	w.r.Status = StatusSubmitted
+	if w.r.Notice == NoticeWaiting {
+		w.r.Notice = NoticeNone
+	}
 	if err := w.s.failpoint("submitted"); err != nil {
 		return &ownError{err}
 	}
@@ -307,23 +340,43 @@ func (w *step) submitted(ctx context.Context, ticket registry.Ticket) error {
 
 // write stores how far the run is. errGone means that somebody else has ended it.
 func (w *step) write(ctx context.Context) error {
-	ticket, provider, err := encodeTicket(w.r.ticket)
+	if err := w.writeOn(ctx, w.s.config.Pool); err != nil {
+		return err
+	}
+	w.shown()
+	return nil
+}
+
+// shown takes note of progress that was written, and publishes it.
+func (w *step) shown() {
+	w.wrote, w.dirty = w.s.config.Now(), false
+	w.s.hub.setLive(w.live, w.r.Run, nil)
+}
+
+// execer is a pool or a transaction.
+type execer interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+}
+
+func (w *step) writeOn(ctx context.Context, on execer) error {
+	ticket, provider, err := encodeTicket(w.r.where())
 	if err != nil {
 		return &ownError{err}
 	}
-	tag, err := w.s.config.Pool.Exec(ctx, `
+	if w.r.ticket == nil {
+		provider = nil
+	}
+	tag, err := on.Exec(ctx, `
 		UPDATE runs SET status = $2, fraction = $3, stage = $4, queue_position = $5, attempt = $6, ticket = $7, provider_id = $8,
-			started_at = coalesce(started_at, $9)
+			started_at = coalesce(started_at, $9), notice = $10, running_at = CASE WHEN $2 = 'running' THEN coalesce(running_at, $11) END, expected_at = $12
 		WHERE id = $1 AND ended_at IS NULL`,
-		w.r.ID, w.r.Status, w.r.Fraction, w.r.Stage, w.r.QueuePosition, w.r.Attempt, ticket, provider, w.r.StartedAt)
+		w.r.ID, w.r.Status, w.r.Fraction, w.r.Stage, w.r.QueuePosition, w.r.Attempt, ticket, provider, w.r.StartedAt, w.r.Notice, w.s.now(), w.r.ExpectedAt)
 	if err != nil {
 		return &ownError{fmt.Errorf("write the progress of run %s: %w", w.r.ID, err)}
 	}
 	if tag.RowsAffected() == 0 {
 		return errGone
 	}
-	w.wrote, w.dirty = w.s.config.Now(), false
-	w.s.hub.setLive(w.live, w.r.Run, nil)
 	return nil
 }
 
@@ -344,9 +397,12 @@ func (w *step) attemptsAllowed() int {
 }
 
 // mayRetry decides whether a failed attempt is followed by another. A run that the provider has lost, as after a
-// restart of it, did nothing and is begun anew even without a policy.
+// restart of it, or whose place is gone, is begun anew even without a policy: but not one that had begun and must not be repeated.
 func (w *step) mayRetry(failure *registry.Error) bool {
-	if failure.Code == registry.CodeLost && w.r.ticket != nil {
+	if failure.Code == registry.CodeGone || failure.Code == registry.CodeLost && w.r.ticket != nil {
+		if w.r.where() == nil || w.begun() && !w.r.Tool.Repeatable() {
+			return false
+		}
 		return w.r.Attempt < max(lostTries, w.attemptsAllowed())
 	}
 	return failure.Retryable && w.r.Attempt < w.attemptsAllowed()
@@ -368,11 +424,19 @@ func (w *step) pause(try int, failure *registry.Error) time.Duration {
 // nextAttempt waits and begins anew under a fresh handle, since providers refuse or repeat what they know.
 // It is written before anything is sent, so that a crash resumes the right attempt.
 func (w *step) nextAttempt(ctx context.Context, failure *registry.Error) error {
+	if failure.Code == registry.CodeGone {
+		return w.move(ctx)
+	}
 	if err := w.s.sleep(ctx, w.pause(w.r.Attempt, failure)); err != nil {
 		return err
 	}
-	w.r.Attempt++
-	w.sent = false
-	w.r.ticket, w.r.Status, w.r.Fraction, w.r.Stage, w.r.QueuePosition = nil, StatusQueued, nil, "", 0
+	w.begin()
 	return w.write(ctx)
+}
+
+// begin is the next attempt before anything of it was done.
+func (w *step) begin() {
+	w.r.Attempt++
+	w.sent, w.left = false, false
+	w.r.ticket, w.r.sending, w.r.Status, w.r.Fraction, w.r.Stage, w.r.QueuePosition, w.r.ExpectedAt = nil, nil, StatusQueued, nil, "", 0, nil
 }

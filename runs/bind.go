@@ -26,6 +26,8 @@ type Bound struct {
 	Missing []registry.InputField
 	// Notice is a line to show with the run, e.g. that the tool is deprecated.
 	Notice string
+
+	quoted *quoted // its price, once it was asked for
 }
 
 // Bind gives every input of the tool its value: the one of the strongest source that has any, else the
@@ -76,13 +78,16 @@ func withPreferences(r Request, preferences map[string]any) Request {
 // bind is Bind without the world around it.
 func bind(tool registry.Tool, r Request, random io.Reader) (Bound, error) {
 	b := Bound{
-		Request: r, Tool: tool, Notice: tool.Notice(),
+		Request: r, Tool: tool, Notice: tool.Notice(), quoted: &quoted{},
 		Inputs: make(map[string]any, len(tool.InputSchema)), Sources: make(map[string]Source, len(tool.InputSchema)),
 	}
 	if err := refuseUnknown(tool, r.Values); err != nil {
 		return Bound{}, err
 	}
 	for _, f := range tool.InputSchema {
+		if human, has := tool.HumanDefaults[f.Name]; has && r.Context.PlannerProvider == "" && r.Approval == ApproveNothing {
+			f.Default = human
+		}
 		value, source, err := resolve(f, r.Values)
 		if err != nil {
 			return Bound{}, err

@@ -52,6 +52,21 @@ func TestBindPrecedence(t *testing.T) {
 			}
 		}
 	})
+	t.Run("A88 a person's default is another than a model's", func(t *testing.T) {
+		t.Parallel()
+		tool := registry.Tool{ToolID: "t", InputSchema: schema, HumanDefaults: map[string]any{"x": "human"}}
+		for want, r := range map[string]Request{
+			"human": {}, "default": {Context: registry.CallContext{PlannerProvider: "demo"}}, "mine": {Values: map[Source]map[string]any{FromPreference: {"x": "mine"}}},
+		} {
+			if b, err := bind(tool, r, rand.Reader); err != nil || b.Inputs["x"] != want {
+				t.Errorf("want %s, got %v, %v", want, b.Inputs, err)
+			}
+		}
+		agents := Request{Approval: ApproveWrites}
+		if b, err := bind(tool, agents, rand.Reader); err != nil || b.Inputs["x"] != "default" {
+			t.Errorf("an agent's key gets %v, %v", b.Inputs, err)
+		}
+	})
 	t.Run("A20 an omitted input has the default", func(t *testing.T) {
 		t.Parallel()
 		b := bound(t, schema, nil)

@@ -1,15 +1,20 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"runtime/debug"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
+
+	"github.com/signalbox/signalbox/registry"
 )
 
 const (
@@ -18,12 +23,19 @@ const (
 	claimAtOnce = 128
 )
 
-// claimSQL takes runs from the queue: a run's row is its job, and claimed_by says who works on it.
-const claimSQL = `
+// A run's row is its job, and claimed_by says who works on it. claimBegunSQL takes what was begun and is nobody's, oldest first; of the
+// rest claimSQL takes what a service has places for, by turns over the accounts.
+const (
+	claimBegunSQL = `
 	WITH free AS MATERIALIZED (
-		SELECT id FROM runs WHERE ended_at IS NULL AND claimed_by IS NULL AND NOT waiting AND status <> 'awaiting_confirmation'
-		ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)
-	UPDATE runs r SET claimed_by = $1, claims = r.claims + 1 FROM free WHERE r.id = free.id RETURNING r.id::text, r.claims = 1`
+		SELECT id FROM runs WHERE ended_at IS NULL AND claimed_by IS NULL AND claims > 0 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)
+	UPDATE runs r SET claimed_by = $1, claims = r.claims + 1 FROM free WHERE r.id = free.id RETURNING r.id::text, r.service, r.account_id::text, false`
+
+	claimSQL = `SELECT run::text, $2::text, account::text, true FROM runs_claim($1, $2, $3, $4, $5)`
+
+	// giveBackSQL puts a run back into the queue of which nothing was sent.
+	giveBackSQL = `UPDATE runs SET claimed_by = NULL, claims = 0 WHERE id = $1 AND claimed_by = $2 AND ended_at IS NULL`
+)
 
 // offerSQL tells every process that there are runs in the queue, once the transaction is committed.
 const offerSQL = `SELECT pg_notify('` + channel + `', ':')`
@@ -50,30 +62,140 @@ func (s *Service) claimFree() {
 
 // claimed is a run taken from the queue.
 type claimed struct {
-	ID    string
-	First bool // nobody has worked on it before
+	ID        string
+	Service   string
+	AccountID string
+	First     bool // nobody has worked on it before
 }
 
-// claim takes as many runs from the queue as there are places, oldest first.
+// claim takes as many runs from the queue as there are places: what was begun first, and then what each service has room for. The
+// services take turns as the accounts do, so that none takes all the places that are left here.
 func (s *Service) claim(ctx context.Context) error {
 	places := s.desk.reserve(claimAtOnce)
 	if places == 0 {
 		return nil
 	}
-	var found []claimed
-	rows, err := s.config.Pool.Query(ctx, claimSQL, s.instance, places)
-	if err == nil {
-		found, err = pgx.CollectRows(rows, pgx.RowToStructByPos[claimed])
+	queues := make(map[string]bool)
+	found, services, err := s.claimBegun(ctx, places)
+	more := len(found) == places
+	for i, service := range services {
+		share := (places - len(found) + len(services) - i - 1) / (len(services) - i)
+		room := min(share, s.desk.room(service, s.room(service)))
+		var next []claimed
+		if room > 0 && err == nil {
+			next, err = s.claimOf(ctx, service, room)
+		}
+		found = append(found, next...)
+		queues[service] = room <= 0 || len(next) == room || len(s.fullTools(service)) > 0
+		more = more || len(next) == share
 	}
-	ids := make([]string, len(found))
-	for i, c := range found {
-		ids[i] = c.ID
-	}
-	s.desk.occupy(places, ids)
+	s.desk.occupy(places, found, more, queues)
 	for _, c := range found {
 		go s.tend(c.ID, c.First, nil)
 	}
 	return err
+}
+
+// claimBegun takes what was begun, and lists the services that have runs in the queue, beginning with the one whose turn it is.
+func (s *Service) claimBegun(ctx context.Context, limit int) (found []claimed, services []string, err error) {
+	batch := &pgx.Batch{}
+	batch.Queue(claimBegunSQL, s.instance, limit).Query(func(rows pgx.Rows) error {
+		found, err = pgx.CollectRows(rows, pgx.RowToStructByPos[claimed])
+		return err
+	})
+	batch.Queue(`SELECT runs_services()`).Query(func(rows pgx.Rows) error {
+		services, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		return err
+	})
+	if err := s.config.Pool.SendBatch(ctx, batch).Close(); err != nil {
+		return nil, nil, err
+	}
+	if len(services) > 1 {
+		s.round++
+		turn := s.round % len(services)
+		services = append(services[turn:len(services):len(services)], services[:turn]...)
+	}
+	return found, services, nil
+}
+
+// claimOf takes runs of a service, from the accounts whose turn it is.
+func (s *Service) claimOf(ctx context.Context, service string, limit int) ([]claimed, error) {
+	s.mu.Lock()
+	after := cmp.Or(s.turns[service], uuid.Nil.String())
+	s.mu.Unlock()
+	rows, err := s.config.Pool.Query(ctx, claimSQL, s.instance, service, after, s.fullTools(service), limit)
+	if err != nil {
+		return nil, err
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[claimed])
+	if n := len(found); n > 0 {
+		s.serve(service, found[n-1].AccountID)
+	}
+	return found, err
+}
+
+// serve notes that an account had its turn.
+func (s *Service) serve(service, accountID string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.turns[service] = accountID
+}
+
+// lastServed lists whose turn it was last, by service.
+func (s *Service) lastServed() (services, accounts []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for service, account := range s.turns {
+		services, accounts = append(services, service), append(accounts, account)
+	}
+	return services, accounts
+}
+
+// room is how many runs a service would begin now.
+func (s *Service) room(service string) int {
+	if placer, ok := s.config.Providers[service].(registry.Placer); ok {
+		return placer.Places()
+	}
+	return math.MaxInt
+}
+
+// roomFor is room for runs of one tool.
+func (s *Service) roomFor(tool registry.Tool) int {
+	if placer, ok := s.config.Providers[tool.Service].(registry.Placer); ok && !placer.HasPlace(tool) {
+		return 0
+	}
+	return s.room(tool.Service)
+}
+
+// fullTools lists the tools of a service for which there was no place and is none.
+func (s *Service) fullTools(service string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	full := []string{}
+	for id, tool := range s.full[service] {
+		if s.roomFor(tool) > 0 {
+			delete(s.full[service], id)
+		} else {
+			full = append(full, id)
+		}
+	}
+	return full
+}
+
+// giveBack puts a run back into the queue for which its provider had no place. It is the first again when there is one; until then
+// runs of this tool stay where they are.
+func (s *Service) giveBack(ctx context.Context, r *record) error {
+	s.mu.Lock()
+	if s.full[r.Tool.Service] == nil {
+		s.full[r.Tool.Service] = make(map[string]registry.Tool)
+	}
+	s.full[r.Tool.Service][r.Tool.ToolID] = r.Tool
+	s.mu.Unlock()
+	s.desk.wait(r.Tool.Service)
+	if _, err := s.config.Pool.Exec(ctx, giveBackSQL, r.ID, s.instance); err != nil {
+		return &ownError{fmt.Errorf("put run %s back into the queue: %w", r.ID, err)}
+	}
+	return nil
 }
 
 // tend works on a run that has a place until it is over or the service stops. Troubles of our own, such as a

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
@@ -23,9 +24,10 @@ type Provider any
 
 // Assets stores files by their content.
 type Assets interface {
-	// Put stores what r gives, under a name with extension that is only for people, and returns its
-	// reference. It bounds what it reads.
-	Put(ctx context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error)
+	// Keep stores what r gives as a file of its owner and returns its reference. It bounds what it reads.
+	Keep(ctx context.Context, r io.Reader, meta assets.Meta) (registry.Media, registry.MediaInfo, error)
+	// Collect frees what no account has any more.
+	Collect(ctx context.Context) error
 	registry.MediaOpener
 }
 
@@ -53,6 +55,10 @@ type Config struct {
 	SiteID string
 	// Approval is what of a model's requests waits for a person's approval; zero: ApproveWrites.
 	Approval Approval
+	// BillCanceled lets runs that their owners cancel pay for the time that they ran, where it is billed. It is told with the price.
+	BillCanceled bool
+	// KeepMetadata leaves what engines write into the metadata of results, such as the prompt, in them. A tool may say so for its own.
+	KeepMetadata bool
 	// CallbackURL gives the address where the provider of a service may report about a run, or "".
 	CallbackURL func(service, runID string) string
 
@@ -61,6 +67,7 @@ type Config struct {
 	Metrics prometheus.Registerer // nil: not exported
 	Now     func() time.Time      // nil: time.Now
 	Random  io.Reader             // of ids and seeds; nil: the system's cryptographic source
+	Quotes  []byte                // the key that seals quotes, of 32 bytes, the same in all processes; nil: one of this process alone
 
 	Workers        int           // runs worked at a time by this process; 0: 1000
 	Deliveries     int           // deliveries at a time; 0: 32
@@ -104,6 +111,12 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Random == nil {
 		c.Random = rand.Reader
+	}
+	if c.Quotes == nil {
+		c.Quotes = make([]byte, 32)
+		if _, err := io.ReadFull(rand.Reader, c.Quotes); err != nil {
+			return c, fmt.Errorf("runs: %w", err)
+		}
 	}
 	if c.CallbackURL == nil {
 		c.CallbackURL = func(string, string) string { return "" }

@@ -23,8 +23,8 @@ type Approval int
 // The approvals. A person's command, button or form is an approval by itself; what a model asks for is not.
 const (
 	ApproveNothing Approval = iota // a person asks
-	ApproveWrites                  // a model asks: tools that change something wait
-	ApproveAll                     // a model asks under a strict policy: tools that only read wait, too
+	ApproveWrites                  // a model asks: tools that change something wait, and so does what costs money without a Budget for it
+	ApproveAll                     // a model asks under a strict policy: all tools wait
 )
 
 // ApprovalError says that a model asked for what its owner has to approve first: nothing was carried out. It is a *registry.Error
@@ -33,12 +33,17 @@ type ApprovalError struct {
 	Run Run // waits for the approval; zero where there was nobody to ask
 	// Reading says that the tool only reads, and waits because the policy is strict.
 	Reading bool
+	// Price is what a tool that only reads may cost, where that is why it waits.
+	Price billing.NanoUSD
 }
 
 // Error says what is missing, and whose it is.
 func (e *ApprovalError) Error() string {
 	if e.Reading {
 		return "tools don't run by themselves here, not even those that only read: somebody has to approve this call"
+	}
+	if e.Price > 0 {
+		return fmt.Sprintf("this call may cost %s: somebody has to approve it, or give the key a spending limit", e.Price)
 	}
 	return "somebody has to approve this call"
 }
@@ -54,10 +59,26 @@ func (r Run) NeedsApproval() error {
 	if r.Status != StatusAwaitingConfirmation {
 		return nil
 	}
-	return &ApprovalError{Run: r, Reading: readsOnly(r.Tool)}
+	return waits(r.Tool, r.Quote, r.strict, r)
 }
 
-// readsOnly reports whether nothing but a strict policy keeps a tool from running by itself.
+// waits says why a tool waits for its owner's word.
+func waits(t registry.Tool, quote billing.Quote, strict bool, r Run) *ApprovalError {
+	e := &ApprovalError{Run: r}
+	if readsOnly(t) {
+		if e.Reading = strict; !strict {
+			e.Price = quote.High
+		}
+	}
+	return e
+}
+
+// Unasked is the *ApprovalError of a request that has to be approved, at this price, where there is nobody to ask.
+func (b Bound) Unasked(quote billing.Quote) *ApprovalError {
+	return waits(b.Tool, quote, b.Request.Approval == ApproveAll, Run{})
+}
+
+// readsOnly reports whether nothing but a strict policy, or its price, keeps a tool from running by itself.
 func readsOnly(t registry.Tool) bool {
 	return t.Capability == registry.CapabilityRead && t.Confirmation == "" && len(t.PIIRequired) == 0
 }
@@ -83,18 +104,21 @@ func approvalKey(r Request, before string) (string, error) {
 	return "approval:" + hex.EncodeToString(sum[:]), nil
 }
 
-// Asks reports whether the run will wait for its owner's word: its tool demands a summary, it sends personal data,
-// or a model asks for what must be approved. A tool that cancels another never asks: when something went wrong
-// there may be nobody to answer.
-func (b Bound) Asks() bool {
-	t := b.Tool
+// Asks reports whether the run will wait for its owner's word at this price: its tool demands a summary, it sends
+// personal data, or a model asks for what must be approved: what changes something, and what costs money unless it draws on
+// a Budget with a limit, which is its owner's word for that. A tool that cancels another never asks: when something
+// went wrong there may be nobody to answer.
+func (b Bound) Asks(quote billing.Quote) bool {
+	t, r := b.Tool, b.Request
 	switch {
 	case t.CancelFor != "":
 		return false
-	case t.Confirmation != "" || len(t.PIIRequired) > 0 || b.Request.Approval == ApproveAll:
+	case t.Confirmation != "" || len(t.PIIRequired) > 0 || r.Approval == ApproveAll:
 		return true
+	case r.Approval == ApproveNothing:
+		return false
 	}
-	return b.Request.Approval == ApproveWrites && t.Capability != registry.CapabilityRead
+	return t.Capability != registry.CapabilityRead || quote.High > 0 && r.Budget.Limit == 0
 }
 
 // Summary is what the owner of a run affirms: exactly this call, for no more than this price.
@@ -116,6 +140,42 @@ func (r Run) Summary() Summary {
 		s.Kind = r.Tool.Confirmation
 	}
 	return s
+}
+
+// mayGrant says why a run can't go ahead with these scopes of its personal data, which nil for all never does.
+func (r Run) mayGrant(granted []string) error {
+	if granted == nil {
+		return nil
+	}
+	for _, scope := range granted {
+		if !slices.Contains(r.Tool.PIIRequired, scope) {
+			return registry.Errorf(registry.CodeInvalidInput, "%q is none of the personal data that %s asks for (%s)", scope, r.Tool.DisplayName, strings.Join(r.Tool.PIIRequired, ", "))
+		}
+	}
+	for _, scope := range r.withheld(granted) {
+		if f, ok := r.Tool.InputSchema.Get(scope); ok && f.Required {
+			return registry.Errorf(registry.CodeInvalidInput, "%s can't do without %s: grant it, or cancel; nothing was sent", r.Tool.DisplayName, f.Label())
+		}
+	}
+	return nil
+}
+
+// withheld are the scopes of personal data that the tool asks for and that are not granted.
+func (r Run) withheld(granted []string) []string {
+	return slices.DeleteFunc(slices.Clone(r.Tool.PIIRequired), func(scope string) bool { return slices.Contains(granted, scope) })
+}
+
+// forwarded is the tool and the inputs as the service gets them: with the personal data that was granted and no other.
+func (r Run) forwarded() (registry.Tool, map[string]any) {
+	if r.Granted == nil {
+		return r.Tool, r.Inputs
+	}
+	tool, inputs := r.Tool, maps.Clone(r.Inputs)
+	for _, scope := range r.withheld(r.Granted) {
+		delete(inputs, scope)
+	}
+	tool.PIIRequired = slices.Clone(r.Granted)
+	return tool, inputs
 }
 
 // Hash is the SHA-256 of the summary's canonical JSON, in hex: the order of keys does not change it, any value does.

@@ -3,6 +3,7 @@ package runs
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -156,35 +157,102 @@ func TestGates(t *testing.T) {
 func TestApproval(t *testing.T) {
 	t.Parallel()
 	write, read := perSecond(), perSecond()
-	read.ToolID, read.Capability, read.CommandName = "listen", registry.CapabilityRead, ""
+	read.ToolID, read.Capability, read.CommandName, read.CostingModel = "listen", registry.CapabilityRead, "", nil
+	dear := perSecond()
+	dear.ToolID, dear.Capability, dear.CommandName = "concert", registry.CapabilityRead, ""
 	personal := perSecond()
 	personal.ToolID, personal.PIIRequired, personal.CommandName = "introduce", []string{"name"}, ""
 	undo := perSecond()
 	undo.ToolID, undo.CancelFor, undo.PIIRequired, undo.CommandName = "undo", "sing", []string{"name"}, ""
-	h := newHouse(t, nil, write, read, personal, undo)
+	h := newHouse(t, nil, write, read, dear, personal, undo)
 	user := h.user(t, billing.Dollar)
 	for name, c := range map[string]struct {
 		tool     string
 		approval Approval
+		budget   Budget
 		waits    bool
 	}{
-		"B26 what only reads runs for a model":                       {"listen", ApproveWrites, false},
-		"B27 what changes something waits, whatever the model says":  {"sing", ApproveWrites, true},
-		"B29 under a strict policy what reads waits, too":            {"listen", ApproveAll, true},
-		"a person's own command is an approval":                      {"sing", ApproveNothing, false},
-		"C15 personal data goes out only when its owner has said so": {"introduce", ApproveNothing, true},
-		"C37 what cancels never asks":                                {"undo", ApproveAll, false},
+		"B26 what only reads runs for a model":                       {"listen", ApproveWrites, Budget{}, false},
+		"B26 what only reads and has a price waits for a model":      {"concert", ApproveWrites, Budget{}, true},
+		"B26 a budget without a limit is no word about money":        {"concert", ApproveWrites, Budget{Name: "key:1"}, true},
+		"B26 a budget is its owner's word for what a read costs":     {"concert", ApproveWrites, Budget{Name: "key:2", Limit: billing.Dollar}, false},
+		"B27 a budget is no word for what changes something":         {"sing", ApproveWrites, Budget{Name: "key:3", Limit: billing.Dollar}, true},
+		"B27 what changes something waits, whatever the model says":  {"sing", ApproveWrites, Budget{}, true},
+		"B29 under a strict policy what reads waits, too":            {"listen", ApproveAll, Budget{}, true},
+		"B29 under a strict policy a budget changes nothing":         {"concert", ApproveAll, Budget{Name: "key:4", Limit: billing.Dollar}, true},
+		"a person's own command is an approval":                      {"concert", ApproveNothing, Budget{}, false},
+		"C15 personal data goes out only when its owner has said so": {"introduce", ApproveNothing, Budget{}, true},
+		"C37 what cancels never asks":                                {"undo", ApproveAll, Budget{}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := sing(user)
-			r.ToolID, r.Approval = c.tool, c.approval
+			r.ToolID, r.Approval, r.Budget = c.tool, c.approval, c.budget
 			run := h.accept(t, r)
 			if waits := run.Status == StatusAwaitingConfirmation; waits != c.waits {
 				t.Errorf("it is %s", run.Status)
 			}
 			if c.waits && len(h.provider.Handles()) != 0 {
 				t.Error("it was carried out")
+			}
+		})
+	}
+}
+
+func TestGrants(t *testing.T) {
+	t.Parallel()
+	tool := perSecond()
+	tool.ToolID, tool.CommandName, tool.PIIRequired = "introduce", "", []string{"name", "email", "phone"}
+	tool.InputSchema = append(tool.InputSchema,
+		registry.InputField{Name: "name", Type: registry.TypeString, Required: true}, registry.InputField{Name: "email", Type: registry.TypeString},
+		registry.InputField{Name: "phone", Type: registry.TypeString})
+	h := newHouse(t, nil, tool)
+	h.start(t)
+	user := h.user(t, billing.Dollar)
+	ask := func(t *testing.T) Run {
+		t.Helper()
+		r := sing(user)
+		r.ToolID = "introduce"
+		for name, value := range map[string]any{"name": "Ann", "email": "ann@example.com", "phone": "123"} {
+			r.Values[FromArgument][name] = value
+		}
+		return h.accept(t, r)
+	}
+	for name, c := range map[string]struct{ granted, sent []string }{
+		"C15 only what is listed and granted goes to the service": {[]string{"name", "phone"}, []string{"name", "phone"}},
+		"C15 where nothing is said all that was shown is granted": {nil, []string{"name", "email", "phone"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run := ask(t)
+			if _, err := h.ConfirmSummary(t.Context(), run.ID, user, run.Summary().Hash(), c.granted); err != nil {
+				t.Fatal(err)
+			}
+			h.ends(t, run.ID)
+			call, ok := h.provider.CallOf(run.ID)
+			if !ok || !slices.Equal(call.Tool.PIIRequired, c.sent) || call.Inputs["song"] == nil {
+				t.Errorf("%v: the grant is %v, the inputs %v", ok, call.Tool.PIIRequired, call.Inputs)
+			}
+			for _, scope := range tool.PIIRequired {
+				if _, sent := call.Inputs[scope]; sent != slices.Contains(c.sent, scope) {
+					t.Errorf("%s sent: %v", scope, sent)
+				}
+			}
+		})
+	}
+	for name, granted := range map[string][]string{
+		"C15 a missing grant of what the tool can't do without stops the call": {"email"},
+		"C15 what is not listed can't be granted":                              {"name", "passport"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run := ask(t)
+			var refused *registry.Error
+			if _, err := h.ConfirmSummary(t.Context(), run.ID, user, "", granted); !errors.As(err, &refused) || refused.Code != registry.CodeInvalidInput {
+				t.Errorf("got %v", err)
+			}
+			if now, err := h.Get(t.Context(), run.ID); err != nil || now.Status != StatusAwaitingConfirmation {
+				t.Errorf("it is %s, %v", now.Status, err)
 			}
 		})
 	}

@@ -165,6 +165,26 @@ func TestCrashBetweenSteps(t *testing.T) {
 			})
 		}
 	}
+	for _, step := range []string{"sending", "sent", "submitted"} {
+		t.Run("at "+step+" to a place that is noted before", func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, nil)
+			h.provider.OnSubmit, h.provider.Endpoint = oneSecond, "gpu1:8188"
+			user := h.user(t, billing.Dollar)
+			first := h.mortal(t, "first")
+			first.diesAt(step, 2)
+			if err := first.Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			var accepted []string
+			for range 4 {
+				accepted = append(accepted, h.accept(t, sing(user)).ID)
+			}
+			<-first.gone
+			h.start(t)
+			h.allDone(t, user, billing.Dollar, accepted)
+		})
+	}
 	t.Run("at accept: nothing is left", func(t *testing.T) {
 		t.Parallel()
 		h := newHouse(t, nil)

@@ -21,7 +21,7 @@ func (s *Service) deliver(ctx context.Context, runID string) error {
 	if err != nil {
 		return err
 	}
-	if !r.Status.Final() || r.DeliveredAt != nil {
+	if !r.Status.Final() || r.DeliveredAt != nil || r.DeletedAt != nil {
 		return nil
 	}
 	return s.handOver(ctx, &r)
@@ -30,7 +30,6 @@ func (s *Service) deliver(ctx context.Context, runID string) error {
 // deliverNow delivers what this process has just ended, under the run's claim: until the delivery is marked that
 // is what remembers it. Only what does not work at once gets a job.
 func (s *Service) deliverNow(ctx context.Context, r *record) error {
-	r.Origin.Target = s.hub.latestTarget(r.ID, r.Origin.Target)
 	err := s.handOver(ctx, r)
 	if err == nil {
 		return nil

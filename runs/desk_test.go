@@ -8,20 +8,20 @@ func TestNobodyTakesThePlaceOfWhoCameDuringALook(t *testing.T) {
 	d := newDesk(2)
 	d.start()
 	reserved := d.reserve(10)
-	if d.keep("first") {
+	if d.keep("first", "choir", 10) {
 		t.Fatal("it was given a place that was reserved")
 	}
-	d.occupy(reserved, nil)      // the look began before the first was there
-	d.occupy(d.reserve(10), nil) // and so did another
-	if !d.keep("second") {
+	d.occupy(reserved, nil, false, nil)      // the look began before the first was there
+	d.occupy(d.reserve(10), nil, false, nil) // and so did another
+	if !d.keep("second", "choir", 10) {
 		t.Error("there is a place beside that of the first")
 	}
-	if d.keep("third") {
+	if d.keep("third", "choir", 10) {
 		t.Error("the third has the place of the first")
 	}
 	d.queued()
 	d.queued()
-	if d.keep("fourth") {
+	if d.keep("fourth", "choir", 10) {
 		t.Error("the fourth overtakes the first")
 	}
 	select {
@@ -30,10 +30,10 @@ func TestNobodyTakesThePlaceOfWhoCameDuringALook(t *testing.T) {
 		t.Error("nobody looks for the first")
 	}
 	d.leave("second")
-	d.occupy(d.reserve(10), []string{"first"})
+	d.occupy(d.reserve(10), []claimed{{ID: "first"}}, false, nil)
 	d.queued()
-	d.occupy(d.reserve(10), nil)
-	if !d.keep("fifth") {
+	d.occupy(d.reserve(10), nil, false, nil)
+	if !d.keep("fifth", "choir", 10) {
 		t.Error("the queue is empty, and there is a place")
 	}
 }
@@ -43,8 +43,8 @@ func TestALookFollowsTheNextFreePlace(t *testing.T) {
 	t.Parallel()
 	d := newDesk(1)
 	d.start()
-	d.keep("first")
-	d.keep("second")
+	d.keep("first", "choir", 10)
+	d.keep("second", "choir", 10)
 	d.queued()
 	if d.reserve(10) != 0 {
 		t.Fatal("the place is given away twice")
@@ -55,8 +55,8 @@ func TestALookFollowsTheNextFreePlace(t *testing.T) {
 	default:
 		t.Error("nobody looks for the second")
 	}
-	d.occupy(d.reserve(10), []string{"second"})
-	if d.keep("third") {
+	d.occupy(d.reserve(10), []claimed{{ID: "second"}}, true, map[string]bool{"choir": true})
+	if d.keep("third", "choir", 10) {
 		t.Error("more may lie in the queue")
 	}
 }
@@ -65,11 +65,11 @@ func TestALookFollowsTheNextFreePlace(t *testing.T) {
 func TestQueueingAtAClosedDesk(t *testing.T) {
 	t.Parallel()
 	d := newDesk(1)
-	d.keep("early")
+	d.keep("early", "choir", 10)
 	d.queued()
 	d.start()
 	d.close()
 	<-d.idle
-	d.keep("late")
+	d.keep("late", "choir", 10)
 	d.queued()
 }

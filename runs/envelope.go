@@ -3,8 +3,10 @@ package runs
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,9 +47,38 @@ type EnvelopeError struct {
 	Retryable bool     `json:"retryable"`
 }
 
-// DataOf gives a run's results by the names of its tool's outputSchema. There may be several of a name, so each is a list. file
-// makes of a stored file what is told of it.
-func (r Run) DataOf(file func(Output) any) map[string][]any {
+// DataOf gives a run's results to programs: data of the shape that its tool declares, or else its outputs by name.
+// file makes of a stored file what is told of it.
+func (r Run) DataOf(file func(Output) any) any {
+	if data, ok := r.Data(); ok {
+		return data
+	}
+	return r.OutputsOf(file)
+}
+
+// Data is the result of a run whose tool declares the schema of its data, as long as it fits. A text that is a string to the
+// schema is that string, any other is read as JSON.
+func (r Run) Data() (data any, ok bool) {
+	field, declared := r.Tool.OutputSchema.Data()
+	at := slices.IndexFunc(r.Outputs, func(o Output) bool { return o.Name == field.Name && o.Type == "text" })
+	if !declared || at < 0 {
+		return nil, false
+	}
+	schema, err := registry.ParseSchema(field.Schema)
+	if err != nil {
+		return nil, false
+	}
+	text := r.Outputs[at].Text
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	if d.Decode(&data) == nil && !d.More() && schema.Check(data) == nil {
+		return data, true
+	}
+	return text, schema.Check(text) == nil
+}
+
+// OutputsOf gives a run's results by the names of its tool's outputSchema. There may be several of a name, so each is a list.
+func (r Run) OutputsOf(file func(Output) any) map[string][]any {
 	data := map[string][]any{}
 	for _, o := range r.Outputs {
 		var value any = o.Text

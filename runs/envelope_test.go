@@ -21,10 +21,10 @@ import (
 // planned is the context of a model's call.
 var planned = registry.CallContext{SiteID: "shop.example", SessionID: "chat-7", TraceID: "4bf92f3577b34da6a3ce929d0e0e4736", PlannerProvider: "anthropic"}
 
-// listening is a tool that only reads.
+// listening is a tool that only reads, for nothing.
 func listening() registry.Tool {
 	tool := perSecond()
-	tool.ToolID, tool.CommandName, tool.Capability = "listen", "", registry.CapabilityRead
+	tool.ToolID, tool.CommandName, tool.Capability, tool.CostingModel = "listen", "", registry.CapabilityRead, nil
 	return tool
 }
 
@@ -306,7 +306,9 @@ func TestExecutionEvent(t *testing.T) {
 
 func TestAsk(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil, perSecond(), listening())
+	concert := perSecond()
+	concert.ToolID, concert.CommandName, concert.Capability = "concert", "", registry.CapabilityRead
+	h := newHouse(t, nil, perSecond(), listening(), concert)
 	h.start(t)
 	user := h.user(t, billing.Dollar)
 	with := func(trace, song string) Request {
@@ -332,6 +334,22 @@ func TestAsk(t *testing.T) {
 		run, err := h.Ask(t.Context(), listen(user, planned))
 		if err != nil || h.ends(t, run.ID).Status != StatusSucceeded {
 			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("B26 what only reads and has a price is refused as one that needs approval, and runs once with it", func(t *testing.T) {
+		r := listen(user, planned)
+		r.ToolID, r.Context.TraceID = "concert", "t26"
+		first := asks(t, r)
+		envelope, over := first.Envelope(nil)
+		if !over || envelope.Error.Code != ToolRequiresApproval || !strings.Contains(envelope.Error.Message, first.Quote.High.String()) || executed(first) {
+			t.Errorf("got %+v", envelope.Error)
+		}
+		if _, err := h.Confirm(t.Context(), first.ID, user); err != nil {
+			t.Fatal(err)
+		}
+		run, err := h.Ask(t.Context(), r)
+		if err != nil || run.ID != first.ID || h.ends(t, run.ID).Status != StatusSucceeded || run.Quote != first.Quote {
+			t.Errorf("after the approval: %v", err)
 		}
 	})
 	t.Run("B27 what changes something is refused and not executed, however often it is asked for", func(t *testing.T) {
@@ -399,12 +417,12 @@ func TestAsk(t *testing.T) {
 	})
 	t.Run("B28 C29 the hash of the summary is what is confirmed", func(t *testing.T) {
 		run := asks(t, with("t28f", "la"))
-		_, err := h.ConfirmSummary(t.Context(), run.ID, user, asks(t, with("t28f", "lo")).Summary().Hash())
+		_, err := h.ConfirmSummary(t.Context(), run.ID, user, asks(t, with("t28f", "lo")).Summary().Hash(), nil)
 		wantGate(t, err, SummaryHashMismatch)
 		if executed(run) {
 			t.Error("it was carried out")
 		}
-		if _, err := h.ConfirmSummary(t.Context(), run.ID, user, run.Summary().Hash()); err != nil {
+		if _, err := h.ConfirmSummary(t.Context(), run.ID, user, run.Summary().Hash(), nil); err != nil {
 			t.Error(err)
 		}
 		if h.ends(t, run.ID).Status != StatusSucceeded {

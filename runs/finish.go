@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/assets"
+	"github.com/signalbox/signalbox/internal/metadata"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -29,6 +31,7 @@ type finish struct {
 	nanoUnits int64
 	machine   string
 	reason    string // for the statement, when nothing is taken
+	stop      bool   // it may go on at its provider, which has to be told
 	brings    bool   // who ends the run delivers it too, and claims it for that: no job is needed
 
 	ended   bool // false: it was over before
@@ -60,7 +63,7 @@ func (w *step) bill(ctx context.Context, f *finish, usage registry.Usage) {
 	model := w.r.Tool.CostingModel
 	usage.Machine = cleanText(usage.Machine)
 	if model != nil && model.RateSource == registry.RateHistorical {
-		if history, err := w.s.history(ctx, w.r.Tool, 0); err == nil {
+		if history, err := w.s.history(ctx, Bound{Tool: w.r.Tool, Inputs: w.r.Inputs}); err == nil {
 			usage = history.Fill(model, usage)
 		}
 	}
@@ -92,7 +95,7 @@ func missingOutput(tool registry.Tool, outputs []registry.Output) string {
 func (w *step) storeOutputs(ctx context.Context, outputs []registry.Output) ([]Output, error) {
 	kept := make([]Output, len(outputs))
 	for i, o := range outputs {
-		kept[i] = Output{Name: o.Name, Type: o.Type, Text: o.Text, FileName: o.Info.Name, MIMEType: o.Info.MIMEType}
+		kept[i] = Output{Name: o.Name, Type: o.Type, Text: o.Text, FileName: o.Info.Name, MIMEType: o.Info.MIMEType, Alt: o.Info.Alt}
 		if o.Open == nil {
 			continue
 		}
@@ -111,6 +114,7 @@ func (w *step) storeFile(ctx context.Context, o registry.Output, kept *Output) e
 			kept.Media, kept.Bytes = ref, info.Bytes
 			kept.FileName = cmp.Or(o.Info.Name, info.Name)
 			kept.MIMEType = cmp.Or(info.MIMEType, o.Info.MIMEType)
+			kept.FileName = kept.fileName()
 			kept.Width, kept.Height = cmp.Or(info.Width, o.Info.Width), cmp.Or(info.Height, o.Info.Height)
 			return nil
 		}
@@ -132,6 +136,16 @@ func (w *step) storeFile(ctx context.Context, o registry.Output, kept *Output) e
 	}
 }
 
+// fileName is a file's name; one that nobody named is called like its output, and each has an extension where its type
+// has one.
+func (o *Output) fileName() string {
+	name := cmp.Or(o.FileName, o.Name)
+	if path.Ext(name) == "" {
+		name += assets.Extension(o.MIMEType)
+	}
+	return name
+}
+
 // fetch stores one output. Where we can't keep what the provider gives, such as on a full disk, the error is
 // an ownError.
 func (w *step) fetch(ctx context.Context, o registry.Output) (ref registry.Media, info registry.MediaInfo, err error) {
@@ -141,7 +155,11 @@ func (w *step) fetch(ctx context.Context, o registry.Output) (ref registry.Media
 		return "", registry.MediaInfo{}, err
 	}
 	from := &source{Reader: content}
-	ref, info, err = w.s.config.Assets.Put(ctx, from, o.Info.Name)
+	meta := assets.Meta{Name: o.Info.Name, Owner: w.r.AccountID, Kind: assets.Result}
+	if !w.s.config.KeepMetadata && w.r.Tool.Metadata[registry.KeepWorkflow] != true {
+		meta.Filter = metadata.Copy
+	}
+	ref, info, err = w.s.config.Assets.Keep(ctx, from, meta)
 	if err != nil && !from.failed && !errors.Is(err, assets.ErrTooLarge) {
 		err = &ownError{err}
 	}
@@ -179,6 +197,7 @@ func (w *step) fail(ctx context.Context, failure *registry.Error) error {
 // end ends the run without a result and without a charge.
 func (w *step) end(ctx context.Context, status Status, failure *registry.Error) error {
 	f := ending(w.r, status, failure)
+	f.stop = w.left && w.s.submits(&w.r)
 	return w.commit(ctx, &f)
 }
 
@@ -202,6 +221,9 @@ func (w *step) commit(ctx context.Context, f *finish) error {
 	if err := w.writeEnd(ctx, f); err != nil {
 		return &ownError{fmt.Errorf("finish run %s: %w", w.r.ID, err)}
 	}
+	if f.stop {
+		w.stopProvider()
+	}
 	if !f.ended {
 		w.log().InfoContext(ctx, "a late result changes nothing: the run was over")
 		return w.late(ctx)
@@ -210,10 +232,30 @@ func (w *step) commit(ctx context.Context, f *finish) error {
 	if err := w.s.failpoint("finished"); err != nil {
 		return &ownError{err}
 	}
+	defer w.s.forgetAtProvider(ctx, f.record)
 	if !f.deliver {
 		return nil
 	}
 	return w.s.deliverNow(ctx, &f.record)
+}
+
+// forgetLimit bounds one Forget.
+const forgetLimit = 30 * time.Second
+
+// forgetAtProvider has the provider delete what it keeps of a run that is over. It is not waited for, and a failure costs only its space.
+func (s *Service) forgetAtProvider(ctx context.Context, r record) {
+	forgetter, ok := s.config.Providers[r.Tool.Service].(registry.Forgetter)
+	if !ok || r.ticket == nil {
+		return
+	}
+	s.spawn(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), forgetLimit)
+		defer cancel()
+		defer context.AfterFunc(s.base, cancel)()
+		if err := forgetter.Forget(ctx, *r.ticket); err != nil {
+			s.log.InfoContext(ctx, "the provider keeps what it knows of a run", "run", r.ID, "error", err)
+		}
+	})
 }
 
 // writeEnd writes the end. A result that can't be had again is held on to while the database is away; any other
@@ -247,6 +289,9 @@ func (s *Service) afterFinish(ctx context.Context, f *finish) {
 	s.metrics.observe(&r.Run)
 	s.hub.changed(&r.Run)
 	s.tellExecution(ctx, &r.Run)
+	if r.Status == StatusSucceeded {
+		s.learned.news(r.Tool)
+	}
 }
 
 // endSQL ends all the runs or none, and tells what may have changed of them meanwhile.
@@ -279,12 +324,13 @@ func (s *Service) queueEnds(batch *pgx.Batch, finishes []*finish) error {
 		outputs, failure, ticket *string // null where there is none
 		receipt                  string
 	}
+	s.queueStops(batch, finishes)
 	encoded := make([]texts, len(finishes))
 	for i, f := range finishes {
 		r := &f.record
 		ended := s.now()
 		r.EndedAt = &ended
-		r.Fraction, r.Stage, r.QueuePosition = nil, "", 0
+		r.Fraction, r.Stage, r.QueuePosition, r.ExpectedAt = nil, "", 0, nil
 		outputs, receipt, failure, err := encodeEnd(r)
 		if err != nil {
 			return err
@@ -368,7 +414,8 @@ func encodeEnd(r *record) (outputs, receipt, failure []byte, err error) {
 }
 
 // Cancel ends a run that is not over: at once in the house, and at the provider as soon as it can be
-// told. It costs nothing, even when the result arrives at the same moment. A run that is over stays as it is
+// told. It costs nothing, even when the result arrives at the same moment, but for the time that it ran where that was
+// told before, see billing.Quote; an operator's cancel costs nothing. A run that is over stays as it is
 // and is returned. Only its owner may; "" is an operator. ErrNotFound: there is none, or it is not theirs.
 func (s *Service) Cancel(ctx context.Context, runID, accountID string) (Run, error) {
 	run, err := s.endFromOutside(ctx, runID, accountID, StatusCanceled, registry.Errorf(registry.CodeCanceled, "it was canceled"))
@@ -391,6 +438,12 @@ func (s *Service) endFromOutside(ctx context.Context, runID, accountID string, s
 			return nil
 		}
 		f = ending(r, status, why)
+		f.stop = s.submits(&r)
+		if status == StatusCanceled && accountID != "" && r.Quote.BillCanceled {
+			if err := s.billCanceled(ctx, tx, &f); err != nil {
+				return err
+			}
+		}
 		if err := s.writeTogether(ctx, tx, []*write{{finish: &f}}, false); err != nil || !f.deliver {
 			return err
 		}
@@ -406,15 +459,32 @@ func (s *Service) endFromOutside(ctx context.Context, runID, accountID string, s
 	return f.record.Run, nil
 }
 
-// cancelWork stops what goes on for a run that was ended. The process that works on it tells the provider; where none does
-// here, we do, which does no harm when another process does so too.
+// billCanceled has a run that its owner cancels pay for the time that it ran. The row is locked.
+func (s *Service) billCanceled(ctx context.Context, tx pgx.Tx, f *finish) error {
+	var since *time.Time
+	if err := tx.QueryRow(ctx, `SELECT running_at FROM runs WHERE id = $1`, f.record.ID).Scan(&since); err != nil || since == nil {
+		return err
+	}
+	receipt, err := billing.CanceledCost(f.record.Tool.CostingModel, f.record.Quote, s.now().Sub(*since), s.config.RateCard, f.record.ID)
+	if err != nil {
+		s.log.ErrorContext(ctx, "a canceled run could not be billed and costs nothing", "run", f.record.ID, "error", err)
+		return nil
+	}
+	f.record.Receipt, f.record.Cost = &receipt, receipt.Cost
+	return nil
+}
+
+// cancelWork stops what goes on for a run that was ended. The process that works on it tells the provider; where none does,
+// we do.
 func (s *Service) cancelWork(r record) {
-	if s.hub.stop(r.ID, errCanceled) {
+	if s.hub.stop(r.ID, errCanceled) || !s.submits(&r) {
 		return
 	}
-	if r.StartedAt != nil || r.ticket != nil {
-		s.spawn(func() { s.stopAtProvider(s.base, r, r.ticketOrHandle()) })
-	}
+	s.spawn(func() {
+		if err := s.stopDue(s.base); err != nil && s.base.Err() == nil {
+			s.log.WarnContext(s.base, "stopping runs at their providers failed, another try follows", "error", err)
+		}
+	})
 }
 
 func dollars(n billing.NanoUSD) float64 { return float64(n) / float64(billing.Dollar) }

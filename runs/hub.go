@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"encoding/json"
 	"sync"
 
 	"github.com/google/uuid"
@@ -28,7 +27,6 @@ type liveRun struct {
 	nudge   chan struct{} // look at the provider now
 	cancel  func(cause error)
 	run     Run
-	target  json.RawMessage // set meanwhile, see SetTarget
 	preview []byte
 }
 
@@ -215,30 +213,9 @@ func (h *hub) setLive(l *liveRun, run Run, preview []byte) {
 	if preview != nil {
 		l.preview = preview
 	}
-	if l.target != nil {
-		run.Origin.Target = l.target
-	}
 	l.run = run
 	h.mu.Unlock()
 	h.changed(&run)
-}
-
-func (h *hub) setTarget(runID string, target json.RawMessage) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if l := h.live[runID]; l != nil {
-		l.target, l.run.Origin.Target = target, target
-	}
-}
-
-// latestTarget gives the target that was set while this process worked on the run, or the known one.
-func (h *hub) latestTarget(runID string, known json.RawMessage) json.RawMessage {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if l := h.live[runID]; l != nil && l.target != nil {
-		return l.target
-	}
-	return known
 }
 
 // takeChanges gives the runs to tell others about, and forgets them.
@@ -251,6 +228,18 @@ func (h *hub) takeChanges() []string {
 	}
 	clear(h.changes)
 	return ids
+}
+
+// submitted counts the runs of a service under work here that their provider has and has not begun.
+func (h *hub) submitted(service string) (n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, l := range h.live {
+		if l.run.Status == StatusSubmitted && l.run.Tool.Service == service {
+			n++
+		}
+	}
+	return n
 }
 
 // interesting keeps those ids that somebody here watches or works on.

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
@@ -29,12 +30,14 @@ const (
 	LimitDayCap   LimitKind = "day_cap"   // spending of a day
 	LimitMonthCap LimitKind = "month_cap" // spending of a calendar month
 	LimitBudget   LimitKind = "budget"    // spending of a calendar month from one Budget
+	LimitUploads  LimitKind = "uploads"   // bytes of files that were sent
+	LimitResults  LimitKind = "results"   // bytes of files that runs made
 )
 
 // LimitUse is how much of a limit is used. Days and months are those of UTC.
 type LimitUse struct {
 	Kind   LimitKind
-	Limit  int64 // runs, or nano-dollars
+	Limit  int64 // runs, nano-dollars, or bytes
 	Used   int64
 	FreeAt time.Time // when it begins anew; zero for LimitAtOnce: when a run ends
 }
@@ -57,6 +60,8 @@ func (e *LimitError) Error() string {
 		return fmt.Sprintf("%d runs were made today and the limit is %d: there is room again %s", e.Used, e.Limit, e.when())
 	case LimitDayCap:
 		return e.capped("today")
+	case LimitUploads, LimitResults:
+		return fmt.Sprintf("your %s take %s of %s: delete runs that you need no more, or ask the operator for more room", e.Kind, assets.Words(e.Used), assets.Words(e.Limit))
 	case LimitBudget:
 		return e.capped("this month from this budget, such as the API key's,")
 	default:
@@ -89,6 +94,8 @@ type Usage struct {
 	Today      int
 	SpentDay   billing.NanoUSD
 	SpentMonth billing.NanoUSD
+	Uploads    int64 // bytes
+	Results    int64
 	DayEnds    time.Time
 	MonthEnds  time.Time
 }
@@ -102,6 +109,7 @@ func (s *Service) Usage(ctx context.Context, accountID string) (Usage, error) {
 	used := s.newUsages()
 	batch := &pgx.Batch{}
 	used.queue(batch, []string{accountID})
+	used.queueFiles(batch, []string{accountID})
 	if err := s.config.Pool.SendBatch(ctx, batch).Close(); err != nil {
 		return Usage{}, fmt.Errorf("usage of %s: %w", accountID, err)
 	}
@@ -125,6 +133,7 @@ func (u Usage) uses() (uses []LimitUse) {
 		{LimitPerDay, int64(u.Limits.PerDay), int64(u.Today), u.DayEnds},
 		{LimitDayCap, u.Limits.DayCap, int64(u.SpentDay), u.DayEnds},
 		{LimitMonthCap, u.Limits.MonthCap, int64(u.SpentMonth), u.MonthEnds},
+		{LimitResults, u.Limits.ResultBytes, u.Results, time.Time{}},
 	} {
 		if use.Limit > 0 {
 			uses = append(uses, use)
@@ -136,7 +145,7 @@ func (u Usage) uses() (uses []LimitUse) {
 // Warnings lists the limits of days and months of which at least 80 % is used.
 func (u Usage) Warnings() (near []LimitUse) {
 	for _, use := range u.uses() {
-		if use.Kind != LimitAtOnce && use.Used >= use.Limit-use.Limit/5 {
+		if use.Kind != LimitAtOnce && use.Kind != LimitResults && use.Used >= use.Limit-use.Limit/5 {
 			near = append(near, use)
 		}
 	}
@@ -209,8 +218,23 @@ func (u *usages) queue(batch *pgx.Batch, accounts []string) {
 		var read Usage
 		_, err := pgx.ForEachRow(rows, []any{&account, &read.AtOnce, &read.Today, &read.SpentDay, &read.SpentMonth}, func() error {
 			found := u.of(account)
-			read.DayEnds, read.MonthEnds = found.DayEnds, found.MonthEnds
+			read.DayEnds, read.MonthEnds, read.Uploads, read.Results = found.DayEnds, found.MonthEnds, found.Uploads, found.Results
 			*found = read
+			return nil
+		})
+		return err
+	})
+}
+
+// queueFiles adds the reading of what the accounts' files take to batch.
+func (u *usages) queueFiles(batch *pgx.Batch, accounts []string) {
+	batch.Queue(`SELECT account_id::text, coalesce(sum(size) FILTER (WHERE kind = 'upload'), 0)::bigint, coalesce(sum(size) FILTER (WHERE kind = 'result'), 0)::bigint
+		FROM asset_owners WHERE account_id = ANY ($1::uuid[]) GROUP BY account_id`, accounts).Query(func(rows pgx.Rows) error {
+		var account string
+		var uploads, results int64
+		_, err := pgx.ForEachRow(rows, []any{&account, &uploads, &results}, func() error {
+			found := u.of(account)
+			found.Uploads, found.Results = uploads, results
 			return nil
 		})
 		return err
@@ -228,12 +252,15 @@ func (u *usages) earliest() time.Time {
 // queueLimits adds the reading of what the accounts of requests with limits have used to batch; nil where no request
 // has any. The accounts are locked by then.
 func (s *Service) queueLimits(batch *pgx.Batch, accepts []*acceptance) *usages {
-	var accounts []string
+	var accounts, filed []string
 	budgets := false
 	for _, a := range accepts {
 		if a.limited() {
 			accounts = append(accounts, a.record.AccountID)
 			budgets = budgets || a.budget.Limit > 0
+			if a.limits.ResultBytes > 0 {
+				filed = append(filed, a.record.AccountID)
+			}
 		}
 	}
 	if len(accounts) == 0 {
@@ -243,6 +270,9 @@ func (s *Service) queueLimits(batch *pgx.Batch, accepts []*acceptance) *usages {
 	used.queue(batch, accounts)
 	if budgets {
 		used.queueBudgets(batch, accounts)
+	}
+	if len(filed) > 0 {
+		used.queueFiles(batch, filed)
 	}
 	return used
 }
@@ -278,6 +308,7 @@ func (s *Service) checkLimits(ctx context.Context, tx pgx.Tx, r record) error {
 	used := s.newUsages()
 	batch := &pgx.Batch{}
 	used.queue(batch, []string{r.AccountID})
+	used.queueFiles(batch, []string{r.AccountID})
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return err
 	}

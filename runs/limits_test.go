@@ -282,9 +282,7 @@ func TestRunsOfAStaleAccount(t *testing.T) {
 	h.fund(t, ann.ID)
 	h.fund(t, bob.ID)
 	h.merge(t, bob.ID, ann.ID)
-	if _, err := people.Merge(t.Context(), ann.ID, bob.ID, users.BySystem); err != nil {
-		t.Fatal(err)
-	}
+	join(t, people, ann.ID, bob.ID)
 	t.Run("a paid run is taken on for the survivor", func(t *testing.T) {
 		if run := h.accept(t, sing(bob.ID)); run.AccountID != ann.ID {
 			t.Errorf("got %s", run.AccountID)
@@ -327,13 +325,33 @@ func TestForget(t *testing.T) {
 	if err := postgres.InTx(t.Context(), h.pool, func(tx pgx.Tx) error { return Forget(t.Context(), tx, user) }); err != nil {
 		t.Fatal(err)
 	}
-	got, err := h.Get(t.Context(), run.ID)
-	if err != nil || len(got.Inputs) != 0 || len(got.Outputs) != 0 || got.Cost != run.Cost {
+	if got, err := h.Get(t.Context(), run.ID); !errors.Is(err, ErrNotFound) {
+		t.Errorf("its owner still has %+v, %v", got, err)
+	}
+	got, err := h.Look(t.Context(), run.ID)
+	if err != nil || got.DeletedAt == nil || len(got.Inputs) != 0 || len(got.Outputs) != 0 || got.Cost != run.Cost {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
 
 // TestMergeAmidRuns merges people all around while their runs are accepted, finished and delivered.
+// join makes one account of two as people do: by a code, and by another one where it was replaced meanwhile.
+func join(t *testing.T, people *users.Store, one, other string) {
+	t.Helper()
+	for {
+		code, err := people.NewLinkCode(t.Context(), one)
+		if err == nil {
+			_, err = people.RedeemLinkCode(t.Context(), other, code.Code)
+		}
+		if !errors.Is(err, users.ErrNoCode) {
+			if err != nil {
+				t.Error(err)
+			}
+			return
+		}
+	}
+}
+
 func TestMergeAmidRuns(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, nil)
@@ -377,9 +395,7 @@ func TestMergeAmidRuns(t *testing.T) {
 		})
 		if i%25 == 12 {
 			wait.Go(func() {
-				if _, err := h.config.Users.Merge(t.Context(), people[i/25].ID, people[i/25+1].ID, users.BySystem); err != nil {
-					t.Error(err)
-				}
+				join(t, h.config.Users, people[i/25].ID, people[i/25+1].ID)
 			})
 		}
 	}

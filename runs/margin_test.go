@@ -39,7 +39,7 @@ func TestMargins(t *testing.T) {
 		}
 		h.ends(t, second.ID)
 	})
-	t.Run("A31 estimate and actual price are metrics of each tool", func(t *testing.T) {
+	t.Run("estimate and actual price are metrics of each tool", func(t *testing.T) {
 		families, err := metrics.Gather()
 		if err != nil {
 			t.Fatal(err)

@@ -2,9 +2,11 @@ package runs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
+	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -17,10 +19,37 @@ func (s *Service) OpenMedia(ctx context.Context, ref registry.Media) (io.ReadClo
 	return content, info, nil
 }
 
-// PutMedia stores a file that somebody sent, under a name for people, and returns its reference for the
-// inputs of a run.
-func (s *Service) PutMedia(ctx context.Context, content io.Reader, name string) (ref registry.Media, info registry.MediaInfo, err error) {
-	ref, info, err = s.config.Assets.Put(ctx, content, name)
+// OwnersOf gives the accounts whose file a reference is.
+func (s *Service) OwnersOf(ctx context.Context, ref registry.Media) ([]string, error) {
+	return assets.Owners(ctx, s.config.Pool, assets.Ref(ref))
+}
+
+// Space gives what the files of all accounts and of the house take.
+func (s *Service) Space(ctx context.Context) (assets.Space, error) {
+	return assets.AllSpace(ctx, s.config.Pool)
+}
+
+// Thumbnail gives a small version of a picture, which fits into a square of so many pixels, and its type. assets.ErrNoThumbnail:
+// none can be made.
+func (s *Service) Thumbnail(ctx context.Context, ref registry.Media, side int) (mime string, content []byte, err error) {
+	return s.thumbnails.Get(ctx, assets.Ref(ref), side, func(ctx context.Context) (io.ReadCloser, error) {
+		original, _, err := s.OpenMedia(ctx, ref)
+		return original, err
+	})
+}
+
+// PutMedia stores a file that an account sent, under a name for people, and returns its reference for the
+// inputs of a run. A *LimitError: the account's uploads take what they may.
+func (s *Service) PutMedia(ctx context.Context, accountID string, content io.Reader, name string) (ref registry.Media, info registry.MediaInfo, err error) {
+	limits, err := s.limitsOf(ctx, accountID)
+	if err != nil {
+		return "", registry.MediaInfo{}, err
+	}
+	ref, info, err = s.config.Assets.Keep(ctx, content, assets.Meta{Name: name, Owner: accountID, Kind: assets.Upload, Limit: limits.UploadBytes})
+	var full *assets.LimitError
+	if errors.As(err, &full) {
+		err = &LimitError{LimitUse: LimitUse{Kind: LimitUploads, Limit: full.Limit, Used: full.Used}}
+	}
 	if err != nil {
 		return "", registry.MediaInfo{}, fmt.Errorf("store media: %w", err)
 	}

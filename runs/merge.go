@@ -31,17 +31,6 @@ func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
 	return nil
 }
 
-// Forget deletes what the runs of an account were made from and what came of them; when they ran and what they
-// cost stays. Runs under way are forgotten when somebody asks again after their end.
-func Forget(ctx context.Context, tx pgx.Tx, accountID string) error {
-	_, err := tx.Exec(ctx, `UPDATE runs SET inputs = '{}', sources = '{}', outputs = NULL, target = NULL, idempotency_key = NULL
-		WHERE account_id = $1 AND ended_at IS NOT NULL`, accountID)
-	if err != nil {
-		return fmt.Errorf("forget the runs of %s: %w", accountID, err)
-	}
-	return nil
-}
-
 // strayFor is how long after its acceptance a run is looked for under the id of an account that was merged in the
 // meantime.
 const strayFor = time.Minute

@@ -19,6 +19,7 @@ type metrics struct {
 	unknown    *prometheus.CounterVec
 	deliveries *prometheus.CounterVec
 	open       *prometheus.GaugeVec
+	oldest     prometheus.Gauge
 	rescued    prometheus.Counter
 	problems   prometheus.Gauge
 	checked    prometheus.Gauge
@@ -43,6 +44,8 @@ func newMetrics(registerer prometheus.Registerer) (metrics, error) {
 			Help: "What runs came to beyond the promised price."}),
 		open: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "signalbox", Name: "runs_open",
 			Help: "Runs that are not over, by status."}, []string{"status"}),
+		oldest: prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "signalbox", Name: "runs_queue_oldest_seconds",
+			Help: "For how long the run that waits longest in the queue has waited; 0: none waits."}),
 		rescued: prometheus.NewCounter(prometheus.CounterOpts{Namespace: "signalbox", Name: "runs_rescued_total",
 			Help: "Jobs taken over from processes that are gone, and jobs that were missing."}),
 		problems: prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "signalbox", Name: "ledger_problems",
@@ -51,10 +54,25 @@ func newMetrics(registerer prometheus.Registerer) (metrics, error) {
 			Help: "When the ledger was checked last."}),
 	}
 	var errs []error
-	for _, c := range []prometheus.Collector{m.accepted, m.ended, m.cost, m.estimates, m.unknown, m.deliveries, m.seconds, m.absorbed, m.open, m.rescued, m.problems, m.checked} {
+	for _, c := range []prometheus.Collector{m.accepted, m.ended, m.cost, m.estimates, m.unknown, m.deliveries, m.seconds, m.absorbed, m.open, m.oldest, m.rescued, m.problems, m.checked} {
 		errs = append(errs, registerer.Register(c))
 	}
 	return m, errors.Join(errs...)
+}
+
+// deskCollector tells of a process' places for runs.
+type deskCollector struct{ *desk }
+
+var placesDesc = prometheus.NewDesc("signalbox_runs_places", "Places of this process for runs under work, by state.", []string{"state"}, nil)
+
+func (c deskCollector) Describe(d chan<- *prometheus.Desc) { d <- placesDesc }
+
+func (c deskCollector) Collect(m chan<- prometheus.Metric) {
+	c.mu.Lock()
+	used, free := c.taken, c.places-c.taken
+	c.mu.Unlock()
+	m <- prometheus.MustNewConstMetric(placesDesc, prometheus.GaugeValue, float64(used), "used")
+	m <- prometheus.MustNewConstMetric(placesDesc, prometheus.GaugeValue, float64(free), "free")
 }
 
 // observe counts a run that is over.

@@ -180,15 +180,13 @@ func TestOneLedgerWhateverTheService(t *testing.T) {
 	dance.ToolID = "dance"
 	t.Run("A73 runs of all services are in one ledger", func(t *testing.T) {
 		runs := []Run{h.ends(t, h.accept(t, sing(user)).ID), h.ends(t, h.accept(t, dance).ID)}
-		entries, err := h.ledger.Entries(t.Context(), user, 0, 100)
+		captures, err := h.ledger.Transfers(t.Context(), billing.TransfersQuery{AccountID: user, Kind: "capture"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		captured := map[string]billing.NanoUSD{}
-		for _, e := range entries {
-			if e.Kind == "capture" {
-				captured[e.RunID] = -e.Available - e.Held
-			}
+		for _, e := range captures {
+			captured[e.RunID] = e.Amount
 		}
 		for _, run := range runs {
 			if run.Cost == 0 || captured[run.ID] != run.Cost {

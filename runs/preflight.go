@@ -2,25 +2,47 @@ package runs
 
 import (
 	"context"
-	"slices"
 
 	"github.com/signalbox/signalbox/registry"
 )
 
-// Preflight is a loader whose tools need not be runnable here, such as one of a file that was made elsewhere: those of
-// services that are not connected are listed as unavailable with the reason, before anybody tries.
+// Preflight is a loader whose tools need not be runnable here, such as one of a file that was written by hand or made
+// elsewhere: those of services that are not connected, and those that their provider has nothing for, are listed as
+// unavailable with the reason, before anybody tries.
 type Preflight struct {
 	registry.Loader
-	Services []string // who runs tools here
+	// Providers run the tools here, by service. One that is a registry.Readier is asked about each tool.
+	Providers map[string]any
 }
 
 // Load loads the tools. What comes beside them as an error stays.
 func (p Preflight) Load(ctx context.Context) ([]registry.Tool, error) {
 	tools, err := p.Loader.Load(ctx)
 	for i := range tools {
-		if t := &tools[i]; !slices.Contains(p.Services, t.Service) && t.State() != registry.StateUnavailable {
-			t.Status = &registry.Status{State: registry.StateUnavailable, Reason: t.Service + " is not connected"}
+		t := &tools[i]
+		if t.State() == registry.StateUnavailable && !t.Status.Checked {
+			continue // the definition's own word
+		}
+		reason := p.check(ctx, *t)
+		switch {
+		case reason != "":
+			t.Status = &registry.Status{State: registry.StateUnavailable, Reason: reason, Checked: true}
+		case t.Status != nil && t.Status.Checked:
+			t.Status = nil
 		}
 	}
 	return tools, err
+}
+
+func (p Preflight) check(ctx context.Context, t registry.Tool) (reason string) {
+	provider, connected := p.Providers[t.Service]
+	if !connected {
+		return t.Service + " is not connected"
+	}
+	if asked, ok := provider.(registry.Readier); ok {
+		if err := asked.Ready(ctx, t); err != nil {
+			return registry.AsError(err).Message
+		}
+	}
+	return ""
 }

@@ -1,9 +1,13 @@
 package runs
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,16 +18,34 @@ import (
 )
 
 const (
-	learnFrom    = 20               // runs that a quote is learned from
-	learnAmong   = 200              // the latest runs of the tool, among which those of the same shape count first
+	learnFrom    = 20               // runs with which a tool is known well enough for news of it to wait
+	learnAmong   = 200              // the latest runs of the tool, among which those like the one to be quoted count first
 	learnedFor   = 20 * time.Second // how long what was read is used
 	priceTimeout = 3 * time.Second  // for a provider to name its price
 )
 
 // Quote tells what the bound run will cost: from the tool's costing model, the provider's own price where
 // it names one, and what the tool has cost lately, first of all with inputs of the same shape (the same
-// size, steps, model, ...). High is a promise, see billing.Quote.
+// size, steps, model, ...). High is a promise, see billing.Quote. A bound request has one price: who asks again within
+// QuoteLife, and AcceptBound, get the same. That of a request which came with the Offer that was shown is the Offer's, or it
+// is a *QuoteError.
 func (s *Service) Quote(ctx context.Context, b Bound) (billing.Quote, error) {
+	if b.Request.Quote != "" {
+		return s.shown(ctx, b)
+	}
+	quote, _, err := s.quote(ctx, b)
+	return quote, err
+}
+
+// quote is the house's own price of a bound request, with the time when it was made.
+func (s *Service) quote(ctx context.Context, b Bound) (billing.Quote, time.Time, error) {
+	if b.quoted == nil { // not from Bind
+		b.quoted = &quoted{}
+	}
+	return b.quoted.once(s.config.Now(), func() (billing.Quote, error) { return s.makeQuote(ctx, b) })
+}
+
+func (s *Service) makeQuote(ctx context.Context, b Bound) (billing.Quote, error) {
 	model := b.Tool.CostingModel
 	if model == nil {
 		return billing.Estimate(nil, billing.History{}, registry.Price{}, s.config.RateCard), nil
@@ -31,11 +53,13 @@ func (s *Service) Quote(ctx context.Context, b Bound) (billing.Quote, error) {
 	var history billing.History
 	if model.Unit != registry.UnitRequest || model.RateSource == registry.RateAPI {
 		var err error
-		if history, err = s.history(ctx, b.Tool, shapeOf(b)); err != nil {
+		if history, err = s.history(ctx, b); err != nil {
 			return billing.Quote{}, fmt.Errorf("quote %s: %w", b.Tool.ToolID, err)
 		}
 	}
-	return billing.Estimate(model, history, s.price(ctx, b), s.config.RateCard), nil
+	quote := billing.Estimate(model, history, s.price(ctx, b), s.config.RateCard)
+	quote.BillCanceled = s.config.BillCanceled && quote.High > 0 && quote.Unit == string(registry.UnitSecond)
+	return quote, nil
 }
 
 // price asks the provider, for the sources where its answer counts. No answer is no obstacle: the
@@ -58,15 +82,15 @@ func (s *Service) price(ctx context.Context, b Bound) registry.Price {
 
 // lesson is one past run of a tool.
 type lesson struct {
-	shape   int64
-	machine string
-	sample  billing.Sample
+	shape  int64
+	kin    uint64 // see traits
+	sample billing.Sample
 }
 
-// lessons caches the latest runs of each tool.
+// lessons caches the latest runs of each version of a tool.
 type lessons struct {
 	mu    sync.Mutex
-	tools map[string]learned
+	tools map[toolKey]learned
 }
 
 type learned struct {
@@ -74,61 +98,56 @@ type learned struct {
 	lessons []lesson
 }
 
-// history gives the tool's latest runs of the shape, or of any where those are too few to tell.
-func (s *Service) history(ctx context.Context, tool registry.Tool, shape int64) (billing.History, error) {
-	all, err := s.learn(ctx, tool.ToolID)
+// history gives what the tool's latest runs say of one with these inputs.
+func (s *Service) history(ctx context.Context, b Bound) (billing.History, error) {
+	all, err := s.learn(ctx, b.Tool)
 	if err != nil {
 		return billing.History{}, err
 	}
-	// A provider that charges by itself may tell the price and nothing of what was consumed.
-	tells := func(l *lesson) bool {
-		return l.sample.NanoUnits != 0 || tool.CostingModel.RateSource == registry.RateAPI
-	}
-	h := billing.History{Timeout: s.timeoutOf(tool)}
-	if i := slices.IndexFunc(all, func(l lesson) bool { return tells(&l) }); i >= 0 {
-		h.Machine = all[i].machine
-	}
-	h.Samples = samples(all, func(l *lesson) bool { return l.shape == shape && tells(l) })
-	if len(h.Samples) < 5 {
-		if any := samples(all, tells); len(any) > len(h.Samples) {
-			h.Samples = any
+	h := billing.History{Timeout: s.timeoutOf(b.Tool), Efforts: effortsOf(b.Tool), Samples: make([]billing.Sample, 0, len(all))}
+	next, kin, choices := traits(b.Tool, b.Inputs)
+	h.Next, h.Choices = next, choices
+	shape := shapeOf(b)
+	for _, l := range all {
+		// A provider that charges by itself may tell the price and nothing of what was consumed.
+		if l.sample.NanoUnits == 0 && b.Tool.CostingModel.RateSource != registry.RateAPI {
+			continue
 		}
+		l.sample.Alike, l.sample.Kin = l.shape == shape, l.kin == kin
+		h.Samples = append(h.Samples, l.sample)
 	}
 	return h, nil
 }
 
-// samples chooses the latest of those that count.
-func samples(all []lesson, counts func(*lesson) bool) []billing.Sample {
-	chosen := make([]billing.Sample, 0, min(len(all), learnFrom))
-	for i := range all {
-		if len(chosen) == learnFrom {
-			break
-		}
-		if counts(&all[i]) {
-			chosen = append(chosen, all[i].sample)
-		}
-	}
-	return chosen
-}
-
-func (s *Service) learn(ctx context.Context, toolID string) ([]lesson, error) {
+func (s *Service) learn(ctx context.Context, tool registry.Tool) ([]lesson, error) {
+	key := toolKey{tool.ToolID, tool.Version}
 	s.learned.mu.Lock()
-	known, ok := s.learned.tools[toolID]
+	known, ok := s.learned.tools[key]
 	s.learned.mu.Unlock()
 	now := s.config.Now()
 	if ok && now.Sub(known.at) < learnedFor {
 		return known.lessons, nil
 	}
 	rows, err := s.config.Pool.Query(ctx, `
-		SELECT shape, machine, nano_units, coalesce((receipt ->> 'netNanoUsd')::bigint, full_cost) FROM runs
-		WHERE tool_id = $1 AND status = 'succeeded' AND (nano_units > 0 OR full_cost > 0) ORDER BY ended_at DESC LIMIT $2`, toolID, learnAmong)
+		SELECT shape, machine, nano_units, coalesce((receipt ->> 'netNanoUsd')::bigint, full_cost), convert_to(inputs::text, 'UTF8') FROM runs
+		WHERE tool_id = $1 AND status = 'succeeded' AND (nano_units > 0 OR full_cost > 0) ORDER BY ended_at DESC LIMIT $2`, tool.ToolID, learnAmong)
 	if err != nil {
 		return nil, err
 	}
 	fresh, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (lesson, error) {
 		var l lesson
-		err := row.Scan(&l.shape, &l.machine, &l.sample.NanoUnits, &l.sample.Cost)
-		return l, err
+		var raw []byte
+		if err := row.Scan(&l.shape, &l.sample.Machine, &l.sample.NanoUnits, &l.sample.Cost, &raw); err != nil {
+			return l, err
+		}
+		var inputs map[string]any
+		decoder := json.NewDecoder(bytes.NewReader(raw))
+		decoder.UseNumber()
+		if err := decoder.Decode(&inputs); err != nil {
+			return l, err
+		}
+		l.sample.Effort, l.kin, _ = traits(tool, inputs)
+		return l, nil
 	})
 	if err != nil {
 		return nil, err
@@ -136,10 +155,75 @@ func (s *Service) learn(ctx context.Context, toolID string) ([]lesson, error) {
 	s.learned.mu.Lock()
 	defer s.learned.mu.Unlock()
 	if s.learned.tools == nil || len(s.learned.tools) >= maxCachedTools {
-		s.learned.tools = make(map[string]learned)
+		s.learned.tools = make(map[toolKey]learned)
 	}
-	s.learned.tools[toolID] = learned{at: now, lessons: fresh}
+	s.learned.tools[key] = learned{at: now, lessons: fresh}
 	return fresh, nil
+}
+
+// news forgets what is remembered of a tool of which little is known, so that the next quote knows of the run that ended.
+func (l *lessons) news(tool registry.Tool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if key := (toolKey{tool.ToolID, tool.Version}); len(l.tools[key].lessons) < learnFrom {
+		delete(l.tools, key)
+	}
+}
+
+// growing are parts of the names of inputs that multiply the work of a run.
+var growing = []string{"batch", "width", "height", "steps", "frame", "length", "duration", "second", "count", "num_", "amount", "pixel", "resolution", "size", "fps", "repeat", "samples"}
+
+// effortsOf are the inputs of a tool whose amounts may bear on what a run consumes: numbers, and how many files a list has.
+func effortsOf(tool registry.Tool) []billing.Effort {
+	var efforts []billing.Effort
+	for _, f := range tool.InputSchema {
+		if !isEffort(f) {
+			continue
+		}
+		name := strings.ToLower(f.Name)
+		efforts = append(efforts, billing.Effort{
+			Name: f.Name, Usual: amount(f.Default),
+			Grows: f.Type.IsMedia() || name == "n" || slices.ContainsFunc(growing, func(part string) bool { return strings.Contains(name, part) }),
+		})
+	}
+	return efforts
+}
+
+func isEffort(f registry.InputField) bool {
+	return f.Type == registry.TypeNumber && !f.Seed && !f.Multiple && len(f.Choices) == 0 || f.Type.IsMedia() && f.Multiple
+}
+
+// traits are what of a run's inputs bears on how much it consumes: the amounts of effortsOf, and a hash of its choices and switches, which
+// are choices many.
+func traits(tool registry.Tool, inputs map[string]any) (efforts []float64, kin uint64, choices int) {
+	h := fnv.New64a()
+	for _, f := range tool.InputSchema {
+		switch {
+		case isEffort(f):
+			efforts = append(efforts, amount(inputs[f.Name]))
+		case f.Type == registry.TypeBoolean || len(f.Choices) > 0:
+			choices++
+			fmt.Fprintf(h, "%s=%v\x00", f.Name, inputs[f.Name])
+		}
+	}
+	return efforts, h.Sum64(), choices
+}
+
+// amount is a number, or how many a list has; 0 where there is neither.
+func amount(value any) float64 {
+	switch v := value.(type) {
+	case json.Number:
+		n, err := v.Float64()
+		if err != nil {
+			return 0
+		}
+		return n
+	case float64:
+		return v
+	case []any:
+		return float64(len(v))
+	}
+	return 0
 }
 
 // timeoutOf is how long a run of the tool may take, from its start.

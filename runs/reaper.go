@@ -57,7 +57,7 @@ func (s *Service) housekeeping() {
 // reap brings back what was left behind: claims of dead processes and of nobody here, runs that nobody ends,
 // confirmations that never came.
 func (s *Service) reap(ctx context.Context) error {
-	for _, task := range []func(context.Context) error{s.freeOrphans, s.freeStrays, s.endOverdue, s.promoteWaiting, s.adoptStrays, s.countOpen} {
+	for _, task := range []func(context.Context) error{s.freeOrphans, s.freeStrays, s.endOverdue, s.promoteWaiting, s.adoptStrays, s.stopDue, s.stopCopies, s.countOpen} {
 		if err := task(ctx); err != nil {
 			return err
 		}
@@ -228,6 +228,13 @@ func (s *Service) countOpen(ctx context.Context) error {
 	for status, count := range counts {
 		s.metrics.open.WithLabelValues(string(status)).Set(float64(count))
 	}
+	var oldest float64
+	err = s.config.Pool.QueryRow(ctx, `SELECT coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8
+		FROM runs WHERE ended_at IS NULL AND status = $1`, StatusQueued).Scan(&oldest)
+	if err != nil {
+		return fmt.Errorf("age of the queue: %w", err)
+	}
+	s.metrics.oldest.Set(oldest)
 	return nil
 }
 

@@ -58,7 +58,8 @@ type Run struct {
 	Status        Status
 	Fraction      *float64 // 0..1 when a real percentage is known
 	Stage         string
-	QueuePosition int // 1 is next; 0 unknown
+	QueuePosition int    // 1 is next; 0 unknown
+	Notice        Notice // what the person is told beside the state
 	Inputs        map[string]any
 	Sources       map[string]Source
 	Outputs       []Output
@@ -72,11 +73,26 @@ type Run struct {
 	Attempt       int // the present one, or the last; the first is 1
 	CreatedAt     time.Time
 	ConfirmedAt   *time.Time // its owner let it go ahead; nil: nobody was asked
+	Granted       []string   // the scopes of personal data that go to the service; nil: all that the tool names
 	StartedAt     *time.Time
+	ExpectedAt    *time.Time // when it will be over, by how long such runs took; nil: not known
 	EndedAt       *time.Time
 	DeliveredAt   *time.Time
 	RefundedAt    *time.Time // an operator gave back what it cost
-	Warnings      []LimitUse // limits that this run brings near their end; from Accept only
+	// FilesDeletedAt is set when its files are gone because they were old, DeletedAt when its owner deleted the run.
+	FilesDeletedAt *time.Time
+	DeletedAt      *time.Time
+	Warnings       []LimitUse // limits that this run brings near their end; from Accept only
+
+	strict bool // tools that only read wait here, too
+}
+
+// Rest is how long the run will go on, by how long such runs took; zero where that is not known.
+func (r *Run) Rest(now time.Time) time.Duration {
+	if r.Status != StatusRunning || r.ExpectedAt == nil {
+		return 0
+	}
+	return max(r.ExpectedAt.Sub(now), 0)
 }
 
 // Output is one stored result.
@@ -90,6 +106,8 @@ type Output struct {
 	Width    int    `json:"width,omitempty"`
 	Height   int    `json:"height,omitempty"`
 	Bytes    int64  `json:"bytes,omitempty"`
+	Alt      string `json:"alt,omitempty"`     // what a picture shows, where its service says so
+	Deleted  bool   `json:"deleted,omitempty"` // its content is gone
 }
 
 // Failure is why a run ended without a result; Message is safe to show.
@@ -122,7 +140,10 @@ type Request struct {
 	// IdempotencyKey makes a repeated request return the run of the first; unique per account.
 	// Empty: every request is a new run.
 	IdempotencyKey string
-	Budget         Budget // the pot that the run draws on, such as that of an API key; zero: none
+	// Quote is the sealed Offer whose price was shown: the run is accepted at that price or, with a *QuoteError, not at all.
+	// Empty: nothing was shown before.
+	Quote  string
+	Budget Budget // the pot that the run draws on, such as that of an API key; zero: none
 	// Context goes with the run to its provider and into its records. A request that names a PlannerProvider is a model's.
 	Context registry.CallContext
 }

@@ -14,26 +14,38 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
+	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/group"
 	"github.com/signalbox/signalbox/internal/postgres"
+	"github.com/signalbox/signalbox/internal/seal"
+	"github.com/signalbox/signalbox/registry"
 )
 
 // Service is the life of runs in one process. Any number of processes may share one database: each accepts,
 // and those that were started work.
 type Service struct {
-	config   Config
-	log      *slog.Logger
-	events   *slog.Logger // of executions, see Config.Events
-	instance string       // names this process among those that share the database
-	born     time.Time
-	river    *river.Client[pgx.Tx]
-	hub      *hub
-	tools    toolCache
-	learned  lessons
-	desk     *desk
-	missed   map[string]bool // processes whose sign of life the last round of the reaper missed; nil before the first
-	strays   map[string]bool // runs claimed here that the last round of the reaper saw nobody work on
-	metrics  metrics
+	config     Config
+	log        *slog.Logger
+	events     *slog.Logger // of executions, see Config.Events
+	instance   string       // names this process among those that share the database
+	born       time.Time
+	river      *river.Client[pgx.Tx]
+	hub        *hub
+	tools      toolCache
+	learned    lessons
+	quotes     seal.Sealer
+	desk       *desk
+	thumbnails *assets.Thumbnails
+	missed     map[string]bool // processes whose sign of life the last round of the reaper missed; nil before the first
+	strays     map[string]bool // runs claimed here that the last round of the reaper saw nobody work on
+	metrics    metrics
+
+	// Of whose turn it is, see claim.
+	round int
+	turns map[string]string                   // the account that was served last, by service; guarded by mu
+	full  map[string]map[string]registry.Tool // tools for which there was no place, by service and id; guarded by mu
+
+	places places
 
 	writes *group.Group[write]
 	marks  *group.Group[string] // ids of runs that were delivered
@@ -46,7 +58,7 @@ type Service struct {
 	working  context.Context //nolint:containedctx // of the work on runs, which Stop ends before the rest
 	hurry    context.CancelCauseFunc
 	work     sync.WaitGroup
-	mu       sync.Mutex // guards the two below, and adding to work against Stop
+	mu       sync.Mutex // guards the two below, turns, full, and adding to work against Stop
 	started  bool
 	stopped  bool
 
@@ -82,7 +94,11 @@ func New(config Config) (*Service, error) {
 	}
 	s := &Service{
 		config: config, log: config.Logger.With("component", "runs"), events: config.Events.With("component", "runs"), instance: id.String(), born: config.Now(),
-		hub: newHub(), desk: newDesk(config.Workers), stopping: make(chan struct{}), fail: func(string) error { return nil },
+		hub: newHub(), desk: newDesk(config.Workers), thumbnails: assets.NewThumbnails(config.Pool), stopping: make(chan struct{}), fail: func(string) error { return nil },
+		turns: make(map[string]string), full: make(map[string]map[string]registry.Tool),
+	}
+	if s.quotes, err = seal.New(config.Quotes); err != nil {
+		return nil, fmt.Errorf("runs: %w", err)
 	}
 	s.base, s.end = context.WithCancel(context.Background())
 	s.working, s.hurry = context.WithCancelCause(s.base)
@@ -92,6 +108,9 @@ func New(config Config) (*Service, error) {
 	s.loads = group.New(groupSize, s.flushLoads, group.Lane{}, group.Lane{})
 	s.loads.Place = func(l *load) (lane int, id string) { return spread(l.id, s.loads.Lanes()), l.id }
 	if s.metrics, err = newMetrics(config.Metrics); err != nil {
+		return nil, fmt.Errorf("runs: %w", err)
+	}
+	if err := config.Metrics.Register(deskCollector{s.desk}); err != nil {
 		return nil, fmt.Errorf("runs: %w", err)
 	}
 	if s.river, err = river.NewClient(riverpgxv5.New(config.Pool), s.riverConfig()); err != nil {

@@ -81,7 +81,7 @@ func (l *lifeSignal) listen() {
 }
 
 func (l *lifeSignal) hear(ctx context.Context) error {
-	for {
+	for looked := time.Now(); ; {
 		waiting, cancel := context.WithTimeout(ctx, rereadEvery)
 		notification, err := l.conn.WaitForNotification(waiting)
 		cancel()
@@ -93,8 +93,9 @@ func (l *lifeSignal) hear(ctx context.Context) error {
 		case waiting.Err() == nil || l.conn.IsClosed():
 			return err
 		}
-		if err != nil { // nothing heard for a while: look, since a notification may have been missed
+		if time.Since(looked) >= rereadEvery { // a notification may have been missed, and places in the queue change without any
 			l.s.refresh(l.s.hub.watchedElsewhere())
+			looked = time.Now()
 		}
 	}
 }
@@ -116,6 +117,7 @@ func (s *Service) refresh(ids []string) {
 	for page := range slices.Chunk(ids, 500) {
 		ctx, cancel := context.WithTimeout(s.base, group.FlushTimeout)
 		records, err := s.query(ctx, `WHERE r.id = ANY ($1::uuid[])`, page)
+		s.tellPlaces(ctx, records)
 		cancel()
 		if err != nil {
 			if s.base.Err() == nil {

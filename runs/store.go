@@ -24,13 +24,15 @@ type record struct {
 	waiting     bool
 	deliverable bool
 	ticket      *registry.Ticket
+	sending     *registry.Ticket // of a request that was about to leave; nobody knows whether it did
 	timeout     time.Duration
 }
 
 const runColumns = `r.id::text, r.account_id::text, r.tool_id, r.tool_version, r.status, r.waiting, r.fraction, r.stage, r.queue_position,
 	convert_to(r.inputs::text, 'UTF8'), convert_to(r.sources::text, 'UTF8'), convert_to(r.quote::text, 'UTF8'), convert_to(r.outputs::text, 'UTF8'), r.cost, convert_to(r.receipt::text, 'UTF8'), convert_to(r.error::text, 'UTF8'),
 	r.platform, convert_to(r.target::text, 'UTF8'), r.deliverable, coalesce(r.parent::text, ''), r.attempt, convert_to(r.ticket::text, 'UTF8'), r.timeout_ms,
-	r.created_at, r.started_at, r.ended_at, r.delivered_at, r.refunded_at, r.confirmed_at, convert_to(r.context::text, 'UTF8')`
+	r.created_at, r.started_at, r.ended_at, r.delivered_at, r.refunded_at, r.confirmed_at, convert_to(r.context::text, 'UTF8'),
+	r.files_deleted_at, r.deleted_at, r.notice, r.expected_at, r.granted`
 
 // stored is a row before its parts are decoded.
 type stored struct {
@@ -46,7 +48,8 @@ func scanRun(row pgx.CollectableRow) (stored, error) {
 	err := row.Scan(&s.ID, &s.AccountID, &s.toolID, &s.version, &s.Status, &s.waiting, &s.Fraction, &s.Stage, &s.QueuePosition,
 		&s.inputs, &s.sources, &s.quote, &s.outputs, &s.Cost, &s.receipt, &s.failure,
 		&s.Origin.Platform, &s.target, &s.deliverable, &s.Parent, &s.Attempt, &s.ticket, &s.timeoutMs,
-		&s.CreatedAt, &s.StartedAt, &s.EndedAt, &s.DeliveredAt, &s.RefundedAt, &s.ConfirmedAt, &s.context)
+		&s.CreatedAt, &s.StartedAt, &s.EndedAt, &s.DeliveredAt, &s.RefundedAt, &s.ConfirmedAt, &s.context,
+		&s.FilesDeletedAt, &s.DeletedAt, &s.Notice, &s.ExpectedAt, &s.Granted)
 	return s, err
 }
 
@@ -69,6 +72,17 @@ func (s *stored) decode() error {
 		if err := decoder.Decode(part.into); err != nil {
 			return fmt.Errorf("run %s: stored %T: %w", s.ID, part.into, err)
 		}
+	}
+	if s.Status == StatusQueued {
+		s.sending, s.record.ticket = s.record.ticket, nil
+	}
+	for i := range s.Outputs {
+		if o := &s.Outputs[i]; o.Media != "" { // of before each file had a name
+			o.FileName = o.fileName()
+		}
+	}
+	if s.FilesDeletedAt != nil {
+		s.withoutFiles()
 	}
 	return nil
 }
@@ -101,6 +115,7 @@ func (s *Service) queryOn(ctx context.Context, q querier, where string, args ...
 			return nil, fmt.Errorf("run %s: %w", found[i].ID, err)
 		}
 		records[i] = found[i].record
+		records[i].strict = s.config.Approval == ApproveAll
 	}
 	return records, nil
 }
@@ -150,15 +165,26 @@ func (s *Service) load(ctx context.Context, runID string) (record, error) {
 	return *l.found, nil
 }
 
-// Get gives a run, or ErrNotFound.
+// Get gives a run, or ErrNotFound, also for one that its owner deleted.
 func (s *Service) Get(ctx context.Context, runID string) (Run, error) {
+	r, err := s.load(ctx, runID)
+	if err == nil && r.DeletedAt != nil {
+		return Run{}, fmt.Errorf("run %s: %w", runID, ErrNotFound)
+	}
+	found := []record{r}
+	s.tellPlaces(ctx, found)
+	return found[0].Run, err
+}
+
+// Look is Get for operators, who see what stays of deleted runs.
+func (s *Service) Look(ctx context.Context, runID string) (Run, error) {
 	r, err := s.load(ctx, runID)
 	return r.Run, err
 }
 
 // Filter chooses runs; empty members choose all.
 type Filter struct {
-	AccountID   string
+	AccountID   string // the runs of its history: without deleted ones
 	ToolID      string
 	Status      Status
 	Platform    string
@@ -187,6 +213,9 @@ func (s *Service) List(ctx context.Context, f Filter) ([]Run, error) {
 		}
 	}
 	add("r.account_id =", f.AccountID)
+	if f.AccountID != "" {
+		where = append(where, "r.deleted_at IS NULL")
+	}
 	add("r.tool_id =", f.ToolID)
 	add("r.status =", string(f.Status))
 	add("r.platform =", f.Platform)
@@ -212,6 +241,7 @@ func (s *Service) List(ctx context.Context, f Filter) ([]Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list runs: %w", err)
 	}
+	s.tellPlaces(ctx, records)
 	runs := make([]Run, len(records))
 	for i := range records {
 		runs[i] = records[i].Run
@@ -222,19 +252,6 @@ func (s *Service) List(ctx context.Context, f Filter) ([]Run, error) {
 // cleanSearch bounds what is searched for, and takes out what Postgres takes for no text.
 func cleanSearch(text string) string {
 	return storable(text[:min(len(text), maxSearch)])
-}
-
-// SetTarget stores the platform's own address of a run, e.g. of its status message.
-func (s *Service) SetTarget(ctx context.Context, runID string, target json.RawMessage) error {
-	tag, err := s.config.Pool.Exec(ctx, `UPDATE runs SET target = $2 WHERE id = $1`, runID, target)
-	if err == nil && tag.RowsAffected() == 0 {
-		err = ErrNotFound
-	}
-	if err != nil {
-		return fmt.Errorf("set the target of run %s: %w", runID, err)
-	}
-	s.hub.setTarget(runID, target)
-	return nil
 }
 
 // firstID is the smallest id of a run that was accepted at t: ids begin with their time.

@@ -155,6 +155,8 @@ func (v *watching) poll(ctx context.Context) (result *registry.Result, err error
 	}
 	failure := registry.AsError(err)
 	switch {
+	case failure.Code == registry.CodeGone:
+		return nil, err, true
 	case failure.Code == registry.CodeLost:
 		// Between two places a run can be in neither for a moment: only twice is lost.
 		v.lost++
@@ -167,7 +169,8 @@ func (v *watching) poll(ctx context.Context) (result *registry.Result, err error
 	}
 	v.failed++
 	v.log().WarnContext(ctx, "polling failed", "error", err)
-	return nil, err, v.failed >= pollFailures || failure.Code == registry.CodeUnauthorized || failure.Code == registry.CodeRefused
+	v.left = v.failed >= pollFailures || failure.Code == registry.CodeUnauthorized || failure.Code == registry.CodeRefused
+	return nil, err, v.left
 }
 
 // take takes over a state that the provider reports.
@@ -204,6 +207,9 @@ func (v *watching) note(ctx context.Context, p registry.Progress) {
 		if before.Fraction != nil {
 			p.Fraction, p.HasFraction = *before.Fraction, true
 		}
+		if before.ExpectedAt != nil {
+			p.Rest = before.ExpectedAt.Sub(v.s.now())
+		}
 	}
 	v.r.Status = StatusRunning
 	if p.State == registry.RunQueued {
@@ -214,6 +220,7 @@ func (v *watching) note(ctx context.Context, p registry.Progress) {
 		fraction := min(max(p.Fraction, 0), 1)
 		v.r.Fraction = &fraction
 	}
+	v.r.ExpectedAt = v.expected(p.Rest)
 	if same := sameProgress(before, v.r.Run); same && p.Preview == nil {
 		return
 	} else if !same {
@@ -222,8 +229,20 @@ func (v *watching) note(ctx context.Context, p registry.Progress) {
 	v.s.hub.setLive(v.live, v.r.Run, p.Preview)
 }
 
+// expected is when a run with this rest will be over. A time that hardly moves stays as it is, so that it is no news.
+func (v *watching) expected(rest time.Duration) *time.Time {
+	if rest <= 0 || v.r.Status != StatusRunning {
+		return nil
+	}
+	at := v.s.now().Add(rest)
+	if known := v.r.ExpectedAt; known != nil && at.Sub(*known).Abs() < time.Second {
+		return known
+	}
+	return &at
+}
+
 func sameProgress(a, b Run) bool {
-	return a.Status == b.Status && a.Stage == b.Stage && a.QueuePosition == b.QueuePosition &&
+	return a.ExpectedAt == b.ExpectedAt && a.Status == b.Status && a.Stage == b.Stage && a.Notice == b.Notice && a.QueuePosition == b.QueuePosition &&
 		(a.Fraction == nil) == (b.Fraction == nil) && (a.Fraction == nil || *a.Fraction == *b.Fraction)
 }
 

@@ -57,7 +57,7 @@ func TestMigrationLosesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := s.Preferences(ctx, ann, "new")
+	got, err := s.PreferencesFor(ctx, ann, registry.Tool{ToolID: "new"})
 	if err != nil || len(got) != 200 || got["f7"] != json.Number("7") {
 		t.Errorf("%d of 200 are left, %v", len(got), err)
 	}

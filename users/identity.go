@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -16,6 +17,19 @@ import (
 type LinkedIdentity struct {
 	Identity
 	LinkedAt time.Time
+}
+
+// Card tells who an identity is: beside the name, which everybody chooses as they like, what the platform vouches for.
+func (i Identity) Card() string {
+	known := i.ExternalID
+	if i.Handle != "" {
+		known = i.Handle + ", " + known
+	}
+	platform := strings.ToUpper(i.Platform[:1]) + i.Platform[1:]
+	if i.Name == "" {
+		return platform + ": " + known
+	}
+	return platform + ": " + i.Name + " (" + known + ")"
 }
 
 // ByIdentity gives the account of a person that has come by a platform before, or ErrNotFound. Unlike
@@ -42,7 +56,7 @@ func (s *Store) NameOf(ctx context.Context, platform, externalID string) (name s
 // Identities lists the identities of an account, those that it has had longest first.
 func (s *Store) Identities(ctx context.Context, accountID string) ([]LinkedIdentity, error) {
 	rows, err := s.pool.Query(ctx, `
-		SELECT platform, external_id, name, language, created_at AS linked_at FROM user_identities
+		SELECT platform, external_id, name, handle, language, created_at AS linked_at FROM user_identities
 		WHERE user_id = `+today+` ORDER BY created_at, platform, external_id`, accountID)
 	if err != nil {
 		return nil, fmt.Errorf("identities of %s: %w", accountID, err)
@@ -57,12 +71,12 @@ func (s *Store) Identities(ctx context.Context, accountID string) ([]LinkedIdent
 // Link adds an identity to an account, e.g. after the same person proved to own both. Where the identity has
 // an account already the two accounts are merged.
 func (s *Store) Link(ctx context.Context, accountID string, identity Identity) error {
-	identity.Name, identity.Language = cleanText(identity.Name), cleanText(identity.Language)
+	identity = identity.clean()
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, `
-			INSERT INTO user_identities (user_id, platform, external_id, name, language) VALUES (`+writesTo+`, $2, $3, $4, $5)
+			INSERT INTO user_identities (user_id, platform, external_id, name, language, handle) VALUES (`+writesTo+`, $2, $3, $4, $5, $6)
 			ON CONFLICT (platform, external_id) DO NOTHING`,
-			accountID, identity.Platform, identity.ExternalID, identity.Name, identity.Language)
+			accountID, identity.Platform, identity.ExternalID, identity.Name, identity.Language, identity.Handle)
 		if err != nil {
 			return err
 		}
@@ -88,7 +102,8 @@ func (s *Store) Link(ctx context.Context, accountID string, identity Identity) e
 func (i Identity) name() string { return i.Platform + ":" + i.ExternalID }
 
 // Unlink lets an identity leave its account, for an account of its own, which it returns: with an empty
-// wallet, no settings and no sign-up credit. All that the identity brought when it was linked stays.
+// wallet, no settings and no sign-up credit. All that the identity brought when it was linked stays. What was denied to
+// the account, and the limits that an operator has set it, hold for both.
 // Errors: ErrNotFound where the account has no such identity, ErrLastIdentity.
 func (s *Store) Unlink(ctx context.Context, accountID, platform, externalID string) (Account, error) {
 	identity := Identity{Platform: platform, ExternalID: externalID}
@@ -112,21 +127,37 @@ func (s *Store) Unlink(ctx context.Context, accountID, platform, externalID stri
 		if err != nil {
 			return err
 		}
+		for _, statement := range leavesWith {
+			if _, err := tx.Exec(ctx, statement, held.ID, account.ID); err != nil {
+				return err
+			}
+		}
 		return audit(ctx, tx, AuditEntry{By: held.ID, AccountID: held.ID, Action: actionUnlink, Detail: identity.name() + " is " + account.ID})
 	})
 	if err != nil {
 		return Account{}, fmt.Errorf("unlink %s: %w", identity.name(), err)
 	}
+	s.policy.forget()
 	return account, nil
+}
+
+// leavesWith is what an identity that leaves the account $1 can't leave behind: it holds for $2 as well.
+var leavesWith = [...]string{
+	`INSERT INTO access_rules (allow, kind, platform, subject, where_platform, where_kind, where_id, note, by_whom)
+	 SELECT false, kind, platform, ($2::uuid)::text, where_platform, where_kind, where_id, note, by_whom FROM access_rules
+	 WHERE kind = 'account' AND subject = ($1::uuid)::text AND NOT allow`,
+	`INSERT INTO user_limits (user_id, own, at_once, per_day, day_cap, month_cap)
+	 SELECT $2, own, greatest(at_once, 0), greatest(per_day, 0), greatest(day_cap, 0), greatest(month_cap, 0) FROM user_limits
+	 WHERE user_id = $1 AND NOT own AND greatest(at_once, per_day, day_cap, month_cap) > 0`,
 }
 
 // leaving fills in an identity of an account and makes sure that it is not the last.
 func leaving(ctx context.Context, tx pgx.Tx, accountID string, identity *Identity) error {
 	var left int
 	err := tx.QueryRow(ctx, `
-		SELECT i.name, i.language, (SELECT count(*) FROM user_identities WHERE user_id = i.user_id) FROM user_identities i
+		SELECT i.name, i.handle, i.language, (SELECT count(*) FROM user_identities WHERE user_id = i.user_id) FROM user_identities i
 		WHERE i.user_id = $1 AND i.platform = $2 AND i.external_id = $3`,
-		accountID, identity.Platform, identity.ExternalID).Scan(&identity.Name, &identity.Language, &left)
+		accountID, identity.Platform, identity.ExternalID).Scan(&identity.Name, &identity.Handle, &identity.Language, &left)
 	if err == nil && left < 2 {
 		return ErrLastIdentity
 	}
@@ -152,6 +183,11 @@ func lockAccount(ctx context.Context, tx pgx.Tx, accountID string) (Account, err
 // concerns money stays, without a name. Whoever comes back is a new account without a sign-up credit. A block
 // stays with the identities.
 func (s *Store) Erase(ctx context.Context, accountID, by string) error {
+	if s.config.BeforeErase != nil {
+		if err := s.config.BeforeErase(ctx, accountID); err != nil {
+			return fmt.Errorf("erase user %s: %w", accountID, err)
+		}
+	}
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		account, err := lockAccount(ctx, tx, accountID)
 		if err != nil {
@@ -176,6 +212,11 @@ func (s *Store) Erase(ctx context.Context, accountID, by string) error {
 		return fmt.Errorf("erase user %s: %w", accountID, err)
 	}
 	s.policy.forget()
+	if s.config.AfterErase != nil {
+		if err := s.config.AfterErase(context.WithoutCancel(ctx), accountID); err != nil {
+			return fmt.Errorf("erase user %s: %w", accountID, err)
+		}
+	}
 	return nil
 }
 
@@ -197,7 +238,7 @@ var erasing = [...]string{
 
 // keepFormer remembers the hashes of an account's identities.
 func keepFormer(ctx context.Context, tx pgx.Tx, accountID string) error {
-	rows, err := tx.Query(ctx, `SELECT platform, external_id, name, language FROM user_identities WHERE user_id = $1`, accountID)
+	rows, err := tx.Query(ctx, `SELECT platform, external_id, name, handle, language FROM user_identities WHERE user_id = $1`, accountID)
 	if err != nil {
 		return err
 	}

@@ -34,13 +34,7 @@ func (s *Store) CreateKey(ctx context.Context, accountID, label string) (plainte
 	return plaintext, nil
 }
 
-// ByKey gives the account behind an API key, or ErrNotFound. It notes the use, to the minute.
-func (s *Store) ByKey(ctx context.Context, plaintext string) (Account, error) {
-	account, _, err := s.KeyOf(ctx, plaintext)
-	return account, err
-}
-
-// KeyOf is ByKey with the key itself, of which ID, SpendLimit and Agent are set.
+// KeyOf gives an API key, of which ID, SpendLimit and Agent are set, and the account behind it, or ErrNotFound. It notes the use, to the minute.
 func (s *Store) KeyOf(ctx context.Context, plaintext string) (account Account, key Key, err error) {
 	if !strings.HasPrefix(plaintext, keyPrefix) {
 		return Account{}, Key{}, fmt.Errorf("API key: %w", ErrNotFound)

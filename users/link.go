@@ -21,7 +21,6 @@ const (
 	linkLength  = 8
 	linkGuesses = 5 // wrong ones before somebody has to wait
 	linkPenalty = 10 * time.Minute
-	linkPrefix  = "link_"
 )
 
 // LinkCode proves, once and for a short time, that who knows it was at home in an account.
@@ -44,7 +43,7 @@ func (s *Store) NewLinkCode(ctx context.Context, accountID string) (LinkCode, er
 	code := LinkCode{Code: string(letters[:4]) + "-" + string(letters[4:]), ExpiresAt: s.config.Now().Add(linkLife)}
 	tag, err := s.pool.Exec(ctx, `
 		INSERT INTO user_link_codes (user_id, hash, expires_at) SELECT users_now(id), $2, $3 FROM users WHERE id = $1
-		ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, expires_at = excluded.expires_at`, accountID, hashOf(string(letters)), code.ExpiresAt)
+		ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, expires_at = excluded.expires_at, tried_by = NULL`, accountID, hashOf(string(letters)), code.ExpiresAt)
 	if err == nil && tag.RowsAffected() == 0 {
 		err = ErrNotFound
 	}
@@ -54,17 +53,9 @@ func (s *Store) NewLinkCode(ctx context.Context, accountID string) (LinkCode, er
 	return code, nil
 }
 
-// LinkPayload is a code as it fits into a deep link: letters, digits and an underscore.
-func LinkPayload(code string) string { return linkPrefix + plainCode(code) }
-
-// IsLinkPayload reports whether a deep link's payload is one of LinkPayload.
-func IsLinkPayload(payload string) bool {
-	return strings.HasPrefix(payload, linkPrefix) && len(plainCode(payload)) == linkLength
-}
-
-// plainCode takes a code as people type it, or a payload.
+// plainCode takes a code as people type it.
 func plainCode(code string) string {
-	code = strings.ToUpper(strings.TrimPrefix(strings.TrimSpace(code), linkPrefix))
+	code = strings.ToUpper(strings.TrimSpace(code))
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == 'O':
@@ -79,10 +70,14 @@ func plainCode(code string) string {
 }
 
 // PeekLinkCode tells whose code it is without using it, so that people can be asked before their accounts
-// become one. A wrong guess counts for guesser: an account's id, or the address of somebody without one.
+// become one. A code is good for one try: from then on it is none for all but the one who tried, unless that was its
+// owner. A wrong guess counts for guesser: an account's id, or the address of somebody without one.
 // Errors: ErrNoCode; a *registry.Error with CodeRateLimited after too many wrong guesses.
 func (s *Store) PeekLinkCode(ctx context.Context, guesser, code string) (Account, error) {
-	return s.guess(ctx, guesser, code, func(pgx.Tx, Account) error { return nil })
+	return s.guess(ctx, guesser, code, func(tx pgx.Tx, owner Account) error {
+		_, err := tx.Exec(ctx, `UPDATE user_link_codes SET tried_by = $2 WHERE user_id = $1 AND user_id::text <> $2`, owner.ID, cleanText(guesser))
+		return err
+	})
 }
 
 // TakeLinkCode uses a code and tells whose it was, to sign in somebody without an account. Errors: as of
@@ -91,8 +86,11 @@ func (s *Store) TakeLinkCode(ctx context.Context, guesser, code string) (Account
 	return s.guess(ctx, guesser, code, func(tx pgx.Tx, owner Account) error { return useCode(ctx, tx, owner.ID) })
 }
 
-// RedeemLinkCode uses a code and merges its account with the one that redeems it, see Merge. Errors: as of
-// PeekLinkCode; a *registry.Error for the account's own code, which stays good.
+// RedeemLinkCode uses a code and makes one account of its own and the one that redeems it. The older one survives, and its
+// settings win: of the other it takes what it has not set itself. Identities, API keys and presets add up (a preset of the
+// same name with other values gets a number), of two limits the stricter one holds, a block of one blocks, and an operator
+// stays one. Money, runs and the rest follow in the same transaction, through Config.OnMerge. Errors: as of PeekLinkCode;
+// a *registry.Error for the account's own code, which stays good.
 func (s *Store) RedeemLinkCode(ctx context.Context, accountID, code string) (Merged, error) {
 	var merged Merged
 	_, err := s.guess(ctx, accountID, code, func(tx pgx.Tx, owner Account) (err error) {
@@ -125,7 +123,8 @@ func (s *Store) guess(ctx context.Context, guesser, code string, then func(pgx.T
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
 		owner, err = one(tx.Query(ctx, `
 			SELECT `+accountColumns+` FROM user_link_codes c JOIN users u ON u.id = c.user_id
-			WHERE c.hash = $1 AND c.expires_at > $2 FOR UPDATE OF c`, hashOf(plainCode(code)), s.config.Now()))
+			WHERE c.hash = $1 AND c.expires_at > $2 AND coalesce(c.tried_by, $3) = $3 FOR UPDATE OF c`,
+			hashOf(plainCode(code)), s.config.Now(), cleanText(guesser)))
 		if errors.Is(err, ErrNotFound) {
 			return ErrNoCode
 		}

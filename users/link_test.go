@@ -94,21 +94,38 @@ func TestLinkCodes(t *testing.T) {
 			}
 		}
 	})
-	t.Run("a code survives how people type it, and fits into a deep link", func(t *testing.T) {
+	t.Run("a code is good for one try: whoever else comes with it is told that it is none, until its owner makes another", func(t *testing.T) {
+		maker, first, second := person("telegram"), person("discord"), person("web")
+		code := s.code(t, maker.ID)
+		for _, who := range []Account{maker, first, first} { // its owner's own try is none
+			if owner, err := s.PeekLinkCode(ctx, who.ID, code); err != nil || owner.ID != maker.ID {
+				t.Fatalf("%s: %+v, %v", who.DisplayName, owner, err)
+			}
+		}
+		if _, err := s.PeekLinkCode(ctx, second.ID, code); !errors.Is(err, ErrNoCode) {
+			t.Errorf("another looks: %v", err)
+		}
+		if _, err := s.RedeemLinkCode(ctx, second.ID, code); !errors.Is(err, ErrNoCode) {
+			t.Errorf("another redeems: %v", err)
+		}
+		if _, err := s.TakeLinkCode(ctx, "192.0.2.7", code); !errors.Is(err, ErrNoCode) {
+			t.Errorf("another signs in: %v", err)
+		}
+		if merged, err := s.RedeemLinkCode(ctx, first.ID, code); err != nil || merged.From != first.ID {
+			t.Errorf("who tried: %+v, %v", merged, err)
+		}
+		if _, err := s.TakeLinkCode(ctx, "192.0.2.8", s.code(t, maker.ID)); err != nil {
+			t.Errorf("the next code: %v", err)
+		}
+	})
+	t.Run("a code survives how people type it", func(t *testing.T) {
 		maker := person("web")
 		code := s.code(t, maker.ID)
-		payload := LinkPayload(code)
-		if len(payload) > 64 || strings.ContainsFunc(payload, func(r rune) bool { return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz_"+linkLetters, r) }) || !IsLinkPayload(payload) {
-			t.Errorf("payload %q", payload)
-		}
 		typed := strings.NewReplacer("0", "o", "1", "l").Replace(strings.ToLower(strings.ReplaceAll(code, "-", " ")))
-		for _, form := range []string{code, payload, " " + typed + "\n"} {
+		for _, form := range []string{code, " " + typed + "\n"} {
 			if owner, err := s.PeekLinkCode(ctx, "typist", form); err != nil || owner.ID != maker.ID {
 				t.Errorf("%q: %+v, %v", form, owner, err)
 			}
-		}
-		if IsLinkPayload("run_K7QXM2PD") || IsLinkPayload("link_") {
-			t.Error("another payload is taken for a code")
 		}
 	})
 	t.Run("who guesses wrong five times has to wait, also with a right one", func(t *testing.T) {
@@ -174,6 +191,52 @@ func TestLinkCodes(t *testing.T) {
 	})
 }
 
+func TestUnlinkShedsNothing(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(t, Config{})
+	ctx := t.Context()
+	eve := identify(t, s, Identity{Platform: "telegram", ExternalID: "1", Name: "Eve"})
+	if err := s.Link(ctx, eve.ID, Identity{Platform: "telegram", ExternalID: "2", Name: "Eve again", Handle: "@eve"}); err != nil {
+		t.Fatal(err)
+	}
+	here := Place{"telegram", PlaceChat, "7"}
+	for _, err := range []error{
+		s.Block(ctx, eve.ID, "operator", "spam"), s.SetRule(ctx, Rule{Kind: RuleAccount, Subject: eve.ID, Where: here, By: "admin"}),
+		s.SetLimits(ctx, eve.ID, Limits{AtOnce: 1, DayCap: unlimited}, "operator", ""), s.SetOwnLimits(ctx, eve.ID, Limits{PerDay: 9}),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	apart, err := s.Unlink(ctx, eve.ID, "telegram", "2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range []Account{eve, apart} {
+		if d, err := s.CheckAccount(ctx, a, "telegram", "any"); err != nil || d.Allowed || d.Reason != ReasonBlocked {
+			t.Errorf("%s: %+v, %v", a.DisplayName, d, err)
+		}
+		if _, err := s.LimitsOf(ctx, a.ID); registry.AsError(err).Code != registry.CodeUnauthorized {
+			t.Errorf("%s may run: %v", a.DisplayName, err)
+		}
+	}
+	if err := s.Unblock(ctx, apart.ID, "operator", ""); err != nil {
+		t.Fatal(err)
+	}
+	if d, err := s.Check(ctx, Subject{AccountID: apart.ID, Platform: "telegram", ExternalID: "2", Chat: "7"}, "any"); err != nil || d.Allowed {
+		t.Errorf("in the chat that denies: %+v, %v", d, err)
+	}
+	if l, err := s.LimitSettings(ctx, apart.ID); err != nil || l != (LimitSettings{Operator: Limits{AtOnce: 1}}) {
+		t.Errorf("limits %+v, %v", l, err)
+	}
+	if d, err := s.CheckAccount(ctx, eve, "telegram", "any"); err != nil || d.Allowed {
+		t.Errorf("the account that was left: %+v, %v", d, err)
+	}
+	if list, err := s.Identities(ctx, apart.ID); err != nil || len(list) != 1 || list[0].Handle != "@eve" {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
 func TestUnlink(t *testing.T) {
 	t.Parallel()
 	welcomed := map[string]int{}
@@ -196,7 +259,7 @@ func TestUnlink(t *testing.T) {
 	if got := identify(t, s, Identity{Platform: "discord", ExternalID: "9"}); got.ID != apart.ID {
 		t.Errorf("got %+v", got)
 	}
-	if values, err := s.Preferences(ctx, apart.ID, "flux"); err != nil || len(values) != 0 {
+	if values, err := s.PreferencesFor(ctx, apart.ID, registry.Tool{ToolID: "flux"}); err != nil || len(values) != 0 {
 		t.Errorf("the settings went along: %v, %v", values, err)
 	}
 	if welcomed[apart.ID] != 0 || welcomed[ann.ID] != 1 {

@@ -2,37 +2,16 @@ package users
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
-
-	"github.com/signalbox/signalbox/internal/postgres"
 )
 
 // Merged is what became of two accounts.
 type Merged struct {
 	Account Account // the one that is left
 	From    string  // the id of the one that is no more; empty when they were one before
-}
-
-// Merge makes one account of two, which one person has proved to own. The older one survives, whatever the
-// order of the arguments, and its settings win: of the other it takes what it has not set itself. Identities,
-// API keys and presets add up (a preset of the same name with other values gets a number), of two limits the
-// stricter one holds, a block of one blocks, and an operator stays one. Money, runs and the rest follow in
-// the same transaction, through Config.OnMerge. A repeat changes nothing. by is who asked.
-func (s *Store) Merge(ctx context.Context, a, b, by string) (Merged, error) {
-	var merged Merged
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
-		merged, err = s.merge(ctx, tx, a, b, by)
-		return err
-	})
-	if err != nil {
-		return Merged{}, fmt.Errorf("merge user %s with %s: %w", a, b, err)
-	}
-	s.policy.forget()
-	return merged, nil
 }
 
 func (s *Store) merge(ctx context.Context, tx pgx.Tx, a, b, by string) (Merged, error) {

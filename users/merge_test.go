@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"pgregory.net/rapid"
 
+	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -23,9 +24,19 @@ func countWelcomes(welcomed map[string]int) func(context.Context, pgx.Tx, Accoun
 	}
 }
 
+// join merges two accounts as RedeemLinkCode does, without a code.
+func (s *Store) join(ctx context.Context, a, b string) (merged Merged, err error) {
+	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
+		merged, err = s.merge(ctx, tx, a, b, BySystem)
+		return err
+	})
+	s.policy.forget()
+	return merged, err
+}
+
 func (s *Store) mustMerge(t *testing.T, a, b string) Merged {
 	t.Helper()
-	merged, err := s.Merge(t.Context(), a, b, BySystem)
+	merged, err := s.join(t.Context(), a, b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +87,7 @@ func TestMerge(t *testing.T) {
 		t.Error(diff)
 	}
 	t.Run("settings: the survivor's win, none is lost", func(t *testing.T) {
-		values, err := s.Preferences(ctx, bob.ID, "flux")
+		values, err := s.PreferencesFor(ctx, bob.ID, registry.Tool{ToolID: "flux"})
 		must(err)
 		if diff := cmp.Diff(map[string]any{"steps": json.Number("9"), "cfg": json.Number("2")}, values); diff != "" {
 			t.Error(diff)
@@ -105,7 +116,7 @@ func TestMerge(t *testing.T) {
 		}
 	})
 	t.Run("keys and the old id lead to the survivor, also for what is written", func(t *testing.T) {
-		if got, err := s.ByKey(ctx, key); err != nil || got.ID != ann.ID {
+		if got, _, err := s.KeyOf(ctx, key); err != nil || got.ID != ann.ID {
 			t.Errorf("got %+v, %v", got, err)
 		}
 		if got, err := s.ByID(ctx, bob.ID); err != nil || got.ID != ann.ID {
@@ -139,7 +150,7 @@ func TestMerge(t *testing.T) {
 		}
 	})
 	t.Run("with nobody", func(t *testing.T) {
-		if _, err := s.Merge(ctx, ann.ID, "00000000-0000-7000-8000-000000000000", BySystem); !errors.Is(err, ErrNotFound) {
+		if _, err := s.join(ctx, ann.ID, "00000000-0000-7000-8000-000000000000"); !errors.Is(err, ErrNotFound) {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -150,7 +161,7 @@ func TestMergeFailsWhole(t *testing.T) {
 	failure := errors.New("no money today")
 	s, _ := newStore(t, Config{OnMerge: func(context.Context, pgx.Tx, string, string) error { return failure }})
 	ann, bob := identify(t, s, Identity{Platform: "web", ExternalID: "1"}), identify(t, s, Identity{Platform: "web", ExternalID: "2"})
-	if _, err := s.Merge(t.Context(), ann.ID, bob.ID, BySystem); !errors.Is(err, failure) {
+	if _, err := s.join(t.Context(), ann.ID, bob.ID); !errors.Is(err, failure) {
 		t.Errorf("got %v", err)
 	}
 	if got, err := s.ByID(t.Context(), bob.ID); err != nil || got.ID != bob.ID {
@@ -171,7 +182,7 @@ func TestMergesAtOnce(t *testing.T) {
 	for i := range people {
 		for _, j := range []int{(i + 1) % len(people), (i + 2) % len(people)} {
 			wait.Go(func() {
-				if _, err := s.Merge(ctx, people[i].ID, people[j].ID, BySystem); err != nil {
+				if _, err := s.join(ctx, people[i].ID, people[j].ID); err != nil {
 					t.Error(err)
 				}
 			})
@@ -186,7 +197,7 @@ func TestMergesAtOnce(t *testing.T) {
 	}
 	wait.Wait()
 	for _, p := range people {
-		values, err := s.Preferences(ctx, p.ID, "flux")
+		values, err := s.PreferencesFor(ctx, p.ID, registry.Tool{ToolID: "flux"})
 		if got, byID := s.ByID(ctx, p.ID); err != nil || byID != nil || got.ID != people[0].ID || len(values) != 40 {
 			t.Errorf("%+v has %d of 40 settings, %v", got, len(values), err)
 		}
@@ -225,7 +236,7 @@ func TestMergeLosesNoSetting(t *testing.T) {
 				delete(model[root[who]], field)
 			case 2:
 				other := rapid.SampledFrom(people).Draw(rt, "other")
-				merged, err := s.Merge(ctx, who, other, BySystem)
+				merged, err := s.join(ctx, who, other)
 				if err != nil {
 					rt.Fatal(err)
 				}
@@ -244,7 +255,7 @@ func TestMergeLosesNoSetting(t *testing.T) {
 			}
 		}
 		for _, id := range people {
-			got, err := s.Preferences(ctx, id, "flux")
+			got, err := s.PreferencesFor(ctx, id, registry.Tool{ToolID: "flux"})
 			if err != nil {
 				rt.Fatal(err)
 			}

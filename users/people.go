@@ -2,6 +2,7 @@ package users
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -83,14 +84,14 @@ func (s *Store) persons(ctx context.Context, accounts []Account) ([]Person, erro
 		ids[i], at[a.ID] = a.ID, i
 	}
 	rows, err := s.pool.Query(ctx, `
-		SELECT user_id::text, platform, external_id, name, language, created_at FROM user_identities
+		SELECT user_id::text, platform, external_id, name, handle, language, created_at FROM user_identities
 		WHERE user_id = ANY ($1::text[]::uuid[]) ORDER BY created_at, platform, external_id`, ids)
 	if err != nil {
 		return nil, fmt.Errorf("list people: %w", err)
 	}
 	var owner string
 	var i LinkedIdentity
-	_, err = pgx.ForEachRow(rows, []any{&owner, &i.Platform, &i.ExternalID, &i.Name, &i.Language, &i.LinkedAt}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&owner, &i.Platform, &i.ExternalID, &i.Name, &i.Handle, &i.Language, &i.LinkedAt}, func() error {
 		person := &people[at[owner]]
 		person.Identities = append(person.Identities, i)
 		return nil
@@ -104,6 +105,21 @@ func (s *Store) persons(ctx context.Context, accounts []Account) ([]Person, erro
 // SetOperator makes somebody an operator, or no longer one, as the program decides.
 func (s *Store) SetOperator(ctx context.Context, accountID string, operator bool) error {
 	return s.ChangeOperator(ctx, accountID, operator, BySystem, "")
+}
+
+// EndOffice makes somebody whom the program made an operator one no longer. Whom another operator made one stays so.
+func (s *Store) EndOffice(ctx context.Context, accountID string) error {
+	var by string
+	err := s.pool.QueryRow(ctx, `
+		SELECT by_whom FROM user_audit WHERE action = $2
+		AND account_id IN (SELECT u.id FROM users u WHERE u.id = users_now($1) OR u.merged_into = users_now($1)) ORDER BY id DESC LIMIT 1`, accountID, actionOperator).Scan(&by)
+	if err == nil && by != BySystem {
+		return nil
+	}
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return fmt.Errorf("change user %s: %w", accountID, err)
+	}
+	return s.SetOperator(ctx, accountID, false)
 }
 
 // ChangeOperator makes somebody an operator, or no longer one. by is who decides it, note why.

@@ -12,18 +12,9 @@ import (
 	"github.com/signalbox/signalbox/registry"
 )
 
-// Preferences gives what the user has set for a tool, by input name: values as JSON has them, numbers
-// as json.Number. There is an empty map where nothing is set.
-func (s *Store) Preferences(ctx context.Context, accountID, toolID string) (map[string]any, error) {
-	stored, err := s.stored(ctx, accountID, []string{toolID})
-	if err != nil {
-		return nil, err
-	}
-	return merge(stored, []string{toolID})
-}
-
-// PreferencesFor is Preferences for a tool as it is now: what was stored under an id or input name that
-// the tool had before is found too (A88).
+// PreferencesFor gives what the user has set for a tool, by input name: values as JSON has them, numbers
+// as json.Number. What was stored under an id or input name that the tool had before is found too (A88).
+// There is an empty map where nothing is set.
 func (s *Store) PreferencesFor(ctx context.Context, accountID string, tool registry.Tool) (map[string]any, error) {
 	ids := idsOf(tool)
 	stored, err := s.stored(ctx, accountID, ids)

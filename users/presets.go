@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/registry"
@@ -138,26 +137,6 @@ func presetName(name string) (string, error) {
 		return "", registry.Errorf(registry.CodeInvalidInput, "the name of a preset has 1 to %d characters, not %d", maxPresetName, n)
 	}
 	return name, nil
-}
-
-// RenamePreset gives a preset another name. Errors: ErrNoPreset; a *registry.Error for a name that is taken or
-// does not do.
-func (s *Store) RenamePreset(ctx context.Context, accountID, toolID, name, newName string) error {
-	newName, err := presetName(newName)
-	if err != nil {
-		return err
-	}
-	err = s.changePreset(ctx, `
-		UPDATE user_presets SET name = $4, key = lower($4), updated_at = now() WHERE user_id = `+writesTo+` AND tool_id = $2 AND key = lower($3)`,
-		accountID, toolID, strings.TrimSpace(name), newName)
-	const uniqueViolation = "23505"
-	if taken := (*pgconn.PgError)(nil); errors.As(err, &taken) && taken.Code == uniqueViolation {
-		err = registry.Errorf(registry.CodeInvalidInput, "there is a preset %q already", newName)
-	}
-	if err != nil {
-		return fmt.Errorf("rename preset %q of %s: %w", name, toolID, err)
-	}
-	return nil
 }
 
 // DeletePreset forgets a preset. Error: ErrNoPreset.

@@ -49,7 +49,8 @@ type Account struct {
 type Identity struct {
 	Platform   string // telegram, discord, web, api
 	ExternalID string // the platform's own stable id
-	Name       string
+	Name       string // which the person chose
+	Handle     string // which nobody else has, such as @ann; empty: none, or the platform tells none
 	Language   string
 }
 
@@ -66,6 +67,8 @@ type Config struct {
 	OnMerge func(ctx context.Context, tx pgx.Tx, from, into string) error
 	// OnErase is called in the transaction that erases an account's data, for the data of other rooms.
 	OnErase func(ctx context.Context, tx pgx.Tx, accountID string) error
+	// BeforeErase and AfterErase are called around it, for what other rooms do that is no part of a transaction; nil: nothing.
+	BeforeErase, AfterErase func(ctx context.Context, accountID string) error
 	// Listed turns strangers away: only those whom a rule allows may use the tools.
 	Listed bool
 	// Limits are those of accounts that have no others; zero members: none.
@@ -110,7 +113,7 @@ func (s *Store) Identify(ctx context.Context, identity Identity) (Account, error
 	if identity.Platform == "" || identity.ExternalID == "" {
 		return Account{}, fmt.Errorf("identify a user: platform %q and external id %q are both needed", identity.Platform, identity.ExternalID)
 	}
-	identity.Name, identity.Language = cleanText(identity.Name), cleanText(identity.Language)
+	identity = identity.clean()
 	account, err := s.known(ctx, identity)
 	if errors.Is(err, ErrNotFound) {
 		account, err = s.create(ctx, identity)
@@ -119,6 +122,12 @@ func (s *Store) Identify(ctx context.Context, identity Identity) (Account, error
 		return Account{}, fmt.Errorf("identify %s user %s: %w", identity.Platform, identity.ExternalID, err)
 	}
 	return account, nil
+}
+
+// clean makes what a platform tells fit for the database.
+func (i Identity) clean() Identity {
+	i.Name, i.Handle, i.Language = cleanText(i.Name), cleanText(i.Handle), cleanText(i.Language)
+	return i
 }
 
 // maxText bounds names, labels and the like, in bytes.
@@ -136,21 +145,24 @@ func cut(text string, limit int) string {
 // known finds an identity. It writes only when something has changed, since it runs at every message.
 func (s *Store) known(ctx context.Context, identity Identity) (Account, error) {
 	var account Account
-	var name, language string
+	var name, handle, language string
 	err := s.pool.QueryRow(ctx, `
-		SELECT `+accountColumns+`, i.name, i.language FROM user_identities i JOIN users u ON u.id = i.user_id
+		SELECT `+accountColumns+`, i.name, i.handle, i.language FROM user_identities i JOIN users u ON u.id = i.user_id
 		WHERE i.platform = $1 AND i.external_id = $2`, identity.Platform, identity.ExternalID).
-		Scan(&account.ID, &account.DisplayName, &account.Language, &account.Operator, &account.CreatedAt, &name, &language)
+		Scan(&account.ID, &account.DisplayName, &account.Language, &account.Operator, &account.CreatedAt, &name, &handle, &language)
 	if err != nil {
 		return Account{}, notFound(err)
 	}
 	if identity.Name == "" {
 		identity.Name = name
 	}
+	if identity.Handle == "" {
+		identity.Handle = handle
+	}
 	if identity.Language == "" {
 		identity.Language = language
 	}
-	if name == identity.Name && language == identity.Language {
+	if name == identity.Name && handle == identity.Handle && language == identity.Language {
 		return account, nil
 	}
 	return s.update(ctx, account.ID, identity)
@@ -159,8 +171,8 @@ func (s *Store) known(ctx context.Context, identity Identity) (Account, error) {
 func (s *Store) update(ctx context.Context, accountID string, identity Identity) (Account, error) {
 	var account Account
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, `UPDATE user_identities SET name = $3, language = $4 WHERE platform = $1 AND external_id = $2`,
-			identity.Platform, identity.ExternalID, identity.Name, identity.Language)
+		_, err := tx.Exec(ctx, `UPDATE user_identities SET name = $3, language = $4, handle = $5 WHERE platform = $1 AND external_id = $2`,
+			identity.Platform, identity.ExternalID, identity.Name, identity.Language, identity.Handle)
 		if err != nil {
 			return err
 		}
@@ -181,7 +193,7 @@ func (s *Store) create(ctx context.Context, identity Identity) (Account, error) 
 			return err
 		}
 		tag, err := tx.Exec(ctx, insertIdentity+` ON CONFLICT (platform, external_id) DO NOTHING`,
-			identity.Platform, identity.ExternalID, account.ID, identity.Name, identity.Language)
+			identity.Platform, identity.ExternalID, account.ID, identity.Name, identity.Language, identity.Handle)
 		if err != nil {
 			return err
 		}
@@ -202,7 +214,7 @@ func (s *Store) create(ctx context.Context, identity Identity) (Account, error) 
 // errIdentityTaken says that somebody else was faster.
 var errIdentityTaken = errors.New("the identity has an account")
 
-const insertIdentity = `INSERT INTO user_identities (platform, external_id, user_id, name, language) VALUES ($1, $2, $3, $4, $5)`
+const insertIdentity = `INSERT INTO user_identities (platform, external_id, user_id, name, language, handle) VALUES ($1, $2, $3, $4, $5, $6)`
 
 // newAccount makes an account named as the identity is.
 func (s *Store) newAccount(ctx context.Context, tx pgx.Tx, identity Identity) (Account, error) {

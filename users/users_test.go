@@ -135,7 +135,7 @@ func TestPreferences(t *testing.T) {
 	}
 	wants := func(t *testing.T, s *Store, who, tool string, want map[string]any) {
 		t.Helper()
-		got, err := s.Preferences(ctx, who, tool)
+		got, err := s.PreferencesFor(ctx, who, registry.Tool{ToolID: tool})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,11 +192,11 @@ func TestKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := s.ByKey(ctx, key); err != nil || got.ID != ann.ID {
+	if got, _, err := s.KeyOf(ctx, key); err != nil || got.ID != ann.ID {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	for _, wrong := range []string{"", "sbx_", key + "0", key[4:]} {
-		if _, err := s.ByKey(ctx, wrong); !errors.Is(err, ErrNotFound) {
+		if _, _, err := s.KeyOf(ctx, wrong); !errors.Is(err, ErrNotFound) {
 			t.Errorf("%q: %v", wrong, err)
 		}
 	}

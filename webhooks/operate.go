@@ -53,3 +53,25 @@ func Replay(ctx context.Context, pool *pgxpool.Pool, now time.Time, ids ...int64
 	}
 	return tag.RowsAffected(), nil
 }
+
+// Report is what an authentic callback said of a run.
+type Report struct {
+	Body []byte
+	At   time.Time
+}
+
+// Reports gives all that was called back about a run, oldest first.
+func Reports(ctx context.Context, pool *pgxpool.Pool, service, runID string) ([]Report, error) {
+	if runID == "" {
+		return nil, nil
+	}
+	rows, err := pool.Query(ctx, `SELECT body, received_at FROM webhook_events WHERE run_id = $1 AND service = $2 ORDER BY id`, runID, service)
+	if err != nil {
+		return nil, fmt.Errorf("read what was called back about a run: %w", err)
+	}
+	reports, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Report])
+	if err != nil {
+		return nil, fmt.Errorf("read what was called back about a run: %w", err)
+	}
+	return reports, nil
+}

@@ -23,6 +23,8 @@ const Version = "2023-06-01"
 const (
 	defaultTokens = 8192
 	timeout       = 5 * time.Minute // of one answer
+	maxPauses     = 10              // of one answer
+	paused        = "pause_turn"
 )
 
 // Config is the account and the model; all but MaxTokens are required.
@@ -103,15 +105,44 @@ func (c *Client) Answer(ctx context.Context, talk agent.Conversation) (agent.Tur
 	for _, turn := range talk.Turns {
 		body.Messages = append(body.Messages, messageOf(turn))
 	}
-	var got answer
-	res, err := c.api.Do(ctx, upstream.Request{Method: http.MethodPost, Path: "/v1/messages", JSON: body, Repeatable: true})
-	if err == nil {
-		err = c.api.Decode(res, &got)
-	}
+	got, err := c.ask(ctx, body)
 	if err != nil {
 		return agent.Turn{}, err
 	}
 	return c.read(got, names)
+}
+
+// ask makes a request, and goes on for as long as the service pauses in the middle of an answer, whose parts it joins.
+func (c *Client) ask(ctx context.Context, body request) (answer, error) {
+	talk, said := body.Messages, []json.RawMessage(nil)
+	for range maxPauses {
+		var got answer
+		res, err := c.api.Do(ctx, upstream.Request{Method: http.MethodPost, Path: "/v1/messages", JSON: body, Repeatable: true})
+		if err == nil {
+			err = c.api.Decode(res, &got)
+		}
+		if err != nil {
+			return answer{}, err
+		}
+		var part []json.RawMessage
+		if err := json.Unmarshal(got.Content, &part); err != nil {
+			return answer{}, registry.Errorf(registry.CodeProvider, "Anthropic gave an answer that can't be read")
+		}
+		if said == nil && got.StopReason != paused {
+			return got, nil
+		}
+		said = append(said, part...)
+		if got.Content, err = json.Marshal(said); err != nil {
+			return answer{}, err
+		}
+		if got.StopReason != paused {
+			return got, nil
+		}
+		if len(said) > 0 {
+			body.Messages = append(talk[:len(talk):len(talk)], message{"assistant", got.Content})
+		}
+	}
+	return answer{}, registry.Errorf(registry.CodeProvider, "Anthropic paused an answer %d times", maxPauses)
 }
 
 func messageOf(turn agent.Turn) message {

@@ -61,6 +61,27 @@ func TestAnswer(t *testing.T) {
 	})
 }
 
+// TestPauses has the service pause in the middle of an answer, which it goes on with when it gets back what it said.
+func TestPauses(t *testing.T) {
+	t.Parallel()
+	server := anthropictest.New(t, func([]agent.Result) agent.Turn { return agent.Turn{Text: "and here it is."} })
+	server.Fail(anthropictest.Pause("Let me look,"), anthropictest.Pause("a moment,"))
+	turn, err := newClient(t, server.URL, anthropictest.Key).Answer(t.Context(), talk)
+	if err != nil || turn.Text != "Let me look,\na moment,\nand here it is." {
+		t.Fatalf("got %+v, %v", turn, err)
+	}
+	sent := server.Requests()[0].Messages
+	if last := sent[len(sent)-1]; len(sent) != 2 || last.Role != "assistant" || !strings.Contains(string(last.Content), "Let me look") || !strings.Contains(string(last.Content), "a moment") {
+		t.Errorf("sent %+v", sent)
+	}
+	for range 20 {
+		server.Fail(anthropictest.StopAs("pause_turn"))
+	}
+	if _, err := newClient(t, server.URL, anthropictest.Key).Answer(t.Context(), talk); err == nil || !strings.Contains(err.Error(), "paused") {
+		t.Errorf("a service that pauses for ever: %v", err)
+	}
+}
+
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	server := anthropictest.New(t, func([]agent.Result) agent.Turn { return agent.Turn{Text: "hello"} })

@@ -1,17 +1,20 @@
 package main
 
 import (
+	"net/http"
+
 	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/agent/anthropic"
 	"github.com/signalbox/signalbox/agent/openai"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/askapi"
+	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
 
-// askMounts is the agent over HTTP, with the models that the configuration names. A key alone is not enough: what models
+// newAsk is the agent over HTTP, with the models that the configuration names. A key alone is not enough: what models
 // charge is the operator's, and the key may be there for pictures.
-func (a *app) askMounts() ([]web.Mount, error) {
+func (a *app) newAsk() (http.Handler, error) {
 	models := map[string]agent.Model{}
 	if a.cfg.AnthropicModel != "" {
 		model, err := anthropic.New(anthropic.Config{Key: a.cfg.AnthropicAPIKey, BaseURL: a.cfg.AnthropicBaseURL, Model: a.cfg.AnthropicModel})
@@ -36,15 +39,20 @@ func (a *app) askMounts() ([]web.Mount, error) {
 	if models[anthropic.Provider] != nil {
 		first = anthropic.Provider
 	}
-	handler := askapi.Handler(askapi.Config{Agents: agents, Default: first, Users: a.users, Caller: web.Caller, Budget: web.Budget, Logger: log})
-	return []web.Mount{{Path: "POST /api/ask", Who: web.Keys, Handler: handler, Describe: askapi.Describe()}}, nil
+	return askapi.Handler(askapi.Config{Agents: agents, Default: first, Users: a.users, Caller: web.Caller, Budget: web.Budget, Logger: log}), nil
 }
 
 // toldFile is what a model is told of a stored file: where it is, and by what reference other tools take it.
-func (a *app) toldFile(o runs.Output) any {
-	file := map[string]any{"url": a.web.FilePath(o.Media, o.FileName), "ref": o.Media, "mimeType": o.MIMEType}
+func (a *app) toldFile(run runs.Run, o runs.Output) any {
+	file := map[string]any{"url": a.web.FilePath(run.AccountID, o.Media, o.FileName), "ref": o.Media, "mimeType": o.MIMEType}
 	if o.Width > 0 {
 		file["width"], file["height"] = o.Width, o.Height
+	}
+	if o.Type == string(registry.TypeImage) {
+		file["imageUrl"] = file["url"]
+	}
+	if o.Alt != "" {
+		file["alt"] = o.Alt
 	}
 	return file
 }

@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"net/http"
+	"io"
 	"slices"
 	"strconv"
 	"sync/atomic"
@@ -37,6 +37,10 @@ func (a *app) newChat(ctx context.Context) (*chatPlatforms, error) {
 	var err error
 	p.page, err = webchat.New(webchat.Config{
 		Pool: a.db.pool, Files: a.media, People: a.users, Logger: a.log.With("component", "webchat"), FilePath: p.filePath,
+		ThumbPath: func(owner string, ref registry.Media) string { return p.server.Load().ThumbPath(owner, ref) },
+		Upload: func(ctx context.Context, accountID string, r io.Reader, name string) (registry.Media, registry.MediaInfo, error) {
+			return a.runs.PutMedia(ctx, accountID, r, name)
+		},
 	})
 	if err != nil {
 		return nil, err
@@ -63,7 +67,7 @@ func (a *app) newChat(ctx context.Context) (*chatPlatforms, error) {
 				return ""
 			}
 			o := run.Outputs[output]
-			return server.FileURL(o.Media, o.FileName)
+			return server.FileURL(run.AccountID, o.Media, o.FileName)
 		},
 	})
 	return p, err
@@ -145,7 +149,8 @@ func (a *app) startChat(ctx context.Context) error {
 	var err error
 	p.router, err = chat.NewRouter(chat.Config{
 		Deliverer: p.deliverer, Pool: a.db.pool, Tools: a.registry, Runs: a.runs, Accounts: a.users, Wallets: a.ledger, Logger: a.log,
-		Operator: chat.Operator{Support: a.cfg.Support, Terms: a.cfg.TermsURL, Privacy: a.cfg.PrivacyURL},
+		Operator:     chat.Operator{Support: a.cfg.Support, Terms: a.cfg.TermsURL, Privacy: a.cfg.PrivacyURL},
+		Acknowledged: a.acknowledgements(),
 	})
 	if err != nil {
 		return err
@@ -187,18 +192,8 @@ func (a *app) listen(context.Context) error {
 func (p *chatPlatforms) linkFiles(server *web.Server) { p.server.Store(server) }
 
 // filePath is the address of a stored file within the page, which is there whenever somebody looks at it.
-func (p *chatPlatforms) filePath(ref registry.Media, name string) string {
-	return p.server.Load().FilePath(ref, name)
-}
-
-// mount adds the platforms' webhooks to the page's routes.
-func (p *chatPlatforms) mount(mux *http.ServeMux) {
-	if p.telegram != nil {
-		mux.Handle(telegram.WebhookPath, p.telegram.WebhookHandler())
-	}
-	if p.discord != nil && p.discord.TakesHTTP() {
-		mux.Handle(discord.InteractionsPath, p.discord.EndpointHandler())
-	}
+func (p *chatPlatforms) filePath(owner string, ref registry.Media, name string) string {
+	return p.server.Load().FilePath(owner, ref, name)
 }
 
 // names are the platforms besides the web.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +24,7 @@ type versionCommand struct{}
 
 // Run prints the version.
 func (versionCommand) Run(e env) error {
-	_, err := fmt.Fprintln(e.stdout, "signalbox", version)
+	_, err := fmt.Fprintln(e.stdout, "signalbox", sourceVersion())
 	return err
 }
 
@@ -57,13 +58,18 @@ type engineCommand struct {
 	Listen string `default:"127.0.0.1:8188" help:"Address to listen on. There is no login: keep it on loopback."`
 	Input  string `default:"input" help:"Folder of the pictures that nodes load; uploads go there."`
 	Output string `default:"output" help:"Folder of the results."`
+	User   string `default:"user" help:"Folder of what clients keep here: their files and settings. Empty: nothing is kept."`
 	Temp   string `placeholder:"DIR" help:"Folder of previews. Empty: a private one that goes at the end."`
 }
 
 // Run serves the CPU engine until it is stopped.
 func (c engineCommand) Run(e env) error {
 	log := slog.New(slog.NewTextHandler(e.stderr, nil))
-	engine, err := cpu.New(cpu.Config{Input: c.Input, Output: c.Output, Temp: c.Temp, Logger: log})
+	host, _, err := net.SplitHostPort(c.Listen)
+	if err != nil {
+		return fmt.Errorf("--listen: found %q, expected host:port, for example 127.0.0.1:8188", c.Listen)
+	}
+	engine, err := cpu.New(cpu.Config{Input: c.Input, Output: c.Output, Temp: c.Temp, User: c.User, Listen: cmp.Or(host, "0.0.0.0"), Logger: log})
 	if err != nil {
 		return err
 	}

@@ -1,17 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/schedule"
@@ -35,16 +38,25 @@ type Settings struct {
 	SyncSchedule        string `env:"SYNC_SCHEDULE" default:"*/5 * * * *" help:"Cron expression: when all tool sources are read again."`
 	ComfyUIURLs         string `name:"comfyui-urls" env:"COMFYUI_URLS" placeholder:"URL,..." help:"ComfyUI servers. Empty: the embedded CPU engine."`
 	ComfyUIUSDPerSecond string `name:"comfyui-usd-per-second" env:"COMFYUI_USD_PER_SECOND" default:"0.000337" help:"Price of one second of engine time, US dollars."`
+	ComfyUIGoneAfter    string `name:"comfyui-gone-after" env:"COMFYUI_GONE_AFTER" default:"30s" help:"How long an engine may be down before its runs go to others."`
 	GPURatesFile        string `env:"GPU_RATES_FILE" placeholder:"FILE" help:"Bill by the GPU that ran, at these rates (JSON)."`
 	ServiceMarginsFile  string `env:"SERVICE_MARGINS_FILE" placeholder:"FILE" help:"Markup and minimum to add to the prices of services (JSON)."`
 	PointUSD            string `env:"POINT_USD" placeholder:"USD" help:"Show amounts in points, too: what a point is worth, for example 0.000337. Empty: dollars alone."`
 	SignupCreditUSD     string `env:"SIGNUP_CREDIT_USD" default:"1" help:"Credit of a new account, US dollars."`
 	Access              string `env:"ACCESS" default:"open" help:"open: whoever comes may use the tools; listed: only those whom an operator allows."`
-	RunsAtOnce          string `env:"RUNS_AT_ONCE" default:"0" help:"Runs of one account under way at a time; 0: no limit."`
+	RunsAtOnce          string `env:"RUNS_AT_ONCE" placeholder:"N" help:"Runs of one account under way at a time; 0: no limit. Empty: 8 with PUBLIC_URL, else no limit."`
 	RunsPerDay          string `env:"RUNS_PER_DAY" default:"0" help:"Runs of one account a day (UTC); 0: no limit."`
+	BillCanceled        string `env:"BILL_CANCELED" default:"false" help:"true: a run that its owner cancels pays for the seconds that it ran, which is told with the price; false: it costs nothing."`
 	AutoRunRead         string `env:"AUTO_RUN_READ" default:"true" help:"true: tools that only read run by themselves when a model asks; false: they wait for approval, too."`
+	UploadMB            string `name:"upload-mb" env:"UPLOAD_MB" placeholder:"N" help:"Megabytes that uploads of one account may take; 0: no limit. Empty: 500 with PUBLIC_URL, else none."`
+	ResultMB            string `name:"result-mb" env:"RESULT_MB" placeholder:"N" help:"Megabytes that results of one account may take; 0: no limit. Empty: 5120 with PUBLIC_URL, else none."`
+	KeepResultsDays     string `name:"keep-results-days" env:"KEEP_RESULTS_DAYS" default:"0" help:"Days after which the files of a run are deleted; 0: never."`
+	KeepWorkflow        string `name:"keep-workflow-in-files" env:"KEEP_WORKFLOW_IN_FILES" default:"false" help:"true: results keep workflow, prompts and other texts in their metadata; false: these are removed."`
 	APIRate             string `name:"api-rate" env:"API_RATE" default:"100" help:"API requests of one account a second, on average; 0: no limit."`
+	MetricsAddr         string `env:"METRICS_ADDR" placeholder:"HOST:PORT" help:"Serve /metrics there, to whoever reaches it, and not beside the page."`
+	MetricsToken        string `env:"METRICS_TOKEN" placeholder:"SECRET" help:"Opens /metrics, as ADMIN_TOKEN does; without PUBLIC_URL and this it is open."`
 	AdminToken          string `env:"ADMIN_TOKEN" placeholder:"SECRET" help:"Signs the operator in, on the page and in the API."`
+	TrustedProxies      string `env:"TRUSTED_PROXIES" placeholder:"ADDRESS,..." help:"Addresses or CIDRs of your proxies: their X-Forwarded-For is believed. Empty: nobody's."`
 	Support             string `env:"SUPPORT" placeholder:"TEXT" help:"Whom to ask about payments: an address or a name. Empty: the operator."`
 	TermsURL            string `env:"TERMS_URL" placeholder:"URL" help:"The terms of use, for /terms."`
 	PrivacyURL          string `env:"PRIVACY_URL" placeholder:"URL" help:"What happens to people's data, for /privacy."`
@@ -71,7 +83,8 @@ type Settings struct {
 type Config struct {
 	Settings
 	Engines      []*url.URL
-	Public       *url.URL // nil: none
+	GoneAfter    time.Duration // see ComfyUIGoneAfter
+	Public       *url.URL      // nil: none
 	TelegramAPI  *url.URL
 	DiscordAPI   *url.URL
 	Shards       discord.Shards
@@ -79,6 +92,8 @@ type Config struct {
 	Points       billing.Points
 	Limits       users.Limits // of accounts that have no others
 	RequestRate  int
+	Proxies      []netip.Prefix
+	KeepResults  time.Duration // 0: for ever
 	Allow        []string
 }
 
@@ -98,12 +113,15 @@ func (s Settings) check() (Config, error) {
 	c.checkMoney(&p)
 	c.checkSources(&p)
 	c.checkPeople(&p)
+	c.checkProxies(&p)
 	p.unless(oneOf(s.LogLevel, "debug", "info", "warn", "error"), "LOG_LEVEL", s.LogLevel, "debug, info, warn or error")
 	p.unless(oneOf(s.LogFormat, "text", "json"), "LOG_FORMAT", s.LogFormat, "text or json")
 	p.unless(s.TelegramBotToken == "" || telegramToken.MatchString(s.TelegramBotToken),
 		"TELEGRAM_BOT_TOKEN", "(hidden)", "a token as @BotFather gives it: digits, a colon, 35 letters")
 	c.checkDiscord(&p)
 	c.checkServices(&p)
+	p.unless(fitsHeader(s.MetricsToken),
+		"METRICS_TOKEN", "(hidden)", "letters, digits and signs without spaces, as fits into a header")
 	p.unless(fitsHeader(s.AdminToken),
 		"ADMIN_TOKEN", "(hidden)", "letters, digits and signs without spaces, as fits into a header")
 	dir, err := filepath.Abs(s.DataDir)
@@ -134,9 +152,19 @@ func (p *problems) add(err error) {
 	}
 }
 
+// isAddress reports whether a program can listen at s, as far as one sees by its form.
+func isAddress(s string) bool {
+	_, port, err := net.SplitHostPort(s)
+	if err != nil {
+		return false
+	}
+	_, err = net.LookupPort("tcp", port)
+	return err == nil
+}
+
 func (c *Config) checkAddresses(p *problems) {
-	_, _, err := net.SplitHostPort(c.ListenAddr)
-	p.unless(err == nil, "LISTEN_ADDR", c.ListenAddr, "host:port, for example 127.0.0.1:8080")
+	p.unless(isAddress(c.ListenAddr), "LISTEN_ADDR", c.ListenAddr, "host:port, for example 127.0.0.1:8080")
+	p.unless(c.MetricsAddr == "" || isAddress(c.MetricsAddr), "METRICS_ADDR", c.MetricsAddr, "host:port, for example 127.0.0.1:9100")
 	p.unless(c.DatabaseURL == "" || isPostgresURL(c.DatabaseURL), "DATABASE_URL", redactURL(c.DatabaseURL),
 		"postgres://user:password@host:port/name, or nothing for the own Postgres")
 	for _, raw := range splitList(c.ComfyUIURLs) {
@@ -144,6 +172,9 @@ func (c *Config) checkAddresses(p *problems) {
 		p.unless(ok, "COMFYUI_URLS", redactURL(raw), "http:// or https:// addresses, separated by commas")
 		c.Engines = append(c.Engines, u)
 	}
+	var err error
+	c.GoneAfter, err = time.ParseDuration(c.ComfyUIGoneAfter)
+	p.unless(err == nil && c.GoneAfter >= time.Second, "COMFYUI_GONE_AFTER", c.ComfyUIGoneAfter, "a time of at least a second, such as 30s or 2m")
 	var ok bool
 	if c.PublicURL != "" {
 		c.Public, ok = httpURL(c.PublicURL)
@@ -163,6 +194,19 @@ func (c *Config) checkAddresses(p *problems) {
 	for _, host := range splitList(c.OutboundAllow) {
 		p.unless(!strings.ContainsAny(host, " \t") && !strings.Contains(host, "://"), "OUTBOUND_ALLOW", host, "hosts, host:port or CIDRs, separated by commas")
 		c.Allow = append(c.Allow, host)
+	}
+}
+
+// checkProxies reads TRUSTED_PROXIES; a single address is a prefix of its own.
+func (c *Config) checkProxies(p *problems) {
+	for _, text := range splitList(c.TrustedProxies) {
+		prefix, err := netip.ParsePrefix(text)
+		if ip, wrong := netip.ParseAddr(text); wrong == nil {
+			ip = ip.Unmap()
+			prefix, err = netip.PrefixFrom(ip, ip.BitLen()), nil
+		}
+		p.unless(err == nil && !prefix.Addr().Is4In6(), "TRUSTED_PROXIES", text, "addresses or CIDRs, separated by commas, for example 127.0.0.1,10.0.0.0/8")
+		c.Proxies = append(c.Proxies, prefix)
 	}
 }
 
@@ -199,8 +243,18 @@ const (
 	accessListed = "listed"
 )
 
+// runsAtOnce bounds an account of a house that is open to the world, unless RUNS_AT_ONCE says otherwise.
+const runsAtOnce = "8"
+
 func (c *Config) checkPeople(p *problems) {
+	if c.RunsAtOnce == "" {
+		c.RunsAtOnce = "0"
+		if c.PublicURL != "" {
+			c.RunsAtOnce = runsAtOnce
+		}
+	}
 	p.unless(oneOf(c.Access, accessOpen, accessListed), "ACCESS", c.Access, "open or listed")
+	p.unless(oneOf(c.BillCanceled, "true", "false"), "BILL_CANCELED", c.BillCanceled, "true or false")
 	p.unless(oneOf(c.AutoRunRead, "true", "false"), "AUTO_RUN_READ", c.AutoRunRead, "true or false")
 	for _, limit := range []struct {
 		variable, found string
@@ -210,7 +264,29 @@ func (c *Config) checkPeople(p *problems) {
 		p.unless(err == nil && n >= 0, limit.variable, limit.found, "a whole number, 0 for no limit")
 		*limit.into = n
 	}
+	for _, limit := range []struct {
+		variable, found string
+		usual           int64 // with PUBLIC_URL
+		into            *int64
+	}{{"UPLOAD_MB", c.UploadMB, 500, &c.Limits.UploadBytes}, {"RESULT_MB", c.ResultMB, 5120, &c.Limits.ResultBytes}} {
+		if limit.found == "" && c.PublicURL != "" {
+			limit.found = strconv.FormatInt(limit.usual, 10)
+		}
+		n, err := strconv.ParseInt(cmp.Or(limit.found, "0"), 10, 64)
+		p.unless(err == nil && n >= 0 && n <= maxMB, limit.variable, limit.found, "a whole number of megabytes, 0 for no limit")
+		*limit.into = n << 20
+	}
+	days, err := strconv.Atoi(c.KeepResultsDays)
+	p.unless(err == nil && days >= 0 && days <= maxDays, "KEEP_RESULTS_DAYS", c.KeepResultsDays, "a whole number of days, 0 for ever")
+	c.KeepResults = time.Duration(days) * 24 * time.Hour
+	p.unless(oneOf(c.KeepWorkflow, "true", "false"), "KEEP_WORKFLOW_IN_FILES", c.KeepWorkflow, "true or false")
 }
+
+// The largest values of limits of files, so that they can be counted with.
+const (
+	maxMB   = 1 << 40
+	maxDays = 36500
+)
 
 // approval is what of a model's requests waits for a person's approval.
 func (c *Config) approval() runs.Approval {

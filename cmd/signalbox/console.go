@@ -2,26 +2,28 @@ package main
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/console"
 	"github.com/signalbox/signalbox/providers/openapi"
 )
 
-// newConsole makes the operator's console, for the page to mount.
-func (a *app) newConsole() ([]web.Mount, error) {
+// newConsole makes the operator's console.
+func (a *app) newConsole() (http.Handler, error) {
 	c, err := console.New(console.Config{
 		Registry: a.registry, Catalogue: a.history, Runs: a.runs, People: a.users, Ledger: a.ledger, Grant: a.grant,
-		Caller: web.Caller, CSRF: web.CSRFInput, Engines: a.engineRows, Findings: a.findingRows, Sections: []console.Section{a.inboxSection()},
+		Caller: web.Caller, CSRF: web.CSRFInput, Engines: a.engineRows, OrderEngine: a.orderEngine, Findings: a.findingRows, Sections: []console.Section{a.inboxSection()},
 		Logger: a.log.With("component", "console"),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return []web.Mount{{Path: console.Root, Who: web.Operators, Handler: c.Handler()}}, nil
+	return c.Handler(), nil
 }
 
 func (a *app) grant(ctx context.Context, accountID string, amount billing.NanoUSD, key, note string) error {
@@ -36,9 +38,14 @@ func (a *app) engineRows(ctx context.Context) []console.Engine {
 	var rows []console.Engine
 	for i, s := range a.fleet.Status() {
 		rows = append(rows, console.Engine{Name: s.Name, Up: s.Up, Error: s.Error, Version: s.Version, GPUs: s.GPUs, Classes: s.Classes,
-			CheckedAt: s.CheckedAt, Running: queues[i].Running, Waiting: queues[i].Pending})
+			CheckedAt: s.CheckedAt, Order: string(s.Order), Running: queues[i].Running, Waiting: queues[i].Pending})
 	}
 	return rows
+}
+
+// orderEngine does what an operator wants of an engine.
+func (a *app) orderEngine(ctx context.Context, name, order string) error {
+	return a.fleet.Order(ctx, name, comfy.Order(order))
 }
 
 // findingRows tells the console what could be better in the workflows and in OpenAPI documents.

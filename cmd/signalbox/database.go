@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -24,7 +25,7 @@ func openDatabase(ctx context.Context, c Config, log *slog.Logger) (*database, e
 	if c.DatabaseURL != "" {
 		pool, err := postgres.Connect(ctx, c.DatabaseURL)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("DATABASE_URL: %w", err)
 		}
 		return &database{pool: pool}, nil
 	}

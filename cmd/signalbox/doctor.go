@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/signalbox/signalbox/comfy"
@@ -117,7 +118,7 @@ func checkTools(ctx context.Context, c Config) []finding {
 		return nil
 	}
 	f := finding{what: "TOOLS_DIR", ok: true, advice: "mend the files; until then their tools stay as they were, or away"}
-	loaders := []registry.Loader{httptools.New(httptools.Config{Dir: c.ToolsDir, Store: hashOnly{}}), registry.NewFileLoader("tools", c.ToolsDir)}
+	loaders := []registry.Loader{httptools.New(httptools.Config{Dir: c.ToolsDir, Store: &memorySpecs{}}), registry.NewFileLoader("tools", c.ToolsDir)}
 	var errs []error
 	tools := 0
 	for _, l := range loaders {
@@ -132,38 +133,40 @@ func checkTools(ctx context.Context, c Config) []finding {
 	return []finding{f}
 }
 
-// writable tries it: permission bits say little about mounts, quotas and root.
+// writable asks the system, which knows of mounts and of root, and writes nothing. Of a folder that a start would make,
+// the nearest one above it is asked.
 func writable(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
+	for {
+		info, err := os.Stat(dir)
+		switch {
+		case errors.Is(err, os.ErrNotExist) && dir != filepath.Dir(dir):
+			dir = filepath.Dir(dir)
+			continue
+		case err != nil:
+			return err
+		case !info.IsDir():
+			return fmt.Errorf("%s is no folder", dir)
+		}
+		const writeAndEnter = 2 | 1 // W_OK | X_OK of access(2)
+		if err := syscall.Access(dir, writeAndEnter); err != nil {
+			return fmt.Errorf("%s can't be written: %w", dir, err)
+		}
+		return nil
 	}
-	f, err := os.CreateTemp(dir, ".doctor-*")
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 func checkDatabase(ctx context.Context, c Config) []finding {
-	f := finding{what: "database"}
-	log := newLogger(c, io.Discard)
-	db, err := openDatabase(ctx, c, log)
-	switch {
-	case errors.Is(err, postgres.ErrInUse):
-		f.ok, f.saw = true, "in use by a running Signalbox on this DATA_DIR"
-		return []finding{f}
-	case errors.Is(err, postgres.ErrForeignVersion):
-		f.saw, f.advice = err.Error(), "install that version of Postgres beside the other; the data is kept as it is"
-		return []finding{f}
-	case errors.Is(err, postgres.ErrNoBinaries):
-		f.saw, f.advice = err.Error(), "install Postgres, or set DATABASE_URL"
-		return []finding{f}
-	case err != nil:
-		f.saw, f.advice = err.Error(), "check DATABASE_URL, or leave it empty for the own Postgres"
+	if c.DatabaseURL == "" {
+		return []finding{checkOwnPostgres(ctx, filepath.Join(c.DataDir, "postgres"))}
+	}
+	f := finding{what: "database", advice: "check DATABASE_URL, or leave it empty for the own Postgres"}
+	db, err := openDatabase(ctx, c, nil)
+	if err != nil {
+		f.saw = err.Error()
 		return []finding{f}
 	}
 	defer db.close(context.WithoutCancel(ctx))
-	steps, err := migrations.Status(ctx, db.pool, log)
+	steps, err := migrations.Status(ctx, db.pool, newLogger(c, io.Discard))
 	if err != nil {
 		f.saw = err.Error()
 		return []finding{f}
@@ -176,6 +179,27 @@ func checkDatabase(ctx context.Context, c Config) []finding {
 	}
 	f.ok, f.saw = true, fmt.Sprintf("reachable, %d of %d migrations applied (a start applies the rest)", len(steps)-pending, len(steps))
 	return []finding{f}
+}
+
+// checkOwnPostgres looks at what a start of the own server would find, and starts nothing.
+func checkOwnPostgres(ctx context.Context, dir string) finding {
+	f := finding{what: "database", ok: true}
+	found, err := postgres.Look(ctx, dir)
+	switch {
+	case found.Running:
+		f.saw = "in use by a running Signalbox on this DATA_DIR"
+	case errors.Is(err, postgres.ErrForeignVersion):
+		f.ok, f.saw, f.advice = false, err.Error(), "install that version of Postgres beside the other; the data is kept as it is"
+	case errors.Is(err, postgres.ErrNoBinaries):
+		f.saw = err.Error() + "; a start fetches them once"
+	case err != nil:
+		f.ok, f.saw, f.advice = false, err.Error(), "or give this program another DATA_DIR"
+	case found.Data == 0:
+		f.saw = fmt.Sprintf("Postgres %s of %s; the first start makes the database", found.Binaries.Version, found.Binaries.Dir)
+	default:
+		f.saw = fmt.Sprintf("Postgres %s of %s, and its data; a start applies the migrations that are new", found.Binaries.Version, found.Binaries.Dir)
+	}
+	return f
 }
 
 func checkEngines(ctx context.Context, c Config) []finding {
@@ -241,7 +265,8 @@ func checkAddress(ctx context.Context, c Config) []finding {
 		f.saw = "a Signalbox answers at " + c.ListenAddr
 		return []finding{f}
 	}
-	return []finding{{what: "LISTEN_ADDR", saw: err.Error(), advice: "stop the other program, or set LISTEN_ADDR to another port"}}
+	reason, advice := whyNotListening(err)
+	return []finding{{what: "LISTEN_ADDR", saw: c.ListenAddr + ": " + reason, advice: advice}}
 }
 
 // askReady is the health check of containers, whose images have no curl.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -33,7 +34,7 @@ func (c inspectCommand) Run(e env) error {
 		case httptools.IsFile(file):
 			ok = inspectTool(e.stdout, file, c.JSON) && ok
 		case openapi.IsFile(file):
-			ok = inspectDocument(e.ctx, e.stdout, file, c.JSON) && ok
+			ok = inspectDocument(e.ctx, e.stdout, file, splitList(cmp.Or(e.settings.OpenAPIAllow, "*")), c.JSON) && ok
 		case registry.IsDefinitions(file):
 			ok = inspectDefinitions(e.stdout, file, c.JSON) && ok
 		default:
@@ -55,13 +56,14 @@ func (c inspectCommand) Run(e env) error {
 
 // inspectTool shows the tool that a description of an HTTP API becomes, or everything that is wrong with it.
 func inspectTool(w io.Writer, file string, asJSON bool) (good bool) {
-	tool, err := httptools.Check(file)
+	tool, warnings, err := httptools.Check(file)
 	if asJSON {
 		line := struct {
-			File  string         `json:"file"`
-			Tool  *registry.Tool `json:"tool,omitempty"`
-			Error string         `json:"error,omitempty"`
-		}{File: file, Tool: &tool}
+			File     string         `json:"file"`
+			Tool     *registry.Tool `json:"tool,omitempty"`
+			Warnings []string       `json:"warnings,omitempty"`
+			Error    string         `json:"error,omitempty"`
+		}{File: file, Tool: &tool, Warnings: warnings}
 		if err != nil {
 			line.Tool, line.Error = nil, err.Error()
 		}
@@ -74,6 +76,9 @@ func inspectTool(w io.Writer, file string, asJSON bool) (good bool) {
 		return false
 	}
 	printTool(w, file, tool)
+	for _, warning := range warnings {
+		fmt.Fprintf(w, "%s: warning: %s\n", file, warning)
+	}
 	return true
 }
 
@@ -109,10 +114,13 @@ func inspectDefinitions(w io.Writer, file string, asJSON bool) (good bool) {
 	return err == nil
 }
 
-// inspectDocument shows the tools that an OpenAPI document becomes, all its operations where it doesn't say which, and
+// inspectDocument shows the tools that an OpenAPI document becomes, those of the list where it doesn't say which, and
 // what is to be said about them.
-func inspectDocument(ctx context.Context, w io.Writer, file string, asJSON bool) (good bool) {
-	tools, findings, err := openapi.Check(ctx, file, []string{"*"})
+func inspectDocument(ctx context.Context, w io.Writer, file string, allow []string, asJSON bool) (good bool) {
+	tools, findings, err := openapi.Check(ctx, file, allow)
+	if err == nil && len(tools) == 0 {
+		err = fmt.Errorf("none of its operations becomes a tool (OPENAPI_ALLOW is %q)", strings.Join(allow, ","))
+	}
 	if err != nil {
 		findings = append(findings, openapi.Finding{Document: file, Refused: true, Message: err.Error()})
 	}
@@ -125,7 +133,7 @@ func inspectDocument(ctx context.Context, w io.Writer, file string, asJSON bool)
 			File     string            `json:"file"`
 			Tools    []registry.Tool   `json:"tools"`
 			Findings []openapi.Finding `json:"findings"`
-		}{file, tools, findings}
+		}{file, append([]registry.Tool{}, tools...), findings}
 		return json.NewEncoder(w).Encode(line) == nil && good
 	}
 	for _, tool := range tools {

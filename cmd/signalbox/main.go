@@ -79,12 +79,37 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "See signalbox --help.")
 		return 2
 	}
+	if err := unread(parsed); err != nil {
+		fmt.Fprintln(stderr, "signalbox:", err)
+		return 2
+	}
 	err = parsed.Run(env{ctx: ctx, stdout: stdout, stderr: stderr, settings: c.Settings})
 	if err != nil {
 		printError(stderr, err)
 		return 1
 	}
 	return 0
+}
+
+// withoutSettings are the commands that read no settings.
+var withoutSettings = []string{"engine", "convert", "version"}
+
+// unread refuses flags of settings that the command would not read.
+func unread(parsed *kong.Context) error {
+	command, _, _ := strings.Cut(parsed.Command(), " ")
+	if !slices.Contains(withoutSettings, command) {
+		return nil
+	}
+	for _, p := range parsed.Path {
+		if p.Flag == nil || !slices.Contains(parsed.Model.Flags, p.Flag) {
+			continue
+		}
+		if command == "engine" && p.Flag.Name == "listen-addr" {
+			return errors.New("--listen-addr is where the page listens; engine takes --listen")
+		}
+		return fmt.Errorf("--%s: %s does not read this setting; leave it out", p.Flag.Name, command)
+	}
+	return nil
 }
 
 // withValue keeps the variables that are set to something: compose files and panels pass an empty text for

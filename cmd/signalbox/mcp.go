@@ -11,17 +11,17 @@ import (
 	"github.com/signalbox/signalbox/registry"
 )
 
-// mcpMounts is the registry as an MCP server. secret signs what people confirm.
-func (a *app) mcpMounts(secret []byte) ([]web.Mount, error) {
+// newMCP is the registry as an MCP server. secret signs what people confirm.
+func (a *app) newMCP(secret []byte) (http.Handler, error) {
 	server, err := mcp.New(mcp.Config{
-		Registry: a.registry, Runs: a.runs, Users: a.users, Caller: web.Caller, Budget: web.Budget, Secret: secret, Public: strings.TrimSuffix(a.cfg.PublicURL, "/"),
-		FilePath: func(ref registry.Media, name string) string { return a.web.FilePath(ref, name) },
+		Registry: a.registry, Runs: a.runs, Users: a.users, Caller: web.Caller, Budget: web.Budget, ByAgent: web.ByAgent, Secret: secret, Public: strings.TrimSuffix(a.cfg.PublicURL, "/"),
+		FilePath: func(owner string, ref registry.Media, name string) string { return a.web.FilePath(owner, ref, name) },
 		Version:  version, Logger: quiet(a.log).With("component", "mcp"),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return []web.Mount{{Path: "/mcp", Who: web.Keys, Handler: server.Handler()}}, nil
+	return server.Handler(), nil
 }
 
 // newMCPServers makes the tools of the MCP servers that MCP_SERVERS names.

@@ -24,9 +24,14 @@ type mediaStore struct {
 	client *http.Client
 }
 
-// Put stores a file.
+// Put stores a file of the house.
 func (m mediaStore) Put(ctx context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error) {
-	ref, err := m.assets.Put(ctx, r, assets.Meta{Name: name})
+	return m.Keep(ctx, r, assets.Meta{Name: name})
+}
+
+// Keep stores a file of an account. What a run made loses the texts in its metadata, unless the operator keeps them.
+func (m mediaStore) Keep(ctx context.Context, r io.Reader, meta assets.Meta) (registry.Media, registry.MediaInfo, error) {
+	ref, err := m.assets.Put(ctx, r, meta)
 	if err != nil {
 		return "", registry.MediaInfo{}, err
 	}
@@ -34,7 +39,13 @@ func (m mediaStore) Put(ctx context.Context, r io.Reader, name string) (registry
 	if err != nil {
 		return "", registry.MediaInfo{}, err
 	}
-	return string(ref), mediaInfo(info, name), nil
+	return string(ref), mediaInfo(info, meta.Name), nil
+}
+
+// Collect frees the files that no account has any more.
+func (m mediaStore) Collect(ctx context.Context) error {
+	_, err := m.assets.Collect(ctx)
+	return err
 }
 
 // OpenMedia opens a stored file or fetches an address.

@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/webchat"
@@ -17,8 +18,8 @@ import (
 
 // newUsers makes the store of people, and tells it what belongs to an account in the other rooms: a new one gets a
 // wallet, a new person the sign-up credit.
-func newUsers(db *database, ledger *billing.Ledger, c Config) *users.Store {
-	return users.New(db.pool, users.Config{
+func newUsers(db *database, ledger *billing.Ledger, c Config, change ...func(*users.Config)) *users.Store {
+	cfg := users.Config{
 		OnCreate: func(ctx context.Context, tx pgx.Tx, account users.Account) error {
 			return ledger.EnsureWallet(ctx, tx, account.ID)
 		},
@@ -41,12 +42,28 @@ func newUsers(db *database, ledger *billing.Ledger, c Config) *users.Store {
 			if err := webhooks.Forget(ctx, tx, accountID); err != nil {
 				return err
 			}
-			return chat.Forget(ctx, tx, accountID)
+			if err := chat.Forget(ctx, tx, accountID); err != nil {
+				return err
+			}
+			return assets.Forget(ctx, tx, accountID)
 		},
 		Listed: c.Access == accessListed,
 		Limits: c.Limits,
-	})
+	}
+	for _, f := range change {
+		f(&cfg)
+	}
+	return users.New(db.pool, cfg)
 }
+
+// erases has what runs of an account ended before its data is erased, and its files freed after.
+func (a *app) erases(c *users.Config) {
+	c.BeforeErase = func(ctx context.Context, accountID string) error { return a.runs.CancelAll(ctx, accountID) }
+	c.AfterErase = a.collect
+}
+
+// collect frees the files that no account has any more.
+func (a *app) collect(ctx context.Context, _ string) error { return a.media.Collect(ctx) }
 
 // mergeRooms moves what the rooms above users keep by account. Runs are moved before the wallet is locked, as all
 // writers do, and again after, when none can begin any more that the wallet pays for.
@@ -64,6 +81,9 @@ func mergeRooms(ctx context.Context, tx pgx.Tx, ledger *billing.Ledger, from, in
 		return err
 	}
 	if err := chat.Adopt(ctx, tx, from, into); err != nil {
+		return err
+	}
+	if err := assets.Adopt(ctx, tx, from, into); err != nil {
 		return err
 	}
 	return webchat.Adopt(ctx, tx, from, into)

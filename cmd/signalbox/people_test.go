@@ -21,7 +21,7 @@ import (
 // leads to the survivor.
 var accountColumns = map[string]bool{
 	"chat_deliveries.account_id": true, "chat_keyboards.account_id": true, "chat_prompts.account_id": true, "chat_marks.account_id": true,
-	"runs.account_id": true, "user_identities.user_id": true, "user_keys.user_id": true, "user_limits.user_id": true,
+	"asset_owners.account_id": true, "asset_uses.account_id": false, "runs.account_id": true, "user_identities.user_id": true, "user_keys.user_id": true, "user_limits.user_id": true,
 	"user_link_codes.user_id": true, "user_preferences.user_id": true, "user_presets.user_id": true, "user_sessions.user_id": true,
 	"ledger_accounts.owner": false, "ledger_transfers.owner": false, "user_audit.account_id": false,
 	"webhook_endpoints.account_id": true, "web_answers.account_id": false, // answers last a day
@@ -126,7 +126,11 @@ func TestOnePerson(t *testing.T) {
 		}
 		balance(apart.ID, 0)
 		balance(ann.ID, billing.Dollar)
-		if _, err := people.Merge(ctx, ann.ID, apart.ID, users.BySystem); err != nil {
+		code, err := people.NewLinkCode(ctx, ann.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := people.RedeemLinkCode(ctx, apart.ID, code.Code); err != nil {
 			t.Fatal(err)
 		}
 		balance(ann.ID, billing.Dollar)
@@ -161,7 +165,7 @@ func TestOnePerson(t *testing.T) {
 		if _, err := catalogue.Reload(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := people.Preferences(ctx, ann.ID, "new"); err != nil || got["steps"] != json.Number("9") {
+		if got, err := people.PreferencesFor(ctx, ann.ID, registry.Tool{ToolID: "new"}); err != nil || got["steps"] != json.Number("9") {
 			t.Errorf("got %v, %v", got, err)
 		}
 	})
@@ -185,9 +189,27 @@ func TestOnePerson(t *testing.T) {
 			if _, err := catalogue.Reload(ctx); err != nil {
 				t.Fatal(err)
 			}
-			if got, err := people.Preferences(ctx, ann.ID, "ink"); err != nil || got[name] != json.Number("9") || len(got) != 1 {
+			if got, err := people.PreferencesFor(ctx, ann.ID, registry.Tool{ToolID: "ink"}); err != nil || got[name] != json.Number("9") || len(got) != 1 {
 				t.Errorf("%s: got %v, %v", name, got, err)
 			}
 		}
 	})
+}
+
+func TestRunsAtOnceByDefault(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, public, setting string
+		want                  int
+	}{
+		{"a local program has no limit", "", "", 0},
+		{"a public one has", "https://bot.example", "", 8},
+		{"the operator may lift it", "https://bot.example", "0", 0},
+		{"and set another", "", "3", 3},
+	} {
+		settings := Settings{PublicURL: c.public, RunsAtOnce: c.setting}
+		if got, _ := settings.check(); got.Limits.AtOnce != c.want {
+			t.Errorf("%s: %d, expected %d", c.name, got.Limits.AtOnce, c.want)
+		}
+	}
 }

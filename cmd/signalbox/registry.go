@@ -2,21 +2,23 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"math"
 	"runtime/debug"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signalbox/signalbox/comfy"
+	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/schedule"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/web"
+	mcpservers "github.com/signalbox/signalbox/providers/mcp"
+	"github.com/signalbox/signalbox/providers/remote"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -56,16 +58,13 @@ func (a *app) newRegistry() error {
 	return err
 }
 
-// preflight lists tools of services that are not connected as unavailable; a command that runs nothing can't know which will be.
+// preflight lists tools that nothing here can run as unavailable.
 func (a *app) preflight(l registry.Loader) registry.Loader {
-	if a.templates == (hashOnly{}) {
-		return l
-	}
-	names := []string{comfy.Service}
+	providers := map[string]any{comfy.Service: a.flows}
 	for _, s := range a.services {
-		names = append(names, s.name)
+		providers[s.name] = s.provider
 	}
-	return runs.Preflight{Loader: l, Services: names}
+	return runs.Preflight{Loader: l, Providers: providers}
 }
 
 // loadTools fills the registry and lets the history follow it.
@@ -99,7 +98,7 @@ func (a *app) reload(ctx context.Context) {
 	}
 }
 
-// loadTemplates reads the workflows without listing them. They are foreign input: a crash of the reader is one file's.
+// loadTemplates reads the workflows, the endpoints of remote tools and the MCP servers without listing their tools, for those who run flashed ones. They are foreign input: a crash of the reader is one file's.
 func (a *app) loadTemplates(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -108,8 +107,16 @@ func (a *app) loadTemplates(ctx context.Context) {
 			a.log.Error("the workflow files could not be read", "panic", p, "stack", string(debug.Stack()))
 		}
 	}()
-	if _, err := a.flows.Load(ctx); err != nil && !errors.Is(ctx.Err(), context.Canceled) {
-		a.log.Warn("workflow files", "error", err)
+	behind := []registry.Loader{a.flows}
+	for _, s := range a.services {
+		if s.name == remote.Service || s.name == mcpservers.Service {
+			behind = append(behind, s.loader)
+		}
+	}
+	for _, l := range behind {
+		if _, err := l.Load(ctx); err != nil && !errors.Is(ctx.Err(), context.Canceled) {
+			a.log.Warn("what is behind the flashed tools", "loader", l.Name(), "error", err)
+		}
 	}
 }
 
@@ -122,10 +129,48 @@ func (a *app) registerToolMetrics() {
 	)
 }
 
-// startSchedules reads all sources again at the times of SYNC_SCHEDULE, on every machine.
+const sweepTimeout = 30 * time.Minute
+
+// sweepFiles deletes the files of runs that are older than KEEP_RESULTS_DAYS, and those that nothing needs.
+func (a *app) sweepFiles(ctx context.Context) error {
+	if err := a.runs.Expire(ctx, a.cfg.KeepResults); err != nil {
+		return err
+	}
+	freed, err := a.media.assets.Sweep(ctx)
+	if freed.Files > 0 {
+		a.log.Info("files that nothing needs were deleted", "files", freed.Files, "bytes", freed.Bytes)
+	}
+	return err
+}
+
+// registerFileMetrics tells what files take. While the database is away there is no figure.
+func (a *app) registerFileMetrics() {
+	figure := func(of func(assets.Space) int64) func() float64 {
+		return func() float64 {
+			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+			defer cancel()
+			space, err := assets.AllSpace(ctx, a.db.pool)
+			if err != nil {
+				return math.NaN()
+			}
+			return float64(of(space))
+		}
+	}
+	a.metrics.MustRegister(
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "signalbox_files_bytes", Help: "Bytes that all stored files take."},
+			figure(func(s assets.Space) int64 { return s.Bytes })),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "signalbox_files", Help: "Stored files."},
+			figure(func(s assets.Space) int64 { return s.Files })),
+	)
+}
+
+// startSchedules reads all sources again at the times of SYNC_SCHEDULE, and sweeps files every hour, on one machine each.
 func (a *app) startSchedules() error {
 	runner, err := schedule.New(a.db.pool, schedule.Config{Logger: a.log}, schedule.Job{
 		Name: "sync tools", Spec: a.cfg.SyncSchedule, Follow: a.reload,
+	}, schedule.Job{
+		Name: "sweep files", Spec: "@hourly", Timeout: sweepTimeout,
+		Do: func(ctx context.Context, _ pgx.Tx, _ time.Time) error { return a.sweepFiles(ctx) },
 	})
 	if err != nil {
 		return err
@@ -136,75 +181,4 @@ func (a *app) startSchedules() error {
 		}
 	})
 	return nil
-}
-
-type flashCommand struct {
-	Out   string `required:"" placeholder:"DIR" help:"Folder to write to."`
-	Stubs string `placeholder:"PACKAGE" help:"Also write typed Go stubs of the tools, in a package of this name."`
-}
-
-// Run writes the registry's files. It needs the engines, to know what they have, but no database.
-func (f flashCommand) Run(e env) error {
-	c, err := e.settings.check()
-	if err != nil {
-		return err
-	}
-	a := &app{cfg: c, log: newLogger(c, e.stderr), metrics: prometheus.NewRegistry(), failed: make(chan error, 1)}
-	err = f.flash(e, a)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), stopLimit)
-	defer cancel()
-	return errors.Join(err, a.stop(ctx))
-}
-
-func (f flashCommand) flash(e env, a *app) error {
-	a.templates = hashOnly{}
-	if err := a.startEngines(e.ctx); err != nil {
-		return err
-	}
-	a.newWorkflows()
-	if err := a.newRegistry(); err != nil {
-		return err
-	}
-	if _, err := a.registry.Reload(e.ctx); err != nil {
-		return fmt.Errorf("nothing was written: %w", err)
-	}
-	s := a.registry.Snapshot()
-	meta := registry.FlashMeta{Now: time.Now(), SourceVersion: sourceVersion(), StubsPackage: f.Stubs}
-	if err := registry.Flash(f.Out, s, meta); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(e.stdout, "%d tools written to %s.\n", s.Len(), f.Out)
-	return err
-}
-
-// sourceVersion is the program's version, with the commit it was built from where Go knows it.
-func sourceVersion() string {
-	if version != "dev" {
-		return version
-	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return version
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-			return version + " " + s.Value[:12]
-		}
-	}
-	return version
-}
-
-// hashOnly names templates without keeping them, for commands that run nothing.
-type hashOnly struct{}
-
-// Put gives the reference that a store would.
-func (hashOnly) Put(_ context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error) {
-	h := sha256.New()
-	n, err := io.Copy(h, r)
-	return "asset:" + hex.EncodeToString(h.Sum(nil)), registry.MediaInfo{Name: name, Bytes: n}, err
-}
-
-// OpenMedia finds nothing.
-func (hashOnly) OpenMedia(context.Context, registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
-	return nil, registry.MediaInfo{}, errors.New("this command keeps no files")
 }

@@ -35,9 +35,9 @@ func (a *app) siteID() string {
 	return a.cfg.Public.Host
 }
 
-// toolMounts are the routes by which tools are registered at run time.
-func (a *app) toolMounts() []web.Mount {
-	h := toolapi.Handler(toolapi.Config{
+// newToolAPI is how tools are registered at run time.
+func (a *app) newToolAPI() http.Handler {
+	return toolapi.Handler(toolapi.Config{
 		Registry: a.registry, Loader: remote.LoaderName, Service: remote.Service, Caller: web.Caller, Remove: a.remote.Remove,
 		Register: func(ctx context.Context, raw []byte, by string) (toolapi.Registration, error) {
 			done, err := a.remote.Register(ctx, raw, by)
@@ -45,7 +45,4 @@ func (a *app) toolMounts() []web.Mount {
 		},
 		Logger: a.log.With("component", "remote tools"),
 	})
-	return []web.Mount{
-		{Path: "GET /tools", Who: web.Keys, Handler: h, Describe: toolapi.Describe()}, {Path: "POST /tools/register", Who: web.Keys, Handler: h}, {Path: "DELETE /tools/{name}", Who: web.Keys, Handler: h},
-	}
 }

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -143,6 +144,17 @@ func TestRemoteTools(t *testing.T) {
 		}
 		if !strings.Contains(body, `"toolName":"pim.getProduct"`) || !strings.Contains(body, `"siteId":"local"`) {
 			t.Errorf("the endpoint got %s", body)
+		}
+	})
+	t.Run("B20 B74 the envelope's data is the tool's own, as its outputSchema says", func(t *testing.T) {
+		_, answer := ann.do("GET", "/api/runs", "")
+		id := regexp.MustCompile(`"runId":"([^"]+)"`).FindStringSubmatch(answer)
+		if id == nil {
+			t.Fatalf("no run in %s", answer)
+		}
+		var e struct{ Data struct{ Title string } }
+		if _, answer = ann.do("GET", "/api/runs/"+id[1]+"/envelope", ""); json.Unmarshal([]byte(answer), &e) != nil || e.Data.Title != "Chair" {
+			t.Errorf("got %s", answer)
 		}
 	})
 	entry := remoteEntry("dam.searchAssets", registered.URL, "")

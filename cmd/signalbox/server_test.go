@@ -7,8 +7,11 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
+
+	"github.com/signalbox/signalbox/registry"
 )
 
 func TestServerStopsAtOnce(t *testing.T) {
@@ -48,5 +51,48 @@ func TestServerStopsAtOnce(t *testing.T) {
 	}
 	if _, err := silent.Read(make([]byte, 1)); err == nil {
 		t.Error("the silent connection is open still")
+	}
+}
+
+func TestSilentBodiesEnd(t *testing.T) {
+	t.Parallel()
+	read := make(chan error, 1)
+	s := httptest.NewServer(patient(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/unread" {
+			return
+		}
+		got, err := io.ReadAll(r.Body)
+		if err == nil && r.Context().Err() != nil {
+			err = r.Context().Err()
+		}
+		read <- err
+		w.Write(got)
+	}), 50*time.Millisecond))
+	defer s.Close()
+	ask := func(path, body string) net.Conn {
+		conn, err := net.Dial("tcp", s.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		io.WriteString(conn, "POST "+path+" HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\n"+body)
+		return conn
+	}
+	ended := func(conn net.Conn) {
+		t.Helper()
+		conn.SetReadDeadline(time.Now().Add(time.Minute))
+		if _, err := io.Copy(io.Discard, conn); err != nil {
+			t.Errorf("the connection is not ended: %v", err)
+		}
+	}
+	half := ask("/", "ab")
+	var said *registry.Error
+	if err := <-read; !errors.As(err, &said) || said.Code != registry.CodeInvalidInput {
+		t.Errorf("half a body and then silence: %v", err)
+	}
+	ended(half)
+	ended(ask("/unread", "ab"))
+	if ask("/", "abcd"); <-read != nil {
+		t.Error("a whole body is refused")
 	}
 }

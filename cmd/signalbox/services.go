@@ -110,7 +110,7 @@ func (a *app) newServices() ([]service, error) {
 		list = append(list, service{mcpservers.Service, servers, servers})
 	}
 	if c.ToolsDir != "" {
-		files := httptools.New(httptools.Config{Dir: c.ToolsDir, Store: a.templates, Guard: guard, MediaURL: a.mediaURL})
+		files := httptools.New(httptools.Config{Dir: c.ToolsDir, Store: a.templates, Guard: guard, MediaURL: a.mediaURL, Reports: a.reports()})
 		list = append(list, service{httptools.Service, files, files.Jobs()}, service{name: httptools.ServiceNow, provider: files.Calls()})
 	}
 	if docs := splitList(c.OpenAPIDocs); c.ToolsDir != "" || len(docs) > 0 {
@@ -146,7 +146,7 @@ func (a *app) newServices() ([]service, error) {
 
 // mediaURL is an address from which a service can fetch a stored file.
 func (a *app) mediaURL(_ context.Context, ref registry.Media) (string, error) {
-	if address := a.web.FileURL(ref, ""); address != "" {
+	if address := a.web.FileURL("", ref, ""); address != "" {
 		return address, nil
 	}
 	return "", errors.New("there is no PUBLIC_URL from which it could be fetched")

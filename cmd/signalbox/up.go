@@ -13,14 +13,15 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	limit "golang.org/x/time/rate"
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/comfy"
@@ -34,7 +35,6 @@ import (
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
-	"github.com/signalbox/signalbox/webhooks"
 	"github.com/signalbox/signalbox/workflows"
 )
 
@@ -74,7 +74,7 @@ type app struct {
 
 	db        *database
 	media     mediaStore
-	templates comfy.Store
+	templates registry.SpecStore
 	ledger    *billing.Ledger
 	users     *users.Store
 	fleet     *comfy.Fleet
@@ -89,7 +89,7 @@ type app struct {
 	post      post
 	chat      *chatPlatforms
 	web       *web.Server
-	address   net.Addr
+	listener  net.Listener
 
 	stops  []stopper
 	failed chan error // a part that ended by itself
@@ -106,9 +106,8 @@ func (a *app) onStop(name string, stop func(context.Context) error) {
 
 func (a *app) start(ctx context.Context) error {
 	a.failed = make(chan error, 4)
-	a.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, step := range []func(context.Context) error{
-		a.openStorage, a.startEngines, a.loadTools, a.newAddresses, a.startRuns, a.startInbox, a.startChat, a.startWeb, a.startOutbox, a.listen, a.keepInStep,
+		a.claimAddress, a.openStorage, a.startEngines, a.loadTools, a.newAddresses, a.startRuns, a.startInbox, a.startChat, a.startMetrics, a.startWeb, a.startOutbox, a.listen, a.keepInStep,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -117,19 +116,35 @@ func (a *app) start(ctx context.Context) error {
 	return nil
 }
 
+// A database server that ends by itself is started anew, but not one that does so time and again.
+const (
+	serverLosses = 5
+	lossesWithin = 5 * time.Minute
+)
+
 // wait blocks until ctx ends or a part of the program fails.
 func (a *app) wait(ctx context.Context) error {
-	var lost <-chan struct{}
-	if a.db.server != nil {
-		lost = a.db.server.Done()
-	}
-	select {
-	case <-ctx.Done():
-		return nil
-	case <-lost:
-		return errors.New("the database server ended by itself; its log is in DATA_DIR/postgres")
-	case err := <-a.failed:
-		return err
+	losses := limit.NewLimiter(limit.Every(lossesWithin/serverLosses), serverLosses)
+	for {
+		var lost <-chan struct{}
+		if a.db.server != nil {
+			lost = a.db.server.Done()
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-a.failed:
+			return err
+		case <-lost:
+		}
+		if !losses.Allow() {
+			return errors.New("the database server ends by itself again and again; its log is in DATA_DIR/postgres")
+		}
+		a.log.Error("the database server ended by itself; it is started anew", "log", filepath.Join(a.cfg.DataDir, "postgres"))
+		if err := a.db.server.Restart(ctx); err != nil {
+			return err
+		}
+		a.db.pool.Reset() // its connections are broken
 	}
 }
 
@@ -160,6 +175,32 @@ func (a *app) background(name string, f func(context.Context)) {
 	})
 }
 
+// claimAddress takes LISTEN_ADDR before anything else is started or written. Who connects before startWeb waits.
+func (a *app) claimAddress(ctx context.Context) (err error) {
+	a.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", a.cfg.ListenAddr)
+	if err != nil {
+		reason, advice := whyNotListening(err)
+		return fmt.Errorf("LISTEN_ADDR: %s: %s; %s", a.cfg.ListenAddr, reason, advice)
+	}
+	a.onStop("LISTEN_ADDR", func(context.Context) error {
+		a.listener.Close() // closed already where the page was served
+		return nil
+	})
+	return nil
+}
+
+// whyNotListening gives the reason why an address can't be had, without the address, and which way out there is.
+func whyNotListening(err error) (reason, advice string) {
+	var failed *net.OpError
+	if errors.As(err, &failed) {
+		err = failed.Err
+	}
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return err.Error(), "stop the other program, or choose another port"
+	}
+	return err.Error(), "choose an address of this machine, such as 127.0.0.1:8080"
+}
+
 func (a *app) openStorage(ctx context.Context) error {
 	if err := os.MkdirAll(a.cfg.DataDir, 0o755); err != nil {
 		return fmt.Errorf("DATA_DIR: %w", err)
@@ -168,6 +209,11 @@ func (a *app) openStorage(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	return a.useDatabase(ctx, db)
+}
+
+// useDatabase brings the schema up to date and makes what is kept in the database.
+func (a *app) useDatabase(ctx context.Context, db *database) error {
 	a.db = db
 	a.onStop("database", db.close)
 	if _, err := migrations.Up(ctx, db.pool, quiet(a.log)); err != nil {
@@ -178,9 +224,10 @@ func (a *app) openStorage(ctx context.Context) error {
 		return fmt.Errorf("DATA_DIR: %w", err)
 	}
 	a.media = mediaStore{assets: assets.New(db.pool, folder, 0), client: outbound.NewClient(a.cfg.Allow)}
-	a.templates = a.media
+	a.templates = registry.NewSpecs(db.pool, a.media)
+	a.registerFileMetrics()
 	a.ledger = billing.NewLedger(db.pool)
-	a.users = newUsers(db, a.ledger, a.cfg)
+	a.users = newUsers(db, a.ledger, a.cfg, a.erases)
 	return nil
 }
 
@@ -194,27 +241,40 @@ func (a *app) startEngines(ctx context.Context) error {
 		}
 		urls = []*url.URL{own}
 	}
-	a.fleet = comfy.NewFleet(urls, comfy.FleetConfig{Logger: a.log.With("component", "engines"), OnChange: func() { a.reload(ctx) }})
+	var orders comfy.Orders
+	if a.db != nil {
+		orders.Pool = a.db.pool
+	}
+	a.fleet = comfy.NewFleet(urls, comfy.FleetConfig{
+		Logger: a.log.With("component", "engines"), OnChange: func() { a.reload(ctx) }, Orders: orders, GoneAfter: a.cfg.GoneAfter,
+	})
 	a.fleet.Refresh(ctx)
 	return nil
 }
 
+// maxBatch bounds the batches of the embedded engine: more pictures at a time keep its one CPU from everybody else for minutes.
+const maxBatch = 64
+
 // startCPU serves the CPU engine on a free port of loopback, where the fleet talks to it as to any other.
 func (a *app) startCPU() (*url.URL, error) {
 	dir := filepath.Join(a.cfg.DataDir, "engine")
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(dir, 0o700)); err != nil {
+		return nil, fmt.Errorf("DATA_DIR: %w", err)
+	}
 	engine, err := cpu.New(cpu.Config{
 		Input: filepath.Join(dir, "input"), Output: filepath.Join(dir, "output"), Temp: filepath.Join(dir, "temp"),
-		Logger: a.log.With("component", "cpu engine"),
+		Transient: true, Logger: a.log.With("component", "cpu engine"), MaxBatch: maxBatch,
 	})
 	if err != nil {
 		return nil, err
 	}
 	a.onStop("CPU engine", func(ctx context.Context) error { return closeEngine(ctx, engine) })
-	addr, err := a.serve("CPU engine", "127.0.0.1:0", engine)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	return &url.URL{Scheme: "http", Host: addr.String()}, nil
+	a.serve("CPU engine", listener, engine)
+	return &url.URL{Scheme: "http", Host: listener.Addr().String()}, nil
 }
 
 // nodePatience is how long a node that is under way at the end may go on.
@@ -231,12 +291,8 @@ func closeEngine(ctx context.Context, engine *cpu.Engine) error {
 	return nil
 }
 
-// serve listens on address and serves until the program stops.
-func (a *app) serve(name, address string, h http.Handler) (net.Addr, error) {
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		return nil, err
-	}
+// serve serves until the program stops.
+func (a *app) serve(name string, listener net.Listener, h http.Handler) {
 	server := newServer(h, a.log)
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -249,15 +305,36 @@ func (a *app) serve(name, address string, h http.Handler) (net.Addr, error) {
 		wg.Wait()
 		return err
 	})
-	return listener.Addr(), nil
 }
 
 // newWorkflows makes the loader of ComfyUI workflows: the bundled ones, and those of WORKFLOWS_DIR over
 // them.
 func (a *app) newWorkflows() {
+	var pool *pgxpool.Pool
+	if a.db != nil {
+		pool = a.db.pool
+	}
+	shown := make(chan struct{}, 1)
+	learned := comfy.NewLearned(pool, a.log, func() {
+		select {
+		case shown <- struct{}{}:
+		default: // a reload is due already
+		}
+	})
+	a.background("what runs show of workflows", func(ctx context.Context) {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-shown:
+				a.reload(ctx)
+			}
+		}
+	})
 	a.flows = comfy.NewWorkflows(comfy.WorkflowsConfig{
 		Sources: []fs.FS{workflows.FS, os.DirFS(a.cfg.WorkflowsDir)}, Fleet: a.fleet, Store: a.templates,
 		Rate: rate(a.cfg), ByMachine: a.cfg.GPURatesFile != "", Logger: a.log,
+		Learned: learned,
 	})
 }
 
@@ -284,11 +361,16 @@ func (a *app) startRuns(ctx context.Context) error {
 	if a.chat, err = a.newChat(ctx); err != nil {
 		return err
 	}
+	quotes, err := a.keyFor("quotes")
+	if err != nil {
+		return err
+	}
 	a.runs, err = runs.New(runs.Config{
 		Pool: a.db.pool, Registry: a.registry, Ledger: a.ledger, Users: a.users, Limits: a.users, Assets: a.media, RateCard: card,
 		Providers:  a.providers(),
 		Deliverers: a.chat.deliverers(), CallbackURL: a.callbackURL,
-		Logger: quiet(a.log), Events: a.log, Metrics: a.metrics, SiteID: a.siteID(), Approval: a.cfg.approval(),
+		Logger: quiet(a.log), Events: a.log, Metrics: a.metrics, SiteID: a.siteID(), Approval: a.cfg.approval(), Quotes: quotes, BillCanceled: a.cfg.BillCanceled == "true",
+		KeepMetadata: a.cfg.KeepWorkflow == "true",
 	})
 	if err != nil {
 		return err
@@ -326,16 +408,12 @@ func rateCard(c Config) (billing.RateCard, error) {
 	return card, nil
 }
 
-func (a *app) startWeb(context.Context) error {
+func (a *app) startWeb(ctx context.Context) error {
 	key, err := linkKey(a.cfg.DataDir)
 	if err != nil {
 		return err
 	}
 	telegram, discord, err := a.signIn()
-	if err != nil {
-		return err
-	}
-	console, err := a.newConsole()
 	if err != nil {
 		return err
 	}
@@ -346,18 +424,17 @@ func (a *app) startWeb(context.Context) error {
 	if err != nil {
 		return err
 	}
-	tools, err := a.mcpMounts(key)
+	mounts, err := a.newMounts(key)
 	if err != nil {
 		return err
 	}
-	ask, err := a.askMounts()
-	if err != nil {
-		return err
+	var metrics http.Handler
+	if a.cfg.MetricsAddr == "" {
+		metrics = promhttp.HandlerFor(a.metrics, promhttp.HandlerOpts{})
 	}
 	a.web, err = web.New(web.Config{
-		Mounts:   slices.Concat(console, a.toolMounts(), tools, ask),
-		Registry: a.registry, Runs: a.runs, Users: a.users, Ledger: a.ledger, Invitations: a.invitations(), Shares: web.NewShares(a.db.pool), Logger: a.log.With("component", "web"),
-		Public: a.cfg.Public, AdminToken: a.cfg.AdminToken, LinkKey: key, Version: version, Points: a.cfg.Points,
+		Mounts: mounts, Registry: a.registry, Runs: a.runs, Users: a.users, Ledger: a.ledger, Invitations: a.invitations(), Shares: web.NewShares(a.db.pool), Logger: a.log.With("component", "web"),
+		Public: a.cfg.Public, AdminToken: a.cfg.AdminToken, MetricsToken: a.cfg.MetricsToken, Proxies: a.cfg.Proxies, LinkKey: key, Version: version, Points: a.cfg.Points,
 		Telegram: telegram, Discord: discord, APIRate: a.cfg.RequestRate, Conversation: a.chat.page, Hooks: a.post.outbox, Answers: answers,
 		Status: func() map[string]any {
 			return map[string]any{"engines": a.fleet.Status(), "lint": a.flows.Findings()}
@@ -366,19 +443,16 @@ func (a *app) startWeb(context.Context) error {
 		Changes: func(ctx context.Context) ([]registry.Change, error) {
 			return a.history.Changes(ctx, registry.ChangesQuery{})
 		},
-		Metrics: promhttp.HandlerFor(a.metrics, promhttp.HandlerOpts{}),
+		Metrics: metrics, Measure: a.measured(),
 	})
 	if err != nil {
 		return err
 	}
-	a.chat.linkFiles(a.web)
-	mux := http.NewServeMux()
-	mux.Handle("/", a.web.Handler())
-	mux.Handle(webhooks.Root, a.post.inbox)
-	a.chat.mount(mux)
-	if a.address, err = a.serve("page", a.cfg.ListenAddr, mux); err != nil {
-		return fmt.Errorf("LISTEN_ADDR: %w; stop the other program, or choose another port", err)
+	if err := a.web.CloseLocal(ctx); err != nil {
+		return err
 	}
+	a.chat.linkFiles(a.web)
+	a.serve("page", a.listener, a.web.Handler())
 	return nil
 }
 
@@ -409,7 +483,7 @@ func (a *app) keepInStep(context.Context) error {
 
 // banner is what a person reads after the start: five lines.
 func (a *app) banner(w io.Writer) {
-	page := "http://" + reachable(a.address)
+	page := "http://" + reachable(a.listener.Addr())
 	if a.cfg.Public != nil {
 		page = a.cfg.Public.String()
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/telegram"
 	"github.com/signalbox/signalbox/platforms/web/console"
+	"github.com/signalbox/signalbox/providers/httptools"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/webhooks"
@@ -68,6 +69,21 @@ func (a *app) callbackURL(service, runID string) string {
 		}
 	}
 	return ""
+}
+
+// reports gives what was called back about runs of tools over HTTP; nil where nobody can call back.
+func (a *app) reports() func(ctx context.Context, runID string) ([]httptools.Report, error) {
+	if a.cfg.Public == nil {
+		return nil
+	}
+	return func(ctx context.Context, runID string) ([]httptools.Report, error) {
+		found, err := webhooks.Reports(ctx, a.db.pool, httptools.Service, runID)
+		list := make([]httptools.Report, len(found))
+		for i, r := range found {
+			list[i] = httptools.Report(r)
+		}
+		return list, err
+	}
 }
 
 func (a *app) startInbox(ctx context.Context) error {
@@ -122,7 +138,7 @@ func (a *app) tellRun(ctx context.Context, runID string) (json.RawMessage, error
 	if err != nil {
 		return nil, err
 	}
-	return a.web.TellRun(run, reachable(a.address))
+	return a.web.TellRun(run, reachable(a.listener.Addr()))
 }
 
 // tellPerson says something to the owner of an account, in the page's chat and in a private one of Telegram.

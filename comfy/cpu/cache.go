@@ -33,7 +33,7 @@ func (c *cache) prepare(e *Engine, prompt *pyval.Dict) {
 	keep := map[string]*cached{}
 	for _, id := range prompt.Keys() {
 		key := s.sign(id, 0)
-		if r, ok := c.results[key]; ok {
+		if r, ok := c.results[key]; ok && e.stillThere(r.ui) {
 			keep[key] = r
 		}
 	}

@@ -10,10 +10,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,6 +28,8 @@ type Config struct {
 	// Input, Output and Temp are the folders of the protocol; missing ones are made. An empty one becomes a folder in a
 	// private place that Close removes.
 	Input, Output, Temp string
+	// User is the folder of what clients keep on the server: their files and settings. Empty: nothing is kept.
+	User string
 	// Nodes are the classes to offer; nil means nodes.All().
 	Nodes []node.Node
 	// Logger takes what an operator may want to know; nil is silent.
@@ -34,10 +38,18 @@ type Config struct {
 	Now func() time.Time
 	// MaxPixels bounds batch x height x width of every picture made; 0 means 64 megapixels.
 	MaxPixels int
+	// MaxBatch bounds the batches that nodes offer to make; 0: as the real server declares them (4096), which are more than a CPU
+	// gets done while anybody waits.
+	MaxBatch int
 	// MaxMemory bounds the bytes that all results of one prompt may take together; 0 means 2 GiB.
 	MaxMemory int64
 	// MaxBody bounds request bodies in bytes; 0 means 100 MiB, as the real server has it.
 	MaxBody int64
+	// Transient has files go as soon as no prompt needs them, with the prompt's entry in the history; whatever is in the folders at
+	// the start goes as well. A real server keeps them.
+	Transient bool
+	// Listen is the host that the engine listens on, by which it may be reached besides by loopback's names.
+	Listen string
 	// MaxHistory bounds the finished runs that are remembered; 0 means 10,000.
 	MaxHistory int
 }
@@ -70,17 +82,21 @@ func (c *Config) defaults() {
 type Engine struct {
 	cfg     Config
 	files   *node.Files
-	private string // folder to remove at the end, or empty
+	user    *userData // nil: none is kept
+	logs    *journal
+	private string   // folder to remove at the end, or empty
+	lock    *os.File // held as long as private is in use
 	classes map[string]*node.Node
 	names   []string // classes in declared order
 	hub     *hub
 	queue   *queue
 	handler http.Handler
 
-	stop context.CancelFunc
-	done chan struct{}
-	once sync.Once
-	err  error
+	stop     context.CancelFunc
+	cleaning sync.WaitGroup
+	done     chan struct{}
+	once     sync.Once
+	err      error
 }
 
 // New starts an engine. Close must be called to let go of its goroutine, sockets and folders.
@@ -92,7 +108,7 @@ func New(cfg Config) (*Engine, error) {
 		if _, twice := e.classes[n.Spec.Class]; twice || n.Spec.Class == "" || n.Run == nil {
 			return nil, fmt.Errorf("comfy engine: node %d: class %q is declared twice, without a name or without a run function", i, n.Spec.Class)
 		}
-		e.classes[n.Spec.Class] = n
+		e.classes[n.Spec.Class] = cfg.bounded(n)
 		e.names = append(e.names, n.Spec.Class)
 	}
 	if err := e.openFolders(); err != nil {
@@ -100,17 +116,40 @@ func New(cfg Config) (*Engine, error) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	e.stop = stop
-	e.hub = newHub(ctx, cfg.Logger)
+	e.hub = newHub(ctx, cfg.Logger) // which warns while it holds what the journal needs
+	e.logs = &journal{hub: e.hub, now: cfg.Now}
+	e.cfg.Logger = withJournal(cfg.Logger, e.logs)
 	e.queue = newQueue(cfg.MaxHistory, e.hub)
+	e.queue.now = cfg.Now
 	e.handler = e.routes()
+	if cfg.Transient {
+		e.sweep(0)
+		e.cleaning.Go(func() { e.keepClean(ctx) })
+	}
 	go e.work(ctx)
 	return e, nil
+}
+
+// bounded is a node whose batches are no larger than MaxBatch.
+func (c *Config) bounded(n *node.Node) *node.Node {
+	if c.MaxBatch == 0 {
+		return n
+	}
+	less := *n
+	less.Spec.Required = slices.Clone(n.Spec.Required)
+	for i, in := range less.Spec.Required {
+		if most, ok := in.Attrs["max"].(int); ok && most > c.MaxBatch && in.Type == "INT" && (in.Name == "batch_size" || in.Name == "amount") {
+			less.Spec.Required[i].Attrs = maps.Clone(in.Attrs)
+			less.Spec.Required[i].Attrs["max"] = c.MaxBatch
+		}
+	}
+	return &less
 }
 
 func (e *Engine) openFolders() (err error) {
 	input, output, temp := e.cfg.Input, e.cfg.Output, e.cfg.Temp
 	if input == "" || output == "" || temp == "" {
-		if e.private, err = os.MkdirTemp("", "comfy-engine-"); err != nil {
+		if e.private, e.lock, err = privateFolder(); err != nil {
 			return fmt.Errorf("make a private folder: %w", err)
 		}
 	}
@@ -119,8 +158,14 @@ func (e *Engine) openFolders() (err error) {
 			*dir = filepath.Join(e.private, name)
 		}
 	}
-	if e.files, err = node.OpenFiles(input, output, temp, e.cfg.Now); err != nil && e.private != "" {
-		err = errors.Join(err, os.RemoveAll(e.private))
+	if e.user, err = openUserData(e.cfg.User); err == nil {
+		e.files, err = node.OpenFiles(input, output, temp, e.cfg.Now)
+	}
+	if err != nil {
+		err = errors.Join(err, e.user.close())
+		if e.private != "" {
+			err = errors.Join(err, os.RemoveAll(e.private))
+		}
 	}
 	return err
 }
@@ -141,6 +186,7 @@ func (e *Engine) Close(ctx context.Context) error {
 		over := make(chan struct{})
 		go func() {
 			<-e.done
+			e.cleaning.Wait()
 			e.hub.wait()
 			close(over)
 		}()
@@ -150,9 +196,9 @@ func (e *Engine) Close(ctx context.Context) error {
 			e.err = fmt.Errorf("comfy engine: close: %w: %w", ErrBusy, ctx.Err())
 			return
 		}
-		e.err = e.files.Close()
+		e.err = errors.Join(e.files.Close(), e.user.close())
 		if e.private != "" {
-			e.err = errors.Join(e.err, os.RemoveAll(e.private))
+			e.err = errors.Join(e.err, os.RemoveAll(e.private), e.lock.Close())
 		}
 	})
 	return e.err
@@ -170,7 +216,9 @@ func (e *Engine) work(ctx context.Context) {
 		if e.queue.takeFree() {
 			results = newCache()
 		}
+		began := e.cfg.Now()
 		end := e.run(ctx, it, results)
+		e.logs.add(fmt.Sprintf("Prompt executed in %.2f seconds", e.cfg.Now().Sub(began).Seconds()))
 		e.queue.finish(it, end)
 		e.hub.finished(it.id)
 		if e.queue.takeFree() {

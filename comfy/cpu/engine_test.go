@@ -58,7 +58,7 @@ func TestZeroConfigNeedsNoFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := httptest.NewRecorder()
-	e.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/prompt", nil))
+	e.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/api/prompt", nil))
 	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "queue_remaining") {
 		t.Errorf("GET /api/prompt: %d %s", w.Code, w.Body)
 	}
@@ -304,6 +304,52 @@ func TestFilesStayInTheirFolders(t *testing.T) {
 	}
 }
 
+// TestOddRequests: answers to what recordings do not hold, as ComfyUI 0.24 gives them.
+func TestOddRequests(t *testing.T) {
+	t.Parallel()
+	srv := newServer(t, cpu.Config{})
+	if err := os.WriteFile(filepath.Join(srv.input, "v.png"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+		holds              string
+	}{
+		{"GET", "/view?filename=v.png[input]", "", 404, ""},
+		{"GET", "/view?filename=v.png%20[input]", "", 200, "x"},
+		{"POST", "/queue", `[]`, 200, ""},
+		{"POST", "/queue", `"text"`, 200, ""},
+		{"POST", "/queue", `["clear"]`, 500, ""},
+		{"POST", "/queue", `3`, 500, ""},
+		{"POST", "/history", `[]`, 200, ""},
+		{"POST", "/prompt", `{"prompt": {"1": {"inputs": {}}}}`, 400, `"Node 'ID #1' has no class_type.`},
+		{"POST", "/prompt", `{"prompt": {"1": {"inputs": {}}}}`, 400, `"node_title": null`},
+		{"POST", "/prompt", `{"prompt": {"1": {"inputs": {}, "_meta": {"title": ""}}}}`, 400, `"Node 'ID #1' has no class_type.`},
+	} {
+		answer := srv.do(t, c.method, c.path, map[string]string{"Content-Type": "application/json"}, []byte(c.body))
+		if answer.status != c.status || !strings.Contains(string(answer.body), c.holds) {
+			t.Errorf("%s %s %s: %d %.300s", c.method, c.path, c.body, answer.status, answer.body)
+		}
+	}
+}
+
+// TestNamesOfUploads: a backslash escapes the character after it.
+func TestNamesOfUploads(t *testing.T) {
+	t.Parallel()
+	srv := newServer(t, cpu.Config{})
+	for sent, want := range map[string]string{
+		`..\evil.png`: `"..evil.png"`, `a\\b.png`: `"a\\b.png"`, `say \"hi\".png`: `"say \"hi\".png"`, `\\server\x.png`: `"serverx.png"`, `/x/../y.png`: `"x/../y.png"`,
+		`..\/evil.png`: "", `sub\/../../evil.png`: "",
+	} {
+		body := "--b\r\nContent-Disposition: form-data; name=\"image\"; filename=\"" + sent + "\"\r\n\r\n" + sent + "\r\n--b--\r\n"
+		answer := srv.do(t, "POST", "/upload/image", map[string]string{"Content-Type": "multipart/form-data; boundary=b"}, []byte(body))
+		if refused := want == ""; refused != (answer.status == 400) || !strings.Contains(string(answer.body), want) {
+			t.Errorf("%s: %d %s, want %s", sent, answer.status, answer.body, want)
+		}
+	}
+}
+
 func TestBodiesThatEndTheRealServerDoNotEndThisOne(t *testing.T) {
 	t.Parallel()
 	srv := newServer(t, cpu.Config{MaxBody: 1 << 16})
@@ -430,13 +476,13 @@ func FuzzPrompt(f *testing.F) {
 	})
 	f.Fuzz(func(t *testing.T, body []byte) {
 		w := httptest.NewRecorder()
-		e.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/prompt", bytes.NewReader(body)))
+		e.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "http://localhost/prompt", bytes.NewReader(body)))
 		if w.Code != 200 && w.Code != 400 && w.Code != 500 {
 			t.Errorf("status %d", w.Code)
 		}
 		for range 200 { // let the run end before the next body
 			q := httptest.NewRecorder()
-			e.ServeHTTP(q, httptest.NewRequest(http.MethodGet, "/prompt", nil))
+			e.ServeHTTP(q, httptest.NewRequest(http.MethodGet, "http://localhost/prompt", nil))
 			if strings.Contains(q.Body.String(), `"queue_remaining": 0`) {
 				break
 			}

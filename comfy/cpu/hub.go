@@ -51,6 +51,7 @@ type client struct {
 	cancel   context.CancelFunc
 	gone     chan struct{} // closed when the connection has left
 	metadata bool          // wants previews with metadata
+	logs     bool          // wants the lines of the log
 }
 
 type frame struct {
@@ -86,6 +87,26 @@ func (h *hub) send(id, event string, data any) {
 	defer h.mu.Unlock()
 	if h.listens(id) {
 		h.deliver(id, textFrame(event, data))
+	}
+}
+
+// wantLogs notes whether a client wants to hear the lines of the log.
+func (h *hub) wantLogs(id string, want bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if c := h.clients[id]; c != nil {
+		c.logs = want
+	}
+}
+
+// sendLogs sends lines of the log to the clients that want them.
+func (h *hub) sendLogs(lines *pyval.Dict) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for id, c := range h.clients {
+		if c.logs {
+			h.deliver(id, textFrame("logs", lines))
+		}
 	}
 }
 

@@ -100,15 +100,17 @@ func getModelsOf(w http.ResponseWriter, r *http.Request) error {
 	return emptyList(w, r)
 }
 
-func getUsers(w http.ResponseWriter, _ *http.Request) error {
-	return writeJSON(w, http.StatusOK, pyval.D("storage", "server", "migrated", false))
+// getModelFolders gives the kinds of folders that models are looked for in; no folder is searched here.
+func getModelFolders(w http.ResponseWriter, _ *http.Request) error {
+	list := []any{}
+	for _, name := range modelFolders {
+		if name != "configs" && name != "custom_nodes" {
+			list = append(list, pyval.D("name", name, "folders", []any{}))
+		}
+	}
+	return writeJSON(w, http.StatusOK, list)
 }
 
-func getSettings(w http.ResponseWriter, _ *http.Request) error {
+func getWorkflowTemplates(w http.ResponseWriter, _ *http.Request) error {
 	return writeJSON(w, http.StatusOK, &pyval.Dict{})
-}
-
-func getUserdata(w http.ResponseWriter, _ *http.Request) error {
-	plain(w, http.StatusNotFound, "Directory not found")
-	return nil
 }

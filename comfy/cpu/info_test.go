@@ -1,6 +1,9 @@
 package cpu_test
 
 import (
+	"fmt"
+	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/signalbox/signalbox/comfy/cpu"
@@ -70,4 +73,26 @@ func readable(class string, v any) any {
 		}
 	}
 	return d
+}
+
+func TestBatchesAreBoundedWhereTheEngineSaysSo(t *testing.T) {
+	t.Parallel()
+	srv := newServer(t, cpu.Config{MaxBatch: 64})
+	info := srv.do(t, "GET", "/object_info", nil, nil).json(t).(map[string]any)
+	for class, name := range map[string]string{"EmptyImage": "batch_size", "EmptyLatentImage": "batch_size", "RepeatImageBatch": "amount"} {
+		input := info[class].(map[string]any)["input"].(map[string]any)["required"].(map[string]any)[name].([]any)
+		if most := input[1].(map[string]any)["max"]; fmt.Sprint(most) != "64" {
+			t.Errorf("%s offers %s up to %v", class, name, most)
+		}
+	}
+	prompt := func(batch int) []byte {
+		return fmt.Appendf(nil, `{"prompt": {"1": {"class_type": "EmptyImage", "inputs": {"width": 16, "height": 16, "batch_size": %d, "color": 0}},
+			"2": {"class_type": "PreviewImage", "inputs": {"images": ["1", 0]}}}}`, batch)
+	}
+	if r := srv.do(t, "POST", "/prompt", nil, prompt(65)); r.status != http.StatusBadRequest || !strings.Contains(string(r.body), "value_bigger_than_max") {
+		t.Errorf("65: %d %s", r.status, r.body)
+	}
+	if r := srv.do(t, "POST", "/prompt", nil, prompt(64)); r.status != http.StatusOK {
+		t.Errorf("64: %d %s", r.status, r.body)
+	}
 }

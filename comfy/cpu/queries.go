@@ -39,7 +39,11 @@ func ids(d *pyval.Dict) ([]string, error) {
 
 // clearAndDelete is the common form of POST /queue and POST /history.
 func clearAndDelete(w http.ResponseWriter, r *http.Request, clear func(), drop func(id string)) error {
-	d, err := dictBody(r)
+	v, err := body(r)
+	if err != nil {
+		return err
+	}
+	d, err := bodyWith(v, "clear", "delete")
 	if err != nil {
 		return err
 	}
@@ -62,7 +66,10 @@ func (e *Engine) postQueue(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (e *Engine) postHistory(w http.ResponseWriter, r *http.Request) error {
-	return clearAndDelete(w, r, e.queue.forgetAll, e.queue.forget)
+	if e.cfg.Transient {
+		defer e.sweep(spareFor)
+	}
+	return clearAndDelete(w, r, e.queue.forgetAll, e.forget)
 }
 
 // postInterrupt stops what runs, or only the prompt it names. A body that is not JSON counts as none.

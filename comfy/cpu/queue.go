@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/signalbox/signalbox/comfy/cpu/pyval"
 )
@@ -38,6 +39,7 @@ type queue struct {
 	free        bool
 	interrupted bool
 	counter     int64
+	now         func() time.Time
 	seq         int64
 }
 
@@ -46,13 +48,14 @@ type entry struct {
 	item *item
 	end  outcome
 	size int // bytes it takes as JSON
+	at   time.Time
 }
 
 // maxHistoryBytes bounds what all finished prompts take together, as JSON: bodies may be large.
 const maxHistoryBytes = 256 << 20
 
 func newQueue(maxHistory int, h *hub) *queue {
-	q := &queue{hub: h, max: maxHistory, history: &pyval.Dict{}}
+	q := &queue{hub: h, max: maxHistory, history: &pyval.Dict{}, now: time.Now}
 	q.wake = sync.NewCond(&q.mu)
 	return q
 }
@@ -158,7 +161,7 @@ func (q *queue) next() (it *item, ok bool) {
 
 // finish moves the running prompt into the history. An id that is there already keeps its place.
 func (q *queue) finish(it *item, end outcome) {
-	en := &entry{item: it, end: end}
+	en := &entry{item: it, end: end, at: q.now()}
 	en.size = len(pyval.Dumps(en.show()))
 	q.mu.Lock()
 	defer q.mu.Unlock()

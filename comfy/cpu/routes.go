@@ -19,32 +19,42 @@ type methods map[string]func(w http.ResponseWriter, r *http.Request) error
 
 func (e *Engine) routes() http.Handler {
 	table := map[string]methods{
-		"/":                       {"GET": e.getRoot},
-		"/prompt":                 {"GET": e.getPrompt, "POST": e.postPrompt},
-		"/queue":                  {"GET": e.getQueue, "POST": e.postQueue},
-		"/interrupt":              {"POST": e.postInterrupt},
-		"/free":                   {"POST": e.postFree},
-		"/history":                {"GET": e.getHistory, "POST": e.postHistory},
-		"/history/{id}":           {"GET": e.getHistoryEntry},
-		"/view":                   {"GET": e.getView},
-		"/view_metadata/{folder}": {"GET": notFound},
-		"/upload/image":           {"POST": e.postUploadImage},
-		"/upload/mask":            {"POST": e.postUploadMask},
-		"/object_info":            {"GET": e.getObjectInfo},
-		"/object_info/{class}":    {"GET": e.getObjectInfoOf},
-		"/system_stats":           {"GET": e.getSystemStats},
-		"/features":               {"GET": e.getFeatures},
-		"/embeddings":             {"GET": emptyList},
-		"/extensions":             {"GET": emptyList},
-		"/models":                 {"GET": getModels},
-		"/models/{folder}":        {"GET": getModelsOf},
-		"/node_replacements":      {"GET": getReplacements},
-		"/users":                  {"GET": getUsers},
-		"/settings":               {"GET": getSettings},
-		"/userdata":               {"GET": getUserdata},
-		"/ws":                     {"GET": e.getSocket},
-		"/api/jobs":               {"GET": e.getJobs},
-		"/api/jobs/{id}":          {"GET": e.getJob},
+		"/":                            {"GET": e.getRoot},
+		"/prompt":                      {"GET": e.getPrompt, "POST": e.postPrompt},
+		"/queue":                       {"GET": e.getQueue, "POST": e.postQueue},
+		"/interrupt":                   {"POST": e.postInterrupt},
+		"/free":                        {"POST": e.postFree},
+		"/history":                     {"GET": e.getHistory, "POST": e.postHistory},
+		"/history/{id}":                {"GET": e.getHistoryEntry},
+		"/view":                        {"GET": e.getView},
+		"/view_metadata/{folder}":      {"GET": notFound},
+		"/upload/image":                {"POST": e.postUploadImage},
+		"/upload/mask":                 {"POST": e.postUploadMask},
+		"/object_info":                 {"GET": e.getObjectInfo},
+		"/object_info/{class}":         {"GET": e.getObjectInfoOf},
+		"/system_stats":                {"GET": e.getSystemStats},
+		"/features":                    {"GET": e.getFeatures},
+		"/embeddings":                  {"GET": emptyList},
+		"/extensions":                  {"GET": emptyList},
+		"/models":                      {"GET": getModels},
+		"/models/{folder}":             {"GET": getModelsOf},
+		"/node_replacements":           {"GET": getReplacements},
+		"/experiment/models":           {"GET": getModelFolders},
+		"/experiment/models/{folder}":  {"GET": getModelsOf},
+		"/workflow_templates":          {"GET": getWorkflowTemplates},
+		"/users":                       {"GET": e.getUsers},
+		"/settings":                    {"GET": e.getSettings, "POST": e.postSettings},
+		"/settings/{id}":               {"GET": e.getSetting, "POST": e.postSetting},
+		"/userdata":                    {"GET": e.listUserdata},
+		"/v2/userdata":                 {"GET": e.listUserdataV2},
+		"/userdata/{file}":             {"GET": e.getUserdata, "POST": e.postUserdata, "DELETE": e.deleteUserdata},
+		"/userdata/{file}/move/{dest}": {"POST": e.moveUserdata},
+		"/internal/logs":               {"GET": e.getLogs},
+		"/internal/logs/raw":           {"GET": e.getRawLogs},
+		"/internal/logs/subscribe":     {"PATCH": e.patchLogs},
+		"/ws":                          {"GET": e.getSocket},
+		"/api/jobs":                    {"GET": e.getJobs},
+		"/api/jobs/{id}":               {"GET": e.getJob},
 	}
 	mux := http.NewServeMux()
 	for path, m := range table {
@@ -107,7 +117,7 @@ func (e *Engine) answer(w http.ResponseWriter, r *http.Request, handle func(http
 // guarded refuses requests that a foreign web page makes a browser send, and bounds bodies.
 func (e *Engine) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Sec-Fetch-Site") == "cross-site" || foreignOrigin(r) {
+		if !e.knownHost(r.Host) || r.Header.Get("Sec-Fetch-Site") == "cross-site" || foreignOrigin(r) {
 			empty(w, http.StatusForbidden)
 			return
 		}
@@ -120,6 +130,21 @@ func (e *Engine) guarded(next http.Handler) http.Handler {
 		r.URL.RawQuery = strings.ReplaceAll(r.URL.RawQuery, ";", "%3B")
 		next.ServeHTTP(w, r)
 	})
+}
+
+// knownHost reports whether a request names the engine as whoever runs it does. A name that a stranger has led here is none.
+func (e *Engine) knownHost(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.ToLower(strings.Trim(host, "[]"))
+	ip := net.ParseIP(host)
+	if host == "localhost" || ip != nil && ip.IsLoopback() || e.cfg.Listen != "" && strings.EqualFold(host, e.cfg.Listen) {
+		return true
+	}
+	// Who listens everywhere is reached by any address, and by names of the inner network, which have no dot.
+	all := net.ParseIP(e.cfg.Listen)
+	return all != nil && all.IsUnspecified() && (ip != nil || host != "" && !strings.Contains(host, "."))
 }
 
 // foreignOrigin tells an Origin header of another host, on a server reached by a loopback name.
@@ -183,7 +208,15 @@ func body(r *http.Request) (any, error) {
 
 // dictBody reads a body that must be a JSON object.
 func dictBody(r *http.Request) (*pyval.Dict, error) {
-	v, err := body(r)
+	return dictOf(r.Body)
+}
+
+func dictOf(r io.Reader) (*pyval.Dict, error) {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	v, err := pyval.Parse(text)
 	if err != nil {
 		return nil, err
 	}

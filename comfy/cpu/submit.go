@@ -28,11 +28,12 @@ func refuse(w http.ResponseWriter, reason, nodes *pyval.Dict) error {
 }
 
 func (e *Engine) postPrompt(w http.ResponseWriter, r *http.Request) error {
+	e.logs.add("got prompt")
 	v, err := body(r)
 	if err != nil {
 		return err
 	}
-	d, err := promptBody(v)
+	d, err := bodyWith(v, "number", "prompt", "front")
 	if err != nil {
 		return err
 	}
@@ -79,9 +80,9 @@ func (e *Engine) postPrompt(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, pyval.D("prompt_id", id, "number", number, "node_errors", j.nodes))
 }
 
-// promptBody gives the body as an object. Lists and texts count as objects without members, as long as they do not hold
-// the names looked for; everything else is refused.
-func promptBody(v any) (*pyval.Dict, error) {
+// bodyWith gives a body as an object. Lists and texts count as objects without members, as long as they do not hold the names
+// that are looked for; everything else is refused.
+func bodyWith(v any, names ...string) (*pyval.Dict, error) {
 	has := func(string) bool { return true }
 	switch v := v.(type) {
 	case *pyval.Dict:
@@ -91,7 +92,7 @@ func promptBody(v any) (*pyval.Dict, error) {
 	case string:
 		has = func(name string) bool { return strings.Contains(v, name) }
 	}
-	if has("number") || has("prompt") || has("front") {
+	if slices.ContainsFunc(names, has) {
 		return nil, errors.New("the body is not a JSON object")
 	}
 	return &pyval.Dict{}, nil

@@ -11,8 +11,10 @@ import (
 	"net/http"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/comfy/cpu/node"
 	"github.com/signalbox/signalbox/comfy/cpu/pyval"
@@ -79,18 +81,20 @@ func (e *Engine) readUpload(r *http.Request) (u *upload, status int, err error) 
 	return u, 0, nil
 }
 
-// sentName is the file name of a part with its folders, which mime/multipart cuts off.
+// sentName is the file name of a part with its folders, which mime/multipart cuts off. Backslashes only escape the character after
+// them.
 func sentName(f *multipart.FileHeader) string {
-	const mark = `filename="`
-	disposition := f.Header.Get("Content-Disposition")
-	if i := strings.Index(disposition, mark); i >= 0 {
-		name := disposition[i+len(mark):]
-		if j := strings.IndexByte(name, '"'); j >= 0 && strings.Contains(name[:j], "/") {
-			return strings.TrimLeft(name[:j], "/")
-		}
+	quoted := quotedName.FindStringSubmatch(f.Header.Get("Content-Disposition"))
+	if quoted == nil {
+		return f.Filename
 	}
-	return f.Filename
+	return escape.ReplaceAllString(strings.TrimLeft(quoted[1], `\/`), "$1")
 }
+
+var (
+	quotedName = regexp.MustCompile(`filename="((?:[^"\\]|\\.)*)"`)
+	escape     = regexp.MustCompile(`\\([\x00-\x7f])`)
+)
 
 func content(f *multipart.FileHeader) ([]byte, error) {
 	r, err := f.Open()
@@ -118,7 +122,7 @@ func (u *upload) placed() bool {
 // store writes the file, unless it is there already with the same bytes, and gives the name that was used: a taken name
 // gets a number. write makes the bytes; nil means those uploaded.
 func (u *upload) store(write func() ([]byte, error)) (string, error) {
-	if err := u.root.MkdirAll(u.dir, 0o755); err != nil {
+	if err := u.root.MkdirAll(u.dir, 0o700); err != nil {
 		return "", err
 	}
 	ext := path.Ext(u.name)
@@ -129,6 +133,8 @@ func (u *upload) store(write func() ([]byte, error)) (string, error) {
 			break
 		}
 		if bytes.Equal(there, u.data) {
+			now := time.Now()
+			_ = u.root.Chtimes(path.Join(u.dir, name), now, now) // it is needed anew
 			return name, nil
 		}
 		name = fmt.Sprintf("%s (%d)%s", strings.TrimSuffix(u.name, ext), i, ext)
@@ -140,7 +146,7 @@ func (u *upload) store(write func() ([]byte, error)) (string, error) {
 			return name, err
 		}
 	}
-	return name, u.root.WriteFile(path.Join(u.dir, name), data, 0o644)
+	return name, u.root.WriteFile(path.Join(u.dir, name), data, 0o600)
 }
 
 func (e *Engine) postUploadImage(w http.ResponseWriter, r *http.Request) error {

@@ -42,7 +42,7 @@ func (e *Engine) checkClasses(prompt *pyval.Dict) (*pyval.Dict, error) {
 		}
 		title, message := class, "Node '%s' not found. The custom node may not be installed."
 		if !given {
-			title, message = "Node ID #"+id, "Node '%s' has no class_type. The workflow may be corrupted or a custom node is missing."
+			title, message = nil, "Node '%s' has no class_type. The workflow may be corrupted or a custom node is missing."
 		}
 		if meta, ok := n.Get("_meta"); ok {
 			d, ok := meta.(*pyval.Dict)
@@ -53,7 +53,11 @@ func (e *Engine) checkClasses(prompt *pyval.Dict) (*pyval.Dict, error) {
 				title = t
 			}
 		}
-		return problem("missing_node_type", fmt.Sprintf(message, pyval.Str(title)), fmt.Sprintf("Node ID '#%s'", id),
+		name := pyval.Str(title)
+		if !given && !pyval.Truth(title) {
+			name = "ID #" + id
+		}
+		return problem("missing_node_type", fmt.Sprintf(message, name), fmt.Sprintf("Node ID '#%s'", id),
 			pyval.D("node_id", id, "class_type", class, "node_title", title)), nil
 	}
 	return nil, nil

@@ -65,7 +65,7 @@ func (d *definer) authoredField(places []place, name string, src source) *field 
 }
 
 // directiveInputs makes the fields of @input lines whose widget has none yet. It gives the field of every line.
-// prompts are the texts that samplers draw; the first is asked for unless the line says otherwise.
+// prompts are the texts that samplers draw; the first is what the tool is told to make.
 func (d *definer) directiveInputs(prompts [][]place) map[int]*field {
 	authored := map[int]*field{}
 	for i, dir := range d.notice.directives {
@@ -83,8 +83,8 @@ func (d *definer) directiveInputs(prompts [][]place) map[int]*field {
 		}
 		f := d.authoredField(places, d.appName(dir.target, dir.widget, places[0]), sourceDirective)
 		if len(prompts) > 0 && has(prompts[0], places[0]) {
-			d.example = asString(f.Default)
-			f.Name, f.targets, f.Default, f.Required, f.Multiline = "prompt", targetsOf(prompts[0]), nil, true, true
+			f.Name, f.targets = "prompt", targetsOf(prompts[0])
+			d.prompt(f)
 		}
 		authored[i] = d.add(f)
 	}
@@ -291,19 +291,21 @@ func (d *definer) changeDefault(f *field, text string, dir directive) {
 	}
 }
 
-// noteDescriptions gives a field without a description the line of a note that begins with its name.
+// noteDescriptions gives a field without a description what a note says of it, in a line that begins with its label, its
+// name or that of its widget: "Steps: how long to work", "- cfg = how closely".
 func (d *definer) noteDescriptions() {
-	lines := strings.Split(d.notice.description, "\n")
 	for _, f := range d.fields {
-		for _, l := range lines {
-			name, text, ok := strings.Cut(strings.TrimLeft(l, "- "), ":")
-			text = strings.TrimSpace(text)
-			if !ok || text == "" || f.Description != "" {
-				continue
-			}
-			if n := slug(name, "_"); n == f.Name || n == slug(f.DisplayName, "_") && n != "" {
+		names := []string{slug(f.DisplayName, "_"), f.Name}
+		for _, t := range f.targets {
+			names = append(names, slug(t.Input, "_"))
+		}
+		for _, name := range names {
+			if text := d.notice.about[name]; f.Description == "" && name != "" && text != "" {
 				f.Description = clipRunes(text, 300)
 			}
+		}
+		if f.Description == "" {
+			f.Description = f.knob
 		}
 	}
 }

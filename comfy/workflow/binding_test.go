@@ -50,7 +50,6 @@ func TestApply(t *testing.T) {
 	t.Run("A18 A19 what does not fit is refused by name", func(t *testing.T) {
 		t.Parallel()
 		for name, values := range map[string]map[string]any{
-			"prompt":  {},
 			"steps":   {"prompt": "x", "steps": json.Number("1000")},
 			"sampler": {"prompt": "x", "sampler": "magic"},
 			"width":   {"prompt": "x", "width": json.Number("1.5")},

@@ -8,11 +8,15 @@ import (
 
 // Convert makes the prompt a server would be sent for w, as the editor would. info is the declaration of
 // the server's nodes; without it only the classes of a small built-in table, newer files and values saved by
-// name convert completely, and the findings say where names are missing. A prompt form comes back as a copy.
+// name convert completely, and the findings say where names are missing. Required widgets that the file is too old to have get their default, or
+// the first choice. A prompt form comes back as a copy, with the names that its classes have today.
 //
 // The error is set when nothing in the workflow executes.
 func Convert(w *Workflow, info *ObjectInfo) (Prompt, []Finding, error) {
 	f := flatten(w, info)
+	if w.Graph != nil {
+		f.complete()
+	}
 	f.checkClasses()
 	p := f.prompt()
 	if len(p) == 0 {

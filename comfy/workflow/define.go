@@ -24,6 +24,8 @@ type Options struct {
 	// ByMachine bills at the rate of the GPU that ran, with Rate for one that has none; false: Rate is what
 	// a second costs.
 	ByMachine bool
+	// Returns tells what output nodes gave that nobody knows, by class: image, video, audio, text or file.
+	Returns map[string]string
 	// Service is the tool's service; empty means "comfyui".
 	Service string
 }
@@ -97,6 +99,8 @@ type field struct {
 	registry.InputField
 	targets []Target
 	source  source
+	main    bool   // what the tool is told to make
+	knob    string // what people are told where the author says nothing
 }
 
 type definer struct {
@@ -126,6 +130,9 @@ func newDefiner(w *Workflow, o Options) *definer {
 		o.Service = "comfyui"
 	}
 	d := &definer{w: w, o: o, f: flatten(w, o.ObjectInfo), facts: w.Facts(), byName: map[string]*field{}, taken: map[string]bool{}}
+	for _, n := range d.f.nodes {
+		n.gave = o.Returns[n.Class]
+	}
 	d.f.complete()
 	d.f.fillPlaceholders()
 	d.f.checkClasses()
@@ -307,7 +314,6 @@ func (d *definer) fieldOf(name string, p place, src source) *field {
 		f.Integer = false
 	}
 	if s != nil {
-		f.Description = clipRunes(cleanLine(stripTags(s.Tooltip)), 300)
 		f.Multiline = s.Multiline
 		f.numbersFrom(s)
 		if len(s.choices) > 0 && matching(f.Type, s.choices[0].Value) != nil {

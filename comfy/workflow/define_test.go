@@ -223,29 +223,43 @@ func TestGuesses(t *testing.T) {
 	})
 	t.Run("A10 A18 A22 a sampler's texts, seed, knobs and choices become inputs, rare ones advanced", func(t *testing.T) {
 		t.Parallel()
-		d := define(t, sampling("Draws a cat.").String(), miniObjectInfo(t))
+		d := define(t, sampling("Draws a cat.", "Steps: how long to work.\n- seed: any number\n[weights: https://x.example/a.safetensors]").String(), miniObjectInfo(t))
 		wantSummary(t, d,
-			`prompt string required > 2.text`, `negative_prompt string ="ugly" > 3.text`, `seed number seed =-1 [0 18446744073709551615] > 5.seed`, `steps number integer =30 [1 100] > 5.steps`,
+			`prompt string ="a cat" > 2.text`, `negative_prompt string ="ugly" > 3.text`, `seed number seed =-1 [0 18446744073709551615] > 5.seed`, `steps number integer =30 [1 100] > 5.steps`,
 			`cfg number =7.5 [0.0 30.0] > 5.cfg`, `width number integer =640 [16 4096] > 4.width`, `height number integer =480 [16 4096] > 4.height`, `denoise number advanced =1 [0.0 1.0] > 5.denoise`,
 			`model string advanced ="a.safetensors" |a.safetensors |b.safetensors > 1.ckpt_name`, `sampler string advanced ="heun" |euler |heun |lcm > 5.sampler_name`)
 		tool := d.Tool
 		if tool.ToolID != "big-poster" || tool.CommandName != "/big_poster" || tool.DisplayName != "Big Poster" || tool.Service != "comfyui" || tool.Category != "text-to-image" {
 			t.Errorf("tool %s %s %q %s %s", tool.ToolID, tool.CommandName, tool.DisplayName, tool.Service, tool.Category)
 		}
-		if tool.Description != "Draws a cat.\n\nInputs: What to draw, negative_prompt, seed, steps, cfg, width, height." {
+		if !strings.HasPrefix(tool.Description, "Draws a cat.\n\n") || !strings.HasSuffix(tool.Description, "\n\nInputs: What to draw, negative_prompt, cfg, width, height.") && !strings.HasSuffix(tool.Description, "\n\nInputs: What to draw, negative_prompt, seed, steps, cfg, width, height.") {
 			t.Errorf("A53 description %q", tool.Description)
 		}
 		if *tool.CostingModel != (registry.CostingModel{Rate: DefaultRate, Unit: registry.UnitSecond, RateSource: registry.RateStatic}) {
 			t.Errorf("costing %+v", tool.CostingModel)
 		}
-		if steps, _ := tool.InputSchema.Get("steps"); steps.Description != "How long to work." {
-			t.Errorf("A21 description %q", steps.Description)
+		if steps, _ := tool.InputSchema.Get("steps"); steps.Description != "how long to work." {
+			t.Errorf("A21 the note does not describe the input it names: %q", steps.Description)
+		}
+		if cfg, _ := tool.InputSchema.Get("cfg"); cfg.Description == "" {
+			t.Error("A21 a usual widget has no description")
 		}
 		if diff := cmp.Diff(registry.OutputSchema{{Name: "image", Type: "image"}}, tool.OutputSchema); diff != "" {
 			t.Errorf("A11 A12 outputs:\n%s", diff)
 		}
 		if diff := cmp.Diff(Requirements{Classes: []string{"Decode", "Encode", "Latent", "Model", "Sampler", "SaveImage"}, Models: []Model{{Folder: "checkpoints", Name: "a.safetensors"}}}, d.Needs); diff != "" {
 			t.Errorf("needs:\n%s", diff)
+		}
+	})
+	t.Run("A21 the tooltip of a class is no description, and a prompt without words is asked for", func(t *testing.T) {
+		t.Parallel()
+		info, err := ParseObjectInfo([]byte(strings.Replace(miniInfo, `{"multiline": true, "dynamicPrompts": true}`, `{"multiline": true, "tooltip": "The text to be encoded."}`, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := define(t, strings.Replace(sampling().String(), `"a cat"`, `" "`, 1), info)
+		if f, _ := d.Tool.InputSchema.Get("prompt"); f.Description != "" || !f.Required || f.Default != nil {
+			t.Errorf("prompt %+v", f)
 		}
 	})
 	t.Run("A16 the metadata holds facts about the source", func(t *testing.T) {
@@ -290,7 +304,7 @@ func TestGuesses(t *testing.T) {
 		text = strings.Replace(text, `"type": "Encode", "pos": [2, 0]`, `"type": "Zero", "pos": [2, 0]`, 1)
 		text = strings.Replace(text, `{"nodes": [`, `{"nodes": [{"id": 11, "type": "PrimitiveString", "title": "Motif", "inputs": [], "widgets_values": ["a dog"]},`, 1)
 		d := define(t, text, miniObjectInfo(t))
-		if got := summary(d)[0]; got != "motif string required > 11.value" {
+		if got := summary(d)[0]; got != `motif string ="a dog" > 11.value` {
 			t.Errorf("first input %s", got)
 		}
 		if _, ok := d.Tool.InputSchema.Get("negative_prompt"); ok {

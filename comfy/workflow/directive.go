@@ -25,7 +25,7 @@ type directive struct {
 
 // directiveKeys lists the known words with their keys.
 var directiveKeys = map[string][]string{
-	"tool":   {"id", "command", "name", "category", "visibility", "cost"},
+	"tool":   {"id", "command", "name", "category", "visibility", "cost", "keep-workflow", "repeat"},
 	"input":  {"name", "label", "type", "required", "advanced", "default", "min", "max", "choices", "description"},
 	"output": {"name", "type"},
 	"bot":    {"send-as", "filename"},

@@ -30,6 +30,7 @@ type flatNode struct {
 	sc      *scope            // nil in the prompt form
 	control map[string]string // control_after_generate by widget
 	unnamed int               // widget values whose names are unknown
+	gave    string            // kind of what it gave in a run, where its class is not known
 }
 
 // scope is one level of the graph form at one place: the root, or the inside of one instance.
@@ -40,11 +41,19 @@ type scope struct {
 	inst     *Node // the instance in parent
 	prefix   string
 	children map[*Node]*scope
+	idle     map[*Node]*scope // of instances that do not run, as far as their values were asked for
 	promoted promotion
 	setters  map[string]*Node // Set nodes by name
 	outs     map[int]*Link    // inner links to the outputs, by slot
 	firsts   map[int]any      // values of the first widgets behind inputs, by slot
 	depth    int
+}
+
+// newScope is the inside of an instance.
+func newScope(parent *scope, inst *Node, def *Subgraph) *scope {
+	sc := &scope{g: &def.Graph, def: def, parent: parent, inst: inst, prefix: parent.path(inst) + ":", depth: parent.depth + 1}
+	sc.promoted = promotionOf(sc)
+	return sc
 }
 
 func (s *scope) path(n *Node) string { return s.prefix + n.ID }
@@ -94,6 +103,7 @@ func siblingPrompt(v any) map[string]PromptNode {
 func (f *flat) takePrompt(p Prompt) {
 	f.byID = make(map[string]*flatNode, len(p))
 	for _, n := range p.Clone() {
+		f.takeCurrent(&n)
 		fn := &flatNode{PromptNode: n, spec: f.class(n.Class)}
 		f.nodes = append(f.nodes, fn)
 		f.byID[n.ID] = fn
@@ -106,6 +116,44 @@ func (f *flat) class(name string) *ClassInfo {
 		return c
 	}
 	return builtinClass(name)
+}
+
+// oldClasses are classes that live on under another name, with their inputs that were renamed. Those that live on as
+// another node, ImageBatch for one, are still there.
+var oldClasses = map[string]struct {
+	now    string
+	inputs map[string]string
+}{
+	"ConditioningAverage ":     {now: "ConditioningAverage"},
+	"SDV_img2vid_Conditioning": {now: "SVD_img2vid_Conditioning"},
+	"T2IAdapterLoader":         {now: "ControlNetLoader", inputs: map[string]string{"t2i_adapter_name": "control_net_name"}},
+	"Load3DAnimation":          {now: "Load3D"},
+	"Preview3DAnimation":       {now: "Preview3D"},
+}
+
+// currentClass is the name that a class has today. A server that still has the old one keeps it.
+func (f *flat) currentClass(name string) string {
+	if _, declared := f.info.Class(name); declared {
+		return name
+	}
+	if old, ok := oldClasses[name]; ok {
+		return old.now
+	}
+	return strings.TrimSpace(name)
+}
+
+// takeCurrent renames the class of a prompt's node, and its inputs.
+func (f *flat) takeCurrent(n *PromptNode) {
+	class := f.currentClass(n.Class)
+	if class == n.Class {
+		return
+	}
+	for i := range n.Inputs {
+		if name := oldClasses[n.Class].inputs[n.Inputs[i].Name]; name != "" {
+			n.Inputs[i].Name = name
+		}
+	}
+	n.Class = class
 }
 
 // collect walks one level in document order and descends into its active instances.
@@ -123,8 +171,7 @@ func (f *flat) collect(sc *scope) {
 			continue
 		}
 		if def := f.definition(sc, n); def != nil {
-			child := &scope{g: &def.Graph, def: def, parent: sc, inst: n, prefix: sc.path(n) + ":", depth: sc.depth + 1}
-			child.promoted = promotionOf(child)
+			child := newScope(sc, n, def)
 			sc.children[n] = child
 			f.scopes[sc.path(n)] = child
 			f.paths = append(f.paths, sc.path(n))
@@ -166,13 +213,14 @@ func (f *flat) isEditorOnly(n *Node) bool {
 }
 
 func (f *flat) newNode(sc *scope, n *Node) *flatNode {
-	fn := &flatNode{node: n, sc: sc, spec: f.class(n.Type)}
-	fn.ID, fn.Class, fn.Title = sc.path(n), n.Type, n.Title
+	class := f.currentClass(n.Type)
+	fn := &flatNode{node: n, sc: sc, spec: f.class(class)}
+	fn.ID, fn.Class, fn.Title = sc.path(n), class, n.Title
 	if fn.Title == "" && fn.spec != nil && fn.spec.DisplayName != "" {
 		fn.Title = fn.spec.DisplayName
 	}
 	if fn.Title == "" {
-		fn.Title = n.Type
+		fn.Title = class
 	}
 	f.readWidgets(fn)
 	for _, p := range sc.promoted.inner[n.ID] {
@@ -249,7 +297,7 @@ func (n *flatNode) findSpec(list []InputSpec, prefix, name string) *InputSpec {
 func (f *flat) resolveInputs(n *flatNode) {
 	for i := range n.node.Inputs {
 		in := &n.node.Inputs[i]
-		r := f.resolve(n.sc, in.Link, in.Type)
+		r := f.resolve(n.sc, in.Link, f.wanted(n.sc, n, in))
 		if in.Link == "" {
 			r = f.everywhere(n, i)
 		}

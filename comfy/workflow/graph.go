@@ -70,10 +70,17 @@ func (n *flatNode) isResult() bool {
 	return n.spec != nil && n.spec.OutputNode || outputKind(n.Class) != ""
 }
 
-// resultKind says what kind of result the node gives: by its class, else by its name and what it takes.
+// KnowsOutput says whether it is known what an output node of a class gives.
+func KnowsOutput(class string) bool { return outputKind(class) != "" }
+
+// resultKind says what kind of result the node gives: by its class, else by what it gave before, else by its name and what
+// it takes.
 func (n *flatNode) resultKind() string {
 	if k := outputKind(n.Class); k != "" {
 		return k
+	}
+	if n.gave != "" {
+		return n.gave
 	}
 	lower := strings.ToLower(n.Class)
 	for _, c := range []struct{ word, kind string }{

@@ -125,7 +125,8 @@ func (g *groupBuilder) outerName(n *Node, in *Slot, used map[string]bool, at int
 	return ""
 }
 
-// outerOutputs gives the outputs of inner nodes that lead nowhere inside, or are marked external, a port.
+// outerOutputs gives a port to the outputs of inner nodes that config shows, and, where it says nothing, to those that
+// lead nowhere inside or are marked external.
 func (g *groupBuilder) outerOutputs(external []any) {
 	marked := map[string]bool{}
 	for _, v := range external {
@@ -142,7 +143,12 @@ func (g *groupBuilder) outerOutputs(external []any) {
 	for _, n := range g.def.Nodes {
 		for slot := range n.Outputs {
 			key := n.ID + "/" + strconv.Itoa(slot)
-			if inside[key] && !marked[key] || n.Type == "PrimitiveNode" {
+			conf := asObject(asObject(asObject(g.config.get(n.ID)).get("output")).get(strconv.Itoa(slot)))
+			visible, said := conf.get("visible").(bool)
+			if !said {
+				visible = !inside[key] || marked[key]
+			}
+			if !visible || isVirtual(n.Type) && n.Type != "Reroute" {
 				continue
 			}
 			g.def.Out = append(g.def.Out, Port{Name: n.Outputs[slot].Name, Type: n.Outputs[slot].Type})

@@ -317,8 +317,7 @@ func groupTexts(list []place) [][]place {
 	return groups
 }
 
-// addText adds a text field. The main one is asked for: the words in the file are an example, not a default
-// that anybody wants by accident.
+// addText adds a text field. The words in the file are its default; the main one is asked for where the file has none.
 func (d *definer) addText(g []place, main, free bool) {
 	p := g[0]
 	for _, q := range g {
@@ -347,10 +346,17 @@ func (d *definer) addText(g []place, main, free bool) {
 		f.Type, f.Default = registry.TypeString, asString(p.value)
 	}
 	if main {
-		d.example = asString(f.Default)
-		f.Required, f.Default = true, nil
+		d.prompt(f)
 	}
 	d.add(f)
+}
+
+// prompt makes a field the one that tells the tool what to make.
+func (d *definer) prompt(f *field) {
+	f.main, f.Multiline = true, true
+	if d.example = strings.TrimSpace(asString(f.Default)); d.example == "" || looksSecret(d.example) {
+		f.Required, f.Default = true, nil
+	}
 }
 
 // textName names a text field: prompt, or what its widget or node is called where that says more.

@@ -102,7 +102,7 @@ func TestInspectText(t *testing.T) {
 	t.Parallel()
 	r := Inspect("cat.json", []byte(sampling("Draws a cat.").String()), InspectOptions{ObjectInfo: miniObjectInfo(t)})
 	text := r.Text(80)
-	for _, want := range []string{"cat.json\n", "/cat", "Draws a cat.", "*prompt", "text-to-image", "advanced", "outputs"} {
+	for _, want := range []string{"cat.json\n", "/cat", "Draws a cat.", "prompt", "text-to-image", "advanced", "outputs"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}

@@ -7,24 +7,37 @@ import (
 	"github.com/signalbox/signalbox/registry"
 )
 
-// knob is a widget name that people know, with the name its field gets.
+// knob is a widget name that people know, with the name its field gets, and what they are told of it where the author
+// says nothing.
 type knob struct {
 	name     string
 	advanced bool
+	label    string
+	about    string
 }
 
 // knobs lists the widgets of sampling worth showing. Everything else of a sampler stays as the author set it.
 var knobs = map[string]knob{
-	"width": {"width", false}, "height": {"height", false}, "custom_width": {"width", true}, "custom_height": {"height", true},
-	"empty_latent_width": {"width", false}, "empty_latent_height": {"height", false},
-	"steps": {"steps", false}, "cfg": {"cfg", false}, "guidance": {"guidance", false}, "denoise": {"denoise", true},
-	"length": {"length", false}, "num_frames": {"length", false}, "video_length": {"length", false}, "duration": {"duration", false}, "seconds": {"seconds", false},
-	"aspect_ratio": {"aspect_ratio", false}, "resolution": {"resolution", true}, "size": {"size", false}, "quality": {"quality", true}, "n": {"n", true},
-	"megapixels": {"megapixels", true}, "scale_by": {"scale", true}, "upscale_by": {"scale", true},
-	"fps": {"fps", true}, "frame_rate": {"fps", true}, "batch_size": {"batch_size", true},
-	"sampler_name": {"sampler", true}, "scheduler": {"scheduler", true}, "strength": {"strength", true}, "strength_model": {"lora_strength", true},
-	"ckpt_name": {"model", true}, "unet_name": {"model", true}, "model_name": {"model", true}, "model": {"model", true}, "lora_name": {"lora", true},
-	"control_net_name": {"control_net", true}, "upscale_method": {"upscale_method", true}, "temperature": {"temperature", true}, "language": {"language", false}, "voice": {"voice", false},
+	"width": {"width", false, "", "Width in pixels."}, "height": {"height", false, "", "Height in pixels."},
+	"custom_width": {"width", true, "", "Width in pixels."}, "custom_height": {"height", true, "", "Height in pixels."},
+	"empty_latent_width": {"width", false, "", "Width in pixels."}, "empty_latent_height": {"height", false, "", "Height in pixels."},
+	"steps": {"steps", false, "", "How long to work on it: more steps take longer and give finer detail."},
+	"cfg":   {"cfg", false, "", "How closely to follow the words."}, "guidance": {"guidance", false, "", "How closely to follow the words."},
+	"denoise": {"denoise", true, "", "How much to change: 1 paints everything anew, less keeps more of what is there."},
+	"length":  {"length", false, "", "How many frames."}, "num_frames": {"length", false, "", "How many frames."}, "video_length": {"length", false, "", "How many frames."},
+	"duration": {"duration", false, "", "How long, in seconds."}, "seconds": {"seconds", false, "", "How long, in seconds."},
+	"aspect_ratio": {"aspect_ratio", false, "Aspect ratio", "Width against height."}, "resolution": {"resolution", true, "", "How large."}, "size": {"size", false, "", "How large."},
+	"quality": {"quality", true, "", "Better takes longer."}, "n": {"n", true, "How many", "How many results."},
+	"megapixels": {"megapixels", true, "", "How large, in millions of pixels."}, "scale_by": {"scale", true, "", "How many times as large."}, "upscale_by": {"scale", true, "", "How many times as large."},
+	"fps": {"fps", true, "Frames per second", "More is smoother."}, "frame_rate": {"fps", true, "Frames per second", "More is smoother."},
+	"batch_size":   {"batch_size", true, "How many", "How many to make in one go. Each takes time and memory."},
+	"sampler_name": {"sampler", true, "", "The way the picture is worked out of the noise."}, "scheduler": {"scheduler", true, "", "How the work is spread over the steps."},
+	"strength": {"strength", true, "", "How strongly it acts."}, "strength_model": {"lora_strength", true, "LoRA strength", "How strongly the LoRA acts."},
+	"ckpt_name": {"model", true, "", "The model that paints."}, "unet_name": {"model", true, "", "The model that paints."}, "model_name": {"model", true, "", "The model that does the work."},
+	"model": {"model", true, "", "The model that does the work."}, "lora_name": {"lora", true, "LoRA", "A style or subject that the model learns on top."},
+	"control_net_name": {"control_net", true, "ControlNet", "The model that keeps to the outlines."},
+	"upscale_method":   {"upscale_method", true, "Resampling", "How pixels are made when the size changes: lanczos is sharp, area is smooth."},
+	"temperature":      {"temperature", true, "", "How freely it chooses: 0 is always the same."}, "language": {"language", false, "", "The language it speaks."}, "voice": {"voice", false, "", "The voice it speaks with."},
 }
 
 // fractions are widgets that take fractions even where a file has a whole number and nobody declared them.
@@ -116,7 +129,18 @@ func (d *definer) addKnob(k knob, p place, advanced bool) *field {
 	if p.input != "value" {
 		f.DisplayName = ""
 	}
-	return d.add(f)
+	if f = d.add(f); f != nil && f.Name == k.name {
+		f.tell(k)
+	}
+	return f
+}
+
+// tell says what a known widget is for, where the author's notes do not.
+func (f *field) tell(k knob) {
+	if f.DisplayName == "" {
+		f.DisplayName = k.label
+	}
+	f.knob = k.about
 }
 
 // guessWidgets serves workflows without a sampler: what a person would turn on the nodes themselves. The

@@ -18,6 +18,7 @@ func (d *definer) lint() {
 	d.lintPaid()
 	if d.o.ObjectInfo.Len() > 0 {
 		d.lintModels()
+		d.lintSockets()
 	}
 }
 
@@ -177,16 +178,58 @@ func (d *definer) lintModels() {
 		for _, in := range n.Inputs {
 			text, ok := in.Value.(string)
 			s := n.specOf(in.Name)
-			if !ok || s == nil || s.Type != "COMBO" || len(s.Options) == 0 || s.Remote || s.Upload != "" || hasOption(s.Options, text) {
+			if !ok || s == nil || s.Type != "COMBO" || s.Remote || s.Upload != "" || hasOption(s.Options, text) {
 				continue
 			}
-			if folder := modelFolder(n.Class, in.Name); folder != "" {
+			folder := modelFolder(n.Class, in.Name)
+			if folder == "" && len(s.Options) == 0 {
+				continue // a list that the editor fills
+			}
+			if folder != "" {
 				d.f.find("missing-model", SeverityWarning, n.ID, "the server has no "+quote(baseName(text))+" in "+folder, "put the file there or choose another")
 				continue
 			}
 			d.f.find("value-not-in-list", SeverityWarning, n.ID, "the value of "+quote(in.Name)+" in node "+n.ID+" is none of the server's choices", "choose again with this version of the node")
 		}
 	}
+}
+
+// lintSockets reports required sockets that nothing is linked to: a server refuses what depends on them.
+func (d *definer) lintSockets() {
+	for _, n := range d.f.nodes {
+		if n.spec == nil || n.builtin() || !d.reached[n.ID] {
+			continue
+		}
+		for _, socket := range n.openSockets() {
+			d.f.find("required-socket", SeverityError, n.ID, "nothing is linked to "+quote(socket)+" of node "+n.ID+", "+quote(n.Class), "link an output to it, or take the node out")
+		}
+	}
+}
+
+// openSockets names the required sockets of a node that have neither a link nor a value.
+func (n *flatNode) openSockets() []string {
+	var open []string
+	for i := range n.spec.Inputs {
+		s := &n.spec.Inputs[i]
+		if !s.Required || s.widget && !s.ForceInput {
+			continue
+		}
+		if _, has := n.Inputs.Get(s.Name); has || s.Grow != nil && (s.Grow.Min == 0 || n.grown(s.Name)) {
+			continue
+		}
+		open = append(open, s.Name)
+	}
+	return open
+}
+
+// grown says whether an input that repeats has at least one.
+func (n *flatNode) grown(name string) bool {
+	for _, in := range n.Inputs {
+		if strings.HasPrefix(in.Name, name+".") {
+			return true
+		}
+	}
+	return false
 }
 
 func hasOption(list []any, v string) bool {

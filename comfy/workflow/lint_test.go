@@ -92,3 +92,28 @@ func TestNames(t *testing.T) {
 		}
 	}
 }
+
+func TestEveryMissingModelIsNamed(t *testing.T) {
+	t.Parallel()
+	info, err := ParseObjectInfo([]byte(`{
+ "Two": {"input": {"required": {"clip_name1": [["other.safetensors"]], "clip_name2": [["other.safetensors"]]}}, "output": ["CLIP"], "name": "Two"},
+ "VAELoader": {"input": {"required": {"vae_name": ["COMBO", {"options": []}]}}, "output": ["VAE"], "name": "VAELoader"},
+ "UNETLoader": {"input": {"required": {"unet_name": [[]]}}, "output": ["MODEL"], "name": "UNETLoader"},
+ "End": {"input": {"required": {"clip": ["CLIP"], "vae": ["VAE"], "model": ["MODEL"]}}, "output": [], "output_node": true, "name": "End"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := define(t, `{"1": {"class_type": "Two", "inputs": {"clip_name1": "t5.safetensors", "clip_name2": "l.safetensors"}}, "2": {"class_type": "VAELoader", "inputs": {"vae_name": "ae.safetensors"}},
+ "3": {"class_type": "UNETLoader", "inputs": {"unet_name": "flux.safetensors"}}, "4": {"class_type": "End", "inputs": {"clip": ["1", 0], "vae": ["2", 0], "model": ["3", 0]}}}`, info)
+	var said []string
+	for _, f := range d.Findings {
+		if f.Code == "missing-model" {
+			said = append(said, f.Message)
+		}
+	}
+	for _, model := range []string{"t5.safetensors", "l.safetensors", "ae.safetensors", "flux.safetensors"} {
+		if !strings.Contains(strings.Join(said, "\n"), `"`+model+`"`) {
+			t.Errorf("%s is not named in %q", model, said)
+		}
+	}
+}

@@ -19,6 +19,7 @@ const (
 // notice is what the notes of a file say: the description, and the directives of the author.
 type notice struct {
 	description string
+	about       map[string]string // what lines of the form "name: text" say, by the name as a slug
 	directives  []directive
 	findings    []Finding
 }
@@ -26,7 +27,7 @@ type notice struct {
 // readNotes turns notes into a description: plain text, what the tool is for first, downloads and
 // installation last or gone. Directives are taken out.
 func readNotes(notes []Note) notice {
-	var n notice
+	n := notice{about: map[string]string{}}
 	var paragraphs []paragraph
 	left := maxNotes
 	for _, note := range notes {
@@ -38,10 +39,26 @@ func readNotes(notes []Note) notice {
 		n.directives = append(n.directives, found...)
 		n.findings = append(n.findings, problems...)
 		paragraphs = append(paragraphs, paragraphsOf(note, text)...)
+		n.explain(plainLines(text, note.Type == "MarkdownNote"))
 	}
 	slices.SortStableFunc(paragraphs, func(a, b paragraph) int { return int(a.rank) - int(b.rank) })
 	n.description = secretText.ReplaceAllString(joinParagraphs(paragraphs), "***")
 	return n
+}
+
+// explanation is a line that says what something is: a name of a few words, a colon or its like, and a text.
+var explanation = regexp.MustCompile(`^[-*•\s]*([\pL\pN][\pL\pN _-]{0,40}?)\s*(?::|=|[–—]| -)\s+(\S.*)$`)
+
+func (n *notice) explain(lines []line) {
+	for _, l := range lines {
+		m := explanation.FindStringSubmatch(clip(l.text, 1000))
+		if m == nil || l.download || isSetup(l.text) || modelFile.MatchString(m[2]) || !strings.Contains(m[2], " ") {
+			continue
+		}
+		if name := slug(m[1], "_"); name != "" && n.about[name] == "" {
+			n.about[name] = secretText.ReplaceAllString(m[2], "***")
+		}
+	}
 }
 
 // rank orders paragraphs: what for, then everything else in the author's order, then how to install.

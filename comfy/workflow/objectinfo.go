@@ -78,6 +78,7 @@ const (
 const (
 	typeDynamicCombo = "COMFY_DYNAMICCOMBO_V3"
 	typeAutogrow     = "COMFY_AUTOGROW_V3"
+	typeMatch        = "COMFY_MATCHTYPE_V3" // of whatever is linked to it
 )
 
 // Class finds a declaration. It may be called on nil.

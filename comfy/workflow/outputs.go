@@ -146,6 +146,9 @@ func (d *definer) judgeOutputs(results []*flatNode) {
 	switch {
 	case len(results) == 0 && d.unknownEnd():
 		d.f.find("no-output", SeverityWarning, "", "no known node gives a result", "say which one does with @output, or give --object-info")
+	case len(results) == 0 && len(d.unlinked()) > 0:
+		n := d.unlinked()[0]
+		d.f.find("no-output", SeverityError, n.ID, "no node gives a result: nothing is linked to node "+n.ID+", "+quote(n.Class), "link to it what it is to save")
 	case len(results) == 0:
 		d.f.find("no-output", SeverityError, "", "no node gives a result", "add a node that saves or previews, for example SaveImage")
 	case len(results) > 1:
@@ -159,10 +162,21 @@ func (d *definer) judgeOutputs(results []*flatNode) {
 		d.f.find("ambiguous-output", SeverityWarning, "", strconv.Itoa(len(results))+" nodes give results: "+strings.Join(ids, ", "), "choose with @output lines in a note, for example @output "+ids[0]+" name=result")
 	}
 	for _, n := range results {
-		if n.resultKind() == kindFile && outputKind(n.Class) == "" {
-			d.f.find("unknown-output", SeverityInfo, n.ID, "what "+quote(n.Class)+" gives is not known, it is treated as a file", "say it with @output "+n.ID+" type=image")
+		if n.resultKind() == kindFile && outputKind(n.Class) == "" && n.gave == "" {
+			d.f.find("unknown-output", SeverityInfo, n.ID, "what "+quote(n.Class)+" gives is not known until it has run, it is treated as a file", "say it with @output "+n.ID+" type=image")
 		}
 	}
+}
+
+// unlinked are the nodes that would give a result if anything were linked to them.
+func (d *definer) unlinked() []*flatNode {
+	var out []*flatNode
+	for _, n := range d.f.nodes {
+		if n.isResult() && n.isolated() {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 // unknownEnd says whether a node at the end of the graph may give a result that only its server knows of.

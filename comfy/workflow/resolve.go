@@ -73,11 +73,12 @@ func (f *flat) step(w walk) (resolved, *walk) {
 	case n == nil || n.Mode == ModeMuted:
 		return resolved{}, nil
 	case n.Mode == ModeBypassed:
-		slot := bypassInput(n, w.slot, w.want)
-		if slot >= 0 && slot < len(n.Inputs) {
-			w.wants(n.Inputs[slot].Type)
+		in := f.bypassInput(n, w.slot, w.want)
+		if in == nil {
+			return resolved{}, nil
 		}
-		return through(w, n, slot)
+		w.wants(in.Type)
+		return throughInput(w, in)
 	case n.Type == "Reroute" || n.Type == "Reroute (rgthree)" || n.Type == "ReroutePrimitive|pysssss":
 		return through(w, n, 0)
 	case n.Type == "PrimitiveNode":
@@ -98,7 +99,11 @@ func through(w walk, n *Node, slot int) (resolved, *walk) {
 	if slot < 0 || slot >= len(n.Inputs) {
 		return resolved{}, nil
 	}
-	l := w.sc.g.links[n.Inputs[slot].Link]
+	return throughInput(w, &n.Inputs[slot])
+}
+
+func throughInput(w walk, in *Slot) (resolved, *walk) {
+	l := w.sc.g.links[in.Link]
 	if l == nil {
 		return resolved{}, nil
 	}
@@ -205,7 +210,7 @@ func (f *flat) widgetBehind(sc *scope, l *Link) any {
 		if in.Link != l.ID || in.Widget == "" {
 			continue
 		}
-		if child := sc.children[n]; child != nil {
+		if child := f.childOf(sc, n); child != nil {
 			for i := range child.def.In {
 				if child.def.In[i].Name == in.Name {
 					return f.portValue(child, i)
@@ -213,7 +218,11 @@ func (f *flat) widgetBehind(sc *scope, l *Link) any {
 			}
 			return nil
 		}
-		if fn := f.byID[sc.path(n)]; fn != nil {
+		fn := f.byID[sc.path(n)]
+		if fn == nil && !isVirtual(n.Type) {
+			fn = f.newNode(sc, n) // bypassed or muted: it does not run, but holds the value all the same
+		}
+		if fn != nil {
 			v, _ := fn.Inputs.Get(in.Widget)
 			if _, link := v.(Ref); !link {
 				return v
@@ -221,6 +230,26 @@ func (f *flat) widgetBehind(sc *scope, l *Link) any {
 		}
 	}
 	return nil
+}
+
+// childOf is the inside of an instance, also of one that does not run.
+func (f *flat) childOf(sc *scope, n *Node) *scope {
+	if child := sc.children[n]; child != nil || n.active() || sc.depth >= maxSubDepth {
+		return child
+	}
+	if child := sc.idle[n]; child != nil {
+		return child
+	}
+	f.hops++
+	def := f.definition(sc, n)
+	if def == nil || f.hops > maxAllHops {
+		return nil
+	}
+	if sc.idle == nil {
+		sc.idle = map[*Node]*scope{}
+	}
+	sc.idle[n] = newScope(sc, n, def)
+	return sc.idle[n]
 }
 
 // enter goes from an instance's output into the subgraph.
@@ -251,32 +280,98 @@ func (s *scope) outLink(slot int) *Link {
 	return s.outs[slot]
 }
 
-// bypassInput chooses the input that a bypassed node passes on for an output, or -1.
-func bypassInput(n *Node, slot int, want string) int {
+// bypassInput chooses the input that a bypassed node passes on for an output: the one in the same place if its type
+// fits, else the first that does, in the order of the declaration. It is nil where none fits.
+func (f *flat) bypassInput(n *Node, slot int, want string) *Slot {
+	inputs, out := f.slotsOf(n), f.outputType(n, slot)
 	if want == "" || want == "*" {
-		if slot < len(n.Inputs) {
-			return slot
+		if len(inputs) == 0 {
+			return nil
 		}
-		return 0
+		if slot < 0 || slot >= len(inputs) {
+			slot = 0
+		}
+		return &inputs[slot]
 	}
-	out := ""
+	fits := func(in *Slot) bool { return typesFit(in.Type, out) && typesFit(in.Type, want) }
+	if slot >= 0 && slot < len(inputs) && fits(&inputs[slot]) {
+		return &inputs[slot]
+	}
+	for i := range inputs {
+		if inputs[i].Type == want {
+			return &inputs[i]
+		}
+	}
+	for i := range inputs {
+		if fits(&inputs[i]) {
+			return &inputs[i]
+		}
+	}
+	return nil
+}
+
+// outputType is the type of an output, as declared or else as the file has it.
+func (f *flat) outputType(n *Node, slot int) string {
+	if spec, ok := f.info.Class(f.currentClass(n.Type)); ok && slot >= 0 && slot < len(spec.Outputs) && spec.Outputs[slot] != typeMatch {
+		return spec.Outputs[slot]
+	}
 	if slot >= 0 && slot < len(n.Outputs) {
-		out = n.Outputs[slot].Type
+		return n.Outputs[slot].Type
 	}
-	if slot >= 0 && slot < len(n.Inputs) && typesFit(n.Inputs[slot].Type, out) && typesFit(n.Inputs[slot].Type, want) {
-		return slot
+	return ""
+}
+
+// slotsOf gives the inputs of a node as an editor makes them: the declared sockets, the declared widgets, and what only
+// the file has. Files list fewer, old ones in the order in which widgets were made sockets.
+func (f *flat) slotsOf(n *Node) []Slot {
+	spec, ok := f.info.Class(f.currentClass(n.Type))
+	if !ok {
+		return n.Inputs
 	}
-	for i := range n.Inputs {
-		if n.Inputs[i].Type == want {
-			return i
+	out, used := make([]Slot, 0, len(n.Inputs)), map[string]bool{}
+	for _, widgets := range []bool{false, true} {
+		for i := range spec.Inputs {
+			s := &spec.Inputs[i]
+			if (s.widget && !s.ForceInput) != widgets || s.Grow != nil {
+				continue
+			}
+			slot := Slot{Name: s.Name, Type: s.Type}
+			if in := n.input(s.Name); in != nil {
+				if slot = *in; s.Type != typeMatch {
+					slot.Type = s.Type
+				}
+			}
+			used[s.Name] = true
+			out = append(out, slot)
 		}
 	}
-	for i := range n.Inputs {
-		if typesFit(n.Inputs[i].Type, out) && typesFit(n.Inputs[i].Type, want) {
-			return i
+	for _, in := range n.Inputs {
+		if !used[in.Name] {
+			out = append(out, in)
 		}
 	}
-	return -1
+	return out
+}
+
+// wanted is the type that an input asks for. One that takes the type of whatever is linked to it asks for that.
+func (f *flat) wanted(sc *scope, n *flatNode, in *Slot) string {
+	s := n.specOf(in.Name)
+	if s == nil && in.Type != "*" || s != nil && s.Type != typeMatch {
+		return in.Type
+	}
+	l := sc.g.links[in.Link]
+	if l == nil {
+		return in.Type
+	}
+	if origin := sc.g.nodes[l.Origin]; origin != nil {
+		if typ := f.outputType(origin, l.OriginSlot); typ != "" && typ != "*" {
+			return typ
+		}
+	}
+	if l.Type != "" {
+		return l.Type
+	}
+	return in.Type
 }
 
 // typesFit tells whether two socket types can be connected.

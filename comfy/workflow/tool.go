@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/registry"
 )
@@ -25,6 +27,8 @@ func (d *definer) tool(outputs []BoundOutput) registry.Tool {
 		ToolID: ToolID(d.o.FileName), Service: d.o.Service, Description: d.notice.description, Guidance: d.blueprint(),
 		CostingModel: d.costing(),
 		DeliveryMode: registry.DeliveryAsync, Kind: "workflow", InputSchema: registry.InputSchema{}, OutputSchema: d.outputSchema(outputs),
+		// An engine that is lost with a run costs its time; a paid service may have been paid.
+		Idempotent: !slices.ContainsFunc(d.f.nodes, (*flatNode).apiNode),
 	}
 	for _, f := range d.fields {
 		t.InputSchema = append(t.InputSchema, f.InputField)
@@ -86,8 +90,22 @@ var inputParagraph = regexp.MustCompile(`(?im)^inputs?:`)
 
 // mentions reports whether a text has the words, in any case, not as part of longer ones.
 func mentions(text, words string) bool {
-	found, err := regexp.MatchString(`(?i)(^|[^\pL\pN_])`+regexp.QuoteMeta(words)+`($|[^\pL\pN_])`, text)
-	return err == nil && found
+	text, words = strings.ToLower(text), strings.ToLower(words)
+	within := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || r == '_' }
+	for from := 0; words != ""; {
+		at := strings.Index(text[from:], words)
+		if at < 0 {
+			return false
+		}
+		at += from
+		before, _ := utf8.DecodeLastRuneInString(text[:at])
+		after, _ := utf8.DecodeRuneInString(text[at+len(words):])
+		if !within(before) && !within(after) {
+			return true
+		}
+		from = at + 1
+	}
+	return false
 }
 
 // blueprint is what a subgraph blueprint says about itself, for agents.
@@ -194,6 +212,15 @@ func (d *definer) toolDirective(t *registry.Tool, dir directive) {
 	if c := slug(dir.args["category"], "-"); c != "" {
 		t.Category = c
 	}
+	if keep, ok := dir.args["keep-workflow"]; ok && keep != "false" {
+		if t.Metadata == nil {
+			t.Metadata = map[string]any{}
+		}
+		t.Metadata[registry.KeepWorkflow] = true
+	}
+	if again, given := dir.flag("repeat"); given {
+		t.Idempotent = again
+	}
 	d.visibility(t, dir)
 	d.cost(t, dir)
 }
@@ -283,7 +310,7 @@ func (d *definer) hints() *registry.PlatformHints {
 
 func (d *definer) needsText() bool {
 	for _, f := range d.fields {
-		if f.Type == registry.TypeString && f.Required {
+		if f.Type == registry.TypeString && (f.Required || f.main) {
 			return true
 		}
 	}

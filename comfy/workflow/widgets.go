@@ -263,14 +263,25 @@ func (f *flat) complete() {
 		if n.spec == nil || n.builtin() {
 			continue
 		}
-		for i := range n.spec.Inputs {
-			s := &n.spec.Inputs[i]
-			if _, has := n.Inputs.Get(s.Name); has || !s.Required || !s.widget || s.ForceInput {
+		n.completeFrom(n.spec.Inputs, "")
+	}
+}
+
+func (n *flatNode) completeFrom(list []InputSpec, prefix string) {
+	for i := range list {
+		s := &list[i]
+		if !s.Required || !s.widget || s.ForceInput {
+			continue
+		}
+		v, has := n.Inputs.Get(prefix + s.Name)
+		if !has {
+			if v, has = s.fallback(); !has {
 				continue
 			}
-			if v, ok := s.fallback(); ok {
-				n.Inputs = append(n.Inputs, Input{Name: s.Name, Value: s.wrap(v)})
-			}
+			n.Inputs = append(n.Inputs, Input{Name: prefix + s.Name, Value: s.wrap(v)})
+		}
+		if inputs, ok := s.branch(v); ok && s.Type == typeDynamicCombo {
+			n.completeFrom(inputs, prefix+s.Name+".")
 		}
 	}
 }

@@ -123,11 +123,3 @@ type Port struct {
 	links  []string
 	widget bool // leads to a widget inside
 }
-
-// Show is the label, or the name where there is none.
-func (p Port) Show() string {
-	if p.Label != "" {
-		return p.Label
-	}
-	return p.Name
-}

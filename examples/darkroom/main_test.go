@@ -1,11 +1,7 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"errors"
 	"image/png"
-	"io"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -16,23 +12,8 @@ import (
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/providers/httptools"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/registrytest"
 )
-
-// kept holds the one file that is stored.
-type kept struct{ data []byte }
-
-func (k *kept) Put(_ context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error) {
-	data, err := io.ReadAll(r)
-	k.data = data
-	return "asset:" + name, registry.MediaInfo{}, err
-}
-
-func (k *kept) OpenMedia(context.Context, registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
-	if k.data == nil {
-		return nil, registry.MediaInfo{}, errors.New("nothing is stored")
-	}
-	return io.NopCloser(bytes.NewReader(k.data)), registry.MediaInfo{}, nil
-}
 
 // TestDarkroom goes the way of docs/providers.md: the file makes a tool of the service.
 func TestDarkroom(t *testing.T) {
@@ -49,7 +30,7 @@ func TestDarkroom(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "darkroom.tool.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	tools := httptools.New(httptools.Config{Dir: dir, Store: &kept{}, Guard: outbound.NewClient([]string{"127.0.0.1"})})
+	tools := httptools.New(httptools.Config{Dir: dir, Store: &registrytest.Specs{}, Guard: outbound.NewClient([]string{"127.0.0.1"})})
 	loaded, err := tools.Load(t.Context())
 	if err != nil || len(loaded) != 1 {
 		t.Fatalf("%d tools, %v", len(loaded), err)

@@ -2,20 +2,15 @@
 package exampletest
 
 import (
-	"bytes"
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 
 	"github.com/signalbox/signalbox/providers/remote"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/registrytest"
 )
 
 // Tools are the remote tools of a manifest file.
@@ -31,7 +26,7 @@ func Load(t *testing.T, text string) *Tools {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	tools := &Tools{provider: remote.New(remote.Config{File: file, Store: &store{files: map[string][]byte{}}, Guard: http.DefaultClient, SiteID: "test"}), byID: map[string]registry.Tool{}}
+	tools := &Tools{provider: remote.New(remote.Config{File: file, Store: &registrytest.Specs{}, Guard: http.DefaultClient, SiteID: "test"}), byID: map[string]registry.Tool{}}
 	list, err := tools.provider.Load(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -76,32 +71,4 @@ func (s *Tools) Call(t *testing.T, name string, inputs map[string]any) (string, 
 		t.Fatalf("%d outputs", len(result.Outputs))
 	}
 	return result.Outputs[0].Text, nil
-}
-
-// store keeps files in memory, by content.
-type store struct {
-	mu    sync.Mutex
-	files map[registry.Media][]byte
-}
-
-// Put keeps a file.
-func (s *store) Put(_ context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error) {
-	data, err := io.ReadAll(r)
-	sum := sha256.Sum256(data)
-	ref := "asset:" + hex.EncodeToString(sum[:])
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.files[ref] = data
-	return ref, registry.MediaInfo{Name: name}, err
-}
-
-// OpenMedia opens a kept file.
-func (s *store) OpenMedia(_ context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	data, known := s.files[ref]
-	if !known {
-		return nil, registry.MediaInfo{}, os.ErrNotExist
-	}
-	return io.NopCloser(bytes.NewReader(data)), registry.MediaInfo{}, nil
 }

@@ -24,12 +24,6 @@ func ParseRef(s string) (Ref, error) {
 	return Ref(s), nil
 }
 
-// IsRef reports whether s is a well-formed reference.
-func IsRef(s string) bool {
-	_, err := ParseRef(s)
-	return err == nil
-}
-
 // Hash returns the SHA-256 in hex, 64 digits. It is the name under which
 // backends keep the content.
 func (r Ref) Hash() string { return strings.TrimPrefix(string(r), refScheme) }

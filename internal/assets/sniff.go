@@ -25,6 +25,15 @@ type facts struct {
 	width, height int // 0 when unknown
 }
 
+// Extension gives the extension of files of a media type, with its dot; empty where there is none.
+func Extension(mediaType string) string {
+	known := mimetype.Lookup(mediaType)
+	if known == nil {
+		return ""
+	}
+	return known.Extension()
+}
+
 // sniff looks at content from its start. It never decodes pixels, so a small
 // file that claims a huge size costs nothing. Content it does not know is
 // "application/octet-stream" or "text/plain; charset=utf-8".
@@ -55,7 +64,7 @@ func sniff(content io.ReadSeeker) (facts, error) {
 // headerDecoder reads the size of images of one type, nil for other content.
 func headerDecoder(mime string) func(io.Reader) (image.Config, error) {
 	switch mime {
-	case "image/png", "image/vnd.mozilla.apng":
+	case "image/png", "image/apng":
 		return png.DecodeConfig
 	case "image/jpeg":
 		return jpeg.DecodeConfig

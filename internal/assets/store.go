@@ -7,9 +7,8 @@
 // crash at any point leaves at worst bytes without a row, which the next Put of
 // the same content puts right.
 //
-// Since equal files of different people are one asset, a Store knows no owner:
-// who may see what is decided where the Ref is kept, and Delete is for those
-// who know that nobody refers to it any more.
+// Equal files of different people are one asset, so it may have several owners.
+// What needs an asset is told by the view asset_uses; Sweep deletes the others.
 package assets
 
 import (
@@ -48,6 +47,13 @@ var (
 type Meta struct {
 	// Name is a file name for people; only its last path element is kept.
 	Name string
+	// Owner is the account whose file it is; empty: the house's.
+	Owner string
+	Kind  Kind
+	// Limit bounds the bytes of Owner's files of this kind; 0: no limit.
+	Limit int64
+	// Filter copies content into the store and may leave something out; nil: io.Copy.
+	Filter func(to io.Writer, from io.Reader) (int64, error)
 }
 
 // Info is what is known about stored content.
@@ -94,27 +100,30 @@ func (s *Store) Put(ctx context.Context, r io.Reader, meta Meta) (ref Ref, err e
 			ref, err = "", fmt.Errorf("store asset: %w", discardErr)
 		}
 	}()
-	info, err := s.receive(ctx, staged, r)
+	info, err := s.receive(ctx, staged, r, meta.Filter)
 	if err != nil {
 		return "", fmt.Errorf("store asset: %w", err)
 	}
 	info.Name = cleanName(meta.Name)
-	if err := s.commit(ctx, staged, info); err != nil {
+	if err := s.commit(ctx, staged, info, meta); err != nil {
 		return "", fmt.Errorf("store %s: %w", info.Ref, err)
 	}
 	return info.Ref, nil
 }
 
 // receive copies r into staged and finds out what it is.
-func (s *Store) receive(ctx context.Context, staged Staged, r io.Reader) (Info, error) {
+func (s *Store) receive(ctx context.Context, staged Staged, r io.Reader, filter func(io.Writer, io.Reader) (int64, error)) (Info, error) {
 	sum := sha256.New()
-	bounded := io.LimitReader(contextReader{ctx, r}, s.maxBytes+1)
-	size, err := io.Copy(io.MultiWriter(staged, sum), bounded)
+	bounded := &io.LimitedReader{R: contextReader{ctx, r}, N: s.maxBytes + 1}
+	if filter == nil {
+		filter = io.Copy
+	}
+	size, err := filter(io.MultiWriter(staged, sum), bounded)
 	if err != nil {
 		return Info{}, err
 	}
-	if size > s.maxBytes {
-		return Info{}, fmt.Errorf("%w: at most %s are taken", ErrTooLarge, humanBytes(s.maxBytes))
+	if bounded.N == 0 {
+		return Info{}, fmt.Errorf("%w: at most %s are taken", ErrTooLarge, Words(s.maxBytes))
 	}
 	found, err := sniff(staged)
 	if err != nil {
@@ -126,9 +135,12 @@ func (s *Store) receive(ctx context.Context, staged Staged, r io.Reader) (Info, 
 
 // commit stores bytes, then row. The lock keeps a Delete of the same content
 // from coming between the two.
-func (s *Store) commit(ctx context.Context, staged Staged, info Info) error {
+func (s *Store) commit(ctx context.Context, staged Staged, info Info, meta Meta) error {
 	stored := false
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		if err := checkLimit(ctx, tx, info, meta); err != nil {
+			return err
+		}
 		if err := lock(ctx, tx, info.Ref); err != nil {
 			return err
 		}
@@ -142,11 +154,19 @@ func (s *Store) commit(ctx context.Context, staged Staged, info Info) error {
 		_, err := tx.Exec(ctx, `
 			INSERT INTO assets (hash, size, mime, width, height, name)
 			VALUES (@hash, @size, @mime, nullif(@width::int, 0), nullif(@height::int, 0), @name)
-			ON CONFLICT (hash) DO NOTHING`,
+			ON CONFLICT (hash) DO UPDATE SET put_at = now()`,
 			pgx.NamedArgs{
 				"hash": info.Ref.Hash(), "size": info.Size, "mime": info.MIME,
 				"width": info.Width, "height": info.Height, "name": info.Name,
 			})
+		if err != nil || meta.Owner == "" {
+			return err
+		}
+		_, err = tx.Exec(ctx, `
+			INSERT INTO asset_owners (account_id, hash, kind, size) VALUES (coalesce((SELECT merged_into FROM users WHERE id = $1), $1), $2, $3, $4)
+			ON CONFLICT (account_id, hash) DO UPDATE SET put_at = now(),
+				kind = CASE WHEN asset_owners.kind = 'lent' THEN excluded.kind ELSE asset_owners.kind END`,
+			meta.Owner, info.Ref.Hash(), meta.Kind, info.Size)
 		return err
 	})
 }
@@ -183,31 +203,6 @@ func (s *Store) Stat(ctx context.Context, ref Ref) (Info, error) {
 	return info, nil
 }
 
-// Delete forgets ref and frees its bytes; readers that have it open read on.
-// It is no error if it is not stored.
-func (s *Store) Delete(ctx context.Context, ref Ref) error {
-	if _, err := s.pool.Exec(ctx, `DELETE FROM assets WHERE hash = $1`, ref.Hash()); err != nil {
-		return fmt.Errorf("delete %s: %w", ref, err)
-	}
-	// The row is gone for good before the bytes go, and these go only if no
-	// Put has brought the row back.
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		if err := lock(ctx, tx, ref); err != nil {
-			return err
-		}
-		var again bool
-		err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM assets WHERE hash = $1)`, ref.Hash()).Scan(&again)
-		if err != nil || again {
-			return err
-		}
-		return s.backend.Delete(ctx, ref.Hash())
-	})
-	if err != nil {
-		return fmt.Errorf("delete %s: %w", ref, err)
-	}
-	return nil
-}
-
 // cleanName keeps of a file name what can be shown and saved anywhere.
 func cleanName(name string) string {
 	name = strings.ToValidUTF8(strings.ReplaceAll(name, `\`, "/"), "")
@@ -231,8 +226,12 @@ func cleanName(name string) string {
 	return name
 }
 
-func humanBytes(n int64) string {
-	if n >= 1<<20 {
+// Words gives a number of bytes as people read it.
+func Words(n int64) string {
+	switch {
+	case n >= 1<<30:
+		return strings.Replace(fmt.Sprintf("%.1f GB", float64(n)/(1<<30)), ".0 ", " ", 1)
+	case n >= 1<<20:
 		return fmt.Sprintf("%d MB", n>>20)
 	}
 	return fmt.Sprintf("%d bytes", n)

@@ -49,6 +49,15 @@ func TestDoctor(t *testing.T) {
 			}
 		}
 	})
+	t.Run("it writes nothing and starts no database", func(t *testing.T) {
+		t.Parallel()
+		dir := newDir(t)
+		r := run(t, spec{dir: filepath.Join(dir, "data"), args: []string{"doctor"}})
+		made, err := filepath.Glob(filepath.Join(dir, "*"))
+		if r.code != 0 || err != nil || len(made) != 0 {
+			t.Errorf("made %v, %v: %+v", made, err, r)
+		}
+	})
 	t.Run("beside a running program, which it does not disturb", func(t *testing.T) {
 		t.Parallel()
 		p := start(t, spec{env: []string{"LISTEN_ADDR=" + closedPort(t)}})
@@ -70,6 +79,9 @@ func TestDoctor(t *testing.T) {
 			"COMFYUI_URLS=" + engine, "TELEGRAM_BOT_TOKEN=" + token, "TELEGRAM_API_URL=" + api,
 			"DATABASE_URL=postgres://ann:" + secret + "@" + closedPort(t) + "/x",
 		}})
+		if !strings.Contains(r.stdout, "DATABASE_URL: database") || strings.Count(r.stdout, "refused") != 3 {
+			t.Errorf("%s", r.stdout)
+		}
 		if r.code != 1 || strings.Count(r.stdout, "BAD") != 3 || strings.Count(r.stdout, "->") != 3 {
 			t.Errorf("%+v", r)
 		}
@@ -288,7 +300,7 @@ func TestInspect(t *testing.T) {
 func startEngine(t testing.TB) string {
 	t.Helper()
 	dir := newDir(t)
-	p := launch(t, spec{dir: dir, args: []string{"engine", "--listen", "127.0.0.1:0", "--input", filepath.Join(dir, "in"), "--output", filepath.Join(dir, "out")}})
+	p := launch(t, spec{dir: dir, args: []string{"engine", "--listen", "127.0.0.1:0", "--input", filepath.Join(dir, "in"), "--output", filepath.Join(dir, "out"), "--user", filepath.Join(dir, "user")}})
 	address := regexp.MustCompile(`http://[0-9.:]+\d`)
 	await(t, "the engine", func() bool { return address.MatchString(p.out.String()) || p.over() }, p.said)
 	if p.over() {
@@ -296,6 +308,26 @@ func startEngine(t testing.TB) string {
 	}
 	t.Cleanup(func() { p.stop(os.Interrupt) })
 	return address.FindString(p.out.String())
+}
+
+func TestFlagsThatACommandDoesNotRead(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"engine", "--listen-addr", "127.0.0.1:0"}, "--listen-addr is where the page listens; engine takes --listen"},
+		{[]string{"--listen-addr=127.0.0.1:0", "engine"}, "engine takes --listen"},
+		{[]string{"engine", "--log-level=debug"}, "--log-level: engine does not read this setting"},
+		{[]string{"version", "--data-dir", "x"}, "--data-dir: version does not read this setting"},
+	} {
+		if r := run(t, spec{dir: newDir(t), args: c.args}); r.code != 2 || r.stdout != "" || !strings.Contains(r.stderr, c.want) {
+			t.Errorf("%v: %+v", c.args, r)
+		}
+	}
+	if r := run(t, spec{dir: newDir(t), args: []string{"version"}, env: []string{"LISTEN_ADDR=127.0.0.1:1"}}); r.code != 0 {
+		t.Errorf("with the variable: %+v", r)
+	}
 }
 
 // TestEngineStopsWhileBusy has startEngine stop an engine whose node takes longer than any stop may.

@@ -49,8 +49,17 @@ func wrongValues(t *testing.T) map[string][]string {
 		"RUNS_PER_DAY":           {"1.5", "-1"},
 		"API_RATE":               {"fast", "-1"},
 		"AUTO_RUN_READ":          {"sometimes"},
+		"TRUSTED_PROXIES":        {"proxy.example", "10.0.0.0/33", "::ffff:10.0.0.1/120"},
 		"POINT_USD":              {"dear", "0", "-1"},
 		"ADMIN_TOKEN":            {secret + " and a space"},
+		"BILL_CANCELED":          {"sometimes"},
+		"COMFYUI_GONE_AFTER":     {"soon", "-1s"},
+		"KEEP_RESULTS_DAYS":      {"ever", "-1"},
+		"KEEP_WORKFLOW_IN_FILES": {"sometimes"},
+		"UPLOAD_MB":              {"much", "-1"},
+		"RESULT_MB":              {"much", "-1"},
+		"METRICS_ADDR":           {"9100", "127.0.0.1:99999", taken.Addr().String()},
+		"METRICS_TOKEN":          {secret + " and a space"},
 		"SUPPORT":                {"two\nlines"},
 		"TERMS_URL":              {"terms", "ftp://ann:" + secret + "@x"},
 		"PRIVACY_URL":            {"privacy", "ftp://ann:" + secret + "@x"},
@@ -93,6 +102,8 @@ func wrongValues(t *testing.T) map[string][]string {
 		"REPLICATE_MODELS":       {"flux", "a/b,c/d/e"},
 		"FAL_KEY":                {secret + " and a space"},
 		"FAL_QUEUE_URL":          {"fal", "ftp://ann:" + secret + "@x"},
+		"FAL_PRICES_URL":         {"fal"},
+		"MODEL_PRICES_FILE":      {"/nowhere/prices.json"},
 		"FAL_DOCS_URL":           {"fal", "ftp://ann:" + secret + "@x"},
 		"FAL_REST_URL":           {"fal", "ftp://ann:" + secret + "@x"},
 		"FAL_MODELS":             {"flux", "fal-ai/flux,a//b"},
@@ -167,9 +178,6 @@ func TestWrongValues(t *testing.T) {
 func checkRefused(t *testing.T, variable, value string) {
 	t.Helper()
 	dir := filepath.Join(newDir(t), "data")
-	if variable == "LISTEN_ADDR" { // this one may be found out late, when the rest is up
-		dir = seededDir(t)
-	}
 	r := runQuick(t, 10*time.Second, spec{dir: dir, env: []string{"LOG_LEVEL=error", variable + "=" + value}})
 	said := lines(r.stderr)
 	if r.code != 1 || len(said) != 1 || r.stdout != "" || !strings.HasPrefix(r.stderr, "signalbox: ") || !strings.Contains(r.stderr, variable) {
@@ -177,5 +185,8 @@ func checkRefused(t *testing.T, variable, value string) {
 	}
 	if strings.Contains(r.stderr, secret) {
 		t.Errorf("%s: the secret is printed: %s", variable, r.stderr)
+	}
+	if _, err := os.Stat(dir); variable == "LISTEN_ADDR" && err == nil {
+		t.Errorf("LISTEN_ADDR=%s: something was begun in DATA_DIR before the address was tried", value)
 	}
 }

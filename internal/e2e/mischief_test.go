@@ -278,14 +278,14 @@ func (w *world) start() {
 	put(t, filepath.Join(dir, "clouds.tool.yaml"), strings.Replace(file, `payload: "{{run.handle}}"`, `payload: "{{run.handle}}", callback_url: "{{run.callback}}"`, 1))
 	w.post.target = "http://" + listen
 	w.program = start(t, spec{env: []string{
-		"LISTEN_ADDR=" + listen, "ADMIN_TOKEN=" + adminToken, "OUTBOUND_ALLOW=127.0.0.1", "TOOLS_DIR=" + dir, "SIGNUP_CREDIT_USD=100", "CLOUDS_KEY=" + vidutest.Key,
+		"LISTEN_ADDR=" + listen, "ADMIN_TOKEN=" + adminToken, "RUNS_AT_ONCE=0", "OUTBOUND_ALLOW=127.0.0.1", "TOOLS_DIR=" + dir, "SIGNUP_CREDIT_USD=100", "CLOUDS_KEY=" + vidutest.Key,
 		"PUBLIC_URL=" + w.post.URL, "SERVICE_MARGINS_FILE=" + margins,
 		"OPENAI_API_KEY=" + imagegentest.OpenAIKey, "OPENAI_BASE_URL=" + w.pictures.URL + "/v1",
 		"TRIPO_API_KEY=" + tripotest.Key, "TRIPO_API_URL=" + w.solids.BaseURL(),
 		"UNSPLASH_ACCESS_KEY=" + photostest.UnsplashKey, "UNSPLASH_API_URL=" + photos.UnsplashURL(),
 		"VIDU_API_KEY=" + vidutest.Key, "VIDU_API_URL=" + w.videos.BaseURL(),
 		"COMFYDEPLOY_API_KEY=" + comfydeploytest.Key, "COMFYDEPLOY_API_URL=" + w.deployed.BaseURL(),
-		"FAL_KEY=" + faltest.Key, "FAL_QUEUE_URL=" + w.queued.QueueURL(), "FAL_DOCS_URL=" + w.queued.DocsURL(), "FAL_REST_URL=" + w.queued.RestURL(), "FAL_MODELS=" + faltest.Model, "FAL_USD_PER_SECOND=0.002",
+		"FAL_KEY=" + faltest.Key, "FAL_QUEUE_URL=" + w.queued.QueueURL(), "FAL_DOCS_URL=" + w.queued.DocsURL(), "FAL_REST_URL=" + w.queued.RestURL(), "FAL_MODELS=" + faltest.Model, "FAL_USD_PER_SECOND=0.002", "FAL_PRICES_URL=" + w.queued.QueueURL(),
 		"REPLICATE_API_TOKEN=" + replicatetest.Token, "REPLICATE_API_URL=" + w.hosted.BaseURL(), "REPLICATE_MODELS=painter/sketch", "REPLICATE_USD_PER_SECOND=0.001",
 		"ORCHESTRATOR_TOOL_MANIFEST_PATH=" + manifest, "MCP_SERVERS=" + servers,
 		"OPENAPI_DOCS=weather=" + w.weather.URL + "/openapi.yaml", "OPENAPI_ALLOW=forecast", "OPENAPI_WEATHER_KEY_KEY=key-of-the-weather",

@@ -147,6 +147,7 @@ func TestOnePersonOnTwoPlatforms(t *testing.T) {
 	}
 	page.post("/chat/say", "text", "/link "+code)
 	page.press("Join them")
+	page.press("Yes, join them")
 	page.awaitPage("the joined person", "you are one person now")
 
 	t.Run("the wallets are one", func(t *testing.T) {

@@ -63,7 +63,7 @@ func TestServices(t *testing.T) {
 		"OPENAI_API_KEY=" + imagegentest.OpenAIKey, "OPENAI_BASE_URL=" + pictures.URL + "/v1", "GEMINI_API_KEY=" + imagegentest.GeminiKey, "GEMINI_BASE_URL=" + pictures.URL,
 		"VIDU_API_KEY=" + vidutest.Key, "VIDU_API_URL=" + videos.BaseURL(),
 		"TRIPO_API_KEY=" + tripotest.Key, "TRIPO_API_URL=" + solids.BaseURL(),
-		"FAL_KEY=" + faltest.Key, "FAL_QUEUE_URL=" + queued.QueueURL(), "FAL_DOCS_URL=" + queued.DocsURL(), "FAL_REST_URL=" + queued.RestURL(), "FAL_MODELS=" + faltest.Model, "FAL_USD_PER_SECOND=0.002",
+		"FAL_KEY=" + faltest.Key, "FAL_QUEUE_URL=" + queued.QueueURL(), "FAL_DOCS_URL=" + queued.DocsURL(), "FAL_REST_URL=" + queued.RestURL(), "FAL_MODELS=" + faltest.Model, "FAL_USD_PER_SECOND=0.002", "FAL_PRICES_URL=" + queued.QueueURL(),
 		"REPLICATE_API_TOKEN=" + replicatetest.Token, "REPLICATE_API_URL=" + hosted.BaseURL(), "REPLICATE_MODELS=painter/sketch,writer/prose", "REPLICATE_USD_PER_SECOND=0.001",
 		"UNSPLASH_ACCESS_KEY=" + photostest.UnsplashKey, "UNSPLASH_API_URL=" + found.UnsplashURL(), "PEXELS_API_KEY=" + photostest.PexelsKey, "PEXELS_API_URL=" + found.PexelsURL(),
 		"COMFYDEPLOY_API_KEY=" + comfydeploytest.Key, "COMFYDEPLOY_API_URL=" + deployed.BaseURL(),
@@ -132,7 +132,7 @@ func TestServices(t *testing.T) {
 			t.Errorf("got %+v, want a picture for two seconds at $0.002", r)
 		}
 	})
-	t.Run("A27 a deployed workflow, at the rate of the GPU that ran it", func(t *testing.T) {
+	t.Run("A28 a deployed workflow, at the rate of the GPU that ran it", func(t *testing.T) {
 		tool := ""
 		for id := range c.tools() {
 			if strings.HasPrefix(id, "comfydeploy") {

@@ -237,7 +237,7 @@ func TestDatabaseURL(t *testing.T) {
 			if got := lines(r.stderr); r.code != 1 || len(got) != 1 || r.stdout != "" {
 				t.Errorf("code %d:\n%s%s", r.code, r.stdout, r.stderr)
 			}
-			if strings.Contains(r.stderr, "hunter2") || !strings.Contains(r.stderr, "signalbox: database") {
+			if strings.Contains(r.stderr, "hunter2") || !strings.Contains(r.stderr, "signalbox: DATABASE_URL: database") {
 				t.Errorf("%q", r.stderr)
 			}
 		})

@@ -77,6 +77,20 @@ func (v Voice) Line(key string, pairs ...any) string {
 	return b.String()
 }
 
+// Rest says how long something will go on, as far as that can be known: "about 20 s left". What is nearly over is "".
+func (v Voice) Rest(d time.Duration) string {
+	seconds := int(d.Round(time.Second).Seconds())
+	switch {
+	case seconds < 2:
+		return ""
+	case seconds >= 90:
+		return v.Line("status.restMinutes", "n", (seconds+30)/60)
+	case seconds >= 10:
+		seconds = (seconds + 2) / 5 * 5
+	}
+	return v.Line("status.rest", "n", seconds)
+}
+
 // Time writes a date and time as it is written in the language, in the time's own zone.
 func (v Voice) Time(t time.Time) string { return t.Format(v.Line("format.time")) }
 

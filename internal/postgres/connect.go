@@ -107,7 +107,7 @@ func connectError(config *pgxpool.Config, err error) error {
 		server = c.Host
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("database %q at %s gave no answer in time: check DATABASE_URL and that the server runs: %w",
+		return fmt.Errorf("database %q at %s gave no answer in time: check that the server runs and can be reached: %w",
 			c.Database, server, oneLine(err))
 	}
 	return fmt.Errorf("database %q at %s as user %q: %w", c.Database, server, c.User, oneLine(err))
@@ -127,6 +127,9 @@ func (e lineError) Error() string {
 	}
 	var kept []string
 	for _, line := range lines {
+		if _, reason, dialled := strings.Cut(line, ": connect: "); dialled {
+			line = reason // before it stands the address, three times
+		}
 		if line = strings.TrimSpace(line); line != "" && !slices.Contains(kept, line) {
 			kept = append(kept, line)
 		}

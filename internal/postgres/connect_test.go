@@ -57,7 +57,7 @@ func TestConnectFailures(t *testing.T) {
 	socketDSN := postgrestest.DSN(postgrestest.NewEmpty(t))
 	unused, silent := unusedAddress(t), silentAddress(t)
 	for _, tc := range []struct{ name, dsn, want string }{
-		{"nobody listens", "postgres://me:" + password + "@" + unused + "/db", unused},
+		{"nobody listens", "postgres://me:" + password + "@" + unused + "/db", `at ` + unused + ` as user "me": connection refused`},
 		{"several hosts", "postgres://me:" + password + "@" + unused + "," + unused + "/db", "refused"},
 		{"a server that never answers", "postgres://me:" + password + "@" + silent + "/db", "no answer"},
 		{"another database program", "mysql://me:" + password + "@localhost/db", "postgres://user:password@host"},

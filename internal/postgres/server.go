@@ -303,8 +303,20 @@ func (s *Server) DSN() string { return s.cluster.DSN(databaseName) }
 // Version is that of the server, such as "15.18".
 func (s *Server) Version() string { return s.cluster.Binaries.Version }
 
-// Done is closed when the server process has ended, by Stop or by itself. In
-// the second case the program cannot go on.
+// Restart starts a server that has ended by itself anew, at the same address:
+// connections made before are broken, those made after it returns work. It must
+// not be called while another of s' methods is.
+func (s *Server) Restart(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	if err := s.launch(ctx); err != nil {
+		return fmt.Errorf("built-in Postgres: %w", err)
+	}
+	return nil
+}
+
+// Done is closed when the server process has ended, by Stop or by itself. After
+// Restart it is another.
 func (s *Server) Done() <-chan struct{} { return s.process.done }
 
 // Stop ends the server: open transactions are rolled back, committed ones are

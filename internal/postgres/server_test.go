@@ -409,16 +409,37 @@ func TestCancelledStartLeavesNothingRunning(t *testing.T) {
 	start(t, dir)
 }
 
-func TestDoneTellsOfACrash(t *testing.T) {
+func TestACrashedServerIsStartedAnew(t *testing.T) {
 	t.Parallel()
 	s := start(t, seededDir(t))
-	if err := syscall.Kill(s.process.pid, syscall.SIGQUIT); err != nil {
+	pool, err := Connect(t.Context(), s.DSN())
+	if err != nil {
 		t.Fatal(err)
 	}
-	select {
-	case <-s.Done():
-	case <-time.After(2 * time.Minute):
-		t.Error("Done is open though the server ended")
+	defer pool.Close()
+	for _, sig := range []syscall.Signal{syscall.SIGQUIT, syscall.SIGKILL} {
+		if err := syscall.Kill(s.process.pid, sig); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-s.Done():
+		case <-time.After(2 * time.Minute):
+			t.Fatal("Done is open though the server ended")
+		}
+		// Connections of a server that was killed live until they notice it.
+		if err := pool.Ping(t.Context()); err != nil && !Away(err) {
+			t.Errorf("after %v: %v, want an error that says that the database is away", sig, err)
+		}
+		pool.Reset()
+		if err := pool.Ping(t.Context()); !Away(err) {
+			t.Errorf("after %v: a new connection: %v, want an error that says that the database is away", sig, err)
+		}
+		if err := s.Restart(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := pool.Ping(t.Context()); err != nil {
+			t.Errorf("after the restart: %v", err)
+		}
 	}
 }
 

@@ -154,17 +154,6 @@ func (r *Runner) loop(ctx context.Context, j *job) {
 	}
 }
 
-// Tick looks once whether jobs are due and runs them, one after the other, for programs and tests
-// that keep the time themselves. Call Start before.
-func (r *Runner) Tick(ctx context.Context) error {
-	var failed error
-	for _, j := range r.jobs {
-		_, err := r.pass(ctx, j)
-		failed = errors.Join(failed, err)
-	}
-	return failed
-}
-
 // pass runs the job if it is due and nobody else is at it, tells Follow of runs, and gives the time
 // of the next run.
 func (r *Runner) pass(ctx context.Context, j *job) (time.Time, error) {

@@ -1,4 +1,4 @@
-package schedule_test
+package schedule
 
 import (
 	"context"
@@ -14,7 +14,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
-	"github.com/signalbox/signalbox/internal/schedule"
 )
 
 // clock is moved by the test.
@@ -30,9 +29,9 @@ func (c *clock) set(t time.Time)         { c.now.Store(&t) }
 func (c *clock) advance(d time.Duration) { c.set(c.now.Load().Add(d)) }
 func (c *clock) Now() time.Time          { return *c.now.Load() }
 
-func start(t *testing.T, pool *pgxpool.Pool, c *clock, jobs ...schedule.Job) *schedule.Runner {
+func start(t *testing.T, pool *pgxpool.Pool, c *clock, jobs ...Job) *Runner {
 	t.Helper()
-	r, err := schedule.New(pool, schedule.Config{Now: c.Now, RetryAfter: time.Minute}, jobs...)
+	r, err := New(pool, Config{Now: c.Now, RetryAfter: time.Minute}, jobs...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,20 +41,29 @@ func start(t *testing.T, pool *pgxpool.Pool, c *clock, jobs ...schedule.Job) *sc
 	return r
 }
 
-func tick(t *testing.T, r *schedule.Runner) {
+func tick(t *testing.T, r *Runner) {
 	t.Helper()
-	if err := r.Tick(t.Context()); err != nil {
+	if err := r.pass1(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
 
+// pass1 looks once at each job.
+func (r *Runner) pass1(ctx context.Context) (failed error) {
+	for _, j := range r.jobs {
+		_, err := r.pass(ctx, j)
+		failed = errors.Join(failed, err)
+	}
+	return failed
+}
+
 // counting is a job that counts its runs in the database, and the times they were due.
-func counting(t *testing.T, pool *pgxpool.Pool, spec string) (job schedule.Job, runs func() []time.Time) {
+func counting(t *testing.T, pool *pgxpool.Pool, spec string) (job Job, runs func() []time.Time) {
 	t.Helper()
 	if _, err := pool.Exec(t.Context(), `CREATE TABLE IF NOT EXISTS test_runs (due timestamptz)`); err != nil {
 		t.Fatal(err)
 	}
-	job = schedule.Job{Name: "job", Spec: spec, Do: func(ctx context.Context, tx pgx.Tx, due time.Time) error {
+	job = Job{Name: "job", Spec: spec, Do: func(ctx context.Context, tx pgx.Tx, due time.Time) error {
 		_, err := tx.Exec(ctx, `INSERT INTO test_runs VALUES ($1)`, due)
 		return err
 	}}
@@ -110,7 +118,7 @@ func TestTimes(t *testing.T) {
 		pool, c := postgrestest.New(t), newClock()
 		job, runs := counting(t, pool, "@hourly")
 		fast := newClock()
-		machines := []*schedule.Runner{start(t, pool, c, job), start(t, pool, c, job), start(t, pool, fast, job)}
+		machines := []*Runner{start(t, pool, c, job), start(t, pool, c, job), start(t, pool, fast, job)}
 		fast.advance(20 * time.Second)
 		for range 3 {
 			c.advance(time.Hour)
@@ -118,7 +126,7 @@ func TestTimes(t *testing.T) {
 			var all sync.WaitGroup
 			for _, m := range append(machines, machines[0]) {
 				all.Go(func() {
-					if err := m.Tick(context.Background()); err != nil {
+					if err := m.pass1(context.Background()); err != nil {
 						t.Error(err)
 					}
 				})
@@ -147,7 +155,7 @@ func TestTimes(t *testing.T) {
 	t.Run("times are UTC, or of the zone the expression names", func(t *testing.T) {
 		t.Parallel()
 		for spec, want := range map[string]string{"0 3 * * *": "03:00", "CRON_TZ=Europe/Prague 0 3 * * *": "01:00"} {
-			times, err := schedule.Parse(spec)
+			times, err := Parse(spec)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -158,7 +166,7 @@ func TestTimes(t *testing.T) {
 	})
 	t.Run("a night with an hour twice or without it has one run", func(t *testing.T) {
 		t.Parallel()
-		times, err := schedule.Parse("CRON_TZ=Europe/Prague 30 2 * * *")
+		times, err := Parse("CRON_TZ=Europe/Prague 30 2 * * *")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,7 +185,7 @@ func TestTimes(t *testing.T) {
 	})
 	t.Run("a job of every hour runs every hour of such a night", func(t *testing.T) {
 		t.Parallel()
-		times, err := schedule.Parse("CRON_TZ=Europe/Prague 0 * * * *")
+		times, err := Parse("CRON_TZ=Europe/Prague 0 * * * *")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +199,7 @@ func TestTimes(t *testing.T) {
 	})
 	t.Run("the machine's own zone does not matter", func(t *testing.T) {
 		t.Parallel()
-		times, err := schedule.Parse("0 3 * * *")
+		times, err := Parse("0 3 * * *")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -249,7 +257,7 @@ func TestFailures(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				pool, c := postgrestest.New(t), newClock()
-				r := start(t, pool, c, schedule.Job{Name: "job", Spec: "@hourly", Do: do, Timeout: 200 * time.Millisecond})
+				r := start(t, pool, c, Job{Name: "job", Spec: "@hourly", Do: do, Timeout: 200 * time.Millisecond})
 				c.advance(time.Hour)
 				tick(t, r)
 				var reason string
@@ -277,7 +285,7 @@ func TestFailures(t *testing.T) {
 		}
 		r := start(t, pool, c, job)
 		c.advance(time.Hour)
-		if err := r.Tick(stopped); err == nil {
+		if err := r.pass1(stopped); err == nil {
 			t.Error("no error")
 		}
 		job.Do = work
@@ -288,13 +296,13 @@ func TestFailures(t *testing.T) {
 	})
 	t.Run("wrong jobs are refused", func(t *testing.T) {
 		t.Parallel()
-		for want, jobs := range map[string][]schedule.Job{
+		for want, jobs := range map[string][]Job{
 			"name":                  {{Spec: "@hourly"}},
 			"taken":                 {{Name: "a", Spec: "@hourly"}, {Name: "a", Spec: "@daily"}},
 			"schedule a: \"often\"": {{Name: "a", Spec: "often"}},
 			"never comes true":      {{Name: "a", Spec: "0 0 30 2 *"}},
 		} {
-			if _, err := schedule.New(nil, schedule.Config{}, jobs...); err == nil || !strings.Contains(err.Error(), want) {
+			if _, err := New(nil, Config{}, jobs...); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("got %v, want %s", err, want)
 			}
 		}
@@ -308,9 +316,9 @@ func TestFollow(t *testing.T) {
 		pool, c := postgrestest.New(t), newClock()
 		heard := make([]atomic.Int32, 3)
 		var did atomic.Int32
-		var machines []*schedule.Runner
+		var machines []*Runner
 		for i := range heard {
-			machines = append(machines, start(t, pool, c, schedule.Job{
+			machines = append(machines, start(t, pool, c, Job{
 				Name: "sync", Spec: "@hourly",
 				Do:     func(context.Context, pgx.Tx, time.Time) error { did.Add(1); return nil },
 				Follow: func(context.Context) { heard[i].Add(1) },
@@ -337,8 +345,8 @@ func TestFollow(t *testing.T) {
 		t.Parallel()
 		pool := postgrestest.New(t)
 		ran := make(chan string, 10)
-		r, err := schedule.New(pool, schedule.Config{}, schedule.Job{Name: "a", Spec: "@every 1s", Follow: func(context.Context) { ran <- "a" }},
-			schedule.Job{Name: "b", Spec: "@every 1s", Follow: func(context.Context) { ran <- "b"; panic("a follower must not stop the others") }})
+		r, err := New(pool, Config{}, Job{Name: "a", Spec: "@every 1s", Follow: func(context.Context) { ran <- "a" }},
+			Job{Name: "b", Spec: "@every 1s", Follow: func(context.Context) { ran <- "b"; panic("a follower must not stop the others") }})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,5 +1,5 @@
 // Package signature makes and checks the signatures of webhooks, by the schemes that services use: Standard Webhooks
-// (https://www.standardwebhooks.com, also Replicate's and Svix's), Stripe's, GitHub's and fal's.
+// (https://www.standardwebhooks.com, also Replicate's and Svix's) and fal's.
 //
 // All work on the raw body, compare in constant time, and read base64 and hex strictly. Any of several secrets may have
 // made a signature, so that a secret can be replaced while both are in use. An error says that the request is not authentic; what
@@ -39,7 +39,6 @@ const (
 
 const (
 	secretPrefix = "whsec_"
-	publicPrefix = "whpk_"
 	secretBytes  = 32
 )
 
@@ -56,15 +55,6 @@ func ParseSecret(text string) ([]byte, error) {
 	key, err := decode(strings.TrimPrefix(text, secretPrefix))
 	if err != nil || len(key) < 24 || len(key) > 64 {
 		return nil, errors.New("the secret is not whsec_ and 24 to 64 bytes in base64")
-	}
-	return key, nil
-}
-
-// ParsePublicKey reads an Ed25519 public key of Standard Webhooks: whpk_ and 32 bytes in base64.
-func ParsePublicKey(text string) (ed25519.PublicKey, error) {
-	key, err := decode(strings.TrimPrefix(text, publicPrefix))
-	if err != nil || len(key) != ed25519.PublicKeySize {
-		return nil, errors.New("the public key is not whpk_ and 32 bytes in base64")
 	}
 	return key, nil
 }
@@ -94,8 +84,8 @@ func standardText(id, stamp string, body []byte) []byte {
 }
 
 // Standard checks a request by Standard Webhooks and gives its id, which stays the same when it is repeated. Signatures of other
-// versions than v1 (by a secret) and v1a (by a public key) are passed over.
-func Standard(h http.Header, body []byte, now time.Time, secrets [][]byte, keys ...ed25519.PublicKey) (id string, err error) {
+// versions than v1 are passed over.
+func Standard(h http.Header, body []byte, now time.Time, secrets [][]byte) (id string, err error) {
 	id, stamp := h.Get(HeaderID), h.Get(HeaderTimestamp)
 	list := h.Get(HeaderSignature)
 	if id == "" || list == "" {
@@ -111,54 +101,11 @@ func Standard(h http.Header, body []byte, now time.Time, secrets [][]byte, keys 
 		if err != nil {
 			continue
 		}
-		if version == "v1" && anySum(raw, text, secrets) || version == "v1a" && anyKey(raw, text, keys) {
+		if version == "v1" && anySum(raw, text, secrets) {
 			return id, nil
 		}
 	}
 	return "", ErrWrong
-}
-
-// Stripe checks a request that is signed as Stripe does it, in the header Stripe-Signature. Secrets are used as text.
-func Stripe(h http.Header, body []byte, now time.Time, secrets ...[]byte) error {
-	var stamp string
-	var given [][]byte
-	for part := range strings.SplitSeq(h.Get("Stripe-Signature"), ",") {
-		name, value, _ := strings.Cut(part, "=")
-		switch name {
-		case "t":
-			stamp = value
-		case "v1":
-			if raw, ok := hexSum(value); ok {
-				given = append(given, raw)
-			}
-		}
-	}
-	if stamp == "" || len(given) == 0 {
-		return ErrMissing
-	}
-	if err := inTime(stamp, now); err != nil {
-		return err
-	}
-	text := append([]byte(stamp+"."), body...)
-	for _, raw := range given {
-		if anySum(raw, text, secrets) {
-			return nil
-		}
-	}
-	return ErrWrong
-}
-
-// GitHub checks a request that is signed as GitHub does it, in the header X-Hub-Signature-256. It has no time.
-func GitHub(h http.Header, body []byte, secrets ...[]byte) error {
-	value, found := strings.CutPrefix(h.Get("X-Hub-Signature-256"), "sha256=")
-	raw, ok := hexSum(value)
-	switch {
-	case !found || !ok:
-		return ErrMissing
-	case !anySum(raw, body, secrets):
-		return ErrWrong
-	}
-	return nil
 }
 
 // Fal checks a request that is signed as fal.ai does it, and gives its id.
@@ -194,12 +141,6 @@ func sum(secret, text []byte) []byte {
 	mac := hmac.New(sha256.New, secret)
 	mac.Write(text)
 	return mac.Sum(nil)
-}
-
-// hexSum reads a sum as it stands in a header.
-func hexSum(text string) ([]byte, bool) {
-	raw, err := hex.DecodeString(text)
-	return raw, err == nil && len(raw) == sha256.Size
 }
 
 func anySum(given, text []byte, secrets [][]byte) bool {

@@ -15,15 +15,12 @@ import (
 
 // Facts that were computed elsewhere, by two implementations.
 const (
-	body        = `{"event":"run.done","id":"r1"}`
-	whsec       = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
-	whpk        = "whpk_A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg="
-	standardV1  = "v1,dzGPBWCUjZ/rCOCMn8WxuuV34N0DxNixD+JTggeemP0="
-	standardV1a = "v1a,JkHSVQU5X6qqpxBrTTeubMxrAtHI/nCJe63ZmHb7QjyM66wU0C2XYOGuqoPWRGiDpmbOFGevowlihLkIst56AQ=="
-	stripe      = "t=1700000000,v1=81bbc6b7002beee17d7c218d96aa509b9a89c848ee25369f1c6caff91ac3d304"
-	gitHub      = "sha256=e739d3aaa0952bec0b580745a61cf5e02fbcd4382def9e16943393b2667af626"
-	fal         = "9fd8d367a4150f4742c11b49676cff3065212c2bc9845abe43060f8a076fd0c1274f75abaa5eb6e22390dcf66404e2e52a40126a14b905d0815f5b735821d901"
-	jwks        = `{"keys":[{"kty":"RSA","n":"x"},{"kty":"OKP","crv":"Ed25519","x":"A6EHv_POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg"}]}`
+	body       = `{"event":"run.done","id":"r1"}`
+	whsec      = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+	falKey     = "A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg="
+	standardV1 = "v1,dzGPBWCUjZ/rCOCMn8WxuuV34N0DxNixD+JTggeemP0="
+	fal        = "9fd8d367a4150f4742c11b49676cff3065212c2bc9845abe43060f8a076fd0c1274f75abaa5eb6e22390dcf66404e2e52a40126a14b905d0815f5b735821d901"
+	jwks       = `{"keys":[{"kty":"RSA","n":"x"},{"kty":"OKP","crv":"Ed25519","x":"A6EHv_POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg"}]}`
 )
 
 var signedAt = time.Unix(1700000000, 0)
@@ -32,7 +29,6 @@ var signedAt = time.Unix(1700000000, 0)
 type request struct {
 	name   string
 	header http.Header
-	timed  bool
 	check  func(h http.Header, body string, now time.Time) error
 }
 
@@ -50,30 +46,23 @@ func requests(t *testing.T) []request {
 	if err != nil {
 		t.Fatal(err)
 	}
-	public, err := ParsePublicKey(whpk)
+	public, err := base64.StdEncoding.DecodeString(falKey)
 	if err != nil {
 		t.Fatal(err)
 	}
 	other := []byte("another secret of enough bytes")
 	standard := func(h http.Header, body string, now time.Time) error {
-		id, err := Standard(h, []byte(body), now, [][]byte{other, secret}, public)
+		id, err := Standard(h, []byte(body), now, [][]byte{other, secret})
 		if err == nil && id != "msg_1" {
 			return errors.New("the id is " + id)
 		}
 		return err
 	}
 	return []request{
-		{"Standard Webhooks v1", header("webhook-id", "msg_1", "webhook-timestamp", "1700000000", "webhook-signature", standardV1), true, standard},
-		{"Standard Webhooks v1a", header("webhook-id", "msg_1", "webhook-timestamp", "1700000000", "webhook-signature", standardV1a), true, standard},
-		{"Stripe", header("Stripe-Signature", stripe), true, func(h http.Header, body string, now time.Time) error {
-			return Stripe(h, []byte(body), now, other, []byte("whsec_test"))
-		}},
-		{"GitHub", header("X-Hub-Signature-256", gitHub), false, func(h http.Header, body string, _ time.Time) error {
-			return GitHub(h, []byte(body), other, []byte("octosecret"))
-		}},
-		{"fal", header("X-Fal-Webhook-Request-Id", "req_1", "X-Fal-Webhook-User-Id", "user_1", "X-Fal-Webhook-Timestamp", "1700000000", "X-Fal-Webhook-Signature", fal), true,
+		{"Standard Webhooks v1", header("webhook-id", "msg_1", "webhook-timestamp", "1700000000", "webhook-signature", standardV1), standard},
+		{"fal", header("X-Fal-Webhook-Request-Id", "req_1", "X-Fal-Webhook-User-Id", "user_1", "X-Fal-Webhook-Timestamp", "1700000000", "X-Fal-Webhook-Signature", fal),
 			func(h http.Header, body string, now time.Time) error {
-				_, err := Fal(h, []byte(body), now, public)
+				_, err := Fal(h, []byte(body), now, ed25519.PublicKey(public))
 				return err
 			}},
 	}
@@ -111,7 +100,7 @@ func TestSchemes(t *testing.T) {
 			})
 			t.Run("W4 five minutes off to either side, and no second more", func(t *testing.T) {
 				for off, ok := range map[time.Duration]bool{300 * time.Second: true, -300 * time.Second: true, 301 * time.Second: false, -301 * time.Second: false} {
-					if err := r.check(r.header, body, signedAt.Add(off)); (err == nil) != (ok || !r.timed) {
+					if err := r.check(r.header, body, signedAt.Add(off)); (err == nil) != ok {
 						t.Errorf("%s off gives %v", off, err)
 					}
 				}
@@ -144,10 +133,6 @@ func TestRotation(t *testing.T) {
 		if _, err := Standard(h, []byte(body), signedAt, [][]byte{third}); !errors.Is(err, ErrWrong) {
 			t.Errorf("a secret that signed nothing: %v", err)
 		}
-		h := header("Stripe-Signature", stripe+",v1="+strings.Repeat("0", 64)+",v0=1")
-		if err := Stripe(h, []byte(body), signedAt, []byte("x"), []byte("whsec_test")); err != nil {
-			t.Error(err)
-		}
 	})
 	t.Run("the known signature is made", func(t *testing.T) {
 		secret, _ := ParseSecret(whsec)
@@ -165,9 +150,6 @@ func TestRotation(t *testing.T) {
 			if _, err := ParseSecret(bad); err == nil {
 				t.Errorf("%q is taken", bad)
 			}
-		}
-		if _, err := ParsePublicKey("whpk_AAAA"); err == nil {
-			t.Error("a short key is taken")
 		}
 	})
 }

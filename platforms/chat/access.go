@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -113,6 +114,9 @@ func (v voice) limitLine(use runs.LimitUse) Text {
 	limit, used := any(use.Limit), any(use.Used)
 	if use.Kind == runs.LimitDayCap || use.Kind == runs.LimitMonthCap {
 		limit, used = billing.NanoUSD(use.Limit), billing.NanoUSD(use.Used)
+	}
+	if use.Kind == runs.LimitUploads || use.Kind == runs.LimitResults {
+		limit, used = assets.Words(use.Limit), assets.Words(use.Used)
 	}
 	text := v.say("limit."+string(use.Kind), "limit", limit, "used", used)
 	if !use.FreeAt.IsZero() {

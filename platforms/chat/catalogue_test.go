@@ -91,15 +91,19 @@ func saidKeys(t *testing.T) map[string]bool {
 	} {
 		said["access."+string(reason)] = true
 	}
-	for _, kind := range []runs.LimitKind{runs.LimitAtOnce, runs.LimitPerDay, runs.LimitDayCap, runs.LimitMonthCap} {
+	for _, kind := range []runs.LimitKind{runs.LimitAtOnce, runs.LimitPerDay, runs.LimitDayCap, runs.LimitMonthCap, runs.LimitUploads, runs.LimitResults} {
 		said["limit."+string(kind)] = true
 	}
 	for _, code := range []registry.Code{
 		registry.CodeInvalidInput, registry.CodeUnavailable, registry.CodeTimeout, registry.CodeRateLimited, registry.CodeRefused, registry.CodeUnauthorized,
-		registry.CodeLost, registry.CodeProvider, registry.CodeBadOutput, registry.CodeCanceled, registry.CodeInternal,
+		registry.CodeLost, registry.CodeGone, registry.CodeProvider, registry.CodeBadOutput, registry.CodeCanceled, registry.CodeInternal,
 	} {
 		said["problem."+string(code)] = true
 	}
+	for _, notice := range []runs.Notice{runs.NoticeWaiting, runs.NoticeMoved, runs.NoticeAnew} {
+		said["status.notice."+string(notice)] = true
+	}
+	said["status.rest"], said["status.restMinutes"] = true, true // by i18n.Voice.Rest
 	said["limit.near"], said["limit.over"] = true, true
 	said["nothing.charged"], said["format.time"] = true, true
 	return said

@@ -125,18 +125,26 @@ func (t *turn) command(ctx context.Context) error {
 func (t *turn) unknownCommand(ctx context.Context) error {
 	t.aside = true
 	text := t.say("command.unknown", "command", "/"+brief(t.in.Command, 40))
-	if near := t.nearCommands(t.in.Command); len(near) > 0 {
+	if near := t.nearCommands(ctx, t.in.Command); len(near) > 0 {
 		text = lines(text, t.say("command.near", "commands", strings.Join(near, ", ")))
 	}
 	_, err := t.reply(ctx, lines(text, t.say("command.search")))
 	return err
 }
 
-// nearCommands gives up to four commands like a mistyped one.
-func (t *turn) nearCommands(typed string) []string {
-	var own []string
+// nearCommands gives up to four commands like a mistyped one, of those that the sender can use here.
+func (t *turn) nearCommands(ctx context.Context, typed string) []string {
+	var own, admins []string
 	for _, c := range t.cfg.Operator.houseCommands() {
-		own = append(own, c.name)
+		if c.groups {
+			admins = append(admins, c.name)
+		} else {
+			own = append(own, c.name)
+		}
+	}
+	// Asking a platform who is an admin takes a request: only where one of their commands may be meant.
+	if t.in.Chat.Kind != ChatPrivate && registry.Nearest(typed, admins) != "" && t.byAdmin(ctx) {
+		own = append(own, admins...)
 	}
 	var near []string
 	if n := registry.Nearest(typed, own); n != "" {

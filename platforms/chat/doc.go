@@ -37,8 +37,7 @@
 // names. Fulfil AdminTeller, too, where the platform knows who runs a group and updates don't tell it.
 //
 // Menus, dialogs (Form), typed options, completion, commands on messages and messages for one person are used
-// where Capabilities declare them; elsewhere buttons, questions and replies do the same. A press for which
-// OpensForm holds must be left to AnswerPress; the others may be acknowledged at once.
+// where Capabilities declare them; elsewhere buttons, questions and replies do the same.
 //
 // # What people are told
 //

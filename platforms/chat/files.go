@@ -96,7 +96,7 @@ func (t *turn) storeOne(ctx context.Context, a Attachment) (string, error) {
 	if limit <= 0 {
 		bounded.left = 1 << 30
 	}
-	ref, _, err := t.cfg.Runs.PutMedia(ctx, bounded, fileName(a))
+	ref, _, err := t.cfg.Runs.PutMedia(ctx, t.account.ID, bounded, fileName(a))
 	if bounded.over {
 		return "", &tooLarge{limit}
 	}

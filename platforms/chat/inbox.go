@@ -30,6 +30,7 @@ type received struct {
 	Incoming
 	// answer is the status message that was posted before a crash broke the handling off.
 	answer MessageRef
+	at     time.Time // of the reception; zero for what an earlier process received
 }
 
 // store keeps the updates that were not received before and returns those.
@@ -67,10 +68,11 @@ func fresh(platform string, updates []Incoming, stored []string) []received {
 		isNew[id] = true
 	}
 	var list []received
+	now := time.Now()
 	for _, u := range updates {
 		if isNew[u.ID] {
 			isNew[u.ID] = false
-			list = append(list, received{platform: platform, ids: []string{u.ID}, Incoming: u})
+			list = append(list, received{platform: platform, ids: []string{u.ID}, Incoming: u, at: now})
 		}
 	}
 	return list

@@ -29,8 +29,10 @@ type Incoming struct {
 	Text string `json:"text,omitempty"`
 	// Options are typed options of the command by input name (string, bool, json.Number), on platforms
 	// that have them. An option that takes a file holds "attachment:N", the index into Attachments, or a list of such.
-	Options     map[string]any `json:"options,omitempty"`
-	Attachments []Attachment   `json:"attachments,omitempty"`
+	Options map[string]any `json:"options,omitempty"`
+	// Quote is the sealed price that stood beside the form that the command comes from, see runs.Request.
+	Quote       string       `json:"quote,omitempty"`
+	Attachments []Attachment `json:"attachments,omitempty"`
 	// ReplyTo is the message replied to, or the one a command for messages was used on.
 	ReplyTo *Quoted `json:"replyTo,omitempty"`
 	// Roles are the ids of the sender's roles in the chat's space, where the platform tells them.

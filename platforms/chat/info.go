@@ -11,7 +11,6 @@ import (
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
-	"github.com/signalbox/signalbox/users"
 )
 
 // toolsPerPage is how many tools a list shows at once.
@@ -23,9 +22,6 @@ func (t *turn) startCommand(ctx context.Context) error {
 		if name, ok := strings.CutPrefix(words, "settings-"); ok {
 			t.in.Text = name
 			return t.settingsCommand(ctx)
-		}
-		if users.IsLinkPayload(words) {
-			return t.askJoin(ctx, words)
 		}
 		if words == linkWord {
 			t.in.Text = ""

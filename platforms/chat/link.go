@@ -77,22 +77,65 @@ func (t *turn) askJoin(ctx context.Context, code string) error {
 	if other.ID == t.account.ID {
 		return t.tell(ctx, "link.already")
 	}
+	identities, err := t.cfg.Accounts.Identities(ctx, other.ID)
+	if err != nil {
+		return fmt.Errorf("ask to join: %w", err)
+	}
 	k := t.keyboard(keyboardState{Query: code})
 	if err := t.keyboards.save(ctx, k); err != nil {
 		return err
 	}
-	_, err = t.reply(ctx, t.say("link.ask", "name", firstNonEmpty(other.DisplayName, t.line("link.nameless"))), []Button{
+	question := t.say("link.ask")
+	for _, id := range identities {
+		question = lines(question, Plain("• "+id.Card()))
+	}
+	question = lines(question, t.say("link.since", "since", t.Time(other.CreatedAt.UTC())))
+	_, err = t.reply(ctx, join("\n\n", question, t.say("link.handsOver")), []Button{
 		{Label: t.line("button.join"), Data: k.data("join"), Style: ButtonPrimary},
 		{Label: t.line("button.cancel"), Data: k.data("close")},
 	})
 	return err
 }
 
-// pressJoin joins the accounts.
+// pressJoin joins the accounts, or asks once more where there is money in one of them.
 func (t *turn) pressJoin(ctx context.Context, k keyboard) error {
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
+	other, err := t.cfg.Accounts.PeekLinkCode(ctx, t.account.ID, k.state.Query)
+	if err != nil {
+		t.aside = true
+		return errors.Join(t.refusedByHouse(ctx, err), errNotDone)
+	}
+	mine, err := t.cfg.Wallets.Balance(ctx, t.account.ID)
+	if err != nil {
+		return err
+	}
+	theirs, err := t.cfg.Wallets.Balance(ctx, other.ID)
+	if err != nil {
+		return err
+	}
+	if mine.All()+theirs.All() == 0 {
+		return t.joinAccounts(ctx, k)
+	}
+	_, err = t.change(ctx, t.in.Message, Message{
+		To: t.in.Chat.Place, Text: t.say("link.askMoney", "mine", mine.All(), "theirs", theirs.All()), Buttons: [][]Button{{
+			{Label: t.line("button.joinMoney"), Data: k.data("merge"), Style: ButtonDanger},
+			{Label: t.line("button.cancel"), Data: k.data("close")},
+		}},
+	})
+	return err
+}
+
+// pressMerge joins accounts with money in them.
+func (t *turn) pressMerge(ctx context.Context, k keyboard) error {
+	if err := t.acknowledge(ctx); err != nil {
+		return err
+	}
+	return t.joinAccounts(ctx, k)
+}
+
+func (t *turn) joinAccounts(ctx context.Context, k keyboard) error {
 	merged, err := t.cfg.Accounts.RedeemLinkCode(ctx, t.account.ID, k.state.Query)
 	if err != nil {
 		t.aside = true

@@ -44,17 +44,10 @@ func (t *turn) offer(m *Message, k keyboard, action, placeholder string, options
 	m.Buttons = append(m.Buttons, rowsOf(buttons, 2)...)
 }
 
-// OpensForm reports whether a press of a button or menu with this data may be answered with a Form. Platforms that
-// open dialogs only as the first answer must then wait for AnswerPress, instead of acknowledging by themselves.
-func OpensForm(data string) bool {
-	_, action, ok := parseData(data)
-	return ok && strings.HasPrefix(action, "form")
-}
-
 // openForm answers a press with a dialog.
 func (t *turn) openForm(ctx context.Context, form Form) error {
 	form = t.fitForm(form)
-	return t.AnswerPress(ctx, *t.in.Press, PressAnswer{Form: &form})
+	return t.acknowledged(t.AnswerPress(ctx, *t.in.Press, PressAnswer{Form: &form}))
 }
 
 // formField is the field of a form for an input, filled with its value.
@@ -129,7 +122,7 @@ func (t *turn) settingsFilled(ctx context.Context, k keyboard) error {
 	}
 	values, bad := t.formValues(tool.InputSchema)
 	if bad != nil {
-		return t.answer(ctx, *t.in.Press, bad.String(), true)
+		return t.answer(ctx, bad.String(), true)
 	}
 	return t.onSettings(ctx, k, func(tool *registry.Tool, view *settingsView) error {
 		settings := t.scope(*view)
@@ -223,7 +216,7 @@ func (t *turn) answerFilled(ctx context.Context, k keyboard) error {
 	}
 	values, bad := t.formValues(tool.InputSchema)
 	if bad != nil {
-		return t.answer(ctx, *t.in.Press, bad.String(), true)
+		return t.answer(ctx, bad.String(), true)
 	}
 	if err := t.acknowledge(ctx); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -65,6 +66,7 @@ func pressActions() map[string]pressAction {
 		"use":      {plain((*turn).pressUse), always},
 		"with":     {(*turn).pressWith, always},
 		"join":     {plain((*turn).pressJoin), once},
+		"merge":    {plain((*turn).pressMerge), once},
 		"unlink":   {(*turn).pressUnlink, always},
 		"leave":    {(*turn).pressLeave, once},
 		"lang":     {(*turn).pressLanguage, always},
@@ -254,16 +256,16 @@ func (t *turn) relabel(ctx context.Context, k keyboard) {
 }
 
 // acknowledge ends the button's waiting state. It comes before anything slow.
-func (t *turn) acknowledge(ctx context.Context) error { return t.answer(ctx, *t.in.Press, "", false) }
+func (t *turn) acknowledge(ctx context.Context) error { return t.answer(ctx, "", false) }
 
 // alert answers a press with a text that only this person sees.
 func (t *turn) alert(ctx context.Context, key string, pairs ...any) error {
-	return t.answer(ctx, *t.in.Press, t.line(key, pairs...), true)
+	return t.answer(ctx, t.line(key, pairs...), true)
 }
 
 // note answers a press with a short notice.
 func (t *turn) note(ctx context.Context, key string, pairs ...any) error {
-	return t.answer(ctx, *t.in.Press, t.line(key, pairs...), false)
+	return t.answer(ctx, t.line(key, pairs...), false)
 }
 
 // runOf gives the run that the buttons are about.
@@ -349,21 +351,70 @@ func (t *turn) stop(ctx context.Context, run runs.Run) error {
 // pressConfirm lets a run that waits for it go ahead.
 func (t *turn) pressConfirm(ctx context.Context, k keyboard) error {
 	run, err := t.cfg.Runs.Confirm(ctx, k.state.Run, t.account.ID)
+	refused, err := t.notConfirmed(ctx, run, err)
+	switch {
+	case err != nil:
+		return err
+	case refused != nil:
+		return t.answer(ctx, refused.String(), true)
+	}
+	return t.note(ctx, "press.started")
+}
+
+// notConfirmed is what a person is told whose run does not go ahead; nil: it does.
+func (t *turn) notConfirmed(ctx context.Context, run runs.Run, err error) (Text, error) {
 	var short billing.ErrInsufficient
 	var gate *runs.GateError
 	switch {
+	case errors.As(err, &gate) && gate.Reason == runs.NoPriorSummary:
+		return t.say("press.over"), nil
 	case errors.As(err, &gate):
-		return t.alert(ctx, "press.expired", "n", int(runs.SummaryLife.Minutes()))
+		return t.say("press.expired", "n", int(runs.SummaryLife.Minutes())), nil
 	case errors.As(err, &short):
-		return t.answer(ctx, *t.in.Press, t.insufficient(ctx, short, false).String(), true)
+		return t.insufficient(ctx, short, false), nil
 	case errors.Is(err, runs.ErrNotFound):
-		return t.alert(ctx, "press.tooOld")
+		return t.say("press.tooOld"), nil
 	case err != nil:
-		return fmt.Errorf("confirm a run: %w", err)
+		return nil, fmt.Errorf("confirm a run: %w", err)
 	case run.Status.Final():
-		return t.alert(ctx, "press.over")
+		return t.say("press.over"), nil
 	}
-	return t.note(ctx, "press.started")
+	return nil, nil
+}
+
+// affirm takes "yes", and what else says it and nothing more, as the answer to a run's question whether it may go ahead:
+// to the one that is replied to, or in private to the only one that waits.
+func (t *turn) affirm(ctx context.Context) (bool, error) {
+	if len(t.in.Attachments) > 0 || !runs.Affirms(t.in.Text) {
+		return false, nil
+	}
+	waiting, err := t.cfg.Runs.List(ctx, runs.Filter{AccountID: t.account.ID, Status: runs.StatusAwaitingConfirmation, Platform: t.in.platform})
+	if err != nil {
+		return false, fmt.Errorf("find what waits for a confirmation: %w", err)
+	}
+	waiting = slices.DeleteFunc(waiting, func(run runs.Run) bool {
+		where, err := targetOf(run)
+		if err != nil || where.Chat.Chat != t.in.Chat.Chat {
+			return true
+		}
+		if t.in.ReplyTo != nil {
+			return where.Status.ID != t.in.ReplyTo.Ref.ID
+		}
+		return t.in.Chat.Kind != ChatPrivate
+	})
+	if len(waiting) != 1 {
+		return false, nil
+	}
+	summary := waiting[0].Summary()
+	run, err := t.cfg.Runs.ConfirmBy(ctx, waiting[0].ID, t.account.ID, runs.Affirmation{Kind: summary.Kind, Hash: summary.Hash(), Latest: t.in.Text})
+	refused, err := t.notConfirmed(ctx, run, err)
+	if err != nil {
+		return true, err
+	}
+	if refused != nil {
+		_, err = t.reply(ctx, refused)
+	}
+	return true, err
 }
 
 // pressOriginal sends a result's files as they are, without a platform's compression.
@@ -399,11 +450,11 @@ func (t *turn) sendOriginal(ctx context.Context, run runs.Run, i int) error {
 	return err
 }
 
-// pressDelete removes a result from the chat, for its requester or an admin. It stays in the requester's
-// history.
+// pressDelete deletes a run with its files and removes it from the chat, for its requester. An admin removes what is shown
+// here; it stays in the requester's history.
 func (t *turn) pressDelete(ctx context.Context, k keyboard) error {
 	said := "press.deleted"
-	if k.accountID != t.account.ID {
+	if !t.owns(ctx, k) {
 		said = "press.deletedHere"
 	}
 	if err := t.note(ctx, said); err != nil {
@@ -413,6 +464,12 @@ func (t *turn) pressDelete(ctx context.Context, k keyboard) error {
 		if err := t.Delete(ctx, ref); err != nil {
 			return fmt.Errorf("delete a result: %w", err)
 		}
+	}
+	if !t.owns(ctx, k) || k.state.Run == "" {
+		return nil
+	}
+	if err := t.cfg.Runs.Delete(ctx, k.state.Run, t.account.ID); err != nil && !errors.Is(err, runs.ErrNotFound) {
+		return err
 	}
 	return nil
 }

@@ -142,7 +142,10 @@ func (t *turn) whyNotStarted(ctx context.Context, d draft, cause error) (Message
 	var short billing.ErrInsufficient
 	var bad *registry.Error
 	var limit *runs.LimitError
+	var quote *runs.QuoteError
 	switch {
+	case errors.As(cause, &quote):
+		m.Text = lines(t.say("start.quote", "n", int(runs.QuoteLife.Minutes())), t.say("nothing.charged"))
 	case errors.As(cause, &short):
 		m.Text = t.insufficient(ctx, short, t.readByOthers())
 	case errors.As(cause, &limit):

@@ -109,12 +109,8 @@ func (d *Deliverer) showsAsPhoto(ctx context.Context, s *surface, o runs.Output,
 // file is an output as it was stored.
 func (d *Deliverer) file(s *surface, run runs.Run, i int, kind MediaKind) Media {
 	o := run.Outputs[i]
-	name := o.FileName
-	if name == "" {
-		name = o.Name
-	}
 	return Media{
-		Kind: kind, Ref: o.Media, FileName: name, MIMEType: o.MIMEType, Bytes: o.Bytes, Width: o.Width, Height: o.Height,
+		Kind: kind, Ref: o.Media, FileName: o.FileName, MIMEType: o.MIMEType, Bytes: o.Bytes, Width: o.Width, Height: o.Height,
 		Alt: brief(altOf(run), s.caps.AltLimit), Spoiler: isAdult(&run.Tool),
 		Open: func(ctx context.Context) (io.ReadCloser, error) {
 			content, _, err := d.media.OpenMedia(ctx, o.Media)
@@ -289,7 +285,7 @@ func (v voice) ending(run runs.Run, in ChatKind) Text {
 	}
 	charged := v.say("nothing.charged")
 	if run.Cost > 0 {
-		charged = v.say("charged.cost", "cost", run.Cost)
+		charged = v.receipt(run)
 	}
 	return lines(what, charged)
 }

@@ -27,13 +27,15 @@ type Runs interface {
 	Quote(ctx context.Context, b runs.Bound) (billing.Quote, error)
 	AcceptBound(ctx context.Context, b runs.Bound) (runs.Run, error)
 	Confirm(ctx context.Context, runID, accountID string) (runs.Run, error)
+	ConfirmBy(ctx context.Context, runID, accountID string, a runs.Affirmation) (runs.Run, error)
 	Get(ctx context.Context, runID string) (runs.Run, error)
 	List(ctx context.Context, f runs.Filter) ([]runs.Run, error)
 	Cancel(ctx context.Context, runID, accountID string) (runs.Run, error)
+	Delete(ctx context.Context, runID, accountID string) error
 	Usage(ctx context.Context, accountID string) (runs.Usage, error)
 	MarkDelivered(ctx context.Context, runID string) error
 	Subscribe(runID string) (<-chan runs.Run, func())
-	PutMedia(ctx context.Context, r io.Reader, name string) (string, registry.MediaInfo, error)
+	PutMedia(ctx context.Context, accountID string, r io.Reader, name string) (string, registry.MediaInfo, error)
 }
 
 // Wallets tells what people have.
@@ -64,7 +66,10 @@ type Config struct {
 	Wallets   Wallets
 	Logger    *slog.Logger
 
-	Operator    Operator
+	Operator Operator
+	// Acknowledged is told how long after an update's reception its sender first heard of it; nil: nobody is.
+	Acknowledged func(platform string, after time.Duration)
+
 	Concurrency int           // updates of one platform handled at once; default 32
 	Waiting     int           // updates of one platform waiting in memory; default 10,000
 	AlbumWait   time.Duration // how long parts of an album are waited for; default 1 s
@@ -339,6 +344,7 @@ type turn struct {
 	led     bool   // a run or a question came of this
 	unread  bool   // nobody knew what to do with this
 	edited  bool   // this is a message that led to nothing before
+	heard   bool   // the sender has heard of this
 }
 
 // patiently handles the update and, where the platform refuses to be written to for a while, handles it
@@ -465,6 +471,9 @@ func (t *turn) message(ctx context.Context) error {
 	if answered || err != nil {
 		return err
 	}
+	if affirmed, err := t.affirm(ctx); affirmed || err != nil {
+		return err
+	}
 	return t.chatter(ctx)
 }
 
@@ -492,13 +501,29 @@ func (t *turn) reply(ctx context.Context, text Text, rows ...[]Button) (MessageR
 // post sends a message that answers the update.
 func (t *turn) post(ctx context.Context, m Message) (MessageRef, error) {
 	m.Trigger = &t.in.Incoming
-	return t.surface.post(ctx, m)
+	ref, err := t.surface.post(ctx, m)
+	return ref, t.acknowledged(err)
+}
+
+// answer answers the press, within the platform's limit.
+func (t *turn) answer(ctx context.Context, text string, alert bool) error {
+	return t.acknowledged(t.surface.answer(ctx, *t.in.Press, text, alert))
+}
+
+// acknowledged notes that the sender has heard of the update unless err says otherwise, and gives err back.
+func (t *turn) acknowledged(err error) error {
+	if err == nil && !t.heard && t.cfg.Acknowledged != nil && !t.in.at.IsZero() {
+		t.cfg.Acknowledged(t.in.platform, time.Since(t.in.at))
+	}
+	t.heard = t.heard || err == nil
+	return err
 }
 
 // change edits a message, because of the update.
 func (t *turn) change(ctx context.Context, ref MessageRef, m Message) (MessageRef, error) {
 	m.Trigger = &t.in.Incoming
-	return t.surface.change(ctx, ref, m)
+	ref, err := t.surface.change(ctx, ref, m)
+	return ref, t.acknowledged(err)
 }
 
 // only gives the person that an answer is for alone, or "" where all in the chat see it.
@@ -547,7 +572,7 @@ func (t *turn) apologise(ctx context.Context, cause error, code string) {
 	}
 	if t.in.Press != nil {
 		// Harmless where the press was answered before.
-		_ = t.answer(ctx, *t.in.Press, t.apology(code).String(), true)
+		_ = t.answer(ctx, t.apology(code).String(), true)
 		return
 	}
 	if t.in.Command == "" && t.in.Chat.Kind != ChatPrivate {

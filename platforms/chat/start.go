@@ -41,7 +41,7 @@ func (t *turn) proceed(ctx context.Context, d draft) error {
 	}
 	request := runs.Request{
 		AccountID: t.account.ID, ToolID: d.Tool, Values: values, Parent: d.Parent, IdempotencyKey: d.Key,
-		Origin: runs.Origin{Platform: t.in.platform}, Audience: t.audience(), Context: t.callContext(),
+		Origin: runs.Origin{Platform: t.in.platform}, Audience: t.audience(), Context: t.callContext(), Quote: t.in.Quote,
 	}
 	request.Approval = d.Approval
 	bound, err := t.cfg.Runs.Bind(ctx, request)
@@ -51,11 +51,32 @@ func (t *turn) proceed(ctx context.Context, d draft) error {
 	if len(bound.Missing) > 0 {
 		return t.ask(ctx, d, &bound.Tool, primaryFirst(&bound.Tool, bound.Missing))
 	}
+	if f, ok := unsaid(bound, d); ok {
+		return t.ask(ctx, d, &bound.Tool, []registry.InputField{f})
+	}
 	quote, err := t.cfg.Runs.Quote(ctx, bound)
+	var stale *runs.QuoteError
+	if errors.As(err, &stale) {
+		return t.notStarted(ctx, MessageRef{}, d, err)
+	}
 	if err != nil {
 		t.log.WarnContext(ctx, "no quote for a run", "tool", d.Tool, "error", err)
 	}
 	return t.accept(ctx, d, bound, quote)
+}
+
+// unsaid gives the text that a tool is mainly fed with where a person sent neither words nor a file for it. The words that
+// the tool has of its own go with a picture; alone they would spend money on what nobody asked for.
+func unsaid(bound runs.Bound, d draft) (registry.InputField, bool) {
+	if bound.Tool.Hints().PrimaryInput != "text" || d.Parent != "" || d.Approval != runs.ApproveNothing || len(d.Values[runs.FromAttachment])+len(d.Values[runs.FromReply]) > 0 {
+		return registry.InputField{}, false
+	}
+	for _, f := range bound.Tool.InputSchema.Ordered() {
+		if f.Type == registry.TypeString && len(f.Choices) == 0 && !f.Advanced {
+			return f, f.Multiline && f.Default != nil && f.Default != "" && bound.Sources[f.Name] == runs.FromDefault
+		}
+	}
+	return registry.InputField{}, false
 }
 
 // callContext says for whom and where a run is asked for, as far as the platform tells.
@@ -78,12 +99,12 @@ func (t *turn) conversation() string {
 // from its first moment where its state is shown.
 func (t *turn) accept(ctx context.Context, d draft, bound runs.Bound, quote billing.Quote) error {
 	buttons := t.keyboard(keyboardState{Tool: d.Tool})
-	pending := runs.Run{Tool: bound.Tool, Status: firstStatus(bound), Inputs: bound.Inputs, Sources: bound.Sources, Quote: quote}
+	pending := runs.Run{Tool: bound.Tool, Status: firstStatus(bound, quote), Inputs: bound.Inputs, Sources: bound.Sources, Quote: quote}
 	first := t.statusMessage(pending, buttons, d.Notes)
 	first.To, first.ReplyTo = t.in.Chat.Place, d.Request
 	status, err := t.postStatus(ctx, first)
 	// Without it the run is as good: the result is a message of its own. Only who has to confirm needs its buttons.
-	if errors.Is(err, ErrUncertain) && !bound.Asks() && ctx.Err() == nil {
+	if errors.Is(err, ErrUncertain) && !bound.Asks(quote) && ctx.Err() == nil {
 		t.log.WarnContext(ctx, "a run has no status message", "tool", d.Tool, "error", err)
 		status, err = MessageRef{}, nil
 	}
@@ -141,8 +162,8 @@ func (t *turn) postStatus(ctx context.Context, m Message) (MessageRef, error) {
 }
 
 // firstStatus is the state a run begins in.
-func firstStatus(bound runs.Bound) runs.Status {
-	if bound.Asks() {
+func firstStatus(bound runs.Bound, quote billing.Quote) runs.Status {
+	if bound.Asks(quote) {
 		return runs.StatusAwaitingConfirmation
 	}
 	return runs.StatusQueued

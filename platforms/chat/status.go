@@ -20,9 +20,14 @@ func (v voice) statusMessage(run runs.Run, k keyboard, notes []string) Message {
 	text := lines(
 		Text{{Style: StyleBold, Text: run.Tool.DisplayName}},
 		v.stage(run),
+		v.notice(run),
 		v.price(run.Quote),
 	)
-	buttons := []Button{{Label: v.line("button.cancel"), Data: k.data("stop")}}
+	cancel := "button.cancel"
+	if run.Quote.BillCanceled && run.Status == runs.StatusRunning {
+		cancel = "button.cancelPaid"
+	}
+	buttons := []Button{{Label: v.line(cancel), Data: k.data("stop")}}
 	if run.Status == runs.StatusAwaitingConfirmation {
 		confirm := Button{Label: v.line("button.confirm"), Data: k.data("confirm"), Style: ButtonPrimary}
 		buttons = append([]Button{confirm}, buttons...)
@@ -49,7 +54,18 @@ func (v voice) stage(run runs.Run) Text {
 	if run.Fraction != nil {
 		text = append(text, Segment{Text: " · " + percent(*run.Fraction)})
 	}
+	if rest := v.Rest(run.Rest(time.Now())); rest != "" {
+		text = append(text, Segment{Text: " · " + rest})
+	}
 	return text
+}
+
+// notice tells what became of the engine that a run was on, or is to go to.
+func (v voice) notice(run runs.Run) Text {
+	if run.Notice == runs.NoticeNone {
+		return nil
+	}
+	return v.say("status.notice." + string(run.Notice))
 }
 
 // percent rounds down: nothing is at 100 % before it is over.
@@ -57,8 +73,12 @@ func percent(fraction float64) string {
 	return strconv.Itoa(int(100*min(max(fraction, 0), 1))) + " %"
 }
 
-// price tells a quote. One that says nothing, not even that it is free, gives no text.
+// price tells a quote, and what canceling costs where it does. One that says nothing, not even that it is free, gives no text.
 func (v voice) price(q billing.Quote) Text {
+	if q.BillCanceled {
+		q.BillCanceled = false
+		return lines(v.price(q), v.say("price.canceled"))
+	}
 	switch {
 	case q.Source == "":
 		return nil
@@ -144,6 +164,9 @@ type follower struct {
 	refused  bool      // the last edit was refused as too many: to be made up for
 }
 
+// atOnce is how soon a status message says that the run is at work: a run that takes less needs no word of it.
+const atOnce = 400 * time.Millisecond
+
 // watch waits for changes and shows the latest at each interval; what came in between is skipped.
 func (f *follower) watch(ctx context.Context) {
 	changes, unsubscribe := f.cfg.Runs.Subscribe(f.run.ID)
@@ -164,6 +187,9 @@ func (f *follower) watch(ctx context.Context) {
 		case run, ok := <-changes:
 			if !ok {
 				return
+			}
+			if run.Status == runs.StatusRunning && f.run.Status != runs.StatusRunning && !f.refused {
+				f.next = time.Now().Add(min(time.Until(f.next), atOnce)) // nobody should think that it still waits
 			}
 			f.run = run
 			due.Reset(time.Until(f.next))

@@ -60,7 +60,8 @@ type Adapter struct {
 	checked  bool        // the commands were compared with Discord's in this process; needs syncing
 	refused  refusedList // needs syncing
 
-	bot atomic.Pointer[string]
+	bot       atomic.Pointer[string]
+	connected atomic.Int32 // shards whose connection to the gateway works
 
 	gate     sync.RWMutex
 	running  *running // set while Run runs; needs gate
@@ -108,6 +109,9 @@ func NewAdapter(ctx context.Context, cfg AdapterConfig) (*Adapter, error) {
 	a.bot.Store(&cfg.Client.app) // the same, but for the oldest applications: READY tells
 	return a, nil
 }
+
+// Connected is how many connections to the gateway work.
+func (a *Adapter) Connected() int { return int(a.connected.Load()) }
 
 // Platform gives the constant of that name.
 func (a *Adapter) Platform() string { return Platform }

@@ -351,6 +351,25 @@ func TestTokenLife(t *testing.T) {
 			t.Errorf("editing a deleted message: %v", err)
 		}
 	})
+	t.Run("a token that Discord refuses is not tried again: each time counts against the bot", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t, discordtest.Options{})
+		b.ann.Command(b.channel, "paint")
+		in := b.next()
+		ref := b.send(answerTo(in, "working"))
+		const byToken = "PATCH /webhooks/{webhook_id}/{webhook_token}/messages/@original"
+		tried := b.calls(byToken)
+		b.server.Inject(discordtest.Refuse(401, 50027, "Invalid Webhook Token").On(byToken))
+		for _, text := range []string{"still working", "nearly done", "done"} {
+			b.edit(ref, answerTo(in, text))
+		}
+		if n := b.calls(byToken) - tried; n != 1 {
+			t.Errorf("%d edits by a token that is over, want 1", n)
+		}
+		if list := b.server.History(b.channel); len(list) != 1 || list[0].Content != "done" {
+			t.Errorf("%v", list)
+		}
+	})
 	t.Run("a press gives its message a new token, also to one that only one person sees", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t, discordtest.Options{})

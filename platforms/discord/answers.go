@@ -78,6 +78,13 @@ func (a *answers) fresh(channel string, now time.Time) bool {
 	return ok && now.Sub(at) < typingFor
 }
 
+// noted remembers an answer that says that the interaction's token is good no more: each further call with it
+// would count against the bot. It gives err back, and needs s.mu.
+func (s *answering) noted(err error) error {
+	s.over = s.over || reasonOf(err) == tokenOver
+	return err
+}
+
 // answering finds an interaction that can still be answered; nil where it can't.
 func (a *Adapter) answering(ctx context.Context, id string) (*answering, error) {
 	now := a.clock.Now()
@@ -136,14 +143,10 @@ func (a *Adapter) firstAnswer(ctx context.Context, s *answering, c callback) err
 		method: http.MethodPost, path: "/interactions/" + s.id + "/" + s.token + "/callback", query: url.Values{"with_response": {"true"}},
 		route: "/interactions/{}/{}/callback", resource: s.id, body: c, apart: true, repeatable: true,
 	}, &r)
-	switch reasonOf(err) {
-	case alreadyAnswered: // by another process, or by a call whose answer was lost
+	if reasonOf(err) == alreadyAnswered { // by another process, or by a call whose answer was lost
 		err = nil
-	case tokenOver:
-		s.over = true
-		return err
 	}
-	if err != nil {
+	if s.noted(err) != nil {
 		return err
 	}
 	s.answered = true

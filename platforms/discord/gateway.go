@@ -50,7 +50,8 @@ type shard struct {
 	session   string // empty: a new one has to begin
 	resumeURL string
 	sequence  atomic.Int64
-	failed    int // connections in a row that did not come to work
+	failed    int  // connections in a row that did not come to work
+	working   bool // events come over the connection
 }
 
 // payload is what goes over the gateway.
@@ -93,7 +94,7 @@ func (s *shard) connect(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if s.session == "" {
-		if err := s.gate.wait(ctx, s.id); err != nil {
+		if err := s.gate.wait(ctx, s.id, s.log); err != nil {
 			return err
 		}
 	}
@@ -122,6 +123,7 @@ func (s *shard) connect(ctx context.Context) error {
 		}
 	}()
 	err = s.take(ctx, conn, beats)
+	s.works(false)
 	cancel()
 	<-stopped
 	return err
@@ -218,6 +220,17 @@ func (s *shard) closed(err error) error {
 	return fmt.Errorf("the gateway's connection ended: %w", err)
 }
 
+// works notes whether events come over the connection.
+func (s *shard) works(now bool) {
+	switch {
+	case now && !s.working:
+		s.adapter.connected.Add(1)
+	case !now && s.working:
+		s.adapter.connected.Add(-1)
+	}
+	s.working = now
+}
+
 // forget makes the next connection begin a new session.
 func (s *shard) forget() {
 	s.session, s.resumeURL = "", ""
@@ -240,9 +253,11 @@ func (s *shard) dispatch(ctx context.Context, p payload) {
 		if ready.User.ID != "" {
 			s.adapter.bot.Store(&ready.User.ID)
 		}
+		s.works(true)
 		s.log.InfoContext(ctx, "connected to Discord")
 	case "RESUMED":
 		s.failed = 0
+		s.works(true)
 		s.log.DebugContext(ctx, "connected to Discord again")
 	case "INTERACTION_CREATE":
 		s.adapter.takeInteraction(ctx, p.Data)

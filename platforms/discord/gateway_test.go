@@ -228,6 +228,18 @@ func TestSharding(t *testing.T) {
 			}
 		}
 	})
+	t.Run("no more sessions than Discord allows a day: a bot that begins more loses its token", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t, discordtest.Options{Shards: 3, MaxConcurrency: 1, SessionStarts: 2})
+		b.soon("two shards", func() bool { return len(b.server.Sessions()) == 2 })
+		for range 20 {
+			b.clock.Advance(time.Hour)
+			b.works()
+		}
+		if got := shards(b); len(got) != 2 {
+			t.Errorf("shards %v began, 2 sessions are allowed", got)
+		}
+	})
 	t.Run("only those of this process", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t, discordtest.Options{Shards: 2}, func(c *AdapterConfig) { c.Shards = Shards{Count: 2, IDs: []int{1}} })

@@ -59,7 +59,7 @@ func (a *Adapter) part(ctx context.Context, s *answering) error {
 	b := *s.progress
 	s.progress = nil
 	b.Content = markdown(append(chat.Text{{Text: a.elsewhere(s.locale) + "\n\n"}}, s.progressText...), MaxText)
-	return a.client.do(ctx, a.webhookCall(s, http.MethodPatch, "@original", b, nil), nil)
+	return s.noted(a.client.do(ctx, a.webhookCall(s, http.MethodPatch, "@original", b, nil), nil))
 }
 
 // noteProgress remembers what an interaction's first message shows while it goes on; nothing once it is over. It needs

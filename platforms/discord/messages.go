@@ -94,7 +94,7 @@ func (a *Adapter) respond(ctx context.Context, s *answering, o *outgoing) (strin
 
 // removePlaceholder takes the waiting sign away. It needs s.mu.
 func (a *Adapter) removePlaceholder(ctx context.Context, s *answering) error {
-	err := a.client.do(ctx, a.webhookCall(s, http.MethodDelete, "@original", nil, nil), nil)
+	err := s.noted(a.client.do(ctx, a.webhookCall(s, http.MethodDelete, "@original", nil, nil), nil))
 	if err != nil && reasonOf(err) != gone {
 		return err
 	}
@@ -189,7 +189,7 @@ func (a *Adapter) changeByToken(ctx context.Context, ref chat.MessageRef, to alt
 		}
 		q := a.webhookCall(s, to.method, name, to.body, to.files)
 		q.droppable = to.droppable
-		err = a.client.do(ctx, q, nil)
+		err = s.noted(a.client.do(ctx, q, nil))
 	}
 	if err == nil && original && to.done != nil {
 		to.done(s)

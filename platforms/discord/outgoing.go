@@ -116,7 +116,7 @@ func (a *Adapter) fill(ctx context.Context, s *answering, o *outgoing) (string, 
 		return "", err
 	}
 	id, err := a.sent(ctx, a.webhookCall(s, http.MethodPatch, "@original", b, files))
-	if err != nil {
+	if s.noted(err) != nil {
 		return "", err
 	}
 	s.used = true
@@ -141,7 +141,7 @@ func (a *Adapter) followUp(ctx context.Context, s *answering, o *outgoing) (stri
 		b.Flags |= int(discordgo.MessageFlagsSuppressNotifications)
 	}
 	id, err := a.sent(ctx, a.webhookCall(s, http.MethodPost, "", b, files))
-	if err != nil {
+	if s.noted(err) != nil {
 		return "", err
 	}
 	return id, a.memory.addMessage(context.WithoutCancel(ctx), id, s.id, false)

@@ -137,7 +137,7 @@ func (r reader) message(m message) (chat.Incoming, bool) {
 	command, rest, _ := chat.ParseCommand(said, "")
 	in := chat.Incoming{
 		ID: m.ID, Kind: chat.KindMessage, Chat: c, At: m.Timestamp, Addressed: true, Message: refOf(m, c.Place),
-		From:    users.Identity{Platform: Platform, ExternalID: m.Author.ID, Name: clean(name)},
+		From:    users.Identity{Platform: Platform, ExternalID: m.Author.ID, Name: clean(name), Handle: clean(m.Author.Username)},
 		Command: command, Text: rest, Attachments: files, ReplyTo: r.quoted(m.Referenced, c.Place),
 	}
 	if m.Member != nil {
@@ -168,7 +168,7 @@ func sender(i interaction) (users.Identity, bool) {
 	if name == "" {
 		name = u.name()
 	}
-	return users.Identity{Platform: Platform, ExternalID: u.ID, Name: clean(name), Language: i.Locale}, true
+	return users.Identity{Platform: Platform, ExternalID: u.ID, Name: clean(name), Handle: clean(u.Username), Language: i.Locale}, true
 }
 
 // chatOf gives where an interaction took place. A thread is a topic of the channel it is in.

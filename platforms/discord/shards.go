@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
@@ -66,6 +67,7 @@ type gatewayInfo struct {
 	URL     string `json:"url"`
 	Shards  int    `json:"shards"`
 	Session struct {
+		Total          int   `json:"total"` // 0: no limit is told
 		Remaining      int   `json:"remaining"`
 		ResetAfter     int64 `json:"reset_after"` // ms
 		MaxConcurrency int   `json:"max_concurrency"`
@@ -92,7 +94,7 @@ func (a *Adapter) listen(ctx context.Context) error {
 			ids = append(ids, id)
 		}
 	}
-	gate := &identifyGate{clock: a.clock, info: info}
+	gate := newIdentifyGate(a.clock, info)
 	group, ctx := errgroup.WithContext(ctx)
 	for _, id := range ids {
 		s := &shard{adapter: a, id: id, count: count, url: info.URL, gate: gate, log: a.log.With("shard", id)}
@@ -138,20 +140,39 @@ func (a *Adapter) backoff(failures int) time.Duration {
 // identifyEvery is how far apart two new sessions of shards that share a place in Discord's queue must begin.
 const identifyEvery = 5 * time.Second
 
-// identifyGate lets new sessions begin no faster than Discord allows.
+// limitPeriod is how long a session_start_limit lasts after it was reset.
+const limitPeriod = 24 * time.Hour
+
+// identifyGate lets new sessions begin no faster and no more often than Discord allows. Discord resets the
+// token of a bot that begins more of them than its session_start_limit.
 type identifyGate struct {
-	clock Clock
-	mu    sync.Mutex
-	info  gatewayInfo
-	last  map[int]time.Time // by place in the queue
+	clock  Clock
+	places int // of Discord's queue
+	total  int // sessions that may begin until the next reset; 0: no limit is known
+
+	mu     sync.Mutex
+	left   int
+	resets time.Time
+	last   map[int]time.Time // by place in the queue
+}
+
+func newIdentifyGate(clock Clock, info gatewayInfo) *identifyGate {
+	limit := info.Session
+	return &identifyGate{
+		clock: clock, places: max(1, limit.MaxConcurrency), total: limit.Total, left: limit.Remaining,
+		resets: clock.Now().Add(time.Duration(limit.ResetAfter) * time.Millisecond), last: map[int]time.Time{},
+	}
 }
 
 // wait waits until a shard may begin a new session.
-func (g *identifyGate) wait(ctx context.Context, id int) error {
+func (g *identifyGate) wait(ctx context.Context, id int, log *slog.Logger) error {
 	for {
 		d := g.take(id)
 		if d <= 0 {
 			return nil
+		}
+		if d > identifyEvery {
+			log.WarnContext(ctx, "Discord allows no new session for now: the bot has begun too many today; the shard waits", "for", d)
 		}
 		select {
 		case <-g.clock.After(d):
@@ -165,13 +186,19 @@ func (g *identifyGate) wait(ctx context.Context, id int) error {
 func (g *identifyGate) take(id int) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	key := id % max(1, g.info.Session.MaxConcurrency)
+	key := id % g.places
 	now := g.clock.Now()
 	if last, ok := g.last[key]; ok && now.Sub(last) < identifyEvery {
 		return identifyEvery - now.Sub(last)
 	}
-	if g.last == nil {
-		g.last = map[int]time.Time{}
+	if g.total > 0 {
+		if !now.Before(g.resets) {
+			g.left, g.resets = g.total, now.Add(limitPeriod)
+		}
+		if g.left <= 0 {
+			return g.resets.Sub(now)
+		}
+		g.left--
 	}
 	g.last[key] = now
 	return 0

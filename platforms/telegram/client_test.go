@@ -70,13 +70,13 @@ func TestLibraryTraps(t *testing.T) {
 	t.Run("trap 1 failed uploads have their code", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, telegramtest.Options{})
-		_, err := w.client.SendMedia(t.Context(), w.to(), Media{Kind: KindPhoto, File: FileBytes("a.png", []byte("no picture"))})
+		_, err := w.client.SendMedia(t.Context(), w.to(), Media{Kind: KindPhoto, File: fileBytes("a.png", []byte("no picture"))})
 		var e *Error
 		if !errors.As(err, &e) || e.Code != 400 || ReasonOf(err) != BadPhoto {
 			t.Errorf("got %v, expected code 400 and BadPhoto", err)
 		}
 		w.Inject(telegramtest.RateLimit(7 * time.Second).On("sendPhoto"))
-		_, err = w.client.SendMedia(t.Context(), w.to(), Media{Kind: KindPhoto, File: FileBytes("a.png", pngOf(2, 2))})
+		_, err = w.client.SendMedia(t.Context(), w.to(), Media{Kind: KindPhoto, File: fileBytes("a.png", pngOf(2, 2))})
 		if !errors.As(err, &e) || e.Code != 429 || e.RetryAfter != 7*time.Second || ReasonOf(err) != RateLimited {
 			t.Errorf("got %v, expected 429 with 7 s", err)
 		}
@@ -130,7 +130,7 @@ func TestLibraryTraps(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = c.GetMe(t.Context())
-			_, upErr := c.SendMedia(t.Context(), w.to(), Media{Kind: KindPhoto, File: FileBytes("a.png", pngOf(1, 1))})
+			_, upErr := c.SendMedia(t.Context(), w.to(), Media{Kind: KindPhoto, File: fileBytes("a.png", pngOf(1, 1))})
 			_, _, downErr := c.Download(t.Context(), "x", 10)
 			_, fetchErr := c.fetch(t.Context(), "photos/x", 10)
 			all = append(all, err, upErr, downErr, fetchErr)
@@ -229,9 +229,9 @@ func TestLibraryTraps(t *testing.T) {
 	t.Run("trap 10 thumbnails in albums are attached and animations edited in", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, telegramtest.Options{})
-		thumb := FileBytes("t.jpg", jpegOf(90, 60))
-		video := Media{Kind: KindVideo, File: FileBytes("v.mp4", []byte("video")), Thumbnail: &thumb, Width: 640, Height: 480, Duration: 3}
-		photo := Media{Kind: KindPhoto, File: FileBytes("p.png", pngOf(4, 4)), Caption: "both", Spoiler: true}
+		thumb := fileBytes("t.jpg", jpegOf(90, 60))
+		video := Media{Kind: KindVideo, File: fileBytes("v.mp4", []byte("video")), Thumbnail: &thumb, Width: 640, Height: 480, Duration: 3}
+		photo := Media{Kind: KindPhoto, File: fileBytes("p.png", pngOf(4, 4)), Caption: "both", Spoiler: true}
 		sent, err := w.client.SendAlbum(t.Context(), w.to(), []Media{photo, video})
 		if err != nil || len(sent) != 2 {
 			t.Fatalf("%v %v", sent, err)
@@ -246,7 +246,7 @@ func TestLibraryTraps(t *testing.T) {
 		}
 		keyboard := &InlineKeyboard{Rows: [][]Button{{{Text: "Again", Data: "a"}}}}
 		edit := Edit{MessageRef: MessageRef{w.chat.ID(), placeholder.MessageID}, Keyboard: keyboard}
-		if _, err := w.client.EditMedia(t.Context(), edit, Media{Kind: KindAnimation, File: FileBytes("a.gif", []byte("gif")), Thumbnail: &thumb}); err != nil {
+		if _, err := w.client.EditMedia(t.Context(), edit, Media{Kind: KindAnimation, File: fileBytes("a.gif", []byte("gif")), Thumbnail: &thumb}); err != nil {
 			t.Fatal(err)
 		}
 		after := w.WaitMessage(t.Context(), w.chat, telegramtest.HasMedia("animation"))
@@ -286,7 +286,7 @@ func TestLibraryTraps(t *testing.T) {
 	t.Run("trap 12 empty and zero values that mean something are sent", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, telegramtest.Options{})
-		sent, err := w.client.SendMedia(t.Context(), w.to(), Media{Kind: KindPhoto, File: FileBytes("a.png", pngOf(2, 2)), Caption: "old"})
+		sent, err := w.client.SendMedia(t.Context(), w.to(), Media{Kind: KindPhoto, File: fileBytes("a.png", pngOf(2, 2)), Caption: "old"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -343,10 +343,10 @@ func TestMethods(t *testing.T) {
 	t.Run("every kind of media is accepted with exactly its own parameters", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, telegramtest.Options{})
-		thumb := FileBytes("t.jpg", jpegOf(9, 6))
+		thumb := fileBytes("t.jpg", jpegOf(9, 6))
 		for _, kind := range []MediaKind{KindPhoto, KindVideo, KindAnimation, KindAudio, KindVoice, KindDocument} {
 			media := Media{
-				Kind: kind, File: FileBytes("f.png", pngOf(3, 3)), Thumbnail: &thumb, Caption: "<b>c</b>", ParseMode: HTML, Spoiler: true,
+				Kind: kind, File: fileBytes("f.png", pngOf(3, 3)), Thumbnail: &thumb, Caption: "<b>c</b>", ParseMode: HTML, Spoiler: true,
 				Width: 3, Height: 3, Duration: 2, Title: "t", Performer: "p", Untouched: true,
 			}
 			sent, err := w.client.SendMedia(t.Context(), w.to(), media)
@@ -451,7 +451,7 @@ func TestMethods(t *testing.T) {
 			TooLong:        send(func(t *Text) { t.Text = strings.Repeat("x", 4097) }),
 			TooOld:         w.client.AnswerCallback(ctx, CallbackAnswer{ID: "1"}),
 			BadFile:        errOf(w.client.SendMedia(ctx, w.to(), Media{Kind: KindPhoto, File: FileRef("nonsense")})),
-			TooLarge:       errOf(w.client.SendMedia(ctx, w.to(), Media{Kind: KindDocument, File: FileBytes("a", make([]byte, MaxUpload+1))})),
+			TooLarge:       errOf(w.client.SendMedia(ctx, w.to(), Media{Kind: KindDocument, File: fileBytes("a", make([]byte, MaxUpload+1))})),
 			NoRights:       send(func(t *Text) { t.ChatID = silent.ID() }),
 			Unreachable:    send(func(t *Text) { t.ChatID = stranger.ID() }),
 			Migrated:       send(func(t *Text) { t.ChatID = group.ID() }),
@@ -532,4 +532,8 @@ func FuzzParseUpdate(f *testing.F) {
 			u.Message.Media()
 		}
 	})
+}
+
+func fileBytes(name string, data []byte) InputFile {
+	return InputFile{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }}
 }

@@ -89,7 +89,7 @@ func newHouse(t testing.TB, opts ...telegramtest.Options) *house {
 	h.files = fileStore{assets.New(h.pool, folder, 0)}
 	fleet := comfy.NewFleet([]*url.URL{h.engine.URL()}, comfy.FleetConfig{})
 	fleet.Refresh(t.Context())
-	flows := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{workflows.FS, ownWorkflows()}, Fleet: fleet, Store: h.files, Rate: "0.000337"})
+	flows := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{workflows.FS, ownWorkflows()}, Fleet: fleet, Store: registry.NewSpecs(h.pool, h.files), Rate: "0.000337"})
 	h.provider = comfy.NewProvider(comfy.ProviderConfig{Fleet: fleet, Workflows: flows, ReconcileEvery: 200 * time.Millisecond})
 	h.registry, err = registry.New(registry.Config{Loaders: []registry.Loader{flows}})
 	h.must(err)
@@ -189,7 +189,16 @@ func (l testLog) Write(p []byte) (int, error) {
 type fileStore struct{ store *assets.Store }
 
 func (f fileStore) Put(ctx context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error) {
-	ref, err := f.store.Put(ctx, r, assets.Meta{Name: name})
+	return f.Keep(ctx, r, assets.Meta{Name: name})
+}
+
+func (f fileStore) Collect(ctx context.Context) error {
+	_, err := f.store.Collect(ctx)
+	return err
+}
+
+func (f fileStore) Keep(ctx context.Context, r io.Reader, meta assets.Meta) (registry.Media, registry.MediaInfo, error) {
+	ref, err := f.store.Put(ctx, r, meta)
 	if err != nil {
 		return "", registry.MediaInfo{}, err
 	}

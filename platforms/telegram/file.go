@@ -1,7 +1,6 @@
 package telegram
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -39,11 +38,6 @@ type InputFile struct {
 	Name string
 	// Open returns the bytes from the start; it is called once for every attempt.
 	Open func() (io.ReadCloser, error)
-}
-
-// FileBytes makes an InputFile of bytes in memory.
-func FileBytes(name string, data []byte) InputFile {
-	return InputFile{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }}
 }
 
 // FileRef makes an InputFile of a file the service already has.

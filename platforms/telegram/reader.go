@@ -69,7 +69,7 @@ func (r reader) sender(m *Message) (users.Identity, bool) {
 	case m.From == nil || m.From.ID == serviceAccount:
 		return users.Identity{}, false
 	case m.SenderChat != nil && (m.From.ID == anonymousAdmin || m.From.ID == channelBot):
-		return users.Identity{Platform: Platform, ExternalID: idText(m.SenderChat.ID), Name: clean(m.SenderChat.Title)}, true
+		return users.Identity{Platform: Platform, ExternalID: idText(m.SenderChat.ID), Name: clean(m.SenderChat.Title), Handle: handle(m.SenderChat.Username)}, true
 	case m.From.IsBot:
 		return users.Identity{}, false
 	}
@@ -77,7 +77,15 @@ func (r reader) sender(m *Message) (users.Identity, bool) {
 }
 
 func person(u User) users.Identity {
-	return users.Identity{Platform: Platform, ExternalID: idText(u.ID), Name: clean(u.Name()), Language: u.LanguageCode}
+	return users.Identity{Platform: Platform, ExternalID: idText(u.ID), Name: clean(u.Name()), Handle: handle(u.Username), Language: u.LanguageCode}
+}
+
+// handle is a user name as people write it.
+func handle(username string) string {
+	if username == "" {
+		return ""
+	}
+	return "@" + clean(username)
 }
 
 // names tells whether a message names the bot.

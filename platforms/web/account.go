@@ -121,7 +121,7 @@ func (s *Server) addLimits(r *http.Request, a users.Account, page *accountPage) 
 // accountProblem shows the account's page with what went wrong, unless it is ours to mend.
 func (s *Server) accountProblem(w http.ResponseWriter, r *http.Request, a users.Account, err error) error {
 	p := explain(err)
-	if p.Status == http.StatusInternalServerError {
+	if p.ours() {
 		return err
 	}
 	return s.showAccount(w, r, a, accountPage{}, view{Problem: p.Detail})
@@ -227,7 +227,7 @@ func (s *Server) eraseAccount(w http.ResponseWriter, r *http.Request, a users.Ac
 		return s.accountProblem(w, r, a, err)
 	}
 	s.forgetCallers(a.ID)
-	http.Redirect(w, r, "/", http.StatusSeeOther)
+	http.Redirect(w, r, "/?done=erased", http.StatusSeeOther)
 	return nil
 }
 

@@ -100,7 +100,7 @@ func (a *Answers) end(ctx context.Context, k answerKey, status int, answer []byt
 }
 
 // once makes a handler of small JSON requests answer a repeat of one with an Idempotency-Key as it answered the first.
-func (s *Server) once(h apiHandler) apiHandler {
+func (s *Server) once(h handler) handler {
 	return func(w http.ResponseWriter, r *http.Request, a users.Account) error {
 		key := r.Header.Get("Idempotency-Key")
 		if key == "" || s.cfg.Answers == nil {
@@ -137,7 +137,7 @@ func checkIdempotencyKey(key string) error {
 }
 
 // answerAndKeep works on a request and keeps its answer, also when the client has gone: it will ask again.
-func (s *Server) answerAndKeep(w http.ResponseWriter, r *http.Request, a users.Account, k answerKey, h apiHandler) error {
+func (s *Server) answerAndKeep(w http.ResponseWriter, r *http.Request, a users.Account, k answerKey, h handler) error {
 	answer := &recorded{header: w.Header(), status: http.StatusOK}
 	panicked := true
 	defer func() {

@@ -20,12 +20,10 @@ import (
 	"github.com/signalbox/signalbox/users"
 )
 
-// apiHandler is a handler for a known account. It returns errors instead of writing them.
-type apiHandler func(w http.ResponseWriter, r *http.Request, a users.Account) error
-
-func (s *Server) api(h apiHandler) http.HandlerFunc {
+// api lets those in who may come, as often as they may ask, and tells others in problem+json.
+func (s *Server) api(use Use, h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		a, err := s.account(r)
+		a, err := s.admit(w, r, use)
 		if err == nil {
 			err = s.requests.allow(a.ID)
 		}
@@ -38,16 +36,6 @@ func (s *Server) api(h apiHandler) http.HandlerFunc {
 	}
 }
 
-// operators keeps everybody else out of a handler.
-func (s *Server) operators(h apiHandler) apiHandler {
-	return func(w http.ResponseWriter, r *http.Request, a users.Account) error {
-		if !a.Operator {
-			return registry.Errorf(registry.CodeUnauthorized, "this is for operators")
-		}
-		return h(w, r, a)
-	}
-}
-
 // runBody is a run as the API tells it.
 type runBody struct {
 	RunID         string                 `json:"runId"`
@@ -57,6 +45,8 @@ type runBody struct {
 	Progress      *float64               `json:"progress"` // 0..1, null while no real figure is known
 	Stage         string                 `json:"stage,omitempty"`
 	QueuePosition int                    `json:"queuePosition,omitempty"`
+	Notice        runs.Notice            `json:"notice,omitempty"`           // while it is under way: what became of its engine
+	Remaining     int                    `json:"remainingSeconds,omitempty"` // by how long such runs took
 	Inputs        map[string]any         `json:"inputs"`
 	Sources       map[string]runs.Source `json:"sources,omitempty"`
 	Outputs       []outputBody           `json:"outputs"`
@@ -71,6 +61,7 @@ type runBody struct {
 	LatencyMs     int64                  `json:"latencyMs,omitempty"` // once over; see runs.Envelope
 	Attempts      int                    `json:"attempts,omitempty"`  // executions until now
 	Confirmation  *confirmationBody      `json:"confirmation,omitempty"`
+	Granted       []string               `json:"granted,omitzero"` // the personal data that its owner let go to the service; absent: all that the tool asks for
 }
 
 // confirmationBody is what a run waits for: its owner's word to exactly this, in time.
@@ -93,19 +84,25 @@ type outputBody struct {
 	Type     string `json:"type"`
 	MIMEType string `json:"mimeType,omitempty"`
 	URL      string `json:"url,omitempty"`
+	ImageURL string `json:"imageUrl,omitempty"` // the same, of a picture: what planners look for
+	Alt      string `json:"alt,omitempty"`      // what the picture shows
 	Text     string `json:"text,omitempty"`
 	Width    int    `json:"width,omitempty"`
 	Height   int    `json:"height,omitempty"`
 	Bytes    int64  `json:"bytes,omitempty"`
+	Deleted  bool   `json:"deleted,omitempty"` // its content is gone
 }
 
 func (s *Server) runBody(r *http.Request, run runs.Run) runBody {
 	b := runBody{
 		RunID: run.ID, ToolID: run.Tool.ToolID, ToolVersion: run.Tool.Version, Status: run.Status, Progress: run.Fraction,
-		Stage: run.Stage, QueuePosition: run.QueuePosition, Inputs: run.Inputs, Sources: run.Sources, Outputs: []outputBody{},
+		Stage: run.Stage, QueuePosition: run.QueuePosition, Remaining: int(run.Rest(time.Now()).Round(time.Second).Seconds()), Inputs: run.Inputs, Sources: run.Sources, Outputs: []outputBody{},
 		Quote: quoteBody{Low: run.Quote.Low, High: run.Quote.High}, Cost: run.Cost, Receipt: run.Receipt, Error: run.Error,
 		CreatedAt: run.CreatedAt, StartedAt: run.StartedAt, EndedAt: run.EndedAt,
-		TraceID: run.Trace(), LatencyMs: run.Latency().Milliseconds(), Attempts: run.Executions(),
+		TraceID: run.Trace(), LatencyMs: run.Latency().Milliseconds(), Attempts: run.Executions(), Granted: run.Granted,
+	}
+	if !run.Status.Final() {
+		b.Notice = run.Notice
 	}
 	if run.Status == runs.StatusAwaitingConfirmation {
 		said := run.Summary()
@@ -117,15 +114,18 @@ func (s *Server) runBody(r *http.Request, run runs.Run) runBody {
 		b.Progress = new(1.0)
 	}
 	for _, o := range run.Outputs {
-		b.Outputs = append(b.Outputs, s.outputBody(r, o))
+		b.Outputs = append(b.Outputs, s.outputBody(r, run.AccountID, o))
 	}
 	return b
 }
 
-func (s *Server) outputBody(r *http.Request, o runs.Output) outputBody {
-	out := outputBody{Name: o.Name, Type: o.Type, MIMEType: o.MIMEType, Text: o.Text, Width: o.Width, Height: o.Height, Bytes: o.Bytes}
+func (s *Server) outputBody(r *http.Request, owner string, o runs.Output) outputBody {
+	out := outputBody{Name: o.Name, Type: o.Type, MIMEType: o.MIMEType, Text: o.Text, Width: o.Width, Height: o.Height, Bytes: o.Bytes, Alt: o.Alt, Deleted: o.Deleted}
 	if o.Media != "" {
-		out.URL = s.absolute(r, s.FilePath(o.Media, o.FileName))
+		out.URL = s.absolute(r, s.FilePath(owner, o.Media, o.FileName))
+	}
+	if o.Type == string(registry.TypeImage) {
+		out.ImageURL = out.URL
 	}
 	return out
 }
@@ -158,12 +158,8 @@ func (s *Server) apiTool(w http.ResponseWriter, r *http.Request, a users.Account
 	return err
 }
 
-// apiStatus tells how loaders and engines are. Where the world comes by, only operators hear of it: it names inner
-// addresses.
-func (s *Server) apiStatus(w http.ResponseWriter, _ *http.Request, a users.Account) error {
-	if s.cfg.Public != nil && !a.Operator {
-		return registry.Errorf(registry.CodeUnauthorized, "this is for operators")
-	}
+// apiStatus tells how loaders and engines are.
+func (s *Server) apiStatus(w http.ResponseWriter, _ *http.Request, _ users.Account) error {
 	body := map[string]any{"version": s.cfg.Version, "loaders": s.cfg.Registry.Status()}
 	if s.cfg.Status != nil {
 		for k, v := range s.cfg.Status() {
@@ -229,13 +225,13 @@ func (s *Server) startCall(w http.ResponseWriter, r *http.Request, a users.Accou
 	if refusal := t.Refusal(audience(a)); refusal != nil {
 		return runs.Run{}, refusal
 	}
-	request := runs.Request{AccountID: a.ID, ToolID: t.ToolID, Origin: runs.Origin{Platform: "api"}, Audience: audience(a), Context: contextOf(r)}
+	request := runs.Request{AccountID: a.ID, ToolID: t.ToolID, Origin: runs.Origin{Platform: "api"}, Audience: audience(a), Context: contextOf(r), Quote: r.Header.Get(quoteHeader)}
 	if ByAgent(r.Context()) {
 		request.Approval = runs.ApproveWrites
 	}
-	v, err := s.readInputs(w, r, t)
+	v, err := s.readInputs(w, r, a, t)
 	if err == nil {
-		err = s.settleMedia(r.Context(), t, v)
+		err = s.settleMedia(r.Context(), a, t, v)
 	}
 	if err != nil {
 		return runs.Run{}, err
@@ -314,7 +310,7 @@ func (s *Server) apiQuote(w http.ResponseWriter, r *http.Request, a users.Accoun
 	if !ok || !t.KnownTo(audience(a)) {
 		return runs.ErrUnknownTool
 	}
-	v, err := s.readInputs(w, r, *t)
+	v, err := s.readInputs(w, r, a, *t)
 	if err != nil {
 		return err
 	}
@@ -322,31 +318,26 @@ func (s *Server) apiQuote(w http.ResponseWriter, r *http.Request, a users.Accoun
 	if err != nil {
 		return err
 	}
-	q, err := s.cfg.Runs.Quote(r.Context(), bound)
+	offer, err := s.cfg.Runs.Offer(r.Context(), bound)
 	if err != nil {
 		return err
 	}
+	q := offer.Quote
 	writeJSON(w, http.StatusOK, map[string]any{
-		"quoteNanoUsd": quoteBody{q.Low, q.High}, "rate": q.Rate, "unit": q.Unit, "source": q.Source, "basis": q.Basis, "text": priceText(q),
+		"quote": offer.Sealed, "expiresAt": offer.Until,
+		"quoteNanoUsd": quoteBody{q.Low, q.High}, "rate": q.Rate, "unit": q.Unit, "source": q.Source, "basis": q.Basis, "text": priceText(q), "billCanceled": q.BillCanceled,
 	})
 	return nil
 }
 
 // apiChanges lists what changed in the catalogue, for operators.
-func (s *Server) apiChanges(w http.ResponseWriter, r *http.Request, a users.Account) error {
-	list, err := s.changesFor(r, a)
+func (s *Server) apiChanges(w http.ResponseWriter, r *http.Request, _ users.Account) error {
+	list, err := s.cfg.Changes(r.Context())
 	if err != nil {
 		return err
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"changes": list})
 	return nil
-}
-
-func (s *Server) changesFor(r *http.Request, a users.Account) ([]registry.Change, error) {
-	if !a.Operator || s.cfg.Changes == nil {
-		return nil, registry.Errorf(registry.CodeUnauthorized, "this is for operators")
-	}
-	return s.cfg.Changes(r.Context())
 }
 
 func (s *Server) apiRuns(w http.ResponseWriter, r *http.Request, a users.Account) error {
@@ -453,13 +444,14 @@ func (s *Server) apiCancel(w http.ResponseWriter, r *http.Request, a users.Accou
 }
 
 // apiConfirm lets a run go ahead that waits for its owner's word. {"summaryHash": "..."} says what the owner was shown: anything else
-// is refused.
+// is refused; "granted" which of its personal data may go to the service.
 func (s *Server) apiConfirm(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	if _, err := s.ownRun(r, a); err != nil {
 		return err
 	}
 	var body struct {
-		Hash string `json:"summaryHash"`
+		Hash    string   `json:"summaryHash"`
+		Granted []string `json:"granted"` // absent: all
 	}
 	if err := readBody(w, r, &body); err != nil {
 		return err
@@ -467,7 +459,7 @@ func (s *Server) apiConfirm(w http.ResponseWriter, r *http.Request, a users.Acco
 	if err := s.mayApprove(r); err != nil {
 		return err
 	}
-	run, err := s.cfg.Runs.ConfirmSummary(r.Context(), r.PathValue("id"), a.ID, body.Hash)
+	run, err := s.cfg.Runs.ConfirmSummary(r.Context(), r.PathValue("id"), a.ID, body.Hash, body.Granted)
 	if err != nil {
 		return err
 	}
@@ -511,7 +503,7 @@ type pointsBody struct {
 }
 
 // apiUpload stores one file, sent as multipart member "file" or as the body itself.
-func (s *Server) apiUpload(w http.ResponseWriter, r *http.Request, _ users.Account) error {
+func (s *Server) apiUpload(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	content, name := r.Body, r.URL.Query().Get("name")
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") {
@@ -523,7 +515,7 @@ func (s *Server) apiUpload(w http.ResponseWriter, r *http.Request, _ users.Accou
 		content, name = file, header.Filename
 	}
 	defer content.Close()
-	ref, info, err := s.cfg.Runs.PutMedia(r.Context(), content, name)
+	ref, info, err := s.cfg.Runs.PutMedia(r.Context(), a.ID, content, name)
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {
 		return tooLargeOr(err, "")
@@ -534,6 +526,6 @@ func (s *Server) apiUpload(w http.ResponseWriter, r *http.Request, _ users.Accou
 	if info.Bytes == 0 {
 		return registry.Errorf(registry.CodeInvalidInput, "the file is empty")
 	}
-	writeJSON(w, http.StatusCreated, map[string]any{"ref": ref, "url": s.absolute(r, s.FilePath(ref, info.Name)), "info": info})
+	writeJSON(w, http.StatusCreated, map[string]any{"ref": ref, "url": s.absolute(r, s.FilePath(a.ID, ref, info.Name)), "info": info})
 	return nil
 }

@@ -7,14 +7,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -132,6 +135,59 @@ func TestAnswersThatDidNotChange(t *testing.T) {
 			t.Errorf("status %d", status)
 		}
 	})
+}
+
+// fullDisk takes no file.
+type fullDisk struct{ web.Runs }
+
+func (fullDisk) PutMedia(context.Context, string, io.Reader, string) (registry.Media, registry.MediaInfo, error) {
+	return "", registry.MediaInfo{}, fmt.Errorf("store a file: %w", &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC})
+}
+
+func TestAFullDiskIsTold(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, func(c *web.Config) { c.Runs = fullDisk{c.Runs} })
+	res := h.developer("ann").do("POST", "/api/uploads?name=a.txt", "text/plain", strings.NewReader("a"))
+	if said := readAll(t, res.Body); res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" || !strings.Contains(said, `"storage"`) {
+		t.Errorf("%d %s", res.StatusCode, said)
+	}
+}
+
+func TestStreamsAreCounted(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	dev := h.developer("ann")
+	var run apiRun
+	h.fakes.Set(sketch())
+	if _, err := h.reg.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	dev.call("POST", "/api/run/sketch", `{"inputs":{"prompt":"a slow one"}}`, &run)
+	path := "/api/runs/" + run.RunID + "/events"
+	var open []*http.Response
+	for range 20 {
+		res := dev.do("GET", path, "", nil)
+		if res.StatusCode != http.StatusOK {
+			t.Fatalf("stream %d: status %d", len(open), res.StatusCode)
+		}
+		open = append(open, res)
+	}
+	res := dev.do("GET", path, "", nil)
+	if said := readAll(t, res.Body); res.StatusCode != http.StatusTooManyRequests || !strings.Contains(said, "20 event streams") || res.Header.Get("Retry-After") == "" {
+		t.Errorf("one too many: %d %s", res.StatusCode, said)
+	}
+	if status := h.developer("eve").call("GET", "/api/tools", "", nil); status != http.StatusOK {
+		t.Errorf("others: %d", status)
+	}
+	open[0].Body.Close()
+	for n := 0; ; n++ { // the server notices it when it writes
+		if res := dev.do("GET", path, "", nil); res.StatusCode == http.StatusOK {
+			break
+		}
+		if n == 1000 {
+			t.Fatal("a closed stream counts for ever")
+		}
+	}
 }
 
 func TestEventsGoOnWhereTheyBroke(t *testing.T) {

@@ -56,12 +56,6 @@ func (s *Server) apiMakeKey(w http.ResponseWriter, r *http.Request, a users.Acco
 	if err != nil {
 		return err
 	}
-	if Budget(r.Context()).Limit > 0 { // its holder could lift the limit with another key
-		return registry.Errorf(registry.CodeUnauthorized, "a key with a spending limit can't make keys")
-	}
-	if ByAgent(r.Context()) { // its holder could approve by another key
-		return errAgentsKey
-	}
 	if s.isAdmin(r) {
 		if a, err = s.apiAccount(r.Context(), a, body.Name); err != nil {
 			return err

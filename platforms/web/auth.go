@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
@@ -10,6 +11,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,7 +25,6 @@ import (
 // The ways to sign in, as sessions keep them. That of the operator's token carries its fingerprint, see
 // adminWay.
 const (
-	wayLocal      = "local"
 	wayKey        = "key"
 	wayCode       = "code"
 	wayTelegram   = "telegram"
@@ -40,11 +42,12 @@ var (
 
 var errSignedOut = errors.New("not signed in")
 
-// caller is who sent a request.
+// caller is who sent a request; what they may do, caller.may says.
 type caller struct {
+	kind    kind
 	account users.Account
-	session users.Session // zero: a key was sent
-	key     users.Key     // zero: a session's cookie or the operator's token was sent
+	session users.Session // zero: a key was sent, or it is the person at this machine
+	key     users.Key     // zero: no key, or the operator's token
 }
 
 // visit is what is known about who sends a request; it is found out once, when somebody asks.
@@ -52,6 +55,7 @@ type visit struct {
 	server *Server
 	w      http.ResponseWriter
 	r      *http.Request
+	page   bool // it is for a page of people, which signs the person at this machine in
 	asked  bool
 	caller caller
 	err    error
@@ -75,7 +79,9 @@ func visitOf(ctx context.Context) *visit {
 func (v *visit) who() (caller, error) {
 	if !v.asked {
 		v.asked = true
-		v.caller, v.err = v.server.identify(v.r)
+		if v.caller, v.err = v.server.identify(v); v.err != nil {
+			v.caller = caller{} // nobody
+		}
 	}
 	return v.caller, v.err
 }
@@ -127,15 +133,14 @@ func ByAgent(ctx context.Context) bool {
 
 // account finds who is asking: by the key in the Authorization header, or by the session's cookie.
 func (s *Server) account(r *http.Request) (users.Account, error) {
-	if v := visitOf(r.Context()); v != nil {
-		c, err := v.who()
-		return c.account, err
-	}
-	c, err := s.identify(r)
+	c, err := visitOf(r.Context()).who()
 	return c.account, err
 }
 
-func (s *Server) identify(r *http.Request) (caller, error) {
+// identify finds out who asks. The person at this machine has no session: it is the request that says where they are, and
+// a page gives their browser a cookie that is good for nothing elsewhere. Scripts there need that cookie, programs a key.
+func (s *Server) identify(v *visit) (caller, error) {
+	r := v.r
 	if header := r.Header.Get("Authorization"); header != "" {
 		key, ok := cutPrefixFold(header, "Bearer ")
 		if !ok {
@@ -143,28 +148,58 @@ func (s *Server) identify(r *http.Request) (caller, error) {
 		}
 		return s.known(r, "key", strings.TrimSpace(key), s.byKey)
 	}
-	if c, err := r.Cookie(s.cookieName(sessionCookie)); err == nil {
-		return s.known(r, "session", c.Value, s.bySession)
+	cookie, err := r.Cookie(s.cookieName(sessionCookie))
+	here := err == nil && strings.HasPrefix(cookie.Value, herePrefix)
+	if err == nil && !here {
+		if c, err := s.known(r, "session", cookie.Value, s.bySession); !errors.Is(err, errSignedOut) {
+			return c, err
+		}
 	}
-	return caller{}, errSignedOut
+	if !s.fromHere(r) || !v.page && !here {
+		return caller{}, errSignedOut
+	}
+	if !here {
+		v.secret = herePrefix + rand.Text()
+		s.setCookie(v.w, sessionCookie, v.secret, 0)
+	}
+	return s.localCaller(r.Context())
 }
+
+// herePrefix begins the cookie of the person at this machine.
+const herePrefix = "here."
 
 // byKey finds the account of an API key, or the operator's of the operator's token.
 func (s *Server) byKey(ctx context.Context, key string) (caller, error) {
-	if s.adminToken(key) {
+	switch {
+	case same(key, s.cfg.AdminToken):
 		a, err := s.adminAccount(ctx)
-		return caller{account: a}, err
+		return caller{kind: fullKey, account: a}, err
+	case same(key, s.cfg.MetricsToken):
+		return caller{kind: watchToken}, nil
 	}
 	a, known, err := s.cfg.Users.KeyOf(ctx, key)
-	return caller{account: a, key: known}, signedOutIf(err)
+	if err != nil {
+		return caller{}, signedOutIf(err)
+	}
+	c := caller{kind: fullKey, account: a, key: known}
+	switch {
+	case known.Agent:
+		c.kind, c.account.Operator = agentKey, false
+	case known.SpendLimit > 0:
+		c.kind, c.account.Operator = limitedKey, false
+	}
+	return c, nil
 }
 
 func (s *Server) bySession(ctx context.Context, secret string) (caller, error) {
-	a, session, err := s.cfg.Users.BySession(ctx, secret)
-	if err == nil && strings.HasPrefix(session.Way, wayAdmin) && session.Way != s.adminWay() {
+	a, found, err := s.cfg.Users.BySession(ctx, secret)
+	if err == nil && strings.HasPrefix(found.Way, wayAdmin) && found.Way != s.adminWay() {
 		return caller{}, errSignedOut // the operator's token has changed since
 	}
-	return caller{account: a, session: session}, signedOutIf(err)
+	if err != nil {
+		return caller{}, signedOutIf(err)
+	}
+	return caller{kind: session, account: a, session: found}, nil
 }
 
 func signedOutIf(err error) error {
@@ -174,12 +209,13 @@ func signedOutIf(err error) error {
 	return err
 }
 
-// adminToken compares hashes, so that the time tells nothing about the token, not even its length.
-func (s *Server) adminToken(given string) bool {
-	if s.cfg.AdminToken == "" {
+// same reports whether what was given is a token that is set. It compares hashes, so that the time tells nothing about the
+// token, not even its length.
+func same(given, token string) bool {
+	if token == "" {
 		return false
 	}
-	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(s.cfg.AdminToken))
+	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(token))
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }
 
@@ -199,12 +235,41 @@ func (s *Server) adminAccount(ctx context.Context) (users.Account, error) {
 	return s.operatorAccount(ctx, adminIdentity)
 }
 
-// localAccount is whoever sits at this machine, who operates the program that runs on it.
-func (s *Server) localAccount(r *http.Request) (users.Account, error) {
-	if s.cfg.Public != nil || !fromLoopback(r) {
-		return users.Account{}, errSignedOut
+// localCaller is whoever sits at this machine. They operate the program that runs on it, unless there is an operator's
+// token: then nobody does without it.
+func (s *Server) localCaller(ctx context.Context) (caller, error) {
+	hash, now := sha256.Sum256([]byte("local")), s.cfg.Now()
+	if c, ok := s.callers.get(hash, now); ok {
+		return c, nil
 	}
-	return s.operatorAccount(r.Context(), localIdentity)
+	c := caller{kind: session}
+	var err error
+	if s.cfg.AdminToken == "" {
+		c.account, err = s.operatorAccount(ctx, localIdentity)
+	} else {
+		c.account, err = s.cfg.Users.Identify(ctx, localIdentity)
+		c.account.Operator = false
+	}
+	if err == nil {
+		s.callers.put(hash, c, now)
+	}
+	return c, err
+}
+
+// CloseLocal ends what the person at this machine was without an operator's token, now that there is one: their account is
+// no operator's, and so are its keys, unless another operator has made it one.
+func (s *Server) CloseLocal(ctx context.Context) error {
+	if s.cfg.AdminToken == "" {
+		return nil
+	}
+	a, err := s.cfg.Users.ByIdentity(ctx, localIdentity.Platform, localIdentity.ExternalID)
+	if errors.Is(err, users.ErrNotFound) {
+		return nil
+	}
+	if err == nil {
+		err = s.cfg.Users.EndOffice(ctx, a.ID)
+	}
+	return err
 }
 
 func (s *Server) operatorAccount(ctx context.Context, who users.Identity) (users.Account, error) {
@@ -216,41 +281,80 @@ func (s *Server) operatorAccount(ctx context.Context, who users.Identity) (users
 	return a, s.cfg.Users.SetOperator(ctx, a.ID, true)
 }
 
-// fromLoopback reports whether a request was sent on this machine. One that a proxy passed on was not.
-func fromLoopback(r *http.Request) bool {
-	if r.Header.Get("X-Forwarded-For") != "" || r.Header.Get("Forwarded") != "" {
-		return false
-	}
-	ip := net.ParseIP(remoteHost(r))
-	return ip != nil && ip.IsLoopback()
+// fromHere reports whether a request was sent by a person at this machine to a program that is for them alone. One that
+// shows any sign of a proxy was not: who sits behind it is anywhere.
+func (s *Server) fromHere(r *http.Request) bool {
+	peer, err := netip.ParseAddr(peerOf(r))
+	return s.cfg.Public == nil && err == nil && peer.IsLoopback() && loopbackName(r.Host) && !proxied(r)
 }
 
-func remoteHost(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
+func proxied(r *http.Request) bool {
+	if !r.ProtoAtLeast(1, 1) {
+		return true // no browser: it is how nginx speaks to what is behind it, without any header that tells
 	}
-	return host
-}
-
-// addressOf is where a request comes from. A proxy on this machine or in its network is believed: it
-// appends the address that it saw.
-func addressOf(r *http.Request) string {
-	host := remoteHost(r)
-	ip := net.ParseIP(host)
-	if hops := r.Header.Values("X-Forwarded-For"); len(hops) > 0 && ip != nil && (ip.IsLoopback() || ip.IsPrivate()) {
-		last := hops[len(hops)-1]
-		if seen := net.ParseIP(strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:])); seen != nil {
-			return seen.String()
+	for name := range r.Header {
+		if name == "Via" || name == "X-Real-Ip" || name == "Forwarded" || strings.HasPrefix(name, "X-Forwarded-") {
+			return true
 		}
 	}
+	return false
+}
+
+// loopbackName reports whether a Host is a name of this machine for itself.
+func loopbackName(hostport string) bool {
+	host := hostOnly(hostport)
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && ip.IsLoopback()
+}
+
+func hostOnly(hostport string) string {
+	if host, _, err := net.SplitHostPort(hostport); err == nil {
+		hostport = host
+	}
+	return strings.Trim(hostport, "[]")
+}
+
+// peerOf is the address of the other end of the connection.
+func peerOf(r *http.Request) string {
+	host := hostOnly(r.RemoteAddr)
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return ip.Unmap().String()
+	}
 	return host
+}
+
+// addressOf is where a request comes from. What X-Forwarded-For says is believed of the operator's own proxies alone:
+// it is the last address in it that is none of theirs.
+func (s *Server) addressOf(r *http.Request) string {
+	address := peerOf(r)
+	if len(r.Header.Values("X-Forwarded-For")) == 0 {
+		return address
+	}
+	if s.cfg.Public != nil && !s.trustedProxy(address) {
+		s.stranger.Do(func() {
+			s.cfg.Logger.Warn("requests come by a proxy that TRUSTED_PROXIES does not name: all who come by it share one limit on guesses", "proxy", address)
+		})
+	}
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for _, hop := range slices.Backward(hops) {
+		ip, err := netip.ParseAddr(strings.TrimSpace(hop))
+		if err != nil || !s.trustedProxy(address) {
+			break
+		}
+		address = ip.Unmap().String()
+	}
+	return address
+}
+
+func (s *Server) trustedProxy(address string) bool {
+	ip, err := netip.ParseAddr(address)
+	return err == nil && slices.ContainsFunc(s.cfg.Proxies, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
 // isAdmin reports whether the request carries the operator's token.
 func (s *Server) isAdmin(r *http.Request) bool {
 	token, ok := cutPrefixFold(r.Header.Get("Authorization"), "Bearer ")
-	return ok && s.adminToken(strings.TrimSpace(token))
+	return ok && same(strings.TrimSpace(token), s.cfg.AdminToken)
 }
 
 func cutPrefixFold(s, prefix string) (string, bool) {
@@ -274,12 +378,12 @@ func (s *Server) known(r *http.Request, kind, secret string, lookup func(context
 	if c, ok := s.callers.get(hash, now); ok {
 		return c, nil
 	}
-	if err := s.guesses.check(addressOf(r)); err != nil {
+	if err := s.guesses.check(s.addressOf(r)); err != nil {
 		return caller{}, err
 	}
 	c, err := lookup(r.Context(), secret)
 	if errors.Is(err, errSignedOut) {
-		s.guesses.take(addressOf(r), now)
+		s.guesses.take(s.addressOf(r), now)
 	}
 	if err == nil {
 		s.callers.put(hash, c, now)

@@ -17,6 +17,7 @@ type ChatCommand struct {
 	// Options are the values by input name that differ from what the tool begins with: text as it was typed, bool, files
 	// as references of the store, several files as a list.
 	Options map[string]any
+	Quote   string // the sealed price that stood beside the form
 	Form    string // names the form that was sent: sending it twice is one command
 }
 
@@ -26,17 +27,20 @@ type Commander interface {
 	Command(r *http.Request, a users.Account, c ChatCommand) error
 }
 
-// chatForms adds the forms by which commands are given in the conversation.
-func (s *Server) chatForms(mux *http.ServeMux) {
+// conversation adds the chat, and the forms by which commands are given in it.
+func (s *Server) conversation(t *routes) {
+	t.page("GET "+ChatPath, Person, s.chat)
+	t.page("GET "+ChatPath+"/", Person, s.chat)
+	t.page("POST "+ChatPath+"/", Person, s.chat)
 	commander, ok := s.cfg.Conversation.(Commander)
 	if !ok {
 		return
 	}
-	mux.HandleFunc("GET "+ChatPath+"/use", s.page(s.chatTools))
-	mux.HandleFunc("GET "+ChatPath+"/use/{id}", s.page(s.chatForm))
-	mux.HandleFunc("POST "+ChatPath+"/use/{id}", s.page(func(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	t.page("GET "+ChatPath+"/use", Person, s.chatTools)
+	t.page("GET "+ChatPath+"/use/{id}", Person, s.chatForm)
+	t.page("POST "+ChatPath+"/use/{id}", Person, func(w http.ResponseWriter, r *http.Request, a users.Account) error {
 		return s.chatCommand(w, r, a, commander)
-	}))
+	})
 }
 
 // chatTools lists the tools that have a command, for those who choose one without typing.
@@ -80,27 +84,24 @@ func chatFormPath(t registry.Tool) string { return ChatPath + "/use/" + url.Path
 
 // chatCommand takes the form of a tool's command and says the command. Values that can't be are told in the form.
 func (s *Server) chatCommand(w http.ResponseWriter, r *http.Request, a users.Account, to Commander) error {
-	if Budget(r.Context()).Limit > 0 { // what is asked for in the conversation is the account's, not the key's
-		return registry.Errorf(registry.CodeUnauthorized, "a key with a spending limit can't use the conversation")
-	}
 	t, err := s.commandTool(r, a)
 	if err != nil {
 		return err
 	}
-	given, err := s.readInputs(w, r, t)
+	given, err := s.readInputs(w, r, a, t)
 	if err == nil {
 		_, err = s.cfg.Runs.Bind(r.Context(), runs.Request{AccountID: a.ID, ToolID: t.ToolID, Values: given, Audience: audience(a)})
 	}
 	if err == nil {
 		request := s.unchanged(r, runs.Request{AccountID: a.ID, ToolID: t.ToolID, Values: given, Audience: audience(a)})
-		err = to.Command(r, a, ChatCommand{Tool: t, Options: optionsOf(request.Values), Form: formKey(r)})
+		err = to.Command(r, a, ChatCommand{Tool: t, Options: optionsOf(request.Values), Quote: r.PostFormValue(quoteField), Form: formKey(r)})
 	}
 	if err == nil {
 		http.Redirect(w, r, ChatPath+"#composer", http.StatusSeeOther)
 		return nil
 	}
 	p := explain(err)
-	if p.Status == http.StatusInternalServerError {
+	if p.ours() {
 		return err
 	}
 	p.Detail = detailIn(s.voice(r, a), err, p)

@@ -15,6 +15,7 @@ const (
 	sessionHeader = "X-Session-Id"
 	traceHeader   = "X-Trace-Id" // goes before traceparent
 	plannerHeader = "X-Planner-Provider"
+	quoteHeader   = "X-Quote"
 )
 
 // contextOf reads the context of a call from its headers; the trace, too, of a W3C traceparent.
@@ -40,9 +41,9 @@ func byModel(r runs.Request) bool {
 // errAgentsKey refuses to take a model's word for its owner's.
 var errAgentsKey = registry.Errorf(registry.CodeUnauthorized, "an agent's key approves nothing: its owner does, on the run's page or with another key")
 
-// mayApprove refuses confirmations that a model sends.
+// mayApprove refuses confirmations that name a model as who asks; those by an agent's key don't get here.
 func (s *Server) mayApprove(r *http.Request) error {
-	if ByAgent(r.Context()) || contextOf(r).PlannerProvider != "" {
+	if contextOf(r).PlannerProvider != "" {
 		return errAgentsKey
 	}
 	return nil
@@ -51,7 +52,7 @@ func (s *Server) mayApprove(r *http.Request) error {
 // refuseCall answers a call that did not become a run, or that waits for an approval, with the problem and the envelope.
 func (s *Server) refuseCall(w http.ResponseWriter, r *http.Request, run runs.Run, err error) error {
 	p := explain(err)
-	if p.Status == http.StatusInternalServerError {
+	if p.ours() {
 		return err
 	}
 	trace := contextOf(r).TraceID
@@ -73,7 +74,7 @@ func (s *Server) apiEnvelope(w http.ResponseWriter, r *http.Request, a users.Acc
 	if err != nil {
 		return err
 	}
-	envelope, over := run.Envelope(run.DataOf(func(o runs.Output) any { return s.outputBody(r, o) }))
+	envelope, over := run.Envelope(run.DataOf(func(o runs.Output) any { return s.outputBody(r, run.AccountID, o) }))
 	if !over {
 		writeJSON(w, http.StatusAccepted, s.runBody(r, run))
 		return nil

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -376,7 +377,7 @@ func TestSummaryCard(t *testing.T) {
 	hash := regexp.MustCompile(`name="summary" value="([0-9a-f]{64})"`)
 	t.Run("C27 C33 the page shows what would be done, the price and the data passed on, and waits", func(t *testing.T) {
 		page := me.page(start(t))
-		has(t, page, "What would be done", "Shall I introduce you &lt;to&gt; them?", "to the &lt;neighbours&gt;", "full_name, email", "Free", "/confirm", "/cancel", "You can confirm until")
+		has(t, page, "What would be done", "Shall I introduce you &lt;to&gt; them?", "to the &lt;neighbours&gt;", `name="grant" value="full_name" checked`, `value="email" checked`, "Free", "/confirm", "/cancel", "You can confirm until")
 		if h.executed("introduce") != 0 || !hash.MatchString(page) {
 			t.Error("it was carried out, or has no hash")
 		}
@@ -392,6 +393,24 @@ func TestSummaryCard(t *testing.T) {
 		}
 		if err := h.fake.WaitFor(t.Context(), func() bool { return h.executed("introduce") == 1 }); err != nil {
 			t.Error(err)
+		}
+	})
+	t.Run("C15 personal data is granted one by one, on the page and by the API", func(t *testing.T) {
+		path := start(t)
+		if res := me.form(path+"/confirm", url.Values{"grant": {"full_name"}}); res.StatusCode != http.StatusSeeOther {
+			t.Fatalf("%d", res.StatusCode)
+		}
+		if run, err := h.runs.Get(t.Context(), strings.TrimPrefix(path, "/run/")); err != nil || !slices.Equal(run.Granted, []string{"full_name"}) {
+			t.Errorf("granted %v, %v", run.Granted, err)
+		}
+		dev := h.developer("ann")
+		var run struct {
+			RunID   string
+			Granted []string
+		}
+		dev.call("POST", "/api/run/introduce", ask("to bob"), &run)
+		if status := dev.call("POST", "/api/runs/"+run.RunID+"/confirm", `{"granted":["email"]}`, &run); status != http.StatusAccepted || !slices.Equal(run.Granted, []string{"email"}) {
+			t.Errorf("%d, granted %v", status, run.Granted)
 		}
 	})
 	t.Run("C33 Cancel ends it, and nothing runs", func(t *testing.T) {

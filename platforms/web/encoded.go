@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/bundle"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -33,7 +34,7 @@ func encode(v any) (encoded, error) {
 	}
 	e.raw = bytes.Clone(out.Bytes()) // without the room that the buffer has grown
 	if len(e.raw) >= zipFrom {
-		e.zipped = zipped(e.raw, gzip.DefaultCompression)
+		e.zipped = bundle.Zipped(e.raw, gzip.DefaultCompression)
 	}
 	sum := sha256.Sum256(e.raw)
 	e.etag = `"` + hex.EncodeToString(sum[:12]) + `"`
@@ -46,7 +47,7 @@ func (e encoded) serve(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "private, no-cache") // kept by the client, asked about each time
 	h.Set("Vary", "Authorization, Cookie, Accept-Encoding")
 	body, etag := e.raw, e.etag
-	if e.zipped != nil && acceptsGzip(r) {
+	if e.zipped != nil && bundle.AcceptsGzip(r) {
 		h.Set("Content-Encoding", "gzip")
 		body, etag = e.zipped, strings.TrimSuffix(e.etag, `"`)+`-z"`
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
 )
@@ -24,6 +25,11 @@ func (s *Server) apiEvents(w http.ResponseWriter, r *http.Request, a users.Accou
 	if _, err := s.ownRun(r, a); err != nil {
 		return err
 	}
+	leave, err := s.enterStream(a)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	updates, cancel := s.cfg.Runs.Subscribe(r.PathValue("id"))
 	defer cancel()
 	run, err := s.cfg.Runs.Get(r.Context(), r.PathValue("id")) // after subscribing, so that nothing falls between
@@ -41,16 +47,32 @@ func (s *Server) apiEvents(w http.ResponseWriter, r *http.Request, a users.Accou
 	return nil
 }
 
+// streamsAtOnce is how many event streams an account may have open.
+const streamsAtOnce = 20
+
+// enterStream counts one more event stream of an account until leave is called. Each takes memory and a connection for
+// as long as somebody wants.
+func (s *Server) enterStream(a users.Account) (leave func(), err error) {
+	leave, ok := s.streams.enter(a.ID, streamsAtOnce)
+	if !ok {
+		e := registry.Errorf(registry.CodeRateLimited, "%d event streams of this account are open, which is the limit: close one, or ask for the run now and then instead", streamsAtOnce)
+		e.Retryable, e.RetryAfter = true, keepAlive
+		return nil, e
+	}
+	return leave, nil
+}
+
 // follow sends a run at each change until it is over or the client is gone.
 func (s *Server) follow(r *http.Request, stream *eventStream, run runs.Run, updates <-chan runs.Run) {
 	idle := time.NewTicker(keepAlive)
 	defer idle.Stop()
-	var figure *float64 // the last real one: a change of another kind does not take it back
+	var figure *float64 // the last real one, with what was left then: a change of another kind does not take it back
+	var expected *time.Time
 	for {
 		if run.Fraction == nil && run.Status == runs.StatusRunning {
-			run.Fraction = figure
+			run.Fraction, run.ExpectedAt = figure, expected
 		}
-		figure = run.Fraction
+		figure, expected = run.Fraction, run.ExpectedAt
 		if err := stream.send(s.runBody(r, run)); err != nil || run.Status.Final() {
 			return
 		}

@@ -5,51 +5,112 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"io"
 	"mime"
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/registry"
 )
 
 const assetScheme = "asset:"
 
-// FilePath is the path under which a stored file can be read by whoever has it: it is signed, so that
-// nobody can guess one, and needs no cookie, so that it works in a chat or a script.
-func (s *Server) FilePath(ref registry.Media, name string) string {
-	return s.signedPath("/files/", ref, name)
+// FilePath is the path under which a stored file of an account can be read by whoever has it: it is signed, so that
+// nobody can guess one, and needs no cookie, so that it works in a chat or a script. It works as long as the account
+// has the file; without an owner, for services, as long as anybody has.
+func (s *Server) FilePath(owner string, ref registry.Media, name string) string {
+	return s.signedPath("/files/", owner, ref, name)
 }
 
 // UploadPath is another address of the same file, under which tools that manage content know what they keep (D85). It
 // opens to nobody whom FilePath's does not.
-func (s *Server) UploadPath(ref registry.Media, name string) string {
-	return s.signedPath("/uploads/", ref, name)
+func (s *Server) UploadPath(owner string, ref registry.Media, name string) string {
+	return s.signedPath("/uploads/", owner, ref, name)
 }
 
-func (s *Server) signedPath(under string, ref registry.Media, name string) string {
+func (s *Server) signedPath(under, owner string, ref registry.Media, name string) string {
 	hash := strings.TrimPrefix(ref, assetScheme)
 	if name == "" {
 		name = "file"
 	}
-	return under + s.sign(hash) + "/" + hash + "/" + url.PathEscape(path.Base(name))
+	return under + s.sign(owner, hash) + "/" + hash + "/" + url.PathEscape(path.Base(name))
+}
+
+// Sides of thumbnails: of the tiles of a list, and of a card or message. They are as large as a screen of fine pixels shows them.
+const (
+	tileSide = 128
+	cardSide = 512
+)
+
+// ThumbPath is the path of a small version of a stored picture, for lists. It opens to nobody whom FilePath's does not.
+func (s *Server) ThumbPath(owner string, ref registry.Media) string {
+	return s.thumbPath(owner, ref, cardSide)
+}
+
+func (s *Server) thumbPath(owner string, ref registry.Media, side int) string {
+	hash := strings.TrimPrefix(ref, assetScheme)
+	return "/thumbs/" + s.sign(owner, hash) + "/" + hash + "/" + strconv.Itoa(side)
+}
+
+// thumbnail serves a small version of a picture, or leads to the original where there is none.
+func (s *Server) thumbnail(w http.ResponseWriter, r *http.Request) {
+	hash, side := r.PathValue("hash"), r.PathValue("side")
+	pixels, err := strconv.Atoi(side)
+	known := err == nil && (pixels == tileSide || pixels == cardSide)
+	if known {
+		known, err = s.mayRead(r, hash)
+	} else {
+		err = nil
+	}
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	if !known {
+		s.notFound(w, r)
+		return
+	}
+	h := w.Header()
+	tag := `"` + hash + "-" + side + `"`
+	if hasTag(r.Header.Get("If-None-Match"), tag) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	mimeType, content, err := s.cfg.Runs.Thumbnail(r.Context(), assetScheme+hash, pixels)
+	if errors.Is(err, assets.ErrNoThumbnail) {
+		http.Redirect(w, r, "/files/"+r.PathValue("sig")+"/"+hash+"/picture", http.StatusTemporaryRedirect)
+		return
+	}
+	if err != nil {
+		s.cfg.Logger.Warn("a thumbnail can't be made", "hash", hash, "error", err)
+		s.notFound(w, r)
+		return
+	}
+	h.Set("Cache-Control", "private, max-age=31536000, immutable")
+	h.Set("ETag", tag)
+	h.Set("Content-Type", mimeType)
+	h.Set("Content-Length", strconv.Itoa(len(content)))
+	w.Write(content)
 }
 
 // FileURL is FilePath under PUBLIC_URL; empty when there is none.
-func (s *Server) FileURL(ref registry.Media, name string) string {
+func (s *Server) FileURL(owner string, ref registry.Media, name string) string {
 	if s.cfg.Public == nil {
 		return ""
 	}
-	return s.absolute(nil, s.FilePath(ref, name))
+	return s.absolute(nil, s.FilePath(owner, ref, name))
 }
 
-func (s *Server) sign(hash string) string {
+func (s *Server) sign(owner, hash string) string {
 	mac := hmac.New(sha256.New, s.cfg.LinkKey)
-	io.WriteString(mac, "file:"+hash)
+	io.WriteString(mac, "file:"+owner+":"+hash)
 	return hex.EncodeToString(mac.Sum(nil)[:16])
 }
 
@@ -60,9 +121,22 @@ var inlineTypes = map[string]bool{
 	"video/mp4": true, "video/webm": true, "audio/mpeg": true, "audio/flac": true, "audio/wav": true, "audio/ogg": true, "audio/mp4": true,
 }
 
+// mayRead reports whether the request's address is good for a file: it carries the signature of one of its owners.
+func (s *Server) mayRead(r *http.Request, hash string) (bool, error) {
+	sig := []byte(r.PathValue("sig"))
+	if hmac.Equal(sig, []byte(s.sign("", hash))) {
+		return true, nil
+	}
+	owners, err := s.cfg.Runs.OwnersOf(r.Context(), assetScheme+hash)
+	return slices.ContainsFunc(owners, func(owner string) bool { return hmac.Equal(sig, []byte(s.sign(owner, hash))) }), err
+}
+
 func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 	hash := r.PathValue("hash")
-	if !hmac.Equal([]byte(r.PathValue("sig")), []byte(s.sign(hash))) {
+	if ok, err := s.mayRead(r, hash); err != nil {
+		s.fail(w, r, err)
+		return
+	} else if !ok {
 		s.notFound(w, r)
 		return
 	}

@@ -117,7 +117,7 @@ func (s *Server) pictures(recent []runs.Run) map[string]string {
 		}
 		for _, o := range run.Outputs {
 			if o.Type == string(registry.TypeImage) && o.Media != "" {
-				found[run.Tool.ToolID] = s.FilePath(o.Media, o.FileName)
+				found[run.Tool.ToolID] = s.thumbPath(run.AccountID, o.Media, tileSide)
 				break
 			}
 		}

@@ -21,12 +21,12 @@ const (
 )
 
 // hookPages adds the pages on which people manage the endpoints of their programs.
-func (s *Server) hookPages(mux *http.ServeMux) {
-	mux.HandleFunc("GET "+hooksPath, s.page(s.hooksPage))
-	mux.HandleFunc("POST "+hooksPath, s.page(s.addHook))
-	mux.HandleFunc("GET "+hooksPath+"/{id}", s.page(s.hookPage))
-	mux.HandleFunc("POST "+hooksPath+"/{id}/rotate", s.page(s.rotateHook))
-	mux.HandleFunc("POST "+hooksPath+"/{id}/{deed}", s.page(s.doHook))
+func (s *Server) hookPages(t *routes) {
+	t.page("GET "+hooksPath, Person, s.hooksPage)
+	t.page("POST "+hooksPath, Person, s.addHook)
+	t.page("GET "+hooksPath+"/{id}", Person, s.hookPage)
+	t.page("POST "+hooksPath+"/{id}/rotate", Person, s.rotateHook)
+	t.page("POST "+hooksPath+"/{id}/{deed}", Person, s.doHook)
 }
 
 // hooksView is the list of an account's endpoints, with the form for another as it was filled.

@@ -169,7 +169,8 @@ func TestHookPages(t *testing.T) {
 		program.arrived()
 	})
 	t.Run("others' addresses are not there, and nothing is done without the page's token", func(t *testing.T) {
-		eve := h.developer("eve")
+		eve := h.visitor()
+		eve.form("/signin", url.Values{"key": {h.developer("eve").key}})
 		for _, request := range [][2]string{{"GET", ""}, {"POST", "/rotate"}, {"POST", "/test"}, {"POST", "/pause"}, {"POST", "/remove"}} {
 			if res := eve.do(request[0], at+request[1], "application/x-www-form-urlencoded", nil); res.StatusCode != http.StatusNotFound {
 				t.Errorf("%s %s: %d", request[0], request[1], res.StatusCode)
@@ -238,7 +239,7 @@ func TestHookPagesInABrowser(t *testing.T) {
 		}
 	})
 	for _, lang := range []string{"de", "es", "ru", "zh"} {
-		t.Run("A3 the pages fit in "+lang, func(t *testing.T) {
+		t.Run("the pages fit in "+lang, func(t *testing.T) {
 			t.Parallel()
 			ctx := looks[0].open(t)
 			for _, path := range []string{"/account/webhooks", troubled} {

@@ -33,20 +33,20 @@ type Hooks interface {
 }
 
 // hooks adds the API of the endpoints that programs are told of runs at, and their pages.
-func (s *Server) hooks(mux *http.ServeMux) {
-	s.hookPages(mux)
-	mux.HandleFunc("GET /api/webhooks", s.api(s.apiHooks))
-	mux.HandleFunc("POST /api/webhooks", s.api(s.once(s.apiMakeHook)))
-	mux.HandleFunc("GET /api/webhooks/{id}", s.api(s.apiHook))
-	mux.HandleFunc("DELETE /api/webhooks/{id}", s.api(s.apiDeleteHook))
-	mux.HandleFunc("POST /api/webhooks/{id}/rotate", s.api(s.once(s.apiRotateHook)))
-	mux.HandleFunc("POST /api/webhooks/{id}/enable", s.api(s.apiEnableHook))
-	mux.HandleFunc("POST /api/webhooks/{id}/disable", s.api(s.apiDisableHook))
-	mux.HandleFunc("POST /api/webhooks/{id}/test", s.api(s.once(s.apiTestHook)))
-	mux.HandleFunc("POST /api/webhooks/{id}/recover", s.api(s.once(s.apiRecoverHook)))
-	mux.HandleFunc("GET /api/webhooks/{id}/messages", s.api(s.apiHookMessages))
-	mux.HandleFunc("GET /api/webhooks/{id}/messages/{message}", s.api(s.apiHookAttempts))
-	mux.HandleFunc("POST /api/webhooks/{id}/messages/{message}/resend", s.api(s.once(s.apiResend)))
+func (s *Server) hooks(t *routes) {
+	s.hookPages(t)
+	t.api("GET /api/webhooks", Manage, s.apiHooks)
+	t.api("POST /api/webhooks", Manage, s.once(s.apiMakeHook))
+	t.api("GET /api/webhooks/{id}", Manage, s.apiHook)
+	t.api("DELETE /api/webhooks/{id}", Manage, s.apiDeleteHook)
+	t.api("POST /api/webhooks/{id}/rotate", Manage, s.once(s.apiRotateHook))
+	t.api("POST /api/webhooks/{id}/enable", Manage, s.apiEnableHook)
+	t.api("POST /api/webhooks/{id}/disable", Manage, s.apiDisableHook)
+	t.api("POST /api/webhooks/{id}/test", Manage, s.once(s.apiTestHook))
+	t.api("POST /api/webhooks/{id}/recover", Manage, s.once(s.apiRecoverHook))
+	t.api("GET /api/webhooks/{id}/messages", Manage, s.apiHookMessages)
+	t.api("GET /api/webhooks/{id}/messages/{message}", Manage, s.apiHookAttempts)
+	t.api("POST /api/webhooks/{id}/messages/{message}/resend", Manage, s.once(s.apiResend))
 }
 
 // hookBody is an endpoint as the API tells it. Secret is in the answers that make one only.

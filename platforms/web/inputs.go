@@ -17,8 +17,10 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/users"
 )
 
 // Limits of what one request may bring.
@@ -26,9 +28,10 @@ const (
 	maxBody       = 64 << 20 // all files of a request together
 	maxFormText   = 1 << 20
 	maxDataURI    = 32 << 20
-	maxFormMemory = 8 << 20       // beyond it a form's files are kept on disk
-	formIDSuffix  = "__id"        // name of the hidden field that makes a double submit one run
-	parentField   = "parent__run" // name of the hidden field with the run whose inputs the form began with
+	maxFormMemory = 8 << 20        // beyond it a form's files are kept on disk
+	formIDSuffix  = "__id"         // name of the hidden field that makes a double submit one run
+	quoteField    = "quote__shown" // name of the hidden field with the sealed price beside the form
+	parentField   = "parent__run"  // name of the hidden field with the run whose inputs the form began with
 )
 
 // values are the raw inputs of a request by where they came from, as runs.Bind wants them.
@@ -43,7 +46,7 @@ func (v values) set(from runs.Source, name string, value any) {
 
 // readInputs reads the inputs of a request for tool t: a JSON body {"inputs": {...}}, a form, or a form
 // with files. Media may be references, https addresses, data URIs or files.
-func (s *Server) readInputs(w http.ResponseWriter, r *http.Request, t registry.Tool) (values, error) {
+func (s *Server) readInputs(w http.ResponseWriter, r *http.Request, a users.Account, t registry.Tool) (values, error) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil && r.Header.Get("Content-Type") != "" {
@@ -51,17 +54,17 @@ func (s *Server) readInputs(w http.ResponseWriter, r *http.Request, t registry.T
 	}
 	switch kind {
 	case "multipart/form-data":
-		return s.readMultipart(r, t)
+		return s.readMultipart(r, a, t)
 	case "application/x-www-form-urlencoded":
 		if opensJSON(r) { // curl -d '{"inputs": ...}' says that it sends a form
-			return s.readJSON(r, t)
+			return s.readJSON(r, a, t)
 		}
 		if err := r.ParseForm(); err != nil {
 			return nil, tooLargeOr(err, "the form can't be read")
 		}
 		return formValues(r.PostForm, t), nil
 	case "application/json", "":
-		return s.readJSON(r, t)
+		return s.readJSON(r, a, t)
 	}
 	return nil, registry.Errorf(registry.CodeInvalidInput, "send inputs as application/json or multipart/form-data, not %s", kind)
 }
@@ -77,7 +80,7 @@ func opensJSON(r *http.Request) bool {
 	return err == nil && first[0] == '{'
 }
 
-func (s *Server) readJSON(r *http.Request, t registry.Tool) (values, error) {
+func (s *Server) readJSON(r *http.Request, a users.Account, t registry.Tool) (values, error) {
 	data, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, tooLargeOr(err, "the body can't be read")
@@ -92,16 +95,16 @@ func (s *Server) readJSON(r *http.Request, t registry.Tool) (values, error) {
 		return nil, registry.Errorf(registry.CodeInvalidInput, `the body is not of the form {"inputs": {...}}: %s`, jsonFault(err))
 	}
 	v := values{}
-	return v, s.addInputs(r.Context(), v, t, body.Inputs)
+	return v, s.addInputs(r.Context(), a, v, t, body.Inputs)
 }
 
 // addInputs adds the values of JSON; media in data URIs are stored.
-func (s *Server) addInputs(ctx context.Context, v values, t registry.Tool, inputs map[string]any) error {
+func (s *Server) addInputs(ctx context.Context, a users.Account, v values, t registry.Tool, inputs map[string]any) error {
 	for name, value := range inputs {
 		f, known := t.InputSchema.Get(name)
 		if known && f.Type.IsMedia() {
 			var err error
-			if value, err = s.storeDataURIs(ctx, f, value); err != nil {
+			if value, err = s.storeDataURIs(ctx, a, f, value); err != nil {
 				return err
 			}
 		}
@@ -166,17 +169,17 @@ func jsonFault(err error) string {
 	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
-func (s *Server) storeDataURIs(ctx context.Context, f registry.InputField, value any) (any, error) {
+func (s *Server) storeDataURIs(ctx context.Context, a users.Account, f registry.InputField, value any) (any, error) {
 	switch v := value.(type) {
 	case string:
 		if !strings.HasPrefix(v, "data:") {
 			return v, nil
 		}
-		return s.storeDataURI(ctx, f, v)
+		return s.storeDataURI(ctx, a, f, v)
 	case []any:
 		out := make([]any, len(v))
 		for i, item := range v {
-			stored, err := s.storeDataURIs(ctx, f, item)
+			stored, err := s.storeDataURIs(ctx, a, f, item)
 			if err != nil {
 				return nil, err
 			}
@@ -188,7 +191,7 @@ func (s *Server) storeDataURIs(ctx context.Context, f registry.InputField, value
 }
 
 // storeDataURI stores the content of an RFC 2397 URI and gives its reference.
-func (s *Server) storeDataURI(ctx context.Context, f registry.InputField, uri string) (registry.Media, error) {
+func (s *Server) storeDataURI(ctx context.Context, a users.Account, f registry.InputField, uri string) (registry.Media, error) {
 	bad := func(why string) error {
 		e := registry.Errorf(registry.CodeInvalidInput, "the data URI %s", why)
 		e.Field = f.Name
@@ -214,16 +217,12 @@ func (s *Server) storeDataURI(ctx context.Context, f registry.InputField, uri st
 	if err != nil {
 		return "", bad("can't be decoded")
 	}
-	ext := ""
-	if exts, err := mime.ExtensionsByType(head); err == nil && len(exts) > 0 {
-		ext = exts[0]
-	}
-	return s.storeFile(ctx, f, bytes.NewReader(content), f.Name+ext)
+	return s.storeFile(ctx, a, f, bytes.NewReader(content), f.Name+assets.Extension(head))
 }
 
 // storeFile stores what was sent for a field, unless it is plainly not what the field takes.
-func (s *Server) storeFile(ctx context.Context, f registry.InputField, content io.Reader, name string) (registry.Media, error) {
-	ref, info, err := s.cfg.Runs.PutMedia(ctx, content, name)
+func (s *Server) storeFile(ctx context.Context, a users.Account, f registry.InputField, content io.Reader, name string) (registry.Media, error) {
+	ref, info, err := s.cfg.Runs.PutMedia(ctx, a.ID, content, name)
 	if err != nil {
 		return "", err
 	}
@@ -254,12 +253,12 @@ func fits(t registry.InputType, mimeType string) bool {
 	return true
 }
 
-func (s *Server) readMultipart(r *http.Request, t registry.Tool) (values, error) {
+func (s *Server) readMultipart(r *http.Request, a users.Account, t registry.Tool) (values, error) {
 	if err := r.ParseMultipartForm(maxFormMemory); err != nil {
 		return nil, tooLargeOr(err, "the form can't be read")
 	}
 	defer r.MultipartForm.RemoveAll()
-	v, err := s.multipartValues(r, t)
+	v, err := s.multipartValues(r, a, t)
 	if err != nil {
 		return nil, err
 	}
@@ -269,7 +268,7 @@ func (s *Server) readMultipart(r *http.Request, t registry.Tool) (values, error)
 				continue // a file field that was left empty
 			}
 			f, _ := t.InputSchema.Get(name)
-			ref, err := s.storeUpload(r.Context(), f, file)
+			ref, err := s.storeUpload(r.Context(), a, f, file)
 			if err != nil {
 				return nil, err
 			}
@@ -280,7 +279,7 @@ func (s *Server) readMultipart(r *http.Request, t registry.Tool) (values, error)
 }
 
 // multipartValues are the parts that are no files: the fields, or all of them as JSON in a part "inputs".
-func (s *Server) multipartValues(r *http.Request, t registry.Tool) (values, error) {
+func (s *Server) multipartValues(r *http.Request, a users.Account, t registry.Tool) (values, error) {
 	form := maps.Clone(url.Values(r.MultipartForm.Value))
 	text := form.Get("inputs")
 	if _, own := t.InputSchema.Get("inputs"); own || text == "" {
@@ -292,7 +291,7 @@ func (s *Server) multipartValues(r *http.Request, t registry.Tool) (values, erro
 	if err := decodeStrictly([]byte(text), &inputs); err != nil {
 		return nil, registry.Errorf(registry.CodeInvalidInput, `the part "inputs" is not a JSON object: %s`, jsonFault(err))
 	}
-	return v, s.addInputs(r.Context(), v, t, inputs)
+	return v, s.addInputs(r.Context(), a, v, t, inputs)
 }
 
 // addFile binds an uploaded file to its field; several of one field make a list.
@@ -306,13 +305,13 @@ func addFile(v values, t registry.Tool, name string, ref registry.Media) {
 	v.set(runs.FromAttachment, name, append(list, ref))
 }
 
-func (s *Server) storeUpload(ctx context.Context, f registry.InputField, file *multipart.FileHeader) (registry.Media, error) {
+func (s *Server) storeUpload(ctx context.Context, a users.Account, f registry.InputField, file *multipart.FileHeader) (registry.Media, error) {
 	content, err := file.Open()
 	if err != nil {
 		return "", err
 	}
 	defer content.Close()
-	return s.storeFile(ctx, f, content, file.Filename)
+	return s.storeFile(ctx, a, f, content, file.Filename)
 }
 
 // formValues takes the fields of a form. An empty field counts as not given, so that preferences and
@@ -351,6 +350,10 @@ func tooLargeOr(err error, otherwise string) error {
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {
 		return registry.Errorf(registry.CodeInvalidInput, "the request is larger than %d MiB", large.Limit>>20)
+	}
+	var said *registry.Error
+	if errors.As(err, &said) {
+		return said
 	}
 	e := registry.Errorf(registry.CodeInvalidInput, "%s", otherwise)
 	e.Cause = err

@@ -17,6 +17,32 @@ type limiter struct {
 	buckets map[string]*rate.Limiter
 }
 
+// openCount counts what each key has open.
+type openCount struct {
+	mu   sync.Mutex
+	open map[string]int
+}
+
+// enter counts one more of key, until leave is called; false where most are open.
+func (c *openCount) enter(key string, most int) (leave func(), ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open[key] >= most {
+		return nil, false
+	}
+	if c.open == nil {
+		c.open = map[string]int{}
+	}
+	c.open[key]++
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.open[key]--; c.open[key] == 0 {
+			delete(c.open, key)
+		}
+	}, true
+}
+
 // maxBuckets is from how many keys on the ones that have all their tokens are forgotten.
 const maxBuckets = 10_000
 

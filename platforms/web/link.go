@@ -3,6 +3,7 @@ package web
 import (
 	"crypto/hmac"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -35,8 +36,10 @@ func (s *Server) link(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	other, err := s.cfg.Users.PeekLinkCode(r.Context(), me.ID, code)
-	if err == nil && r.PostFormValue("join") == "" && other.ID != me.ID {
-		return s.showLink(w, r, http.StatusOK, signinView{Code: code, Other: other.DisplayName}, "")
+	if err == nil && other.ID != me.ID {
+		if asked, err := s.asksToJoin(w, r, me, other, signinView{Code: code}); asked || err != nil {
+			return err
+		}
 	}
 	if err == nil {
 		_, err = s.cfg.Users.RedeemLinkCode(r.Context(), me.ID, code)
@@ -54,7 +57,7 @@ func (s *Server) link(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) enterByCode(w http.ResponseWriter, r *http.Request, code string) error {
-	a, err := s.cfg.Users.TakeLinkCode(r.Context(), addressOf(r), code)
+	a, err := s.cfg.Users.TakeLinkCode(r.Context(), s.addressOf(r), code)
 	if errors.Is(err, users.ErrNoCode) {
 		return s.showLink(w, r, http.StatusUnprocessableEntity, signinView{}, s.voice(r, a).Line("signin.code.unknown"))
 	}
@@ -87,7 +90,11 @@ func (s *Server) arrive(w http.ResponseWriter, r *http.Request, who users.Identi
 	other, err := s.cfg.Users.ByIdentity(r.Context(), who.Platform, who.ExternalID)
 	switch {
 	case err == nil && other.ID != me.ID:
-		return s.askToJoin(w, r, me, other, who)
+		sealed, err := s.seal("join", proof{Browser: s.browser(r), Identity: who, Expires: s.cfg.Now().Add(proofLife)})
+		if err == nil {
+			_, err = s.asksToJoin(w, r, me, other, signinView{Proof: sealed})
+		}
+		return err
 	case errors.Is(err, users.ErrNotFound):
 		err = s.cfg.Users.Link(r.Context(), me.ID, who)
 	}
@@ -97,10 +104,45 @@ func (s *Server) arrive(w http.ResponseWriter, r *http.Request, who users.Identi
 	return err
 }
 
-// proof says that the holder of a session owns an identity, too. The page carries it, signed, from the
-// question to the answer.
+// asksToJoin puts the question whether two accounts become one, unless it was answered: what the other one is, beyond the
+// names that it chose itself, and what joining hands over. Where there is money in one of them it asks twice.
+func (s *Server) asksToJoin(w http.ResponseWriter, r *http.Request, me, other users.Account, v signinView) (asked bool, err error) {
+	ctx, voice := r.Context(), s.voice(r, me)
+	v.Join, v.Since = "yes", other.CreatedAt
+	if r.PostFormValue("join") != "" {
+		mine, err := s.cfg.Ledger.Balance(ctx, me.ID)
+		if err != nil {
+			return false, err
+		}
+		theirs, err := s.cfg.Ledger.Balance(ctx, other.ID)
+		if err != nil || mine.All()+theirs.All() == 0 || r.PostFormValue("join") == joinMoney {
+			return false, err
+		}
+		v.Join, v.Money = joinMoney, voice.Line("link.askMoney", "mine", mine.All(), "theirs", theirs.All())
+	}
+	identities, err := s.cfg.Users.Identities(ctx, other.ID)
+	if err != nil {
+		return false, err
+	}
+	for _, id := range identities {
+		v.Others = append(v.Others, id.Card())
+	}
+	s.render(w, r, http.StatusOK, "signin-link", view{Title: voice.Line("signin.link.title"), Signin: &v})
+	return true, nil
+}
+
+// joinMoney answers the question that comes where there is money in one of the accounts.
+const joinMoney = "money"
+
+// browser names the browser that a request came from, by its cookie.
+func (s *Server) browser(r *http.Request) string {
+	return hex.EncodeToString(s.mac("browser", visitOf(r.Context()).bond())[:16])
+}
+
+// proof says that whoever uses a browser owns an identity, too. The page carries it, signed, from the question to
+// the answer.
 type proof struct {
-	Session  string
+	Browser  string
 	Identity users.Identity
 	Expires  time.Time
 }
@@ -108,21 +150,20 @@ type proof struct {
 // proofLife is how long a question on a page can be answered.
 const proofLife = 10 * time.Minute
 
-func (s *Server) askToJoin(w http.ResponseWriter, r *http.Request, me, other users.Account, who users.Identity) error {
-	sealed, err := s.seal("join", proof{Session: SessionID(r.Context()), Identity: who, Expires: s.cfg.Now().Add(proofLife)})
-	if err != nil {
-		return err
-	}
-	v := signinView{Other: other.DisplayName, Proof: sealed}
-	s.render(w, r, http.StatusOK, "signin-link", view{Title: s.voice(r, me).Line("signin.link.title"), Signin: &v})
-	return nil
-}
-
 // join makes the account of a proved identity and that of who is signed in one.
 func (s *Server) join(w http.ResponseWriter, r *http.Request, me users.Account) error {
 	var p proof
-	if !s.unseal("join", r.PostFormValue("proof"), &p) || p.Session == "" || p.Session != SessionID(r.Context()) || s.cfg.Now().After(p.Expires) {
+	if !s.unseal("join", r.PostFormValue("proof"), &p) || p.Browser != s.browser(r) || s.cfg.Now().After(p.Expires) {
 		return errStale
+	}
+	other, err := s.cfg.Users.ByIdentity(r.Context(), p.Identity.Platform, p.Identity.ExternalID)
+	if err != nil && !errors.Is(err, users.ErrNotFound) {
+		return err
+	}
+	if err == nil && other.ID != me.ID {
+		if asked, err := s.asksToJoin(w, r, me, other, signinView{Proof: r.PostFormValue("proof")}); asked || err != nil {
+			return err
+		}
 	}
 	if err := s.cfg.Users.Link(r.Context(), me.ID, p.Identity); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/users"
 )
 
 // fetchTime bounds how long a request waits for the files behind its addresses.
@@ -16,7 +17,7 @@ const fetchTime = 30 * time.Second
 // settleMedia makes sure that the files which a request names are there before a run is taken on: a reference
 // must be known, and what is behind an address is fetched and stored. So whoever asks hears of a bad one at
 // once, and the run does not change when the address's file does.
-func (s *Server) settleMedia(ctx context.Context, t registry.Tool, v values) error {
+func (s *Server) settleMedia(ctx context.Context, a users.Account, t registry.Tool, v values) error {
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
 	for name, value := range v[runs.FromArgument] {
@@ -24,7 +25,7 @@ func (s *Server) settleMedia(ctx context.Context, t registry.Tool, v values) err
 		if !known || !f.Type.IsMedia() {
 			continue
 		}
-		settled, err := s.settleValue(ctx, f, value)
+		settled, err := s.settleValue(ctx, a, f, value)
 		if err != nil {
 			return err
 		}
@@ -33,17 +34,17 @@ func (s *Server) settleMedia(ctx context.Context, t registry.Tool, v values) err
 	return nil
 }
 
-func (s *Server) settleValue(ctx context.Context, f registry.InputField, value any) (any, error) {
+func (s *Server) settleValue(ctx context.Context, a users.Account, f registry.InputField, value any) (any, error) {
 	switch v := value.(type) {
 	case string:
-		return s.settleRef(ctx, f, strings.TrimSpace(v))
+		return s.settleRef(ctx, a, f, strings.TrimSpace(v))
 	case []any:
 		if len(v) > registry.MaxListLength {
 			return v, nil // Bind refuses it
 		}
 		out := make([]any, len(v))
 		for i, item := range v {
-			settled, err := s.settleValue(ctx, f, item)
+			settled, err := s.settleValue(ctx, a, f, item)
 			if err != nil {
 				return nil, err
 			}
@@ -54,7 +55,7 @@ func (s *Server) settleValue(ctx context.Context, f registry.InputField, value a
 	return value, nil // Bind refuses it
 }
 
-func (s *Server) settleRef(ctx context.Context, f registry.InputField, ref string) (any, error) {
+func (s *Server) settleRef(ctx context.Context, a users.Account, f registry.InputField, ref string) (any, error) {
 	address, isAddress := webAddress(ref)
 	if !isAddress && !registry.IsMediaRef(ref) {
 		return ref, nil // Bind refuses it
@@ -71,7 +72,7 @@ func (s *Server) settleRef(ctx context.Context, f registry.InputField, ref strin
 	case !isAddress:
 		return ref, nil
 	}
-	stored, err := s.storeFile(ctx, f, content, info.Name)
+	stored, err := s.storeFile(ctx, a, f, content, info.Name)
 	if err != nil {
 		return nil, badMedia(f, err, registry.AsError(err).Message)
 	}

@@ -17,7 +17,10 @@ func TestMounts(t *testing.T) {
 		fmt.Fprint(w, ok, " ", a.DisplayName, " ", web.SessionID(r.Context()) != "")
 	})
 	h := newHouse(t, public(t, "https://127.0.0.1"), func(c *web.Config) {
-		c.Mounts = []web.Mount{{Path: "/people/", Who: web.SignedIn, Handler: tell}, {Path: "/house/", Who: web.Operators, Handler: tell}, {Path: "/machine", Who: web.Keys, Handler: tell}}
+		c.Mounts = []web.Mount{
+			{Path: "GET /people/", Use: web.Read, Page: true, Handler: tell}, {Path: "GET /house/", Use: web.OperatorRead, Page: true, Handler: tell},
+			{Path: "POST /house/", Use: web.OperatorChange, Page: true, Handler: tell}, {Path: "POST /machine", Use: web.Run, Handler: tell},
+		}
 	})
 	stranger, dev, operator := h.visitor(), h.developer("ann"), h.visitor()
 	operator.form("/signin", url.Values{"key": {adminToken}})

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/signalbox/signalbox/registry"
 )
@@ -98,10 +99,14 @@ func fixedPaths() object {
 			parameters: []object{parameter("ifNoneMatch")},
 			answers:    object{"200": answer("The tools", list("tools", ref("Tool"))), "304": object{"description": "Nothing has changed"}},
 		}.draw()},
-		"/api/tools/{id}":       object{"get": operation{id: "getTool", tag: "tools", summary: "One tool", parameters: id, answers: ok("The tool", ref("Tool"))}.draw()},
-		"/api/quote/{id}":       object{"post": operation{id: "quote", tag: "tools", summary: "What a run of a tool would cost", parameters: id, body: jsonBody(inputsOf(object{"type": "object"})), answers: ok("The price", ref("Quote"))}.draw()},
-		"/api/runs":             object{"get": operation{id: "listRuns", tag: "runs", summary: "Your runs, newest first", parameters: runFilters(), answers: ok("The runs", list("runs", ref("Run")))}.draw()},
-		"/api/runs/{id}":        object{"get": operation{id: "getRun", tag: "runs", summary: "One run", parameters: id, answers: ok("The run", ref("Run"))}.draw()},
+		"/api/tools/{id}": object{"get": operation{id: "getTool", tag: "tools", summary: "One tool", parameters: id, answers: ok("The tool", ref("Tool"))}.draw()},
+		"/api/quote/{id}": object{"post": operation{id: "quote", tag: "tools", summary: "What a run of a tool would cost", parameters: id, body: jsonBody(inputsOf(object{"type": "object"})), answers: ok("The price", ref("Quote"))}.draw()},
+		"/api/runs":       object{"get": operation{id: "listRuns", tag: "runs", summary: "Your runs, newest first", parameters: runFilters(), answers: ok("The runs", list("runs", ref("Run")))}.draw()},
+		"/api/runs/{id}": object{"get": operation{id: "getRun", tag: "runs", summary: "One run", parameters: id, answers: ok("The run", ref("Run"))}.draw(),
+			"delete": operation{id: "deleteRun", tag: "runs", summary: "Delete a run with its files; it is canceled first", about: "What it cost stays in the books. Links to its files end.", parameters: id,
+				answers: object{"204": object{"description": "It is gone"}}}.draw()},
+		"/api/runs/{id}/outputs/{n}": object{"delete": operation{id: "deleteOutput", tag: "runs", summary: "Delete one result of a run", parameters: append(slices.Clone(id), object{"name": "n", "in": "path", "required": true, "description": "Its place in outputs, from 0", "schema": object{"type": "integer", "minimum": 0}}),
+			answers: object{"204": object{"description": "It is gone"}}}.draw()},
 		"/api/runs/{id}/events": object{"get": followRun(id)},
 		"/api/runs/{id}/envelope": object{"get": operation{id: "getEnvelope", tag: "runs", summary: "A run that is over, as the envelope that planners take", parameters: id, answers: object{
 			"200": answer("Data or error", ref("Envelope")), "202": answer("The run is under way", ref("Run")),
@@ -109,10 +114,11 @@ func fixedPaths() object {
 		"/api/runs/{id}/preview": object{"get": operation{id: "getPreview", tag: "runs", summary: "A picture of how far a run is", parameters: id, answers: object{
 			"200": object{"description": "The picture", "content": object{"image/*": object{}}}, "204": object{"description": "There is none"},
 		}}.draw()},
-		"/api/runs/{id}/cancel": object{"post": operation{id: "cancelRun", tag: "runs", summary: "Cancel a run; it costs nothing", parameters: id, answers: ok("The run", ref("Run"))}.draw()},
+		"/api/runs/{id}/cancel": object{"post": operation{id: "cancelRun", tag: "runs", summary: "Cancel a run; it costs nothing, or the time that it ran where its quote says so", parameters: id, answers: ok("The run", ref("Run"))}.draw()},
 		"/api/runs/{id}/confirm": object{"post": operation{id: "confirmRun", tag: "runs", summary: "Confirm a run that waits for it", parameters: id,
-			about: "A person's word to exactly what the run's confirmation says, within its time. With summaryHash, anything else than what was shown is refused (409, summary-hash-mismatch), as is what is too old (summary-expired). An agent's key, and a request that names a planner, approve nothing.",
-			body:  jsonBody(object{"type": "object", "properties": object{"summaryHash": object{"type": "string", "description": "confirmation.summaryHash of the run, as it was shown"}}}), answers: object{"202": answer("The run", ref("Run"))}}.draw()},
+			about: "A person's word to exactly what the run's confirmation says, within its time. With summaryHash, anything else than what was shown is refused (409, summary-hash-mismatch), as is what is too old (summary-expired). An agent's key, a key with a spending limit, and a request that names a planner approve nothing.",
+			body: jsonBody(object{"type": "object", "properties": object{"summaryHash": object{"type": "string", "description": "confirmation.summaryHash of the run, as it was shown"},
+				"granted": object{"type": "array", "items": object{"type": "string"}, "description": "which of confirmation.personal may go to the service; absent: all"}}}), answers: object{"202": answer("The run", ref("Run"))}}.draw()},
 		"/api/balance": object{"get": operation{id: "getBalance", tag: "account", summary: "Your balance", answers: ok("The balance", ref("Balance"))}.draw()},
 		"/api/uploads": object{"post": operation{id: "upload", tag: "account", summary: "Store a file to use as a media input", body: uploadBody(),
 			parameters: []object{{"name": "name", "in": "query", "description": "The file's name, where the body is the file itself", "schema": text()}},
@@ -155,7 +161,7 @@ func toolOperation(t *registry.Tool) (object, error) {
 	// What the API takes for media is more than a reference: it fetches and stores the others.
 	inputs = bytes.ReplaceAll(inputs, []byte(`"^(asset:[0-9a-f]{64}|https://.+)$"`), []byte(`"^(asset:[0-9a-f]{64}|https?://.+|data:[^,]*,.*)$"`))
 	drawn := operation{
-		id: "run_" + t.ToolID, tag: "tools", summary: t.DisplayName, about: t.Description, parameters: []object{parameter("idempotencyKey"), parameter("siteId"), parameter("sessionId"), parameter("traceId"), parameter("traceparent"), parameter("plannerProvider")},
+		id: "run_" + t.ToolID, tag: "tools", summary: t.DisplayName, about: t.Description, parameters: []object{parameter("idempotencyKey"), parameter("quote"), parameter("siteId"), parameter("sessionId"), parameter("traceId"), parameter("traceparent"), parameter("plannerProvider")},
 		body: object{"required": needsInput(t), "content": object{
 			"application/json":    object{"schema": inputsOf(inputs), "example": object{"inputs": exampleOf(t)}},
 			"multipart/form-data": object{"schema": formOf(t)},
@@ -281,6 +287,7 @@ func parameters() object {
 	return object{
 		"id":              object{"name": "id", "in": "path", "required": true, "schema": text()},
 		"idempotencyKey":  object{"name": "Idempotency-Key", "in": "header", "description": "A repeated request with the same key gives the first one's run.", "schema": object{"type": "string", "maxLength": maxIdempotencyKey}},
+		"quote":           object{"name": quoteHeader, "in": "header", "description": "The sealed `quote` of /api/quote/{id}: the run is started at that price, or refused with 409", "schema": text()},
 		"siteId":          contextHeader(siteHeader, "The site for which the call is made; without it, this house"),
 		"sessionId":       contextHeader(sessionHeader, "The conversation in which the call is made"),
 		"traceId":         contextHeader(traceHeader, "The trace that the call belongs to: it is in logs, events, calls of remote tools and the result"),
@@ -310,15 +317,20 @@ func schemas() object {
 	return object{
 		"RunStatus":  object{"type": "string", "enum": statuses},
 		"QuoteRange": record(object{"low": amount, "high": amount}, "low", "high"),
-		"Quote":      record(object{"quoteNanoUsd": ref("QuoteRange"), "rate": text(), "unit": text(), "source": text(), "basis": text(), "text": text()}, "quoteNanoUsd", "text"),
+		"Quote": record(object{"quoteNanoUsd": ref("QuoteRange"), "rate": text(), "unit": text(), "source": text(), "basis": text(), "text": text(),
+			"billCanceled": object{"type": "boolean", "description": "Its owner pays for the time that it ran also when they cancel it"},
+			"quote":        object{"type": "string", "description": "Sealed, for the header X-Quote of the run"}, "expiresAt": moment}, "quoteNanoUsd", "text", "quote", "expiresAt"),
 		"Output": record(object{
 			"name": text(), "type": text(), "mimeType": text(), "url": object{"type": "string", "format": "uri"}, "text": text(),
+			"imageUrl": object{"type": "string", "format": "uri", "description": "url, of a picture"}, "alt": object{"type": "string", "description": "What the picture shows, where its service says so"},
 			"width": object{"type": "integer"}, "height": object{"type": "integer"}, "bytes": object{"type": "integer"},
 		}, "name", "type"),
 		"Run": record(object{
 			"runId": object{"type": "string", "format": "uuid"}, "toolId": text(), "toolVersion": text(), "status": ref("RunStatus"),
-			"progress": object{"type": []string{"number", "null"}, "minimum": 0, "maximum": 1, "description": "Null while no real figure is known"},
-			"stage":    text(), "queuePosition": object{"type": "integer"},
+			"progress":         object{"type": []string{"number", "null"}, "minimum": 0, "maximum": 1, "description": "Null while no real figure is known"},
+			"remainingSeconds": object{"type": "integer", "description": "How long it will go on, by how long such runs took; absent while that is not known"},
+			"stage":            text(), "queuePosition": object{"type": "integer"},
+			"notice": object{"type": "string", "enum": []string{"waiting", "moved", "anew"}},
 			"inputs": object{"type": "object"}, "sources": object{"type": "object", "additionalProperties": text(), "description": "Where each input came from"},
 			"outputs": object{"type": "array", "items": ref("Output")}, "quoteNanoUsd": ref("QuoteRange"), "costNanoUsd": amount,
 			"receipt":   object{"type": "object", "description": "Rate, unit, units and source of the cost"},

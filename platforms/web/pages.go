@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/bundle"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/registry"
@@ -85,10 +86,11 @@ func (s *Server) functions(v i18n.Voice) template.FuncMap {
 		"answer":  answerOf,
 		"host":    hostOf,
 		"follows": followUpLinks,
-		"asset":   s.bundle.address,
+		"asset":   s.bundle.Address,
 		"icon":    s.icon,
 		"emblem":  emblem,
 		"date":    func(t time.Time) template.HTML { return dateOf(v, t) },
+		"day":     func(t time.Time) string { return v.Time(t.UTC()) },
 		"paragraphs": func(text string) []string {
 			return strings.FieldsFunc(text, func(r rune) bool { return r == '\n' })
 		},
@@ -108,7 +110,7 @@ func (s *Server) functions(v i18n.Voice) template.FuncMap {
 
 // icon draws a symbol of static/icons.svg. It is always beside a word, so it says nothing to screen readers.
 func (s *Server) icon(name any) template.HTML {
-	return template.HTML(`<svg class="icon" aria-hidden="true"><use href="` + s.bundle.address("icons.svg") + `#` + template.HTMLEscapeString(fmt.Sprint(name)) + `"/></svg>`)
+	return template.HTML(`<svg class="icon" aria-hidden="true"><use href="` + s.bundle.Address("icons.svg") + `#` + template.HTMLEscapeString(fmt.Sprint(name)) + `"/></svg>`)
 }
 
 // dateOf writes a moment in the page's language, in UTC; the script rewrites it in the reader's zone.
@@ -147,24 +149,20 @@ func purpose(description string) string {
 	return first
 }
 
-// pageHandler is a handler for a signed-in account.
-type pageHandler func(w http.ResponseWriter, r *http.Request, a users.Account) error
-
-// page finds the account, or makes the local user's session, or shows the way to sign in.
-func (s *Server) page(h pageHandler) http.HandlerFunc {
+// page lets those in who may come, and shows others the way to sign in; for who is no operator there is nothing where only
+// operators may be.
+func (s *Server) page(use Use, h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		a, err := s.account(r)
-		if errors.Is(err, errSignedOut) {
-			a, err = s.signInLocal(w, r)
-		}
-		if errors.Is(err, errSignedOut) {
+		visitOf(r.Context()).page = true
+		a, err := s.admit(w, r, use)
+		switch {
+		case errors.Is(err, errSignedOut):
 			s.toSignin(w, r)
 			return
-		}
-		if err == nil && !safeMethod(r.Method) && ByAgent(r.Context()) { // what is done on pages is taken for a person's word
-			err = errAgentsKey
-		}
-		if err == nil {
+		case errors.Is(err, errNoOperator):
+			s.notFound(w, r)
+			return
+		case err == nil:
 			err = h(w, r, a)
 		}
 		if err != nil {
@@ -176,7 +174,7 @@ func (s *Server) page(h pageHandler) http.HandlerFunc {
 func (s *Server) failPage(w http.ResponseWriter, r *http.Request, err error) {
 	p := explain(err)
 	p.setRetryAfter(w.Header())
-	if p.Status == http.StatusInternalServerError {
+	if p.ours() {
 		s.cfg.Logger.Error("page failed", "method", r.Method, "path", r.URL.Path, "error", err)
 	}
 	voice := s.texts.Voice(r.Header.Get("Accept-Language"))
@@ -216,8 +214,8 @@ func (s *Server) showAs(w http.ResponseWriter, r *http.Request, a users.Account,
 // console is where operators work: what is mounted for them, "" for nothing.
 func (s *Server) console() string {
 	for _, m := range s.cfg.Mounts {
-		if m.Who == Operators {
-			return m.Path
+		if m.Use == OperatorRead && m.Page {
+			return strings.TrimPrefix(m.Path, "GET ")
 		}
 	}
 	return ""
@@ -248,9 +246,9 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, status int, name 
 	h.Set("Cache-Control", "no-store")
 	h.Add("Vary", "Accept-Encoding, Accept-Language")
 	body := page.Bytes()
-	if acceptsGzip(r) {
+	if bundle.AcceptsGzip(r) {
 		h.Set("Content-Encoding", "gzip")
-		body = zipped(body, gzip.DefaultCompression)
+		body = bundle.Zipped(body, gzip.DefaultCompression)
 	}
 	w.WriteHeader(status)
 	w.Write(body)

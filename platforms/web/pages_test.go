@@ -68,7 +68,7 @@ func newLived(t *testing.T) lived {
 	if err != nil {
 		t.Fatal(err)
 	}
-	picture, _, err := h.runs.PutMedia(t.Context(), strings.NewReader(string(scene(t, 480, 360, 1))), "hills.png")
+	picture, _, err := h.runs.PutMedia(t.Context(), me.ID, strings.NewReader(string(scene(t, 480, 360, 1))), "hills.png")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func TestFormInABrowser(t *testing.T) {
 	if err := os.WriteFile(file, scene(t, 320, 240, 2), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	t.Run("A37 what is typed into the search is found in spite of a slip", func(t *testing.T) {
+	t.Run("what is typed into the search is found in spite of a slip", func(t *testing.T) {
 		browsertest.Do(t, ctx, chromedp.Navigate(h.url+"/"), chromedp.WaitVisible(chromedp.CSS(".tools")), chromedp.SendKeys(chromedp.CSS("#q"), "stiker"))
 		until(t, ctx, `document.querySelectorAll(".tool").length === 1 && document.querySelector(".tool h3").textContent === "Sticker cut-out"`)
 	})
@@ -270,7 +270,7 @@ func TestRunInABrowser(t *testing.T) {
 	t.Run("the comparison follows its slider", func(t *testing.T) {
 		until(t, ctx, `(() => { const r = document.querySelector(".compare input"); r.value = 20; r.dispatchEvent(new Event("input")); return document.querySelector(".compare").style.getPropertyValue("--at") === "20%"; })()`)
 	})
-	t.Run("A37 a result goes on into another tool", func(t *testing.T) {
+	t.Run("a result goes on into another tool", func(t *testing.T) {
 		browsertest.Do(t, ctx, chromedp.Click(chromedp.CSS(".menu summary")), chromedp.WaitVisible(chromedp.CSS(".menu ul a[href^='/tool/poster?use=']")))
 		browsertest.Shot(t, ctx, "use-desktop")
 		browsertest.Do(t, ctx, chromedp.Click(chromedp.CSS(".menu ul a[href^='/tool/poster?use=']")), chromedp.WaitVisible(chromedp.CSS(".files img")),
@@ -296,7 +296,7 @@ func TestPagesSpeakTheReadersLanguage(t *testing.T) {
 	t.Parallel()
 	h := newLived(t)
 	for lang, heading := range map[string]string{"de": "Was möchtest du machen?", "es": "¿Qué quieres crear?", "ru": "Что вы хотите создать?", "zh": "你想做点什么？"} {
-		t.Run("A3 every page fits and is accessible in "+lang, func(t *testing.T) {
+		t.Run("every page fits and is accessible in "+lang, func(t *testing.T) {
 			t.Parallel()
 			ctx := looks[0].open(t)
 			browsertest.Do(t, ctx, asksFor(lang), chromedp.Navigate(h.url+"/"), chromedp.WaitVisible(chromedp.CSS(".tools")))

@@ -105,7 +105,7 @@ func TestSettingsAndPresets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		kept, err := h.users.Preferences(t.Context(), me.ID, "studio")
+		kept, err := h.users.PreferencesFor(t.Context(), me.ID, registry.Tool{ToolID: "studio"})
 		if err != nil || len(kept) != 1 || kept["style"] != "clay" {
 			t.Errorf("kept %v %v", kept, err)
 		}
@@ -200,7 +200,8 @@ func TestSharing(t *testing.T) {
 		}
 	})
 	t.Run("nobody shares the runs of others", func(t *testing.T) {
-		other := h.developer("eve")
+		other := h.visitor()
+		other.form("/signin", url.Values{"key": {h.developer("eve").key}})
 		if res := other.form("/run/"+run.ID+"/share", nil); res.StatusCode != http.StatusNotFound {
 			t.Errorf("status %d", res.StatusCode)
 		}
@@ -227,7 +228,7 @@ func TestAccountPage(t *testing.T) {
 	t.Parallel()
 	h := studioHouse(t)
 	v := h.reader()
-	t.Run("A69 a code links another platform; its identity is shown and let go again", func(t *testing.T) {
+	t.Run("a code links another platform; its identity is shown and let go again", func(t *testing.T) {
 		page := readAll(t, v.form("/account/code", nil).Body)
 		found := regexp.MustCompile(`id="code">/link ([A-Z0-9-]+)<`).FindStringSubmatch(page)
 		if found == nil {

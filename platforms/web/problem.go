@@ -5,9 +5,11 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -55,7 +57,7 @@ func (p problemBody) setRetryAfter(h http.Header) {
 // fail answers any error: the typed ones say what to do, all others are logged and kept to ourselves.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	p := explain(err)
-	if p.Status == http.StatusInternalServerError {
+	if p.ours() {
 		s.cfg.Logger.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
 	}
 	s.writeProblem(w, r, p)
@@ -68,6 +70,7 @@ func explain(err error) problemBody {
 	var typed *registry.Error
 	var gate *runs.GateError
 	var approval *runs.ApprovalError
+	var quote *runs.QuoteError
 	switch {
 	case errors.Is(err, errSignedOut):
 		return problemBody{Status: http.StatusUnauthorized, Code: "unauthorized", Detail: "Sign in, or send an API key as Authorization: Bearer KEY."}
@@ -93,6 +96,8 @@ func explain(err error) problemBody {
 		return problemBody{Status: http.StatusPaymentRequired, Code: "insufficient_balance", Detail: poor.Error()}
 	case errors.As(err, &gate):
 		return problemBody{Status: http.StatusConflict, Code: string(gate.Reason), Detail: gate.Error()}
+	case errors.As(err, &quote):
+		return problemBody{Status: http.StatusConflict, Code: string(quote.Reason), Detail: quote.Error()}
 	case errors.As(err, &approval):
 		return problemBody{Status: http.StatusForbidden, Code: string(runs.Refused(approval, "").Error.Code), Detail: registry.AsError(approval).Message}
 	case errors.As(err, &typed):
@@ -100,8 +105,19 @@ func explain(err error) problemBody {
 			Status: statusOf(typed.Code), Code: string(typed.Code), Detail: typed.Message, Field: typed.Field, Retryable: typed.Retryable,
 			RetryAfter: int((typed.RetryAfter + time.Second - 1) / time.Second),
 		}
+	case postgres.Away(err), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return problemBody{Status: http.StatusServiceUnavailable, Code: codeStorage, Detail: "The database or the disk takes nothing at the moment. Nothing was charged. Try again in a few seconds.",
+			Retryable: true, RetryAfter: 5}
 	}
 	return problemBody{Status: http.StatusInternalServerError, Code: string(registry.CodeInternal), Detail: "Something went wrong on our side. Nothing was charged.", Retryable: true}
+}
+
+// codeStorage is the code of answers while the database is away or the disk is full.
+const codeStorage = "storage"
+
+// ours reports whether the trouble is on our side: it belongs into the log, and no form can mend it.
+func (p problemBody) ours() bool {
+	return p.Status == http.StatusInternalServerError || p.Code == codeStorage
 }
 
 // errNothingThere is for keys, sessions and invitations that do not exist, or belong to somebody else.

@@ -81,7 +81,7 @@ func (s *Server) rememberable(w http.ResponseWriter, r *http.Request, a users.Ac
 	if err != nil {
 		return t, nil, err
 	}
-	v, err := s.readInputs(w, r, t)
+	v, err := s.readInputs(w, r, a, t)
 	if err != nil {
 		return t, nil, err
 	}
@@ -112,7 +112,7 @@ func checkedValue(f registry.InputField, raw any) (any, *registry.Error) {
 // formProblem shows a form again, with what is wrong with it and what was typed.
 func (s *Server) formProblem(w http.ResponseWriter, r *http.Request, a users.Account, t registry.Tool, given map[string]any, err error) error {
 	p := explain(err)
-	if t.ToolID == "" || p.Status == http.StatusInternalServerError {
+	if t.ToolID == "" || p.ours() {
 		return err
 	}
 	return s.toolPage(w, r, a, t, prefill{typed: given, problem: &p})

@@ -1,7 +1,5 @@
 package web
 
-import "net/http"
-
 // OwnPaths are the addresses that no tool may have as its apiPath, with all that is below them: those of the pages, of the API, and
 // of what is mounted beside them. A tool there would never be reached, while the API's document told that it is.
 func OwnPaths() []string {
@@ -9,41 +7,43 @@ func OwnPaths() []string {
 		"/api/ask", "/api/balance", "/api/changes", "/api/invitations", "/api/keys", "/api/quote", "/api/runs", "/api/status", "/api/tools",
 		"/api/uploads", "/api/webhooks", "/mcp", "/openapi.json", "/tools", "/webhooks",
 		"/account", ChatPath, "/developers", "/files", "/healthz", "/history", "/invite", "/link", "/llms.txt", "/metrics", "/operator", "/prices",
-		"/readyz", "/run", "/s", "/sessions", "/signin", "/signout", "/static", "/tool", "/uploads",
+		"/readyz", "/run", "/s", "/sessions", "/signin", "/signout", "/static", "/thumbs", "/tool", "/uploads",
 	}
 }
 
 // people adds the pages that people use.
-func (s *Server) people(mux *http.ServeMux) {
-	mux.HandleFunc("GET /{$}", s.page(s.home))
-	mux.HandleFunc("GET /tool/{id}", s.page(s.tool))
-	mux.HandleFunc("POST /tool/{id}", s.page(s.start))
-	mux.HandleFunc("POST /tool/{id}/price", s.page(s.toolPrice))
-	mux.HandleFunc("POST /tool/{id}/settings", s.page(s.saveSettings))
-	mux.HandleFunc("POST /tool/{id}/settings/reset", s.page(s.resetSettings))
-	mux.HandleFunc("POST /tool/{id}/presets", s.page(s.savePreset))
-	mux.HandleFunc("POST /tool/{id}/presets/delete", s.page(s.deletePreset))
-	mux.HandleFunc("GET /run/{id}", s.page(s.run))
-	mux.HandleFunc("POST /run/{id}/share", s.page(s.shareFromPage))
-	mux.HandleFunc("POST /run/{id}/unshare", s.page(s.unshareFromPage))
-	mux.HandleFunc("GET /s/{link}", s.shared)
-	mux.HandleFunc("POST /run/{id}/confirm", s.page(s.confirmFromPage))
-	mux.HandleFunc("POST /run/{id}/cancel", s.page(s.cancelFromPage))
-	mux.HandleFunc("POST /run/{id}/again", s.page(s.again))
-	mux.HandleFunc("GET /history", s.page(s.history))
-	mux.HandleFunc("GET /account", s.page(s.accountPage))
-	mux.HandleFunc("POST /account/code", s.page(s.linkCode))
-	mux.HandleFunc("POST /account/unlink", s.page(s.unlink))
-	mux.HandleFunc("POST /account/language", s.page(s.setLanguage))
-	mux.HandleFunc("POST /account/limits", s.page(s.setCaps))
-	mux.HandleFunc("POST /account/keys", s.page(s.makeKey))
-	mux.HandleFunc("POST /account/keys/{id}/revoke", s.page(s.revokeKey))
-	mux.HandleFunc("POST /account/erase", s.page(s.eraseAccount))
-	mux.HandleFunc("GET /prices", s.page(s.prices))
-	mux.HandleFunc("GET /developers", s.page(s.developers))
-	mux.HandleFunc("GET /llms.txt", s.llms)
-	mux.HandleFunc("GET /static/{hash}/{file}", s.static)
-	mux.HandleFunc("GET /files/{sig}/{hash}/{name}", s.file)
-	mux.HandleFunc("GET /uploads/{sig}/{hash}/{name}", s.file)
-	s.chatForms(mux)
+func (s *Server) people(t *routes) {
+	t.page("GET /{$}", Read, s.home)
+	t.page("GET /tool/{id}", Read, s.tool)
+	t.page("POST /tool/{id}", Person, s.start)
+	t.page("POST /tool/{id}/price", Person, s.toolPrice)
+	t.page("POST /tool/{id}/settings", Person, s.saveSettings)
+	t.page("POST /tool/{id}/settings/reset", Person, s.resetSettings)
+	t.page("POST /tool/{id}/presets", Person, s.savePreset)
+	t.page("POST /tool/{id}/presets/delete", Person, s.deletePreset)
+	t.page("GET /run/{id}", Read, s.run)
+	t.page("POST /run/{id}/share", Person, s.shareFromPage)
+	t.page("POST /run/{id}/unshare", Person, s.unshareFromPage)
+	t.public("GET /s/{link}", s.shared)
+	t.page("POST /run/{id}/confirm", Person, s.confirmFromPage)
+	t.page("POST /run/{id}/cancel", Person, s.cancelFromPage)
+	t.page("POST /run/{id}/delete", Person, s.deleteFromPage)
+	t.page("POST /run/{id}/outputs/{n}/delete", Person, s.deleteOutputFromPage)
+	t.page("POST /run/{id}/again", Person, s.again)
+	t.page("GET /history", Read, s.history)
+	t.page("GET /account", Person, s.accountPage)
+	t.page("POST /account/code", Person, s.linkCode)
+	t.page("POST /account/unlink", Person, s.unlink)
+	t.page("POST /account/language", Person, s.setLanguage)
+	t.page("POST /account/limits", Person, s.setCaps)
+	t.page("POST /account/keys", Person, s.makeKey)
+	t.page("POST /account/keys/{id}/revoke", Person, s.revokeKey)
+	t.page("POST /account/erase", Person, s.eraseAccount)
+	t.page("GET /prices", Read, s.prices)
+	t.page("GET /developers", Read, s.developers)
+	t.public("GET /llms.txt", s.llms)
+	t.public("GET /static/{hash}/{file}", s.static)
+	t.public("GET /files/{sig}/{hash}/{name}", s.file)
+	t.public("GET /thumbs/{sig}/{hash}/{side}", s.thumbnail)
+	t.public("GET /uploads/{sig}/{hash}/{name}", s.file)
 }

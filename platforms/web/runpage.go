@@ -20,6 +20,7 @@ type runPage struct {
 	Vary     bool
 	Compares []comparison
 	CanShare bool
+	Own      bool   // the reader's: they may delete it
 	Share    string // the address that shows the results to anybody; empty: they are not shared
 	ToolGone bool   // the tool is no more; it can't be run again
 	Confirm  *confirmCard
@@ -27,10 +28,10 @@ type runPage struct {
 
 // confirmCard is what a run's owner reads before it goes ahead.
 type confirmCard struct {
-	Question string // the tool's own; empty: the usual one
-	Planner  string // the model that asks; empty: the owner did
-	Personal string // scopes of personal data that go to the service
-	Hash     string // of the summary: what is confirmed is what was shown
+	Question string   // the tool's own; empty: the usual one
+	Planner  string   // the model that asks; empty: the owner did
+	Personal []string // scopes of personal data that go to the service
+	Hash     string   // of the summary: what is confirmed is what was shown
 	Until    time.Time
 }
 
@@ -39,7 +40,7 @@ func cardOf(run runs.Run) *confirmCard {
 		return nil
 	}
 	said := run.Summary()
-	card := &confirmCard{Planner: run.Context.PlannerProvider, Personal: strings.Join(said.Personal, ", "), Hash: said.Hash(), Until: run.CreatedAt.Add(runs.SummaryLife)}
+	card := &confirmCard{Planner: run.Context.PlannerProvider, Personal: said.Personal, Hash: said.Hash(), Until: run.CreatedAt.Add(runs.SummaryLife)}
 	if strings.Contains(run.Tool.Confirmation, " ") { // other words are kinds of summaries
 		card.Question = run.Tool.Confirmation
 	}
@@ -49,12 +50,13 @@ func cardOf(run runs.Run) *confirmCard {
 // runView is a run as a page shows it.
 type runView struct {
 	runs.Run
-	Results []result
-	Percent string // empty while no real figure is known
-	Given   []givenValue
-	Usual   bool   // some of them are as the tool has them
-	Cover   result // the first result that can be looked at
-	Price   string
+	Results   []result
+	Percent   string // empty while no real figure is known
+	RestWords string // how long it will go on, or ""
+	Given     []givenValue
+	Usual     bool   // some of them are as the tool has them
+	Cover     result // the first result that can be looked at
+	Price     string
 }
 
 // result is one output on a page.
@@ -62,6 +64,7 @@ type result struct {
 	runs.Output
 	Label string
 	URL   string
+	Thumb string // a small version of a picture
 	Size  string
 	Uses  []useLink // tools that take it
 }
@@ -86,34 +89,38 @@ type comparison struct {
 func (s *Server) runView(voice i18n.Voice, run runs.Run) runView {
 	v := runView{Run: run, Price: priceWords(voice, run.Quote).Price}
 	for _, o := range run.Outputs {
-		v.Results = append(v.Results, s.result(run.Tool, o))
+		v.Results = append(v.Results, s.result(run, o))
 	}
 	for _, o := range v.Results {
 		if v.Cover.Type == "" || v.Cover.Type != string(registry.TypeImage) && o.Type == string(registry.TypeImage) {
 			v.Cover = o
 		}
 	}
+	v.RestWords = voice.Rest(run.Rest(time.Now()))
 	if run.Fraction != nil {
 		v.Percent = fmt.Sprintf("%.0f", *run.Fraction*100)
 	}
 	for _, f := range run.Tool.InputSchema.Ordered() {
 		if value, ok := run.Inputs[f.Name]; ok {
-			g := s.given(voice, f, value, run.Sources[f.Name])
+			g := s.given(voice, run.AccountID, f, value, run.Sources[f.Name])
 			v.Given, v.Usual = append(v.Given, g), v.Usual || g.Usual
 		}
 	}
 	return v
 }
 
-func (s *Server) result(t registry.Tool, o runs.Output) result {
+func (s *Server) result(run runs.Run, o runs.Output) result {
 	out := result{Output: o, Label: o.Name}
-	for _, f := range t.OutputSchema {
+	for _, f := range run.Tool.OutputSchema {
 		if f.Name == o.Name && f.Description != "" && len(f.Description) <= 40 {
 			out.Label = f.Description
 		}
 	}
 	if o.Media != "" {
-		out.URL = s.FilePath(o.Media, o.FileName)
+		out.URL = s.FilePath(run.AccountID, o.Media, o.FileName)
+		if o.Type == string(registry.TypeImage) {
+			out.Thumb = s.ThumbPath(run.AccountID, o.Media)
+		}
 	}
 	if o.Width > 0 {
 		out.Size = fmt.Sprintf("%d × %d", o.Width, o.Height)
@@ -121,10 +128,10 @@ func (s *Server) result(t registry.Tool, o runs.Output) result {
 	return out
 }
 
-func (s *Server) given(voice i18n.Voice, f registry.InputField, value any, from runs.Source) givenValue {
+func (s *Server) given(voice i18n.Voice, owner string, f registry.InputField, value any, from runs.Source) givenValue {
 	g := givenValue{Label: f.Label(), Source: from, Usual: f.Advanced && plain(value) == plain(f.Default)}
 	if f.Type.IsMedia() {
-		g.Files = s.keptFiles(f, value)
+		g.Files = s.keptFiles(owner, f, value)
 		return g
 	}
 	g.Value = plain(value)
@@ -149,7 +156,7 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request, a users.Account) er
 
 func (s *Server) showRun(w http.ResponseWriter, r *http.Request, a users.Account, run runs.Run, v view) error {
 	voice := s.voice(r, a)
-	page := runPage{runView: s.runView(voice, run), FormID: rand.Text(), Confirm: cardOf(run)}
+	page := runPage{runView: s.runView(voice, run), FormID: rand.Text(), Confirm: cardOf(run), Own: run.AccountID == a.ID}
 	for _, f := range run.Tool.InputSchema {
 		page.Vary = page.Vary || f.Seed
 	}
@@ -237,7 +244,12 @@ func (s *Server) confirmFromPage(w http.ResponseWriter, r *http.Request, a users
 	if err := s.mayApprove(r); err != nil {
 		return err
 	}
-	if _, err := s.cfg.Runs.ConfirmSummary(r.Context(), run.ID, a.ID, r.PostFormValue("summary")); err != nil {
+	hash := r.PostFormValue("summary")
+	var granted []string
+	if len(run.Tool.PIIRequired) > 0 {
+		granted = append([]string{}, r.PostForm["grant"]...) // what is not ticked is not sent
+	}
+	if _, err := s.cfg.Runs.ConfirmSummary(r.Context(), run.ID, a.ID, hash, granted); err != nil {
 		return s.showRun(w, r, a, run, view{Problem: explain(err).Detail})
 	}
 	http.Redirect(w, r, "/run/"+run.ID, http.StatusSeeOther)
@@ -263,7 +275,7 @@ func (s *Server) again(w http.ResponseWriter, r *http.Request, a users.Account) 
 		Context: PersonContext(r),
 	})
 	if err != nil {
-		if p := explain(err); p.Status != http.StatusInternalServerError {
+		if p := explain(err); !p.ours() {
 			return s.showRun(w, r, a, old, view{Problem: strings.TrimSpace(p.Detail)})
 		}
 		return err

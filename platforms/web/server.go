@@ -14,13 +14,16 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/bundle"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -34,11 +37,13 @@ const Platform = "web"
 type Runs interface {
 	Bind(ctx context.Context, r runs.Request) (runs.Bound, error)
 	BindAs(ctx context.Context, tool registry.Tool, r runs.Request) (runs.Bound, error)
-	Quote(ctx context.Context, b runs.Bound) (billing.Quote, error)
+	Offer(ctx context.Context, b runs.Bound) (runs.Offer, error)
 	Accept(ctx context.Context, r runs.Request) (runs.Run, error)
 	Ask(ctx context.Context, r runs.Request) (runs.Run, error)
-	ConfirmSummary(ctx context.Context, runID, accountID, hash string) (runs.Run, error)
+	ConfirmSummary(ctx context.Context, runID, accountID, hash string, granted []string) (runs.Run, error)
 	Cancel(ctx context.Context, runID, accountID string) (runs.Run, error)
+	Delete(ctx context.Context, runID, accountID string) error
+	DeleteOutput(ctx context.Context, runID, accountID string, output int) (runs.Run, error)
 	Get(ctx context.Context, runID string) (runs.Run, error)
 	First(ctx context.Context, accountID, key string) (runs.Run, error)
 	List(ctx context.Context, f runs.Filter) ([]runs.Run, error)
@@ -46,12 +51,15 @@ type Runs interface {
 	Subscribe(runID string) (<-chan runs.Run, func())
 	PreviewOf(runID string) []byte
 	OpenMedia(ctx context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error)
-	PutMedia(ctx context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error)
+	Thumbnail(ctx context.Context, ref registry.Media, side int) (mime string, content []byte, err error)
+	OwnersOf(ctx context.Context, ref registry.Media) ([]string, error)
+	PutMedia(ctx context.Context, accountID string, r io.Reader, name string) (registry.Media, registry.MediaInfo, error)
 }
 
 // Users is what the web needs of users.Store.
 type Users interface {
 	SetOperator(ctx context.Context, accountID string, operator bool) error
+	EndOffice(ctx context.Context, accountID string) error
 	Identify(ctx context.Context, id users.Identity) (users.Account, error)
 	ByIdentity(ctx context.Context, platform, externalID string) (users.Account, error)
 	Link(ctx context.Context, accountID string, id users.Identity) error
@@ -99,10 +107,15 @@ type Config struct {
 	Logger      *slog.Logger
 	// Public is the address under which the world reaches us; nil means a local program: whoever opens
 	// the page on this machine is signed in as the local user.
-	Public     *url.URL
+	Public *url.URL
+	// AdminToken signs the operator in. With one, whoever opens the page on this machine is no operator without it.
 	AdminToken string
-	Telegram   *TelegramLogin // nil: no signing in with Telegram
-	Discord    *DiscordLogin  // nil: no signing in with Discord
+	// MetricsToken opens GET /metrics, as the operator's token does.
+	MetricsToken string
+	// Proxies are those in front of us: what they say in X-Forwarded-For is where requests come from.
+	Proxies  []netip.Prefix
+	Telegram *TelegramLogin // nil: no signing in with Telegram
+	Discord  *DiscordLogin  // nil: no signing in with Discord
 	// Mounts are handlers of other packages that are served behind the same doors.
 	Mounts []Mount
 	// APIRate is how many requests a second one account may make; bursts may be four times that. 0: no limit.
@@ -121,11 +134,13 @@ type Config struct {
 	LinkKey []byte
 	// Status is what GET /api/status answers beside the loaders, e.g. the engines.
 	Status func() map[string]any
-	// Changes lists what changed in the catalogue, newest first, for operators.
+	// Changes lists what changed in the catalogue, newest first, for operators; nil: nothing does.
 	Changes func(ctx context.Context) ([]registry.Change, error)
 	// Ready is nil when the program can serve; GET /readyz asks it.
 	Ready   func(ctx context.Context) error
-	Metrics http.Handler
+	Metrics http.Handler // nil: not served here
+	// Measure wraps what routes requests, whose Pattern is known inside; nil: nothing does.
+	Measure func(http.Handler) http.Handler
 	Version string
 	Now     func() time.Time
 }
@@ -135,15 +150,18 @@ type Server struct {
 	cfg    Config
 	pages  map[string]*template.Template // by language
 	texts  *i18n.Catalogue
-	bundle bundle
+	bundle bundle.Bundle
+	mux    *http.ServeMux
 
 	drawn    drawnCatalogue
 	results  memory[resultKey, toldRun]
 	files    memory[string, smallFile]
 	callers  callers
-	attempts limiter // to sign in, by address
-	guesses  limiter // wrong keys and sessions, by address
-	requests limiter // of the API, by account
+	attempts limiter   // to sign in, by address
+	guesses  limiter   // wrong keys and sessions, by address
+	requests limiter   // of the API, by account
+	streams  openCount // of events, by account
+	stranger sync.Once // a proxy that nobody named
 }
 
 // New checks the configuration and parses the templates.
@@ -171,93 +189,114 @@ func New(cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("web: %w", err)
 	}
 	s.texts = s.texts.WithUnit(cfg.Points.Unit)
-	if s.bundle, err = newBundle(); err != nil {
+	if s.bundle, err = bundle.New(staticFiles, "static", "/static/"); err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
 	if s.pages, err = s.parsePages(); err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
-	return s, nil
+	s.mux, err = s.addresses().mux()
+	return s, err
 }
 
-// Handler returns the whole of the web: it is the API's table of contents.
+// Handler returns the whole of the web.
 func (s *Server) Handler() http.Handler {
-	mux := http.NewServeMux()
+	if s.cfg.Measure != nil {
+		return s.guard(s.cfg.Measure(s.mux))
+	}
+	return s.guard(s.mux)
+}
 
-	mux.HandleFunc("GET /healthz", s.healthz)
-	mux.HandleFunc("GET /readyz", s.readyz)
+// addresses is the table of contents.
+func (s *Server) addresses() *routes {
+	t := &routes{server: s}
+	t.public("GET /healthz", s.healthz)
+	t.public("GET /readyz", s.readyz)
 	if s.cfg.Metrics != nil {
-		mux.Handle("GET /metrics", s.cfg.Metrics)
+		t.api("GET /metrics", s.figures(), func(w http.ResponseWriter, r *http.Request, _ users.Account) error {
+			s.cfg.Metrics.ServeHTTP(w, r)
+			return nil
+		})
 	}
-
-	s.people(mux)
+	s.people(t)
 	if s.cfg.Conversation != nil {
-		mux.HandleFunc(ChatPath, s.page(s.chat))
-		mux.HandleFunc(ChatPath+"/", s.page(s.chat))
+		s.conversation(t)
 	}
-	s.signinRoutes(mux)
+	s.signinRoutes(t)
 	for _, m := range s.cfg.Mounts {
-		mux.Handle(m.Path, s.mount(m))
+		t.mount(m)
 	}
-
-	mux.HandleFunc("GET /openapi.json", s.openapi)
-	mux.HandleFunc("GET /api/tools", s.api(s.apiTools))
-	mux.HandleFunc("GET /api/tools/{id}", s.api(s.apiTool))
-	mux.HandleFunc("GET /api/status", s.api(s.apiStatus))
-	mux.HandleFunc("GET /api/changes", s.api(s.apiChanges))
-	mux.HandleFunc("GET /api/runs", s.api(s.apiRuns))
-	mux.HandleFunc("GET /api/runs/{id}", s.api(s.apiRun))
-	mux.HandleFunc("GET /api/runs/{id}/envelope", s.api(s.apiEnvelope))
-	mux.HandleFunc("GET /api/runs/{id}/events", s.api(s.apiEvents))
-	mux.HandleFunc("GET /api/runs/{id}/preview", s.api(s.apiPreview))
-	mux.HandleFunc("POST /api/runs/{id}/cancel", s.api(s.apiCancel))
-	mux.HandleFunc("POST /api/runs/{id}/confirm", s.api(s.apiConfirm))
-	mux.HandleFunc("GET /api/balance", s.api(s.apiBalance))
-	mux.HandleFunc("POST /api/uploads", s.api(s.apiUpload))
-	mux.HandleFunc("POST /api/quote/{id}", s.api(s.apiQuote))
-	mux.HandleFunc("GET /api/keys", s.api(s.apiKeys))
-	mux.HandleFunc("POST /api/keys", s.api(s.apiMakeKey))
-	mux.HandleFunc("DELETE /api/keys/{id}", s.api(s.apiRevokeKey))
-	mux.HandleFunc("GET /api/invitations", s.api(s.operators(s.apiInvitations)))
-	mux.HandleFunc("POST /api/invitations", s.api(s.operators(s.apiInvite)))
-	mux.HandleFunc("DELETE /api/invitations/{id}", s.api(s.operators(s.apiRevokeInvitation)))
+	s.programs(t)
 	if s.cfg.Hooks != nil {
-		s.hooks(mux)
+		s.hooks(t)
 	}
 	// The tools' own paths come and go with the registry, so they are looked up, not routed.
-	// One pattern for all methods: "POST /" would conflict with the paths of mounts.
-	start := s.api(s.apiStart)
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPost {
-			start(w, r)
-			return
-		}
-		s.notFound(w, r)
-	})
+	t.api("POST /", Run, s.apiStart)
+	t.public(everywhere, s.notFound)
+	return t
+}
 
-	return s.guard(mux)
+// figures is the use of GET /metrics: a local program's are no secret, unless its operator says so.
+func (s *Server) figures() Use {
+	if s.cfg.Public == nil && s.cfg.MetricsToken == "" {
+		return Public
+	}
+	return Watch
+}
+
+// programs adds the API.
+func (s *Server) programs(t *routes) {
+	status := Read
+	if s.cfg.Public != nil { // where the world comes by, only operators hear of inner addresses
+		status = OperatorRead
+	}
+	t.public("GET /openapi.json", s.openapi)
+	t.api("GET /api/tools", Read, s.apiTools)
+	t.api("GET /api/tools/{id}", Read, s.apiTool)
+	t.api("GET /api/status", status, s.apiStatus)
+	if s.cfg.Changes != nil {
+		t.api("GET /api/changes", OperatorRead, s.apiChanges)
+	}
+	t.api("GET /api/runs", Read, s.apiRuns)
+	t.api("GET /api/runs/{id}", Read, s.apiRun)
+	t.api("DELETE /api/runs/{id}", Manage, s.apiDeleteRun)
+	t.api("DELETE /api/runs/{id}/outputs/{n}", Manage, s.apiDeleteOutput)
+	t.api("GET /api/runs/{id}/envelope", Read, s.apiEnvelope)
+	t.api("GET /api/runs/{id}/events", Read, s.apiEvents)
+	t.api("GET /api/runs/{id}/preview", Read, s.apiPreview)
+	t.api("POST /api/runs/{id}/cancel", Run, s.apiCancel)
+	t.api("POST /api/runs/{id}/confirm", Approve, s.apiConfirm)
+	t.api("GET /api/balance", Read, s.apiBalance)
+	t.api("POST /api/uploads", Run, s.apiUpload)
+	t.api("POST /api/quote/{id}", Run, s.apiQuote)
+	t.api("GET /api/keys", Manage, s.apiKeys)
+	t.api("POST /api/keys", Manage, s.apiMakeKey)
+	t.api("DELETE /api/keys/{id}", Manage, s.apiRevokeKey)
+	t.api("GET /api/invitations", OperatorRead, s.apiInvitations)
+	t.api("POST /api/invitations", OperatorChange, s.apiInvite)
+	t.api("DELETE /api/invitations/{id}", OperatorChange, s.apiRevokeInvitation)
 }
 
 // signinRoutes are the ways in.
-func (s *Server) signinRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /signin", s.visitor(s.signinPage))
-	mux.HandleFunc("POST /signin", s.visitor(s.signin))
-	mux.HandleFunc("POST /signout", s.signout)
-	mux.HandleFunc("POST /sessions/{id}/end", s.page(s.endSession))
-	mux.HandleFunc("POST /sessions/end-others", s.page(s.endOthers))
-	mux.HandleFunc("GET /link", s.visitor(s.linkPage))
-	mux.HandleFunc("POST /link", s.visitor(s.link))
-	mux.HandleFunc("POST /link/join", s.page(s.join))
-	mux.HandleFunc("GET /invite/{token}", s.visitor(s.invitePage))
-	mux.HandleFunc("POST /invite/{token}", s.visitor(s.invite))
+func (s *Server) signinRoutes(t *routes) {
+	t.visitor("GET /signin", s.signinPage)
+	t.visitor("POST /signin", s.signin)
+	t.page("POST /signout", Enter, s.signout)
+	t.page("POST /sessions/{id}/end", Person, s.endSession)
+	t.page("POST /sessions/end-others", Person, s.endOthers)
+	t.visitor("GET /link", s.linkPage)
+	t.visitor("POST /link", s.link)
+	t.page("POST /link/join", Person, s.join)
+	t.visitor("GET /invite/{token}", s.invitePage)
+	t.visitor("POST /invite/{token}", s.invite)
 	if s.cfg.Telegram != nil {
-		mux.HandleFunc("GET /signin/telegram", s.visitor(s.toTelegram))
-		mux.HandleFunc("GET /signin/telegram/back", s.visitor(s.fromTelegram))
-		mux.HandleFunc("POST /signin/telegram/back", s.visitor(s.byTelegram))
+		t.visitor("GET /signin/telegram", s.toTelegram)
+		t.visitor("GET /signin/telegram/back", s.fromTelegram)
+		t.visitor("POST /signin/telegram/back", s.byTelegram)
 	}
 	if s.cfg.Discord != nil {
-		mux.HandleFunc("GET /signin/discord", s.visitor(s.toDiscord))
-		mux.HandleFunc("GET /signin/discord/back", s.visitor(s.fromDiscord))
+		t.visitor("GET /signin/discord", s.toDiscord)
+		t.visitor("GET /signin/discord/back", s.fromDiscord)
 	}
 }
 
@@ -274,7 +313,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.problem(w, r, http.StatusForbidden, "cross_site", "This request came from another site.")
 	}))
-	protected := cross.Handler(s.unforged(next))
+	protected := cross.Handler(next)
 	headers := s.headers()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		maps.Copy(w.Header(), headers)
@@ -282,7 +321,11 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			s.problem(w, r, http.StatusMisdirectedRequest, "unknown_host", "This program does not serve the host you asked for. Set PUBLIC_URL to the address you use.")
 			return
 		}
-		protected.ServeHTTP(w, s.visiting(w, r))
+		r = s.visiting(w, r)
+		protected.ServeHTTP(w, r)
+		if r.MultipartForm != nil {
+			r.MultipartForm.RemoveAll()
+		}
 	})
 }
 
@@ -305,24 +348,25 @@ func machinePath(p string) bool { return p == "/healthz" || p == "/readyz" || p 
 // knownHost accepts the public host, this machine's names, and bare IP addresses, which no other site's
 // name can stand for.
 func (s *Server) knownHost(hostport string) bool {
-	host := hostport
-	if h, _, err := net.SplitHostPort(hostport); err == nil {
-		host = h
-	}
-	host = strings.Trim(host, "[]")
+	host := hostOnly(hostport)
 	if s.cfg.Public != nil && strings.EqualFold(host, s.cfg.Public.Hostname()) {
 		return true
 	}
-	return host == "localhost" || strings.HasSuffix(host, ".localhost") || net.ParseIP(host) != nil
+	return loopbackName(host) || net.ParseIP(host) != nil
 }
 
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 	io.WriteString(w, "ok\n")
 }
 
+// readyLimit is how long GET /readyz waits for what the program needs: probes give up sooner than a database that hangs.
+const readyLimit = 2 * time.Second
+
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 	if s.cfg.Ready != nil {
-		if err := s.cfg.Ready(r.Context()); err != nil {
+		ctx, cancel := context.WithTimeout(r.Context(), readyLimit)
+		defer cancel()
+		if err := s.cfg.Ready(ctx); err != nil {
 			http.Error(w, "not ready: "+registry.AsError(err).Message, http.StatusServiceUnavailable)
 			return
 		}

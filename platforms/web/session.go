@@ -46,37 +46,27 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request, a users.Account, 
 		}
 		s.forgetCallers(old.account.ID)
 	}
-	secret, err := s.cfg.Users.NewSession(r.Context(), users.Session{AccountID: a.ID, Way: way, Agent: r.UserAgent(), Address: addressOf(r)})
+	secret, err := s.cfg.Users.NewSession(r.Context(), users.Session{AccountID: a.ID, Way: way, Agent: r.UserAgent(), Address: s.addressOf(r)})
 	if err != nil {
 		return err
 	}
 	kind, _, _ := strings.Cut(way, ":")
-	s.cfg.Logger.Info("signed in", "account", a.ID, "way", kind, "address", addressOf(r))
+	s.cfg.Logger.Info("signed in", "account", a.ID, "way", kind, "address", s.addressOf(r))
 	s.setCookie(w, sessionCookie, secret, cookieAge)
-	v.asked, v.caller, v.err, v.secret = true, caller{account: a}, nil, secret
+	v.asked, v.caller, v.err, v.secret = true, caller{kind: session, account: a}, nil, secret
 	return nil
 }
 
-// signInLocal gives the person at this machine a session. It is for pages only: the API asks for a key, or
-// for the cookie that a page has set, also on loopback.
-func (s *Server) signInLocal(w http.ResponseWriter, r *http.Request) (users.Account, error) {
-	a, err := s.localAccount(r)
-	if err != nil {
-		return a, err
-	}
-	return a, s.enter(w, r, a, wayLocal)
-}
-
-func (s *Server) signout(w http.ResponseWriter, r *http.Request) {
+func (s *Server) signout(w http.ResponseWriter, r *http.Request, _ users.Account) error {
 	if c, err := visitOf(r.Context()).who(); err == nil && c.session.ID != "" {
 		if err := s.cfg.Users.EndSession(r.Context(), c.account.ID, c.session.ID); err != nil {
-			s.failPage(w, r, err)
-			return
+			return err
 		}
 		s.forgetCallers(c.account.ID)
 	}
 	s.setCookie(w, sessionCookie, "", -time.Second)
 	http.Redirect(w, r, "/signin", http.StatusSeeOther)
+	return nil
 }
 
 // endSession signs another browser of the account out.

@@ -181,7 +181,7 @@ func (s *Server) sharedPage(r *http.Request) (sharePage, error) {
 		page.ToolID = t.ToolID
 	}
 	for _, o := range run.Outputs {
-		page.Results = append(page.Results, s.result(run.Tool, o))
+		page.Results = append(page.Results, s.result(run, o))
 	}
 	if picture := lastPicture(page.Results); picture != "" {
 		page.Picture = s.absolute(r, picture)

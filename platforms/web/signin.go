@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/users"
 )
@@ -14,8 +15,13 @@ type signinView struct {
 	Ways  []way
 	Next  string // where to go afterwards
 	Code  string // a code that stands in the form already
-	Other string // name of the account that a code or sign-in belongs to
-	Proof string // that the visitor owns it, for the form that joins
+	Proof string // that the visitor owns another account, for the form that joins
+	Join  string // what the form that joins answers; empty: nothing is asked
+
+	Others []string  // who the other account is
+	Since  time.Time // when it came
+	Money  string    // what the accounts have, where that is asked
+
 	Note  string // an invitation's
 	Gift  string // its credit
 	Token string // its secret
@@ -39,18 +45,15 @@ func (s *Server) ways() []way {
 	return list
 }
 
-// visitorHandler is a handler for whoever comes, signed in or not.
-type visitorHandler func(w http.ResponseWriter, r *http.Request) error
-
-// visitor bounds how often an address may try, and shows errors as pages.
-func (s *Server) visitor(h visitorHandler) http.HandlerFunc {
+// visitor lets people in, signed in or not, bounds how often an address may try, and shows errors as pages.
+func (s *Server) visitor(use Use, h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		var err error
-		if !safeMethod(r.Method) {
-			err = s.attempts.allow(addressOf(r))
+		a, err := s.admit(w, r, use)
+		if err == nil && !safeMethod(r.Method) {
+			err = s.attempts.allow(s.addressOf(r))
 		}
 		if err == nil {
-			err = h(w, r)
+			err = h(w, r, a)
 		}
 		if err != nil {
 			s.failPage(w, r, err)
@@ -88,7 +91,7 @@ func (s *Server) signin(w http.ResponseWriter, r *http.Request) error {
 // typed finds the account that a typed secret opens, and how. What begins like none of the others is taken
 // as a code.
 func (s *Server) typed(r *http.Request, secret string) (users.Account, string, error) {
-	if s.adminToken(secret) {
+	if same(secret, s.cfg.AdminToken) {
 		a, err := s.adminAccount(r.Context())
 		return a, s.adminWay(), err
 	}
@@ -99,7 +102,7 @@ func (s *Server) typed(r *http.Request, secret string) (users.Account, string, e
 		}
 		return a, wayKey, signedOutIf(err)
 	}
-	a, err := s.cfg.Users.TakeLinkCode(r.Context(), addressOf(r), secret)
+	a, err := s.cfg.Users.TakeLinkCode(r.Context(), s.addressOf(r), secret)
 	if errors.Is(err, users.ErrNoCode) {
 		err = errSignedOut
 	}

@@ -325,10 +325,16 @@ func TestSigningInByCode(t *testing.T) {
 		v.form("/signin", url.Values{"key": {h.developer("merging").key}})
 		mine, typed := v.accountID(), code()
 		page := readAll(t, v.form("/link", url.Values{"code": {typed}}).Body)
-		if !strings.Contains(page, "Ann") || v.accountID() != mine {
-			t.Errorf("it does not ask: %s", page)
+		has(t, page, "Telegram: Ann (7)", "That account has been here since "+chatter.CreatedAt.UTC().Format("2006-01-02"), "can use and spend all of yours", `name="join" value="yes"`)
+		page = readAll(t, v.form("/link", url.Values{"code": {typed}, "join": {"yes"}}).Body)
+		has(t, page, "There is money in it: $1.00 in this account, $1.00 in the other", "Telegram: Ann (7)", `name="join" value="money"`)
+		if v.accountID() != mine {
+			t.Error("it does not ask twice")
 		}
-		landed(t, v.form("/link", url.Values{"code": {typed}, "join": {"yes"}}), "/account")
+		if res := h.visitor().form("/signin", url.Values{"key": {typed}}); res.StatusCode != http.StatusUnprocessableEntity {
+			t.Errorf("a code that was tried is good for another: %d", res.StatusCode)
+		}
+		landed(t, v.form("/link", url.Values{"code": {typed}, "join": {"money"}}), "/account")
 		joined, err := h.users.ByID(t.Context(), mine)
 		if err != nil || joined.ID != chatter.ID || v.accountID() != chatter.ID {
 			t.Errorf("%+v, %v", joined, err)
@@ -446,7 +452,7 @@ func TestSigningInWithTelegram(t *testing.T) {
 		page := readAll(t, finish(v, begin(v), telegramAnswer(botToken, map[string]string{"id": "81", "auth_date": ago(5 * time.Second)})).Body)
 		_, rest, _ := strings.Cut(page, `name="proof" value="`)
 		proof, _, _ := strings.Cut(rest, `"`)
-		if !strings.Contains(page, "Bob") || proof == "" {
+		if !strings.Contains(page, "Telegram: Bob (81)") || proof == "" {
 			t.Fatalf("it does not ask: %s", page)
 		}
 		thief := h.visitor()
@@ -456,7 +462,11 @@ func TestSigningInWithTelegram(t *testing.T) {
 				t.Errorf("in another browser: %d", res.StatusCode)
 			}
 		}
-		landed(t, v.form("/link/join", url.Values{"proof": {proof}}), "/account")
+		has(t, readAll(t, v.form("/link/join", url.Values{"proof": {proof}, "join": {"yes"}}).Body), "There is money in it", proof)
+		if bob, err := h.users.ByIdentity(t.Context(), "telegram", "81"); err != nil || bob.ID == v.accountID() {
+			t.Errorf("joined before the second answer: %+v, %v", bob, err)
+		}
+		landed(t, v.form("/link/join", url.Values{"proof": {proof}, "join": {"money"}}), "/account")
 		if bob, err := h.users.ByIdentity(t.Context(), "telegram", "81"); err != nil || bob.ID != v.accountID() {
 			t.Errorf("joined %+v, %v", bob, err)
 		}

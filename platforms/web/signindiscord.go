@@ -100,7 +100,7 @@ func (s *Server) discordIdentity(ctx context.Context, c *oauth2.Config, code, ve
 	if name == "" {
 		name = answer.User.Username
 	}
-	return users.Identity{Platform: wayDiscord, ExternalID: answer.User.ID, Name: name}, nil
+	return users.Identity{Platform: wayDiscord, ExternalID: answer.User.ID, Name: name, Handle: answer.User.Username}, nil
 }
 
 // withoutBody keeps of an error of the token endpoint its status alone: the body may hold what we sent.

@@ -122,5 +122,9 @@ func telegramIdentity(token string, answer url.Values, now time.Time) (users.Ide
 		return users.Identity{}, errTelegram
 	}
 	name := strings.TrimSpace(answer.Get("first_name") + " " + answer.Get("last_name"))
-	return users.Identity{Platform: wayTelegram, ExternalID: answer.Get("id"), Name: name}, nil
+	who := users.Identity{Platform: wayTelegram, ExternalID: answer.Get("id"), Name: name}
+	if username := answer.Get("username"); username != "" {
+		who.Handle = "@" + username
+	}
+	return who, nil
 }

@@ -52,13 +52,16 @@ type formField struct {
 // keptFile is a stored file that stands in a form.
 type keptFile struct {
 	Ref, URL string
+	Thumb    string // a small version of a picture
 	Picture  bool
 }
 
 // priceView is a price in words.
 type priceView struct {
-	Price string `json:"price"`
-	Basis string `json:"basis"`
+	Price        string `json:"price"`
+	Basis        string `json:"basis"`
+	BillCanceled bool   `json:"-"`
+	Quote        string `json:"quote,omitempty"` // sealed, for the run that is started at this price
 }
 
 // prefill is what a form is filled with before its settings and defaults.
@@ -184,7 +187,7 @@ func (s *Server) toolPage(w http.ResponseWriter, r *http.Request, a users.Accoun
 			page.Fields = append(page.Fields, field)
 		}
 	}
-	page.Price = s.formPrice(r, voice, bound)
+	page.Price = s.formPrice(r, voice, s.boundAsTyped(r, a, t, fill, bound))
 	var err error
 	if page.Presets, err = s.cfg.Users.Presets(r.Context(), a.ID, t); err != nil {
 		return err
@@ -234,13 +237,31 @@ func (s *Server) boundForForm(r *http.Request, a users.Account, t registry.Tool,
 	if err == nil {
 		return bound
 	}
-	bound = runs.Bound{Tool: t, Inputs: map[string]any{}, Sources: map[string]runs.Source{}}
+	bound = runs.Bound{Request: runs.Request{AccountID: a.ID}, Tool: t, Inputs: map[string]any{}, Sources: map[string]runs.Source{}}
 	for _, f := range t.InputSchema {
 		if f.Default != nil {
 			bound.Inputs[f.Name], bound.Sources[f.Name] = f.Default, runs.FromDefault
 		}
 	}
 	return bound
+}
+
+// boundAsTyped is what the form as it is shown would run; bound is without what was typed before.
+func (s *Server) boundAsTyped(r *http.Request, a users.Account, t registry.Tool, fill prefill, bound runs.Bound) runs.Bound {
+	if len(fill.typed) == 0 {
+		return bound
+	}
+	all := values{runs.FromArgument: fill.typed}
+	for source, v := range fill.values {
+		if source != runs.FromArgument {
+			all[source] = v
+		}
+	}
+	typed, err := s.cfg.Runs.Bind(r.Context(), runs.Request{AccountID: a.ID, ToolID: t.ToolID, Values: all, Audience: audience(a)})
+	if err != nil {
+		return bound // its reason stands beside the field
+	}
+	return typed
 }
 
 func (s *Server) formField(v i18n.Voice, f registry.InputField, bound runs.Bound, fill prefill) formField {
@@ -254,7 +275,7 @@ func (s *Server) formField(v i18n.Voice, f registry.InputField, bound runs.Bound
 	}
 	switch {
 	case f.Type.IsMedia():
-		field.Kept = s.keptFiles(f, value)
+		field.Kept = s.keptFiles(bound.Request.AccountID, f, value)
 	case f.Seed && plain(value) == registry.RandomSeed.String():
 	default:
 		field.Value = plain(value)
@@ -266,7 +287,7 @@ func (s *Server) formField(v i18n.Voice, f registry.InputField, bound runs.Bound
 }
 
 // keptFiles shows files that a form holds already, so that they need not be sent again.
-func (s *Server) keptFiles(f registry.InputField, value any) []keptFile {
+func (s *Server) keptFiles(owner string, f registry.InputField, value any) []keptFile {
 	list, many := value.([]any)
 	if !many && value != nil {
 		list = []any{value}
@@ -274,7 +295,7 @@ func (s *Server) keptFiles(f registry.InputField, value any) []keptFile {
 	var kept []keptFile
 	for _, item := range list {
 		if ref, ok := item.(string); ok && strings.HasPrefix(ref, assetScheme) {
-			kept = append(kept, keptFile{Ref: ref, URL: s.FilePath(ref, f.Name), Picture: f.Type == registry.TypeImage})
+			kept = append(kept, keptFile{Ref: ref, URL: s.FilePath(owner, ref, f.Name), Thumb: s.thumbPath(owner, ref, tileSide), Picture: f.Type == registry.TypeImage})
 		}
 	}
 	return kept
@@ -368,11 +389,13 @@ func allowed(v i18n.Voice, f registry.InputField) string {
 
 // formPrice is what the form as it stands would cost, or by which rate it is counted.
 func (s *Server) formPrice(r *http.Request, v i18n.Voice, b runs.Bound) priceView {
-	q, err := s.cfg.Runs.Quote(r.Context(), b)
+	offer, err := s.cfg.Runs.Offer(r.Context(), b)
 	if err != nil {
 		return priceView{Price: priceOf(v, b.Tool)}
 	}
-	return priceWords(v, q)
+	price := priceWords(v, offer.Quote)
+	price.Quote, price.BillCanceled = offer.Sealed, offer.Quote.BillCanceled
+	return price
 }
 
 // priceWords tells a quote in the reader's language.
@@ -396,7 +419,7 @@ func (s *Server) toolPrice(w http.ResponseWriter, r *http.Request, a users.Accou
 	if err != nil {
 		return err
 	}
-	given, err := s.readInputs(w, r, t)
+	given, err := s.readInputs(w, r, a, t)
 	var bound runs.Bound
 	if err == nil {
 		bound, err = s.cfg.Runs.Bind(r.Context(), runs.Request{AccountID: a.ID, ToolID: t.ToolID, Values: given, Audience: audience(a)})
@@ -415,7 +438,7 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request, a users.Account) 
 	if err != nil {
 		return err
 	}
-	v, err := s.readInputs(w, r, t)
+	v, err := s.readInputs(w, r, a, t)
 	var run runs.Run
 	if err == nil {
 		run, err = s.accept(r.Context(), a, s.unchanged(r, s.formRequest(r, a, t, v)))
@@ -425,7 +448,7 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request, a users.Account) 
 		return nil
 	}
 	p := explain(err)
-	if p.Status == http.StatusInternalServerError {
+	if p.ours() {
 		return err
 	}
 	p.Detail = detailIn(s.voice(r, a), err, p)
@@ -445,7 +468,7 @@ func (s *Server) formRequest(r *http.Request, a users.Account, t registry.Tool, 
 	}
 	return runs.Request{
 		AccountID: a.ID, ToolID: t.ToolID, Values: v, Origin: runs.Origin{Platform: Platform},
-		Parent: s.ownParent(r, a), Audience: audience(a), IdempotencyKey: formKey(r), Context: PersonContext(r),
+		Parent: s.ownParent(r, a), Audience: audience(a), IdempotencyKey: formKey(r), Context: PersonContext(r), Quote: r.PostFormValue(quoteField),
 	}
 }
 

@@ -13,11 +13,12 @@ func TestUploads(t *testing.T) {
 	h := newHouse(t)
 	picture := photo(t)
 	res := h.developer("ann").do("POST", "/api/uploads?name=photo.png", "image/png", bytes.NewReader(picture))
-	var kept struct{ Ref string }
+	var kept struct{ Ref, URL string }
 	if err := json.NewDecoder(res.Body).Decode(&kept); err != nil || !strings.HasPrefix(kept.Ref, "asset:") {
 		t.Fatalf("kept as %q: %v", kept.Ref, err)
 	}
-	address := h.web.UploadPath(kept.Ref, "photo.png")
+	file := strings.TrimPrefix(kept.URL, h.url)
+	address := "/uploads/" + strings.TrimPrefix(file, "/files/")
 	t.Run("D85 a kept picture has a relative address under /uploads/", func(t *testing.T) {
 		res := h.visitor().do("GET", address, "", nil)
 		if got := readAll(t, res.Body); !strings.HasPrefix(address, "/uploads/") || res.StatusCode != http.StatusOK || got != string(picture) || res.Header.Get("Content-Type") != "image/png" {
@@ -29,7 +30,7 @@ func TestUploads(t *testing.T) {
 		if res := h.visitor().do("GET", forged, "", nil); res.StatusCode != http.StatusNotFound {
 			t.Errorf("a guessed address: status %d", res.StatusCode)
 		}
-		if file := h.web.FilePath(kept.Ref, "photo.png"); strings.TrimPrefix(file, "/files/") != strings.TrimPrefix(address, "/uploads/") {
+		if owners, err := h.runs.OwnersOf(t.Context(), kept.Ref); err != nil || len(owners) != 1 || h.web.UploadPath(owners[0], kept.Ref, "photo.png") != address || strings.TrimPrefix(file, "/files/") != strings.TrimPrefix(address, "/uploads/") {
 			t.Errorf("the two addresses are %s and %s", file, address)
 		}
 	})

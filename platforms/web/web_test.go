@@ -16,7 +16,9 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -52,6 +54,7 @@ type house struct {
 	fakes  *registrytest.Loader  // tools of the service fake, none at first
 	fake   *registrytest.Service // what they do
 	pool   *pgxpool.Pool
+	assets *assets.Store
 
 	public   bool
 	visitors atomic.Int32
@@ -85,10 +88,11 @@ func newHouse(t *testing.T, options ...option) *house {
 		t.Fatal(err)
 	}
 	store := mediaStore{assets.New(pool, folder, 0), outbound.NewClient([]string{allowedHost})}
+	h.assets = store.assets
 
 	fleet := comfy.NewFleet([]*url.URL{startEngine(t)}, comfy.FleetConfig{})
 	fleet.Refresh(t.Context())
-	flows := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{workflows.FS}, Fleet: fleet, Store: store, Rate: "0.000337"})
+	flows := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{workflows.FS}, Fleet: fleet, Store: registry.NewSpecs(pool, store), Rate: "0.000337"})
 	if h.reg, err = registry.New(registry.Config{Loaders: []registry.Loader{flows, h.fakes}}); err != nil {
 		t.Fatal(err)
 	}
@@ -123,6 +127,7 @@ func (h *house) serve(options ...option) {
 		Changes: func(context.Context) ([]registry.Change, error) { return nil, nil },
 		Logger:  slog.New(slog.NewTextHandler(h.t.Output(), nil)),
 	}
+	cfg.Proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")} // see visitor
 	for _, o := range options {
 		o(&cfg)
 	}
@@ -151,12 +156,21 @@ type mediaStore struct {
 }
 
 func (m mediaStore) Put(ctx context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error) {
-	ref, err := m.assets.Put(ctx, r, assets.Meta{Name: name})
+	return m.Keep(ctx, r, assets.Meta{Name: name})
+}
+
+func (m mediaStore) Collect(ctx context.Context) error {
+	_, err := m.assets.Collect(ctx)
+	return err
+}
+
+func (m mediaStore) Keep(ctx context.Context, r io.Reader, meta assets.Meta) (registry.Media, registry.MediaInfo, error) {
+	ref, err := m.assets.Put(ctx, r, meta)
 	if err != nil {
 		return "", registry.MediaInfo{}, err
 	}
 	info, err := m.assets.Stat(ctx, ref)
-	return string(ref), registry.MediaInfo{Name: name, MIMEType: info.MIME, Bytes: info.Size, Width: info.Width, Height: info.Height}, err
+	return string(ref), registry.MediaInfo{Name: meta.Name, MIMEType: info.MIME, Bytes: info.Size, Width: info.Width, Height: info.Height}, err
 }
 
 func (m mediaStore) OpenMedia(ctx context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
@@ -709,7 +723,7 @@ func (s stutter) Get(context.Context, string) (runs.Run, error) { return s.run, 
 func (s stutter) Subscribe(string) (<-chan runs.Run, func()) {
 	updates := make(chan runs.Run, 3)
 	half, between, end := s.run, s.run, s.run
-	half.Fraction, end.Status = new(0.5), runs.StatusSucceeded
+	half.Fraction, half.ExpectedAt, end.Status = new(0.5), new(time.Now().Add(time.Minute)), runs.StatusSucceeded
 	updates <- half
 	updates <- between
 	updates <- end
@@ -731,14 +745,20 @@ func TestEventsKeepTheFigure(t *testing.T) {
 	dev.base = h.url
 	var got []string
 	for event := range strings.SplitSeq(strings.TrimSpace(readAll(t, dev.do("GET", "/api/runs/"+run.RunID+"/events", "", nil).Body)), "\n\n") {
-		var body struct{ Progress json.RawMessage }
+		var body struct {
+			Progress         json.RawMessage
+			RemainingSeconds int
+		}
 		_, data, _ := strings.Cut(event, "data: ")
 		if err := json.Unmarshal([]byte(data), &body); err != nil {
 			t.Fatal(err)
 		}
 		got = append(got, string(body.Progress))
+		if told := body.RemainingSeconds > 50 && body.RemainingSeconds <= 60; told != (string(body.Progress) == "0.5") {
+			t.Errorf("at %s there are %d s left", body.Progress, body.RemainingSeconds)
+		}
 	}
-	if want := "null 0.5 1"; strings.Join(got, " ") != want {
+	if want := "null 0.5 1"; strings.Join(slices.Compact(got), " ") != want { // a second that passes is an event
 		t.Errorf("progress %v, want %s", got, want)
 	}
 }

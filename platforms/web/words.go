@@ -17,7 +17,10 @@ func detailIn(v i18n.Voice, err error, p problemBody) string {
 	var poor billing.ErrInsufficient
 	var limit *runs.LimitError
 	var typed *registry.Error
+	var quote *runs.QuoteError
 	switch {
+	case errors.As(err, &quote): // the form says what to do about it
+		return v.Line("web."+string(quote.Reason), "n", int(runs.QuoteLife.Minutes()))
 	case v.Language() == i18n.Fallback:
 		return p.Detail
 	case errors.As(err, &poor):
@@ -77,10 +80,19 @@ func toldIn(v i18n.Voice) func(code, words string) string {
 // failTold answers an error of a page, or of its script, in the reader's language.
 func (s *Server) failTold(w http.ResponseWriter, r *http.Request, a users.Account, err error) {
 	p := explain(err)
-	if wantsPage(r) || p.Status == http.StatusInternalServerError {
+	if wantsPage(r) || p.ours() {
 		s.failAs(w, r, err)
 		return
 	}
 	p.Detail = detailIn(s.voice(r, a), err, p)
 	s.writeProblem(w, r, p)
+}
+
+// failAs answers an error as the client expects it: people get a page.
+func (s *Server) failAs(w http.ResponseWriter, r *http.Request, err error) {
+	if wantsPage(r) && !errors.Is(err, errSignedOut) {
+		s.failPage(w, r, err)
+		return
+	}
+	s.fail(w, r, err)
 }

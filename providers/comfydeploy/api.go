@@ -82,6 +82,8 @@ type run struct {
 	GPU           string         `json:"gpu"`
 	Inputs        map[string]any `json:"workflow_inputs"`
 	RunDuration   json.Number    `json:"run_duration"` // seconds
+	StartedAt     string         `json:"started_at"`
+	EndedAt       string         `json:"ended_at"`
 	Outputs       []output       `json:"outputs"`
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"strconv"
 	"sync"
@@ -36,9 +37,14 @@ func (p *Provider) look(ctx context.Context) (account, error) {
 	var workflows []listed
 	var machines []machine
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return list(ctx, p, "deployments", &found.deployments) })
-	g.Go(func() error { return list(ctx, p, "workflows", &workflows) })
-	g.Go(func() error { return list(ctx, p, "machines", &machines) })
+	// Those with a machine image of their own are a list apart, and both lists have their own word for the size of a page.
+	var fluid []deployment
+	g.Go(func() error { return list(ctx, p, "deployments", "page_size", nil, &found.deployments) })
+	g.Go(func() error {
+		return list(ctx, p, "deployments", "page_size", url.Values{"is_fluid": {"true"}}, &fluid)
+	})
+	g.Go(func() error { return list(ctx, p, "workflows", "limit", nil, &workflows) })
+	g.Go(func() error { return list(ctx, p, "machines", "limit", nil, &machines) })
 	g.Go(func() error {
 		if err := p.client.Get(ctx, "platform/gpu-pricing", nil, &found.rates); err != nil {
 			p.cfg.Logger.WarnContext(ctx, "ComfyDeploy does not tell its prices: those of the rate card count", "error", err)
@@ -49,6 +55,7 @@ func (p *Provider) look(ctx context.Context) (account, error) {
 	if err := g.Wait(); err != nil {
 		return account{}, fmt.Errorf("look at ComfyDeploy: %w", err)
 	}
+	found.deployments = append(found.deployments, fluid...)
 	found.names, found.machines = map[string]string{}, map[string]machine{}
 	for _, w := range workflows {
 		found.names[w.ID] = w.Name
@@ -59,11 +66,12 @@ func (p *Provider) look(ctx context.Context) (account, error) {
 	return found, nil
 }
 
-// list reads a list page by page.
-func list[T any](ctx context.Context, p *Provider, path string, into *[]T) error {
+// list reads a list page by page; size is the parameter that bounds a page.
+func list[T any](ctx context.Context, p *Provider, path, size string, which url.Values, into *[]T) error {
 	for page := range maxPages {
 		var part []T
-		query := url.Values{"limit": {strconv.Itoa(pageSize)}, "offset": {strconv.Itoa(page * pageSize)}}
+		query := url.Values{size: {strconv.Itoa(pageSize)}, "offset": {strconv.Itoa(page * pageSize)}}
+		maps.Copy(query, which)
 		if err := p.client.Get(ctx, path, query, &part); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}

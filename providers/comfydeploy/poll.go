@@ -31,7 +31,7 @@ func (p *Provider) Poll(ctx context.Context, t registry.Ticket) (registry.Progre
 			progress.Err = registry.Errorf(registry.CodeTimeout, "the workflow took longer than its machine allows")
 		}
 	case registry.RunSucceeded:
-		progress.Result = &registry.Result{Outputs: p.outputs(now, t), Usage: registry.Usage{RunTime: seconds(now.RunDuration), Machine: now.GPU}}
+		progress.Result = &registry.Result{Outputs: p.outputs(now, t), Usage: registry.Usage{RunTime: now.took(), Machine: now.GPU}}
 	}
 	return progress, nil
 }
@@ -51,6 +51,24 @@ func stateOf(word string) registry.Progress {
 		return registry.Progress{State: registry.RunCanceled}
 	}
 	return registry.Progress{State: registry.RunRunning, Unknown: word}
+}
+
+// took is how long a run worked: as the service counts it, else from its start to its end.
+func (r run) took() time.Duration {
+	if r.RunDuration != "" {
+		return seconds(r.RunDuration)
+	}
+	return max(timeOf(r.EndedAt).Sub(timeOf(r.StartedAt)), 0)
+}
+
+// timeOf reads a time, in UTC where it does not say.
+func timeOf(text string) time.Time {
+	for _, form := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999-07:00"} {
+		if at, err := time.Parse(form, text); err == nil {
+			return at
+		}
+	}
+	return time.Time{}
 }
 
 // seconds is an exact decimal number of seconds, to the nanosecond.

@@ -53,6 +53,7 @@ var (
 	_ registry.Loader    = (*Provider)(nil)
 	_ registry.Submitter = (*Provider)(nil)
 	_ registry.Canceler  = (*Provider)(nil)
+	_ registry.Finder    = (*Provider)(nil)
 	_ registry.Pricer    = (*Provider)(nil)
 )
 
@@ -99,7 +100,7 @@ func (p *Provider) Submit(ctx context.Context, c registry.Call) (registry.Ticket
 	var answer struct {
 		RunID string `json:"run_id"`
 	}
-	if err := p.client.Post(ctx, "run/deployment/queue", body, &answer); err != nil {
+	if err := p.client.Begin(ctx, "run/deployment/queue", body, &answer); err != nil {
 		return registry.Ticket{}, arrived(err)
 	}
 	if answer.RunID == "" {
@@ -129,6 +130,15 @@ func ticketOf(c registry.Call, id string) registry.Ticket {
 		}
 	}
 	return t
+}
+
+// Find gives the run that carries a call's handle.
+func (p *Provider) Find(ctx context.Context, c registry.Call) (registry.Ticket, error) {
+	id, err := p.find(ctx, c)
+	if err == nil && id == "" {
+		err = registry.Errorf(registry.CodeLost, "ComfyDeploy does not know the run")
+	}
+	return ticketOf(c, id), err
 }
 
 // find looks for a run by our handle among the newest of its workflow; "" where there is none.
@@ -247,10 +257,7 @@ func fileHeader(info registry.MediaInfo, f registry.InputField) textproto.MIMEHe
 // Cancel stops a run. One that is over or unknown is left.
 func (p *Provider) Cancel(ctx context.Context, t registry.Ticket) error {
 	err := p.client.Post(ctx, "run/"+url.PathEscape(t.ProviderID)+"/cancel", struct{}{}, nil)
-	if failure := registry.AsError(err); failure != nil && (failure.Code == registry.CodeLost || failure.Code == registry.CodeInvalidInput) {
-		return nil
-	}
-	return err
+	return upstream.Stopped(ctx, err, p, t)
 }
 
 // failure reads FastAPI's {"detail": text} and {"detail": [{loc, msg, type}]}.
@@ -266,6 +273,14 @@ func failure(answer upstream.Response) *registry.Error {
 			words[i] = fmt.Sprint(w)
 		}
 		return registry.Errorf(registry.CodeInvalidInput, "ComfyDeploy did not accept the value at %.100s", strings.Join(words, "."))
+	}
+	return nil
+}
+
+// Ready says that a definition names no deployment to run.
+func (p *Provider) Ready(_ context.Context, tool registry.Tool) error {
+	if name, _ := tool.Metadata[keyDeployment].(string); name == "" {
+		return registry.Errorf(registry.CodeUnavailable, "%s names no deployment to run", tool.DisplayName)
 	}
 	return nil
 }

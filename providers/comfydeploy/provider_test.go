@@ -180,7 +180,7 @@ func TestTools(t *testing.T) {
 			t.Errorf("id %s", tool.ToolID)
 		}
 	})
-	t.Run("A27 seconds of the GPU that runs it, at the service's price", func(t *testing.T) {
+	t.Run("A28 seconds of the GPU that runs it, at the service's price", func(t *testing.T) {
 		t.Parallel()
 		price, err := p.Price(t.Context(), call(tool, "h"))
 		if m := tool.CostingModel; err != nil || price.Machine != "H100" || m.Unit != registry.UnitSecond || m.RateSource != registry.RateMachine || m.Rate != "0.002338" {
@@ -252,11 +252,15 @@ func TestToolsInOtherStates(t *testing.T) {
 		t.Parallel()
 		p, server := house(t)
 		server.Do(func() {
-			for i := range 150 {
-				server.Deployments = append(server.Deployments, map[string]any{"id": fmt.Sprint("d", i), "workflow_id": fmt.Sprint("x", i), "environment": "production", "workflow": map[string]any{"name": fmt.Sprint("Tool ", i)}})
+			for i := range 350 {
+				d := map[string]any{"id": fmt.Sprint("d", i), "workflow_id": fmt.Sprint("x", i), "environment": "production", "workflow": map[string]any{"name": fmt.Sprint("Tool ", i)}}
+				if i%2 == 0 {
+					d["modal_image_id"] = fmt.Sprint("im-", i) // on a machine image of its own
+				}
+				server.Deployments = append(server.Deployments, d)
 			}
 		})
-		if tools := load(t, p); len(tools) != 151 {
+		if tools := load(t, p); len(tools) != 351 {
 			t.Errorf("%d tools", len(tools))
 		}
 	})
@@ -264,7 +268,7 @@ func TestToolsInOtherStates(t *testing.T) {
 
 func TestRuns(t *testing.T) {
 	t.Parallel()
-	t.Run("A31 a run: values by the service's ids, files in its own storage, and back", func(t *testing.T) {
+	t.Run("a run: values by the service's ids, files in its own storage, and back", func(t *testing.T) {
 		t.Parallel()
 		p, server := house(t)
 		c := call(load(t, p)[0], "handle")
@@ -309,6 +313,20 @@ func TestRuns(t *testing.T) {
 			t.Errorf("the picture is called %s, expected %s", got.Result.Outputs[0].Name, name)
 		}
 	})
+	t.Run("a run whose seconds the service does not count is priced by its own times", func(t *testing.T) {
+		t.Parallel()
+		p, server := house(t)
+		ticket, err := p.Submit(t.Context(), call(load(t, p)[0], "handle"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		server.Change(ticket.ProviderID, func(r *comfydeploytest.Run) {
+			r.Status, r.GPU, r.Began, r.Took = "success", "H100", time.Date(2026, 11, 1, 10, 0, 0, 0, time.UTC), 7500*time.Millisecond
+		})
+		if got, err := p.Poll(t.Context(), ticket); err != nil || got.Result == nil || got.Result.Usage.RunTime != 7500*time.Millisecond {
+			t.Errorf("got %+v, %v", got, err)
+		}
+	})
 	t.Run("a run whose answer was lost is found again", func(t *testing.T) {
 		t.Parallel()
 		p, server := house(t)
@@ -350,7 +368,7 @@ func TestStates(t *testing.T) {
 		"timeout": {registry.RunFailed, "", registry.CodeTimeout}, "cancelled": {registry.RunCanceled, "", ""},
 		"processing": {registry.RunRunning, "", ""}, "completed": {registry.RunSucceeded, "", ""}, "dreaming": {registry.RunRunning, "dreaming", ""},
 	} {
-		t.Run("A30 "+status, func(t *testing.T) {
+		t.Run(status, func(t *testing.T) {
 			t.Parallel()
 			p, server := house(t)
 			ticket, err := p.Submit(t.Context(), call(load(t, p)[0], "handle"))

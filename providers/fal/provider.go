@@ -1,7 +1,7 @@
 // Package fal makes tools of models that fal.ai hosts: those that the operator names, with the inputs that their own
 // schema has. Runs go through its queue.
 //
-// A run is billed by the seconds of work that the service reports, at the operator's rate. The service can't be asked after
+// A run is billed by the units that the service counts, at the price that it or the operator names, else by the seconds of work. The service can't be asked after
 // a request without its id, so one whose answer was lost is given up, not made twice.
 package fal
 
@@ -30,7 +30,8 @@ const (
 	inline      = 4 << 20  // bytes of a file within a request
 	answerLimit = 32 << 20 // of a model's description, or a result
 	keysTimeout = 10 * time.Second
-	keyModel    = "model" // of a tool's metadata
+	keyModel    = "model"                // of a tool's metadata
+	unitsHeader = "X-Fal-Billable-Units" // how many of the units that the model is priced by
 )
 
 // Config is the account at fal.ai.
@@ -40,8 +41,11 @@ type Config struct {
 	DocsURL  string // where models are described: https://fal.ai
 	RestURL  string // where the keys of webhooks are: https://rest.fal.ai
 	// Models are those to offer: owner/name, perhaps with a path.
-	Models []string
-	// USDPerSecond is what a second of work costs, an exact decimal.
+	Models    []string
+	PricesURL string // where prices are asked for: https://api.fal.ai; empty: nowhere
+	// Prices are what models cost, before what the service says; USDPerSecond is what a second of work costs of a model whose price
+	// nobody knows, an exact decimal.
+	Prices       upstream.ModelPrices
 	USDPerSecond json.Number
 	// MediaURL gives an address from which the service can fetch a stored file that is too large for a request.
 	MediaURL func(ctx context.Context, ref registry.Media) (string, error)
@@ -54,6 +58,7 @@ type Config struct {
 type Provider struct {
 	cfg         Config
 	queue, docs *upstream.Client
+	prices      *upstream.Client // nil: prices are not asked for
 	files       upstream.Files
 	refused     upstream.Refused
 	keys        signature.Keys
@@ -64,6 +69,7 @@ var (
 	_ registry.Submitter        = (*Provider)(nil)
 	_ registry.Canceler         = (*Provider)(nil)
 	_ registry.CallbackVerifier = (*Provider)(nil)
+	_ registry.Pricer           = (*Provider)(nil)
 )
 
 var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}(/[A-Za-z0-9][A-Za-z0-9._-]{0,63}){1,5}$`)
@@ -78,8 +84,14 @@ func New(cfg Config) (*Provider, error) {
 	}
 	p := &Provider{cfg: cfg, files: upstream.Files{Inline: inline, MediaURL: cfg.MediaURL}}
 	var err error
-	if p.queue, err = p.newClient(cfg.QueueURL, func(r *http.Request) { r.Header.Set("Authorization", "Key "+cfg.Key) }); err != nil {
+	withKey := func(r *http.Request) { r.Header.Set("Authorization", "Key "+cfg.Key) }
+	if p.queue, err = p.newClient(cfg.QueueURL, withKey); err != nil {
 		return nil, err
+	}
+	if cfg.PricesURL != "" {
+		if p.prices, err = p.newClient(cfg.PricesURL, withKey); err != nil {
+			return nil, err
+		}
 	}
 	if p.docs, err = p.newClient(cfg.DocsURL, nil); err != nil {
 		return nil, err
@@ -139,10 +151,58 @@ func (p *Provider) describe(ctx context.Context, model string) (registry.Tool, e
 	if post == nil {
 		return registry.Tool{}, registry.Errorf(registry.CodeBadOutput, "fal.ai does not say what this model takes")
 	}
+	price, unpriced, err := p.priceOf(ctx, model)
+	if err != nil {
+		return registry.Tool{}, err
+	}
 	return upstream.ModelTool{
-		Service: Service, Label: "fal.ai", Model: model, Description: doc.Info.Description, USDPerSecond: p.cfg.USDPerSecond,
+		Service: Service, Label: "fal.ai", Model: model, Description: doc.Info.Description, Price: price, Unpriced: unpriced,
 		Inputs: doc.Components.Schemas.Inputs(post.Body.Content["application/json"].Schema), Metadata: map[string]any{keyModel: model},
 	}.Tool(), nil
+}
+
+// priceOf is what a model costs: as the operator's list says, else as the service does; a price by what is not known here is
+// none.
+func (p *Provider) priceOf(ctx context.Context, model string) (price upstream.ModelPrice, unpriced string, err error) {
+	if price, known := p.cfg.Prices.Of(Service, model); known {
+		return price, "", nil
+	}
+	price = upstream.ModelPrice{USD: p.cfg.USDPerSecond, Per: upstream.PerHardwareSecond}
+	if p.prices == nil {
+		return price, "", nil
+	}
+	var list struct {
+		Prices []struct {
+			Model    string      `json:"endpoint_id"`
+			USD      json.Number `json:"unit_price"`
+			Unit     string      `json:"unit"`
+			Currency string      `json:"currency"`
+		} `json:"prices"`
+	}
+	err = p.prices.Get(ctx, "v1/models/pricing", url.Values{"endpoint_id": {model}}, &list)
+	switch failure := registry.AsError(err); {
+	case failure == nil || failure.Code == registry.CodeLost:
+	case failure.Code == registry.CodeUnauthorized:
+		return price, "fal.ai does not tell this key what it costs: the operator has to set its price in MODEL_PRICES_FILE", nil
+	default:
+		return price, "", err
+	}
+	for _, one := range list.Prices {
+		if one.Model != model {
+			continue
+		}
+		per, known := upstream.PerOf(one.Unit)
+		if !known || one.Currency != "" && one.Currency != "USD" {
+			return price, fmt.Sprintf("it is priced by %.40q (%.10s), which is not known here: the operator has to set its price in MODEL_PRICES_FILE", one.Unit, one.Currency), nil
+		}
+		return upstream.ModelPrice{USD: one.USD, Per: per}, "", nil
+	}
+	return price, "", nil
+}
+
+// Price is what a call will cost, where the model is not priced by the time of its work.
+func (p *Provider) Price(_ context.Context, c registry.Call) (registry.Price, error) {
+	return upstream.ModelQuote(c), nil
 }
 
 // rootOf is the part of a model's name under which its requests are kept: without the path.
@@ -167,7 +227,8 @@ func (p *Provider) Submit(ctx context.Context, c registry.Call) (registry.Ticket
 		}
 		return registry.Ticket{}, err
 	}
-	return registry.Ticket{RunID: c.RunID, Service: Service, ProviderID: id, Endpoint: rootOf(model)}, nil
+	ticket := registry.Ticket{RunID: c.RunID, Service: Service, ProviderID: id, Endpoint: rootOf(model)}
+	return ticket, upstream.KeepModelPrice(c, &ticket)
 }
 
 func (p *Provider) enqueue(ctx context.Context, model string, c registry.Call) (string, error) {
@@ -175,7 +236,7 @@ func (p *Provider) enqueue(ctx context.Context, model string, c registry.Call) (
 	if err != nil {
 		return "", err
 	}
-	request := upstream.Request{Method: http.MethodPost, Path: model, JSON: values}
+	request := upstream.Request{Method: http.MethodPost, Path: model, JSON: values, Begins: true}
 	if c.CallbackURL != "" {
 		request.Query = url.Values{"fal_webhook": {c.CallbackURL}}
 	}
@@ -233,7 +294,10 @@ func (p *Provider) Poll(ctx context.Context, t registry.Ticket) (registry.Progre
 // result fetches what a completed request made. One that failed is completed, too, and says so only here.
 func (p *Provider) result(ctx context.Context, t registry.Ticket, now status) (registry.Progress, error) {
 	var made any
-	err := p.queue.Get(ctx, pathOf(t), nil, &made)
+	answer, err := p.queue.Do(ctx, upstream.Request{Path: pathOf(t)})
+	if err == nil {
+		err = p.queue.Decode(answer, &made)
+	}
 	switch why := registry.AsError(err); {
 	case err == nil && now.Error != "":
 		err := registry.Errorf(registry.CodeProvider, "the model could not do it")
@@ -250,7 +314,7 @@ func (p *Provider) result(ctx context.Context, t registry.Ticket, now status) (r
 		return registry.Progress{State: registry.RunFailed, Err: registry.Errorf(registry.CodeBadOutput, "fal.ai ended the run without a result")}, nil
 	}
 	took := time.Duration(max(now.Metrics.Seconds, 0) * float64(time.Second))
-	return registry.Progress{State: registry.RunSucceeded, Result: &registry.Result{Outputs: outputs, Usage: registry.Usage{RunTime: took}}}, nil
+	return registry.Progress{State: registry.RunSucceeded, Result: &registry.Result{Outputs: outputs, Usage: upstream.ModelUsage(t, outputs, answer.Header.Get(unitsHeader), registry.Usage{RunTime: took})}}, nil
 }
 
 // failure reads {"detail": [{loc, msg, type}]}; where detail is a text, the status says enough.
@@ -278,10 +342,7 @@ func failure(answer upstream.Response) *registry.Error {
 // Cancel stops a request. One that is over or unknown is left.
 func (p *Provider) Cancel(ctx context.Context, t registry.Ticket) error {
 	_, err := p.queue.Do(ctx, upstream.Request{Method: http.MethodPut, Path: pathOf(t) + "/cancel", Repeatable: true})
-	if why := registry.AsError(err); why != nil && (why.Code == registry.CodeLost || why.Code == registry.CodeInvalidInput) {
-		return nil
-	}
-	return err
+	return upstream.Stopped(ctx, err, p, t)
 }
 
 // VerifyCallback checks the signature of a webhook with the service's public keys.
@@ -308,4 +369,12 @@ func (p *Provider) VerifyCallback(r registry.CallbackRequest) (registry.Callback
 		state = registry.RunFailed
 	}
 	return registry.Callback{ProviderID: body.ID, EventID: id, State: state}, nil
+}
+
+// Ready says that a definition names no model to run.
+func (p *Provider) Ready(_ context.Context, tool registry.Tool) error {
+	if name, _ := tool.Metadata[keyModel].(string); name == "" {
+		return registry.Errorf(registry.CodeUnavailable, "%s names no model to run", tool.DisplayName)
+	}
+	return nil
 }

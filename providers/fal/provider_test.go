@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/providers/fal"
 	"github.com/signalbox/signalbox/providers/fal/faltest"
+	"github.com/signalbox/signalbox/providers/upstream"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
 )
@@ -246,4 +247,55 @@ func TestCallbacks(t *testing.T) {
 			t.Errorf("%s: accepted: %+v", name, got)
 		}
 	}
+}
+
+// TestPrices asks the service what its model costs.
+func TestPrices(t *testing.T) {
+	t.Parallel()
+	open := func(unit string, prices upstream.ModelPrices) (*fal.Provider, *faltest.Server, registry.Tool) {
+		server := faltest.New(t)
+		server.Unit = unit
+		p, err := fal.New(fal.Config{
+			Key: faltest.Key, QueueURL: server.QueueURL(), DocsURL: server.DocsURL(), RestURL: server.RestURL(), PricesURL: server.QueueURL(), Models: []string{faltest.Model},
+			USDPerSecond: "0.001", Prices: prices, Guard: outbound.NewClient([]string{"127.0.0.1"}),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tools, err := p.Load(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p, server, tools[0]
+	}
+	t.Run("by the service's price and the units that it counts", func(t *testing.T) {
+		p, server, tool := open("images", upstream.ModelPrices{})
+		c := call(t, p, map[string]any{"prompt": "a cat"})
+		if price, err := p.Price(t.Context(), c); err != nil || price.CostUSD != "0.500000000" || tool.CostingModel.RateSource != registry.RateAPI {
+			t.Errorf("got %+v, %v, %+v", price, err, tool.CostingModel)
+		}
+		ticket, err := p.Submit(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		server.Finish(ticket.ProviderID)
+		server.Change(ticket.ProviderID, func(r *faltest.Request) { r.Units = "1.5" })
+		if now, err := p.Poll(t.Context(), ticket); err != nil || now.Result == nil || now.Result.Usage.CostUSD != "0.750000000" {
+			t.Errorf("got %+v, %v", now, err)
+		}
+	})
+	t.Run("the operator's list comes first", func(t *testing.T) {
+		p, _, _ := open("images", upstream.ModelPrices{Services: map[string]map[string]upstream.ModelPrice{fal.Service: {faltest.Model: {USD: "0.25", Per: upstream.PerRun}}}})
+		if price, err := p.Price(t.Context(), call(t, p, nil)); err != nil || price.CostUSD != "0.250000000" {
+			t.Errorf("got %+v, %v", price, err)
+		}
+	})
+	t.Run("a unit that nobody knows makes the model unavailable, and none one of seconds", func(t *testing.T) {
+		if _, _, tool := open("credits", upstream.ModelPrices{}); tool.Status == nil || tool.Status.State != registry.StateUnavailable {
+			t.Errorf("its state is %+v", tool.Status)
+		}
+		if _, _, tool := open("", upstream.ModelPrices{}); tool.Status != nil || tool.CostingModel.Unit != registry.UnitSecond {
+			t.Errorf("got %+v, %+v", tool.Status, tool.CostingModel)
+		}
+	})
 }

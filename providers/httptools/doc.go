@@ -37,5 +37,6 @@
 // as addresses with "media: url". ${NAME} stands for a secret of the environment, in headers and query only;
 // its name must end in _KEY, _TOKEN or _SECRET.
 //
-// Without poll the answer of submit is the result, and the tool answers at once.
+// Without poll a tool whose submit has {{run.callback}} waits for what is called back, read by the webhookStrategy; any
+// other answers at once: the answer of submit is the result.
 package httptools

@@ -29,13 +29,16 @@ type store struct {
 	files map[string][]byte
 }
 
-func (s *store) Put(_ context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error) {
-	data, err := io.ReadAll(r)
+func (s *store) PutSpecs(_ context.Context, contents [][]byte) ([]registry.Media, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	ref := fmt.Sprintf("asset:%s-%d", name, len(data))
-	s.files[ref] = data
-	return ref, registry.MediaInfo{}, err
+	var refs []registry.Media
+	for _, content := range contents {
+		ref := registry.SpecRef(content)
+		s.files[ref] = content
+		refs = append(refs, ref)
+	}
+	return refs, nil
 }
 
 func (s *store) OpenMedia(_ context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
@@ -289,6 +292,43 @@ func viduHouse(t *testing.T) (*house, *vidutest.Server) {
 	return newHouse(t, map[string]string{"video/clips.tool.yml": fmt.Sprintf(viduTool, "task_id", server.BaseURL())}), server
 }
 
+// TestOwnWords has services refuse values, and name files in odd places.
+func TestOwnWords(t *testing.T) {
+	t.Parallel()
+	answer, status := `{"error": {"message": "the prompt is  too short"}}`, http.StatusUnprocessableEntity
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, answer)
+	}))
+	t.Cleanup(server.Close)
+	run := func(path string) (registry.Result, error) {
+		h := newHouse(t, map[string]string{"odd.tool.yml": fmt.Sprintf(`
+tool:
+  toolId: odd
+  displayName: Odd
+  inputSchema: {prompt: {type: string, required: true}}
+  outputSchema: {picture: {type: image}}
+  webhookStrategy: {expectedStatusField: state, successValue: ok, resultPath: %s, errorPath: [error, message]}
+http:
+  baseURL: %s
+  submit: {path: /make, body: {prompt: "{{prompt}}"}}
+`, path, server.URL)})
+		return h.Calls().Call(t.Context(), registry.Call{RunID: "r", Handle: "r", Tool: h.tool(t, "odd"), Inputs: map[string]any{"prompt": "x"}})
+	}
+	_, err := run("[images]")
+	if e := registry.AsError(err); e == nil || e.Code != registry.CodeInvalidInput || !strings.HasSuffix(e.Message, "did not accept the values: the prompt is too short") {
+		t.Errorf("a refusal: %v", err)
+	}
+	answer, status = `{"state": "ok", "images": [{"url": "https://x.example/1.png", "seed": 1}, {"url": "https://x.example/2.png"}]}`, http.StatusOK
+	if _, err := run("[images]"); err == nil || !strings.Contains(err.Error(), "(seed, url)") {
+		t.Errorf("a list of objects: %v", err)
+	}
+	if result, err := run(`[images, "*", url]`); err != nil || len(result.Outputs) != 2 {
+		t.Errorf("each of a list: %+v, %v", result, err)
+	}
+}
+
 func TestARealServiceAsData(t *testing.T) {
 	t.Setenv("VIDU_TEST_KEY", vidutest.Key)
 	call := func(tool registry.Tool, handle string) registry.Call {
@@ -479,7 +519,7 @@ func TestCheck(t *testing.T) {
 		if err := os.WriteFile(path, []byte(changed), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := httptools.Check(path); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, _, err := httptools.Check(path); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, expected it to name %s", name, err, c.want)
 		}
 	}
@@ -569,4 +609,51 @@ func read(t *testing.T, o registry.Output) string {
 		t.Fatal(err)
 	}
 	return string(data)
+}
+
+func TestToolsThatOnlyCallBack(t *testing.T) {
+	t.Parallel()
+	text := strings.Replace(fmt.Sprintf(echoTool, "https://service.example"), "http:\n", "  webhookStrategy: {expectedStatusField: state, successValue: done}\nhttp:\n", 1)
+	h := newHouse(t, map[string]string{"echo.tool.yaml": strings.Replace(text, "{{run.handle}}", "{{run.callback}}", 1)})
+	t.Run("without an address to report to it is unavailable, and sends nothing", func(t *testing.T) {
+		tool := h.tool(t, "echo")
+		if tool.State() != registry.StateUnavailable || !strings.Contains(tool.Status.Reason, "PUBLIC_URL") {
+			t.Errorf("%+v", tool.Status)
+		}
+		for _, err := range []error{h.Jobs().Ready(t.Context(), tool), func() error {
+			_, err := h.Jobs().Submit(t.Context(), registry.Call{RunID: "r", Handle: "h", Tool: tool, Inputs: map[string]any{"zebra": "x"}, Media: h.store})
+			return err
+		}()} {
+			if e := registry.AsError(err); e == nil || e.Code != registry.CodeUnavailable {
+				t.Errorf("got %v", err)
+			}
+		}
+	})
+	h.Tools = httptools.New(httptools.Config{Dir: h.dir, Store: h.store, Guard: h.line.Client(), Reports: func(context.Context, string) ([]httptools.Report, error) {
+		return []httptools.Report{{Body: []byte(`{"state": "done"}`)}}, nil
+	}})
+	tool := h.tool(t, "echo")
+	t.Run("A14 A87 what is immediate never waits for a callback", func(t *testing.T) {
+		if tool.Service != httptools.Service {
+			t.Errorf("by its strategy it waits, and is run by %s", tool.Service)
+		}
+		for name, change := range map[string][2]string{
+			"no strategy":    {"  webhookStrategy: {expectedStatusField: state, successValue: done}\n", ""},
+			"its own choice": {"  toolId: echo\n", "  toolId: echo\n  deliveryMode: immediate\n"},
+		} {
+			h.write(t, "echo.tool.yaml", strings.Replace(strings.Replace(text, "{{run.handle}}", "{{run.callback}}", 1), change[0], change[1], 1))
+			if tool := h.tool(t, "echo"); tool.Service != httptools.ServiceNow {
+				t.Errorf("%s: run by %s", name, tool.Service)
+			}
+		}
+	})
+	t.Run("one that may have been sent is waited for, not sent again", func(t *testing.T) {
+		ticket, err := h.Jobs().Submit(t.Context(), registry.Call{RunID: "r", Handle: "h", Repeated: true, Tool: tool, CallbackURL: "https://bot.example/cb", Inputs: map[string]any{"zebra": "x"}, Media: h.store})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := h.Jobs().Poll(t.Context(), ticket); err != nil || got.State != registry.RunSucceeded {
+			t.Errorf("%+v, %v", got, err)
+		}
+	})
 }

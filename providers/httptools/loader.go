@@ -1,7 +1,6 @@
 package httptools
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,20 +24,23 @@ import (
 // called by that one, whatever becomes of the file.
 const specKey = "spec"
 
-// Store keeps specs by their content.
-type Store interface {
-	Put(ctx context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error)
-	registry.MediaOpener
-}
-
 // Config wires Tools. Dir, Store and Guard are required.
 type Config struct {
 	Dir   string
-	Store Store
-	Guard *http.Client // of internal/outbound: what files and answers name is reached through it
+	Store registry.SpecStore // how tools are called
+	Guard *http.Client       // of internal/outbound: what files and answers name is reached through it
 	// MediaURL gives an address from which a service can fetch a stored file; nil where there is none.
 	MediaURL func(ctx context.Context, ref registry.Media) (string, error)
-	Now      func() time.Time
+	// Reports gives what the service of a run has called back about it, by authentic callbacks, oldest first; nil where
+	// nobody can call back.
+	Reports func(ctx context.Context, runID string) ([]Report, error)
+	Now     func() time.Time
+}
+
+// Report is the body of an authentic callback.
+type Report struct {
+	Body []byte
+	At   time.Time
 }
 
 // Tools is the loader of a folder's files, and runs what they describe. It is safe for concurrent use.
@@ -76,11 +78,12 @@ func (t *Tools) Load(ctx context.Context) ([]registry.Tool, error) {
 	var problems registry.Problems
 	owner := map[string]string{}
 	good := map[string]registry.Tool{}
+	fresh := map[registry.Media]spec{}
 	for _, file := range files {
-		tool, err := t.load(ctx, file)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
+		tool, err := t.load(file, fresh)
 		if err == nil && owner[tool.ToolID] != "" {
 			err = fmt.Errorf("toolId %s is already that of %s", tool.ToolID, owner[tool.ToolID])
 		}
@@ -95,6 +98,9 @@ func (t *Tools) Load(ctx context.Context) ([]registry.Tool, error) {
 			tool = last
 		}
 		owner[tool.ToolID], good[file] = file, tool
+	}
+	if err := t.keep(ctx, fresh); err != nil {
+		return nil, err
 	}
 	t.mu.Lock()
 	t.good = good
@@ -151,7 +157,8 @@ func (t *Tools) files(ctx context.Context) ([]string, error) {
 	return files, err
 }
 
-func (t *Tools) load(ctx context.Context, file string) (registry.Tool, error) {
+// load reads one file, and puts how its tool is called into fresh if that is not kept yet.
+func (t *Tools) load(file string, fresh map[registry.Media]spec) (registry.Tool, error) {
 	f, err := os.Open(filepath.Join(t.cfg.Dir, file))
 	if err != nil {
 		return registry.Tool{}, err
@@ -172,18 +179,42 @@ func (t *Tools) load(ctx context.Context, file string) (registry.Tool, error) {
 	if err != nil {
 		return registry.Tool{}, err
 	}
-	ref, _, err := t.cfg.Store.Put(ctx, bytes.NewReader(raw), tool.ToolID+".http.json")
-	if err != nil {
-		return registry.Tool{}, fmt.Errorf("keep how it is called: %w", err)
-	}
+	ref := registry.SpecRef(raw)
 	if tool.Metadata == nil {
 		tool.Metadata = map[string]any{}
 	}
 	tool.Metadata[specKey] = ref
+	if err := t.hears(tool.Service, s); err != nil && tool.State() != registry.StateUnavailable {
+		tool.Status = &registry.Status{State: registry.StateUnavailable, Reason: err.Message, Checked: true}
+	}
 	t.mu.Lock()
-	t.specs[ref] = s
-	t.mu.Unlock()
+	defer t.mu.Unlock()
+	if _, known := t.specs[ref]; !known {
+		fresh[ref] = s
+	}
 	return tool, nil
+}
+
+// keep stores how tools are called, all at once.
+func (t *Tools) keep(ctx context.Context, fresh map[registry.Media]spec) error {
+	if len(fresh) == 0 {
+		return nil
+	}
+	contents := make([][]byte, 0, len(fresh))
+	for _, s := range fresh {
+		raw, err := json.Marshal(s)
+		if err != nil {
+			return err
+		}
+		contents = append(contents, raw)
+	}
+	if _, err := t.cfg.Store.PutSpecs(ctx, contents); err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	maps.Copy(t.specs, fresh)
+	return nil
 }
 
 // specOf finds how a tool is called, as it was when the tool was accepted.
@@ -246,4 +277,33 @@ func (s spec) authorize(r *http.Request) {
 	if len(s.Query) > 0 {
 		r.URL.RawQuery = query.Encode()
 	}
+}
+
+// Ready says that nothing is known of how a tool is called.
+func (j Jobs) Ready(ctx context.Context, tool registry.Tool) error { return j.tools.ready(ctx, tool) }
+
+// Ready says that nothing is known of how a tool is called.
+func (c Calls) Ready(ctx context.Context, tool registry.Tool) error { return c.tools.ready(ctx, tool) }
+
+func (t *Tools) ready(ctx context.Context, tool registry.Tool) error {
+	ref, _ := tool.Metadata[specKey].(string)
+	if ref == "" {
+		return registry.Errorf(registry.CodeUnavailable, "nothing says how %s is called; describe it in a file like *.tool.yaml", tool.DisplayName)
+	}
+	s, err := t.specOf(ctx, ref)
+	if err != nil {
+		return err
+	}
+	if deaf := t.hears(tool.Service, s); deaf != nil {
+		return deaf
+	}
+	return nil
+}
+
+// hears says why a tool that only calls back can't be heard.
+func (t *Tools) hears(service string, s spec) *registry.Error {
+	if service != Service || s.Poll != nil || t.cfg.Reports != nil {
+		return nil
+	}
+	return registry.Errorf(registry.CodeUnavailable, "it reports by callback, which needs a PUBLIC_URL")
 }

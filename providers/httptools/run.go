@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -50,7 +51,7 @@ func (c Calls) Call(ctx context.Context, call registry.Call) (registry.Result, e
 	if err != nil {
 		return registry.Result{}, err
 	}
-	answer, began, err := c.tools.submit(ctx, s, call)
+	answer, began, err := c.tools.submit(ctx, s, call, false)
 	if err != nil {
 		return registry.Result{}, err
 	}
@@ -94,15 +95,23 @@ func (s spec) cost(r registry.Reading) string {
 	return s.usd(r.Cost)
 }
 
-// submit sends the request that begins a run.
-func (t *Tools) submit(ctx context.Context, s spec, call registry.Call) (upstream.Response, time.Time, error) {
+// submit sends the request that begins a run; begins says that the service works on by itself then.
+func (t *Tools) submit(ctx context.Context, s spec, call registry.Call, begins bool) (upstream.Response, time.Time, error) {
 	began := t.cfg.Now()
 	values, err := t.values(ctx, s, call)
 	if err != nil {
 		return upstream.Response{}, began, err
 	}
-	answer, err := t.send(ctx, s, s.Submit, http.MethodPost, values, s.Repeatable)
+	answer, err := t.send(ctx, s, s.Submit, upstream.Request{Method: http.MethodPost, Repeatable: s.Repeatable, Begins: begins, Words: wordsOf(call.Tool.WebhookStrategy)}, values)
 	return answer, began, err
+}
+
+// wordsOf reads a service's own words for a refusal as the file says.
+func wordsOf(w *registry.WebhookConfig) func([]byte) string {
+	if w == nil {
+		return nil
+	}
+	return w.Words
 }
 
 // refOf is the reference of the spec with which a call was accepted.
@@ -119,10 +128,17 @@ func (j Jobs) Submit(ctx context.Context, call registry.Call) (registry.Ticket, 
 	if err != nil {
 		return registry.Ticket{}, err
 	}
+	reports := s.Poll == nil
+	if deaf := t.hears(Service, s); deaf != nil || reports && call.CallbackURL == "" {
+		return registry.Ticket{}, cmp.Or(deaf, registry.Errorf(registry.CodeUnavailable, "it reports by callback, and there is no address for that"))
+	}
 	if call.Repeated && !s.Repeatable && !t.refused.Take(call.Handle) {
+		if reports { // if it took the run, it will call
+			return ticketOf(call, call.Handle, t.cfg.Now())
+		}
 		return registry.Ticket{}, registry.Errorf(registry.CodeLost, "nobody knows whether %s took the run, and sending it again could make it twice", hostOf(s.BaseURL))
 	}
-	answer, began, err := t.submit(ctx, s, call)
+	answer, began, err := t.submit(ctx, s, call, true)
 	if err != nil {
 		if registry.AsError(err).Retryable {
 			t.refused.Note(call.Handle)
@@ -130,9 +146,17 @@ func (j Jobs) Submit(ctx context.Context, call registry.Call) (registry.Ticket, 
 		return registry.Ticket{}, err
 	}
 	id, err := idOf(*call.Tool.WebhookStrategy, answer.Body)
+	if err != nil && reports && len(call.Tool.WebhookStrategy.IDPath) == 0 {
+		id, err = call.Handle, nil
+	}
 	if err != nil {
 		return registry.Ticket{}, err
 	}
+	return ticketOf(call, id, began)
+}
+
+// ticketOf notes all that it takes to read what is told of a run.
+func ticketOf(call registry.Call, id string, began time.Time) (registry.Ticket, error) {
 	strategy, err := json.Marshal(call.Tool.WebhookStrategy)
 	if err != nil {
 		return registry.Ticket{}, err
@@ -194,11 +218,42 @@ func (j Jobs) Poll(ctx context.Context, ticket registry.Ticket) (registry.Progre
 	if err != nil {
 		return registry.Progress{}, err
 	}
-	answer, err := j.tools.send(ctx, o.spec, *o.spec.Poll, http.MethodGet, o.values, true)
+	if o.spec.Poll == nil {
+		return j.reported(ctx, ticket, o)
+	}
+	answer, err := j.tools.send(ctx, o.spec, *o.spec.Poll, upstream.Request{Method: http.MethodGet, Repeatable: true, Words: o.strategy.Words}, o.values)
 	if err != nil {
 		return registry.Progress{}, err
 	}
-	reading, err := o.strategy.Read(answer.Body, o.began, j.tools.cfg.Now())
+	return j.progress(ticket, o, answer.Body, j.tools.cfg.Now())
+}
+
+// reported is what a service has called back that can't be asked. The first word of the end counts; callbacks that can't
+// be read say nothing.
+func (j Jobs) reported(ctx context.Context, ticket registry.Ticket, o order) (registry.Progress, error) {
+	if deaf := j.tools.hears(Service, o.spec); deaf != nil {
+		return registry.Progress{}, deaf
+	}
+	reports, err := j.tools.cfg.Reports(ctx, ticket.RunID)
+	if err != nil {
+		return registry.Progress{}, err
+	}
+	last := registry.Progress{State: registry.RunQueued}
+	for _, report := range reports {
+		progress, err := j.progress(ticket, o, report.Body, report.At)
+		if err != nil {
+			continue
+		}
+		if last = progress; last.State.Terminal() {
+			break
+		}
+	}
+	return last, nil
+}
+
+// progress reads what a service says of a run.
+func (j Jobs) progress(ticket registry.Ticket, o order, body []byte, at time.Time) (registry.Progress, error) {
+	reading, err := o.strategy.Read(body, o.began, at)
 	if failure := registry.AsError(err); failure != nil {
 		if failure.Code == registry.CodeBadOutput { // it is over, and there is nothing
 			return registry.Progress{State: registry.RunFailed, Err: failure}, nil
@@ -226,17 +281,30 @@ func failed(name string, r registry.Reading) *registry.Error {
 	return registry.Errorf(registry.CodeProvider, "%s failed", name)
 }
 
+// Find begins a run again where the service takes a repeated request for the first, which gives its id, and the run can be
+// stopped by that.
+func (j Jobs) Find(ctx context.Context, call registry.Call) (registry.Ticket, error) {
+	s, err := j.tools.specOf(ctx, refOf(call))
+	if err != nil {
+		return registry.Ticket{}, err
+	}
+	if !s.Repeatable || s.Cancel == nil {
+		return registry.Ticket{}, fmt.Errorf("%s can't be asked for a run without its id: %w", hostOf(s.BaseURL), registry.ErrCantCancel)
+	}
+	return j.Submit(ctx, call)
+}
+
 // Cancel stops a run where the file says how. One that is over or unknown is left.
 func (j Jobs) Cancel(ctx context.Context, ticket registry.Ticket) error {
 	o, err := j.tools.order(ctx, ticket)
-	if err != nil || o.spec.Cancel == nil {
+	if err != nil {
 		return err
 	}
-	_, err = j.tools.send(ctx, o.spec, *o.spec.Cancel, http.MethodPost, o.values, true)
-	if failure := registry.AsError(err); failure != nil && (failure.Code == registry.CodeLost || failure.Code == registry.CodeInvalidInput) {
-		return nil
+	if o.spec.Cancel == nil {
+		return fmt.Errorf("the file says no way to cancel at %s: %w", hostOf(o.spec.BaseURL), registry.ErrCantCancel)
 	}
-	return err
+	_, err = j.tools.send(ctx, o.spec, *o.spec.Cancel, upstream.Request{Method: http.MethodPost, Repeatable: true}, o.values)
+	return upstream.Stopped(ctx, err, j, ticket)
 }
 
 // outputs are a result's parts: one text or address, a list of them, or an object by the outputs' names.
@@ -285,11 +353,21 @@ func textOf(result any) string {
 	return string(text)
 }
 
+// members says of an object which of its members resultPath can name.
+func members(result any) string {
+	object, ok := result.(map[string]any)
+	if !ok {
+		return ""
+	}
+	names := slices.Sorted(maps.Keys(object))
+	return fmt.Sprintf(` but an object; let resultPath go on to one of its members (%.120s), through a list of them with "*"`, strings.Join(names, ", "))
+}
+
 // fileAt is the file that a result names: by an address, as a data URI or in base64.
 func (t *Tools) fileAt(out registry.OutputField, result any) ([]registry.Output, error) {
 	text, ok := result.(string)
 	if !ok || text == "" {
-		return nil, registry.Errorf(registry.CodeBadOutput, "the result %s is no address of a file", out.Name)
+		return nil, registry.Errorf(registry.CodeBadOutput, "the result %s is no address of a file%s", out.Name, members(result))
 	}
 	if strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "http://") {
 		return []registry.Output{upstream.File(t.cfg.Guard, out.Name, out.Type, text, registry.MediaInfo{})}, nil
@@ -372,8 +450,8 @@ func (t *Tools) mediaOne(ctx context.Context, s spec, call registry.Call, field 
 	return "data:" + cmp.Or(info.MIMEType, http.DetectContentType(data)) + ";base64," + base64.StdEncoding.EncodeToString(data), nil
 }
 
-// send makes a request of values.
-func (t *Tools) send(ctx context.Context, s spec, r request, method string, values map[string]any, repeatable bool) (upstream.Response, error) {
+// send makes a request of values; out is what is certain of it without the file.
+func (t *Tools) send(ctx context.Context, s spec, r request, out upstream.Request, values map[string]any) (upstream.Response, error) {
 	client, err := t.client(s)
 	if err != nil {
 		return upstream.Response{}, err
@@ -382,7 +460,7 @@ func (t *Tools) send(ctx context.Context, s spec, r request, method string, valu
 	if err != nil {
 		return upstream.Response{}, err
 	}
-	out := upstream.Request{Method: cmp.Or(strings.ToUpper(r.Method), method), Path: path, Query: url.Values{}, Repeatable: repeatable}
+	out.Method, out.Path, out.Query = cmp.Or(strings.ToUpper(r.Method), out.Method), path, url.Values{}
 	for name, text := range r.Query {
 		if filled, there := replace(text, values); there {
 			out.Query.Set(name, fmt.Sprint(filled))

@@ -101,13 +101,9 @@ func decodeTool(raw json.RawMessage, s spec) (registry.Tool, error) {
 	if _, there := members["service"]; there {
 		return registry.Tool{}, errors.New("tool.service: leave it out, it is given")
 	}
-	service := Service
-	if s.Poll == nil {
-		service = ServiceNow
-	}
 	// The member goes before the others, whose order must stay.
 	rest := bytes.TrimSpace(raw)[1:]
-	whole := fmt.Appendf(nil, `{"service":%q,`, service)
+	whole := fmt.Appendf(nil, `{"service":%q,`, ServiceNow)
 	if len(members) == 0 {
 		whole = whole[:len(whole)-1]
 	}
@@ -115,7 +111,36 @@ func decodeTool(raw json.RawMessage, s spec) (registry.Tool, error) {
 	if err != nil {
 		return registry.Tool{}, err
 	}
+	if s.waits(tool) {
+		tool.Service = Service
+	}
 	return tool, registry.Validate(tool)
+}
+
+// waits reports whether a run goes on after the answer to submit: until it is asked for, or calls back.
+func (s spec) waits(tool registry.Tool) bool {
+	return s.Poll != nil || s.Submit.callsBack() && tool.Delivers() != registry.DeliveryImmediate
+}
+
+// callsBack reports whether a request tells the service where to report.
+func (r request) callsBack() bool {
+	return slices.ContainsFunc(placeholder.FindAllStringSubmatch(r.text(), -1), func(m []string) bool { return m[1] == "run.callback" })
+}
+
+// text has all places of a request that placeholders can be in.
+func (r request) text() string { return r.Path + string(r.Body) + fmt.Sprint(r.Query) }
+
+// warnings are about files that can be read, but may not do what was meant.
+func (s spec) warnings(tool registry.Tool) []string {
+	const instead = "the answer to submit is taken as the result"
+	switch {
+	case s.waits(tool):
+	case s.Submit.callsBack():
+		return []string{"http.submit: has {{run.callback}}, but what is called back is not read without tool.webhookStrategy: " + instead}
+	case tool.WebhookStrategy != nil:
+		return []string{"http: has neither poll nor {{run.callback}} in submit: " + instead + ", and a run that goes on after it is never heard of again"}
+	}
+	return nil
 }
 
 func (s spec) check(tool registry.Tool) []error {
@@ -129,11 +154,25 @@ func (s spec) check(tool registry.Tool) []error {
 	if s.Media != "" && s.Media != "data" && s.Media != "url" {
 		bad("media", "is %q; expected data or url", s.Media)
 	}
+	waits := s.waits(tool)
 	if s.Poll != nil && (tool.WebhookStrategy == nil || len(tool.WebhookStrategy.IDPath) == 0) {
 		bad("poll", "needs tool.webhookStrategy with idPath: where submit's answer has the id to ask for")
+	} else if waits && tool.WebhookStrategy == nil {
+		bad("submit", "has {{run.callback}}, which needs tool.webhookStrategy: how what is called back is read")
 	}
-	if s.Cancel != nil && s.Poll == nil {
-		bad("cancel", "needs poll: a tool that answers at once can't be cancelled")
+	if waits && tool.WebhookStrategy == nil {
+		return wrong
+	}
+	if s.Cancel != nil && !waits {
+		bad("cancel", "needs poll, or {{run.callback}} in submit: a tool that answers at once can't be cancelled")
+	}
+	if s.Cancel != nil && s.Poll == nil && waits && len(tool.WebhookStrategy.IDPath) == 0 && strings.Contains(s.Cancel.text(), "task.id") {
+		bad("cancel", "needs tool.webhookStrategy with idPath: where submit's answer has the id of the run")
+	}
+	for _, out := range tool.OutputSchema {
+		if _, err := registry.ParseSchema(out.Schema); out.Schema != nil && err != nil {
+			wrong = append(wrong, fmt.Errorf("tool.outputSchema.%s.schema: %w", out.Name, err))
+		}
 	}
 	if len(tool.OutputSchema) == 0 {
 		wrong = append(wrong, errors.New("tool.outputSchema: name the result, for example image: {type: image}"))
@@ -142,7 +181,7 @@ func (s spec) check(tool registry.Tool) []error {
 		if model.Unit == registry.UnitToken {
 			wrong = append(wrong, errors.New("tool.costingModel.unit: token can't be counted here; price it by request, or by what the service says with rateSource api and costPath"))
 		}
-		if model.Unit == registry.UnitSecond && s.Poll != nil && !tool.WebhookStrategy.DurationTracking {
+		if model.Unit == registry.UnitSecond && waits && !tool.WebhookStrategy.DurationTracking {
 			wrong = append(wrong, errors.New("tool.costingModel.unit: second needs durationTracking: true in tool.webhookStrategy, or every run is free"))
 		}
 	}
@@ -171,8 +210,7 @@ func (s spec) checkRequests(tool registry.Tool) []error {
 		if !strings.HasPrefix(r.Path, "/") && r.Path != "" {
 			wrong = append(wrong, fmt.Errorf("http.%s.path: is %q; expected a path that begins with /", name, r.Path))
 		}
-		text := r.Path + string(r.Body) + fmt.Sprint(r.Query)
-		for _, m := range placeholder.FindAllStringSubmatch(text, -1) {
+		for _, m := range placeholder.FindAllStringSubmatch(r.text(), -1) {
 			_, input := tool.InputSchema.Get(m[1])
 			if known := slices.Contains([]string{"run.id", "run.handle", "run.callback"}, m[1]); !input && !known && (m[1] != "task.id" || name == "submit") {
 				wrong = append(wrong, fmt.Errorf("http.%s: {{%s}} is no input of the tool", name, m[1]))
@@ -237,15 +275,18 @@ func (s spec) usd(units json.Number) string {
 	return n.Mul(n, rate).FloatString(12)
 }
 
-// Check reads one file and tells everything that is wrong with it, for people who write such files.
-func Check(path string) (registry.Tool, error) {
+// Check reads one file and tells everything that is wrong with it, and what may be, for people who write such files.
+func Check(path string) (tool registry.Tool, warnings []string, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return registry.Tool{}, err
+		return registry.Tool{}, nil, err
 	}
 	if len(data) > maxFile {
-		return registry.Tool{}, fmt.Errorf("the file has more than %d bytes", maxFile)
+		return registry.Tool{}, nil, fmt.Errorf("the file has more than %d bytes", maxFile)
 	}
-	tool, _, err := parse(filepath.Base(path), data)
-	return tool, err
+	tool, s, err := parse(filepath.Base(path), data)
+	if err != nil {
+		return tool, nil, err
+	}
+	return tool, s.warnings(tool), nil
 }

@@ -135,7 +135,9 @@ func (p *Provider) Call(ctx context.Context, c registry.Call) (registry.Result, 
 	if err != nil {
 		return registry.Result{}, err
 	}
-	output, err := made.output()
+	prompt, _ := c.Inputs["prompt"].(string)
+	alt := []rune(prompt)
+	output, err := made.output(string(alt[:min(len(alt), maxAlt)]))
 	if err != nil {
 		return registry.Result{}, registry.Errorf(registry.CodeBadOutput, "%s gave a picture that can't be read", e.label())
 	}
@@ -221,14 +223,14 @@ func readImage(ctx context.Context, c registry.Call, ref registry.Media) (file, 
 }
 
 // output is the picture as a result, with its real size and format.
-func (p picture) output() (registry.Output, error) {
+func (p picture) output(alt string) (registry.Output, error) {
 	size, format, err := image.DecodeConfig(bytes.NewReader(p.data))
 	if err != nil {
 		return registry.Output{}, err
 	}
 	return registry.Output{
 		Name: "image", Type: "image",
-		Info: registry.MediaInfo{Name: "image." + format, MIMEType: "image/" + format, Bytes: int64(len(p.data)), Width: size.Width, Height: size.Height},
+		Info: registry.MediaInfo{Name: "image." + format, MIMEType: "image/" + format, Bytes: int64(len(p.data)), Width: size.Width, Height: size.Height, Alt: alt},
 		Open: func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(p.data)), nil },
 	}, nil
 }

@@ -132,11 +132,29 @@ func TestPresence(t *testing.T) {
 			}
 		}
 	})
-	t.Run("B54 read capability, one attempt, not idempotent", func(t *testing.T) {
+	t.Run("B52 the place on a page is taken, and changes nothing of the request", func(t *testing.T) {
+		t.Parallel()
+		p, server := house(t)
+		for _, place := range []map[string]any{nil, {"blockType": "hero", "blockId": "b-1", "pageSlug": "about"}} {
+			request := call(t, p, place)
+			for name := range place {
+				if _, takes := request.Tool.InputSchema.Get(name); !takes {
+					t.Errorf("there is no input %s", name)
+				}
+			}
+			if _, err := p.Call(t.Context(), request); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if sent := server.Calls(); len(sent) != 2 || fmt.Sprint(sent[0].Fields) != fmt.Sprint(sent[1].Fields) {
+			t.Errorf("got %+v", sent)
+		}
+	})
+	t.Run("B54 read capability, one attempt, not idempotent, 90 seconds", func(t *testing.T) {
 		t.Parallel()
 		p, _ := house(t)
 		tool := call(t, p, nil).Tool
-		if tool.ToolID != "image.generate" || tool.Capability != registry.CapabilityRead || tool.RetryPolicy.MaxAttempts != 1 || tool.Idempotent {
+		if tool.ToolID != "image.generate" || tool.Capability != registry.CapabilityRead || tool.RetryPolicy.MaxAttempts != 1 || tool.Timeout() != 90*time.Second || tool.Idempotent {
 			t.Errorf("got %+v", tool)
 		}
 	})
@@ -177,6 +195,9 @@ func TestPictures(t *testing.T) {
 				t.Fatal(err)
 			}
 			checkPicture(t, result, c.width, c.height)
+			if alt := result.Outputs[0].Info.Alt; alt == "" || alt != request.Inputs["prompt"] {
+				t.Errorf("B53 the picture is told as %q", alt)
+			}
 			sent := server.Calls()
 			if len(sent) != 1 {
 				t.Fatalf("%d calls were sent", len(sent))

@@ -22,6 +22,7 @@ const (
 	final      = "final"
 	maxPrompt  = 32_000 // characters
 	maxPicture = 16     // of an edit
+	maxAlt     = 500    // characters of the prompt that stand for the picture
 )
 
 // tool describes image.generate with the engines that have a key.
@@ -44,6 +45,7 @@ func tool(engines []engine) registry.Tool {
 			{Name: "style", Type: registry.TypeString, Advanced: true, DisplayName: "Style", Description: "Such as watercolour, pixel art or studio photo."},
 			advanced(field("background", "Background", "Transparent needs PNG or WebP and is made by OpenAI only.", "auto", "auto", "transparent", "opaque")),
 			advanced(field("outputFormat", "File format", "The format of the file.", "png", "png", "webp", "jpeg")),
+			meant("blockType", "Kind of block"), meant("blockId", "Block"), meant("pageSlug", "Page"),
 			{Name: "engine", Type: registry.TypeString, Advanced: true, DisplayName: "Engine", Description: "Who makes the picture.", Default: engines[0].name(), Choices: choices},
 		},
 		OutputSchema: registry.OutputSchema{{Name: "image", Type: "image", Description: "The picture."}},
@@ -52,7 +54,7 @@ func tool(engines []engine) registry.Tool {
 			PrimaryInput: "text", SupportsFileCaption: true, SupportsReplyWithCommand: true,
 		},
 		// It changes nothing but makes something new each time: a second call is a second picture (B54).
-		Capability: registry.CapabilityRead, TimeoutMs: 180_000, RetryPolicy: &registry.RetryPolicy{MaxAttempts: 1}, IntentTags: []string{"image", "design"},
+		Capability: registry.CapabilityRead, TimeoutMs: 90_000, RetryPolicy: &registry.RetryPolicy{MaxAttempts: 1}, IntentTags: []string{"image", "design"},
 	}
 }
 
@@ -63,6 +65,12 @@ func field(name, label, description, fallback string, values ...string) registry
 		f.Choices = append(f.Choices, registry.Choice{Value: v})
 	}
 	return f
+}
+
+// meant is an input of programs that lay out pages: where the picture will stand. It changes nothing here and is kept with
+// the run, so that they find the picture's place again.
+func meant(name, label string) registry.InputField {
+	return registry.InputField{Name: name, Type: registry.TypeString, Advanced: true, DisplayName: label, Description: "Where on a page the picture is meant to stand, for programs that make pages."}
 }
 
 func advanced(f registry.InputField) registry.InputField {

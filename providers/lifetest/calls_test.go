@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox/signalbox/providers/remote/remotetest"
 	"github.com/signalbox/signalbox/providers/upstream/upstreamtest"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs/runstest"
 )
 
@@ -57,7 +58,7 @@ func newRemoteWithin(t *testing.T, timeoutMs int) *caller {
 	}
 	c := &caller{server: server.Server, calls: func() int { return len(server.Calls()) }, inputs: map[string]any{"sku": "CH-100"}, large: 8 << 20, price: billing.Dollar * 2 / 100, lost: registry.CodeUnavailable}
 	c.house = newHouse(t, never, func(now func() time.Time, assets *runstest.Assets) service {
-		p := remote.New(remote.Config{File: file, Store: assets, Guard: guard(), SiteID: "bot.example", Now: now})
+		p := remote.New(remote.Config{File: file, Store: &registrytest.Specs{}, Guard: guard(), SiteID: "bot.example", Now: now})
 		return service{remote.Service, p, p}
 	})
 	return c

@@ -24,6 +24,7 @@ import (
 	"github.com/signalbox/signalbox/providers/vidu"
 	"github.com/signalbox/signalbox/providers/vidu/vidutest"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runstest"
 )
@@ -152,6 +153,7 @@ http:
   headers: {Authorization: "Token %s"}
   submit: {path: /text2video, body: {model: viduq3-pro, prompt: "{{prompt}}", payload: "{{run.handle}}", callback_url: "{{run.callback}}"}}
   poll: {path: "/tasks/{{task.id}}/creations"}
+  cancel: {path: "/tasks/{{task.id}}/cancel", body: {id: "{{task.id}}"}}
   usdPerCost: 0.005
 `
 
@@ -166,7 +168,7 @@ func newFile(t *testing.T) *subject {
 		if client == nil {
 			client = guard()
 		}
-		files := httptools.New(httptools.Config{Dir: dir, Store: assets, Guard: client, Now: now})
+		files := httptools.New(httptools.Config{Dir: dir, Store: &registrytest.Specs{}, Guard: client, Now: now})
 		return service{httptools.Service, files, files.Jobs()}, nil
 	}
 	return s

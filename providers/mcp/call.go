@@ -2,10 +2,14 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
+	"net/url"
+	"reflect"
+	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -17,6 +21,7 @@ import (
 
 const (
 	callLimit  = 5 * time.Minute
+	maxTimeout = 24 * time.Hour
 	maxMessage = 240 // characters of an error
 )
 
@@ -26,28 +31,47 @@ func (p *Provider) Call(ctx context.Context, c registry.Call) (registry.Result, 
 	if err != nil {
 		return registry.Result{}, err
 	}
-	limited, cancel := context.WithTimeout(ctx, callLimit)
+	limited, cancel := context.WithTimeout(ctx, s.cfg.limit())
 	defer cancel()
-	session, err := p.connect(limited, s)
-	if err != nil {
-		return registry.Result{}, s.failure(ctx, c.Tool, err, true)
-	}
-	arguments := c.Inputs
-	if arguments == nil {
-		arguments = map[string]any{}
-	}
-	began := time.Now()
-	answer, err := session.CallTool(limited, &sdk.CallToolParams{Name: name, Arguments: arguments})
-	if err != nil {
-		if answered(err) == nil && ctx.Err() == nil {
+	for again := false; ; again = true {
+		session, idle, err := p.connect(limited, s)
+		if err != nil {
+			return registry.Result{}, s.failure(ctx, c.Tool, err, true)
+		}
+		began := time.Now()
+		asking, question := s.asks.begin(limited)
+		answer, err := session.CallTool(asking, &sdk.CallToolParams{Name: name, Arguments: argumentsOf(c)})
+		asked := s.asks.end(question)
+		if asked != "" && (err == nil && answer.IsError || answered(err) != nil) {
+			return registry.Result{}, registry.Errorf(registry.CodeProvider, "%s wants to know something of you that can't be answered here: %s", s.name, cut(s.hide(asked)))
+		}
+		if err == nil && answer.IsError {
+			return registry.Result{}, registry.Errorf(registry.CodeProvider, "%s", cut(s.hide(textOf(answer))))
+		}
+		if err == nil {
+			return registry.Result{Outputs: p.outputs(limited, session, c.Tool, answer), Usage: registry.Usage{RunTime: time.Since(began)}}, nil
+		}
+		broke := answered(err) == nil && ctx.Err() == nil
+		if broke {
 			s.drop(session)
 		}
-		return registry.Result{}, s.failure(ctx, c.Tool, err, false)
+		// A program that ended while nobody asked anything of it shows only now.
+		if again || !broke || !idle || limited.Err() != nil || !mayRepeat(c.Tool) {
+			return registry.Result{}, s.failure(ctx, c.Tool, err, false)
+		}
 	}
-	if answer.IsError {
-		return registry.Result{}, registry.Errorf(registry.CodeProvider, "%s", cut(s.hide(textOf(answer))))
+}
+
+func argumentsOf(c registry.Call) map[string]any {
+	if c.Inputs == nil {
+		return map[string]any{}
 	}
-	return registry.Result{Outputs: p.outputs(answer), Usage: registry.Usage{RunTime: time.Since(began)}}, nil
+	return c.Inputs
+}
+
+// mayRepeat reports whether a tool does no harm when it is called twice.
+func mayRepeat(tool registry.Tool) bool {
+	return tool.Idempotent || tool.Capability == registry.CapabilityRead
 }
 
 // codeRejected is the library's own code for a message that the transport did not take.
@@ -72,7 +96,7 @@ func (s *server) failure(ctx context.Context, tool registry.Tool, err error, uns
 		return &registry.Error{Code: registry.CodeInvalidInput, Message: cut(s.hide(refused.Message)), Cause: err}
 	case refused != nil:
 		return &registry.Error{Code: registry.CodeProvider, Message: cut(s.hide(refused.Message)), Cause: err}
-	case unsent || tool.Idempotent || tool.Capability == registry.CapabilityRead:
+	case unsent || mayRepeat(tool):
 		code := registry.CodeUnavailable
 		if errors.Is(err, context.DeadlineExceeded) {
 			code = registry.CodeTimeout
@@ -100,27 +124,77 @@ func textOf(answer *sdk.CallToolResult) string {
 	return b.String()
 }
 
-// outputs draws results from the content; structured content stands in where there is none.
-func (p *Provider) outputs(answer *sdk.CallToolResult) []registry.Output {
+// outputs draws results from the content; structured content stands in where there is none, and is the result where the tool
+// says its shape.
+func (p *Provider) outputs(ctx context.Context, session *sdk.ClientSession, tool registry.Tool, answer *sdk.CallToolResult) []registry.Output {
 	var outputs []registry.Output
+	data, declared := tool.OutputSchema.Data()
+	if declared && answer.StructuredContent != nil {
+		outputs = append(outputs, registry.Output{Name: data.Name, Type: "text", Text: dataText(answer)})
+	}
 	for _, content := range answer.Content {
 		switch c := content.(type) {
 		case *sdk.TextContent:
-			outputs = append(outputs, text(c.Text))
+			one := text(c.Text)
+			switch {
+			case declared && answer.StructuredContent == nil: // it breaks its word; people have its texts all the same
+				one.Name = data.Name
+			case declared && says(c.Text, answer.StructuredContent):
+				continue
+			}
+			outputs = append(outputs, one)
 		case *sdk.ImageContent:
 			outputs = append(outputs, file("image", c.MIMEType, c.Data))
 		case *sdk.AudioContent:
 			outputs = append(outputs, file("audio", c.MIMEType, c.Data))
 		case *sdk.ResourceLink:
-			outputs = append(outputs, upstream.File(p.cfg.Guard, "link", kindOf(c.MIMEType), c.URI, registry.MediaInfo{Name: c.Name, MIMEType: c.MIMEType}))
+			outputs = append(outputs, p.linked(ctx, session, c)...)
 		case *sdk.EmbeddedResource:
 			outputs = append(outputs, embedded(c.Resource))
 		}
 	}
 	if len(outputs) == 0 && answer.StructuredContent != nil {
-		if raw, err := json.MarshalIndent(answer.StructuredContent, "", "  "); err == nil {
-			outputs = append(outputs, text(string(raw)))
+		outputs = append(outputs, text(dataText(answer)))
+	}
+	return outputs
+}
+
+// dataText is the structured content as JSON: as the server wrote it into a text, whose numbers are whole, or as it came.
+func dataText(answer *sdk.CallToolResult) string {
+	for _, content := range answer.Content {
+		if c, ok := content.(*sdk.TextContent); ok && says(c.Text, answer.StructuredContent) {
+			return c.Text
 		}
+	}
+	raw, err := json.MarshalIndent(answer.StructuredContent, "", "  ")
+	if err != nil {
+		return ""
+	}
+	return string(raw)
+}
+
+// says reports whether a text is the JSON of a value.
+func says(text string, value any) bool {
+	var read any
+	return json.Unmarshal([]byte(text), &read) == nil && reflect.DeepEqual(read, value)
+}
+
+// linked is what a link leads to: a file on the web, or what the server itself has under an address that only it knows. Where
+// it does not hand that out, the link stays as a text: what the call did is done.
+func (p *Provider) linked(ctx context.Context, session *sdk.ClientSession, link *sdk.ResourceLink) (outputs []registry.Output) {
+	if u, err := url.Parse(link.URI); err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http") {
+		return []registry.Output{upstream.File(p.cfg.Guard, "link", kindOf(link.MIMEType), link.URI, registry.MediaInfo{Name: link.Name, MIMEType: link.MIMEType})}
+	}
+	found, err := session.ReadResource(ctx, &sdk.ReadResourceParams{URI: link.URI})
+	if err != nil {
+		return []registry.Output{text(strings.TrimSpace(cmp.Or(link.Title, link.Name) + " " + link.URI))}
+	}
+	for _, part := range found.Contents {
+		one := embedded(part)
+		if one.Open != nil {
+			one.Info.Name = link.Name
+		}
+		outputs = append(outputs, one)
 	}
 	return outputs
 }

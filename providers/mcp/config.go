@@ -13,6 +13,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"time"
 
 	"github.com/signalbox/signalbox/registry"
 )
@@ -30,6 +31,8 @@ type serverConfig struct {
 	Tools   []string          `json:"tools,omitempty"` // patterns; empty: all
 	// USDPerCall is what a call costs; empty: nothing.
 	USDPerCall json.Number `json:"usdPerCall,omitempty"`
+	// TimeoutMs is how long a call may take; zero: callLimit.
+	TimeoutMs int64 `json:"timeoutMs,omitempty"`
 
 	secrets []string // must show in no message
 }
@@ -98,6 +101,9 @@ func readServer(name string, raw json.RawMessage, lookup func(string) (string, b
 	if rate, err := registry.ParseDecimal(cmp.Or(s.USDPerCall, "0")); err != nil || rate.Sign() < 0 {
 		return s, fmt.Errorf("usdPerCall: is %q; expected US dollars like 0.005", s.USDPerCall)
 	}
+	if s.TimeoutMs < 0 || s.TimeoutMs > maxTimeout.Milliseconds() {
+		return s, fmt.Errorf("timeoutMs: is %d; expected milliseconds up to %d", s.TimeoutMs, maxTimeout.Milliseconds())
+	}
 	for _, pattern := range s.Tools {
 		if _, err := path.Match(pattern, ""); err != nil {
 			return s, fmt.Errorf("tools: %q is no pattern", pattern)
@@ -122,6 +128,11 @@ func (s *serverConfig) fill(values map[string]string, lookup func(string) (strin
 		})
 	}
 	return wrong
+}
+
+// limit is how long a call may take.
+func (s serverConfig) limit() time.Duration {
+	return cmp.Or(time.Duration(s.TimeoutMs)*time.Millisecond, callLimit)
 }
 
 // takes reports whether a tool of the server is wanted.

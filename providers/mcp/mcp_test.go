@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,10 +30,37 @@ func TestMain(m *testing.M) {
 	if os.Getenv("SERVE_MCP") == "" {
 		os.Exit(m.Run())
 	}
+	if os.Getenv("SERVE_MCP") == "tasks" {
+		for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+			if answer := withTask(lines.Bytes()); answer != "" {
+				fmt.Println(answer)
+			}
+		}
+		return
+	}
 	if err := newServer(nil).Run(context.Background(), &sdk.StdioTransport{}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+// withTask answers as a server with a tool that runs as a task only, of which the library knows nothing.
+func withTask(message []byte) string {
+	var m struct {
+		ID     json.RawMessage
+		Method string
+	}
+	if err := json.Unmarshal(message, &m); err != nil || m.ID == nil {
+		return ""
+	}
+	result := `"error":{"code":-32601,"message":"not here"}`
+	switch m.Method {
+	case "initialize":
+		result = `"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}`
+	case "tools/list":
+		result = `"result":{"tools":[{"name":"quick","inputSchema":{"type":"object"},"execution":{"taskSupport":"optional"}},{"name":"long","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}]}`
+	}
+	return `{"jsonrpc":"2.0","id":` + string(m.ID) + `,` + result + `}`
 }
 
 const secret = "sesame-1234567"
@@ -46,13 +74,38 @@ type query struct {
 func newServer(calls *atomic.Int64) *sdk.Server {
 	server := sdk.NewServer(&sdk.Implementation{Name: "library", Version: "1"}, nil)
 	sdk.AddTool(server, &sdk.Tool{Name: "find", Title: "Find", Description: "Finds books.", Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true}},
-		func(_ context.Context, _ *sdk.CallToolRequest, q query) (*sdk.CallToolResult, any, error) {
+		func(ctx context.Context, r *sdk.CallToolRequest, q query) (*sdk.CallToolResult, any, error) {
 			if calls != nil {
 				calls.Add(1)
 			}
 			switch q.Text {
 			case "fail":
 				return nil, nil, errors.New("the shelf is empty, said " + secret)
+			case "link":
+				return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "done"}, &sdk.ResourceLink{URI: "shelf://1", Name: "one.txt"}, &sdk.ResourceLink{URI: "shelf://gone", Name: "two"}}}, nil, nil
+			case "slow":
+				select {
+				case <-ctx.Done():
+				case <-time.After(5 * time.Second): // the client's word that it gave up can get lost with its connection
+				}
+				return nil, nil, errors.New("nobody waits")
+			case "ask":
+				if said, asked := r.Params.InputResponses["shelf"].(*sdk.ElicitResult); asked {
+					return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "asked: " + said.Action}}}, nil, nil
+				}
+				return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{"shelf": &sdk.ElicitParams{Message: "Which shelf?", RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}}}}}, nil, nil
+			case "insist":
+				if _, asked := r.Params.InputResponses["shelf"].(*sdk.ElicitResult); asked {
+					return nil, nil, errors.New("no shelf, no book")
+				}
+				return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{"shelf": &sdk.ElicitParams{Message: "Which shelf?", RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}}}}}, nil, nil
+			case "insist as before":
+				if said, err := r.Session.Elicit(ctx, &sdk.ElicitParams{Message: "Which shelf?", RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}}}); err != nil || said.Action != "accept" {
+					return nil, nil, errors.New("no shelf, no book")
+				}
+			case "die":
+				time.AfterFunc(50*time.Millisecond, func() { os.Exit(3) })
+				return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "bye"}}}, nil, nil
 			case "secrets":
 				return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: strings.Join(os.Environ(), "\n")}}}, nil, nil
 			}
@@ -69,6 +122,9 @@ func newServer(calls *atomic.Int64) *sdk.Server {
 		func(context.Context, *sdk.CallToolRequest, query) (*sdk.CallToolResult, any, error) {
 			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "ashes"}}}, nil, nil
 		})
+	server.AddResource(&sdk.Resource{URI: "shelf://1", Name: "one"}, func(context.Context, *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: "shelf://1", Text: "chapter one"}}}, nil
+	})
 	return server
 }
 
@@ -221,9 +277,20 @@ func TestTools(t *testing.T) {
 					t.Errorf("got %+v", result.Outputs)
 				}
 			})
-			t.Run("structured content stands for itself", func(t *testing.T) {
-				if result, err := h.call(t, "library.lend", "go"); err != nil || len(result.Outputs) != 1 || !strings.Contains(result.Outputs[0].Text, "tomorrow") {
+			t.Run("a link to what only the server has is read from it, or stays a text", func(t *testing.T) {
+				result, err := h.call(t, "library.find", "link")
+				if err != nil || len(result.Outputs) != 3 || result.Outputs[0].Text != "done" || result.Outputs[1].Text != "chapter one" || result.Outputs[2].Text != "two shelf://gone" {
+					t.Errorf("got %+v, %v", result.Outputs, err)
+				}
+			})
+			t.Run("B20 structured content is the result, of the shape that the tool declares", func(t *testing.T) {
+				result, err := h.call(t, "library.lend", "go")
+				if err != nil || len(result.Outputs) != 1 || result.Outputs[0].Name != "result" || result.Outputs[0].Text != `{"due":"tomorrow"}` {
 					t.Errorf("got %+v, %v", result, err)
+				}
+				tools, _ := h.tools(t)
+				if data, declared := tools["library.lend"].OutputSchema.Data(); !declared || !strings.Contains(string(data.Schema), `"type":"object"`) || tools["library.find"].OutputSchema != nil {
+					t.Errorf("got %+v", tools["library.lend"].OutputSchema)
 				}
 			})
 			t.Run("B22 a failure is told without secrets", func(t *testing.T) {
@@ -284,6 +351,85 @@ func TestFaults(t *testing.T) {
 		_, err = h.Call(t.Context(), registry.Call{RunID: "r", Tool: tools["library.burn"], Inputs: map[string]any{"text": "go"}})
 		if e := registry.AsError(err); e == nil || e.Code != registry.CodeLost || e.Retryable {
 			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("a program that ended while idle is started anew for a call that only reads", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, map[string]string{"library": program(t)})
+		if _, err := h.tools(t); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.call(t, "library.find", "die"); err != nil {
+			t.Fatal(err)
+		}
+		for end := time.Now().Add(300 * time.Millisecond); time.Now().Before(end); { // before it has gone, and after
+			if result, err := h.call(t, "library.find", "go"); err != nil || result.Outputs[0].Text != "found go, 3" {
+				t.Fatalf("got %+v, %v", result, err)
+			}
+		}
+	})
+	t.Run("a call takes no longer than its server may", func(t *testing.T) {
+		t.Parallel()
+		l := newLibrary(t, false)
+		h := newHouse(t, map[string]string{"library": l.config(`,"timeoutMs":100`)})
+		if _, err := h.tools(t); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.call(t, "library.find", "slow"); err == nil || registry.AsError(err).Code != registry.CodeTimeout {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("what a server asks is declined", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, map[string]string{"library": program(t)})
+		if _, err := h.tools(t); err != nil {
+			t.Fatal(err)
+		}
+		if result, err := h.call(t, "library.find", "ask"); err != nil || result.Outputs[0].Text != "asked: decline" {
+			t.Errorf("got %+v, %v", result, err)
+		}
+	})
+	t.Run("who called a server that asks is told what it asked", func(t *testing.T) {
+		t.Parallel()
+		for text, server := range map[string]string{"insist": program(t), "insist as before": newLibrary(t, false).config("")} {
+			h := newHouse(t, map[string]string{"library": server})
+			_, err := h.call(t, "library.find", text)
+			if e := registry.AsError(err); e == nil || e.Message != "library wants to know something of you that can't be answered here: Which shelf?" {
+				t.Errorf("%s: got %v", text, err)
+			}
+			if _, err = h.call(t, "library.find", "fail"); err == nil || strings.Contains(err.Error(), "shelf?") {
+				t.Errorf("the next call: %v", err)
+			}
+		}
+	})
+	t.Run("a tool that runs as a task only is not listed", func(t *testing.T) {
+		t.Parallel()
+		over := func(events bool) string {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				message, _ := io.ReadAll(r.Body)
+				switch answer := withTask(message); {
+				case r.Method != http.MethodPost:
+					w.WriteHeader(http.StatusMethodNotAllowed)
+				case answer == "":
+					w.WriteHeader(http.StatusAccepted)
+				case events:
+					w.Header().Set("Content-Type", "text/event-stream")
+					fmt.Fprintf(w, "event: message\ndata: %s\n\n", answer)
+				default:
+					w.Header().Set("Content-Type", "application/json")
+					fmt.Fprint(w, strings.ReplaceAll(answer, `,"`, ",\n\""))
+				}
+			}))
+			t.Cleanup(s.Close)
+			return fmt.Sprintf(`{"url":%q}`, s.URL)
+		}
+		for name, server := range map[string]string{
+			"a program": strings.Replace(program(t), `"SERVE_MCP":"1"`, `"SERVE_MCP":"tasks"`, 1), "JSON": over(false), "events": over(true),
+		} {
+			tools, err := newHouse(t, map[string]string{"library": server}).tools(t)
+			if _, quick := tools["library.quick"]; err != nil || !quick || len(tools) != 1 {
+				t.Errorf("%s: got %v, %v", name, tools, err)
+			}
 		}
 	})
 	t.Run("what is wrong in the file is named, and the others load", func(t *testing.T) {

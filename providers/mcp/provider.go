@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -79,6 +80,9 @@ type server struct {
 	mu      sync.Mutex
 	session *sdk.ClientSession // nil: not connected
 	good    []registry.Tool    // of the last list that came
+
+	asks  asks
+	tasks tasks
 }
 
 // Name identifies the loader.
@@ -177,7 +181,7 @@ func (p *Provider) list(ctx context.Context, s *server) ([]registry.Tool, error)
 }
 
 func (p *Provider) fetch(ctx context.Context, s *server) ([]registry.Tool, error) {
-	session, err := p.connect(ctx, s)
+	session, _, err := p.connect(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -194,6 +198,9 @@ func (p *Provider) fetch(ctx context.Context, s *server) ([]registry.Tool, error
 			return nil, fmt.Errorf("it has more than %d tools; name those you want under tools", maxTools)
 		}
 		one, err := define(s.name, s.cfg, tool)
+		if err == nil && s.tasks.needs(tool.Name) {
+			err = errors.New("it runs as a task only (execution.taskSupport is required), and tasks of servers are not run")
+		}
 		if err != nil {
 			p.cfg.Logger.WarnContext(ctx, "a tool of an MCP server can't be used", "server", s.name, "tool", tool.Name, "error", err)
 			continue
@@ -203,23 +210,29 @@ func (p *Provider) fetch(ctx context.Context, s *server) ([]registry.Tool, error
 	return tools, nil
 }
 
-// connect gives the session with a server, a new one where there is none.
-func (p *Provider) connect(ctx context.Context, s *server) (*sdk.ClientSession, error) {
+// connect gives the session with a server, a new one where there is none; known says that it was there.
+func (p *Provider) connect(ctx context.Context, s *server) (session *sdk.ClientSession, known bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.session != nil {
-		return s.session, nil
+		return s.session, true, nil
 	}
 	client := sdk.NewClient(&sdk.Implementation{Name: "signalbox", Version: p.cfg.Version}, &sdk.ClientOptions{
 		Capabilities:           &sdk.ClientCapabilities{},
 		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { p.cfg.Changed() },
+		// Nobody is there to be asked in the midst of a call: the server hears a no, and who called is told of the question.
+		ElicitationHandler: func(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+			s.asks.heard(ctx, r.Params.Message)
+			p.cfg.Logger.InfoContext(ctx, "an MCP server asked something, which was declined: people can't be asked by servers", "server", s.name)
+			return &sdk.ElicitResult{Action: "decline"}, nil
+		},
 	})
-	session, err := client.Connect(ctx, s.transport(), nil)
+	session, err = client.Connect(ctx, s.transport(), nil)
 	if err != nil {
-		return nil, fmt.Errorf("no connection: %w", err)
+		return nil, false, fmt.Errorf("no connection: %w", err)
 	}
 	s.session = session
-	return session, nil
+	return session, false, nil
 }
 
 // drop forgets a session that broke, so that the next use connects anew.
@@ -235,7 +248,7 @@ func (s *server) drop(session *sdk.ClientSession) {
 func (s *server) transport() sdk.Transport {
 	if s.cfg.URL != "" {
 		client := &http.Client{
-			Transport: withHeaders{s.cfg.Headers, http.DefaultTransport},
+			Transport: withHeaders{s.cfg.Headers, &s.tasks, http.DefaultTransport},
 			// Headers sent to one host must not follow a redirect to another.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}
@@ -243,7 +256,7 @@ func (s *server) transport() sdk.Transport {
 	}
 	program := exec.Command(s.cfg.Command, s.cfg.Args...)
 	program.Env = environment(s.cfg.Env)
-	return &sdk.CommandTransport{Command: program, TerminateDuration: endLimit}
+	return watched{&sdk.CommandTransport{Command: program, TerminateDuration: endLimit}, &s.tasks}
 }
 
 // inherited are the variables that programs need to run at all. All others, with our secrets, stay with us.
@@ -265,6 +278,7 @@ func environment(own map[string]string) []string {
 // withHeaders sends headers with each request.
 type withHeaders struct {
 	headers map[string]string
+	tasks   *tasks
 	next    http.RoundTripper
 }
 
@@ -274,7 +288,11 @@ func (t withHeaders) RoundTrip(r *http.Request) (*http.Response, error) {
 	for name, value := range t.headers {
 		r.Header.Set(name, value)
 	}
-	return t.next.RoundTrip(r)
+	answer, err := t.next.RoundTrip(r)
+	if err == nil && lists(r) {
+		answer.Body = &watchedBody{ReadCloser: answer.Body, tasks: t.tasks}
+	}
+	return answer, err
 }
 
 // hide takes secrets out of a message.
@@ -304,6 +322,11 @@ func define(name string, cfg serverConfig, t *sdk.Tool) (registry.Tool, error) {
 		ToolID: name + "." + t.Name, Service: Service, DisplayName: cmp.Or(t.Title, titleOf(t), t.Name), Description: t.Description, CommandName: commandOf(name + "_" + t.Name),
 		InputSchema: inputs, Capability: registry.CapabilityWrite, Category: name,
 		Metadata: map[string]any{serverKey: name, toolKey: t.Name},
+	}
+	if shape, err := json.Marshal(t.OutputSchema); err == nil && t.OutputSchema != nil {
+		if _, err := registry.ParseSchema(shape); err == nil { // one that can't be read says nothing about the answers
+			tool.OutputSchema = registry.OutputSchema{{Name: resultName, Type: "text", Schema: shape}}
+		}
 	}
 	if hints := t.Annotations; hints != nil {
 		tool.Idempotent = hints.IdempotentHint || hints.ReadOnlyHint
@@ -342,6 +365,9 @@ func commandOf(name string) string {
 	return "/" + word[:min(len(word), 32)]
 }
 
+// resultName is the output that has the data of a tool with an outputSchema.
+const resultName = "result"
+
 // metadata of a tool: where it is.
 const (
 	serverKey = "server"
@@ -358,4 +384,10 @@ func (p *Provider) serverOf(tool registry.Tool) (*server, string, error) {
 		return s, inside, nil
 	}
 	return nil, "", registry.Errorf(registry.CodeUnavailable, "the MCP server of %s is not there any more", tool.DisplayName)
+}
+
+// Ready says that the server of a tool is not there.
+func (p *Provider) Ready(_ context.Context, tool registry.Tool) error {
+	_, _, err := p.serverOf(tool)
+	return err
 }

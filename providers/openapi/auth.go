@@ -13,6 +13,7 @@ type auth struct {
 	User     string `json:"user,omitempty"`     // the variable of the user, or of the client's id
 	TokenURL string `json:"tokenUrl,omitempty"` // of kind client
 	Scope    string `json:"scope,omitempty"`    // of kind client
+	Optional bool   `json:"optional,omitempty"` // left out where the operator gives no secret
 }
 
 // auth gives the first of an operation's alternatives whose secrets are all there; where there is none, the

@@ -45,6 +45,9 @@ type account struct {
 func (c *clients) open(ctx context.Context, s spec, r *upstream.Request) (*upstream.Client, error) {
 	var secrets []string
 	for _, a := range s.Auth {
+		if given, _ := c.cfg.Lookup(a.Secret); a.Optional && given == "" {
+			continue
+		}
 		secret, err := c.secretOf(ctx, s, a)
 		if err != nil {
 			return nil, err

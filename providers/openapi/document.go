@@ -1,18 +1,12 @@
 package openapi
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
 	"regexp"
 	"strings"
-
-	"github.com/getkin/kin-openapi/openapi3"
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 
 	"github.com/signalbox/signalbox/registry"
 )
@@ -22,14 +16,14 @@ const (
 	maxChain    = 32       // references that lead to references
 )
 
-// document is one OpenAPI document. It is read twice: by the library, which judges it, and as a tree, which
-// keeps the order of members and the digits of numbers.
+// document is one OpenAPI document as a tree, which keeps the order of members and the digits of numbers.
 type document struct {
-	name string   // in the names of its variables
-	at   *url.URL // where it was read from; nil for a file
-	root *object
-	old  bool // OpenAPI 3.0, with a dialect of JSON Schema of its own
-	refs map[string]any
+	name  string   // in the names of its variables
+	at    *url.URL // where it was read from; nil for a file
+	root  *object
+	parts *parts
+	refs  map[string]any // what they lead to, or why they can't be followed
+	lost  []string       // what was said of references that can't be followed
 
 	written map[*object]json.RawMessage // schemas of inputs by where they stand in the tree
 	judged  map[string]judgement        // by their text: operations share schemas, and compiling them is dear
@@ -53,13 +47,9 @@ func (d *document) compiled(raw json.RawMessage) judgement {
 
 var versions = regexp.MustCompile(`^3\.[012](\.|$)`)
 
-// readDocument reads and judges a document in JSON or YAML.
-func readDocument(ctx context.Context, name string, at *url.URL, data []byte) (*document, error) {
-	data, err := asJSON(data)
-	if err != nil {
-		return nil, err
-	}
-	refused := judge(ctx, data) // first, so that the library's tree is gone before there is ours
+// readDocument reads a document in JSON or YAML. Whether its parts are what the specification wants is asked of those that
+// are used: services live well with documents that no validator takes.
+func readDocument(name string, at *url.URL, data []byte, files *parts) (*document, error) {
 	root, err := parseTree(data)
 	if err != nil {
 		return nil, err
@@ -71,36 +61,11 @@ func readDocument(ctx context.Context, name string, at *url.URL, data []byte) (*
 		}
 		return nil, fmt.Errorf("its version is %q; expected OpenAPI 3.0 or 3.1 (openapi: 3.1.0)", version)
 	}
-	if cutOuter(root) {
-		if data, err = json.Marshal(root); err != nil {
-			return nil, err
-		}
-		refused = judge(ctx, data)
+	if root.has("paths") && root.object("paths") == nil {
+		return nil, errors.New("it is no OpenAPI document: its paths are no object")
 	}
-	d := &document{name: name, at: at, root: root, old: strings.HasPrefix(version, "3.0"), refs: map[string]any{}, written: map[*object]json.RawMessage{}, judged: map[string]judgement{}}
-	if err := refused; err != nil {
-		for _, f := range d.lintNames() { // the library refuses what is not spelled as an extension
-			err = fmt.Errorf("%w; %s", err, f.Message)
-		}
-		return nil, err
-	}
-	return d, nil
-}
-
-// judge lets the library tell whether a document is one. References to other documents are refused by it.
-// Examples, defaults and patterns are not its business: services live well with odd ones.
-func judge(ctx context.Context, data []byte) error {
-	loader := openapi3.NewLoader()
-	loader.Context = ctx
-	doc, err := loader.LoadFromData(data)
-	if err == nil {
-		err = doc.Validate(ctx, openapi3.DisableExamplesValidation(), openapi3.DisableSchemaDefaultsValidation(),
-			openapi3.DisableSchemaPatternValidation(), openapi3.AllowExtensionsWithRef())
-	}
-	if err != nil {
-		return fmt.Errorf("it is no OpenAPI document: %s", firstLine(err))
-	}
-	return ctx.Err()
+	files.settle(root, files.self)
+	return &document{name: name, at: at, root: root, parts: files, refs: map[string]any{}, written: map[*object]json.RawMessage{}, judged: map[string]judgement{}}, nil
 }
 
 func firstLine(err error) string {
@@ -109,66 +74,6 @@ func firstLine(err error) string {
 		line = string(runes[:300]) + "..."
 	}
 	return line
-}
-
-// asJSON gives a document's JSON. Aliases of YAML are refused: a few lines of them make gigabytes.
-func asJSON(data []byte) ([]byte, error) {
-	text := strings.TrimSpace(strings.TrimPrefix(string(data), "\xef\xbb\xbf"))
-	if strings.HasPrefix(text, "{") {
-		return []byte(text), nil
-	}
-	file, err := parser.ParseBytes(data, 0)
-	if err != nil {
-		return nil, fmt.Errorf("it is neither JSON nor YAML: %s", firstLine(err))
-	}
-	var found aliases
-	for _, one := range file.Docs {
-		ast.Walk(&found, one)
-	}
-	if found {
-		return nil, errors.New("it uses aliases of YAML (*name), which are not taken: write the values out, or use $ref")
-	}
-	raw, err := yaml.YAMLToJSON(data)
-	if err != nil {
-		return nil, fmt.Errorf("it is no YAML: %s", firstLine(err))
-	}
-	return raw, nil
-}
-
-// aliases looks for aliases in YAML.
-type aliases bool
-
-// Visit notes an alias.
-func (a *aliases) Visit(n ast.Node) ast.Visitor {
-	if _, is := n.(*ast.AliasNode); is {
-		*a = true
-	}
-	return a
-}
-
-// cutOuter makes references to other documents accept any value: nothing is fetched because a document says
-// so. It reports whether there were any.
-func cutOuter(v any) bool {
-	cut := false
-	switch v := v.(type) {
-	case *object:
-		for i, m := range v.members {
-			if ref := refOf(m.value); ref != "" && !strings.HasPrefix(ref, "#") {
-				v.members[i].value, cut = &object{}, true
-				continue
-			}
-			cut = cutOuter(m.value) || cut
-		}
-	case []any:
-		for i, item := range v {
-			if ref := refOf(item); ref != "" && !strings.HasPrefix(ref, "#") {
-				v[i], cut = &object{}, true
-				continue
-			}
-			cut = cutOuter(item) || cut
-		}
-	}
-	return cut
 }
 
 func refOf(v any) string {
@@ -188,24 +93,6 @@ func (d *document) open(v any) (*object, string) {
 		last, v = ref, d.pointed(ref)
 	}
 	return nil, last
-}
-
-// pointed finds what a reference within the document leads to, nil where there is nothing.
-func (d *document) pointed(ref string) any {
-	if found, known := d.refs[ref]; known {
-		return found
-	}
-	var at any = d.root
-	for step := range strings.SplitSeq(strings.TrimPrefix(ref, "#/"), "/") {
-		if unescaped, err := url.PathUnescape(step); err == nil {
-			step = unescaped
-		}
-		step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
-		o, _ := at.(*object)
-		at = o.get(step)
-	}
-	d.refs[ref] = at
-	return at
 }
 
 // server is the address that an operation's path is appended to: that of the operation, its path, or the

@@ -41,11 +41,6 @@ var (
 	tiers           = []string{"free", "low", "metered", "money", "money-compound", "compensation"}
 )
 
-// annotated reports whether any operation says whether it is a tool.
-func (d *document) annotated() bool {
-	return slices.ContainsFunc(d.operations(), func(op operation) bool { return op.object.has(extTool) })
-}
-
 // exposed reports whether an operation is to be a tool. Only true says so; everything else is no.
 func (d *document) exposed(op operation, annotated bool, allow []string, findings *[]Finding) bool {
 	if !annotated {
@@ -178,6 +173,9 @@ func (b *builder) compensation() {
 	if o.has(extTemplate) {
 		c.Inputs = b.template(o.get(extTemplate))
 	}
+	if o.has(extReversible) && c.Reversibility == "irreversible" && b.tool.Confirmation == "" && b.tool.CancelFor == "" && b.op.method != "get" {
+		b.tool.Confirmation = c.Reversibility // whoever can't take it back is asked before
+	}
 	if c.CostTier == "money" && (b.tool.Cancels == "" || b.tool.Confirmation == "") {
 		b.refuse("%s is money: it needs %s and a kind of summary in %s", extTier, extCancels, extConfirmation)
 	}
@@ -230,10 +228,12 @@ func (b *builder) jargon() {
 
 // lintNames reports extensions that nobody knows, wherever they stand: a slip of the pen in one of them would let
 // something run that must not.
-func (d *document) lintNames() []Finding {
+//
+// One that is not even spelled as an extension costs its operation.
+func (d *document) lintNames(operations []operation) []Finding {
 	var findings []Finding
 	seen := map[string]bool{}
-	d.walkNames(d.root, "", func(name, at string) {
+	found := func(name, at string) {
 		if seen[name+" "+at] {
 			return
 		}
@@ -242,8 +242,12 @@ func (d *document) lintNames() []Finding {
 		if near := registry.Nearest(normal(name), extensions); near != "" {
 			message += "; did you mean " + near + "?"
 		}
-		findings = append(findings, Finding{Document: d.name, Operation: at, Message: message})
-	})
+		findings = append(findings, Finding{Document: d.name, Operation: at, Refused: !strings.HasPrefix(name, "x-"), Message: message})
+	}
+	d.walkNames(d.root, "", found)
+	for _, op := range operations { // that stand in other files
+		d.walkNames(op.object, op.id(), found)
+	}
 	return findings
 }
 

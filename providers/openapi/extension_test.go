@@ -143,7 +143,7 @@ func TestExtensions(t *testing.T) {
 			}
 		}
 	})
-	t.Run("C19 C20 C21 C22 C23 C24 C25 how it is undone is kept", func(t *testing.T) {
+	t.Run("C25 the tier is kept, beside what the document says of undoing, which nobody acts on yet", func(t *testing.T) {
 		for id, want := range map[string]string{
 			"flight_book_offer":     `{"costTier":"money","inputs":{"booking_id":"{{outputs.booking.id}}"},"reversibility":"compensating","tool":"flight_cancel_booking","windowSeconds":86400}`,
 			"flight_cancel_booking": `{"costTier":"free","kind":"best-effort","reversibility":"irreversible"}`,
@@ -168,6 +168,19 @@ func TestConfirmationKinds(t *testing.T) {
 	}
 }
 
+func TestIrreversible(t *testing.T) {
+	t.Parallel()
+	for reversibility, want := range map[string]string{"irreversible": "irreversible", "reversible": ""} {
+		t.Run("C21 "+reversibility+" asks: "+want, func(t *testing.T) {
+			t.Parallel()
+			h := open(t, edited("reversibility: compensating", "reversibility: "+reversibility, "x-orchet-requires-confirmation: structured-itinerary", "x-orchet-requires-confirmation: false", "cost-tier: money", "cost-tier: low"))
+			if tool := h.tool(t, "flight_book_offer"); tool.Confirmation != want {
+				t.Errorf("it asks for %q", tool.Confirmation)
+			}
+		})
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -181,18 +194,20 @@ func TestRefusals(t *testing.T) {
 		"C34 a booking that nothing cancels": {[]string{"      x-orchet-cancels: flight_cancel_booking\n", "", "cost-tier: money", "cost-tier: low"}, []string{"flight_book_offer", "flight_cancel_booking"}},
 		"C17 a cancel tool that is not there": {[]string{"x-orchet-cancels: flight_cancel_booking", "x-orchet-cancels: nothing", "cancel-for: flight_book_offer", "intent-tags: []"},
 			[]string{"flight_book_offer", "nothing"}},
-		"C35 a link one way":                       {[]string{"      x-orchet-cancel-for: flight_book_offer\n", ""}, []string{"flight_book_offer", "flight_cancel_booking", "name it back"}},
-		"C18 C35 a link to another tool":           {[]string{"cancel-for: flight_book_offer", "cancel-for: other"}, []string{"flight_cancel_booking", "other"}},
-		"C36 a cancel tool that asks":              {[]string{"confirmation: false", "confirmation: structured-booking"}, []string{"flight_cancel_booking", "structured-booking"}},
-		"C36 a cancel tool that does not say":      {[]string{"      x-orchet-requires-confirmation: false\n", ""}, []string{"flight_cancel_booking", "false"}},
-		"C25 money without a summary":              {[]string{"x-orchet-requires-confirmation: structured-itinerary", "x-orchet-requires-confirmation: false"}, []string{"money"}},
-		"C25 another tier":                         {[]string{"cost-tier: money", "cost-tier: dear"}, []string{"dear", "metered"}},
-		"C20 another kind of compensation":         {[]string{"x-orchet-reversibility", "x-orchet-compensation-kind: good\n      x-orchet-reversibility"}, []string{"good", "best-effort"}},
-		"C21 another reversibility":                {[]string{"reversibility: compensating", "reversibility: maybe"}, []string{"maybe", "irreversible"}},
-		"C22 an undoing tool that is not there":    {[]string{"x-orchet-reversibility", "x-orchet-compensating-tool: none\n      x-orchet-reversibility"}, []string{"none"}},
-		"C23 a place outside the answer":           {[]string{"{{outputs.booking.id}}", "{{inputs.offer_id}}"}, []string{"inputs.offer_id"}},
-		"C24 a window of nothing":                  {[]string{"86400", "0"}, []string{"seconds"}},
-		"C15 personal data that is needed unnamed": {[]string{"[offer_id, traveler_id]", "[offer_id, email]"}, []string{"email"}},
+		"C35 a link one way":                  {[]string{"      x-orchet-cancel-for: flight_book_offer\n", ""}, []string{"flight_book_offer", "flight_cancel_booking", "name it back"}},
+		"C18 C35 a link to another tool":      {[]string{"cancel-for: flight_book_offer", "cancel-for: other"}, []string{"flight_cancel_booking", "other"}},
+		"C36 a cancel tool that asks":         {[]string{"confirmation: false", "confirmation: structured-booking"}, []string{"flight_cancel_booking", "structured-booking"}},
+		"C36 a cancel tool that does not say": {[]string{"      x-orchet-requires-confirmation: false\n", ""}, []string{"flight_cancel_booking", "false"}},
+		"C25 money without a summary":         {[]string{"x-orchet-requires-confirmation: structured-itinerary", "x-orchet-requires-confirmation: false"}, []string{"money"}},
+		"C25 another tier":                    {[]string{"cost-tier: money", "cost-tier: dear"}, []string{"dear", "metered"}},
+		"another kind of compensation":        {[]string{"x-orchet-reversibility", "x-orchet-compensation-kind: good\n      x-orchet-reversibility"}, []string{"good", "best-effort"}},
+		"C21 another reversibility":           {[]string{"reversibility: compensating", "reversibility: maybe"}, []string{"maybe", "irreversible"}},
+		"C22 an undoing tool that asks": {[]string{"      x-orchet-cancel-for: flight_book_offer\n", "      x-orchet-cancel-for: flight_book_offer\n      x-orchet-compensating-tool: flight_book_offer\n"},
+			[]string{"flight_book_offer, which asks for a confirmation"}},
+		"C22 an undoing tool that is not there":      {[]string{"x-orchet-reversibility", "x-orchet-compensating-tool: none\n      x-orchet-reversibility"}, []string{"none"}},
+		"a template with a place outside the answer": {[]string{"{{outputs.booking.id}}", "{{inputs.offer_id}}"}, []string{"inputs.offer_id"}},
+		"a window of nothing":                        {[]string{"86400", "0"}, []string{"seconds"}},
+		"C15 personal data that is needed unnamed":   {[]string{"[offer_id, traveler_id]", "[offer_id, email]"}, []string{"email"}},
 	} {
 		t.Run(name+" is refused", func(t *testing.T) {
 			t.Parallel()
@@ -231,16 +246,16 @@ func TestRefusals(t *testing.T) {
 func TestLint(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ from, to, want string }{
-		"C11 C26 a name nobody knows":             {"x-orchet-cost-tier: money", "x-orchet-cost-tier: money\n      x-orchet-mood: good", "x-orchet-mood is not known"},
-		"C26 compensation-tool":                   {"x-orchet-cost-tier: money", "x-orchet-cost-tier: money\n      x-orchet-compensation-tool: x", "did you mean x-orchet-compensating-tool"},
-		"C26 compensating-kind":                   {"x-orchet-cost-tier: money", "x-orchet-cost-tier: money\n      x-orchet-compensating-kind: x", "did you mean x-orchet-compensation-kind"},
-		"C26 other letters":                       {"x-orchet-cost-tier: money", "x-orchet-cost-tier: money\n      X_Orchet_Intent_Tag: x", "did you mean x-orchet-intent-tags"},
-		"C26 without x":                           {"x-orchet-cost-tier: money", "x-orchet-cost-tier: money\n      orchet-tool: true", "did you mean x-orchet-tool"},
-		"C2 C12 a tool of \"true\"":               {"operationId: internal", "operationId: internal, x-orchet-tool: \"true\"", "is \"true\", which is not true"},
-		"C5 words of the trade":                   {"summary: Book a flight", "summary: Make a PNR at the endpoint", "PNR"},
-		"C9 an input without description":         {", description: The offer", "", "offer_id has no description"},
-		"C41 neither summary nor description":     {"x", "x", "flight_cancel_booking: it has neither summary nor description"},
-		"C23 an input that the cancel tool lacks": {"x-orchet-cost-tier", "x-orchet-compensating-tool: flight_cancel_booking\n      x-orchet-cost-tier", "booking_id, which is no input"},
+		"C11 C26 a name nobody knows":                   {"x-orchet-cost-tier: money", "x-orchet-cost-tier: money\n      x-orchet-mood: good", "x-orchet-mood is not known"},
+		"C26 compensation-tool":                         {"x-orchet-cost-tier: money", "x-orchet-cost-tier: money\n      x-orchet-compensation-tool: x", "did you mean x-orchet-compensating-tool"},
+		"C26 compensating-kind":                         {"x-orchet-cost-tier: money", "x-orchet-cost-tier: money\n      x-orchet-compensating-kind: x", "did you mean x-orchet-compensation-kind"},
+		"C26 other letters":                             {"x-orchet-cost-tier: money", "x-orchet-cost-tier: money\n      X_Orchet_Intent_Tag: x", "did you mean x-orchet-intent-tags"},
+		"C26 without x":                                 {"x-orchet-cost-tier: money", "x-orchet-cost-tier: money\n      orchet-tool: true", "did you mean x-orchet-tool"},
+		"C2 C12 a tool of \"true\"":                     {"operationId: internal", "operationId: internal, x-orchet-tool: \"true\"", "is \"true\", which is not true"},
+		"C5 words of the trade":                         {"summary: Book a flight", "summary: Make a PNR at the endpoint", "PNR"},
+		"C9 an input without description":               {", description: The offer", "", "offer_id has no description"},
+		"C41 neither summary nor description":           {"x", "x", "flight_cancel_booking: it has neither summary nor description"},
+		"a template's input that the cancel tool lacks": {"x-orchet-cost-tier", "x-orchet-compensating-tool: flight_cancel_booking\n      x-orchet-cost-tier", "booking_id, which is no input"},
 	} {
 		t.Run(name+" is told", func(t *testing.T) {
 			t.Parallel()

@@ -134,7 +134,9 @@ func (b *builder) setSchema(f *registry.InputField, s *object) {
 			b.refuse("the input %s: its schema can't be written: %v", f.Name, err)
 			return
 		}
-		b.doc.written[s] = raw
+		if len(b.doc.lost) == 0 {
+			b.doc.written[s] = raw
+		}
 	}
 	f.Schema = raw
 	if err := b.doc.compiled(raw).err; err != nil {

@@ -1,7 +1,6 @@
 package openapi
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -10,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -30,12 +30,6 @@ const specKey = "spec"
 // fetchTimeout bounds how long a document's address may take.
 const fetchTimeout = 30 * time.Second
 
-// Store keeps by their content how tools are called.
-type Store interface {
-	Put(ctx context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error)
-	registry.MediaOpener
-}
-
 // Config wires Tools. Store and Guard are required.
 type Config struct {
 	Dir       string   // its files named like *.openapi.yaml, .yml or .json are documents; empty: none
@@ -43,7 +37,7 @@ type Config struct {
 	// Allow lists which operations of documents without extensions are tools: operationIds, in which *
 	// stands for any part.
 	Allow  []string
-	Store  Store
+	Store  registry.SpecStore          // how tools are called
 	Guard  *http.Client                // of internal/outbound: documents and what they name are reached through it
 	Lookup func(string) (string, bool) // of the environment; nil: os.LookupEnv
 	Now    func() time.Time            // nil: time.Now
@@ -57,13 +51,13 @@ type Tools struct {
 	mu    sync.Mutex
 	good  map[string]reading // the last good one by source
 	specs map[registry.Media]spec
-	refs  map[[sha256.Size]byte]registry.Media // of specs that are kept
 	lint  []Finding
 }
 
 // reading is what a document gave.
 type reading struct {
 	sum      [sha256.Size]byte
+	parts    map[string][sha256.Size]byte // of the document's other files
 	tools    []registry.Tool
 	findings []Finding
 }
@@ -78,7 +72,7 @@ func New(cfg Config) *Tools {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	t := &Tools{cfg: cfg, good: map[string]reading{}, specs: map[registry.Media]spec{}, refs: map[[sha256.Size]byte]registry.Media{}}
+	t := &Tools{cfg: cfg, good: map[string]reading{}, specs: map[registry.Media]spec{}}
 	t.clients = clients{cfg: cfg, known: map[string]*account{}}
 	return t
 }
@@ -147,8 +141,11 @@ func (c *catalogue) add(s source, read reading) {
 		}
 		c.owner[tool.ToolID] = s.address
 		tool = tool.Clone()
-		if c.commands[tool.CommandName] {
-			tool.CommandName = "" // still there by its id
+		if name := tool.CommandName; name != "" && c.commands[name] {
+			tool.CommandName = "/" + marked(name[1:], maxCommand, tool.ToolID)
+			if c.commands[tool.CommandName] {
+				tool.CommandName = "" // still there by its id
+			}
 		}
 		c.commands[tool.CommandName] = true
 		c.tools = append(c.tools, tool)
@@ -263,10 +260,11 @@ func (t *Tools) read(ctx context.Context, s source) (reading, error) {
 		return last, err
 	}
 	sum := sha256.Sum256(append(about, data...))
-	if last.sum == sum {
+	if last.sum == sum && t.partsOf(ctx, s).same(last.parts) {
 		return last, nil
 	}
-	doc, err := readDocument(ctx, s.name, s.at, data)
+	files := t.partsOf(ctx, s)
+	doc, err := readDocument(s.name, s.at, data, files)
 	if err != nil {
 		return last, err
 	}
@@ -275,13 +273,14 @@ func (t *Tools) read(ctx context.Context, s source) (reading, error) {
 	if err != nil {
 		return last, err
 	}
+	if err := t.keep(ctx, built); err != nil {
+		return last, err
+	}
 	for _, b := range built {
-		if err := t.keep(ctx, b); err != nil {
-			return last, err
-		}
 		fresh.tools = append(fresh.tools, b.tool)
 	}
-	return fresh, nil
+	fresh.parts = files.sums()
+	return fresh, ctx.Err()
 }
 
 // follow fetches a document, by way of its agent's manifest if that is what the source is.
@@ -339,8 +338,10 @@ func bare(err error) error {
 func (d *document) build(agent *manifest, allow []string, lookup func(string) (string, bool), findings *[]Finding) ([]*builder, error) {
 	var built []*builder
 	seen := map[string]operation{}
-	annotated := d.annotated()
-	for _, op := range d.operations() {
+	operations := d.operations(findings)
+	annotated := slices.ContainsFunc(operations, func(op operation) bool { return op.object.has(extTool) })
+	names := d.lintNames(operations)
+	for _, op := range operations {
 		if !d.exposed(op, annotated, allow, findings) {
 			continue
 		}
@@ -349,10 +350,15 @@ func (d *document) build(agent *manifest, allow []string, lookup func(string) (s
 			b.refuse("the operationId is already that of %s %s", strings.ToUpper(first.method), first.path)
 		}
 		seen[op.id()] = op
+		for _, f := range names {
+			if f.Refused && f.Operation == op.id() {
+				b.refuse("%s", f.Message)
+			}
+		}
 		b.build()
 		built = append(built, b)
 	}
-	*findings = append(*findings, d.lintNames()...)
+	*findings = append(*findings, slices.DeleteFunc(names, func(f Finding) bool { return f.Refused && f.Operation != "" })...)
 	if agent != nil {
 		agent.describe(built)
 	}
@@ -386,33 +392,44 @@ func settled(built []*builder, findings *[]Finding) (good []*builder, refusals [
 	return good, refusals
 }
 
+// flat takes away what * would stop at: ids may have slashes.
+var flat = strings.NewReplacer("/", "\x1f")
+
 // allowed reports whether the operator's list has an operation.
 func allowed(allow []string, id string) bool {
 	return slices.ContainsFunc(allow, func(pattern string) bool {
-		match, err := path.Match(pattern, id)
+		match, err := path.Match(flat.Replace(pattern), flat.Replace(id))
 		return err == nil && match
 	})
 }
 
-// keep stores how a tool is called, and names it in the tool.
-func (t *Tools) keep(ctx context.Context, b *builder) error {
-	raw, err := json.Marshal(b.spec)
-	if err != nil {
-		return err
-	}
-	sum := sha256.Sum256(raw)
-	t.mu.Lock()
-	ref, known := t.refs[sum]
-	t.mu.Unlock()
-	if !known {
-		if ref, _, err = t.cfg.Store.Put(ctx, bytes.NewReader(raw), "openapi.json"); err != nil {
-			return fmt.Errorf("keep how %s is called: %w", b.tool.ToolID, err)
+// keep stores how tools are called, all at once, and names it in the tools.
+func (t *Tools) keep(ctx context.Context, built []*builder) error {
+	var contents [][]byte
+	fresh := map[registry.Media]spec{}
+	for _, b := range built {
+		raw, err := json.Marshal(b.spec)
+		if err != nil {
+			return err
+		}
+		ref := registry.SpecRef(raw)
+		b.tool.Metadata[specKey] = ref
+		t.mu.Lock()
+		_, known := t.specs[ref]
+		t.mu.Unlock()
+		if !known {
+			contents, fresh[ref] = append(contents, raw), b.spec
 		}
 	}
-	b.tool.Metadata[specKey] = ref
+	if len(fresh) == 0 {
+		return nil
+	}
+	if _, err := t.cfg.Store.PutSpecs(ctx, contents); err != nil {
+		return err
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.refs[sum], t.specs[ref] = ref, b.spec
+	maps.Copy(t.specs, fresh)
 	return nil
 }
 
@@ -444,7 +461,7 @@ func Check(ctx context.Context, file string, allow []string) ([]registry.Tool, [
 	if err != nil {
 		return nil, nil, err
 	}
-	doc, err := readDocument(ctx, s.name, nil, data)
+	doc, err := readDocument(s.name, nil, data, t.partsOf(ctx, source{file: file}))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -455,4 +472,14 @@ func Check(ctx context.Context, file string, allow []string) ([]registry.Tool, [
 		tools = append(tools, b.tool)
 	}
 	return tools, findings, err
+}
+
+// Ready says that nothing is known of how a tool is called.
+func (t *Tools) Ready(ctx context.Context, tool registry.Tool) error {
+	ref, _ := tool.Metadata[specKey].(string)
+	if ref == "" {
+		return registry.Errorf(registry.CodeUnavailable, "no OpenAPI document says how %s is called", tool.DisplayName)
+	}
+	_, err := t.specOf(ctx, ref)
+	return err
 }

@@ -3,8 +3,6 @@ package openapi_test
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,14 +32,16 @@ type store struct {
 	files map[string][]byte
 }
 
-func (s *store) Put(_ context.Context, r io.Reader, _ string) (registry.Media, registry.MediaInfo, error) {
-	data, err := io.ReadAll(r)
-	sum := sha256.Sum256(data)
-	ref := "asset:" + hex.EncodeToString(sum[:])
+func (s *store) PutSpecs(_ context.Context, contents [][]byte) ([]registry.Media, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.files[ref] = data
-	return ref, registry.MediaInfo{}, err
+	var refs []registry.Media
+	for _, content := range contents {
+		ref := registry.SpecRef(content)
+		s.files[ref] = content
+		refs = append(refs, ref)
+	}
+	return refs, nil
 }
 
 func (s *store) OpenMedia(_ context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
@@ -177,7 +177,7 @@ paths:
       summary: Change a pet
       parameters: [{name: name, in: path, required: true, description: Its name, schema: {type: string}}]
       requestBody: {content: {application/json: {schema: {type: object, properties: {age: {type: integer, description: Age in years}}}}}}
-      responses: {"200": {description: The pet}}
+      responses: {"200": {description: The pet, content: {application/json: {schema: {type: object, required: [pet], properties: {pet: {$ref: "#/components/schemas/Named"}, ids: {oneOf: [{type: string, enum: [none]}, {type: array, items: {type: integer}}]}}}}}}}
     delete:
       operationId: removePet
       summary: Remove a pet
@@ -431,6 +431,12 @@ func TestCalls(t *testing.T) {
 			t.Errorf("got %+v, %v", result.Outputs, err)
 		}
 	})
+	t.Run("B20 the result has the shape that the document tells, without what services don't keep", func(t *testing.T) {
+		data, declared := h.tool(t, "changePet").OutputSchema.Data()
+		if want := `{"type":"object","properties":{"pet":{"type":["object","null"],"properties":{"name_of_owner":{"type":["string","null"]}}},"ids":{"anyOf":[{"type":["string","null"]},{"type":["array","null"],"items":{"type":["integer","null"]}}]}}}`; !declared || string(data.Schema) != want {
+			t.Errorf("got %s", data.Schema)
+		}
+	})
 	t.Run("the service's own words for a refusal", func(t *testing.T) {
 		h.Answer("addNotes", func(openapitest.Request) openapitest.Answer {
 			return openapitest.Answer{Status: 409, Body: map[string]any{"error": map[string]string{"message": "There are notes already."}}}
@@ -517,7 +523,8 @@ func TestBadDocuments(t *testing.T) {
 		"no document":            {"hello", "no JSON object"},
 		"broken YAML":            {"a: [", "neither JSON nor YAML"},
 		"a billion laughs":       {head + "x-a: &a [1]\nx-b: [*a, *a]\npaths: {}", "aliases"},
-		"what the library says":  {head + "paths: {/a: {get: {operationId: a, responses: {'200': {}}}}}", "description"},
+		"paths that are a list":  {head + "paths: [1]", "no object"},
+		"a parameter of nothing": {head + "paths: {/a: {get: {operationId: a, parameters: [{name: x}], responses: {'200': {description: x}}}}}", "a parameter has no name"},
 		"C4 no operationId":      {head + "paths: {/a: {get: {x-orchet-tool: true, summary: A, responses: {'200': {description: x}}}}}", "GET /a"},
 		"no server":              {strings.Replace(head, "https://x.example", "ftp://x", 1) + "paths: {/a: {get: {operationId: a, responses: {'200': {description: x}}}}}", "OPENAPI_BAD_URL"},
 		"nested too deep":        {`{"openapi":"3.1.0","x":` + strings.Repeat("[", 400) + strings.Repeat("]", 400) + "}", "nested deeper"},
@@ -536,12 +543,121 @@ func TestBadDocuments(t *testing.T) {
 			}
 		})
 	}
-	t.Run("C51 references to other documents are never followed, and take any value", func(t *testing.T) {
+	t.Run("C51 references to other origins are never followed, and take any value", func(t *testing.T) {
 		t.Parallel()
 		h := open(t, head+`paths: {/a: {post: {operationId: a, requestBody: {content: {application/json: {schema: {type: object, properties: {x: {$ref: "http://169.254.169.254/latest#/x"}}}}}}, responses: {"200": {description: x}}}}}`)
 		f, _ := h.tool(t, "a").InputSchema.Get("x")
 		if _, err := registry.CheckValue(f, map[string]any{"any": "thing"}); err != nil {
 			t.Error(err)
+		}
+	})
+	t.Run("a flaw costs its operation, and no other", func(t *testing.T) {
+		t.Parallel()
+		for name, c := range map[string]struct{ flaw, says string }{
+			"a reference to nothing":      {"parameters: [{$ref: '#/components/parameters/none'}], responses: {}", "#/components/parameters/none can't be followed"},
+			"a schema of nothing":         {"requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/none'}}}}", "#/components/schemas/none can't be followed"},
+			"a schema that is none":       {"parameters: [{name: q, in: query, schema: {type: cat, minLength: 1}}]", "the input q"},
+			"a parameter without place":   {"parameters: [{name: q}]", "a parameter has no name"},
+			"a file that is not there":    {"parameters: [{$ref: 'none.yml#/x'}]", "none.yml#/x can't be followed"},
+			"a name that is no extension": {"Orchet-Tool: true", "Orchet-Tool is not known"},
+		} {
+			dir, good := t.TempDir(), "{operationId: good, responses: {'200': {}}, x-new: {a: 1}, parameters: [{name: n, in: query, schema: {type: integer, minimum: '-99999999999999999999999', $recursiveAnchor: true, optional: 1}}]}"
+			document := head + "tags: [{name: x, description: {$ref: 'gone.yml'}}]\npaths:\n  /{a}: {get: " + good + "}\n  /{b}: {get: {operationId: bad, " + c.flaw + "}}\n"
+			if err := os.WriteFile(filepath.Join(dir, "odd.openapi.yaml"), []byte(document), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			tools, err := openapi.New(openapi.Config{Dir: dir, Allow: []string{"*"}, Store: &store{files: map[string][]byte{}}}).Load(t.Context())
+			if len(tools) != 1 || tools[0].ToolID != "good" || err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%s: %d tools, %v; expected %q", name, len(tools), err, c.says)
+			}
+		}
+	})
+	t.Run("operations in other files of the folder are read, and none beyond", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		for name, text := range map[string]string{
+			"secret.yml":          "{operationId: secret, responses: {}}",
+			"in/api.openapi.yaml": head + "paths:\n  /a: {get: {$ref: 'res/a.yml'}}\n  /b: {$ref: 'res/b.json#/items/1'}\n  /c: {get: {$ref: '../secret.yml'}}\n  /d: {get: {$ref: 'link.yml'}}\ncomponents: {parameters: {n: {name: n, in: query, schema: {type: integer}}}}\n",
+			"in/res/a.yml":        "operationId: one\nparameters: [{$ref: '../shared/p.yml#/q'}, {$ref: '../api.openapi.yaml#/components/parameters/n'}]\n",
+			"in/res/b.json":       `{"items": [{}, {"post": {"operationId": "two", "parameters": [{"$ref": "#/p"}]}}], "p": {"name": "z", "in": "query", "schema": {"type": "string"}}}`,
+			"in/shared/p.yml":     "q: {name: q, in: query, schema: {$ref: '#/s'}}\ns: {type: string, maxLength: 3}\n",
+		} {
+			file := filepath.Join(dir, filepath.FromSlash(name))
+			if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Symlink(filepath.Join(dir, "secret.yml"), filepath.Join(dir, "in", "link.yml")); err != nil {
+			t.Fatal(err)
+		}
+		loader := openapi.New(openapi.Config{Dir: filepath.Join(dir, "in"), Allow: []string{"*"}, Store: &store{files: map[string][]byte{}}})
+		inputs := func() string {
+			tools, _ := loader.Load(t.Context())
+			var names []string
+			for _, tool := range tools {
+				for _, f := range tool.InputSchema {
+					names = append(names, tool.ToolID+"."+f.Name)
+				}
+			}
+			return strings.Join(names, " ")
+		}
+		if got, want := inputs(), "one.q one.n two.z"; got != want {
+			t.Errorf("it has %q, want %q", got, want)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "in", "shared", "p.yml"), []byte("q: {name: r, in: query, schema: {type: string}}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := inputs(), "one.r one.n two.z"; got != want {
+			t.Errorf("after a change of a file it has %q, want %q", got, want)
+		}
+	})
+	t.Run("names are short, whole words, and each operation's own for ever", func(t *testing.T) {
+		t.Parallel()
+		long := "pulls/request-reviewers-for-a-pull-request"
+		list := func(ids ...string) map[string]string {
+			dir, b := t.TempDir(), strings.Builder{}
+			b.WriteString(head + "paths:\n")
+			for i, id := range ids {
+				fmt.Fprintf(&b, "  /p%d: {get: {operationId: %s}}\n", i, id)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "n.openapi.yaml"), []byte(b.String()), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			tools, err := openapi.New(openapi.Config{Dir: dir, Allow: []string{"*"}, Store: &store{files: map[string][]byte{}}}).Load(t.Context())
+			if err != nil || len(tools) != len(ids) {
+				t.Fatalf("%d tools, %v", len(tools), err)
+			}
+			names := map[string]string{}
+			for i, tool := range tools {
+				names[ids[i]] = tool.CommandName
+			}
+			return names
+		}
+		all := list(long+"s", long, "repos/get", "repos_get", strings.Repeat("x", 200))
+		if all["repos/get"] != "/repos_get" || all["repos_get"] == "" || all["repos_get"] == all["repos/get"] || all[long] == all[long+"s"] {
+			t.Errorf("they are called %q", all)
+		}
+		if name := all[long]; !strings.HasPrefix(name, "/pulls_request_reviewers_for_") || len(name) > 33 || list(long)[long] != name {
+			t.Errorf("it is called %q, alone %q", name, list(long)[long])
+		}
+	})
+	t.Run("a parameter that takes the operator's key is no input", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		document := head + "paths:\n  /a: {get: {operationId: a, parameters: [{name: xi-api-key, in: header, schema: {type: string}}, {name: page-token, in: header, schema: {type: string}}]}}\n  /b: {get: {operationId: b, parameters: [{name: api_key, in: query, required: true, schema: {type: string}}]}}\n"
+		if err := os.WriteFile(filepath.Join(dir, "voice.openapi.yaml"), []byte(document), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		loader := openapi.New(openapi.Config{Dir: dir, Allow: []string{"*"}, Store: &store{files: map[string][]byte{}}, Lookup: func(string) (string, bool) { return "", false }})
+		tools, err := loader.Load(t.Context())
+		if err != nil || len(tools) != 2 {
+			t.Fatalf("%d tools, %v", len(tools), err)
+		}
+		if a := tools[0]; len(a.InputSchema) != 1 || a.InputSchema[0].Name != "page-token" || a.Status != nil || !says(loader.Findings(), "OPENAPI_VOICE_XI_API_KEY") {
+			t.Errorf("a takes %+v, %+v: %v", a.InputSchema, a.Status, loader.Findings())
+		}
+		if b := tools[1]; len(b.InputSchema) != 0 || b.Status == nil || !strings.Contains(b.Status.Reason, "OPENAPI_VOICE_API_KEY must be set") {
+			t.Errorf("b takes %+v, %+v", b.InputSchema, b.Status)
 		}
 	})
 	t.Run("a document that multiplies itself is bounded", func(t *testing.T) {

@@ -2,6 +2,8 @@ package openapi
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -31,18 +33,35 @@ func (o operation) String() string {
 	return strings.ToUpper(o.method) + " " + o.path
 }
 
-// operations lists those of a document, in its order.
-func (d *document) operations() []operation {
+// operations lists those of a document, in its order, also those that stand in other files.
+func (d *document) operations(findings *[]Finding) []operation {
 	var list []operation
 	for _, p := range d.root.object("paths").all() {
-		item, _ := d.open(p.value)
+		item := d.part(p.value, p.key, findings)
 		for _, method := range methods {
-			if o := item.object(method); o != nil {
+			if !item.has(method) {
+				continue
+			}
+			if o := d.part(item.get(method), strings.ToUpper(method)+" "+p.key, findings); o != nil {
 				list = append(list, operation{p.key, method, item, o})
 			}
 		}
 	}
 	return list
+}
+
+// part opens a part of the document's paths. One that can't be had, or is no object, is refused.
+func (d *document) part(v any, at string, findings *[]Finding) *object {
+	d.lost = nil
+	o, _ := d.open(v)
+	if o == nil {
+		why := "it is no object"
+		if len(d.lost) > 0 {
+			why = d.lost[0]
+		}
+		*findings = append(*findings, Finding{Document: d.name, Operation: at, Refused: true, Message: why})
+	}
+	return o
 }
 
 // builder makes a tool of one operation.
@@ -65,6 +84,7 @@ func (b *builder) refuse(format string, args ...any) {
 
 // build makes the tool and how it is called. What is wrong is in the findings.
 func (b *builder) build() {
+	b.doc.lost = nil
 	b.identity()
 	b.connection()
 	b.parameters()
@@ -72,6 +92,9 @@ func (b *builder) build() {
 	b.fold()
 	b.answer()
 	b.extensions()
+	for _, lost := range slices.Compact(b.doc.lost) {
+		b.refuse("%s", lost)
+	}
 	for _, f := range b.findings {
 		if f.Refused {
 			return
@@ -107,8 +130,8 @@ func (b *builder) identity() {
 	spelled := words(id)
 	name := []rune(cmp.Or(sentence(summary), spelled))
 	b.tool = registry.Tool{
-		ToolID: id, Service: Service, DisplayName: string(name[:min(len(name), maxNameText)]), Description: cmp.Or(description, summary),
-		CommandName: command(spelled), Category: b.category(), Kind: "openapi", Capability: registry.CapabilityWrite,
+		ToolID: shortened(id, maxID, id), Service: Service, DisplayName: string(name[:min(len(name), maxNameText)]), Description: cmp.Or(description, summary),
+		CommandName: command(spelled, id), Category: b.category(), Kind: "openapi", Capability: registry.CapabilityWrite,
 		InputSchema: registry.InputSchema{}, Metadata: map[string]any{"document": b.doc.name},
 		Idempotent: b.op.method == "get" || b.op.method == "put" || b.op.method == "delete",
 	}
@@ -144,13 +167,44 @@ func words(id string) string {
 
 var notCommand = regexp.MustCompile(`[^a-z0-9]+`)
 
+const (
+	maxID      = 128 // bytes of a tool's id
+	maxCommand = 32  // bytes of a command's name
+	markLength = 4
+)
+
 // command is the command of an operation's words, "" where nothing of them is left.
-func command(spelled string) string {
+func command(spelled, id string) string {
 	name := strings.Trim(notCommand.ReplaceAllString(strings.ToLower(spelled), "_"), "_")
 	if name == "" {
 		return ""
 	}
-	return "/" + strings.TrimRight(name[:min(len(name), 32)], "_")
+	return "/" + shortened(name, maxCommand, id)
+}
+
+// shortened cuts a name that is too long after a word and adds the operation's mark, so that it stays the same whatever
+// other operations there are.
+func shortened(name string, most int, id string) string {
+	if len(name) <= most {
+		return name
+	}
+	return marked(name, most, id)
+}
+
+// marked is a name with the operation's mark, which hardly another one has.
+func marked(name string, most int, id string) string {
+	sum := sha256.Sum256([]byte(id))
+	room := most - markLength - 1
+	if len(name) > room {
+		cut := name[:room]
+		if name[room] != '_' {
+			if end := strings.LastIndexByte(cut, '_'); end > room/2 {
+				cut = cut[:end]
+			}
+		}
+		name = strings.TrimRight(cut, "_")
+	}
+	return name + "_" + hex.EncodeToString(sum[:])[:markLength]
 }
 
 // connection finds where the operation is and what opens it.
@@ -182,6 +236,12 @@ func (b *builder) parameters() {
 	for _, list := range [][]any{b.op.item.list("parameters"), b.op.object.list("parameters")} {
 		for _, v := range list {
 			p, _ := b.doc.open(v)
+			if p.text("name") == "" || !slices.Contains([]string{"path", "query", "header", "cookie"}, p.text("in")) {
+				if p != nil || len(b.doc.lost) == 0 {
+					b.refuse("a parameter has no name, or a place (in) other than path, query, header and cookie: %s", shown(p))
+				}
+				continue
+			}
 			key := [2]string{p.text("name"), p.text("in")}
 			if _, known := byName[key]; !known {
 				order = append(order, key)
@@ -206,6 +266,10 @@ func (b *builder) parameter(p *object, name, in string) {
 	case in == "header" && slices.Contains([]string{"accept", "content-type", "authorization"}, header):
 		return // not parameters, as the specification says
 	}
+	if in != "path" && isSecret(name) {
+		b.secret(p, name, in)
+		return
+	}
 	q := param{Name: name, In: in, Input: b.free(name, in), Style: p.text("style"), Explode: p.truth("explode")}
 	schema := p.get("schema")
 	for _, content := range p.object("content").all() {
@@ -227,6 +291,33 @@ func (b *builder) parameter(p *object, name, in string) {
 	}
 	b.tool.InputSchema = append(b.tool.InputSchema, f)
 	b.spec.Params = append(b.spec.Params, q)
+}
+
+// secretNames are those of parameters that take the key of the operator's account.
+var secretNames = regexp.MustCompile(`(?i)(^|[-_.])(api|access|auth|secret|subscription)[-_.]?(key|token|secret)$|^x?[-_]?(auth[-_])?(token|password)$`)
+
+func isSecret(name string) bool { return secretNames.MatchString(name) }
+
+// secret makes a parameter that takes a key one that the operator sets: neither people nor models are asked for it. Where a
+// security scheme has it already, that is enough.
+func (b *builder) secret(p *object, name, in string) {
+	for _, a := range b.spec.Auth {
+		if a.Kind == in && strings.EqualFold(a.Name, name) {
+			return
+		}
+	}
+	a := auth{Kind: in, Name: name, Secret: b.doc.variable(name), Optional: !p.truth("required")}
+	b.spec.Auth = append(b.spec.Auth, a)
+	if value, set := b.lookup(a.Secret); set && value != "" {
+		return
+	}
+	if a.Optional {
+		b.warn("its %s %s is sent once %s is set by the operator", in, name, a.Secret)
+		return
+	}
+	missing := a.Secret + " must be set by the operator"
+	b.tool.Status = &registry.Status{State: registry.StateUnavailable, Reason: missing}
+	b.warn("%s", missing)
 }
 
 // free gives an input's name, with where it goes if another has that name.
@@ -321,18 +412,20 @@ func (b *builder) fold() {
 // answer makes the output of the operation's answer when it succeeds.
 func (b *builder) answer() {
 	out := registry.OutputField{Name: "result", Type: "text"}
-	responses := b.op.object.object("responses")
-	for _, one := range responses.all() {
-		if !strings.HasPrefix(one.key, "2") {
-			continue
-		}
-		response, _ := b.doc.open(one.value)
+	successes := slices.DeleteFunc(slices.Clone(b.op.object.object("responses").all()), func(m member) bool { return !strings.HasPrefix(m.key, "2") })
+	if len(successes) > 0 {
+		response, _ := b.doc.open(successes[0].value)
 		out.Description = response.text("description")
 		for _, content := range response.object("content").all() {
 			out.Type = outputType(content.key)
+			if about, _ := b.doc.open(content.value); len(successes) == 1 && len(response.object("content").all()) == 1 && preference(content.key) == 0 {
+				out.Schema = b.doc.answerSchema(about.get("schema"))
+			}
 			b.spec.Pages = b.spec.Pages || strings.HasPrefix(content.key, "text/") || content.key == "*/*"
 		}
-		break
+	}
+	if out.Type != "text" {
+		out.Schema = nil
 	}
 	b.tool.OutputSchema = registry.OutputSchema{out}
 }

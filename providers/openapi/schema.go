@@ -10,10 +10,14 @@ import (
 // maxSchema bounds the nodes of one input's schema: references written out can multiply.
 const maxSchema = 5000
 
+// maxAnswer bounds the nodes of an answer's schema, which models read with the list of all tools.
+const maxAnswer = 100
+
 // inliner writes a schema of the document out as JSON Schema 2020-12 that stands alone.
 type inliner struct {
 	doc   *document
 	left  int
+	loose bool     // see shape
 	stack []string // the references that are being written out
 	note  func(format string, args ...any)
 }
@@ -22,7 +26,7 @@ type inliner struct {
 // the bound, becomes true: any value.
 func (w *inliner) inline(v any) any {
 	o, isObject := v.(*object)
-	if w.left--; !isObject || w.left < 0 {
+	if w.left--; !isObject || o == nil || w.left < 0 {
 		if allowed, isBool := v.(bool); isBool {
 			return allowed
 		}
@@ -38,13 +42,57 @@ func (w *inliner) inline(v any) any {
 	}
 	written := &object{}
 	for _, m := range o.members {
-		w.keyword(written, m)
+		if w.loose {
+			w.shape(written, m)
+		} else {
+			w.keyword(written, m)
+		}
 	}
-	if w.doc.old {
-		modernise(written, o)
+	if w.loose {
+		return written
 	}
+	modernise(written, o)
 	w.withoutReadOnly(written, o)
 	return written
+}
+
+// shape writes what a keyword says of an answer's members and their types. Services live well with documents that promise more than
+// their answers keep: which members there are always, null, bounds and choices are not judged.
+func (w *inliner) shape(into *object, m member) {
+	switch m.key {
+	case "properties", "items", "allOf", "anyOf":
+		w.keyword(into, m)
+	case "oneOf":
+		w.keyword(into, member{key: "anyOf", value: m.value})
+	case "type":
+		kinds, isList := m.value.([]any)
+		if !isList {
+			kinds = []any{m.value}
+		}
+		if !slices.Contains(kinds, any("null")) {
+			kinds = append(slices.Clone(kinds), "null")
+		}
+		into.set(m.key, kinds)
+	}
+}
+
+// answerSchema is the schema of an answer in JSON; nil where the document says nothing of its shape.
+func (d *document) answerSchema(v any) json.RawMessage {
+	lost := d.lost
+	defer func() { d.lost = lost }() // a reference that leads nowhere costs a description, not the operation
+	w := inliner{doc: d, left: maxAnswer, loose: true}
+	written, isObject := w.inline(v).(*object)
+	if !isObject || len(written.members) == 0 {
+		return nil
+	}
+	if s, _ := d.open(v); s.text("type") == "object" {
+		written.set("type", "object")
+	}
+	raw, err := json.Marshal(written)
+	if err != nil || d.compiled(raw).err != nil {
+		return nil
+	}
+	return raw
 }
 
 // keyword writes one keyword. What says nothing about which values are right is left out.
@@ -73,14 +121,20 @@ func (w *inliner) keyword(into *object, m member) {
 			return
 		}
 		into.set(m.key, text)
-	case "type", "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength",
-		"minItems", "maxItems", "uniqueItems", "minContains", "maxContains", "minProperties", "maxProperties", "required", "dependentRequired",
+	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems", "minContains", "maxContains", "minProperties", "maxProperties":
+		if text, isText := m.value.(string); isText { // of YAML, whose numbers have no end
+			w.note("its %s is the text %.60q and is not checked", m.key, text)
+			return
+		}
+		into.set(m.key, m.value)
+	case "type", "enum", "const",
+		"uniqueItems", "required", "dependentRequired",
 		"title", "description", "default", "format":
 		into.set(m.key, m.value)
 	}
 }
 
-// modernise turns what only OpenAPI 3.0 says into JSON Schema.
+// modernise turns what OpenAPI 3.0 says, and documents that call themselves 3.1 say too, into JSON Schema.
 func modernise(written, o *object) {
 	if kind := o.text("type"); o.truth("nullable") && kind != "" {
 		written.set("type", []any{kind, "null"})

@@ -162,6 +162,19 @@ func plain(v any) any {
 
 // parseTree reads exactly one JSON object. Of members with one name the last counts.
 func parseTree(data []byte) (*object, error) {
+	v, err := parseValue(data)
+	if err != nil {
+		return nil, err
+	}
+	o, ok := v.(*object)
+	if !ok {
+		return nil, errors.New("it is no JSON object")
+	}
+	return o, nil
+}
+
+// parseJSON reads exactly one JSON value.
+func parseJSON(data []byte) (any, error) {
 	d := jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	v, err := readValue(d)
 	if err != nil {
@@ -170,11 +183,7 @@ func parseTree(data []byte) (*object, error) {
 	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("there is more text after the end of the JSON value")
 	}
-	o, ok := v.(*object)
-	if !ok {
-		return nil, errors.New("it is no JSON object")
-	}
-	return o, nil
+	return v, nil
 }
 
 func readValue(d *jsontext.Decoder) (any, error) {

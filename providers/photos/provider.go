@@ -18,6 +18,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -31,15 +32,15 @@ type Config struct {
 	PexelsKey, PexelsURL     string // with its version: https://api.pexels.com/v1
 	Store                    Store
 	// Link is the address of a stored file, without a host.
-	Link  func(ref registry.Media, name string) string
+	Link  func(owner string, ref registry.Media, name string) string
 	HTTP  *http.Client // nil: one of its own
 	Guard *http.Client // of internal/outbound, for fetching photos
 }
 
 // Store keeps imported photos.
 type Store interface {
-	// Put gives the same reference for the same content.
-	Put(ctx context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error)
+	// Keep gives the same reference for the same content.
+	Keep(ctx context.Context, r io.Reader, meta assets.Meta) (registry.Media, registry.MediaInfo, error)
 }
 
 // Provider is the loader and the caller of the tools.
@@ -222,7 +223,7 @@ func (p *Provider) importPhoto(ctx context.Context, c registry.Call) (registry.R
 		return registry.Result{}, err
 	}
 	name := item.Provider + "-" + item.ID + extension
-	ref, info, err := p.cfg.Store.Put(ctx, bytes.NewReader(data), name)
+	ref, info, err := p.cfg.Store.Keep(ctx, bytes.NewReader(data), assets.Meta{Name: name, Owner: c.UserID, Kind: assets.Result})
 	if err != nil {
 		return registry.Result{}, &registry.Error{Code: registry.CodeInternal, Message: "the photo can't be stored", Cause: err}
 	}
@@ -233,7 +234,7 @@ func (p *Provider) importPhoto(ctx context.Context, c registry.Call) (registry.R
 	return registry.Result{Outputs: []registry.Output{
 		{Name: "image", Type: "image", Info: info, Open: func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }},
 		{Name: "imageId", Type: "text", Text: ref},
-		{Name: "url", Type: "text", Text: p.cfg.Link(ref, name)},
+		{Name: "url", Type: "text", Text: p.cfg.Link(c.UserID, ref, name)},
 		{Name: "alt", Type: "text", Text: item.Alt},
 		credit,
 	}}, err
@@ -261,4 +262,12 @@ func (p *Provider) fetch(ctx context.Context, item Item) ([]byte, string, error)
 		return nil, "", registry.Errorf(registry.CodeBadOutput, "the source gave something that is no picture")
 	}
 	return data, extension, nil
+}
+
+// Ready says that a tool is none of those that are offered.
+func (p *Provider) Ready(_ context.Context, tool registry.Tool) error {
+	if !slices.Contains([]string{SearchToolID, BrowseToolID, ImportToolID}, tool.ToolID) {
+		return registry.Errorf(registry.CodeUnavailable, "%s is not offered any more", tool.DisplayName)
+	}
+	return nil
 }

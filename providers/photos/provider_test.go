@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/providers/photos"
 	"github.com/signalbox/signalbox/providers/photos/photostest"
@@ -21,10 +22,10 @@ import (
 // store names files by their content, as ours does.
 type store struct{}
 
-func (store) Put(_ context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error) {
+func (store) Keep(_ context.Context, r io.Reader, meta assets.Meta) (registry.Media, registry.MediaInfo, error) {
 	h := sha256.New()
 	n, err := io.Copy(h, r)
-	return fmt.Sprintf("asset:%x", h.Sum(nil)), registry.MediaInfo{Name: name, MIMEType: "image/jpeg", Bytes: n, Width: 16, Height: 12}, err
+	return fmt.Sprintf("asset:%x", h.Sum(nil)), registry.MediaInfo{Name: meta.Name, MIMEType: "image/jpeg", Bytes: n, Width: 16, Height: 12}, err
 }
 
 func house(t *testing.T, change ...func(*photos.Config)) (*photos.Provider, *photostest.Server) {
@@ -33,7 +34,7 @@ func house(t *testing.T, change ...func(*photos.Config)) (*photos.Provider, *pho
 	cfg := photos.Config{
 		UnsplashKey: photostest.UnsplashKey, UnsplashURL: server.UnsplashURL(), PexelsKey: photostest.PexelsKey, PexelsURL: server.PexelsURL(),
 		Store: store{}, Guard: outbound.NewClient([]string{"127.0.0.1"}),
-		Link: func(ref registry.Media, name string) string {
+		Link: func(_ string, ref registry.Media, name string) string {
 			return "/uploads/" + strings.TrimPrefix(ref, "asset:") + "/" + name
 		},
 	}

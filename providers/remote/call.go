@@ -123,10 +123,10 @@ func (p *Provider) answer(ctx context.Context, c registry.Call, r request) (data
 	return data, false, nil
 }
 
-// resultKey tells calls apart: the same trace, tool and input give the same key, in whatever order the keys
-// of the input stand.
+// resultKey tells calls apart: the same account, site, trace, tool and input give the same key, in whatever order the
+// keys of the input stand. Traces are the callers' to choose, so the account is what keeps strangers' answers apart.
 func resultKey(r request) ([]byte, error) {
-	raw, err := registry.CanonicalJSON([]any{r.Context.SiteID, r.Context.TraceID, keyOf(r.ToolName), r.Arguments})
+	raw, err := registry.CanonicalJSON([]any{r.Context.UserID, r.Context.SiteID, r.Context.TraceID, keyOf(r.ToolName), r.Arguments})
 	if err != nil {
 		return nil, fmt.Errorf("the input can't be written: %w", err)
 	}
@@ -343,4 +343,10 @@ func textOf(v any) string {
 		return ""
 	}
 	return strings.TrimSpace(b.String())
+}
+
+// Ready says why a tool has no endpoint here.
+func (p *Provider) Ready(ctx context.Context, tool registry.Tool) error {
+	_, err := p.lineOf(ctx, tool)
+	return err
 }

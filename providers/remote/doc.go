@@ -13,6 +13,6 @@
 // and its answer is {"data": ...}, which must conform to the manifest's outputSchema. Any status but 2xx is an
 // error. Timeouts are ours; attempts and the waits between them are those of runs, by the manifest's policy.
 //
-// The answer of an idempotent tool is remembered: an identical call in the same trace gets it again without
+// The answer of an idempotent tool is remembered: an identical call of the same account in the same trace gets it again without
 // being made, also after a restart.
 package remote

@@ -124,7 +124,7 @@ func (e Entry) tool(ref registry.Media, source string) (registry.Tool, error) {
 	if err != nil {
 		return registry.Tool{}, err
 	}
-	members := map[string]any{"displayName": m.Name, "commandName": commandOf(m.Name), "outputSchema": registry.OutputSchema{{Name: resultName, Type: "text"}}}
+	members := map[string]any{"displayName": m.Name, "commandName": commandOf(m.Name), "outputSchema": registry.OutputSchema{{Name: resultName, Type: "text", Schema: m.OutputSchema}}}
 	var own map[string]json.RawMessage
 	if len(e.Tool) > 0 {
 		if err := json.Unmarshal(e.Tool, &own); err != nil {

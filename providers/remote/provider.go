@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -38,19 +37,13 @@ const (
 	lifetime = 24 * time.Hour
 )
 
-// Store keeps by content how a tool is called, so that an accepted run outlives a change of the tool.
-type Store interface {
-	Put(ctx context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error)
-	registry.MediaOpener
-}
-
 // Config wires a Provider. Store and Guard are required.
 type Config struct {
-	File  string        // the operator's tools (ORCHESTRATOR_TOOL_MANIFEST_PATH); empty: none
-	Pool  *pgxpool.Pool // where registrations and results are kept; nil: nowhere
-	Seal  seal.Sealer   // encrypts the headers there; required with Pool
-	Store Store
-	Guard *http.Client // of internal/outbound: what was registered at run time, and what answers name, is reached through it
+	File  string             // the operator's tools (ORCHESTRATOR_TOOL_MANIFEST_PATH); empty: none
+	Pool  *pgxpool.Pool      // where registrations and results are kept; nil: nowhere
+	Seal  seal.Sealer        // encrypts the headers there; required with Pool
+	Store registry.SpecStore // how tools are called
+	Guard *http.Client       // of internal/outbound: what was registered at run time, and what answers name, is reached through it
 	// SiteID tells endpoints whose call it is, such as the host of PUBLIC_URL.
 	SiteID   string
 	Lifetime time.Duration // how long results of idempotent tools are remembered; zero: a day
@@ -111,20 +104,23 @@ func (p *Provider) Load(ctx context.Context) ([]registry.Tool, error) {
 		entries[k.key] = sourced{k.Entry, fromAPI}
 	}
 	tools := make([]registry.Tool, 0, len(entries))
+	var specs [][]byte
 	for _, key := range slices.Sorted(maps.Keys(entries)) {
 		e := entries[key]
 		if !e.enabled() {
 			continue
 		}
-		tool, err := p.tool(ctx, e)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
+		tool, raw, err := e.define()
 		if err != nil {
 			problems = append(problems, registry.Problem{ToolID: e.Manifest.Name, Source: e.source, Message: err.Error()})
 			continue
 		}
-		tools = append(tools, tool)
+		tools, specs = append(tools, tool), append(specs, raw)
+	}
+	if len(specs) > 0 {
+		if _, err := p.cfg.Store.PutSpecs(ctx, specs); err != nil {
+			return nil, err
+		}
 	}
 	if len(problems) > 0 {
 		return tools, &registry.PartialError{Problems: problems}
@@ -147,25 +143,14 @@ type spec struct {
 
 func (e sourced) spec() spec { return spec{e.Manifest, e.Endpoint, e.source} }
 
-func (p *Provider) tool(ctx context.Context, e sourced) (registry.Tool, error) {
-	ref, err := p.keep(ctx, e.spec())
+// define makes the tool, and what is kept of how it is called.
+func (e sourced) define() (registry.Tool, []byte, error) {
+	raw, err := json.Marshal(e.spec())
 	if err != nil {
-		return registry.Tool{}, err
+		return registry.Tool{}, nil, err
 	}
-	return e.tool(ref, e.source)
-}
-
-// keep stores how a tool is called, by content.
-func (p *Provider) keep(ctx context.Context, s spec) (registry.Media, error) {
-	raw, err := json.Marshal(s)
-	if err != nil {
-		return "", err
-	}
-	ref, _, err := p.cfg.Store.Put(ctx, bytes.NewReader(raw), s.Manifest.Name+".remote.json")
-	if err != nil {
-		return "", fmt.Errorf("keep how it is called: %w", err)
-	}
-	return ref, nil
+	tool, err := e.tool(registry.SpecRef(raw), e.source)
+	return tool, raw, err
 }
 
 // readFile takes over what is good in the file.
@@ -250,7 +235,7 @@ func (p *Provider) Register(ctx context.Context, raw []byte, by string) (Registr
 	if err := p.reachable(ctx, e); err != nil {
 		return Registration{}, err
 	}
-	if _, err := p.tool(ctx, sourced{e, fromAPI}); err != nil {
+	if _, _, err := (sourced{e, fromAPI}).define(); err != nil {
 		return Registration{}, &registry.Error{Code: registry.CodeInvalidInput, Message: err.Error()}
 	}
 	before, err := p.db.put(ctx, e, by)

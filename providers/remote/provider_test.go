@@ -3,8 +3,6 @@ package remote_test
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -37,14 +35,16 @@ type store struct {
 	files map[registry.Media][]byte
 }
 
-func (s *store) Put(_ context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error) {
-	data, err := io.ReadAll(r)
-	sum := sha256.Sum256(data)
-	ref := "asset:" + hex.EncodeToString(sum[:])
+func (s *store) PutSpecs(_ context.Context, contents [][]byte) ([]registry.Media, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.files[ref] = data
-	return ref, registry.MediaInfo{Name: name}, err
+	var refs []registry.Media
+	for _, content := range contents {
+		ref := registry.SpecRef(content)
+		s.files[ref] = content
+		refs = append(refs, ref)
+	}
+	return refs, nil
 }
 
 func (s *store) OpenMedia(_ context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
@@ -423,14 +423,21 @@ func TestCall(t *testing.T) {
 		})
 		t.Cleanup(func() { close(done) })
 		h := newHouse(t, entry(e.URL, map[string]any{"manifest.timeoutMs": 250}))
-		c := h.call(t, "pim.getProduct", sku("A-1"))
-		began := time.Now()
-		_, err := h.Call(t.Context(), c)
-		took := time.Since(began)
-		wantCode(t, err, registry.CodeTimeout, true)
-		if over := took - 250*time.Millisecond; over < 0 || over > 50*time.Millisecond+busy {
-			t.Errorf("it took %s", took)
+		over := time.Hour
+		for range 20 { // on a machine that runs other tests as well the best of a few tries counts
+			c := h.call(t, "pim.getProduct", sku("A-1"))
+			began := time.Now()
+			_, err := h.Call(t.Context(), c)
+			took := time.Since(began) - 250*time.Millisecond
+			wantCode(t, err, registry.CodeTimeout, true)
+			if took < 0 {
+				t.Fatalf("it was cut %s too early", -took)
+			}
+			if over = min(over, took); over <= 50*time.Millisecond {
+				return
+			}
 		}
+		t.Errorf("it was never cut less than %s after the limit", over)
 	})
 	t.Run("a write that may have arrived is not advised to be repeated", func(t *testing.T) {
 		t.Parallel()
@@ -451,9 +458,6 @@ func TestCall(t *testing.T) {
 		}
 	})
 }
-
-// busy is what a measured time may be over on a machine that runs other tests as well.
-const busy = time.Second
 
 func TestIdempotency(t *testing.T) {
 	t.Parallel()
@@ -481,6 +485,24 @@ func TestIdempotency(t *testing.T) {
 		call(map[string]any{"sku": "A-1", "tags": []any{"a"}}, "one", 1)
 		call(map[string]any{"sku": "A-1", "tags": []any{"b"}}, "one", 2)
 		call(map[string]any{"sku": "A-1", "tags": []any{"a"}}, "two", 3)
+	})
+	t.Run("B13 B83 an answer is remembered for the account and the site that asked, and for nobody else", func(t *testing.T) {
+		t.Parallel()
+		e := newEndpoint(t, says(product))
+		h := newHouse(t, entry(e.URL, nil))
+		for i, asker := range []struct {
+			user, site string
+			want       int
+		}{{"ann", "", 1}, {"ben", "", 2}, {"", "", 3}, {"ann", "shop", 4}, {"ben", "", 4}, {"ann", "", 4}} {
+			c := h.call(t, "pim.getProduct", sku("A-1"))
+			c.UserID, c.Context.TraceID, c.Context.SiteID, c.RunID = asker.user, "one", asker.site, fmt.Sprint("run-", i)
+			if _, err := h.Call(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+			if n := len(e.received()); n != asker.want {
+				t.Errorf("after call %d, by %q on %q: %d requests, expected %d", i, asker.user, asker.site, n, asker.want)
+			}
+		}
 	})
 	t.Run("B83 a remembered result has a lifetime, and a failure is not remembered", func(t *testing.T) {
 		t.Parallel()

@@ -1,7 +1,7 @@
 // Package replicate makes tools of models that Replicate hosts: those that the operator names, with the inputs that
 // their own schema has.
 //
-// A run is billed by the seconds of work that the service reports, at the operator's rate. The service can't be asked after
+// A run is billed by what its model is priced by, or by the seconds of work that the service reports, at the operator's rate. The service can't be asked after
 // a prediction without its id, so one whose answer was lost is given up, not made twice.
 package replicate
 
@@ -35,7 +35,8 @@ type Config struct {
 	Token, BaseURL string // with its version: https://api.replicate.com/v1
 	// Models are those to offer: owner/name, or owner/name:version.
 	Models []string
-	// USDPerSecond is what a second of work costs, an exact decimal.
+	// Prices are what models cost; USDPerSecond is what a second of work costs of one that is not among them, an exact decimal.
+	Prices       upstream.ModelPrices
 	USDPerSecond json.Number
 	// MediaURL gives an address from which the service can fetch a stored file that is too large for a request.
 	MediaURL func(ctx context.Context, ref registry.Media) (string, error)
@@ -58,6 +59,7 @@ var (
 	_ registry.Submitter        = (*Provider)(nil)
 	_ registry.Canceler         = (*Provider)(nil)
 	_ registry.CallbackVerifier = (*Provider)(nil)
+	_ registry.Pricer           = (*Provider)(nil)
 )
 
 var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}/[A-Za-z0-9][A-Za-z0-9._-]{0,63}(:[a-f0-9]{64})?$`)
@@ -124,10 +126,19 @@ func (p *Provider) describe(ctx context.Context, model string) (registry.Tool, e
 		return registry.Tool{}, registry.Errorf(registry.CodeBadOutput, "Replicate has no version of this model with a schema of its inputs")
 	}
 	schemas := document.Components.Schemas
+	price, known := p.cfg.Prices.Of(Service, name)
+	if !known {
+		price = upstream.ModelPrice{USD: p.cfg.USDPerSecond, Per: upstream.PerHardwareSecond}
+	}
 	return upstream.ModelTool{
-		Service: Service, Label: "Replicate", Model: name, Description: description, Inputs: schemas.Inputs(schemas["Input"]), USDPerSecond: p.cfg.USDPerSecond,
+		Service: Service, Label: "Replicate", Model: name, Description: description, Inputs: schemas.Inputs(schemas["Input"]), Price: price,
 		Metadata: map[string]any{keyVersion: m.ID, keyText: !makesFiles(schemas)},
 	}.Tool(), nil
+}
+
+// Price is what a call will cost, where the model is not priced by the time of its work.
+func (p *Provider) Price(_ context.Context, c registry.Call) (registry.Price, error) {
+	return upstream.ModelQuote(c), nil
 }
 
 // keyText is the member of a tool's metadata, and of a ticket, that says that the model makes texts, in which addresses are
@@ -160,7 +171,7 @@ func (p *Provider) Submit(ctx context.Context, c registry.Call) (registry.Ticket
 	if text, _ := c.Tool.Metadata[keyText].(bool); text {
 		ticket.Extra = map[string]string{keyText: "yes"}
 	}
-	return ticket, nil
+	return ticket, upstream.KeepModelPrice(c, &ticket)
 }
 
 func (p *Provider) start(ctx context.Context, c registry.Call) (string, error) {
@@ -173,7 +184,7 @@ func (p *Provider) start(ctx context.Context, c registry.Call) (string, error) {
 		body["webhook"], body["webhook_events_filter"] = c.CallbackURL, []string{"start", "completed"}
 	}
 	var made prediction
-	if err := p.client.Post(ctx, "predictions", body, &made); err != nil {
+	if err := p.client.Begin(ctx, "predictions", body, &made); err != nil {
 		return "", err
 	}
 	if made.ID == "" {
@@ -211,7 +222,7 @@ func (p *Provider) Poll(ctx context.Context, t registry.Ticket) (registry.Progre
 		if len(outputs) == 0 {
 			return registry.Progress{State: registry.RunFailed, Err: registry.Errorf(registry.CodeBadOutput, "Replicate ended the run without a result, or keeps it no longer")}, nil
 		}
-		progress.Result = &registry.Result{Outputs: outputs, Usage: registry.Usage{RunTime: now.took()}}
+		progress.Result = &registry.Result{Outputs: outputs, Usage: upstream.ModelUsage(t, outputs, "", registry.Usage{RunTime: now.took()})}
 	}
 	return progress, nil
 }
@@ -255,10 +266,7 @@ func failed(said any) *registry.Error {
 // Cancel stops a prediction. One that is over or unknown is left.
 func (p *Provider) Cancel(ctx context.Context, t registry.Ticket) error {
 	err := p.client.Post(ctx, "predictions/"+url.PathEscape(t.ProviderID)+"/cancel", struct{}{}, nil)
-	if failure := registry.AsError(err); failure != nil && (failure.Code == registry.CodeLost || failure.Code == registry.CodeInvalidInput) {
-		return nil
-	}
-	return err
+	return upstream.Stopped(ctx, err, p, t)
 }
 
 // VerifyCallback checks the signature of a webhook by Standard Webhooks, with the account's own secret.
@@ -276,4 +284,12 @@ func (p *Provider) VerifyCallback(r registry.CallbackRequest) (registry.Callback
 		return registry.Callback{}, errors.New("the callback names no prediction")
 	}
 	return registry.Callback{ProviderID: body.ID, EventID: id, State: stateOf(body.Status).State}, nil
+}
+
+// Ready says that a definition names no version of a model to run.
+func (p *Provider) Ready(_ context.Context, tool registry.Tool) error {
+	if name, _ := tool.Metadata[keyVersion].(string); name == "" {
+		return registry.Errorf(registry.CodeUnavailable, "%s names no version of a model to run", tool.DisplayName)
+	}
+	return nil
 }

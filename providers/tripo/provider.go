@@ -60,7 +60,6 @@ var (
 	_ registry.Submitter  = (*Provider)(nil)
 	_ registry.Pricer     = (*Provider)(nil)
 	_ registry.Progresser = (*Provider)(nil)
-	_ registry.Healther   = (*Provider)(nil)
 )
 
 // New checks the configuration; it sends nothing.
@@ -161,7 +160,7 @@ func (p *Provider) start(ctx context.Context, t task, c registry.Call) (string, 
 	var made struct {
 		ID string `json:"task_id"`
 	}
-	if err := p.ask(ctx, upstream.Request{Method: http.MethodPost, Path: "task", JSON: body}, &made); err != nil {
+	if err := p.ask(ctx, upstream.Request{Method: http.MethodPost, Path: "task", JSON: body, Begins: true}, &made); err != nil {
 		return "", err
 	}
 	if made.ID == "" {
@@ -250,16 +249,10 @@ func (p *Provider) file(name, kind, address string) registry.Output {
 	return upstream.File(p.cfg.Guard, name, kind, address, info)
 }
 
-// Health is good while the account has credits.
-func (p *Provider) Health(ctx context.Context) error {
-	var account struct {
-		Balance float64 `json:"balance"`
-	}
-	if err := p.ask(ctx, upstream.Request{Path: "user/balance"}, &account); err != nil {
-		return err
-	}
-	if account.Balance <= 0 {
-		return byCode(2010)
+// Ready says that a tool is none of those that are offered.
+func (p *Provider) Ready(_ context.Context, tool registry.Tool) error {
+	if !slices.ContainsFunc(p.tasks, func(t task) bool { return t.id() == tool.ToolID }) {
+		return registry.Errorf(registry.CodeUnavailable, "%s is not offered any more", tool.DisplayName)
 	}
 	return nil
 }

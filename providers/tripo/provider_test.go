@@ -385,18 +385,6 @@ func TestWatch(t *testing.T) {
 	})
 }
 
-func TestHealth(t *testing.T) {
-	t.Parallel()
-	p, server := house(t)
-	if err := p.Health(t.Context()); err != nil {
-		t.Error(err)
-	}
-	server.SetBalance(0)
-	if e := registry.AsError(p.Health(t.Context())); e == nil || e.Code != registry.CodeUnavailable {
-		t.Errorf("an empty account: %v", e)
-	}
-}
-
 func TestConfig(t *testing.T) {
 	t.Parallel()
 	for name, cfg := range map[string]tripo.Config{

@@ -134,6 +134,11 @@ type Request struct {
 	// Repeatable says that the service carries the request out once however often it comes, so that it
 	// may be sent again when nobody knows what became of it. GET and HEAD are.
 	Repeatable bool
+	// Begins says that the request begins work that goes on by itself: once sent, its answer is waited for although the
+	// context has ended, see registry.Beginning.
+	Begins bool
+	// Words reads the service's own words for why it refuses, which are added where Config.Failure has nothing to say.
+	Words func(body []byte) string
 }
 
 func (r Request) repeatable() bool {
@@ -155,6 +160,11 @@ func (c *Client) Get(ctx context.Context, path string, query url.Values, out any
 // Post sends in as JSON to path and decodes the JSON answer into out, unless that is nil.
 func (c *Client) Post(ctx context.Context, path string, in, out any) error {
 	return c.exchange(ctx, Request{Method: http.MethodPost, Path: path, JSON: in}, out)
+}
+
+// Begin is Post for a request that begins work which goes on by itself, see Request.
+func (c *Client) Begin(ctx context.Context, path string, in, out any) error {
+	return c.exchange(ctx, Request{Method: http.MethodPost, Path: path, JSON: in, Begins: true}, out)
 }
 
 func (c *Client) exchange(ctx context.Context, r Request, out any) error {
@@ -191,6 +201,14 @@ func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
 			return Response{}, ctx.Err()
 		}
 		return Response{}, &registry.Error{Code: registry.CodeRateLimited, Retryable: true, Cause: err, Message: c.cfg.Name + " has more requests waiting than there is time for"}
+	}
+	if r.Begins {
+		if ctx.Err() != nil {
+			return Response{}, ctx.Err()
+		}
+		lasting, done := registry.Beginning(ctx)
+		defer done()
+		ctx = lasting
 	}
 	answer, err := c.breaker.Execute(func() (Response, error) { return c.once(ctx, r) })
 	if errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests) {
@@ -280,7 +298,7 @@ func (c *Client) address(r Request) string {
 
 // broken judges a request without a whole answer.
 func (c *Client) broken(ctx context.Context, r Request, err error) error {
-	if ctx.Err() != nil {
+	if ctx.Err() != nil && !r.Begins {
 		return ctx.Err()
 	}
 	failure := &registry.Error{Code: registry.CodeUnavailable, Retryable: true, Cause: c.redacted(err), Message: c.cfg.Name + " can't be reached"}

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -25,6 +26,7 @@ func (c *Client) refused(r Request, answer Response) error {
 		if gaveUp := answer.Status == http.StatusBadGateway || answer.Status == http.StatusGatewayTimeout; gaveUp && !r.repeatable() {
 			failure = c.unconfirmed(fmt.Errorf("status %d", answer.Status))
 		}
+		failure.Message += c.words(r, answer)
 	}
 	failure.Message = c.hide(failure.Message)
 	if failure.Cause == nil {
@@ -40,6 +42,18 @@ func (c *Client) refused(r Request, answer Response) error {
 }
 
 // byStatus is what a status says where the service's words say nothing.
+// words are those of a service that refuses values, ready to follow our own.
+func (c *Client) words(r Request, answer Response) string {
+	if r.Words == nil || answer.Status < 400 || answer.Status >= 500 {
+		return ""
+	}
+	said := c.Excerpt([]byte(r.Words(answer.Body)))
+	if said == "" {
+		return ""
+	}
+	return ": " + said
+}
+
 func byStatus(name string, status int) *registry.Error {
 	switch {
 	case status == http.StatusTooManyRequests:
@@ -96,6 +110,20 @@ func (c *Client) hide(text string) string {
 func (c *Client) redacted(err error) error {
 	if text := err.Error(); c.hide(text) != text {
 		return errors.New(c.hide(text))
+	}
+	return err
+}
+
+// Stopped judges what came of telling a service to stop a run: one that it does not know, or that is over, needs no stop. A
+// service that refuses to stop one is believed only when the run is over.
+func Stopped(ctx context.Context, err error, p registry.Submitter, t registry.Ticket) error {
+	switch failure := registry.AsError(err); {
+	case failure == nil || failure.Code == registry.CodeLost:
+		return nil
+	case failure.Code == registry.CodeInvalidInput:
+		if now, asked := p.Poll(ctx, t); asked == nil && now.State.Terminal() || asked != nil && registry.AsError(asked).Code == registry.CodeLost {
+			return nil
+		}
 	}
 	return err
 }

@@ -23,7 +23,7 @@ func TestModelSchemas(t *testing.T) {
 		t.Fatal(err)
 	}
 	inputs := all.Inputs(all["Input"])
-	tool := upstream.ModelTool{Service: "host", Label: "Host", Model: "ann/My.Model/v2", Inputs: inputs, USDPerSecond: "0.1"}.Tool()
+	tool := upstream.ModelTool{Service: "host", Label: "Host", Model: "ann/My.Model/v2", Inputs: inputs, Price: upstream.ModelPrice{USD: "0.1", Per: upstream.PerHardwareSecond}}.Tool()
 	if err := registry.Validate(tool); err != nil || tool.CommandName != "/my_model_v2" {
 		t.Errorf("%v, command %s", err, tool.CommandName)
 	}

@@ -1,8 +1,8 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -12,13 +12,14 @@ import (
 	"github.com/signalbox/signalbox/registry"
 )
 
-// ModelTool is a model that a service hosts, as a tool: billed by the second of its work.
+// ModelTool is a model that a service hosts, as a tool: billed by what the model is priced by.
 type ModelTool struct {
 	Service, Label string // Label is the service's name for people
 	Model          string // as the service names it: owner/name and perhaps more
 	Description    string
 	Inputs         registry.InputSchema
-	USDPerSecond   json.Number
+	Price          ModelPrice
+	Unpriced       string // why the price can't be had: the tool can't be used; empty: it can
 	Metadata       map[string]any
 }
 
@@ -34,15 +35,28 @@ func (m ModelTool) Tool() registry.Tool {
 	if f, ok := primaryInput(m.Inputs); ok && f.Type.IsMedia() {
 		primary = string(f.Type)
 	}
-	return registry.Tool{
+	if m.Metadata == nil {
+		m.Metadata = map[string]any{}
+	}
+	var costing *registry.CostingModel
+	if m.Price.USD == "" {
+		m.Unpriced = cmp.Or(m.Unpriced, "nobody has said what it costs: the operator has to set its price in MODEL_PRICES_FILE")
+	} else {
+		m.Metadata[priceKey], costing = m.Price.metadata(), m.Price.costing()
+	}
+	tool := registry.Tool{
 		ToolID: m.Service + "." + strings.ReplaceAll(m.Model, "/", "."), Service: m.Service, DisplayName: strings.ReplaceAll(name, "/", " "),
 		Description: strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(m.Description), ".") + ". Runs at " + m.Label + ": " + m.Model + "."),
 		CommandName: "/" + commandOf(name), Category: m.Service, Kind: "model", InputSchema: m.Inputs,
 		OutputSchema:  registry.OutputSchema{{Name: ModelOutput, Type: "file", Description: "What the model makes: pictures, videos, sounds, other files or a text."}},
-		CostingModel:  &registry.CostingModel{Rate: m.USDPerSecond, Unit: registry.UnitSecond, RateSource: registry.RateStatic},
+		CostingModel:  costing,
 		PlatformHints: &registry.PlatformHints{PrimaryInput: primary, SupportsFileCaption: primary != "text", SupportsReplyWithCommand: true},
 		DeliveryMode:  registry.DeliveryAsync, TimeoutMs: 30 * 60 * 1000, RetryPolicy: &registry.RetryPolicy{MaxAttempts: 2, BackoffMs: 5000}, Metadata: m.Metadata,
 	}
+	if m.Unpriced != "" {
+		tool.Status = &registry.Status{State: registry.StateUnavailable, Reason: m.Unpriced}
+	}
+	return tool
 }
 
 // commandOf makes a command of a name; it is never empty.

@@ -69,6 +69,7 @@ var (
 	_ registry.Loader           = (*Provider)(nil)
 	_ registry.Submitter        = (*Provider)(nil)
 	_ registry.Canceler         = (*Provider)(nil)
+	_ registry.Finder           = (*Provider)(nil)
 	_ registry.Pricer           = (*Provider)(nil)
 	_ registry.CallbackVerifier = (*Provider)(nil)
 )
@@ -174,7 +175,7 @@ func (p *Provider) Submit(ctx context.Context, c registry.Call) (registry.Ticket
 		return registry.Ticket{}, err
 	}
 	var answer created
-	if err := p.client.Post(ctx, t.path, body, &answer); err != nil {
+	if err := p.client.Begin(ctx, t.path, body, &answer); err != nil {
 		return registry.Ticket{}, arrived(err)
 	}
 	if answer.id() == "" {
@@ -193,6 +194,15 @@ func arrived(err error) error {
 
 func (p *Provider) ticket(c registry.Call, id string) registry.Ticket {
 	return registry.Ticket{RunID: c.RunID, Service: Service, ProviderID: id}
+}
+
+// Find gives the task that carries a call's handle.
+func (p *Provider) Find(ctx context.Context, c registry.Call) (registry.Ticket, error) {
+	id, err := p.find(ctx, c.Handle)
+	if err == nil && id == "" {
+		err = registry.Errorf(registry.CodeLost, "Vidu does not know the task")
+	}
+	return p.ticket(c, id), err
 }
 
 // find looks for a task by its payload among those of the last day, the newest first; "" where there is none.
@@ -357,8 +367,13 @@ func stateOf(word string) registry.Progress {
 // Cancel asks the service to stop a task. It does so only for some; a task that is over or unknown is left.
 func (p *Provider) Cancel(ctx context.Context, t registry.Ticket) error {
 	err := p.client.Post(ctx, "tasks/"+url.PathEscape(t.ProviderID)+"/cancel", map[string]string{"id": t.ProviderID}, nil)
-	if failure := registry.AsError(err); failure != nil && (failure.Code == registry.CodeLost || failure.Code == registry.CodeInvalidInput) {
-		return nil
+	return upstream.Stopped(ctx, err, p, t)
+}
+
+// Ready says that a tool is none of those that are offered.
+func (p *Provider) Ready(_ context.Context, tool registry.Tool) error {
+	if !slices.ContainsFunc(p.tasks, func(t task) bool { return t.id() == tool.ToolID }) {
+		return registry.Errorf(registry.CodeUnavailable, "%s is not offered any more", tool.DisplayName)
 	}
-	return err
+	return nil
 }

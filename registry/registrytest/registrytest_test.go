@@ -119,14 +119,14 @@ func TestServiceFaults(t *testing.T) {
 		t.Parallel()
 		s := registrytest.NewService("fake")
 		gate := make(chan struct{})
-		s.FailNext(registrytest.OpHealth, registrytest.Fault{Until: gate}, registrytest.Fault{Until: gate})
+		s.FailNext(registrytest.OpSubmit, registrytest.Fault{Until: gate}, registrytest.Fault{Until: gate})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		if err := s.Health(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := s.Submit(ctx, call); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v", err)
 		}
 		close(gate)
-		if err := s.Health(t.Context()); err != nil {
+		if _, err := s.Submit(t.Context(), call); err != nil {
 			t.Errorf("got %v", err)
 		}
 	})

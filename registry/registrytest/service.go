@@ -22,7 +22,6 @@ const (
 	OpWatch  Op = "watch"
 	OpCancel Op = "cancel"
 	OpPrice  Op = "price"
-	OpHealth Op = "health"
 )
 
 // Fault makes an operation fail. After faults of an operation are used up it works again.
@@ -69,7 +68,6 @@ var (
 	_ registry.Canceler   = (*Service)(nil)
 	_ registry.Pricer     = (*Service)(nil)
 	_ registry.Progresser = (*Service)(nil)
-	_ registry.Healther   = (*Service)(nil)
 )
 
 // Answer lets every Call, and every run from now on, be answered at once. nil leaves runs queued
@@ -276,6 +274,16 @@ func (s *Service) accept(c registry.Call) *serviceRun {
 	return run
 }
 
+// Find gives the ticket of a run by its handle, or CodeLost for one that is not known.
+func (s *Service) Find(_ context.Context, c registry.Call) (registry.Ticket, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.runs[c.Handle] == nil {
+		return registry.Ticket{}, registry.Errorf(registry.CodeLost, "%s does not know the run", s.name)
+	}
+	return registry.Ticket{RunID: c.RunID, Service: s.name, ProviderID: c.Handle}, nil
+}
+
 // Poll gives the run's state, or CodeLost for one that is not known.
 func (s *Service) Poll(ctx context.Context, t registry.Ticket) (registry.Progress, error) {
 	now, lost := s.meet(ctx, OpPoll)
@@ -342,15 +350,6 @@ func (s *Service) Price(ctx context.Context, _ registry.Call) (registry.Price, e
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.price, lost
-}
-
-// Health is good unless a fault says otherwise.
-func (s *Service) Health(ctx context.Context) error {
-	now, lost := s.meet(ctx, OpHealth)
-	if now != nil {
-		return now
-	}
-	return lost
 }
 
 // Text makes a text output.

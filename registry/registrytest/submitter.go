@@ -71,7 +71,7 @@ func TestSubmitter(t *testing.T, setup func(t *testing.T) SubmitterSetup) {
 	part("a price is named without running anything", func(t *testing.T, s SubmitterSetup) {
 		namesPrice(t, s.Submitter, s.Call(), s.Received)
 	})
-	part("A30 a callback is believed when it is authentic", verifies)
+	part("a callback is believed when it is authentic", verifies)
 	for _, trouble := range refusals() {
 		part("refused: "+trouble.name, func(t *testing.T, s SubmitterSetup) { refused(t, s, trouble) })
 	}
@@ -82,11 +82,13 @@ func TestSubmitter(t *testing.T, setup func(t *testing.T) SubmitterSetup) {
 		part("asking after a run outlives "+name, func(t *testing.T, s SubmitterSetup) { outlives(t, s, fault) })
 	}
 	part("a service that does not answer is left when the time is over", func(t *testing.T, s SubmitterSetup) {
+		ticket := submit(t, s, s.Call())
 		leaves(t, s.Line, func(ctx context.Context) error {
-			_, err := s.Submitter.Submit(ctx, s.Call())
+			_, err := s.Submitter.Poll(ctx, ticket)
 			return err
 		})
 	})
+	part("the id of a run that nobody wants any more is waited for", waitsForID)
 	part("no error shows the key", func(t *testing.T, s SubmitterSetup) {
 		hides(t, s.Line, s.Secret, func() error {
 			_, err := s.Submitter.Submit(t.Context(), s.Call())
@@ -154,6 +156,25 @@ func honoursContext(t *testing.T, s SubmitterSetup) {
 	if _, err := s.Submitter.Submit(ctx, s.Call()); err == nil || s.Received() != before {
 		t.Errorf("submit gives %v, and %d runs", err, s.Received()-before)
 	}
+}
+
+// waitsForID lets a context end while the request that begins a run is under way.
+func waitsForID(t *testing.T, s SubmitterSetup) {
+	if s.Line == nil {
+		t.Log("nothing is between it and its service")
+		return
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	s.Line.Next(func(r *http.Request, next http.RoundTripper) (*http.Response, error) {
+		cancel()
+		return next.RoundTrip(r)
+	})
+	ticket, err := s.Submitter.Submit(ctx, s.Call())
+	if err != nil || ticket.ProviderID == "" {
+		t.Errorf("submit gives %+v, %v", ticket, err)
+	}
+	met(t, s.Line)
 }
 
 func cancels(t *testing.T, s SubmitterSetup) {

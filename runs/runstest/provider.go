@@ -12,11 +12,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/registry"
 )
 
 // Provider is a service that works on runs as a real one does: it knows what was submitted, under which
-// handle, and refuses what is wrong. It is a registry.Submitter and registry.Canceler.
+// handle, and refuses what is wrong. It is a registry.Submitter, registry.Finder and registry.Canceler.
 //
 // By default every run succeeds at once with one text output named "result"; OnSubmit decides otherwise.
 type Provider struct {
@@ -25,6 +26,9 @@ type Provider struct {
 	OnSubmit func(call registry.Call, before int) *Outcome
 	// ID names the provider's own id of a run; nil: the handle is the id.
 	ID func(handle string) string
+	// Endpoint is where runs go, for a provider with several places: it is noted before anything is taken, and a handle
+	// that is known has to come with the note.
+	Endpoint string
 
 	mu      sync.Mutex
 	runs    map[string]*work
@@ -37,6 +41,7 @@ type Provider struct {
 type Outcome struct {
 	SubmitErr error             // the submission fails, and is not known afterwards
 	Forget    bool              // the submission is taken and then lost
+	Hold      <-chan struct{}   // the submission is taken and answered only when this is closed, or the context of the caller has ended for too long
 	Manual    bool              // the run goes on until Finish, Fail or Report is called
 	Err       *registry.Error   // the run fails
 	Outputs   []registry.Output // nil: the default output
@@ -63,16 +68,61 @@ func File(name, kind, fileName, content string) registry.Output {
 }
 
 // Submit takes a run. A handle that is known is not begun again, and has to come with Repeated set.
-func (p *Provider) Submit(_ context.Context, c registry.Call) (registry.Ticket, error) {
+func (p *Provider) Submit(ctx context.Context, c registry.Call) (registry.Ticket, error) {
+	if ctx.Err() != nil {
+		return registry.Ticket{}, ctx.Err()
+	}
+	ctx, done := registry.Beginning(ctx)
+	defer done()
+	if p.Endpoint != "" && c.Sent == nil {
+		if p.knows(c.Handle) {
+			return registry.Ticket{}, registry.Errorf(registry.CodeInternal, "handle %s was sent without a note", c.Handle)
+		}
+		if err := c.Sending(ctx, registry.Ticket{RunID: c.RunID, Service: c.Tool.Service, ProviderID: p.id(c.Handle), Endpoint: p.Endpoint}); err != nil {
+			return registry.Ticket{}, err
+		}
+		if ctx.Err() != nil {
+			return registry.Ticket{}, ctx.Err()
+		}
+	}
+	ticket, hold, err := p.take(c)
+	if err == nil && hold != nil {
+		select {
+		case <-hold:
+		case <-ctx.Done():
+			return registry.Ticket{}, ctx.Err()
+		}
+	}
+	return ticket, err
+}
+
+func (p *Provider) knows(handle string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.runs[p.id(handle)] != nil
+}
+
+// Find gives the ticket of a run that was submitted, by its handle.
+func (p *Provider) Find(_ context.Context, c registry.Call) (registry.Ticket, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	id := p.id(c.Handle)
-	ticket := registry.Ticket{RunID: c.RunID, Service: c.Tool.Service, ProviderID: id}
+	if p.runs[id] == nil {
+		return registry.Ticket{}, registry.Errorf(registry.CodeLost, "the provider does not know the run")
+	}
+	return registry.Ticket{RunID: c.RunID, Service: c.Tool.Service, ProviderID: id}, nil
+}
+
+func (p *Provider) take(c registry.Call) (ticket registry.Ticket, hold <-chan struct{}, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	id := p.id(c.Handle)
+	ticket = registry.Ticket{RunID: c.RunID, Service: c.Tool.Service, ProviderID: id}
 	if _, known := p.runs[id]; known {
 		if !c.Repeated {
-			return registry.Ticket{}, registry.Errorf(registry.CodeInternal, "handle %s came a second time as if it were new", c.Handle)
+			return ticket, nil, registry.Errorf(registry.CodeInternal, "handle %s came a second time as if it were new", c.Handle)
 		}
-		return ticket, nil
+		return ticket, nil, nil
 	}
 	outcome := &Outcome{}
 	if p.OnSubmit != nil {
@@ -81,7 +131,7 @@ func (p *Provider) Submit(_ context.Context, c registry.Call) (registry.Ticket, 
 		}
 	}
 	if outcome.SubmitErr != nil {
-		return registry.Ticket{}, outcome.SubmitErr
+		return ticket, nil, outcome.SubmitErr
 	}
 	if p.runs == nil {
 		p.runs, p.cancels = make(map[string]*work), make(map[string]int)
@@ -97,7 +147,7 @@ func (p *Provider) Submit(_ context.Context, c registry.Call) (registry.Ticket, 
 	}
 	p.runs[id] = w
 	p.order = append(p.order, c.Handle)
-	return ticket, nil
+	return ticket, outcome.Hold, nil
 }
 
 func (p *Provider) id(handle string) string {
@@ -194,18 +244,31 @@ type file struct {
 // maxFile bounds a file in memory.
 const maxFile = 64 << 20
 
-// Put stores a file.
-func (a *Assets) Put(_ context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error) {
-	content, err := io.ReadAll(io.LimitReader(r, maxFile+1))
-	if err != nil {
+// Collect has nothing to free.
+func (a *Assets) Collect(context.Context) error { return nil }
+
+// Put stores a file of the house.
+func (a *Assets) Put(ctx context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error) {
+	return a.Keep(ctx, r, assets.Meta{Name: name})
+}
+
+// Keep stores a file.
+func (a *Assets) Keep(_ context.Context, r io.Reader, meta assets.Meta) (registry.Media, registry.MediaInfo, error) {
+	filter := meta.Filter
+	if filter == nil {
+		filter = io.Copy
+	}
+	var kept bytes.Buffer
+	if _, err := filter(&kept, io.LimitReader(r, maxFile+1)); err != nil {
 		return "", registry.MediaInfo{}, err
 	}
+	content := kept.Bytes()
 	if len(content) > maxFile {
-		return "", registry.MediaInfo{}, fmt.Errorf("the file %s is larger than %d bytes", name, maxFile)
+		return "", registry.MediaInfo{}, fmt.Errorf("the file %s is larger than %d bytes", meta.Name, maxFile)
 	}
 	sum := sha256.Sum256(content)
 	ref := "asset:" + hex.EncodeToString(sum[:])
-	f := file{content, registry.MediaInfo{Name: name, Bytes: int64(len(content))}}
+	f := file{content, registry.MediaInfo{Name: meta.Name, Bytes: int64(len(content))}}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.files == nil {

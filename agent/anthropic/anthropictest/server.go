@@ -109,6 +109,13 @@ func StopAs(reason string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, message([]Block{}, reason)) }
 }
 
+// Pause answers with a text and the stop_reason of an answer that goes on when it is sent back.
+func Pause(said string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		write(w, http.StatusOK, message([]Block{{Type: "text", Text: said}}, "pause_turn"))
+	}
+}
+
 func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,6 +203,9 @@ func checkTools(tools []Tool) error {
 
 // checkMessages pairs every tool_use with a tool_result at the beginning of the next message.
 func checkMessages(messages []Message) (heard []agent.Result, err error) {
+	if n := len(messages); n > 1 && messages[n-1].Role == "assistant" && strings.Contains(string(messages[n-1].Content), `"text"`) {
+		messages = messages[:n-1] // of an answer that was paused, see Pause
+	}
 	if len(messages) == 0 || messages[0].Role != "user" || messages[len(messages)-1].Role != "user" {
 		return nil, fmt.Errorf("messages: the first and the last must have the role user")
 	}

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Folder is one of the three places of files.
@@ -42,7 +43,7 @@ func OpenFiles(input, output, temp string, now func() time.Time) (*Files, error)
 	for folder, given := range map[Folder]string{InFolder: input, OutFolder: output, TempFolder: temp} {
 		dir, err := filepath.Abs(given)
 		if err == nil {
-			err = os.MkdirAll(dir, 0o755)
+			err = os.MkdirAll(dir, 0o700)
 		}
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("%s folder: %w", folder, err), f.Close())
@@ -68,11 +69,13 @@ func (f *Files) Close() error {
 // Root gives the handle of one folder, nil for an unknown one.
 func (f *Files) Root(folder Folder) *os.Root { return f.roots[folder] }
 
-// Annotated splits a name like "a.png [output]" into name and folder; without such an ending the fallback is taken.
+// Annotated splits a name like "a.png [output]" into name and folder; without such an ending the fallback is taken. As on the real
+// server, the character before the bracket goes whatever it is: "a.png[output]" names a.pn.
 func Annotated(name string, fallback Folder) (string, Folder) {
 	for _, folder := range []Folder{OutFolder, InFolder, TempFolder} {
 		if base, ok := strings.CutSuffix(name, "["+string(folder)+"]"); ok {
-			return strings.TrimSuffix(base, " "), folder
+			_, last := utf8.DecodeLastRuneInString(base)
+			return base[:len(base)-last], folder
 		}
 	}
 	return name, fallback
@@ -189,7 +192,7 @@ func (f *Files) Saver(folder Folder, prefix string, width, height int) (*Saver, 
 	if dir == "" {
 		dir = "."
 	}
-	if err := root.MkdirAll(dir, 0o755); err != nil {
+	if err := root.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make folder for %q: %w", prefix, err)
 	}
 	return &Saver{root: root, folder: folder, subfolder: subfolder, name: name, counter: f.next(folder, dir, name)}, nil
@@ -235,7 +238,7 @@ func (s *Saver) save(batch int, ending string, write func(io.Writer) error) (Fil
 	name := strings.ReplaceAll(s.name, "%batch_num%", itoa(batch))
 	file := fmt.Sprintf("%s_%05d%s", name, s.counter, ending)
 	full := path.Join(s.subfolder, file)
-	out, err := s.root.Create(full)
+	out, err := s.root.OpenFile(full, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return FileRef{}, fmt.Errorf("save %s: %w", file, err)
 	}

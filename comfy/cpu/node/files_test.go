@@ -111,7 +111,8 @@ func TestAnnotatedNames(t *testing.T) {
 		base   string
 		folder node.Folder
 	}{
-		"a.png": {"a.png", node.InFolder}, "a.png [output]": {"a.png", node.OutFolder}, "a.png[temp]": {"a.png", node.TempFolder}, "a.png [foo]": {"a.png [foo]", node.InFolder},
+		"a.png": {"a.png", node.InFolder}, "a.png [output]": {"a.png", node.OutFolder}, "a.png[temp]": {"a.pn", node.TempFolder}, "aé[input]": {"a", node.InFolder}, "[output]": {"", node.OutFolder},
+		"a.png [foo]": {"a.png [foo]", node.InFolder},
 	} {
 		if base, folder := node.Annotated(name, node.InFolder); base != want.base || folder != want.folder {
 			t.Errorf("%q: %q in %s", name, base, folder)

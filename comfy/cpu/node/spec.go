@@ -197,12 +197,6 @@ func (in Input) Range(lo, hi any) Input { return in.With("min", lo).With("max", 
 // Step sets the step of the widget; validation ignores it.
 func (in Input) Step(v any) Input { return in.With("step", v) }
 
-// Round sets the rounding of the widget; validation ignores it.
-func (in Input) Round(v any) Input { return in.With("round", v) }
-
-// Tooltip sets the help text.
-func (in Input) Tooltip(text string) Input { return in.With("tooltip", text) }
-
 // Advanced hides the input in simple views.
 func (in Input) Advanced() Input { return in.With("advanced", true) }
 

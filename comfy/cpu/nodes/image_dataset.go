@@ -233,7 +233,7 @@ func saveDataset(ctx context.Context, c *node.Call) ([]string, error) {
 	if err != nil {
 		return nil, node.ValueError("Invalid folder name: %v", err)
 	}
-	if err := c.Files.Root(node.OutFolder).MkdirAll(folder, 0o755); err != nil {
+	if err := c.Files.Root(node.OutFolder).MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("make folder %q: %w", folder, err)
 	}
 	prefix := c.Text("filename_prefix")
@@ -285,7 +285,7 @@ func writeOutput(c *node.Call, name string, write func(io.Writer) error) error {
 	if err := write(&data); err != nil {
 		return fmt.Errorf("save %s: %w", name, err)
 	}
-	if err := c.Files.Root(node.OutFolder).WriteFile(name, data.Bytes(), 0o644); err != nil {
+	if err := c.Files.Root(node.OutFolder).WriteFile(name, data.Bytes(), 0o600); err != nil {
 		return fmt.Errorf("save %s: %w", name, err)
 	}
 	return nil

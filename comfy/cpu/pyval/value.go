@@ -66,35 +66,6 @@ func (d *Dict) Keys() []string { return d.keys }
 // Len counts the keys.
 func (d *Dict) Len() int { return len(d.keys) }
 
-// Copy gives a copy one level deep.
-func (d *Dict) Copy() *Dict {
-	c := &Dict{keys: append([]string(nil), d.keys...), values: make(map[string]any, len(d.values))}
-	for k, v := range d.values {
-		c.values[k] = v
-	}
-	return c
-}
-
-// DeepCopy copies dicts and lists all the way down.
-func DeepCopy(v any) any {
-	switch v := v.(type) {
-	case *Dict:
-		c := &Dict{}
-		for _, k := range v.keys {
-			c.Set(k, DeepCopy(v.values[k]))
-		}
-		return c
-	case []any:
-		c := make([]any, len(v))
-		for i := range v {
-			c[i] = DeepCopy(v[i])
-		}
-		return c
-	default:
-		return v
-	}
-}
-
 // Normalize brings Go's other number types and maps into the value types of this package. Map keys are sorted.
 func Normalize(v any) any {
 	switch v := v.(type) {

@@ -271,12 +271,14 @@ func appendChunk(file []byte, kind string, data []byte) []byte {
 // webp reads a WebP file; an animated one gives all its frames.
 func (r *reel) webp(data []byte) error {
 	chunks := riffChunks(data[12:])
-	frames, animated := 0, false
+	frames, animated, lossless := 0, false, false
 	for _, c := range chunks {
 		switch c.kind {
 		case "ANMF":
 			frames++
-		case "VP8L", "ALPH":
+		case "VP8L":
+			r.hasAlpha, lossless = true, true
+		case "ALPH":
 			r.hasAlpha = true
 		case "VP8X":
 			animated = len(c.data) >= 10 && c.data[0]&2 != 0
@@ -301,7 +303,7 @@ func (r *reel) webp(data []byte) error {
 	if err != nil {
 		return err
 	}
-	r.planes = true
+	r.planes = !lossless
 	return r.add(Studio(m))
 }
 

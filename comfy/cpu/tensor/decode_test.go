@@ -61,6 +61,34 @@ func TestAnimationsComeBack(t *testing.T) {
 	}
 }
 
+// TestLosslessWebPHasNoLoss: every value of every channel comes back, also that of grey and of alpha.
+func TestLosslessWebPHasNoLoss(t *testing.T) {
+	t.Parallel()
+	m := image.NewNRGBA(image.Rect(0, 0, 256, 2))
+	for x := range 256 {
+		v := uint8(x)
+		m.SetNRGBA(x, 0, color.NRGBA{v, 255 - v, v / 2, 255})
+		m.SetNRGBA(x, 1, color.NRGBA{v, v, v, v})
+	}
+	var file bytes.Buffer
+	if err := EncodeStillWebP(&file, m); err != nil {
+		t.Fatal(err)
+	}
+	back, mask, err := Decode(file.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range m.Pix {
+		got := 1 - mask.Pix[i/4]
+		if i%4 < 3 {
+			got = back.Pix[i/4*3+i%4]
+		}
+		if d := got - fromByte(v); d > 1e-7 || d < -1e-7 {
+			t.Fatalf("byte %d: %v, want %d/255", i, got, v)
+		}
+	}
+}
+
 func TestGIFShowsWhatTheScreenShows(t *testing.T) {
 	t.Parallel()
 	pal := color.Palette{color.RGBA{255, 0, 0, 255}, color.RGBA{0, 255, 0, 255}, color.Transparent}

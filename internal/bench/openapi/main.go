@@ -11,9 +11,6 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -28,7 +25,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/signalbox/signalbox/providers/openapi"
-	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/registrytest"
 )
 
 // most is the multiple of the library's time that making tools may take.
@@ -117,24 +114,9 @@ func decode(ctx context.Context, document []byte) error {
 }
 
 func load(ctx context.Context, dir string, operations int) error {
-	tools, err := openapi.New(openapi.Config{Dir: dir, Allow: []string{"*"}, Store: names{}}).Load(ctx)
+	tools, err := openapi.New(openapi.Config{Dir: dir, Allow: []string{"*"}, Store: &registrytest.Specs{}}).Load(ctx)
 	if err == nil && len(tools) != operations {
 		err = fmt.Errorf("%d tools of %d operations", len(tools), operations)
 	}
 	return err
-}
-
-// names gives references without keeping anything.
-type names struct{}
-
-// Put names what it is given by its content.
-func (names) Put(_ context.Context, r io.Reader, _ string) (registry.Media, registry.MediaInfo, error) {
-	h := sha256.New()
-	_, err := io.Copy(h, r)
-	return "asset:" + hex.EncodeToString(h.Sum(nil)), registry.MediaInfo{}, err
-}
-
-// OpenMedia finds nothing.
-func (names) OpenMedia(context.Context, registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
-	return nil, registry.MediaInfo{}, errors.New("nothing is kept")
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/providers/httptools"
 	"github.com/signalbox/signalbox/providers/upstream"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/registrytest"
 )
 
 // answer is what the service says to everything.
@@ -109,7 +110,7 @@ func (s *service) tool(ctx context.Context, dir string) (func(context.Context) e
 	if err := os.WriteFile(filepath.Join(dir, "say.tool.yaml"), fmt.Appendf(nil, file, s.address), 0o600); err != nil {
 		return nil, err
 	}
-	tools := httptools.New(httptools.Config{Dir: dir, Store: nowhere{}, Guard: outbound.NewClient([]string{"127.0.0.1"})})
+	tools := httptools.New(httptools.Config{Dir: dir, Store: &registrytest.Specs{}, Guard: outbound.NewClient([]string{"127.0.0.1"})})
 	loaded, err := tools.Load(ctx)
 	if err != nil {
 		return nil, err
@@ -123,18 +124,4 @@ func (s *service) tool(ctx context.Context, dir string) (func(context.Context) e
 		}
 		return err
 	}, nil
-}
-
-// nowhere names files without keeping them: the tools remember what they have read.
-type nowhere struct{}
-
-// Put gives a name.
-func (nowhere) Put(_ context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error) {
-	n, err := io.Copy(io.Discard, r)
-	return "asset:" + name, registry.MediaInfo{Name: name, Bytes: n}, err
-}
-
-// OpenMedia finds nothing.
-func (nowhere) OpenMedia(context.Context, registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
-	return nil, registry.MediaInfo{}, errors.New("this program keeps no files")
 }

@@ -22,8 +22,11 @@ package postgrestest
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"strings"
@@ -33,6 +36,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
 	"github.com/signalbox/signalbox/internal/postgres/cluster"
 	"github.com/signalbox/signalbox/migrations"
 )
@@ -164,7 +169,7 @@ func (s *server) template(ctx context.Context) (string, error) {
 }
 
 func (s *server) makeTemplate(ctx context.Context) (string, error) {
-	hash, err := migrations.Hash()
+	hash, err := schemaHash()
 	if err != nil {
 		return "", err
 	}
@@ -197,4 +202,29 @@ func (s *server) migrate(ctx context.Context, database string) error {
 		return fmt.Errorf("%s: %w", database, err)
 	}
 	return nil
+}
+
+// schemaHash changes whenever any step does, ours or River's. It names a schema, as
+// for a cache of migrated databases.
+func schemaHash() (string, error) {
+	sum := sha256.New()
+	names, err := fs.Glob(migrations.FS, "*.sql")
+	if err != nil {
+		return "", err
+	}
+	for _, name := range names {
+		raw, err := migrations.FS.ReadFile(name)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(sum, "%s %d\n%s", name, len(raw), raw)
+	}
+	river, err := rivermigrate.New(riverpgxv5.New(nil), nil)
+	if err != nil {
+		return "", err
+	}
+	for _, m := range river.AllVersions() {
+		fmt.Fprintf(sum, "river %d %d\n%s", m.Version, len(m.SQLUp), m.SQLUp)
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
 }

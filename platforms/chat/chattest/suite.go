@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
@@ -61,6 +62,8 @@ func basics() map[string]func(*scene) {
 		"an album fills an input for several":                                                albumToMany,
 		"an album fills several inputs in order":                                             albumInOrder,
 		"A36 an image tool asks for its picture, and text gets a hint":                       asksForPicture,
+		"A36 what a tool is mainly fed with is asked for first":                              asksForPrimary,
+		"A21 an input's description stands beside it, in help, settings and questions":       describesInputs,
 		"A19 missing text is asked for once, with an example and Cancel":                     asksForText,
 		"Cancel ends a question":                                                             cancelQuestion,
 		"a picture with a caption answers for both":                                          captionedAnswer,
@@ -86,6 +89,7 @@ func basics() map[string]func(*scene) {
 		"a refusal of the content is polite and free":                                        refused,
 		"credit that does not suffice is told before anything runs":                          insufficient,
 		"a tool that wants confirmation waits for it":                                        confirmation,
+		"C30 C32 a yes that is typed lets it go ahead, one with a condition does not":        typedConfirmation,
 		"C31 a summary that is too old lets nothing go ahead":                                tooOldSummary,
 		"a double press acts once":                                                           doublePress,
 		"only the requester may press":                                                       strangerPress,
@@ -263,7 +267,7 @@ func green() File { return picture(color.NRGBA{G: 255, A: 255}) }
 // refOf gives the reference under which a file is stored.
 func (s *scene) refOf(f File) string {
 	s.t.Helper()
-	ref, _, err := s.Files.Put(s.t.Context(), strings.NewReader(string(f.Data)), f.Name)
+	ref, _, err := s.Files.Keep(s.t.Context(), strings.NewReader(string(f.Data)), assets.Meta{Name: f.Name})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -661,8 +665,8 @@ func progress(s *scene) {
 	status := s.labelled("Cancel", "Painter")
 	s.Progress(c, registry.Progress{State: registry.RunQueued, QueuePosition: 3})
 	s.AwaitText(s.room, "place 3")
-	s.Progress(c, registry.Progress{State: registry.RunRunning, Stage: "Sampling", Fraction: 0.42, HasFraction: true})
-	m := s.AwaitText(s.room, "Sampling", "42 %")
+	s.Progress(c, registry.Progress{State: registry.RunRunning, Stage: "Sampling", Fraction: 0.42, HasFraction: true, Rest: 21 * time.Second})
+	m := s.AwaitText(s.room, "Sampling", "42 %", "about 20 s left")
 	if m.ID != status.ID || !m.Has("Cancel") {
 		s.t.Errorf("progress is shown in %+v, the status message is %s", m, status.ID)
 	}
@@ -781,6 +785,65 @@ func confirmation(s *scene) {
 	s.AwaitMedia(s.room, "Mural")
 }
 
+// engraving has two inputs that it needs, the picture behind the text, though pictures are what it is mainly fed with.
+func engraving() registry.Tool {
+	t := tool("engraving", "Engraving",
+		registry.InputField{Name: "motto", Type: registry.TypeString, Required: true, Description: "What stands on the frame."},
+		registry.InputField{Name: "photo", Type: registry.TypeImage, Required: true, Description: "What hangs in the frame."})
+	t.PlatformHints = &registry.PlatformHints{PrimaryInput: "image"}
+	return t
+}
+
+func asksForPrimary(s *scene) {
+	for primary, first := range map[string]string{"image": "What hangs in", "text": "What stands on"} {
+		t := engraving()
+		t.PlatformHints.PrimaryInput = primary
+		s.Loader.Set(t)
+		s.Reload()
+		s.say("/engraving")
+		s.press(s.labelled("Cancel", "Engraving", first), "Cancel")
+		s.Handled()
+	}
+}
+
+func describesInputs(s *scene) {
+	s.Loader.Set(engraving())
+	s.Reload()
+	s.say("/help engraving")
+	s.AwaitText(s.room, "What stands on the frame.")
+	s.say("/settings engraving")
+	s.labelled("motto", "What stands on the frame.")
+	s.say("/engraving")
+	s.labelled("Cancel", "Engraving", "What hangs in the frame.")
+}
+
+func typedConfirmation(s *scene) {
+	s.say("/mural a cat")
+	s.labelled("Go ahead", "Mural", "a cat")
+	s.Handled()
+	for _, condition := range []string{"yes but change the colour", "yes?"} {
+		s.say(condition)
+		s.Handled()
+	}
+	if n := len(s.Provider.Calls()); n != 0 {
+		s.t.Errorf("%d runs went ahead by themselves", n)
+	}
+	s.say("Yes, please!")
+	s.Succeed(s.Call(0), PictureOutput("picture"))
+	s.AwaitMedia(s.room, "Mural")
+	s.say("/mural a dog")
+	s.labelled("Go ahead", "Mural", "a dog")
+	s.Handled()
+	if _, err := s.Pool.Exec(s.t.Context(), `UPDATE runs SET created_at = created_at - interval '601 seconds'`); err != nil {
+		s.t.Fatal(err)
+	}
+	s.say("yes")
+	s.Handled()
+	if n := len(s.Provider.Calls()); n != 1 {
+		s.t.Errorf("%d runs went ahead", n)
+	}
+}
+
 func tooOldSummary(s *scene) {
 	s.say("/mural a cat")
 	m := s.labelled("Go ahead", "Mural")
@@ -896,6 +959,11 @@ func deleteResult(s *scene) {
 	m := s.painted()
 	s.press(m, "Delete")
 	s.until(s.room, "empty room", func(list []Seen) bool { return len(list) == 0 })
+	s.Idle()
+	var deleted, files int
+	if err := s.Pool.QueryRow(s.t.Context(), `SELECT count(*) FILTER (WHERE deleted_at IS NOT NULL), (SELECT count(*) FROM asset_owners) FROM runs`).Scan(&deleted, &files); err != nil || deleted != 1 || files != 0 {
+		s.t.Errorf("%d runs were deleted and %d files are left (%v), want 1 and none", deleted, files, err)
+	}
 }
 
 func buttonsAfterRestart(s *scene) {
@@ -1027,6 +1095,12 @@ func topic(s *scene) {
 func unknownCommand(s *scene) {
 	s.say("/paintre a cat")
 	s.AwaitText(s.room, "/paintre", "/painter")
+	for _, command := range []string{"/buy", "/menu", "/dney"} { // nothing is near, or only what admins of groups use
+		s.say(command + " now")
+		if said := s.AwaitText(s.room, command); strings.Contains(said.Text, "Did you mean") {
+			s.t.Errorf("%s: %s", command, said.Text)
+		}
+	}
 	s.noRun()
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/registry"
@@ -62,9 +63,14 @@ type World struct {
 func NewWorld(t testing.TB, h Harness, tools ...registry.Tool) *World {
 	t.Helper()
 	w := &World{
-		t: t, Harness: h, Pool: postgrestest.New(t),
+		t: t, Harness: h,
 		Loader: registrytest.NewLoader("tools", tools...), Provider: registrytest.NewService("test"),
 		Files: &Files{content: map[string]stored{}},
+	}
+	if house, ok := h.(interface{ House() *pgxpool.Pool }); ok {
+		w.Pool = house.House() // the platform and the house know the same people, as in the program
+	} else {
+		w.Pool = postgrestest.New(t)
 	}
 	w.Ledger = billing.NewLedger(w.Pool)
 	reg, err := registry.New(registry.Config{Loaders: []registry.Loader{w.Loader}})
@@ -390,13 +396,16 @@ type stored struct {
 
 var _ runs.Assets = (*Files)(nil)
 
-// Put keeps what r gives.
-func (f *Files) Put(_ context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error) {
+// Collect has nothing to free.
+func (f *Files) Collect(context.Context) error { return nil }
+
+// Keep keeps what r gives.
+func (f *Files) Keep(_ context.Context, r io.Reader, meta assets.Meta) (registry.Media, registry.MediaInfo, error) {
 	data, err := io.ReadAll(r)
 	if err != nil {
 		return "", registry.MediaInfo{}, err
 	}
-	info := registry.MediaInfo{Name: name, Bytes: int64(len(data)), MIMEType: typeOf(name)}
+	info := registry.MediaInfo{Name: meta.Name, Bytes: int64(len(data)), MIMEType: typeOf(meta.Name)}
 	if config, _, err := image.DecodeConfig(bytes.NewReader(data)); err == nil {
 		info.Width, info.Height = config.Width, config.Height
 	}

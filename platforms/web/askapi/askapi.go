@@ -50,8 +50,9 @@ func Handler(cfg Config) http.Handler {
 }
 
 type askBody struct {
-	Question string `json:"question"`
-	Model    string `json:"model"`
+	Question string   `json:"question"`
+	Model    string   `json:"model"`
+	Intents  []string `json:"intents"`
 }
 
 type answerBody struct {
@@ -84,7 +85,7 @@ func (s server) ask(w http.ResponseWriter, r *http.Request) {
 	}
 	account, _ := s.Caller(r.Context())
 	question := agent.Question{
-		Text: body.Question, AccountID: account.ID, Audience: registry.Everyone, Origin: runs.Origin{Platform: Platform}, Budget: s.Budget(r.Context()),
+		Text: body.Question, Intents: body.Intents, AccountID: account.ID, Audience: registry.Everyone, Origin: runs.Origin{Platform: Platform}, Budget: s.Budget(r.Context()),
 		May: func(ctx context.Context, toolID string) error {
 			decision, err := s.Users.CheckAccount(ctx, account, Platform, toolID)
 			if err != nil {

@@ -14,7 +14,7 @@ func Describe() object {
 		"operationId": "ask", "tags": []string{"tools"}, "summary": "Put a question to a model that works with the tools",
 		"description": "What only reads runs and is paid by the account; what changes something waits to be approved. The answer comes when all is done.",
 		"requestBody": object{"required": true, "content": object{"application/json": object{"schema": object{
-			"type": "object", "required": []string{"question"}, "properties": object{"question": text, "model": object{"enum": []string{"anthropic", "openai"}}},
+			"type": "object", "required": []string{"question"}, "properties": object{"question": text, "intents": object{"type": "array", "items": text, "description": "Tags of tools that the question is about: the model gets these tools, and those that the question names."}, "model": object{"enum": []string{"anthropic", "openai"}}},
 		}}}},
 		"responses": object{
 			"200": object{"description": "The answer and what was done for it", "content": object{"application/json": object{"schema": object{

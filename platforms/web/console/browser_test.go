@@ -80,7 +80,7 @@ func TestConsoleInABrowser(t *testing.T) {
 		name          string
 		width, height int64
 		dark          bool
-	}{{"desktop", 1360, 900, false}, {"dark", 1360, 900, true}, {"phone", 390, 844, false}}
+	}{{"desktop", 1360, 900, false}, {"dark", 1360, 900, true}, {"phone", 320, 640, false}}
 	paths := map[string]string{
 		"overview": "", "runs": "runs", "run": "runs/" + done, "running": "runs/" + running, "errors": "errors", "plots": "plots?span=24h", "tools": "tools", "tool": "tools/paint",
 		"changes": "changes", "engines": "engines", "ledger": "ledger", "people": "people", "person": "people/" + anna, "access": "access", "post": "post", "replay": "post/17/replay", "audit": "audit", "refund": "runs/" + done + "/refund", "limits": "people/" + anna + "/limits",

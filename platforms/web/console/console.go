@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	store "github.com/signalbox/signalbox/internal/assets"
+	"github.com/signalbox/signalbox/internal/bundle"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -40,7 +42,8 @@ type Catalogue interface {
 
 // Runs is what the console needs of runs.Service.
 type Runs interface {
-	Get(ctx context.Context, runID string) (runs.Run, error)
+	Look(ctx context.Context, runID string) (runs.Run, error)
+	Space(ctx context.Context) (store.Space, error)
 	List(ctx context.Context, f runs.Filter) ([]runs.Run, error)
 	Cancel(ctx context.Context, runID, accountID string) (runs.Run, error)
 	Retry(ctx context.Context, runID string) (runs.Run, error)
@@ -48,6 +51,7 @@ type Runs interface {
 	Stats(ctx context.Context, from, to time.Time, step time.Duration) (runs.Stats, error)
 	CountByState(ctx context.Context) (map[runs.Status]int64, error)
 	Usage(ctx context.Context, accountID string) (runs.Usage, error)
+	Unstopped(ctx context.Context) ([]runs.Unstopped, error)
 }
 
 // People is what the console needs of users.Store.
@@ -92,7 +96,11 @@ type Engine struct {
 	Running   []string // ids of the runs it works on
 	Waiting   []string // ids of those in its queue, next first
 	CheckedAt time.Time
+	Order     string // cordoned, draining or released; empty: it takes runs
 }
+
+// Idle reports whether nothing is left on the engine.
+func (e Engine) Idle() bool { return len(e.Running)+len(e.Waiting) == 0 }
 
 // Config wires a Console. All members but Engines, Findings, File, Logger and Now are required.
 type Config struct {
@@ -103,23 +111,25 @@ type Config struct {
 	Ledger    Ledger
 	// Grant gives credit; a repeat with the same key gives none.
 	Grant func(ctx context.Context, accountID string, amount billing.NanoUSD, key, note string) error
-	// Caller tells who is asking, CSRF gives the form field that every POST carries. The console is
-	// mounted where only operators get in, and looks itself as well.
+	// Caller tells who is asking, CSRF gives the form field that every POST carries. Who may come is decided where
+	// the console is mounted.
 	Caller func(ctx context.Context) (users.Account, bool)
 	CSRF   func(ctx context.Context) template.HTML
 
-	Engines  func(ctx context.Context) []Engine
-	Findings func() map[string][]Finding // by tool id
-	Sections []Section                   // pages that other rooms add
-	Logger   *slog.Logger
-	Now      func() time.Time
+	Engines func(ctx context.Context) []Engine
+	// OrderEngine sets an engine's Order; nil: that can't be done.
+	OrderEngine func(ctx context.Context, name, order string) error
+	Findings    func() map[string][]Finding // by tool id
+	Sections    []Section                   // pages that other rooms add
+	Logger      *slog.Logger
+	Now         func() time.Time
 }
 
 // Console serves the operator's pages. Make it with New.
 type Console struct {
 	cfg    Config
 	pages  *template.Template
-	assets assets
+	bundle bundle.Bundle
 	books  checked
 }
 
@@ -136,7 +146,7 @@ func New(cfg Config) (*Console, error) {
 	}
 	c := &Console{cfg: cfg}
 	var err error
-	if c.assets, err = readAssets(); err == nil {
+	if c.bundle, err = bundle.New(staticFiles, "static", Root+"static/"); err == nil {
 		c.pages, err = c.parsePages()
 	}
 	if err != nil {
@@ -172,18 +182,7 @@ func (c *Console) Handler() http.Handler {
 	}
 	mux.HandleFunc("GET /operator/static/{hash}/{file}", c.static)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { c.page(nowhere)(w, r) })
-	return c.guard(mux)
-}
-
-// guard lets nobody but operators in. To others there is no console.
-func (c *Console) guard(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if who, ok := c.cfg.Caller(r.Context()); !ok || !who.Operator {
-			http.NotFound(w, r)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
+	return mux
 }
 
 func nowhere(http.ResponseWriter, *http.Request, users.Account) error { return errNoPage }

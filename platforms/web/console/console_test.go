@@ -250,6 +250,29 @@ func TestCatalogue(t *testing.T) {
 		operator.shows("/operator/engines", "gpu1:8188", "NVIDIA L4", "running1", "waiting1", "connection refused")
 		operator.shows("/operator/", "Engine gpu2:8188 is down")
 	})
+	t.Run("an engine is cordoned, drained, released and put back, with the reason in the audit", func(t *testing.T) {
+		h.engines = []console.Engine{{Name: "gpu1:8188/a", Up: true, Running: []string{"0191-running1"}}, {Name: "gpu2:8188", Error: "connection refused"}}
+		for _, deed := range []struct{ word, shows string }{
+			{"cordon", "cordoned"}, {"release", "released"}, {"drain", "draining"}, {"uncordon", "takes runs again"},
+		} {
+			path := "/operator/engines/gpu1:8188%2Fa/" + deed.word
+			operator.shows(path, "1 runs are at work there")
+			status, body := operator.confirm(path, url.Values{"why": {"new fan"}})
+			contains(t, deed.word, body, deed.shows)
+			if status != http.StatusOK {
+				t.Errorf("%s: %d", deed.word, status)
+			}
+			operator.shows("/operator/audit", "engine."+deed.word, "new fan")
+		}
+		operator.confirm("/operator/engines/gpu2:8188/drain", url.Values{"why": {"sold"}})
+		operator.shows("/operator/engines", "Nothing is left there: it can be turned off.")
+		if _, body := operator.get("/operator/"); strings.Contains(body, "Engine gpu2:8188 is down") {
+			t.Error("an engine that was drained is an alarm")
+		}
+		if status, _ := operator.get("/operator/engines/nobody/drain"); status != http.StatusConflict {
+			t.Errorf("an engine that is not there: %d", status)
+		}
+	})
 }
 
 func TestRules(t *testing.T) {

@@ -105,7 +105,15 @@ func newHouse(t *testing.T, sections ...console.Section) *house {
 		Grant: func(ctx context.Context, accountID string, amount billing.NanoUSD, key, note string) error {
 			return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error { return h.ledger.Grant(ctx, tx, accountID, amount, key, note) })
 		},
-		Engines:  func(context.Context) []console.Engine { return h.engines },
+		Engines: func(context.Context) []console.Engine { return h.engines },
+		OrderEngine: func(_ context.Context, name, order string) error {
+			for i := range h.engines {
+				if h.engines[i].Name == name {
+					h.engines[i].Order = order
+				}
+			}
+			return nil
+		},
 		Findings: func() map[string][]console.Finding { return h.findings },
 		Sections: sections,
 		Logger:   slog.New(slog.NewTextHandler(t.Output(), nil)),
@@ -117,7 +125,9 @@ func newHouse(t *testing.T, sections ...console.Section) *house {
 		Registry: h.reg, Runs: h.runs, Users: h.users, Ledger: h.ledger, AdminToken: adminToken, Version: "test",
 		Invitations: users.NewInvitations(h.users, func(context.Context, pgx.Tx, string, int64, string) error { return errors.New("no credit") }),
 		LinkKey:     []byte("a key for the tests that is long"), Public: &url.URL{Scheme: "http", Host: "signalbox.test"},
-		Mounts: []web.Mount{{Path: console.Root, Who: web.Operators, Handler: c.Handler()}},
+		Mounts: []web.Mount{
+			{Path: "GET " + console.Root, Use: web.OperatorRead, Page: true, Handler: c.Handler()}, {Path: "POST " + console.Root, Use: web.OperatorChange, Page: true, Handler: c.Handler()},
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

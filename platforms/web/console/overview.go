@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	store "github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -24,7 +25,11 @@ type overviewView struct {
 	Tools   int
 	Offered int
 	Engines []Engine
+	Space   store.Space // what all files take
 }
+
+// Size is what all files take, in words.
+func (v overviewView) Size() string { return store.Words(v.Space.Bytes) }
 
 // Running is how many runs are being worked on.
 func (v overviewView) Running() int64 {
@@ -49,6 +54,9 @@ func (c *Console) overview(w http.ResponseWriter, r *http.Request, who users.Acc
 	}
 	v.Buckets, v.Total = stats.Buckets, sum(stats.Buckets)
 	if v.Counts, err = c.cfg.Runs.CountByState(ctx); err != nil {
+		return err
+	}
+	if v.Space, err = c.cfg.Runs.Space(ctx); err != nil {
 		return err
 	}
 	if v.Active, err = c.active(ctx); err != nil {
@@ -92,7 +100,7 @@ const (
 func (c *Console) alarms(ctx context.Context, v overviewView) []alarm {
 	var list []alarm
 	for _, e := range v.Engines {
-		if !e.Up {
+		if !e.Up && e.Order != "draining" { // which its operator expects
 			list = append(list, alarm{fmt.Sprintf("Engine %s is down: %s", e.Name, e.Error), "engines", true})
 		}
 	}
@@ -107,8 +115,25 @@ func (c *Console) alarms(ctx context.Context, v overviewView) []alarm {
 	if share := failureShare(v.Total); share >= alarmShare && v.Total.Succeeded+v.Total.Failed >= alarmRuns {
 		list = append(list, alarm{fmt.Sprintf("%.0f %% of the runs of the last 24 hours failed", share), "errors", true})
 	}
+	list = append(list, c.stopAlarms(ctx)...)
 	list = append(list, c.sectionAlarms(ctx)...)
 	return append(list, c.bookAlarms(ctx)...)
+}
+
+// stopAlarms tells of runs that ended here and may go on at their services.
+func (c *Console) stopAlarms(ctx context.Context) (list []alarm) {
+	left, err := c.cfg.Runs.Unstopped(ctx)
+	if err != nil {
+		return []alarm{{"What could not be stopped can't be read: " + err.Error(), "runs", true}}
+	}
+	for _, u := range left {
+		id := "of an id that is not known"
+		if u.ProviderID != "" {
+			id = u.ProviderID
+		}
+		list = append(list, alarm{fmt.Sprintf("A run that ended here may go on at %s, where it costs money: job %s (%s)", u.Service, id, u.Why), "runs/" + u.RunID, true})
+	}
+	return list
 }
 
 // bookAlarms tells of a ledger that does not balance.
@@ -133,6 +158,11 @@ func (c *Console) enginesNow(ctx context.Context) []Engine {
 	return c.cfg.Engines(ctx)
 }
 
+type enginesView struct {
+	Engines []Engine
+	Orders  bool // they can be ordered about
+}
+
 func (c *Console) engines(w http.ResponseWriter, r *http.Request, who users.Account) error {
-	return c.show(w, r, who, "engines", view{Title: "Engines", Place: "engines", Live: true, Data: c.enginesNow(r.Context())})
+	return c.show(w, r, who, "engines", view{Title: "Engines", Place: "engines", Live: true, Data: enginesView{c.enginesNow(r.Context()), c.cfg.OrderEngine != nil}})
 }

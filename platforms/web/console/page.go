@@ -51,7 +51,7 @@ func (c *Console) places() []place {
 
 func (c *Console) parsePages() (*template.Template, error) {
 	return template.New("").Funcs(template.FuncMap{
-		"asset":    c.assets.address,
+		"asset":    c.bundle.Address,
 		"usd":      func(n billing.NanoUSD) string { return n.String() },
 		"about":    about,
 		"ago":      func(t time.Time) string { return ago(c.cfg.Now().Sub(t)) },

@@ -161,6 +161,8 @@ func (c *Console) planLimits(ctx context.Context, id string) (plan, error) {
 			{Name: "per-day", Label: "Runs a day", Value: countText(l.PerDay)},
 			{Name: "day-cap", Label: "US dollars a day", Value: capText(l.DayCap)},
 			{Name: "month-cap", Label: "US dollars a month", Value: capText(l.MonthCap)},
+			{Name: "upload-mb", Label: "Megabytes of uploads", Value: countText(megabytes(l.UploadBytes))},
+			{Name: "result-mb", Label: "Megabytes of results", Value: countText(megabytes(l.ResultBytes))},
 		},
 	}, err
 }
@@ -207,12 +209,28 @@ func (c *Console) setLimits(ctx context.Context, o order) (outcome, error) {
 	}
 	l.AtOnce, l.PerDay = count("at-once", "Runs at once"), count("per-day", "Runs a day")
 	l.DayCap, l.MonthCap = money("day-cap", "US dollars a day"), money("month-cap", "US dollars a month")
+	l.UploadBytes, l.ResultBytes = bytesOf(count("upload-mb", "Megabytes of uploads")), bytesOf(count("result-mb", "Megabytes of results"))
 	if err == nil {
 		err = c.cfg.People.SetLimits(ctx, o.ID, l, o.Who.ID, o.Why)
 	}
 	says := fmt.Sprintf("Limits set: %s runs at once, %s a day; %s US dollars a day, %s a month.",
 		orDefault(countText(l.AtOnce)), orDefault(countText(l.PerDay)), orDefault(capText(l.DayCap)), orDefault(capText(l.MonthCap)))
 	return outcome{Says: says, To: personPage(o.ID)}, err
+}
+
+// megabytes and bytesOf turn a limit of files into what an operator reads and types, and back; noLimit stays what it is.
+func megabytes(bytes int64) int {
+	if bytes == noLimit {
+		return noLimit
+	}
+	return int(bytes >> 20)
+}
+
+func bytesOf(megabytes int) int64 {
+	if megabytes == noLimit {
+		return noLimit
+	}
+	return int64(megabytes) << 20
 }
 
 func orDefault(text string) string { return cmp.Or(text, "default") }

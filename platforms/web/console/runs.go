@@ -164,7 +164,7 @@ type given struct {
 
 func (c *Console) run(w http.ResponseWriter, r *http.Request, who users.Account) error {
 	ctx := r.Context()
-	run, err := c.cfg.Runs.Get(ctx, r.PathValue("id"))
+	run, err := c.cfg.Runs.Look(ctx, r.PathValue("id"))
 	if err != nil {
 		return err
 	}
@@ -219,7 +219,7 @@ func (c *Console) runDeeds() []deed {
 }
 
 func (c *Console) planCancel(ctx context.Context, id string) (plan, error) {
-	run, err := c.cfg.Runs.Get(ctx, id)
+	run, err := c.cfg.Runs.Look(ctx, id)
 	if err != nil {
 		return plan{}, err
 	}
@@ -242,7 +242,7 @@ func (c *Console) cancelRun(ctx context.Context, o order) (outcome, error) {
 }
 
 func (c *Console) planRetry(ctx context.Context, id string) (plan, error) {
-	run, err := c.cfg.Runs.Get(ctx, id)
+	run, err := c.cfg.Runs.Look(ctx, id)
 	if err != nil {
 		return plan{}, err
 	}
@@ -269,7 +269,7 @@ func (c *Console) retryRun(ctx context.Context, o order) (outcome, error) {
 }
 
 func (c *Console) planRefund(ctx context.Context, id string) (plan, error) {
-	run, err := c.cfg.Runs.Get(ctx, id)
+	run, err := c.cfg.Runs.Look(ctx, id)
 	if err != nil {
 		return plan{}, err
 	}

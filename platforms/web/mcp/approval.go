@@ -27,15 +27,13 @@ const question = "confirm"
 // that it comes in time and lets the run go ahead once is looked after by runs.
 type approval struct {
 	Account string `json:"account"`
+	Budget  string `json:"budget"` // that of the key that was asked
 	Tool    string `json:"tool"`
 	Inputs  string `json:"inputs"` // hash of the arguments as they came
 	Run     string `json:"run"`
 	Summary string `json:"summary"` // hash of what was shown
-}
 
-// needed reports whether somebody has to be asked before a call: what changes something, and what costs money.
-func needed(b runs.Bound, quote billing.Quote) bool {
-	return b.Asks() || quote.High > 0 && b.Tool.CancelFor == ""
+	Personal []string `json:"personal,omitempty"` // what may be granted
 }
 
 // ask puts the question that a call needs, about a run that waits for the answer.
@@ -44,17 +42,16 @@ func (s *Server) ask(ctx context.Context, c caller, b runs.Bound, quote billing.
 	if err != nil {
 		return nil, err
 	}
-	b.Request.Approval = runs.ApproveAll
 	run, err := s.cfg.Runs.AcceptBound(ctx, b)
 	if err != nil {
 		return nil, err
 	}
-	state, err := s.seal(approval{Account: c.account.ID, Tool: b.Tool.ToolID, Inputs: inputs, Run: run.ID, Summary: run.Summary().Hash()})
+	state, err := s.seal(approval{Account: c.account.ID, Budget: c.budget.Name, Tool: b.Tool.ToolID, Inputs: inputs, Run: run.ID, Summary: run.Summary().Hash(), Personal: b.Tool.PIIRequired})
 	if err != nil {
 		return nil, err
 	}
 	return &sdk.CallToolResult{RequestState: state, InputRequests: sdk.InputRequestMap{question: &sdk.ElicitParams{
-		Mode: "form", Message: card(b, quote), RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}},
+		Mode: "form", Message: card(b, quote), RequestedSchema: map[string]any{"type": "object", "properties": grants(b.Tool.PIIRequired)},
 	}}}, nil
 }
 
@@ -68,16 +65,20 @@ func (s *Server) answered(ctx context.Context, c caller, toolID string, req *sdk
 	if err != nil {
 		return runs.Run{}, err
 	}
-	if given.Account != c.account.ID || given.Tool != toolID || given.Inputs != inputs {
+	if given.Account != c.account.ID || given.Budget != c.budget.Name || given.Tool != toolID || given.Inputs != inputs {
 		return runs.Run{}, registry.Errorf(registry.CodeInvalidInput, "the confirmation is for another call; make this one anew")
 	}
-	if answer, ok := req.Params.InputResponses[question].(*sdk.ElicitResult); !ok || answer.Action != "accept" {
+	answer, ok := req.Params.InputResponses[question].(*sdk.ElicitResult)
+	if !ok || answer.Action != "accept" {
 		if _, err := s.cfg.Runs.Cancel(ctx, given.Run, given.Account); err != nil {
 			return runs.Run{}, err
 		}
 		return runs.Run{}, errDeclined
 	}
-	run, err := s.cfg.Runs.ConfirmSummary(ctx, given.Run, given.Account, given.Summary)
+	if c.agent {
+		return runs.Run{}, errByAgent
+	}
+	run, err := s.cfg.Runs.ConfirmSummary(ctx, given.Run, given.Account, given.Summary, granted(given.Personal, answer.Content))
 	var gate *runs.GateError
 	if errors.As(err, &gate) || err == nil && run.Status == runs.StatusCanceled && run.ConfirmedAt == nil {
 		err = errLate
@@ -85,29 +86,59 @@ func (s *Server) answered(ctx context.Context, c caller, toolID string, req *sdk
 	return run, err
 }
 
+// grants are the fields of a question by which the person keeps personal data back.
+func grants(personal []string) map[string]any {
+	fields := map[string]any{}
+	for _, scope := range personal {
+		fields[scope] = map[string]any{"type": "boolean", "title": "Send " + scope, "default": true}
+	}
+	return fields
+}
+
+// granted is the personal data that the answer does not keep back.
+func granted(personal []string, answer map[string]any) []string {
+	return slices.DeleteFunc(slices.Clone(personal), func(scope string) bool { return answer[scope] == false })
+}
+
 var (
 	errDeclined = registry.Errorf(registry.CodeCanceled, "It was not confirmed, so nothing was run and nothing was charged.")
+	errByAgent  = registry.Errorf(registry.CodeUnauthorized, "an agent's key approves nothing: its owner does, on the run's page or with another key")
 	errLate     = registry.Errorf(registry.CodeInvalidInput, "the confirmation came too late; make the call anew")
 )
 
 // unasked judges a call whose client can't ask: nil where the key's spending limit has answered, which is its owner's word for what only costs
 // money.
-func unasked(c caller, b runs.Bound, quote billing.Quote) error {
+func unasked(c caller, b runs.Bound, quote billing.Quote) *unaskedError {
 	t := b.Tool
 	if c.budget.Limit > 0 && t.Confirmation == "" && len(t.PIIRequired) == 0 && t.Capability != registry.CapabilityWrite && b.Request.Approval != runs.ApproveAll {
 		return nil
 	}
-	return &unaskedError{tool: t.DisplayName, price: quote.String(), approval: &runs.ApprovalError{Reading: b.Asks() && b.Request.Approval == runs.ApproveAll && t.Capability == registry.CapabilityRead}}
+	return &unaskedError{tool: t.DisplayName, price: quote.String(), approval: b.Unasked(quote)}
+}
+
+// wait takes a call of an agent's on as a run that waits for its owner's word, and tells where that is given. Made again in
+// the same trace, it is the run that was confirmed.
+func (s *Server) wait(ctx context.Context, c caller, b runs.Bound, refused *unaskedError) (runs.Run, error) {
+	run, err := s.cfg.Runs.Ask(ctx, b.Request)
+	var waits *runs.ApprovalError
+	if errors.As(err, &waits) {
+		refused.at, err = c.base+"/run/"+run.ID, refused
+	}
+	return run, err
 }
 
 // unaskedError is a *runs.ApprovalError with what to do about it here.
 type unaskedError struct {
 	tool, price string
+	at          string // the page of the run that waits; empty: none does
 	approval    *runs.ApprovalError
 }
 
 // Error says what is missing.
 func (e *unaskedError) Error() string {
+	if e.at != "" {
+		return e.tool + " (" + e.price + ") waits until the key's owner confirms it at " + e.at
+	}
 	return e.tool + " (" + e.price + ") must be confirmed by a person, and this client can't ask one; use a client with elicitation, or for what only costs money a key with a spending limit"
 }
 
@@ -131,6 +162,9 @@ func hashOf(arguments json.RawMessage) (string, error) {
 func card(b runs.Bound, quote billing.Quote) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "Run %s?\nPrice: %s", b.Tool.DisplayName, quote)
+	if quote.BillCanceled {
+		text.WriteString("\nA canceled run pays for the time that it ran.")
+	}
 	var names []string
 	for _, f := range b.Tool.InputSchema.Ordered() {
 		if from := b.Sources[f.Name]; from == runs.FromArgument {

@@ -98,13 +98,17 @@ func (s *Server) take(ctx context.Context, c caller, toolID string, req *sdk.Cal
 	if err != nil {
 		return runs.Run{}, nil, err
 	}
-	if needed(bound, quote) {
-		if client := req.ClientCapabilities(); client != nil && client.Elicitation != nil {
+	if bound.Asks(quote) {
+		if client := req.ClientCapabilities(); client != nil && client.Elicitation != nil && !c.agent {
 			question, err := s.ask(ctx, c, bound, quote, req)
 			return runs.Run{}, question, err
 		}
-		if err := unasked(c, bound, quote); err != nil {
-			return runs.Run{}, nil, err
+		switch refused := unasked(c, bound, quote); {
+		case refused != nil && c.agent:
+			run, err := s.wait(ctx, c, bound, refused)
+			return run, nil, err
+		case refused != nil:
+			return runs.Run{}, nil, refused
 		}
 	}
 	bound.Request.Approval = runs.ApproveNothing // nobody has to be asked, or the key's limit is the answer
@@ -113,9 +117,13 @@ func (s *Server) take(ctx context.Context, c caller, toolID string, req *sdk.Cal
 }
 
 func failureText(run runs.Run) string {
-	text := fmt.Sprintf("The run %s ended as %s and cost nothing.", run.ID, run.Status)
+	cost := "nothing"
+	if run.Cost > 0 {
+		cost = run.Cost.String()
+	}
+	text := fmt.Sprintf("The run %s ended as %s and cost %s.", run.ID, run.Status, cost)
 	if run.Error != nil {
-		text = fmt.Sprintf("%s: %s (run %s, which cost nothing)", run.Error.Code, run.Error.Message, run.ID)
+		text = fmt.Sprintf("%s: %s (run %s, which cost %s)", run.Error.Code, run.Error.Message, run.ID, cost)
 	}
 	return text
 }

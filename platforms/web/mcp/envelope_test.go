@@ -2,7 +2,10 @@ package mcp_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -126,6 +129,22 @@ func TestPolicy(t *testing.T) {
 		person := &answers{action: "accept"}
 		if e := envelopeOf(t, call(t, h.connect(t, versions[0], key, sdk.ClientOptions{ElicitationHandler: person.elicit}), "free.story", prompt("x"))); !e.OK || len(person.asked) != 1 {
 			t.Errorf("got %+v", e)
+		}
+	})
+	t.Run("C15 personal data is granted one by one", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t)
+		_, key := h.person(t, "shy", 0)
+		session := h.connect(t, versions[0], key, sdk.ClientOptions{ElicitationHandler: (&answers{}).elicit, MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true}})
+		asked := call(t, session, "introduce", prompt("x"))
+		question, _ := asked.InputRequests["confirm"].(*sdk.ElicitParams)
+		if fields := fmt.Sprint(question.RequestedSchema); !strings.Contains(fields, "full_name") || !strings.Contains(fields, "email") {
+			t.Errorf("asked %v", fields)
+		}
+		result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "introduce", Arguments: prompt("x"), RequestState: asked.RequestState,
+			InputResponses: sdk.InputResponseMap{"confirm": &sdk.ElicitResult{Action: "accept", Content: map[string]any{"full_name": true, "email": false}}}})
+		if err != nil || result.IsError || h.now.count() != 1 || !slices.Equal(h.now.calls[0].Tool.PIIRequired, []string{"full_name"}) {
+			t.Errorf("%v %s, sent %+v", err, textOf(result), h.now.calls)
 		}
 	})
 	t.Run("B28 an approval that comes too late, or after a no, lets nothing run", func(t *testing.T) {

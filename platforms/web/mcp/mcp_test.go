@@ -8,7 +8,10 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/cookiejar"
 	"net/http/httptest"
+	"net/url"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -48,10 +51,12 @@ func (n *now) Call(_ context.Context, c registry.Call) (registry.Result, error) 
 	}
 	var result registry.Result
 	for _, o := range c.Tool.OutputSchema {
-		if o.Type == "text" {
+		if _, declared := c.Tool.OutputSchema.Data(); declared {
+			result.Outputs = append(result.Outputs, registrytest.Text(o.Name, prompt))
+		} else if o.Type == "text" {
 			result.Outputs = append(result.Outputs, registrytest.Text(o.Name, "said: "+prompt))
 		} else {
-			result.Outputs = append(result.Outputs, registrytest.File(o.Name, o.Type, registry.MediaInfo{Name: "picture.png", MIMEType: "image/png"}, picture))
+			result.Outputs = append(result.Outputs, registrytest.File(o.Name, o.Type, registry.MediaInfo{Name: "picture.png", MIMEType: "image/png", Alt: prompt}, picture))
 		}
 	}
 	return result, nil
@@ -69,13 +74,18 @@ var picture = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x0
 // store is the assets store as runs wants it.
 type store struct{ *assets.Store }
 
-func (s store) Put(ctx context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error) {
-	ref, err := s.Store.Put(ctx, r, assets.Meta{Name: name})
+func (s store) Collect(ctx context.Context) error {
+	_, err := s.Store.Collect(ctx)
+	return err
+}
+
+func (s store) Keep(ctx context.Context, r io.Reader, meta assets.Meta) (registry.Media, registry.MediaInfo, error) {
+	ref, err := s.Store.Put(ctx, r, meta)
 	if err != nil {
 		return "", registry.MediaInfo{}, err
 	}
 	info, err := s.Stat(ctx, ref)
-	return string(ref), registry.MediaInfo{Name: name, MIMEType: info.MIME, Bytes: info.Size, Width: info.Width, Height: info.Height}, err
+	return string(ref), registry.MediaInfo{Name: meta.Name, MIMEType: info.MIME, Bytes: info.Size, Width: info.Width, Height: info.Height}, err
 }
 
 func (s store) OpenMedia(ctx context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
@@ -110,6 +120,12 @@ func paid(t *registry.Tool) {
 	t.CostingModel = &registry.CostingModel{Rate: "0.02", Unit: registry.UnitRequest, RateSource: registry.RateStatic}
 }
 
+func data(schema string) func(*registry.Tool) {
+	return func(t *registry.Tool) {
+		t.OutputSchema = registry.OutputSchema{{Name: "result", Type: "text", Schema: json.RawMessage(schema)}}
+	}
+}
+
 func newHouse(t *testing.T, adapt ...func(*runs.Config)) *house {
 	t.Helper()
 	pool := postgrestest.New(t)
@@ -119,6 +135,9 @@ func newHouse(t *testing.T, adapt ...func(*runs.Config)) *house {
 		tool("paid-story", paid),
 		tool("paid-picture", paid, func(t *registry.Tool) { t.OutputSchema = registry.OutputSchema{{Name: "image", Type: "image"}} }),
 		tool("delete-all", func(t *registry.Tool) { t.Capability = registry.CapabilityWrite }),
+		tool("introduce", func(t *registry.Tool) { t.PIIRequired = []string{"full_name", "email"} }),
+		tool("product", data(`{"type":"object","properties":{"sku":{"type":"string"},"id":{"type":"integer"}},"required":["sku"]}`)),
+		tool("products", data(`{"type":"array","items":{"$ref":"#/$defs/sku"},"$defs":{"sku":{"type":"string"}}}`)),
 		tool("inner", func(t *registry.Tool) { t.Visibility = registry.VisibilityInternal }),
 		registrytest.Tool("slow", func(t *registry.Tool) { t.Capability = registry.CapabilityRead }),
 	)
@@ -162,16 +181,17 @@ func (h *house) serve(t *testing.T) {
 	t.Helper()
 	var pages *web.Server
 	server, err := mcp.New(mcp.Config{
-		Registry: h.reg, Runs: h.runs, Users: h.users, Caller: web.Caller, Budget: web.Budget, Secret: []byte("a key for the tests that is long"), Version: "test",
-		FilePath: func(ref registry.Media, name string) string { return pages.FilePath(ref, name) },
+		Registry: h.reg, Runs: h.runs, Users: h.users, Caller: web.Caller, Budget: web.Budget, ByAgent: web.ByAgent, Secret: []byte("a key for the tests that is long"), Version: "test",
+		FilePath: func(owner string, ref registry.Media, name string) string { return pages.FilePath(owner, ref, name) },
 		Logger:   slog.New(slog.NewTextHandler(t.Output(), nil)),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	served := server.Handler()
 	pages, err = web.New(web.Config{
 		Registry: h.reg, Runs: h.runs, Users: h.users, Ledger: h.ledger, AdminToken: "operator-token", LinkKey: []byte("a key for the tests that is long"),
-		Mounts: []web.Mount{{Path: "/mcp", Who: web.Keys, Handler: server.Handler()}},
+		Mounts: []web.Mount{{Path: "GET /mcp", Use: web.Run, Handler: served}, {Path: "POST /mcp", Use: web.Run, Handler: served}, {Path: "DELETE /mcp", Use: web.Run, Handler: served}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -293,7 +313,7 @@ func testTools(t *testing.T, h *house, version string) {
 			byName[tool.Name] = tool
 		}
 		story := byName["free.story"]
-		if len(byName) != 5 || story == nil || byName["inner"] != nil {
+		if len(byName) != 8 || story == nil || byName["inner"] != nil {
 			t.Fatalf("listed are %v", byName)
 		}
 		schema, _ := json.Marshal(story.InputSchema)
@@ -304,10 +324,16 @@ func testTools(t *testing.T, h *house, version string) {
 			t.Errorf("no price in %q", byName["paid-story"].Description)
 		}
 		operator, err := h.connect(t, version, "operator-token", sdk.ClientOptions{}).ListTools(t.Context(), nil)
-		if err != nil || len(operator.Tools) != 6 {
+		if err != nil || len(operator.Tools) != 9 {
 			t.Errorf("the operator sees %d tools, %v", len(operator.Tools), err)
 		}
 	})
+}
+
+// same compares JSON as the client's library reads it.
+func same(a, b string) bool {
+	var x, y any
+	return json.Unmarshal([]byte(a), &x) == nil && json.Unmarshal([]byte(b), &y) == nil && reflect.DeepEqual(x, y)
 }
 
 func testCalls(t *testing.T, h *house, version string) {
@@ -321,7 +347,37 @@ func testCalls(t *testing.T, h *house, version string) {
 		}
 		list, err := h.runs.List(t.Context(), runs.Filter{AccountID: account})
 		if err != nil || len(list) != 1 || list[0].Origin.Platform != mcp.Platform {
-			t.Errorf("A73 the runs are %+v, %v", list, err)
+			t.Errorf("the runs are %+v, %v", list, err)
+		}
+	})
+	t.Run("B20 B74 a tool that declares the schema of its data gives data of that shape, and its clients see the schema", func(t *testing.T) {
+		list, err := session.ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		schemas := map[string]string{}
+		for _, tool := range list.Tools {
+			raw, _ := json.Marshal(tool.OutputSchema)
+			schemas[tool.Name] = string(raw)
+		}
+		if want := `{"properties":{"id":{"type":"integer"},"sku":{"type":"string"}},"required":["sku"],"type":"object"}`; schemas["product"] != want {
+			t.Errorf("the schema is %s", schemas["product"])
+		}
+		for _, c := range []struct{ tool, text, want, data string }{
+			{"product", "{\n \"sku\": \"A-1\", \"id\": 12345678901234567890}", `{"id":12345678901234567890,"sku":"A-1"}`, `{"id":12345678901234567890,"sku":"A-1"}`},
+			{"products", `["A-1"]`, `{"data":["A-1"]}`, `["A-1"]`},
+			{"product", `{"id":5}`, `null`, `{"result":["{\"id\":5}"]}`}, // not as declared
+		} {
+			result := call(t, session, c.tool, prompt(c.text))
+			got, _ := json.Marshal(result.StructuredContent)
+			envelope, _ := json.Marshal(result.Meta["signalbox/envelope"].(map[string]any)["data"])
+			if !same(string(got), c.want) || !same(string(envelope), c.data) || result.IsError != (c.want == "null") || !strings.Contains(textOf(result), c.text) {
+				t.Errorf("%s: got %s, %s, %s", c.tool, got, envelope, textOf(result))
+			}
+			schema, err := registry.ParseSchema(json.RawMessage(schemas[c.tool]))
+			if err != nil || !result.IsError && schema.Check(result.StructuredContent) != nil {
+				t.Errorf("%s: %s does not fit %s: %v", c.tool, got, schemas[c.tool], err)
+			}
 		}
 	})
 	t.Run("what a model can mend comes as a result, what it can't as an error", func(t *testing.T) {
@@ -359,6 +415,10 @@ func testMoney(t *testing.T, h *house, version string) {
 		if !ok || link.MIMEType != "image/png" {
 			t.Fatalf("got %+v", result.Content[0])
 		}
+		data := envelopeOf(t, result).Data["image"]
+		if told, _ := data[0].(map[string]any); told["imageUrl"] != link.URI || told["alt"] != "a pier" {
+			t.Errorf("B53 planners are told %v", data)
+		}
 		res, err := http.Get(link.URI)
 		if err != nil {
 			t.Fatal(err)
@@ -377,6 +437,13 @@ func testMoney(t *testing.T, h *house, version string) {
 		person := &answers{action: "accept"}
 		if result := call(t, h.connect(t, version, key, sdk.ClientOptions{ElicitationHandler: person.elicit}), "delete-all", prompt("x")); result.IsError || len(person.asked) != 1 {
 			t.Errorf("confirmed: %s", textOf(result))
+		}
+	})
+	t.Run("B26 a key's limit is its owner's word for what a read costs, also where the client could ask", func(t *testing.T) {
+		_, key := h.person(t, "budgeted", 50_000_000)
+		person := &answers{action: "decline"}
+		if result := call(t, h.connect(t, version, key, sdk.ClientOptions{ElicitationHandler: person.elicit}), "paid-story", prompt("x")); result.IsError || len(person.asked) != 0 {
+			t.Errorf("asked %q: %s", person.asked, textOf(result))
 		}
 	})
 	t.Run("a client that can't ask spends what its key's limit allows, and no more", func(t *testing.T) {
@@ -522,32 +589,13 @@ func TestDoors(t *testing.T) {
 func TestSpendLimit(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	ask := func(t *testing.T, key, path, body string) (int, string) {
-		t.Helper()
-		req, err := http.NewRequestWithContext(t.Context(), "POST", h.url+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Authorization", "Bearer "+key)
-		req.Header.Set("Content-Type", "application/json")
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer res.Body.Close()
-		answer, err := io.ReadAll(res.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return res.StatusCode, string(answer)
-	}
 	account, free := h.person(t, "ann", 0)
 	for _, wrong := range []string{"much", "-1", "0"} {
-		if status, answer := ask(t, free, "/api/keys", `{"spendLimitUsd":"`+wrong+`"}`); status != http.StatusUnprocessableEntity {
+		if status, answer := h.ask(t, free, "/api/keys", `{"spendLimitUsd":"`+wrong+`"}`); status != http.StatusUnprocessableEntity {
 			t.Errorf("a limit of %s: %d %s", wrong, status, answer)
 		}
 	}
-	_, answer := ask(t, free, "/api/keys", `{"label":"mcp","spendLimitUsd":"0.03"}`)
+	_, answer := h.ask(t, free, "/api/keys", `{"label":"mcp","spendLimitUsd":"0.03"}`)
 	var made struct{ Key string }
 	if err := json.Unmarshal([]byte(answer), &made); err != nil || made.Key == "" {
 		t.Fatalf("got %s", answer)
@@ -557,7 +605,7 @@ func TestSpendLimit(t *testing.T) {
 		if result := call(t, h.connect(t, versions[0], made.Key, sdk.ClientOptions{}), "paid-story", prompt("x")); result.IsError {
 			t.Fatal(textOf(result))
 		}
-		if status, answer := ask(t, made.Key, "/api/run/paid-story", `{"inputs":{"prompt":"y"}}`); status != http.StatusTooManyRequests {
+		if status, answer := h.ask(t, made.Key, "/api/run/paid-story", `{"inputs":{"prompt":"y"}}`); status != http.StatusTooManyRequests {
 			t.Errorf("beyond the limit: %d %s", status, answer)
 		}
 		if spent := before - h.balance(t, account); spent != 20_000_000 {
@@ -565,27 +613,62 @@ func TestSpendLimit(t *testing.T) {
 		}
 	})
 	t.Run("a key with a limit makes no key without one, and no session", func(t *testing.T) {
-		if status, answer := ask(t, made.Key, "/api/keys", `{}`); status != http.StatusForbidden {
+		if status, answer := h.ask(t, made.Key, "/api/keys", `{}`); status != http.StatusForbidden {
 			t.Errorf("%d %s", status, answer)
 		}
 		for key, opens := range map[string]bool{made.Key: false, free: true} {
-			client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-			req, err := http.NewRequestWithContext(t.Context(), "POST", h.url+"/signin", strings.NewReader("key="+key))
-			if err != nil {
-				t.Fatal(err)
-			}
-			req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-			req.Header.Set("Authorization", "Bearer "+key)
-			res, err := client.Do(req)
-			if err != nil {
-				t.Fatal(err)
-			}
-			res.Body.Close()
-			if (res.StatusCode == http.StatusSeeOther) != opens {
-				t.Errorf("signing in, which works %t: %d", opens, res.StatusCode)
+			if status := h.signIn(t, key); (status == http.StatusSeeOther) != opens {
+				t.Errorf("signing in, which works %t: %d", opens, status)
 			}
 		}
 	})
+}
+
+// ask sends JSON to the API.
+func (h *house) ask(t *testing.T, key, path, body string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), "POST", h.url+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+key)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(answer)
+}
+
+// signIn types a key into the sign-in page.
+func (h *house) signIn(t *testing.T, key string) int {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res, err := client.Get(h.url + "/signin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	page, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), `name="csrf-token" content="`)
+	token, _, _ := strings.Cut(rest, `"`)
+	if res, err = client.PostForm(h.url+"/signin", url.Values{"key": {key}, web.CSRFField: {token}}); err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	return res.StatusCode
 }
 
 func TestApproval(t *testing.T) {
@@ -620,13 +703,66 @@ func TestApproval(t *testing.T) {
 			}
 		}
 	})
+	account, agent := h.person(t, "ann", 0)
+	_, known, err := h.users.KeyOf(t.Context(), agent)
+	if err == nil {
+		err = h.users.MarkAgentKey(t.Context(), account, known.ID)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, limited := h.person(t, "ann", billing.Dollar)
+	t.Run("B28 what one key was asked, an agent's key and one with a limit can't answer", func(t *testing.T) {
+		for name, key := range map[string]string{"agent": agent, "limit": limited} {
+			if result := answer(t, h.connect(t, versions[0], key, manual), first.RequestState, "paid-story", prompt("a pier")); !result.IsError || h.now.count() != 0 {
+				t.Errorf("%s: %s", name, textOf(result))
+			}
+		}
+	})
+	for n, version := range versions {
+		t.Run("B27 an agent's key is asked nothing: its write waits until the owner confirms it, "+version, func(t *testing.T) {
+			calls, model := h.now.count(), &answers{action: "accept"}
+			session := h.connect(t, version, agent, sdk.ClientOptions{ElicitationHandler: model.elicit})
+			traced := &sdk.CallToolParams{Name: "delete-all", Arguments: prompt("x"), Meta: sdk.Meta{"traceparent": fmt.Sprintf("00-%032x-00f067aa0ba902b7-01", 7+n)}}
+			result, err := session.CallTool(t.Context(), traced)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, id, waits := strings.Cut(strings.TrimSpace(textOf(result)), h.url+"/run/")
+			if !result.IsError || !waits || len(model.asked) != 0 || h.now.count() != calls {
+				t.Fatalf("got %s, asked %q", textOf(result), model.asked)
+			}
+			if e := envelopeOf(t, result); e.Error.Code != string(runs.ToolRequiresApproval) {
+				t.Errorf("the envelope tells %+v", e.Error)
+			}
+			for key, want := range map[string]int{agent: http.StatusForbidden, limited: http.StatusForbidden} {
+				if status, body := h.ask(t, key, "/api/runs/"+id+"/confirm", `{}`); status != want {
+					t.Errorf("confirmed: %d %s", status, body)
+				}
+			}
+			if status, body := h.ask(t, ann, "/api/runs/"+id+"/confirm", `{}`); status != http.StatusAccepted {
+				t.Fatalf("the owner: %d %s", status, body)
+			}
+			run, err := h.runs.Get(t.Context(), id)
+			if err == nil {
+				run, err = runs.Await(t.Context(), h.runs, run, nil)
+			}
+			if err != nil || run.Status != runs.StatusSucceeded || h.now.count() != calls+1 {
+				t.Errorf("it ended as %s, %v", run.Status, err)
+			}
+			if again, err := session.CallTool(t.Context(), traced); err != nil || again.IsError || !strings.Contains(textOf(again), "said: x") || h.now.count() != calls+1 {
+				t.Errorf("made again, it gives %+v, %v", again, err)
+			}
+		})
+	}
 	t.Run("B28 an approved call runs once, however often it is sent", func(t *testing.T) {
+		calls := h.now.count()
 		for range 2 {
 			if result := answer(t, session, first.RequestState, "paid-story", prompt("a pier")); result.IsError || !strings.Contains(textOf(result), "said: a pier") {
 				t.Errorf("got %s", textOf(result))
 			}
 		}
-		if n := h.now.count(); n != 1 {
+		if n := h.now.count() - calls; n != 1 {
 			t.Errorf("it ran %d times", n)
 		}
 	})

@@ -29,9 +29,9 @@ type seen struct {
 		ReadOnly          bool
 		Required          []string
 	}
-	Free, Wrong, Declined, Paid, Mute spoken
-	Unknown, Keyless, Stranger        string
-	Asked                             []string
+	Free, Product, Products, Odd, Wrong, Declined, Paid, Mute spoken
+	Unknown, Keyless, Stranger                                string
+	Asked                                                     []string
 }
 
 // nodecheck runs the script that is a client on the official TypeScript SDK. Without Node or the packages (npm ci in
@@ -93,9 +93,18 @@ func TestTypeScriptSDK(t *testing.T) {
 					t.Errorf("got %+v and %q", s.Wrong, s.Unknown)
 				}
 			})
+			t.Run("B20 a tool's own data passes the client's check of its schema, and an answer of another shape arrives as its text", func(t *testing.T) {
+				list, _ := s.Products.Structured["data"].([]any)
+				if s.Product.IsError || s.Product.Structured["sku"] != "A-1" || s.Products.IsError || len(list) != 1 {
+					t.Errorf("got %+v and %+v", s.Product, s.Products)
+				}
+				if !s.Odd.IsError || !strings.Contains(s.Odd.Text, `{"id": 5}`) || !strings.Contains(s.Odd.Text, "don't call it again") {
+					t.Errorf("got %+v", s.Odd)
+				}
+			})
 			t.Run("B27 B28 what costs money is shown to the person first: declined it is free, accepted it runs once", func(t *testing.T) {
 				s.checkPaid(t)
-				if calls, paid := h.now.count(), before-h.balance(t, account); calls != 2 || paid != 20_000_000 { // the free one and this
+				if calls, paid := h.now.count(), before-h.balance(t, account); calls != 5 || paid != 20_000_000 { // the free ones and this
 					t.Errorf("%d calls for %s", calls, paid)
 				}
 			})
@@ -124,7 +133,7 @@ func (s seen) checkTools(t *testing.T) {
 			}
 		}
 	}
-	if slices.Sort(names); !slices.Equal(names, []string{"delete-all", "free.story", "paid-picture", "paid-story", "slow"}) {
+	if slices.Sort(names); !slices.Equal(names, []string{"delete-all", "free.story", "introduce", "paid-picture", "paid-story", "product", "products", "slow"}) {
 		t.Errorf("listed are %v", names)
 	}
 }

@@ -5,10 +5,11 @@
 // Both eras of the protocol are served at one address: requests of 2026-07-28 and later stand by themselves, those
 // of 2025-11-25 and before belong to a session, which belongs to the account whose key opened it.
 //
-// What costs money, changes something, or wants a confirmation anyway is asked for before it runs: the client
+// What costs money without a spending limit of the key, changes something, or wants a confirmation anyway is asked for before it runs: the client
 // shows price and inputs to its person (elicitation). The answer counts for that call alone: the run waits for it, as any that
-// must be approved, and a signed state binds the answer to account, tool, inputs and run. A client that can't ask may run what costs money
-// only with a key that has a spending limit: the limit is its owner's word.
+// must be approved, and a signed state binds the answer to account, limit, tool, inputs and run. A client that can't ask may run what costs
+// money only with a key that has a spending limit: the limit is its owner's word. With an agent's key nobody is asked: a model could answer
+// for itself. What has to be confirmed waits until the owner does, on the run's page.
 package mcp
 
 import (
@@ -46,7 +47,8 @@ type Runs interface {
 	Bind(ctx context.Context, r runs.Request) (runs.Bound, error)
 	Quote(ctx context.Context, b runs.Bound) (billing.Quote, error)
 	AcceptBound(ctx context.Context, b runs.Bound) (runs.Run, error)
-	ConfirmSummary(ctx context.Context, runID, accountID, hash string) (runs.Run, error)
+	Ask(ctx context.Context, r runs.Request) (runs.Run, error)
+	ConfirmSummary(ctx context.Context, runID, accountID, hash string, granted []string) (runs.Run, error)
 	Cancel(ctx context.Context, runID, accountID string) (runs.Run, error)
 	Subscribe(runID string) (<-chan runs.Run, func())
 }
@@ -65,8 +67,10 @@ type Config struct {
 	Caller func(ctx context.Context) (users.Account, bool)
 	// Budget is what the runs of that request draw on: that of its key.
 	Budget func(ctx context.Context) runs.Budget
+	// ByAgent tells whether a model acts with that key, whose word approves nothing.
+	ByAgent func(ctx context.Context) bool
 	// FilePath is where a stored file is served, without host.
-	FilePath func(ref registry.Media, name string) string
+	FilePath func(owner string, ref registry.Media, name string) string
 	Public   string // the address from outside, like https://bot.example; empty: the one that was asked
 	Secret   []byte // signs what was confirmed; at least 16 bytes, kept across restarts
 	Version  string
@@ -110,6 +114,7 @@ func (s *Server) follow() {
 type caller struct {
 	account users.Account
 	budget  runs.Budget // zero: the key has no spending limit
+	agent   bool        // the key is an agent's
 	base    string      // the address under which the caller reaches us
 }
 
@@ -153,7 +158,7 @@ func (s *Server) verify(_ context.Context, token string, r *http.Request) (*auth
 	if !known {
 		return nil, auth.ErrInvalidToken
 	}
-	c := caller{account: account, budget: s.cfg.Budget(r.Context()), base: s.cfg.Public}
+	c := caller{account: account, budget: s.cfg.Budget(r.Context()), agent: s.cfg.ByAgent(r.Context()), base: s.cfg.Public}
 	if c.base == "" {
 		c.base = "http://" + r.Host
 	}

@@ -32,10 +32,14 @@ func describe(tool *registry.Tool) (*sdk.Tool, error) {
 // resultSchema says what structured results look like. It is kept for every tool, and as bytes it takes a tenth of
 // what it takes as maps.
 func resultSchema(tool *registry.Tool) (json.RawMessage, error) {
+	if data, declared := tool.OutputSchema.Data(); declared {
+		return dataSchema(data.Schema)
+	}
 	file := map[string]any{"type": "object", "required": []string{"url"}, "properties": map[string]any{
 		"url": map[string]any{"type": "string"}, "ref": map[string]any{"type": "string", "description": "for inputs of other tools"},
 		"mimeType": map[string]any{"type": "string"}, "name": map[string]any{"type": "string"},
 		"width": map[string]any{"type": "integer"}, "height": map[string]any{"type": "integer"}, "bytes": map[string]any{"type": "integer"},
+		"imageUrl": map[string]any{"type": "string", "description": "url, of a picture"}, "alt": map[string]any{"type": "string"},
 	}}
 	properties := map[string]any{}
 	for _, o := range tool.OutputSchema {
@@ -54,15 +58,59 @@ func resultSchema(tool *registry.Tool) (json.RawMessage, error) {
 	})
 }
 
+// dataMember holds data whose schema is not that of an object, which the protocol wants.
+const dataMember = "data"
+
+// dataSchema is the schema of a tool's own data as the protocol takes it.
+func dataSchema(raw json.RawMessage) (json.RawMessage, error) {
+	if isObject(raw) {
+		return raw, nil
+	}
+	outer := map[string]any{"type": "object", "required": []string{dataMember}, "properties": map[string]json.RawMessage{dataMember: raw}}
+	var shared map[string]json.RawMessage
+	if json.Unmarshal(raw, &shared) == nil { // true and false are schemas, too
+		for _, key := range []string{"$schema", "$defs", "definitions"} { // references lead from the root
+			if shared[key] != nil {
+				outer[key] = shared[key]
+			}
+		}
+	}
+	return json.Marshal(outer)
+}
+
+func isObject(schema json.RawMessage) bool {
+	var about struct {
+		Type any `json:"type"`
+	}
+	return json.Unmarshal(schema, &about) == nil && about.Type == "object"
+}
+
+// structured is what a run gives to programs, as its tool's resultSchema says. ok is false where the answer has another shape.
+func structured(run runs.Run, outputs map[string][]any) (content any, ok bool) {
+	field, declared := run.Tool.OutputSchema.Data()
+	if !declared {
+		return map[string]any{"runId": run.ID, "costNanoUsd": int64(run.Cost), "outputs": outputs}, true
+	}
+	data, ok := run.Data()
+	if ok && !isObject(field.Schema) {
+		data = map[string]any{dataMember: data}
+	}
+	return data, ok
+}
+
 // envelopeKey is where a result's _meta tells the call in short: {ok, data | error, latencyMs, attempts, traceId}.
 const envelopeKey = "signalbox/envelope"
 
 // result is a run that is over, for model and program.
 func (s *Server) result(c caller, run runs.Run) *sdk.CallToolResult {
-	outputs := run.DataOf(func(o runs.Output) any {
-		return fileBody{URL: s.address(c, o), Ref: o.Media, Name: o.FileName, MIMEType: o.MIMEType, Width: o.Width, Height: o.Height, Bytes: o.Bytes}
-	})
-	envelope, _ := run.Envelope(outputs)
+	file := func(o runs.Output) any {
+		told := fileBody{URL: s.address(c, run.AccountID, o), Ref: o.Media, Name: o.FileName, MIMEType: o.MIMEType, Width: o.Width, Height: o.Height, Bytes: o.Bytes, Alt: o.Alt}
+		if o.Type == string(registry.TypeImage) {
+			told.ImageURL = told.URL
+		}
+		return told
+	}
+	envelope, _ := run.Envelope(run.DataOf(file))
 	if run.Status != runs.StatusSucceeded {
 		return refusal(failureText(run), envelope)
 	}
@@ -73,15 +121,23 @@ func (s *Server) result(c caller, run runs.Run) *sdk.CallToolResult {
 			continue
 		}
 		size := o.Bytes
-		content = append(content, &sdk.ResourceLink{URI: s.address(c, o), Name: o.FileName, Title: o.Name, MIMEType: o.MIMEType, Size: &size})
+		content = append(content, &sdk.ResourceLink{URI: s.address(c, run.AccountID, o), Name: o.FileName, Title: o.Name, MIMEType: o.MIMEType, Size: &size})
 	}
 	content = append(content, &sdk.TextContent{Text: "It cost " + run.Cost.String() + ", run " + run.ID + "."})
-	return &sdk.CallToolResult{Meta: sdk.Meta{envelopeKey: envelope}, Content: content, StructuredContent: map[string]any{"runId": run.ID, "costNanoUsd": int64(run.Cost), "outputs": outputs}}
+	result := &sdk.CallToolResult{Meta: sdk.Meta{envelopeKey: envelope}, Content: content}
+	if data, fits := structured(run, run.OutputsOf(file)); fits {
+		result.StructuredContent = data
+		return result
+	}
+	// Clients refuse a success that does not fit the schema, and its texts with it.
+	result.IsError = true
+	result.Content = append(content, &sdk.TextContent{Text: "It was done, so don't call it again for this. The answer only has another shape than the tool's outputSchema says."})
+	return result
 }
 
 // address is where a stored file is fetched.
-func (s *Server) address(c caller, o runs.Output) string {
-	return c.base + s.cfg.FilePath(o.Media, o.FileName)
+func (s *Server) address(c caller, owner string, o runs.Output) string {
+	return c.base + s.cfg.FilePath(owner, o.Media, o.FileName)
 }
 
 type fileBody struct {
@@ -92,6 +148,8 @@ type fileBody struct {
 	Width    int    `json:"width,omitempty"`
 	Height   int    `json:"height,omitempty"`
 	Bytes    int64  `json:"bytes,omitempty"`
+	ImageURL string `json:"imageUrl,omitempty"` // the same as URL, of a picture: what planners look for
+	Alt      string `json:"alt,omitempty"`      // what the picture shows
 }
 
 // refusal is an error that the model can read and act on.

@@ -19,10 +19,15 @@ async function askPrice() {
     const told = await answer.json();
     quote.textContent = told.price;
     basis.textContent = told.basis;
+    document.getElementById("shown").value = told.quote ?? "";
   } catch (error) {
     if (error.name !== "AbortError") throw error;
   }
 }
+
+// A price is held for 15 minutes.
+setInterval(askPrice, 10 * 60 * 1000);
+addEventListener("visibilitychange", () => { if (!document.hidden) askPrice(); });
 
 form.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(askPrice, 350); });
 

@@ -26,13 +26,26 @@ function follow(id) {
     const percent = r.progress === null ? null : Math.round(r.progress * 100);
     const place = r.queuePosition ? state.dataset.place.replace("#", r.queuePosition) : "";
     state.textContent = state.dataset[r.status];
-    stage.textContent = [percent === null ? "" : `${percent} %`, place || r.stage].filter(Boolean).join(" · ");
+    stage.textContent = [percent === null ? "" : `${percent} %`, place || r.stage, rest(state, r.remainingSeconds || 0)].filter(Boolean).join(" · ");
+    const told = document.getElementById("told");
+    told.textContent = r.notice ? told.dataset[r.notice] : "";
     if (percent === null) bar.removeAttribute("value"); else bar.value = percent;
     if (Date.now() - previewAt > 900) {
       previewAt = Date.now();
       preview(id);
     }
   });
+  // The browser tries a broken stream again by itself, but not one that was refused.
+  events.addEventListener("error", () => {
+    if (events.readyState === EventSource.CLOSED) setTimeout(finish, 15000);
+  });
+}
+
+// rest says how long it will go on, as i18n.Voice.Rest does.
+function rest(state, seconds) {
+  if (seconds < 2) return "";
+  if (seconds >= 90) return state.dataset.restMinutes.replace("#", Math.round(seconds / 60));
+  return state.dataset.rest.replace("#", seconds < 10 ? seconds : Math.round(seconds / 5) * 5);
 }
 
 // finish takes over the page as the server now draws it, without a flash.

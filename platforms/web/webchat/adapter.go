@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/platforms/chat"
@@ -23,7 +24,7 @@ import (
 
 // Files is the house's store of files.
 type Files interface {
-	Put(ctx context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error)
+	Keep(ctx context.Context, r io.Reader, meta assets.Meta) (registry.Media, registry.MediaInfo, error)
 	OpenMedia(ctx context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error)
 }
 
@@ -40,8 +41,12 @@ type Config struct {
 	People People
 	Logger *slog.Logger
 	// FilePath gives the address under which pages show a stored file; see web.Server.FilePath.
-	FilePath func(ref registry.Media, name string) string
-	MaxFile  int64 // bytes; 0: 2 GiB
+	FilePath func(owner string, ref registry.Media, name string) string
+	// ThumbPath gives the address of a small version of a picture; see web.Server.ThumbPath.
+	ThumbPath func(owner string, ref registry.Media) string
+	// Upload keeps a file that somebody sends; see runs.Service.PutMedia.
+	Upload  func(ctx context.Context, accountID string, r io.Reader, name string) (registry.Media, registry.MediaInfo, error)
+	MaxFile int64 // bytes; 0: 2 GiB
 }
 
 // Adapter is the conversation on the web as the chat contract has it, and the pages and events it consists of.
@@ -68,8 +73,8 @@ var (
 
 // New makes an Adapter.
 func New(cfg Config) (*Adapter, error) {
-	if cfg.Pool == nil || cfg.Files == nil || cfg.People == nil || cfg.Logger == nil || cfg.FilePath == nil {
-		return nil, errors.New("webchat: Pool, Files, People, Logger and FilePath are needed")
+	if cfg.Pool == nil || cfg.Files == nil || cfg.People == nil || cfg.Logger == nil || cfg.FilePath == nil || cfg.ThumbPath == nil || cfg.Upload == nil {
+		return nil, errors.New("webchat: Pool, Files, People, Logger, FilePath, ThumbPath and Upload are needed")
 	}
 	if cfg.MaxFile == 0 {
 		cfg.MaxFile = 2 << 30
@@ -155,7 +160,7 @@ func (a *Adapter) listen(ctx context.Context) error {
 
 // Send writes a message into a conversation.
 func (a *Adapter) Send(ctx context.Context, m chat.Message) ([]chat.MessageRef, error) {
-	files, err := a.keep(ctx, m.Media)
+	files, err := a.keep(ctx, m.To.Chat, m.Media)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +182,7 @@ func (a *Adapter) Send(ctx context.Context, m chat.Message) ([]chat.MessageRef, 
 
 // Edit replaces what a message says.
 func (a *Adapter) Edit(ctx context.Context, ref chat.MessageRef, m chat.Message) (chat.MessageRef, error) {
-	files, err := a.keep(ctx, m.Media)
+	files, err := a.keep(ctx, ref.Chat, m.Media)
 	if err != nil {
 		return ref, err
 	}

@@ -40,7 +40,7 @@ func (a *Adapter) Command(r *http.Request, account users.Account, c web.ChatComm
 		return err
 	}
 	in.Message, in.Attachments = m.ref(v.chat, 0), m.attachments()
-	in.Command, in.Options = strings.TrimPrefix(c.Tool.CommandName, "/"), options
+	in.Command, in.Options, in.Quote = strings.TrimPrefix(c.Tool.CommandName, "/"), options, c.Quote
 	return v.receive(in)
 }
 

@@ -18,6 +18,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/browsertest"
 	"github.com/signalbox/signalbox/platforms/chat/chattest"
 	"github.com/signalbox/signalbox/registry"
@@ -28,19 +30,29 @@ import (
 func formHouse(t *testing.T) (*harness, *chattest.World) {
 	t.Helper()
 	h := newHarness(t)
-	w := chattest.NewWorld(t, h, chattest.Tools()...)
-	h.serve(t, w.Registry, houseRuns{w.Runs, h.files})
+	w := chattest.NewWorld(t, oneHouse{h}, chattest.Tools()...)
+	h.serve(t, w.Registry, houseRuns{w.Runs, h.files, h.pool})
 	return h, w
 }
+
+// oneHouse is a harness whose pages and conversation have the same accounts, for what goes from one to the other: a sealed price.
+type oneHouse struct{ *harness }
+
+func (h oneHouse) House() *pgxpool.Pool { return h.pool }
 
 // houseRuns are the runs of the conversation, with the files of the pages.
 type houseRuns struct {
 	*runs.Service
 	files store
+	pool  *pgxpool.Pool
 }
 
-func (r houseRuns) PutMedia(ctx context.Context, content io.Reader, name string) (registry.Media, registry.MediaInfo, error) {
-	return r.files.Put(ctx, content, name)
+func (r houseRuns) PutMedia(ctx context.Context, accountID string, content io.Reader, name string) (registry.Media, registry.MediaInfo, error) {
+	return r.files.Keep(ctx, content, assets.Meta{Name: name, Owner: accountID, Kind: assets.Upload})
+}
+
+func (r houseRuns) OwnersOf(ctx context.Context, ref registry.Media) ([]string, error) {
+	return assets.Owners(ctx, r.pool, assets.Ref(ref))
 }
 
 func (r houseRuns) OpenMedia(ctx context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
@@ -129,6 +141,14 @@ func TestFormsOfCommands(t *testing.T) {
 		path, page := send("painter", nil, "prompt", "a cat", "steps", "500")
 		if path != "/chat/use/painter" || !strings.Contains(page, `role="alert"`) || !strings.Contains(page, `value="500"`) || !strings.Contains(page, "a cat") {
 			t.Errorf("%s shows\n%s", path, page)
+		}
+	})
+	t.Run("a price that was shown and does not hold starts nothing", func(t *testing.T) {
+		before := w.CountRuns()
+		send("painter", nil, "form__id", "stale", "prompt", "a dog", "quote__shown", "none-of-ours")
+		w.AwaitText(room, "does not hold any more")
+		if n := w.CountRuns() - before; n != 0 {
+			t.Errorf("%d runs were started", n)
 		}
 	})
 	t.Run("what has no command has no form", func(t *testing.T) {

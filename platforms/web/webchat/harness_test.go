@@ -80,7 +80,10 @@ func newHarness(t testing.TB) *harness {
 		notices: map[string][]chattest.Notice{},
 	}
 	h.people = users.New(pool, users.Config{OnCreate: func(ctx context.Context, tx pgx.Tx, a users.Account) error {
-		return ledger.EnsureWallet(ctx, tx, a.ID)
+		if err := ledger.EnsureWallet(ctx, tx, a.ID); err != nil {
+			return err
+		}
+		return ledger.Grant(ctx, tx, a.ID, billing.Dollar, "signup:"+a.ID, "sign-up credit")
 	}})
 	h.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.mu.Lock()
@@ -96,13 +99,18 @@ func newHarness(t testing.TB) *harness {
 // store is the assets store as the adapter wants it.
 type store struct{ assets *assets.Store }
 
-func (s store) Put(ctx context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error) {
-	ref, err := s.assets.Put(ctx, r, assets.Meta{Name: name})
+func (s store) Collect(ctx context.Context) error {
+	_, err := s.assets.Collect(ctx)
+	return err
+}
+
+func (s store) Keep(ctx context.Context, r io.Reader, meta assets.Meta) (registry.Media, registry.MediaInfo, error) {
+	ref, err := s.assets.Put(ctx, r, meta)
 	if err != nil {
 		return "", registry.MediaInfo{}, err
 	}
 	info, err := s.assets.Stat(ctx, ref)
-	return string(ref), registry.MediaInfo{Name: name, MIMEType: info.MIME, Bytes: info.Size, Width: info.Width, Height: info.Height}, err
+	return string(ref), registry.MediaInfo{Name: meta.Name, MIMEType: info.MIME, Bytes: info.Size, Width: info.Width, Height: info.Height}, err
 }
 
 func (s store) OpenMedia(ctx context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
@@ -122,10 +130,22 @@ func (s store) OpenMedia(ctx context.Context, ref registry.Media) (io.ReadCloser
 type pagesRuns struct {
 	web.Runs
 	store
+	pool *pgxpool.Pool
+}
+
+func (r pagesRuns) OwnersOf(ctx context.Context, ref registry.Media) ([]string, error) {
+	return assets.Owners(ctx, r.pool, assets.Ref(ref))
 }
 
 func (r pagesRuns) OpenMedia(ctx context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
 	return r.store.OpenMedia(ctx, ref)
+}
+
+func (r pagesRuns) Thumbnail(ctx context.Context, ref registry.Media, side int) (mime string, content []byte, err error) {
+	return assets.NewThumbnails(r.pool).Get(ctx, assets.Ref(ref), side, func(ctx context.Context) (io.ReadCloser, error) {
+		original, _, err := r.OpenMedia(ctx, ref)
+		return original, err
+	})
 }
 
 // connect makes the adapter and the pages anew.
@@ -133,7 +153,11 @@ func (h *harness) connect(t testing.TB) *webchat.Adapter {
 	t.Helper()
 	adapter, err := webchat.New(webchat.Config{
 		Pool: h.pool, Files: h.files, People: h.people, Logger: slog.New(slog.DiscardHandler), MaxFile: maxFile,
-		FilePath: func(ref registry.Media, name string) string { return h.pages.FilePath(ref, name) },
+		FilePath:  func(owner string, ref registry.Media, name string) string { return h.pages.FilePath(owner, ref, name) },
+		ThumbPath: func(owner string, ref registry.Media) string { return h.pages.ThumbPath(owner, ref) },
+		Upload: func(ctx context.Context, accountID string, r io.Reader, name string) (registry.Media, registry.MediaInfo, error) {
+			return h.files.Keep(ctx, r, assets.Meta{Name: name, Owner: accountID, Kind: assets.Upload})
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -143,7 +167,7 @@ func (h *harness) connect(t testing.TB) *webchat.Adapter {
 		t.Fatal(err)
 	}
 	h.adapter = adapter
-	h.serve(t, reg, pagesRuns{store: h.files})
+	h.serve(t, reg, pagesRuns{store: h.files, pool: h.pool})
 	return adapter
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -44,13 +45,14 @@ type media struct {
 	Alt      string         `json:"alt,omitempty"`
 	Spoiler  bool           `json:"spoiler,omitempty"`
 	Gone     bool           `json:"gone,omitempty"` // deleted from an album
+	Owner    string         `json:"-"`              // whose conversation it is in
 }
 
 // bodyOf is what a message says, without its files.
 func bodyOf(m chat.Message) body { return body{Text: m.Text, Buttons: m.Buttons, Menus: m.Menus} }
 
 // keep sees to it that the files of a message are in the store.
-func (a *Adapter) keep(ctx context.Context, items []chat.Media) ([]media, error) {
+func (a *Adapter) keep(ctx context.Context, chatID string, items []chat.Media) ([]media, error) {
 	var kept []media
 	for _, item := range items {
 		if item.Bytes > a.cfg.MaxFile {
@@ -61,7 +63,10 @@ func (a *Adapter) keep(ctx context.Context, items []chat.Media) ([]media, error)
 			Width: item.Width, Height: item.Height, Alt: item.Alt, Spoiler: item.Spoiler,
 		}
 		if item.Ref == "" || !a.has(ctx, item.Ref) {
-			if err := a.store(ctx, &m, item.Open); err != nil {
+			put := func(ctx context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error) {
+				return a.cfg.Files.Keep(ctx, r, assets.Meta{Name: name, Owner: chatID, Kind: assets.Result})
+			}
+			if err := a.store(ctx, &m, item.Open, put); err != nil {
 				return nil, err
 			}
 		}
@@ -80,15 +85,18 @@ func (a *Adapter) has(ctx context.Context, ref registry.Media) bool {
 	return true
 }
 
+// putter keeps content under a name.
+type putter func(ctx context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error)
+
 // store puts a file into the store and notes what is learned of it there.
-func (a *Adapter) store(ctx context.Context, m *media, open func(context.Context) (io.ReadCloser, error)) error {
+func (a *Adapter) store(ctx context.Context, m *media, open func(context.Context) (io.ReadCloser, error), put putter) error {
 	r, err := open(ctx)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
 	bounded := &io.LimitedReader{R: r, N: a.cfg.MaxFile + 1}
-	ref, info, err := a.cfg.Files.Put(ctx, bounded, m.Name)
+	ref, info, err := put(ctx, bounded, m.Name)
 	if err != nil {
 		return err
 	}

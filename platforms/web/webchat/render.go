@@ -25,7 +25,8 @@ func (a *Adapter) parsePages() (map[string]*template.Template, error) {
 		voice := a.texts.Voice(language)
 		parsed, err := template.New("").Funcs(template.FuncMap{
 			"t":      func(key string, pairs ...any) string { return voice.Line(key, pairs...) },
-			"file":   func(m media) string { return a.cfg.FilePath(m.Ref, m.Name) },
+			"file":   func(m media) string { return a.cfg.FilePath(m.Owner, m.Ref, m.Name) },
+			"thumb":  func(m media) string { return a.cfg.ThumbPath(m.Owner, m.Ref) },
 			"size":   size,
 			"moment": func(t time.Time) template.HTML { return moment(voice, t) },
 			"menu":   menuOf,
@@ -79,6 +80,9 @@ func (v *visit) line(m message) line {
 		if l.Quote == "" {
 			l.Quote = v.voice.Line("webchat.file")
 		}
+	}
+	for i := range m.Media {
+		m.Media[i].Owner = v.chat
 	}
 	if len(m.Media) > 0 {
 		l.Uses = v.uses()

@@ -65,7 +65,10 @@ func (v *visit) uploads() ([]media, error) {
 			continue // a form without a file has one that is empty
 		}
 		m := media{Name: h.Filename}
-		if err := v.store(v.r.Context(), &m, func(context.Context) (io.ReadCloser, error) { return openUpload(h) }); err != nil {
+		put := func(ctx context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error) {
+			return v.cfg.Upload(ctx, v.chat, r, name)
+		}
+		if err := v.store(v.r.Context(), &m, func(context.Context) (io.ReadCloser, error) { return openUpload(h) }, put); err != nil {
 			return nil, err
 		}
 		m.Kind = kindOf(m.MIMEType)

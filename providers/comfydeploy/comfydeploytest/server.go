@@ -34,7 +34,9 @@ type Run struct {
 	Webhook                      string
 	Intermediate                 bool
 	GPU                          string
-	Duration                     json.Number // run_duration, seconds
+	Duration                     json.Number   // run_duration, seconds
+	Began                        time.Time     // started_at; zero: the service does not say
+	Took                         time.Duration // until ended_at
 	Outputs                      []any
 	Attempts                     int // of the last webhook
 }
@@ -62,9 +64,14 @@ type Server struct {
 func New(t testing.TB) *Server {
 	s := &Server{t: t, Versions: map[string]map[string]any{}, files: map[string][]byte{}, reads: map[string]int{}}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /api/deployments", s.list(func() []map[string]any { return s.Deployments }))
-	mux.HandleFunc("GET /api/workflows", s.list(func() []map[string]any { return s.Workflows }))
-	mux.HandleFunc("GET /api/machines", s.list(func() []map[string]any { return s.Machines }))
+	mux.HandleFunc("GET /api/deployments", func(w http.ResponseWriter, r *http.Request) {
+		fluid := r.URL.Query().Get("is_fluid") == "true" // no without it
+		s.list("page_size", func() []map[string]any {
+			return slices.DeleteFunc(slices.Clone(s.Deployments), func(d map[string]any) bool { return (d["modal_image_id"] != nil) != fluid })
+		})(w, r)
+	})
+	mux.HandleFunc("GET /api/workflows", s.list("limit", func() []map[string]any { return s.Workflows }))
+	mux.HandleFunc("GET /api/machines", s.list("limit", func() []map[string]any { return s.Machines }))
 	mux.HandleFunc("GET /api/platform/gpu-pricing", func(w http.ResponseWriter, _ *http.Request) { upstreamtest.WriteJSON(w, http.StatusOK, s.Prices) })
 	mux.HandleFunc("GET /api/workflow/{id}/version/{n}", s.version)
 	mux.HandleFunc("GET /api/workflow/{id}/runs", s.workflowRuns)
@@ -177,17 +184,22 @@ func detail(w http.ResponseWriter, status int, text any) {
 	upstreamtest.WriteJSON(w, status, map[string]any{"detail": text})
 }
 
-func (s *Server) list(all func() []map[string]any) http.HandlerFunc {
+// list gives a page of a list, or all of it where no size is given: a parameter of another name is not looked at.
+func (s *Server) list(size string, all func() []map[string]any) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		limit, err := strconv.Atoi(r.URL.Query().Get("limit"))
-		offset, err2 := strconv.Atoi(r.URL.Query().Get("offset"))
-		if err != nil || err2 != nil || limit < 1 || limit > 100 || offset < 0 {
-			detail(w, http.StatusUnprocessableEntity, []any{map[string]any{"loc": []any{"query", "limit"}, "msg": "value is not valid", "type": "int_parsing"}})
+		list := all()
+		if !r.URL.Query().Has(size) {
+			upstreamtest.WriteJSON(w, http.StatusOK, append([]map[string]any{}, list...))
 			return
 		}
-		list := all()
+		limit, err := strconv.Atoi(r.URL.Query().Get(size))
+		offset, err2 := strconv.Atoi(r.URL.Query().Get("offset"))
+		if err != nil || err2 != nil || limit < 1 || limit > 100 || offset < 0 {
+			detail(w, http.StatusUnprocessableEntity, []any{map[string]any{"loc": []any{"query", size}, "msg": "value is not valid", "type": "int_parsing"}})
+			return
+		}
 		offset = min(offset, len(list))
 		upstreamtest.WriteJSON(w, http.StatusOK, append([]map[string]any{}, list[offset:min(offset+limit, len(list))]...))
 	}
@@ -247,6 +259,9 @@ func (r Run) view() map[string]any {
 	}
 	if r.Duration != "" {
 		v["run_duration"] = r.Duration
+	}
+	if !r.Began.IsZero() {
+		v["started_at"], v["ended_at"] = r.Began.UTC().Format(time.RFC3339Nano), r.Began.Add(r.Took).UTC().Format(time.RFC3339Nano)
 	}
 	return v
 }
@@ -344,6 +359,13 @@ func (s *Server) Uncounted(id string) { s.end(id, "", s.File("a.png", []byte("pi
 
 // Puzzle lets a run have a status that nobody knows.
 func (s *Server) Puzzle(id string) { s.Change(id, func(r *Run) { r.Status = "dreaming" }) }
+
+// Stopped reports whether a run was canceled.
+func (s *Server) Stopped(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.find(id).Status == "cancelled"
+}
 
 // end lets a run succeed after so many seconds, with one picture at an address unless that is empty.
 func (s *Server) end(id string, seconds json.Number, address string) {

@@ -64,6 +64,7 @@ type Request struct {
 	Result   any
 	Failure  int     // the status of the result's answer, where it failed
 	Seconds  float64 // of work
+	Units    string  // that are billed; empty: the service does not say
 }
 
 var _ upstreamtest.Jobs = (*Server)(nil)
@@ -71,6 +72,8 @@ var _ upstreamtest.Jobs = (*Server)(nil)
 // Server is the service.
 type Server struct {
 	*upstreamtest.Server
+	Unit string // by which the model is priced, at half a dollar; empty: it has no price
+
 	t        testing.TB
 	input    *jsonschema.Schema
 	mu       sync.Mutex
@@ -96,6 +99,13 @@ func New(t testing.TB) *Server {
 	mux.HandleFunc("GET /queue/fal-ai/sketch/requests/{id}", s.result)
 	mux.HandleFunc("PUT /queue/fal-ai/sketch/requests/{id}/cancel", s.cancel)
 	mux.HandleFunc("GET /docs/api/openapi/queue/openapi.json", s.describe)
+	mux.HandleFunc("GET /queue/v1/models/pricing", func(w http.ResponseWriter, r *http.Request) {
+		prices := []any{}
+		if id := r.URL.Query().Get("endpoint_id"); s.Unit != "" {
+			prices = append(prices, map[string]any{"endpoint_id": id, "unit_price": json.Number("0.5"), "unit": s.Unit, "currency": "USD"})
+		}
+		upstreamtest.WriteJSON(w, http.StatusOK, map[string]any{"prices": prices, "has_more": false})
+	})
 	mux.HandleFunc("GET /rest/.well-known/jwks.json", s.jwks)
 	mux.HandleFunc("GET /files/{name}", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "file "+r.PathValue("name")) })
 	mux.HandleFunc("GET /expired/{name}", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
@@ -201,6 +211,9 @@ func (s *Server) result(w http.ResponseWriter, r *http.Request) {
 		case found.Failure != 0:
 			upstreamtest.WriteJSON(w, found.Failure, found.Result)
 		default:
+			if found.Units != "" {
+				w.Header().Set("X-Fal-Billable-Units", found.Units)
+			}
 			upstreamtest.WriteJSON(w, http.StatusOK, found.Result)
 		}
 	})
@@ -295,6 +308,14 @@ func (s *Server) Uncounted(id string) {
 
 // Puzzle lets a request have a status that nobody knows.
 func (s *Server) Puzzle(id string) { s.Change(id, func(r *Request) { r.Status = "DREAMING" }) }
+
+// Stopped reports whether a request was canceled.
+func (s *Server) Stopped(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.find(id)
+	return r.Status == "COMPLETED" && r.Failure != 0
+}
 
 // Report is the webhook about a request that is over; the service sends no others.
 func (s *Server) Report(id string) (upstreamtest.Report, bool) {

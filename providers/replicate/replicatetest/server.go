@@ -327,6 +327,13 @@ func (s *Server) Uncounted(id string) {
 // Puzzle lets a prediction have a status that nobody knows.
 func (s *Server) Puzzle(id string) { s.Change(id, func(p *Prediction) { p.Status = "dreaming" }) }
 
+// Stopped reports whether a prediction was canceled.
+func (s *Server) Stopped(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.find(id).Status == "canceled"
+}
+
 // Report is the webhook about a prediction as it stands, signed with the account's secret of now.
 func (s *Server) Report(id string) (upstreamtest.Report, bool) {
 	s.mu.Lock()

@@ -64,18 +64,16 @@ type Server struct {
 	changed  chan struct{} // closed and replaced at each change
 	tasks    []*Task
 	pictures map[string]string // format by token
-	balance  float64
 }
 
 // New starts a server that ends with the test.
 func New(t testing.TB) *Server {
-	s := &Server{t: t, changed: make(chan struct{}), pictures: map[string]string{}, balance: 1000}
+	s := &Server{t: t, changed: make(chan struct{}), pictures: map[string]string{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v2/openapi/task", s.create)
 	mux.HandleFunc("GET /v2/openapi/task/{id}", s.get)
 	mux.HandleFunc("GET /v2/openapi/task/watch/{id}", s.watch)
 	mux.HandleFunc("POST /v2/openapi/upload", s.upload)
-	mux.HandleFunc("GET /v2/openapi/user/balance", s.account)
 	mux.HandleFunc("GET /made/{name}", func(w http.ResponseWriter, r *http.Request) {
 		if r.PathValue("name") == "expired" {
 			http.Error(w, "the signature has expired", http.StatusForbidden)
@@ -199,12 +197,6 @@ func (s *Server) upload(w http.ResponseWriter, r *http.Request) {
 	good(w, map[string]any{"image_token": token})
 }
 
-func (s *Server) account(w http.ResponseWriter, _ *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	good(w, map[string]any{"balance": s.balance, "frozen": 0})
-}
-
 func (s *Server) find(id string) *Task {
 	for _, t := range s.tasks {
 		if t.ID == id {
@@ -218,13 +210,6 @@ func (s *Server) find(id string) *Task {
 func (s *Server) wake() {
 	close(s.changed)
 	s.changed = make(chan struct{})
-}
-
-// SetBalance sets the account's credits.
-func (s *Server) SetBalance(credits float64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.balance = credits
 }
 
 // Tasks lists all tasks, oldest first.
@@ -292,6 +277,9 @@ func (s *Server) Uncounted(id string) {
 
 // Puzzle lets a task have a status that nobody knows.
 func (s *Server) Puzzle(id string) { s.Change(id, func(t *Task) { t.Status = "dreaming" }) }
+
+// Stopped is false: the service has no way to cancel.
+func (s *Server) Stopped(string) bool { return false }
 
 // Report gives nothing: the service sends no webhooks.
 func (s *Server) Report(string) (report upstreamtest.Report, ok bool) { return report, false }

@@ -16,6 +16,9 @@ type Jobs interface {
 	Uncounted(id string) // it succeeded, and what it cost is not said
 	Puzzle(id string)    // its status is a word that nobody knows
 
+	// Stopped reports whether the service was told to stop a job by its id, and did.
+	Stopped(id string) bool
+
 	// Report is the webhook about a job as it stands; ok is false where the service sends none.
 	Report(id string) (report Report, ok bool)
 }

@@ -320,6 +320,13 @@ func (s *Server) Uncounted(id string) {
 // Puzzle lets a task be in a state that nobody knows.
 func (s *Server) Puzzle(id string) { s.Change(id, func(t *Task) { t.State = "dreaming" }) }
 
+// Stopped reports whether a task was canceled.
+func (s *Server) Stopped(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.find(id).State == "canceled"
+}
+
 // Report is the callback about a task as it stands, signed with the account's key.
 func (s *Server) Report(id string) (upstreamtest.Report, bool) {
 	s.mu.Lock()

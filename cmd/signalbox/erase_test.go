@@ -1,0 +1,60 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/assets"
+	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
+	"github.com/signalbox/signalbox/users"
+)
+
+func TestErasingDeletesFiles(t *testing.T) {
+	t.Parallel()
+	folder, err := assets.OpenFolder(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := &database{pool: postgrestest.New(t)}
+	media := mediaStore{assets: assets.New(db.pool, folder, 0)}
+	people := newUsers(db, billing.NewLedger(db.pool), Config{}, func(c *users.Config) {
+		c.AfterErase = (&app{media: media}).collect
+	})
+	person := func() string {
+		t.Helper()
+		account, err := people.Identify(t.Context(), users.Identity{Platform: "web", ExternalID: uuid.NewString(), Name: "Ann"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return account.ID
+	}
+	give := func(content, owner string) assets.Ref {
+		t.Helper()
+		ref, _, err := media.Keep(t.Context(), bytes.NewReader([]byte(content)), assets.Meta{Name: "ann-at-the-sea.jpg", Owner: owner, Kind: assets.Upload})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return assets.Ref(ref)
+	}
+	ann, ben := person(), person()
+	hers, shared := give("hers", ann), give("shared", ann)
+	give("shared", ben)
+	if err := people.Erase(t.Context(), ann, ann); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := media.assets.Open(t.Context(), hers); !errors.Is(err, assets.ErrNotFound) {
+		t.Errorf("her file: %v, want ErrNotFound", err)
+	}
+	info, err := media.assets.Stat(t.Context(), shared)
+	if err != nil || strings.Contains(info.Name, "ann") {
+		t.Errorf("the file that Ben has, too, is called %q: %v", info.Name, err)
+	}
+	if owners, err := assets.Owners(t.Context(), db.pool, shared); err != nil || len(owners) != 1 || owners[0] != ben {
+		t.Errorf("the shared file is %v's: %v", owners, err)
+	}
+}

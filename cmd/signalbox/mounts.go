@@ -1,0 +1,61 @@
+package main
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/signalbox/signalbox/platforms/discord"
+	"github.com/signalbox/signalbox/platforms/telegram"
+	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/askapi"
+	"github.com/signalbox/signalbox/platforms/web/console"
+	"github.com/signalbox/signalbox/platforms/web/toolapi"
+	"github.com/signalbox/signalbox/webhooks"
+)
+
+// mounted are the handlers that are served beside the page's own; nil: there is none.
+type mounted struct {
+	console, tools, mcp, ask http.Handler
+	inbox                    http.Handler // callbacks of services, which are signed or carry a token
+	telegram, discord        http.Handler // updates, which are signed or carry a secret
+}
+
+// mounts is the list of their addresses: what each does, and so who may come, is in the table of docs/people.md.
+func (m mounted) mounts() []web.Mount {
+	return slices.DeleteFunc([]web.Mount{
+		{Path: "GET " + console.Root, Use: web.OperatorRead, Page: true, Handler: m.console},
+		{Path: "POST " + console.Root, Use: web.OperatorChange, Page: true, Handler: m.console},
+		{Path: "GET /tools", Use: web.Read, Handler: m.tools, Describe: toolapi.Describe()},
+		{Path: "POST /tools/register", Use: web.OperatorChange, Handler: m.tools},
+		{Path: "DELETE /tools/{name}", Use: web.OperatorChange, Handler: m.tools},
+		{Path: "GET /mcp", Use: web.Run, Handler: m.mcp},
+		{Path: "POST /mcp", Use: web.Run, Handler: m.mcp},
+		{Path: "DELETE /mcp", Use: web.Run, Handler: m.mcp},
+		{Path: "POST /api/ask", Use: web.Run, Handler: m.ask, Describe: askapi.Describe()},
+		{Path: "POST " + webhooks.Root, Use: web.Public, Handler: m.inbox},
+		{Path: "POST " + telegram.WebhookPath, Use: web.Public, Handler: m.telegram},
+		{Path: "POST " + discord.InteractionsPath, Use: web.Public, Handler: m.discord},
+	}, func(one web.Mount) bool { return one.Handler == nil })
+}
+
+// newMounts makes what is mounted. secret signs what people confirm by MCP.
+func (a *app) newMounts(secret []byte) ([]web.Mount, error) {
+	m := mounted{tools: a.newToolAPI(), inbox: a.post.inbox}
+	var err error
+	if m.console, err = a.newConsole(); err != nil {
+		return nil, err
+	}
+	if m.mcp, err = a.newMCP(secret); err != nil {
+		return nil, err
+	}
+	if m.ask, err = a.newAsk(); err != nil {
+		return nil, err
+	}
+	if a.chat.telegram != nil {
+		m.telegram = a.chat.telegram.WebhookHandler()
+	}
+	if a.chat.discord != nil && a.chat.discord.TakesHTTP() {
+		m.discord = a.chat.discord.EndpointHandler()
+	}
+	return m.mounts(), nil
+}

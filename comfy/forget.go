@@ -1,0 +1,21 @@
+package comfy
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/signalbox/signalbox/registry"
+)
+
+// Forget takes a prompt out of an engine's history, with the inputs and the person's words that stand there. Engines have no call
+// that deletes uploads and results; the embedded one does so by itself.
+func (p *Provider) Forget(ctx context.Context, t registry.Ticket) error {
+	e, err := p.engineOf(t)
+	if err != nil {
+		return nil // whoever has it is none of ours any more
+	}
+	if err := e.Client.DeleteHistory(ctx, t.ProviderID); err != nil {
+		return fmt.Errorf("forget prompt %s at %s: %w", t.ProviderID, e.Name, err)
+	}
+	return nil
+}

@@ -1,0 +1,210 @@
+package assets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalbox/signalbox/internal/postgres"
+)
+
+// Kind says how an account came by a file. It is what its limits are for.
+type Kind string
+
+// The kinds of files that count against an account.
+const (
+	Upload Kind = "upload" // it was sent
+	Result Kind = "result" // a run made it
+)
+
+// LimitError refuses a file for which its owner's limit leaves no room.
+type LimitError struct {
+	Kind        Kind
+	Used, Limit int64 // bytes
+}
+
+// Error says which limit, what is used, and what to do.
+func (e *LimitError) Error() string {
+	what := map[Kind]string{Upload: "uploads", Result: "results"}[e.Kind]
+	return fmt.Sprintf("your %s take %s and may take %s: delete runs that you need no more, or ask the operator for more room", what, Words(e.Used), Words(e.Limit))
+}
+
+// checkLimit refuses a file that is new to its owner where the owner's limit has no room for it. Files of one owner with a
+// limit are stored one after the other.
+func checkLimit(ctx context.Context, tx pgx.Tx, info Info, meta Meta) error {
+	if meta.Owner == "" || meta.Limit <= 0 {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended($1, 7003))`, meta.Owner); err != nil {
+		return err
+	}
+	used := LimitError{Kind: meta.Kind, Limit: meta.Limit}
+	err := tx.QueryRow(ctx, `SELECT coalesce(sum(size), 0) FROM asset_owners WHERE account_id = $1 AND kind = $2 AND hash <> $3`,
+		meta.Owner, meta.Kind, info.Ref.Hash()).Scan(&used.Used)
+	if err == nil && used.Used+info.Size > meta.Limit {
+		return &used
+	}
+	return err
+}
+
+// Owners gives the accounts by whose links content is reached: those whose file it is, and those that have become one of them.
+func Owners(ctx context.Context, pool *pgxpool.Pool, ref Ref) ([]string, error) {
+	rows, err := pool.Query(ctx, `
+		SELECT account_id::text FROM asset_owners WHERE hash = $1
+		UNION SELECT u.id::text FROM asset_owners o JOIN users u ON u.merged_into = o.account_id WHERE o.hash = $1`, ref.Hash())
+	if err != nil {
+		return nil, fmt.Errorf("owners of %s: %w", ref, err)
+	}
+	accounts, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("owners of %s: %w", ref, err)
+	}
+	return accounts, nil
+}
+
+// Adopt gives the files of an account to the one that it is merged into.
+func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
+	_, err := tx.Exec(ctx, `
+		WITH moved AS (DELETE FROM asset_owners WHERE account_id = $1 RETURNING hash, kind, size, put_at)
+		INSERT INTO asset_owners (account_id, hash, kind, size, put_at) SELECT $2::uuid, hash, kind, size, put_at FROM moved
+		ON CONFLICT (account_id, hash) DO UPDATE SET put_at = greatest(asset_owners.put_at, excluded.put_at)`, from, into)
+	if err != nil {
+		return fmt.Errorf("give the files of %s to %s: %w", from, into, err)
+	}
+	return nil
+}
+
+// Forget takes all files from an account. Collect frees those that nobody else has.
+func Forget(ctx context.Context, tx pgx.Tx, accountID string) error {
+	_, err := tx.Exec(ctx, `
+		WITH left_behind AS (DELETE FROM asset_owners WHERE account_id = $1 RETURNING hash)
+		UPDATE assets SET put_at = '-infinity', name = '' WHERE hash IN (SELECT hash FROM left_behind)`, accountID)
+	if err != nil {
+		return fmt.Errorf("forget the files of %s: %w", accountID, err)
+	}
+	return nil
+}
+
+// Release takes files from an account where nothing of it needs them any more. An upload that came again since is left to
+// Sweep: somebody may be about to use it. Collect frees what nobody else has.
+func Release(ctx context.Context, tx pgx.Tx, accountID string, hashes []string, since time.Time) error {
+	_, err := tx.Exec(ctx, `
+		WITH released AS (
+			DELETE FROM asset_owners o WHERE account_id = $1 AND hash = ANY ($2) AND (kind = 'result' OR put_at <= $3)
+				AND NOT EXISTS (SELECT FROM asset_uses u WHERE u.account_id = $1 AND u.hash = o.hash)
+			RETURNING hash)
+		UPDATE assets SET put_at = '-infinity' WHERE hash IN (SELECT hash FROM released)`, accountID, hashes, since)
+	if err != nil {
+		return fmt.Errorf("release files of %s: %w", accountID, err)
+	}
+	return nil
+}
+
+// grace is how long a file may lie about that nothing needs yet: a person who sent it chooses a tool, a tool that it belongs
+// to is about to be recorded.
+const grace = 24 * time.Hour
+
+// Sweep deletes the files that nothing needs. Any number of processes may do so at a time, while files come and go.
+func (s *Store) Sweep(ctx context.Context) (freed Space, err error) {
+	_, err = s.pool.Exec(ctx, `
+		DELETE FROM asset_owners o WHERE put_at < now() - make_interval(secs => $1)
+			AND NOT EXISTS (SELECT FROM asset_uses u WHERE u.account_id = o.account_id AND u.hash = o.hash)`, grace.Seconds())
+	if err != nil {
+		return freed, fmt.Errorf("sweep files: %w", err)
+	}
+	return s.remove(ctx, `put_at < now() - make_interval(secs => $1)`, grace.Seconds())
+}
+
+// Collect deletes what Forget and Release have left without an owner.
+func (s *Store) Collect(ctx context.Context) (freed Space, err error) {
+	return s.remove(ctx, `put_at = '-infinity'`)
+}
+
+// Space is what files take.
+type Space struct {
+	Files, Bytes int64
+}
+
+// AllSpace gives what all files take together.
+func AllSpace(ctx context.Context, pool *pgxpool.Pool) (all Space, err error) {
+	err = pool.QueryRow(ctx, `SELECT count(*), coalesce(sum(size), 0)::bigint FROM assets`).Scan(&all.Files, &all.Bytes)
+	if err != nil {
+		err = fmt.Errorf("count files: %w", err)
+	}
+	return all, err
+}
+
+// unneeded is what asset_uses says of an asset a. Whatever an account needs, it owns.
+const unneeded = ` AND NOT EXISTS (SELECT FROM asset_owners o WHERE o.hash = a.hash)
+	AND NOT EXISTS (SELECT FROM asset_uses u WHERE u.account_id IS NULL AND u.hash = a.hash)`
+
+// remove deletes the assets of a condition that nothing needs.
+func (s *Store) remove(ctx context.Context, condition string, args ...any) (freed Space, err error) {
+	rows, err := s.pool.Query(ctx, `SELECT hash FROM assets a WHERE `+condition+unneeded, args...)
+	if err != nil {
+		return freed, fmt.Errorf("look for files that nothing needs: %w", err)
+	}
+	hashes, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return freed, fmt.Errorf("look for files that nothing needs: %w", err)
+	}
+	for _, hash := range hashes {
+		size, err := s.delete(ctx, refOf(hash), condition, args)
+		if err != nil {
+			return freed, err
+		}
+		if size >= 0 {
+			freed.Files++
+			freed.Bytes += size
+		}
+	}
+	return freed, nil
+}
+
+// delete forgets an asset if it is still unneeded, and frees its bytes; readers that have it open read on. The row is gone for
+// good before the bytes go, and these go only if no Put has brought the row back. The size is -1 where it stays.
+func (s *Store) delete(ctx context.Context, ref Ref, condition string, args []any) (size int64, err error) {
+	hash := fmt.Sprintf("$%d", len(args)+1)
+	err = s.locked(ctx, ref, func(tx pgx.Tx) error {
+		size = -1
+		err := tx.QueryRow(ctx, `DELETE FROM assets a WHERE hash = `+hash+` AND `+condition+unneeded+` RETURNING size`, append(args[:len(args):len(args)], ref.Hash())...).Scan(&size)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		return err
+	})
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) && refused.Code == "23503" { // somebody has come to own it in this moment
+		return -1, nil
+	}
+	if err != nil || size < 0 {
+		return size, err
+	}
+	return size, s.locked(ctx, ref, func(tx pgx.Tx) error {
+		var again bool
+		err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM assets WHERE hash = $1)`, ref.Hash()).Scan(&again)
+		if err != nil || again {
+			return err
+		}
+		return s.backend.Delete(ctx, ref.Hash())
+	})
+}
+
+// locked makes a transaction that waits for others which store or delete the same asset.
+func (s *Store) locked(ctx context.Context, ref Ref, f func(pgx.Tx) error) error {
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		if err := lock(ctx, tx, ref); err != nil {
+			return err
+		}
+		return f(tx)
+	})
+	if err != nil {
+		return fmt.Errorf("delete %s: %w", ref, err)
+	}
+	return nil
+}

@@ -1,0 +1,187 @@
+// Package metadata takes out of files what programs write into their metadata: the workflow, the prompt and the parameters that a
+// picture, film or sound was made with, comments, names, places.
+//
+// Nothing is decoded: pixels and samples pass as they are, and with them what decides how they look, such as a colour profile and
+// the orientation. Containers whose parts are found by their place in the file keep their size: what goes is overwritten.
+package metadata
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Copy is io.Copy that leaves metadata out. A file of a kind that it does not know, and the rest of a broken one, passes unchanged.
+func Copy(to io.Writer, from io.Reader) (int64, error) {
+	c := &copier{r: bufio.NewReaderSize(from, 64<<10), w: &counter{w: to}}
+	head, err := c.r.Peek(16)
+	if err != nil && err != io.EOF {
+		return 0, fmt.Errorf("read a file: %w", err)
+	}
+	if clean := cleanerFor(head); clean != nil {
+		if err := clean(c); err != nil && !errors.Is(err, errOdd) {
+			return c.w.n, err
+		}
+	}
+	_, err = io.Copy(c.w, c.r)
+	return c.w.n, err
+}
+
+// cleanerFor chooses by the first bytes.
+func cleanerFor(head []byte) func(*copier) error {
+	begins := func(at int, text string) bool {
+		return len(head) >= at+len(text) && string(head[at:at+len(text)]) == text
+	}
+	switch {
+	case begins(0, pngSignature):
+		return cleanPNG
+	case begins(0, "\xff\xd8\xff"):
+		return cleanJPEG
+	case begins(0, "GIF8"):
+		return cleanGIF
+	case begins(0, "RIFF") && begins(8, "WEBP"), begins(0, "RIFF") && begins(8, "WAVE"):
+		return cleanRIFF
+	case begins(4, "ftyp"):
+		return cleanMP4
+	case begins(0, "\x1a\x45\xdf\xa3"):
+		return cleanMatroska
+	case begins(0, "fLaC"):
+		return cleanFLAC
+	case begins(0, "OggS"):
+		return cleanOgg
+	case begins(0, "ID3"):
+		return cleanID3
+	case begins(0, "glTF"):
+		return cleanGLB
+	case begins(0, "<svg"), begins(0, "<?xml"):
+		return cleanSVG
+	}
+	return nil
+}
+
+// errOdd says that a file is not built as it should be. All that was read of it has been written.
+var errOdd = errors.New("the file is broken")
+
+// maxHeld bounds what of a file is looked at as a whole.
+const maxHeld = 32 << 20
+
+// copier reads the parts of a file and writes what becomes of them.
+type copier struct {
+	r *bufio.Reader
+	w *counter
+}
+
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// read gives the next n bytes, which the caller writes. Where the file ends before, they are written.
+func (c *copier) read(n int64) ([]byte, error) {
+	if n < 0 || n > maxHeld {
+		return nil, errOdd
+	}
+	var b bytes.Buffer
+	_, err := io.CopyN(&b, c.r, n)
+	if err == io.EOF {
+		return nil, c.odd(b.Bytes())
+	}
+	return b.Bytes(), err
+}
+
+// odd writes what was read and gives up.
+func (c *copier) odd(read ...[]byte) error {
+	if err := c.write(read...); err != nil {
+		return err
+	}
+	return errOdd
+}
+
+func (c *copier) write(parts ...[]byte) error {
+	for _, p := range parts {
+		if _, err := c.w.Write(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pass copies n bytes, or fewer where the file ends.
+func (c *copier) pass(n int64) error {
+	_, err := io.CopyN(c.w, c.r, n)
+	return ended(err)
+}
+
+// skip leaves out n bytes.
+func (c *copier) skip(n int64) error {
+	_, err := io.CopyN(io.Discard, c.r, n)
+	return ended(err)
+}
+
+// blank writes n bytes of nothing in place of those that are there.
+func (c *copier) blank(n int64) error {
+	read, err := io.CopyN(io.Discard, c.r, n)
+	zeros := make([]byte, min(read, 32<<10))
+	for ; read > 0 && (err == nil || err == io.EOF); read -= int64(len(zeros)) {
+		zeros = zeros[:min(int64(len(zeros)), read)]
+		if werr := c.write(zeros); werr != nil {
+			return werr
+		}
+	}
+	return ended(err)
+}
+
+func ended(err error) error {
+	if err == io.EOF {
+		return errOdd
+	}
+	return err
+}
+
+// atEnd reports whether there is nothing more.
+func (c *copier) atEnd() bool {
+	_, err := c.r.Peek(1)
+	return err == io.EOF
+}
+
+// orientationTag is the number of the tag in EXIF that tells how a picture is to be turned.
+const orientationTag = 0x0112
+
+// orientationOf reads the orientation from EXIF data; 1, which is none, where it has none.
+func orientationOf(exif []byte) uint16 {
+	exif = bytes.TrimPrefix(exif, []byte("Exif\x00\x00"))
+	if len(exif) < 8 {
+		return 1
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	if exif[0] == 'M' {
+		order = binary.BigEndian
+	}
+	at := int64(order.Uint32(exif[4:]))
+	if at+2 > int64(len(exif)) {
+		return 1
+	}
+	count := int(order.Uint16(exif[at:]))
+	for entry := exif[at+2:]; count > 0 && len(entry) >= 12; count, entry = count-1, entry[12:] {
+		if value := order.Uint16(entry[8:]); order.Uint16(entry) == orientationTag && value >= 1 && value <= 8 {
+			return value
+		}
+	}
+	return 1
+}
+
+// exifWith is EXIF data with an orientation and nothing else.
+func exifWith(orientation uint16) []byte {
+	b := []byte{'I', 'I', 42, 0, 8, 0, 0, 0, 1, 0, orientationTag & 0xff, orientationTag >> 8, 3, 0, 1, 0, 0, 0}
+	b = binary.LittleEndian.AppendUint16(b, orientation)
+	return append(b, 0, 0, 0, 0, 0, 0)
+}

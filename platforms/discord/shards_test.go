@@ -1,0 +1,30 @@
+package discord
+
+import (
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/clocktest"
+)
+
+func TestIdentifyGate(t *testing.T) {
+	t.Parallel()
+	clock := clocktest.NewManual(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
+	var info gatewayInfo
+	info.Session.Total, info.Session.Remaining, info.Session.MaxConcurrency = 1000, 1, 16
+	info.Session.ResetAfter = (3 * time.Hour).Milliseconds()
+	gate := newIdentifyGate(clock, info)
+	if d := gate.take(0); d != 0 {
+		t.Errorf("the last session that is left waits %v", d)
+	}
+	if d := gate.take(1); d != 3*time.Hour {
+		t.Errorf("with none left a session waits %v, want until the reset", d)
+	}
+	clock.Advance(3 * time.Hour)
+	if d := gate.take(1); d != 0 {
+		t.Errorf("after the reset a session waits %v", d)
+	}
+	if unlimited := newIdentifyGate(clock, gatewayInfo{}); unlimited.take(0) != 0 {
+		t.Error("a server that tells no limit has none")
+	}
+}

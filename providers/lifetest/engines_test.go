@@ -1,0 +1,282 @@
+package lifetest
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/comfy"
+	"github.com/signalbox/signalbox/comfy/comfytest"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/runstest"
+)
+
+// network is the way to the engines. A host that is cut off refuses connections while its process lives on.
+type network struct {
+	mu   sync.Mutex
+	away map[string]bool
+}
+
+func (n *network) cut(s *comfytest.Server, away bool) {
+	n.mu.Lock()
+	n.away[s.URL().Host] = away
+	n.mu.Unlock()
+	if away {
+		s.Down() // what is open breaks
+		s.Up()
+	}
+}
+
+func (n *network) dial(ctx context.Context, kind, address string) (net.Conn, error) {
+	n.mu.Lock()
+	away := n.away[address]
+	n.mu.Unlock()
+	if away {
+		return nil, &net.OpError{Op: "dial", Net: kind, Err: syscall.ECONNREFUSED}
+	}
+	return (&net.Dialer{}).DialContext(ctx, kind, address)
+}
+
+// engines is a house with two engines and one workflow.
+type engines struct {
+	*house
+	network *network
+	fleet   *comfy.Fleet
+	a, b    *comfytest.Server
+	gates   map[*comfytest.Server]*comfytest.Gate
+}
+
+// paper is the workflow: its first node waits at the engines' gates.
+const paper = `{"nodes": [
+	{"id": 1, "type": "EmptyImage", "pos": [0, 0], "mode": 0, "inputs": [], "outputs": [{"name": "IMAGE", "type": "IMAGE", "links": [1]}], "widgets_values": [16, 8, 1, 255]},
+	{"id": 2, "type": "SaveImage", "pos": [9, 0], "mode": 0, "inputs": [{"name": "images", "type": "IMAGE", "link": 1}], "outputs": [], "widgets_values": ["x"]},
+	{"id": 3, "type": "Note", "pos": [0, 9], "mode": 0, "widgets_values": ["@tool id=it cost=0.01 DIRECTIVES\n@input EmptyImage.color name=color"]}],
+	"links": [[1, 1, 0, 2, 0, "IMAGE"]], "version": 0.4}`
+
+// specs keeps templates among the files.
+type specs struct{ *runstest.Assets }
+
+func (s specs) PutSpecs(ctx context.Context, contents [][]byte) (refs []registry.Media, err error) {
+	for _, content := range contents {
+		ref, _, err := s.Put(ctx, bytes.NewReader(content), "it.json")
+		if err != nil {
+			return nil, err
+		}
+		refs = append(refs, ref)
+	}
+	return refs, nil
+}
+
+const price = billing.Dollar / 100
+
+func openEngines(t *testing.T, directives string) *engines {
+	t.Helper()
+	h := &engines{network: &network{away: map[string]bool{}}, a: comfytest.New(t, comfytest.Options{}), b: comfytest.New(t, comfytest.Options{})}
+	h.gates = map[*comfytest.Server]*comfytest.Gate{h.a: h.a.Hold("EmptyImage"), h.b: h.b.Hold("EmptyImage")}
+	transport := &http.Transport{DialContext: h.network.dial}
+	t.Cleanup(transport.CloseIdleConnections)
+	h.house = newHouse(t, 5*time.Millisecond, func(now func() time.Time, assets *runstest.Assets) service {
+		h.fleet = comfy.NewFleet([]*url.URL{h.a.URL(), h.b.URL()}, comfy.FleetConfig{HTTPClient: &http.Client{Transport: transport}, Now: now})
+		h.fleet.Refresh(t.Context())
+		source := fstest.MapFS{"it.json": {Data: []byte(strings.ReplaceAll(paper, "DIRECTIVES", directives))}}
+		flows := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{source}, Fleet: h.fleet, Store: specs{assets}, Rate: "0.001"})
+		return service{comfy.Service, flows, comfy.NewProvider(comfy.ProviderConfig{Fleet: h.fleet, Workflows: flows, Now: now, ReconcileEvery: 20 * time.Millisecond})}
+	})
+	return h
+}
+
+// begin accepts runs until both engines have half of them: the first of each has begun, the rest waits.
+func (h *engines) begin(t *testing.T, each int) (atA, atB []runs.Run) {
+	t.Helper()
+	for i := range 2 * each {
+		run := h.accept(t, map[string]any{"color": i})
+		until(t, "the run is on an engine", func() bool { return h.a.Runs(run.ID)+h.b.Runs(run.ID) == 1 })
+		if h.a.Runs(run.ID) == 1 {
+			atA = append(atA, run)
+		} else {
+			atB = append(atB, run)
+		}
+	}
+	if len(atA) != each || len(atB) != each {
+		t.Fatalf("%d and %d runs", len(atA), len(atB))
+	}
+	h.gates[h.a].Next()
+	h.gates[h.b].Next()
+	h.is(t, atA[0], runs.StatusRunning)
+	for _, run := range atA[1:] {
+		h.is(t, run, runs.StatusSubmitted)
+	}
+	return atA, atB
+}
+
+// is waits until everybody sees a run in a state.
+func (h *engines) is(t *testing.T, run runs.Run, status runs.Status) {
+	t.Helper()
+	until(t, "the run is "+string(status), func() bool {
+		now, err := h.runs.Get(t.Context(), run.ID)
+		return err == nil && now.Status == status
+	})
+}
+
+// notice is what the run's person is told.
+func (h *engines) notice(t *testing.T, run runs.Run) runs.Notice {
+	t.Helper()
+	now, err := h.runs.Get(t.Context(), run.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return now.Notice
+}
+
+// noCopies waits until nothing is left behind anywhere.
+func (h *engines) noCopies(t *testing.T) {
+	t.Helper()
+	until(t, "no copy is left", func() bool {
+		var left int
+		err := h.pool.QueryRow(t.Context(), `SELECT count(*) FROM run_copies`).Scan(&left)
+		return err == nil && left == 0
+	})
+}
+
+// gone lets the time pass after which an engine that is down is gone.
+func (h *engines) gone(t *testing.T) {
+	t.Helper()
+	until(t, "the engine is known to be down", func() bool {
+		h.fleet.Refresh(t.Context())
+		return slices.ContainsFunc(h.fleet.Status(), func(s comfy.EngineStatus) bool { return !s.Up })
+	})
+	h.clock.ahead.Add(int64(31 * time.Second))
+}
+
+func TestEnginesThatAreDown(t *testing.T) {
+	t.Parallel()
+	t.Run("runs of an engine that was killed go to the other one, and each is charged once", func(t *testing.T) {
+		t.Parallel()
+		h := openEngines(t, "")
+		atA, atB := h.begin(t, 2)
+		h.network.cut(h.a, true)
+		h.a.Restart() // it has forgotten them
+		h.gates[h.b].Open()
+		for _, run := range atB {
+			h.ends(t, run, "", price)
+		}
+		if n := h.b.Runs(""); n != len(atB) {
+			t.Errorf("the other engine got %d runs before the time was over", n)
+		}
+		h.gone(t)
+		for _, run := range atA {
+			h.ends(t, run, "", price)
+		}
+		if n := h.notice(t, atA[0]); n != runs.NoticeAnew {
+			t.Errorf("who had begun is told %q", n)
+		}
+		if n := h.notice(t, atA[1]); n != runs.NoticeMoved {
+			t.Errorf("who waited is told %q", n)
+		}
+		h.network.cut(h.a, false)
+		h.noCopies(t)
+	})
+	t.Run("an engine that comes back has its copies canceled, and what it finished counts for nothing", func(t *testing.T) {
+		t.Parallel()
+		for _, finished := range []bool{false, true} {
+			h := openEngines(t, "")
+			atA, atB := h.begin(t, 2)
+			h.network.cut(h.a, true)
+			h.gates[h.b].Open()
+			h.gone(t)
+			for _, run := range append(atA, atB...) {
+				h.ends(t, run, "", price)
+			}
+			if finished {
+				h.gates[h.a].Open()
+				client := comfy.NewClient(h.a.URL(), nil)
+				until(t, "the copies are finished", func() bool { n, err := client.QueueLength(t.Context()); return err == nil && n == 0 })
+			}
+			h.network.cut(h.a, false)
+			h.noCopies(t)
+			interrupts, deletes := len(h.a.Calls("POST /interrupt")), len(h.a.Calls("POST /queue"))
+			if deletes != 2 || !finished && interrupts == 0 || finished && interrupts != 0 {
+				t.Errorf("finished %v: %d interrupts, %d deletions", finished, interrupts, deletes)
+			}
+			for _, run := range atA {
+				h.ends(t, run, "", price)
+			}
+		}
+	})
+	t.Run("a run that had begun and must not be repeated ends, and costs nothing", func(t *testing.T) {
+		t.Parallel()
+		h := openEngines(t, "repeat=no")
+		atA, atB := h.begin(t, 2)
+		h.network.cut(h.a, true)
+		h.gates[h.b].Open()
+		h.gone(t)
+		h.ends(t, atA[0], registry.CodeGone, 0)
+		h.ends(t, atA[1], "", price)
+		for _, run := range atB {
+			h.ends(t, run, "", price)
+		}
+	})
+	t.Run("no other engine up: the runs stay, and go on when theirs is back", func(t *testing.T) {
+		t.Parallel()
+		h := openEngines(t, "")
+		atA, atB := h.begin(t, 1)
+		h.network.cut(h.a, true)
+		h.network.cut(h.b, true)
+		h.gone(t)
+		h.gates[h.a].Open()
+		h.gates[h.b].Open()
+		h.network.cut(h.a, false)
+		h.network.cut(h.b, false)
+		for _, run := range append(atA, atB...) {
+			h.ends(t, run, "", price)
+		}
+		if h.a.Runs("") != 1 || h.b.Runs("") != 1 {
+			t.Errorf("%d and %d submissions", h.a.Runs(""), h.b.Runs(""))
+		}
+	})
+	t.Run("a run waits while no engine is up, one of them dead for good, and is sent once", func(t *testing.T) {
+		t.Parallel()
+		h := openEngines(t, "")
+		h.gates[h.a].Open()
+		h.network.cut(h.a, true)
+		h.network.cut(h.b, true)
+		run := h.accept(t, nil)
+		until(t, "its person is told", func() bool { return h.notice(t, run) == runs.NoticeWaiting })
+		h.is(t, run, runs.StatusQueued)
+		h.clock.ahead.Add(int64(time.Minute))
+		h.network.cut(h.a, false)
+		h.fleet.Refresh(t.Context())
+		h.ends(t, run, "", price)
+		if n := h.a.Runs(""); n != 1 || h.notice(t, run) != runs.NoticeNone {
+			t.Errorf("%d submissions, told %q", n, h.notice(t, run))
+		}
+	})
+	t.Run("an engine that an operator releases gives its runs to the other", func(t *testing.T) {
+		t.Parallel()
+		h := openEngines(t, "")
+		atA, atB := h.begin(t, 2)
+		h.gates[h.b].Open()
+		if err := h.fleet.Order(t.Context(), h.a.URL().Host, comfy.OrderReleased); err != nil {
+			t.Fatal(err)
+		}
+		for _, run := range append(atA, atB...) {
+			h.ends(t, run, "", price)
+		}
+		h.noCopies(t)
+		if n := len(h.a.Calls("POST /interrupt")); n == 0 || h.a.Runs("") != 2 {
+			t.Errorf("%d interrupts, %d runs", n, h.a.Runs(""))
+		}
+	})
+}

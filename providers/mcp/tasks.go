@@ -1,0 +1,132 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// tasks knows which tools of a server run as tasks only (execution.taskSupport). The library's Tool has no such member, so it
+// is read off the answers as they come in.
+type tasks struct {
+	mu   sync.Mutex
+	only map[string]bool
+}
+
+func (t *tasks) needs(tool string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.only[tool]
+}
+
+// note reads the result of a tools/list; of anything else it finds no tools.
+func (t *tasks) note(result []byte) {
+	var list struct {
+		Tools []struct {
+			Name      string `json:"name"`
+			Execution struct {
+				TaskSupport string `json:"taskSupport"`
+			} `json:"execution"`
+		} `json:"tools"`
+	}
+	if !bytes.Contains(result, []byte(`"tools"`)) || json.Unmarshal(result, &list) != nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.only == nil {
+		t.only = map[string]bool{}
+	}
+	for _, tool := range list.Tools {
+		t.only[tool.Name] = tool.Execution.TaskSupport == "required"
+	}
+}
+
+// watched is a transport whose answers tasks sees.
+type watched struct {
+	sdk.Transport
+	tasks *tasks
+}
+
+// Connect connects.
+func (w watched) Connect(ctx context.Context) (sdk.Connection, error) {
+	c, err := w.Transport.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return watchedConnection{c, w.tasks}, nil
+}
+
+type watchedConnection struct {
+	sdk.Connection
+	tasks *tasks
+}
+
+// Read reads a message.
+func (c watchedConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
+	message, err := c.Connection.Read(ctx)
+	if answer, ok := message.(*jsonrpc.Response); ok {
+		c.tasks.note(answer.Result)
+	}
+	return message, err
+}
+
+// watchedBody is an answer over HTTP: one message, or events with one in each line of data. The library's connection can't
+// be wrapped there as it has members that are not exported.
+type watchedBody struct {
+	io.ReadCloser
+	tasks *tasks
+	line  []byte
+}
+
+// Read reads on.
+func (b *watchedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.line = append(b.line, p[:n]...)
+	for {
+		line, rest, whole := bytes.Cut(b.line, []byte("\n"))
+		data, isData := bytes.CutPrefix(line, []byte("data:"))
+		if !whole || !isData && len(bytes.TrimSpace(line)) > 0 && line[0] == '{' {
+			break
+		}
+		if isData {
+			b.message(data)
+		}
+		b.line = rest
+	}
+	if err == io.EOF {
+		b.message(bytes.TrimPrefix(b.line, []byte("data:")))
+	}
+	return n, err
+}
+
+func (b *watchedBody) message(raw []byte) {
+	var m struct {
+		Result json.RawMessage `json:"result"`
+	}
+	if json.Unmarshal(raw, &m) == nil {
+		b.tasks.note(m.Result)
+	}
+}
+
+// lists reports whether a request asks for the tools.
+func lists(r *http.Request) bool {
+	if r.GetBody == nil {
+		return false
+	}
+	body, err := r.GetBody()
+	if err != nil {
+		return false
+	}
+	defer body.Close()
+	var m struct {
+		Method string `json:"method"`
+	}
+	return json.NewDecoder(body).Decode(&m) == nil && m.Method == "tools/list"
+}
