@@ -54,7 +54,7 @@ const (
 func (d Diff) Empty() bool { return len(d.Added)+len(d.Removed)+len(d.Changed) == 0 }
 
 // renamed lists the tools that were renamed, and those of whose inputs that can be said.
-func (d Diff) renamed() []Renamed {
+func (d Diff) Renames() []Renamed {
 	renamed := slices.Clone(d.Renamed)
 	for _, c := range d.Changed {
 		if len(c.Inputs) > 0 {

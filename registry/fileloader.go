@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/signalbox/signalbox/internal/folder"
 )
 
 // Bounds of what is read from files.
@@ -170,7 +172,7 @@ func readBounded(path string, most int64) ([]byte, error) {
 // toolFiles lists the folder's definition files by their path inside it, in alphabetical order.
 func toolFiles(ctx context.Context, dir string) ([]string, error) {
 	var files []string
-	err := walkFolder(ctx, dir, func(relative string, entry fs.DirEntry) error {
+	err := folder.Walk(ctx, dir, func(relative string, entry fs.DirEntry) error {
 		lower := strings.ToLower(relative)
 		others := strings.HasSuffix(lower, ".tool.json") || strings.HasSuffix(lower, ".openapi.json")
 		if entry.IsDir() || !strings.HasSuffix(lower, ".json") || others {
@@ -183,38 +185,4 @@ func toolFiles(ctx context.Context, dir string) ([]string, error) {
 		return nil
 	})
 	return files, err
-}
-
-// walkFolder visits what is below dir in alphabetical order, by its path inside it, without anything
-// whose name begins with a dot. A missing dir is empty; dir itself may be a symbolic link.
-func walkFolder(ctx context.Context, dir string, visit func(relative string, entry fs.DirEntry) error) error {
-	root, err := filepath.EvalSymlinks(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		switch {
-		case errors.Is(err, fs.ErrNotExist): // it went while we were looking
-			return nil
-		case err != nil:
-			return err
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case path == root:
-			return nil
-		case strings.HasPrefix(entry.Name(), "."):
-			if entry.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		relative, err := filepath.Rel(root, path)
-		if err != nil {
-			return err
-		}
-		return visit(relative, entry)
-	})
 }

@@ -360,7 +360,7 @@ func (r *Registry) publish(ctx context.Context) Problems {
 	before := r.current.Load()
 	next, lost := r.build()
 	diff := Compare(before, next)
-	if renamed := diff.renamed(); len(renamed) > 0 {
+	if renamed := diff.Renames(); len(renamed) > 0 {
 		r.Learn(renamed...)
 		next, lost = r.build()
 		diff = Compare(before, next)

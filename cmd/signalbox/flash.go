@@ -18,6 +18,7 @@ import (
 
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/history"
 )
 
 type flashCommand struct {
@@ -53,7 +54,7 @@ func (f flashCommand) flash(e env, a *app) error {
 		return err
 	}
 	if a.db != nil {
-		if err := registry.NewHistory(a.db.pool).Teach(e.ctx, a.registry); err != nil {
+		if err := history.New(a.db.pool).Teach(e.ctx, a.registry); err != nil {
 			return err
 		}
 	}

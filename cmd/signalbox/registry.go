@@ -20,6 +20,7 @@ import (
 	mcpservers "github.com/signalbox/signalbox/providers/mcp"
 	"github.com/signalbox/signalbox/providers/remote"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/runs"
 )
 
@@ -74,7 +75,7 @@ func (a *app) loadTools(ctx context.Context) error {
 	if err := a.newRegistry(); err != nil {
 		return err
 	}
-	a.history = registry.NewHistory(a.db.pool)
+	a.history = history.New(a.db.pool)
 	if err := a.history.Attach(ctx, a.registry, a.log); err != nil {
 		return err
 	}

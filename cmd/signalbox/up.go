@@ -28,11 +28,13 @@ import (
 	"github.com/signalbox/signalbox/comfy/cpu"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/outbound"
+	"github.com/signalbox/signalbox/internal/watch"
 	"github.com/signalbox/signalbox/migrations"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/providers/openapi"
 	"github.com/signalbox/signalbox/providers/remote"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
 	"github.com/signalbox/signalbox/workflows"
@@ -83,8 +85,8 @@ type app struct {
 	services  []service
 	remote    *remote.Provider
 	registry  *registry.Registry
-	history   *registry.History
-	watcher   *registry.Watcher
+	history   *history.Store
+	watcher   *watch.Watcher
 	runs      *runs.Service
 	post      post
 	chat      *chatPlatforms
@@ -224,7 +226,7 @@ func (a *app) useDatabase(ctx context.Context, db *database) error {
 		return fmt.Errorf("DATA_DIR: %w", err)
 	}
 	a.media = mediaStore{assets: assets.New(db.pool, folder, 0), client: outbound.NewClient(a.cfg.Allow)}
-	a.templates = registry.NewSpecs(db.pool, a.media)
+	a.templates = history.NewSpecs(db.pool, a.media)
 	a.registerFileMetrics()
 	a.ledger = billing.NewLedger(db.pool)
 	a.users = newUsers(db, a.ledger, a.cfg, a.erases)
@@ -350,7 +352,7 @@ func (a *app) newWatcher() {
 			files = append(files, file)
 		}
 	}
-	a.watcher = registry.NewWatcher(registry.WatchConfig{Dirs: dirs, Files: files, Changed: a.reload, Logger: a.log})
+	a.watcher = watch.New(watch.Config{Dirs: dirs, Files: files, Changed: a.reload, Logger: a.log})
 }
 
 func (a *app) startRuns(ctx context.Context) error {
@@ -440,8 +442,8 @@ func (a *app) startWeb(ctx context.Context) error {
 			return map[string]any{"engines": a.fleet.Status(), "lint": a.flows.Findings()}
 		},
 		Ready: func(ctx context.Context) error { return a.db.pool.Ping(ctx) },
-		Changes: func(ctx context.Context) ([]registry.Change, error) {
-			return a.history.Changes(ctx, registry.ChangesQuery{})
+		Changes: func(ctx context.Context) ([]history.Change, error) {
+			return a.history.Changes(ctx, history.ChangesQuery{})
 		},
 		Metrics: metrics, Measure: a.measured(),
 	})

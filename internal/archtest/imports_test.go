@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -25,6 +26,7 @@ var floors = [][]string{
 	{"runs", "webhooks"},
 	{"billing", "users", "comfy", "providers"},
 	{"workflows", "comfy/workflow"},
+	{"registry/history"},
 	{"registry"},
 	{"migrations", "internal"},
 }
@@ -73,6 +75,29 @@ func TestImportsRunDownward(t *testing.T) {
 			}
 		}
 	})
+}
+
+// keepRows are the providers that have tables of their own.
+var keepRows = []string{"providers/photos", "providers/remote"}
+
+func TestProvidersLinkNoDatabase(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command("go", "list", "-f", `{{if not .Standard}}{{.ImportPath}}: {{join .Deps " "}}{{end}}`,
+		module+"registry", module+"providers/...", module+"comfy/workflow").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if len(lines) < 10 {
+		t.Fatalf("only %d packages: %s", len(lines), out)
+	}
+	for _, line := range lines {
+		path, deps, _ := strings.Cut(line, ": ")
+		path = strings.TrimPrefix(path, module)
+		if !isTestRoom(path) && !slices.Contains(keepRows, path) && strings.Contains(deps, "github.com/jackc/pgx") {
+			t.Errorf("%s links the database's client", path)
+		}
+	}
 }
 
 // providerOf is the provider in whose folder a path lies.

@@ -30,6 +30,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/telegram"
 	"github.com/signalbox/signalbox/platforms/telegram/telegramtest"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
 	"github.com/signalbox/signalbox/workflows"
@@ -89,7 +90,7 @@ func newHouse(t testing.TB, opts ...telegramtest.Options) *house {
 	h.files = fileStore{assets.New(h.pool, folder, 0)}
 	fleet := comfy.NewFleet([]*url.URL{h.engine.URL()}, comfy.FleetConfig{})
 	fleet.Refresh(t.Context())
-	flows := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{workflows.FS, ownWorkflows()}, Fleet: fleet, Store: registry.NewSpecs(h.pool, h.files), Rate: "0.000337"})
+	flows := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{workflows.FS, ownWorkflows()}, Fleet: fleet, Store: history.NewSpecs(h.pool, h.files), Rate: "0.000337"})
 	h.provider = comfy.NewProvider(comfy.ProviderConfig{Fleet: fleet, Workflows: flows, ReconcileEvery: 200 * time.Millisecond})
 	h.registry, err = registry.New(registry.Config{Loaders: []registry.Loader{flows}})
 	h.must(err)

@@ -26,6 +26,7 @@ import (
 	"github.com/signalbox/signalbox/internal/bundle"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
 )
@@ -135,7 +136,7 @@ type Config struct {
 	// Status is what GET /api/status answers beside the loaders, e.g. the engines.
 	Status func() map[string]any
 	// Changes lists what changed in the catalogue, newest first, for operators; nil: nothing does.
-	Changes func(ctx context.Context) ([]registry.Change, error)
+	Changes func(ctx context.Context) ([]history.Change, error)
 	// Ready is nil when the program can serve; GET /readyz asks it.
 	Ready   func(ctx context.Context) error
 	Metrics http.Handler // nil: not served here

@@ -35,6 +35,7 @@ import (
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -92,7 +93,7 @@ func newHouse(t *testing.T, options ...option) *house {
 
 	fleet := comfy.NewFleet([]*url.URL{startEngine(t)}, comfy.FleetConfig{})
 	fleet.Refresh(t.Context())
-	flows := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{workflows.FS}, Fleet: fleet, Store: registry.NewSpecs(pool, store), Rate: "0.000337"})
+	flows := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{workflows.FS}, Fleet: fleet, Store: history.NewSpecs(pool, store), Rate: "0.000337"})
 	if h.reg, err = registry.New(registry.Config{Loaders: []registry.Loader{flows, h.fakes}}); err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +125,7 @@ func (h *house) serve(options ...option) {
 	cfg := web.Config{
 		Registry: h.reg, Runs: h.runs, Users: h.users, Ledger: h.ledger, AdminToken: adminToken, Shares: h.shares, Invitations: users.NewInvitations(h.users, h.gift),
 		LinkKey: []byte("a key for the tests that is long"), Version: "test",
-		Changes: func(context.Context) ([]registry.Change, error) { return nil, nil },
+		Changes: func(context.Context) ([]history.Change, error) { return nil, nil },
 		Logger:  slog.New(slog.NewTextHandler(h.t.Output(), nil)),
 	}
 	cfg.Proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")} // see visitor

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/folder"
 	"github.com/signalbox/signalbox/providers/upstream"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -130,29 +131,12 @@ func problemsOf(file string, err error) registry.Problems {
 
 // files lists the folder's files and those of its subfolders, in alphabetical order.
 func (t *Tools) files(ctx context.Context) ([]string, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
 	var files []string
-	err := filepath.WalkDir(t.cfg.Dir, func(path string, entry fs.DirEntry, err error) error {
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil
-		case err != nil:
-			return err
-		case path != t.cfg.Dir && strings.HasPrefix(entry.Name(), "."):
-			if entry.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		case !entry.IsDir() && IsFile(entry.Name()):
-			relative, err := filepath.Rel(t.cfg.Dir, path)
-			if err != nil {
-				return err
-			}
+	err := folder.Walk(ctx, t.cfg.Dir, func(relative string, entry fs.DirEntry) error {
+		if !entry.IsDir() && IsFile(entry.Name()) {
 			files = append(files, relative)
 		}
-		return ctx.Err()
+		return nil
 	})
 	return files, err
 }

@@ -20,6 +20,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/folder"
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -185,20 +186,11 @@ func (t *Tools) sources(ctx context.Context) ([]source, error) {
 	if t.cfg.Dir == "" {
 		return list, ctx.Err()
 	}
-	err := filepath.WalkDir(t.cfg.Dir, func(path string, entry fs.DirEntry, err error) error {
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil
-		case err != nil:
-			return err
-		case path != t.cfg.Dir && strings.HasPrefix(entry.Name(), "."):
-			if entry.IsDir() {
-				return fs.SkipDir
-			}
-		case !entry.IsDir() && IsFile(path):
+	err := folder.Walk(ctx, t.cfg.Dir, func(relative string, entry fs.DirEntry) error {
+		if path := filepath.Join(t.cfg.Dir, relative); !entry.IsDir() && IsFile(path) {
 			list = append(list, source{name: nameOf(path), address: path, file: path})
 		}
-		return ctx.Err()
+		return nil
 	})
 	return list, err
 }

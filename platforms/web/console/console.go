@@ -19,6 +19,7 @@ import (
 	store "github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/bundle"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
 )
@@ -33,10 +34,10 @@ type Registry interface {
 	Reload(ctx context.Context, names ...string) (registry.Diff, error)
 }
 
-// Catalogue is what the console needs of registry.History.
+// Catalogue is what the console needs of history.Store.
 type Catalogue interface {
-	Changes(ctx context.Context, q registry.ChangesQuery) ([]registry.Change, error)
-	Versions(ctx context.Context, toolID string) ([]registry.Version, error)
+	Changes(ctx context.Context, q history.ChangesQuery) ([]history.Change, error)
+	Versions(ctx context.Context, toolID string) ([]history.Version, error)
 	Tool(ctx context.Context, toolID, version string) (registry.Tool, error)
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/console"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runstest"
@@ -80,7 +81,7 @@ func newHouse(t *testing.T, sections ...console.Section) *house {
 	if h.reg, err = registry.New(registry.Config{Loaders: []registry.Loader{h.loader}}); err != nil {
 		t.Fatal(err)
 	}
-	history := registry.NewHistory(pool)
+	history := history.New(pool)
 	if err := history.Attach(t.Context(), h.reg, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}

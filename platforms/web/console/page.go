@@ -15,6 +15,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
 )
@@ -99,7 +100,7 @@ var errTooMuch = errors.New("it was given up, so that it does not hold up the ho
 func (c *Console) fail(w http.ResponseWriter, r *http.Request, who users.Account, err error) {
 	status, title := http.StatusInternalServerError, "That did not work"
 	switch {
-	case errors.Is(err, errNoPage), errors.Is(err, runs.ErrNotFound), errors.Is(err, users.ErrNotFound), errors.Is(err, registry.ErrNoVersion):
+	case errors.Is(err, errNoPage), errors.Is(err, runs.ErrNotFound), errors.Is(err, users.ErrNotFound), errors.Is(err, history.ErrNoVersion):
 		status, title = http.StatusNotFound, "Nothing here"
 	case errors.Is(err, context.DeadlineExceeded):
 		status, title, err = http.StatusServiceUnavailable, "That takes too long", errTooMuch

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -77,7 +78,7 @@ func (t toolRow) in(state string) bool {
 type toolView struct {
 	*registry.Tool
 	Findings   []Finding
-	Versions   []registry.Version
+	Versions   []history.Version
 	Changes    []changeView
 	Definition string
 }
@@ -95,7 +96,7 @@ func (c *Console) tool(w http.ResponseWriter, r *http.Request, who users.Account
 	if v.Versions, err = c.cfg.Catalogue.Versions(r.Context(), t.ToolID); err != nil {
 		return err
 	}
-	changes, err := c.cfg.Catalogue.Changes(r.Context(), registry.ChangesQuery{ToolID: t.ToolID, Limit: 20})
+	changes, err := c.cfg.Catalogue.Changes(r.Context(), history.ChangesQuery{ToolID: t.ToolID, Limit: 20})
 	if err != nil {
 		return err
 	}
@@ -142,11 +143,11 @@ func (c *Console) version(w http.ResponseWriter, r *http.Request, who users.Acco
 
 // changeView is one change of the catalogue.
 type changeView struct {
-	registry.Change
+	history.Change
 }
 
 // changeViews cuts changes down to one tool, or leaves them whole.
-func changeViews(list []registry.Change, toolID string) []changeView {
+func changeViews(list []history.Change, toolID string) []changeView {
 	views := make([]changeView, len(list))
 	for i, change := range list {
 		if toolID != "" {
@@ -176,7 +177,7 @@ const changesPage = 30
 
 func (c *Console) changes(w http.ResponseWriter, r *http.Request, who users.Account) error {
 	before, _ := strconv.ParseInt(r.URL.Query().Get("before"), 10, 64)
-	list, err := c.cfg.Catalogue.Changes(r.Context(), registry.ChangesQuery{Before: before, Limit: changesPage})
+	list, err := c.cfg.Catalogue.Changes(r.Context(), history.ChangesQuery{Before: before, Limit: changesPage})
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package registry_test
+package history_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/history"
 )
 
 // older is the store of files that specs were kept in once.
@@ -29,7 +30,7 @@ func TestSpecs(t *testing.T) {
 	t.Parallel()
 	pool := postgrestest.New(t)
 	before := registry.SpecRef([]byte("before"))
-	specs := registry.NewSpecs(pool, older{before: "before"})
+	specs := history.NewSpecs(pool, older{before: "before"})
 	contents := [][]byte{[]byte("twice"), []byte("twice")}
 	for i := range 1000 {
 		contents = append(contents, fmt.Appendf(nil, "spec %d", i))

@@ -1,4 +1,5 @@
-package registry
+// Package watch tells when files change.
+package watch
 
 import (
 	"context"
@@ -13,10 +14,12 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/signalbox/signalbox/internal/folder"
 )
 
-// WatchConfig says what a Watcher watches. Dirs and Changed are needed.
-type WatchConfig struct {
+// Config says what a Watcher watches. Dirs and Changed are needed.
+type Config struct {
 	// Dirs are folders; they and their subfolders may come and go.
 	Dirs []string
 	// Files are single files outside of these folders; they may come and go, too.
@@ -37,19 +40,20 @@ type WatchConfig struct {
 const (
 	defaultDebounce = 200 * time.Millisecond
 	defaultPoll     = 10 * time.Second
+	maxFolders      = 10_000
 	maxWatchedFiles = 100_000
 )
 
 // Watcher tells when files in folders, or single ones, change (A45). What the system reports is only taken as a hint
 // to look: a call of Changed always means that names, sizes or times differ from the last look.
 type Watcher struct {
-	config WatchConfig
+	config Config
 	seen   [sha256.Size]byte
 }
 
-// NewWatcher makes a Watcher and takes its first look. Changes count from here on, so make it before
+// New makes a Watcher and takes its first look. Changes count from here on, so make it before
 // the files are loaded for the first time.
-func NewWatcher(c WatchConfig) *Watcher {
+func New(c Config) *Watcher {
 	if c.Debounce <= 0 {
 		c.Debounce = defaultDebounce
 	}
@@ -128,8 +132,8 @@ func (w *Watcher) cover(reports *fsnotify.Watcher) {
 		}
 	}
 	for _, file := range w.config.Files { // the folder's reports: those of a file end when another takes its place
-		if folder, ok := nearestFolder(filepath.Dir(file)); ok {
-			wanted[folder] = true
+		if above, ok := nearestFolder(filepath.Dir(file)); ok {
+			wanted[above] = true
 		}
 	}
 	covered := reports.WatchList()
@@ -158,8 +162,8 @@ func foldersOf(dir string) []string {
 	if nearest != dir {
 		return folders
 	}
-	_ = walkFolder(context.Background(), dir, func(relative string, entry fs.DirEntry) error {
-		if entry.IsDir() && len(folders) < maxToolFiles {
+	_ = folder.Walk(context.Background(), dir, func(relative string, entry fs.DirEntry) error {
+		if entry.IsDir() && len(folders) < maxFolders {
 			folders = append(folders, filepath.Join(dir, relative))
 		}
 		return nil
@@ -190,7 +194,7 @@ func (w *Watcher) look(ctx context.Context) (sum [sha256.Size]byte) {
 	h := sha256.New()
 	files := 0
 	for i, dir := range w.config.Dirs {
-		err := walkFolder(ctx, dir, func(relative string, entry fs.DirEntry) error {
+		err := folder.Walk(ctx, dir, func(relative string, entry fs.DirEntry) error {
 			if files++; files > maxWatchedFiles {
 				return fmt.Errorf("more than %d files", maxWatchedFiles)
 			}

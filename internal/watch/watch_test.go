@@ -1,4 +1,4 @@
-package registry_test
+package watch_test
 
 import (
 	"context"
@@ -8,15 +8,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/internal/watch"
 )
 
-// watch runs a Watcher for the length of the test and gives what it tells.
-func watch(t *testing.T, c registry.WatchConfig) (changed <-chan struct{}) {
+// run runs a Watcher for the length of the test and gives what it tells.
+func run(t *testing.T, c watch.Config) (changed <-chan struct{}) {
 	t.Helper()
 	told := make(chan struct{}, 100)
 	c.Changed = func(context.Context) { told <- struct{}{} }
-	w := registry.NewWatcher(c)
+	w := watch.New(c)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { w.Run(ctx) })
@@ -35,15 +35,15 @@ func wantTold(t *testing.T, changed <-chan struct{}, what string) {
 
 func TestWatcher(t *testing.T) {
 	t.Parallel()
-	byReport := registry.WatchConfig{Debounce: 20 * time.Millisecond, Poll: time.Hour}
-	byLooking := registry.WatchConfig{Debounce: time.Millisecond, Poll: 20 * time.Millisecond, PollOnly: true}
-	for name, c := range map[string]registry.WatchConfig{"by the system's reports": byReport, "by looking": byLooking} {
+	byReport := watch.Config{Debounce: 20 * time.Millisecond, Poll: time.Hour}
+	byLooking := watch.Config{Debounce: time.Millisecond, Poll: 20 * time.Millisecond, PollOnly: true}
+	for name, c := range map[string]watch.Config{"by the system's reports": byReport, "by looking": byLooking} {
 		t.Run("A45 A76 files that come, change and go, "+name, func(t *testing.T) {
 			t.Parallel()
 			c := c // the two tests of one round need folders of their own
 			c.Dirs = []string{t.TempDir()}
 			file := filepath.Join(c.Dirs[0], "a.json")
-			changed := watch(t, c)
+			changed := run(t, c)
 			write(t, file, "one")
 			wantTold(t, changed, "a new file")
 			write(t, file, "three")
@@ -59,7 +59,7 @@ func TestWatcher(t *testing.T) {
 			t.Parallel()
 			c := c // the two tests of one round need folders of their own
 			c.Dirs = []string{filepath.Join(t.TempDir(), "not", "yet", "there")}
-			changed := watch(t, c)
+			changed := run(t, c)
 			write(t, filepath.Join(c.Dirs[0], "a.json"), "one")
 			wantTold(t, changed, "the folder")
 			if err := os.RemoveAll(filepath.Dir(filepath.Dir(c.Dirs[0]))); err != nil {
@@ -74,7 +74,7 @@ func TestWatcher(t *testing.T) {
 			c := c // the tests of one round need files of their own
 			dir := t.TempDir()
 			c.Files = []string{filepath.Join(dir, "tools.json")}
-			changed := watch(t, c)
+			changed := run(t, c)
 			write(t, c.Files[0], "one")
 			wantTold(t, changed, "the file")
 			write(t, filepath.Join(dir, "tools.json.new"), "another")
@@ -101,7 +101,7 @@ func TestWatcher(t *testing.T) {
 		c.Dirs = []string{t.TempDir()}
 		told := make(chan struct{}, 1)
 		c.Changed = func(context.Context) { told <- struct{}{} }
-		w := registry.NewWatcher(c)
+		w := watch.New(c)
 		write(t, filepath.Join(c.Dirs[0], "a.json"), "one")
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
@@ -110,26 +110,14 @@ func TestWatcher(t *testing.T) {
 		cancel()
 		running.Wait()
 	})
-	t.Run("A45 a dropped definition is served without restart", func(t *testing.T) {
-		t.Parallel()
-		dir := t.TempDir()
-		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{registry.NewFileLoader("tools", dir)}})
-		served := make(chan int, 10)
-		r.OnSwap(func(_ context.Context, s registry.Swap) { served <- s.New.Len() })
-		w := registry.NewWatcher(registry.WatchConfig{Dirs: []string{dir}, Debounce: 10 * time.Millisecond, Changed: func(ctx context.Context) { _, _ = r.Reload(ctx) }})
-		ctx, cancel := context.WithCancel(t.Context())
-		var running sync.WaitGroup
-		running.Go(func() { w.Run(ctx) })
-		write(t, filepath.Join(dir, "a.json"), mustEncode(t, simple("a")))
-		select {
-		case n := <-served:
-			if n != 1 {
-				t.Errorf("%d tools", n)
-			}
-		case <-time.After(2 * time.Minute):
-			t.Error("not served")
-		}
-		cancel()
-		running.Wait()
-	})
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -1,4 +1,4 @@
-package registry_test
+package history_test
 
 import (
 	"context"
@@ -11,11 +11,53 @@ import (
 
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/history"
+	"github.com/signalbox/signalbox/registry/registrytest"
 )
+
+var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+// simple is a tool without inputs.
+func simple(id string) registry.Tool {
+	return registrytest.Tool(id, func(t *registry.Tool) { t.InputSchema = registry.InputSchema{} })
+}
+
+// flux is a tool with a price and two inputs.
+func flux() registry.Tool {
+	return registrytest.Tool("fluxgeneral", func(t *registry.Tool) {
+		t.CostingModel = &registry.CostingModel{Rate: "0.000337", Unit: "second", RateSource: "machine"}
+		t.InputSchema = append(t.InputSchema, registry.InputField{Name: "width", Type: registry.TypeNumber, Default: "1024", Max: "2048"})
+	})
+}
+
+func newRegistry(t *testing.T, tools ...registry.Tool) *registry.Registry {
+	t.Helper()
+	r, err := registry.New(registry.Config{Loaders: []registry.Loader{registrytest.NewLoader("l", tools...)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func mustReload(t *testing.T, r *registry.Registry) {
+	t.Helper()
+	if _, err := r.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func mustEncode(t *testing.T, tool registry.Tool) string {
+	t.Helper()
+	data, err := registry.Encode(tool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
 
 func TestHistory(t *testing.T) {
 	t.Parallel()
-	record := func(t *testing.T, h *registry.History, at time.Time, tools ...registry.Tool) []string {
+	record := func(t *testing.T, h *history.Store, at time.Time, tools ...registry.Tool) []string {
 		t.Helper()
 		diff, err := h.Record(t.Context(), registry.NewSnapshot(tools, at))
 		if err != nil {
@@ -23,7 +65,7 @@ func TestHistory(t *testing.T) {
 		}
 		return diff.Lines()
 	}
-	changes := func(t *testing.T, h *registry.History, q registry.ChangesQuery) []registry.Change {
+	changes := func(t *testing.T, h *history.Store, q history.ChangesQuery) []history.Change {
 		t.Helper()
 		found, err := h.Changes(t.Context(), q)
 		if err != nil {
@@ -35,24 +77,24 @@ func TestHistory(t *testing.T) {
 	t.Run("A79 a list of changes is kept, newest first, and a restart is none", func(t *testing.T) {
 		t.Parallel()
 		pool := postgrestest.New(t)
-		h := registry.NewHistory(pool)
-		dearer := mustDecode(t, flux)
+		h := history.New(pool)
+		dearer := flux()
 		dearer.CostingModel.Rate = "0.0005"
-		record(t, h, noon, mustDecode(t, flux), simple("b"))
+		record(t, h, noon, flux(), simple("b"))
 		record(t, h, noon.Add(time.Hour), dearer, simple("b"))
-		if lines := record(t, registry.NewHistory(pool), noon.Add(2*time.Hour), dearer, simple("b")); len(lines) != 0 {
+		if lines := record(t, history.New(pool), noon.Add(2*time.Hour), dearer, simple("b")); len(lines) != 0 {
 			t.Errorf("a restart is a change: %q", lines)
 		}
 		record(t, h, noon.Add(3*time.Hour), dearer)
-		got := changes(t, h, registry.ChangesQuery{})
+		got := changes(t, h, history.ChangesQuery{})
 		if len(got) != 3 || got[0].Diff.Lines()[0] != "removed b (Tool b)" || !got[1].At.Equal(noon.Add(time.Hour)) ||
 			!slices.Equal(got[1].Diff.Lines(), []string{"fluxgeneral: price up", "fluxgeneral: costingModel.rate: 0.000337 -> 0.0005"}) || len(got[2].Diff.Added) != 2 {
 			t.Errorf("got %+v", got)
 		}
-		if of := changes(t, h, registry.ChangesQuery{ToolID: "fluxgeneral"}); len(of) != 2 {
+		if of := changes(t, h, history.ChangesQuery{ToolID: "fluxgeneral"}); len(of) != 2 {
 			t.Errorf("of one tool: %+v", of)
 		}
-		if page := changes(t, h, registry.ChangesQuery{Before: got[0].ID, Limit: 1}); len(page) != 1 || page[0].ID != got[1].ID {
+		if page := changes(t, h, history.ChangesQuery{Before: got[0].ID, Limit: 1}); len(page) != 1 || page[0].ID != got[1].ID {
 			t.Errorf("second page: %+v", page)
 		}
 	})
@@ -62,8 +104,8 @@ func TestHistory(t *testing.T) {
 		start := func(input string) *registry.Tool {
 			tool := simple("t")
 			tool.InputSchema = registry.InputSchema{{Name: input, Type: registry.TypeNumber, Max: "9", Description: "How many."}}
-			r := newRegistry(t, registry.Config{Loaders: []registry.Loader{fixed("l", tool)}})
-			if err := registry.NewHistory(pool).Attach(t.Context(), r, slog.New(slog.DiscardHandler)); err != nil {
+			r := newRegistry(t, tool)
+			if err := history.New(pool).Attach(t.Context(), r, slog.New(slog.DiscardHandler)); err != nil {
 				t.Fatal(err)
 			}
 			mustReload(t, r)
@@ -84,10 +126,10 @@ func TestHistory(t *testing.T) {
 		odd.Metadata = map[string]any{"note": "a\x00b"}
 		odd.InputSchema = registry.InputSchema{{Name: "text", Type: registry.TypeString}}
 		odd.Migrations = []registry.Rename{{From: "words", To: "text"}}
-		record(t, registry.NewHistory(pool), noon, odd)
+		record(t, history.New(pool), noon, odd)
 		odd.Migrations = nil
-		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{fixed("l", odd)}})
-		if err := registry.NewHistory(pool).Attach(t.Context(), r, slog.New(slog.DiscardHandler)); err != nil {
+		r := newRegistry(t, odd)
+		if err := history.New(pool).Attach(t.Context(), r, slog.New(slog.DiscardHandler)); err != nil {
 			t.Fatal(err)
 		}
 		mustReload(t, r)
@@ -97,8 +139,8 @@ func TestHistory(t *testing.T) {
 	})
 	t.Run("A79 an old run can show the version it used", func(t *testing.T) {
 		t.Parallel()
-		h := registry.NewHistory(postgrestest.New(t))
-		old := mustDecode(t, flux)
+		h := history.New(postgrestest.New(t))
+		old := flux()
 		old.Status = nil
 		if err := old.Seal(); err != nil {
 			t.Fatal(err)
@@ -117,13 +159,13 @@ func TestHistory(t *testing.T) {
 		if err != nil || len(versions) != 2 || versions[1].Version != old.Version || !versions[1].FirstSeen.Equal(noon) {
 			t.Errorf("got %+v, %v", versions, err)
 		}
-		if _, err := h.Tool(t.Context(), "fluxgeneral", "000000000000"); !errors.Is(err, registry.ErrNoVersion) {
+		if _, err := h.Tool(t.Context(), "fluxgeneral", "000000000000"); !errors.Is(err, history.ErrNoVersion) {
 			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("A80 a change of the status alone is kept, under the same version", func(t *testing.T) {
 		t.Parallel()
-		h := registry.NewHistory(postgrestest.New(t))
+		h := history.New(postgrestest.New(t))
 		down := simple("a")
 		down.Status = &registry.Status{State: registry.StateUnavailable, Reason: "no GPU"}
 		record(t, h, noon, simple("a"))
@@ -144,25 +186,25 @@ func TestHistory(t *testing.T) {
 		for range 5 {
 			machines.Go(func() {
 				s := registry.NewSnapshot([]registry.Tool{simple("a"), simple("b")}, noon)
-				if _, err := registry.NewHistory(pool).Record(context.Background(), s); err != nil {
+				if _, err := history.New(pool).Record(context.Background(), s); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		machines.Wait()
-		if got := changes(t, registry.NewHistory(pool), registry.ChangesQuery{}); len(got) != 1 {
+		if got := changes(t, history.New(pool), history.ChangesQuery{}); len(got) != 1 {
 			t.Errorf("recorded %d times", len(got))
 		}
 	})
 	t.Run("A79 each swap is recorded", func(t *testing.T) {
 		t.Parallel()
-		h := registry.NewHistory(postgrestest.New(t))
-		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{fixed("l", simple("a"))}})
+		h := history.New(postgrestest.New(t))
+		r := newRegistry(t, simple("a"))
 		if err := h.Attach(t.Context(), r, slog.New(slog.DiscardHandler)); err != nil {
 			t.Fatal(err)
 		}
 		mustReload(t, r)
-		if got := changes(t, h, registry.ChangesQuery{}); len(got) != 1 {
+		if got := changes(t, h, history.ChangesQuery{}); len(got) != 1 {
 			t.Errorf("got %+v", got)
 		}
 	})
@@ -170,8 +212,8 @@ func TestHistory(t *testing.T) {
 		t.Parallel()
 		pool := postgrestest.New(t)
 		run := func(tools ...registry.Tool) *registry.Snapshot {
-			r := newRegistry(t, registry.Config{Loaders: []registry.Loader{fixed("l", tools...)}})
-			if err := registry.NewHistory(pool).Attach(t.Context(), r, slog.New(slog.DiscardHandler)); err != nil {
+			r := newRegistry(t, tools...)
+			if err := history.New(pool).Attach(t.Context(), r, slog.New(slog.DiscardHandler)); err != nil {
 				t.Fatal(err)
 			}
 			mustReload(t, r)

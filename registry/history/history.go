@@ -1,4 +1,6 @@
-package registry
+// Package history keeps in Postgres what a registry served: every version of every tool, what changed in the catalogue, and
+// the specs behind the tools.
+package history
 
 import (
 	"context"
@@ -13,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/postgres"
+	"github.com/signalbox/signalbox/registry"
 )
 
 // ErrNoVersion is returned for a version of a tool that was never recorded.
@@ -21,19 +24,19 @@ var ErrNoVersion = errors.New("this version of the tool was never recorded")
 // historyLock serializes the machines that record; the number only has to be ours.
 const historyLock = 0x7e615e6
 
-// History keeps in Postgres what changed in the catalogue and every version of every tool (A79).
+// Store keeps in Postgres what changed in the catalogue and every version of every tool (A79).
 // Changes are against what any machine recorded last, so that a restart, or a second machine with the
 // same definitions, is no change.
-type History struct{ pool *pgxpool.Pool }
+type Store struct{ pool *pgxpool.Pool }
 
-// NewHistory makes a History on a migrated database.
-func NewHistory(pool *pgxpool.Pool) *History { return &History{pool} }
+// New makes a Store on a migrated database.
+func New(pool *pgxpool.Pool) *Store { return &Store{pool} }
 
 // Change is one recorded change of the catalogue.
 type Change struct {
-	ID   int64     `json:"id"`
-	At   time.Time `json:"at"`
-	Diff Diff      `json:"diff"`
+	ID   int64         `json:"id"`
+	At   time.Time     `json:"at"`
+	Diff registry.Diff `json:"diff"`
 }
 
 // Version is one version of a tool and when it was first served.
@@ -45,23 +48,23 @@ type Version struct {
 // Attach lets h record every change of r from now on, and tells r what h knows of tools that were
 // renamed, also while the program was down. Call it before the first Reload. What goes wrong later is
 // logged.
-func (h *History) Attach(ctx context.Context, r *Registry, logger *slog.Logger) error {
+func (h *Store) Attach(ctx context.Context, r *registry.Registry, logger *slog.Logger) error {
 	if err := h.Teach(ctx, r); err != nil {
 		return err
 	}
-	r.OnSwap(func(ctx context.Context, swap Swap) {
+	r.OnSwap(func(ctx context.Context, swap registry.Swap) {
 		diff, err := h.Record(ctx, swap.New)
 		if err != nil {
 			logger.Error("the change of the catalogue could not be recorded", "error", err)
 			return
 		}
-		r.Learn(diff.renamed()...)
+		r.Learn(diff.Renames()...)
 	})
 	return nil
 }
 
 // Teach tells r what h knows of tools that were renamed, for whoever records nothing.
-func (h *History) Teach(ctx context.Context, r *Registry) error {
+func (h *Store) Teach(ctx context.Context, r *registry.Registry) error {
 	known, err := h.renamed(ctx)
 	if err == nil {
 		r.Learn(known...)
@@ -70,12 +73,12 @@ func (h *History) Teach(ctx context.Context, r *Registry) error {
 }
 
 // renamed lists all names that tools and their inputs once had.
-func (h *History) renamed(ctx context.Context) ([]Renamed, error) {
+func (h *Store) renamed(ctx context.Context) ([]registry.Renamed, error) {
 	rows, err := h.pool.Query(ctx, `SELECT alias, tool_id FROM registry_renames ORDER BY alias`)
 	if err != nil {
 		return nil, fmt.Errorf("read what tools were renamed: %w", err)
 	}
-	known, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r Renamed, err error) {
+	known, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r registry.Renamed, err error) {
 		return r, row.Scan(&r.From, &r.To)
 	})
 	if err != nil {
@@ -92,10 +95,10 @@ func (h *History) renamed(ctx context.Context) ([]Renamed, error) {
 	var definition json.RawMessage
 	_, err = pgx.ForEachRow(rows, []any{&id, &definition}, func() error {
 		var t struct {
-			Migrations []Rename `json:"migrations"`
+			Migrations []registry.Rename `json:"migrations"`
 		}
 		if json.Unmarshal(definition, &t) == nil { // else a later version of the program wrote them in another way
-			known = append(known, Renamed{From: id, To: id, Inputs: t.Migrations})
+			known = append(known, registry.Renamed{From: id, To: id, Inputs: t.Migrations})
 		}
 		return nil
 	})
@@ -107,53 +110,53 @@ func (h *History) renamed(ctx context.Context) ([]Renamed, error) {
 
 // Record stores how s differs from the catalogue recorded last, with all versions that are new, and
 // gives the difference. Where there is none it stores nothing.
-func (h *History) Record(ctx context.Context, s *Snapshot) (Diff, error) {
-	var diff Diff
+func (h *Store) Record(ctx context.Context, s *registry.Snapshot) (registry.Diff, error) {
+	var diff registry.Diff
 	err := postgres.InTx(ctx, h.pool, func(tx pgx.Tx) (err error) {
 		diff, err = record(ctx, tx, s)
 		return err
 	})
 	if err != nil {
-		return Diff{}, fmt.Errorf("record change of the catalogue: %w", err)
+		return registry.Diff{}, fmt.Errorf("record change of the catalogue: %w", err)
 	}
 	return diff, nil
 }
 
-func record(ctx context.Context, tx pgx.Tx, s *Snapshot) (Diff, error) {
+func record(ctx context.Context, tx pgx.Tx, s *registry.Snapshot) (registry.Diff, error) {
 	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1)`, historyLock); err != nil {
-		return Diff{}, err
+		return registry.Diff{}, err
 	}
 	before, err := lastRecorded(ctx, tx, s)
 	if err != nil {
-		return Diff{}, err
+		return registry.Diff{}, err
 	}
-	diff := Compare(before, s)
+	diff := registry.Compare(before, s)
 	if diff.Empty() {
 		return diff, nil
 	}
 	if err := storeVersions(ctx, tx, s, diff); err != nil {
-		return Diff{}, err
+		return registry.Diff{}, err
 	}
 	if err := storeRenamed(ctx, tx, s, diff.Renamed); err != nil {
-		return Diff{}, err
+		return registry.Diff{}, err
 	}
 	return diff, storeChange(ctx, tx, s, diff)
 }
 
 // lastRecorded rebuilds the catalogue that was recorded last. Definitions are read only for tools
 // that are not in s as they were.
-func lastRecorded(ctx context.Context, tx pgx.Tx, s *Snapshot) (*Snapshot, error) {
+func lastRecorded(ctx context.Context, tx pgx.Tx, s *registry.Snapshot) (*registry.Snapshot, error) {
 	rows, err := tx.Query(ctx, `SELECT tool_id, version, coalesce(status, 'null') FROM registry_current`)
 	if err != nil {
 		return nil, err
 	}
-	var tools []Tool
+	var tools []registry.Tool
 	var changed []string
-	statuses := make(map[string]*Status)
+	statuses := make(map[string]*registry.Status)
 	var id, version string
 	var status json.RawMessage
 	_, err = pgx.ForEachRow(rows, []any{&id, &version, &status}, func() error {
-		var was *Status
+		var was *registry.Status
 		if err := json.Unmarshal(status, &was); err != nil {
 			return err
 		}
@@ -178,10 +181,10 @@ func lastRecorded(ctx context.Context, tx pgx.Tx, s *Snapshot) (*Snapshot, error
 		t.Status = statuses[t.ToolID]
 		tools = append(tools, t)
 	}
-	return NewSnapshot(tools, s.Time()), nil
+	return registry.NewSnapshot(tools, s.Time()), nil
 }
 
-func currentDefinitions(ctx context.Context, tx pgx.Tx, ids []string) ([]Tool, error) {
+func currentDefinitions(ctx context.Context, tx pgx.Tx, ids []string) ([]registry.Tool, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -195,16 +198,16 @@ func currentDefinitions(ctx context.Context, tx pgx.Tx, ids []string) ([]Tool, e
 	return pgx.CollectRows(rows, scanTool)
 }
 
-func scanTool(row pgx.CollectableRow) (Tool, error) {
+func scanTool(row pgx.CollectableRow) (registry.Tool, error) {
 	var definition json.RawMessage
 	if err := row.Scan(&definition); err != nil {
-		return Tool{}, err
+		return registry.Tool{}, err
 	}
-	return DecodeTool(definition)
+	return registry.DecodeTool(definition)
 }
 
-func storeVersions(ctx context.Context, tx pgx.Tx, s *Snapshot, diff Diff) error {
-	for ids := range slices.Chunk(diff.served(), 50) { // not all at once: a connection keeps the room of its largest query
+func storeVersions(ctx context.Context, tx pgx.Tx, s *registry.Snapshot, diff registry.Diff) error {
+	for ids := range slices.Chunk(served(diff), 50) { // not all at once: a connection keeps the room of its largest query
 		if err := storeSome(ctx, tx, s, ids); err != nil {
 			return err
 		}
@@ -212,13 +215,13 @@ func storeVersions(ctx context.Context, tx pgx.Tx, s *Snapshot, diff Diff) error
 	return nil
 }
 
-func storeSome(ctx context.Context, tx pgx.Tx, s *Snapshot, ids []string) error {
+func storeSome(ctx context.Context, tx pgx.Tx, s *registry.Snapshot, ids []string) error {
 	var versions, definitions []string
 	for _, id := range ids {
 		t, _ := s.ByID(id)
 		bare := *t
 		bare.Status = nil // the status is of the moment, not of the version
-		definition, err := Encode(bare)
+		definition, err := registry.Encode(bare)
 		if err != nil {
 			return err
 		}
@@ -233,7 +236,7 @@ func storeSome(ctx context.Context, tx pgx.Tx, s *Snapshot, ids []string) error 
 }
 
 // served lists the tools that are new or changed.
-func (d Diff) served() []string {
+func served(d registry.Diff) []string {
 	var ids []string
 	for _, t := range d.Added {
 		ids = append(ids, t.ToolID)
@@ -244,15 +247,15 @@ func (d Diff) served() []string {
 	return ids
 }
 
-func storeChange(ctx context.Context, tx pgx.Tx, s *Snapshot, diff Diff) error {
+func storeChange(ctx context.Context, tx pgx.Tx, s *registry.Snapshot, diff registry.Diff) error {
 	var removed, versions, statuses []string
 	for _, t := range diff.Removed {
 		removed = append(removed, t.ToolID)
 	}
-	served := diff.served()
+	served := served(diff)
 	for _, id := range served {
 		t, _ := s.ByID(id)
-		status, err := marshalPlain(t.Status)
+		status, err := json.Marshal(t.Status)
 		if err != nil {
 			return err
 		}
@@ -269,7 +272,7 @@ func storeChange(ctx context.Context, tx pgx.Tx, s *Snapshot, diff Diff) error {
 	if err != nil {
 		return err
 	}
-	text, err := marshalPlain(diff)
+	text, err := json.Marshal(diff)
 	if err != nil {
 		return err
 	}
@@ -278,7 +281,7 @@ func storeChange(ctx context.Context, tx pgx.Tx, s *Snapshot, diff Diff) error {
 	return err
 }
 
-func storeRenamed(ctx context.Context, tx pgx.Tx, s *Snapshot, renamed []Renamed) error {
+func storeRenamed(ctx context.Context, tx pgx.Tx, s *registry.Snapshot, renamed []registry.Renamed) error {
 	for _, r := range renamed {
 		if _, err := tx.Exec(ctx, `UPDATE registry_renames SET tool_id = $2 WHERE tool_id = $1`, r.From, r.To); err != nil {
 			return err
@@ -306,7 +309,7 @@ type ChangesQuery struct {
 }
 
 // Changes lists what changed, newest first.
-func (h *History) Changes(ctx context.Context, q ChangesQuery) ([]Change, error) {
+func (h *Store) Changes(ctx context.Context, q ChangesQuery) ([]Change, error) {
 	if q.Limit <= 0 {
 		q.Limit = 50
 	}
@@ -332,23 +335,23 @@ func (h *History) Changes(ctx context.Context, q ChangesQuery) ([]Change, error)
 
 // Tool gives a tool as it was in a version, without a status: that is of the moment. A version that
 // was never recorded is ErrNoVersion.
-func (h *History) Tool(ctx context.Context, toolID, version string) (Tool, error) {
+func (h *Store) Tool(ctx context.Context, toolID, version string) (registry.Tool, error) {
 	rows, err := h.pool.Query(ctx, `SELECT definition FROM registry_tool_versions WHERE tool_id = $1 AND version = $2`, toolID, version)
 	if err != nil {
-		return Tool{}, fmt.Errorf("read version %s of tool %q: %w", version, toolID, err)
+		return registry.Tool{}, fmt.Errorf("read version %s of tool %q: %w", version, toolID, err)
 	}
 	t, err := pgx.CollectExactlyOneRow(rows, scanTool)
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = ErrNoVersion
 	}
 	if err != nil {
-		return Tool{}, fmt.Errorf("read version %s of tool %q: %w", version, toolID, err)
+		return registry.Tool{}, fmt.Errorf("read version %s of tool %q: %w", version, toolID, err)
 	}
 	return t, nil
 }
 
 // Versions lists the versions of a tool, newest first.
-func (h *History) Versions(ctx context.Context, toolID string) ([]Version, error) {
+func (h *Store) Versions(ctx context.Context, toolID string) ([]Version, error) {
 	rows, err := h.pool.Query(ctx, `
 		SELECT version, first_seen_at FROM registry_tool_versions
 		WHERE tool_id = $1 ORDER BY first_seen_at DESC, version`, toolID)
