@@ -11,7 +11,7 @@ import (
 
 // appInputs takes the inputs the author chose for the editor's app mode, extra.linearData.
 func (d *definer) appInputs() {
-	for _, v := range asArray(asObject(d.extra().get("linearData")).get("inputs")) {
+	for _, v := range asArray(asObject(d.extra().Get("linearData")).Get("inputs")) {
 		pair := asArray(v)
 		if len(pair) < 2 {
 			continue

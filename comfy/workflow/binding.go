@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/ordered"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -225,7 +226,7 @@ func (a *applier) write(f registry.InputField, t Target, v any) error {
 	files, _ := v.([]any)
 	switch t.Mode {
 	case ModeJSON:
-		v = string(appendJSON(nil, v))
+		v = string(ordered.Append(nil, v))
 	case ModePath:
 		v = "input/" + asString(files[0])
 	case ModeReplaceLoader:

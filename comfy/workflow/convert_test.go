@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox/signalbox/internal/ordered"
 )
 
 type pair struct {
@@ -63,7 +65,7 @@ func comparableValue(v any) string {
 		f, _ := n.Float64()
 		return strconv.FormatFloat(f, 'f', -1, 64)
 	}
-	return string(appendJSON(nil, v))
+	return string(ordered.Append(nil, v))
 }
 
 func TestConvertPairs(t *testing.T) {

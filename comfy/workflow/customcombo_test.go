@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox/signalbox/internal/ordered"
 )
 
 const comboInfo = `{
@@ -27,7 +29,7 @@ func comboOf(t *testing.T, p Prompt) map[string]any {
 		if n.Class == "CustomCombo" {
 			got := map[string]any{}
 			for _, in := range n.Inputs {
-				got[in.Name] = plain(in.Value)
+				got[in.Name] = ordered.Plain(in.Value)
 			}
 			return got
 		}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/ordered"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -306,7 +307,7 @@ func (d *definer) fieldOf(name string, p place, src source) *field {
 		f.targets[0].Mode = loaderMode(p.node.Class)
 		return f
 	}
-	if f.Default = plain(unwrap(p.value)); isPlaceholder(f.Default) {
+	if f.Default = ordered.Plain(unwrap(p.value)); isPlaceholder(f.Default) {
 		f.Default = ""
 	}
 	f.typeFrom(s)
@@ -339,8 +340,8 @@ func (f *field) branchChoices(s *InputSpec, stored any) {
 
 // unwrap takes a list out of its {"__value__": ...} wrapper.
 func unwrap(v any) any {
-	if o, ok := v.(*object); ok && o.has("__value__") {
-		return o.get("__value__")
+	if o, ok := v.(*object); ok && o.Has("__value__") {
+		return o.Get("__value__")
 	}
 	return v
 }

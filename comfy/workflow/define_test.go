@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/signalbox/signalbox/internal/ordered"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -157,13 +158,13 @@ func summary(d *Definition) []string {
 			}
 		}
 		if f.Default != nil {
-			s += " =" + string(appendJSON(nil, f.Default))
+			s += " =" + string(ordered.Append(nil, f.Default))
 		}
 		if f.Min != "" || f.Max != "" {
 			s += " [" + string(f.Min) + " " + string(f.Max) + "]"
 		}
 		for _, c := range f.Choices {
-			s += " |" + strings.Trim(string(appendJSON(nil, c.Value)), `"`)
+			s += " |" + strings.Trim(string(ordered.Append(nil, c.Value)), `"`)
 		}
 		for _, t := range in.Targets {
 			s += " > " + t.Node + "." + t.Input

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/signalbox/signalbox/internal/ordered"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -213,7 +214,7 @@ func (c deployClass) choices(d *definer, n *flatNode, f *field) {
 	if v, err := decodeJSON([]byte(text)); err == nil && text != "" {
 		list, isList = v.([]any)
 		if o, ok := v.(*object); ok {
-			list, isList = asArray(o.get("options")), true
+			list, isList = asArray(o.Get("options")), true
 		}
 	}
 	if !isList {
@@ -223,9 +224,9 @@ func (c deployClass) choices(d *definer, n *flatNode, f *field) {
 	}
 	for _, v := range list {
 		o := asObject(v)
-		label := cleanLine(asString(o.get("label")))
+		label := cleanLine(asString(o.Get("label")))
 		if o != nil {
-			v = o.get("value")
+			v = o.Get("value")
 		}
 		if num, ok := v.(json.Number); ok {
 			v = string(num)
@@ -281,7 +282,7 @@ func (c deployClass) takeDefault(f *field, v any) {
 		if c.list {
 			list, err := decodeJSON([]byte(v))
 			if texts := asArray(list); err == nil && len(texts) > 0 && c.typ == registry.TypeString {
-				f.Default, f.Required = plain(texts), false
+				f.Default, f.Required = ordered.Plain(texts), false
 			}
 			return
 		}
@@ -294,7 +295,7 @@ func (c deployClass) takeDefault(f *field, v any) {
 		}
 	case json.Number:
 		if c.typ == registry.TypeNumber {
-			f.Default, f.Required = plain(v), false
+			f.Default, f.Required = ordered.Plain(v), false
 		}
 	case bool:
 		if c.typ == registry.TypeBoolean {

@@ -3,6 +3,8 @@ package workflow
 import (
 	"strings"
 	"testing"
+
+	"github.com/signalbox/signalbox/internal/ordered"
 )
 
 // What the official editor makes of a graph, where older versions of this package made something else.
@@ -31,7 +33,7 @@ func TestPromotedValueOfAnIdleNode(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, _ := p.Node("1:3").Inputs.Get("width"); string(appendJSON(nil, got)) != c.want {
+			if got, _ := p.Node("1:3").Inputs.Get("width"); string(ordered.Append(nil, got)) != c.want {
 				t.Errorf("width = %v, want %s", got, c.want)
 			}
 		})

@@ -174,7 +174,7 @@ func (n *Node) noteText() string {
 		}
 	case *object:
 		for _, key := range []string{"text", "value"} {
-			if s, ok := v.get(key).(string); ok {
+			if s, ok := v.Get(key).(string); ok {
 				return s
 			}
 		}

@@ -3,6 +3,8 @@ package workflow
 import (
 	"strconv"
 	"strings"
+
+	"github.com/signalbox/signalbox/internal/ordered"
 )
 
 // flat is a workflow reduced to the nodes that execute, with every link resolved. Convert prints it and
@@ -66,7 +68,7 @@ func flatten(w *Workflow, info *ObjectInfo) *flat {
 		return f
 	}
 	f.nodes = make([]*flatNode, 0, len(w.Graph.Nodes))
-	if sib := w.Graph.raw.get("workflow_api"); sib != nil {
+	if sib := w.Graph.raw.Get("workflow_api"); sib != nil {
 		f.sibling = siblingPrompt(sib)
 	}
 	root := &scope{g: w.Graph}
@@ -317,9 +319,9 @@ func (f *flat) everywhere(n *flatNode, slot int) resolved {
 	}
 	if f.drawn == nil {
 		f.drawn = map[string]*object{}
-		for _, v := range asArray(n.sc.g.extra.get("ue_links")) {
-			if at, ok := asInt(asObject(v).get("downstream_slot")); ok {
-				f.drawn[spot(asID(asObject(v).get("downstream")), strconv.Itoa(at))] = asObject(v)
+		for _, v := range asArray(n.sc.g.extra.Get("ue_links")) {
+			if at, ok := asInt(asObject(v).Get("downstream_slot")); ok {
+				f.drawn[spot(asID(asObject(v).Get("downstream")), strconv.Itoa(at))] = asObject(v)
 			}
 		}
 	}
@@ -327,8 +329,8 @@ func (f *flat) everywhere(n *flatNode, slot int) resolved {
 	if o == nil {
 		return resolved{}
 	}
-	out, _ := asInt(o.get("upstream_slot"))
-	return f.follow(n.sc, asID(o.get("upstream")), out, n.node.Inputs[slot].Type)
+	out, _ := asInt(o.Get("upstream_slot"))
+	return f.follow(n.sc, asID(o.Get("upstream")), out, n.node.Inputs[slot].Type)
 }
 
 // dropMissing deletes inputs that point at nodes which are not in the result.
@@ -358,7 +360,7 @@ func (f *flat) prompt() Prompt {
 // wrap is wrapArray for a value of this input. Curves name their type.
 func (s *InputSpec) wrap(v any) any {
 	if list, ok := v.([]any); ok && s.Type == "CURVE" {
-		return &object{keys: []string{"__type__", "__value__"}, vals: []any{s.Type, list}}
+		return ordered.Of(ordered.Member{Name: "__type__", Value: s.Type}, ordered.Member{Name: "__value__", Value: list})
 	}
 	return wrapArray(v)
 }
@@ -366,7 +368,7 @@ func (s *InputSpec) wrap(v any) any {
 // wrapArray protects a list value from being read as a link.
 func wrapArray(v any) any {
 	if list, ok := v.([]any); ok {
-		return &object{keys: []string{"__value__"}, vals: []any{list}}
+		return ordered.Of(ordered.Member{Name: "__value__", Value: list})
 	}
 	return v
 }

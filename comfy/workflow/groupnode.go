@@ -18,18 +18,18 @@ func groupNodeName(class string) (string, bool) {
 // groupNode makes the definition of an old group node into a subgraph, with the instance's widget values
 // given to the inner nodes. It is nil where the file lacks the definition.
 func (w *Workflow) groupNode(inst *Node, name string) *Subgraph {
-	o := asObject(asObject(w.Graph.extra.get("groupNodes")).get(name))
+	o := asObject(asObject(w.Graph.extra.Get("groupNodes")).Get(name))
 	if o == nil {
 		return nil
 	}
-	g := groupBuilder{inst: inst, config: asObject(o.get("config")), def: &Subgraph{ID: inst.Type, Name: name, inputNode: "-10", outputNode: "-20"}}
+	g := groupBuilder{inst: inst, config: asObject(o.Get("config")), def: &Subgraph{ID: inst.Type, Name: name, inputNode: "-10", outputNode: "-20"}}
 	g.def.nodes, g.def.links, g.def.raw = map[string]*Node{}, map[string]*Link{}, o
-	g.takeNodes(asArray(o.get("nodes")))
-	for _, v := range asArray(o.get("links")) {
+	g.takeNodes(asArray(o.Get("nodes")))
+	for _, v := range asArray(o.Get("links")) {
 		g.innerLink(asArray(v))
 	}
 	g.outerInputs()
-	g.outerOutputs(asArray(o.get("external")))
+	g.outerOutputs(asArray(o.Get("external")))
 	return g.def
 }
 
@@ -48,7 +48,7 @@ func (g *groupBuilder) takeNodes(list []any) {
 			continue
 		}
 		n.ID = strconv.Itoa(i)
-		if id, ok := asInt(n.raw.get("index")); ok {
+		if id, ok := asInt(n.raw.Get("index")); ok {
 			n.ID = strconv.Itoa(id)
 		}
 		for j := range n.Inputs {
@@ -109,11 +109,11 @@ func (g *groupBuilder) outerInputs() {
 }
 
 func (g *groupBuilder) outerName(n *Node, in *Slot, used map[string]bool, at int) string {
-	conf := asObject(asObject(asObject(g.config.get(n.ID)).get("input")).get(in.Name))
-	if v, ok := conf.get("visible").(bool); ok && !v {
+	conf := asObject(asObject(asObject(g.config.Get(n.ID)).Get("input")).Get(in.Name))
+	if v, ok := conf.Get("visible").(bool); ok && !v {
 		return ""
 	}
-	candidates := []string{asString(conf.get("name")), in.Name, n.Title + " " + in.Name, n.Type + " " + in.Name}
+	candidates := []string{asString(conf.Get("name")), in.Name, n.Title + " " + in.Name, n.Type + " " + in.Name}
 	for _, c := range candidates {
 		if c != "" && !used[c] && g.inst.input(c) != nil {
 			return c
@@ -131,7 +131,7 @@ func (g *groupBuilder) outerOutputs(external []any) {
 	marked := map[string]bool{}
 	for _, v := range external {
 		if e := asArray(v); len(e) > 1 {
-			index, _ := asInt(asObject(e[0]).get("index"))
+			index, _ := asInt(asObject(e[0]).Get("index"))
 			slot, _ := asInt(e[1])
 			marked[strconv.Itoa(index)+"/"+strconv.Itoa(slot)] = true
 		}
@@ -143,8 +143,8 @@ func (g *groupBuilder) outerOutputs(external []any) {
 	for _, n := range g.def.Nodes {
 		for slot := range n.Outputs {
 			key := n.ID + "/" + strconv.Itoa(slot)
-			conf := asObject(asObject(asObject(g.config.get(n.ID)).get("output")).get(strconv.Itoa(slot)))
-			visible, said := conf.get("visible").(bool)
+			conf := asObject(asObject(asObject(g.config.Get(n.ID)).Get("output")).Get(strconv.Itoa(slot)))
+			visible, said := conf.Get("visible").(bool)
 			if !said {
 				visible = !inside[key] || marked[key]
 			}

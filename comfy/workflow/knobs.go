@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/ordered"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -72,7 +73,7 @@ func (d *definer) guessKnobs(explicit bool) {
 			if !ok {
 				continue
 			}
-			key := n.Class + "\x00" + in.Name + "\x00" + string(appendJSON(nil, p.value))
+			key := n.Class + "\x00" + in.Name + "\x00" + string(ordered.Append(nil, p.value))
 			if same := found[key]; same != nil && p.node.Class == n.Class {
 				same.targets = append(same.targets, Target{Node: p.node.ID, Input: p.input})
 				d.taken[spot(p.node.ID, p.input)] = true

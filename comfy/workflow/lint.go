@@ -118,7 +118,9 @@ func (d *definer) lintStoredSecrets(g *Graph, told map[string]bool) {
 	for _, n := range g.Nodes {
 		values, _ := n.values.([]any)
 		if o, ok := n.values.(*object); ok {
-			values = o.vals
+			for _, m := range o.Members() {
+				values = append(values, m.Value)
+			}
 		}
 		for _, v := range values {
 			if text, ok := v.(string); ok && !told[n.ID] && !isNote(n.Type) && looksSecret(text) {

@@ -12,16 +12,16 @@ func (n *flatNode) readLoraRows(values []any) bool {
 	if n.Class != loraRows {
 		return false
 	}
-	separate := asString(n.node.props.get("Show Strengths")) == "Separate Model & Clip"
+	separate := asString(n.node.props.Get("Show Strengths")) == "Separate Model & Clip"
 	for _, v := range values {
 		row := asObject(v)
-		if !row.has("lora") || len(n.Inputs) == maxNodeInputs {
+		if !row.Has("lora") || len(n.Inputs) == maxNodeInputs {
 			continue
 		}
 		sent := new(object)
-		for i, key := range row.keys {
-			if key != "strengthTwo" || separate && row.vals[i] != nil {
-				sent.add(key, row.vals[i])
+		for _, m := range row.Members() {
+			if m.Name != "strengthTwo" || separate && m.Value != nil {
+				sent.Add(m.Name, m.Value)
 			}
 		}
 		n.Inputs = append(n.Inputs, Input{Name: "lora_" + strconv.Itoa(len(n.Inputs)+1), Value: sent})

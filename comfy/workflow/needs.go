@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/ordered"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -46,7 +47,7 @@ func (d *definer) modelURLs() map[string]string {
 	take := func(list []any) {
 		for _, v := range list {
 			o := asObject(v)
-			name, url := asString(o.get("name")), asString(o.get("url"))
+			name, url := asString(o.Get("name")), asString(o.Get("url"))
 			if name != "" && strings.HasPrefix(url, "https://") && !strings.ContainsAny(url, "@?\n \"<>") && len(url) < 500 {
 				urls[strings.Clone(baseName(name))] = strings.Clone(url)
 			}
@@ -55,13 +56,13 @@ func (d *definer) modelURLs() map[string]string {
 	if d.w.Graph == nil {
 		return urls
 	}
-	take(asArray(d.w.Graph.raw.get("models")))
+	take(asArray(d.w.Graph.raw.Get("models")))
 	for _, n := range d.w.Graph.Nodes {
-		take(asArray(n.props.get("models")))
+		take(asArray(n.props.Get("models")))
 	}
 	for _, s := range d.w.Subgraphs {
 		for _, n := range s.Nodes {
-			take(asArray(n.props.get("models")))
+			take(asArray(n.props.Get("models")))
 		}
 	}
 	return urls
@@ -145,9 +146,9 @@ func (d *definer) packs() []string {
 		if n.node == nil {
 			continue
 		}
-		id := asString(n.node.props.get("cnr_id"))
+		id := asString(n.node.props.Get("cnr_id"))
 		if id == "" {
-			id = asString(n.node.props.get("aux_id"))
+			id = asString(n.node.props.Get("aux_id"))
 		}
 		if id != "" && id != "comfy-core" {
 			set[clipRunes(cleanLine(id), 80)] = true
@@ -156,7 +157,7 @@ func (d *definer) packs() []string {
 	return sorted(set)
 }
 
-func jsonInt(n int) json.Number { return json.Number(string(appendJSON(nil, n))) }
+func jsonInt(n int) json.Number { return json.Number(string(ordered.Append(nil, n))) }
 
 func numberOf(v any) json.Number { n, _ := v.(json.Number); return n }
 

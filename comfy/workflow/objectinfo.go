@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/ordered"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -122,10 +123,10 @@ func ParseObjectInfo(data []byte) (*ObjectInfo, error) {
 	if !ok {
 		return nil, fmt.Errorf("object_info: a JSON object is expected, this is %s", kindOf(v))
 	}
-	info := &ObjectInfo{classes: make(map[string]*ClassInfo, len(root.keys))}
-	for i, name := range root.keys {
-		if o, ok := root.vals[i].(*object); ok && o.has("input") {
-			info.classes[strings.Clone(name)] = newClassInfo(name, o)
+	info := &ObjectInfo{classes: make(map[string]*ClassInfo, root.Len())}
+	for _, m := range root.Members() {
+		if o, ok := m.Value.(*object); ok && o.Has("input") {
+			info.classes[strings.Clone(m.Name)] = newClassInfo(m.Name, o)
 		}
 	}
 	if len(info.classes) == 0 {
@@ -136,17 +137,17 @@ func ParseObjectInfo(data []byte) (*ObjectInfo, error) {
 
 func newClassInfo(name string, o *object) *ClassInfo {
 	c := &ClassInfo{
-		Name: strings.Clone(name), DisplayName: cloneString(o.get("display_name")), Description: cloneString(o.get("description")),
-		Category: cloneString(o.get("category")), Module: cloneString(o.get("python_module")),
-		OutputNode: asBool(o.get("output_node")), APINode: asBool(o.get("api_node")),
-		Deprecated: asBool(o.get("deprecated")), Experimental: asBool(o.get("experimental")),
+		Name: strings.Clone(name), DisplayName: cloneString(o.Get("display_name")), Description: cloneString(o.Get("description")),
+		Category: cloneString(o.Get("category")), Module: cloneString(o.Get("python_module")),
+		OutputNode: asBool(o.Get("output_node")), APINode: asBool(o.Get("api_node")),
+		Deprecated: asBool(o.Get("deprecated")), Experimental: asBool(o.Get("experimental")),
 	}
-	in, order := asObject(o.get("input")), asObject(o.get("input_order"))
-	c.Inputs = append(specs(asObject(in.get("required")), order.get("required"), true, 0), specs(asObject(in.get("optional")), order.get("optional"), false, 0)...)
-	for _, t := range asArray(o.get("output")) {
+	in, order := asObject(o.Get("input")), asObject(o.Get("input_order"))
+	c.Inputs = append(specs(asObject(in.Get("required")), order.Get("required"), true, 0), specs(asObject(in.Get("optional")), order.Get("optional"), false, 0)...)
+	for _, t := range asArray(o.Get("output")) {
 		c.Outputs = append(c.Outputs, strings.Clone(slotType(t)))
 	}
-	for _, n := range asArray(o.get("output_name")) {
+	for _, n := range asArray(o.Get("output_name")) {
 		c.OutputNames = append(c.OutputNames, cloneString(n))
 	}
 	return c
@@ -159,18 +160,20 @@ func specs(section *object, order any, required bool, depth int) []InputSpec {
 	if section == nil || depth > 8 {
 		return nil
 	}
-	names := section.keys
-	if list := asArray(order); len(list) == len(section.keys) {
-		names = nil
-		for _, n := range list {
-			names = append(names, asString(n))
-		}
-	}
-	out := make([]InputSpec, 0, len(names))
-	for _, name := range names {
-		if decl := asArray(section.get(name)); len(decl) > 0 {
+	out := make([]InputSpec, 0, section.Len())
+	add := func(name string, v any) {
+		if decl := asArray(v); len(decl) > 0 {
 			out = append(out, newSpec(strings.Clone(name), decl, required, depth))
 		}
+	}
+	if list := asArray(order); len(list) == section.Len() {
+		for _, n := range list {
+			add(asString(n), section.Get(asString(n)))
+		}
+		return out
+	}
+	for _, m := range section.Members() {
+		add(m.Name, m.Value)
 	}
 	return out
 }
@@ -186,13 +189,13 @@ func newSpec(name string, decl []any, required bool, depth int) InputSpec {
 		s.Type = strings.Clone(t)
 		if t == typeDynamicCombo {
 			s.Branches = branches(opts, depth)
-		} else if list := asArray(opts.get("options")); list != nil {
-			s.Options = plain(list).([]any)
+		} else if list := asArray(opts.Get("options")); list != nil {
+			s.Options = ordered.Plain(list).([]any)
 		}
 	case []any:
-		s.Type, s.Options = "COMBO", plain(t).([]any)
+		s.Type, s.Options = "COMBO", ordered.Plain(t).([]any)
 	}
-	if list := asObject(opts.get("formats")); list != nil && s.Type == "COMBO" {
+	if list := asObject(opts.Get("formats")); list != nil && s.Type == "COMBO" {
 		s.Formats = formats(list, depth)
 	}
 	if s.Type == typeAutogrow {
@@ -205,21 +208,21 @@ func newSpec(name string, decl []any, required bool, depth int) InputSpec {
 }
 
 func (s *InputSpec) options(o *object) {
-	s.Default = plain(o.get("default"))
-	s.Min, s.Max, s.Step = cloneNumber(o.get("min")), cloneNumber(o.get("max")), cloneNumber(o.get("step"))
-	s.Tooltip = cloneString(o.get("tooltip"))
-	s.Multiline, s.Advanced, s.ForceInput = asBool(o.get("multiline")), asBool(o.get("advanced")), asBool(o.get("forceInput"))
-	s.DynamicPrompts, s.MultiSelect = asBool(o.get("dynamicPrompts")), asBool(o.get("multiselect")) && s.Type != "COMBO"
-	s.Remote = o.get("remote") != nil
+	s.Default = ordered.Plain(o.Get("default"))
+	s.Min, s.Max, s.Step = cloneNumber(o.Get("min")), cloneNumber(o.Get("max")), cloneNumber(o.Get("step"))
+	s.Tooltip = cloneString(o.Get("tooltip"))
+	s.Multiline, s.Advanced, s.ForceInput = asBool(o.Get("multiline")), asBool(o.Get("advanced")), asBool(o.Get("forceInput"))
+	s.DynamicPrompts, s.MultiSelect = asBool(o.Get("dynamicPrompts")), asBool(o.Get("multiselect")) && s.Type != "COMBO"
+	s.Remote = o.Get("remote") != nil
 	for _, kind := range []string{"image", "video", "audio", "file"} {
-		if asBool(o.get(kind + "_upload")) {
+		if asBool(o.Get(kind + "_upload")) {
 			s.Upload = kind
 		}
 	}
-	if asBool(o.get("animated_image_upload")) {
+	if asBool(o.Get("animated_image_upload")) {
 		s.Upload = kindImage
 	}
-	switch v := o.get("control_after_generate").(type) {
+	switch v := o.Get("control_after_generate").(type) {
 	case bool:
 		if s.control = controlNo; v {
 			s.control = controlYes
@@ -263,7 +266,7 @@ func (s *InputSpec) isWidget(o *object) bool {
 		"TREESELECT", "CHART", "GALLERIA", "TEXTAREA", "LOAD_3D", "LOAD_3D_ANIMATION", "WEBCAM", "AUDIO_RECORD", "AUDIO_UI", "IMAGECOMPARE", "PAINTER":
 		return true
 	}
-	return o.get("widgetType") != nil
+	return o.Get("widgetType") != nil
 }
 
 // hasControl says whether a control value follows this input's value.
@@ -276,12 +279,12 @@ func (s *InputSpec) hasControl() bool {
 
 func branches(o *object, depth int) []Branch {
 	var out []Branch
-	for _, v := range asArray(o.get("options")) {
+	for _, v := range asArray(o.Get("options")) {
 		b := asObject(v)
-		in := asObject(b.get("inputs"))
+		in := asObject(b.Get("inputs"))
 		out = append(out, Branch{
-			Key:    cloneString(b.get("key")),
-			Inputs: append(specs(asObject(in.get("required")), nil, true, depth+1), specs(asObject(in.get("optional")), nil, false, depth+1)...),
+			Key:    cloneString(b.Get("key")),
+			Inputs: append(specs(asObject(in.Get("required")), nil, true, depth+1), specs(asObject(in.Get("optional")), nil, false, depth+1)...),
 		})
 	}
 	return out
@@ -291,9 +294,9 @@ func branches(o *object, depth int) []Branch {
 // as [name, type, options].
 func formats(o *object, depth int) []Branch {
 	var out []Branch
-	for i, key := range o.keys {
-		b := Branch{Key: strings.Clone(key)}
-		for _, v := range asArray(o.vals[i]) {
+	for _, m := range o.Members() {
+		b := Branch{Key: strings.Clone(m.Name)}
+		for _, v := range asArray(m.Value) {
 			if w := asArray(v); len(w) > 1 && asString(w[0]) != "" && depth < 8 {
 				b.Inputs = append(b.Inputs, newSpec(cloneString(w[0]), w[1:], false, depth+1))
 			}
@@ -314,16 +317,16 @@ func (s *InputSpec) format(v any) []InputSpec {
 }
 
 func newAutogrow(o *object, depth int) *Autogrow {
-	t := asObject(o.get("template"))
-	g := &Autogrow{Prefix: cloneString(t.get("prefix"))}
-	g.Min, _ = asInt(t.get("min"))
-	g.Max, _ = asInt(t.get("max"))
-	for _, n := range asArray(t.get("names")) {
+	t := asObject(o.Get("template"))
+	g := &Autogrow{Prefix: cloneString(t.Get("prefix"))}
+	g.Min, _ = asInt(t.Get("min"))
+	g.Max, _ = asInt(t.Get("max"))
+	for _, n := range asArray(t.Get("names")) {
 		g.Names = append(g.Names, cloneString(n))
 	}
-	in := asObject(t.get("input"))
+	in := asObject(t.Get("input"))
 	for _, section := range []string{"required", "optional"} {
-		if list := specs(asObject(in.get(section)), nil, section == "required", depth+1); len(list) > 0 {
+		if list := specs(asObject(in.Get(section)), nil, section == "required", depth+1); len(list) > 0 {
 			g.Input = list[0]
 			break
 		}

@@ -99,7 +99,7 @@ func (f *flat) named(name string) *flatNode {
 
 func (d *definer) appOutputs() []*flatNode {
 	var out []*flatNode
-	for _, v := range asArray(asObject(d.extra().get("linearData")).get("outputs")) {
+	for _, v := range asArray(asObject(d.extra().Get("linearData")).Get("outputs")) {
 		id := asID(v)
 		if n := d.f.byID[id]; n != nil {
 			out = append(out, n)

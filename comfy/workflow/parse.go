@@ -44,7 +44,7 @@ func parseValue(v any, depth int) (*Workflow, error) {
 	if !ok {
 		return nil, refuse("a JSON object is expected, this is %s", kindOf(v))
 	}
-	if _, ok := o.get("nodes").([]any); ok {
+	if _, ok := o.Get("nodes").([]any); ok {
 		if joint := foreignJoint(o); joint != "" {
 			return nil, refuse("its nodes are joined by %q, as those of other programs are (n8n and the like): save the workflow in ComfyUI", joint)
 		}
@@ -58,11 +58,11 @@ func parseValue(v any, depth int) (*Workflow, error) {
 
 // foreignJoint names the member that joins the nodes in a graph of another program, which also has nodes with types.
 func foreignJoint(o *object) string {
-	if _, ok := o.get("links").([]any); ok {
+	if _, ok := o.Get("links").([]any); ok {
 		return ""
 	}
 	for _, key := range []string{"connections", "edges"} {
-		switch o.get(key).(type) {
+		switch o.Get(key).(type) {
 		case *object, []any:
 			return key
 		}
@@ -75,7 +75,7 @@ func foreignJoint(o *object) string {
 func openEnvelope(o *object, depth int) (*Workflow, error) {
 	var firstErr error
 	for _, key := range []string{"workflow", "prompt", "input", "output", "workflow_api", "workflow_json", "data", "graph", "content"} {
-		inner := o.get(key)
+		inner := o.Get(key)
 		if inner == nil || !looksNested(inner) {
 			continue
 		}
@@ -92,7 +92,7 @@ func openEnvelope(o *object, depth int) (*Workflow, error) {
 	if firstErr != nil {
 		return nil, firstOf(firstErr)
 	}
-	if len(o.keys) == 0 {
+	if o.Len() == 0 {
 		return nil, refuse("the object is empty")
 	}
 	return nil, refuse("neither nodes nor entries with class_type were found; the top has %s", listKeys(o))
@@ -146,11 +146,11 @@ func kindOf(v any) string {
 
 func listKeys(o *object) string {
 	var names []string
-	for _, k := range o.keys {
+	for _, m := range o.Members() {
 		if len(names) == 5 {
 			return strings.Join(names, ", ") + " and more"
 		}
-		names = append(names, fmt.Sprintf("%q", clip(k, 30)))
+		names = append(names, fmt.Sprintf("%q", clip(m.Name, 30)))
 	}
 	return strings.Join(names, ", ")
 }
@@ -158,9 +158,9 @@ func listKeys(o *object) string {
 // countClasses counts the entries that look like nodes of the prompt form.
 func countClasses(o *object) int {
 	n := 0
-	for _, v := range o.vals {
-		if entry, ok := v.(*object); ok {
-			if _, ok := entry.get("class_type").(string); ok {
+	for _, m := range o.Members() {
+		if entry, ok := m.Value.(*object); ok {
+			if _, ok := entry.Get("class_type").(string); ok {
 				n++
 			}
 		}
@@ -169,8 +169,8 @@ func countClasses(o *object) int {
 }
 
 func parsePrompt(o *object) (*Workflow, error) {
-	if len(o.keys) > maxNodes {
-		return nil, refuse("%d nodes, at most %d are read", len(o.keys), maxNodes)
+	if o.Len() > maxNodes {
+		return nil, refuse("%d nodes, at most %d are read", o.Len(), maxNodes)
 	}
 	w := &Workflow{Format: FormatAPI, Prompt: promptOf(o)}
 	for _, n := range w.Prompt {
@@ -207,11 +207,11 @@ type builder struct {
 }
 
 func (b *builder) fill(g *Graph, o *object) error {
-	list := asArray(o.get("nodes"))
+	list := asArray(o.Get("nodes"))
 	if b.nodes += len(list); b.nodes > maxNodes {
 		return refuse("more than %d nodes", maxNodes)
 	}
-	g.raw, g.extra = o, asObject(o.get("extra"))
+	g.raw, g.extra = o, asObject(o.Get("extra"))
 	g.Nodes = make([]*Node, 0, len(list))
 	g.nodes = make(map[string]*Node, len(list))
 	for _, v := range list {
@@ -228,22 +228,22 @@ func (b *builder) fill(g *Graph, o *object) error {
 	if len(list) > 0 && len(g.Nodes) == 0 {
 		return refuse("the entries of nodes have no type")
 	}
-	g.Links, g.links = newLinks(asArray(o.get("links")))
+	g.Links, g.links = newLinks(asArray(o.Get("links")))
 	return nil
 }
 
 func newNode(o *object) *Node {
-	typ, ok := o.get("type").(string)
+	typ, ok := o.Get("type").(string)
 	if !ok || typ == "" {
 		return nil
 	}
-	n := &Node{ID: asID(o.get("id")), Type: typ, Title: asString(o.get("title")), raw: o}
-	n.Mode, _ = asInt(o.get("mode"))
-	n.X, n.Y = position(o.get("pos"))
-	n.Inputs = slots(asArray(o.get("inputs")))
-	n.Outputs = slots(asArray(o.get("outputs")))
-	n.props = asObject(o.get("properties"))
-	switch v := o.get("widgets_values").(type) {
+	n := &Node{ID: asID(o.Get("id")), Type: typ, Title: asString(o.Get("title")), raw: o}
+	n.Mode, _ = asInt(o.Get("mode"))
+	n.X, n.Y = position(o.Get("pos"))
+	n.Inputs = slots(asArray(o.Get("inputs")))
+	n.Outputs = slots(asArray(o.Get("outputs")))
+	n.props = asObject(o.Get("properties"))
+	switch v := o.Get("widgets_values").(type) {
 	case []any:
 		n.values = v
 	case *object:
@@ -254,7 +254,7 @@ func newNode(o *object) *Node {
 
 func (n *Node) tooLarge() bool {
 	named, _ := n.values.(*object)
-	return len(n.Inputs) > maxNodeInputs || named != nil && len(named.keys) > maxNodeInputs
+	return len(n.Inputs) > maxNodeInputs || named.Len() > maxNodeInputs
 }
 
 func position(v any) (x, y float64) {
@@ -264,7 +264,7 @@ func position(v any) (x, y float64) {
 			return asFloat(v[0]), asFloat(v[1])
 		}
 	case *object:
-		return asFloat(v.get("0")), asFloat(v.get("1"))
+		return asFloat(v.Get("0")), asFloat(v.Get("1"))
 	}
 	return 0, 0
 }
@@ -278,9 +278,9 @@ func slots(list []any) []Slot {
 		o := asObject(v)
 		s := Slot{}
 		if o != nil {
-			s = Slot{Name: asString(o.get("name")), Label: asString(o.get("label")), Type: slotType(o.get("type"))}
-			s.Link = asID(o.get("link"))
-			s.Widget = asString(asObject(o.get("widget")).get("name"))
+			s = Slot{Name: asString(o.Get("name")), Label: asString(o.Get("label")), Type: slotType(o.Get("type"))}
+			s.Link = asID(o.Get("link"))
+			s.Widget = asString(asObject(o.Get("widget")).Get("name"))
 		}
 		out = append(out, s)
 	}
@@ -326,9 +326,9 @@ func newLink(v any) *Link {
 		}
 		return l
 	case *object:
-		l := &Link{ID: asID(v.get("id")), Origin: asID(v.get("origin_id")), Target: asID(v.get("target_id")), Type: slotType(v.get("type"))}
-		l.OriginSlot, _ = asInt(v.get("origin_slot"))
-		l.TargetSlot, _ = asInt(v.get("target_slot"))
+		l := &Link{ID: asID(v.Get("id")), Origin: asID(v.Get("origin_id")), Target: asID(v.Get("target_id")), Type: slotType(v.Get("type"))}
+		l.OriginSlot, _ = asInt(v.Get("origin_slot"))
+		l.TargetSlot, _ = asInt(v.Get("target_slot"))
 		return l
 	}
 	return nil
@@ -336,7 +336,7 @@ func newLink(v any) *Link {
 
 // definitions reads definitions.subgraphs of o, nested ones right after their holder.
 func (b *builder) definitions(o *object, depth int) error {
-	list := asArray(asObject(o.get("definitions")).get("subgraphs"))
+	list := asArray(asObject(o.Get("definitions")).Get("subgraphs"))
 	if len(list) > 0 && depth > maxSubDepth {
 		return refuse("subgraph definitions nested more than %d deep", maxSubDepth)
 	}
@@ -346,9 +346,9 @@ func (b *builder) definitions(o *object, depth int) error {
 			continue
 		}
 		s := &Subgraph{
-			ID: asID(d.get("id")), Name: asString(d.get("name")), Description: asString(d.get("description")),
-			In: ports(d.get("inputs")), Out: ports(d.get("outputs")),
-			inputNode: nodeIDOr(d.get("inputNode"), "-10"), outputNode: nodeIDOr(d.get("outputNode"), "-20"),
+			ID: asID(d.Get("id")), Name: asString(d.Get("name")), Description: asString(d.Get("description")),
+			In: ports(d.Get("inputs")), Out: ports(d.Get("outputs")),
+			inputNode: nodeIDOr(d.Get("inputNode"), "-10"), outputNode: nodeIDOr(d.Get("outputNode"), "-20"),
 		}
 		if err := b.fill(&s.Graph, d); err != nil {
 			return err
@@ -369,7 +369,7 @@ func (b *builder) definitions(o *object, depth int) error {
 }
 
 func nodeIDOr(v any, fallback string) string {
-	if id := asID(asObject(v).get("id")); id != "" {
+	if id := asID(asObject(v).Get("id")); id != "" {
 		return id
 	}
 	return fallback
@@ -379,8 +379,8 @@ func ports(v any) []Port {
 	var out []Port
 	for _, e := range asArray(v) {
 		o := asObject(e)
-		p := Port{Name: asString(o.get("name")), Label: asString(o.get("label")), Type: slotType(o.get("type"))}
-		for _, id := range asArray(o.get("linkIds")) {
+		p := Port{Name: asString(o.Get("name")), Label: asString(o.Get("label")), Type: slotType(o.Get("type"))}
+		for _, id := range asArray(o.Get("linkIds")) {
 			p.links = append(p.links, asID(id))
 		}
 		out = append(out, p)

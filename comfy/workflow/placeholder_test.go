@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox/signalbox/internal/ordered"
 )
 
 func TestPlaceholdersOfOtherPrograms(t *testing.T) {
@@ -40,7 +42,7 @@ func TestPlaceholdersOfOtherPrograms(t *testing.T) {
 	for _, n := range a.Prompt {
 		for _, in := range n.Inputs {
 			if _, link := in.Value.(Ref); !link {
-				values[n.ID+"."+in.Name] = plain(in.Value)
+				values[n.ID+"."+in.Name] = ordered.Plain(in.Value)
 			}
 		}
 	}

@@ -44,7 +44,7 @@ func promotionOf(sc *scope) promotion {
 		if i < len(values) {
 			v = values[i]
 		} else if named != nil {
-			v = named.get(entry.widget)
+			v = named.Get(entry.widget)
 		}
 		p.set(entry, v)
 	}
@@ -54,7 +54,7 @@ func promotionOf(sc *scope) promotion {
 
 // proxyWidgets gives the list, which some versions keep as JSON text.
 func proxyWidgets(n *Node) any {
-	v := n.props.get("proxyWidgets")
+	v := n.props.Get("proxyWidgets")
 	if text, ok := v.(string); ok && len(text) <= maxTextInside {
 		v, _ = decodeJSON([]byte(text))
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/signalbox/signalbox/internal/ordered"
 )
 
 // Prompt is the form the server takes: nodes in document order. In JSON it is an object by node id.
@@ -35,7 +37,13 @@ type Ref struct {
 }
 
 // MarshalJSON writes [node, slot].
-func (r Ref) MarshalJSON() ([]byte, error) { return appendJSON(nil, r), nil }
+func (r Ref) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil), nil }
+
+// AppendJSON writes [node, slot].
+func (r Ref) AppendJSON(b []byte) []byte {
+	b = ordered.AppendString(append(b, '['), r.Node)
+	return append(strconv.AppendInt(append(b, ','), int64(r.Slot), 10), ']')
+}
 
 // Node finds a node by its id, or gives nil. The node may be modified through the pointer.
 func (p Prompt) Node(id string) *PromptNode {
@@ -86,19 +94,19 @@ func (p Prompt) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(appendString(b, n.ID), `:{"class_type":`...)
-		b = append(appendString(b, n.Class), `,"inputs":{`...)
+		b = append(ordered.AppendString(b, n.ID), `:{"class_type":`...)
+		b = append(ordered.AppendString(b, n.Class), `,"inputs":{`...)
 		for j, in := range n.Inputs {
 			if j > 0 {
 				b = append(b, ',')
 			}
-			b = append(appendString(b, in.Name), ':')
-			b = appendJSON(b, in.Value)
+			b = append(ordered.AppendString(b, in.Name), ':')
+			b = ordered.Append(b, in.Value)
 		}
 		b = append(b, '}')
 		if n.Title != "" {
 			b = append(b, `,"_meta":{"title":`...)
-			b = append(appendString(b, n.Title), '}')
+			b = append(ordered.AppendString(b, n.Title), '}')
 		}
 		b = append(b, '}')
 	}
@@ -133,16 +141,16 @@ func (p Prompt) Indented() []byte {
 // promptOf reads the entries with a class_type; other members of the object are no nodes. Of repeated
 // ids the last one counts, at the place of the first.
 func promptOf(o *object) Prompt {
-	p := make(Prompt, 0, len(o.keys))
-	at := make(map[string]int, len(o.keys))
-	for i, id := range o.keys {
-		entry := asObject(o.vals[i])
-		class, ok := entry.get("class_type").(string)
+	p := make(Prompt, 0, o.Len())
+	at := make(map[string]int, o.Len())
+	for _, m := range o.Members() {
+		id, entry := m.Name, asObject(m.Value)
+		class, ok := entry.Get("class_type").(string)
 		if !ok {
 			continue
 		}
-		n := PromptNode{ID: id, Class: class, Title: asString(asObject(entry.get("_meta")).get("title"))}
-		n.Inputs = inputsOf(asObject(entry.get("inputs")))
+		n := PromptNode{ID: id, Class: class, Title: asString(asObject(entry.Get("_meta")).Get("title"))}
+		n.Inputs = inputsOf(asObject(entry.Get("inputs")))
 		if j, twice := at[id]; twice {
 			p[j] = n
 			continue
@@ -157,9 +165,9 @@ func inputsOf(o *object) Inputs {
 	if o == nil {
 		return nil
 	}
-	in := make(Inputs, 0, len(o.keys))
-	for i, name := range o.keys {
-		in = append(in, Input{Name: name, Value: linkOr(o.vals[i])})
+	in := make(Inputs, 0, o.Len())
+	for _, m := range o.Members() {
+		in = append(in, Input{Name: m.Name, Value: linkOr(m.Value)})
 	}
 	return in
 }

@@ -110,7 +110,7 @@ func mentions(text, words string) bool {
 
 // blueprint is what a subgraph blueprint says about itself, for agents.
 func (d *definer) blueprint() string {
-	text := asString(d.extra().get("BlueprintDescription"))
+	text := asString(d.extra().Get("BlueprintDescription"))
 	if text == "" && d.w.Graph != nil && len(d.w.Graph.Nodes) == 1 {
 		if def := d.w.def(d.w.Graph.Nodes[0]); def != nil {
 			text = def.Description
@@ -173,9 +173,9 @@ func slug(s, joint string) string {
 }
 
 func (d *definer) displayName() string {
-	name := asString(d.extra().get("title"))
+	name := asString(d.extra().Get("title"))
 	if name == "" && d.w.Graph != nil {
-		name = asString(d.w.Graph.raw.get("title"))
+		name = asString(d.w.Graph.raw.Get("title"))
 	}
 	if name == "" {
 		base := filepath.Base(strings.ReplaceAll(d.o.FileName, `\`, "/"))

@@ -15,7 +15,7 @@ func (f *flat) readWidgets(n *flatNode) {
 		if n.readCustomCombo(values) || n.readLoraRows(values) {
 			return
 		}
-		named := asObject(n.node.raw.get("widgets_values_named"))
+		named := asObject(n.node.raw.Get("widgets_values_named"))
 		switch {
 		case n.spec != nil && !n.builtin():
 			n.readDeclared(values, named)
@@ -65,7 +65,7 @@ func (n *flatNode) listed(values []any) *object {
 			return nil
 		}
 		last = max(last, at)
-		named.add(in.Name, unwrap(in.Value))
+		named.Add(in.Name, unwrap(in.Value))
 	}
 	n.control = control
 	return named
@@ -298,11 +298,11 @@ func (f *flat) readNamed(n *flatNode, values *object) {
 			known[in.Widget] = true
 		}
 	}
-	for i, name := range values.keys {
-		if len(known) > 0 && len(known) >= len(values.keys)/2 && !known[name] || editorValue(name) {
+	for _, m := range values.Members() {
+		if len(known) > 0 && len(known) >= values.Len()/2 && !known[m.Name] || editorValue(m.Name) {
 			continue
 		}
-		n.Inputs.Set(name, wrapArray(values.vals[i]))
+		n.Inputs.Set(m.Name, wrapArray(m.Value))
 	}
 }
 
@@ -321,7 +321,7 @@ func (n *flatNode) namedDeclared(values *object, list []InputSpec, prefix string
 			continue
 		}
 		name := prefix + s.Name
-		v := values.get(name)
+		v := values.Get(name)
 		if v == nil {
 			var ok bool
 			if v, ok = s.fallback(); !ok {
@@ -343,9 +343,9 @@ func (n *flatNode) namedDeclared(values *object, list []InputSpec, prefix string
 
 // takeNamed takes all values whose names start so, except those of the editor's own widgets.
 func (n *flatNode) takeNamed(values *object, prefix string) {
-	for i, name := range values.keys {
-		if strings.HasPrefix(name, prefix) && !editorValue(name) {
-			n.Inputs.Set(name, wrapArray(values.vals[i]))
+	for _, m := range values.Members() {
+		if strings.HasPrefix(m.Name, prefix) && !editorValue(m.Name) {
+			n.Inputs.Set(m.Name, wrapArray(m.Value))
 		}
 	}
 }
