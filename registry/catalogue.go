@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/signalbox/signalbox/internal/ordered"
 )
 
 // Catalogue writes the public tools as a Markdown page for people: what each does, its command, what
@@ -93,7 +95,7 @@ func shownDefault(f InputField) string {
 	if s, ok := f.Default.(string); ok {
 		return scrub(s)
 	}
-	data, err := marshalPlain(f.Default)
+	data, err := ordered.Marshal(f.Default)
 	if err != nil {
 		return ""
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/signalbox/signalbox/internal/ordered"
 )
 
 // Diff is what changed between two snapshots. It is stored as JSON.
@@ -101,49 +103,51 @@ func compareTools(was, is *Tool) (ToolChange, bool) {
 		return ToolChange{}, false
 	}
 	c := ToolChange{ToolID: is.ToolID, OldVersion: was.Version, NewVersion: is.Version}
-	compareNodes(toolNode(was), toolNode(is), "", &c.Fields)
+	compareTrees(toolTree(was), toolTree(is), "", &c.Fields)
 	c.Price = priceMove(was.CostingModel, is.CostingModel)
 	c.Inputs = findRenamedInputs(was, is)
 	return c, len(c.Fields) > 0
 }
 
-// toolNode is the definition as its JSON tree, without the version, which is no content.
-func toolNode(t *Tool) node {
+// toolTree is the definition as its JSON tree, without the version, which is no content.
+func toolTree(t *Tool) any {
 	bare := *t
 	bare.Version = ""
 	data, err := Encode(bare)
 	if err != nil {
-		return node{kind: kindObject} // a published tool was encoded before, for its version
+		return new(ordered.Object) // a published tool was encoded before, for its version
 	}
-	n, err := parseNode(data)
+	v, err := ordered.Parse(data)
 	if err != nil {
-		return node{kind: kindObject}
+		return new(ordered.Object)
 	}
-	return n
+	return v
 }
 
-func compareNodes(was, is node, path string, changes *[]FieldChange) {
-	if was.kind != kindObject || is.kind != kindObject {
-		if old, now := was.compact(), is.compact(); old != now {
+func compareTrees(before, after any, path string, changes *[]FieldChange) {
+	was, wasObject := before.(*ordered.Object)
+	is, isObject := after.(*ordered.Object)
+	if !wasObject || !isObject {
+		if old, now := compact(before), compact(after); old != now {
 			*changes = append(*changes, FieldChange{path, old, now})
 		}
 		return
 	}
 	var oldOrder, newOrder []string
-	for _, m := range was.members {
-		at := joinPath(path, m.key)
-		if now, ok := is.get(m.key); ok {
-			oldOrder = append(oldOrder, m.key)
-			compareNodes(m.value, now, at, changes)
+	for _, m := range was.Members() {
+		at := joinPath(path, m.Name)
+		if is.Has(m.Name) {
+			oldOrder = append(oldOrder, m.Name)
+			compareTrees(m.Value, is.Get(m.Name), at, changes)
 		} else {
-			*changes = append(*changes, FieldChange{Path: at, Old: m.value.compact()})
+			*changes = append(*changes, FieldChange{Path: at, Old: compact(m.Value)})
 		}
 	}
-	for _, m := range is.members {
-		if hasKey(was, m.key) {
-			newOrder = append(newOrder, m.key)
+	for _, m := range is.Members() {
+		if was.Has(m.Name) {
+			newOrder = append(newOrder, m.Name)
 		} else {
-			*changes = append(*changes, FieldChange{Path: joinPath(path, m.key), New: m.value.compact()})
+			*changes = append(*changes, FieldChange{Path: joinPath(path, m.Name), New: compact(m.Value)})
 		}
 	}
 	if !slices.Equal(oldOrder, newOrder) {

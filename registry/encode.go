@@ -3,10 +3,10 @@ package registry
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
+	"reflect"
+
+	"github.com/signalbox/signalbox/internal/ordered"
 )
 
 // versionDigits is the length of a Version in hex digits.
@@ -16,7 +16,7 @@ const versionDigits = 12
 // and outputs in their own order, keys of free-form objects sorted, numbers digit by digit as they
 // came, no blanks. Equal tools give equal bytes, and DecodeTool reads them back equal.
 func Encode(t Tool) ([]byte, error) {
-	data, err := marshalPlain(t)
+	data, err := ordered.Marshal(t)
 	if err != nil {
 		return nil, fmt.Errorf("tool %q: encode definition: %w", t.ToolID, err)
 	}
@@ -27,9 +27,9 @@ func Encode(t Tool) ([]byte, error) {
 // value is itself an object.
 func (c Choice) MarshalJSON() ([]byte, error) {
 	if _, isObject := c.Value.(map[string]any); c.Label == "" && !isObject {
-		return marshalPlain(c.Value)
+		return ordered.Marshal(c.Value)
 	}
-	return marshalPlain(struct {
+	return ordered.Marshal(struct {
 		Value any    `json:"value"`
 		Label string `json:"label,omitempty"`
 	}{c.Value, c.Label})
@@ -54,79 +54,68 @@ func (t *Tool) Seal() error {
 }
 
 // Clone gives a copy that shares nothing with t.
-func (t Tool) Clone() Tool {
-	t.InputSchema = t.InputSchema.Clone()
-	t.OutputSchema = slices.Clone(t.OutputSchema)
-	for i := range t.OutputSchema {
-		t.OutputSchema[i].Schema = slices.Clone(t.OutputSchema[i].Schema)
-	}
-	t.CostingModel = clonePointer(t.CostingModel)
-	t.WebhookStrategy = clonePointer(t.WebhookStrategy)
-	if t.WebhookStrategy != nil {
-		w := t.WebhookStrategy
-		for _, list := range []*[]string{&w.ResultPath, &w.FailureValues, &w.PendingValues, &w.ErrorPath, &w.CostPath, &w.IDPath} {
-			*list = slices.Clone(*list)
-		}
-	}
-	t.PlatformHints = clonePointer(t.PlatformHints)
-	t.Metadata = cloneObject(t.Metadata)
-	t.Status = clonePointer(t.Status)
-	t.Aliases = slices.Clone(t.Aliases)
-	t.RetryPolicy = clonePointer(t.RetryPolicy)
-	t.PIIRequired = slices.Clone(t.PIIRequired)
-	t.IntentTags = slices.Clone(t.IntentTags)
-	t.Migrations = slices.Clone(t.Migrations)
-	for i := range t.Migrations {
-		t.Migrations[i].When = cloneObject(t.Migrations[i].When)
-	}
-	t.Delivery = maps.Clone(t.Delivery)
-	t.HumanDefaults = cloneObject(t.HumanDefaults)
-	return t
-}
+func (t Tool) Clone() Tool { return clone(t) }
 
 // Clone gives a copy that shares nothing with s.
-func (s InputSchema) Clone() InputSchema {
-	copied := slices.Clone(s)
-	for i := range copied {
-		f := &copied[i]
-		f.Default = cloneValue(f.Default)
-		f.Choices = slices.Clone(f.Choices)
-		for j := range f.Choices {
-			f.Choices[j].Value = cloneValue(f.Choices[j].Value)
-		}
-		f.Schema = slices.Clone(f.Schema)
-	}
-	return copied
-}
+func (s InputSchema) Clone() InputSchema { return clone(s) }
 
-func clonePointer[T any](p *T) *T {
-	if p == nil {
-		return nil
-	}
-	copied := *p
-	return &copied
-}
-
-func cloneValue(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		return cloneObject(v)
-	case []any:
-		copied := slices.Clone(v)
-		for i := range copied {
-			copied[i] = cloneValue(copied[i])
-		}
-		return copied
-	case json.RawMessage:
-		return slices.Clone(v)
-	}
+// clone copies a value with everything it leads to. It must not lead back to itself, and have no unexported fields.
+func clone[T any](v T) T {
+	copied := reflect.ValueOf(&v).Elem()
+	unshare(copied)
 	return v
 }
 
-func cloneObject(m map[string]any) map[string]any {
-	copied := maps.Clone(m)
-	for k, v := range copied {
-		copied[k] = cloneValue(v)
+// unshare replaces what v leads to by copies.
+func unshare(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			unshare(v.Field(i))
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			v.Set(unshared(v.Elem()).Addr())
+		}
+	case reflect.Interface:
+		if !v.IsNil() {
+			v.Set(unshared(v.Elem()))
+		}
+	case reflect.Slice:
+		if v.IsNil() {
+			return
+		}
+		items := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+		reflect.Copy(items, v)
+		for i := 0; hasParts(v.Type().Elem()) && i < items.Len(); i++ {
+			unshare(items.Index(i))
+		}
+		v.Set(items)
+	case reflect.Map:
+		if v.IsNil() {
+			return
+		}
+		members := reflect.MakeMapWithSize(v.Type(), v.Len())
+		for key, value := range v.Seq2() {
+			members.SetMapIndex(key, unshared(value))
+		}
+		v.Set(members)
 	}
+}
+
+// unshared gives a copy of v that can be addressed.
+func unshared(v reflect.Value) reflect.Value {
+	copied := reflect.New(v.Type()).Elem()
+	copied.Set(v)
+	unshare(copied)
 	return copied
+}
+
+// hasParts reports whether values of a type can lead to others.
+func hasParts(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Struct, reflect.Pointer, reflect.Interface, reflect.Slice, reflect.Map:
+		return true
+	}
+	return false
 }

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/signalbox/signalbox/internal/ordered"
 )
 
 // The files that Flash writes into its folder.
@@ -96,7 +98,7 @@ func render(s *Snapshot) (flashed, map[string][]byte, error) {
 }
 
 func hashFlashed(tools []json.RawMessage) (string, error) {
-	data, err := marshalPlain(tools)
+	data, err := ordered.Marshal(tools)
 	if err != nil {
 		return "", err
 	}
@@ -106,7 +108,7 @@ func hashFlashed(tools []json.RawMessage) (string, error) {
 
 // indented writes JSON as people like to read and compare it.
 func indented(v any) ([]byte, error) {
-	data, err := marshalPlain(v)
+	data, err := ordered.Marshal(v)
 	if err != nil {
 		return nil, err
 	}
@@ -290,18 +292,18 @@ func (l *FlashLoader) Load(ctx context.Context) ([]Tool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read flashed tools: %w", err)
 	}
-	n, err := parseWithin(data, maxDepth+2) // the file and its list are around each definition
+	v, err := ordered.Limits{Depth: ordered.MaxDepth + 2}.Parse(data) // the file and its list are around each definition
 	if err != nil {
 		return nil, fmt.Errorf("read flashed tools: %s: %w", l.path, err)
 	}
-	list, _ := n.get("tools")
-	claimed, _ := n.get("contentHash")
-	sum := sha256.Sum256([]byte(list.compact()))
-	if list.kind != kindArray || claimed.text != hex.EncodeToString(sum[:]) {
+	file, _ := v.(*ordered.Object)
+	list, isList := file.Get("tools").([]any)
+	sum := sha256.Sum256([]byte(compact(list)))
+	if !isList || file.Get("contentHash") != any(hex.EncodeToString(sum[:])) {
 		return nil, fmt.Errorf("read flashed tools: %s is not as it was flashed (its contentHash does not fit); flash it again", l.path)
 	}
 	var d decoder
-	tools := d.toolList(list.items)
+	tools := d.tools(list)
 	if err := d.problems.Err(); err != nil {
 		return nil, fmt.Errorf("read flashed tools: %s: %w", l.path, err)
 	}

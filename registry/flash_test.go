@@ -149,7 +149,7 @@ func TestFlash(t *testing.T) {
 		wantContains(t, err, "contentHash", "flash it again")
 		write(t, path, text[:len(text)/2])
 		_, err = registry.NewFlashLoader("flash", path).Load(t.Context())
-		wantContains(t, err, "ends in the middle")
+		wantContains(t, err, "ends too early")
 	})
 	t.Run("A65 one file for each tool, those of removed tools go, foreign ones stay", func(t *testing.T) {
 		t.Parallel()

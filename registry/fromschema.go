@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/signalbox/signalbox/internal/ordered"
 )
 
 // Schema is a compiled JSON Schema (2020-12 where it does not say). It is safe for concurrent use.
@@ -40,19 +42,21 @@ func (s *Schema) Check(v any) error {
 // InputSchema.JSONSchema. A property that says more than an input can, such as a pattern or nested values,
 // keeps its schema in the input. What the object says as a whole is for Schema.Check.
 func SchemaInputs(raw json.RawMessage) (InputSchema, error) {
-	n, err := parseNode(raw)
+	v, err := ordered.Parse(raw)
 	if err != nil {
 		return nil, err
 	}
-	if kind, _ := n.get("type"); n.kind != kindObject || kind.text != "object" {
+	schema, _ := v.(*ordered.Object)
+	if schema.Get("type") != "object" {
 		return nil, fmt.Errorf(`it is not the schema of an object: it needs "type": "object"`)
 	}
-	properties, _ := n.get("properties")
-	required, _ := n.get("required")
+	properties, _ := schema.Get("properties").(*ordered.Object)
+	required, _ := schema.Get("required").([]any)
 	inputs := InputSchema{}
-	for _, m := range properties.members {
-		f := schemaField(m.key, m.value, n)
-		f.Required = slices.ContainsFunc(required.items, func(r node) bool { return r.text == m.key })
+	for _, m := range properties.Members() {
+		property, _ := m.Value.(*ordered.Object)
+		f := schemaField(strings.Clone(m.Name), property, schema)
+		f.Required = slices.Contains(required, any(m.Name))
 		inputs = append(inputs, f)
 	}
 	return inputs, nil
@@ -70,58 +74,57 @@ var plainKeywords = map[string][]string{
 var notes = []string{"type", "title", "description", "default", "examples", "$comment", "deprecated"}
 
 // schemaField draws one input. root is where references lead.
-func schemaField(name string, property, root node) InputField {
+func schemaField(name string, property, root *ordered.Object) InputField {
 	f := InputField{Name: name, Type: TypeString}
-	description, _ := property.get("description")
-	title, _ := property.get("title")
-	f.Description, f.DisplayName = description.text, title.text
-	kind, _ := property.get("type")
-	switch kind.text {
+	f.Description, f.DisplayName = textOf(property, "description"), textOf(property, "title")
+	kind := textOf(property, "type")
+	switch kind {
 	case "number", "integer":
-		f.Type, f.Integer = TypeNumber, kind.text == "integer"
+		f.Type, f.Integer = TypeNumber, kind == "integer"
 	case "boolean":
 		f.Type = TypeBoolean
 	}
-	if value, given := property.get("default"); given && value.kind != kindNull {
-		f.Default = value.value()
-	}
-	if !isPlain(property, kind.text) {
+	f.Default = ordered.Plain(property.Get("default"))
+	if !isPlain(property, kind) {
 		f.Type, f.Integer, f.Schema = TypeString, false, withDefinitions(property, root)
 		return f
 	}
-	low, _ := property.get("minimum")
-	high, _ := property.get("maximum")
-	f.Min, f.Max = json.Number(low.text), json.Number(high.text)
-	choices, _ := property.get("enum")
-	for _, c := range choices.items {
-		f.Choices = append(f.Choices, Choice{Value: c.value()})
+	f.Min, _ = ordered.Plain(property.Get("minimum")).(json.Number)
+	f.Max, _ = ordered.Plain(property.Get("maximum")).(json.Number)
+	choices, _ := property.Get("enum").([]any)
+	for _, c := range choices {
+		f.Choices = append(f.Choices, Choice{Value: ordered.Plain(c)})
 	}
 	return f
 }
 
-func isPlain(property node, kind string) bool {
+func textOf(o *ordered.Object, name string) string {
+	text, _ := o.Get(name).(string)
+	return strings.Clone(text)
+}
+
+func isPlain(property *ordered.Object, kind string) bool {
 	known, simple := plainKeywords[kind]
-	return simple && !slices.ContainsFunc(property.members, func(m member) bool {
-		return !slices.Contains(notes, m.key) && !slices.Contains(known, m.key)
+	return simple && !slices.ContainsFunc(property.Members(), func(m ordered.Member) bool {
+		return !slices.Contains(notes, m.Name) && !slices.Contains(known, m.Name)
 	})
 }
 
 // withDefinitions is a property's schema by itself, with the definitions that it may refer to.
-func withDefinitions(property, root node) json.RawMessage {
-	alone := node{kind: kindObject, members: slices.Clone(property.members)}
+func withDefinitions(property, root *ordered.Object) json.RawMessage {
+	alone := ordered.Of(slices.Clone(property.Members())...)
 	for _, key := range []string{"$schema", "$defs", "definitions"} {
-		_, own := property.get(key)
-		if shared, there := root.get(key); there && !own {
-			alone.members = append(alone.members, member{key, shared})
+		if root.Has(key) && !property.Has(key) {
+			alone.Add(key, root.Get(key))
 		}
 	}
-	return json.RawMessage(alone.compact())
+	return json.RawMessage(compact(alone))
 }
 
 // CanonicalJSON writes a JSON value in the one form in which equal values are equal bytes: keys sorted, no
 // blanks, numbers digit by digit as they came.
 func CanonicalJSON(v any) ([]byte, error) {
-	raw, err := marshalPlain(v)
+	raw, err := ordered.Marshal(v)
 	if err != nil {
 		return nil, err
 	}
@@ -131,5 +134,5 @@ func CanonicalJSON(v any) ([]byte, error) {
 	if err := d.Decode(&plain); err != nil {
 		return nil, err
 	}
-	return marshalPlain(plain)
+	return ordered.Marshal(plain)
 }

@@ -1,10 +1,11 @@
 package registry
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/big"
+
+	"github.com/signalbox/signalbox/internal/ordered"
 )
 
 // JSONSchema describes the inputs as JSON Schema (2020-12), for models, OpenAPI documents and MCP
@@ -24,7 +25,7 @@ func (s InputSchema) JSONSchema() (json.RawMessage, error) {
 			required = append(required, f.Name)
 		}
 	}
-	return marshalPlain(orderedObject{
+	return ordered.Marshal(orderedObject{
 		{"type", "object"}, {"properties", properties}, {"required", required}, {"additionalProperties", false},
 	})
 }
@@ -33,31 +34,19 @@ func (s InputSchema) JSONSchema() (json.RawMessage, error) {
 type orderedObject []orderedMember
 
 type orderedMember struct {
-	key   string
+	name  string
 	value any
 }
 
 // MarshalJSON writes the members as they stand.
 func (o orderedObject) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
+	kept := new(ordered.Object)
 	for _, m := range o {
-		if m.value == nil {
-			continue
+		if m.value != nil {
+			kept.Add(m.name, m.value)
 		}
-		value, err := marshalPlain(m.value)
-		if err != nil {
-			return nil, err
-		}
-		if b.Len() > 1 {
-			b.WriteByte(',')
-		}
-		writeString(&b, m.key)
-		b.WriteByte(':')
-		b.Write(value)
 	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	return kept.MarshalJSON()
 }
 
 func (f InputField) jsonSchema() (orderedObject, error) {
@@ -78,11 +67,11 @@ func (f InputField) jsonSchema() (orderedObject, error) {
 
 func (f InputField) valueSchema() (orderedObject, error) {
 	if len(f.Schema) > 0 {
-		nested, err := parseNode(f.Schema)
+		nested, err := ordered.Parse(f.Schema)
 		if err != nil {
 			return nil, err
 		}
-		return orderedObject{{"allOf", []any{json.RawMessage(nested.compact())}}}, nil
+		return orderedObject{{"allOf", []any{json.RawMessage(compact(nested))}}}, nil
 	}
 	switch {
 	case f.Type.IsMedia():

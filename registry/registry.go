@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/signalbox/signalbox/internal/ordered"
 )
 
 // Config is what a Registry is built of. Only Loaders is needed.
@@ -313,15 +315,15 @@ func plainMetadata(t *Tool) error {
 	if len(t.Metadata) == 0 {
 		return nil
 	}
-	data, err := marshalPlain(t.Metadata)
+	data, err := ordered.Marshal(t.Metadata)
 	if err != nil {
 		return Problems{{ToolID: t.ToolID, Field: "metadata", Message: "cannot be written as JSON: " + err.Error()}}
 	}
-	n, err := parseWithin(data, maxDepth-1) // a definition is around it, and it has to be readable again
+	v, err := ordered.Limits{Depth: ordered.MaxDepth - 1}.Parse(data) // a definition is around it, and it has to be readable again
 	if err != nil {
 		return Problems{{ToolID: t.ToolID, Field: "metadata", Message: err.Error()}}
 	}
-	t.Metadata, _ = n.value().(map[string]any)
+	t.Metadata, _ = ordered.Plain(v).(map[string]any)
 	return nil
 }
 

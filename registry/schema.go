@@ -3,6 +3,8 @@ package registry
 import (
 	"bytes"
 	"fmt"
+
+	"github.com/signalbox/signalbox/internal/ordered"
 )
 
 // InputSchema is the ordered map of a tool's inputs. In JSON it is an object whose key order is kept.
@@ -46,11 +48,11 @@ func marshalOrdered[F any](fields []F, name func(F) string) ([]byte, error) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		key, err := marshalPlain(name(f))
+		key, err := ordered.Marshal(name(f))
 		if err != nil {
 			return nil, err
 		}
-		value, err := marshalPlain(f)
+		value, err := ordered.Marshal(f)
 		if err != nil {
 			return nil, fmt.Errorf("field %q: %w", name(f), err)
 		}

@@ -11,6 +11,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/signalbox/signalbox/internal/ordered"
 )
 
 // Bounds of a definition.
@@ -516,7 +518,7 @@ func isWritable(t Tool) bool {
 
 // writable reports whether a value is made of what JSON has, with numbers as they are kept, and does not hold itself.
 func writable(v any, depth int) bool {
-	if depth > maxDepth {
+	if depth > ordered.MaxDepth {
 		return false
 	}
 	switch v := v.(type) {

@@ -16,6 +16,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
+
+	"github.com/signalbox/signalbox/internal/ordered"
 )
 
 // Bounds of one input value.
@@ -349,8 +351,8 @@ func sameValue(a, b any) bool {
 		rb, errB := ParseDecimal(nb)
 		return errA == nil && errB == nil && ra.Cmp(rb) == 0
 	}
-	ja, errA := marshalPlain(a)
-	jb, errB := marshalPlain(b)
+	ja, errA := ordered.Marshal(a)
+	jb, errB := ordered.Marshal(b)
 	return errA == nil && errB == nil && bytes.Equal(ja, jb)
 }
 
@@ -414,8 +416,8 @@ func checkSchema(f InputField, v any) (any, *Error) {
 		return v, nil
 	}
 	if text, ok := v.(string); ok {
-		if parsed, err := parseNode([]byte(text)); err == nil {
-			v = parsed.value()
+		if parsed, err := ordered.Parse([]byte(text)); err == nil {
+			v = ordered.Plain(parsed)
 		}
 	}
 	if err := schema.Validate(v); err != nil {

@@ -6,6 +6,7 @@
 package ordered
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -181,11 +182,22 @@ func Append(b []byte, v any) []byte {
 	case Appender:
 		return v.AppendJSON(b)
 	}
-	other, err := json.Marshal(v)
+	other, err := Marshal(v)
 	if err != nil {
 		return append(b, "null"...)
 	}
 	return append(b, other...)
+}
+
+// Marshal is json.Marshal without the escaping of <, > and &, which nobody who reads a definition wants to see.
+func Marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 // AppendString writes a string.
