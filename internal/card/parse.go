@@ -1,18 +1,11 @@
 package card
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
-	"io"
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/signalbox/signalbox/internal/ordered"
 )
-
-// maxDepth bounds how deep an answer may nest.
-const maxDepth = 100
 
 // object is a JSON object in the order of its members; the other values are []any, string, json.Number, bool and nil.
 type object []member
@@ -35,74 +28,33 @@ func Parse(text string) (Answer, bool) {
 	if len(text) > maxAnswer || !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") {
 		return Answer{}, false
 	}
-	d := jsontext.NewDecoder(bytes.NewBufferString(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	value, err := readValue(d)
+	tree, err := ordered.Parse([]byte(text))
 	if err != nil {
 		return Answer{}, false
 	}
-	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
-		return Answer{}, false
-	}
 	r := reader{}
-	r.read(value)
+	r.read(named(tree))
 	if len(r.out.Cards) == 0 && len(r.out.Actions) == 0 {
 		return Answer{}, false // {} and [] say nothing that would be better said
 	}
 	return r.out, true
 }
 
-func readValue(d *jsontext.Decoder) (any, error) {
-	if d.StackDepth() > maxDepth {
-		return nil, errors.New("nested too deep")
-	}
-	token, err := d.ReadToken()
-	if err != nil {
-		return nil, err
-	}
-	switch token.Kind() {
-	case '{':
-		return readObject(d)
-	case '[':
-		return readList(d)
-	case '"':
-		return token.String(), nil
-	case '0':
-		return json.Number(token.String()), nil
-	case 't', 'f':
-		return token.Bool(), nil
-	}
-	return nil, nil
-}
-
-func readObject(d *jsontext.Decoder) (object, error) {
-	o := object{}
-	for d.PeekKind() == '"' {
-		key, err := d.ReadToken()
-		if err != nil {
-			return nil, err
+// named gives a tree with objects whose members are found by their names.
+func named(v any) any {
+	switch v := v.(type) {
+	case *ordered.Object:
+		o := make(object, 0, v.Len())
+		for _, m := range v.Members() {
+			o = append(o, newMember(m.Name, named(m.Value)))
 		}
-		name := key.String() // the next read takes the token's place
-		value, err := readValue(d)
-		if err != nil {
-			return nil, err
+		return o
+	case []any:
+		for i, item := range v {
+			v[i] = named(item)
 		}
-		o = append(o, newMember(name, value))
 	}
-	_, err := d.ReadToken()
-	return o, err
-}
-
-func readList(d *jsontext.Decoder) ([]any, error) {
-	list := []any{}
-	for d.PeekKind() != ']' {
-		item, err := readValue(d)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, item)
-	}
-	_, err := d.ReadToken()
-	return list, err
+	return v
 }
 
 // take removes the first of the named members that is there and gives its value.
