@@ -1,4 +1,4 @@
-// Package clocktest has clocks for tests and simulators: the system's, and one that stands still until a test moves it.
+// Package clocktest has a clock for tests and simulators that stands still until a test moves it.
 package clocktest
 
 import (
@@ -10,22 +10,6 @@ import (
 
 // patience is how long a test waits for somebody to wait.
 const patience = 20 * time.Second
-
-// Clock is a time that something runs on.
-type Clock interface {
-	Now() time.Time
-	// After sends once when d has passed.
-	After(d time.Duration) <-chan time.Time
-}
-
-// System is the computer's clock.
-type System struct{}
-
-// Now is the present time.
-func (System) Now() time.Time { return time.Now() }
-
-// After is time.After.
-func (System) After(d time.Duration) <-chan time.Time { return time.After(d) }
 
 // Manual stands still until Advance moves it. It is safe for concurrent use. Make it with NewManual.
 type Manual struct {

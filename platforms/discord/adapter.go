@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/signalbox/signalbox/internal/clock"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/platforms/chat"
 )
@@ -37,7 +38,7 @@ type AdapterConfig struct {
 	// Elsewhere says, in the language of a locale, where the result of a run can be seen that can't be shown where it
 	// was asked for.
 	Elsewhere func(locale string) string
-	Clock     Clock          // nil: SystemClock
+	Clock     clock.Clock    // nil: the system's
 	Jitter    func() float64 // numbers in [0, 1) that spread repeats; nil: random ones
 }
 
@@ -45,7 +46,7 @@ type AdapterConfig struct {
 type Adapter struct {
 	client  *Client
 	memory  memory
-	clock   Clock
+	clock   clock.Clock
 	jitter  func() float64
 	log     *slog.Logger
 	key     ed25519.PublicKey
@@ -53,7 +54,7 @@ type Adapter struct {
 	answers *answers
 	// elsewhere says where results can be seen that can't be shown in their place.
 	elsewhere func(locale string) string
-	admins    admins
+	admins    *clock.Recent[adminKey, bool]
 
 	syncing  sync.Mutex // one synchronisation of commands at a time
 	commands atomic.Pointer[published]
@@ -89,8 +90,9 @@ func NewAdapter(ctx context.Context, cfg AdapterConfig) (*Adapter, error) {
 		log: cfg.Logger.With("component", Platform), shards: cfg.Shards, answers: newAnswers(), elsewhere: cfg.Elsewhere,
 	}
 	if a.clock == nil {
-		a.clock = SystemClock{}
+		a.clock = clock.System{}
 	}
+	a.admins = clock.NewRecent[adminKey, bool](a.clock, adminMemory)
 	if a.jitter == nil {
 		a.jitter = rand.Float64
 	}

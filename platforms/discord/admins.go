@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
@@ -15,40 +14,8 @@ import (
 // adminMemory is how long is believed what Discord said of a person's rights in a guild.
 const adminMemory = time.Minute
 
-// admins remembers who runs guilds, and who does not.
-type admins struct {
-	mu    sync.Mutex
-	known map[adminKey]adminAnswer
-}
-
+// adminKey is a person in a guild.
 type adminKey struct{ guild, user string }
-
-type adminAnswer struct {
-	runs  bool
-	until time.Time
-}
-
-func (a *admins) get(key adminKey, now time.Time) (runs, known bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	answer, ok := a.known[key]
-	return answer.runs, ok && now.Before(answer.until)
-}
-
-// set also forgets what is too old, so that no more is kept than was asked for within adminMemory.
-func (a *admins) set(key adminKey, runs bool, now time.Time) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.known == nil {
-		a.known = map[adminKey]adminAnswer{}
-	}
-	for old, answer := range a.known {
-		if !now.Before(answer.until) {
-			delete(a.known, old)
-		}
-	}
-	a.known[key] = adminAnswer{runs, now.Add(adminMemory)}
-}
 
 // IsAdmin reports whether the sender of an update may delete what others wrote, or runs the guild. Interactions tell;
 // for messages Discord is asked, at most once a minute for each person and guild.
@@ -60,14 +27,14 @@ func (a *Adapter) IsAdmin(ctx context.Context, in chat.Incoming) (bool, error) {
 		return false, nil
 	}
 	key := adminKey{in.Chat.Space, in.From.ExternalID}
-	if runs, known := a.admins.get(key, a.clock.Now()); known {
+	if runs, known := a.admins.Get(key); known {
 		return runs, nil
 	}
 	runs, err := a.askAdmin(ctx, key)
 	if err != nil {
 		return false, contract(err)
 	}
-	a.admins.set(key, runs, a.clock.Now())
+	a.admins.Set(key, runs)
 	return runs, nil
 }
 

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/bwmarrin/discordgo"
+
+	"github.com/signalbox/signalbox/internal/clock"
 )
 
 const (
@@ -37,7 +39,7 @@ type Config struct {
 	// BaseURL is Discord's address; empty: defaultBase.
 	BaseURL   string
 	Transport http.RoundTripper // nil: http.DefaultTransport
-	Clock     Clock             // nil: SystemClock
+	Clock     clock.Clock       // nil: the system's
 	// Observe is told of every call.
 	Observe func(CallInfo)
 }
@@ -57,7 +59,7 @@ type Client struct {
 	base    string
 	app     string
 	plain   *http.Client // without token, for files
-	clock   Clock
+	clock   clock.Clock
 	limits  *limiter
 	observe func(CallInfo)
 	uploads chan struct{}
@@ -85,7 +87,7 @@ func NewClient(cfg Config) (*Client, error) {
 		return nil, fmt.Errorf("discord: make a session of the library: %w", err)
 	}
 	c := &Client{
-		session: session, base: defaultBase, app: app, clock: SystemClock{}, token: secret{cfg.Token},
+		session: session, base: defaultBase, app: app, clock: clock.System{}, token: secret{cfg.Token},
 		observe: func(CallInfo) {}, uploads: make(chan struct{}, uploadsAtOnce),
 	}
 	if cfg.BaseURL != "" {

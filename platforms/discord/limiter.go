@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"github.com/signalbox/signalbox/internal/clock"
 )
 
 const (
@@ -20,7 +22,7 @@ const (
 
 // limiter keeps to the limits that Discord tells with every answer. It is safe for concurrent use.
 type limiter struct {
-	clock Clock
+	clock clock.Clock
 
 	mu      sync.Mutex
 	global  *rate.Limiter
@@ -38,9 +40,9 @@ type allowed struct {
 	reset time.Time // when left becomes full again
 }
 
-func newLimiter(clock Clock) *limiter {
+func newLimiter(c clock.Clock) *limiter {
 	return &limiter{
-		clock: clock, global: rate.NewLimiter(globalRate, globalRate),
+		clock: c, global: rate.NewLimiter(globalRate, globalRate),
 		routes: map[string]string{}, buckets: map[string]*allowed{},
 	}
 }

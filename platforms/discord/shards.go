@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/signalbox/signalbox/internal/clock"
 )
 
 // Shards says which shards' connections to the gateway a process keeps. The zero value keeps as many as Discord
@@ -146,7 +148,7 @@ const limitPeriod = 24 * time.Hour
 // identifyGate lets new sessions begin no faster and no more often than Discord allows. Discord resets the
 // token of a bot that begins more of them than its session_start_limit.
 type identifyGate struct {
-	clock  Clock
+	clock  clock.Clock
 	places int // of Discord's queue
 	total  int // sessions that may begin until the next reset; 0: no limit is known
 
@@ -156,11 +158,11 @@ type identifyGate struct {
 	last   map[int]time.Time // by place in the queue
 }
 
-func newIdentifyGate(clock Clock, info gatewayInfo) *identifyGate {
+func newIdentifyGate(c clock.Clock, info gatewayInfo) *identifyGate {
 	limit := info.Session
 	return &identifyGate{
-		clock: clock, places: max(1, limit.MaxConcurrency), total: limit.Total, left: limit.Remaining,
-		resets: clock.Now().Add(time.Duration(limit.ResetAfter) * time.Millisecond), last: map[int]time.Time{},
+		clock: c, places: max(1, limit.MaxConcurrency), total: limit.Total, left: limit.Remaining,
+		resets: c.Now().Add(time.Duration(limit.ResetAfter) * time.Millisecond), last: map[int]time.Time{},
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/signalbox/signalbox/internal/clock"
 	"github.com/signalbox/signalbox/platforms/chat"
 )
 
@@ -32,7 +33,7 @@ type AdapterConfig struct {
 	// PublicURL is the address of this program's HTTP server as Telegram reaches it. With it updates come
 	// by webhook to WebhookPath below it; nil: they are polled for.
 	PublicURL *url.URL
-	Clock     Clock          // nil: SystemClock
+	Clock     clock.Clock    // nil: the system's
 	Limits    Limits         // zero: DefaultLimits
 	Jitter    func() float64 // numbers in [0, 1) that spread repeats; nil: random ones
 	Random    io.Reader      // source of secrets; nil: the system's
@@ -43,13 +44,13 @@ type Adapter struct {
 	client *Client
 	memory memory
 	sender *Sender
-	clock  Clock
+	clock  clock.Clock
 	log    *slog.Logger
 	public *url.URL
 	secret string
 	caps   chat.Capabilities
 
-	admins admins
+	admins *clock.Recent[adminKey, bool]
 
 	mu    sync.Mutex
 	moved map[int64]int64 // groups that have a new id
@@ -86,6 +87,7 @@ func NewAdapter(ctx context.Context, cfg AdapterConfig) (*Adapter, error) {
 	if username == "" {
 		username = a.askName(ctx)
 	}
+	a.admins = clock.NewRecent[adminKey, bool](cfg.Clock, adminMemory)
 	a.secret, a.caps = secret, capabilities(username)
 	a.username.Store(&username)
 	return a, nil
@@ -93,7 +95,7 @@ func NewAdapter(ctx context.Context, cfg AdapterConfig) (*Adapter, error) {
 
 func (cfg AdapterConfig) complete() AdapterConfig {
 	if cfg.Clock == nil {
-		cfg.Clock = SystemClock{}
+		cfg.Clock = clock.System{}
 	}
 	if cfg.Limits == (Limits{}) {
 		cfg.Limits = DefaultLimits()

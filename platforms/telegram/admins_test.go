@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/clock"
 	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/telegram/telegramtest"
@@ -17,8 +18,8 @@ func TestIsAdmin(t *testing.T) {
 	ben, dora := r.server.User("Ben"), r.server.User("Dora")
 	group := r.server.Supergroup("Makers", r.ann, ben)
 	group.SetAdmin(ben)
-	clock := clocktest.NewManual(time.Unix(1_800_000_000, 0))
-	r.Adapter.clock = clock
+	manual := clocktest.NewManual(time.Unix(1_800_000_000, 0))
+	r.admins = clock.NewRecent[adminKey, bool](manual, adminMemory)
 	pressedBy := func(u *telegramtest.User, in *telegramtest.Chat, kind chat.ChatKind) chat.Incoming {
 		return chat.Incoming{
 			Chat: chat.Chat{Place: placeIn(in), Kind: kind},
@@ -39,10 +40,10 @@ func TestIsAdmin(t *testing.T) {
 	group.SetAdmin(r.ann)
 	asks("the administrator again", pressedBy(ben, group, chat.ChatGroup), true, 3)
 	asks("a member within the minute", pressedBy(r.ann, group, chat.ChatGroup), false, 3)
-	clock.Advance(time.Minute)
+	manual.Advance(time.Minute)
 	asks("the member a minute later", pressedBy(r.ann, group, chat.ChatGroup), true, 4)
 
-	clock.Advance(time.Minute)
+	manual.Advance(time.Minute)
 	r.server.Inject(telegramtest.Refuse(400, "Bad Request: CHAT_ADMIN_REQUIRED").On("getChatMember"))
 	if may, err := r.IsAdmin(t.Context(), pressedBy(ben, group, chat.ChatGroup)); may || err == nil {
 		t.Errorf("a refused call gives %v, %v", may, err)

@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"net/http"
 	"time"
+
+	"github.com/signalbox/signalbox/internal/clock"
 )
 
 // Handler is given updates in their order, every one once or more often: after a crash, and from a webhook
@@ -24,7 +26,7 @@ const (
 // Poller receives updates by long polling.
 type Poller struct {
 	Client *Client
-	Clock  Clock
+	Clock  clock.Clock
 	Logger *slog.Logger
 	// Allowed names the kinds of updates wanted.
 	Allowed []string

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/clock"
 	"github.com/signalbox/signalbox/platforms/telegram/telegramtest"
 )
 
@@ -56,7 +57,7 @@ func each(handle func(context.Context, Update) error) Handler {
 }
 
 // run starts a poller and returns what it hands over, its end, and a way to stop it.
-func run(t *testing.T, w world, clock Clock, handle func(context.Context, Update) error) (ended <-chan error, stop func()) {
+func run(t *testing.T, w world, clock clock.Clock, handle func(context.Context, Update) error) (ended <-chan error, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -72,7 +73,7 @@ func TestPoller(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, telegramtest.Options{})
 		handling, release := make(chan Update), make(chan struct{})
-		ended, stop := run(t, w, SystemClock{}, func(ctx context.Context, u Update) error {
+		ended, stop := run(t, w, clock.System{}, func(ctx context.Context, u Update) error {
 			handling <- u
 			<-release
 			return nil
@@ -112,7 +113,7 @@ func TestPoller(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, telegramtest.Options{})
 		w.RevokeToken()
-		ended, _ := run(t, w, SystemClock{}, func(context.Context, Update) error { return nil })
+		ended, _ := run(t, w, clock.System{}, func(context.Context, Update) error { return nil })
 		err := <-ended
 		if ReasonOf(err) != Unauthorized || !strings.Contains(err.Error(), "TELEGRAM_BOT_TOKEN") || strings.Contains(err.Error(), w.Token) {
 			t.Errorf("ended with %v", err)

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"github.com/signalbox/signalbox/internal/clock"
 )
 
 // Limits are the rates a Sender keeps to. The service publishes no exact numbers; these are what its
@@ -66,7 +68,7 @@ const (
 // failures repeated where that is safe; progress when it need not wait. Its goroutines are its callers';
 // there is nothing to stop. It is safe for concurrent use.
 type Sender struct {
-	clock  Clock
+	clock  clock.Clock
 	limits Limits
 	jitter func() float64
 
@@ -93,7 +95,7 @@ type ticket struct {
 }
 
 // NewSender makes a Sender. jitter returns numbers in [0, 1) that spread repeats.
-func NewSender(clock Clock, limits Limits, jitter func() float64) *Sender {
+func NewSender(clock clock.Clock, limits Limits, jitter func() float64) *Sender {
 	return &Sender{
 		clock: clock, limits: limits, jitter: jitter, chats: map[int64]*lane{}, limited: map[int64]time.Time{},
 		global: bucket(limits.Global, time.Second),

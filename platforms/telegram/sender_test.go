@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/clock"
 	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/platforms/telegram/telegramtest"
 )
@@ -46,7 +47,7 @@ func (j *journal) job(chat int64, text string, errs ...error) Job {
 }
 
 func newTestSender() *Sender {
-	return NewSender(SystemClock{}, DefaultLimits(), func() float64 { return 0.5 })
+	return NewSender(clock.System{}, DefaultLimits(), func() float64 { return 0.5 })
 }
 
 // inBubble runs a test on synthetic time.

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalbox/signalbox/internal/clocktest"
+	"github.com/signalbox/signalbox/internal/clock"
 	"github.com/signalbox/signalbox/platforms/discord/discordtest/apitable"
 )
 
@@ -25,7 +25,7 @@ type Options struct {
 	Token string
 	// Clock is the server's time, for deadlines, ages, rate limits and delays; nil: the system's. The gateway's
 	// heartbeats keep to real time, since clients count them so.
-	Clock clocktest.Clock
+	Clock clock.Clock
 	// Intents are the privileged intents that are switched on for the application.
 	Intents Intents
 	// Shards is what GET /gateway/bot recommends; 0: one. Asking for fewer closes with 4011.
@@ -132,7 +132,7 @@ func (o *Options) fill(t testing.TB) {
 		o.Token = "MTE5NzU0NTY3ODkwMTIzNDU2Nw.GtEsT1.discordtestDISCORDTESTdiscordtestDISCO"
 	}
 	if o.Clock == nil {
-		o.Clock = clocktest.System{}
+		o.Clock = clock.System{}
 	}
 	if o.Heartbeat == 0 {
 		o.Heartbeat = 41250 * time.Millisecond

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalbox/signalbox/internal/clocktest"
+	"github.com/signalbox/signalbox/internal/clock"
 	"github.com/signalbox/signalbox/platforms/telegram/telegramtest/apitable"
 )
 
@@ -22,7 +22,7 @@ type Options struct {
 	// BotUsername is the bot's name without @; empty: signalbox_test_bot.
 	BotUsername string
 	// Clock is the server's time, for limits, ages, poll timeouts and webhook retries; nil: the system's.
-	Clock clocktest.Clock
+	Clock clock.Clock
 	// NoPrivacy switches privacy mode off: the bot sees everything in its groups.
 	NoPrivacy bool
 	// FloodLimits makes the server enforce its usual rates: about one message a second per chat,
@@ -98,7 +98,7 @@ func (o *Options) fill(t testing.TB) {
 		o.BotUsername = "signalbox_test_bot"
 	}
 	if o.Clock == nil {
-		o.Clock = clocktest.System{}
+		o.Clock = clock.System{}
 	}
 	if o.OnViolation == nil {
 		o.OnViolation = func(text string) { t.Errorf("telegramtest: %s", text) }
