@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"os"
@@ -34,12 +35,12 @@ func TestDatabaseAway(t *testing.T) {
 		}
 		// The key of the operator is asked of nobody: what fails is the work itself.
 		for path, key := range map[string]string{"/api/runs": ann.key, "/api/invitations": adminToken} {
-			status, header := peek(t, p.page+path, key)
+			status, header, _ := peek(t, p.page+path, key)
 			if status != http.StatusServiceUnavailable || header.Get("Retry-After") == "" {
 				t.Errorf("GET %s without a database: %d, Retry-After %q", path, status, header.Get("Retry-After"))
 			}
 		}
-		if status, _ := peek(t, p.page+"/readyz", ""); status != http.StatusServiceUnavailable {
+		if status, _, _ := peek(t, p.page+"/readyz", ""); status != http.StatusServiceUnavailable {
 			t.Errorf("/readyz without a database: %d", status)
 		}
 		if server, err = postgres.Start(t.Context(), config); err != nil {
@@ -47,7 +48,7 @@ func TestDatabaseAway(t *testing.T) {
 		}
 		t.Cleanup(func() { server.Stop(context.Background()) })
 		await(t, "the program to be ready again", func() bool {
-			status, _ := peek(t, p.page+"/readyz", "")
+			status, _, _ := peek(t, p.page+"/readyz", "")
 			return status == http.StatusOK
 		}, p.said)
 		ann.succeed("wallpaper", small(65))
@@ -72,7 +73,7 @@ func TestDatabaseAway(t *testing.T) {
 		}
 		await(t, "another server", func() bool {
 			again, err := os.ReadFile(filepath.Join(p.dir, "postgres", "data", "postmaster.pid"))
-			status, _ := peek(t, p.page+"/readyz", "")
+			status, _, _ := peek(t, p.page+"/readyz", "")
 			return err == nil && !strings.HasPrefix(string(again), fmt.Sprintln(pid)) && status == http.StatusOK
 		}, p.said)
 		if r := ann.finished(open); r.Status != "succeeded" {
@@ -84,7 +85,7 @@ func TestDatabaseAway(t *testing.T) {
 }
 
 // peek asks for an address, whatever the answer.
-func peek(t *testing.T, url, key string) (status int, header http.Header) {
+func peek(t *testing.T, url, key string) (status int, header http.Header, body string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 	if err != nil {
@@ -97,6 +98,10 @@ func peek(t *testing.T, url, key string) (status int, header http.Header) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res.Body.Close()
-	return res.StatusCode, res.Header
+	defer res.Body.Close()
+	said, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, res.Header, string(said)
 }

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -11,26 +10,6 @@ func TestMetrics(t *testing.T) {
 	t.Parallel()
 	needPostgres(t)
 	const token = "token-of-the-monitoring"
-	read := func(t *testing.T, url, key string) (int, string) {
-		t.Helper()
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if key != "" {
-			req.Header.Set("Authorization", "Bearer "+key)
-		}
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer res.Body.Close()
-		body, err := io.ReadAll(res.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return res.StatusCode, string(body)
-	}
 	t.Run("under PUBLIC_URL they are for the operator and the monitoring alone", func(t *testing.T) {
 		t.Parallel()
 		listen := closedPort(t)
@@ -38,7 +17,7 @@ func TestMetrics(t *testing.T) {
 		p.awaitReady()
 		page := "http://" + listen
 		for key, want := range map[string]int{"": http.StatusUnauthorized, "wrong": http.StatusUnauthorized, token: http.StatusOK, adminToken: http.StatusOK} {
-			status, said := read(t, page+"/metrics", key)
+			status, _, said := peek(t, page+"/metrics", key)
 			if status != want || strings.Contains(said, "signalbox_tools") != (want == http.StatusOK) {
 				t.Errorf("with the token %q: %d, want %d", key, status, want)
 			}
@@ -48,13 +27,13 @@ func TestMetrics(t *testing.T) {
 		t.Parallel()
 		listen := closedPort(t)
 		p := start(t, spec{env: []string{"METRICS_ADDR=" + listen}})
-		if status, _ := peek(t, p.page+"/metrics", ""); status != http.StatusNotFound {
+		if status, _, _ := peek(t, p.page+"/metrics", ""); status != http.StatusNotFound {
 			t.Errorf("beside the page: %d", status)
 		}
 		g := p.visit()
 		g.post("/chat/say", "text", "/help")
 		g.awaitPage("the answer", "/settings")
-		_, said := read(t, "http://"+listen+"/metrics", "")
+		_, _, said := peek(t, "http://"+listen+"/metrics", "")
 		for _, want := range []string{
 			"signalbox_build_info{", `signalbox_engine_up{engine="127.0.0.1:`, `signalbox_database_connections{state="used"}`, "signalbox_database_connections_max",
 			`signalbox_http_seconds_count{route="GET /chat",status="200"}`, `signalbox_acknowledgement_seconds_count{platform="web"} 1`,

@@ -346,6 +346,16 @@ func (s *Server) addressOf(r *http.Request) string {
 	return address
 }
 
+// guesserOf is whose guesses a request counts for: an address, of IPv6 the network of 2^64 that one customer has.
+func (s *Server) guesserOf(r *http.Request) string {
+	address := s.addressOf(r)
+	ip, err := netip.ParseAddr(address)
+	if err != nil || ip.Is4() {
+		return address
+	}
+	return netip.PrefixFrom(ip.WithZone(""), 64).Masked().String()
+}
+
 func (s *Server) trustedProxy(address string) bool {
 	ip, err := netip.ParseAddr(address)
 	return err == nil && slices.ContainsFunc(s.cfg.Proxies, func(p netip.Prefix) bool { return p.Contains(ip) })
@@ -378,12 +388,13 @@ func (s *Server) known(r *http.Request, kind, secret string, lookup func(context
 	if c, ok := s.callers.get(hash, now); ok {
 		return c, nil
 	}
-	if err := s.guesses.check(s.addressOf(r)); err != nil {
+	guesser := s.guesserOf(r)
+	if err := s.guesses.check(guesser); err != nil {
 		return caller{}, err
 	}
 	c, err := lookup(r.Context(), secret)
 	if errors.Is(err, errSignedOut) {
-		s.guesses.take(s.addressOf(r), now)
+		s.guesses.take(guesser, now)
 	}
 	if err == nil {
 		s.callers.put(hash, c, now)

@@ -57,7 +57,7 @@ func (s *Server) link(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) enterByCode(w http.ResponseWriter, r *http.Request, code string) error {
-	a, err := s.cfg.Users.TakeLinkCode(r.Context(), s.addressOf(r), code)
+	a, err := s.cfg.Users.TakeLinkCode(r.Context(), s.guesserOf(r), code)
 	if errors.Is(err, users.ErrNoCode) {
 		return s.showLink(w, r, http.StatusUnprocessableEntity, signinView{}, s.voice(r, a).Line("signin.code.unknown"))
 	}

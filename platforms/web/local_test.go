@@ -200,6 +200,15 @@ func TestAddresses(t *testing.T) {
 			t.Errorf("signed in from %q, %v; want %s", where, err, v.address)
 		}
 	})
+	t.Run("who has a network of IPv6 has one address", func(t *testing.T) {
+		h.serve(public(t, "https://127.0.0.1"), proxies("127.0.0.0/8"))
+		if got := guess(h, func(i int) string { return fmt.Sprintf("2001:db8:7:7:%x::1", i) }); got != http.StatusTooManyRequests {
+			t.Errorf("the last of many guesses from one network: %d", got)
+		}
+		if got := guess(h, func(i int) string { return fmt.Sprintf("2001:db8:7:%x::1", 256+i) }); got != http.StatusUnauthorized {
+			t.Errorf("guesses from many networks: %d", got)
+		}
+	})
 	t.Run("guessing codes counts by address, too", func(t *testing.T) {
 		h.serve(public(t, "https://127.0.0.1"), proxies())
 		ann := h.visitor().person(h, "telegram", "7", "Ann")

@@ -225,7 +225,7 @@ func (a asker) try(site http.Handler, address string, n int) *httptest.ResponseR
 	r := httptest.NewRequest(method, "https://127.0.0.1"+path, nil)
 	r.RemoteAddr = "127.0.0.1:1234"
 	if n > 0 {
-		r.Header.Set("X-Forwarded-For", fmt.Sprintf("2001:db8::%x", n))
+		r.Header.Set("X-Forwarded-For", fmt.Sprintf("2001:db8:%x::1", n))
 	}
 	r.Header.Set("X-CSRF-Token", a.token)
 	if a.key != "" {

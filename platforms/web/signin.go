@@ -50,7 +50,7 @@ func (s *Server) visitor(use Use, h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		a, err := s.admit(w, r, use)
 		if err == nil && !safeMethod(r.Method) {
-			err = s.attempts.allow(s.addressOf(r))
+			err = s.attempts.allow(s.guesserOf(r))
 		}
 		if err == nil {
 			err = h(w, r, a)
@@ -102,7 +102,7 @@ func (s *Server) typed(r *http.Request, secret string) (users.Account, string, e
 		}
 		return a, wayKey, signedOutIf(err)
 	}
-	a, err := s.cfg.Users.TakeLinkCode(r.Context(), s.addressOf(r), secret)
+	a, err := s.cfg.Users.TakeLinkCode(r.Context(), s.guesserOf(r), secret)
 	if errors.Is(err, users.ErrNoCode) {
 		err = errSignedOut
 	}
