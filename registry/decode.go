@@ -335,16 +335,15 @@ func (c *Choice) decode(d *decoder, v any, path string) {
 
 // decode takes also the older form {"rateSource": "static", "staticCost": {"amount": n, "unit": u}} as rate and unit (A89).
 func (m *CostingModel) decode(d *decoder, v any, path string) {
-	type model CostingModel // without this method
 	var form struct {
-		model
+		CostingModel
 		Static *struct {
 			Amount json.Number `json:"amount"`
 			Unit   CostUnit    `json:"unit"`
 		} `json:"staticCost"`
 	}
-	d.value(v, reflect.ValueOf(&form).Elem(), path)
-	*m = CostingModel(form.model)
+	d.fields(v, reflect.ValueOf(&form).Elem(), path)
+	*m = form.CostingModel
 	if form.Static == nil {
 		return
 	}

@@ -21,7 +21,7 @@ func TestInspectDefinitions(t *testing.T) {
 	}
 	good := file("good.json", `{"toolId":"a","service":"s","displayName":"A","inputSchema":{"n":{"type":"number"}}}`)
 	bad := file("bad.json", `[{"service":"s","displayName":"B","inputSchema":{}},{"toolId":"c","service":"s","displayName":"C","inputSchema":{}}]`)
-	deep := file("deep.json", `{"toolId":"d","metadata":`+strings.Repeat("[", 80)+strings.Repeat("]", 80)+`}`)
+	deep := file("deep.json", `{"toolId":"d","metadata":`+strings.Repeat("[", 300)+strings.Repeat("]", 300)+`}`)
 	inspect := func(files ...string) (string, error) {
 		var out bytes.Buffer
 		err := inspectCommand{Files: files}.Run(env{ctx: t.Context(), stdout: &out})

@@ -8,7 +8,6 @@ package ordered
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -82,23 +81,6 @@ func (o *Object) Add(name string, value any) {
 	case o.index != nil:
 		o.index[name] = len(o.members) - 1
 	case len(o.members) > few:
-		o.reindex()
-	}
-}
-
-// Set replaces a member's value, or appends the member.
-func (o *Object) Set(name string, value any) {
-	if i := o.at(name); i >= 0 {
-		o.members[i].Value = value
-		return
-	}
-	o.Add(name, value)
-}
-
-// Delete removes all members of a name.
-func (o *Object) Delete(name string) {
-	if o.Has(name) {
-		o.members = slices.DeleteFunc(o.members, func(m Member) bool { return m.Name == name })
 		o.reindex()
 	}
 }

@@ -154,7 +154,7 @@ func (p *parser) str() (string, error) {
 func (p *parser) explain(err error) error {
 	var limit limitError
 	if errors.As(err, &limit) {
-		return limit
+		return fmt.Errorf("%s: %w", p.place(p.dec.InputOffset()), limit)
 	}
 	offset := p.dec.InputOffset()
 	var syntax *jsontext.SyntacticError

@@ -30,19 +30,23 @@ type account struct {
 	rates       map[string]json.Number
 }
 
-// look lists deployments, workflows, machines and prices, side by side. Without deployments there are no
+// look lists deployments, then workflows, machines and prices side by side. Without deployments there are no
 // tools; what the others lack costs a name, a machine's state or a price.
 func (p *Provider) look(ctx context.Context) (account, error) {
 	var found account
+	// Those with a machine image of their own are a list apart. Of a service that is down one question is enough: five
+	// failures at once would close the way to it for runs, too.
+	var fluid []deployment
+	err := list(ctx, p, "deployments", "page_size", nil, &found.deployments)
+	if err == nil {
+		err = list(ctx, p, "deployments", "page_size", url.Values{"is_fluid": {"true"}}, &fluid)
+	}
+	if err != nil {
+		return account{}, fmt.Errorf("look at ComfyDeploy: %w", err)
+	}
 	var workflows []listed
 	var machines []machine
 	g, ctx := errgroup.WithContext(ctx)
-	// Those with a machine image of their own are a list apart, and both lists have their own word for the size of a page.
-	var fluid []deployment
-	g.Go(func() error { return list(ctx, p, "deployments", "page_size", nil, &found.deployments) })
-	g.Go(func() error {
-		return list(ctx, p, "deployments", "page_size", url.Values{"is_fluid": {"true"}}, &fluid)
-	})
 	g.Go(func() error { return list(ctx, p, "workflows", "limit", nil, &workflows) })
 	g.Go(func() error { return list(ctx, p, "machines", "limit", nil, &machines) })
 	g.Go(func() error {
