@@ -264,7 +264,8 @@ func (h History) elsewhere(machine string, here []float64, of func(Sample) int64
 // pick chooses the samples that say most of the next run: those with its very inputs, else with its choices, else all. The
 // latest come first.
 func pick(samples []Sample) (chosen []Sample, alike bool) {
-	some := func(most int, counts func(Sample) bool) (some []Sample) {
+	some := func(most int, counts func(Sample) bool) []Sample {
+		some := make([]Sample, 0, min(most, len(samples)))
 		for _, s := range samples {
 			if len(some) < most && counts(s) {
 				some = append(some, s)
@@ -375,11 +376,11 @@ func (h History) machines(named string) []string {
 
 // on gives the samples of a machine, or all where it has none; strange says so. A sample without machine may be of any.
 func (h History) on(machine string) (samples []Sample, strange bool) {
-	for _, s := range h.Samples {
-		if machine == "" || s.Machine == "" || s.Machine == machine {
-			samples = append(samples, s)
-		}
+	other := func(s Sample) bool { return machine != "" && s.Machine != "" && s.Machine != machine }
+	if !slices.ContainsFunc(h.Samples, other) { // as a rule: each quote comes by here
+		return h.Samples, false
 	}
+	samples = slices.DeleteFunc(slices.Clone(h.Samples), other)
 	if len(samples) == 0 {
 		return h.Samples, true
 	}

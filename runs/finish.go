@@ -259,7 +259,7 @@ func (s *Service) forgetAtProvider(ctx context.Context, r record) {
 }
 
 // writeEnd writes the end. A result that can't be had again is held on to while the database is away; any other
-// comes again with the job.
+// comes again when the run is worked on anew.
 func (w *step) writeEnd(ctx context.Context, f *finish) error {
 	for try := 1; ; try++ {
 		err := w.s.writes.Do(context.WithoutCancel(ctx), &write{finish: f})
@@ -289,7 +289,7 @@ func (s *Service) afterFinish(ctx context.Context, f *finish) {
 	s.metrics.observe(&r.Run)
 	s.hub.changed(&r.Run)
 	s.tellExecution(ctx, &r.Run)
-	if r.Status == StatusSucceeded {
+	if r.Status == StatusSucceeded && (f.nanoUnits > 0 || r.Receipt.FullCost() > 0) { // it is a lesson, see learn
 		s.learned.news(r.Tool)
 	}
 }

@@ -230,16 +230,17 @@ func (h *hub) takeChanges() []string {
 	return ids
 }
 
-// submitted counts the runs of a service under work here that their provider has and has not begun.
-func (h *hub) submitted(service string) (n int) {
+// submitted counts, by service, the runs under work here that their provider has and has not begun.
+func (h *hub) submitted() map[string]int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	counts := make(map[string]int)
 	for _, l := range h.live {
-		if l.run.Status == StatusSubmitted && l.run.Tool.Service == service {
-			n++
+		if l.run.Status == StatusSubmitted {
+			counts[l.run.Tool.Service]++
 		}
 	}
-	return n
+	return counts
 }
 
 // interesting keeps those ids that somebody here watches or works on.

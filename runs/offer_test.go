@@ -213,3 +213,17 @@ func TestAQuoteFollowsTheInputs(t *testing.T) {
 		t.Errorf("3 s cost %+v, 17 s %+v", one, eight)
 	}
 }
+
+// A tool whose runs consume nothing that is counted would have its past read again for each quote, for ever.
+func TestARunThatTeachesNothingIsNoNews(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, nil, perSecond())
+	h.provider.OnSubmit = func(registry.Call, int) *runstest.Outcome { return &runstest.Outcome{} }
+	h.start(t)
+	run := h.ends(t, h.accept(t, sing(h.user(t, billing.Dollar))).ID)
+	h.learned.mu.Lock()
+	defer h.learned.mu.Unlock()
+	if _, known := h.learned.tools[toolKey{run.Tool.ToolID, run.Tool.Version}]; run.Receipt.FullCost() != 0 || !known {
+		t.Errorf("a run that came to %s made the past of its tool be read again", run.Receipt.FullCost())
+	}
+}

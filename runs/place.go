@@ -53,9 +53,10 @@ func (s *Service) tellPlaces(ctx context.Context, records []record) {
 		}
 		s.places.until = now.Add(placesFor)
 	}
+	ahead := s.hub.submitted()
 	for i := range records {
 		if n := s.places.byRun[records[i].ID]; n > 0 && waits(records[i]) {
-			records[i].QueuePosition = n + s.hub.submitted(records[i].Tool.Service)
+			records[i].QueuePosition = n + ahead[records[i].Tool.Service]
 		}
 	}
 }

@@ -1,7 +1,8 @@
 // Package runs is one run's life: bind, quote, accept, submit, watch, settle, deliver.
 //
-// A run is accepted in one transaction with the hold on the wallet and the queue job, or not at all.
-// Every later step is a queue job that is safe to repeat. Platforms and providers meet here as data.
+// A run is accepted in one transaction with the hold on the wallet, or not at all. Its row is its job: a process
+// claims it and works on it until the result is brought, and when that process dies another one goes on from the row.
+// Only a result that could not be brought at once gets a job of the queue. Platforms and providers meet here as data.
 package runs
 
 import (
