@@ -282,6 +282,16 @@ func TestLimits(t *testing.T) {
 			t.Errorf("got %+v, %v", settings, err)
 		}
 	}
+	streams, _ := newStore(t, Config{Limits: Limits{Streams: 20}})
+	for i, c := range []struct{ operator, want int }{{0, 20}, {50, 50}, {unlimited, 0}} {
+		who := identify(t, streams, Identity{Platform: "web", ExternalID: string(rune('a' + i))})
+		if err := errors.Join(streams.SetLimits(ctx, who.ID, Limits{Streams: c.operator}, BySystem, ""), streams.Block(ctx, who.ID, BySystem, "")); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := streams.StreamsOf(ctx, who.ID); err != nil || got != c.want {
+			t.Errorf("event streams with %d by the operator: %d, %v", c.operator, got, err)
+		}
+	}
 	who := identify(t, s, Identity{Platform: "web", ExternalID: "z"})
 	if err := s.SetOwnLimits(ctx, who.ID, Limits{AtOnce: -1}); registry.AsError(err).Code != registry.CodeInvalidInput {
 		t.Errorf("got %v", err)

@@ -146,9 +146,9 @@ var leavesWith = [...]string{
 	`INSERT INTO access_rules (allow, kind, platform, subject, where_platform, where_kind, where_id, note, by_whom)
 	 SELECT false, kind, platform, ($2::uuid)::text, where_platform, where_kind, where_id, note, by_whom FROM access_rules
 	 WHERE kind = 'account' AND subject = ($1::uuid)::text AND NOT allow`,
-	`INSERT INTO user_limits (user_id, own, at_once, per_day, day_cap, month_cap, upload_bytes, result_bytes)
-	 SELECT $2, own, greatest(at_once, 0), greatest(per_day, 0), greatest(day_cap, 0), greatest(month_cap, 0), greatest(upload_bytes, 0), greatest(result_bytes, 0)
-	 FROM user_limits WHERE user_id = $1 AND NOT own AND greatest(at_once, per_day, day_cap, month_cap, upload_bytes, result_bytes) > 0`,
+	`INSERT INTO user_limits (user_id, own, at_once, per_day, streams, day_cap, month_cap, upload_bytes, result_bytes)
+	 SELECT $2, own, greatest(at_once, 0), greatest(per_day, 0), greatest(streams, 0), greatest(day_cap, 0), greatest(month_cap, 0), greatest(upload_bytes, 0), greatest(result_bytes, 0)
+	 FROM user_limits WHERE user_id = $1 AND NOT own AND greatest(at_once, per_day, streams, day_cap, month_cap, upload_bytes, result_bytes) > 0`,
 }
 
 // leaving fills in an identity of an account and makes sure that it is not the last.

@@ -15,6 +15,7 @@ import (
 type Limits struct {
 	AtOnce   int   // runs under way at a time
 	PerDay   int   // runs a day
+	Streams  int   // event streams open at a time
 	DayCap   int64 // nano-dollars a day
 	MonthCap int64 // nano-dollars a calendar month
 
@@ -34,7 +35,7 @@ const unlimited = -1
 // stricter is the narrower of two settings. One that is not set yields to the other.
 func (l Limits) stricter(other Limits) Limits {
 	return Limits{
-		AtOnce: narrower(l.AtOnce, other.AtOnce), PerDay: narrower(l.PerDay, other.PerDay),
+		AtOnce: narrower(l.AtOnce, other.AtOnce), PerDay: narrower(l.PerDay, other.PerDay), Streams: narrower(l.Streams, other.Streams),
 		DayCap: narrower(l.DayCap, other.DayCap), MonthCap: narrower(l.MonthCap, other.MonthCap),
 		UploadBytes: narrower(l.UploadBytes, other.UploadBytes), ResultBytes: narrower(l.ResultBytes, other.ResultBytes),
 	}
@@ -53,7 +54,7 @@ func narrower[N int | int64](a, b N) N {
 // inForce is what settings come to, where defaults are the house's.
 func (s LimitSettings) inForce(defaults Limits) Limits {
 	base := Limits{
-		AtOnce: override(s.Operator.AtOnce, defaults.AtOnce), PerDay: override(s.Operator.PerDay, defaults.PerDay),
+		AtOnce: override(s.Operator.AtOnce, defaults.AtOnce), PerDay: override(s.Operator.PerDay, defaults.PerDay), Streams: override(s.Operator.Streams, defaults.Streams),
 		DayCap: override(s.Operator.DayCap, defaults.DayCap), MonthCap: override(s.Operator.MonthCap, defaults.MonthCap),
 		UploadBytes: override(s.Operator.UploadBytes, defaults.UploadBytes), ResultBytes: override(s.Operator.ResultBytes, defaults.ResultBytes),
 	}
@@ -92,6 +93,13 @@ func (s *Store) LimitsOf(ctx context.Context, accountID string) (Limits, error) 
 	return p.limits[accountID].inForce(s.config.Limits), nil
 }
 
+// StreamsOf gives how many event streams an account may have open, from memory; 0: any number. Somebody who is blocked
+// may still follow what runs.
+func (s *Store) StreamsOf(ctx context.Context, accountID string) (int, error) {
+	settings, err := s.LimitSettings(ctx, accountID)
+	return settings.inForce(s.config.Limits).Streams, err
+}
+
 // LimitSettings gives what was set for an account, by the operator and by the person.
 func (s *Store) LimitSettings(ctx context.Context, accountID string) (LimitSettings, error) {
 	p, err := s.policy.get(ctx, s)
@@ -108,14 +116,14 @@ func (s *Store) SetLimits(ctx context.Context, accountID string, l Limits, by, n
 
 // SetOwnLimits sets the limits that a person wants to keep to. They never widen what the operator allows.
 func (s *Store) SetOwnLimits(ctx context.Context, accountID string, l Limits) error {
-	if l.AtOnce < 0 || l.PerDay < 0 || min(l.DayCap, l.MonthCap, l.UploadBytes, l.ResultBytes) < 0 {
+	if min(l.AtOnce, l.PerDay, l.Streams) < 0 || min(l.DayCap, l.MonthCap, l.UploadBytes, l.ResultBytes) < 0 {
 		return registry.Errorf(registry.CodeInvalidInput, "a limit of your own is a positive number, or empty for none")
 	}
 	return s.setLimits(ctx, accountID, true, l, AuditEntry{By: accountID})
 }
 
 func (s *Store) setLimits(ctx context.Context, accountID string, own bool, l Limits, e AuditEntry) error {
-	if min(l.AtOnce, l.PerDay) < unlimited || min(l.DayCap, l.MonthCap, l.UploadBytes, l.ResultBytes) < unlimited {
+	if min(l.AtOnce, l.PerDay, l.Streams) < unlimited || min(l.DayCap, l.MonthCap, l.UploadBytes, l.ResultBytes) < unlimited {
 		return registry.Errorf(registry.CodeInvalidInput, "a limit is a positive number, 0 for the default or -1 for none")
 	}
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
@@ -138,12 +146,12 @@ func (s *Store) setLimits(ctx context.Context, accountID string, own bool, l Lim
 
 // String is for records.
 func (l Limits) String() string {
-	return fmt.Sprintf("at once %d, per day %d, per day $%.2f, per month $%.2f, bytes of uploads %d, of results %d",
-		l.AtOnce, l.PerDay, float64(l.DayCap)/1e9, float64(l.MonthCap)/1e9, l.UploadBytes, l.ResultBytes)
+	return fmt.Sprintf("at once %d, per day %d, streams %d, per day $%.2f, per month $%.2f, bytes of uploads %d, of results %d",
+		l.AtOnce, l.PerDay, l.Streams, float64(l.DayCap)/1e9, float64(l.MonthCap)/1e9, l.UploadBytes, l.ResultBytes)
 }
 
 func readLimits(ctx context.Context, tx pgx.Tx, accountID string) (LimitSettings, error) {
-	rows, err := tx.Query(ctx, `SELECT user_id::text, own, at_once, per_day, day_cap, month_cap, upload_bytes, result_bytes FROM user_limits WHERE user_id = $1`, accountID)
+	rows, err := tx.Query(ctx, `SELECT user_id::text, own, at_once, per_day, streams, day_cap, month_cap, upload_bytes, result_bytes FROM user_limits WHERE user_id = $1`, accountID)
 	if err != nil {
 		return LimitSettings{}, err
 	}
@@ -158,9 +166,9 @@ func writeLimits(ctx context.Context, tx pgx.Tx, accountID string, own bool, l L
 		return err
 	}
 	_, err := tx.Exec(ctx, `
-		INSERT INTO user_limits (user_id, own, at_once, per_day, day_cap, month_cap, upload_bytes, result_bytes) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-		ON CONFLICT (user_id, own) DO UPDATE SET at_once = excluded.at_once, per_day = excluded.per_day, day_cap = excluded.day_cap, month_cap = excluded.month_cap,
+		INSERT INTO user_limits (user_id, own, at_once, per_day, streams, day_cap, month_cap, upload_bytes, result_bytes) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+		ON CONFLICT (user_id, own) DO UPDATE SET at_once = excluded.at_once, per_day = excluded.per_day, streams = excluded.streams, day_cap = excluded.day_cap, month_cap = excluded.month_cap,
 			upload_bytes = excluded.upload_bytes, result_bytes = excluded.result_bytes`,
-		accountID, own, l.AtOnce, l.PerDay, l.DayCap, l.MonthCap, l.UploadBytes, l.ResultBytes)
+		accountID, own, l.AtOnce, l.PerDay, l.Streams, l.DayCap, l.MonthCap, l.UploadBytes, l.ResultBytes)
 	return err
 }

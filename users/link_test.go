@@ -202,7 +202,7 @@ func TestUnlinkShedsNothing(t *testing.T) {
 	here := Place{"telegram", PlaceChat, "7"}
 	for _, err := range []error{
 		s.Block(ctx, eve.ID, "operator", "spam"), s.SetRule(ctx, Rule{Kind: RuleAccount, Subject: eve.ID, Where: here, By: "admin"}),
-		s.SetLimits(ctx, eve.ID, Limits{AtOnce: 1, DayCap: unlimited, UploadBytes: unlimited, ResultBytes: 7 << 20}, "operator", ""), s.SetOwnLimits(ctx, eve.ID, Limits{PerDay: 9}),
+		s.SetLimits(ctx, eve.ID, Limits{AtOnce: 1, Streams: 3, DayCap: unlimited, UploadBytes: unlimited, ResultBytes: 7 << 20}, "operator", ""), s.SetOwnLimits(ctx, eve.ID, Limits{PerDay: 9}),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -226,7 +226,7 @@ func TestUnlinkShedsNothing(t *testing.T) {
 	if d, err := s.Check(ctx, Subject{AccountID: apart.ID, Platform: "telegram", ExternalID: "2", Chat: "7"}, "any"); err != nil || d.Allowed {
 		t.Errorf("in the chat that denies: %+v, %v", d, err)
 	}
-	if l, err := s.LimitSettings(ctx, apart.ID); err != nil || l != (LimitSettings{Operator: Limits{AtOnce: 1, ResultBytes: 7 << 20}}) {
+	if l, err := s.LimitSettings(ctx, apart.ID); err != nil || l != (LimitSettings{Operator: Limits{AtOnce: 1, Streams: 3, ResultBytes: 7 << 20}}) {
 		t.Errorf("limits %+v, %v", l, err)
 	}
 	if d, err := s.CheckAccount(ctx, eve, "telegram", "any"); err != nil || d.Allowed {

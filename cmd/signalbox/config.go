@@ -45,6 +45,7 @@ type Settings struct {
 	SignupCreditUSD     string `env:"SIGNUP_CREDIT_USD" default:"1" help:"Credit of a new account, US dollars."`
 	Access              string `env:"ACCESS" default:"open" help:"open: whoever comes may use the tools; listed: only those whom an operator allows."`
 	RunsAtOnce          string `env:"RUNS_AT_ONCE" placeholder:"N" help:"Runs of one account under way at a time; 0: no limit. Empty: 8 with PUBLIC_URL, else no limit."`
+	StreamsAtOnce       string `env:"STREAMS_AT_ONCE" default:"20" help:"Event streams of one account open at a time; 0: no limit."`
 	RunsPerDay          string `env:"RUNS_PER_DAY" default:"0" help:"Runs of one account a day (UTC); 0: no limit."`
 	BillCanceled        string `env:"BILL_CANCELED" default:"false" help:"true: a run that its owner cancels pays for the seconds that it ran, which is told with the price; false: it costs nothing."`
 	AutoRunRead         string `env:"AUTO_RUN_READ" default:"true" help:"true: tools that only read run by themselves when a model asks; false: they wait for approval, too."`
@@ -259,7 +260,7 @@ func (c *Config) checkPeople(p *problems) {
 	for _, limit := range []struct {
 		variable, found string
 		into            *int
-	}{{"RUNS_AT_ONCE", c.RunsAtOnce, &c.Limits.AtOnce}, {"RUNS_PER_DAY", c.RunsPerDay, &c.Limits.PerDay}, {"API_RATE", c.APIRate, &c.RequestRate}} {
+	}{{"RUNS_AT_ONCE", c.RunsAtOnce, &c.Limits.AtOnce}, {"RUNS_PER_DAY", c.RunsPerDay, &c.Limits.PerDay}, {"STREAMS_AT_ONCE", c.StreamsAtOnce, &c.Limits.Streams}, {"API_RATE", c.APIRate, &c.RequestRate}} {
 		n, err := strconv.Atoi(limit.found)
 		p.unless(err == nil && n >= 0, limit.variable, limit.found, "a whole number, 0 for no limit")
 		*limit.into = n

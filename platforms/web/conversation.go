@@ -23,7 +23,7 @@ type Conversation interface {
 // chat serves the conversation inside the pages' frame.
 func (s *Server) chat(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	if r.URL.Path == chatEvents {
-		leave, err := s.enterStream(a)
+		leave, err := s.enterStream(r.Context(), a)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -25,7 +26,7 @@ func (s *Server) apiEvents(w http.ResponseWriter, r *http.Request, a users.Accou
 	if _, err := s.ownRun(r, a); err != nil {
 		return err
 	}
-	leave, err := s.enterStream(a)
+	leave, err := s.enterStream(r.Context(), a)
 	if err != nil {
 		return err
 	}
@@ -47,15 +48,16 @@ func (s *Server) apiEvents(w http.ResponseWriter, r *http.Request, a users.Accou
 	return nil
 }
 
-// streamsAtOnce is how many event streams an account may have open.
-const streamsAtOnce = 20
-
 // enterStream counts one more event stream of an account until leave is called. Each takes memory and a connection for
 // as long as somebody wants.
-func (s *Server) enterStream(a users.Account) (leave func(), err error) {
-	leave, ok := s.streams.enter(a.ID, streamsAtOnce)
+func (s *Server) enterStream(ctx context.Context, a users.Account) (leave func(), err error) {
+	most, err := s.cfg.Users.StreamsOf(ctx, a.ID)
+	if err != nil {
+		return nil, err
+	}
+	leave, ok := s.streams.enter(a.ID, most)
 	if !ok {
-		e := registry.Errorf(registry.CodeRateLimited, "%d event streams of this account are open, which is the limit: close one, or ask for the run now and then instead", streamsAtOnce)
+		e := registry.Errorf(registry.CodeRateLimited, "%d event streams of this account are open, which is the limit: close one, or ask for the run now and then instead", most)
 		e.Retryable, e.RetryAfter = true, keepAlive
 		return nil, e
 	}

@@ -23,11 +23,11 @@ type openCount struct {
 	open map[string]int
 }
 
-// enter counts one more of key, until leave is called; false where most are open.
+// enter counts one more of key, until leave is called; false where most are open. Zero is no limit.
 func (c *openCount) enter(key string, most int) (leave func(), ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.open[key] >= most {
+	if most > 0 && c.open[key] >= most {
 		return nil, false
 	}
 	if c.open == nil {

@@ -59,6 +59,7 @@ type Runs interface {
 
 // Users is what the web needs of users.Store.
 type Users interface {
+	StreamsOf(ctx context.Context, accountID string) (int, error)
 	SetOperator(ctx context.Context, accountID string, operator bool) error
 	EndOffice(ctx context.Context, accountID string) error
 	Identify(ctx context.Context, id users.Identity) (users.Account, error)

@@ -187,9 +187,9 @@ func TestPeople(t *testing.T) {
 		if status, body := operator.confirm(at+"/limits", url.Values{"per-day": {"many"}, "why": {"x"}}); status != http.StatusUnprocessableEntity || !strings.Contains(body, "Runs a day") || !strings.Contains(body, `value="many"`) {
 			t.Errorf("%d: %s", status, body)
 		}
-		_, body := operator.confirm(at+"/limits", url.Values{"at-once": {"2"}, "per-day": {"none"}, "day-cap": {"1.50"}, "why": {"a child"}})
+		_, body := operator.confirm(at+"/limits", url.Values{"at-once": {"2"}, "per-day": {"none"}, "streams": {"7"}, "day-cap": {"1.50"}, "why": {"a child"}})
 		contains(t, "the person", body, "Limits set: 2 runs at once, none a day; 1.50 US dollars a day, default a month.", "of 2", "of 1.50", "a child")
-		operator.shows(at+"/limits", `value="2"`, `value="none"`, `value="1.50"`)
+		operator.shows(at+"/limits", `value="2"`, `value="7"`, `value="none"`, `value="1.50"`)
 	})
 	t.Run("somebody is blocked and allowed again", func(t *testing.T) {
 		_, body := operator.confirm(at+"/block", url.Values{"why": {"spam"}})

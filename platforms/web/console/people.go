@@ -159,6 +159,7 @@ func (c *Console) planLimits(ctx context.Context, id string) (plan, error) {
 		Fields: []field{
 			{Name: "at-once", Label: "Runs at once", Value: countText(l.AtOnce)},
 			{Name: "per-day", Label: "Runs a day", Value: countText(l.PerDay)},
+			{Name: "streams", Label: "Event streams open at once", Value: countText(l.Streams)},
 			{Name: "day-cap", Label: "US dollars a day", Value: capText(l.DayCap)},
 			{Name: "month-cap", Label: "US dollars a month", Value: capText(l.MonthCap)},
 			{Name: "upload-mb", Label: "Megabytes of uploads", Value: countText(megabytes(l.UploadBytes))},
@@ -208,6 +209,7 @@ func (c *Console) setLimits(ctx context.Context, o order) (outcome, error) {
 		return n
 	}
 	l.AtOnce, l.PerDay = count("at-once", "Runs at once"), count("per-day", "Runs a day")
+	l.Streams = count("streams", "Event streams open at once")
 	l.DayCap, l.MonthCap = money("day-cap", "US dollars a day"), money("month-cap", "US dollars a month")
 	l.UploadBytes, l.ResultBytes = bytesOf(count("upload-mb", "Megabytes of uploads")), bytesOf(count("result-mb", "Megabytes of results"))
 	if err == nil {
