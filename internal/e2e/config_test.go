@@ -47,6 +47,7 @@ func wrongValues(t *testing.T) map[string][]string {
 		"ACCESS":                 {"closed"},
 		"RUNS_AT_ONCE":           {"many", "-1"},
 		"RUNS_PER_DAY":           {"1.5", "-1"},
+		"STREAMS_AT_ONCE":        {"1.5", "-1"},
 		"API_RATE":               {"fast", "-1"},
 		"AUTO_RUN_READ":          {"sometimes"},
 		"TRUSTED_PROXIES":        {"proxy.example", "10.0.0.0/33", "::ffff:10.0.0.1/120"},
