@@ -20,8 +20,8 @@ import (
 type accessCommand struct {
 	Allow  accessAllow  `cmd:"" help:"Let somebody use the tools."`
 	Deny   accessDeny   `cmd:"" help:"Keep somebody from using the tools."`
-	List   accessList   `cmd:"" help:"Show all rules, those of chats and servers too, newest first."`
-	Remove accessRemove `cmd:"" help:"Take rules back, so that what is said elsewhere counts again."`
+	List   accessList   `cmd:"" help:"Show all rules, newest first."`
+	Remove accessRemove `cmd:"" help:"Take rules back."`
 }
 
 // accessTarget is whom a rule is about.

@@ -24,62 +24,6 @@ import (
 	"github.com/signalbox/signalbox/users"
 )
 
-// Settings are what the environment and the flags say, as text. Every flag has its variable; the flag
-// wins. Config is their checked form.
-type Settings struct {
-	DatabaseURL string `env:"DATABASE_URL" placeholder:"URL" help:"Postgres to use. Empty: an own Postgres under DATA_DIR."`
-	DataDir     string `env:"DATA_DIR" default:"${data_dir}" help:"Folder of the own Postgres and of all files."`
-	ListenAddr  string `env:"LISTEN_ADDR" default:"127.0.0.1:8080" help:"Where the page and the API listen."`
-	PublicURL   string `env:"PUBLIC_URL" placeholder:"URL" help:"Address under which the world reaches the page; switches webhooks on."`
-
-	WorkflowsDir        string `env:"WORKFLOWS_DIR" default:"./workflows" help:"Folder of ComfyUI workflows. Missing: the bundled ones alone."`
-	ToolsDir            string `env:"TOOLS_DIR" placeholder:"DIR" help:"Folder of tool definitions: *.tool.yaml over HTTP, *.json."`
-	ToolsFile           string `env:"TOOLS_FILE" placeholder:"FILE" help:"Start from this flashed registry instead of the live sources."`
-	SyncSchedule        string `env:"SYNC_SCHEDULE" default:"*/5 * * * *" help:"Cron expression: when all tool sources are read again."`
-	ComfyUIURLs         string `name:"comfyui-urls" env:"COMFYUI_URLS" placeholder:"URL,..." help:"ComfyUI servers. Empty: the embedded CPU engine."`
-	ComfyUIUSDPerSecond string `name:"comfyui-usd-per-second" env:"COMFYUI_USD_PER_SECOND" default:"0.000337" help:"Price of one second of engine time, US dollars."`
-	ComfyUIGoneAfter    string `name:"comfyui-gone-after" env:"COMFYUI_GONE_AFTER" default:"30s" help:"How long an engine may be down before its runs go to others."`
-	GPURatesFile        string `env:"GPU_RATES_FILE" placeholder:"FILE" help:"Bill by the GPU that ran, at these rates (JSON)."`
-	ServiceMarginsFile  string `env:"SERVICE_MARGINS_FILE" placeholder:"FILE" help:"Markup and minimum to add to the prices of services (JSON)."`
-	PointUSD            string `env:"POINT_USD" placeholder:"USD" help:"Show amounts in points, too: what a point is worth, for example 0.000337. Empty: dollars alone."`
-	SignupCreditUSD     string `env:"SIGNUP_CREDIT_USD" default:"1" help:"Credit of a new account, US dollars."`
-	Access              string `env:"ACCESS" default:"open" help:"open: whoever comes may use the tools; listed: only those whom an operator allows."`
-	RunsAtOnce          string `env:"RUNS_AT_ONCE" placeholder:"N" help:"Runs of one account under way at a time; 0: no limit. Empty: 8 with PUBLIC_URL, else no limit."`
-	StreamsAtOnce       string `env:"STREAMS_AT_ONCE" default:"20" help:"Event streams of one account open at a time; 0: no limit."`
-	RunsPerDay          string `env:"RUNS_PER_DAY" default:"0" help:"Runs of one account a day (UTC); 0: no limit."`
-	BillCanceled        string `env:"BILL_CANCELED" default:"false" help:"true: a run that its owner cancels pays for the seconds that it ran, which is told with the price; false: it costs nothing."`
-	AutoRunRead         string `env:"AUTO_RUN_READ" default:"true" help:"true: tools that only read run by themselves when a model asks; false: they wait for approval, too."`
-	UploadMB            string `name:"upload-mb" env:"UPLOAD_MB" placeholder:"N" help:"Megabytes that uploads of one account may take; 0: no limit. Empty: 500 with PUBLIC_URL, else none."`
-	ResultMB            string `name:"result-mb" env:"RESULT_MB" placeholder:"N" help:"Megabytes that results of one account may take; 0: no limit. Empty: 5120 with PUBLIC_URL, else none."`
-	KeepResultsDays     string `name:"keep-results-days" env:"KEEP_RESULTS_DAYS" default:"0" help:"Days after which the files of a run are deleted; 0: never."`
-	KeepWorkflow        string `name:"keep-workflow-in-files" env:"KEEP_WORKFLOW_IN_FILES" default:"false" help:"true: results keep workflow, prompts and other texts in their metadata; false: these are removed."`
-	APIRate             string `name:"api-rate" env:"API_RATE" default:"100" help:"API requests of one account a second, on average; 0: no limit."`
-	MetricsAddr         string `env:"METRICS_ADDR" placeholder:"HOST:PORT" help:"Serve /metrics there, to whoever reaches it, and not beside the page."`
-	MetricsToken        string `env:"METRICS_TOKEN" placeholder:"SECRET" help:"Opens /metrics, as ADMIN_TOKEN does; without PUBLIC_URL and this it is open."`
-	AdminToken          string `env:"ADMIN_TOKEN" placeholder:"SECRET" help:"Signs the operator in, on the page and in the API."`
-	TrustedProxies      string `env:"TRUSTED_PROXIES" placeholder:"ADDRESS,..." help:"Addresses or CIDRs of your proxies: their X-Forwarded-For is believed. Empty: nobody's."`
-	Support             string `env:"SUPPORT" placeholder:"TEXT" help:"Whom to ask about payments: an address or a name. Empty: the operator."`
-	TermsURL            string `env:"TERMS_URL" placeholder:"URL" help:"The terms of use, for /terms."`
-	PrivacyURL          string `env:"PRIVACY_URL" placeholder:"URL" help:"What happens to people's data, for /privacy."`
-	OutboundAllow       string `env:"OUTBOUND_ALLOW" placeholder:"HOST,..." help:"Inner hosts, host:port or CIDRs that requests may reach."`
-	PostgresMirrorURL   string `env:"POSTGRES_MIRROR_URL" placeholder:"URL" help:"Mirror of the public Postgres builds, when none is installed."`
-
-	TelegramBotToken string `env:"TELEGRAM_BOT_TOKEN" placeholder:"TOKEN" help:"From @BotFather. Empty: no Telegram."`
-	TelegramAPIURL   string `name:"telegram-api-url" env:"TELEGRAM_API_URL" default:"https://api.telegram.org" help:"Telegram's API server."`
-
-	DiscordBotToken  string `env:"DISCORD_BOT_TOKEN" placeholder:"TOKEN" help:"From the developer portal, page Bot. Empty: no Discord."`
-	DiscordAppID     string `name:"discord-app-id" env:"DISCORD_APP_ID" placeholder:"ID" help:"The application's id. Empty: the one the token names."`
-	DiscordPublicKey string `env:"DISCORD_PUBLIC_KEY" placeholder:"HEX" help:"The application's public key: takes interactions by HTTP, too."`
-	DiscordAPIURL    string `name:"discord-api-url" env:"DISCORD_API_URL" default:"https://discord.com" help:"Discord's server."`
-	DiscordSecret    string `name:"discord-client-secret" env:"DISCORD_CLIENT_SECRET" placeholder:"SECRET" help:"From the developer portal, page OAuth2: lets people sign in with Discord."`
-	DiscordShards    string `env:"DISCORD_SHARDS" default:"auto" help:"Gateway connections of this process: auto, none, a count, or ids/count such as 0,1/4."`
-
-	ServiceSettings
-
-	LogLevel  string `env:"LOG_LEVEL" default:"info" help:"debug, info, warn or error."`
-	LogFormat string `env:"LOG_FORMAT" default:"text" help:"text or json."`
-}
-
 // Config is a checked configuration.
 type Config struct {
 	Settings

@@ -15,33 +15,6 @@ import (
 	"github.com/signalbox/signalbox/registry"
 )
 
-// MediaSettings are the operator's accounts at services that make or have pictures, videos and models, with those of
-// ServiceSettings.
-type MediaSettings struct {
-	TripoAPIKey       string `env:"TRIPO_API_KEY" placeholder:"KEY" help:"Makes 3D models with Tripo."`
-	TripoAPIURL       string `name:"tripo-api-url" env:"TRIPO_API_URL" default:"https://api.tripo3d.ai/v2/openapi" help:"Tripo's API, with its version."`
-	TripoUSDPerCredit string `name:"tripo-usd-per-credit" env:"TRIPO_USD_PER_CREDIT" default:"0.01" help:"What a credit of the Tripo account costs, US dollars."`
-
-	UnsplashAccessKey string `env:"UNSPLASH_ACCESS_KEY" placeholder:"KEY" help:"Finds and imports photos of Unsplash."`
-	UnsplashAPIURL    string `name:"unsplash-api-url" env:"UNSPLASH_API_URL" default:"https://api.unsplash.com" help:"Unsplash's API."`
-	PexelsAPIKey      string `env:"PEXELS_API_KEY" placeholder:"KEY" help:"Finds and imports photos of Pexels."`
-	PexelsAPIURL      string `name:"pexels-api-url" env:"PEXELS_API_URL" default:"https://api.pexels.com/v1" help:"Pexels' API, with its version."`
-
-	ReplicateAPIToken     string `name:"replicate-api-token" env:"REPLICATE_API_TOKEN" placeholder:"TOKEN" help:"Runs models at Replicate."`
-	ReplicateAPIURL       string `name:"replicate-api-url" env:"REPLICATE_API_URL" default:"https://api.replicate.com/v1" help:"Replicate's API, with its version."`
-	ReplicateModels       string `env:"REPLICATE_MODELS" placeholder:"OWNER/NAME,..." help:"The models at Replicate that become tools: owner/name, or owner/name:version."`
-	ReplicateUSDPerSecond string `name:"replicate-usd-per-second" env:"REPLICATE_USD_PER_SECOND" placeholder:"USD" help:"What a second of work at Replicate costs, US dollars, of models without a price. Empty: these can't be used."`
-
-	FalKey          string `env:"FAL_KEY" placeholder:"KEY" help:"Runs models at fal.ai."`
-	FalQueueURL     string `name:"fal-queue-url" env:"FAL_QUEUE_URL" default:"https://queue.fal.run" help:"fal.ai's queue."`
-	FalDocsURL      string `name:"fal-docs-url" env:"FAL_DOCS_URL" default:"https://fal.ai" help:"Where fal.ai describes its models."`
-	FalRESTURL      string `name:"fal-rest-url" env:"FAL_REST_URL" default:"https://rest.fal.ai" help:"Where fal.ai has the keys of its webhooks."`
-	FalModels       string `env:"FAL_MODELS" placeholder:"OWNER/NAME,..." help:"The models at fal.ai that become tools: owner/name, perhaps with a path."`
-	FalUSDPerSecond string `name:"fal-usd-per-second" env:"FAL_USD_PER_SECOND" placeholder:"USD" help:"What a second of work at fal.ai costs, US dollars, of models without a price. Empty: these can't be used."`
-	FalPricesURL    string `name:"fal-prices-url" env:"FAL_PRICES_URL" default:"https://api.fal.ai" help:"Where fal.ai tells the prices of models."`
-	ModelPricesFile string `env:"MODEL_PRICES_FILE" placeholder:"FILE" help:"What hosted models cost, as JSON."`
-}
-
 func (c *Config) checkMedia(p *problems) {
 	for variable, address := range map[string]string{
 		"TRIPO_API_URL": c.TripoAPIURL, "UNSPLASH_API_URL": c.UnsplashAPIURL, "PEXELS_API_URL": c.PexelsAPIURL,

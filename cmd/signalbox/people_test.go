@@ -207,7 +207,7 @@ func TestRunsAtOnceByDefault(t *testing.T) {
 		{"the operator may lift it", "https://bot.example", "0", 0},
 		{"and set another", "", "3", 3},
 	} {
-		settings := Settings{PublicURL: c.public, RunsAtOnce: c.setting}
+		settings := Settings{HouseSettings: HouseSettings{PublicURL: c.public}, PeopleSettings: PeopleSettings{RunsAtOnce: c.setting}}
 		if got, _ := settings.check(); got.Limits.AtOnce != c.want {
 			t.Errorf("%s: %d, expected %d", c.name, got.Limits.AtOnce, c.want)
 		}

@@ -20,36 +20,6 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
-// ServiceSettings are the operator's accounts at services. A service without a key has no tools.
-type ServiceSettings struct {
-	ToolManifest string `name:"orchestrator-tool-manifest-path" env:"ORCHESTRATOR_TOOL_MANIFEST_PATH" placeholder:"FILE" help:"Remote tools (JSON): manifest, endpoint and staticHeaders of each."`
-	MCPServers   string `name:"mcp-servers" env:"MCP_SERVERS" placeholder:"FILE" help:"MCP servers whose tools are offered (JSON, mcpServers)."`
-
-	AnthropicAPIKey  string `env:"ANTHROPIC_API_KEY" placeholder:"KEY" help:"Lets models of Anthropic answer questions with the tools (POST /api/ask)."`
-	AnthropicBaseURL string `name:"anthropic-base-url" env:"ANTHROPIC_BASE_URL" default:"https://api.anthropic.com" help:"Anthropic's API, without its version."`
-	AnthropicModel   string `env:"ANTHROPIC_MODEL" placeholder:"NAME" help:"Anthropic's model that answers; none: nobody can ask one."`
-	OpenAIModel      string `name:"openai-model" env:"OPENAI_MODEL" placeholder:"NAME" help:"OpenAI's model that answers questions with the tools (POST /api/ask); none: nobody can ask one."`
-
-	OpenAIAPIKey  string `name:"openai-api-key" env:"OPENAI_API_KEY" placeholder:"KEY" help:"Makes /imagine draw with OpenAI, and lets its models answer questions."`
-	OpenAIBaseURL string `name:"openai-base-url" env:"OPENAI_BASE_URL" default:"https://api.openai.com/v1" help:"OpenAI's API, with its version."`
-	GeminiAPIKey  string `env:"GEMINI_API_KEY" placeholder:"KEY" help:"Makes /imagine draw with Google Gemini."`
-	GeminiBaseURL string `name:"gemini-base-url" env:"GEMINI_BASE_URL" default:"https://generativelanguage.googleapis.com" help:"Gemini's API."`
-
-	ComfyDeployAPIKey string `name:"comfydeploy-api-key" env:"COMFYDEPLOY_API_KEY" placeholder:"KEY" help:"Makes tools of the workflows deployed at ComfyUI Deploy."`
-	ComfyDeployAPIURL string `name:"comfydeploy-api-url" env:"COMFYDEPLOY_API_URL" default:"https://api.comfydeploy.com/api" help:"ComfyUI Deploy's API."`
-
-	ViduAPIKey       string `env:"VIDU_API_KEY" placeholder:"KEY" help:"Makes videos with Vidu."`
-	ViduAPIURL       string `name:"vidu-api-url" env:"VIDU_API_URL" default:"https://api.vidu.com/ent/v2" help:"Vidu's API, with its version."`
-	ViduUSDPerCredit string `name:"vidu-usd-per-credit" env:"VIDU_USD_PER_CREDIT" default:"0.005" help:"What a credit of the Vidu account costs, US dollars."`
-	ViduEffects      string `env:"VIDU_EFFECTS" placeholder:"NAME,..." help:"Vidu's templates to offer as effects."`
-	ViduUpscale      string `env:"VIDU_UPSCALE" default:"off" help:"on offers to enlarge videos with Vidu; needs PUBLIC_URL."`
-
-	MediaSettings
-
-	OpenAPIDocs  string `name:"openapi-docs" env:"OPENAPI_DOCS" placeholder:"[NAME=]URL,..." help:"OpenAPI documents whose operations become tools: addresses or files."`
-	OpenAPIAllow string `name:"openapi-allow" env:"OPENAPI_ALLOW" placeholder:"ID,..." help:"Operations that are tools in documents that don't say so: operationIds, * for any part."`
-}
-
 func (c *Config) checkServices(p *problems) {
 	for variable, address := range map[string]string{"ANTHROPIC_BASE_URL": c.AnthropicBaseURL, "OPENAI_BASE_URL": c.OpenAIBaseURL, "GEMINI_BASE_URL": c.GeminiBaseURL, "COMFYDEPLOY_API_URL": c.ComfyDeployAPIURL, "VIDU_API_URL": c.ViduAPIURL} {
 		_, ok := httpURL(address)

@@ -242,7 +242,7 @@ func (a *app) strategy(service string) (registry.WebhookConfig, bool) {
 }
 
 type webhooksCommand struct {
-	List   listEventsCommand   `cmd:"" help:"List the callbacks of services that were given up, or others."`
+	List   listEventsCommand   `cmd:"" help:"List callbacks of services that were given up, or others."`
 	Replay replayEventsCommand `cmd:"" help:"Have callbacks that were given up worked on again."`
 }
 

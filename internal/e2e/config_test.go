@@ -126,7 +126,7 @@ func TestWrongValues(t *testing.T) {
 	t.Run("every variable is here", func(t *testing.T) {
 		t.Parallel()
 		var all []string
-		for _, file := range []string{"config.go", "services.go", "mediaservices.go"} {
+		for _, file := range []string{"settings.go"} {
 			source, err := os.ReadFile(filepath.Join("../../cmd/signalbox", file))
 			if err != nil {
 				t.Fatal(err)

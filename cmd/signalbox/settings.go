@@ -1,0 +1,119 @@
+package main
+
+// Settings are what the environment and the flags say, as text. Every flag has its variable; the flag wins. Config is their
+// checked form. The tags are what `signalbox help settings` and docs/configuration.md are drawn from.
+type Settings struct {
+	HouseSettings   `group:"The house"`
+	ToolSettings    `group:"Tools and engines"`
+	MoneySettings   `group:"Money"`
+	PeopleSettings  `group:"People"`
+	ChatSettings    `group:"Telegram and Discord"`
+	ServiceSettings `group:"Accounts at services"`
+}
+
+// HouseSettings are where the house lives and who reaches it.
+type HouseSettings struct {
+	DatabaseURL       string `env:"DATABASE_URL" placeholder:"URL" help:"Postgres to use, 15 or newer. Empty: the own one under DATA_DIR."`
+	DataDir           string `env:"DATA_DIR" default:"${data_dir}" help:"Folder of the own Postgres and of all files."`
+	PostgresMirrorURL string `env:"POSTGRES_MIRROR_URL" placeholder:"URL" help:"Mirror of the public Postgres builds, for machines without Postgres."`
+	ListenAddr        string `env:"LISTEN_ADDR" default:"127.0.0.1:8080" help:"Where the page and the API listen."`
+	PublicURL         string `env:"PUBLIC_URL" placeholder:"URL" help:"Address under which the world reaches the page, such as https://bot.example: switches webhooks and signing in on, and limits for accounts."`
+	AdminToken        string `env:"ADMIN_TOKEN" placeholder:"SECRET" help:"Signs the operator in, on the page and in the API, where it makes accounts, keys and invitations. Where it is set, nobody is the operator without it."`
+	TrustedProxies    string `env:"TRUSTED_PROXIES" placeholder:"ADDRESS,..." help:"Addresses or CIDRs of the proxies in front, such as 127.0.0.1,10.0.0.0/8: what their X-Forwarded-For says is where people come from, by which guesses at keys and codes are limited. Empty: nobody is believed."`
+	MetricsAddr       string `env:"METRICS_ADDR" placeholder:"HOST:PORT" help:"Serves /metrics at an address of its own, such as 127.0.0.1:9100, to whoever reaches it, and not beside the page."`
+	MetricsToken      string `env:"METRICS_TOKEN" placeholder:"SECRET" help:"Opens /metrics, as ADMIN_TOKEN does. Without PUBLIC_URL and this it is open."`
+	OutboundAllow     string `env:"OUTBOUND_ALLOW" placeholder:"HOST,..." help:"Inner hosts, host:port or CIDRs that fetched inputs may come from and messages to programs may go to."`
+	LogLevel          string `env:"LOG_LEVEL" default:"info" help:"debug, info, warn or error."`
+	LogFormat         string `env:"LOG_FORMAT" default:"text" help:"text or json."`
+}
+
+// ToolSettings are where tools come from and where ComfyUI runs them.
+type ToolSettings struct {
+	WorkflowsDir     string `env:"WORKFLOWS_DIR" default:"./workflows" help:"Folder of ComfyUI workflows, watched for changes. The bundled ones are always there."`
+	ToolsDir         string `env:"TOOLS_DIR" placeholder:"DIR" help:"Folder of tools as data, watched for changes: tools over HTTP (*.tool.yaml, see docs/providers.md), OpenAPI documents (*.openapi.yaml), definitions (*.json)."`
+	ComfyUIURLs      string `name:"comfyui-urls" env:"COMFYUI_URLS" placeholder:"URL,..." help:"ComfyUI servers, such as http://gpu1:8188,http://gpu2:8188. Empty: the embedded CPU engine."`
+	ComfyUIGoneAfter string `name:"comfyui-gone-after" env:"COMFYUI_GONE_AFTER" default:"30s" help:"How long a ComfyUI server may be down before its runs go to another one."`
+	OpenAPIDocs      string `name:"openapi-docs" env:"OPENAPI_DOCS" placeholder:"[NAME=]URL,..." help:"OpenAPI documents whose operations become tools: addresses or files. Another address and the secrets of a document's service are OPENAPI_<NAME>_URL and OPENAPI_<NAME>_<SCHEME>_KEY, see docs/openapi.md."`
+	OpenAPIAllow     string `name:"openapi-allow" env:"OPENAPI_ALLOW" placeholder:"ID,..." help:"Operations that are tools in documents that don't say so with x-orchet-tool: operationIds, * for any part."`
+	MCPServers       string `name:"mcp-servers" env:"MCP_SERVERS" placeholder:"FILE" help:"MCP servers whose tools are offered, as JSON in the form that MCP clients have (mcpServers), see docs/mcp.md."`
+	ToolManifest     string `name:"orchestrator-tool-manifest-path" env:"ORCHESTRATOR_TOOL_MANIFEST_PATH" placeholder:"FILE" help:"Tools behind HTTP endpoints of your own, as JSON: manifest, endpoint and staticHeaders of each, see examples/tools.json."`
+	ToolsFile        string `env:"TOOLS_FILE" placeholder:"FILE" help:"Starts from this flashed registry (signalbox flash) instead of the live sources."`
+	SyncSchedule     string `env:"SYNC_SCHEDULE" default:"*/5 * * * *" help:"Cron expression: when all tool sources are read again."`
+}
+
+// MoneySettings are prices and credit.
+type MoneySettings struct {
+	SignupCreditUSD     string `env:"SIGNUP_CREDIT_USD" default:"1" help:"Credit of a new account, US dollars."`
+	ComfyUIUSDPerSecond string `name:"comfyui-usd-per-second" env:"COMFYUI_USD_PER_SECOND" default:"0.000337" help:"Price of a second of engine time, US dollars."`
+	GPURatesFile        string `env:"GPU_RATES_FILE" placeholder:"FILE" help:"Bills by the GPU that ran, as JSON: {\"NVIDIA GeForce RTX 4090\": \"0.0004\"}."`
+	ServiceMarginsFile  string `env:"SERVICE_MARGINS_FILE" placeholder:"FILE" help:"Adds to the prices of services, as JSON: {\"vidu\": {\"markup\": \"0.2\", \"minimumUsd\": \"0.01\"}, \"*\": {\"markup\": \"0.05\"}}."`
+	ModelPricesFile     string `env:"MODEL_PRICES_FILE" placeholder:"FILE" help:"What models at Replicate and fal.ai cost, as JSON: {\"asOf\": \"2026-11-01\", \"services\": {\"fal\": {\"owner/name\": {\"usd\": 0.025, \"per\": \"image\"}}}}; per is run, image, megapixel, second (of video or sound) or hardware-second. Empty: a list of the program."`
+	PointUSD            string `env:"POINT_USD" placeholder:"USD" help:"Shows amounts in points beside dollars: what a point is worth, such as 0.000337. Nothing is kept or charged in them."`
+	BillCanceled        string `env:"BILL_CANCELED" default:"false" help:"true: a run that its owner cancels pays for the seconds that it ran, which is told with its price; false: it costs nothing."`
+	Support             string `env:"SUPPORT" placeholder:"TEXT" help:"Whom to ask about payments, an address or a name, for /paysupport. Empty: it says that the operator is to be asked."`
+}
+
+// PeopleSettings are what people may do, and what is kept of it.
+type PeopleSettings struct {
+	Access          string `env:"ACCESS" default:"open" help:"open: whoever comes may use the tools; listed: only those whom an operator allows."`
+	RunsAtOnce      string `env:"RUNS_AT_ONCE" placeholder:"N" help:"Runs of each account under way at a time, with exceptions by an operator; 0: no limit. Empty: 8 with PUBLIC_URL, else no limit."`
+	RunsPerDay      string `env:"RUNS_PER_DAY" default:"0" help:"Runs of each account a day (UTC), likewise."`
+	StreamsAtOnce   string `env:"STREAMS_AT_ONCE" default:"20" help:"Event streams of each account open at a time, likewise."`
+	APIRate         string `name:"api-rate" env:"API_RATE" default:"100" help:"API requests of one account a second, on average, more for a moment; 0: no limit."`
+	UploadMB        string `name:"upload-mb" env:"UPLOAD_MB" placeholder:"N" help:"Megabytes that the uploads of each account may take, likewise. Empty: 500 with PUBLIC_URL, else no limit."`
+	ResultMB        string `name:"result-mb" env:"RESULT_MB" placeholder:"N" help:"Megabytes that the results of each account may take, likewise. Empty: 5120 with PUBLIC_URL, else no limit."`
+	KeepResultsDays string `name:"keep-results-days" env:"KEEP_RESULTS_DAYS" default:"0" help:"Days after which a run's files are deleted; its row stays and says so. 0: never."`
+	KeepWorkflow    string `name:"keep-workflow-in-files" env:"KEEP_WORKFLOW_IN_FILES" default:"false" help:"true: results keep workflow, prompts and other texts in their metadata; false: these are removed."`
+	AutoRunRead     string `env:"AUTO_RUN_READ" default:"true" help:"true: tools that only read run by themselves when a model asks; false: they wait for a person's approval, as those that change something always do."`
+	TermsURL        string `env:"TERMS_URL" placeholder:"URL" help:"The terms of use, for /terms. Empty: it tells what holds anyway, and whom to ask."`
+	PrivacyURL      string `env:"PRIVACY_URL" placeholder:"URL" help:"What happens to people's data, for /privacy. Empty: as for /terms."`
+}
+
+// ChatSettings connect the chat platforms.
+type ChatSettings struct {
+	TelegramBotToken string `env:"TELEGRAM_BOT_TOKEN" placeholder:"TOKEN" help:"From @BotFather. Empty: no Telegram."`
+	TelegramAPIURL   string `name:"telegram-api-url" env:"TELEGRAM_API_URL" default:"https://api.telegram.org" help:"Telegram's API server."`
+	DiscordBotToken  string `env:"DISCORD_BOT_TOKEN" placeholder:"TOKEN" help:"From the developer portal, page Bot. Empty: no Discord."`
+	DiscordAppID     string `name:"discord-app-id" env:"DISCORD_APP_ID" placeholder:"ID" help:"The application's id. Empty: the one the token names."`
+	DiscordPublicKey string `env:"DISCORD_PUBLIC_KEY" placeholder:"HEX" help:"The application's public key: takes interactions by HTTP at /webhooks/discord/interactions, too."`
+	DiscordSecret    string `name:"discord-client-secret" env:"DISCORD_CLIENT_SECRET" placeholder:"SECRET" help:"From the developer portal, page OAuth2: lets people sign in with Discord; the application's redirects name PUBLIC_URL/signin/discord/back."`
+	DiscordShards    string `env:"DISCORD_SHARDS" default:"auto" help:"Gateway connections of this process: auto, none (HTTP only), a count, or ids/count such as 0,1/4."`
+	DiscordAPIURL    string `name:"discord-api-url" env:"DISCORD_API_URL" default:"https://discord.com" help:"Discord's server."`
+}
+
+// ServiceSettings are the operator's accounts at services. A service without a key has no tools.
+type ServiceSettings struct {
+	OpenAIAPIKey          string `name:"openai-api-key" env:"OPENAI_API_KEY" placeholder:"KEY" help:"An account at OpenAI: /imagine draws with it, and its models answer with the tools (POST /api/ask)."`
+	OpenAIModel           string `name:"openai-model" env:"OPENAI_MODEL" placeholder:"NAME" help:"OpenAI's model that answers with the tools; none: nobody can ask one."`
+	OpenAIBaseURL         string `name:"openai-base-url" env:"OPENAI_BASE_URL" default:"https://api.openai.com/v1" help:"OpenAI's API, with its version."`
+	AnthropicAPIKey       string `env:"ANTHROPIC_API_KEY" placeholder:"KEY" help:"An account at Anthropic, for a model that answers with the tools (POST /api/ask, see docs/agent.md)."`
+	AnthropicModel        string `env:"ANTHROPIC_MODEL" placeholder:"NAME" help:"Anthropic's model that answers with the tools; none: nobody can ask one."`
+	AnthropicBaseURL      string `name:"anthropic-base-url" env:"ANTHROPIC_BASE_URL" default:"https://api.anthropic.com" help:"Anthropic's API, without its version."`
+	GeminiAPIKey          string `env:"GEMINI_API_KEY" placeholder:"KEY" help:"An account at Google Gemini: /imagine draws with it."`
+	GeminiBaseURL         string `name:"gemini-base-url" env:"GEMINI_BASE_URL" default:"https://generativelanguage.googleapis.com" help:"Gemini's API."`
+	ComfyDeployAPIKey     string `name:"comfydeploy-api-key" env:"COMFYDEPLOY_API_KEY" placeholder:"KEY" help:"An account at ComfyUI Deploy: each deployed workflow is a tool."`
+	ComfyDeployAPIURL     string `name:"comfydeploy-api-url" env:"COMFYDEPLOY_API_URL" default:"https://api.comfydeploy.com/api" help:"ComfyUI Deploy's API."`
+	ViduAPIKey            string `env:"VIDU_API_KEY" placeholder:"KEY" help:"An account at Vidu: /viduvideo, /viduanimate, /vidumorph, /viducast."`
+	ViduUSDPerCredit      string `name:"vidu-usd-per-credit" env:"VIDU_USD_PER_CREDIT" default:"0.005" help:"What a credit of the Vidu account costs, US dollars."`
+	ViduEffects           string `env:"VIDU_EFFECTS" placeholder:"NAME,..." help:"Vidu's templates to offer as /vidueffect."`
+	ViduUpscale           string `env:"VIDU_UPSCALE" default:"off" help:"on offers to enlarge videos with /viduupscale; needs PUBLIC_URL."`
+	ViduAPIURL            string `name:"vidu-api-url" env:"VIDU_API_URL" default:"https://api.vidu.com/ent/v2" help:"Vidu's API, with its version."`
+	TripoAPIKey           string `env:"TRIPO_API_KEY" placeholder:"KEY" help:"An account at Tripo: 3D models with /tripomodel, /tripoimage and more."`
+	TripoUSDPerCredit     string `name:"tripo-usd-per-credit" env:"TRIPO_USD_PER_CREDIT" default:"0.01" help:"What a credit of the Tripo account costs, US dollars."`
+	TripoAPIURL           string `name:"tripo-api-url" env:"TRIPO_API_URL" default:"https://api.tripo3d.ai/v2/openapi" help:"Tripo's API, with its version."`
+	UnsplashAccessKey     string `env:"UNSPLASH_ACCESS_KEY" placeholder:"KEY" help:"An account at Unsplash: unsplash.search, and photos to browse and import with their credit."`
+	UnsplashAPIURL        string `name:"unsplash-api-url" env:"UNSPLASH_API_URL" default:"https://api.unsplash.com" help:"Unsplash's API."`
+	PexelsAPIKey          string `env:"PEXELS_API_KEY" placeholder:"KEY" help:"An account at Pexels: photos to browse and import with their credit."`
+	PexelsAPIURL          string `name:"pexels-api-url" env:"PEXELS_API_URL" default:"https://api.pexels.com/v1" help:"Pexels' API, with its version."`
+	ReplicateAPIToken     string `name:"replicate-api-token" env:"REPLICATE_API_TOKEN" placeholder:"TOKEN" help:"An account at Replicate: each of REPLICATE_MODELS is a tool."`
+	ReplicateModels       string `env:"REPLICATE_MODELS" placeholder:"OWNER/NAME,..." help:"Models at Replicate: owner/name or owner/name:version."`
+	ReplicateUSDPerSecond string `name:"replicate-usd-per-second" env:"REPLICATE_USD_PER_SECOND" placeholder:"USD" help:"What a second of work at Replicate costs, US dollars, of models without a price. Empty: these can't be used."`
+	ReplicateAPIURL       string `name:"replicate-api-url" env:"REPLICATE_API_URL" default:"https://api.replicate.com/v1" help:"Replicate's API, with its version."`
+	FalKey                string `env:"FAL_KEY" placeholder:"KEY" help:"An account at fal.ai: each of FAL_MODELS is a tool."`
+	FalModels             string `env:"FAL_MODELS" placeholder:"OWNER/NAME,..." help:"Models at fal.ai: owner/name, perhaps with a path."`
+	FalUSDPerSecond       string `name:"fal-usd-per-second" env:"FAL_USD_PER_SECOND" placeholder:"USD" help:"What a second of work at fal.ai costs, US dollars, of models without a price. Empty: these can't be used."`
+	FalQueueURL           string `name:"fal-queue-url" env:"FAL_QUEUE_URL" default:"https://queue.fal.run" help:"fal.ai's queue."`
+	FalDocsURL            string `name:"fal-docs-url" env:"FAL_DOCS_URL" default:"https://fal.ai" help:"Where fal.ai describes its models."`
+	FalRESTURL            string `name:"fal-rest-url" env:"FAL_REST_URL" default:"https://rest.fal.ai" help:"Where fal.ai has the keys of its webhooks."`
+	FalPricesURL          string `name:"fal-prices-url" env:"FAL_PRICES_URL" default:"https://api.fal.ai" help:"Where fal.ai tells the prices of models."`
+}
