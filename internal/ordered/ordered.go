@@ -2,12 +2,13 @@
 // every digit of a number.
 //
 // A tree's values are nil, bool, string, json.Number, []any and *Object. Strings share the memory of the text they were
-// read from; Plain gives a value that does not.
+// read from unless Limits say otherwise; Plain gives a value that does not.
 package ordered
 
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -83,6 +84,50 @@ func (o *Object) Add(name string, value any) {
 	case len(o.members) > few:
 		o.reindex()
 	}
+}
+
+// Set gives the member of that name another value, or appends one.
+func (o *Object) Set(name string, value any) {
+	if i := o.at(name); i >= 0 {
+		o.members[i].Value = value
+		return
+	}
+	o.Add(name, value)
+}
+
+// Drop takes the member of that name away.
+func (o *Object) Drop(name string) {
+	if i := o.at(name); i >= 0 {
+		o.members = slices.Delete(o.members, i, i+1)
+		o.reindex()
+	}
+}
+
+// Object gives a member that is an object, nil for any other.
+func (o *Object) Object(name string) *Object {
+	found, _ := o.Get(name).(*Object)
+	return found
+}
+
+// List gives a member that is a list, nil for any other.
+func (o *Object) List(name string) []any {
+	found, _ := o.Get(name).([]any)
+	return found
+}
+
+// Text gives a member that is a string, without the space around it, "" for any other.
+func (o *Object) Text(name string) string {
+	found, _ := o.Get(name).(string)
+	return strings.TrimSpace(found)
+}
+
+// Bool reports whether a member is true.
+func (o *Object) Bool(name string) bool { return o.Get(name) == true }
+
+// Number gives a member that is a number, "" for any other.
+func (o *Object) Number(name string) json.Number {
+	found, _ := o.Get(name).(json.Number)
+	return found
 }
 
 func (o *Object) reindex() {

@@ -1,6 +1,7 @@
 package ordered_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -56,6 +57,20 @@ func TestObject(t *testing.T) {
 			t.Errorf("%d members: %s", members, ordered.Append(nil, o))
 		}
 	}
+	o := ordered.Of(ordered.Member{Name: "a", Value: " x "}, ordered.Member{Name: "b", Value: json.Number("1.50")})
+	o.Set("a", true)
+	o.Set("c", []any{" y "})
+	o.Set("d", ordered.Of(ordered.Member{Name: "e", Value: " z "}))
+	o.Drop("nope")
+	if got := string(ordered.Append(nil, o)); got != `{"a":true,"b":1.50,"c":[" y "],"d":{"e":" z "}}` {
+		t.Error(got)
+	}
+	if !o.Bool("a") || o.Number("b") != "1.50" || len(o.List("c")) != 1 || o.Object("d").Text("e") != "z" || o.Bool("b") || o.Text("a") != "" || o.Object("c").Object("d") != nil {
+		t.Errorf("%s", ordered.Append(nil, o))
+	}
+	if o.Drop("a"); o.Has("a") || o.Len() != 3 {
+		t.Errorf("%s", ordered.Append(nil, o))
+	}
 	var none *ordered.Object
 	if none.Get("a") != nil || none.Has("a") || none.Len() != 0 || none.Members() != nil {
 		t.Error("a nil object has members")
@@ -72,9 +87,11 @@ func TestObject(t *testing.T) {
 	}
 }
 
-// FuzzParse holds that what is read and written is read again as it was, and that encoding/json reads the same.
+// FuzzParse holds that what is read and written is read again as it was, apart from its text or not, and that encoding/json
+// reads the same.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"a":[1,2.50,"\u00e9\ud800"],"a":null}`))
+	f.Add([]byte(`{"a":"a","b":["a",{"b":"b"}],"c":"` + strings.Repeat("long ", 20) + `"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		v, err := ordered.Parse(data)
 		if err != nil {
@@ -84,6 +101,10 @@ func FuzzParse(f *testing.F) {
 		again, err := ordered.Parse(text)
 		if err != nil || string(ordered.Append(nil, again)) != string(text) {
 			t.Fatalf("%q became %q, then %v", data, text, err)
+		}
+		apart, err := (ordered.Limits{Apart: true}).Parse(bytes.Clone(data))
+		if err != nil || string(ordered.Append(nil, apart)) != string(text) {
+			t.Fatalf("%q became %q, then %v", data, ordered.Append(nil, apart), err)
 		}
 		if !json.Valid(text) {
 			t.Fatalf("%q became %q", data, text)

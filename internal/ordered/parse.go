@@ -19,6 +19,9 @@ const MaxDepth = 200
 type Limits struct {
 	Depth  int
 	Values int
+	// Apart has strings not share the text's memory: for large texts of which little is kept. Short ones that come again are
+	// one in memory.
+	Apart bool
 }
 
 // Parse reads exactly one JSON value within MaxDepth.
@@ -28,20 +31,23 @@ func Parse(data []byte) (any, error) { return Limits{}.Parse(data) }
 // error is one line that names the place.
 func (l Limits) Parse(data []byte) (any, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	text := string(data)
-	if !utf8.ValidString(text) {
-		text = strings.ToValidUTF8(text, "\uFFFD")
-		data = []byte(text)
+	if !utf8.Valid(data) {
+		data = bytes.ToValidUTF8(data, []byte("\uFFFD"))
 	}
 	if l.Depth == 0 {
 		l.Depth = MaxDepth
 	}
-	p := &parser{text: text, dec: jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)), limits: l}
+	p := &parser{data: data, dec: jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)), limits: l}
+	if l.Apart {
+		p.known = map[string]any{}
+	} else {
+		p.text = string(data)
+	}
 	v, err := p.value()
 	if err != nil {
 		return nil, p.explain(err)
 	}
-	if rest := strings.TrimSpace(text[p.dec.InputOffset():]); rest != "" {
+	if rest := bytes.TrimSpace(data[p.dec.InputOffset():]); len(rest) > 0 {
 		return nil, fmt.Errorf("%s: something follows the end of the JSON value", p.place(p.dec.InputOffset()))
 	}
 	return v, nil
@@ -49,9 +55,15 @@ func (l Limits) Parse(data []byte) (any, error) {
 
 type parser struct {
 	dec    *jsontext.Decoder
-	text   string
+	data   []byte
 	limits Limits
 	values int // read so far
+
+	text  string         // what strings share, if they do
+	known map[string]any // short strings, if they don't
+
+	members []Member // of the objects being read, and
+	items   []any    // of the lists: they are copied when their number is known
 }
 
 // limitError says which bound was passed.
@@ -73,11 +85,18 @@ func (p *parser) value() (any, error) {
 		}
 		return p.object()
 	case '"':
-		return p.str()
+		text, err := p.str()
+		if same, known := p.known[text]; known {
+			return same, err
+		}
+		return text, err
 	case '0':
 		raw, err := p.dec.ReadValue()
 		if err != nil {
 			return nil, err
+		}
+		if p.known != nil {
+			return json.Number(raw), nil
 		}
 		end := int(p.dec.InputOffset())
 		return json.Number(p.text[end-len(raw) : end]), nil
@@ -97,7 +116,7 @@ func (p *parser) object() (any, error) {
 	if _, err := p.dec.ReadToken(); err != nil {
 		return nil, err
 	}
-	o := &Object{members: make([]Member, 0, 8)} // most objects have about as many
+	first := len(p.members)
 	for p.dec.PeekKind() == '"' {
 		name, err := p.str()
 		if err != nil {
@@ -107,8 +126,11 @@ func (p *parser) object() (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		o.Add(name, v)
+		p.members = append(p.members, Member{name, v})
 	}
+	o := &Object{members: append([]Member(nil), p.members[first:]...)}
+	p.members = p.members[:first]
+	o.reindex()
 	_, err := p.dec.ReadToken()
 	return o, err
 }
@@ -117,37 +139,51 @@ func (p *parser) list() (any, error) {
 	if _, err := p.dec.ReadToken(); err != nil {
 		return nil, err
 	}
-	items := []any{}
+	first := len(p.items)
 	for {
 		if kind := p.dec.PeekKind(); kind == ']' || kind == 0 {
+			items := append([]any{}, p.items[first:]...)
+			p.items = p.items[:first]
 			_, err := p.dec.ReadToken()
 			return items, err
-		}
-		if cap(items) == 0 {
-			items = make([]any, 0, 6) // a link of a workflow has six
 		}
 		v, err := p.value()
 		if err != nil {
 			return nil, err
 		}
-		items = append(items, v)
+		p.items = append(p.items, v)
 	}
 }
+
+// short is how many bytes a string has at most that is looked for among those known.
+const short = 64
 
 func (p *parser) str() (string, error) {
 	raw, err := p.dec.ReadValue()
 	if err != nil {
 		return "", err
 	}
-	if bytes.IndexByte(raw, '\\') < 0 {
+	inner := raw[1 : len(raw)-1]
+	if bytes.IndexByte(inner, '\\') >= 0 {
+		out, err := jsontext.AppendUnquote(nil, raw)
+		if err != nil && len(out) == 0 {
+			return "", err
+		}
+		return string(out), nil
+	}
+	if p.known == nil {
 		end := int(p.dec.InputOffset())
 		return p.text[end-len(raw)+1 : end-1], nil
 	}
-	out, err := jsontext.AppendUnquote(nil, raw)
-	if err != nil && len(out) == 0 {
-		return "", err
+	if len(inner) > short {
+		return string(inner), nil
 	}
-	return string(out), nil
+	if same, known := p.known[string(inner)]; known {
+		return same.(string), nil
+	}
+	text := string(inner)
+	p.known[text] = text
+	return text, nil
 }
 
 // explain turns a decoder's error into one line that says where and, where known, what to do.
@@ -161,8 +197,8 @@ func (p *parser) explain(err error) error {
 	if errors.As(err, &syntax) {
 		offset = syntax.ByteOffset
 	}
-	offset = min(max(offset, 0), int64(len(p.text)))
-	rest := strings.TrimLeft(p.text[offset:], " \t\r\n:,-")
+	offset = min(max(offset, 0), int64(len(p.data)))
+	rest := strings.TrimLeft(string(p.data[offset:]), " \t\r\n:,-")
 	for _, word := range []string{"NaN", "Infinity"} {
 		if strings.HasPrefix(rest, word) {
 			return fmt.Errorf("%s: %s is not a JSON number: mend the value where the file was made and save it again", p.place(offset), word)
@@ -176,9 +212,9 @@ func (p *parser) explain(err error) error {
 
 // place names a byte offset as line and column, both from one.
 func (p *parser) place(offset int64) string {
-	before := p.text[:min(offset, int64(len(p.text)))]
-	line := 1 + strings.Count(before, "\n")
-	column := len(before) - strings.LastIndexByte(before, '\n')
+	before := p.data[:min(offset, int64(len(p.data)))]
+	line := 1 + bytes.Count(before, []byte("\n"))
+	column := len(before) - bytes.LastIndexByte(before, '\n')
 	return fmt.Sprintf("line %d, column %d", line, column)
 }
 

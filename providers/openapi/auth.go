@@ -3,6 +3,8 @@ package openapi
 import (
 	"fmt"
 	"strings"
+
+	"github.com/signalbox/signalbox/internal/ordered"
 )
 
 // auth is how one security scheme opens an operation. Secrets are named by their variables, never kept.
@@ -18,15 +20,15 @@ type auth struct {
 
 // auth gives the first of an operation's alternatives whose secrets are all there; where there is none, the
 // first, and a line that says what is missing.
-func (d *document) auth(op *object, lookup func(string) (string, bool)) ([]auth, string) {
-	alternatives := op.list("security")
-	if !op.has("security") {
-		alternatives = d.root.list("security")
+func (d *document) auth(op *ordered.Object, lookup func(string) (string, bool)) ([]auth, string) {
+	alternatives := op.List("security")
+	if !op.Has("security") {
+		alternatives = d.root.List("security")
 	}
 	var first []auth
 	missing := ""
 	for i, v := range alternatives {
-		needs, _ := v.(*object)
+		needs, _ := v.(*ordered.Object)
 		list, problem := d.schemes(needs, lookup)
 		if problem == "" {
 			return list, ""
@@ -39,15 +41,15 @@ func (d *document) auth(op *object, lookup func(string) (string, bool)) ([]auth,
 }
 
 // schemes are those that one alternative needs, all of them.
-func (d *document) schemes(needs *object, lookup func(string) (string, bool)) ([]auth, string) {
+func (d *document) schemes(needs *ordered.Object, lookup func(string) (string, bool)) ([]auth, string) {
 	var list []auth
 	var unset []string
-	for _, need := range needs.all() {
-		scheme, _ := d.open(d.root.object("components").object("securitySchemes").get(need.key))
-		scopes, _ := need.value.([]any)
-		a, ok := d.scheme(need.key, scheme, scopes, lookup)
+	for _, need := range needs.Members() {
+		scheme, _ := d.open(d.root.Object("components").Object("securitySchemes").Get(need.Name))
+		scopes, _ := need.Value.([]any)
+		a, ok := d.scheme(need.Name, scheme, scopes, lookup)
 		if !ok {
-			return nil, fmt.Sprintf("its service wants the kind of sign-in %q (%s %s), which is not known here", need.key, scheme.text("type"), scheme.text("scheme"))
+			return nil, fmt.Sprintf("its service wants the kind of sign-in %q (%s %s), which is not known here", need.Name, scheme.Text("type"), scheme.Text("scheme"))
 		}
 		list = append(list, a)
 		for _, variable := range []string{a.User, a.Secret} {
@@ -62,10 +64,10 @@ func (d *document) schemes(needs *object, lookup func(string) (string, bool)) ([
 	return list, ""
 }
 
-func (d *document) scheme(name string, s *object, scopes []any, lookup func(string) (string, bool)) (auth, bool) {
-	switch kind, how := s.text("type"), strings.ToLower(s.text("scheme")); {
+func (d *document) scheme(name string, s *ordered.Object, scopes []any, lookup func(string) (string, bool)) (auth, bool) {
+	switch kind, how := s.Text("type"), strings.ToLower(s.Text("scheme")); {
 	case kind == "apiKey":
-		return auth{Kind: s.text("in"), Name: s.text("name"), Secret: d.variable(name, "KEY")}, true
+		return auth{Kind: s.Text("in"), Name: s.Text("name"), Secret: d.variable(name, "KEY")}, true
 	case kind == "http" && how == "basic":
 		return auth{Kind: "basic", User: d.variable(name, "USER"), Secret: d.variable(name, "PASSWORD")}, true
 	case kind == "http" && how == "bearer", kind == "openIdConnect":
@@ -77,9 +79,9 @@ func (d *document) scheme(name string, s *object, scopes []any, lookup func(stri
 }
 
 // oauth2 takes a token that the operator gives, or fetches one by the client credentials flow.
-func (d *document) oauth2(name string, s *object, scopes []any, lookup func(string) (string, bool)) auth {
+func (d *document) oauth2(name string, s *ordered.Object, scopes []any, lookup func(string) (string, bool)) auth {
 	given := auth{Kind: "bearer", Secret: d.variable(name, "TOKEN")}
-	flow := s.object("flows").object("clientCredentials")
+	flow := s.Object("flows").Object("clientCredentials")
 	if token, set := lookup(given.Secret); flow == nil || set && token != "" {
 		return given
 	}
@@ -89,6 +91,6 @@ func (d *document) oauth2(name string, s *object, scopes []any, lookup func(stri
 	}
 	return auth{
 		Kind: "client", User: d.variable(name, "CLIENT_ID"), Secret: d.variable(name, "CLIENT_SECRET"),
-		TokenURL: flow.text("tokenUrl"), Scope: strings.Join(words, " "),
+		TokenURL: flow.Text("tokenUrl"), Scope: strings.Join(words, " "),
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/ordered"
 	"github.com/signalbox/signalbox/providers/upstream"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -206,9 +207,9 @@ func reasonOf(body []byte) string {
 	if err != nil {
 		return ""
 	}
-	for _, o := range []*object{root.object("error"), root} {
+	for _, o := range []*ordered.Object{root.Object("error"), root} {
 		for _, name := range []string{"detail", "message", "error_description", "title", "error"} {
-			if reason := []rune(sentence(o.text(name))); len(reason) > 0 {
+			if reason := []rune(sentence(o.Text(name))); len(reason) > 0 {
 				return string(reason[:min(len(reason), 200)])
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/ordered"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -20,13 +21,13 @@ const (
 type document struct {
 	name  string   // in the names of its variables
 	at    *url.URL // where it was read from; nil for a file
-	root  *object
+	root  *ordered.Object
 	parts *parts
 	refs  map[string]any // what they lead to, or why they can't be followed
 	lost  []string       // what was said of references that can't be followed
 
-	written map[*object]json.RawMessage // schemas of inputs by where they stand in the tree
-	judged  map[string]judgement        // by their text: operations share schemas, and compiling them is dear
+	written map[*ordered.Object]json.RawMessage // schemas of inputs by where they stand in the tree
+	judged  map[string]judgement                // by their text: operations share schemas, and compiling them is dear
 }
 
 // judgement is whether a schema of an input can be used, and the compiled one.
@@ -54,18 +55,18 @@ func readDocument(name string, at *url.URL, data []byte, files *parts) (*documen
 	if err != nil {
 		return nil, err
 	}
-	version := root.text("openapi")
+	version := root.Text("openapi")
 	if !versions.MatchString(version) {
-		if root.has("swagger") {
-			version = "Swagger " + root.text("swagger")
+		if root.Has("swagger") {
+			version = "Swagger " + root.Text("swagger")
 		}
 		return nil, fmt.Errorf("its version is %q; expected OpenAPI 3.0 or 3.1 (openapi: 3.1.0)", version)
 	}
-	if root.has("paths") && root.object("paths") == nil {
+	if root.Has("paths") && root.Object("paths") == nil {
 		return nil, errors.New("it is no OpenAPI document: its paths are no object")
 	}
 	files.settle(root, files.self)
-	return &document{name: name, at: at, root: root, parts: files, refs: map[string]any{}, written: map[*object]json.RawMessage{}, judged: map[string]judgement{}}, nil
+	return &document{name: name, at: at, root: root, parts: files, refs: map[string]any{}, written: map[*ordered.Object]json.RawMessage{}, judged: map[string]judgement{}}, nil
 }
 
 func firstLine(err error) string {
@@ -76,17 +77,12 @@ func firstLine(err error) string {
 	return line
 }
 
-func refOf(v any) string {
-	o, _ := v.(*object)
-	return o.text("$ref")
-}
-
 // open follows references until there is something else, and names the last one.
-func (d *document) open(v any) (*object, string) {
+func (d *document) open(v any) (*ordered.Object, string) {
 	last := ""
 	for range maxChain {
-		o, _ := v.(*object)
-		ref := o.text("$ref")
+		o, _ := v.(*ordered.Object)
+		ref := o.Text("$ref")
 		if ref == "" {
 			return o, last
 		}
@@ -97,18 +93,18 @@ func (d *document) open(v any) (*object, string) {
 
 // server is the address that an operation's path is appended to: that of the operation, its path, or the
 // document, with the variables' defaults.
-func (d *document) server(holders ...*object) (string, error) {
+func (d *document) server(holders ...*ordered.Object) (string, error) {
 	raw := "/"
 	for _, holder := range append(holders, d.root) {
-		servers := holder.list("servers")
+		servers := holder.List("servers")
 		if len(servers) == 0 {
 			continue
 		}
-		first, _ := servers[0].(*object)
-		raw = first.text("url")
-		for _, v := range first.object("variables").all() {
-			o, _ := v.value.(*object)
-			raw = strings.ReplaceAll(raw, "{"+v.key+"}", o.text("default"))
+		first, _ := servers[0].(*ordered.Object)
+		raw = first.Text("url")
+		for _, v := range first.Object("variables").Members() {
+			o, _ := v.Value.(*ordered.Object)
+			raw = strings.ReplaceAll(raw, "{"+v.Name+"}", o.Text("default"))
 		}
 		break
 	}

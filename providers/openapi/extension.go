@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/ordered"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -46,8 +47,8 @@ func (d *document) exposed(op operation, annotated bool, allow []string, finding
 	if !annotated {
 		return allowed(allow, op.id())
 	}
-	value := op.object.get(extTool)
-	if _, isBool := value.(bool); !isBool && op.object.has(extTool) {
+	value := op.object.Get(extTool)
+	if _, isBool := value.(bool); !isBool && op.object.Has(extTool) {
 		*findings = append(*findings, Finding{Document: d.name, Operation: op.String(), Message: fmt.Sprintf("%s is %s, which is not true: it is no tool", extTool, shown(value))})
 	}
 	return value == true
@@ -72,7 +73,7 @@ func (b *builder) extensions() {
 		}
 	}
 	t.IntentTags = b.words(extTags)
-	t.Cancels, t.CancelFor = o.text(extCancels), o.text(extCancelFor)
+	t.Cancels, t.CancelFor = o.Text(extCancels), o.Text(extCancelFor)
 	b.withholdPersonal()
 	b.compensation()
 	b.jargon()
@@ -80,7 +81,7 @@ func (b *builder) extensions() {
 
 // confirmation is the kind of summary that must be affirmed before the tool runs, "" for none.
 func (b *builder) confirmation() string {
-	value := b.op.object.get(extConfirmation)
+	value := b.op.object.Get(extConfirmation)
 	kind, _ := value.(string)
 	switch {
 	case value == nil, value == false:
@@ -93,7 +94,7 @@ func (b *builder) confirmation() string {
 
 // words reads an extension that is a list of words.
 func (b *builder) words(name string) []string {
-	value := b.op.object.get(name)
+	value := b.op.object.Get(name)
 	if value == nil {
 		return nil
 	}
@@ -112,7 +113,7 @@ func (b *builder) words(name string) []string {
 
 // word reads an extension that takes one of a list of words.
 func (b *builder) word(name string, allowed []string, otherwise string) string {
-	value := b.op.object.get(name)
+	value := b.op.object.Get(name)
 	if value == nil {
 		return otherwise
 	}
@@ -125,7 +126,7 @@ func (b *builder) word(name string, allowed []string, otherwise string) string {
 
 // withholdPersonal takes away inputs that are personal data which the document does not ask for by scope.
 func (b *builder) withholdPersonal() {
-	if !b.op.object.has(extPII) {
+	if !b.op.object.Has(extPII) {
 		return
 	}
 	b.tool.InputSchema = slices.DeleteFunc(b.tool.InputSchema, func(f registry.InputField) bool {
@@ -153,7 +154,7 @@ type Compensation struct {
 
 func (b *builder) compensation() {
 	o := b.op.object
-	if !slices.ContainsFunc(extensions[4:], o.has) {
+	if !slices.ContainsFunc(extensions[4:], o.Has) {
 		return
 	}
 	kind := ""
@@ -162,18 +163,18 @@ func (b *builder) compensation() {
 	}
 	c := Compensation{
 		Kind: b.word(extKind, kinds, kind), Reversibility: b.word(extReversible, reversibilities, "irreversible"),
-		Tool: o.text(extUndo), CostTier: b.word(extTier, tiers, "free"), WindowSeconds: o.number(extWindow),
+		Tool: o.Text(extUndo), CostTier: b.word(extTier, tiers, "free"), WindowSeconds: o.Number(extWindow),
 	}
 	if c.Tool == "" {
 		c.Tool = b.tool.Cancels
 	}
-	if seconds, err := c.WindowSeconds.Float64(); o.has(extWindow) && (err != nil || seconds <= 0) {
-		b.refuse("%s is %s; expected a number of seconds above zero", extWindow, shown(o.get(extWindow)))
+	if seconds, err := c.WindowSeconds.Float64(); o.Has(extWindow) && (err != nil || seconds <= 0) {
+		b.refuse("%s is %s; expected a number of seconds above zero", extWindow, shown(o.Get(extWindow)))
 	}
-	if o.has(extTemplate) {
-		c.Inputs = b.template(o.get(extTemplate))
+	if o.Has(extTemplate) {
+		c.Inputs = b.template(o.Get(extTemplate))
 	}
-	if o.has(extReversible) && c.Reversibility == "irreversible" && b.tool.Confirmation == "" && b.tool.CancelFor == "" && b.op.method != "get" {
+	if o.Has(extReversible) && c.Reversibility == "irreversible" && b.tool.Confirmation == "" && b.tool.CancelFor == "" && b.op.method != "get" {
 		b.tool.Confirmation = c.Reversibility // whoever can't take it back is asked before
 	}
 	if c.CostTier == "money" && (b.tool.Cancels == "" || b.tool.Confirmation == "") {
@@ -193,7 +194,7 @@ func asMetadata(v any) (any, error) {
 		return nil, err
 	}
 	tree, err := parseTree(raw)
-	return plain(tree), err
+	return ordered.Plain(tree), err
 }
 
 var (
@@ -203,9 +204,9 @@ var (
 
 // template reads the inputs of the tool that undoes this one, with places for this one's answer.
 func (b *builder) template(value any) json.RawMessage {
-	o, isObject := value.(*object)
+	o, isObject := value.(*ordered.Object)
 	raw, err := json.Marshal(value)
-	if !isObject || err != nil || len(o.members) == 0 {
+	if !isObject || err != nil || len(o.Members()) == 0 {
 		b.refuse("%s is %s; expected an object of inputs", extTemplate, shown(value))
 		return nil
 	}
@@ -221,7 +222,7 @@ func (b *builder) template(value any) json.RawMessage {
 var jargonWords = regexp.MustCompile(`(?i)\b(PNR|GDS|SKU|DTO|CRUD|upsert|payload|endpoint|webhook|middleware|microservice|idempotent|foreign key|enum|boolean|nullable|HTTP \d{3})\b`)
 
 func (b *builder) jargon() {
-	if found := jargonWords.FindString(b.op.object.text("summary") + " " + b.op.object.text("description")); found != "" && b.op.object.has(extTool) {
+	if found := jargonWords.FindString(b.op.object.Text("summary") + " " + b.op.object.Text("description")); found != "" && b.op.object.Has(extTool) {
 		b.warn("its description says %q: people who use the tool may not know the word", found)
 	}
 }
@@ -272,21 +273,21 @@ func (d *document) walkNames(v any, at string, found func(name, at string)) {
 		for _, item := range v {
 			d.walkNames(item, at, found)
 		}
-	case *object:
-		if id := v.text("operationId"); id != "" {
+	case *ordered.Object:
+		if id := v.Text("operationId"); id != "" {
 			at = id
 		}
-		for _, m := range v.members {
-			if strings.ContainsAny(m.key[:min(len(m.key), 1)], "xXoO") && nearPrefix.MatchString(m.key) && !slices.Contains(extensions, m.key) {
-				found(m.key, at)
+		for _, m := range v.Members() {
+			if strings.ContainsAny(m.Name[:min(len(m.Name), 1)], "xXoO") && nearPrefix.MatchString(m.Name) && !slices.Contains(extensions, m.Name) {
+				found(m.Name, at)
 			}
-			if named, isObject := m.value.(*object); isObject && slices.Contains(mapsOfNames, m.key) {
-				for _, inner := range named.members {
-					d.walkNames(inner.value, at, found)
+			if named, isObject := m.Value.(*ordered.Object); isObject && slices.Contains(mapsOfNames, m.Name) {
+				for _, inner := range named.Members() {
+					d.walkNames(inner.Value, at, found)
 				}
 				continue
 			}
-			d.walkNames(m.value, at, found)
+			d.walkNames(m.Value, at, found)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/ordered"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -19,9 +20,9 @@ const (
 // judged as the document has it before anything is sent.
 func (b *builder) field(name string, schema any, required bool) registry.InputField {
 	s := b.doc.simple(schema)
-	f := registry.InputField{Name: name, Required: required, Type: registry.TypeString, Description: s.text("description")}
+	f := registry.InputField{Name: name, Required: required, Type: registry.TypeString, Description: s.Text("description")}
 	if f.Description == "" {
-		f.Description = s.text("title")
+		f.Description = s.Text("title")
 	}
 	if f.Description == "" {
 		b.warn("the input %s has no description: people and models have to guess what it is", name)
@@ -31,9 +32,9 @@ func (b *builder) field(name string, schema any, required bool) registry.InputFi
 	case fileType(s) != "":
 		f.Type = fileType(s)
 	case kind == "array" && b.isPlainList(s):
-		f = b.field(name, s.get("items"), required)
+		f = b.field(name, s.Get("items"), required)
 		f.Multiple, f.Multiline = true, false
-		if text := s.text("description"); text != "" {
+		if text := s.Text("description"); text != "" {
 			f.Description = text
 		}
 	default:
@@ -44,13 +45,13 @@ func (b *builder) field(name string, schema any, required bool) registry.InputFi
 }
 
 // fileType is the type of an input for files, "" for all other schemas.
-func fileType(s *object) registry.InputType {
-	format := s.text("format")
-	encoded := s.text("contentEncoding") == "base64" || s.has("contentMediaType")
+func fileType(s *ordered.Object) registry.InputType {
+	format := s.Text("format")
+	encoded := s.Text("contentEncoding") == "base64" || s.Has("contentMediaType")
 	if typeOf(s) != "string" && !encoded || format != "binary" && format != "byte" && !encoded {
 		return ""
 	}
-	return mediaType(s.text("contentMediaType"))
+	return mediaType(s.Text("contentMediaType"))
 }
 
 // mediaType is the type of input that takes files of a media type.
@@ -67,20 +68,20 @@ func mediaType(media string) registry.InputType {
 }
 
 // isPlainList reports whether a list's values can be given one by one.
-func (b *builder) isPlainList(s *object) bool {
+func (b *builder) isPlainList(s *ordered.Object) bool {
 	for _, m := range []string{"minItems", "maxItems", "uniqueItems", "prefixItems", "contains"} {
-		if s.has(m) {
+		if s.Has(m) {
 			return false
 		}
 	}
-	item := b.doc.simple(s.get("items"))
+	item := b.doc.simple(s.Get("items"))
 	return fileType(item) != "" || slices.Contains([]string{"string", "number", "integer", "boolean"}, typeOf(item))
 }
 
-func (b *builder) scalar(f *registry.InputField, s *object, kind string) {
-	values := s.list("enum")
-	if s.has("const") {
-		values = []any{s.get("const")}
+func (b *builder) scalar(f *registry.InputField, s *ordered.Object, kind string) {
+	values := s.List("enum")
+	if s.Has("const") {
+		values = []any{s.Get("const")}
 	}
 	switch kind {
 	case "boolean":
@@ -106,9 +107,9 @@ func (b *builder) scalar(f *registry.InputField, s *object, kind string) {
 	}
 }
 
-func (b *builder) numbers(f *registry.InputField, s *object) {
-	f.Min, f.Max, f.Step = s.number("minimum"), s.number("maximum"), s.number("multipleOf")
-	if exclusive(s.get("exclusiveMinimum")) || exclusive(s.get("exclusiveMaximum")) || f.Step != "" && f.Min != "" {
+func (b *builder) numbers(f *registry.InputField, s *ordered.Object) {
+	f.Min, f.Max, f.Step = s.Number("minimum"), s.Number("maximum"), s.Number("multipleOf")
+	if exclusive(s.Get("exclusiveMinimum")) || exclusive(s.Get("exclusiveMaximum")) || f.Step != "" && f.Min != "" {
 		f.Min, f.Max, f.Step = "", "", ""
 		b.setSchema(f, s)
 	}
@@ -117,16 +118,16 @@ func (b *builder) numbers(f *registry.InputField, s *object) {
 // exclusive reports whether a bound is one that values must not reach: a number, or true in OpenAPI 3.0.
 func exclusive(v any) bool { return v != nil && v != false }
 
-func (b *builder) texts(f *registry.InputField, s *object) {
-	longest, err := s.number("maxLength").Int64()
+func (b *builder) texts(f *registry.InputField, s *ordered.Object) {
+	longest, err := s.Number("maxLength").Int64()
 	f.Multiline = err == nil && longest > longText
-	if s.has("minLength") || s.has("maxLength") || s.has("pattern") {
+	if s.Has("minLength") || s.Has("maxLength") || s.Has("pattern") {
 		b.setSchema(f, s)
 	}
 }
 
 // setSchema gives an input the schema itself.
-func (b *builder) setSchema(f *registry.InputField, s *object) {
+func (b *builder) setSchema(f *registry.InputField, s *ordered.Object) {
 	raw, known := b.doc.written[s]
 	if !known {
 		var err error
@@ -145,24 +146,24 @@ func (b *builder) setSchema(f *registry.InputField, s *object) {
 }
 
 // write writes an input's schema out as one that stands alone.
-func (b *builder) write(name string, s *object) (json.RawMessage, error) {
+func (b *builder) write(name string, s *ordered.Object) (json.RawMessage, error) {
 	w := inliner{doc: b.doc, left: maxSchema, note: func(format string, args ...any) {
 		b.warn("the input %s: %s", name, fmt.Sprintf(format, args...))
 	}}
-	written, isObject := w.inline(s).(*object)
+	written, isObject := w.inline(s).(*ordered.Object)
 	if !isObject {
 		return json.RawMessage(`{}`), nil
 	}
 	for _, about := range []string{"description", "title", "default"} {
-		written.drop(about)
+		written.Drop(about)
 	}
 	return json.Marshal(written)
 }
 
 // setDefault gives an input its default. Services live well with defaults that don't fit; people would be
 // offered a value that is refused.
-func (b *builder) setDefault(f *registry.InputField, s *object) {
-	value := plain(s.get("default"))
+func (b *builder) setDefault(f *registry.InputField, s *ordered.Object) {
+	value := ordered.Plain(s.Get("default"))
 	if value == nil || f.Type.IsMedia() {
 		return
 	}

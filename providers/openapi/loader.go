@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -251,7 +252,7 @@ func (t *Tools) read(ctx context.Context, s source) (reading, error) {
 	if err != nil {
 		return last, err
 	}
-	sum := sha256.Sum256(append(about, data...))
+	sum := sumOf(about, data)
 	if last.sum == sum && t.partsOf(ctx, s).same(last.parts) {
 		return last, nil
 	}
@@ -275,6 +276,16 @@ func (t *Tools) read(ctx context.Context, s source) (reading, error) {
 	return fresh, ctx.Err()
 }
 
+// sumOf is the sum of contents as of one text.
+func sumOf(contents ...[]byte) (sum [sha256.Size]byte) {
+	h := sha256.New()
+	for _, content := range contents {
+		h.Write(content)
+	}
+	h.Sum(sum[:0])
+	return sum
+}
+
 // follow fetches a document, by way of its agent's manifest if that is what the source is.
 func (t *Tools) follow(ctx context.Context, s source) (source, *manifest, []byte, error) {
 	data, err := t.fetch(ctx, s)
@@ -295,8 +306,9 @@ func (t *Tools) follow(ctx context.Context, s source) (source, *manifest, []byte
 func (t *Tools) fetch(ctx context.Context, s source) ([]byte, error) {
 	var body io.ReadCloser
 	var err error
+	var size int64
 	if s.at == nil {
-		body, err = os.Open(s.file)
+		body, size, err = openFile(s.file)
 	} else {
 		limited, cancel := context.WithTimeout(ctx, fetchTimeout)
 		defer cancel()
@@ -306,14 +318,30 @@ func (t *Tools) fetch(ctx context.Context, s source) ([]byte, error) {
 		return nil, fmt.Errorf("it can't be opened: %w", bare(err))
 	}
 	defer body.Close()
-	data, err := io.ReadAll(io.LimitReader(body, maxDocument+1))
+	var data bytes.Buffer
+	data.Grow(int(min(size, maxDocument)) + bytes.MinRead) // else documents of many megabytes are in memory several times
+	_, err = data.ReadFrom(io.LimitReader(body, maxDocument+1))
 	if err != nil {
 		return nil, fmt.Errorf("it can't be read: %w", bare(err))
 	}
-	if len(data) > maxDocument {
+	if data.Len() > maxDocument {
 		return nil, fmt.Errorf("it has more than %d MiB", maxDocument>>20)
 	}
-	return data, nil
+	return data.Bytes(), nil
+}
+
+// openFile opens a file and tells its size.
+func openFile(name string) (io.ReadCloser, int64, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		file.Close()
+		return nil, 0, err
+	}
+	return file, info.Size(), nil
 }
 
 // bare takes an address off an error: it may have a secret in its query.
@@ -331,7 +359,7 @@ func (d *document) build(agent *manifest, allow []string, lookup func(string) (s
 	var built []*builder
 	seen := map[string]operation{}
 	operations := d.operations(findings)
-	annotated := slices.ContainsFunc(operations, func(op operation) bool { return op.object.has(extTool) })
+	annotated := slices.ContainsFunc(operations, func(op operation) bool { return op.object.Has(extTool) })
 	names := d.lintNames(operations)
 	for _, op := range operations {
 		if !d.exposed(op, annotated, allow, findings) {

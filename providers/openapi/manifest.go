@@ -33,8 +33,11 @@ var (
 
 // readManifest reads a manifest, nil where data is something else, such as a document.
 func readManifest(data []byte) (*manifest, error) {
-	var about map[string]json.RawMessage
-	if json.Unmarshal(data, &about) != nil || about["agent_id"] == nil || about["openapi"] != nil {
+	var about struct {
+		AgentID json.RawMessage `json:"agent_id"`
+		OpenAPI json.RawMessage `json:"openapi"`
+	}
+	if json.Unmarshal(data, &about) != nil || about.AgentID == nil || about.OpenAPI != nil {
 		return nil, nil
 	}
 	m := &manifest{}

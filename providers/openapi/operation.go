@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/signalbox/signalbox/internal/ordered"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -20,10 +21,10 @@ var methods = []string{"get", "post", "put", "patch", "delete"}
 // operation is one operation where it stands in a document.
 type operation struct {
 	path, method string
-	item, object *object // the path's item, and its member for the method
+	item, object *ordered.Object // the path's item, and its member for the method
 }
 
-func (o operation) id() string { return o.object.text("operationId") }
+func (o operation) id() string { return o.object.Text("operationId") }
 
 // String names the operation, also one without an id.
 func (o operation) String() string {
@@ -36,14 +37,14 @@ func (o operation) String() string {
 // operations lists those of a document, in its order, also those that stand in other files.
 func (d *document) operations(findings *[]Finding) []operation {
 	var list []operation
-	for _, p := range d.root.object("paths").all() {
-		item := d.part(p.value, p.key, findings)
+	for _, p := range d.root.Object("paths").Members() {
+		item := d.part(p.Value, p.Name, findings)
 		for _, method := range methods {
-			if !item.has(method) {
+			if !item.Has(method) {
 				continue
 			}
-			if o := d.part(item.get(method), strings.ToUpper(method)+" "+p.key, findings); o != nil {
-				list = append(list, operation{p.key, method, item, o})
+			if o := d.part(item.Get(method), strings.ToUpper(method)+" "+p.Name, findings); o != nil {
+				list = append(list, operation{p.Name, method, item, o})
 			}
 		}
 	}
@@ -51,7 +52,7 @@ func (d *document) operations(findings *[]Finding) []operation {
 }
 
 // part opens a part of the document's paths. One that can't be had, or is no object, is refused.
-func (d *document) part(v any, at string, findings *[]Finding) *object {
+func (d *document) part(v any, at string, findings *[]Finding) *ordered.Object {
 	d.lost = nil
 	o, _ := d.open(v)
 	if o == nil {
@@ -123,7 +124,7 @@ func (b *builder) identity() {
 	if id == "" {
 		b.refuse("it has no operationId, which is the tool's name: give it one that stays")
 	}
-	summary, description := o.text("summary"), o.text("description")
+	summary, description := o.Text("summary"), o.Text("description")
 	if summary == "" && description == "" {
 		b.warn("it has neither summary nor description: say in plain words what it does")
 	}
@@ -138,18 +139,18 @@ func (b *builder) identity() {
 	if b.op.method == "get" {
 		b.tool.Capability = registry.CapabilityRead
 	}
-	if o.truth("deprecated") {
+	if o.Bool("deprecated") {
 		b.tool.Status = &registry.Status{State: registry.StateDeprecated, Reason: "its service is about to remove it"}
 	}
-	b.spec = spec{Name: cmp.Or(b.doc.root.object("info").text("title"), b.doc.name), Method: strings.ToUpper(b.op.method), Path: b.op.path}
+	b.spec = spec{Name: cmp.Or(b.doc.root.Object("info").Text("title"), b.doc.name), Method: strings.ToUpper(b.op.method), Path: b.op.path}
 }
 
 func (b *builder) category() string {
-	if tags := b.op.object.list("tags"); len(tags) > 0 {
+	if tags := b.op.object.List("tags"); len(tags) > 0 {
 		first, _ := tags[0].(string)
 		return first
 	}
-	return b.doc.root.object("info").text("title")
+	return b.doc.root.Object("info").Text("title")
 }
 
 // wordBreak finds where camel case begins a new word.
@@ -231,18 +232,18 @@ var idempotencyHeaders = []string{"idempotency-key", "x-idempotency-key"}
 
 // parameters makes inputs of the operation's parameters and its path's.
 func (b *builder) parameters() {
-	byName := map[[2]string]*object{}
+	byName := map[[2]string]*ordered.Object{}
 	var order [][2]string
-	for _, list := range [][]any{b.op.item.list("parameters"), b.op.object.list("parameters")} {
+	for _, list := range [][]any{b.op.item.List("parameters"), b.op.object.List("parameters")} {
 		for _, v := range list {
 			p, _ := b.doc.open(v)
-			if p.text("name") == "" || !slices.Contains([]string{"path", "query", "header", "cookie"}, p.text("in")) {
+			if p.Text("name") == "" || !slices.Contains([]string{"path", "query", "header", "cookie"}, p.Text("in")) {
 				if p != nil || len(b.doc.lost) == 0 {
 					b.refuse("a parameter has no name, or a place (in) other than path, query, header and cookie: %s", shown(p))
 				}
 				continue
 			}
-			key := [2]string{p.text("name"), p.text("in")}
+			key := [2]string{p.Text("name"), p.Text("in")}
 			if _, known := byName[key]; !known {
 				order = append(order, key)
 			}
@@ -254,7 +255,7 @@ func (b *builder) parameters() {
 	}
 }
 
-func (b *builder) parameter(p *object, name, in string) {
+func (b *builder) parameter(p *ordered.Object, name, in string) {
 	header := strings.ToLower(name)
 	switch {
 	case in == "header" && slices.Contains(idempotencyHeaders, header):
@@ -270,20 +271,20 @@ func (b *builder) parameter(p *object, name, in string) {
 		b.secret(p, name, in)
 		return
 	}
-	q := param{Name: name, In: in, Input: b.free(name, in), Style: p.text("style"), Explode: p.truth("explode")}
-	schema := p.get("schema")
-	for _, content := range p.object("content").all() {
-		media, _ := content.value.(*object)
-		schema, q.JSON = media.get("schema"), true
+	q := param{Name: name, In: in, Input: b.free(name, in), Style: p.Text("style"), Explode: p.Bool("explode")}
+	schema := p.Get("schema")
+	for _, content := range p.Object("content").Members() {
+		media, _ := content.Value.(*ordered.Object)
+		schema, q.JSON = media.Get("schema"), true
 	}
 	if q.Style == "" {
 		q.Style = map[string]string{"query": "form", "cookie": "form"}[in]
 	}
-	if !p.has("explode") {
+	if !p.Has("explode") {
 		q.Explode = q.Style == "form"
 	}
-	f := b.field(q.Input, schema, p.truth("required") || in == "path")
-	if text := p.text("description"); text != "" {
+	f := b.field(q.Input, schema, p.Bool("required") || in == "path")
+	if text := p.Text("description"); text != "" {
 		f.Description = text
 	}
 	if f.Type.IsMedia() {
@@ -300,13 +301,13 @@ func isSecret(name string) bool { return secretNames.MatchString(name) }
 
 // secret makes a parameter that takes a key one that the operator sets: neither people nor models are asked for it. Where a
 // security scheme has it already, that is enough.
-func (b *builder) secret(p *object, name, in string) {
+func (b *builder) secret(p *ordered.Object, name, in string) {
 	for _, a := range b.spec.Auth {
 		if a.Kind == in && strings.EqualFold(a.Name, name) {
 			return
 		}
 	}
-	a := auth{Kind: in, Name: name, Secret: b.doc.variable(name), Optional: !p.truth("required")}
+	a := auth{Kind: in, Name: name, Secret: b.doc.variable(name), Optional: !p.Bool("required")}
 	b.spec.Auth = append(b.spec.Auth, a)
 	if value, set := b.lookup(a.Secret); set && value != "" {
 		return
@@ -349,28 +350,28 @@ func preference(media string) int {
 
 // body makes inputs of the request's body: one for each member of an object, else one for all of it.
 func (b *builder) body() {
-	request, _ := b.doc.open(b.op.object.get("requestBody"))
-	content := request.object("content")
-	if content == nil || len(content.members) == 0 {
+	request, _ := b.doc.open(b.op.object.Get("requestBody"))
+	content := request.Object("content")
+	if content == nil || len(content.Members()) == 0 {
 		return
 	}
-	chosen := slices.MinFunc(content.members, func(a, c member) int { return preference(a.key) - preference(c.key) })
-	media, _ := chosen.value.(*object)
-	out := &body{Type: chosen.key, Required: request.truth("required")}
-	if preference(chosen.key) == 1 && strings.Contains(chosen.key, "*") {
+	chosen := slices.MinFunc(content.Members(), func(a, c ordered.Member) int { return preference(a.Name) - preference(c.Name) })
+	media, _ := chosen.Value.(*ordered.Object)
+	out := &body{Type: chosen.Name, Required: request.Bool("required")}
+	if preference(chosen.Name) == 1 && strings.Contains(chosen.Name, "*") {
 		out.Type = "application/json"
 	}
 	b.spec.Body = out
-	properties, named := b.doc.properties(media.get("schema"))
-	if !named || preference(chosen.key) == 4 {
-		b.wholeBody(out, media.get("schema"), request)
+	properties, named := b.doc.properties(media.Get("schema"))
+	if !named || preference(chosen.Name) == 4 {
+		b.wholeBody(out, media.Get("schema"), request)
 		return
 	}
 	for _, p := range properties {
 		f := b.field(b.free(p.name, "body"), p.schema, p.required)
 		part := bodyField{Name: p.name, Input: f.Name}
-		if encoding := media.object("encoding").object(p.name); encoding != nil {
-			part.Type = encoding.text("contentType")
+		if encoding := media.Object("encoding").Object(p.name); encoding != nil {
+			part.Type = encoding.Text("contentType")
 		}
 		if f.Type == registry.TypeFile && part.Type != "" {
 			f.Type = mediaType(part.Type)
@@ -381,13 +382,13 @@ func (b *builder) body() {
 }
 
 // wholeBody makes one input of a body that is no object with named members.
-func (b *builder) wholeBody(out *body, schema any, request *object) {
+func (b *builder) wholeBody(out *body, schema any, request *ordered.Object) {
 	out.Whole = b.free("body", "whole")
 	f := b.field(out.Whole, schema, out.Required)
 	if preference(out.Type) == 4 && !strings.HasPrefix(out.Type, "text/") {
 		f.Type, f.Schema = mediaType(out.Type), nil
 	}
-	if text := request.text("description"); text != "" {
+	if text := request.Text("description"); text != "" {
 		f.Description = text
 	}
 	b.tool.InputSchema = append(b.tool.InputSchema, f)
@@ -412,16 +413,16 @@ func (b *builder) fold() {
 // answer makes the output of the operation's answer when it succeeds.
 func (b *builder) answer() {
 	out := registry.OutputField{Name: "result", Type: "text"}
-	successes := slices.DeleteFunc(slices.Clone(b.op.object.object("responses").all()), func(m member) bool { return !strings.HasPrefix(m.key, "2") })
+	successes := slices.DeleteFunc(slices.Clone(b.op.object.Object("responses").Members()), func(m ordered.Member) bool { return !strings.HasPrefix(m.Name, "2") })
 	if len(successes) > 0 {
-		response, _ := b.doc.open(successes[0].value)
-		out.Description = response.text("description")
-		for _, content := range response.object("content").all() {
-			out.Type = outputType(content.key)
-			if about, _ := b.doc.open(content.value); len(successes) == 1 && len(response.object("content").all()) == 1 && preference(content.key) == 0 {
-				out.Schema = b.doc.answerSchema(about.get("schema"))
+		response, _ := b.doc.open(successes[0].Value)
+		out.Description = response.Text("description")
+		for _, content := range response.Object("content").Members() {
+			out.Type = outputType(content.Name)
+			if about, _ := b.doc.open(content.Value); len(successes) == 1 && len(response.Object("content").Members()) == 1 && preference(content.Name) == 0 {
+				out.Schema = b.doc.answerSchema(about.Get("schema"))
 			}
-			b.spec.Pages = b.spec.Pages || strings.HasPrefix(content.key, "text/") || content.key == "*/*"
+			b.spec.Pages = b.spec.Pages || strings.HasPrefix(content.Name, "text/") || content.Name == "*/*"
 		}
 	}
 	if out.Type != "text" {

@@ -24,8 +24,8 @@ func cancelPairs(built []*builder) {
 		}
 		if t.CancelFor != "" {
 			b.paired(t.CancelFor, extCancelFor, extCancels, byID, func(o *builder) string { return o.tool.Cancels })
-			if b.op.object.get(extConfirmation) != false {
-				b.refuse("%s cancels %s and must have %s: false, found %s", t.ToolID, t.CancelFor, extConfirmation, shown(b.op.object.get(extConfirmation)))
+			if b.op.object.Get(extConfirmation) != false {
+				b.refuse("%s cancels %s and must have %s: false, found %s", t.ToolID, t.CancelFor, extConfirmation, shown(b.op.object.Get(extConfirmation)))
 			}
 		}
 		b.undoable(byID)
@@ -45,7 +45,7 @@ func (b *builder) paired(other, link, back string, byID map[string]*builder, lin
 
 // undoable checks the tool that undoes this one.
 func (b *builder) undoable(byID map[string]*builder) {
-	name := b.op.object.text(extUndo)
+	name := b.op.object.Text(extUndo)
 	if name == "" {
 		return
 	}
@@ -57,10 +57,10 @@ func (b *builder) undoable(byID map[string]*builder) {
 	case o.tool.Confirmation != "":
 		b.refuse("%s of %s names %s, which asks for a confirmation", extUndo, b.tool.ToolID, name)
 	}
-	template := b.op.object.object(extTemplate)
-	for _, m := range template.all() {
-		if _, known := o.tool.InputSchema.Get(m.key); !known {
-			b.warn("%s gives %s, which is no input of %s", extTemplate, m.key, name)
+	template := b.op.object.Object(extTemplate)
+	for _, m := range template.Members() {
+		if _, known := o.tool.InputSchema.Get(m.Name); !known {
+			b.warn("%s gives %s, which is no input of %s", extTemplate, m.Name, name)
 		}
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/outbound"
+
+	"github.com/signalbox/signalbox/internal/ordered"
 )
 
 // maxParts bounds the files of one document.
@@ -127,29 +129,25 @@ func (p *parts) get(name string) (any, error) {
 // document itself to itself begin with #. One that leads out of the folder or origin becomes a schema that takes any value.
 func (p *parts) settle(v any, file string) {
 	switch v := v.(type) {
-	case *object:
-		for i, m := range v.members {
-			v.members[i].value = p.settled(m.value, file)
+	case *ordered.Object:
+		ref := v.Text("$ref")
+		if ref == "" {
+			for _, m := range v.Members() {
+				p.settle(m.Value, file)
+			}
+			return
+		}
+		to, ok := p.resolve(ref, file)
+		if !ok {
+			*v = ordered.Object{}
+		} else if to != ref {
+			v.Set("$ref", to)
 		}
 	case []any:
-		for i, item := range v {
-			v[i] = p.settled(item, file)
+		for _, item := range v {
+			p.settle(item, file)
 		}
 	}
-}
-
-func (p *parts) settled(v any, file string) any {
-	ref := refOf(v)
-	if ref == "" {
-		p.settle(v, file)
-		return v
-	}
-	to, ok := p.resolve(ref, file)
-	if !ok {
-		return &object{}
-	}
-	v.(*object).set("$ref", to)
-	return v
 }
 
 // resolve gives a reference as all files understand it; false: it leads to where nothing is read.
@@ -227,8 +225,8 @@ func (d *document) lookUp(ref string) any {
 // child is one step of a JSON pointer.
 func child(v any, step string) any {
 	switch v := v.(type) {
-	case *object:
-		return v.get(step)
+	case *ordered.Object:
+		return v.Get(step)
 	case []any:
 		if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(v) {
 			return v[i]

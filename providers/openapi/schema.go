@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/signalbox/signalbox/internal/ordered"
 )
 
 // maxSchema bounds the nodes of one input's schema: references written out can multiply.
@@ -25,23 +27,23 @@ type inliner struct {
 // inline gives the schema with its references written out. One that leads back into itself, and what is beyond
 // the bound, becomes true: any value.
 func (w *inliner) inline(v any) any {
-	o, isObject := v.(*object)
+	o, isObject := v.(*ordered.Object)
 	if w.left--; !isObject || o == nil || w.left < 0 {
 		if allowed, isBool := v.(bool); isBool {
 			return allowed
 		}
 		return true
 	}
-	if ref := o.text("$ref"); ref != "" {
-		if slices.Contains(w.stack, ref) || len(w.stack) > maxDepth {
+	if ref := o.Text("$ref"); ref != "" {
+		if slices.Contains(w.stack, ref) || len(w.stack) > ordered.MaxDepth {
 			return true
 		}
 		w.stack = append(w.stack, ref)
 		defer func() { w.stack = w.stack[:len(w.stack)-1] }()
 		return w.inline(w.doc.pointed(ref))
 	}
-	written := &object{}
-	for _, m := range o.members {
+	written := &ordered.Object{}
+	for _, m := range o.Members() {
 		if w.loose {
 			w.shape(written, m)
 		} else {
@@ -58,21 +60,21 @@ func (w *inliner) inline(v any) any {
 
 // shape writes what a keyword says of an answer's members and their types. Services live well with documents that promise more than
 // their answers keep: which members there are always, null, bounds and choices are not judged.
-func (w *inliner) shape(into *object, m member) {
-	switch m.key {
+func (w *inliner) shape(into *ordered.Object, m ordered.Member) {
+	switch m.Name {
 	case "properties", "items", "allOf", "anyOf":
 		w.keyword(into, m)
 	case "oneOf":
-		w.keyword(into, member{key: "anyOf", value: m.value})
+		w.keyword(into, ordered.Member{Name: "anyOf", Value: m.Value})
 	case "type":
-		kinds, isList := m.value.([]any)
+		kinds, isList := m.Value.([]any)
 		if !isList {
-			kinds = []any{m.value}
+			kinds = []any{m.Value}
 		}
 		if !slices.Contains(kinds, any("null")) {
 			kinds = append(slices.Clone(kinds), "null")
 		}
-		into.set(m.key, kinds)
+		into.Set(m.Name, kinds)
 	}
 }
 
@@ -81,12 +83,12 @@ func (d *document) answerSchema(v any) json.RawMessage {
 	lost := d.lost
 	defer func() { d.lost = lost }() // a reference that leads nowhere costs a description, not the operation
 	w := inliner{doc: d, left: maxAnswer, loose: true}
-	written, isObject := w.inline(v).(*object)
-	if !isObject || len(written.members) == 0 {
+	written, isObject := w.inline(v).(*ordered.Object)
+	if !isObject || len(written.Members()) == 0 {
 		return nil
 	}
-	if s, _ := d.open(v); s.text("type") == "object" {
-		written.set("type", "object")
+	if s, _ := d.open(v); s.Text("type") == "object" {
+		written.Set("type", "object")
 	}
 	raw, err := json.Marshal(written)
 	if err != nil || d.compiled(raw).err != nil {
@@ -96,95 +98,95 @@ func (d *document) answerSchema(v any) json.RawMessage {
 }
 
 // keyword writes one keyword. What says nothing about which values are right is left out.
-func (w *inliner) keyword(into *object, m member) {
-	switch m.key {
+func (w *inliner) keyword(into *ordered.Object, m ordered.Member) {
+	switch m.Name {
 	case "properties", "patternProperties", "dependentSchemas":
-		schemas := &object{}
-		named, _ := m.value.(*object)
-		for _, one := range named.all() {
-			schemas.set(one.key, w.inline(one.value))
+		schemas := &ordered.Object{}
+		named, _ := m.Value.(*ordered.Object)
+		for _, one := range named.Members() {
+			schemas.Set(one.Name, w.inline(one.Value))
 		}
-		into.set(m.key, schemas)
+		into.Set(m.Name, schemas)
 	case "items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames", "unevaluatedProperties", "unevaluatedItems":
-		into.set(m.key, w.inline(m.value))
+		into.Set(m.Name, w.inline(m.Value))
 	case "allOf", "anyOf", "oneOf", "prefixItems":
-		list, _ := m.value.([]any)
+		list, _ := m.Value.([]any)
 		schemas := make([]any, len(list))
 		for i, one := range list {
 			schemas[i] = w.inline(one)
 		}
-		into.set(m.key, schemas)
+		into.Set(m.Name, schemas)
 	case "pattern":
-		text, _ := m.value.(string)
+		text, _ := m.Value.(string)
 		if _, err := regexp.Compile(text); err != nil {
 			w.note("the pattern %.60q can't be used here and is not checked", text)
 			return
 		}
-		into.set(m.key, text)
+		into.Set(m.Name, text)
 	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems", "minContains", "maxContains", "minProperties", "maxProperties":
-		if text, isText := m.value.(string); isText { // of YAML, whose numbers have no end
-			w.note("its %s is the text %.60q and is not checked", m.key, text)
+		if text, isText := m.Value.(string); isText { // of YAML, whose numbers have no end
+			w.note("its %s is the text %.60q and is not checked", m.Name, text)
 			return
 		}
-		into.set(m.key, m.value)
+		into.Set(m.Name, m.Value)
 	case "type", "enum", "const",
 		"uniqueItems", "required", "dependentRequired",
 		"title", "description", "default", "format":
-		into.set(m.key, m.value)
+		into.Set(m.Name, m.Value)
 	}
 }
 
 // modernise turns what OpenAPI 3.0 says, and documents that call themselves 3.1 say too, into JSON Schema.
-func modernise(written, o *object) {
-	if kind := o.text("type"); o.truth("nullable") && kind != "" {
-		written.set("type", []any{kind, "null"})
-		if values := o.list("enum"); values != nil && !slices.Contains(values, nil) {
-			written.set("enum", append(slices.Clone(values), nil))
+func modernise(written, o *ordered.Object) {
+	if kind := o.Text("type"); o.Bool("nullable") && kind != "" {
+		written.Set("type", []any{kind, "null"})
+		if values := o.List("enum"); values != nil && !slices.Contains(values, nil) {
+			written.Set("enum", append(slices.Clone(values), nil))
 		}
 	}
 	for exclusive, bound := range map[string]string{"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"} {
-		is, isBool := o.get(exclusive).(bool)
+		is, isBool := o.Get(exclusive).(bool)
 		switch {
-		case isBool && is && o.has(bound):
-			written.set(exclusive, o.get(bound))
+		case isBool && is && o.Has(bound):
+			written.Set(exclusive, o.Get(bound))
 		case isBool:
-			written.drop(exclusive)
+			written.Drop(exclusive)
 		}
 	}
 }
 
 // withoutReadOnly leaves out members that only the service sets.
-func (w *inliner) withoutReadOnly(written, o *object) {
-	properties, isObject := written.get("properties").(*object)
+func (w *inliner) withoutReadOnly(written, o *ordered.Object) {
+	properties, isObject := written.Get("properties").(*ordered.Object)
 	if !isObject {
 		return
 	}
 	var needed []any
-	for _, name := range o.list("required") {
+	for _, name := range o.List("required") {
 		key, _ := name.(string)
-		if !w.doc.isReadOnly(o.object("properties").get(key)) {
+		if !w.doc.isReadOnly(o.Object("properties").Get(key)) {
 			needed = append(needed, name)
 		}
 	}
-	for _, p := range o.object("properties").all() {
-		if w.doc.isReadOnly(p.value) {
-			properties.drop(p.key)
+	for _, p := range o.Object("properties").Members() {
+		if w.doc.isReadOnly(p.Value) {
+			properties.Drop(p.Name)
 		}
 	}
-	written.drop("required")
+	written.Drop("required")
 	if len(needed) > 0 {
-		written.set("required", needed)
+		written.Set("required", needed)
 	}
 }
 
 func (d *document) isReadOnly(schema any) bool {
 	o, _ := d.open(schema)
-	return o.truth("readOnly")
+	return o.Bool("readOnly")
 }
 
 // typeOf is the type of a schema: the one it names beside null, or that of its values, or "".
-func typeOf(s *object) string {
-	switch kind := s.get("type").(type) {
+func typeOf(s *ordered.Object) string {
+	switch kind := s.Get("type").(type) {
 	case string:
 		return kind
 	case []any:
@@ -195,9 +197,9 @@ func typeOf(s *object) string {
 		}
 		return ""
 	}
-	values := s.list("enum")
-	if s.has("const") {
-		values = []any{s.get("const")}
+	values := s.List("enum")
+	if s.Has("const") {
+		values = []any{s.Get("const")}
 	}
 	if len(values) == 0 {
 		return ""
@@ -226,7 +228,7 @@ func typeOfValue(v any) string {
 }
 
 // simple opens a schema and takes off what adds nothing: an allOf of one, an anyOf of something and null.
-func (d *document) simple(v any) *object {
+func (d *document) simple(v any) *ordered.Object {
 	s, _ := d.open(v)
 	for range maxChain {
 		inner, wrapped := lone(s)
@@ -234,13 +236,13 @@ func (d *document) simple(v any) *object {
 			return s
 		}
 		next, _ := d.open(inner)
-		merged := &object{}
-		for _, m := range next.all() {
-			merged.set(m.key, m.value)
+		merged := &ordered.Object{}
+		for _, m := range next.Members() {
+			merged.Set(m.Name, m.Value)
 		}
-		for _, m := range s.members {
-			if m.key != "allOf" && m.key != "anyOf" && m.key != "oneOf" {
-				merged.set(m.key, m.value)
+		for _, m := range s.Members() {
+			if m.Name != "allOf" && m.Name != "anyOf" && m.Name != "oneOf" {
+				merged.Set(m.Name, m.Value)
 			}
 		}
 		s = merged
@@ -249,16 +251,16 @@ func (d *document) simple(v any) *object {
 }
 
 // lone gives the only schema that means something in a combination of them.
-func lone(s *object) (any, bool) {
-	if all := s.list("allOf"); len(all) == 1 && !s.has("properties") {
+func lone(s *ordered.Object) (any, bool) {
+	if all := s.List("allOf"); len(all) == 1 && !s.Has("properties") {
 		return all[0], true
 	}
 	for _, key := range []string{"anyOf", "oneOf"} {
-		rest := slices.DeleteFunc(slices.Clone(s.list(key)), func(one any) bool {
-			o, _ := one.(*object)
-			return o.text("type") == "null"
+		rest := slices.DeleteFunc(slices.Clone(s.List(key)), func(one any) bool {
+			o, _ := one.(*ordered.Object)
+			return o.Text("type") == "null"
 		})
-		if len(rest) == 1 && len(s.list(key)) == 2 {
+		if len(rest) == 1 && len(s.List(key)) == 2 {
 			return rest[0], true
 		}
 	}
@@ -271,17 +273,17 @@ func (d *document) properties(v any) ([]property, bool) {
 	left := maxSchema
 	found, ok := d.merged(v, &left)
 	s := d.simple(v)
-	free := typeOf(s) != "object" || s.has("additionalProperties") || s.has("patternProperties")
+	free := typeOf(s) != "object" || s.Has("additionalProperties") || s.Has("patternProperties")
 	return found, ok && (len(found) > 0 || !free)
 }
 
 func (d *document) merged(v any, left *int) ([]property, bool) {
 	s := d.simple(v)
-	if *left--; *left < 0 || s == nil || s.has("anyOf") || s.has("oneOf") || (typeOf(s) != "object" && typeOf(s) != "") {
+	if *left--; *left < 0 || s == nil || s.Has("anyOf") || s.Has("oneOf") || (typeOf(s) != "object" && typeOf(s) != "") {
 		return nil, false
 	}
 	var found []property
-	for _, part := range s.list("allOf") {
+	for _, part := range s.List("allOf") {
 		more, ok := d.merged(part, left)
 		if !ok {
 			return nil, false
@@ -290,13 +292,13 @@ func (d *document) merged(v any, left *int) ([]property, bool) {
 			found = withProperty(found, p)
 		}
 	}
-	for _, p := range s.object("properties").all() {
-		if !d.isReadOnly(p.value) {
-			found = withProperty(found, property{name: p.key, schema: p.value})
+	for _, p := range s.Object("properties").Members() {
+		if !d.isReadOnly(p.Value) {
+			found = withProperty(found, property{name: p.Name, schema: p.Value})
 		}
 	}
 	for i, p := range found {
-		found[i].required = p.required || slices.Contains(s.list("required"), any(p.name))
+		found[i].required = p.required || slices.Contains(s.List("required"), any(p.name))
 	}
 	return found, true
 }

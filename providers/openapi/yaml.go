@@ -1,55 +1,167 @@
 package openapi
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/signalbox/signalbox/internal/ordered"
 )
 
 // errAlias refuses aliases of YAML: a few lines of them make gigabytes.
 var errAlias = errors.New("it uses aliases of YAML (*name), which are not taken: write the values out, or use $ref")
 
-// parseValue reads exactly one value in JSON or YAML.
-func parseValue(data []byte) (any, error) {
-	data = bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
-	if bytes.HasPrefix(data, []byte("{")) {
-		return parseJSON(data)
+// pieceSize is how many bytes of text are given to the library as they are. While it reads, it takes some twenty times as many.
+const pieceSize = 64 << 10
+
+// maxCuts is how deep pieces are cut up: paths and schemas of components are no deeper. What can't be cut is read again
+// with what it stands in.
+const maxCuts = 4
+
+// parseYAML reads exactly one value.
+func parseYAML(data []byte) (any, error) {
+	text, r := string(data), yamlReader{known: map[string]string{}}
+	if len(text) > pieceSize {
+		if o, ok := r.pieces(strings.TrimPrefix(text, "---\n"), -1, 1); ok {
+			return o, nil
+		}
 	}
-	file, err := parser.ParseBytes(data, 0)
+	return r.whole(text, 0)
+}
+
+// yamlReader reads one text.
+type yamlReader struct {
+	known map[string]string // short texts, which documents have many times
+}
+
+// pieces reads a mapping one member after the other. False: it is no such mapping, or something about it is wrong, which
+// the library says better when it sees all.
+func (r yamlReader) pieces(text string, above, depth int) (*ordered.Object, bool) {
+	if depth > maxCuts {
+		return nil, false
+	}
+	members, indent := cut(text, above)
+	o := &ordered.Object{}
+	for _, member := range members {
+		m, ok := r.member(member, indent, depth)
+		if !ok || o.Has(m.Name) {
+			return nil, false
+		}
+		o.Add(m.Name, m.Value)
+	}
+	return o, len(members) > 0
+}
+
+// member reads the text of one member, which stands at an indent.
+func (r yamlReader) member(text string, indent, depth int) (ordered.Member, bool) {
+	if first, rest, _ := strings.Cut(text, "\n"); len(text) > pieceSize && strings.HasSuffix(strings.TrimRight(first, " \r"), ":") {
+		m, ok := r.only(first, depth)
+		if o, cut := r.pieces(rest, indent, depth+1); ok && cut && m.Value == nil {
+			return ordered.Member{Name: m.Name, Value: o}, true
+		}
+	}
+	return r.only(text, depth)
+}
+
+// only reads a mapping of one member.
+func (r yamlReader) only(text string, depth int) (ordered.Member, bool) {
+	v, err := r.whole(text, depth-1)
+	if o, isObject := v.(*ordered.Object); err == nil && isObject && o.Len() == 1 {
+		return o.Members()[0], true
+	}
+	return ordered.Member{}, false
+}
+
+// cut cuts the text of a mapping before each of its members, and tells their indent, which is above another. It gives none
+// where it could be wrong. A cut within quotes or brackets leaves a piece before it that is no YAML.
+func cut(text string, above int) (members []string, indent int) {
+	start, end := -1, 0
+	for line := range strings.Lines(text) {
+		at := end
+		end += len(line)
+		content := strings.TrimLeft(line, " ")
+		if content[0] == '#' || strings.TrimSpace(content) == "" {
+			continue
+		}
+		column := len(line) - len(content)
+		switch {
+		case start < 0:
+			indent, start = column, at
+			if indent <= above || !beginsKey(content) {
+				return nil, 0
+			}
+		case column < indent:
+			return nil, 0
+		case column > indent, strings.HasPrefix(content, "- "), strings.TrimSpace(content) == "-":
+		case !beginsKey(content):
+			return nil, 0
+		default:
+			members = append(members, text[start:at])
+			start = at
+		}
+	}
+	if start < 0 {
+		return nil, 0
+	}
+	return append(members, text[start:]), indent
+}
+
+// beginsKey reports whether a line begins as the usual keys do.
+func beginsKey(line string) bool {
+	first, _ := utf8.DecodeRuneInString(line)
+	return unicode.IsLetter(first) || unicode.IsDigit(first) || strings.ContainsRune(`/"'$_`, first)
+}
+
+// whole reads exactly one value.
+func (r yamlReader) whole(text string, depth int) (any, error) {
+	file, err := parser.ParseBytes([]byte(text), 0)
 	if err != nil {
 		return nil, fmt.Errorf("it is neither JSON nor YAML: %s", firstLine(err))
 	}
 	if len(file.Docs) == 0 {
 		return nil, nil
 	}
-	return fromYAML(file.Docs[0].Body, 0)
+	return r.value(file.Docs[0].Body, depth)
+}
+
+// own is a text in memory of its own.
+func (r yamlReader) own(text string) string {
+	if same, known := r.known[text]; known {
+		return same
+	}
+	text = strings.Clone(text)
+	if len(text) <= 64 {
+		r.known[text] = text
+	}
+	return text
 }
 
 var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 
-// fromYAML gives a node as trees have it.
-func fromYAML(node ast.Node, depth int) (any, error) {
-	if depth++; depth > maxDepth {
-		return nil, fmt.Errorf("it is nested deeper than %d levels", maxDepth)
+// value gives a node as trees have it.
+func (r yamlReader) value(node ast.Node, depth int) (any, error) {
+	if depth++; depth > ordered.MaxDepth {
+		return nil, fmt.Errorf("it is nested deeper than %d levels", ordered.MaxDepth)
 	}
 	switch n := node.(type) {
 	case *ast.MappingNode:
-		return fromMapping(n.Values, depth)
+		return r.mapping(n.Values, depth)
 	case *ast.MappingValueNode:
-		return fromMapping([]*ast.MappingValueNode{n}, depth)
+		return r.mapping([]*ast.MappingValueNode{n}, depth)
 	case *ast.SequenceNode:
 		list := make([]any, len(n.Values))
 		for i, item := range n.Values {
 			var err error
-			if list[i], err = fromYAML(item, depth); err != nil {
+			if list[i], err = r.value(item, depth); err != nil {
 				return nil, err
 			}
 		}
@@ -57,58 +169,58 @@ func fromYAML(node ast.Node, depth int) (any, error) {
 	case *ast.AliasNode:
 		return nil, errAlias
 	case *ast.AnchorNode:
-		return fromYAML(n.Value, depth)
+		return r.value(n.Value, depth)
 	case *ast.TagNode:
 		if text, isText := n.Value.(ast.ScalarNode); isText && n.Start.Value == "!!str" {
-			return text.GetToken().Value, nil
+			return r.own(text.GetToken().Value), nil
 		}
-		return fromYAML(n.Value, depth)
+		return r.value(n.Value, depth)
 	}
-	return scalar(node), nil
+	return r.scalar(node), nil
 }
 
-func fromMapping(pairs []*ast.MappingValueNode, depth int) (any, error) {
-	o := &object{}
+func (r yamlReader) mapping(pairs []*ast.MappingValueNode, depth int) (any, error) {
+	o := &ordered.Object{}
 	for _, pair := range pairs {
 		if _, merges := pair.Key.(*ast.MergeKeyNode); merges {
 			return nil, errAlias
 		}
-		value, err := fromYAML(pair.Value, depth)
+		value, err := r.value(pair.Value, depth)
 		if err != nil {
 			return nil, err
 		}
-		o.set(strings.Clone(pair.Key.GetToken().Value), value)
+		o.Set(r.own(pair.Key.GetToken().Value), value)
 	}
 	return o, nil
 }
 
 // scalar gives a value as JSON has it; numbers keep their digits, also those that are too large for YAML.
-func scalar(node ast.Node) any {
+func (r yamlReader) scalar(node ast.Node) any {
 	switch n := node.(type) {
 	case *ast.NullNode:
 		return nil
 	case *ast.BoolNode:
 		return n.Value
 	case *ast.LiteralNode:
-		return strings.Clone(n.Value.Value)
+		return r.own(n.Value.Value)
 	case *ast.StringNode:
 		if plain := n.Token.Type != token.SingleQuoteType && n.Token.Type != token.DoubleQuoteType; plain && jsonNumber.MatchString(n.Value) {
-			return json.Number(strings.Clone(n.Value))
+			return json.Number(r.own(n.Value))
 		}
-		return strings.Clone(n.Value)
+		return r.own(n.Value)
 	case *ast.IntegerNode:
 		if text := n.Token.Value; jsonNumber.MatchString(text) {
-			return json.Number(strings.Clone(text))
+			return json.Number(r.own(text))
 		}
 		return json.Number(fmt.Sprint(n.Value))
 	case *ast.FloatNode:
 		if text := n.Token.Value; jsonNumber.MatchString(text) {
-			return json.Number(strings.Clone(text))
+			return json.Number(r.own(text))
 		}
 		return json.Number(strconv.FormatFloat(n.Value, 'g', -1, 64))
 	}
 	if node == nil || node.GetToken() == nil {
 		return nil
 	}
-	return strings.Clone(node.GetToken().Value)
+	return r.own(node.GetToken().Value)
 }
