@@ -219,7 +219,11 @@ func (p *Provider) arrived(ctx context.Context, e *Engine, promptID string) bool
 func (p *Provider) dropPartial(ctx context.Context, e *Engine, promptID string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
 	defer cancel()
-	if err := stop(ctx, e, promptID); err != nil {
+	err := stop(ctx, e, promptID)
+	if err == nil {
+		err = e.Client.DeleteHistory(ctx, promptID)
+	}
+	if err != nil {
 		p.cfg.Logger.Warn("partial prompt could not be stopped", "engine", e.Name, "prompt", promptID, "error", err)
 	}
 }
@@ -438,29 +442,51 @@ func (p *Provider) Cancel(ctx context.Context, t registry.Ticket) error {
 		if t.Endpoint != "" && t.Endpoint != e.Name {
 			continue
 		}
-		if err := stop(ctx, e, t.ProviderID); err != nil {
+		err := stop(ctx, e, t.ProviderID)
+		switch {
+		case errors.Is(err, errAtWork):
+			errs = append(errs, atWork(e, err))
+		case err != nil:
 			errs = append(errs, silence(e, err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
+// stopLook is the pause between two looks at whether an interrupted prompt has left the queue: nodes stop when they come to it.
+const stopLook = 200 * time.Millisecond
+
+// errAtWork is for a prompt that was interrupted and has not ended yet.
+var errAtWork = errors.New("it was interrupted and is still at work")
+
 // stop deletes first and interrupts second: a prompt that starts in between is caught by the latter.
 // Old servers pass over the prompt_id of an interrupt and stop whatever runs, so it is sent only while
-// the prompt is the running one.
+// the prompt is the running one. It waits until that has ended, for only then it stands in the history, from which it has to go.
 func stop(ctx context.Context, e *Engine, promptID string) error {
 	if err := e.Client.Delete(ctx, promptID); err != nil {
 		return err
 	}
-	q, err := e.queue(ctx)
-	if err != nil {
-		return err
+	for told := false; ; told = true {
+		q, err := e.queue(ctx)
+		if told && ctx.Err() != nil {
+			return errAtWork
+		}
+		if err != nil {
+			return err
+		}
+		e.free(promptID)
+		if !slices.Contains(q.Running, promptID) {
+			return nil
+		}
+		if !told {
+			if err := e.Client.Interrupt(ctx, promptID); err != nil {
+				return err
+			}
+		}
+		if pause(ctx, stopLook) != nil {
+			return errAtWork
+		}
 	}
-	e.free(promptID)
-	if slices.Contains(q.Running, promptID) {
-		return e.Client.Interrupt(ctx, promptID)
-	}
-	return nil
 }
 
 // Places tells how many more runs the engines get now.

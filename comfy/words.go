@@ -41,6 +41,13 @@ func silence(e *Engine, err error) error {
 	return out
 }
 
+// atWork is for an engine that was told to stop a run and has not done so.
+func atWork(e *Engine, err error) error {
+	out := registry.Errorf(registry.CodeUnavailable, "the engine was told to stop the run and is still at work on it")
+	out.Retryable, out.Cause = true, fmt.Errorf("%s: %w", e.Name, err)
+	return out
+}
+
 // gone is for an engine whose runs have to go on elsewhere.
 func gone(e *Engine) error {
 	out := registry.Errorf(registry.CodeGone, "the engine that has this run does not answer any more")

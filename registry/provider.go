@@ -69,8 +69,8 @@ type (
 	Progresser interface {
 		Watch(ctx context.Context, t Ticket, report func(Progress)) error
 	}
-	// Forgetter has a provider delete what it keeps of a run that is over and brought: its history, its files. What is not
-	// there any more is no error.
+	// Forgetter has a provider delete what it keeps of a run that is over there and brought, where something came of it: its
+	// history, its files. What is not there any more is no error.
 	Forgetter interface {
 		Forget(ctx context.Context, t Ticket) error
 	}

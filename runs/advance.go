@@ -430,6 +430,7 @@ func (w *step) nextAttempt(ctx context.Context, failure *registry.Error) error {
 	if err := w.s.sleep(ctx, w.pause(w.r.Attempt, failure)); err != nil {
 		return err
 	}
+	w.s.forgetAtProvider(ctx, w.r.ID, w.r.Tool.Service, w.r.ticket)
 	w.begin()
 	return w.write(ctx)
 }

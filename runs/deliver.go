@@ -24,6 +24,7 @@ func (s *Service) deliver(ctx context.Context, runID string) error {
 	if !r.Status.Final() || r.DeliveredAt != nil || r.DeletedAt != nil {
 		return nil
 	}
+	defer s.forgetAtProvider(ctx, r.ID, r.Tool.Service, r.ticket) // who ended it may have died before
 	return s.handOver(ctx, &r)
 }
 

@@ -232,7 +232,9 @@ func (w *step) commit(ctx context.Context, f *finish) error {
 	if err := w.s.failpoint("finished"); err != nil {
 		return &ownError{err}
 	}
-	defer w.s.forgetAtProvider(ctx, f.record)
+	if !f.stop { // who stops it has it forgotten, after that
+		defer w.s.forgetAtProvider(ctx, f.record.ID, f.record.Tool.Service, f.record.ticket)
+	}
 	if !f.deliver {
 		return nil
 	}
@@ -242,18 +244,19 @@ func (w *step) commit(ctx context.Context, f *finish) error {
 // forgetLimit bounds one Forget.
 const forgetLimit = 30 * time.Second
 
-// forgetAtProvider has the provider delete what it keeps of a run that is over. It is not waited for, and a failure costs only its space.
-func (s *Service) forgetAtProvider(ctx context.Context, r record) {
-	forgetter, ok := s.config.Providers[r.Tool.Service].(registry.Forgetter)
-	if !ok || r.ticket == nil {
+// forgetAtProvider has the provider delete what it keeps of a run, or an attempt of it, that is over there. It is not waited for, and
+// a failure costs only its space.
+func (s *Service) forgetAtProvider(ctx context.Context, runID, service string, ticket *registry.Ticket) {
+	forgetter, ok := s.config.Providers[service].(registry.Forgetter)
+	if !ok || ticket == nil {
 		return
 	}
 	s.spawn(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), forgetLimit)
 		defer cancel()
 		defer context.AfterFunc(s.base, cancel)()
-		if err := forgetter.Forget(ctx, *r.ticket); err != nil {
-			s.log.InfoContext(ctx, "the provider keeps what it knows of a run", "run", r.ID, "error", err)
+		if err := forgetter.Forget(ctx, *ticket); err != nil {
+			s.log.InfoContext(ctx, "the provider keeps what it knows of a run", "run", runID, "error", err)
 		}
 	})
 }

@@ -164,4 +164,5 @@ func (s *Service) stopCopy(c copyLeft) {
 		return
 	}
 	s.log.InfoContext(ctx, "a copy that a run left behind was stopped", "run", c.RunID, "at", ticket.Endpoint)
+	s.forgetAtProvider(ctx, c.RunID, c.Service, &ticket)
 }

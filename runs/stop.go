@@ -139,7 +139,11 @@ func (s *Service) stopAtProvider(ctx context.Context, u *unwanted) (err error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, stopWithin)
 	defer cancel()
-	return canceler.Cancel(ctx, *u.ticket)
+	if err := canceler.Cancel(ctx, *u.ticket); err != nil {
+		return err
+	}
+	s.forgetAtProvider(ctx, u.ID, u.Tool.Service, u.ticket)
+	return nil
 }
 
 // findTicket gives the ticket of a run whose submission nobody has seen the end of; nil: there is nothing at the provider.
@@ -210,7 +214,7 @@ func (s *Service) noteUnstopped(ctx context.Context, u *unwanted, why error) err
 	if given {
 		s.log.ErrorContext(ctx, "a run that ended here may go on at its service, and cost money there", "run", u.ID, "service", u.Tool.Service, "providerId", id, "error", why)
 	} else {
-		s.log.WarnContext(ctx, "the provider did not take the cancel, another try follows", "run", u.ID, "service", u.Tool.Service, "providerId", id, "error", why)
+		s.log.WarnContext(ctx, "a run that ended here is not stopped at its provider yet, another try follows", "run", u.ID, "service", u.Tool.Service, "providerId", id, "error", why)
 	}
 	return err
 }

@@ -75,11 +75,10 @@ func Define(w *Workflow, o Options) (*Definition, error) {
 		return nil, err
 	}
 	def := &Definition{Needs: d.requirements(), Binding: &Binding{Prompt: prompt, Outputs: outputs}}
-	def.Tool = d.tool(outputs)
+	def.Tool = d.tool(outputs, def.Needs)
 	for _, f := range d.fields {
 		def.Binding.Inputs = append(def.Binding.Inputs, BoundInput{Field: f.InputField, Targets: f.targets})
 	}
-	def.Tool.Metadata = d.metadata(def.Needs)
 	sortFindings(d.f.findings)
 	def.Findings = d.f.findings[:min(len(d.f.findings), maxFindings)]
 	return def, nil

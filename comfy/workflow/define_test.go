@@ -341,6 +341,16 @@ func TestAuthored(t *testing.T) {
 			t.Errorf("outputs %v, findings %v", d.Binding.Outputs, codes(d.Findings))
 		}
 	})
+	t.Run("a tool says that its results keep the workflow", func(t *testing.T) {
+		t.Parallel()
+		for words, want := range map[string]any{"keep-workflow": true, "keep-workflow=true": true, "keep-workflow=no": nil, "category=x": nil} {
+			b := sampling()
+			b.node("9", "Note", `["@tool `+words+`"]`, "")
+			if got := define(t, b.String(), miniObjectInfo(t)).Tool.Metadata[registry.KeepWorkflow]; got != want {
+				t.Errorf("%s gives %v", words, got)
+			}
+		}
+	})
 	t.Run("app inputs of an instance reach the widget inside", func(t *testing.T) {
 		t.Parallel()
 		b := &g{defs: []string{outerDef, blurDef}, extra: `{"linearData": {"inputs": [["2", "sigma"], ["4", "radius"]]}}`}

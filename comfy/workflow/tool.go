@@ -22,11 +22,12 @@ func (d *definer) costing() *registry.CostingModel {
 }
 
 // tool puts the definition together.
-func (d *definer) tool(outputs []BoundOutput) registry.Tool {
+func (d *definer) tool(outputs []BoundOutput, needs Requirements) registry.Tool {
 	t := registry.Tool{
 		ToolID: ToolID(d.o.FileName), Service: d.o.Service, Description: d.notice.description, Guidance: d.blueprint(),
 		CostingModel: d.costing(),
 		DeliveryMode: registry.DeliveryAsync, Kind: "workflow", InputSchema: registry.InputSchema{}, OutputSchema: d.outputSchema(outputs),
+		Metadata: d.metadata(needs),
 		// An engine that is lost with a run costs its time; a paid service may have been paid.
 		Idempotent: !slices.ContainsFunc(d.f.nodes, (*flatNode).apiNode),
 	}
@@ -212,10 +213,7 @@ func (d *definer) toolDirective(t *registry.Tool, dir directive) {
 	if c := slug(dir.args["category"], "-"); c != "" {
 		t.Category = c
 	}
-	if keep, ok := dir.args["keep-workflow"]; ok && keep != "false" {
-		if t.Metadata == nil {
-			t.Metadata = map[string]any{}
-		}
+	if keep, _ := dir.flag("keep-workflow"); keep {
 		t.Metadata[registry.KeepWorkflow] = true
 	}
 	if again, given := dir.flag("repeat"); given {

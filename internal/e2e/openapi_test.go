@@ -60,6 +60,29 @@ paths:
       responses: {"200": {description: Done}}
 `
 
+// contacts is a service that wants to know who is introduced.
+const contacts = `
+openapi: 3.1.0
+info: {title: Contacts, version: "1"}
+servers: [{url: "{{server}}"}]
+paths:
+  /introductions:
+    post:
+      operationId: introduce
+      summary: Introduce yourself to somebody
+      x-orchet-tool: true
+      x-orchet-pii-required: [name, email]
+      parameters: [{name: X-Orchet-Pii-Grant, in: header, schema: {type: string}}]
+      requestBody:
+        content:
+          application/json:
+            schema:
+              type: object
+              required: [to]
+              properties: {to: {type: string, description: To whom}, name: {type: string, description: Your name}, email: {type: string, description: Your address}}
+      responses: {"200": {description: Done}}
+`
+
 func TestOpenAPIDocument(t *testing.T) {
 	t.Parallel()
 	needPostgres(t)
@@ -103,6 +126,42 @@ func TestOpenAPIDocument(t *testing.T) {
 			t.Errorf("got %+v by %d requests", run, len(agency.Received()))
 		}
 		c.succeed("cancelBooking", map[string]any{"id": "1"})
+	})
+	t.Run("C15 personal data is granted one by one: what is not granted is neither sent nor named", func(t *testing.T) {
+		service := openapitest.New(t, contacts, key)
+		if err := os.WriteFile(filepath.Join(dir, "contacts.openapi.yaml"), []byte(strings.ReplaceAll(contacts, "{{server}}", service.URL)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		await(t, "the tool", func() bool { return c.tools()["introduce"] != nil }, p.said)
+		for _, grant := range []struct {
+			body any
+			want string // X-Orchet-Pii-Grant
+		}{{map[string]any{"granted": []string{"name"}}, "name"}, {map[string]any{"granted": []string{"email"}}, "email"}, {map[string]any{"granted": []string{}}, ""}, {nil, "name,email"}} {
+			before := len(service.Received())
+			run := c.run("introduce", map[string]any{"to": "Ben", "name": "Ann", "email": "ann@sea.example"})
+			if run.Status != "awaiting_confirmation" || len(service.Received()) != before {
+				t.Fatalf("it is %s, %d requests were made", run.Status, len(service.Received())-before)
+			}
+			c.must(http.StatusAccepted, http.MethodPost, "/api/runs/"+run.RunID+"/confirm", grant.body, nil)
+			if run = c.finished(run.RunID); run.Status != "succeeded" || len(service.Received()) != before+1 {
+				t.Fatalf("got %+v by %d requests", run, len(service.Received())-before)
+			}
+			sent := service.Received()[before]
+			if got := sent.Header.Get("X-Orchet-Pii-Grant"); got != grant.want {
+				t.Errorf("%v grants %q", grant.body, got)
+			}
+			for field, value := range map[string]string{"name": `"Ann"`, "email": `"ann@sea.example"`} {
+				if got := strings.Contains(string(sent.Body), value); got != strings.Contains(grant.want, field) {
+					t.Errorf("with %v %s is sent: %v, in %s", grant.body, field, got, sent.Body)
+				}
+			}
+		}
+		run := c.run("introduce", map[string]any{"to": "Ben", "name": "Ann"})
+		before := len(service.Received())
+		c.must(http.StatusUnprocessableEntity, http.MethodPost, "/api/runs/"+run.RunID+"/confirm", map[string]any{"granted": []string{"passport"}}, nil)
+		if n := len(service.Received()); n != before {
+			t.Errorf("what is not asked for was granted, and %d requests were made", n-before)
+		}
 	})
 	p.stop(os.Interrupt)
 	if strings.Contains(p.said(), key) {

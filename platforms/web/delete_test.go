@@ -82,6 +82,8 @@ func TestDeletingFromThePage(t *testing.T) {
 	}
 	if res := ann.form("/run/"+id+"/delete", nil); res.StatusCode != http.StatusSeeOther || !strings.HasPrefix(res.Header.Get("Location"), "/history") {
 		t.Errorf("deleting leads to %q, %d", res.Header.Get("Location"), res.StatusCode)
+	} else {
+		has(t, ann.page(res.Header.Get("Location")), "The run is deleted, with its files.")
 	}
 	for _, path := range []string{upload, result, "/run/" + id} {
 		if got := ann.do("GET", path, "", nil).StatusCode; got != http.StatusNotFound {

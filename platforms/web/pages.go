@@ -202,12 +202,7 @@ func (s *Server) showAs(w http.ResponseWriter, r *http.Request, a users.Account,
 	}
 	v.Balance, v.SignedIn, v.Name, v.Operator, v.Console = &b, true, a.DisplayName, a.Operator, s.console()
 	v.Talks = s.cfg.Conversation != nil
-	voice := s.voice(r, a)
-	if key := "web.done." + r.URL.Query().Get("done"); r.Method == http.MethodGet && voice.Has(key) {
-		v.Done = voice.Line(key)
-	}
-	v.Lang = voice.Language()
-	s.write(w, r, status, name, v)
+	s.write(w, r, s.voice(r, a), status, name, v)
 	return nil
 }
 
@@ -226,13 +221,15 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, name
 	if a, err := s.account(r); err == nil && s.showAs(w, r, a, status, name, v) == nil {
 		return
 	}
-	v.Lang = s.voice(r, users.Account{}).Language()
-	s.write(w, r, status, name, v)
+	s.write(w, r, s.voice(r, users.Account{}), status, name, v)
 }
 
 // write writes a page, or nothing but an error when the template fails: never half a page.
-func (s *Server) write(w http.ResponseWriter, r *http.Request, status int, name string, v view) {
-	v.Local = s.cfg.Public == nil
+func (s *Server) write(w http.ResponseWriter, r *http.Request, voice i18n.Voice, status int, name string, v view) {
+	if key := "web.done." + r.URL.Query().Get("done"); r.Method == http.MethodGet && voice.Has(key) {
+		v.Done = voice.Line(key)
+	}
+	v.Lang, v.Local = voice.Language(), s.cfg.Public == nil
 	v.CSRF, v.CSRFToken = CSRFInput(r.Context()), CSRFToken(r.Context())
 	var page bytes.Buffer
 	if err := s.pages[v.Lang].ExecuteTemplate(&page, name+".html", v); err != nil {

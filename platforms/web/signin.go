@@ -122,6 +122,8 @@ func (s *Server) toSignin(w http.ResponseWriter, r *http.Request) {
 	target := "/signin"
 	if r.Method == http.MethodGet && r.URL.Path != "/" {
 		target += "?next=" + url.QueryEscape(r.URL.RequestURI())
+	} else if done := r.URL.Query().Get("done"); done != "" {
+		target += "?done=" + url.QueryEscape(done)
 	}
 	http.Redirect(w, r, target, http.StatusSeeOther)
 }

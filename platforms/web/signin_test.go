@@ -121,6 +121,14 @@ func TestSessions(t *testing.T) {
 		}
 	})
 
+	t.Run("who deletes everything is signed out and told so", func(t *testing.T) {
+		v := h.visitor()
+		v.form("/signin", url.Values{"key": {h.developer("leaving").key}})
+		where := v.form("/account/erase", url.Values{"sure": {"1"}}).Header.Get("Location")
+		res := v.do("GET", where, "", nil)
+		landed(t, res, "/signin?done=erased")
+		has(t, readAll(t, v.do("GET", res.Header.Get("Location"), "", nil).Body), "The books keep amounts without a name.")
+	})
 	t.Run("after signing in one is where one wanted to go, on this site only", func(t *testing.T) {
 		v := h.visitor()
 		landed(t, v.do("GET", "/history?tool=x", "", nil), "/signin?next=%2Fhistory%3Ftool%3Dx")

@@ -1,8 +1,8 @@
 // Package httptools makes tools of files that describe a service's HTTP API as data: a new service without
 // Go.
 //
-// A file is named like *.tool.yaml, *.tool.yml or *.tool.json and has two members. tool is a definition as
-// everywhere; http says how it is called:
+// A file is named like *.tool.yaml, *.tool.yml or *.tool.json and has two members, tool and http. tool is a definition as
+// everywhere; http says how it is called; a third, example, may show an answer, which Check reads:
 //
 //	tool:
 //	  toolId: clouds

@@ -155,10 +155,11 @@ func (t *Tools) load(file string, fresh map[registry.Media]spec) (registry.Tool,
 	if len(data) > maxFile {
 		return registry.Tool{}, fmt.Errorf("the file has more than %d bytes", maxFile)
 	}
-	tool, s, err := parse(file, data)
+	tool, d, err := parse(file, data)
 	if err != nil {
 		return registry.Tool{}, err
 	}
+	s := *d.HTTP
 	raw, err := json.Marshal(s)
 	if err != nil {
 		return registry.Tool{}, err

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/goccy/go-yaml"
 
@@ -60,31 +61,36 @@ type request struct {
 	Form   bool              `json:"form,omitempty"` // the body is sent as a form instead of JSON
 }
 
+// definition is what a file holds.
+type definition struct {
+	Tool json.RawMessage `json:"tool"`
+	HTTP *spec           `json:"http"`
+	// Example is an answer of the service that has a result. It is only looked at by Check.
+	Example json.RawMessage `json:"example,omitempty"`
+}
+
 // parse reads a file. Everything that is wrong is told at once.
-func parse(name string, data []byte) (registry.Tool, spec, error) {
+func parse(name string, data []byte) (registry.Tool, definition, error) {
 	if !strings.HasSuffix(strings.ToLower(name), ".json") {
 		var err error
 		if data, err = yaml.YAMLToJSON(data); err != nil {
-			return registry.Tool{}, spec{}, fmt.Errorf("it is no YAML: %s", firstLine(err))
+			return registry.Tool{}, definition{}, fmt.Errorf("it is no YAML: %s", firstLine(err))
 		}
 	}
-	var file struct {
-		Tool json.RawMessage `json:"tool"`
-		HTTP *spec           `json:"http"`
-	}
+	var read definition
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&file); err != nil {
-		return registry.Tool{}, spec{}, fmt.Errorf("it is not as expected: %w", err)
+	if err := d.Decode(&read); err != nil {
+		return registry.Tool{}, definition{}, fmt.Errorf("it is not as expected: %w", err)
 	}
-	if file.Tool == nil || file.HTTP == nil {
-		return registry.Tool{}, spec{}, errors.New("it must have the members tool and http")
+	if read.Tool == nil || read.HTTP == nil {
+		return registry.Tool{}, definition{}, errors.New("it must have the members tool and http")
 	}
-	tool, err := decodeTool(file.Tool, *file.HTTP)
+	tool, err := decodeTool(read.Tool, *read.HTTP)
 	if err != nil {
-		return registry.Tool{}, spec{}, err
+		return registry.Tool{}, definition{}, err
 	}
-	return tool, *file.HTTP, errors.Join(file.HTTP.check(tool)...)
+	return tool, read, errors.Join(read.HTTP.check(tool)...)
 }
 
 func firstLine(err error) string {
@@ -284,9 +290,40 @@ func Check(path string) (tool registry.Tool, warnings []string, err error) {
 	if len(data) > maxFile {
 		return registry.Tool{}, nil, fmt.Errorf("the file has more than %d bytes", maxFile)
 	}
-	tool, s, err := parse(filepath.Base(path), data)
+	tool, d, err := parse(filepath.Base(path), data)
 	if err != nil {
 		return tool, nil, err
 	}
-	return tool, s.warnings(tool), nil
+	return tool, append(d.HTTP.warnings(tool), d.tryExample(tool)...), nil
+}
+
+// tryExample reads the example as the answer of a run, and tells what would keep the run from its results.
+func (d definition) tryExample(tool registry.Tool) []string {
+	if d.Example == nil {
+		return nil
+	}
+	reading := registry.Reading{State: registry.RunSucceeded}
+	var err error
+	if w := tool.WebhookStrategy; w != nil {
+		reading, err = w.Read(d.Example, time.Time{}, time.Time{})
+	} else {
+		reading.Result, err = decode(d.Example)
+	}
+	if err != nil {
+		return []string{"example: " + err.Error()}
+	}
+	if reading.State != registry.RunSucceeded {
+		return []string{fmt.Sprintf("example: it is read as %s, not as a success; expected an answer with successValue and a result", reading.State)}
+	}
+	outputs, err := (&Tools{}).outputs(tool.OutputSchema, reading.Result)
+	if err != nil {
+		return []string{"example: " + err.Error()}
+	}
+	var warnings []string
+	for _, declared := range tool.OutputSchema {
+		if !slices.ContainsFunc(outputs, func(o registry.Output) bool { return o.Name == declared.Name }) {
+			warnings = append(warnings, fmt.Sprintf("example: it has nothing for the output %s", declared.Name))
+		}
+	}
+	return warnings
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // Provider is a service that works on runs as a real one does: it knows what was submitted, under which
-// handle, and refuses what is wrong. It is a registry.Submitter, registry.Finder and registry.Canceler.
+// handle, and refuses what is wrong. It is a registry.Submitter, registry.Finder, registry.Canceler and registry.Forgetter.
 //
 // By default every run succeeds at once with one text output named "result"; OnSubmit decides otherwise.
 type Provider struct {
@@ -49,10 +49,11 @@ type Outcome struct {
 }
 
 type work struct {
-	call     registry.Call
-	progress registry.Progress
-	lost     bool
-	canceled bool
+	call      registry.Call
+	progress  registry.Progress
+	lost      bool
+	canceled  bool
+	forgotten bool
 }
 
 // Text is a text output.
@@ -189,6 +190,24 @@ func (p *Provider) Cancel(_ context.Context, t registry.Ticket) error {
 		w.progress = registry.Progress{State: registry.RunCanceled}
 	}
 	return nil
+}
+
+// Forget deletes a run that is over; one that goes on leaves its traces later.
+func (p *Provider) Forget(_ context.Context, t registry.Ticket) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if w := p.runs[t.ProviderID]; w != nil && w.progress.State.Terminal() {
+		w.lost, w.forgotten = true, true
+	}
+	return nil
+}
+
+// Forgotten tells whether the provider keeps nothing of a handle's run any more.
+func (p *Provider) Forgotten(handle string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w := p.runs[p.id(handle)]
+	return w != nil && w.forgotten
 }
 
 // Report sets the state of a run by its handle.
