@@ -402,11 +402,14 @@ func (r *Registry) hasLearned() bool {
 }
 
 func (r *Registry) tell(ctx context.Context, swap Swap) {
-	r.config.Logger.Info("catalogue changed", "tools", swap.New.Len(),
-		"added", len(swap.Diff.Added), "removed", len(swap.Diff.Removed), "changed", len(swap.Diff.Changed))
 	lines := swap.Diff.Lines()
-	for _, line := range lines[:min(len(lines), maxLoggedChanges)] {
-		r.config.Logger.Info("catalogue", "change", line)
+	if swap.Old.Len() == 0 || len(lines) > maxLoggedChanges {
+		lines = nil
+		r.config.Logger.Info("catalogue changed", "tools", swap.New.Len(),
+			"added", len(swap.Diff.Added), "removed", len(swap.Diff.Removed), "changed", len(swap.Diff.Changed))
+	}
+	for _, line := range lines {
+		r.config.Logger.Info("catalogue changed", "change", line)
 	}
 	r.mu.Lock()
 	hooks := make([]func(context.Context, Swap), len(r.hookOrder))

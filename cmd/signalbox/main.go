@@ -132,10 +132,14 @@ func printError(w io.Writer, err error) {
 	}
 }
 
+// logLevels are the values of LOG_LEVEL.
+var logLevels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
+
 // newLogger makes the program's logger, on stderr.
-func newLogger(c Config, w io.Writer) *slog.Logger {
-	levels := map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
-	o := &slog.HandlerOptions{Level: levels[c.LogLevel]}
+func newLogger(c Config, w io.Writer) *slog.Logger { return newLoggerAt(logLevels[c.LogLevel], c, w) }
+
+func newLoggerAt(level slog.Leveler, c Config, w io.Writer) *slog.Logger {
+	o := &slog.HandlerOptions{Level: level}
 	if c.LogFormat == "json" {
 		return slog.New(slog.NewJSONHandler(w, o))
 	}

@@ -51,12 +51,20 @@ func (upCommand) Run(e env) error {
 	if err != nil {
 		return err
 	}
-	a := &app{cfg: c, log: newLogger(c, e.stderr), metrics: prometheus.NewRegistry()}
+	// What a start does step by step is told when debugging; else the first lines are those that say where everything is.
+	var level slog.LevelVar
+	if usual := logLevels[c.LogLevel]; usual == slog.LevelInfo {
+		level.Set(slog.LevelWarn)
+	} else {
+		level.Set(usual)
+	}
+	a := &app{cfg: c, log: newLoggerAt(&level, c, e.stderr), metrics: prometheus.NewRegistry()}
 	rest := thrift(e.ctx)
 	err = a.start(e.ctx)
 	rest()
 	if err == nil {
 		a.banner(e.stdout)
+		level.Set(logLevels[c.LogLevel])
 		err = a.wait(e.ctx)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), stopLimit)

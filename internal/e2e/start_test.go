@@ -77,6 +77,9 @@ func life(t *testing.T, as *syscall.Credential) {
 	}
 	checkQuickest(t, "the first start", 15*time.Second, firsts...)
 	checkBanner(t, first)
+	if said := first.log.String(); said != "" {
+		t.Errorf("before and beside its first lines the program says:\n%s", said)
+	}
 	checkProbes(t, first)
 	c := newClient(first, "ann")
 	done := c.succeed("wallpaper", small(64))
