@@ -1,14 +1,10 @@
 package comfy_test
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -24,6 +20,7 @@ import (
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/comfytest"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/registrytest"
 )
 
 // TestMain fails the package when anything is left running.
@@ -31,70 +28,6 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience bounds every wait for something that should happen soon.
 const patience = 2 * time.Minute
-
-// memoryStore is a content-addressed store without a disk.
-type memoryStore struct {
-	mu    sync.Mutex
-	files map[string][]byte
-	puts  int
-	opens int
-	err   error
-}
-
-// fail has all further Puts fail.
-func (s *memoryStore) fail(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.err = err
-}
-
-func (s *memoryStore) Put(_ context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error) {
-	data, err := io.ReadAll(r)
-	if err != nil {
-		return "", registry.MediaInfo{}, err
-	}
-	sum := sha256.Sum256(data)
-	ref := "asset:" + hex.EncodeToString(sum[:])
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.files == nil {
-		s.files = map[string][]byte{}
-	}
-	if s.err != nil {
-		return "", registry.MediaInfo{}, s.err
-	}
-	s.puts++
-	s.files[ref] = data
-	return ref, registry.MediaInfo{Name: name, Bytes: int64(len(data))}, nil
-}
-
-func (s *memoryStore) PutSpecs(ctx context.Context, contents [][]byte) (refs []registry.Media, err error) {
-	for _, content := range contents {
-		ref, _, err := s.Put(ctx, bytes.NewReader(content), "spec")
-		if err != nil {
-			return nil, err
-		}
-		refs = append(refs, ref)
-	}
-	return refs, nil
-}
-
-func (s *memoryStore) OpenMedia(_ context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.opens++
-	data, ok := s.files[ref]
-	if !ok {
-		return nil, registry.MediaInfo{}, errors.New("no such file")
-	}
-	return io.NopCloser(bytes.NewReader(data)), registry.MediaInfo{MIMEType: "image/png", Bytes: int64(len(data))}, nil
-}
-
-func (s *memoryStore) opened() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.opens
-}
 
 // folder is a folder of files that a test can change while it is read.
 type folder struct {
@@ -164,7 +97,7 @@ type world struct {
 	fleet    *comfy.Fleet
 	loader   *comfy.Workflows
 	provider *comfy.Provider
-	store    *memoryStore
+	store    *registrytest.Specs
 	tools    map[string]registry.Tool
 }
 
@@ -181,7 +114,7 @@ func newWorldBy(t *testing.T, client *http.Client, source fs.FS, servers ...*com
 	for _, s := range servers {
 		urls = append(urls, s.URL())
 	}
-	w := &world{store: &memoryStore{}, tools: map[string]registry.Tool{}, fleet: comfy.NewFleet(urls, comfy.FleetConfig{HTTPClient: client, Ahead: 1000})}
+	w := &world{store: &registrytest.Specs{}, tools: map[string]registry.Tool{}, fleet: comfy.NewFleet(urls, comfy.FleetConfig{HTTPClient: client, Ahead: 1000})}
 	w.fleet.Refresh(t.Context())
 	for _, s := range w.fleet.Status() {
 		if !s.Up {

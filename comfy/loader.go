@@ -198,12 +198,10 @@ func readFile(source fs.FS, name string) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("not a regular file")
 	}
-	f, err := source.Open(name)
-	if err != nil {
-		return nil, err
+	if info.Size() > maxWorkflowFile {
+		return nil, fmt.Errorf("more than %d bytes", maxWorkflowFile)
 	}
-	defer f.Close()
-	return readBounded(f, maxWorkflowFile)
+	return fs.ReadFile(source, name)
 }
 
 // define makes a tool of a file, or takes it from the last Load when neither the file nor the declarations it was read

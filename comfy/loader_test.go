@@ -65,7 +65,7 @@ func TestLoader(t *testing.T) {
 		t.Parallel()
 		s := comfytest.New(t, comfytest.Options{})
 		f := watchFleet(s)
-		loader := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{newFolder(map[string]string{"it.json": plainFlow})}, Fleet: f.Fleet, Store: &memoryStore{}})
+		loader := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{newFolder(map[string]string{"it.json": plainFlow})}, Fleet: f.Fleet, Store: &registrytest.Specs{}})
 		tools, err := loader.Load(t.Context())
 		if err != nil || len(tools) != 1 || tools[0].State() != registry.StateUnavailable {
 			t.Fatalf("%+v, %v", tools, err)
@@ -113,20 +113,20 @@ func TestLoader(t *testing.T) {
 		for range 3 {
 			w.load(t)
 		}
-		if w.store.puts != 2 {
-			t.Errorf("stored %d times", w.store.puts)
+		if n := w.store.Writes(); n != 1 {
+			t.Errorf("stored %d times", n)
 		}
 		source.write("b.json", strings.ReplaceAll(mediaFlow, "inverted", "other"))
 		w.load(t)
-		if w.store.puts != 3 {
-			t.Errorf("stored %d times after one change", w.store.puts)
+		if n := w.store.Writes(); n != 2 {
+			t.Errorf("stored %d times after one change", n)
 		}
 		s.Install() // nothing new
 		s.Restart()
 		w.fleet.Refresh(t.Context())
 		w.load(t)
-		if w.store.puts != 3 {
-			t.Errorf("stored %d times after a restart without news", w.store.puts)
+		if n := w.store.Writes(); n != 2 {
+			t.Errorf("stored %d times after a restart without news", n)
 		}
 	})
 	t.Run("A44 one command in two files is told by the registry", func(t *testing.T) {
@@ -168,12 +168,12 @@ func TestLoader(t *testing.T) {
 		t.Parallel()
 		source := newFolder(map[string]string{"it.json": plainFlow})
 		w := newWorld(t, source, comfytest.New(t, comfytest.Options{}))
-		w.store.fail(errors.New("disk full"))
+		w.store.Fail(errors.New("disk full"))
 		source.write("it.json", mediaFlow)
 		if tools, err := w.loader.Load(t.Context()); err == nil || len(tools) != 0 { // the registry keeps the last good set
 			t.Errorf("%v, %v", ids(tools), err)
 		}
-		w.store.fail(nil)
+		w.store.Fail(nil)
 		tools, err := w.loader.Load(t.Context())
 		if err != nil || len(tools) != 1 || tools[0].InputSchema[0].Type == registry.TypeNumber {
 			t.Errorf("%v, %v", ids(tools), err)

@@ -12,19 +12,26 @@ import (
 // there.
 func missing(info *workflow.ObjectInfo, need workflow.Requirements) []string {
 	var lacks []string
-	var inputs []workflow.InputSpec
+	var classes []*workflow.ClassInfo
 	for _, name := range need.Classes {
 		c, ok := info.Class(name)
 		if !ok {
 			lacks = append(lacks, "the node "+name)
-			continue
+		} else if len(need.Models) > 0 && len(c.Inputs) > 0 {
+			classes = append(classes, c)
 		}
-		inputs = append(inputs, c.Inputs...)
 	}
-	if len(inputs) == 0 && len(lacks) > 0 {
+	if len(need.Models) == 0 || len(classes) == 0 && len(lacks) > 0 {
 		return lacks // the models of classes that are not there can't be judged
 	}
-	files, closed := offered(inputs)
+	files := map[string]bool{} // whether it is offered
+	for _, m := range need.Models {
+		files[slashed(m.Name)] = false
+	}
+	closed := true
+	for _, c := range classes {
+		closed = lookUp(files, c.Inputs) && closed
+	}
 	for _, m := range need.Models {
 		if closed && !files[slashed(m.Name)] {
 			lacks = append(lacks, "the model "+m.Name)
@@ -53,30 +60,29 @@ func lacking(names []string) string {
 	return strings.Join(parts, ", nor ")
 }
 
-// offered collects the options of all combos. They are closed when no input takes a file name that is not among them.
-func offered(inputs []workflow.InputSpec) (options map[string]bool, closed bool) {
-	options, closed = map[string]bool{}, true
-	var walk func([]workflow.InputSpec)
-	walk = func(inputs []workflow.InputSpec) {
-		for _, in := range inputs {
-			for _, option := range in.Options {
-				if text, ok := option.(string); ok {
-					options[slashed(text)] = true
-				}
-			}
-			if in.Remote || in.Type == "STRING" && strings.HasSuffix(in.Name, "_name") {
-				closed = false
-			}
-			for _, b := range in.Branches {
-				walk(b.Inputs)
-			}
-			if in.Grow != nil {
-				walk([]workflow.InputSpec{in.Grow.Input})
+// lookUp marks the files that are among the options of combos. They are closed when no input takes a file name that is not
+// among them.
+func lookUp(files map[string]bool, inputs []workflow.InputSpec) (closed bool) {
+	closed = true
+	for i := range inputs {
+		in := &inputs[i]
+		for _, option := range in.Options {
+			text, _ := option.(string)
+			if _, needed := files[slashed(text)]; needed {
+				files[slashed(text)] = true
 			}
 		}
+		if in.Remote || in.Type == "STRING" && strings.HasSuffix(in.Name, "_name") {
+			closed = false
+		}
+		for _, b := range in.Branches {
+			closed = lookUp(files, b.Inputs) && closed
+		}
+		if in.Grow != nil {
+			closed = lookUp(files, []workflow.InputSpec{in.Grow.Input}) && closed
+		}
 	}
-	walk(inputs)
-	return options, closed
+	return closed
 }
 
 // slashed makes a path of a Windows server comparable with one of another.

@@ -29,11 +29,7 @@ func (w *world) photoOf(t *testing.T, blue uint8) registry.Media {
 	if err := png.Encode(&b, img); err != nil {
 		t.Fatal(err)
 	}
-	ref, _, err := w.store.Put(t.Context(), &b, "photo.png")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ref
+	return w.store.AddFile("photo.png", "image/png", b.Bytes())
 }
 
 func TestBundledWorkflowsRun(t *testing.T) {
@@ -121,10 +117,7 @@ func TestFluxGeneralRunsWhereTheModelsAre(t *testing.T) {
 func TestUnreadablePicture(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, workflows.FS, comfytest.New(t, comfytest.Options{}))
-	ref, _, err := w.store.Put(t.Context(), strings.NewReader("this is no picture"), "photo.png")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ref := w.store.AddFile("photo.png", "image/png", []byte("this is no picture"))
 	p := w.run(t, w.tools["poster"], map[string]any{"image": ref})
 	if p.State != registry.RunFailed || p.Err == nil || p.Err.Code != registry.CodeInvalidInput || !strings.Contains(p.Err.Message, `"Photo" can't be read`) {
 		t.Errorf("ended %s: %v", p.State, p.Err)

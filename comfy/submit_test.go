@@ -481,13 +481,13 @@ func TestTemplates(t *testing.T) {
 		source.remove("it.json")
 		w.loader = comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{source}, Fleet: w.fleet, Store: w.store})
 		w.provider = comfy.NewProvider(comfy.ProviderConfig{Fleet: w.fleet, Workflows: w.loader})
-		before := w.store.opened()
+		before := w.store.Opened()
 		again := w.call(accepted.Tool, nil)
 		if name := prefix(again); !strings.HasPrefix(name, "plain_") {
 			t.Errorf("%s", name)
 		}
 		prefix(w.call(accepted.Tool, nil))
-		if n := w.store.opened() - before; n != 1 {
+		if n := w.store.Opened() - before; n != 1 {
 			t.Errorf("the template was read %d times", n)
 		}
 	})

@@ -1,9 +1,9 @@
 package comfy
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"net/http"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/registrytest"
 )
 
 // testTracker follows a prompt of the nodes 1 to 4.
@@ -342,9 +343,10 @@ func TestQueueOrder(t *testing.T) {
 
 func TestTemplatesInMemoryAreBounded(t *testing.T) {
 	t.Parallel()
-	w := NewWorkflows(WorkflowsConfig{Store: storeOfAnything{}})
+	store := &registrytest.Specs{}
+	w := NewWorkflows(WorkflowsConfig{Store: store})
 	for i := range 10 * recentTemplates {
-		tool := toolWithTemplate("asset:" + strings.Repeat("a", i+1))
+		tool := toolWithTemplate(store.AddFile("", "", fmt.Appendf(nil, `{"binding": {"prompt": {}}, "need": {"classes": ["C%d"]}}`, i)))
 		if _, err := w.forTool(t.Context(), tool); err != nil {
 			t.Fatal(err)
 		}
@@ -352,24 +354,9 @@ func TestTemplatesInMemoryAreBounded(t *testing.T) {
 	if n := len(w.recent); n > recentTemplates {
 		t.Errorf("%d templates are kept", n)
 	}
-	if _, err := NewWorkflows(WorkflowsConfig{Store: storeOfAnything{broken: true}}).forTool(t.Context(), toolWithTemplate("x")); err == nil || errors.Unwrap(err) != nil && strings.Contains(err.Error(), "%!") {
+	if _, err := w.forTool(t.Context(), toolWithTemplate(store.AddFile("", "", []byte(`{}`)))); err == nil || errors.Unwrap(err) != nil && strings.Contains(err.Error(), "%!") {
 		t.Error(err)
 	}
-}
-
-// storeOfAnything has an empty template under every reference.
-type storeOfAnything struct{ broken bool }
-
-func (storeOfAnything) PutSpecs(context.Context, [][]byte) ([]registry.Media, error) {
-	return nil, nil
-}
-
-func (s storeOfAnything) OpenMedia(context.Context, registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
-	content := `{"binding": {"prompt": {}}}`
-	if s.broken {
-		content = `{}`
-	}
-	return io.NopCloser(strings.NewReader(content)), registry.MediaInfo{}, nil
 }
 
 func toolWithTemplate(ref string) registry.Tool {

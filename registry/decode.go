@@ -72,6 +72,31 @@ func unmarshal[T any](data []byte, to *T, path string) error {
 type decoder struct {
 	toolID   string
 	problems Problems
+	structs  map[reflect.Type][]structMember // of those met so far: finding out is dear, and a tool has many inputs
+}
+
+// structMember is a field of a struct that has a name in JSON.
+type structMember struct {
+	name  string
+	index []int
+}
+
+// members are those of a struct.
+func (d *decoder) members(of reflect.Type) []structMember {
+	list, known := d.structs[of]
+	if known {
+		return list
+	}
+	for _, f := range reflect.VisibleFields(of) {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+			list = append(list, structMember{name, f.Index})
+		}
+	}
+	if d.structs == nil {
+		d.structs = map[reflect.Type][]structMember{}
+	}
+	d.structs[of] = list
+	return list
 }
 
 // selfDecoder is a type whose JSON is not what its Go type says.
@@ -137,9 +162,22 @@ func (d *decoder) tool(v any, place string) (t Tool) {
 	if id, _ := o.Get("toolId").(string); id != "" {
 		d.toolID = id
 	}
-	d.refuseRepeated(v, "")
+	if repeats(v) {
+		d.refuseRepeated(v, "")
+	}
 	d.fields(v, reflect.ValueOf(&t).Elem(), "")
 	return t
+}
+
+// repeats reports whether there is a key twice in some object.
+func repeats(v any) bool {
+	switch v := v.(type) {
+	case *ordered.Object:
+		return v.Repeats() || slices.ContainsFunc(v.Members(), func(m ordered.Member) bool { return repeats(m.Value) })
+	case []any:
+		return slices.ContainsFunc(v, repeats)
+	}
+	return false
 }
 
 // refuseRepeated looks through the whole definition, free-form parts too: of two equal keys one
@@ -271,21 +309,21 @@ func (d *decoder) fields(v any, to reflect.Value, path string) {
 		d.bad(path, "must be an object, found %s", kindOf(v))
 		return
 	}
-	var known []string
-	for _, f := range reflect.VisibleFields(to.Type()) {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "" {
-			continue
-		}
-		known = append(known, name)
-		if member := o.Get(name); member != nil {
-			d.value(member, to.FieldByIndex(f.Index), joinPath(path, name))
+	members := d.members(to.Type())
+	for _, f := range members {
+		if member := o.Get(f.name); member != nil {
+			d.value(member, to.FieldByIndex(f.index), joinPath(path, f.name))
 		}
 	}
 	for _, m := range o.Members() {
-		if !slices.Contains(known, m.Name) {
-			d.bad(joinPath(path, m.Name), "unknown key%s", didYouMean(m.Name, known))
+		if slices.ContainsFunc(members, func(f structMember) bool { return f.name == m.Name }) {
+			continue
 		}
+		var known []string
+		for _, f := range members {
+			known = append(known, f.name)
+		}
+		d.bad(joinPath(path, m.Name), "unknown key%s", didYouMean(m.Name, known))
 	}
 }
 

@@ -49,6 +49,7 @@ func TestValidateRefuses(t *testing.T) {
 		"A20 default float":              {number(func(f *registry.InputField) { f.Default = 1.5 }), "inputSchema.a.default", "json.Number"},
 		"choice of another type":         {number(func(f *registry.InputField) { f.Choices = []registry.Choice{{Value: "b"}} }), "inputSchema.a.choices[0]", "number"},
 		"choice twice":                   {number(func(f *registry.InputField) { f.Choices = []registry.Choice{{Value: n("1")}, {Value: n("1.0")}} }), "inputSchema.a.choices[1]", "twice"},
+		"text of a choice twice":         {input(registry.InputField{Name: "a", Type: "string", Choices: []registry.Choice{{Value: "b"}, {Value: "c"}, {Value: "b", Label: "B"}}}), "inputSchema.a.choices[2]", "twice"},
 		"choices of a file":              {input(registry.InputField{Name: "a", Type: "image", Choices: []registry.Choice{{Value: "b"}}}), "inputSchema.a.choices", "image"},
 		"min above max":                  {number(func(f *registry.InputField) { f.Min, f.Max = "5", "4" }), "inputSchema.a.min", "above the maximum"},
 		"step of zero":                   {number(func(f *registry.InputField) { f.Step = "0" }), "inputSchema.a.step", "above zero"},

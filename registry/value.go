@@ -345,6 +345,10 @@ func choiceLabels(f InputField) []string {
 
 // sameValue compares numbers by worth, so that 1 and 1.0 are one choice, and all else as JSON.
 func sameValue(a, b any) bool {
+	if ta, isText := a.(string); isText {
+		tb, isText := b.(string)
+		return isText && ta == tb
+	}
 	na, isNumber := a.(json.Number)
 	if nb, ok := b.(json.Number); ok && isNumber {
 		ra, errA := ParseDecimal(na)

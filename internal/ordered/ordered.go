@@ -75,6 +75,16 @@ func (o *Object) Get(name string) any {
 // Has reports whether there is a member of that name, if only null.
 func (o *Object) Has(name string) bool { return o.at(name) >= 0 }
 
+// Repeats reports whether there is a name twice.
+func (o *Object) Repeats() bool {
+	for i, m := range o.Members() {
+		if o.at(m.Name) != i {
+			return true
+		}
+	}
+	return false
+}
+
 // Add appends a member, also one whose name is there already.
 func (o *Object) Add(name string, value any) {
 	o.members = append(o.members, Member{name, value})

@@ -51,7 +51,13 @@ func TestObject(t *testing.T) {
 		for i := range members {
 			o.Add(fmt.Sprint(i), i)
 		}
+		if o.Repeats() {
+			t.Errorf("%d members: a name is said to be there twice", members)
+		}
 		o.Add("0", "last")
+		if !o.Repeats() {
+			t.Errorf("%d members: no name is said to be there twice", members)
+		}
 		o.Add("new", nil)
 		if o.Get("0") != "last" || o.Get("1") != 1 || !o.Has("new") || o.Get("nope") != nil || o.Has("nope") || o.Len() != members+2 {
 			t.Errorf("%d members: %s", members, ordered.Append(nil, o))

@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -23,44 +22,17 @@ import (
 	"github.com/signalbox/signalbox/registry/registrytest"
 )
 
-// store keeps specs in memory.
-type store struct {
-	mu    sync.Mutex
-	files map[string][]byte
-}
-
-func (s *store) PutSpecs(_ context.Context, contents [][]byte) ([]registry.Media, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var refs []registry.Media
-	for _, content := range contents {
-		ref := registry.SpecRef(content)
-		s.files[ref] = content
-		refs = append(refs, ref)
-	}
-	return refs, nil
-}
-
-func (s *store) OpenMedia(_ context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	data, known := s.files[ref]
-	if !known {
-		return nil, registry.MediaInfo{}, errors.New("no such file")
-	}
-	return io.NopCloser(bytes.NewReader(data)), registry.MediaInfo{MIMEType: "image/png"}, nil
-}
-
 type house struct {
 	*httptools.Tools
 	dir   string
-	store *store
+	store *registrytest.Specs
 	line  *registrytest.Line
 }
 
 func newHouse(t *testing.T, files map[string]string) *house {
 	t.Helper()
-	h := &house{dir: t.TempDir(), store: &store{files: map[string][]byte{"asset:cat": []byte("a cat")}}}
+	h := &house{dir: t.TempDir(), store: &registrytest.Specs{}}
+	h.store.AddFile("cat.png", "image/png", []byte("a cat"))
 	for name, text := range files {
 		h.write(t, name, text)
 	}
@@ -170,7 +142,7 @@ func TestAToolWithoutGo(t *testing.T) {
 	})
 	t.Run("values keep their types, and stay in their places", func(t *testing.T) {
 		t.Parallel()
-		got, err := h.call(t, tool, map[string]any{"zebra": `a/b "c"`, "apple": json.Number("18446744073709551615"), "photo": "asset:cat"})
+		got, err := h.call(t, tool, map[string]any{"zebra": `a/b "c"`, "apple": json.Number("18446744073709551615"), "photo": registry.SpecRef([]byte("a cat"))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -239,9 +211,9 @@ func TestSecrets(t *testing.T) {
 		if encoded, err := registry.Encode(tool); err != nil || bytes.Contains(encoded, []byte("very-secret")) {
 			t.Errorf("the definition shows the secret: %s, %v", encoded, err)
 		}
-		for ref, data := range h.store.files {
+		for _, data := range h.store.Contents() {
 			if bytes.Contains(data, []byte("very-secret")) {
-				t.Errorf("%s shows the secret", ref)
+				t.Errorf("a spec shows the secret: %s", data)
 			}
 		}
 	})

@@ -1,7 +1,6 @@
 package lifetest
 
 import (
-	"bytes"
 	"context"
 	"io/fs"
 	"net"
@@ -19,6 +18,7 @@ import (
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/comfytest"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runstest"
 )
@@ -65,20 +65,6 @@ const paper = `{"nodes": [
 	{"id": 3, "type": "Note", "pos": [0, 9], "mode": 0, "widgets_values": ["@tool id=it cost=0.01 DIRECTIVES\n@input EmptyImage.color name=color"]}],
 	"links": [[1, 1, 0, 2, 0, "IMAGE"]], "version": 0.4}`
 
-// specs keeps templates among the files.
-type specs struct{ *runstest.Assets }
-
-func (s specs) PutSpecs(ctx context.Context, contents [][]byte) (refs []registry.Media, err error) {
-	for _, content := range contents {
-		ref, _, err := s.Put(ctx, bytes.NewReader(content), "it.json")
-		if err != nil {
-			return nil, err
-		}
-		refs = append(refs, ref)
-	}
-	return refs, nil
-}
-
 const price = billing.Dollar / 100
 
 func openEngines(t *testing.T, directives string) *engines {
@@ -91,7 +77,7 @@ func openEngines(t *testing.T, directives string) *engines {
 		h.fleet = comfy.NewFleet([]*url.URL{h.a.URL(), h.b.URL()}, comfy.FleetConfig{HTTPClient: &http.Client{Transport: transport}, Now: now})
 		h.fleet.Refresh(t.Context())
 		source := fstest.MapFS{"it.json": {Data: []byte(strings.ReplaceAll(paper, "DIRECTIVES", directives))}}
-		flows := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{source}, Fleet: h.fleet, Store: specs{assets}, Rate: "0.001"})
+		flows := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{source}, Fleet: h.fleet, Store: &registrytest.Specs{}, Rate: "0.001"})
 		return service{comfy.Service, flows, comfy.NewProvider(comfy.ProviderConfig{Fleet: h.fleet, Workflows: flows, Now: now, ReconcileEvery: 20 * time.Millisecond})}
 	})
 	return h

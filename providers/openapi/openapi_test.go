@@ -1,17 +1,14 @@
 package openapi_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -25,34 +22,6 @@ import (
 )
 
 const secret = "s3cret-of-the-pets"
-
-// store keeps files in memory by their content.
-type store struct {
-	mu    sync.Mutex
-	files map[string][]byte
-}
-
-func (s *store) PutSpecs(_ context.Context, contents [][]byte) ([]registry.Media, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var refs []registry.Media
-	for _, content := range contents {
-		ref := registry.SpecRef(content)
-		s.files[ref] = content
-		refs = append(refs, ref)
-	}
-	return refs, nil
-}
-
-func (s *store) OpenMedia(_ context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	data, known := s.files[ref]
-	if !known {
-		return nil, registry.MediaInfo{}, errors.New("no such file")
-	}
-	return io.NopCloser(bytes.NewReader(data)), registry.MediaInfo{Name: "cat.png", MIMEType: "image/png"}, nil
-}
 
 // house is a service with its document, and the tools made of it.
 type house struct {
@@ -78,9 +47,11 @@ func env(pairs ...string) option {
 func open(t *testing.T, document string, options ...option) *house {
 	t.Helper()
 	server := openapitest.New(t, document, secret)
+	store := &registrytest.Specs{}
+	store.AddFile("cat.png", "image/png", []byte("a cat"))
 	h := &house{Server: server, cfg: openapi.Config{
 		Documents: []string{"pets=" + server.URL + "/openapi.yaml"}, Allow: []string{"*"},
-		Store: &store{files: map[string][]byte{"asset:cat": []byte("a cat")}}, Guard: outbound.NewClient([]string{"127.0.0.1"}),
+		Store: store, Guard: outbound.NewClient([]string{"127.0.0.1"}),
 	}}
 	env()(&h.cfg)
 	for _, o := range options {
@@ -274,7 +245,7 @@ components: {securitySchemes: {auth: {type: http, scheme: bearer}}}
 	if err := os.WriteFile(filepath.Join(dir, "pets.openapi.yaml"), []byte(document), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cfg := openapi.Config{Dir: dir, Allow: []string{"*"}, Store: &store{files: map[string][]byte{}}, Guard: line.Client()}
+	cfg := openapi.Config{Dir: dir, Allow: []string{"*"}, Store: &registrytest.Specs{}, Guard: line.Client()}
 	env("OPENAPI_PETS_AUTH_TOKEN", secret)(&cfg)
 	tools := openapi.New(cfg)
 	loaded, err := tools.Load(t.Context())
@@ -405,7 +376,7 @@ func TestCalls(t *testing.T) {
 		h.Answer("addPhoto", func(openapitest.Request) openapitest.Answer {
 			return openapitest.Answer{Type: "image/png", Body: "a picture"}
 		})
-		result, err := h.call(t, "addPhoto", map[string]any{"photo": "asset:cat", "title": "Tom"})
+		result, err := h.call(t, "addPhoto", map[string]any{"photo": registry.SpecRef([]byte("a cat")), "title": "Tom"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -536,7 +507,7 @@ func TestBadDocuments(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "bad.openapi.yaml"), []byte(c.document), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, err := openapi.New(openapi.Config{Dir: dir, Allow: []string{"*"}, Store: &store{files: map[string][]byte{}}}).Load(t.Context())
+			_, err := openapi.New(openapi.Config{Dir: dir, Allow: []string{"*"}, Store: &registrytest.Specs{}}).Load(t.Context())
 			var partial *registry.PartialError
 			if !errors.As(err, &partial) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("got %v, expected one line with %q", err, c.want)
@@ -566,7 +537,7 @@ func TestBadDocuments(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "odd.openapi.yaml"), []byte(document), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			tools, err := openapi.New(openapi.Config{Dir: dir, Allow: []string{"*"}, Store: &store{files: map[string][]byte{}}}).Load(t.Context())
+			tools, err := openapi.New(openapi.Config{Dir: dir, Allow: []string{"*"}, Store: &registrytest.Specs{}}).Load(t.Context())
 			if len(tools) != 1 || tools[0].ToolID != "good" || err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%s: %d tools, %v; expected %q", name, len(tools), err, c.says)
 			}
@@ -590,7 +561,7 @@ func TestBadDocuments(t *testing.T) {
 		if err := os.Symlink(filepath.Join(dir, "secret.yml"), filepath.Join(dir, "in", "link.yml")); err != nil {
 			t.Fatal(err)
 		}
-		loader := openapi.New(openapi.Config{Dir: filepath.Join(dir, "in"), Allow: []string{"*"}, Store: &store{files: map[string][]byte{}}})
+		loader := openapi.New(openapi.Config{Dir: filepath.Join(dir, "in"), Allow: []string{"*"}, Store: &registrytest.Specs{}})
 		inputs := func() string {
 			tools, _ := loader.Load(t.Context())
 			var names []string
@@ -623,7 +594,7 @@ func TestBadDocuments(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "n.openapi.yaml"), []byte(b.String()), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			tools, err := openapi.New(openapi.Config{Dir: dir, Allow: []string{"*"}, Store: &store{files: map[string][]byte{}}}).Load(t.Context())
+			tools, err := openapi.New(openapi.Config{Dir: dir, Allow: []string{"*"}, Store: &registrytest.Specs{}}).Load(t.Context())
 			if err != nil || len(tools) != len(ids) {
 				t.Fatalf("%d tools, %v", len(tools), err)
 			}
@@ -648,7 +619,7 @@ func TestBadDocuments(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "voice.openapi.yaml"), []byte(document), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		loader := openapi.New(openapi.Config{Dir: dir, Allow: []string{"*"}, Store: &store{files: map[string][]byte{}}, Lookup: func(string) (string, bool) { return "", false }})
+		loader := openapi.New(openapi.Config{Dir: dir, Allow: []string{"*"}, Store: &registrytest.Specs{}, Lookup: func(string) (string, bool) { return "", false }})
 		tools, err := loader.Load(t.Context())
 		if err != nil || len(tools) != 2 {
 			t.Fatalf("%d tools, %v", len(tools), err)
@@ -714,7 +685,7 @@ func TestRealDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	tools, err := openapi.New(openapi.Config{Dir: dir, Allow: []string{"*"}, Store: &store{files: map[string][]byte{}}}).Load(t.Context())
+	tools, err := openapi.New(openapi.Config{Dir: dir, Allow: []string{"*"}, Store: &registrytest.Specs{}}).Load(t.Context())
 	if err != nil || len(tools) < 200 {
 		t.Errorf("%d tools, %v", len(tools), err)
 	}

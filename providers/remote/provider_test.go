@@ -2,7 +2,6 @@ package remote_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,34 +27,6 @@ import (
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
 )
-
-// store keeps files in memory, by content.
-type store struct {
-	mu    sync.Mutex
-	files map[registry.Media][]byte
-}
-
-func (s *store) PutSpecs(_ context.Context, contents [][]byte) ([]registry.Media, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var refs []registry.Media
-	for _, content := range contents {
-		ref := registry.SpecRef(content)
-		s.files[ref] = content
-		refs = append(refs, ref)
-	}
-	return refs, nil
-}
-
-func (s *store) OpenMedia(_ context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	data, known := s.files[ref]
-	if !known {
-		return nil, registry.MediaInfo{}, errors.New("no such file")
-	}
-	return io.NopCloser(bytes.NewReader(data)), registry.MediaInfo{}, nil
-}
 
 // endpoint records what it gets and answers as it is told.
 type endpoint struct {
@@ -143,14 +114,14 @@ type house struct {
 	*remote.Provider
 	file  string
 	pool  *pgxpool.Pool
-	store *store
+	store *registrytest.Specs
 	logs  *bytes.Buffer
 	allow []string
 }
 
 func newHouse(t *testing.T, entries ...any) *house {
 	t.Helper()
-	h := &house{file: filepath.Join(t.TempDir(), "tools.json"), pool: postgrestest.New(t), store: &store{files: map[registry.Media][]byte{}}, logs: &bytes.Buffer{}}
+	h := &house{file: filepath.Join(t.TempDir(), "tools.json"), pool: postgrestest.New(t), store: &registrytest.Specs{}, logs: &bytes.Buffer{}}
 	write(t, h.file, entries...)
 	h.restart()
 	return h
