@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -70,5 +72,52 @@ func TestMCPServers(t *testing.T) {
 	page := start(t, "--admin-token", remoteAdmin, "--mcp-servers", file)
 	if status, output := (client{t, page, remoteAdmin}).run("library.greet", `{"name":"Ann"}`); status != "succeeded" || output != "hello Ann" {
 		t.Errorf("A72 %s: %s", status, output)
+	}
+}
+
+// TestMCPToolsThatCannotRun has the operator see which tools of an MCP server can't be used, and why.
+func TestMCPToolsThatCannotRun(t *testing.T) {
+	t.Parallel()
+	answers := map[string]string{
+		"initialize": `"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}`,
+		"tools/list": `"result":{"tools":[{"name":"quick","inputSchema":{"type":"object"}},{"name":"long","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}},
+			{"name":"not a name","inputSchema":{"type":"object"}}]}`,
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var m struct {
+			ID     json.RawMessage
+			Method string
+		}
+		if r.Method != http.MethodPost {
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		if err := json.NewDecoder(r.Body).Decode(&m); err != nil || m.ID == nil {
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,%s}`, m.ID, cmp.Or(answers[m.Method], `"error":{"code":-32601,"message":"not here"}`))
+	}))
+	t.Cleanup(server.Close)
+	file := filepath.Join(t.TempDir(), "mcp.json")
+	if err := os.WriteFile(file, fmt.Appendf(nil, `{"mcpServers":{"library":{"url":%q}}}`, server.URL), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	operator := client{t, start(t, "--admin-token", remoteAdmin, "--mcp-servers", file), remoteAdmin}
+	for path, wants := range map[string][]string{
+		"/operator/tools":    {"library.quick", "library.long", "its MCP server runs it as a task only"},
+		"/operator/errors":   {"library.not a name", "toolId"},
+		"/tool/library.long": {"MCP server runs it as a task only"},
+	} {
+		status, page := operator.do(http.MethodGet, path, "")
+		for _, want := range wants {
+			if status != http.StatusOK || !strings.Contains(page, want) {
+				t.Errorf("%s does not say %q: %d", path, want, status)
+			}
+		}
+	}
+	if status, answer := operator.do(http.MethodPost, "/api/run/library.long", `{"inputs":{}}`); status < 400 || !strings.Contains(answer, "as a task only") {
+		t.Errorf("a run: %d %s", status, answer)
 	}
 }

@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// withTask answers as a server with a tool that runs as a task only, of which the library knows nothing.
+// withTask answers as a server with a tool that runs as a task only, of which the library knows nothing, and one whose inputs are no object.
 func withTask(message []byte) string {
 	var m struct {
 		ID     json.RawMessage
@@ -58,7 +58,7 @@ func withTask(message []byte) string {
 	case "initialize":
 		result = `"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}`
 	case "tools/list":
-		result = `"result":{"tools":[{"name":"quick","inputSchema":{"type":"object"},"execution":{"taskSupport":"optional"}},{"name":"long","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}]}`
+		result = `"result":{"tools":[{"name":"quick","inputSchema":{"type":"object"},"execution":{"taskSupport":"optional"}},{"name":"long","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}},{"name":"odd","inputSchema":{"type":"string"}}]}`
 	}
 	return `{"jsonrpc":"2.0","id":` + string(m.ID) + `,` + result + `}`
 }
@@ -402,7 +402,7 @@ func TestFaults(t *testing.T) {
 			}
 		}
 	})
-	t.Run("a tool that runs as a task only is not listed", func(t *testing.T) {
+	t.Run("what can't be used is listed as unavailable, with the reason", func(t *testing.T) {
 		t.Parallel()
 		over := func(events bool) string {
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -427,8 +427,13 @@ func TestFaults(t *testing.T) {
 			"a program": strings.Replace(program(t), `"SERVE_MCP":"1"`, `"SERVE_MCP":"tasks"`, 1), "JSON": over(false), "events": over(true),
 		} {
 			tools, err := newHouse(t, map[string]string{"library": server}).tools(t)
-			if _, quick := tools["library.quick"]; err != nil || !quick || len(tools) != 1 {
+			if quick := tools["library.quick"]; err != nil || quick.State() != registry.StateActive || len(tools) != 3 {
 				t.Errorf("%s: got %v, %v", name, tools, err)
+			}
+			for id, want := range map[string]string{"library.long": "as a task only", "library.odd": "can't be read"} {
+				if got := tools[id]; got.State() != registry.StateUnavailable || !strings.Contains(got.Status.Reason, want) || registry.Validate(got) != nil {
+					t.Errorf("%s: %s is %+v, %v", name, id, got.Status, registry.Validate(got))
+				}
 			}
 		}
 	})

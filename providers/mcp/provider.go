@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -198,12 +197,12 @@ func (p *Provider) fetch(ctx context.Context, s *server) ([]registry.Tool, error
 			return nil, fmt.Errorf("it has more than %d tools; name those you want under tools", maxTools)
 		}
 		one, err := define(s.name, s.cfg, tool)
-		if err == nil && s.tasks.needs(tool.Name) {
-			err = errors.New("it runs as a task only (execution.taskSupport is required), and tasks of servers are not run")
-		}
-		if err != nil {
+		switch {
+		case s.tasks.needs(tool.Name): // execution.taskSupport is required
+			one.Status = &registry.Status{State: registry.StateUnavailable, Reason: "its MCP server runs it as a task only, which is not possible from here"}
+		case err != nil:
 			p.cfg.Logger.WarnContext(ctx, "a tool of an MCP server can't be used", "server", s.name, "tool", tool.Name, "error", err)
-			continue
+			one.Status = &registry.Status{State: registry.StateUnavailable, Reason: "its MCP server describes its inputs in a way that can't be read"}
 		}
 		tools = append(tools, one)
 	}
@@ -305,15 +304,16 @@ func (s *server) hide(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// define makes a tool of a server's.
+// define makes a tool of a server's; where there is an error it has no inputs. Whether it is sound is for the registry to say, which
+// tells operators of those that it refuses.
 func define(name string, cfg serverConfig, t *sdk.Tool) (registry.Tool, error) {
+	var inputs registry.InputSchema
 	raw, err := json.Marshal(t.InputSchema)
-	if err != nil {
-		return registry.Tool{}, err
+	if err == nil {
+		inputs, err = registry.SchemaInputs(raw)
 	}
-	inputs, err := registry.SchemaInputs(raw)
 	if err != nil {
-		return registry.Tool{}, fmt.Errorf("its input: %w", err)
+		inputs = registry.InputSchema{}
 	}
 	slices.SortStableFunc(inputs, func(a, b registry.InputField) int { // the order they had is lost on the way
 		return cmp.Compare(btoi(b.Required), btoi(a.Required))
@@ -337,7 +337,7 @@ func define(name string, cfg serverConfig, t *sdk.Tool) (registry.Tool, error) {
 	if cfg.USDPerCall != "" {
 		tool.CostingModel = &registry.CostingModel{Rate: cfg.USDPerCall, Unit: registry.UnitRequest, RateSource: registry.RateStatic}
 	}
-	return tool, registry.Validate(tool)
+	return tool, err
 }
 
 func titleOf(t *sdk.Tool) string {
