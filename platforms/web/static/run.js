@@ -12,12 +12,13 @@ function enliven() {
 
 function follow(id) {
   const state = document.getElementById("state"), stage = document.getElementById("stage"), bar = document.getElementById("bar");
+  const asked = document.getElementById("run").dataset.question; // another question, or none any more, is another page
   let previewAt = 0;
   const events = new EventSource(`/api/runs/${id}/events`);
   events.addEventListener("run", (event) => {
     const r = JSON.parse(event.data);
     const over = ["succeeded", "failed", "canceled", "timed_out"].includes(r.status);
-    if (over || (!bar && r.status !== "awaiting_confirmation")) {
+    if (over || (r.question?.id || "") !== asked || (!bar && r.status !== "awaiting_confirmation")) {
       events.close();
       finish();
       return;
