@@ -67,11 +67,7 @@ func CheckAnswer(f InputField, v any) (any, *Error) {
 	if text, ok := v.(string); ok && text == "" && !f.Required {
 		return nil, nil
 	}
-	plain := f
-	if len(f.Choices) > 0 {
-		plain.Schema = nil // it is about all that is chosen together
-	}
-	value, bad := CheckValue(plain, v)
+	value, bad := CheckValue(f.single(), v)
 	if bad != nil || value == nil || len(f.Schema) == 0 {
 		return value, bad
 	}
@@ -83,6 +79,23 @@ func CheckAnswer(f InputField, v any) (any, *Error) {
 		return nil, invalid(f, "%s", schemaFailure(err))
 	}
 	return value, nil
+}
+
+// ParseAnswer is CheckAnswer for what a person typed; see ParseText.
+func ParseAnswer(f InputField, text string) (any, *Error) {
+	value, bad := ParseText(f.single(), text)
+	if bad != nil {
+		return nil, bad
+	}
+	return CheckAnswer(f, value)
+}
+
+// single is a field as each of its values is judged. The schema of one with choices is about all that is chosen together.
+func (f InputField) single() InputField {
+	if len(f.Choices) > 0 {
+		f.Schema = nil
+	}
+	return f
 }
 
 // QuestionFields draws fields from the JSON Schema of a flat object, in the order of its properties. Beside what SchemaInputs

@@ -276,7 +276,11 @@ func (a *asking) tellOwner(runID string, tell func(context.Context) error) {
 			a.s.log.ErrorContext(ctx, "a platform's code panicked over a question", "run", runID, "panic", p)
 		}
 	}()
-	if err := tell(ctx); err != nil && ctx.Err() == nil {
+	err := tell(ctx)
+	for wait := registry.AsError(err); err != nil && wait.RetryAfter > 0 && wait.RetryAfter <= patience && a.s.sleep(ctx, wait.RetryAfter) == nil; wait = registry.AsError(err) {
+		err = tell(ctx)
+	}
+	if err != nil && ctx.Err() == nil {
 		a.s.log.WarnContext(ctx, "a run's owner was not told of its question", "run", runID, "error", err)
 	}
 }
