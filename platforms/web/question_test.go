@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
+
+	"github.com/signalbox/signalbox/internal/browsertest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
 )
@@ -204,5 +207,41 @@ func TestQuestionPage(t *testing.T) {
 	}
 	if over := dev.ends(t, run.RunID); over.Outputs[0].Text != `accept {"csrf":4,"gift":false,"size":"l","toppings":["c","o"]}`+"\naccept null" {
 		t.Errorf("got %+v", over)
+	}
+}
+
+func TestQuestionInABrowser(t *testing.T) {
+	t.Parallel()
+	h := questionHouse(t, pizza, signIn)
+	for name, width := range map[string]int64{"phone": 360, "desktop": 1280} {
+		t.Run("the page of a run asks as soon as its service does, and goes on with the answer, on a "+name, func(t *testing.T) {
+			t.Parallel()
+			ctx := open(t, browsertest.Window{Width: width, Height: 900})
+			browsertest.Do(t, ctx, chromedp.Navigate(h.url+"/tool/order"), chromedp.WaitVisible(chromedp.CSS("#inputs")), chromedp.SetValue(chromedp.CSS("[name=prompt]"), "x"),
+				chromedp.Click(chromedp.CSS("#start")), chromedp.WaitVisible(chromedp.CSS("#question .field")))
+			if !browsertest.Is(t, ctx, browsertest.Fits) {
+				t.Error("the question is wider than the window")
+			}
+			browsertest.Accessible(t, ctx, "a question")
+			browsertest.Shot(t, ctx, "question-"+name)
+			send := func() { // which the bar at a phone's foot may cover
+				t.Helper()
+				until(t, ctx, `(document.querySelector("#question button.primary").click(), true)`)
+			}
+			until(t, ctx, `document.querySelector("[name=answer0][value=l]").checked = true`)
+			browsertest.Do(t, ctx, chromedp.SetValue(chromedp.CSS("[name=answer1]"), "many"))
+			send()
+			browsertest.Do(t, ctx, chromedp.WaitVisible(chromedp.CSS("#question .field.wrong")))
+			browsertest.Accessible(t, ctx, "an answer that does not fit")
+			browsertest.Do(t, ctx, chromedp.SetValue(chromedp.CSS("[name=answer1]"), "3"))
+			send()
+			browsertest.Do(t, ctx, chromedp.WaitVisible(chromedp.CSS(`#question a[href^="https://pizza.example/"]`)))
+			browsertest.Shot(t, ctx, "question-page-"+name)
+			send()
+			browsertest.Do(t, ctx, chromedp.WaitVisible(chromedp.CSS(".results")))
+			if got := browsertest.Text(t, ctx, ".results"); !strings.Contains(got, `"csrf":3`) {
+				t.Errorf("the result reads %q", got)
+			}
+		})
 	}
 }
