@@ -120,6 +120,8 @@ type Call struct {
 	CallbackURL string // where the provider may report, or empty
 	Media       MediaOpener
 	Context     CallContext
+	// Ask asks the run's owner something in the midst of Call, one question after the other; nil: nobody can be asked.
+	Ask Asker
 }
 
 // MediaOpener reads the files behind media references.

@@ -432,13 +432,19 @@ func checkSchema(f InputField, v any) (any, *Error) {
 
 // compileSchema compiles one JSON Schema (2020-12 where it does not say). It reads nothing from
 // anywhere: a reference to another document is an error.
-func compileSchema(raw json.RawMessage) (*jsonschema.Schema, error) {
+func compileSchema(raw json.RawMessage) (*jsonschema.Schema, error) { return compile(raw, false) }
+
+// compile is compileSchema, by whose schema formats count, too, if wanted.
+func compile(raw json.RawMessage, formats bool) (*jsonschema.Schema, error) {
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
 		return nil, err
 	}
 	c := jsonschema.NewCompiler()
 	c.UseLoader(jsonschema.SchemeURLLoader{})
+	if formats {
+		c.AssertFormat()
+	}
 	if err := c.AddResource(schemaURL, document); err != nil {
 		return nil, err
 	}

@@ -212,7 +212,7 @@ func (w *step) callOnce(ctx context.Context, provider registry.Caller) (*registr
 			return nil, err
 		}
 	}
-	result, err := provider.Call(ctx, w.call())
+	result, err := w.callAsking(ctx, provider)
 	if err != nil {
 		return nil, err
 	}

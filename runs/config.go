@@ -76,6 +76,7 @@ type Config struct {
 	PollMin        time.Duration // between two polls of a run, at first; 0: 250 ms
 	PollMax        time.Duration // and at last; 0: 5 s
 	RetryBase      time.Duration // before the second attempt, doubling, where the tool names none; 0: 1 s
+	AnswerWait     time.Duration // for the answer to a question of a provider, if its call may take as long; 0: 10 minutes
 	SoftStop       time.Duration // how long Stop lets steps end before it cancels them; 0: 5 s
 	ReapEvery      time.Duration // between two rounds of the reaper; 0: 5 s
 	CheckEvery     time.Duration // between two checks of the ledger; 0: 10 minutes
@@ -127,6 +128,7 @@ func (c Config) withDefaults() (Config, error) {
 	orElse(&c.PollMin, 250*time.Millisecond)
 	orElse(&c.PollMax, 5*time.Second)
 	orElse(&c.RetryBase, time.Second)
+	orElse(&c.AnswerWait, 10*time.Minute)
 	orElse(&c.SoftStop, 5*time.Second)
 	orElse(&c.ReapEvery, 5*time.Second)
 	orElse(&c.CheckEvery, 10*time.Minute)

@@ -207,7 +207,7 @@ func ending(r record, status Status, failure *registry.Error) finish {
 		StatusFailed: billing.ReasonFailed, StatusCanceled: billing.ReasonCanceled, StatusTimedOut: billing.ReasonTimedOut,
 	}[status]}
 	receipt := billing.NoCharge(r.Tool.CostingModel, r.ID, f.reason)
-	f.record.Status, f.record.Receipt, f.record.Cost, f.record.Outputs = status, &receipt, 0, nil
+	f.record.Status, f.record.Receipt, f.record.Cost, f.record.Outputs, f.record.Question = status, &receipt, 0, nil, nil
 	f.record.Error = &Failure{Code: string(failure.Code), Message: storable(failure.Message), Retryable: failure.Retryable}
 	return f
 }

@@ -57,7 +57,7 @@ func (s *Service) housekeeping() {
 // reap brings back what was left behind: claims of dead processes and of nobody here, runs that nobody ends,
 // confirmations that never came.
 func (s *Service) reap(ctx context.Context) error {
-	for _, task := range []func(context.Context) error{s.freeOrphans, s.freeStrays, s.endOverdue, s.promoteWaiting, s.adoptStrays, s.stopDue, s.stopCopies, s.countOpen} {
+	for _, task := range []func(context.Context) error{s.freeOrphans, s.freeStrays, s.endOverdue, s.promoteWaiting, s.adoptStrays, s.stopDue, s.stopCopies, s.dropQuestions, s.countOpen} {
 		if err := task(ctx); err != nil {
 			return err
 		}

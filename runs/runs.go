@@ -59,8 +59,9 @@ type Run struct {
 	Status        Status
 	Fraction      *float64 // 0..1 when a real percentage is known
 	Stage         string
-	QueuePosition int    // 1 is next; 0 unknown
-	Notice        Notice // what the person is told beside the state
+	QueuePosition int           // 1 is next; 0 unknown
+	Notice        Notice        // what the person is told beside the state
+	Question      *OpenQuestion // what its owner is asked now, while it runs; nil: nothing
 	Inputs        map[string]any
 	Sources       map[string]Source
 	Outputs       []Output

@@ -32,14 +32,14 @@ const runColumns = `r.id::text, r.account_id::text, r.tool_id, r.tool_version, r
 	convert_to(r.inputs::text, 'UTF8'), convert_to(r.sources::text, 'UTF8'), convert_to(r.quote::text, 'UTF8'), convert_to(r.outputs::text, 'UTF8'), r.cost, convert_to(r.receipt::text, 'UTF8'), convert_to(r.error::text, 'UTF8'),
 	r.platform, convert_to(r.target::text, 'UTF8'), r.deliverable, coalesce(r.parent::text, ''), r.attempt, convert_to(r.ticket::text, 'UTF8'), r.timeout_ms,
 	r.created_at, r.started_at, r.ended_at, r.delivered_at, r.refunded_at, r.confirmed_at, convert_to(r.context::text, 'UTF8'),
-	r.files_deleted_at, r.deleted_at, r.notice, r.expected_at, r.granted`
+	r.files_deleted_at, r.deleted_at, r.notice, r.expected_at, r.granted, ` + questionSQL
 
 // stored is a row before its parts are decoded.
 type stored struct {
 	record
 	toolID, version                                           string
 	inputs, sources, quote, outputs, receipt, failure, ticket []byte
-	target, context                                           []byte
+	target, context, question                                 []byte
 	timeoutMs                                                 int64
 }
 
@@ -49,7 +49,7 @@ func scanRun(row pgx.CollectableRow) (stored, error) {
 		&s.inputs, &s.sources, &s.quote, &s.outputs, &s.Cost, &s.receipt, &s.failure,
 		&s.Origin.Platform, &s.target, &s.deliverable, &s.Parent, &s.Attempt, &s.ticket, &s.timeoutMs,
 		&s.CreatedAt, &s.StartedAt, &s.EndedAt, &s.DeliveredAt, &s.RefundedAt, &s.ConfirmedAt, &s.context,
-		&s.FilesDeletedAt, &s.DeletedAt, &s.Notice, &s.ExpectedAt, &s.Granted)
+		&s.FilesDeletedAt, &s.DeletedAt, &s.Notice, &s.ExpectedAt, &s.Granted, &s.question)
 	return s, err
 }
 
@@ -67,11 +67,13 @@ func (s *stored) decode() error {
 		if part.raw == nil {
 			continue
 		}
-		decoder := json.NewDecoder(bytes.NewReader(part.raw))
-		decoder.UseNumber() // a 64-bit seed must not become a float
-		if err := decoder.Decode(part.into); err != nil {
+		if err := decodeStored(part.raw, part.into); err != nil {
 			return fmt.Errorf("run %s: stored %T: %w", s.ID, part.into, err)
 		}
+	}
+	var err error
+	if s.Question, err = decodeQuestion(s.question); err != nil {
+		return fmt.Errorf("run %s: stored question: %w", s.ID, err)
 	}
 	if s.Status == StatusQueued {
 		s.sending, s.record.ticket = s.record.ticket, nil
@@ -85,6 +87,13 @@ func (s *stored) decode() error {
 		s.withoutFiles()
 	}
 	return nil
+}
+
+// decodeStored reads stored JSON with its numbers as they are: a 64-bit seed must not become a float.
+func decodeStored(raw []byte, into any) error {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	return decoder.Decode(into)
 }
 
 // query reads runs; where says which and in what order.

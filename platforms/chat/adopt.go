@@ -14,6 +14,7 @@ func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
 		`UPDATE chat_keyboards SET account_id = $2 WHERE account_id = $1`,
 		`UPDATE chat_marks SET account_id = $2 WHERE account_id = $1`,
 		`UPDATE chat_deliveries SET account_id = $2 WHERE account_id = $1`,
+		`UPDATE chat_questions SET account_id = $2 WHERE account_id = $1`,
 		`UPDATE chat_prompts f SET account_id = $2 WHERE account_id = $1
 		 AND NOT EXISTS (SELECT FROM chat_prompts i WHERE i.account_id = $2 AND i.platform = f.platform AND i.chat = f.chat)`,
 	} {
@@ -31,6 +32,7 @@ func Forget(ctx context.Context, tx pgx.Tx, accountID string) error {
 		`DELETE FROM chat_marks WHERE account_id = $1`,
 		`DELETE FROM chat_keyboards WHERE account_id = $1`,
 		`DELETE FROM chat_deliveries WHERE account_id = $1`,
+		`DELETE FROM chat_questions WHERE account_id = $1`,
 	} {
 		if _, err := tx.Exec(ctx, statement, accountID); err != nil {
 			return fmt.Errorf("forget the chats of %s: %w", accountID, err)

@@ -123,7 +123,7 @@ func (t *turn) showOver(ctx context.Context, p prompt) {
 // in groups, where bots may see nothing else. There /cancel takes the place of the button on platforms
 // that can't show both.
 func (t *turn) askFor(m *Message, f registry.InputField, buttons keyboard) {
-	t.offer(m, buttons, "c", "menu.value", t.choiceOptions(f))
+	t.offer(m, buttons, "c", "menu.value", t.choiceOptions(t.voice, f))
 	if len(buttons.state.Fields) > 0 {
 		m.Buttons = append(m.Buttons, []Button{{Label: t.line("button.answer"), Data: buttons.data("form"), Style: ButtonPrimary}})
 	}
@@ -215,13 +215,13 @@ func rangeOf(f registry.InputField) string {
 }
 
 // shownChoices are the values that a question offers, by number.
-func (t *turn) shownChoices(f registry.InputField) []any {
+func (s *surface) shownChoices(f registry.InputField) []any {
 	if f.Type == registry.TypeBoolean {
 		return []any{true, false}
 	}
 	most := maxChoiceButtons
-	if t.caps.Menus.PerMessage > 0 {
-		most = t.caps.Menus.Options
+	if s.caps.Menus.PerMessage > 0 {
+		most = s.caps.Menus.Options
 	}
 	var values []any
 	for _, c := range f.Choices[:min(len(f.Choices), most)] {
@@ -230,10 +230,10 @@ func (t *turn) shownChoices(f registry.InputField) []any {
 	return values
 }
 
-func (t *turn) choiceOptions(f registry.InputField) []MenuOption {
+func (s *surface) choiceOptions(v voice, f registry.InputField) []MenuOption {
 	var options []MenuOption
-	for _, value := range t.shownChoices(f) {
-		options = append(options, MenuOption{Label: t.valueLabel(f, value)})
+	for _, value := range s.shownChoices(f) {
+		options = append(options, MenuOption{Label: v.valueLabel(f, value)})
 	}
 	return options
 }

@@ -47,7 +47,7 @@ func NewDeliverer(cfg DelivererConfig) (*Deliverer, error) {
 	}
 	writer := postgres.NewWriter(cfg.Pool)
 	d := &desk{
-		surfaces: map[string]*surface{}, keyboards: keyboards{cfg.Pool, writer}, writer: writer, deliveries: deliveries{cfg.Pool}, texts: texts.WithUnit(cfg.Points.Unit),
+		surfaces: map[string]*surface{}, keyboards: keyboards{cfg.Pool, writer}, writer: writer, deliveries: deliveries{cfg.Pool}, questions: questions{cfg.Pool}, texts: texts.WithUnit(cfg.Points.Unit),
 	}
 	for _, a := range cfg.Adapters {
 		if d.surfaces[a.Platform()] != nil {

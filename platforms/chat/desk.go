@@ -18,6 +18,7 @@ type desk struct {
 	writer     *postgres.Writer
 	keyboards  keyboards
 	deliveries deliveries
+	questions  questions
 	texts      *i18n.Catalogue
 	live       liveMessages
 }

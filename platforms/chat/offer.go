@@ -24,14 +24,18 @@ func (t *turn) pageOf(page, perPage, all int) (first, last, shown, pages int) {
 // offer adds options to a message: as a menu where the platform has menus, else as buttons, two in a row. What is
 // chosen arrives as the action with the option's number.
 func (t *turn) offer(m *Message, k keyboard, action, placeholder string, options []MenuOption) {
+	t.surface.offer(t.voice, m, k, action, placeholder, options)
+}
+
+func (s *surface) offer(v voice, m *Message, k keyboard, action, placeholder string, options []MenuOption) {
 	if len(options) == 0 {
 		return
 	}
-	if t.caps.Menus.PerMessage > 0 {
+	if s.caps.Menus.PerMessage > 0 {
 		for i := range options {
 			options[i].Value = strconv.Itoa(i)
 		}
-		m.Menus = append(m.Menus, Menu{Data: k.data(action), Placeholder: t.line(placeholder), Options: options})
+		m.Menus = append(m.Menus, Menu{Data: k.data(action), Placeholder: v.line(placeholder), Options: options})
 		return
 	}
 	buttons := make([]Button, len(options))
@@ -51,10 +55,10 @@ func (t *turn) openForm(ctx context.Context, form Form) error {
 }
 
 // formField is the field of a form for an input, filled with its value.
-func (t *turn) formField(f registry.InputField, value any, required bool) FormField {
+func (v voice) formField(f registry.InputField, value any, required bool) FormField {
 	return FormField{
 		Name: f.Name, Label: f.Label(), Value: showValue(f, value), Required: required, Multiline: f.Multiline,
-		Placeholder: firstNonEmpty(f.Description, t.line(wantedKey(f), "range", rangeOf(f))),
+		Placeholder: firstNonEmpty(f.Description, v.line(wantedKey(f), "range", rangeOf(f))),
 	}
 }
 

@@ -83,6 +83,12 @@ func pressActions() map[string]pressAction {
 		"vals":     {plain((*turn).pressValues), always},
 		"form":     {plain((*turn).pressAnswer), always},
 		"answer":   {plain((*turn).answerFilled), always},
+		"q":        {(*turn).pressQuestionChoice, always},
+		"qyes":     {plain((*turn).pressAgree), always},
+		"qno":      {plain((*turn).pressDecline), always},
+		"qskip":    {plain((*turn).pressSkip), always},
+		"qform":    {plain((*turn).pressQuestionForm), always},
+		"qanswer":  {plain((*turn).questionFilled), always},
 	}
 }
 

@@ -28,6 +28,7 @@ type Runs interface {
 	AcceptBound(ctx context.Context, b runs.Bound) (runs.Run, error)
 	Confirm(ctx context.Context, runID, accountID string) (runs.Run, error)
 	ConfirmBy(ctx context.Context, runID, accountID string, a runs.Affirmation) (runs.Run, error)
+	Answer(ctx context.Context, runID, accountID, questionID string, reply registry.Reply) (runs.Run, error)
 	Get(ctx context.Context, runID string) (runs.Run, error)
 	List(ctx context.Context, f runs.Filter) ([]runs.Run, error)
 	Cancel(ctx context.Context, runID, accountID string) (runs.Run, error)
@@ -319,7 +320,7 @@ func (r *Router) keepTidy(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		r.warned.prune(time.Now())
-		err := errors.Join(r.inbox.prune(ctx), r.prompts.prune(ctx), r.marks.prune(ctx), r.keyboards.prune(ctx))
+		err := errors.Join(r.inbox.prune(ctx), r.prompts.prune(ctx), r.questions.prune(ctx), r.marks.prune(ctx), r.keyboards.prune(ctx))
 		if err != nil && ctx.Err() == nil {
 			r.log.WarnContext(ctx, "old chat data was not removed", "error", err)
 		}
@@ -467,9 +468,10 @@ func (t *turn) message(ctx context.Context) error {
 	if t.in.Command != "" {
 		return t.command(ctx)
 	}
-	answered, err := t.answerPrompt(ctx)
-	if answered || err != nil {
-		return err
+	for _, answered := range []func(context.Context) (bool, error){t.answerRepliedQuestion, t.answerPrompt, t.answerQuestion} {
+		if done, err := answered(ctx); done || err != nil {
+			return err
+		}
 	}
 	if affirmed, err := t.affirm(ctx); affirmed || err != nil {
 		return err

@@ -47,6 +47,9 @@ func (v voice) stage(run runs.Run) Text {
 	case run.Status == runs.StatusSubmitted:
 		return v.say("status.submitted")
 	}
+	if run.Question != nil {
+		return v.say("status.asks")
+	}
 	text := v.say("status.running")
 	if run.Stage != "" {
 		text = Plain(brief(run.Stage, 80))

@@ -61,6 +61,7 @@ type runBody struct {
 	LatencyMs     int64                  `json:"latencyMs,omitempty"` // once over; see runs.Envelope
 	Attempts      int                    `json:"attempts,omitempty"`  // executions until now
 	Confirmation  *confirmationBody      `json:"confirmation,omitempty"`
+	Question      *questionBody          `json:"question,omitempty"`
 	Granted       []string               `json:"granted,omitzero"` // the personal data that its owner let go to the service; absent: all that the tool asks for
 }
 
@@ -72,6 +73,16 @@ type confirmationBody struct {
 	Promise   billing.NanoUSD `json:"promiseNanoUsd"`
 	ExpiresAt time.Time       `json:"expiresAt"`
 	URL       string          `json:"url"` // the page on which its owner can confirm
+}
+
+// questionBody is what a run's service asks its owner, while the call waits.
+type questionBody struct {
+	ID        string                `json:"id"`
+	Message   string                `json:"message"`
+	Fields    []registry.InputField `json:"fields"`
+	OpenURL   string                `json:"openUrl,omitempty"` // a page that the owner is asked to open; no model gets it
+	ExpiresAt time.Time             `json:"expiresAt"`
+	URL       string                `json:"url"` // the page on which its owner can answer
 }
 
 type quoteBody struct {
@@ -108,6 +119,12 @@ func (s *Server) runBody(r *http.Request, run runs.Run) runBody {
 		said := run.Summary()
 		b.Confirmation = &confirmationBody{
 			Kind: said.Kind, Hash: said.Hash(), Personal: said.Personal, Promise: said.Promise, ExpiresAt: run.CreatedAt.Add(runs.SummaryLife), URL: s.absolute(r, "/run/"+run.ID),
+		}
+	}
+	if q := run.Question; q != nil {
+		b.Question = &questionBody{ID: q.ID, Message: q.Message, Fields: append([]registry.InputField{}, q.Fields...), ExpiresAt: q.Until, URL: s.absolute(r, "/run/"+run.ID)}
+		if !ByAgent(r.Context()) {
+			b.Question.OpenURL = q.URL
 		}
 	}
 	if run.Status == runs.StatusSucceeded {
@@ -460,6 +477,30 @@ func (s *Server) apiConfirm(w http.ResponseWriter, r *http.Request, a users.Acco
 		return err
 	}
 	run, err := s.cfg.Runs.ConfirmSummary(r.Context(), r.PathValue("id"), a.ID, body.Hash, body.Granted)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusAccepted, s.runBody(r, run))
+	return nil
+}
+
+// apiAnswer gives the owner's answer to the question that a run has.
+func (s *Server) apiAnswer(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	if _, err := s.ownRun(r, a); err != nil {
+		return err
+	}
+	var body struct {
+		Question string          `json:"question"`
+		Action   registry.Action `json:"action"`
+		Values   map[string]any  `json:"values"`
+	}
+	if err := readBody(w, r, &body); err != nil {
+		return err
+	}
+	if err := s.mayApprove(r); err != nil {
+		return err
+	}
+	run, err := s.cfg.Runs.Answer(r.Context(), r.PathValue("id"), a.ID, body.Question, registry.Reply{Action: body.Action, Values: body.Values})
 	if err != nil {
 		return err
 	}

@@ -135,7 +135,9 @@ func readBody(w http.ResponseWriter, r *http.Request, v any) error {
 		return nil
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxFormText)
-	if err := json.NewDecoder(r.Body).Decode(v); err != nil {
+	decoder := json.NewDecoder(r.Body)
+	decoder.UseNumber()
+	if err := decoder.Decode(v); err != nil {
 		e := registry.Errorf(registry.CodeInvalidInput, "the body is not the JSON object that this takes: %s", jsonFault(err))
 		e.Cause = err
 		return e

@@ -41,7 +41,7 @@ func byModel(r runs.Request) bool {
 // errAgentsKey refuses to take a model's word for its owner's.
 var errAgentsKey = registry.Errorf(registry.CodeUnauthorized, "an agent's key approves nothing: its owner does, on the run's page or with another key")
 
-// mayApprove refuses confirmations that name a model as who asks; those by an agent's key don't get here.
+// mayApprove refuses confirmations and answers that name a model as who asks; those by an agent's key don't get here.
 func (s *Server) mayApprove(r *http.Request) error {
 	if contextOf(r).PlannerProvider != "" {
 		return errAgentsKey

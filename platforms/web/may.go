@@ -19,7 +19,7 @@ const (
 	Enter                         // the ways in: signing in, joining accounts, invitations
 	Read                          // what is the caller's own
 	Run                           // tools: prices, uploads, runs, canceling
-	Approve                       // gives the owner's word to a run that waits for it
+	Approve                       // gives the owner's word to a run that waits for it: approval, or an answer
 	Manage                        // keys and endpoints for programs
 	Person                        // what is done there is taken for a person's own act, and all about their account
 	OperatorRead                  // what is everybody's

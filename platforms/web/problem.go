@@ -94,6 +94,8 @@ func explain(err error) problemBody {
 		return p
 	case errors.As(err, &poor):
 		return problemBody{Status: http.StatusPaymentRequired, Code: "insufficient_balance", Detail: poor.Error()}
+	case errors.Is(err, runs.ErrNoQuestion):
+		return problemBody{Status: http.StatusConflict, Code: "question-over", Detail: runs.ErrNoQuestion.Error()}
 	case errors.As(err, &gate):
 		return problemBody{Status: http.StatusConflict, Code: string(gate.Reason), Detail: gate.Error()}
 	case errors.As(err, &quote):

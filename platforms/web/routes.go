@@ -26,6 +26,7 @@ func (s *Server) people(t *routes) {
 	t.page("POST /run/{id}/unshare", Person, s.unshareFromPage)
 	t.public("GET /s/{link}", s.shared)
 	t.page("POST /run/{id}/confirm", Person, s.confirmFromPage)
+	t.page("POST /run/{id}/answer", Person, s.answerFromPage)
 	t.page("POST /run/{id}/cancel", Person, s.cancelFromPage)
 	t.page("POST /run/{id}/delete", Person, s.deleteFromPage)
 	t.page("POST /run/{id}/outputs/{n}/delete", Person, s.deleteOutputFromPage)

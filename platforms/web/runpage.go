@@ -24,6 +24,7 @@ type runPage struct {
 	Share    string // the address that shows the results to anybody; empty: they are not shared
 	ToolGone bool   // the tool is no more; it can't be run again
 	Confirm  *confirmCard
+	Question *questionCard
 }
 
 // confirmCard is what a run's owner reads before it goes ahead.
@@ -155,8 +156,16 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request, a users.Account) er
 }
 
 func (s *Server) showRun(w http.ResponseWriter, r *http.Request, a users.Account, run runs.Run, v view) error {
+	return s.showRunAs(w, r, a, http.StatusOK, run, v, prefill{})
+}
+
+// showRunAs shows a run's page with an answer's status; fill is what was answered to its question before.
+func (s *Server) showRunAs(w http.ResponseWriter, r *http.Request, a users.Account, status int, run runs.Run, v view, fill prefill) error {
 	voice := s.voice(r, a)
 	page := runPage{runView: s.runView(voice, run), FormID: rand.Text(), Confirm: cardOf(run), Own: run.AccountID == a.ID}
+	if page.Own && !ByAgent(r.Context()) {
+		page.Question = s.questionOf(voice, run, fill)
+	}
 	for _, f := range run.Tool.InputSchema {
 		page.Vary = page.Vary || f.Seed
 	}
@@ -173,7 +182,7 @@ func (s *Server) showRun(w http.ResponseWriter, r *http.Request, a users.Account
 		page.Compares = s.comparisons(r, voice, a, page.runView)
 	}
 	v.Title, v.Place, v.Run, v.Scripts = run.Tool.DisplayName, "history", &page, []string{"run.js"}
-	return s.show(w, r, a, "run", v)
+	return s.showAs(w, r, a, status, "run", v)
 }
 
 // manyUses is how many tools a result's menu offers at most.

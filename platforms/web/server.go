@@ -42,6 +42,7 @@ type Runs interface {
 	Accept(ctx context.Context, r runs.Request) (runs.Run, error)
 	Ask(ctx context.Context, r runs.Request) (runs.Run, error)
 	ConfirmSummary(ctx context.Context, runID, accountID, hash string, granted []string) (runs.Run, error)
+	Answer(ctx context.Context, runID, accountID, questionID string, reply registry.Reply) (runs.Run, error)
 	Cancel(ctx context.Context, runID, accountID string) (runs.Run, error)
 	Delete(ctx context.Context, runID, accountID string) error
 	DeleteOutput(ctx context.Context, runID, accountID string, output int) (runs.Run, error)
@@ -268,6 +269,7 @@ func (s *Server) programs(t *routes) {
 	t.api("GET /api/runs/{id}/preview", Read, s.apiPreview)
 	t.api("POST /api/runs/{id}/cancel", Run, s.apiCancel)
 	t.api("POST /api/runs/{id}/confirm", Approve, s.apiConfirm)
+	t.api("POST /api/runs/{id}/answer", Approve, s.apiAnswer)
 	t.api("GET /api/balance", Read, s.apiBalance)
 	t.api("POST /api/uploads", Run, s.apiUpload)
 	t.api("POST /api/quote/{id}", Run, s.apiQuote)

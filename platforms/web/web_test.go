@@ -54,6 +54,7 @@ type house struct {
 	shares *web.Shares
 	fakes  *registrytest.Loader  // tools of the service fake, none at first
 	fake   *registrytest.Service // what they do
+	asking *registrytest.Asking  // the service asking, which asks in the midst of its calls
 	pool   *pgxpool.Pool
 	assets *assets.Store
 
@@ -76,7 +77,7 @@ func public(t *testing.T, address string) option {
 func newHouse(t *testing.T, options ...option) *house {
 	t.Helper()
 	pool := postgrestest.New(t)
-	h := &house{t: t, ledger: billing.NewLedger(pool), shares: web.NewShares(pool), fakes: registrytest.NewLoader("fake"), fake: registrytest.NewService("fake")}
+	h := &house{t: t, ledger: billing.NewLedger(pool), shares: web.NewShares(pool), fakes: registrytest.NewLoader("fake"), fake: registrytest.NewService("fake"), asking: &registrytest.Asking{}}
 	h.pool = pool
 	h.users = users.New(pool, users.Config{OnCreate: func(ctx context.Context, tx pgx.Tx, a users.Account) error {
 		if err := h.ledger.EnsureWallet(ctx, tx, a.ID); err != nil {
@@ -102,7 +103,7 @@ func newHouse(t *testing.T, options ...option) *house {
 	}
 	h.runs, err = runs.New(runs.Config{
 		Pool: pool, Registry: h.reg, Ledger: h.ledger, Users: h.users, Limits: h.users, Assets: store,
-		Providers: map[string]runs.Provider{comfy.Service: comfy.NewProvider(comfy.ProviderConfig{Fleet: fleet, Workflows: flows}), "fake": h.fake},
+		Providers: map[string]runs.Provider{comfy.Service: comfy.NewProvider(comfy.ProviderConfig{Fleet: fleet, Workflows: flows}), "fake": h.fake, "asking": h.asking},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,50 +1,211 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
 	"sync"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/signalbox/signalbox/registry"
 )
 
-// asks remembers what a server asked during its calls, so that a call that failed for want of an answer says so.
+// Bounds of what a server may ask.
+const (
+	maxQuestion = 2000 // characters of its words
+	maxFields   = 20
+	maxOptions  = 100 // of one field
+	maxLabel    = 200 // characters of a name, a title, an option
+	maxForm     = 64 << 10
+	maxAddress  = 2000
+)
+
+// asks leads what a server asks over one connection to the call that it is about.
 type asks struct {
 	mu   sync.Mutex
-	open map[*string]bool // the questions of the calls under way, empty where none was asked
+	open map[*asked]bool // the calls under way
+	// Before 2026-07-28 a question does not say which call it is of. lost: a call ended without an answer, so that the server may
+	// still ask for it; unclear: a question was declined for that.
+	lost, unclear bool
 }
 
-// askKey leads from a call's context to its question.
+// asked is a call, and what became of the server's questions.
+type asked struct {
+	ctx     context.Context //nolint:containedctx // of the call, for questions that come beside it
+	ask     registry.Asker  // nil: there is nobody to ask
+	mu      sync.Mutex
+	problem string // why the last question got no answer of its owner's; empty: it did, or there was none
+}
+
+// askKey leads from a call's context to the call.
 type askKey struct{}
 
-func (a *asks) begin(ctx context.Context) (context.Context, *string) {
-	question := new(string)
+func (a *asks) begin(ctx context.Context, ask registry.Asker) (context.Context, *asked) {
+	call := &asked{ask: ask}
+	call.ctx = context.WithValue(ctx, askKey{}, call)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.open == nil {
-		a.open = map[*string]bool{}
+		a.open = map[*asked]bool{}
 	}
-	a.open[question] = true
-	return context.WithValue(ctx, askKey{}, question), question
+	a.open[call] = true
+	return call.ctx, call
 }
 
-// end gives what was asked during the call.
-func (a *asks) end(question *string) string {
+// end gives why a question of the call got no answer, and whether the connection can't tell any more whose questions are.
+func (a *asks) end(call *asked, answered bool) (problem string, spent bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	delete(a.open, question)
-	return *question
+	delete(a.open, call)
+	a.lost = a.lost || !answered
+	call.mu.Lock()
+	defer call.mu.Unlock()
+	return call.problem, a.unclear && len(a.open) == 0
 }
 
-// heard keeps a question for its call. Before 2026-07-28 a question does not say which call it is of: it is kept only where
-// one call is under way, so that nobody reads what another was asked.
-func (a *asks) heard(ctx context.Context, message string) {
+// of gives the call that a question is about, or nil where that is not certain: nobody may read what another was asked.
+func (a *asks) of(ctx context.Context) *asked {
+	if call, known := ctx.Value(askKey{}).(*asked); known {
+		return call
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	question, known := ctx.Value(askKey{}).(*string)
-	if !known && len(a.open) == 1 {
-		for only := range a.open {
-			question, known = only, true
+	a.unclear = a.unclear || a.lost
+	if len(a.open) != 1 || a.lost {
+		return nil
+	}
+	for call := range a.open {
+		return call
+	}
+	return nil
+}
+
+func (c *asked) note(problem string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.problem = problem
+}
+
+// elicit asks the owner of a call's run what the server wants to know.
+func (s *server) elicit(ctx context.Context, a *asks, params *sdk.ElicitParams) (*sdk.ElicitResult, error) {
+	declined := &sdk.ElicitResult{Action: string(registry.ActionDecline)}
+	call := a.of(ctx)
+	if call == nil {
+		return declined, errWhose
+	}
+	words := cut(s.hide(params.Message))
+	q, err := s.question(params)
+	switch {
+	case call.ask == nil:
+		err = errNobody
+	case err == nil:
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(call.ctx, cancel)()
+		return s.reply(ctx, call, q, words), nil
+	}
+	call.note(fmt.Sprintf("%s wants to know something of you that can't be answered here: %s", s.name, words))
+	return declined, err
+}
+
+var (
+	errNobody = errors.New("there is nobody to ask")
+	errWhose  = errors.New("it does not say which of its calls this is about, and that is not certain")
+)
+
+func (s *server) reply(ctx context.Context, call *asked, q registry.Question, words string) *sdk.ElicitResult {
+	if limit, ok := call.ctx.Deadline(); ok {
+		limited, cancel := context.WithDeadline(ctx, limit)
+		defer cancel()
+		ctx = limited
+	}
+	reply := call.ask(ctx, q)
+	call.note("")
+	switch reply.Action {
+	case registry.ActionAccept:
+		if q.URL != "" {
+			return &sdk.ElicitResult{Action: string(reply.Action)}
+		}
+		content := map[string]any{}
+		for name, value := range reply.Values {
+			content[name] = number(value)
+		}
+		return &sdk.ElicitResult{Action: string(reply.Action), Content: content}
+	case registry.ActionDecline:
+	default:
+		call.note(fmt.Sprintf("%s asked something and got no answer in time: %s", s.name, words))
+		reply.Action = registry.ActionCancel
+	}
+	return &sdk.ElicitResult{Action: string(reply.Action)}
+}
+
+// number gives a number as the library takes it, and any other value as it is.
+func number(value any) any {
+	n, ok := value.(json.Number)
+	if !ok {
+		return value
+	}
+	if whole, err := n.Int64(); err == nil {
+		return whole
+	}
+	if f, err := n.Float64(); err == nil {
+		return f
+	}
+	return value
+}
+
+// question is what a server asks, within bounds.
+func (s *server) question(params *sdk.ElicitParams) (registry.Question, error) {
+	q := registry.Question{Message: shorter(s.secretless(params.Message), maxQuestion)}
+	if params.URL != "" {
+		u, err := url.Parse(params.URL)
+		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil || len(params.URL) > maxAddress || s.secretless(params.URL) != params.URL {
+			return q, errors.New("it asks to open what is no plain address of a web page")
+		}
+		q.URL = u.String()
+		return q, nil
+	}
+	if params.RequestedSchema == nil {
+		return q, nil
+	}
+	raw, err := json.Marshal(params.RequestedSchema)
+	if err != nil {
+		return q, err
+	}
+	if len(raw) > maxForm {
+		return q, fmt.Errorf("its form has %d bytes, at most %d are taken", len(raw), maxForm)
+	}
+	if q.Fields, err = registry.QuestionFields(json.RawMessage(s.secretless(string(raw)))); err != nil {
+		return q, fmt.Errorf("its form: %w", err)
+	}
+	slices.SortStableFunc(q.Fields, func(a, b registry.InputField) int { // the order they had is lost on the way
+		return cmp.Compare(btoi(b.Required), btoi(a.Required))
+	})
+	if len(q.Fields) > maxFields {
+		return q, fmt.Errorf("its form has %d fields, at most %d are taken", len(q.Fields), maxFields)
+	}
+	for i := range q.Fields {
+		f := &q.Fields[i]
+		if len(f.Choices) > maxOptions || len(f.Name) > maxLabel {
+			return q, fmt.Errorf("its form's field %d has more than %d choices, or a name of more than %d bytes", i+1, maxOptions, maxLabel)
+		}
+		f.DisplayName, f.Description = shorter(f.DisplayName, maxLabel), shorter(f.Description, maxMessage)
+		for j := range f.Choices {
+			f.Choices[j].Label = shorter(f.Choices[j].Label, maxLabel)
 		}
 	}
-	if known {
-		*question = message
+	return q, nil
+}
+
+func shorter(text string, most int) string {
+	if runes := []rune(strings.TrimSpace(text)); len(runes) > most {
+		return string(runes[:most-1]) + "…"
 	}
+	return strings.TrimSpace(text)
 }

@@ -39,17 +39,20 @@ func (p *Provider) Call(ctx context.Context, c registry.Call) (registry.Result, 
 			return registry.Result{}, s.failure(ctx, c.Tool, err, true)
 		}
 		began := time.Now()
-		asking, question := s.asks.begin(limited)
+		asking, call := session.asks.begin(limited, c.Ask)
 		answer, err := session.CallTool(asking, &sdk.CallToolParams{Name: name, Arguments: argumentsOf(c)})
-		asked := s.asks.end(question)
-		if asked != "" && (err == nil && answer.IsError || answered(err) != nil) {
-			return registry.Result{}, registry.Errorf(registry.CodeProvider, "%s wants to know something of you that can't be answered here: %s", s.name, cut(s.hide(asked)))
+		problem, spent := session.asks.end(call, err == nil || answered(err) != nil)
+		if spent {
+			s.drop(session)
+		}
+		if problem != "" && (err == nil && answer.IsError || answered(err) != nil) {
+			return registry.Result{}, registry.Errorf(registry.CodeProvider, "%s", problem)
 		}
 		if err == nil && answer.IsError {
 			return registry.Result{}, registry.Errorf(registry.CodeProvider, "%s", cut(s.hide(textOf(answer))))
 		}
 		if err == nil {
-			return registry.Result{Outputs: p.outputs(limited, session, c.Tool, answer), Usage: registry.Usage{RunTime: time.Since(began)}}, nil
+			return registry.Result{Outputs: p.outputs(limited, session.ClientSession, c.Tool, answer), Usage: registry.Usage{RunTime: time.Since(began)}}, nil
 		}
 		broke := answered(err) == nil && ctx.Err() == nil
 		if broke {
@@ -106,12 +109,7 @@ func (s *server) failure(ctx context.Context, tool registry.Tool, err error, uns
 	return &registry.Error{Code: registry.CodeLost, Message: "the MCP server " + s.name + " did not confirm the call, and making it again could do it twice", Cause: errors.New(s.hide(err.Error()))}
 }
 
-func cut(text string) string {
-	if runes := []rune(text); len(runes) > maxMessage {
-		return string(runes[:maxMessage-1]) + "…"
-	}
-	return text
-}
+func cut(text string) string { return shorter(text, maxMessage) }
 
 // textOf is all that an answer says in words.
 func textOf(answer *sdk.CallToolResult) string {

@@ -70,6 +70,25 @@ type query struct {
 	Limit int    `json:"limit,omitempty"`
 }
 
+// questions are what the server asks, by what is looked for.
+var questions = map[string]*sdk.ElicitParams{
+	"form": {Mode: "form", Message: "Which shelf?", RequestedSchema: map[string]any{"type": "object", "required": []string{"shelf"}, "properties": map[string]any{
+		"mail":   map[string]any{"type": "string", "format": "email"},
+		"shelf":  map[string]any{"type": "integer", "minimum": 1, "title": "Shelf " + secret},
+		"lend":   map[string]any{"type": "boolean"},
+		"colour": map[string]any{"type": "string", "oneOf": []any{map[string]any{"const": "#f00", "title": "Red"}, map[string]any{"const": "#0f0", "title": "Green"}}},
+	}}},
+	"two":    {Mode: "form", Message: "Sure?"},
+	"page":   {Mode: "url", Message: "Please sign in", URL: "https://books.example/in?for=me", ElicitationID: "1"},
+	"script": {Mode: "url", Message: "Please sign in", URL: "javascript:alert(1)", ElicitationID: "2"},
+}
+
+// heard is an answer in words.
+func heard(said *sdk.ElicitResult) string {
+	content, _ := json.Marshal(said.Content)
+	return said.Action + " " + string(content) + ";"
+}
+
 // newServer has a tool of each kind.
 func newServer(calls *atomic.Int64) *sdk.Server {
 	server := sdk.NewServer(&sdk.Implementation{Name: "library", Version: "1"}, nil)
@@ -103,6 +122,26 @@ func newServer(calls *atomic.Int64) *sdk.Server {
 				if said, err := r.Session.Elicit(ctx, &sdk.ElicitParams{Message: "Which shelf?", RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}}}); err != nil || said.Action != "accept" {
 					return nil, nil, errors.New("no shelf, no book")
 				}
+			case "form", "page", "two", "script":
+				if said, asked := r.Params.InputResponses["q"].(*sdk.ElicitResult); asked {
+					if q.Text == "two" && r.Params.RequestState == "" {
+						return &sdk.CallToolResult{RequestState: heard(said), InputRequests: sdk.InputRequestMap{"q": questions["form"]}}, nil, nil
+					}
+					return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: r.Params.RequestState + heard(said)}}}, nil, nil
+				}
+				return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{"q": questions[q.Text]}}, nil, nil
+			case "form as before", "page as before", "two as before", "script as before":
+				kind, _, _ := strings.Cut(q.Text, " ")
+				said, err := r.Session.Elicit(ctx, questions[kind])
+				text := ""
+				if err == nil && kind == "two" {
+					text = heard(said)
+					said, err = r.Session.Elicit(ctx, questions["form"])
+				}
+				if err != nil {
+					return nil, nil, err
+				}
+				return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text + heard(said)}}}, nil, nil
 			case "die":
 				time.AfterFunc(50*time.Millisecond, func() { os.Exit(3) })
 				return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "bye"}}}, nil, nil

@@ -77,11 +77,16 @@ type server struct {
 	cfg  serverConfig
 
 	mu      sync.Mutex
-	session *sdk.ClientSession // nil: not connected
-	good    []registry.Tool    // of the last list that came
+	session *connection     // nil: not connected
+	good    []registry.Tool // of the last list that came
 
-	asks  asks
 	tasks tasks
+}
+
+// connection is a session, and what is asked in it.
+type connection struct {
+	*sdk.ClientSession
+	asks asks
 }
 
 // Name identifies the loader.
@@ -210,24 +215,25 @@ func (p *Provider) fetch(ctx context.Context, s *server) ([]registry.Tool, error
 }
 
 // connect gives the session with a server, a new one where there is none; known says that it was there.
-func (p *Provider) connect(ctx context.Context, s *server) (session *sdk.ClientSession, known bool, err error) {
+func (p *Provider) connect(ctx context.Context, s *server) (session *connection, known bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.session != nil {
 		return s.session, true, nil
 	}
+	session = &connection{}
 	client := sdk.NewClient(&sdk.Implementation{Name: "signalbox", Version: p.cfg.Version}, &sdk.ClientOptions{
-		Capabilities:           &sdk.ClientCapabilities{},
+		Capabilities:           &sdk.ClientCapabilities{Elicitation: &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}}},
 		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { p.cfg.Changed() },
-		// Nobody is there to be asked in the midst of a call: the server hears a no, and who called is told of the question.
 		ElicitationHandler: func(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
-			s.asks.heard(ctx, r.Params.Message)
-			p.cfg.Logger.InfoContext(ctx, "an MCP server asked something, which was declined: people can't be asked by servers", "server", s.name)
-			return &sdk.ElicitResult{Action: "decline"}, nil
+			result, err := s.elicit(ctx, &session.asks, r.Params)
+			if err != nil {
+				p.cfg.Logger.InfoContext(ctx, "a question of an MCP server was declined", "server", s.name, "error", err)
+			}
+			return result, nil
 		},
 	})
-	session, err = client.Connect(ctx, s.transport(), nil)
-	if err != nil {
+	if session.ClientSession, err = client.Connect(ctx, s.transport(), nil); err != nil {
 		return nil, false, fmt.Errorf("no connection: %w", err)
 	}
 	s.session = session
@@ -235,7 +241,7 @@ func (p *Provider) connect(ctx context.Context, s *server) (session *sdk.ClientS
 }
 
 // drop forgets a session that broke, so that the next use connects anew.
-func (s *server) drop(session *sdk.ClientSession) {
+func (s *server) drop(session *connection) {
 	s.mu.Lock()
 	if s.session == session {
 		s.session = nil
@@ -294,14 +300,18 @@ func (t withHeaders) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// hide takes secrets out of a message.
+// hide takes secrets out of a message, and puts it in a line.
 func (s *server) hide(text string) string {
+	return strings.Join(strings.Fields(s.secretless(text)), " ")
+}
+
+func (s *server) secretless(text string) string {
 	for _, secret := range s.cfg.secrets {
 		if len(secret) >= 6 { // shorter ones are words
 			text = strings.ReplaceAll(text, secret, "***")
 		}
 	}
-	return strings.Join(strings.Fields(text), " ")
+	return text
 }
 
 // define makes a tool of a server's; where there is an error it has no inputs. Whether it is sound is for the registry to say, which

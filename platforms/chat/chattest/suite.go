@@ -42,6 +42,7 @@ func tests() map[string]func(*scene) {
 	maps.Copy(all, inputs())
 	maps.Copy(all, results())
 	maps.Copy(all, cards())
+	maps.Copy(all, questions())
 	return all
 }
 

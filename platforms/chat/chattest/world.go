@@ -42,6 +42,7 @@ type World struct {
 	Pool     *pgxpool.Pool
 	Loader   *registrytest.Loader  // Set and Reload change the tools
 	Provider *registrytest.Service // runs wait in it until the test lets them go on
+	Asking   *registrytest.Asking  // the service asking, which asks in the midst of its calls
 	Registry *registry.Registry
 	Ledger   *billing.Ledger
 	People   *users.Store
@@ -64,7 +65,7 @@ func NewWorld(t testing.TB, h Harness, tools ...registry.Tool) *World {
 	t.Helper()
 	w := &World{
 		t: t, Harness: h,
-		Loader: registrytest.NewLoader("tools", tools...), Provider: registrytest.NewService("test"),
+		Loader: registrytest.NewLoader("tools", tools...), Provider: registrytest.NewService("test"), Asking: &registrytest.Asking{},
 		Files: &Files{content: map[string]stored{}},
 	}
 	if house, ok := h.(interface{ House() *pgxpool.Pool }); ok {
@@ -111,7 +112,7 @@ func (w *World) Start() {
 	})
 	w.Runs, err = runs.New(runs.Config{
 		Pool: w.Pool, Registry: w.Registry, Ledger: w.Ledger, Users: w.People, Limits: w.People, Assets: w.Files, Logger: log,
-		Providers:  map[string]runs.Provider{"test": w.Provider},
+		Providers:  map[string]runs.Provider{"test": w.Provider, "asking": w.Asking},
 		Deliverers: map[string]runs.Deliverer{connection.Adapter.Platform(): deliverer},
 		Workers:    8, Deliveries: 4, RetryBase: 50 * time.Millisecond,
 	})

@@ -77,7 +77,7 @@ func (s *Server) call(ctx context.Context, c caller, toolID string, req *sdk.Cal
 	if err != nil || ask != nil {
 		return ask, err
 	}
-	tell := reporter{session: req.Session, token: req.Params.GetProgressToken()}
+	tell := reporter{session: req.Session, token: req.Params.GetProgressToken(), page: c.base + "/run/" + run.ID}
 	// A client that gives up cancels the run.
 	if run, err = runs.Await(ctx, s.cfg.Runs, run, func(now runs.Run) { tell.progress(ctx, now) }); err != nil {
 		if errors.Is(err, runs.ErrNotCanceled) {
@@ -170,6 +170,7 @@ func contextOf(req *sdk.CallToolRequest) registry.CallContext {
 type reporter struct {
 	session *sdk.ServerSession
 	token   any
+	page    string // of the run
 	last    float64
 	said    string
 }
@@ -183,6 +184,8 @@ func (r *reporter) progress(ctx context.Context, run runs.Run) {
 	}
 	text := string(run.Status)
 	switch {
+	case run.Question != nil: // no client answers for the owner
+		text = "the service asks the owner of the key something: it waits for the answer at " + r.page
 	case run.QueuePosition > 0:
 		text = fmt.Sprintf("%s, place %d", text, run.QueuePosition)
 	case run.Stage != "":

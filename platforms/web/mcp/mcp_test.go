@@ -106,6 +106,7 @@ type house struct {
 	ledger *billing.Ledger
 	now    *now
 	slow   *registrytest.Service
+	asking *registrytest.Asking
 	pool   *pgxpool.Pool
 }
 
@@ -130,6 +131,7 @@ func newHouse(t *testing.T, adapt ...func(*runs.Config)) *house {
 	t.Helper()
 	pool := postgrestest.New(t)
 	h := &house{ledger: billing.NewLedger(pool), now: &now{}, slow: registrytest.NewService("fake")}
+	h.asking = &registrytest.Asking{Questions: func(registry.Call) []registry.Question { return []registry.Question{{Message: "Sure?"}} }}
 	h.tools = registrytest.NewLoader("tools",
 		tool("free.story"),
 		tool("paid-story", paid),
@@ -154,7 +156,7 @@ func newHouse(t *testing.T, adapt ...func(*runs.Config)) *house {
 	h.reg = registrytest.Registry(t, h.tools)
 	config := runs.Config{
 		Pool: pool, Registry: h.reg, Ledger: h.ledger, Users: h.users, Limits: h.users, Assets: store{assets.New(pool, folder, 0)},
-		Providers: map[string]runs.Provider{"now": h.now, "fake": h.slow},
+		Providers: map[string]runs.Provider{"now": h.now, "fake": h.slow, "asking": h.asking},
 	}
 	for _, change := range adapt {
 		change(&config)
@@ -520,6 +522,53 @@ func testProgress(t *testing.T, h *house, version string) {
 			}
 		}
 	})
+}
+
+func TestAQuestionIsTheOwnersToAnswer(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.tools.Set(tool("asks", func(t *registry.Tool) {
+		t.Service, t.OutputSchema = "asking", registry.OutputSchema{{Name: "text", Type: "text"}}
+	}))
+	if _, err := h.reg.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, version := range versions {
+		t.Run(version, func(t *testing.T) {
+			account, key := h.person(t, "asked"+version, 0)
+			told := make(chan string, 64)
+			session := h.connect(t, version, key, sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) { told <- r.Params.Message }})
+			done := make(chan *sdk.CallToolResult, 1)
+			go func() {
+				params := &sdk.CallToolParams{Name: "asks", Arguments: prompt("x")}
+				params.SetProgressToken("p1")
+				result, err := session.CallTool(t.Context(), params)
+				if err != nil {
+					t.Error(err)
+				}
+				done <- result
+			}()
+			for words := ""; !strings.Contains(words, "waits for the answer at "+h.url+"/run/"); {
+				select {
+				case words = <-told:
+				case <-done:
+					t.Fatal("nobody was asked")
+				case <-time.After(2 * time.Minute):
+					t.Fatal("the client is not told")
+				}
+			}
+			list, err := h.runs.List(t.Context(), runs.Filter{AccountID: account})
+			if err != nil || len(list) != 1 || list[0].Question == nil {
+				t.Fatalf("got %+v, %v", list, err)
+			}
+			if _, err := h.runs.Answer(t.Context(), list[0].ID, account, list[0].Question.ID, registry.Reply{Action: registry.ActionAccept}); err != nil {
+				t.Fatal(err)
+			}
+			if result := <-done; result == nil || result.IsError || !strings.Contains(fmt.Sprint(result.StructuredContent), "accept") {
+				t.Errorf("got %+v", result)
+			}
+		})
+	}
 }
 
 func TestDoors(t *testing.T) {

@@ -12,12 +12,13 @@ function enliven() {
 
 function follow(id) {
   const state = document.getElementById("state"), stage = document.getElementById("stage"), bar = document.getElementById("bar");
+  const asked = document.getElementById("run").dataset.question; // another question, or none any more, is another page
   let previewAt = 0;
   const events = new EventSource(`/api/runs/${id}/events`);
   events.addEventListener("run", (event) => {
     const r = JSON.parse(event.data);
     const over = ["succeeded", "failed", "canceled", "timed_out"].includes(r.status);
-    if (over || (!bar && r.status !== "awaiting_confirmation")) {
+    if (over || (r.question?.id || "") !== asked || (!bar && r.status !== "awaiting_confirmation")) {
       events.close();
       finish();
       return;
@@ -48,11 +49,14 @@ function rest(state, seconds) {
   return state.dataset.rest.replace("#", seconds < 10 ? seconds : Math.round(seconds / 5) * 5);
 }
 
-// finish takes over the page as the server now draws it, without a flash.
+// finish takes over the page as the server now draws it, without a flash. What came as the answer to a form has the form's address.
 async function finish() {
-  const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
-  if (!answer.ok) { location.reload(); return; }
+  const address = `/run/${document.getElementById("run").dataset.run}`;
+  if (location.pathname !== address) history.replaceState(null, "", address);
+  const answer = await fetch(address, { headers: { Accept: "text/html" } });
+  if (!answer.ok) { location.replace(address); return; }
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  for (const without of page.querySelectorAll("noscript")) without.remove(); // read without scripts, what they hold would count here
   const swap = () => {
     document.getElementById("main").replaceWith(page.getElementById("main"));
     const balance = page.getElementById("balance");
