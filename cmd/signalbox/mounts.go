@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/askapi"
 	"github.com/signalbox/signalbox/platforms/web/console"
+	"github.com/signalbox/signalbox/platforms/web/mcp"
 	"github.com/signalbox/signalbox/platforms/web/toolapi"
 	"github.com/signalbox/signalbox/webhooks"
 )
@@ -28,8 +29,8 @@ func (m mounted) mounts() []web.Mount {
 		{Path: "GET /tools", Use: web.Read, Handler: m.tools, Describe: toolapi.Describe()},
 		{Path: "POST /tools/register", Use: web.OperatorChange, Handler: m.tools},
 		{Path: "DELETE /tools/{name}", Use: web.OperatorChange, Handler: m.tools},
-		{Path: "GET /mcp", Use: web.Run, Handler: m.mcp},
-		{Path: "POST /mcp", Use: web.Run, Handler: m.mcp},
+		{Path: "GET /mcp", Use: web.Run, Handler: m.mcp, Streams: mcp.Streams},
+		{Path: "POST /mcp", Use: web.Run, Handler: m.mcp, Streams: mcp.Streams},
 		{Path: "DELETE /mcp", Use: web.Run, Handler: m.mcp},
 		{Path: "POST /api/ask", Use: web.Run, Handler: m.ask, Describe: askapi.Describe()},
 		{Path: "POST " + webhooks.Root, Use: web.Public, Handler: m.inbox},

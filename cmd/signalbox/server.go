@@ -66,19 +66,18 @@ func (s *server) stop(ctx context.Context) error {
 const bodySilence = 30 * time.Second
 
 // patient ends requests whose bodies fall silent: reading them fails, and their connection is closed. http.Server bounds
-// only the whole of a body, which for large files would have to be hours.
+// only the whole of a body, which for large files would have to be hours. The time runs from the start, since http.Server
+// itself reads what a handler leaves. The request that http.Server knows keeps its own body: by that it tells whether a
+// connection can be used again, and else what comes late of a body would be taken for the next request.
 func patient(next http.Handler, silence time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Body == nil || r.Body == http.NoBody {
-			next.ServeHTTP(w, r)
-			return
+		if r.Body != nil && r.Body != http.NoBody {
+			body := &awaitedBody{ReadCloser: r.Body, control: http.NewResponseController(w), silence: silence}
+			body.wait()
+			r = r.WithContext(r.Context())
+			r.Body = body
 		}
-		body := &awaitedBody{ReadCloser: r.Body, control: http.NewResponseController(w), silence: silence}
-		r.Body = body
 		next.ServeHTTP(w, r)
-		if !body.over { // the server reads on, to use the connection again
-			_ = body.control.SetReadDeadline(time.Now().Add(silence))
-		}
 	})
 }
 
@@ -87,17 +86,31 @@ type awaitedBody struct {
 	io.ReadCloser
 	control *http.ResponseController
 	silence time.Duration
-	over    bool
 }
 
+func (b *awaitedBody) wait() { _ = b.control.SetReadDeadline(time.Now().Add(b.silence)) }
+
+// over lets the handler take its time: the connection is watched from here on, and silent by right.
+func (b *awaitedBody) over() { _ = b.control.SetReadDeadline(time.Time{}) }
+
 func (b *awaitedBody) Read(p []byte) (int, error) {
-	_ = b.control.SetReadDeadline(time.Now().Add(b.silence))
+	b.wait()
 	n, err := b.ReadCloser.Read(p)
-	if errors.Is(err, os.ErrDeadlineExceeded) {
+	switch {
+	case err == io.EOF:
+		b.over()
+	case errors.Is(err, os.ErrDeadlineExceeded):
 		err = registry.Errorf(registry.CodeInvalidInput, "the request's body brought nothing for %v: send it again", b.silence)
 	}
-	if b.over = err != nil; !b.over || err == io.EOF {
-		_ = b.control.SetReadDeadline(time.Time{}) // the handler may take its time
-	}
 	return n, err
+}
+
+// Close reads what is left of a small body.
+func (b *awaitedBody) Close() error {
+	b.wait()
+	err := b.ReadCloser.Close()
+	if err == nil {
+		b.over()
+	}
+	return err
 }

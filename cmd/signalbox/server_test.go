@@ -58,7 +58,25 @@ func TestSilentBodiesEnd(t *testing.T) {
 	t.Parallel()
 	read := make(chan error, 1)
 	s := httptest.NewServer(patient(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/unread" {
+		switch r.URL.Path {
+		case "/unread":
+			return
+		case "/answered": // more than what is kept until the handler is done
+			w.Write(make([]byte, 10_000))
+			return
+		case "/closed":
+			r.Body.Read(make([]byte, 10))
+			r.Body.Close()
+			return
+		case "/slow":
+			io.Copy(io.Discard, io.LimitReader(r.Body, 2))
+			r.Body.Close()
+			select {
+			case <-r.Context().Done():
+				read <- r.Context().Err()
+			case <-time.After(150 * time.Millisecond):
+				read <- nil
+			}
 			return
 		}
 		got, err := io.ReadAll(r.Body)
@@ -92,6 +110,11 @@ func TestSilentBodiesEnd(t *testing.T) {
 	}
 	ended(half)
 	ended(ask("/unread", "ab"))
+	ended(ask("/answered", "ab"))
+	ended(ask("/closed", "ab")) // what comes later is no other request
+	if ask("/slow", "abcd"); <-read != nil {
+		t.Error("a handler that closed a whole body is canceled")
+	}
 	if ask("/", "abcd"); <-read != nil {
 		t.Error("a whole body is refused")
 	}

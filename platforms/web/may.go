@@ -156,7 +156,14 @@ func (t *routes) mount(m Mount) {
 	case m.Page:
 		answers = t.server.page
 	}
-	t.list = append(t.list, route{m.Path, m.Use, answers, func(w http.ResponseWriter, r *http.Request, _ users.Account) error {
+	t.list = append(t.list, route{m.Path, m.Use, answers, func(w http.ResponseWriter, r *http.Request, a users.Account) error {
+		if m.Streams != nil && m.Streams(r) {
+			leave, err := t.server.enterStream(r.Context(), a)
+			if err != nil {
+				return err
+			}
+			defer leave()
+		}
 		m.Handler.ServeHTTP(w, r)
 		return nil
 	}})

@@ -70,10 +70,11 @@ func (s *Server) answered(ctx context.Context, c caller, toolID string, req *sdk
 	}
 	answer, ok := req.Params.InputResponses[question].(*sdk.ElicitResult)
 	if !ok || answer.Action != "accept" {
-		if _, err := s.cfg.Runs.Cancel(ctx, given.Run, given.Account); err != nil {
-			return runs.Run{}, err
+		run, err := s.cfg.Runs.Cancel(ctx, given.Run, given.Account)
+		if err == nil && run.ConfirmedAt == nil {
+			err = errDeclined
 		}
-		return runs.Run{}, errDeclined
+		return run, err // one that was confirmed before is told as it has ended
 	}
 	if c.agent {
 		return runs.Run{}, errByAgent

@@ -193,7 +193,7 @@ func (h *house) serve(t *testing.T) {
 	served := server.Handler()
 	pages, err = web.New(web.Config{
 		Registry: h.reg, Runs: h.runs, Users: h.users, Ledger: h.ledger, AdminToken: "operator-token", LinkKey: []byte("a key for the tests that is long"),
-		Mounts: []web.Mount{{Path: "GET /mcp", Use: web.Run, Handler: served}, {Path: "POST /mcp", Use: web.Run, Handler: served}, {Path: "DELETE /mcp", Use: web.Run, Handler: served}},
+		Mounts: []web.Mount{{Path: "GET /mcp", Use: web.Run, Handler: served, Streams: mcp.Streams}, {Path: "POST /mcp", Use: web.Run, Handler: served, Streams: mcp.Streams}, {Path: "DELETE /mcp", Use: web.Run, Handler: served}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -614,6 +614,49 @@ func TestDoors(t *testing.T) {
 			}
 		}
 	})
+	t.Run("listening for news is an event stream of the account, in both eras", func(t *testing.T) {
+		t.Parallel()
+		account, key := h.person(t, "listener", 0)
+		if err := h.users.SetLimits(t.Context(), account, users.Limits{Streams: 1}, "operator", ""); err != nil {
+			t.Fatal(err)
+		}
+		session := h.connect(t, "2025-11-25", key, sdk.ClientOptions{}) // listens by itself
+		legacy := map[string]string{"Mcp-Session-Id": session.ID(), "Mcp-Protocol-Version": "2025-11-25"}
+		for n := 0; h.send(t, key, "GET", "", legacy) != http.StatusTooManyRequests; n++ {
+			if n == 1000 {
+				t.Fatal("a second stream is open")
+			}
+		}
+		modern := map[string]string{"Mcp-Method": "subscriptions/listen", "Mcp-Protocol-Version": versions[0]}
+		if status := h.send(t, key, "POST", `{"jsonrpc":"2.0","id":9,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true}}}`, modern); status != http.StatusTooManyRequests {
+			t.Errorf("without a session: %d", status)
+		}
+		if status := h.send(t, key, "POST", `{"jsonrpc":"2.0","id":9,"method":"tools/list"}`, legacy); status != http.StatusOK {
+			t.Errorf("all else goes on: %d", status)
+		}
+	})
+	t.Run("the oldest session ends when an account opens too many, those that were ended don't count", func(t *testing.T) {
+		t.Parallel()
+		_, key := h.person(t, "opener", 0)
+		first := h.opens(t, key)
+		goes := func() bool {
+			return h.send(t, key, "POST", `{"jsonrpc":"2.0","id":9,"method":"tools/list"}`, map[string]string{"Mcp-Session-Id": first, "Mcp-Protocol-Version": "2025-11-25"}) == http.StatusOK
+		}
+		for range 60 {
+			h.send(t, key, "DELETE", "", map[string]string{"Mcp-Session-Id": h.opens(t, key)})
+		}
+		if !goes() {
+			t.Fatal("the only session ended")
+		}
+		for range 60 {
+			h.opens(t, key)
+		}
+		for n := 0; goes(); n++ {
+			if n == 1000 {
+				t.Fatal("61 sessions are open")
+			}
+		}
+	})
 	t.Run("A47 a tool that comes or goes is told to the clients", func(t *testing.T) {
 		t.Parallel()
 		_, key := h.person(t, "eve", 0)
@@ -633,6 +676,42 @@ func TestDoors(t *testing.T) {
 			t.Errorf("got %d tools, %v", len(list.Tools), err)
 		}
 	})
+}
+
+// send sends one request to the server and gives its status.
+func (h *house) send(t *testing.T, key, method, body string, header map[string]string) int {
+	t.Helper()
+	res := h.request(t, key, method, body, header)
+	res.Body.Close()
+	return res.StatusCode
+}
+
+func (h *house) request(t *testing.T, key, method, body string, header map[string]string) *http.Response {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, h.url+"/mcp", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{"Authorization": "Bearer " + key, "Content-Type": "application/json", "Accept": "application/json, text/event-stream"} {
+		req.Header.Set(name, value)
+	}
+	for name, value := range header {
+		req.Header.Set(name, value)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+// opens opens a session, and gives its id.
+func (h *house) opens(t *testing.T, key string) string {
+	t.Helper()
+	res := h.request(t, key, "POST", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`, nil)
+	defer res.Body.Close()
+	io.Copy(io.Discard, res.Body)
+	return res.Header.Get("Mcp-Session-Id")
 }
 
 func TestSpendLimit(t *testing.T) {
@@ -813,6 +892,12 @@ func TestApproval(t *testing.T) {
 		}
 		if n := h.now.count() - calls; n != 1 {
 			t.Errorf("it ran %d times", n)
+		}
+	})
+	t.Run("who declines what has run already is told that it did", func(t *testing.T) {
+		result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "paid-story", Arguments: prompt("a pier"), RequestState: first.RequestState, InputResponses: sdk.InputResponseMap{"confirm": &sdk.ElicitResult{Action: "decline"}}})
+		if err != nil || result.IsError || !strings.Contains(textOf(result), "said: a pier") {
+			t.Errorf("got %+v, %v", result, err)
 		}
 	})
 }

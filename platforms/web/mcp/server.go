@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -39,7 +40,11 @@ const (
 	statelessFrom  = "2026-07-28" // the first version of the protocol without sessions
 	sessionTimeout = 30 * time.Minute
 	maxBody        = 16 << 20
+	maxSessions    = 50 // of one account: clients that come again and again without an end to their session must not fill the memory
 	versionHeader  = "Mcp-Protocol-Version"
+	sessionHeader  = "Mcp-Session-Id"
+	methodHeader   = "Mcp-Method" // of versions without sessions; the library refuses one that is not the body's
+	listenMethod   = "subscriptions/listen"
 )
 
 // Runs is what the server needs of runs.Service.
@@ -84,6 +89,7 @@ type Server struct {
 	insider *catalogue
 
 	following sync.Mutex // who follows holds it, and sees the registry as it is then
+	sessions  sessions
 }
 
 // New makes a Server that follows the registry.
@@ -148,8 +154,47 @@ func (s *Server) Handler() http.Handler {
 			return
 		}
 		legacy.ServeHTTP(w, r)
+		if id := w.Header().Get(sessionHeader); id != "" && r.Header.Get(sessionHeader) == "" {
+			c, _ := auth.TokenInfoFromContext(r.Context()).Extra[callerKey].(caller)
+			s.opened(c.account.ID, id)
+		}
 	})
 	return auth.RequireBearerToken(s.verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(both)
+}
+
+// Streams tells the requests by which clients listen for news, for as long as they want.
+func Streams(r *http.Request) bool {
+	return r.Method == http.MethodGet || r.Header.Get(methodHeader) == listenMethod
+}
+
+// sessions are those that each account has opened, the oldest first.
+type sessions struct {
+	mu   sync.Mutex
+	open map[string][]string
+}
+
+// opened notes a session of an account. Where that has too many, its oldest ends.
+func (s *Server) opened(account, id string) {
+	s.sessions.mu.Lock()
+	defer s.sessions.mu.Unlock()
+	if s.sessions.open == nil {
+		s.sessions.open = map[string][]string{}
+	}
+	ids := append(s.sessions.open[account], id)
+	if len(ids) > maxSessions {
+		there := map[string]*sdk.ServerSession{}
+		for _, c := range []*catalogue{s.people, s.insider} {
+			for session := range c.server.Sessions() {
+				there[session.ID()] = session
+			}
+		}
+		ids = slices.DeleteFunc(ids, func(id string) bool { return there[id] == nil })
+		if len(ids) > maxSessions {
+			go there[ids[0]].Close() // which may wait for a call
+			ids = slices.Delete(ids, 0, 1)
+		}
+	}
+	s.sessions.open[account] = ids
 }
 
 // verify notes whose request it is, which the API's doors have found out by the token.
