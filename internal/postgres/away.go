@@ -27,3 +27,9 @@ func Away(err error) bool {
 	var broken *net.OpError
 	return errors.As(err, &dial) || errors.As(err, &broken) || errors.Is(err, io.ErrUnexpectedEOF)
 }
+
+// NoText reports whether err says that a text holds what is no character: NUL, or bytes that are no UTF-8.
+func NoText(err error) bool {
+	var refused *pgconn.PgError
+	return errors.As(err, &refused) && refused.Code == "22021" // character_not_in_repertoire
+}

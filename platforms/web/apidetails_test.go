@@ -294,3 +294,26 @@ func TestStatusNamesInnerAddresses(t *testing.T) {
 		t.Errorf("the operator: %d", status)
 	}
 }
+
+// What the sender got wrong is told as that: it is no trouble of ours, and fills no log.
+func TestNothingOfTheSenderIsOurFault(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, public(t, "https://127.0.0.1"))
+	h.withHooks()
+	dev, person := h.developer("ann"), h.visitor()
+	person.form("/signin", url.Values{"key": {dev.key}})
+	for _, c := range []struct {
+		who          *client
+		method, path string
+		want         int
+	}{
+		{h.visitor(), "GET", "/files/%00/%00/%00", http.StatusUnprocessableEntity}, {h.visitor(), "GET", "/files/%ff/%ff/x", http.StatusUnprocessableEntity},
+		{dev, "GET", "/api/runs?toolId=%00", http.StatusUnprocessableEntity}, {dev, "GET", "/api/webhooks/%00", http.StatusUnprocessableEntity},
+		{dev, "POST", "/api/webhooks/%ff/test", http.StatusUnprocessableEntity}, {person, "GET", "/history?tool=%00", http.StatusUnprocessableEntity},
+		{person, "GET", "/tool/wallpaper?preset=gone", http.StatusNotFound}, {person, "POST", "/account/keys/x/revoke", http.StatusNotFound},
+	} {
+		if res := c.who.do(c.method, c.path, "", nil); res.StatusCode != c.want {
+			t.Errorf("%s %s: status %d, want %d", c.method, c.path, res.StatusCode, c.want)
+		}
+	}
+}

@@ -76,7 +76,7 @@ func explain(err error) problemBody {
 		return problemBody{Status: http.StatusUnauthorized, Code: "unauthorized", Detail: "Sign in, or send an API key as Authorization: Bearer KEY."}
 	case errors.Is(err, errForged):
 		return problemBody{Status: http.StatusForbidden, Code: "csrf", Detail: "This page is too old, or the request was not sent from it. Reload it and try again."}
-	case errors.Is(err, errNothingThere):
+	case errors.Is(err, errNothingThere), errors.Is(err, users.ErrNotFound), errors.Is(err, users.ErrNoPreset):
 		return problemBody{Status: http.StatusNotFound, Code: "not_found", Detail: "There is no such thing, or it is not yours."}
 	case errors.Is(err, runs.ErrNotFound):
 		return problemBody{Status: http.StatusNotFound, Code: "not_found", Detail: "There is no such run, or it is not yours."}
@@ -107,6 +107,8 @@ func explain(err error) problemBody {
 			Status: statusOf(typed.Code), Code: string(typed.Code), Detail: typed.Message, Field: typed.Field, Retryable: typed.Retryable,
 			RetryAfter: int((typed.RetryAfter + time.Second - 1) / time.Second),
 		}
+	case postgres.NoText(err):
+		return problemBody{Status: http.StatusUnprocessableEntity, Code: string(registry.CodeInvalidInput), Detail: "The request holds bytes that are no characters. Nothing was done."}
 	case postgres.Away(err), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return problemBody{Status: http.StatusServiceUnavailable, Code: codeStorage, Detail: "The database or the disk takes nothing at the moment. Nothing was charged. Try again in a few seconds.",
 			Retryable: true, RetryAfter: 5}
