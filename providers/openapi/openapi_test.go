@@ -493,12 +493,13 @@ func TestBadDocuments(t *testing.T) {
 		"another version":        {"swagger: '2.0'\ninfo: {}", "Swagger 2.0"},
 		"no document":            {"hello", "no JSON object"},
 		"broken YAML":            {"a: [", "neither JSON nor YAML"},
+		"broken JSON":            {"\n{\"openapi\": \"3.1.0\",\n \"paths\": }", "line 3, column 11: not valid JSON near"},
 		"a billion laughs":       {head + "x-a: &a [1]\nx-b: [*a, *a]\npaths: {}", "aliases"},
 		"paths that are a list":  {head + "paths: [1]", "no object"},
 		"a parameter of nothing": {head + "paths: {/a: {get: {operationId: a, parameters: [{name: x}], responses: {'200': {description: x}}}}}", "a parameter has no name"},
 		"C4 no operationId":      {head + "paths: {/a: {get: {x-orchet-tool: true, summary: A, responses: {'200': {description: x}}}}}", "GET /a"},
 		"no server":              {strings.Replace(head, "https://x.example", "ftp://x", 1) + "paths: {/a: {get: {operationId: a, responses: {'200': {description: x}}}}}", "OPENAPI_BAD_URL"},
-		"nested too deep":        {`{"openapi":"3.1.0","x":` + strings.Repeat("[", 400) + strings.Repeat("]", 400) + "}", "nested deeper"},
+		"nested too deep":        {`{"openapi":"3.1.0","x":` + strings.Repeat("[", 400) + strings.Repeat("]", 400) + "}", "line 1, column 223: nested deeper"},
 		"a reference to nothing": {head + "paths: {/a: {get: {operationId: a, parameters: [{$ref: '#/components/parameters/none'}], responses: {'200': {description: x}}}}}", "none"},
 	} {
 		t.Run(name+" is refused in one line", func(t *testing.T) {

@@ -3,7 +3,6 @@ package openapi
 import (
 	"bytes"
 	"errors"
-	"fmt"
 
 	"github.com/signalbox/signalbox/internal/ordered"
 )
@@ -24,13 +23,8 @@ func parseTree(data []byte) (*ordered.Object, error) {
 
 // parseValue reads exactly one value in JSON or YAML.
 func parseValue(data []byte) (any, error) {
-	data = bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
-	if !bytes.HasPrefix(data, []byte("{")) {
-		return parseYAML(data)
+	if text := bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))); !bytes.HasPrefix(text, []byte("{")) {
+		return parseYAML(text)
 	}
-	v, err := ordered.Limits{Apart: true}.Parse(data)
-	if err != nil {
-		return nil, fmt.Errorf("it is no JSON: %w", err)
-	}
-	return v, nil
+	return ordered.Limits{Apart: true}.Parse(data)
 }
