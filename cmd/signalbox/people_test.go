@@ -20,7 +20,7 @@ import (
 // accountColumns are all columns with an account's id, and whether a merge moves them. What stays is history: the id
 // leads to the survivor.
 var accountColumns = map[string]bool{
-	"chat_deliveries.account_id": true, "chat_keyboards.account_id": true, "chat_prompts.account_id": true, "chat_marks.account_id": true,
+	"chat_deliveries.account_id": true, "chat_keyboards.account_id": true, "chat_prompts.account_id": true, "chat_marks.account_id": true, "chat_questions.account_id": true,
 	"asset_owners.account_id": true, "asset_uses.account_id": false, "runs.account_id": true, "user_identities.user_id": true, "user_keys.user_id": true, "user_limits.user_id": true,
 	"user_link_codes.user_id": true, "user_preferences.user_id": true, "user_presets.user_id": true, "user_sessions.user_id": true,
 	"ledger_accounts.owner": false, "ledger_transfers.owner": false, "user_audit.account_id": false,
@@ -83,6 +83,7 @@ func TestOnePerson(t *testing.T) {
 			VALUES ('discord', '1', $1, 'a', '{}', now()), ('discord', '1', $2, 'b', '{}', now()), ('discord', '2', $2, 'c', '{}', now())`, ann.ID, bob.ID)
 		exec(`INSERT INTO webhook_endpoints (id, account_id, url, events, secret, created_at) VALUES (gen_random_uuid(), $1, 'https://example.com', '{}', '', now())`, bob.ID)
 		exec(`INSERT INTO chat_marks (platform, chat, message_id, account_id, kind) VALUES ('discord', '1', '2', $1, 'asked')`, bob.ID)
+		exec(`INSERT INTO chat_questions (run_id, id, platform, chat, account_id, state, expires_at) VALUES (gen_random_uuid(), 'q', 'discord', '1', $1, '{}', now())`, bob.ID)
 		exec(`INSERT INTO chat_deliveries (run_id, platform, account_id) VALUES (gen_random_uuid(), 'discord', $1)`, bob.ID)
 		if _, err := people.NewSession(ctx, users.Session{AccountID: bob.ID}); err != nil {
 			t.Fatal(err)

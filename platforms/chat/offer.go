@@ -40,7 +40,7 @@ func (s *surface) offer(v voice, m *Message, k keyboard, action, placeholder str
 	}
 	buttons := make([]Button, len(options))
 	for i, o := range options {
-		buttons[i] = Button{Label: o.Label, Data: k.data(action + strconv.Itoa(i))}
+		buttons[i] = Button{Label: firstNonEmpty(o.Label, "–"), Data: k.data(action + strconv.Itoa(i))}
 		if o.Chosen {
 			buttons[i].Label = "✓ " + o.Label
 		}

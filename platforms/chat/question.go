@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -181,6 +182,9 @@ func (d *desk) askField(ctx context.Context, s *surface, v voice, run runs.Run, 
 	return err
 }
 
+// maxButtonURL is how long the address of a button may be; Discord's is the shortest.
+const maxButtonURL = 512
+
 // fieldMessage draws the question with the field that is due, and fills in what the buttons of k are about.
 func (s *surface) fieldMessage(v voice, run runs.Run, q *question, k *keyboard) Message {
 	asked := run.Question
@@ -198,7 +202,10 @@ func (s *surface) fieldMessage(v voice, run runs.Run, q *question, k *keyboard) 
 			host = u.Host
 		}
 		rest = lines(v.say("question.page", "host", host), Plain(asked.URL))
-		row = []Button{{Label: v.line("button.openPage"), URL: asked.URL}, {Label: v.line("button.agree"), Data: k.data("qyes"), Style: ButtonPrimary}}
+		if len(asked.URL) <= maxButtonURL {
+			row = []Button{{Label: v.line("button.openPage"), URL: asked.URL}}
+		}
+		row = append(row, Button{Label: v.line("button.agree"), Data: k.data("qyes"), Style: ButtonPrimary})
 	case len(asked.Fields) == 0:
 		row = []Button{{Label: v.line("button.agree"), Data: k.data("qyes"), Style: ButtonPrimary}}
 	default:
@@ -217,7 +224,7 @@ func (s *surface) fieldMessage(v voice, run runs.Run, q *question, k *keyboard) 
 	}
 	if q.Field == 0 {
 		minutes := max(1, int(time.Until(q.Until).Round(time.Minute).Minutes()))
-		head = lines(head, Text{{Style: StyleQuote, Text: asked.Message}})
+		head = lines(head, Text{{Style: StyleQuote, Text: asked.Message}}.cut(max(300, s.caps.TextLimit/2-len(asked.URL))))
 		rest = join("\n\n", rest, join(" ", v.say("question.goes"), v.say("question.wait", "n", minutes)))
 	}
 	m.Text = join("\n\n", head, rest)
@@ -236,17 +243,26 @@ func (v voice) fieldQuestion(f registry.InputField, kind ChatKind) Text {
 		for i, c := range f.Choices {
 			labels[i] = c.Text()
 		}
-		text = lines(text, v.say("question.many", "choices", strings.Join(labels, ", ")))
+		text = lines(text, v.say("question.many", "choices", brief(strings.Join(labels, ", "), 500)))
 	} else {
 		text = lines(text, v.say(wantedKey(f), "range", rangeOf(f)))
 	}
-	if shown := showValue(f, f.Default); shown != "" && len(f.Choices) == 0 && f.Type != registry.TypeBoolean {
+	if shown := firstNonEmpty(showValue(f, f.Default), exampleOfFormat(f)); shown != "" && len(f.Choices) == 0 && f.Type != registry.TypeBoolean {
 		text = lines(text, v.say("ask.example", "example", brief(shown, 200)))
 	}
 	if kind != ChatPrivate {
 		text = lines(text, v.say("question.reply"))
 	}
 	return text
+}
+
+// exampleOfFormat shows how a text of the format in a field's schema is written, or gives "".
+func exampleOfFormat(f registry.InputField) string {
+	var schema struct{ Format string }
+	if json.Unmarshal(f.Schema, &schema) != nil {
+		return ""
+	}
+	return map[string]string{"email": "name@example.org", "uri": "https://example.org/", "date": "2026-11-24", "date-time": "2026-11-24T18:30:00Z"}[schema.Format]
 }
 
 // typedTogether names the fields that one dialog can ask for: those that are typed, when the first is.
@@ -480,20 +496,25 @@ func (t *turn) pressQuestionForm(ctx context.Context, k keyboard) error {
 		form := Form{Title: run.Tool.DisplayName, Data: k.data("qanswer")}
 		for _, name := range k.state.Fields {
 			if f, ok := run.Question.Field(name); ok {
-				form.Fields = append(form.Fields, t.formField(f, f.Default, f.Required))
+				field := t.formField(f, f.Default, f.Required)
+				field.Name = fieldKey(len(form.Fields)) // a service's own may be longer than platforms take
+				form.Fields = append(form.Fields, field)
 			}
 		}
 		return t.openForm(ctx, form)
 	})
 }
 
+// fieldKey is the name of a dialog's field.
+func fieldKey(i int) string { return "answer" + strconv.Itoa(i) }
+
 // questionFilled takes the values of a dialog.
 func (t *turn) questionFilled(ctx context.Context, k keyboard) error {
 	return t.onQuestion(ctx, k, func(q question, run runs.Run) error {
 		values := map[string]any{}
-		for _, name := range k.state.Fields {
+		for i, name := range k.state.Fields {
 			f, _ := run.Question.Field(name)
-			text, _ := t.in.Options[name].(string)
+			text, _ := t.in.Options[fieldKey(i)].(string)
 			if text = strings.TrimSpace(text); text == "" && !f.Required {
 				continue
 			}

@@ -23,7 +23,7 @@ const (
 	maxOptions  = 100 // of one field
 	maxLabel    = 200 // characters of a name, a title, an option
 	maxForm     = 64 << 10
-	maxAddress  = 2000
+	maxAddress  = 1200
 )
 
 // asks leads what a server asks over one connection to the call that it is about.
@@ -192,8 +192,8 @@ func (s *server) question(params *sdk.ElicitParams) (registry.Question, error) {
 	}
 	for i := range q.Fields {
 		f := &q.Fields[i]
-		if len(f.Choices) > maxOptions || len(f.Name) > maxLabel {
-			return q, fmt.Errorf("its form's field %d has more than %d choices, or a name of more than %d bytes", i+1, maxOptions, maxLabel)
+		if len(f.Choices) > maxOptions || len(f.Name) > maxLabel || f.Name == "" {
+			return q, fmt.Errorf("its form's field %d has more than %d choices, or a name that is empty or longer than %d bytes", i+1, maxOptions, maxLabel)
 		}
 		f.DisplayName, f.Description = shorter(f.DisplayName, maxLabel), shorter(f.Description, maxMessage)
 		for j := range f.Choices {

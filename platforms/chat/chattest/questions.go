@@ -21,6 +21,7 @@ func questions() map[string]func(*scene) {
 		"only the owner answers a service, in groups by reply":                   questionInGroup,
 		"one dialog asks for what a service wants to have typed":                 questionDialog,
 		"what a service asked before a restart is over after it":                 questionOverRestart,
+		"a question of any length keeps within the platform's limits":            longQuestion,
 		"what is typed answers the tool that asks for its input first":           promptBeforeQuestion,
 	}
 }
@@ -59,7 +60,7 @@ func fieldByField(s *scene) {
 	s.say("many")
 	s.AwaitText(s.room, "many", "another value")
 	s.say("3")
-	s.labelled("Skip", "Mail")
+	s.labelled("Skip", "Mail", "name@example.org")
 	s.say("nobody")
 	s.AwaitText(s.room, "email", "another value")
 	s.press(s.labelled("Skip", "Mail"), "Skip")
@@ -200,6 +201,25 @@ func questionOverRestart(s *scene) {
 	}
 	s.say("3")
 	s.Await(s.room, "question that is over", func(m Seen) bool { return m.ID == asked.ID && m.contains("This question is over") })
+}
+
+func longQuestion(s *scene) {
+	long := strings.Repeat("ü", 200)
+	s.asks(registry.Question{Message: strings.Repeat("why ", 500), Fields: []registry.InputField{
+		{Name: long, DisplayName: long, Description: long, Type: registry.TypeString, Required: true},
+		{Name: "kind", Type: registry.TypeString, Required: true, Choices: []registry.Choice{{Value: ""}, {Value: "x", Label: long}}},
+	}}, registry.Question{URL: "https://pizza.example/" + strings.Repeat("x", 1100)})
+	s.say("/clerk")
+	asked := s.labelled("Decline", "why", "üü")
+	if s.Caps.Forms.Fields > 0 {
+		opened := s.press(asked, "Answer")
+		s.fill(asked, opened, map[string]string{opened.Form.Fields[0].Label: "because"})
+	} else {
+		s.say("because")
+	}
+	s.press(s.labelled("–", "kind"), "–")
+	s.press(s.labelled("Yes, go on", "pizza.example"), "Yes, go on")
+	s.AwaitText(s.room, "because", "accept null")
 }
 
 func promptBeforeQuestion(s *scene) {
