@@ -52,10 +52,7 @@ func (upCommand) Run(e env) error {
 		return err
 	}
 	a := &app{cfg: c, log: newLogger(c, e.stderr), metrics: prometheus.NewRegistry()}
-	rest := thrift(e.ctx)
-	err = a.start(e.ctx)
-	rest()
-	if err == nil {
+	if err = a.start(e.ctx); err == nil {
 		a.banner(e.stdout)
 		err = a.wait(e.ctx)
 	}
