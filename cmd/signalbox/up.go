@@ -59,10 +59,7 @@ func (upCommand) Run(e env) error {
 		level.Set(usual)
 	}
 	a := &app{cfg: c, log: newLoggerAt(&level, c, e.stderr), metrics: prometheus.NewRegistry()}
-	rest := thrift(e.ctx)
-	err = a.start(e.ctx)
-	rest()
-	if err == nil {
+	if err = a.start(e.ctx); err == nil {
 		a.banner(e.stdout)
 		level.Set(logLevels[c.LogLevel])
 		err = a.wait(e.ctx)

@@ -1,6 +1,0 @@
-//go:build !linux
-
-package main
-
-// forgetCode is for Linux.
-func forgetCode() {}
