@@ -106,7 +106,7 @@ func (migrateCommand) Run(e env) error {
 }
 
 type grantCommand struct {
-	Account string `arg:"" help:"Account id (UUID), or platform:id such as telegram:12345 or web:local."`
+	Account string `arg:"" help:"Account id (UUID), or platform:id such as telegram:12345 or web:local; /operator/people shows both, of everybody who has been here."`
 	Amount  string `arg:"" help:"US dollars, for example 5 or 0.25."`
 	Note    string `default:"granted by the operator" help:"Stands in the ledger."`
 	Key     string `placeholder:"TEXT" help:"The same key grants only once. Empty: a new grant."`
@@ -156,7 +156,7 @@ func findAccount(ctx context.Context, store *users.Store, name string) (users.Ac
 	}
 	platform, id, ok := cutPlatform(name)
 	if !ok {
-		return users.Account{}, fmt.Errorf("account: found %q, expected a UUID or platform:id, for example telegram:12345", name)
+		return users.Account{}, fmt.Errorf("account: found %q, expected a UUID or platform:id, for example telegram:12345; /operator/people shows both", name)
 	}
 	a, err := store.ByIdentity(ctx, platform, id)
 	if errors.Is(err, users.ErrNotFound) {
