@@ -23,9 +23,8 @@ import (
 )
 
 // The ways to sign in, as sessions keep them. That of the operator's token carries its fingerprint, see
-// adminWay.
+// adminWay, and that of a key its number, see users.Key.Way.
 const (
-	wayKey        = "key"
 	wayCode       = "code"
 	wayTelegram   = "telegram"
 	wayDiscord    = "discord"
