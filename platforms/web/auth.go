@@ -292,7 +292,7 @@ func proxied(r *http.Request) bool {
 		return true // no browser: it is how nginx speaks to what is behind it, without any header that tells
 	}
 	for name := range r.Header {
-		if name == "Via" || name == "X-Real-Ip" || name == "Forwarded" || strings.HasPrefix(name, "X-Forwarded-") {
+		if name == "Via" || strings.Contains(name, "Forwarded") || strings.HasSuffix(name, "-Ip") {
 			return true
 		}
 	}
