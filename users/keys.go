@@ -70,6 +70,9 @@ type Key struct {
 // Budget names the pot that the key's runs draw on.
 func (k Key) Budget() string { return "key:" + strconv.FormatInt(k.ID, 10) }
 
+// Way is the Session.Way of sessions that were opened with the key: they end with it.
+func (k Key) Way() string { return "key:" + strconv.FormatInt(k.ID, 10) }
+
 // Keys lists an account's API keys, newest first.
 func (s *Store) Keys(ctx context.Context, accountID string) ([]Key, error) {
 	rows, err := s.pool.Query(ctx, `
@@ -84,9 +87,19 @@ func (s *Store) Keys(ctx context.Context, accountID string) ([]Key, error) {
 	return keys, nil
 }
 
-// RevokeKey ends an API key of the account; it is refused from now on. One that it does not have is ErrNotFound.
-func (s *Store) RevokeKey(ctx context.Context, accountID string, id int64) error {
-	return s.set(ctx, accountID, `DELETE FROM user_keys WHERE user_id = `+today+` AND id = $2`, id)
+// RevokeKey ends an API key of the account; it is refused from now on. So are the sessions that were opened with it, but for
+// the one of exceptID. A key that the account does not have is ErrNotFound.
+func (s *Store) RevokeKey(ctx context.Context, accountID string, id int64, exceptID string) error {
+	tag, err := s.exec(ctx, `
+		WITH ended AS (DELETE FROM user_sessions WHERE user_id = `+today+` AND way = $3 AND id::text <> $4)
+		DELETE FROM user_keys WHERE user_id = `+today+` AND id = $2`, accountID, id, Key{ID: id}.Way(), exceptID)
+	if err == nil && tag.RowsAffected() == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("revoke API key %d: %w", id, err)
+	}
+	return nil
 }
 
 // hashOf needs no salt and no slowness: a key holds 256 random bits.

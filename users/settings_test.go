@@ -232,10 +232,10 @@ func TestKeysAreListedAndRevoked(t *testing.T) {
 	if _, key, err := s.KeyOf(ctx, used); err != nil || key.SpendLimit != 7 || key.ID != keys[1].ID {
 		t.Errorf("got %+v, %v", key, err)
 	}
-	if err := s.RevokeKey(ctx, bob.ID, keys[1].ID); !errors.Is(err, ErrNotFound) {
+	if err := s.RevokeKey(ctx, bob.ID, keys[1].ID, ""); !errors.Is(err, ErrNotFound) {
 		t.Errorf("somebody else's key: %v", err)
 	}
-	if err := s.RevokeKey(ctx, ann.ID, keys[1].ID); err != nil {
+	if err := s.RevokeKey(ctx, ann.ID, keys[1].ID, ""); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := s.KeyOf(ctx, used); !errors.Is(err, ErrNotFound) {

@@ -28,7 +28,7 @@ type Household interface {
 	SetOwnLimits(ctx context.Context, accountID string, limits users.Limits) error
 	Sessions(ctx context.Context, accountID string) ([]users.Session, error)
 	Keys(ctx context.Context, accountID string) ([]users.Key, error)
-	RevokeKey(ctx context.Context, accountID string, id int64) error
+	RevokeKey(ctx context.Context, accountID string, id int64, exceptSession string) error
 	SetPreference(ctx context.Context, accountID, toolID, field string, value any) error
 	ResetPreference(ctx context.Context, accountID, toolID, field string) error
 	ResetPreferences(ctx context.Context, accountID, toolID string) error
@@ -186,7 +186,7 @@ func (s *Server) revokeKey(w http.ResponseWriter, r *http.Request, a users.Accou
 	if err != nil {
 		return users.ErrNotFound
 	}
-	if err := s.cfg.Users.RevokeKey(r.Context(), a.ID, id); err != nil && !errors.Is(err, users.ErrNotFound) {
+	if err := s.cfg.Users.RevokeKey(r.Context(), a.ID, id, SessionID(r.Context())); err != nil && !errors.Is(err, users.ErrNotFound) {
 		return err
 	}
 	s.forgetCallers(a.ID)

@@ -114,7 +114,7 @@ func (s *Server) apiAccount(ctx context.Context, operator users.Account, name st
 func (s *Server) apiRevokeKey(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err == nil {
-		err = s.cfg.Users.RevokeKey(r.Context(), a.ID, id)
+		err = s.cfg.Users.RevokeKey(r.Context(), a.ID, id, SessionID(r.Context()))
 	} else {
 		err = users.ErrNotFound
 	}

@@ -23,9 +23,8 @@ import (
 )
 
 // The ways to sign in, as sessions keep them. That of the operator's token carries its fingerprint, see
-// adminWay.
+// adminWay, and that of a key its number, see users.Key.Way.
 const (
-	wayKey        = "key"
 	wayCode       = "code"
 	wayTelegram   = "telegram"
 	wayDiscord    = "discord"
@@ -293,7 +292,7 @@ func proxied(r *http.Request) bool {
 		return true // no browser: it is how nginx speaks to what is behind it, without any header that tells
 	}
 	for name := range r.Header {
-		if name == "Via" || name == "X-Real-Ip" || name == "Forwarded" || strings.HasPrefix(name, "X-Forwarded-") {
+		if name == "Via" || strings.Contains(name, "Forwarded") || strings.HasSuffix(name, "-Ip") {
 			return true
 		}
 	}

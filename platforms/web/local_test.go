@@ -62,7 +62,8 @@ func TestThePersonAtThisMachine(t *testing.T) {
 		v := h.reader()
 		for _, sign := range [][2]string{
 			{"X-Forwarded-For", "192.0.2.7"}, {"X-Forwarded-Host", "bot.example"}, {"X-Forwarded-Proto", "https"}, {"X-Forwarded-Server", "p"}, {"Forwarded", "for=192.0.2.7"},
-			{"Via", "1.1 proxy"}, {"X-Real-IP", "192.0.2.7"}, {"Host", "192.0.2.1"},
+			{"Via", "1.1 proxy"}, {"X-Real-IP", "192.0.2.7"}, {"X-Original-Forwarded-For", "192.0.2.7"},
+			{"CF-Connecting-IP", "192.0.2.7"}, {"True-Client-IP", "192.0.2.7"}, {"Host", "192.0.2.1"},
 		} {
 			landed(t, v.do("GET", "/", "", nil, sign[0], sign[1]), "/signin")
 			if got := status(v, "/api/balance", sign[0], sign[1]); got != http.StatusUnauthorized {

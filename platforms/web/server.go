@@ -74,7 +74,7 @@ type Users interface {
 	MarkAgentKey(ctx context.Context, accountID string, id int64) error
 	CreateKey(ctx context.Context, accountID, label string) (string, error)
 	Keys(ctx context.Context, accountID string) ([]users.Key, error)
-	RevokeKey(ctx context.Context, accountID string, id int64) error
+	RevokeKey(ctx context.Context, accountID string, id int64, exceptSession string) error
 	NewSession(ctx context.Context, session users.Session) (secret string, err error)
 	BySession(ctx context.Context, secret string) (users.Account, users.Session, error)
 	EndSession(ctx context.Context, accountID, id string) error

@@ -100,7 +100,7 @@ func (s *Server) typed(r *http.Request, secret string) (users.Account, string, e
 		if err == nil && (key.SpendLimit > 0 || key.Agent) { // a session would know no limit, and could approve
 			err = errSignedOut
 		}
-		return a, wayKey, signedOutIf(err)
+		return a, key.Way(), signedOutIf(err)
 	}
 	a, err := s.cfg.Users.TakeLinkCode(r.Context(), s.guesserOf(r), secret)
 	if errors.Is(err, users.ErrNoCode) {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -712,4 +713,27 @@ func TestInvitations(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Whoever got hold of a key is out when its owner revokes it, though they signed in while it held.
+func TestARevokedKeySignsOut(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, public(t, "https://127.0.0.1"))
+	dev, owner, thief := h.developer("ann"), h.visitor(), h.visitor()
+	other := h.visitor()
+	landed(t, owner.form("/signin", url.Values{"key": {dev.key}}), "/")
+	landed(t, thief.form("/signin", url.Values{"key": {dev.key}}), "/")
+	second, err := h.users.CreateKey(t.Context(), owner.accountID(), "second")
+	if err != nil {
+		t.Fatal(err)
+	}
+	landed(t, other.form("/signin", url.Values{"key": {second}}), "/")
+	keys := regexp.MustCompile(`/account/keys/[0-9]+/revoke`).FindAllString(owner.page("/account"), -1)
+	landed(t, owner.form(keys[len(keys)-1], nil), "/account?done=revoked")
+	landed(t, thief.do("GET", "/account", "", nil), "/signin?next=%2Faccount")
+	for name, c := range map[string]*client{"who revokes it": owner, "who signed in with another key": other} {
+		if res := c.do("GET", "/account", "", nil); res.StatusCode != http.StatusOK {
+			t.Errorf("%s: status %d", name, res.StatusCode)
+		}
+	}
 }
