@@ -3,6 +3,7 @@ package comfy
 import (
 	"strings"
 
+	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/workflow"
 )
 
@@ -10,9 +11,9 @@ import (
 // there when a combo of one of the classes offers it. Where one of the classes takes file names that its declaration does not
 // list, as from a combo that the editor fetches (remote) or a plain text, nobody can tell, and the model counts as
 // there.
-func missing(info *workflow.ObjectInfo, need workflow.Requirements) []string {
+func missing(info *graph.ObjectInfo, need workflow.Requirements) []string {
 	var lacks []string
-	var inputs []workflow.InputSpec
+	var inputs []graph.InputSpec
 	for _, name := range need.Classes {
 		c, ok := info.Class(name)
 		if !ok {
@@ -54,10 +55,10 @@ func lacking(names []string) string {
 }
 
 // offered collects the options of all combos. They are closed when no input takes a file name that is not among them.
-func offered(inputs []workflow.InputSpec) (options map[string]bool, closed bool) {
+func offered(inputs []graph.InputSpec) (options map[string]bool, closed bool) {
 	options, closed = map[string]bool{}, true
-	var walk func([]workflow.InputSpec)
-	walk = func(inputs []workflow.InputSpec) {
+	var walk func([]graph.InputSpec)
+	walk = func(inputs []graph.InputSpec) {
 		for _, in := range inputs {
 			for _, option := range in.Options {
 				if text, ok := option.(string); ok {
@@ -71,7 +72,7 @@ func offered(inputs []workflow.InputSpec) (options map[string]bool, closed bool)
 				walk(b.Inputs)
 			}
 			if in.Grow != nil {
-				walk([]workflow.InputSpec{in.Grow.Input})
+				walk([]graph.InputSpec{in.Grow.Input})
 			}
 		}
 	}
@@ -84,7 +85,7 @@ func slashed(s string) string { return strings.ReplaceAll(s, "\\", "/") }
 
 // spell writes the file names in a prompt as the server does, since it compares them letter by letter: with the
 // separators of its own system.
-func spell(info *workflow.ObjectInfo, prompt workflow.Prompt) {
+func spell(info *graph.ObjectInfo, prompt graph.Prompt) {
 	for _, n := range prompt {
 		class, ok := info.Class(n.Class)
 		if !ok {
