@@ -22,7 +22,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/signalbox/signalbox/comfy/workflow"
+	"github.com/signalbox/signalbox/comfy/graph"
 )
 
 // Limits of what is read from an engine. ComfyUI has no authentication and its answers depend on
@@ -133,7 +133,7 @@ type SubmitOptions struct {
 
 // Submit queues a prompt. A refused one gives a *PromptError. The server does not refuse a repeated
 // prompt id: ask Queue and History first when an earlier answer may have been lost.
-func (c *Client) Submit(ctx context.Context, prompt workflow.Prompt, o SubmitOptions) (Submission, error) {
+func (c *Client) Submit(ctx context.Context, prompt graph.Prompt, o SubmitOptions) (Submission, error) {
 	extra := map[string]any{}
 	for k, v := range o.ExtraData {
 		extra[k] = v
@@ -267,7 +267,7 @@ func (c *Client) History(ctx context.Context, promptID string) (HistoryEntry, bo
 }
 
 // ObjectInfo reads the declarations of all node classes, and gives a hash of the answer.
-func (c *Client) ObjectInfo(ctx context.Context) (info *workflow.ObjectInfo, hash string, err error) {
+func (c *Client) ObjectInfo(ctx context.Context) (info *graph.ObjectInfo, hash string, err error) {
 	res, err := c.get(ctx, "/object_info", nil)
 	if err != nil {
 		return nil, "", err
@@ -278,7 +278,7 @@ func (c *Client) ObjectInfo(ctx context.Context) (info *workflow.ObjectInfo, has
 		return nil, "", fmt.Errorf("reading /object_info: %w", err)
 	}
 	sum := sha256.Sum256(data)
-	info, err = workflow.ParseObjectInfo(data)
+	info, err = graph.ParseObjectInfo(data)
 	return info, hex.EncodeToString(sum[:]), err
 }
 

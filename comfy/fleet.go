@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -81,7 +82,7 @@ type load struct {
 }
 
 type knowledge struct {
-	info     *workflow.ObjectInfo
+	info     *graph.ObjectInfo
 	infoHash string
 	infoAt   time.Time // zero: to be asked again
 	stats    SystemStats
@@ -210,7 +211,7 @@ func probeStats(ctx context.Context, c *Client) (stats SystemStats, fresh bool, 
 }
 
 // readInfo reads the declarations; on an error the ones from before stay.
-func readInfo(ctx context.Context, c *Client, before knowledge) (*workflow.ObjectInfo, string, error) {
+func readInfo(ctx context.Context, c *Client, before knowledge) (*graph.ObjectInfo, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, infoTimeout)
 	defer cancel()
 	info, hash, err := c.ObjectInfo(ctx)
@@ -290,9 +291,9 @@ func (f *Fleet) Declarations(need workflow.Requirements) Declarations {
 
 // Declarations are what one engine has.
 type Declarations struct {
-	Info    *workflow.ObjectInfo // nil while no engine has ever answered
-	Hash    string               // of the content
-	Missing []string             // what was asked for and is not there
+	Info    *graph.ObjectInfo // nil while no engine has ever answered
+	Hash    string            // of the content
+	Missing []string          // what was asked for and is not there
 }
 
 // warmLead is how much longer the queue of an engine may be that has the models loaded: loading takes about as long as

@@ -18,6 +18,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -187,10 +188,10 @@ func TestGoldenTranscripts(t *testing.T) {
 }
 
 // promptsOf lists the prompts that were accepted under an id, in order; one that was submitted twice is there once.
-func promptsOf(t *testing.T, lines []line) []workflow.Prompt {
+func promptsOf(t *testing.T, lines []line) []graph.Prompt {
 	t.Helper()
-	var prompts []workflow.Prompt
-	var last workflow.Prompt
+	var prompts []graph.Prompt
+	var last graph.Prompt
 	for _, l := range lines {
 		var b struct {
 			Method, Path string
@@ -200,7 +201,7 @@ func promptsOf(t *testing.T, lines []line) []workflow.Prompt {
 		if l.Who != "http" || json.Unmarshal(l.Body, &b) != nil {
 			continue
 		}
-		var request struct{ Prompt workflow.Prompt }
+		var request struct{ Prompt graph.Prompt }
 		if b.Method == http.MethodPost && b.Path == "/prompt" && json.Unmarshal(b.Body, &request) == nil {
 			last = request.Prompt
 		}
@@ -215,7 +216,7 @@ func promptsOf(t *testing.T, lines []line) []workflow.Prompt {
 }
 
 // replayTo plays what one connection heard to a watcher of one prompt; false when it did not hear of the prompt's end.
-func replayTo(t *testing.T, dir string, lines []line, who, id string, prompt workflow.Prompt) bool {
+func replayTo(t *testing.T, dir string, lines []line, who, id string, prompt graph.Prompt) bool {
 	t.Helper()
 	p := &replay{t: t, dir: dir, id: id, played: make(chan struct{}), end: make(chan struct{})}
 	for _, l := range lines {

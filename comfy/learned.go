@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/signalbox/signalbox/comfy/workflow"
+	"github.com/signalbox/signalbox/comfy/graph"
 )
 
 // Learned keeps what runs have shown: how long the nodes of a tool take, and what output nodes give that nobody knows. It
@@ -175,7 +175,7 @@ func (l *Learned) kindsOf(ctx context.Context) map[string]string {
 
 // gave takes what an output node gave, if nobody knows its class.
 func (l *Learned) gave(ctx context.Context, class string, results []NodeOutput) {
-	if class == "" || len(results) == 0 || workflow.KnowsOutput(class) {
+	if class == "" || len(results) == 0 || graph.OutputKind(class) != "" {
 		return
 	}
 	kind := results[0].Kind

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"unique"
 
+	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -63,7 +64,7 @@ type definition struct {
 	need       workflow.Requirements // what it takes to run
 	toolID     string
 	tool       []byte // as JSON: a tenth of what the tool takes in memory, which the registry keeps once more
-	findings   []workflow.Finding
+	findings   []graph.Finding
 	ref        string // of the template in the Store
 }
 
@@ -218,7 +219,7 @@ func (w *Workflows) define(f workflowFile, fresh *templates, returned map[string
 	if known && last.file == hash && last.info == readWith(w.cfg.Fleet.Declarations(last.classes), last.need, returned) {
 		return last, true, nil
 	}
-	parsed, err := workflow.Parse(data)
+	parsed, err := graph.Parse(data)
 	if err != nil {
 		return last, known, err
 	}
@@ -267,7 +268,7 @@ func detachedNeed(n workflow.Requirements) workflow.Requirements {
 }
 
 // detachedFindings is detachedNeed for findings.
-func detachedFindings(list []workflow.Finding) []workflow.Finding {
+func detachedFindings(list []graph.Finding) []graph.Finding {
 	out := slices.Clone(list)
 	for i, f := range out {
 		out[i].Message, out[i].Node = strings.Clone(f.Message), strings.Clone(f.Node)
@@ -350,10 +351,10 @@ func enumerate(names []string, limit int) string {
 }
 
 // Findings are the lint findings of the last Load, by tool id.
-func (w *Workflows) Findings() map[string][]workflow.Finding {
+func (w *Workflows) Findings() map[string][]graph.Finding {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	out := map[string][]workflow.Finding{}
+	out := map[string][]graph.Finding{}
 	for _, d := range w.defined {
 		if len(d.findings) > 0 {
 			out[d.toolID] = d.findings

@@ -3,6 +3,7 @@ package comfy
 import (
 	"strings"
 
+	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/workflow"
 )
 
@@ -10,9 +11,9 @@ import (
 // there when a combo of one of the classes offers it. Where one of the classes takes file names that its declaration does not
 // list, as from a combo that the editor fetches (remote) or a plain text, nobody can tell, and the model counts as
 // there.
-func missing(info *workflow.ObjectInfo, need workflow.Requirements) []string {
+func missing(info *graph.ObjectInfo, need workflow.Requirements) []string {
 	var lacks []string
-	var classes []*workflow.ClassInfo
+	var classes []*graph.ClassInfo
 	for _, name := range need.Classes {
 		c, ok := info.Class(name)
 		if !ok {
@@ -62,7 +63,7 @@ func lacking(names []string) string {
 
 // lookUp marks the files that are among the options of combos. They are closed when no input takes a file name that is not
 // among them.
-func lookUp(files map[string]bool, inputs []workflow.InputSpec) (closed bool) {
+func lookUp(files map[string]bool, inputs []graph.InputSpec) (closed bool) {
 	closed = true
 	for i := range inputs {
 		in := &inputs[i]
@@ -79,7 +80,7 @@ func lookUp(files map[string]bool, inputs []workflow.InputSpec) (closed bool) {
 			closed = lookUp(files, b.Inputs) && closed
 		}
 		if in.Grow != nil {
-			closed = lookUp(files, []workflow.InputSpec{in.Grow.Input}) && closed
+			closed = lookUp(files, []graph.InputSpec{in.Grow.Input}) && closed
 		}
 	}
 	return closed
@@ -90,7 +91,7 @@ func slashed(s string) string { return strings.ReplaceAll(s, "\\", "/") }
 
 // spell writes the file names in a prompt as the server does, since it compares them letter by letter: with the
 // separators of its own system.
-func spell(info *workflow.ObjectInfo, prompt workflow.Prompt) {
+func spell(info *graph.ObjectInfo, prompt graph.Prompt) {
 	for _, n := range prompt {
 		class, ok := info.Class(n.Class)
 		if !ok {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/signalbox/signalbox/comfy/workflow"
+	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -182,12 +182,12 @@ func (p *Provider) logRefusal(ctx context.Context, e *Engine, c registry.Call, e
 
 // keepResults has pictures that would only be sent over a socket, to whoever listens at the moment, kept on the engine as
 // temporary files, so that they can be fetched whatever happens to the socket.
-func keepResults(prompt workflow.Prompt) {
+func keepResults(prompt graph.Prompt) {
 	for i := range prompt {
 		switch n := &prompt[i]; n.Class {
 		case "SaveImageWebsocket", "ETN_SendImageWebSocket", "ComfyDeployWebscoketImageOutput":
 			if images, ok := n.Inputs.Get("images"); ok {
-				n.Class, n.Inputs = "PreviewImage", workflow.Inputs{{Name: "images", Value: images}}
+				n.Class, n.Inputs = "PreviewImage", graph.Inputs{{Name: "images", Value: images}}
 			}
 		}
 	}
@@ -256,7 +256,7 @@ func (p *Provider) find(ctx context.Context, c registry.Call, tpl *template) (re
 	}
 	all.Wait()
 	if i := slices.Index(known, true); i >= 0 {
-		var pristine workflow.Prompt
+		var pristine graph.Prompt
 		if err := json.Unmarshal(tpl.Binding.Prompt, &pristine); err != nil {
 			return registry.Ticket{}, false, fmt.Errorf("template of %s: %w", c.Tool.ToolID, err)
 		}

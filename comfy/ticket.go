@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/signalbox/signalbox/comfy/workflow"
+	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -29,7 +29,7 @@ const (
 	clientKey = "client" // the id to whose socket the engine sends the prompt's events
 )
 
-func newPlan(tpl *template, prompt workflow.Prompt) plan {
+func newPlan(tpl *template, prompt graph.Prompt) plan {
 	pl := plan{Titles: map[string]string{}, Classes: map[string]string{}}
 	for _, n := range prompt {
 		pl.Classes[n.ID] = n.Class

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
@@ -236,9 +237,9 @@ func TestGPUName(t *testing.T) {
 	}
 }
 
-func objectInfo(t *testing.T, text string) *workflow.ObjectInfo {
+func objectInfo(t *testing.T, text string) *graph.ObjectInfo {
 	t.Helper()
-	info, err := workflow.ParseObjectInfo([]byte(text))
+	info, err := graph.ParseObjectInfo([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +249,7 @@ func objectInfo(t *testing.T, text string) *workflow.ObjectInfo {
 func TestMissing(t *testing.T) {
 	t.Parallel()
 	const other = `"KSampler": {"input": {"required": {"sampler_name": [["euler"], {}], "denoise": ["FLOAT", {}]}}}`
-	info := func(loader string) *workflow.ObjectInfo {
+	info := func(loader string) *graph.ObjectInfo {
 		return objectInfo(t, `{`+other+`, "Loader": {"input": {"required": {`+loader+`}}}}`)
 	}
 	need := workflow.Requirements{Classes: []string{"KSampler", "Loader"}, Models: []workflow.Model{{Folder: "checkpoints", Name: "sd/a.safetensors"}}}
@@ -273,7 +274,7 @@ func TestMissing(t *testing.T) {
 	if got := missing(info(`"ckpt_name": [[], {}]`), need); !slices.Contains(got, "the node Gone") {
 		t.Errorf("lacks %q", got)
 	}
-	prompt := workflow.Prompt{{ID: "1", Class: "Loader", Inputs: workflow.Inputs{{Name: "ckpt_name", Value: "sd/a.safetensors"}, {Name: "x", Value: "a/b"}}}}
+	prompt := graph.Prompt{{ID: "1", Class: "Loader", Inputs: graph.Inputs{{Name: "ckpt_name", Value: "sd/a.safetensors"}, {Name: "x", Value: "a/b"}}}}
 	spell(info(`"ckpt_name": [["sd\\a.safetensors"], {}]`), prompt)
 	if v, _ := prompt[0].Inputs.Get("ckpt_name"); v != `sd\a.safetensors` {
 		t.Errorf("the prompt says %v, the server would not know it", v)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/comfy/cpu"
+	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/migrations"
@@ -47,7 +48,7 @@ func (c convertCommand) Run(e env) error {
 }
 
 // declarations reads an object_info file; without one the common classes are known.
-func declarations(file string) (*workflow.ObjectInfo, error) {
+func declarations(file string) (*graph.ObjectInfo, error) {
 	if file == "" {
 		return nil, nil
 	}

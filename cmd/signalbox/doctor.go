@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/comfy"
+	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/migrations"
@@ -102,7 +103,7 @@ func readableWorkflows(files []string, saw *string) bool {
 	for _, f := range files {
 		data, err := workflow.ReadWorkflow(f)
 		if err == nil {
-			_, err = workflow.Parse(data)
+			_, err = graph.Parse(data)
 		}
 		if err != nil {
 			*saw = fmt.Sprintf("%s: %v", f, err)

@@ -6,56 +6,49 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/notes"
+	"github.com/signalbox/signalbox/internal/plain"
 	"github.com/signalbox/signalbox/registry"
 )
 
 // appInputs takes the inputs the author chose for the editor's app mode, extra.linearData.
 func (d *definer) appInputs() {
-	for _, v := range asArray(asObject(d.extra().Get("linearData")).Get("inputs")) {
-		pair := asArray(v)
-		if len(pair) < 2 {
-			continue
-		}
-		node, widget := asID(pair[0]), asString(pair[1])
-		places := d.f.locate(node, widget)
+	chosen, _ := d.w.App()
+	for _, input := range chosen {
+		node, widget := input[0], input[1]
+		places := d.f.Locate(node, widget)
 		if len(places) == 0 {
-			d.f.find("app-input-missing", SeverityWarning, node, "the app input "+quote(widget)+" of node "+node+" is not there or not active", "choose it again in the editor's app mode")
+			d.f.Find("app-input-missing", graph.SeverityWarning, node, "the app input "+plain.Quote(widget)+" of node "+node+" is not there or not active", "choose it again in the editor's app mode")
 			continue
 		}
-		if !d.taken[spot(places[0].node.ID, places[0].input)] {
+		if !d.taken[graph.Spot(places[0].Node.ID, places[0].Input)] {
 			d.add(d.authoredField(places, d.appName(node, widget, places[0]), sourceApp))
 		}
 	}
 }
 
-func (d *definer) extra() *object {
-	if d.w.Graph == nil {
-		return nil
-	}
-	return d.w.Graph.extra
-}
-
 // appName is the field's name: what the widget is called, or what the author calls its node where the
 // widget's own name says nothing.
-func (d *definer) appName(node, widget string, p place) string {
-	if p.input == "value" || p.input == "text" || p.input == "string" {
-		if name := slug(p.node.authorTitle(), "_"); name != "" {
+func (d *definer) appName(node, widget string, p graph.Place) string {
+	if p.Input == "value" || p.Input == "text" || p.Input == "string" {
+		if name := plain.Slug(p.Node.AuthorTitle(), "_"); name != "" {
 			return name
 		}
 	}
-	if name := slug(widget, "_"); name != "" && name != "value" {
+	if name := plain.Slug(widget, "_"); name != "" && name != "value" {
 		return knownName(name)
 	}
-	return knownName(p.input)
+	return knownName(p.Input)
 }
 
 // authoredField makes one field that sets all places. Media and texts without a stored value are required.
-func (d *definer) authoredField(places []place, name string, src source) *field {
+func (d *definer) authoredField(places []graph.Place, name string, src source) *field {
 	f := d.fieldOf(name, places[0], src)
 	for _, p := range places[1:] {
-		f.targets = append(f.targets, Target{Node: p.node.ID, Input: p.input, Mode: loaderMode(p.node.Class)})
+		f.targets = append(f.targets, Target{Node: p.Node.ID, Input: p.Input, Mode: loaderMode(p.Node.Class)})
 	}
-	if title := places[0].node.authorTitle(); title != "" && (places[0].input == "value" || f.Type.IsMedia()) {
+	if title := places[0].Node.AuthorTitle(); title != "" && (places[0].Input == "value" || f.Type.IsMedia()) {
 		f.DisplayName = title
 	}
 	if f.Type == registry.TypeString && f.Default == "" && len(f.Choices) == 0 {
@@ -66,22 +59,22 @@ func (d *definer) authoredField(places []place, name string, src source) *field 
 
 // directiveInputs makes the fields of @input lines whose widget has none yet. It gives the field of every line.
 // prompts are the texts that samplers draw; the first is what the tool is told to make.
-func (d *definer) directiveInputs(prompts [][]place) map[int]*field {
+func (d *definer) directiveInputs(prompts [][]graph.Place) map[int]*field {
 	authored := map[int]*field{}
-	for i, dir := range d.notice.directives {
-		if dir.word != "input" {
+	for i, dir := range d.notice.Directives {
+		if dir.Word != "input" {
 			continue
 		}
-		places := d.f.locate(dir.target, dir.widget)
+		places := d.f.Locate(dir.Target, dir.Widget)
 		if len(places) == 0 {
-			d.f.find("directive-target", SeverityWarning, dir.note, fmt.Sprintf("@input %s.%s: no active node has this widget", quoteless(dir.target), quoteless(dir.widget)), "name the node by id, path or title, and the widget as the prompt form calls it")
+			d.f.Find("directive-target", graph.SeverityWarning, dir.Note, fmt.Sprintf("@input %s.%s: no active node has this widget", plain.Short(dir.Target), plain.Short(dir.Widget)), "name the node by id, path or title, and the widget as the prompt form calls it")
 			continue
 		}
 		if f := d.fieldAt(places[0]); f != nil {
 			authored[i] = f
 			continue
 		}
-		f := d.authoredField(places, d.appName(dir.target, dir.widget, places[0]), sourceDirective)
+		f := d.authoredField(places, d.appName(dir.Target, dir.Widget, places[0]), sourceDirective)
 		if len(prompts) > 0 && has(prompts[0], places[0]) {
 			f.Name, f.targets = "prompt", targetsOf(prompts[0])
 			d.prompt(f)
@@ -91,19 +84,19 @@ func (d *definer) directiveInputs(prompts [][]place) map[int]*field {
 	return authored
 }
 
-func has(list []place, p place) bool {
+func has(list []graph.Place, p graph.Place) bool {
 	for _, q := range list {
-		if q.node == p.node && q.input == p.input {
+		if q.Node == p.Node && q.Input == p.Input {
 			return true
 		}
 	}
 	return false
 }
 
-func (d *definer) fieldAt(p place) *field {
+func (d *definer) fieldAt(p graph.Place) *field {
 	for _, f := range d.fields {
 		for _, t := range f.targets {
-			if t.Node == p.node.ID && t.Input == p.input {
+			if t.Node == p.Node.ID && t.Input == p.Input {
 				return f
 			}
 		}
@@ -113,37 +106,37 @@ func (d *definer) fieldAt(p place) *field {
 
 // applyDirectives lets @input lines change their fields.
 func (d *definer) applyDirectives(authored map[int]*field) {
-	for i, dir := range d.notice.directives {
+	for i, dir := range d.notice.Directives {
 		if f := authored[i]; f != nil {
 			d.changeField(f, dir)
 		}
 	}
 }
 
-func (d *definer) changeField(f *field, dir directive) {
-	if name := slug(dir.args["name"], "_"); name != "" && name != f.Name {
+func (d *definer) changeField(f *field, dir notes.Directive) {
+	if name := plain.Slug(dir.Args["name"], "_"); name != "" && name != f.Name {
 		d.rename(f, name)
 	}
-	if label := dir.args["label"]; label != "" {
-		f.DisplayName = clipRunes(cleanLine(stripTags(label)), 80)
+	if label := dir.Args["label"]; label != "" {
+		f.DisplayName = plain.Clip(plain.Line(notes.StripTags(label)), 80)
 	}
-	if text := dir.args["description"]; text != "" {
-		f.Description = clipRunes(cleanLine(stripTags(text)), 300)
+	if text := dir.Args["description"]; text != "" {
+		f.Description = plain.Clip(plain.Line(notes.StripTags(text)), 300)
 	}
-	if t := registry.InputType(strings.ToLower(dir.args["type"])); t != "" {
+	if t := registry.InputType(strings.ToLower(dir.Args["type"])); t != "" {
 		d.retype(f, t, dir)
 	}
-	if v, ok := dir.flag("required"); ok {
-		if f.Required = v; v && dir.args["default"] == "" && f.Type == registry.TypeString {
+	if v, ok := dir.Flag("required"); ok {
+		if f.Required = v; v && dir.Args["default"] == "" && f.Type == registry.TypeString {
 			f.Default = nil
 		}
 	}
-	if v, ok := dir.flag("advanced"); ok {
+	if v, ok := dir.Flag("advanced"); ok {
 		f.Advanced = v
 	}
 	d.changeNumbers(f, dir)
 	d.changeChoices(f, dir)
-	if text, ok := dir.args["default"]; ok {
+	if text, ok := dir.Args["default"]; ok {
 		d.changeDefault(f, text, dir)
 	}
 	f.settle(d)
@@ -162,7 +155,7 @@ func (d *definer) rename(f *field, name string) {
 
 var fieldTypes = []registry.InputType{registry.TypeString, registry.TypeNumber, registry.TypeImage, registry.TypeVideo, registry.TypeAudio, registry.TypeFile, registry.TypeBoolean}
 
-func (d *definer) retype(f *field, t registry.InputType, dir directive) {
+func (d *definer) retype(f *field, t registry.InputType, dir notes.Directive) {
 	if t == "integer" {
 		f.Type, f.Integer = registry.TypeNumber, true
 		return
@@ -172,11 +165,11 @@ func (d *definer) retype(f *field, t registry.InputType, dir directive) {
 		for _, known := range fieldTypes {
 			words = append(words, string(known))
 		}
-		d.f.findings = append(d.f.findings, unknownWord(dir.note, "type "+string(t)+" in @input", string(t), words, ""))
+		d.f.Findings = append(d.f.Findings, notes.Unknown(dir.Note, "type "+string(t)+" in @input", string(t), words, ""))
 		return
 	}
 	f.Type = t
-	if t != registry.TypeNumber || kindOf(f.Default) != kindOf(json.Number("")) {
+	if _, number := f.Default.(json.Number); t != registry.TypeNumber || !number {
 		f.Default = matching(t, f.Default)
 	}
 }
@@ -200,21 +193,21 @@ func matching(t registry.InputType, v any) any {
 	return nil
 }
 
-func (d *definer) changeNumbers(f *field, dir directive) {
+func (d *definer) changeNumbers(f *field, dir notes.Directive) {
 	d.changeBound(f, dir, "min", &f.Min)
 	d.changeBound(f, dir, "max", &f.Max)
-	if n, ok := f.Default.(json.Number); ok && dir.args["default"] == "" {
-		if f.Min != "" && asFloat(n) < asFloat(f.Min) {
+	if n, ok := f.Default.(json.Number); ok && dir.Args["default"] == "" {
+		if f.Min != "" && floatOf(n) < floatOf(f.Min) {
 			f.Default = f.Min
 		}
-		if f.Max != "" && asFloat(n) > asFloat(f.Max) {
+		if f.Max != "" && floatOf(n) > floatOf(f.Max) {
 			f.Default = f.Max
 		}
 	}
 }
 
-func (d *definer) changeBound(f *field, dir directive, key string, to *json.Number) {
-	text, ok := dir.args[key]
+func (d *definer) changeBound(f *field, dir notes.Directive, key string, to *json.Number) {
+	text, ok := dir.Args[key]
 	if !ok {
 		return
 	}
@@ -226,12 +219,12 @@ func (d *definer) changeBound(f *field, dir directive, key string, to *json.Numb
 	*to = n
 }
 
-func (d *definer) badValue(dir directive, key, text string) {
-	d.f.find("directive-value", SeverityWarning, dir.note, fmt.Sprintf("@%s: %s=%s does not fit", dir.word, key, quoteless(text)), "give a value of the input's type")
+func (d *definer) badValue(dir notes.Directive, key, text string) {
+	d.f.Find("directive-value", graph.SeverityWarning, dir.Note, fmt.Sprintf("@%s: %s=%s does not fit", dir.Word, key, plain.Short(text)), "give a value of the input's type")
 }
 
-func (d *definer) changeChoices(f *field, dir directive) {
-	text, ok := dir.args["choices"]
+func (d *definer) changeChoices(f *field, dir notes.Directive) {
+	text, ok := dir.Args["choices"]
 	if !ok || f.Type.IsMedia() {
 		return
 	}
@@ -250,7 +243,7 @@ func (d *definer) changeChoices(f *field, dir directive) {
 			f.Choices = append(f.Choices, registry.Choice{Value: v})
 		}
 	}
-	if len(f.Choices) > 0 && f.Default != nil && dir.args["default"] == "" && !hasChoice(f.Choices, f.Default) {
+	if len(f.Choices) > 0 && f.Default != nil && dir.Args["default"] == "" && !hasChoice(f.Choices, f.Default) {
 		f.Default = f.Choices[0].Value
 	}
 }
@@ -276,7 +269,7 @@ func directiveValue(t registry.InputType, text string) (any, bool) {
 	return nil, false
 }
 
-func (d *definer) changeDefault(f *field, text string, dir directive) {
+func (d *definer) changeDefault(f *field, text string, dir notes.Directive) {
 	v, ok := directiveValue(f.Type, text)
 	if f.Seed && strings.EqualFold(text, "random") {
 		v, ok = registry.RandomSeed, true
@@ -286,7 +279,7 @@ func (d *definer) changeDefault(f *field, text string, dir directive) {
 		return
 	}
 	f.Default = v
-	if _, given := dir.args["required"]; !given {
+	if _, given := dir.Args["required"]; !given {
 		f.Required = false
 	}
 }
@@ -295,13 +288,13 @@ func (d *definer) changeDefault(f *field, text string, dir directive) {
 // name or that of its widget: "Steps: how long to work", "- cfg = how closely".
 func (d *definer) noteDescriptions() {
 	for _, f := range d.fields {
-		names := []string{slug(f.DisplayName, "_"), f.Name}
+		names := []string{plain.Slug(f.DisplayName, "_"), f.Name}
 		for _, t := range f.targets {
-			names = append(names, slug(t.Input, "_"))
+			names = append(names, plain.Slug(t.Input, "_"))
 		}
 		for _, name := range names {
-			if text := d.notice.about[name]; f.Description == "" && name != "" && text != "" {
-				f.Description = clipRunes(text, 300)
+			if text := d.notice.About[name]; f.Description == "" && name != "" && text != "" {
+				f.Description = plain.Clip(text, 300)
 			}
 		}
 		if f.Description == "" {

@@ -5,13 +5,16 @@ import (
 	"sort"
 	"testing"
 	"time"
+
+	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/graph/graphtest"
 )
 
 // BenchmarkCorpus measures parsing and defining the whole corpus against json.Unmarshal into any of the same
 // bytes, in the same run, and reports the ratio. The declarations are loaded before.
 func BenchmarkCorpus(b *testing.B) {
-	info := testInfo(b)
-	files := corpusFiles(b)
+	info := graphtest.ObjectInfo(b)
+	files := graphtest.Files(b)
 	names := make([]string, 0, len(files))
 	size := 0
 	for name, data := range files {
@@ -29,7 +32,7 @@ func BenchmarkCorpus(b *testing.B) {
 				b.Fatal(err)
 			}
 			middle := time.Now()
-			w, err := Parse(files[name])
+			w, err := graph.Parse(files[name])
 			if err != nil {
 				b.Fatal(err)
 			}

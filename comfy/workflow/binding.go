@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/internal/ordered"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -67,7 +68,7 @@ const maxSeed = 1 << 50
 
 // Applied is what Apply made.
 type Applied struct {
-	Prompt Prompt
+	Prompt graph.Prompt
 	// Seeds holds the seeds that were drawn, by input, for the run to remember.
 	Seeds map[string]json.Number
 }
@@ -115,7 +116,7 @@ type applier struct {
 }
 
 // node gives a pointer that holds until a node is added.
-func (a *applier) node(id string) *PromptNode {
+func (a *applier) node(id string) *graph.PromptNode {
 	i, ok := a.at[id]
 	if !ok {
 		return nil
@@ -228,9 +229,9 @@ func (a *applier) write(f registry.InputField, t Target, v any) error {
 	case ModeJSON:
 		v = string(ordered.Append(nil, v))
 	case ModePath:
-		v = "input/" + asString(files[0])
+		v = "input/" + textOf(files[0])
 	case ModeReplaceLoader:
-		n.Class, n.Inputs = "LoadImage", Inputs{{Name: "image", Value: files[0]}}
+		n.Class, n.Inputs = "LoadImage", graph.Inputs{{Name: "image", Value: files[0]}}
 		return nil
 	case ModeLoadImage, ModeLoadImageAlpha:
 		link := a.load(t.Mode, files)
@@ -240,42 +241,40 @@ func (a *applier) write(f registry.InputField, t Target, v any) error {
 		if f.Type.IsMedia() {
 			v = files[0]
 		}
-		v = wrapArray(v)
 	}
-	n.Inputs.Set(t.Input, v)
-	n.placeChoice()
+	n.Set(t.Input, v)
 	return nil
 }
 
 // load adds loaders for the files and gives a link to the last node of the chain.
-func (a *applier) load(mode Mode, files []any) Ref {
-	var last Ref
+func (a *applier) load(mode Mode, files []any) graph.Ref {
+	var last graph.Ref
 	for i, file := range files {
 		loaded := a.loader(mode, file)
 		if i > 0 {
-			loaded = a.add("ImageBatch", Inputs{{Name: "image1", Value: last}, {Name: "image2", Value: loaded}})
+			loaded = a.add("ImageBatch", graph.Inputs{{Name: "image1", Value: last}, {Name: "image2", Value: loaded}})
 		}
 		last = loaded
 	}
 	return last
 }
 
-func (a *applier) loader(mode Mode, file any) Ref {
-	image := a.add("LoadImage", Inputs{{Name: "image", Value: file}})
+func (a *applier) loader(mode Mode, file any) graph.Ref {
+	image := a.add("LoadImage", graph.Inputs{{Name: "image", Value: file}})
 	if mode == ModeLoadImageAlpha {
-		return a.add("JoinImageWithAlpha", Inputs{{Name: "image", Value: image}, {Name: "alpha", Value: Ref{Node: image.Node, Slot: 1}}})
+		return a.add("JoinImageWithAlpha", graph.Inputs{{Name: "image", Value: image}, {Name: "alpha", Value: graph.Ref{Node: image.Node, Slot: 1}}})
 	}
 	return image
 }
 
-func (a *applier) add(class string, in Inputs) Ref {
+func (a *applier) add(class string, in graph.Inputs) graph.Ref {
 	for {
 		a.added++
 		id := fmt.Sprintf("upload-%d", a.added)
 		if a.node(id) == nil {
 			a.at[id] = len(a.out.Prompt)
-			a.out.Prompt = append(a.out.Prompt, PromptNode{ID: id, Class: class, Inputs: in})
-			return Ref{Node: id}
+			a.out.Prompt = append(a.out.Prompt, graph.PromptNode{ID: id, Class: class, Inputs: in})
+			return graph.Ref{Node: id}
 		}
 	}
 }

@@ -7,13 +7,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/graph/graphtest"
 	"github.com/signalbox/signalbox/registry"
 )
 
 func TestApply(t *testing.T) {
 	t.Parallel()
-	d := define(t, sampling().String(), miniObjectInfo(t))
-	get := func(t *testing.T, p Prompt, node, input string) any {
+	d := define(t, sampling().String(), graphtest.Mini(t))
+	get := func(t *testing.T, p graph.Prompt, node, input string) any {
 		t.Helper()
 		v, _ := p.Node(node).Inputs.Get(input)
 		return v

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/graph/graphtest"
 )
 
 // What is large or twisted on purpose must be refused or handled in reasonable time.
@@ -54,11 +57,11 @@ func TestBounds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			start := time.Now()
-			w, err := Parse([]byte(text))
+			w, err := graph.Parse([]byte(text))
 			if err != nil {
 				t.Fatal(err)
 			}
-			d, err := Define(w, Options{FileName: "x.json", ObjectInfo: miniObjectInfo(t)})
+			d, err := Define(w, Options{FileName: "x.json", ObjectInfo: graphtest.Mini(t)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -71,11 +74,43 @@ func TestBounds(t *testing.T) {
 		})
 	}
 	for name, text := range map[string]string{
-		"too many nodes":  `{"nodes": [` + rows(maxNodes+1, func(int) string { return `{"type": "A"}` }) + `]}`,
-		"too many inputs": `{"1": {"class_type": "A", "inputs": {` + rows(maxNodeInputs+1, func(i int) string { return fmt.Sprintf(`"i%d": 1`, i) }) + `}}}`,
+		"too many nodes":  `{"nodes": [` + rows(20_001, func(int) string { return `{"type": "A"}` }) + `]}`,
+		"too many inputs": `{"1": {"class_type": "A", "inputs": {` + rows(2_001, func(i int) string { return fmt.Sprintf(`"i%d": 1`, i) }) + `}}}`,
 	} {
-		if _, err := Parse([]byte(text)); err == nil {
+		if _, err := graph.Parse([]byte(text)); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
+}
+
+// FuzzParse: whatever comes in, every step ends without a panic, and what converts can be read back.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{graphtest.SmallGraph, graphtest.SmallPrompt, `{"prompt": ` + graphtest.SmallPrompt + `}`, `{"nodes": [{"id": 1, "type": "11111111-1111-1111-1111-111111111111", "widgets_values": [4],
+		"properties": {"proxyWidgets": "[[\"-1\",\"radius\"]]"}}, {"id": 2, "type": "MarkdownNote", "widgets_values": ["# Hi\n@input 1.radius name=x min=1\n@tol id=b\n| a | b |\n[x](y)"]}], "definitions": {"subgraphs": [` + graphtest.BlurDef + `]},
+		"extra": {"linearData": {"inputs": [["1", "radius"]], "outputs": [1]}, "groupNodes": {"A": {"nodes": [{"type": "Blur"}], "links": [[0, 0, 0, 0]]}}}}`,
+		`{"nodes": [{"id": 1, "type": "workflow>A", "inputs": [{"name": "a", "link": 1}]}], "links": [[1, 1, 0, 1, 0, "*"]], "extra": {"groupNodes": {"A": {"nodes": [{"type": "Reroute", "inputs": [{"name": "", "type": "*"}], "outputs": [{}]}], "links": [[0, 0, 0, 0]]}}}}`,
+		`{"nodes": [{"id": 1, "type": "ComfyUIDeployExternalEnum", "widgets_values": ["a", "b", "[1,2"]}, {"id": 2, "type": "ComfyUIDeployExternalSeed", "widgets_values": ["s", -1, 5, 2]}]}`} {
+		f.Add([]byte(seed))
+	}
+	info, err := graph.ParseObjectInfo([]byte(graphtest.MiniInfo))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		w, err := graph.Parse(data)
+		if err != nil {
+			return
+		}
+		w.Facts()
+		for _, o := range []*graph.ObjectInfo{nil, info} {
+			if p, _, err := graph.Convert(w, o); err == nil {
+				checkReadable(t, p)
+			}
+			d, err := Define(w, Options{FileName: "f.json", ObjectInfo: o})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkTool(t, d)
+		}
+	})
 }

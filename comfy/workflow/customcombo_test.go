@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/graph/graphtest"
 	"github.com/signalbox/signalbox/internal/ordered"
 )
 
@@ -16,14 +18,14 @@ const comboInfo = `{
  "SaveImage": {"input": {"required": {"images": ["IMAGE"], "filename_prefix": ["STRING", {"default": "ComfyUI"}]}}, "output": [], "output_node": true, "name": "SaveImage"}
 }`
 
-func comboGraph(values string) *g {
-	b := &g{}
-	b.link(1, "1", 1, "3", "channel", "INT").link(2, "2", 0, "3", "image", "IMAGE").link(3, "3", 0, "4", "images", "IMAGE")
-	b.node("1", "CustomCombo", values, `"title": "Channel",`).node("2", "LoadImage", `["a.png", "image"]`, "")
-	return b.node("3", "Level", `[]`, "").node("4", "SaveImage", `["x"]`, "")
+func comboGraph(values string) *graphtest.Graph {
+	b := &graphtest.Graph{}
+	b.Link(1, "1", 1, "3", "channel", "INT").Link(2, "2", 0, "3", "image", "IMAGE").Link(3, "3", 0, "4", "images", "IMAGE")
+	b.Node("1", "CustomCombo", values, `"title": "Channel",`).Node("2", "LoadImage", `["a.png", "image"]`, "")
+	return b.Node("3", "Level", `[]`, "").Node("4", "SaveImage", `["x"]`, "")
 }
 
-func comboOf(t *testing.T, p Prompt) map[string]any {
+func comboOf(t *testing.T, p graph.Prompt) map[string]any {
 	t.Helper()
 	for _, n := range p {
 		if n.Class == "CustomCombo" {
@@ -40,14 +42,14 @@ func comboOf(t *testing.T, p Prompt) map[string]any {
 
 func TestCustomComboKeepsItsOptionsAndThePlaceOfTheChoice(t *testing.T) {
 	t.Parallel()
-	info, err := ParseObjectInfo([]byte(comboInfo))
+	info, err := graph.ParseObjectInfo([]byte(comboInfo))
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := map[string]any{"choice": "G", "index": json.Number("2"), "option1": "RGB", "option2": "R", "option3": "G", "option4": ""}
 	for _, c := range []struct {
 		name, values string
-		info         *ObjectInfo
+		info         *graph.ObjectInfo
 		want         map[string]any
 	}{
 		{"stored", `["G", 2, "RGB", "R", "G", ""]`, info, all},
@@ -59,7 +61,7 @@ func TestCustomComboKeepsItsOptionsAndThePlaceOfTheChoice(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			p, _, err := Convert(mustParse(t, comboGraph(c.values).String()), c.info)
+			p, _, err := graph.Convert(graphtest.Parse(t, comboGraph(c.values).String()), c.info)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,11 +74,11 @@ func TestCustomComboKeepsItsOptionsAndThePlaceOfTheChoice(t *testing.T) {
 
 func TestCustomComboIsAnInputWithItsOptions(t *testing.T) {
 	t.Parallel()
-	info, err := ParseObjectInfo([]byte(comboInfo))
+	info, err := graph.ParseObjectInfo([]byte(comboInfo))
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := Define(mustParse(t, comboGraph(`["G", 2, "RGB", "R", "G", ""]`).String()), Options{FileName: "levels.json", ObjectInfo: info})
+	d, err := Define(graphtest.Parse(t, comboGraph(`["G", 2, "RGB", "R", "G", ""]`).String()), Options{FileName: "levels.json", ObjectInfo: info})
 	if err != nil {
 		t.Fatal(err)
 	}

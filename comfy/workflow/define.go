@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/signalbox/signalbox/internal/ordered"
+	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/notes"
+	"github.com/signalbox/signalbox/internal/plain"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -19,7 +21,7 @@ type Options struct {
 	// FileName is where the tool's id comes from: "flux general.json" makes "flux-general".
 	FileName string
 	// ObjectInfo declares the nodes of the server. Without it ranges, choices and some names are unknown.
-	ObjectInfo *ObjectInfo
+	ObjectInfo *graph.ObjectInfo
 	// Rate is the price of one second of engine time in US dollars; empty means DefaultRate.
 	Rate json.Number
 	// ByMachine bills at the rate of the GPU that ran, with Rate for one that has none; false: Rate is what
@@ -36,7 +38,7 @@ type Definition struct {
 	Tool     registry.Tool
 	Binding  *Binding
 	Needs    Requirements
-	Findings []Finding
+	Findings []graph.Finding
 }
 
 // Requirements are what an engine must have to run the workflow.
@@ -56,21 +58,20 @@ type Model struct {
 const (
 	maxFields   = 32  // with those that are guessed
 	maxAuthored = 200 // that the author chose
-	maxChoices  = 300
 	maxFindings = 100
 )
 
 // Define makes the tool of a workflow: its inputs by the author's external nodes, app inputs and directives and by
 // good guesses, its outputs, and the binding between both and the prompt. The tool passes
 // registry.Validate; one that can't run at all is unavailable, with the reason.
-func Define(w *Workflow, o Options) (*Definition, error) {
+func Define(w *graph.Workflow, o Options) (*Definition, error) {
 	d := newDefiner(w, o)
 	d.inputs()
 	outputs := d.outputs()
 	d.lint()
 	d.inlineDeploy()
-	d.f.clearPlaceholders()
-	prompt, err := d.f.prompt().MarshalJSON()
+	d.clearPlaceholders()
+	prompt, err := d.f.Prompt().MarshalJSON()
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +80,8 @@ func Define(w *Workflow, o Options) (*Definition, error) {
 	for _, f := range d.fields {
 		def.Binding.Inputs = append(def.Binding.Inputs, BoundInput{Field: f.InputField, Targets: f.targets})
 	}
-	sortFindings(d.f.findings)
-	def.Findings = d.f.findings[:min(len(d.f.findings), maxFindings)]
+	sortFindings(d.f.Findings)
+	def.Findings = d.f.Findings[:min(len(d.f.Findings), maxFindings)]
 	return def, nil
 }
 
@@ -104,12 +105,12 @@ type field struct {
 }
 
 type definer struct {
-	w       *Workflow
+	w       *graph.Workflow
 	o       Options
-	f       *flat
-	facts   Facts
-	notice  notice
-	uses    map[string][]use
+	f       *graph.Flat
+	facts   graph.Facts
+	notice  notes.Notice
+	uses    map[string][]graph.Use
 	reached map[string]bool
 	fields  []*field
 	byName  map[string]*field
@@ -119,28 +120,25 @@ type definer struct {
 	example string            // the prompt text in the file
 }
 
-// spot is one widget as a map key.
-func spot(node, input string) string { return node + "\x00" + input }
-
-func newDefiner(w *Workflow, o Options) *definer {
+func newDefiner(w *graph.Workflow, o Options) *definer {
 	if o.Rate == "" {
 		o.Rate = DefaultRate
 	}
 	if o.Service == "" {
 		o.Service = "comfyui"
 	}
-	d := &definer{w: w, o: o, f: flatten(w, o.ObjectInfo), facts: w.Facts(), byName: map[string]*field{}, taken: map[string]bool{}}
-	for _, n := range d.f.nodes {
-		n.gave = o.Returns[n.Class]
+	d := &definer{w: w, o: o, f: graph.Flatten(w, o.ObjectInfo), facts: w.Facts(), byName: map[string]*field{}, taken: map[string]bool{}}
+	for _, n := range d.f.Nodes {
+		n.Gave = o.Returns[n.Class]
 	}
-	d.f.complete()
-	d.f.fillPlaceholders()
-	d.f.checkClasses()
-	d.uses = d.f.uses()
-	d.shown = d.f.shownWidgets()
-	d.reached = d.f.reached(d.uses)
-	d.notice = readNotes(append(append([]Note(nil), d.facts.Notes...), d.facts.SubgraphNotes...))
-	d.f.findings = append(d.f.findings, d.notice.findings...)
+	d.f.Complete()
+	d.fillPlaceholders()
+	d.f.CheckClasses()
+	d.uses = d.f.Uses()
+	d.shown = d.f.Shown()
+	d.reached = d.f.Reached(d.uses)
+	d.notice = notes.Read(append(append([]graph.Note(nil), d.facts.Notes...), d.facts.SubgraphNotes...))
+	d.f.Findings = append(d.f.Findings, d.notice.Findings...)
 	return d
 }
 
@@ -187,7 +185,7 @@ func (d *definer) add(f *field) *field {
 	f.settle(d)
 	f.hideSecrets()
 	for _, t := range f.targets {
-		d.taken[spot(t.Node, t.Input)] = true
+		d.taken[graph.Spot(t.Node, t.Input)] = true
 	}
 	d.fields = append(d.fields, f)
 	d.byName[f.Name] = f
@@ -218,7 +216,7 @@ func (f *field) settle(d *definer) {
 	if f.Type != registry.TypeString {
 		f.Multiline = false
 	}
-	if f.Min != "" && f.Max != "" && asFloat(f.Min) > asFloat(f.Max) {
+	if f.Min != "" && f.Max != "" && floatOf(f.Min) > floatOf(f.Max) {
 		f.Min, f.Max = f.Max, f.Min
 	}
 	if n, ok := f.Default.(json.Number); ok && f.Type == registry.TypeNumber && !f.Seed {
@@ -248,7 +246,7 @@ func (f *field) hideSecrets() {
 	if !ok {
 		return
 	}
-	secret := looksSecret(text)
+	secret := plain.HoldsKey(text)
 	for _, t := range f.targets {
 		secret = secret || secretName(t.Input)
 	}
@@ -260,12 +258,15 @@ func (f *field) hideSecrets() {
 // neatNumber writes 20.0 as 20 where an integer is due, and 1.2500000000000002, which editors leave behind, as 1.25.
 func (f *field) neatNumber(n json.Number) json.Number {
 	if f.Integer {
-		if i, ok := asInt(n); ok {
+		if i, err := strconv.Atoi(string(n)); err == nil {
 			return json.Number(strconv.Itoa(i))
+		}
+		if v, err := n.Float64(); err == nil && v == float64(int(v)) {
+			return json.Number(strconv.Itoa(int(v)))
 		}
 		return n
 	}
-	if short := strconv.FormatFloat(asFloat(n), 'f', -1, 32); len(n) > 15 && len(short) < 10 {
+	if short := strconv.FormatFloat(floatOf(n), 'f', -1, 32); len(n) > 15 && len(short) < 10 {
 		return json.Number(short)
 	}
 	return n
@@ -273,8 +274,8 @@ func (f *field) neatNumber(n json.Number) json.Number {
 
 // widen moves a bound that the stored value breaks: the author used it, so it works.
 func (f *field) widen(d *definer, n json.Number) {
-	v := asFloat(n)
-	low, high := f.Min != "" && v < asFloat(f.Min), f.Max != "" && v > asFloat(f.Max)
+	v := floatOf(n)
+	low, high := f.Min != "" && v < floatOf(f.Min), f.Max != "" && v > floatOf(f.Max)
 	if !low && !high {
 		return
 	}
@@ -282,7 +283,7 @@ func (f *field) widen(d *definer, n json.Number) {
 	if len(f.targets) > 0 {
 		node = f.targets[0].Node
 	}
-	d.f.find("default-out-of-range", SeverityWarning, node, fmt.Sprintf("the value %s of %s is outside %s to %s", n, quote(f.Name), orDash(f.Min), orDash(f.Max)), "mend the value or the range")
+	d.f.Find("default-out-of-range", graph.SeverityWarning, node, fmt.Sprintf("the value %s of %s is outside %s to %s", n, plain.Quote(f.Name), orDash(f.Min), orDash(f.Max)), "mend the value or the range")
 	if low {
 		f.Min = n
 	} else {
@@ -298,38 +299,38 @@ func orDash(n json.Number) string {
 }
 
 // fieldOf makes a field for one widget from its declaration and stored value.
-func (d *definer) fieldOf(name string, p place, src source) *field {
-	s := p.node.specOf(p.input)
-	f := &field{InputField: registry.InputField{Name: name}, source: src, targets: []Target{{Node: p.node.ID, Input: p.input}}}
-	if kind := p.node.mediaKind(p.input, s); kind != "" {
+func (d *definer) fieldOf(name string, p graph.Place, src source) *field {
+	s := p.Node.SpecOf(p.Input)
+	f := &field{InputField: registry.InputField{Name: name}, source: src, targets: []Target{{Node: p.Node.ID, Input: p.Input}}}
+	if kind := mediaKind(p.Node, p.Input, s); kind != "" {
 		f.Type, f.Required = kind, true
-		f.targets[0].Mode = loaderMode(p.node.Class)
+		f.targets[0].Mode = loaderMode(p.Node.Class)
 		return f
 	}
-	if f.Default = ordered.Plain(unwrap(p.value)); isPlaceholder(f.Default) {
+	if f.Default = p.Plain(); isPlaceholder(f.Default) {
 		f.Default = ""
 	}
 	f.typeFrom(s)
-	if s == nil && fractions[p.input] {
+	if s == nil && fractions[p.Input] {
 		f.Integer = false
 	}
 	if s != nil {
 		f.Multiline = s.Multiline
 		f.numbersFrom(s)
-		if len(s.choices) > 0 && matching(f.Type, s.choices[0].Value) != nil {
-			f.Choices = s.choices
+		if len(s.Choices) > 0 && matching(f.Type, s.Choices[0].Value) != nil {
+			f.Choices = s.Choices
 		}
-		f.branchChoices(s, p.value)
+		f.branchChoices(s, p.Value)
 	}
-	if own := p.node.ownChoices(p.input); len(own) > 0 {
+	if own := p.Node.OwnChoices(p.Input); len(own) > 0 {
 		f.Choices = own
 	}
-	f.Seed = f.Type == registry.TypeNumber && f.Integer && isSeedName(p.input)
+	f.Seed = f.Type == registry.TypeNumber && f.Integer && isSeedName(p.Input)
 	return f
 }
 
 // branchChoices offers the options of a dynamic combo that need no further inputs, beside the stored one.
-func (f *field) branchChoices(s *InputSpec, stored any) {
+func (f *field) branchChoices(s *graph.InputSpec, stored any) {
 	for _, b := range s.Branches {
 		if len(b.Inputs) == 0 || any(b.Key) == stored {
 			f.Choices = append(f.Choices, registry.Choice{Value: b.Key})
@@ -337,15 +338,7 @@ func (f *field) branchChoices(s *InputSpec, stored any) {
 	}
 }
 
-// unwrap takes a list out of its {"__value__": ...} wrapper.
-func unwrap(v any) any {
-	if o, ok := v.(*object); ok && o.Has("__value__") {
-		return o.Get("__value__")
-	}
-	return v
-}
-
-func (f *field) typeFrom(s *InputSpec) {
+func (f *field) typeFrom(s *graph.InputSpec) {
 	kind := ""
 	if s != nil {
 		kind = s.Type
@@ -370,13 +363,13 @@ func (f *field) typeFrom(s *InputSpec) {
 	}
 }
 
-func (f *field) numbersFrom(s *InputSpec) {
+func (f *field) numbersFrom(s *graph.InputSpec) {
 	if f.Type != registry.TypeNumber {
 		return
 	}
 	f.Min, f.Max = s.Min, s.Max
 	// A float's step is that of the editor's arrows; refusing 7.25 for it would help nobody.
-	if f.Integer && asFloat(s.Step) > 1 {
+	if f.Integer && floatOf(s.Step) > 1 {
 		f.Step = s.Step
 	}
 }
@@ -387,9 +380,9 @@ func isSeedName(name string) bool {
 }
 
 // mediaKind says what file a widget names, or "".
-func (n *flatNode) mediaKind(input string, s *InputSpec) registry.InputType {
+func mediaKind(n *graph.FlatNode, input string, s *graph.InputSpec) registry.InputType {
 	switch {
-	case s != nil && s.Upload == kindFile:
+	case s != nil && s.Upload == graph.KindFile:
 		return registry.TypeFile
 	case s != nil && s.Upload != "":
 		return registry.InputType(s.Upload)
@@ -397,14 +390,14 @@ func (n *flatNode) mediaKind(input string, s *InputSpec) registry.InputType {
 	if input != loaderInput(n.Class) {
 		return ""
 	}
-	switch inputKind(n.Class) {
-	case kindImage, "mask":
+	switch graph.InputKind(n.Class) {
+	case graph.KindImage, "mask":
 		return registry.TypeImage
-	case kindVideo:
+	case graph.KindVideo:
 		return registry.TypeVideo
-	case kindAudio:
+	case graph.KindAudio:
 		return registry.TypeAudio
-	case kind3D:
+	case graph.Kind3D:
 		return registry.TypeFile
 	}
 	return ""
@@ -440,3 +433,7 @@ func loaderMode(class string) Mode {
 	}
 	return ModeValue
 }
+
+func textOf(v any) string { s, _ := v.(string); return s }
+
+func floatOf(n json.Number) float64 { f, _ := n.Float64(); return f }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/graph/graphtest"
 	"github.com/signalbox/signalbox/internal/ordered"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -15,11 +17,11 @@ import (
 // Every file of the corpus becomes a tool that the registry accepts, with and without a server's declarations.
 func TestDefineCorpus(t *testing.T) {
 	t.Parallel()
-	info := testInfo(t)
-	for name, data := range corpusFiles(t) {
+	info := graphtest.ObjectInfo(t)
+	for name, data := range graphtest.Files(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, err := Parse(data)
+			w, err := graph.Parse(data)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -46,7 +48,7 @@ func TestDefineCorpus(t *testing.T) {
 }
 
 // checkKinds compares the outputs with the kinds that the active nodes give, by the independent script's table.
-func checkKinds(t *testing.T, w *Workflow, d *Definition) {
+func checkKinds(t *testing.T, w *graph.Workflow, d *Definition) {
 	t.Helper()
 	given := map[string]bool{}
 	for _, o := range d.Binding.Outputs {
@@ -64,20 +66,20 @@ func TestDefineUndeclared(t *testing.T) {
 	t.Parallel()
 	t.Run("a loader that has the texts", func(t *testing.T) {
 		t.Parallel()
-		b := new(g)
-		b.link(1, "1", 0, "2", "model", "MODEL").link(2, "1", 1, "2", "positive", "CONDITIONING").link(3, "1", 2, "2", "negative", "CONDITIONING").link(4, "1", 3, "2", "latent_image", "LATENT").link(5, "2", 5, "3", "images", "IMAGE")
-		b.node("1", "Efficient Loader", `["a.ckpt", "Baked VAE", -1, "None", 1, 1, "a cat", "ugly", 512, 768, 1]`, "").node("2", "KSampler (Efficient)", `[5, null, 20, 7, "euler", "karras", 1, "auto", "true"]`, "").node("3", "SaveImage", `["x"]`, "")
+		b := new(graphtest.Graph)
+		b.Link(1, "1", 0, "2", "model", "MODEL").Link(2, "1", 1, "2", "positive", "CONDITIONING").Link(3, "1", 2, "2", "negative", "CONDITIONING").Link(4, "1", 3, "2", "latent_image", "LATENT").Link(5, "2", 5, "3", "images", "IMAGE")
+		b.Node("1", "Efficient Loader", `["a.ckpt", "Baked VAE", -1, "None", 1, 1, "a cat", "ugly", 512, 768, 1]`, "").Node("2", "KSampler (Efficient)", `[5, null, 20, 7, "euler", "karras", 1, "auto", "true"]`, "").Node("3", "SaveImage", `["x"]`, "")
 		d := define(t, b.String(), nil)
 		checkTool(t, d)
 		wantTargets(t, d, map[string]string{"prompt": "1.positive", "negative_prompt": "1.negative", "seed": "2.seed", "steps": "2.steps", "width": "1.empty_latent_width", "height": "1.empty_latent_height"})
 	})
 	t.Run("a text widget of an unusual name behind the conditioning", func(t *testing.T) {
 		t.Parallel()
-		b := new(g)
-		b.link(1, "1", 0, "2", "model", "MODEL").link(2, "1", 2, "2", "positive", "CONDITIONING").link(3, "4", 0, "2", "negative", "CONDITIONING").link(4, "2", 0, "3", "images", "IMAGE")
-		b.node("1", "StyledSource", `["styles", "fixed", 0.9, "a quiet harbour at dawn", 181]`, `"inputs": [{"name": "category", "type": "COMBO", "widget": {"name": "category"}}, {"name": "text_mode", "type": "COMBO", "widget": {"name": "text_mode"}},
+		b := new(graphtest.Graph)
+		b.Link(1, "1", 0, "2", "model", "MODEL").Link(2, "1", 2, "2", "positive", "CONDITIONING").Link(3, "4", 0, "2", "negative", "CONDITIONING").Link(4, "2", 0, "3", "images", "IMAGE")
+		b.Node("1", "StyledSource", `["styles", "fixed", 0.9, "a quiet harbour at dawn", 181]`, `"inputs": [{"name": "category", "type": "COMBO", "widget": {"name": "category"}}, {"name": "text_mode", "type": "COMBO", "widget": {"name": "text_mode"}},
 			{"name": "strength", "type": "FLOAT", "widget": {"name": "strength"}}, {"name": "base_prompt", "type": "STRING", "widget": {"name": "base_prompt"}}, {"name": "seed", "type": "INT", "widget": {"name": "seed"}}],`)
-		b.node("4", "CLIPTextEncode", `["bad"]`, "").node("2", "KSampler", `[777, "fixed", 28, 6, "euler", "normal", 1]`, "").node("3", "SaveImage", `["x"]`, "")
+		b.Node("4", "CLIPTextEncode", `["bad"]`, "").Node("2", "KSampler", `[777, "fixed", 28, 6, "euler", "normal", 1]`, "").Node("3", "SaveImage", `["x"]`, "")
 		d := define(t, b.String(), nil)
 		checkTool(t, d)
 		wantTargets(t, d, map[string]string{"prompt": "1.base_prompt", "negative_prompt": "4.text"})
@@ -86,13 +88,13 @@ func TestDefineUndeclared(t *testing.T) {
 
 func TestDefineNoProse(t *testing.T) {
 	t.Parallel()
-	info, err := ParseObjectInfo([]byte(`{"Math": {"input": {"required": {"expression": ["STRING", {"multiline": true, "default": "a + b"}], "image": ["IMAGE"]}}, "output": ["IMAGE"], "name": "Math"}, ` + miniInfo[1:]))
+	info, err := graph.ParseObjectInfo([]byte(`{"Math": {"input": {"required": {"expression": ["STRING", {"multiline": true, "default": "a + b"}], "image": ["IMAGE"]}}, "output": ["IMAGE"], "name": "Math"}, ` + graphtest.MiniInfo[1:]))
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := new(g)
-	b.link(1, "1", 0, "2", "image", "IMAGE").link(2, "2", 0, "3", "images", "IMAGE")
-	b.node("1", "LoadImage", `["a.png"]`, "").node("2", "Math", `["max(a, 2)"]`, "").node("3", "SaveImage", `["x"]`, "")
+	b := new(graphtest.Graph)
+	b.Link(1, "1", 0, "2", "image", "IMAGE").Link(2, "2", 0, "3", "images", "IMAGE")
+	b.Node("1", "LoadImage", `["a.png"]`, "").Node("2", "Math", `["max(a, 2)"]`, "").Node("3", "SaveImage", `["x"]`, "")
 	for _, in := range define(t, b.String(), info).Binding.Inputs {
 		if in.Field.Name != "image" {
 			t.Errorf("a formula is asked for as %s", in.Field.Name)
@@ -102,9 +104,9 @@ func TestDefineNoProse(t *testing.T) {
 
 func TestDefineShownText(t *testing.T) {
 	t.Parallel()
-	b := new(g)
-	b.link(1, "1", 0, "2", "text", "STRING")
-	b.node("1", "PrimitiveString", `["hi"]`, "").node("2", "ShowText|pysssss", `["what was shown last"]`, `"inputs": [{"name": "text", "type": "STRING", "link": 1}],`)
+	b := new(graphtest.Graph)
+	b.Link(1, "1", 0, "2", "text", "STRING")
+	b.Node("1", "PrimitiveString", `["hi"]`, "").Node("2", "ShowText|pysssss", `["what was shown last"]`, `"inputs": [{"name": "text", "type": "STRING", "link": 1}],`)
 	if d := define(t, b.String(), nil); hasCode(d, "unknown-node") {
 		t.Errorf("a text shown last time is no widget: %v", d.Findings)
 	}
@@ -127,18 +129,18 @@ func wantTargets(t *testing.T, d *Definition, want map[string]string) {
 }
 
 // sampling is a whole picture workflow in the mini classes; the arguments replace parts of it.
-func sampling(notes ...string) *g {
-	b := new(g)
-	b.link(1, "1", 0, "5", "model", "MODEL").link(2, "1", 1, "2", "clip", "CLIP").link(3, "1", 1, "3", "clip", "CLIP").link(4, "2", 0, "5", "positive", "CONDITIONING").link(5, "3", 0, "5", "negative", "CONDITIONING")
-	b.link(6, "4", 0, "5", "latent_image", "LATENT").link(7, "5", 0, "6", "samples", "LATENT").link(8, "1", 2, "6", "vae", "VAE").link(9, "6", 0, "7", "images", "IMAGE")
-	b.node("1", "Model", `["a.safetensors"]`, "").node("2", "Encode", `["a cat"]`, `"title": "What to draw",`).node("3", "Encode", `["ugly"]`, "").node("4", "Latent", `[640, 480]`, "")
-	b.node("5", "Sampler", `[7, "randomize", 30, 7.5, "heun", 1]`, "").node("6", "Decode", `[]`, "").node("7", "SaveImage", `["x"]`, "")
+func sampling(notes ...string) *graphtest.Graph {
+	b := new(graphtest.Graph)
+	b.Link(1, "1", 0, "5", "model", "MODEL").Link(2, "1", 1, "2", "clip", "CLIP").Link(3, "1", 1, "3", "clip", "CLIP").Link(4, "2", 0, "5", "positive", "CONDITIONING").Link(5, "3", 0, "5", "negative", "CONDITIONING")
+	b.Link(6, "4", 0, "5", "latent_image", "LATENT").Link(7, "5", 0, "6", "samples", "LATENT").Link(8, "1", 2, "6", "vae", "VAE").Link(9, "6", 0, "7", "images", "IMAGE")
+	b.Node("1", "Model", `["a.safetensors"]`, "").Node("2", "Encode", `["a cat"]`, `"title": "What to draw",`).Node("3", "Encode", `["ugly"]`, "").Node("4", "Latent", `[640, 480]`, "")
+	b.Node("5", "Sampler", `[7, "randomize", 30, 7.5, "heun", 1]`, "").Node("6", "Decode", `[]`, "").Node("7", "SaveImage", `["x"]`, "")
 	for i, text := range notes {
 		quoted, err := json.Marshal(text)
 		if err != nil {
 			panic(err)
 		}
-		b.node(strconv.Itoa(90+i), "Note", "["+string(quoted)+"]", "")
+		b.Node(strconv.Itoa(90+i), "Note", "["+string(quoted)+"]", "")
 	}
 	return b
 }
@@ -189,18 +191,18 @@ func TestGuesses(t *testing.T) {
 	t.Parallel()
 	t.Run("A53 inputs that the notes explain are not listed again, the others are", func(t *testing.T) {
 		t.Parallel()
-		d := define(t, sampling("Draws a cat.\n\nInputs: what to draw; the width.").String(), miniObjectInfo(t))
+		d := define(t, sampling("Draws a cat.\n\nInputs: what to draw; the width.").String(), graphtest.Mini(t))
 		if want := "Draws a cat.\n\nInputs: what to draw; the width.\n\nMore inputs: negative_prompt, seed, steps, cfg, height."; d.Tool.Description != want {
 			t.Errorf("description %q", d.Tool.Description)
 		}
 		named := "Draws a cat.\n\nInputs: what to draw, negative_prompt, seed, steps, cfg, width and height."
-		if d := define(t, sampling(named).String(), miniObjectInfo(t)); d.Tool.Description != named {
+		if d := define(t, sampling(named).String(), graphtest.Mini(t)); d.Tool.Description != named {
 			t.Errorf("description %q", d.Tool.Description)
 		}
 	})
 	t.Run("A85 an edited note changes the description and nothing else", func(t *testing.T) {
 		t.Parallel()
-		before, after := define(t, sampling("Draws a cat.").String(), miniObjectInfo(t)), define(t, sampling("Draws a dog.").String(), miniObjectInfo(t))
+		before, after := define(t, sampling("Draws a cat.").String(), graphtest.Mini(t)), define(t, sampling("Draws a dog.").String(), graphtest.Mini(t))
 		if after.Tool.Description != strings.Replace(before.Tool.Description, "cat", "dog", 1) || after.Tool.Description == before.Tool.Description {
 			t.Errorf("description %q, then %q", before.Tool.Description, after.Tool.Description)
 		}
@@ -212,10 +214,10 @@ func TestGuesses(t *testing.T) {
 	t.Run("a preview beside a saved picture is no second result, a text beside it is", func(t *testing.T) {
 		t.Parallel()
 		b := sampling()
-		b.link(20, "6", 0, "20", "images", "IMAGE").node("20", "PreviewImage", `[]`, "")
-		b.link(21, "6", 0, "21", "source", "IMAGE").node("21", "PreviewAny", `[]`, "")
+		b.Link(20, "6", 0, "20", "images", "IMAGE").Node("20", "PreviewImage", `[]`, "")
+		b.Link(21, "6", 0, "21", "source", "IMAGE").Node("21", "PreviewAny", `[]`, "")
 		var got []string
-		for _, o := range define(t, b.String(), miniObjectInfo(t)).Binding.Outputs {
+		for _, o := range define(t, b.String(), graphtest.Mini(t)).Binding.Outputs {
 			got = append(got, o.Node+" "+o.Type)
 		}
 		if diff := cmp.Diff([]string{"7 image", "21 text"}, got); diff != "" {
@@ -224,7 +226,7 @@ func TestGuesses(t *testing.T) {
 	})
 	t.Run("A10 A18 A22 a sampler's texts, seed, knobs and choices become inputs, rare ones advanced", func(t *testing.T) {
 		t.Parallel()
-		d := define(t, sampling("Draws a cat.", "Steps: how long to work.\n- seed: any number\n[weights: https://x.example/a.safetensors]").String(), miniObjectInfo(t))
+		d := define(t, sampling("Draws a cat.", "Steps: how long to work.\n- seed: any number\n[weights: https://x.example/a.safetensors]").String(), graphtest.Mini(t))
 		wantSummary(t, d,
 			`prompt string ="a cat" > 2.text`, `negative_prompt string ="ugly" > 3.text`, `seed number seed =-1 [0 18446744073709551615] > 5.seed`, `steps number integer =30 [1 100] > 5.steps`,
 			`cfg number =7.5 [0.0 30.0] > 5.cfg`, `width number integer =640 [16 4096] > 4.width`, `height number integer =480 [16 4096] > 4.height`, `denoise number advanced =1 [0.0 1.0] > 5.denoise`,
@@ -254,7 +256,7 @@ func TestGuesses(t *testing.T) {
 	})
 	t.Run("A21 the tooltip of a class is no description, and a prompt without words is asked for", func(t *testing.T) {
 		t.Parallel()
-		info, err := ParseObjectInfo([]byte(strings.Replace(miniInfo, `{"multiline": true, "dynamicPrompts": true}`, `{"multiline": true, "tooltip": "The text to be encoded."}`, 1)))
+		info, err := graph.ParseObjectInfo([]byte(strings.Replace(graphtest.MiniInfo, `{"multiline": true, "dynamicPrompts": true}`, `{"multiline": true, "tooltip": "The text to be encoded."}`, 1)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -265,29 +267,29 @@ func TestGuesses(t *testing.T) {
 	})
 	t.Run("A16 the metadata holds facts about the source", func(t *testing.T) {
 		t.Parallel()
-		d := define(t, sampling().String(), miniObjectInfo(t))
+		d := define(t, sampling().String(), graphtest.Mini(t))
 		if d.Tool.Metadata["example"] != "a cat" || d.Tool.Metadata["workflow"].(map[string]any)["nodes"] != json.Number("7") {
 			t.Errorf("%v", d.Tool.Metadata)
 		}
 	})
 	t.Run("inputs behind muted and bypassed nodes and unconnected loaders are none", func(t *testing.T) {
 		t.Parallel()
-		b := new(g)
-		b.link(1, "1", 0, "2", "image", "IMAGE").link(2, "2", 0, "3", "images", "IMAGE").link(3, "4", 0, "5", "image", "IMAGE").link(4, "5", 0, "6", "images", "IMAGE")
-		b.node("1", "LoadImage", `["a.png"]`, "").node("2", "Blur", `[3, 1]`, `"mode": 4, "outputs": [{"name": "IMAGE", "type": "IMAGE"}],`).node("3", "SaveImage", `["x"]`, "")
-		b.node("4", "LoadImage", `["b.png"]`, "").node("5", "Blur", `[3, 1]`, "").node("6", "SaveImage", `["x"]`, `"mode": 2,`).node("7", "LoadImage", `["c.png"]`, "")
-		d := define(t, b.String(), miniObjectInfo(t))
+		b := new(graphtest.Graph)
+		b.Link(1, "1", 0, "2", "image", "IMAGE").Link(2, "2", 0, "3", "images", "IMAGE").Link(3, "4", 0, "5", "image", "IMAGE").Link(4, "5", 0, "6", "images", "IMAGE")
+		b.Node("1", "LoadImage", `["a.png"]`, "").Node("2", "Blur", `[3, 1]`, `"mode": 4, "outputs": [{"name": "IMAGE", "type": "IMAGE"}],`).Node("3", "SaveImage", `["x"]`, "")
+		b.Node("4", "LoadImage", `["b.png"]`, "").Node("5", "Blur", `[3, 1]`, "").Node("6", "SaveImage", `["x"]`, `"mode": 2,`).Node("7", "LoadImage", `["c.png"]`, "")
+		d := define(t, b.String(), graphtest.Mini(t))
 		wantSummary(t, d, `image image required > 1.image`)
 		if !hasCode(d, "muted-output") || d.Tool.Category != "image-processing" {
-			t.Errorf("findings %v, category %s", codes(d.Findings), d.Tool.Category)
+			t.Errorf("findings %v, category %s", graphtest.Codes(d.Findings), d.Tool.Category)
 		}
 	})
 	t.Run("A36 a picture workflow asks for a picture first", func(t *testing.T) {
 		t.Parallel()
-		b := new(g)
-		b.link(1, "1", 0, "2", "image", "IMAGE").link(2, "2", 0, "3", "images", "IMAGE").link(3, "8", 0, "2", "radius", "INT")
-		b.node("1", "LoadImage", `["a.png"]`, `"title": "Your photo",`).node("2", "Blur", `[3, 1.5]`, "").node("8", "Number", `[4]`, `"title": "Softness",`).node("3", "SaveImage", `["x"]`, "")
-		d := define(t, b.String(), miniObjectInfo(t))
+		b := new(graphtest.Graph)
+		b.Link(1, "1", 0, "2", "image", "IMAGE").Link(2, "2", 0, "3", "images", "IMAGE").Link(3, "8", 0, "2", "radius", "INT")
+		b.Node("1", "LoadImage", `["a.png"]`, `"title": "Your photo",`).Node("2", "Blur", `[3, 1.5]`, "").Node("8", "Number", `[4]`, `"title": "Softness",`).Node("3", "SaveImage", `["x"]`, "")
+		d := define(t, b.String(), graphtest.Mini(t))
 		wantSummary(t, d, `image image required > 1.image`, `softness number integer =4 > 8.value`, `sigma number =1.5 > 2.sigma`)
 		if h := d.Tool.PlatformHints; h.PrimaryInput != "image" || !h.SupportsFileCaption || !h.SupportsReplyWithCommand {
 			t.Errorf("hints %+v", h)
@@ -299,12 +301,12 @@ func TestGuesses(t *testing.T) {
 	t.Run("the prompt is found through text nodes, the negative of a zeroed conditioning is none", func(t *testing.T) {
 		t.Parallel()
 		b := sampling()
-		b.link(20, "11", 0, "2", "text", "STRING")
+		b.Link(20, "11", 0, "2", "text", "STRING")
 		text := b.String()
 		text = strings.Replace(text, `{"name": "clip", "type": "CLIP", "link": 2, "widget": {"name": "clip"}}`, `{"name": "clip", "type": "CLIP", "link": 2}, {"name": "text", "type": "STRING", "link": 20}`, 1)
 		text = strings.Replace(text, `"type": "Encode", "pos": [2, 0]`, `"type": "Zero", "pos": [2, 0]`, 1)
 		text = strings.Replace(text, `{"nodes": [`, `{"nodes": [{"id": 11, "type": "PrimitiveString", "title": "Motif", "inputs": [], "widgets_values": ["a dog"]},`, 1)
-		d := define(t, text, miniObjectInfo(t))
+		d := define(t, text, graphtest.Mini(t))
 		if got := summary(d)[0]; got != `motif string ="a dog" > 11.value` {
 			t.Errorf("first input %s", got)
 		}
@@ -314,7 +316,7 @@ func TestGuesses(t *testing.T) {
 	})
 	t.Run("the prompt form gives the same inputs", func(t *testing.T) {
 		t.Parallel()
-		info := miniObjectInfo(t)
+		info := graphtest.Mini(t)
 		graph := define(t, sampling().String(), info)
 		prompt := define(t, string(graph.Binding.Prompt), info)
 		if diff := cmp.Diff(summary(graph), summary(prompt)); diff != "" {
@@ -328,36 +330,36 @@ func TestAuthored(t *testing.T) {
 	t.Run("app inputs and outputs are the author's choice", func(t *testing.T) {
 		t.Parallel()
 		b := sampling()
-		b.link(30, "6", 0, "8", "images", "IMAGE")
-		b.node("8", "PreviewImage", `[]`, "")
-		b.extra = `{"linearData": {"inputs": [["5", "steps"], [2, "text"], [77, "gone"]], "outputs": [8]}}`
-		d := define(t, b.String(), miniObjectInfo(t))
+		b.Link(30, "6", 0, "8", "images", "IMAGE")
+		b.Node("8", "PreviewImage", `[]`, "")
+		b.Extra = `{"linearData": {"inputs": [["5", "steps"], [2, "text"], [77, "gone"]], "outputs": [8]}}`
+		d := define(t, b.String(), graphtest.Mini(t))
 		checkTool(t, d)
 		got := summary(d)
 		if got[0] != "steps number integer =30 [1 100] > 5.steps" || got[1] != `what_to_draw string ="a cat" > 2.text` || !strings.Contains(strings.Join(got, "\n"), "cfg number advanced") {
 			t.Errorf("inputs %q", got)
 		}
 		if len(d.Binding.Outputs) != 1 || d.Binding.Outputs[0].Node != "8" || !hasCode(d, "app-input-missing") {
-			t.Errorf("outputs %v, findings %v", d.Binding.Outputs, codes(d.Findings))
+			t.Errorf("outputs %v, findings %v", d.Binding.Outputs, graphtest.Codes(d.Findings))
 		}
 	})
 	t.Run("a tool says that its results keep the workflow", func(t *testing.T) {
 		t.Parallel()
 		for words, want := range map[string]any{"keep-workflow": true, "keep-workflow=true": true, "keep-workflow=no": nil, "category=x": nil} {
 			b := sampling()
-			b.node("9", "Note", `["@tool `+words+`"]`, "")
-			if got := define(t, b.String(), miniObjectInfo(t)).Tool.Metadata[registry.KeepWorkflow]; got != want {
+			b.Node("9", "Note", `["@tool `+words+`"]`, "")
+			if got := define(t, b.String(), graphtest.Mini(t)).Tool.Metadata[registry.KeepWorkflow]; got != want {
 				t.Errorf("%s gives %v", words, got)
 			}
 		}
 	})
 	t.Run("app inputs of an instance reach the widget inside", func(t *testing.T) {
 		t.Parallel()
-		b := &g{defs: []string{outerDef, blurDef}, extra: `{"linearData": {"inputs": [["2", "sigma"], ["4", "radius"]]}}`}
-		b.link(1, "1", 0, "2", "image", "IMAGE").link(2, "2", 0, "4", "image", "IMAGE").link(3, "4", 0, "3", "images", "IMAGE")
-		b.node("1", "LoadImage", `["a.png"]`, "").node("2", "22222222-2222-2222-2222-222222222222", `[0.75]`, `"properties": {"proxyWidgets": [["7", "sigma"]]},`)
-		b.node("4", "11111111-1111-1111-1111-111111111111", `[]`, "").node("3", "SaveImage", `["x"]`, "")
-		d := define(t, b.String(), miniObjectInfo(t))
+		b := &graphtest.Graph{Defs: []string{graphtest.OuterDef, graphtest.BlurDef}, Extra: `{"linearData": {"inputs": [["2", "sigma"], ["4", "radius"]]}}`}
+		b.Link(1, "1", 0, "2", "image", "IMAGE").Link(2, "2", 0, "4", "image", "IMAGE").Link(3, "4", 0, "3", "images", "IMAGE")
+		b.Node("1", "LoadImage", `["a.png"]`, "").Node("2", "22222222-2222-2222-2222-222222222222", `[0.75]`, `"properties": {"proxyWidgets": [["7", "sigma"]]},`)
+		b.Node("4", "11111111-1111-1111-1111-111111111111", `[]`, "").Node("3", "SaveImage", `["x"]`, "")
+		d := define(t, b.String(), graphtest.Mini(t))
 		wantSummary(t, d, `sigma number =0.75 > 2:7:5.sigma`, `radius number integer =3 [1 31] > 4:5.radius`, `image image required > 1.image`)
 		if d.Tool.Description != "Inside the box.\n\nInputs: sigma, radius, image." {
 			t.Errorf("A51 the notes of subgraphs: %q", d.Tool.Description)
@@ -365,34 +367,34 @@ func TestAuthored(t *testing.T) {
 	})
 	t.Run("a primitive, at the root or inside an instance, stands for the widgets it sets", func(t *testing.T) {
 		t.Parallel()
-		b := &g{defs: []string{primitiveDef}, extra: `{"linearData": {"inputs": [["9", "value"], ["2", "value"]]}}`}
-		b.link(1, "9", 0, "4", "radius", "INT").link(2, "9", 0, "5", "radius", "INT").link(3, "4", 0, "3", "images", "IMAGE").link(4, "5", 0, "6", "images", "IMAGE").link(5, "1", 0, "4", "image", "IMAGE").link(6, "1", 0, "5", "image", "IMAGE")
-		b.node("9", "PrimitiveNode", `[4, "fixed"]`, `"title": "Softness",`).node("1", "LoadImage", `["a.png"]`, "").node("4", "Blur", `[1, 1]`, "").node("5", "Blur", `[1, 1]`, "").node("3", "SaveImage", `["x"]`, "").node("6", "SaveImage", `["y"]`, "")
-		b.node("2", "55555555-5555-5555-5555-555555555555", `[11]`, `"properties": {"proxyWidgets": [["8", "value"]]},`)
-		d := define(t, b.String(), miniObjectInfo(t))
+		b := &graphtest.Graph{Defs: []string{graphtest.PrimitiveDef}, Extra: `{"linearData": {"inputs": [["9", "value"], ["2", "value"]]}}`}
+		b.Link(1, "9", 0, "4", "radius", "INT").Link(2, "9", 0, "5", "radius", "INT").Link(3, "4", 0, "3", "images", "IMAGE").Link(4, "5", 0, "6", "images", "IMAGE").Link(5, "1", 0, "4", "image", "IMAGE").Link(6, "1", 0, "5", "image", "IMAGE")
+		b.Node("9", "PrimitiveNode", `[4, "fixed"]`, `"title": "Softness",`).Node("1", "LoadImage", `["a.png"]`, "").Node("4", "Blur", `[1, 1]`, "").Node("5", "Blur", `[1, 1]`, "").Node("3", "SaveImage", `["x"]`, "").Node("6", "SaveImage", `["y"]`, "")
+		b.Node("2", "55555555-5555-5555-5555-555555555555", `[11]`, `"properties": {"proxyWidgets": [["8", "value"]]},`)
+		d := define(t, b.String(), graphtest.Mini(t))
 		wantSummary(t, d, `radius number integer =4 [1 31] > 4.radius > 5.radius`, `value number integer =11 > 2:9.value`, `image image required > 1.image`)
 	})
 	t.Run("a subgraph saved alone asks for what its instance shows", func(t *testing.T) {
 		t.Parallel()
 		inside := sampling()
-		inside.nodes, inside.links, inside.linkRows = nil, nil, nil
-		inside.objects = true
-		inside.link(1, "1", 0, "5", "model", "MODEL").link(2, "1", 1, "2", "clip", "CLIP").link(4, "2", 0, "5", "positive", "CONDITIONING").link(5, "3", 0, "5", "negative", "CONDITIONING").link(6, "4", 0, "5", "latent_image", "LATENT")
-		inside.link(7, "5", 0, "6", "samples", "LATENT").link(8, "1", 2, "6", "vae", "VAE").link(9, "8", 0, "2", "text", "STRING").link(10, "-10", 0, "8", "value", "STRING").link(11, "6", 0, "-20", "out", "IMAGE")
-		inside.node("1", "Model", `["a.safetensors"]`, "").node("2", "Encode", `["old"]`, "").node("3", "Encode", `["ugly"]`, "").node("4", "Latent", `[640, 480]`, "").node("5", "Sampler", `[7, "randomize", 30, 7.5, "heun", 1]`, "").node("6", "Decode", `[]`, "")
-		inside.node("8", "PrimitiveString", `["a cat"]`, `"title": "String (odd)",`)
+		inside.Nodes, inside.Links, inside.Rows = nil, nil, nil
+		inside.Objects = true
+		inside.Link(1, "1", 0, "5", "model", "MODEL").Link(2, "1", 1, "2", "clip", "CLIP").Link(4, "2", 0, "5", "positive", "CONDITIONING").Link(5, "3", 0, "5", "negative", "CONDITIONING").Link(6, "4", 0, "5", "latent_image", "LATENT")
+		inside.Link(7, "5", 0, "6", "samples", "LATENT").Link(8, "1", 2, "6", "vae", "VAE").Link(9, "8", 0, "2", "text", "STRING").Link(10, "-10", 0, "8", "value", "STRING").Link(11, "6", 0, "-20", "out", "IMAGE")
+		inside.Node("1", "Model", `["a.safetensors"]`, "").Node("2", "Encode", `["old"]`, "").Node("3", "Encode", `["ugly"]`, "").Node("4", "Latent", `[640, 480]`, "").Node("5", "Sampler", `[7, "randomize", 30, 7.5, "heun", 1]`, "").Node("6", "Decode", `[]`, "")
+		inside.Node("8", "PrimitiveString", `["a cat"]`, `"title": "String (odd)",`)
 		def := `{"id": "66666666-6666-6666-6666-666666666666", "name": "Paint", "inputs": [{"name": "value", "label": "motif", "type": "STRING", "linkIds": [10]}], "outputs": [{"name": "IMAGE", "type": "IMAGE", "linkIds": [11]}],
-			"nodes": [` + strings.Join(inside.nodes, ",") + `], "links": [` + strings.Join(inside.linkRows, ",") + `]}`
-		b := &g{defs: []string{def}}
-		b.node("2", "66666666-6666-6666-6666-666666666666", `[]`, `"properties": {"proxyWidgets": [["8", "value"]]}, "inputs": [{"name": "value", "label": "motif", "type": "STRING", "link": null, "widget": {"name": "value"}}], "outputs": [{"name": "IMAGE", "type": "IMAGE"}],`)
-		b.node("3", "Note", `["Paints."]`, "").node("4", "PreviewImage", `[]`, "")
-		d := define(t, b.String(), miniObjectInfo(t))
+			"nodes": [` + strings.Join(inside.Nodes, ",") + `], "links": [` + strings.Join(inside.Rows, ",") + `]}`
+		b := &graphtest.Graph{Defs: []string{def}}
+		b.Node("2", "66666666-6666-6666-6666-666666666666", `[]`, `"properties": {"proxyWidgets": [["8", "value"]]}, "inputs": [{"name": "value", "label": "motif", "type": "STRING", "link": null, "widget": {"name": "value"}}], "outputs": [{"name": "IMAGE", "type": "IMAGE"}],`)
+		b.Node("3", "Note", `["Paints."]`, "").Node("4", "PreviewImage", `[]`, "")
+		d := define(t, b.String(), graphtest.Mini(t))
 		wantTargets(t, d, map[string]string{"motif": "2:8.value", "width": "2:4.width", "seed": "2:5.seed"})
 	})
 	t.Run("directives change what was guessed and add what was not", func(t *testing.T) {
 		t.Parallel()
 		d := define(t, sampling("Cats.\n@tool id=cat command=/CATS name=\"Cat maker\" category=\"Text to Image\" visibility=internal cost=0.05\n@input \"what to draw\".text name=motif label=\"The motif\" default=\"a cat\"\n"+
-			"@input 5.cfg advanced min=2 max=6 choices=2|4|6 default=4\n@input 7.filename_prefix name=file required\n@output 7 name=picture\n@bot telegram send-as=document filename=../cat.png\n@input 5.nothing name=x").String(), miniObjectInfo(t))
+			"@input 5.cfg advanced min=2 max=6 choices=2|4|6 default=4\n@input 7.filename_prefix name=file required\n@output 7 name=picture\n@bot telegram send-as=document filename=../cat.png\n@input 5.nothing name=x").String(), graphtest.Mini(t))
 		checkTool(t, d)
 		tool := d.Tool
 		if tool.ToolID != "cat" || tool.CommandName != "/cats" || tool.DisplayName != "Cat maker" || tool.Category != "text-to-image" || tool.Visibility != registry.VisibilityInternal ||
@@ -409,29 +411,29 @@ func TestAuthored(t *testing.T) {
 			t.Errorf("label %q", f.DisplayName)
 		}
 		if strings.Contains(tool.Description, "@") || !hasCode(d, "directive-target") || d.Binding.Outputs[0].Name != "picture" {
-			t.Errorf("description %q, findings %v, outputs %v", tool.Description, codes(d.Findings), d.Binding.Outputs)
+			t.Errorf("description %q, findings %v, outputs %v", tool.Description, graphtest.Codes(d.Findings), d.Binding.Outputs)
 		}
 	})
 }
 
 func TestOutputs(t *testing.T) {
 	t.Parallel()
-	b := new(g)
+	b := new(graphtest.Graph)
 	for i, class := range []string{"SaveImage", "SaveVideo", "SaveAudio", "SaveGLB", "SaveString", "PreviewImage"} {
 		id := strconv.Itoa(10 + i)
-		b.link(i+1, "1", 0, id, "images", "IMAGE").node(id, class, `["x"]`, "")
+		b.Link(i+1, "1", 0, id, "images", "IMAGE").Node(id, class, `["x"]`, "")
 	}
-	b.node("1", "LoadImage", `["a.png"]`, "")
-	d := define(t, b.String(), miniObjectInfo(t))
+	b.Node("1", "LoadImage", `["a.png"]`, "")
+	d := define(t, b.String(), graphtest.Mini(t))
 	want := []BoundOutput{{"image", "image", "10"}, {"video", "video", "11"}, {"audio", "audio", "12"}, {"model", "file", "13"}, {"text", "text", "14"}}
 	if diff := cmp.Diff(want, d.Binding.Outputs); diff != "" {
 		t.Errorf("A11 several results stay several, typed, previews left out:\n%s", diff)
 	}
 	if !hasCode(d, "ambiguous-output") {
-		t.Errorf("findings %v", codes(d.Findings))
+		t.Errorf("findings %v", graphtest.Codes(d.Findings))
 	}
-	none := define(t, new(g).node("1", "LoadImage", `["a.png"]`, "").String(), miniObjectInfo(t))
+	none := define(t, new(graphtest.Graph).Node("1", "LoadImage", `["a.png"]`, "").String(), graphtest.Mini(t))
 	if !hasCode(none, "no-output") || none.Tool.State() != registry.StateUnavailable {
-		t.Errorf("findings %v, state %s", codes(none.Findings), none.Tool.State())
+		t.Errorf("findings %v, state %s", graphtest.Codes(none.Findings), none.Tool.State())
 	}
 }

@@ -5,7 +5,10 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/notes"
 	"github.com/signalbox/signalbox/internal/ordered"
+	"github.com/signalbox/signalbox/internal/plain"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -77,8 +80,8 @@ func deployClassOf(kind string) (deployClass, bool) {
 
 // deployInputs makes the fields of all external nodes that something depends on.
 func (d *definer) deployInputs() {
-	for _, n := range d.f.nodes {
-		kind, ok := strings.CutPrefix(n.Class, deployPrefix)
+	for _, n := range d.f.Nodes {
+		kind, ok := strings.CutPrefix(n.Class, graph.DeployPrefix)
 		if !ok || !d.reached[n.ID] {
 			continue
 		}
@@ -91,7 +94,7 @@ func (d *definer) deployInputs() {
 }
 
 // guessDeployClass reads a class that came after this was written: by the sort of its default.
-func guessDeployClass(n *flatNode) deployClass {
+func guessDeployClass(n *graph.FlatNode) deployClass {
 	c := deployClass{typ: registry.TypeString, value: []string{"default_value"}}
 	switch v, _ := n.Inputs.Get("default_value"); v.(type) {
 	case json.Number:
@@ -102,26 +105,26 @@ func guessDeployClass(n *flatNode) deployClass {
 	return c
 }
 
-func (d *definer) deployInput(n *flatNode, c deployClass) {
+func (d *definer) deployInput(n *graph.FlatNode, c deployClass) {
 	id := fieldName(firstString(n, "input_id", "name"))
 	if id == "" {
-		id = slug(n.Class[len(deployPrefix):], "_")
-		d.f.find("no-input-id", SeverityWarning, n.ID, "the external node "+n.ID+" has no input_id", "give it one")
+		id = plain.Slug(n.Class[len(graph.DeployPrefix):], "_")
+		d.f.Find("no-input-id", graph.SeverityWarning, n.ID, "the external node "+n.ID+" has no input_id", "give it one")
 	}
 	target := Target{Node: n.ID, Input: c.write(n), Mode: c.mode}
-	d.taken[spot(n.ID, target.Input)] = true
+	d.taken[graph.Spot(n.ID, target.Input)] = true
 	for _, name := range append(append([]string(nil), c.value...), c.socket...) {
-		d.taken[spot(n.ID, name)] = true
+		d.taken[graph.Spot(n.ID, name)] = true
 	}
 	if same := d.byName[id]; same != nil {
-		d.f.find("duplicate-input-id", SeverityWarning, n.ID, "input_id "+quote(id)+" is used twice", "both nodes get the same value; give one another id if they should differ")
+		d.f.Find("duplicate-input-id", graph.SeverityWarning, n.ID, "input_id "+plain.Quote(id)+" is used twice", "both nodes get the same value; give one another id if they should differ")
 		same.targets = append(same.targets, target)
 		return
 	}
 	f := &field{InputField: registry.InputField{Name: id, Type: c.typ, Multiple: c.list, Integer: c.integer, Seed: c.seed}, source: sourceDeploy}
-	f.DisplayName = clipRunes(cleanLine(firstString(n, "display_name")), 80)
-	f.Description = clipRunes(strings.TrimSpace(cleanText(stripTags(firstString(n, "description")))), 300)
-	if s := n.specOf("default_value"); s != nil && c.typ == registry.TypeString && !c.options {
+	f.DisplayName = plain.Clip(plain.Line(firstString(n, "display_name")), 80)
+	f.Description = plain.Clip(strings.TrimSpace(plain.Text(notes.StripTags(firstString(n, "description")))), 300)
+	if s := n.SpecOf("default_value"); s != nil && c.typ == registry.TypeString && !c.options {
 		f.Multiline = s.Multiline
 	}
 	c.numbers(n, f)
@@ -141,15 +144,15 @@ func fieldName(s string) string {
 			return -1
 		}
 		return r
-	}, cleanLine(s))
-	return strings.TrimSpace(clip(s, 100))
+	}, plain.Line(s))
+	return strings.TrimSpace(plain.Cut(s, 100))
 }
 
 // onlySeeds tells a number that nothing but seeds are linked to.
-func (d *definer) onlySeeds(n *flatNode) bool {
+func (d *definer) onlySeeds(n *graph.FlatNode) bool {
 	uses := d.uses[n.ID]
 	for _, u := range uses {
-		if !isSeedName(u.input) {
+		if !isSeedName(u.Input) {
 			return false
 		}
 	}
@@ -157,7 +160,7 @@ func (d *definer) onlySeeds(n *flatNode) bool {
 }
 
 // write names the input that Apply sets.
-func (c deployClass) write(n *flatNode) string {
+func (c deployClass) write(n *graph.FlatNode) string {
 	list := c.value
 	switch c.mode {
 	case ModeLoadImage, ModeLoadImageAlpha:
@@ -166,14 +169,14 @@ func (c deployClass) write(n *flatNode) string {
 		list = c.url
 	}
 	for _, name := range list {
-		if _, ok := n.Inputs.Get(name); ok || n.specOf(name) != nil {
+		if _, ok := n.Inputs.Get(name); ok || n.SpecOf(name) != nil {
 			return name
 		}
 	}
 	return list[0]
 }
 
-func firstString(n *flatNode, names ...string) string {
+func firstString(n *graph.FlatNode, names ...string) string {
 	for _, name := range names {
 		if v, ok := n.Inputs.Get(name); ok {
 			if s, ok := v.(string); ok && strings.TrimSpace(s) != "" {
@@ -184,7 +187,7 @@ func firstString(n *flatNode, names ...string) string {
 	return ""
 }
 
-func (c deployClass) numbers(n *flatNode, f *field) {
+func (c deployClass) numbers(n *graph.FlatNode, f *field) {
 	if c.typ != registry.TypeNumber {
 		return
 	}
@@ -205,16 +208,17 @@ func (c deployClass) numbers(n *flatNode, f *field) {
 }
 
 // choices reads the options of an Enum: JSON, or, as people write them, one a line or between commas.
-func (c deployClass) choices(d *definer, n *flatNode, f *field) {
+func (c deployClass) choices(d *definer, n *graph.FlatNode, f *field) {
 	if !c.options {
 		return
 	}
 	text := strings.TrimSpace(firstString(n, "options"))
 	list, isList := []any(nil), false
-	if v, err := decodeJSON([]byte(text)); err == nil && text != "" {
+	if v, err := writtenJSON(text); err == nil && text != "" {
 		list, isList = v.([]any)
-		if o, ok := v.(*object); ok {
-			list, isList = asArray(o.Get("options")), true
+		if o, ok := v.(*ordered.Object); ok {
+			list, _ = o.Get("options").([]any)
+			isList = true
 		}
 	}
 	if !isList {
@@ -223,10 +227,9 @@ func (c deployClass) choices(d *definer, n *flatNode, f *field) {
 		}
 	}
 	for _, v := range list {
-		o := asObject(v)
-		label := cleanLine(asString(o.Get("label")))
-		if o != nil {
-			v = o.Get("value")
+		label := ""
+		if o, ok := v.(*ordered.Object); ok {
+			label, v = plain.Line(textOf(o.Get("label"))), o.Get("value")
 		}
 		if num, ok := v.(json.Number); ok {
 			v = string(num)
@@ -236,8 +239,13 @@ func (c deployClass) choices(d *definer, n *flatNode, f *field) {
 		}
 	}
 	if len(f.Choices) == 0 {
-		d.f.find("enum-without-options", SeverityWarning, n.ID, "the choice "+quote(f.Name)+" has no options", `write them as JSON, for example ["small", "large"]`)
+		d.f.Find("enum-without-options", graph.SeverityWarning, n.ID, "the choice "+plain.Quote(f.Name)+" has no options", `write them as JSON, for example ["small", "large"]`)
 	}
+}
+
+// writtenJSON reads what an author wrote into a widget.
+func writtenJSON(text string) (any, error) {
+	return ordered.Limits{Values: 2 << 20}.Parse([]byte(text))
 }
 
 func hasChoice(list []registry.Choice, v any) bool {
@@ -251,11 +259,11 @@ func hasChoice(list []registry.Choice, v any) bool {
 
 // defaults settles the default and with it whether the input is required: there is no flag for it in these
 // nodes, a value that exists is the only sign.
-func (c deployClass) defaults(n *flatNode, f *field) {
+func (c deployClass) defaults(n *graph.FlatNode, f *field) {
 	f.Required = true
 	for _, name := range c.socket {
 		if v, ok := n.Inputs.Get(name); ok {
-			if _, link := v.(Ref); link {
+			if _, link := v.(graph.Ref); link {
 				f.Required = false
 			}
 		}
@@ -268,7 +276,7 @@ func (c deployClass) defaults(n *flatNode, f *field) {
 	}
 	for _, name := range c.value {
 		v, ok := n.Inputs.Get(name)
-		if _, link := v.(Ref); !ok || link {
+		if _, link := v.(graph.Ref); !ok || link {
 			continue
 		}
 		c.takeDefault(f, v)
@@ -280,8 +288,8 @@ func (c deployClass) takeDefault(f *field, v any) {
 	switch v := v.(type) {
 	case string:
 		if c.list {
-			list, err := decodeJSON([]byte(v))
-			if texts := asArray(list); err == nil && len(texts) > 0 && c.typ == registry.TypeString {
+			list, err := writtenJSON(v)
+			if texts, _ := list.([]any); err == nil && len(texts) > 0 && c.typ == registry.TypeString {
 				f.Default, f.Required = ordered.Plain(texts), false
 			}
 			return

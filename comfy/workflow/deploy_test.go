@@ -4,6 +4,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/graph/graphtest"
 )
 
 func TestDeployNodes(t *testing.T) {
@@ -43,29 +46,29 @@ func TestDeployNodes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			d := define(t, new(g).node("1", deployPrefix+c.class, c.values, c.more).String(), nil)
+			d := define(t, new(graphtest.Graph).Node("1", graph.DeployPrefix+c.class, c.values, c.more).String(), nil)
 			wantSummary(t, d, c.want)
 		})
 	}
 	t.Run("label and description come along", func(t *testing.T) {
 		t.Parallel()
-		f := define(t, new(g).node("1", deployPrefix+"Text", `["what", "a", "What", "Say <b>what</b>"]`, "").String(), nil).Tool.InputSchema[0]
+		f := define(t, new(graphtest.Graph).Node("1", graph.DeployPrefix+"Text", `["what", "a", "What", "Say <b>what</b>"]`, "").String(), nil).Tool.InputSchema[0]
 		if f.DisplayName != "What" || f.Description != "Say what" || !f.Multiline {
 			t.Errorf("%+v", f)
 		}
 	})
 	t.Run("a linked default makes a picture optional and its loader is no input", func(t *testing.T) {
 		t.Parallel()
-		b := new(g)
-		b.link(1, "1", 0, "2", "default_value", "IMAGE").link(2, "2", 0, "3", "images", "IMAGE")
-		b.node("1", "LoadImage", `["a.png"]`, "").node("2", deployPrefix+"Image", `["pic", "", "", ""]`, `"inputs": [{"name": "default_value", "type": "IMAGE", "link": 1}],`).node("3", "SaveImage", `["x"]`, "")
+		b := new(graphtest.Graph)
+		b.Link(1, "1", 0, "2", "default_value", "IMAGE").Link(2, "2", 0, "3", "images", "IMAGE")
+		b.Node("1", "LoadImage", `["a.png"]`, "").Node("2", graph.DeployPrefix+"Image", `["pic", "", "", ""]`, `"inputs": [{"name": "default_value", "type": "IMAGE", "link": 1}],`).Node("3", "SaveImage", `["x"]`, "")
 		d := define(t, b.String(), nil)
 		wantSummary(t, d, `pic image > 2.default_value load-image`)
 		applied, err := d.Binding.Apply(nil, map[string][]string{"pic": {"mine.png"}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v, _ := applied.Prompt.Node("2").Inputs.Get("default_value"); v != (Ref{Node: "upload-1"}) {
+		if v, _ := applied.Prompt.Node("2").Inputs.Get("default_value"); v != (graph.Ref{Node: "upload-1"}) {
 			t.Errorf("the socket holds %v", v)
 		}
 		if v, _ := applied.Prompt.Node("2").Inputs.Get("input_id"); v != "pic" {
@@ -77,11 +80,11 @@ func TestDeployNodes(t *testing.T) {
 	})
 	t.Run("a server without the pack gets the values themselves", func(t *testing.T) {
 		t.Parallel()
-		b := new(g)
-		b.link(1, "1", 0, "2", "default_value", "IMAGE").link(2, "2", 0, "4", "image", "IMAGE").link(3, "3", 0, "4", "radius", "INT").link(4, "4", 0, "5", "images", "IMAGE")
-		b.node("1", "LoadImage", `["a.png"]`, "").node("2", deployPrefix+"Image", `["pic", "", "", ""]`, `"inputs": [{"name": "default_value", "type": "IMAGE", "link": 1}],`)
-		b.node("3", deployPrefix+"NumberInt", `["soft", 5]`, "").node("4", "Blur", `[1, 2]`, "").node("5", "SaveImage", `["x"]`, "")
-		info := miniObjectInfo(t)
+		b := new(graphtest.Graph)
+		b.Link(1, "1", 0, "2", "default_value", "IMAGE").Link(2, "2", 0, "4", "image", "IMAGE").Link(3, "3", 0, "4", "radius", "INT").Link(4, "4", 0, "5", "images", "IMAGE")
+		b.Node("1", "LoadImage", `["a.png"]`, "").Node("2", graph.DeployPrefix+"Image", `["pic", "", "", ""]`, `"inputs": [{"name": "default_value", "type": "IMAGE", "link": 1}],`)
+		b.Node("3", graph.DeployPrefix+"NumberInt", `["soft", 5]`, "").Node("4", "Blur", `[1, 2]`, "").Node("5", "SaveImage", `["x"]`, "")
+		info := graphtest.Mini(t)
 		d := define(t, b.String(), info)
 		wantSummary(t, d, `pic image > 4.image load-image`, `soft number integer =5 [-2147483647 2147483647] > 4.radius`)
 		want := `{"1":{"class_type":"LoadImage","inputs":{"image":"a.png"},"_meta":{"title":"Load Image"}},"4":{"class_type":"Blur","inputs":{"radius":5,"sigma":2,"image":["1",0]},"_meta":{"title":"Blur"}},` +
@@ -90,29 +93,29 @@ func TestDeployNodes(t *testing.T) {
 			t.Error(diff)
 		}
 		if len(d.Needs.Classes) != 3 || hasCode(d, "unknown-node") {
-			t.Errorf("needs %v, findings %v", d.Needs.Classes, codes(d.Findings))
+			t.Errorf("needs %v, findings %v", d.Needs.Classes, graphtest.Codes(d.Findings))
 		}
 	})
 	t.Run("one id used twice is one input of both", func(t *testing.T) {
 		t.Parallel()
-		d := define(t, new(g).node("1", deployPrefix+"Text", `["what", "a"]`, "").node("2", deployPrefix+"Text", `["what", "b"]`, "").String(), nil)
+		d := define(t, new(graphtest.Graph).Node("1", graph.DeployPrefix+"Text", `["what", "a"]`, "").Node("2", graph.DeployPrefix+"Text", `["what", "b"]`, "").String(), nil)
 		wantSummary(t, d, `what string ="a" > 1.default_value > 2.default_value`)
 		if !hasCode(d, "duplicate-input-id") {
-			t.Errorf("findings %v", codes(d.Findings))
+			t.Errorf("findings %v", graphtest.Codes(d.Findings))
 		}
 	})
 	t.Run("a choice without options is reported", func(t *testing.T) {
 		t.Parallel()
-		d := define(t, new(g).node("1", deployPrefix+"Enum", `["size", "a", ""]`, "").String(), nil)
+		d := define(t, new(graphtest.Graph).Node("1", graph.DeployPrefix+"Enum", `["size", "a", ""]`, "").String(), nil)
 		if !hasCode(d, "enum-without-options") {
-			t.Errorf("findings %v", codes(d.Findings))
+			t.Errorf("findings %v", graphtest.Codes(d.Findings))
 		}
 	})
 	t.Run("output nodes keep their ids", func(t *testing.T) {
 		t.Parallel()
-		b := new(g)
-		b.link(1, "1", 0, "2", "images", "IMAGE")
-		b.node("1", "LoadImage", `["a.png"]`, "").node("2", "ComfyDeployOutputImage", `["x", "png", 90, "poster"]`, "")
+		b := new(graphtest.Graph)
+		b.Link(1, "1", 0, "2", "images", "IMAGE")
+		b.Node("1", "LoadImage", `["a.png"]`, "").Node("2", "ComfyDeployOutputImage", `["x", "png", 90, "poster"]`, "")
 		d := define(t, b.String(), nil)
 		if diff := cmp.Diff([]BoundOutput{{"poster", "image", "2"}}, d.Binding.Outputs); diff != "" {
 			t.Error(diff)

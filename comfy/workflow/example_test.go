@@ -3,6 +3,7 @@ package workflow_test
 import (
 	"fmt"
 
+	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/workflow"
 )
 
@@ -14,7 +15,7 @@ const smallest = `{"nodes": [
   "links": [[1, 2, 0, 3, 0, "IMAGE"]], "version": 0.4}`
 
 func ExampleDefine() {
-	w, err := workflow.Parse([]byte(smallest))
+	w, err := graph.Parse([]byte(smallest))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -45,23 +46,4 @@ func ExampleDefine() {
 	// Inputs: Your photo.
 	// image image Your photo
 	// {"2":{"class_type":"LoadImage","inputs":{"image":"upload.png"},"_meta":{"title":"LoadImage"}},"3":{"class_type":"SaveImage","inputs":{"filename_prefix":"photo","images":["2",0]},"_meta":{"title":"SaveImage"}}}
-}
-
-func ExampleConvert() {
-	w, err := workflow.Parse([]byte(smallest))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	prompt, _, err := workflow.Convert(w, nil)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, n := range prompt {
-		fmt.Println(n.ID, n.Class)
-	}
-	// Output:
-	// 2 LoadImage
-	// 3 SaveImage
 }

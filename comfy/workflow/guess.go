@@ -5,12 +5,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/internal/plain"
 	"github.com/signalbox/signalbox/registry"
 )
 
 // guessInputs finds what callers will want to set: texts, media, seed, and the knobs of samplers. Where the
 // author chose inputs, or described some, only a missing text or picture joins them openly, the rest as advanced.
-func (d *definer) guessInputs(positive, negative []place) {
+func (d *definer) guessInputs(positive, negative []graph.Place) {
 	chosen := d.authored()
 	d.guessTexts(positive, negative, chosen && d.has(registry.TypeString))
 	if !chosen || !d.hasMedia() {
@@ -70,9 +72,9 @@ var machineTexts = map[string]bool{
 }
 
 // tracePrompts follows the conditioning of every sampler up to the texts.
-func (d *definer) tracePrompts() (positive, negative []place) {
+func (d *definer) tracePrompts() (positive, negative []graph.Place) {
 	t := tracer{d: d, seen: map[string]bool{}}
-	for _, n := range d.f.nodes {
+	for _, n := range d.f.Nodes {
 		if !d.reached[n.ID] {
 			continue
 		}
@@ -97,14 +99,14 @@ func (d *definer) tracePrompts() (positive, negative []place) {
 	return t.positive, t.negative
 }
 
-func linkOf(n *flatNode, input string) (Ref, bool) {
+func linkOf(n *graph.FlatNode, input string) (graph.Ref, bool) {
 	v, _ := n.Inputs.Get(input)
-	r, ok := v.(Ref)
+	r, ok := v.(graph.Ref)
 	return r, ok
 }
 
 // isSampler tells nodes that draw pictures out of noise, by name and by what they take.
-func isSampler(n *flatNode) bool {
+func isSampler(n *graph.FlatNode) bool {
 	if strings.Contains(n.Class, "Sampler") || strings.Contains(n.Class, "Guider") {
 		return true
 	}
@@ -115,13 +117,13 @@ func isSampler(n *flatNode) bool {
 type tracer struct {
 	d                  *definer
 	seen               map[string]bool
-	positive, negative []place
+	positive, negative []graph.Place
 }
 
 // up looks for texts behind one conditioning output.
-func (t *tracer) up(r Ref, negative bool, depth int) {
-	n := t.d.f.byID[r.Node]
-	key := spot(r.Node, strconv.FormatBool(negative)+strconv.Itoa(r.Slot))
+func (t *tracer) up(r graph.Ref, negative bool, depth int) {
+	n := t.d.f.ByID[r.Node]
+	key := graph.Spot(r.Node, strconv.FormatBool(negative)+strconv.Itoa(r.Slot))
 	if n == nil || depth > 60 || t.seen[key] {
 		return
 	}
@@ -141,35 +143,35 @@ func (t *tracer) up(r Ref, negative bool, depth int) {
 		return
 	}
 	for _, in := range n.Inputs {
-		if next, ok := in.Value.(Ref); ok && t.d.carriesConditioning(in.Name, next) {
+		if next, ok := in.Value.(graph.Ref); ok && t.d.carriesConditioning(in.Name, next) {
 			t.up(next, negative, depth+1)
 		}
 	}
 }
 
 // carriesConditioning tells links that lead on to texts.
-func (d *definer) carriesConditioning(input string, r Ref) bool {
-	if origin := d.f.byID[r.Node]; origin != nil && origin.spec != nil && r.Slot < len(origin.spec.Outputs) {
-		return origin.spec.Outputs[r.Slot] == "CONDITIONING"
+func (d *definer) carriesConditioning(input string, r graph.Ref) bool {
+	if origin := d.f.ByID[r.Node]; origin != nil && origin.Spec != nil && r.Slot < len(origin.Spec.Outputs) {
+		return origin.Spec.Outputs[r.Slot] == "CONDITIONING"
 	}
 	return strings.HasPrefix(input, "cond") || strings.HasSuffix(input, "conditioning") || strings.Contains(input, "pipe") || input == "text_embeds"
 }
 
 // texts takes the text widgets of a node that makes conditioning.
-func (t *tracer) texts(n *flatNode, negative bool) {
+func (t *tracer) texts(n *graph.FlatNode, negative bool) {
 	usual := false
 	for _, in := range n.Inputs {
 		usual = usual || promptWords[in.Name] || otherTexts[in.Name]
 	}
 	for _, in := range n.Inputs {
-		if !promptWords[in.Name] && !otherTexts[in.Name] && (usual || !n.soundsLikeText(in)) {
+		if !promptWords[in.Name] && !otherTexts[in.Name] && (usual || !soundsLikeText(n, in)) {
 			continue
 		}
 		isNegative := negative || strings.Contains(in.Name, "negative")
 		switch v := in.Value.(type) {
 		case string:
-			t.take(place{n, in.Name, v}, isNegative)
-		case Ref:
+			t.take(graph.Place{Node: n, Input: in.Name, Value: v}, isNegative)
+		case graph.Ref:
 			if p, ok := t.d.textSource(v, 0); ok {
 				t.take(p, isNegative)
 			}
@@ -178,13 +180,13 @@ func (t *tracer) texts(n *flatNode, negative bool) {
 }
 
 // soundsLikeText tells texts under unusual names, base_prompt or style_text, in classes that nobody declared.
-func (n *flatNode) soundsLikeText(in Input) bool {
+func soundsLikeText(n *graph.FlatNode, in graph.Input) bool {
 	name := strings.ToLower(in.Name)
-	if n.spec != nil || strings.Contains(name, "system") || !strings.Contains(name, "prompt") && !strings.Contains(name, "text") {
+	if n.Spec != nil || strings.Contains(name, "system") || !strings.Contains(name, "prompt") && !strings.Contains(name, "text") {
 		return false
 	}
-	if n.node != nil {
-		if slot := n.node.input(in.Name); slot != nil && slot.Type != "STRING" && slot.Type != "" {
+	if n.Node != nil {
+		if slot := n.Node.Input(in.Name); slot != nil && slot.Type != "STRING" && slot.Type != "" {
 			return false
 		}
 	}
@@ -192,8 +194,8 @@ func (n *flatNode) soundsLikeText(in Input) bool {
 	return !ok || strings.Contains(name, "prompt") && !looksLikeFile(text) || strings.Contains(text, " ")
 }
 
-func (t *tracer) take(p place, negative bool) {
-	key := spot(p.node.ID, "="+p.input)
+func (t *tracer) take(p graph.Place, negative bool) {
+	key := graph.Spot(p.Node.ID, "="+p.Input)
 	if t.seen[key] {
 		return
 	}
@@ -207,39 +209,39 @@ func (t *tracer) take(p place, negative bool) {
 
 // textSource follows a text link to the widget a person would type into. Of a concatenation the linked part
 // counts before the fixed one, and of two fixed ones the longer.
-func (d *definer) textSource(r Ref, depth int) (place, bool) {
-	n := d.f.byID[r.Node]
-	if n == nil || depth > 30 || n.spec != nil && r.Slot < len(n.spec.Outputs) && n.spec.Outputs[r.Slot] != "STRING" && n.spec.Outputs[r.Slot] != "*" {
-		return place{}, false
+func (d *definer) textSource(r graph.Ref, depth int) (graph.Place, bool) {
+	n := d.f.ByID[r.Node]
+	if n == nil || depth > 30 || n.Spec != nil && r.Slot < len(n.Spec.Outputs) && n.Spec.Outputs[r.Slot] != "STRING" && n.Spec.Outputs[r.Slot] != "*" {
+		return graph.Place{}, false
 	}
 	for _, in := range n.Inputs {
-		if next, ok := in.Value.(Ref); ok && (promptWords[in.Name] || n.takesText(in.Name)) {
+		if next, ok := in.Value.(graph.Ref); ok && (promptWords[in.Name] || takesText(n, in.Name)) {
 			if p, ok := d.textSource(next, depth+1); ok {
 				return p, true
 			}
 		}
 	}
-	best := place{}
+	best := graph.Place{}
 	for _, in := range n.Inputs {
 		s, ok := in.Value.(string)
 		if !ok || !promptWords[in.Name] && !otherTexts[in.Name] || in.Name == "delimiter" || strings.Contains(in.Name, "system") {
 			continue
 		}
-		if best.node == nil || len(s) > len(best.value.(string)) {
-			best = place{n, in.Name, s}
+		if best.Node == nil || len(s) > len(best.Value.(string)) {
+			best = graph.Place{Node: n, Input: in.Name, Value: s}
 		}
 	}
-	return best, best.node != nil
+	return best, best.Node != nil
 }
 
-func (n *flatNode) takesText(input string) bool {
-	s := n.specOf(input)
+func takesText(n *graph.FlatNode, input string) bool {
+	s := n.SpecOf(input)
 	return s != nil && s.Type == "STRING"
 }
 
 // guessTexts makes the prompt fields. When the author has chosen texts already, the others only stay in the
 // prompt as they are.
-func (d *definer) guessTexts(positive, negative []place, chosen bool) {
+func (d *definer) guessTexts(positive, negative []graph.Place, chosen bool) {
 	if chosen {
 		return
 	}
@@ -253,7 +255,7 @@ func (d *definer) guessTexts(positive, negative []place, chosen bool) {
 		if i >= 6 || d.anyTaken(g) {
 			continue
 		}
-		d.addText(g, first && !otherTexts[g[0].input] || len(groups) == 1, free)
+		d.addText(g, first && !otherTexts[g[0].Input] || len(groups) == 1, free)
 		first = false
 	}
 	for i, g := range groupTexts(negative) {
@@ -269,34 +271,34 @@ func (d *definer) guessTexts(positive, negative []place, chosen bool) {
 	}
 }
 
-func (d *definer) anyTaken(g []place) bool {
+func (d *definer) anyTaken(g []graph.Place) bool {
 	for _, p := range g {
-		if d.taken[spot(p.node.ID, p.input)] || strings.HasPrefix(p.node.Class, deployPrefix) {
+		if d.taken[graph.Spot(p.Node.ID, p.Input)] || strings.HasPrefix(p.Node.Class, graph.DeployPrefix) {
 			return true
 		}
 	}
 	return false
 }
 
-func targetsOf(g []place) []Target {
+func targetsOf(g []graph.Place) []Target {
 	var out []Target
 	for _, p := range g {
-		out = append(out, Target{Node: p.node.ID, Input: p.input})
+		out = append(out, Target{Node: p.Node.ID, Input: p.Input})
 	}
 	return out
 }
 
 // groupTexts puts together what takes the same text: several encoders of one node, and nodes with the same
 // words in them.
-func groupTexts(list []place) [][]place {
-	var groups [][]place
+func groupTexts(list []graph.Place) [][]graph.Place {
+	var groups [][]graph.Place
 	at := map[string]int{}
 	for _, p := range list {
-		keys := []string{spot("=", asString(p.value))}
-		if promptWords[p.input] {
-			keys = append(keys, spot("node", p.node.ID))
+		keys := []string{graph.Spot("=", textOf(p.Value))}
+		if promptWords[p.Input] {
+			keys = append(keys, graph.Spot("node", p.Node.ID))
 		}
-		if otherTexts[p.input] || asString(p.value) == "" {
+		if otherTexts[p.Input] || textOf(p.Value) == "" {
 			keys = keys[1:]
 		}
 		i, found := -1, false
@@ -318,24 +320,24 @@ func groupTexts(list []place) [][]place {
 }
 
 // addText adds a text field. The words in the file are its default; the main one is asked for where the file has none.
-func (d *definer) addText(g []place, main, free bool) {
+func (d *definer) addText(g []graph.Place, main, free bool) {
 	p := g[0]
 	for _, q := range g {
-		if len(asString(q.value)) > len(asString(p.value)) {
+		if len(textOf(q.Value)) > len(textOf(p.Value)) {
 			p = q
 		}
 	}
 	name := textName(p)
-	if free && p.input == "text" {
+	if free && p.Input == "text" {
 		name = "text" // to be spoken or read rather than painted
 	}
 	f := d.fieldOf(name, p, sourceGuess)
 	f.targets = targetsOf(g)
 	f.Multiline = true
-	f.DisplayName = p.node.authorTitle()
-	if label := d.shown[spot(p.node.ID, p.input)]; label != "" {
+	f.DisplayName = p.Node.AuthorTitle()
+	if label := d.shown[graph.Spot(p.Node.ID, p.Input)]; label != "" {
 		f.DisplayName = label
-		if short := slug(label, "_"); p.input == "value" && short != "" {
+		if short := plain.Slug(label, "_"); p.Input == "value" && short != "" {
 			f.Name = short
 		}
 	}
@@ -343,7 +345,7 @@ func (d *definer) addText(g []place, main, free bool) {
 		f.DisplayName = ""
 	}
 	if f.Type != registry.TypeString {
-		f.Type, f.Default = registry.TypeString, asString(p.value)
+		f.Type, f.Default = registry.TypeString, textOf(p.Value)
 	}
 	if main {
 		d.prompt(f)
@@ -354,89 +356,89 @@ func (d *definer) addText(g []place, main, free bool) {
 // prompt makes a field the one that tells the tool what to make.
 func (d *definer) prompt(f *field) {
 	f.main, f.Multiline = true, true
-	if d.example = strings.TrimSpace(asString(f.Default)); d.example == "" || looksSecret(d.example) {
+	if d.example = strings.TrimSpace(textOf(f.Default)); d.example == "" || plain.HoldsKey(d.example) {
 		f.Required, f.Default = true, nil
 	}
 }
 
 // textName names a text field: prompt, or what its widget or node is called where that says more.
-func textName(p place) string {
-	if otherTexts[p.input] {
-		return p.input
+func textName(p graph.Place) string {
+	if otherTexts[p.Input] {
+		return p.Input
 	}
-	if title := slug(p.node.authorTitle(), "_"); title != "" && len(title) <= 24 && p.input == "value" {
+	if title := plain.Slug(p.Node.AuthorTitle(), "_"); title != "" && len(title) <= 24 && p.Input == "value" {
 		return title
 	}
 	return "prompt"
 }
 
 // freeTexts finds texts to type where no sampler leads to any: speech, language models, paid services.
-func (d *definer) freeTexts() []place {
-	var out []place
-	for _, n := range d.f.nodes {
-		if !d.reached[n.ID] || isNote(n.Class) || n.isResult() && !n.apiNode() {
+func (d *definer) freeTexts() []graph.Place {
+	var out []graph.Place
+	for _, n := range d.f.Nodes {
+		if !d.reached[n.ID] || graph.IsNote(n.Class) || n.IsResult() && !apiNode(n) {
 			continue
 		}
 		for _, in := range n.Inputs {
 			text, ok := in.Value.(string)
-			if !ok || machineTexts[in.Name] || strings.HasPrefix(n.Class, deployPrefix) || strings.Contains(in.Name, "system") || strings.Contains(in.Name, "negative") {
+			if !ok || machineTexts[in.Name] || strings.HasPrefix(n.Class, graph.DeployPrefix) || strings.Contains(in.Name, "system") || strings.Contains(in.Name, "negative") {
 				continue
 			}
-			s := n.specOf(in.Name)
+			s := n.SpecOf(in.Name)
 			known := promptWords[in.Name] && in.Name != "value" && in.Name != "string" && in.Name != "style" || otherTexts[in.Name]
 			if s != nil && s.Type == "STRING" && (s.Multiline || known) || s == nil && known && !looksLikeFile(text) || textPrimitive(n, in.Name) {
-				out = append(out, place{n, in.Name, text})
+				out = append(out, graph.Place{Node: n, Input: in.Name, Value: text})
 			}
 		}
 	}
 	return out
 }
 
-func (n *flatNode) apiNode() bool { return n.spec != nil && n.spec.APINode }
+func apiNode(n *graph.FlatNode) bool { return n.Spec != nil && n.Spec.APINode }
 
-func textPrimitive(n *flatNode, input string) bool {
+func textPrimitive(n *graph.FlatNode, input string) bool {
 	return input == "value" && (n.Class == "PrimitiveString" || n.Class == "PrimitiveStringMultiline")
 }
 
 func looksLikeFile(s string) bool {
-	return modelFile.MatchString(s) || strings.HasSuffix(s, ".json") || strings.HasSuffix(s, ".py")
+	return graph.NamesModel(s) || strings.HasSuffix(s, ".json") || strings.HasSuffix(s, ".py")
 }
 
 // guessMedia makes a field for every loader whose file a result depends on.
 func (d *definer) guessMedia() {
-	for _, n := range d.f.nodes {
+	for _, n := range d.f.Nodes {
 		if !d.reached[n.ID] || d.onlyDefaults(n) {
 			continue
 		}
-		for _, in := range n.loaderInputs() {
+		for _, in := range loaderInputs(n) {
 			v, ok := n.Inputs.Get(in)
-			_, link := v.(Ref)
-			if !ok || link || d.taken[spot(n.ID, in)] {
+			_, link := v.(graph.Ref)
+			if !ok || link || d.taken[graph.Spot(n.ID, in)] {
 				continue
 			}
-			f := d.fieldOf("", place{n, in, v}, sourceGuess)
+			f := d.fieldOf("", graph.Place{Node: n, Input: in, Value: v}, sourceGuess)
 			f.Name = string(f.Type)
-			if inputKind(n.Class) == "mask" {
+			if graph.InputKind(n.Class) == "mask" {
 				f.Name = "mask"
 			}
-			f.DisplayName = n.authorTitle()
+			f.DisplayName = n.AuthorTitle()
 			d.add(f)
 		}
 	}
 }
 
 // loaderInputs gives the widgets of a node that name files to upload.
-func (n *flatNode) loaderInputs() []string {
-	if strings.HasPrefix(n.Class, deployPrefix) {
+func loaderInputs(n *graph.FlatNode) []string {
+	if strings.HasPrefix(n.Class, graph.DeployPrefix) {
 		return nil
 	}
 	if in := loaderInput(n.Class); in != "" {
 		return []string{in}
 	}
 	var out []string
-	if n.spec != nil {
-		for i := range n.spec.Inputs {
-			if s := &n.spec.Inputs[i]; s.Upload != "" {
+	if n.Spec != nil {
+		for i := range n.Spec.Inputs {
+			if s := &n.Spec.Inputs[i]; s.Upload != "" {
 				out = append(out, s.Name)
 			}
 		}
@@ -445,10 +447,10 @@ func (n *flatNode) loaderInputs() []string {
 }
 
 // onlyDefaults tells loaders that only feed the default sockets of external nodes.
-func (d *definer) onlyDefaults(n *flatNode) bool {
+func (d *definer) onlyDefaults(n *graph.FlatNode) bool {
 	uses := d.uses[n.ID]
 	for _, u := range uses {
-		if !strings.HasPrefix(u.node.Class, deployPrefix) {
+		if !strings.HasPrefix(u.Node.Class, graph.DeployPrefix) {
 			return false
 		}
 	}
@@ -464,20 +466,20 @@ func (d *definer) guessSeed() {
 	}
 	var seed *field
 	joined := map[string]bool{}
-	for _, n := range d.f.nodes {
-		if !d.reached[n.ID] || strings.HasPrefix(n.Class, deployPrefix) {
+	for _, n := range d.f.Nodes {
+		if !d.reached[n.ID] || strings.HasPrefix(n.Class, graph.DeployPrefix) {
 			continue
 		}
 		for _, in := range n.Inputs {
 			if !isSeedName(in.Name) {
 				continue
 			}
-			found, input, v, ok := d.f.literal(n, in.Name)
-			if _, number := v.(json.Number); !ok || !number || d.taken[spot(found.ID, input)] || joined[spot(found.ID, input)] {
+			found, input, v, ok := d.f.Literal(n, in.Name)
+			if _, number := v.(json.Number); !ok || !number || d.taken[graph.Spot(found.ID, input)] || joined[graph.Spot(found.ID, input)] {
 				continue
 			}
-			joined[spot(found.ID, input)] = true
-			seed = d.joinSeed(seed, place{found, input, v})
+			joined[graph.Spot(found.ID, input)] = true
+			seed = d.joinSeed(seed, graph.Place{Node: found, Input: input, Value: v})
 		}
 	}
 	if seed != nil {
@@ -496,20 +498,37 @@ func (d *definer) authored() bool {
 }
 
 // joinSeed adds one more place; the range is what all accept.
-func (d *definer) joinSeed(seed *field, p place) *field {
+func (d *definer) joinSeed(seed *field, p graph.Place) *field {
 	f := d.fieldOf("seed", p, sourceGuess)
 	f.Type, f.Integer, f.Seed, f.Step, f.Choices = registry.TypeNumber, true, true, "", nil
 	f.Default, f.Advanced = registry.RandomSeed, d.quiet()
 	f.Description = "The same seed with the same inputs gives the same result; -1 draws a new one."
-	if f.Min == "" || asFloat(f.Min) < 0 {
+	if f.Min == "" || floatOf(f.Min) < 0 {
 		f.Min = "0"
 	}
 	if seed == nil {
 		return f
 	}
-	if f.Max != "" && (seed.Max == "" || asFloat(f.Max) < asFloat(seed.Max)) {
+	if f.Max != "" && (seed.Max == "" || floatOf(f.Max) < floatOf(seed.Max)) {
 		seed.Max = f.Max
 	}
 	seed.targets = append(seed.targets, f.targets...)
 	return seed
+}
+
+// onlyShown leaves out the texts that the instances around them keep to themselves, if they show any.
+func (d *definer) onlyShown(groups [][]graph.Place) [][]graph.Place {
+	var kept [][]graph.Place
+	for _, g := range groups {
+		for _, p := range g {
+			if _, ok := d.shown[graph.Spot(p.Node.ID, p.Input)]; ok || !strings.Contains(p.Node.ID, ":") {
+				kept = append(kept, g)
+				break
+			}
+		}
+	}
+	if len(kept) == 0 {
+		return groups
+	}
+	return kept
 }

@@ -3,6 +3,7 @@ package workflow
 import (
 	"encoding/json"
 
+	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -11,7 +12,7 @@ import (
 // choices become literals, pictures become loaders. Nodes that download models stay, and with them the need
 // for the pack.
 func (d *definer) inlineDeploy() {
-	if d.f.info.Len() == 0 {
+	if d.o.ObjectInfo.Len() == 0 {
 		return
 	}
 	gone := map[string]bool{}
@@ -21,8 +22,8 @@ func (d *definer) inlineDeploy() {
 		}
 		var targets []Target
 		for _, t := range f.targets {
-			n := d.f.byID[t.Node]
-			if _, declared := d.f.info.Class(n.Class); declared || !d.canInline(n, f, t) {
+			n := d.f.ByID[t.Node]
+			if _, declared := d.o.ObjectInfo.Class(n.Class); declared || !d.canInline(n, f, t) {
 				targets = append(targets, t)
 				continue
 			}
@@ -31,14 +32,17 @@ func (d *definer) inlineDeploy() {
 		}
 		f.targets = targets
 	}
-	d.forget(gone)
+	if len(gone) > 0 {
+		d.f.Drop(gone)
+		d.uses = d.f.Uses()
+	}
 }
 
 // canInline says whether the node's only output holds what the field does.
-func (d *definer) canInline(n *flatNode, f *field, t Target) bool {
+func (d *definer) canInline(n *graph.FlatNode, f *field, t Target) bool {
 	uses := d.uses[n.ID]
 	for _, u := range uses {
-		if u.slot != 0 {
+		if u.Slot != 0 {
 			return false
 		}
 	}
@@ -47,19 +51,19 @@ func (d *definer) canInline(n *flatNode, f *field, t Target) bool {
 }
 
 // inline gives every use of n what n would have given: the stored value or the default picture's link.
-func (d *definer) inline(n *flatNode, f *field, t Target) []Target {
+func (d *definer) inline(n *graph.FlatNode, f *field, t Target) []Target {
 	var out []Target
 	stored, has := n.Inputs.Get(t.Input)
 	for _, u := range d.uses[n.ID] {
 		switch {
 		case has:
-			u.node.Inputs.Set(u.input, stored)
+			u.Node.Inputs.Set(u.Input, stored)
 		case t.Mode != ModeValue:
-			u.node.Inputs.remove(u.input)
+			u.Node.Inputs.Remove(u.Input)
 		default:
-			u.node.Inputs.Set(u.input, zeroOf(f))
+			u.Node.Inputs.Set(u.Input, zeroOf(f))
 		}
-		out = append(out, Target{Node: u.node.ID, Input: u.input, Mode: t.Mode})
+		out = append(out, Target{Node: u.Node.ID, Input: u.Input, Mode: t.Mode})
 	}
 	return out
 }
@@ -72,38 +76,4 @@ func zeroOf(f *field) any {
 		return false
 	}
 	return ""
-}
-
-func (in *Inputs) remove(name string) {
-	kept := (*in)[:0]
-	for _, i := range *in {
-		if i.Name != name {
-			kept = append(kept, i)
-		}
-	}
-	*in = kept
-}
-
-// forget drops inlined nodes, and what was found out about their classes.
-func (d *definer) forget(gone map[string]bool) {
-	if len(gone) == 0 {
-		return
-	}
-	nodes := d.f.nodes[:0:0]
-	for _, n := range d.f.nodes {
-		if gone[n.ID] {
-			delete(d.f.byID, n.ID)
-			continue
-		}
-		nodes = append(nodes, n)
-	}
-	d.f.nodes = nodes
-	findings := d.f.findings[:0:0]
-	for _, f := range d.f.findings {
-		if f.Code != "unknown-node" || !gone[f.Node] {
-			findings = append(findings, f)
-		}
-	}
-	d.f.findings = findings
-	d.uses = d.f.uses()
 }

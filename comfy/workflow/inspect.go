@@ -9,40 +9,42 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/internal/plain"
 	"github.com/signalbox/signalbox/registry"
 )
 
 // Report is what inspect says about one file. Its JSON is one object on one line; members that do not apply
 // are left out.
 type Report struct {
-	File            string         `json:"file"`
-	Format          string         `json:"format,omitempty"` // ui or api
-	Tool            *registry.Tool `json:"tool,omitempty"`
-	Notes           []string       `json:"notes,omitzero"` // of the root graph, in reading order, as written
-	Nodes           *int           `json:"nodes,omitempty"`
-	ActiveNodes     *int           `json:"activeNodes,omitempty"`
-	ExecutableNodes *int           `json:"executableNodes,omitempty"`
-	Links           *int           `json:"links,omitempty"`
-	ClassTypes      []string       `json:"classTypes,omitzero"`
-	Lint            []Finding      `json:"lint,omitzero"`
-	Error           string         `json:"error,omitempty"`
+	File            string          `json:"file"`
+	Format          string          `json:"format,omitempty"` // ui or api
+	Tool            *registry.Tool  `json:"tool,omitempty"`
+	Notes           []string        `json:"notes,omitzero"` // of the root graph, in reading order, as written
+	Nodes           *int            `json:"nodes,omitempty"`
+	ActiveNodes     *int            `json:"activeNodes,omitempty"`
+	ExecutableNodes *int            `json:"executableNodes,omitempty"`
+	Links           *int            `json:"links,omitempty"`
+	ClassTypes      []string        `json:"classTypes,omitzero"`
+	Lint            []graph.Finding `json:"lint,omitzero"`
+	Error           string          `json:"error,omitempty"`
 
-	facts Facts
+	facts graph.Facts
 }
 
 // InspectOptions say how files are inspected.
 type InspectOptions struct {
-	ObjectInfo *ObjectInfo // nil: what this package knows
-	Rate       json.Number // see Options
-	JSON       bool        // one JSON object a line instead of text
-	Width      int         // columns of text output; 0 means 100
-	Reserved   []string    // commands that no tool gets: "/settings"
+	ObjectInfo *graph.ObjectInfo // nil: what this package knows
+	Rate       json.Number       // see Options
+	JSON       bool              // one JSON object a line instead of text
+	Width      int               // columns of text output; 0 means 100
+	Reserved   []string          // commands that no tool gets: "/settings"
 }
 
 // Inspect reports what the bytes of one file would become. A file that is no workflow has Error set.
 func Inspect(file string, data []byte, o InspectOptions) Report {
 	r := Report{File: file}
-	w, err := Parse(data)
+	w, err := graph.Parse(data)
 	if err != nil {
 		r.Error = err.Error()
 		return r
@@ -51,9 +53,9 @@ func Inspect(file string, data []byte, o InspectOptions) Report {
 	r.facts = f
 	r.Format = f.Format.Short()
 	r.Nodes, r.ActiveNodes, r.ExecutableNodes, r.Links = &f.Nodes, &f.ActiveNodes, &f.ExecutableNodes, &f.Links
-	r.ClassTypes, r.Notes, r.Lint = f.ClassTypes, []string{}, []Finding{}
+	r.ClassTypes, r.Notes, r.Lint = f.ClassTypes, []string{}, []graph.Finding{}
 	for _, n := range f.Notes {
-		r.Notes = append(r.Notes, secretText.ReplaceAllString(n.Text, "***"))
+		r.Notes = append(r.Notes, plain.HideKeys(n.Text))
 	}
 	d, err := Define(w, Options{FileName: file, ObjectInfo: o.ObjectInfo, Rate: o.Rate})
 	if err != nil {
@@ -70,16 +72,16 @@ func Inspect(file string, data []byte, o InspectOptions) Report {
 
 // ReadWorkflow reads a file with the bound of Parse. The error names the file and says what is wrong.
 func ReadWorkflow(path string) ([]byte, error) {
-	return readBounded(path, MaxBytes)
+	return readBounded(path, graph.MaxBytes)
 }
 
 // ReadObjectInfo reads the saved body of GET /object_info.
-func ReadObjectInfo(path string) (*ObjectInfo, error) {
-	data, err := readBounded(path, maxObjectInfo)
+func ReadObjectInfo(path string) (*graph.ObjectInfo, error) {
+	data, err := readBounded(path, graph.MaxObjectInfo)
 	if err != nil {
 		return nil, err
 	}
-	info, err := ParseObjectInfo(data)
+	info, err := graph.ParseObjectInfo(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -122,7 +124,7 @@ func InspectFiles(ctx context.Context, w io.Writer, files []string, o InspectOpt
 		r := Inspect(file, data, o)
 		if r.Tool != nil {
 			if slices.Contains(o.Reserved, r.Tool.CommandName) {
-				r.Lint = append(r.Lint, Finding{Code: "command-reserved", Severity: SeverityError,
+				r.Lint = append(r.Lint, graph.Finding{Code: "command-reserved", Severity: graph.SeverityError,
 					Message: r.Tool.CommandName + " is a command of the bot's own, so the tool has none", Advice: "rename the file, or set @tool command="})
 			}
 			tools[file] = *r.Tool
@@ -171,7 +173,7 @@ func (r Report) line() ([]byte, error) {
 
 // ConvertFile writes the prompt of one workflow file to w as indented JSON. Findings come back for the caller
 // to show elsewhere.
-func ConvertFile(ctx context.Context, w io.Writer, file string, info *ObjectInfo) ([]Finding, error) {
+func ConvertFile(ctx context.Context, w io.Writer, file string, info *graph.ObjectInfo) ([]graph.Finding, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -179,11 +181,11 @@ func ConvertFile(ctx context.Context, w io.Writer, file string, info *ObjectInfo
 	if err != nil {
 		return nil, err
 	}
-	graph, err := Parse(data)
+	parsed, err := graph.Parse(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	prompt, findings, err := Convert(graph, info)
+	prompt, findings, err := graph.Convert(parsed, info)
 	if err != nil {
 		return findings, fmt.Errorf("%s: %w", file, err)
 	}

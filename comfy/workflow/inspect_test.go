@@ -4,13 +4,17 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/graph/graphtest"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -28,12 +32,12 @@ func TestInspectFiles(t *testing.T) {
 	dir := t.TempDir()
 	files := []string{
 		writeFile(t, dir, "Cat Maker.json", sampling("Draws a cat.").String()),
-		writeFile(t, dir, "cat_maker.json", `{"prompt": `+smallPrompt+`}`),
+		writeFile(t, dir, "cat_maker.json", `{"prompt": `+graphtest.SmallPrompt+`}`),
 		writeFile(t, dir, "page.json", `<html>`),
 		filepath.Join(dir, "missing.json"),
 	}
 	var out bytes.Buffer
-	ok, err := InspectFiles(context.Background(), &out, files, InspectOptions{JSON: true, ObjectInfo: miniObjectInfo(t)})
+	ok, err := InspectFiles(context.Background(), &out, files, InspectOptions{JSON: true, ObjectInfo: graphtest.Mini(t)})
 	if err != nil || ok {
 		t.Fatalf("ok %v, error %v", ok, err)
 	}
@@ -50,7 +54,7 @@ func TestInspectFiles(t *testing.T) {
 		ExecutableNodes int
 		Links           int
 		ClassTypes      []string
-		Lint            []Finding
+		Lint            []graph.Finding
 	}
 	if err := json.Unmarshal([]byte(lines[0]), &first); err != nil {
 		t.Fatal(err)
@@ -70,7 +74,7 @@ func TestInspectFiles(t *testing.T) {
 		for k := range m {
 			set[k] = true
 		}
-		return sorted(set)
+		return slices.Sorted(maps.Keys(set))
 	}
 	if diff := cmp.Diff([]string{"error", "file"}, members(lines[2])); diff != "" {
 		t.Errorf("members that do not apply are left out:\n%s", diff)
@@ -82,7 +86,7 @@ func TestInspectFiles(t *testing.T) {
 
 func TestInspectTellsOfTheBotsOwnCommands(t *testing.T) {
 	t.Parallel()
-	graph := (&g{}).node("1", "LoadImage", `["a.png", "image"]`, "").node("2", "SaveImage", `["x"]`, "").link(1, "1", 0, "2", "images", "IMAGE").String()
+	graph := (&graphtest.Graph{}).Node("1", "LoadImage", `["a.png", "image"]`, "").Node("2", "SaveImage", `["x"]`, "").Link(1, "1", 0, "2", "images", "IMAGE").String()
 	path := filepath.Join(t.TempDir(), "settings.json")
 	if err := os.WriteFile(path, []byte(graph), 0o600); err != nil {
 		t.Fatal(err)
@@ -100,7 +104,7 @@ func TestInspectTellsOfTheBotsOwnCommands(t *testing.T) {
 
 func TestInspectText(t *testing.T) {
 	t.Parallel()
-	r := Inspect("cat.json", []byte(sampling("Draws a cat.").String()), InspectOptions{ObjectInfo: miniObjectInfo(t)})
+	r := Inspect("cat.json", []byte(sampling("Draws a cat.").String()), InspectOptions{ObjectInfo: graphtest.Mini(t)})
 	text := r.Text(80)
 	for _, want := range []string{"cat.json\n", "/cat", "Draws a cat.", "prompt", "text-to-image", "advanced", "outputs"} {
 		if !strings.Contains(text, want) {
@@ -121,10 +125,10 @@ func TestConvertFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	var out bytes.Buffer
-	if _, err := ConvertFile(context.Background(), &out, writeFile(t, dir, "a.json", sampling().String()), miniObjectInfo(t)); err != nil {
+	if _, err := ConvertFile(context.Background(), &out, writeFile(t, dir, "a.json", sampling().String()), graphtest.Mini(t)); err != nil {
 		t.Fatal(err)
 	}
-	var p Prompt
+	var p graph.Prompt
 	if err := json.Unmarshal(out.Bytes(), &p); err != nil || len(p) != 7 {
 		t.Errorf("%d nodes, %v", len(p), err)
 	}
@@ -140,11 +144,11 @@ func TestConvertFile(t *testing.T) {
 func TestInspectCorpus(t *testing.T) {
 	t.Parallel()
 	var expected struct {
-		Workflows map[string]expectedFacts `json:"workflows"`
+		Workflows map[string]graphtest.Facts `json:"workflows"`
 	}
-	readJSON(t, filepath.Join(corpus(t), "expected.json"), &expected)
-	info := testInfo(t)
-	for name, data := range corpusFiles(t) {
+	graphtest.ReadJSON(t, filepath.Join(graphtest.Corpus(t), "expected.json"), &expected)
+	info := graphtest.ObjectInfo(t)
+	for name, data := range graphtest.Files(t) {
 		t.Run("A51 A57 "+name, func(t *testing.T) {
 			t.Parallel()
 			r := Inspect(name, data, InspectOptions{ObjectInfo: info})

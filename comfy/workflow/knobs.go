@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/internal/ordered"
+	"github.com/signalbox/signalbox/internal/plain"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -60,8 +62,8 @@ func knownName(widget string) string {
 func (d *definer) guessKnobs(explicit bool) {
 	found := map[string]*field{}
 	count := map[string]int{}
-	for _, n := range d.f.nodes {
-		if !d.reached[n.ID] || n.isResult() && !n.apiNode() || strings.HasPrefix(n.Class, deployPrefix) {
+	for _, n := range d.f.Nodes {
+		if !d.reached[n.ID] || n.IsResult() && !apiNode(n) || strings.HasPrefix(n.Class, graph.DeployPrefix) {
 			continue
 		}
 		for _, in := range n.Inputs {
@@ -73,10 +75,10 @@ func (d *definer) guessKnobs(explicit bool) {
 			if !ok {
 				continue
 			}
-			key := n.Class + "\x00" + in.Name + "\x00" + string(ordered.Append(nil, p.value))
-			if same := found[key]; same != nil && p.node.Class == n.Class {
-				same.targets = append(same.targets, Target{Node: p.node.ID, Input: p.input})
-				d.taken[spot(p.node.ID, p.input)] = true
+			key := n.Class + "\x00" + in.Name + "\x00" + string(ordered.Append(nil, p.Value))
+			if same := found[key]; same != nil && p.Node.Class == n.Class {
+				same.targets = append(same.targets, Target{Node: p.Node.ID, Input: p.Input})
+				d.taken[graph.Spot(p.Node.ID, p.Input)] = true
 				continue
 			}
 			if count[k.name]++; count[k.name] > 2 || explicit && d.byName[k.name] != nil {
@@ -91,7 +93,7 @@ func (d *definer) guessKnobs(explicit bool) {
 
 // sizeMatters tells the width of the picture to be from that of a crop or, where a sampler paints, of a picture
 // on the way.
-func (d *definer) sizeMatters(n *flatNode, name string) bool {
+func (d *definer) sizeMatters(n *graph.FlatNode, name string) bool {
 	if name != "width" && name != "height" {
 		return true
 	}
@@ -104,30 +106,30 @@ func (d *definer) sizeMatters(n *flatNode, name string) bool {
 			return true
 		}
 	}
-	return n.apiNode() || !d.sampled && (strings.Contains(lower, "image") || strings.Contains(lower, "video"))
+	return apiNode(n) || !d.sampled && (strings.Contains(lower, "image") || strings.Contains(lower, "video"))
 }
 
-func (d *definer) knobPlace(n *flatNode, input string) (place, bool) {
-	found, widget, v, ok := d.f.literal(n, input)
-	if !ok || d.taken[spot(found.ID, widget)] {
-		return place{}, false
+func (d *definer) knobPlace(n *graph.FlatNode, input string) (graph.Place, bool) {
+	found, widget, v, ok := d.f.Literal(n, input)
+	if !ok || d.taken[graph.Spot(found.ID, widget)] {
+		return graph.Place{}, false
 	}
 	switch v.(type) {
 	case json.Number, string, bool:
-		return place{found, widget, v}, true
+		return graph.Place{Node: found, Input: widget, Value: v}, true
 	}
-	return place{}, false
+	return graph.Place{}, false
 }
 
 // addKnob adds the field, unless it would be a text without choices: model names nobody can know.
-func (d *definer) addKnob(k knob, p place, advanced bool) *field {
+func (d *definer) addKnob(k knob, p graph.Place, advanced bool) *field {
 	f := d.fieldOf(k.name, p, sourceGuess)
 	if f.Type == registry.TypeString && len(f.Choices) < 2 || f.Type.IsMedia() {
 		return nil
 	}
 	f.Advanced = k.advanced || advanced
-	f.DisplayName = p.node.authorTitle()
-	if p.input != "value" {
+	f.DisplayName = p.Node.AuthorTitle()
+	if p.Input != "value" {
 		f.DisplayName = ""
 	}
 	if f = d.add(f); f != nil && f.Name == k.name {
@@ -149,12 +151,12 @@ func (f *field) tell(k knob) {
 func (d *definer) guessWidgets() {
 	open := 0
 	for _, titled := range []bool{true, false} {
-		for _, n := range d.f.nodes {
+		for _, n := range d.f.Nodes {
 			if !d.reached[n.ID] || !d.worthShowing(n) {
 				continue
 			}
-			_, primitive := n.primitive()
-			if (primitive && n.authorTitle() != "") != titled {
+			_, primitive := n.Primitive()
+			if (primitive && n.AuthorTitle() != "") != titled {
 				continue
 			}
 			for _, in := range n.Inputs {
@@ -168,42 +170,36 @@ func (d *definer) guessWidgets() {
 }
 
 // worthShowing leaves out what brings data in or takes it out.
-func (d *definer) worthShowing(n *flatNode) bool {
-	return !n.isResult() && len(n.loaderInputs()) == 0 && !strings.HasPrefix(n.Class, deployPrefix) && !strings.Contains(n.Class, "Loader") && len(d.uses[n.ID]) > 0
+func (d *definer) worthShowing(n *graph.FlatNode) bool {
+	return !n.IsResult() && len(loaderInputs(n)) == 0 && !strings.HasPrefix(n.Class, graph.DeployPrefix) && !strings.Contains(n.Class, "Loader") && len(d.uses[n.ID]) > 0
 }
 
-func (d *definer) addWidget(n *flatNode, in Input, open bool) bool {
-	if _, link := in.Value.(Ref); link || d.taken[spot(n.ID, in.Name)] || secretName(in.Name) || machineTexts[in.Name] || isControl(in.Value) || n.editorsOwn(in.Name) {
+func (d *definer) addWidget(n *graph.FlatNode, in graph.Input, open bool) bool {
+	if _, link := in.Value.(graph.Ref); link || d.taken[graph.Spot(n.ID, in.Name)] || secretName(in.Name) || machineTexts[in.Name] || graph.IsControl(in.Value) || n.EditorsOwn(in.Name) {
 		return false
 	}
-	s := n.specOf(in.Name)
-	if s != nil && (!s.widget || s.Type == typeDynamicCombo) || in.Value == nil {
+	s := n.SpecOf(in.Name)
+	if s != nil && (!s.Widget || s.Type == graph.TypeDynamicCombo) || in.Value == nil {
 		return false
 	}
-	name := slug(in.Name[strings.LastIndexByte(in.Name, '.')+1:], "_")
-	if title := slug(n.authorTitle(), "_"); title != "" && (in.Name == "value" || len(n.Inputs) == 1 || n.Class == customCombo) {
+	name := plain.Slug(in.Name[strings.LastIndexByte(in.Name, '.')+1:], "_")
+	if title := plain.Slug(n.AuthorTitle(), "_"); title != "" && (in.Name == "value" || len(n.Inputs) == 1 || n.Class == graph.CustomCombo) {
 		name = title
 	}
-	label := d.shown[spot(n.ID, in.Name)]
+	label := d.shown[graph.Spot(n.ID, in.Name)]
 	if name == "value" && label != "" {
-		name = slug(label, "_")
+		name = plain.Slug(label, "_")
 	}
-	f := d.fieldOf(name, place{n, in.Name, in.Value}, sourceGuess)
-	if f.Type == registry.TypeString && len(f.Choices) < 2 && (s == nil || s.Type != "STRING" && s.Type != "COLOR" || looksLikeFile(asString(in.Value))) {
+	f := d.fieldOf(name, graph.Place{Node: n, Input: in.Name, Value: in.Value}, sourceGuess)
+	if f.Type == registry.TypeString && len(f.Choices) < 2 && (s == nil || s.Type != "STRING" && s.Type != "COLOR" || looksLikeFile(textOf(in.Value))) {
 		return false
 	}
 	f.Advanced = !open || s != nil && s.Advanced
 	if in.Name == "value" {
-		f.DisplayName = n.authorTitle()
+		f.DisplayName = n.AuthorTitle()
 	}
 	if label != "" {
 		f.DisplayName = label
 	}
 	return d.add(f) != nil
-}
-
-func isControl(v any) bool {
-	s, text := v.(string)
-	_, control := controlMode(v)
-	return text && control && s != ""
 }

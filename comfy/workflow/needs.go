@@ -2,27 +2,33 @@ package workflow
 
 import (
 	"encoding/json"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/internal/ordered"
+	"github.com/signalbox/signalbox/internal/plain"
 	"github.com/signalbox/signalbox/registry"
 )
 
 // requirements lists classes and model files the prompt needs.
 func (d *definer) requirements() Requirements {
-	r := Requirements{Classes: d.f.prompt().classes()}
-	sort.Strings(r.Classes)
+	classes := map[string]bool{}
+	for _, n := range d.f.Nodes {
+		classes[strings.Clone(n.Class)] = true
+	}
+	r := Requirements{Classes: slices.Sorted(maps.Keys(classes))}
 	urls := d.modelURLs()
 	seen := map[Model]bool{}
-	for _, n := range d.f.nodes {
+	for _, n := range d.f.Nodes {
 		if !d.reached[n.ID] {
 			continue
 		}
 		for _, in := range n.Inputs {
 			folder := modelFolder(n.Class, in.Name)
 			name, ok := in.Value.(string)
-			if !ok || folder == "" || !modelFile.MatchString(name) {
+			if !ok || folder == "" || !graph.NamesModel(name) {
 				continue
 			}
 			m := Model{Folder: folder, Name: strings.Clone(name)}
@@ -44,25 +50,9 @@ func baseName(s string) string {
 // list. Only web addresses without credentials are taken.
 func (d *definer) modelURLs() map[string]string {
 	urls := map[string]string{}
-	take := func(list []any) {
-		for _, v := range list {
-			o := asObject(v)
-			name, url := asString(o.Get("name")), asString(o.Get("url"))
-			if name != "" && strings.HasPrefix(url, "https://") && !strings.ContainsAny(url, "@?\n \"<>") && len(url) < 500 {
-				urls[strings.Clone(baseName(name))] = strings.Clone(url)
-			}
-		}
-	}
-	if d.w.Graph == nil {
-		return urls
-	}
-	take(asArray(d.w.Graph.raw.Get("models")))
-	for _, n := range d.w.Graph.Nodes {
-		take(asArray(n.props.Get("models")))
-	}
-	for _, s := range d.w.Subgraphs {
-		for _, n := range s.Nodes {
-			take(asArray(n.props.Get("models")))
+	for name, url := range d.w.Models() {
+		if name != "" && strings.HasPrefix(url, "https://") && !strings.ContainsAny(url, "@?\n \"<>") && len(url) < 500 {
+			urls[strings.Clone(baseName(name))] = strings.Clone(url)
 		}
 	}
 	return urls
@@ -133,7 +123,7 @@ func (d *definer) metadata(needs Requirements) map[string]any {
 	if packs := d.packs(); len(packs) > 0 {
 		m["customNodes"] = anyList(packs)
 	}
-	if example := clipRunes(strings.TrimSpace(cleanText(d.example)), 300); example != "" && !looksSecret(example) && !isPlaceholder(example) {
+	if example := plain.Clip(strings.TrimSpace(plain.Text(d.example)), 300); example != "" && !plain.HoldsKey(example) && !isPlaceholder(example) {
 		m["example"] = example
 	}
 	return m
@@ -142,19 +132,15 @@ func (d *definer) metadata(needs Requirements) map[string]any {
 // packs names the custom node packs the file says it uses.
 func (d *definer) packs() []string {
 	set := map[string]bool{}
-	for _, n := range d.f.nodes {
-		if n.node == nil {
+	for _, n := range d.f.Nodes {
+		if n.Node == nil {
 			continue
 		}
-		id := asString(n.node.props.Get("cnr_id"))
-		if id == "" {
-			id = asString(n.node.props.Get("aux_id"))
-		}
-		if id != "" && id != "comfy-core" {
-			set[clipRunes(cleanLine(id), 80)] = true
+		if id := n.Node.Pack(); id != "" && id != "comfy-core" {
+			set[plain.Clip(plain.Line(id), 80)] = true
 		}
 	}
-	return sorted(set)
+	return slices.Sorted(maps.Keys(set))
 }
 
 func jsonInt(n int) json.Number { return json.Number(string(ordered.Append(nil, n))) }

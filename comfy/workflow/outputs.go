@@ -4,6 +4,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/notes"
+	"github.com/signalbox/signalbox/internal/plain"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -21,23 +24,23 @@ func (d *definer) outputs() []BoundOutput {
 	out := make([]BoundOutput, 0, len(results))
 	names := map[string]int{}
 	for _, n := range results {
-		kind := n.resultKind()
+		kind := n.ResultKind()
 		out = append(out, BoundOutput{Name: outputName(n, kind, names), Type: outputType(kind), Node: n.ID})
 	}
 	return out
 }
 
 func outputType(kind string) string {
-	if kind == kind3D {
-		return kindFile
+	if kind == graph.Kind3D {
+		return graph.KindFile
 	}
 	return kind
 }
 
 // outputName is the external node's own id, or the kind with a number from the second on.
-func outputName(n *flatNode, kind string, names map[string]int) string {
+func outputName(n *graph.FlatNode, kind string, names map[string]int) string {
 	name := kind
-	if kind == kind3D {
+	if kind == graph.Kind3D {
 		name = "model"
 	}
 	if strings.HasPrefix(n.Class, "ComfyDeployOutput") {
@@ -55,24 +58,24 @@ func outputName(n *flatNode, kind string, names map[string]int) string {
 func (d *definer) directiveOutputs() []BoundOutput {
 	var out []BoundOutput
 	names := map[string]int{}
-	for _, dir := range d.notice.directives {
-		if dir.word != "output" {
+	for _, dir := range d.notice.Directives {
+		if dir.Word != "output" {
 			continue
 		}
-		n := d.f.named(dir.target)
+		n := d.named(dir.Target)
 		if n == nil {
-			d.f.find("directive-target", SeverityWarning, dir.note, "@output "+quoteless(dir.target)+": no active node has this id, path or title", "name the node that saves the result")
+			d.f.Find("directive-target", graph.SeverityWarning, dir.Note, "@output "+plain.Short(dir.Target)+": no active node has this id, path or title", "name the node that saves the result")
 			continue
 		}
-		kind := n.resultKind()
-		if t := strings.ToLower(dir.args["type"]); t != "" {
-			if t != kindImage && t != kindVideo && t != kindAudio && t != kindFile && t != kindText && t != kind3D {
-				d.f.findings = append(d.f.findings, unknownWord(dir.note, "type "+t+" in @output", t, []string{kindImage, kindVideo, kindAudio, kindFile, kindText, kind3D}, ""))
+		kind := n.ResultKind()
+		if t := strings.ToLower(dir.Args["type"]); t != "" {
+			if t != graph.KindImage && t != graph.KindVideo && t != graph.KindAudio && t != graph.KindFile && t != graph.KindText && t != graph.Kind3D {
+				d.f.Findings = append(d.f.Findings, notes.Unknown(dir.Note, "type "+t+" in @output", t, []string{graph.KindImage, graph.KindVideo, graph.KindAudio, graph.KindFile, graph.KindText, graph.Kind3D}, ""))
 			} else {
 				kind = t
 			}
 		}
-		name := slug(dir.args["name"], "_")
+		name := plain.Slug(dir.Args["name"], "_")
 		if name == "" {
 			name = outputName(n, kind, map[string]int{})
 		}
@@ -85,11 +88,11 @@ func (d *definer) directiveOutputs() []BoundOutput {
 }
 
 // named finds a node by id, path or title.
-func (f *flat) named(name string) *flatNode {
-	if n := f.byID[name]; n != nil {
+func (d *definer) named(name string) *graph.FlatNode {
+	if n := d.f.ByID[name]; n != nil {
 		return n
 	}
-	for _, n := range f.nodes {
+	for _, n := range d.f.Nodes {
 		if strings.EqualFold(n.Title, name) {
 			return n
 		}
@@ -97,16 +100,16 @@ func (f *flat) named(name string) *flatNode {
 	return nil
 }
 
-func (d *definer) appOutputs() []*flatNode {
-	var out []*flatNode
-	for _, v := range asArray(asObject(d.extra().Get("linearData")).Get("outputs")) {
-		id := asID(v)
-		if n := d.f.byID[id]; n != nil {
+func (d *definer) appOutputs() []*graph.FlatNode {
+	var out []*graph.FlatNode
+	_, chosen := d.w.App()
+	for _, id := range chosen {
+		if n := d.f.ByID[id]; n != nil {
 			out = append(out, n)
 			continue
 		}
-		for _, n := range d.f.nodes { // the instance that holds the saver was chosen
-			if strings.HasPrefix(n.ID, id+":") && n.isResult() && !isPreview(n.Class) {
+		for _, n := range d.f.Nodes { // the instance that holds the saver was chosen
+			if strings.HasPrefix(n.ID, id+":") && n.IsResult() && !graph.IsPreview(n.Class) {
 				out = append(out, n)
 			}
 		}
@@ -116,16 +119,16 @@ func (d *definer) appOutputs() []*flatNode {
 
 // savers gives all results in the order of the file. What is only shown counts where nothing of its kind is
 // saved: the preview beside a saved picture is no second result, the text that describes it is one.
-func (d *definer) savers() []*flatNode {
+func (d *definer) savers() []*graph.FlatNode {
 	saved := map[string]bool{}
-	for _, n := range d.f.nodes {
-		if n.isResult() && !n.isolated() && !n.onlyShows() {
-			saved[n.resultKind()] = true
+	for _, n := range d.f.Nodes {
+		if n.IsResult() && !isolated(n) && !onlyShows(n) {
+			saved[n.ResultKind()] = true
 		}
 	}
-	var out []*flatNode
-	for _, n := range d.f.nodes {
-		if n.isResult() && !n.isolated() && !(n.onlyShows() && saved[n.resultKind()]) {
+	var out []*graph.FlatNode
+	for _, n := range d.f.Nodes {
+		if n.IsResult() && !isolated(n) && !(onlyShows(n) && saved[n.ResultKind()]) {
 			out = append(out, n)
 		}
 	}
@@ -133,24 +136,24 @@ func (d *definer) savers() []*flatNode {
 }
 
 // onlyShows tells previews and displays of text from what is saved.
-func (n *flatNode) onlyShows() bool {
-	return isPreview(n.Class) || outputKind(n.Class) == kindText && n.Class != "SaveString"
+func onlyShows(n *graph.FlatNode) bool {
+	return graph.IsPreview(n.Class) || graph.OutputKind(n.Class) == graph.KindText && n.Class != "SaveString"
 }
 
 // isolated tells results that nothing is linked to.
-func (n *flatNode) isolated() bool {
-	return !n.hasLink() && !n.apiNode() && n.node != nil && len(n.node.Inputs) > 0
+func isolated(n *graph.FlatNode) bool {
+	return !n.HasLink() && !apiNode(n) && n.Node != nil && len(n.Node.Inputs) > 0
 }
 
-func (d *definer) judgeOutputs(results []*flatNode) {
+func (d *definer) judgeOutputs(results []*graph.FlatNode) {
 	switch {
 	case len(results) == 0 && d.unknownEnd():
-		d.f.find("no-output", SeverityWarning, "", "no known node gives a result", "say which one does with @output, or give --object-info")
+		d.f.Find("no-output", graph.SeverityWarning, "", "no known node gives a result", "say which one does with @output, or give --object-info")
 	case len(results) == 0 && len(d.unlinked()) > 0:
 		n := d.unlinked()[0]
-		d.f.find("no-output", SeverityError, n.ID, "no node gives a result: nothing is linked to node "+n.ID+", "+quote(n.Class), "link to it what it is to save")
+		d.f.Find("no-output", graph.SeverityError, n.ID, "no node gives a result: nothing is linked to node "+n.ID+", "+plain.Quote(n.Class), "link to it what it is to save")
 	case len(results) == 0:
-		d.f.find("no-output", SeverityError, "", "no node gives a result", "add a node that saves or previews, for example SaveImage")
+		d.f.Find("no-output", graph.SeverityError, "", "no node gives a result", "add a node that saves or previews, for example SaveImage")
 	case len(results) > 1:
 		var ids []string
 		for _, n := range results {
@@ -159,20 +162,20 @@ func (d *definer) judgeOutputs(results []*flatNode) {
 		if len(ids) > 6 {
 			ids = append(ids[:6], "…")
 		}
-		d.f.find("ambiguous-output", SeverityWarning, "", strconv.Itoa(len(results))+" nodes give results: "+strings.Join(ids, ", "), "choose with @output lines in a note, for example @output "+ids[0]+" name=result")
+		d.f.Find("ambiguous-output", graph.SeverityWarning, "", strconv.Itoa(len(results))+" nodes give results: "+strings.Join(ids, ", "), "choose with @output lines in a note, for example @output "+ids[0]+" name=result")
 	}
 	for _, n := range results {
-		if n.resultKind() == kindFile && outputKind(n.Class) == "" && n.gave == "" {
-			d.f.find("unknown-output", SeverityInfo, n.ID, "what "+quote(n.Class)+" gives is not known until it has run, it is treated as a file", "say it with @output "+n.ID+" type=image")
+		if n.ResultKind() == graph.KindFile && graph.OutputKind(n.Class) == "" && n.Gave == "" {
+			d.f.Find("unknown-output", graph.SeverityInfo, n.ID, "what "+plain.Quote(n.Class)+" gives is not known until it has run, it is treated as a file", "say it with @output "+n.ID+" type=image")
 		}
 	}
 }
 
 // unlinked are the nodes that would give a result if anything were linked to them.
-func (d *definer) unlinked() []*flatNode {
-	var out []*flatNode
-	for _, n := range d.f.nodes {
-		if n.isResult() && n.isolated() {
+func (d *definer) unlinked() []*graph.FlatNode {
+	var out []*graph.FlatNode
+	for _, n := range d.f.Nodes {
+		if n.IsResult() && isolated(n) {
 			out = append(out, n)
 		}
 	}
@@ -181,8 +184,8 @@ func (d *definer) unlinked() []*flatNode {
 
 // unknownEnd says whether a node at the end of the graph may give a result that only its server knows of.
 func (d *definer) unknownEnd() bool {
-	for _, n := range d.f.nodes {
-		if n.spec == nil && len(d.uses[n.ID]) == 0 {
+	for _, n := range d.f.Nodes {
+		if n.Spec == nil && len(d.uses[n.ID]) == 0 {
 			return true
 		}
 	}
@@ -194,8 +197,8 @@ func (d *definer) outputSchema(outputs []BoundOutput) registry.OutputSchema {
 	schema := registry.OutputSchema{}
 	for _, o := range outputs {
 		f := registry.OutputField{Name: o.Name, Type: o.Type}
-		if n := d.f.byID[o.Node]; n != nil {
-			f.Description = n.authorTitle()
+		if n := d.f.ByID[o.Node]; n != nil {
+			f.Description = n.AuthorTitle()
 		}
 		schema = append(schema, f)
 	}

@@ -4,6 +4,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/internal/plain"
 )
 
 // placeholder matches values that another program was to replace before it sent the prompt.
@@ -19,15 +22,15 @@ func isPlaceholder(v any) bool {
 
 // fillPlaceholders puts what the class declares in the place of numbers and switches that are to come: no server
 // takes the text there. Texts keep it until the fields are made, since equal ones belong together.
-func (f *flat) fillPlaceholders() {
-	for _, n := range f.nodes {
+func (d *definer) fillPlaceholders() {
+	for _, n := range d.f.Nodes {
 		for i := range n.Inputs {
 			in := &n.Inputs[i]
 			if !isPlaceholder(in.Value) {
 				continue
 			}
-			f.find("placeholder", SeverityWarning, n.ID, "the value "+quote(asString(in.Value))+" of "+quote(in.Name)+" waits for another program to replace it", "put a usual value in its place: callers set it here")
-			if s := n.specOf(in.Name); s != nil && s.Default != nil && s.Type != "STRING" {
+			d.f.Find("placeholder", graph.SeverityWarning, n.ID, "the value "+plain.Quote(textOf(in.Value))+" of "+plain.Quote(in.Name)+" waits for another program to replace it", "put a usual value in its place: callers set it here")
+			if s := n.SpecOf(in.Name); s != nil && s.Default != nil && s.Type != "STRING" {
 				in.Value = s.Default
 			}
 		}
@@ -35,10 +38,10 @@ func (f *flat) fillPlaceholders() {
 }
 
 // clearPlaceholders empties the texts that are left.
-func (f *flat) clearPlaceholders() {
-	for _, n := range f.nodes {
+func (d *definer) clearPlaceholders() {
+	for _, n := range d.f.Nodes {
 		for i := range n.Inputs {
-			if in := &n.Inputs[i]; isPlaceholder(in.Value) && n.takesText(in.Name) {
+			if in := &n.Inputs[i]; isPlaceholder(in.Value) && takesText(n, in.Name) {
 				in.Value = ""
 			}
 		}

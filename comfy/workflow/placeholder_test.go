@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/graph/graphtest"
 	"github.com/signalbox/signalbox/internal/ordered"
 )
 
@@ -19,7 +21,7 @@ func TestPlaceholdersOfOtherPrograms(t *testing.T) {
 		"5": {"class_type": "Sampler", "inputs": {"seed": "{{seed}}", "steps": "%steps%", "cfg": "7.5", "sampler_name": "heun", "denoise": 1, "model": ["1", 0], "positive": ["2", 0], "negative": ["3", 0], "latent_image": ["4", 0]}},
 		"6": {"class_type": "Decode", "inputs": {"samples": ["5", 0], "vae": ["1", 2]}},
 		"7": {"class_type": "SaveImage", "inputs": {"images": ["6", 0], "filename_prefix": "%year%"}}}}}`
-	d := define(t, text, miniObjectInfo(t))
+	d := define(t, text, graphtest.Mini(t))
 	checkTool(t, d)
 	got := map[string]any{}
 	for _, f := range d.Tool.InputSchema {
@@ -32,7 +34,7 @@ func TestPlaceholdersOfOtherPrograms(t *testing.T) {
 		t.Error(diff)
 	}
 	if !hasCode(d, "placeholder") || d.Tool.Metadata["example"] != nil {
-		t.Errorf("findings %v, example %v", codes(d.Findings), d.Tool.Metadata["example"])
+		t.Errorf("findings %v, example %v", graphtest.Codes(d.Findings), d.Tool.Metadata["example"])
 	}
 	a, err := d.Binding.Apply(map[string]any{"prompt": "a cat"}, nil, func(int64) int64 { return 4 })
 	if err != nil {
@@ -41,7 +43,7 @@ func TestPlaceholdersOfOtherPrograms(t *testing.T) {
 	values := map[string]any{}
 	for _, n := range a.Prompt {
 		for _, in := range n.Inputs {
-			if _, link := in.Value.(Ref); !link {
+			if _, link := in.Value.(graph.Ref); !link {
 				values[n.ID+"."+in.Name] = ordered.Plain(in.Value)
 			}
 		}
@@ -50,7 +52,7 @@ func TestPlaceholdersOfOtherPrograms(t *testing.T) {
 		"5.cfg": "7.5", "5.sampler_name": "heun", "5.denoise": json.Number("1"), "7.filename_prefix": "%year%"}, values); diff != "" {
 		t.Error(diff)
 	}
-	p, _, err := Convert(mustParse(t, text), miniObjectInfo(t))
+	p, _, err := graph.Convert(graphtest.Parse(t, text), graphtest.Mini(t))
 	if v, _ := p.Node("5").Inputs.Get("steps"); err != nil || v != any("%steps%") {
 		t.Errorf("a prompt is converted into a copy, steps are %v, %v", v, err)
 	}

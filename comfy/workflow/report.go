@@ -6,6 +6,8 @@ import (
 
 	"github.com/rivo/uniseg"
 
+	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/internal/plain"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -15,7 +17,7 @@ func (r Report) Text(width int) string {
 		width = 100
 	}
 	p := printer{width: max(width, 40)}
-	p.line("%s", cleanLine(r.File))
+	p.line("%s", plain.Line(r.File))
 	if r.Error != "" {
 		p.line("  error: %s", r.Error)
 		return p.b.String()
@@ -102,20 +104,20 @@ func (p *printer) inputs(schema registry.InputSchema) {
 func describe(f registry.InputField) string {
 	var parts []string
 	if f.Default != nil && f.Default != "" {
-		parts = append(parts, clipRunes(cleanLine(fmt.Sprint(f.Default)), 40))
+		parts = append(parts, plain.Clip(plain.Line(fmt.Sprint(f.Default)), 40))
 	}
 	switch {
 	case f.Seed:
 		parts = []string{"random"}
 	case len(f.Choices) > 0:
 		parts = append(parts, fmt.Sprintf("one of %d", len(f.Choices)))
-	case f.Min != "" && f.Max != "" && asFloat(f.Max) < 1e9:
+	case f.Min != "" && f.Max != "" && floatOf(f.Max) < 1e9:
 		parts = append(parts, fmt.Sprintf("(%s to %s)", f.Min, f.Max))
 	}
 	return strings.Join(parts, " ")
 }
 
-func (p *printer) lint(findings []Finding) {
+func (p *printer) lint(findings []graph.Finding) {
 	for _, f := range findings {
 		p.line("  %-12s %s: %s", string(f.Severity), f.Code, f.Message)
 		if f.Advice != "" {

@@ -10,6 +10,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/notes"
+	"github.com/signalbox/signalbox/internal/plain"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -24,12 +27,12 @@ func (d *definer) costing() *registry.CostingModel {
 // tool puts the definition together.
 func (d *definer) tool(outputs []BoundOutput, needs Requirements) registry.Tool {
 	t := registry.Tool{
-		ToolID: ToolID(d.o.FileName), Service: d.o.Service, Description: d.notice.description, Guidance: d.blueprint(),
+		ToolID: ToolID(d.o.FileName), Service: d.o.Service, Description: d.notice.Description, Guidance: d.blueprint(),
 		CostingModel: d.costing(),
 		DeliveryMode: registry.DeliveryAsync, Kind: "workflow", InputSchema: registry.InputSchema{}, OutputSchema: d.outputSchema(outputs),
 		Metadata: d.metadata(needs),
 		// An engine that is lost with a run costs its time; a paid service may have been paid.
-		Idempotent: !slices.ContainsFunc(d.f.nodes, (*flatNode).apiNode),
+		Idempotent: !slices.ContainsFunc(d.f.Nodes, apiNode),
 	}
 	for _, f := range d.fields {
 		t.InputSchema = append(t.InputSchema, f.InputField)
@@ -38,8 +41,8 @@ func (d *definer) tool(outputs []BoundOutput, needs Requirements) registry.Tool 
 	t.PlatformHints = d.hints()
 	t.CommandName = CommandName(t.ToolID)
 	t.DisplayName = d.displayName()
-	for _, dir := range d.notice.directives {
-		switch dir.word {
+	for _, dir := range d.notice.Directives {
+		switch dir.Word {
 		case "tool":
 			d.toolDirective(&t, dir)
 		case "bot":
@@ -58,15 +61,13 @@ func (d *definer) tool(outputs []BoundOutput, needs Requirements) registry.Tool 
 // unusable says why nobody can run the workflow, or "".
 func (d *definer) unusable(outputs []BoundOutput) string {
 	switch {
-	case len(d.f.nodes) == 0:
-		return nothingRuns
+	case len(d.f.Nodes) == 0:
+		return graph.ErrNothingRuns.Error()
 	case len(outputs) == 0 && !d.unknownEnd():
 		return "no node of the workflow gives a result"
 	}
 	return ""
 }
-
-const nothingRuns = "no node of the workflow executes: all are muted, bypassed or notes"
 
 // inputLine joins the notes with the inputs that were found. Where the notes explain the inputs themselves,
 // it adds those that they do not name.
@@ -111,13 +112,7 @@ func mentions(text, words string) bool {
 
 // blueprint is what a subgraph blueprint says about itself, for agents.
 func (d *definer) blueprint() string {
-	text := asString(d.extra().Get("BlueprintDescription"))
-	if text == "" && d.w.Graph != nil && len(d.w.Graph.Nodes) == 1 {
-		if def := d.w.def(d.w.Graph.Nodes[0]); def != nil {
-			text = def.Description
-		}
-	}
-	return clipRunes(cleanLine(stripTags(text)), 500)
+	return plain.Clip(plain.Line(notes.StripTags(d.w.Blueprint())), 500)
 }
 
 // ToolID makes a tool's id of a file's name: "Flux General.ui.json" gives "flux-general".
@@ -127,7 +122,7 @@ func ToolID(fileName string) string {
 	for _, end := range []string{".json", ".ui", ".api", ".apiwrapped", ".runpod", ".workflow"} {
 		lower = strings.TrimSuffix(lower, end)
 	}
-	id := slug(lower, "-")
+	id := plain.Slug(lower, "-")
 	if len(id) > 100 {
 		id = strings.Trim(id[:91], "-_") + "-" + shortHash(lower)
 	}
@@ -139,7 +134,7 @@ func ToolID(fileName string) string {
 
 // CommandName makes a command of a tool's id: a slash and at most 32 of a-z, 0-9 and _.
 func CommandName(toolID string) string {
-	name := strings.Trim(strings.ReplaceAll(slug(toolID, "_"), "-", "_"), "_")
+	name := strings.Trim(strings.ReplaceAll(plain.Slug(toolID, "_"), "-", "_"), "_")
 	if len(name) > 32 {
 		name = strings.Trim(name[:25], "_") + "_" + shortHash(toolID)[:6]
 	}
@@ -155,29 +150,8 @@ func shortHash(s string) string {
 	return fmt.Sprintf("%08x", h.Sum32())
 }
 
-// slug keeps lower-case letters, digits and what joins them.
-func slug(s, joint string) string {
-	var b strings.Builder
-	gap := false
-	for _, r := range strings.ToLower(s) {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_' {
-			if gap && b.Len() > 0 {
-				b.WriteString(joint)
-			}
-			gap = false
-			b.WriteRune(r)
-			continue
-		}
-		gap = true
-	}
-	return strings.Trim(b.String(), "_-")
-}
-
 func (d *definer) displayName() string {
-	name := asString(d.extra().Get("title"))
-	if name == "" && d.w.Graph != nil {
-		name = asString(d.w.Graph.raw.Get("title"))
-	}
+	name := d.w.Title()
 	if name == "" {
 		base := filepath.Base(strings.ReplaceAll(d.o.FileName, `\`, "/"))
 		base = strings.TrimSuffix(base, filepath.Ext(base))
@@ -186,59 +160,59 @@ func (d *definer) displayName() string {
 		}
 		name = strings.Join(strings.FieldsFunc(base, func(r rune) bool { return r == '_' || r == '-' || r == ' ' }), " ")
 	}
-	name = clipRunes(cleanLine(stripTags(name)), 80)
+	name = plain.Clip(plain.Line(notes.StripTags(name)), 80)
 	if name == "" {
 		return ToolID(d.o.FileName)
 	}
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-func (d *definer) toolDirective(t *registry.Tool, dir directive) {
-	if id := slug(dir.args["id"], "-"); id != "" {
+func (d *definer) toolDirective(t *registry.Tool, dir notes.Directive) {
+	if id := plain.Slug(dir.Args["id"], "-"); id != "" {
 		t.ToolID = id
-		if dir.args["command"] == "" {
+		if dir.Args["command"] == "" {
 			t.CommandName = CommandName(id)
 		}
 	}
-	if c, ok := dir.args["command"]; ok {
+	if c, ok := dir.Args["command"]; ok {
 		if name := strings.ToLower(strings.TrimPrefix(strings.TrimSpace(c), "/")); strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == "" && len(name) > 0 && len(name) <= 32 {
 			t.CommandName = "/" + name
 		} else {
-			d.f.find("directive-value", SeverityWarning, dir.note, "@tool: the command "+quote(c)+" can't be used", "take 1 to 32 of a-z, 0-9 and _")
+			d.f.Find("directive-value", graph.SeverityWarning, dir.Note, "@tool: the command "+plain.Quote(c)+" can't be used", "take 1 to 32 of a-z, 0-9 and _")
 		}
 	}
-	if name := clipRunes(cleanLine(stripTags(dir.args["name"])), 80); name != "" {
+	if name := plain.Clip(plain.Line(notes.StripTags(dir.Args["name"])), 80); name != "" {
 		t.DisplayName = name
 	}
-	if c := slug(dir.args["category"], "-"); c != "" {
+	if c := plain.Slug(dir.Args["category"], "-"); c != "" {
 		t.Category = c
 	}
-	if keep, _ := dir.flag("keep-workflow"); keep {
+	if keep, _ := dir.Flag("keep-workflow"); keep {
 		t.Metadata[registry.KeepWorkflow] = true
 	}
-	if again, given := dir.flag("repeat"); given {
+	if again, given := dir.Flag("repeat"); given {
 		t.Idempotent = again
 	}
 	d.visibility(t, dir)
 	d.cost(t, dir)
 }
 
-func (d *definer) visibility(t *registry.Tool, dir directive) {
-	v, ok := dir.args["visibility"]
+func (d *definer) visibility(t *registry.Tool, dir notes.Directive) {
+	v, ok := dir.Args["visibility"]
 	if !ok {
 		return
 	}
 	known := []string{string(registry.VisibilityPublic), string(registry.VisibilityInternal), string(registry.VisibilityHidden)}
 	if !slices.Contains(known, strings.ToLower(v)) {
-		d.f.findings = append(d.f.findings, unknownWord(dir.note, "visibility "+v+" in @tool", v, known, ""))
+		d.f.Findings = append(d.f.Findings, notes.Unknown(dir.Note, "visibility "+v+" in @tool", v, known, ""))
 		return
 	}
 	t.Visibility = registry.Visibility(strings.ToLower(v))
 }
 
 // cost reads cost=0.02 or 0.02/request, a price per run, and cost=0.0005/second, another rate for the time.
-func (d *definer) cost(t *registry.Tool, dir directive) {
-	text, ok := dir.args["cost"]
+func (d *definer) cost(t *registry.Tool, dir notes.Directive) {
+	text, ok := dir.Args["cost"]
 	if !ok {
 		return
 	}
@@ -262,14 +236,14 @@ func (d *definer) cost(t *registry.Tool, dir directive) {
 
 var sendAs = []string{"photo", "document", "video", "animation", "audio", "voice"}
 
-func (d *definer) botDirective(t *registry.Tool, dir directive) {
-	platform := slug(dir.target, "_")
-	hint := registry.DeliveryHint{Filename: safeFileName(dir.args["filename"])}
-	if as := strings.ToLower(dir.args["send-as"]); as != "" {
+func (d *definer) botDirective(t *registry.Tool, dir notes.Directive) {
+	platform := plain.Slug(dir.Target, "_")
+	hint := registry.DeliveryHint{Filename: safeFileName(dir.Args["filename"])}
+	if as := strings.ToLower(dir.Args["send-as"]); as != "" {
 		if slices.Contains(sendAs, as) {
 			hint.SendAs = as
 		} else {
-			d.f.findings = append(d.f.findings, unknownWord(dir.note, "send-as "+as+" in @bot", as, sendAs, ""))
+			d.f.Findings = append(d.f.Findings, notes.Unknown(dir.Note, "send-as "+as+" in @bot", as, sendAs, ""))
 		}
 	}
 	if platform == "" || hint == (registry.DeliveryHint{}) {
@@ -283,11 +257,11 @@ func (d *definer) botDirective(t *registry.Tool, dir directive) {
 
 // safeFileName keeps a bare file name.
 func safeFileName(s string) string {
-	s = cleanLine(filepath.Base(strings.ReplaceAll(s, `\`, "/")))
+	s = plain.Line(filepath.Base(strings.ReplaceAll(s, `\`, "/")))
 	if s == "." || s == "/" || strings.HasPrefix(s, "..") {
 		return ""
 	}
-	return clipRunes(strings.Map(func(r rune) rune {
+	return plain.Clip(strings.Map(func(r rune) rune {
 		if strings.ContainsRune(`<>:"|?*`, r) {
 			return -1
 		}
@@ -323,30 +297,30 @@ func (d *definer) category(outputs []BoundOutput) string {
 	}
 	kinds := map[string]bool{}
 	for _, o := range outputs {
-		kinds[d.f.byID[o.Node].resultKind()] = true
+		kinds[d.f.ByID[o.Node].ResultKind()] = true
 	}
 	image, video := media[registry.TypeImage], media[registry.TypeVideo]
-	if kinds[kindImage] && d.animates() {
-		kinds[kindVideo] = true
+	if kinds[graph.KindImage] && d.animates() {
+		kinds[graph.KindVideo] = true
 	}
 	switch {
-	case kinds[kind3D]:
+	case kinds[graph.Kind3D]:
 		return "3d"
-	case kinds[kindVideo] && video:
+	case kinds[graph.KindVideo] && video:
 		return "video-to-video"
-	case kinds[kindVideo] && image:
+	case kinds[graph.KindVideo] && image:
 		return "image-to-video"
-	case kinds[kindVideo]:
+	case kinds[graph.KindVideo]:
 		return "text-to-video"
-	case kinds[kindAudio] && media[registry.TypeAudio]:
+	case kinds[graph.KindAudio] && media[registry.TypeAudio]:
 		return "audio-to-audio"
-	case kinds[kindAudio]:
+	case kinds[graph.KindAudio]:
 		return "text-to-audio"
-	case kinds[kindImage]:
+	case kinds[graph.KindImage]:
 		return d.imageCategory(image)
-	case kinds[kindText] && (image || video):
+	case kinds[graph.KindText] && (image || video):
 		return "image-to-text"
-	case kinds[kindText]:
+	case kinds[graph.KindText]:
 		return "text"
 	}
 	return ""
@@ -354,7 +328,7 @@ func (d *definer) category(outputs []BoundOutput) string {
 
 // animates tells moving pictures that are saved as pictures.
 func (d *definer) animates() bool {
-	for _, n := range d.f.nodes {
+	for _, n := range d.f.Nodes {
 		if d.reached[n.ID] && (n.Class == "SaveAnimatedWEBP" || n.Class == "SaveAnimatedPNG") {
 			return true
 		}
@@ -364,7 +338,7 @@ func (d *definer) animates() bool {
 
 func (d *definer) imageCategory(image bool) string {
 	upscale := false
-	for _, n := range d.f.nodes {
+	for _, n := range d.f.Nodes {
 		upscale = upscale || d.reached[n.ID] && (n.Class == "ImageUpscaleWithModel" || strings.Contains(n.Class, "UltimateSDUpscale"))
 	}
 	switch {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -83,7 +84,7 @@ func gpuOf(d deployment, m machine) string {
 
 // define reads a workflow in either form; nil where it is none.
 func define(data json.RawMessage, name string) *workflow.Definition {
-	parsed, err := workflow.Parse(data)
+	parsed, err := graph.Parse(data)
 	if err != nil {
 		return nil
 	}
