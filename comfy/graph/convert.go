@@ -37,11 +37,11 @@ func (f *Flat) CheckClasses() {
 		}
 		seen[n.Class] = true
 		if name, ok := groupNodeName(n.Class); ok && f.w.Graph != nil {
-			f.Find("group-node-unsupported", SeverityError, n.ID, fmt.Sprintf("group node %s has no definition in the file", plain.Quote(name)), "open the workflow in ComfyUI, convert the group node to nodes or a subgraph and save it again")
+			f.AddFinding("group-node-unsupported", SeverityError, n.ID, fmt.Sprintf("group node %s has no definition in the file", plain.Quote(name)), "open the workflow in ComfyUI, convert the group node to nodes or a subgraph and save it again")
 			continue
 		}
 		if f.w.defs[n.Class] == nil && looksLikeUUID(n.Class) {
-			f.Find("unknown-subgraph", SeverityError, n.ID, "an instance refers to a subgraph that the file does not define", "save the whole workflow again, with its subgraphs")
+			f.AddFinding("unknown-subgraph", SeverityError, n.ID, "an instance refers to a subgraph that the file does not define", "save the whole workflow again, with its subgraphs")
 			continue
 		}
 		f.findUnknown(n)
@@ -51,14 +51,14 @@ func (f *Flat) CheckClasses() {
 func (f *Flat) findUnknown(n *FlatNode) {
 	switch {
 	case n.unnamed > 0 && f.info.Len() == 0:
-		f.Find("unknown-node", SeverityWarning, n.ID, fmt.Sprintf("%d widget values of class %s can't be named without its declaration", n.unnamed, plain.Quote(n.Class)),
+		f.AddFinding("unknown-node", SeverityWarning, n.ID, fmt.Sprintf("%d widget values of class %s can't be named without its declaration", n.unnamed, plain.Quote(n.Class)),
 			"give --object-info, or save the workflow with a current ComfyUI")
 	case f.info.Len() > 0:
 		msg := fmt.Sprintf("class %s is not among the %d of the server", plain.Quote(n.Class), f.info.Len())
 		if n.unnamed > 0 {
 			msg += fmt.Sprintf("; its %d widget values can't be named", n.unnamed)
 		}
-		f.Find("unknown-node", SeverityWarning, n.ID, msg, "install the custom nodes it comes from, or check the spelling")
+		f.AddFinding("unknown-node", SeverityWarning, n.ID, msg, "install the custom nodes it comes from, or check the spelling")
 	}
 }
 

@@ -19,6 +19,7 @@ type Finding struct {
 	Node     string   `json:"node,omitempty"`   // id or path, where one node is concerned
 }
 
-func (f *Flat) Find(code string, sev Severity, node, message, advice string) {
+// AddFinding notes what was found; node is the id of the node that it concerns, or empty.
+func (f *Flat) AddFinding(code string, sev Severity, node, message, advice string) {
 	f.Findings = append(f.Findings, Finding{Code: code, Severity: sev, Node: node, Message: message, Advice: advice})
 }

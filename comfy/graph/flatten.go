@@ -83,7 +83,7 @@ func Flatten(w *Workflow, info *ObjectInfo) *Flat {
 		n.placeChoice()
 	}
 	if f.hops > maxAllHops {
-		f.Find("too-many-links", SeverityError, "", "the links run through too many reroutes and subgraphs to follow", "link the nodes more directly")
+		f.AddFinding("too-many-links", SeverityError, "", "the links run through too many reroutes and subgraphs to follow", "link the nodes more directly")
 	}
 	f.dropMissing()
 	return f
@@ -169,7 +169,7 @@ func (f *Flat) collect(sc *scope) {
 			return
 		}
 		if sc.g.nodes[n.ID] != n {
-			f.Find("duplicate-id", SeverityWarning, sc.path(n), "two nodes have this id, only the last one counts", "open the workflow in ComfyUI and save it again")
+			f.AddFinding("duplicate-id", SeverityWarning, sc.path(n), "two nodes have this id, only the last one counts", "open the workflow in ComfyUI and save it again")
 			continue
 		}
 		if def := f.definition(sc, n); def != nil {

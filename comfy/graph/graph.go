@@ -59,6 +59,7 @@ func (f *Flat) Reached(uses map[string][]Use) map[string]bool {
 	return seen
 }
 
+// HasLink says whether something is linked to the node.
 func (n *FlatNode) HasLink() bool {
 	for _, in := range n.Inputs {
 		if _, ok := in.Value.(Ref); ok {

@@ -59,7 +59,7 @@ func (f *Flat) follow(sc *scope, origin string, slot int, want string) resolved 
 		}
 		w = *next
 	}
-	f.Find("link-cycle", SeverityError, "", "a link runs in a circle near node "+w.sc.prefix+w.node, "remove one of the links of the circle")
+	f.AddFinding("link-cycle", SeverityError, "", "a link runs in a circle near node "+w.sc.prefix+w.node, "remove one of the links of the circle")
 	return resolved{}
 }
 

@@ -80,6 +80,7 @@ const (
 	ModeBypassed = 4
 )
 
+// Active says whether the node is neither muted nor bypassed.
 func (n *Node) Active() bool { return n.Mode != ModeMuted && n.Mode != ModeBypassed }
 
 // Slot is an input or output socket.
@@ -91,6 +92,7 @@ type Slot struct {
 	Widget string // name of the widget the input stands for, or empty
 }
 
+// Input finds an input socket by its name, or gives nil.
 func (n *Node) Input(name string) *Slot {
 	for i := range n.Inputs {
 		if n.Inputs[i].Name == name {

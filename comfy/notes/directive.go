@@ -85,6 +85,8 @@ func directiveLine(s string) (word, args string, ok bool) {
 	return word, args, near && (pairs || len(fields) <= 3) || pairs
 }
 
+// Unknown is the finding for a word that no directive has at this place, with the known word nearest to it. what names
+// the place.
 func Unknown(note, what, word string, known []string, prefix string) graph.Finding {
 	advice := "known are " + prefix + strings.Join(known, ", "+prefix)
 	if near := registry.Nearest(word, known); near != "" {
@@ -195,6 +197,7 @@ func unquote(s string) string {
 	return s
 }
 
+// Flag reads a switch: given alone or with a value it is on, unless the value says no.
 func (d Directive) Flag(key string) (value, given bool) {
 	text, ok := d.Args[key]
 	if !ok {

@@ -19,7 +19,7 @@ func (d *definer) appInputs() {
 		node, widget := input[0], input[1]
 		places := d.f.Locate(node, widget)
 		if len(places) == 0 {
-			d.f.Find("app-input-missing", graph.SeverityWarning, node, "the app input "+plain.Quote(widget)+" of node "+node+" is not there or not active", "choose it again in the editor's app mode")
+			d.f.AddFinding("app-input-missing", graph.SeverityWarning, node, "the app input "+plain.Quote(widget)+" of node "+node+" is not there or not active", "choose it again in the editor's app mode")
 			continue
 		}
 		if !d.taken[graph.Spot(places[0].Node.ID, places[0].Input)] {
@@ -67,7 +67,7 @@ func (d *definer) directiveInputs(prompts [][]graph.Place) map[int]*field {
 		}
 		places := d.f.Locate(dir.Target, dir.Widget)
 		if len(places) == 0 {
-			d.f.Find("directive-target", graph.SeverityWarning, dir.Note, fmt.Sprintf("@input %s.%s: no active node has this widget", plain.Short(dir.Target), plain.Short(dir.Widget)), "name the node by id, path or title, and the widget as the prompt form calls it")
+			d.f.AddFinding("directive-target", graph.SeverityWarning, dir.Note, fmt.Sprintf("@input %s.%s: no active node has this widget", plain.Short(dir.Target), plain.Short(dir.Widget)), "name the node by id, path or title, and the widget as the prompt form calls it")
 			continue
 		}
 		if f := d.fieldAt(places[0]); f != nil {
@@ -220,7 +220,7 @@ func (d *definer) changeBound(f *field, dir notes.Directive, key string, to *jso
 }
 
 func (d *definer) badValue(dir notes.Directive, key, text string) {
-	d.f.Find("directive-value", graph.SeverityWarning, dir.Note, fmt.Sprintf("@%s: %s=%s does not fit", dir.Word, key, plain.Short(text)), "give a value of the input's type")
+	d.f.AddFinding("directive-value", graph.SeverityWarning, dir.Note, fmt.Sprintf("@%s: %s=%s does not fit", dir.Word, key, plain.Short(text)), "give a value of the input's type")
 }
 
 func (d *definer) changeChoices(f *field, dir notes.Directive) {

@@ -283,7 +283,7 @@ func (f *field) widen(d *definer, n json.Number) {
 	if len(f.targets) > 0 {
 		node = f.targets[0].Node
 	}
-	d.f.Find("default-out-of-range", graph.SeverityWarning, node, fmt.Sprintf("the value %s of %s is outside %s to %s", n, plain.Quote(f.Name), orDash(f.Min), orDash(f.Max)), "mend the value or the range")
+	d.f.AddFinding("default-out-of-range", graph.SeverityWarning, node, fmt.Sprintf("the value %s of %s is outside %s to %s", n, plain.Quote(f.Name), orDash(f.Min), orDash(f.Max)), "mend the value or the range")
 	if low {
 		f.Min = n
 	} else {

@@ -109,7 +109,7 @@ func (d *definer) deployInput(n *graph.FlatNode, c deployClass) {
 	id := fieldName(firstString(n, "input_id", "name"))
 	if id == "" {
 		id = plain.Slug(n.Class[len(graph.DeployPrefix):], "_")
-		d.f.Find("no-input-id", graph.SeverityWarning, n.ID, "the external node "+n.ID+" has no input_id", "give it one")
+		d.f.AddFinding("no-input-id", graph.SeverityWarning, n.ID, "the external node "+n.ID+" has no input_id", "give it one")
 	}
 	target := Target{Node: n.ID, Input: c.write(n), Mode: c.mode}
 	d.taken[graph.Spot(n.ID, target.Input)] = true
@@ -117,7 +117,7 @@ func (d *definer) deployInput(n *graph.FlatNode, c deployClass) {
 		d.taken[graph.Spot(n.ID, name)] = true
 	}
 	if same := d.byName[id]; same != nil {
-		d.f.Find("duplicate-input-id", graph.SeverityWarning, n.ID, "input_id "+plain.Quote(id)+" is used twice", "both nodes get the same value; give one another id if they should differ")
+		d.f.AddFinding("duplicate-input-id", graph.SeverityWarning, n.ID, "input_id "+plain.Quote(id)+" is used twice", "both nodes get the same value; give one another id if they should differ")
 		same.targets = append(same.targets, target)
 		return
 	}
@@ -239,7 +239,7 @@ func (c deployClass) choices(d *definer, n *graph.FlatNode, f *field) {
 		}
 	}
 	if len(f.Choices) == 0 {
-		d.f.Find("enum-without-options", graph.SeverityWarning, n.ID, "the choice "+plain.Quote(f.Name)+" has no options", `write them as JSON, for example ["small", "large"]`)
+		d.f.AddFinding("enum-without-options", graph.SeverityWarning, n.ID, "the choice "+plain.Quote(f.Name)+" has no options", `write them as JSON, for example ["small", "large"]`)
 	}
 }
 

@@ -47,7 +47,7 @@ func (d *definer) lintNotes() {
 	if d.w.Graph == nil {
 		advice = "the prompt form has no notes: keep the workflow's own file, saved from the editor"
 	}
-	d.f.Find("no-note", graph.SeverityWarning, "", "no note describes the workflow", advice)
+	d.f.AddFinding("no-note", graph.SeverityWarning, "", "no note describes the workflow", advice)
 }
 
 // secretName tells widgets that hold keys, by their name.
@@ -82,13 +82,13 @@ func (d *definer) lintSecrets() {
 	}
 	for _, note := range append(append([]graph.Note(nil), d.facts.Notes...), d.facts.SubgraphNotes...) {
 		if plain.HoldsKey(note.Text) {
-			d.f.Find("secret-in-note", graph.SeverityError, note.ID, "note "+note.ID+" holds a key or token", "take it out of the file and withdraw it")
+			d.f.AddFinding("secret-in-note", graph.SeverityError, note.ID, "note "+note.ID+" holds a key or token", "take it out of the file and withdraw it")
 		}
 	}
 }
 
 func (d *definer) findSecret(node, what string) {
-	d.f.Find("secret-in-widget", graph.SeverityError, node, what+" holds a key or token", "take it out of the file and withdraw it; give keys to the server, not to workflows")
+	d.f.AddFinding("secret-in-widget", graph.SeverityError, node, what+" holds a key or token", "take it out of the file and withdraw it; give keys to the server, not to workflows")
 }
 
 func (d *definer) lintStoredSecrets(g *graph.Graph, told map[string]bool) {
@@ -120,7 +120,7 @@ func (d *definer) lintModes() {
 		if n.Mode == graph.ModeBypassed {
 			how = "bypassed"
 		}
-		d.f.Find("muted-output", graph.SeverityInfo, n.ID, fmt.Sprintf("node %s, %s, is %s and gives no result", n.ID, plain.Quote(n.Type), how), "switch it on if its result is wanted")
+		d.f.AddFinding("muted-output", graph.SeverityInfo, n.ID, fmt.Sprintf("node %s, %s, is %s and gives no result", n.ID, plain.Quote(n.Type), how), "switch it on if its result is wanted")
 	}
 }
 
@@ -130,7 +130,7 @@ func (d *definer) lintPaths() {
 	for _, n := range d.f.Nodes {
 		for _, in := range n.Inputs {
 			if text, ok := in.Value.(string); ok && len(text) < 1000 && absolutePath.MatchString(text) {
-				d.f.Find("absolute-path", graph.SeverityWarning, n.ID, "the widget "+plain.Quote(in.Name)+" of node "+n.ID+" holds a path of the author's machine", "choose a file the server has")
+				d.f.AddFinding("absolute-path", graph.SeverityWarning, n.ID, "the widget "+plain.Quote(in.Name)+" of node "+n.ID+" holds a path of the author's machine", "choose a file the server has")
 			}
 		}
 	}
@@ -139,7 +139,7 @@ func (d *definer) lintPaths() {
 func (d *definer) lintPaid() {
 	for _, n := range d.f.Nodes {
 		if apiNode(n) {
-			d.f.Find("api-node", graph.SeverityWarning, n.ID, "class "+plain.Quote(n.Class)+" calls a paid service", "its price is not in the tool's: set one with @tool cost=")
+			d.f.AddFinding("api-node", graph.SeverityWarning, n.ID, "class "+plain.Quote(n.Class)+" calls a paid service", "its price is not in the tool's: set one with @tool cost=")
 			return
 		}
 	}
@@ -159,10 +159,10 @@ func (d *definer) lintModels() {
 				continue // a list that the editor fills
 			}
 			if folder != "" {
-				d.f.Find("missing-model", graph.SeverityWarning, n.ID, "the server has no "+plain.Quote(baseName(text))+" in "+folder, "put the file there or choose another")
+				d.f.AddFinding("missing-model", graph.SeverityWarning, n.ID, "the server has no "+plain.Quote(baseName(text))+" in "+folder, "put the file there or choose another")
 				continue
 			}
-			d.f.Find("value-not-in-list", graph.SeverityWarning, n.ID, "the value of "+plain.Quote(in.Name)+" in node "+n.ID+" is none of the server's choices", "choose again with this version of the node")
+			d.f.AddFinding("value-not-in-list", graph.SeverityWarning, n.ID, "the value of "+plain.Quote(in.Name)+" in node "+n.ID+" is none of the server's choices", "choose again with this version of the node")
 		}
 	}
 }
@@ -174,7 +174,7 @@ func (d *definer) lintSockets() {
 			continue
 		}
 		for _, socket := range openSockets(n) {
-			d.f.Find("required-socket", graph.SeverityError, n.ID, "nothing is linked to "+plain.Quote(socket)+" of node "+n.ID+", "+plain.Quote(n.Class), "link an output to it, or take the node out")
+			d.f.AddFinding("required-socket", graph.SeverityError, n.ID, "nothing is linked to "+plain.Quote(socket)+" of node "+n.ID+", "+plain.Quote(n.Class), "link an output to it, or take the node out")
 		}
 	}
 }

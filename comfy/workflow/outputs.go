@@ -64,7 +64,7 @@ func (d *definer) directiveOutputs() []BoundOutput {
 		}
 		n := d.named(dir.Target)
 		if n == nil {
-			d.f.Find("directive-target", graph.SeverityWarning, dir.Note, "@output "+plain.Short(dir.Target)+": no active node has this id, path or title", "name the node that saves the result")
+			d.f.AddFinding("directive-target", graph.SeverityWarning, dir.Note, "@output "+plain.Short(dir.Target)+": no active node has this id, path or title", "name the node that saves the result")
 			continue
 		}
 		kind := n.ResultKind()
@@ -148,12 +148,12 @@ func isolated(n *graph.FlatNode) bool {
 func (d *definer) judgeOutputs(results []*graph.FlatNode) {
 	switch {
 	case len(results) == 0 && d.unknownEnd():
-		d.f.Find("no-output", graph.SeverityWarning, "", "no known node gives a result", "say which one does with @output, or give --object-info")
+		d.f.AddFinding("no-output", graph.SeverityWarning, "", "no known node gives a result", "say which one does with @output, or give --object-info")
 	case len(results) == 0 && len(d.unlinked()) > 0:
 		n := d.unlinked()[0]
-		d.f.Find("no-output", graph.SeverityError, n.ID, "no node gives a result: nothing is linked to node "+n.ID+", "+plain.Quote(n.Class), "link to it what it is to save")
+		d.f.AddFinding("no-output", graph.SeverityError, n.ID, "no node gives a result: nothing is linked to node "+n.ID+", "+plain.Quote(n.Class), "link to it what it is to save")
 	case len(results) == 0:
-		d.f.Find("no-output", graph.SeverityError, "", "no node gives a result", "add a node that saves or previews, for example SaveImage")
+		d.f.AddFinding("no-output", graph.SeverityError, "", "no node gives a result", "add a node that saves or previews, for example SaveImage")
 	case len(results) > 1:
 		var ids []string
 		for _, n := range results {
@@ -162,11 +162,11 @@ func (d *definer) judgeOutputs(results []*graph.FlatNode) {
 		if len(ids) > 6 {
 			ids = append(ids[:6], "…")
 		}
-		d.f.Find("ambiguous-output", graph.SeverityWarning, "", strconv.Itoa(len(results))+" nodes give results: "+strings.Join(ids, ", "), "choose with @output lines in a note, for example @output "+ids[0]+" name=result")
+		d.f.AddFinding("ambiguous-output", graph.SeverityWarning, "", strconv.Itoa(len(results))+" nodes give results: "+strings.Join(ids, ", "), "choose with @output lines in a note, for example @output "+ids[0]+" name=result")
 	}
 	for _, n := range results {
 		if n.ResultKind() == graph.KindFile && graph.OutputKind(n.Class) == "" && n.Gave == "" {
-			d.f.Find("unknown-output", graph.SeverityInfo, n.ID, "what "+plain.Quote(n.Class)+" gives is not known until it has run, it is treated as a file", "say it with @output "+n.ID+" type=image")
+			d.f.AddFinding("unknown-output", graph.SeverityInfo, n.ID, "what "+plain.Quote(n.Class)+" gives is not known until it has run, it is treated as a file", "say it with @output "+n.ID+" type=image")
 		}
 	}
 }

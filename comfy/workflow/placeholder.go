@@ -29,7 +29,7 @@ func (d *definer) fillPlaceholders() {
 			if !isPlaceholder(in.Value) {
 				continue
 			}
-			d.f.Find("placeholder", graph.SeverityWarning, n.ID, "the value "+plain.Quote(textOf(in.Value))+" of "+plain.Quote(in.Name)+" waits for another program to replace it", "put a usual value in its place: callers set it here")
+			d.f.AddFinding("placeholder", graph.SeverityWarning, n.ID, "the value "+plain.Quote(textOf(in.Value))+" of "+plain.Quote(in.Name)+" waits for another program to replace it", "put a usual value in its place: callers set it here")
 			if s := n.SpecOf(in.Name); s != nil && s.Default != nil && s.Type != "STRING" {
 				in.Value = s.Default
 			}

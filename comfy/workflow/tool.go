@@ -178,7 +178,7 @@ func (d *definer) toolDirective(t *registry.Tool, dir notes.Directive) {
 		if name := strings.ToLower(strings.TrimPrefix(strings.TrimSpace(c), "/")); strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == "" && len(name) > 0 && len(name) <= 32 {
 			t.CommandName = "/" + name
 		} else {
-			d.f.Find("directive-value", graph.SeverityWarning, dir.Note, "@tool: the command "+plain.Quote(c)+" can't be used", "take 1 to 32 of a-z, 0-9 and _")
+			d.f.AddFinding("directive-value", graph.SeverityWarning, dir.Note, "@tool: the command "+plain.Quote(c)+" can't be used", "take 1 to 32 of a-z, 0-9 and _")
 		}
 	}
 	if name := plain.Clip(plain.Line(notes.StripTags(dir.Args["name"])), 80); name != "" {
