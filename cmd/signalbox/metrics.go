@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"net"
 	"net/http"
 	"runtime"
 	"runtime/debug"
@@ -147,18 +145,13 @@ func (c enginesCollector) Collect(m chan<- prometheus.Metric) {
 }
 
 // startMetrics serves the figures at an address of their own, where the operator wants that.
-func (a *app) startMetrics(ctx context.Context) error {
+func (a *app) startMetrics(context.Context) error {
 	a.registerMetrics()
-	if a.cfg.MetricsAddr == "" {
+	if a.figures == nil {
 		return nil
-	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", a.cfg.MetricsAddr)
-	if err != nil {
-		reason, advice := whyNotListening(err)
-		return fmt.Errorf("METRICS_ADDR: %s: %s; %s", a.cfg.MetricsAddr, reason, advice)
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(a.metrics, promhttp.HandlerOpts{}))
-	a.serve("metrics", listener, mux)
+	a.serve("metrics", a.figures, mux)
 	return nil
 }

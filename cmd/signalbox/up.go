@@ -97,6 +97,7 @@ type app struct {
 	chat      *chatPlatforms
 	web       *web.Server
 	listener  net.Listener
+	figures   net.Listener // of METRICS_ADDR; nil: there is none
 
 	stops  []stopper
 	failed chan error // a part that ended by itself
@@ -114,7 +115,7 @@ func (a *app) onStop(name string, stop func(context.Context) error) {
 func (a *app) start(ctx context.Context) error {
 	a.failed = make(chan error, 4)
 	for _, step := range []func(context.Context) error{
-		a.claimAddress, a.openStorage, a.startEngines, a.loadTools, a.newAddresses, a.startRuns, a.startInbox, a.startChat, a.startMetrics, a.startWeb, a.startOutbox, a.listen, a.keepInStep,
+		a.claimAddresses, a.openStorage, a.startEngines, a.loadTools, a.newAddresses, a.startRuns, a.startInbox, a.startChat, a.startMetrics, a.startWeb, a.startOutbox, a.listen, a.keepInStep,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -182,18 +183,26 @@ func (a *app) background(name string, f func(context.Context)) {
 	})
 }
 
-// claimAddress takes LISTEN_ADDR before anything else is started or written. Who connects before startWeb waits.
-func (a *app) claimAddress(ctx context.Context) (err error) {
-	a.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", a.cfg.ListenAddr)
+// claimAddresses takes LISTEN_ADDR and METRICS_ADDR before anything else is started or written. Who connects before startWeb waits.
+func (a *app) claimAddresses(ctx context.Context) (err error) {
+	if a.listener, err = a.claim(ctx, "LISTEN_ADDR", a.cfg.ListenAddr); err == nil && a.cfg.MetricsAddr != "" {
+		a.figures, err = a.claim(ctx, "METRICS_ADDR", a.cfg.MetricsAddr)
+	}
+	return err
+}
+
+// claim takes the address that a variable names.
+func (a *app) claim(ctx context.Context, variable, address string) (net.Listener, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		reason, advice := whyNotListening(err)
-		return fmt.Errorf("LISTEN_ADDR: %s: %s; %s", a.cfg.ListenAddr, reason, advice)
+		return nil, fmt.Errorf("%s: %s: %s; %s", variable, address, reason, advice)
 	}
-	a.onStop("LISTEN_ADDR", func(context.Context) error {
-		a.listener.Close() // closed already where the page was served
+	a.onStop(variable, func(context.Context) error {
+		listener.Close() // closed already where something was served
 		return nil
 	})
-	return nil
+	return listener, nil
 }
 
 // whyNotListening gives the reason why an address can't be had, without the address, and which way out there is.
