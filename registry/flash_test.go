@@ -103,7 +103,7 @@ func TestFlash(t *testing.T) {
 		s := flash(t, dir, meta, fluxTool(t), simple("b"), hidden)
 		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{registry.NewFlashLoader("flash", filepath.Join(dir, registry.FlashFile))}})
 		mustReload(t, r)
-		want, got := s.All(), r.Snapshot().All()
+		want, got := clones(s), clones(r.Snapshot())
 		if len(got) != len(want) {
 			t.Fatalf("%d tools, want %d", len(got), len(want))
 		}

@@ -122,3 +122,11 @@ func wantContains(t testing.TB, err error, parts ...string) {
 }
 
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+// clones gives private copies of all tools.
+func clones(s *registry.Snapshot) (all []registry.Tool) {
+	for tool := range s.Each() {
+		all = append(all, tool.Clone())
+	}
+	return all
+}

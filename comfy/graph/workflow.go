@@ -56,9 +56,6 @@ type Graph struct {
 	raw   *object
 }
 
-// Node finds a node of this level by its id.
-func (g *Graph) Node(id string) *Node { return g.nodes[id] }
-
 // Node is one node of a graph.
 type Node struct {
 	ID      string

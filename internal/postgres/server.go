@@ -300,9 +300,6 @@ func (s *Server) createDatabase(ctx context.Context) error {
 // DSN is the address of the server's database, for Connect.
 func (s *Server) DSN() string { return s.cluster.DSN(databaseName) }
 
-// Version is that of the server, such as "15.18".
-func (s *Server) Version() string { return s.cluster.Binaries.Version }
-
 // Restart starts a server that has ended by itself anew, at the same address:
 // connections made before are broken, those made after it returns work. It must
 // not be called while another of s' methods is.

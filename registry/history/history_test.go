@@ -235,8 +235,8 @@ func TestHistory(t *testing.T) {
 				}
 			}
 		}
-		if s := run(named("one"), simple("other")); len(s.At(0).Aliases) != 4 {
-			t.Errorf("after going back: %q", s.At(0).Aliases)
+		if back, _ := run(named("one"), simple("other")).ByID("one"); len(back.Aliases) != 4 {
+			t.Errorf("after going back: %q", back.Aliases)
 		}
 	})
 }

@@ -180,7 +180,7 @@ func TestQuantizeFindsFewColors(t *testing.T) {
 func TestColoursThereAndBack(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][3]float32{{0, 0, 0}, {1, 1, 1}, {1, 0, 0}, {0.2, 0.4, 0.6}, {0.01, 0.02, 0.9}} {
-		l, a, b := labOf(c[0], c[1], c[2])
+		l, a, b := labOfLight(linear(c[0]), linear(c[1]), linear(c[2]))
 		r, g, bb := rgbOf(l, a, b)
 		for i, v := range []float32{r, g, bb} {
 			if math.Abs(float64(v-c[i])) > 2e-3 {

@@ -33,10 +33,6 @@ const (
 	labInverse   = 0.2068966
 )
 
-func labOf(r, g, b float32) (l, a, bb float32) {
-	return labOfLight(linear(r), linear(g), linear(b))
-}
-
 func labOfLight(r, g, b float32) (l, a, bb float32) {
 	x := float32(0.412453*r) + float32(0.35758*g) + float32(0.180423*b)
 	y := float32(0.212671*r) + float32(0.71516*g) + float32(0.072169*b)
