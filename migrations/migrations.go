@@ -54,16 +54,14 @@ import (
 	"github.com/pressly/goose/v3/lock"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
+
+	"github.com/signalbox/signalbox/internal/locks"
 )
 
 // FS holds the migration files.
 //
 //go:embed *.sql
 var FS embed.FS
-
-// lockKey names our advisory lock in the database. Any constant will do that
-// differs from goose's own, which is taken inside it.
-const lockKey int64 = 0x5349474e414c // "SIGNAL"
 
 // lockRetry is how often a waiting starter asks for the lock. It asks instead
 // of blocking in the database, because a blocked statement holds a snapshot
@@ -191,7 +189,7 @@ func locked(ctx context.Context, pool *pgxpool.Pool, f func() error) error {
 	defer conn.Close(context.WithoutCancel(ctx))
 	for {
 		var mine bool
-		if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, lockKey).Scan(&mine); err != nil {
+		if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, locks.Migrations).Scan(&mine); err != nil {
 			return fmt.Errorf("take the migration lock: %w", err)
 		}
 		if mine {

@@ -85,7 +85,7 @@ type (
 	// CallbackVerifier checks and reads a provider's webhook. An error means: not authentic. It only looks
 	// at the request; what became of the run is then asked of the provider by Poll.
 	CallbackVerifier interface {
-		VerifyCallback(r CallbackRequest) (Callback, error)
+		VerifyCallback(ctx context.Context, r CallbackRequest) (Callback, error)
 	}
 	// Readier tells of a tool whether it could be run: the error is why not, for people. It asks for what only it can
 	// know, such as whether there is a workflow behind the definition.

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/internal/group"
+	"github.com/signalbox/signalbox/internal/locks"
 )
 
 // Machines tell each other by NOTIFY which runs have changed: "instance:run,run,...", and that there are runs
@@ -23,7 +24,7 @@ const (
 
 // lifeLock is the advisory lock that a process holds as long as it lives: the database gives it up when
 // the process is gone, however that happened, and others then take over what it had claimed.
-const lifeLock = `hashtextextended($1, 7002)`
+const lifeLock = locks.Worker
 
 // lifeSignal is the connection that holds our sign of life and hears the other machines.
 type lifeSignal struct {

@@ -224,7 +224,7 @@ func (h *house) count(t *testing.T, name string, labels ...string) float64 {
 type shared string
 
 // VerifyCallback takes the run from the header, too.
-func (s shared) VerifyCallback(r registry.CallbackRequest) (registry.Callback, error) {
+func (s shared) VerifyCallback(_ context.Context, r registry.CallbackRequest) (registry.Callback, error) {
 	if r.Header.Get("X-Word") != string(s) {
 		return registry.Callback{}, errors.New("the word is " + string(s))
 	}

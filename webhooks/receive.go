@@ -153,7 +153,7 @@ func (b *Inbox) authentic(from *source, r *http.Request, service, runID, token s
 		}
 		b.read(&e)
 	} else {
-		said, err := from.Verifier.VerifyCallback(registry.CallbackRequest{
+		said, err := from.Verifier.VerifyCallback(r.Context(), registry.CallbackRequest{
 			Method: r.Method, Path: r.URL.EscapedPath(), RawQuery: r.URL.RawQuery, Header: r.Header, Body: body, At: e.ReceivedAt,
 		})
 		if err != nil {

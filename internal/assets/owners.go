@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/locks"
 	"github.com/signalbox/signalbox/internal/postgres"
 )
 
@@ -40,7 +41,7 @@ func checkLimit(ctx context.Context, tx pgx.Tx, info Info, meta Meta) error {
 	if meta.Owner == "" || meta.Limit <= 0 {
 		return nil
 	}
-	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended($1, 7003))`, meta.Owner); err != nil {
+	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(`+locks.Owner+`)`, meta.Owner); err != nil {
 		return err
 	}
 	used := LimitError{Kind: meta.Kind, Limit: meta.Limit}

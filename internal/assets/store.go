@@ -26,6 +26,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/signalbox/signalbox/internal/locks"
 	"github.com/signalbox/signalbox/internal/postgres"
 )
 
@@ -173,7 +174,7 @@ func (s *Store) commit(ctx context.Context, staged Staged, info Info, meta Meta)
 
 // lock makes Put and Delete of one asset take turns, on all machines.
 func lock(ctx context.Context, tx pgx.Tx, ref Ref) error {
-	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, string(ref))
+	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(`+locks.Asset+`)`, string(ref))
 	return err
 }
 

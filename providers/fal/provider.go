@@ -346,8 +346,8 @@ func (p *Provider) Cancel(ctx context.Context, t registry.Ticket) error {
 }
 
 // VerifyCallback checks the signature of a webhook with the service's public keys.
-func (p *Provider) VerifyCallback(r registry.CallbackRequest) (registry.Callback, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), keysTimeout)
+func (p *Provider) VerifyCallback(ctx context.Context, r registry.CallbackRequest) (registry.Callback, error) {
+	ctx, cancel := context.WithTimeout(ctx, keysTimeout)
 	defer cancel()
 	var id string
 	err := p.keys.Verify(ctx, func(keys ...ed25519.PublicKey) (err error) {

@@ -225,12 +225,12 @@ func TestCallbacks(t *testing.T) {
 	request := func(at time.Time) registry.CallbackRequest {
 		return registry.CallbackRequest{Method: "POST", Path: "/webhooks/fal/1", Header: server.Sign("r1", at, body), Body: body, At: now}
 	}
-	if got, err := p.VerifyCallback(request(now)); err != nil || got != (registry.Callback{ProviderID: "r1", EventID: "r1", State: registry.RunSucceeded}) {
+	if got, err := p.VerifyCallback(t.Context(), request(now)); err != nil || got != (registry.Callback{ProviderID: "r1", EventID: "r1", State: registry.RunSucceeded}) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	bad := []byte(`{"request_id":"r1","status":"ERROR","error":"x"}`)
 	failed := registry.CallbackRequest{Header: server.Sign("r1", now, bad), Body: bad, At: now}
-	if got, err := p.VerifyCallback(failed); err != nil || got.State != registry.RunFailed {
+	if got, err := p.VerifyCallback(t.Context(), failed); err != nil || got.State != registry.RunFailed {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	for name, change := range map[string]func(*registry.CallbackRequest){
@@ -243,7 +243,7 @@ func TestCallbacks(t *testing.T) {
 	} {
 		r := request(now)
 		change(&r)
-		if got, err := p.VerifyCallback(r); err == nil {
+		if got, err := p.VerifyCallback(t.Context(), r); err == nil {
 			t.Errorf("%s: accepted: %+v", name, got)
 		}
 	}

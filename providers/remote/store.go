@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/locks"
 	"github.com/signalbox/signalbox/internal/seal"
 )
 
@@ -141,7 +142,7 @@ func (s store) put(ctx context.Context, e Entry, by string) (before *Entry, err 
 	}
 	key := keyOf(e.Manifest.Name)
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('remote_tools ' || $1, 0))`, key); err != nil {
+		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(`+locks.RemoteTool+`)`, key); err != nil {
 			return err
 		}
 		old, found, err := s.get(ctx, tx, key)

@@ -270,9 +270,9 @@ func (p *Provider) Cancel(ctx context.Context, t registry.Ticket) error {
 }
 
 // VerifyCallback checks the signature of a webhook by Standard Webhooks, with the account's own secret.
-func (p *Provider) VerifyCallback(r registry.CallbackRequest) (registry.Callback, error) {
+func (p *Provider) VerifyCallback(ctx context.Context, r registry.CallbackRequest) (registry.Callback, error) {
 	var id string
-	err := p.secret.verify(r.At, func(key []byte) (err error) {
+	err := p.secret.verify(ctx, r.At, func(key []byte) (err error) {
 		id, err = signature.Standard(r.Header, r.Body, r.At, [][]byte{key})
 		return err
 	})

@@ -277,16 +277,16 @@ func TestCallbacks(t *testing.T) {
 		t.Parallel()
 		p, server := house(t)
 		want := registry.Callback{ProviderID: "p1", EventID: "msg_1", State: registry.RunSucceeded}
-		if got, err := p.VerifyCallback(request(replicatetest.Secret, now)); err != nil || got != want {
+		if got, err := p.VerifyCallback(t.Context(), request(replicatetest.Secret, now)); err != nil || got != want {
 			t.Errorf("got %+v, %v", got, err)
 		}
 		server.Renew()
 		later := request(replicatetest.NewSecret, now.Add(2*time.Minute))
-		if _, err := p.VerifyCallback(later); err == nil {
+		if _, err := p.VerifyCallback(t.Context(), later); err == nil {
 			t.Error("the secret was fetched twice within a minute")
 		}
 		later.At = now.Add(2 * time.Minute)
-		if got, err := p.VerifyCallback(later); err != nil || got != want {
+		if got, err := p.VerifyCallback(t.Context(), later); err != nil || got != want {
 			t.Errorf("got %+v, %v", got, err)
 		}
 	})
@@ -302,7 +302,7 @@ func TestCallbacks(t *testing.T) {
 			p, _ := house(t)
 			r := request(replicatetest.Secret, now)
 			change(&r)
-			if got, err := p.VerifyCallback(r); err == nil {
+			if got, err := p.VerifyCallback(t.Context(), r); err == nil {
 				t.Errorf("accepted: %+v", got)
 			}
 		})
@@ -311,7 +311,7 @@ func TestCallbacks(t *testing.T) {
 		t.Parallel()
 		p, server := house(t)
 		server.Fail(replicatetest.Refuse(500))
-		if got, err := p.VerifyCallback(request(replicatetest.Secret, now)); err == nil {
+		if got, err := p.VerifyCallback(t.Context(), request(replicatetest.Secret, now)); err == nil {
 			t.Errorf("accepted: %+v", got)
 		}
 	})

@@ -25,7 +25,7 @@ type secret struct {
 }
 
 // verify calls check with the secret, and once more with a fresh one where that could help.
-func (s *secret) verify(now time.Time, check func(key []byte) error) error {
+func (s *secret) verify(ctx context.Context, now time.Time, check func(key []byte) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var wrong error
@@ -34,7 +34,7 @@ func (s *secret) verify(now time.Time, check func(key []byte) error) error {
 			return wrong
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), fetchTimeout)
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
 	key, err := s.fetch(ctx)
 	if err != nil {

@@ -1,6 +1,7 @@
 package vidu
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -19,7 +20,7 @@ const tolerance = 5 * time.Minute
 // VerifyCallback checks the signature of a callback: an HMAC-SHA256, keyed by the account's key, of method,
 // path, query, access key, date and the headers that it names. The body is not signed, so it is believed only as
 // far as asking after the task that it names.
-func (p *Provider) VerifyCallback(r registry.CallbackRequest) (registry.Callback, error) {
+func (p *Provider) VerifyCallback(_ context.Context, r registry.CallbackRequest) (registry.Callback, error) {
 	at, err := http.ParseTime(r.Header.Get("Date"))
 	if off := r.At.Sub(at); err != nil || off > tolerance || off < -tolerance {
 		return registry.Callback{}, errors.New("the time of the callback is missing or too far off")

@@ -377,7 +377,7 @@ func TestCallbacks(t *testing.T) {
 	}
 	t.Run("an authentic one names the task", func(t *testing.T) {
 		t.Parallel()
-		got, err := p.VerifyCallback(request(t, vidutest.Key, now.Add(-4*time.Minute)))
+		got, err := p.VerifyCallback(t.Context(), request(t, vidutest.Key, now.Add(-4*time.Minute)))
 		if want := (registry.Callback{ProviderID: "42", EventID: "nonce-1", State: registry.RunSucceeded}); err != nil || got != want {
 			t.Errorf("got %+v, %v", got, err)
 		}
@@ -398,14 +398,14 @@ func TestCallbacks(t *testing.T) {
 			t.Parallel()
 			r := request(t, vidutest.Key, now)
 			change(&r)
-			if got, err := p.VerifyCallback(r); err == nil {
+			if got, err := p.VerifyCallback(t.Context(), r); err == nil {
 				t.Errorf("accepted: %+v", got)
 			}
 		})
 	}
 	t.Run("refused: another key", func(t *testing.T) {
 		t.Parallel()
-		if _, err := p.VerifyCallback(request(t, "vda_other", now)); err == nil {
+		if _, err := p.VerifyCallback(t.Context(), request(t, "vda_other", now)); err == nil {
 			t.Error("accepted")
 		}
 	})
@@ -419,7 +419,7 @@ func TestCallbacks(t *testing.T) {
 				"X-Hmac-Signature": {"UaF2428J2BgkBzPJa4M0McqJGOlQGXJ6UXuQZnsbcsk="},
 			},
 		}
-		if _, err := p.VerifyCallback(r); err != nil {
+		if _, err := p.VerifyCallback(t.Context(), r); err != nil {
 			t.Error(err)
 		}
 	})

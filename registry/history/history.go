@@ -14,15 +14,13 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/locks"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/registry"
 )
 
 // ErrNoVersion is returned for a version of a tool that was never recorded.
 var ErrNoVersion = errors.New("this version of the tool was never recorded")
-
-// historyLock serializes the machines that record; the number only has to be ours.
-const historyLock = 0x7e615e6
 
 // Store keeps in Postgres what changed in the catalogue and every version of every tool (A79).
 // Changes are against what any machine recorded last, so that a restart, or a second machine with the
@@ -123,7 +121,7 @@ func (h *Store) Record(ctx context.Context, s *registry.Snapshot) (registry.Diff
 }
 
 func record(ctx context.Context, tx pgx.Tx, s *registry.Snapshot) (registry.Diff, error) {
-	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1)`, historyLock); err != nil {
+	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1)`, locks.History); err != nil {
 		return registry.Diff{}, err
 	}
 	before, err := lastRecorded(ctx, tx, s)

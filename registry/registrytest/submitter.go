@@ -329,7 +329,7 @@ func verifies(t *testing.T, s SubmitterSetup) {
 		return
 	}
 	ticket := submit(t, s, s.Call())
-	got, err := verifier.VerifyCallback(s.Report(ticket))
+	got, err := verifier.VerifyCallback(t.Context(), s.Report(ticket))
 	if err != nil || got.ProviderID != ticket.ProviderID {
 		t.Errorf("an authentic one gives %+v, %v", got, err)
 	}
@@ -342,7 +342,7 @@ func verifies(t *testing.T, s SubmitterSetup) {
 	} {
 		r := s.Report(ticket)
 		forge(&r)
-		if got, err := verifier.VerifyCallback(r); err == nil {
+		if got, err := verifier.VerifyCallback(t.Context(), r); err == nil {
 			t.Errorf("one %s is believed: %+v", name, got)
 		}
 	}

@@ -1,0 +1,15 @@
+// Package locks lists all advisory locks that the program takes in its database, so that no two things share a key.
+package locks
+
+// Those of one number are the same for everybody; the others are taken for one name each, $1, in a key space of its own.
+const (
+	Migrations int64 = 0x5349474e414c // one program at a time changes the schema; it differs from goose's own, which is taken inside it
+	History    int64 = 0x7e615e6      // one machine at a time records what changed in the catalogue
+
+	Account    = `hashtextextended($1, 7001)` // limits of an account are checked one run after the other (migration 0030, in SQL)
+	Worker     = `hashtextextended($1, 7002)` // the sign of life of a process that works on runs
+	Router     = `hashtextextended($1, 7003)` // the sign of life of a process that answers chats (platforms/chat)
+	Owner      = `hashtextextended($1, 7004)` // files of one owner with a limit are stored one after the other
+	Asset      = `hashtextextended($1, 7005)` // storing and deleting one asset
+	RemoteTool = `hashtextextended($1, 7006)` // registering one tool
+)
