@@ -50,6 +50,9 @@ func (s *Service) PutMedia(ctx context.Context, accountID string, content io.Rea
 	if errors.As(err, &full) {
 		err = &LimitError{LimitUse: LimitUse{Kind: LimitUploads, Limit: full.Limit, Used: full.Used}}
 	}
+	if errors.Is(err, assets.ErrErased) {
+		err = registry.Errorf(registry.CodeUnauthorized, "%s; nothing was kept", err)
+	}
 	if err != nil {
 		return "", registry.MediaInfo{}, fmt.Errorf("store media: %w", err)
 	}

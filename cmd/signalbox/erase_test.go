@@ -57,4 +57,8 @@ func TestErasingDeletesFiles(t *testing.T) {
 	if owners, err := assets.Owners(t.Context(), db.pool, shared); err != nil || len(owners) != 1 || owners[0] != ben {
 		t.Errorf("the shared file is %v's: %v", owners, err)
 	}
+	late := assets.Meta{Name: "late.jpg", Owner: ann, Kind: assets.Upload}
+	if _, _, err := media.Keep(t.Context(), strings.NewReader("late"), late); !errors.Is(err, assets.ErrErased) {
+		t.Errorf("an upload that was under way: %v", err)
+	}
 }

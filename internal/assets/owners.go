@@ -35,6 +35,27 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("your %s take %s and may take %s: delete runs that you need no more, or ask the operator for more room", what, Words(e.Used), Words(e.Limit))
 }
 
+// ErrErased refuses an upload of somebody who has had everything about them deleted meanwhile.
+var ErrErased = errors.New("the account that it is for was deleted")
+
+// checkOwner refuses an upload for an account that was erased, which leaves it without identities. The lock makes this and
+// the erasing take turns; what was let in before is deleted with the rest.
+func checkOwner(ctx context.Context, tx pgx.Tx, meta Meta) error {
+	if meta.Owner == "" || meta.Kind != Upload {
+		return nil
+	}
+	tag, err := tx.Exec(ctx, `SELECT FROM users WHERE id = (SELECT coalesce(merged_into, id) FROM users WHERE id = $1) FOR KEY SHARE`, meta.Owner)
+	if err != nil || tag.RowsAffected() == 0 {
+		return err
+	}
+	var there bool
+	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM user_identities WHERE user_id = (SELECT coalesce(merged_into, id) FROM users WHERE id = $1))`, meta.Owner).Scan(&there)
+	if err == nil && !there {
+		err = ErrErased
+	}
+	return err
+}
+
 // checkLimit refuses a file that is new to its owner where the owner's limit has no room for it. Files of one owner with a
 // limit are stored one after the other.
 func checkLimit(ctx context.Context, tx pgx.Tx, info Info, meta Meta) error {

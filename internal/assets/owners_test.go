@@ -81,6 +81,7 @@ func TestFilesLiveAsLongAsSomethingNeedsThem(t *testing.T) {
 		},
 		"a preset": func(t *testing.T, b bundle, ref string) {
 			b.exec(t, `INSERT INTO users (id) VALUES ($1)`, ann)
+			b.exec(t, `INSERT INTO user_identities (platform, external_id, user_id) VALUES ('web', 'ann', $1)`, ann)
 			b.exec(t, `INSERT INTO user_presets (user_id, tool_id, key, name, fields) VALUES ($1, 'paint', 'a', 'A', $2)`, ann, `{"image": "`+ref+`"}`)
 		},
 		"a message": func(t *testing.T, b bundle, ref string) {
@@ -196,6 +197,7 @@ func TestAccountsThatAreOneReachTheirFiles(t *testing.T) {
 	b := setup(t, 0)
 	ann, also := uuid.NewString(), uuid.NewString()
 	b.exec(t, `INSERT INTO users (id) VALUES ($1)`, ann)
+	b.exec(t, `INSERT INTO user_identities (platform, external_id, user_id) VALUES ('web', 'ann', $1)`, ann)
 	b.exec(t, `INSERT INTO users (id, merged_into) VALUES ($1, $2)`, also, ann)
 	ref := b.give(t, "both have it", ann, assets.Upload)
 	b.give(t, "both have it", also, assets.Upload)

@@ -139,6 +139,9 @@ func (s *Store) receive(ctx context.Context, staged Staged, r io.Reader, filter 
 func (s *Store) commit(ctx context.Context, staged Staged, info Info, meta Meta) error {
 	stored := false
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		if err := checkOwner(ctx, tx, meta); err != nil {
+			return err
+		}
 		if err := checkLimit(ctx, tx, info, meta); err != nil {
 			return err
 		}
