@@ -91,7 +91,7 @@ func (l *Ledger) PostUnseen(ctx context.Context, m *Moves, batch *pgx.Batch) (bo
 	}
 	all, refused, err := b.transfers(m)
 	if err != nil || slices.ContainsFunc(refused, func(err error) bool { return err != nil }) {
-		return false, nil //nolint:nilerr // Post says what is wrong
+		return false, nil // Post says what is wrong
 	}
 	if len(all) > 0 {
 		b.queueKnown(batch, all, promised)

@@ -131,7 +131,7 @@ func TestMargins(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := parsed.Loader(source).Load(t.Context()); err != context.DeadlineExceeded { //nolint:errorlint // the very error
+		if _, err := parsed.Loader(source).Load(t.Context()); err != context.DeadlineExceeded { // the very error
 			t.Errorf("got %v", err)
 		}
 	})

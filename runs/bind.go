@@ -259,5 +259,5 @@ func shapeOf(b Bound) int64 {
 		}
 		fmt.Fprintf(h, "%s=%v\x00", f.Name, value)
 	}
-	return int64(h.Sum64()) //nolint:gosec // all 64 bits, for Postgres' signed bigint
+	return int64(h.Sum64()) // all 64 bits, for Postgres' signed bigint
 }

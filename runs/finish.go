@@ -179,7 +179,7 @@ type source struct {
 func (s *source) Read(p []byte) (int, error) {
 	n, err := s.Reader.Read(p)
 	s.failed = s.failed || (err != nil && err != io.EOF)
-	return n, err //nolint:wrapcheck // a reader hands on what it is told
+	return n, err // a reader hands on what it is told
 }
 
 // fail ends the run as failed, or as canceled where the provider says so.

@@ -53,9 +53,9 @@ type Service struct {
 
 	// stopping is closed when Stop begins: steps that only wait for a provider give their run back.
 	stopping chan struct{}
-	base     context.Context //nolint:containedctx // of background work, which outlives any call; ended by Stop
+	base     context.Context // of background work, which outlives any call; ended by Stop
 	end      context.CancelFunc
-	working  context.Context //nolint:containedctx // of the work on runs, which Stop ends before the rest
+	working  context.Context // of the work on runs, which Stop ends before the rest
 	hurry    context.CancelCauseFunc
 	work     sync.WaitGroup
 	mu       sync.Mutex // guards the two below, turns, full, and adding to work against Stop

@@ -118,7 +118,7 @@ func (v *watching) next() time.Duration {
 }
 
 // tick does what the timer was for.
-func (v *watching) tick(ctx context.Context) (*registry.Result, error, bool) { //nolint:revive // over comes last
+func (v *watching) tick(ctx context.Context) (*registry.Result, error, bool) {
 	if v.dirty && v.s.config.Now().Sub(v.wrote) >= writeEvery {
 		if err := v.write(ctx); err != nil {
 			return nil, err, true
@@ -139,7 +139,7 @@ func (v *watching) flush(ctx context.Context) error {
 }
 
 // poll asks the provider once. over tells that the run ended, one way or another.
-func (v *watching) poll(ctx context.Context) (result *registry.Result, err error, over bool) { //nolint:revive // over comes last
+func (v *watching) poll(ctx context.Context) (result *registry.Result, err error, over bool) {
 	asking, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
 	progress, err := v.provider.Poll(asking, v.ticket)
@@ -174,7 +174,7 @@ func (v *watching) poll(ctx context.Context) (result *registry.Result, err error
 }
 
 // take takes over a state that the provider reports.
-func (v *watching) take(ctx context.Context, p registry.Progress) (*registry.Result, error, bool) { //nolint:revive // over comes last
+func (v *watching) take(ctx context.Context, p registry.Progress) (*registry.Result, error, bool) {
 	switch p.State {
 	case registry.RunSucceeded:
 		if p.Result == nil { // the stream told of the end, the poll brings what came out

@@ -173,7 +173,7 @@ func hostOf(address string) string {
 // retryAfter reads seconds or a date; at most a day is waited.
 func retryAfter(value string, now time.Time) time.Duration {
 	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
-		return min(time.Duration(seconds)*time.Second, maxRetryAfter) //nolint:gosec // 31 bits
+		return min(time.Duration(seconds)*time.Second, maxRetryAfter) // 31 bits
 	}
 	if at, err := http.ParseTime(value); err == nil {
 		return min(max(at.Sub(now), 0), maxRetryAfter)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -31,7 +30,7 @@ func openDatabase(ctx context.Context, c Config, log *slog.Logger) (*database, e
 	}
 	server, err := postgres.Start(ctx, postgres.Config{
 		Dir: filepath.Join(c.DataDir, "postgres"), Logger: log,
-		Download: postgres.Download{MirrorURL: c.PostgresMirrorURL, Progress: os.Stderr},
+		Download: postgres.Download{MirrorURL: c.PostgresMirrorURL},
 	})
 	if err != nil {
 		return nil, err

@@ -58,7 +58,7 @@ func TestGoldenErrors(t *testing.T) {
 	readJSON(t, shared(t, "corpus", "golden", "errors.json"), &cases)
 	srv := errorServer(t)
 	for _, c := range cases {
-		t.Run(c.ID, func(t *testing.T) { //nolint:paralleltest // one server, and no case may see another's cached nodes
+		t.Run(c.ID, func(t *testing.T) { // one server, and no case may see another's cached nodes
 			if reason := otherwise[c.ID]; reason != "" {
 				srv.refused(t, c, reason)
 				return

@@ -464,7 +464,7 @@ func TestGoldenNodes(t *testing.T) {
 			if c.Kind != "node" {
 				continue
 			}
-			t.Run(c.ID, func(t *testing.T) { //nolint:paralleltest // one server, and no case may see another's cached nodes
+			t.Run(c.ID, func(t *testing.T) { // one server, and no case may see another's cached nodes
 				for _, class := range c.Classes {
 					if reason := unimplemented[class]; reason != "" {
 						t.Logf("not implemented: %s: %s", class, reason)

@@ -161,7 +161,7 @@ func (j *job) develop() image.Image {
 	img := image.NewRGBA(image.Rect(0, 0, j.side, j.side))
 	for y := range j.side {
 		for x := range j.side {
-			light := uint8(255 * (x + y) / (2 * j.side)) //nolint:gosec // below 256
+			light := uint8(255 * (x + y) / (2 * j.side)) // below 256
 			img.SetRGBA(x, y, color.RGBA{R: light, G: light ^ j.hue, B: j.hue, A: 255})
 		}
 	}

@@ -22,10 +22,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/signalbox/signalbox/internal/postgres/cluster"
 	"github.com/xi2/xz"
-	"golang.org/x/term"
 )
 
 const (
@@ -47,15 +45,13 @@ const (
 var builds = map[int]string{15: "15.13.0", 16: "16.9.0", 17: "17.5.0", 18: "18.3.0"}
 
 // Download says how to fetch the server programs where none are installed. Its
-// zero value fetches from the public archive and shows no progress.
+// zero value fetches from the public archive.
 type Download struct {
 	// MirrorURL replaces the public Maven archive by one of the same layout.
 	MirrorURL string
 	// CacheDir keeps what was fetched. Empty means the user's cache folder, or
 	// /var/cache/signalbox for root when others cannot enter that.
 	CacheDir string
-	// Progress receives a progress bar if it is a terminal.
-	Progress *os.File
 	// Logger is told of a fetch; nil means nobody is. Start fills in its own.
 	Logger *slog.Logger
 	// Client fetches; nil means a client of our own with sensible limits.
@@ -214,7 +210,7 @@ func (d Download) save(ctx context.Context, url, path string) (string, error) {
 		return "", err
 	}
 	sum := sha256.New()
-	sinks := io.MultiWriter(f, sum, d.bar(response.ContentLength))
+	sinks := io.MultiWriter(f, sum)
 	n, err := io.Copy(sinks, io.LimitReader(response.Body, archiveLimit+1))
 	if err == nil && n > archiveLimit {
 		err = fmt.Errorf("larger than %d MB", archiveLimit>>20)
@@ -223,20 +219,6 @@ func (d Download) save(ctx context.Context, url, path string) (string, error) {
 		return "", fmt.Errorf("GET %s: %w", url, err)
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
-}
-
-// bar returns where to report bytes received.
-func (d Download) bar(total int64) io.Writer {
-	if d.Progress == nil || !term.IsTerminal(int(d.Progress.Fd())) {
-		return io.Discard
-	}
-	return progressbar.NewOptions64(total,
-		progressbar.OptionSetWriter(d.Progress),
-		progressbar.OptionSetDescription("fetching Postgres"),
-		progressbar.OptionShowBytes(true),
-		progressbar.OptionSetWidth(30),
-		progressbar.OptionThrottle(100*time.Millisecond),
-		progressbar.OptionClearOnFinish())
 }
 
 // checksum reads the hex digest that stands beside an archive.

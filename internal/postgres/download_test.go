@@ -136,21 +136,6 @@ func TestOtherVersionAndNoNetworkIsOneLineAboutTheData(t *testing.T) {
 	}
 }
 
-func TestNoProgressBarWithoutATerminal(t *testing.T) {
-	t.Parallel()
-	f, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if _, err := (Download{Progress: f}).bar(100).Write(make([]byte, 100)); err != nil {
-		t.Fatal(err)
-	}
-	if info, err := f.Stat(); err != nil || info.Size() != 0 {
-		t.Errorf("%d bytes of progress bar in a log file (%v)", info.Size(), err)
-	}
-}
-
 // mirror serves one archive under every name that ends in .jar.
 type mirror struct {
 	*httptest.Server

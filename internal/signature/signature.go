@@ -131,7 +131,7 @@ func inTime(stamp string, now time.Time) error {
 	if err != nil {
 		return ErrMissing
 	}
-	if off := now.Sub(time.Unix(int64(seconds), 0)).Truncate(time.Second); off > Tolerance || off < -Tolerance { //nolint:gosec // 40 bits
+	if off := now.Sub(time.Unix(int64(seconds), 0)).Truncate(time.Second); off > Tolerance || off < -Tolerance { // 40 bits
 		return ErrTime
 	}
 	return nil

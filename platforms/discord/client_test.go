@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	testToken = "MTE5NzU0NTY3ODkwMTIzNDU2Nw.GtEsT1.abcdefghijklmnopqrstuvwxyz0123456789AB" //nolint:gosec // of nobody
+	testToken = "MTE5NzU0NTY3ODkwMTIzNDU2Nw.GtEsT1.abcdefghijklmnopqrstuvwxyz0123456789AB" // of nobody
 	testApp   = "1197545678901234567"
 )
 

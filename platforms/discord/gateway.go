@@ -98,7 +98,7 @@ func (s *shard) connect(ctx context.Context) error {
 			return err
 		}
 	}
-	conn, _, err := websocket.Dial(ctx, s.address(), nil) //nolint:bodyclose // a switched connection has no body
+	conn, _, err := websocket.Dial(ctx, s.address(), nil) // a switched connection has no body
 	if err != nil {
 		return fmt.Errorf("connect to the gateway: %w", err)
 	}

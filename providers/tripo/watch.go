@@ -26,7 +26,7 @@ func (p *Provider) Watch(ctx context.Context, t registry.Ticket, report func(reg
 	if err != nil {
 		return err
 	}
-	defer conn.CloseNow() //nolint:errcheck // nothing more is wanted of it
+	defer conn.CloseNow() // nothing more is wanted of it
 	for {
 		_, frame, err := conn.Read(ctx)
 		if err != nil {

@@ -67,7 +67,7 @@ func TestMathFollowsPython(t *testing.T) {
 		"9**9**9": "simpleeval.NumberTooHigh", "pow(2, 5000)": "ValueError", "values[9]": "IndexError", "None + 1": "TypeError", "min(1)": "TypeError", "round()": "TypeError", "10**400 * 1.0": "OverflowError",
 	} {
 		v, err := evaluate(text, names)
-		raised, ok := err.(*node.Exception) //nolint:errorlint // made by this package
+		raised, ok := err.(*node.Exception) // made by this package
 		if !ok || raised.Type != kind {
 			t.Errorf("%s = %v, %v; want %s", text, v, err, kind)
 		}
