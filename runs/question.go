@@ -101,7 +101,7 @@ func (s *Service) Answer(ctx context.Context, runID, accountID, questionID strin
 // asking is the questions of one call.
 type asking struct {
 	*step
-	ctx   context.Context //nolint:containedctx // of the call, which ends all its questions
+	ctx   context.Context // of the call, which ends all its questions
 	end   context.CancelCauseFunc
 	turn  chan struct{} // held by the question that is open
 	count int

@@ -37,7 +37,7 @@ type asks struct {
 
 // asked is a call, and what became of the server's questions.
 type asked struct {
-	ctx     context.Context //nolint:containedctx // of the call, for questions that come beside it
+	ctx     context.Context // of the call, for questions that come beside it
 	ask     registry.Asker  // nil: there is nobody to ask
 	mu      sync.Mutex
 	problem string // why the last question got no answer of its owner's; empty: it did, or there was none
