@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/providers/fal"
 	"github.com/signalbox/signalbox/providers/photos"
 	"github.com/signalbox/signalbox/providers/replicate"
 	"github.com/signalbox/signalbox/providers/tripo"
-	"github.com/signalbox/signalbox/providers/upstream"
 	"github.com/signalbox/signalbox/registry"
 )
 

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/signature"
-	"github.com/signalbox/signalbox/providers/upstream"
+	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
 )
 

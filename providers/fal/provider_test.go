@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/outbound"
+	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/providers/fal"
 	"github.com/signalbox/signalbox/providers/fal/faltest"
-	"github.com/signalbox/signalbox/providers/upstream"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
 )

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/folder"
-	"github.com/signalbox/signalbox/providers/upstream"
+	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signalbox/signalbox/providers/upstream"
+	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
 )
 

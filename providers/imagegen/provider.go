@@ -19,7 +19,7 @@ import (
 
 	_ "golang.org/x/image/webp"
 
-	"github.com/signalbox/signalbox/providers/upstream"
+	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
 )
 

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/upstream/upstreamtest"
 	"github.com/signalbox/signalbox/providers/imagegen"
 	"github.com/signalbox/signalbox/providers/imagegen/imagegentest"
-	"github.com/signalbox/signalbox/providers/upstream/upstreamtest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
 )

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/upstream/upstreamtest"
 	"github.com/signalbox/signalbox/providers/imagegen"
 	"github.com/signalbox/signalbox/providers/imagegen/imagegentest"
 	"github.com/signalbox/signalbox/providers/remote"
 	"github.com/signalbox/signalbox/providers/remote/remotetest"
-	"github.com/signalbox/signalbox/providers/upstream/upstreamtest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs/runstest"

@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/outbound"
+	"github.com/signalbox/signalbox/internal/upstream/upstreamtest"
 	"github.com/signalbox/signalbox/providers/comfydeploy"
 	"github.com/signalbox/signalbox/providers/comfydeploy/comfydeploytest"
 	"github.com/signalbox/signalbox/providers/fal"
@@ -20,7 +21,6 @@ import (
 	"github.com/signalbox/signalbox/providers/replicate/replicatetest"
 	"github.com/signalbox/signalbox/providers/tripo"
 	"github.com/signalbox/signalbox/providers/tripo/tripotest"
-	"github.com/signalbox/signalbox/providers/upstream/upstreamtest"
 	"github.com/signalbox/signalbox/providers/vidu"
 	"github.com/signalbox/signalbox/providers/vidu/vidutest"
 	"github.com/signalbox/signalbox/registry"

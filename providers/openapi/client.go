@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/ordered"
-	"github.com/signalbox/signalbox/providers/upstream"
+	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
 )
 

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/outbound"
+	"github.com/signalbox/signalbox/internal/upstream"
+	"github.com/signalbox/signalbox/internal/upstream/upstreamtest"
 	"github.com/signalbox/signalbox/providers/openapi"
 	"github.com/signalbox/signalbox/providers/openapi/openapitest"
-	"github.com/signalbox/signalbox/providers/upstream"
-	"github.com/signalbox/signalbox/providers/upstream/upstreamtest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
 )

@@ -3,7 +3,7 @@ package tripo
 import (
 	"encoding/json"
 
-	"github.com/signalbox/signalbox/providers/upstream"
+	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
 )
 

@@ -15,9 +15,9 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/internal/outbound"
+	"github.com/signalbox/signalbox/internal/upstream/upstreamtest"
 	"github.com/signalbox/signalbox/providers/tripo"
 	"github.com/signalbox/signalbox/providers/tripo/tripotest"
-	"github.com/signalbox/signalbox/providers/upstream/upstreamtest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
 )

@@ -24,7 +24,7 @@ import (
 
 	_ "golang.org/x/image/webp"
 
-	"github.com/signalbox/signalbox/providers/upstream"
+	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
 )
 

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/outbound"
-	"github.com/signalbox/signalbox/providers/upstream/upstreamtest"
+	"github.com/signalbox/signalbox/internal/upstream/upstreamtest"
 	"github.com/signalbox/signalbox/providers/vidu"
 	"github.com/signalbox/signalbox/providers/vidu/vidutest"
 	"github.com/signalbox/signalbox/registry"

@@ -22,7 +22,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/signalbox/signalbox/providers/upstream/upstreamtest"
+	"github.com/signalbox/signalbox/internal/upstream/upstreamtest"
 )
 
 // Key is the account's key.

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/signalbox/signalbox/providers/upstream/upstreamtest"
+	"github.com/signalbox/signalbox/internal/upstream/upstreamtest"
 )
 
 // The keys the services accept.

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/signalbox/signalbox/providers/upstream/upstreamtest"
+	"github.com/signalbox/signalbox/internal/upstream/upstreamtest"
 )
 
 // Key is what callers send in X-Api-Key.

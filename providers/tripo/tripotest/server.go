@@ -16,7 +16,7 @@ import (
 	"github.com/coder/websocket/wsjson"
 	"github.com/google/uuid"
 
-	"github.com/signalbox/signalbox/providers/upstream/upstreamtest"
+	"github.com/signalbox/signalbox/internal/upstream/upstreamtest"
 )
 
 // Key is the account's key.

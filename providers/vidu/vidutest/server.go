@@ -21,7 +21,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalbox/signalbox/providers/upstream/upstreamtest"
+	"github.com/signalbox/signalbox/internal/upstream/upstreamtest"
 )
 
 // Key is the account's key.

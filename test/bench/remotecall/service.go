@@ -13,8 +13,8 @@ import (
 	"path/filepath"
 
 	"github.com/signalbox/signalbox/internal/outbound"
+	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/providers/httptools"
-	"github.com/signalbox/signalbox/providers/upstream"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
 )
@@ -67,7 +67,7 @@ func (s *service) ways(ctx context.Context, dir string) ([]way, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []way{{"a bare client", s.bare}, {"providers/upstream", asked}, {"providers/httptools", tool}}, nil
+	return []way{{"a bare client", s.bare}, {"internal/upstream", asked}, {"providers/httptools", tool}}, nil
 }
 
 // bare asks by net/http and encoding/json alone.

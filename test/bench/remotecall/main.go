@@ -1,7 +1,7 @@
-// Command remotecall measures what a call of a service costs beyond the bare request: through providers/upstream, and through
+// Command remotecall measures what a call of a service costs beyond the bare request: through internal/upstream, and through
 // a tool of providers/httptools, against a plain http.Client that asks the same service in the same run.
 //
-//	go run ./internal/bench/remotecall [-calls 3000] [-rounds 5]
+//	go run ./test/bench/remotecall [-calls 3000] [-rounds 5]
 //
 // The service answers at once on this machine. The ways take turns call by call, so that what else the machine does meets all
 // of them, and the figure that counts is the middle one of the rounds' differences of the 99th percentiles: it must stay under

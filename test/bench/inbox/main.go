@@ -2,7 +2,7 @@
 // good, answered and worked on, against single-row durable inserts on the same Postgres from the same number of
 // clients, one after the other in the same program.
 //
-//	go run ./internal/bench/inbox [-clients 8,32,128] [-rounds 5] [-seconds 1.5]
+//	go run ./test/bench/inbox [-clients 8,32,128] [-rounds 5] [-seconds 1.5]
 //
 // It starts a Postgres of its own in a temporary folder, with its usual durability. Inserts and events take turns; the
 // figures are those of the round with the median ratio. The ratio counts: absolute times mean nothing on shared machines.
@@ -28,9 +28,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/signalbox/signalbox/internal/bench/meter"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/migrations"
+	"github.com/signalbox/signalbox/test/bench/meter"
 	"github.com/signalbox/signalbox/webhooks"
 )
 

@@ -2,7 +2,7 @@
 // hold to the marked delivery, against single-row durable commits on the same Postgres from the same
 // number of clients, one after the other in the same program.
 //
-//	go run ./internal/bench/runs [-clients 8,32,64,128] [-rounds 5] [-seconds 2] [-users 100]
+//	go run ./test/bench/runs [-clients 8,32,64,128] [-rounds 5] [-seconds 2] [-users 100]
 //
 // It starts a Postgres of its own in a temporary folder, with its usual durability, unless DATABASE_URL
 // names one; there it works in a database of its own, which it drops afterwards. Commits and runs take turns;
@@ -34,12 +34,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signalbox/signalbox/billing"
-	"github.com/signalbox/signalbox/internal/bench/meter"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/migrations"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runstest"
+	"github.com/signalbox/signalbox/test/bench/meter"
 )
 
 // gcPercent lets 6 to 9 MB of garbage gather here, where the heap is small. In the program, whose heap is larger, it is about

@@ -1,7 +1,7 @@
 // Command openapi measures how much work it takes to make checked tools of a document of many operations, as a multiple
 // of what the OpenAPI library alone takes to decode the same document in the same run.
 //
-//	go run ./internal/bench/openapi [-operations 10000] [-rounds 9]
+//	go run ./test/bench/openapi [-operations 10000] [-rounds 9]
 //
 // Work is the processor time of the whole process, its garbage collector included, on one processor: what passes on
 // the clock is as much what else the machine has to do, and idle processors would be filled with collecting that

@@ -1,4 +1,4 @@
-package archtest
+package arch
 
 import (
 	"encoding/json"
@@ -131,7 +131,7 @@ type listed struct {
 func isProgram(path string) bool {
 	inside, ours := strings.CutPrefix(path, module)
 	forTests := func(folder string) bool { return strings.HasSuffix(folder, "test") }
-	return ours && !slices.ContainsFunc(strings.Split(inside, "/"), forTests) && !strings.HasPrefix(inside, "internal/bench") && !strings.HasPrefix(inside, "internal/e2e")
+	return ours && !slices.ContainsFunc(strings.Split(inside, "/"), forTests)
 }
 
 func load(t *testing.T) *world {

@@ -1,7 +1,7 @@
 // Command api measures how many requests a second the HTTP API answers, as a share of what a bare net/http
 // handler that returns the same bytes answers on the same machine in the same run.
 //
-//	go run ./internal/bench/api [-clients 16] [-seconds 2] [-rounds 5]
+//	go run ./test/bench/api [-clients 16] [-seconds 2] [-rounds 5]
 //
 // It builds signalbox and starts it with a data folder of its own, makes an account and one run, and
 // asks for the tool list, for the run, and for its file. The bare handler is a process of its own as well. The two take turns,

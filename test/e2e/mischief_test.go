@@ -20,6 +20,7 @@ import (
 	"github.com/google/uuid"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/signalbox/signalbox/internal/upstream/upstreamtest"
 	"github.com/signalbox/signalbox/providers/comfydeploy/comfydeploytest"
 	"github.com/signalbox/signalbox/providers/fal/faltest"
 	"github.com/signalbox/signalbox/providers/imagegen/imagegentest"
@@ -28,7 +29,6 @@ import (
 	"github.com/signalbox/signalbox/providers/remote/remotetest"
 	"github.com/signalbox/signalbox/providers/replicate/replicatetest"
 	"github.com/signalbox/signalbox/providers/tripo/tripotest"
-	"github.com/signalbox/signalbox/providers/upstream/upstreamtest"
 	"github.com/signalbox/signalbox/providers/vidu/vidutest"
 )
 

@@ -27,7 +27,7 @@ const updateRate = 200
 // is a client that does nothing but answer, at the same rate and on a server of the same kind, so that
 // what the simulator itself takes shows in both.
 //
-//	go test -run '^$' -bench FirstAcknowledgement -benchtime 1000x ./internal/e2e
+//	go test -run '^$' -bench FirstAcknowledgement -benchtime 1000x ./test/e2e
 func BenchmarkFirstAcknowledgement(b *testing.B) {
 	echo := telegramtest.New(b, telegramtest.Options{})
 	ctx, stop := context.WithCancel(b.Context())
@@ -144,7 +144,7 @@ func callTelegram(ctx context.Context, tg *telegramtest.Server, method string, p
 // BenchmarkMemoryAtRest reports the resident memory of the program alone with a thousand tools, against
 // the same program with the bundled ones.
 //
-//	go test -run '^$' -bench MemoryAtRest -benchtime 1x ./internal/e2e
+//	go test -run '^$' -bench MemoryAtRest -benchtime 1x ./test/e2e
 func BenchmarkMemoryAtRest(b *testing.B) {
 	if runtime.GOOS != "linux" {
 		b.Skip("/proc is asked")

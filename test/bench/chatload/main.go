@@ -2,7 +2,7 @@
 // long people wait for the first sign that they were heard. It fails when one was not answered, or was
 // answered twice, or when people wait too long.
 //
-//	go run ./internal/bench/chatload [-rate 300] [-seconds 10]
+//	go run ./test/bench/chatload [-rate 300] [-seconds 10]
 //
 // It builds the program and starts it with a Postgres of its own, against strict servers of Telegram and
 // Discord in this process. The engine takes prompts and never answers: pictures are not the matter here. What
