@@ -71,7 +71,7 @@ func newHouse(t *testing.T) *house {
 	h := &house{provider: &runstest.Provider{}}
 	h.registry = registrytest.Registry(t, registrytest.NewLoader("tools", tool("shop.look", registry.CapabilityRead), tool("shop.order", registry.CapabilityWrite)))
 	service, err := runs.New(runs.Config{
-		Pool: pool, Registry: h.registry, Ledger: ledger, Users: people, Limits: people, Assets: &runstest.Assets{}, Providers: map[string]runs.Provider{"fake": h.provider},
+		Pool: pool, Registry: h.registry, Ledger: ledger, Users: people, Limits: people, Assets: &runstest.Assets{}, Providers: map[string]runs.Provider{"fake": {Submitter: h.provider}},
 	})
 	if err == nil {
 		err = service.Start(t.Context())

@@ -191,11 +191,11 @@ func (w *step) recovered(ctx context.Context, err *error) {
 // attempt has the provider do the work once.
 func (w *step) attempt(ctx context.Context) (result *registry.Result, err error) {
 	defer w.recovered(ctx, &err)
-	switch provider := w.s.config.Providers[w.r.Tool.Service].(type) {
-	case registry.Submitter:
-		return w.submitAndWatch(ctx, provider)
-	case registry.Caller:
-		return w.callOnce(ctx, provider)
+	switch provider := w.s.config.Providers[w.r.Tool.Service]; {
+	case provider.Submitter != nil:
+		return w.submitAndWatch(ctx, provider.Submitter)
+	case provider.Caller != nil:
+		return w.callOnce(ctx, provider.Caller)
 	}
 	return nil, registry.Errorf(registry.CodeUnavailable, "%s is not connected", w.r.Tool.Service)
 }
@@ -222,8 +222,7 @@ func (w *step) callOnce(ctx context.Context, provider registry.Caller) (*registr
 // repeatable reports whether a result that we lose can be had again: by asking the provider for it, or by a
 // call that may be made twice.
 func (w *step) repeatable() bool {
-	_, submits := w.s.config.Providers[w.r.Tool.Service].(registry.Submitter)
-	return submits || w.r.Tool.Repeatable()
+	return w.s.submits(&w.r) || w.r.Tool.Repeatable()
 }
 
 // submitAndWatch submits unless that was done, and watches until the end.

@@ -61,7 +61,7 @@ func TestStream(t *testing.T) {
 			stream.Provider = &runstest.Provider{OnSubmit: manual}
 			h = newHouse(t, func(c *Config) {
 				rare(c)
-				c.Providers = map[string]Provider{"choir": stream}
+				c.Providers = map[string]Provider{"choir": {Submitter: stream}}
 			})
 			h.provider = stream.Provider
 			h.start(t)
@@ -128,7 +128,7 @@ func TestCaller(t *testing.T) {
 		tool := perSecond()
 		tool.CostingModel = &registry.CostingModel{Rate: "0.000002", Unit: registry.UnitToken, RateSource: registry.RateStatic}
 		h := newHouse(t, func(c *Config) {
-			c.Providers = map[string]Provider{"choir": &caller{usage: registry.Usage{Tokens: 1234, RunTime: time.Hour}}}
+			c.Providers = map[string]Provider{"choir": {Caller: &caller{usage: registry.Usage{Tokens: 1234, RunTime: time.Hour}}}}
 		}, tool)
 		h.start(t)
 		if run := h.ends(t, h.accept(t, sing(h.user(t, billing.Dollar))).ID); run.Cost != 2_468_000 {
@@ -149,7 +149,7 @@ func TestCaller(t *testing.T) {
 			tool := perSecond()
 			tt.adapt(&tool)
 			c := &caller{}
-			h := newHouse(t, func(config *Config) { config.Providers = map[string]Provider{"choir": c} }, tool)
+			h := newHouse(t, func(config *Config) { config.Providers = map[string]Provider{"choir": {Caller: c}} }, tool)
 			first := h.mortal(t, "first")
 			first.diesAt("finish", 1)
 			if err := first.Start(t.Context()); err != nil {
@@ -172,7 +172,7 @@ func TestOneLedgerWhateverTheService(t *testing.T) {
 	second := perSecond()
 	second.ToolID, second.Service, second.CommandName = "dance", "ballet", "/dance"
 	second.CostingModel = &registry.CostingModel{Rate: "0.04", Unit: registry.UnitRequest, RateSource: registry.RateStatic}
-	h := newHouse(t, func(c *Config) { c.Providers["ballet"] = &caller{} }, perSecond(), second)
+	h := newHouse(t, func(c *Config) { c.Providers["ballet"] = Provider{Caller: &caller{}} }, perSecond(), second)
 	h.provider.OnSubmit = oneSecond
 	h.start(t)
 	user := h.user(t, billing.Dollar)

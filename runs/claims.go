@@ -153,7 +153,7 @@ func (s *Service) lastServed() (services, accounts []string) {
 
 // room is how many runs a service would begin now.
 func (s *Service) room(service string) int {
-	if placer, ok := s.config.Providers[service].(registry.Placer); ok {
+	if placer, ok := Extra[registry.Placer](s.config.Providers[service]); ok {
 		return placer.Places()
 	}
 	return math.MaxInt
@@ -161,7 +161,7 @@ func (s *Service) room(service string) int {
 
 // roomFor is room for runs of one tool.
 func (s *Service) roomFor(tool registry.Tool) int {
-	if placer, ok := s.config.Providers[tool.Service].(registry.Placer); ok && !placer.HasPlace(tool) {
+	if placer, ok := Extra[registry.Placer](s.config.Providers[tool.Service]); ok && !placer.HasPlace(tool) {
 		return 0
 	}
 	return s.room(tool.Service)

@@ -18,9 +18,22 @@ import (
 	"github.com/signalbox/signalbox/users"
 )
 
-// Provider runs the tools of one service: a registry.Submitter or a registry.Caller, with any of the
-// extras of package registry. One that is both is used as a Submitter.
-type Provider any
+// Provider runs the tools of one service, in one of two ways. Its extras are the other interfaces of package registry that
+// it implements.
+type Provider struct {
+	Submitter registry.Submitter // takes a run and works on it by itself
+	Caller    registry.Caller    // answers at once
+}
+
+// Extra finds one of a provider's extras.
+func Extra[T any](p Provider) (found T, ok bool) {
+	if p.Submitter != nil {
+		found, ok = p.Submitter.(T)
+	} else if p.Caller != nil {
+		found, ok = p.Caller.(T)
+	}
+	return found, ok
+}
 
 // Assets stores files by their content.
 type Assets interface {
@@ -89,10 +102,8 @@ func (c Config) withDefaults() (Config, error) {
 		return c, errors.New("runs: Config needs Pool, Registry, Ledger and Assets")
 	}
 	for service, provider := range c.Providers {
-		_, submits := provider.(registry.Submitter)
-		_, calls := provider.(registry.Caller)
-		if !submits && !calls {
-			return c, fmt.Errorf("runs: the provider of %s (%T) is neither a registry.Submitter nor a registry.Caller", service, provider)
+		if (provider.Submitter == nil) == (provider.Caller == nil) {
+			return c, fmt.Errorf("runs: the provider of %s needs a Submitter or a Caller, and not both", service)
 		}
 	}
 	if c.Logger == nil {

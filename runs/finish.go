@@ -247,7 +247,7 @@ const forgetLimit = 30 * time.Second
 // forgetAtProvider has the provider delete what it keeps of a run, or an attempt of it, that is over there. It is not waited for, and
 // a failure costs only its space.
 func (s *Service) forgetAtProvider(ctx context.Context, runID, service string, ticket *registry.Ticket) {
-	forgetter, ok := s.config.Providers[service].(registry.Forgetter)
+	forgetter, ok := Extra[registry.Forgetter](s.config.Providers[service])
 	if !ok || ticket == nil {
 		return
 	}

@@ -64,7 +64,7 @@ func TestThePriceShownIsThePriceHeld(t *testing.T) {
 			tools = []registry.Tool{priced()}
 		}
 		h := newHouse(t, func(c *Config) {
-			c.Providers, c.Now = map[string]Provider{"choir": f}, func() time.Time { return clock }
+			c.Providers, c.Now = map[string]Provider{"choir": {Submitter: f}}, func() time.Time { return clock }
 		}, tools...)
 		return h, f, &clock
 	}

@@ -153,7 +153,7 @@ func (s *Service) stopCopy(c copyLeft) {
 	defer cancel()
 	var ticket registry.Ticket
 	err := json.Unmarshal(c.Ticket, &ticket)
-	if canceler, ok := s.config.Providers[c.Service].(registry.Canceler); ok && err == nil {
+	if canceler, ok := Extra[registry.Canceler](s.config.Providers[c.Service]); ok && err == nil {
 		err = canceler.Cancel(ctx, ticket)
 	}
 	if err == nil {

@@ -11,8 +11,8 @@ import (
 // unavailable with the reason, before anybody tries.
 type Preflight struct {
 	registry.Loader
-	// Providers run the tools here, by service. One that is a registry.Readier is asked about each tool.
-	Providers map[string]any
+	// Connected are the services whose tools can be run here, with who is asked about each tool, or nil.
+	Connected map[string]registry.Readier
 }
 
 // Load loads the tools. What comes beside them as an error stays.
@@ -35,11 +35,11 @@ func (p Preflight) Load(ctx context.Context) ([]registry.Tool, error) {
 }
 
 func (p Preflight) check(ctx context.Context, t registry.Tool) (reason string) {
-	provider, connected := p.Providers[t.Service]
+	asked, connected := p.Connected[t.Service]
 	if !connected {
 		return t.Service + " is not connected"
 	}
-	if asked, ok := provider.(registry.Readier); ok {
+	if asked != nil {
 		if err := asked.Ready(ctx, t); err != nil {
 			return registry.AsError(err).Message
 		}

@@ -32,7 +32,7 @@ func TestPreflight(t *testing.T) {
 		tool("empty", "choir", nil), tool("old-and-empty", "choir", &registry.Status{State: registry.StateDeprecated, Reason: "old"}),
 		tool("far", "far", nil), tool("waits", "far", &registry.Status{State: registry.StateUnavailable, Reason: "no engine"}),
 		tool("back", "choir", found("choir is not connected")), tool("still", "far", found("it was hoarse")), tool("silent", "band", nil))
-	tools, err := runs.Preflight{Loader: loader, Providers: map[string]any{"band": nil, "choir": choir{"empty": "no notes", "old-and-empty": "no notes"}}}.Load(t.Context())
+	tools, err := runs.Preflight{Loader: loader, Connected: map[string]registry.Readier{"band": nil, "choir": choir{"empty": "no notes", "old-and-empty": "no notes"}}}.Load(t.Context())
 	if err != nil || len(tools) != 9 {
 		t.Fatalf("%d tools, %v", len(tools), err)
 	}

@@ -96,7 +96,7 @@ func shelf(n any) registry.Reply {
 func asks(t *testing.T, c *curious, adapt func(*Config), tool registry.Tool) *house {
 	t.Helper()
 	h := newHouse(t, func(config *Config) {
-		config.Providers = map[string]Provider{"choir": c}
+		config.Providers = map[string]Provider{"choir": {Caller: c}}
 		if adapt != nil {
 			adapt(config)
 		}

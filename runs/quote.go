@@ -65,7 +65,7 @@ func (s *Service) makeQuote(ctx context.Context, b Bound) (billing.Quote, error)
 // price asks the provider, for the sources where its answer counts. No answer is no obstacle: the
 // estimate does without.
 func (s *Service) price(ctx context.Context, b Bound) registry.Price {
-	pricer, ok := s.config.Providers[b.Tool.Service].(registry.Pricer)
+	pricer, ok := Extra[registry.Pricer](s.config.Providers[b.Tool.Service])
 	source := b.Tool.CostingModel.RateSource
 	if !ok || (source != registry.RateAPI && source != registry.RateMachine) {
 		return registry.Price{}

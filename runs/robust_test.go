@@ -287,7 +287,7 @@ func TestACommitWhoseAnswerIsLost(t *testing.T) {
 func TestACallsResultSurvivesADatabaseThatIsAway(t *testing.T) {
 	t.Parallel()
 	c := &caller{usage: registry.Usage{RunTime: time.Second}}
-	h := newHouse(t, func(config *Config) { config.Providers = map[string]Provider{"choir": c} })
+	h := newHouse(t, func(config *Config) { config.Providers = map[string]Provider{"choir": {Caller: c}} })
 	user := h.user(t, billing.Dollar)
 	var failed atomic.Int32
 	h.writes.Flush = func(ctx context.Context, w []*write) error {
@@ -419,7 +419,7 @@ func TestStopIsNotHeldUpByAProvider(t *testing.T) {
 	h := newHouse(t, nil)
 	p := &stubborn{}
 	s := h.config
-	s.Providers = map[string]Provider{"choir": p}
+	s.Providers = map[string]Provider{"choir": {Submitter: p}}
 	svc, err := New(s)
 	if err != nil {
 		t.Fatal(err)

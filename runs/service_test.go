@@ -91,7 +91,7 @@ func newHouse(t *testing.T, adapt func(*Config), tools ...registry.Tool) *house 
 	h.ledger = billing.NewLedger(h.pool)
 	h.config = Config{
 		Pool: h.pool, Registry: catalogue, Ledger: h.ledger, Users: users.New(h.pool, users.Config{}), Assets: &runstest.Assets{},
-		Providers: map[string]Provider{"choir": h.provider}, Deliverers: map[string]Deliverer{"post": h.inbox},
+		Providers: map[string]Provider{"choir": {Submitter: h.provider}}, Deliverers: map[string]Deliverer{"post": h.inbox},
 		Logger: testLog(), PollMin: 2 * time.Millisecond, PollMax: 10 * time.Millisecond, RetryBase: 4 * time.Millisecond,
 		ReapEvery: 50 * time.Millisecond,
 	}

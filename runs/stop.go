@@ -59,8 +59,7 @@ func (s *Service) queueStops(batch *pgx.Batch, finishes []*finish) {
 
 // submits reports whether a run's provider works on it by itself, once it was told to.
 func (s *Service) submits(r *record) bool {
-	_, submits := s.config.Providers[r.Tool.Service].(registry.Submitter)
-	return submits
+	return s.config.Providers[r.Tool.Service].Submitter != nil
 }
 
 // stopProvider has the provider told, in the background, that nobody wants the run any more.
@@ -133,7 +132,7 @@ func (s *Service) stopAtProvider(ctx context.Context, u *unwanted) (err error) {
 			return err
 		}
 	}
-	canceler, ok := provider.(registry.Canceler)
+	canceler, ok := Extra[registry.Canceler](provider)
 	if !ok {
 		return fmt.Errorf("%s: %w", u.Tool.Service, registry.ErrCantCancel)
 	}
@@ -167,7 +166,7 @@ func (s *Service) findTicket(ctx context.Context, u *unwanted) (*registry.Ticket
 			return nil, context.Cause(ctx)
 		}
 	}
-	finder, ok := s.config.Providers[u.Tool.Service].(registry.Finder)
+	finder, ok := Extra[registry.Finder](s.config.Providers[u.Tool.Service])
 	if !ok {
 		if refused != nil && registry.AsError(refused).Code != registry.CodeLost {
 			return nil, nil

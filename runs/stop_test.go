@@ -114,12 +114,12 @@ func TestUnstopped(t *testing.T) {
 		providerID string // before the handle
 		why        string
 	}{
-		"a service that takes no cancel": {func(p *runstest.Provider) Provider { return struct{ registry.Submitter }{p} }, "job-", "choir: it can't be canceled from here"},
+		"a service that takes no cancel": {func(p *runstest.Provider) Provider { return Provider{Submitter: struct{ registry.Submitter }{p}} }, "job-", "choir: it can't be canceled from here"},
 		"a service that can't tell what became of the submission": {func(p *runstest.Provider) Provider {
-			return struct {
+			return Provider{Submitter: struct {
 				registry.Submitter
 				registry.Canceler
-			}{lostAnswer{p}, p}
+			}{lostAnswer{p}, p}}
 		}, "", "nobody knows whether choir took it"},
 	} {
 		t.Run(name, func(t *testing.T) {

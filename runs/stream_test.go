@@ -39,7 +39,7 @@ func TestPollsKeepWhatTheStreamSaid(t *testing.T) {
 			return ctx.Err()
 		},
 	}}
-	h = newHouse(t, func(c *Config) { c.Providers = map[string]Provider{"choir": stream} })
+	h = newHouse(t, func(c *Config) { c.Providers = map[string]Provider{"choir": {Submitter: stream}} })
 	h.provider = stream.Provider
 	h.start(t)
 	run := h.accept(t, sing(h.user(t, billing.Dollar)))

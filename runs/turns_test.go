@@ -104,7 +104,7 @@ func engineHouse(t *testing.T, tools ...registry.Tool) (*house, *engine) {
 	t.Helper()
 	e := &engine{without: make(map[string]bool)}
 	e.OnSubmit = func(registry.Call, int) *runstest.Outcome { return &runstest.Outcome{Manual: true} }
-	h := newHouse(t, func(c *Config) { c.Providers = map[string]Provider{"choir": e} }, tools...)
+	h := newHouse(t, func(c *Config) { c.Providers = map[string]Provider{"choir": {Submitter: e}} }, tools...)
 	return h, e
 }
 

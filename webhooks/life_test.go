@@ -48,7 +48,7 @@ func newLife(t *testing.T, poll, timeout time.Duration) *life {
 	}
 	l.ledger = billing.NewLedger(l.pool)
 	l.runs, err = runs.New(runs.Config{
-		Pool: l.pool, Registry: catalogue, Ledger: l.ledger, Assets: &runstest.Assets{}, Providers: map[string]runs.Provider{"open": l.provider},
+		Pool: l.pool, Registry: catalogue, Ledger: l.ledger, Assets: &runstest.Assets{}, Providers: map[string]runs.Provider{"open": {Submitter: l.provider}},
 		PollMin: poll, PollMax: poll, RetryBase: time.Millisecond, CallbackURL: l.cfg.Addresses.Of,
 	})
 	if err != nil {

@@ -76,7 +76,7 @@ func (a *app) newMediaServices(guard *http.Client) ([]service, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, service{tripo.Service, models, models})
+		list = append(list, jobs(tripo.Service, models))
 	}
 	if c.ReplicateAPIToken != "" {
 		models, err := replicate.New(replicate.Config{
@@ -86,7 +86,7 @@ func (a *app) newMediaServices(guard *http.Client) ([]service, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, service{replicate.Service, models, models})
+		list = append(list, jobs(replicate.Service, models))
 	}
 	if c.FalKey != "" {
 		models, err := fal.New(fal.Config{
@@ -96,7 +96,7 @@ func (a *app) newMediaServices(guard *http.Client) ([]service, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, service{fal.Service, models, models})
+		list = append(list, jobs(fal.Service, models))
 	}
 	found, err := photos.New(photos.Config{
 		UnsplashKey: c.UnsplashAccessKey, UnsplashURL: c.UnsplashAPIURL, PexelsKey: c.PexelsAPIKey, PexelsURL: c.PexelsAPIURL,
@@ -105,7 +105,7 @@ func (a *app) newMediaServices(guard *http.Client) ([]service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(list, service{photos.Service, found, found}), nil
+	return append(list, calls(photos.Service, found)), nil
 }
 
 // uploadPath is the address here of a file that a tool keeps.

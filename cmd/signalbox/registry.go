@@ -61,11 +61,11 @@ func (a *app) newRegistry() error {
 
 // preflight lists tools that nothing here can run as unavailable.
 func (a *app) preflight(l registry.Loader) registry.Loader {
-	providers := map[string]any{comfy.Service: a.flows}
+	connected := map[string]registry.Readier{comfy.Service: a.flows}
 	for _, s := range a.services {
-		providers[s.name] = s.provider
+		connected[s.name], _ = runs.Extra[registry.Readier](s.provider)
 	}
-	return runs.Preflight{Loader: l, Providers: providers}
+	return runs.Preflight{Loader: l, Connected: connected}
 }
 
 // loadTools fills the registry and lets the history follow it.

@@ -62,6 +62,22 @@ type service struct {
 	provider runs.Provider
 }
 
+// jobs is a service that works on a run by itself and has its own tools.
+func jobs[P interface {
+	registry.Loader
+	registry.Submitter
+}](name string, p P) service {
+	return service{name, p, runs.Provider{Submitter: p}}
+}
+
+// calls is a service that answers at once and has its own tools.
+func calls[P interface {
+	registry.Loader
+	registry.Caller
+}](name string, p P) service {
+	return service{name, p, runs.Provider{Caller: p}}
+}
+
 // newServices makes the services that the configuration has accounts for: the one visible list of them.
 func (a *app) newServices() ([]service, error) {
 	c, guard := a.cfg, outbound.NewClient(a.cfg.Allow)
@@ -74,28 +90,28 @@ func (a *app) newServices() ([]service, error) {
 	if a.remote, err = a.newRemote(guard); err != nil {
 		return nil, err
 	}
-	list := []service{{imagegen.Service, pictures, pictures}, {remote.Service, a.remote, a.remote}}
+	list := []service{calls(imagegen.Service, pictures), calls(remote.Service, a.remote)}
 	if c.MCPServers != "" {
 		servers := a.newMCPServers(guard)
-		list = append(list, service{mcpservers.Service, servers, servers})
+		list = append(list, calls(mcpservers.Service, servers))
 	}
 	if c.ToolsDir != "" {
 		files := httptools.New(httptools.Config{Dir: c.ToolsDir, Store: a.templates, Guard: guard, MediaURL: a.mediaURL, Reports: a.reports()})
-		list = append(list, service{httptools.Service, files, files.Jobs()}, service{name: httptools.ServiceNow, provider: files.Calls()})
+		list = append(list, service{httptools.Service, files, runs.Provider{Submitter: files.Jobs()}}, service{name: httptools.ServiceNow, provider: runs.Provider{Caller: files.Calls()}})
 	}
 	if docs := splitList(c.OpenAPIDocs); c.ToolsDir != "" || len(docs) > 0 {
 		a.documents = openapi.New(openapi.Config{
 			Dir: c.ToolsDir, Documents: docs, Allow: splitList(c.OpenAPIAllow), Store: a.templates,
 			Guard: outbound.NewClient(append(openapi.Hosts(docs), c.Allow...)),
 		})
-		list = append(list, service{openapi.Service, a.documents, a.documents})
+		list = append(list, calls(openapi.Service, a.documents))
 	}
 	if c.ComfyDeployAPIKey != "" {
 		deployed, err := comfydeploy.New(comfydeploy.Config{Key: c.ComfyDeployAPIKey, BaseURL: c.ComfyDeployAPIURL, Guard: guard, Logger: a.log})
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, service{comfydeploy.Service, deployed, deployed})
+		list = append(list, jobs(comfydeploy.Service, deployed))
 	}
 	if c.ViduAPIKey != "" {
 		videos, err := vidu.New(vidu.Config{
@@ -105,7 +121,7 @@ func (a *app) newServices() ([]service, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, service{vidu.Service, videos, videos})
+		list = append(list, jobs(vidu.Service, videos))
 	}
 	media, err := a.newMediaServices(guard)
 	if err != nil {

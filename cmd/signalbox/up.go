@@ -401,7 +401,7 @@ func (a *app) startRuns(ctx context.Context) error {
 // providers is who runs the tools, by service.
 func (a *app) providers() map[string]runs.Provider {
 	providers := map[string]runs.Provider{
-		comfy.Service: comfy.NewProvider(comfy.ProviderConfig{Fleet: a.fleet, Workflows: a.flows, Logger: a.log, Metrics: a.metrics}),
+		comfy.Service: {Submitter: comfy.NewProvider(comfy.ProviderConfig{Fleet: a.fleet, Workflows: a.flows, Logger: a.log, Metrics: a.metrics})},
 	}
 	for _, s := range a.services {
 		providers[s.name] = s.provider

@@ -44,7 +44,7 @@ func (a *app) newAddresses(context.Context) error {
 	}
 	var signing []string
 	for _, s := range a.services {
-		if _, signs := s.provider.(registry.CallbackVerifier); signs {
+		if _, signs := runs.Extra[registry.CallbackVerifier](s.provider); signs {
 			signing = append(signing, s.name)
 		}
 	}
@@ -89,7 +89,7 @@ func (a *app) reports() func(ctx context.Context, runID string) ([]httptools.Rep
 func (a *app) startInbox(ctx context.Context) error {
 	sources := map[string]webhooks.Source{}
 	for _, s := range a.services {
-		verifier, _ := s.provider.(registry.CallbackVerifier) // nil: the address carries a token
+		verifier, _ := runs.Extra[registry.CallbackVerifier](s.provider) // nil: the address carries a token
 		sources[s.name] = webhooks.Source{Verifier: verifier}
 	}
 	var err error

@@ -130,7 +130,7 @@ func (h *house) start() *house {
 	people := users.New(h.pool, users.Config{OnCreate: h.welcome})
 	h.runs, err = runs.New(runs.Config{
 		Pool: h.pool, Registry: h.registry, Ledger: h.ledger, Users: people, Assets: h.files, Logger: log,
-		Providers:  map[string]runs.Provider{comfy.Service: h.provider},
+		Providers:  map[string]runs.Provider{comfy.Service: {Submitter: h.provider}},
 		Deliverers: map[string]runs.Deliverer{telegram.Platform: deliverer},
 		Workers:    8, Deliveries: 4, RetryBase: 50 * time.Millisecond,
 	})

@@ -103,7 +103,7 @@ func newHouse(t *testing.T, options ...option) *house {
 	}
 	h.runs, err = runs.New(runs.Config{
 		Pool: pool, Registry: h.reg, Ledger: h.ledger, Users: h.users, Limits: h.users, Assets: store,
-		Providers: map[string]runs.Provider{comfy.Service: comfy.NewProvider(comfy.ProviderConfig{Fleet: fleet, Workflows: flows}), "fake": h.fake, "asking": h.asking},
+		Providers: map[string]runs.Provider{comfy.Service: {Submitter: comfy.NewProvider(comfy.ProviderConfig{Fleet: fleet, Workflows: flows})}, "fake": {Submitter: h.fake}, "asking": {Caller: h.asking}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/providers/remote/remotetest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
+	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runstest"
 )
 
@@ -39,7 +40,7 @@ func newPictures(t *testing.T) *caller {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return service{imagegen.Service, p, p}
+		return service{imagegen.Service, p, runs.Provider{Caller: p}}
 	})
 	return c
 }
@@ -59,7 +60,7 @@ func newRemoteWithin(t *testing.T, timeoutMs int) *caller {
 	c := &caller{server: server.Server, calls: func() int { return len(server.Calls()) }, inputs: map[string]any{"sku": "CH-100"}, large: 8 << 20, price: billing.Dollar * 2 / 100, lost: registry.CodeUnavailable}
 	c.house = newHouse(t, never, func(now func() time.Time, assets *runstest.Assets) service {
 		p := remote.New(remote.Config{File: file, Store: &registrytest.Specs{}, Guard: guard(), SiteID: "bot.example", Now: now})
-		return service{remote.Service, p, p}
+		return service{remote.Service, p, runs.Provider{Caller: p}}
 	})
 	return c
 }

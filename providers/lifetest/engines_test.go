@@ -78,7 +78,7 @@ func openEngines(t *testing.T, directives string) *engines {
 		h.fleet.Refresh(t.Context())
 		source := fstest.MapFS{"it.json": {Data: []byte(strings.ReplaceAll(paper, "DIRECTIVES", directives))}}
 		flows := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{source}, Fleet: h.fleet, Store: &registrytest.Specs{}, Rate: "0.001"})
-		return service{comfy.Service, flows, comfy.NewProvider(comfy.ProviderConfig{Fleet: h.fleet, Workflows: flows, Now: now, ReconcileEvery: 20 * time.Millisecond})}
+		return service{comfy.Service, flows, runs.Provider{Submitter: comfy.NewProvider(comfy.ProviderConfig{Fleet: h.fleet, Workflows: flows, Now: now, ReconcileEvery: 20 * time.Millisecond})}}
 	})
 	return h
 }

@@ -77,7 +77,7 @@ func newHouse(t *testing.T, poll time.Duration, open func(now func() time.Time, 
 	var inbox *webhooks.Inbox
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { inbox.ServeHTTP(w, r) }))
 	t.Cleanup(site.Close)
-	verifier, signs := h.provider.(registry.CallbackVerifier)
+	verifier, signs := runs.Extra[registry.CallbackVerifier](h.provider)
 	var signing []string
 	if signs {
 		signing = []string{h.name}

@@ -72,7 +72,7 @@ func newVidu(t *testing.T) *subject {
 	s := &subject{jobs: server, direct: server.Direct, large: 8 << 20, price: billing.Dollar * 30 / 100, unsaid: billing.Dollar / 2}
 	s.open = func(client *http.Client, now func() time.Time, _ *runstest.Assets) (service, error) {
 		p, err := vidu.New(vidu.Config{Key: vidutest.Key, BaseURL: server.BaseURL(), USDPerCredit: "0.005", HTTP: client, Guard: guard(), Now: now})
-		return service{vidu.Service, only(p, "vidu.text2video"), p}, err
+		return service{vidu.Service, only(p, "vidu.text2video"), runs.Provider{Submitter: p}}, err
 	}
 	return s
 }
@@ -83,7 +83,7 @@ func newTripo(t *testing.T) *subject {
 	s := &subject{jobs: server, direct: server.Direct, large: 8 << 20, price: billing.Dollar / 4, unsaid: billing.Dollar * 40 / 100}
 	s.open = func(client *http.Client, now func() time.Time, _ *runstest.Assets) (service, error) {
 		p, err := tripo.New(tripo.Config{Key: tripotest.Key, BaseURL: server.BaseURL(), USDPerCredit: "0.01", HTTP: client, Guard: guard(), Now: now})
-		return service{tripo.Service, only(p, "tripo.text_to_model"), p}, err
+		return service{tripo.Service, only(p, "tripo.text_to_model"), runs.Provider{Submitter: p}}, err
 	}
 	return s
 }
@@ -96,7 +96,7 @@ func newReplicate(t *testing.T) *subject {
 		p, err := replicate.New(replicate.Config{
 			Token: replicatetest.Token, BaseURL: server.BaseURL(), Models: []string{"painter/sketch"}, USDPerSecond: "0.001", HTTP: client, Guard: guard(), Now: now,
 		})
-		return service{replicate.Service, p, p}, err
+		return service{replicate.Service, p, runs.Provider{Submitter: p}}, err
 	}
 	return s
 }
@@ -110,7 +110,7 @@ func newFal(t *testing.T) *subject {
 			Key: faltest.Key, QueueURL: server.QueueURL(), DocsURL: server.DocsURL(), RestURL: server.RestURL(), Models: []string{faltest.Model}, USDPerSecond: "0.002",
 			HTTP: client, Guard: guard(), Now: now,
 		})
-		return service{fal.Service, p, p}, err
+		return service{fal.Service, p, runs.Provider{Submitter: p}}, err
 	}
 	return s
 }
@@ -127,7 +127,7 @@ func newComfyDeploy(t *testing.T) *subject {
 	s := &subject{jobs: server, direct: server.Direct, large: 4 << 20, price: 23_380_000}
 	s.open = func(client *http.Client, _ func() time.Time, _ *runstest.Assets) (service, error) {
 		p, err := comfydeploy.New(comfydeploy.Config{Key: comfydeploytest.Key, BaseURL: server.BaseURL(), HTTP: client, Guard: guard()})
-		return service{comfydeploy.Service, p, p}, err
+		return service{comfydeploy.Service, p, runs.Provider{Submitter: p}}, err
 	}
 	return s
 }
@@ -169,7 +169,7 @@ func newFile(t *testing.T) *subject {
 			client = guard()
 		}
 		files := httptools.New(httptools.Config{Dir: dir, Store: &registrytest.Specs{}, Guard: client, Now: now})
-		return service{httptools.Service, files, files.Jobs()}, nil
+		return service{httptools.Service, files, runs.Provider{Submitter: files.Jobs()}}, nil
 	}
 	return s
 }

@@ -61,7 +61,7 @@ const named = "while the request that begins it is answered"
 
 // cancels reports whether the service can stop a job.
 func (s *subject) cancels() bool {
-	_, ok := s.provider.(registry.Canceler)
+	_, ok := runs.Extra[registry.Canceler](s.provider)
 	return ok
 }
 

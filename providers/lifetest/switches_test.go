@@ -297,7 +297,7 @@ func (s *subject) isSlow(t *testing.T, wait time.Duration) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	provider := made.provider.(registry.Submitter)
+	provider := made.provider.Submitter
 	ticket, err := provider.Submit(t.Context(), registry.Call{RunID: "run-1", Handle: "handle-1", Tool: tools[0], Inputs: bound(tools[0], prompt)})
 	if err != nil {
 		t.Fatal(err)

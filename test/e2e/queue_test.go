@@ -74,7 +74,7 @@ func TestFlood(t *testing.T) {
 	ledger := billing.NewLedger(pool)
 	service, err := runs.New(runs.Config{
 		Pool: pool, Registry: tools, Ledger: ledger, Assets: store,
-		Providers: map[string]runs.Provider{comfy.Service: comfy.NewProvider(comfy.ProviderConfig{Fleet: fleet, Workflows: flows, ReconcileEvery: time.Hour})},
+		Providers: map[string]runs.Provider{comfy.Service: {Submitter: comfy.NewProvider(comfy.ProviderConfig{Fleet: fleet, Workflows: flows, ReconcileEvery: time.Hour})}},
 	})
 	if err == nil {
 		err = service.Start(t.Context())

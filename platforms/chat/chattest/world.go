@@ -112,7 +112,7 @@ func (w *World) Start() {
 	})
 	w.Runs, err = runs.New(runs.Config{
 		Pool: w.Pool, Registry: w.Registry, Ledger: w.Ledger, Users: w.People, Limits: w.People, Assets: w.Files, Logger: log,
-		Providers:  map[string]runs.Provider{"test": w.Provider, "asking": w.Asking},
+		Providers:  map[string]runs.Provider{"test": {Submitter: w.Provider}, "asking": {Caller: w.Asking}},
 		Deliverers: map[string]runs.Deliverer{connection.Adapter.Platform(): deliverer},
 		Workers:    8, Deliveries: 4, RetryBase: 50 * time.Millisecond,
 	})

@@ -87,7 +87,7 @@ func newHouse(t *testing.T, sections ...console.Section) *house {
 	}
 	h.reload()
 	h.runs, err = runs.New(runs.Config{Pool: pool, Registry: h.reg, Ledger: h.ledger, Users: h.users, Limits: h.users, Assets: &runstest.Assets{},
-		Providers: map[string]runs.Provider{"fake": h.provider}})
+		Providers: map[string]runs.Provider{"fake": {Submitter: h.provider}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -156,7 +156,7 @@ func newHouse(t *testing.T, adapt ...func(*runs.Config)) *house {
 	h.reg = registrytest.Registry(t, h.tools)
 	config := runs.Config{
 		Pool: pool, Registry: h.reg, Ledger: h.ledger, Users: h.users, Limits: h.users, Assets: store{assets.New(pool, folder, 0)},
-		Providers: map[string]runs.Provider{"now": h.now, "fake": h.slow, "asking": h.asking},
+		Providers: map[string]runs.Provider{"now": {Caller: h.now}, "fake": {Submitter: h.slow}, "asking": {Caller: h.asking}},
 	}
 	for _, change := range adapt {
 		change(&config)

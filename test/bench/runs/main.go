@@ -324,7 +324,7 @@ func (b *bench) open(ctx context.Context) (*house, error) {
 	var err error
 	h.Service, err = runs.New(runs.Config{
 		Metrics: metrics, Pool: b.pool, Registry: b.registry, Ledger: b.ledger, Assets: &runstest.Assets{},
-		Providers:  map[string]runs.Provider{"bench": engine{}},
+		Providers:  map[string]runs.Provider{"bench": {Submitter: engine{}}},
 		Deliverers: map[string]runs.Deliverer{"bench": h.inbox},
 		Logger:     slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
 	})
