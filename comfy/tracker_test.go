@@ -2,20 +2,11 @@ package comfy
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 	"math"
-	"net/http"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/signalbox/signalbox/comfy/graph"
-	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/registry"
-	"github.com/signalbox/signalbox/registry/registrytest"
 )
 
 // testTracker follows a prompt of the nodes 1 to 4.
@@ -165,66 +156,6 @@ func TestTracker(t *testing.T) {
 	})
 }
 
-func TestDecodeBinary(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		frame string
-		want  Event
-		ok    bool
-	}{
-		"a preview":              {"\x00\x00\x00\x01\x00\x00\x00\x02png", Event{Type: "preview", Image: []byte("png")}, true},
-		"a preview with data":    {"\x00\x00\x00\x04\x00\x00\x00\x0f{\"node_id\":\"7\"}jpg", Event{Type: "preview", Node: "7", Image: []byte("jpg")}, true},
-		"a text":                 {"\x00\x00\x00\x03\x00\x00\x00\x0212hello", Event{Type: "text", Node: "12", Text: "hello"}, true},
-		"nothing":                {"", Event{}, false},
-		"too short":              {"\x00\x00\x00\x01\x00", Event{}, false},
-		"a length past the end":  {"\x00\x00\x00\x03\xff\xff\xff\xff1", Event{}, false},
-		"data past the end":      {"\x00\x00\x00\x04\x00\x00\x00\x7f{}", Event{}, false},
-		"data that is no JSON":   {"\x00\x00\x00\x04\x00\x00\x00\x02{{x", Event{}, false},
-		"an event of the future": {"\x00\x00\x00\x09\x00\x00\x00\x02xx", Event{}, false},
-	} {
-		got, ok := decodeBinary([]byte(c.frame))
-		if ok != c.ok || got.Type != c.want.Type || got.Node != c.want.Node || got.Text != c.want.Text || string(got.Image) != string(c.want.Image) {
-			t.Errorf("%s: %+v %v", name, got, ok)
-		}
-	}
-}
-
-// FuzzDecode feeds frames of any content: no crash, and nothing beyond the frame is read.
-func FuzzDecode(f *testing.F) {
-	f.Add([]byte(`{"type":"progress_state","data":{"nodes":{"1":{"value":1,"max":2,"state":"running"}}}}`))
-	f.Add([]byte("\x00\x00\x00\x04\x00\x00\x00\x02{}x"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		tr := testTracker()
-		for _, decode := range []func([]byte) (Event, bool){decodeText, decodeBinary} {
-			if e, ok := decode(data); ok {
-				e.PromptID = "p"
-				tr.apply(e)
-			}
-		}
-		if p := tr.progress(); p.Fraction < 0 || p.Fraction > 1 {
-			t.Errorf("fraction %v", p.Fraction)
-		}
-		var h HistoryEntry
-		if decodeLoosely(data, &h) == nil {
-			h.Outcome()
-			h.Executed()
-			for id := range h.Outputs {
-				h.Results(id)
-			}
-		}
-	})
-}
-
-func TestCappedBody(t *testing.T) {
-	t.Parallel()
-	for size, whole := range map[int]bool{9: true, 10: true, 11: false} {
-		data, err := io.ReadAll(&cappedBody{ReadCloser: io.NopCloser(strings.NewReader(strings.Repeat("x", size))), left: 10, name: "a.png"})
-		if (err == nil) != whole || whole && len(data) != size {
-			t.Errorf("%d bytes: read %d, %v", size, len(data), err)
-		}
-	}
-}
-
 func TestGPUName(t *testing.T) {
 	t.Parallel()
 	for device, want := range map[string]string{
@@ -235,133 +166,6 @@ func TestGPUName(t *testing.T) {
 			t.Errorf("%q gives %q", device, got)
 		}
 	}
-}
-
-func objectInfo(t *testing.T, text string) *graph.ObjectInfo {
-	t.Helper()
-	info, err := graph.ParseObjectInfo([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return info
-}
-
-func TestMissing(t *testing.T) {
-	t.Parallel()
-	const other = `"KSampler": {"input": {"required": {"sampler_name": [["euler"], {}], "denoise": ["FLOAT", {}]}}}`
-	info := func(loader string) *graph.ObjectInfo {
-		return objectInfo(t, `{`+other+`, "Loader": {"input": {"required": {`+loader+`}}}}`)
-	}
-	need := workflow.Requirements{Classes: []string{"KSampler", "Loader"}, Models: []workflow.Model{{Folder: "checkpoints", Name: "sd/a.safetensors"}}}
-	for name, c := range map[string]struct {
-		loader string
-		lacks  []string
-	}{
-		"offered":                       {`"ckpt_name": [["b.safetensors", "sd/a.safetensors"], {}]`, nil},
-		"offered in the newer form":     {`"ckpt_name": ["COMBO", {"options": ["sd/a.safetensors"]}]`, nil},
-		"offered by a Windows server":   {`"ckpt_name": [["sd\\a.safetensors"], {}]`, nil},
-		"not offered":                   {`"ckpt_name": [["b.safetensors"], {}]`, []string{"the model sd/a.safetensors"}},
-		"no models at all":              {`"ckpt_name": [[], {}]`, []string{"the model sd/a.safetensors"}},
-		"a list that the editor loads":  {`"ckpt_name": ["COMBO", {"remote": {"route": "/internal/files"}}]`, nil},
-		"a plain text":                  {`"ckpt_name": ["STRING", {}]`, nil},
-		"offered in a branch of a node": {`"mode": ["COMFY_DYNAMICCOMBO_V3", {"options": [{"key": "one", "inputs": {"required": {"ckpt_name": ["COMBO", {"options": ["sd/a.safetensors"]}]}}}]}]`, nil},
-	} {
-		if got := missing(info(c.loader), need); !slices.Equal(got, c.lacks) {
-			t.Errorf("%s: lacks %q, expected %q", name, got, c.lacks)
-		}
-	}
-	need.Classes = []string{"KSampler", "Gone"}
-	if got := missing(info(`"ckpt_name": [[], {}]`), need); !slices.Contains(got, "the node Gone") {
-		t.Errorf("lacks %q", got)
-	}
-	prompt := graph.Prompt{{ID: "1", Class: "Loader", Inputs: graph.Inputs{{Name: "ckpt_name", Value: "sd/a.safetensors"}, {Name: "x", Value: "a/b"}}}}
-	spell(info(`"ckpt_name": [["sd\\a.safetensors"], {}]`), prompt)
-	if v, _ := prompt[0].Inputs.Get("ckpt_name"); v != `sd\a.safetensors` {
-		t.Errorf("the prompt says %v, the server would not know it", v)
-	}
-	if v, _ := prompt[0].Inputs.Get("x"); v != "a/b" {
-		t.Errorf("x became %v", v)
-	}
-}
-
-func TestRefusalWords(t *testing.T) {
-	t.Parallel()
-	detail := func(kind, input string) ErrorDetail {
-		return ErrorDetail{Type: kind, Message: "secret /srv/x", Details: "secret", ExtraInfo: map[string]any{"input_name": input, "received_value": "secret"}}
-	}
-	e := &PromptError{Status: http.StatusBadRequest, NodeErrors: map[string]NodeError{
-		"1": {ClassType: "A", Errors: []ErrorDetail{detail("required_input_missing", "image"), detail("value_smaller_than_min", "width")}},
-		"2": {ClassType: "B", Errors: []ErrorDetail{detail("value_bigger_than_max", "height"), detail("return_type_mismatch", "x")}},
-		"3": {ClassType: "B", Errors: []ErrorDetail{detail("value_bigger_than_max", "height")}},
-	}}
-	if got := refusalWords(e); got != "A.image is missing, A.width is too small, B.height is too large, B: return type mismatch" {
-		t.Error(got)
-	}
-	if got := refusalWords(&PromptError{}); got != "it does not say why" {
-		t.Error(got)
-	}
-}
-
-func TestUploadName(t *testing.T) {
-	t.Parallel()
-	ref := "asset:" + strings.Repeat("0123456789abcdef", 4)
-	for _, c := range []struct {
-		ref, want string
-		info      registry.MediaInfo
-	}{
-		{ref, "signalbox_0123456789abcdef0123456789abcdef.png", registry.MediaInfo{Name: "my holiday.jpg", MIMEType: "image/png"}},
-		{ref, "signalbox_0123456789abcdef0123456789abcdef.jpg", registry.MediaInfo{MIMEType: "image/jpeg; charset=binary"}},
-		{ref, "signalbox_0123456789abcdef0123456789abcdef.mov", registry.MediaInfo{MIMEType: "video/quicktime"}},
-		{ref, "signalbox_0123456789abcdef0123456789abcdef.mp3", registry.MediaInfo{MIMEType: "audio/mpeg"}},
-		{ref, "signalbox_0123456789abcdef0123456789abcdef.m4a", registry.MediaInfo{MIMEType: "audio/mp4"}},
-		{ref, "signalbox_0123456789abcdef0123456789abcdef.glb", registry.MediaInfo{MIMEType: "model/gltf-binary"}},
-		{ref, "signalbox_0123456789abcdef0123456789abcdef.exr", registry.MediaInfo{Name: "x.EXR", MIMEType: "image/x-exr"}},
-		{ref, "signalbox_0123456789abcdef0123456789abcdef.bin", registry.MediaInfo{Name: "x.p/../h"}},
-		{"https://x/../../a b.png", "signalbox_httpsxabpng.bin", registry.MediaInfo{}},
-	} {
-		if got := uploadName(c.ref, c.info); got != c.want {
-			t.Errorf("%+v gives %s, expected %s", c.info, got, c.want)
-		}
-	}
-}
-
-func TestQueueOrder(t *testing.T) {
-	t.Parallel()
-	var items []queueItem
-	if err := json.Unmarshal([]byte(`[[5, "c", {}], [-1, "a", {"1": {}}], [0.5, "b"]]`), &items); err != nil {
-		t.Fatal(err)
-	}
-	sortByNumber(items)
-	if items[0].promptID != "a" || items[1].promptID != "b" || items[2].promptID != "c" {
-		t.Errorf("%+v", items)
-	}
-	for _, bad := range []string{`[{}]`, `[[]]`, `[["x", "y"]]`, `[7]`} {
-		if err := json.Unmarshal([]byte(bad), &items); err == nil {
-			t.Errorf("%s is taken", bad)
-		}
-	}
-}
-
-func TestTemplatesInMemoryAreBounded(t *testing.T) {
-	t.Parallel()
-	store := &registrytest.Specs{}
-	w := NewWorkflows(WorkflowsConfig{Store: store})
-	for i := range 10 * recentTemplates {
-		tool := toolWithTemplate(store.AddFile("", "", fmt.Appendf(nil, `{"binding": {"prompt": {}}, "need": {"classes": ["C%d"]}}`, i)))
-		if _, err := w.forTool(t.Context(), tool); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if n := len(w.recent); n > recentTemplates {
-		t.Errorf("%d templates are kept", n)
-	}
-	if _, err := w.forTool(t.Context(), toolWithTemplate(store.AddFile("", "", []byte(`{}`)))); err == nil || errors.Unwrap(err) != nil && strings.Contains(err.Error(), "%!") {
-		t.Error(err)
-	}
-}
-
-func toolWithTemplate(ref string) registry.Tool {
-	return registry.Tool{ToolID: "t", Metadata: map[string]any{templateKey: ref}}
 }
 
 func TestARunWithinOneMillisecondTookSomeTime(t *testing.T) {
