@@ -51,7 +51,7 @@ func (s *Service) PutMedia(ctx context.Context, accountID string, content io.Rea
 		err = &LimitError{LimitUse: LimitUse{Kind: LimitUploads, Limit: full.Limit, Used: full.Used}}
 	}
 	if errors.Is(err, assets.ErrErased) {
-		err = registry.Errorf(registry.CodeUnauthorized, "%s; nothing was kept", err)
+		err = registry.Errorf(registry.CodeUnauthorized, "this account was deleted, and nothing was kept")
 	}
 	if err != nil {
 		return "", registry.MediaInfo{}, fmt.Errorf("store media: %w", err)

@@ -140,6 +140,7 @@ func TestUsesKnowAllTables(t *testing.T) {
 		"registry_current.status", "registry_changes.diff", // the definitions stand in registry_tool_versions
 		"chat_updates.body", "chat_updates.answer", // being handled, so that its files are young
 		"chat_keyboards.used", "chat_deliveries.parts", // messages of platforms
+		"run_questions.question", "run_questions.reply", "chat_questions.state", // numbers, words and choices: a question asks for no files
 		"telegram_bots.commands", "discord_apps.commands", "webhook_messages.data",
 		"runs.sources", "runs.quote", "runs.receipt", "runs.error", "runs.ticket", "runs.context", "run_copies.ticket",
 	}
