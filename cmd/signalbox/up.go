@@ -145,6 +145,7 @@ func (a *app) wait(ctx context.Context) error {
 			return err
 		case <-lost:
 		}
+		a.db.pool.Reset() // its connections are broken, and nobody shall get one once the server is back
 		if !losses.Allow() {
 			return errors.New("the database server ends by itself again and again; its log is in DATA_DIR/postgres")
 		}
@@ -152,7 +153,6 @@ func (a *app) wait(ctx context.Context) error {
 		if err := a.db.server.Restart(ctx); err != nil {
 			return err
 		}
-		a.db.pool.Reset() // its connections are broken
 	}
 }
 
