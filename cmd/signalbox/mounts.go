@@ -32,7 +32,7 @@ func (m mounted) mounts() []web.Mount {
 		{Path: "GET /mcp", Use: web.Run, Handler: m.mcp, Streams: mcp.Streams},
 		{Path: "POST /mcp", Use: web.Run, Handler: m.mcp, Streams: mcp.Streams},
 		{Path: "DELETE /mcp", Use: web.Run, Handler: m.mcp},
-		{Path: "POST /api/ask", Use: web.Run, Handler: m.ask, Describe: askapi.Describe()},
+		{Path: "POST /api/ask", Use: web.Run, Handler: m.ask, AtOnce: askapi.AtOnce, Describe: askapi.Describe()},
 		{Path: "POST " + webhooks.Root, Use: web.Public, Handler: m.inbox},
 		{Path: "POST " + telegram.WebhookPath, Use: web.Public, Handler: m.telegram},
 		{Path: "POST " + discord.InteractionsPath, Use: web.Public, Handler: m.discord},

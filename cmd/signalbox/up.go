@@ -53,15 +53,15 @@ func (upCommand) Run(e env) error {
 	}
 	// What a start does step by step is told when debugging; else the first lines are those that say where everything is.
 	var level slog.LevelVar
-	if usual := logLevels[c.LogLevel]; usual == slog.LevelInfo {
+	usual := logLevels[c.LogLevel]
+	level.Set(usual)
+	if usual == slog.LevelInfo {
 		level.Set(slog.LevelWarn)
-	} else {
-		level.Set(usual)
 	}
 	a := &app{cfg: c, log: newLoggerAt(&level, c, e.stderr), metrics: prometheus.NewRegistry()}
 	if err = a.start(e.ctx); err == nil {
 		a.banner(e.stdout)
-		level.Set(logLevels[c.LogLevel])
+		level.Set(usual)
 		err = a.wait(e.ctx)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), stopLimit)

@@ -156,7 +156,15 @@ func (t *routes) mount(m Mount) {
 	case m.Page:
 		answers = t.server.page
 	}
+	var open openCount
 	t.list = append(t.list, route{m.Path, m.Use, answers, func(w http.ResponseWriter, r *http.Request, a users.Account) error {
+		if m.AtOnce > 0 {
+			done, ok := open.enter(a.ID, m.AtOnce)
+			if !ok {
+				return registry.Errorf(registry.CodeRateLimited, "%d such requests of this account are being answered, which is the limit: wait for an answer", m.AtOnce)
+			}
+			defer done()
+		}
 		if m.Streams != nil && m.Streams(r) {
 			leave, err := t.server.enterStream(r.Context(), a)
 			if err != nil {

@@ -8,6 +8,8 @@ type Mount struct {
 	Use     Use    // what it does, which decides who may come
 	Page    bool   // for people: who is signed out is led to the sign-in page, and errors are pages; else they are problem+json
 	Handler http.Handler
+	// AtOnce is how many requests of one account are answered at the same time; 0: any number.
+	AtOnce int
 	// Streams tells the requests whose answer stays open for as long as the client wants: each counts as an event stream of its
 	// account. nil: none does.
 	Streams func(r *http.Request) bool

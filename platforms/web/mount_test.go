@@ -66,3 +66,30 @@ func TestMounts(t *testing.T) {
 		}
 	})
 }
+
+func TestMountsAnswerSoManyAtOnce(t *testing.T) {
+	t.Parallel()
+	may := make(chan struct{})
+	h := newHouse(t, func(c *web.Config) {
+		c.Mounts = []web.Mount{{Path: "POST /slow", Use: web.Run, AtOnce: 2, Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-may })}}
+	})
+	answers := make(chan int)
+	ask := func(who *client) { answers <- who.do("POST", "/slow", "", nil).StatusCode }
+	ann, bob := h.developer("ann"), h.developer("bob")
+	for range 3 {
+		go ask(ann)
+	}
+	if status := <-answers; status != http.StatusTooManyRequests {
+		t.Errorf("the third: %d", status)
+	}
+	go ask(bob)
+	close(may)
+	for range 3 {
+		if status := <-answers; status != http.StatusOK {
+			t.Errorf("status %d", status)
+		}
+	}
+	if status := ann.do("POST", "/slow", "", nil).StatusCode; status != http.StatusOK {
+		t.Errorf("afterwards: %d", status)
+	}
+}

@@ -5,13 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/registry"
@@ -22,10 +20,11 @@ import (
 // Platform is the name under which the runs of questions are kept.
 const Platform = "agent"
 
-const (
-	maxBody = 1 << 20 // of a request, in bytes
-	atOnce  = 4       // questions of one account that are answered at the same time: what models charge is the operator's bill
-)
+// AtOnce is how many questions of one account may be answered at the same time: what models charge is the operator's bill.
+const AtOnce = 4
+
+// maxBody bounds a request, in bytes.
+const maxBody = 1 << 20
 
 // Users is what the handler needs of users.Store.
 type Users interface {
@@ -43,18 +42,14 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-type server struct {
-	Config
-	mu   sync.Mutex
-	open map[string]int // questions that are being answered, by account
-}
+type server struct{ Config }
 
 // Handler serves the route.
 func Handler(cfg Config) http.Handler {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	return http.HandlerFunc((&server{Config: cfg, open: map[string]int{}}).ask)
+	return http.HandlerFunc(server{cfg}.ask)
 }
 
 type askBody struct {
@@ -80,7 +75,7 @@ type callBody struct {
 	Result    runs.Envelope   `json:"result"`
 }
 
-func (s *server) ask(w http.ResponseWriter, r *http.Request) {
+func (s server) ask(w http.ResponseWriter, r *http.Request) {
 	var body askBody
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&body); err != nil {
 		s.fail(w, r, registry.Errorf(registry.CodeInvalidInput, `expected JSON such as {"question":"find the oak chair"}`))
@@ -101,11 +96,6 @@ func (s *server) ask(w http.ResponseWriter, r *http.Request) {
 		tell(w, http.StatusForbidden, registry.CodeUnauthorized, registry.AsError(refusal).Message, false)
 		return
 	}
-	if !s.enter(account.ID) {
-		tell(w, http.StatusTooManyRequests, registry.CodeRateLimited, fmt.Sprintf("%d questions of this account are being answered, which is the limit: wait for an answer", atOnce), true)
-		return
-	}
-	defer s.leave(account.ID)
 	question := agent.Question{
 		Text: body.Question, Intents: body.Intents, AccountID: account.ID, Audience: registry.Everyone, Origin: runs.Origin{Platform: Platform}, Budget: s.Budget(r.Context()),
 		May: func(ctx context.Context, toolID string) error {
@@ -128,27 +118,8 @@ func (s *server) ask(w http.ResponseWriter, r *http.Request) {
 	write(w, "application/json", http.StatusOK, bodyOf(answer, name))
 }
 
-// enter counts one more question of an account until leave; false where there are too many.
-func (s *server) enter(account string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.open[account] >= atOnce {
-		return false
-	}
-	s.open[account]++
-	return true
-}
-
-func (s *server) leave(account string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.open[account]--; s.open[account] == 0 {
-		delete(s.open, account)
-	}
-}
-
 // model is who is asked.
-func (s *server) model(name string) (string, *agent.Agent, error) {
+func (s server) model(name string) (string, *agent.Agent, error) {
 	if len(s.Agents) == 0 {
 		return "", nil, registry.Errorf(registry.CodeUnavailable, "there is no model to ask; the operator can name one in ANTHROPIC_MODEL or OPENAI_MODEL")
 	}
@@ -180,7 +151,7 @@ var statuses = map[registry.Code]int{
 	registry.CodeUnavailable: http.StatusServiceUnavailable, registry.CodeRateLimited: http.StatusServiceUnavailable,
 }
 
-func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
+func (s server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
 		return // nobody listens any more
 	}

@@ -17,15 +17,11 @@ import (
 	"github.com/signalbox/signalbox/users"
 )
 
-// model answers once it may.
-type model struct {
-	asked atomic.Int32
-	may   chan struct{}
-}
+// model notes that it was asked.
+type model struct{ asked atomic.Int32 }
 
 func (m *model) Answer(context.Context, agent.Conversation) (agent.Turn, error) {
 	m.asked.Add(1)
-	<-m.may
 	return agent.Turn{By: agent.Asked, Text: "hello"}, nil
 }
 
@@ -50,7 +46,7 @@ func ask(h http.Handler, who string) (int, string) {
 // What a model charges is the operator's bill.
 func TestWhoMayAsk(t *testing.T) {
 	t.Parallel()
-	asked := &model{may: make(chan struct{})}
+	asked := new(model)
 	h := askapi.Handler(askapi.Config{
 		Agents:  map[string]*agent.Agent{"fake": agent.New(agent.Config{Registry: registrytest.Registry(t), Model: asked, Provider: "fake"})},
 		Default: "fake", Users: door{}, Budget: func(context.Context) runs.Budget { return runs.Budget{} },
@@ -62,28 +58,8 @@ func TestWhoMayAsk(t *testing.T) {
 		if status, said := ask(h, "eve"); status != http.StatusForbidden || !strings.Contains(said, "blocked") || asked.asked.Load() != 0 {
 			t.Errorf("%d %s; the model was asked %d times", status, said, asked.asked.Load())
 		}
-	})
-	t.Run("four questions of an account are answered at once, and others' besides", func(t *testing.T) {
-		answers := make(chan int)
-		put := func(who string) {
-			status, _ := ask(h, who)
-			answers <- status
-		}
-		for range 5 {
-			go put("ann")
-		}
-		if status := <-answers; status != http.StatusTooManyRequests {
-			t.Errorf("the fifth: %d", status)
-		}
-		go put("bob")
-		close(asked.may)
-		for range 5 {
-			if status := <-answers; status != http.StatusOK {
-				t.Errorf("status %d", status)
-			}
-		}
 		if status, said := ask(h, "ann"); status != http.StatusOK {
-			t.Errorf("afterwards: %d %s", status, said)
+			t.Errorf("somebody who may: %d %s", status, said)
 		}
 	})
 }
