@@ -87,6 +87,11 @@ type (
 	CallbackVerifier interface {
 		VerifyCallback(ctx context.Context, r CallbackRequest) (Callback, error)
 	}
+	// Previewer tells what a call would do, and changes nothing: what a tool does may depend on its inputs, such as "confirmed". Who
+	// carries the call out is asked before it is accepted; what it shows is part of what the owner approves, and comes back as Call.Preview.
+	Previewer interface {
+		Preview(ctx context.Context, c Call) (Preview, error)
+	}
 	// Readier tells of a tool whether it could be run: the error is why not, for people. It asks for what only it can
 	// know, such as whether there is a workflow behind the definition.
 	Readier interface {
@@ -120,8 +125,28 @@ type Call struct {
 	CallbackURL string // where the provider may report, or empty
 	Media       MediaOpener
 	Context     CallContext
+	// Preview is what the owner was shown and approved; nil: the tool has no Previewer, or nobody had to be asked.
+	Preview *Preview
 	// Ask asks the run's owner something in the midst of Call, one question after the other; nil: nobody can be asked.
 	Ask Asker
+}
+
+// Preview is what a call would do.
+type Preview struct {
+	// Capability is that of this very call: read where it changes nothing, as when it only shows what it would delete.
+	Capability Capability `json:"capability"`
+	Message    string     `json:"message,omitempty"` // one line for people, e.g. "Delete 2 posts?"
+	// Touches is what the call would change, each with the version that it has now. A provider refuses a call whose Preview names
+	// versions that are not the present ones any more.
+	Touches []Touch `json:"touches,omitempty"`
+}
+
+// Touch is one thing that a call would change.
+type Touch struct {
+	Kind    string `json:"kind"` // e.g. "post"
+	ID      string `json:"id"`
+	Title   string `json:"title,omitempty"`
+	Version string `json:"version"` // changes whenever the thing does
 }
 
 // MediaOpener reads the files behind media references.
