@@ -21,6 +21,10 @@ const module = "github.com/signalbox/signalbox/"
 var floors = [][]string{
 	{"cmd/signalbox", "examples"},
 	{"platforms/telegram", "platforms/web", "platforms/discord"},
+	{"platforms/web/account", "platforms/web/api", "platforms/web/pages"},
+	{"platforms/web/files", "platforms/web/render", "platforms/web/request"},
+	{"platforms/web/door"},
+	{"platforms/web/problem"},
 	{"platforms/chat"},
 	{"agent"},
 	{"runs", "webhooks"},

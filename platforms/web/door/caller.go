@@ -11,8 +11,6 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/billing"
-	"github.com/signalbox/signalbox/internal/cache"
-	"github.com/signalbox/signalbox/platforms/web/problem"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
 )
@@ -26,9 +24,6 @@ var (
 	// adminIdentity is whoever has the operator's token.
 	adminIdentity = users.Identity{Platform: Platform, ExternalID: "admin", Name: "Operator"}
 )
-
-// ErrSignedOut is the error of requests that nobody sent who is known.
-var ErrSignedOut = &problem.Problem{Status: http.StatusUnauthorized, Code: "unauthorized", Detail: "Sign in, or send an API key as Authorization: Bearer KEY."}
 
 // visit is what is known about who sends a request; it is found out once, when somebody asks.
 type visit struct {
@@ -268,12 +263,6 @@ func (d *Door) CloseLocal(ctx context.Context) error {
 	}
 	return err
 }
-
-// callers keeps who was looked up a moment ago, by the hash of what they showed.
-type (
-	callers    = cache.Cache[secretHash, caller]
-	secretHash = [sha256.Size]byte
-)
 
 // known gives the caller that showed a secret of a kind, from the cache or by lookup.
 func (d *Door) known(r *http.Request, kind, secret string, lookup func(context.Context, string) (caller, error)) (caller, error) {

@@ -2,6 +2,7 @@ package door
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"log/slog"
 	"net/netip"
@@ -60,6 +61,12 @@ type Door struct {
 	requests     limiter // of the API, by account
 	unnamedProxy sync.Once
 }
+
+// callers keeps who was looked up a moment ago, by the hash of what they showed.
+type (
+	callers    = cache.Cache[secretHash, caller]
+	secretHash = [sha256.Size]byte
+)
 
 // callerLife is how long a caller that was looked up is believed: a key that is revoked elsewhere works for so long at most.
 const callerLife = time.Second

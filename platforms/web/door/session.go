@@ -8,12 +8,6 @@ import (
 	"github.com/signalbox/signalbox/users"
 )
 
-// The cookies, see Site.cookieName.
-const (
-	sessionCookie = "signalbox"         // the session's secret
-	visitorCookie = "signalbox-visitor" // what forms of a browser that is not signed in are bound to
-)
-
 // cookieAge is how long browsers are asked to keep the session; how long it holds, the database says.
 const cookieAge = 365 * 24 * time.Hour
 

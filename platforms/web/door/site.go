@@ -40,6 +40,12 @@ func (s Site) serves(hostport string) bool {
 	return loopbackName(host) || net.ParseIP(host) != nil
 }
 
+// The cookies, see Site.cookieName.
+const (
+	sessionCookie = "signalbox"         // the session's secret
+	visitorCookie = "signalbox-visitor" // what forms of a browser that is not signed in are bound to
+)
+
 // SessionCookie is the name of the cookie that holds the session.
 func (s Site) SessionCookie() string { return s.cookieName(sessionCookie) }
 

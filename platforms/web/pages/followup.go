@@ -1,12 +1,16 @@
 package pages
 
 import (
+	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/signalbox/signalbox/internal/card"
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/users"
 )
 
 // answerOf reads a text output as cards; nil for what is none.
@@ -34,4 +38,28 @@ func followUpLinks(run runs.Run) []useLink {
 		links = append(links, useLink{Name: a.Label, URL: "/tool/" + url.PathEscape(a.Tool) + "?follow=" + run.ID + "." + strconv.Itoa(i)})
 	}
 	return links
+}
+
+// followUp fills a form with the inputs of a follow-up action, "RUN.NUMBER". Those that name stored files are left out:
+// they may be anybody's.
+func (s *forms) followUp(r *http.Request, a users.Account, t registry.Tool, action string, typed map[string]any) error {
+	id, index, _ := strings.Cut(action, ".")
+	run, err := s.callers.Own(r.Context(), a, id)
+	if err != nil {
+		return err
+	}
+	actions := chat.FollowUps(run)
+	i, err := strconv.Atoi(index)
+	if err != nil || i < 0 || i >= len(actions) {
+		return runs.ErrNotFound
+	}
+	if named, ok := s.tools.snapshot().Resolve(actions[i].Tool); !ok || named.ToolID != t.ToolID {
+		return runs.ErrNotFound
+	}
+	for name, value := range actions[i].Inputs {
+		if _, known := t.InputSchema.Get(name); known && !chat.HoldsAsset(value) {
+			typed[name] = value
+		}
+	}
+	return nil
 }

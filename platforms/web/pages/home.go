@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"slices"
@@ -15,17 +14,6 @@ import (
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
 )
-
-// Lists lists an account's runs: runs.Service.
-type Lists interface {
-	List(ctx context.Context, f runs.Filter) ([]runs.Run, error)
-}
-
-// overview are the pages of all tools and of all runs.
-type overview struct {
-	shared
-	runs Lists
-}
 
 // homeView is the list of tools, or what a search found.
 type homeView struct {

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/web/request"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -67,30 +66,6 @@ func useOutput(typed map[string]any, t registry.Tool, o runs.Output) {
 	default:
 		typed[f.Name] = o.Media
 	}
-}
-
-// followUp fills a form with the inputs of a follow-up action, "RUN.NUMBER". Those that name stored files are left out:
-// they may be anybody's.
-func (s *forms) followUp(r *http.Request, a users.Account, t registry.Tool, action string, typed map[string]any) error {
-	id, index, _ := strings.Cut(action, ".")
-	run, err := s.callers.Own(r.Context(), a, id)
-	if err != nil {
-		return err
-	}
-	actions := chat.FollowUps(run)
-	i, err := strconv.Atoi(index)
-	if err != nil || i < 0 || i >= len(actions) {
-		return runs.ErrNotFound
-	}
-	if named, ok := s.tools.snapshot().Resolve(actions[i].Tool); !ok || named.ToolID != t.ToolID {
-		return runs.ErrNotFound
-	}
-	for name, value := range actions[i].Inputs {
-		if _, known := t.InputSchema.Get(name); known && !chat.HoldsAsset(value) {
-			typed[name] = value
-		}
-	}
-	return nil
 }
 
 // unchanged takes out of a form's values those that would be bound without being typed, so that a run remembers

@@ -22,6 +22,13 @@ func (d *Renderer) NotFound(w http.ResponseWriter, r *http.Request) {
 	problem.Write(w, problem.Problem{Status: http.StatusNotFound, Code: "not_found", Detail: "There is nothing at this address. GET /openapi.json describes the API."})
 }
 
+// Static serves the styles and scripts: the path values hash and file name one.
+func (d *Renderer) Static(w http.ResponseWriter, r *http.Request) {
+	if !d.bundle.Serve(w, r, "public") {
+		d.NotFound(w, r)
+	}
+}
+
 // Problem draws a page that says what is wrong.
 func (d *Renderer) Problem(w http.ResponseWriter, r *http.Request, status int, title, detail string) {
 	d.own.Render(w, r, status, "problem", View{Title: title, Problem: detail})

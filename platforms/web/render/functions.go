@@ -7,18 +7,19 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/bundle"
 	"github.com/signalbox/signalbox/internal/i18n"
 )
 
 // functions are what all templates can call, in one language.
-func (d *Renderer) functions(v i18n.Voice) template.FuncMap {
+func functions(v i18n.Voice, b bundle.Bundle) template.FuncMap {
 	return template.FuncMap{
 		"told":     toldIn(v),
 		"t":        func(key any, pairs ...any) string { return v.Line(fmt.Sprint(key), pairs...) },
 		"usd":      func(n billing.NanoUSD) string { return v.Value(n) },
 		"about":    About,
-		"asset":    d.bundle.Address,
-		"icon":     d.icon,
+		"asset":    b.Address,
+		"icon":     func(name any) template.HTML { return icon(b, name) },
 		"date":     func(t time.Time) template.HTML { return dateOf(v, t) },
 		"day":      func(t time.Time) string { return v.Time(t.UTC()) },
 		"platform": func(name string) string { return lineOr(v, "web.platform."+name, name) },
@@ -31,17 +32,9 @@ func (d *Renderer) functions(v i18n.Voice) template.FuncMap {
 	}
 }
 
-// lineOr is the text of a key, or another where there is none.
-func lineOr(v i18n.Voice, key, otherwise string) string {
-	if v.Has(key) {
-		return v.Line(key)
-	}
-	return otherwise
-}
-
 // icon draws a symbol of static/icons.svg. It is always beside a word, so it says nothing to screen readers.
-func (d *Renderer) icon(name any) template.HTML {
-	return template.HTML(`<svg class="icon" aria-hidden="true"><use href="` + d.bundle.Address("icons.svg") + `#` + template.HTMLEscapeString(fmt.Sprint(name)) + `"/></svg>`)
+func icon(b bundle.Bundle, name any) template.HTML {
+	return template.HTML(`<svg class="icon" aria-hidden="true"><use href="` + b.Address("icons.svg") + `#` + template.HTMLEscapeString(fmt.Sprint(name)) + `"/></svg>`)
 }
 
 // dateOf writes a moment in the page's language, in UTC; the script rewrites it in the reader's zone.

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bytes"
 	"compress/gzip"
 	"html/template"
 	"net/http"
@@ -67,6 +68,13 @@ func (p *Pages) Render(w http.ResponseWriter, r *http.Request, status int, name 
 		return
 	}
 	p.write(w, r, p.d.Voice(r, users.Account{}), status, name, frame{View: v})
+}
+
+// draw draws a page into memory.
+func (p *Pages) draw(name string, f frame) ([]byte, error) {
+	var page bytes.Buffer
+	err := p.templates[f.Lang].ExecuteTemplate(&page, name+".html", f)
+	return page.Bytes(), err
 }
 
 // write writes a page, or nothing but an error when the template fails: never half a page.

@@ -3,7 +3,6 @@
 package render
 
 import (
-	"bytes"
 	"context"
 	"embed"
 	"fmt"
@@ -65,7 +64,7 @@ func New(cfg Config) (*Renderer, error) {
 		return nil, fmt.Errorf("web: %w", err)
 	}
 	for _, lang := range texts.Languages() {
-		frame, err := template.New("").Funcs(d.functions(d.texts.Voice(lang))).ParseFS(templateFiles, "templates/*.html")
+		frame, err := template.New("").Funcs(functions(d.texts.Voice(lang), d.bundle)).ParseFS(templateFiles, "templates/*.html")
 		if err != nil {
 			return nil, fmt.Errorf("web: %w", err)
 		}
@@ -98,23 +97,10 @@ func (d *Renderer) Pages(files fs.FS, functions func(i18n.Voice) template.FuncMa
 	return p, nil
 }
 
-func (p *Pages) draw(name string, f frame) ([]byte, error) {
-	var page bytes.Buffer
-	err := p.templates[f.Lang].ExecuteTemplate(&page, name+".html", f)
-	return page.Bytes(), err
-}
-
 // Texts are the texts of all pages.
 func (d *Renderer) Texts() *i18n.Catalogue { return d.texts }
 
 // Voice is the language of a page: what the account chose, else what the browser asks for.
 func (d *Renderer) Voice(r *http.Request, a users.Account) i18n.Voice {
 	return d.texts.Voice(a.Language, r.Header.Get("Accept-Language"))
-}
-
-// Static serves the styles and scripts: the path values hash and file name one.
-func (d *Renderer) Static(w http.ResponseWriter, r *http.Request) {
-	if !d.bundle.Serve(w, r, "public") {
-		d.NotFound(w, r)
-	}
 }

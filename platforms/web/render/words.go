@@ -58,3 +58,11 @@ func toldIn(v i18n.Voice) func(code, words string) string {
 func categoryIn(v i18n.Voice) func(string) string {
 	return func(name string) string { return chat.CategoryName(v, name) }
 }
+
+// lineOr is the text of a key, or another where there is none.
+func lineOr(v i18n.Voice, key, otherwise string) string {
+	if v.Has(key) {
+		return v.Line(key)
+	}
+	return otherwise
+}

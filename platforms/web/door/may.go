@@ -1,6 +1,9 @@
 package door
 
 import (
+	"net/http"
+
+	"github.com/signalbox/signalbox/platforms/web/problem"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
@@ -63,6 +66,9 @@ func (c caller) may(use Use) bool {
 	}
 	return false
 }
+
+// ErrSignedOut is the error of requests whose sender is not known.
+var ErrSignedOut = &problem.Problem{Status: http.StatusUnauthorized, Code: "unauthorized", Detail: "Sign in, or send an API key as Authorization: Bearer KEY."}
 
 // ErrNoOperator keeps all but operators out; on pages there is nothing for them.
 var ErrNoOperator = registry.Errorf(registry.CodeUnauthorized, "this is for operators; a key with a spending limit and an agent's key are never an operator's")
