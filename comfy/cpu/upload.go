@@ -16,9 +16,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/comfy/cpu/codec"
 	"github.com/signalbox/signalbox/comfy/cpu/node"
 	"github.com/signalbox/signalbox/comfy/cpu/pyval"
-	"github.com/signalbox/signalbox/comfy/cpu/tensor"
 )
 
 // formMemory is how much of an upload is held in memory; the rest goes to temporary files.
@@ -220,7 +220,7 @@ func (e *Engine) masked(u *upload) ([]byte, error) {
 		return nil, errors.New("images do not match")
 	}
 	var b bytes.Buffer
-	err = png.Encode(&b, tensor.KeepAlpha(withAlpha(original, mask)))
+	err = png.Encode(&b, codec.KeepAlpha(withAlpha(original, mask)))
 	return slices.Clip(b.Bytes()), err
 }
 

@@ -21,8 +21,8 @@ import (
 	_ "golang.org/x/image/tiff"
 	_ "golang.org/x/image/webp"
 
+	"github.com/signalbox/signalbox/comfy/cpu/codec"
 	"github.com/signalbox/signalbox/comfy/cpu/node"
-	"github.com/signalbox/signalbox/comfy/cpu/tensor"
 )
 
 // contentTypes are the types of files nodes write or people upload, as the real server names them. Active content is not
@@ -155,7 +155,7 @@ func (e *Engine) decode(r io.ReadSeeker) (image.Image, error) {
 	}
 	img, format, err := image.Decode(r)
 	if err == nil && format == "webp" {
-		img = tensor.Studio(img)
+		img = codec.Studio(img)
 	}
 	return img, err
 }
@@ -182,7 +182,7 @@ func (e *Engine) preview(w http.ResponseWriter, f *os.File, want, channel string
 		format = "image/jpeg"
 		err = jpeg.Encode(&b, img, &jpeg.Options{Quality: min(max(quality, 1), 100)})
 	} else {
-		err = tensor.EncodeStillWebP(&b, img)
+		err = codec.EncodeStillWebP(&b, img)
 	}
 	return sendPicture(w, format, b.Bytes(), err)
 }
@@ -196,7 +196,7 @@ func (e *Engine) channel(w http.ResponseWriter, f *os.File, channel string) erro
 	if channel == "rgb" {
 		img = opaque(img)
 	} else {
-		img = tensor.KeepAlpha(onlyAlpha(img))
+		img = codec.KeepAlpha(onlyAlpha(img))
 	}
 	var b bytes.Buffer
 	err = png.Encode(&b, img)

@@ -1,4 +1,4 @@
-package tensor
+package codec
 
 import (
 	"bytes"
@@ -11,6 +11,8 @@ import (
 	"image/png"
 	"slices"
 	"testing"
+
+	"github.com/signalbox/signalbox/comfy/cpu/tensor"
 
 	"golang.org/x/image/bmp"
 	"golang.org/x/image/tiff"
@@ -47,7 +49,7 @@ func TestAnimationsComeBack(t *testing.T) {
 					t.Errorf("%d pictures of %d x %d come back, or other pixels", back.B, back.W, back.H)
 				}
 				if c == 4 {
-					if _, want := SplitAlpha(m); !slices.Equal(mask.Pix, want.Pix) {
+					if _, want := tensor.SplitAlpha(m); !slices.Equal(mask.Pix, want.Pix) {
 						t.Error("another mask comes back")
 					}
 				} else if mask.W != maskless || mask.B != 3 {
@@ -83,7 +85,7 @@ func TestLosslessWebPHasNoLoss(t *testing.T) {
 		if i%4 < 3 {
 			got = back.Pix[i/4*3+i%4]
 		}
-		if d := got - fromByte(v); d > 1e-7 || d < -1e-7 {
+		if d := got - tensor.FromByte(v); d > 1e-7 || d < -1e-7 {
 			t.Fatalf("byte %d: %v, want %d/255", i, got, v)
 		}
 	}
@@ -156,7 +158,7 @@ func TestOrientationMarks(t *testing.T) {
 			}
 			var got []int
 			for i := 0; i < len(m.Pix); i += 3 {
-				got = append(got, int(byteOf(m.Pix[i])))
+				got = append(got, int(tensor.Byte(m.Pix[i])))
 			}
 			if !slices.Equal(got, want) || (mark > 4) != (m.W == 3) {
 				t.Errorf("mark %d: %v in %d columns, want %v", mark, got, m.W, want)

@@ -1,4 +1,4 @@
-package tensor
+package codec
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"io"
 	"math"
 	"testing"
+
+	"github.com/signalbox/signalbox/comfy/cpu/tensor"
 )
 
 func TestPNGKeepsPixelsAndTexts(t *testing.T) {
@@ -24,8 +26,8 @@ func TestPNGKeepsPixelsAndTexts(t *testing.T) {
 		}
 		for i := range m.H * m.W {
 			for k := range c {
-				if back.Pix[4*i+k] != m.frame(1)[i*c+k] {
-					t.Fatalf("%d channels: pixel %d has %v, want %v", c, i, back.Pix[4*i:4*i+4], m.frame(1)[i*c:i*c+c])
+				if back.Pix[4*i+k] != m.Frame(1)[i*c+k] {
+					t.Fatalf("%d channels: pixel %d has %v, want %v", c, i, back.Pix[4*i:4*i+4], m.Frame(1)[i*c:i*c+c])
 				}
 			}
 		}
@@ -45,7 +47,7 @@ func TestPNGKeepsPixelsAndTexts(t *testing.T) {
 // animation whose first frame is opaque has one colour type, too.
 func TestPNGKeepsOpaqueAlpha(t *testing.T) {
 	t.Parallel()
-	m := &Image{B: 2, H: 1, W: 1, C: 4, Pix: []float32{0, 0.5, 1, 1, 1, 1, 1, 0}}
+	m := &tensor.Image{B: 2, H: 1, W: 1, C: 4, Pix: []float32{0, 0.5, 1, 1, 1, 1, 1, 0}}
 	const colourType, rgba = 25, 6 // the byte in the header
 	for name, encode := range map[string]func(w io.Writer) error{
 		"8 bits":    func(w io.Writer) error { return EncodePNG(w, m, 0, nil) },
@@ -64,7 +66,7 @@ func TestPNGKeepsOpaqueAlpha(t *testing.T) {
 
 func TestPNG16IsDeep(t *testing.T) {
 	t.Parallel()
-	m := &Image{B: 1, H: 1, W: 2, C: 4, Pix: []float32{0, 0.5, 1, 1, 2, -1, 0.25, 0.5}}
+	m := &tensor.Image{B: 1, H: 1, W: 2, C: 4, Pix: []float32{0, 0.5, 1, 1, 2, -1, 0.25, 0.5}}
 	var file bytes.Buffer
 	if err := EncodePNG16(&file, m, 0, nil); err != nil {
 		t.Fatal(err)
@@ -87,7 +89,7 @@ func TestPNG16IsDeep(t *testing.T) {
 
 func TestEXRHoldsLight(t *testing.T) {
 	t.Parallel()
-	m := &Image{B: 1, H: 2, W: 1, C: 3, Pix: []float32{0, 0.5, 1, 1, 0.02, 2}}
+	m := &tensor.Image{B: 1, H: 2, W: 1, C: 3, Pix: []float32{0, 0.5, 1, 1, 0.02, 2}}
 	var file bytes.Buffer
 	if err := EncodeEXR(&file, m, 0, SRGB, []Text{{"prompt", "{}"}}); err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package tensor
+package codec
 
 import (
 	"bytes"
@@ -10,19 +10,22 @@ import (
 	"image/png"
 	"io"
 	"math"
+
+	"github.com/signalbox/signalbox/comfy/cpu/tensor"
+	"github.com/signalbox/signalbox/internal/vp8l"
 )
 
 // Text is a text chunk of a PNG file.
 type Text struct{ Key, Value string }
 
 // EncodePNG writes one picture of a batch with 8 bits a channel (RGB, RGBA or grey) and the texts after its header.
-func EncodePNG(w io.Writer, m *Image, i int, texts []Text) error {
-	return writePNG(w, m.pngPicture(i), texts, png.BestSpeed)
+func EncodePNG(w io.Writer, m *tensor.Image, i int, texts []Text) error {
+	return writePNG(w, pngPicture(m, i), texts, png.BestSpeed)
 }
 
 // EncodePNG16 is EncodePNG with 16 bits a channel.
-func EncodePNG16(w io.Writer, m *Image, i int, texts []Text) error {
-	deep := m.picture16(i)
+func EncodePNG16(w io.Writer, m *tensor.Image, i int, texts []Text) error {
+	deep := picture16(m, i)
 	if m.C > 3 {
 		deep = KeepAlpha(deep)
 	}
@@ -30,7 +33,7 @@ func EncodePNG16(w io.Writer, m *Image, i int, texts []Text) error {
 }
 
 // pngPicture is Picture for files: what has four channels has them in the file.
-func (m *Image) pngPicture(i int) image.Image {
+func pngPicture(m *tensor.Image, i int) image.Image {
 	if m.C > 3 {
 		return KeepAlpha(m.Picture(i))
 	}
@@ -75,13 +78,13 @@ func latin1(s string) []byte {
 	return out
 }
 
-func (m *Image) picture16(i int) image.Image {
-	src := m.frame(i)
+func picture16(m *tensor.Image, i int) image.Image {
+	src := m.Frame(i)
 	bounds := image.Rect(0, 0, m.W, m.H)
 	if m.C == 1 {
 		out := image.NewGray16(bounds)
 		for p, v := range src {
-			binary.BigEndian.PutUint16(out.Pix[2*p:], wordOf(v))
+			binary.BigEndian.PutUint16(out.Pix[2*p:], tensor.Word(v))
 		}
 		return out
 	}
@@ -90,14 +93,14 @@ func (m *Image) picture16(i int) image.Image {
 		to := out.Pix[8*p : 8*p+8]
 		to[6], to[7] = 255, 255
 		for k, v := range src[p*m.C : (p+1)*m.C] {
-			binary.BigEndian.PutUint16(to[2*k:], wordOf(v))
+			binary.BigEndian.PutUint16(to[2*k:], tensor.Word(v))
 		}
 	}
 	return out
 }
 
 // EncodeAPNG writes the batch as an animated PNG that loops for ever, fps pictures a second.
-func EncodeAPNG(w io.Writer, m *Image, fps float64, level int, texts []Text) error {
+func EncodeAPNG(w io.Writer, m *tensor.Image, fps float64, level int, texts []Text) error {
 	if m.B == 0 {
 		return errors.New("cannot write an animation of no pictures")
 	}
@@ -105,7 +108,7 @@ func EncodeAPNG(w io.Writer, m *Image, fps float64, level int, texts []Text) err
 	sequence := uint32(0)
 	for b := range m.B {
 		var file bytes.Buffer
-		if err := (&png.Encoder{CompressionLevel: pngLevel(level)}).Encode(&file, m.pngPicture(b)); err != nil {
+		if err := (&png.Encoder{CompressionLevel: pngLevel(level)}).Encode(&file, pngPicture(m, b)); err != nil {
 			return err
 		}
 		chunks := pngChunks(file.Bytes())
@@ -135,7 +138,7 @@ func EncodeAPNG(w io.Writer, m *Image, fps float64, level int, texts []Text) err
 }
 
 // frameControl says that a frame covers the whole picture for 1/fps seconds, in whole milliseconds.
-func frameControl(sequence uint32, m *Image, fps float64) []byte {
+func frameControl(sequence uint32, m *tensor.Image, fps float64) []byte {
 	var data []byte
 	for _, n := range []uint32{sequence, uint32(m.W), uint32(m.H), 0, 0} {
 		data = binary.BigEndian.AppendUint32(data, n)
@@ -164,7 +167,7 @@ func pngLevel(level int) png.CompressionLevel {
 
 // EncodeWebP writes the batch as a lossless WebP animation that loops for ever, fps pictures a second. A batch of one
 // is a still. exif, if any, is the TIFF block of the file's EXIF chunk.
-func EncodeWebP(w io.Writer, m *Image, fps float64, exif []byte) error {
+func EncodeWebP(w io.Writer, m *tensor.Image, fps float64, exif []byte) error {
 	if m.B == 0 {
 		return errors.New("cannot write an animation of no pictures")
 	}
@@ -173,7 +176,7 @@ func EncodeWebP(w io.Writer, m *Image, fps float64, exif []byte) error {
 	}
 	var frames []byte
 	for b := range m.B {
-		c := chunk{"VP8L", m.raster8(b).vp8l()}
+		c := chunk{"VP8L", vp8l.Encode(m.Bytes(b), m.W, m.H, m.C)}
 		if m.B > 1 {
 			c = chunk{"ANMF", appendRiff(webpPlace(m, fps), c.kind, c.data)}
 		}
@@ -220,24 +223,24 @@ func EncodeStillWebP(w io.Writer, m image.Image) error {
 	if o, ok := m.(interface{ Opaque() bool }); ok && o.Opaque() {
 		c = 3
 	}
-	r := newRaster(size.X, size.Y, c)
+	pix := make([]uint8, size.X*size.Y*c)
 	readPixels(m, true, func(i int, p pixel) {
 		for k := range c {
-			r.pix[i*c+k] = byteOf(p[k])
+			pix[i*c+k] = tensor.Byte(p[k])
 		}
 	})
-	return writeRiff(w, appendRiff([]byte("WEBP"), "VP8L", r.vp8l()))
+	return writeRiff(w, appendRiff([]byte("WEBP"), "VP8L", vp8l.Encode(pix, size.X, size.Y, c)))
 }
 
 func vp8lFits(w, h int) error {
-	if w <= 0 || h <= 0 || w > vp8lMost || h > vp8lMost {
-		return fmt.Errorf("WebP holds pictures of 1 x 1 to %d x %d pixels, got %d x %d", vp8lMost, vp8lMost, w, h)
+	if w <= 0 || h <= 0 || w > vp8l.MaxSide || h > vp8l.MaxSide {
+		return fmt.Errorf("WebP holds pictures of 1 x 1 to %d x %d pixels, got %d x %d", vp8l.MaxSide, vp8l.MaxSide, w, h)
 	}
 	return nil
 }
 
 // webpPlace is the head of a frame chunk: the whole picture, instead of what was there before.
-func webpPlace(m *Image, fps float64) []byte {
+func webpPlace(m *tensor.Image, fps float64) []byte {
 	data := appendUint24(appendUint24(make([]byte, 6), m.W-1), m.H-1)
 	data = appendUint24(data, milliseconds(fps, 1<<24-1))
 	return append(data, 2)
@@ -279,12 +282,12 @@ func WebPTexts(texts []Text) []byte {
 // Recompress sends each picture, cut to even sizes, through a lossy coder: quality goes from 0 (hardly any loss) to
 // 100. It stands for the round trip through a video encoder that such nodes make on a real server: the kind of
 // artefacts is the same, the pixels are not.
-func Recompress(m *Image, loss int) (*Image, error) {
-	cut := Crop(m, 0, 0, m.W/2*2, m.H/2*2).Take(min(m.C, 3))
+func Recompress(m *tensor.Image, loss int) (*tensor.Image, error) {
+	cut := tensor.Crop(m, 0, 0, m.W/2*2, m.H/2*2).Take(min(m.C, 3))
 	if cut.W == 0 || cut.H == 0 {
 		return nil, fmt.Errorf("cannot compress a picture of %d x %d: it takes at least 2 x 2", m.W, m.H)
 	}
-	out := cut.like()
+	out := cut.Like()
 	for b := range cut.B {
 		var file bytes.Buffer
 		if err := jpeg.Encode(&file, cut.Picture(b), &jpeg.Options{Quality: min(max(100-loss, 1), 100)}); err != nil {
@@ -294,7 +297,7 @@ func Recompress(m *Image, loss int) (*Image, error) {
 		if err != nil {
 			return nil, err
 		}
-		dst := out.frame(b)
+		dst := out.Frame(b)
 		readPixels(back, true, func(i int, p pixel) { copy(dst[i*cut.C:(i+1)*cut.C], p[:]) })
 	}
 	return out, nil

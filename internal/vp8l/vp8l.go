@@ -1,4 +1,6 @@
-package tensor
+// Package vp8l writes the lossless form of WebP, as the "WebP Lossless Bitstream Specification" describes it: colours less green, predicted
+// from their neighbours tile by tile, runs as references to the left or above, and one set of prefix codes. Reading is golang.org/x/image's.
+package vp8l
 
 import (
 	"math/bits"
@@ -6,30 +8,27 @@ import (
 	"sort"
 )
 
-// This file writes the lossless form of WebP (VP8L, described in the "WebP Lossless Bitstream Specification"): colours
-// less green, predicted from their neighbours tile by tile, runs as references to the left or above, and one set of
-// prefix codes.
+// MaxSide is the largest width and height of the format, in pixels.
+const MaxSide = 1 << 14
 
-// vp8lMost is the largest width and height of the format.
-const vp8lMost = 1 << 14
-
-// vp8l encodes a raster of 3 or 4 channels (or 1: grey).
-func (r *raster) vp8l() []byte {
+// Encode gives the bitstream of a picture, the content of a VP8L chunk. pix has one byte for each channel, line by line: grey, red green
+// blue, or red green blue alpha (not premultiplied). Width and height are 1 to MaxSide.
+func Encode(pix []uint8, width, height, channels int) []byte {
 	s := &bitSink{out: []byte{0x2f}}
-	s.put(uint32(r.w-1), 14)
-	s.put(uint32(r.h-1), 14)
-	s.flag(r.c == 4)
+	s.put(uint32(width-1), 14)
+	s.put(uint32(height-1), 14)
+	s.flag(channels == 4)
 	s.put(0, 3)
-	pix := r.lessGreen()
+	colors := lessGreen(pix, channels)
 	s.flag(true)
 	s.put(2, 2)
 	s.flag(true)
 	s.put(0, 2)
 	s.put(tileBits-2, 3)
-	modes, residual, across := predict(pix, r.w, r.h)
+	modes, residual, across := predict(colors, width, height)
 	s.image(modes, across, false)
 	s.flag(false)
-	s.image(residual, r.w, true)
+	s.image(residual, width, true)
 	return s.bytes()
 }
 
@@ -73,15 +72,15 @@ const (
 	blueAt
 )
 
-func (r *raster) lessGreen() []argb {
-	out := make([]argb, r.w*r.h)
+func lessGreen(pix []uint8, channels int) []argb {
+	out := make([]argb, len(pix)/channels)
 	for i := range out {
-		p := r.pix[i*r.c : (i+1)*r.c]
+		p := pix[i*channels : (i+1)*channels]
 		c := argb{255, p[0], p[0], p[0]}
-		if r.c >= 3 {
+		if channels >= 3 {
 			c[greenAt], c[blueAt] = p[1], p[2]
 		}
-		if r.c == 4 {
+		if channels == 4 {
 			c[alphaAt] = p[3]
 		}
 		c[redAt] -= c[greenAt]
@@ -109,7 +108,7 @@ func predictPixel(mode uint8, left, top, corner argb) argb {
 		if mode == 7 {
 			out[k] = uint8((int(left[k]) + int(top[k])) / 2)
 		} else {
-			out[k] = clip8(int32(left[k]) + int32(top[k]) - int32(corner[k]))
+			out[k] = uint8(min(max(int(left[k])+int(top[k])-int(corner[k]), 0), 255))
 		}
 	}
 	return out

@@ -1,4 +1,6 @@
-package tensor
+// Package codec reads and writes the files of pictures as the real server does: PNG and APNG, JPEG, GIF, WebP, BMP, TIFF and OpenEXR, with
+// the texts that it keeps in them.
+package codec
 
 import (
 	"bytes"
@@ -9,6 +11,7 @@ import (
 	"image/jpeg"
 	"io"
 
+	"github.com/signalbox/signalbox/comfy/cpu/tensor"
 	"golang.org/x/image/bmp"
 	"golang.org/x/image/tiff"
 )
@@ -19,22 +22,22 @@ const maskless = 64
 // Decode reads a picture file (PNG and APNG, JPEG, GIF, WebP, BMP, TIFF) with all its frames and up to 16 bits a
 // channel, upright by its EXIF mark. The image has three channels. The mask is 1 minus alpha; for a kind of file that
 // has no alpha it is 64 x 64 zeros. Files that unfold to more than MaxValues values are refused before they are.
-func Decode(data []byte) (*Image, *Mask, error) {
+func Decode(data []byte) (*tensor.Image, *tensor.Mask, error) {
 	r, err := decodeFrames(data, false)
 	if err != nil {
 		return nil, nil, err
 	}
 	out, alpha := r.finish()
 	if alpha == nil {
-		mask, err := NewMask(out.B, maskless, maskless)
+		mask, err := tensor.NewMask(out.B, maskless, maskless)
 		return out, mask, err
 	}
-	return out, InvertMask(alpha), nil
+	return out, tensor.InvertMask(alpha), nil
 }
 
 // DecodeStill reads the first frame of a picture file with 8 bits a channel, as four channels; alpha is 1 for a kind of
 // file that has none.
-func DecodeStill(data []byte) (*Image, error) {
+func DecodeStill(data []byte) (*tensor.Image, error) {
 	r, err := decodeFrames(data, true)
 	if err != nil {
 		return nil, err
@@ -106,7 +109,7 @@ func (r *reel) open(w, h, frames int) error {
 		frames = 1
 	}
 	r.w, r.h = w, h
-	_, err := count(max(1, frames), h, w, 4)
+	_, err := tensor.Count(max(1, frames), h, w, 4)
 	return err
 }
 
@@ -140,7 +143,7 @@ func (r *reel) add(m image.Image) error {
 	if size := m.Bounds().Size(); size.X != r.w || size.Y != r.h {
 		return fmt.Errorf("a frame of %d x %d is in a file of %d x %d", size.X, size.Y, r.w, r.h)
 	}
-	if _, err := count(r.frames+1, r.h, r.w, 4); err != nil {
+	if _, err := tensor.Count(r.frames+1, r.h, r.w, 4); err != nil {
 		return err
 	}
 	n := r.w * r.h
@@ -160,13 +163,13 @@ func (r *reel) add(m image.Image) error {
 }
 
 // finish gives the frames, turned upright, and their alpha or nil.
-func (r *reel) finish() (*Image, *Mask) {
-	colors := upright(&Image{B: r.frames, H: r.h, W: r.w, C: 3, Pix: r.colors}, r.orientation)
+func (r *reel) finish() (*tensor.Image, *tensor.Mask) {
+	colors := upright(&tensor.Image{B: r.frames, H: r.h, W: r.w, C: 3, Pix: r.colors}, r.orientation)
 	if !r.hasAlpha {
 		return colors, nil
 	}
-	alpha := upright(&Image{B: r.frames, H: r.h, W: r.w, C: 1, Pix: r.alpha}, r.orientation)
-	return colors, planeMask(alpha)
+	alpha := upright(&tensor.Image{B: r.frames, H: r.h, W: r.w, C: 1, Pix: r.alpha}, r.orientation)
+	return colors, &tensor.Mask{B: alpha.B, H: alpha.H, W: alpha.W, Pix: alpha.Pix}
 }
 
 // pixel is red, green, blue, alpha, not premultiplied.
@@ -228,7 +231,7 @@ func read8(m image.Image, at func(x, y int) color.NRGBA, put func(i int, p pixel
 	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
 		for x := bounds.Min.X; x < bounds.Max.X; x++ {
 			c := at(x, y)
-			put(i, pixel{fromByte(c.R), fromByte(c.G), fromByte(c.B), fromByte(c.A)})
+			put(i, pixel{tensor.FromByte(c.R), tensor.FromByte(c.G), tensor.FromByte(c.B), tensor.FromByte(c.A)})
 			i++
 		}
 	}
@@ -240,9 +243,9 @@ func read16(m image.Image, eight, gray bool, put func(i int, p pixel)) {
 	value := func(v uint16) float32 { return float32(v) / 65535 }
 	switch {
 	case eight && gray:
-		value = func(v uint16) float32 { return fromByte(uint8(min(v/255, 255))) }
+		value = func(v uint16) float32 { return tensor.FromByte(uint8(min(v/255, 255))) }
 	case eight:
-		value = func(v uint16) float32 { return fromByte(uint8(v >> 8)) }
+		value = func(v uint16) float32 { return tensor.FromByte(uint8(v >> 8)) }
 	}
 	bounds := m.Bounds()
 	i := 0
@@ -260,22 +263,22 @@ func read16(m image.Image, eight, gray bool, put func(i int, p pixel)) {
 }
 
 // upright undoes the rotation and mirroring that an EXIF orientation of 1..8 tells of.
-func upright(m *Image, orientation int) *Image {
+func upright(m *tensor.Image, orientation int) *tensor.Image {
 	switch orientation {
 	case 2:
-		return FlipHorizontal(m)
+		return tensor.FlipHorizontal(m)
 	case 3:
-		return Rotate(m, 2)
+		return tensor.Rotate(m, 2)
 	case 4:
-		return FlipVertical(m)
+		return tensor.FlipVertical(m)
 	case 5:
-		return FlipHorizontal(Rotate(m, 1))
+		return tensor.FlipHorizontal(tensor.Rotate(m, 1))
 	case 6:
-		return Rotate(m, 1)
+		return tensor.Rotate(m, 1)
 	case 7:
-		return FlipHorizontal(Rotate(m, 3))
+		return tensor.FlipHorizontal(tensor.Rotate(m, 3))
 	case 8:
-		return Rotate(m, 3)
+		return tensor.Rotate(m, 3)
 	}
 	return m
 }

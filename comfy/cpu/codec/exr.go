@@ -1,9 +1,11 @@
-package tensor
+package codec
 
 import (
 	"encoding/binary"
 	"io"
 	"math"
+
+	"github.com/signalbox/signalbox/comfy/cpu/tensor"
 )
 
 // ColorSpace says what the values of an image mean to EncodeEXR.
@@ -22,7 +24,7 @@ func (s ColorSpace) toLight(v float32) float32 {
 	case s == SRGB && v <= 0.04045:
 		return v / 12.92
 	case s == SRGB:
-		return pow32((v+0.055)/1.055, 2.4)
+		return float32(math.Pow(float64((v+0.055)/1.055), 2.4))
 	case s == HDR && v <= 0.5:
 		return v * v / 3
 	case s == HDR:
@@ -41,7 +43,7 @@ func (s ColorSpace) primaries() [8]float32 {
 
 // EncodeEXR writes one picture of a batch as an OpenEXR file of 32-bit floats in scene light, uncompressed, one line
 // a block. Values are not clamped; alpha is not converted.
-func EncodeEXR(w io.Writer, m *Image, i int, space ColorSpace, texts []Text) error {
+func EncodeEXR(w io.Writer, m *tensor.Image, i int, space ColorSpace, texts []Text) error {
 	channels := exrChannels(m.C)
 	file := exrHeader(m, channels, space, texts)
 	line := 4 * m.W * len(channels)
@@ -49,7 +51,7 @@ func EncodeEXR(w io.Writer, m *Image, i int, space ColorSpace, texts []Text) err
 	for y := range m.H {
 		file = binary.LittleEndian.AppendUint64(file, offset+uint64(y*(line+8)))
 	}
-	src := m.frame(i)
+	src := m.Frame(i)
 	for y := range m.H {
 		file = binary.LittleEndian.AppendUint32(file, uint32(y))
 		file = binary.LittleEndian.AppendUint32(file, uint32(line))
@@ -83,7 +85,7 @@ func exrChannels(c int) []exrChannel {
 	return []exrChannel{{"B", 2}, {"G", 1}, {"R", 0}}
 }
 
-func exrHeader(m *Image, channels []exrChannel, space ColorSpace, texts []Text) []byte {
+func exrHeader(m *tensor.Image, channels []exrChannel, space ColorSpace, texts []Text) []byte {
 	le := binary.LittleEndian
 	var list []byte
 	for _, channel := range channels {

@@ -1,4 +1,4 @@
-package tensor
+package codec
 
 import (
 	"bytes"
@@ -412,9 +412,9 @@ func Studio(m image.Image) image.Image {
 			luma := 76309 * 16 * (int32(source.Y[source.YOffset(x, y)]) - 16)
 			cb, cr := sixteenths(source, x, y)
 			out.SetNRGBA(x, y, color.NRGBA{
-				R: clip8((luma + 104597*cr + 1<<19) >> 20),
-				G: clip8((luma - 25674*cb - 53278*cr + 1<<19) >> 20),
-				B: clip8((luma + 132201*cb + 1<<19) >> 20),
+				R: clamp8((luma + 104597*cr + 1<<19) >> 20),
+				G: clamp8((luma - 25674*cb - 53278*cr + 1<<19) >> 20),
+				B: clamp8((luma + 132201*cb + 1<<19) >> 20),
 				A: alpha(x, y),
 			})
 		}
@@ -434,3 +434,6 @@ func sixteenths(m *image.YCbCr, x, y int) (cb, cr int32) {
 	}
 	return cb, cr
 }
+
+// clamp8 bounds a value to what a byte holds.
+func clamp8(v int32) uint8 { return uint8(min(max(v, 0), 255)) }

@@ -1,4 +1,4 @@
-package tensor
+package codec
 
 import (
 	"bytes"
