@@ -1,4 +1,4 @@
-package cpu
+package folders
 
 import (
 	"bytes"
@@ -19,6 +19,7 @@ import (
 	"github.com/signalbox/signalbox/comfy/cpu/codec"
 	"github.com/signalbox/signalbox/comfy/cpu/node"
 	"github.com/signalbox/signalbox/comfy/cpu/pyval"
+	"github.com/signalbox/signalbox/comfy/cpu/reply"
 )
 
 // formMemory is how much of an upload is held in memory; the rest goes to temporary files.
@@ -44,7 +45,7 @@ func (u *upload) value(name string) (string, bool) {
 }
 
 // readUpload parses the form. status is 400 when there is no usable file, else 0; an error is a 500.
-func (e *Engine) readUpload(r *http.Request) (u *upload, status int, err error) {
+func (s Pictures) readUpload(r *http.Request) (u *upload, status int, err error) {
 	if err := r.ParseMultipartForm(formMemory); err != nil {
 		var tooLarge *http.MaxBytesError
 		if errors.As(err, &tooLarge) {
@@ -57,7 +58,7 @@ func (e *Engine) readUpload(r *http.Request) (u *upload, status int, err error) 
 	if kind, given := u.value("type"); given {
 		u.folder = node.Folder(kind)
 	}
-	if u.root = e.files.Root(u.folder); u.root == nil {
+	if u.root = s.Files.Root(u.folder); u.root == nil {
 		return nil, 0, fmt.Errorf("unknown folder type %q", u.folder)
 	}
 	files := u.form.File["image"]
@@ -149,23 +150,24 @@ func (u *upload) store(write func() ([]byte, error)) (string, error) {
 	return name, u.root.WriteFile(path.Join(u.dir, name), data, 0o600)
 }
 
-func (e *Engine) postUploadImage(w http.ResponseWriter, r *http.Request) error {
-	return e.postUpload(w, r, nil)
+// Upload answers POST /upload/image.
+func (s Pictures) Upload(w http.ResponseWriter, r *http.Request) error {
+	return s.postUpload(w, r, nil)
 }
 
-// postUploadMask puts the alpha of the uploaded picture on the original it names. As on the real server, an original that
+// UploadMask answers POST /upload/mask: it puts the alpha of the uploaded picture on the original it names. As on the real server, an original that
 // is not there or not allowed leaves no file and is not reported.
-func (e *Engine) postUploadMask(w http.ResponseWriter, r *http.Request) error {
-	return e.postUpload(w, r, e.masked)
+func (s Pictures) UploadMask(w http.ResponseWriter, r *http.Request) error {
+	return s.postUpload(w, r, s.masked)
 }
 
-func (e *Engine) postUpload(w http.ResponseWriter, r *http.Request, make func(u *upload) ([]byte, error)) error {
-	u, status, err := e.readUpload(r)
+func (s Pictures) postUpload(w http.ResponseWriter, r *http.Request, make func(u *upload) ([]byte, error)) error {
+	u, status, err := s.readUpload(r)
 	if err != nil {
 		return err
 	}
 	if status != 0 {
-		empty(w, status)
+		reply.Empty(w, status)
 		return nil
 	}
 	var write func() ([]byte, error)
@@ -176,11 +178,11 @@ func (e *Engine) postUpload(w http.ResponseWriter, r *http.Request, make func(u 
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, pyval.D("name", name, "subfolder", u.subfolder, "type", string(u.folder)))
+	return reply.JSON(w, http.StatusOK, pyval.D("name", name, "subfolder", u.subfolder, "type", string(u.folder)))
 }
 
 // masked gives the original picture with the alpha of the uploaded one, or nil when there is no such original.
-func (e *Engine) masked(u *upload) ([]byte, error) {
+func (s Pictures) masked(u *upload) ([]byte, error) {
 	text, _ := u.value("original_ref")
 	parsed, err := pyval.Parse([]byte(text))
 	if err != nil {
@@ -199,7 +201,7 @@ func (e *Engine) masked(u *upload) ([]byte, error) {
 		kind = pyval.Str(k)
 	}
 	subfolder, _ := ref.At("subfolder").(string)
-	p, status := e.located(name, kind, subfolder)
+	p, status := s.located(name, kind, subfolder)
 	if status != 0 {
 		return nil, nil
 	}
@@ -208,11 +210,11 @@ func (e *Engine) masked(u *upload) ([]byte, error) {
 		return nil, nil
 	}
 	defer func() { _ = f.Close() }()
-	original, err := e.decode(f)
+	original, err := s.decode(f)
 	if err != nil {
 		return nil, err
 	}
-	mask, err := e.decode(bytes.NewReader(u.data))
+	mask, err := s.decode(bytes.NewReader(u.data))
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package cpu
+package folders
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/comfy/cpu/pyval"
+	"github.com/signalbox/signalbox/comfy/cpu/reply"
 )
 
 // Bounds of what a client may keep on the server.
@@ -32,13 +34,15 @@ const (
 	settingsFile = userHome + "/comfy.settings.json"
 )
 
-// userData is what clients keep on the server: files and settings of one user.
-type userData struct {
+// User is what clients keep on the server: files and settings of one user. nil keeps nothing.
+type User struct {
 	root *os.Root
+	log  *slog.Logger
 	mu   sync.Mutex // held while something changes
 }
 
-func openUserData(dir string) (*userData, error) {
+// OpenUser opens the folder, and makes it where it is missing; without one it is nil.
+func OpenUser(dir string, log *slog.Logger) (*User, error) {
 	if dir == "" {
 		return nil, nil
 	}
@@ -49,10 +53,11 @@ func openUserData(dir string) (*userData, error) {
 	if err != nil {
 		return nil, fmt.Errorf("user folder: %w", err)
 	}
-	return &userData{root: root}, nil
+	return &User{root: root, log: log}, nil
 }
 
-func (u *userData) close() error {
+// Close lets go of the folder.
+func (u *User) Close() error {
 	if u == nil {
 		return nil
 	}
@@ -61,7 +66,7 @@ func (u *userData) close() error {
 
 // place cleans a name as a client sends it, perhaps escaped twice. ok is false when it leads out of the user's folder, and when no
 // user data is kept.
-func (u *userData) place(name string) (full string, ok bool) {
+func (u *User) place(name string) (full string, ok bool) {
 	if plain, err := url.PathUnescape(name); err == nil {
 		name = plain
 	}
@@ -80,7 +85,7 @@ func below(full, dir string) string {
 var errUserDataFull = errors.New("the user folder is full")
 
 // makeRoom makes the folders of a file of that size, or refuses. The lock is held.
-func (u *userData) makeRoom(full string, size int64) error {
+func (u *User) makeRoom(full string, size int64) error {
 	entries := 1 // folders count, too
 	err := fs.WalkDir(u.root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || name == full {
@@ -103,7 +108,7 @@ func (u *userData) makeRoom(full string, size int64) error {
 }
 
 // write puts a file in place as a whole. The lock is held.
-func (u *userData) write(full string, data []byte) error {
+func (u *User) write(full string, data []byte) error {
 	if err := u.makeRoom(full, int64(len(data))); err != nil {
 		return err
 	}
@@ -125,58 +130,59 @@ func fileInfo(info fs.FileInfo, name string) *pyval.Dict {
 }
 
 // stored answers with the file that was written or moved.
-func (u *userData) stored(w http.ResponseWriter, r *http.Request, full string) error {
+func (u *User) stored(w http.ResponseWriter, r *http.Request, full string) error {
 	name := below(full, userHome)
 	if !strings.EqualFold(r.URL.Query().Get("full_info"), "true") {
-		return writeJSON(w, http.StatusOK, name)
+		return reply.JSON(w, http.StatusOK, name)
 	}
 	info, err := u.root.Stat(full)
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, fileInfo(info, name))
+	return reply.JSON(w, http.StatusOK, fileInfo(info, name))
 }
 
 // taken refuses to overwrite a file where the client does not want it.
-func (u *userData) taken(w http.ResponseWriter, r *http.Request, full string) bool {
+func (u *User) taken(w http.ResponseWriter, r *http.Request, full string) bool {
 	if r.URL.Query().Get("overwrite") != "false" {
 		return false
 	}
 	if _, err := u.root.Stat(full); err != nil {
 		return false
 	}
-	plain(w, http.StatusConflict, "File already exists")
+	reply.Plain(w, http.StatusConflict, "File already exists")
 	return true
 }
 
-func (e *Engine) getUsers(w http.ResponseWriter, _ *http.Request) error {
+// Users answers GET /users.
+func (u *User) Users(w http.ResponseWriter, _ *http.Request) error {
 	migrated := false
-	if e.user != nil {
-		_, err := e.user.root.Stat(userHome)
+	if u != nil {
+		_, err := u.root.Stat(userHome)
 		migrated = err == nil
 	}
-	return writeJSON(w, http.StatusOK, pyval.D("storage", "server", "migrated", migrated))
+	return reply.JSON(w, http.StatusOK, pyval.D("storage", "server", "migrated", migrated))
 }
 
-// listUserdata lists the files of a folder. Hidden ones are left out, as by glob.
-func (e *Engine) listUserdata(w http.ResponseWriter, r *http.Request) error {
+// List answers GET /userdata: it lists the files of a folder. Hidden ones are left out, as by glob.
+func (u *User) List(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	if q.Get("dir") == "" {
-		plain(w, http.StatusBadRequest, "Directory not provided")
+		reply.Plain(w, http.StatusBadRequest, "Directory not provided")
 		return nil
 	}
-	dir, ok := e.user.place(q.Get("dir"))
-	if !ok && e.user != nil {
-		plain(w, http.StatusForbidden, "Invalid directory")
+	dir, ok := u.place(q.Get("dir"))
+	if !ok && u != nil {
+		reply.Plain(w, http.StatusForbidden, "Invalid directory")
 		return nil
 	}
-	if e.user == nil || !e.user.exists(dir) {
-		plain(w, http.StatusNotFound, "Directory not found")
+	if u == nil || !u.exists(dir) {
+		reply.Plain(w, http.StatusNotFound, "Directory not found")
 		return nil
 	}
 	is := func(name string) bool { return strings.EqualFold(q.Get(name), "true") }
 	list := []any{}
-	err := fs.WalkDir(e.user.root.FS(), dir, func(full string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(u.root.FS(), dir, func(full string, d fs.DirEntry, err error) error {
 		name := below(full, dir)
 		switch {
 		case err != nil:
@@ -203,35 +209,35 @@ func (e *Engine) listUserdata(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, list)
+	return reply.JSON(w, http.StatusOK, list)
 }
 
-func (u *userData) exists(full string) bool {
+func (u *User) exists(full string) bool {
 	_, err := u.root.Stat(full)
 	return err == nil
 }
 
-// listUserdataV2 lists files and folders, folders first.
-func (e *Engine) listUserdataV2(w http.ResponseWriter, r *http.Request) error {
-	dir, ok := e.user.place(r.URL.Query().Get("path"))
-	if !ok && e.user != nil {
-		plain(w, http.StatusBadRequest, "Invalid path requested")
+// ListV2 answers GET /v2/userdata: it lists files and folders, folders first.
+func (u *User) ListV2(w http.ResponseWriter, r *http.Request) error {
+	dir, ok := u.place(r.URL.Query().Get("path"))
+	if !ok && u != nil {
+		reply.Plain(w, http.StatusBadRequest, "Invalid path requested")
 		return nil
 	}
-	if e.user == nil || dir == userHome && !e.user.exists(dir) {
-		return emptyList(w, r)
+	if u == nil || dir == userHome && !u.exists(dir) {
+		return reply.EmptyList(w, r)
 	}
-	info, err := e.user.root.Stat(dir)
+	info, err := u.root.Stat(dir)
 	switch {
 	case err != nil:
-		plain(w, http.StatusNotFound, "Requested path not found")
+		reply.Plain(w, http.StatusNotFound, "Requested path not found")
 		return nil
 	case !info.IsDir():
-		plain(w, http.StatusBadRequest, "Requested path is not a directory")
+		reply.Plain(w, http.StatusBadRequest, "Requested path is not a directory")
 		return nil
 	}
 	var folders, files []*pyval.Dict
-	err = fs.WalkDir(e.user.root.FS(), dir, func(full string, d fs.DirEntry, err error) error {
+	err = fs.WalkDir(u.root.FS(), dir, func(full string, d fs.DirEntry, err error) error {
 		if err != nil || full == dir {
 			return err
 		}
@@ -259,18 +265,19 @@ func (e *Engine) listUserdataV2(w http.ResponseWriter, r *http.Request) error {
 			list = append(list, entry)
 		}
 	}
-	return writeJSON(w, http.StatusOK, list)
+	return reply.JSON(w, http.StatusOK, list)
 }
 
-func (e *Engine) getUserdata(w http.ResponseWriter, r *http.Request) error {
-	full, ok := e.user.place(r.PathValue("file"))
+// Get answers GET /userdata/{file}.
+func (u *User) Get(w http.ResponseWriter, r *http.Request) error {
+	full, ok := u.place(r.PathValue("file"))
 	if !ok {
-		empty(w, http.StatusForbidden)
+		reply.Empty(w, http.StatusForbidden)
 		return nil
 	}
-	f, info, err := place{e.user.root, full}.open()
+	f, info, err := place{u.root, full}.open()
 	if err != nil {
-		return notFound(w, r)
+		return reply.NotFound(w, r)
 	}
 	defer func() { _ = f.Close() }()
 	w.Header().Set("Content-Type", contentType(full))
@@ -281,85 +288,88 @@ func (e *Engine) getUserdata(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (e *Engine) postUserdata(w http.ResponseWriter, r *http.Request) error {
-	full, ok := e.user.place(r.PathValue("file"))
+// Post answers POST /userdata/{file}.
+func (u *User) Post(w http.ResponseWriter, r *http.Request) error {
+	full, ok := u.place(r.PathValue("file"))
 	if !ok {
-		empty(w, http.StatusForbidden)
+		reply.Empty(w, http.StatusForbidden)
 		return nil
 	}
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxUserFile))
 	if err != nil {
 		return err
 	}
-	e.user.mu.Lock()
-	defer e.user.mu.Unlock()
-	if e.user.taken(w, r, full) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.taken(w, r, full) {
 		return nil
 	}
-	switch err := e.user.write(full, data); {
+	switch err := u.write(full, data); {
 	case errors.Is(err, errUserDataFull):
-		plain(w, http.StatusInsufficientStorage, err.Error())
+		reply.Plain(w, http.StatusInsufficientStorage, err.Error())
 		return nil
 	case err != nil:
-		e.cfg.Logger.Debug("user data was not written", "error", err)
-		plain(w, http.StatusBadRequest, `Invalid filename. Please avoid special characters like :\/*?"<>|`)
+		u.log.Debug("user data was not written", "error", err)
+		reply.Plain(w, http.StatusBadRequest, `Invalid filename. Please avoid special characters like :\/*?"<>|`)
 		return nil
 	}
-	return e.user.stored(w, r, full)
+	return u.stored(w, r, full)
 }
 
-func (e *Engine) deleteUserdata(w http.ResponseWriter, r *http.Request) error {
-	full, ok := e.user.place(r.PathValue("file"))
+// Delete answers DELETE /userdata/{file}.
+func (u *User) Delete(w http.ResponseWriter, r *http.Request) error {
+	full, ok := u.place(r.PathValue("file"))
 	if !ok {
-		empty(w, http.StatusForbidden)
+		reply.Empty(w, http.StatusForbidden)
 		return nil
 	}
-	e.user.mu.Lock()
-	defer e.user.mu.Unlock()
-	info, err := e.user.root.Lstat(full)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	info, err := u.root.Lstat(full)
 	if err != nil {
-		return notFound(w, r)
+		return reply.NotFound(w, r)
 	}
 	if info.IsDir() {
 		return errors.New("it is a folder")
 	}
-	if err := e.user.root.Remove(full); err != nil {
+	if err := u.root.Remove(full); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
-func (e *Engine) moveUserdata(w http.ResponseWriter, r *http.Request) error {
-	from, ok := e.user.place(r.PathValue("file"))
+// Move answers POST /userdata/{file}/move/{dest}.
+func (u *User) Move(w http.ResponseWriter, r *http.Request) error {
+	from, ok := u.place(r.PathValue("file"))
 	if !ok {
-		empty(w, http.StatusForbidden)
+		reply.Empty(w, http.StatusForbidden)
 		return nil
 	}
-	e.user.mu.Lock()
-	defer e.user.mu.Unlock()
-	if !e.user.exists(from) {
-		return notFound(w, r)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if !u.exists(from) {
+		return reply.NotFound(w, r)
 	}
-	to, ok := e.user.place(r.PathValue("dest"))
+	to, ok := u.place(r.PathValue("dest"))
 	if !ok || from == userHome {
-		empty(w, http.StatusForbidden)
+		reply.Empty(w, http.StatusForbidden)
 		return nil
 	}
-	if e.user.taken(w, r, to) {
+	if u.taken(w, r, to) {
 		return nil
 	}
-	if err := e.user.makeRoom(to, 0); err != nil {
+	if err := u.makeRoom(to, 0); err != nil {
 		return err
 	}
-	if err := e.user.root.Rename(from, to); err != nil {
+	if err := u.root.Rename(from, to); err != nil {
 		return err
 	}
-	return e.user.stored(w, r, to)
+	return u.stored(w, r, to)
 }
 
 // settings are those that are stored.
-func (u *userData) settings() (*pyval.Dict, error) {
+func (u *User) settings() (*pyval.Dict, error) {
 	if u == nil {
 		return &pyval.Dict{}, nil
 	}
@@ -370,49 +380,53 @@ func (u *userData) settings() (*pyval.Dict, error) {
 	if err != nil {
 		return nil, err
 	}
-	return dictOf(bytes.NewReader(data))
+	return reply.Dict(bytes.NewReader(data))
 }
 
-func (e *Engine) getSettings(w http.ResponseWriter, _ *http.Request) error {
-	d, err := e.user.settings()
+// GetSettings answers GET /settings.
+func (u *User) GetSettings(w http.ResponseWriter, _ *http.Request) error {
+	d, err := u.settings()
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, d)
+	return reply.JSON(w, http.StatusOK, d)
 }
 
-func (e *Engine) getSetting(w http.ResponseWriter, r *http.Request) error {
-	d, err := e.user.settings()
+// GetSetting answers GET /settings/{id}.
+func (u *User) GetSetting(w http.ResponseWriter, r *http.Request) error {
+	d, err := u.settings()
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, d.At(r.PathValue("id")))
+	return reply.JSON(w, http.StatusOK, d.At(r.PathValue("id")))
 }
 
-func (e *Engine) postSettings(w http.ResponseWriter, r *http.Request) error {
-	d, err := dictBody(r)
+// PostSettings answers POST /settings.
+func (u *User) PostSettings(w http.ResponseWriter, r *http.Request) error {
+	d, err := reply.DictBody(r)
 	if err != nil {
 		return err
 	}
-	return e.changeSettings(w, d)
+	return u.changeSettings(w, d)
 }
 
-func (e *Engine) postSetting(w http.ResponseWriter, r *http.Request) error {
-	v, err := body(r)
+// PostSetting answers POST /settings/{id}.
+func (u *User) PostSetting(w http.ResponseWriter, r *http.Request) error {
+	v, err := reply.Body(r)
 	if err != nil {
 		return err
 	}
-	return e.changeSettings(w, pyval.D(r.PathValue("id"), v))
+	return u.changeSettings(w, pyval.D(r.PathValue("id"), v))
 }
 
-func (e *Engine) changeSettings(w http.ResponseWriter, changes *pyval.Dict) error {
-	if e.user == nil {
-		empty(w, http.StatusForbidden)
+func (u *User) changeSettings(w http.ResponseWriter, changes *pyval.Dict) error {
+	if u == nil {
+		reply.Empty(w, http.StatusForbidden)
 		return nil
 	}
-	e.user.mu.Lock()
-	defer e.user.mu.Unlock()
-	d, err := e.user.settings()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	d, err := u.settings()
 	if err != nil {
 		return err
 	}
@@ -423,9 +437,9 @@ func (e *Engine) changeSettings(w http.ResponseWriter, changes *pyval.Dict) erro
 	if len(text) > maxSettings {
 		return &http.MaxBytesError{Limit: maxSettings}
 	}
-	if err := e.user.write(settingsFile, []byte(text)); err != nil {
+	if err := u.write(settingsFile, []byte(text)); err != nil {
 		return err
 	}
-	empty(w, http.StatusOK)
+	reply.Empty(w, http.StatusOK)
 	return nil
 }

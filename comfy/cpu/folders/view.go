@@ -1,4 +1,6 @@
-package cpu
+// Package folders serves what an engine stores: pictures that are put into its folders and looked at, and what clients keep there of their
+// own, files and settings of one user.
+package folders
 
 import (
 	"bytes"
@@ -23,6 +25,7 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/cpu/codec"
 	"github.com/signalbox/signalbox/comfy/cpu/node"
+	"github.com/signalbox/signalbox/comfy/cpu/reply"
 )
 
 // contentTypes are the types of files nodes write or people upload, as the real server names them. Active content is not
@@ -54,7 +57,13 @@ type place struct {
 }
 
 // located finds the folder and the subfolder of a request's file name. status is 0 when it is allowed.
-func (e *Engine) located(name, kind, subfolder string) (p place, status int) {
+// Pictures are the files of the engine's folders over HTTP.
+type Pictures struct {
+	Files     *node.Files
+	MaxPixels int // of a picture that is decoded
+}
+
+func (s Pictures) located(name, kind, subfolder string) (p place, status int) {
 	base, folder := node.Annotated(name, "")
 	if base == "" || strings.HasPrefix(base, "/") || strings.Contains(base, "..") {
 		return p, http.StatusBadRequest
@@ -62,7 +71,7 @@ func (e *Engine) located(name, kind, subfolder string) (p place, status int) {
 	if folder == "" {
 		folder = node.Folder(kind)
 	}
-	root := e.files.Root(folder)
+	root := s.Files.Root(folder)
 	if root == nil {
 		return p, http.StatusBadRequest
 	}
@@ -103,26 +112,27 @@ func (p place) open() (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-func (e *Engine) getView(w http.ResponseWriter, r *http.Request) error {
+// View answers GET /view: a file, a preview of it, or some of its channels.
+func (s Pictures) View(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	if !q.Has("filename") {
-		return notFound(w, r)
+		return reply.NotFound(w, r)
 	}
 	name, kind := q.Get("filename"), "output"
 	if strings.HasPrefix(name, "blake3:") {
-		return notFound(w, r) // assets are not kept here
+		return reply.NotFound(w, r) // assets are not kept here
 	}
 	if q.Has("type") {
 		kind = q.Get("type")
 	}
-	p, status := e.located(name, kind, q.Get("subfolder"))
+	p, status := s.located(name, kind, q.Get("subfolder"))
 	if status != 0 {
-		empty(w, status)
+		reply.Empty(w, status)
 		return nil
 	}
 	f, info, err := p.open()
 	if err != nil {
-		return notFound(w, r)
+		return reply.NotFound(w, r)
 	}
 	defer func() { _ = f.Close() }()
 
@@ -132,9 +142,9 @@ func (e *Engine) getView(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Security-Policy", "sandbox")
 	switch channel := q.Get("channel"); {
 	case q.Has("preview"):
-		return e.preview(w, f, q.Get("preview"), channel)
+		return s.preview(w, f, q.Get("preview"), channel)
 	case channel == "rgb" || channel == "a":
-		return e.channel(w, f, channel)
+		return s.channel(w, f, channel)
 	}
 	w.Header().Set("Content-Type", contentType(base))
 	http.ServeContent(w, r, base, info.ModTime(), f)
@@ -142,12 +152,12 @@ func (e *Engine) getView(w http.ResponseWriter, r *http.Request) error {
 }
 
 // decode reads a picture, refusing before memory is taken what is larger than the engine allows.
-func (e *Engine) decode(r io.ReadSeeker) (image.Image, error) {
+func (s Pictures) decode(r io.ReadSeeker) (image.Image, error) {
 	c, _, err := image.DecodeConfig(r)
 	if err != nil {
 		return nil, err
 	}
-	if c.Width > e.cfg.MaxPixels || c.Height > e.cfg.MaxPixels/max(c.Width, 1) {
+	if c.Width > s.MaxPixels || c.Height > s.MaxPixels/max(c.Width, 1) {
 		return nil, node.ValueError("a picture of %d x %d pixels is larger than this engine allows", c.Width, c.Height)
 	}
 	if _, err := r.Seek(0, io.SeekStart); err != nil {
@@ -162,8 +172,8 @@ func (e *Engine) decode(r io.ReadSeeker) (image.Image, error) {
 
 // preview sends a picture as WebP or JPEG; the parameter is "format;quality". WebP is written without loss, whatever the
 // quality.
-func (e *Engine) preview(w http.ResponseWriter, f *os.File, want, channel string) error {
-	img, err := e.decode(f)
+func (s Pictures) preview(w http.ResponseWriter, f *os.File, want, channel string) error {
+	img, err := s.decode(f)
 	if err != nil {
 		return err
 	}
@@ -188,8 +198,8 @@ func (e *Engine) preview(w http.ResponseWriter, f *os.File, want, channel string
 }
 
 // channel sends a picture without its alpha, or its alpha alone over black.
-func (e *Engine) channel(w http.ResponseWriter, f *os.File, channel string) error {
-	img, err := e.decode(f)
+func (s Pictures) channel(w http.ResponseWriter, f *os.File, channel string) error {
+	img, err := s.decode(f)
 	if err != nil {
 		return err
 	}
