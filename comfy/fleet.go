@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/registry"
@@ -59,7 +60,7 @@ type Fleet struct {
 // Engine is one server of a fleet.
 type Engine struct {
 	Name   string // host:port and path
-	Client *Client
+	Client *api.Client
 
 	mu    sync.Mutex
 	known knowledge
@@ -85,7 +86,7 @@ type knowledge struct {
 	info     *graph.ObjectInfo
 	infoHash string
 	infoAt   time.Time // zero: to be asked again
-	stats    SystemStats
+	stats    api.SystemStats
 	err      error // of the last probe; nil: up
 	checked  time.Time
 
@@ -119,7 +120,7 @@ func NewFleet(urls []*url.URL, cfg FleetConfig) *Fleet {
 		cfg.GoneAfter = goneAfter
 	}
 	if cfg.HTTPClient == nil {
-		cfg.HTTPClient = &http.Client{Transport: newTransport()}
+		cfg.HTTPClient = &http.Client{Transport: api.NewTransport()}
 	}
 	if cfg.Ahead <= 0 {
 		cfg.Ahead = ahead
@@ -127,7 +128,7 @@ func NewFleet(urls []*url.URL, cfg FleetConfig) *Fleet {
 	f := &Fleet{cfg: cfg}
 	for _, u := range urls {
 		f.engines = append(f.engines, &Engine{
-			Name: u.Host + u.Path, Client: NewClient(u, cfg.HTTPClient), watchers: make(map[string]*watcher), ours: make(map[string]bool),
+			Name: u.Host + u.Path, Client: api.New(u, cfg.HTTPClient), watchers: make(map[string]*watcher), ours: make(map[string]bool),
 		})
 	}
 	return f
@@ -202,7 +203,7 @@ func (f *Fleet) probe(ctx context.Context, e *Engine) (changed bool) {
 
 // probeStats also tells whether the connection is a new one. A server that was restarted has closed the old one, and
 // may have other nodes since.
-func probeStats(ctx context.Context, c *Client) (stats SystemStats, fresh bool, err error) {
+func probeStats(ctx context.Context, c *api.Client) (stats api.SystemStats, fresh bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) { fresh = !i.Reused }})
@@ -211,7 +212,7 @@ func probeStats(ctx context.Context, c *Client) (stats SystemStats, fresh bool, 
 }
 
 // readInfo reads the declarations; on an error the ones from before stay.
-func readInfo(ctx context.Context, c *Client, before knowledge) (*graph.ObjectInfo, string, error) {
+func readInfo(ctx context.Context, c *api.Client, before knowledge) (*graph.ObjectInfo, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, infoTimeout)
 	defer cancel()
 	info, hash, err := c.ObjectInfo(ctx)

@@ -1,4 +1,4 @@
-package comfy
+package api
 
 import (
 	"encoding/json"

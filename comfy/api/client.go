@@ -1,4 +1,6 @@
-package comfy
+// Package api speaks the protocol of one ComfyUI server: HTTP, and the socket of events. Nothing that a server sends is trusted to be small or
+// of the expected shape, since answers depend on nodes of third parties.
+package api
 
 import (
 	"bytes"
@@ -28,7 +30,7 @@ import (
 // Limits of what is read from an engine. ComfyUI has no authentication and its answers depend on
 // third-party nodes, so nothing it sends is trusted to be small.
 const (
-	maxJSON       = 64 << 20  // object_info of a server with many custom nodes is about 20 MB
+	MaxJSON       = 64 << 20  // object_info of a server with many custom nodes is about 20 MB
 	maxErrorBody  = 1 << 20   // validation errors repeat the input's configuration
 	maxResultFile = 512 << 20 // one output file
 )
@@ -39,11 +41,11 @@ type Client struct {
 	http *http.Client
 }
 
-// NewClient returns a client for the server at base. A nil httpClient means one without a total time
+// New returns a client for the server at base. A nil httpClient means one without a total time
 // limit: every call is bounded by its context instead, since results may be large.
-func NewClient(base *url.URL, httpClient *http.Client) *Client {
+func New(base *url.URL, httpClient *http.Client) *Client {
 	if httpClient == nil {
-		httpClient = &http.Client{Transport: newTransport()}
+		httpClient = &http.Client{Transport: NewTransport()}
 	}
 	return &Client{base: base, http: httpClient}
 }
@@ -51,7 +53,7 @@ func NewClient(base *url.URL, httpClient *http.Client) *Client {
 // connectTimeout bounds making a connection: a busy server's system still takes it at once.
 const connectTimeout = 5 * time.Second
 
-func newTransport() *http.Transport {
+func NewTransport() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.ResponseHeaderTimeout = 2 * time.Minute // a busy Python server answers late, a dead one never
 	t.MaxIdleConnsPerHost = 16
@@ -90,28 +92,37 @@ type PromptError struct {
 
 func (e *PromptError) Error() string {
 	text := fmt.Sprintf("comfyui refused the prompt (%d %s): %s", e.Status, e.Detail.Type, e.Detail.Message)
-	if nodes := e.nodeErrors(); len(nodes) > 0 {
-		text += ": " + enumerate(nodes, 8)
+	if nodes := e.Problems(); len(nodes) > 0 {
+		text += ": " + strings.Join(nodes[:min(len(nodes), 8)], ", ")
 	}
 	return text
 }
 
-// nodeErrors says what is wrong with which input of which node, without any values.
-func (e *PromptError) nodeErrors() []string {
+// Problems says what is wrong with which input of which node, without any values.
+func (e *PromptError) Problems() []string {
 	var list []string
 	for id, n := range e.NodeErrors {
 		for _, d := range n.Errors {
 			input, _ := d.ExtraInfo["input_name"].(string)
-			list = append(list, fmt.Sprintf("node %.20q: %s: %s", id, cleanTitle(n.ClassType+"."+input, ""), cleanTitle(d.Type, "")))
+			list = append(list, fmt.Sprintf("node %.20q: %s: %s", id, Short(n.ClassType+"."+input), Short(d.Type)))
 		}
 	}
 	slices.Sort(list)
 	return list
 }
 
-// errUnreached is in the chain of an error after which it is certain that nothing has left: no connection came about. That is so when
+// Short brings a stranger's name into one line of at most 40 characters.
+func Short(name string) string {
+	name = strings.Join(strings.Fields(name), " ")
+	if r := []rune(name); len(r) > 40 {
+		name = string(r[:39]) + "…"
+	}
+	return name
+}
+
+// ErrUnreached is in the chain of an error after which it is certain that nothing has left: no connection came about. That is so when
 // it is refused, when the name is not found, and when the encryption can't be agreed on.
-var errUnreached = errors.New("the engine can't be reached")
+var ErrUnreached = errors.New("the engine can't be reached")
 
 // StatusError is an answer of an unexpected kind.
 type StatusError struct {
@@ -160,7 +171,7 @@ func (c *Client) Submit(ctx context.Context, prompt graph.Prompt, o SubmitOption
 		Number     json.Number     `json:"number"`
 		NodeErrors json.RawMessage `json:"node_errors"`
 	}
-	if err := decodeJSON(res.Body, maxErrorBody, &answer); err != nil {
+	if err := DecodeJSON(res.Body, maxErrorBody, &answer); err != nil {
 		return Submission{}, fmt.Errorf("reading the answer to /prompt: %w", err)
 	}
 	return Submission{PromptID: answer.PromptID, Number: answer.Number, NodeErrors: decodeNodeErrors(answer.NodeErrors)}, nil
@@ -218,6 +229,9 @@ func (q Queue) Position(promptID string) int {
 	return -1
 }
 
+// Client is the client id that a prompt in the queue was sent with, "" for one that is not there.
+func (q Queue) Client(promptID string) string { return q.clients[promptID] }
+
 // Queue lists the server's queue.
 func (c *Client) Queue(ctx context.Context) (Queue, error) {
 	var raw struct {
@@ -273,7 +287,7 @@ func (c *Client) ObjectInfo(ctx context.Context) (info *graph.ObjectInfo, hash s
 		return nil, "", err
 	}
 	defer res.Body.Close()
-	data, err := readBounded(res.Body, maxJSON)
+	data, err := readBounded(res.Body, MaxJSON)
 	if err != nil {
 		return nil, "", fmt.Errorf("reading /object_info: %w", err)
 	}
@@ -347,15 +361,15 @@ type File struct {
 // maxName bounds file and folder names, as file systems do.
 const maxName = 255
 
-// check refuses names that could lead out of the server's folders, whoever they come from, and marks like
+// Check refuses names that could lead out of the server's folders, whoever they come from, and marks like
 // "a.png [input]" that would make the server look in another folder.
-func (f File) check() error {
-	if !plainName(f.Filename) || strings.HasSuffix(f.Filename, "]") {
+func (f File) Check() error {
+	if !PlainName(f.Filename) || strings.HasSuffix(f.Filename, "]") {
 		return fmt.Errorf("file name %.80q of the engine is not a plain name", f.Filename)
 	}
 	if f.Subfolder != "" {
-		for _, part := range strings.Split(slashed(f.Subfolder), "/") {
-			if !plainName(part) {
+		for _, part := range strings.Split(strings.ReplaceAll(f.Subfolder, `\`, "/"), "/") {
+			if !PlainName(part) {
 				return fmt.Errorf("subfolder %.80q of the engine is not a plain relative path", f.Subfolder)
 			}
 		}
@@ -366,8 +380,8 @@ func (f File) check() error {
 	return nil
 }
 
-// plainName tells whether s names something directly inside a folder, on every system.
-func plainName(s string) bool {
+// PlainName tells whether s names something directly inside a folder, on every system.
+func PlainName(s string) bool {
 	return s != "" && s != "." && s != ".." && len(s) <= maxName && utf8.ValidString(s) &&
 		!strings.ContainsFunc(s, func(r rune) bool { return strings.ContainsRune(`/\:`, r) || unicode.IsControl(r) })
 }
@@ -375,7 +389,7 @@ func plainName(s string) bool {
 // View opens a file of the server. A name that could lead out of the server's folders is refused; reading more than
 // 512 MiB gives an error. The caller closes it.
 func (c *Client) View(ctx context.Context, f File) (io.ReadCloser, error) {
-	if err := f.check(); err != nil {
+	if err := f.Check(); err != nil {
 		return nil, err
 	}
 	res, err := c.get(ctx, "/view", url.Values{"filename": {f.Filename}, "subfolder": {f.Subfolder}, "type": {f.Type}})
@@ -410,11 +424,11 @@ func (c *Client) Upload(ctx context.Context, name string, content io.Reader) (Fi
 		Subfolder string `json:"subfolder"`
 		Type      string `json:"type"`
 	}
-	if err := decodeJSON(res.Body, maxErrorBody, &answer); err != nil {
+	if err := DecodeJSON(res.Body, maxErrorBody, &answer); err != nil {
 		return File{}, fmt.Errorf("reading the answer to /upload/image: %w", err)
 	}
-	f := File{Filename: answer.Name, Subfolder: strings.TrimSuffix(slashed(answer.Subfolder), "/"), Type: answer.Type}
-	return f, f.check()
+	f := File{Filename: answer.Name, Subfolder: strings.TrimSuffix(strings.ReplaceAll(answer.Subfolder, `\`, "/"), "/"), Type: answer.Type}
+	return f, f.Check()
 }
 
 func writeUpload(form *multipart.Writer, name string, content io.Reader) error {
@@ -449,7 +463,7 @@ func (c *Client) getJSON(ctx context.Context, p string, query url.Values, v any)
 		return err
 	}
 	defer res.Body.Close()
-	if err := decodeJSON(res.Body, maxJSON, v); err != nil {
+	if err := DecodeJSON(res.Body, MaxJSON, v); err != nil {
 		return fmt.Errorf("reading %s: %w", p, err)
 	}
 	return nil
@@ -485,12 +499,13 @@ func (c *Client) do(ctx context.Context, method, p string, query url.Values, con
 	req = req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { reached = true }}))
 	res, err := c.http.Do(req)
 	if err != nil && !reached {
-		err = fmt.Errorf("%w: %w", errUnreached, err)
+		err = fmt.Errorf("%w: %w", ErrUnreached, err)
 	}
 	return res, err
 }
 
-func decodeJSON(r io.Reader, limit int64, v any) error {
+// DecodeJSON reads one JSON value of at most limit bytes; numbers keep their digits.
+func DecodeJSON(r io.Reader, limit int64, v any) error {
 	data, err := readBounded(r, limit)
 	if err != nil {
 		return err

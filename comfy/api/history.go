@@ -1,4 +1,4 @@
-package comfy
+package api
 
 import (
 	"bytes"
@@ -158,7 +158,7 @@ func readOutputs(key string, item json.RawMessage) []NodeOutput {
 
 // modelFile reads the path that a 3D preview gives, relative to the output folder.
 func modelFile(text string) (File, bool) {
-	dir, name := path.Split(slashed(text))
+	dir, name := path.Split(strings.ReplaceAll(text, `\`, "/"))
 	switch strings.ToLower(path.Ext(name)) {
 	case ".glb", ".gltf", ".obj", ".fbx", ".stl", ".usdz", ".ply", ".splat", ".spz", ".ksplat":
 		return File{Filename: name, Subfolder: strings.TrimSuffix(dir, "/"), Type: "output"}, true

@@ -1,4 +1,4 @@
-package comfy
+package api
 
 import (
 	"context"
@@ -89,7 +89,7 @@ func (s *Socket) Read(ctx context.Context) (Event, error) {
 		if kind == websocket.MessageBinary {
 			e, ok = decodeBinary(data)
 		} else {
-			e, ok = decodeText(data)
+			e, ok = DecodeText(data)
 		}
 		if ok {
 			return e, nil
@@ -97,7 +97,8 @@ func (s *Socket) Read(ctx context.Context) (Event, error) {
 	}
 }
 
-func decodeText(data []byte) (Event, bool) {
+// DecodeText reads a text frame. ok is false for what is malformed or unknown.
+func DecodeText(data []byte) (Event, bool) {
 	var frame struct {
 		Type string `json:"type"`
 		Data struct {
