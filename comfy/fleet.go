@@ -33,8 +33,10 @@ const (
 // FleetConfig configures a Fleet. The zero value works.
 type FleetConfig struct {
 	HTTPClient *http.Client
-	Logger     *slog.Logger
-	Now        func() time.Time
+	// Headers go along with each request to an engine, by its name: keys to doors in front of engines.
+	Headers map[string]http.Header
+	Logger  *slog.Logger
+	Now     func() time.Time
 	// OnChange is called after an engine came, went, or changed what it has.
 	OnChange func()
 	// Orders are what operators want of engines; the zero value: nothing.
@@ -127,11 +129,29 @@ func NewFleet(urls []*url.URL, cfg FleetConfig) *Fleet {
 	}
 	f := &Fleet{cfg: cfg}
 	for _, u := range urls {
+		name := EngineName(u)
 		f.engines = append(f.engines, &Engine{
-			Name: u.Host + u.Path, Client: api.New(u, cfg.HTTPClient), watchers: make(map[string]*watcher), ours: make(map[string]bool),
+			Name: name, Client: api.New(u, f.httpClient(u, cfg.Headers[name])), watchers: make(map[string]*watcher), ours: make(map[string]bool),
 		})
 	}
 	return f
+}
+
+// EngineName is the name of the engine at an address: host:port and path.
+func EngineName(u *url.URL) string { return u.Host + u.Path }
+
+// httpClient is the fleet's, with the headers of one engine.
+func (f *Fleet) httpClient(u *url.URL, headers http.Header) *http.Client {
+	if len(headers) == 0 {
+		return f.cfg.HTTPClient
+	}
+	own := *f.cfg.HTTPClient
+	next := own.Transport
+	if next == nil {
+		next = http.DefaultTransport
+	}
+	own.Transport = api.WithHeaders(u, headers, next)
+	return &own
 }
 
 // Run keeps the fleet's knowledge fresh until ctx ends.

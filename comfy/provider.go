@@ -36,6 +36,9 @@ type ProviderConfig struct {
 	Logger    *slog.Logger
 	Metrics   prometheus.Registerer
 	Now       func() time.Time
+	// PartnerKey pays for nodes that call partners' services (api_node): a key of Comfy's platform, which goes along with
+	// prompts that have such nodes and with no other. Empty: those nodes need a key of the server's own.
+	PartnerKey string
 	// MediaURL gives an address from which engines can fetch a stored file, for the few nodes that take no upload.
 	// Without it tools refuse files for such nodes.
 	MediaURL func(ctx context.Context, ref registry.Media) (string, error)
@@ -136,7 +139,7 @@ func (p *Provider) submitTo(ctx context.Context, e *Engine, c registry.Call, tpl
 	}
 	ctx, done := registry.Beginning(ctx)
 	defer done()
-	answer, err := e.Client.Submit(ctx, applied.Prompt, api.SubmitOptions{PromptID: id, ClientID: client})
+	answer, err := e.Client.Submit(ctx, applied.Prompt, api.SubmitOptions{PromptID: id, ClientID: client, ExtraData: p.extraData(e, applied.Prompt)})
 	if errors.Is(err, api.ErrUnreached) {
 		if err := note(ctx, c, registry.Ticket{}); err != nil {
 			return registry.Ticket{}, err
@@ -159,6 +162,20 @@ func (p *Provider) submitTo(ctx context.Context, e *Engine, c registry.Call, tpl
 		return registry.Ticket{}, submitError(e, partial)
 	}
 	return ticket, nil
+}
+
+// extraData is what accompanies a prompt: the key for partners' services, where one of its nodes calls them.
+func (p *Provider) extraData(e *Engine, prompt graph.Prompt) map[string]any {
+	info := e.knowledge().info
+	if p.cfg.PartnerKey == "" || info == nil {
+		return nil
+	}
+	for _, n := range prompt {
+		if class, ok := info.Class(n.Class); ok && class.APINode {
+			return map[string]any{"api_key_comfy_org": p.cfg.PartnerKey}
+		}
+	}
+	return nil
 }
 
 // note has the caller keep where the prompt goes.
@@ -360,7 +377,9 @@ func (p *Provider) finish(ctx context.Context, e *Engine, promptID string, entry
 	case o.Interrupted:
 		return registry.Progress{State: registry.RunCanceled}
 	case !o.Success:
-		return registry.Progress{State: registry.RunFailed, Err: runError(e, o, pl)}
+		err := runError(e, o, pl)
+		err.Retryable = outOfMemory(o.Exception) && !tooLarge.MatchString(o.Exception) && p.freed(ctx, e)
+		return registry.Progress{State: registry.RunFailed, Err: err}
 	}
 	if taken := entry.Executed(); taken != nil {
 		for _, out := range pl.Outputs {
@@ -378,6 +397,15 @@ func (p *Provider) finish(ctx context.Context, e *Engine, promptID string, entry
 		}
 	}
 	return registry.Progress{State: registry.RunSucceeded, Fraction: 1, HasFraction: true, Result: result}
+}
+
+// freed has an engine that ran out of memory let go of the models of other runs, after which the same run may fit.
+func (p *Provider) freed(ctx context.Context, e *Engine) bool {
+	err := e.Client.Free(ctx)
+	if err != nil {
+		p.cfg.Logger.WarnContext(ctx, "engine does not free its memory", "engine", e.Name, "error", err)
+	}
+	return err == nil
 }
 
 func (e *Engine) output(out planOutput, r api.NodeOutput) registry.Output {

@@ -207,7 +207,11 @@ func checkEngines(ctx context.Context, c Config) []finding {
 	if len(c.Engines) == 0 {
 		return []finding{{what: "engine", ok: true, saw: "the embedded CPU engine (COMFYUI_URLS is empty)"}}
 	}
-	fleet := comfy.NewFleet(c.Engines, comfy.FleetConfig{})
+	headers, err := engineHeaders(c)
+	if err != nil {
+		return []finding{{what: "engine", saw: err.Error(), advice: "correct the file"}}
+	}
+	fleet := comfy.NewFleet(c.Engines, comfy.FleetConfig{Headers: headers})
 	fleet.Refresh(ctx)
 	var out []finding
 	for _, s := range fleet.Status() {

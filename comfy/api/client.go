@@ -346,6 +346,11 @@ func (c *Client) Delete(ctx context.Context, promptID string) error {
 	return c.postJSON(ctx, "/queue", map[string]any{"delete": []string{promptID}})
 }
 
+// Free has the server unload its models and give back the memory that it caches before its next prompt.
+func (c *Client) Free(ctx context.Context) error {
+	return c.postJSON(ctx, "/free", map[string]any{"unload_models": true, "free_memory": true})
+}
+
 // DeleteHistory removes a finished prompt from the history.
 func (c *Client) DeleteHistory(ctx context.Context, promptID string) error {
 	return c.postJSON(ctx, "/history", map[string]any{"delete": []string{promptID}})
