@@ -33,9 +33,7 @@ func door(t *testing.T, behind *url.URL, open func(r *http.Request) bool) *url.U
 		_, _ = io.Copy(w, res.Body)
 	}))
 	t.Cleanup(store.Close)
-	proxy := httputil.NewSingleHostReverseProxy(behind)
-	direct := proxy.Director
-	proxy.Director = func(r *http.Request) { direct(r); r.Host = behind.Host }
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(behind) }}
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case !open(r):

@@ -1,4 +1,4 @@
-package telegram
+package botapi
 
 import (
 	"context"
@@ -22,8 +22,8 @@ const (
 
 // A photo's width and height together, and the longer side by the shorter, are bounded too.
 const (
-	maxPhotoSides = 10_000
-	maxPhotoRatio = 20
+	MaxPhotoSides = 10_000
+	MaxPhotoRatio = 20
 )
 
 // downloadMethod names file downloads in errors and metrics.

@@ -1,4 +1,4 @@
-package telegram
+package botapi
 
 import (
 	"encoding/json"
@@ -186,8 +186,8 @@ func (m *Message) Body() (text string, entities []Entity) {
 	return m.Caption, m.CaptionEntities
 }
 
-// byteOffset turns an offset in UTF-16 code units into one in bytes; beyond the end it is the length.
-func byteOffset(text string, units int) int {
+// ByteOffset turns an offset in UTF-16 code units into one in bytes; beyond the end it is the length.
+func ByteOffset(text string, units int) int {
 	n := 0
 	for i, r := range text {
 		if n >= units {

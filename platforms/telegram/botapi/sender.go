@@ -1,4 +1,4 @@
-package telegram
+package botapi
 
 import (
 	"context"
@@ -54,7 +54,7 @@ type Job struct {
 }
 
 const (
-	maxAttempts   = 5
+	MaxAttempts   = 5 // of a job
 	firstPause    = 500 * time.Millisecond
 	longestPause  = 30 * time.Second
 	manyChats     = 3               // so many chats limited within manyWindow: the whole bot is
@@ -126,7 +126,7 @@ func (s *Sender) Do(ctx context.Context, job Job) error {
 			return nil
 		case RateLimited:
 			wait := s.punish(job.ChatID, err)
-			if job.Class == Progress || !fits(ctx, wait) {
+			if job.Class == Progress || !Fits(ctx, wait) {
 				return err
 			}
 			attempt-- // a wait, not a failure
@@ -135,14 +135,14 @@ func (s *Sender) Do(ctx context.Context, job Job) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if !mayRepeat(&job, err) || attempt == maxAttempts {
+			if !mayRepeat(&job, err) || attempt == MaxAttempts {
 				return err
 			}
 		default:
 			return err
 		}
 		select {
-		case <-s.clock.After(s.pause(attempt)):
+		case <-s.clock.After(s.Pause(attempt)):
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -155,28 +155,28 @@ func mayRepeat(job *Job, err error) bool {
 	return job.Class == Answer && (job.Repeatable || errors.As(err, &e) && !e.Uncertain)
 }
 
-// pause grows with each attempt and is spread over half its length.
-func (s *Sender) pause(attempt int) time.Duration {
+// Pause grows with each attempt and is spread over half its length.
+func (s *Sender) Pause(attempt int) time.Duration {
 	d := min(firstPause<<(attempt-1), longestPause)
 	return d/2 + time.Duration(s.jitter()*float64(d))
 }
 
-// fits tells whether a wait ends before the context does.
-func fits(ctx context.Context, wait time.Duration) bool {
+// Fits tells whether a wait ends before the context does.
+func Fits(ctx context.Context, wait time.Duration) bool {
 	deadline, ok := ctx.Deadline()
 	return !ok || time.Until(deadline) > wait
 }
 
-// blockedFor is how long a chat must be left alone after a 429.
-func (s *Sender) blockedFor(chatID int64) time.Duration {
+// BlockedFor is how long a chat must be left alone after a 429.
+func (s *Sender) BlockedFor(chatID int64) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.clock.Now()
 	return max(s.lane(chatID).blocked.Sub(now), s.blocked.Sub(now), 0)
 }
 
-// tooSoon refuses a job that would have to wait.
-func tooSoon(wait time.Duration) error {
+// TooSoon refuses a job that would have to wait.
+func TooSoon(wait time.Duration) error {
 	return &Error{Method: "sender", Description: "the rate of messages does not allow it yet", RetryAfter: wait}
 }
 
@@ -304,8 +304,8 @@ func (s *Sender) turn(ctx context.Context, job *Job) error {
 		}
 		changed := l.changed
 		s.mu.Unlock()
-		err := tooSoon(wait)
-		if fits(ctx, wait) {
+		err := TooSoon(wait)
+		if Fits(ctx, wait) {
 			err = s.sleep(ctx, wait, changed)
 		}
 		if err != nil {
@@ -324,7 +324,7 @@ func (s *Sender) goNow(l *lane, job *Job) error {
 		wait = time.Duration(float64(time.Second) / s.limits.Chat)
 	}
 	if wait > 0 {
-		return tooSoon(wait)
+		return TooSoon(wait)
 	}
 	s.take(l, job)
 	return nil

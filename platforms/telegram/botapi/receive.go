@@ -1,4 +1,4 @@
-package telegram
+package botapi
 
 import (
 	"context"
@@ -49,7 +49,7 @@ func (p *Poller) Run(ctx context.Context) error {
 			if ReasonOf(err) == Unauthorized {
 				return fmt.Errorf("polling has stopped: Telegram does not accept the token; check TELEGRAM_BOT_TOKEN: %w", err)
 			}
-			p.wait(ctx, pauseAfter(err, failures))
+			p.wait(ctx, PauseAfter(err, failures))
 			p.Logger.WarnContext(ctx, "polling Telegram failed", "error", err, "failures", failures)
 			continue
 		}
@@ -61,8 +61,8 @@ func (p *Poller) Run(ctx context.Context) error {
 	return nil
 }
 
-// pauseAfter says how long to leave the server alone.
-func pauseAfter(err error, failures int) time.Duration {
+// PauseAfter says how long to leave the server alone.
+func PauseAfter(err error, failures int) time.Duration {
 	var e *Error
 	if errors.As(err, &e) && e.RetryAfter > 0 {
 		return e.RetryAfter
@@ -93,7 +93,7 @@ func (p *Poller) handle(ctx context.Context, updates []Update) bool {
 			return false
 		}
 		p.Logger.ErrorContext(ctx, "updates are not handled yet", "first", updates[0].ID, "count", len(updates), "error", err, "failures", failures)
-		p.wait(ctx, pauseAfter(err, failures))
+		p.wait(ctx, PauseAfter(err, failures))
 	}
 	return true
 }
