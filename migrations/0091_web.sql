@@ -1,5 +1,12 @@
 -- +goose Up
 
+-- Results that their owners show to whoever has the link. Taking a link back deletes its row.
+CREATE TABLE web_shares (
+    id         text PRIMARY KEY, -- random; the link carries it with our signature
+    run_id     uuid NOT NULL UNIQUE REFERENCES runs (id) ON DELETE CASCADE,
+    created_at timestamptz NOT NULL DEFAULT now()
+);
+
 -- A conversation on the web: one for each account, by the account's id.
 CREATE TABLE web_chats (
     chat      text        PRIMARY KEY,
@@ -26,7 +33,21 @@ CREATE TABLE web_messages (
 CREATE INDEX web_messages_changes ON web_messages (chat, change);
 CREATE INDEX web_messages_order ON web_messages (chat, id);
 
+-- Answers of our API to requests with an Idempotency-Key, so that a repeated one gets the same. They are kept for a day.
+CREATE TABLE web_answers (
+    account_id uuid NOT NULL,
+    path       text NOT NULL,
+    key        text NOT NULL,
+    body       bytea NOT NULL, -- hash of the request's
+    status     integer,        -- empty: it is being worked on
+    answer     bytea,          -- encrypted: it can hold a secret that is told only once
+    created_at timestamptz NOT NULL,
+    PRIMARY KEY (account_id, path, key),
+    CONSTRAINT web_answer_whole CHECK ((status IS NULL) = (answer IS NULL))
+);
+
+CREATE INDEX web_answers_age ON web_answers (created_at);
+
 -- +goose Down
 
-DROP TABLE web_messages;
-DROP TABLE web_chats;
+DROP TABLE web_answers, web_messages, web_chats, web_shares;

@@ -1,7 +1,19 @@
 -- +goose Up
 
--- When content was last received: what nobody refers to yet may be about to be.
-ALTER TABLE assets ADD COLUMN put_at timestamptz NOT NULL DEFAULT now();
+-- What is known about each stored blob, which is named by its SHA-256.
+CREATE TABLE assets (
+    hash       text PRIMARY KEY CHECK (hash ~ '^[0-9a-f]{64}$'),
+    size       bigint NOT NULL CHECK (size >= 0),
+    mime       text NOT NULL CHECK (mime <> ''),
+    -- In pixels, for images whose header tells.
+    width      integer CHECK (width > 0),
+    height     integer CHECK (height > 0),
+    -- The file name it first came with, or empty.
+    name       text NOT NULL DEFAULT '' CHECK (octet_length(name) <= 255),
+    created_at timestamptz NOT NULL DEFAULT now(),
+    put_at     timestamptz NOT NULL DEFAULT now(), -- when it was last received: what nobody refers to yet may be about to be
+    CHECK ((width IS NULL) = (height IS NULL))
+);
 
 -- Whose content is, since equal files of different people are one asset. Who has no row here reaches it by no link.
 CREATE TABLE asset_owners (
@@ -14,10 +26,6 @@ CREATE TABLE asset_owners (
 );
 
 CREATE INDEX asset_owners_of ON asset_owners (hash);
-
-ALTER TABLE runs
-    ADD COLUMN files_deleted_at timestamptz, -- its files are gone, its row tells so
-    ADD COLUMN deleted_at       timestamptz; -- its owner deleted it; what stays is for the books
 
 -- All hashes in a text.
 CREATE FUNCTION asset_hashes(p_text text) RETURNS SETOF text LANGUAGE sql IMMUTABLE AS
@@ -37,15 +45,6 @@ CREATE VIEW asset_uses (account_id, hash) AS
     UNION ALL SELECT NULL, h FROM run_tools t, asset_hashes(t.definition::text) h
     UNION ALL SELECT NULL, h FROM remote_tools t, asset_hashes(t.entry) h;
 
-INSERT INTO asset_owners (account_id, hash, kind, size)
-    SELECT DISTINCT r.account_id, a.hash, 'result', a.size
-    FROM runs r, asset_hashes(r.outputs::text) h JOIN assets a ON a.hash = h;
-
-INSERT INTO asset_owners (account_id, hash, kind, size)
-    SELECT DISTINCT u.account_id, a.hash, 'upload', a.size
-    FROM asset_uses u JOIN assets a ON a.hash = u.hash WHERE u.account_id IS NOT NULL
-    ON CONFLICT DO NOTHING;
-
 -- Small versions of pictures, for lists. They go with the original.
 CREATE TABLE asset_thumbnails (
     hash    text    NOT NULL REFERENCES assets (hash) ON DELETE CASCADE,
@@ -55,17 +54,8 @@ CREATE TABLE asset_thumbnails (
     PRIMARY KEY (hash, side)
 );
 
--- What the files of an account may take, in bytes; like the other limits.
-ALTER TABLE user_limits
-    ADD COLUMN upload_bytes bigint NOT NULL DEFAULT 0,
-    ADD COLUMN result_bytes bigint NOT NULL DEFAULT 0;
-
 -- +goose Down
 
-ALTER TABLE user_limits DROP COLUMN upload_bytes, DROP COLUMN result_bytes;
-DROP TABLE asset_thumbnails;
 DROP VIEW asset_uses;
-DROP FUNCTION asset_hashes(text);
-ALTER TABLE runs DROP COLUMN files_deleted_at, DROP COLUMN deleted_at;
-DROP TABLE asset_owners;
-ALTER TABLE assets DROP COLUMN put_at;
+DROP TABLE asset_thumbnails, asset_owners, assets;
+DROP FUNCTION asset_hashes;
