@@ -99,7 +99,7 @@ func (t *turn) conversation() string {
 // from its first moment where its state is shown.
 func (t *turn) accept(ctx context.Context, d draft, bound runs.Bound, quote billing.Quote) error {
 	buttons := t.keyboard(keyboardState{Tool: d.Tool})
-	pending := runs.Run{Tool: bound.Tool, Status: firstStatus(bound, quote), Inputs: bound.Inputs, Sources: bound.Sources, Quote: quote}
+	pending := runs.Run{Tool: bound.Tool, Status: firstStatus(bound, quote), Inputs: bound.Inputs, Sources: bound.Sources, Quote: quote, Preview: bound.Preview()}
 	first := t.statusMessage(pending, buttons, d.Notes)
 	first.To, first.ReplyTo = t.in.Chat.Place, d.Request
 	status, err := t.postStatus(ctx, first)
