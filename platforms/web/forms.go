@@ -56,8 +56,8 @@ func (s *Server) visitor(a door.Route) http.HandlerFunc {
 	}
 }
 
-// page lets those in who may come, and shows others the way to sign in; for who is no operator there is nothing where only
-// operators may be.
+// page lets callers in who may come, and leads others to the sign-in page. Where only operators may come, others are told that
+// there is nothing.
 func (s *Server) page(a door.Route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		who, err := s.door.AdmitToPage(w, r, a.Use)
@@ -88,7 +88,7 @@ func toSignin(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, target, http.StatusSeeOther)
 }
 
-// program lets those in who may come, as often as they may ask, and tells others in problem+json.
+// program lets callers in who may come, as often as they may ask, and answers others with problem+json.
 func (s *Server) program(a door.Route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		who, err := s.door.AdmitToAPI(w, r, a.Use)

@@ -1,5 +1,5 @@
-// Package web is the web platform: the pages people use in a browser, and the HTTP API. It puts the rooms below it together:
-// door lets requests in, pages, account and api answer them, and what is mounted beside them. Its table has all addresses.
+// Package web is the web platform: the pages people use in a browser, and the HTTP API. It puts the packages below it
+// together: door lets requests in; pages, account, api and the handlers that are mounted answer them. Its table has all addresses.
 package web
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
-// Runs is what the rooms of the web need of runs.Service.
+// Runs is what the packages of the web need of runs.Service.
 type Runs interface {
 	api.Starts
 	api.Runs
@@ -35,7 +35,7 @@ type Runs interface {
 	files.Store
 }
 
-// Users is what the rooms of the web need of users.Store.
+// Users is what the packages of the web need of users.Store.
 type Users interface {
 	door.Accounts
 	door.Secrets
@@ -47,13 +47,13 @@ type Users interface {
 	request.Access
 }
 
-// Invitations is what the rooms of the web need of users.Invitations.
+// Invitations is what the packages of the web need of users.Invitations.
 type Invitations interface {
 	api.Invitations
 	account.Invitations
 }
 
-// Hooks is what the rooms of the web need of webhooks.Outbox.
+// Hooks is what the packages of the web need of webhooks.Outbox.
 type Hooks interface {
 	api.Hooks
 	api.HookMessages

@@ -36,6 +36,13 @@ type discord struct {
 	linking *linking
 }
 
+func (s *discord) routes() []door.Route {
+	return []door.Route{
+		door.ForVisitors("GET /signin/discord", s.begin),
+		door.ForVisitors("GET /signin/discord/back", s.end),
+	}
+}
+
 func (s *discord) oauth(r *http.Request) *oauth2.Config {
 	d := s.login
 	authorize := url.URL{Scheme: d.API.Scheme, Host: d.API.Host, Path: "/oauth2/authorize"}
@@ -135,11 +142,4 @@ func getJSON(ctx context.Context, client *http.Client, address string, into any)
 		return fmt.Errorf("GET %s: status %d", address, res.StatusCode)
 	}
 	return json.NewDecoder(io.LimitReader(res.Body, maxAnswer)).Decode(into)
-}
-
-func (s *discord) routes() []door.Route {
-	return []door.Route{
-		door.ForVisitors("GET /signin/discord", s.begin),
-		door.ForVisitors("GET /signin/discord/back", s.end),
-	}
 }

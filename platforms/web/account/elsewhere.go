@@ -25,7 +25,7 @@ const stateCookie = "signalbox-signin"
 // signinTime is how long signing in elsewhere may take.
 const signinTime = 10 * time.Minute
 
-// beginSignin remembers in the browser that a sign-in began.
+// beginSignin notes in the browser that a sign-in began.
 func (s shared) beginSignin(w http.ResponseWriter, way, verifier, next string) (signinState, error) {
 	state := signinState{Way: way, State: rand.Text(), Verifier: verifier, Next: localPath(next), Expires: s.now().Add(signinTime)}
 	sealed, err := s.door.Seal("signin", state)

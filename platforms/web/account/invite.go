@@ -31,6 +31,13 @@ type inviting struct {
 	guests      Guests
 }
 
+func (s *inviting) routes() []door.Route {
+	return []door.Route{
+		door.ForVisitors("GET /invite/{token}", s.page),
+		door.ForVisitors("POST /invite/{token}", s.use),
+	}
+}
+
 // page shows an invitation. It is used up by its button only, since previews of links open them, too.
 func (s *inviting) page(w http.ResponseWriter, r *http.Request) error {
 	return s.show(w, r, http.StatusOK, "")
@@ -60,7 +67,7 @@ func (s *inviting) missing(w http.ResponseWriter, r *http.Request, err error) er
 	return nil
 }
 
-// use uses an invitation: for the account of who is signed in, else for a new one.
+// use uses an invitation: for the account that is signed in, else for a new one.
 func (s *inviting) use(w http.ResponseWriter, r *http.Request) error {
 	token := r.PathValue("token")
 	invitation, err := s.invitations.Peek(r.Context(), token)
@@ -92,11 +99,4 @@ func (s *inviting) use(w http.ResponseWriter, r *http.Request) error {
 	}
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 	return nil
-}
-
-func (s *inviting) routes() []door.Route {
-	return []door.Route{
-		door.ForVisitors("GET /invite/{token}", s.page),
-		door.ForVisitors("POST /invite/{token}", s.use),
-	}
 }

@@ -40,8 +40,16 @@ type linking struct {
 	ledger   Ledger
 }
 
-// page takes a code that a chat has made: it signs a browser in, or joins the two accounts of who is
-// signed in already. Nothing happens before a button is pressed, since previews of links open them, too.
+func (s *linking) routes() []door.Route {
+	return []door.Route{
+		door.ForVisitors("GET /link", s.page),
+		door.ForVisitors("POST /link", s.link),
+		door.ForPeople("POST /link/join", door.Person, s.join),
+	}
+}
+
+// page takes a code that a chat has made: it signs a browser in, or joins two accounts where
+// the browser is signed in already. Nothing happens before a button is pressed, since previews of links open them, too.
 func (s *linking) page(w http.ResponseWriter, r *http.Request) error {
 	return s.show(w, r, http.StatusOK, formView{Code: r.URL.Query().Get("code")}, "")
 }
@@ -97,8 +105,8 @@ func (s *linking) enterByCode(w http.ResponseWriter, r *http.Request, code strin
 	return err
 }
 
-// arrive goes on with somebody who has proved elsewhere to own an identity. It signs in who was not; who was
-// gets the identity linked. Where it belongs to another account, joining the two is asked for first.
+// arrive is called when somebody has proved elsewhere to own an identity. A visitor is signed in; an account that is signed in
+// gets the identity linked. Where it belongs to another account, the person is asked first whether to join the two.
 func (s *linking) arrive(w http.ResponseWriter, r *http.Request, who users.Identity, way, next string) error {
 	me, err := door.Account(r.Context())
 	if errors.Is(err, door.ErrSignedOut) {
@@ -131,8 +139,8 @@ func (s *linking) arrive(w http.ResponseWriter, r *http.Request, who users.Ident
 	return err
 }
 
-// asksToJoin puts the question whether two accounts become one, unless it was answered: what the other one is, beyond the
-// names that it chose itself, and what joining hands over. Where there is money in one of them it asks twice.
+// asksToJoin asks whether two accounts become one, unless that was answered. The question shows what the other account is,
+// beyond the names that it chose itself, and what joining hands over. Where one of them has money it asks twice.
 func (s *linking) asksToJoin(w http.ResponseWriter, r *http.Request, me, other users.Account, v formView) (asked bool, err error) {
 	ctx, voice := r.Context(), s.render.Voice(r, me)
 	v.Join, v.Since = "yes", other.CreatedAt
@@ -172,7 +180,7 @@ type proof struct {
 // proofLife is how long a question on a page can be answered.
 const proofLife = 10 * time.Minute
 
-// join makes the account of a proved identity and that of who is signed in one.
+// join joins the account of a proved identity to the account that is signed in.
 func (s *linking) join(w http.ResponseWriter, r *http.Request, me users.Account) error {
 	var p proof
 	if !s.door.Unseal("join", r.PostFormValue("proof"), &p) || p.Browser != s.door.Browser(r) || s.now().After(p.Expires) {
@@ -193,12 +201,4 @@ func (s *linking) join(w http.ResponseWriter, r *http.Request, me users.Account)
 	s.door.Forget(me.ID)
 	http.Redirect(w, r, "/account", http.StatusSeeOther)
 	return nil
-}
-
-func (s *linking) routes() []door.Route {
-	return []door.Route{
-		door.ForVisitors("GET /link", s.page),
-		door.ForVisitors("POST /link", s.link),
-		door.ForPeople("POST /link/join", door.Person, s.join),
-	}
 }

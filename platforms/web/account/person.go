@@ -50,6 +50,21 @@ type person struct {
 	hooks    bool // programs can be told of runs
 }
 
+func (s *person) routes() []door.Route {
+	return []door.Route{
+		door.ForPeople("GET /account", door.Person, s.show),
+		door.ForPeople("POST /account/code", door.Person, s.linkCode),
+		door.ForPeople("POST /account/unlink", door.Person, s.unlink),
+		door.ForPeople("POST /account/language", door.Person, s.setLanguage),
+		door.ForPeople("POST /account/limits", door.Person, s.setCaps),
+		door.ForPeople("POST /account/keys", door.Person, s.makeKey),
+		door.ForPeople("POST /account/keys/{id}/revoke", door.Person, s.revokeKey),
+		door.ForPeople("POST /account/erase", door.Person, s.erase),
+		door.ForPeople("POST /sessions/{id}/end", door.Person, s.endSession),
+		door.ForPeople("POST /sessions/end-others", door.Person, s.endOthers),
+	}
+}
+
 // personView is what the page shows.
 type personView struct {
 	Identities []users.LinkedIdentity
@@ -222,19 +237,4 @@ func (s *person) erase(w http.ResponseWriter, r *http.Request, a users.Account) 
 func done(w http.ResponseWriter, r *http.Request, done string) error {
 	http.Redirect(w, r, "/account?done="+done, http.StatusSeeOther)
 	return nil
-}
-
-func (s *person) routes() []door.Route {
-	return []door.Route{
-		door.ForPeople("GET /account", door.Person, s.show),
-		door.ForPeople("POST /account/code", door.Person, s.linkCode),
-		door.ForPeople("POST /account/unlink", door.Person, s.unlink),
-		door.ForPeople("POST /account/language", door.Person, s.setLanguage),
-		door.ForPeople("POST /account/limits", door.Person, s.setCaps),
-		door.ForPeople("POST /account/keys", door.Person, s.makeKey),
-		door.ForPeople("POST /account/keys/{id}/revoke", door.Person, s.revokeKey),
-		door.ForPeople("POST /account/erase", door.Person, s.erase),
-		door.ForPeople("POST /sessions/{id}/end", door.Person, s.endSession),
-		door.ForPeople("POST /sessions/end-others", door.Person, s.endOthers),
-	}
 }

@@ -48,6 +48,14 @@ type signin struct {
 	ways    []way
 }
 
+func (s *signin) routes() []door.Route {
+	return []door.Route{
+		door.ForVisitors("GET /signin", s.page),
+		door.ForVisitors("POST /signin", s.enter),
+		door.ForPeople("POST /signout", door.Enter, s.leave),
+	}
+}
+
 func (s *signin) page(w http.ResponseWriter, r *http.Request) error {
 	return s.show(w, r, http.StatusOK, "")
 }
@@ -110,12 +118,4 @@ func (s *signin) leave(w http.ResponseWriter, r *http.Request, _ users.Account) 
 	}
 	http.Redirect(w, r, "/signin", http.StatusSeeOther)
 	return nil
-}
-
-func (s *signin) routes() []door.Route {
-	return []door.Route{
-		door.ForVisitors("GET /signin", s.page),
-		door.ForVisitors("POST /signin", s.enter),
-		door.ForPeople("POST /signout", door.Enter, s.leave),
-	}
 }

@@ -41,6 +41,14 @@ type telegram struct {
 	linking *linking
 }
 
+func (s *telegram) routes() []door.Route {
+	return []door.Route{
+		door.ForVisitors("GET /signin/telegram", s.begin),
+		door.ForVisitors("GET /signin/telegram/back", s.page),
+		door.ForVisitors("POST /signin/telegram/back", s.end),
+	}
+}
+
 // telegramAge is how old Telegram's answer may be, and telegramSkew how far its clock may be ahead.
 const (
 	telegramAge  = 10 * time.Minute
@@ -143,12 +151,4 @@ func telegramIdentity(token string, answer url.Values, now time.Time) (users.Ide
 		who.Handle = "@" + username
 	}
 	return who, nil
-}
-
-func (s *telegram) routes() []door.Route {
-	return []door.Route{
-		door.ForVisitors("GET /signin/telegram", s.begin),
-		door.ForVisitors("GET /signin/telegram/back", s.page),
-		door.ForVisitors("POST /signin/telegram/back", s.end),
-	}
 }

@@ -75,7 +75,7 @@ type kept struct {
 func (a *Answers) begin(ctx context.Context, k answerKey, body []byte, now time.Time) (*kept, error) {
 	_, err := a.pool.Exec(ctx, `DELETE FROM web_answers WHERE created_at < $1 OR status IS NULL AND created_at < $2`, now.Add(-keepAnswers), now.Add(-workWithin))
 	if err != nil {
-		return nil, fmt.Errorf("forget old answers: %w", err)
+		return nil, fmt.Errorf("delete old answers: %w", err)
 	}
 	tag, err := a.pool.Exec(ctx, `INSERT INTO web_answers (account_id, path, key, body, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
 		k.account, k.path, k.key, body, now)
@@ -89,7 +89,7 @@ func (a *Answers) begin(ctx context.Context, k answerKey, body []byte, now time.
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil, errInFlight // it has failed just now; the next try is a new one
 	case err != nil:
-		return nil, fmt.Errorf("remembered answer: %w", err)
+		return nil, fmt.Errorf("read a kept answer: %w", err)
 	case !bytes.Equal(found.body, body):
 		return nil, errKeyReused
 	case found.status == nil:
@@ -109,7 +109,7 @@ func (a *Answers) end(ctx context.Context, k answerKey, status int, answer []byt
 			k.account, k.path, k.key, status, a.seal.Close(answer, k.owner()))
 	}
 	if err != nil {
-		return fmt.Errorf("remember an answer: %w", err)
+		return fmt.Errorf("keep an answer: %w", err)
 	}
 	return nil
 }

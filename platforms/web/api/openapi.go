@@ -17,7 +17,7 @@ import (
 // object is a JSON object.
 type object = map[string]any
 
-// fixedDocument is the document but for what depends on the house and its tools.
+// fixedDocument is the part of the document that does not depend on the configuration and the tools.
 //
 //go:embed openapi.yaml
 var fixedDocument []byte

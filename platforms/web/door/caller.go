@@ -204,7 +204,8 @@ func (d *Door) ByAdminToken(r *http.Request) bool {
 	return ok && same(token, d.cfg.AdminToken)
 }
 
-// Operator gives the operator's account and the way of its sessions for who typed the operator's token, else ErrSignedOut.
+// Operator gives the operator's account, and the way that its session keeps, when the operator's token was typed; else
+// ErrSignedOut.
 func (d *Door) Operator(ctx context.Context, typed string) (a users.Account, way string, err error) {
 	if !same(typed, d.cfg.AdminToken) {
 		return users.Account{}, "", ErrSignedOut

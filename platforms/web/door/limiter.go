@@ -88,7 +88,7 @@ func (l *limiter) bucket(key string, now time.Time) *rate.Limiter {
 	return b
 }
 
-// tooMany is the error of whoever asks too often.
+// tooMany is the error of requests that come too often.
 func tooMany(wait time.Duration) error {
 	e := registry.Errorf(registry.CodeRateLimited, "too many requests; try again in %d s", int(wait.Seconds())+1)
 	e.Retryable, e.RetryAfter = true, wait

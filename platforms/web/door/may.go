@@ -22,7 +22,7 @@ const (
 	Person                        // what is done there is taken for a person's own act, and all about their account
 	OperatorRead                  // what is everybody's
 	OperatorChange                // changes what is everybody's
-	Watch                         // figures for the monitoring: what the house does and earns
+	Watch                         // figures for the monitoring: what the program does and earns
 )
 
 // kind is by what a caller is known.

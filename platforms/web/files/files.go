@@ -159,7 +159,7 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 	sendFile(w, r, info.MIMEType, content)
 }
 
-// smallFile is a stored file that is remembered for a while: results are looked at more than once.
+// smallFile is a stored file that is kept in memory for a while: results are looked at more than once.
 type smallFile struct {
 	mimeType string
 	content  []byte

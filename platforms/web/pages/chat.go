@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/platforms/web/door"
-	"github.com/signalbox/signalbox/platforms/web/problem"
 	"github.com/signalbox/signalbox/platforms/web/render"
 	"github.com/signalbox/signalbox/platforms/web/request"
 	"github.com/signalbox/signalbox/registry"
@@ -28,8 +27,51 @@ type Conversation interface {
 	Serve(w http.ResponseWriter, r *http.Request, a users.Account) (template.HTML, error)
 }
 
+// ChatCommand is a tool's command with typed options, as a form gives them.
+type ChatCommand struct {
+	Tool registry.Tool
+	// Options are the values by input name that differ from what the tool begins with: text as it was typed, bool, files
+	// as references of the store, several files as a list.
+	Options map[string]any
+	Quote   string // the sealed price that stood beside the form
+	Form    string // names the form that was sent: sending it twice is one command
+}
+
+// Commander is a Conversation that takes commands from forms.
+type Commander interface {
+	// Command says a command in the account's conversation. An error is for the sender of the form.
+	Command(r *http.Request, a users.Account, c ChatCommand) error
+}
+
+// chatPages are the conversation's page, and the forms by which commands are given in it.
+type chatPages struct {
+	shared
+	conversation Conversation
+	streams      *door.Streams
+	forms        *forms
+}
+
+func (s *chatPages) routes() []door.Route {
+	list := []door.Route{
+		door.ForPeople("GET "+ChatPath, door.Person, s.page),
+		door.ForPeople("GET "+ChatPath+"/", door.Person, s.page),
+		door.ForPeople("POST "+ChatPath+"/", door.Person, s.page),
+	}
+	commander, ok := s.conversation.(Commander)
+	if !ok {
+		return list
+	}
+	return append(list,
+		door.ForPeople("GET "+ChatPath+"/use", door.Person, s.chatTools),
+		door.ForPeople("GET "+ChatPath+"/use/{id}", door.Person, s.chatForm),
+		door.ForPeople("POST "+ChatPath+"/use/{id}", door.Person, func(w http.ResponseWriter, r *http.Request, a users.Account) error {
+			return s.chatCommand(w, r, a, commander)
+		}),
+	)
+}
+
 // page serves the conversation inside the pages' frame.
-func (s *conversing) page(w http.ResponseWriter, r *http.Request, a users.Account) error {
+func (s *chatPages) page(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	if r.URL.Path == chatEvents {
 		leave, err := s.streams.Enter(r.Context(), a)
 		if err != nil {
@@ -48,24 +90,8 @@ func (s *conversing) page(w http.ResponseWriter, r *http.Request, a users.Accoun
 	return s.pages.Show(w, r, a, "chat", render.View{Title: s.render.Voice(r, a).Line("webchat.title"), Place: "chat", Scripts: []string{"chat.js"}, Data: main})
 }
 
-// ChatCommand is a tool's command with typed options, as a form gives them.
-type ChatCommand struct {
-	Tool registry.Tool
-	// Options are the values by input name that differ from what the tool begins with: text as it was typed, bool, files
-	// as references of the store, several files as a list.
-	Options map[string]any
-	Quote   string // the sealed price that stood beside the form
-	Form    string // names the form that was sent: sending it twice is one command
-}
-
-// Commander is a Conversation that takes commands from forms.
-type Commander interface {
-	// Command says a command in the account's conversation. An error is for whoever sent the form.
-	Command(r *http.Request, a users.Account, c ChatCommand) error
-}
-
 // chatTools lists the tools that have a command, for those who choose one without typing.
-func (s *conversing) chatTools(w http.ResponseWriter, r *http.Request, a users.Account) error {
+func (s *chatPages) chatTools(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	var list []*registry.Tool
 	for _, t := range s.tools.snapshot().Offered(request.Audience(a)) {
 		if t.CommandName != "" {
@@ -76,7 +102,7 @@ func (s *conversing) chatTools(w http.ResponseWriter, r *http.Request, a users.A
 }
 
 // commandTool finds a tool that the account may use by a command.
-func (s *conversing) commandTool(r *http.Request, a users.Account) (registry.Tool, error) {
+func (s *chatPages) commandTool(r *http.Request, a users.Account) (registry.Tool, error) {
 	t, err := s.tools.visible(r.PathValue("id"), a)
 	if err == nil && t.CommandName == "" {
 		err = runs.ErrUnknownTool
@@ -85,7 +111,7 @@ func (s *conversing) commandTool(r *http.Request, a users.Account) (registry.Too
 }
 
 // chatForm is the form of a tool's command. What was typed so far, ?text=, is put into its first input for text.
-func (s *conversing) chatForm(w http.ResponseWriter, r *http.Request, a users.Account) error {
+func (s *chatPages) chatForm(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	t, err := s.commandTool(r, a)
 	if err != nil {
 		return err
@@ -104,7 +130,7 @@ func (s *conversing) chatForm(w http.ResponseWriter, r *http.Request, a users.Ac
 func chatFormPath(t registry.Tool) string { return ChatPath + "/use/" + url.PathEscape(t.ToolID) }
 
 // chatCommand takes the form of a tool's command and says the command. Values that can't be are told in the form.
-func (s *conversing) chatCommand(w http.ResponseWriter, r *http.Request, a users.Account, to Commander) error {
+func (s *chatPages) chatCommand(w http.ResponseWriter, r *http.Request, a users.Account, to Commander) error {
 	t, err := s.commandTool(r, a)
 	if err != nil {
 		return err
@@ -121,49 +147,9 @@ func (s *conversing) chatCommand(w http.ResponseWriter, r *http.Request, a users
 		http.Redirect(w, r, ChatPath+"#composer", http.StatusSeeOther)
 		return nil
 	}
-	p := problem.Explain(err)
+	p := s.render.Explain(r, a, err)
 	if p.Ours() {
 		return err
 	}
-	p.Detail = render.DetailIn(s.render.Voice(r, a), err, p)
-	fill := prefill{typed: optionsOf(given), problem: &p, action: chatFormPath(t)}
-	return s.forms.draw(w, r, a, t, fill)
-}
-
-// optionsOf are the values of a form by name, wherever they came from.
-func optionsOf(v request.Values) map[string]any {
-	options := map[string]any{}
-	for _, from := range []runs.Source{runs.FromArgument, runs.FromAttachment} {
-		for name, value := range v[from] {
-			options[name] = value
-		}
-	}
-	return options
-}
-
-// conversing are the conversation's page, and the forms by which commands are given in it.
-type conversing struct {
-	shared
-	conversation Conversation
-	streams      *door.Streams
-	forms        *forms
-}
-
-func (s *conversing) routes() []door.Route {
-	list := []door.Route{
-		door.ForPeople("GET "+ChatPath, door.Person, s.page),
-		door.ForPeople("GET "+ChatPath+"/", door.Person, s.page),
-		door.ForPeople("POST "+ChatPath+"/", door.Person, s.page),
-	}
-	commander, ok := s.conversation.(Commander)
-	if !ok {
-		return list
-	}
-	return append(list,
-		door.ForPeople("GET "+ChatPath+"/use", door.Person, s.chatTools),
-		door.ForPeople("GET "+ChatPath+"/use/{id}", door.Person, s.chatForm),
-		door.ForPeople("POST "+ChatPath+"/use/{id}", door.Person, func(w http.ResponseWriter, r *http.Request, a users.Account) error {
-			return s.chatCommand(w, r, a, commander)
-		}),
-	)
+	return s.forms.draw(w, r, a, t, prefill{typed: optionsOf(given), problem: &p, action: chatFormPath(t)})
 }

@@ -62,7 +62,7 @@ func Routes(cfg Config) ([]door.Route, error) {
 	list = append(list, (&runPages{shared: s, runs: cfg.Runs, callers: cfg.Callers, sharing: share, delete: cfg.Delete}).routes()...)
 	list = append(list, share.routes()...)
 	if cfg.Conversation != nil {
-		list = append(list, (&conversing{shared: s, conversation: cfg.Conversation, streams: cfg.Streams, forms: form}).routes()...)
+		list = append(list, (&chatPages{shared: s, conversation: cfg.Conversation, streams: cfg.Streams, forms: form}).routes()...)
 	}
 	return append(list, door.ForAll("GET /static/{hash}/{file}", cfg.Render.Static)), nil
 }

@@ -68,7 +68,7 @@ func useOutput(typed map[string]any, t registry.Tool, o runs.Output) {
 	}
 }
 
-// unchanged takes out of a form's values those that would be bound without being typed, so that a run remembers
+// unchanged takes out of a form's values those that would be bound without being typed, so that a run keeps
 // where its values truly came from: a form sends all of them, also those that nobody touched.
 func (s *forms) unchanged(r *http.Request, asked runs.Request) runs.Request {
 	typed := asked.Values[runs.FromArgument]

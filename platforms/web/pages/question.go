@@ -121,8 +121,7 @@ func (s *runPages) answer(w http.ResponseWriter, r *http.Request, a users.Accoun
 		http.Redirect(w, r, "/run/"+run.ID, http.StatusSeeOther)
 		return nil
 	case errors.As(err, &bad) && bad.Code == registry.CodeInvalidInput, errors.Is(err, runs.ErrNoQuestion):
-		p := problem.Explain(err)
-		p.Detail = render.DetailIn(s.render.Voice(r, a), err, p)
+		p := s.render.Explain(r, a, err)
 		if run.Question != nil && p.Field != "" {
 			p.Detail = inWords(s.render.Voice(r, a), registry.Tool{InputSchema: run.Question.Fields}, problem.Explain(err))
 		}

@@ -34,6 +34,18 @@ type runPages struct {
 	delete  func(r *http.Request, a users.Account) error // deletes what the path values name
 }
 
+func (s *runPages) routes() []door.Route {
+	return []door.Route{
+		door.ForPeople("GET /run/{id}", door.Read, s.page),
+		door.ForPeople("POST /run/{id}/confirm", door.Person, s.confirm),
+		door.ForPeople("POST /run/{id}/answer", door.Person, s.answer),
+		door.ForPeople("POST /run/{id}/cancel", door.Person, s.cancel),
+		door.ForPeople("POST /run/{id}/delete", door.Person, s.remove),
+		door.ForPeople("POST /run/{id}/outputs/{n}/delete", door.Person, s.removeOutput),
+		door.ForPeople("POST /run/{id}/again", door.Person, s.again),
+	}
+}
+
 // runPage is the page of one run: its progress, or its results and what can be made of them.
 type runPage struct {
 	runView
@@ -222,16 +234,4 @@ func (s *runPages) removeOutput(w http.ResponseWriter, r *http.Request, a users.
 	}
 	http.Redirect(w, r, "/run/"+r.PathValue("id")+"?done=removed", http.StatusSeeOther)
 	return nil
-}
-
-func (s *runPages) routes() []door.Route {
-	return []door.Route{
-		door.ForPeople("GET /run/{id}", door.Read, s.page),
-		door.ForPeople("POST /run/{id}/confirm", door.Person, s.confirm),
-		door.ForPeople("POST /run/{id}/answer", door.Person, s.answer),
-		door.ForPeople("POST /run/{id}/cancel", door.Person, s.cancel),
-		door.ForPeople("POST /run/{id}/delete", door.Person, s.remove),
-		door.ForPeople("POST /run/{id}/outputs/{n}/delete", door.Person, s.removeOutput),
-		door.ForPeople("POST /run/{id}/again", door.Person, s.again),
-	}
 }

@@ -35,10 +35,19 @@ type settings struct {
 	presets     KeepsPresets
 }
 
+func (s *settings) routes() []door.Route {
+	return []door.Route{
+		door.ForPeople("POST /tool/{id}/settings", door.Person, s.saveSettings),
+		door.ForPeople("POST /tool/{id}/settings/reset", door.Person, s.resetSettings),
+		door.ForPeople("POST /tool/{id}/presets", door.Person, s.savePreset),
+		door.ForPeople("POST /tool/{id}/presets/delete", door.Person, s.deletePreset),
+	}
+}
+
 // saveSettings keeps what a tool's form holds as the account's settings, on every platform; a value that is the
 // tool's own is forgotten, so that the tool may change it.
 func (s *settings) saveSettings(w http.ResponseWriter, r *http.Request, a users.Account) error {
-	t, given, err := s.rememberable(w, r, a)
+	t, given, err := s.keepable(w, r, a)
 	if err != nil {
 		return s.formProblem(w, r, a, t, given, err)
 	}
@@ -73,7 +82,7 @@ func (s *settings) resetSettings(w http.ResponseWriter, r *http.Request, a users
 
 // savePreset keeps what a tool's form holds under a name.
 func (s *settings) savePreset(w http.ResponseWriter, r *http.Request, a users.Account) error {
-	t, given, err := s.rememberable(w, r, a)
+	t, given, err := s.keepable(w, r, a)
 	name := r.PostFormValue("new" + presetField)
 	if err == nil {
 		err = s.presets.SavePreset(r.Context(), a.ID, t.ToolID, name, given)
@@ -97,8 +106,8 @@ func (s *settings) deletePreset(w http.ResponseWriter, r *http.Request, a users.
 	return backToForm(w, r, t, "", "forgotten")
 }
 
-// rememberable reads the values of a form that can be kept: all but files, checked like those of a run.
-func (s *settings) rememberable(w http.ResponseWriter, r *http.Request, a users.Account) (registry.Tool, map[string]any, error) {
+// keepable reads the values of a form that can be kept: all but files, checked like those of a run.
+func (s *settings) keepable(w http.ResponseWriter, r *http.Request, a users.Account) (registry.Tool, map[string]any, error) {
 	t, err := s.tools.visible(r.PathValue("id"), a)
 	if err != nil {
 		return t, nil, err
@@ -140,13 +149,4 @@ func backToForm(w http.ResponseWriter, r *http.Request, t registry.Tool, preset,
 	}
 	http.Redirect(w, r, "/tool/"+url.PathEscape(t.ToolID)+"?"+q.Encode(), http.StatusSeeOther)
 	return nil
-}
-
-func (s *settings) routes() []door.Route {
-	return []door.Route{
-		door.ForPeople("POST /tool/{id}/settings", door.Person, s.saveSettings),
-		door.ForPeople("POST /tool/{id}/settings/reset", door.Person, s.resetSettings),
-		door.ForPeople("POST /tool/{id}/presets", door.Person, s.savePreset),
-		door.ForPeople("POST /tool/{id}/presets/delete", door.Person, s.deletePreset),
-	}
 }

@@ -25,6 +25,14 @@ type sharing struct {
 	key     []byte // signs the links
 }
 
+func (s *sharing) routes() []door.Route {
+	return []door.Route{
+		door.ForPeople("POST /run/{id}/share", door.Person, s.share),
+		door.ForPeople("POST /run/{id}/unshare", door.Person, s.unshare),
+		door.ForAll("GET /s/{link}", s.page),
+	}
+}
+
 func (s *sharing) on() bool { return s.shares != nil }
 
 // path is the address of a link: its id and our signature, so that ids in the database open nothing by
@@ -142,12 +150,4 @@ func (s *sharing) view(r *http.Request) (sharePage, error) {
 		page.Picture = s.door.Site.Absolute(r, picture)
 	}
 	return page, nil
-}
-
-func (s *sharing) routes() []door.Route {
-	return []door.Route{
-		door.ForPeople("POST /run/{id}/share", door.Person, s.share),
-		door.ForPeople("POST /run/{id}/unshare", door.Person, s.unshare),
-		door.ForAll("GET /s/{link}", s.page),
-	}
 }

@@ -46,6 +46,14 @@ type forms struct {
 	presets Presets
 }
 
+func (s *forms) routes() []door.Route {
+	return []door.Route{
+		door.ForPeople("GET /tool/{id}", door.Read, s.page),
+		door.ForPeople("POST /tool/{id}", door.Person, s.start),
+		door.ForPeople("POST /tool/{id}/price", door.Person, s.price),
+	}
+}
+
 // formPage is the page of a tool: its form, its price, and what the reader made with it before.
 type formPage struct {
 	Tool     registry.Tool
@@ -200,18 +208,11 @@ func (s *forms) start(w http.ResponseWriter, r *http.Request, a users.Account) e
 		http.Redirect(w, r, "/run/"+run.ID, http.StatusSeeOther)
 		return nil
 	}
-	p := problem.Explain(err)
+	p := s.render.Explain(r, a, err)
 	if p.Ours() {
 		return err
 	}
-	p.Detail = render.DetailIn(s.render.Voice(r, a), err, p)
-	fill := prefill{typed: map[string]any{}, parent: r.PostFormValue(parentField), preset: r.PostFormValue(presetField), problem: &p}
-	for _, from := range []runs.Source{runs.FromArgument, runs.FromAttachment} {
-		for name, value := range v[from] {
-			fill.typed[name] = value
-		}
-	}
-	return s.draw(w, r, a, t, fill)
+	return s.draw(w, r, a, t, prefill{typed: optionsOf(v), parent: r.PostFormValue(parentField), preset: r.PostFormValue(presetField), problem: &p})
 }
 
 // formRequest is the run that a form asks for.
@@ -242,6 +243,17 @@ func formKey(r *http.Request) string {
 	return ""
 }
 
+// optionsOf are the values of a form by name, wherever they came from.
+func optionsOf(v request.Values) map[string]any {
+	options := map[string]any{}
+	for _, from := range []runs.Source{runs.FromArgument, runs.FromAttachment} {
+		for name, value := range v[from] {
+			options[name] = value
+		}
+	}
+	return options
+}
+
 // checkedValue gives what a provider would get for a value of a form.
 func checkedValue(f registry.InputField, raw any) (any, *registry.Error) {
 	if text, ok := raw.(string); ok {
@@ -256,12 +268,4 @@ func formAction(t registry.Tool, fill prefill) string {
 		return fill.action
 	}
 	return fmt.Sprintf("/tool/%s", t.ToolID)
-}
-
-func (s *forms) routes() []door.Route {
-	return []door.Route{
-		door.ForPeople("GET /tool/{id}", door.Read, s.page),
-		door.ForPeople("POST /tool/{id}", door.Person, s.start),
-		door.ForPeople("POST /tool/{id}/price", door.Person, s.price),
-	}
 }

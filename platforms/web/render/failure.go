@@ -34,16 +34,22 @@ func (d *Renderer) Problem(w http.ResponseWriter, r *http.Request, status int, t
 	d.own.Render(w, r, status, "problem", View{Title: title, Problem: detail})
 }
 
+// Explain is problem.Explain in the language of an account.
+func (d *Renderer) Explain(r *http.Request, a users.Account, err error) problem.Problem {
+	p := problem.Explain(err)
+	p.Detail = detailIn(d.Voice(r, a), err, p)
+	return p
+}
+
 // FailPage answers an error with a page in the reader's language.
 func (d *Renderer) FailPage(w http.ResponseWriter, r *http.Request, err error) {
-	p := problem.Explain(err)
+	a, _ := door.Caller(r.Context())
+	p := d.Explain(r, a, err)
 	p.SetRetryAfter(w.Header())
 	if p.Ours() {
 		d.cfg.Logger.Error("page failed", "method", r.Method, "path", r.URL.Path, "error", err)
 	}
-	a, _ := door.Caller(r.Context())
-	voice := d.Voice(r, a)
-	d.Problem(w, r, p.Status, problemTitle(voice, p.Status), DetailIn(voice, err, p))
+	d.Problem(w, r, p.Status, problemTitle(d.Voice(r, a), p.Status), p.Detail)
 }
 
 // Fail answers an error as the client expects it: browsers get a page.
@@ -57,11 +63,10 @@ func (d *Renderer) Fail(w http.ResponseWriter, r *http.Request, err error) {
 
 // FailTold answers an error of a page, or of its script, in the reader's language.
 func (d *Renderer) FailTold(w http.ResponseWriter, r *http.Request, a users.Account, err error) {
-	p := problem.Explain(err)
+	p := d.Explain(r, a, err)
 	if wantsPage(r) || p.Ours() {
 		d.Fail(w, r, err)
 		return
 	}
-	p.Detail = DetailIn(d.Voice(r, a), err, p)
 	problem.Write(w, p)
 }

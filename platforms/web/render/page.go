@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/users"
 )
 
-// View is what a room says of one page.
+// View is what a package says of one page.
 type View struct {
 	Title   string
 	Place   string // which entry of the navigation this is: tools, chat, history, account
@@ -62,7 +62,7 @@ func (p *Pages) ShowAs(w http.ResponseWriter, r *http.Request, a users.Account, 
 	return nil
 }
 
-// Render draws a page for whoever is asking, signed in or not.
+// Render draws a page for the sender of the request, signed in or not.
 func (p *Pages) Render(w http.ResponseWriter, r *http.Request, status int, name string, v View) {
 	if a, err := door.Account(r.Context()); err == nil && p.ShowAs(w, r, a, status, name, v) == nil {
 		return

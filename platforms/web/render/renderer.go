@@ -1,5 +1,5 @@
-// Package render draws pages: their frame, the styles and scripts they share, and the language of who reads them. The rooms
-// whose pages they are bring their templates. It tells errors as pages, too.
+// Package render draws pages: their frame, the styles and scripts they share, and the reader's language. The
+// packages whose pages they are bring their templates. Errors become pages here, too.
 package render
 
 import (
@@ -74,13 +74,13 @@ func New(cfg Config) (*Renderer, error) {
 	return d, nil
 }
 
-// Pages are the pages of one room.
+// Pages are the pages of one package.
 type Pages struct {
 	d         *Renderer
 	templates map[string]*template.Template // by language
 }
 
-// Pages parses a room's templates, templates/*.html in files, once for each language, so that a page says {{t "web.key"}} and
+// Pages parses a package's templates, templates/*.html in files, once for each language, so that a page says {{t "web.key"}} and
 // no more. functions are what they call beside those of all pages.
 func (d *Renderer) Pages(files fs.FS, functions func(i18n.Voice) template.FuncMap) (*Pages, error) {
 	p := &Pages{d, map[string]*template.Template{}}

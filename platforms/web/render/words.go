@@ -12,8 +12,8 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
-// DetailIn says in the reader's language what p says in English of err.
-func DetailIn(v i18n.Voice, err error, p problem.Problem) string {
+// detailIn says in the reader's language what p says in English of err.
+func detailIn(v i18n.Voice, err error, p problem.Problem) string {
 	var poor billing.ErrInsufficient
 	var limit *runs.LimitError
 	var typed *registry.Error
