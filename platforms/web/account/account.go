@@ -1,4 +1,4 @@
-// Package account is what belongs to a person and to no tool: the account's page, the pages of endpoints for programs, and the
+// Package account draws what belongs to a person and to no tool: the account's page, the pages of endpoints for programs, and the
 // ways to sign in and to join accounts.
 package account
 

@@ -1,5 +1,5 @@
-// Package pages are the pages on which people use tools: all tools, one tool's form, its runs, their results, prices, and the
-// frame of the conversation. They are drawn from the registry's snapshot of the moment and work without JavaScript; a small
+// Package pages draws the pages on which people use tools: all tools, one tool's form, its runs, their results, prices, and the
+// frame of the conversation. They come from the registry's snapshot of the moment and work without JavaScript; a small
 // script adds live progress.
 package pages
 

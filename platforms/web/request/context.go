@@ -9,17 +9,19 @@ import (
 
 // The headers by which a request says for whom it is made. All are optional.
 const (
-	SiteHeader    = "X-Site-Id"
-	SessionHeader = "X-Session-Id"
-	TraceHeader   = "X-Trace-Id" // goes before traceparent
-	PlannerHeader = "X-Planner-Provider"
-	QuoteHeader   = "X-Quote"
+	siteHeader    = "X-Site-Id"
+	sessionHeader = "X-Session-Id"
+	traceHeader   = "X-Trace-Id" // goes before traceparent
+	plannerHeader = "X-Planner-Provider"
+
+	// QuoteHeader carries a sealed price: the run is started at it.
+	QuoteHeader = "X-Quote"
 )
 
 // Context reads the context of a call from its headers; the trace, too, of a W3C traceparent.
 func Context(r *http.Request) registry.CallContext {
 	said := func(name string) string { return strings.TrimSpace(r.Header.Get(name)) }
-	c := registry.CallContext{SiteID: said(SiteHeader), SessionID: said(SessionHeader), TraceID: said(TraceHeader), PlannerProvider: said(PlannerHeader)}
+	c := registry.CallContext{SiteID: said(siteHeader), SessionID: said(sessionHeader), TraceID: said(traceHeader), PlannerProvider: said(plannerHeader)}
 	if c.TraceID == "" {
 		c.TraceID, _ = registry.TraceOf(r.Header.Get("Traceparent"))
 	}
