@@ -6,7 +6,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/i18n"
-	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/router"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -26,9 +26,9 @@ func detailIn(v i18n.Voice, err error, p problemBody) string {
 	case errors.As(err, &poor):
 		return v.Line("start.insufficient", "need", poor.Need, "have", poor.Have)
 	case errors.As(err, &limit):
-		return chat.OverLimit(v, limit.LimitUse).String()
+		return router.OverLimit(v, limit.LimitUse).String()
 	case errors.As(err, &typed):
-		return chat.Told(v, typed.Code, typed.Message).String()
+		return router.Told(v, typed.Code, typed.Message).String()
 	}
 	if key := "web.problem." + p.Code; v.Has(key) {
 		return v.Line(key)
@@ -59,7 +59,7 @@ func noticeOf(v i18n.Voice, t registry.Tool, s *registry.Snapshot) string {
 		return t.Notice()
 	}
 	if t.Status.Reason != "" {
-		notice += " " + chat.Told(v, "", t.Status.Reason).String()
+		notice += " " + router.Told(v, "", t.Status.Reason).String()
 	}
 	if next, ok := s.ByID(t.Status.Replacement); ok {
 		notice += " " + v.Line("tool.instead", "command", next.DisplayName)
@@ -73,7 +73,7 @@ func toldIn(v i18n.Voice) func(code, words string) string {
 		if v.Language() == i18n.Fallback {
 			return words // as it was always told on pages
 		}
-		return chat.Told(v, registry.Code(code), words).String()
+		return router.Told(v, registry.Code(code), words).String()
 	}
 }
 

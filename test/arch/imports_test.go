@@ -21,6 +21,7 @@ const module = "github.com/signalbox/signalbox/"
 var floors = [][]string{
 	{"cmd/signalbox", "examples"},
 	{"platforms/telegram", "platforms/web", "platforms/discord"},
+	{"platforms/chat/router", "platforms/chat/chattest"},
 	{"platforms/chat"},
 	{"agent"},
 	{"runs", "webhooks"},

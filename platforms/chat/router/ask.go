@@ -1,0 +1,430 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/signalbox/signalbox/internal/i18n"
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// maxChoiceButtons is how many choices a question shows as buttons; the others can be typed.
+const maxChoiceButtons = 16
+
+// ask asks for the first of a draft's missing inputs and keeps the draft until the answer comes.
+func (t *turn) ask(ctx context.Context, d draft, tool *registry.Tool, missing []registry.InputField) error {
+	f := missing[0]
+	notes := t.notes(d.Notes[d.Told:])
+	d.Told = len(d.Notes)
+	p := prompt{
+		ID: newID(), Platform: t.in.platform, Chat: t.in.Chat.Chat, AccountID: t.account.ID,
+		State: promptState{Field: f.Name, Draft: &d},
+	}
+	buttons := t.keyboard(keyboardState{Prompt: p.ID, Tool: d.Tool, Values: t.shownChoices(f), Fields: t.askedTogether(missing)})
+	m := t.answering(chat.Join("\n\n", notes, t.question(tool, f)))
+	t.askFor(&m, f, buttons)
+	if len(m.Buttons) > 0 || len(m.Menus) > 0 {
+		if err := t.keyboards.save(ctx, buttons); err != nil {
+			return err
+		}
+	}
+	p.State.Buttons = len(m.Buttons) > 0 || len(m.Menus) > 0
+	if err := t.replaced(ctx); err != nil {
+		return err
+	}
+	// Open before it is asked: buttons can be pressed faster than we write.
+	if err := t.prompts.open(ctx, p, t.cfg.AnswerWait); err != nil {
+		return err
+	}
+	t.led = true
+	asked, err := t.post(ctx, m)
+	if err != nil {
+		return fmt.Errorf("ask for %s: %w", f.Name, err)
+	}
+	p.MessageID, p.State.Asked = asked.ID, asked
+	t.markAsked(ctx, asked)
+	return t.prompts.asked(ctx, p)
+}
+
+// markAsked remembers a question in a group, where people choose which one they answer by replying to it.
+func (t *turn) markAsked(ctx context.Context, asked chat.MessageRef) {
+	if t.in.Chat.Kind == chat.ChatPrivate || asked.IsZero() {
+		return
+	}
+	if err := t.marks.set(ctx, markAsked, t.in.platform, t.in.Chat.Chat, asked.ID, t.account.ID, nil); err != nil {
+		t.log.WarnContext(ctx, "who answers a question too late is not told", "error", err)
+	}
+}
+
+// unmark forgets a question that was answered: what is said to it afterwards is no answer.
+func (t *turn) unmark(ctx context.Context, asked chat.MessageRef) {
+	if t.in.Chat.Kind == chat.ChatPrivate || asked.IsZero() {
+		return
+	}
+	if err := t.marks.clear(ctx, t.in.platform, t.in.Chat.Chat, asked.ID); err != nil {
+		t.log.WarnContext(ctx, "an answered question looks like one that is over", "error", err)
+	}
+}
+
+// replaced tells the question before that it is over, because another takes its place.
+func (t *turn) replaced(ctx context.Context) error {
+	p, _, err := t.prompts.last(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
+	if errors.Is(err, errNoPrompt) || err == nil && p.ID == t.settled {
+		return nil
+	}
+	if err == nil {
+		t.showOver(ctx, p)
+	}
+	return err
+}
+
+// giveUp ends what a person was asked before, since what they began instead is under way.
+func (t *turn) giveUp(ctx context.Context) error {
+	p, _, err := t.prompts.last(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
+	if errors.Is(err, errNoPrompt) {
+		return nil
+	}
+	if err == nil {
+		_, err = t.prompts.close(ctx, p.ID)
+	}
+	if err == nil {
+		t.showOver(ctx, p)
+	}
+	return err
+}
+
+// showOver shows in place of a question that it waits for no answer any more. Nobody waits for that. A question without
+// buttons stays as it is: where it opened the reply field it can't be changed, and who replies to it is told.
+func (t *turn) showOver(ctx context.Context, p prompt) {
+	over := t.fit(chat.Message{To: p.State.Asked.Place, Text: t.say("ask.over")})
+	show := func() error {
+		_, err := t.Edit(ctx, p.State.Asked, over)
+		return err
+	}
+	switch {
+	case p.State.Asked.IsZero():
+		return
+	case p.State.View != nil:
+		show = func() error { return t.Delete(ctx, p.State.Asked) }
+	case !p.State.Buttons || !t.caps.Edit:
+		return
+	}
+	t.wg.Go(func() {
+		if err := show(); err != nil {
+			t.log.DebugContext(ctx, "a question that is over looks as if it were open", "error", err)
+		}
+	})
+}
+
+// askFor adds choices and Cancel to a question, or opens the reply field where the answer must be a reply:
+// in groups, where bots may see nothing else. There /cancel takes the place of the button on platforms
+// that can't show both.
+func (t *turn) askFor(m *chat.Message, f registry.InputField, buttons keyboard) {
+	t.offer(m, buttons, "c", "menu.value", t.choiceOptions(t.voice, f))
+	if len(buttons.state.Fields) > 0 {
+		m.Buttons = append(m.Buttons, []chat.Button{{Label: t.line("button.answer"), Data: buttons.data("form"), Style: chat.ButtonPrimary}})
+	}
+	answerable := len(m.Buttons) > 0 || len(m.Menus) > 0 // without a message of one's own
+	if t.in.Chat.Kind != chat.ChatPrivate {
+		m.ReplyTo = t.in.Message
+		if t.in.Press != nil {
+			m.ReplyTo = chat.MessageRef{}
+		}
+		if answerable {
+			m.OnlyFor = t.in.From.ExternalID
+		}
+		if t.caps.ForceReply && !answerable {
+			m.Ask = &chat.Ask{Placeholder: chat.Brief(f.Label(), 64), Person: t.in.From.ExternalID}
+		}
+	}
+	if m.Ask != nil && !t.caps.AskButtons {
+		m.Text = chat.Lines(m.Text, t.say("ask.cancelCommand"))
+		return
+	}
+	cancel := chat.Button{Label: t.line("button.cancel"), Data: buttons.data("no")}
+	if n := len(m.Buttons); n > 0 && len(buttons.state.Fields) > 0 {
+		m.Buttons[n-1] = append(m.Buttons[n-1], cancel)
+		return
+	}
+	m.Buttons = append(m.Buttons, []chat.Button{cancel})
+}
+
+// askedTogether names the missing inputs that one dialog can ask for: those that are typed, when the first is.
+func (t *turn) askedTogether(missing []registry.InputField) []string {
+	var names []string
+	for _, f := range missing {
+		if !isTyped(f) || len(names) == t.caps.Forms.Fields {
+			break
+		}
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// question asks for an input: what it is, what is allowed, an example.
+func (t *turn) question(tool *registry.Tool, f registry.InputField) chat.Text {
+	text := t.say("ask.input", "tool", tool.DisplayName, "input", f.Label())
+	if f.Description != "" {
+		text = chat.Lines(text, chat.Plain(chat.Brief(f.Description, 300)))
+	}
+	text = chat.Lines(text, t.say(wantedKey(f), "range", rangeOf(f)))
+	if example := exampleOf(f); example != "" && len(f.Choices) == 0 && f.Type != registry.TypeBoolean {
+		text = chat.Lines(text, t.say("ask.example", "example", chat.Brief(example, 200)))
+	}
+	return text
+}
+
+// exampleOf gives a value that an input takes, or "".
+func exampleOf(f registry.InputField) string {
+	switch {
+	case f.Type.IsMedia():
+		return ""
+	case len(f.Choices) > 0:
+		return f.Choices[0].Text()
+	case f.Type == registry.TypeBoolean:
+		return "yes"
+	}
+	if shown := showValue(f, f.Default); shown != "" && len(shown) <= 120 {
+		return shown
+	}
+	switch {
+	case f.Type == registry.TypeNumber && f.Min != "":
+		return f.Min.String()
+	case f.Type == registry.TypeNumber && f.Max != "":
+		return f.Max.String()
+	case f.Type == registry.TypeNumber:
+		return "1"
+	}
+	return "a red bicycle in the rain"
+}
+
+// rangeOf says which numbers an input takes: " from 1 to 50", " of at least 1", or "".
+func rangeOf(f registry.InputField) string {
+	switch {
+	case f.Min != "" && f.Max != "":
+		return " " + f.Min.String() + "–" + f.Max.String()
+	case f.Min != "":
+		return " ≥ " + f.Min.String()
+	case f.Max != "":
+		return " ≤ " + f.Max.String()
+	}
+	return ""
+}
+
+// shownChoices are the values that a question offers, by number.
+func (s *surface) shownChoices(f registry.InputField) []any {
+	if f.Type == registry.TypeBoolean {
+		return []any{true, false}
+	}
+	most := maxChoiceButtons
+	if s.caps.Menus.PerMessage > 0 {
+		most = s.caps.Menus.Options
+	}
+	var values []any
+	for _, c := range f.Choices[:min(len(f.Choices), most)] {
+		values = append(values, c.Value)
+	}
+	return values
+}
+
+func (s *surface) choiceOptions(v voice, f registry.InputField) []chat.MenuOption {
+	var options []chat.MenuOption
+	for _, value := range s.shownChoices(f) {
+		options = append(options, chat.MenuOption{Label: v.valueLabel(f, value)})
+	}
+	return options
+}
+
+// rowsOf puts buttons into rows of n.
+func rowsOf(all []chat.Button, n int) [][]chat.Button {
+	var rows [][]chat.Button
+	for len(all) > 0 {
+		k := min(n, len(all))
+		rows, all = append(rows, all[:k:k]), all[k:]
+	}
+	return rows
+}
+
+// answerPrompt takes a message as the answer to an open question, if it is one.
+func (t *turn) answerPrompt(ctx context.Context) (bool, error) {
+	p, err := t.prompts.pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
+	open := err == nil
+	if err != nil && !errors.Is(err, errNoPrompt) {
+		return false, err
+	}
+	if t.in.Chat.Kind != chat.ChatPrivate && (!open || t.in.ReplyTo == nil || t.in.ReplyTo.Ref.ID != p.MessageID) {
+		return t.answeredLate(ctx)
+	}
+	if !open {
+		return false, nil
+	}
+	if p.State.View != nil {
+		return true, t.settingAnswered(ctx, p)
+	}
+	if p.State.Draft == nil {
+		return false, nil
+	}
+	return true, t.inputAnswered(ctx, p, *p.State.Draft)
+}
+
+// answeredLate tells who replies in a group to what they were asked before that the question is over. What is said
+// otherwise is not said to us.
+func (t *turn) answeredLate(ctx context.Context) (bool, error) {
+	if t.in.ReplyTo == nil || !t.in.ReplyTo.Own {
+		return false, nil
+	}
+	whom, _, err := t.marks.of(ctx, markAsked, t.in.platform, t.in.Chat.Chat, t.in.ReplyTo.Ref.ID)
+	if err != nil || whom != t.account.ID {
+		return false, err
+	}
+	t.aside = true
+	return true, t.tell(ctx, "ask.over")
+}
+
+// inputAnswered puts an answer into the draft it was asked for and goes on. The question stays open when
+// the answer does not fit.
+func (t *turn) inputAnswered(ctx context.Context, p prompt, d draft) error {
+	tool, ok := t.cfg.Tools.Snapshot().Resolve(d.Tool)
+	if !ok {
+		return t.inVain(ctx, p, "tool.gone")
+	}
+	f, ok := tool.InputSchema.Get(p.State.Field)
+	if !ok {
+		return t.proceed(ctx, d) // the tool has changed meanwhile
+	}
+	t.sign(ctx, chat.ActivityTyping)
+	if hint, err := t.captionRead(ctx, &d, tool, f); hint != nil || err != nil {
+		return t.hintOr(ctx, hint, err)
+	}
+	hint, err := t.answerValue(ctx, &d, tool, f)
+	if hint != nil || err != nil {
+		return t.hintOr(ctx, hint, err)
+	}
+	return t.answered(ctx, p, d)
+}
+
+// inVain ends a question whose answer is of no use any more, and says why.
+func (t *turn) inVain(ctx context.Context, p prompt, key string) error {
+	if _, err := t.prompts.close(ctx, p.ID); err != nil {
+		return err
+	}
+	return t.tell(ctx, key)
+}
+
+// answered goes on with a draft whose question was answered.
+func (t *turn) answered(ctx context.Context, p prompt, d draft) error {
+	if !p.State.Asked.IsZero() {
+		if err := t.EditButtons(ctx, p.State.Asked, nil); err != nil && !errors.Is(err, chat.ErrGone) {
+			t.log.DebugContext(ctx, "the buttons of an answered question stay", "error", err)
+		}
+	}
+	t.settled = p.ID
+	if err := t.proceed(ctx, d); err != nil {
+		return err
+	}
+	t.unmark(ctx, p.State.Asked)
+	_, err := t.prompts.close(ctx, p.ID)
+	return err
+}
+
+// answerValue reads the answer: files for inputs that take files, text for others. A hint says what was
+// wanted instead.
+func (t *turn) answerValue(ctx context.Context, d *draft, tool *registry.Tool, f registry.InputField) (hint chat.Text, err error) {
+	if f.Type.IsMedia() {
+		return t.answerFiles(ctx, d, tool, f)
+	}
+	text := strings.TrimSpace(t.in.Text)
+	if text == "" {
+		return t.wrongKind(f), nil
+	}
+	value, bad := registry.ParseText(f, text)
+	if bad != nil {
+		return chat.Lines(t.wrongValue(f, bad), t.say("ask.again")), nil
+	}
+	d.set(runs.FromAnswer, f.Name, value)
+	return nil, nil
+}
+
+func (t *turn) answerFiles(ctx context.Context, d *draft, tool *registry.Tool, f registry.InputField) (hint chat.Text, err error) {
+	files := t.in.Attachments
+	if len(files) == 0 && registry.IsMediaRef(strings.TrimSpace(t.in.Text)) && !strings.HasPrefix(t.in.Text, "asset:") {
+		d.set(runs.FromAnswer, f.Name, strings.TrimSpace(t.in.Text))
+		return nil, nil
+	}
+	only := registry.InputSchema{f}
+	mine, rest := assignFiles(only, files, nil)
+	if len(mine[f.Name]) == 0 {
+		return t.wrongKind(f), nil
+	}
+	if err := t.take(ctx, d, runs.FromAnswer, f, mine[f.Name]); err != nil {
+		return nil, err
+	}
+	if len(rest) > 0 {
+		if err := t.takeAll(ctx, d, runs.FromAnswer, tool, rest); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// captionRead reads the caption of files that were sent for an input like what follows a command: whoever writes
+// something under a picture means the whole request, as with the command in the caption. What is written as the
+// answer itself is never taken apart. A hint says what the tool has no use for.
+func (t *turn) captionRead(ctx context.Context, d *draft, tool *registry.Tool, f registry.InputField) (hint chat.Text, err error) {
+	if !f.Type.IsMedia() || len(t.in.Attachments) == 0 {
+		return nil, nil
+	}
+	if !tool.Hints().SupportsFileCaption {
+		t.captionUnread(d, tool, t.in.Text)
+	} else {
+		hint, err = t.read(ctx, d, tool, t.in.Text)
+	}
+	if hint == nil && err == nil {
+		hint = t.leftOverFiles(d, tool, t.in.Attachments)
+	}
+	if hint != nil {
+		hint = chat.Lines(hint, t.say("ask.again"))
+	}
+	return hint, err
+}
+
+func (t *turn) wrongKind(f registry.InputField) chat.Text { return WrongValue(t.Voice, f) }
+
+// WrongValue says in a language that a value does not fit an input, and what would.
+func WrongValue(v i18n.Voice, f registry.InputField) chat.Text {
+	own := voice{v}
+	return chat.Lines(own.say("ask.wrongKind", "input", f.Label()), own.say(wantedKey(f), "range", rangeOf(f)))
+}
+
+// pressChoice answers a question by one of its buttons.
+func (t *turn) pressChoice(ctx context.Context, k keyboard, n int) error {
+	p, tool, err := t.openQuestion(ctx, k)
+	if err != nil || tool == nil {
+		return err
+	}
+	if n >= len(k.state.Values) {
+		return t.alert(ctx, "press.tooOld")
+	}
+	if err := t.acknowledge(ctx); err != nil {
+		return err
+	}
+	d := *p.State.Draft
+	d.set(runs.FromAnswer, p.State.Field, k.state.Values[n])
+	return t.answered(ctx, p, d)
+}
+
+// pressCancelPrompt ends a question.
+func (t *turn) pressCancelPrompt(ctx context.Context, k keyboard) error {
+	if err := t.acknowledge(ctx); err != nil {
+		return err
+	}
+	if _, err := t.prompts.close(ctx, k.state.Prompt); err != nil {
+		return err
+	}
+	_, err := t.change(ctx, t.in.Message, chat.Message{To: t.in.Chat.Place, Text: t.say("ask.canceled")})
+	return err
+}

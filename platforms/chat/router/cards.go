@@ -1,0 +1,218 @@
+package router
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/internal/card"
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// say adds a text output: structured answers as cards, all others as they are.
+func (r *result) say(v voice, text string) {
+	text = strings.TrimSpace(text)
+	shown := chat.Plain(text)
+	if answer, ok := card.Parse(text); ok {
+		shown, r.partial = v.cards(answer), r.partial || answer.Cut
+	}
+	r.text, r.raw = chat.Join("\n\n", r.text, shown), append(r.raw, text)
+}
+
+// rawFile makes a file of the texts as they came, for what does not fit into a message.
+func (r *result) rawFile() chat.Media {
+	raw := []byte(strings.Join(r.raw, "\n\n"))
+	m := chat.Media{Kind: chat.KindDocument, FileName: "result.txt", MIMEType: "text/plain; charset=utf-8", Bytes: int64(len(raw))}
+	if json.Valid(raw) {
+		m.FileName, m.MIMEType = "result.json", "application/json"
+	}
+	m.Open = func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(raw)), nil }
+	return m
+}
+
+// cards writes an answer as cards below each other. Its words are a stranger's: they are never markup, and an address
+// stands beside what it calls itself.
+func (v voice) cards(a card.Answer) chat.Text {
+	all := make([]chat.Text, len(a.Cards))
+	for i, c := range a.Cards {
+		all[i] = v.card(c)
+	}
+	return chat.Join("\n\n", all...)
+}
+
+func (v voice) card(c card.Card) chat.Text {
+	text := chat.Lines(v.cardTitle(c), styled(chat.StyleItalic, c.Subtitle), chat.Plain(c.Text), v.labelled("card.status", c.Status), v.labelled("card.reference", c.Reference))
+	for _, f := range c.Fields {
+		text = chat.Lines(text, field(f))
+	}
+	for _, item := range c.Items {
+		text = chat.Lines(text, cardItem(item))
+	}
+	if c.Total != "" {
+		text = chat.Lines(text, styled(chat.StyleBold, v.line("card.total")+": "+c.Total))
+	}
+	for _, link := range c.Links {
+		label := link.Label
+		switch {
+		case label == "" && link.Image:
+			label = v.line("card.picture")
+		case label == "":
+			label = v.line("card.open")
+		}
+		text = chat.Lines(text, chat.Join(" ", chat.Plain(label), linked(link.Host, link.URL)))
+	}
+	return text
+}
+
+// cardTitle says what a card is: a receipt and a confirmation by their names, all by their titles.
+func (v voice) cardTitle(c card.Card) chat.Text {
+	kind := ""
+	switch c.Kind {
+	case card.Receipt:
+		kind = v.line("card.receipt")
+	case card.Confirmation:
+		kind = v.line("card.confirmation")
+	}
+	return chat.Join(" · ", styled(chat.StyleBold, kind), styled(chat.StyleBold, c.Title))
+}
+
+func (v voice) labelled(key, value string) chat.Text {
+	if value == "" {
+		return nil
+	}
+	return chat.Plain(v.line(key) + ": " + value)
+}
+
+func field(f card.Field) chat.Text {
+	value := chat.Plain(f.Value)
+	if f.URL != "" {
+		value = linked(f.Value, f.URL)
+	}
+	return chat.Join(": ", chat.Plain(f.Label), value)
+}
+
+func cardItem(item card.Item) chat.Text {
+	text := "• "
+	if item.Quantity != "" && item.Quantity != "1" {
+		text += item.Quantity + " × "
+	}
+	return chat.Join(" ", chat.Plain(strings.TrimRight(text+strings.Join(slices.DeleteFunc([]string{item.Title, item.Amount, item.Text}, isEmpty), " – "), " ")), linked(hostOf(item.URL), item.URL))
+}
+
+func isEmpty(s string) bool { return s == "" }
+
+// hostOf is the host of an address that a card has.
+func hostOf(address string) string {
+	host, _, _ := strings.Cut(strings.TrimPrefix(address, "https://"), "/")
+	return host
+}
+
+func styled(style chat.Style, s string) chat.Text {
+	if s == "" {
+		return nil
+	}
+	return chat.Text{{Style: style, Text: s}}
+}
+
+func linked(label, address string) chat.Text {
+	if address == "" {
+		return nil
+	}
+	return chat.Text{{Style: chat.StyleLink, Text: label, URL: address}}
+}
+
+// maxFollowUps is how many follow-up actions get buttons: three rows, which leave room for the others.
+const maxFollowUps = 6
+
+// FollowUps are the actions that a run's answers offer, in their order.
+func FollowUps(run runs.Run) []card.Action {
+	var found []card.Action
+	for _, o := range run.Outputs {
+		if answer, ok := card.Parse(o.Text); ok {
+			found = append(found, answer.Actions...)
+		}
+	}
+	return found[:min(len(found), maxFollowUps)]
+}
+
+// followUpButtons are the buttons of follow-up actions, two in a row.
+func followUpButtons(run runs.Run, k keyboard) [][]chat.Button {
+	var rows [][]chat.Button
+	for i, a := range FollowUps(run) {
+		b := chat.Button{Label: a.Label, Data: k.data("follow" + string(rune('0'+i)))}
+		if i%2 == 0 {
+			rows = append(rows, nil)
+		}
+		rows[len(rows)-1] = append(rows[len(rows)-1], b)
+	}
+	return rows
+}
+
+// pressFollowUp starts the tool that a follow-up action names. The inputs are a service's words, not the person's: what
+// costs or changes something shows them with the price, and waits to be confirmed.
+func (t *turn) pressFollowUp(ctx context.Context, k keyboard, n int) error {
+	return t.withRun(ctx, k, func(run runs.Run) error {
+		actions := FollowUps(run)
+		if n >= len(actions) {
+			return t.alert(ctx, "press.tooOld")
+		}
+		tool, ok := t.findTool(actions[n].Tool)
+		if !ok {
+			return t.notFollowed(ctx, "card.noTool", "tool", chat.Brief(actions[n].Tool, 60))
+		}
+		if HoldsAsset(actions[n].Inputs) {
+			return t.notFollowed(ctx, "file.gone") // files of the house are given by hand, not by name
+		}
+		if err := t.note(ctx, "press.started"); err != nil {
+			return err
+		}
+		if refused, err := t.refuse(ctx, tool); err != nil {
+			return err
+		} else if refused {
+			return errNotDone
+		}
+		d := t.pressDraft(tool)
+		d.Approval = runs.ApproveWrites
+		if tool.CostingModel != nil {
+			d.Approval = runs.ApproveAll
+		}
+		for name, value := range actions[n].Inputs {
+			if _, known := tool.InputSchema.Get(name); !known {
+				d.Notes = append(d.Notes, t.line("card.noInput", "tool", tool.DisplayName, "input", chat.Brief(name, 60)))
+				continue
+			}
+			d.set(runs.FromArgument, name, value)
+		}
+		return t.proceed(ctx, d)
+	})
+}
+
+// notFollowed tells why a follow-up action can't be done; its button stays.
+func (t *turn) notFollowed(ctx context.Context, key string, pairs ...any) error {
+	if err := t.alert(ctx, key, pairs...); err != nil {
+		return err
+	}
+	return errNotDone
+}
+
+// HoldsAsset reports whether a value names a stored file, which may be anybody's.
+func HoldsAsset(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return registry.IsMediaRef(v) && strings.HasPrefix(v, "asset:")
+	case []any:
+		return slices.ContainsFunc(v, HoldsAsset)
+	case map[string]any:
+		for _, item := range v {
+			if HoldsAsset(item) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,40 @@
+package router
+
+import (
+	"github.com/signalbox/signalbox/internal/i18n"
+	"github.com/signalbox/signalbox/platforms/chat"
+)
+
+// voice speaks one language.
+type voice struct{ i18n.Voice }
+
+// voiceFor gives the voice for the first of these languages that there are texts in; English where there is
+// none.
+func (d *desk) voiceFor(languages ...string) voice { return voice{d.texts.Voice(languages...)} }
+
+// say gives a text with its placeholders filled: pairs of name and value. A value that is a Text keeps
+// its styles.
+func (v voice) say(key string, pairs ...any) chat.Text {
+	var text chat.Text
+	for _, p := range v.Say(key, pairs...) {
+		if styled, ok := p.Value.(chat.Text); ok {
+			text = append(text, styled...)
+			continue
+		}
+		text = append(text, chat.Segment{Style: styleOf(p.Style), Text: p.Text})
+	}
+	return text
+}
+
+func styleOf(s i18n.Style) chat.Style {
+	switch s {
+	case i18n.Bold:
+		return chat.StyleBold
+	case i18n.Code:
+		return chat.StyleCode
+	}
+	return chat.StylePlain
+}
+
+// line is say without styles, for labels and alerts.
+func (v voice) line(key string, pairs ...any) string { return v.say(key, pairs...).String() }

@@ -1,0 +1,258 @@
+package router
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/registry"
+)
+
+// houseCommand is a command of the bot itself.
+type houseCommand struct {
+	name string // its description is the text "command.NAME"
+	do   func(*turn, context.Context) error
+	// inputs are what follows the name, in this order, for platforms with typed options.
+	inputs registry.InputSchema
+	// shared: others in the chat are to see the answer.
+	shared bool
+	groups bool // is of use in groups only
+}
+
+// What house commands take. Values for toolInput are offered while it is typed.
+const toolInput = "tool"
+
+func takesTool(required bool, more ...registry.InputField) registry.InputSchema {
+	tool := registry.InputField{Name: toolInput, Type: registry.TypeString, Required: required}
+	return append(registry.InputSchema{tool}, more...)
+}
+
+func takesText(name string) registry.InputField {
+	return registry.InputField{Name: name, Type: registry.TypeString}
+}
+
+// Commands are the bot's own, which no tool can have: "/settings".
+func Commands() []string {
+	names := []string{"/" + useWith}
+	for _, c := range (Operator{}).houseCommands() {
+		names = append(names, "/"+c.name)
+	}
+	return names
+}
+
+// houseCommands lists the bot's own commands in the order menus show them. They win over tools of the same
+// name. Those that tell what the operator says are always there: platforms ask for them, and people look for them.
+func (o Operator) houseCommands() []houseCommand {
+	list := []houseCommand{
+		{name: "start", do: (*turn).startCommand},
+		{name: "help", do: (*turn).helpCommand, inputs: takesTool(false)},
+		{name: "tools", do: (*turn).toolsCommand},
+		{name: "run", do: (*turn).runCommand, shared: true, inputs: takesTool(true, takesText("text"),
+			registry.InputField{Name: "file", Type: registry.TypeFile})},
+		{name: "last", do: (*turn).lastCommand, shared: true, inputs: takesTool(false, takesText("text"))},
+		{name: "settings", do: (*turn).settingsCommand, inputs: takesTool(false)},
+		{name: "balance", do: (*turn).balanceCommand},
+		{name: "history", do: (*turn).historyCommand},
+		{name: "cancel", do: (*turn).cancelCommand},
+		{name: "preset", do: (*turn).presetCommand, inputs: registry.InputSchema{
+			{Name: "do", Type: registry.TypeString, Choices: []registry.Choice{{Value: "list"}, {Value: "use"}, {Value: "save"}, {Value: "delete"}}},
+			takesText("name"),
+		}},
+		{name: "link", do: (*turn).linkCommand, inputs: registry.InputSchema{takesText("code")}},
+		{name: "language", do: (*turn).languageCommand, inputs: registry.InputSchema{takesText("language")}},
+		{name: "chatsettings", groups: true, do: (*turn).placeCommand, inputs: takesTool(false)},
+		{name: "deny", groups: true, do: (*turn).denyCommand, inputs: registry.InputSchema{takesText("person")}},
+		{name: "allow", groups: true, do: (*turn).allowCommand, inputs: registry.InputSchema{takesText("person")}},
+		{name: "delete_my_data", do: (*turn).eraseCommand},
+		{name: "why", do: (*turn).whyCommand},
+		{name: "price", do: (*turn).priceCommand, inputs: takesTool(true)},
+	}
+	for _, said := range []struct{ name, text, without string }{
+		{"paysupport", o.Support, "operator.noSupport"}, {"terms", o.Terms, "operator.noTerms"}, {"privacy", o.Privacy, "operator.noPrivacy"},
+	} {
+		list = append(list, houseCommand{name: said.name, do: func(t *turn, ctx context.Context) error {
+			return t.operatorSays(ctx, said.text, said.without)
+		}})
+	}
+	return list
+}
+
+// houseCommand finds a command of the bot itself.
+func (r *Router) houseCommand(name string) (houseCommand, bool) {
+	for _, c := range r.cfg.Operator.houseCommands() {
+		if strings.EqualFold(c.name, name) {
+			return c, true
+		}
+	}
+	return houseCommand{}, false
+}
+
+// spell puts the typed options of a house command into words, as they follow its name elsewhere. Files stay.
+func (t *turn) spell(inputs registry.InputSchema) {
+	words := []string{}
+	for _, f := range inputs {
+		value, given := t.in.Options[f.Name]
+		if _, isFile := attachmentIndex(value); !given || isFile {
+			continue
+		}
+		words = append(words, fmt.Sprint(value))
+		delete(t.in.Options, f.Name)
+	}
+	t.in.Text = strings.TrimSpace(strings.Join(append(words, t.in.Text), " "))
+}
+
+// command handles a message that begins with a command.
+func (t *turn) command(ctx context.Context) error {
+	if c, ok := t.houseCommand(t.in.Command); ok {
+		t.aside = !c.shared
+		t.spell(c.inputs)
+		return c.do(t, ctx)
+	}
+	if t.in.Command == useWith {
+		return t.useCommand(ctx)
+	}
+	tool, ok := t.cfg.Tools.Snapshot().ByCommand(t.in.Command)
+	if !ok || tool.Visibility == registry.VisibilityInternal && t.audience() != registry.Insiders {
+		return t.unknownCommand(ctx)
+	}
+	return t.toolCommand(ctx, tool, t.in.Text)
+}
+
+// unknownCommand suggests what was meant.
+func (t *turn) unknownCommand(ctx context.Context) error {
+	t.aside = true
+	text := t.say("command.unknown", "command", "/"+chat.Brief(t.in.Command, 40))
+	if near := t.nearCommands(ctx, t.in.Command); len(near) > 0 {
+		text = chat.Lines(text, t.say("command.near", "commands", strings.Join(near, ", ")))
+	}
+	_, err := t.reply(ctx, chat.Lines(text, t.say("command.search")))
+	return err
+}
+
+// nearCommands gives up to four commands like a mistyped one, of those that the sender can use here.
+func (t *turn) nearCommands(ctx context.Context, typed string) []string {
+	var own, admins []string
+	for _, c := range t.cfg.Operator.houseCommands() {
+		if c.groups {
+			admins = append(admins, c.name)
+		} else {
+			own = append(own, c.name)
+		}
+	}
+	// Asking a platform who is an admin takes a request: only where one of their commands may be meant.
+	if t.in.Chat.Kind != chat.ChatPrivate && registry.Nearest(typed, admins) != "" && t.byAdmin(ctx) {
+		own = append(own, admins...)
+	}
+	var near []string
+	if n := registry.Nearest(typed, own); n != "" {
+		near = append(near, "/"+n)
+	}
+	for _, s := range t.cfg.Tools.Snapshot().Suggest(typed) {
+		near = append(near, "/"+strings.TrimPrefix(s, "/"))
+	}
+	return near[:min(len(near), 4)]
+}
+
+// findTool finds a tool by command, id, alias or display name, for people who may know of it.
+func (t *turn) findTool(words string) (*registry.Tool, bool) {
+	words = strings.TrimSpace(words)
+	if words == "" {
+		return nil, false
+	}
+	snap := t.cfg.Tools.Snapshot()
+	tool, ok := snap.ByCommand(words)
+	if !ok {
+		tool, ok = snap.Resolve(words)
+	}
+	if !ok {
+		for listed := range snap.Each() {
+			if strings.EqualFold(listed.DisplayName, words) && listed.ListedFor(t.audience()) {
+				tool, ok = listed, true
+				break
+			}
+		}
+	}
+	if !ok || tool.Visibility == registry.VisibilityInternal && t.audience() != registry.Insiders {
+		return nil, false
+	}
+	return tool, true
+}
+
+// command text of a tool: what people type to start it.
+func commandOf(tool *registry.Tool) string {
+	if tool.CommandName != "" {
+		return tool.CommandName
+	}
+	return "/run " + tool.ToolID
+}
+
+// chatter answers what is neither command nor answer: in private chats with a hint, elsewhere not at all.
+func (t *turn) chatter(ctx context.Context) error {
+	if t.in.Chat.Kind != chat.ChatPrivate {
+		return nil
+	}
+	t.unread = true
+	if len(t.in.Attachments) > 0 {
+		return t.offerTools(ctx)
+	}
+	if found := t.toolsNamed(t.in.Text, 4); len(found) > 0 {
+		return t.listTools(ctx, t.say("chatter.found"), found)
+	}
+	return t.tell(ctx, "chatter.hint")
+}
+
+// toolsNamed finds up to n tools that a text names, nearly at least. It is stricter than a search: people who
+// greet the bot are not to be offered whatever tool has one of their words in its description.
+func (t *turn) toolsNamed(text string, n int) []*registry.Tool {
+	words := nameWords(text)
+	unnamed := func(tool *registry.Tool) bool { return !isNamed(tool, words) }
+	found := slices.DeleteFunc(t.search(text, 10*n), unnamed)
+	if len(found) == 0 {
+		found = slices.DeleteFunc(t.offered(), unnamed)
+	}
+	return found[:min(n, len(found))]
+}
+
+// isNamed reports whether one of the words stands in a tool's names, tags or category, or nearly so.
+func isNamed(tool *registry.Tool, words []string) bool {
+	names := append([]string{tool.DisplayName, tool.CommandName, tool.ToolID, tool.Category}, slices.Concat(tool.Aliases, tool.IntentTags)...)
+	for _, name := range nameWords(strings.Join(names, " ")) {
+		if slices.ContainsFunc(words, func(word string) bool { return sameWord(word, name) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// nameWords gives the words of a text that are long enough to tell something.
+func nameWords(s string) []string {
+	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return slices.DeleteFunc(words, func(word string) bool { return utf8.RuneCountInString(word) < 4 })
+}
+
+// sameWord forgives endings, and one slip, or two in longer words.
+func sameWord(a, b string) bool {
+	slips := 1
+	if len(a) > 6 && len(b) > 6 {
+		slips = 2
+	}
+	return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) || within(slips, []rune(a), []rune(b))
+}
+
+// offerTools names the tools that take the file, or the album, that came without a command.
+func (t *turn) offerTools(ctx context.Context) error {
+	fitting := t.toolsTaking(t.in.Attachments, 8)
+	if len(fitting) == 0 {
+		return t.tell(ctx, "chatter.noTool")
+	}
+	names := make([]string, len(fitting))
+	for i, tool := range fitting {
+		names[i] = commandOf(tool)
+	}
+	text := t.say("chatter.file", "commands", strings.Join(names, "\n"))
+	return t.offerUse(ctx, text, keyboardState{Files: t.in.Attachments, Query: t.in.Text, Sent: true}, fitting)
+}

@@ -1,0 +1,37 @@
+package router
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/signalbox/signalbox/platforms/chat"
+)
+
+// eraseCommand asks whether all that is known of the person is to be deleted.
+func (t *turn) eraseCommand(ctx context.Context) error {
+	k := t.keyboard(keyboardState{})
+	if err := t.keyboards.save(ctx, k); err != nil {
+		return err
+	}
+	_, err := t.reply(ctx, t.say("erase.ask"), []chat.Button{
+		{Label: t.line("button.erase"), Data: k.data("erase"), Style: chat.ButtonDanger},
+		{Label: t.line("button.cancel"), Data: k.data("close")},
+	})
+	return err
+}
+
+// pressErase deletes what is known of the person.
+func (t *turn) pressErase(ctx context.Context, _ keyboard) error {
+	if err := t.acknowledge(ctx); err != nil {
+		return err
+	}
+	if err := t.prompts.abandon(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID); err != nil {
+		return err
+	}
+	if err := t.cfg.Accounts.Erase(ctx, t.account.ID, t.account.ID); err != nil {
+		return fmt.Errorf("delete somebody's data: %w", err)
+	}
+	t.recents.forget(t.in.From)
+	_, err := t.change(ctx, t.in.Message, chat.Message{To: t.in.Chat.Place, Text: t.say("erase.done")})
+	return err
+}

@@ -1,0 +1,262 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// historyPage is how many runs /history shows at once.
+const historyPage = 5
+
+// historyCommand lists what a person has run, newest first.
+func (t *turn) historyCommand(ctx context.Context) error {
+	m, err := t.historyList(ctx, t.keyboard(keyboardState{}), "")
+	if err != nil {
+		return err
+	}
+	return t.respond(ctx, m)
+}
+
+// historyList draws the page of runs older than before.
+func (t *turn) historyList(ctx context.Context, k keyboard, before string) (chat.Message, error) {
+	m := chat.Message{To: t.in.Chat.Place}
+	list, err := t.cfg.Runs.List(ctx, runs.Filter{AccountID: t.account.ID, Before: before, Limit: historyPage + 1})
+	if err != nil {
+		return m, fmt.Errorf("list the history: %w", err)
+	}
+	if len(list) == 0 {
+		m.Text = t.say("history.none")
+		return m, nil
+	}
+	more := len(list) > historyPage
+	list = list[:min(len(list), historyPage)]
+	m.Text = t.say("history.title")
+	k.state.Runs = nil
+	var numbers []chat.Button
+	for i, run := range list {
+		m.Text = chat.Join("\n\n", m.Text, t.historyLine(i, run))
+		k.state.Runs = append(k.state.Runs, run.ID)
+		numbers = append(numbers, chat.Button{Label: t.line("button.showNumber", "n", i+1), Data: k.data("hist" + strconv.Itoa(i))})
+	}
+	m.Buttons = [][]chat.Button{numbers}
+	if more {
+		k.state.Before = list[len(list)-1].ID
+		m.Buttons = append(m.Buttons, []chat.Button{{Label: t.line("button.older"), Data: k.data("older")}})
+	}
+	return m, t.keyboards.save(ctx, k)
+}
+
+// historyLine is one run: tool, when, how it ended, cost, and the beginning of what was asked for. In
+// groups the latter is left out: others read along.
+func (t *turn) historyLine(i int, run runs.Run) chat.Text {
+	text := chat.Text{
+		{Text: strconv.Itoa(i+1) + ". "},
+		{Style: chat.StyleBold, Text: run.Tool.DisplayName},
+		{Text: " · " + t.Time(run.CreatedAt.UTC()) + " UTC"},
+	}
+	state := t.stage(run) // as its status message says it
+	if run.Status.Final() {
+		state = chat.Plain(t.line("run."+string(run.Status)) + " · " + t.costOf(run))
+	}
+	text = chat.Lines(text, state)
+	if prompt := promptOf(run); prompt != "" && t.in.Chat.Kind == chat.ChatPrivate {
+		text = chat.Lines(text, chat.Text{{Style: chat.StyleItalic, Text: chat.Brief(prompt, 80)}})
+	}
+	return text
+}
+
+func (v voice) costOf(run runs.Run) string {
+	if run.Cost == 0 {
+		return v.line("cost.none")
+	}
+	return v.Value(run.Cost)
+}
+
+func (t *turn) pressOlder(ctx context.Context, k keyboard) error {
+	if err := t.acknowledge(ctx); err != nil {
+		return err
+	}
+	m, err := t.historyList(ctx, k, k.state.Before)
+	if err != nil {
+		return err
+	}
+	_, err = t.change(ctx, t.in.Message, m)
+	return err
+}
+
+// pressHistory shows a run of the list again.
+func (t *turn) pressHistory(ctx context.Context, k keyboard, n int) error {
+	if n >= len(k.state.Runs) {
+		return t.alert(ctx, "press.tooOld")
+	}
+	k.state.Run = k.state.Runs[n]
+	return t.pressShow(ctx, k)
+}
+
+// cancelCommand ends an open question; otherwise it lists what is under way, each with a button.
+func (t *turn) cancelCommand(ctx context.Context) error {
+	p, err := t.prompts.pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
+	switch {
+	case err == nil:
+		if _, err := t.prompts.close(ctx, p.ID); err != nil {
+			return err
+		}
+		t.showOver(ctx, p)
+		return t.tell(ctx, "ask.canceled")
+	case !errors.Is(err, errNoPrompt):
+		return err
+	}
+	active, err := t.underWay(ctx)
+	if err != nil {
+		return err
+	}
+	if len(active) == 0 {
+		return t.tell(ctx, "cancel.none")
+	}
+	k := t.keyboard(keyboardState{})
+	text := t.say("cancel.title")
+	var buttons []chat.Button
+	for i, run := range active {
+		name := chat.Text{{Text: strconv.Itoa(i+1) + ". "}, {Style: chat.StyleBold, Text: run.Tool.DisplayName}}
+		text = chat.Lines(text, chat.Join(" · ", name, t.stage(run)))
+		k.state.Runs = append(k.state.Runs, run.ID)
+		buttons = append(buttons, chat.Button{Label: t.line("button.cancelNumber", "n", i+1), Data: k.data("stop#" + strconv.Itoa(i))})
+	}
+	if err := t.keyboards.save(ctx, k); err != nil {
+		return err
+	}
+	_, err = t.reply(ctx, text, rowsOf(buttons, 3)...)
+	return err
+}
+
+// underWay lists up to nine of the person's runs that are not over.
+func (t *turn) underWay(ctx context.Context) ([]runs.Run, error) {
+	var active []runs.Run
+	for _, status := range openStatuses() {
+		list, err := t.cfg.Runs.List(ctx, runs.Filter{AccountID: t.account.ID, Status: status, Limit: 9})
+		if err != nil {
+			return nil, fmt.Errorf("list what is under way: %w", err)
+		}
+		active = append(active, list...)
+	}
+	return active[:min(len(active), 9)], nil
+}
+
+func openStatuses() []runs.Status {
+	return []runs.Status{runs.StatusAwaitingConfirmation, runs.StatusRunning, runs.StatusSubmitted, runs.StatusQueued}
+}
+
+// pressStopListed cancels a run of the list.
+func (t *turn) pressStopListed(ctx context.Context, k keyboard, n int) error {
+	if n >= len(k.state.Runs) {
+		return t.alert(ctx, "press.tooOld")
+	}
+	k.state.Run = k.state.Runs[n]
+	return t.withRun(ctx, k, func(run runs.Run) error { return t.stop(ctx, run) })
+}
+
+// whyCommand tells where each value of a run came from, and what it cost: of the run whose message is replied to, else
+// of the last one. Where others read along, that is one that was asked for among them.
+func (t *turn) whyCommand(ctx context.Context) error {
+	filter := runs.Filter{AccountID: t.account.ID, Limit: 1}
+	if t.readByOthers() || t.in.ReplyTo != nil {
+		filter.Limit = whyLooksBack
+	}
+	list, err := t.cfg.Runs.List(ctx, filter)
+	if err != nil {
+		return fmt.Errorf("find the last run: %w", err)
+	}
+	if len(list) == 0 {
+		return t.tell(ctx, "history.none")
+	}
+	here := slices.DeleteFunc(slices.Clone(list), func(run runs.Run) bool { return !t.askedHere(run) })
+	if t.readByOthers() {
+		list = here
+	}
+	run, ok, err := t.runRepliedTo(ctx, here, list)
+	if err != nil {
+		return err
+	}
+	if ok {
+		return t.why(ctx, run, chat.Text{{Style: chat.StyleBold, Text: run.Tool.DisplayName}})
+	}
+	if len(list) == 0 {
+		return t.tell(ctx, "why.elsewhere")
+	}
+	return t.why(ctx, list[0], t.say("why.title", "tool", list[0].Tool.DisplayName))
+}
+
+// whyLooksBack is among how many of the latest runs one of this chat is looked for.
+const whyLooksBack = 50
+
+// readByOthers reports whether an answer that is meant for the person is seen by everybody in the chat.
+func (t *turn) readByOthers() bool { return t.in.Chat.Kind != chat.ChatPrivate && !t.caps.Ephemeral }
+
+// askedHere reports whether a run was asked for in this chat.
+func (t *turn) askedHere(run runs.Run) bool {
+	where, err := targetOf(run)
+	return err == nil && run.Origin.Platform == t.in.platform && where.Chat.Chat == t.in.Chat.Chat
+}
+
+// runRepliedTo gives the run that the message replied to asked for, or shows. here are runs of this chat, all those that
+// may be told of: what was asked for elsewhere can have been shown again here.
+func (t *turn) runRepliedTo(ctx context.Context, here, all []runs.Run) (run runs.Run, ok bool, err error) {
+	if t.in.ReplyTo == nil || t.in.ReplyTo.Ref.IsZero() {
+		return run, false, nil
+	}
+	ref := t.in.ReplyTo.Ref
+	for _, run := range here {
+		if where, err := targetOf(run); err == nil && (where.Status.ID == ref.ID || where.Request.ID == ref.ID) {
+			return run, true, nil
+		}
+	}
+	ids := make([]string, len(all))
+	for i, run := range all {
+		ids[i] = run.ID
+	}
+	ref.Chat = t.in.Chat.Chat
+	shown, err := t.deliveries.shownIn(ctx, ids, ref)
+	i := slices.Index(ids, shown)
+	if i < 0 || err != nil {
+		return run, false, err
+	}
+	return all[i], true, nil
+}
+
+// why tells of a run under a title.
+func (t *turn) why(ctx context.Context, run runs.Run, text chat.Text) error {
+	for _, f := range run.Tool.InputSchema.Ordered() {
+		value, ok := run.Inputs[f.Name]
+		if !ok {
+			continue
+		}
+		shown := chat.Brief(t.valueLabel(f, value), 100)
+		if f.Type.IsMedia() {
+			shown = t.line("why.file")
+		}
+		text = chat.Lines(text, chat.Text{
+			{Text: "• "}, {Style: chat.StyleBold, Text: f.Label()}, {Text: ": " + shown + " – "},
+			{Style: chat.StyleItalic, Text: t.line("source." + string(run.Sources[f.Name]))},
+		})
+	}
+	text = chat.Join("\n\n", text, chat.Lines(t.paid(run, t.in.Chat.Kind), t.say("support.code", "code", supportCode(run.ID))))
+	_, err := t.reply(ctx, text)
+	return err
+}
+
+// paid is the receipt of a run that has a result, how one ended that has none, the price of one that is not over.
+func (v voice) paid(run runs.Run, in chat.ChatKind) chat.Text {
+	switch {
+	case run.Status == runs.StatusSucceeded:
+		return v.receipt(run)
+	case run.Status.Final():
+		return v.ending(run, in)
+	}
+	return v.price(run.Quote)
+}

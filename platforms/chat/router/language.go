@@ -1,0 +1,80 @@
+package router
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"golang.org/x/text/language"
+	"golang.org/x/text/language/display"
+
+	"github.com/signalbox/signalbox/platforms/chat"
+)
+
+// languageCommand sets the language the person is spoken to in, or lets them choose.
+func (t *turn) languageCommand(ctx context.Context) error {
+	words := strings.TrimSpace(t.in.Text)
+	if words == "" {
+		m, err := t.languageMessage(ctx, t.keyboard(keyboardState{}))
+		if err != nil {
+			return err
+		}
+		return t.respond(ctx, m)
+	}
+	for _, code := range t.texts.Languages() {
+		if strings.EqualFold(words, code) || strings.EqualFold(words, languageName(code)) || t.texts.Match(words) == code {
+			return t.speak(ctx, code)
+		}
+	}
+	return t.tell(ctx, "language.unknown", "languages", strings.Join(t.texts.Languages(), ", "))
+}
+
+// languageName is what a language calls itself.
+func languageName(code string) string { return capital(display.Self.Name(language.Make(code))) }
+
+// languageMessage offers the languages there are, and the one the platform tells.
+func (t *turn) languageMessage(ctx context.Context, k keyboard) (chat.Message, error) {
+	var options []chat.MenuOption
+	for _, code := range t.texts.Languages() {
+		options = append(options, chat.MenuOption{Label: languageName(code), Chosen: code == t.account.Language})
+	}
+	options = append(options, chat.MenuOption{Label: t.line("language.automatic")})
+	m := chat.Message{To: t.in.Chat.Place, Text: t.say("language.choose")}
+	t.offer(&m, k, "lang", "menu.language", options)
+	return m, t.keyboards.save(ctx, k)
+}
+
+// speak stores the choice of a language and confirms it in that language.
+func (t *turn) speak(ctx context.Context, code string) error {
+	if err := t.cfg.Accounts.SetLanguage(ctx, t.account.ID, code); err != nil {
+		return fmt.Errorf("store the language: %w", err)
+	}
+	t.account.Language, t.voice = code, t.voiceFor(code, t.in.From.Language)
+	return t.tell(ctx, "language.set", "language", languageName(t.Language()))
+}
+
+// pressLanguage chooses a language; the number after the last one lets the platform decide.
+func (t *turn) pressLanguage(ctx context.Context, _ keyboard, n int) error {
+	if err := t.acknowledge(ctx); err != nil {
+		return err
+	}
+	code := ""
+	if languages := t.texts.Languages(); n < len(languages) {
+		code = languages[n]
+	}
+	t.aside = true
+	return t.speak(ctx, code)
+}
+
+// pressLanguages shows the languages to choose from.
+func (t *turn) pressLanguages(ctx context.Context, _ keyboard) error {
+	if err := t.acknowledge(ctx); err != nil {
+		return err
+	}
+	t.aside = true
+	m, err := t.languageMessage(ctx, t.keyboard(keyboardState{}))
+	if err != nil {
+		return err
+	}
+	return t.respond(ctx, m)
+}

@@ -1,0 +1,87 @@
+package router
+
+import (
+	"strings"
+
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/registry"
+)
+
+// optionsShown is how many options an answer lists; all of them stand in the tool's help and settings.
+const optionsShown = 16
+
+// What somebody sent and a tool has no use for was meant to change the result. So such a request does not run:
+// it would cost something and give something else. The answer says what did not fit and what would.
+
+// unknownOption answers an option that the tool does not have.
+func (t *turn) unknownOption(tool *registry.Tool, e *unknownOption) chat.Text {
+	text := t.say("option.unknown", "tool", tool.DisplayName, "option", e.name)
+	if f, ok := fieldNamed(tool.InputSchema, e.nearest); ok {
+		text = chat.Lines(text, t.say("option.near", "nearest", optionName(f.Name), "example", optionExample(f)))
+	}
+	return chat.Lines(text, t.optionList(tool))
+}
+
+// leftOverText answers text that no input takes. In groups it does not repeat it.
+func (t *turn) leftOverText(tool *registry.Tool, left string) chat.Text {
+	text := t.say("left.textHere", "tool", tool.DisplayName)
+	if t.in.Chat.Kind == chat.ChatPrivate {
+		text = t.say("left.text", "tool", tool.DisplayName, "text", chat.Brief(left, 60))
+	}
+	if free, ok := freeInput(tool.InputSchema); ok { // so it has a value already
+		return t.say("left.given", "input", free.Label())
+	}
+	for _, word := range strings.Fields(left) {
+		name := mistakenFor(tool.InputSchema, word)
+		if f, ok := fieldNamed(tool.InputSchema, chat.FirstNonEmpty(name, word)); ok {
+			text = chat.Lines(text, t.say("option.near", "nearest", optionName(f.Name), "example", optionExample(f)))
+			break
+		}
+	}
+	return chat.Lines(text, t.optionList(tool))
+}
+
+// leftOverFiles answers files, as of an album, of which not all have an input that takes them; nil when they have.
+func (t *turn) leftOverFiles(d *draft, tool *registry.Tool, files []chat.Attachment) chat.Text {
+	_, rest := assignFiles(tool.InputSchema, files, d.has)
+	if len(rest) == 0 {
+		return nil
+	}
+	text := t.say("left.none", "tool", tool.DisplayName)
+	if taken := len(files) - len(rest); taken > 0 {
+		text = t.say("left.files", "tool", tool.DisplayName, "most", taken, "all", len(files))
+	}
+	takes := 0
+	for _, f := range tool.InputSchema.Ordered() {
+		if f.Type.IsMedia() {
+			text = chat.Lines(text, t.say("left.takes", "input", f.Label(), "want", t.line(wantedKey(f))))
+			takes++
+		}
+	}
+	if takes == 0 {
+		text = chat.Lines(text, t.say("left.noFiles"))
+	}
+	return text
+}
+
+// optionList shows the options that can be typed for a tool, each as it is written.
+func (t *turn) optionList(tool *registry.Tool) chat.Text {
+	var options []string
+	for _, f := range tool.InputSchema.Ordered() {
+		if !f.Type.IsMedia() {
+			options = append(options, optionExample(f))
+		}
+	}
+	if len(options) == 0 {
+		return t.say("option.none", "tool", tool.DisplayName, "command", commandOf(tool))
+	}
+	if len(options) > optionsShown {
+		options = append(options[:optionsShown], "…")
+	}
+	return t.say("option.list", "options", strings.Join(options, ", "))
+}
+
+// optionExample writes an option as it is typed.
+func optionExample(f registry.InputField) string {
+	return optionName(f.Name) + "=" + quoteIfNeeded(exampleOf(f))
+}

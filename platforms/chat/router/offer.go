@@ -1,0 +1,253 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// pageOf gives the borders of a page of a list, and the page that exists nearest to the one wanted. A page is as
+// long as a menu can be, or perPage where there are buttons.
+func (t *turn) pageOf(page, perPage, all int) (first, last, shown, pages int) {
+	if t.caps.Menus.PerMessage > 0 {
+		perPage = t.caps.Menus.Options
+	}
+	pages = max(1, (all+perPage-1)/perPage)
+	shown = min(max(page, 0), pages-1)
+	return shown * perPage, min(all, (shown+1)*perPage), shown, pages
+}
+
+// offer adds options to a message: as a menu where the platform has menus, else as buttons, two in a row. What is
+// chosen arrives as the action with the option's number.
+func (t *turn) offer(m *chat.Message, k keyboard, action, placeholder string, options []chat.MenuOption) {
+	t.surface.offer(t.voice, m, k, action, placeholder, options)
+}
+
+func (s *surface) offer(v voice, m *chat.Message, k keyboard, action, placeholder string, options []chat.MenuOption) {
+	if len(options) == 0 {
+		return
+	}
+	if s.caps.Menus.PerMessage > 0 {
+		for i := range options {
+			options[i].Value = strconv.Itoa(i)
+		}
+		m.Menus = append(m.Menus, chat.Menu{Data: k.data(action), Placeholder: v.line(placeholder), Options: options})
+		return
+	}
+	buttons := make([]chat.Button, len(options))
+	for i, o := range options {
+		buttons[i] = chat.Button{Label: chat.FirstNonEmpty(o.Label, "–"), Data: k.data(action + strconv.Itoa(i))}
+		if o.Chosen {
+			buttons[i].Label = "✓ " + o.Label
+		}
+	}
+	m.Buttons = append(m.Buttons, rowsOf(buttons, 2)...)
+}
+
+// openForm answers a press with a dialog.
+func (t *turn) openForm(ctx context.Context, form chat.Form) error {
+	form = t.fitForm(form)
+	return t.acknowledged(t.AnswerPress(ctx, *t.in.Press, chat.PressAnswer{Form: &form}))
+}
+
+// formField is the field of a form for an input, filled with its value.
+func (v voice) formField(f registry.InputField, value any, required bool) chat.FormField {
+	return chat.FormField{
+		Name: f.Name, Label: f.Label(), Value: showValue(f, value), Required: required, Multiline: f.Multiline,
+		Placeholder: chat.FirstNonEmpty(f.Description, v.line(wantedKey(f), "range", rangeOf(f))),
+	}
+}
+
+// isTyped reports whether an input's value is one that people type, rather than choose or send.
+func isTyped(f registry.InputField) bool {
+	return !f.Type.IsMedia() && len(f.Choices) == 0 && f.Type != registry.TypeBoolean
+}
+
+// openSettingForm opens a dialog for an input whose value is typed, where the platform has dialogs.
+func (t *turn) openSettingForm(ctx context.Context, k keyboard, field string) (opened bool, err error) {
+	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.state.View.Tool)
+	if !ok || t.caps.Forms.Fields == 0 {
+		return false, nil
+	}
+	f, ok := tool.InputSchema.Get(field)
+	if !ok || !isTyped(f) {
+		return false, nil
+	}
+	return true, t.openSettingsForm(ctx, k, tool, f)
+}
+
+// openSettingsForm opens a dialog for some inputs of a tool, filled with their values.
+func (t *turn) openSettingsForm(ctx context.Context, k keyboard, tool *registry.Tool, fields ...registry.InputField) error {
+	preferences, err := t.scope(k.state.View).read(ctx, tool)
+	if err != nil {
+		return err
+	}
+	form := chat.Form{Title: tool.DisplayName, Data: k.data("setform")}
+	for _, f := range fields {
+		value, _ := settingsPage{turn: t, preferences: preferences}.current(f)
+		form.Fields = append(form.Fields, t.formField(f, value, false))
+	}
+	return t.openForm(ctx, form)
+}
+
+// typedFields are the inputs on a page of settings that one dialog can ask for.
+func (t *turn) typedFields(k keyboard, tool *registry.Tool) []registry.InputField {
+	var fields []registry.InputField
+	for _, name := range k.state.Fields {
+		if f, ok := tool.InputSchema.Get(name); ok && isTyped(f) && len(fields) < t.caps.Forms.Fields {
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
+
+// pressAllFields opens a dialog for the typed inputs of a page of settings at once.
+func (t *turn) pressAllFields(ctx context.Context, k keyboard) error {
+	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.state.View.Tool)
+	if !ok {
+		return t.alert(ctx, "tool.gone")
+	}
+	fields := t.typedFields(k, tool)
+	if len(fields) == 0 {
+		return t.alert(ctx, "press.tooOld")
+	}
+	return t.openSettingsForm(ctx, k, tool, fields...)
+}
+
+// settingsFilled takes the values of a form into the settings; an empty one takes the default back.
+func (t *turn) settingsFilled(ctx context.Context, k keyboard) error {
+	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.state.View.Tool)
+	if !ok {
+		return t.alert(ctx, "tool.gone")
+	}
+	values, bad := t.formValues(tool.InputSchema)
+	if bad != nil {
+		return t.answer(ctx, bad.String(), true)
+	}
+	return t.onSettings(ctx, k, func(tool *registry.Tool, view *settingsView) error {
+		settings := t.scope(*view)
+		for name, value := range values {
+			change := func() error { return settings.set(ctx, tool, name, value) }
+			if value == nil {
+				change = func() error { return settings.reset(ctx, tool, name) }
+			}
+			if err := change(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// formValues reads what was filled in; nil stands for a field left empty. bad says what is wrong with the first
+// value that does not fit.
+func (t *turn) formValues(schema registry.InputSchema) (values map[string]any, bad chat.Text) {
+	values = map[string]any{}
+	for _, f := range schema {
+		text, ok := t.in.Options[f.Name].(string)
+		if !ok {
+			continue
+		}
+		if text = strings.TrimSpace(text); text == "" {
+			values[f.Name] = nil
+			continue
+		}
+		value, wrong := registry.ParseText(f, text)
+		if wrong != nil {
+			return nil, t.wrongValue(f, wrong)
+		}
+		values[f.Name] = value
+	}
+	return values, nil
+}
+
+// pressValues sets an input that takes several to what was chosen from the menu; what stands on other pages of the
+// choices stays.
+func (t *turn) pressValues(ctx context.Context, k keyboard) error {
+	return t.onSettings(ctx, k, func(tool *registry.Tool, view *settingsView) error {
+		f, ok := tool.InputSchema.Get(view.Field)
+		if !ok {
+			return nil
+		}
+		preferences, err := t.scope(*view).read(ctx, tool)
+		if err != nil {
+			return err
+		}
+		kept := []any{}
+		old, _ := preferences[f.Name].([]any)
+		for _, value := range old {
+			if !isCurrent(k.state.Values, value) {
+				kept = append(kept, value)
+			}
+		}
+		for _, chosen := range t.in.Press.Values {
+			if i, err := strconv.Atoi(chosen); err == nil && i >= 0 && i < len(k.state.Values) {
+				kept = append(kept, k.state.Values[i])
+			}
+		}
+		checked, bad := registry.CheckValue(f, kept)
+		if bad != nil {
+			return nil // the choice is gone with a change of the tool
+		}
+		return t.scope(*view).set(ctx, tool, f.Name, checked)
+	})
+}
+
+// pressAnswer opens a dialog for the inputs that a question is about.
+func (t *turn) pressAnswer(ctx context.Context, k keyboard) error {
+	_, tool, err := t.openQuestion(ctx, k)
+	if err != nil || tool == nil {
+		return err
+	}
+	form := chat.Form{Title: tool.DisplayName, Data: k.data("answer")}
+	for _, name := range k.state.Fields {
+		if f, ok := tool.InputSchema.Get(name); ok {
+			form.Fields = append(form.Fields, t.formField(f, nil, true))
+		}
+	}
+	return t.openForm(ctx, form)
+}
+
+// answerFilled takes the values of a form as the answer to a question.
+func (t *turn) answerFilled(ctx context.Context, k keyboard) error {
+	p, tool, err := t.openQuestion(ctx, k)
+	if err != nil || tool == nil {
+		return err
+	}
+	values, bad := t.formValues(tool.InputSchema)
+	if bad != nil {
+		return t.answer(ctx, bad.String(), true)
+	}
+	if err := t.acknowledge(ctx); err != nil {
+		return err
+	}
+	d := *p.State.Draft
+	for name, value := range values {
+		if value != nil {
+			d.set(runs.FromAnswer, name, value)
+		}
+	}
+	return t.answered(ctx, p, d)
+}
+
+// openQuestion gives the question that buttons belong to, and its tool; the tool is nil where the question is over,
+// which the person was then told.
+func (t *turn) openQuestion(ctx context.Context, k keyboard) (p prompt, tool *registry.Tool, err error) {
+	p, err = t.prompts.pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
+	if errors.Is(err, errNoPrompt) || err == nil && (p.ID != k.state.Prompt || p.State.Draft == nil) {
+		return p, nil, t.alert(ctx, "press.over")
+	}
+	if err != nil {
+		return p, nil, err
+	}
+	tool, ok := t.cfg.Tools.Snapshot().Resolve(p.State.Draft.Tool)
+	if !ok {
+		return p, nil, t.alert(ctx, "tool.gone")
+	}
+	return p, tool, nil
+}

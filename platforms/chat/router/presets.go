@@ -1,0 +1,194 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/users"
+)
+
+// presetWord names the option that takes a preset's values into a run.
+const presetWord = "preset"
+
+// presetCommand lists the person's presets, or does what its first word says with the one named.
+func (t *turn) presetCommand(ctx context.Context) error {
+	verb, name, _ := strings.Cut(strings.TrimSpace(t.in.Text), " ")
+	name = strings.TrimSpace(name)
+	switch {
+	case strings.EqualFold(verb, "save") && name != "":
+		return t.savePreset(ctx, name)
+	case strings.EqualFold(verb, "use") && name != "":
+		return t.withPreset(ctx, name, func(tool *registry.Tool, p users.Preset) error {
+			return t.startPreset(ctx, tool, p, t.newDraft(tool))
+		})
+	case strings.EqualFold(verb, "delete") && name != "":
+		return t.withPreset(ctx, name, func(tool *registry.Tool, p users.Preset) error {
+			if err := t.cfg.Accounts.DeletePreset(ctx, t.account.ID, p.ToolID, p.Name); err != nil {
+				return t.refusedByHouse(ctx, err)
+			}
+			return t.tell(ctx, "preset.deleted", "name", p.Name, "tool", tool.DisplayName)
+		})
+	}
+	return t.listPresets(ctx)
+}
+
+// savePreset keeps what the last run was given, but for its text, its files and its seed, under a name.
+func (t *turn) savePreset(ctx context.Context, name string) error {
+	list, err := t.cfg.Runs.List(ctx, runs.Filter{AccountID: t.account.ID, Limit: 1})
+	if err != nil {
+		return fmt.Errorf("find the last run: %w", err)
+	}
+	if len(list) == 0 {
+		return t.tell(ctx, "history.none")
+	}
+	run := list[0]
+	free, _ := textInput(run.Tool.InputSchema)
+	values := map[string]any{}
+	var shown []string
+	for _, f := range run.Tool.InputSchema.Ordered() {
+		value, ok := run.Inputs[f.Name]
+		from := run.Sources[f.Name]
+		if !ok || from == runs.FromDefault || from == runs.FromRandom || f.Type.IsMedia() || f.Name == free.Name {
+			continue
+		}
+		values[f.Name] = value
+		shown = append(shown, f.Label()+" "+chat.Brief(t.valueLabel(f, value), 40))
+	}
+	if len(values) == 0 {
+		return t.tell(ctx, "preset.empty", "tool", run.Tool.DisplayName)
+	}
+	if err := t.cfg.Accounts.SavePreset(ctx, t.account.ID, run.Tool.ToolID, name, values); err != nil {
+		return t.refusedByHouse(ctx, err)
+	}
+	return t.tell(ctx, "preset.saved", "name", name, "tool", run.Tool.DisplayName, "values", strings.Join(shown, " · "),
+		"example", commandOf(&run.Tool)+" "+presetWord+"="+quoteIfNeeded(name))
+}
+
+// withPreset does something with the preset of a name, whatever tool it is for.
+func (t *turn) withPreset(ctx context.Context, name string, do func(*registry.Tool, users.Preset) error) error {
+	tools, err := t.presetTools(ctx)
+	if err != nil {
+		return err
+	}
+	for _, tool := range tools {
+		p, err := t.cfg.Accounts.Preset(ctx, t.account.ID, *tool, name)
+		if errors.Is(err, users.ErrNoPreset) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("find a preset: %w", err)
+		}
+		return do(tool, p)
+	}
+	return t.tell(ctx, "preset.unknown")
+}
+
+// startPreset starts a preset's tool with its values, and asks for the rest.
+func (t *turn) startPreset(ctx context.Context, tool *registry.Tool, p users.Preset, d draft) error {
+	t.aside = false
+	if refused, err := t.refuse(ctx, tool); refused || err != nil {
+		return err
+	}
+	for name, value := range p.Values {
+		d.set(runs.FromPreset, name, value)
+	}
+	return t.proceed(ctx, d)
+}
+
+// listPresets shows the person's presets, each with a button that uses it.
+func (t *turn) listPresets(ctx context.Context) error {
+	tools, err := t.presetTools(ctx)
+	if err != nil {
+		return err
+	}
+	k := t.keyboard(keyboardState{})
+	text := t.say("preset.title")
+	var options []chat.MenuOption
+	for _, tool := range tools {
+		presets, err := t.cfg.Accounts.Presets(ctx, t.account.ID, *tool)
+		if err != nil {
+			return fmt.Errorf("list presets: %w", err)
+		}
+		for _, p := range presets {
+			if len(options) == maxPresetsShown {
+				break
+			}
+			text = chat.Lines(text, chat.Text{{Text: "• "}, {Style: chat.StyleBold, Text: p.Name}, {Text: " – " + tool.DisplayName}})
+			k.state.Fields = append(k.state.Fields, p.Name)
+			k.state.Tools = append(k.state.Tools, tool.ToolID)
+			options = append(options, chat.MenuOption{Label: p.Name, Description: tool.DisplayName})
+		}
+	}
+	if len(options) == 0 {
+		return t.tell(ctx, "preset.none")
+	}
+	if err := t.keyboards.save(ctx, k); err != nil {
+		return err
+	}
+	m := t.answering(chat.Lines(text, t.say("preset.how")))
+	t.offer(&m, k, "preset", "menu.preset", options)
+	_, err = t.post(ctx, m)
+	return err
+}
+
+// maxPresetsShown is how many presets a list shows.
+const maxPresetsShown = 20
+
+// presetTools gives the tools that the person has presets of, the one whose preset was kept last first.
+func (t *turn) presetTools(ctx context.Context) ([]*registry.Tool, error) {
+	ids, err := t.cfg.Accounts.PresetTools(ctx, t.account.ID)
+	if err != nil {
+		return nil, fmt.Errorf("find the tools with presets: %w", err)
+	}
+	var tools []*registry.Tool
+	for _, id := range ids {
+		tool, ok := t.cfg.Tools.Snapshot().Resolve(id)
+		if ok && tool.ListedFor(t.audience()) && !slices.Contains(tools, tool) {
+			tools = append(tools, tool)
+		}
+	}
+	return tools, nil
+}
+
+// pressPreset uses a preset of the list.
+func (t *turn) pressPreset(ctx context.Context, k keyboard, n int) error {
+	if n >= len(k.state.Fields) || n >= len(k.state.Tools) {
+		return t.alert(ctx, "press.tooOld")
+	}
+	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.state.Tools[n])
+	if !ok {
+		return t.alert(ctx, "tool.gone")
+	}
+	if err := t.acknowledge(ctx); err != nil {
+		return err
+	}
+	p, err := t.cfg.Accounts.Preset(ctx, t.account.ID, *tool, k.state.Fields[n])
+	if err != nil {
+		return t.refusedByHouse(ctx, err)
+	}
+	return t.startPreset(ctx, tool, p, t.pressDraft(tool))
+}
+
+// typedPreset takes the values of the preset that was named in a command.
+func (t *turn) typedPreset(ctx context.Context, d *draft, tool *registry.Tool) (hint chat.Text, err error) {
+	if d.Preset == "" {
+		return nil, nil
+	}
+	p, err := t.cfg.Accounts.Preset(ctx, t.account.ID, *tool, d.Preset)
+	if errors.Is(err, users.ErrNoPreset) {
+		return t.say("preset.unknown"), nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find a preset: %w", err)
+	}
+	for name, value := range p.Values {
+		d.set(runs.FromPreset, name, value)
+	}
+	return nil, nil
+}

@@ -1,0 +1,569 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// pressAction is what a button does, and how often.
+type pressAction struct {
+	do    func(*turn, context.Context, keyboard, int) error
+	often howOften
+}
+
+// howOften says what becomes of a button that is pressed more than once.
+type howOften int
+
+const (
+	always howOften = iota // each press acts
+	once                   // one press acts, whoever presses how often
+	spared                 // each press acts, but a double press acts once: what it sends costs nothing
+)
+
+// doublePress is how far apart two presses of the same button are meant as two.
+const doublePress = 2 * time.Second
+
+// pressActions maps the words that buttons carry. A word may be followed by a number, which do gets.
+func pressActions() map[string]pressAction {
+	plain := func(f func(*turn, context.Context, keyboard) error) func(*turn, context.Context, keyboard, int) error {
+		return func(t *turn, ctx context.Context, k keyboard, _ int) error { return f(t, ctx, k) }
+	}
+	return map[string]pressAction{
+		"again":    {plain((*turn).pressAgain), once},
+		"vary":     {plain((*turn).pressVary), once},
+		"retry":    {plain((*turn).pressAgain), once},
+		"settings": {plain((*turn).pressSettings), always},
+		"original": {plain((*turn).pressOriginal), spared},
+		"delete":   {plain((*turn).pressDelete), always},
+		"show":     {plain((*turn).pressShow), spared},
+		"follow":   {(*turn).pressFollowUp, once},
+		"missed":   {plain((*turn).pressMissed), once},
+		"stop":     {plain((*turn).pressStop), always},
+		"confirm":  {plain((*turn).pressConfirm), always},
+		"stop#":    {(*turn).pressStopListed, always},
+		"no":       {plain((*turn).pressCancelPrompt), always},
+		"c":        {(*turn).pressChoice, always},
+		"tool":     {(*turn).pressTool, always},
+		"list":     {(*turn).pressList, always},
+		"hist":     {(*turn).pressHistory, always},
+		"older":    {plain((*turn).pressOlder), always},
+		"set":      {(*turn).pressSetting, always},
+		"val":      {(*turn).pressValue, always},
+		"page":     {(*turn).pressPage, always},
+		"reset":    {(*turn).pressReset, always},
+		"more":     {plain((*turn).pressAdvanced), always},
+		"back":     {plain((*turn).pressBack), always},
+		"close":    {plain((*turn).pressClose), always},
+		"use":      {plain((*turn).pressUse), always},
+		"with":     {(*turn).pressWith, always},
+		"join":     {plain((*turn).pressJoin), once},
+		"merge":    {plain((*turn).pressMerge), once},
+		"unlink":   {(*turn).pressUnlink, always},
+		"leave":    {(*turn).pressLeave, once},
+		"lang":     {(*turn).pressLanguage, always},
+		"langs":    {plain((*turn).pressLanguages), always},
+		"preset":   {(*turn).pressPreset, always},
+		"erase":    {plain((*turn).pressErase), once},
+		"ppage":    {(*turn).pressPlacePage, always},
+		"ptool":    {(*turn).pressPlaceTool, always},
+		"padult":   {plain((*turn).pressAdult), always},
+		"preach":   {(*turn).pressReach, always},
+		"formall":  {plain((*turn).pressAllFields), always},
+		"formset":  {(*turn).pressSetting, always},
+		"setform":  {plain((*turn).settingsFilled), always},
+		"vals":     {plain((*turn).pressValues), always},
+		"form":     {plain((*turn).pressAnswer), always},
+		"answer":   {plain((*turn).answerFilled), always},
+		"q":        {(*turn).pressQuestionChoice, always},
+		"qyes":     {plain((*turn).pressAgree), always},
+		"qno":      {plain((*turn).pressDecline), always},
+		"qskip":    {plain((*turn).pressSkip), always},
+		"qform":    {plain((*turn).pressQuestionForm), always},
+		"qanswer":  {plain((*turn).questionFilled), always},
+	}
+}
+
+// press handles a pressed button: it must be one of ours, the person's own, and not spent.
+func (t *turn) press(ctx context.Context) error {
+	id, action, ok := parseData(t.in.Press.Data)
+	if !ok {
+		return t.alert(ctx, "press.tooOld")
+	}
+	k, err := t.findKeyboard(ctx, id)
+	if errors.Is(err, errTooOld) {
+		return t.alert(ctx, "press.tooOld")
+	}
+	if err != nil {
+		return err
+	}
+	word := strings.TrimRight(action, "0123456789")
+	n := chosenNumber(action[len(word):], t.in.Press.Values)
+	if !t.owns(ctx, k) && (word != "delete" || !t.byAdmin(ctx)) {
+		return t.alert(ctx, "press.notYours")
+	}
+	what, ok := pressActions()[word]
+	if !ok {
+		return t.alert(ctx, "press.tooOld")
+	}
+	defer t.nothingLeftToCorrect(ctx, k)
+	do := func() error { return what.do(t, ctx, k, n) }
+	switch what.often {
+	case once:
+		return t.pressOnce(ctx, k, action, do)
+	case spared:
+		return t.pressSparingly(ctx, k, action, do)
+	}
+	return do()
+}
+
+// nothingLeftToCorrect forgets that the message led to nothing for which a tool was offered that is at work by now.
+func (t *turn) nothingLeftToCorrect(ctx context.Context, k keyboard) {
+	if !t.led || k.state.Asked.IsZero() {
+		return
+	}
+	if err := t.marks.clear(ctx, t.in.platform, k.state.Asked.Chat, k.state.Asked.ID); err != nil {
+		t.log.WarnContext(ctx, "a message that led to a run could run again when it is edited", "error", err)
+	}
+}
+
+// chosenNumber is the number of what was pressed: it is part of a button's data, and the value of a menu's entry.
+func chosenNumber(digits string, values []string) int {
+	if digits == "" && len(values) == 1 {
+		digits = values[0]
+	}
+	n, _ := strconv.Atoi(digits)
+	return n
+}
+
+// owns reports whether the buttons are this person's, also when they were made before accounts were joined.
+func (t *turn) owns(ctx context.Context, k keyboard) bool {
+	if k.accountID == t.account.ID {
+		return true
+	}
+	owner, err := t.cfg.Accounts.ByID(ctx, k.accountID)
+	return err == nil && owner.ID == t.account.ID
+}
+
+// adminWait is how long a pressed button waits to learn who pressed it: it must be answered within a second.
+const adminWait = 700 * time.Millisecond
+
+// byAdmin reports whether the sender runs the group, as far as the platform tells.
+func (t *turn) byAdmin(ctx context.Context) bool {
+	teller, ok := t.Adapter.(chat.AdminTeller)
+	switch {
+	case t.in.Chat.Kind == chat.ChatPrivate:
+		return false
+	case t.in.Admin || !ok:
+		return t.in.Admin
+	}
+	ctx, cancel := context.WithTimeout(ctx, adminWait)
+	defer cancel()
+	admin, err := teller.IsAdmin(ctx, t.in.Incoming)
+	if err != nil {
+		t.log.DebugContext(ctx, "nobody knows whether this is an admin", "chat", t.in.Chat.Chat, "error", err)
+	}
+	return admin && err == nil
+}
+
+// findKeyboard looks twice: the buttons of a status message are stored just after they are shown.
+func (t *turn) findKeyboard(ctx context.Context, id string) (keyboard, error) {
+	k, err := t.keyboards.find(ctx, t.in.platform, id)
+	if !errors.Is(err, errTooOld) {
+		return k, err
+	}
+	select {
+	case <-time.After(200 * time.Millisecond):
+		return t.keyboards.find(ctx, t.in.platform, id)
+	case <-ctx.Done():
+		return k, context.Cause(ctx)
+	}
+}
+
+// errNotDone: a button could not do its work, and the person was told. It may be pressed again.
+var errNotDone = errors.New("nothing was done")
+
+// pressOnce does what a button that acts once does, unless another press was first. What fails may be
+// pressed again.
+func (t *turn) pressOnce(ctx context.Context, k keyboard, action string, do func() error) error {
+	mine, err := t.keyboards.use(ctx, k.id, action, t.in.ids[0])
+	if err != nil {
+		return err
+	}
+	if !mine {
+		return t.alert(ctx, "press.used")
+	}
+	err = do()
+	if errors.Is(err, errNotDone) {
+		return t.keyboards.release(ctx, k.id, action)
+	}
+	if err != nil {
+		if ctx.Err() == nil {
+			err = errors.Join(err, t.keyboards.release(ctx, k.id, action))
+		}
+		return err
+	}
+	if k.state.Run != "" {
+		k.used[action] = t.in.ids[0]
+		t.relabel(ctx, k)
+	}
+	return nil
+}
+
+// pressSparingly does what a button does, unless it was pressed a moment before. What fails may be pressed again at once.
+func (t *turn) pressSparingly(ctx context.Context, k keyboard, action string, do func() error) error {
+	action += "@" // not used up, so not marked as such
+	mine, err := t.keyboards.useAt(ctx, k.id, action, t.in.ids[0], t.in.At)
+	if err != nil {
+		return err
+	}
+	if !mine {
+		return t.acknowledge(ctx)
+	}
+	if err = do(); err != nil && ctx.Err() == nil {
+		err = errors.Join(err, t.keyboards.release(ctx, k.id, action))
+	}
+	return err
+}
+
+// relabel marks the used buttons under a run's end, so that nobody presses them twice in vain.
+func (t *turn) relabel(ctx context.Context, k keyboard) {
+	run, err := t.runOf(ctx, k)
+	if err != nil {
+		return
+	}
+	rows := t.failureButtons(k)
+	if run.Status == runs.StatusSucceeded {
+		rows = t.resultButtons(run, k, hasFiles(run))
+	}
+	marked := false
+	for _, row := range rows {
+		for i, b := range row {
+			_, action, _ := parseData(b.Data)
+			if _, used := k.used[action]; used {
+				row[i].Label, marked = "✓ "+b.Label, true
+			}
+		}
+	}
+	if !marked {
+		return // a message with other buttons
+	}
+	if err := t.EditButtons(ctx, t.in.Message, t.fitButtons(rows, t.caps.Buttons.Rows)); err != nil {
+		t.log.DebugContext(ctx, "a used button was not marked", "run", run.ID, "error", err)
+	}
+}
+
+// acknowledge ends the button's waiting state. It comes before anything slow.
+func (t *turn) acknowledge(ctx context.Context) error { return t.answer(ctx, "", false) }
+
+// alert answers a press with a text that only this person sees.
+func (t *turn) alert(ctx context.Context, key string, pairs ...any) error {
+	return t.answer(ctx, t.line(key, pairs...), true)
+}
+
+// note answers a press with a short notice.
+func (t *turn) note(ctx context.Context, key string, pairs ...any) error {
+	return t.answer(ctx, t.line(key, pairs...), false)
+}
+
+// runOf gives the run that the buttons are about.
+func (t *turn) runOf(ctx context.Context, k keyboard) (runs.Run, error) {
+	run, err := t.cfg.Runs.Get(ctx, k.state.Run)
+	if err == nil && run.AccountID != t.account.ID {
+		err = runs.ErrNotFound
+	}
+	return run, err
+}
+
+// withRun does something with the buttons' run; a run that is gone is told.
+func (t *turn) withRun(ctx context.Context, k keyboard, do func(runs.Run) error) error {
+	run, err := t.runOf(ctx, k)
+	if errors.Is(err, runs.ErrNotFound) {
+		return t.alert(ctx, "press.tooOld")
+	}
+	if err != nil {
+		return err
+	}
+	return do(run)
+}
+
+func (t *turn) pressAgain(ctx context.Context, k keyboard) error {
+	return t.pressRepeat(ctx, k, "again", func(*draft, *registry.Tool) {})
+}
+
+func (t *turn) pressVary(ctx context.Context, k keyboard) error {
+	return t.pressRepeat(ctx, k, "vary", func(d *draft, tool *registry.Tool) { freshSeed(d, tool.InputSchema) })
+}
+
+// pressRepeat runs what an earlier run was made of once more, with the tool as it is now; change says how it
+// differs. One that can't be run any more says so, and the button stays for when it can.
+func (t *turn) pressRepeat(ctx context.Context, k keyboard, word string, change func(*draft, *registry.Tool)) error {
+	return t.withRun(ctx, k, func(run runs.Run) error {
+		tool, ok := t.cfg.Tools.Snapshot().Resolve(run.Tool.ToolID)
+		if !ok {
+			if err := t.alert(ctx, "tool.gone"); err != nil {
+				return err
+			}
+			return errNotDone
+		}
+		if err := t.note(ctx, "press.started"); err != nil {
+			return err
+		}
+		if refused, err := t.refuse(ctx, tool); refused || err != nil {
+			return errors.Join(err, errNotDone)
+		}
+		d := t.repeat(run, t.in.platform+":"+k.id+":"+word)
+		d.Notes = t.deprecation(tool)
+		change(&d, tool)
+		for _, values := range d.Values {
+			for name := range values {
+				if _, known := tool.InputSchema.Get(name); !known {
+					delete(values, name) // the tool has lost this input since
+				}
+			}
+		}
+		t.sign(ctx, activityOf(*tool))
+		return t.proceed(ctx, d)
+	})
+}
+
+// pressStop cancels the run of a status message.
+func (t *turn) pressStop(ctx context.Context, k keyboard) error {
+	return t.withRun(ctx, k, func(run runs.Run) error { return t.stop(ctx, run) })
+}
+
+// stop cancels a run. The Deliverer then shows how it ended.
+func (t *turn) stop(ctx context.Context, run runs.Run) error {
+	if run.Status.Final() {
+		return t.note(ctx, "press.over")
+	}
+	if err := t.note(ctx, "press.canceling"); err != nil {
+		return err
+	}
+	if _, err := t.cfg.Runs.Cancel(ctx, run.ID, t.account.ID); err != nil {
+		return fmt.Errorf("cancel run %s: %w", run.ID, err)
+	}
+	return nil
+}
+
+// pressConfirm lets a run that waits for it go ahead.
+func (t *turn) pressConfirm(ctx context.Context, k keyboard) error {
+	run, err := t.cfg.Runs.Confirm(ctx, k.state.Run, t.account.ID)
+	refused, err := t.notConfirmed(ctx, run, err)
+	switch {
+	case err != nil:
+		return err
+	case refused != nil:
+		return t.answer(ctx, refused.String(), true)
+	}
+	return t.note(ctx, "press.started")
+}
+
+// notConfirmed is what a person is told whose run does not go ahead; nil: it does.
+func (t *turn) notConfirmed(ctx context.Context, run runs.Run, err error) (chat.Text, error) {
+	var short billing.ErrInsufficient
+	var gate *runs.GateError
+	switch {
+	case errors.As(err, &gate) && gate.Reason == runs.NoPriorSummary:
+		return t.say("press.over"), nil
+	case errors.As(err, &gate):
+		return t.say("press.expired", "n", int(runs.SummaryLife.Minutes())), nil
+	case errors.As(err, &short):
+		return t.insufficient(ctx, short, false), nil
+	case errors.Is(err, runs.ErrNotFound):
+		return t.say("press.tooOld"), nil
+	case err != nil:
+		return nil, fmt.Errorf("confirm a run: %w", err)
+	case run.Status.Final():
+		return t.say("press.over"), nil
+	}
+	return nil, nil
+}
+
+// affirm takes "yes", and what else says it and nothing more, as the answer to a run's question whether it may go ahead:
+// to the one that is replied to, or in private to the only one that waits.
+func (t *turn) affirm(ctx context.Context) (bool, error) {
+	if len(t.in.Attachments) > 0 || !runs.Affirms(t.in.Text) {
+		return false, nil
+	}
+	waiting, err := t.cfg.Runs.List(ctx, runs.Filter{AccountID: t.account.ID, Status: runs.StatusAwaitingConfirmation, Platform: t.in.platform})
+	if err != nil {
+		return false, fmt.Errorf("find what waits for a confirmation: %w", err)
+	}
+	waiting = slices.DeleteFunc(waiting, func(run runs.Run) bool {
+		where, err := targetOf(run)
+		if err != nil || where.Chat.Chat != t.in.Chat.Chat {
+			return true
+		}
+		if t.in.ReplyTo != nil {
+			return where.Status.ID != t.in.ReplyTo.Ref.ID
+		}
+		return t.in.Chat.Kind != chat.ChatPrivate
+	})
+	if len(waiting) != 1 {
+		return false, nil
+	}
+	summary := waiting[0].Summary()
+	run, err := t.cfg.Runs.ConfirmBy(ctx, waiting[0].ID, t.account.ID, runs.Affirmation{Kind: summary.Kind, Hash: summary.Hash(), Latest: t.in.Text})
+	refused, err := t.notConfirmed(ctx, run, err)
+	if err != nil {
+		return true, err
+	}
+	if refused != nil {
+		_, err = t.reply(ctx, refused)
+	}
+	return true, err
+}
+
+// pressOriginal sends a result's files as they are, without a platform's compression.
+func (t *turn) pressOriginal(ctx context.Context, k keyboard) error {
+	return t.withRun(ctx, k, func(run runs.Run) error {
+		if err := t.acknowledge(ctx); err != nil {
+			return err
+		}
+		t.sign(ctx, chat.ActivityDocument)
+		for i, o := range run.Outputs {
+			if o.Media == "" {
+				continue
+			}
+			if err := t.sendOriginal(ctx, run, i); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (t *turn) sendOriginal(ctx context.Context, run runs.Run, i int) error {
+	d := t.cfg.Deliverer
+	err := chat.ErrTooLarge
+	if here := t.surface.in(t.in.Chat); run.Outputs[i].Bytes <= here.caps.Uploads[chat.KindDocument] {
+		_, err = t.post(ctx, chat.Message{
+			To: t.in.Chat.Place, ReplyTo: t.in.Message, Media: []chat.Media{d.file(here, run, i, chat.KindDocument)},
+		})
+	}
+	if errors.Is(err, chat.ErrTooLarge) {
+		_, err = t.post(ctx, chat.Message{To: t.in.Chat.Place, ReplyTo: t.in.Message, Text: d.unsent(t.voice, run, i)})
+	}
+	return err
+}
+
+// pressDelete deletes a run with its files and removes it from the chat, for its requester. An admin removes what is shown
+// here; it stays in the requester's history.
+func (t *turn) pressDelete(ctx context.Context, k keyboard) error {
+	said := "press.deleted"
+	if !t.owns(ctx, k) {
+		said = "press.deletedHere"
+	}
+	if err := t.note(ctx, said); err != nil {
+		return err
+	}
+	for _, ref := range append(k.state.Refs, t.in.Message) {
+		if err := t.Delete(ctx, ref); err != nil {
+			return fmt.Errorf("delete a result: %w", err)
+		}
+	}
+	if !t.owns(ctx, k) || k.state.Run == "" {
+		return nil
+	}
+	if err := t.cfg.Runs.Delete(ctx, k.state.Run, t.account.ID); err != nil && !errors.Is(err, runs.ErrNotFound) {
+		return err
+	}
+	return nil
+}
+
+// pressShow shows a run's result again, as new messages.
+func (t *turn) pressShow(ctx context.Context, k keyboard) error {
+	return t.withRun(ctx, k, func(run runs.Run) error {
+		if err := t.acknowledge(ctx); err != nil {
+			return err
+		}
+		return t.showAgain(ctx, run)
+	})
+}
+
+// showAgain shows how a run ended, in the chat of this update.
+func (t *turn) showAgain(ctx context.Context, run runs.Run) error {
+	if !run.Status.Final() {
+		_, err := t.reply(ctx, chat.Lines(chat.Text{{Style: chat.StyleBold, Text: run.Tool.DisplayName}}, t.stage(run)))
+		return err
+	}
+	t.sign(ctx, activityOf(run.Tool))
+	where := target{Chat: t.in.Chat, Request: t.requestOf(run), Language: t.language(), Person: t.in.From.ExternalID}
+	if asked, err := targetOf(run); err == nil {
+		where.Notes = asked.Notes
+	}
+	w := &showing{surface: t.surface.in(t.in.Chat), voice: t.voice, run: run, where: where, trigger: &t.in.Incoming}
+	if err := t.cfg.Deliverer.show(ctx, w); err != nil {
+		return err
+	}
+	if err := t.deliveries.shownAgain(ctx, run, w.sent); err != nil { // it was shown
+		t.log.WarnContext(ctx, "a reply to a result that was shown again does not find its run", "run", run.ID, "error", err)
+	}
+	return nil
+}
+
+// pressMissed shows what could not be delivered before.
+func (t *turn) pressMissed(ctx context.Context, k keyboard) error {
+	if err := t.acknowledge(ctx); err != nil {
+		return err
+	}
+	for _, id := range k.state.Runs {
+		run, err := t.cfg.Runs.Get(ctx, id)
+		if errors.Is(err, runs.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := t.showAgain(ctx, run); err != nil {
+			return err
+		}
+		t.removeStatus(ctx, run)
+		if err := errors.Join(t.deliveries.finish(ctx, id), t.cfg.Runs.MarkDelivered(ctx, id)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeStatus deletes the status message of a run that was shown elsewhere.
+func (t *turn) removeStatus(ctx context.Context, run runs.Run) {
+	where, err := targetOf(run)
+	if err == nil && !where.Status.IsZero() {
+		err = t.Delete(ctx, where.Status)
+	}
+	if err != nil {
+		t.log.DebugContext(ctx, "a status message stays", "run", run.ID, "error", err)
+	}
+}
+
+// offerMissed tells somebody who is back what could not be delivered. Only in private: results were not
+// meant for whoever reads along elsewhere.
+func (t *turn) offerMissed(ctx context.Context) error {
+	if t.in.Chat.Kind != chat.ChatPrivate {
+		return nil
+	}
+	ids, err := t.deliveries.missed(ctx, t.account.ID, t.in.platform)
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	k := t.keyboard(keyboardState{Runs: ids})
+	err = t.keyboards.save(ctx, k)
+	if err == nil {
+		_, err = t.reply(ctx, t.say("missed.offer", "n", len(ids)), []chat.Button{{Label: t.line("button.show"), Data: k.data("missed")}})
+	}
+	if err != nil {
+		return errors.Join(err, t.deliveries.unoffer(context.WithoutCancel(ctx), ids))
+	}
+	return nil
+}

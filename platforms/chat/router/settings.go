@@ -1,0 +1,415 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/users"
+)
+
+// valuesPerPage is how many choices a setting shows at once, and fieldsPerPage how many inputs a tool.
+const (
+	valuesPerPage = 10
+	fieldsPerPage = 16
+)
+
+// settingsView is what a message with settings shows: a tool's inputs or, with Field, one of them.
+type settingsView struct {
+	Tool     string `json:"tool,omitempty"`
+	Advanced bool   `json:"advanced,omitempty"` // also the inputs marked so
+	Field    string `json:"field,omitempty"`
+	Page     int    `json:"page,omitempty"`   // of the choices
+	Fields   int    `json:"fields,omitempty"` // page of the inputs
+	// Place is the chat whose settings they are, of its admins; zero: the person's own.
+	Place users.Place `json:"place,omitzero"`
+}
+
+// settingsCommand shows the settings of a tool, or the tools to choose from.
+func (t *turn) settingsCommand(ctx context.Context) error {
+	words := strings.TrimSpace(t.in.Text)
+	if words == "" {
+		return t.settingsTools(ctx)
+	}
+	tool, ok := t.findTool(words)
+	if !ok {
+		if found := t.search(words, 1); len(found) > 0 {
+			tool, ok = found[0], true
+		}
+	}
+	if !ok {
+		return t.nothingFound(ctx, words)
+	}
+	return t.openSettings(ctx, tool)
+}
+
+// settingsTools lists tools to choose one from.
+func (t *turn) settingsTools(ctx context.Context) error {
+	k := t.keyboard(keyboardState{})
+	m, err := t.settingsToolsPage(ctx, k, 0)
+	if err != nil {
+		return err
+	}
+	return t.respond(ctx, m)
+}
+
+func (t *turn) settingsToolsPage(ctx context.Context, k keyboard, page int) (chat.Message, error) {
+	m := chat.Message{To: t.in.Chat.Place, Text: t.say("settings.tools")}
+	tools := t.offered()
+	if len(tools) == 0 {
+		m.Text = t.say("tools.none")
+		return m, nil
+	}
+	first, last, page, pages := t.pageOf(page, valuesPerPage, len(tools))
+	k.state = keyboardState{}
+	var options []chat.MenuOption
+	for _, tool := range tools[first:last] {
+		k.state.Tools = append(k.state.Tools, tool.ToolID)
+		options = append(options, chat.MenuOption{Label: tool.DisplayName, Description: chat.FirstSentence(tool.Description)})
+	}
+	t.offer(&m, k, "set", "menu.tool", options)
+	m.Buttons = append(m.Buttons, t.pager(k, "page", page, pages)...)
+	m.Buttons = append(m.Buttons, []chat.Button{{Label: t.line("button.close"), Data: k.data("close")}})
+	return m, t.keyboards.save(ctx, k)
+}
+
+// openSettings sends the settings of a tool as a new message. In groups others need not see them: there they
+// are shown to the person only, or opened in the private chat, where the platform can do that.
+func (t *turn) openSettings(ctx context.Context, tool *registry.Tool) error {
+	t.aside = true
+	if m, ok := t.settingsInPrivate(tool); ok {
+		return t.respond(ctx, m)
+	}
+	k := t.keyboard(keyboardState{View: settingsView{Tool: tool.ToolID}})
+	m, err := t.settingsMessage(ctx, &k, tool)
+	if err != nil {
+		return err
+	}
+	return t.respond(ctx, m)
+}
+
+// settingsInPrivate leads to the private chat where others would see a person's settings, and where there is such a way.
+func (t *turn) settingsInPrivate(tool *registry.Tool) (chat.Message, bool) {
+	link := t.deepLink("settings-", tool)
+	return chat.Message{
+		To: t.in.Chat.Place, Text: t.say("settings.private", "tool", tool.DisplayName),
+		Buttons: [][]chat.Button{{{Label: t.line("button.settings"), URL: link}}},
+	}, t.readByOthers() && link != ""
+}
+
+// deepLink gives an address that opens the private chat for a tool, or "" where there is none.
+func (t *turn) deepLink(prefix string, tool *registry.Tool) string {
+	name := strings.TrimPrefix(chat.FirstNonEmpty(tool.CommandName, tool.ToolID), "/")
+	if t.caps.DeepLink == "" || !chat.IsCommandName(name) || len(prefix+name) > 64 {
+		return ""
+	}
+	return fmt.Sprintf(t.caps.DeepLink, prefix+name)
+}
+
+// settingsMessage draws what k's view says and stores k.
+func (t *turn) settingsMessage(ctx context.Context, k *keyboard, tool *registry.Tool) (chat.Message, error) {
+	preferences, err := t.scope(k.state.View).read(ctx, tool)
+	if err != nil {
+		return chat.Message{}, err
+	}
+	k.state.Fields, k.state.Values, k.state.Tools = nil, nil, nil
+	p := settingsPage{turn: t, tool: tool, preferences: preferences, k: k}
+	m := p.overview()
+	if f, ok := tool.InputSchema.Get(k.state.View.Field); ok {
+		m = p.field(f)
+	}
+	m.To = t.in.Chat.Place
+	return m, t.keyboards.save(ctx, *k)
+}
+
+// valueLabel is how a value is told; showValue is how it is typed.
+func (v voice) valueLabel(f registry.InputField, value any) string {
+	if b, ok := value.(bool); ok && len(f.Choices) == 0 {
+		if b {
+			return v.line("value.yes")
+		}
+		return v.line("value.no")
+	}
+	return showValue(f, value)
+}
+
+// onSettings does something with the tool of a settings message and draws it anew. Whatever led there: a person's own are
+// not shown to a group.
+func (t *turn) onSettings(ctx context.Context, k keyboard, do func(tool *registry.Tool, view *settingsView) error) error {
+	t.aside = true
+	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.state.View.Tool)
+	if !ok {
+		return t.alert(ctx, "tool.gone")
+	}
+	if k.state.View.Place != (users.Place{}) && !t.byAdmin(ctx) {
+		return t.alert(ctx, "place.adminsOnly")
+	}
+	if err := t.acknowledge(ctx); err != nil {
+		return err
+	}
+	if m, ok := t.settingsInPrivate(tool); ok && k.state.View.Place == (users.Place{}) {
+		_, err := t.change(ctx, t.in.Message, m)
+		return err
+	}
+	if err := do(tool, &k.state.View); err != nil {
+		return err
+	}
+	return t.redraw(ctx, k, tool, t.in.Message)
+}
+
+// redraw shows a settings message as it should look now.
+func (t *turn) redraw(ctx context.Context, k keyboard, tool *registry.Tool, at chat.MessageRef) error {
+	m, err := t.settingsMessage(ctx, &k, tool)
+	if err != nil {
+		return err
+	}
+	_, err = t.change(ctx, at, m)
+	return err
+}
+
+// pressSettings opens the settings of a result's tool as a message of their own.
+func (t *turn) pressSettings(ctx context.Context, k keyboard) error {
+	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.state.Tool)
+	if !ok {
+		return t.alert(ctx, "tool.gone")
+	}
+	if err := t.acknowledge(ctx); err != nil {
+		return err
+	}
+	return t.openSettings(ctx, tool)
+}
+
+// pressSetting chooses a tool from the list, or an input of a tool. A switch is turned over at once, other
+// inputs are shown on a page of their own, where a value can be written.
+func (t *turn) pressSetting(ctx context.Context, k keyboard, n int) error {
+	if n < len(k.state.Tools) {
+		k.state.View = settingsView{Tool: k.state.Tools[n]}
+		return t.onSettings(ctx, k, func(*registry.Tool, *settingsView) error { return nil })
+	}
+	if n >= len(k.state.Fields) {
+		return t.alert(ctx, "press.tooOld")
+	}
+	if opened, err := t.openSettingForm(ctx, k, k.state.Fields[n]); opened || err != nil {
+		return err
+	}
+	return t.onSettings(ctx, k, func(tool *registry.Tool, view *settingsView) error {
+		f, ok := tool.InputSchema.Get(k.state.Fields[n])
+		if !ok {
+			return nil // gone with a change of the tool: the new drawing shows what there is
+		}
+		if f.Type == registry.TypeBoolean && len(f.Choices) == 0 && !f.Multiple {
+			return t.toggle(ctx, t.scope(*view), tool, f)
+		}
+		view.Field, view.Page = f.Name, 0
+		if len(f.Choices) > 0 {
+			return nil
+		}
+		return t.askSetting(ctx, k, *view, f)
+	})
+}
+
+func (t *turn) toggle(ctx context.Context, settings scope, tool *registry.Tool, f registry.InputField) error {
+	preferences, err := settings.read(ctx, tool)
+	if err != nil {
+		return err
+	}
+	value, ok := preferences[f.Name]
+	if !ok {
+		value = f.Default
+	}
+	return settings.set(ctx, tool, f.Name, value != true)
+}
+
+// askSetting waits for a written value. Where only replies are seen, a message of its own asks for one.
+func (t *turn) askSetting(ctx context.Context, k keyboard, view settingsView, f registry.InputField) error {
+	p := prompt{
+		ID: newID(), Platform: t.in.platform, Chat: t.in.Chat.Chat, AccountID: t.account.ID, MessageID: t.in.Message.ID,
+		State: promptState{Field: f.Name, View: &view, Message: t.in.Message, Keyboard: k.id},
+	}
+	if t.in.Chat.Kind != chat.ChatPrivate && t.caps.ForceReply {
+		asked, err := t.post(ctx, chat.Message{
+			To:   t.in.Chat.Place,
+			Text: t.say("settings.reply", "input", f.Label()),
+			Ask:  &chat.Ask{Placeholder: chat.Brief(f.Label(), 64), Person: t.in.From.ExternalID},
+		})
+		if err != nil {
+			return err
+		}
+		p.MessageID, p.State.Asked = asked.ID, asked
+		t.markAsked(ctx, asked)
+	}
+	if err := t.replaced(ctx); err != nil {
+		return err
+	}
+	return t.prompts.open(ctx, p, t.cfg.AnswerWait)
+}
+
+// settingAnswered takes a message as the value of a setting.
+func (t *turn) settingAnswered(ctx context.Context, p prompt) error {
+	view := *p.State.View
+	tool, ok := t.cfg.Tools.Snapshot().Resolve(view.Tool)
+	if !ok {
+		return t.inVain(ctx, p, "tool.gone")
+	}
+	f, ok := tool.InputSchema.Get(p.State.Field)
+	if !ok {
+		return t.inVain(ctx, p, "settings.fieldGone")
+	}
+	d := draft{}
+	hint, err := t.answerValue(ctx, &d, &registry.Tool{InputSchema: registry.InputSchema{f}}, f)
+	if hint != nil || err != nil {
+		return t.hintOr(ctx, hint, err)
+	}
+	for _, values := range d.Values {
+		if err := t.scope(view).set(ctx, tool, f.Name, values[f.Name]); err != nil {
+			return err
+		}
+	}
+	t.unmark(ctx, p.State.Asked)
+	if _, err := t.prompts.close(ctx, p.ID); err != nil {
+		return err
+	}
+	if !p.State.Asked.IsZero() {
+		if err := t.Delete(ctx, p.State.Asked); err != nil {
+			t.log.DebugContext(ctx, "an answered question stays", "error", err)
+		}
+	}
+	return t.settingSaved(ctx, p, tool, view, f)
+}
+
+// settingSaved confirms a written value and draws the settings anew below it, so that nobody has to scroll.
+func (t *turn) settingSaved(ctx context.Context, p prompt, tool *registry.Tool, view settingsView, f registry.InputField) error {
+	if err := t.tell(ctx, "settings.saved", "input", f.Label()); err != nil {
+		return err
+	}
+	k, err := t.keyboards.find(ctx, t.in.platform, p.State.Keyboard)
+	if errors.Is(err, errTooOld) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	view.Field = ""
+	k.state.View = view
+	return t.redraw(ctx, k, tool, p.State.Message)
+}
+
+// pressValue sets a choice. Inputs that take several gain or lose it.
+func (t *turn) pressValue(ctx context.Context, k keyboard, n int) error {
+	if n >= len(k.state.Values) {
+		return t.alert(ctx, "press.tooOld")
+	}
+	return t.onSettings(ctx, k, func(tool *registry.Tool, view *settingsView) error {
+		f, ok := tool.InputSchema.Get(view.Field)
+		if !ok {
+			return nil
+		}
+		value := k.state.Values[n]
+		if f.Multiple {
+			preferences, err := t.scope(*view).read(ctx, tool)
+			if err != nil {
+				return err
+			}
+			value = withOrWithout(preferences[f.Name], value)
+		}
+		checked, bad := registry.CheckValue(f, value)
+		if bad != nil {
+			return nil // the choice is gone with a change of the tool
+		}
+		return t.scope(*view).set(ctx, tool, f.Name, checked)
+	})
+}
+
+// withOrWithout adds a value to a list, or removes it.
+func withOrWithout(list, value any) any {
+	old, _ := list.([]any)
+	kept := []any{}
+	for _, one := range old {
+		if fmt.Sprint(one) != fmt.Sprint(value) {
+			kept = append(kept, one)
+		}
+	}
+	if len(kept) == len(old) {
+		kept = append(kept, value)
+	}
+	return kept
+}
+
+// pressPage turns to a page: of tools, of inputs or of choices.
+func (t *turn) pressPage(ctx context.Context, k keyboard, n int) error {
+	if k.state.View.Tool == "" {
+		if err := t.acknowledge(ctx); err != nil {
+			return err
+		}
+		m, err := t.settingsToolsPage(ctx, k, n)
+		if err != nil {
+			return err
+		}
+		_, err = t.change(ctx, t.in.Message, m)
+		return err
+	}
+	return t.onSettings(ctx, k, func(_ *registry.Tool, view *settingsView) error {
+		if view.Field != "" {
+			view.Page = n
+		} else {
+			view.Fields = n
+		}
+		return nil
+	})
+}
+
+// pressReset takes the default back: for the input shown (0) or for all (1).
+func (t *turn) pressReset(ctx context.Context, k keyboard, all int) error {
+	return t.onSettings(ctx, k, func(tool *registry.Tool, view *settingsView) error {
+		if all == 1 {
+			return t.scope(*view).resetAll(ctx, tool)
+		}
+		field := view.Field
+		view.Field = ""
+		return errors.Join(
+			t.scope(*view).reset(ctx, tool, field),
+			t.closePrompt(ctx))
+	})
+}
+
+// pressAdvanced shows or hides advanced inputs; hidden ones keep their values.
+func (t *turn) pressAdvanced(ctx context.Context, k keyboard) error {
+	return t.onSettings(ctx, k, func(_ *registry.Tool, view *settingsView) error {
+		view.Advanced, view.Fields = !view.Advanced, 0
+		return nil
+	})
+}
+
+func (t *turn) pressBack(ctx context.Context, k keyboard) error {
+	return t.onSettings(ctx, k, func(_ *registry.Tool, view *settingsView) error {
+		view.Field = ""
+		return t.closePrompt(ctx)
+	})
+}
+
+// pressClose removes the settings.
+func (t *turn) pressClose(ctx context.Context, _ keyboard) error {
+	if err := t.acknowledge(ctx); err != nil {
+		return err
+	}
+	if err := t.closePrompt(ctx); err != nil {
+		return err
+	}
+	return t.Delete(ctx, t.in.Message)
+}
+
+// closePrompt ends a question for a setting's value, so that the next message is no answer to it.
+func (t *turn) closePrompt(ctx context.Context) error {
+	p, err := t.prompts.pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
+	if errors.Is(err, errNoPrompt) || err == nil && p.State.View == nil {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = t.prompts.close(ctx, p.ID)
+	return err
+}

@@ -1,0 +1,177 @@
+package router
+
+import (
+	"fmt"
+
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/users"
+)
+
+// settingsPage draws settings.
+type settingsPage struct {
+	*turn
+	tool        *registry.Tool
+	preferences map[string]any
+	k           *keyboard
+}
+
+// current gives an input's value in force, and whether the person set it. A seed that nobody set is drawn for each
+// run, whatever the tool was stored with.
+func (p settingsPage) current(f registry.InputField) (value any, own bool) {
+	if value, ok := p.preferences[f.Name]; ok {
+		return value, true
+	}
+	if f.Seed {
+		return nil, false
+	}
+	return f.Default, false
+}
+
+// overview lists a tool's inputs with their values in force, each with a button.
+func (p settingsPage) overview() chat.Message {
+	view := &p.k.state.View
+	text := p.say("settings.title", "tool", p.tool.DisplayName)
+	if view.Place != (users.Place{}) {
+		text = chat.Lines(text, p.say("place.settings"))
+	}
+	if len(p.tool.InputSchema) == 0 {
+		return chat.Message{Text: chat.Lines(text, p.say("settings.nothing")), Buttons: [][]chat.Button{{p.button("button.close", "close")}}}
+	}
+	var shown []registry.InputField
+	hidden := 0
+	for _, f := range p.tool.InputSchema.Ordered() {
+		if f.Advanced && !view.Advanced {
+			hidden++
+			continue
+		}
+		shown = append(shown, f)
+	}
+	first, last, page, pages := p.pageOf(view.Fields, fieldsPerPage, len(shown))
+	view.Fields = page
+	var options []chat.MenuOption
+	for _, f := range shown[first:last] {
+		p.k.state.Fields = append(p.k.state.Fields, f.Name)
+		text = chat.Lines(text, p.fieldLine(f))
+		value, _ := p.current(f)
+		options = append(options, chat.MenuOption{Label: p.fieldLabel(f), Description: p.shown(f, value)})
+	}
+	m := chat.Message{Text: text}
+	action := "set"
+	if p.caps.Forms.Fields > 0 {
+		action = "formset"
+	}
+	p.offer(&m, *p.k, action, "menu.setting", options)
+	m.Buttons = append(m.Buttons, p.pager(*p.k, "page", view.Fields, pages)...)
+	if len(p.typedFields(*p.k, p.tool)) > 1 {
+		m.Buttons = append(m.Buttons, []chat.Button{p.button("button.fill", "formall")})
+	}
+	m.Buttons = append(m.Buttons, p.overviewControls(hidden)...)
+	return m
+}
+
+func (p settingsPage) overviewControls(hidden int) [][]chat.Button {
+	var rows [][]chat.Button
+	switch {
+	case hidden > 0:
+		rows = append(rows, []chat.Button{{Label: p.line("button.advanced", "n", hidden), Data: p.k.data("more")}})
+	case p.k.state.View.Advanced:
+		rows = append(rows, []chat.Button{p.button("button.basic", "more")})
+	}
+	var last []chat.Button
+	if len(p.preferences) > 0 {
+		last = append(last, p.button("button.resetAll", "reset1"))
+	}
+	return append(rows, append(last, p.button("button.close", "close")))
+}
+
+func (p settingsPage) button(key, action string) chat.Button {
+	return chat.Button{Label: p.line(key), Data: p.k.data(action)}
+}
+
+// fieldLine says what an input is set to, and whether that is the person's own choice.
+func (p settingsPage) fieldLine(f registry.InputField) chat.Text {
+	value, own := p.current(f)
+	shown := p.shown(f, value)
+	line := chat.Text{{Text: "• " + f.Label() + ": "}, {Style: chat.StyleBold, Text: shown}}
+	if own {
+		line = append(line, chat.Segment{Text: " " + p.line("settings.own")})
+	}
+	if f.Description != "" {
+		line = append(line, chat.Segment{Text: " – " + chat.Brief(f.Description, 90)})
+	}
+	return line
+}
+
+func (p settingsPage) shown(f registry.InputField, value any) string {
+	if f.Type.IsMedia() && value != nil && value != "" {
+		return p.line("settings.file")
+	}
+	if f.Seed && (value == nil || fmt.Sprint(value) == "-1") {
+		return p.line("settings.random")
+	}
+	if shown := chat.Brief(p.valueLabel(f, value), 60); shown != "" {
+		return shown
+	}
+	return p.line("settings.unset")
+}
+
+func (p settingsPage) fieldLabel(f registry.InputField) string {
+	value, _ := p.current(f)
+	if f.Type != registry.TypeBoolean {
+		return f.Label()
+	}
+	return f.Label() + ": " + p.valueLabel(f, value == true)
+}
+
+// field shows one input: its choices as buttons, or how to write a value.
+func (p settingsPage) field(f registry.InputField) chat.Message {
+	value, own := p.current(f)
+	text := chat.Lines(
+		chat.Text{{Style: chat.StyleBold, Text: p.tool.DisplayName + " · " + f.Label()}},
+		chat.Plain(chat.Brief(f.Description, 600)),
+		p.say("settings.current", "value", p.shown(f, value)),
+	)
+	m := chat.Message{Text: text}
+	if len(f.Choices) > 0 {
+		p.choices(&m, f, value)
+	} else {
+		m.Text = chat.Lines(text, p.say("settings.write"), p.say(wantedKey(f), "range", rangeOf(f)))
+	}
+	var last []chat.Button
+	if own {
+		last = append(last, p.button("button.reset", "reset0"))
+	}
+	m.Buttons = append(m.Buttons, append(last, p.button("button.back", "back")))
+	return m
+}
+
+// choices adds a page of an input's choices, the current ones marked.
+func (p settingsPage) choices(m *chat.Message, f registry.InputField, current any) {
+	view := &p.k.state.View
+	first, last, page, pages := p.pageOf(view.Page, valuesPerPage, len(f.Choices))
+	view.Page = page
+	var options []chat.MenuOption
+	for _, c := range f.Choices[first:last] {
+		p.k.state.Values = append(p.k.state.Values, c.Value)
+		options = append(options, chat.MenuOption{Label: c.Text(), Chosen: isCurrent(current, c.Value)})
+	}
+	p.offer(m, *p.k, "val", "menu.value", options)
+	if f.Multiple && len(m.Menus) > 0 {
+		m.Menus[0].Data, m.Menus[0].Min, m.Menus[0].Max = p.k.data("vals"), 0, len(options)
+	}
+	m.Buttons = append(m.Buttons, p.pager(*p.k, "page", view.Page, pages)...)
+}
+
+// isCurrent compares values as people see them; for inputs that take several, one is enough.
+func isCurrent(current, value any) bool {
+	if list, ok := current.([]any); ok {
+		for _, one := range list {
+			if fmt.Sprint(one) == fmt.Sprint(value) {
+				return true
+			}
+		}
+		return false
+	}
+	return current != nil && fmt.Sprint(current) == fmt.Sprint(value)
+}

@@ -1,0 +1,269 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/i18n"
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// statusMessage shows where a run stands: tool, stage, place in the queue, percentage if one is known,
+// price, and a button to cancel.
+func (v voice) statusMessage(run runs.Run, k keyboard, notes []string) chat.Message {
+	text := chat.Lines(
+		chat.Text{{Style: chat.StyleBold, Text: run.Tool.DisplayName}},
+		v.stage(run),
+		v.notice(run),
+		v.price(run.Quote),
+	)
+	cancel := "button.cancel"
+	if run.Quote.BillCanceled && run.Status == runs.StatusRunning {
+		cancel = "button.cancelPaid"
+	}
+	buttons := []chat.Button{{Label: v.line(cancel), Data: k.data("stop")}}
+	if run.Status == runs.StatusAwaitingConfirmation {
+		confirm := chat.Button{Label: v.line("button.confirm"), Data: k.data("confirm"), Style: chat.ButtonPrimary}
+		buttons = append([]chat.Button{confirm}, buttons...)
+		text = chat.Lines(text, v.summary(run))
+	}
+	return chat.Message{Text: chat.Join("\n\n", chat.Plain(strings.Join(notes, "\n")), text), Buttons: [][]chat.Button{buttons}}
+}
+
+func (v voice) stage(run runs.Run) chat.Text {
+	switch {
+	case run.Status == runs.StatusAwaitingConfirmation:
+		return v.say("status.confirm")
+	case run.Status == runs.StatusQueued && run.QueuePosition > 0, run.Status == runs.StatusSubmitted && run.QueuePosition > 0:
+		return v.say("status.place", "n", run.QueuePosition)
+	case run.Status == runs.StatusQueued:
+		return v.say("status.queued")
+	case run.Status == runs.StatusSubmitted:
+		return v.say("status.submitted")
+	}
+	if run.Question != nil {
+		return v.say("status.asks")
+	}
+	text := v.say("status.running")
+	if run.Stage != "" {
+		text = chat.Plain(chat.Brief(run.Stage, 80))
+	}
+	if run.Fraction != nil {
+		text = append(text, chat.Segment{Text: " · " + percent(*run.Fraction)})
+	}
+	if rest := v.Rest(run.Rest(time.Now())); rest != "" {
+		text = append(text, chat.Segment{Text: " · " + rest})
+	}
+	return text
+}
+
+// notice tells what became of the engine that a run was on, or is to go to.
+func (v voice) notice(run runs.Run) chat.Text {
+	if run.Notice == runs.NoticeNone {
+		return nil
+	}
+	return v.say("status.notice." + string(run.Notice))
+}
+
+// percent rounds down: nothing is at 100 % before it is over.
+func percent(fraction float64) string {
+	return strconv.Itoa(int(100*min(max(fraction, 0), 1))) + " %"
+}
+
+// price tells a quote, and what canceling costs where it does. One that says nothing, not even that it is free, gives no text.
+func (v voice) price(q billing.Quote) chat.Text {
+	if q.BillCanceled {
+		q.BillCanceled = false
+		return chat.Lines(v.price(q), v.say("price.canceled"))
+	}
+	switch {
+	case q.Source == "":
+		return nil
+	case q.High == 0:
+		return v.say("price.free")
+	case q.Low == q.High:
+		return v.say("price.exact", "price", q.High)
+	}
+	text := v.say("price.range", "low", q.Low, "high", q.High)
+	if q.Basis != "" && v.Language() == i18n.Fallback { // said in English
+		text = append(text, chat.Segment{Text: " (" + q.Basis + ")"})
+	}
+	return text
+}
+
+// follow keeps a run's status message up to date until the run is over or the Router stops; the result
+// itself is the Deliverer's.
+//
+// shown is the text the message has, or "" where that is not known.
+func (r *Router) follow(ctx context.Context, run runs.Run, where target, k keyboard, shown string) {
+	f := &follower{
+		Router: r, surface: r.surfaces[run.Origin.Platform], voice: r.voiceFor(where.Language),
+		run: run, where: where, keyboard: k, shown: shown,
+	}
+	if _, followed := r.following.LoadOrStore(run.ID, true); followed || f.surface == nil {
+		return
+	}
+	r.wg.Go(func() {
+		defer r.following.Delete(run.ID)
+		f.watch(ctx)
+	})
+}
+
+// resume follows a run again after a restart.
+func (r *Router) resume(ctx context.Context, run runs.Run) {
+	if len(run.Origin.Target) == 0 {
+		return // asked for on a page, which shows it by itself
+	}
+	where, err := targetOf(run)
+	if err != nil {
+		r.log.WarnContext(ctx, "a run is not followed", "run", run.ID, "error", err)
+		return
+	}
+	k := keyboard{id: newID(), platform: run.Origin.Platform, accountID: run.AccountID, state: keyboardState{Run: run.ID, Tool: run.Tool.ToolID}}
+	if err := r.keyboards.save(ctx, k); err != nil {
+		r.log.WarnContext(ctx, "the buttons of a status message won't work", "run", run.ID, "error", err)
+	}
+	r.follow(ctx, run, where, k, "")
+}
+
+// activeRuns lists the runs of our platforms that are not over.
+func (r *Router) activeRuns(ctx context.Context) ([]runs.Run, error) {
+	var active []runs.Run
+	for _, platform := range r.platforms() {
+		for _, status := range openStatuses() {
+			filter := runs.Filter{Platform: platform, Status: status, Limit: 200}
+			for {
+				page, err := r.cfg.Runs.List(ctx, filter)
+				if err != nil {
+					return nil, fmt.Errorf("list the runs to follow: %w", err)
+				}
+				active = append(active, page...)
+				if len(page) < filter.Limit {
+					break
+				}
+				filter.Before = page[len(page)-1].ID
+			}
+		}
+	}
+	return active, nil
+}
+
+// follower edits one run's status message.
+type follower struct {
+	*Router
+	*surface
+	voice
+	run      runs.Run
+	where    target
+	keyboard keyboard
+	shown    string    // the text the message has now
+	next     time.Time // no edit before
+	refused  bool      // the last edit was refused as too many: to be made up for
+}
+
+// atOnce is how soon a status message says that the run is at work: a run that takes less needs no word of it.
+const atOnce = 400 * time.Millisecond
+
+// watch waits for changes and shows the latest at each interval; what came in between is skipped.
+func (f *follower) watch(ctx context.Context) {
+	changes, unsubscribe := f.cfg.Runs.Subscribe(f.run.ID)
+	defer unsubscribe()
+	f.next = time.Now().Add(f.interval())
+	// A change between the acceptance and the subscription would be missed.
+	if now, err := f.cfg.Runs.Get(ctx, f.run.ID); err == nil {
+		f.run = now
+	}
+	working := time.NewTicker(max(time.Second, f.caps.WorkingFor-time.Second))
+	defer working.Stop()
+	due := time.NewTimer(time.Until(f.next))
+	defer due.Stop()
+	for !f.run.Status.Final() {
+		select {
+		case <-ctx.Done():
+			return
+		case run, ok := <-changes:
+			if !ok {
+				return
+			}
+			if run.Status == runs.StatusRunning && f.run.Status != runs.StatusRunning && !f.refused {
+				f.next = time.Now().Add(min(time.Until(f.next), atOnce)) // nobody should think that it still waits
+			}
+			f.run = run
+			due.Reset(time.Until(f.next))
+		case <-due.C:
+			if !f.show(ctx) {
+				return
+			}
+			if f.refused {
+				due.Reset(time.Until(f.next))
+			}
+		case <-working.C:
+			f.sign(ctx)
+		}
+	}
+}
+
+func (f *follower) interval() time.Duration { return f.caps.ProgressInterval(f.where.Chat.Kind) }
+
+func (f *follower) sign(ctx context.Context) {
+	if f.run.Status == runs.StatusRunning && f.caps.WorkingFor > 0 {
+		if err := f.Working(ctx, f.where.Chat.Place, activityOf(f.run.Tool)); err != nil {
+			f.log.DebugContext(ctx, "no sign of work", "run", f.run.ID, "error", err)
+		}
+	}
+}
+
+// activityOf is the sign that fits what a tool makes.
+func activityOf(tool registry.Tool) chat.Activity {
+	if len(tool.OutputSchema) == 0 {
+		return chat.ActivityTyping
+	}
+	switch tool.OutputSchema[0].Type {
+	case "image":
+		return chat.ActivityPhoto
+	case "video":
+		return chat.ActivityVideo
+	case "audio":
+		return chat.ActivityAudio
+	case "file":
+		return chat.ActivityDocument
+	}
+	return chat.ActivityTyping
+}
+
+// show edits the message if its text has changed. It gives false when there is no use in going on.
+func (f *follower) show(ctx context.Context) bool {
+	m := f.statusMessage(f.run, f.keyboard, f.where.Notes)
+	text := m.Text.String()
+	if text == f.shown || !f.caps.Edit || f.where.Status.IsZero() {
+		return true
+	}
+	unlock := f.live.lock(f.run.ID)
+	defer unlock()
+	if begun, err := f.deliveries.begun(ctx, f.run.ID); begun || err != nil {
+		return !begun && ctx.Err() == nil
+	}
+	m.To, m.Droppable = f.where.Chat.Place, true
+	_, err := f.Edit(ctx, f.where.Status, f.fit(m))
+	f.next = time.Now().Add(f.interval())
+	var refused *registry.Error
+	f.refused = false
+	switch {
+	case err == nil:
+		f.shown = text
+	case errors.Is(err, chat.ErrGone), errors.Is(err, chat.ErrUnreachable):
+		return false // the result will find its own way
+	case errors.As(err, &refused) && refused.RetryAfter > 0:
+		f.next, f.refused = time.Now().Add(max(refused.RetryAfter, f.interval())), true
+	default:
+		f.log.DebugContext(ctx, "progress was not shown", "run", f.run.ID, "error", err)
+	}
+	return true
+}
