@@ -16,7 +16,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/bundle"
 	"github.com/signalbox/signalbox/internal/i18n"
-	"github.com/signalbox/signalbox/platforms/chat/router"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 	"github.com/signalbox/signalbox/webhooks"
@@ -103,7 +103,7 @@ func (s *Server) functions(v i18n.Voice) template.FuncMap {
 			}
 			return name
 		},
-		"category": func(name string) string { return router.CategoryName(v, name) },
+		"category": func(name string) string { return words.CategoryName(v, name) },
 		"kind":     func(name any) string { return v.Line(fmt.Sprintf("web.kind.%s", name)) },
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/i18n"
-	"github.com/signalbox/signalbox/platforms/chat/router"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -218,7 +218,7 @@ func inWords(v i18n.Voice, t registry.Tool, p problemBody) string {
 	var missing []string
 	for _, f := range t.InputSchema.Ordered() {
 		if f.Name == p.Field && p.Code == string(registry.CodeInvalidInput) {
-			return router.WrongValue(v, f).String()
+			return words.WrongValue(v, f)
 		}
 		if slices.Contains(p.Missing, f.Name) {
 			missing = append(missing, f.Label())

@@ -6,7 +6,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/i18n"
-	"github.com/signalbox/signalbox/platforms/chat/router"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -26,9 +26,9 @@ func detailIn(v i18n.Voice, err error, p problemBody) string {
 	case errors.As(err, &poor):
 		return v.Line("start.insufficient", "need", poor.Need, "have", poor.Have)
 	case errors.As(err, &limit):
-		return router.OverLimit(v, limit.LimitUse).String()
+		return words.OverLimit(v, limit.LimitUse)
 	case errors.As(err, &typed):
-		return router.Told(v, typed.Code, typed.Message).String()
+		return words.Told(v, typed.Code, typed.Message)
 	}
 	if key := "web.problem." + p.Code; v.Has(key) {
 		return v.Line(key)
@@ -59,7 +59,7 @@ func noticeOf(v i18n.Voice, t registry.Tool, s *registry.Snapshot) string {
 		return t.Notice()
 	}
 	if t.Status.Reason != "" {
-		notice += " " + router.Told(v, "", t.Status.Reason).String()
+		notice += " " + words.Told(v, "", t.Status.Reason)
 	}
 	if next, ok := s.ByID(t.Status.Replacement); ok {
 		notice += " " + v.Line("tool.instead", "command", next.DisplayName)
@@ -67,13 +67,13 @@ func noticeOf(v i18n.Voice, t registry.Tool, s *registry.Snapshot) string {
 	return notice
 }
 
-// toldIn is chat.Told for templates.
-func toldIn(v i18n.Voice) func(code, words string) string {
-	return func(code, words string) string {
+// toldIn is words.Told for templates.
+func toldIn(v i18n.Voice) func(code, said string) string {
+	return func(code, said string) string {
 		if v.Language() == i18n.Fallback {
-			return words // as it was always told on pages
+			return said // as it was always told on pages
 		}
-		return router.Told(v, registry.Code(code), words).String()
+		return words.Told(v, registry.Code(code), said)
 	}
 }
 

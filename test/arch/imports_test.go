@@ -23,6 +23,7 @@ var floors = [][]string{
 	{"platforms/telegram", "platforms/web", "platforms/discord"},
 	{"platforms/chat/router", "platforms/chat/chattest"},
 	{"platforms/chat"},
+	{"platforms/words"},
 	{"agent"},
 	{"runs", "webhooks"},
 	{"billing", "users", "comfy", "providers"},

@@ -8,10 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/signalbox/signalbox/billing"
-	"github.com/signalbox/signalbox/internal/assets"
-	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -22,11 +20,6 @@ func (t *turn) offered() []*registry.Tool {
 	return slices.DeleteFunc(slices.Clone(t.cfg.Tools.Snapshot().Offered(t.audience())), func(tool *registry.Tool) bool {
 		return isAdult(tool) && !t.adultsOnly()
 	})
-}
-
-// isAdult reports whether a tool's metadata say that its results are for adults.
-func isAdult(tool *registry.Tool) bool {
-	return tool.Metadata["adult"] == true || tool.Metadata["nsfw"] == true
 }
 
 // adultsOnly reports whether what is for adults may be shown in this chat, whatever its admins say.
@@ -90,7 +83,7 @@ func (t *turn) warn(ctx context.Context, run runs.Run) {
 	var text chat.Text
 	for _, use := range run.Warnings {
 		if _, before := t.warned.seen.LoadOrStore(fmt.Sprint(run.AccountID, use.Kind, use.Limit, use.FreeAt.Unix()), use.FreeAt); !before {
-			text = chat.Lines(text, t.limitText("near", use))
+			text = chat.Lines(text, chat.Plain(words.NearLimit(t.Voice, use)))
 		}
 	}
 	if text == nil {
@@ -100,28 +93,4 @@ func (t *turn) warn(ctx context.Context, run runs.Run) {
 	if _, err := t.reply(ctx, text); err != nil {
 		t.log.WarnContext(ctx, "a warning was not told", "run", run.ID, "error", err)
 	}
-}
-
-// OverLimit says in a language that a limit leaves no room, and how much of it is used.
-func OverLimit(v i18n.Voice, use runs.LimitUse) chat.Text { return voice{v}.limitText("over", use) }
-
-// limitText says that a limit is nearly used up ("near") or all ("over").
-func (v voice) limitText(how string, use runs.LimitUse) chat.Text {
-	return chat.Lines(v.say("limit."+how), v.limitLine(use))
-}
-
-// limitLine says how much of a limit is used, and until when that counts.
-func (v voice) limitLine(use runs.LimitUse) chat.Text {
-	limit, used := any(use.Limit), any(use.Used)
-	if use.Kind == runs.LimitDayCap || use.Kind == runs.LimitMonthCap {
-		limit, used = billing.NanoUSD(use.Limit), billing.NanoUSD(use.Used)
-	}
-	if use.Kind == runs.LimitUploads || use.Kind == runs.LimitResults {
-		limit, used = assets.Words(use.Limit), assets.Words(use.Used)
-	}
-	text := v.say("limit."+string(use.Kind), "limit", limit, "used", used)
-	if !use.FreeAt.IsZero() {
-		text = chat.Join(" ", text, v.say("limit.until", "time", v.Time(use.FreeAt.UTC())+" UTC"))
-	}
-	return text
 }

@@ -368,3 +368,6 @@ func withPresetOption(schema registry.InputSchema) registry.InputSchema {
 	any := []registry.Choice{{Value: ""}}
 	return append(slices.Clone(schema), registry.InputField{Name: presetWord, Type: registry.TypeString, Advanced: true, Choices: any})
 }
+
+// presetWord names the option that takes a preset's values into a run.
+const presetWord = "preset"

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -171,48 +171,11 @@ func (t *turn) question(tool *registry.Tool, f registry.InputField) chat.Text {
 	if f.Description != "" {
 		text = chat.Lines(text, chat.Plain(chat.Brief(f.Description, 300)))
 	}
-	text = chat.Lines(text, t.say(wantedKey(f), "range", rangeOf(f)))
+	text = chat.Lines(text, chat.Plain(words.Wanted(t.Voice, f)))
 	if example := exampleOf(f); example != "" && len(f.Choices) == 0 && f.Type != registry.TypeBoolean {
 		text = chat.Lines(text, t.say("ask.example", "example", chat.Brief(example, 200)))
 	}
 	return text
-}
-
-// exampleOf gives a value that an input takes, or "".
-func exampleOf(f registry.InputField) string {
-	switch {
-	case f.Type.IsMedia():
-		return ""
-	case len(f.Choices) > 0:
-		return f.Choices[0].Text()
-	case f.Type == registry.TypeBoolean:
-		return "yes"
-	}
-	if shown := showValue(f, f.Default); shown != "" && len(shown) <= 120 {
-		return shown
-	}
-	switch {
-	case f.Type == registry.TypeNumber && f.Min != "":
-		return f.Min.String()
-	case f.Type == registry.TypeNumber && f.Max != "":
-		return f.Max.String()
-	case f.Type == registry.TypeNumber:
-		return "1"
-	}
-	return "a red bicycle in the rain"
-}
-
-// rangeOf says which numbers an input takes: " from 1 to 50", " of at least 1", or "".
-func rangeOf(f registry.InputField) string {
-	switch {
-	case f.Min != "" && f.Max != "":
-		return " " + f.Min.String() + "–" + f.Max.String()
-	case f.Min != "":
-		return " ≥ " + f.Min.String()
-	case f.Max != "":
-		return " ≤ " + f.Max.String()
-	}
-	return ""
 }
 
 // shownChoices are the values that a question offers, by number.
@@ -392,12 +355,9 @@ func (t *turn) captionRead(ctx context.Context, d *draft, tool *registry.Tool, f
 	return hint, err
 }
 
-func (t *turn) wrongKind(f registry.InputField) chat.Text { return WrongValue(t.Voice, f) }
-
-// WrongValue says in a language that a value does not fit an input, and what would.
-func WrongValue(v i18n.Voice, f registry.InputField) chat.Text {
-	own := voice{v}
-	return chat.Lines(own.say("ask.wrongKind", "input", f.Label()), own.say(wantedKey(f), "range", rangeOf(f)))
+// wrongKind says that a value does not fit an input, and what would.
+func (t *turn) wrongKind(f registry.InputField) chat.Text {
+	return chat.Lines(t.say("ask.wrongKind", "input", f.Label()), chat.Plain(words.Wanted(t.Voice, f)))
 }
 
 // pressChoice answers a question by one of its buttons.

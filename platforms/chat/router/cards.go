@@ -10,7 +10,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/card"
 	"github.com/signalbox/signalbox/platforms/chat"
-	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/runs"
 )
 
@@ -126,24 +126,10 @@ func linked(label, address string) chat.Text {
 	return chat.Text{{Style: chat.StyleLink, Text: label, URL: address}}
 }
 
-// maxFollowUps is how many follow-up actions get buttons: three rows, which leave room for the others.
-const maxFollowUps = 6
-
-// FollowUps are the actions that a run's answers offer, in their order.
-func FollowUps(run runs.Run) []card.Action {
-	var found []card.Action
-	for _, o := range run.Outputs {
-		if answer, ok := card.Parse(o.Text); ok {
-			found = append(found, answer.Actions...)
-		}
-	}
-	return found[:min(len(found), maxFollowUps)]
-}
-
 // followUpButtons are the buttons of follow-up actions, two in a row.
 func followUpButtons(run runs.Run, k keyboard) [][]chat.Button {
 	var rows [][]chat.Button
-	for i, a := range FollowUps(run) {
+	for i, a := range words.FollowUps(run) {
 		b := chat.Button{Label: a.Label, Data: k.data("follow" + string(rune('0'+i)))}
 		if i%2 == 0 {
 			rows = append(rows, nil)
@@ -157,7 +143,7 @@ func followUpButtons(run runs.Run, k keyboard) [][]chat.Button {
 // costs or changes something shows them with the price, and waits to be confirmed.
 func (t *turn) pressFollowUp(ctx context.Context, k keyboard, n int) error {
 	return t.withRun(ctx, k, func(run runs.Run) error {
-		actions := FollowUps(run)
+		actions := words.FollowUps(run)
 		if n >= len(actions) {
 			return t.alert(ctx, "press.tooOld")
 		}
@@ -165,7 +151,7 @@ func (t *turn) pressFollowUp(ctx context.Context, k keyboard, n int) error {
 		if !ok {
 			return t.notFollowed(ctx, "card.noTool", "tool", chat.Brief(actions[n].Tool, 60))
 		}
-		if HoldsAsset(actions[n].Inputs) {
+		if words.HoldsAsset(actions[n].Inputs) {
 			return t.notFollowed(ctx, "file.gone") // files of the house are given by hand, not by name
 		}
 		if err := t.note(ctx, "press.started"); err != nil {
@@ -198,21 +184,4 @@ func (t *turn) notFollowed(ctx context.Context, key string, pairs ...any) error 
 		return err
 	}
 	return errNotDone
-}
-
-// HoldsAsset reports whether a value names a stored file, which may be anybody's.
-func HoldsAsset(v any) bool {
-	switch v := v.(type) {
-	case string:
-		return registry.IsMediaRef(v) && strings.HasPrefix(v, "asset:")
-	case []any:
-		return slices.ContainsFunc(v, HoldsAsset)
-	case map[string]any:
-		for _, item := range v {
-			if HoldsAsset(item) {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/registry"
@@ -182,14 +180,6 @@ func (t *turn) findTool(words string) (*registry.Tool, bool) {
 	return tool, true
 }
 
-// command text of a tool: what people type to start it.
-func commandOf(tool *registry.Tool) string {
-	if tool.CommandName != "" {
-		return tool.CommandName
-	}
-	return "/run " + tool.ToolID
-}
-
 // chatter answers what is neither command nor answer: in private chats with a hint, elsewhere not at all.
 func (t *turn) chatter(ctx context.Context) error {
 	if t.in.Chat.Kind != chat.ChatPrivate {
@@ -215,32 +205,6 @@ func (t *turn) toolsNamed(text string, n int) []*registry.Tool {
 		found = slices.DeleteFunc(t.offered(), unnamed)
 	}
 	return found[:min(n, len(found))]
-}
-
-// isNamed reports whether one of the words stands in a tool's names, tags or category, or nearly so.
-func isNamed(tool *registry.Tool, words []string) bool {
-	names := append([]string{tool.DisplayName, tool.CommandName, tool.ToolID, tool.Category}, slices.Concat(tool.Aliases, tool.IntentTags)...)
-	for _, name := range nameWords(strings.Join(names, " ")) {
-		if slices.ContainsFunc(words, func(word string) bool { return sameWord(word, name) }) {
-			return true
-		}
-	}
-	return false
-}
-
-// nameWords gives the words of a text that are long enough to tell something.
-func nameWords(s string) []string {
-	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	return slices.DeleteFunc(words, func(word string) bool { return utf8.RuneCountInString(word) < 4 })
-}
-
-// sameWord forgives endings, and one slip, or two in longer words.
-func sameWord(a, b string) bool {
-	slips := 1
-	if len(a) > 6 && len(b) > 6 {
-		slips = 2
-	}
-	return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) || within(slips, []rune(a), []rune(b))
 }
 
 // offerTools names the tools that take the file, or the album, that came without a command.

@@ -8,8 +8,8 @@ import (
 	"unicode"
 
 	"github.com/signalbox/signalbox/billing"
-	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -179,15 +179,7 @@ func (t *turn) categoryName(name string) string {
 	if name == "" {
 		return t.line("help.other")
 	}
-	return CategoryName(t.Voice, name)
-}
-
-// CategoryName is a category in words: the usual ones are in the catalogue, all others speak for themselves.
-func CategoryName(v i18n.Voice, category string) string {
-	if key := "web.category." + category; v.Has(key) {
-		return v.Line(key)
-	}
-	return capital(category)
+	return words.CategoryName(t.Voice, name)
 }
 
 // explain sends a tool's help, with a button that starts the tool.
@@ -390,7 +382,7 @@ func (t *turn) balanceCommand(ctx context.Context) error {
 		{Kind: runs.LimitMonthCap, Limit: usage.Limits.MonthCap, Used: int64(usage.SpentMonth)},
 	} {
 		if use.Limit > 0 {
-			text = chat.Lines(text, t.limitLine(use))
+			text = chat.Lines(text, chat.Plain(words.Limit(t.Voice, use)))
 		}
 	}
 	_, err = t.reply(ctx, text)

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/text/language/display"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/words"
 )
 
 // languageCommand sets the language the person is spoken to in, or lets them choose.
@@ -30,7 +31,7 @@ func (t *turn) languageCommand(ctx context.Context) error {
 }
 
 // languageName is what a language calls itself.
-func languageName(code string) string { return capital(display.Self.Name(language.Make(code))) }
+func languageName(code string) string { return words.Capital(display.Self.Name(language.Make(code))) }
 
 // languageMessage offers the languages there are, and the one the platform tells.
 func (t *turn) languageMessage(ctx context.Context, k keyboard) (chat.Message, error) {

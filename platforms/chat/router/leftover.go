@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -54,7 +55,7 @@ func (t *turn) leftOverFiles(d *draft, tool *registry.Tool, files []chat.Attachm
 	takes := 0
 	for _, f := range tool.InputSchema.Ordered() {
 		if f.Type.IsMedia() {
-			text = chat.Lines(text, t.say("left.takes", "input", f.Label(), "want", t.line(wantedKey(f))))
+			text = chat.Lines(text, t.say("left.takes", "input", f.Label(), "want", words.Wanted(t.Voice, f)))
 			takes++
 		}
 	}
@@ -79,9 +80,4 @@ func (t *turn) optionList(tool *registry.Tool) chat.Text {
 		options = append(options[:optionsShown], "…")
 	}
 	return t.say("option.list", "options", strings.Join(options, ", "))
-}
-
-// optionExample writes an option as it is typed.
-func optionExample(f registry.InputField) string {
-	return optionName(f.Name) + "=" + quoteIfNeeded(exampleOf(f))
 }

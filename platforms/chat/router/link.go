@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
@@ -205,7 +206,7 @@ func (t *turn) refusedByHouse(ctx context.Context, cause error) error {
 	case errors.As(cause, &said) && said.Code == registry.CodeRateLimited:
 		return t.tell(ctx, "link.tooOften")
 	case errors.As(cause, &said) && said.Code != registry.CodeInternal:
-		_, err := t.reply(ctx, Told(t.Voice, said.Code, said.Message))
+		_, err := t.reply(ctx, chat.Plain(words.Told(t.Voice, said.Code, said.Message)))
 		return err
 	}
 	return cause

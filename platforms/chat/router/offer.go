@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -59,13 +60,8 @@ func (t *turn) openForm(ctx context.Context, form chat.Form) error {
 func (v voice) formField(f registry.InputField, value any, required bool) chat.FormField {
 	return chat.FormField{
 		Name: f.Name, Label: f.Label(), Value: showValue(f, value), Required: required, Multiline: f.Multiline,
-		Placeholder: chat.FirstNonEmpty(f.Description, v.line(wantedKey(f), "range", rangeOf(f))),
+		Placeholder: chat.FirstNonEmpty(f.Description, words.Wanted(v.Voice, f)),
 	}
-}
-
-// isTyped reports whether an input's value is one that people type, rather than choose or send.
-func isTyped(f registry.InputField) bool {
-	return !f.Type.IsMedia() && len(f.Choices) == 0 && f.Type != registry.TypeBoolean
 }
 
 // openSettingForm opens a dialog for an input whose value is typed, where the platform has dialogs.

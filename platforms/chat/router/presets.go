@@ -13,9 +13,6 @@ import (
 	"github.com/signalbox/signalbox/users"
 )
 
-// presetWord names the option that takes a preset's values into a run.
-const presetWord = "preset"
-
 // presetCommand lists the person's presets, or does what its first word says with the one named.
 func (t *turn) presetCommand(ctx context.Context) error {
 	verb, name, _ := strings.Cut(strings.TrimSpace(t.in.Text), " ")

@@ -321,7 +321,7 @@ func (t *turn) pressRepeat(ctx context.Context, k keyboard, word string, change 
 		if refused, err := t.refuse(ctx, tool); refused || err != nil {
 			return errors.Join(err, errNotDone)
 		}
-		d := t.repeat(run, t.in.platform+":"+k.id+":"+word)
+		d := repeat(run, t.requestOf(run), t.in.platform+":"+k.id+":"+word)
 		d.Notes = t.deprecation(tool)
 		change(&d, tool)
 		for _, values := range d.Values {

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -246,7 +247,7 @@ func (v voice) fieldQuestion(f registry.InputField, kind chat.ChatKind) chat.Tex
 		}
 		text = chat.Lines(text, v.say("question.many", "choices", chat.Brief(strings.Join(labels, ", "), 500)))
 	} else {
-		text = chat.Lines(text, v.say(wantedKey(f), "range", rangeOf(f)))
+		text = chat.Lines(text, chat.Plain(words.Wanted(v.Voice, f)))
 	}
 	if shown := chat.FirstNonEmpty(showValue(f, f.Default), exampleOfFormat(f)); shown != "" && len(f.Choices) == 0 && f.Type != registry.TypeBoolean {
 		text = chat.Lines(text, v.say("ask.example", "example", chat.Brief(shown, 200)))

@@ -3,15 +3,13 @@ package router
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -36,29 +34,9 @@ func (t *turn) refuse(ctx context.Context, tool *registry.Tool) (bool, error) {
 
 // unavailable says that a tool can't be run now, and why.
 func (t *turn) unavailable(tool *registry.Tool) chat.Text {
-	text := t.say("tool.unavailable", "tool", capital(tool.DisplayName))
+	text := t.say("tool.unavailable", "tool", words.Capital(tool.DisplayName))
 	if s := tool.Status; s != nil && s.Reason != "" {
-		text = chat.Lines(text, Told(t.Voice, "", s.Reason))
-	}
-	return text
-}
-
-// Told says in a language what the house says in English, such as the message of an error or the reason why a tool can't
-// be used. Words that are not the house's own are quoted, after what the code of the error says; an empty code says
-// nothing. English readers are told the words as they are.
-func Told(v i18n.Voice, code registry.Code, words string) chat.Text {
-	if v.Language() == i18n.Fallback {
-		return chat.Plain(sentence(words))
-	}
-	if translated, ok := v.Translate(words); ok {
-		return chat.Plain(sentence(translated))
-	}
-	var text chat.Text
-	if key := "problem." + string(code); v.Has(key) {
-		text = voice{v}.say(key)
-	}
-	if words != "" {
-		text = chat.Lines(text, voice{v}.say("problem.words", "words", words))
+		text = chat.Lines(text, chat.Plain(words.Told(t.Voice, "", s.Reason)))
 	}
 	return text
 }
@@ -88,7 +66,7 @@ func (t *turn) deprecation(tool *registry.Tool) []string {
 	}
 	text := t.say("tool.deprecated", "tool", tool.DisplayName)
 	if tool.Status.Reason != "" {
-		text = chat.Lines(text, Told(t.Voice, "", tool.Status.Reason))
+		text = chat.Lines(text, chat.Plain(words.Told(t.Voice, "", tool.Status.Reason)))
 	}
 	if next, ok := t.cfg.Tools.Snapshot().ByID(tool.Status.Replacement); ok {
 		text = chat.Lines(text, t.say("tool.instead", "command", commandOf(next)))
@@ -150,7 +128,7 @@ func (t *turn) whyNotStarted(ctx context.Context, d draft, cause error) (chat.Me
 	case errors.As(cause, &short):
 		m.Text = t.insufficient(ctx, short, t.readByOthers())
 	case errors.As(cause, &limit):
-		m.Text = chat.Lines(t.limitText("over", limit.LimitUse), t.say("nothing.charged"))
+		m.Text = chat.Lines(chat.Plain(words.OverLimit(t.Voice, limit.LimitUse)), t.say("nothing.charged"))
 	case errors.Is(cause, runs.ErrUnknownTool):
 		m.Text = t.say("tool.gone")
 	case errors.As(cause, &bad) && bad.Code != registry.CodeInternal:
@@ -178,7 +156,7 @@ func (t *turn) insufficient(ctx context.Context, short billing.ErrInsufficient, 
 
 // refusedInput says what is wrong with a value, and how the tool is used.
 func (t *turn) refusedInput(ctx context.Context, d draft, bad *registry.Error) chat.Text {
-	text := Told(t.Voice, bad.Code, bad.Message)
+	text := chat.Plain(words.Told(t.Voice, bad.Code, bad.Message))
 	tool, ok := t.cfg.Tools.Snapshot().Resolve(d.Tool)
 	if !ok || bad.Field == "" {
 		return chat.Lines(text, t.say("nothing.charged"))
@@ -195,74 +173,9 @@ func (t *turn) wrongValue(f registry.InputField, bad *registry.Error) chat.Text 
 	if t.in.Chat.Kind != chat.ChatPrivate || t.Language() != i18n.Fallback {
 		return t.wrongKind(f)
 	}
-	text := chat.Plain(sentence(bad.Message))
+	text := chat.Plain(words.Sentence(bad.Message))
 	if !strings.Contains(bad.Message, f.Label()) {
 		text = append(chat.Text{{Style: chat.StyleBold, Text: f.Label()}, {Text: ": "}}, text...)
 	}
 	return text
-}
-
-// sentence gives a message a capital letter and a full stop.
-func sentence(s string) string {
-	if s == "" {
-		return s
-	}
-	s = capital(s)
-	last, _ := utf8.DecodeLastRuneInString(s)
-	switch {
-	case strings.ContainsRune(".!?。！？", last):
-		return s
-	case unicode.Is(unicode.Han, last):
-		return s + "。"
-	}
-	return s + "."
-}
-
-// capital makes the first letter a capital.
-func capital(s string) string {
-	first, size := utf8.DecodeRuneInString(s)
-	if size == 0 {
-		return s
-	}
-	return string(unicode.ToUpper(first)) + s[size:]
-}
-
-// usage shows a command with its free text and up to three options.
-func usage(tool *registry.Tool) string {
-	parts := []string{commandOf(tool)}
-	free, hasFree := freeInput(tool.InputSchema)
-	if hasFree {
-		parts = append(parts, "<"+strings.ToLower(free.Label())+">")
-	}
-	for _, f := range tool.InputSchema.Ordered() {
-		if f.Type.IsMedia() || f.Advanced || hasFree && f.Name == free.Name || len(parts) > 4 {
-			continue
-		}
-		if example := exampleOf(f); example != "" {
-			parts = append(parts, optionName(f.Name)+"="+quoteIfNeeded(example))
-		}
-	}
-	return strings.Join(parts, " ")
-}
-
-// Spell writes a tool's command with these options as somebody would type it: the free text first, files left out.
-func Spell(tool *registry.Tool, options map[string]any) string {
-	parts := []string{commandOf(tool)}
-	free, hasFree := freeInput(tool.InputSchema)
-	if text, given := options[free.Name]; hasFree && given {
-		parts = append(parts, fmt.Sprint(text))
-	}
-	for _, f := range tool.InputSchema.Ordered() {
-		if value, given := options[f.Name]; given && !f.Type.IsMedia() && (!hasFree || f.Name != free.Name) {
-			parts = append(parts, optionName(f.Name)+"="+quoteIfNeeded(showValue(f, value)))
-		}
-	}
-	return strings.Join(parts, " ")
-}
-
-func quoteIfNeeded(s string) string {
-	if strings.ContainsAny(s, " \t\n\"'") || s == "" {
-		return strconv.Quote(s)
-	}
-	return s
 }

@@ -3,13 +3,13 @@ package router
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -281,7 +281,7 @@ func (v voice) ending(run runs.Run, in chat.ChatKind) chat.Text {
 			what, code = v.say("failure.refused"), "" // which says it already
 		}
 		if run.Error != nil && run.Error.Message != "" && (in == chat.ChatPrivate || !repeatsPrompt(run.Error.Message, run)) {
-			what = chat.Lines(what, Told(v.Voice, code, run.Error.Message))
+			what = chat.Lines(what, chat.Plain(words.Told(v.Voice, code, run.Error.Message)))
 		}
 	}
 	charged := v.say("nothing.charged")
@@ -341,33 +341,4 @@ func (v voice) failureButtons(k keyboard) [][]chat.Button {
 		{Label: v.line("button.retry"), Data: k.data("retry"), Style: chat.ButtonPrimary},
 		{Label: v.line("button.settings"), Data: k.data("settings")},
 	}}
-}
-
-// showValue writes a value for people: the label of a choice, yes and no, numbers as they are.
-func showValue(f registry.InputField, value any) string {
-	for _, c := range f.Choices {
-		if fmt.Sprint(c.Value) == fmt.Sprint(value) {
-			return c.Text()
-		}
-	}
-	switch x := value.(type) {
-	case nil:
-		return ""
-	case string:
-		return x
-	case bool:
-		if x {
-			return "yes"
-		}
-		return "no"
-	case []any:
-		shown := make([]string, len(x))
-		one := f
-		one.Multiple = false
-		for i, item := range x {
-			shown[i] = showValue(one, item)
-		}
-		return strings.Join(shown, ", ")
-	}
-	return fmt.Sprint(value)
 }

@@ -323,21 +323,6 @@ func (t *turn) pressValue(ctx context.Context, k keyboard, n int) error {
 	})
 }
 
-// withOrWithout adds a value to a list, or removes it.
-func withOrWithout(list, value any) any {
-	old, _ := list.([]any)
-	kept := []any{}
-	for _, one := range old {
-		if fmt.Sprint(one) != fmt.Sprint(value) {
-			kept = append(kept, one)
-		}
-	}
-	if len(kept) == len(old) {
-		kept = append(kept, value)
-	}
-	return kept
-}
-
 // pressPage turns to a page: of tools, of inputs or of choices.
 func (t *turn) pressPage(ctx context.Context, k keyboard, n int) error {
 	if k.state.View.Tool == "" {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
@@ -136,7 +137,7 @@ func (p settingsPage) field(f registry.InputField) chat.Message {
 	if len(f.Choices) > 0 {
 		p.choices(&m, f, value)
 	} else {
-		m.Text = chat.Lines(text, p.say("settings.write"), p.say(wantedKey(f), "range", rangeOf(f)))
+		m.Text = chat.Lines(text, p.say("settings.write"), chat.Plain(words.Wanted(p.Voice, f)))
 	}
 	var last []chat.Button
 	if own {
@@ -161,17 +162,4 @@ func (p settingsPage) choices(m *chat.Message, f registry.InputField, current an
 		m.Menus[0].Data, m.Menus[0].Min, m.Menus[0].Max = p.k.data("vals"), 0, len(options)
 	}
 	m.Buttons = append(m.Buttons, p.pager(*p.k, "page", view.Page, pages)...)
-}
-
-// isCurrent compares values as people see them; for inputs that take several, one is enough.
-func isCurrent(current, value any) bool {
-	if list, ok := current.([]any); ok {
-		for _, one := range list {
-			if fmt.Sprint(one) == fmt.Sprint(value) {
-				return true
-			}
-		}
-		return false
-	}
-	return current != nil && fmt.Sprint(current) == fmt.Sprint(value)
 }

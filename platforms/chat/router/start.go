@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/billing"
@@ -64,20 +63,6 @@ func (t *turn) proceed(ctx context.Context, d draft) error {
 		t.log.WarnContext(ctx, "no quote for a run", "tool", d.Tool, "error", err)
 	}
 	return t.accept(ctx, d, bound, quote)
-}
-
-// unsaid gives the text that a tool is mainly fed with where a person sent neither words nor a file for it. The words that
-// the tool has of its own go with a picture; alone they would spend money on what nobody asked for.
-func unsaid(bound runs.Bound, d draft) (registry.InputField, bool) {
-	if bound.Tool.Hints().PrimaryInput != "text" || d.Parent != "" || d.Approval != runs.ApproveNothing || len(d.Values[runs.FromAttachment])+len(d.Values[runs.FromReply]) > 0 {
-		return registry.InputField{}, false
-	}
-	for _, f := range bound.Tool.InputSchema.Ordered() {
-		if f.Type == registry.TypeString && len(f.Choices) == 0 && !f.Advanced {
-			return f, f.Multiline && f.Default != nil && f.Default != "" && bound.Sources[f.Name] == runs.FromDefault
-		}
-	}
-	return registry.InputField{}, false
 }
 
 // callContext says for whom and where a run is asked for, as far as the platform tells.
@@ -176,25 +161,6 @@ func (t *turn) language() string {
 		return t.account.Language
 	}
 	return t.in.From.Language
-}
-
-// primaryFirst puts the kind of input the tool is mainly fed with (A36) before others.
-func primaryFirst(tool *registry.Tool, missing []registry.InputField) []registry.InputField {
-	primary := tool.Hints().PrimaryInput
-	isPrimary := func(f registry.InputField) bool {
-		return string(f.Type) == primary || primary == "text" && f.Type == registry.TypeString
-	}
-	sorted := slices.Clone(missing)
-	slices.SortStableFunc(sorted, func(a, b registry.InputField) int {
-		switch {
-		case isPrimary(a) == isPrimary(b):
-			return 0
-		case isPrimary(a):
-			return -1
-		}
-		return 1
-	})
-	return sorted
 }
 
 func (t *turn) notes(notes []string) chat.Text {

@@ -14,9 +14,6 @@ import (
 // useWith is the command behind "Use with…" in the menu of messages.
 const useWith = "use"
 
-// lastWord stands for the last result where an input takes a file.
-const lastWord = "last"
-
 // useCommand offers the tools that take what the message it was used on holds.
 func (t *turn) useCommand(ctx context.Context) error {
 	t.aside = true
@@ -55,20 +52,6 @@ func (t *turn) toolsTaking(files []chat.Attachment, n int) []*registry.Tool {
 	}
 	fitting = append(fitting, some...)
 	return fitting[:min(n, len(fitting))]
-}
-
-// takes reports whether a tool can be given the first of these files or, where there is none, a text.
-func takes(tool *registry.Tool, files []chat.Attachment) bool {
-	if len(files) == 0 {
-		_, ok := textInput(tool.InputSchema)
-		return ok
-	}
-	hints := tool.Hints()
-	if !hints.SupportsReplyWithCommand && !hints.SupportsFileCaption {
-		return false
-	}
-	values, _ := assignFiles(tool.InputSchema, files[:1], nil)
-	return len(values) > 0
 }
 
 // offerUse lets somebody choose which tool gets files, or a text.

@@ -1,0 +1,129 @@
+package router
+
+import (
+	"context"
+	"errors"
+
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// newDraft begins a run of a tool for this update.
+func (t *turn) newDraft(tool *registry.Tool) draft {
+	return draft{
+		Tool: tool.ToolID, Request: t.in.Message,
+		Key:   t.in.platform + ":" + t.in.Chat.Chat + ":" + t.in.Message.ID,
+		Notes: t.deprecation(tool),
+	}
+}
+
+// typed reads text and options. A hint says what is wrong with them.
+func (t *turn) typed(d *draft, tool *registry.Tool, text string) (hint chat.Text) {
+	err := d.read(tool, text, t.in.Options)
+	var unknown *unknownOption
+	var missing *missingValue
+	var left *leftOver
+	switch {
+	case errors.As(err, &unknown):
+		return t.unknownOption(tool, unknown)
+	case errors.As(err, &missing):
+		return t.say("option.empty", "option", missing.name)
+	case errors.As(err, &left):
+		return t.leftOverText(tool, left.text)
+	case err != nil:
+		return t.say("file.gone") // files of the house are given by hand, not by name
+	}
+	return nil
+}
+
+// read is typed and what it leads to: values that are elsewhere, the last result and those of a preset.
+func (t *turn) read(ctx context.Context, d *draft, tool *registry.Tool, text string) (hint chat.Text, err error) {
+	if hint := t.typed(d, tool, text); hint != nil {
+		return hint, nil
+	}
+	if hint, err := t.typedLast(ctx, d, tool); hint != nil || err != nil {
+		return hint, err
+	}
+	return t.typedPreset(ctx, d, tool)
+}
+
+// attached gives the files that came with the command to the inputs that take them.
+func (t *turn) attached(ctx context.Context, d *draft, tool *registry.Tool) (hint chat.Text, err error) {
+	named, files := namedFiles(tool.InputSchema, t.in.Options, t.in.Attachments)
+	for name, own := range named {
+		f, _ := tool.InputSchema.Get(name)
+		if err := t.take(ctx, d, runs.FromArgument, f, own); err != nil {
+			return nil, err
+		}
+	}
+	if len(files) == 0 {
+		return nil, nil
+	}
+	if hints := tool.Hints(); !hints.SupportsFileCaption {
+		if hints.SupportsReplyWithCommand {
+			return t.say("hint.noCaptionButReply", "tool", tool.DisplayName, "command", commandOf(tool)), nil
+		}
+		return t.say("hint.noCaption", "tool", tool.DisplayName, "command", commandOf(tool)), nil
+	}
+	if rest := t.leftOverFiles(d, tool, files); rest != nil {
+		return rest, nil
+	}
+	return nil, t.takeAll(ctx, d, runs.FromAttachment, tool, files)
+}
+
+// repliedTo takes files, or the text, of the message that the command replies to.
+func (t *turn) repliedTo(ctx context.Context, d *draft, tool *registry.Tool) error {
+	q := t.in.ReplyTo
+	if q == nil {
+		return nil
+	}
+	if len(q.Attachments) > 0 {
+		if !tool.Hints().SupportsReplyWithCommand {
+			d.Notes = append(d.Notes, t.line("hint.noReply", "tool", tool.DisplayName))
+			return nil
+		}
+		return t.takeAll(ctx, d, runs.FromReply, tool, q.Attachments)
+	}
+	f, ok := textInput(tool.InputSchema)
+	if ok && q.Text != "" && !q.Own && !d.has(f.Name) {
+		d.set(runs.FromReply, f.Name, q.Text)
+	}
+	return nil
+}
+
+// takeAll assigns files to inputs and fetches them. Files that no input takes are noted: those of a message
+// replied to may have been meant for something else.
+func (t *turn) takeAll(ctx context.Context, d *draft, from runs.Source, tool *registry.Tool, files []chat.Attachment) error {
+	assigned, rest := assignFiles(tool.InputSchema, files, d.has)
+	for _, f := range tool.InputSchema.Ordered() {
+		if len(assigned[f.Name]) == 0 {
+			continue
+		}
+		if err := t.take(ctx, d, from, f, assigned[f.Name]); err != nil {
+			return err
+		}
+	}
+	if len(rest) > 0 {
+		d.Notes = append(d.Notes, t.line("hint.filesLeft", "tool", tool.DisplayName, "n", len(rest)))
+	}
+	return nil
+}
+
+func (t *turn) take(ctx context.Context, d *draft, from runs.Source, f registry.InputField, files []chat.Attachment) error {
+	value, err := t.store(ctx, f, files)
+	if err != nil {
+		return err
+	}
+	d.set(from, f.Name, value)
+	return nil
+}
+
+// requestOf is the message a repeated run answers: the one the first run answered, if it is in this chat.
+func (t *turn) requestOf(run runs.Run) chat.MessageRef {
+	where, err := targetOf(run)
+	if err != nil || where.Chat.Chat != t.in.Chat.Chat {
+		return chat.MessageRef{}
+	}
+	return where.Request
+}
