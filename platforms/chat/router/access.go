@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -18,7 +19,7 @@ import (
 // offered lists the tools that this person can be offered in this chat.
 func (t *turn) offered() []*registry.Tool {
 	return slices.DeleteFunc(slices.Clone(t.cfg.Tools.Snapshot().Offered(t.audience())), func(tool *registry.Tool) bool {
-		return isAdult(tool) && !t.adultsOnly()
+		return input.IsAdult(tool) && !t.adultsOnly()
 	})
 }
 
@@ -40,7 +41,7 @@ func (t *turn) barred(ctx context.Context, tool *registry.Tool) (chat.Text, erro
 	if !decision.Allowed {
 		return t.say("access."+string(decision.Reason), "tool", tool.DisplayName), nil
 	}
-	if !isAdult(tool) || t.adultsOnly() {
+	if !input.IsAdult(tool) || t.adultsOnly() {
 		return nil, nil
 	}
 	allowed, err := t.adultAllowed(ctx)
@@ -51,7 +52,7 @@ func (t *turn) barred(ctx context.Context, tool *registry.Tool) (chat.Text, erro
 }
 
 // withChatValues adds what the chat's admins set for a draft's tool to the draft's values.
-func (t *turn) withChatValues(ctx context.Context, d draft) (map[runs.Source]map[string]any, error) {
+func (t *turn) withChatValues(ctx context.Context, d input.Draft) (map[runs.Source]map[string]any, error) {
 	tool, ok := t.cfg.Tools.Snapshot().Resolve(d.Tool)
 	if _, given := d.Values[runs.FromChat]; given || !ok || t.in.Chat.Kind == chat.ChatPrivate {
 		return d.Values, nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -16,7 +17,7 @@ import (
 const maxChoiceButtons = 16
 
 // ask asks for the first of a draft's missing inputs and keeps the draft until the answer comes.
-func (t *turn) ask(ctx context.Context, d draft, tool *registry.Tool, missing []registry.InputField) error {
+func (t *turn) ask(ctx context.Context, d input.Draft, tool *registry.Tool, missing []registry.InputField) error {
 	f := missing[0]
 	notes := t.notes(d.Notes[d.Told:])
 	d.Told = len(d.Notes)
@@ -157,7 +158,7 @@ func (t *turn) askFor(m *chat.Message, f registry.InputField, buttons keyboard) 
 func (t *turn) askedTogether(missing []registry.InputField) []string {
 	var names []string
 	for _, f := range missing {
-		if !isTyped(f) || len(names) == t.caps.Forms.Fields {
+		if !input.IsTyped(f) || len(names) == t.caps.Forms.Fields {
 			break
 		}
 		names = append(names, f.Name)
@@ -172,7 +173,7 @@ func (t *turn) question(tool *registry.Tool, f registry.InputField) chat.Text {
 		text = chat.Lines(text, chat.Plain(chat.Brief(f.Description, 300)))
 	}
 	text = chat.Lines(text, chat.Plain(words.Wanted(t.Voice, f)))
-	if example := exampleOf(f); example != "" && len(f.Choices) == 0 && f.Type != registry.TypeBoolean {
+	if example := input.ExampleOf(f); example != "" && len(f.Choices) == 0 && f.Type != registry.TypeBoolean {
 		text = chat.Lines(text, t.say("ask.example", "example", chat.Brief(example, 200)))
 	}
 	return text
@@ -250,7 +251,7 @@ func (t *turn) answeredLate(ctx context.Context) (bool, error) {
 
 // inputAnswered puts an answer into the draft it was asked for and goes on. The question stays open when
 // the answer does not fit.
-func (t *turn) inputAnswered(ctx context.Context, p prompt, d draft) error {
+func (t *turn) inputAnswered(ctx context.Context, p prompt, d input.Draft) error {
 	tool, ok := t.cfg.Tools.Snapshot().Resolve(d.Tool)
 	if !ok {
 		return t.inVain(ctx, p, "tool.gone")
@@ -279,7 +280,7 @@ func (t *turn) inVain(ctx context.Context, p prompt, key string) error {
 }
 
 // answered goes on with a draft whose question was answered.
-func (t *turn) answered(ctx context.Context, p prompt, d draft) error {
+func (t *turn) answered(ctx context.Context, p prompt, d input.Draft) error {
 	if !p.State.Asked.IsZero() {
 		if err := t.EditButtons(ctx, p.State.Asked, nil); err != nil && !errors.Is(err, chat.ErrGone) {
 			t.log.DebugContext(ctx, "the buttons of an answered question stay", "error", err)
@@ -296,7 +297,7 @@ func (t *turn) answered(ctx context.Context, p prompt, d draft) error {
 
 // answerValue reads the answer: files for inputs that take files, text for others. A hint says what was
 // wanted instead.
-func (t *turn) answerValue(ctx context.Context, d *draft, tool *registry.Tool, f registry.InputField) (hint chat.Text, err error) {
+func (t *turn) answerValue(ctx context.Context, d *input.Draft, tool *registry.Tool, f registry.InputField) (hint chat.Text, err error) {
 	if f.Type.IsMedia() {
 		return t.answerFiles(ctx, d, tool, f)
 	}
@@ -308,18 +309,18 @@ func (t *turn) answerValue(ctx context.Context, d *draft, tool *registry.Tool, f
 	if bad != nil {
 		return chat.Lines(t.wrongValue(f, bad), t.say("ask.again")), nil
 	}
-	d.set(runs.FromAnswer, f.Name, value)
+	d.Set(runs.FromAnswer, f.Name, value)
 	return nil, nil
 }
 
-func (t *turn) answerFiles(ctx context.Context, d *draft, tool *registry.Tool, f registry.InputField) (hint chat.Text, err error) {
+func (t *turn) answerFiles(ctx context.Context, d *input.Draft, tool *registry.Tool, f registry.InputField) (hint chat.Text, err error) {
 	files := t.in.Attachments
 	if len(files) == 0 && registry.IsMediaRef(strings.TrimSpace(t.in.Text)) && !strings.HasPrefix(t.in.Text, "asset:") {
-		d.set(runs.FromAnswer, f.Name, strings.TrimSpace(t.in.Text))
+		d.Set(runs.FromAnswer, f.Name, strings.TrimSpace(t.in.Text))
 		return nil, nil
 	}
 	only := registry.InputSchema{f}
-	mine, rest := assignFiles(only, files, nil)
+	mine, rest := input.Assign(only, files, nil)
 	if len(mine[f.Name]) == 0 {
 		return t.wrongKind(f), nil
 	}
@@ -337,7 +338,7 @@ func (t *turn) answerFiles(ctx context.Context, d *draft, tool *registry.Tool, f
 // captionRead reads the caption of files that were sent for an input like what follows a command: whoever writes
 // something under a picture means the whole request, as with the command in the caption. What is written as the
 // answer itself is never taken apart. A hint says what the tool has no use for.
-func (t *turn) captionRead(ctx context.Context, d *draft, tool *registry.Tool, f registry.InputField) (hint chat.Text, err error) {
+func (t *turn) captionRead(ctx context.Context, d *input.Draft, tool *registry.Tool, f registry.InputField) (hint chat.Text, err error) {
 	if !f.Type.IsMedia() || len(t.in.Attachments) == 0 {
 		return nil, nil
 	}
@@ -373,7 +374,7 @@ func (t *turn) pressChoice(ctx context.Context, k keyboard, n int) error {
 		return err
 	}
 	d := *p.State.Draft
-	d.set(runs.FromAnswer, p.State.Field, k.state.Values[n])
+	d.Set(runs.FromAnswer, p.State.Field, k.state.Values[n])
 	return t.answered(ctx, p, d)
 }
 

@@ -5,13 +5,14 @@ import (
 	"errors"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
 
 // newDraft begins a run of a tool for this update.
-func (t *turn) newDraft(tool *registry.Tool) draft {
-	return draft{
+func (t *turn) newDraft(tool *registry.Tool) input.Draft {
+	return input.Draft{
 		Tool: tool.ToolID, Request: t.in.Message,
 		Key:   t.in.platform + ":" + t.in.Chat.Chat + ":" + t.in.Message.ID,
 		Notes: t.deprecation(tool),
@@ -19,18 +20,18 @@ func (t *turn) newDraft(tool *registry.Tool) draft {
 }
 
 // typed reads text and options. A hint says what is wrong with them.
-func (t *turn) typed(d *draft, tool *registry.Tool, text string) (hint chat.Text) {
-	err := d.read(tool, text, t.in.Options)
-	var unknown *unknownOption
-	var missing *missingValue
-	var left *leftOver
+func (t *turn) typed(d *input.Draft, tool *registry.Tool, text string) (hint chat.Text) {
+	err := d.Read(tool, text, t.in.Options)
+	var unknown *input.UnknownOption
+	var missing *input.MissingValue
+	var left *input.LeftOver
 	switch {
 	case errors.As(err, &unknown):
 		return t.unknownOption(tool, unknown)
 	case errors.As(err, &missing):
-		return t.say("option.empty", "option", missing.name)
+		return t.say("option.empty", "option", missing.Name)
 	case errors.As(err, &left):
-		return t.leftOverText(tool, left.text)
+		return t.leftOverText(tool, left.Text)
 	case err != nil:
 		return t.say("file.gone") // files of the house are given by hand, not by name
 	}
@@ -38,7 +39,7 @@ func (t *turn) typed(d *draft, tool *registry.Tool, text string) (hint chat.Text
 }
 
 // read is typed and what it leads to: values that are elsewhere, the last result and those of a preset.
-func (t *turn) read(ctx context.Context, d *draft, tool *registry.Tool, text string) (hint chat.Text, err error) {
+func (t *turn) read(ctx context.Context, d *input.Draft, tool *registry.Tool, text string) (hint chat.Text, err error) {
 	if hint := t.typed(d, tool, text); hint != nil {
 		return hint, nil
 	}
@@ -49,8 +50,8 @@ func (t *turn) read(ctx context.Context, d *draft, tool *registry.Tool, text str
 }
 
 // attached gives the files that came with the command to the inputs that take them.
-func (t *turn) attached(ctx context.Context, d *draft, tool *registry.Tool) (hint chat.Text, err error) {
-	named, files := namedFiles(tool.InputSchema, t.in.Options, t.in.Attachments)
+func (t *turn) attached(ctx context.Context, d *input.Draft, tool *registry.Tool) (hint chat.Text, err error) {
+	named, files := input.NamedFiles(tool.InputSchema, t.in.Options, t.in.Attachments)
 	for name, own := range named {
 		f, _ := tool.InputSchema.Get(name)
 		if err := t.take(ctx, d, runs.FromArgument, f, own); err != nil {
@@ -62,9 +63,9 @@ func (t *turn) attached(ctx context.Context, d *draft, tool *registry.Tool) (hin
 	}
 	if hints := tool.Hints(); !hints.SupportsFileCaption {
 		if hints.SupportsReplyWithCommand {
-			return t.say("hint.noCaptionButReply", "tool", tool.DisplayName, "command", commandOf(tool)), nil
+			return t.say("hint.noCaptionButReply", "tool", tool.DisplayName, "command", input.CommandOf(tool)), nil
 		}
-		return t.say("hint.noCaption", "tool", tool.DisplayName, "command", commandOf(tool)), nil
+		return t.say("hint.noCaption", "tool", tool.DisplayName, "command", input.CommandOf(tool)), nil
 	}
 	if rest := t.leftOverFiles(d, tool, files); rest != nil {
 		return rest, nil
@@ -73,7 +74,7 @@ func (t *turn) attached(ctx context.Context, d *draft, tool *registry.Tool) (hin
 }
 
 // repliedTo takes files, or the text, of the message that the command replies to.
-func (t *turn) repliedTo(ctx context.Context, d *draft, tool *registry.Tool) error {
+func (t *turn) repliedTo(ctx context.Context, d *input.Draft, tool *registry.Tool) error {
 	q := t.in.ReplyTo
 	if q == nil {
 		return nil
@@ -85,17 +86,17 @@ func (t *turn) repliedTo(ctx context.Context, d *draft, tool *registry.Tool) err
 		}
 		return t.takeAll(ctx, d, runs.FromReply, tool, q.Attachments)
 	}
-	f, ok := textInput(tool.InputSchema)
-	if ok && q.Text != "" && !q.Own && !d.has(f.Name) {
-		d.set(runs.FromReply, f.Name, q.Text)
+	f, ok := input.TextInput(tool.InputSchema)
+	if ok && q.Text != "" && !q.Own && !d.Has(f.Name) {
+		d.Set(runs.FromReply, f.Name, q.Text)
 	}
 	return nil
 }
 
 // takeAll assigns files to inputs and fetches them. Files that no input takes are noted: those of a message
 // replied to may have been meant for something else.
-func (t *turn) takeAll(ctx context.Context, d *draft, from runs.Source, tool *registry.Tool, files []chat.Attachment) error {
-	assigned, rest := assignFiles(tool.InputSchema, files, d.has)
+func (t *turn) takeAll(ctx context.Context, d *input.Draft, from runs.Source, tool *registry.Tool, files []chat.Attachment) error {
+	assigned, rest := input.Assign(tool.InputSchema, files, d.Has)
 	for _, f := range tool.InputSchema.Ordered() {
 		if len(assigned[f.Name]) == 0 {
 			continue
@@ -110,12 +111,12 @@ func (t *turn) takeAll(ctx context.Context, d *draft, from runs.Source, tool *re
 	return nil
 }
 
-func (t *turn) take(ctx context.Context, d *draft, from runs.Source, f registry.InputField, files []chat.Attachment) error {
+func (t *turn) take(ctx context.Context, d *input.Draft, from runs.Source, f registry.InputField, files []chat.Attachment) error {
 	value, err := t.store(ctx, f, files)
 	if err != nil {
 		return err
 	}
-	d.set(from, f.Name, value)
+	d.Set(from, f.Name, value)
 	return nil
 }
 

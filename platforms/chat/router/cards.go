@@ -172,7 +172,7 @@ func (t *turn) pressFollowUp(ctx context.Context, k keyboard, n int) error {
 				d.Notes = append(d.Notes, t.line("card.noInput", "tool", tool.DisplayName, "input", chat.Brief(name, 60)))
 				continue
 			}
-			d.set(runs.FromArgument, name, value)
+			d.Set(runs.FromArgument, name, value)
 		}
 		return t.proceed(ctx, d)
 	})

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -94,8 +95,8 @@ func (l commandList) toolCommand(tool *registry.Tool, v voice) chat.Command {
 		inputs = inputs[:min(len(inputs), l.limits.Options)]
 	}
 	completes := completed(inputs)
-	if _, own := fieldNamed(tool.InputSchema, presetWord); !own && len(inputs) < l.limits.Options {
-		inputs = append(inputs, registry.InputField{Name: presetWord, Type: registry.TypeString, Advanced: true, Description: v.line("takes.name")})
+	if _, own := input.FieldNamed(tool.InputSchema, input.PresetWord); !own && len(inputs) < l.limits.Options {
+		inputs = append(inputs, registry.InputField{Name: input.PresetWord, Type: registry.TypeString, Advanced: true, Description: v.line("takes.name")})
 	}
 	return chat.Command{
 		Name:        strings.TrimPrefix(tool.CommandName, "/"),
@@ -146,7 +147,7 @@ func (l commandList) onMessages(v voice) []chat.Command {
 	taken := map[string]bool{}
 	fitting := slices.DeleteFunc(l.named(), func(tool *registry.Tool) bool {
 		name := chat.Brief(tool.DisplayName, l.limits.NameChars)
-		unfit := taken[name] || !tool.Hints().SupportsReplyWithCommand || !takes(tool, photo)
+		unfit := taken[name] || !tool.Hints().SupportsReplyWithCommand || !input.Takes(tool, photo)
 		taken[name] = taken[name] || !unfit
 		return unfit
 	})

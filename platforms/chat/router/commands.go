@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -94,7 +95,7 @@ func (t *turn) spell(inputs registry.InputSchema) {
 	words := []string{}
 	for _, f := range inputs {
 		value, given := t.in.Options[f.Name]
-		if _, isFile := attachmentIndex(value); !given || isFile {
+		if _, isFile := input.AttachmentIndex(value); !given || isFile {
 			continue
 		}
 		words = append(words, fmt.Sprint(value))
@@ -198,8 +199,8 @@ func (t *turn) chatter(ctx context.Context) error {
 // toolsNamed finds up to n tools that a text names, nearly at least. It is stricter than a search: people who
 // greet the bot are not to be offered whatever tool has one of their words in its description.
 func (t *turn) toolsNamed(text string, n int) []*registry.Tool {
-	words := nameWords(text)
-	unnamed := func(tool *registry.Tool) bool { return !isNamed(tool, words) }
+	words := input.NameWords(text)
+	unnamed := func(tool *registry.Tool) bool { return !input.Names(tool, words) }
 	found := slices.DeleteFunc(t.search(text, 10*n), unnamed)
 	if len(found) == 0 {
 		found = slices.DeleteFunc(t.offered(), unnamed)
@@ -215,7 +216,7 @@ func (t *turn) offerTools(ctx context.Context) error {
 	}
 	names := make([]string, len(fitting))
 	for i, tool := range fitting {
-		names[i] = commandOf(tool)
+		names[i] = input.CommandOf(tool)
 	}
 	text := t.say("chatter.file", "commands", strings.Join(names, "\n"))
 	return t.offerUse(ctx, text, keyboardState{Files: t.in.Attachments, Query: t.in.Text, Sent: true}, fitting)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -21,12 +22,12 @@ func (r *Router) Complete(ctx context.Context, platform string, q chat.Completio
 	if !ok || n <= 0 {
 		return nil
 	}
-	if r.recents.claim(q.From) {
+	if r.recents.Claim(q.From) {
 		r.learnRecents(ctx, q.From)
 	}
 	t := &turn{Router: r, surface: s, in: received{platform: platform, Incoming: chat.Incoming{From: q.From, Chat: q.Chat}}}
 	if _, ours := r.houseCommand(q.Command); ours && q.Option == toolInput {
-		return t.completeTool(q.Typed, r.recents.tools(q.From), n)
+		return t.completeTool(q.Typed, r.recents.Tools(q.From), n)
 	}
 	tool, ok := r.cfg.Tools.Snapshot().ByCommand(q.Command)
 	if !ok {
@@ -36,7 +37,7 @@ func (r *Router) Complete(ctx context.Context, platform string, q chat.Completio
 	if !ok {
 		return nil
 	}
-	return completeInput(f, q.Typed, r.recents.values(q.From, tool.ToolID, f.Name), n)
+	return input.Complete(f, q.Typed, r.recents.Values(q.From, tool.ToolID, f.Name), n)
 }
 
 // completeTool offers tools: without a word those used lately, then all; with one those whose command begins so, then
@@ -50,18 +51,18 @@ func (t *turn) completeTool(typed string, recent []string, n int) []chat.Choice 
 		}
 	}
 	list = append(list, t.offered()...)
-	chosen := choices{most: n, seen: map[any]bool{}}
+	chosen := input.NewChoices(n)
 	for _, tool := range list {
 		if strings.HasPrefix(strings.TrimPrefix(tool.CommandName, "/"), typed) || strings.HasPrefix(strings.ToLower(tool.DisplayName), typed) {
-			chosen.add(toolChoice(tool))
+			chosen.Add(input.ToolChoice(tool))
 		}
 	}
 	if typed != "" {
 		for _, tool := range t.search(typed, n) {
-			chosen.add(toolChoice(tool))
+			chosen.Add(input.ToolChoice(tool))
 		}
 	}
-	return chosen.list
+	return chosen.List
 }
 
 // learnWait bounds the reading of what somebody did before.
@@ -77,13 +78,13 @@ func (r *Router) learnRecents(ctx context.Context, who users.Identity) {
 			r.log.WarnContext(ctx, "nothing is known of who types", "error", err)
 			return
 		}
-		list, err := r.cfg.Runs.List(ctx, runs.Filter{AccountID: account.ID, Limit: recentRuns})
+		list, err := r.cfg.Runs.List(ctx, runs.Filter{AccountID: account.ID, Limit: input.RecentRuns})
 		if err != nil {
 			r.log.WarnContext(ctx, "earlier runs of who types are not known", "error", err)
 			return
 		}
 		for i := range list {
-			r.recents.used(who, list[len(list)-1-i])
+			r.recents.Note(who, list[len(list)-1-i])
 		}
 	})
 }

@@ -31,7 +31,7 @@ func (t *turn) pressErase(ctx context.Context, _ keyboard) error {
 	if err := t.cfg.Accounts.Erase(ctx, t.account.ID, t.account.ID); err != nil {
 		return fmt.Errorf("delete somebody's data: %w", err)
 	}
-	t.recents.forget(t.in.From)
+	t.recents.Forget(t.in.From)
 	_, err := t.change(ctx, t.in.Message, chat.Message{To: t.in.Chat.Place, Text: t.say("erase.done")})
 	return err
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/chat"
@@ -121,42 +120,6 @@ func TestCaptionNamesWhatWasChosen(t *testing.T) {
 	}
 }
 
-func TestFilesGoToTheInputsThatTakeThem(t *testing.T) {
-	t.Parallel()
-	schema := registry.InputSchema{
-		{Name: "photo", Type: registry.TypeImage}, {Name: "clip", Type: registry.TypeVideo},
-		{Name: "sound", Type: registry.TypeAudio}, {Name: "more", Type: registry.TypeImage, Multiple: true},
-	}
-	file := func(kind chat.MediaKind, mime string) chat.Attachment {
-		return chat.Attachment{Kind: kind, MIMEType: mime, Handle: string(kind) + mime}
-	}
-	files := []chat.Attachment{
-		file(chat.KindDocument, "image/png"), file(chat.KindVoice, "audio/ogg"), file(chat.KindAnimation, "video/mp4"), file(chat.KindPhoto, ""),
-		file(chat.KindSticker, "image/webp"), file(chat.KindSticker, "video/webm"), file(chat.KindDocument, "application/pdf"), file(chat.KindAudio, ""),
-	}
-	values, rest := assignFiles(schema, files, nil)
-	got := map[string]string{}
-	for name, list := range values {
-		for _, a := range list {
-			got[name] += a.Handle + " "
-		}
-	}
-	for _, a := range rest {
-		got["rest"] += a.Handle + " "
-	}
-	want := map[string]string{
-		"photo": "documentimage/png ", "sound": "voiceaudio/ogg ", "clip": "animationvideo/mp4 ",
-		"more": "photo stickerimage/webp ", "rest": "stickervideo/webm documentapplication/pdf audio ",
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("assigned (-want +got):\n%s", diff)
-	}
-	_, rest = assignFiles(schema[:1], files[:1], func(string) bool { return true })
-	if len(rest) != 1 {
-		t.Error("an input that has a value took another")
-	}
-}
-
 func TestAlbums(t *testing.T) {
 	t.Parallel()
 	var media []chat.Media
@@ -262,21 +225,5 @@ func TestKeyboardDataFits64Bytes(t *testing.T) {
 		if !ok || id != k.id || action != word+"999" || len(data) > 64 {
 			t.Errorf("%q is read as %q, %q, %v", data, id, action, ok)
 		}
-	}
-}
-
-func TestUsageShowsHowToWriteACommand(t *testing.T) {
-	t.Parallel()
-	tool := registry.Tool{ToolID: "painter", CommandName: "/painter", InputSchema: registry.InputSchema{
-		{Name: "negative prompt", Type: registry.TypeString, Default: "no fog"},
-		{Name: "prompt", Type: registry.TypeString, Required: true, DisplayName: "Prompt"},
-		{Name: "photo", Type: registry.TypeImage}, {Name: "rare", Type: registry.TypeNumber, Advanced: true},
-	}}
-	if got, want := usage(&tool), `/painter <prompt> negative_prompt="no fog"`; got != want {
-		t.Errorf("usage %q, want %q", got, want)
-	}
-	tool.CommandName = ""
-	if got := usage(&tool); !strings.HasPrefix(got, "/run painter <prompt>") {
-		t.Errorf("usage without a command is %q", got)
 	}
 }

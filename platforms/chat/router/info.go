@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -133,7 +134,7 @@ func (t *turn) overview(ctx context.Context) error {
 	for _, group := range byCategory(t.offered()) {
 		block := chat.Text{{Style: chat.StyleBold, Text: t.categoryName(group.name)}}
 		for _, tool := range group.tools {
-			block = chat.Lines(block, chat.Plain(commandOf(tool)+" – "+tool.DisplayName))
+			block = chat.Lines(block, chat.Plain(input.CommandOf(tool)+" – "+tool.DisplayName))
 		}
 		if text.Len()+block.Len()+2 > limit {
 			left += len(group.tools)
@@ -188,7 +189,7 @@ func (t *turn) explain(ctx context.Context, tool *registry.Tool) error {
 	var buttons [][]chat.Button
 	var price chat.Text
 	if tool.Refusal(t.audience()) == nil {
-		quote, err := t.quote(ctx, draft{Tool: tool.ToolID})
+		quote, err := t.quote(ctx, input.Draft{Tool: tool.ToolID})
 		if err != nil {
 			t.log.WarnContext(ctx, "help without a price", "tool", tool.ToolID, "error", err)
 		}
@@ -224,7 +225,7 @@ func (t *turn) toolHelp(tool *registry.Tool, price chat.Text) chat.Text {
 			inputs = chat.Lines(inputs, t.inputHelp(f))
 		}
 	}
-	tail := chat.Join("\n\n", inputs, chat.Text{{Style: chat.StyleCode, Text: usage(tool)}}, price, state)
+	tail := chat.Join("\n\n", inputs, chat.Text{{Style: chat.StyleCode, Text: input.Usage(tool)}}, price, state)
 	tail = tail.Cut(t.caps.TextLimit / 2)
 	description := chat.Plain(strings.TrimSpace(tool.Description)).Cut(max(0, t.caps.TextLimit-head.Len()-tail.Len()-4))
 	return chat.Join("\n\n", head, description, tail)
@@ -276,7 +277,7 @@ func (t *turn) toolsPage(ctx context.Context, k keyboard, page int) (chat.Messag
 			m.Text = append(m.Text, chat.Segment{Text: "\n\n"}, chat.Segment{Style: chat.StyleBold, Text: t.categoryName(tool.Category)})
 			last = tool.Category
 		}
-		m.Text = chat.Lines(m.Text, chat.Plain(commandOf(tool)+" – "+chat.Brief(chat.FirstNonEmpty(tool.Description, tool.DisplayName), 80)))
+		m.Text = chat.Lines(m.Text, chat.Plain(input.CommandOf(tool)+" – "+chat.Brief(chat.FirstNonEmpty(tool.Description, tool.DisplayName), 80)))
 		k.state.Tools = append(k.state.Tools, tool.ToolID)
 		buttons = append(buttons, chat.Button{Label: tool.DisplayName, Data: k.data(fmt.Sprint("tool", i))})
 	}
@@ -342,7 +343,7 @@ func (t *turn) runCommand(ctx context.Context) error {
 	}
 	text := t.say("help.search", "words", chat.Brief(words, 60))
 	for _, tool := range found {
-		text = chat.Lines(text, chat.Plain(commandOf(tool)+" – "+chat.Brief(chat.FirstNonEmpty(tool.Description, tool.DisplayName), 80)))
+		text = chat.Lines(text, chat.Plain(input.CommandOf(tool)+" – "+chat.Brief(chat.FirstNonEmpty(tool.Description, tool.DisplayName), 80)))
 	}
 	return t.listTools(ctx, text, found)
 }
@@ -432,7 +433,7 @@ func (t *turn) findPriced(words string) (tool *registry.Tool, typed string, ok b
 }
 
 // quote prices a tool with the person's settings and what a draft has of it.
-func (t *turn) quote(ctx context.Context, d draft) (billing.Quote, error) {
+func (t *turn) quote(ctx context.Context, d input.Draft) (billing.Quote, error) {
 	values, err := t.withChatValues(ctx, d)
 	if err != nil {
 		return billing.Quote{}, err

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -15,10 +16,10 @@ const optionsShown = 16
 // it would cost something and give something else. The answer says what did not fit and what would.
 
 // unknownOption answers an option that the tool does not have.
-func (t *turn) unknownOption(tool *registry.Tool, e *unknownOption) chat.Text {
-	text := t.say("option.unknown", "tool", tool.DisplayName, "option", e.name)
-	if f, ok := fieldNamed(tool.InputSchema, e.nearest); ok {
-		text = chat.Lines(text, t.say("option.near", "nearest", optionName(f.Name), "example", optionExample(f)))
+func (t *turn) unknownOption(tool *registry.Tool, e *input.UnknownOption) chat.Text {
+	text := t.say("option.unknown", "tool", tool.DisplayName, "option", e.Name)
+	if f, ok := input.FieldNamed(tool.InputSchema, e.Nearest); ok {
+		text = chat.Lines(text, t.say("option.near", "nearest", input.OptionName(f.Name), "example", input.OptionExample(f)))
 	}
 	return chat.Lines(text, t.optionList(tool))
 }
@@ -29,13 +30,13 @@ func (t *turn) leftOverText(tool *registry.Tool, left string) chat.Text {
 	if t.in.Chat.Kind == chat.ChatPrivate {
 		text = t.say("left.text", "tool", tool.DisplayName, "text", chat.Brief(left, 60))
 	}
-	if free, ok := freeInput(tool.InputSchema); ok { // so it has a value already
+	if free, ok := input.FreeInput(tool.InputSchema); ok { // so it has a value already
 		return t.say("left.given", "input", free.Label())
 	}
 	for _, word := range strings.Fields(left) {
-		name := mistakenFor(tool.InputSchema, word)
-		if f, ok := fieldNamed(tool.InputSchema, chat.FirstNonEmpty(name, word)); ok {
-			text = chat.Lines(text, t.say("option.near", "nearest", optionName(f.Name), "example", optionExample(f)))
+		name := input.MistakenFor(tool.InputSchema, word)
+		if f, ok := input.FieldNamed(tool.InputSchema, chat.FirstNonEmpty(name, word)); ok {
+			text = chat.Lines(text, t.say("option.near", "nearest", input.OptionName(f.Name), "example", input.OptionExample(f)))
 			break
 		}
 	}
@@ -43,8 +44,8 @@ func (t *turn) leftOverText(tool *registry.Tool, left string) chat.Text {
 }
 
 // leftOverFiles answers files, as of an album, of which not all have an input that takes them; nil when they have.
-func (t *turn) leftOverFiles(d *draft, tool *registry.Tool, files []chat.Attachment) chat.Text {
-	_, rest := assignFiles(tool.InputSchema, files, d.has)
+func (t *turn) leftOverFiles(d *input.Draft, tool *registry.Tool, files []chat.Attachment) chat.Text {
+	_, rest := input.Assign(tool.InputSchema, files, d.Has)
 	if len(rest) == 0 {
 		return nil
 	}
@@ -70,11 +71,11 @@ func (t *turn) optionList(tool *registry.Tool) chat.Text {
 	var options []string
 	for _, f := range tool.InputSchema.Ordered() {
 		if !f.Type.IsMedia() {
-			options = append(options, optionExample(f))
+			options = append(options, input.OptionExample(f))
 		}
 	}
 	if len(options) == 0 {
-		return t.say("option.none", "tool", tool.DisplayName, "command", commandOf(tool))
+		return t.say("option.none", "tool", tool.DisplayName, "command", input.CommandOf(tool))
 	}
 	if len(options) > optionsShown {
 		options = append(options[:optionsShown], "…")

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -59,7 +60,7 @@ func (t *turn) openForm(ctx context.Context, form chat.Form) error {
 // formField is the field of a form for an input, filled with its value.
 func (v voice) formField(f registry.InputField, value any, required bool) chat.FormField {
 	return chat.FormField{
-		Name: f.Name, Label: f.Label(), Value: showValue(f, value), Required: required, Multiline: f.Multiline,
+		Name: f.Name, Label: f.Label(), Value: input.ShowValue(f, value), Required: required, Multiline: f.Multiline,
 		Placeholder: chat.FirstNonEmpty(f.Description, words.Wanted(v.Voice, f)),
 	}
 }
@@ -71,7 +72,7 @@ func (t *turn) openSettingForm(ctx context.Context, k keyboard, field string) (o
 		return false, nil
 	}
 	f, ok := tool.InputSchema.Get(field)
-	if !ok || !isTyped(f) {
+	if !ok || !input.IsTyped(f) {
 		return false, nil
 	}
 	return true, t.openSettingsForm(ctx, k, tool, f)
@@ -95,7 +96,7 @@ func (t *turn) openSettingsForm(ctx context.Context, k keyboard, tool *registry.
 func (t *turn) typedFields(k keyboard, tool *registry.Tool) []registry.InputField {
 	var fields []registry.InputField
 	for _, name := range k.state.Fields {
-		if f, ok := tool.InputSchema.Get(name); ok && isTyped(f) && len(fields) < t.caps.Forms.Fields {
+		if f, ok := tool.InputSchema.Get(name); ok && input.IsTyped(f) && len(fields) < t.caps.Forms.Fields {
 			fields = append(fields, f)
 		}
 	}
@@ -177,7 +178,7 @@ func (t *turn) pressValues(ctx context.Context, k keyboard) error {
 		kept := []any{}
 		old, _ := preferences[f.Name].([]any)
 		for _, value := range old {
-			if !isCurrent(k.state.Values, value) {
+			if !input.IsCurrent(k.state.Values, value) {
 				kept = append(kept, value)
 			}
 		}
@@ -225,7 +226,7 @@ func (t *turn) answerFilled(ctx context.Context, k keyboard) error {
 	d := *p.State.Draft
 	for name, value := range values {
 		if value != nil {
-			d.set(runs.FromAnswer, name, value)
+			d.Set(runs.FromAnswer, name, value)
 		}
 	}
 	return t.answered(ctx, p, d)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -45,7 +46,7 @@ func (t *turn) savePreset(ctx context.Context, name string) error {
 		return t.tell(ctx, "history.none")
 	}
 	run := list[0]
-	free, _ := textInput(run.Tool.InputSchema)
+	free, _ := input.TextInput(run.Tool.InputSchema)
 	values := map[string]any{}
 	var shown []string
 	for _, f := range run.Tool.InputSchema.Ordered() {
@@ -64,7 +65,7 @@ func (t *turn) savePreset(ctx context.Context, name string) error {
 		return t.refusedByHouse(ctx, err)
 	}
 	return t.tell(ctx, "preset.saved", "name", name, "tool", run.Tool.DisplayName, "values", strings.Join(shown, " · "),
-		"example", commandOf(&run.Tool)+" "+presetWord+"="+quoteIfNeeded(name))
+		"example", input.CommandOf(&run.Tool)+" "+input.PresetWord+"="+input.QuoteIfNeeded(name))
 }
 
 // withPreset does something with the preset of a name, whatever tool it is for.
@@ -87,13 +88,13 @@ func (t *turn) withPreset(ctx context.Context, name string, do func(*registry.To
 }
 
 // startPreset starts a preset's tool with its values, and asks for the rest.
-func (t *turn) startPreset(ctx context.Context, tool *registry.Tool, p users.Preset, d draft) error {
+func (t *turn) startPreset(ctx context.Context, tool *registry.Tool, p users.Preset, d input.Draft) error {
 	t.aside = false
 	if refused, err := t.refuse(ctx, tool); refused || err != nil {
 		return err
 	}
 	for name, value := range p.Values {
-		d.set(runs.FromPreset, name, value)
+		d.Set(runs.FromPreset, name, value)
 	}
 	return t.proceed(ctx, d)
 }
@@ -173,7 +174,7 @@ func (t *turn) pressPreset(ctx context.Context, k keyboard, n int) error {
 }
 
 // typedPreset takes the values of the preset that was named in a command.
-func (t *turn) typedPreset(ctx context.Context, d *draft, tool *registry.Tool) (hint chat.Text, err error) {
+func (t *turn) typedPreset(ctx context.Context, d *input.Draft, tool *registry.Tool) (hint chat.Text, err error) {
 	if d.Preset == "" {
 		return nil, nil
 	}
@@ -185,7 +186,7 @@ func (t *turn) typedPreset(ctx context.Context, d *draft, tool *registry.Tool) (
 		return nil, fmt.Errorf("find a preset: %w", err)
 	}
 	for name, value := range p.Values {
-		d.set(runs.FromPreset, name, value)
+		d.Set(runs.FromPreset, name, value)
 	}
 	return nil, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -297,16 +298,16 @@ func (t *turn) withRun(ctx context.Context, k keyboard, do func(runs.Run) error)
 }
 
 func (t *turn) pressAgain(ctx context.Context, k keyboard) error {
-	return t.pressRepeat(ctx, k, "again", func(*draft, *registry.Tool) {})
+	return t.pressRepeat(ctx, k, "again", func(*input.Draft, *registry.Tool) {})
 }
 
 func (t *turn) pressVary(ctx context.Context, k keyboard) error {
-	return t.pressRepeat(ctx, k, "vary", func(d *draft, tool *registry.Tool) { freshSeed(d, tool.InputSchema) })
+	return t.pressRepeat(ctx, k, "vary", func(d *input.Draft, tool *registry.Tool) { input.FreshSeed(d, tool.InputSchema) })
 }
 
 // pressRepeat runs what an earlier run was made of once more, with the tool as it is now; change says how it
 // differs. One that can't be run any more says so, and the button stays for when it can.
-func (t *turn) pressRepeat(ctx context.Context, k keyboard, word string, change func(*draft, *registry.Tool)) error {
+func (t *turn) pressRepeat(ctx context.Context, k keyboard, word string, change func(*input.Draft, *registry.Tool)) error {
 	return t.withRun(ctx, k, func(run runs.Run) error {
 		tool, ok := t.cfg.Tools.Snapshot().Resolve(run.Tool.ToolID)
 		if !ok {
@@ -321,7 +322,7 @@ func (t *turn) pressRepeat(ctx context.Context, k keyboard, word string, change 
 		if refused, err := t.refuse(ctx, tool); refused || err != nil {
 			return errors.Join(err, errNotDone)
 		}
-		d := repeat(run, t.requestOf(run), t.in.platform+":"+k.id+":"+word)
+		d := input.Repeat(run, t.requestOf(run), t.in.platform+":"+k.id+":"+word)
 		d.Notes = t.deprecation(tool)
 		change(&d, tool)
 		for _, values := range d.Values {

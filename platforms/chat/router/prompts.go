@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/input"
 )
 
 // prompt is a question that waits for a person's answer in a chat.
@@ -25,7 +26,7 @@ type prompt struct {
 // promptState is what the answer is for: an input of a draft, or a setting.
 type promptState struct {
 	Field string        `json:"field"`
-	Draft *draft        `json:"draft,omitempty"`
+	Draft *input.Draft  `json:"draft,omitempty"`
 	View  *settingsView `json:"view,omitempty"`
 	// Message is where the settings are shown, to be drawn anew.
 	Message  chat.MessageRef `json:"message,omitzero"`

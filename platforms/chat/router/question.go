@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -249,7 +250,7 @@ func (v voice) fieldQuestion(f registry.InputField, kind chat.ChatKind) chat.Tex
 	} else {
 		text = chat.Lines(text, chat.Plain(words.Wanted(v.Voice, f)))
 	}
-	if shown := chat.FirstNonEmpty(showValue(f, f.Default), exampleOfFormat(f)); shown != "" && len(f.Choices) == 0 && f.Type != registry.TypeBoolean {
+	if shown := chat.FirstNonEmpty(input.ShowValue(f, f.Default), exampleOfFormat(f)); shown != "" && len(f.Choices) == 0 && f.Type != registry.TypeBoolean {
 		text = chat.Lines(text, v.say("ask.example", "example", chat.Brief(shown, 200)))
 	}
 	if kind != chat.ChatPrivate {
@@ -271,7 +272,7 @@ func exampleOfFormat(f registry.InputField) string {
 func (s *surface) typedTogether(fields []registry.InputField) []string {
 	var names []string
 	for _, f := range fields {
-		if !isTyped(f) || len(names) == s.caps.Forms.Fields {
+		if !input.IsTyped(f) || len(names) == s.caps.Forms.Fields {
 			break
 		}
 		names = append(names, f.Name)

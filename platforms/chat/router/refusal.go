@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -45,13 +46,13 @@ func (t *turn) unavailable(tool *registry.Tool) chat.Text {
 func (t *turn) insteadOf(tool *registry.Tool) chat.Text {
 	if tool.Status != nil {
 		if next, ok := t.cfg.Tools.Snapshot().ByID(tool.Status.Replacement); ok {
-			return t.say("tool.instead", "command", commandOf(next))
+			return t.say("tool.instead", "command", input.CommandOf(next))
 		}
 	}
 	var similar []string
 	words := strings.Join(append([]string{tool.DisplayName, tool.Category}, tool.IntentTags...), " ")
 	for _, one := range t.cfg.Tools.Snapshot().Candidates(words, tool.IntentTags, registry.SearchOptions{Audience: t.audience(), Limit: 3}) {
-		similar = append(similar, commandOf(one))
+		similar = append(similar, input.CommandOf(one))
 	}
 	if len(similar) == 0 {
 		return t.say("tool.later")
@@ -69,7 +70,7 @@ func (t *turn) deprecation(tool *registry.Tool) []string {
 		text = chat.Lines(text, chat.Plain(words.Told(t.Voice, "", tool.Status.Reason)))
 	}
 	if next, ok := t.cfg.Tools.Snapshot().ByID(tool.Status.Replacement); ok {
-		text = chat.Lines(text, t.say("tool.instead", "command", commandOf(next)))
+		text = chat.Lines(text, t.say("tool.instead", "command", input.CommandOf(next)))
 	}
 	return []string{text.String()}
 }
@@ -93,7 +94,7 @@ func (t *turn) hintOr(ctx context.Context, hint chat.Text, err error) error {
 func megabytes(n int64) string { return strconv.FormatInt(n>>20, 10) + " MB" }
 
 // notStarted says why no run came of a draft: in place of the status message where there is one.
-func (t *turn) notStarted(ctx context.Context, status chat.MessageRef, d draft, cause error) error {
+func (t *turn) notStarted(ctx context.Context, status chat.MessageRef, d input.Draft, cause error) error {
 	m, err := t.whyNotStarted(ctx, d, cause)
 	if err != nil && status.IsZero() {
 		return err
@@ -116,7 +117,7 @@ func (t *turn) notStarted(ctx context.Context, status chat.MessageRef, d draft, 
 
 // whyNotStarted puts into words why a run was not accepted. A cause that is no answer to the request is
 // given back as the error.
-func (t *turn) whyNotStarted(ctx context.Context, d draft, cause error) (chat.Message, error) {
+func (t *turn) whyNotStarted(ctx context.Context, d input.Draft, cause error) (chat.Message, error) {
 	m := chat.Message{To: t.in.Chat.Place}
 	var short billing.ErrInsufficient
 	var bad *registry.Error
@@ -155,7 +156,7 @@ func (t *turn) insufficient(ctx context.Context, short billing.ErrInsufficient, 
 }
 
 // refusedInput says what is wrong with a value, and how the tool is used.
-func (t *turn) refusedInput(ctx context.Context, d draft, bad *registry.Error) chat.Text {
+func (t *turn) refusedInput(ctx context.Context, d input.Draft, bad *registry.Error) chat.Text {
 	text := chat.Plain(words.Told(t.Voice, bad.Code, bad.Message))
 	tool, ok := t.cfg.Tools.Snapshot().Resolve(d.Tool)
 	if !ok || bad.Field == "" {
@@ -164,7 +165,7 @@ func (t *turn) refusedInput(ctx context.Context, d draft, bad *registry.Error) c
 	if f, ok := tool.InputSchema.Get(bad.Field); ok {
 		text = t.wrongValue(f, bad)
 	}
-	return chat.Lines(text, t.say("nothing.charged"), t.say("input.usage", "example", usage(tool)))
+	return chat.Lines(text, t.say("nothing.charged"), t.say("input.usage", "example", input.Usage(tool)))
 }
 
 // wrongValue says what is wrong with the value of an input. In groups it does not repeat what somebody

@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -112,7 +113,7 @@ func (d *Deliverer) file(s *surface, run runs.Run, i int, kind chat.MediaKind) c
 	o := run.Outputs[i]
 	return chat.Media{
 		Kind: kind, Ref: o.Media, FileName: o.FileName, MIMEType: o.MIMEType, Bytes: o.Bytes, Width: o.Width, Height: o.Height,
-		Alt: chat.Brief(altOf(run), s.caps.AltLimit), Spoiler: isAdult(&run.Tool),
+		Alt: chat.Brief(altOf(run), s.caps.AltLimit), Spoiler: input.IsAdult(&run.Tool),
 		Open: func(ctx context.Context) (io.ReadCloser, error) {
 			content, _, err := d.media.OpenMedia(ctx, o.Media)
 			return content, err
@@ -156,7 +157,7 @@ func (d *Deliverer) original(s *surface, v voice, run runs.Run, i int) chat.Text
 
 // promptOf is the text a run was started with.
 func promptOf(run runs.Run) string {
-	f, ok := textInput(run.Tool.InputSchema)
+	f, ok := input.TextInput(run.Tool.InputSchema)
 	if !ok {
 		return ""
 	}
@@ -175,7 +176,7 @@ func (v voice) caption(run runs.Run) chat.Text {
 
 // givenLine names the seed and up to four values that somebody chose.
 func (v voice) givenLine(run runs.Run) string {
-	free, _ := textInput(run.Tool.InputSchema)
+	free, _ := input.TextInput(run.Tool.InputSchema)
 	var given []string
 	for _, f := range run.Tool.InputSchema.Ordered() {
 		value, ok := run.Inputs[f.Name]

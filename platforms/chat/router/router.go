@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -87,7 +88,7 @@ type Router struct {
 	prompts  prompts
 	marks    marks
 	uses     uses
-	recents  recents
+	recents  input.Recents
 	warned   warned
 	log      *slog.Logger
 

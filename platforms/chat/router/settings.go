@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
@@ -133,7 +134,7 @@ func (v voice) valueLabel(f registry.InputField, value any) string {
 		}
 		return v.line("value.no")
 	}
-	return showValue(f, value)
+	return input.ShowValue(f, value)
 }
 
 // onSettings does something with the tool of a settings message and draws it anew. Whatever led there: a person's own are
@@ -258,7 +259,7 @@ func (t *turn) settingAnswered(ctx context.Context, p prompt) error {
 	if !ok {
 		return t.inVain(ctx, p, "settings.fieldGone")
 	}
-	d := draft{}
+	d := input.Draft{}
 	hint, err := t.answerValue(ctx, &d, &registry.Tool{InputSchema: registry.InputSchema{f}}, f)
 	if hint != nil || err != nil {
 		return t.hintOr(ctx, hint, err)
@@ -313,7 +314,7 @@ func (t *turn) pressValue(ctx context.Context, k keyboard, n int) error {
 			if err != nil {
 				return err
 			}
-			value = withOrWithout(preferences[f.Name], value)
+			value = input.WithOrWithout(preferences[f.Name], value)
 		}
 		checked, bad := registry.CheckValue(f, value)
 		if bad != nil {

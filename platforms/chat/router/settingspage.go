@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
@@ -155,7 +156,7 @@ func (p settingsPage) choices(m *chat.Message, f registry.InputField, current an
 	var options []chat.MenuOption
 	for _, c := range f.Choices[first:last] {
 		p.k.state.Values = append(p.k.state.Values, c.Value)
-		options = append(options, chat.MenuOption{Label: c.Text(), Chosen: isCurrent(current, c.Value)})
+		options = append(options, chat.MenuOption{Label: c.Text(), Chosen: input.IsCurrent(current, c.Value)})
 	}
 	p.offer(m, *p.k, "val", "menu.value", options)
 	if f.Multiple && len(m.Menus) > 0 {

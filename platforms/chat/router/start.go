@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -34,7 +35,7 @@ func (t *turn) toolCommand(ctx context.Context, tool *registry.Tool, typed strin
 }
 
 // proceed takes a draft as far as it goes: to a question about what is missing, or to a run.
-func (t *turn) proceed(ctx context.Context, d draft) error {
+func (t *turn) proceed(ctx context.Context, d input.Draft) error {
 	values, err := t.withChatValues(ctx, d)
 	if err != nil {
 		return err
@@ -49,9 +50,9 @@ func (t *turn) proceed(ctx context.Context, d draft) error {
 		return t.notStarted(ctx, chat.MessageRef{}, d, err)
 	}
 	if len(bound.Missing) > 0 {
-		return t.ask(ctx, d, &bound.Tool, primaryFirst(&bound.Tool, bound.Missing))
+		return t.ask(ctx, d, &bound.Tool, input.PrimaryFirst(&bound.Tool, bound.Missing))
 	}
-	if f, ok := unsaid(bound, d); ok {
+	if f, ok := input.Unsaid(bound, d); ok {
 		return t.ask(ctx, d, &bound.Tool, []registry.InputField{f})
 	}
 	quote, err := t.cfg.Runs.Quote(ctx, bound)
@@ -83,7 +84,7 @@ func (t *turn) conversation() string {
 
 // accept shows the status message and asks for the run. The message comes first, so that the run knows
 // from its first moment where its state is shown.
-func (t *turn) accept(ctx context.Context, d draft, bound runs.Bound, quote billing.Quote) error {
+func (t *turn) accept(ctx context.Context, d input.Draft, bound runs.Bound, quote billing.Quote) error {
 	buttons := t.keyboard(keyboardState{Tool: d.Tool})
 	pending := runs.Run{Tool: bound.Tool, Status: firstStatus(bound, quote), Inputs: bound.Inputs, Sources: bound.Sources, Quote: quote}
 	first := t.statusMessage(pending, buttons, d.Notes)
@@ -127,7 +128,7 @@ func (t *turn) accept(ctx context.Context, d draft, bound runs.Bound, quote bill
 	if err := t.uses.count(ctx, run.Tool.ToolID); err != nil {
 		t.log.WarnContext(ctx, "the use of a tool was not counted", "error", err)
 	}
-	t.recents.used(t.in.From, run)
+	t.recents.Note(t.in.From, run)
 	t.warn(ctx, run)
 	t.follow(ctx, run, where, buttons, first.Text.String())
 	return nil

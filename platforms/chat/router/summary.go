@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/runs"
 )
 
@@ -22,7 +23,7 @@ func (v voice) summary(run runs.Run) chat.Text {
 		if !bound {
 			continue
 		}
-		shown := chat.Brief(showValue(f, value), longestShown)
+		shown := chat.Brief(input.ShowValue(f, value), longestShown)
 		if f.Type.IsMedia() {
 			shown = string(f.Type)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -41,10 +42,10 @@ func (t *turn) usesShown() int {
 func (t *turn) toolsTaking(files []chat.Attachment, n int) []*registry.Tool {
 	var fitting, some []*registry.Tool
 	for _, tool := range t.offered() {
-		if !takes(tool, files) {
+		if !input.Takes(tool, files) {
 			continue
 		}
-		if _, rest := assignFiles(tool.InputSchema, files, nil); len(rest) > 0 {
+		if _, rest := input.Assign(tool.InputSchema, files, nil); len(rest) > 0 {
 			some = append(some, tool)
 		} else {
 			fitting = append(fitting, tool)
@@ -89,8 +90,8 @@ func (t *turn) pressWith(ctx context.Context, k keyboard, n int) error {
 	}
 	d := t.pressDraft(tool)
 	if len(k.state.Files) == 0 {
-		if f, ok := textInput(tool.InputSchema); ok {
-			d.set(runs.FromReply, f.Name, k.state.Query)
+		if f, ok := input.TextInput(tool.InputSchema); ok {
+			d.Set(runs.FromReply, f.Name, k.state.Query)
 		}
 		return t.proceed(ctx, d)
 	}
@@ -109,14 +110,14 @@ func (t *turn) pressWith(ctx context.Context, k keyboard, n int) error {
 
 // readCaption reads what was written under files before their tool was chosen. Plain words that the tool has no use for
 // were not said to it, as in a picture passed on with its caption: that is told, and does not keep it from running.
-func (t *turn) readCaption(ctx context.Context, d *draft, tool *registry.Tool, caption string) (hint chat.Text, err error) {
+func (t *turn) readCaption(ctx context.Context, d *input.Draft, tool *registry.Tool, caption string) (hint chat.Text, err error) {
 	if !tool.Hints().SupportsFileCaption {
 		t.captionUnread(d, tool, caption)
 		return nil, nil
 	}
-	if _, reads := freeInput(tool.InputSchema); !reads {
-		args, err := parseArguments(caption, withPresetOption(tool.InputSchema))
-		if err == nil && args.text != "" && len(args.values) == 0 {
+	if _, reads := input.FreeInput(tool.InputSchema); !reads {
+		args, err := input.Parse(caption, input.WithPresetOption(tool.InputSchema))
+		if err == nil && args.Text != "" && len(args.Values) == 0 {
 			d.Notes = append(d.Notes, t.line("hint.captionLeft", "tool", tool.DisplayName))
 			return nil, nil
 		}
@@ -125,14 +126,14 @@ func (t *turn) readCaption(ctx context.Context, d *draft, tool *registry.Tool, c
 }
 
 // captionUnread notes that a tool that reads no captions left one out (A37).
-func (t *turn) captionUnread(d *draft, tool *registry.Tool, caption string) {
+func (t *turn) captionUnread(d *input.Draft, tool *registry.Tool, caption string) {
 	if caption != "" {
 		d.Notes = append(d.Notes, t.line("hint.captionUnread", "tool", tool.DisplayName))
 	}
 }
 
 // pressDraft begins a run because of a press. Each press is a request of its own, but one that is handled twice is not.
-func (t *turn) pressDraft(tool *registry.Tool) draft {
+func (t *turn) pressDraft(tool *registry.Tool) input.Draft {
 	d := t.newDraft(tool)
 	d.Key, d.Request = t.in.platform+":press:"+t.in.ids[0], chat.MessageRef{}
 	return d
@@ -209,17 +210,17 @@ func (t *turn) lastCommand(ctx context.Context) error {
 }
 
 // typedLast replaces the word "last" where a file is wanted by the person's last result.
-func (t *turn) typedLast(ctx context.Context, d *draft, tool *registry.Tool) (hint chat.Text, err error) {
+func (t *turn) typedLast(ctx context.Context, d *input.Draft, tool *registry.Tool) (hint chat.Text, err error) {
 	for name, value := range d.Values[runs.FromArgument] {
 		f, ok := tool.InputSchema.Get(name)
-		if !ok || !f.Type.IsMedia() || value != lastWord {
+		if !ok || !f.Type.IsMedia() || value != input.LastWord {
 			continue
 		}
 		run, ok, err := t.lastResult(ctx)
 		if err != nil {
 			return nil, err
 		}
-		mine, _ := assignFiles(registry.InputSchema{f}, resultFiles(run), nil)
+		mine, _ := input.Assign(registry.InputSchema{f}, resultFiles(run), nil)
 		if !ok || len(mine[name]) == 0 {
 			return t.say("use.noLast"), nil
 		}

@@ -1,4 +1,4 @@
-package router
+package input
 
 import (
 	"errors"
@@ -53,17 +53,17 @@ func TestParseArguments(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := parseArguments(c.in, argumentSchema())
+			got, err := Parse(c.in, argumentSchema())
 			if err != nil {
 				t.Fatal(err)
 			}
 			if c.values == nil {
 				c.values = map[string]any{}
 			}
-			if got.text != c.text {
-				t.Errorf("text %q, want %q", got.text, c.text)
+			if got.Text != c.text {
+				t.Errorf("text %q, want %q", got.Text, c.text)
 			}
-			if diff := cmp.Diff(c.values, got.values); diff != "" {
+			if diff := cmp.Diff(c.values, got.Values); diff != "" {
 				t.Errorf("values (-want +got):\n%s", diff)
 			}
 		})
@@ -72,24 +72,24 @@ func TestParseArguments(t *testing.T) {
 
 func TestParseArgumentsRefuses(t *testing.T) {
 	t.Parallel()
-	_, err := parseArguments("cat stepps=3", argumentSchema())
-	var unknown *unknownOption
-	if !errors.As(err, &unknown) || unknown.nearest != "steps" {
+	_, err := Parse("cat stepps=3", argumentSchema())
+	var unknown *UnknownOption
+	if !errors.As(err, &unknown) || unknown.Nearest != "steps" {
 		t.Errorf("a mistyped option gives %v, want the hint steps", err)
 	}
 	for _, in := range []string{"cat foo=bar", "cat sends=1", "cat sold=9"} {
-		if got, err := parseArguments(in, argumentSchema()); err != nil || got.text != in {
-			t.Errorf("%q gives the text %q and %v, want all of it as text", in, got.text, err)
+		if got, err := Parse(in, argumentSchema()); err != nil || got.Text != in {
+			t.Errorf("%q gives the text %q and %v, want all of it as text", in, got.Text, err)
 		}
 	}
 	for in, nearest := range map[string]string{"steps=3 foo=bar": "", "--foo": "", "tilled=yes": "tiled", "step = 3 tilde=1": "tiled"} {
-		if _, err := parseArguments(in, argumentSchema()[3:6]); !errors.As(err, &unknown) || unknown.nearest != nearest {
+		if _, err := Parse(in, argumentSchema()[3:6]); !errors.As(err, &unknown) || unknown.Nearest != nearest {
 			t.Errorf("a tool without text gives %v for %q, want an unknown option near %q", err, in, nearest)
 		}
 	}
 	for _, in := range []string{"cat steps=", "cat --steps", "--steps --tiled", "—steps —tiled"} {
-		var missing *missingValue
-		if _, err := parseArguments(in, argumentSchema()); !errors.As(err, &missing) {
+		var missing *MissingValue
+		if _, err := Parse(in, argumentSchema()); !errors.As(err, &missing) {
 			t.Errorf("%q gives %v, want a missing value", in, err)
 		}
 	}
@@ -116,7 +116,7 @@ func TestFreeInput(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if f, _ := freeInput(c.schema); f.Name != c.want {
+			if f, _ := FreeInput(c.schema); f.Name != c.want {
 				t.Errorf("got %q, want %q", f.Name, c.want)
 			}
 		})
@@ -129,6 +129,6 @@ func FuzzParseArguments(f *testing.F) {
 	}
 	schema := argumentSchema()
 	f.Fuzz(func(t *testing.T, s string) {
-		_, _ = parseArguments(s, schema) // must end without a panic
+		_, _ = Parse(s, schema) // must end without a panic
 	})
 }

@@ -1,4 +1,4 @@
-package router
+package input
 
 import (
 	"fmt"
@@ -13,17 +13,17 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
-func quoteIfNeeded(s string) string {
+func QuoteIfNeeded(s string) string {
 	if strings.ContainsAny(s, " \t\n\"'") || s == "" {
 		return strconv.Quote(s)
 	}
 	return s
 }
 
-// usage shows a command with its free text and up to three options.
-func usage(tool *registry.Tool) string {
-	parts := []string{commandOf(tool)}
-	free, hasFree := freeInput(tool.InputSchema)
+// Usage shows a command with its free text and up to three options.
+func Usage(tool *registry.Tool) string {
+	parts := []string{CommandOf(tool)}
+	free, hasFree := FreeInput(tool.InputSchema)
 	if hasFree {
 		parts = append(parts, "<"+strings.ToLower(free.Label())+">")
 	}
@@ -31,8 +31,8 @@ func usage(tool *registry.Tool) string {
 		if f.Type.IsMedia() || f.Advanced || hasFree && f.Name == free.Name || len(parts) > 4 {
 			continue
 		}
-		if example := exampleOf(f); example != "" {
-			parts = append(parts, optionName(f.Name)+"="+quoteIfNeeded(example))
+		if example := ExampleOf(f); example != "" {
+			parts = append(parts, OptionName(f.Name)+"="+QuoteIfNeeded(example))
 		}
 	}
 	return strings.Join(parts, " ")
@@ -40,37 +40,37 @@ func usage(tool *registry.Tool) string {
 
 // Spell writes a tool's command with these options as somebody would type it: the free text first, files left out.
 func Spell(tool *registry.Tool, options map[string]any) string {
-	parts := []string{commandOf(tool)}
-	free, hasFree := freeInput(tool.InputSchema)
+	parts := []string{CommandOf(tool)}
+	free, hasFree := FreeInput(tool.InputSchema)
 	if text, given := options[free.Name]; hasFree && given {
 		parts = append(parts, fmt.Sprint(text))
 	}
 	for _, f := range tool.InputSchema.Ordered() {
 		if value, given := options[f.Name]; given && !f.Type.IsMedia() && (!hasFree || f.Name != free.Name) {
-			parts = append(parts, optionName(f.Name)+"="+quoteIfNeeded(showValue(f, value)))
+			parts = append(parts, OptionName(f.Name)+"="+QuoteIfNeeded(ShowValue(f, value)))
 		}
 	}
 	return strings.Join(parts, " ")
 }
 
 // command text of a tool: what people type to start it.
-func commandOf(tool *registry.Tool) string {
+func CommandOf(tool *registry.Tool) string {
 	if tool.CommandName != "" {
 		return tool.CommandName
 	}
 	return "/run " + tool.ToolID
 }
 
-// nameWords gives the words of a text that are long enough to tell something.
-func nameWords(s string) []string {
+// NameWords gives the words of a text that are long enough to tell something.
+func NameWords(s string) []string {
 	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	return slices.DeleteFunc(words, func(word string) bool { return utf8.RuneCountInString(word) < 4 })
 }
 
-// isNamed reports whether one of the words stands in a tool's names, tags or category, or nearly so.
-func isNamed(tool *registry.Tool, words []string) bool {
+// Names reports whether one of the words stands in a tool's names, tags or category, or nearly so.
+func Names(tool *registry.Tool, words []string) bool {
 	names := append([]string{tool.DisplayName, tool.CommandName, tool.ToolID, tool.Category}, slices.Concat(tool.Aliases, tool.IntentTags)...)
-	for _, name := range nameWords(strings.Join(names, " ")) {
+	for _, name := range NameWords(strings.Join(names, " ")) {
 		if slices.ContainsFunc(words, func(word string) bool { return sameWord(word, name) }) {
 			return true
 		}
@@ -87,25 +87,25 @@ func sameWord(a, b string) bool {
 	return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) || within(slips, []rune(a), []rune(b))
 }
 
-// takes reports whether a tool can be given the first of these files or, where there is none, a text.
-func takes(tool *registry.Tool, files []chat.Attachment) bool {
+// Takes reports whether a tool can be given the first of these files or, where there is none, a text.
+func Takes(tool *registry.Tool, files []chat.Attachment) bool {
 	if len(files) == 0 {
-		_, ok := textInput(tool.InputSchema)
+		_, ok := TextInput(tool.InputSchema)
 		return ok
 	}
 	hints := tool.Hints()
 	if !hints.SupportsReplyWithCommand && !hints.SupportsFileCaption {
 		return false
 	}
-	values, _ := assignFiles(tool.InputSchema, files[:1], nil)
+	values, _ := Assign(tool.InputSchema, files[:1], nil)
 	return len(values) > 0
 }
 
-// lastWord stands for the last result where an input takes a file.
-const lastWord = "last"
+// LastWord stands for the last result where an input takes a file.
+const LastWord = "last"
 
-// primaryFirst puts the kind of input the tool is mainly fed with (A36) before others.
-func primaryFirst(tool *registry.Tool, missing []registry.InputField) []registry.InputField {
+// PrimaryFirst puts the kind of input the tool is mainly fed with (A36) before others.
+func PrimaryFirst(tool *registry.Tool, missing []registry.InputField) []registry.InputField {
 	primary := tool.Hints().PrimaryInput
 	isPrimary := func(f registry.InputField) bool {
 		return string(f.Type) == primary || primary == "text" && f.Type == registry.TypeString
@@ -123,9 +123,9 @@ func primaryFirst(tool *registry.Tool, missing []registry.InputField) []registry
 	return sorted
 }
 
-// unsaid gives the text that a tool is mainly fed with where a person sent neither words nor a file for it. The words that
+// Unsaid gives the text that a tool is mainly fed with where a person sent neither words nor a file for it. The words that
 // the tool has of its own go with a picture; alone they would spend money on what nobody asked for.
-func unsaid(bound runs.Bound, d draft) (registry.InputField, bool) {
+func Unsaid(bound runs.Bound, d Draft) (registry.InputField, bool) {
 	if bound.Tool.Hints().PrimaryInput != "text" || d.Parent != "" || d.Approval != runs.ApproveNothing || len(d.Values[runs.FromAttachment])+len(d.Values[runs.FromReply]) > 0 {
 		return registry.InputField{}, false
 	}
@@ -137,12 +137,12 @@ func unsaid(bound runs.Bound, d draft) (registry.InputField, bool) {
 	return registry.InputField{}, false
 }
 
-// optionExample writes an option as it is typed.
-func optionExample(f registry.InputField) string {
-	return optionName(f.Name) + "=" + quoteIfNeeded(exampleOf(f))
+// OptionExample writes an option as it is typed.
+func OptionExample(f registry.InputField) string {
+	return OptionName(f.Name) + "=" + QuoteIfNeeded(ExampleOf(f))
 }
 
-func toolChoice(tool *registry.Tool) chat.Choice {
+func ToolChoice(tool *registry.Tool) chat.Choice {
 	name := strings.TrimPrefix(chat.FirstNonEmpty(tool.CommandName, tool.ToolID), "/")
 	return chat.Choice{Label: name + " – " + tool.DisplayName, Value: name}
 }

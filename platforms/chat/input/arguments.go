@@ -1,4 +1,4 @@
-package router
+package input
 
 import (
 	"slices"
@@ -11,24 +11,24 @@ import (
 
 // arguments are what somebody typed after a command: free text, and values of named inputs as text.
 type arguments struct {
-	text   string
-	values map[string]any // by input name; a list where an input that takes several is named repeatedly
+	Text   string
+	Values map[string]any // by input name; a list where an input that takes several is named repeatedly
 }
 
-// unknownOption is an option that no input is called.
-type unknownOption struct {
-	name    string
-	nearest string // the input meant, probably, or ""
+// UnknownOption is an option that no input is called.
+type UnknownOption struct {
+	Name    string
+	Nearest string // the input meant, probably, or ""
 }
 
-func (e *unknownOption) Error() string { return "unknown option " + e.name }
+func (e *UnknownOption) Error() string { return "unknown option " + e.Name }
 
-// missingValue is an option without its value.
-type missingValue struct{ name string }
+// MissingValue is an option without its value.
+type MissingValue struct{ Name string }
 
-func (e *missingValue) Error() string { return "no value for option " + e.name }
+func (e *MissingValue) Error() string { return "no value for option " + e.Name }
 
-// parseArguments reads
+// Parse reads
 //
 //	a red bicycle steps=20 style="oil painting" seed=-1 --tiled
 //
@@ -38,15 +38,15 @@ func (e *missingValue) Error() string { return "no value for option " + e.name }
 // with _ or - for a blank. What is no option is free text and keeps its own blanks and lines. A word that
 // merely looks like an option ("E=mc2") is text, unless an input is nearly called so, or the tool reads no
 // text: then it's a slip and an *unknownOption. Everything after a "--" that stands alone is text.
-func parseArguments(s string, schema registry.InputSchema) (arguments, error) {
+func Parse(s string, schema registry.InputSchema) (arguments, error) {
 	p := argumentParser{rest: s, schema: schema, values: map[string]any{}}
-	_, p.prose = textInput(schema)
+	_, p.prose = TextInput(schema)
 	for p.rest != "" {
 		if err := p.token(); err != nil {
 			return arguments{}, err
 		}
 	}
-	return arguments{text: unquoteWhole(strings.TrimSpace(p.text.String())), values: p.values}, nil
+	return arguments{Text: unquoteWhole(strings.TrimSpace(p.text.String())), Values: p.values}, nil
 }
 
 type argumentParser struct {
@@ -79,13 +79,13 @@ func (p *argumentParser) token() error {
 		p.keep(blanks, word, end)
 		return nil
 	}
-	field, ok := fieldNamed(p.schema, name)
+	field, ok := FieldNamed(p.schema, name)
 	if !ok {
-		if slip := mistakenFor(p.schema, name); slip != "" {
-			return &unknownOption{name: name, nearest: slip}
+		if slip := MistakenFor(p.schema, name); slip != "" {
+			return &UnknownOption{Name: name, Nearest: slip}
 		}
 		if !p.prose {
-			return &unknownOption{name: name, nearest: nearestField(p.schema, name)}
+			return &UnknownOption{Name: name, Nearest: nearestField(p.schema, name)}
 		}
 		p.keep(blanks, word, end)
 		return nil
@@ -106,7 +106,7 @@ func (p *argumentParser) undashed(word string) (rest string, dashed bool) {
 	for _, long := range []string{"—", "–"} {
 		rest, dashed = strings.CutPrefix(word, long)
 		name, _, _ := strings.Cut(rest, "=")
-		if _, known := fieldNamed(p.schema, name); dashed && known {
+		if _, known := FieldNamed(p.schema, name); dashed && known {
 			return rest, true
 		}
 	}
@@ -119,7 +119,7 @@ func (p *argumentParser) spaced(name, rest string) (f registry.InputField, after
 	if !ok || !isOptionName(name) {
 		return f, "", false
 	}
-	f, ok = fieldNamed(p.schema, name)
+	f, ok = FieldNamed(p.schema, name)
 	return f, strings.TrimLeftFunc(after, unicode.IsSpace), ok
 }
 
@@ -132,7 +132,7 @@ func (p *argumentParser) keep(blanks, word string, end int) {
 func (p *argumentParser) assign(f registry.InputField, name, after string) error {
 	value, rest := takeValue(after)
 	if value == "" && !strings.HasPrefix(after, `""`) && !strings.HasPrefix(after, `''`) {
-		return &missingValue{name}
+		return &MissingValue{name}
 	}
 	p.put(f, value)
 	p.rest = rest
@@ -150,7 +150,7 @@ func (p *argumentParser) dashed(f registry.InputField, name, after string) error
 			return nil
 		}
 	} else if value == "" || isOption {
-		return &missingValue{name}
+		return &MissingValue{name}
 	}
 	p.put(f, value)
 	p.rest = rest
@@ -244,25 +244,25 @@ func isOptionName(s string) bool {
 	return s != ""
 }
 
-// optionName is how an input's name or label is compared.
-func optionName(s string) string {
+// OptionName is how an input's name or label is compared.
+func OptionName(s string) string {
 	return strings.ToLower(strings.NewReplacer(" ", "_", "-", "_").Replace(s))
 }
 
-// fieldNamed finds an input by its name or, where no name fits, its label.
-func fieldNamed(schema registry.InputSchema, name string) (registry.InputField, bool) {
+// FieldNamed finds an input by its name or, where no name fits, its label.
+func FieldNamed(schema registry.InputSchema, name string) (registry.InputField, bool) {
 	for _, f := range schema {
 		if f.Name == name {
 			return f, true
 		}
 	}
 	for _, f := range schema {
-		if optionName(f.Name) == optionName(name) {
+		if OptionName(f.Name) == OptionName(name) {
 			return f, true
 		}
 	}
 	for _, f := range schema {
-		if optionName(f.Label()) == optionName(name) {
+		if OptionName(f.Label()) == OptionName(name) {
 			return f, true
 		}
 	}
@@ -276,20 +276,20 @@ func nearestField(schema registry.InputSchema, word string) string {
 	}
 	candidates := make([]string, len(schema))
 	for i, f := range schema {
-		candidates[i] = optionName(f.Name)
+		candidates[i] = OptionName(f.Name)
 	}
-	return registry.Nearest(optionName(word), candidates)
+	return registry.Nearest(OptionName(word), candidates)
 }
 
-// mistakenFor gives the input's name that a word is so near to that it can hardly be meant as text: one slip
+// MistakenFor gives the input's name that a word is so near to that it can hardly be meant as text: one slip
 // away, or two where the name is long enough for two. Otherwise it gives "".
-func mistakenFor(schema registry.InputSchema, word string) string {
+func MistakenFor(schema registry.InputSchema, word string) string {
 	near := nearestField(schema, word)
 	slips := 1
 	if len(near) > 4 {
 		slips = 2
 	}
-	if near == "" || !within(slips, []rune(optionName(word)), []rune(near)) {
+	if near == "" || !within(slips, []rune(OptionName(word)), []rune(near)) {
 		return ""
 	}
 	return near
@@ -312,9 +312,9 @@ func within(slips int, a, b []rune) bool {
 	return len(a) > 1 && len(b) > 1 && a[0] == b[1] && a[1] == b[0] && within(slips-1, a[2:], b[2:])
 }
 
-// textInput is the input that takes free text: the first required one, else the first that is not
+// TextInput is the input that takes free text: the first required one, else the first that is not
 // advanced, else the first. Choices are named, not written.
-func textInput(schema registry.InputSchema) (registry.InputField, bool) {
+func TextInput(schema registry.InputSchema) (registry.InputField, bool) {
 	best, rank := registry.InputField{}, 0
 	for _, f := range schema.Ordered() {
 		if f.Type != registry.TypeString || len(f.Choices) > 0 || len(f.Schema) > 0 {
@@ -334,10 +334,10 @@ func textInput(schema registry.InputSchema) (registry.InputField, bool) {
 	return best, rank > 0
 }
 
-// freeInput is the input that text without a name is meant for: the text input or, in a tool without
+// FreeInput is the input that text without a name is meant for: the text input or, in a tool without
 // one, the first required value that can be typed.
-func freeInput(schema registry.InputSchema) (registry.InputField, bool) {
-	if f, ok := textInput(schema); ok {
+func FreeInput(schema registry.InputSchema) (registry.InputField, bool) {
+	if f, ok := TextInput(schema); ok {
 		return f, true
 	}
 	for _, f := range schema.Ordered() {
@@ -358,16 +358,16 @@ func fileInput(schema registry.InputSchema) (registry.InputField, bool) {
 	return registry.InputField{}, false
 }
 
-// withPresetOption adds the option that names a preset to what can be typed for a tool, unless the tool has an input of
+// WithPresetOption adds the option that names a preset to what can be typed for a tool, unless the tool has an input of
 // that name.
-func withPresetOption(schema registry.InputSchema) registry.InputSchema {
-	if _, own := fieldNamed(schema, presetWord); own {
+func WithPresetOption(schema registry.InputSchema) registry.InputSchema {
+	if _, own := FieldNamed(schema, PresetWord); own {
 		return schema
 	}
 	// A choice is never what free text is meant for.
 	any := []registry.Choice{{Value: ""}}
-	return append(slices.Clone(schema), registry.InputField{Name: presetWord, Type: registry.TypeString, Advanced: true, Choices: any})
+	return append(slices.Clone(schema), registry.InputField{Name: PresetWord, Type: registry.TypeString, Advanced: true, Choices: any})
 }
 
-// presetWord names the option that takes a preset's values into a run.
-const presetWord = "preset"
+// PresetWord names the option that takes a preset's values into a run.
+const PresetWord = "preset"

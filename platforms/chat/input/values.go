@@ -1,4 +1,4 @@
-package router
+package input
 
 import (
 	"fmt"
@@ -7,8 +7,8 @@ import (
 	"github.com/signalbox/signalbox/registry"
 )
 
-// exampleOf gives a value that an input takes, or "".
-func exampleOf(f registry.InputField) string {
+// ExampleOf gives a value that an input takes, or "".
+func ExampleOf(f registry.InputField) string {
 	switch {
 	case f.Type.IsMedia():
 		return ""
@@ -17,7 +17,7 @@ func exampleOf(f registry.InputField) string {
 	case f.Type == registry.TypeBoolean:
 		return "yes"
 	}
-	if shown := showValue(f, f.Default); shown != "" && len(shown) <= 120 {
+	if shown := ShowValue(f, f.Default); shown != "" && len(shown) <= 120 {
 		return shown
 	}
 	switch {
@@ -31,8 +31,8 @@ func exampleOf(f registry.InputField) string {
 	return "a red bicycle in the rain"
 }
 
-// showValue writes a value for people: the label of a choice, yes and no, numbers as they are.
-func showValue(f registry.InputField, value any) string {
+// ShowValue writes a value for people: the label of a choice, yes and no, numbers as they are.
+func ShowValue(f registry.InputField, value any) string {
 	for _, c := range f.Choices {
 		if fmt.Sprint(c.Value) == fmt.Sprint(value) {
 			return c.Text()
@@ -53,25 +53,25 @@ func showValue(f registry.InputField, value any) string {
 		one := f
 		one.Multiple = false
 		for i, item := range x {
-			shown[i] = showValue(one, item)
+			shown[i] = ShowValue(one, item)
 		}
 		return strings.Join(shown, ", ")
 	}
 	return fmt.Sprint(value)
 }
 
-// isTyped reports whether an input's value is one that people type, rather than choose or send.
-func isTyped(f registry.InputField) bool {
+// IsTyped reports whether an input's value is one that people type, rather than choose or send.
+func IsTyped(f registry.InputField) bool {
 	return !f.Type.IsMedia() && len(f.Choices) == 0 && f.Type != registry.TypeBoolean
 }
 
-// isAdult reports whether a tool's metadata say that its results are for adults.
-func isAdult(tool *registry.Tool) bool {
+// IsAdult reports whether a tool's metadata say that its results are for adults.
+func IsAdult(tool *registry.Tool) bool {
 	return tool.Metadata["adult"] == true || tool.Metadata["nsfw"] == true
 }
 
-// isCurrent compares values as people see them; for inputs that take several, one is enough.
-func isCurrent(current, value any) bool {
+// IsCurrent compares values as people see them; for inputs that take several, one is enough.
+func IsCurrent(current, value any) bool {
 	if list, ok := current.([]any); ok {
 		for _, one := range list {
 			if fmt.Sprint(one) == fmt.Sprint(value) {
@@ -83,8 +83,8 @@ func isCurrent(current, value any) bool {
 	return current != nil && fmt.Sprint(current) == fmt.Sprint(value)
 }
 
-// withOrWithout adds a value to a list, or removes it.
-func withOrWithout(list, value any) any {
+// WithOrWithout adds a value to a list, or removes it.
+func WithOrWithout(list, value any) any {
 	old, _ := list.([]any)
 	kept := []any{}
 	for _, one := range old {

@@ -1,4 +1,4 @@
-package router
+package input
 
 import (
 	"strings"
@@ -28,10 +28,10 @@ func isType(a chat.Attachment, prefix string) bool {
 	return a.Kind == chat.KindDocument && strings.HasPrefix(a.MIMEType, prefix)
 }
 
-// assignFiles gives each file to the first input, in order, that takes its kind and has none yet; an
+// Assign gives each file to the first input, in order, that takes its kind and has none yet; an
 // input for several takes all that are left. taken tells which inputs have a value already. rest are the
 // files no input takes.
-func assignFiles(schema registry.InputSchema, files []chat.Attachment, taken func(name string) bool) (values map[string][]chat.Attachment, rest []chat.Attachment) {
+func Assign(schema registry.InputSchema, files []chat.Attachment, taken func(name string) bool) (values map[string][]chat.Attachment, rest []chat.Attachment) {
 	values = map[string][]chat.Attachment{}
 	for _, file := range files {
 		name := ""

@@ -1,4 +1,4 @@
-package router
+package input
 
 import (
 	"fmt"
@@ -13,11 +13,11 @@ const (
 	recentPeople = 5000
 	recentTools  = 10
 	recentValues = 10
-	recentRuns   = 30 // read for somebody who types for the first time
+	RecentRuns   = 30 // read for somebody who types for the first time
 )
 
-// recents remembers what people used lately, newest first.
-type recents struct {
+// Recents remembers what people used lately, newest first.
+type Recents struct {
 	mu     sync.Mutex
 	people map[users.Identity]*recent
 }
@@ -32,9 +32,9 @@ type recent struct {
 // inputKey names an input of a tool.
 type inputKey struct{ toolID, input string }
 
-// claim reports whether what a person used before this program started has still to be read. Of several who ask, one is
+// Claim reports whether what a person used before this program started has still to be read. Of several who ask, one is
 // told so.
-func (r *recents) claim(who users.Identity) bool {
+func (r *Recents) Claim(who users.Identity) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p := r.person(who)
@@ -43,15 +43,15 @@ func (r *recents) claim(who users.Identity) bool {
 	return unread
 }
 
-// tools are the ids of the tools that a person used lately.
-func (r *recents) tools(who users.Identity) []string {
+// Tools are the ids of the tools that a person used lately.
+func (r *Recents) Tools(who users.Identity) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.person(who).tools
 }
 
-// values are what a person gave for an input of a tool lately.
-func (r *recents) values(who users.Identity, toolID, input string) []any {
+// Values are what a person gave for an input of a tool lately.
+func (r *Recents) Values(who users.Identity, toolID, input string) []any {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.person(who).values[inputKey{toolID, input}]
@@ -64,7 +64,7 @@ func personKey(who users.Identity) users.Identity {
 
 // person gives what is known of a person, to be changed; the caller holds mu. Somebody else is forgotten where there
 // are too many.
-func (r *recents) person(who users.Identity) *recent {
+func (r *Recents) person(who users.Identity) *recent {
 	key := personKey(who)
 	if r.people == nil {
 		r.people = map[users.Identity]*recent{}
@@ -83,22 +83,22 @@ func (r *recents) person(who users.Identity) *recent {
 	return p
 }
 
-// forget leaves nothing of a person.
-func (r *recents) forget(who users.Identity) {
+// Forget leaves nothing of a person.
+func (r *Recents) Forget(who users.Identity) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.people, personKey(who))
 }
 
-// used notes the tool and the values of a person's run.
-func (r *recents) used(who users.Identity, run runs.Run) {
+// Note notes the tool and the values of a person's run.
+func (r *Recents) Note(who users.Identity, run runs.Run) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p := r.person(who)
 	p.tools = first(run.Tool.ToolID, p.tools, recentTools)
 	for _, f := range run.Tool.InputSchema {
 		value, ok := run.Inputs[f.Name]
-		if from := run.Sources[f.Name]; ok && isTyped(f) && from != runs.FromDefault && from != runs.FromRandom {
+		if from := run.Sources[f.Name]; ok && IsTyped(f) && from != runs.FromDefault && from != runs.FromRandom {
 			key := inputKey{run.Tool.ToolID, f.Name}
 			p.values[key] = first(value, p.values[key], recentValues)
 		}

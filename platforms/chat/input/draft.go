@@ -1,4 +1,4 @@
-package router
+package input
 
 import (
 	"errors"
@@ -12,8 +12,8 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
-// draft is a run being put together. It is kept while a question is open.
-type draft struct {
+// Draft is a run being put together. It is kept while a question is open.
+type Draft struct {
 	Tool    string                         `json:"tool"`
 	Values  map[runs.Source]map[string]any `json:"values"`
 	Request chat.MessageRef                `json:"request"` // the message that asked for the run
@@ -27,7 +27,7 @@ type draft struct {
 	Approval runs.Approval `json:"approval,omitempty"`
 }
 
-func (d *draft) set(from runs.Source, name string, value any) {
+func (d *Draft) Set(from runs.Source, name string, value any) {
 	if d.Values == nil {
 		d.Values = map[runs.Source]map[string]any{}
 	}
@@ -37,7 +37,7 @@ func (d *draft) set(from runs.Source, name string, value any) {
 	d.Values[from][name] = value
 }
 
-func (d *draft) has(name string) bool {
+func (d *Draft) Has(name string) bool {
 	for _, values := range d.Values {
 		if _, ok := values[name]; ok {
 			return true
@@ -46,58 +46,58 @@ func (d *draft) has(name string) bool {
 	return false
 }
 
-// leftOver is text that no input of a tool takes.
-type leftOver struct{ text string }
+// LeftOver is text that no input of a tool takes.
+type LeftOver struct{ Text string }
 
-func (e *leftOver) Error() string { return "no input takes the text " + e.text }
+func (e *LeftOver) Error() string { return "no input takes the text " + e.Text }
 
 // errStoredFile: a stored file was named, which may be anybody's.
 var errStoredFile = errors.New("stored files are given by hand, not by name")
 
-// read puts what was typed after a command, and typed options, into the draft. Files among the options are left out. What
+// Read puts what was typed after a command, and typed options, into the draft. Files among the options are left out. What
 // a tool has no use for is an *unknownOption, a *missingValue, a *leftOver or errStoredFile.
-func (d *draft) read(tool *registry.Tool, text string, options map[string]any) error {
-	args, err := parseArguments(text, withPresetOption(tool.InputSchema))
+func (d *Draft) Read(tool *registry.Tool, text string, options map[string]any) error {
+	args, err := Parse(text, WithPresetOption(tool.InputSchema))
 	if err != nil {
 		return err
 	}
 	options = maps.Clone(options)
-	if _, own := fieldNamed(tool.InputSchema, presetWord); !own {
-		d.Preset = chat.FirstNonEmpty(takeText(args.values, presetWord), takeText(options, presetWord))
+	if _, own := FieldNamed(tool.InputSchema, PresetWord); !own {
+		d.Preset = chat.FirstNonEmpty(takeText(args.Values, PresetWord), takeText(options, PresetWord))
 	}
-	for name, value := range args.values {
+	for name, value := range args.Values {
 		if s, ok := value.(string); ok && registry.IsMediaRef(s) && strings.HasPrefix(s, "asset:") {
 			return errStoredFile
 		}
-		d.set(runs.FromArgument, name, value)
+		d.Set(runs.FromArgument, name, value)
 	}
 	for name, value := range options {
 		if !areAttachments(value) {
-			d.set(runs.FromArgument, name, value)
+			d.Set(runs.FromArgument, name, value)
 		}
 	}
-	return d.readFree(tool.InputSchema, args.text)
+	return d.readFree(tool.InputSchema, args.Text)
 }
 
 // readFree gives text without a name to the input that it is meant for.
-func (d *draft) readFree(schema registry.InputSchema, text string) error {
+func (d *Draft) readFree(schema registry.InputSchema, text string) error {
 	if text == "" {
 		return nil
 	}
-	f, ok := freeInput(schema)
-	if m, takesFile := fileInput(schema); !ok && takesFile && strings.EqualFold(text, lastWord) {
-		d.set(runs.FromArgument, m.Name, lastWord)
+	f, ok := FreeInput(schema)
+	if m, takesFile := fileInput(schema); !ok && takesFile && strings.EqualFold(text, LastWord) {
+		d.Set(runs.FromArgument, m.Name, LastWord)
 		return nil
 	}
-	if !ok || d.has(f.Name) {
-		return &leftOver{text}
+	if !ok || d.Has(f.Name) {
+		return &LeftOver{text}
 	}
-	d.set(runs.FromArgument, f.Name, text)
+	d.Set(runs.FromArgument, f.Name, text)
 	return nil
 }
 
-// namedFiles sorts attached files by the inputs that typed options give them to; rest are those that no option names.
-func namedFiles(schema registry.InputSchema, options map[string]any, attached []chat.Attachment) (named map[string][]chat.Attachment, rest []chat.Attachment) {
+// NamedFiles sorts attached files by the inputs that typed options give them to; rest are those that no option names.
+func NamedFiles(schema registry.InputSchema, options map[string]any, attached []chat.Attachment) (named map[string][]chat.Attachment, rest []chat.Attachment) {
 	named = map[string][]chat.Attachment{}
 	taken := map[int]bool{}
 	for name, value := range options {
@@ -119,10 +119,10 @@ func namedFiles(schema registry.InputSchema, options map[string]any, attached []
 	return named, rest
 }
 
-// repeat makes a draft that comes to the same as an earlier run: what was given then counts again, and so do
+// Repeat makes a draft that comes to the same as an earlier run: what was given then counts again, and so do
 // the seeds that were drawn. Only defaults are the tool's as it is now.
-func repeat(run runs.Run, request chat.MessageRef, key string) draft {
-	d := draft{
+func Repeat(run runs.Run, request chat.MessageRef, key string) Draft {
+	d := Draft{
 		Tool: run.Tool.ToolID, Request: request, Key: key, Parent: run.ID,
 		Values: map[runs.Source]map[string]any{},
 	}
@@ -130,9 +130,9 @@ func repeat(run runs.Run, request chat.MessageRef, key string) draft {
 		switch from := run.Sources[name]; from {
 		case runs.FromDefault:
 		case runs.FromRandom:
-			d.set(runs.FromArgument, name, value)
+			d.Set(runs.FromArgument, name, value)
 		default:
-			d.set(from, name, value)
+			d.Set(from, name, value)
 		}
 	}
 	if d.Values[runs.FromPreference] == nil {
@@ -168,15 +168,15 @@ func attachmentIndexes(value any) (indexes []int) {
 		list = []any{value}
 	}
 	for _, one := range list {
-		if i, ok := attachmentIndex(one); ok {
+		if i, ok := AttachmentIndex(one); ok {
 			indexes = append(indexes, i)
 		}
 	}
 	return indexes
 }
 
-// attachmentIndex reads "attachment:N".
-func attachmentIndex(value any) (int, bool) {
+// AttachmentIndex reads "attachment:N".
+func AttachmentIndex(value any) (int, bool) {
 	s, ok := value.(string)
 	if !ok {
 		return 0, false
@@ -189,8 +189,8 @@ func attachmentIndex(value any) (int, bool) {
 	return n, err == nil && n >= 0
 }
 
-// freshSeed makes a draft draw its seeds anew.
-func freshSeed(d *draft, schema registry.InputSchema) {
+// FreshSeed makes a draft draw its seeds anew.
+func FreshSeed(d *Draft, schema registry.InputSchema) {
 	for _, f := range schema {
 		if !f.Seed {
 			continue
@@ -198,6 +198,6 @@ func freshSeed(d *draft, schema registry.InputSchema) {
 		for _, values := range maps.Clone(d.Values) {
 			delete(values, f.Name)
 		}
-		d.set(runs.FromArgument, f.Name, "random")
+		d.Set(runs.FromArgument, f.Name, "random")
 	}
 }
