@@ -7,7 +7,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/assets"
-	"github.com/signalbox/signalbox/platforms/chat/router"
+	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/webchat"
 	"github.com/signalbox/signalbox/registry"
@@ -42,7 +42,7 @@ func newUsers(db *database, ledger *billing.Ledger, c Config, change ...func(*us
 			if err := webhooks.Forget(ctx, tx, accountID); err != nil {
 				return err
 			}
-			if err := router.Forget(ctx, tx, accountID); err != nil {
+			if err := store.Forget(ctx, tx, accountID); err != nil {
 				return err
 			}
 			return assets.Forget(ctx, tx, accountID)
@@ -80,7 +80,7 @@ func mergeRooms(ctx context.Context, tx pgx.Tx, ledger *billing.Ledger, from, in
 	if err := webhooks.Adopt(ctx, tx, from, into); err != nil {
 		return err
 	}
-	if err := router.Adopt(ctx, tx, from, into); err != nil {
+	if err := store.Adopt(ctx, tx, from, into); err != nil {
 		return err
 	}
 	if err := assets.Adopt(ctx, tx, from, into); err != nil {

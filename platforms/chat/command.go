@@ -24,6 +24,7 @@ func ParseCommand(text, botName string) (name, rest string, forUs bool) {
 	return name, rest, true
 }
 
+// IsCommandName reports whether a word has only the letters that commands have on every platform: A-Z a-z 0-9 _ -.
 func IsCommandName(name string) bool {
 	for _, r := range name {
 		ok := r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'

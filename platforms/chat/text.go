@@ -118,6 +118,7 @@ func Join(sep string, texts ...Text) Text {
 // Lines puts texts on lines of their own.
 func Lines(texts ...Text) Text { return Join("\n", texts...) }
 
+// FirstNonEmpty gives the first text that is more than white space, or "".
 func FirstNonEmpty(list ...string) string {
 	for _, s := range list {
 		if strings.TrimSpace(s) != "" {

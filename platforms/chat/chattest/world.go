@@ -23,6 +23,7 @@ import (
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/router"
+	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
@@ -109,7 +110,7 @@ func (w *World) Start() {
 	w.People = users.New(w.Pool, users.Config{
 		OnCreate: w.welcome,
 		OnMerge:  w.join,
-		OnErase:  func(ctx context.Context, tx pgx.Tx, accountID string) error { return router.Forget(ctx, tx, accountID) },
+		OnErase:  func(ctx context.Context, tx pgx.Tx, accountID string) error { return store.Forget(ctx, tx, accountID) },
 	})
 	w.Runs, err = runs.New(runs.Config{
 		Pool: w.Pool, Registry: w.Registry, Ledger: w.Ledger, Users: w.People, Limits: w.People, Assets: w.Files, Logger: log,
@@ -193,7 +194,7 @@ func (w *World) join(ctx context.Context, tx pgx.Tx, from, into string) error {
 	if err := w.Ledger.Merge(ctx, tx, from, into); err != nil {
 		return err
 	}
-	return router.Adopt(ctx, tx, from, into)
+	return store.Adopt(ctx, tx, from, into)
 }
 
 // LastAccount gives the account made last.

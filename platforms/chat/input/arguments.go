@@ -21,11 +21,13 @@ type UnknownOption struct {
 	Nearest string // the input meant, probably, or ""
 }
 
+// Error names the option.
 func (e *UnknownOption) Error() string { return "unknown option " + e.Name }
 
 // MissingValue is an option without its value.
 type MissingValue struct{ Name string }
 
+// Error names the option.
 func (e *MissingValue) Error() string { return "no value for option " + e.Name }
 
 // Parse reads

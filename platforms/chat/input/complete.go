@@ -27,18 +27,18 @@ func Complete(f registry.InputField, typed string, recent []any, n int) []chat.C
 	return chosen.List
 }
 
-// choices are offered values, each once.
-type choices struct {
+// Choices are offered values, each once.
+type Choices struct {
 	List []chat.Choice
 	seen map[any]bool
 	most int
 }
 
 // NewChoices makes a list for at most so many.
-func NewChoices(most int) *choices { return &choices{most: most, seen: map[any]bool{}} }
+func NewChoices(most int) *Choices { return &Choices{most: most, seen: map[any]bool{}} }
 
 // Add appends a choice, unless it is there already, has no label, or the list is full.
-func (c *choices) Add(choice chat.Choice) {
+func (c *Choices) Add(choice chat.Choice) {
 	if key := fmt.Sprint(choice.Value); len(c.List) < c.most && !c.seen[key] && choice.Label != "" {
 		c.seen[key] = true
 		c.List = append(c.List, choice)

@@ -27,6 +27,7 @@ type Draft struct {
 	Approval runs.Approval `json:"approval,omitempty"`
 }
 
+// Set gives an input a value, and notes where it came from.
 func (d *Draft) Set(from runs.Source, name string, value any) {
 	if d.Values == nil {
 		d.Values = map[runs.Source]map[string]any{}
@@ -37,6 +38,7 @@ func (d *Draft) Set(from runs.Source, name string, value any) {
 	d.Values[from][name] = value
 }
 
+// Has reports whether an input has a value from anywhere.
 func (d *Draft) Has(name string) bool {
 	for _, values := range d.Values {
 		if _, ok := values[name]; ok {
@@ -49,6 +51,7 @@ func (d *Draft) Has(name string) bool {
 // LeftOver is text that no input of a tool takes.
 type LeftOver struct{ Text string }
 
+// Error quotes the text.
 func (e *LeftOver) Error() string { return "no input takes the text " + e.Text }
 
 // errStoredFile: a stored file was named, which may be anybody's.

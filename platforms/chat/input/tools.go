@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
+// QuoteIfNeeded puts a value that would not be read as one word in quotation marks.
 func QuoteIfNeeded(s string) string {
 	if strings.ContainsAny(s, " \t\n\"'") || s == "" {
 		return strconv.Quote(s)
@@ -53,7 +54,7 @@ func Spell(tool *registry.Tool, options map[string]any) string {
 	return strings.Join(parts, " ")
 }
 
-// command text of a tool: what people type to start it.
+// CommandOf is what people type to start a tool.
 func CommandOf(tool *registry.Tool) string {
 	if tool.CommandName != "" {
 		return tool.CommandName
@@ -142,6 +143,7 @@ func OptionExample(f registry.InputField) string {
 	return OptionName(f.Name) + "=" + QuoteIfNeeded(ExampleOf(f))
 }
 
+// ToolChoice offers a tool by its command.
 func ToolChoice(tool *registry.Tool) chat.Choice {
 	name := strings.TrimPrefix(chat.FirstNonEmpty(tool.CommandName, tool.ToolID), "/")
 	return chat.Choice{Label: name + " – " + tool.DisplayName, Value: name}

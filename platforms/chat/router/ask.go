@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -21,15 +22,15 @@ func (t *turn) ask(ctx context.Context, d input.Draft, tool *registry.Tool, miss
 	f := missing[0]
 	notes := t.notes(d.Notes[d.Told:])
 	d.Told = len(d.Notes)
-	p := prompt{
-		ID: newID(), Platform: t.in.platform, Chat: t.in.Chat.Chat, AccountID: t.account.ID,
-		State: promptState{Field: f.Name, Draft: &d},
+	p := store.Prompt{
+		ID: store.NewID(), Platform: t.in.platform, Chat: t.in.Chat.Chat, AccountID: t.account.ID,
+		State: store.PromptState{Field: f.Name, Draft: &d},
 	}
-	buttons := t.keyboard(keyboardState{Prompt: p.ID, Tool: d.Tool, Values: t.shownChoices(f), Fields: t.askedTogether(missing)})
+	buttons := t.keyboard(store.KeyboardState{Prompt: p.ID, Tool: d.Tool, Values: t.shownChoices(f), Fields: t.askedTogether(missing)})
 	m := t.answering(chat.Join("\n\n", notes, t.question(tool, f)))
 	t.askFor(&m, f, buttons)
 	if len(m.Buttons) > 0 || len(m.Menus) > 0 {
-		if err := t.keyboards.save(ctx, buttons); err != nil {
+		if err := t.store.Keyboards.Save(ctx, buttons); err != nil {
 			return err
 		}
 	}
@@ -38,7 +39,7 @@ func (t *turn) ask(ctx context.Context, d input.Draft, tool *registry.Tool, miss
 		return err
 	}
 	// Open before it is asked: buttons can be pressed faster than we write.
-	if err := t.prompts.open(ctx, p, t.cfg.AnswerWait); err != nil {
+	if err := t.store.Prompts.Open(ctx, p, t.cfg.AnswerWait); err != nil {
 		return err
 	}
 	t.led = true
@@ -48,7 +49,7 @@ func (t *turn) ask(ctx context.Context, d input.Draft, tool *registry.Tool, miss
 	}
 	p.MessageID, p.State.Asked = asked.ID, asked
 	t.markAsked(ctx, asked)
-	return t.prompts.asked(ctx, p)
+	return t.store.Prompts.Asked(ctx, p)
 }
 
 // markAsked remembers a question in a group, where people choose which one they answer by replying to it.
@@ -56,7 +57,7 @@ func (t *turn) markAsked(ctx context.Context, asked chat.MessageRef) {
 	if t.in.Chat.Kind == chat.ChatPrivate || asked.IsZero() {
 		return
 	}
-	if err := t.marks.set(ctx, markAsked, t.in.platform, t.in.Chat.Chat, asked.ID, t.account.ID, nil); err != nil {
+	if err := t.store.Marks.Set(ctx, store.MarkAsked, t.in.platform, t.in.Chat.Chat, asked.ID, t.account.ID, nil); err != nil {
 		t.log.WarnContext(ctx, "who answers a question too late is not told", "error", err)
 	}
 }
@@ -66,15 +67,15 @@ func (t *turn) unmark(ctx context.Context, asked chat.MessageRef) {
 	if t.in.Chat.Kind == chat.ChatPrivate || asked.IsZero() {
 		return
 	}
-	if err := t.marks.clear(ctx, t.in.platform, t.in.Chat.Chat, asked.ID); err != nil {
+	if err := t.store.Marks.Clear(ctx, t.in.platform, t.in.Chat.Chat, asked.ID); err != nil {
 		t.log.WarnContext(ctx, "an answered question looks like one that is over", "error", err)
 	}
 }
 
 // replaced tells the question before that it is over, because another takes its place.
 func (t *turn) replaced(ctx context.Context) error {
-	p, _, err := t.prompts.last(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
-	if errors.Is(err, errNoPrompt) || err == nil && p.ID == t.settled {
+	p, _, err := t.store.Prompts.Last(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
+	if errors.Is(err, store.ErrNoPrompt) || err == nil && p.ID == t.settled {
 		return nil
 	}
 	if err == nil {
@@ -85,12 +86,12 @@ func (t *turn) replaced(ctx context.Context) error {
 
 // giveUp ends what a person was asked before, since what they began instead is under way.
 func (t *turn) giveUp(ctx context.Context) error {
-	p, _, err := t.prompts.last(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
-	if errors.Is(err, errNoPrompt) {
+	p, _, err := t.store.Prompts.Last(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
+	if errors.Is(err, store.ErrNoPrompt) {
 		return nil
 	}
 	if err == nil {
-		_, err = t.prompts.close(ctx, p.ID)
+		_, err = t.store.Prompts.Close(ctx, p.ID)
 	}
 	if err == nil {
 		t.showOver(ctx, p)
@@ -100,7 +101,7 @@ func (t *turn) giveUp(ctx context.Context) error {
 
 // showOver shows in place of a question that it waits for no answer any more. Nobody waits for that. A question without
 // buttons stays as it is: where it opened the reply field it can't be changed, and who replies to it is told.
-func (t *turn) showOver(ctx context.Context, p prompt) {
+func (t *turn) showOver(ctx context.Context, p store.Prompt) {
 	over := t.fit(chat.Message{To: p.State.Asked.Place, Text: t.say("ask.over")})
 	show := func() error {
 		_, err := t.Edit(ctx, p.State.Asked, over)
@@ -124,10 +125,10 @@ func (t *turn) showOver(ctx context.Context, p prompt) {
 // askFor adds choices and Cancel to a question, or opens the reply field where the answer must be a reply:
 // in groups, where bots may see nothing else. There /cancel takes the place of the button on platforms
 // that can't show both.
-func (t *turn) askFor(m *chat.Message, f registry.InputField, buttons keyboard) {
+func (t *turn) askFor(m *chat.Message, f registry.InputField, buttons store.Keyboard) {
 	t.offer(m, buttons, "c", "menu.value", t.choiceOptions(t.voice, f))
-	if len(buttons.state.Fields) > 0 {
-		m.Buttons = append(m.Buttons, []chat.Button{{Label: t.line("button.answer"), Data: buttons.data("form"), Style: chat.ButtonPrimary}})
+	if len(buttons.State.Fields) > 0 {
+		m.Buttons = append(m.Buttons, []chat.Button{{Label: t.line("button.answer"), Data: buttons.Data("form"), Style: chat.ButtonPrimary}})
 	}
 	answerable := len(m.Buttons) > 0 || len(m.Menus) > 0 // without a message of one's own
 	if t.in.Chat.Kind != chat.ChatPrivate {
@@ -146,8 +147,8 @@ func (t *turn) askFor(m *chat.Message, f registry.InputField, buttons keyboard) 
 		m.Text = chat.Lines(m.Text, t.say("ask.cancelCommand"))
 		return
 	}
-	cancel := chat.Button{Label: t.line("button.cancel"), Data: buttons.data("no")}
-	if n := len(m.Buttons); n > 0 && len(buttons.state.Fields) > 0 {
+	cancel := chat.Button{Label: t.line("button.cancel"), Data: buttons.Data("no")}
+	if n := len(m.Buttons); n > 0 && len(buttons.State.Fields) > 0 {
 		m.Buttons[n-1] = append(m.Buttons[n-1], cancel)
 		return
 	}
@@ -215,9 +216,9 @@ func rowsOf(all []chat.Button, n int) [][]chat.Button {
 
 // answerPrompt takes a message as the answer to an open question, if it is one.
 func (t *turn) answerPrompt(ctx context.Context) (bool, error) {
-	p, err := t.prompts.pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
+	p, err := t.store.Prompts.Pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
 	open := err == nil
-	if err != nil && !errors.Is(err, errNoPrompt) {
+	if err != nil && !errors.Is(err, store.ErrNoPrompt) {
 		return false, err
 	}
 	if t.in.Chat.Kind != chat.ChatPrivate && (!open || t.in.ReplyTo == nil || t.in.ReplyTo.Ref.ID != p.MessageID) {
@@ -241,7 +242,7 @@ func (t *turn) answeredLate(ctx context.Context) (bool, error) {
 	if t.in.ReplyTo == nil || !t.in.ReplyTo.Own {
 		return false, nil
 	}
-	whom, _, err := t.marks.of(ctx, markAsked, t.in.platform, t.in.Chat.Chat, t.in.ReplyTo.Ref.ID)
+	whom, _, err := t.store.Marks.Of(ctx, store.MarkAsked, t.in.platform, t.in.Chat.Chat, t.in.ReplyTo.Ref.ID)
 	if err != nil || whom != t.account.ID {
 		return false, err
 	}
@@ -251,7 +252,7 @@ func (t *turn) answeredLate(ctx context.Context) (bool, error) {
 
 // inputAnswered puts an answer into the draft it was asked for and goes on. The question stays open when
 // the answer does not fit.
-func (t *turn) inputAnswered(ctx context.Context, p prompt, d input.Draft) error {
+func (t *turn) inputAnswered(ctx context.Context, p store.Prompt, d input.Draft) error {
 	tool, ok := t.cfg.Tools.Snapshot().Resolve(d.Tool)
 	if !ok {
 		return t.inVain(ctx, p, "tool.gone")
@@ -272,15 +273,15 @@ func (t *turn) inputAnswered(ctx context.Context, p prompt, d input.Draft) error
 }
 
 // inVain ends a question whose answer is of no use any more, and says why.
-func (t *turn) inVain(ctx context.Context, p prompt, key string) error {
-	if _, err := t.prompts.close(ctx, p.ID); err != nil {
+func (t *turn) inVain(ctx context.Context, p store.Prompt, key string) error {
+	if _, err := t.store.Prompts.Close(ctx, p.ID); err != nil {
 		return err
 	}
 	return t.tell(ctx, key)
 }
 
 // answered goes on with a draft whose question was answered.
-func (t *turn) answered(ctx context.Context, p prompt, d input.Draft) error {
+func (t *turn) answered(ctx context.Context, p store.Prompt, d input.Draft) error {
 	if !p.State.Asked.IsZero() {
 		if err := t.EditButtons(ctx, p.State.Asked, nil); err != nil && !errors.Is(err, chat.ErrGone) {
 			t.log.DebugContext(ctx, "the buttons of an answered question stay", "error", err)
@@ -291,7 +292,7 @@ func (t *turn) answered(ctx context.Context, p prompt, d input.Draft) error {
 		return err
 	}
 	t.unmark(ctx, p.State.Asked)
-	_, err := t.prompts.close(ctx, p.ID)
+	_, err := t.store.Prompts.Close(ctx, p.ID)
 	return err
 }
 
@@ -362,28 +363,28 @@ func (t *turn) wrongKind(f registry.InputField) chat.Text {
 }
 
 // pressChoice answers a question by one of its buttons.
-func (t *turn) pressChoice(ctx context.Context, k keyboard, n int) error {
+func (t *turn) pressChoice(ctx context.Context, k store.Keyboard, n int) error {
 	p, tool, err := t.openQuestion(ctx, k)
 	if err != nil || tool == nil {
 		return err
 	}
-	if n >= len(k.state.Values) {
+	if n >= len(k.State.Values) {
 		return t.alert(ctx, "press.tooOld")
 	}
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
 	d := *p.State.Draft
-	d.Set(runs.FromAnswer, p.State.Field, k.state.Values[n])
+	d.Set(runs.FromAnswer, p.State.Field, k.State.Values[n])
 	return t.answered(ctx, p, d)
 }
 
 // pressCancelPrompt ends a question.
-func (t *turn) pressCancelPrompt(ctx context.Context, k keyboard) error {
+func (t *turn) pressCancelPrompt(ctx context.Context, k store.Keyboard) error {
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
-	if _, err := t.prompts.close(ctx, k.state.Prompt); err != nil {
+	if _, err := t.store.Prompts.Close(ctx, k.State.Prompt); err != nil {
 		return err
 	}
 	_, err := t.change(ctx, t.in.Message, chat.Message{To: t.in.Chat.Place, Text: t.say("ask.canceled")})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -112,7 +113,7 @@ func (t *turn) takeAll(ctx context.Context, d *input.Draft, from runs.Source, to
 }
 
 func (t *turn) take(ctx context.Context, d *input.Draft, from runs.Source, f registry.InputField, files []chat.Attachment) error {
-	value, err := t.store(ctx, f, files)
+	value, err := t.keepFiles(ctx, f, files)
 	if err != nil {
 		return err
 	}
@@ -122,7 +123,7 @@ func (t *turn) take(ctx context.Context, d *input.Draft, from runs.Source, f reg
 
 // requestOf is the message a repeated run answers: the one the first run answered, if it is in this chat.
 func (t *turn) requestOf(run runs.Run) chat.MessageRef {
-	where, err := targetOf(run)
+	where, err := store.TargetOf(run)
 	if err != nil || where.Chat.Chat != t.in.Chat.Chat {
 		return chat.MessageRef{}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/card"
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -127,10 +128,10 @@ func linked(label, address string) chat.Text {
 }
 
 // followUpButtons are the buttons of follow-up actions, two in a row.
-func followUpButtons(run runs.Run, k keyboard) [][]chat.Button {
+func followUpButtons(run runs.Run, k store.Keyboard) [][]chat.Button {
 	var rows [][]chat.Button
 	for i, a := range words.FollowUps(run) {
-		b := chat.Button{Label: a.Label, Data: k.data("follow" + string(rune('0'+i)))}
+		b := chat.Button{Label: a.Label, Data: k.Data("follow" + string(rune('0'+i)))}
 		if i%2 == 0 {
 			rows = append(rows, nil)
 		}
@@ -141,7 +142,7 @@ func followUpButtons(run runs.Run, k keyboard) [][]chat.Button {
 
 // pressFollowUp starts the tool that a follow-up action names. The inputs are a service's words, not the person's: what
 // costs or changes something shows them with the price, and waits to be confirmed.
-func (t *turn) pressFollowUp(ctx context.Context, k keyboard, n int) error {
+func (t *turn) pressFollowUp(ctx context.Context, k store.Keyboard, n int) error {
 	return t.withRun(ctx, k, func(run runs.Run) error {
 		actions := words.FollowUps(run)
 		if n >= len(actions) {

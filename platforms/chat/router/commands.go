@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -219,5 +220,5 @@ func (t *turn) offerTools(ctx context.Context) error {
 		names[i] = input.CommandOf(tool)
 	}
 	text := t.say("chatter.file", "commands", strings.Join(names, "\n"))
-	return t.offerUse(ctx, text, keyboardState{Files: t.in.Attachments, Query: t.in.Text, Sent: true}, fitting)
+	return t.offerUse(ctx, text, store.KeyboardState{Files: t.in.Attachments, Query: t.in.Text, Sent: true}, fitting)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/i18n"
-	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -46,9 +46,8 @@ func NewDeliverer(cfg DelivererConfig) (*Deliverer, error) {
 	if err != nil {
 		return nil, err
 	}
-	writer := postgres.NewWriter(cfg.Pool)
 	d := &desk{
-		surfaces: map[string]*surface{}, keyboards: keyboards{cfg.Pool, writer}, writer: writer, deliveries: deliveries{cfg.Pool}, questions: questions{cfg.Pool}, texts: texts.WithUnit(cfg.Points.Unit),
+		surfaces: map[string]*surface{}, store: store.New(cfg.Pool), texts: texts.WithUnit(cfg.Points.Unit),
 	}
 	for _, a := range cfg.Adapters {
 		if d.surfaces[a.Platform()] != nil {
@@ -71,14 +70,14 @@ func (d *Deliverer) Platforms() []string { return d.platforms() }
 // offered at the next contact.
 func (d *Deliverer) Deliver(ctx context.Context, run runs.Run) error {
 	s := d.surfaces[run.Origin.Platform]
-	where, err := targetOf(run)
+	where, err := store.TargetOf(run)
 	if err != nil || s == nil {
 		return fmt.Errorf("%w: no chat to deliver run %s to", runs.ErrUndeliverable, run.ID)
 	}
 	unlock := d.live.lock(run.ID)
 	defer unlock()
-	rec, err := d.deliveries.begin(ctx, run)
-	if err != nil || rec.finished {
+	rec, err := d.store.Deliveries.Begin(ctx, run)
+	if err != nil || rec.Finished {
 		return err
 	}
 	// Several attempts must not add up to several messages, so each leaves its trace in rec.
@@ -88,12 +87,12 @@ func (d *Deliverer) Deliver(ctx context.Context, run runs.Run) error {
 		err = d.showWithoutRight(ctx, &w, err)
 	}
 	if errors.Is(err, chat.ErrUnreachable) || errors.Is(err, chat.ErrNoRight) {
-		return fmt.Errorf("%w: %w", runs.ErrUndeliverable, errors.Join(err, d.deliveries.miss(ctx, run.ID)))
+		return fmt.Errorf("%w: %w", runs.ErrUndeliverable, errors.Join(err, d.store.Deliveries.Miss(ctx, run.ID)))
 	}
 	if err != nil {
 		return fmt.Errorf("deliver run %s: %w", run.ID, err)
 	}
-	return d.deliveries.finish(ctx, run.ID)
+	return d.store.Deliveries.Finish(ctx, run.ID)
 }
 
 // showWithoutRight tells which right is missing where files can't be sent, and lets the person try again.
@@ -104,7 +103,7 @@ func (d *Deliverer) showWithoutRight(ctx context.Context, w *showing, cause erro
 	}
 	return d.main(ctx, w, chat.Message{
 		Text:    chat.Lines(chat.Text{{Style: chat.StyleBold, Text: w.run.Tool.DisplayName}}, w.say("result.noRight", "right", cause)),
-		Buttons: [][]chat.Button{{{Label: w.line("button.show"), Data: k.data("show")}}},
+		Buttons: [][]chat.Button{{{Label: w.line("button.show"), Data: k.Data("show")}}},
 	})
 }
 
@@ -113,9 +112,9 @@ type showing struct {
 	*surface
 	voice
 	run   runs.Run
-	where target
+	where store.Target
 	// rec tells what was shown before; nil when somebody asked to see the result again.
-	rec *record
+	rec *store.Record
 	// trigger is the update that asked to see it again.
 	trigger *chat.Incoming
 	// sent are the messages in which it was shown again.
@@ -151,12 +150,12 @@ func (d *Deliverer) showFailure(ctx context.Context, w *showing) error {
 }
 
 // buttons makes the keyboard of the message that shows the run's end.
-func (d *Deliverer) buttons(ctx context.Context, w *showing, refs []chat.MessageRef) (keyboard, error) {
-	k := keyboard{
-		id: newID(), platform: w.Platform(), accountID: w.run.AccountID,
-		state: keyboardState{Run: w.run.ID, Tool: w.run.Tool.ToolID, Refs: refs},
+func (d *Deliverer) buttons(ctx context.Context, w *showing, refs []chat.MessageRef) (store.Keyboard, error) {
+	k := store.Keyboard{
+		ID: store.NewID(), Platform: w.Platform(), AccountID: w.run.AccountID,
+		State: store.KeyboardState{Run: w.run.ID, Tool: w.run.Tool.ToolID, Refs: refs},
 	}
-	return k, d.keyboards.save(ctx, k)
+	return k, d.store.Keyboards.Save(ctx, k)
 }
 
 // showResult shows outputs: one file or text in place of the status message; several as albums and single
@@ -243,7 +242,7 @@ func (d *Deliverer) showSeveral(ctx context.Context, w *showing, r result, text 
 	m := chat.Message{Text: text, Buttons: w.resultButtons(w.run, k, hasFiles(w.run))}
 	if doubtful {
 		m.Text = chat.Lines(text, w.say("result.doubtful"))
-		m.Buttons = append([][]chat.Button{{{Label: w.line("button.show"), Data: k.data("show")}}}, m.Buttons...)
+		m.Buttons = append([][]chat.Button{{{Label: w.line("button.show"), Data: k.Data("show")}}}, m.Buttons...)
 	}
 	if _, err := d.once(ctx, w, "summary", m); err != nil && !errors.Is(err, errDoubtful) {
 		return err
@@ -282,7 +281,7 @@ func (d *Deliverer) main(ctx context.Context, w *showing, m chat.Message) error 
 	status := w.where.Status
 	if w.rec != nil {
 		// The fall-back was sent before: from then on it takes the place of the status message.
-		if p := w.rec.parts["main"]; len(p.Refs) > 0 {
+		if p := w.rec.Parts["main"]; len(p.Refs) > 0 {
 			status = p.Refs[0]
 		}
 	}
@@ -307,7 +306,7 @@ func (d *Deliverer) offerAgain(ctx context.Context, w *showing) error {
 	}
 	_, err = d.once(ctx, w, "offer", chat.Message{
 		Text:    chat.Lines(chat.Text{{Style: chat.StyleBold, Text: w.run.Tool.DisplayName}}, w.say("result.doubtful")),
-		Buttons: [][]chat.Button{{{Label: w.line("button.show"), Data: k.data("show")}}},
+		Buttons: [][]chat.Button{{{Label: w.line("button.show"), Data: k.Data("show")}}},
 	})
 	if errors.Is(err, errDoubtful) {
 		return nil // the result is in the history
@@ -327,13 +326,13 @@ func (d *Deliverer) once(ctx context.Context, w *showing, key string, m chat.Mes
 		w.sent = append(w.sent, refs...)
 		return refs, err
 	}
-	if p, ok := w.rec.parts[key]; ok {
+	if p, ok := w.rec.Parts[key]; ok {
 		if !p.Sent {
 			return nil, errDoubtful
 		}
 		return p.Refs, nil
 	}
-	if err := d.deliveries.note(ctx, w.rec, key, part{}); err != nil {
+	if err := d.store.Deliveries.Note(ctx, w.rec, key, store.Part{}); err != nil {
 		return nil, err
 	}
 	refs, err := w.Send(ctx, w.fit(m))
@@ -341,12 +340,12 @@ func (d *Deliverer) once(ctx context.Context, w *showing, key string, m chat.Mes
 	after := context.WithoutCancel(ctx)
 	switch {
 	case err == nil:
-		return refs, d.deliveries.note(after, w.rec, key, part{Sent: true, Refs: refs})
+		return refs, d.store.Deliveries.Note(after, w.rec, key, store.Part{Sent: true, Refs: refs})
 	case errors.Is(err, chat.ErrUncertain):
 		return nil, errDoubtful
 	case ctx.Err() != nil:
 		return nil, err // broken off: nobody knows
 	default:
-		return nil, errors.Join(err, d.deliveries.forget(after, w.rec, key))
+		return nil, errors.Join(err, d.store.Deliveries.Forget(after, w.rec, key))
 	}
 }

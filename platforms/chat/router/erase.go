@@ -5,27 +5,28 @@ import (
 	"fmt"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/store"
 )
 
 // eraseCommand asks whether all that is known of the person is to be deleted.
 func (t *turn) eraseCommand(ctx context.Context) error {
-	k := t.keyboard(keyboardState{})
-	if err := t.keyboards.save(ctx, k); err != nil {
+	k := t.keyboard(store.KeyboardState{})
+	if err := t.store.Keyboards.Save(ctx, k); err != nil {
 		return err
 	}
 	_, err := t.reply(ctx, t.say("erase.ask"), []chat.Button{
-		{Label: t.line("button.erase"), Data: k.data("erase"), Style: chat.ButtonDanger},
-		{Label: t.line("button.cancel"), Data: k.data("close")},
+		{Label: t.line("button.erase"), Data: k.Data("erase"), Style: chat.ButtonDanger},
+		{Label: t.line("button.cancel"), Data: k.Data("close")},
 	})
 	return err
 }
 
 // pressErase deletes what is known of the person.
-func (t *turn) pressErase(ctx context.Context, _ keyboard) error {
+func (t *turn) pressErase(ctx context.Context, _ store.Keyboard) error {
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
-	if err := t.prompts.abandon(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID); err != nil {
+	if err := t.store.Prompts.Abandon(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID); err != nil {
 		return err
 	}
 	if err := t.cfg.Accounts.Erase(ctx, t.account.ID, t.account.ID); err != nil {

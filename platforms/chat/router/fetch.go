@@ -15,12 +15,12 @@ type tooLarge struct{ limit int64 }
 
 func (e *tooLarge) Error() string { return fmt.Sprintf("a file is larger than %d bytes", e.limit) }
 
-// store fetches files and puts them into our own store: a list of references for an input that takes
+// keepFiles fetches files and puts them into our own store: a list of references for an input that takes
 // several, one reference otherwise.
-func (t *turn) store(ctx context.Context, f registry.InputField, files []chat.Attachment) (any, error) {
+func (t *turn) keepFiles(ctx context.Context, f registry.InputField, files []chat.Attachment) (any, error) {
 	var refs []any
 	for _, file := range files {
-		ref, err := t.storeOne(ctx, file)
+		ref, err := t.keepFile(ctx, file)
 		if err != nil {
 			return nil, err
 		}
@@ -32,7 +32,7 @@ func (t *turn) store(ctx context.Context, f registry.InputField, files []chat.At
 	return refs[0], nil
 }
 
-func (t *turn) storeOne(ctx context.Context, a chat.Attachment) (string, error) {
+func (t *turn) keepFile(ctx context.Context, a chat.Attachment) (string, error) {
 	if a.Ref != "" {
 		return a.Ref, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -218,11 +219,11 @@ func TestCommandListPrefersWhatIsUsed(t *testing.T) {
 
 func TestKeyboardDataFits64Bytes(t *testing.T) {
 	t.Parallel()
-	k := keyboard{id: newID()}
+	k := store.Keyboard{ID: store.NewID()}
 	for word := range pressActions() {
-		data := k.data(word + "999")
-		id, action, ok := parseData(data)
-		if !ok || id != k.id || action != word+"999" || len(data) > 64 {
+		data := k.Data(word + "999")
+		id, action, ok := store.ParseData(data)
+		if !ok || id != k.ID || action != word+"999" || len(data) > 64 {
 			t.Errorf("%q is read as %q, %q, %v", data, id, action, ok)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/runs"
 )
 
@@ -16,7 +17,7 @@ const historyPage = 5
 
 // historyCommand lists what a person has run, newest first.
 func (t *turn) historyCommand(ctx context.Context) error {
-	m, err := t.historyList(ctx, t.keyboard(keyboardState{}), "")
+	m, err := t.historyList(ctx, t.keyboard(store.KeyboardState{}), "")
 	if err != nil {
 		return err
 	}
@@ -24,7 +25,7 @@ func (t *turn) historyCommand(ctx context.Context) error {
 }
 
 // historyList draws the page of runs older than before.
-func (t *turn) historyList(ctx context.Context, k keyboard, before string) (chat.Message, error) {
+func (t *turn) historyList(ctx context.Context, k store.Keyboard, before string) (chat.Message, error) {
 	m := chat.Message{To: t.in.Chat.Place}
 	list, err := t.cfg.Runs.List(ctx, runs.Filter{AccountID: t.account.ID, Before: before, Limit: historyPage + 1})
 	if err != nil {
@@ -37,19 +38,19 @@ func (t *turn) historyList(ctx context.Context, k keyboard, before string) (chat
 	more := len(list) > historyPage
 	list = list[:min(len(list), historyPage)]
 	m.Text = t.say("history.title")
-	k.state.Runs = nil
+	k.State.Runs = nil
 	var numbers []chat.Button
 	for i, run := range list {
 		m.Text = chat.Join("\n\n", m.Text, t.historyLine(i, run))
-		k.state.Runs = append(k.state.Runs, run.ID)
-		numbers = append(numbers, chat.Button{Label: t.line("button.showNumber", "n", i+1), Data: k.data("hist" + strconv.Itoa(i))})
+		k.State.Runs = append(k.State.Runs, run.ID)
+		numbers = append(numbers, chat.Button{Label: t.line("button.showNumber", "n", i+1), Data: k.Data("hist" + strconv.Itoa(i))})
 	}
 	m.Buttons = [][]chat.Button{numbers}
 	if more {
-		k.state.Before = list[len(list)-1].ID
-		m.Buttons = append(m.Buttons, []chat.Button{{Label: t.line("button.older"), Data: k.data("older")}})
+		k.State.Before = list[len(list)-1].ID
+		m.Buttons = append(m.Buttons, []chat.Button{{Label: t.line("button.older"), Data: k.Data("older")}})
 	}
-	return m, t.keyboards.save(ctx, k)
+	return m, t.store.Keyboards.Save(ctx, k)
 }
 
 // historyLine is one run: tool, when, how it ended, cost, and the beginning of what was asked for. In
@@ -78,11 +79,11 @@ func (v voice) costOf(run runs.Run) string {
 	return v.Value(run.Cost)
 }
 
-func (t *turn) pressOlder(ctx context.Context, k keyboard) error {
+func (t *turn) pressOlder(ctx context.Context, k store.Keyboard) error {
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
-	m, err := t.historyList(ctx, k, k.state.Before)
+	m, err := t.historyList(ctx, k, k.State.Before)
 	if err != nil {
 		return err
 	}
@@ -91,25 +92,25 @@ func (t *turn) pressOlder(ctx context.Context, k keyboard) error {
 }
 
 // pressHistory shows a run of the list again.
-func (t *turn) pressHistory(ctx context.Context, k keyboard, n int) error {
-	if n >= len(k.state.Runs) {
+func (t *turn) pressHistory(ctx context.Context, k store.Keyboard, n int) error {
+	if n >= len(k.State.Runs) {
 		return t.alert(ctx, "press.tooOld")
 	}
-	k.state.Run = k.state.Runs[n]
+	k.State.Run = k.State.Runs[n]
 	return t.pressShow(ctx, k)
 }
 
 // cancelCommand ends an open question; otherwise it lists what is under way, each with a button.
 func (t *turn) cancelCommand(ctx context.Context) error {
-	p, err := t.prompts.pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
+	p, err := t.store.Prompts.Pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
 	switch {
 	case err == nil:
-		if _, err := t.prompts.close(ctx, p.ID); err != nil {
+		if _, err := t.store.Prompts.Close(ctx, p.ID); err != nil {
 			return err
 		}
 		t.showOver(ctx, p)
 		return t.tell(ctx, "ask.canceled")
-	case !errors.Is(err, errNoPrompt):
+	case !errors.Is(err, store.ErrNoPrompt):
 		return err
 	}
 	active, err := t.underWay(ctx)
@@ -119,16 +120,16 @@ func (t *turn) cancelCommand(ctx context.Context) error {
 	if len(active) == 0 {
 		return t.tell(ctx, "cancel.none")
 	}
-	k := t.keyboard(keyboardState{})
+	k := t.keyboard(store.KeyboardState{})
 	text := t.say("cancel.title")
 	var buttons []chat.Button
 	for i, run := range active {
 		name := chat.Text{{Text: strconv.Itoa(i+1) + ". "}, {Style: chat.StyleBold, Text: run.Tool.DisplayName}}
 		text = chat.Lines(text, chat.Join(" · ", name, t.stage(run)))
-		k.state.Runs = append(k.state.Runs, run.ID)
-		buttons = append(buttons, chat.Button{Label: t.line("button.cancelNumber", "n", i+1), Data: k.data("stop#" + strconv.Itoa(i))})
+		k.State.Runs = append(k.State.Runs, run.ID)
+		buttons = append(buttons, chat.Button{Label: t.line("button.cancelNumber", "n", i+1), Data: k.Data("stop#" + strconv.Itoa(i))})
 	}
-	if err := t.keyboards.save(ctx, k); err != nil {
+	if err := t.store.Keyboards.Save(ctx, k); err != nil {
 		return err
 	}
 	_, err = t.reply(ctx, text, rowsOf(buttons, 3)...)
@@ -153,11 +154,11 @@ func openStatuses() []runs.Status {
 }
 
 // pressStopListed cancels a run of the list.
-func (t *turn) pressStopListed(ctx context.Context, k keyboard, n int) error {
-	if n >= len(k.state.Runs) {
+func (t *turn) pressStopListed(ctx context.Context, k store.Keyboard, n int) error {
+	if n >= len(k.State.Runs) {
 		return t.alert(ctx, "press.tooOld")
 	}
-	k.state.Run = k.state.Runs[n]
+	k.State.Run = k.State.Runs[n]
 	return t.withRun(ctx, k, func(run runs.Run) error { return t.stop(ctx, run) })
 }
 
@@ -200,7 +201,7 @@ func (t *turn) readByOthers() bool { return t.in.Chat.Kind != chat.ChatPrivate &
 
 // askedHere reports whether a run was asked for in this chat.
 func (t *turn) askedHere(run runs.Run) bool {
-	where, err := targetOf(run)
+	where, err := store.TargetOf(run)
 	return err == nil && run.Origin.Platform == t.in.platform && where.Chat.Chat == t.in.Chat.Chat
 }
 
@@ -212,7 +213,7 @@ func (t *turn) runRepliedTo(ctx context.Context, here, all []runs.Run) (run runs
 	}
 	ref := t.in.ReplyTo.Ref
 	for _, run := range here {
-		if where, err := targetOf(run); err == nil && (where.Status.ID == ref.ID || where.Request.ID == ref.ID) {
+		if where, err := store.TargetOf(run); err == nil && (where.Status.ID == ref.ID || where.Request.ID == ref.ID) {
 			return run, true, nil
 		}
 	}
@@ -221,7 +222,7 @@ func (t *turn) runRepliedTo(ctx context.Context, here, all []runs.Run) (run runs
 		ids[i] = run.ID
 	}
 	ref.Chat = t.in.Chat.Chat
-	shown, err := t.deliveries.shownIn(ctx, ids, ref)
+	shown, err := t.store.Deliveries.ShownIn(ctx, ids, ref)
 	i := slices.Index(ids, shown)
 	if i < 0 || err != nil {
 		return run, false, err

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/store"
 )
 
 // rememberUpdates is how long the ids of handled updates are kept, to know a repeated one. Platforms
@@ -145,7 +146,7 @@ func scanReceived(row pgx.CollectableRow) (received, error) {
 		return r, err
 	}
 	r.ids = []string{id}
-	if err := errors.Join(unmarshal(body, &r.Incoming), unmarshal(answer, &r.answer)); err != nil {
+	if err := errors.Join(store.Unmarshal(body, &r.Incoming), store.Unmarshal(answer, &r.answer)); err != nil {
 		return r, fmt.Errorf("update %s of %s: %w", id, r.platform, err)
 	}
 	return r, nil

@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -46,7 +47,7 @@ func (t *turn) startCommand(ctx context.Context) error {
 
 // popular gives the tools that are used most, for people who have not chosen yet.
 func (t *turn) popular(ctx context.Context, n int) ([]*registry.Tool, error) {
-	counts, err := t.uses.all(ctx)
+	counts, err := t.store.Uses.All(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -56,19 +57,19 @@ func (t *turn) popular(ctx context.Context, n int) ([]*registry.Tool, error) {
 
 // listTools sends a text with a button for each tool, and more buttons, whose data is their action, below.
 func (t *turn) listTools(ctx context.Context, text chat.Text, tools []*registry.Tool, more ...chat.Button) error {
-	k := t.keyboard(keyboardState{Asked: t.in.Message})
+	k := t.keyboard(store.KeyboardState{Asked: t.in.Message})
 	var buttons []chat.Button
 	for i, tool := range tools {
-		k.state.Tools = append(k.state.Tools, tool.ToolID)
-		buttons = append(buttons, chat.Button{Label: tool.DisplayName, Data: k.data(fmt.Sprint("tool", i))})
+		k.State.Tools = append(k.State.Tools, tool.ToolID)
+		buttons = append(buttons, chat.Button{Label: tool.DisplayName, Data: k.Data(fmt.Sprint("tool", i))})
 	}
 	rows := rowsOf(buttons, 2)
 	for _, b := range more {
-		b.Data = k.data(b.Data)
+		b.Data = k.Data(b.Data)
 		rows = append(rows, []chat.Button{b})
 	}
 	if len(rows) > 0 {
-		if err := t.keyboards.save(ctx, k); err != nil {
+		if err := t.store.Keyboards.Save(ctx, k); err != nil {
 			return err
 		}
 	}
@@ -77,11 +78,11 @@ func (t *turn) listTools(ctx context.Context, text chat.Text, tools []*registry.
 }
 
 // pressTool starts the tool of a button; it asks for what it needs.
-func (t *turn) pressTool(ctx context.Context, k keyboard, n int) error {
-	if n >= len(k.state.Tools) {
+func (t *turn) pressTool(ctx context.Context, k store.Keyboard, n int) error {
+	if n >= len(k.State.Tools) {
 		return t.alert(ctx, "press.tooOld")
 	}
-	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.state.Tools[n])
+	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.State.Tools[n])
 	if !ok {
 		return t.alert(ctx, "tool.gone")
 	}
@@ -185,7 +186,7 @@ func (t *turn) categoryName(name string) string {
 
 // explain sends a tool's help, with a button that starts the tool.
 func (t *turn) explain(ctx context.Context, tool *registry.Tool) error {
-	k := t.keyboard(keyboardState{Tool: tool.ToolID, Tools: []string{tool.ToolID}})
+	k := t.keyboard(store.KeyboardState{Tool: tool.ToolID, Tools: []string{tool.ToolID}})
 	var buttons [][]chat.Button
 	var price chat.Text
 	if tool.Refusal(t.audience()) == nil {
@@ -194,12 +195,12 @@ func (t *turn) explain(ctx context.Context, tool *registry.Tool) error {
 			t.log.WarnContext(ctx, "help without a price", "tool", tool.ToolID, "error", err)
 		}
 		price = t.price(quote)
-		if err := t.keyboards.save(ctx, k); err != nil {
+		if err := t.store.Keyboards.Save(ctx, k); err != nil {
 			return err
 		}
 		buttons = [][]chat.Button{{
-			{Label: t.line("button.start"), Data: k.data("tool0"), Style: chat.ButtonPrimary},
-			{Label: t.line("button.settings"), Data: k.data("settings")},
+			{Label: t.line("button.start"), Data: k.Data("tool0"), Style: chat.ButtonPrimary},
+			{Label: t.line("button.settings"), Data: k.Data("settings")},
 		}}
 	}
 	_, err := t.reply(ctx, t.toolHelp(tool, price), buttons...)
@@ -247,7 +248,7 @@ func (t *turn) toolsCommand(ctx context.Context) error {
 	if words := strings.TrimSpace(t.in.Text); words != "" {
 		return t.runCommand(ctx)
 	}
-	m, err := t.toolsPage(ctx, t.keyboard(keyboardState{}), 0)
+	m, err := t.toolsPage(ctx, t.keyboard(store.KeyboardState{}), 0)
 	if err != nil {
 		return err
 	}
@@ -255,7 +256,7 @@ func (t *turn) toolsCommand(ctx context.Context) error {
 }
 
 // toolsPage draws one page of the list of tools.
-func (t *turn) toolsPage(ctx context.Context, k keyboard, page int) (chat.Message, error) {
+func (t *turn) toolsPage(ctx context.Context, k store.Keyboard, page int) (chat.Message, error) {
 	var tools []*registry.Tool
 	for _, group := range byCategory(t.offered()) {
 		tools = append(tools, group.tools...)
@@ -268,7 +269,7 @@ func (t *turn) toolsPage(ctx context.Context, k keyboard, page int) (chat.Messag
 	pages := (len(tools) + toolsPerPage - 1) / toolsPerPage
 	page = min(max(page, 0), pages-1)
 	shown := tools[page*toolsPerPage : min(len(tools), (page+1)*toolsPerPage)]
-	k.state.Tools = nil
+	k.State.Tools = nil
 	m.Text = t.say("tools.title", "n", len(tools))
 	var buttons []chat.Button
 	last := ""
@@ -278,29 +279,29 @@ func (t *turn) toolsPage(ctx context.Context, k keyboard, page int) (chat.Messag
 			last = tool.Category
 		}
 		m.Text = chat.Lines(m.Text, chat.Plain(input.CommandOf(tool)+" – "+chat.Brief(chat.FirstNonEmpty(tool.Description, tool.DisplayName), 80)))
-		k.state.Tools = append(k.state.Tools, tool.ToolID)
-		buttons = append(buttons, chat.Button{Label: tool.DisplayName, Data: k.data(fmt.Sprint("tool", i))})
+		k.State.Tools = append(k.State.Tools, tool.ToolID)
+		buttons = append(buttons, chat.Button{Label: tool.DisplayName, Data: k.Data(fmt.Sprint("tool", i))})
 	}
 	m.Buttons = append(rowsOf(buttons, 2), t.pager(k, "list", page, pages)...)
-	return m, t.keyboards.save(ctx, k)
+	return m, t.store.Keyboards.Save(ctx, k)
 }
 
 // pager makes the row that leads to the other pages.
-func (t *turn) pager(k keyboard, action string, page, pages int) [][]chat.Button {
+func (t *turn) pager(k store.Keyboard, action string, page, pages int) [][]chat.Button {
 	if pages < 2 {
 		return nil
 	}
 	var row []chat.Button
 	if page > 0 {
-		row = append(row, chat.Button{Label: t.line("button.previous"), Data: k.data(fmt.Sprint(action, page-1))})
+		row = append(row, chat.Button{Label: t.line("button.previous"), Data: k.Data(fmt.Sprint(action, page-1))})
 	}
 	if page < pages-1 {
-		row = append(row, chat.Button{Label: t.line("button.next"), Data: k.data(fmt.Sprint(action, page+1))})
+		row = append(row, chat.Button{Label: t.line("button.next"), Data: k.Data(fmt.Sprint(action, page+1))})
 	}
 	return [][]chat.Button{row}
 }
 
-func (t *turn) pressList(ctx context.Context, k keyboard, page int) error {
+func (t *turn) pressList(ctx context.Context, k store.Keyboard, page int) error {
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}

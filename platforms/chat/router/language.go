@@ -9,6 +9,7 @@ import (
 	"golang.org/x/text/language/display"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/words"
 )
 
@@ -16,7 +17,7 @@ import (
 func (t *turn) languageCommand(ctx context.Context) error {
 	words := strings.TrimSpace(t.in.Text)
 	if words == "" {
-		m, err := t.languageMessage(ctx, t.keyboard(keyboardState{}))
+		m, err := t.languageMessage(ctx, t.keyboard(store.KeyboardState{}))
 		if err != nil {
 			return err
 		}
@@ -34,7 +35,7 @@ func (t *turn) languageCommand(ctx context.Context) error {
 func languageName(code string) string { return words.Capital(display.Self.Name(language.Make(code))) }
 
 // languageMessage offers the languages there are, and the one the platform tells.
-func (t *turn) languageMessage(ctx context.Context, k keyboard) (chat.Message, error) {
+func (t *turn) languageMessage(ctx context.Context, k store.Keyboard) (chat.Message, error) {
 	var options []chat.MenuOption
 	for _, code := range t.texts.Languages() {
 		options = append(options, chat.MenuOption{Label: languageName(code), Chosen: code == t.account.Language})
@@ -42,7 +43,7 @@ func (t *turn) languageMessage(ctx context.Context, k keyboard) (chat.Message, e
 	options = append(options, chat.MenuOption{Label: t.line("language.automatic")})
 	m := chat.Message{To: t.in.Chat.Place, Text: t.say("language.choose")}
 	t.offer(&m, k, "lang", "menu.language", options)
-	return m, t.keyboards.save(ctx, k)
+	return m, t.store.Keyboards.Save(ctx, k)
 }
 
 // speak stores the choice of a language and confirms it in that language.
@@ -55,7 +56,7 @@ func (t *turn) speak(ctx context.Context, code string) error {
 }
 
 // pressLanguage chooses a language; the number after the last one lets the platform decide.
-func (t *turn) pressLanguage(ctx context.Context, _ keyboard, n int) error {
+func (t *turn) pressLanguage(ctx context.Context, _ store.Keyboard, n int) error {
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
@@ -68,12 +69,12 @@ func (t *turn) pressLanguage(ctx context.Context, _ keyboard, n int) error {
 }
 
 // pressLanguages shows the languages to choose from.
-func (t *turn) pressLanguages(ctx context.Context, _ keyboard) error {
+func (t *turn) pressLanguages(ctx context.Context, _ store.Keyboard) error {
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
 	t.aside = true
-	m, err := t.languageMessage(ctx, t.keyboard(keyboardState{}))
+	m, err := t.languageMessage(ctx, t.keyboard(store.KeyboardState{}))
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
@@ -34,7 +35,7 @@ func (t *turn) linkCommand(ctx context.Context) error {
 	if err != nil {
 		return t.refusedByHouse(ctx, err)
 	}
-	k := t.keyboard(keyboardState{})
+	k := t.keyboard(store.KeyboardState{})
 	m, err := t.linked(ctx, &k)
 	if err != nil {
 		return err
@@ -44,25 +45,25 @@ func (t *turn) linkCommand(ctx context.Context) error {
 }
 
 // linked shows the person's identities; each but the one they write with can leave.
-func (t *turn) linked(ctx context.Context, k *keyboard) (chat.Message, error) {
+func (t *turn) linked(ctx context.Context, k *store.Keyboard) (chat.Message, error) {
 	m := chat.Message{To: t.in.Chat.Place}
 	list, err := t.cfg.Accounts.Identities(ctx, t.account.ID)
 	if err != nil {
 		return m, fmt.Errorf("list linked accounts: %w", err)
 	}
-	k.state.Identities = nil
+	k.State.Identities = nil
 	var options []chat.MenuOption
 	for _, id := range list {
 		m.Text = chat.Lines(m.Text, chat.Plain("• "+identityName(id.Identity)))
 		if id.Platform == t.in.From.Platform && id.ExternalID == t.in.From.ExternalID {
 			continue
 		}
-		k.state.Identities = append(k.state.Identities, id.Identity)
+		k.State.Identities = append(k.State.Identities, id.Identity)
 		options = append(options, chat.MenuOption{Label: t.line("button.unlink", "name", identityName(id.Identity))})
 	}
 	m.Text = chat.Lines(t.say("link.linked"), m.Text)
 	t.offer(&m, *k, "unlink", "menu.unlink", options)
-	return m, t.keyboards.save(ctx, *k)
+	return m, t.store.Keyboards.Save(ctx, *k)
 }
 
 func identityName(id users.Identity) string {
@@ -83,8 +84,8 @@ func (t *turn) askJoin(ctx context.Context, code string) error {
 	if err != nil {
 		return fmt.Errorf("ask to join: %w", err)
 	}
-	k := t.keyboard(keyboardState{Query: code})
-	if err := t.keyboards.save(ctx, k); err != nil {
+	k := t.keyboard(store.KeyboardState{Query: code})
+	if err := t.store.Keyboards.Save(ctx, k); err != nil {
 		return err
 	}
 	question := t.say("link.ask")
@@ -93,18 +94,18 @@ func (t *turn) askJoin(ctx context.Context, code string) error {
 	}
 	question = chat.Lines(question, t.say("link.since", "since", t.Time(other.CreatedAt.UTC())))
 	_, err = t.reply(ctx, chat.Join("\n\n", question, t.say("link.handsOver")), []chat.Button{
-		{Label: t.line("button.join"), Data: k.data("join"), Style: chat.ButtonPrimary},
-		{Label: t.line("button.cancel"), Data: k.data("close")},
+		{Label: t.line("button.join"), Data: k.Data("join"), Style: chat.ButtonPrimary},
+		{Label: t.line("button.cancel"), Data: k.Data("close")},
 	})
 	return err
 }
 
 // pressJoin joins the accounts, or asks once more where there is money in one of them.
-func (t *turn) pressJoin(ctx context.Context, k keyboard) error {
+func (t *turn) pressJoin(ctx context.Context, k store.Keyboard) error {
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
-	other, err := t.cfg.Accounts.PeekLinkCode(ctx, t.account.ID, k.state.Query)
+	other, err := t.cfg.Accounts.PeekLinkCode(ctx, t.account.ID, k.State.Query)
 	if err != nil {
 		t.aside = true
 		return errors.Join(t.refusedByHouse(ctx, err), errNotDone)
@@ -122,29 +123,29 @@ func (t *turn) pressJoin(ctx context.Context, k keyboard) error {
 	}
 	_, err = t.change(ctx, t.in.Message, chat.Message{
 		To: t.in.Chat.Place, Text: t.say("link.askMoney", "mine", mine.All(), "theirs", theirs.All()), Buttons: [][]chat.Button{{
-			{Label: t.line("button.joinMoney"), Data: k.data("merge"), Style: chat.ButtonDanger},
-			{Label: t.line("button.cancel"), Data: k.data("close")},
+			{Label: t.line("button.joinMoney"), Data: k.Data("merge"), Style: chat.ButtonDanger},
+			{Label: t.line("button.cancel"), Data: k.Data("close")},
 		}},
 	})
 	return err
 }
 
 // pressMerge joins accounts with money in them.
-func (t *turn) pressMerge(ctx context.Context, k keyboard) error {
+func (t *turn) pressMerge(ctx context.Context, k store.Keyboard) error {
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
 	return t.joinAccounts(ctx, k)
 }
 
-func (t *turn) joinAccounts(ctx context.Context, k keyboard) error {
-	merged, err := t.cfg.Accounts.RedeemLinkCode(ctx, t.account.ID, k.state.Query)
+func (t *turn) joinAccounts(ctx context.Context, k store.Keyboard) error {
+	merged, err := t.cfg.Accounts.RedeemLinkCode(ctx, t.account.ID, k.State.Query)
 	if err != nil {
 		t.aside = true
 		return errors.Join(t.refusedByHouse(ctx, err), errNotDone)
 	}
 	t.account = merged.Account
-	shown := t.keyboard(keyboardState{})
+	shown := t.keyboard(store.KeyboardState{})
 	m, err := t.linked(ctx, &shown)
 	if err != nil {
 		return err
@@ -155,31 +156,31 @@ func (t *turn) joinAccounts(ctx context.Context, k keyboard) error {
 }
 
 // pressUnlink lets an identity leave. The menu comes first, then the question whether that is meant.
-func (t *turn) pressUnlink(ctx context.Context, k keyboard, n int) error {
-	if n >= len(k.state.Identities) {
+func (t *turn) pressUnlink(ctx context.Context, k store.Keyboard, n int) error {
+	if n >= len(k.State.Identities) {
 		return t.alert(ctx, "press.tooOld")
 	}
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
-	name := identityName(k.state.Identities[n])
+	name := identityName(k.State.Identities[n])
 	_, err := t.change(ctx, t.in.Message, chat.Message{
 		To: t.in.Chat.Place, Text: t.say("link.askUnlink", "name", name), Buttons: [][]chat.Button{{
-			{Label: t.line("button.unlink", "name", name), Data: k.data("leave" + strconv.Itoa(n)), Style: chat.ButtonDanger},
-			{Label: t.line("button.cancel"), Data: k.data("close")},
+			{Label: t.line("button.unlink", "name", name), Data: k.Data("leave" + strconv.Itoa(n)), Style: chat.ButtonDanger},
+			{Label: t.line("button.cancel"), Data: k.Data("close")},
 		}},
 	})
 	return err
 }
 
-func (t *turn) pressLeave(ctx context.Context, k keyboard, n int) error {
-	if n >= len(k.state.Identities) {
+func (t *turn) pressLeave(ctx context.Context, k store.Keyboard, n int) error {
+	if n >= len(k.State.Identities) {
 		return t.alert(ctx, "press.tooOld")
 	}
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
-	leaving := k.state.Identities[n]
+	leaving := k.State.Identities[n]
 	if _, err := t.cfg.Accounts.Unlink(ctx, t.account.ID, leaving.Platform, leaving.ExternalID); err != nil {
 		t.aside = true
 		return t.refusedByHouse(ctx, err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -26,11 +27,11 @@ func (t *turn) pageOf(page, perPage, all int) (first, last, shown, pages int) {
 
 // offer adds options to a message: as a menu where the platform has menus, else as buttons, two in a row. What is
 // chosen arrives as the action with the option's number.
-func (t *turn) offer(m *chat.Message, k keyboard, action, placeholder string, options []chat.MenuOption) {
+func (t *turn) offer(m *chat.Message, k store.Keyboard, action, placeholder string, options []chat.MenuOption) {
 	t.surface.offer(t.voice, m, k, action, placeholder, options)
 }
 
-func (s *surface) offer(v voice, m *chat.Message, k keyboard, action, placeholder string, options []chat.MenuOption) {
+func (s *surface) offer(v voice, m *chat.Message, k store.Keyboard, action, placeholder string, options []chat.MenuOption) {
 	if len(options) == 0 {
 		return
 	}
@@ -38,12 +39,12 @@ func (s *surface) offer(v voice, m *chat.Message, k keyboard, action, placeholde
 		for i := range options {
 			options[i].Value = strconv.Itoa(i)
 		}
-		m.Menus = append(m.Menus, chat.Menu{Data: k.data(action), Placeholder: v.line(placeholder), Options: options})
+		m.Menus = append(m.Menus, chat.Menu{Data: k.Data(action), Placeholder: v.line(placeholder), Options: options})
 		return
 	}
 	buttons := make([]chat.Button, len(options))
 	for i, o := range options {
-		buttons[i] = chat.Button{Label: chat.FirstNonEmpty(o.Label, "–"), Data: k.data(action + strconv.Itoa(i))}
+		buttons[i] = chat.Button{Label: chat.FirstNonEmpty(o.Label, "–"), Data: k.Data(action + strconv.Itoa(i))}
 		if o.Chosen {
 			buttons[i].Label = "✓ " + o.Label
 		}
@@ -66,8 +67,8 @@ func (v voice) formField(f registry.InputField, value any, required bool) chat.F
 }
 
 // openSettingForm opens a dialog for an input whose value is typed, where the platform has dialogs.
-func (t *turn) openSettingForm(ctx context.Context, k keyboard, field string) (opened bool, err error) {
-	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.state.View.Tool)
+func (t *turn) openSettingForm(ctx context.Context, k store.Keyboard, field string) (opened bool, err error) {
+	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.State.View.Tool)
 	if !ok || t.caps.Forms.Fields == 0 {
 		return false, nil
 	}
@@ -79,12 +80,12 @@ func (t *turn) openSettingForm(ctx context.Context, k keyboard, field string) (o
 }
 
 // openSettingsForm opens a dialog for some inputs of a tool, filled with their values.
-func (t *turn) openSettingsForm(ctx context.Context, k keyboard, tool *registry.Tool, fields ...registry.InputField) error {
-	preferences, err := t.scope(k.state.View).read(ctx, tool)
+func (t *turn) openSettingsForm(ctx context.Context, k store.Keyboard, tool *registry.Tool, fields ...registry.InputField) error {
+	preferences, err := t.scope(k.State.View).read(ctx, tool)
 	if err != nil {
 		return err
 	}
-	form := chat.Form{Title: tool.DisplayName, Data: k.data("setform")}
+	form := chat.Form{Title: tool.DisplayName, Data: k.Data("setform")}
 	for _, f := range fields {
 		value, _ := settingsPage{turn: t, preferences: preferences}.current(f)
 		form.Fields = append(form.Fields, t.formField(f, value, false))
@@ -93,9 +94,9 @@ func (t *turn) openSettingsForm(ctx context.Context, k keyboard, tool *registry.
 }
 
 // typedFields are the inputs on a page of settings that one dialog can ask for.
-func (t *turn) typedFields(k keyboard, tool *registry.Tool) []registry.InputField {
+func (t *turn) typedFields(k store.Keyboard, tool *registry.Tool) []registry.InputField {
 	var fields []registry.InputField
-	for _, name := range k.state.Fields {
+	for _, name := range k.State.Fields {
 		if f, ok := tool.InputSchema.Get(name); ok && input.IsTyped(f) && len(fields) < t.caps.Forms.Fields {
 			fields = append(fields, f)
 		}
@@ -104,8 +105,8 @@ func (t *turn) typedFields(k keyboard, tool *registry.Tool) []registry.InputFiel
 }
 
 // pressAllFields opens a dialog for the typed inputs of a page of settings at once.
-func (t *turn) pressAllFields(ctx context.Context, k keyboard) error {
-	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.state.View.Tool)
+func (t *turn) pressAllFields(ctx context.Context, k store.Keyboard) error {
+	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.State.View.Tool)
 	if !ok {
 		return t.alert(ctx, "tool.gone")
 	}
@@ -117,8 +118,8 @@ func (t *turn) pressAllFields(ctx context.Context, k keyboard) error {
 }
 
 // settingsFilled takes the values of a form into the settings; an empty one takes the default back.
-func (t *turn) settingsFilled(ctx context.Context, k keyboard) error {
-	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.state.View.Tool)
+func (t *turn) settingsFilled(ctx context.Context, k store.Keyboard) error {
+	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.State.View.Tool)
 	if !ok {
 		return t.alert(ctx, "tool.gone")
 	}
@@ -126,7 +127,7 @@ func (t *turn) settingsFilled(ctx context.Context, k keyboard) error {
 	if bad != nil {
 		return t.answer(ctx, bad.String(), true)
 	}
-	return t.onSettings(ctx, k, func(tool *registry.Tool, view *settingsView) error {
+	return t.onSettings(ctx, k, func(tool *registry.Tool, view *store.SettingsView) error {
 		settings := t.scope(*view)
 		for name, value := range values {
 			change := func() error { return settings.set(ctx, tool, name, value) }
@@ -165,8 +166,8 @@ func (t *turn) formValues(schema registry.InputSchema) (values map[string]any, b
 
 // pressValues sets an input that takes several to what was chosen from the menu; what stands on other pages of the
 // choices stays.
-func (t *turn) pressValues(ctx context.Context, k keyboard) error {
-	return t.onSettings(ctx, k, func(tool *registry.Tool, view *settingsView) error {
+func (t *turn) pressValues(ctx context.Context, k store.Keyboard) error {
+	return t.onSettings(ctx, k, func(tool *registry.Tool, view *store.SettingsView) error {
 		f, ok := tool.InputSchema.Get(view.Field)
 		if !ok {
 			return nil
@@ -178,13 +179,13 @@ func (t *turn) pressValues(ctx context.Context, k keyboard) error {
 		kept := []any{}
 		old, _ := preferences[f.Name].([]any)
 		for _, value := range old {
-			if !input.IsCurrent(k.state.Values, value) {
+			if !input.IsCurrent(k.State.Values, value) {
 				kept = append(kept, value)
 			}
 		}
 		for _, chosen := range t.in.Press.Values {
-			if i, err := strconv.Atoi(chosen); err == nil && i >= 0 && i < len(k.state.Values) {
-				kept = append(kept, k.state.Values[i])
+			if i, err := strconv.Atoi(chosen); err == nil && i >= 0 && i < len(k.State.Values) {
+				kept = append(kept, k.State.Values[i])
 			}
 		}
 		checked, bad := registry.CheckValue(f, kept)
@@ -196,13 +197,13 @@ func (t *turn) pressValues(ctx context.Context, k keyboard) error {
 }
 
 // pressAnswer opens a dialog for the inputs that a question is about.
-func (t *turn) pressAnswer(ctx context.Context, k keyboard) error {
+func (t *turn) pressAnswer(ctx context.Context, k store.Keyboard) error {
 	_, tool, err := t.openQuestion(ctx, k)
 	if err != nil || tool == nil {
 		return err
 	}
-	form := chat.Form{Title: tool.DisplayName, Data: k.data("answer")}
-	for _, name := range k.state.Fields {
+	form := chat.Form{Title: tool.DisplayName, Data: k.Data("answer")}
+	for _, name := range k.State.Fields {
 		if f, ok := tool.InputSchema.Get(name); ok {
 			form.Fields = append(form.Fields, t.formField(f, nil, true))
 		}
@@ -211,7 +212,7 @@ func (t *turn) pressAnswer(ctx context.Context, k keyboard) error {
 }
 
 // answerFilled takes the values of a form as the answer to a question.
-func (t *turn) answerFilled(ctx context.Context, k keyboard) error {
+func (t *turn) answerFilled(ctx context.Context, k store.Keyboard) error {
 	p, tool, err := t.openQuestion(ctx, k)
 	if err != nil || tool == nil {
 		return err
@@ -234,9 +235,9 @@ func (t *turn) answerFilled(ctx context.Context, k keyboard) error {
 
 // openQuestion gives the question that buttons belong to, and its tool; the tool is nil where the question is over,
 // which the person was then told.
-func (t *turn) openQuestion(ctx context.Context, k keyboard) (p prompt, tool *registry.Tool, err error) {
-	p, err = t.prompts.pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
-	if errors.Is(err, errNoPrompt) || err == nil && (p.ID != k.state.Prompt || p.State.Draft == nil) {
+func (t *turn) openQuestion(ctx context.Context, k store.Keyboard) (p store.Prompt, tool *registry.Tool, err error) {
+	p, err = t.store.Prompts.Pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
+	if errors.Is(err, store.ErrNoPrompt) || err == nil && (p.ID != k.State.Prompt || p.State.Draft == nil) {
 		return p, nil, t.alert(ctx, "press.over")
 	}
 	if err != nil {

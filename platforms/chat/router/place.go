@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
@@ -26,7 +27,7 @@ func (t *turn) placeCommand(ctx context.Context) error {
 	}
 	words := strings.TrimSpace(t.in.Text)
 	if words == "" {
-		m, err := t.placeMessage(ctx, t.keyboard(keyboardState{View: settingsView{Place: t.place()}}))
+		m, err := t.placeMessage(ctx, t.keyboard(store.KeyboardState{View: store.SettingsView{Place: t.place()}}))
 		if err != nil {
 			return err
 		}
@@ -36,7 +37,7 @@ func (t *turn) placeCommand(ctx context.Context) error {
 	if !ok {
 		return t.nothingFound(ctx, words)
 	}
-	k := t.keyboard(keyboardState{View: settingsView{Tool: tool.ToolID, Place: t.place()}})
+	k := t.keyboard(store.KeyboardState{View: store.SettingsView{Tool: tool.ToolID, Place: t.place()}})
 	m, err := t.settingsMessage(ctx, &k, tool)
 	if err != nil {
 		return err
@@ -56,26 +57,26 @@ func (t *turn) runsPlace(ctx context.Context) (bool, error) {
 }
 
 // placeMessage draws a chat's settings.
-func (t *turn) placeMessage(ctx context.Context, k keyboard) (chat.Message, error) {
+func (t *turn) placeMessage(ctx context.Context, k store.Keyboard) (chat.Message, error) {
 	m := chat.Message{To: t.in.Chat.Place}
-	adult, err := t.adultIn(ctx, k.state.View.Place)
+	adult, err := t.adultIn(ctx, k.State.View.Place)
 	if err != nil {
 		return m, err
 	}
-	allowed, err := t.cfg.Accounts.AllowedTools(ctx, k.state.View.Place)
+	allowed, err := t.cfg.Accounts.AllowedTools(ctx, k.State.View.Place)
 	if err != nil {
 		return m, fmt.Errorf("read the tools of a chat: %w", err)
 	}
-	rules, err := t.cfg.Accounts.Rules(ctx, k.state.View.Place)
+	rules, err := t.cfg.Accounts.Rules(ctx, k.State.View.Place)
 	if err != nil {
 		return m, fmt.Errorf("read the rules of a chat: %w", err)
 	}
 	tools := t.cfg.Tools.Snapshot().Offered(registry.Everyone)
-	first, last, page, pages := t.pageOf(k.state.View.Fields, valuesPerPage, len(tools))
-	k.state.View.Fields, k.state.Tools = page, nil
+	first, last, page, pages := t.pageOf(k.State.View.Fields, valuesPerPage, len(tools))
+	k.State.View.Fields, k.State.Tools = page, nil
 	var options []chat.MenuOption
 	for _, tool := range tools[first:last] {
-		k.state.Tools = append(k.state.Tools, tool.ToolID)
+		k.State.Tools = append(k.State.Tools, tool.ToolID)
 		options = append(options, chat.MenuOption{Label: tool.DisplayName, Chosen: allowed == nil || slices.Contains(allowed, tool.ToolID)})
 	}
 	m.Text = chat.Lines(t.say("place.title"), t.say("place.tools"), t.say("place.how"))
@@ -98,15 +99,15 @@ func (t *turn) placeMessage(ctx context.Context, k keyboard) (chat.Message, erro
 	if t.in.Chat.Space != "" {
 		m.Buttons = append(m.Buttons, t.reachButtons(k))
 	}
-	m.Buttons = append(m.Buttons, []chat.Button{{Label: t.line(label), Data: k.data("padult")}, {Label: t.line("button.close"), Data: k.data("close")}})
-	return m, t.keyboards.save(ctx, k)
+	m.Buttons = append(m.Buttons, []chat.Button{{Label: t.line(label), Data: k.Data("padult")}, {Label: t.line("button.close"), Data: k.Data("close")}})
+	return m, t.store.Keyboards.Save(ctx, k)
 }
 
 // reachButtons let admins choose whether they set things for this chat or for the whole space it belongs to.
-func (t *turn) reachButtons(k keyboard) []chat.Button {
-	here := chat.Button{Label: t.line("button.thisChat"), Data: k.data("preach0")}
-	all := chat.Button{Label: t.line("button.wholeSpace"), Data: k.data("preach1")}
-	if k.state.View.Place.Kind == users.PlaceSpace {
+func (t *turn) reachButtons(k store.Keyboard) []chat.Button {
+	here := chat.Button{Label: t.line("button.thisChat"), Data: k.Data("preach0")}
+	all := chat.Button{Label: t.line("button.wholeSpace"), Data: k.Data("preach1")}
+	if k.State.View.Place.Kind == users.PlaceSpace {
 		all.Label = "✓ " + all.Label
 	} else {
 		here.Label = "✓ " + here.Label
@@ -115,23 +116,23 @@ func (t *turn) reachButtons(k keyboard) []chat.Button {
 }
 
 // pressReach turns to the settings of this chat (0) or of its space (1).
-func (t *turn) pressReach(ctx context.Context, k keyboard, n int) error {
-	k.state.View.Place = t.place()
+func (t *turn) pressReach(ctx context.Context, k store.Keyboard, n int) error {
+	k.State.View.Place = t.place()
 	if n == 1 && t.in.Chat.Space != "" {
-		k.state.View.Place = users.Place{Platform: t.in.platform, Kind: users.PlaceSpace, ID: t.in.Chat.Space}
+		k.State.View.Place = users.Place{Platform: t.in.platform, Kind: users.PlaceSpace, ID: t.in.Chat.Space}
 	}
 	return t.onPlace(ctx, k, func(users.Place) error { return nil })
 }
 
 // onPlace does something with a chat's settings and draws them anew, for those who run the chat.
-func (t *turn) onPlace(ctx context.Context, k keyboard, do func(users.Place) error) error {
+func (t *turn) onPlace(ctx context.Context, k store.Keyboard, do func(users.Place) error) error {
 	if !t.byAdmin(ctx) && !t.account.Operator {
 		return t.alert(ctx, "place.adminsOnly")
 	}
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
-	if err := do(k.state.View.Place); err != nil {
+	if err := do(k.State.View.Place); err != nil {
 		return err
 	}
 	m, err := t.placeMessage(ctx, k)
@@ -142,13 +143,13 @@ func (t *turn) onPlace(ctx context.Context, k keyboard, do func(users.Place) err
 	return err
 }
 
-func (t *turn) pressPlacePage(ctx context.Context, k keyboard, page int) error {
-	k.state.View.Fields = page
+func (t *turn) pressPlacePage(ctx context.Context, k store.Keyboard, page int) error {
+	k.State.View.Fields = page
 	return t.onPlace(ctx, k, func(users.Place) error { return nil })
 }
 
 // pressPlaceTool allows or takes away a tool, or sets a menu's page of tools to those chosen.
-func (t *turn) pressPlaceTool(ctx context.Context, k keyboard, n int) error {
+func (t *turn) pressPlaceTool(ctx context.Context, k store.Keyboard, n int) error {
 	return t.onPlace(ctx, k, func(place users.Place) error {
 		allowed, err := t.cfg.Accounts.AllowedTools(ctx, place)
 		if err != nil {
@@ -161,14 +162,14 @@ func (t *turn) pressPlaceTool(ctx context.Context, k keyboard, n int) error {
 			}
 		}
 		if t.caps.Menus.PerMessage > 0 {
-			allowed = slices.DeleteFunc(slices.Clone(allowed), func(id string) bool { return slices.Contains(k.state.Tools, id) })
+			allowed = slices.DeleteFunc(slices.Clone(allowed), func(id string) bool { return slices.Contains(k.State.Tools, id) })
 			for _, value := range t.in.Press.Values {
-				if i := chosenNumber(value, nil); i < len(k.state.Tools) {
-					allowed = append(allowed, k.state.Tools[i])
+				if i := chosenNumber(value, nil); i < len(k.State.Tools) {
+					allowed = append(allowed, k.State.Tools[i])
 				}
 			}
-		} else if n < len(k.state.Tools) {
-			allowed = withOrWithoutID(allowed, k.state.Tools[n])
+		} else if n < len(k.State.Tools) {
+			allowed = withOrWithoutID(allowed, k.State.Tools[n])
 		}
 		if !slices.ContainsFunc(all, func(tool *registry.Tool) bool { return !slices.Contains(allowed, tool.ToolID) }) {
 			allowed = nil // all again, those to come too
@@ -188,7 +189,7 @@ func withOrWithoutID(ids []string, id string) []string {
 }
 
 // pressAdult turns over whether a chat shows what is for adults.
-func (t *turn) pressAdult(ctx context.Context, k keyboard) error {
+func (t *turn) pressAdult(ctx context.Context, k store.Keyboard) error {
 	return t.onPlace(ctx, k, func(place users.Place) error {
 		adult, err := t.adultIn(ctx, place)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/signalbox/signalbox/platforms/chat/store"
 )
 
 // presenceLock is the advisory lock that a Router holds as long as it lives. The database gives it up when
@@ -22,7 +23,7 @@ type presence struct {
 	conn *pgx.Conn
 }
 
-func newPresence(pool *pgxpool.Pool) *presence { return &presence{pool: pool, id: newID()} }
+func newPresence(pool *pgxpool.Pool) *presence { return &presence{pool: pool, id: store.NewID()} }
 
 // begin takes the sign of life.
 func (p *presence) begin(ctx context.Context) error {

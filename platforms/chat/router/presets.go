@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -105,7 +106,7 @@ func (t *turn) listPresets(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	k := t.keyboard(keyboardState{})
+	k := t.keyboard(store.KeyboardState{})
 	text := t.say("preset.title")
 	var options []chat.MenuOption
 	for _, tool := range tools {
@@ -118,15 +119,15 @@ func (t *turn) listPresets(ctx context.Context) error {
 				break
 			}
 			text = chat.Lines(text, chat.Text{{Text: "• "}, {Style: chat.StyleBold, Text: p.Name}, {Text: " – " + tool.DisplayName}})
-			k.state.Fields = append(k.state.Fields, p.Name)
-			k.state.Tools = append(k.state.Tools, tool.ToolID)
+			k.State.Fields = append(k.State.Fields, p.Name)
+			k.State.Tools = append(k.State.Tools, tool.ToolID)
 			options = append(options, chat.MenuOption{Label: p.Name, Description: tool.DisplayName})
 		}
 	}
 	if len(options) == 0 {
 		return t.tell(ctx, "preset.none")
 	}
-	if err := t.keyboards.save(ctx, k); err != nil {
+	if err := t.store.Keyboards.Save(ctx, k); err != nil {
 		return err
 	}
 	m := t.answering(chat.Lines(text, t.say("preset.how")))
@@ -155,18 +156,18 @@ func (t *turn) presetTools(ctx context.Context) ([]*registry.Tool, error) {
 }
 
 // pressPreset uses a preset of the list.
-func (t *turn) pressPreset(ctx context.Context, k keyboard, n int) error {
-	if n >= len(k.state.Fields) || n >= len(k.state.Tools) {
+func (t *turn) pressPreset(ctx context.Context, k store.Keyboard, n int) error {
+	if n >= len(k.State.Fields) || n >= len(k.State.Tools) {
 		return t.alert(ctx, "press.tooOld")
 	}
-	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.state.Tools[n])
+	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.State.Tools[n])
 	if !ok {
 		return t.alert(ctx, "tool.gone")
 	}
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
-	p, err := t.cfg.Accounts.Preset(ctx, t.account.ID, *tool, k.state.Fields[n])
+	p, err := t.cfg.Accounts.Preset(ctx, t.account.ID, *tool, k.State.Fields[n])
 	if err != nil {
 		return t.refusedByHouse(ctx, err)
 	}

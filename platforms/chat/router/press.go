@@ -12,13 +12,14 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
 
 // pressAction is what a button does, and how often.
 type pressAction struct {
-	do    func(*turn, context.Context, keyboard, int) error
+	do    func(*turn, context.Context, store.Keyboard, int) error
 	often howOften
 }
 
@@ -31,13 +32,10 @@ const (
 	spared                 // each press acts, but a double press acts once: what it sends costs nothing
 )
 
-// doublePress is how far apart two presses of the same button are meant as two.
-const doublePress = 2 * time.Second
-
 // pressActions maps the words that buttons carry. A word may be followed by a number, which do gets.
 func pressActions() map[string]pressAction {
-	plain := func(f func(*turn, context.Context, keyboard) error) func(*turn, context.Context, keyboard, int) error {
-		return func(t *turn, ctx context.Context, k keyboard, _ int) error { return f(t, ctx, k) }
+	plain := func(f func(*turn, context.Context, store.Keyboard) error) func(*turn, context.Context, store.Keyboard, int) error {
+		return func(t *turn, ctx context.Context, k store.Keyboard, _ int) error { return f(t, ctx, k) }
 	}
 	return map[string]pressAction{
 		"again":    {plain((*turn).pressAgain), once},
@@ -96,12 +94,12 @@ func pressActions() map[string]pressAction {
 
 // press handles a pressed button: it must be one of ours, the person's own, and not spent.
 func (t *turn) press(ctx context.Context) error {
-	id, action, ok := parseData(t.in.Press.Data)
+	id, action, ok := store.ParseData(t.in.Press.Data)
 	if !ok {
 		return t.alert(ctx, "press.tooOld")
 	}
 	k, err := t.findKeyboard(ctx, id)
-	if errors.Is(err, errTooOld) {
+	if errors.Is(err, store.ErrTooOld) {
 		return t.alert(ctx, "press.tooOld")
 	}
 	if err != nil {
@@ -128,11 +126,11 @@ func (t *turn) press(ctx context.Context) error {
 }
 
 // nothingLeftToCorrect forgets that the message led to nothing for which a tool was offered that is at work by now.
-func (t *turn) nothingLeftToCorrect(ctx context.Context, k keyboard) {
-	if !t.led || k.state.Asked.IsZero() {
+func (t *turn) nothingLeftToCorrect(ctx context.Context, k store.Keyboard) {
+	if !t.led || k.State.Asked.IsZero() {
 		return
 	}
-	if err := t.marks.clear(ctx, t.in.platform, k.state.Asked.Chat, k.state.Asked.ID); err != nil {
+	if err := t.store.Marks.Clear(ctx, t.in.platform, k.State.Asked.Chat, k.State.Asked.ID); err != nil {
 		t.log.WarnContext(ctx, "a message that led to a run could run again when it is edited", "error", err)
 	}
 }
@@ -147,11 +145,11 @@ func chosenNumber(digits string, values []string) int {
 }
 
 // owns reports whether the buttons are this person's, also when they were made before accounts were joined.
-func (t *turn) owns(ctx context.Context, k keyboard) bool {
-	if k.accountID == t.account.ID {
+func (t *turn) owns(ctx context.Context, k store.Keyboard) bool {
+	if k.AccountID == t.account.ID {
 		return true
 	}
-	owner, err := t.cfg.Accounts.ByID(ctx, k.accountID)
+	owner, err := t.cfg.Accounts.ByID(ctx, k.AccountID)
 	return err == nil && owner.ID == t.account.ID
 }
 
@@ -177,14 +175,14 @@ func (t *turn) byAdmin(ctx context.Context) bool {
 }
 
 // findKeyboard looks twice: the buttons of a status message are stored just after they are shown.
-func (t *turn) findKeyboard(ctx context.Context, id string) (keyboard, error) {
-	k, err := t.keyboards.find(ctx, t.in.platform, id)
-	if !errors.Is(err, errTooOld) {
+func (t *turn) findKeyboard(ctx context.Context, id string) (store.Keyboard, error) {
+	k, err := t.store.Keyboards.Find(ctx, t.in.platform, id)
+	if !errors.Is(err, store.ErrTooOld) {
 		return k, err
 	}
 	select {
 	case <-time.After(200 * time.Millisecond):
-		return t.keyboards.find(ctx, t.in.platform, id)
+		return t.store.Keyboards.Find(ctx, t.in.platform, id)
 	case <-ctx.Done():
 		return k, context.Cause(ctx)
 	}
@@ -195,8 +193,8 @@ var errNotDone = errors.New("nothing was done")
 
 // pressOnce does what a button that acts once does, unless another press was first. What fails may be
 // pressed again.
-func (t *turn) pressOnce(ctx context.Context, k keyboard, action string, do func() error) error {
-	mine, err := t.keyboards.use(ctx, k.id, action, t.in.ids[0])
+func (t *turn) pressOnce(ctx context.Context, k store.Keyboard, action string, do func() error) error {
+	mine, err := t.store.Keyboards.Use(ctx, k.ID, action, t.in.ids[0])
 	if err != nil {
 		return err
 	}
@@ -205,25 +203,25 @@ func (t *turn) pressOnce(ctx context.Context, k keyboard, action string, do func
 	}
 	err = do()
 	if errors.Is(err, errNotDone) {
-		return t.keyboards.release(ctx, k.id, action)
+		return t.store.Keyboards.Release(ctx, k.ID, action)
 	}
 	if err != nil {
 		if ctx.Err() == nil {
-			err = errors.Join(err, t.keyboards.release(ctx, k.id, action))
+			err = errors.Join(err, t.store.Keyboards.Release(ctx, k.ID, action))
 		}
 		return err
 	}
-	if k.state.Run != "" {
-		k.used[action] = t.in.ids[0]
+	if k.State.Run != "" {
+		k.Used[action] = t.in.ids[0]
 		t.relabel(ctx, k)
 	}
 	return nil
 }
 
 // pressSparingly does what a button does, unless it was pressed a moment before. What fails may be pressed again at once.
-func (t *turn) pressSparingly(ctx context.Context, k keyboard, action string, do func() error) error {
+func (t *turn) pressSparingly(ctx context.Context, k store.Keyboard, action string, do func() error) error {
 	action += "@" // not used up, so not marked as such
-	mine, err := t.keyboards.useAt(ctx, k.id, action, t.in.ids[0], t.in.At)
+	mine, err := t.store.Keyboards.UseAt(ctx, k.ID, action, t.in.ids[0], t.in.At)
 	if err != nil {
 		return err
 	}
@@ -231,13 +229,13 @@ func (t *turn) pressSparingly(ctx context.Context, k keyboard, action string, do
 		return t.acknowledge(ctx)
 	}
 	if err = do(); err != nil && ctx.Err() == nil {
-		err = errors.Join(err, t.keyboards.release(ctx, k.id, action))
+		err = errors.Join(err, t.store.Keyboards.Release(ctx, k.ID, action))
 	}
 	return err
 }
 
 // relabel marks the used buttons under a run's end, so that nobody presses them twice in vain.
-func (t *turn) relabel(ctx context.Context, k keyboard) {
+func (t *turn) relabel(ctx context.Context, k store.Keyboard) {
 	run, err := t.runOf(ctx, k)
 	if err != nil {
 		return
@@ -249,8 +247,8 @@ func (t *turn) relabel(ctx context.Context, k keyboard) {
 	marked := false
 	for _, row := range rows {
 		for i, b := range row {
-			_, action, _ := parseData(b.Data)
-			if _, used := k.used[action]; used {
+			_, action, _ := store.ParseData(b.Data)
+			if _, used := k.Used[action]; used {
 				row[i].Label, marked = "✓ "+b.Label, true
 			}
 		}
@@ -277,8 +275,8 @@ func (t *turn) note(ctx context.Context, key string, pairs ...any) error {
 }
 
 // runOf gives the run that the buttons are about.
-func (t *turn) runOf(ctx context.Context, k keyboard) (runs.Run, error) {
-	run, err := t.cfg.Runs.Get(ctx, k.state.Run)
+func (t *turn) runOf(ctx context.Context, k store.Keyboard) (runs.Run, error) {
+	run, err := t.cfg.Runs.Get(ctx, k.State.Run)
 	if err == nil && run.AccountID != t.account.ID {
 		err = runs.ErrNotFound
 	}
@@ -286,7 +284,7 @@ func (t *turn) runOf(ctx context.Context, k keyboard) (runs.Run, error) {
 }
 
 // withRun does something with the buttons' run; a run that is gone is told.
-func (t *turn) withRun(ctx context.Context, k keyboard, do func(runs.Run) error) error {
+func (t *turn) withRun(ctx context.Context, k store.Keyboard, do func(runs.Run) error) error {
 	run, err := t.runOf(ctx, k)
 	if errors.Is(err, runs.ErrNotFound) {
 		return t.alert(ctx, "press.tooOld")
@@ -297,17 +295,17 @@ func (t *turn) withRun(ctx context.Context, k keyboard, do func(runs.Run) error)
 	return do(run)
 }
 
-func (t *turn) pressAgain(ctx context.Context, k keyboard) error {
+func (t *turn) pressAgain(ctx context.Context, k store.Keyboard) error {
 	return t.pressRepeat(ctx, k, "again", func(*input.Draft, *registry.Tool) {})
 }
 
-func (t *turn) pressVary(ctx context.Context, k keyboard) error {
+func (t *turn) pressVary(ctx context.Context, k store.Keyboard) error {
 	return t.pressRepeat(ctx, k, "vary", func(d *input.Draft, tool *registry.Tool) { input.FreshSeed(d, tool.InputSchema) })
 }
 
 // pressRepeat runs what an earlier run was made of once more, with the tool as it is now; change says how it
 // differs. One that can't be run any more says so, and the button stays for when it can.
-func (t *turn) pressRepeat(ctx context.Context, k keyboard, word string, change func(*input.Draft, *registry.Tool)) error {
+func (t *turn) pressRepeat(ctx context.Context, k store.Keyboard, word string, change func(*input.Draft, *registry.Tool)) error {
 	return t.withRun(ctx, k, func(run runs.Run) error {
 		tool, ok := t.cfg.Tools.Snapshot().Resolve(run.Tool.ToolID)
 		if !ok {
@@ -322,7 +320,7 @@ func (t *turn) pressRepeat(ctx context.Context, k keyboard, word string, change 
 		if refused, err := t.refuse(ctx, tool); refused || err != nil {
 			return errors.Join(err, errNotDone)
 		}
-		d := input.Repeat(run, t.requestOf(run), t.in.platform+":"+k.id+":"+word)
+		d := input.Repeat(run, t.requestOf(run), t.in.platform+":"+k.ID+":"+word)
 		d.Notes = t.deprecation(tool)
 		change(&d, tool)
 		for _, values := range d.Values {
@@ -338,7 +336,7 @@ func (t *turn) pressRepeat(ctx context.Context, k keyboard, word string, change 
 }
 
 // pressStop cancels the run of a status message.
-func (t *turn) pressStop(ctx context.Context, k keyboard) error {
+func (t *turn) pressStop(ctx context.Context, k store.Keyboard) error {
 	return t.withRun(ctx, k, func(run runs.Run) error { return t.stop(ctx, run) })
 }
 
@@ -357,8 +355,8 @@ func (t *turn) stop(ctx context.Context, run runs.Run) error {
 }
 
 // pressConfirm lets a run that waits for it go ahead.
-func (t *turn) pressConfirm(ctx context.Context, k keyboard) error {
-	run, err := t.cfg.Runs.Confirm(ctx, k.state.Run, t.account.ID)
+func (t *turn) pressConfirm(ctx context.Context, k store.Keyboard) error {
+	run, err := t.cfg.Runs.Confirm(ctx, k.State.Run, t.account.ID)
 	refused, err := t.notConfirmed(ctx, run, err)
 	switch {
 	case err != nil:
@@ -401,7 +399,7 @@ func (t *turn) affirm(ctx context.Context) (bool, error) {
 		return false, fmt.Errorf("find what waits for a confirmation: %w", err)
 	}
 	waiting = slices.DeleteFunc(waiting, func(run runs.Run) bool {
-		where, err := targetOf(run)
+		where, err := store.TargetOf(run)
 		if err != nil || where.Chat.Chat != t.in.Chat.Chat {
 			return true
 		}
@@ -426,7 +424,7 @@ func (t *turn) affirm(ctx context.Context) (bool, error) {
 }
 
 // pressOriginal sends a result's files as they are, without a platform's compression.
-func (t *turn) pressOriginal(ctx context.Context, k keyboard) error {
+func (t *turn) pressOriginal(ctx context.Context, k store.Keyboard) error {
 	return t.withRun(ctx, k, func(run runs.Run) error {
 		if err := t.acknowledge(ctx); err != nil {
 			return err
@@ -460,7 +458,7 @@ func (t *turn) sendOriginal(ctx context.Context, run runs.Run, i int) error {
 
 // pressDelete deletes a run with its files and removes it from the chat, for its requester. An admin removes what is shown
 // here; it stays in the requester's history.
-func (t *turn) pressDelete(ctx context.Context, k keyboard) error {
+func (t *turn) pressDelete(ctx context.Context, k store.Keyboard) error {
 	said := "press.deleted"
 	if !t.owns(ctx, k) {
 		said = "press.deletedHere"
@@ -468,22 +466,22 @@ func (t *turn) pressDelete(ctx context.Context, k keyboard) error {
 	if err := t.note(ctx, said); err != nil {
 		return err
 	}
-	for _, ref := range append(k.state.Refs, t.in.Message) {
+	for _, ref := range append(k.State.Refs, t.in.Message) {
 		if err := t.Delete(ctx, ref); err != nil {
 			return fmt.Errorf("delete a result: %w", err)
 		}
 	}
-	if !t.owns(ctx, k) || k.state.Run == "" {
+	if !t.owns(ctx, k) || k.State.Run == "" {
 		return nil
 	}
-	if err := t.cfg.Runs.Delete(ctx, k.state.Run, t.account.ID); err != nil && !errors.Is(err, runs.ErrNotFound) {
+	if err := t.cfg.Runs.Delete(ctx, k.State.Run, t.account.ID); err != nil && !errors.Is(err, runs.ErrNotFound) {
 		return err
 	}
 	return nil
 }
 
 // pressShow shows a run's result again, as new messages.
-func (t *turn) pressShow(ctx context.Context, k keyboard) error {
+func (t *turn) pressShow(ctx context.Context, k store.Keyboard) error {
 	return t.withRun(ctx, k, func(run runs.Run) error {
 		if err := t.acknowledge(ctx); err != nil {
 			return err
@@ -499,26 +497,26 @@ func (t *turn) showAgain(ctx context.Context, run runs.Run) error {
 		return err
 	}
 	t.sign(ctx, activityOf(run.Tool))
-	where := target{Chat: t.in.Chat, Request: t.requestOf(run), Language: t.language(), Person: t.in.From.ExternalID}
-	if asked, err := targetOf(run); err == nil {
+	where := store.Target{Chat: t.in.Chat, Request: t.requestOf(run), Language: t.language(), Person: t.in.From.ExternalID}
+	if asked, err := store.TargetOf(run); err == nil {
 		where.Notes = asked.Notes
 	}
 	w := &showing{surface: t.surface.in(t.in.Chat), voice: t.voice, run: run, where: where, trigger: &t.in.Incoming}
 	if err := t.cfg.Deliverer.show(ctx, w); err != nil {
 		return err
 	}
-	if err := t.deliveries.shownAgain(ctx, run, w.sent); err != nil { // it was shown
+	if err := t.store.Deliveries.ShownAgain(ctx, run, w.sent); err != nil { // it was shown
 		t.log.WarnContext(ctx, "a reply to a result that was shown again does not find its run", "run", run.ID, "error", err)
 	}
 	return nil
 }
 
 // pressMissed shows what could not be delivered before.
-func (t *turn) pressMissed(ctx context.Context, k keyboard) error {
+func (t *turn) pressMissed(ctx context.Context, k store.Keyboard) error {
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
-	for _, id := range k.state.Runs {
+	for _, id := range k.State.Runs {
 		run, err := t.cfg.Runs.Get(ctx, id)
 		if errors.Is(err, runs.ErrNotFound) {
 			continue
@@ -530,7 +528,7 @@ func (t *turn) pressMissed(ctx context.Context, k keyboard) error {
 			return err
 		}
 		t.removeStatus(ctx, run)
-		if err := errors.Join(t.deliveries.finish(ctx, id), t.cfg.Runs.MarkDelivered(ctx, id)); err != nil {
+		if err := errors.Join(t.store.Deliveries.Finish(ctx, id), t.cfg.Runs.MarkDelivered(ctx, id)); err != nil {
 			return err
 		}
 	}
@@ -539,7 +537,7 @@ func (t *turn) pressMissed(ctx context.Context, k keyboard) error {
 
 // removeStatus deletes the status message of a run that was shown elsewhere.
 func (t *turn) removeStatus(ctx context.Context, run runs.Run) {
-	where, err := targetOf(run)
+	where, err := store.TargetOf(run)
 	if err == nil && !where.Status.IsZero() {
 		err = t.Delete(ctx, where.Status)
 	}
@@ -554,17 +552,17 @@ func (t *turn) offerMissed(ctx context.Context) error {
 	if t.in.Chat.Kind != chat.ChatPrivate {
 		return nil
 	}
-	ids, err := t.deliveries.missed(ctx, t.account.ID, t.in.platform)
+	ids, err := t.store.Deliveries.Missed(ctx, t.account.ID, t.in.platform)
 	if err != nil || len(ids) == 0 {
 		return err
 	}
-	k := t.keyboard(keyboardState{Runs: ids})
-	err = t.keyboards.save(ctx, k)
+	k := t.keyboard(store.KeyboardState{Runs: ids})
+	err = t.store.Keyboards.Save(ctx, k)
 	if err == nil {
-		_, err = t.reply(ctx, t.say("missed.offer", "n", len(ids)), []chat.Button{{Label: t.line("button.show"), Data: k.data("missed")}})
+		_, err = t.reply(ctx, t.say("missed.offer", "n", len(ids)), []chat.Button{{Label: t.line("button.show"), Data: k.Data("missed")}})
 	}
 	if err != nil {
-		return errors.Join(err, t.deliveries.unoffer(context.WithoutCancel(ctx), ids))
+		return errors.Join(err, t.store.Deliveries.Unoffer(context.WithoutCancel(ctx), ids))
 	}
 	return nil
 }

@@ -11,102 +11,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
-
-// question is how far the open question of a run was answered in its chat.
-type question struct {
-	RunID     string
-	ID        string
-	Platform  string
-	Chat      string
-	AccountID string
-	MessageID string // the message that asks for the field
-	Field     int    // the place of the field that is asked for
-	Until     time.Time
-	State     questionState
-}
-
-type questionState struct {
-	Where  target          `json:"where"`
-	Asked  chat.MessageRef `json:"asked,omitzero"`
-	Values map[string]any  `json:"values,omitempty"` // of the fields before
-}
-
-// questions stores them.
-type questions struct {
-	pool *pgxpool.Pool
-}
-
-const questionColumns = `run_id::text, id, platform, chat, account_id::text, message_id, field, state, expires_at`
-
-func scanQuestion(row pgx.CollectableRow) (q question, err error) {
-	var state []byte
-	if err = row.Scan(&q.RunID, &q.ID, &q.Platform, &q.Chat, &q.AccountID, &q.MessageID, &q.Field, &state, &q.Until); err == nil {
-		err = unmarshal(state, &q.State)
-	}
-	return q, err
-}
-
-// open takes up a question in place of one that the run had before, and reports whether nobody has asked it yet.
-func (s questions) open(ctx context.Context, q question) (mine bool, err error) {
-	state, err := json.Marshal(q.State)
-	if err != nil {
-		return false, err
-	}
-	tag, err := s.pool.Exec(ctx, `
-		INSERT INTO chat_questions (run_id, id, platform, chat, account_id, field, state, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-		ON CONFLICT (run_id) DO UPDATE SET id = EXCLUDED.id, platform = EXCLUDED.platform, chat = EXCLUDED.chat, account_id = EXCLUDED.account_id,
-			message_id = '', field = EXCLUDED.field, state = EXCLUDED.state, expires_at = EXCLUDED.expires_at
-		WHERE chat_questions.id <> EXCLUDED.id`, q.RunID, q.ID, q.Platform, q.Chat, q.AccountID, q.Field, state, q.Until)
-	return err == nil && tag.RowsAffected() == 1, err
-}
-
-// move writes how far a question is, unless it is elsewhere by now than at the field from.
-func (s questions) move(ctx context.Context, q question, from int) (moved bool, err error) {
-	state, err := json.Marshal(q.State)
-	if err != nil {
-		return false, err
-	}
-	tag, err := s.pool.Exec(ctx, `UPDATE chat_questions SET message_id = $4, field = $5, state = $6 WHERE run_id = $1 AND id = $2 AND field = $3`,
-		q.RunID, q.ID, from, q.MessageID, q.Field, state)
-	return err == nil && tag.RowsAffected() == 1, err
-}
-
-// of lists the open questions of a person in a chat, or of a run, the latest first.
-func (s questions) of(ctx context.Context, where string, args ...any) ([]question, error) {
-	rows, err := s.pool.Query(ctx, `SELECT `+questionColumns+` FROM chat_questions WHERE `+where+` ORDER BY expires_at DESC`, args...)
-	if err != nil {
-		return nil, fmt.Errorf("find the questions of runs: %w", err)
-	}
-	return pgx.CollectRows(rows, scanQuestion)
-}
-
-// close forgets a question, and gives how far it was; done is false where it is closed already.
-func (s questions) close(ctx context.Context, runID, id string) (q question, done bool, err error) {
-	rows, err := s.pool.Query(ctx, `DELETE FROM chat_questions WHERE run_id = $1 AND id = $2 RETURNING `+questionColumns, runID, id)
-	if err == nil {
-		q, err = pgx.CollectExactlyOneRow(rows, scanQuestion)
-	}
-	if errors.Is(err, pgx.ErrNoRows) {
-		return q, false, nil
-	}
-	return q, err == nil, err
-}
-
-func (s questions) prune(ctx context.Context) error {
-	if _, err := s.pool.Exec(ctx, `DELETE FROM chat_questions WHERE expires_at < now()`); err != nil {
-		return fmt.Errorf("prune the questions of runs: %w", err)
-	}
-	return nil
-}
 
 // Ask asks the owner of a run what its service wants to know, in the chat where the run was asked for, once. What was asked for
 // on a page is answered there.
@@ -115,28 +26,30 @@ func (d *Deliverer) Ask(ctx context.Context, run runs.Run) error {
 	if run.Question == nil || s == nil || len(run.Origin.Target) == 0 {
 		return nil
 	}
-	where, err := targetOf(run)
+	where, err := store.TargetOf(run)
 	if err != nil {
 		return err
 	}
 	unlock := d.live.lock("question " + run.ID)
 	defer unlock()
-	before, err := d.questions.of(ctx, `run_id = $1 AND id <> $2`, run.ID, run.Question.ID)
+	before, err := d.store.Questions.OfRun(ctx, run.ID)
 	if err != nil {
 		return err
 	}
-	q := question{
+	q := store.Question{
 		RunID: run.ID, ID: run.Question.ID, Platform: run.Origin.Platform, Chat: where.Chat.Chat, AccountID: run.AccountID, Until: run.Question.Until,
-		State: questionState{Where: where},
+		State: store.QuestionState{Where: where},
 	}
-	if mine, err := d.questions.open(ctx, q); err != nil || !mine {
+	if mine, err := d.store.Questions.Open(ctx, q); err != nil || !mine {
 		return err
 	}
 	for _, old := range before {
-		d.showQuestionOver(ctx, s, old)
+		if old.ID != q.ID {
+			d.showQuestionOver(ctx, s, old)
+		}
 	}
 	if err := d.askField(ctx, s, d.voiceFor(where.Language), run, &q, nil); err != nil {
-		_, _, closing := d.questions.close(context.WithoutCancel(ctx), q.RunID, q.ID) // it may be tried again
+		_, _, closing := d.store.Questions.Close(context.WithoutCancel(ctx), q.RunID, q.ID) // it may be tried again
 		return errors.Join(err, closing)
 	}
 	return nil
@@ -150,7 +63,7 @@ func (d *Deliverer) Asked(ctx context.Context, run runs.Run, questionID string) 
 	}
 	unlock := d.live.lock("question " + run.ID)
 	defer unlock()
-	q, open, err := d.questions.close(ctx, run.ID, questionID)
+	q, open, err := d.store.Questions.Close(ctx, run.ID, questionID)
 	if err == nil && open {
 		d.showQuestionOver(ctx, s, q)
 	}
@@ -158,7 +71,7 @@ func (d *Deliverer) Asked(ctx context.Context, run runs.Run, questionID string) 
 }
 
 // showQuestionOver shows in place of what was asked last that nobody waits for it any more.
-func (d *desk) showQuestionOver(ctx context.Context, s *surface, q question) {
+func (d *desk) showQuestionOver(ctx context.Context, s *surface, q store.Question) {
 	if q.State.Asked.IsZero() || !s.caps.Edit {
 		return
 	}
@@ -167,13 +80,13 @@ func (d *desk) showQuestionOver(ctx context.Context, s *surface, q question) {
 }
 
 // askField asks for the field that is due. trigger is the update that this answers, or nil.
-func (d *desk) askField(ctx context.Context, s *surface, v voice, run runs.Run, q *question, trigger *chat.Incoming) error {
-	k := keyboard{id: newID(), platform: q.Platform, accountID: run.AccountID, state: keyboardState{Run: run.ID, Tool: run.Tool.ToolID, Prompt: q.ID, Page: q.Field}}
+func (d *desk) askField(ctx context.Context, s *surface, v voice, run runs.Run, q *store.Question, trigger *chat.Incoming) error {
+	k := store.Keyboard{ID: store.NewID(), Platform: q.Platform, AccountID: run.AccountID, State: store.KeyboardState{Run: run.ID, Tool: run.Tool.ToolID, Prompt: q.ID, Page: q.Field}}
 	m := s.fieldMessage(v, run, q, &k)
 	if trigger != nil {
 		m.Trigger = trigger
 	}
-	if err := d.keyboards.save(ctx, k); err != nil {
+	if err := d.store.Keyboards.Save(ctx, k); err != nil {
 		return err
 	}
 	asked, err := s.post(ctx, m)
@@ -181,7 +94,7 @@ func (d *desk) askField(ctx context.Context, s *surface, v voice, run runs.Run, 
 		return fmt.Errorf("ask the question of run %s: %w", run.ID, err)
 	}
 	q.MessageID, q.State.Asked = asked.ID, asked
-	_, err = d.questions.move(ctx, *q, q.Field)
+	_, err = d.store.Questions.Move(ctx, *q, q.Field)
 	return err
 }
 
@@ -189,7 +102,7 @@ func (d *desk) askField(ctx context.Context, s *surface, v voice, run runs.Run, 
 const maxButtonURL = 512
 
 // fieldMessage draws the question with the field that is due, and fills in what the buttons of k are about.
-func (s *surface) fieldMessage(v voice, run runs.Run, q *question, k *keyboard) chat.Message {
+func (s *surface) fieldMessage(v voice, run runs.Run, q *store.Question, k *store.Keyboard) chat.Message {
 	asked := run.Question
 	m := chat.Message{To: q.State.Where.Chat.Place}
 	if q.State.Where.Chat.Kind != chat.ChatPrivate {
@@ -208,21 +121,21 @@ func (s *surface) fieldMessage(v voice, run runs.Run, q *question, k *keyboard) 
 		if len(asked.URL) <= maxButtonURL {
 			row = []chat.Button{{Label: v.line("button.openPage"), URL: asked.URL}}
 		}
-		row = append(row, chat.Button{Label: v.line("button.agree"), Data: k.data("qyes"), Style: chat.ButtonPrimary})
+		row = append(row, chat.Button{Label: v.line("button.agree"), Data: k.Data("qyes"), Style: chat.ButtonPrimary})
 	case len(asked.Fields) == 0:
-		row = []chat.Button{{Label: v.line("button.agree"), Data: k.data("qyes"), Style: chat.ButtonPrimary}}
+		row = []chat.Button{{Label: v.line("button.agree"), Data: k.Data("qyes"), Style: chat.ButtonPrimary}}
 	default:
 		f := asked.Fields[q.Field]
 		rest = v.fieldQuestion(f, q.State.Where.Chat.Kind)
 		if !f.Multiple {
-			k.state.Values = s.shownChoices(f)
+			k.State.Values = s.shownChoices(f)
 			s.offer(v, &m, *k, "q", "menu.value", s.choiceOptions(v, f))
 		}
-		if k.state.Fields = s.typedTogether(asked.Fields[q.Field:]); len(k.state.Fields) > 0 {
-			row = append(row, chat.Button{Label: v.line("button.answer"), Data: k.data("qform"), Style: chat.ButtonPrimary})
+		if k.State.Fields = s.typedTogether(asked.Fields[q.Field:]); len(k.State.Fields) > 0 {
+			row = append(row, chat.Button{Label: v.line("button.answer"), Data: k.Data("qform"), Style: chat.ButtonPrimary})
 		}
 		if !f.Required {
-			row = append(row, chat.Button{Label: v.line("button.skip"), Data: k.data("qskip")})
+			row = append(row, chat.Button{Label: v.line("button.skip"), Data: k.Data("qskip")})
 		}
 	}
 	if q.Field == 0 {
@@ -231,7 +144,7 @@ func (s *surface) fieldMessage(v voice, run runs.Run, q *question, k *keyboard) 
 		rest = chat.Join("\n\n", rest, chat.Join(" ", v.say("question.goes"), v.say("question.wait", "n", minutes)))
 	}
 	m.Text = chat.Join("\n\n", head, rest)
-	m.Buttons = append(m.Buttons, row, []chat.Button{{Label: v.line("button.decline"), Data: k.data("qno")}, {Label: v.line("button.cancelRun"), Data: k.data("stop")}})
+	m.Buttons = append(m.Buttons, row, []chat.Button{{Label: v.line("button.decline"), Data: k.Data("qno")}, {Label: v.line("button.cancelRun"), Data: k.Data("stop")}})
 	return m
 }
 
@@ -285,7 +198,7 @@ func (t *turn) answerRepliedQuestion(ctx context.Context) (bool, error) {
 	if t.in.ReplyTo == nil || !t.in.ReplyTo.Own {
 		return false, nil
 	}
-	answered, over, err := t.answerTyped(ctx, `message_id = $4`, t.in.ReplyTo.Ref.ID)
+	answered, over, err := t.answerTyped(ctx, func(q store.Question) bool { return q.MessageID == t.in.ReplyTo.Ref.ID })
 	if over && err == nil {
 		return true, t.tell(ctx, "question.over")
 	}
@@ -297,18 +210,21 @@ func (t *turn) answerQuestion(ctx context.Context) (bool, error) {
 	if t.in.Chat.Kind != chat.ChatPrivate || t.in.ReplyTo != nil {
 		return false, nil
 	}
-	answered, _, err := t.answerTyped(ctx, `expires_at > $4`, time.Now())
+	answered, _, err := t.answerTyped(ctx, func(q store.Question) bool { return q.Until.After(time.Now()) })
 	return answered, err
 }
 
 // answerTyped takes the text of a message as the answer to the latest of this person's questions here. It stays open when the text
 // does not fit. over says that there is none any more.
-func (t *turn) answerTyped(ctx context.Context, which string, arg any) (answered, over bool, err error) {
-	found, err := t.questions.of(ctx, `platform = $1 AND chat = $2 AND account_id = $3 AND `+which, t.in.platform, t.in.Chat.Chat, t.account.ID, arg)
+func (t *turn) answerTyped(ctx context.Context, meant func(store.Question) bool) (answered, over bool, err error) {
+	found, err := t.store.Questions.OfPerson(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
 	for _, q := range found {
+		if !meant(q) {
+			continue
+		}
 		var run runs.Run
 		if run, err = t.asking(ctx, q); errors.Is(err, runs.ErrNoQuestion) { // its process died with it
-			if _, _, err = t.questions.close(ctx, q.RunID, q.ID); err != nil {
+			if _, _, err = t.store.Questions.Close(ctx, q.RunID, q.ID); err != nil {
 				return true, false, err
 			}
 			t.showQuestionOver(ctx, t.surface, q)
@@ -327,7 +243,7 @@ func (t *turn) answerTyped(ctx context.Context, which string, arg any) (answered
 	return false, over, err
 }
 
-func (t *turn) takeAnswer(ctx context.Context, q question, run runs.Run) (bool, error) {
+func (t *turn) takeAnswer(ctx context.Context, q store.Question, run runs.Run) (bool, error) {
 	if len(run.Question.Fields) == 0 {
 		if run.Question.URL != "" || !runs.Affirms(t.in.Text) {
 			return false, nil // there are buttons for that
@@ -347,7 +263,7 @@ func (t *turn) takeAnswer(ctx context.Context, q question, run runs.Run) (bool, 
 }
 
 // asking is the run of a question, as long as it asks.
-func (t *turn) asking(ctx context.Context, q question) (runs.Run, error) {
+func (t *turn) asking(ctx context.Context, q store.Question) (runs.Run, error) {
 	run, err := t.cfg.Runs.Get(ctx, q.RunID)
 	if err == nil && (run.AccountID != t.account.ID || run.Question == nil || run.Question.ID != q.ID || q.Field > max(0, len(run.Question.Fields)-1)) {
 		err = runs.ErrNoQuestion
@@ -359,7 +275,7 @@ func (t *turn) asking(ctx context.Context, q question) (runs.Run, error) {
 }
 
 // give keeps the values of some fields and asks for the next one, or gives the whole answer.
-func (t *turn) give(ctx context.Context, q question, run runs.Run, values map[string]any, next int) error {
+func (t *turn) give(ctx context.Context, q store.Question, run runs.Run, values map[string]any, next int) error {
 	from, answered := q.Field, q.State.Asked
 	if q.State.Values == nil {
 		q.State.Values = map[string]any{}
@@ -374,11 +290,11 @@ func (t *turn) give(ctx context.Context, q question, run runs.Run, values map[st
 	}
 	before := q
 	q.Field, q.MessageID = next, ""
-	if moved, err := t.questions.move(ctx, q, from); err != nil || !moved {
+	if moved, err := t.store.Questions.Move(ctx, q, from); err != nil || !moved {
 		return errors.Join(err, overUnless(moved || err != nil))
 	}
 	if err := t.askField(ctx, t.surface, t.voice, run, &q, &t.in.Incoming); err != nil {
-		_, back := t.questions.move(context.WithoutCancel(ctx), question{RunID: q.RunID, ID: q.ID, MessageID: before.MessageID, Field: from, State: before.State}, next)
+		_, back := t.store.Questions.Move(context.WithoutCancel(ctx), store.Question{RunID: q.RunID, ID: q.ID, MessageID: before.MessageID, Field: from, State: before.State}, next)
 		return errors.Join(err, back)
 	}
 	t.withoutButtons(ctx, answered)
@@ -403,8 +319,8 @@ func (t *turn) withoutButtons(ctx context.Context, answered chat.MessageRef) {
 }
 
 // conclude gives the whole answer to the run. It is closed here first, so that nobody is told that it is over who has just answered it.
-func (t *turn) conclude(ctx context.Context, q question, run runs.Run, action registry.Action) error {
-	if _, open, err := t.questions.close(ctx, q.RunID, q.ID); err != nil || !open {
+func (t *turn) conclude(ctx context.Context, q store.Question, run runs.Run, action registry.Action) error {
+	if _, open, err := t.store.Questions.Close(ctx, q.RunID, q.ID); err != nil || !open {
 		return errors.Join(err, overUnless(open || err != nil))
 	}
 	_, err := t.cfg.Runs.Answer(ctx, run.ID, t.account.ID, q.ID, registry.Reply{Action: action, Values: q.State.Values})
@@ -413,13 +329,13 @@ func (t *turn) conclude(ctx context.Context, q question, run runs.Run, action re
 		// All fields fitted one by one: the field that does not is asked for once more.
 		q.Field = max(0, slices.IndexFunc(run.Question.Fields, func(f registry.InputField) bool { return f.Name == bad.Field }))
 		delete(q.State.Values, bad.Field)
-		if _, err := t.questions.open(ctx, q); err != nil {
+		if _, err := t.store.Questions.Open(ctx, q); err != nil {
 			return err
 		}
 		return t.askField(ctx, t.surface, t.voice, run, &q, &t.in.Incoming)
 	}
 	if err != nil && !errors.Is(err, runs.ErrNoQuestion) {
-		_, back := t.questions.open(context.WithoutCancel(ctx), q)
+		_, back := t.store.Questions.Open(context.WithoutCancel(ctx), q)
 		return errors.Join(err, back)
 	}
 	if action == registry.ActionAccept || err != nil {
@@ -429,16 +345,17 @@ func (t *turn) conclude(ctx context.Context, q question, run runs.Run, action re
 }
 
 // onQuestion does something with the question that buttons belong to. who pressed what is over is told.
-func (t *turn) onQuestion(ctx context.Context, k keyboard, do func(question, runs.Run) error) error {
-	found, err := t.questions.of(ctx, `run_id = $1 AND id = $2 AND field = $3`, k.state.Run, k.state.Prompt, k.state.Page)
+func (t *turn) onQuestion(ctx context.Context, k store.Keyboard, do func(store.Question, runs.Run) error) error {
+	found, err := t.store.Questions.OfRun(ctx, k.State.Run)
 	if err != nil {
 		return err
 	}
 	err = runs.ErrNoQuestion
-	if len(found) > 0 {
+	i := slices.IndexFunc(found, func(q store.Question) bool { return q.ID == k.State.Prompt && q.Field == k.State.Page })
+	if i >= 0 {
 		var run runs.Run
-		if run, err = t.asking(ctx, found[0]); err == nil {
-			err = do(found[0], run)
+		if run, err = t.asking(ctx, found[i]); err == nil {
+			err = do(found[i], run)
 		}
 	}
 	if errors.Is(err, runs.ErrNoQuestion) {
@@ -448,30 +365,30 @@ func (t *turn) onQuestion(ctx context.Context, k keyboard, do func(question, run
 }
 
 // pressQuestionChoice answers a field by one of its choices.
-func (t *turn) pressQuestionChoice(ctx context.Context, k keyboard, n int) error {
-	return t.onQuestion(ctx, k, func(q question, run runs.Run) error {
-		if n < 0 || n >= len(k.state.Values) || len(run.Question.Fields) == 0 {
+func (t *turn) pressQuestionChoice(ctx context.Context, k store.Keyboard, n int) error {
+	return t.onQuestion(ctx, k, func(q store.Question, run runs.Run) error {
+		if n < 0 || n >= len(k.State.Values) || len(run.Question.Fields) == 0 {
 			return t.alert(ctx, "press.tooOld")
 		}
-		return t.pressed(ctx, q, run, map[string]any{run.Question.Fields[q.Field].Name: k.state.Values[n]}, q.Field+1)
+		return t.pressed(ctx, q, run, map[string]any{run.Question.Fields[q.Field].Name: k.State.Values[n]}, q.Field+1)
 	})
 }
 
 // pressed gives an answer by a press, which is acknowledged first.
-func (t *turn) pressed(ctx context.Context, q question, run runs.Run, values map[string]any, next int) error {
+func (t *turn) pressed(ctx context.Context, q store.Question, run runs.Run, values map[string]any, next int) error {
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
 	return t.give(ctx, q, run, values, next)
 }
 
-func (t *turn) pressSkip(ctx context.Context, k keyboard) error {
-	return t.onQuestion(ctx, k, func(q question, run runs.Run) error { return t.pressed(ctx, q, run, nil, q.Field+1) })
+func (t *turn) pressSkip(ctx context.Context, k store.Keyboard) error {
+	return t.onQuestion(ctx, k, func(q store.Question, run runs.Run) error { return t.pressed(ctx, q, run, nil, q.Field+1) })
 }
 
 // pressAgree accepts a question that asks for nothing else.
-func (t *turn) pressAgree(ctx context.Context, k keyboard) error {
-	return t.onQuestion(ctx, k, func(q question, run runs.Run) error {
+func (t *turn) pressAgree(ctx context.Context, k store.Keyboard) error {
+	return t.onQuestion(ctx, k, func(q store.Question, run runs.Run) error {
 		if len(run.Question.Fields) > 0 {
 			return runs.ErrNoQuestion
 		}
@@ -480,8 +397,8 @@ func (t *turn) pressAgree(ctx context.Context, k keyboard) error {
 }
 
 // pressDecline tells the service no, whatever was answered until then.
-func (t *turn) pressDecline(ctx context.Context, k keyboard) error {
-	return t.onQuestion(ctx, k, func(q question, run runs.Run) error {
+func (t *turn) pressDecline(ctx context.Context, k store.Keyboard) error {
+	return t.onQuestion(ctx, k, func(q store.Question, run runs.Run) error {
 		if err := t.acknowledge(ctx); err != nil {
 			return err
 		}
@@ -494,10 +411,10 @@ func (t *turn) pressDecline(ctx context.Context, k keyboard) error {
 }
 
 // pressQuestionForm opens a dialog for the fields that are typed.
-func (t *turn) pressQuestionForm(ctx context.Context, k keyboard) error {
-	return t.onQuestion(ctx, k, func(_ question, run runs.Run) error {
-		form := chat.Form{Title: run.Tool.DisplayName, Data: k.data("qanswer")}
-		for _, name := range k.state.Fields {
+func (t *turn) pressQuestionForm(ctx context.Context, k store.Keyboard) error {
+	return t.onQuestion(ctx, k, func(_ store.Question, run runs.Run) error {
+		form := chat.Form{Title: run.Tool.DisplayName, Data: k.Data("qanswer")}
+		for _, name := range k.State.Fields {
 			if f, ok := run.Question.Field(name); ok {
 				field := t.formField(f, f.Default, f.Required)
 				field.Name = fieldKey(len(form.Fields)) // a service's own may be longer than platforms take
@@ -512,10 +429,10 @@ func (t *turn) pressQuestionForm(ctx context.Context, k keyboard) error {
 func fieldKey(i int) string { return "answer" + strconv.Itoa(i) }
 
 // questionFilled takes the values of a dialog.
-func (t *turn) questionFilled(ctx context.Context, k keyboard) error {
-	return t.onQuestion(ctx, k, func(q question, run runs.Run) error {
+func (t *turn) questionFilled(ctx context.Context, k store.Keyboard) error {
+	return t.onQuestion(ctx, k, func(q store.Question, run runs.Run) error {
 		values := map[string]any{}
-		for i, name := range k.state.Fields {
+		for i, name := range k.State.Fields {
 			f, _ := run.Question.Field(name)
 			text, _ := t.in.Options[fieldKey(i)].(string)
 			if text = strings.TrimSpace(text); text == "" && !f.Required {
@@ -527,6 +444,6 @@ func (t *turn) questionFilled(ctx context.Context, k keyboard) error {
 			}
 			values[name] = value
 		}
-		return t.pressed(ctx, q, run, values, q.Field+len(k.state.Fields))
+		return t.pressed(ctx, q, run, values, q.Field+len(k.State.Fields))
 	})
 }

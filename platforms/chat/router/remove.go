@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/runs"
 )
 
@@ -14,13 +15,13 @@ import (
 // that is removed are too old from then on.
 func (d *Deliverer) Remove(ctx context.Context, run runs.Run, output int) error {
 	s := d.surfaces[run.Origin.Platform]
-	where, err := targetOf(run)
+	where, err := store.TargetOf(run)
 	if err != nil || s == nil {
 		return nil // it was not asked for in a chat
 	}
 	unlock := d.live.lock(run.ID)
 	defer unlock()
-	parts, err := d.deliveries.parts(ctx, run.ID)
+	parts, err := d.store.Deliveries.Parts(ctx, run.ID)
 	if err != nil {
 		return err
 	}
@@ -42,11 +43,11 @@ func (d *Deliverer) Remove(ctx context.Context, run runs.Run, output int) error 
 	if output != runs.AllOutputs {
 		return err
 	}
-	return errors.Join(err, d.keyboards.removeOf(ctx, run.ID, run.AccountID), d.deliveries.remove(ctx, run.ID))
+	return errors.Join(err, d.store.Keyboards.RemoveOf(ctx, run.ID, run.AccountID), d.store.Deliveries.Remove(ctx, run.ID))
 }
 
 // shownFiles are the messages that show one of several files of a run. Where it has only one, and for all outputs, several is false.
-func shownFiles(parts map[string]part, run runs.Run, output int) (shown []chat.MessageRef, several bool) {
+func shownFiles(parts map[string]store.Part, run runs.Run, output int) (shown []chat.MessageRef, several bool) {
 	files, place := 0, -1
 	for i, o := range run.Outputs {
 		if i == output {
@@ -71,34 +72,4 @@ func shownFiles(parts map[string]part, run runs.Run, output int) (shown []chat.M
 		return nil, true
 	}
 	return refs[place : place+1], true
-}
-
-// parts gives the messages of a run's delivery; none where it has not begun.
-func (d deliveries) parts(ctx context.Context, runID string) (map[string]part, error) {
-	var raw []byte
-	err := d.pool.QueryRow(ctx, `SELECT coalesce((SELECT parts FROM chat_deliveries WHERE run_id = $1), '{}')`, runID).Scan(&raw)
-	parts := map[string]part{}
-	if err == nil {
-		err = unmarshal(raw, &parts)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("find the messages of run %s: %w", runID, err)
-	}
-	return parts, nil
-}
-
-// remove forgets the delivery of a run.
-func (d deliveries) remove(ctx context.Context, runID string) error {
-	if _, err := d.pool.Exec(ctx, `DELETE FROM chat_deliveries WHERE run_id = $1`, runID); err != nil {
-		return fmt.Errorf("forget the delivery of run %s: %w", runID, err)
-	}
-	return nil
-}
-
-// removeOf deletes the buttons about a run.
-func (s keyboards) removeOf(ctx context.Context, runID, accountID string) error {
-	if _, err := s.pool.Exec(ctx, `DELETE FROM chat_keyboards WHERE account_id = $2 AND state ->> 'run' = $1`, runID, accountID); err != nil {
-		return fmt.Errorf("delete the buttons of run %s: %w", runID, err)
-	}
-	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -313,21 +314,21 @@ func repeatsPrompt(message string, run runs.Run) bool {
 func supportCode(runID string) string { return runID[max(0, len(runID)-6):] }
 
 // resultButtons are the buttons under a result: what can be done next, then what can be done with it.
-func (v voice) resultButtons(run runs.Run, k keyboard, hasMedia bool) [][]chat.Button {
-	first := []chat.Button{{Label: v.line("button.again"), Data: k.data("again")}}
+func (v voice) resultButtons(run runs.Run, k store.Keyboard, hasMedia bool) [][]chat.Button {
+	first := []chat.Button{{Label: v.line("button.again"), Data: k.Data("again")}}
 	if varies(run.Tool) {
-		first = append(first, chat.Button{Label: v.line("button.vary"), Data: k.data("vary")})
+		first = append(first, chat.Button{Label: v.line("button.vary"), Data: k.Data("vary")})
 	}
 	if len(run.Tool.InputSchema) > 0 {
-		first = append(first, chat.Button{Label: v.line("button.settings"), Data: k.data("settings")})
+		first = append(first, chat.Button{Label: v.line("button.settings"), Data: k.Data("settings")})
 	}
 	var second []chat.Button
 	if hasMedia {
 		second = append(second,
-			chat.Button{Label: v.line("button.original"), Data: k.data("original")},
-			chat.Button{Label: v.line("button.use"), Data: k.data("use")})
+			chat.Button{Label: v.line("button.original"), Data: k.Data("original")},
+			chat.Button{Label: v.line("button.use"), Data: k.Data("use")})
 	}
-	second = append(second, chat.Button{Label: v.line("button.delete"), Data: k.data("delete"), Style: chat.ButtonDanger})
+	second = append(second, chat.Button{Label: v.line("button.delete"), Data: k.Data("delete"), Style: chat.ButtonDanger})
 	return append(followUpButtons(run, k), first, second)
 }
 
@@ -337,9 +338,9 @@ func varies(tool registry.Tool) bool {
 }
 
 // failureButtons are the buttons under a failure.
-func (v voice) failureButtons(k keyboard) [][]chat.Button {
+func (v voice) failureButtons(k store.Keyboard) [][]chat.Button {
 	return [][]chat.Button{{
-		{Label: v.line("button.retry"), Data: k.data("retry"), Style: chat.ButtonPrimary},
-		{Label: v.line("button.settings"), Data: k.data("settings")},
+		{Label: v.line("button.retry"), Data: k.Data("retry"), Style: chat.ButtonPrimary},
+		{Label: v.line("button.settings"), Data: k.Data("settings")},
 	}}
 }

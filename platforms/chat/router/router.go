@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -85,9 +86,6 @@ type Router struct {
 	*desk
 	presence *presence
 	inbox    inbox
-	prompts  prompts
-	marks    marks
-	uses     uses
 	recents  input.Recents
 	warned   warned
 	log      *slog.Logger
@@ -126,7 +124,7 @@ func NewRouter(cfg Config) (*Router, error) {
 	cfg.AnswerWait = defaultTo(cfg.AnswerWait, 10*time.Minute)
 	alive := newPresence(cfg.Pool)
 	return &Router{
-		cfg: cfg, desk: cfg.Deliverer.desk, presence: alive, inbox: inbox{cfg.Pool, cfg.Deliverer.writer, alive.id}, prompts: prompts{cfg.Pool}, marks: marks{cfg.Pool}, uses: newUses(cfg.Pool),
+		cfg: cfg, desk: cfg.Deliverer.desk, presence: alive, inbox: inbox{cfg.Pool, cfg.Deliverer.store.Writer, alive.id},
 		log: cfg.Logger.With("component", "chat"),
 	}, nil
 }
@@ -322,7 +320,7 @@ func (r *Router) keepTidy(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		r.warned.prune(time.Now())
-		err := errors.Join(r.inbox.prune(ctx), r.prompts.prune(ctx), r.questions.prune(ctx), r.marks.prune(ctx), r.keyboards.prune(ctx))
+		err := errors.Join(r.inbox.prune(ctx), r.store.Prune(ctx))
 		if err != nil && ctx.Err() == nil {
 			r.log.WarnContext(ctx, "old chat data was not removed", "error", err)
 		}
@@ -410,7 +408,7 @@ func (t *turn) corrected(ctx context.Context) (bool, error) {
 	if t.in.Command == "" {
 		return false, nil
 	}
-	whose, said, err := t.marks.of(ctx, markRefused, t.in.platform, t.in.Chat.Chat, t.in.Message.ID)
+	whose, said, err := t.store.Marks.Of(ctx, store.MarkRefused, t.in.platform, t.in.Chat.Chat, t.in.Message.ID)
 	if whose == "" || err != nil {
 		return false, err
 	}
@@ -433,10 +431,10 @@ func (t *turn) markRefused(ctx context.Context, said []byte) {
 	var err error
 	switch {
 	case t.led && t.edited:
-		err = t.marks.clear(ctx, t.in.platform, t.in.Chat.Chat, t.in.Message.ID)
+		err = t.store.Marks.Clear(ctx, t.in.platform, t.in.Chat.Chat, t.in.Message.ID)
 	case t.led, t.in.Command == "" && !t.unread:
 	default:
-		err = t.marks.set(ctx, markRefused, t.in.platform, t.in.Chat.Chat, t.in.Message.ID, t.account.ID, said)
+		err = t.store.Marks.Set(ctx, store.MarkRefused, t.in.platform, t.in.Chat.Chat, t.in.Message.ID, t.account.ID, said)
 	}
 	if err != nil { // the answer was given
 		t.log.WarnContext(ctx, "a message can't be corrected by editing it", "error", err)
@@ -562,7 +560,7 @@ func (t *turn) tell(ctx context.Context, key string, pairs ...any) error {
 }
 
 // errorCode makes the code under which a failure of ours is found in the log.
-func errorCode() string { return newID()[:6] }
+func errorCode() string { return store.NewID()[:6] }
 
 // apology says that something failed on our side, and under which code support finds it.
 func (t *turn) apology(code string) chat.Text {
@@ -589,6 +587,6 @@ func (t *turn) apologise(ctx context.Context, cause error, code string) {
 }
 
 // keyboard makes the buttons' common state for a new message to this person.
-func (t *turn) keyboard(state keyboardState) keyboard {
-	return keyboard{id: newID(), platform: t.in.platform, accountID: t.account.ID, state: state}
+func (t *turn) keyboard(state store.KeyboardState) store.Keyboard {
+	return store.Keyboard{ID: store.NewID(), Platform: t.in.platform, AccountID: t.account.ID, State: state}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
@@ -15,7 +16,7 @@ type scope struct {
 }
 
 // scope gives the settings that a view is about.
-func (t *turn) scope(view settingsView) scope { return scope{t, view.Place} }
+func (t *turn) scope(view store.SettingsView) scope { return scope{t, view.Place} }
 
 func (s scope) read(ctx context.Context, tool *registry.Tool) (values map[string]any, err error) {
 	if s.place == (users.Place{}) {

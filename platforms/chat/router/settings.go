@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
@@ -17,17 +18,6 @@ const (
 	valuesPerPage = 10
 	fieldsPerPage = 16
 )
-
-// settingsView is what a message with settings shows: a tool's inputs or, with Field, one of them.
-type settingsView struct {
-	Tool     string `json:"tool,omitempty"`
-	Advanced bool   `json:"advanced,omitempty"` // also the inputs marked so
-	Field    string `json:"field,omitempty"`
-	Page     int    `json:"page,omitempty"`   // of the choices
-	Fields   int    `json:"fields,omitempty"` // page of the inputs
-	// Place is the chat whose settings they are, of its admins; zero: the person's own.
-	Place users.Place `json:"place,omitzero"`
-}
 
 // settingsCommand shows the settings of a tool, or the tools to choose from.
 func (t *turn) settingsCommand(ctx context.Context) error {
@@ -49,7 +39,7 @@ func (t *turn) settingsCommand(ctx context.Context) error {
 
 // settingsTools lists tools to choose one from.
 func (t *turn) settingsTools(ctx context.Context) error {
-	k := t.keyboard(keyboardState{})
+	k := t.keyboard(store.KeyboardState{})
 	m, err := t.settingsToolsPage(ctx, k, 0)
 	if err != nil {
 		return err
@@ -57,7 +47,7 @@ func (t *turn) settingsTools(ctx context.Context) error {
 	return t.respond(ctx, m)
 }
 
-func (t *turn) settingsToolsPage(ctx context.Context, k keyboard, page int) (chat.Message, error) {
+func (t *turn) settingsToolsPage(ctx context.Context, k store.Keyboard, page int) (chat.Message, error) {
 	m := chat.Message{To: t.in.Chat.Place, Text: t.say("settings.tools")}
 	tools := t.offered()
 	if len(tools) == 0 {
@@ -65,16 +55,16 @@ func (t *turn) settingsToolsPage(ctx context.Context, k keyboard, page int) (cha
 		return m, nil
 	}
 	first, last, page, pages := t.pageOf(page, valuesPerPage, len(tools))
-	k.state = keyboardState{}
+	k.State = store.KeyboardState{}
 	var options []chat.MenuOption
 	for _, tool := range tools[first:last] {
-		k.state.Tools = append(k.state.Tools, tool.ToolID)
+		k.State.Tools = append(k.State.Tools, tool.ToolID)
 		options = append(options, chat.MenuOption{Label: tool.DisplayName, Description: chat.FirstSentence(tool.Description)})
 	}
 	t.offer(&m, k, "set", "menu.tool", options)
 	m.Buttons = append(m.Buttons, t.pager(k, "page", page, pages)...)
-	m.Buttons = append(m.Buttons, []chat.Button{{Label: t.line("button.close"), Data: k.data("close")}})
-	return m, t.keyboards.save(ctx, k)
+	m.Buttons = append(m.Buttons, []chat.Button{{Label: t.line("button.close"), Data: k.Data("close")}})
+	return m, t.store.Keyboards.Save(ctx, k)
 }
 
 // openSettings sends the settings of a tool as a new message. In groups others need not see them: there they
@@ -84,7 +74,7 @@ func (t *turn) openSettings(ctx context.Context, tool *registry.Tool) error {
 	if m, ok := t.settingsInPrivate(tool); ok {
 		return t.respond(ctx, m)
 	}
-	k := t.keyboard(keyboardState{View: settingsView{Tool: tool.ToolID}})
+	k := t.keyboard(store.KeyboardState{View: store.SettingsView{Tool: tool.ToolID}})
 	m, err := t.settingsMessage(ctx, &k, tool)
 	if err != nil {
 		return err
@@ -111,19 +101,19 @@ func (t *turn) deepLink(prefix string, tool *registry.Tool) string {
 }
 
 // settingsMessage draws what k's view says and stores k.
-func (t *turn) settingsMessage(ctx context.Context, k *keyboard, tool *registry.Tool) (chat.Message, error) {
-	preferences, err := t.scope(k.state.View).read(ctx, tool)
+func (t *turn) settingsMessage(ctx context.Context, k *store.Keyboard, tool *registry.Tool) (chat.Message, error) {
+	preferences, err := t.scope(k.State.View).read(ctx, tool)
 	if err != nil {
 		return chat.Message{}, err
 	}
-	k.state.Fields, k.state.Values, k.state.Tools = nil, nil, nil
+	k.State.Fields, k.State.Values, k.State.Tools = nil, nil, nil
 	p := settingsPage{turn: t, tool: tool, preferences: preferences, k: k}
 	m := p.overview()
-	if f, ok := tool.InputSchema.Get(k.state.View.Field); ok {
+	if f, ok := tool.InputSchema.Get(k.State.View.Field); ok {
 		m = p.field(f)
 	}
 	m.To = t.in.Chat.Place
-	return m, t.keyboards.save(ctx, *k)
+	return m, t.store.Keyboards.Save(ctx, *k)
 }
 
 // valueLabel is how a value is told; showValue is how it is typed.
@@ -139,30 +129,30 @@ func (v voice) valueLabel(f registry.InputField, value any) string {
 
 // onSettings does something with the tool of a settings message and draws it anew. Whatever led there: a person's own are
 // not shown to a group.
-func (t *turn) onSettings(ctx context.Context, k keyboard, do func(tool *registry.Tool, view *settingsView) error) error {
+func (t *turn) onSettings(ctx context.Context, k store.Keyboard, do func(tool *registry.Tool, view *store.SettingsView) error) error {
 	t.aside = true
-	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.state.View.Tool)
+	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.State.View.Tool)
 	if !ok {
 		return t.alert(ctx, "tool.gone")
 	}
-	if k.state.View.Place != (users.Place{}) && !t.byAdmin(ctx) {
+	if k.State.View.Place != (users.Place{}) && !t.byAdmin(ctx) {
 		return t.alert(ctx, "place.adminsOnly")
 	}
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
-	if m, ok := t.settingsInPrivate(tool); ok && k.state.View.Place == (users.Place{}) {
+	if m, ok := t.settingsInPrivate(tool); ok && k.State.View.Place == (users.Place{}) {
 		_, err := t.change(ctx, t.in.Message, m)
 		return err
 	}
-	if err := do(tool, &k.state.View); err != nil {
+	if err := do(tool, &k.State.View); err != nil {
 		return err
 	}
 	return t.redraw(ctx, k, tool, t.in.Message)
 }
 
 // redraw shows a settings message as it should look now.
-func (t *turn) redraw(ctx context.Context, k keyboard, tool *registry.Tool, at chat.MessageRef) error {
+func (t *turn) redraw(ctx context.Context, k store.Keyboard, tool *registry.Tool, at chat.MessageRef) error {
 	m, err := t.settingsMessage(ctx, &k, tool)
 	if err != nil {
 		return err
@@ -172,8 +162,8 @@ func (t *turn) redraw(ctx context.Context, k keyboard, tool *registry.Tool, at c
 }
 
 // pressSettings opens the settings of a result's tool as a message of their own.
-func (t *turn) pressSettings(ctx context.Context, k keyboard) error {
-	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.state.Tool)
+func (t *turn) pressSettings(ctx context.Context, k store.Keyboard) error {
+	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.State.Tool)
 	if !ok {
 		return t.alert(ctx, "tool.gone")
 	}
@@ -185,19 +175,19 @@ func (t *turn) pressSettings(ctx context.Context, k keyboard) error {
 
 // pressSetting chooses a tool from the list, or an input of a tool. A switch is turned over at once, other
 // inputs are shown on a page of their own, where a value can be written.
-func (t *turn) pressSetting(ctx context.Context, k keyboard, n int) error {
-	if n < len(k.state.Tools) {
-		k.state.View = settingsView{Tool: k.state.Tools[n]}
-		return t.onSettings(ctx, k, func(*registry.Tool, *settingsView) error { return nil })
+func (t *turn) pressSetting(ctx context.Context, k store.Keyboard, n int) error {
+	if n < len(k.State.Tools) {
+		k.State.View = store.SettingsView{Tool: k.State.Tools[n]}
+		return t.onSettings(ctx, k, func(*registry.Tool, *store.SettingsView) error { return nil })
 	}
-	if n >= len(k.state.Fields) {
+	if n >= len(k.State.Fields) {
 		return t.alert(ctx, "press.tooOld")
 	}
-	if opened, err := t.openSettingForm(ctx, k, k.state.Fields[n]); opened || err != nil {
+	if opened, err := t.openSettingForm(ctx, k, k.State.Fields[n]); opened || err != nil {
 		return err
 	}
-	return t.onSettings(ctx, k, func(tool *registry.Tool, view *settingsView) error {
-		f, ok := tool.InputSchema.Get(k.state.Fields[n])
+	return t.onSettings(ctx, k, func(tool *registry.Tool, view *store.SettingsView) error {
+		f, ok := tool.InputSchema.Get(k.State.Fields[n])
 		if !ok {
 			return nil // gone with a change of the tool: the new drawing shows what there is
 		}
@@ -225,10 +215,10 @@ func (t *turn) toggle(ctx context.Context, settings scope, tool *registry.Tool, 
 }
 
 // askSetting waits for a written value. Where only replies are seen, a message of its own asks for one.
-func (t *turn) askSetting(ctx context.Context, k keyboard, view settingsView, f registry.InputField) error {
-	p := prompt{
-		ID: newID(), Platform: t.in.platform, Chat: t.in.Chat.Chat, AccountID: t.account.ID, MessageID: t.in.Message.ID,
-		State: promptState{Field: f.Name, View: &view, Message: t.in.Message, Keyboard: k.id},
+func (t *turn) askSetting(ctx context.Context, k store.Keyboard, view store.SettingsView, f registry.InputField) error {
+	p := store.Prompt{
+		ID: store.NewID(), Platform: t.in.platform, Chat: t.in.Chat.Chat, AccountID: t.account.ID, MessageID: t.in.Message.ID,
+		State: store.PromptState{Field: f.Name, View: &view, Message: t.in.Message, Keyboard: k.ID},
 	}
 	if t.in.Chat.Kind != chat.ChatPrivate && t.caps.ForceReply {
 		asked, err := t.post(ctx, chat.Message{
@@ -245,11 +235,11 @@ func (t *turn) askSetting(ctx context.Context, k keyboard, view settingsView, f 
 	if err := t.replaced(ctx); err != nil {
 		return err
 	}
-	return t.prompts.open(ctx, p, t.cfg.AnswerWait)
+	return t.store.Prompts.Open(ctx, p, t.cfg.AnswerWait)
 }
 
 // settingAnswered takes a message as the value of a setting.
-func (t *turn) settingAnswered(ctx context.Context, p prompt) error {
+func (t *turn) settingAnswered(ctx context.Context, p store.Prompt) error {
 	view := *p.State.View
 	tool, ok := t.cfg.Tools.Snapshot().Resolve(view.Tool)
 	if !ok {
@@ -270,7 +260,7 @@ func (t *turn) settingAnswered(ctx context.Context, p prompt) error {
 		}
 	}
 	t.unmark(ctx, p.State.Asked)
-	if _, err := t.prompts.close(ctx, p.ID); err != nil {
+	if _, err := t.store.Prompts.Close(ctx, p.ID); err != nil {
 		return err
 	}
 	if !p.State.Asked.IsZero() {
@@ -282,33 +272,33 @@ func (t *turn) settingAnswered(ctx context.Context, p prompt) error {
 }
 
 // settingSaved confirms a written value and draws the settings anew below it, so that nobody has to scroll.
-func (t *turn) settingSaved(ctx context.Context, p prompt, tool *registry.Tool, view settingsView, f registry.InputField) error {
+func (t *turn) settingSaved(ctx context.Context, p store.Prompt, tool *registry.Tool, view store.SettingsView, f registry.InputField) error {
 	if err := t.tell(ctx, "settings.saved", "input", f.Label()); err != nil {
 		return err
 	}
-	k, err := t.keyboards.find(ctx, t.in.platform, p.State.Keyboard)
-	if errors.Is(err, errTooOld) {
+	k, err := t.store.Keyboards.Find(ctx, t.in.platform, p.State.Keyboard)
+	if errors.Is(err, store.ErrTooOld) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	view.Field = ""
-	k.state.View = view
+	k.State.View = view
 	return t.redraw(ctx, k, tool, p.State.Message)
 }
 
 // pressValue sets a choice. Inputs that take several gain or lose it.
-func (t *turn) pressValue(ctx context.Context, k keyboard, n int) error {
-	if n >= len(k.state.Values) {
+func (t *turn) pressValue(ctx context.Context, k store.Keyboard, n int) error {
+	if n >= len(k.State.Values) {
 		return t.alert(ctx, "press.tooOld")
 	}
-	return t.onSettings(ctx, k, func(tool *registry.Tool, view *settingsView) error {
+	return t.onSettings(ctx, k, func(tool *registry.Tool, view *store.SettingsView) error {
 		f, ok := tool.InputSchema.Get(view.Field)
 		if !ok {
 			return nil
 		}
-		value := k.state.Values[n]
+		value := k.State.Values[n]
 		if f.Multiple {
 			preferences, err := t.scope(*view).read(ctx, tool)
 			if err != nil {
@@ -325,8 +315,8 @@ func (t *turn) pressValue(ctx context.Context, k keyboard, n int) error {
 }
 
 // pressPage turns to a page: of tools, of inputs or of choices.
-func (t *turn) pressPage(ctx context.Context, k keyboard, n int) error {
-	if k.state.View.Tool == "" {
+func (t *turn) pressPage(ctx context.Context, k store.Keyboard, n int) error {
+	if k.State.View.Tool == "" {
 		if err := t.acknowledge(ctx); err != nil {
 			return err
 		}
@@ -337,7 +327,7 @@ func (t *turn) pressPage(ctx context.Context, k keyboard, n int) error {
 		_, err = t.change(ctx, t.in.Message, m)
 		return err
 	}
-	return t.onSettings(ctx, k, func(_ *registry.Tool, view *settingsView) error {
+	return t.onSettings(ctx, k, func(_ *registry.Tool, view *store.SettingsView) error {
 		if view.Field != "" {
 			view.Page = n
 		} else {
@@ -348,8 +338,8 @@ func (t *turn) pressPage(ctx context.Context, k keyboard, n int) error {
 }
 
 // pressReset takes the default back: for the input shown (0) or for all (1).
-func (t *turn) pressReset(ctx context.Context, k keyboard, all int) error {
-	return t.onSettings(ctx, k, func(tool *registry.Tool, view *settingsView) error {
+func (t *turn) pressReset(ctx context.Context, k store.Keyboard, all int) error {
+	return t.onSettings(ctx, k, func(tool *registry.Tool, view *store.SettingsView) error {
 		if all == 1 {
 			return t.scope(*view).resetAll(ctx, tool)
 		}
@@ -362,22 +352,22 @@ func (t *turn) pressReset(ctx context.Context, k keyboard, all int) error {
 }
 
 // pressAdvanced shows or hides advanced inputs; hidden ones keep their values.
-func (t *turn) pressAdvanced(ctx context.Context, k keyboard) error {
-	return t.onSettings(ctx, k, func(_ *registry.Tool, view *settingsView) error {
+func (t *turn) pressAdvanced(ctx context.Context, k store.Keyboard) error {
+	return t.onSettings(ctx, k, func(_ *registry.Tool, view *store.SettingsView) error {
 		view.Advanced, view.Fields = !view.Advanced, 0
 		return nil
 	})
 }
 
-func (t *turn) pressBack(ctx context.Context, k keyboard) error {
-	return t.onSettings(ctx, k, func(_ *registry.Tool, view *settingsView) error {
+func (t *turn) pressBack(ctx context.Context, k store.Keyboard) error {
+	return t.onSettings(ctx, k, func(_ *registry.Tool, view *store.SettingsView) error {
 		view.Field = ""
 		return t.closePrompt(ctx)
 	})
 }
 
 // pressClose removes the settings.
-func (t *turn) pressClose(ctx context.Context, _ keyboard) error {
+func (t *turn) pressClose(ctx context.Context, _ store.Keyboard) error {
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
@@ -389,13 +379,13 @@ func (t *turn) pressClose(ctx context.Context, _ keyboard) error {
 
 // closePrompt ends a question for a setting's value, so that the next message is no answer to it.
 func (t *turn) closePrompt(ctx context.Context) error {
-	p, err := t.prompts.pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
-	if errors.Is(err, errNoPrompt) || err == nil && p.State.View == nil {
+	p, err := t.store.Prompts.Pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
+	if errors.Is(err, store.ErrNoPrompt) || err == nil && p.State.View == nil {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	_, err = t.prompts.close(ctx, p.ID)
+	_, err = t.store.Prompts.Close(ctx, p.ID)
 	return err
 }

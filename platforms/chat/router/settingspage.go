@@ -5,6 +5,7 @@ import (
 
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
@@ -15,7 +16,7 @@ type settingsPage struct {
 	*turn
 	tool        *registry.Tool
 	preferences map[string]any
-	k           *keyboard
+	k           *store.Keyboard
 }
 
 // current gives an input's value in force, and whether the person set it. A seed that nobody set is drawn for each
@@ -32,7 +33,7 @@ func (p settingsPage) current(f registry.InputField) (value any, own bool) {
 
 // overview lists a tool's inputs with their values in force, each with a button.
 func (p settingsPage) overview() chat.Message {
-	view := &p.k.state.View
+	view := &p.k.State.View
 	text := p.say("settings.title", "tool", p.tool.DisplayName)
 	if view.Place != (users.Place{}) {
 		text = chat.Lines(text, p.say("place.settings"))
@@ -53,7 +54,7 @@ func (p settingsPage) overview() chat.Message {
 	view.Fields = page
 	var options []chat.MenuOption
 	for _, f := range shown[first:last] {
-		p.k.state.Fields = append(p.k.state.Fields, f.Name)
+		p.k.State.Fields = append(p.k.State.Fields, f.Name)
 		text = chat.Lines(text, p.fieldLine(f))
 		value, _ := p.current(f)
 		options = append(options, chat.MenuOption{Label: p.fieldLabel(f), Description: p.shown(f, value)})
@@ -76,8 +77,8 @@ func (p settingsPage) overviewControls(hidden int) [][]chat.Button {
 	var rows [][]chat.Button
 	switch {
 	case hidden > 0:
-		rows = append(rows, []chat.Button{{Label: p.line("button.advanced", "n", hidden), Data: p.k.data("more")}})
-	case p.k.state.View.Advanced:
+		rows = append(rows, []chat.Button{{Label: p.line("button.advanced", "n", hidden), Data: p.k.Data("more")}})
+	case p.k.State.View.Advanced:
 		rows = append(rows, []chat.Button{p.button("button.basic", "more")})
 	}
 	var last []chat.Button
@@ -88,7 +89,7 @@ func (p settingsPage) overviewControls(hidden int) [][]chat.Button {
 }
 
 func (p settingsPage) button(key, action string) chat.Button {
-	return chat.Button{Label: p.line(key), Data: p.k.data(action)}
+	return chat.Button{Label: p.line(key), Data: p.k.Data(action)}
 }
 
 // fieldLine says what an input is set to, and whether that is the person's own choice.
@@ -150,17 +151,17 @@ func (p settingsPage) field(f registry.InputField) chat.Message {
 
 // choices adds a page of an input's choices, the current ones marked.
 func (p settingsPage) choices(m *chat.Message, f registry.InputField, current any) {
-	view := &p.k.state.View
+	view := &p.k.State.View
 	first, last, page, pages := p.pageOf(view.Page, valuesPerPage, len(f.Choices))
 	view.Page = page
 	var options []chat.MenuOption
 	for _, c := range f.Choices[first:last] {
-		p.k.state.Values = append(p.k.state.Values, c.Value)
+		p.k.State.Values = append(p.k.State.Values, c.Value)
 		options = append(options, chat.MenuOption{Label: c.Text(), Chosen: input.IsCurrent(current, c.Value)})
 	}
 	p.offer(m, *p.k, "val", "menu.value", options)
 	if f.Multiple && len(m.Menus) > 0 {
-		m.Menus[0].Data, m.Menus[0].Min, m.Menus[0].Max = p.k.data("vals"), 0, len(options)
+		m.Menus[0].Data, m.Menus[0].Min, m.Menus[0].Max = p.k.Data("vals"), 0, len(options)
 	}
 	m.Buttons = append(m.Buttons, p.pager(*p.k, "page", view.Page, pages)...)
 }

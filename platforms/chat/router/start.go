@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -85,7 +86,7 @@ func (t *turn) conversation() string {
 // accept shows the status message and asks for the run. The message comes first, so that the run knows
 // from its first moment where its state is shown.
 func (t *turn) accept(ctx context.Context, d input.Draft, bound runs.Bound, quote billing.Quote) error {
-	buttons := t.keyboard(keyboardState{Tool: d.Tool})
+	buttons := t.keyboard(store.KeyboardState{Tool: d.Tool})
 	pending := runs.Run{Tool: bound.Tool, Status: firstStatus(bound, quote), Inputs: bound.Inputs, Sources: bound.Sources, Quote: quote}
 	first := t.statusMessage(pending, buttons, d.Notes)
 	first.To, first.ReplyTo = t.in.Chat.Place, d.Request
@@ -98,8 +99,8 @@ func (t *turn) accept(ctx context.Context, d input.Draft, bound runs.Bound, quot
 	if err != nil {
 		return fmt.Errorf("show the status of a run: %w", err)
 	}
-	where := target{Chat: t.in.Chat, Request: d.Request, Status: status, Language: t.language(), Person: t.in.From.ExternalID, Notes: d.Notes}
-	bound.Request.Origin.Target = where.encode()
+	where := store.Target{Chat: t.in.Chat, Request: d.Request, Status: status, Language: t.language(), Person: t.in.From.ExternalID, Notes: d.Notes}
+	bound.Request.Origin.Target = where.Encode()
 	run, err := t.cfg.Runs.AcceptBound(ctx, bound)
 	if err != nil && ctx.Err() != nil {
 		return err // taken up again at the next start, with this status message
@@ -114,18 +115,18 @@ func (t *turn) accept(ctx context.Context, d input.Draft, bound runs.Bound, quot
 			t.log.WarnContext(ctx, "a question stays open", "error", err)
 		}
 	}
-	if kept, err := targetOf(run); err == nil && kept.Status.ID != status.ID {
+	if kept, err := store.TargetOf(run); err == nil && kept.Status.ID != status.ID {
 		// The request was accepted before, and its state is shown there.
 		if status.IsZero() {
 			return nil
 		}
 		return t.Delete(ctx, status)
 	}
-	buttons.state.Run = run.ID
-	if err := t.keyboards.save(ctx, buttons); err != nil {
+	buttons.State.Run = run.ID
+	if err := t.store.Keyboards.Save(ctx, buttons); err != nil {
 		t.log.WarnContext(ctx, "the buttons of a status message won't work", "run", run.ID, "error", err)
 	}
-	if err := t.uses.count(ctx, run.Tool.ToolID); err != nil {
+	if err := t.store.Uses.Count(ctx, run.Tool.ToolID); err != nil {
 		t.log.WarnContext(ctx, "the use of a tool was not counted", "error", err)
 	}
 	t.recents.Note(t.in.From, run)

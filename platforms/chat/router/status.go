@@ -11,13 +11,14 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
 
 // statusMessage shows where a run stands: tool, stage, place in the queue, percentage if one is known,
 // price, and a button to cancel.
-func (v voice) statusMessage(run runs.Run, k keyboard, notes []string) chat.Message {
+func (v voice) statusMessage(run runs.Run, k store.Keyboard, notes []string) chat.Message {
 	text := chat.Lines(
 		chat.Text{{Style: chat.StyleBold, Text: run.Tool.DisplayName}},
 		v.stage(run),
@@ -28,9 +29,9 @@ func (v voice) statusMessage(run runs.Run, k keyboard, notes []string) chat.Mess
 	if run.Quote.BillCanceled && run.Status == runs.StatusRunning {
 		cancel = "button.cancelPaid"
 	}
-	buttons := []chat.Button{{Label: v.line(cancel), Data: k.data("stop")}}
+	buttons := []chat.Button{{Label: v.line(cancel), Data: k.Data("stop")}}
 	if run.Status == runs.StatusAwaitingConfirmation {
-		confirm := chat.Button{Label: v.line("button.confirm"), Data: k.data("confirm"), Style: chat.ButtonPrimary}
+		confirm := chat.Button{Label: v.line("button.confirm"), Data: k.Data("confirm"), Style: chat.ButtonPrimary}
 		buttons = append([]chat.Button{confirm}, buttons...)
 		text = chat.Lines(text, v.summary(run))
 	}
@@ -102,7 +103,7 @@ func (v voice) price(q billing.Quote) chat.Text {
 // itself is the Deliverer's.
 //
 // shown is the text the message has, or "" where that is not known.
-func (r *Router) follow(ctx context.Context, run runs.Run, where target, k keyboard, shown string) {
+func (r *Router) follow(ctx context.Context, run runs.Run, where store.Target, k store.Keyboard, shown string) {
 	f := &follower{
 		Router: r, surface: r.surfaces[run.Origin.Platform], voice: r.voiceFor(where.Language),
 		run: run, where: where, keyboard: k, shown: shown,
@@ -121,13 +122,13 @@ func (r *Router) resume(ctx context.Context, run runs.Run) {
 	if len(run.Origin.Target) == 0 {
 		return // asked for on a page, which shows it by itself
 	}
-	where, err := targetOf(run)
+	where, err := store.TargetOf(run)
 	if err != nil {
 		r.log.WarnContext(ctx, "a run is not followed", "run", run.ID, "error", err)
 		return
 	}
-	k := keyboard{id: newID(), platform: run.Origin.Platform, accountID: run.AccountID, state: keyboardState{Run: run.ID, Tool: run.Tool.ToolID}}
-	if err := r.keyboards.save(ctx, k); err != nil {
+	k := store.Keyboard{ID: store.NewID(), Platform: run.Origin.Platform, AccountID: run.AccountID, State: store.KeyboardState{Run: run.ID, Tool: run.Tool.ToolID}}
+	if err := r.store.Keyboards.Save(ctx, k); err != nil {
 		r.log.WarnContext(ctx, "the buttons of a status message won't work", "run", run.ID, "error", err)
 	}
 	r.follow(ctx, run, where, k, "")
@@ -161,8 +162,8 @@ type follower struct {
 	*surface
 	voice
 	run      runs.Run
-	where    target
-	keyboard keyboard
+	where    store.Target
+	keyboard store.Keyboard
 	shown    string    // the text the message has now
 	next     time.Time // no edit before
 	refused  bool      // the last edit was refused as too many: to be made up for
@@ -247,7 +248,7 @@ func (f *follower) show(ctx context.Context) bool {
 	}
 	unlock := f.live.lock(f.run.ID)
 	defer unlock()
-	if begun, err := f.deliveries.begun(ctx, f.run.ID); begun || err != nil {
+	if begun, err := f.store.Deliveries.Begun(ctx, f.run.ID); begun || err != nil {
 		return !begun && ctx.Err() == nil
 	}
 	m.To, m.Droppable = f.where.Chat.Place, true

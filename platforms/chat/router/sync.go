@@ -45,7 +45,7 @@ func (r *Router) syncCommands(ctx context.Context, s *surface, snap *registry.Sn
 	if s.caps.Commands.Max == 0 {
 		return nil
 	}
-	counts, err := r.uses.all(ctx)
+	counts, err := r.store.Uses.All(ctx)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -26,7 +27,7 @@ func (t *turn) useCommand(ctx context.Context) error {
 	if len(fitting) == 0 {
 		return t.tell(ctx, "chatter.noTool")
 	}
-	return t.offerUse(ctx, t.say("use.which"), keyboardState{Files: q.Attachments, Query: q.Text}, fitting)
+	return t.offerUse(ctx, t.say("use.which"), store.KeyboardState{Files: q.Attachments, Query: q.Text}, fitting)
 }
 
 // usesShown is how many tools are offered for a file.
@@ -56,15 +57,15 @@ func (t *turn) toolsTaking(files []chat.Attachment, n int) []*registry.Tool {
 }
 
 // offerUse lets somebody choose which tool gets files, or a text.
-func (t *turn) offerUse(ctx context.Context, text chat.Text, what keyboardState, tools []*registry.Tool) error {
+func (t *turn) offerUse(ctx context.Context, text chat.Text, what store.KeyboardState, tools []*registry.Tool) error {
 	what.Asked = t.in.Message
 	k := t.keyboard(what)
 	var options []chat.MenuOption
 	for _, tool := range tools {
-		k.state.Tools = append(k.state.Tools, tool.ToolID)
+		k.State.Tools = append(k.State.Tools, tool.ToolID)
 		options = append(options, chat.MenuOption{Label: tool.DisplayName, Description: chat.FirstSentence(tool.Description)})
 	}
-	if err := t.keyboards.save(ctx, k); err != nil {
+	if err := t.store.Keyboards.Save(ctx, k); err != nil {
 		return err
 	}
 	m := t.answering(text)
@@ -74,11 +75,11 @@ func (t *turn) offerUse(ctx context.Context, text chat.Text, what keyboardState,
 }
 
 // pressWith starts the chosen tool with the files or the text that it was chosen for.
-func (t *turn) pressWith(ctx context.Context, k keyboard, n int) error {
-	if n >= len(k.state.Tools) {
+func (t *turn) pressWith(ctx context.Context, k store.Keyboard, n int) error {
+	if n >= len(k.State.Tools) {
 		return t.alert(ctx, "press.tooOld")
 	}
-	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.state.Tools[n])
+	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.State.Tools[n])
 	if !ok {
 		return t.alert(ctx, "tool.gone")
 	}
@@ -89,20 +90,20 @@ func (t *turn) pressWith(ctx context.Context, k keyboard, n int) error {
 		return err
 	}
 	d := t.pressDraft(tool)
-	if len(k.state.Files) == 0 {
+	if len(k.State.Files) == 0 {
 		if f, ok := input.TextInput(tool.InputSchema); ok {
-			d.Set(runs.FromReply, f.Name, k.state.Query)
+			d.Set(runs.FromReply, f.Name, k.State.Query)
 		}
 		return t.proceed(ctx, d)
 	}
 	from := runs.FromReply
-	if k.state.Sent {
+	if k.State.Sent {
 		from = runs.FromAttachment
-		if hint, err := t.readCaption(ctx, &d, tool, k.state.Query); hint != nil || err != nil {
+		if hint, err := t.readCaption(ctx, &d, tool, k.State.Query); hint != nil || err != nil {
 			return t.hintOr(ctx, hint, err)
 		}
 	}
-	if err := t.takeAll(ctx, &d, from, tool, k.state.Files); err != nil {
+	if err := t.takeAll(ctx, &d, from, tool, k.State.Files); err != nil {
 		return t.hintOr(ctx, nil, err)
 	}
 	return t.proceed(ctx, d)
@@ -140,7 +141,7 @@ func (t *turn) pressDraft(tool *registry.Tool) input.Draft {
 }
 
 // pressUse offers the tools that take a result's files.
-func (t *turn) pressUse(ctx context.Context, k keyboard) error {
+func (t *turn) pressUse(ctx context.Context, k store.Keyboard) error {
 	return t.withRun(ctx, k, func(run runs.Run) error {
 		if err := t.acknowledge(ctx); err != nil {
 			return err
@@ -156,7 +157,7 @@ func (t *turn) useResult(ctx context.Context, run runs.Run) error {
 	if len(files) == 0 || len(fitting) == 0 {
 		return t.tell(ctx, "chatter.noTool")
 	}
-	return t.offerUse(ctx, t.say("use.which"), keyboardState{Files: files}, fitting)
+	return t.offerUse(ctx, t.say("use.which"), store.KeyboardState{Files: files}, fitting)
 }
 
 // resultFiles are a run's files as if somebody had sent them.

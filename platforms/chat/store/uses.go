@@ -1,4 +1,4 @@
-package router
+package store
 
 import (
 	"context"
@@ -9,20 +9,20 @@ import (
 	"github.com/signalbox/signalbox/internal/group"
 )
 
-// uses counts how often tools are started.
-type uses struct {
+// Uses counts how often tools are started.
+type Uses struct {
 	pool   *pgxpool.Pool
 	counts *group.Group[string] // ids of tools; everybody counts in the same rows
 }
 
-func newUses(pool *pgxpool.Pool) uses {
-	u := uses{pool: pool}
+func newUses(pool *pgxpool.Pool) Uses {
+	u := Uses{pool: pool}
 	u.counts = group.New(1000, u.add)
 	return u
 }
 
-// count adds one for a tool.
-func (u uses) count(ctx context.Context, toolID string) error {
+// Count adds one for a tool.
+func (u Uses) Count(ctx context.Context, toolID string) error {
 	if err := u.counts.Do(ctx, &toolID); err != nil {
 		return fmt.Errorf("count the use of a tool: %w", err)
 	}
@@ -30,7 +30,7 @@ func (u uses) count(ctx context.Context, toolID string) error {
 }
 
 // add adds one for each tool, the rows in the order of their ids, in which every process locks them.
-func (u uses) add(ctx context.Context, toolIDs []*string) error {
+func (u Uses) add(ctx context.Context, toolIDs []*string) error {
 	ids := make([]string, len(toolIDs))
 	for i, id := range toolIDs {
 		ids[i] = *id
@@ -41,8 +41,8 @@ func (u uses) add(ctx context.Context, toolIDs []*string) error {
 	return err
 }
 
-// all gives the counts by tool id.
-func (u uses) all(ctx context.Context) (map[string]int64, error) {
+// All gives the counts by tool id.
+func (u Uses) All(ctx context.Context) (map[string]int64, error) {
 	rows, err := u.pool.Query(ctx, `SELECT tool_id, uses FROM chat_uses`)
 	if err != nil {
 		return nil, fmt.Errorf("read how often tools are used: %w", err)

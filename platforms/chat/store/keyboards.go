@@ -1,4 +1,4 @@
-package router
+package store
 
 import (
 	"context"
@@ -19,17 +19,17 @@ import (
 // keepKeyboards is how long buttons work.
 const keepKeyboards = 180 * 24 * time.Hour
 
-// keyboard is what the buttons of one message are about. The buttons carry its id and an action.
-type keyboard struct {
-	id        string
-	platform  string
-	accountID string
-	state     keyboardState
-	used      map[string]string // by action: the update that used it, for actions that act once
+// Keyboard is what the buttons of one message are about. The buttons carry its id and an action.
+type Keyboard struct {
+	ID        string
+	Platform  string
+	AccountID string
+	State     KeyboardState
+	Used      map[string]string // by action: the update that used it, for actions that act once
 }
 
-// keyboardState is kept with the buttons. Only the members that its kind of message needs are set.
-type keyboardState struct {
+// KeyboardState is kept with the buttons. Only the members that its kind of message needs are set.
+type KeyboardState struct {
 	Run    string            `json:"run,omitempty"`
 	Tool   string            `json:"tool,omitempty"`
 	Tools  []string          `json:"tools,omitempty"`  // what the buttons of a list mean, by number
@@ -41,7 +41,7 @@ type keyboardState struct {
 	Files  []chat.Attachment `json:"files,omitempty"`  // to be used with a tool; without any, Query is
 	Sent   bool              `json:"sent,omitempty"`   // they were sent for that, with Query as their caption
 	Asked  chat.MessageRef   `json:"asked,omitzero"`   // the message that tools are offered for
-	View   settingsView      `json:"view,omitzero"`
+	View   SettingsView      `json:"view,omitzero"`
 	// Identities are those of a list of linked accounts, by number.
 	Identities []users.Identity `json:"identities,omitempty"`
 	Query      string           `json:"query,omitempty"`
@@ -49,53 +49,53 @@ type keyboardState struct {
 	Before     string           `json:"before,omitempty"`
 }
 
-// newID makes an id that can't be guessed, 13 characters of base 32.
-func newID() string { return rand.Text()[:13] }
+// NewID makes an id that can't be guessed, 13 characters of base 32.
+func NewID() string { return rand.Text()[:13] }
 
-// data is what the button of an action carries.
-func (k keyboard) data(action string) string { return k.id + "." + action }
+// Data is what the button of an action carries.
+func (k Keyboard) Data(action string) string { return k.ID + "." + action }
 
-// parseData splits a button's data; foreign data gives ok false.
-func parseData(data string) (id, action string, ok bool) {
+// ParseData splits a button's data; foreign data gives ok false.
+func ParseData(data string) (id, action string, ok bool) {
 	id, action, ok = strings.Cut(data, ".")
 	return id, action, ok && len(id) == 13 && action != "" && len(data) <= 64
 }
 
-// keyboards stores keyboards.
-type keyboards struct {
+// Keyboards stores keyboards.
+type Keyboards struct {
 	pool   *pgxpool.Pool
 	writer *postgres.Writer
 }
 
-// errTooOld: the buttons are not known (any more).
-var errTooOld = errors.New("these buttons are too old")
+// ErrTooOld: the buttons are not known (any more).
+var ErrTooOld = errors.New("these buttons are too old")
 
-// save stores a keyboard, or what one is about now.
-func (s keyboards) save(ctx context.Context, k keyboard) error {
-	state, err := json.Marshal(k.state)
+// Save stores a keyboard, or what one is about now.
+func (s Keyboards) Save(ctx context.Context, k Keyboard) error {
+	state, err := json.Marshal(k.State)
 	if err != nil {
 		return fmt.Errorf("store buttons: %w", err)
 	}
 	_, err = s.writer.Exec(ctx, `
 		INSERT INTO chat_keyboards (id, platform, account_id, state) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (id) DO UPDATE SET state = EXCLUDED.state`, k.id, k.platform, k.accountID, state)
+		ON CONFLICT (id) DO UPDATE SET state = EXCLUDED.state`, k.ID, k.Platform, k.AccountID, state)
 	if err != nil {
 		return fmt.Errorf("store buttons: %w", err)
 	}
 	return nil
 }
 
-// find gives the keyboard of a pressed button, or errTooOld.
-func (s keyboards) find(ctx context.Context, platform, id string) (keyboard, error) {
-	k := keyboard{id: id, platform: platform}
+// Find gives the keyboard of a pressed button, or errTooOld.
+func (s Keyboards) Find(ctx context.Context, platform, id string) (Keyboard, error) {
+	k := Keyboard{ID: id, Platform: platform}
 	var state []byte
 	err := s.pool.QueryRow(ctx, `SELECT account_id, state, used FROM chat_keyboards WHERE id = $1 AND platform = $2`, id, platform).
-		Scan(&k.accountID, &state, &k.used)
+		Scan(&k.AccountID, &state, &k.Used)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return k, errTooOld
+		return k, ErrTooOld
 	}
 	if err == nil {
-		err = unmarshal(state, &k.state)
+		err = Unmarshal(state, &k.State)
 	}
 	if err != nil {
 		return k, fmt.Errorf("find buttons: %w", err)
@@ -103,10 +103,10 @@ func (s keyboards) find(ctx context.Context, platform, id string) (keyboard, err
 	return k, nil
 }
 
-// use claims an action that acts once, for the update that presses it. It reports whether the claim is
+// Use claims an action that acts once, for the update that presses it. It reports whether the claim is
 // this update's, so that a press that is handled again after a crash goes on, and a second press does
 // not act.
-func (s keyboards) use(ctx context.Context, id, action, update string) (bool, error) {
+func (s Keyboards) Use(ctx context.Context, id, action, update string) (bool, error) {
 	var claimed string
 	err := s.pool.QueryRow(ctx, `
 		UPDATE chat_keyboards SET used = CASE WHEN used ? $2 THEN used ELSE used || jsonb_build_object($2::text, $3::text) END
@@ -117,8 +117,8 @@ func (s keyboards) use(ctx context.Context, id, action, update string) (bool, er
 	return claimed == update, nil
 }
 
-// useAt claims an action for the update that presses it, unless another did a moment before.
-func (s keyboards) useAt(ctx context.Context, id, action, update string, at time.Time) (bool, error) {
+// UseAt claims an action for the update that presses it, unless another did a moment before.
+func (s Keyboards) UseAt(ctx context.Context, id, action, update string, at time.Time) (bool, error) {
 	const sortable = "2006-01-02T15:04:05.000" // 23 characters; the update follows after a space
 	tag, err := s.pool.Exec(ctx, `
 		UPDATE chat_keyboards SET used = used || jsonb_build_object($2::text, $4::text || ' ' || $3::text)
@@ -130,8 +130,8 @@ func (s keyboards) useAt(ctx context.Context, id, action, update string, at time
 	return tag.RowsAffected() == 1, nil
 }
 
-// release gives a claimed action back, because it could not be done.
-func (s keyboards) release(ctx context.Context, id, action string) error {
+// Release gives a claimed action back, because it could not be done.
+func (s Keyboards) Release(ctx context.Context, id, action string) error {
 	if _, err := s.pool.Exec(ctx, `UPDATE chat_keyboards SET used = used - $2 WHERE id = $1`, id, action); err != nil {
 		return fmt.Errorf("give a button back: %w", err)
 	}
@@ -139,10 +139,21 @@ func (s keyboards) release(ctx context.Context, id, action string) error {
 }
 
 // prune forgets buttons of long ago.
-func (s keyboards) prune(ctx context.Context) error {
+func (s Keyboards) prune(ctx context.Context) error {
 	_, err := s.pool.Exec(ctx, `DELETE FROM chat_keyboards WHERE created_at < now() - make_interval(secs => $1)`, keepKeyboards.Seconds())
 	if err != nil {
 		return fmt.Errorf("prune buttons: %w", err)
 	}
 	return nil
 }
+
+// RemoveOf deletes the buttons about a run.
+func (s Keyboards) RemoveOf(ctx context.Context, runID, accountID string) error {
+	if _, err := s.pool.Exec(ctx, `DELETE FROM chat_keyboards WHERE account_id = $2 AND state ->> 'run' = $1`, runID, accountID); err != nil {
+		return fmt.Errorf("delete the buttons of run %s: %w", runID, err)
+	}
+	return nil
+}
+
+// doublePress is how far apart two presses of the same button are meant as two.
+const doublePress = 2 * time.Second

@@ -1,4 +1,4 @@
-package router
+package store
 
 import (
 	"context"
@@ -13,20 +13,21 @@ import (
 // keepMarks is how long people may come back to a message. Telegram lets them edit their own for two days.
 const keepMarks = 3 * 24 * time.Hour
 
-// markKind says what became of a message.
-type markKind string
+// MarkKind says what became of a message.
+type MarkKind string
 
 const (
-	markAsked   markKind = "asked"   // the bot's: it asked somebody for something
-	markRefused markKind = "refused" // somebody's: it led to no run and to no question
+	MarkAsked   MarkKind = "asked"   // the bot's: it asked somebody for something
+	MarkRefused MarkKind = "refused" // somebody's: it led to no run and to no question
 )
 
-// marks remember for a while what became of single messages, so that what people do with them later is understood.
-type marks struct {
+// Marks remember for a while what became of single messages, so that what people do with them later is understood.
+type Marks struct {
 	pool *pgxpool.Pool
 }
 
-func (s marks) set(ctx context.Context, kind markKind, platform, chat, message, accountID string, said []byte) error {
+// Set marks a message for an account; said is the hash of its words, or nil.
+func (s Marks) Set(ctx context.Context, kind MarkKind, platform, chat, message, accountID string, said []byte) error {
 	_, err := s.pool.Exec(ctx, `
 		INSERT INTO chat_marks (platform, chat, message_id, account_id, kind, said) VALUES ($1, $2, $3, $4, $5, coalesce($6::bytea, ''))
 		ON CONFLICT (platform, chat, message_id) DO UPDATE SET account_id = EXCLUDED.account_id, kind = EXCLUDED.kind, said = EXCLUDED.said, marked_at = now()`,
@@ -37,8 +38,8 @@ func (s marks) set(ctx context.Context, kind markKind, platform, chat, message, 
 	return nil
 }
 
-// of gives whose mark of a kind a message has, or "", and what was said with it.
-func (s marks) of(ctx context.Context, kind markKind, platform, chat, message string) (accountID string, said []byte, err error) {
+// Of gives whose mark of a kind a message has, or "", and what was said with it.
+func (s Marks) Of(ctx context.Context, kind MarkKind, platform, chat, message string) (accountID string, said []byte, err error) {
 	err = s.pool.QueryRow(ctx, `
 		SELECT account_id::text, said FROM chat_marks WHERE platform = $1 AND chat = $2 AND message_id = $3 AND kind = $4`,
 		platform, chat, message, kind).Scan(&accountID, &said)
@@ -51,7 +52,8 @@ func (s marks) of(ctx context.Context, kind markKind, platform, chat, message st
 	return accountID, said, nil
 }
 
-func (s marks) clear(ctx context.Context, platform, chat, message string) error {
+// Clear forgets the mark of a message.
+func (s Marks) Clear(ctx context.Context, platform, chat, message string) error {
 	_, err := s.pool.Exec(ctx, `DELETE FROM chat_marks WHERE platform = $1 AND chat = $2 AND message_id = $3`, platform, chat, message)
 	if err != nil {
 		return fmt.Errorf("forget what became of a message: %w", err)
@@ -60,7 +62,7 @@ func (s marks) clear(ctx context.Context, platform, chat, message string) error 
 }
 
 // prune forgets marks of long ago.
-func (s marks) prune(ctx context.Context) error {
+func (s Marks) prune(ctx context.Context) error {
 	_, err := s.pool.Exec(ctx, `DELETE FROM chat_marks WHERE marked_at < now() - make_interval(secs => $1)`, keepMarks.Seconds())
 	if err != nil {
 		return fmt.Errorf("prune marks of messages: %w", err)
