@@ -26,11 +26,11 @@ func (t *turn) ask(ctx context.Context, d input.Draft, tool *registry.Tool, miss
 		ID: store.NewID(), Platform: t.in.platform, Chat: t.in.Chat.Chat, AccountID: t.account.ID,
 		State: store.PromptState{Field: f.Name, Draft: &d},
 	}
-	buttons := t.keyboard(store.KeyboardState{Prompt: p.ID, Tool: d.Tool, Values: t.shownChoices(f), Fields: t.askedTogether(missing)})
+	buttons := t.keyboard(store.KeyboardState{Prompt: p.ID, Tool: d.Tool, Values: t.out.shownChoices(f), Fields: t.askedTogether(missing)})
 	m := t.answering(chat.Join("\n\n", notes, t.question(tool, f)))
 	t.askFor(&m, f, buttons)
 	if len(m.Buttons) > 0 || len(m.Menus) > 0 {
-		if err := t.store.Keyboards.Save(ctx, buttons); err != nil {
+		if err := t.svc.desk.store.Keyboards.Save(ctx, buttons); err != nil {
 			return err
 		}
 	}
@@ -39,7 +39,7 @@ func (t *turn) ask(ctx context.Context, d input.Draft, tool *registry.Tool, miss
 		return err
 	}
 	// Open before it is asked: buttons can be pressed faster than we write.
-	if err := t.store.Prompts.Open(ctx, p, t.cfg.AnswerWait); err != nil {
+	if err := t.svc.desk.store.Prompts.Open(ctx, p, t.svc.cfg.AnswerWait); err != nil {
 		return err
 	}
 	t.led = true
@@ -49,7 +49,7 @@ func (t *turn) ask(ctx context.Context, d input.Draft, tool *registry.Tool, miss
 	}
 	p.MessageID, p.State.Asked = asked.ID, asked
 	t.markAsked(ctx, asked)
-	return t.store.Prompts.Asked(ctx, p)
+	return t.svc.desk.store.Prompts.Asked(ctx, p)
 }
 
 // markAsked remembers a question in a group, where people choose which one they answer by replying to it.
@@ -57,8 +57,8 @@ func (t *turn) markAsked(ctx context.Context, asked chat.MessageRef) {
 	if t.in.Chat.Kind == chat.ChatPrivate || asked.IsZero() {
 		return
 	}
-	if err := t.store.Marks.Set(ctx, store.MarkAsked, t.in.platform, t.in.Chat.Chat, asked.ID, t.account.ID, nil); err != nil {
-		t.log.WarnContext(ctx, "who answers a question too late is not told", "error", err)
+	if err := t.svc.desk.store.Marks.Set(ctx, store.MarkAsked, t.in.platform, t.in.Chat.Chat, asked.ID, t.account.ID, nil); err != nil {
+		t.svc.log.WarnContext(ctx, "who answers a question too late is not told", "error", err)
 	}
 }
 
@@ -67,14 +67,14 @@ func (t *turn) unmark(ctx context.Context, asked chat.MessageRef) {
 	if t.in.Chat.Kind == chat.ChatPrivate || asked.IsZero() {
 		return
 	}
-	if err := t.store.Marks.Clear(ctx, t.in.platform, t.in.Chat.Chat, asked.ID); err != nil {
-		t.log.WarnContext(ctx, "an answered question looks like one that is over", "error", err)
+	if err := t.svc.desk.store.Marks.Clear(ctx, t.in.platform, t.in.Chat.Chat, asked.ID); err != nil {
+		t.svc.log.WarnContext(ctx, "an answered question looks like one that is over", "error", err)
 	}
 }
 
 // replaced tells the question before that it is over, because another takes its place.
 func (t *turn) replaced(ctx context.Context) error {
-	p, _, err := t.store.Prompts.Last(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
+	p, _, err := t.svc.desk.store.Prompts.Last(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
 	if errors.Is(err, store.ErrNoPrompt) || err == nil && p.ID == t.settled {
 		return nil
 	}
@@ -86,12 +86,12 @@ func (t *turn) replaced(ctx context.Context) error {
 
 // giveUp ends what a person was asked before, since what they began instead is under way.
 func (t *turn) giveUp(ctx context.Context) error {
-	p, _, err := t.store.Prompts.Last(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
+	p, _, err := t.svc.desk.store.Prompts.Last(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
 	if errors.Is(err, store.ErrNoPrompt) {
 		return nil
 	}
 	if err == nil {
-		_, err = t.store.Prompts.Close(ctx, p.ID)
+		_, err = t.svc.desk.store.Prompts.Close(ctx, p.ID)
 	}
 	if err == nil {
 		t.showOver(ctx, p)
@@ -102,22 +102,22 @@ func (t *turn) giveUp(ctx context.Context) error {
 // showOver shows in place of a question that it waits for no answer any more. Nobody waits for that. A question without
 // buttons stays as it is: where it opened the reply field it can't be changed, and who replies to it is told.
 func (t *turn) showOver(ctx context.Context, p store.Prompt) {
-	over := t.fit(chat.Message{To: p.State.Asked.Place, Text: t.say("ask.over")})
+	over := t.out.fit(chat.Message{To: p.State.Asked.Place, Text: t.say.Text("ask.over")})
 	show := func() error {
-		_, err := t.Edit(ctx, p.State.Asked, over)
+		_, err := t.out.Edit(ctx, p.State.Asked, over)
 		return err
 	}
 	switch {
 	case p.State.Asked.IsZero():
 		return
 	case p.State.View != nil:
-		show = func() error { return t.Delete(ctx, p.State.Asked) }
-	case !p.State.Buttons || !t.caps.Edit:
+		show = func() error { return t.out.Delete(ctx, p.State.Asked) }
+	case !p.State.Buttons || !t.out.caps.Edit:
 		return
 	}
-	t.wg.Go(func() {
+	t.svc.wg.Go(func() {
 		if err := show(); err != nil {
-			t.log.DebugContext(ctx, "a question that is over looks as if it were open", "error", err)
+			t.svc.log.DebugContext(ctx, "a question that is over looks as if it were open", "error", err)
 		}
 	})
 }
@@ -126,9 +126,9 @@ func (t *turn) showOver(ctx context.Context, p store.Prompt) {
 // in groups, where bots may see nothing else. There /cancel takes the place of the button on platforms
 // that can't show both.
 func (t *turn) askFor(m *chat.Message, f registry.InputField, buttons store.Keyboard) {
-	t.offer(m, buttons, "c", "menu.value", t.choiceOptions(t.voice, f))
+	t.offer(m, buttons, "c", "menu.value", t.out.choiceOptions(t.say, f))
 	if len(buttons.State.Fields) > 0 {
-		m.Buttons = append(m.Buttons, []chat.Button{{Label: t.line("button.answer"), Data: buttons.Data("form"), Style: chat.ButtonPrimary}})
+		m.Buttons = append(m.Buttons, []chat.Button{{Label: t.say.Line("button.answer"), Data: buttons.Data("form"), Style: chat.ButtonPrimary}})
 	}
 	answerable := len(m.Buttons) > 0 || len(m.Menus) > 0 // without a message of one's own
 	if t.in.Chat.Kind != chat.ChatPrivate {
@@ -139,15 +139,15 @@ func (t *turn) askFor(m *chat.Message, f registry.InputField, buttons store.Keyb
 		if answerable {
 			m.OnlyFor = t.in.From.ExternalID
 		}
-		if t.caps.ForceReply && !answerable {
+		if t.out.caps.ForceReply && !answerable {
 			m.Ask = &chat.Ask{Placeholder: chat.Brief(f.Label(), 64), Person: t.in.From.ExternalID}
 		}
 	}
-	if m.Ask != nil && !t.caps.AskButtons {
-		m.Text = chat.Lines(m.Text, t.say("ask.cancelCommand"))
+	if m.Ask != nil && !t.out.caps.AskButtons {
+		m.Text = chat.Lines(m.Text, t.say.Text("ask.cancelCommand"))
 		return
 	}
-	cancel := chat.Button{Label: t.line("button.cancel"), Data: buttons.Data("no")}
+	cancel := chat.Button{Label: t.say.Line("button.cancel"), Data: buttons.Data("no")}
 	if n := len(m.Buttons); n > 0 && len(buttons.State.Fields) > 0 {
 		m.Buttons[n-1] = append(m.Buttons[n-1], cancel)
 		return
@@ -159,7 +159,7 @@ func (t *turn) askFor(m *chat.Message, f registry.InputField, buttons store.Keyb
 func (t *turn) askedTogether(missing []registry.InputField) []string {
 	var names []string
 	for _, f := range missing {
-		if !input.IsTyped(f) || len(names) == t.caps.Forms.Fields {
+		if !input.IsTyped(f) || len(names) == t.out.caps.Forms.Fields {
 			break
 		}
 		names = append(names, f.Name)
@@ -169,13 +169,13 @@ func (t *turn) askedTogether(missing []registry.InputField) []string {
 
 // question asks for an input: what it is, what is allowed, an example.
 func (t *turn) question(tool *registry.Tool, f registry.InputField) chat.Text {
-	text := t.say("ask.input", "tool", tool.DisplayName, "input", f.Label())
+	text := t.say.Text("ask.input", "tool", tool.DisplayName, "input", f.Label())
 	if f.Description != "" {
 		text = chat.Lines(text, chat.Plain(chat.Brief(f.Description, 300)))
 	}
-	text = chat.Lines(text, chat.Plain(words.Wanted(t.Voice, f)))
+	text = chat.Lines(text, chat.Plain(words.Wanted(t.say.Voice, f)))
 	if example := input.ExampleOf(f); example != "" && len(f.Choices) == 0 && f.Type != registry.TypeBoolean {
-		text = chat.Lines(text, t.say("ask.example", "example", chat.Brief(example, 200)))
+		text = chat.Lines(text, t.say.Text("ask.example", "example", chat.Brief(example, 200)))
 	}
 	return text
 }
@@ -216,7 +216,7 @@ func rowsOf(all []chat.Button, n int) [][]chat.Button {
 
 // answerPrompt takes a message as the answer to an open question, if it is one.
 func (t *turn) answerPrompt(ctx context.Context) (bool, error) {
-	p, err := t.store.Prompts.Pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
+	p, err := t.svc.desk.store.Prompts.Pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
 	open := err == nil
 	if err != nil && !errors.Is(err, store.ErrNoPrompt) {
 		return false, err
@@ -242,7 +242,7 @@ func (t *turn) answeredLate(ctx context.Context) (bool, error) {
 	if t.in.ReplyTo == nil || !t.in.ReplyTo.Own {
 		return false, nil
 	}
-	whom, _, err := t.store.Marks.Of(ctx, store.MarkAsked, t.in.platform, t.in.Chat.Chat, t.in.ReplyTo.Ref.ID)
+	whom, _, err := t.svc.desk.store.Marks.Of(ctx, store.MarkAsked, t.in.platform, t.in.Chat.Chat, t.in.ReplyTo.Ref.ID)
 	if err != nil || whom != t.account.ID {
 		return false, err
 	}
@@ -253,7 +253,7 @@ func (t *turn) answeredLate(ctx context.Context) (bool, error) {
 // inputAnswered puts an answer into the draft it was asked for and goes on. The question stays open when
 // the answer does not fit.
 func (t *turn) inputAnswered(ctx context.Context, p store.Prompt, d input.Draft) error {
-	tool, ok := t.cfg.Tools.Snapshot().Resolve(d.Tool)
+	tool, ok := t.svc.cfg.Tools.Snapshot().Resolve(d.Tool)
 	if !ok {
 		return t.inVain(ctx, p, "tool.gone")
 	}
@@ -274,7 +274,7 @@ func (t *turn) inputAnswered(ctx context.Context, p store.Prompt, d input.Draft)
 
 // inVain ends a question whose answer is of no use any more, and says why.
 func (t *turn) inVain(ctx context.Context, p store.Prompt, key string) error {
-	if _, err := t.store.Prompts.Close(ctx, p.ID); err != nil {
+	if _, err := t.svc.desk.store.Prompts.Close(ctx, p.ID); err != nil {
 		return err
 	}
 	return t.tell(ctx, key)
@@ -283,8 +283,8 @@ func (t *turn) inVain(ctx context.Context, p store.Prompt, key string) error {
 // answered goes on with a draft whose question was answered.
 func (t *turn) answered(ctx context.Context, p store.Prompt, d input.Draft) error {
 	if !p.State.Asked.IsZero() {
-		if err := t.EditButtons(ctx, p.State.Asked, nil); err != nil && !errors.Is(err, chat.ErrGone) {
-			t.log.DebugContext(ctx, "the buttons of an answered question stay", "error", err)
+		if err := t.out.EditButtons(ctx, p.State.Asked, nil); err != nil && !errors.Is(err, chat.ErrGone) {
+			t.svc.log.DebugContext(ctx, "the buttons of an answered question stay", "error", err)
 		}
 	}
 	t.settled = p.ID
@@ -292,7 +292,7 @@ func (t *turn) answered(ctx context.Context, p store.Prompt, d input.Draft) erro
 		return err
 	}
 	t.unmark(ctx, p.State.Asked)
-	_, err := t.store.Prompts.Close(ctx, p.ID)
+	_, err := t.svc.desk.store.Prompts.Close(ctx, p.ID)
 	return err
 }
 
@@ -308,7 +308,7 @@ func (t *turn) answerValue(ctx context.Context, d *input.Draft, tool *registry.T
 	}
 	value, bad := registry.ParseText(f, text)
 	if bad != nil {
-		return chat.Lines(t.wrongValue(f, bad), t.say("ask.again")), nil
+		return chat.Lines(t.wrongValue(f, bad), t.say.Text("ask.again")), nil
 	}
 	d.Set(runs.FromAnswer, f.Name, value)
 	return nil, nil
@@ -352,14 +352,14 @@ func (t *turn) captionRead(ctx context.Context, d *input.Draft, tool *registry.T
 		hint = t.leftOverFiles(d, tool, t.in.Attachments)
 	}
 	if hint != nil {
-		hint = chat.Lines(hint, t.say("ask.again"))
+		hint = chat.Lines(hint, t.say.Text("ask.again"))
 	}
 	return hint, err
 }
 
 // wrongKind says that a value does not fit an input, and what would.
 func (t *turn) wrongKind(f registry.InputField) chat.Text {
-	return chat.Lines(t.say("ask.wrongKind", "input", f.Label()), chat.Plain(words.Wanted(t.Voice, f)))
+	return chat.Lines(t.say.Text("ask.wrongKind", "input", f.Label()), chat.Plain(words.Wanted(t.say.Voice, f)))
 }
 
 // pressChoice answers a question by one of its buttons.
@@ -384,9 +384,9 @@ func (t *turn) pressCancelPrompt(ctx context.Context, k store.Keyboard) error {
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
-	if _, err := t.store.Prompts.Close(ctx, k.State.Prompt); err != nil {
+	if _, err := t.svc.desk.store.Prompts.Close(ctx, k.State.Prompt); err != nil {
 		return err
 	}
-	_, err := t.change(ctx, t.in.Message, chat.Message{To: t.in.Chat.Place, Text: t.say("ask.canceled")})
+	_, err := t.change(ctx, t.in.Message, chat.Message{To: t.in.Chat.Place, Text: t.say.Text("ask.canceled")})
 	return err
 }

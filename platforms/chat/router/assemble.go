@@ -30,11 +30,11 @@ func (t *turn) typed(d *input.Draft, tool *registry.Tool, text string) (hint cha
 	case errors.As(err, &unknown):
 		return t.unknownOption(tool, unknown)
 	case errors.As(err, &missing):
-		return t.say("option.empty", "option", missing.Name)
+		return t.say.Text("option.empty", "option", missing.Name)
 	case errors.As(err, &left):
 		return t.leftOverText(tool, left.Text)
 	case err != nil:
-		return t.say("file.gone") // files of the house are given by hand, not by name
+		return t.say.Text("file.gone") // files of the house are given by hand, not by name
 	}
 	return nil
 }
@@ -64,9 +64,9 @@ func (t *turn) attached(ctx context.Context, d *input.Draft, tool *registry.Tool
 	}
 	if hints := tool.Hints(); !hints.SupportsFileCaption {
 		if hints.SupportsReplyWithCommand {
-			return t.say("hint.noCaptionButReply", "tool", tool.DisplayName, "command", input.CommandOf(tool)), nil
+			return t.say.Text("hint.noCaptionButReply", "tool", tool.DisplayName, "command", input.CommandOf(tool)), nil
 		}
-		return t.say("hint.noCaption", "tool", tool.DisplayName, "command", input.CommandOf(tool)), nil
+		return t.say.Text("hint.noCaption", "tool", tool.DisplayName, "command", input.CommandOf(tool)), nil
 	}
 	if rest := t.leftOverFiles(d, tool, files); rest != nil {
 		return rest, nil
@@ -82,7 +82,7 @@ func (t *turn) repliedTo(ctx context.Context, d *input.Draft, tool *registry.Too
 	}
 	if len(q.Attachments) > 0 {
 		if !tool.Hints().SupportsReplyWithCommand {
-			d.Notes = append(d.Notes, t.line("hint.noReply", "tool", tool.DisplayName))
+			d.Notes = append(d.Notes, t.say.Line("hint.noReply", "tool", tool.DisplayName))
 			return nil
 		}
 		return t.takeAll(ctx, d, runs.FromReply, tool, q.Attachments)
@@ -107,7 +107,7 @@ func (t *turn) takeAll(ctx context.Context, d *input.Draft, from runs.Source, to
 		}
 	}
 	if len(rest) > 0 {
-		d.Notes = append(d.Notes, t.line("hint.filesLeft", "tool", tool.DisplayName, "n", len(rest)))
+		d.Notes = append(d.Notes, t.say.Line("hint.filesLeft", "tool", tool.DisplayName, "n", len(rest)))
 	}
 	return nil
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
-// say adds a text output: structured answers as cards, all others as they are.
-func (r *result) say(v voice, text string) {
+// add adds a text output: structured answers as cards, all others as they are.
+func (r *result) add(v voice, text string) {
 	text = strings.TrimSpace(text)
 	shown := chat.Plain(text)
 	if answer, ok := card.Parse(text); ok {
@@ -55,15 +55,15 @@ func (v voice) card(c card.Card) chat.Text {
 		text = chat.Lines(text, cardItem(item))
 	}
 	if c.Total != "" {
-		text = chat.Lines(text, styled(chat.StyleBold, v.line("card.total")+": "+c.Total))
+		text = chat.Lines(text, styled(chat.StyleBold, v.Line("card.total")+": "+c.Total))
 	}
 	for _, link := range c.Links {
 		label := link.Label
 		switch {
 		case label == "" && link.Image:
-			label = v.line("card.picture")
+			label = v.Line("card.picture")
 		case label == "":
-			label = v.line("card.open")
+			label = v.Line("card.open")
 		}
 		text = chat.Lines(text, chat.Join(" ", chat.Plain(label), linked(link.Host, link.URL)))
 	}
@@ -75,9 +75,9 @@ func (v voice) cardTitle(c card.Card) chat.Text {
 	kind := ""
 	switch c.Kind {
 	case card.Receipt:
-		kind = v.line("card.receipt")
+		kind = v.Line("card.receipt")
 	case card.Confirmation:
-		kind = v.line("card.confirmation")
+		kind = v.Line("card.confirmation")
 	}
 	return chat.Join(" · ", styled(chat.StyleBold, kind), styled(chat.StyleBold, c.Title))
 }
@@ -86,7 +86,7 @@ func (v voice) labelled(key, value string) chat.Text {
 	if value == "" {
 		return nil
 	}
-	return chat.Plain(v.line(key) + ": " + value)
+	return chat.Plain(v.Line(key) + ": " + value)
 }
 
 func field(f card.Field) chat.Text {
@@ -170,7 +170,7 @@ func (t *turn) pressFollowUp(ctx context.Context, k store.Keyboard, n int) error
 		}
 		for name, value := range actions[n].Inputs {
 			if _, known := tool.InputSchema.Get(name); !known {
-				d.Notes = append(d.Notes, t.line("card.noInput", "tool", tool.DisplayName, "input", chat.Brief(name, 60)))
+				d.Notes = append(d.Notes, t.say.Line("card.noInput", "tool", tool.DisplayName, "input", chat.Brief(name, 60)))
 				continue
 			}
 			d.Set(runs.FromArgument, name, value)

@@ -12,9 +12,9 @@ type voice struct{ i18n.Voice }
 // none.
 func (d *desk) voiceFor(languages ...string) voice { return voice{d.texts.Voice(languages...)} }
 
-// say gives a text with its placeholders filled: pairs of name and value. A value that is a Text keeps
+// Text gives a text with its placeholders filled: pairs of name and value. A value that is a Text keeps
 // its styles.
-func (v voice) say(key string, pairs ...any) chat.Text {
+func (v voice) Text(key string, pairs ...any) chat.Text {
 	var text chat.Text
 	for _, p := range v.Say(key, pairs...) {
 		if styled, ok := p.Value.(chat.Text); ok {
@@ -35,6 +35,3 @@ func styleOf(s i18n.Style) chat.Style {
 	}
 	return chat.StylePlain
 }
-
-// line is say without styles, for labels and alerts.
-func (v voice) line(key string, pairs ...any) string { return v.say(key, pairs...).String() }

@@ -117,7 +117,7 @@ func saidKeys(t *testing.T) map[string]bool {
 
 func TestSayNeverReadsValuesAsMarkup(t *testing.T) {
 	t.Parallel()
-	got := english(t).say("tools.title", "n", chat.Text{{Style: chat.StyleItalic, Text: "*many* {n}"}})
+	got := english(t).Text("tools.title", "n", chat.Text{{Style: chat.StyleItalic, Text: "*many* {n}"}})
 	want := chat.Text{{Style: chat.StyleBold, Text: "Tools"}, {Text: " ("}, {Style: chat.StyleItalic, Text: "*many* {n}"}, {Text: ")"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

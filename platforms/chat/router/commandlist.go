@@ -44,7 +44,7 @@ func (l commandList) own(v voice, kind chat.ChatKind) []chat.Command {
 			continue
 		}
 		command := chat.Command{
-			Name: c.name, Description: chat.Brief(v.line("command."+c.name), l.limits.DescriptionLimit), Private: !c.shared,
+			Name: c.name, Description: chat.Brief(v.Line("command."+c.name), l.limits.DescriptionLimit), Private: !c.shared,
 			Inputs: l.describe(c.inputs, v), Localized: l.localized("command." + c.name),
 		}
 		for _, f := range c.inputs {
@@ -61,7 +61,7 @@ func (l commandList) own(v voice, kind chat.ChatKind) []chat.Command {
 func (l commandList) describe(inputs registry.InputSchema, v voice) registry.InputSchema {
 	described := slices.Clone(inputs)
 	for i, f := range described {
-		described[i].Description = v.line("takes." + f.Name)
+		described[i].Description = v.Line("takes." + f.Name)
 	}
 	return described
 }
@@ -70,7 +70,7 @@ func (l commandList) describe(inputs registry.InputSchema, v voice) registry.Inp
 func (l commandList) localized(key string) map[string]chat.CommandText {
 	texts := map[string]chat.CommandText{}
 	for _, v := range l.voices[min(1, len(l.voices)):] {
-		texts[v.Language()] = chat.CommandText{Description: chat.Brief(v.line(key), l.limits.DescriptionLimit)}
+		texts[v.Language()] = chat.CommandText{Description: chat.Brief(v.Line(key), l.limits.DescriptionLimit)}
 	}
 	return texts
 }
@@ -96,7 +96,7 @@ func (l commandList) toolCommand(tool *registry.Tool, v voice) chat.Command {
 	}
 	completes := completed(inputs)
 	if _, own := input.FieldNamed(tool.InputSchema, input.PresetWord); !own && len(inputs) < l.limits.Options {
-		inputs = append(inputs, registry.InputField{Name: input.PresetWord, Type: registry.TypeString, Advanced: true, Description: v.line("takes.name")})
+		inputs = append(inputs, registry.InputField{Name: input.PresetWord, Type: registry.TypeString, Advanced: true, Description: v.Line("takes.name")})
 	}
 	return chat.Command{
 		Name:        strings.TrimPrefix(tool.CommandName, "/"),
@@ -142,7 +142,7 @@ func (l commandList) onMessages(v voice) []chat.Command {
 	if l.limits.OnMessages == 0 {
 		return nil
 	}
-	list := []chat.Command{{OnMessages: true, Use: useWith, Name: v.line("button.use"), Private: true, Localized: l.localizedName("button.use")}}
+	list := []chat.Command{{OnMessages: true, Use: useWith, Name: v.Line("button.use"), Private: true, Localized: l.localizedName("button.use")}}
 	photo := []chat.Attachment{{Kind: chat.KindPhoto}}
 	taken := map[string]bool{}
 	fitting := slices.DeleteFunc(l.named(), func(tool *registry.Tool) bool {

@@ -107,7 +107,7 @@ func (t *turn) spell(inputs registry.InputSchema) {
 
 // command handles a message that begins with a command.
 func (t *turn) command(ctx context.Context) error {
-	if c, ok := t.houseCommand(t.in.Command); ok {
+	if c, ok := t.svc.houseCommand(t.in.Command); ok {
 		t.aside = !c.shared
 		t.spell(c.inputs)
 		return c.do(t, ctx)
@@ -115,7 +115,7 @@ func (t *turn) command(ctx context.Context) error {
 	if t.in.Command == useWith {
 		return t.useCommand(ctx)
 	}
-	tool, ok := t.cfg.Tools.Snapshot().ByCommand(t.in.Command)
+	tool, ok := t.svc.cfg.Tools.Snapshot().ByCommand(t.in.Command)
 	if !ok || tool.Visibility == registry.VisibilityInternal && t.audience() != registry.Insiders {
 		return t.unknownCommand(ctx)
 	}
@@ -125,18 +125,18 @@ func (t *turn) command(ctx context.Context) error {
 // unknownCommand suggests what was meant.
 func (t *turn) unknownCommand(ctx context.Context) error {
 	t.aside = true
-	text := t.say("command.unknown", "command", "/"+chat.Brief(t.in.Command, 40))
+	text := t.say.Text("command.unknown", "command", "/"+chat.Brief(t.in.Command, 40))
 	if near := t.nearCommands(ctx, t.in.Command); len(near) > 0 {
-		text = chat.Lines(text, t.say("command.near", "commands", strings.Join(near, ", ")))
+		text = chat.Lines(text, t.say.Text("command.near", "commands", strings.Join(near, ", ")))
 	}
-	_, err := t.reply(ctx, chat.Lines(text, t.say("command.search")))
+	_, err := t.reply(ctx, chat.Lines(text, t.say.Text("command.search")))
 	return err
 }
 
 // nearCommands gives up to four commands like a mistyped one, of those that the sender can use here.
 func (t *turn) nearCommands(ctx context.Context, typed string) []string {
 	var own, admins []string
-	for _, c := range t.cfg.Operator.houseCommands() {
+	for _, c := range t.svc.cfg.Operator.houseCommands() {
 		if c.groups {
 			admins = append(admins, c.name)
 		} else {
@@ -151,7 +151,7 @@ func (t *turn) nearCommands(ctx context.Context, typed string) []string {
 	if n := registry.Nearest(typed, own); n != "" {
 		near = append(near, "/"+n)
 	}
-	for _, s := range t.cfg.Tools.Snapshot().Suggest(typed) {
+	for _, s := range t.svc.cfg.Tools.Snapshot().Suggest(typed) {
 		near = append(near, "/"+strings.TrimPrefix(s, "/"))
 	}
 	return near[:min(len(near), 4)]
@@ -163,7 +163,7 @@ func (t *turn) findTool(words string) (*registry.Tool, bool) {
 	if words == "" {
 		return nil, false
 	}
-	snap := t.cfg.Tools.Snapshot()
+	snap := t.svc.cfg.Tools.Snapshot()
 	tool, ok := snap.ByCommand(words)
 	if !ok {
 		tool, ok = snap.Resolve(words)
@@ -192,7 +192,7 @@ func (t *turn) chatter(ctx context.Context) error {
 		return t.offerTools(ctx)
 	}
 	if found := t.toolsNamed(t.in.Text, 4); len(found) > 0 {
-		return t.listTools(ctx, t.say("chatter.found"), found)
+		return t.listTools(ctx, t.say.Text("chatter.found"), found)
 	}
 	return t.tell(ctx, "chatter.hint")
 }
@@ -219,6 +219,6 @@ func (t *turn) offerTools(ctx context.Context) error {
 	for i, tool := range fitting {
 		names[i] = input.CommandOf(tool)
 	}
-	text := t.say("chatter.file", "commands", strings.Join(names, "\n"))
+	text := t.say.Text("chatter.file", "commands", strings.Join(names, "\n"))
 	return t.offerUse(ctx, text, store.KeyboardState{Files: t.in.Attachments, Query: t.in.Text, Sent: true}, fitting)
 }

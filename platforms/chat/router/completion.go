@@ -18,14 +18,14 @@ var _ chat.Completer = (*Router)(nil)
 // what the person gave for it lately. It reads memory only; what a person did before this program started is fetched
 // when they first type, and offered from the next letter on.
 func (r *Router) Complete(ctx context.Context, platform string, q chat.Completion, n int) []chat.Choice {
-	s, ok := r.surfaces[platform]
+	s, ok := r.desk.surfaces[platform]
 	if !ok || n <= 0 {
 		return nil
 	}
 	if r.recents.Claim(q.From) {
 		r.learnRecents(ctx, q.From)
 	}
-	t := &turn{Router: r, surface: s, in: received{platform: platform, Incoming: chat.Incoming{From: q.From, Chat: q.Chat}}}
+	t := &turn{svc: r, out: s, in: received{platform: platform, Incoming: chat.Incoming{From: q.From, Chat: q.Chat}}}
 	if _, ours := r.houseCommand(q.Command); ours && q.Option == toolInput {
 		return t.completeTool(q.Typed, r.recents.Tools(q.From), n)
 	}
@@ -46,7 +46,7 @@ func (t *turn) completeTool(typed string, recent []string, n int) []chat.Choice 
 	typed = strings.ToLower(strings.TrimPrefix(strings.TrimSpace(typed), "/"))
 	var list []*registry.Tool
 	for _, id := range recent {
-		if tool, ok := t.cfg.Tools.Snapshot().Resolve(id); ok && tool.Refusal(t.audience()) == nil {
+		if tool, ok := t.svc.cfg.Tools.Snapshot().Resolve(id); ok && tool.Refusal(t.audience()) == nil {
 			list = append(list, tool)
 		}
 	}

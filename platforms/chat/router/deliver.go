@@ -31,7 +31,7 @@ type DelivererConfig struct {
 // Deliverer shows results in chats. It is made before the runs service, which hands it what is over, and
 // the Router after it.
 type Deliverer struct {
-	*desk
+	desk  *desk
 	media registry.MediaOpener
 	link  func(runs.Run, int) string
 	log   *slog.Logger
@@ -62,37 +62,37 @@ func NewDeliverer(cfg DelivererConfig) (*Deliverer, error) {
 }
 
 // Platforms names the platforms this Deliverer serves.
-func (d *Deliverer) Platforms() []string { return d.platforms() }
+func (d *Deliverer) Platforms() []string { return d.desk.platforms() }
 
 // Deliver shows a finished run where it was asked for, in place of its status message where that is
 // possible. It may be called again after an error or a crash: what people see already is not shown again.
 // An error that wraps runs.ErrUndeliverable means that the chat can't be reached; the result is then
 // offered at the next contact.
 func (d *Deliverer) Deliver(ctx context.Context, run runs.Run) error {
-	s := d.surfaces[run.Origin.Platform]
+	s := d.desk.surfaces[run.Origin.Platform]
 	where, err := store.TargetOf(run)
 	if err != nil || s == nil {
 		return fmt.Errorf("%w: no chat to deliver run %s to", runs.ErrUndeliverable, run.ID)
 	}
-	unlock := d.live.lock(run.ID)
+	unlock := d.desk.live.lock(run.ID)
 	defer unlock()
-	rec, err := d.store.Deliveries.Begin(ctx, run)
+	rec, err := d.desk.store.Deliveries.Begin(ctx, run)
 	if err != nil || rec.Finished {
 		return err
 	}
 	// Several attempts must not add up to several messages, so each leaves its trace in rec.
-	w := showing{surface: s.in(where.Chat), voice: d.voiceFor(where.Language), run: run, where: where, rec: rec}
+	w := showing{out: s.in(where.Chat), say: d.desk.voiceFor(where.Language), run: run, where: where, rec: rec}
 	err = d.show(ctx, &w)
 	if errors.Is(err, chat.ErrNoRight) {
 		err = d.showWithoutRight(ctx, &w, err)
 	}
 	if errors.Is(err, chat.ErrUnreachable) || errors.Is(err, chat.ErrNoRight) {
-		return fmt.Errorf("%w: %w", runs.ErrUndeliverable, errors.Join(err, d.store.Deliveries.Miss(ctx, run.ID)))
+		return fmt.Errorf("%w: %w", runs.ErrUndeliverable, errors.Join(err, d.desk.store.Deliveries.Miss(ctx, run.ID)))
 	}
 	if err != nil {
 		return fmt.Errorf("deliver run %s: %w", run.ID, err)
 	}
-	return d.store.Deliveries.Finish(ctx, run.ID)
+	return d.desk.store.Deliveries.Finish(ctx, run.ID)
 }
 
 // showWithoutRight tells which right is missing where files can't be sent, and lets the person try again.
@@ -102,15 +102,15 @@ func (d *Deliverer) showWithoutRight(ctx context.Context, w *showing, cause erro
 		return err
 	}
 	return d.main(ctx, w, chat.Message{
-		Text:    chat.Lines(chat.Text{{Style: chat.StyleBold, Text: w.run.Tool.DisplayName}}, w.say("result.noRight", "right", cause)),
-		Buttons: [][]chat.Button{{{Label: w.line("button.show"), Data: k.Data("show")}}},
+		Text:    chat.Lines(chat.Text{{Style: chat.StyleBold, Text: w.run.Tool.DisplayName}}, w.say.Text("result.noRight", "right", cause)),
+		Buttons: [][]chat.Button{{{Label: w.say.Line("button.show"), Data: k.Data("show")}}},
 	})
 }
 
 // showing is one attempt to show a finished run.
 type showing struct {
-	*surface
-	voice
+	out   *surface
+	say   voice
 	run   runs.Run
 	where store.Target
 	// rec tells what was shown before; nil when somebody asked to see the result again.
@@ -129,7 +129,7 @@ func (d *Deliverer) show(ctx context.Context, w *showing) error {
 	}
 	tooLarge := map[string]bool{}
 	for {
-		r := d.compose(ctx, w.surface, w.voice, w.run, tooLarge)
+		r := d.compose(ctx, w.out, w.say, w.run, tooLarge)
 		err := d.showResult(ctx, w, r)
 		if !errors.Is(err, chat.ErrTooLarge) || len(tooLarge) > 0 || len(r.media) == 0 {
 			return err
@@ -145,27 +145,27 @@ func (d *Deliverer) showFailure(ctx context.Context, w *showing) error {
 	if err != nil {
 		return err
 	}
-	text := chat.Lines(w.failure(w.run, w.where.Chat.Kind), w.noted(), w.again(w.line("button.retry")))
-	return d.main(ctx, w, chat.Message{Text: text, Buttons: w.failureButtons(k)})
+	text := chat.Lines(w.say.failure(w.run, w.where.Chat.Kind), w.noted(), w.again(w.say.Line("button.retry")))
+	return d.main(ctx, w, chat.Message{Text: text, Buttons: w.say.failureButtons(k)})
 }
 
 // buttons makes the keyboard of the message that shows the run's end.
 func (d *Deliverer) buttons(ctx context.Context, w *showing, refs []chat.MessageRef) (store.Keyboard, error) {
 	k := store.Keyboard{
-		ID: store.NewID(), Platform: w.Platform(), AccountID: w.run.AccountID,
+		ID: store.NewID(), Platform: w.out.Platform(), AccountID: w.run.AccountID,
 		State: store.KeyboardState{Run: w.run.ID, Tool: w.run.Tool.ToolID, Refs: refs},
 	}
-	return k, d.store.Keyboards.Save(ctx, k)
+	return k, d.desk.store.Keyboards.Save(ctx, k)
 }
 
 // showResult shows outputs: one file or text in place of the status message; several as albums and single
 // messages, followed by a message with the buttons, whereupon the status message goes.
 func (d *Deliverer) showResult(ctx context.Context, w *showing, r result) error {
-	labels := []string{w.line("button.again")}
+	labels := []string{w.say.Line("button.again")}
 	if varies(w.run.Tool) {
-		labels = append(labels, w.line("button.vary"))
+		labels = append(labels, w.say.Line("button.vary"))
 	}
-	text := chat.Lines(append([]chat.Text{w.caption(w.run), w.noted(), w.again(labels...)}, r.unsent...)...)
+	text := chat.Lines(append([]chat.Text{w.say.caption(w.run), w.noted(), w.again(labels...)}, r.unsent...)...)
 	if r.text.Len() > 0 {
 		if whole := chat.Join("\n\n", r.text, text); !r.partial && whole.Len() <= w.textLimit(len(r.media)) {
 			text = whole
@@ -174,12 +174,12 @@ func (d *Deliverer) showResult(ctx context.Context, w *showing, r result) error 
 			text = chat.Join("\n\n", r.text.Cut(max(0, min(600, w.textLimit(1)-text.Len()-2))), text)
 		}
 	}
-	if len(r.media) == 0 || len(r.media) == 1 && (w.caps.EditToMedia || w.where.Status.IsZero()) {
+	if len(r.media) == 0 || len(r.media) == 1 && (w.out.caps.EditToMedia || w.where.Status.IsZero()) {
 		k, err := d.buttons(ctx, w, nil)
 		if err != nil {
 			return err
 		}
-		return d.main(ctx, w, chat.Message{Text: text, Media: r.media, Buttons: w.resultButtons(w.run, k, hasFiles(w.run))})
+		return d.main(ctx, w, chat.Message{Text: text, Media: r.media, Buttons: w.say.resultButtons(w.run, k, hasFiles(w.run))})
 	}
 	return d.showSeveral(ctx, w, r, text)
 }
@@ -198,10 +198,10 @@ func (w *showing) noted() chat.Text {
 
 // again tells what the buttons below cost, where there are buttons.
 func (w *showing) again(labels ...string) chat.Text {
-	if w.caps.Buttons.Rows == 0 {
+	if w.out.caps.Buttons.Rows == 0 {
 		return nil
 	}
-	return w.repeatPrice(w.run, labels...)
+	return w.say.repeatPrice(w.run, labels...)
 }
 
 func hasFiles(run runs.Run) bool {
@@ -215,16 +215,16 @@ func hasFiles(run runs.Run) bool {
 
 func (w *showing) textLimit(files int) int {
 	if files > 0 {
-		return w.caps.CaptionLimit
+		return w.out.caps.CaptionLimit
 	}
-	return w.caps.TextLimit
+	return w.out.caps.TextLimit
 }
 
 // showSeveral sends the files, then the message with text and buttons, and removes the status message.
 func (d *Deliverer) showSeveral(ctx context.Context, w *showing, r result, text chat.Text) error {
 	var refs []chat.MessageRef
 	doubtful := false
-	for i, group := range albums(r.media, w.caps.AlbumMax) {
+	for i, group := range albums(r.media, w.out.caps.AlbumMax) {
 		sent, err := d.once(ctx, w, "files"+strconv.Itoa(i), chat.Message{Media: group})
 		if errors.Is(err, errDoubtful) {
 			doubtful = true
@@ -239,10 +239,10 @@ func (d *Deliverer) showSeveral(ctx context.Context, w *showing, r result, text 
 	if err != nil {
 		return err
 	}
-	m := chat.Message{Text: text, Buttons: w.resultButtons(w.run, k, hasFiles(w.run))}
+	m := chat.Message{Text: text, Buttons: w.say.resultButtons(w.run, k, hasFiles(w.run))}
 	if doubtful {
-		m.Text = chat.Lines(text, w.say("result.doubtful"))
-		m.Buttons = append([][]chat.Button{{{Label: w.line("button.show"), Data: k.Data("show")}}}, m.Buttons...)
+		m.Text = chat.Lines(text, w.say.Text("result.doubtful"))
+		m.Buttons = append([][]chat.Button{{{Label: w.say.Line("button.show"), Data: k.Data("show")}}}, m.Buttons...)
 	}
 	if _, err := d.once(ctx, w, "summary", m); err != nil && !errors.Is(err, errDoubtful) {
 		return err
@@ -250,7 +250,7 @@ func (d *Deliverer) showSeveral(ctx context.Context, w *showing, r result, text 
 	if w.where.Status.IsZero() {
 		return nil
 	}
-	return w.Delete(ctx, w.where.Status)
+	return w.out.Delete(ctx, w.where.Status)
 }
 
 // albums groups files that can be one message: pictures with videos, sounds, documents, each in order. What
@@ -285,8 +285,8 @@ func (d *Deliverer) main(ctx context.Context, w *showing, m chat.Message) error 
 			status = p.Refs[0]
 		}
 	}
-	if w.caps.Edit && !status.IsZero() {
-		_, err := w.Edit(ctx, status, w.fit(m))
+	if w.out.caps.Edit && !status.IsZero() {
+		_, err := w.out.Edit(ctx, status, w.out.fit(m))
 		if !errors.Is(err, chat.ErrGone) {
 			return err
 		}
@@ -305,8 +305,8 @@ func (d *Deliverer) offerAgain(ctx context.Context, w *showing) error {
 		return err
 	}
 	_, err = d.once(ctx, w, "offer", chat.Message{
-		Text:    chat.Lines(chat.Text{{Style: chat.StyleBold, Text: w.run.Tool.DisplayName}}, w.say("result.doubtful")),
-		Buttons: [][]chat.Button{{{Label: w.line("button.show"), Data: k.Data("show")}}},
+		Text:    chat.Lines(chat.Text{{Style: chat.StyleBold, Text: w.run.Tool.DisplayName}}, w.say.Text("result.doubtful")),
+		Buttons: [][]chat.Button{{{Label: w.say.Line("button.show"), Data: k.Data("show")}}},
 	})
 	if errors.Is(err, errDoubtful) {
 		return nil // the result is in the history
@@ -322,7 +322,7 @@ var errDoubtful = errors.New("it is not known whether this was shown")
 func (d *Deliverer) once(ctx context.Context, w *showing, key string, m chat.Message) ([]chat.MessageRef, error) {
 	m.To, m.ReplyTo, m.Trigger = w.where.Chat.Place, w.where.Request, w.trigger
 	if w.rec == nil {
-		refs, err := w.Send(ctx, w.fit(m))
+		refs, err := w.out.Send(ctx, w.out.fit(m))
 		w.sent = append(w.sent, refs...)
 		return refs, err
 	}
@@ -332,20 +332,20 @@ func (d *Deliverer) once(ctx context.Context, w *showing, key string, m chat.Mes
 		}
 		return p.Refs, nil
 	}
-	if err := d.store.Deliveries.Note(ctx, w.rec, key, store.Part{}); err != nil {
+	if err := d.desk.store.Deliveries.Note(ctx, w.rec, key, store.Part{}); err != nil {
 		return nil, err
 	}
-	refs, err := w.Send(ctx, w.fit(m))
+	refs, err := w.out.Send(ctx, w.out.fit(m))
 	// What became of it must be recorded, also when time is up.
 	after := context.WithoutCancel(ctx)
 	switch {
 	case err == nil:
-		return refs, d.store.Deliveries.Note(after, w.rec, key, store.Part{Sent: true, Refs: refs})
+		return refs, d.desk.store.Deliveries.Note(after, w.rec, key, store.Part{Sent: true, Refs: refs})
 	case errors.Is(err, chat.ErrUncertain):
 		return nil, errDoubtful
 	case ctx.Err() != nil:
 		return nil, err // broken off: nobody knows
 	default:
-		return nil, errors.Join(err, d.store.Deliveries.Forget(after, w.rec, key))
+		return nil, errors.Join(err, d.desk.store.Deliveries.Forget(after, w.rec, key))
 	}
 }

@@ -11,12 +11,12 @@ import (
 // eraseCommand asks whether all that is known of the person is to be deleted.
 func (t *turn) eraseCommand(ctx context.Context) error {
 	k := t.keyboard(store.KeyboardState{})
-	if err := t.store.Keyboards.Save(ctx, k); err != nil {
+	if err := t.svc.desk.store.Keyboards.Save(ctx, k); err != nil {
 		return err
 	}
-	_, err := t.reply(ctx, t.say("erase.ask"), []chat.Button{
-		{Label: t.line("button.erase"), Data: k.Data("erase"), Style: chat.ButtonDanger},
-		{Label: t.line("button.cancel"), Data: k.Data("close")},
+	_, err := t.reply(ctx, t.say.Text("erase.ask"), []chat.Button{
+		{Label: t.say.Line("button.erase"), Data: k.Data("erase"), Style: chat.ButtonDanger},
+		{Label: t.say.Line("button.cancel"), Data: k.Data("close")},
 	})
 	return err
 }
@@ -26,13 +26,13 @@ func (t *turn) pressErase(ctx context.Context, _ store.Keyboard) error {
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
-	if err := t.store.Prompts.Abandon(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID); err != nil {
+	if err := t.svc.desk.store.Prompts.Abandon(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID); err != nil {
 		return err
 	}
-	if err := t.cfg.Accounts.Erase(ctx, t.account.ID, t.account.ID); err != nil {
+	if err := t.svc.cfg.Accounts.Erase(ctx, t.account.ID, t.account.ID); err != nil {
 		return fmt.Errorf("delete somebody's data: %w", err)
 	}
-	t.recents.Forget(t.in.From)
-	_, err := t.change(ctx, t.in.Message, chat.Message{To: t.in.Chat.Place, Text: t.say("erase.done")})
+	t.svc.recents.Forget(t.in.From)
+	_, err := t.change(ctx, t.in.Message, chat.Message{To: t.in.Chat.Place, Text: t.say.Text("erase.done")})
 	return err
 }

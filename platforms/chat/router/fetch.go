@@ -36,11 +36,11 @@ func (t *turn) keepFile(ctx context.Context, a chat.Attachment) (string, error) 
 	if a.Ref != "" {
 		return a.Ref, nil
 	}
-	limit := t.caps.Download
+	limit := t.out.caps.Download
 	if limit > 0 && a.Bytes > limit {
 		return "", &tooLarge{limit}
 	}
-	content, err := t.Fetch(ctx, a)
+	content, err := t.out.Fetch(ctx, a)
 	if errors.Is(err, chat.ErrTooLarge) {
 		return "", &tooLarge{limit}
 	}
@@ -52,7 +52,7 @@ func (t *turn) keepFile(ctx context.Context, a chat.Attachment) (string, error) 
 	if limit <= 0 {
 		bounded.left = 1 << 30
 	}
-	ref, _, err := t.cfg.Runs.PutMedia(ctx, t.account.ID, bounded, fileName(a))
+	ref, _, err := t.svc.cfg.Runs.PutMedia(ctx, t.account.ID, bounded, fileName(a))
 	if bounded.over {
 		return "", &tooLarge{limit}
 	}

@@ -27,30 +27,30 @@ func (t *turn) historyCommand(ctx context.Context) error {
 // historyList draws the page of runs older than before.
 func (t *turn) historyList(ctx context.Context, k store.Keyboard, before string) (chat.Message, error) {
 	m := chat.Message{To: t.in.Chat.Place}
-	list, err := t.cfg.Runs.List(ctx, runs.Filter{AccountID: t.account.ID, Before: before, Limit: historyPage + 1})
+	list, err := t.svc.cfg.Runs.List(ctx, runs.Filter{AccountID: t.account.ID, Before: before, Limit: historyPage + 1})
 	if err != nil {
 		return m, fmt.Errorf("list the history: %w", err)
 	}
 	if len(list) == 0 {
-		m.Text = t.say("history.none")
+		m.Text = t.say.Text("history.none")
 		return m, nil
 	}
 	more := len(list) > historyPage
 	list = list[:min(len(list), historyPage)]
-	m.Text = t.say("history.title")
+	m.Text = t.say.Text("history.title")
 	k.State.Runs = nil
 	var numbers []chat.Button
 	for i, run := range list {
 		m.Text = chat.Join("\n\n", m.Text, t.historyLine(i, run))
 		k.State.Runs = append(k.State.Runs, run.ID)
-		numbers = append(numbers, chat.Button{Label: t.line("button.showNumber", "n", i+1), Data: k.Data("hist" + strconv.Itoa(i))})
+		numbers = append(numbers, chat.Button{Label: t.say.Line("button.showNumber", "n", i+1), Data: k.Data("hist" + strconv.Itoa(i))})
 	}
 	m.Buttons = [][]chat.Button{numbers}
 	if more {
 		k.State.Before = list[len(list)-1].ID
-		m.Buttons = append(m.Buttons, []chat.Button{{Label: t.line("button.older"), Data: k.Data("older")}})
+		m.Buttons = append(m.Buttons, []chat.Button{{Label: t.say.Line("button.older"), Data: k.Data("older")}})
 	}
-	return m, t.store.Keyboards.Save(ctx, k)
+	return m, t.svc.desk.store.Keyboards.Save(ctx, k)
 }
 
 // historyLine is one run: tool, when, how it ended, cost, and the beginning of what was asked for. In
@@ -59,11 +59,11 @@ func (t *turn) historyLine(i int, run runs.Run) chat.Text {
 	text := chat.Text{
 		{Text: strconv.Itoa(i+1) + ". "},
 		{Style: chat.StyleBold, Text: run.Tool.DisplayName},
-		{Text: " · " + t.Time(run.CreatedAt.UTC()) + " UTC"},
+		{Text: " · " + t.say.Time(run.CreatedAt.UTC()) + " UTC"},
 	}
-	state := t.stage(run) // as its status message says it
+	state := t.say.stage(run) // as its status message says it
 	if run.Status.Final() {
-		state = chat.Plain(t.line("run."+string(run.Status)) + " · " + t.costOf(run))
+		state = chat.Plain(t.say.Line("run."+string(run.Status)) + " · " + t.say.costOf(run))
 	}
 	text = chat.Lines(text, state)
 	if prompt := promptOf(run); prompt != "" && t.in.Chat.Kind == chat.ChatPrivate {
@@ -74,7 +74,7 @@ func (t *turn) historyLine(i int, run runs.Run) chat.Text {
 
 func (v voice) costOf(run runs.Run) string {
 	if run.Cost == 0 {
-		return v.line("cost.none")
+		return v.Line("cost.none")
 	}
 	return v.Value(run.Cost)
 }
@@ -102,10 +102,10 @@ func (t *turn) pressHistory(ctx context.Context, k store.Keyboard, n int) error 
 
 // cancelCommand ends an open question; otherwise it lists what is under way, each with a button.
 func (t *turn) cancelCommand(ctx context.Context) error {
-	p, err := t.store.Prompts.Pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
+	p, err := t.svc.desk.store.Prompts.Pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
 	switch {
 	case err == nil:
-		if _, err := t.store.Prompts.Close(ctx, p.ID); err != nil {
+		if _, err := t.svc.desk.store.Prompts.Close(ctx, p.ID); err != nil {
 			return err
 		}
 		t.showOver(ctx, p)
@@ -121,15 +121,15 @@ func (t *turn) cancelCommand(ctx context.Context) error {
 		return t.tell(ctx, "cancel.none")
 	}
 	k := t.keyboard(store.KeyboardState{})
-	text := t.say("cancel.title")
+	text := t.say.Text("cancel.title")
 	var buttons []chat.Button
 	for i, run := range active {
 		name := chat.Text{{Text: strconv.Itoa(i+1) + ". "}, {Style: chat.StyleBold, Text: run.Tool.DisplayName}}
-		text = chat.Lines(text, chat.Join(" · ", name, t.stage(run)))
+		text = chat.Lines(text, chat.Join(" · ", name, t.say.stage(run)))
 		k.State.Runs = append(k.State.Runs, run.ID)
-		buttons = append(buttons, chat.Button{Label: t.line("button.cancelNumber", "n", i+1), Data: k.Data("stop#" + strconv.Itoa(i))})
+		buttons = append(buttons, chat.Button{Label: t.say.Line("button.cancelNumber", "n", i+1), Data: k.Data("stop#" + strconv.Itoa(i))})
 	}
-	if err := t.store.Keyboards.Save(ctx, k); err != nil {
+	if err := t.svc.desk.store.Keyboards.Save(ctx, k); err != nil {
 		return err
 	}
 	_, err = t.reply(ctx, text, rowsOf(buttons, 3)...)
@@ -140,7 +140,7 @@ func (t *turn) cancelCommand(ctx context.Context) error {
 func (t *turn) underWay(ctx context.Context) ([]runs.Run, error) {
 	var active []runs.Run
 	for _, status := range openStatuses() {
-		list, err := t.cfg.Runs.List(ctx, runs.Filter{AccountID: t.account.ID, Status: status, Limit: 9})
+		list, err := t.svc.cfg.Runs.List(ctx, runs.Filter{AccountID: t.account.ID, Status: status, Limit: 9})
 		if err != nil {
 			return nil, fmt.Errorf("list what is under way: %w", err)
 		}
@@ -169,7 +169,7 @@ func (t *turn) whyCommand(ctx context.Context) error {
 	if t.readByOthers() || t.in.ReplyTo != nil {
 		filter.Limit = whyLooksBack
 	}
-	list, err := t.cfg.Runs.List(ctx, filter)
+	list, err := t.svc.cfg.Runs.List(ctx, filter)
 	if err != nil {
 		return fmt.Errorf("find the last run: %w", err)
 	}
@@ -190,14 +190,16 @@ func (t *turn) whyCommand(ctx context.Context) error {
 	if len(list) == 0 {
 		return t.tell(ctx, "why.elsewhere")
 	}
-	return t.why(ctx, list[0], t.say("why.title", "tool", list[0].Tool.DisplayName))
+	return t.why(ctx, list[0], t.say.Text("why.title", "tool", list[0].Tool.DisplayName))
 }
 
 // whyLooksBack is among how many of the latest runs one of this chat is looked for.
 const whyLooksBack = 50
 
 // readByOthers reports whether an answer that is meant for the person is seen by everybody in the chat.
-func (t *turn) readByOthers() bool { return t.in.Chat.Kind != chat.ChatPrivate && !t.caps.Ephemeral }
+func (t *turn) readByOthers() bool {
+	return t.in.Chat.Kind != chat.ChatPrivate && !t.out.caps.Ephemeral
+}
 
 // askedHere reports whether a run was asked for in this chat.
 func (t *turn) askedHere(run runs.Run) bool {
@@ -222,7 +224,7 @@ func (t *turn) runRepliedTo(ctx context.Context, here, all []runs.Run) (run runs
 		ids[i] = run.ID
 	}
 	ref.Chat = t.in.Chat.Chat
-	shown, err := t.store.Deliveries.ShownIn(ctx, ids, ref)
+	shown, err := t.svc.desk.store.Deliveries.ShownIn(ctx, ids, ref)
 	i := slices.Index(ids, shown)
 	if i < 0 || err != nil {
 		return run, false, err
@@ -237,16 +239,16 @@ func (t *turn) why(ctx context.Context, run runs.Run, text chat.Text) error {
 		if !ok {
 			continue
 		}
-		shown := chat.Brief(t.valueLabel(f, value), 100)
+		shown := chat.Brief(t.say.valueLabel(f, value), 100)
 		if f.Type.IsMedia() {
-			shown = t.line("why.file")
+			shown = t.say.Line("why.file")
 		}
 		text = chat.Lines(text, chat.Text{
 			{Text: "• "}, {Style: chat.StyleBold, Text: f.Label()}, {Text: ": " + shown + " – "},
-			{Style: chat.StyleItalic, Text: t.line("source." + string(run.Sources[f.Name]))},
+			{Style: chat.StyleItalic, Text: t.say.Line("source." + string(run.Sources[f.Name]))},
 		})
 	}
-	text = chat.Join("\n\n", text, chat.Lines(t.paid(run, t.in.Chat.Kind), t.say("support.code", "code", supportCode(run.ID))))
+	text = chat.Join("\n\n", text, chat.Lines(t.say.paid(run, t.in.Chat.Kind), t.say.Text("support.code", "code", supportCode(run.ID))))
 	_, err := t.reply(ctx, text)
 	return err
 }

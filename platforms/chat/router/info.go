@@ -38,16 +38,16 @@ func (t *turn) startCommand(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	text := t.say("start.greeting")
-	if terms := t.cfg.Operator.Terms; terms != "" {
-		text = chat.Lines(text, t.say("start.terms", "terms", terms))
+	text := t.say.Text("start.greeting")
+	if terms := t.svc.cfg.Operator.Terms; terms != "" {
+		text = chat.Lines(text, t.say.Text("start.terms", "terms", terms))
 	}
-	return t.listTools(ctx, text, tools, chat.Button{Label: t.line("button.language"), Data: "langs"})
+	return t.listTools(ctx, text, tools, chat.Button{Label: t.say.Line("button.language"), Data: "langs"})
 }
 
 // popular gives the tools that are used most, for people who have not chosen yet.
 func (t *turn) popular(ctx context.Context, n int) ([]*registry.Tool, error) {
-	counts, err := t.store.Uses.All(ctx)
+	counts, err := t.svc.desk.store.Uses.All(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (t *turn) listTools(ctx context.Context, text chat.Text, tools []*registry.
 		rows = append(rows, []chat.Button{b})
 	}
 	if len(rows) > 0 {
-		if err := t.store.Keyboards.Save(ctx, k); err != nil {
+		if err := t.svc.desk.store.Keyboards.Save(ctx, k); err != nil {
 			return err
 		}
 	}
@@ -82,7 +82,7 @@ func (t *turn) pressTool(ctx context.Context, k store.Keyboard, n int) error {
 	if n >= len(k.State.Tools) {
 		return t.alert(ctx, "press.tooOld")
 	}
-	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.State.Tools[n])
+	tool, ok := t.svc.cfg.Tools.Snapshot().Resolve(k.State.Tools[n])
 	if !ok {
 		return t.alert(ctx, "tool.gone")
 	}
@@ -104,12 +104,12 @@ func (t *turn) helpCommand(ctx context.Context) error {
 	if tool, ok := t.findTool(words); ok {
 		return t.explain(ctx, tool)
 	}
-	if c, ok := t.houseCommand(strings.TrimPrefix(words, "/")); ok {
-		_, err := t.reply(ctx, chat.Text{{Style: chat.StyleBold, Text: "/" + c.name}, {Text: "\n" + t.line("command."+c.name)}})
+	if c, ok := t.svc.houseCommand(strings.TrimPrefix(words, "/")); ok {
+		_, err := t.reply(ctx, chat.Text{{Style: chat.StyleBold, Text: "/" + c.name}, {Text: "\n" + t.say.Line("command."+c.name)}})
 		return err
 	}
 	if found := t.search(words, toolsPerPage); len(found) > 0 {
-		return t.listTools(ctx, t.say("help.search", "words", chat.Brief(words, 60)), found)
+		return t.listTools(ctx, t.say.Text("help.search", "words", chat.Brief(words, 60)), found)
 	}
 	return t.nothingFound(ctx, words)
 }
@@ -124,13 +124,13 @@ func (t *turn) nothingFound(ctx context.Context, words string) error {
 
 // overview lists the bot's own commands and the tools by category.
 func (t *turn) overview(ctx context.Context) error {
-	text := t.say("help.intro")
+	text := t.say.Text("help.intro")
 	var own chat.Text
-	for _, c := range t.cfg.Operator.houseCommands() {
-		own = chat.Lines(own, chat.Plain("/"+c.name+" – "+t.line("command."+c.name)))
+	for _, c := range t.svc.cfg.Operator.houseCommands() {
+		own = chat.Lines(own, chat.Plain("/"+c.name+" – "+t.say.Line("command."+c.name)))
 	}
 	text = chat.Join("\n\n", text, own)
-	limit := t.caps.TextLimit - 200
+	limit := t.out.caps.TextLimit - 200
 	left := 0
 	for _, group := range byCategory(t.offered()) {
 		block := chat.Text{{Style: chat.StyleBold, Text: t.categoryName(group.name)}}
@@ -144,7 +144,7 @@ func (t *turn) overview(ctx context.Context) error {
 		text = chat.Join("\n\n", text, block)
 	}
 	if left > 0 {
-		text = chat.Join("\n\n", text, t.say("help.more", "n", left))
+		text = chat.Join("\n\n", text, t.say.Text("help.more", "n", left))
 	}
 	_, err := t.reply(ctx, text)
 	return err
@@ -179,9 +179,9 @@ func byCategory(tools []*registry.Tool) []category {
 
 func (t *turn) categoryName(name string) string {
 	if name == "" {
-		return t.line("help.other")
+		return t.say.Line("help.other")
 	}
-	return words.CategoryName(t.Voice, name)
+	return words.CategoryName(t.say.Voice, name)
 }
 
 // explain sends a tool's help, with a button that starts the tool.
@@ -192,15 +192,15 @@ func (t *turn) explain(ctx context.Context, tool *registry.Tool) error {
 	if tool.Refusal(t.audience()) == nil {
 		quote, err := t.quote(ctx, input.Draft{Tool: tool.ToolID})
 		if err != nil {
-			t.log.WarnContext(ctx, "help without a price", "tool", tool.ToolID, "error", err)
+			t.svc.log.WarnContext(ctx, "help without a price", "tool", tool.ToolID, "error", err)
 		}
-		price = t.price(quote)
-		if err := t.store.Keyboards.Save(ctx, k); err != nil {
+		price = t.say.price(quote)
+		if err := t.svc.desk.store.Keyboards.Save(ctx, k); err != nil {
 			return err
 		}
 		buttons = [][]chat.Button{{
-			{Label: t.line("button.start"), Data: k.Data("tool0"), Style: chat.ButtonPrimary},
-			{Label: t.line("button.settings"), Data: k.Data("settings")},
+			{Label: t.say.Line("button.start"), Data: k.Data("tool0"), Style: chat.ButtonPrimary},
+			{Label: t.say.Line("button.settings"), Data: k.Data("settings")},
 		}}
 	}
 	_, err := t.reply(ctx, t.toolHelp(tool, price), buttons...)
@@ -227,15 +227,15 @@ func (t *turn) toolHelp(tool *registry.Tool, price chat.Text) chat.Text {
 		}
 	}
 	tail := chat.Join("\n\n", inputs, chat.Text{{Style: chat.StyleCode, Text: input.Usage(tool)}}, price, state)
-	tail = tail.Cut(t.caps.TextLimit / 2)
-	description := chat.Plain(strings.TrimSpace(tool.Description)).Cut(max(0, t.caps.TextLimit-head.Len()-tail.Len()-4))
+	tail = tail.Cut(t.out.caps.TextLimit / 2)
+	description := chat.Plain(strings.TrimSpace(tool.Description)).Cut(max(0, t.out.caps.TextLimit-head.Len()-tail.Len()-4))
 	return chat.Join("\n\n", head, description, tail)
 }
 
 func (t *turn) inputHelp(f registry.InputField) chat.Text {
 	line := chat.Text{{Text: "• "}, {Style: chat.StyleBold, Text: f.Label()}}
 	if f.Required {
-		line = append(line, chat.Segment{Text: " " + t.line("help.required")})
+		line = append(line, chat.Segment{Text: " " + t.say.Line("help.required")})
 	}
 	if f.Description != "" {
 		line = append(line, chat.Segment{Text: ": " + chat.Brief(f.Description, 120)})
@@ -263,14 +263,14 @@ func (t *turn) toolsPage(ctx context.Context, k store.Keyboard, page int) (chat.
 	}
 	m := chat.Message{To: t.in.Chat.Place}
 	if len(tools) == 0 {
-		m.Text = t.say("tools.none")
+		m.Text = t.say.Text("tools.none")
 		return m, nil
 	}
 	pages := (len(tools) + toolsPerPage - 1) / toolsPerPage
 	page = min(max(page, 0), pages-1)
 	shown := tools[page*toolsPerPage : min(len(tools), (page+1)*toolsPerPage)]
 	k.State.Tools = nil
-	m.Text = t.say("tools.title", "n", len(tools))
+	m.Text = t.say.Text("tools.title", "n", len(tools))
 	var buttons []chat.Button
 	last := ""
 	for i, tool := range shown {
@@ -283,7 +283,7 @@ func (t *turn) toolsPage(ctx context.Context, k store.Keyboard, page int) (chat.
 		buttons = append(buttons, chat.Button{Label: tool.DisplayName, Data: k.Data(fmt.Sprint("tool", i))})
 	}
 	m.Buttons = append(rowsOf(buttons, 2), t.pager(k, "list", page, pages)...)
-	return m, t.store.Keyboards.Save(ctx, k)
+	return m, t.svc.desk.store.Keyboards.Save(ctx, k)
 }
 
 // pager makes the row that leads to the other pages.
@@ -293,10 +293,10 @@ func (t *turn) pager(k store.Keyboard, action string, page, pages int) [][]chat.
 	}
 	var row []chat.Button
 	if page > 0 {
-		row = append(row, chat.Button{Label: t.line("button.previous"), Data: k.Data(fmt.Sprint(action, page-1))})
+		row = append(row, chat.Button{Label: t.say.Line("button.previous"), Data: k.Data(fmt.Sprint(action, page-1))})
 	}
 	if page < pages-1 {
-		row = append(row, chat.Button{Label: t.line("button.next"), Data: k.Data(fmt.Sprint(action, page+1))})
+		row = append(row, chat.Button{Label: t.say.Line("button.next"), Data: k.Data(fmt.Sprint(action, page+1))})
 	}
 	return [][]chat.Button{row}
 }
@@ -316,7 +316,7 @@ func (t *turn) pressList(ctx context.Context, k store.Keyboard, page int) error 
 // search finds tools by words.
 func (t *turn) search(words string, n int) []*registry.Tool {
 	var found []*registry.Tool
-	for _, m := range t.cfg.Tools.Snapshot().Search(words, registry.SearchOptions{Audience: t.audience(), Limit: n}) {
+	for _, m := range t.svc.cfg.Tools.Snapshot().Search(words, registry.SearchOptions{Audience: t.audience(), Limit: n}) {
 		found = append(found, m.Tool)
 	}
 	return found
@@ -342,7 +342,7 @@ func (t *turn) runCommand(ctx context.Context) error {
 	if len(found) == 0 {
 		return t.nothingFound(ctx, words)
 	}
-	text := t.say("help.search", "words", chat.Brief(words, 60))
+	text := t.say.Text("help.search", "words", chat.Brief(words, 60))
 	for _, tool := range found {
 		text = chat.Lines(text, chat.Plain(input.CommandOf(tool)+" – "+chat.Brief(chat.FirstNonEmpty(tool.Description, tool.DisplayName), 80)))
 	}
@@ -356,25 +356,25 @@ func (t *turn) operatorSays(ctx context.Context, text, without string) error {
 		_, err := t.reply(ctx, chat.Plain(text))
 		return err
 	}
-	ask := t.say("operator.askThem")
-	if whom := t.cfg.Operator.Support; whom != "" {
-		ask = t.say("operator.ask", "whom", whom)
+	ask := t.say.Text("operator.askThem")
+	if whom := t.svc.cfg.Operator.Support; whom != "" {
+		ask = t.say.Text("operator.ask", "whom", whom)
 	}
-	_, err := t.reply(ctx, chat.Lines(t.say(without), ask))
+	_, err := t.reply(ctx, chat.Lines(t.say.Text(without), ask))
 	return err
 }
 
 // balanceCommand tells what there is to spend.
 func (t *turn) balanceCommand(ctx context.Context) error {
-	b, err := t.cfg.Wallets.Balance(ctx, t.account.ID)
+	b, err := t.svc.cfg.Wallets.Balance(ctx, t.account.ID)
 	if err != nil {
 		return fmt.Errorf("read the balance: %w", err)
 	}
-	text := t.say("balance.available", "amount", b.Available)
+	text := t.say.Text("balance.available", "amount", b.Available)
 	if b.Held > 0 {
-		text = chat.Lines(text, t.say("balance.held", "amount", b.Held))
+		text = chat.Lines(text, t.say.Text("balance.held", "amount", b.Held))
 	}
-	usage, err := t.cfg.Runs.Usage(ctx, t.account.ID)
+	usage, err := t.svc.cfg.Runs.Usage(ctx, t.account.ID)
 	if err != nil {
 		return fmt.Errorf("read the use of limits: %w", err)
 	}
@@ -384,7 +384,7 @@ func (t *turn) balanceCommand(ctx context.Context) error {
 		{Kind: runs.LimitMonthCap, Limit: usage.Limits.MonthCap, Used: int64(usage.SpentMonth)},
 	} {
 		if use.Limit > 0 {
-			text = chat.Lines(text, chat.Plain(words.Limit(t.Voice, use)))
+			text = chat.Lines(text, chat.Plain(words.Limit(t.say.Voice, use)))
 		}
 	}
 	_, err = t.reply(ctx, text)
@@ -412,9 +412,9 @@ func (t *turn) priceCommand(ctx context.Context) error {
 	if err != nil {
 		return t.notStarted(ctx, chat.MessageRef{}, d, err)
 	}
-	text := chat.Lines(chat.Text{{Style: chat.StyleBold, Text: tool.DisplayName}}, t.price(quote))
+	text := chat.Lines(chat.Text{{Style: chat.StyleBold, Text: tool.DisplayName}}, t.say.price(quote))
 	if quote.Rate != "" && quote.High > 0 {
-		text = chat.Lines(text, t.say("price.rate", "rate", quote.Rate, "unit", t.line("unit."+quote.Unit)))
+		text = chat.Lines(text, t.say.Text("price.rate", "rate", quote.Rate, "unit", t.say.Line("unit."+quote.Unit)))
 	}
 	_, err = t.reply(ctx, text)
 	return err
@@ -439,11 +439,11 @@ func (t *turn) quote(ctx context.Context, d input.Draft) (billing.Quote, error) 
 	if err != nil {
 		return billing.Quote{}, err
 	}
-	bound, err := t.cfg.Runs.Bind(ctx, runs.Request{AccountID: t.account.ID, ToolID: d.Tool, Values: values, Audience: t.audience()})
+	bound, err := t.svc.cfg.Runs.Bind(ctx, runs.Request{AccountID: t.account.ID, ToolID: d.Tool, Values: values, Audience: t.audience()})
 	if err != nil {
 		return billing.Quote{}, err
 	}
-	quote, err := t.cfg.Runs.Quote(ctx, bound)
+	quote, err := t.svc.cfg.Runs.Quote(ctx, bound)
 	if err != nil {
 		return quote, fmt.Errorf("quote %s: %w", d.Tool, err)
 	}

@@ -17,26 +17,26 @@ const optionsShown = 16
 
 // unknownOption answers an option that the tool does not have.
 func (t *turn) unknownOption(tool *registry.Tool, e *input.UnknownOption) chat.Text {
-	text := t.say("option.unknown", "tool", tool.DisplayName, "option", e.Name)
+	text := t.say.Text("option.unknown", "tool", tool.DisplayName, "option", e.Name)
 	if f, ok := input.FieldNamed(tool.InputSchema, e.Nearest); ok {
-		text = chat.Lines(text, t.say("option.near", "nearest", input.OptionName(f.Name), "example", input.OptionExample(f)))
+		text = chat.Lines(text, t.say.Text("option.near", "nearest", input.OptionName(f.Name), "example", input.OptionExample(f)))
 	}
 	return chat.Lines(text, t.optionList(tool))
 }
 
 // leftOverText answers text that no input takes. In groups it does not repeat it.
 func (t *turn) leftOverText(tool *registry.Tool, left string) chat.Text {
-	text := t.say("left.textHere", "tool", tool.DisplayName)
+	text := t.say.Text("left.textHere", "tool", tool.DisplayName)
 	if t.in.Chat.Kind == chat.ChatPrivate {
-		text = t.say("left.text", "tool", tool.DisplayName, "text", chat.Brief(left, 60))
+		text = t.say.Text("left.text", "tool", tool.DisplayName, "text", chat.Brief(left, 60))
 	}
 	if free, ok := input.FreeInput(tool.InputSchema); ok { // so it has a value already
-		return t.say("left.given", "input", free.Label())
+		return t.say.Text("left.given", "input", free.Label())
 	}
 	for _, word := range strings.Fields(left) {
 		name := input.MistakenFor(tool.InputSchema, word)
 		if f, ok := input.FieldNamed(tool.InputSchema, chat.FirstNonEmpty(name, word)); ok {
-			text = chat.Lines(text, t.say("option.near", "nearest", input.OptionName(f.Name), "example", input.OptionExample(f)))
+			text = chat.Lines(text, t.say.Text("option.near", "nearest", input.OptionName(f.Name), "example", input.OptionExample(f)))
 			break
 		}
 	}
@@ -49,19 +49,19 @@ func (t *turn) leftOverFiles(d *input.Draft, tool *registry.Tool, files []chat.A
 	if len(rest) == 0 {
 		return nil
 	}
-	text := t.say("left.none", "tool", tool.DisplayName)
+	text := t.say.Text("left.none", "tool", tool.DisplayName)
 	if taken := len(files) - len(rest); taken > 0 {
-		text = t.say("left.files", "tool", tool.DisplayName, "most", taken, "all", len(files))
+		text = t.say.Text("left.files", "tool", tool.DisplayName, "most", taken, "all", len(files))
 	}
 	takes := 0
 	for _, f := range tool.InputSchema.Ordered() {
 		if f.Type.IsMedia() {
-			text = chat.Lines(text, t.say("left.takes", "input", f.Label(), "want", words.Wanted(t.Voice, f)))
+			text = chat.Lines(text, t.say.Text("left.takes", "input", f.Label(), "want", words.Wanted(t.say.Voice, f)))
 			takes++
 		}
 	}
 	if takes == 0 {
-		text = chat.Lines(text, t.say("left.noFiles"))
+		text = chat.Lines(text, t.say.Text("left.noFiles"))
 	}
 	return text
 }
@@ -75,10 +75,10 @@ func (t *turn) optionList(tool *registry.Tool) chat.Text {
 		}
 	}
 	if len(options) == 0 {
-		return t.say("option.none", "tool", tool.DisplayName, "command", input.CommandOf(tool))
+		return t.say.Text("option.none", "tool", tool.DisplayName, "command", input.CommandOf(tool))
 	}
 	if len(options) > optionsShown {
 		options = append(options[:optionsShown], "…")
 	}
-	return t.say("option.list", "options", strings.Join(options, ", "))
+	return t.say.Text("option.list", "options", strings.Join(options, ", "))
 }

@@ -23,15 +23,15 @@ func (t *turn) linkCommand(ctx context.Context) error {
 	if code := strings.TrimSpace(t.in.Text); code != "" {
 		return t.askJoin(ctx, code)
 	}
-	if t.in.Chat.Kind != chat.ChatPrivate && !t.caps.Ephemeral {
+	if t.in.Chat.Kind != chat.ChatPrivate && !t.out.caps.Ephemeral {
 		var rows [][]chat.Button
-		if t.caps.DeepLink != "" {
-			rows = append(rows, []chat.Button{{Label: t.line("button.link"), URL: fmt.Sprintf(t.caps.DeepLink, linkWord)}})
+		if t.out.caps.DeepLink != "" {
+			rows = append(rows, []chat.Button{{Label: t.say.Line("button.link"), URL: fmt.Sprintf(t.out.caps.DeepLink, linkWord)}})
 		}
-		_, err := t.reply(ctx, t.say("link.private"), rows...)
+		_, err := t.reply(ctx, t.say.Text("link.private"), rows...)
 		return err
 	}
-	made, err := t.cfg.Accounts.NewLinkCode(ctx, t.account.ID)
+	made, err := t.svc.cfg.Accounts.NewLinkCode(ctx, t.account.ID)
 	if err != nil {
 		return t.refusedByHouse(ctx, err)
 	}
@@ -40,14 +40,14 @@ func (t *turn) linkCommand(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m.Text = chat.Join("\n\n", t.say("link.code", "code", made.Code), m.Text)
+	m.Text = chat.Join("\n\n", t.say.Text("link.code", "code", made.Code), m.Text)
 	return t.respond(ctx, m)
 }
 
 // linked shows the person's identities; each but the one they write with can leave.
 func (t *turn) linked(ctx context.Context, k *store.Keyboard) (chat.Message, error) {
 	m := chat.Message{To: t.in.Chat.Place}
-	list, err := t.cfg.Accounts.Identities(ctx, t.account.ID)
+	list, err := t.svc.cfg.Accounts.Identities(ctx, t.account.ID)
 	if err != nil {
 		return m, fmt.Errorf("list linked accounts: %w", err)
 	}
@@ -59,11 +59,11 @@ func (t *turn) linked(ctx context.Context, k *store.Keyboard) (chat.Message, err
 			continue
 		}
 		k.State.Identities = append(k.State.Identities, id.Identity)
-		options = append(options, chat.MenuOption{Label: t.line("button.unlink", "name", identityName(id.Identity))})
+		options = append(options, chat.MenuOption{Label: t.say.Line("button.unlink", "name", identityName(id.Identity))})
 	}
-	m.Text = chat.Lines(t.say("link.linked"), m.Text)
+	m.Text = chat.Lines(t.say.Text("link.linked"), m.Text)
 	t.offer(&m, *k, "unlink", "menu.unlink", options)
-	return m, t.store.Keyboards.Save(ctx, *k)
+	return m, t.svc.desk.store.Keyboards.Save(ctx, *k)
 }
 
 func identityName(id users.Identity) string {
@@ -73,29 +73,29 @@ func identityName(id users.Identity) string {
 
 // askJoin asks before it joins two accounts.
 func (t *turn) askJoin(ctx context.Context, code string) error {
-	other, err := t.cfg.Accounts.PeekLinkCode(ctx, t.account.ID, code)
+	other, err := t.svc.cfg.Accounts.PeekLinkCode(ctx, t.account.ID, code)
 	if err != nil {
 		return t.refusedByHouse(ctx, err)
 	}
 	if other.ID == t.account.ID {
 		return t.tell(ctx, "link.already")
 	}
-	identities, err := t.cfg.Accounts.Identities(ctx, other.ID)
+	identities, err := t.svc.cfg.Accounts.Identities(ctx, other.ID)
 	if err != nil {
 		return fmt.Errorf("ask to join: %w", err)
 	}
 	k := t.keyboard(store.KeyboardState{Query: code})
-	if err := t.store.Keyboards.Save(ctx, k); err != nil {
+	if err := t.svc.desk.store.Keyboards.Save(ctx, k); err != nil {
 		return err
 	}
-	question := t.say("link.ask")
+	question := t.say.Text("link.ask")
 	for _, id := range identities {
 		question = chat.Lines(question, chat.Plain("• "+id.Card()))
 	}
-	question = chat.Lines(question, t.say("link.since", "since", t.Time(other.CreatedAt.UTC())))
-	_, err = t.reply(ctx, chat.Join("\n\n", question, t.say("link.handsOver")), []chat.Button{
-		{Label: t.line("button.join"), Data: k.Data("join"), Style: chat.ButtonPrimary},
-		{Label: t.line("button.cancel"), Data: k.Data("close")},
+	question = chat.Lines(question, t.say.Text("link.since", "since", t.say.Time(other.CreatedAt.UTC())))
+	_, err = t.reply(ctx, chat.Join("\n\n", question, t.say.Text("link.handsOver")), []chat.Button{
+		{Label: t.say.Line("button.join"), Data: k.Data("join"), Style: chat.ButtonPrimary},
+		{Label: t.say.Line("button.cancel"), Data: k.Data("close")},
 	})
 	return err
 }
@@ -105,16 +105,16 @@ func (t *turn) pressJoin(ctx context.Context, k store.Keyboard) error {
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
-	other, err := t.cfg.Accounts.PeekLinkCode(ctx, t.account.ID, k.State.Query)
+	other, err := t.svc.cfg.Accounts.PeekLinkCode(ctx, t.account.ID, k.State.Query)
 	if err != nil {
 		t.aside = true
 		return errors.Join(t.refusedByHouse(ctx, err), errNotDone)
 	}
-	mine, err := t.cfg.Wallets.Balance(ctx, t.account.ID)
+	mine, err := t.svc.cfg.Wallets.Balance(ctx, t.account.ID)
 	if err != nil {
 		return err
 	}
-	theirs, err := t.cfg.Wallets.Balance(ctx, other.ID)
+	theirs, err := t.svc.cfg.Wallets.Balance(ctx, other.ID)
 	if err != nil {
 		return err
 	}
@@ -122,9 +122,9 @@ func (t *turn) pressJoin(ctx context.Context, k store.Keyboard) error {
 		return t.joinAccounts(ctx, k)
 	}
 	_, err = t.change(ctx, t.in.Message, chat.Message{
-		To: t.in.Chat.Place, Text: t.say("link.askMoney", "mine", mine.All(), "theirs", theirs.All()), Buttons: [][]chat.Button{{
-			{Label: t.line("button.joinMoney"), Data: k.Data("merge"), Style: chat.ButtonDanger},
-			{Label: t.line("button.cancel"), Data: k.Data("close")},
+		To: t.in.Chat.Place, Text: t.say.Text("link.askMoney", "mine", mine.All(), "theirs", theirs.All()), Buttons: [][]chat.Button{{
+			{Label: t.say.Line("button.joinMoney"), Data: k.Data("merge"), Style: chat.ButtonDanger},
+			{Label: t.say.Line("button.cancel"), Data: k.Data("close")},
 		}},
 	})
 	return err
@@ -139,7 +139,7 @@ func (t *turn) pressMerge(ctx context.Context, k store.Keyboard) error {
 }
 
 func (t *turn) joinAccounts(ctx context.Context, k store.Keyboard) error {
-	merged, err := t.cfg.Accounts.RedeemLinkCode(ctx, t.account.ID, k.State.Query)
+	merged, err := t.svc.cfg.Accounts.RedeemLinkCode(ctx, t.account.ID, k.State.Query)
 	if err != nil {
 		t.aside = true
 		return errors.Join(t.refusedByHouse(ctx, err), errNotDone)
@@ -150,7 +150,7 @@ func (t *turn) joinAccounts(ctx context.Context, k store.Keyboard) error {
 	if err != nil {
 		return err
 	}
-	m.Text = chat.Join("\n\n", t.say("link.joined"), m.Text)
+	m.Text = chat.Join("\n\n", t.say.Text("link.joined"), m.Text)
 	_, err = t.change(ctx, t.in.Message, m)
 	return err
 }
@@ -165,9 +165,9 @@ func (t *turn) pressUnlink(ctx context.Context, k store.Keyboard, n int) error {
 	}
 	name := identityName(k.State.Identities[n])
 	_, err := t.change(ctx, t.in.Message, chat.Message{
-		To: t.in.Chat.Place, Text: t.say("link.askUnlink", "name", name), Buttons: [][]chat.Button{{
-			{Label: t.line("button.unlink", "name", name), Data: k.Data("leave" + strconv.Itoa(n)), Style: chat.ButtonDanger},
-			{Label: t.line("button.cancel"), Data: k.Data("close")},
+		To: t.in.Chat.Place, Text: t.say.Text("link.askUnlink", "name", name), Buttons: [][]chat.Button{{
+			{Label: t.say.Line("button.unlink", "name", name), Data: k.Data("leave" + strconv.Itoa(n)), Style: chat.ButtonDanger},
+			{Label: t.say.Line("button.cancel"), Data: k.Data("close")},
 		}},
 	})
 	return err
@@ -181,7 +181,7 @@ func (t *turn) pressLeave(ctx context.Context, k store.Keyboard, n int) error {
 		return err
 	}
 	leaving := k.State.Identities[n]
-	if _, err := t.cfg.Accounts.Unlink(ctx, t.account.ID, leaving.Platform, leaving.ExternalID); err != nil {
+	if _, err := t.svc.cfg.Accounts.Unlink(ctx, t.account.ID, leaving.Platform, leaving.ExternalID); err != nil {
 		t.aside = true
 		return t.refusedByHouse(ctx, err)
 	}
@@ -189,7 +189,7 @@ func (t *turn) pressLeave(ctx context.Context, k store.Keyboard, n int) error {
 	if err != nil {
 		return err
 	}
-	m.Text = chat.Join("\n\n", t.say("link.left", "name", identityName(leaving)), m.Text)
+	m.Text = chat.Join("\n\n", t.say.Text("link.left", "name", identityName(leaving)), m.Text)
 	_, err = t.change(ctx, t.in.Message, m)
 	return err
 }
@@ -207,7 +207,7 @@ func (t *turn) refusedByHouse(ctx context.Context, cause error) error {
 	case errors.As(cause, &said) && said.Code == registry.CodeRateLimited:
 		return t.tell(ctx, "link.tooOften")
 	case errors.As(cause, &said) && said.Code != registry.CodeInternal:
-		_, err := t.reply(ctx, chat.Plain(words.Told(t.Voice, said.Code, said.Message)))
+		_, err := t.reply(ctx, chat.Plain(words.Told(t.say.Voice, said.Code, said.Message)))
 		return err
 	}
 	return cause

@@ -17,8 +17,8 @@ import (
 // pageOf gives the borders of a page of a list, and the page that exists nearest to the one wanted. A page is as
 // long as a menu can be, or perPage where there are buttons.
 func (t *turn) pageOf(page, perPage, all int) (first, last, shown, pages int) {
-	if t.caps.Menus.PerMessage > 0 {
-		perPage = t.caps.Menus.Options
+	if t.out.caps.Menus.PerMessage > 0 {
+		perPage = t.out.caps.Menus.Options
 	}
 	pages = max(1, (all+perPage-1)/perPage)
 	shown = min(max(page, 0), pages-1)
@@ -28,7 +28,7 @@ func (t *turn) pageOf(page, perPage, all int) (first, last, shown, pages int) {
 // offer adds options to a message: as a menu where the platform has menus, else as buttons, two in a row. What is
 // chosen arrives as the action with the option's number.
 func (t *turn) offer(m *chat.Message, k store.Keyboard, action, placeholder string, options []chat.MenuOption) {
-	t.surface.offer(t.voice, m, k, action, placeholder, options)
+	t.out.offer(t.say, m, k, action, placeholder, options)
 }
 
 func (s *surface) offer(v voice, m *chat.Message, k store.Keyboard, action, placeholder string, options []chat.MenuOption) {
@@ -39,7 +39,7 @@ func (s *surface) offer(v voice, m *chat.Message, k store.Keyboard, action, plac
 		for i := range options {
 			options[i].Value = strconv.Itoa(i)
 		}
-		m.Menus = append(m.Menus, chat.Menu{Data: k.Data(action), Placeholder: v.line(placeholder), Options: options})
+		m.Menus = append(m.Menus, chat.Menu{Data: k.Data(action), Placeholder: v.Line(placeholder), Options: options})
 		return
 	}
 	buttons := make([]chat.Button, len(options))
@@ -54,8 +54,8 @@ func (s *surface) offer(v voice, m *chat.Message, k store.Keyboard, action, plac
 
 // openForm answers a press with a dialog.
 func (t *turn) openForm(ctx context.Context, form chat.Form) error {
-	form = t.fitForm(form)
-	return t.acknowledged(t.AnswerPress(ctx, *t.in.Press, chat.PressAnswer{Form: &form}))
+	form = t.out.fitForm(form)
+	return t.acknowledged(t.out.AnswerPress(ctx, *t.in.Press, chat.PressAnswer{Form: &form}))
 }
 
 // formField is the field of a form for an input, filled with its value.
@@ -68,8 +68,8 @@ func (v voice) formField(f registry.InputField, value any, required bool) chat.F
 
 // openSettingForm opens a dialog for an input whose value is typed, where the platform has dialogs.
 func (t *turn) openSettingForm(ctx context.Context, k store.Keyboard, field string) (opened bool, err error) {
-	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.State.View.Tool)
-	if !ok || t.caps.Forms.Fields == 0 {
+	tool, ok := t.svc.cfg.Tools.Snapshot().Resolve(k.State.View.Tool)
+	if !ok || t.out.caps.Forms.Fields == 0 {
 		return false, nil
 	}
 	f, ok := tool.InputSchema.Get(field)
@@ -87,8 +87,8 @@ func (t *turn) openSettingsForm(ctx context.Context, k store.Keyboard, tool *reg
 	}
 	form := chat.Form{Title: tool.DisplayName, Data: k.Data("setform")}
 	for _, f := range fields {
-		value, _ := settingsPage{turn: t, preferences: preferences}.current(f)
-		form.Fields = append(form.Fields, t.formField(f, value, false))
+		value, _ := settingsPage{t: t, preferences: preferences}.current(f)
+		form.Fields = append(form.Fields, t.say.formField(f, value, false))
 	}
 	return t.openForm(ctx, form)
 }
@@ -97,7 +97,7 @@ func (t *turn) openSettingsForm(ctx context.Context, k store.Keyboard, tool *reg
 func (t *turn) typedFields(k store.Keyboard, tool *registry.Tool) []registry.InputField {
 	var fields []registry.InputField
 	for _, name := range k.State.Fields {
-		if f, ok := tool.InputSchema.Get(name); ok && input.IsTyped(f) && len(fields) < t.caps.Forms.Fields {
+		if f, ok := tool.InputSchema.Get(name); ok && input.IsTyped(f) && len(fields) < t.out.caps.Forms.Fields {
 			fields = append(fields, f)
 		}
 	}
@@ -106,7 +106,7 @@ func (t *turn) typedFields(k store.Keyboard, tool *registry.Tool) []registry.Inp
 
 // pressAllFields opens a dialog for the typed inputs of a page of settings at once.
 func (t *turn) pressAllFields(ctx context.Context, k store.Keyboard) error {
-	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.State.View.Tool)
+	tool, ok := t.svc.cfg.Tools.Snapshot().Resolve(k.State.View.Tool)
 	if !ok {
 		return t.alert(ctx, "tool.gone")
 	}
@@ -119,7 +119,7 @@ func (t *turn) pressAllFields(ctx context.Context, k store.Keyboard) error {
 
 // settingsFilled takes the values of a form into the settings; an empty one takes the default back.
 func (t *turn) settingsFilled(ctx context.Context, k store.Keyboard) error {
-	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.State.View.Tool)
+	tool, ok := t.svc.cfg.Tools.Snapshot().Resolve(k.State.View.Tool)
 	if !ok {
 		return t.alert(ctx, "tool.gone")
 	}
@@ -205,7 +205,7 @@ func (t *turn) pressAnswer(ctx context.Context, k store.Keyboard) error {
 	form := chat.Form{Title: tool.DisplayName, Data: k.Data("answer")}
 	for _, name := range k.State.Fields {
 		if f, ok := tool.InputSchema.Get(name); ok {
-			form.Fields = append(form.Fields, t.formField(f, nil, true))
+			form.Fields = append(form.Fields, t.say.formField(f, nil, true))
 		}
 	}
 	return t.openForm(ctx, form)
@@ -236,14 +236,14 @@ func (t *turn) answerFilled(ctx context.Context, k store.Keyboard) error {
 // openQuestion gives the question that buttons belong to, and its tool; the tool is nil where the question is over,
 // which the person was then told.
 func (t *turn) openQuestion(ctx context.Context, k store.Keyboard) (p store.Prompt, tool *registry.Tool, err error) {
-	p, err = t.store.Prompts.Pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
+	p, err = t.svc.desk.store.Prompts.Pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
 	if errors.Is(err, store.ErrNoPrompt) || err == nil && (p.ID != k.State.Prompt || p.State.Draft == nil) {
 		return p, nil, t.alert(ctx, "press.over")
 	}
 	if err != nil {
 		return p, nil, err
 	}
-	tool, ok := t.cfg.Tools.Snapshot().Resolve(p.State.Draft.Tool)
+	tool, ok := t.svc.cfg.Tools.Snapshot().Resolve(p.State.Draft.Tool)
 	if !ok {
 		return p, nil, t.alert(ctx, "tool.gone")
 	}

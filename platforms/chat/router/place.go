@@ -63,15 +63,15 @@ func (t *turn) placeMessage(ctx context.Context, k store.Keyboard) (chat.Message
 	if err != nil {
 		return m, err
 	}
-	allowed, err := t.cfg.Accounts.AllowedTools(ctx, k.State.View.Place)
+	allowed, err := t.svc.cfg.Accounts.AllowedTools(ctx, k.State.View.Place)
 	if err != nil {
 		return m, fmt.Errorf("read the tools of a chat: %w", err)
 	}
-	rules, err := t.cfg.Accounts.Rules(ctx, k.State.View.Place)
+	rules, err := t.svc.cfg.Accounts.Rules(ctx, k.State.View.Place)
 	if err != nil {
 		return m, fmt.Errorf("read the rules of a chat: %w", err)
 	}
-	tools := t.cfg.Tools.Snapshot().Offered(registry.Everyone)
+	tools := t.svc.cfg.Tools.Snapshot().Offered(registry.Everyone)
 	first, last, page, pages := t.pageOf(k.State.View.Fields, valuesPerPage, len(tools))
 	k.State.View.Fields, k.State.Tools = page, nil
 	var options []chat.MenuOption
@@ -79,13 +79,13 @@ func (t *turn) placeMessage(ctx context.Context, k store.Keyboard) (chat.Message
 		k.State.Tools = append(k.State.Tools, tool.ToolID)
 		options = append(options, chat.MenuOption{Label: tool.DisplayName, Chosen: allowed == nil || slices.Contains(allowed, tool.ToolID)})
 	}
-	m.Text = chat.Lines(t.say("place.title"), t.say("place.tools"), t.say("place.how"))
+	m.Text = chat.Lines(t.say.Text("place.title"), t.say.Text("place.tools"), t.say.Text("place.how"))
 	for _, rule := range rules {
 		key := "place.denied"
 		if rule.Allow {
 			key = "place.allowed"
 		}
-		m.Text = chat.Lines(m.Text, t.say(key, "name", chat.FirstNonEmpty(rule.Name, rule.Note, rule.Subject)))
+		m.Text = chat.Lines(m.Text, t.say.Text(key, "name", chat.FirstNonEmpty(rule.Name, rule.Note, rule.Subject)))
 	}
 	t.offer(&m, k, "ptool", "menu.tool", options)
 	if len(m.Menus) > 0 {
@@ -99,14 +99,14 @@ func (t *turn) placeMessage(ctx context.Context, k store.Keyboard) (chat.Message
 	if t.in.Chat.Space != "" {
 		m.Buttons = append(m.Buttons, t.reachButtons(k))
 	}
-	m.Buttons = append(m.Buttons, []chat.Button{{Label: t.line(label), Data: k.Data("padult")}, {Label: t.line("button.close"), Data: k.Data("close")}})
-	return m, t.store.Keyboards.Save(ctx, k)
+	m.Buttons = append(m.Buttons, []chat.Button{{Label: t.say.Line(label), Data: k.Data("padult")}, {Label: t.say.Line("button.close"), Data: k.Data("close")}})
+	return m, t.svc.desk.store.Keyboards.Save(ctx, k)
 }
 
 // reachButtons let admins choose whether they set things for this chat or for the whole space it belongs to.
 func (t *turn) reachButtons(k store.Keyboard) []chat.Button {
-	here := chat.Button{Label: t.line("button.thisChat"), Data: k.Data("preach0")}
-	all := chat.Button{Label: t.line("button.wholeSpace"), Data: k.Data("preach1")}
+	here := chat.Button{Label: t.say.Line("button.thisChat"), Data: k.Data("preach0")}
+	all := chat.Button{Label: t.say.Line("button.wholeSpace"), Data: k.Data("preach1")}
 	if k.State.View.Place.Kind == users.PlaceSpace {
 		all.Label = "✓ " + all.Label
 	} else {
@@ -151,17 +151,17 @@ func (t *turn) pressPlacePage(ctx context.Context, k store.Keyboard, page int) e
 // pressPlaceTool allows or takes away a tool, or sets a menu's page of tools to those chosen.
 func (t *turn) pressPlaceTool(ctx context.Context, k store.Keyboard, n int) error {
 	return t.onPlace(ctx, k, func(place users.Place) error {
-		allowed, err := t.cfg.Accounts.AllowedTools(ctx, place)
+		allowed, err := t.svc.cfg.Accounts.AllowedTools(ctx, place)
 		if err != nil {
 			return fmt.Errorf("read the tools of a chat: %w", err)
 		}
-		all := t.cfg.Tools.Snapshot().Offered(registry.Everyone)
+		all := t.svc.cfg.Tools.Snapshot().Offered(registry.Everyone)
 		if allowed == nil {
 			for _, tool := range all {
 				allowed = append(allowed, tool.ToolID)
 			}
 		}
-		if t.caps.Menus.PerMessage > 0 {
+		if t.out.caps.Menus.PerMessage > 0 {
 			allowed = slices.DeleteFunc(slices.Clone(allowed), func(id string) bool { return slices.Contains(k.State.Tools, id) })
 			for _, value := range t.in.Press.Values {
 				if i := chosenNumber(value, nil); i < len(k.State.Tools) {
@@ -174,7 +174,7 @@ func (t *turn) pressPlaceTool(ctx context.Context, k store.Keyboard, n int) erro
 		if !slices.ContainsFunc(all, func(tool *registry.Tool) bool { return !slices.Contains(allowed, tool.ToolID) }) {
 			allowed = nil // all again, those to come too
 		}
-		if err := t.cfg.Accounts.SetAllowedTools(ctx, place, allowed, t.account.ID); err != nil {
+		if err := t.svc.cfg.Accounts.SetAllowedTools(ctx, place, allowed, t.account.ID); err != nil {
 			return fmt.Errorf("store the tools of a chat: %w", err)
 		}
 		return nil
@@ -195,7 +195,7 @@ func (t *turn) pressAdult(ctx context.Context, k store.Keyboard) error {
 		if err != nil {
 			return err
 		}
-		if err := t.cfg.Accounts.SetPlacePreference(ctx, place, chatSettings, adultSetting, !adult, t.account.ID); err != nil {
+		if err := t.svc.cfg.Accounts.SetPlacePreference(ctx, place, chatSettings, adultSetting, !adult, t.account.ID); err != nil {
 			return fmt.Errorf("store a chat's setting: %w", err)
 		}
 		return nil
@@ -212,7 +212,7 @@ func (t *turn) adultAllowed(ctx context.Context) (bool, error) {
 }
 
 func (t *turn) adultIn(ctx context.Context, place users.Place) (bool, error) {
-	values, err := t.cfg.Accounts.PlacePreferences(ctx, place, registry.Tool{ToolID: chatSettings})
+	values, err := t.svc.cfg.Accounts.PlacePreferences(ctx, place, registry.Tool{ToolID: chatSettings})
 	if err != nil {
 		return false, fmt.Errorf("read a chat's settings: %w", err)
 	}
@@ -232,7 +232,7 @@ func (t *turn) ruleCommand(ctx context.Context, allow bool) error {
 	if !ok {
 		return t.tell(ctx, "place.who")
 	}
-	rules, err := t.cfg.Accounts.Rules(ctx, rule.Where)
+	rules, err := t.svc.cfg.Accounts.Rules(ctx, rule.Where)
 	if err != nil {
 		return fmt.Errorf("read the rules of a chat: %w", err)
 	}
@@ -240,7 +240,7 @@ func (t *turn) ruleCommand(ctx context.Context, allow bool) error {
 	if allow && !needsAllowing(rules, rule) {
 		err = t.forgetRule(ctx, rules, rule)
 	} else {
-		err = t.cfg.Accounts.SetRule(ctx, rule)
+		err = t.svc.cfg.Accounts.SetRule(ctx, rule)
 	}
 	if err != nil {
 		return t.refusedByHouse(ctx, err)
@@ -285,7 +285,7 @@ func (t *turn) forgetRule(ctx context.Context, rules []users.Rule, about users.R
 		if r.Kind != about.Kind || r.Platform != about.Platform || r.Subject != about.Subject {
 			continue
 		}
-		if err := t.cfg.Accounts.DeleteRule(ctx, r.ID, about.By); err != nil && !errors.Is(err, users.ErrNotFound) {
+		if err := t.svc.cfg.Accounts.DeleteRule(ctx, r.ID, about.By); err != nil && !errors.Is(err, users.ErrNotFound) {
 			return err
 		}
 	}
@@ -297,7 +297,7 @@ func (t *turn) nameIn(ctx context.Context, rule users.Rule) (string, error) {
 	if rule.Kind != users.RuleIdentity {
 		return rule.Subject, nil
 	}
-	known, err := t.cfg.Accounts.NameOf(ctx, rule.Platform, rule.Subject)
+	known, err := t.svc.cfg.Accounts.NameOf(ctx, rule.Platform, rule.Subject)
 	if err != nil {
 		return "", fmt.Errorf("look up a name: %w", err)
 	}

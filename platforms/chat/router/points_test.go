@@ -26,9 +26,9 @@ func TestPoints(t *testing.T) {
 		"ranges":             {v.price(billing.Quote{Low: 337_000, High: 674_000, Source: "static"}).String(), "Price: $0.000337 (1 point) to $0.000674 (2 points)"},
 		"receipts":           {v.receipt(run).String(), "$0.0042125 (12.5 points)"},
 		"the history":        {v.costOf(run), "$0.0042125 (12.5 points)"},
-		"balances":           {v.line("balance.available", "amount", billing.Dollar), "You have $1.00 (2967.36 points) to spend."},
+		"balances":           {v.Line("balance.available", "amount", billing.Dollar), "You have $1.00 (2967.36 points) to spend."},
 		"the price of again": {v.repeatPrice(run, "Again").String(), "Again: $0.0042125 (12.5 points)"},
-		"numbers are none":   {v.line("confirm.life", "n", 10), "You can confirm this for 10 minutes."},
+		"numbers are none":   {v.Line("confirm.life", "n", 10), "You can confirm this for 10 minutes."},
 	} {
 		t.Run("A91 points are shown beside dollars: "+name, func(t *testing.T) {
 			t.Parallel()

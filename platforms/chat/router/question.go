@@ -22,7 +22,7 @@ import (
 // Ask asks the owner of a run what its service wants to know, in the chat where the run was asked for, once. What was asked for
 // on a page is answered there.
 func (d *Deliverer) Ask(ctx context.Context, run runs.Run) error {
-	s := d.surfaces[run.Origin.Platform]
+	s := d.desk.surfaces[run.Origin.Platform]
 	if run.Question == nil || s == nil || len(run.Origin.Target) == 0 {
 		return nil
 	}
@@ -30,9 +30,9 @@ func (d *Deliverer) Ask(ctx context.Context, run runs.Run) error {
 	if err != nil {
 		return err
 	}
-	unlock := d.live.lock("question " + run.ID)
+	unlock := d.desk.live.lock("question " + run.ID)
 	defer unlock()
-	before, err := d.store.Questions.OfRun(ctx, run.ID)
+	before, err := d.desk.store.Questions.OfRun(ctx, run.ID)
 	if err != nil {
 		return err
 	}
@@ -40,16 +40,16 @@ func (d *Deliverer) Ask(ctx context.Context, run runs.Run) error {
 		RunID: run.ID, ID: run.Question.ID, Platform: run.Origin.Platform, Chat: where.Chat.Chat, AccountID: run.AccountID, Until: run.Question.Until,
 		State: store.QuestionState{Where: where},
 	}
-	if mine, err := d.store.Questions.Open(ctx, q); err != nil || !mine {
+	if mine, err := d.desk.store.Questions.Open(ctx, q); err != nil || !mine {
 		return err
 	}
 	for _, old := range before {
 		if old.ID != q.ID {
-			d.showQuestionOver(ctx, s, old)
+			d.desk.showQuestionOver(ctx, s, old)
 		}
 	}
-	if err := d.askField(ctx, s, d.voiceFor(where.Language), run, &q, nil); err != nil {
-		_, _, closing := d.store.Questions.Close(context.WithoutCancel(ctx), q.RunID, q.ID) // it may be tried again
+	if err := d.desk.askField(ctx, s, d.desk.voiceFor(where.Language), run, &q, nil); err != nil {
+		_, _, closing := d.desk.store.Questions.Close(context.WithoutCancel(ctx), q.RunID, q.ID) // it may be tried again
 		return errors.Join(err, closing)
 	}
 	return nil
@@ -57,15 +57,15 @@ func (d *Deliverer) Ask(ctx context.Context, run runs.Run) error {
 
 // Asked shows that a question needs no answer any more, unless it was answered here.
 func (d *Deliverer) Asked(ctx context.Context, run runs.Run, questionID string) error {
-	s := d.surfaces[run.Origin.Platform]
+	s := d.desk.surfaces[run.Origin.Platform]
 	if s == nil {
 		return nil
 	}
-	unlock := d.live.lock("question " + run.ID)
+	unlock := d.desk.live.lock("question " + run.ID)
 	defer unlock()
-	q, open, err := d.store.Questions.Close(ctx, run.ID, questionID)
+	q, open, err := d.desk.store.Questions.Close(ctx, run.ID, questionID)
 	if err == nil && open {
-		d.showQuestionOver(ctx, s, q)
+		d.desk.showQuestionOver(ctx, s, q)
 	}
 	return err
 }
@@ -75,7 +75,7 @@ func (d *desk) showQuestionOver(ctx context.Context, s *surface, q store.Questio
 	if q.State.Asked.IsZero() || !s.caps.Edit {
 		return
 	}
-	over := s.fit(chat.Message{To: q.State.Where.Chat.Place, Text: d.voiceFor(q.State.Where.Language).say("question.over")})
+	over := s.fit(chat.Message{To: q.State.Where.Chat.Place, Text: d.voiceFor(q.State.Where.Language).Text("question.over")})
 	_, _ = s.Edit(ctx, q.State.Asked, over) // its buttons say so as well
 }
 
@@ -108,7 +108,7 @@ func (s *surface) fieldMessage(v voice, run runs.Run, q *store.Question, k *stor
 	if q.State.Where.Chat.Kind != chat.ChatPrivate {
 		m.ReplyTo = q.State.Where.Request
 	}
-	head := v.say("question.asks", "tool", run.Tool.DisplayName)
+	head := v.Text("question.asks", "tool", run.Tool.DisplayName)
 	var rest chat.Text
 	var row []chat.Button
 	switch {
@@ -117,13 +117,13 @@ func (s *surface) fieldMessage(v voice, run runs.Run, q *store.Question, k *stor
 		if u, err := url.Parse(asked.URL); err == nil {
 			host = u.Host
 		}
-		rest = chat.Lines(v.say("question.page", "host", host), chat.Plain(asked.URL))
+		rest = chat.Lines(v.Text("question.page", "host", host), chat.Plain(asked.URL))
 		if len(asked.URL) <= maxButtonURL {
-			row = []chat.Button{{Label: v.line("button.openPage"), URL: asked.URL}}
+			row = []chat.Button{{Label: v.Line("button.openPage"), URL: asked.URL}}
 		}
-		row = append(row, chat.Button{Label: v.line("button.agree"), Data: k.Data("qyes"), Style: chat.ButtonPrimary})
+		row = append(row, chat.Button{Label: v.Line("button.agree"), Data: k.Data("qyes"), Style: chat.ButtonPrimary})
 	case len(asked.Fields) == 0:
-		row = []chat.Button{{Label: v.line("button.agree"), Data: k.Data("qyes"), Style: chat.ButtonPrimary}}
+		row = []chat.Button{{Label: v.Line("button.agree"), Data: k.Data("qyes"), Style: chat.ButtonPrimary}}
 	default:
 		f := asked.Fields[q.Field]
 		rest = v.fieldQuestion(f, q.State.Where.Chat.Kind)
@@ -132,25 +132,25 @@ func (s *surface) fieldMessage(v voice, run runs.Run, q *store.Question, k *stor
 			s.offer(v, &m, *k, "q", "menu.value", s.choiceOptions(v, f))
 		}
 		if k.State.Fields = s.typedTogether(asked.Fields[q.Field:]); len(k.State.Fields) > 0 {
-			row = append(row, chat.Button{Label: v.line("button.answer"), Data: k.Data("qform"), Style: chat.ButtonPrimary})
+			row = append(row, chat.Button{Label: v.Line("button.answer"), Data: k.Data("qform"), Style: chat.ButtonPrimary})
 		}
 		if !f.Required {
-			row = append(row, chat.Button{Label: v.line("button.skip"), Data: k.Data("qskip")})
+			row = append(row, chat.Button{Label: v.Line("button.skip"), Data: k.Data("qskip")})
 		}
 	}
 	if q.Field == 0 {
 		minutes := max(1, int(time.Until(q.Until).Round(time.Minute).Minutes()))
 		head = chat.Lines(head, chat.Text{{Style: chat.StyleQuote, Text: asked.Message}}.Cut(max(300, s.caps.TextLimit/2-len(asked.URL))))
-		rest = chat.Join("\n\n", rest, chat.Join(" ", v.say("question.goes"), v.say("question.wait", "n", minutes)))
+		rest = chat.Join("\n\n", rest, chat.Join(" ", v.Text("question.goes"), v.Text("question.wait", "n", minutes)))
 	}
 	m.Text = chat.Join("\n\n", head, rest)
-	m.Buttons = append(m.Buttons, row, []chat.Button{{Label: v.line("button.decline"), Data: k.Data("qno")}, {Label: v.line("button.cancelRun"), Data: k.Data("stop")}})
+	m.Buttons = append(m.Buttons, row, []chat.Button{{Label: v.Line("button.decline"), Data: k.Data("qno")}, {Label: v.Line("button.cancelRun"), Data: k.Data("stop")}})
 	return m
 }
 
 // fieldQuestion says what a field is, what it takes and an example.
 func (v voice) fieldQuestion(f registry.InputField, kind chat.ChatKind) chat.Text {
-	text := v.say("question.field", "input", f.Label())
+	text := v.Text("question.field", "input", f.Label())
 	if f.Description != "" {
 		text = chat.Lines(text, chat.Plain(chat.Brief(f.Description, 300)))
 	}
@@ -159,15 +159,15 @@ func (v voice) fieldQuestion(f registry.InputField, kind chat.ChatKind) chat.Tex
 		for i, c := range f.Choices {
 			labels[i] = c.Text()
 		}
-		text = chat.Lines(text, v.say("question.many", "choices", chat.Brief(strings.Join(labels, ", "), 500)))
+		text = chat.Lines(text, v.Text("question.many", "choices", chat.Brief(strings.Join(labels, ", "), 500)))
 	} else {
 		text = chat.Lines(text, chat.Plain(words.Wanted(v.Voice, f)))
 	}
 	if shown := chat.FirstNonEmpty(input.ShowValue(f, f.Default), exampleOfFormat(f)); shown != "" && len(f.Choices) == 0 && f.Type != registry.TypeBoolean {
-		text = chat.Lines(text, v.say("ask.example", "example", chat.Brief(shown, 200)))
+		text = chat.Lines(text, v.Text("ask.example", "example", chat.Brief(shown, 200)))
 	}
 	if kind != chat.ChatPrivate {
-		text = chat.Lines(text, v.say("question.reply"))
+		text = chat.Lines(text, v.Text("question.reply"))
 	}
 	return text
 }
@@ -217,17 +217,17 @@ func (t *turn) answerQuestion(ctx context.Context) (bool, error) {
 // answerTyped takes the text of a message as the answer to the latest of this person's questions here. It stays open when the text
 // does not fit. over says that there is none any more.
 func (t *turn) answerTyped(ctx context.Context, meant func(store.Question) bool) (answered, over bool, err error) {
-	found, err := t.store.Questions.OfPerson(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
+	found, err := t.svc.desk.store.Questions.OfPerson(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
 	for _, q := range found {
 		if !meant(q) {
 			continue
 		}
 		var run runs.Run
 		if run, err = t.asking(ctx, q); errors.Is(err, runs.ErrNoQuestion) { // its process died with it
-			if _, _, err = t.store.Questions.Close(ctx, q.RunID, q.ID); err != nil {
+			if _, _, err = t.svc.desk.store.Questions.Close(ctx, q.RunID, q.ID); err != nil {
 				return true, false, err
 			}
-			t.showQuestionOver(ctx, t.surface, q)
+			t.svc.desk.showQuestionOver(ctx, t.out, q)
 			over = true
 			continue
 		}
@@ -253,18 +253,18 @@ func (t *turn) takeAnswer(ctx context.Context, q store.Question, run runs.Run) (
 	f := run.Question.Fields[q.Field]
 	text := strings.TrimSpace(t.in.Text)
 	if text == "" {
-		return true, t.hintOr(ctx, chat.Lines(t.wrongKind(f), t.say("ask.again")), nil)
+		return true, t.hintOr(ctx, chat.Lines(t.wrongKind(f), t.say.Text("ask.again")), nil)
 	}
 	value, bad := registry.ParseAnswer(f, text)
 	if bad != nil {
-		return true, t.hintOr(ctx, chat.Lines(t.wrongValue(f, bad), t.say("ask.again")), nil)
+		return true, t.hintOr(ctx, chat.Lines(t.wrongValue(f, bad), t.say.Text("ask.again")), nil)
 	}
 	return true, t.give(ctx, q, run, map[string]any{f.Name: value}, q.Field+1)
 }
 
 // asking is the run of a question, as long as it asks.
 func (t *turn) asking(ctx context.Context, q store.Question) (runs.Run, error) {
-	run, err := t.cfg.Runs.Get(ctx, q.RunID)
+	run, err := t.svc.cfg.Runs.Get(ctx, q.RunID)
 	if err == nil && (run.AccountID != t.account.ID || run.Question == nil || run.Question.ID != q.ID || q.Field > max(0, len(run.Question.Fields)-1)) {
 		err = runs.ErrNoQuestion
 	}
@@ -290,11 +290,11 @@ func (t *turn) give(ctx context.Context, q store.Question, run runs.Run, values 
 	}
 	before := q
 	q.Field, q.MessageID = next, ""
-	if moved, err := t.store.Questions.Move(ctx, q, from); err != nil || !moved {
+	if moved, err := t.svc.desk.store.Questions.Move(ctx, q, from); err != nil || !moved {
 		return errors.Join(err, overUnless(moved || err != nil))
 	}
-	if err := t.askField(ctx, t.surface, t.voice, run, &q, &t.in.Incoming); err != nil {
-		_, back := t.store.Questions.Move(context.WithoutCancel(ctx), store.Question{RunID: q.RunID, ID: q.ID, MessageID: before.MessageID, Field: from, State: before.State}, next)
+	if err := t.svc.desk.askField(ctx, t.out, t.say, run, &q, &t.in.Incoming); err != nil {
+		_, back := t.svc.desk.store.Questions.Move(context.WithoutCancel(ctx), store.Question{RunID: q.RunID, ID: q.ID, MessageID: before.MessageID, Field: from, State: before.State}, next)
 		return errors.Join(err, back)
 	}
 	t.withoutButtons(ctx, answered)
@@ -313,29 +313,29 @@ func (t *turn) withoutButtons(ctx context.Context, answered chat.MessageRef) {
 	if answered.IsZero() {
 		return
 	}
-	if err := t.EditButtons(ctx, answered, nil); err != nil && !errors.Is(err, chat.ErrGone) {
-		t.log.DebugContext(ctx, "the buttons of an answered question stay", "error", err)
+	if err := t.out.EditButtons(ctx, answered, nil); err != nil && !errors.Is(err, chat.ErrGone) {
+		t.svc.log.DebugContext(ctx, "the buttons of an answered question stay", "error", err)
 	}
 }
 
 // conclude gives the whole answer to the run. It is closed here first, so that nobody is told that it is over who has just answered it.
 func (t *turn) conclude(ctx context.Context, q store.Question, run runs.Run, action registry.Action) error {
-	if _, open, err := t.store.Questions.Close(ctx, q.RunID, q.ID); err != nil || !open {
+	if _, open, err := t.svc.desk.store.Questions.Close(ctx, q.RunID, q.ID); err != nil || !open {
 		return errors.Join(err, overUnless(open || err != nil))
 	}
-	_, err := t.cfg.Runs.Answer(ctx, run.ID, t.account.ID, q.ID, registry.Reply{Action: action, Values: q.State.Values})
+	_, err := t.svc.cfg.Runs.Answer(ctx, run.ID, t.account.ID, q.ID, registry.Reply{Action: action, Values: q.State.Values})
 	var bad *registry.Error
 	if errors.As(err, &bad) && bad.Code == registry.CodeInvalidInput {
 		// All fields fitted one by one: the field that does not is asked for once more.
 		q.Field = max(0, slices.IndexFunc(run.Question.Fields, func(f registry.InputField) bool { return f.Name == bad.Field }))
 		delete(q.State.Values, bad.Field)
-		if _, err := t.store.Questions.Open(ctx, q); err != nil {
+		if _, err := t.svc.desk.store.Questions.Open(ctx, q); err != nil {
 			return err
 		}
-		return t.askField(ctx, t.surface, t.voice, run, &q, &t.in.Incoming)
+		return t.svc.desk.askField(ctx, t.out, t.say, run, &q, &t.in.Incoming)
 	}
 	if err != nil && !errors.Is(err, runs.ErrNoQuestion) {
-		_, back := t.store.Questions.Open(context.WithoutCancel(ctx), q)
+		_, back := t.svc.desk.store.Questions.Open(context.WithoutCancel(ctx), q)
 		return errors.Join(err, back)
 	}
 	if action == registry.ActionAccept || err != nil {
@@ -346,7 +346,7 @@ func (t *turn) conclude(ctx context.Context, q store.Question, run runs.Run, act
 
 // onQuestion does something with the question that buttons belong to. who pressed what is over is told.
 func (t *turn) onQuestion(ctx context.Context, k store.Keyboard, do func(store.Question, runs.Run) error) error {
-	found, err := t.store.Questions.OfRun(ctx, k.State.Run)
+	found, err := t.svc.desk.store.Questions.OfRun(ctx, k.State.Run)
 	if err != nil {
 		return err
 	}
@@ -405,7 +405,7 @@ func (t *turn) pressDecline(ctx context.Context, k store.Keyboard) error {
 		if err := t.conclude(ctx, q, run, registry.ActionDecline); err != nil {
 			return err
 		}
-		_, err := t.change(ctx, t.in.Message, chat.Message{To: t.in.Chat.Place, Text: t.say("question.declined")})
+		_, err := t.change(ctx, t.in.Message, chat.Message{To: t.in.Chat.Place, Text: t.say.Text("question.declined")})
 		return err
 	})
 }
@@ -416,7 +416,7 @@ func (t *turn) pressQuestionForm(ctx context.Context, k store.Keyboard) error {
 		form := chat.Form{Title: run.Tool.DisplayName, Data: k.Data("qanswer")}
 		for _, name := range k.State.Fields {
 			if f, ok := run.Question.Field(name); ok {
-				field := t.formField(f, f.Default, f.Required)
+				field := t.say.formField(f, f.Default, f.Required)
 				field.Name = fieldKey(len(form.Fields)) // a service's own may be longer than platforms take
 				form.Fields = append(form.Fields, field)
 			}

@@ -22,9 +22,9 @@ func (t *turn) refuse(ctx context.Context, tool *registry.Tool) (bool, error) {
 	case err != nil:
 		return true, err
 	case text != nil:
-		text = chat.Lines(text, t.say("nothing.charged"))
+		text = chat.Lines(text, t.say.Text("nothing.charged"))
 	case tool.Refusal(t.audience()) != nil:
-		text = chat.Lines(t.unavailable(tool), t.say("nothing.charged"), t.insteadOf(tool))
+		text = chat.Lines(t.unavailable(tool), t.say.Text("nothing.charged"), t.insteadOf(tool))
 	default:
 		return false, nil
 	}
@@ -35,9 +35,9 @@ func (t *turn) refuse(ctx context.Context, tool *registry.Tool) (bool, error) {
 
 // unavailable says that a tool can't be run now, and why.
 func (t *turn) unavailable(tool *registry.Tool) chat.Text {
-	text := t.say("tool.unavailable", "tool", words.Capital(tool.DisplayName))
+	text := t.say.Text("tool.unavailable", "tool", words.Capital(tool.DisplayName))
 	if s := tool.Status; s != nil && s.Reason != "" {
-		text = chat.Lines(text, chat.Plain(words.Told(t.Voice, "", s.Reason)))
+		text = chat.Lines(text, chat.Plain(words.Told(t.say.Voice, "", s.Reason)))
 	}
 	return text
 }
@@ -45,19 +45,19 @@ func (t *turn) unavailable(tool *registry.Tool) chat.Text {
 // insteadOf says what to do as long as a tool can't be run: use its replacement or one like it, or wait.
 func (t *turn) insteadOf(tool *registry.Tool) chat.Text {
 	if tool.Status != nil {
-		if next, ok := t.cfg.Tools.Snapshot().ByID(tool.Status.Replacement); ok {
-			return t.say("tool.instead", "command", input.CommandOf(next))
+		if next, ok := t.svc.cfg.Tools.Snapshot().ByID(tool.Status.Replacement); ok {
+			return t.say.Text("tool.instead", "command", input.CommandOf(next))
 		}
 	}
 	var similar []string
 	words := strings.Join(append([]string{tool.DisplayName, tool.Category}, tool.IntentTags...), " ")
-	for _, one := range t.cfg.Tools.Snapshot().Candidates(words, tool.IntentTags, registry.SearchOptions{Audience: t.audience(), Limit: 3}) {
+	for _, one := range t.svc.cfg.Tools.Snapshot().Candidates(words, tool.IntentTags, registry.SearchOptions{Audience: t.audience(), Limit: 3}) {
 		similar = append(similar, input.CommandOf(one))
 	}
 	if len(similar) == 0 {
-		return t.say("tool.later")
+		return t.say.Text("tool.later")
 	}
-	return t.say("tool.similar", "commands", strings.Join(similar, ", "))
+	return t.say.Text("tool.similar", "commands", strings.Join(similar, ", "))
 }
 
 // deprecation is what is to be noted with a tool that goes away, however it was started.
@@ -65,12 +65,12 @@ func (t *turn) deprecation(tool *registry.Tool) []string {
 	if tool.Notice() == "" {
 		return nil
 	}
-	text := t.say("tool.deprecated", "tool", tool.DisplayName)
+	text := t.say.Text("tool.deprecated", "tool", tool.DisplayName)
 	if tool.Status.Reason != "" {
-		text = chat.Lines(text, chat.Plain(words.Told(t.Voice, "", tool.Status.Reason)))
+		text = chat.Lines(text, chat.Plain(words.Told(t.say.Voice, "", tool.Status.Reason)))
 	}
-	if next, ok := t.cfg.Tools.Snapshot().ByID(tool.Status.Replacement); ok {
-		text = chat.Lines(text, t.say("tool.instead", "command", input.CommandOf(next)))
+	if next, ok := t.svc.cfg.Tools.Snapshot().ByID(tool.Status.Replacement); ok {
+		text = chat.Lines(text, t.say.Text("tool.instead", "command", input.CommandOf(next)))
 	}
 	return []string{text.String()}
 }
@@ -80,9 +80,9 @@ func (t *turn) hintOr(ctx context.Context, hint chat.Text, err error) error {
 	var large *tooLarge
 	switch {
 	case errors.As(err, &large):
-		hint = t.say("file.tooLarge", "limit", megabytes(large.limit))
+		hint = t.say.Text("file.tooLarge", "limit", megabytes(large.limit))
 	case errors.Is(err, chat.ErrGone):
-		hint = t.say("file.gone")
+		hint = t.say.Text("file.gone")
 	case err != nil:
 		return err
 	}
@@ -102,14 +102,14 @@ func (t *turn) notStarted(ctx context.Context, status chat.MessageRef, d input.D
 	if err != nil {
 		// One message per request, so the apology takes the place of the status message.
 		code := errorCode()
-		t.log.ErrorContext(ctx, "a run was not accepted", "code", code, "tool", d.Tool, "error", err)
-		m.Text = chat.Lines(t.apology(code), t.say("nothing.charged"))
+		t.svc.log.ErrorContext(ctx, "a run was not accepted", "code", code, "tool", d.Tool, "error", err)
+		m.Text = chat.Lines(t.apology(code), t.say.Text("nothing.charged"))
 	}
 	if t.aside = true; status.IsZero() {
 		return t.respond(ctx, m)
 	}
-	if t.caps.Ephemeral && t.only() != "" {
-		return errors.Join(t.Delete(ctx, status), t.respond(ctx, m))
+	if t.out.caps.Ephemeral && t.only() != "" {
+		return errors.Join(t.out.Delete(ctx, status), t.respond(ctx, m))
 	}
 	_, err = t.change(ctx, status, m)
 	return err
@@ -125,13 +125,13 @@ func (t *turn) whyNotStarted(ctx context.Context, d input.Draft, cause error) (c
 	var quote *runs.QuoteError
 	switch {
 	case errors.As(cause, &quote):
-		m.Text = chat.Lines(t.say("start.quote", "n", int(runs.QuoteLife.Minutes())), t.say("nothing.charged"))
+		m.Text = chat.Lines(t.say.Text("start.quote", "n", int(runs.QuoteLife.Minutes())), t.say.Text("nothing.charged"))
 	case errors.As(cause, &short):
 		m.Text = t.insufficient(ctx, short, t.readByOthers())
 	case errors.As(cause, &limit):
-		m.Text = chat.Lines(chat.Plain(words.OverLimit(t.Voice, limit.LimitUse)), t.say("nothing.charged"))
+		m.Text = chat.Lines(chat.Plain(words.OverLimit(t.say.Voice, limit.LimitUse)), t.say.Text("nothing.charged"))
 	case errors.Is(cause, runs.ErrUnknownTool):
-		m.Text = t.say("tool.gone")
+		m.Text = t.say.Text("tool.gone")
 	case errors.As(cause, &bad) && bad.Code != registry.CodeInternal:
 		m.Text = t.refusedInput(ctx, d, bad)
 	default:
@@ -145,33 +145,33 @@ func (t *turn) whyNotStarted(ctx context.Context, d input.Draft, cause error) (c
 // somebody has is nothing for others.
 func (t *turn) insufficient(ctx context.Context, short billing.ErrInsufficient, others bool) chat.Text {
 	if others {
-		return chat.Lines(t.say("start.insufficientHere", "need", short.Need), t.say("start.more"))
+		return chat.Lines(t.say.Text("start.insufficientHere", "need", short.Need), t.say.Text("start.more"))
 	}
-	text := chat.Lines(t.say("start.insufficient", "need", short.Need, "have", short.Have), t.say("start.more"))
-	balance, err := t.cfg.Wallets.Balance(ctx, t.account.ID)
+	text := chat.Lines(t.say.Text("start.insufficient", "need", short.Need, "have", short.Have), t.say.Text("start.more"))
+	balance, err := t.svc.cfg.Wallets.Balance(ctx, t.account.ID)
 	if err != nil || balance.Held == 0 {
 		return text
 	}
-	return chat.Lines(text, t.say("start.held", "amount", balance.Held))
+	return chat.Lines(text, t.say.Text("start.held", "amount", balance.Held))
 }
 
 // refusedInput says what is wrong with a value, and how the tool is used.
 func (t *turn) refusedInput(ctx context.Context, d input.Draft, bad *registry.Error) chat.Text {
-	text := chat.Plain(words.Told(t.Voice, bad.Code, bad.Message))
-	tool, ok := t.cfg.Tools.Snapshot().Resolve(d.Tool)
+	text := chat.Plain(words.Told(t.say.Voice, bad.Code, bad.Message))
+	tool, ok := t.svc.cfg.Tools.Snapshot().Resolve(d.Tool)
 	if !ok || bad.Field == "" {
-		return chat.Lines(text, t.say("nothing.charged"))
+		return chat.Lines(text, t.say.Text("nothing.charged"))
 	}
 	if f, ok := tool.InputSchema.Get(bad.Field); ok {
 		text = t.wrongValue(f, bad)
 	}
-	return chat.Lines(text, t.say("nothing.charged"), t.say("input.usage", "example", input.Usage(tool)))
+	return chat.Lines(text, t.say.Text("nothing.charged"), t.say.Text("input.usage", "example", input.Usage(tool)))
 }
 
 // wrongValue says what is wrong with the value of an input. In groups it does not repeat what somebody
 // wrote, which the registry's own words may do; and those are English.
 func (t *turn) wrongValue(f registry.InputField, bad *registry.Error) chat.Text {
-	if t.in.Chat.Kind != chat.ChatPrivate || t.Language() != i18n.Fallback {
+	if t.in.Chat.Kind != chat.ChatPrivate || t.say.Language() != i18n.Fallback {
 		return t.wrongKind(f)
 	}
 	text := chat.Plain(words.Sentence(bad.Message))

@@ -35,7 +35,7 @@ func (d *Deliverer) compose(ctx context.Context, s *surface, v voice, run runs.R
 	var r result
 	for i, o := range run.Outputs {
 		if o.Media == "" {
-			r.say(v, o.Text)
+			r.add(v, o.Text)
 			continue
 		}
 		item, reduced, ok := d.item(ctx, s, run, i, tooLarge[o.Media])
@@ -140,20 +140,20 @@ func extension(name string) string {
 // unsent tells that an output does not fit this platform, and where it is.
 func (d *Deliverer) unsent(v voice, run runs.Run, i int) chat.Text {
 	if url := d.link(run, i); url != "" {
-		return chat.Text{{Text: v.line("result.tooLarge", "name", run.Outputs[i].Name) + " "}, {Style: chat.StyleLink, Text: v.line("result.link"), URL: url}}
+		return chat.Text{{Text: v.Line("result.tooLarge", "name", run.Outputs[i].Name) + " "}, {Style: chat.StyleLink, Text: v.Line("result.link"), URL: url}}
 	}
-	return v.say("result.tooLargeNoLink", "name", run.Outputs[i].Name)
+	return v.Text("result.tooLargeNoLink", "name", run.Outputs[i].Name)
 }
 
 // original tells where to find what a smaller version was made of.
 func (d *Deliverer) original(s *surface, v voice, run runs.Run, i int) chat.Text {
 	if run.Outputs[i].Bytes <= s.caps.Uploads[chat.KindDocument] {
-		return v.say("result.reducedButton", "button", v.line("button.original"))
+		return v.Text("result.reducedButton", "button", v.Line("button.original"))
 	}
 	if url := d.link(run, i); url != "" {
-		return chat.Text{{Text: v.line("result.reduced") + " "}, {Style: chat.StyleLink, Text: v.line("result.link"), URL: url}}
+		return chat.Text{{Text: v.Line("result.reduced") + " "}, {Style: chat.StyleLink, Text: v.Line("result.link"), URL: url}}
 	}
-	return v.say("result.reducedNoLink")
+	return v.Text("result.reducedNoLink")
 }
 
 // promptOf is the text a run was started with.
@@ -198,23 +198,23 @@ func (v voice) givenLine(run runs.Run) string {
 func (v voice) receipt(run runs.Run) chat.Text {
 	r := run.Receipt
 	if run.Cost == 0 {
-		return v.say("receipt.free")
+		return v.Text("receipt.free")
 	}
-	text := v.say("receipt.plain", "cost", run.Cost)
+	text := v.Text("receipt.plain", "cost", run.Cost)
 	if r == nil {
 		return text
 	}
 	if units := trimDecimal(r.Units); units != "1" || r.Unit != string(registry.UnitRequest) {
-		text = chat.Join(" · ", text, v.say("receipt.units", "units", units, "unit", v.line("unit."+r.Unit), "rate", r.Rate))
+		text = chat.Join(" · ", text, v.Text("receipt.units", "units", units, "unit", v.Line("unit."+r.Unit), "rate", r.Rate))
 	}
 	if r.Source == string(registry.RateMachine) && r.Machine != "" {
 		text = chat.Join(" · ", text, chat.Plain(chat.Brief(r.Machine, 60)))
 	}
 	if r.Minimum > 0 {
-		text = chat.Join(" · ", text, v.say("receipt.minimum"))
+		text = chat.Join(" · ", text, v.Text("receipt.minimum"))
 	}
 	if r.Full > r.Cost {
-		text = chat.Join(" · ", text, v.say("receipt.capped", "full", r.Full))
+		text = chat.Join(" · ", text, v.Text("receipt.capped", "full", r.Full))
 	}
 	return text
 }
@@ -234,16 +234,16 @@ func trimDecimal(s string) string {
 // Deliveries must not wait for a new quote, so the price is that of the run itself.
 func (v voice) repeatPrice(run runs.Run, labels ...string) chat.Text {
 	q := run.Quote
-	price := v.line("repeat.range", "low", q.Low, "high", q.High)
+	price := v.Line("repeat.range", "low", q.Low, "high", q.High)
 	switch {
 	case q.High == 0:
 		return nil
 	case q.Exact():
 		price = v.Value(q.High)
 	case run.Cost > 0:
-		price = v.line("repeat.about", "price", roundUp(run.Cost))
+		price = v.Line("repeat.about", "price", roundUp(run.Cost))
 	}
-	return v.say("repeat.price", "buttons", strings.Join(labels, ", "), "price", price)
+	return v.Text("repeat.price", "buttons", strings.Join(labels, ", "), "price", price)
 }
 
 // roundUp rounds an amount up to two digits that count.
@@ -259,7 +259,7 @@ func roundUp(n billing.NanoUSD) billing.NanoUSD {
 func (v voice) failure(run runs.Run, in chat.ChatKind) chat.Text {
 	text := chat.Lines(chat.Text{{Style: chat.StyleBold, Text: run.Tool.DisplayName}}, v.ending(run, in))
 	if run.Status != runs.StatusCanceled {
-		text = chat.Lines(text, v.say("support.code", "code", supportCode(run.ID)))
+		text = chat.Lines(text, v.Text("support.code", "code", supportCode(run.ID)))
 	}
 	return text
 }
@@ -270,23 +270,23 @@ func (v voice) ending(run runs.Run, in chat.ChatKind) chat.Text {
 	var what chat.Text
 	switch run.Status {
 	case runs.StatusCanceled:
-		what = v.say("failure.canceled")
+		what = v.Text("failure.canceled")
 	case runs.StatusTimedOut:
-		what = v.say("failure.timedOut")
+		what = v.Text("failure.timedOut")
 	default:
-		what = v.say("failure.failed")
+		what = v.Text("failure.failed")
 		code := registry.Code("")
 		if run.Error != nil {
 			code = registry.Code(run.Error.Code)
 		}
 		if code == registry.CodeRefused {
-			what, code = v.say("failure.refused"), "" // which says it already
+			what, code = v.Text("failure.refused"), "" // which says it already
 		}
 		if run.Error != nil && run.Error.Message != "" && (in == chat.ChatPrivate || !repeatsPrompt(run.Error.Message, run)) {
 			what = chat.Lines(what, chat.Plain(words.Told(v.Voice, code, run.Error.Message)))
 		}
 	}
-	charged := v.say("nothing.charged")
+	charged := v.Text("nothing.charged")
 	if run.Cost > 0 {
 		charged = v.receipt(run)
 	}
@@ -315,20 +315,20 @@ func supportCode(runID string) string { return runID[max(0, len(runID)-6):] }
 
 // resultButtons are the buttons under a result: what can be done next, then what can be done with it.
 func (v voice) resultButtons(run runs.Run, k store.Keyboard, hasMedia bool) [][]chat.Button {
-	first := []chat.Button{{Label: v.line("button.again"), Data: k.Data("again")}}
+	first := []chat.Button{{Label: v.Line("button.again"), Data: k.Data("again")}}
 	if varies(run.Tool) {
-		first = append(first, chat.Button{Label: v.line("button.vary"), Data: k.Data("vary")})
+		first = append(first, chat.Button{Label: v.Line("button.vary"), Data: k.Data("vary")})
 	}
 	if len(run.Tool.InputSchema) > 0 {
-		first = append(first, chat.Button{Label: v.line("button.settings"), Data: k.Data("settings")})
+		first = append(first, chat.Button{Label: v.Line("button.settings"), Data: k.Data("settings")})
 	}
 	var second []chat.Button
 	if hasMedia {
 		second = append(second,
-			chat.Button{Label: v.line("button.original"), Data: k.Data("original")},
-			chat.Button{Label: v.line("button.use"), Data: k.Data("use")})
+			chat.Button{Label: v.Line("button.original"), Data: k.Data("original")},
+			chat.Button{Label: v.Line("button.use"), Data: k.Data("use")})
 	}
-	second = append(second, chat.Button{Label: v.line("button.delete"), Data: k.Data("delete"), Style: chat.ButtonDanger})
+	second = append(second, chat.Button{Label: v.Line("button.delete"), Data: k.Data("delete"), Style: chat.ButtonDanger})
 	return append(followUpButtons(run, k), first, second)
 }
 
@@ -340,7 +340,7 @@ func varies(tool registry.Tool) bool {
 // failureButtons are the buttons under a failure.
 func (v voice) failureButtons(k store.Keyboard) [][]chat.Button {
 	return [][]chat.Button{{
-		{Label: v.line("button.retry"), Data: k.Data("retry"), Style: chat.ButtonPrimary},
-		{Label: v.line("button.settings"), Data: k.Data("settings")},
+		{Label: v.Line("button.retry"), Data: k.Data("retry"), Style: chat.ButtonPrimary},
+		{Label: v.Line("button.settings"), Data: k.Data("settings")},
 	}}
 }

@@ -82,8 +82,8 @@ type Config struct {
 
 // Router turns what people write into runs and answers them, on all platforms at once. It is a Receiver.
 type Router struct {
-	cfg Config
-	*desk
+	cfg      Config
+	desk     *desk
 	presence *presence
 	inbox    inbox
 	recents  input.Recents
@@ -124,7 +124,7 @@ func NewRouter(cfg Config) (*Router, error) {
 	cfg.AnswerWait = defaultTo(cfg.AnswerWait, 10*time.Minute)
 	alive := newPresence(cfg.Pool)
 	return &Router{
-		cfg: cfg, desk: cfg.Deliverer.desk, presence: alive, inbox: inbox{cfg.Pool, cfg.Deliverer.store.Writer, alive.id},
+		cfg: cfg, desk: cfg.Deliverer.desk, presence: alive, inbox: inbox{cfg.Pool, cfg.Deliverer.desk.store.Writer, alive.id},
 		log: cfg.Logger.With("component", "chat"),
 	}, nil
 }
@@ -148,7 +148,7 @@ func (r *Router) Start(ctx context.Context) error {
 		return err
 	}
 	left := map[string][]received{}
-	for _, platform := range r.platforms() {
+	for _, platform := range r.desk.platforms() {
 		list, err := r.inbox.take(ctx, platform, math.MaxInt32)
 		if err != nil {
 			r.presence.end(ctx)
@@ -250,7 +250,7 @@ func (r *Router) Stop(ctx context.Context) error {
 
 // Receive stores updates and sees to it that they are handled, each once.
 func (r *Router) Receive(ctx context.Context, platform string, updates ...chat.Incoming) error {
-	if _, ok := r.surfaces[platform]; !ok {
+	if _, ok := r.desk.surfaces[platform]; !ok {
 		return fmt.Errorf("updates from %q, which is no platform here", platform)
 	}
 	r.mu.Lock()
@@ -283,12 +283,12 @@ const signLimit = 5 * time.Second
 func (r *Router) signCommands(ctx context.Context, stored []received) {
 	ctx = context.WithoutCancel(ctx) // a webhook's request ends before
 	for _, u := range stored {
-		t := &turn{Router: r, surface: r.surfaces[u.platform], in: u}
+		t := &turn{svc: r, out: r.desk.surfaces[u.platform], in: u}
 		if t.isForTool() && !t.overheard() {
 			r.wg.Go(func() {
 				ctx, cancel := context.WithTimeout(ctx, signLimit)
 				defer cancel()
-				if err := t.Working(ctx, t.in.Chat.Place, chat.ActivityTyping); err != nil {
+				if err := t.out.Working(ctx, t.in.Chat.Place, chat.ActivityTyping); err != nil {
 					r.log.DebugContext(ctx, "no sign of work", "error", err)
 				}
 			})
@@ -299,7 +299,7 @@ func (r *Router) signCommands(ctx context.Context, stored []received) {
 // handle does what an update asks for. An update whose handling was broken off by a stop stays open; one
 // that failed is over, and the person is told.
 func (r *Router) handle(ctx context.Context, u received) {
-	t := &turn{Router: r, surface: r.surfaces[u.platform], in: u, voice: r.voiceFor(u.From.Language)}
+	t := &turn{svc: r, out: r.desk.surfaces[u.platform], in: u, say: r.desk.voiceFor(u.From.Language)}
 	err := t.patiently(ctx)
 	if ctx.Err() != nil || errors.Is(err, errStopping) {
 		return
@@ -320,7 +320,7 @@ func (r *Router) keepTidy(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		r.warned.prune(time.Now())
-		err := errors.Join(r.inbox.prune(ctx), r.store.Prune(ctx))
+		err := errors.Join(r.inbox.prune(ctx), r.desk.store.Prune(ctx))
 		if err != nil && ctx.Err() == nil {
 			r.log.WarnContext(ctx, "old chat data was not removed", "error", err)
 		}
@@ -334,9 +334,9 @@ func (r *Router) keepTidy(ctx context.Context) {
 
 // turn is one update being handled.
 type turn struct {
-	*Router
-	*surface
-	voice
+	svc     *Router
+	out     *surface
+	say     voice
 	in      received
 	account users.Account
 	aside   bool   // answers are for the person only, where the platform can do that
@@ -360,7 +360,7 @@ func (t *turn) patiently(ctx context.Context) error {
 		}
 		select {
 		case <-time.After(refused.RetryAfter):
-		case <-t.stopping:
+		case <-t.svc.stopping:
 			return errStopping
 		}
 	}
@@ -381,11 +381,11 @@ func (t *turn) guarded(ctx context.Context) (err error) {
 	if t.overheard() {
 		return nil
 	}
-	if t.account, err = t.cfg.Accounts.Identify(ctx, t.in.From); err != nil {
+	if t.account, err = t.svc.cfg.Accounts.Identify(ctx, t.in.From); err != nil {
 		return fmt.Errorf("identify the sender: %w", err)
 	}
 	if t.account.Language != "" {
-		t.voice = t.voiceFor(t.account.Language)
+		t.say = t.svc.desk.voiceFor(t.account.Language)
 	}
 	switch t.in.Kind {
 	case chat.KindMessage:
@@ -408,7 +408,7 @@ func (t *turn) corrected(ctx context.Context) (bool, error) {
 	if t.in.Command == "" {
 		return false, nil
 	}
-	whose, said, err := t.store.Marks.Of(ctx, store.MarkRefused, t.in.platform, t.in.Chat.Chat, t.in.Message.ID)
+	whose, said, err := t.svc.desk.store.Marks.Of(ctx, store.MarkRefused, t.in.platform, t.in.Chat.Chat, t.in.Message.ID)
 	if whose == "" || err != nil {
 		return false, err
 	}
@@ -431,13 +431,13 @@ func (t *turn) markRefused(ctx context.Context, said []byte) {
 	var err error
 	switch {
 	case t.led && t.edited:
-		err = t.store.Marks.Clear(ctx, t.in.platform, t.in.Chat.Chat, t.in.Message.ID)
+		err = t.svc.desk.store.Marks.Clear(ctx, t.in.platform, t.in.Chat.Chat, t.in.Message.ID)
 	case t.led, t.in.Command == "" && !t.unread:
 	default:
-		err = t.store.Marks.Set(ctx, store.MarkRefused, t.in.platform, t.in.Chat.Chat, t.in.Message.ID, t.account.ID, said)
+		err = t.svc.desk.store.Marks.Set(ctx, store.MarkRefused, t.in.platform, t.in.Chat.Chat, t.in.Message.ID, t.account.ID, said)
 	}
 	if err != nil { // the answer was given
-		t.log.WarnContext(ctx, "a message can't be corrected by editing it", "error", err)
+		t.svc.log.WarnContext(ctx, "a message can't be corrected by editing it", "error", err)
 	}
 }
 
@@ -450,17 +450,17 @@ func (t *turn) overheard() bool {
 	if t.in.Command == "" {
 		return t.in.ReplyTo == nil || !t.in.ReplyTo.Own
 	}
-	if _, ours := t.houseCommand(t.in.Command); ours {
+	if _, ours := t.svc.houseCommand(t.in.Command); ours {
 		return false
 	}
-	_, known := t.cfg.Tools.Snapshot().ByCommand(t.in.Command)
+	_, known := t.svc.cfg.Tools.Snapshot().ByCommand(t.in.Command)
 	return !known
 }
 
 // message handles a message: a command, an answer, or neither.
 func (t *turn) message(ctx context.Context) error {
 	if err := t.offerMissed(ctx); err != nil {
-		t.log.WarnContext(ctx, "missed results were not offered", "error", err)
+		t.svc.log.WarnContext(ctx, "missed results were not offered", "error", err)
 	}
 	if t.edited && t.in.Album != "" {
 		return t.tell(ctx, "edited.album") // only one of its files comes with it
@@ -503,19 +503,19 @@ func (t *turn) reply(ctx context.Context, text chat.Text, rows ...[]chat.Button)
 // post sends a message that answers the update.
 func (t *turn) post(ctx context.Context, m chat.Message) (chat.MessageRef, error) {
 	m.Trigger = &t.in.Incoming
-	ref, err := t.surface.post(ctx, m)
+	ref, err := t.out.post(ctx, m)
 	return ref, t.acknowledged(err)
 }
 
 // answer answers the press, within the platform's limit.
 func (t *turn) answer(ctx context.Context, text string, alert bool) error {
-	return t.acknowledged(t.surface.answer(ctx, *t.in.Press, text, alert))
+	return t.acknowledged(t.out.answer(ctx, *t.in.Press, text, alert))
 }
 
 // acknowledged notes that the sender has heard of the update unless err says otherwise, and gives err back.
 func (t *turn) acknowledged(err error) error {
-	if err == nil && !t.heard && t.cfg.Acknowledged != nil && !t.in.at.IsZero() {
-		t.cfg.Acknowledged(t.in.platform, time.Since(t.in.at))
+	if err == nil && !t.heard && t.svc.cfg.Acknowledged != nil && !t.in.at.IsZero() {
+		t.svc.cfg.Acknowledged(t.in.platform, time.Since(t.in.at))
 	}
 	t.heard = t.heard || err == nil
 	return err
@@ -524,7 +524,7 @@ func (t *turn) acknowledged(err error) error {
 // change edits a message, because of the update.
 func (t *turn) change(ctx context.Context, ref chat.MessageRef, m chat.Message) (chat.MessageRef, error) {
 	m.Trigger = &t.in.Incoming
-	ref, err := t.surface.change(ctx, ref, m)
+	ref, err := t.out.change(ctx, ref, m)
 	return ref, t.acknowledged(err)
 }
 
@@ -555,7 +555,7 @@ func (t *turn) answering(text chat.Text, rows ...[]chat.Button) chat.Message {
 
 // tell is reply for when the message's reference does not matter.
 func (t *turn) tell(ctx context.Context, key string, pairs ...any) error {
-	_, err := t.reply(ctx, t.say(key, pairs...))
+	_, err := t.reply(ctx, t.say.Text(key, pairs...))
 	return err
 }
 
@@ -564,7 +564,7 @@ func errorCode() string { return store.NewID()[:6] }
 
 // apology says that something failed on our side, and under which code support finds it.
 func (t *turn) apology(code string) chat.Text {
-	return chat.Lines(t.say("error.internal"), t.say("support.code", "code", code))
+	return chat.Lines(t.say.Text("error.internal"), t.say.Text("support.code", "code", code))
 }
 
 // apologise sends the apology, as far as that is possible.
@@ -582,7 +582,7 @@ func (t *turn) apologise(ctx context.Context, cause error, code string) {
 	}
 	t.aside = true
 	if _, err := t.reply(ctx, t.apology(code)); err != nil {
-		t.log.WarnContext(ctx, "the apology was not delivered", "error", err)
+		t.svc.log.WarnContext(ctx, "the apology was not delivered", "error", err)
 	}
 }
 

@@ -48,10 +48,10 @@ func (t *turn) settingsTools(ctx context.Context) error {
 }
 
 func (t *turn) settingsToolsPage(ctx context.Context, k store.Keyboard, page int) (chat.Message, error) {
-	m := chat.Message{To: t.in.Chat.Place, Text: t.say("settings.tools")}
+	m := chat.Message{To: t.in.Chat.Place, Text: t.say.Text("settings.tools")}
 	tools := t.offered()
 	if len(tools) == 0 {
-		m.Text = t.say("tools.none")
+		m.Text = t.say.Text("tools.none")
 		return m, nil
 	}
 	first, last, page, pages := t.pageOf(page, valuesPerPage, len(tools))
@@ -63,8 +63,8 @@ func (t *turn) settingsToolsPage(ctx context.Context, k store.Keyboard, page int
 	}
 	t.offer(&m, k, "set", "menu.tool", options)
 	m.Buttons = append(m.Buttons, t.pager(k, "page", page, pages)...)
-	m.Buttons = append(m.Buttons, []chat.Button{{Label: t.line("button.close"), Data: k.Data("close")}})
-	return m, t.store.Keyboards.Save(ctx, k)
+	m.Buttons = append(m.Buttons, []chat.Button{{Label: t.say.Line("button.close"), Data: k.Data("close")}})
+	return m, t.svc.desk.store.Keyboards.Save(ctx, k)
 }
 
 // openSettings sends the settings of a tool as a new message. In groups others need not see them: there they
@@ -86,18 +86,18 @@ func (t *turn) openSettings(ctx context.Context, tool *registry.Tool) error {
 func (t *turn) settingsInPrivate(tool *registry.Tool) (chat.Message, bool) {
 	link := t.deepLink("settings-", tool)
 	return chat.Message{
-		To: t.in.Chat.Place, Text: t.say("settings.private", "tool", tool.DisplayName),
-		Buttons: [][]chat.Button{{{Label: t.line("button.settings"), URL: link}}},
+		To: t.in.Chat.Place, Text: t.say.Text("settings.private", "tool", tool.DisplayName),
+		Buttons: [][]chat.Button{{{Label: t.say.Line("button.settings"), URL: link}}},
 	}, t.readByOthers() && link != ""
 }
 
 // deepLink gives an address that opens the private chat for a tool, or "" where there is none.
 func (t *turn) deepLink(prefix string, tool *registry.Tool) string {
 	name := strings.TrimPrefix(chat.FirstNonEmpty(tool.CommandName, tool.ToolID), "/")
-	if t.caps.DeepLink == "" || !chat.IsCommandName(name) || len(prefix+name) > 64 {
+	if t.out.caps.DeepLink == "" || !chat.IsCommandName(name) || len(prefix+name) > 64 {
 		return ""
 	}
-	return fmt.Sprintf(t.caps.DeepLink, prefix+name)
+	return fmt.Sprintf(t.out.caps.DeepLink, prefix+name)
 }
 
 // settingsMessage draws what k's view says and stores k.
@@ -107,22 +107,22 @@ func (t *turn) settingsMessage(ctx context.Context, k *store.Keyboard, tool *reg
 		return chat.Message{}, err
 	}
 	k.State.Fields, k.State.Values, k.State.Tools = nil, nil, nil
-	p := settingsPage{turn: t, tool: tool, preferences: preferences, k: k}
+	p := settingsPage{t: t, tool: tool, preferences: preferences, k: k}
 	m := p.overview()
 	if f, ok := tool.InputSchema.Get(k.State.View.Field); ok {
 		m = p.field(f)
 	}
 	m.To = t.in.Chat.Place
-	return m, t.store.Keyboards.Save(ctx, *k)
+	return m, t.svc.desk.store.Keyboards.Save(ctx, *k)
 }
 
 // valueLabel is how a value is told; showValue is how it is typed.
 func (v voice) valueLabel(f registry.InputField, value any) string {
 	if b, ok := value.(bool); ok && len(f.Choices) == 0 {
 		if b {
-			return v.line("value.yes")
+			return v.Line("value.yes")
 		}
-		return v.line("value.no")
+		return v.Line("value.no")
 	}
 	return input.ShowValue(f, value)
 }
@@ -131,7 +131,7 @@ func (v voice) valueLabel(f registry.InputField, value any) string {
 // not shown to a group.
 func (t *turn) onSettings(ctx context.Context, k store.Keyboard, do func(tool *registry.Tool, view *store.SettingsView) error) error {
 	t.aside = true
-	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.State.View.Tool)
+	tool, ok := t.svc.cfg.Tools.Snapshot().Resolve(k.State.View.Tool)
 	if !ok {
 		return t.alert(ctx, "tool.gone")
 	}
@@ -163,7 +163,7 @@ func (t *turn) redraw(ctx context.Context, k store.Keyboard, tool *registry.Tool
 
 // pressSettings opens the settings of a result's tool as a message of their own.
 func (t *turn) pressSettings(ctx context.Context, k store.Keyboard) error {
-	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.State.Tool)
+	tool, ok := t.svc.cfg.Tools.Snapshot().Resolve(k.State.Tool)
 	if !ok {
 		return t.alert(ctx, "tool.gone")
 	}
@@ -220,10 +220,10 @@ func (t *turn) askSetting(ctx context.Context, k store.Keyboard, view store.Sett
 		ID: store.NewID(), Platform: t.in.platform, Chat: t.in.Chat.Chat, AccountID: t.account.ID, MessageID: t.in.Message.ID,
 		State: store.PromptState{Field: f.Name, View: &view, Message: t.in.Message, Keyboard: k.ID},
 	}
-	if t.in.Chat.Kind != chat.ChatPrivate && t.caps.ForceReply {
+	if t.in.Chat.Kind != chat.ChatPrivate && t.out.caps.ForceReply {
 		asked, err := t.post(ctx, chat.Message{
 			To:   t.in.Chat.Place,
-			Text: t.say("settings.reply", "input", f.Label()),
+			Text: t.say.Text("settings.reply", "input", f.Label()),
 			Ask:  &chat.Ask{Placeholder: chat.Brief(f.Label(), 64), Person: t.in.From.ExternalID},
 		})
 		if err != nil {
@@ -235,13 +235,13 @@ func (t *turn) askSetting(ctx context.Context, k store.Keyboard, view store.Sett
 	if err := t.replaced(ctx); err != nil {
 		return err
 	}
-	return t.store.Prompts.Open(ctx, p, t.cfg.AnswerWait)
+	return t.svc.desk.store.Prompts.Open(ctx, p, t.svc.cfg.AnswerWait)
 }
 
 // settingAnswered takes a message as the value of a setting.
 func (t *turn) settingAnswered(ctx context.Context, p store.Prompt) error {
 	view := *p.State.View
-	tool, ok := t.cfg.Tools.Snapshot().Resolve(view.Tool)
+	tool, ok := t.svc.cfg.Tools.Snapshot().Resolve(view.Tool)
 	if !ok {
 		return t.inVain(ctx, p, "tool.gone")
 	}
@@ -260,12 +260,12 @@ func (t *turn) settingAnswered(ctx context.Context, p store.Prompt) error {
 		}
 	}
 	t.unmark(ctx, p.State.Asked)
-	if _, err := t.store.Prompts.Close(ctx, p.ID); err != nil {
+	if _, err := t.svc.desk.store.Prompts.Close(ctx, p.ID); err != nil {
 		return err
 	}
 	if !p.State.Asked.IsZero() {
-		if err := t.Delete(ctx, p.State.Asked); err != nil {
-			t.log.DebugContext(ctx, "an answered question stays", "error", err)
+		if err := t.out.Delete(ctx, p.State.Asked); err != nil {
+			t.svc.log.DebugContext(ctx, "an answered question stays", "error", err)
 		}
 	}
 	return t.settingSaved(ctx, p, tool, view, f)
@@ -276,7 +276,7 @@ func (t *turn) settingSaved(ctx context.Context, p store.Prompt, tool *registry.
 	if err := t.tell(ctx, "settings.saved", "input", f.Label()); err != nil {
 		return err
 	}
-	k, err := t.store.Keyboards.Find(ctx, t.in.platform, p.State.Keyboard)
+	k, err := t.svc.desk.store.Keyboards.Find(ctx, t.in.platform, p.State.Keyboard)
 	if errors.Is(err, store.ErrTooOld) {
 		return nil
 	}
@@ -374,18 +374,18 @@ func (t *turn) pressClose(ctx context.Context, _ store.Keyboard) error {
 	if err := t.closePrompt(ctx); err != nil {
 		return err
 	}
-	return t.Delete(ctx, t.in.Message)
+	return t.out.Delete(ctx, t.in.Message)
 }
 
 // closePrompt ends a question for a setting's value, so that the next message is no answer to it.
 func (t *turn) closePrompt(ctx context.Context) error {
-	p, err := t.store.Prompts.Pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
+	p, err := t.svc.desk.store.Prompts.Pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
 	if errors.Is(err, store.ErrNoPrompt) || err == nil && p.State.View == nil {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	_, err = t.store.Prompts.Close(ctx, p.ID)
+	_, err = t.svc.desk.store.Prompts.Close(ctx, p.ID)
 	return err
 }

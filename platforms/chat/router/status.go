@@ -29,9 +29,9 @@ func (v voice) statusMessage(run runs.Run, k store.Keyboard, notes []string) cha
 	if run.Quote.BillCanceled && run.Status == runs.StatusRunning {
 		cancel = "button.cancelPaid"
 	}
-	buttons := []chat.Button{{Label: v.line(cancel), Data: k.Data("stop")}}
+	buttons := []chat.Button{{Label: v.Line(cancel), Data: k.Data("stop")}}
 	if run.Status == runs.StatusAwaitingConfirmation {
-		confirm := chat.Button{Label: v.line("button.confirm"), Data: k.Data("confirm"), Style: chat.ButtonPrimary}
+		confirm := chat.Button{Label: v.Line("button.confirm"), Data: k.Data("confirm"), Style: chat.ButtonPrimary}
 		buttons = append([]chat.Button{confirm}, buttons...)
 		text = chat.Lines(text, v.summary(run))
 	}
@@ -41,18 +41,18 @@ func (v voice) statusMessage(run runs.Run, k store.Keyboard, notes []string) cha
 func (v voice) stage(run runs.Run) chat.Text {
 	switch {
 	case run.Status == runs.StatusAwaitingConfirmation:
-		return v.say("status.confirm")
+		return v.Text("status.confirm")
 	case run.Status == runs.StatusQueued && run.QueuePosition > 0, run.Status == runs.StatusSubmitted && run.QueuePosition > 0:
-		return v.say("status.place", "n", run.QueuePosition)
+		return v.Text("status.place", "n", run.QueuePosition)
 	case run.Status == runs.StatusQueued:
-		return v.say("status.queued")
+		return v.Text("status.queued")
 	case run.Status == runs.StatusSubmitted:
-		return v.say("status.submitted")
+		return v.Text("status.submitted")
 	}
 	if run.Question != nil {
-		return v.say("status.asks")
+		return v.Text("status.asks")
 	}
-	text := v.say("status.running")
+	text := v.Text("status.running")
 	if run.Stage != "" {
 		text = chat.Plain(chat.Brief(run.Stage, 80))
 	}
@@ -70,7 +70,7 @@ func (v voice) notice(run runs.Run) chat.Text {
 	if run.Notice == runs.NoticeNone {
 		return nil
 	}
-	return v.say("status.notice." + string(run.Notice))
+	return v.Text("status.notice." + string(run.Notice))
 }
 
 // percent rounds down: nothing is at 100 % before it is over.
@@ -82,17 +82,17 @@ func percent(fraction float64) string {
 func (v voice) price(q billing.Quote) chat.Text {
 	if q.BillCanceled {
 		q.BillCanceled = false
-		return chat.Lines(v.price(q), v.say("price.canceled"))
+		return chat.Lines(v.price(q), v.Text("price.canceled"))
 	}
 	switch {
 	case q.Source == "":
 		return nil
 	case q.High == 0:
-		return v.say("price.free")
+		return v.Text("price.free")
 	case q.Low == q.High:
-		return v.say("price.exact", "price", q.High)
+		return v.Text("price.exact", "price", q.High)
 	}
-	text := v.say("price.range", "low", q.Low, "high", q.High)
+	text := v.Text("price.range", "low", q.Low, "high", q.High)
 	if q.Basis != "" && v.Language() == i18n.Fallback { // said in English
 		text = append(text, chat.Segment{Text: " (" + q.Basis + ")"})
 	}
@@ -105,10 +105,10 @@ func (v voice) price(q billing.Quote) chat.Text {
 // shown is the text the message has, or "" where that is not known.
 func (r *Router) follow(ctx context.Context, run runs.Run, where store.Target, k store.Keyboard, shown string) {
 	f := &follower{
-		Router: r, surface: r.surfaces[run.Origin.Platform], voice: r.voiceFor(where.Language),
+		r: r, out: r.desk.surfaces[run.Origin.Platform], say: r.desk.voiceFor(where.Language),
 		run: run, where: where, keyboard: k, shown: shown,
 	}
-	if _, followed := r.following.LoadOrStore(run.ID, true); followed || f.surface == nil {
+	if _, followed := r.following.LoadOrStore(run.ID, true); followed || f.out == nil {
 		return
 	}
 	r.wg.Go(func() {
@@ -128,7 +128,7 @@ func (r *Router) resume(ctx context.Context, run runs.Run) {
 		return
 	}
 	k := store.Keyboard{ID: store.NewID(), Platform: run.Origin.Platform, AccountID: run.AccountID, State: store.KeyboardState{Run: run.ID, Tool: run.Tool.ToolID}}
-	if err := r.store.Keyboards.Save(ctx, k); err != nil {
+	if err := r.desk.store.Keyboards.Save(ctx, k); err != nil {
 		r.log.WarnContext(ctx, "the buttons of a status message won't work", "run", run.ID, "error", err)
 	}
 	r.follow(ctx, run, where, k, "")
@@ -137,7 +137,7 @@ func (r *Router) resume(ctx context.Context, run runs.Run) {
 // activeRuns lists the runs of our platforms that are not over.
 func (r *Router) activeRuns(ctx context.Context) ([]runs.Run, error) {
 	var active []runs.Run
-	for _, platform := range r.platforms() {
+	for _, platform := range r.desk.platforms() {
 		for _, status := range openStatuses() {
 			filter := runs.Filter{Platform: platform, Status: status, Limit: 200}
 			for {
@@ -158,9 +158,9 @@ func (r *Router) activeRuns(ctx context.Context) ([]runs.Run, error) {
 
 // follower edits one run's status message.
 type follower struct {
-	*Router
-	*surface
-	voice
+	r        *Router
+	out      *surface
+	say      voice
 	run      runs.Run
 	where    store.Target
 	keyboard store.Keyboard
@@ -174,14 +174,14 @@ const atOnce = 400 * time.Millisecond
 
 // watch waits for changes and shows the latest at each interval; what came in between is skipped.
 func (f *follower) watch(ctx context.Context) {
-	changes, unsubscribe := f.cfg.Runs.Subscribe(f.run.ID)
+	changes, unsubscribe := f.r.cfg.Runs.Subscribe(f.run.ID)
 	defer unsubscribe()
 	f.next = time.Now().Add(f.interval())
 	// A change between the acceptance and the subscription would be missed.
-	if now, err := f.cfg.Runs.Get(ctx, f.run.ID); err == nil {
+	if now, err := f.r.cfg.Runs.Get(ctx, f.run.ID); err == nil {
 		f.run = now
 	}
-	working := time.NewTicker(max(time.Second, f.caps.WorkingFor-time.Second))
+	working := time.NewTicker(max(time.Second, f.out.caps.WorkingFor-time.Second))
 	defer working.Stop()
 	due := time.NewTimer(time.Until(f.next))
 	defer due.Stop()
@@ -211,12 +211,12 @@ func (f *follower) watch(ctx context.Context) {
 	}
 }
 
-func (f *follower) interval() time.Duration { return f.caps.ProgressInterval(f.where.Chat.Kind) }
+func (f *follower) interval() time.Duration { return f.out.caps.ProgressInterval(f.where.Chat.Kind) }
 
 func (f *follower) sign(ctx context.Context) {
-	if f.run.Status == runs.StatusRunning && f.caps.WorkingFor > 0 {
-		if err := f.Working(ctx, f.where.Chat.Place, activityOf(f.run.Tool)); err != nil {
-			f.log.DebugContext(ctx, "no sign of work", "run", f.run.ID, "error", err)
+	if f.run.Status == runs.StatusRunning && f.out.caps.WorkingFor > 0 {
+		if err := f.out.Working(ctx, f.where.Chat.Place, activityOf(f.run.Tool)); err != nil {
+			f.r.log.DebugContext(ctx, "no sign of work", "run", f.run.ID, "error", err)
 		}
 	}
 }
@@ -241,18 +241,18 @@ func activityOf(tool registry.Tool) chat.Activity {
 
 // show edits the message if its text has changed. It gives false when there is no use in going on.
 func (f *follower) show(ctx context.Context) bool {
-	m := f.statusMessage(f.run, f.keyboard, f.where.Notes)
+	m := f.say.statusMessage(f.run, f.keyboard, f.where.Notes)
 	text := m.Text.String()
-	if text == f.shown || !f.caps.Edit || f.where.Status.IsZero() {
+	if text == f.shown || !f.out.caps.Edit || f.where.Status.IsZero() {
 		return true
 	}
-	unlock := f.live.lock(f.run.ID)
+	unlock := f.r.desk.live.lock(f.run.ID)
 	defer unlock()
-	if begun, err := f.store.Deliveries.Begun(ctx, f.run.ID); begun || err != nil {
+	if begun, err := f.r.desk.store.Deliveries.Begun(ctx, f.run.ID); begun || err != nil {
 		return !begun && ctx.Err() == nil
 	}
 	m.To, m.Droppable = f.where.Chat.Place, true
-	_, err := f.Edit(ctx, f.where.Status, f.fit(m))
+	_, err := f.out.Edit(ctx, f.where.Status, f.out.fit(m))
 	f.next = time.Now().Add(f.interval())
 	var refused *registry.Error
 	f.refused = false
@@ -264,7 +264,7 @@ func (f *follower) show(ctx context.Context) bool {
 	case errors.As(err, &refused) && refused.RetryAfter > 0:
 		f.next, f.refused = time.Now().Add(max(refused.RetryAfter, f.interval())), true
 	default:
-		f.log.DebugContext(ctx, "progress was not shown", "run", f.run.ID, "error", err)
+		f.r.log.DebugContext(ctx, "progress was not shown", "run", f.run.ID, "error", err)
 	}
 	return true
 }

@@ -30,7 +30,7 @@ func (v voice) summary(run runs.Run) chat.Text {
 		said = chat.Lines(said, chat.Plain(f.Label()+": "+shown))
 	}
 	if personal := run.Summary().Personal; len(personal) > 0 {
-		said = chat.Lines(said, v.say("confirm.personal", "data", strings.Join(personal, ", ")))
+		said = chat.Lines(said, v.Text("confirm.personal", "data", strings.Join(personal, ", ")))
 	}
-	return chat.Lines(said, v.say("confirm.life", "n", int(runs.SummaryLife.Minutes())))
+	return chat.Lines(said, v.Text("confirm.life", "n", int(runs.SummaryLife.Minutes())))
 }

@@ -27,13 +27,13 @@ func (t *turn) useCommand(ctx context.Context) error {
 	if len(fitting) == 0 {
 		return t.tell(ctx, "chatter.noTool")
 	}
-	return t.offerUse(ctx, t.say("use.which"), store.KeyboardState{Files: q.Attachments, Query: q.Text}, fitting)
+	return t.offerUse(ctx, t.say.Text("use.which"), store.KeyboardState{Files: q.Attachments, Query: q.Text}, fitting)
 }
 
 // usesShown is how many tools are offered for a file.
 func (t *turn) usesShown() int {
-	if t.caps.Menus.PerMessage > 0 {
-		return t.caps.Menus.Options
+	if t.out.caps.Menus.PerMessage > 0 {
+		return t.out.caps.Menus.Options
 	}
 	return toolsPerPage
 }
@@ -65,7 +65,7 @@ func (t *turn) offerUse(ctx context.Context, text chat.Text, what store.Keyboard
 		k.State.Tools = append(k.State.Tools, tool.ToolID)
 		options = append(options, chat.MenuOption{Label: tool.DisplayName, Description: chat.FirstSentence(tool.Description)})
 	}
-	if err := t.store.Keyboards.Save(ctx, k); err != nil {
+	if err := t.svc.desk.store.Keyboards.Save(ctx, k); err != nil {
 		return err
 	}
 	m := t.answering(text)
@@ -79,7 +79,7 @@ func (t *turn) pressWith(ctx context.Context, k store.Keyboard, n int) error {
 	if n >= len(k.State.Tools) {
 		return t.alert(ctx, "press.tooOld")
 	}
-	tool, ok := t.cfg.Tools.Snapshot().Resolve(k.State.Tools[n])
+	tool, ok := t.svc.cfg.Tools.Snapshot().Resolve(k.State.Tools[n])
 	if !ok {
 		return t.alert(ctx, "tool.gone")
 	}
@@ -119,7 +119,7 @@ func (t *turn) readCaption(ctx context.Context, d *input.Draft, tool *registry.T
 	if _, reads := input.FreeInput(tool.InputSchema); !reads {
 		args, err := input.Parse(caption, input.WithPresetOption(tool.InputSchema))
 		if err == nil && args.Text != "" && len(args.Values) == 0 {
-			d.Notes = append(d.Notes, t.line("hint.captionLeft", "tool", tool.DisplayName))
+			d.Notes = append(d.Notes, t.say.Line("hint.captionLeft", "tool", tool.DisplayName))
 			return nil, nil
 		}
 	}
@@ -129,7 +129,7 @@ func (t *turn) readCaption(ctx context.Context, d *input.Draft, tool *registry.T
 // captionUnread notes that a tool that reads no captions left one out (A37).
 func (t *turn) captionUnread(d *input.Draft, tool *registry.Tool, caption string) {
 	if caption != "" {
-		d.Notes = append(d.Notes, t.line("hint.captionUnread", "tool", tool.DisplayName))
+		d.Notes = append(d.Notes, t.say.Line("hint.captionUnread", "tool", tool.DisplayName))
 	}
 }
 
@@ -157,7 +157,7 @@ func (t *turn) useResult(ctx context.Context, run runs.Run) error {
 	if len(files) == 0 || len(fitting) == 0 {
 		return t.tell(ctx, "chatter.noTool")
 	}
-	return t.offerUse(ctx, t.say("use.which"), store.KeyboardState{Files: files}, fitting)
+	return t.offerUse(ctx, t.say.Text("use.which"), store.KeyboardState{Files: files}, fitting)
 }
 
 // resultFiles are a run's files as if somebody had sent them.
@@ -177,7 +177,7 @@ func resultFiles(run runs.Run) []chat.Attachment {
 
 // lastResult gives the person's newest run that made files, if there is one among the last few.
 func (t *turn) lastResult(ctx context.Context) (run runs.Run, ok bool, err error) {
-	list, err := t.cfg.Runs.List(ctx, runs.Filter{AccountID: t.account.ID, Status: runs.StatusSucceeded, Limit: 20})
+	list, err := t.svc.cfg.Runs.List(ctx, runs.Filter{AccountID: t.account.ID, Status: runs.StatusSucceeded, Limit: 20})
 	if err != nil {
 		return run, false, fmt.Errorf("find the last result: %w", err)
 	}
@@ -223,7 +223,7 @@ func (t *turn) typedLast(ctx context.Context, d *input.Draft, tool *registry.Too
 		}
 		mine, _ := input.Assign(registry.InputSchema{f}, resultFiles(run), nil)
 		if !ok || len(mine[name]) == 0 {
-			return t.say("use.noLast"), nil
+			return t.say.Text("use.noLast"), nil
 		}
 		if err := t.take(ctx, d, runs.FromArgument, f, mine[name]); err != nil {
 			return nil, err
