@@ -18,7 +18,7 @@ import (
 
 // offered lists the tools that this person can be offered in this chat.
 func (t *turn) offered() []*registry.Tool {
-	return slices.DeleteFunc(slices.Clone(t.svc.cfg.Tools.Snapshot().Offered(t.audience())), func(tool *registry.Tool) bool {
+	return slices.DeleteFunc(slices.Clone(t.tools.Offered(t.audience())), func(tool *registry.Tool) bool {
 		return input.IsAdult(tool) && !t.adultsOnly()
 	})
 }
@@ -34,7 +34,7 @@ func (t *turn) barred(ctx context.Context, tool *registry.Tool) (chat.Text, erro
 		AccountID: t.account.ID, Operator: t.account.Operator, Platform: t.in.platform, ExternalID: t.in.From.ExternalID,
 		Chat: t.in.Chat.Chat, Space: t.in.Chat.Space, Roles: t.in.Roles,
 	}
-	decision, err := t.svc.cfg.Accounts.Check(ctx, who, tool.ToolID)
+	decision, err := t.svc.Accounts.Check(ctx, who, tool.ToolID)
 	if err != nil {
 		return nil, fmt.Errorf("check the access to %s: %w", tool.ToolID, err)
 	}
@@ -53,11 +53,11 @@ func (t *turn) barred(ctx context.Context, tool *registry.Tool) (chat.Text, erro
 
 // withChatValues adds what the chat's admins set for a draft's tool to the draft's values.
 func (t *turn) withChatValues(ctx context.Context, d input.Draft) (map[runs.Source]map[string]any, error) {
-	tool, ok := t.svc.cfg.Tools.Snapshot().Resolve(d.Tool)
+	tool, ok := t.tools.Resolve(d.Tool)
 	if _, given := d.Values[runs.FromChat]; given || !ok || t.in.Chat.Kind == chat.ChatPrivate {
 		return d.Values, nil
 	}
-	chat, err := t.svc.cfg.Accounts.ChatPreferences(ctx, t.in.platform, t.in.Chat.Chat, t.in.Chat.Space, *tool)
+	chat, err := t.svc.Accounts.ChatPreferences(ctx, t.in.platform, t.in.Chat.Chat, t.in.Chat.Space, *tool)
 	if err != nil {
 		return nil, fmt.Errorf("read the chat's settings: %w", err)
 	}
@@ -83,7 +83,7 @@ func (w *warned) prune(now time.Time) {
 func (t *turn) warn(ctx context.Context, run runs.Run) {
 	var text chat.Text
 	for _, use := range run.Warnings {
-		if _, before := t.svc.warned.seen.LoadOrStore(fmt.Sprint(run.AccountID, use.Kind, use.Limit, use.FreeAt.Unix()), use.FreeAt); !before {
+		if _, before := t.svc.Warned.seen.LoadOrStore(fmt.Sprint(run.AccountID, use.Kind, use.Limit, use.FreeAt.Unix()), use.FreeAt); !before {
 			text = chat.Lines(text, chat.Plain(words.NearLimit(t.say.Voice, use)))
 		}
 	}
@@ -92,6 +92,6 @@ func (t *turn) warn(ctx context.Context, run runs.Run) {
 	}
 	t.aside = true
 	if _, err := t.reply(ctx, text); err != nil {
-		t.svc.log.WarnContext(ctx, "a warning was not told", "run", run.ID, "error", err)
+		t.svc.Log.WarnContext(ctx, "a warning was not told", "run", run.ID, "error", err)
 	}
 }

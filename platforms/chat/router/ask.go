@@ -30,7 +30,7 @@ func (t *turn) ask(ctx context.Context, d input.Draft, tool *registry.Tool, miss
 	m := t.answering(chat.Join("\n\n", notes, t.question(tool, f)))
 	t.askFor(&m, f, buttons)
 	if len(m.Buttons) > 0 || len(m.Menus) > 0 {
-		if err := t.svc.desk.store.Keyboards.Save(ctx, buttons); err != nil {
+		if err := t.svc.Store.Keyboards.Save(ctx, buttons); err != nil {
 			return err
 		}
 	}
@@ -39,7 +39,7 @@ func (t *turn) ask(ctx context.Context, d input.Draft, tool *registry.Tool, miss
 		return err
 	}
 	// Open before it is asked: buttons can be pressed faster than we write.
-	if err := t.svc.desk.store.Prompts.Open(ctx, p, t.svc.cfg.AnswerWait); err != nil {
+	if err := t.svc.Store.Prompts.Open(ctx, p, t.svc.AnswerWait); err != nil {
 		return err
 	}
 	t.led = true
@@ -49,7 +49,7 @@ func (t *turn) ask(ctx context.Context, d input.Draft, tool *registry.Tool, miss
 	}
 	p.MessageID, p.State.Asked = asked.ID, asked
 	t.markAsked(ctx, asked)
-	return t.svc.desk.store.Prompts.Asked(ctx, p)
+	return t.svc.Store.Prompts.Asked(ctx, p)
 }
 
 // markAsked remembers a question in a group, where people choose which one they answer by replying to it.
@@ -57,8 +57,8 @@ func (t *turn) markAsked(ctx context.Context, asked chat.MessageRef) {
 	if t.in.Chat.Kind == chat.ChatPrivate || asked.IsZero() {
 		return
 	}
-	if err := t.svc.desk.store.Marks.Set(ctx, store.MarkAsked, t.in.platform, t.in.Chat.Chat, asked.ID, t.account.ID, nil); err != nil {
-		t.svc.log.WarnContext(ctx, "who answers a question too late is not told", "error", err)
+	if err := t.svc.Store.Marks.Set(ctx, store.MarkAsked, t.in.platform, t.in.Chat.Chat, asked.ID, t.account.ID, nil); err != nil {
+		t.svc.Log.WarnContext(ctx, "who answers a question too late is not told", "error", err)
 	}
 }
 
@@ -67,14 +67,14 @@ func (t *turn) unmark(ctx context.Context, asked chat.MessageRef) {
 	if t.in.Chat.Kind == chat.ChatPrivate || asked.IsZero() {
 		return
 	}
-	if err := t.svc.desk.store.Marks.Clear(ctx, t.in.platform, t.in.Chat.Chat, asked.ID); err != nil {
-		t.svc.log.WarnContext(ctx, "an answered question looks like one that is over", "error", err)
+	if err := t.svc.Store.Marks.Clear(ctx, t.in.platform, t.in.Chat.Chat, asked.ID); err != nil {
+		t.svc.Log.WarnContext(ctx, "an answered question looks like one that is over", "error", err)
 	}
 }
 
 // replaced tells the question before that it is over, because another takes its place.
 func (t *turn) replaced(ctx context.Context) error {
-	p, _, err := t.svc.desk.store.Prompts.Last(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
+	p, _, err := t.svc.Store.Prompts.Last(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
 	if errors.Is(err, store.ErrNoPrompt) || err == nil && p.ID == t.settled {
 		return nil
 	}
@@ -86,12 +86,12 @@ func (t *turn) replaced(ctx context.Context) error {
 
 // giveUp ends what a person was asked before, since what they began instead is under way.
 func (t *turn) giveUp(ctx context.Context) error {
-	p, _, err := t.svc.desk.store.Prompts.Last(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
+	p, _, err := t.svc.Store.Prompts.Last(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
 	if errors.Is(err, store.ErrNoPrompt) {
 		return nil
 	}
 	if err == nil {
-		_, err = t.svc.desk.store.Prompts.Close(ctx, p.ID)
+		_, err = t.svc.Store.Prompts.Close(ctx, p.ID)
 	}
 	if err == nil {
 		t.showOver(ctx, p)
@@ -115,9 +115,9 @@ func (t *turn) showOver(ctx context.Context, p store.Prompt) {
 	case !p.State.Buttons || !t.out.caps.Edit:
 		return
 	}
-	t.svc.wg.Go(func() {
+	t.svc.Go(func() {
 		if err := show(); err != nil {
-			t.svc.log.DebugContext(ctx, "a question that is over looks as if it were open", "error", err)
+			t.svc.Log.DebugContext(ctx, "a question that is over looks as if it were open", "error", err)
 		}
 	})
 }
@@ -216,7 +216,7 @@ func rowsOf(all []chat.Button, n int) [][]chat.Button {
 
 // answerPrompt takes a message as the answer to an open question, if it is one.
 func (t *turn) answerPrompt(ctx context.Context) (bool, error) {
-	p, err := t.svc.desk.store.Prompts.Pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
+	p, err := t.svc.Store.Prompts.Pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
 	open := err == nil
 	if err != nil && !errors.Is(err, store.ErrNoPrompt) {
 		return false, err
@@ -242,7 +242,7 @@ func (t *turn) answeredLate(ctx context.Context) (bool, error) {
 	if t.in.ReplyTo == nil || !t.in.ReplyTo.Own {
 		return false, nil
 	}
-	whom, _, err := t.svc.desk.store.Marks.Of(ctx, store.MarkAsked, t.in.platform, t.in.Chat.Chat, t.in.ReplyTo.Ref.ID)
+	whom, _, err := t.svc.Store.Marks.Of(ctx, store.MarkAsked, t.in.platform, t.in.Chat.Chat, t.in.ReplyTo.Ref.ID)
 	if err != nil || whom != t.account.ID {
 		return false, err
 	}
@@ -253,7 +253,7 @@ func (t *turn) answeredLate(ctx context.Context) (bool, error) {
 // inputAnswered puts an answer into the draft it was asked for and goes on. The question stays open when
 // the answer does not fit.
 func (t *turn) inputAnswered(ctx context.Context, p store.Prompt, d input.Draft) error {
-	tool, ok := t.svc.cfg.Tools.Snapshot().Resolve(d.Tool)
+	tool, ok := t.tools.Resolve(d.Tool)
 	if !ok {
 		return t.inVain(ctx, p, "tool.gone")
 	}
@@ -274,7 +274,7 @@ func (t *turn) inputAnswered(ctx context.Context, p store.Prompt, d input.Draft)
 
 // inVain ends a question whose answer is of no use any more, and says why.
 func (t *turn) inVain(ctx context.Context, p store.Prompt, key string) error {
-	if _, err := t.svc.desk.store.Prompts.Close(ctx, p.ID); err != nil {
+	if _, err := t.svc.Store.Prompts.Close(ctx, p.ID); err != nil {
 		return err
 	}
 	return t.tell(ctx, key)
@@ -284,7 +284,7 @@ func (t *turn) inVain(ctx context.Context, p store.Prompt, key string) error {
 func (t *turn) answered(ctx context.Context, p store.Prompt, d input.Draft) error {
 	if !p.State.Asked.IsZero() {
 		if err := t.out.EditButtons(ctx, p.State.Asked, nil); err != nil && !errors.Is(err, chat.ErrGone) {
-			t.svc.log.DebugContext(ctx, "the buttons of an answered question stay", "error", err)
+			t.svc.Log.DebugContext(ctx, "the buttons of an answered question stay", "error", err)
 		}
 	}
 	t.settled = p.ID
@@ -292,7 +292,7 @@ func (t *turn) answered(ctx context.Context, p store.Prompt, d input.Draft) erro
 		return err
 	}
 	t.unmark(ctx, p.State.Asked)
-	_, err := t.svc.desk.store.Prompts.Close(ctx, p.ID)
+	_, err := t.svc.Store.Prompts.Close(ctx, p.ID)
 	return err
 }
 
@@ -384,7 +384,7 @@ func (t *turn) pressCancelPrompt(ctx context.Context, k store.Keyboard) error {
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
-	if _, err := t.svc.desk.store.Prompts.Close(ctx, k.State.Prompt); err != nil {
+	if _, err := t.svc.Store.Prompts.Close(ctx, k.State.Prompt); err != nil {
 		return err
 	}
 	_, err := t.change(ctx, t.in.Message, chat.Message{To: t.in.Chat.Place, Text: t.say.Text("ask.canceled")})

@@ -68,7 +68,7 @@ func saidKeys(t *testing.T) map[string]bool {
 	for _, name := range []string{"photo.jpg", "video.mp", "voice.ogg", "audio.mp", "sticker.webp", "result.txt", "result.json", "command.NAME"} {
 		delete(said, name)
 	}
-	for _, c := range (Operator{}).houseCommands() {
+	for _, c := range ownCommands(Operator{}) {
 		said["command."+c.name] = true
 		for _, f := range c.inputs {
 			said["takes."+f.Name] = true

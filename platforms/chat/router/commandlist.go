@@ -19,7 +19,7 @@ const maxChoicesTyped = 25
 // don't all fit, the tools used most come first, and the others stay reachable by /run.
 type commandList struct {
 	limits chat.CommandLimits
-	house  []houseCommand
+	house  commands
 	tools  []*registry.Tool
 	uses   map[string]int64 // by tool id
 	voices []voice          // of all languages, where one list carries them all
@@ -40,7 +40,7 @@ func (l commandList) in(v voice, kind chat.ChatKind) []chat.Command {
 func (l commandList) own(v voice, kind chat.ChatKind) []chat.Command {
 	var own []chat.Command
 	for _, c := range l.house {
-		if c.groups && kind == chat.ChatPrivate {
+		if c.who == chatAdmins && kind == chat.ChatPrivate {
 			continue
 		}
 		command := chat.Command{

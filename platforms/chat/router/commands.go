@@ -12,17 +12,6 @@ import (
 	"github.com/signalbox/signalbox/registry"
 )
 
-// houseCommand is a command of the bot itself.
-type houseCommand struct {
-	name string // its description is the text "command.NAME"
-	do   func(*turn, context.Context) error
-	// inputs are what follows the name, in this order, for platforms with typed options.
-	inputs registry.InputSchema
-	// shared: others in the chat are to see the answer.
-	shared bool
-	groups bool // is of use in groups only
-}
-
 // What house commands take. Values for toolInput are offered while it is typed.
 const toolInput = "tool"
 
@@ -38,16 +27,16 @@ func takesText(name string) registry.InputField {
 // Commands are the bot's own, which no tool can have: "/settings".
 func Commands() []string {
 	names := []string{"/" + useWith}
-	for _, c := range (Operator{}).houseCommands() {
+	for _, c := range ownCommands(Operator{}) {
 		names = append(names, "/"+c.name)
 	}
 	return names
 }
 
-// houseCommands lists the bot's own commands in the order menus show them. They win over tools of the same
-// name. Those that tell what the operator says are always there: platforms ask for them, and people look for them.
-func (o Operator) houseCommands() []houseCommand {
-	list := []houseCommand{
+// ownCommands is the table of the bot's own commands, in the order menus show them. They win over tools of the same name.
+// Those that tell what the operator says are always there: platforms ask for them, and people look for them.
+func ownCommands(o Operator) commands {
+	list := commands{
 		{name: "start", do: (*turn).startCommand},
 		{name: "help", do: (*turn).helpCommand, inputs: takesTool(false)},
 		{name: "tools", do: (*turn).toolsCommand},
@@ -64,9 +53,9 @@ func (o Operator) houseCommands() []houseCommand {
 		}},
 		{name: "link", do: (*turn).linkCommand, inputs: registry.InputSchema{takesText("code")}},
 		{name: "language", do: (*turn).languageCommand, inputs: registry.InputSchema{takesText("language")}},
-		{name: "chatsettings", groups: true, do: (*turn).placeCommand, inputs: takesTool(false)},
-		{name: "deny", groups: true, do: (*turn).denyCommand, inputs: registry.InputSchema{takesText("person")}},
-		{name: "allow", groups: true, do: (*turn).allowCommand, inputs: registry.InputSchema{takesText("person")}},
+		{name: "chatsettings", who: chatAdmins, do: (*turn).placeCommand, inputs: takesTool(false)},
+		{name: "deny", who: chatAdmins, do: (*turn).denyCommand, inputs: registry.InputSchema{takesText("person")}},
+		{name: "allow", who: chatAdmins, do: (*turn).allowCommand, inputs: registry.InputSchema{takesText("person")}},
 		{name: "delete_my_data", do: (*turn).eraseCommand},
 		{name: "why", do: (*turn).whyCommand},
 		{name: "price", do: (*turn).priceCommand, inputs: takesTool(true)},
@@ -74,21 +63,11 @@ func (o Operator) houseCommands() []houseCommand {
 	for _, said := range []struct{ name, text, without string }{
 		{"paysupport", o.Support, "operator.noSupport"}, {"terms", o.Terms, "operator.noTerms"}, {"privacy", o.Privacy, "operator.noPrivacy"},
 	} {
-		list = append(list, houseCommand{name: said.name, do: func(t *turn, ctx context.Context) error {
+		list = append(list, command{name: said.name, do: func(t *turn, ctx context.Context) error {
 			return t.operatorSays(ctx, said.text, said.without)
 		}})
 	}
 	return list
-}
-
-// houseCommand finds a command of the bot itself.
-func (r *Router) houseCommand(name string) (houseCommand, bool) {
-	for _, c := range r.cfg.Operator.houseCommands() {
-		if strings.EqualFold(c.name, name) {
-			return c, true
-		}
-	}
-	return houseCommand{}, false
 }
 
 // spell puts the typed options of a house command into words, as they follow its name elsewhere. Files stay.
@@ -107,15 +86,20 @@ func (t *turn) spell(inputs registry.InputSchema) {
 
 // command handles a message that begins with a command.
 func (t *turn) command(ctx context.Context) error {
-	if c, ok := t.svc.houseCommand(t.in.Command); ok {
+	if c, ok := t.svc.Commands.find(t.in.Command); ok {
 		t.aside = !c.shared
+		if c.who == chatAdmins {
+			if ok, err := t.runsPlace(ctx); !ok {
+				return err
+			}
+		}
 		t.spell(c.inputs)
 		return c.do(t, ctx)
 	}
 	if t.in.Command == useWith {
 		return t.useCommand(ctx)
 	}
-	tool, ok := t.svc.cfg.Tools.Snapshot().ByCommand(t.in.Command)
+	tool, ok := t.tools.ByCommand(t.in.Command)
 	if !ok || tool.Visibility == registry.VisibilityInternal && t.audience() != registry.Insiders {
 		return t.unknownCommand(ctx)
 	}
@@ -136,8 +120,8 @@ func (t *turn) unknownCommand(ctx context.Context) error {
 // nearCommands gives up to four commands like a mistyped one, of those that the sender can use here.
 func (t *turn) nearCommands(ctx context.Context, typed string) []string {
 	var own, admins []string
-	for _, c := range t.svc.cfg.Operator.houseCommands() {
-		if c.groups {
+	for _, c := range t.svc.Commands {
+		if c.who == chatAdmins {
 			admins = append(admins, c.name)
 		} else {
 			own = append(own, c.name)
@@ -151,7 +135,7 @@ func (t *turn) nearCommands(ctx context.Context, typed string) []string {
 	if n := registry.Nearest(typed, own); n != "" {
 		near = append(near, "/"+n)
 	}
-	for _, s := range t.svc.cfg.Tools.Snapshot().Suggest(typed) {
+	for _, s := range t.tools.Suggest(typed) {
 		near = append(near, "/"+strings.TrimPrefix(s, "/"))
 	}
 	return near[:min(len(near), 4)]
@@ -163,7 +147,7 @@ func (t *turn) findTool(words string) (*registry.Tool, bool) {
 	if words == "" {
 		return nil, false
 	}
-	snap := t.svc.cfg.Tools.Snapshot()
+	snap := t.tools
 	tool, ok := snap.ByCommand(words)
 	if !ok {
 		tool, ok = snap.Resolve(words)

@@ -18,18 +18,17 @@ var _ chat.Completer = (*Router)(nil)
 // what the person gave for it lately. It reads memory only; what a person did before this program started is fetched
 // when they first type, and offered from the next letter on.
 func (r *Router) Complete(ctx context.Context, platform string, q chat.Completion, n int) []chat.Choice {
-	s, ok := r.desk.surfaces[platform]
-	if !ok || n <= 0 {
+	if r.svc.Deliverer.Platform(platform) == nil || n <= 0 {
 		return nil
 	}
-	if r.recents.Claim(q.From) {
+	if r.svc.Recents.Claim(q.From) {
 		r.learnRecents(ctx, q.From)
 	}
-	t := &turn{svc: r, out: s, in: received{platform: platform, Incoming: chat.Incoming{From: q.From, Chat: q.Chat}}}
-	if _, ours := r.houseCommand(q.Command); ours && q.Option == toolInput {
-		return t.completeTool(q.Typed, r.recents.Tools(q.From), n)
+	t := r.turn(&received{platform: platform, Incoming: chat.Incoming{From: q.From, Chat: q.Chat}})
+	if _, ours := r.svc.Commands.find(q.Command); ours && q.Option == toolInput {
+		return t.completeTool(q.Typed, r.svc.Recents.Tools(q.From), n)
 	}
-	tool, ok := r.cfg.Tools.Snapshot().ByCommand(q.Command)
+	tool, ok := t.tools.ByCommand(q.Command)
 	if !ok {
 		return nil
 	}
@@ -37,7 +36,7 @@ func (r *Router) Complete(ctx context.Context, platform string, q chat.Completio
 	if !ok {
 		return nil
 	}
-	return input.Complete(f, q.Typed, r.recents.Values(q.From, tool.ToolID, f.Name), n)
+	return input.Complete(f, q.Typed, r.svc.Recents.Values(q.From, tool.ToolID, f.Name), n)
 }
 
 // completeTool offers tools: without a word those used lately, then all; with one those whose command begins so, then
@@ -46,7 +45,7 @@ func (t *turn) completeTool(typed string, recent []string, n int) []chat.Choice 
 	typed = strings.ToLower(strings.TrimPrefix(strings.TrimSpace(typed), "/"))
 	var list []*registry.Tool
 	for _, id := range recent {
-		if tool, ok := t.svc.cfg.Tools.Snapshot().Resolve(id); ok && tool.Refusal(t.audience()) == nil {
+		if tool, ok := t.tools.Resolve(id); ok && tool.Refusal(t.audience()) == nil {
 			list = append(list, tool)
 		}
 	}
@@ -73,18 +72,18 @@ func (r *Router) learnRecents(ctx context.Context, who users.Identity) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), learnWait)
 	r.wg.Go(func() {
 		defer cancel()
-		account, err := r.cfg.Accounts.Identify(ctx, who)
+		account, err := r.svc.Accounts.Identify(ctx, who)
 		if err != nil {
-			r.log.WarnContext(ctx, "nothing is known of who types", "error", err)
+			r.svc.Log.WarnContext(ctx, "nothing is known of who types", "error", err)
 			return
 		}
-		list, err := r.cfg.Runs.List(ctx, runs.Filter{AccountID: account.ID, Limit: input.RecentRuns})
+		list, err := r.svc.Runs.List(ctx, runs.Filter{AccountID: account.ID, Limit: input.RecentRuns})
 		if err != nil {
-			r.log.WarnContext(ctx, "earlier runs of who types are not known", "error", err)
+			r.svc.Log.WarnContext(ctx, "earlier runs of who types are not known", "error", err)
 			return
 		}
 		for i := range list {
-			r.recents.Note(who, list[len(list)-1-i])
+			r.svc.Recents.Note(who, list[len(list)-1-i])
 		}
 	})
 }

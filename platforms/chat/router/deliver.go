@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -31,10 +33,13 @@ type DelivererConfig struct {
 // Deliverer shows results in chats. It is made before the runs service, which hands it what is over, and
 // the Router after it.
 type Deliverer struct {
-	desk  *desk
-	media registry.MediaOpener
-	link  func(runs.Run, int) string
-	log   *slog.Logger
+	surfaces map[string]*surface // by platform
+	store    *store.Store
+	texts    *i18n.Catalogue
+	live     liveMessages
+	media    registry.MediaOpener
+	link     func(runs.Run, int) string
+	log      *slog.Logger
 }
 
 // NewDeliverer makes a Deliverer for these adapters.
@@ -46,8 +51,12 @@ func NewDeliverer(cfg DelivererConfig) (*Deliverer, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &desk{
+	if cfg.Link == nil {
+		cfg.Link = func(runs.Run, int) string { return "" }
+	}
+	d := &Deliverer{
 		surfaces: map[string]*surface{}, store: store.New(cfg.Pool), texts: texts.WithUnit(cfg.Points.Unit),
+		media: cfg.Media, link: cfg.Link, log: cfg.Logger.With("component", "chat"),
 	}
 	for _, a := range cfg.Adapters {
 		if d.surfaces[a.Platform()] != nil {
@@ -55,44 +64,53 @@ func NewDeliverer(cfg DelivererConfig) (*Deliverer, error) {
 		}
 		d.surfaces[a.Platform()] = newSurface(a)
 	}
-	if cfg.Link == nil {
-		cfg.Link = func(runs.Run, int) string { return "" }
-	}
-	return &Deliverer{desk: d, media: cfg.Media, link: cfg.Link, log: cfg.Logger.With("component", "chat")}, nil
+	return d, nil
 }
 
 // Platforms names the platforms this Deliverer serves.
-func (d *Deliverer) Platforms() []string { return d.desk.platforms() }
+func (d *Deliverer) Platforms() []string { return slices.Sorted(maps.Keys(d.surfaces)) }
+
+// Platform gives the platform of a name; nil: it is not served here.
+func (d *Deliverer) Platform(name string) *surface { return d.surfaces[name] }
+
+// Store is where the Deliverer keeps what it must not forget.
+func (d *Deliverer) Store() *store.Store { return d.store }
+
+// Texts are the texts in all languages, with amounts as they are shown here.
+func (d *Deliverer) Texts() *i18n.Catalogue { return d.texts }
+
+// Voice gives the voice for the first of these languages that there are texts in; English where there is none.
+func (d *Deliverer) Voice(languages ...string) voice { return voice{d.texts.Voice(languages...)} }
 
 // Deliver shows a finished run where it was asked for, in place of its status message where that is
 // possible. It may be called again after an error or a crash: what people see already is not shown again.
 // An error that wraps runs.ErrUndeliverable means that the chat can't be reached; the result is then
 // offered at the next contact.
 func (d *Deliverer) Deliver(ctx context.Context, run runs.Run) error {
-	s := d.desk.surfaces[run.Origin.Platform]
+	s := d.surfaces[run.Origin.Platform]
 	where, err := store.TargetOf(run)
 	if err != nil || s == nil {
 		return fmt.Errorf("%w: no chat to deliver run %s to", runs.ErrUndeliverable, run.ID)
 	}
-	unlock := d.desk.live.lock(run.ID)
+	unlock := d.live.lock(run.ID)
 	defer unlock()
-	rec, err := d.desk.store.Deliveries.Begin(ctx, run)
+	rec, err := d.store.Deliveries.Begin(ctx, run)
 	if err != nil || rec.Finished {
 		return err
 	}
 	// Several attempts must not add up to several messages, so each leaves its trace in rec.
-	w := showing{out: s.in(where.Chat), say: d.desk.voiceFor(where.Language), run: run, where: where, rec: rec}
+	w := showing{out: s.in(where.Chat), say: d.Voice(where.Language), run: run, where: where, rec: rec}
 	err = d.show(ctx, &w)
 	if errors.Is(err, chat.ErrNoRight) {
 		err = d.showWithoutRight(ctx, &w, err)
 	}
 	if errors.Is(err, chat.ErrUnreachable) || errors.Is(err, chat.ErrNoRight) {
-		return fmt.Errorf("%w: %w", runs.ErrUndeliverable, errors.Join(err, d.desk.store.Deliveries.Miss(ctx, run.ID)))
+		return fmt.Errorf("%w: %w", runs.ErrUndeliverable, errors.Join(err, d.store.Deliveries.Miss(ctx, run.ID)))
 	}
 	if err != nil {
 		return fmt.Errorf("deliver run %s: %w", run.ID, err)
 	}
-	return d.desk.store.Deliveries.Finish(ctx, run.ID)
+	return d.store.Deliveries.Finish(ctx, run.ID)
 }
 
 // showWithoutRight tells which right is missing where files can't be sent, and lets the person try again.
@@ -155,7 +173,7 @@ func (d *Deliverer) buttons(ctx context.Context, w *showing, refs []chat.Message
 		ID: store.NewID(), Platform: w.out.Platform(), AccountID: w.run.AccountID,
 		State: store.KeyboardState{Run: w.run.ID, Tool: w.run.Tool.ToolID, Refs: refs},
 	}
-	return k, d.desk.store.Keyboards.Save(ctx, k)
+	return k, d.store.Keyboards.Save(ctx, k)
 }
 
 // showResult shows outputs: one file or text in place of the status message; several as albums and single
@@ -332,7 +350,7 @@ func (d *Deliverer) once(ctx context.Context, w *showing, key string, m chat.Mes
 		}
 		return p.Refs, nil
 	}
-	if err := d.desk.store.Deliveries.Note(ctx, w.rec, key, store.Part{}); err != nil {
+	if err := d.store.Deliveries.Note(ctx, w.rec, key, store.Part{}); err != nil {
 		return nil, err
 	}
 	refs, err := w.out.Send(ctx, w.out.fit(m))
@@ -340,12 +358,12 @@ func (d *Deliverer) once(ctx context.Context, w *showing, key string, m chat.Mes
 	after := context.WithoutCancel(ctx)
 	switch {
 	case err == nil:
-		return refs, d.desk.store.Deliveries.Note(after, w.rec, key, store.Part{Sent: true, Refs: refs})
+		return refs, d.store.Deliveries.Note(after, w.rec, key, store.Part{Sent: true, Refs: refs})
 	case errors.Is(err, chat.ErrUncertain):
 		return nil, errDoubtful
 	case ctx.Err() != nil:
 		return nil, err // broken off: nobody knows
 	default:
-		return nil, errors.Join(err, d.desk.store.Deliveries.Forget(after, w.rec, key))
+		return nil, errors.Join(err, d.store.Deliveries.Forget(after, w.rec, key))
 	}
 }

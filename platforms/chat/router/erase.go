@@ -11,7 +11,7 @@ import (
 // eraseCommand asks whether all that is known of the person is to be deleted.
 func (t *turn) eraseCommand(ctx context.Context) error {
 	k := t.keyboard(store.KeyboardState{})
-	if err := t.svc.desk.store.Keyboards.Save(ctx, k); err != nil {
+	if err := t.svc.Store.Keyboards.Save(ctx, k); err != nil {
 		return err
 	}
 	_, err := t.reply(ctx, t.say.Text("erase.ask"), []chat.Button{
@@ -26,13 +26,13 @@ func (t *turn) pressErase(ctx context.Context, _ store.Keyboard) error {
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
-	if err := t.svc.desk.store.Prompts.Abandon(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID); err != nil {
+	if err := t.svc.Store.Prompts.Abandon(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID); err != nil {
 		return err
 	}
-	if err := t.svc.cfg.Accounts.Erase(ctx, t.account.ID, t.account.ID); err != nil {
+	if err := t.svc.Accounts.Erase(ctx, t.account.ID, t.account.ID); err != nil {
 		return fmt.Errorf("delete somebody's data: %w", err)
 	}
-	t.svc.recents.Forget(t.in.From)
+	t.svc.Recents.Forget(t.in.From)
 	_, err := t.change(ctx, t.in.Message, chat.Message{To: t.in.Chat.Place, Text: t.say.Text("erase.done")})
 	return err
 }

@@ -52,7 +52,7 @@ func (t *turn) keepFile(ctx context.Context, a chat.Attachment) (string, error) 
 	if limit <= 0 {
 		bounded.left = 1 << 30
 	}
-	ref, _, err := t.svc.cfg.Runs.PutMedia(ctx, t.account.ID, bounded, fileName(a))
+	ref, _, err := t.svc.Runs.PutMedia(ctx, t.account.ID, bounded, fileName(a))
 	if bounded.over {
 		return "", &tooLarge{limit}
 	}

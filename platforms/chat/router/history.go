@@ -27,7 +27,7 @@ func (t *turn) historyCommand(ctx context.Context) error {
 // historyList draws the page of runs older than before.
 func (t *turn) historyList(ctx context.Context, k store.Keyboard, before string) (chat.Message, error) {
 	m := chat.Message{To: t.in.Chat.Place}
-	list, err := t.svc.cfg.Runs.List(ctx, runs.Filter{AccountID: t.account.ID, Before: before, Limit: historyPage + 1})
+	list, err := t.svc.Runs.List(ctx, runs.Filter{AccountID: t.account.ID, Before: before, Limit: historyPage + 1})
 	if err != nil {
 		return m, fmt.Errorf("list the history: %w", err)
 	}
@@ -50,7 +50,7 @@ func (t *turn) historyList(ctx context.Context, k store.Keyboard, before string)
 		k.State.Before = list[len(list)-1].ID
 		m.Buttons = append(m.Buttons, []chat.Button{{Label: t.say.Line("button.older"), Data: k.Data("older")}})
 	}
-	return m, t.svc.desk.store.Keyboards.Save(ctx, k)
+	return m, t.svc.Store.Keyboards.Save(ctx, k)
 }
 
 // historyLine is one run: tool, when, how it ended, cost, and the beginning of what was asked for. In
@@ -102,10 +102,10 @@ func (t *turn) pressHistory(ctx context.Context, k store.Keyboard, n int) error 
 
 // cancelCommand ends an open question; otherwise it lists what is under way, each with a button.
 func (t *turn) cancelCommand(ctx context.Context) error {
-	p, err := t.svc.desk.store.Prompts.Pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
+	p, err := t.svc.Store.Prompts.Pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
 	switch {
 	case err == nil:
-		if _, err := t.svc.desk.store.Prompts.Close(ctx, p.ID); err != nil {
+		if _, err := t.svc.Store.Prompts.Close(ctx, p.ID); err != nil {
 			return err
 		}
 		t.showOver(ctx, p)
@@ -129,7 +129,7 @@ func (t *turn) cancelCommand(ctx context.Context) error {
 		k.State.Runs = append(k.State.Runs, run.ID)
 		buttons = append(buttons, chat.Button{Label: t.say.Line("button.cancelNumber", "n", i+1), Data: k.Data("stop#" + strconv.Itoa(i))})
 	}
-	if err := t.svc.desk.store.Keyboards.Save(ctx, k); err != nil {
+	if err := t.svc.Store.Keyboards.Save(ctx, k); err != nil {
 		return err
 	}
 	_, err = t.reply(ctx, text, rowsOf(buttons, 3)...)
@@ -140,7 +140,7 @@ func (t *turn) cancelCommand(ctx context.Context) error {
 func (t *turn) underWay(ctx context.Context) ([]runs.Run, error) {
 	var active []runs.Run
 	for _, status := range openStatuses() {
-		list, err := t.svc.cfg.Runs.List(ctx, runs.Filter{AccountID: t.account.ID, Status: status, Limit: 9})
+		list, err := t.svc.Runs.List(ctx, runs.Filter{AccountID: t.account.ID, Status: status, Limit: 9})
 		if err != nil {
 			return nil, fmt.Errorf("list what is under way: %w", err)
 		}
@@ -169,7 +169,7 @@ func (t *turn) whyCommand(ctx context.Context) error {
 	if t.readByOthers() || t.in.ReplyTo != nil {
 		filter.Limit = whyLooksBack
 	}
-	list, err := t.svc.cfg.Runs.List(ctx, filter)
+	list, err := t.svc.Runs.List(ctx, filter)
 	if err != nil {
 		return fmt.Errorf("find the last run: %w", err)
 	}
@@ -224,7 +224,7 @@ func (t *turn) runRepliedTo(ctx context.Context, here, all []runs.Run) (run runs
 		ids[i] = run.ID
 	}
 	ref.Chat = t.in.Chat.Chat
-	shown, err := t.svc.desk.store.Deliveries.ShownIn(ctx, ids, ref)
+	shown, err := t.svc.Store.Deliveries.ShownIn(ctx, ids, ref)
 	i := slices.Index(ids, shown)
 	if i < 0 || err != nil {
 		return run, false, err

@@ -153,7 +153,7 @@ func scanReceived(row pgx.CollectableRow) (received, error) {
 }
 
 // answered notes the status message that an update is answered with.
-func (b inbox) answered(ctx context.Context, r received, ref chat.MessageRef) error {
+func (b inbox) answered(ctx context.Context, r *received, ref chat.MessageRef) error {
 	raw, err := json.Marshal(ref)
 	if err == nil {
 		_, err = b.writer.Exec(ctx, `UPDATE chat_updates SET answer = $3 WHERE platform = $1 AND update_id = $2`, r.platform, r.ids[0], raw)

@@ -39,7 +39,7 @@ func (t *turn) startCommand(ctx context.Context) error {
 		return err
 	}
 	text := t.say.Text("start.greeting")
-	if terms := t.svc.cfg.Operator.Terms; terms != "" {
+	if terms := t.svc.Operator.Terms; terms != "" {
 		text = chat.Lines(text, t.say.Text("start.terms", "terms", terms))
 	}
 	return t.listTools(ctx, text, tools, chat.Button{Label: t.say.Line("button.language"), Data: "langs"})
@@ -47,7 +47,7 @@ func (t *turn) startCommand(ctx context.Context) error {
 
 // popular gives the tools that are used most, for people who have not chosen yet.
 func (t *turn) popular(ctx context.Context, n int) ([]*registry.Tool, error) {
-	counts, err := t.svc.desk.store.Uses.All(ctx)
+	counts, err := t.svc.Store.Uses.All(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (t *turn) listTools(ctx context.Context, text chat.Text, tools []*registry.
 		rows = append(rows, []chat.Button{b})
 	}
 	if len(rows) > 0 {
-		if err := t.svc.desk.store.Keyboards.Save(ctx, k); err != nil {
+		if err := t.svc.Store.Keyboards.Save(ctx, k); err != nil {
 			return err
 		}
 	}
@@ -82,7 +82,7 @@ func (t *turn) pressTool(ctx context.Context, k store.Keyboard, n int) error {
 	if n >= len(k.State.Tools) {
 		return t.alert(ctx, "press.tooOld")
 	}
-	tool, ok := t.svc.cfg.Tools.Snapshot().Resolve(k.State.Tools[n])
+	tool, ok := t.tools.Resolve(k.State.Tools[n])
 	if !ok {
 		return t.alert(ctx, "tool.gone")
 	}
@@ -104,7 +104,7 @@ func (t *turn) helpCommand(ctx context.Context) error {
 	if tool, ok := t.findTool(words); ok {
 		return t.explain(ctx, tool)
 	}
-	if c, ok := t.svc.houseCommand(strings.TrimPrefix(words, "/")); ok {
+	if c, ok := t.svc.Commands.find(strings.TrimPrefix(words, "/")); ok {
 		_, err := t.reply(ctx, chat.Text{{Style: chat.StyleBold, Text: "/" + c.name}, {Text: "\n" + t.say.Line("command."+c.name)}})
 		return err
 	}
@@ -126,7 +126,7 @@ func (t *turn) nothingFound(ctx context.Context, words string) error {
 func (t *turn) overview(ctx context.Context) error {
 	text := t.say.Text("help.intro")
 	var own chat.Text
-	for _, c := range t.svc.cfg.Operator.houseCommands() {
+	for _, c := range t.svc.Commands {
 		own = chat.Lines(own, chat.Plain("/"+c.name+" – "+t.say.Line("command."+c.name)))
 	}
 	text = chat.Join("\n\n", text, own)
@@ -192,10 +192,10 @@ func (t *turn) explain(ctx context.Context, tool *registry.Tool) error {
 	if tool.Refusal(t.audience()) == nil {
 		quote, err := t.quote(ctx, input.Draft{Tool: tool.ToolID})
 		if err != nil {
-			t.svc.log.WarnContext(ctx, "help without a price", "tool", tool.ToolID, "error", err)
+			t.svc.Log.WarnContext(ctx, "help without a price", "tool", tool.ToolID, "error", err)
 		}
 		price = t.say.price(quote)
-		if err := t.svc.desk.store.Keyboards.Save(ctx, k); err != nil {
+		if err := t.svc.Store.Keyboards.Save(ctx, k); err != nil {
 			return err
 		}
 		buttons = [][]chat.Button{{
@@ -283,7 +283,7 @@ func (t *turn) toolsPage(ctx context.Context, k store.Keyboard, page int) (chat.
 		buttons = append(buttons, chat.Button{Label: tool.DisplayName, Data: k.Data(fmt.Sprint("tool", i))})
 	}
 	m.Buttons = append(rowsOf(buttons, 2), t.pager(k, "list", page, pages)...)
-	return m, t.svc.desk.store.Keyboards.Save(ctx, k)
+	return m, t.svc.Store.Keyboards.Save(ctx, k)
 }
 
 // pager makes the row that leads to the other pages.
@@ -316,7 +316,7 @@ func (t *turn) pressList(ctx context.Context, k store.Keyboard, page int) error 
 // search finds tools by words.
 func (t *turn) search(words string, n int) []*registry.Tool {
 	var found []*registry.Tool
-	for _, m := range t.svc.cfg.Tools.Snapshot().Search(words, registry.SearchOptions{Audience: t.audience(), Limit: n}) {
+	for _, m := range t.tools.Search(words, registry.SearchOptions{Audience: t.audience(), Limit: n}) {
 		found = append(found, m.Tool)
 	}
 	return found
@@ -357,7 +357,7 @@ func (t *turn) operatorSays(ctx context.Context, text, without string) error {
 		return err
 	}
 	ask := t.say.Text("operator.askThem")
-	if whom := t.svc.cfg.Operator.Support; whom != "" {
+	if whom := t.svc.Operator.Support; whom != "" {
 		ask = t.say.Text("operator.ask", "whom", whom)
 	}
 	_, err := t.reply(ctx, chat.Lines(t.say.Text(without), ask))
@@ -366,7 +366,7 @@ func (t *turn) operatorSays(ctx context.Context, text, without string) error {
 
 // balanceCommand tells what there is to spend.
 func (t *turn) balanceCommand(ctx context.Context) error {
-	b, err := t.svc.cfg.Wallets.Balance(ctx, t.account.ID)
+	b, err := t.svc.Wallets.Balance(ctx, t.account.ID)
 	if err != nil {
 		return fmt.Errorf("read the balance: %w", err)
 	}
@@ -374,7 +374,7 @@ func (t *turn) balanceCommand(ctx context.Context) error {
 	if b.Held > 0 {
 		text = chat.Lines(text, t.say.Text("balance.held", "amount", b.Held))
 	}
-	usage, err := t.svc.cfg.Runs.Usage(ctx, t.account.ID)
+	usage, err := t.svc.Runs.Usage(ctx, t.account.ID)
 	if err != nil {
 		return fmt.Errorf("read the use of limits: %w", err)
 	}
@@ -439,11 +439,11 @@ func (t *turn) quote(ctx context.Context, d input.Draft) (billing.Quote, error) 
 	if err != nil {
 		return billing.Quote{}, err
 	}
-	bound, err := t.svc.cfg.Runs.Bind(ctx, runs.Request{AccountID: t.account.ID, ToolID: d.Tool, Values: values, Audience: t.audience()})
+	bound, err := t.svc.Runs.Bind(ctx, runs.Request{AccountID: t.account.ID, ToolID: d.Tool, Values: values, Audience: t.audience()})
 	if err != nil {
 		return billing.Quote{}, err
 	}
-	quote, err := t.svc.cfg.Runs.Quote(ctx, bound)
+	quote, err := t.svc.Runs.Quote(ctx, bound)
 	if err != nil {
 		return quote, fmt.Errorf("quote %s: %w", d.Tool, err)
 	}

@@ -23,12 +23,12 @@ func (t *turn) languageCommand(ctx context.Context) error {
 		}
 		return t.respond(ctx, m)
 	}
-	for _, code := range t.svc.desk.texts.Languages() {
-		if strings.EqualFold(words, code) || strings.EqualFold(words, languageName(code)) || t.svc.desk.texts.Match(words) == code {
+	for _, code := range t.svc.Texts.Languages() {
+		if strings.EqualFold(words, code) || strings.EqualFold(words, languageName(code)) || t.svc.Texts.Match(words) == code {
 			return t.speak(ctx, code)
 		}
 	}
-	return t.tell(ctx, "language.unknown", "languages", strings.Join(t.svc.desk.texts.Languages(), ", "))
+	return t.tell(ctx, "language.unknown", "languages", strings.Join(t.svc.Texts.Languages(), ", "))
 }
 
 // languageName is what a language calls itself.
@@ -37,21 +37,21 @@ func languageName(code string) string { return words.Capital(display.Self.Name(l
 // languageMessage offers the languages there are, and the one the platform tells.
 func (t *turn) languageMessage(ctx context.Context, k store.Keyboard) (chat.Message, error) {
 	var options []chat.MenuOption
-	for _, code := range t.svc.desk.texts.Languages() {
+	for _, code := range t.svc.Texts.Languages() {
 		options = append(options, chat.MenuOption{Label: languageName(code), Chosen: code == t.account.Language})
 	}
 	options = append(options, chat.MenuOption{Label: t.say.Line("language.automatic")})
 	m := chat.Message{To: t.in.Chat.Place, Text: t.say.Text("language.choose")}
 	t.offer(&m, k, "lang", "menu.language", options)
-	return m, t.svc.desk.store.Keyboards.Save(ctx, k)
+	return m, t.svc.Store.Keyboards.Save(ctx, k)
 }
 
 // speak stores the choice of a language and confirms it in that language.
 func (t *turn) speak(ctx context.Context, code string) error {
-	if err := t.svc.cfg.Accounts.SetLanguage(ctx, t.account.ID, code); err != nil {
+	if err := t.svc.Accounts.SetLanguage(ctx, t.account.ID, code); err != nil {
 		return fmt.Errorf("store the language: %w", err)
 	}
-	t.account.Language, t.say = code, t.svc.desk.voiceFor(code, t.in.From.Language)
+	t.account.Language, t.say = code, t.svc.Deliverer.Voice(code, t.in.From.Language)
 	return t.tell(ctx, "language.set", "language", languageName(t.say.Language()))
 }
 
@@ -61,7 +61,7 @@ func (t *turn) pressLanguage(ctx context.Context, _ store.Keyboard, n int) error
 		return err
 	}
 	code := ""
-	if languages := t.svc.desk.texts.Languages(); n < len(languages) {
+	if languages := t.svc.Texts.Languages(); n < len(languages) {
 		code = languages[n]
 	}
 	t.aside = true

@@ -31,7 +31,7 @@ func (t *turn) linkCommand(ctx context.Context) error {
 		_, err := t.reply(ctx, t.say.Text("link.private"), rows...)
 		return err
 	}
-	made, err := t.svc.cfg.Accounts.NewLinkCode(ctx, t.account.ID)
+	made, err := t.svc.Accounts.NewLinkCode(ctx, t.account.ID)
 	if err != nil {
 		return t.refusedByHouse(ctx, err)
 	}
@@ -47,7 +47,7 @@ func (t *turn) linkCommand(ctx context.Context) error {
 // linked shows the person's identities; each but the one they write with can leave.
 func (t *turn) linked(ctx context.Context, k *store.Keyboard) (chat.Message, error) {
 	m := chat.Message{To: t.in.Chat.Place}
-	list, err := t.svc.cfg.Accounts.Identities(ctx, t.account.ID)
+	list, err := t.svc.Accounts.Identities(ctx, t.account.ID)
 	if err != nil {
 		return m, fmt.Errorf("list linked accounts: %w", err)
 	}
@@ -63,7 +63,7 @@ func (t *turn) linked(ctx context.Context, k *store.Keyboard) (chat.Message, err
 	}
 	m.Text = chat.Lines(t.say.Text("link.linked"), m.Text)
 	t.offer(&m, *k, "unlink", "menu.unlink", options)
-	return m, t.svc.desk.store.Keyboards.Save(ctx, *k)
+	return m, t.svc.Store.Keyboards.Save(ctx, *k)
 }
 
 func identityName(id users.Identity) string {
@@ -73,19 +73,19 @@ func identityName(id users.Identity) string {
 
 // askJoin asks before it joins two accounts.
 func (t *turn) askJoin(ctx context.Context, code string) error {
-	other, err := t.svc.cfg.Accounts.PeekLinkCode(ctx, t.account.ID, code)
+	other, err := t.svc.Accounts.PeekLinkCode(ctx, t.account.ID, code)
 	if err != nil {
 		return t.refusedByHouse(ctx, err)
 	}
 	if other.ID == t.account.ID {
 		return t.tell(ctx, "link.already")
 	}
-	identities, err := t.svc.cfg.Accounts.Identities(ctx, other.ID)
+	identities, err := t.svc.Accounts.Identities(ctx, other.ID)
 	if err != nil {
 		return fmt.Errorf("ask to join: %w", err)
 	}
 	k := t.keyboard(store.KeyboardState{Query: code})
-	if err := t.svc.desk.store.Keyboards.Save(ctx, k); err != nil {
+	if err := t.svc.Store.Keyboards.Save(ctx, k); err != nil {
 		return err
 	}
 	question := t.say.Text("link.ask")
@@ -105,16 +105,16 @@ func (t *turn) pressJoin(ctx context.Context, k store.Keyboard) error {
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
-	other, err := t.svc.cfg.Accounts.PeekLinkCode(ctx, t.account.ID, k.State.Query)
+	other, err := t.svc.Accounts.PeekLinkCode(ctx, t.account.ID, k.State.Query)
 	if err != nil {
 		t.aside = true
 		return errors.Join(t.refusedByHouse(ctx, err), errNotDone)
 	}
-	mine, err := t.svc.cfg.Wallets.Balance(ctx, t.account.ID)
+	mine, err := t.svc.Wallets.Balance(ctx, t.account.ID)
 	if err != nil {
 		return err
 	}
-	theirs, err := t.svc.cfg.Wallets.Balance(ctx, other.ID)
+	theirs, err := t.svc.Wallets.Balance(ctx, other.ID)
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (t *turn) pressMerge(ctx context.Context, k store.Keyboard) error {
 }
 
 func (t *turn) joinAccounts(ctx context.Context, k store.Keyboard) error {
-	merged, err := t.svc.cfg.Accounts.RedeemLinkCode(ctx, t.account.ID, k.State.Query)
+	merged, err := t.svc.Accounts.RedeemLinkCode(ctx, t.account.ID, k.State.Query)
 	if err != nil {
 		t.aside = true
 		return errors.Join(t.refusedByHouse(ctx, err), errNotDone)
@@ -181,7 +181,7 @@ func (t *turn) pressLeave(ctx context.Context, k store.Keyboard, n int) error {
 		return err
 	}
 	leaving := k.State.Identities[n]
-	if _, err := t.svc.cfg.Accounts.Unlink(ctx, t.account.ID, leaving.Platform, leaving.ExternalID); err != nil {
+	if _, err := t.svc.Accounts.Unlink(ctx, t.account.ID, leaving.Platform, leaving.ExternalID); err != nil {
 		t.aside = true
 		return t.refusedByHouse(ctx, err)
 	}

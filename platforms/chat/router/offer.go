@@ -68,7 +68,7 @@ func (v voice) formField(f registry.InputField, value any, required bool) chat.F
 
 // openSettingForm opens a dialog for an input whose value is typed, where the platform has dialogs.
 func (t *turn) openSettingForm(ctx context.Context, k store.Keyboard, field string) (opened bool, err error) {
-	tool, ok := t.svc.cfg.Tools.Snapshot().Resolve(k.State.View.Tool)
+	tool, ok := t.tools.Resolve(k.State.View.Tool)
 	if !ok || t.out.caps.Forms.Fields == 0 {
 		return false, nil
 	}
@@ -106,7 +106,7 @@ func (t *turn) typedFields(k store.Keyboard, tool *registry.Tool) []registry.Inp
 
 // pressAllFields opens a dialog for the typed inputs of a page of settings at once.
 func (t *turn) pressAllFields(ctx context.Context, k store.Keyboard) error {
-	tool, ok := t.svc.cfg.Tools.Snapshot().Resolve(k.State.View.Tool)
+	tool, ok := t.tools.Resolve(k.State.View.Tool)
 	if !ok {
 		return t.alert(ctx, "tool.gone")
 	}
@@ -119,7 +119,7 @@ func (t *turn) pressAllFields(ctx context.Context, k store.Keyboard) error {
 
 // settingsFilled takes the values of a form into the settings; an empty one takes the default back.
 func (t *turn) settingsFilled(ctx context.Context, k store.Keyboard) error {
-	tool, ok := t.svc.cfg.Tools.Snapshot().Resolve(k.State.View.Tool)
+	tool, ok := t.tools.Resolve(k.State.View.Tool)
 	if !ok {
 		return t.alert(ctx, "tool.gone")
 	}
@@ -236,14 +236,14 @@ func (t *turn) answerFilled(ctx context.Context, k store.Keyboard) error {
 // openQuestion gives the question that buttons belong to, and its tool; the tool is nil where the question is over,
 // which the person was then told.
 func (t *turn) openQuestion(ctx context.Context, k store.Keyboard) (p store.Prompt, tool *registry.Tool, err error) {
-	p, err = t.svc.desk.store.Prompts.Pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
+	p, err = t.svc.Store.Prompts.Pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
 	if errors.Is(err, store.ErrNoPrompt) || err == nil && (p.ID != k.State.Prompt || p.State.Draft == nil) {
 		return p, nil, t.alert(ctx, "press.over")
 	}
 	if err != nil {
 		return p, nil, err
 	}
-	tool, ok := t.svc.cfg.Tools.Snapshot().Resolve(p.State.Draft.Tool)
+	tool, ok := t.tools.Resolve(p.State.Draft.Tool)
 	if !ok {
 		return p, nil, t.alert(ctx, "tool.gone")
 	}

@@ -22,9 +22,6 @@ const (
 // placeCommand lets those who run a chat set what holds for all in it: which tools there are, whether what is for
 // adults is shown, who is kept out; with a tool named, that tool's settings.
 func (t *turn) placeCommand(ctx context.Context) error {
-	if ok, err := t.runsPlace(ctx); !ok {
-		return err
-	}
 	words := strings.TrimSpace(t.in.Text)
 	if words == "" {
 		m, err := t.placeMessage(ctx, t.keyboard(store.KeyboardState{View: store.SettingsView{Place: t.place()}}))
@@ -63,15 +60,15 @@ func (t *turn) placeMessage(ctx context.Context, k store.Keyboard) (chat.Message
 	if err != nil {
 		return m, err
 	}
-	allowed, err := t.svc.cfg.Accounts.AllowedTools(ctx, k.State.View.Place)
+	allowed, err := t.svc.Accounts.AllowedTools(ctx, k.State.View.Place)
 	if err != nil {
 		return m, fmt.Errorf("read the tools of a chat: %w", err)
 	}
-	rules, err := t.svc.cfg.Accounts.Rules(ctx, k.State.View.Place)
+	rules, err := t.svc.Accounts.Rules(ctx, k.State.View.Place)
 	if err != nil {
 		return m, fmt.Errorf("read the rules of a chat: %w", err)
 	}
-	tools := t.svc.cfg.Tools.Snapshot().Offered(registry.Everyone)
+	tools := t.tools.Offered(registry.Everyone)
 	first, last, page, pages := t.pageOf(k.State.View.Fields, valuesPerPage, len(tools))
 	k.State.View.Fields, k.State.Tools = page, nil
 	var options []chat.MenuOption
@@ -100,7 +97,7 @@ func (t *turn) placeMessage(ctx context.Context, k store.Keyboard) (chat.Message
 		m.Buttons = append(m.Buttons, t.reachButtons(k))
 	}
 	m.Buttons = append(m.Buttons, []chat.Button{{Label: t.say.Line(label), Data: k.Data("padult")}, {Label: t.say.Line("button.close"), Data: k.Data("close")}})
-	return m, t.svc.desk.store.Keyboards.Save(ctx, k)
+	return m, t.svc.Store.Keyboards.Save(ctx, k)
 }
 
 // reachButtons let admins choose whether they set things for this chat or for the whole space it belongs to.
@@ -151,11 +148,11 @@ func (t *turn) pressPlacePage(ctx context.Context, k store.Keyboard, page int) e
 // pressPlaceTool allows or takes away a tool, or sets a menu's page of tools to those chosen.
 func (t *turn) pressPlaceTool(ctx context.Context, k store.Keyboard, n int) error {
 	return t.onPlace(ctx, k, func(place users.Place) error {
-		allowed, err := t.svc.cfg.Accounts.AllowedTools(ctx, place)
+		allowed, err := t.svc.Accounts.AllowedTools(ctx, place)
 		if err != nil {
 			return fmt.Errorf("read the tools of a chat: %w", err)
 		}
-		all := t.svc.cfg.Tools.Snapshot().Offered(registry.Everyone)
+		all := t.tools.Offered(registry.Everyone)
 		if allowed == nil {
 			for _, tool := range all {
 				allowed = append(allowed, tool.ToolID)
@@ -174,7 +171,7 @@ func (t *turn) pressPlaceTool(ctx context.Context, k store.Keyboard, n int) erro
 		if !slices.ContainsFunc(all, func(tool *registry.Tool) bool { return !slices.Contains(allowed, tool.ToolID) }) {
 			allowed = nil // all again, those to come too
 		}
-		if err := t.svc.cfg.Accounts.SetAllowedTools(ctx, place, allowed, t.account.ID); err != nil {
+		if err := t.svc.Accounts.SetAllowedTools(ctx, place, allowed, t.account.ID); err != nil {
 			return fmt.Errorf("store the tools of a chat: %w", err)
 		}
 		return nil
@@ -195,7 +192,7 @@ func (t *turn) pressAdult(ctx context.Context, k store.Keyboard) error {
 		if err != nil {
 			return err
 		}
-		if err := t.svc.cfg.Accounts.SetPlacePreference(ctx, place, chatSettings, adultSetting, !adult, t.account.ID); err != nil {
+		if err := t.svc.Accounts.SetPlacePreference(ctx, place, chatSettings, adultSetting, !adult, t.account.ID); err != nil {
 			return fmt.Errorf("store a chat's setting: %w", err)
 		}
 		return nil
@@ -212,7 +209,7 @@ func (t *turn) adultAllowed(ctx context.Context) (bool, error) {
 }
 
 func (t *turn) adultIn(ctx context.Context, place users.Place) (bool, error) {
-	values, err := t.svc.cfg.Accounts.PlacePreferences(ctx, place, registry.Tool{ToolID: chatSettings})
+	values, err := t.svc.Accounts.PlacePreferences(ctx, place, registry.Tool{ToolID: chatSettings})
 	if err != nil {
 		return false, fmt.Errorf("read a chat's settings: %w", err)
 	}
@@ -225,14 +222,11 @@ func (t *turn) denyCommand(ctx context.Context) error { return t.ruleCommand(ctx
 func (t *turn) allowCommand(ctx context.Context) error { return t.ruleCommand(ctx, true) }
 
 func (t *turn) ruleCommand(ctx context.Context, allow bool) error {
-	if ok, err := t.runsPlace(ctx); !ok {
-		return err
-	}
 	rule, ok := t.ruleAbout()
 	if !ok {
 		return t.tell(ctx, "place.who")
 	}
-	rules, err := t.svc.cfg.Accounts.Rules(ctx, rule.Where)
+	rules, err := t.svc.Accounts.Rules(ctx, rule.Where)
 	if err != nil {
 		return fmt.Errorf("read the rules of a chat: %w", err)
 	}
@@ -240,7 +234,7 @@ func (t *turn) ruleCommand(ctx context.Context, allow bool) error {
 	if allow && !needsAllowing(rules, rule) {
 		err = t.forgetRule(ctx, rules, rule)
 	} else {
-		err = t.svc.cfg.Accounts.SetRule(ctx, rule)
+		err = t.svc.Accounts.SetRule(ctx, rule)
 	}
 	if err != nil {
 		return t.refusedByHouse(ctx, err)
@@ -285,7 +279,7 @@ func (t *turn) forgetRule(ctx context.Context, rules []users.Rule, about users.R
 		if r.Kind != about.Kind || r.Platform != about.Platform || r.Subject != about.Subject {
 			continue
 		}
-		if err := t.svc.cfg.Accounts.DeleteRule(ctx, r.ID, about.By); err != nil && !errors.Is(err, users.ErrNotFound) {
+		if err := t.svc.Accounts.DeleteRule(ctx, r.ID, about.By); err != nil && !errors.Is(err, users.ErrNotFound) {
 			return err
 		}
 	}
@@ -297,7 +291,7 @@ func (t *turn) nameIn(ctx context.Context, rule users.Rule) (string, error) {
 	if rule.Kind != users.RuleIdentity {
 		return rule.Subject, nil
 	}
-	known, err := t.svc.cfg.Accounts.NameOf(ctx, rule.Platform, rule.Subject)
+	known, err := t.svc.Accounts.NameOf(ctx, rule.Platform, rule.Subject)
 	if err != nil {
 		return "", fmt.Errorf("look up a name: %w", err)
 	}

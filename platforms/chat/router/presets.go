@@ -28,7 +28,7 @@ func (t *turn) presetCommand(ctx context.Context) error {
 		})
 	case strings.EqualFold(verb, "delete") && name != "":
 		return t.withPreset(ctx, name, func(tool *registry.Tool, p users.Preset) error {
-			if err := t.svc.cfg.Accounts.DeletePreset(ctx, t.account.ID, p.ToolID, p.Name); err != nil {
+			if err := t.svc.Accounts.DeletePreset(ctx, t.account.ID, p.ToolID, p.Name); err != nil {
 				return t.refusedByHouse(ctx, err)
 			}
 			return t.tell(ctx, "preset.deleted", "name", p.Name, "tool", tool.DisplayName)
@@ -39,7 +39,7 @@ func (t *turn) presetCommand(ctx context.Context) error {
 
 // savePreset keeps what the last run was given, but for its text, its files and its seed, under a name.
 func (t *turn) savePreset(ctx context.Context, name string) error {
-	list, err := t.svc.cfg.Runs.List(ctx, runs.Filter{AccountID: t.account.ID, Limit: 1})
+	list, err := t.svc.Runs.List(ctx, runs.Filter{AccountID: t.account.ID, Limit: 1})
 	if err != nil {
 		return fmt.Errorf("find the last run: %w", err)
 	}
@@ -62,7 +62,7 @@ func (t *turn) savePreset(ctx context.Context, name string) error {
 	if len(values) == 0 {
 		return t.tell(ctx, "preset.empty", "tool", run.Tool.DisplayName)
 	}
-	if err := t.svc.cfg.Accounts.SavePreset(ctx, t.account.ID, run.Tool.ToolID, name, values); err != nil {
+	if err := t.svc.Accounts.SavePreset(ctx, t.account.ID, run.Tool.ToolID, name, values); err != nil {
 		return t.refusedByHouse(ctx, err)
 	}
 	return t.tell(ctx, "preset.saved", "name", name, "tool", run.Tool.DisplayName, "values", strings.Join(shown, " · "),
@@ -76,7 +76,7 @@ func (t *turn) withPreset(ctx context.Context, name string, do func(*registry.To
 		return err
 	}
 	for _, tool := range tools {
-		p, err := t.svc.cfg.Accounts.Preset(ctx, t.account.ID, *tool, name)
+		p, err := t.svc.Accounts.Preset(ctx, t.account.ID, *tool, name)
 		if errors.Is(err, users.ErrNoPreset) {
 			continue
 		}
@@ -110,7 +110,7 @@ func (t *turn) listPresets(ctx context.Context) error {
 	text := t.say.Text("preset.title")
 	var options []chat.MenuOption
 	for _, tool := range tools {
-		presets, err := t.svc.cfg.Accounts.Presets(ctx, t.account.ID, *tool)
+		presets, err := t.svc.Accounts.Presets(ctx, t.account.ID, *tool)
 		if err != nil {
 			return fmt.Errorf("list presets: %w", err)
 		}
@@ -127,7 +127,7 @@ func (t *turn) listPresets(ctx context.Context) error {
 	if len(options) == 0 {
 		return t.tell(ctx, "preset.none")
 	}
-	if err := t.svc.desk.store.Keyboards.Save(ctx, k); err != nil {
+	if err := t.svc.Store.Keyboards.Save(ctx, k); err != nil {
 		return err
 	}
 	m := t.answering(chat.Lines(text, t.say.Text("preset.how")))
@@ -141,13 +141,13 @@ const maxPresetsShown = 20
 
 // presetTools gives the tools that the person has presets of, the one whose preset was kept last first.
 func (t *turn) presetTools(ctx context.Context) ([]*registry.Tool, error) {
-	ids, err := t.svc.cfg.Accounts.PresetTools(ctx, t.account.ID)
+	ids, err := t.svc.Accounts.PresetTools(ctx, t.account.ID)
 	if err != nil {
 		return nil, fmt.Errorf("find the tools with presets: %w", err)
 	}
 	var tools []*registry.Tool
 	for _, id := range ids {
-		tool, ok := t.svc.cfg.Tools.Snapshot().Resolve(id)
+		tool, ok := t.tools.Resolve(id)
 		if ok && tool.ListedFor(t.audience()) && !slices.Contains(tools, tool) {
 			tools = append(tools, tool)
 		}
@@ -160,14 +160,14 @@ func (t *turn) pressPreset(ctx context.Context, k store.Keyboard, n int) error {
 	if n >= len(k.State.Fields) || n >= len(k.State.Tools) {
 		return t.alert(ctx, "press.tooOld")
 	}
-	tool, ok := t.svc.cfg.Tools.Snapshot().Resolve(k.State.Tools[n])
+	tool, ok := t.tools.Resolve(k.State.Tools[n])
 	if !ok {
 		return t.alert(ctx, "tool.gone")
 	}
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
-	p, err := t.svc.cfg.Accounts.Preset(ctx, t.account.ID, *tool, k.State.Fields[n])
+	p, err := t.svc.Accounts.Preset(ctx, t.account.ID, *tool, k.State.Fields[n])
 	if err != nil {
 		return t.refusedByHouse(ctx, err)
 	}
@@ -179,7 +179,7 @@ func (t *turn) typedPreset(ctx context.Context, d *input.Draft, tool *registry.T
 	if d.Preset == "" {
 		return nil, nil
 	}
-	p, err := t.svc.cfg.Accounts.Preset(ctx, t.account.ID, *tool, d.Preset)
+	p, err := t.svc.Accounts.Preset(ctx, t.account.ID, *tool, d.Preset)
 	if errors.Is(err, users.ErrNoPreset) {
 		return t.say.Text("preset.unknown"), nil
 	}

@@ -130,8 +130,8 @@ func (t *turn) nothingLeftToCorrect(ctx context.Context, k store.Keyboard) {
 	if !t.led || k.State.Asked.IsZero() {
 		return
 	}
-	if err := t.svc.desk.store.Marks.Clear(ctx, t.in.platform, k.State.Asked.Chat, k.State.Asked.ID); err != nil {
-		t.svc.log.WarnContext(ctx, "a message that led to a run could run again when it is edited", "error", err)
+	if err := t.svc.Store.Marks.Clear(ctx, t.in.platform, k.State.Asked.Chat, k.State.Asked.ID); err != nil {
+		t.svc.Log.WarnContext(ctx, "a message that led to a run could run again when it is edited", "error", err)
 	}
 }
 
@@ -149,7 +149,7 @@ func (t *turn) owns(ctx context.Context, k store.Keyboard) bool {
 	if k.AccountID == t.account.ID {
 		return true
 	}
-	owner, err := t.svc.cfg.Accounts.ByID(ctx, k.AccountID)
+	owner, err := t.svc.Accounts.ByID(ctx, k.AccountID)
 	return err == nil && owner.ID == t.account.ID
 }
 
@@ -169,20 +169,20 @@ func (t *turn) byAdmin(ctx context.Context) bool {
 	defer cancel()
 	admin, err := teller.IsAdmin(ctx, t.in.Incoming)
 	if err != nil {
-		t.svc.log.DebugContext(ctx, "nobody knows whether this is an admin", "chat", t.in.Chat.Chat, "error", err)
+		t.svc.Log.DebugContext(ctx, "nobody knows whether this is an admin", "chat", t.in.Chat.Chat, "error", err)
 	}
 	return admin && err == nil
 }
 
 // findKeyboard looks twice: the buttons of a status message are stored just after they are shown.
 func (t *turn) findKeyboard(ctx context.Context, id string) (store.Keyboard, error) {
-	k, err := t.svc.desk.store.Keyboards.Find(ctx, t.in.platform, id)
+	k, err := t.svc.Store.Keyboards.Find(ctx, t.in.platform, id)
 	if !errors.Is(err, store.ErrTooOld) {
 		return k, err
 	}
 	select {
 	case <-time.After(200 * time.Millisecond):
-		return t.svc.desk.store.Keyboards.Find(ctx, t.in.platform, id)
+		return t.svc.Store.Keyboards.Find(ctx, t.in.platform, id)
 	case <-ctx.Done():
 		return k, context.Cause(ctx)
 	}
@@ -194,7 +194,7 @@ var errNotDone = errors.New("nothing was done")
 // pressOnce does what a button that acts once does, unless another press was first. What fails may be
 // pressed again.
 func (t *turn) pressOnce(ctx context.Context, k store.Keyboard, action string, do func() error) error {
-	mine, err := t.svc.desk.store.Keyboards.Use(ctx, k.ID, action, t.in.ids[0])
+	mine, err := t.svc.Store.Keyboards.Use(ctx, k.ID, action, t.in.ids[0])
 	if err != nil {
 		return err
 	}
@@ -203,11 +203,11 @@ func (t *turn) pressOnce(ctx context.Context, k store.Keyboard, action string, d
 	}
 	err = do()
 	if errors.Is(err, errNotDone) {
-		return t.svc.desk.store.Keyboards.Release(ctx, k.ID, action)
+		return t.svc.Store.Keyboards.Release(ctx, k.ID, action)
 	}
 	if err != nil {
 		if ctx.Err() == nil {
-			err = errors.Join(err, t.svc.desk.store.Keyboards.Release(ctx, k.ID, action))
+			err = errors.Join(err, t.svc.Store.Keyboards.Release(ctx, k.ID, action))
 		}
 		return err
 	}
@@ -221,7 +221,7 @@ func (t *turn) pressOnce(ctx context.Context, k store.Keyboard, action string, d
 // pressSparingly does what a button does, unless it was pressed a moment before. What fails may be pressed again at once.
 func (t *turn) pressSparingly(ctx context.Context, k store.Keyboard, action string, do func() error) error {
 	action += "@" // not used up, so not marked as such
-	mine, err := t.svc.desk.store.Keyboards.UseAt(ctx, k.ID, action, t.in.ids[0], t.in.At)
+	mine, err := t.svc.Store.Keyboards.UseAt(ctx, k.ID, action, t.in.ids[0], t.in.At)
 	if err != nil {
 		return err
 	}
@@ -229,7 +229,7 @@ func (t *turn) pressSparingly(ctx context.Context, k store.Keyboard, action stri
 		return t.acknowledge(ctx)
 	}
 	if err = do(); err != nil && ctx.Err() == nil {
-		err = errors.Join(err, t.svc.desk.store.Keyboards.Release(ctx, k.ID, action))
+		err = errors.Join(err, t.svc.Store.Keyboards.Release(ctx, k.ID, action))
 	}
 	return err
 }
@@ -257,7 +257,7 @@ func (t *turn) relabel(ctx context.Context, k store.Keyboard) {
 		return // a message with other buttons
 	}
 	if err := t.out.EditButtons(ctx, t.in.Message, t.out.fitButtons(rows, t.out.caps.Buttons.Rows)); err != nil {
-		t.svc.log.DebugContext(ctx, "a used button was not marked", "run", run.ID, "error", err)
+		t.svc.Log.DebugContext(ctx, "a used button was not marked", "run", run.ID, "error", err)
 	}
 }
 
@@ -276,7 +276,7 @@ func (t *turn) note(ctx context.Context, key string, pairs ...any) error {
 
 // runOf gives the run that the buttons are about.
 func (t *turn) runOf(ctx context.Context, k store.Keyboard) (runs.Run, error) {
-	run, err := t.svc.cfg.Runs.Get(ctx, k.State.Run)
+	run, err := t.svc.Runs.Get(ctx, k.State.Run)
 	if err == nil && run.AccountID != t.account.ID {
 		err = runs.ErrNotFound
 	}
@@ -307,7 +307,7 @@ func (t *turn) pressVary(ctx context.Context, k store.Keyboard) error {
 // differs. One that can't be run any more says so, and the button stays for when it can.
 func (t *turn) pressRepeat(ctx context.Context, k store.Keyboard, word string, change func(*input.Draft, *registry.Tool)) error {
 	return t.withRun(ctx, k, func(run runs.Run) error {
-		tool, ok := t.svc.cfg.Tools.Snapshot().Resolve(run.Tool.ToolID)
+		tool, ok := t.tools.Resolve(run.Tool.ToolID)
 		if !ok {
 			if err := t.alert(ctx, "tool.gone"); err != nil {
 				return err
@@ -348,7 +348,7 @@ func (t *turn) stop(ctx context.Context, run runs.Run) error {
 	if err := t.note(ctx, "press.canceling"); err != nil {
 		return err
 	}
-	if _, err := t.svc.cfg.Runs.Cancel(ctx, run.ID, t.account.ID); err != nil {
+	if _, err := t.svc.Runs.Cancel(ctx, run.ID, t.account.ID); err != nil {
 		return fmt.Errorf("cancel run %s: %w", run.ID, err)
 	}
 	return nil
@@ -356,7 +356,7 @@ func (t *turn) stop(ctx context.Context, run runs.Run) error {
 
 // pressConfirm lets a run that waits for it go ahead.
 func (t *turn) pressConfirm(ctx context.Context, k store.Keyboard) error {
-	run, err := t.svc.cfg.Runs.Confirm(ctx, k.State.Run, t.account.ID)
+	run, err := t.svc.Runs.Confirm(ctx, k.State.Run, t.account.ID)
 	refused, err := t.notConfirmed(ctx, run, err)
 	switch {
 	case err != nil:
@@ -394,7 +394,7 @@ func (t *turn) affirm(ctx context.Context) (bool, error) {
 	if len(t.in.Attachments) > 0 || !runs.Affirms(t.in.Text) {
 		return false, nil
 	}
-	waiting, err := t.svc.cfg.Runs.List(ctx, runs.Filter{AccountID: t.account.ID, Status: runs.StatusAwaitingConfirmation, Platform: t.in.platform})
+	waiting, err := t.svc.Runs.List(ctx, runs.Filter{AccountID: t.account.ID, Status: runs.StatusAwaitingConfirmation, Platform: t.in.platform})
 	if err != nil {
 		return false, fmt.Errorf("find what waits for a confirmation: %w", err)
 	}
@@ -412,7 +412,7 @@ func (t *turn) affirm(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	summary := waiting[0].Summary()
-	run, err := t.svc.cfg.Runs.ConfirmBy(ctx, waiting[0].ID, t.account.ID, runs.Affirmation{Kind: summary.Kind, Hash: summary.Hash(), Latest: t.in.Text})
+	run, err := t.svc.Runs.ConfirmBy(ctx, waiting[0].ID, t.account.ID, runs.Affirmation{Kind: summary.Kind, Hash: summary.Hash(), Latest: t.in.Text})
 	refused, err := t.notConfirmed(ctx, run, err)
 	if err != nil {
 		return true, err
@@ -443,7 +443,7 @@ func (t *turn) pressOriginal(ctx context.Context, k store.Keyboard) error {
 }
 
 func (t *turn) sendOriginal(ctx context.Context, run runs.Run, i int) error {
-	d := t.svc.cfg.Deliverer
+	d := t.svc.Deliverer
 	err := chat.ErrTooLarge
 	if here := t.out.in(t.in.Chat); run.Outputs[i].Bytes <= here.caps.Uploads[chat.KindDocument] {
 		_, err = t.post(ctx, chat.Message{
@@ -474,7 +474,7 @@ func (t *turn) pressDelete(ctx context.Context, k store.Keyboard) error {
 	if !t.owns(ctx, k) || k.State.Run == "" {
 		return nil
 	}
-	if err := t.svc.cfg.Runs.Delete(ctx, k.State.Run, t.account.ID); err != nil && !errors.Is(err, runs.ErrNotFound) {
+	if err := t.svc.Runs.Delete(ctx, k.State.Run, t.account.ID); err != nil && !errors.Is(err, runs.ErrNotFound) {
 		return err
 	}
 	return nil
@@ -502,11 +502,11 @@ func (t *turn) showAgain(ctx context.Context, run runs.Run) error {
 		where.Notes = asked.Notes
 	}
 	w := &showing{out: t.out.in(t.in.Chat), say: t.say, run: run, where: where, trigger: &t.in.Incoming}
-	if err := t.svc.cfg.Deliverer.show(ctx, w); err != nil {
+	if err := t.svc.Deliverer.show(ctx, w); err != nil {
 		return err
 	}
-	if err := t.svc.desk.store.Deliveries.ShownAgain(ctx, run, w.sent); err != nil { // it was shown
-		t.svc.log.WarnContext(ctx, "a reply to a result that was shown again does not find its run", "run", run.ID, "error", err)
+	if err := t.svc.Store.Deliveries.ShownAgain(ctx, run, w.sent); err != nil { // it was shown
+		t.svc.Log.WarnContext(ctx, "a reply to a result that was shown again does not find its run", "run", run.ID, "error", err)
 	}
 	return nil
 }
@@ -517,7 +517,7 @@ func (t *turn) pressMissed(ctx context.Context, k store.Keyboard) error {
 		return err
 	}
 	for _, id := range k.State.Runs {
-		run, err := t.svc.cfg.Runs.Get(ctx, id)
+		run, err := t.svc.Runs.Get(ctx, id)
 		if errors.Is(err, runs.ErrNotFound) {
 			continue
 		}
@@ -528,7 +528,7 @@ func (t *turn) pressMissed(ctx context.Context, k store.Keyboard) error {
 			return err
 		}
 		t.removeStatus(ctx, run)
-		if err := errors.Join(t.svc.desk.store.Deliveries.Finish(ctx, id), t.svc.cfg.Runs.MarkDelivered(ctx, id)); err != nil {
+		if err := errors.Join(t.svc.Store.Deliveries.Finish(ctx, id), t.svc.Runs.MarkDelivered(ctx, id)); err != nil {
 			return err
 		}
 	}
@@ -542,7 +542,7 @@ func (t *turn) removeStatus(ctx context.Context, run runs.Run) {
 		err = t.out.Delete(ctx, where.Status)
 	}
 	if err != nil {
-		t.svc.log.DebugContext(ctx, "a status message stays", "run", run.ID, "error", err)
+		t.svc.Log.DebugContext(ctx, "a status message stays", "run", run.ID, "error", err)
 	}
 }
 
@@ -552,17 +552,17 @@ func (t *turn) offerMissed(ctx context.Context) error {
 	if t.in.Chat.Kind != chat.ChatPrivate {
 		return nil
 	}
-	ids, err := t.svc.desk.store.Deliveries.Missed(ctx, t.account.ID, t.in.platform)
+	ids, err := t.svc.Store.Deliveries.Missed(ctx, t.account.ID, t.in.platform)
 	if err != nil || len(ids) == 0 {
 		return err
 	}
 	k := t.keyboard(store.KeyboardState{Runs: ids})
-	err = t.svc.desk.store.Keyboards.Save(ctx, k)
+	err = t.svc.Store.Keyboards.Save(ctx, k)
 	if err == nil {
 		_, err = t.reply(ctx, t.say.Text("missed.offer", "n", len(ids)), []chat.Button{{Label: t.say.Line("button.show"), Data: k.Data("missed")}})
 	}
 	if err != nil {
-		return errors.Join(err, t.svc.desk.store.Deliveries.Unoffer(context.WithoutCancel(ctx), ids))
+		return errors.Join(err, t.svc.Store.Deliveries.Unoffer(context.WithoutCancel(ctx), ids))
 	}
 	return nil
 }

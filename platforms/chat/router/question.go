@@ -22,7 +22,7 @@ import (
 // Ask asks the owner of a run what its service wants to know, in the chat where the run was asked for, once. What was asked for
 // on a page is answered there.
 func (d *Deliverer) Ask(ctx context.Context, run runs.Run) error {
-	s := d.desk.surfaces[run.Origin.Platform]
+	s := d.surfaces[run.Origin.Platform]
 	if run.Question == nil || s == nil || len(run.Origin.Target) == 0 {
 		return nil
 	}
@@ -30,9 +30,9 @@ func (d *Deliverer) Ask(ctx context.Context, run runs.Run) error {
 	if err != nil {
 		return err
 	}
-	unlock := d.desk.live.lock("question " + run.ID)
+	unlock := d.live.lock("question " + run.ID)
 	defer unlock()
-	before, err := d.desk.store.Questions.OfRun(ctx, run.ID)
+	before, err := d.store.Questions.OfRun(ctx, run.ID)
 	if err != nil {
 		return err
 	}
@@ -40,16 +40,16 @@ func (d *Deliverer) Ask(ctx context.Context, run runs.Run) error {
 		RunID: run.ID, ID: run.Question.ID, Platform: run.Origin.Platform, Chat: where.Chat.Chat, AccountID: run.AccountID, Until: run.Question.Until,
 		State: store.QuestionState{Where: where},
 	}
-	if mine, err := d.desk.store.Questions.Open(ctx, q); err != nil || !mine {
+	if mine, err := d.store.Questions.Open(ctx, q); err != nil || !mine {
 		return err
 	}
 	for _, old := range before {
 		if old.ID != q.ID {
-			d.desk.showQuestionOver(ctx, s, old)
+			d.showQuestionOver(ctx, s, old)
 		}
 	}
-	if err := d.desk.askField(ctx, s, d.desk.voiceFor(where.Language), run, &q, nil); err != nil {
-		_, _, closing := d.desk.store.Questions.Close(context.WithoutCancel(ctx), q.RunID, q.ID) // it may be tried again
+	if err := d.askField(ctx, s, d.Voice(where.Language), run, &q, nil); err != nil {
+		_, _, closing := d.store.Questions.Close(context.WithoutCancel(ctx), q.RunID, q.ID) // it may be tried again
 		return errors.Join(err, closing)
 	}
 	return nil
@@ -57,30 +57,30 @@ func (d *Deliverer) Ask(ctx context.Context, run runs.Run) error {
 
 // Asked shows that a question needs no answer any more, unless it was answered here.
 func (d *Deliverer) Asked(ctx context.Context, run runs.Run, questionID string) error {
-	s := d.desk.surfaces[run.Origin.Platform]
+	s := d.surfaces[run.Origin.Platform]
 	if s == nil {
 		return nil
 	}
-	unlock := d.desk.live.lock("question " + run.ID)
+	unlock := d.live.lock("question " + run.ID)
 	defer unlock()
-	q, open, err := d.desk.store.Questions.Close(ctx, run.ID, questionID)
+	q, open, err := d.store.Questions.Close(ctx, run.ID, questionID)
 	if err == nil && open {
-		d.desk.showQuestionOver(ctx, s, q)
+		d.showQuestionOver(ctx, s, q)
 	}
 	return err
 }
 
 // showQuestionOver shows in place of what was asked last that nobody waits for it any more.
-func (d *desk) showQuestionOver(ctx context.Context, s *surface, q store.Question) {
+func (d *Deliverer) showQuestionOver(ctx context.Context, s *surface, q store.Question) {
 	if q.State.Asked.IsZero() || !s.caps.Edit {
 		return
 	}
-	over := s.fit(chat.Message{To: q.State.Where.Chat.Place, Text: d.voiceFor(q.State.Where.Language).Text("question.over")})
+	over := s.fit(chat.Message{To: q.State.Where.Chat.Place, Text: d.Voice(q.State.Where.Language).Text("question.over")})
 	_, _ = s.Edit(ctx, q.State.Asked, over) // its buttons say so as well
 }
 
 // askField asks for the field that is due. trigger is the update that this answers, or nil.
-func (d *desk) askField(ctx context.Context, s *surface, v voice, run runs.Run, q *store.Question, trigger *chat.Incoming) error {
+func (d *Deliverer) askField(ctx context.Context, s *surface, v voice, run runs.Run, q *store.Question, trigger *chat.Incoming) error {
 	k := store.Keyboard{ID: store.NewID(), Platform: q.Platform, AccountID: run.AccountID, State: store.KeyboardState{Run: run.ID, Tool: run.Tool.ToolID, Prompt: q.ID, Page: q.Field}}
 	m := s.fieldMessage(v, run, q, &k)
 	if trigger != nil {
@@ -217,17 +217,17 @@ func (t *turn) answerQuestion(ctx context.Context) (bool, error) {
 // answerTyped takes the text of a message as the answer to the latest of this person's questions here. It stays open when the text
 // does not fit. over says that there is none any more.
 func (t *turn) answerTyped(ctx context.Context, meant func(store.Question) bool) (answered, over bool, err error) {
-	found, err := t.svc.desk.store.Questions.OfPerson(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
+	found, err := t.svc.Store.Questions.OfPerson(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
 	for _, q := range found {
 		if !meant(q) {
 			continue
 		}
 		var run runs.Run
 		if run, err = t.asking(ctx, q); errors.Is(err, runs.ErrNoQuestion) { // its process died with it
-			if _, _, err = t.svc.desk.store.Questions.Close(ctx, q.RunID, q.ID); err != nil {
+			if _, _, err = t.svc.Store.Questions.Close(ctx, q.RunID, q.ID); err != nil {
 				return true, false, err
 			}
-			t.svc.desk.showQuestionOver(ctx, t.out, q)
+			t.svc.Deliverer.showQuestionOver(ctx, t.out, q)
 			over = true
 			continue
 		}
@@ -264,7 +264,7 @@ func (t *turn) takeAnswer(ctx context.Context, q store.Question, run runs.Run) (
 
 // asking is the run of a question, as long as it asks.
 func (t *turn) asking(ctx context.Context, q store.Question) (runs.Run, error) {
-	run, err := t.svc.cfg.Runs.Get(ctx, q.RunID)
+	run, err := t.svc.Runs.Get(ctx, q.RunID)
 	if err == nil && (run.AccountID != t.account.ID || run.Question == nil || run.Question.ID != q.ID || q.Field > max(0, len(run.Question.Fields)-1)) {
 		err = runs.ErrNoQuestion
 	}
@@ -290,11 +290,11 @@ func (t *turn) give(ctx context.Context, q store.Question, run runs.Run, values 
 	}
 	before := q
 	q.Field, q.MessageID = next, ""
-	if moved, err := t.svc.desk.store.Questions.Move(ctx, q, from); err != nil || !moved {
+	if moved, err := t.svc.Store.Questions.Move(ctx, q, from); err != nil || !moved {
 		return errors.Join(err, overUnless(moved || err != nil))
 	}
-	if err := t.svc.desk.askField(ctx, t.out, t.say, run, &q, &t.in.Incoming); err != nil {
-		_, back := t.svc.desk.store.Questions.Move(context.WithoutCancel(ctx), store.Question{RunID: q.RunID, ID: q.ID, MessageID: before.MessageID, Field: from, State: before.State}, next)
+	if err := t.svc.Deliverer.askField(ctx, t.out, t.say, run, &q, &t.in.Incoming); err != nil {
+		_, back := t.svc.Store.Questions.Move(context.WithoutCancel(ctx), store.Question{RunID: q.RunID, ID: q.ID, MessageID: before.MessageID, Field: from, State: before.State}, next)
 		return errors.Join(err, back)
 	}
 	t.withoutButtons(ctx, answered)
@@ -314,28 +314,28 @@ func (t *turn) withoutButtons(ctx context.Context, answered chat.MessageRef) {
 		return
 	}
 	if err := t.out.EditButtons(ctx, answered, nil); err != nil && !errors.Is(err, chat.ErrGone) {
-		t.svc.log.DebugContext(ctx, "the buttons of an answered question stay", "error", err)
+		t.svc.Log.DebugContext(ctx, "the buttons of an answered question stay", "error", err)
 	}
 }
 
 // conclude gives the whole answer to the run. It is closed here first, so that nobody is told that it is over who has just answered it.
 func (t *turn) conclude(ctx context.Context, q store.Question, run runs.Run, action registry.Action) error {
-	if _, open, err := t.svc.desk.store.Questions.Close(ctx, q.RunID, q.ID); err != nil || !open {
+	if _, open, err := t.svc.Store.Questions.Close(ctx, q.RunID, q.ID); err != nil || !open {
 		return errors.Join(err, overUnless(open || err != nil))
 	}
-	_, err := t.svc.cfg.Runs.Answer(ctx, run.ID, t.account.ID, q.ID, registry.Reply{Action: action, Values: q.State.Values})
+	_, err := t.svc.Runs.Answer(ctx, run.ID, t.account.ID, q.ID, registry.Reply{Action: action, Values: q.State.Values})
 	var bad *registry.Error
 	if errors.As(err, &bad) && bad.Code == registry.CodeInvalidInput {
 		// All fields fitted one by one: the field that does not is asked for once more.
 		q.Field = max(0, slices.IndexFunc(run.Question.Fields, func(f registry.InputField) bool { return f.Name == bad.Field }))
 		delete(q.State.Values, bad.Field)
-		if _, err := t.svc.desk.store.Questions.Open(ctx, q); err != nil {
+		if _, err := t.svc.Store.Questions.Open(ctx, q); err != nil {
 			return err
 		}
-		return t.svc.desk.askField(ctx, t.out, t.say, run, &q, &t.in.Incoming)
+		return t.svc.Deliverer.askField(ctx, t.out, t.say, run, &q, &t.in.Incoming)
 	}
 	if err != nil && !errors.Is(err, runs.ErrNoQuestion) {
-		_, back := t.svc.desk.store.Questions.Open(context.WithoutCancel(ctx), q)
+		_, back := t.svc.Store.Questions.Open(context.WithoutCancel(ctx), q)
 		return errors.Join(err, back)
 	}
 	if action == registry.ActionAccept || err != nil {
@@ -346,7 +346,7 @@ func (t *turn) conclude(ctx context.Context, q store.Question, run runs.Run, act
 
 // onQuestion does something with the question that buttons belong to. who pressed what is over is told.
 func (t *turn) onQuestion(ctx context.Context, k store.Keyboard, do func(store.Question, runs.Run) error) error {
-	found, err := t.svc.desk.store.Questions.OfRun(ctx, k.State.Run)
+	found, err := t.svc.Store.Questions.OfRun(ctx, k.State.Run)
 	if err != nil {
 		return err
 	}

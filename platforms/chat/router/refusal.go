@@ -45,13 +45,13 @@ func (t *turn) unavailable(tool *registry.Tool) chat.Text {
 // insteadOf says what to do as long as a tool can't be run: use its replacement or one like it, or wait.
 func (t *turn) insteadOf(tool *registry.Tool) chat.Text {
 	if tool.Status != nil {
-		if next, ok := t.svc.cfg.Tools.Snapshot().ByID(tool.Status.Replacement); ok {
+		if next, ok := t.tools.ByID(tool.Status.Replacement); ok {
 			return t.say.Text("tool.instead", "command", input.CommandOf(next))
 		}
 	}
 	var similar []string
 	words := strings.Join(append([]string{tool.DisplayName, tool.Category}, tool.IntentTags...), " ")
-	for _, one := range t.svc.cfg.Tools.Snapshot().Candidates(words, tool.IntentTags, registry.SearchOptions{Audience: t.audience(), Limit: 3}) {
+	for _, one := range t.tools.Candidates(words, tool.IntentTags, registry.SearchOptions{Audience: t.audience(), Limit: 3}) {
 		similar = append(similar, input.CommandOf(one))
 	}
 	if len(similar) == 0 {
@@ -69,7 +69,7 @@ func (t *turn) deprecation(tool *registry.Tool) []string {
 	if tool.Status.Reason != "" {
 		text = chat.Lines(text, chat.Plain(words.Told(t.say.Voice, "", tool.Status.Reason)))
 	}
-	if next, ok := t.svc.cfg.Tools.Snapshot().ByID(tool.Status.Replacement); ok {
+	if next, ok := t.tools.ByID(tool.Status.Replacement); ok {
 		text = chat.Lines(text, t.say.Text("tool.instead", "command", input.CommandOf(next)))
 	}
 	return []string{text.String()}
@@ -102,7 +102,7 @@ func (t *turn) notStarted(ctx context.Context, status chat.MessageRef, d input.D
 	if err != nil {
 		// One message per request, so the apology takes the place of the status message.
 		code := errorCode()
-		t.svc.log.ErrorContext(ctx, "a run was not accepted", "code", code, "tool", d.Tool, "error", err)
+		t.svc.Log.ErrorContext(ctx, "a run was not accepted", "code", code, "tool", d.Tool, "error", err)
 		m.Text = chat.Lines(t.apology(code), t.say.Text("nothing.charged"))
 	}
 	if t.aside = true; status.IsZero() {
@@ -148,7 +148,7 @@ func (t *turn) insufficient(ctx context.Context, short billing.ErrInsufficient, 
 		return chat.Lines(t.say.Text("start.insufficientHere", "need", short.Need), t.say.Text("start.more"))
 	}
 	text := chat.Lines(t.say.Text("start.insufficient", "need", short.Need, "have", short.Have), t.say.Text("start.more"))
-	balance, err := t.svc.cfg.Wallets.Balance(ctx, t.account.ID)
+	balance, err := t.svc.Wallets.Balance(ctx, t.account.ID)
 	if err != nil || balance.Held == 0 {
 		return text
 	}
@@ -158,7 +158,7 @@ func (t *turn) insufficient(ctx context.Context, short billing.ErrInsufficient, 
 // refusedInput says what is wrong with a value, and how the tool is used.
 func (t *turn) refusedInput(ctx context.Context, d input.Draft, bad *registry.Error) chat.Text {
 	text := chat.Plain(words.Told(t.say.Voice, bad.Code, bad.Message))
-	tool, ok := t.svc.cfg.Tools.Snapshot().Resolve(d.Tool)
+	tool, ok := t.tools.Resolve(d.Tool)
 	if !ok || bad.Field == "" {
 		return chat.Lines(text, t.say.Text("nothing.charged"))
 	}

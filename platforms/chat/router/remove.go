@@ -14,14 +14,14 @@ import (
 // Remove takes back what is shown of a run, everywhere that is known of: all of it, or one of its outputs. Buttons of a run
 // that is removed are too old from then on.
 func (d *Deliverer) Remove(ctx context.Context, run runs.Run, output int) error {
-	s := d.desk.surfaces[run.Origin.Platform]
+	s := d.surfaces[run.Origin.Platform]
 	where, err := store.TargetOf(run)
 	if err != nil || s == nil {
 		return nil // it was not asked for in a chat
 	}
-	unlock := d.desk.live.lock(run.ID)
+	unlock := d.live.lock(run.ID)
 	defer unlock()
-	parts, err := d.desk.store.Deliveries.Parts(ctx, run.ID)
+	parts, err := d.store.Deliveries.Parts(ctx, run.ID)
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (d *Deliverer) Remove(ctx context.Context, run runs.Run, output int) error 
 	if output != runs.AllOutputs {
 		return err
 	}
-	return errors.Join(err, d.desk.store.Keyboards.RemoveOf(ctx, run.ID, run.AccountID), d.desk.store.Deliveries.Remove(ctx, run.ID))
+	return errors.Join(err, d.store.Keyboards.RemoveOf(ctx, run.ID, run.AccountID), d.store.Deliveries.Remove(ctx, run.ID))
 }
 
 // shownFiles are the messages that show one of several files of a run. Where it has only one, and for all outputs, several is false.

@@ -17,7 +17,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/chat"
-	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -83,14 +82,9 @@ type Config struct {
 // Router turns what people write into runs and answers them, on all platforms at once. It is a Receiver.
 type Router struct {
 	cfg      Config
-	desk     *desk
+	svc      *services
 	presence *presence
 	inbox    inbox
-	recents  input.Recents
-	warned   warned
-	log      *slog.Logger
-
-	following sync.Map // ids of the runs whose status messages are kept up to date
 
 	mu       sync.Mutex
 	lanes    map[string]*lanes // by platform: one that lets us write slowly holds up no other; set by Start
@@ -123,10 +117,14 @@ func NewRouter(cfg Config) (*Router, error) {
 	cfg.AlbumWait = defaultTo(cfg.AlbumWait, time.Second)
 	cfg.AnswerWait = defaultTo(cfg.AnswerWait, 10*time.Minute)
 	alive := newPresence(cfg.Pool)
-	return &Router{
-		cfg: cfg, desk: cfg.Deliverer.desk, presence: alive, inbox: inbox{cfg.Pool, cfg.Deliverer.desk.store.Writer, alive.id},
-		log: cfg.Logger.With("component", "chat"),
-	}, nil
+	d := cfg.Deliverer
+	r := &Router{cfg: cfg, presence: alive, inbox: inbox{cfg.Pool, d.Store().Writer, alive.id}}
+	r.svc = &services{
+		Deliverer: d, Progress: NewProgress(d, cfg.Runs), Store: d.Store(), Texts: d.Texts(), Tools: cfg.Tools, Runs: cfg.Runs,
+		Accounts: cfg.Accounts, Wallets: cfg.Wallets, Operator: cfg.Operator, Commands: ownCommands(cfg.Operator), Log: cfg.Logger.With("component", "chat"),
+		AnswerWait: cfg.AnswerWait, Acknowledged: cfg.Acknowledged, Answered: r.inbox.answered, Go: r.wg.Go,
+	}
+	return r, nil
 }
 
 func defaultTo[T int | time.Duration](v, otherwise T) T {
@@ -148,7 +146,7 @@ func (r *Router) Start(ctx context.Context) error {
 		return err
 	}
 	left := map[string][]received{}
-	for _, platform := range r.desk.platforms() {
+	for _, platform := range r.svc.Deliverer.Platforms() {
 		list, err := r.inbox.take(ctx, platform, math.MaxInt32)
 		if err != nil {
 			r.presence.end(ctx)
@@ -175,9 +173,9 @@ func (r *Router) Start(ctx context.Context) error {
 		r.wg.Go(func() { r.takeOver(working, platform, l) })
 	}
 	for _, run := range active {
-		r.resume(working, run)
+		r.svc.Progress.Resume(working, run)
 	}
-	r.wg.Go(func() { r.presence.keep(working, r.log) })
+	r.wg.Go(func() { r.presence.keep(working, r.svc.Log) })
 	r.wg.Go(func() { r.keepTidy(working) })
 	r.wg.Go(func() { r.keepCommands(working) })
 	return nil
@@ -204,7 +202,7 @@ func (r *Router) takeOver(ctx context.Context, platform string, l *lanes) {
 		}
 		if err != nil {
 			if ctx.Err() == nil && !errors.Is(err, errStopping) {
-				r.log.WarnContext(ctx, "updates left over were not looked for", "error", err)
+				r.svc.Log.WarnContext(ctx, "updates left over were not looked for", "error", err)
 			}
 			continue
 		}
@@ -237,6 +235,7 @@ func (r *Router) Stop(ctx context.Context) error {
 		all.Wait()
 		r.stopped(errStopping)
 		r.wg.Wait()
+		r.svc.Progress.Wait()
 	}()
 	select {
 	case <-done:
@@ -250,7 +249,7 @@ func (r *Router) Stop(ctx context.Context) error {
 
 // Receive stores updates and sees to it that they are handled, each once.
 func (r *Router) Receive(ctx context.Context, platform string, updates ...chat.Incoming) error {
-	if _, ok := r.desk.surfaces[platform]; !ok {
+	if r.svc.Deliverer.Platform(platform) == nil {
 		return fmt.Errorf("updates from %q, which is no platform here", platform)
 	}
 	r.mu.Lock()
@@ -283,13 +282,13 @@ const signLimit = 5 * time.Second
 func (r *Router) signCommands(ctx context.Context, stored []received) {
 	ctx = context.WithoutCancel(ctx) // a webhook's request ends before
 	for _, u := range stored {
-		t := &turn{svc: r, out: r.desk.surfaces[u.platform], in: u}
+		t := r.turn(&u)
 		if t.isForTool() && !t.overheard() {
 			r.wg.Go(func() {
 				ctx, cancel := context.WithTimeout(ctx, signLimit)
 				defer cancel()
 				if err := t.out.Working(ctx, t.in.Chat.Place, chat.ActivityTyping); err != nil {
-					r.log.DebugContext(ctx, "no sign of work", "error", err)
+					r.svc.Log.DebugContext(ctx, "no sign of work", "error", err)
 				}
 			})
 		}
@@ -299,18 +298,18 @@ func (r *Router) signCommands(ctx context.Context, stored []received) {
 // handle does what an update asks for. An update whose handling was broken off by a stop stays open; one
 // that failed is over, and the person is told.
 func (r *Router) handle(ctx context.Context, u received) {
-	t := &turn{svc: r, out: r.desk.surfaces[u.platform], in: u, say: r.desk.voiceFor(u.From.Language)}
-	err := t.patiently(ctx)
+	t := r.turn(&u)
+	err := r.patiently(ctx, t)
 	if ctx.Err() != nil || errors.Is(err, errStopping) {
 		return
 	}
 	if err != nil {
 		code := errorCode()
-		r.log.ErrorContext(ctx, "an update failed", "code", code, "platform", u.platform, "update", u.ids[0], "kind", u.Kind, "error", err)
+		r.svc.Log.ErrorContext(ctx, "an update failed", "code", code, "platform", u.platform, "update", u.ids[0], "kind", u.Kind, "error", err)
 		t.apologise(ctx, err, code)
 	}
 	if err := r.inbox.handled(ctx, u); err != nil {
-		r.log.ErrorContext(ctx, "an update may be handled again", "update", u.ids[0], "error", err)
+		r.svc.Log.ErrorContext(ctx, "an update may be handled again", "update", u.ids[0], "error", err)
 	}
 }
 
@@ -319,10 +318,10 @@ func (r *Router) keepTidy(ctx context.Context) {
 	tick := time.NewTicker(time.Hour)
 	defer tick.Stop()
 	for {
-		r.warned.prune(time.Now())
-		err := errors.Join(r.inbox.prune(ctx), r.desk.store.Prune(ctx))
+		r.svc.Warned.prune(time.Now())
+		err := errors.Join(r.inbox.prune(ctx), r.svc.Store.Prune(ctx))
 		if err != nil && ctx.Err() == nil {
-			r.log.WarnContext(ctx, "old chat data was not removed", "error", err)
+			r.svc.Log.WarnContext(ctx, "old chat data was not removed", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -334,23 +333,31 @@ func (r *Router) keepTidy(ctx context.Context) {
 
 // turn is one update being handled.
 type turn struct {
-	svc     *Router
-	out     *surface
-	say     voice
-	in      received
-	account users.Account
-	aside   bool   // answers are for the person only, where the platform can do that
-	anew    bool   // this begins something else than what was asked before
-	settled string // the question that was answered by this
-	led     bool   // a run or a question came of this
-	unread  bool   // nobody knew what to do with this
-	edited  bool   // this is a message that led to nothing before
-	heard   bool   // the sender has heard of this
+	svc     *services
+	out     *surface           // the platform it came from
+	say     voice              // the language of who sent it
+	tools   *registry.Snapshot // the tools there are, the same from its beginning to its end
+	in      *received
+	account users.Account // who sent it
+	aside   bool          // answers are for the person only, where the platform can do that
+	anew    bool          // this begins something else than what was asked before
+	settled string        // the question that was answered by this
+	led     bool          // a run or a question came of this
+	unread  bool          // nobody knew what to do with this
+	edited  bool          // this is a message that led to nothing before
+	heard   bool          // the sender has heard of this
+}
+
+// turn begins the handling of an update.
+func (r *Router) turn(u *received) *turn {
+	return &turn{
+		svc: r.svc, out: r.svc.Deliverer.Platform(u.platform), say: r.svc.Deliverer.Voice(u.From.Language), tools: r.svc.Tools.Snapshot(), in: u,
+	}
 }
 
 // patiently handles the update and, where the platform refuses to be written to for a while, handles it
 // again later: whatever it starts is started once.
-func (t *turn) patiently(ctx context.Context) error {
+func (r *Router) patiently(ctx context.Context, t *turn) error {
 	for attempt := 1; ; attempt++ {
 		err := t.guarded(ctx)
 		var refused *registry.Error
@@ -360,7 +367,7 @@ func (t *turn) patiently(ctx context.Context) error {
 		}
 		select {
 		case <-time.After(refused.RetryAfter):
-		case <-t.svc.stopping:
+		case <-r.stopping:
 			return errStopping
 		}
 	}
@@ -381,11 +388,11 @@ func (t *turn) guarded(ctx context.Context) (err error) {
 	if t.overheard() {
 		return nil
 	}
-	if t.account, err = t.svc.cfg.Accounts.Identify(ctx, t.in.From); err != nil {
+	if t.account, err = t.svc.Accounts.Identify(ctx, t.in.From); err != nil {
 		return fmt.Errorf("identify the sender: %w", err)
 	}
 	if t.account.Language != "" {
-		t.say = t.svc.desk.voiceFor(t.account.Language)
+		t.say = t.svc.Deliverer.Voice(t.account.Language)
 	}
 	switch t.in.Kind {
 	case chat.KindMessage:
@@ -408,7 +415,7 @@ func (t *turn) corrected(ctx context.Context) (bool, error) {
 	if t.in.Command == "" {
 		return false, nil
 	}
-	whose, said, err := t.svc.desk.store.Marks.Of(ctx, store.MarkRefused, t.in.platform, t.in.Chat.Chat, t.in.Message.ID)
+	whose, said, err := t.svc.Store.Marks.Of(ctx, store.MarkRefused, t.in.platform, t.in.Chat.Chat, t.in.Message.ID)
 	if whose == "" || err != nil {
 		return false, err
 	}
@@ -431,13 +438,13 @@ func (t *turn) markRefused(ctx context.Context, said []byte) {
 	var err error
 	switch {
 	case t.led && t.edited:
-		err = t.svc.desk.store.Marks.Clear(ctx, t.in.platform, t.in.Chat.Chat, t.in.Message.ID)
+		err = t.svc.Store.Marks.Clear(ctx, t.in.platform, t.in.Chat.Chat, t.in.Message.ID)
 	case t.led, t.in.Command == "" && !t.unread:
 	default:
-		err = t.svc.desk.store.Marks.Set(ctx, store.MarkRefused, t.in.platform, t.in.Chat.Chat, t.in.Message.ID, t.account.ID, said)
+		err = t.svc.Store.Marks.Set(ctx, store.MarkRefused, t.in.platform, t.in.Chat.Chat, t.in.Message.ID, t.account.ID, said)
 	}
 	if err != nil { // the answer was given
-		t.svc.log.WarnContext(ctx, "a message can't be corrected by editing it", "error", err)
+		t.svc.Log.WarnContext(ctx, "a message can't be corrected by editing it", "error", err)
 	}
 }
 
@@ -450,17 +457,17 @@ func (t *turn) overheard() bool {
 	if t.in.Command == "" {
 		return t.in.ReplyTo == nil || !t.in.ReplyTo.Own
 	}
-	if _, ours := t.svc.houseCommand(t.in.Command); ours {
+	if _, ours := t.svc.Commands.find(t.in.Command); ours {
 		return false
 	}
-	_, known := t.svc.cfg.Tools.Snapshot().ByCommand(t.in.Command)
+	_, known := t.tools.ByCommand(t.in.Command)
 	return !known
 }
 
 // message handles a message: a command, an answer, or neither.
 func (t *turn) message(ctx context.Context) error {
 	if err := t.offerMissed(ctx); err != nil {
-		t.svc.log.WarnContext(ctx, "missed results were not offered", "error", err)
+		t.svc.Log.WarnContext(ctx, "missed results were not offered", "error", err)
 	}
 	if t.edited && t.in.Album != "" {
 		return t.tell(ctx, "edited.album") // only one of its files comes with it
@@ -514,8 +521,8 @@ func (t *turn) answer(ctx context.Context, text string, alert bool) error {
 
 // acknowledged notes that the sender has heard of the update unless err says otherwise, and gives err back.
 func (t *turn) acknowledged(err error) error {
-	if err == nil && !t.heard && t.svc.cfg.Acknowledged != nil && !t.in.at.IsZero() {
-		t.svc.cfg.Acknowledged(t.in.platform, time.Since(t.in.at))
+	if err == nil && !t.heard && t.svc.Acknowledged != nil && !t.in.at.IsZero() {
+		t.svc.Acknowledged(t.in.platform, time.Since(t.in.at))
 	}
 	t.heard = t.heard || err == nil
 	return err
@@ -582,11 +589,33 @@ func (t *turn) apologise(ctx context.Context, cause error, code string) {
 	}
 	t.aside = true
 	if _, err := t.reply(ctx, t.apology(code)); err != nil {
-		t.svc.log.WarnContext(ctx, "the apology was not delivered", "error", err)
+		t.svc.Log.WarnContext(ctx, "the apology was not delivered", "error", err)
 	}
 }
 
 // keyboard makes the buttons' common state for a new message to this person.
 func (t *turn) keyboard(state store.KeyboardState) store.Keyboard {
 	return store.Keyboard{ID: store.NewID(), Platform: t.in.platform, AccountID: t.account.ID, State: state}
+}
+
+// activeRuns lists the runs of our platforms that are not over.
+func (r *Router) activeRuns(ctx context.Context) ([]runs.Run, error) {
+	var active []runs.Run
+	for _, platform := range r.svc.Deliverer.Platforms() {
+		for _, status := range openStatuses() {
+			filter := runs.Filter{Platform: platform, Status: status, Limit: 200}
+			for {
+				page, err := r.svc.Runs.List(ctx, filter)
+				if err != nil {
+					return nil, fmt.Errorf("list the runs to follow: %w", err)
+				}
+				active = append(active, page...)
+				if len(page) < filter.Limit {
+					break
+				}
+				filter.Before = page[len(page)-1].ID
+			}
+		}
+	}
+	return active, nil
 }

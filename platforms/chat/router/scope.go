@@ -20,9 +20,9 @@ func (t *turn) scope(view store.SettingsView) scope { return scope{t, view.Place
 
 func (s scope) read(ctx context.Context, tool *registry.Tool) (values map[string]any, err error) {
 	if s.place == (users.Place{}) {
-		values, err = s.t.svc.cfg.Accounts.PreferencesFor(ctx, s.t.account.ID, *tool)
+		values, err = s.t.svc.Accounts.PreferencesFor(ctx, s.t.account.ID, *tool)
 	} else {
-		values, err = s.t.svc.cfg.Accounts.PlacePreferences(ctx, s.place, *tool)
+		values, err = s.t.svc.Accounts.PlacePreferences(ctx, s.place, *tool)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the settings of %s: %w", tool.ToolID, err)
@@ -32,9 +32,9 @@ func (s scope) read(ctx context.Context, tool *registry.Tool) (values map[string
 
 func (s scope) set(ctx context.Context, tool *registry.Tool, field string, value any) (err error) {
 	if s.place == (users.Place{}) {
-		err = s.t.svc.cfg.Accounts.SetPreference(ctx, s.t.account.ID, tool.ToolID, field, value)
+		err = s.t.svc.Accounts.SetPreference(ctx, s.t.account.ID, tool.ToolID, field, value)
 	} else {
-		err = s.t.svc.cfg.Accounts.SetPlacePreference(ctx, s.place, tool.ToolID, field, value, s.t.account.ID)
+		err = s.t.svc.Accounts.SetPlacePreference(ctx, s.place, tool.ToolID, field, value, s.t.account.ID)
 	}
 	if err != nil {
 		return fmt.Errorf("store a setting: %w", err)
@@ -44,9 +44,9 @@ func (s scope) set(ctx context.Context, tool *registry.Tool, field string, value
 
 func (s scope) reset(ctx context.Context, tool *registry.Tool, field string) (err error) {
 	if s.place == (users.Place{}) {
-		err = s.t.svc.cfg.Accounts.ResetPreference(ctx, s.t.account.ID, tool.ToolID, field)
+		err = s.t.svc.Accounts.ResetPreference(ctx, s.t.account.ID, tool.ToolID, field)
 	} else {
-		err = s.t.svc.cfg.Accounts.ResetPlacePreference(ctx, s.place, tool.ToolID, field, s.t.account.ID)
+		err = s.t.svc.Accounts.ResetPlacePreference(ctx, s.place, tool.ToolID, field, s.t.account.ID)
 	}
 	if err != nil {
 		return fmt.Errorf("reset a setting: %w", err)
@@ -56,9 +56,9 @@ func (s scope) reset(ctx context.Context, tool *registry.Tool, field string) (er
 
 func (s scope) resetAll(ctx context.Context, tool *registry.Tool) (err error) {
 	if s.place == (users.Place{}) {
-		err = s.t.svc.cfg.Accounts.ResetPreferences(ctx, s.t.account.ID, tool.ToolID)
+		err = s.t.svc.Accounts.ResetPreferences(ctx, s.t.account.ID, tool.ToolID)
 	} else {
-		err = s.t.svc.cfg.Accounts.ResetPlacePreferences(ctx, s.place, tool.ToolID, s.t.account.ID)
+		err = s.t.svc.Accounts.ResetPlacePreferences(ctx, s.place, tool.ToolID, s.t.account.ID)
 	}
 	if err != nil {
 		return fmt.Errorf("reset the settings of %s: %w", tool.ToolID, err)

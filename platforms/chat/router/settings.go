@@ -64,7 +64,7 @@ func (t *turn) settingsToolsPage(ctx context.Context, k store.Keyboard, page int
 	t.offer(&m, k, "set", "menu.tool", options)
 	m.Buttons = append(m.Buttons, t.pager(k, "page", page, pages)...)
 	m.Buttons = append(m.Buttons, []chat.Button{{Label: t.say.Line("button.close"), Data: k.Data("close")}})
-	return m, t.svc.desk.store.Keyboards.Save(ctx, k)
+	return m, t.svc.Store.Keyboards.Save(ctx, k)
 }
 
 // openSettings sends the settings of a tool as a new message. In groups others need not see them: there they
@@ -113,7 +113,7 @@ func (t *turn) settingsMessage(ctx context.Context, k *store.Keyboard, tool *reg
 		m = p.field(f)
 	}
 	m.To = t.in.Chat.Place
-	return m, t.svc.desk.store.Keyboards.Save(ctx, *k)
+	return m, t.svc.Store.Keyboards.Save(ctx, *k)
 }
 
 // valueLabel is how a value is told; showValue is how it is typed.
@@ -131,7 +131,7 @@ func (v voice) valueLabel(f registry.InputField, value any) string {
 // not shown to a group.
 func (t *turn) onSettings(ctx context.Context, k store.Keyboard, do func(tool *registry.Tool, view *store.SettingsView) error) error {
 	t.aside = true
-	tool, ok := t.svc.cfg.Tools.Snapshot().Resolve(k.State.View.Tool)
+	tool, ok := t.tools.Resolve(k.State.View.Tool)
 	if !ok {
 		return t.alert(ctx, "tool.gone")
 	}
@@ -163,7 +163,7 @@ func (t *turn) redraw(ctx context.Context, k store.Keyboard, tool *registry.Tool
 
 // pressSettings opens the settings of a result's tool as a message of their own.
 func (t *turn) pressSettings(ctx context.Context, k store.Keyboard) error {
-	tool, ok := t.svc.cfg.Tools.Snapshot().Resolve(k.State.Tool)
+	tool, ok := t.tools.Resolve(k.State.Tool)
 	if !ok {
 		return t.alert(ctx, "tool.gone")
 	}
@@ -235,13 +235,13 @@ func (t *turn) askSetting(ctx context.Context, k store.Keyboard, view store.Sett
 	if err := t.replaced(ctx); err != nil {
 		return err
 	}
-	return t.svc.desk.store.Prompts.Open(ctx, p, t.svc.cfg.AnswerWait)
+	return t.svc.Store.Prompts.Open(ctx, p, t.svc.AnswerWait)
 }
 
 // settingAnswered takes a message as the value of a setting.
 func (t *turn) settingAnswered(ctx context.Context, p store.Prompt) error {
 	view := *p.State.View
-	tool, ok := t.svc.cfg.Tools.Snapshot().Resolve(view.Tool)
+	tool, ok := t.tools.Resolve(view.Tool)
 	if !ok {
 		return t.inVain(ctx, p, "tool.gone")
 	}
@@ -260,12 +260,12 @@ func (t *turn) settingAnswered(ctx context.Context, p store.Prompt) error {
 		}
 	}
 	t.unmark(ctx, p.State.Asked)
-	if _, err := t.svc.desk.store.Prompts.Close(ctx, p.ID); err != nil {
+	if _, err := t.svc.Store.Prompts.Close(ctx, p.ID); err != nil {
 		return err
 	}
 	if !p.State.Asked.IsZero() {
 		if err := t.out.Delete(ctx, p.State.Asked); err != nil {
-			t.svc.log.DebugContext(ctx, "an answered question stays", "error", err)
+			t.svc.Log.DebugContext(ctx, "an answered question stays", "error", err)
 		}
 	}
 	return t.settingSaved(ctx, p, tool, view, f)
@@ -276,7 +276,7 @@ func (t *turn) settingSaved(ctx context.Context, p store.Prompt, tool *registry.
 	if err := t.tell(ctx, "settings.saved", "input", f.Label()); err != nil {
 		return err
 	}
-	k, err := t.svc.desk.store.Keyboards.Find(ctx, t.in.platform, p.State.Keyboard)
+	k, err := t.svc.Store.Keyboards.Find(ctx, t.in.platform, p.State.Keyboard)
 	if errors.Is(err, store.ErrTooOld) {
 		return nil
 	}
@@ -379,13 +379,13 @@ func (t *turn) pressClose(ctx context.Context, _ store.Keyboard) error {
 
 // closePrompt ends a question for a setting's value, so that the next message is no answer to it.
 func (t *turn) closePrompt(ctx context.Context) error {
-	p, err := t.svc.desk.store.Prompts.Pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
+	p, err := t.svc.Store.Prompts.Pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
 	if errors.Is(err, store.ErrNoPrompt) || err == nil && p.State.View == nil {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	_, err = t.svc.desk.store.Prompts.Close(ctx, p.ID)
+	_, err = t.svc.Store.Prompts.Close(ctx, p.ID)
 	return err
 }

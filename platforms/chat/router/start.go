@@ -46,7 +46,7 @@ func (t *turn) proceed(ctx context.Context, d input.Draft) error {
 		Origin: runs.Origin{Platform: t.in.platform}, Audience: t.audience(), Context: t.callContext(), Quote: t.in.Quote,
 	}
 	request.Approval = d.Approval
-	bound, err := t.svc.cfg.Runs.Bind(ctx, request)
+	bound, err := t.svc.Runs.Bind(ctx, request)
 	if err != nil {
 		return t.notStarted(ctx, chat.MessageRef{}, d, err)
 	}
@@ -56,13 +56,13 @@ func (t *turn) proceed(ctx context.Context, d input.Draft) error {
 	if f, ok := input.Unsaid(bound, d); ok {
 		return t.ask(ctx, d, &bound.Tool, []registry.InputField{f})
 	}
-	quote, err := t.svc.cfg.Runs.Quote(ctx, bound)
+	quote, err := t.svc.Runs.Quote(ctx, bound)
 	var stale *runs.QuoteError
 	if errors.As(err, &stale) {
 		return t.notStarted(ctx, chat.MessageRef{}, d, err)
 	}
 	if err != nil {
-		t.svc.log.WarnContext(ctx, "no quote for a run", "tool", d.Tool, "error", err)
+		t.svc.Log.WarnContext(ctx, "no quote for a run", "tool", d.Tool, "error", err)
 	}
 	return t.accept(ctx, d, bound, quote)
 }
@@ -93,7 +93,7 @@ func (t *turn) accept(ctx context.Context, d input.Draft, bound runs.Bound, quot
 	status, err := t.postStatus(ctx, first)
 	// Without it the run is as good: the result is a message of its own. Only who has to confirm needs its buttons.
 	if errors.Is(err, chat.ErrUncertain) && !bound.Asks(quote) && ctx.Err() == nil {
-		t.svc.log.WarnContext(ctx, "a run has no status message", "tool", d.Tool, "error", err)
+		t.svc.Log.WarnContext(ctx, "a run has no status message", "tool", d.Tool, "error", err)
 		status, err = chat.MessageRef{}, nil
 	}
 	if err != nil {
@@ -101,7 +101,7 @@ func (t *turn) accept(ctx context.Context, d input.Draft, bound runs.Bound, quot
 	}
 	where := store.Target{Chat: t.in.Chat, Request: d.Request, Status: status, Language: t.language(), Person: t.in.From.ExternalID, Notes: d.Notes}
 	bound.Request.Origin.Target = where.Encode()
-	run, err := t.svc.cfg.Runs.AcceptBound(ctx, bound)
+	run, err := t.svc.Runs.AcceptBound(ctx, bound)
 	if err != nil && ctx.Err() != nil {
 		return err // taken up again at the next start, with this status message
 	}
@@ -112,7 +112,7 @@ func (t *turn) accept(ctx context.Context, d input.Draft, bound runs.Bound, quot
 	// Not before: a command that is refused leaves open what was asked.
 	if t.anew {
 		if err := t.giveUp(ctx); err != nil {
-			t.svc.log.WarnContext(ctx, "a question stays open", "error", err)
+			t.svc.Log.WarnContext(ctx, "a question stays open", "error", err)
 		}
 	}
 	if kept, err := store.TargetOf(run); err == nil && kept.Status.ID != status.ID {
@@ -123,15 +123,15 @@ func (t *turn) accept(ctx context.Context, d input.Draft, bound runs.Bound, quot
 		return t.out.Delete(ctx, status)
 	}
 	buttons.State.Run = run.ID
-	if err := t.svc.desk.store.Keyboards.Save(ctx, buttons); err != nil {
-		t.svc.log.WarnContext(ctx, "the buttons of a status message won't work", "run", run.ID, "error", err)
+	if err := t.svc.Store.Keyboards.Save(ctx, buttons); err != nil {
+		t.svc.Log.WarnContext(ctx, "the buttons of a status message won't work", "run", run.ID, "error", err)
 	}
-	if err := t.svc.desk.store.Uses.Count(ctx, run.Tool.ToolID); err != nil {
-		t.svc.log.WarnContext(ctx, "the use of a tool was not counted", "error", err)
+	if err := t.svc.Store.Uses.Count(ctx, run.Tool.ToolID); err != nil {
+		t.svc.Log.WarnContext(ctx, "the use of a tool was not counted", "error", err)
 	}
-	t.svc.recents.Note(t.in.From, run)
+	t.svc.Recents.Note(t.in.From, run)
 	t.warn(ctx, run)
-	t.svc.follow(ctx, run, where, buttons, first.Text.String())
+	t.svc.Progress.Follow(ctx, run, where, buttons, first.Text.String())
 	return nil
 }
 
@@ -146,7 +146,7 @@ func (t *turn) postStatus(ctx context.Context, m chat.Message) (chat.MessageRef,
 		return ref, err
 	}
 	t.in.answer = ref
-	return ref, t.svc.inbox.answered(context.WithoutCancel(ctx), t.in, ref)
+	return ref, t.svc.Answered(context.WithoutCancel(ctx), t.in, ref)
 }
 
 // firstStatus is the state a run begins in.
@@ -171,9 +171,9 @@ func (t *turn) notes(notes []string) chat.Text {
 
 // sign shows that the bot is at work, without making anybody wait for it.
 func (t *turn) sign(ctx context.Context, what chat.Activity) {
-	t.svc.wg.Go(func() {
+	t.svc.Go(func() {
 		if err := t.out.Working(ctx, t.in.Chat.Place, what); err != nil {
-			t.svc.log.DebugContext(ctx, "no sign of work", "error", err)
+			t.svc.Log.DebugContext(ctx, "no sign of work", "error", err)
 		}
 	})
 }
@@ -183,6 +183,6 @@ func (t *turn) isForTool() bool {
 	if t.in.Kind != chat.KindMessage || t.in.Command == "" {
 		return false
 	}
-	_, ok := t.svc.cfg.Tools.Snapshot().ByCommand(t.in.Command)
+	_, ok := t.tools.ByCommand(t.in.Command)
 	return ok || strings.EqualFold(t.in.Command, "run")
 }

@@ -1,9 +1,6 @@
 package router
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -99,128 +96,6 @@ func (v voice) price(q billing.Quote) chat.Text {
 	return text
 }
 
-// follow keeps a run's status message up to date until the run is over or the Router stops; the result
-// itself is the Deliverer's.
-//
-// shown is the text the message has, or "" where that is not known.
-func (r *Router) follow(ctx context.Context, run runs.Run, where store.Target, k store.Keyboard, shown string) {
-	f := &follower{
-		r: r, out: r.desk.surfaces[run.Origin.Platform], say: r.desk.voiceFor(where.Language),
-		run: run, where: where, keyboard: k, shown: shown,
-	}
-	if _, followed := r.following.LoadOrStore(run.ID, true); followed || f.out == nil {
-		return
-	}
-	r.wg.Go(func() {
-		defer r.following.Delete(run.ID)
-		f.watch(ctx)
-	})
-}
-
-// resume follows a run again after a restart.
-func (r *Router) resume(ctx context.Context, run runs.Run) {
-	if len(run.Origin.Target) == 0 {
-		return // asked for on a page, which shows it by itself
-	}
-	where, err := store.TargetOf(run)
-	if err != nil {
-		r.log.WarnContext(ctx, "a run is not followed", "run", run.ID, "error", err)
-		return
-	}
-	k := store.Keyboard{ID: store.NewID(), Platform: run.Origin.Platform, AccountID: run.AccountID, State: store.KeyboardState{Run: run.ID, Tool: run.Tool.ToolID}}
-	if err := r.desk.store.Keyboards.Save(ctx, k); err != nil {
-		r.log.WarnContext(ctx, "the buttons of a status message won't work", "run", run.ID, "error", err)
-	}
-	r.follow(ctx, run, where, k, "")
-}
-
-// activeRuns lists the runs of our platforms that are not over.
-func (r *Router) activeRuns(ctx context.Context) ([]runs.Run, error) {
-	var active []runs.Run
-	for _, platform := range r.desk.platforms() {
-		for _, status := range openStatuses() {
-			filter := runs.Filter{Platform: platform, Status: status, Limit: 200}
-			for {
-				page, err := r.cfg.Runs.List(ctx, filter)
-				if err != nil {
-					return nil, fmt.Errorf("list the runs to follow: %w", err)
-				}
-				active = append(active, page...)
-				if len(page) < filter.Limit {
-					break
-				}
-				filter.Before = page[len(page)-1].ID
-			}
-		}
-	}
-	return active, nil
-}
-
-// follower edits one run's status message.
-type follower struct {
-	r        *Router
-	out      *surface
-	say      voice
-	run      runs.Run
-	where    store.Target
-	keyboard store.Keyboard
-	shown    string    // the text the message has now
-	next     time.Time // no edit before
-	refused  bool      // the last edit was refused as too many: to be made up for
-}
-
-// atOnce is how soon a status message says that the run is at work: a run that takes less needs no word of it.
-const atOnce = 400 * time.Millisecond
-
-// watch waits for changes and shows the latest at each interval; what came in between is skipped.
-func (f *follower) watch(ctx context.Context) {
-	changes, unsubscribe := f.r.cfg.Runs.Subscribe(f.run.ID)
-	defer unsubscribe()
-	f.next = time.Now().Add(f.interval())
-	// A change between the acceptance and the subscription would be missed.
-	if now, err := f.r.cfg.Runs.Get(ctx, f.run.ID); err == nil {
-		f.run = now
-	}
-	working := time.NewTicker(max(time.Second, f.out.caps.WorkingFor-time.Second))
-	defer working.Stop()
-	due := time.NewTimer(time.Until(f.next))
-	defer due.Stop()
-	for !f.run.Status.Final() {
-		select {
-		case <-ctx.Done():
-			return
-		case run, ok := <-changes:
-			if !ok {
-				return
-			}
-			if run.Status == runs.StatusRunning && f.run.Status != runs.StatusRunning && !f.refused {
-				f.next = time.Now().Add(min(time.Until(f.next), atOnce)) // nobody should think that it still waits
-			}
-			f.run = run
-			due.Reset(time.Until(f.next))
-		case <-due.C:
-			if !f.show(ctx) {
-				return
-			}
-			if f.refused {
-				due.Reset(time.Until(f.next))
-			}
-		case <-working.C:
-			f.sign(ctx)
-		}
-	}
-}
-
-func (f *follower) interval() time.Duration { return f.out.caps.ProgressInterval(f.where.Chat.Kind) }
-
-func (f *follower) sign(ctx context.Context) {
-	if f.run.Status == runs.StatusRunning && f.out.caps.WorkingFor > 0 {
-		if err := f.out.Working(ctx, f.where.Chat.Place, activityOf(f.run.Tool)); err != nil {
-			f.r.log.DebugContext(ctx, "no sign of work", "run", f.run.ID, "error", err)
-		}
-	}
-}
-
 // activityOf is the sign that fits what a tool makes.
 func activityOf(tool registry.Tool) chat.Activity {
 	if len(tool.OutputSchema) == 0 {
@@ -237,34 +112,4 @@ func activityOf(tool registry.Tool) chat.Activity {
 		return chat.ActivityDocument
 	}
 	return chat.ActivityTyping
-}
-
-// show edits the message if its text has changed. It gives false when there is no use in going on.
-func (f *follower) show(ctx context.Context) bool {
-	m := f.say.statusMessage(f.run, f.keyboard, f.where.Notes)
-	text := m.Text.String()
-	if text == f.shown || !f.out.caps.Edit || f.where.Status.IsZero() {
-		return true
-	}
-	unlock := f.r.desk.live.lock(f.run.ID)
-	defer unlock()
-	if begun, err := f.r.desk.store.Deliveries.Begun(ctx, f.run.ID); begun || err != nil {
-		return !begun && ctx.Err() == nil
-	}
-	m.To, m.Droppable = f.where.Chat.Place, true
-	_, err := f.out.Edit(ctx, f.where.Status, f.out.fit(m))
-	f.next = time.Now().Add(f.interval())
-	var refused *registry.Error
-	f.refused = false
-	switch {
-	case err == nil:
-		f.shown = text
-	case errors.Is(err, chat.ErrGone), errors.Is(err, chat.ErrUnreachable):
-		return false // the result will find its own way
-	case errors.As(err, &refused) && refused.RetryAfter > 0:
-		f.next, f.refused = time.Now().Add(max(refused.RetryAfter, f.interval())), true
-	default:
-		f.r.log.DebugContext(ctx, "progress was not shown", "run", f.run.ID, "error", err)
-	}
-	return true
 }

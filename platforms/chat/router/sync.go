@@ -18,15 +18,15 @@ func (r *Router) keepCommands(ctx context.Context) {
 	tick := time.NewTicker(commandCheck)
 	defer tick.Stop()
 	for {
-		snap := r.cfg.Tools.Snapshot()
-		for _, platform := range r.desk.platforms() {
+		snap := r.svc.Tools.Snapshot()
+		for _, platform := range r.svc.Deliverer.Platforms() {
 			if synced[platform] == snap.Hash() || time.Now().Before(retry[platform]) {
 				continue
 			}
-			if err := r.syncCommands(ctx, r.desk.surfaces[platform], snap); err != nil {
+			if err := r.syncCommands(ctx, r.svc.Deliverer.Platform(platform), snap); err != nil {
 				retry[platform] = time.Now().Add(30 * time.Second)
 				if ctx.Err() == nil {
-					r.log.WarnContext(ctx, "the command list is not up to date", "platform", platform, "error", err)
+					r.svc.Log.WarnContext(ctx, "the command list is not up to date", "platform", platform, "error", err)
 				}
 				continue
 			}
@@ -45,20 +45,20 @@ func (r *Router) syncCommands(ctx context.Context, s *surface, snap *registry.Sn
 	if s.caps.Commands.Max == 0 {
 		return nil
 	}
-	counts, err := r.desk.store.Uses.All(ctx)
+	counts, err := r.svc.Store.Uses.All(ctx)
 	if err != nil {
 		return err
 	}
-	list := commandList{limits: s.caps.Commands, house: r.cfg.Operator.houseCommands(), tools: snap.Offered(registry.Everyone), uses: counts}
+	list := commandList{limits: s.caps.Commands, house: r.svc.Commands, tools: snap.Offered(registry.Everyone), uses: counts}
 	if s.caps.Commands.Localized {
-		for _, language := range r.desk.texts.Languages() {
-			list.voices = append(list.voices, r.desk.voiceFor(language))
+		for _, language := range r.svc.Texts.Languages() {
+			list.voices = append(list.voices, r.svc.Deliverer.Voice(language))
 		}
 	}
 	var sets []chat.CommandSet
 	for _, language := range r.commandLanguages(s) {
 		for _, kind := range []chat.ChatKind{chat.ChatPrivate, chat.ChatGroup} {
-			sets = append(sets, chat.CommandSet{Kind: kind, Language: language, Commands: list.in(r.desk.voiceFor(language), kind)})
+			sets = append(sets, chat.CommandSet{Kind: kind, Language: language, Commands: list.in(r.svc.Deliverer.Voice(language), kind)})
 		}
 	}
 	return s.SyncCommands(ctx, sets)
@@ -68,7 +68,7 @@ func (r *Router) syncCommands(ctx context.Context, s *surface, snap *registry.Sn
 func (r *Router) commandLanguages(s *surface) []string {
 	languages := []string{""}
 	if !s.caps.Commands.Localized {
-		languages = append(languages, r.desk.texts.Languages()[1:]...) // English is for everybody else
+		languages = append(languages, r.svc.Texts.Languages()[1:]...) // English is for everybody else
 	}
 	return languages
 }

@@ -65,7 +65,7 @@ func (t *turn) offerUse(ctx context.Context, text chat.Text, what store.Keyboard
 		k.State.Tools = append(k.State.Tools, tool.ToolID)
 		options = append(options, chat.MenuOption{Label: tool.DisplayName, Description: chat.FirstSentence(tool.Description)})
 	}
-	if err := t.svc.desk.store.Keyboards.Save(ctx, k); err != nil {
+	if err := t.svc.Store.Keyboards.Save(ctx, k); err != nil {
 		return err
 	}
 	m := t.answering(text)
@@ -79,7 +79,7 @@ func (t *turn) pressWith(ctx context.Context, k store.Keyboard, n int) error {
 	if n >= len(k.State.Tools) {
 		return t.alert(ctx, "press.tooOld")
 	}
-	tool, ok := t.svc.cfg.Tools.Snapshot().Resolve(k.State.Tools[n])
+	tool, ok := t.tools.Resolve(k.State.Tools[n])
 	if !ok {
 		return t.alert(ctx, "tool.gone")
 	}
@@ -177,7 +177,7 @@ func resultFiles(run runs.Run) []chat.Attachment {
 
 // lastResult gives the person's newest run that made files, if there is one among the last few.
 func (t *turn) lastResult(ctx context.Context) (run runs.Run, ok bool, err error) {
-	list, err := t.svc.cfg.Runs.List(ctx, runs.Filter{AccountID: t.account.ID, Status: runs.StatusSucceeded, Limit: 20})
+	list, err := t.svc.Runs.List(ctx, runs.Filter{AccountID: t.account.ID, Status: runs.StatusSucceeded, Limit: 20})
 	if err != nil {
 		return run, false, fmt.Errorf("find the last result: %w", err)
 	}

@@ -1,23 +1,8 @@
 package router
 
 import (
-	"maps"
-	"slices"
 	"sync"
-
-	"github.com/signalbox/signalbox/internal/i18n"
-	"github.com/signalbox/signalbox/platforms/chat/store"
 )
-
-// desk is what the Router and the Deliverer share.
-type desk struct {
-	surfaces map[string]*surface // by platform
-	store    *store.Store
-	texts    *i18n.Catalogue
-	live     liveMessages
-}
-
-func (d *desk) platforms() []string { return slices.Sorted(maps.Keys(d.surfaces)) }
 
 // liveMessages keeps edits of one status message apart: nobody shows an old state over a new one.
 type liveMessages struct {

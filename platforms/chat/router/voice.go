@@ -8,10 +8,6 @@ import (
 // voice speaks one language.
 type voice struct{ i18n.Voice }
 
-// voiceFor gives the voice for the first of these languages that there are texts in; English where there is
-// none.
-func (d *desk) voiceFor(languages ...string) voice { return voice{d.texts.Voice(languages...)} }
-
 // Text gives a text with its placeholders filled: pairs of name and value. A value that is a Text keeps
 // its styles.
 func (v voice) Text(key string, pairs ...any) chat.Text {
