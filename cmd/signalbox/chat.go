@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/router"
+	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/discord"
 	"github.com/signalbox/signalbox/platforms/telegram"
 	"github.com/signalbox/signalbox/platforms/web"
@@ -26,7 +27,7 @@ type chatPlatforms struct {
 	page      *webchat.Adapter
 	telegram  *telegram.Adapter // nil: off
 	discord   *discord.Adapter  // nil: off
-	deliverer *router.Deliverer
+	deliverer *show.Deliverer
 	router    *router.Router
 	server    atomic.Pointer[web.Server] // nil: not there yet
 }
@@ -60,7 +61,7 @@ func (a *app) newChat(ctx context.Context) (*chatPlatforms, error) {
 		}
 		adapters = append(adapters, p.discord)
 	}
-	p.deliverer, err = router.NewDeliverer(router.DelivererConfig{
+	p.deliverer, err = show.NewDeliverer(show.DelivererConfig{
 		Adapters: adapters, Pool: a.db.pool, Media: a.media, Logger: a.log, Points: a.cfg.Points,
 		Link: func(run runs.Run, output int) string {
 			server := p.server.Load()
@@ -135,7 +136,7 @@ func (p *chatPlatforms) deliverers() map[string]runs.Deliverer {
 
 // pageDeliverer delivers what was asked for on the web: in the conversation. A run that a form has started is shown
 // by its own page.
-type pageDeliverer struct{ *router.Deliverer }
+type pageDeliverer struct{ *show.Deliverer }
 
 func (d pageDeliverer) Deliver(ctx context.Context, run runs.Run) error {
 	if len(run.Origin.Target) == 0 {

@@ -28,6 +28,7 @@ import (
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/router"
+	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/telegram"
 	"github.com/signalbox/signalbox/platforms/telegram/telegramtest"
 	"github.com/signalbox/signalbox/registry"
@@ -121,7 +122,7 @@ func (h *house) start() *house {
 		Limits: h.limits,
 	})
 	h.must(err)
-	deliverer, err := router.NewDeliverer(router.DelivererConfig{
+	deliverer, err := show.NewDeliverer(show.DelivererConfig{
 		Adapters: []chat.Adapter{h.adapter}, Pool: h.pool, Media: h.files, Logger: log,
 		Link: func(run runs.Run, output int) string {
 			return "https://signalbox.example/files/" + run.Outputs[output].Name

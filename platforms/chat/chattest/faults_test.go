@@ -12,6 +12,7 @@ import (
 
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/router"
+	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
@@ -96,7 +97,7 @@ func TestDeliveryShowsAResultOnce(t *testing.T) {
 		t.Parallel()
 		s, fake := newScene(t)
 		s.painted()
-		deliverer, err := router.NewDeliverer(router.DelivererConfig{
+		deliverer, err := show.NewDeliverer(show.DelivererConfig{
 			Adapters: []chat.Adapter{fakeAdapter{fake}}, Pool: s.Pool, Media: s.Files, Logger: slog.New(slog.DiscardHandler),
 		})
 		if err != nil {

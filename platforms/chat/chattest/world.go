@@ -23,6 +23,7 @@ import (
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/router"
+	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
@@ -101,7 +102,7 @@ func (w *World) Start() {
 	log := slog.New(slog.NewTextHandler(testLog{w.t}, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	connection := w.Harness.Connect(w.t)
 	w.Caps = connection.Adapter.Capabilities()
-	deliverer, err := router.NewDeliverer(router.DelivererConfig{
+	deliverer, err := show.NewDeliverer(show.DelivererConfig{
 		Adapters: []chat.Adapter{connection.Adapter}, Pool: w.Pool, Media: w.Files, Logger: log, Link: w.Link,
 	})
 	if err != nil {

@@ -14,9 +14,6 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
-// maxChoiceButtons is how many choices a question shows as buttons; the others can be typed.
-const maxChoiceButtons = 16
-
 // ask asks for the first of a draft's missing inputs and keeps the draft until the answer comes.
 func (t *turn) ask(ctx context.Context, d input.Draft, tool *registry.Tool, missing []registry.InputField) error {
 	f := missing[0]
@@ -26,7 +23,7 @@ func (t *turn) ask(ctx context.Context, d input.Draft, tool *registry.Tool, miss
 		ID: store.NewID(), Platform: t.in.platform, Chat: t.in.Chat.Chat, AccountID: t.account.ID,
 		State: store.PromptState{Field: f.Name, Draft: &d},
 	}
-	buttons := t.keyboard(store.KeyboardState{Prompt: p.ID, Tool: d.Tool, Values: t.out.shownChoices(f), Fields: t.askedTogether(missing)})
+	buttons := t.keyboard(store.KeyboardState{Prompt: p.ID, Tool: d.Tool, Values: t.out.ShownChoices(f), Fields: t.out.TypedTogether(missing)})
 	m := t.answering(chat.Join("\n\n", notes, t.question(tool, f)))
 	t.askFor(&m, f, buttons)
 	if len(m.Buttons) > 0 || len(m.Menus) > 0 {
@@ -102,7 +99,7 @@ func (t *turn) giveUp(ctx context.Context) error {
 // showOver shows in place of a question that it waits for no answer any more. Nobody waits for that. A question without
 // buttons stays as it is: where it opened the reply field it can't be changed, and who replies to it is told.
 func (t *turn) showOver(ctx context.Context, p store.Prompt) {
-	over := t.out.fit(chat.Message{To: p.State.Asked.Place, Text: t.say.Text("ask.over")})
+	over := t.out.Fit(chat.Message{To: p.State.Asked.Place, Text: t.say.Text("ask.over")})
 	show := func() error {
 		_, err := t.out.Edit(ctx, p.State.Asked, over)
 		return err
@@ -112,7 +109,7 @@ func (t *turn) showOver(ctx context.Context, p store.Prompt) {
 		return
 	case p.State.View != nil:
 		show = func() error { return t.out.Delete(ctx, p.State.Asked) }
-	case !p.State.Buttons || !t.out.caps.Edit:
+	case !p.State.Buttons || !t.out.Caps.Edit:
 		return
 	}
 	t.svc.Go(func() {
@@ -126,7 +123,7 @@ func (t *turn) showOver(ctx context.Context, p store.Prompt) {
 // in groups, where bots may see nothing else. There /cancel takes the place of the button on platforms
 // that can't show both.
 func (t *turn) askFor(m *chat.Message, f registry.InputField, buttons store.Keyboard) {
-	t.offer(m, buttons, "c", "menu.value", t.out.choiceOptions(t.say, f))
+	t.offer(m, buttons, "c", "menu.value", t.out.ChoiceOptions(t.say, f))
 	if len(buttons.State.Fields) > 0 {
 		m.Buttons = append(m.Buttons, []chat.Button{{Label: t.say.Line("button.answer"), Data: buttons.Data("form"), Style: chat.ButtonPrimary}})
 	}
@@ -139,11 +136,11 @@ func (t *turn) askFor(m *chat.Message, f registry.InputField, buttons store.Keyb
 		if answerable {
 			m.OnlyFor = t.in.From.ExternalID
 		}
-		if t.out.caps.ForceReply && !answerable {
+		if t.out.Caps.ForceReply && !answerable {
 			m.Ask = &chat.Ask{Placeholder: chat.Brief(f.Label(), 64), Person: t.in.From.ExternalID}
 		}
 	}
-	if m.Ask != nil && !t.out.caps.AskButtons {
+	if m.Ask != nil && !t.out.Caps.AskButtons {
 		m.Text = chat.Lines(m.Text, t.say.Text("ask.cancelCommand"))
 		return
 	}
@@ -153,18 +150,6 @@ func (t *turn) askFor(m *chat.Message, f registry.InputField, buttons store.Keyb
 		return
 	}
 	m.Buttons = append(m.Buttons, []chat.Button{cancel})
-}
-
-// askedTogether names the missing inputs that one dialog can ask for: those that are typed, when the first is.
-func (t *turn) askedTogether(missing []registry.InputField) []string {
-	var names []string
-	for _, f := range missing {
-		if !input.IsTyped(f) || len(names) == t.out.caps.Forms.Fields {
-			break
-		}
-		names = append(names, f.Name)
-	}
-	return names
 }
 
 // question asks for an input: what it is, what is allowed, an example.
@@ -178,40 +163,6 @@ func (t *turn) question(tool *registry.Tool, f registry.InputField) chat.Text {
 		text = chat.Lines(text, t.say.Text("ask.example", "example", chat.Brief(example, 200)))
 	}
 	return text
-}
-
-// shownChoices are the values that a question offers, by number.
-func (s *surface) shownChoices(f registry.InputField) []any {
-	if f.Type == registry.TypeBoolean {
-		return []any{true, false}
-	}
-	most := maxChoiceButtons
-	if s.caps.Menus.PerMessage > 0 {
-		most = s.caps.Menus.Options
-	}
-	var values []any
-	for _, c := range f.Choices[:min(len(f.Choices), most)] {
-		values = append(values, c.Value)
-	}
-	return values
-}
-
-func (s *surface) choiceOptions(v voice, f registry.InputField) []chat.MenuOption {
-	var options []chat.MenuOption
-	for _, value := range s.shownChoices(f) {
-		options = append(options, chat.MenuOption{Label: v.valueLabel(f, value)})
-	}
-	return options
-}
-
-// rowsOf puts buttons into rows of n.
-func rowsOf(all []chat.Button, n int) [][]chat.Button {
-	var rows [][]chat.Button
-	for len(all) > 0 {
-		k := min(n, len(all))
-		rows, all = append(rows, all[:k:k]), all[k:]
-	}
-	return rows
 }
 
 // answerPrompt takes a message as the answer to an open question, if it is one.

@@ -8,9 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -113,13 +110,4 @@ func saidKeys(t *testing.T) map[string]bool {
 	said["limit.near"], said["limit.over"] = true, true
 	said["nothing.charged"], said["format.time"] = true, true
 	return said
-}
-
-func TestSayNeverReadsValuesAsMarkup(t *testing.T) {
-	t.Parallel()
-	got := english(t).Text("tools.title", "n", chat.Text{{Style: chat.StyleItalic, Text: "*many* {n}"}})
-	want := chat.Text{{Style: chat.StyleBold, Text: "Tools"}, {Text: " ("}, {Style: chat.StyleItalic, Text: "*many* {n}"}, {Text: ")"}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
 }

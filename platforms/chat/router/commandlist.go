@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -22,11 +23,11 @@ type commandList struct {
 	house  commands
 	tools  []*registry.Tool
 	uses   map[string]int64 // by tool id
-	voices []voice          // of all languages, where one list carries them all
+	voices []show.Voice     // of all languages, where one list carries them all
 }
 
 // in writes the list for chats of a kind in a language.
-func (l commandList) in(v voice, kind chat.ChatKind) []chat.Command {
+func (l commandList) in(v show.Voice, kind chat.ChatKind) []chat.Command {
 	own := l.own(v, kind)
 	var list []chat.Command
 	for _, tool := range l.choose(l.named(), max(0, l.limits.Max-len(own))) {
@@ -37,7 +38,7 @@ func (l commandList) in(v voice, kind chat.ChatKind) []chat.Command {
 }
 
 // own are the bot's own commands.
-func (l commandList) own(v voice, kind chat.ChatKind) []chat.Command {
+func (l commandList) own(v show.Voice, kind chat.ChatKind) []chat.Command {
 	var own []chat.Command
 	for _, c := range l.house {
 		if c.who == chatAdmins && kind == chat.ChatPrivate {
@@ -58,7 +59,7 @@ func (l commandList) own(v voice, kind chat.ChatKind) []chat.Command {
 }
 
 // describe says in a language what a house command takes.
-func (l commandList) describe(inputs registry.InputSchema, v voice) registry.InputSchema {
+func (l commandList) describe(inputs registry.InputSchema, v show.Voice) registry.InputSchema {
 	described := slices.Clone(inputs)
 	for i, f := range described {
 		described[i].Description = v.Line("takes." + f.Name)
@@ -89,7 +90,7 @@ func (l commandList) named() []*registry.Tool {
 }
 
 // toolCommand takes what the tool takes and, where there is room for it, a preset.
-func (l commandList) toolCommand(tool *registry.Tool, v voice) chat.Command {
+func (l commandList) toolCommand(tool *registry.Tool, v show.Voice) chat.Command {
 	inputs := optionOrder(tool.InputSchema)
 	if l.limits.Options > 0 {
 		inputs = inputs[:min(len(inputs), l.limits.Options)]
@@ -138,7 +139,7 @@ func completed(inputs registry.InputSchema) []string {
 
 // onMessages are the commands in the menu of a message: any tool by way of a choice, and those used most that take a
 // picture.
-func (l commandList) onMessages(v voice) []chat.Command {
+func (l commandList) onMessages(v show.Voice) []chat.Command {
 	if l.limits.OnMessages == 0 {
 		return nil
 	}

@@ -36,7 +36,7 @@ func (t *turn) keepFile(ctx context.Context, a chat.Attachment) (string, error) 
 	if a.Ref != "" {
 		return a.Ref, nil
 	}
-	limit := t.out.caps.Download
+	limit := t.out.Caps.Download
 	if limit > 0 && a.Bytes > limit {
 		return "", &tooLarge{limit}
 	}

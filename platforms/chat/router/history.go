@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -61,22 +62,15 @@ func (t *turn) historyLine(i int, run runs.Run) chat.Text {
 		{Style: chat.StyleBold, Text: run.Tool.DisplayName},
 		{Text: " · " + t.say.Time(run.CreatedAt.UTC()) + " UTC"},
 	}
-	state := t.say.stage(run) // as its status message says it
+	state := t.say.Stage(run) // as its status message says it
 	if run.Status.Final() {
-		state = chat.Plain(t.say.Line("run."+string(run.Status)) + " · " + t.say.costOf(run))
+		state = chat.Plain(t.say.Line("run."+string(run.Status)) + " · " + t.say.CostOf(run))
 	}
 	text = chat.Lines(text, state)
-	if prompt := promptOf(run); prompt != "" && t.in.Chat.Kind == chat.ChatPrivate {
+	if prompt := show.PromptOf(run); prompt != "" && t.in.Chat.Kind == chat.ChatPrivate {
 		text = chat.Lines(text, chat.Text{{Style: chat.StyleItalic, Text: chat.Brief(prompt, 80)}})
 	}
 	return text
-}
-
-func (v voice) costOf(run runs.Run) string {
-	if run.Cost == 0 {
-		return v.Line("cost.none")
-	}
-	return v.Value(run.Cost)
 }
 
 func (t *turn) pressOlder(ctx context.Context, k store.Keyboard) error {
@@ -125,21 +119,21 @@ func (t *turn) cancelCommand(ctx context.Context) error {
 	var buttons []chat.Button
 	for i, run := range active {
 		name := chat.Text{{Text: strconv.Itoa(i+1) + ". "}, {Style: chat.StyleBold, Text: run.Tool.DisplayName}}
-		text = chat.Lines(text, chat.Join(" · ", name, t.say.stage(run)))
+		text = chat.Lines(text, chat.Join(" · ", name, t.say.Stage(run)))
 		k.State.Runs = append(k.State.Runs, run.ID)
 		buttons = append(buttons, chat.Button{Label: t.say.Line("button.cancelNumber", "n", i+1), Data: k.Data("stop#" + strconv.Itoa(i))})
 	}
 	if err := t.svc.Store.Keyboards.Save(ctx, k); err != nil {
 		return err
 	}
-	_, err = t.reply(ctx, text, rowsOf(buttons, 3)...)
+	_, err = t.reply(ctx, text, show.RowsOf(buttons, 3)...)
 	return err
 }
 
 // underWay lists up to nine of the person's runs that are not over.
 func (t *turn) underWay(ctx context.Context) ([]runs.Run, error) {
 	var active []runs.Run
-	for _, status := range openStatuses() {
+	for _, status := range show.OpenStatuses() {
 		list, err := t.svc.Runs.List(ctx, runs.Filter{AccountID: t.account.ID, Status: status, Limit: 9})
 		if err != nil {
 			return nil, fmt.Errorf("list what is under way: %w", err)
@@ -147,10 +141,6 @@ func (t *turn) underWay(ctx context.Context) ([]runs.Run, error) {
 		active = append(active, list...)
 	}
 	return active[:min(len(active), 9)], nil
-}
-
-func openStatuses() []runs.Status {
-	return []runs.Status{runs.StatusAwaitingConfirmation, runs.StatusRunning, runs.StatusSubmitted, runs.StatusQueued}
 }
 
 // pressStopListed cancels a run of the list.
@@ -198,7 +188,7 @@ const whyLooksBack = 50
 
 // readByOthers reports whether an answer that is meant for the person is seen by everybody in the chat.
 func (t *turn) readByOthers() bool {
-	return t.in.Chat.Kind != chat.ChatPrivate && !t.out.caps.Ephemeral
+	return t.in.Chat.Kind != chat.ChatPrivate && !t.out.Caps.Ephemeral
 }
 
 // askedHere reports whether a run was asked for in this chat.
@@ -239,7 +229,7 @@ func (t *turn) why(ctx context.Context, run runs.Run, text chat.Text) error {
 		if !ok {
 			continue
 		}
-		shown := chat.Brief(t.say.valueLabel(f, value), 100)
+		shown := chat.Brief(t.say.ValueLabel(f, value), 100)
 		if f.Type.IsMedia() {
 			shown = t.say.Line("why.file")
 		}
@@ -248,18 +238,7 @@ func (t *turn) why(ctx context.Context, run runs.Run, text chat.Text) error {
 			{Style: chat.StyleItalic, Text: t.say.Line("source." + string(run.Sources[f.Name]))},
 		})
 	}
-	text = chat.Join("\n\n", text, chat.Lines(t.say.paid(run, t.in.Chat.Kind), t.say.Text("support.code", "code", supportCode(run.ID))))
+	text = chat.Join("\n\n", text, chat.Lines(t.say.Paid(run, t.in.Chat.Kind), t.say.Text("support.code", "code", show.SupportCode(run.ID))))
 	_, err := t.reply(ctx, text)
 	return err
-}
-
-// paid is the receipt of a run that has a result, how one ended that has none, the price of one that is not over.
-func (v voice) paid(run runs.Run, in chat.ChatKind) chat.Text {
-	switch {
-	case run.Status == runs.StatusSucceeded:
-		return v.receipt(run)
-	case run.Status.Final():
-		return v.ending(run, in)
-	}
-	return v.price(run.Quote)
 }

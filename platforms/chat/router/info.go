@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
@@ -63,7 +64,7 @@ func (t *turn) listTools(ctx context.Context, text chat.Text, tools []*registry.
 		k.State.Tools = append(k.State.Tools, tool.ToolID)
 		buttons = append(buttons, chat.Button{Label: tool.DisplayName, Data: k.Data(fmt.Sprint("tool", i))})
 	}
-	rows := rowsOf(buttons, 2)
+	rows := show.RowsOf(buttons, 2)
 	for _, b := range more {
 		b.Data = k.Data(b.Data)
 		rows = append(rows, []chat.Button{b})
@@ -130,7 +131,7 @@ func (t *turn) overview(ctx context.Context) error {
 		own = chat.Lines(own, chat.Plain("/"+c.name+" – "+t.say.Line("command."+c.name)))
 	}
 	text = chat.Join("\n\n", text, own)
-	limit := t.out.caps.TextLimit - 200
+	limit := t.out.Caps.TextLimit - 200
 	left := 0
 	for _, group := range byCategory(t.offered()) {
 		block := chat.Text{{Style: chat.StyleBold, Text: t.categoryName(group.name)}}
@@ -194,7 +195,7 @@ func (t *turn) explain(ctx context.Context, tool *registry.Tool) error {
 		if err != nil {
 			t.svc.Log.WarnContext(ctx, "help without a price", "tool", tool.ToolID, "error", err)
 		}
-		price = t.say.price(quote)
+		price = t.say.Price(quote)
 		if err := t.svc.Store.Keyboards.Save(ctx, k); err != nil {
 			return err
 		}
@@ -227,8 +228,8 @@ func (t *turn) toolHelp(tool *registry.Tool, price chat.Text) chat.Text {
 		}
 	}
 	tail := chat.Join("\n\n", inputs, chat.Text{{Style: chat.StyleCode, Text: input.Usage(tool)}}, price, state)
-	tail = tail.Cut(t.out.caps.TextLimit / 2)
-	description := chat.Plain(strings.TrimSpace(tool.Description)).Cut(max(0, t.out.caps.TextLimit-head.Len()-tail.Len()-4))
+	tail = tail.Cut(t.out.Caps.TextLimit / 2)
+	description := chat.Plain(strings.TrimSpace(tool.Description)).Cut(max(0, t.out.Caps.TextLimit-head.Len()-tail.Len()-4))
 	return chat.Join("\n\n", head, description, tail)
 }
 
@@ -282,23 +283,8 @@ func (t *turn) toolsPage(ctx context.Context, k store.Keyboard, page int) (chat.
 		k.State.Tools = append(k.State.Tools, tool.ToolID)
 		buttons = append(buttons, chat.Button{Label: tool.DisplayName, Data: k.Data(fmt.Sprint("tool", i))})
 	}
-	m.Buttons = append(rowsOf(buttons, 2), t.pager(k, "list", page, pages)...)
+	m.Buttons = append(show.RowsOf(buttons, 2), t.say.Pager(k, "list", page, pages)...)
 	return m, t.svc.Store.Keyboards.Save(ctx, k)
-}
-
-// pager makes the row that leads to the other pages.
-func (t *turn) pager(k store.Keyboard, action string, page, pages int) [][]chat.Button {
-	if pages < 2 {
-		return nil
-	}
-	var row []chat.Button
-	if page > 0 {
-		row = append(row, chat.Button{Label: t.say.Line("button.previous"), Data: k.Data(fmt.Sprint(action, page-1))})
-	}
-	if page < pages-1 {
-		row = append(row, chat.Button{Label: t.say.Line("button.next"), Data: k.Data(fmt.Sprint(action, page+1))})
-	}
-	return [][]chat.Button{row}
 }
 
 func (t *turn) pressList(ctx context.Context, k store.Keyboard, page int) error {
@@ -412,7 +398,7 @@ func (t *turn) priceCommand(ctx context.Context) error {
 	if err != nil {
 		return t.notStarted(ctx, chat.MessageRef{}, d, err)
 	}
-	text := chat.Lines(chat.Text{{Style: chat.StyleBold, Text: tool.DisplayName}}, t.say.price(quote))
+	text := chat.Lines(chat.Text{{Style: chat.StyleBold, Text: tool.DisplayName}}, t.say.Price(quote))
 	if quote.Rate != "" && quote.High > 0 {
 		text = chat.Lines(text, t.say.Text("price.rate", "rate", quote.Rate, "unit", t.say.Line("unit."+quote.Unit)))
 	}

@@ -23,10 +23,10 @@ func (t *turn) linkCommand(ctx context.Context) error {
 	if code := strings.TrimSpace(t.in.Text); code != "" {
 		return t.askJoin(ctx, code)
 	}
-	if t.in.Chat.Kind != chat.ChatPrivate && !t.out.caps.Ephemeral {
+	if t.in.Chat.Kind != chat.ChatPrivate && !t.out.Caps.Ephemeral {
 		var rows [][]chat.Button
-		if t.out.caps.DeepLink != "" {
-			rows = append(rows, []chat.Button{{Label: t.say.Line("button.link"), URL: fmt.Sprintf(t.out.caps.DeepLink, linkWord)}})
+		if t.out.Caps.DeepLink != "" {
+			rows = append(rows, []chat.Button{{Label: t.say.Line("button.link"), URL: fmt.Sprintf(t.out.Caps.DeepLink, linkWord)}})
 		}
 		_, err := t.reply(ctx, t.say.Text("link.private"), rows...)
 		return err

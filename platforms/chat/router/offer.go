@@ -9,67 +9,25 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/chat/store"
-	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
 
-// pageOf gives the borders of a page of a list, and the page that exists nearest to the one wanted. A page is as
-// long as a menu can be, or perPage where there are buttons.
-func (t *turn) pageOf(page, perPage, all int) (first, last, shown, pages int) {
-	if t.out.caps.Menus.PerMessage > 0 {
-		perPage = t.out.caps.Menus.Options
-	}
-	pages = max(1, (all+perPage-1)/perPage)
-	shown = min(max(page, 0), pages-1)
-	return shown * perPage, min(all, (shown+1)*perPage), shown, pages
-}
-
-// offer adds options to a message: as a menu where the platform has menus, else as buttons, two in a row. What is
-// chosen arrives as the action with the option's number.
+// offer adds options to a message, see surface.offer.
 func (t *turn) offer(m *chat.Message, k store.Keyboard, action, placeholder string, options []chat.MenuOption) {
-	t.out.offer(t.say, m, k, action, placeholder, options)
-}
-
-func (s *surface) offer(v voice, m *chat.Message, k store.Keyboard, action, placeholder string, options []chat.MenuOption) {
-	if len(options) == 0 {
-		return
-	}
-	if s.caps.Menus.PerMessage > 0 {
-		for i := range options {
-			options[i].Value = strconv.Itoa(i)
-		}
-		m.Menus = append(m.Menus, chat.Menu{Data: k.Data(action), Placeholder: v.Line(placeholder), Options: options})
-		return
-	}
-	buttons := make([]chat.Button, len(options))
-	for i, o := range options {
-		buttons[i] = chat.Button{Label: chat.FirstNonEmpty(o.Label, "–"), Data: k.Data(action + strconv.Itoa(i))}
-		if o.Chosen {
-			buttons[i].Label = "✓ " + o.Label
-		}
-	}
-	m.Buttons = append(m.Buttons, rowsOf(buttons, 2)...)
+	t.out.Offer(t.say, m, k, action, placeholder, options)
 }
 
 // openForm answers a press with a dialog.
 func (t *turn) openForm(ctx context.Context, form chat.Form) error {
-	form = t.out.fitForm(form)
+	form = t.out.FitForm(form)
 	return t.acknowledged(t.out.AnswerPress(ctx, *t.in.Press, chat.PressAnswer{Form: &form}))
-}
-
-// formField is the field of a form for an input, filled with its value.
-func (v voice) formField(f registry.InputField, value any, required bool) chat.FormField {
-	return chat.FormField{
-		Name: f.Name, Label: f.Label(), Value: input.ShowValue(f, value), Required: required, Multiline: f.Multiline,
-		Placeholder: chat.FirstNonEmpty(f.Description, words.Wanted(v.Voice, f)),
-	}
 }
 
 // openSettingForm opens a dialog for an input whose value is typed, where the platform has dialogs.
 func (t *turn) openSettingForm(ctx context.Context, k store.Keyboard, field string) (opened bool, err error) {
 	tool, ok := t.tools.Resolve(k.State.View.Tool)
-	if !ok || t.out.caps.Forms.Fields == 0 {
+	if !ok || t.out.Caps.Forms.Fields == 0 {
 		return false, nil
 	}
 	f, ok := tool.InputSchema.Get(field)
@@ -88,7 +46,7 @@ func (t *turn) openSettingsForm(ctx context.Context, k store.Keyboard, tool *reg
 	form := chat.Form{Title: tool.DisplayName, Data: k.Data("setform")}
 	for _, f := range fields {
 		value, _ := settingsPage{t: t, preferences: preferences}.current(f)
-		form.Fields = append(form.Fields, t.say.formField(f, value, false))
+		form.Fields = append(form.Fields, t.say.FormField(f, value, false))
 	}
 	return t.openForm(ctx, form)
 }
@@ -97,7 +55,7 @@ func (t *turn) openSettingsForm(ctx context.Context, k store.Keyboard, tool *reg
 func (t *turn) typedFields(k store.Keyboard, tool *registry.Tool) []registry.InputField {
 	var fields []registry.InputField
 	for _, name := range k.State.Fields {
-		if f, ok := tool.InputSchema.Get(name); ok && input.IsTyped(f) && len(fields) < t.out.caps.Forms.Fields {
+		if f, ok := tool.InputSchema.Get(name); ok && input.IsTyped(f) && len(fields) < t.out.Caps.Forms.Fields {
 			fields = append(fields, f)
 		}
 	}
@@ -205,7 +163,7 @@ func (t *turn) pressAnswer(ctx context.Context, k store.Keyboard) error {
 	form := chat.Form{Title: tool.DisplayName, Data: k.Data("answer")}
 	for _, name := range k.State.Fields {
 		if f, ok := tool.InputSchema.Get(name); ok {
-			form.Fields = append(form.Fields, t.say.formField(f, nil, true))
+			form.Fields = append(form.Fields, t.say.FormField(f, nil, true))
 		}
 	}
 	return t.openForm(ctx, form)

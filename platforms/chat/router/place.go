@@ -69,7 +69,7 @@ func (t *turn) placeMessage(ctx context.Context, k store.Keyboard) (chat.Message
 		return m, fmt.Errorf("read the rules of a chat: %w", err)
 	}
 	tools := t.tools.Offered(registry.Everyone)
-	first, last, page, pages := t.pageOf(k.State.View.Fields, valuesPerPage, len(tools))
+	first, last, page, pages := t.out.PageOf(k.State.View.Fields, valuesPerPage, len(tools))
 	k.State.View.Fields, k.State.Tools = page, nil
 	var options []chat.MenuOption
 	for _, tool := range tools[first:last] {
@@ -92,7 +92,7 @@ func (t *turn) placeMessage(ctx context.Context, k store.Keyboard) (chat.Message
 	if adult {
 		label = "button.adultOn"
 	}
-	m.Buttons = append(m.Buttons, t.pager(k, "ppage", page, pages)...)
+	m.Buttons = append(m.Buttons, t.say.Pager(k, "ppage", page, pages)...)
 	if t.in.Chat.Space != "" {
 		m.Buttons = append(m.Buttons, t.reachButtons(k))
 	}
@@ -158,7 +158,7 @@ func (t *turn) pressPlaceTool(ctx context.Context, k store.Keyboard, n int) erro
 				allowed = append(allowed, tool.ToolID)
 			}
 		}
-		if t.out.caps.Menus.PerMessage > 0 {
+		if t.out.Caps.Menus.PerMessage > 0 {
 			allowed = slices.DeleteFunc(slices.Clone(allowed), func(id string) bool { return slices.Contains(k.State.Tools, id) })
 			for _, value := range t.in.Press.Values {
 				if i := chosenNumber(value, nil); i < len(k.State.Tools) {

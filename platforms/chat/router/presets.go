@@ -57,7 +57,7 @@ func (t *turn) savePreset(ctx context.Context, name string) error {
 			continue
 		}
 		values[f.Name] = value
-		shown = append(shown, f.Label()+" "+chat.Brief(t.say.valueLabel(f, value), 40))
+		shown = append(shown, f.Label()+" "+chat.Brief(t.say.ValueLabel(f, value), 40))
 	}
 	if len(values) == 0 {
 		return t.tell(ctx, "preset.empty", "tool", run.Tool.DisplayName)

@@ -12,7 +12,9 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/chat/store"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -240,9 +242,9 @@ func (t *turn) relabel(ctx context.Context, k store.Keyboard) {
 	if err != nil {
 		return
 	}
-	rows := t.say.failureButtons(k)
+	rows := t.say.FailureButtons(k)
 	if run.Status == runs.StatusSucceeded {
-		rows = t.say.resultButtons(run, k, hasFiles(run))
+		rows = t.say.ResultButtons(run, k, show.HasFiles(run))
 	}
 	marked := false
 	for _, row := range rows {
@@ -256,7 +258,7 @@ func (t *turn) relabel(ctx context.Context, k store.Keyboard) {
 	if !marked {
 		return // a message with other buttons
 	}
-	if err := t.out.EditButtons(ctx, t.in.Message, t.out.fitButtons(rows, t.out.caps.Buttons.Rows)); err != nil {
+	if err := t.out.EditButtons(ctx, t.in.Message, t.out.FitButtons(rows, t.out.Caps.Buttons.Rows)); err != nil {
 		t.svc.Log.DebugContext(ctx, "a used button was not marked", "run", run.ID, "error", err)
 	}
 }
@@ -330,7 +332,7 @@ func (t *turn) pressRepeat(ctx context.Context, k store.Keyboard, word string, c
 				}
 			}
 		}
-		t.sign(ctx, activityOf(*tool))
+		t.sign(ctx, show.ActivityOf(*tool))
 		return t.proceed(ctx, d)
 	})
 }
@@ -442,16 +444,15 @@ func (t *turn) pressOriginal(ctx context.Context, k store.Keyboard) error {
 	})
 }
 
+// sendOriginal sends an output as it was stored or, where it is too large for that, says where it is.
 func (t *turn) sendOriginal(ctx context.Context, run runs.Run, i int) error {
-	d := t.svc.Deliverer
+	file, fits := t.svc.Deliverer.Original(t.out.In(t.in.Chat), run, i)
 	err := chat.ErrTooLarge
-	if here := t.out.in(t.in.Chat); run.Outputs[i].Bytes <= here.caps.Uploads[chat.KindDocument] {
-		_, err = t.post(ctx, chat.Message{
-			To: t.in.Chat.Place, ReplyTo: t.in.Message, Media: []chat.Media{d.file(here, run, i, chat.KindDocument)},
-		})
+	if fits {
+		_, err = t.post(ctx, chat.Message{To: t.in.Chat.Place, ReplyTo: t.in.Message, Media: []chat.Media{file}})
 	}
 	if errors.Is(err, chat.ErrTooLarge) {
-		_, err = t.post(ctx, chat.Message{To: t.in.Chat.Place, ReplyTo: t.in.Message, Text: d.unsent(t.say, run, i)})
+		_, err = t.post(ctx, chat.Message{To: t.in.Chat.Place, ReplyTo: t.in.Message, Text: t.svc.Deliverer.Unsent(t.say, run, i)})
 	}
 	return err
 }
@@ -493,22 +494,15 @@ func (t *turn) pressShow(ctx context.Context, k store.Keyboard) error {
 // showAgain shows how a run ended, in the chat of this update.
 func (t *turn) showAgain(ctx context.Context, run runs.Run) error {
 	if !run.Status.Final() {
-		_, err := t.reply(ctx, chat.Lines(chat.Text{{Style: chat.StyleBold, Text: run.Tool.DisplayName}}, t.say.stage(run)))
+		_, err := t.reply(ctx, chat.Lines(chat.Text{{Style: chat.StyleBold, Text: run.Tool.DisplayName}}, t.say.Stage(run)))
 		return err
 	}
-	t.sign(ctx, activityOf(run.Tool))
+	t.sign(ctx, show.ActivityOf(run.Tool))
 	where := store.Target{Chat: t.in.Chat, Request: t.requestOf(run), Language: t.language(), Person: t.in.From.ExternalID}
 	if asked, err := store.TargetOf(run); err == nil {
 		where.Notes = asked.Notes
 	}
-	w := &showing{out: t.out.in(t.in.Chat), say: t.say, run: run, where: where, trigger: &t.in.Incoming}
-	if err := t.svc.Deliverer.show(ctx, w); err != nil {
-		return err
-	}
-	if err := t.svc.Store.Deliveries.ShownAgain(ctx, run, w.sent); err != nil { // it was shown
-		t.svc.Log.WarnContext(ctx, "a reply to a result that was shown again does not find its run", "run", run.ID, "error", err)
-	}
-	return nil
+	return t.svc.Deliverer.ShowAgain(ctx, t.out, t.say, run, where, &t.in.Incoming)
 }
 
 // pressMissed shows what could not be delivered before.
@@ -565,4 +559,51 @@ func (t *turn) offerMissed(ctx context.Context) error {
 		return errors.Join(err, t.svc.Store.Deliveries.Unoffer(context.WithoutCancel(ctx), ids))
 	}
 	return nil
+}
+
+// pressFollowUp starts the tool that a follow-up action names. The inputs are a service's words, not the person's: what
+// costs or changes something shows them with the price, and waits to be confirmed.
+func (t *turn) pressFollowUp(ctx context.Context, k store.Keyboard, n int) error {
+	return t.withRun(ctx, k, func(run runs.Run) error {
+		actions := words.FollowUps(run)
+		if n >= len(actions) {
+			return t.alert(ctx, "press.tooOld")
+		}
+		tool, ok := t.findTool(actions[n].Tool)
+		if !ok {
+			return t.notFollowed(ctx, "card.noTool", "tool", chat.Brief(actions[n].Tool, 60))
+		}
+		if words.HoldsAsset(actions[n].Inputs) {
+			return t.notFollowed(ctx, "file.gone") // files of the house are given by hand, not by name
+		}
+		if err := t.note(ctx, "press.started"); err != nil {
+			return err
+		}
+		if refused, err := t.refuse(ctx, tool); err != nil {
+			return err
+		} else if refused {
+			return errNotDone
+		}
+		d := t.pressDraft(tool)
+		d.Approval = runs.ApproveWrites
+		if tool.CostingModel != nil {
+			d.Approval = runs.ApproveAll
+		}
+		for name, value := range actions[n].Inputs {
+			if _, known := tool.InputSchema.Get(name); !known {
+				d.Notes = append(d.Notes, t.say.Line("card.noInput", "tool", tool.DisplayName, "input", chat.Brief(name, 60)))
+				continue
+			}
+			d.Set(runs.FromArgument, name, value)
+		}
+		return t.proceed(ctx, d)
+	})
+}
+
+// notFollowed tells why a follow-up action can't be done; its button stays.
+func (t *turn) notFollowed(ctx context.Context, key string, pairs ...any) error {
+	if err := t.alert(ctx, key, pairs...); err != nil {
+		return err
+	}
+	return errNotDone
 }

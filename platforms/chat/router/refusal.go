@@ -108,7 +108,7 @@ func (t *turn) notStarted(ctx context.Context, status chat.MessageRef, d input.D
 	if t.aside = true; status.IsZero() {
 		return t.respond(ctx, m)
 	}
-	if t.out.caps.Ephemeral && t.only() != "" {
+	if t.out.Caps.Ephemeral && t.only() != "" {
 		return errors.Join(t.out.Delete(ctx, status), t.respond(ctx, m))
 	}
 	_, err = t.change(ctx, status, m)

@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -61,7 +62,7 @@ type Operator struct {
 
 // Config is what a Router works with. The members up to Logger are required.
 type Config struct {
-	Deliverer *Deliverer // has the adapters, too
+	Deliverer *show.Deliverer // has the adapters, too
 	Pool      *pgxpool.Pool
 	Tools     Tools
 	Runs      Runs
@@ -120,7 +121,7 @@ func NewRouter(cfg Config) (*Router, error) {
 	d := cfg.Deliverer
 	r := &Router{cfg: cfg, presence: alive, inbox: inbox{cfg.Pool, d.Store().Writer, alive.id}}
 	r.svc = &services{
-		Deliverer: d, Progress: NewProgress(d, cfg.Runs), Store: d.Store(), Texts: d.Texts(), Tools: cfg.Tools, Runs: cfg.Runs,
+		Deliverer: d, Progress: show.NewProgress(d, cfg.Runs), Store: d.Store(), Texts: d.Texts(), Tools: cfg.Tools, Runs: cfg.Runs,
 		Accounts: cfg.Accounts, Wallets: cfg.Wallets, Operator: cfg.Operator, Commands: ownCommands(cfg.Operator), Log: cfg.Logger.With("component", "chat"),
 		AnswerWait: cfg.AnswerWait, Acknowledged: cfg.Acknowledged, Answered: r.inbox.answered, Go: r.wg.Go,
 	}
@@ -334,8 +335,8 @@ func (r *Router) keepTidy(ctx context.Context) {
 // turn is one update being handled.
 type turn struct {
 	svc     *services
-	out     *surface           // the platform it came from
-	say     voice              // the language of who sent it
+	out     *show.Platform     // the platform it came from
+	say     show.Voice         // the language of who sent it
 	tools   *registry.Snapshot // the tools there are, the same from its beginning to its end
 	in      *received
 	account users.Account // who sent it
@@ -510,13 +511,13 @@ func (t *turn) reply(ctx context.Context, text chat.Text, rows ...[]chat.Button)
 // post sends a message that answers the update.
 func (t *turn) post(ctx context.Context, m chat.Message) (chat.MessageRef, error) {
 	m.Trigger = &t.in.Incoming
-	ref, err := t.out.post(ctx, m)
+	ref, err := t.out.Post(ctx, m)
 	return ref, t.acknowledged(err)
 }
 
 // answer answers the press, within the platform's limit.
 func (t *turn) answer(ctx context.Context, text string, alert bool) error {
-	return t.acknowledged(t.out.answer(ctx, *t.in.Press, text, alert))
+	return t.acknowledged(t.out.Answer(ctx, *t.in.Press, text, alert))
 }
 
 // acknowledged notes that the sender has heard of the update unless err says otherwise, and gives err back.
@@ -531,7 +532,7 @@ func (t *turn) acknowledged(err error) error {
 // change edits a message, because of the update.
 func (t *turn) change(ctx context.Context, ref chat.MessageRef, m chat.Message) (chat.MessageRef, error) {
 	m.Trigger = &t.in.Incoming
-	ref, err := t.out.change(ctx, ref, m)
+	ref, err := t.out.Change(ctx, ref, m)
 	return ref, t.acknowledged(err)
 }
 
@@ -602,7 +603,7 @@ func (t *turn) keyboard(state store.KeyboardState) store.Keyboard {
 func (r *Router) activeRuns(ctx context.Context) ([]runs.Run, error) {
 	var active []runs.Run
 	for _, platform := range r.svc.Deliverer.Platforms() {
-		for _, status := range openStatuses() {
+		for _, status := range show.OpenStatuses() {
 			filter := runs.Filter{Platform: platform, Status: status, Limit: 200}
 			for {
 				page, err := r.svc.Runs.List(ctx, filter)

@@ -8,13 +8,14 @@ import (
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 )
 
 // services are what all turns work with.
 type services struct {
-	Deliverer *Deliverer
-	Progress  *Progress
+	Deliverer *show.Deliverer
+	Progress  *show.Progress
 	Store     *store.Store
 	Texts     *i18n.Catalogue
 	Tools     Tools

@@ -54,7 +54,7 @@ func (t *turn) settingsToolsPage(ctx context.Context, k store.Keyboard, page int
 		m.Text = t.say.Text("tools.none")
 		return m, nil
 	}
-	first, last, page, pages := t.pageOf(page, valuesPerPage, len(tools))
+	first, last, page, pages := t.out.PageOf(page, valuesPerPage, len(tools))
 	k.State = store.KeyboardState{}
 	var options []chat.MenuOption
 	for _, tool := range tools[first:last] {
@@ -62,7 +62,7 @@ func (t *turn) settingsToolsPage(ctx context.Context, k store.Keyboard, page int
 		options = append(options, chat.MenuOption{Label: tool.DisplayName, Description: chat.FirstSentence(tool.Description)})
 	}
 	t.offer(&m, k, "set", "menu.tool", options)
-	m.Buttons = append(m.Buttons, t.pager(k, "page", page, pages)...)
+	m.Buttons = append(m.Buttons, t.say.Pager(k, "page", page, pages)...)
 	m.Buttons = append(m.Buttons, []chat.Button{{Label: t.say.Line("button.close"), Data: k.Data("close")}})
 	return m, t.svc.Store.Keyboards.Save(ctx, k)
 }
@@ -94,10 +94,10 @@ func (t *turn) settingsInPrivate(tool *registry.Tool) (chat.Message, bool) {
 // deepLink gives an address that opens the private chat for a tool, or "" where there is none.
 func (t *turn) deepLink(prefix string, tool *registry.Tool) string {
 	name := strings.TrimPrefix(chat.FirstNonEmpty(tool.CommandName, tool.ToolID), "/")
-	if t.out.caps.DeepLink == "" || !chat.IsCommandName(name) || len(prefix+name) > 64 {
+	if t.out.Caps.DeepLink == "" || !chat.IsCommandName(name) || len(prefix+name) > 64 {
 		return ""
 	}
-	return fmt.Sprintf(t.out.caps.DeepLink, prefix+name)
+	return fmt.Sprintf(t.out.Caps.DeepLink, prefix+name)
 }
 
 // settingsMessage draws what k's view says and stores k.
@@ -114,17 +114,6 @@ func (t *turn) settingsMessage(ctx context.Context, k *store.Keyboard, tool *reg
 	}
 	m.To = t.in.Chat.Place
 	return m, t.svc.Store.Keyboards.Save(ctx, *k)
-}
-
-// valueLabel is how a value is told; showValue is how it is typed.
-func (v voice) valueLabel(f registry.InputField, value any) string {
-	if b, ok := value.(bool); ok && len(f.Choices) == 0 {
-		if b {
-			return v.Line("value.yes")
-		}
-		return v.Line("value.no")
-	}
-	return input.ShowValue(f, value)
 }
 
 // onSettings does something with the tool of a settings message and draws it anew. Whatever led there: a person's own are
@@ -220,7 +209,7 @@ func (t *turn) askSetting(ctx context.Context, k store.Keyboard, view store.Sett
 		ID: store.NewID(), Platform: t.in.platform, Chat: t.in.Chat.Chat, AccountID: t.account.ID, MessageID: t.in.Message.ID,
 		State: store.PromptState{Field: f.Name, View: &view, Message: t.in.Message, Keyboard: k.ID},
 	}
-	if t.in.Chat.Kind != chat.ChatPrivate && t.out.caps.ForceReply {
+	if t.in.Chat.Kind != chat.ChatPrivate && t.out.Caps.ForceReply {
 		asked, err := t.post(ctx, chat.Message{
 			To:   t.in.Chat.Place,
 			Text: t.say.Text("settings.reply", "input", f.Label()),

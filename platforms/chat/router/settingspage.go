@@ -50,7 +50,7 @@ func (p settingsPage) overview() chat.Message {
 		}
 		shown = append(shown, f)
 	}
-	first, last, page, pages := p.t.pageOf(view.Fields, fieldsPerPage, len(shown))
+	first, last, page, pages := p.t.out.PageOf(view.Fields, fieldsPerPage, len(shown))
 	view.Fields = page
 	var options []chat.MenuOption
 	for _, f := range shown[first:last] {
@@ -61,11 +61,11 @@ func (p settingsPage) overview() chat.Message {
 	}
 	m := chat.Message{Text: text}
 	action := "set"
-	if p.t.out.caps.Forms.Fields > 0 {
+	if p.t.out.Caps.Forms.Fields > 0 {
 		action = "formset"
 	}
 	p.t.offer(&m, *p.k, action, "menu.setting", options)
-	m.Buttons = append(m.Buttons, p.t.pager(*p.k, "page", view.Fields, pages)...)
+	m.Buttons = append(m.Buttons, p.t.say.Pager(*p.k, "page", view.Fields, pages)...)
 	if len(p.t.typedFields(*p.k, p.tool)) > 1 {
 		m.Buttons = append(m.Buttons, []chat.Button{p.button("button.fill", "formall")})
 	}
@@ -113,7 +113,7 @@ func (p settingsPage) shown(f registry.InputField, value any) string {
 	if f.Seed && (value == nil || fmt.Sprint(value) == "-1") {
 		return p.t.say.Line("settings.random")
 	}
-	if shown := chat.Brief(p.t.say.valueLabel(f, value), 60); shown != "" {
+	if shown := chat.Brief(p.t.say.ValueLabel(f, value), 60); shown != "" {
 		return shown
 	}
 	return p.t.say.Line("settings.unset")
@@ -124,7 +124,7 @@ func (p settingsPage) fieldLabel(f registry.InputField) string {
 	if f.Type != registry.TypeBoolean {
 		return f.Label()
 	}
-	return f.Label() + ": " + p.t.say.valueLabel(f, value == true)
+	return f.Label() + ": " + p.t.say.ValueLabel(f, value == true)
 }
 
 // field shows one input: its choices as buttons, or how to write a value.
@@ -152,7 +152,7 @@ func (p settingsPage) field(f registry.InputField) chat.Message {
 // choices adds a page of an input's choices, the current ones marked.
 func (p settingsPage) choices(m *chat.Message, f registry.InputField, current any) {
 	view := &p.k.State.View
-	first, last, page, pages := p.t.pageOf(view.Page, valuesPerPage, len(f.Choices))
+	first, last, page, pages := p.t.out.PageOf(view.Page, valuesPerPage, len(f.Choices))
 	view.Page = page
 	var options []chat.MenuOption
 	for _, c := range f.Choices[first:last] {
@@ -163,5 +163,5 @@ func (p settingsPage) choices(m *chat.Message, f registry.InputField, current an
 	if f.Multiple && len(m.Menus) > 0 {
 		m.Menus[0].Data, m.Menus[0].Min, m.Menus[0].Max = p.k.Data("vals"), 0, len(options)
 	}
-	m.Buttons = append(m.Buttons, p.t.pager(*p.k, "page", view.Page, pages)...)
+	m.Buttons = append(m.Buttons, p.t.say.Pager(*p.k, "page", view.Page, pages)...)
 }

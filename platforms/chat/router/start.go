@@ -88,7 +88,7 @@ func (t *turn) conversation() string {
 func (t *turn) accept(ctx context.Context, d input.Draft, bound runs.Bound, quote billing.Quote) error {
 	buttons := t.keyboard(store.KeyboardState{Tool: d.Tool})
 	pending := runs.Run{Tool: bound.Tool, Status: firstStatus(bound, quote), Inputs: bound.Inputs, Sources: bound.Sources, Quote: quote}
-	first := t.say.statusMessage(pending, buttons, d.Notes)
+	first := t.say.StatusMessage(pending, buttons, d.Notes)
 	first.To, first.ReplyTo = t.in.Chat.Place, d.Request
 	status, err := t.postStatus(ctx, first)
 	// Without it the run is as good: the result is a message of its own. Only who has to confirm needs its buttons.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -41,16 +42,16 @@ func (r *Router) keepCommands(ctx context.Context) {
 }
 
 // syncCommands publishes the commands of a catalogue, in every language we speak.
-func (r *Router) syncCommands(ctx context.Context, s *surface, snap *registry.Snapshot) error {
-	if s.caps.Commands.Max == 0 {
+func (r *Router) syncCommands(ctx context.Context, s *show.Platform, snap *registry.Snapshot) error {
+	if s.Caps.Commands.Max == 0 {
 		return nil
 	}
 	counts, err := r.svc.Store.Uses.All(ctx)
 	if err != nil {
 		return err
 	}
-	list := commandList{limits: s.caps.Commands, house: r.svc.Commands, tools: snap.Offered(registry.Everyone), uses: counts}
-	if s.caps.Commands.Localized {
+	list := commandList{limits: s.Caps.Commands, house: r.svc.Commands, tools: snap.Offered(registry.Everyone), uses: counts}
+	if s.Caps.Commands.Localized {
 		for _, language := range r.svc.Texts.Languages() {
 			list.voices = append(list.voices, r.svc.Deliverer.Voice(language))
 		}
@@ -65,9 +66,9 @@ func (r *Router) syncCommands(ctx context.Context, s *surface, snap *registry.Sn
 }
 
 // commandLanguages are the languages that command lists are published in, "" for everybody else.
-func (r *Router) commandLanguages(s *surface) []string {
+func (r *Router) commandLanguages(s *show.Platform) []string {
 	languages := []string{""}
-	if !s.caps.Commands.Localized {
+	if !s.Caps.Commands.Localized {
 		languages = append(languages, r.svc.Texts.Languages()[1:]...) // English is for everybody else
 	}
 	return languages

@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -32,8 +33,8 @@ func (t *turn) useCommand(ctx context.Context) error {
 
 // usesShown is how many tools are offered for a file.
 func (t *turn) usesShown() int {
-	if t.out.caps.Menus.PerMessage > 0 {
-		return t.out.caps.Menus.Options
+	if t.out.Caps.Menus.PerMessage > 0 {
+		return t.out.Caps.Menus.Options
 	}
 	return toolsPerPage
 }
@@ -152,27 +153,12 @@ func (t *turn) pressUse(ctx context.Context, k store.Keyboard) error {
 }
 
 func (t *turn) useResult(ctx context.Context, run runs.Run) error {
-	files := resultFiles(run)
+	files := show.ResultFiles(run)
 	fitting := t.toolsTaking(files, t.usesShown())
 	if len(files) == 0 || len(fitting) == 0 {
 		return t.tell(ctx, "chatter.noTool")
 	}
 	return t.offerUse(ctx, t.say.Text("use.which"), store.KeyboardState{Files: files}, fitting)
-}
-
-// resultFiles are a run's files as if somebody had sent them.
-func resultFiles(run runs.Run) []chat.Attachment {
-	var files []chat.Attachment
-	for _, o := range run.Outputs {
-		if o.Media == "" {
-			continue
-		}
-		files = append(files, chat.Attachment{
-			Kind: kindOf(o.Type, o.MIMEType, registry.DeliveryHint{}), Name: chat.FirstNonEmpty(o.FileName, o.Name), MIMEType: o.MIMEType,
-			Bytes: o.Bytes, Width: o.Width, Height: o.Height, Ref: o.Media,
-		})
-	}
-	return files
 }
 
 // lastResult gives the person's newest run that made files, if there is one among the last few.
@@ -181,7 +167,7 @@ func (t *turn) lastResult(ctx context.Context) (run runs.Run, ok bool, err error
 	if err != nil {
 		return run, false, fmt.Errorf("find the last result: %w", err)
 	}
-	i := slices.IndexFunc(list, hasFiles)
+	i := slices.IndexFunc(list, show.HasFiles)
 	if i < 0 {
 		return run, false, nil
 	}
@@ -206,7 +192,7 @@ func (t *turn) lastCommand(ctx context.Context) error {
 	if !ok {
 		return t.nothingFound(ctx, first)
 	}
-	t.in.ReplyTo = &chat.Quoted{Own: true, Attachments: resultFiles(run)}
+	t.in.ReplyTo = &chat.Quoted{Own: true, Attachments: show.ResultFiles(run)}
 	return t.toolCommand(ctx, tool, rest)
 }
 
@@ -221,7 +207,7 @@ func (t *turn) typedLast(ctx context.Context, d *input.Draft, tool *registry.Too
 		if err != nil {
 			return nil, err
 		}
-		mine, _ := input.Assign(registry.InputSchema{f}, resultFiles(run), nil)
+		mine, _ := input.Assign(registry.InputSchema{f}, show.ResultFiles(run), nil)
 		if !ok || len(mine[name]) == 0 {
 			return t.say.Text("use.noLast"), nil
 		}

@@ -1,4 +1,4 @@
-package router
+package show
 
 import (
 	"context"
@@ -33,13 +33,13 @@ type DelivererConfig struct {
 // Deliverer shows results in chats. It is made before the runs service, which hands it what is over, and
 // the Router after it.
 type Deliverer struct {
-	surfaces map[string]*surface // by platform
-	store    *store.Store
-	texts    *i18n.Catalogue
-	live     liveMessages
-	media    registry.MediaOpener
-	link     func(runs.Run, int) string
-	log      *slog.Logger
+	platforms map[string]*Platform // by platform
+	store     *store.Store
+	texts     *i18n.Catalogue
+	live      liveMessages
+	media     registry.MediaOpener
+	link      func(runs.Run, int) string
+	log       *slog.Logger
 }
 
 // NewDeliverer makes a Deliverer for these adapters.
@@ -55,23 +55,23 @@ func NewDeliverer(cfg DelivererConfig) (*Deliverer, error) {
 		cfg.Link = func(runs.Run, int) string { return "" }
 	}
 	d := &Deliverer{
-		surfaces: map[string]*surface{}, store: store.New(cfg.Pool), texts: texts.WithUnit(cfg.Points.Unit),
+		platforms: map[string]*Platform{}, store: store.New(cfg.Pool), texts: texts.WithUnit(cfg.Points.Unit),
 		media: cfg.Media, link: cfg.Link, log: cfg.Logger.With("component", "chat"),
 	}
 	for _, a := range cfg.Adapters {
-		if d.surfaces[a.Platform()] != nil {
+		if d.platforms[a.Platform()] != nil {
 			return nil, fmt.Errorf("chat: two adapters for %q", a.Platform())
 		}
-		d.surfaces[a.Platform()] = newSurface(a)
+		d.platforms[a.Platform()] = newPlatform(a)
 	}
 	return d, nil
 }
 
 // Platforms names the platforms this Deliverer serves.
-func (d *Deliverer) Platforms() []string { return slices.Sorted(maps.Keys(d.surfaces)) }
+func (d *Deliverer) Platforms() []string { return slices.Sorted(maps.Keys(d.platforms)) }
 
 // Platform gives the platform of a name; nil: it is not served here.
-func (d *Deliverer) Platform(name string) *surface { return d.surfaces[name] }
+func (d *Deliverer) Platform(name string) *Platform { return d.platforms[name] }
 
 // Store is where the Deliverer keeps what it must not forget.
 func (d *Deliverer) Store() *store.Store { return d.store }
@@ -80,14 +80,14 @@ func (d *Deliverer) Store() *store.Store { return d.store }
 func (d *Deliverer) Texts() *i18n.Catalogue { return d.texts }
 
 // Voice gives the voice for the first of these languages that there are texts in; English where there is none.
-func (d *Deliverer) Voice(languages ...string) voice { return voice{d.texts.Voice(languages...)} }
+func (d *Deliverer) Voice(languages ...string) Voice { return Voice{d.texts.Voice(languages...)} }
 
 // Deliver shows a finished run where it was asked for, in place of its status message where that is
 // possible. It may be called again after an error or a crash: what people see already is not shown again.
 // An error that wraps runs.ErrUndeliverable means that the chat can't be reached; the result is then
 // offered at the next contact.
 func (d *Deliverer) Deliver(ctx context.Context, run runs.Run) error {
-	s := d.surfaces[run.Origin.Platform]
+	s := d.platforms[run.Origin.Platform]
 	where, err := store.TargetOf(run)
 	if err != nil || s == nil {
 		return fmt.Errorf("%w: no chat to deliver run %s to", runs.ErrUndeliverable, run.ID)
@@ -99,7 +99,7 @@ func (d *Deliverer) Deliver(ctx context.Context, run runs.Run) error {
 		return err
 	}
 	// Several attempts must not add up to several messages, so each leaves its trace in rec.
-	w := showing{out: s.in(where.Chat), say: d.Voice(where.Language), run: run, where: where, rec: rec}
+	w := showing{out: s.In(where.Chat), say: d.Voice(where.Language), run: run, where: where, rec: rec}
 	err = d.show(ctx, &w)
 	if errors.Is(err, chat.ErrNoRight) {
 		err = d.showWithoutRight(ctx, &w, err)
@@ -111,6 +111,18 @@ func (d *Deliverer) Deliver(ctx context.Context, run runs.Run) error {
 		return fmt.Errorf("deliver run %s: %w", run.ID, err)
 	}
 	return d.store.Deliveries.Finish(ctx, run.ID)
+}
+
+// ShowAgain shows once more how a run ended, as new messages where somebody asks for it by trigger.
+func (d *Deliverer) ShowAgain(ctx context.Context, on *Platform, v Voice, run runs.Run, where store.Target, trigger *chat.Incoming) error {
+	w := &showing{out: on.In(where.Chat), say: v, run: run, where: where, trigger: trigger}
+	if err := d.show(ctx, w); err != nil {
+		return err
+	}
+	if err := d.store.Deliveries.ShownAgain(ctx, run, w.sent); err != nil { // it was shown
+		d.log.WarnContext(ctx, "a reply to a result that was shown again does not find its run", "run", run.ID, "error", err)
+	}
+	return nil
 }
 
 // showWithoutRight tells which right is missing where files can't be sent, and lets the person try again.
@@ -127,8 +139,8 @@ func (d *Deliverer) showWithoutRight(ctx context.Context, w *showing, cause erro
 
 // showing is one attempt to show a finished run.
 type showing struct {
-	out   *surface
-	say   voice
+	out   *Platform
+	say   Voice
 	run   runs.Run
 	where store.Target
 	// rec tells what was shown before; nil when somebody asked to see the result again.
@@ -164,7 +176,7 @@ func (d *Deliverer) showFailure(ctx context.Context, w *showing) error {
 		return err
 	}
 	text := chat.Lines(w.say.failure(w.run, w.where.Chat.Kind), w.noted(), w.again(w.say.Line("button.retry")))
-	return d.main(ctx, w, chat.Message{Text: text, Buttons: w.say.failureButtons(k)})
+	return d.main(ctx, w, chat.Message{Text: text, Buttons: w.say.FailureButtons(k)})
 }
 
 // buttons makes the keyboard of the message that shows the run's end.
@@ -192,12 +204,12 @@ func (d *Deliverer) showResult(ctx context.Context, w *showing, r result) error 
 			text = chat.Join("\n\n", r.text.Cut(max(0, min(600, w.textLimit(1)-text.Len()-2))), text)
 		}
 	}
-	if len(r.media) == 0 || len(r.media) == 1 && (w.out.caps.EditToMedia || w.where.Status.IsZero()) {
+	if len(r.media) == 0 || len(r.media) == 1 && (w.out.Caps.EditToMedia || w.where.Status.IsZero()) {
 		k, err := d.buttons(ctx, w, nil)
 		if err != nil {
 			return err
 		}
-		return d.main(ctx, w, chat.Message{Text: text, Media: r.media, Buttons: w.say.resultButtons(w.run, k, hasFiles(w.run))})
+		return d.main(ctx, w, chat.Message{Text: text, Media: r.media, Buttons: w.say.ResultButtons(w.run, k, HasFiles(w.run))})
 	}
 	return d.showSeveral(ctx, w, r, text)
 }
@@ -216,13 +228,14 @@ func (w *showing) noted() chat.Text {
 
 // again tells what the buttons below cost, where there are buttons.
 func (w *showing) again(labels ...string) chat.Text {
-	if w.out.caps.Buttons.Rows == 0 {
+	if w.out.Caps.Buttons.Rows == 0 {
 		return nil
 	}
 	return w.say.repeatPrice(w.run, labels...)
 }
 
-func hasFiles(run runs.Run) bool {
+// HasFiles reports whether a run has outputs that are files.
+func HasFiles(run runs.Run) bool {
 	for _, o := range run.Outputs {
 		if o.Media != "" {
 			return true
@@ -233,16 +246,16 @@ func hasFiles(run runs.Run) bool {
 
 func (w *showing) textLimit(files int) int {
 	if files > 0 {
-		return w.out.caps.CaptionLimit
+		return w.out.Caps.CaptionLimit
 	}
-	return w.out.caps.TextLimit
+	return w.out.Caps.TextLimit
 }
 
 // showSeveral sends the files, then the message with text and buttons, and removes the status message.
 func (d *Deliverer) showSeveral(ctx context.Context, w *showing, r result, text chat.Text) error {
 	var refs []chat.MessageRef
 	doubtful := false
-	for i, group := range albums(r.media, w.out.caps.AlbumMax) {
+	for i, group := range albums(r.media, w.out.Caps.AlbumMax) {
 		sent, err := d.once(ctx, w, "files"+strconv.Itoa(i), chat.Message{Media: group})
 		if errors.Is(err, errDoubtful) {
 			doubtful = true
@@ -257,7 +270,7 @@ func (d *Deliverer) showSeveral(ctx context.Context, w *showing, r result, text 
 	if err != nil {
 		return err
 	}
-	m := chat.Message{Text: text, Buttons: w.say.resultButtons(w.run, k, hasFiles(w.run))}
+	m := chat.Message{Text: text, Buttons: w.say.ResultButtons(w.run, k, HasFiles(w.run))}
 	if doubtful {
 		m.Text = chat.Lines(text, w.say.Text("result.doubtful"))
 		m.Buttons = append([][]chat.Button{{{Label: w.say.Line("button.show"), Data: k.Data("show")}}}, m.Buttons...)
@@ -303,8 +316,8 @@ func (d *Deliverer) main(ctx context.Context, w *showing, m chat.Message) error 
 			status = p.Refs[0]
 		}
 	}
-	if w.out.caps.Edit && !status.IsZero() {
-		_, err := w.out.Edit(ctx, status, w.out.fit(m))
+	if w.out.Caps.Edit && !status.IsZero() {
+		_, err := w.out.Edit(ctx, status, w.out.Fit(m))
 		if !errors.Is(err, chat.ErrGone) {
 			return err
 		}
@@ -340,7 +353,7 @@ var errDoubtful = errors.New("it is not known whether this was shown")
 func (d *Deliverer) once(ctx context.Context, w *showing, key string, m chat.Message) ([]chat.MessageRef, error) {
 	m.To, m.ReplyTo, m.Trigger = w.where.Chat.Place, w.where.Request, w.trigger
 	if w.rec == nil {
-		refs, err := w.out.Send(ctx, w.out.fit(m))
+		refs, err := w.out.Send(ctx, w.out.Fit(m))
 		w.sent = append(w.sent, refs...)
 		return refs, err
 	}
@@ -353,7 +366,7 @@ func (d *Deliverer) once(ctx context.Context, w *showing, key string, m chat.Mes
 	if err := d.store.Deliveries.Note(ctx, w.rec, key, store.Part{}); err != nil {
 		return nil, err
 	}
-	refs, err := w.out.Send(ctx, w.out.fit(m))
+	refs, err := w.out.Send(ctx, w.out.Fit(m))
 	// What became of it must be recorded, also when time is up.
 	after := context.WithoutCancel(ctx)
 	switch {

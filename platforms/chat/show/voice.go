@@ -1,16 +1,16 @@
-package router
+package show
 
 import (
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/chat"
 )
 
-// voice speaks one language.
-type voice struct{ i18n.Voice }
+// Voice speaks one language.
+type Voice struct{ i18n.Voice }
 
 // Text gives a text with its placeholders filled: pairs of name and value. A value that is a Text keeps
 // its styles.
-func (v voice) Text(key string, pairs ...any) chat.Text {
+func (v Voice) Text(key string, pairs ...any) chat.Text {
 	var text chat.Text
 	for _, p := range v.Say(key, pairs...) {
 		if styled, ok := p.Value.(chat.Text); ok {

@@ -1,4 +1,4 @@
-package router
+package show
 
 import (
 	"context"
@@ -70,8 +70,8 @@ func (p *Progress) Wait() { p.wg.Wait() }
 // follower edits one run's status message.
 type follower struct {
 	p        *Progress
-	out      *surface
-	say      voice
+	out      *Platform
+	say      Voice
 	run      runs.Run
 	where    store.Target
 	keyboard store.Keyboard
@@ -92,7 +92,7 @@ func (f *follower) watch(ctx context.Context) {
 	if now, err := f.p.runs.Get(ctx, f.run.ID); err == nil {
 		f.run = now
 	}
-	working := time.NewTicker(max(time.Second, f.out.caps.WorkingFor-time.Second))
+	working := time.NewTicker(max(time.Second, f.out.Caps.WorkingFor-time.Second))
 	defer working.Stop()
 	due := time.NewTimer(time.Until(f.next))
 	defer due.Stop()
@@ -122,11 +122,11 @@ func (f *follower) watch(ctx context.Context) {
 	}
 }
 
-func (f *follower) interval() time.Duration { return f.out.caps.ProgressInterval(f.where.Chat.Kind) }
+func (f *follower) interval() time.Duration { return f.out.Caps.ProgressInterval(f.where.Chat.Kind) }
 
 func (f *follower) sign(ctx context.Context) {
-	if f.run.Status == runs.StatusRunning && f.out.caps.WorkingFor > 0 {
-		if err := f.out.Working(ctx, f.where.Chat.Place, activityOf(f.run.Tool)); err != nil {
+	if f.run.Status == runs.StatusRunning && f.out.Caps.WorkingFor > 0 {
+		if err := f.out.Working(ctx, f.where.Chat.Place, ActivityOf(f.run.Tool)); err != nil {
 			f.p.deliverer.log.DebugContext(ctx, "no sign of work", "run", f.run.ID, "error", err)
 		}
 	}
@@ -134,9 +134,9 @@ func (f *follower) sign(ctx context.Context) {
 
 // show edits the message if its text has changed. It gives false when there is no use in going on.
 func (f *follower) show(ctx context.Context) bool {
-	m := f.say.statusMessage(f.run, f.keyboard, f.where.Notes)
+	m := f.say.StatusMessage(f.run, f.keyboard, f.where.Notes)
 	text := m.Text.String()
-	if text == f.shown || !f.out.caps.Edit || f.where.Status.IsZero() {
+	if text == f.shown || !f.out.Caps.Edit || f.where.Status.IsZero() {
 		return true
 	}
 	unlock := f.p.deliverer.live.lock(f.run.ID)
@@ -145,7 +145,7 @@ func (f *follower) show(ctx context.Context) bool {
 		return !begun && ctx.Err() == nil
 	}
 	m.To, m.Droppable = f.where.Chat.Place, true
-	_, err := f.out.Edit(ctx, f.where.Status, f.out.fit(m))
+	_, err := f.out.Edit(ctx, f.where.Status, f.out.Fit(m))
 	f.next = time.Now().Add(f.interval())
 	var refused *registry.Error
 	f.refused = false

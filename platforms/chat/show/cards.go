@@ -1,4 +1,4 @@
-package router
+package show
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 )
 
 // add adds a text output: structured answers as cards, all others as they are.
-func (r *result) add(v voice, text string) {
+func (r *result) add(v Voice, text string) {
 	text = strings.TrimSpace(text)
 	shown := chat.Plain(text)
 	if answer, ok := card.Parse(text); ok {
@@ -38,7 +38,7 @@ func (r *result) rawFile() chat.Media {
 
 // cards writes an answer as cards below each other. Its words are a stranger's: they are never markup, and an address
 // stands beside what it calls itself.
-func (v voice) cards(a card.Answer) chat.Text {
+func (v Voice) cards(a card.Answer) chat.Text {
 	all := make([]chat.Text, len(a.Cards))
 	for i, c := range a.Cards {
 		all[i] = v.card(c)
@@ -46,7 +46,7 @@ func (v voice) cards(a card.Answer) chat.Text {
 	return chat.Join("\n\n", all...)
 }
 
-func (v voice) card(c card.Card) chat.Text {
+func (v Voice) card(c card.Card) chat.Text {
 	text := chat.Lines(v.cardTitle(c), styled(chat.StyleItalic, c.Subtitle), chat.Plain(c.Text), v.labelled("card.status", c.Status), v.labelled("card.reference", c.Reference))
 	for _, f := range c.Fields {
 		text = chat.Lines(text, field(f))
@@ -71,7 +71,7 @@ func (v voice) card(c card.Card) chat.Text {
 }
 
 // cardTitle says what a card is: a receipt and a confirmation by their names, all by their titles.
-func (v voice) cardTitle(c card.Card) chat.Text {
+func (v Voice) cardTitle(c card.Card) chat.Text {
 	kind := ""
 	switch c.Kind {
 	case card.Receipt:
@@ -82,7 +82,7 @@ func (v voice) cardTitle(c card.Card) chat.Text {
 	return chat.Join(" · ", styled(chat.StyleBold, kind), styled(chat.StyleBold, c.Title))
 }
 
-func (v voice) labelled(key, value string) chat.Text {
+func (v Voice) labelled(key, value string) chat.Text {
 	if value == "" {
 		return nil
 	}
@@ -138,51 +138,4 @@ func followUpButtons(run runs.Run, k store.Keyboard) [][]chat.Button {
 		rows[len(rows)-1] = append(rows[len(rows)-1], b)
 	}
 	return rows
-}
-
-// pressFollowUp starts the tool that a follow-up action names. The inputs are a service's words, not the person's: what
-// costs or changes something shows them with the price, and waits to be confirmed.
-func (t *turn) pressFollowUp(ctx context.Context, k store.Keyboard, n int) error {
-	return t.withRun(ctx, k, func(run runs.Run) error {
-		actions := words.FollowUps(run)
-		if n >= len(actions) {
-			return t.alert(ctx, "press.tooOld")
-		}
-		tool, ok := t.findTool(actions[n].Tool)
-		if !ok {
-			return t.notFollowed(ctx, "card.noTool", "tool", chat.Brief(actions[n].Tool, 60))
-		}
-		if words.HoldsAsset(actions[n].Inputs) {
-			return t.notFollowed(ctx, "file.gone") // files of the house are given by hand, not by name
-		}
-		if err := t.note(ctx, "press.started"); err != nil {
-			return err
-		}
-		if refused, err := t.refuse(ctx, tool); err != nil {
-			return err
-		} else if refused {
-			return errNotDone
-		}
-		d := t.pressDraft(tool)
-		d.Approval = runs.ApproveWrites
-		if tool.CostingModel != nil {
-			d.Approval = runs.ApproveAll
-		}
-		for name, value := range actions[n].Inputs {
-			if _, known := tool.InputSchema.Get(name); !known {
-				d.Notes = append(d.Notes, t.say.Line("card.noInput", "tool", tool.DisplayName, "input", chat.Brief(name, 60)))
-				continue
-			}
-			d.Set(runs.FromArgument, name, value)
-		}
-		return t.proceed(ctx, d)
-	})
-}
-
-// notFollowed tells why a follow-up action can't be done; its button stays.
-func (t *turn) notFollowed(ctx context.Context, key string, pairs ...any) error {
-	if err := t.alert(ctx, key, pairs...); err != nil {
-		return err
-	}
-	return errNotDone
 }

@@ -1,4 +1,4 @@
-package router
+package show
 
 import (
 	"bytes"
@@ -31,7 +31,7 @@ type result struct {
 
 // compose prepares a run's outputs for a surface. tooLarge names outputs that the platform has refused for
 // their size, although they were within the limits we know.
-func (d *Deliverer) compose(ctx context.Context, s *surface, v voice, run runs.Run, tooLarge map[string]bool) result {
+func (d *Deliverer) compose(ctx context.Context, s *Platform, v Voice, run runs.Run, tooLarge map[string]bool) result {
 	var r result
 	for i, o := range run.Outputs {
 		if o.Media == "" {
@@ -40,20 +40,20 @@ func (d *Deliverer) compose(ctx context.Context, s *surface, v voice, run runs.R
 		}
 		item, reduced, ok := d.item(ctx, s, run, i, tooLarge[o.Media])
 		if !ok {
-			r.unsent = append(r.unsent, d.unsent(v, run, i))
+			r.unsent = append(r.unsent, d.Unsent(v, run, i))
 			continue
 		}
 		r.media = append(r.media, item)
 		if reduced {
 			r.reduced = true
-			r.unsent = append(r.unsent, d.original(s, v, run, i))
+			r.unsent = append(r.unsent, d.whereOriginal(s, v, run, i))
 		}
 	}
 	return r
 }
 
 // item prepares one output: as what it is, else as a document, else as a smaller picture.
-func (d *Deliverer) item(ctx context.Context, s *surface, run runs.Run, i int, refused bool) (m chat.Media, reduced, ok bool) {
+func (d *Deliverer) item(ctx context.Context, s *Platform, run runs.Run, i int, refused bool) (m chat.Media, reduced, ok bool) {
 	o := run.Outputs[i]
 	hint := run.Tool.Delivery[s.Platform()]
 	m = d.file(s, run, i, kindOf(o.Type, o.MIMEType, hint))
@@ -63,10 +63,10 @@ func (d *Deliverer) item(ctx context.Context, s *surface, run runs.Run, i int, r
 	if m.Kind == chat.KindPhoto && !d.showsAsPhoto(ctx, s, o, m.Open) {
 		m.Kind = chat.KindDocument
 	}
-	if limit, known := s.caps.Uploads[m.Kind]; !refused && known && o.Bytes <= limit {
+	if limit, known := s.Caps.Uploads[m.Kind]; !refused && known && o.Bytes <= limit {
 		return m, false, true
 	}
-	document := s.caps.Uploads[chat.KindDocument]
+	document := s.Caps.Uploads[chat.KindDocument]
 	if m.Kind != chat.KindPhoto && !refused && o.Bytes <= document {
 		m.Kind = chat.KindDocument
 		return m, false, true
@@ -78,8 +78,8 @@ func (d *Deliverer) item(ctx context.Context, s *surface, run runs.Run, i int, r
 }
 
 // smallerItem replaces a picture by a smaller version.
-func (d *Deliverer) smallerItem(ctx context.Context, s *surface, m chat.Media) (chat.Media, bool, bool) {
-	limit, ok := s.caps.Uploads[chat.KindPhoto]
+func (d *Deliverer) smallerItem(ctx context.Context, s *Platform, m chat.Media) (chat.Media, bool, bool) {
+	limit, ok := s.Caps.Uploads[chat.KindPhoto]
 	if !ok {
 		return m, false, false
 	}
@@ -98,23 +98,28 @@ func (d *Deliverer) smallerItem(ctx context.Context, s *surface, m chat.Media) (
 }
 
 // showsAsPhoto reports whether nothing but sharpness is lost when a picture is sent as a photo.
-func (d *Deliverer) showsAsPhoto(ctx context.Context, s *surface, o runs.Output, open opener) bool {
-	if !s.caps.Photo.Fits(o.Width, o.Height) {
+func (d *Deliverer) showsAsPhoto(ctx context.Context, s *Platform, o runs.Output, open opener) bool {
+	if !s.Caps.Photo.Fits(o.Width, o.Height) {
 		return false
 	}
-	if !s.caps.Photo.LosesAlpha || o.MIMEType != "image/png" && o.MIMEType != "image/webp" {
+	if !s.Caps.Photo.LosesAlpha || o.MIMEType != "image/png" && o.MIMEType != "image/webp" {
 		return true
 	}
 	img, err := decodePicture(ctx, open)
 	return err != nil || !transparent(img)
 }
 
+// Original is an output as a file without a platform's compression; fits is false where it is too large for the chat.
+func (d *Deliverer) Original(s *Platform, run runs.Run, i int) (file chat.Media, fits bool) {
+	return d.file(s, run, i, chat.KindDocument), run.Outputs[i].Bytes <= s.Caps.Uploads[chat.KindDocument]
+}
+
 // file is an output as it was stored.
-func (d *Deliverer) file(s *surface, run runs.Run, i int, kind chat.MediaKind) chat.Media {
+func (d *Deliverer) file(s *Platform, run runs.Run, i int, kind chat.MediaKind) chat.Media {
 	o := run.Outputs[i]
 	return chat.Media{
 		Kind: kind, Ref: o.Media, FileName: o.FileName, MIMEType: o.MIMEType, Bytes: o.Bytes, Width: o.Width, Height: o.Height,
-		Alt: chat.Brief(altOf(run), s.caps.AltLimit), Spoiler: input.IsAdult(&run.Tool),
+		Alt: chat.Brief(altOf(run), s.Caps.AltLimit), Spoiler: input.IsAdult(&run.Tool),
 		Open: func(ctx context.Context) (io.ReadCloser, error) {
 			content, _, err := d.media.OpenMedia(ctx, o.Media)
 			return content, err
@@ -124,7 +129,7 @@ func (d *Deliverer) file(s *surface, run runs.Run, i int, kind chat.MediaKind) c
 
 // altOf describes a run's pictures for those who don't see them.
 func altOf(run runs.Run) string {
-	if prompt := promptOf(run); prompt != "" {
+	if prompt := PromptOf(run); prompt != "" {
 		return run.Tool.DisplayName + ": " + prompt
 	}
 	return run.Tool.DisplayName
@@ -137,17 +142,17 @@ func extension(name string) string {
 	return ""
 }
 
-// unsent tells that an output does not fit this platform, and where it is.
-func (d *Deliverer) unsent(v voice, run runs.Run, i int) chat.Text {
+// Unsent tells that an output does not fit this platform, and where it is.
+func (d *Deliverer) Unsent(v Voice, run runs.Run, i int) chat.Text {
 	if url := d.link(run, i); url != "" {
 		return chat.Text{{Text: v.Line("result.tooLarge", "name", run.Outputs[i].Name) + " "}, {Style: chat.StyleLink, Text: v.Line("result.link"), URL: url}}
 	}
 	return v.Text("result.tooLargeNoLink", "name", run.Outputs[i].Name)
 }
 
-// original tells where to find what a smaller version was made of.
-func (d *Deliverer) original(s *surface, v voice, run runs.Run, i int) chat.Text {
-	if run.Outputs[i].Bytes <= s.caps.Uploads[chat.KindDocument] {
+// whereOriginal tells where to find what a smaller version was made of.
+func (d *Deliverer) whereOriginal(s *Platform, v Voice, run runs.Run, i int) chat.Text {
+	if run.Outputs[i].Bytes <= s.Caps.Uploads[chat.KindDocument] {
 		return v.Text("result.reducedButton", "button", v.Line("button.original"))
 	}
 	if url := d.link(run, i); url != "" {
@@ -156,8 +161,8 @@ func (d *Deliverer) original(s *surface, v voice, run runs.Run, i int) chat.Text
 	return v.Text("result.reducedNoLink")
 }
 
-// promptOf is the text a run was started with.
-func promptOf(run runs.Run) string {
+// PromptOf is the text a run was started with.
+func PromptOf(run runs.Run) string {
 	f, ok := input.TextInput(run.Tool.InputSchema)
 	if !ok {
 		return ""
@@ -167,16 +172,16 @@ func promptOf(run runs.Run) string {
 }
 
 // caption is the text under a result: tool, what it was made of, what it cost.
-func (v voice) caption(run runs.Run) chat.Text {
+func (v Voice) caption(run runs.Run) chat.Text {
 	text := chat.Text{{Style: chat.StyleBold, Text: run.Tool.DisplayName}}
-	if prompt := promptOf(run); prompt != "" {
+	if prompt := PromptOf(run); prompt != "" {
 		text = chat.Lines(text, chat.Text{{Style: chat.StyleItalic, Text: chat.Brief(prompt, 200)}})
 	}
 	return chat.Lines(text, chat.Plain(v.givenLine(run)), v.receipt(run))
 }
 
 // givenLine names the seed and up to four values that somebody chose.
-func (v voice) givenLine(run runs.Run) string {
+func (v Voice) givenLine(run runs.Run) string {
 	free, _ := input.TextInput(run.Tool.InputSchema)
 	var given []string
 	for _, f := range run.Tool.InputSchema.Ordered() {
@@ -186,7 +191,7 @@ func (v voice) givenLine(run runs.Run) string {
 		if !ok || !chosen || f.Type.IsMedia() || f.Name == free.Name || len(given) > 4 {
 			continue
 		}
-		if shown := chat.Brief(v.valueLabel(f, value), 40); shown != "" {
+		if shown := chat.Brief(v.ValueLabel(f, value), 40); shown != "" {
 			given = append(given, strings.ToLower(f.Label())+" "+shown)
 		}
 	}
@@ -195,7 +200,7 @@ func (v voice) givenLine(run runs.Run) string {
 
 // receipt says what a run cost, and how that comes about: the numbers are the billed ones, so that whoever
 // multiplies them finds the cost, or reads that it is the least there is.
-func (v voice) receipt(run runs.Run) chat.Text {
+func (v Voice) receipt(run runs.Run) chat.Text {
 	r := run.Receipt
 	if run.Cost == 0 {
 		return v.Text("receipt.free")
@@ -232,7 +237,7 @@ func trimDecimal(s string) string {
 // status message, as for every run.
 //
 // Deliveries must not wait for a new quote, so the price is that of the run itself.
-func (v voice) repeatPrice(run runs.Run, labels ...string) chat.Text {
+func (v Voice) repeatPrice(run runs.Run, labels ...string) chat.Text {
 	q := run.Quote
 	price := v.Line("repeat.range", "low", q.Low, "high", q.High)
 	switch {
@@ -256,17 +261,17 @@ func roundUp(n billing.NanoUSD) billing.NanoUSD {
 }
 
 // failure tells how a run ended without a result, and the code under which support finds it.
-func (v voice) failure(run runs.Run, in chat.ChatKind) chat.Text {
+func (v Voice) failure(run runs.Run, in chat.ChatKind) chat.Text {
 	text := chat.Lines(chat.Text{{Style: chat.StyleBold, Text: run.Tool.DisplayName}}, v.ending(run, in))
 	if run.Status != runs.StatusCanceled {
-		text = chat.Lines(text, v.Text("support.code", "code", supportCode(run.ID)))
+		text = chat.Lines(text, v.Text("support.code", "code", SupportCode(run.ID)))
 	}
 	return text
 }
 
 // ending tells how a run ended without a result: what happened, and that nothing was charged. In groups
 // the provider's words are left out where they repeat the prompt.
-func (v voice) ending(run runs.Run, in chat.ChatKind) chat.Text {
+func (v Voice) ending(run runs.Run, in chat.ChatKind) chat.Text {
 	var what chat.Text
 	switch run.Status {
 	case runs.StatusCanceled:
@@ -310,11 +315,11 @@ func repeatsPrompt(message string, run runs.Run) bool {
 	return false
 }
 
-// supportCode is the end of a run's id: enough to find it, short enough to read out.
-func supportCode(runID string) string { return runID[max(0, len(runID)-6):] }
+// SupportCode is the end of a run's id: enough to find it, short enough to read out.
+func SupportCode(runID string) string { return runID[max(0, len(runID)-6):] }
 
-// resultButtons are the buttons under a result: what can be done next, then what can be done with it.
-func (v voice) resultButtons(run runs.Run, k store.Keyboard, hasMedia bool) [][]chat.Button {
+// ResultButtons are the buttons under a result: what can be done next, then what can be done with it.
+func (v Voice) ResultButtons(run runs.Run, k store.Keyboard, hasMedia bool) [][]chat.Button {
 	first := []chat.Button{{Label: v.Line("button.again"), Data: k.Data("again")}}
 	if varies(run.Tool) {
 		first = append(first, chat.Button{Label: v.Line("button.vary"), Data: k.Data("vary")})
@@ -337,10 +342,25 @@ func varies(tool registry.Tool) bool {
 	return slices.ContainsFunc(tool.InputSchema, func(f registry.InputField) bool { return f.Seed })
 }
 
-// failureButtons are the buttons under a failure.
-func (v voice) failureButtons(k store.Keyboard) [][]chat.Button {
+// FailureButtons are the buttons under a failure.
+func (v Voice) FailureButtons(k store.Keyboard) [][]chat.Button {
 	return [][]chat.Button{{
 		{Label: v.Line("button.retry"), Data: k.Data("retry"), Style: chat.ButtonPrimary},
 		{Label: v.Line("button.settings"), Data: k.Data("settings")},
 	}}
+}
+
+// ResultFiles are a run's files as if somebody had sent them.
+func ResultFiles(run runs.Run) []chat.Attachment {
+	var files []chat.Attachment
+	for _, o := range run.Outputs {
+		if o.Media == "" {
+			continue
+		}
+		files = append(files, chat.Attachment{
+			Kind: kindOf(o.Type, o.MIMEType, registry.DeliveryHint{}), Name: chat.FirstNonEmpty(o.FileName, o.Name), MIMEType: o.MIMEType,
+			Bytes: o.Bytes, Width: o.Width, Height: o.Height, Ref: o.Media,
+		})
+	}
+	return files
 }

@@ -1,4 +1,4 @@
-package router
+package show
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 // Remove takes back what is shown of a run, everywhere that is known of: all of it, or one of its outputs. Buttons of a run
 // that is removed are too old from then on.
 func (d *Deliverer) Remove(ctx context.Context, run runs.Run, output int) error {
-	s := d.surfaces[run.Origin.Platform]
+	s := d.platforms[run.Origin.Platform]
 	where, err := store.TargetOf(run)
 	if err != nil || s == nil {
 		return nil // it was not asked for in a chat
@@ -34,7 +34,7 @@ func (d *Deliverer) Remove(ctx context.Context, run runs.Run, output int) error 
 			refs = append(refs, where.Status)
 		}
 	}
-	shown := s.in(where.Chat)
+	shown := s.In(where.Chat)
 	for _, ref := range refs {
 		if gone := shown.Delete(ctx, ref); gone != nil {
 			err = errors.Join(err, fmt.Errorf("delete a message: %w", gone))

@@ -1,7 +1,6 @@
-package router
+package show
 
 import (
-	"fmt"
 	"image"
 	"image/color"
 	"strings"
@@ -10,18 +9,17 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/chat"
-	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
 
-func english(t *testing.T) voice {
+func english(t *testing.T) Voice {
 	t.Helper()
 	c, err := i18n.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return voice{c.Voice("en")}
+	return Voice{c.Voice("en")}
 }
 
 func TestStageAndPrice(t *testing.T) {
@@ -38,7 +36,7 @@ func TestStageAndPrice(t *testing.T) {
 		"At work · 100 %":             {Status: runs.StatusRunning, Fraction: fraction(7)},
 		"Waits for your confirmation": {Status: runs.StatusAwaitingConfirmation},
 	} {
-		if got := v.stage(run).String(); got != want {
+		if got := v.Stage(run).String(); got != want {
 			t.Errorf("stage %q, want %q", got, want)
 		}
 	}
@@ -48,7 +46,7 @@ func TestStageAndPrice(t *testing.T) {
 		"Price: $0.0042":                    {Source: "static", Low: 4_200_000, High: 4_200_000},
 		"Price: $0.001 to $0.002 (a guess)": {Source: "historical", Low: 1_000_000, High: 2_000_000, Basis: "a guess"},
 	} {
-		if got := v.price(q).String(); got != want {
+		if got := v.Price(q).String(); got != want {
 			t.Errorf("price %q, want %q", got, want)
 		}
 	}
@@ -188,43 +186,5 @@ func TestTransparent(t *testing.T) {
 	clear.SetColorIndex(2, 2, 1)
 	if !transparent(clear) || transparent(opaque) || transparent(image.NewGray(rect)) || !transparent(image.NewRGBA(rect)) {
 		t.Error("transparency was judged wrongly")
-	}
-}
-
-func TestCommandListPrefersWhatIsUsed(t *testing.T) {
-	t.Parallel()
-	var tools []*registry.Tool
-	for i := range 20 {
-		tools = append(tools, &registry.Tool{ToolID: fmt.Sprint(i), DisplayName: "Tool", CommandName: fmt.Sprintf("/tool%02d", i)})
-	}
-	tools = append(tools, &registry.Tool{ToolID: "h", DisplayName: "Mine", CommandName: "/help"}, &registry.Tool{ToolID: "n", DisplayName: "None"})
-	house := ownCommands(Operator{})
-	own := len(house)
-	limits := chat.CommandLimits{Max: own + 3, NameChars: 32, NamePattern: `[a-z0-9_]+`, DescriptionLimit: 10}
-	list := commandList{limits: limits, house: house, tools: tools, uses: map[string]int64{"17": 5, "4": 9}}.in(english(t), chat.ChatPrivate)
-	var names []string
-	for _, c := range list {
-		names = append(names, c.Name)
-		if c.Description == "" || chat.Length(c.Description) > 10 {
-			t.Errorf("the description of %s is %q", c.Name, c.Description)
-		}
-	}
-	if got := strings.Join(names[:3], " "); got != "tool04 tool17 tool00" || len(list) != own+3 {
-		t.Errorf("%d commands, first %q", len(list), got)
-	}
-	if n := strings.Count(strings.Join(names, " ")+" ", "help "); n != 1 {
-		t.Errorf("/help is there %d times", n)
-	}
-}
-
-func TestKeyboardDataFits64Bytes(t *testing.T) {
-	t.Parallel()
-	k := store.Keyboard{ID: store.NewID()}
-	for word := range pressActions() {
-		data := k.Data(word + "999")
-		id, action, ok := store.ParseData(data)
-		if !ok || id != k.ID || action != word+"999" || len(data) > 64 {
-			t.Errorf("%q is read as %q, %q, %v", data, id, action, ok)
-		}
 	}
 }

@@ -1,4 +1,4 @@
-package router
+package show
 
 import (
 	"strconv"
@@ -13,14 +13,14 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
-// statusMessage shows where a run stands: tool, stage, place in the queue, percentage if one is known,
+// StatusMessage shows where a run stands: tool, stage, place in the queue, percentage if one is known,
 // price, and a button to cancel.
-func (v voice) statusMessage(run runs.Run, k store.Keyboard, notes []string) chat.Message {
+func (v Voice) StatusMessage(run runs.Run, k store.Keyboard, notes []string) chat.Message {
 	text := chat.Lines(
 		chat.Text{{Style: chat.StyleBold, Text: run.Tool.DisplayName}},
-		v.stage(run),
+		v.Stage(run),
 		v.notice(run),
-		v.price(run.Quote),
+		v.Price(run.Quote),
 	)
 	cancel := "button.cancel"
 	if run.Quote.BillCanceled && run.Status == runs.StatusRunning {
@@ -35,7 +35,8 @@ func (v voice) statusMessage(run runs.Run, k store.Keyboard, notes []string) cha
 	return chat.Message{Text: chat.Join("\n\n", chat.Plain(strings.Join(notes, "\n")), text), Buttons: [][]chat.Button{buttons}}
 }
 
-func (v voice) stage(run runs.Run) chat.Text {
+// Stage says where a run stands: its place in the queue, or how far it is.
+func (v Voice) Stage(run runs.Run) chat.Text {
 	switch {
 	case run.Status == runs.StatusAwaitingConfirmation:
 		return v.Text("status.confirm")
@@ -63,7 +64,7 @@ func (v voice) stage(run runs.Run) chat.Text {
 }
 
 // notice tells what became of the engine that a run was on, or is to go to.
-func (v voice) notice(run runs.Run) chat.Text {
+func (v Voice) notice(run runs.Run) chat.Text {
 	if run.Notice == runs.NoticeNone {
 		return nil
 	}
@@ -75,11 +76,11 @@ func percent(fraction float64) string {
 	return strconv.Itoa(int(100*min(max(fraction, 0), 1))) + " %"
 }
 
-// price tells a quote, and what canceling costs where it does. One that says nothing, not even that it is free, gives no text.
-func (v voice) price(q billing.Quote) chat.Text {
+// Price tells a quote, and what canceling costs where it does. One that says nothing, not even that it is free, gives no text.
+func (v Voice) Price(q billing.Quote) chat.Text {
 	if q.BillCanceled {
 		q.BillCanceled = false
-		return chat.Lines(v.price(q), v.Text("price.canceled"))
+		return chat.Lines(v.Price(q), v.Text("price.canceled"))
 	}
 	switch {
 	case q.Source == "":
@@ -96,8 +97,8 @@ func (v voice) price(q billing.Quote) chat.Text {
 	return text
 }
 
-// activityOf is the sign that fits what a tool makes.
-func activityOf(tool registry.Tool) chat.Activity {
+// ActivityOf is the sign that fits what a tool makes.
+func ActivityOf(tool registry.Tool) chat.Activity {
 	if len(tool.OutputSchema) == 0 {
 		return chat.ActivityTyping
 	}
@@ -112,4 +113,28 @@ func activityOf(tool registry.Tool) chat.Activity {
 		return chat.ActivityDocument
 	}
 	return chat.ActivityTyping
+}
+
+// CostOf says what a run cost.
+func (v Voice) CostOf(run runs.Run) string {
+	if run.Cost == 0 {
+		return v.Line("cost.none")
+	}
+	return v.Value(run.Cost)
+}
+
+// Paid is the receipt of a run that has a result, how one ended that has none, the price of one that is not over.
+func (v Voice) Paid(run runs.Run, in chat.ChatKind) chat.Text {
+	switch {
+	case run.Status == runs.StatusSucceeded:
+		return v.receipt(run)
+	case run.Status.Final():
+		return v.ending(run, in)
+	}
+	return v.Price(run.Quote)
+}
+
+// OpenStatuses are the states of runs that are not over.
+func OpenStatuses() []runs.Status {
+	return []runs.Status{runs.StatusAwaitingConfirmation, runs.StatusRunning, runs.StatusSubmitted, runs.StatusQueued}
 }

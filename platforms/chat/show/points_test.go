@@ -1,4 +1,4 @@
-package router
+package show
 
 import (
 	"testing"
@@ -18,14 +18,14 @@ func TestPoints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := voice{texts.WithUnit(points.Unit).Voice("en")}
+	v := Voice{texts.WithUnit(points.Unit).Voice("en")}
 	const cost billing.NanoUSD = 4_212_500
 	run := runs.Run{Cost: cost, Quote: billing.Quote{Low: cost, High: cost, Source: "static"}}
 	for name, c := range map[string]struct{ got, want string }{
-		"prices":             {v.price(run.Quote).String(), "Price: $0.0042125 (12.5 points)"},
-		"ranges":             {v.price(billing.Quote{Low: 337_000, High: 674_000, Source: "static"}).String(), "Price: $0.000337 (1 point) to $0.000674 (2 points)"},
+		"prices":             {v.Price(run.Quote).String(), "Price: $0.0042125 (12.5 points)"},
+		"ranges":             {v.Price(billing.Quote{Low: 337_000, High: 674_000, Source: "static"}).String(), "Price: $0.000337 (1 point) to $0.000674 (2 points)"},
 		"receipts":           {v.receipt(run).String(), "$0.0042125 (12.5 points)"},
-		"the history":        {v.costOf(run), "$0.0042125 (12.5 points)"},
+		"the history":        {v.CostOf(run), "$0.0042125 (12.5 points)"},
 		"balances":           {v.Line("balance.available", "amount", billing.Dollar), "You have $1.00 (2967.36 points) to spend."},
 		"the price of again": {v.repeatPrice(run, "Again").String(), "Again: $0.0042125 (12.5 points)"},
 		"numbers are none":   {v.Line("confirm.life", "n", 10), "You can confirm this for 10 minutes."},
@@ -39,7 +39,7 @@ func TestPoints(t *testing.T) {
 	}
 	t.Run("A91 and not where there are none", func(t *testing.T) {
 		t.Parallel()
-		if got := (voice{texts.WithUnit(billing.Points{}.Unit).Voice("en")}).receipt(run).String(); got != "$0.0042125" {
+		if got := (Voice{texts.WithUnit(billing.Points{}.Unit).Voice("en")}).receipt(run).String(); got != "$0.0042125" {
 			t.Errorf("got %q", got)
 		}
 		if got := english(t).receipt(run).String(); got != "$0.0042125" {

@@ -1,4 +1,4 @@
-package router
+package show
 
 import (
 	"strings"
@@ -13,7 +13,7 @@ const longestShown = 200
 
 // summary is what somebody affirms before a run goes ahead: every value that would be used, and the personal data
 // that would go out. The price stands below it.
-func (v voice) summary(run runs.Run) chat.Text {
+func (v Voice) summary(run runs.Run) chat.Text {
 	var said chat.Text
 	if strings.Contains(run.Tool.Confirmation, " ") { // the tool's own question; other words are kinds of summaries
 		said = chat.Plain(run.Tool.Confirmation)
