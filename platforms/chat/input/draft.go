@@ -25,6 +25,9 @@ type Draft struct {
 	Told   int      `json:"told,omitempty"`   // so many of them were shown with a question
 	// Approval is for what somebody else than the person has put together.
 	Approval runs.Approval `json:"approval,omitempty"`
+
+	Anew    bool   `json:"-"` // begun by a command just now: its run ends what was asked before
+	Answers string `json:"-"` // the id of the question that was just answered
 }
 
 // Set gives an input a value, and notes where it came from.

@@ -52,7 +52,7 @@ func (t *turn) barred(ctx context.Context, tool *registry.Tool) (chat.Text, erro
 }
 
 // withChatValues adds what the chat's admins set for a draft's tool to the draft's values.
-func (t *turn) withChatValues(ctx context.Context, d input.Draft) (map[runs.Source]map[string]any, error) {
+func withChatValues(ctx context.Context, t *turn, d input.Draft) (map[runs.Source]map[string]any, error) {
 	tool, ok := t.tools.Resolve(d.Tool)
 	if _, given := d.Values[runs.FromChat]; given || !ok || t.in.Chat.Kind == chat.ChatPrivate {
 		return d.Values, nil
@@ -79,8 +79,8 @@ func (w *warned) prune(now time.Time) {
 	})
 }
 
-// warn tells the person which of their limits are nearly used up, each once as long as it lasts.
-func (t *turn) warn(ctx context.Context, run runs.Run) {
+// warnOfLimits tells the person which of their limits are nearly used up, each once as long as it lasts.
+func warnOfLimits(ctx context.Context, t *turn, run runs.Run) {
 	var text chat.Text
 	for _, use := range run.Warnings {
 		if _, before := t.svc.Warned.seen.LoadOrStore(fmt.Sprint(run.AccountID, use.Kind, use.Limit, use.FreeAt.Unix()), use.FreeAt); !before {
@@ -90,7 +90,7 @@ func (t *turn) warn(ctx context.Context, run runs.Run) {
 	if text == nil {
 		return
 	}
-	t.aside = true
+	t = t.Aside()
 	if _, err := t.reply(ctx, text); err != nil {
 		t.svc.Log.WarnContext(ctx, "a warning was not told", "run", run.ID, "error", err)
 	}

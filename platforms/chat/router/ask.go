@@ -14,8 +14,8 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
-// ask asks for the first of a draft's missing inputs and keeps the draft until the answer comes.
-func (t *turn) ask(ctx context.Context, d input.Draft, tool *registry.Tool, missing []registry.InputField) error {
+// askInput asks for the first of a draft's missing inputs and keeps the draft until the answer comes.
+func askInput(ctx context.Context, t *turn, d input.Draft, tool *registry.Tool, missing []registry.InputField) (outcome, error) {
 	f := missing[0]
 	notes := t.notes(d.Notes[d.Told:])
 	d.Told = len(d.Notes)
@@ -24,33 +24,32 @@ func (t *turn) ask(ctx context.Context, d input.Draft, tool *registry.Tool, miss
 		State: store.PromptState{Field: f.Name, Draft: &d},
 	}
 	buttons := t.keyboard(store.KeyboardState{Prompt: p.ID, Tool: d.Tool, Values: t.out.ShownChoices(f), Fields: t.out.TypedTogether(missing)})
-	m := t.answering(chat.Join("\n\n", notes, t.question(tool, f)))
-	t.askFor(&m, f, buttons)
+	m := t.answering(chat.Join("\n\n", notes, questionText(t, tool, f)))
+	askFor(t, &m, f, buttons)
 	if len(m.Buttons) > 0 || len(m.Menus) > 0 {
 		if err := t.svc.Store.Keyboards.Save(ctx, buttons); err != nil {
-			return err
+			return nothing, err
 		}
 	}
 	p.State.Buttons = len(m.Buttons) > 0 || len(m.Menus) > 0
-	if err := t.replaced(ctx); err != nil {
-		return err
+	if err := replaceQuestion(ctx, t, d.Answers); err != nil {
+		return nothing, err
 	}
 	// Open before it is asked: buttons can be pressed faster than we write.
 	if err := t.svc.Store.Prompts.Open(ctx, p, t.svc.AnswerWait); err != nil {
-		return err
+		return nothing, err
 	}
-	t.led = true
 	asked, err := t.post(ctx, m)
 	if err != nil {
-		return fmt.Errorf("ask for %s: %w", f.Name, err)
+		return nothing, fmt.Errorf("ask for %s: %w", f.Name, err)
 	}
 	p.MessageID, p.State.Asked = asked.ID, asked
-	t.markAsked(ctx, asked)
-	return t.svc.Store.Prompts.Asked(ctx, p)
+	markAsked(ctx, t, asked)
+	return began, t.svc.Store.Prompts.Asked(ctx, p)
 }
 
 // markAsked remembers a question in a group, where people choose which one they answer by replying to it.
-func (t *turn) markAsked(ctx context.Context, asked chat.MessageRef) {
+func markAsked(ctx context.Context, t *turn, asked chat.MessageRef) {
 	if t.in.Chat.Kind == chat.ChatPrivate || asked.IsZero() {
 		return
 	}
@@ -59,8 +58,8 @@ func (t *turn) markAsked(ctx context.Context, asked chat.MessageRef) {
 	}
 }
 
-// unmark forgets a question that was answered: what is said to it afterwards is no answer.
-func (t *turn) unmark(ctx context.Context, asked chat.MessageRef) {
+// unmarkAsked forgets a question that was answered: what is said to it afterwards is no answer.
+func unmarkAsked(ctx context.Context, t *turn, asked chat.MessageRef) {
 	if t.in.Chat.Kind == chat.ChatPrivate || asked.IsZero() {
 		return
 	}
@@ -69,20 +68,21 @@ func (t *turn) unmark(ctx context.Context, asked chat.MessageRef) {
 	}
 }
 
-// replaced tells the question before that it is over, because another takes its place.
-func (t *turn) replaced(ctx context.Context) error {
+// replaceQuestion shows that the question before is over, because another takes its place; answered is the id of one that
+// was answered.
+func replaceQuestion(ctx context.Context, t *turn, answered string) error {
 	p, _, err := t.svc.Store.Prompts.Last(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
-	if errors.Is(err, store.ErrNoPrompt) || err == nil && p.ID == t.settled {
+	if errors.Is(err, store.ErrNoPrompt) || err == nil && p.ID == answered {
 		return nil
 	}
 	if err == nil {
-		t.showOver(ctx, p)
+		showOver(ctx, t, p)
 	}
 	return err
 }
 
-// giveUp ends what a person was asked before, since what they began instead is under way.
-func (t *turn) giveUp(ctx context.Context) error {
+// giveUpQuestion ends what a person was asked before, since what they began instead is under way.
+func giveUpQuestion(ctx context.Context, t *turn) error {
 	p, _, err := t.svc.Store.Prompts.Last(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
 	if errors.Is(err, store.ErrNoPrompt) {
 		return nil
@@ -91,14 +91,14 @@ func (t *turn) giveUp(ctx context.Context) error {
 		_, err = t.svc.Store.Prompts.Close(ctx, p.ID)
 	}
 	if err == nil {
-		t.showOver(ctx, p)
+		showOver(ctx, t, p)
 	}
 	return err
 }
 
 // showOver shows in place of a question that it waits for no answer any more. Nobody waits for that. A question without
 // buttons stays as it is: where it opened the reply field it can't be changed, and who replies to it is told.
-func (t *turn) showOver(ctx context.Context, p store.Prompt) {
+func showOver(ctx context.Context, t *turn, p store.Prompt) {
 	over := t.out.Fit(chat.Message{To: p.State.Asked.Place, Text: t.say.Text("ask.over")})
 	show := func() error {
 		_, err := t.out.Edit(ctx, p.State.Asked, over)
@@ -122,7 +122,7 @@ func (t *turn) showOver(ctx context.Context, p store.Prompt) {
 // askFor adds choices and Cancel to a question, or opens the reply field where the answer must be a reply:
 // in groups, where bots may see nothing else. There /cancel takes the place of the button on platforms
 // that can't show both.
-func (t *turn) askFor(m *chat.Message, f registry.InputField, buttons store.Keyboard) {
+func askFor(t *turn, m *chat.Message, f registry.InputField, buttons store.Keyboard) {
 	t.offer(m, buttons, "c", "menu.value", t.out.ChoiceOptions(t.say, f))
 	if len(buttons.State.Fields) > 0 {
 		m.Buttons = append(m.Buttons, []chat.Button{{Label: t.say.Line("button.answer"), Data: buttons.Data("form"), Style: chat.ButtonPrimary}})
@@ -152,8 +152,8 @@ func (t *turn) askFor(m *chat.Message, f registry.InputField, buttons store.Keyb
 	m.Buttons = append(m.Buttons, []chat.Button{cancel})
 }
 
-// question asks for an input: what it is, what is allowed, an example.
-func (t *turn) question(tool *registry.Tool, f registry.InputField) chat.Text {
+// questionText asks for an input: what it is, what is allowed, an example.
+func questionText(t *turn, tool *registry.Tool, f registry.InputField) chat.Text {
 	text := t.say.Text("ask.input", "tool", tool.DisplayName, "input", f.Label())
 	if f.Description != "" {
 		text = chat.Lines(text, chat.Plain(chat.Brief(f.Description, 300)))
@@ -166,30 +166,30 @@ func (t *turn) question(tool *registry.Tool, f registry.InputField) chat.Text {
 }
 
 // answerPrompt takes a message as the answer to an open question, if it is one.
-func (t *turn) answerPrompt(ctx context.Context) (bool, error) {
+func answerPrompt(ctx context.Context, t *turn) (bool, error) {
 	p, err := t.svc.Store.Prompts.Pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
 	open := err == nil
 	if err != nil && !errors.Is(err, store.ErrNoPrompt) {
 		return false, err
 	}
 	if t.in.Chat.Kind != chat.ChatPrivate && (!open || t.in.ReplyTo == nil || t.in.ReplyTo.Ref.ID != p.MessageID) {
-		return t.answeredLate(ctx)
+		return answeredLate(ctx, t)
 	}
 	if !open {
 		return false, nil
 	}
 	if p.State.View != nil {
-		return true, t.settingAnswered(ctx, p)
+		return true, settingAnswered(ctx, t, p)
 	}
 	if p.State.Draft == nil {
 		return false, nil
 	}
-	return true, t.inputAnswered(ctx, p, *p.State.Draft)
+	return true, inputAnswered(ctx, t, p, *p.State.Draft)
 }
 
 // answeredLate tells who replies in a group to what they were asked before that the question is over. What is said
 // otherwise is not said to us.
-func (t *turn) answeredLate(ctx context.Context) (bool, error) {
+func answeredLate(ctx context.Context, t *turn) (bool, error) {
 	if t.in.ReplyTo == nil || !t.in.ReplyTo.Own {
 		return false, nil
 	}
@@ -197,61 +197,62 @@ func (t *turn) answeredLate(ctx context.Context) (bool, error) {
 	if err != nil || whom != t.account.ID {
 		return false, err
 	}
-	t.aside = true
+	t = t.Aside()
 	return true, t.tell(ctx, "ask.over")
 }
 
 // inputAnswered puts an answer into the draft it was asked for and goes on. The question stays open when
 // the answer does not fit.
-func (t *turn) inputAnswered(ctx context.Context, p store.Prompt, d input.Draft) error {
+func inputAnswered(ctx context.Context, t *turn, p store.Prompt, d input.Draft) error {
 	tool, ok := t.tools.Resolve(d.Tool)
 	if !ok {
-		return t.inVain(ctx, p, "tool.gone")
+		return inVain(ctx, t, p, "tool.gone")
 	}
 	f, ok := tool.InputSchema.Get(p.State.Field)
 	if !ok {
-		return t.proceed(ctx, d) // the tool has changed meanwhile
+		_, err := proceed(ctx, t, d) // the tool has changed meanwhile
+		return err
 	}
 	t.sign(ctx, chat.ActivityTyping)
-	if hint, err := t.captionRead(ctx, &d, tool, f); hint != nil || err != nil {
-		return t.hintOr(ctx, hint, err)
+	if hint, err := captionRead(ctx, t, &d, tool, f); hint != nil || err != nil {
+		return hintOr(ctx, t, hint, err)
 	}
-	hint, err := t.answerValue(ctx, &d, tool, f)
+	hint, err := answerValue(ctx, t, &d, tool, f)
 	if hint != nil || err != nil {
-		return t.hintOr(ctx, hint, err)
+		return hintOr(ctx, t, hint, err)
 	}
-	return t.answered(ctx, p, d)
+	return continueDraft(ctx, t, p, d)
 }
 
 // inVain ends a question whose answer is of no use any more, and says why.
-func (t *turn) inVain(ctx context.Context, p store.Prompt, key string) error {
+func inVain(ctx context.Context, t *turn, p store.Prompt, key string) error {
 	if _, err := t.svc.Store.Prompts.Close(ctx, p.ID); err != nil {
 		return err
 	}
 	return t.tell(ctx, key)
 }
 
-// answered goes on with a draft whose question was answered.
-func (t *turn) answered(ctx context.Context, p store.Prompt, d input.Draft) error {
+// continueDraft goes on with a draft whose question was answered.
+func continueDraft(ctx context.Context, t *turn, p store.Prompt, d input.Draft) error {
 	if !p.State.Asked.IsZero() {
 		if err := t.out.EditButtons(ctx, p.State.Asked, nil); err != nil && !errors.Is(err, chat.ErrGone) {
 			t.svc.Log.DebugContext(ctx, "the buttons of an answered question stay", "error", err)
 		}
 	}
-	t.settled = p.ID
-	if err := t.proceed(ctx, d); err != nil {
+	d.Answers = p.ID
+	if _, err := proceed(ctx, t, d); err != nil {
 		return err
 	}
-	t.unmark(ctx, p.State.Asked)
+	unmarkAsked(ctx, t, p.State.Asked)
 	_, err := t.svc.Store.Prompts.Close(ctx, p.ID)
 	return err
 }
 
 // answerValue reads the answer: files for inputs that take files, text for others. A hint says what was
 // wanted instead.
-func (t *turn) answerValue(ctx context.Context, d *input.Draft, tool *registry.Tool, f registry.InputField) (hint chat.Text, err error) {
+func answerValue(ctx context.Context, t *turn, d *input.Draft, tool *registry.Tool, f registry.InputField) (hint chat.Text, err error) {
 	if f.Type.IsMedia() {
-		return t.answerFiles(ctx, d, tool, f)
+		return answerFiles(ctx, t, d, tool, f)
 	}
 	text := strings.TrimSpace(t.in.Text)
 	if text == "" {
@@ -265,7 +266,7 @@ func (t *turn) answerValue(ctx context.Context, d *input.Draft, tool *registry.T
 	return nil, nil
 }
 
-func (t *turn) answerFiles(ctx context.Context, d *input.Draft, tool *registry.Tool, f registry.InputField) (hint chat.Text, err error) {
+func answerFiles(ctx context.Context, t *turn, d *input.Draft, tool *registry.Tool, f registry.InputField) (hint chat.Text, err error) {
 	files := t.in.Attachments
 	if len(files) == 0 && registry.IsMediaRef(strings.TrimSpace(t.in.Text)) && !strings.HasPrefix(t.in.Text, "asset:") {
 		d.Set(runs.FromAnswer, f.Name, strings.TrimSpace(t.in.Text))
@@ -276,11 +277,11 @@ func (t *turn) answerFiles(ctx context.Context, d *input.Draft, tool *registry.T
 	if len(mine[f.Name]) == 0 {
 		return t.wrongKind(f), nil
 	}
-	if err := t.take(ctx, d, runs.FromAnswer, f, mine[f.Name]); err != nil {
+	if err := takeFiles(ctx, t, d, runs.FromAnswer, f, mine[f.Name]); err != nil {
 		return nil, err
 	}
 	if len(rest) > 0 {
-		if err := t.takeAll(ctx, d, runs.FromAnswer, tool, rest); err != nil {
+		if err := assignFiles(ctx, t, d, runs.FromAnswer, tool, rest); err != nil {
 			return nil, err
 		}
 	}
@@ -290,17 +291,17 @@ func (t *turn) answerFiles(ctx context.Context, d *input.Draft, tool *registry.T
 // captionRead reads the caption of files that were sent for an input like what follows a command: whoever writes
 // something under a picture means the whole request, as with the command in the caption. What is written as the
 // answer itself is never taken apart. A hint says what the tool has no use for.
-func (t *turn) captionRead(ctx context.Context, d *input.Draft, tool *registry.Tool, f registry.InputField) (hint chat.Text, err error) {
+func captionRead(ctx context.Context, t *turn, d *input.Draft, tool *registry.Tool, f registry.InputField) (hint chat.Text, err error) {
 	if !f.Type.IsMedia() || len(t.in.Attachments) == 0 {
 		return nil, nil
 	}
 	if !tool.Hints().SupportsFileCaption {
-		t.captionUnread(d, tool, t.in.Text)
+		captionUnread(t, d, tool, t.in.Text)
 	} else {
-		hint, err = t.read(ctx, d, tool, t.in.Text)
+		hint, err = readText(ctx, t, d, tool, t.in.Text)
 	}
 	if hint == nil && err == nil {
-		hint = t.leftOverFiles(d, tool, t.in.Attachments)
+		hint = leftOverFiles(t, d, tool, t.in.Attachments)
 	}
 	if hint != nil {
 		hint = chat.Lines(hint, t.say.Text("ask.again"))
@@ -314,8 +315,8 @@ func (t *turn) wrongKind(f registry.InputField) chat.Text {
 }
 
 // pressChoice answers a question by one of its buttons.
-func (t *turn) pressChoice(ctx context.Context, k store.Keyboard, n int) error {
-	p, tool, err := t.openQuestion(ctx, k)
+func pressChoice(ctx context.Context, t *turn, k store.Keyboard, n int) error {
+	p, tool, err := openQuestion(ctx, t, k)
 	if err != nil || tool == nil {
 		return err
 	}
@@ -327,11 +328,11 @@ func (t *turn) pressChoice(ctx context.Context, k store.Keyboard, n int) error {
 	}
 	d := *p.State.Draft
 	d.Set(runs.FromAnswer, p.State.Field, k.State.Values[n])
-	return t.answered(ctx, p, d)
+	return continueDraft(ctx, t, p, d)
 }
 
 // pressCancelPrompt ends a question.
-func (t *turn) pressCancelPrompt(ctx context.Context, k store.Keyboard) error {
+func pressCancelPrompt(ctx context.Context, t *turn, k store.Keyboard) error {
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}

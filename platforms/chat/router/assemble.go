@@ -12,7 +12,7 @@ import (
 )
 
 // newDraft begins a run of a tool for this update.
-func (t *turn) newDraft(tool *registry.Tool) input.Draft {
+func newDraft(t *turn, tool *registry.Tool) input.Draft {
 	return input.Draft{
 		Tool: tool.ToolID, Request: t.in.Message,
 		Key:   t.in.platform + ":" + t.in.Chat.Chat + ":" + t.in.Message.ID,
@@ -20,42 +20,42 @@ func (t *turn) newDraft(tool *registry.Tool) input.Draft {
 	}
 }
 
-// typed reads text and options. A hint says what is wrong with them.
-func (t *turn) typed(d *input.Draft, tool *registry.Tool, text string) (hint chat.Text) {
+// readTyped reads text and options. A hint says what is wrong with them.
+func readTyped(t *turn, d *input.Draft, tool *registry.Tool, text string) (hint chat.Text) {
 	err := d.Read(tool, text, t.in.Options)
 	var unknown *input.UnknownOption
 	var missing *input.MissingValue
 	var left *input.LeftOver
 	switch {
 	case errors.As(err, &unknown):
-		return t.unknownOption(tool, unknown)
+		return unknownOption(t, tool, unknown)
 	case errors.As(err, &missing):
 		return t.say.Text("option.empty", "option", missing.Name)
 	case errors.As(err, &left):
-		return t.leftOverText(tool, left.Text)
+		return leftOverText(t, tool, left.Text)
 	case err != nil:
 		return t.say.Text("file.gone") // files of the house are given by hand, not by name
 	}
 	return nil
 }
 
-// read is typed and what it leads to: values that are elsewhere, the last result and those of a preset.
-func (t *turn) read(ctx context.Context, d *input.Draft, tool *registry.Tool, text string) (hint chat.Text, err error) {
-	if hint := t.typed(d, tool, text); hint != nil {
+// readText is typed and what it leads to: values that are elsewhere, the last result and those of a preset.
+func readText(ctx context.Context, t *turn, d *input.Draft, tool *registry.Tool, text string) (hint chat.Text, err error) {
+	if hint := readTyped(t, d, tool, text); hint != nil {
 		return hint, nil
 	}
-	if hint, err := t.typedLast(ctx, d, tool); hint != nil || err != nil {
+	if hint, err := readLast(ctx, t, d, tool); hint != nil || err != nil {
 		return hint, err
 	}
-	return t.typedPreset(ctx, d, tool)
+	return readPreset(ctx, t, d, tool)
 }
 
-// attached gives the files that came with the command to the inputs that take them.
-func (t *turn) attached(ctx context.Context, d *input.Draft, tool *registry.Tool) (hint chat.Text, err error) {
+// attachFiles gives the files that came with the command to the inputs that take them.
+func attachFiles(ctx context.Context, t *turn, d *input.Draft, tool *registry.Tool) (hint chat.Text, err error) {
 	named, files := input.NamedFiles(tool.InputSchema, t.in.Options, t.in.Attachments)
 	for name, own := range named {
 		f, _ := tool.InputSchema.Get(name)
-		if err := t.take(ctx, d, runs.FromArgument, f, own); err != nil {
+		if err := takeFiles(ctx, t, d, runs.FromArgument, f, own); err != nil {
 			return nil, err
 		}
 	}
@@ -68,14 +68,14 @@ func (t *turn) attached(ctx context.Context, d *input.Draft, tool *registry.Tool
 		}
 		return t.say.Text("hint.noCaption", "tool", tool.DisplayName, "command", input.CommandOf(tool)), nil
 	}
-	if rest := t.leftOverFiles(d, tool, files); rest != nil {
+	if rest := leftOverFiles(t, d, tool, files); rest != nil {
 		return rest, nil
 	}
-	return nil, t.takeAll(ctx, d, runs.FromAttachment, tool, files)
+	return nil, assignFiles(ctx, t, d, runs.FromAttachment, tool, files)
 }
 
-// repliedTo takes files, or the text, of the message that the command replies to.
-func (t *turn) repliedTo(ctx context.Context, d *input.Draft, tool *registry.Tool) error {
+// takeReply takes files, or the text, of the message that the command replies to.
+func takeReply(ctx context.Context, t *turn, d *input.Draft, tool *registry.Tool) error {
 	q := t.in.ReplyTo
 	if q == nil {
 		return nil
@@ -85,7 +85,7 @@ func (t *turn) repliedTo(ctx context.Context, d *input.Draft, tool *registry.Too
 			d.Notes = append(d.Notes, t.say.Line("hint.noReply", "tool", tool.DisplayName))
 			return nil
 		}
-		return t.takeAll(ctx, d, runs.FromReply, tool, q.Attachments)
+		return assignFiles(ctx, t, d, runs.FromReply, tool, q.Attachments)
 	}
 	f, ok := input.TextInput(tool.InputSchema)
 	if ok && q.Text != "" && !q.Own && !d.Has(f.Name) {
@@ -94,15 +94,15 @@ func (t *turn) repliedTo(ctx context.Context, d *input.Draft, tool *registry.Too
 	return nil
 }
 
-// takeAll assigns files to inputs and fetches them. Files that no input takes are noted: those of a message
+// assignFiles assigns files to inputs and fetches them. Files that no input takes are noted: those of a message
 // replied to may have been meant for something else.
-func (t *turn) takeAll(ctx context.Context, d *input.Draft, from runs.Source, tool *registry.Tool, files []chat.Attachment) error {
+func assignFiles(ctx context.Context, t *turn, d *input.Draft, from runs.Source, tool *registry.Tool, files []chat.Attachment) error {
 	assigned, rest := input.Assign(tool.InputSchema, files, d.Has)
 	for _, f := range tool.InputSchema.Ordered() {
 		if len(assigned[f.Name]) == 0 {
 			continue
 		}
-		if err := t.take(ctx, d, from, f, assigned[f.Name]); err != nil {
+		if err := takeFiles(ctx, t, d, from, f, assigned[f.Name]); err != nil {
 			return err
 		}
 	}
@@ -112,8 +112,8 @@ func (t *turn) takeAll(ctx context.Context, d *input.Draft, from runs.Source, to
 	return nil
 }
 
-func (t *turn) take(ctx context.Context, d *input.Draft, from runs.Source, f registry.InputField, files []chat.Attachment) error {
-	value, err := t.keepFiles(ctx, f, files)
+func takeFiles(ctx context.Context, t *turn, d *input.Draft, from runs.Source, f registry.InputField, files []chat.Attachment) error {
+	value, err := keepFiles(ctx, t, f, files)
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (t *turn) take(ctx context.Context, d *input.Draft, from runs.Source, f reg
 }
 
 // requestOf is the message a repeated run answers: the one the first run answered, if it is in this chat.
-func (t *turn) requestOf(run runs.Run) chat.MessageRef {
+func requestOf(t *turn, run runs.Run) chat.MessageRef {
 	where, err := store.TargetOf(run)
 	if err != nil || where.Chat.Chat != t.in.Chat.Chat {
 		return chat.MessageRef{}

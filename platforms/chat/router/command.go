@@ -11,7 +11,7 @@ import (
 type command struct {
 	name string // its description is the text "command.NAME"
 	who  who
-	do   func(*turn, context.Context) error
+	do   func(context.Context, *turn) (outcome, error)
 	// inputs are what follows the name, in this order, for platforms with typed options.
 	inputs registry.InputSchema
 	// shared: others in the chat are to see the answer.

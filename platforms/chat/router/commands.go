@@ -37,41 +37,46 @@ func Commands() []string {
 // Those that tell what the operator says are always there: platforms ask for them, and people look for them.
 func ownCommands(o Operator) commands {
 	list := commands{
-		{name: "start", do: (*turn).startCommand},
-		{name: "help", do: (*turn).helpCommand, inputs: takesTool(false)},
-		{name: "tools", do: (*turn).toolsCommand},
-		{name: "run", do: (*turn).runCommand, shared: true, inputs: takesTool(true, takesText("text"),
+		{name: "start", do: startCommand},
+		{name: "help", do: told(helpCommand), inputs: takesTool(false)},
+		{name: "tools", do: toolsCommand},
+		{name: "run", do: runCommand, shared: true, inputs: takesTool(true, takesText("text"),
 			registry.InputField{Name: "file", Type: registry.TypeFile})},
-		{name: "last", do: (*turn).lastCommand, shared: true, inputs: takesTool(false, takesText("text"))},
-		{name: "settings", do: (*turn).settingsCommand, inputs: takesTool(false)},
-		{name: "balance", do: (*turn).balanceCommand},
-		{name: "history", do: (*turn).historyCommand},
-		{name: "cancel", do: (*turn).cancelCommand},
-		{name: "preset", do: (*turn).presetCommand, inputs: registry.InputSchema{
+		{name: "last", do: lastCommand, shared: true, inputs: takesTool(false, takesText("text"))},
+		{name: "settings", do: told(settingsCommand), inputs: takesTool(false)},
+		{name: "balance", do: told(balanceCommand)},
+		{name: "history", do: told(historyCommand)},
+		{name: "cancel", do: told(cancelCommand)},
+		{name: "preset", do: presetCommand, inputs: registry.InputSchema{
 			{Name: "do", Type: registry.TypeString, Choices: []registry.Choice{{Value: "list"}, {Value: "use"}, {Value: "save"}, {Value: "delete"}}},
 			takesText("name"),
 		}},
-		{name: "link", do: (*turn).linkCommand, inputs: registry.InputSchema{takesText("code")}},
-		{name: "language", do: (*turn).languageCommand, inputs: registry.InputSchema{takesText("language")}},
-		{name: "chatsettings", who: chatAdmins, do: (*turn).placeCommand, inputs: takesTool(false)},
-		{name: "deny", who: chatAdmins, do: (*turn).denyCommand, inputs: registry.InputSchema{takesText("person")}},
-		{name: "allow", who: chatAdmins, do: (*turn).allowCommand, inputs: registry.InputSchema{takesText("person")}},
-		{name: "delete_my_data", do: (*turn).eraseCommand},
-		{name: "why", do: (*turn).whyCommand},
-		{name: "price", do: (*turn).priceCommand, inputs: takesTool(true)},
+		{name: "link", do: told(linkCommand), inputs: registry.InputSchema{takesText("code")}},
+		{name: "language", do: told(languageCommand), inputs: registry.InputSchema{takesText("language")}},
+		{name: "chatsettings", who: chatAdmins, do: told(placeCommand), inputs: takesTool(false)},
+		{name: "deny", who: chatAdmins, do: told(denyCommand), inputs: registry.InputSchema{takesText("person")}},
+		{name: "allow", who: chatAdmins, do: told(allowCommand), inputs: registry.InputSchema{takesText("person")}},
+		{name: "delete_my_data", do: told(eraseCommand)},
+		{name: "why", do: told(whyCommand)},
+		{name: "price", do: told(priceCommand), inputs: takesTool(true)},
 	}
 	for _, said := range []struct{ name, text, without string }{
 		{"paysupport", o.Support, "operator.noSupport"}, {"terms", o.Terms, "operator.noTerms"}, {"privacy", o.Privacy, "operator.noPrivacy"},
 	} {
-		list = append(list, command{name: said.name, do: func(t *turn, ctx context.Context) error {
-			return t.operatorSays(ctx, said.text, said.without)
-		}})
+		list = append(list, command{name: said.name, do: told(func(ctx context.Context, t *turn) error {
+			return operatorSays(ctx, t, said.text, said.without)
+		})})
 	}
 	return list
 }
 
+// told makes a command of what only answers.
+func told(do func(context.Context, *turn) error) func(context.Context, *turn) (outcome, error) {
+	return func(ctx context.Context, t *turn) (outcome, error) { return nothing, do(ctx, t) }
+}
+
 // spell puts the typed options of a house command into words, as they follow its name elsewhere. Files stay.
-func (t *turn) spell(inputs registry.InputSchema) {
+func spell(t *turn, inputs registry.InputSchema) {
 	words := []string{}
 	for _, f := range inputs {
 		value, given := t.in.Options[f.Name]
@@ -84,33 +89,35 @@ func (t *turn) spell(inputs registry.InputSchema) {
 	t.in.Text = strings.TrimSpace(strings.Join(append(words, t.in.Text), " "))
 }
 
-// command handles a message that begins with a command.
-func (t *turn) command(ctx context.Context) error {
+// handleCommand handles a message that begins with a command.
+func handleCommand(ctx context.Context, t *turn) (outcome, error) {
 	if c, ok := t.svc.Commands.find(t.in.Command); ok {
-		t.aside = !c.shared
+		if !c.shared {
+			t = t.Aside()
+		}
 		if c.who == chatAdmins {
 			if ok, err := t.runsPlace(ctx); !ok {
-				return err
+				return nothing, err
 			}
 		}
-		t.spell(c.inputs)
-		return c.do(t, ctx)
+		spell(t, c.inputs)
+		return c.do(ctx, t)
 	}
 	if t.in.Command == useWith {
-		return t.useCommand(ctx)
+		return nothing, useCommand(ctx, t)
 	}
 	tool, ok := t.tools.ByCommand(t.in.Command)
 	if !ok || tool.Visibility == registry.VisibilityInternal && t.audience() != registry.Insiders {
-		return t.unknownCommand(ctx)
+		return nothing, unknownCommand(ctx, t)
 	}
-	return t.toolCommand(ctx, tool, t.in.Text)
+	return toolCommand(ctx, t, tool, t.in.Text)
 }
 
 // unknownCommand suggests what was meant.
-func (t *turn) unknownCommand(ctx context.Context) error {
-	t.aside = true
+func unknownCommand(ctx context.Context, t *turn) error {
+	t = t.Aside()
 	text := t.say.Text("command.unknown", "command", "/"+chat.Brief(t.in.Command, 40))
-	if near := t.nearCommands(ctx, t.in.Command); len(near) > 0 {
+	if near := nearCommands(ctx, t, t.in.Command); len(near) > 0 {
 		text = chat.Lines(text, t.say.Text("command.near", "commands", strings.Join(near, ", ")))
 	}
 	_, err := t.reply(ctx, chat.Lines(text, t.say.Text("command.search")))
@@ -118,7 +125,7 @@ func (t *turn) unknownCommand(ctx context.Context) error {
 }
 
 // nearCommands gives up to four commands like a mistyped one, of those that the sender can use here.
-func (t *turn) nearCommands(ctx context.Context, typed string) []string {
+func nearCommands(ctx context.Context, t *turn, typed string) []string {
 	var own, admins []string
 	for _, c := range t.svc.Commands {
 		if c.who == chatAdmins {
@@ -167,23 +174,22 @@ func (t *turn) findTool(words string) (*registry.Tool, bool) {
 }
 
 // chatter answers what is neither command nor answer: in private chats with a hint, elsewhere not at all.
-func (t *turn) chatter(ctx context.Context) error {
+func chatter(ctx context.Context, t *turn) (outcome, error) {
 	if t.in.Chat.Kind != chat.ChatPrivate {
-		return nil
+		return answered, nil
 	}
-	t.unread = true
 	if len(t.in.Attachments) > 0 {
-		return t.offerTools(ctx)
+		return nothing, offerTools(ctx, t)
 	}
-	if found := t.toolsNamed(t.in.Text, 4); len(found) > 0 {
-		return t.listTools(ctx, t.say.Text("chatter.found"), found)
+	if found := toolsNamed(t, t.in.Text, 4); len(found) > 0 {
+		return nothing, listTools(ctx, t, t.say.Text("chatter.found"), found)
 	}
-	return t.tell(ctx, "chatter.hint")
+	return nothing, t.tell(ctx, "chatter.hint")
 }
 
 // toolsNamed finds up to n tools that a text names, nearly at least. It is stricter than a search: people who
 // greet the bot are not to be offered whatever tool has one of their words in its description.
-func (t *turn) toolsNamed(text string, n int) []*registry.Tool {
+func toolsNamed(t *turn, text string, n int) []*registry.Tool {
 	words := input.NameWords(text)
 	unnamed := func(tool *registry.Tool) bool { return !input.Names(tool, words) }
 	found := slices.DeleteFunc(t.search(text, 10*n), unnamed)
@@ -194,8 +200,8 @@ func (t *turn) toolsNamed(text string, n int) []*registry.Tool {
 }
 
 // offerTools names the tools that take the file, or the album, that came without a command.
-func (t *turn) offerTools(ctx context.Context) error {
-	fitting := t.toolsTaking(t.in.Attachments, 8)
+func offerTools(ctx context.Context, t *turn) error {
+	fitting := toolsTaking(t, t.in.Attachments, 8)
 	if len(fitting) == 0 {
 		return t.tell(ctx, "chatter.noTool")
 	}
@@ -204,5 +210,5 @@ func (t *turn) offerTools(ctx context.Context) error {
 		names[i] = input.CommandOf(tool)
 	}
 	text := t.say.Text("chatter.file", "commands", strings.Join(names, "\n"))
-	return t.offerUse(ctx, text, store.KeyboardState{Files: t.in.Attachments, Query: t.in.Text, Sent: true}, fitting)
+	return offerUse(ctx, t, text, store.KeyboardState{Files: t.in.Attachments, Query: t.in.Text, Sent: true}, fitting)
 }

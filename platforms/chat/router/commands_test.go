@@ -41,7 +41,7 @@ func TestCommandListPrefersWhatIsUsed(t *testing.T) {
 func TestKeyboardDataFits64Bytes(t *testing.T) {
 	t.Parallel()
 	k := store.Keyboard{ID: store.NewID()}
-	for word := range pressActions() {
+	for word := range presses() {
 		data := k.Data(word + "999")
 		id, action, ok := store.ParseData(data)
 		if !ok || id != k.ID || action != word+"999" || len(data) > 64 {

@@ -26,7 +26,7 @@ func (r *Router) Complete(ctx context.Context, platform string, q chat.Completio
 	}
 	t := r.turn(&received{platform: platform, Incoming: chat.Incoming{From: q.From, Chat: q.Chat}})
 	if _, ours := r.svc.Commands.find(q.Command); ours && q.Option == toolInput {
-		return t.completeTool(q.Typed, r.svc.Recents.Tools(q.From), n)
+		return completeTool(t, q.Typed, r.svc.Recents.Tools(q.From), n)
 	}
 	tool, ok := t.tools.ByCommand(q.Command)
 	if !ok {
@@ -41,7 +41,7 @@ func (r *Router) Complete(ctx context.Context, platform string, q chat.Completio
 
 // completeTool offers tools: without a word those used lately, then all; with one those whose command begins so, then
 // those that a search finds.
-func (t *turn) completeTool(typed string, recent []string, n int) []chat.Choice {
+func completeTool(t *turn, typed string, recent []string, n int) []chat.Choice {
 	typed = strings.ToLower(strings.TrimPrefix(strings.TrimSpace(typed), "/"))
 	var list []*registry.Tool
 	for _, id := range recent {

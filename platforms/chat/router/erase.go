@@ -9,7 +9,7 @@ import (
 )
 
 // eraseCommand asks whether all that is known of the person is to be deleted.
-func (t *turn) eraseCommand(ctx context.Context) error {
+func eraseCommand(ctx context.Context, t *turn) error {
 	k := t.keyboard(store.KeyboardState{})
 	if err := t.svc.Store.Keyboards.Save(ctx, k); err != nil {
 		return err
@@ -22,7 +22,7 @@ func (t *turn) eraseCommand(ctx context.Context) error {
 }
 
 // pressErase deletes what is known of the person.
-func (t *turn) pressErase(ctx context.Context, _ store.Keyboard) error {
+func pressErase(ctx context.Context, t *turn, _ store.Keyboard) error {
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}

@@ -17,10 +17,10 @@ func (e *tooLarge) Error() string { return fmt.Sprintf("a file is larger than %d
 
 // keepFiles fetches files and puts them into our own store: a list of references for an input that takes
 // several, one reference otherwise.
-func (t *turn) keepFiles(ctx context.Context, f registry.InputField, files []chat.Attachment) (any, error) {
+func keepFiles(ctx context.Context, t *turn, f registry.InputField, files []chat.Attachment) (any, error) {
 	var refs []any
 	for _, file := range files {
-		ref, err := t.keepFile(ctx, file)
+		ref, err := keepFile(ctx, t, file)
 		if err != nil {
 			return nil, err
 		}
@@ -32,7 +32,7 @@ func (t *turn) keepFiles(ctx context.Context, f registry.InputField, files []cha
 	return refs[0], nil
 }
 
-func (t *turn) keepFile(ctx context.Context, a chat.Attachment) (string, error) {
+func keepFile(ctx context.Context, t *turn, a chat.Attachment) (string, error) {
 	if a.Ref != "" {
 		return a.Ref, nil
 	}

@@ -17,8 +17,8 @@ import (
 const historyPage = 5
 
 // historyCommand lists what a person has run, newest first.
-func (t *turn) historyCommand(ctx context.Context) error {
-	m, err := t.historyList(ctx, t.keyboard(store.KeyboardState{}), "")
+func historyCommand(ctx context.Context, t *turn) error {
+	m, err := historyList(ctx, t, t.keyboard(store.KeyboardState{}), "")
 	if err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func (t *turn) historyCommand(ctx context.Context) error {
 }
 
 // historyList draws the page of runs older than before.
-func (t *turn) historyList(ctx context.Context, k store.Keyboard, before string) (chat.Message, error) {
+func historyList(ctx context.Context, t *turn, k store.Keyboard, before string) (chat.Message, error) {
 	m := chat.Message{To: t.in.Chat.Place}
 	list, err := t.svc.Runs.List(ctx, runs.Filter{AccountID: t.account.ID, Before: before, Limit: historyPage + 1})
 	if err != nil {
@@ -42,7 +42,7 @@ func (t *turn) historyList(ctx context.Context, k store.Keyboard, before string)
 	k.State.Runs = nil
 	var numbers []chat.Button
 	for i, run := range list {
-		m.Text = chat.Join("\n\n", m.Text, t.historyLine(i, run))
+		m.Text = chat.Join("\n\n", m.Text, historyLine(t, i, run))
 		k.State.Runs = append(k.State.Runs, run.ID)
 		numbers = append(numbers, chat.Button{Label: t.say.Line("button.showNumber", "n", i+1), Data: k.Data("hist" + strconv.Itoa(i))})
 	}
@@ -56,7 +56,7 @@ func (t *turn) historyList(ctx context.Context, k store.Keyboard, before string)
 
 // historyLine is one run: tool, when, how it ended, cost, and the beginning of what was asked for. In
 // groups the latter is left out: others read along.
-func (t *turn) historyLine(i int, run runs.Run) chat.Text {
+func historyLine(t *turn, i int, run runs.Run) chat.Text {
 	text := chat.Text{
 		{Text: strconv.Itoa(i+1) + ". "},
 		{Style: chat.StyleBold, Text: run.Tool.DisplayName},
@@ -73,11 +73,11 @@ func (t *turn) historyLine(i int, run runs.Run) chat.Text {
 	return text
 }
 
-func (t *turn) pressOlder(ctx context.Context, k store.Keyboard) error {
+func pressOlder(ctx context.Context, t *turn, k store.Keyboard) error {
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
-	m, err := t.historyList(ctx, k, k.State.Before)
+	m, err := historyList(ctx, t, k, k.State.Before)
 	if err != nil {
 		return err
 	}
@@ -86,28 +86,28 @@ func (t *turn) pressOlder(ctx context.Context, k store.Keyboard) error {
 }
 
 // pressHistory shows a run of the list again.
-func (t *turn) pressHistory(ctx context.Context, k store.Keyboard, n int) error {
+func pressHistory(ctx context.Context, t *turn, k store.Keyboard, n int) error {
 	if n >= len(k.State.Runs) {
 		return t.alert(ctx, "press.tooOld")
 	}
 	k.State.Run = k.State.Runs[n]
-	return t.pressShow(ctx, k)
+	return pressShow(ctx, t, k)
 }
 
 // cancelCommand ends an open question; otherwise it lists what is under way, each with a button.
-func (t *turn) cancelCommand(ctx context.Context) error {
+func cancelCommand(ctx context.Context, t *turn) error {
 	p, err := t.svc.Store.Prompts.Pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
 	switch {
 	case err == nil:
 		if _, err := t.svc.Store.Prompts.Close(ctx, p.ID); err != nil {
 			return err
 		}
-		t.showOver(ctx, p)
+		showOver(ctx, t, p)
 		return t.tell(ctx, "ask.canceled")
 	case !errors.Is(err, store.ErrNoPrompt):
 		return err
 	}
-	active, err := t.underWay(ctx)
+	active, err := underWay(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (t *turn) cancelCommand(ctx context.Context) error {
 }
 
 // underWay lists up to nine of the person's runs that are not over.
-func (t *turn) underWay(ctx context.Context) ([]runs.Run, error) {
+func underWay(ctx context.Context, t *turn) ([]runs.Run, error) {
 	var active []runs.Run
 	for _, status := range show.OpenStatuses() {
 		list, err := t.svc.Runs.List(ctx, runs.Filter{AccountID: t.account.ID, Status: status, Limit: 9})
@@ -144,17 +144,17 @@ func (t *turn) underWay(ctx context.Context) ([]runs.Run, error) {
 }
 
 // pressStopListed cancels a run of the list.
-func (t *turn) pressStopListed(ctx context.Context, k store.Keyboard, n int) error {
+func pressStopListed(ctx context.Context, t *turn, k store.Keyboard, n int) error {
 	if n >= len(k.State.Runs) {
 		return t.alert(ctx, "press.tooOld")
 	}
 	k.State.Run = k.State.Runs[n]
-	return t.withRun(ctx, k, func(run runs.Run) error { return t.stop(ctx, run) })
+	return t.withRun(ctx, k, func(run runs.Run) error { return stopRun(ctx, t, run) })
 }
 
 // whyCommand tells where each value of a run came from, and what it cost: of the run whose message is replied to, else
 // of the last one. Where others read along, that is one that was asked for among them.
-func (t *turn) whyCommand(ctx context.Context) error {
+func whyCommand(ctx context.Context, t *turn) error {
 	filter := runs.Filter{AccountID: t.account.ID, Limit: 1}
 	if t.readByOthers() || t.in.ReplyTo != nil {
 		filter.Limit = whyLooksBack
@@ -166,21 +166,21 @@ func (t *turn) whyCommand(ctx context.Context) error {
 	if len(list) == 0 {
 		return t.tell(ctx, "history.none")
 	}
-	here := slices.DeleteFunc(slices.Clone(list), func(run runs.Run) bool { return !t.askedHere(run) })
+	here := slices.DeleteFunc(slices.Clone(list), func(run runs.Run) bool { return !askedHere(t, run) })
 	if t.readByOthers() {
 		list = here
 	}
-	run, ok, err := t.runRepliedTo(ctx, here, list)
+	run, ok, err := runRepliedTo(ctx, t, here, list)
 	if err != nil {
 		return err
 	}
 	if ok {
-		return t.why(ctx, run, chat.Text{{Style: chat.StyleBold, Text: run.Tool.DisplayName}})
+		return explainRun(ctx, t, run, chat.Text{{Style: chat.StyleBold, Text: run.Tool.DisplayName}})
 	}
 	if len(list) == 0 {
 		return t.tell(ctx, "why.elsewhere")
 	}
-	return t.why(ctx, list[0], t.say.Text("why.title", "tool", list[0].Tool.DisplayName))
+	return explainRun(ctx, t, list[0], t.say.Text("why.title", "tool", list[0].Tool.DisplayName))
 }
 
 // whyLooksBack is among how many of the latest runs one of this chat is looked for.
@@ -192,14 +192,14 @@ func (t *turn) readByOthers() bool {
 }
 
 // askedHere reports whether a run was asked for in this chat.
-func (t *turn) askedHere(run runs.Run) bool {
+func askedHere(t *turn, run runs.Run) bool {
 	where, err := store.TargetOf(run)
 	return err == nil && run.Origin.Platform == t.in.platform && where.Chat.Chat == t.in.Chat.Chat
 }
 
 // runRepliedTo gives the run that the message replied to asked for, or shows. here are runs of this chat, all those that
 // may be told of: what was asked for elsewhere can have been shown again here.
-func (t *turn) runRepliedTo(ctx context.Context, here, all []runs.Run) (run runs.Run, ok bool, err error) {
+func runRepliedTo(ctx context.Context, t *turn, here, all []runs.Run) (run runs.Run, ok bool, err error) {
 	if t.in.ReplyTo == nil || t.in.ReplyTo.Ref.IsZero() {
 		return run, false, nil
 	}
@@ -222,8 +222,8 @@ func (t *turn) runRepliedTo(ctx context.Context, here, all []runs.Run) (run runs
 	return all[i], true, nil
 }
 
-// why tells of a run under a title.
-func (t *turn) why(ctx context.Context, run runs.Run, text chat.Text) error {
+// explainRun tells of a run under a title.
+func explainRun(ctx context.Context, t *turn, run runs.Run, text chat.Text) error {
 	for _, f := range run.Tool.InputSchema.Ordered() {
 		value, ok := run.Inputs[f.Name]
 		if !ok {

@@ -33,6 +33,8 @@ type received struct {
 	// answer is the status message that was posted before a crash broke the handling off.
 	answer chat.MessageRef
 	at     time.Time // of the reception; zero for what an earlier process received
+	edited bool      // it is the edit of a message that led to nothing before
+	heard  bool      // its sender has heard of it
 }
 
 // store keeps the updates that were not received before and returns those.

@@ -21,33 +21,33 @@ import (
 const toolsPerPage = 8
 
 // startCommand greets, or goes straight to the tool of a deep link.
-func (t *turn) startCommand(ctx context.Context) error {
+func startCommand(ctx context.Context, t *turn) (outcome, error) {
 	if words := strings.TrimSpace(t.in.Text); words != "" {
 		if name, ok := strings.CutPrefix(words, "settings-"); ok {
 			t.in.Text = name
-			return t.settingsCommand(ctx)
+			return nothing, settingsCommand(ctx, t)
 		}
 		if words == linkWord {
 			t.in.Text = ""
-			return t.linkCommand(ctx)
+			return nothing, linkCommand(ctx, t)
 		}
 		if tool, ok := t.findTool(words); ok {
-			return t.toolCommand(ctx, tool, "")
+			return toolCommand(ctx, t, tool, "")
 		}
 	}
-	tools, err := t.popular(ctx, 3)
+	tools, err := popular(ctx, t, 3)
 	if err != nil {
-		return err
+		return nothing, err
 	}
 	text := t.say.Text("start.greeting")
 	if terms := t.svc.Operator.Terms; terms != "" {
 		text = chat.Lines(text, t.say.Text("start.terms", "terms", terms))
 	}
-	return t.listTools(ctx, text, tools, chat.Button{Label: t.say.Line("button.language"), Data: "langs"})
+	return nothing, listTools(ctx, t, text, tools, chat.Button{Label: t.say.Line("button.language"), Data: "langs"})
 }
 
 // popular gives the tools that are used most, for people who have not chosen yet.
-func (t *turn) popular(ctx context.Context, n int) ([]*registry.Tool, error) {
+func popular(ctx context.Context, t *turn, n int) ([]*registry.Tool, error) {
 	counts, err := t.svc.Store.Uses.All(ctx)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (t *turn) popular(ctx context.Context, n int) ([]*registry.Tool, error) {
 }
 
 // listTools sends a text with a button for each tool, and more buttons, whose data is their action, below.
-func (t *turn) listTools(ctx context.Context, text chat.Text, tools []*registry.Tool, more ...chat.Button) error {
+func listTools(ctx context.Context, t *turn, text chat.Text, tools []*registry.Tool, more ...chat.Button) error {
 	k := t.keyboard(store.KeyboardState{Asked: t.in.Message})
 	var buttons []chat.Button
 	for i, tool := range tools {
@@ -79,7 +79,7 @@ func (t *turn) listTools(ctx context.Context, text chat.Text, tools []*registry.
 }
 
 // pressTool starts the tool of a button; it asks for what it needs.
-func (t *turn) pressTool(ctx context.Context, k store.Keyboard, n int) error {
+func pressTool(ctx context.Context, t *turn, k store.Keyboard, n int) error {
 	if n >= len(k.State.Tools) {
 		return t.alert(ctx, "press.tooOld")
 	}
@@ -90,41 +90,42 @@ func (t *turn) pressTool(ctx context.Context, k store.Keyboard, n int) error {
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
-	if refused, err := t.refuse(ctx, tool); refused || err != nil {
+	if refused, err := refuse(ctx, t, tool); refused || err != nil {
 		return err
 	}
-	return t.proceed(ctx, t.pressDraft(tool))
+	return proceedFrom(ctx, t, k, pressDraft(t, tool))
 }
 
 // helpCommand explains the bot, or a tool.
-func (t *turn) helpCommand(ctx context.Context) error {
+func helpCommand(ctx context.Context, t *turn) error {
 	words := strings.TrimSpace(t.in.Text)
 	if words == "" {
-		return t.overview(ctx)
+		return helpOverview(ctx, t)
 	}
 	if tool, ok := t.findTool(words); ok {
-		return t.explain(ctx, tool)
+		return explainTool(ctx, t, tool)
 	}
 	if c, ok := t.svc.Commands.find(strings.TrimPrefix(words, "/")); ok {
 		_, err := t.reply(ctx, chat.Text{{Style: chat.StyleBold, Text: "/" + c.name}, {Text: "\n" + t.say.Line("command."+c.name)}})
 		return err
 	}
 	if found := t.search(words, toolsPerPage); len(found) > 0 {
-		return t.listTools(ctx, t.say.Text("help.search", "words", chat.Brief(words, 60)), found)
+		return listTools(ctx, t, t.say.Text("help.search", "words", chat.Brief(words, 60)), found)
 	}
 	return t.nothingFound(ctx, words)
 }
 
 // nothingFound says that no tool goes by these words. In groups it does not repeat them.
 func (t *turn) nothingFound(ctx context.Context, words string) error {
-	if t.aside = true; t.in.Chat.Kind != chat.ChatPrivate {
+	t = t.Aside()
+	if t.in.Chat.Kind != chat.ChatPrivate {
 		return t.tell(ctx, "help.nothingHere")
 	}
 	return t.tell(ctx, "help.nothing", "words", chat.Brief(words, 60))
 }
 
-// overview lists the bot's own commands and the tools by category.
-func (t *turn) overview(ctx context.Context) error {
+// helpOverview lists the bot's own commands and the tools by category.
+func helpOverview(ctx context.Context, t *turn) error {
 	text := t.say.Text("help.intro")
 	var own chat.Text
 	for _, c := range t.svc.Commands {
@@ -134,7 +135,7 @@ func (t *turn) overview(ctx context.Context) error {
 	limit := t.out.Caps.TextLimit - 200
 	left := 0
 	for _, group := range byCategory(t.offered()) {
-		block := chat.Text{{Style: chat.StyleBold, Text: t.categoryName(group.name)}}
+		block := chat.Text{{Style: chat.StyleBold, Text: categoryName(t, group.name)}}
 		for _, tool := range group.tools {
 			block = chat.Lines(block, chat.Plain(input.CommandOf(tool)+" – "+tool.DisplayName))
 		}
@@ -178,20 +179,20 @@ func byCategory(tools []*registry.Tool) []category {
 	return groups
 }
 
-func (t *turn) categoryName(name string) string {
+func categoryName(t *turn, name string) string {
 	if name == "" {
 		return t.say.Line("help.other")
 	}
 	return words.CategoryName(t.say.Voice, name)
 }
 
-// explain sends a tool's help, with a button that starts the tool.
-func (t *turn) explain(ctx context.Context, tool *registry.Tool) error {
+// explainTool sends a tool's help, with a button that starts the tool.
+func explainTool(ctx context.Context, t *turn, tool *registry.Tool) error {
 	k := t.keyboard(store.KeyboardState{Tool: tool.ToolID, Tools: []string{tool.ToolID}})
 	var buttons [][]chat.Button
 	var price chat.Text
 	if tool.Refusal(t.audience()) == nil {
-		quote, err := t.quote(ctx, input.Draft{Tool: tool.ToolID})
+		quote, err := priceOf(ctx, t, input.Draft{Tool: tool.ToolID})
 		if err != nil {
 			t.svc.Log.WarnContext(ctx, "help without a price", "tool", tool.ToolID, "error", err)
 		}
@@ -204,12 +205,12 @@ func (t *turn) explain(ctx context.Context, tool *registry.Tool) error {
 			{Label: t.say.Line("button.settings"), Data: k.Data("settings")},
 		}}
 	}
-	_, err := t.reply(ctx, t.toolHelp(tool, price), buttons...)
+	_, err := t.reply(ctx, toolHelp(t, tool, price), buttons...)
 	return err
 }
 
 // toolHelp explains a tool: what it does, cut to what the platform shows, what it takes, and its price.
-func (t *turn) toolHelp(tool *registry.Tool, price chat.Text) chat.Text {
+func toolHelp(t *turn, tool *registry.Tool, price chat.Text) chat.Text {
 	head := chat.Text{{Style: chat.StyleBold, Text: tool.DisplayName}}
 	if tool.CommandName != "" {
 		head = append(head, chat.Segment{Text: "  " + tool.CommandName})
@@ -224,7 +225,7 @@ func (t *turn) toolHelp(tool *registry.Tool, price chat.Text) chat.Text {
 	var inputs chat.Text
 	for _, f := range tool.InputSchema.Ordered() {
 		if !f.Advanced {
-			inputs = chat.Lines(inputs, t.inputHelp(f))
+			inputs = chat.Lines(inputs, inputHelp(t, f))
 		}
 	}
 	tail := chat.Join("\n\n", inputs, chat.Text{{Style: chat.StyleCode, Text: input.Usage(tool)}}, price, state)
@@ -233,7 +234,7 @@ func (t *turn) toolHelp(tool *registry.Tool, price chat.Text) chat.Text {
 	return chat.Join("\n\n", head, description, tail)
 }
 
-func (t *turn) inputHelp(f registry.InputField) chat.Text {
+func inputHelp(t *turn, f registry.InputField) chat.Text {
 	line := chat.Text{{Text: "• "}, {Style: chat.StyleBold, Text: f.Label()}}
 	if f.Required {
 		line = append(line, chat.Segment{Text: " " + t.say.Line("help.required")})
@@ -245,19 +246,19 @@ func (t *turn) inputHelp(f registry.InputField) chat.Text {
 }
 
 // toolsCommand pages through all tools.
-func (t *turn) toolsCommand(ctx context.Context) error {
+func toolsCommand(ctx context.Context, t *turn) (outcome, error) {
 	if words := strings.TrimSpace(t.in.Text); words != "" {
-		return t.runCommand(ctx)
+		return runCommand(ctx, t)
 	}
-	m, err := t.toolsPage(ctx, t.keyboard(store.KeyboardState{}), 0)
+	m, err := toolsPage(ctx, t, t.keyboard(store.KeyboardState{}), 0)
 	if err != nil {
-		return err
+		return nothing, err
 	}
-	return t.respond(ctx, m)
+	return nothing, t.respond(ctx, m)
 }
 
 // toolsPage draws one page of the list of tools.
-func (t *turn) toolsPage(ctx context.Context, k store.Keyboard, page int) (chat.Message, error) {
+func toolsPage(ctx context.Context, t *turn, k store.Keyboard, page int) (chat.Message, error) {
 	var tools []*registry.Tool
 	for _, group := range byCategory(t.offered()) {
 		tools = append(tools, group.tools...)
@@ -276,7 +277,7 @@ func (t *turn) toolsPage(ctx context.Context, k store.Keyboard, page int) (chat.
 	last := ""
 	for i, tool := range shown {
 		if tool.Category != "" && tool.Category != last {
-			m.Text = append(m.Text, chat.Segment{Text: "\n\n"}, chat.Segment{Style: chat.StyleBold, Text: t.categoryName(tool.Category)})
+			m.Text = append(m.Text, chat.Segment{Text: "\n\n"}, chat.Segment{Style: chat.StyleBold, Text: categoryName(t, tool.Category)})
 			last = tool.Category
 		}
 		m.Text = chat.Lines(m.Text, chat.Plain(input.CommandOf(tool)+" – "+chat.Brief(chat.FirstNonEmpty(tool.Description, tool.DisplayName), 80)))
@@ -287,11 +288,11 @@ func (t *turn) toolsPage(ctx context.Context, k store.Keyboard, page int) (chat.
 	return m, t.svc.Store.Keyboards.Save(ctx, k)
 }
 
-func (t *turn) pressList(ctx context.Context, k store.Keyboard, page int) error {
+func pressList(ctx context.Context, t *turn, k store.Keyboard, page int) error {
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
-	m, err := t.toolsPage(ctx, k, page)
+	m, err := toolsPage(ctx, t, k, page)
 	if err != nil {
 		return err
 	}
@@ -309,35 +310,35 @@ func (t *turn) search(words string, n int) []*registry.Tool {
 }
 
 // runCommand starts the tool that its first word names, or looks for tools by its words.
-func (t *turn) runCommand(ctx context.Context) error {
+func runCommand(ctx context.Context, t *turn) (outcome, error) {
 	words := strings.TrimSpace(t.in.Text)
 	if words == "" {
-		return t.tell(ctx, "run.usage")
+		return nothing, t.tell(ctx, "run.usage")
 	}
 	first, rest := words, ""
 	if i := strings.IndexAny(words, " \n\t"); i >= 0 {
 		first, rest = words[:i], strings.TrimSpace(words[i:])
 	}
 	if tool, ok := t.findTool(first); ok {
-		return t.toolCommand(ctx, tool, rest)
+		return toolCommand(ctx, t, tool, rest)
 	}
 	if tool, ok := t.findTool(words); ok {
-		return t.toolCommand(ctx, tool, "")
+		return toolCommand(ctx, t, tool, "")
 	}
 	found := t.search(words, toolsPerPage)
 	if len(found) == 0 {
-		return t.nothingFound(ctx, words)
+		return nothing, t.nothingFound(ctx, words)
 	}
 	text := t.say.Text("help.search", "words", chat.Brief(words, 60))
 	for _, tool := range found {
 		text = chat.Lines(text, chat.Plain(input.CommandOf(tool)+" – "+chat.Brief(chat.FirstNonEmpty(tool.Description, tool.DisplayName), 80)))
 	}
-	return t.listTools(ctx, text, found)
+	return nothing, listTools(ctx, t, text, found)
 }
 
 // operatorSays tells what the operator says about something. Where they said nothing it tells what holds anyway, and
 // whom to ask.
-func (t *turn) operatorSays(ctx context.Context, text, without string) error {
+func operatorSays(ctx context.Context, t *turn, text, without string) error {
 	if text != "" {
 		_, err := t.reply(ctx, chat.Plain(text))
 		return err
@@ -351,7 +352,7 @@ func (t *turn) operatorSays(ctx context.Context, text, without string) error {
 }
 
 // balanceCommand tells what there is to spend.
-func (t *turn) balanceCommand(ctx context.Context) error {
+func balanceCommand(ctx context.Context, t *turn) error {
 	b, err := t.svc.Wallets.Balance(ctx, t.account.ID)
 	if err != nil {
 		return fmt.Errorf("read the balance: %w", err)
@@ -378,25 +379,25 @@ func (t *turn) balanceCommand(ctx context.Context) error {
 }
 
 // priceCommand tells what a tool costs with the person's settings.
-func (t *turn) priceCommand(ctx context.Context) error {
+func priceCommand(ctx context.Context, t *turn) error {
 	words := strings.TrimSpace(t.in.Text)
 	if words == "" {
 		return t.tell(ctx, "price.usage")
 	}
-	tool, typed, ok := t.findPriced(words)
+	tool, typed, ok := findPriced(t, words)
 	if !ok {
 		return t.nothingFound(ctx, words)
 	}
-	if refused, err := t.refuse(ctx, tool); refused || err != nil {
+	if refused, err := refuse(ctx, t, tool); refused || err != nil {
 		return err
 	}
-	d := t.newDraft(tool)
-	if hint, err := t.read(ctx, &d, tool, typed); hint != nil || err != nil {
-		return t.hintOr(ctx, hint, err)
+	d := newDraft(t, tool)
+	if hint, err := readText(ctx, t, &d, tool, typed); hint != nil || err != nil {
+		return hintOr(ctx, t, hint, err)
 	}
-	quote, err := t.quote(ctx, d)
+	quote, err := priceOf(ctx, t, d)
 	if err != nil {
-		return t.notStarted(ctx, chat.MessageRef{}, d, err)
+		return notStarted(ctx, t, chat.MessageRef{}, d, err)
 	}
 	text := chat.Lines(chat.Text{{Style: chat.StyleBold, Text: tool.DisplayName}}, t.say.Price(quote))
 	if quote.Rate != "" && quote.High > 0 {
@@ -407,7 +408,7 @@ func (t *turn) priceCommand(ctx context.Context) error {
 }
 
 // findPriced finds the tool that the words name, with what is typed for it after its name as after its command.
-func (t *turn) findPriced(words string) (tool *registry.Tool, typed string, ok bool) {
+func findPriced(t *turn, words string) (tool *registry.Tool, typed string, ok bool) {
 	if tool, ok := t.findTool(words); ok {
 		return tool, "", true
 	}
@@ -419,9 +420,9 @@ func (t *turn) findPriced(words string) (tool *registry.Tool, typed string, ok b
 	return tool, words[end:], ok
 }
 
-// quote prices a tool with the person's settings and what a draft has of it.
-func (t *turn) quote(ctx context.Context, d input.Draft) (billing.Quote, error) {
-	values, err := t.withChatValues(ctx, d)
+// priceOf prices a tool with the person's settings and what a draft has of it.
+func priceOf(ctx context.Context, t *turn, d input.Draft) (billing.Quote, error) {
+	values, err := withChatValues(ctx, t, d)
 	if err != nil {
 		return billing.Quote{}, err
 	}

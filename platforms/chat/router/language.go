@@ -14,10 +14,10 @@ import (
 )
 
 // languageCommand sets the language the person is spoken to in, or lets them choose.
-func (t *turn) languageCommand(ctx context.Context) error {
+func languageCommand(ctx context.Context, t *turn) error {
 	words := strings.TrimSpace(t.in.Text)
 	if words == "" {
-		m, err := t.languageMessage(ctx, t.keyboard(store.KeyboardState{}))
+		m, err := languageMessage(ctx, t, t.keyboard(store.KeyboardState{}))
 		if err != nil {
 			return err
 		}
@@ -25,7 +25,7 @@ func (t *turn) languageCommand(ctx context.Context) error {
 	}
 	for _, code := range t.svc.Texts.Languages() {
 		if strings.EqualFold(words, code) || strings.EqualFold(words, languageName(code)) || t.svc.Texts.Match(words) == code {
-			return t.speak(ctx, code)
+			return chooseLanguage(ctx, t, code)
 		}
 	}
 	return t.tell(ctx, "language.unknown", "languages", strings.Join(t.svc.Texts.Languages(), ", "))
@@ -35,7 +35,7 @@ func (t *turn) languageCommand(ctx context.Context) error {
 func languageName(code string) string { return words.Capital(display.Self.Name(language.Make(code))) }
 
 // languageMessage offers the languages there are, and the one the platform tells.
-func (t *turn) languageMessage(ctx context.Context, k store.Keyboard) (chat.Message, error) {
+func languageMessage(ctx context.Context, t *turn, k store.Keyboard) (chat.Message, error) {
 	var options []chat.MenuOption
 	for _, code := range t.svc.Texts.Languages() {
 		options = append(options, chat.MenuOption{Label: languageName(code), Chosen: code == t.account.Language})
@@ -46,8 +46,8 @@ func (t *turn) languageMessage(ctx context.Context, k store.Keyboard) (chat.Mess
 	return m, t.svc.Store.Keyboards.Save(ctx, k)
 }
 
-// speak stores the choice of a language and confirms it in that language.
-func (t *turn) speak(ctx context.Context, code string) error {
+// chooseLanguage stores the choice of a language and confirms it in that language.
+func chooseLanguage(ctx context.Context, t *turn, code string) error {
 	if err := t.svc.Accounts.SetLanguage(ctx, t.account.ID, code); err != nil {
 		return fmt.Errorf("store the language: %w", err)
 	}
@@ -56,7 +56,7 @@ func (t *turn) speak(ctx context.Context, code string) error {
 }
 
 // pressLanguage chooses a language; the number after the last one lets the platform decide.
-func (t *turn) pressLanguage(ctx context.Context, _ store.Keyboard, n int) error {
+func pressLanguage(ctx context.Context, t *turn, _ store.Keyboard, n int) error {
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
@@ -64,17 +64,17 @@ func (t *turn) pressLanguage(ctx context.Context, _ store.Keyboard, n int) error
 	if languages := t.svc.Texts.Languages(); n < len(languages) {
 		code = languages[n]
 	}
-	t.aside = true
-	return t.speak(ctx, code)
+	t = t.Aside()
+	return chooseLanguage(ctx, t, code)
 }
 
 // pressLanguages shows the languages to choose from.
-func (t *turn) pressLanguages(ctx context.Context, _ store.Keyboard) error {
+func pressLanguages(ctx context.Context, t *turn, _ store.Keyboard) error {
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
-	t.aside = true
-	m, err := t.languageMessage(ctx, t.keyboard(store.KeyboardState{}))
+	t = t.Aside()
+	m, err := languageMessage(ctx, t, t.keyboard(store.KeyboardState{}))
 	if err != nil {
 		return err
 	}

@@ -16,16 +16,16 @@ const optionsShown = 16
 // it would cost something and give something else. The answer says what did not fit and what would.
 
 // unknownOption answers an option that the tool does not have.
-func (t *turn) unknownOption(tool *registry.Tool, e *input.UnknownOption) chat.Text {
+func unknownOption(t *turn, tool *registry.Tool, e *input.UnknownOption) chat.Text {
 	text := t.say.Text("option.unknown", "tool", tool.DisplayName, "option", e.Name)
 	if f, ok := input.FieldNamed(tool.InputSchema, e.Nearest); ok {
 		text = chat.Lines(text, t.say.Text("option.near", "nearest", input.OptionName(f.Name), "example", input.OptionExample(f)))
 	}
-	return chat.Lines(text, t.optionList(tool))
+	return chat.Lines(text, optionList(t, tool))
 }
 
 // leftOverText answers text that no input takes. In groups it does not repeat it.
-func (t *turn) leftOverText(tool *registry.Tool, left string) chat.Text {
+func leftOverText(t *turn, tool *registry.Tool, left string) chat.Text {
 	text := t.say.Text("left.textHere", "tool", tool.DisplayName)
 	if t.in.Chat.Kind == chat.ChatPrivate {
 		text = t.say.Text("left.text", "tool", tool.DisplayName, "text", chat.Brief(left, 60))
@@ -40,11 +40,11 @@ func (t *turn) leftOverText(tool *registry.Tool, left string) chat.Text {
 			break
 		}
 	}
-	return chat.Lines(text, t.optionList(tool))
+	return chat.Lines(text, optionList(t, tool))
 }
 
 // leftOverFiles answers files, as of an album, of which not all have an input that takes them; nil when they have.
-func (t *turn) leftOverFiles(d *input.Draft, tool *registry.Tool, files []chat.Attachment) chat.Text {
+func leftOverFiles(t *turn, d *input.Draft, tool *registry.Tool, files []chat.Attachment) chat.Text {
 	_, rest := input.Assign(tool.InputSchema, files, d.Has)
 	if len(rest) == 0 {
 		return nil
@@ -67,7 +67,7 @@ func (t *turn) leftOverFiles(d *input.Draft, tool *registry.Tool, files []chat.A
 }
 
 // optionList shows the options that can be typed for a tool, each as it is written.
-func (t *turn) optionList(tool *registry.Tool) chat.Text {
+func optionList(t *turn, tool *registry.Tool) chat.Text {
 	var options []string
 	for _, f := range tool.InputSchema.Ordered() {
 		if !f.Type.IsMedia() {

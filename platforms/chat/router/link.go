@@ -19,9 +19,9 @@ const linkWord = "link"
 
 // linkCommand gives a code that joins the person's accounts on two platforms, and shows what is joined; or it asks
 // whether to use the code that was given.
-func (t *turn) linkCommand(ctx context.Context) error {
+func linkCommand(ctx context.Context, t *turn) error {
 	if code := strings.TrimSpace(t.in.Text); code != "" {
-		return t.askJoin(ctx, code)
+		return askJoin(ctx, t, code)
 	}
 	if t.in.Chat.Kind != chat.ChatPrivate && !t.out.Caps.Ephemeral {
 		var rows [][]chat.Button
@@ -36,7 +36,7 @@ func (t *turn) linkCommand(ctx context.Context) error {
 		return t.refusedByHouse(ctx, err)
 	}
 	k := t.keyboard(store.KeyboardState{})
-	m, err := t.linked(ctx, &k)
+	m, err := linkedIdentities(ctx, t, &k)
 	if err != nil {
 		return err
 	}
@@ -44,8 +44,8 @@ func (t *turn) linkCommand(ctx context.Context) error {
 	return t.respond(ctx, m)
 }
 
-// linked shows the person's identities; each but the one they write with can leave.
-func (t *turn) linked(ctx context.Context, k *store.Keyboard) (chat.Message, error) {
+// linkedIdentities shows the person's identities; each but the one they write with can leave.
+func linkedIdentities(ctx context.Context, t *turn, k *store.Keyboard) (chat.Message, error) {
 	m := chat.Message{To: t.in.Chat.Place}
 	list, err := t.svc.Accounts.Identities(ctx, t.account.ID)
 	if err != nil {
@@ -72,7 +72,7 @@ func identityName(id users.Identity) string {
 }
 
 // askJoin asks before it joins two accounts.
-func (t *turn) askJoin(ctx context.Context, code string) error {
+func askJoin(ctx context.Context, t *turn, code string) error {
 	other, err := t.svc.Accounts.PeekLinkCode(ctx, t.account.ID, code)
 	if err != nil {
 		return t.refusedByHouse(ctx, err)
@@ -101,13 +101,13 @@ func (t *turn) askJoin(ctx context.Context, code string) error {
 }
 
 // pressJoin joins the accounts, or asks once more where there is money in one of them.
-func (t *turn) pressJoin(ctx context.Context, k store.Keyboard) error {
+func pressJoin(ctx context.Context, t *turn, k store.Keyboard) error {
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
 	other, err := t.svc.Accounts.PeekLinkCode(ctx, t.account.ID, k.State.Query)
 	if err != nil {
-		t.aside = true
+		t = t.Aside()
 		return errors.Join(t.refusedByHouse(ctx, err), errNotDone)
 	}
 	mine, err := t.svc.Wallets.Balance(ctx, t.account.ID)
@@ -119,7 +119,7 @@ func (t *turn) pressJoin(ctx context.Context, k store.Keyboard) error {
 		return err
 	}
 	if mine.All()+theirs.All() == 0 {
-		return t.joinAccounts(ctx, k)
+		return joinAccounts(ctx, t, k)
 	}
 	_, err = t.change(ctx, t.in.Message, chat.Message{
 		To: t.in.Chat.Place, Text: t.say.Text("link.askMoney", "mine", mine.All(), "theirs", theirs.All()), Buttons: [][]chat.Button{{
@@ -131,22 +131,22 @@ func (t *turn) pressJoin(ctx context.Context, k store.Keyboard) error {
 }
 
 // pressMerge joins accounts with money in them.
-func (t *turn) pressMerge(ctx context.Context, k store.Keyboard) error {
+func pressMerge(ctx context.Context, t *turn, k store.Keyboard) error {
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
-	return t.joinAccounts(ctx, k)
+	return joinAccounts(ctx, t, k)
 }
 
-func (t *turn) joinAccounts(ctx context.Context, k store.Keyboard) error {
+func joinAccounts(ctx context.Context, t *turn, k store.Keyboard) error {
 	merged, err := t.svc.Accounts.RedeemLinkCode(ctx, t.account.ID, k.State.Query)
 	if err != nil {
-		t.aside = true
+		t = t.Aside()
 		return errors.Join(t.refusedByHouse(ctx, err), errNotDone)
 	}
 	t.account = merged.Account
 	shown := t.keyboard(store.KeyboardState{})
-	m, err := t.linked(ctx, &shown)
+	m, err := linkedIdentities(ctx, t, &shown)
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (t *turn) joinAccounts(ctx context.Context, k store.Keyboard) error {
 }
 
 // pressUnlink lets an identity leave. The menu comes first, then the question whether that is meant.
-func (t *turn) pressUnlink(ctx context.Context, k store.Keyboard, n int) error {
+func pressUnlink(ctx context.Context, t *turn, k store.Keyboard, n int) error {
 	if n >= len(k.State.Identities) {
 		return t.alert(ctx, "press.tooOld")
 	}
@@ -173,7 +173,7 @@ func (t *turn) pressUnlink(ctx context.Context, k store.Keyboard, n int) error {
 	return err
 }
 
-func (t *turn) pressLeave(ctx context.Context, k store.Keyboard, n int) error {
+func pressLeave(ctx context.Context, t *turn, k store.Keyboard, n int) error {
 	if n >= len(k.State.Identities) {
 		return t.alert(ctx, "press.tooOld")
 	}
@@ -182,10 +182,10 @@ func (t *turn) pressLeave(ctx context.Context, k store.Keyboard, n int) error {
 	}
 	leaving := k.State.Identities[n]
 	if _, err := t.svc.Accounts.Unlink(ctx, t.account.ID, leaving.Platform, leaving.ExternalID); err != nil {
-		t.aside = true
+		t = t.Aside()
 		return t.refusedByHouse(ctx, err)
 	}
-	m, err := t.linked(ctx, &k)
+	m, err := linkedIdentities(ctx, t, &k)
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func (t *turn) openForm(ctx context.Context, form chat.Form) error {
 }
 
 // openSettingForm opens a dialog for an input whose value is typed, where the platform has dialogs.
-func (t *turn) openSettingForm(ctx context.Context, k store.Keyboard, field string) (opened bool, err error) {
+func openSettingForm(ctx context.Context, t *turn, k store.Keyboard, field string) (opened bool, err error) {
 	tool, ok := t.tools.Resolve(k.State.View.Tool)
 	if !ok || t.out.Caps.Forms.Fields == 0 {
 		return false, nil
@@ -34,12 +34,12 @@ func (t *turn) openSettingForm(ctx context.Context, k store.Keyboard, field stri
 	if !ok || !input.IsTyped(f) {
 		return false, nil
 	}
-	return true, t.openSettingsForm(ctx, k, tool, f)
+	return true, openSettingsForm(ctx, t, k, tool, f)
 }
 
 // openSettingsForm opens a dialog for some inputs of a tool, filled with their values.
-func (t *turn) openSettingsForm(ctx context.Context, k store.Keyboard, tool *registry.Tool, fields ...registry.InputField) error {
-	preferences, err := t.scope(k.State.View).read(ctx, tool)
+func openSettingsForm(ctx context.Context, t *turn, k store.Keyboard, tool *registry.Tool, fields ...registry.InputField) error {
+	preferences, err := scopeOf(t, k.State.View).read(ctx, tool)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (t *turn) openSettingsForm(ctx context.Context, k store.Keyboard, tool *reg
 }
 
 // typedFields are the inputs on a page of settings that one dialog can ask for.
-func (t *turn) typedFields(k store.Keyboard, tool *registry.Tool) []registry.InputField {
+func typedFields(t *turn, k store.Keyboard, tool *registry.Tool) []registry.InputField {
 	var fields []registry.InputField
 	for _, name := range k.State.Fields {
 		if f, ok := tool.InputSchema.Get(name); ok && input.IsTyped(f) && len(fields) < t.out.Caps.Forms.Fields {
@@ -63,30 +63,30 @@ func (t *turn) typedFields(k store.Keyboard, tool *registry.Tool) []registry.Inp
 }
 
 // pressAllFields opens a dialog for the typed inputs of a page of settings at once.
-func (t *turn) pressAllFields(ctx context.Context, k store.Keyboard) error {
+func pressAllFields(ctx context.Context, t *turn, k store.Keyboard) error {
 	tool, ok := t.tools.Resolve(k.State.View.Tool)
 	if !ok {
 		return t.alert(ctx, "tool.gone")
 	}
-	fields := t.typedFields(k, tool)
+	fields := typedFields(t, k, tool)
 	if len(fields) == 0 {
 		return t.alert(ctx, "press.tooOld")
 	}
-	return t.openSettingsForm(ctx, k, tool, fields...)
+	return openSettingsForm(ctx, t, k, tool, fields...)
 }
 
 // settingsFilled takes the values of a form into the settings; an empty one takes the default back.
-func (t *turn) settingsFilled(ctx context.Context, k store.Keyboard) error {
+func settingsFilled(ctx context.Context, t *turn, k store.Keyboard) error {
 	tool, ok := t.tools.Resolve(k.State.View.Tool)
 	if !ok {
 		return t.alert(ctx, "tool.gone")
 	}
-	values, bad := t.formValues(tool.InputSchema)
+	values, bad := formValues(t, tool.InputSchema)
 	if bad != nil {
 		return t.answer(ctx, bad.String(), true)
 	}
-	return t.onSettings(ctx, k, func(tool *registry.Tool, view *store.SettingsView) error {
-		settings := t.scope(*view)
+	return onSettings(ctx, t, k, func(tool *registry.Tool, view *store.SettingsView) error {
+		settings := scopeOf(t, *view)
 		for name, value := range values {
 			change := func() error { return settings.set(ctx, tool, name, value) }
 			if value == nil {
@@ -102,7 +102,7 @@ func (t *turn) settingsFilled(ctx context.Context, k store.Keyboard) error {
 
 // formValues reads what was filled in; nil stands for a field left empty. bad says what is wrong with the first
 // value that does not fit.
-func (t *turn) formValues(schema registry.InputSchema) (values map[string]any, bad chat.Text) {
+func formValues(t *turn, schema registry.InputSchema) (values map[string]any, bad chat.Text) {
 	values = map[string]any{}
 	for _, f := range schema {
 		text, ok := t.in.Options[f.Name].(string)
@@ -124,13 +124,13 @@ func (t *turn) formValues(schema registry.InputSchema) (values map[string]any, b
 
 // pressValues sets an input that takes several to what was chosen from the menu; what stands on other pages of the
 // choices stays.
-func (t *turn) pressValues(ctx context.Context, k store.Keyboard) error {
-	return t.onSettings(ctx, k, func(tool *registry.Tool, view *store.SettingsView) error {
+func pressValues(ctx context.Context, t *turn, k store.Keyboard) error {
+	return onSettings(ctx, t, k, func(tool *registry.Tool, view *store.SettingsView) error {
 		f, ok := tool.InputSchema.Get(view.Field)
 		if !ok {
 			return nil
 		}
-		preferences, err := t.scope(*view).read(ctx, tool)
+		preferences, err := scopeOf(t, *view).read(ctx, tool)
 		if err != nil {
 			return err
 		}
@@ -150,13 +150,13 @@ func (t *turn) pressValues(ctx context.Context, k store.Keyboard) error {
 		if bad != nil {
 			return nil // the choice is gone with a change of the tool
 		}
-		return t.scope(*view).set(ctx, tool, f.Name, checked)
+		return scopeOf(t, *view).set(ctx, tool, f.Name, checked)
 	})
 }
 
 // pressAnswer opens a dialog for the inputs that a question is about.
-func (t *turn) pressAnswer(ctx context.Context, k store.Keyboard) error {
-	_, tool, err := t.openQuestion(ctx, k)
+func pressAnswer(ctx context.Context, t *turn, k store.Keyboard) error {
+	_, tool, err := openQuestion(ctx, t, k)
 	if err != nil || tool == nil {
 		return err
 	}
@@ -170,12 +170,12 @@ func (t *turn) pressAnswer(ctx context.Context, k store.Keyboard) error {
 }
 
 // answerFilled takes the values of a form as the answer to a question.
-func (t *turn) answerFilled(ctx context.Context, k store.Keyboard) error {
-	p, tool, err := t.openQuestion(ctx, k)
+func answerFilled(ctx context.Context, t *turn, k store.Keyboard) error {
+	p, tool, err := openQuestion(ctx, t, k)
 	if err != nil || tool == nil {
 		return err
 	}
-	values, bad := t.formValues(tool.InputSchema)
+	values, bad := formValues(t, tool.InputSchema)
 	if bad != nil {
 		return t.answer(ctx, bad.String(), true)
 	}
@@ -188,12 +188,12 @@ func (t *turn) answerFilled(ctx context.Context, k store.Keyboard) error {
 			d.Set(runs.FromAnswer, name, value)
 		}
 	}
-	return t.answered(ctx, p, d)
+	return continueDraft(ctx, t, p, d)
 }
 
 // openQuestion gives the question that buttons belong to, and its tool; the tool is nil where the question is over,
 // which the person was then told.
-func (t *turn) openQuestion(ctx context.Context, k store.Keyboard) (p store.Prompt, tool *registry.Tool, err error) {
+func openQuestion(ctx context.Context, t *turn, k store.Keyboard) (p store.Prompt, tool *registry.Tool, err error) {
 	p, err = t.svc.Store.Prompts.Pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
 	if errors.Is(err, store.ErrNoPrompt) || err == nil && (p.ID != k.State.Prompt || p.State.Draft == nil) {
 		return p, nil, t.alert(ctx, "press.over")

@@ -21,10 +21,10 @@ const (
 
 // placeCommand lets those who run a chat set what holds for all in it: which tools there are, whether what is for
 // adults is shown, who is kept out; with a tool named, that tool's settings.
-func (t *turn) placeCommand(ctx context.Context) error {
+func placeCommand(ctx context.Context, t *turn) error {
 	words := strings.TrimSpace(t.in.Text)
 	if words == "" {
-		m, err := t.placeMessage(ctx, t.keyboard(store.KeyboardState{View: store.SettingsView{Place: t.place()}}))
+		m, err := placeMessage(ctx, t, t.keyboard(store.KeyboardState{View: store.SettingsView{Place: t.place()}}))
 		if err != nil {
 			return err
 		}
@@ -35,7 +35,7 @@ func (t *turn) placeCommand(ctx context.Context) error {
 		return t.nothingFound(ctx, words)
 	}
 	k := t.keyboard(store.KeyboardState{View: store.SettingsView{Tool: tool.ToolID, Place: t.place()}})
-	m, err := t.settingsMessage(ctx, &k, tool)
+	m, err := settingsMessage(ctx, t, &k, tool)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (t *turn) runsPlace(ctx context.Context) (bool, error) {
 }
 
 // placeMessage draws a chat's settings.
-func (t *turn) placeMessage(ctx context.Context, k store.Keyboard) (chat.Message, error) {
+func placeMessage(ctx context.Context, t *turn, k store.Keyboard) (chat.Message, error) {
 	m := chat.Message{To: t.in.Chat.Place}
 	adult, err := t.adultIn(ctx, k.State.View.Place)
 	if err != nil {
@@ -94,14 +94,14 @@ func (t *turn) placeMessage(ctx context.Context, k store.Keyboard) (chat.Message
 	}
 	m.Buttons = append(m.Buttons, t.say.Pager(k, "ppage", page, pages)...)
 	if t.in.Chat.Space != "" {
-		m.Buttons = append(m.Buttons, t.reachButtons(k))
+		m.Buttons = append(m.Buttons, reachButtons(t, k))
 	}
 	m.Buttons = append(m.Buttons, []chat.Button{{Label: t.say.Line(label), Data: k.Data("padult")}, {Label: t.say.Line("button.close"), Data: k.Data("close")}})
 	return m, t.svc.Store.Keyboards.Save(ctx, k)
 }
 
 // reachButtons let admins choose whether they set things for this chat or for the whole space it belongs to.
-func (t *turn) reachButtons(k store.Keyboard) []chat.Button {
+func reachButtons(t *turn, k store.Keyboard) []chat.Button {
 	here := chat.Button{Label: t.say.Line("button.thisChat"), Data: k.Data("preach0")}
 	all := chat.Button{Label: t.say.Line("button.wholeSpace"), Data: k.Data("preach1")}
 	if k.State.View.Place.Kind == users.PlaceSpace {
@@ -113,16 +113,16 @@ func (t *turn) reachButtons(k store.Keyboard) []chat.Button {
 }
 
 // pressReach turns to the settings of this chat (0) or of its space (1).
-func (t *turn) pressReach(ctx context.Context, k store.Keyboard, n int) error {
+func pressReach(ctx context.Context, t *turn, k store.Keyboard, n int) error {
 	k.State.View.Place = t.place()
 	if n == 1 && t.in.Chat.Space != "" {
 		k.State.View.Place = users.Place{Platform: t.in.platform, Kind: users.PlaceSpace, ID: t.in.Chat.Space}
 	}
-	return t.onPlace(ctx, k, func(users.Place) error { return nil })
+	return onPlace(ctx, t, k, func(users.Place) error { return nil })
 }
 
 // onPlace does something with a chat's settings and draws them anew, for those who run the chat.
-func (t *turn) onPlace(ctx context.Context, k store.Keyboard, do func(users.Place) error) error {
+func onPlace(ctx context.Context, t *turn, k store.Keyboard, do func(users.Place) error) error {
 	if !t.byAdmin(ctx) && !t.account.Operator {
 		return t.alert(ctx, "place.adminsOnly")
 	}
@@ -132,7 +132,7 @@ func (t *turn) onPlace(ctx context.Context, k store.Keyboard, do func(users.Plac
 	if err := do(k.State.View.Place); err != nil {
 		return err
 	}
-	m, err := t.placeMessage(ctx, k)
+	m, err := placeMessage(ctx, t, k)
 	if err != nil {
 		return err
 	}
@@ -140,14 +140,14 @@ func (t *turn) onPlace(ctx context.Context, k store.Keyboard, do func(users.Plac
 	return err
 }
 
-func (t *turn) pressPlacePage(ctx context.Context, k store.Keyboard, page int) error {
+func pressPlacePage(ctx context.Context, t *turn, k store.Keyboard, page int) error {
 	k.State.View.Fields = page
-	return t.onPlace(ctx, k, func(users.Place) error { return nil })
+	return onPlace(ctx, t, k, func(users.Place) error { return nil })
 }
 
 // pressPlaceTool allows or takes away a tool, or sets a menu's page of tools to those chosen.
-func (t *turn) pressPlaceTool(ctx context.Context, k store.Keyboard, n int) error {
-	return t.onPlace(ctx, k, func(place users.Place) error {
+func pressPlaceTool(ctx context.Context, t *turn, k store.Keyboard, n int) error {
+	return onPlace(ctx, t, k, func(place users.Place) error {
 		allowed, err := t.svc.Accounts.AllowedTools(ctx, place)
 		if err != nil {
 			return fmt.Errorf("read the tools of a chat: %w", err)
@@ -186,8 +186,8 @@ func withOrWithoutID(ids []string, id string) []string {
 }
 
 // pressAdult turns over whether a chat shows what is for adults.
-func (t *turn) pressAdult(ctx context.Context, k store.Keyboard) error {
-	return t.onPlace(ctx, k, func(place users.Place) error {
+func pressAdult(ctx context.Context, t *turn, k store.Keyboard) error {
+	return onPlace(ctx, t, k, func(place users.Place) error {
 		adult, err := t.adultIn(ctx, place)
 		if err != nil {
 			return err
@@ -217,12 +217,12 @@ func (t *turn) adultIn(ctx context.Context, place users.Place) (bool, error) {
 }
 
 // denyCommand keeps somebody, or all of a role, from using the bot in this chat; allowCommand lets them again.
-func (t *turn) denyCommand(ctx context.Context) error { return t.ruleCommand(ctx, false) }
+func denyCommand(ctx context.Context, t *turn) error { return ruleCommand(ctx, t, false) }
 
-func (t *turn) allowCommand(ctx context.Context) error { return t.ruleCommand(ctx, true) }
+func allowCommand(ctx context.Context, t *turn) error { return ruleCommand(ctx, t, true) }
 
-func (t *turn) ruleCommand(ctx context.Context, allow bool) error {
-	rule, ok := t.ruleAbout()
+func ruleCommand(ctx context.Context, t *turn, allow bool) error {
+	rule, ok := ruleAbout(t)
 	if !ok {
 		return t.tell(ctx, "place.who")
 	}
@@ -232,14 +232,14 @@ func (t *turn) ruleCommand(ctx context.Context, allow bool) error {
 	}
 	rule.Allow = allow
 	if allow && !needsAllowing(rules, rule) {
-		err = t.forgetRule(ctx, rules, rule)
+		err = forgetRule(ctx, t, rules, rule)
 	} else {
 		err = t.svc.Accounts.SetRule(ctx, rule)
 	}
 	if err != nil {
 		return t.refusedByHouse(ctx, err)
 	}
-	name, err := t.nameIn(ctx, rule)
+	name, err := nameIn(ctx, t, rule)
 	if err != nil {
 		return err
 	}
@@ -251,7 +251,7 @@ func (t *turn) ruleCommand(ctx context.Context, allow bool) error {
 
 // ruleAbout is a rule about whoever is meant: by id, by a mention that holds one, or by a reply to what they wrote. A
 // mention by a name alone is nobody for certain.
-func (t *turn) ruleAbout() (users.Rule, bool) {
+func ruleAbout(t *turn) (users.Rule, bool) {
 	rule := users.Rule{Kind: users.RuleIdentity, Platform: t.in.platform, Where: t.place(), By: t.account.ID}
 	who := strings.TrimSpace(t.in.Text)
 	if q := t.in.ReplyTo; who == "" && q != nil {
@@ -274,7 +274,7 @@ func needsAllowing(rules []users.Rule, about users.Rule) bool {
 }
 
 // forgetRule takes back what a place's rules say about the same subject.
-func (t *turn) forgetRule(ctx context.Context, rules []users.Rule, about users.Rule) error {
+func forgetRule(ctx context.Context, t *turn, rules []users.Rule, about users.Rule) error {
 	for _, r := range rules {
 		if r.Kind != about.Kind || r.Platform != about.Platform || r.Subject != about.Subject {
 			continue
@@ -287,7 +287,7 @@ func (t *turn) forgetRule(ctx context.Context, rules []users.Rule, about users.R
 }
 
 // nameIn is what the platform calls the person that a rule is about, else what stands for them.
-func (t *turn) nameIn(ctx context.Context, rule users.Rule) (string, error) {
+func nameIn(ctx context.Context, t *turn, rule users.Rule) (string, error) {
 	if rule.Kind != users.RuleIdentity {
 		return rule.Subject, nil
 	}

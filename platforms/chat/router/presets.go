@@ -16,29 +16,29 @@ import (
 )
 
 // presetCommand lists the person's presets, or does what its first word says with the one named.
-func (t *turn) presetCommand(ctx context.Context) error {
+func presetCommand(ctx context.Context, t *turn) (outcome, error) {
 	verb, name, _ := strings.Cut(strings.TrimSpace(t.in.Text), " ")
 	name = strings.TrimSpace(name)
 	switch {
 	case strings.EqualFold(verb, "save") && name != "":
-		return t.savePreset(ctx, name)
+		return nothing, savePreset(ctx, t, name)
 	case strings.EqualFold(verb, "use") && name != "":
-		return t.withPreset(ctx, name, func(tool *registry.Tool, p users.Preset) error {
-			return t.startPreset(ctx, tool, p, t.newDraft(tool))
+		return withPreset(ctx, t, name, func(tool *registry.Tool, p users.Preset) (outcome, error) {
+			return startPreset(ctx, t, tool, p, newDraft(t, tool))
 		})
 	case strings.EqualFold(verb, "delete") && name != "":
-		return t.withPreset(ctx, name, func(tool *registry.Tool, p users.Preset) error {
+		return withPreset(ctx, t, name, func(tool *registry.Tool, p users.Preset) (outcome, error) {
 			if err := t.svc.Accounts.DeletePreset(ctx, t.account.ID, p.ToolID, p.Name); err != nil {
-				return t.refusedByHouse(ctx, err)
+				return nothing, t.refusedByHouse(ctx, err)
 			}
-			return t.tell(ctx, "preset.deleted", "name", p.Name, "tool", tool.DisplayName)
+			return nothing, t.tell(ctx, "preset.deleted", "name", p.Name, "tool", tool.DisplayName)
 		})
 	}
-	return t.listPresets(ctx)
+	return nothing, listPresets(ctx, t)
 }
 
 // savePreset keeps what the last run was given, but for its text, its files and its seed, under a name.
-func (t *turn) savePreset(ctx context.Context, name string) error {
+func savePreset(ctx context.Context, t *turn, name string) error {
 	list, err := t.svc.Runs.List(ctx, runs.Filter{AccountID: t.account.ID, Limit: 1})
 	if err != nil {
 		return fmt.Errorf("find the last run: %w", err)
@@ -70,10 +70,10 @@ func (t *turn) savePreset(ctx context.Context, name string) error {
 }
 
 // withPreset does something with the preset of a name, whatever tool it is for.
-func (t *turn) withPreset(ctx context.Context, name string, do func(*registry.Tool, users.Preset) error) error {
-	tools, err := t.presetTools(ctx)
+func withPreset(ctx context.Context, t *turn, name string, do func(*registry.Tool, users.Preset) (outcome, error)) (outcome, error) {
+	tools, err := presetTools(ctx, t)
 	if err != nil {
-		return err
+		return nothing, err
 	}
 	for _, tool := range tools {
 		p, err := t.svc.Accounts.Preset(ctx, t.account.ID, *tool, name)
@@ -81,28 +81,28 @@ func (t *turn) withPreset(ctx context.Context, name string, do func(*registry.To
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("find a preset: %w", err)
+			return nothing, fmt.Errorf("find a preset: %w", err)
 		}
 		return do(tool, p)
 	}
-	return t.tell(ctx, "preset.unknown")
+	return nothing, t.tell(ctx, "preset.unknown")
 }
 
 // startPreset starts a preset's tool with its values, and asks for the rest.
-func (t *turn) startPreset(ctx context.Context, tool *registry.Tool, p users.Preset, d input.Draft) error {
-	t.aside = false
-	if refused, err := t.refuse(ctx, tool); refused || err != nil {
-		return err
+func startPreset(ctx context.Context, t *turn, tool *registry.Tool, p users.Preset, d input.Draft) (outcome, error) {
+	t = t.Openly()
+	if refused, err := refuse(ctx, t, tool); refused || err != nil {
+		return nothing, err
 	}
 	for name, value := range p.Values {
 		d.Set(runs.FromPreset, name, value)
 	}
-	return t.proceed(ctx, d)
+	return proceed(ctx, t, d)
 }
 
 // listPresets shows the person's presets, each with a button that uses it.
-func (t *turn) listPresets(ctx context.Context) error {
-	tools, err := t.presetTools(ctx)
+func listPresets(ctx context.Context, t *turn) error {
+	tools, err := presetTools(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (t *turn) listPresets(ctx context.Context) error {
 const maxPresetsShown = 20
 
 // presetTools gives the tools that the person has presets of, the one whose preset was kept last first.
-func (t *turn) presetTools(ctx context.Context) ([]*registry.Tool, error) {
+func presetTools(ctx context.Context, t *turn) ([]*registry.Tool, error) {
 	ids, err := t.svc.Accounts.PresetTools(ctx, t.account.ID)
 	if err != nil {
 		return nil, fmt.Errorf("find the tools with presets: %w", err)
@@ -156,7 +156,7 @@ func (t *turn) presetTools(ctx context.Context) ([]*registry.Tool, error) {
 }
 
 // pressPreset uses a preset of the list.
-func (t *turn) pressPreset(ctx context.Context, k store.Keyboard, n int) error {
+func pressPreset(ctx context.Context, t *turn, k store.Keyboard, n int) error {
 	if n >= len(k.State.Fields) || n >= len(k.State.Tools) {
 		return t.alert(ctx, "press.tooOld")
 	}
@@ -171,11 +171,12 @@ func (t *turn) pressPreset(ctx context.Context, k store.Keyboard, n int) error {
 	if err != nil {
 		return t.refusedByHouse(ctx, err)
 	}
-	return t.startPreset(ctx, tool, p, t.pressDraft(tool))
+	_, err = startPreset(ctx, t, tool, p, pressDraft(t, tool))
+	return err
 }
 
-// typedPreset takes the values of the preset that was named in a command.
-func (t *turn) typedPreset(ctx context.Context, d *input.Draft, tool *registry.Tool) (hint chat.Text, err error) {
+// readPreset takes the values of the preset that was named in a command.
+func readPreset(ctx context.Context, t *turn, d *input.Draft, tool *registry.Tool) (hint chat.Text, err error) {
 	if d.Preset == "" {
 		return nil, nil
 	}

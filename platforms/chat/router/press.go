@@ -19,9 +19,9 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
-// pressAction is what a button does, and how often.
-type pressAction struct {
-	do    func(*turn, context.Context, store.Keyboard, int) error
+// press is what a button does, and how often.
+type press struct {
+	do    func(ctx context.Context, t *turn, k store.Keyboard, n int) error
 	often howOften
 }
 
@@ -34,73 +34,75 @@ const (
 	spared                 // each press acts, but a double press acts once: what it sends costs nothing
 )
 
-// pressActions maps the words that buttons carry. A word may be followed by a number, which do gets.
-func pressActions() map[string]pressAction {
-	plain := func(f func(*turn, context.Context, store.Keyboard) error) func(*turn, context.Context, store.Keyboard, int) error {
-		return func(t *turn, ctx context.Context, k store.Keyboard, _ int) error { return f(t, ctx, k) }
-	}
-	return map[string]pressAction{
-		"again":    {plain((*turn).pressAgain), once},
-		"vary":     {plain((*turn).pressVary), once},
-		"retry":    {plain((*turn).pressAgain), once},
-		"settings": {plain((*turn).pressSettings), always},
-		"original": {plain((*turn).pressOriginal), spared},
-		"delete":   {plain((*turn).pressDelete), always},
-		"show":     {plain((*turn).pressShow), spared},
-		"follow":   {(*turn).pressFollowUp, once},
-		"missed":   {plain((*turn).pressMissed), once},
-		"stop":     {plain((*turn).pressStop), always},
-		"confirm":  {plain((*turn).pressConfirm), always},
-		"stop#":    {(*turn).pressStopListed, always},
-		"no":       {plain((*turn).pressCancelPrompt), always},
-		"c":        {(*turn).pressChoice, always},
-		"tool":     {(*turn).pressTool, always},
-		"list":     {(*turn).pressList, always},
-		"hist":     {(*turn).pressHistory, always},
-		"older":    {plain((*turn).pressOlder), always},
-		"set":      {(*turn).pressSetting, always},
-		"val":      {(*turn).pressValue, always},
-		"page":     {(*turn).pressPage, always},
-		"reset":    {(*turn).pressReset, always},
-		"more":     {plain((*turn).pressAdvanced), always},
-		"back":     {plain((*turn).pressBack), always},
-		"close":    {plain((*turn).pressClose), always},
-		"use":      {plain((*turn).pressUse), always},
-		"with":     {(*turn).pressWith, always},
-		"join":     {plain((*turn).pressJoin), once},
-		"merge":    {plain((*turn).pressMerge), once},
-		"unlink":   {(*turn).pressUnlink, always},
-		"leave":    {(*turn).pressLeave, once},
-		"lang":     {(*turn).pressLanguage, always},
-		"langs":    {plain((*turn).pressLanguages), always},
-		"preset":   {(*turn).pressPreset, always},
-		"erase":    {plain((*turn).pressErase), once},
-		"ppage":    {(*turn).pressPlacePage, always},
-		"ptool":    {(*turn).pressPlaceTool, always},
-		"padult":   {plain((*turn).pressAdult), always},
-		"preach":   {(*turn).pressReach, always},
-		"formall":  {plain((*turn).pressAllFields), always},
-		"formset":  {(*turn).pressSetting, always},
-		"setform":  {plain((*turn).settingsFilled), always},
-		"vals":     {plain((*turn).pressValues), always},
-		"form":     {plain((*turn).pressAnswer), always},
-		"answer":   {plain((*turn).answerFilled), always},
-		"q":        {(*turn).pressQuestionChoice, always},
-		"qyes":     {plain((*turn).pressAgree), always},
-		"qno":      {plain((*turn).pressDecline), always},
-		"qskip":    {plain((*turn).pressSkip), always},
-		"qform":    {plain((*turn).pressQuestionForm), always},
-		"qanswer":  {plain((*turn).questionFilled), always},
+// presses is the table of the words that buttons carry. A word may be followed by a number, which do gets.
+func presses() map[string]press {
+	return map[string]press{
+		"again":    {plain(pressAgain), once},
+		"vary":     {plain(pressVary), once},
+		"retry":    {plain(pressAgain), once},
+		"settings": {plain(pressSettings), always},
+		"original": {plain(pressOriginal), spared},
+		"delete":   {plain(pressDelete), always},
+		"show":     {plain(pressShow), spared},
+		"follow":   {pressFollowUp, once},
+		"missed":   {plain(pressMissed), once},
+		"stop":     {plain(pressStop), always},
+		"confirm":  {plain(pressConfirm), always},
+		"stop#":    {pressStopListed, always},
+		"no":       {plain(pressCancelPrompt), always},
+		"c":        {pressChoice, always},
+		"tool":     {pressTool, always},
+		"list":     {pressList, always},
+		"hist":     {pressHistory, always},
+		"older":    {plain(pressOlder), always},
+		"set":      {pressSetting, always},
+		"val":      {pressValue, always},
+		"page":     {pressPage, always},
+		"reset":    {pressReset, always},
+		"more":     {plain(pressAdvanced), always},
+		"back":     {plain(pressBack), always},
+		"close":    {plain(pressClose), always},
+		"use":      {plain(pressUse), always},
+		"with":     {pressWith, always},
+		"join":     {plain(pressJoin), once},
+		"merge":    {plain(pressMerge), once},
+		"unlink":   {pressUnlink, always},
+		"leave":    {pressLeave, once},
+		"lang":     {pressLanguage, always},
+		"langs":    {plain(pressLanguages), always},
+		"preset":   {pressPreset, always},
+		"erase":    {plain(pressErase), once},
+		"ppage":    {pressPlacePage, always},
+		"ptool":    {pressPlaceTool, always},
+		"padult":   {plain(pressAdult), always},
+		"preach":   {pressReach, always},
+		"formall":  {plain(pressAllFields), always},
+		"formset":  {pressSetting, always},
+		"setform":  {plain(settingsFilled), always},
+		"vals":     {plain(pressValues), always},
+		"form":     {plain(pressAnswer), always},
+		"answer":   {plain(answerFilled), always},
+		"q":        {pressQuestionChoice, always},
+		"qyes":     {plain(pressAgree), always},
+		"qno":      {plain(pressDecline), always},
+		"qskip":    {plain(pressSkip), always},
+		"qform":    {plain(pressQuestionForm), always},
+		"qanswer":  {plain(questionFilled), always},
 	}
 }
 
-// press handles a pressed button: it must be one of ours, the person's own, and not spent.
-func (t *turn) press(ctx context.Context) error {
+// plain makes a press of what takes no number.
+func plain(do func(context.Context, *turn, store.Keyboard) error) func(context.Context, *turn, store.Keyboard, int) error {
+	return func(ctx context.Context, t *turn, k store.Keyboard, _ int) error { return do(ctx, t, k) }
+}
+
+// handlePress handles a pressed button: it must be one of ours, the person's own, and not spent.
+func (r *Router) handlePress(ctx context.Context, t *turn) error {
 	id, action, ok := store.ParseData(t.in.Press.Data)
 	if !ok {
 		return t.alert(ctx, "press.tooOld")
 	}
-	k, err := t.findKeyboard(ctx, id)
+	k, err := findKeyboard(ctx, t, id)
 	if errors.Is(err, store.ErrTooOld) {
 		return t.alert(ctx, "press.tooOld")
 	}
@@ -112,29 +114,18 @@ func (t *turn) press(ctx context.Context) error {
 	if !t.owns(ctx, k) && (word != "delete" || !t.byAdmin(ctx)) {
 		return t.alert(ctx, "press.notYours")
 	}
-	what, ok := pressActions()[word]
+	what, ok := r.presses[word]
 	if !ok {
 		return t.alert(ctx, "press.tooOld")
 	}
-	defer t.nothingLeftToCorrect(ctx, k)
-	do := func() error { return what.do(t, ctx, k, n) }
+	do := func() error { return what.do(ctx, t, k, n) }
 	switch what.often {
 	case once:
-		return t.pressOnce(ctx, k, action, do)
+		return pressOnce(ctx, t, k, action, do)
 	case spared:
-		return t.pressSparingly(ctx, k, action, do)
+		return pressSparingly(ctx, t, k, action, do)
 	}
 	return do()
-}
-
-// nothingLeftToCorrect forgets that the message led to nothing for which a tool was offered that is at work by now.
-func (t *turn) nothingLeftToCorrect(ctx context.Context, k store.Keyboard) {
-	if !t.led || k.State.Asked.IsZero() {
-		return
-	}
-	if err := t.svc.Store.Marks.Clear(ctx, t.in.platform, k.State.Asked.Chat, k.State.Asked.ID); err != nil {
-		t.svc.Log.WarnContext(ctx, "a message that led to a run could run again when it is edited", "error", err)
-	}
 }
 
 // chosenNumber is the number of what was pressed: it is part of a button's data, and the value of a menu's entry.
@@ -177,7 +168,7 @@ func (t *turn) byAdmin(ctx context.Context) bool {
 }
 
 // findKeyboard looks twice: the buttons of a status message are stored just after they are shown.
-func (t *turn) findKeyboard(ctx context.Context, id string) (store.Keyboard, error) {
+func findKeyboard(ctx context.Context, t *turn, id string) (store.Keyboard, error) {
 	k, err := t.svc.Store.Keyboards.Find(ctx, t.in.platform, id)
 	if !errors.Is(err, store.ErrTooOld) {
 		return k, err
@@ -195,7 +186,7 @@ var errNotDone = errors.New("nothing was done")
 
 // pressOnce does what a button that acts once does, unless another press was first. What fails may be
 // pressed again.
-func (t *turn) pressOnce(ctx context.Context, k store.Keyboard, action string, do func() error) error {
+func pressOnce(ctx context.Context, t *turn, k store.Keyboard, action string, do func() error) error {
 	mine, err := t.svc.Store.Keyboards.Use(ctx, k.ID, action, t.in.ids[0])
 	if err != nil {
 		return err
@@ -215,13 +206,13 @@ func (t *turn) pressOnce(ctx context.Context, k store.Keyboard, action string, d
 	}
 	if k.State.Run != "" {
 		k.Used[action] = t.in.ids[0]
-		t.relabel(ctx, k)
+		relabel(ctx, t, k)
 	}
 	return nil
 }
 
 // pressSparingly does what a button does, unless it was pressed a moment before. What fails may be pressed again at once.
-func (t *turn) pressSparingly(ctx context.Context, k store.Keyboard, action string, do func() error) error {
+func pressSparingly(ctx context.Context, t *turn, k store.Keyboard, action string, do func() error) error {
 	action += "@" // not used up, so not marked as such
 	mine, err := t.svc.Store.Keyboards.UseAt(ctx, k.ID, action, t.in.ids[0], t.in.At)
 	if err != nil {
@@ -237,7 +228,7 @@ func (t *turn) pressSparingly(ctx context.Context, k store.Keyboard, action stri
 }
 
 // relabel marks the used buttons under a run's end, so that nobody presses them twice in vain.
-func (t *turn) relabel(ctx context.Context, k store.Keyboard) {
+func relabel(ctx context.Context, t *turn, k store.Keyboard) {
 	run, err := t.runOf(ctx, k)
 	if err != nil {
 		return
@@ -297,17 +288,17 @@ func (t *turn) withRun(ctx context.Context, k store.Keyboard, do func(runs.Run) 
 	return do(run)
 }
 
-func (t *turn) pressAgain(ctx context.Context, k store.Keyboard) error {
-	return t.pressRepeat(ctx, k, "again", func(*input.Draft, *registry.Tool) {})
+func pressAgain(ctx context.Context, t *turn, k store.Keyboard) error {
+	return pressRepeat(ctx, t, k, "again", func(*input.Draft, *registry.Tool) {})
 }
 
-func (t *turn) pressVary(ctx context.Context, k store.Keyboard) error {
-	return t.pressRepeat(ctx, k, "vary", func(d *input.Draft, tool *registry.Tool) { input.FreshSeed(d, tool.InputSchema) })
+func pressVary(ctx context.Context, t *turn, k store.Keyboard) error {
+	return pressRepeat(ctx, t, k, "vary", func(d *input.Draft, tool *registry.Tool) { input.FreshSeed(d, tool.InputSchema) })
 }
 
 // pressRepeat runs what an earlier run was made of once more, with the tool as it is now; change says how it
 // differs. One that can't be run any more says so, and the button stays for when it can.
-func (t *turn) pressRepeat(ctx context.Context, k store.Keyboard, word string, change func(*input.Draft, *registry.Tool)) error {
+func pressRepeat(ctx context.Context, t *turn, k store.Keyboard, word string, change func(*input.Draft, *registry.Tool)) error {
 	return t.withRun(ctx, k, func(run runs.Run) error {
 		tool, ok := t.tools.Resolve(run.Tool.ToolID)
 		if !ok {
@@ -319,10 +310,10 @@ func (t *turn) pressRepeat(ctx context.Context, k store.Keyboard, word string, c
 		if err := t.note(ctx, "press.started"); err != nil {
 			return err
 		}
-		if refused, err := t.refuse(ctx, tool); refused || err != nil {
+		if refused, err := refuse(ctx, t, tool); refused || err != nil {
 			return errors.Join(err, errNotDone)
 		}
-		d := input.Repeat(run, t.requestOf(run), t.in.platform+":"+k.ID+":"+word)
+		d := input.Repeat(run, requestOf(t, run), t.in.platform+":"+k.ID+":"+word)
 		d.Notes = t.deprecation(tool)
 		change(&d, tool)
 		for _, values := range d.Values {
@@ -333,17 +324,18 @@ func (t *turn) pressRepeat(ctx context.Context, k store.Keyboard, word string, c
 			}
 		}
 		t.sign(ctx, show.ActivityOf(*tool))
-		return t.proceed(ctx, d)
+		_, err := proceed(ctx, t, d)
+		return err
 	})
 }
 
 // pressStop cancels the run of a status message.
-func (t *turn) pressStop(ctx context.Context, k store.Keyboard) error {
-	return t.withRun(ctx, k, func(run runs.Run) error { return t.stop(ctx, run) })
+func pressStop(ctx context.Context, t *turn, k store.Keyboard) error {
+	return t.withRun(ctx, k, func(run runs.Run) error { return stopRun(ctx, t, run) })
 }
 
-// stop cancels a run. The Deliverer then shows how it ended.
-func (t *turn) stop(ctx context.Context, run runs.Run) error {
+// stopRun cancels a run. The Deliverer then shows how it ended.
+func stopRun(ctx context.Context, t *turn, run runs.Run) error {
 	if run.Status.Final() {
 		return t.note(ctx, "press.over")
 	}
@@ -357,9 +349,9 @@ func (t *turn) stop(ctx context.Context, run runs.Run) error {
 }
 
 // pressConfirm lets a run that waits for it go ahead.
-func (t *turn) pressConfirm(ctx context.Context, k store.Keyboard) error {
+func pressConfirm(ctx context.Context, t *turn, k store.Keyboard) error {
 	run, err := t.svc.Runs.Confirm(ctx, k.State.Run, t.account.ID)
-	refused, err := t.notConfirmed(ctx, run, err)
+	refused, err := notConfirmed(ctx, t, run, err)
 	switch {
 	case err != nil:
 		return err
@@ -370,7 +362,7 @@ func (t *turn) pressConfirm(ctx context.Context, k store.Keyboard) error {
 }
 
 // notConfirmed is what a person is told whose run does not go ahead; nil: it does.
-func (t *turn) notConfirmed(ctx context.Context, run runs.Run, err error) (chat.Text, error) {
+func notConfirmed(ctx context.Context, t *turn, run runs.Run, err error) (chat.Text, error) {
 	var short billing.ErrInsufficient
 	var gate *runs.GateError
 	switch {
@@ -379,7 +371,7 @@ func (t *turn) notConfirmed(ctx context.Context, run runs.Run, err error) (chat.
 	case errors.As(err, &gate):
 		return t.say.Text("press.expired", "n", int(runs.SummaryLife.Minutes())), nil
 	case errors.As(err, &short):
-		return t.insufficient(ctx, short, false), nil
+		return insufficient(ctx, t, short, false), nil
 	case errors.Is(err, runs.ErrNotFound):
 		return t.say.Text("press.tooOld"), nil
 	case err != nil:
@@ -392,7 +384,7 @@ func (t *turn) notConfirmed(ctx context.Context, run runs.Run, err error) (chat.
 
 // affirm takes "yes", and what else says it and nothing more, as the answer to a run's question whether it may go ahead:
 // to the one that is replied to, or in private to the only one that waits.
-func (t *turn) affirm(ctx context.Context) (bool, error) {
+func affirm(ctx context.Context, t *turn) (bool, error) {
 	if len(t.in.Attachments) > 0 || !runs.Affirms(t.in.Text) {
 		return false, nil
 	}
@@ -415,7 +407,7 @@ func (t *turn) affirm(ctx context.Context) (bool, error) {
 	}
 	summary := waiting[0].Summary()
 	run, err := t.svc.Runs.ConfirmBy(ctx, waiting[0].ID, t.account.ID, runs.Affirmation{Kind: summary.Kind, Hash: summary.Hash(), Latest: t.in.Text})
-	refused, err := t.notConfirmed(ctx, run, err)
+	refused, err := notConfirmed(ctx, t, run, err)
 	if err != nil {
 		return true, err
 	}
@@ -426,7 +418,7 @@ func (t *turn) affirm(ctx context.Context) (bool, error) {
 }
 
 // pressOriginal sends a result's files as they are, without a platform's compression.
-func (t *turn) pressOriginal(ctx context.Context, k store.Keyboard) error {
+func pressOriginal(ctx context.Context, t *turn, k store.Keyboard) error {
 	return t.withRun(ctx, k, func(run runs.Run) error {
 		if err := t.acknowledge(ctx); err != nil {
 			return err
@@ -436,7 +428,7 @@ func (t *turn) pressOriginal(ctx context.Context, k store.Keyboard) error {
 			if o.Media == "" {
 				continue
 			}
-			if err := t.sendOriginal(ctx, run, i); err != nil {
+			if err := sendOriginal(ctx, t, run, i); err != nil {
 				return err
 			}
 		}
@@ -445,7 +437,7 @@ func (t *turn) pressOriginal(ctx context.Context, k store.Keyboard) error {
 }
 
 // sendOriginal sends an output as it was stored or, where it is too large for that, says where it is.
-func (t *turn) sendOriginal(ctx context.Context, run runs.Run, i int) error {
+func sendOriginal(ctx context.Context, t *turn, run runs.Run, i int) error {
 	file, fits := t.svc.Deliverer.Original(t.out.In(t.in.Chat), run, i)
 	err := chat.ErrTooLarge
 	if fits {
@@ -459,7 +451,7 @@ func (t *turn) sendOriginal(ctx context.Context, run runs.Run, i int) error {
 
 // pressDelete deletes a run with its files and removes it from the chat, for its requester. An admin removes what is shown
 // here; it stays in the requester's history.
-func (t *turn) pressDelete(ctx context.Context, k store.Keyboard) error {
+func pressDelete(ctx context.Context, t *turn, k store.Keyboard) error {
 	said := "press.deleted"
 	if !t.owns(ctx, k) {
 		said = "press.deletedHere"
@@ -482,23 +474,23 @@ func (t *turn) pressDelete(ctx context.Context, k store.Keyboard) error {
 }
 
 // pressShow shows a run's result again, as new messages.
-func (t *turn) pressShow(ctx context.Context, k store.Keyboard) error {
+func pressShow(ctx context.Context, t *turn, k store.Keyboard) error {
 	return t.withRun(ctx, k, func(run runs.Run) error {
 		if err := t.acknowledge(ctx); err != nil {
 			return err
 		}
-		return t.showAgain(ctx, run)
+		return showAgain(ctx, t, run)
 	})
 }
 
 // showAgain shows how a run ended, in the chat of this update.
-func (t *turn) showAgain(ctx context.Context, run runs.Run) error {
+func showAgain(ctx context.Context, t *turn, run runs.Run) error {
 	if !run.Status.Final() {
 		_, err := t.reply(ctx, chat.Lines(chat.Text{{Style: chat.StyleBold, Text: run.Tool.DisplayName}}, t.say.Stage(run)))
 		return err
 	}
 	t.sign(ctx, show.ActivityOf(run.Tool))
-	where := store.Target{Chat: t.in.Chat, Request: t.requestOf(run), Language: t.language(), Person: t.in.From.ExternalID}
+	where := store.Target{Chat: t.in.Chat, Request: requestOf(t, run), Language: t.language(), Person: t.in.From.ExternalID}
 	if asked, err := store.TargetOf(run); err == nil {
 		where.Notes = asked.Notes
 	}
@@ -506,7 +498,7 @@ func (t *turn) showAgain(ctx context.Context, run runs.Run) error {
 }
 
 // pressMissed shows what could not be delivered before.
-func (t *turn) pressMissed(ctx context.Context, k store.Keyboard) error {
+func pressMissed(ctx context.Context, t *turn, k store.Keyboard) error {
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
@@ -518,10 +510,10 @@ func (t *turn) pressMissed(ctx context.Context, k store.Keyboard) error {
 		if err != nil {
 			return err
 		}
-		if err := t.showAgain(ctx, run); err != nil {
+		if err := showAgain(ctx, t, run); err != nil {
 			return err
 		}
-		t.removeStatus(ctx, run)
+		removeStatus(ctx, t, run)
 		if err := errors.Join(t.svc.Store.Deliveries.Finish(ctx, id), t.svc.Runs.MarkDelivered(ctx, id)); err != nil {
 			return err
 		}
@@ -530,7 +522,7 @@ func (t *turn) pressMissed(ctx context.Context, k store.Keyboard) error {
 }
 
 // removeStatus deletes the status message of a run that was shown elsewhere.
-func (t *turn) removeStatus(ctx context.Context, run runs.Run) {
+func removeStatus(ctx context.Context, t *turn, run runs.Run) {
 	where, err := store.TargetOf(run)
 	if err == nil && !where.Status.IsZero() {
 		err = t.out.Delete(ctx, where.Status)
@@ -542,7 +534,7 @@ func (t *turn) removeStatus(ctx context.Context, run runs.Run) {
 
 // offerMissed tells somebody who is back what could not be delivered. Only in private: results were not
 // meant for whoever reads along elsewhere.
-func (t *turn) offerMissed(ctx context.Context) error {
+func offerMissed(ctx context.Context, t *turn) error {
 	if t.in.Chat.Kind != chat.ChatPrivate {
 		return nil
 	}
@@ -563,7 +555,7 @@ func (t *turn) offerMissed(ctx context.Context) error {
 
 // pressFollowUp starts the tool that a follow-up action names. The inputs are a service's words, not the person's: what
 // costs or changes something shows them with the price, and waits to be confirmed.
-func (t *turn) pressFollowUp(ctx context.Context, k store.Keyboard, n int) error {
+func pressFollowUp(ctx context.Context, t *turn, k store.Keyboard, n int) error {
 	return t.withRun(ctx, k, func(run runs.Run) error {
 		actions := words.FollowUps(run)
 		if n >= len(actions) {
@@ -571,20 +563,20 @@ func (t *turn) pressFollowUp(ctx context.Context, k store.Keyboard, n int) error
 		}
 		tool, ok := t.findTool(actions[n].Tool)
 		if !ok {
-			return t.notFollowed(ctx, "card.noTool", "tool", chat.Brief(actions[n].Tool, 60))
+			return notFollowed(ctx, t, "card.noTool", "tool", chat.Brief(actions[n].Tool, 60))
 		}
 		if words.HoldsAsset(actions[n].Inputs) {
-			return t.notFollowed(ctx, "file.gone") // files of the house are given by hand, not by name
+			return notFollowed(ctx, t, "file.gone") // files of the house are given by hand, not by name
 		}
 		if err := t.note(ctx, "press.started"); err != nil {
 			return err
 		}
-		if refused, err := t.refuse(ctx, tool); err != nil {
+		if refused, err := refuse(ctx, t, tool); err != nil {
 			return err
 		} else if refused {
 			return errNotDone
 		}
-		d := t.pressDraft(tool)
+		d := pressDraft(t, tool)
 		d.Approval = runs.ApproveWrites
 		if tool.CostingModel != nil {
 			d.Approval = runs.ApproveAll
@@ -596,12 +588,13 @@ func (t *turn) pressFollowUp(ctx context.Context, k store.Keyboard, n int) error
 			}
 			d.Set(runs.FromArgument, name, value)
 		}
-		return t.proceed(ctx, d)
+		_, err := proceed(ctx, t, d)
+		return err
 	})
 }
 
 // notFollowed tells why a follow-up action can't be done; its button stays.
-func (t *turn) notFollowed(ctx context.Context, key string, pairs ...any) error {
+func notFollowed(ctx context.Context, t *turn, key string, pairs ...any) error {
 	if err := t.alert(ctx, key, pairs...); err != nil {
 		return err
 	}

@@ -15,11 +15,11 @@ import (
 )
 
 // answerRepliedQuestion takes a reply to the question of a run as its answer.
-func (t *turn) answerRepliedQuestion(ctx context.Context) (bool, error) {
+func answerRepliedQuestion(ctx context.Context, t *turn) (bool, error) {
 	if t.in.ReplyTo == nil || !t.in.ReplyTo.Own {
 		return false, nil
 	}
-	answered, over, err := t.answerTyped(ctx, func(q store.Question) bool { return q.MessageID == t.in.ReplyTo.Ref.ID })
+	answered, over, err := answerTyped(ctx, t, func(q store.Question) bool { return q.MessageID == t.in.ReplyTo.Ref.ID })
 	if over && err == nil {
 		return true, t.tell(ctx, "question.over")
 	}
@@ -27,24 +27,24 @@ func (t *turn) answerRepliedQuestion(ctx context.Context) (bool, error) {
 }
 
 // answerQuestion takes a message in private as the answer to what a run's service asked last.
-func (t *turn) answerQuestion(ctx context.Context) (bool, error) {
+func answerQuestion(ctx context.Context, t *turn) (bool, error) {
 	if t.in.Chat.Kind != chat.ChatPrivate || t.in.ReplyTo != nil {
 		return false, nil
 	}
-	answered, _, err := t.answerTyped(ctx, func(q store.Question) bool { return q.Until.After(time.Now()) })
+	answered, _, err := answerTyped(ctx, t, func(q store.Question) bool { return q.Until.After(time.Now()) })
 	return answered, err
 }
 
 // answerTyped takes the text of a message as the answer to the latest of this person's questions here. It stays open when the text
 // does not fit. over says that there is none any more.
-func (t *turn) answerTyped(ctx context.Context, meant func(store.Question) bool) (answered, over bool, err error) {
+func answerTyped(ctx context.Context, t *turn, meant func(store.Question) bool) (answered, over bool, err error) {
 	found, err := t.svc.Store.Questions.OfPerson(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
 	for _, q := range found {
 		if !meant(q) {
 			continue
 		}
 		var run runs.Run
-		if run, err = t.asking(ctx, q); errors.Is(err, runs.ErrNoQuestion) { // its process died with it
+		if run, err = askingRun(ctx, t, q); errors.Is(err, runs.ErrNoQuestion) { // its process died with it
 			if _, _, err = t.svc.Store.Questions.Close(ctx, q.RunID, q.ID); err != nil {
 				return true, false, err
 			}
@@ -55,7 +55,7 @@ func (t *turn) answerTyped(ctx context.Context, meant func(store.Question) bool)
 		if err != nil {
 			return true, false, err
 		}
-		answered, err = t.takeAnswer(ctx, q, run)
+		answered, err = takeAnswer(ctx, t, q, run)
 		if errors.Is(err, runs.ErrNoQuestion) {
 			return false, true, nil
 		}
@@ -64,27 +64,27 @@ func (t *turn) answerTyped(ctx context.Context, meant func(store.Question) bool)
 	return false, over, err
 }
 
-func (t *turn) takeAnswer(ctx context.Context, q store.Question, run runs.Run) (bool, error) {
+func takeAnswer(ctx context.Context, t *turn, q store.Question, run runs.Run) (bool, error) {
 	if len(run.Question.Fields) == 0 {
 		if run.Question.URL != "" || !runs.Affirms(t.in.Text) {
 			return false, nil // there are buttons for that
 		}
-		return true, t.conclude(ctx, q, run, registry.ActionAccept)
+		return true, concludeQuestion(ctx, t, q, run, registry.ActionAccept)
 	}
 	f := run.Question.Fields[q.Field]
 	text := strings.TrimSpace(t.in.Text)
 	if text == "" {
-		return true, t.hintOr(ctx, chat.Lines(t.wrongKind(f), t.say.Text("ask.again")), nil)
+		return true, hintOr(ctx, t, chat.Lines(t.wrongKind(f), t.say.Text("ask.again")), nil)
 	}
 	value, bad := registry.ParseAnswer(f, text)
 	if bad != nil {
-		return true, t.hintOr(ctx, chat.Lines(t.wrongValue(f, bad), t.say.Text("ask.again")), nil)
+		return true, hintOr(ctx, t, chat.Lines(t.wrongValue(f, bad), t.say.Text("ask.again")), nil)
 	}
-	return true, t.give(ctx, q, run, map[string]any{f.Name: value}, q.Field+1)
+	return true, giveValues(ctx, t, q, run, map[string]any{f.Name: value}, q.Field+1)
 }
 
-// asking is the run of a question, as long as it asks.
-func (t *turn) asking(ctx context.Context, q store.Question) (runs.Run, error) {
+// askingRun is the run of a question, as long as it asks.
+func askingRun(ctx context.Context, t *turn, q store.Question) (runs.Run, error) {
 	run, err := t.svc.Runs.Get(ctx, q.RunID)
 	if err == nil && (run.AccountID != t.account.ID || run.Question == nil || run.Question.ID != q.ID || q.Field > max(0, len(run.Question.Fields)-1)) {
 		err = runs.ErrNoQuestion
@@ -95,8 +95,8 @@ func (t *turn) asking(ctx context.Context, q store.Question) (runs.Run, error) {
 	return run, err
 }
 
-// give keeps the values of some fields and asks for the next one, or gives the whole answer.
-func (t *turn) give(ctx context.Context, q store.Question, run runs.Run, values map[string]any, next int) error {
+// giveValues keeps the values of some fields and asks for the next one, or gives the whole answer.
+func giveValues(ctx context.Context, t *turn, q store.Question, run runs.Run, values map[string]any, next int) error {
 	from, answered := q.Field, q.State.Asked
 	if q.State.Values == nil {
 		q.State.Values = map[string]any{}
@@ -107,7 +107,7 @@ func (t *turn) give(ctx context.Context, q store.Question, run runs.Run, values 
 		}
 	}
 	if next >= len(run.Question.Fields) {
-		return t.conclude(ctx, q, run, registry.ActionAccept)
+		return concludeQuestion(ctx, t, q, run, registry.ActionAccept)
 	}
 	before := q
 	q.Field, q.MessageID = next, ""
@@ -118,7 +118,7 @@ func (t *turn) give(ctx context.Context, q store.Question, run runs.Run, values 
 		_, back := t.svc.Store.Questions.Move(context.WithoutCancel(ctx), store.Question{RunID: q.RunID, ID: q.ID, MessageID: before.MessageID, Field: from, State: before.State}, next)
 		return errors.Join(err, back)
 	}
-	t.withoutButtons(ctx, answered)
+	withoutButtons(ctx, t, answered)
 	return nil
 }
 
@@ -130,7 +130,7 @@ func overUnless(ok bool) error {
 }
 
 // withoutButtons takes the buttons from what was answered.
-func (t *turn) withoutButtons(ctx context.Context, answered chat.MessageRef) {
+func withoutButtons(ctx context.Context, t *turn, answered chat.MessageRef) {
 	if answered.IsZero() {
 		return
 	}
@@ -139,8 +139,8 @@ func (t *turn) withoutButtons(ctx context.Context, answered chat.MessageRef) {
 	}
 }
 
-// conclude gives the whole answer to the run. It is closed here first, so that nobody is told that it is over who has just answered it.
-func (t *turn) conclude(ctx context.Context, q store.Question, run runs.Run, action registry.Action) error {
+// concludeQuestion gives the whole answer to the run. It is closed here first, so that nobody is told that it is over who has just answered it.
+func concludeQuestion(ctx context.Context, t *turn, q store.Question, run runs.Run, action registry.Action) error {
 	if _, open, err := t.svc.Store.Questions.Close(ctx, q.RunID, q.ID); err != nil || !open {
 		return errors.Join(err, overUnless(open || err != nil))
 	}
@@ -160,13 +160,13 @@ func (t *turn) conclude(ctx context.Context, q store.Question, run runs.Run, act
 		return errors.Join(err, back)
 	}
 	if action == registry.ActionAccept || err != nil {
-		t.withoutButtons(ctx, q.State.Asked)
+		withoutButtons(ctx, t, q.State.Asked)
 	}
 	return err
 }
 
 // onQuestion does something with the question that buttons belong to. who pressed what is over is told.
-func (t *turn) onQuestion(ctx context.Context, k store.Keyboard, do func(store.Question, runs.Run) error) error {
+func onQuestion(ctx context.Context, t *turn, k store.Keyboard, do func(store.Question, runs.Run) error) error {
 	found, err := t.svc.Store.Questions.OfRun(ctx, k.State.Run)
 	if err != nil {
 		return err
@@ -175,7 +175,7 @@ func (t *turn) onQuestion(ctx context.Context, k store.Keyboard, do func(store.Q
 	i := slices.IndexFunc(found, func(q store.Question) bool { return q.ID == k.State.Prompt && q.Field == k.State.Page })
 	if i >= 0 {
 		var run runs.Run
-		if run, err = t.asking(ctx, found[i]); err == nil {
+		if run, err = askingRun(ctx, t, found[i]); err == nil {
 			err = do(found[i], run)
 		}
 	}
@@ -186,44 +186,44 @@ func (t *turn) onQuestion(ctx context.Context, k store.Keyboard, do func(store.Q
 }
 
 // pressQuestionChoice answers a field by one of its choices.
-func (t *turn) pressQuestionChoice(ctx context.Context, k store.Keyboard, n int) error {
-	return t.onQuestion(ctx, k, func(q store.Question, run runs.Run) error {
+func pressQuestionChoice(ctx context.Context, t *turn, k store.Keyboard, n int) error {
+	return onQuestion(ctx, t, k, func(q store.Question, run runs.Run) error {
 		if n < 0 || n >= len(k.State.Values) || len(run.Question.Fields) == 0 {
 			return t.alert(ctx, "press.tooOld")
 		}
-		return t.pressed(ctx, q, run, map[string]any{run.Question.Fields[q.Field].Name: k.State.Values[n]}, q.Field+1)
+		return answerByPress(ctx, t, q, run, map[string]any{run.Question.Fields[q.Field].Name: k.State.Values[n]}, q.Field+1)
 	})
 }
 
-// pressed gives an answer by a press, which is acknowledged first.
-func (t *turn) pressed(ctx context.Context, q store.Question, run runs.Run, values map[string]any, next int) error {
+// answerByPress gives an answer by a press, which is acknowledged first.
+func answerByPress(ctx context.Context, t *turn, q store.Question, run runs.Run, values map[string]any, next int) error {
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
-	return t.give(ctx, q, run, values, next)
+	return giveValues(ctx, t, q, run, values, next)
 }
 
-func (t *turn) pressSkip(ctx context.Context, k store.Keyboard) error {
-	return t.onQuestion(ctx, k, func(q store.Question, run runs.Run) error { return t.pressed(ctx, q, run, nil, q.Field+1) })
+func pressSkip(ctx context.Context, t *turn, k store.Keyboard) error {
+	return onQuestion(ctx, t, k, func(q store.Question, run runs.Run) error { return answerByPress(ctx, t, q, run, nil, q.Field+1) })
 }
 
 // pressAgree accepts a question that asks for nothing else.
-func (t *turn) pressAgree(ctx context.Context, k store.Keyboard) error {
-	return t.onQuestion(ctx, k, func(q store.Question, run runs.Run) error {
+func pressAgree(ctx context.Context, t *turn, k store.Keyboard) error {
+	return onQuestion(ctx, t, k, func(q store.Question, run runs.Run) error {
 		if len(run.Question.Fields) > 0 {
 			return runs.ErrNoQuestion
 		}
-		return t.pressed(ctx, q, run, nil, 1)
+		return answerByPress(ctx, t, q, run, nil, 1)
 	})
 }
 
 // pressDecline tells the service no, whatever was answered until then.
-func (t *turn) pressDecline(ctx context.Context, k store.Keyboard) error {
-	return t.onQuestion(ctx, k, func(q store.Question, run runs.Run) error {
+func pressDecline(ctx context.Context, t *turn, k store.Keyboard) error {
+	return onQuestion(ctx, t, k, func(q store.Question, run runs.Run) error {
 		if err := t.acknowledge(ctx); err != nil {
 			return err
 		}
-		if err := t.conclude(ctx, q, run, registry.ActionDecline); err != nil {
+		if err := concludeQuestion(ctx, t, q, run, registry.ActionDecline); err != nil {
 			return err
 		}
 		_, err := t.change(ctx, t.in.Message, chat.Message{To: t.in.Chat.Place, Text: t.say.Text("question.declined")})
@@ -232,8 +232,8 @@ func (t *turn) pressDecline(ctx context.Context, k store.Keyboard) error {
 }
 
 // pressQuestionForm opens a dialog for the fields that are typed.
-func (t *turn) pressQuestionForm(ctx context.Context, k store.Keyboard) error {
-	return t.onQuestion(ctx, k, func(_ store.Question, run runs.Run) error {
+func pressQuestionForm(ctx context.Context, t *turn, k store.Keyboard) error {
+	return onQuestion(ctx, t, k, func(_ store.Question, run runs.Run) error {
 		form := chat.Form{Title: run.Tool.DisplayName, Data: k.Data("qanswer")}
 		for _, name := range k.State.Fields {
 			if f, ok := run.Question.Field(name); ok {
@@ -250,8 +250,8 @@ func (t *turn) pressQuestionForm(ctx context.Context, k store.Keyboard) error {
 func fieldKey(i int) string { return "answer" + strconv.Itoa(i) }
 
 // questionFilled takes the values of a dialog.
-func (t *turn) questionFilled(ctx context.Context, k store.Keyboard) error {
-	return t.onQuestion(ctx, k, func(q store.Question, run runs.Run) error {
+func questionFilled(ctx context.Context, t *turn, k store.Keyboard) error {
+	return onQuestion(ctx, t, k, func(q store.Question, run runs.Run) error {
 		values := map[string]any{}
 		for i, name := range k.State.Fields {
 			f, _ := run.Question.Field(name)
@@ -265,6 +265,6 @@ func (t *turn) questionFilled(ctx context.Context, k store.Keyboard) error {
 			}
 			values[name] = value
 		}
-		return t.pressed(ctx, q, run, values, q.Field+len(k.State.Fields))
+		return answerByPress(ctx, t, q, run, values, q.Field+len(k.State.Fields))
 	})
 }

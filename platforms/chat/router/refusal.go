@@ -16,7 +16,7 @@ import (
 )
 
 // refuse tells why a tool can't be run now, if it can't.
-func (t *turn) refuse(ctx context.Context, tool *registry.Tool) (bool, error) {
+func refuse(ctx context.Context, t *turn, tool *registry.Tool) (bool, error) {
 	text, err := t.barred(ctx, tool)
 	switch {
 	case err != nil:
@@ -24,11 +24,11 @@ func (t *turn) refuse(ctx context.Context, tool *registry.Tool) (bool, error) {
 	case text != nil:
 		text = chat.Lines(text, t.say.Text("nothing.charged"))
 	case tool.Refusal(t.audience()) != nil:
-		text = chat.Lines(t.unavailable(tool), t.say.Text("nothing.charged"), t.insteadOf(tool))
+		text = chat.Lines(t.unavailable(tool), t.say.Text("nothing.charged"), insteadOf(t, tool))
 	default:
 		return false, nil
 	}
-	t.aside = true
+	t = t.Aside()
 	_, err = t.reply(ctx, text)
 	return true, err
 }
@@ -43,7 +43,7 @@ func (t *turn) unavailable(tool *registry.Tool) chat.Text {
 }
 
 // insteadOf says what to do as long as a tool can't be run: use its replacement or one like it, or wait.
-func (t *turn) insteadOf(tool *registry.Tool) chat.Text {
+func insteadOf(t *turn, tool *registry.Tool) chat.Text {
 	if tool.Status != nil {
 		if next, ok := t.tools.ByID(tool.Status.Replacement); ok {
 			return t.say.Text("tool.instead", "command", input.CommandOf(next))
@@ -76,7 +76,7 @@ func (t *turn) deprecation(tool *registry.Tool) []string {
 }
 
 // hintOr tells a hint, or what is wrong with a file; other errors stay errors.
-func (t *turn) hintOr(ctx context.Context, hint chat.Text, err error) error {
+func hintOr(ctx context.Context, t *turn, hint chat.Text, err error) error {
 	var large *tooLarge
 	switch {
 	case errors.As(err, &large):
@@ -86,7 +86,7 @@ func (t *turn) hintOr(ctx context.Context, hint chat.Text, err error) error {
 	case err != nil:
 		return err
 	}
-	t.aside = true
+	t = t.Aside()
 	_, err = t.reply(ctx, hint)
 	return err
 }
@@ -94,8 +94,8 @@ func (t *turn) hintOr(ctx context.Context, hint chat.Text, err error) error {
 func megabytes(n int64) string { return strconv.FormatInt(n>>20, 10) + " MB" }
 
 // notStarted says why no run came of a draft: in place of the status message where there is one.
-func (t *turn) notStarted(ctx context.Context, status chat.MessageRef, d input.Draft, cause error) error {
-	m, err := t.whyNotStarted(ctx, d, cause)
+func notStarted(ctx context.Context, t *turn, status chat.MessageRef, d input.Draft, cause error) error {
+	m, err := whyNotStarted(ctx, t, d, cause)
 	if err != nil && status.IsZero() {
 		return err
 	}
@@ -105,7 +105,8 @@ func (t *turn) notStarted(ctx context.Context, status chat.MessageRef, d input.D
 		t.svc.Log.ErrorContext(ctx, "a run was not accepted", "code", code, "tool", d.Tool, "error", err)
 		m.Text = chat.Lines(t.apology(code), t.say.Text("nothing.charged"))
 	}
-	if t.aside = true; status.IsZero() {
+	t = t.Aside()
+	if status.IsZero() {
 		return t.respond(ctx, m)
 	}
 	if t.out.Caps.Ephemeral && t.only() != "" {
@@ -117,7 +118,7 @@ func (t *turn) notStarted(ctx context.Context, status chat.MessageRef, d input.D
 
 // whyNotStarted puts into words why a run was not accepted. A cause that is no answer to the request is
 // given back as the error.
-func (t *turn) whyNotStarted(ctx context.Context, d input.Draft, cause error) (chat.Message, error) {
+func whyNotStarted(ctx context.Context, t *turn, d input.Draft, cause error) (chat.Message, error) {
 	m := chat.Message{To: t.in.Chat.Place}
 	var short billing.ErrInsufficient
 	var bad *registry.Error
@@ -127,13 +128,13 @@ func (t *turn) whyNotStarted(ctx context.Context, d input.Draft, cause error) (c
 	case errors.As(cause, &quote):
 		m.Text = chat.Lines(t.say.Text("start.quote", "n", int(runs.QuoteLife.Minutes())), t.say.Text("nothing.charged"))
 	case errors.As(cause, &short):
-		m.Text = t.insufficient(ctx, short, t.readByOthers())
+		m.Text = insufficient(ctx, t, short, t.readByOthers())
 	case errors.As(cause, &limit):
 		m.Text = chat.Lines(chat.Plain(words.OverLimit(t.say.Voice, limit.LimitUse)), t.say.Text("nothing.charged"))
 	case errors.Is(cause, runs.ErrUnknownTool):
 		m.Text = t.say.Text("tool.gone")
 	case errors.As(cause, &bad) && bad.Code != registry.CodeInternal:
-		m.Text = t.refusedInput(ctx, d, bad)
+		m.Text = refusedInput(ctx, t, d, bad)
 	default:
 		return m, cause
 	}
@@ -143,7 +144,7 @@ func (t *turn) whyNotStarted(ctx context.Context, d input.Draft, cause error) (c
 
 // insufficient says what is missing, how to get more, and what is set aside for other runs: that may come back. What
 // somebody has is nothing for others.
-func (t *turn) insufficient(ctx context.Context, short billing.ErrInsufficient, others bool) chat.Text {
+func insufficient(ctx context.Context, t *turn, short billing.ErrInsufficient, others bool) chat.Text {
 	if others {
 		return chat.Lines(t.say.Text("start.insufficientHere", "need", short.Need), t.say.Text("start.more"))
 	}
@@ -156,7 +157,7 @@ func (t *turn) insufficient(ctx context.Context, short billing.ErrInsufficient, 
 }
 
 // refusedInput says what is wrong with a value, and how the tool is used.
-func (t *turn) refusedInput(ctx context.Context, d input.Draft, bad *registry.Error) chat.Text {
+func refusedInput(ctx context.Context, t *turn, d input.Draft, bad *registry.Error) chat.Text {
 	text := chat.Plain(words.Told(t.say.Voice, bad.Code, bad.Message))
 	tool, ok := t.tools.Resolve(d.Tool)
 	if !ok || bad.Field == "" {

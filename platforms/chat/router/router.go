@@ -84,6 +84,7 @@ type Config struct {
 type Router struct {
 	cfg      Config
 	svc      *services
+	presses  map[string]press
 	presence *presence
 	inbox    inbox
 
@@ -119,7 +120,7 @@ func NewRouter(cfg Config) (*Router, error) {
 	cfg.AnswerWait = defaultTo(cfg.AnswerWait, 10*time.Minute)
 	alive := newPresence(cfg.Pool)
 	d := cfg.Deliverer
-	r := &Router{cfg: cfg, presence: alive, inbox: inbox{cfg.Pool, d.Store().Writer, alive.id}}
+	r := &Router{cfg: cfg, presses: presses(), presence: alive, inbox: inbox{cfg.Pool, d.Store().Writer, alive.id}}
 	r.svc = &services{
 		Deliverer: d, Progress: show.NewProgress(d, cfg.Runs), Store: d.Store(), Texts: d.Texts(), Tools: cfg.Tools, Runs: cfg.Runs,
 		Accounts: cfg.Accounts, Wallets: cfg.Wallets, Operator: cfg.Operator, Commands: ownCommands(cfg.Operator), Log: cfg.Logger.With("component", "chat"),
@@ -307,7 +308,7 @@ func (r *Router) handle(ctx context.Context, u received) {
 	if err != nil {
 		code := errorCode()
 		r.svc.Log.ErrorContext(ctx, "an update failed", "code", code, "platform", u.platform, "update", u.ids[0], "kind", u.Kind, "error", err)
-		t.apologise(ctx, err, code)
+		apologise(ctx, t, err, code)
 	}
 	if err := r.inbox.handled(ctx, u); err != nil {
 		r.svc.Log.ErrorContext(ctx, "an update may be handled again", "update", u.ids[0], "error", err)
@@ -341,13 +342,30 @@ type turn struct {
 	in      *received
 	account users.Account // who sent it
 	aside   bool          // answers are for the person only, where the platform can do that
-	anew    bool          // this begins something else than what was asked before
-	settled string        // the question that was answered by this
-	led     bool          // a run or a question came of this
-	unread  bool          // nobody knew what to do with this
-	edited  bool          // this is a message that led to nothing before
-	heard   bool          // the sender has heard of this
 }
+
+// Aside is the turn with answers for the person only, where the platform can do that.
+func (t *turn) Aside() *turn {
+	aside := *t
+	aside.aside = true
+	return &aside
+}
+
+// Openly is the turn with answers for all in the chat.
+func (t *turn) Openly() *turn {
+	openly := *t
+	openly.aside = false
+	return &openly
+}
+
+// outcome says what came of a message.
+type outcome int
+
+const (
+	nothing  outcome = iota // neither a run nor a question: an edit may correct the message
+	began                   // a run, or a question about one
+	answered                // it was an answer, or not meant for the bot
+)
 
 // turn begins the handling of an update.
 func (r *Router) turn(u *received) *turn {
@@ -360,7 +378,7 @@ func (r *Router) turn(u *received) *turn {
 // again later: whatever it starts is started once.
 func (r *Router) patiently(ctx context.Context, t *turn) error {
 	for attempt := 1; ; attempt++ {
-		err := t.guarded(ctx)
+		err := r.handleOnce(ctx, t)
 		var refused *registry.Error
 		limited := errors.As(err, &refused) && refused.Code == registry.CodeRateLimited && refused.RetryAfter > 0
 		if !limited || attempt == handleAttempts || refused.RetryAfter > longestWait {
@@ -374,15 +392,15 @@ func (r *Router) patiently(ctx context.Context, t *turn) error {
 	}
 }
 
-// guarded handles the update; a panic becomes an error, since one bad message must not stop the house.
-func (t *turn) guarded(ctx context.Context) (err error) {
+// handleOnce handles the update; a panic becomes an error, since one bad message must not stop the house.
+func (r *Router) handleOnce(ctx context.Context, t *turn) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
 	if t.in.Kind == chat.KindEdited {
-		if anew, err := t.corrected(ctx); !anew || err != nil {
+		if anew, err := corrected(ctx, t); !anew || err != nil {
 			return err
 		}
 	}
@@ -397,22 +415,23 @@ func (t *turn) guarded(ctx context.Context) (err error) {
 	}
 	switch t.in.Kind {
 	case chat.KindMessage:
-		said := t.said() // commands take their words apart
-		if err := t.message(ctx); err != nil {
+		said := wordsHash(t) // commands take their words apart
+		came, err := handleMessage(ctx, t)
+		if err != nil {
 			return err
 		}
-		t.markRefused(ctx, said)
+		markRefused(ctx, t, came, said)
 	case chat.KindPress, chat.KindForm:
-		return t.press(ctx)
+		return r.handlePress(ctx, t)
 	case chat.KindMembership:
-		return t.membership(ctx)
+		return handleMembership(ctx, t)
 	}
 	return nil
 }
 
 // corrected reports whether an edited message is to be handled as if it were new: a command, where what stood there
 // before is known to have led to nothing. All others are left alone: what was edited must not run, or cost, a second time.
-func (t *turn) corrected(ctx context.Context) (bool, error) {
+func corrected(ctx context.Context, t *turn) (bool, error) {
 	if t.in.Command == "" {
 		return false, nil
 	}
@@ -420,28 +439,27 @@ func (t *turn) corrected(ctx context.Context) (bool, error) {
 	if whose == "" || err != nil {
 		return false, err
 	}
-	if bytes.Equal(said, t.said()) { // platforms tell of edits that no person made, as of a link's preview
+	if bytes.Equal(said, wordsHash(t)) { // platforms tell of edits that no person made, as of a link's preview
 		return false, nil
 	}
-	t.in.Kind, t.edited = chat.KindMessage, true
+	t.in.Kind, t.in.edited = chat.KindMessage, true
 	return true, nil
 }
 
-// said is the hash of the message's words.
-func (t *turn) said() []byte {
+// wordsHash is the hash of the message's words.
+func wordsHash(t *turn) []byte {
 	sum := sha256.Sum256([]byte(t.in.Command + "\x00" + t.in.Text))
 	return sum[:]
 }
 
 // markRefused remembers a message that led to nothing, so that it can be corrected, and forgets one that was. said is the hash
 // of its words, as they came.
-func (t *turn) markRefused(ctx context.Context, said []byte) {
+func markRefused(ctx context.Context, t *turn, came outcome, said []byte) {
 	var err error
 	switch {
-	case t.led && t.edited:
+	case came == began && t.in.edited:
 		err = t.svc.Store.Marks.Clear(ctx, t.in.platform, t.in.Chat.Chat, t.in.Message.ID)
-	case t.led, t.in.Command == "" && !t.unread:
-	default:
+	case came == nothing:
 		err = t.svc.Store.Marks.Set(ctx, store.MarkRefused, t.in.platform, t.in.Chat.Chat, t.in.Message.ID, t.account.ID, said)
 	}
 	if err != nil { // the answer was given
@@ -465,34 +483,31 @@ func (t *turn) overheard() bool {
 	return !known
 }
 
-// message handles a message: a command, an answer, or neither.
-func (t *turn) message(ctx context.Context) error {
-	if err := t.offerMissed(ctx); err != nil {
+// handleMessage handles a message: a command, an answer, or neither.
+func handleMessage(ctx context.Context, t *turn) (outcome, error) {
+	if err := offerMissed(ctx, t); err != nil {
 		t.svc.Log.WarnContext(ctx, "missed results were not offered", "error", err)
 	}
-	if t.edited && t.in.Album != "" {
-		return t.tell(ctx, "edited.album") // only one of its files comes with it
+	if t.in.edited && t.in.Album != "" {
+		return nothing, t.tell(ctx, "edited.album") // only one of its files comes with it
 	}
 	if t.in.Command != "" {
-		return t.command(ctx)
+		return handleCommand(ctx, t)
 	}
-	for _, answered := range []func(context.Context) (bool, error){t.answerRepliedQuestion, t.answerPrompt, t.answerQuestion} {
-		if done, err := answered(ctx); done || err != nil {
-			return err
+	for _, answer := range []func(context.Context, *turn) (bool, error){answerRepliedQuestion, answerPrompt, answerQuestion, affirm} {
+		if done, err := answer(ctx, t); done || err != nil {
+			return answered, err
 		}
 	}
-	if affirmed, err := t.affirm(ctx); affirmed || err != nil {
-		return err
-	}
-	return t.chatter(ctx)
+	return chatter(ctx, t)
 }
 
-// membership: somebody who comes back is offered what was missed.
-func (t *turn) membership(ctx context.Context) error {
+// handleMembership: somebody who comes back is offered what was missed.
+func handleMembership(ctx context.Context, t *turn) error {
 	if t.in.Membership != chat.MemberJoined || t.in.Chat.Kind != chat.ChatPrivate {
 		return nil
 	}
-	return t.offerMissed(ctx)
+	return offerMissed(ctx, t)
 }
 
 // audience says which tools this person gets to see.
@@ -522,10 +537,10 @@ func (t *turn) answer(ctx context.Context, text string, alert bool) error {
 
 // acknowledged notes that the sender has heard of the update unless err says otherwise, and gives err back.
 func (t *turn) acknowledged(err error) error {
-	if err == nil && !t.heard && t.svc.Acknowledged != nil && !t.in.at.IsZero() {
+	if err == nil && !t.in.heard && t.svc.Acknowledged != nil && !t.in.at.IsZero() {
 		t.svc.Acknowledged(t.in.platform, time.Since(t.in.at))
 	}
-	t.heard = t.heard || err == nil
+	t.in.heard = t.in.heard || err == nil
 	return err
 }
 
@@ -576,7 +591,7 @@ func (t *turn) apology(code string) chat.Text {
 }
 
 // apologise sends the apology, as far as that is possible.
-func (t *turn) apologise(ctx context.Context, cause error, code string) {
+func apologise(ctx context.Context, t *turn, cause error, code string) {
 	if errors.Is(cause, chat.ErrUnreachable) || t.in.Kind == chat.KindMembership {
 		return
 	}
@@ -588,7 +603,7 @@ func (t *turn) apologise(ctx context.Context, cause error, code string) {
 	if t.in.Command == "" && t.in.Chat.Kind != chat.ChatPrivate {
 		return
 	}
-	t.aside = true
+	t = t.Aside()
 	if _, err := t.reply(ctx, t.apology(code)); err != nil {
 		t.svc.Log.WarnContext(ctx, "the apology was not delivered", "error", err)
 	}

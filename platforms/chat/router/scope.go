@@ -15,8 +15,8 @@ type scope struct {
 	place users.Place
 }
 
-// scope gives the settings that a view is about.
-func (t *turn) scope(view store.SettingsView) scope { return scope{t, view.Place} }
+// scopeOf gives the settings that a view is about.
+func scopeOf(t *turn, view store.SettingsView) scope { return scope{t, view.Place} }
 
 func (s scope) read(ctx context.Context, tool *registry.Tool) (values map[string]any, err error) {
 	if s.place == (users.Place{}) {

@@ -20,10 +20,10 @@ const (
 )
 
 // settingsCommand shows the settings of a tool, or the tools to choose from.
-func (t *turn) settingsCommand(ctx context.Context) error {
+func settingsCommand(ctx context.Context, t *turn) error {
 	words := strings.TrimSpace(t.in.Text)
 	if words == "" {
-		return t.settingsTools(ctx)
+		return settingsTools(ctx, t)
 	}
 	tool, ok := t.findTool(words)
 	if !ok {
@@ -34,20 +34,20 @@ func (t *turn) settingsCommand(ctx context.Context) error {
 	if !ok {
 		return t.nothingFound(ctx, words)
 	}
-	return t.openSettings(ctx, tool)
+	return openSettings(ctx, t, tool)
 }
 
 // settingsTools lists tools to choose one from.
-func (t *turn) settingsTools(ctx context.Context) error {
+func settingsTools(ctx context.Context, t *turn) error {
 	k := t.keyboard(store.KeyboardState{})
-	m, err := t.settingsToolsPage(ctx, k, 0)
+	m, err := settingsToolsPage(ctx, t, k, 0)
 	if err != nil {
 		return err
 	}
 	return t.respond(ctx, m)
 }
 
-func (t *turn) settingsToolsPage(ctx context.Context, k store.Keyboard, page int) (chat.Message, error) {
+func settingsToolsPage(ctx context.Context, t *turn, k store.Keyboard, page int) (chat.Message, error) {
 	m := chat.Message{To: t.in.Chat.Place, Text: t.say.Text("settings.tools")}
 	tools := t.offered()
 	if len(tools) == 0 {
@@ -69,13 +69,13 @@ func (t *turn) settingsToolsPage(ctx context.Context, k store.Keyboard, page int
 
 // openSettings sends the settings of a tool as a new message. In groups others need not see them: there they
 // are shown to the person only, or opened in the private chat, where the platform can do that.
-func (t *turn) openSettings(ctx context.Context, tool *registry.Tool) error {
-	t.aside = true
-	if m, ok := t.settingsInPrivate(tool); ok {
+func openSettings(ctx context.Context, t *turn, tool *registry.Tool) error {
+	t = t.Aside()
+	if m, ok := settingsInPrivate(t, tool); ok {
 		return t.respond(ctx, m)
 	}
 	k := t.keyboard(store.KeyboardState{View: store.SettingsView{Tool: tool.ToolID}})
-	m, err := t.settingsMessage(ctx, &k, tool)
+	m, err := settingsMessage(ctx, t, &k, tool)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (t *turn) openSettings(ctx context.Context, tool *registry.Tool) error {
 }
 
 // settingsInPrivate leads to the private chat where others would see a person's settings, and where there is such a way.
-func (t *turn) settingsInPrivate(tool *registry.Tool) (chat.Message, bool) {
+func settingsInPrivate(t *turn, tool *registry.Tool) (chat.Message, bool) {
 	link := t.deepLink("settings-", tool)
 	return chat.Message{
 		To: t.in.Chat.Place, Text: t.say.Text("settings.private", "tool", tool.DisplayName),
@@ -101,8 +101,8 @@ func (t *turn) deepLink(prefix string, tool *registry.Tool) string {
 }
 
 // settingsMessage draws what k's view says and stores k.
-func (t *turn) settingsMessage(ctx context.Context, k *store.Keyboard, tool *registry.Tool) (chat.Message, error) {
-	preferences, err := t.scope(k.State.View).read(ctx, tool)
+func settingsMessage(ctx context.Context, t *turn, k *store.Keyboard, tool *registry.Tool) (chat.Message, error) {
+	preferences, err := scopeOf(t, k.State.View).read(ctx, tool)
 	if err != nil {
 		return chat.Message{}, err
 	}
@@ -118,8 +118,8 @@ func (t *turn) settingsMessage(ctx context.Context, k *store.Keyboard, tool *reg
 
 // onSettings does something with the tool of a settings message and draws it anew. Whatever led there: a person's own are
 // not shown to a group.
-func (t *turn) onSettings(ctx context.Context, k store.Keyboard, do func(tool *registry.Tool, view *store.SettingsView) error) error {
-	t.aside = true
+func onSettings(ctx context.Context, t *turn, k store.Keyboard, do func(tool *registry.Tool, view *store.SettingsView) error) error {
+	t = t.Aside()
 	tool, ok := t.tools.Resolve(k.State.View.Tool)
 	if !ok {
 		return t.alert(ctx, "tool.gone")
@@ -130,19 +130,19 @@ func (t *turn) onSettings(ctx context.Context, k store.Keyboard, do func(tool *r
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
-	if m, ok := t.settingsInPrivate(tool); ok && k.State.View.Place == (users.Place{}) {
+	if m, ok := settingsInPrivate(t, tool); ok && k.State.View.Place == (users.Place{}) {
 		_, err := t.change(ctx, t.in.Message, m)
 		return err
 	}
 	if err := do(tool, &k.State.View); err != nil {
 		return err
 	}
-	return t.redraw(ctx, k, tool, t.in.Message)
+	return redrawSettings(ctx, t, k, tool, t.in.Message)
 }
 
-// redraw shows a settings message as it should look now.
-func (t *turn) redraw(ctx context.Context, k store.Keyboard, tool *registry.Tool, at chat.MessageRef) error {
-	m, err := t.settingsMessage(ctx, &k, tool)
+// redrawSettings shows a settings message as it should look now.
+func redrawSettings(ctx context.Context, t *turn, k store.Keyboard, tool *registry.Tool, at chat.MessageRef) error {
+	m, err := settingsMessage(ctx, t, &k, tool)
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (t *turn) redraw(ctx context.Context, k store.Keyboard, tool *registry.Tool
 }
 
 // pressSettings opens the settings of a result's tool as a message of their own.
-func (t *turn) pressSettings(ctx context.Context, k store.Keyboard) error {
+func pressSettings(ctx context.Context, t *turn, k store.Keyboard) error {
 	tool, ok := t.tools.Resolve(k.State.Tool)
 	if !ok {
 		return t.alert(ctx, "tool.gone")
@@ -159,39 +159,39 @@ func (t *turn) pressSettings(ctx context.Context, k store.Keyboard) error {
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
-	return t.openSettings(ctx, tool)
+	return openSettings(ctx, t, tool)
 }
 
 // pressSetting chooses a tool from the list, or an input of a tool. A switch is turned over at once, other
 // inputs are shown on a page of their own, where a value can be written.
-func (t *turn) pressSetting(ctx context.Context, k store.Keyboard, n int) error {
+func pressSetting(ctx context.Context, t *turn, k store.Keyboard, n int) error {
 	if n < len(k.State.Tools) {
 		k.State.View = store.SettingsView{Tool: k.State.Tools[n]}
-		return t.onSettings(ctx, k, func(*registry.Tool, *store.SettingsView) error { return nil })
+		return onSettings(ctx, t, k, func(*registry.Tool, *store.SettingsView) error { return nil })
 	}
 	if n >= len(k.State.Fields) {
 		return t.alert(ctx, "press.tooOld")
 	}
-	if opened, err := t.openSettingForm(ctx, k, k.State.Fields[n]); opened || err != nil {
+	if opened, err := openSettingForm(ctx, t, k, k.State.Fields[n]); opened || err != nil {
 		return err
 	}
-	return t.onSettings(ctx, k, func(tool *registry.Tool, view *store.SettingsView) error {
+	return onSettings(ctx, t, k, func(tool *registry.Tool, view *store.SettingsView) error {
 		f, ok := tool.InputSchema.Get(k.State.Fields[n])
 		if !ok {
 			return nil // gone with a change of the tool: the new drawing shows what there is
 		}
 		if f.Type == registry.TypeBoolean && len(f.Choices) == 0 && !f.Multiple {
-			return t.toggle(ctx, t.scope(*view), tool, f)
+			return toggleSetting(ctx, t, scopeOf(t, *view), tool, f)
 		}
 		view.Field, view.Page = f.Name, 0
 		if len(f.Choices) > 0 {
 			return nil
 		}
-		return t.askSetting(ctx, k, *view, f)
+		return askSetting(ctx, t, k, *view, f)
 	})
 }
 
-func (t *turn) toggle(ctx context.Context, settings scope, tool *registry.Tool, f registry.InputField) error {
+func toggleSetting(ctx context.Context, t *turn, settings scope, tool *registry.Tool, f registry.InputField) error {
 	preferences, err := settings.read(ctx, tool)
 	if err != nil {
 		return err
@@ -204,7 +204,7 @@ func (t *turn) toggle(ctx context.Context, settings scope, tool *registry.Tool, 
 }
 
 // askSetting waits for a written value. Where only replies are seen, a message of its own asks for one.
-func (t *turn) askSetting(ctx context.Context, k store.Keyboard, view store.SettingsView, f registry.InputField) error {
+func askSetting(ctx context.Context, t *turn, k store.Keyboard, view store.SettingsView, f registry.InputField) error {
 	p := store.Prompt{
 		ID: store.NewID(), Platform: t.in.platform, Chat: t.in.Chat.Chat, AccountID: t.account.ID, MessageID: t.in.Message.ID,
 		State: store.PromptState{Field: f.Name, View: &view, Message: t.in.Message, Keyboard: k.ID},
@@ -219,36 +219,36 @@ func (t *turn) askSetting(ctx context.Context, k store.Keyboard, view store.Sett
 			return err
 		}
 		p.MessageID, p.State.Asked = asked.ID, asked
-		t.markAsked(ctx, asked)
+		markAsked(ctx, t, asked)
 	}
-	if err := t.replaced(ctx); err != nil {
+	if err := replaceQuestion(ctx, t, ""); err != nil {
 		return err
 	}
 	return t.svc.Store.Prompts.Open(ctx, p, t.svc.AnswerWait)
 }
 
 // settingAnswered takes a message as the value of a setting.
-func (t *turn) settingAnswered(ctx context.Context, p store.Prompt) error {
+func settingAnswered(ctx context.Context, t *turn, p store.Prompt) error {
 	view := *p.State.View
 	tool, ok := t.tools.Resolve(view.Tool)
 	if !ok {
-		return t.inVain(ctx, p, "tool.gone")
+		return inVain(ctx, t, p, "tool.gone")
 	}
 	f, ok := tool.InputSchema.Get(p.State.Field)
 	if !ok {
-		return t.inVain(ctx, p, "settings.fieldGone")
+		return inVain(ctx, t, p, "settings.fieldGone")
 	}
 	d := input.Draft{}
-	hint, err := t.answerValue(ctx, &d, &registry.Tool{InputSchema: registry.InputSchema{f}}, f)
+	hint, err := answerValue(ctx, t, &d, &registry.Tool{InputSchema: registry.InputSchema{f}}, f)
 	if hint != nil || err != nil {
-		return t.hintOr(ctx, hint, err)
+		return hintOr(ctx, t, hint, err)
 	}
 	for _, values := range d.Values {
-		if err := t.scope(view).set(ctx, tool, f.Name, values[f.Name]); err != nil {
+		if err := scopeOf(t, view).set(ctx, tool, f.Name, values[f.Name]); err != nil {
 			return err
 		}
 	}
-	t.unmark(ctx, p.State.Asked)
+	unmarkAsked(ctx, t, p.State.Asked)
 	if _, err := t.svc.Store.Prompts.Close(ctx, p.ID); err != nil {
 		return err
 	}
@@ -257,11 +257,11 @@ func (t *turn) settingAnswered(ctx context.Context, p store.Prompt) error {
 			t.svc.Log.DebugContext(ctx, "an answered question stays", "error", err)
 		}
 	}
-	return t.settingSaved(ctx, p, tool, view, f)
+	return settingSaved(ctx, t, p, tool, view, f)
 }
 
 // settingSaved confirms a written value and draws the settings anew below it, so that nobody has to scroll.
-func (t *turn) settingSaved(ctx context.Context, p store.Prompt, tool *registry.Tool, view store.SettingsView, f registry.InputField) error {
+func settingSaved(ctx context.Context, t *turn, p store.Prompt, tool *registry.Tool, view store.SettingsView, f registry.InputField) error {
 	if err := t.tell(ctx, "settings.saved", "input", f.Label()); err != nil {
 		return err
 	}
@@ -274,22 +274,22 @@ func (t *turn) settingSaved(ctx context.Context, p store.Prompt, tool *registry.
 	}
 	view.Field = ""
 	k.State.View = view
-	return t.redraw(ctx, k, tool, p.State.Message)
+	return redrawSettings(ctx, t, k, tool, p.State.Message)
 }
 
 // pressValue sets a choice. Inputs that take several gain or lose it.
-func (t *turn) pressValue(ctx context.Context, k store.Keyboard, n int) error {
+func pressValue(ctx context.Context, t *turn, k store.Keyboard, n int) error {
 	if n >= len(k.State.Values) {
 		return t.alert(ctx, "press.tooOld")
 	}
-	return t.onSettings(ctx, k, func(tool *registry.Tool, view *store.SettingsView) error {
+	return onSettings(ctx, t, k, func(tool *registry.Tool, view *store.SettingsView) error {
 		f, ok := tool.InputSchema.Get(view.Field)
 		if !ok {
 			return nil
 		}
 		value := k.State.Values[n]
 		if f.Multiple {
-			preferences, err := t.scope(*view).read(ctx, tool)
+			preferences, err := scopeOf(t, *view).read(ctx, tool)
 			if err != nil {
 				return err
 			}
@@ -299,24 +299,24 @@ func (t *turn) pressValue(ctx context.Context, k store.Keyboard, n int) error {
 		if bad != nil {
 			return nil // the choice is gone with a change of the tool
 		}
-		return t.scope(*view).set(ctx, tool, f.Name, checked)
+		return scopeOf(t, *view).set(ctx, tool, f.Name, checked)
 	})
 }
 
 // pressPage turns to a page: of tools, of inputs or of choices.
-func (t *turn) pressPage(ctx context.Context, k store.Keyboard, n int) error {
+func pressPage(ctx context.Context, t *turn, k store.Keyboard, n int) error {
 	if k.State.View.Tool == "" {
 		if err := t.acknowledge(ctx); err != nil {
 			return err
 		}
-		m, err := t.settingsToolsPage(ctx, k, n)
+		m, err := settingsToolsPage(ctx, t, k, n)
 		if err != nil {
 			return err
 		}
 		_, err = t.change(ctx, t.in.Message, m)
 		return err
 	}
-	return t.onSettings(ctx, k, func(_ *registry.Tool, view *store.SettingsView) error {
+	return onSettings(ctx, t, k, func(_ *registry.Tool, view *store.SettingsView) error {
 		if view.Field != "" {
 			view.Page = n
 		} else {
@@ -327,47 +327,47 @@ func (t *turn) pressPage(ctx context.Context, k store.Keyboard, n int) error {
 }
 
 // pressReset takes the default back: for the input shown (0) or for all (1).
-func (t *turn) pressReset(ctx context.Context, k store.Keyboard, all int) error {
-	return t.onSettings(ctx, k, func(tool *registry.Tool, view *store.SettingsView) error {
+func pressReset(ctx context.Context, t *turn, k store.Keyboard, all int) error {
+	return onSettings(ctx, t, k, func(tool *registry.Tool, view *store.SettingsView) error {
 		if all == 1 {
-			return t.scope(*view).resetAll(ctx, tool)
+			return scopeOf(t, *view).resetAll(ctx, tool)
 		}
 		field := view.Field
 		view.Field = ""
 		return errors.Join(
-			t.scope(*view).reset(ctx, tool, field),
-			t.closePrompt(ctx))
+			scopeOf(t, *view).reset(ctx, tool, field),
+			closePrompt(ctx, t))
 	})
 }
 
 // pressAdvanced shows or hides advanced inputs; hidden ones keep their values.
-func (t *turn) pressAdvanced(ctx context.Context, k store.Keyboard) error {
-	return t.onSettings(ctx, k, func(_ *registry.Tool, view *store.SettingsView) error {
+func pressAdvanced(ctx context.Context, t *turn, k store.Keyboard) error {
+	return onSettings(ctx, t, k, func(_ *registry.Tool, view *store.SettingsView) error {
 		view.Advanced, view.Fields = !view.Advanced, 0
 		return nil
 	})
 }
 
-func (t *turn) pressBack(ctx context.Context, k store.Keyboard) error {
-	return t.onSettings(ctx, k, func(_ *registry.Tool, view *store.SettingsView) error {
+func pressBack(ctx context.Context, t *turn, k store.Keyboard) error {
+	return onSettings(ctx, t, k, func(_ *registry.Tool, view *store.SettingsView) error {
 		view.Field = ""
-		return t.closePrompt(ctx)
+		return closePrompt(ctx, t)
 	})
 }
 
 // pressClose removes the settings.
-func (t *turn) pressClose(ctx context.Context, _ store.Keyboard) error {
+func pressClose(ctx context.Context, t *turn, _ store.Keyboard) error {
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
-	if err := t.closePrompt(ctx); err != nil {
+	if err := closePrompt(ctx, t); err != nil {
 		return err
 	}
 	return t.out.Delete(ctx, t.in.Message)
 }
 
 // closePrompt ends a question for a setting's value, so that the next message is no answer to it.
-func (t *turn) closePrompt(ctx context.Context) error {
+func closePrompt(ctx context.Context, t *turn) error {
 	p, err := t.svc.Store.Prompts.Pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
 	if errors.Is(err, store.ErrNoPrompt) || err == nil && p.State.View == nil {
 		return nil

@@ -66,7 +66,7 @@ func (p settingsPage) overview() chat.Message {
 	}
 	p.t.offer(&m, *p.k, action, "menu.setting", options)
 	m.Buttons = append(m.Buttons, p.t.say.Pager(*p.k, "page", view.Fields, pages)...)
-	if len(p.t.typedFields(*p.k, p.tool)) > 1 {
+	if len(typedFields(p.t, *p.k, p.tool)) > 1 {
 		m.Buttons = append(m.Buttons, []chat.Button{p.button("button.fill", "formall")})
 	}
 	m.Buttons = append(m.Buttons, p.overviewControls(hidden)...)

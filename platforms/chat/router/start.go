@@ -16,66 +16,66 @@ import (
 )
 
 // toolCommand starts a tool with what came after its command, with files, and with what is replied to.
-func (t *turn) toolCommand(ctx context.Context, tool *registry.Tool, typed string) error {
-	if refused, err := t.refuse(ctx, tool); refused || err != nil {
-		return err
+func toolCommand(ctx context.Context, t *turn, tool *registry.Tool, typed string) (outcome, error) {
+	if refused, err := refuse(ctx, t, tool); refused || err != nil {
+		return nothing, err
 	}
-	t.anew = true
-	d := t.newDraft(tool)
-	if hint, err := t.read(ctx, &d, tool, typed); hint != nil || err != nil {
-		return t.hintOr(ctx, hint, err)
+	d := newDraft(t, tool)
+	d.Anew = true
+	if hint, err := readText(ctx, t, &d, tool, typed); hint != nil || err != nil {
+		return nothing, hintOr(ctx, t, hint, err)
 	}
-	hint, err := t.attached(ctx, &d, tool)
+	hint, err := attachFiles(ctx, t, &d, tool)
 	if hint != nil || err != nil {
-		return t.hintOr(ctx, hint, err)
+		return nothing, hintOr(ctx, t, hint, err)
 	}
-	if err := t.repliedTo(ctx, &d, tool); err != nil {
-		return t.hintOr(ctx, nil, err)
+	if err := takeReply(ctx, t, &d, tool); err != nil {
+		return nothing, hintOr(ctx, t, nil, err)
 	}
-	return t.proceed(ctx, d)
+	return proceed(ctx, t, d)
 }
 
 // proceed takes a draft as far as it goes: to a question about what is missing, or to a run.
-func (t *turn) proceed(ctx context.Context, d input.Draft) error {
-	values, err := t.withChatValues(ctx, d)
+func proceed(ctx context.Context, t *turn, d input.Draft) (outcome, error) {
+	values, err := withChatValues(ctx, t, d)
 	if err != nil {
-		return err
+		return nothing, err
 	}
 	request := runs.Request{
 		AccountID: t.account.ID, ToolID: d.Tool, Values: values, Parent: d.Parent, IdempotencyKey: d.Key,
-		Origin: runs.Origin{Platform: t.in.platform}, Audience: t.audience(), Context: t.callContext(), Quote: t.in.Quote,
+		Origin: runs.Origin{Platform: t.in.platform}, Audience: t.audience(), Context: callContext(t), Quote: t.in.Quote,
 	}
 	request.Approval = d.Approval
 	bound, err := t.svc.Runs.Bind(ctx, request)
 	if err != nil {
-		return t.notStarted(ctx, chat.MessageRef{}, d, err)
+		return nothing, notStarted(ctx, t, chat.MessageRef{}, d, err)
 	}
 	if len(bound.Missing) > 0 {
-		return t.ask(ctx, d, &bound.Tool, input.PrimaryFirst(&bound.Tool, bound.Missing))
+		return askInput(ctx, t, d, &bound.Tool, input.PrimaryFirst(&bound.Tool, bound.Missing))
 	}
 	if f, ok := input.Unsaid(bound, d); ok {
-		return t.ask(ctx, d, &bound.Tool, []registry.InputField{f})
+		return askInput(ctx, t, d, &bound.Tool, []registry.InputField{f})
 	}
 	quote, err := t.svc.Runs.Quote(ctx, bound)
 	var stale *runs.QuoteError
 	if errors.As(err, &stale) {
-		return t.notStarted(ctx, chat.MessageRef{}, d, err)
+		return nothing, notStarted(ctx, t, chat.MessageRef{}, d, err)
 	}
 	if err != nil {
 		t.svc.Log.WarnContext(ctx, "no quote for a run", "tool", d.Tool, "error", err)
 	}
-	return t.accept(ctx, d, bound, quote)
+	return acceptRun(ctx, t, d, bound, quote)
 }
 
 // callContext says for whom and where a run is asked for, as far as the platform tells.
-func (t *turn) callContext() registry.CallContext {
+func callContext(t *turn) registry.CallContext {
 	return registry.CallContext{
-		SessionID: t.conversation(), Region: cmp.Or(t.in.Region, registry.RegionOf(t.in.From.Language)), DeviceKind: t.in.DeviceKind,
+		SessionID: conversation(t), Region: cmp.Or(t.in.Region, registry.RegionOf(t.in.From.Language)), DeviceKind: t.in.DeviceKind,
 	}
 }
 
 // conversation names the place where people speak, among those of all platforms.
-func (t *turn) conversation() string {
+func conversation(t *turn) string {
 	name := t.in.platform + ":" + t.in.Chat.Chat
 	if t.in.Chat.Topic != "" {
 		name += ":" + t.in.Chat.Topic
@@ -83,44 +83,43 @@ func (t *turn) conversation() string {
 	return name
 }
 
-// accept shows the status message and asks for the run. The message comes first, so that the run knows
+// acceptRun shows the status message and asks for the run. The message comes first, so that the run knows
 // from its first moment where its state is shown.
-func (t *turn) accept(ctx context.Context, d input.Draft, bound runs.Bound, quote billing.Quote) error {
+func acceptRun(ctx context.Context, t *turn, d input.Draft, bound runs.Bound, quote billing.Quote) (outcome, error) {
 	buttons := t.keyboard(store.KeyboardState{Tool: d.Tool})
 	pending := runs.Run{Tool: bound.Tool, Status: firstStatus(bound, quote), Inputs: bound.Inputs, Sources: bound.Sources, Quote: quote}
 	first := t.say.StatusMessage(pending, buttons, d.Notes)
 	first.To, first.ReplyTo = t.in.Chat.Place, d.Request
-	status, err := t.postStatus(ctx, first)
+	status, err := postStatus(ctx, t, first)
 	// Without it the run is as good: the result is a message of its own. Only who has to confirm needs its buttons.
 	if errors.Is(err, chat.ErrUncertain) && !bound.Asks(quote) && ctx.Err() == nil {
 		t.svc.Log.WarnContext(ctx, "a run has no status message", "tool", d.Tool, "error", err)
 		status, err = chat.MessageRef{}, nil
 	}
 	if err != nil {
-		return fmt.Errorf("show the status of a run: %w", err)
+		return nothing, fmt.Errorf("show the status of a run: %w", err)
 	}
 	where := store.Target{Chat: t.in.Chat, Request: d.Request, Status: status, Language: t.language(), Person: t.in.From.ExternalID, Notes: d.Notes}
 	bound.Request.Origin.Target = where.Encode()
 	run, err := t.svc.Runs.AcceptBound(ctx, bound)
 	if err != nil && ctx.Err() != nil {
-		return err // taken up again at the next start, with this status message
+		return nothing, err // taken up again at the next start, with this status message
 	}
 	if err != nil {
-		return t.notStarted(ctx, status, d, err)
+		return nothing, notStarted(ctx, t, status, d, err)
 	}
-	t.led = true
 	// Not before: a command that is refused leaves open what was asked.
-	if t.anew {
-		if err := t.giveUp(ctx); err != nil {
+	if d.Anew {
+		if err := giveUpQuestion(ctx, t); err != nil {
 			t.svc.Log.WarnContext(ctx, "a question stays open", "error", err)
 		}
 	}
 	if kept, err := store.TargetOf(run); err == nil && kept.Status.ID != status.ID {
 		// The request was accepted before, and its state is shown there.
 		if status.IsZero() {
-			return nil
+			return began, nil
 		}
-		return t.out.Delete(ctx, status)
+		return began, t.out.Delete(ctx, status)
 	}
 	buttons.State.Run = run.ID
 	if err := t.svc.Store.Keyboards.Save(ctx, buttons); err != nil {
@@ -130,14 +129,14 @@ func (t *turn) accept(ctx context.Context, d input.Draft, bound runs.Bound, quot
 		t.svc.Log.WarnContext(ctx, "the use of a tool was not counted", "error", err)
 	}
 	t.svc.Recents.Note(t.in.From, run)
-	t.warn(ctx, run)
+	warnOfLimits(ctx, t, run)
 	t.svc.Progress.Follow(ctx, run, where, buttons, first.Text.String())
-	return nil
+	return began, nil
 }
 
 // postStatus posts a status message. One that was posted before a crash is used again, as it is: by now it may
 // show the result.
-func (t *turn) postStatus(ctx context.Context, m chat.Message) (chat.MessageRef, error) {
+func postStatus(ctx context.Context, t *turn, m chat.Message) (chat.MessageRef, error) {
 	if !t.in.answer.IsZero() {
 		return t.in.answer, nil
 	}

@@ -18,21 +18,21 @@ import (
 const useWith = "use"
 
 // useCommand offers the tools that take what the message it was used on holds.
-func (t *turn) useCommand(ctx context.Context) error {
-	t.aside = true
+func useCommand(ctx context.Context, t *turn) error {
+	t = t.Aside()
 	q := t.in.ReplyTo
 	if q == nil || len(q.Attachments) == 0 && q.Text == "" {
 		return t.tell(ctx, "use.nothing")
 	}
-	fitting := t.toolsTaking(q.Attachments, t.usesShown())
+	fitting := toolsTaking(t, q.Attachments, usesShown(t))
 	if len(fitting) == 0 {
 		return t.tell(ctx, "chatter.noTool")
 	}
-	return t.offerUse(ctx, t.say.Text("use.which"), store.KeyboardState{Files: q.Attachments, Query: q.Text}, fitting)
+	return offerUse(ctx, t, t.say.Text("use.which"), store.KeyboardState{Files: q.Attachments, Query: q.Text}, fitting)
 }
 
 // usesShown is how many tools are offered for a file.
-func (t *turn) usesShown() int {
+func usesShown(t *turn) int {
 	if t.out.Caps.Menus.PerMessage > 0 {
 		return t.out.Caps.Menus.Options
 	}
@@ -41,7 +41,7 @@ func (t *turn) usesShown() int {
 
 // toolsTaking gives up to n tools that take the first of these files or, where there is none, a text. Those that take
 // all of them come first.
-func (t *turn) toolsTaking(files []chat.Attachment, n int) []*registry.Tool {
+func toolsTaking(t *turn, files []chat.Attachment, n int) []*registry.Tool {
 	var fitting, some []*registry.Tool
 	for _, tool := range t.offered() {
 		if !input.Takes(tool, files) {
@@ -58,7 +58,7 @@ func (t *turn) toolsTaking(files []chat.Attachment, n int) []*registry.Tool {
 }
 
 // offerUse lets somebody choose which tool gets files, or a text.
-func (t *turn) offerUse(ctx context.Context, text chat.Text, what store.KeyboardState, tools []*registry.Tool) error {
+func offerUse(ctx context.Context, t *turn, text chat.Text, what store.KeyboardState, tools []*registry.Tool) error {
 	what.Asked = t.in.Message
 	k := t.keyboard(what)
 	var options []chat.MenuOption
@@ -76,7 +76,7 @@ func (t *turn) offerUse(ctx context.Context, text chat.Text, what store.Keyboard
 }
 
 // pressWith starts the chosen tool with the files or the text that it was chosen for.
-func (t *turn) pressWith(ctx context.Context, k store.Keyboard, n int) error {
+func pressWith(ctx context.Context, t *turn, k store.Keyboard, n int) error {
 	if n >= len(k.State.Tools) {
 		return t.alert(ctx, "press.tooOld")
 	}
@@ -87,34 +87,34 @@ func (t *turn) pressWith(ctx context.Context, k store.Keyboard, n int) error {
 	if err := t.acknowledge(ctx); err != nil {
 		return err
 	}
-	if refused, err := t.refuse(ctx, tool); refused || err != nil {
+	if refused, err := refuse(ctx, t, tool); refused || err != nil {
 		return err
 	}
-	d := t.pressDraft(tool)
+	d := pressDraft(t, tool)
 	if len(k.State.Files) == 0 {
 		if f, ok := input.TextInput(tool.InputSchema); ok {
 			d.Set(runs.FromReply, f.Name, k.State.Query)
 		}
-		return t.proceed(ctx, d)
+		return proceedFrom(ctx, t, k, d)
 	}
 	from := runs.FromReply
 	if k.State.Sent {
 		from = runs.FromAttachment
-		if hint, err := t.readCaption(ctx, &d, tool, k.State.Query); hint != nil || err != nil {
-			return t.hintOr(ctx, hint, err)
+		if hint, err := readCaption(ctx, t, &d, tool, k.State.Query); hint != nil || err != nil {
+			return hintOr(ctx, t, hint, err)
 		}
 	}
-	if err := t.takeAll(ctx, &d, from, tool, k.State.Files); err != nil {
-		return t.hintOr(ctx, nil, err)
+	if err := assignFiles(ctx, t, &d, from, tool, k.State.Files); err != nil {
+		return hintOr(ctx, t, nil, err)
 	}
-	return t.proceed(ctx, d)
+	return proceedFrom(ctx, t, k, d)
 }
 
 // readCaption reads what was written under files before their tool was chosen. Plain words that the tool has no use for
 // were not said to it, as in a picture passed on with its caption: that is told, and does not keep it from running.
-func (t *turn) readCaption(ctx context.Context, d *input.Draft, tool *registry.Tool, caption string) (hint chat.Text, err error) {
+func readCaption(ctx context.Context, t *turn, d *input.Draft, tool *registry.Tool, caption string) (hint chat.Text, err error) {
 	if !tool.Hints().SupportsFileCaption {
-		t.captionUnread(d, tool, caption)
+		captionUnread(t, d, tool, caption)
 		return nil, nil
 	}
 	if _, reads := input.FreeInput(tool.InputSchema); !reads {
@@ -124,45 +124,45 @@ func (t *turn) readCaption(ctx context.Context, d *input.Draft, tool *registry.T
 			return nil, nil
 		}
 	}
-	return t.read(ctx, d, tool, caption)
+	return readText(ctx, t, d, tool, caption)
 }
 
 // captionUnread notes that a tool that reads no captions left one out (A37).
-func (t *turn) captionUnread(d *input.Draft, tool *registry.Tool, caption string) {
+func captionUnread(t *turn, d *input.Draft, tool *registry.Tool, caption string) {
 	if caption != "" {
 		d.Notes = append(d.Notes, t.say.Line("hint.captionUnread", "tool", tool.DisplayName))
 	}
 }
 
 // pressDraft begins a run because of a press. Each press is a request of its own, but one that is handled twice is not.
-func (t *turn) pressDraft(tool *registry.Tool) input.Draft {
-	d := t.newDraft(tool)
+func pressDraft(t *turn, tool *registry.Tool) input.Draft {
+	d := newDraft(t, tool)
 	d.Key, d.Request = t.in.platform+":press:"+t.in.ids[0], chat.MessageRef{}
 	return d
 }
 
 // pressUse offers the tools that take a result's files.
-func (t *turn) pressUse(ctx context.Context, k store.Keyboard) error {
+func pressUse(ctx context.Context, t *turn, k store.Keyboard) error {
 	return t.withRun(ctx, k, func(run runs.Run) error {
 		if err := t.acknowledge(ctx); err != nil {
 			return err
 		}
-		t.aside = true
-		return t.useResult(ctx, run)
+		t = t.Aside()
+		return useResult(ctx, t, run)
 	})
 }
 
-func (t *turn) useResult(ctx context.Context, run runs.Run) error {
+func useResult(ctx context.Context, t *turn, run runs.Run) error {
 	files := show.ResultFiles(run)
-	fitting := t.toolsTaking(files, t.usesShown())
+	fitting := toolsTaking(t, files, usesShown(t))
 	if len(files) == 0 || len(fitting) == 0 {
 		return t.tell(ctx, "chatter.noTool")
 	}
-	return t.offerUse(ctx, t.say.Text("use.which"), store.KeyboardState{Files: files}, fitting)
+	return offerUse(ctx, t, t.say.Text("use.which"), store.KeyboardState{Files: files}, fitting)
 }
 
 // lastResult gives the person's newest run that made files, if there is one among the last few.
-func (t *turn) lastResult(ctx context.Context) (run runs.Run, ok bool, err error) {
+func lastResult(ctx context.Context, t *turn) (run runs.Run, ok bool, err error) {
 	list, err := t.svc.Runs.List(ctx, runs.Filter{AccountID: t.account.ID, Status: runs.StatusSucceeded, Limit: 20})
 	if err != nil {
 		return run, false, fmt.Errorf("find the last result: %w", err)
@@ -175,35 +175,35 @@ func (t *turn) lastResult(ctx context.Context) (run runs.Run, ok bool, err error
 }
 
 // lastCommand uses the last result: with the tool named, else with one of those that take it.
-func (t *turn) lastCommand(ctx context.Context) error {
-	run, ok, err := t.lastResult(ctx)
+func lastCommand(ctx context.Context, t *turn) (outcome, error) {
+	run, ok, err := lastResult(ctx, t)
 	if err != nil {
-		return err
+		return nothing, err
 	}
 	if !ok {
-		t.aside = true
-		return t.tell(ctx, "use.noLast")
+		t = t.Aside()
+		return nothing, t.tell(ctx, "use.noLast")
 	}
 	first, rest, _ := strings.Cut(strings.TrimSpace(t.in.Text), " ")
 	if first == "" {
-		return t.useResult(ctx, run)
+		return nothing, useResult(ctx, t, run)
 	}
 	tool, ok := t.findTool(first)
 	if !ok {
-		return t.nothingFound(ctx, first)
+		return nothing, t.nothingFound(ctx, first)
 	}
 	t.in.ReplyTo = &chat.Quoted{Own: true, Attachments: show.ResultFiles(run)}
-	return t.toolCommand(ctx, tool, rest)
+	return toolCommand(ctx, t, tool, rest)
 }
 
-// typedLast replaces the word "last" where a file is wanted by the person's last result.
-func (t *turn) typedLast(ctx context.Context, d *input.Draft, tool *registry.Tool) (hint chat.Text, err error) {
+// readLast replaces the word "last" where a file is wanted by the person's last result.
+func readLast(ctx context.Context, t *turn, d *input.Draft, tool *registry.Tool) (hint chat.Text, err error) {
 	for name, value := range d.Values[runs.FromArgument] {
 		f, ok := tool.InputSchema.Get(name)
 		if !ok || !f.Type.IsMedia() || value != input.LastWord {
 			continue
 		}
-		run, ok, err := t.lastResult(ctx)
+		run, ok, err := lastResult(ctx, t)
 		if err != nil {
 			return nil, err
 		}
@@ -211,9 +211,22 @@ func (t *turn) typedLast(ctx context.Context, d *input.Draft, tool *registry.Too
 		if !ok || len(mine[name]) == 0 {
 			return t.say.Text("use.noLast"), nil
 		}
-		if err := t.take(ctx, d, runs.FromArgument, f, mine[name]); err != nil {
+		if err := takeFiles(ctx, t, d, runs.FromArgument, f, mine[name]); err != nil {
 			return nil, err
 		}
 	}
 	return nil, nil
+}
+
+// proceedFrom takes a draft as far as it goes whose tool was chosen by buttons k. The message that led to nothing, for which
+// they were offered, can then no longer be corrected.
+func proceedFrom(ctx context.Context, t *turn, k store.Keyboard, d input.Draft) error {
+	came, err := proceed(ctx, t, d)
+	if came != began || k.State.Asked.IsZero() {
+		return err
+	}
+	if err := t.svc.Store.Marks.Clear(ctx, t.in.platform, k.State.Asked.Chat, k.State.Asked.ID); err != nil {
+		t.svc.Log.WarnContext(ctx, "a message that led to a run could run again when it is edited", "error", err)
+	}
+	return err
 }
