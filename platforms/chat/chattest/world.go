@@ -25,6 +25,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat/router"
 	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/chat/store"
+	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
@@ -53,7 +54,7 @@ type World struct {
 	// Link is what the house gives as public addresses of outputs.
 	Link func(run runs.Run, output int) string
 	// Operator is what the operator of the house says.
-	Operator router.Operator
+	Operator turn.Operator
 
 	// Caps is what the platform declares.
 	Caps chat.Capabilities

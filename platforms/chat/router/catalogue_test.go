@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -65,9 +66,9 @@ func saidKeys(t *testing.T) map[string]bool {
 	for _, name := range []string{"photo.jpg", "video.mp", "voice.ogg", "audio.mp", "sticker.webp", "result.txt", "result.json", "command.NAME"} {
 		delete(said, name)
 	}
-	for _, c := range ownCommands(Operator{}) {
-		said["command."+c.name] = true
-		for _, f := range c.inputs {
+	for _, c := range ownCommands(turn.Operator{}) {
+		said["command."+c.Name] = true
+		for _, f := range c.Inputs {
 			said["takes."+f.Name] = true
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/chat/show"
+	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -20,7 +21,7 @@ const maxChoicesTyped = 25
 // don't all fit, the tools used most come first, and the others stay reachable by /run.
 type commandList struct {
 	limits chat.CommandLimits
-	house  commands
+	house  turn.Commands
 	tools  []*registry.Tool
 	uses   map[string]int64 // by tool id
 	voices []show.Voice     // of all languages, where one list carries them all
@@ -41,14 +42,14 @@ func (l commandList) in(v show.Voice, kind chat.ChatKind) []chat.Command {
 func (l commandList) own(v show.Voice, kind chat.ChatKind) []chat.Command {
 	var own []chat.Command
 	for _, c := range l.house {
-		if c.who == chatAdmins && kind == chat.ChatPrivate {
+		if c.Who == turn.ChatAdmins && kind == chat.ChatPrivate {
 			continue
 		}
 		command := chat.Command{
-			Name: c.name, Description: chat.Brief(v.Line("command."+c.name), l.limits.DescriptionLimit), Private: !c.shared,
-			Inputs: l.describe(c.inputs, v), Localized: l.localized("command." + c.name),
+			Name: c.Name, Description: chat.Brief(v.Line("command."+c.Name), l.limits.DescriptionLimit), Private: !c.Shared,
+			Inputs: l.describe(c.Inputs, v), Localized: l.localized("command." + c.Name),
 		}
-		for _, f := range c.inputs {
+		for _, f := range c.Inputs {
 			if f.Name == toolInput {
 				command.Completes = append(command.Completes, f.Name)
 			}
@@ -80,7 +81,7 @@ func (l commandList) localized(key string) map[string]chat.CommandText {
 func (l commandList) named() []*registry.Tool {
 	taken := map[string]bool{}
 	for _, c := range l.house {
-		taken[c.name] = true
+		taken[c.Name] = true
 	}
 	pattern := regexp.MustCompile(`^(?:` + l.limits.NamePattern + `)$`)
 	return slices.DeleteFunc(slices.Clone(l.tools), func(tool *registry.Tool) bool {

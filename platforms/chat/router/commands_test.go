@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/chat/store"
+	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -19,7 +20,7 @@ func TestCommandListPrefersWhatIsUsed(t *testing.T) {
 		tools = append(tools, &registry.Tool{ToolID: fmt.Sprint(i), DisplayName: "Tool", CommandName: fmt.Sprintf("/tool%02d", i)})
 	}
 	tools = append(tools, &registry.Tool{ToolID: "h", DisplayName: "Mine", CommandName: "/help"}, &registry.Tool{ToolID: "n", DisplayName: "None"})
-	house := ownCommands(Operator{})
+	house := ownCommands(turn.Operator{})
 	own := len(house)
 	limits := chat.CommandLimits{Max: own + 3, NameChars: 32, NamePattern: `[a-z0-9_]+`, DescriptionLimit: 10}
 	list := commandList{limits: limits, house: house, tools: tools, uses: map[string]int64{"17": 5, "4": 9}}.in(inEnglish(t), chat.ChatPrivate)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -18,17 +19,17 @@ var _ chat.Completer = (*Router)(nil)
 // what the person gave for it lately. It reads memory only; what a person did before this program started is fetched
 // when they first type, and offered from the next letter on.
 func (r *Router) Complete(ctx context.Context, platform string, q chat.Completion, n int) []chat.Choice {
-	if r.svc.Deliverer.Platform(platform) == nil || n <= 0 {
+	if r.services.Deliverer.Platform(platform) == nil || n <= 0 {
 		return nil
 	}
-	if r.svc.Recents.Claim(q.From) {
+	if r.services.Recents.Claim(q.From) {
 		r.learnRecents(ctx, q.From)
 	}
-	t := r.turn(&received{platform: platform, Incoming: chat.Incoming{From: q.From, Chat: q.Chat}})
-	if _, ours := r.svc.Commands.find(q.Command); ours && q.Option == toolInput {
-		return completeTool(t, q.Typed, r.svc.Recents.Tools(q.From), n)
+	t := r.turn(&turn.Update{Platform: platform, Incoming: chat.Incoming{From: q.From, Chat: q.Chat}})
+	if _, ours := r.services.Commands.Find(q.Command); ours && q.Option == toolInput {
+		return completeTool(t, q.Typed, r.services.Recents.Tools(q.From), n)
 	}
-	tool, ok := t.tools.ByCommand(q.Command)
+	tool, ok := t.Tools.ByCommand(q.Command)
 	if !ok {
 		return nil
 	}
@@ -36,20 +37,20 @@ func (r *Router) Complete(ctx context.Context, platform string, q chat.Completio
 	if !ok {
 		return nil
 	}
-	return input.Complete(f, q.Typed, r.svc.Recents.Values(q.From, tool.ToolID, f.Name), n)
+	return input.Complete(f, q.Typed, r.services.Recents.Values(q.From, tool.ToolID, f.Name), n)
 }
 
 // completeTool offers tools: without a word those used lately, then all; with one those whose command begins so, then
 // those that a search finds.
-func completeTool(t *turn, typed string, recent []string, n int) []chat.Choice {
+func completeTool(t *turn.Turn, typed string, recent []string, n int) []chat.Choice {
 	typed = strings.ToLower(strings.TrimPrefix(strings.TrimSpace(typed), "/"))
 	var list []*registry.Tool
 	for _, id := range recent {
-		if tool, ok := t.tools.Resolve(id); ok && tool.Refusal(t.audience()) == nil {
+		if tool, ok := t.Tools.Resolve(id); ok && tool.Refusal(t.Audience()) == nil {
 			list = append(list, tool)
 		}
 	}
-	list = append(list, t.offered()...)
+	list = append(list, t.Offered()...)
 	chosen := input.NewChoices(n)
 	for _, tool := range list {
 		if strings.HasPrefix(strings.TrimPrefix(tool.CommandName, "/"), typed) || strings.HasPrefix(strings.ToLower(tool.DisplayName), typed) {
@@ -57,7 +58,7 @@ func completeTool(t *turn, typed string, recent []string, n int) []chat.Choice {
 		}
 	}
 	if typed != "" {
-		for _, tool := range t.search(typed, n) {
+		for _, tool := range t.Search(typed, n) {
 			chosen.Add(input.ToolChoice(tool))
 		}
 	}
@@ -72,18 +73,18 @@ func (r *Router) learnRecents(ctx context.Context, who users.Identity) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), learnWait)
 	r.wg.Go(func() {
 		defer cancel()
-		account, err := r.svc.Accounts.Identify(ctx, who)
+		account, err := r.services.Accounts.Identify(ctx, who)
 		if err != nil {
-			r.svc.Log.WarnContext(ctx, "nothing is known of who types", "error", err)
+			r.services.Log.WarnContext(ctx, "nothing is known of who types", "error", err)
 			return
 		}
-		list, err := r.svc.Runs.List(ctx, runs.Filter{AccountID: account.ID, Limit: input.RecentRuns})
+		list, err := r.services.Runs.List(ctx, runs.Filter{AccountID: account.ID, Limit: input.RecentRuns})
 		if err != nil {
-			r.svc.Log.WarnContext(ctx, "earlier runs of who types are not known", "error", err)
+			r.services.Log.WarnContext(ctx, "earlier runs of who types are not known", "error", err)
 			return
 		}
 		for i := range list {
-			r.svc.Recents.Note(who, list[len(list)-1-i])
+			r.services.Recents.Note(who, list[len(list)-1-i])
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -17,7 +18,7 @@ func (e *tooLarge) Error() string { return fmt.Sprintf("a file is larger than %d
 
 // keepFiles fetches files and puts them into our own store: a list of references for an input that takes
 // several, one reference otherwise.
-func keepFiles(ctx context.Context, t *turn, f registry.InputField, files []chat.Attachment) (any, error) {
+func keepFiles(ctx context.Context, t *turn.Turn, f registry.InputField, files []chat.Attachment) (any, error) {
 	var refs []any
 	for _, file := range files {
 		ref, err := keepFile(ctx, t, file)
@@ -32,15 +33,15 @@ func keepFiles(ctx context.Context, t *turn, f registry.InputField, files []chat
 	return refs[0], nil
 }
 
-func keepFile(ctx context.Context, t *turn, a chat.Attachment) (string, error) {
+func keepFile(ctx context.Context, t *turn.Turn, a chat.Attachment) (string, error) {
 	if a.Ref != "" {
 		return a.Ref, nil
 	}
-	limit := t.out.Caps.Download
+	limit := t.Out.Caps.Download
 	if limit > 0 && a.Bytes > limit {
 		return "", &tooLarge{limit}
 	}
-	content, err := t.out.Fetch(ctx, a)
+	content, err := t.Out.Fetch(ctx, a)
 	if errors.Is(err, chat.ErrTooLarge) {
 		return "", &tooLarge{limit}
 	}
@@ -52,7 +53,7 @@ func keepFile(ctx context.Context, t *turn, a chat.Attachment) (string, error) {
 	if limit <= 0 {
 		bounded.left = 1 << 30
 	}
-	ref, _, err := t.svc.Runs.PutMedia(ctx, t.account.ID, bounded, fileName(a))
+	ref, _, err := t.Services.Runs.PutMedia(ctx, t.Account.ID, bounded, fileName(a))
 	if bounded.over {
 		return "", &tooLarge{limit}
 	}

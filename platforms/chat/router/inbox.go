@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/store"
+	"github.com/signalbox/signalbox/platforms/chat/turn"
 )
 
 // rememberUpdates is how long the ids of handled updates are kept, to know a repeated one. Platforms
@@ -25,20 +26,8 @@ type inbox struct {
 	claimant string // the Router that handles what is stored here: its presence
 }
 
-// received is an update with the platform it came from. An album is one received with several ids.
-type received struct {
-	platform string
-	ids      []string
-	chat.Incoming
-	// answer is the status message that was posted before a crash broke the handling off.
-	answer chat.MessageRef
-	at     time.Time // of the reception; zero for what an earlier process received
-	edited bool      // it is the edit of a message that led to nothing before
-	heard  bool      // its sender has heard of it
-}
-
 // store keeps the updates that were not received before and returns those.
-func (b inbox) store(ctx context.Context, platform string, updates []chat.Incoming) ([]received, error) {
+func (b inbox) store(ctx context.Context, platform string, updates []chat.Incoming) ([]turn.Update, error) {
 	ids, bodies := make([]string, len(updates)), make([]string, len(updates))
 	for i, u := range updates {
 		raw, err := json.Marshal(u)
@@ -66,17 +55,17 @@ func (b inbox) store(ctx context.Context, platform string, updates []chat.Incomi
 }
 
 // fresh picks the updates whose ids were stored, each once, in their order.
-func fresh(platform string, updates []chat.Incoming, stored []string) []received {
+func fresh(platform string, updates []chat.Incoming, stored []string) []turn.Update {
 	isNew := make(map[string]bool, len(stored))
 	for _, id := range stored {
 		isNew[id] = true
 	}
-	var list []received
+	var list []turn.Update
 	now := time.Now()
 	for _, u := range updates {
 		if isNew[u.ID] {
 			isNew[u.ID] = false
-			list = append(list, received{platform: platform, ids: []string{u.ID}, Incoming: u, at: now})
+			list = append(list, turn.Update{Platform: platform, IDs: []string{u.ID}, Incoming: u, Received: now})
 		}
 	}
 	return list
@@ -84,8 +73,8 @@ func fresh(platform string, updates []chat.Incoming, stored []string) []received
 
 // take claims up to limit updates of a platform that were stored and not handled, of Routers that are gone
 // or of none, and gives them, oldest first.
-func (b inbox) take(ctx context.Context, platform string, limit int) ([]received, error) {
-	var list []received
+func (b inbox) take(ctx context.Context, platform string, limit int) ([]turn.Update, error) {
+	var list []turn.Update
 	err := pgx.BeginFunc(ctx, b.pool, func(tx pgx.Tx) error {
 		gone, err := b.gone(ctx, tx, platform)
 		if err != nil {
@@ -138,27 +127,27 @@ func (b inbox) gone(ctx context.Context, tx pgx.Tx, platform string) ([]string, 
 	return gone, nil
 }
 
-func scanReceived(row pgx.CollectableRow) (received, error) {
+func scanReceived(row pgx.CollectableRow) (turn.Update, error) {
 	var (
-		r            received
+		r            turn.Update
 		id           string
 		body, answer []byte
 	)
-	if err := row.Scan(&r.platform, &id, &body, &answer); err != nil {
+	if err := row.Scan(&r.Platform, &id, &body, &answer); err != nil {
 		return r, err
 	}
-	r.ids = []string{id}
-	if err := errors.Join(store.Unmarshal(body, &r.Incoming), store.Unmarshal(answer, &r.answer)); err != nil {
-		return r, fmt.Errorf("update %s of %s: %w", id, r.platform, err)
+	r.IDs = []string{id}
+	if err := errors.Join(store.Unmarshal(body, &r.Incoming), store.Unmarshal(answer, &r.Answer)); err != nil {
+		return r, fmt.Errorf("update %s of %s: %w", id, r.Platform, err)
 	}
 	return r, nil
 }
 
 // answered notes the status message that an update is answered with.
-func (b inbox) answered(ctx context.Context, r *received, ref chat.MessageRef) error {
+func (b inbox) answered(ctx context.Context, r *turn.Update, ref chat.MessageRef) error {
 	raw, err := json.Marshal(ref)
 	if err == nil {
-		_, err = b.writer.Exec(ctx, `UPDATE chat_updates SET answer = $3 WHERE platform = $1 AND update_id = $2`, r.platform, r.ids[0], raw)
+		_, err = b.writer.Exec(ctx, `UPDATE chat_updates SET answer = $3 WHERE platform = $1 AND update_id = $2`, r.Platform, r.IDs[0], raw)
 	}
 	if err != nil {
 		return fmt.Errorf("note the answer to an update: %w", err)
@@ -167,10 +156,10 @@ func (b inbox) answered(ctx context.Context, r *received, ref chat.MessageRef) e
 }
 
 // handled marks updates as done and forgets what they said.
-func (b inbox) handled(ctx context.Context, r received) error {
+func (b inbox) handled(ctx context.Context, r turn.Update) error {
 	err := b.writer.Do(ctx, func(batch *pgx.Batch) {
-		for _, id := range r.ids {
-			batch.Queue(`UPDATE chat_updates SET handled_at = now(), body = NULL WHERE platform = $1 AND update_id = $2 AND handled_at IS NULL`, r.platform, id)
+		for _, id := range r.IDs {
+			batch.Queue(`UPDATE chat_updates SET handled_at = now(), body = NULL WHERE platform = $1 AND update_id = $2 AND handled_at IS NULL`, r.Platform, id)
 		}
 	})
 	if err != nil {

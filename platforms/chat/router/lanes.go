@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/turn"
 )
 
 // lanes handles updates: those of one lane one after the other in the order they came, different lanes
 // at the same time, at most width of them. Parts of an album are put together first.
 type lanes struct {
-	handle    func(context.Context, received)
+	handle    func(context.Context, turn.Update)
 	albumWait time.Duration
 	slots     chan struct{} // bounds how many are handled at once
 	room      chan struct{} // bounds how many wait
@@ -21,23 +22,23 @@ type lanes struct {
 
 	mu     sync.Mutex
 	closed bool
-	queues map[string][]received // a lane is present while somebody works on it
+	queues map[string][]turn.Update // a lane is present while somebody works on it
 	albums map[string]*album
 	wg     sync.WaitGroup
 	ctx    context.Context // ends the handlers at a stop; owned by newLanes' caller
 }
 
 type album struct {
-	received
+	turn.Update
 	room  int // how many places in room it takes
 	timer *time.Timer
 }
 
-func newLanes(ctx context.Context, width, waiting int, albumWait time.Duration, handle func(context.Context, received)) *lanes {
+func newLanes(ctx context.Context, width, waiting int, albumWait time.Duration, handle func(context.Context, turn.Update)) *lanes {
 	return &lanes{
 		handle: handle, albumWait: albumWait, ctx: ctx,
 		slots: make(chan struct{}, width), room: make(chan struct{}, waiting), reserving: make(chan struct{}, 1), stopping: make(chan struct{}),
-		queues: map[string][]received{}, albums: map[string]*album{},
+		queues: map[string][]turn.Update{}, albums: map[string]*album{},
 	}
 }
 
@@ -81,7 +82,7 @@ func (l *lanes) release(n int) {
 }
 
 // add takes updates for which room was reserved. After stop they are dropped: they stay in the inbox.
-func (l *lanes) add(list ...received) {
+func (l *lanes) add(list ...turn.Update) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
@@ -98,15 +99,15 @@ func (l *lanes) add(list ...received) {
 }
 
 // collect adds a part of an album, which is complete when none has come for albumWait.
-func (l *lanes) collect(r received) {
-	key := r.platform + "\x00" + r.Chat.Chat + "\x00" + r.Album
+func (l *lanes) collect(r turn.Update) {
+	key := r.Platform + "\x00" + r.Chat.Chat + "\x00" + r.Album
 	if a, ok := l.albums[key]; ok {
-		a.merge(r)
+		a.Merge(r)
 		a.room++
 		a.timer.Reset(l.albumWait)
 		return
 	}
-	a := &album{received: r, room: 1}
+	a := &album{Update: r, room: 1}
 	l.albums[key] = a
 	a.timer = time.AfterFunc(l.albumWait, func() {
 		l.mu.Lock()
@@ -116,27 +117,13 @@ func (l *lanes) collect(r received) {
 		}
 		delete(l.albums, key)
 		if !l.closed {
-			l.enqueue(a.received, a.room)
+			l.enqueue(a.Update, a.room)
 		}
 	})
 }
 
-// merge adds what another part of the same album brought.
-func (r *received) merge(part received) {
-	r.ids = append(r.ids, part.ids...)
-	r.Attachments = append(r.Attachments, part.Attachments...)
-	if r.Command == "" && part.Command != "" {
-		r.Command, r.Text, r.Message, r.Addressed = part.Command, part.Text, part.Message, part.Addressed
-	} else if r.Text == "" {
-		r.Text = part.Text
-	}
-	if r.ReplyTo == nil {
-		r.ReplyTo = part.ReplyTo
-	}
-}
-
 // enqueue puts an update at the end of its lane; the caller holds mu.
-func (l *lanes) enqueue(r received, room int) {
+func (l *lanes) enqueue(r turn.Update, room int) {
 	key := lane(r)
 	queue, working := l.queues[key]
 	l.queues[key] = append(queue, r)
@@ -149,8 +136,8 @@ func (l *lanes) enqueue(r received, room int) {
 // lane names the order an update belongs to. What one person does in one chat is done in that order. Others
 // in the same chat don't wait for it, and presses don't wait for messages: a slow download would keep
 // them from being answered in time.
-func lane(r received) string {
-	key := r.platform + "\x00" + r.Chat.Chat + "\x00" + r.From.ExternalID
+func lane(r turn.Update) string {
+	key := r.Platform + "\x00" + r.Chat.Chat + "\x00" + r.From.ExternalID
 	if r.Kind == chat.KindPress || r.Kind == chat.KindForm {
 		key += "\x00press"
 	}
@@ -171,13 +158,13 @@ func (l *lanes) work(key string) {
 	}
 }
 
-func (l *lanes) next(key string) (received, bool) {
+func (l *lanes) next(key string) (turn.Update, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	queue := l.queues[key]
 	if len(queue) == 0 || l.closed {
 		delete(l.queues, key)
-		return received{}, false
+		return turn.Update{}, false
 	}
 	l.queues[key] = queue[1:]
 	return queue[0], true

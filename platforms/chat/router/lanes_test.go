@@ -11,12 +11,13 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/users"
 )
 
 // update makes a message of a person in a chat.
-func update(where, person, id string) received {
-	return received{platform: "test", ids: []string{id}, Incoming: chat.Incoming{
+func update(where, person, id string) turn.Update {
+	return turn.Update{Platform: "test", IDs: []string{id}, Incoming: chat.Incoming{
 		ID: id, Kind: chat.KindMessage, Chat: chat.Chat{Place: chat.Place{Chat: where}}, From: users.Identity{ExternalID: person},
 		Message: chat.MessageRef{ID: id},
 	}}
@@ -28,10 +29,10 @@ type journal struct {
 	entries []string
 }
 
-func (j *journal) note(r received) {
+func (j *journal) note(r turn.Update) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.entries = append(j.entries, strings.Join(r.ids, "+"))
+	j.entries = append(j.entries, strings.Join(r.IDs, "+"))
 }
 
 func (j *journal) String() string {
@@ -44,8 +45,8 @@ func TestLanesKeepEachPersonsOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var done journal
-		l := newLanes(t.Context(), 4, 100, time.Second, func(_ context.Context, r received) {
-			time.Sleep(time.Duration(100-len(r.ids[0])) * time.Millisecond)
+		l := newLanes(t.Context(), 4, 100, time.Second, func(_ context.Context, r turn.Update) {
+			time.Sleep(time.Duration(100-len(r.IDs[0])) * time.Millisecond)
 			done.note(r)
 		})
 		if err := l.reserve(t.Context(), 6); err != nil {
@@ -65,7 +66,7 @@ func TestLanesWorkSideBySideWithinTheirWidth(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var now, most atomic.Int32
-		l := newLanes(t.Context(), 3, 100, time.Second, func(context.Context, received) {
+		l := newLanes(t.Context(), 3, 100, time.Second, func(context.Context, turn.Update) {
 			most.Store(max(most.Load(), now.Add(1)))
 			time.Sleep(time.Second)
 			now.Add(-1)
@@ -92,7 +93,7 @@ func TestAPressDoesNotWaitForASlowMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var done journal
 		slow := make(chan struct{})
-		l := newLanes(t.Context(), 4, 100, time.Second, func(_ context.Context, r received) {
+		l := newLanes(t.Context(), 4, 100, time.Second, func(_ context.Context, r turn.Update) {
 			if r.Kind == chat.KindMessage {
 				<-slow
 			}
@@ -116,13 +117,13 @@ func TestAPressDoesNotWaitForASlowMessage(t *testing.T) {
 func TestAlbumsAreCollected(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var got received
+		var got turn.Update
 		var done journal
-		l := newLanes(t.Context(), 4, 100, time.Second, func(_ context.Context, r received) {
+		l := newLanes(t.Context(), 4, 100, time.Second, func(_ context.Context, r turn.Update) {
 			got = r
 			done.note(r)
 		})
-		part := func(id, command string) received {
+		part := func(id, command string) turn.Update {
 			r := update("c", "anna", id)
 			r.Album, r.Command, r.Attachments = "album", command, []chat.Attachment{{Handle: id}}
 			return r
@@ -154,7 +155,7 @@ func TestLanesAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		block := make(chan struct{})
-		l := newLanes(t.Context(), 1, 2, time.Second, func(context.Context, received) { <-block })
+		l := newLanes(t.Context(), 1, 2, time.Second, func(context.Context, turn.Update) { <-block })
 		if err := l.reserve(t.Context(), 2); err != nil {
 			t.Fatal(err)
 		}

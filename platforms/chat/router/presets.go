@@ -10,41 +10,42 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/chat/store"
+	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
 )
 
 // presetCommand lists the person's presets, or does what its first word says with the one named.
-func presetCommand(ctx context.Context, t *turn) (outcome, error) {
-	verb, name, _ := strings.Cut(strings.TrimSpace(t.in.Text), " ")
+func presetCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
+	verb, name, _ := strings.Cut(strings.TrimSpace(t.In.Text), " ")
 	name = strings.TrimSpace(name)
 	switch {
 	case strings.EqualFold(verb, "save") && name != "":
-		return nothing, savePreset(ctx, t, name)
+		return turn.Nothing, savePreset(ctx, t, name)
 	case strings.EqualFold(verb, "use") && name != "":
-		return withPreset(ctx, t, name, func(tool *registry.Tool, p users.Preset) (outcome, error) {
+		return withPreset(ctx, t, name, func(tool *registry.Tool, p users.Preset) (turn.Outcome, error) {
 			return startPreset(ctx, t, tool, p, newDraft(t, tool))
 		})
 	case strings.EqualFold(verb, "delete") && name != "":
-		return withPreset(ctx, t, name, func(tool *registry.Tool, p users.Preset) (outcome, error) {
-			if err := t.svc.Accounts.DeletePreset(ctx, t.account.ID, p.ToolID, p.Name); err != nil {
-				return nothing, t.refusedByHouse(ctx, err)
+		return withPreset(ctx, t, name, func(tool *registry.Tool, p users.Preset) (turn.Outcome, error) {
+			if err := t.Services.Accounts.DeletePreset(ctx, t.Account.ID, p.ToolID, p.Name); err != nil {
+				return turn.Nothing, t.Refused(ctx, err)
 			}
-			return nothing, t.tell(ctx, "preset.deleted", "name", p.Name, "tool", tool.DisplayName)
+			return turn.Nothing, t.Tell(ctx, "preset.deleted", "name", p.Name, "tool", tool.DisplayName)
 		})
 	}
-	return nothing, listPresets(ctx, t)
+	return turn.Nothing, listPresets(ctx, t)
 }
 
 // savePreset keeps what the last run was given, but for its text, its files and its seed, under a name.
-func savePreset(ctx context.Context, t *turn, name string) error {
-	list, err := t.svc.Runs.List(ctx, runs.Filter{AccountID: t.account.ID, Limit: 1})
+func savePreset(ctx context.Context, t *turn.Turn, name string) error {
+	list, err := t.Services.Runs.List(ctx, runs.Filter{AccountID: t.Account.ID, Limit: 1})
 	if err != nil {
 		return fmt.Errorf("find the last run: %w", err)
 	}
 	if len(list) == 0 {
-		return t.tell(ctx, "history.none")
+		return t.Tell(ctx, "history.none")
 	}
 	run := list[0]
 	free, _ := input.TextInput(run.Tool.InputSchema)
@@ -57,42 +58,42 @@ func savePreset(ctx context.Context, t *turn, name string) error {
 			continue
 		}
 		values[f.Name] = value
-		shown = append(shown, f.Label()+" "+chat.Brief(t.say.ValueLabel(f, value), 40))
+		shown = append(shown, f.Label()+" "+chat.Brief(t.Say.ValueLabel(f, value), 40))
 	}
 	if len(values) == 0 {
-		return t.tell(ctx, "preset.empty", "tool", run.Tool.DisplayName)
+		return t.Tell(ctx, "preset.empty", "tool", run.Tool.DisplayName)
 	}
-	if err := t.svc.Accounts.SavePreset(ctx, t.account.ID, run.Tool.ToolID, name, values); err != nil {
-		return t.refusedByHouse(ctx, err)
+	if err := t.Services.Accounts.SavePreset(ctx, t.Account.ID, run.Tool.ToolID, name, values); err != nil {
+		return t.Refused(ctx, err)
 	}
-	return t.tell(ctx, "preset.saved", "name", name, "tool", run.Tool.DisplayName, "values", strings.Join(shown, " · "),
+	return t.Tell(ctx, "preset.saved", "name", name, "tool", run.Tool.DisplayName, "values", strings.Join(shown, " · "),
 		"example", input.CommandOf(&run.Tool)+" "+input.PresetWord+"="+input.QuoteIfNeeded(name))
 }
 
 // withPreset does something with the preset of a name, whatever tool it is for.
-func withPreset(ctx context.Context, t *turn, name string, do func(*registry.Tool, users.Preset) (outcome, error)) (outcome, error) {
+func withPreset(ctx context.Context, t *turn.Turn, name string, do func(*registry.Tool, users.Preset) (turn.Outcome, error)) (turn.Outcome, error) {
 	tools, err := presetTools(ctx, t)
 	if err != nil {
-		return nothing, err
+		return turn.Nothing, err
 	}
 	for _, tool := range tools {
-		p, err := t.svc.Accounts.Preset(ctx, t.account.ID, *tool, name)
+		p, err := t.Services.Accounts.Preset(ctx, t.Account.ID, *tool, name)
 		if errors.Is(err, users.ErrNoPreset) {
 			continue
 		}
 		if err != nil {
-			return nothing, fmt.Errorf("find a preset: %w", err)
+			return turn.Nothing, fmt.Errorf("find a preset: %w", err)
 		}
 		return do(tool, p)
 	}
-	return nothing, t.tell(ctx, "preset.unknown")
+	return turn.Nothing, t.Tell(ctx, "preset.unknown")
 }
 
 // startPreset starts a preset's tool with its values, and asks for the rest.
-func startPreset(ctx context.Context, t *turn, tool *registry.Tool, p users.Preset, d input.Draft) (outcome, error) {
+func startPreset(ctx context.Context, t *turn.Turn, tool *registry.Tool, p users.Preset, d input.Draft) (turn.Outcome, error) {
 	t = t.Openly()
 	if refused, err := refuse(ctx, t, tool); refused || err != nil {
-		return nothing, err
+		return turn.Nothing, err
 	}
 	for name, value := range p.Values {
 		d.Set(runs.FromPreset, name, value)
@@ -101,16 +102,16 @@ func startPreset(ctx context.Context, t *turn, tool *registry.Tool, p users.Pres
 }
 
 // listPresets shows the person's presets, each with a button that uses it.
-func listPresets(ctx context.Context, t *turn) error {
+func listPresets(ctx context.Context, t *turn.Turn) error {
 	tools, err := presetTools(ctx, t)
 	if err != nil {
 		return err
 	}
-	k := t.keyboard(store.KeyboardState{})
-	text := t.say.Text("preset.title")
+	k := t.Keyboard(store.KeyboardState{})
+	text := t.Say.Text("preset.title")
 	var options []chat.MenuOption
 	for _, tool := range tools {
-		presets, err := t.svc.Accounts.Presets(ctx, t.account.ID, *tool)
+		presets, err := t.Services.Accounts.Presets(ctx, t.Account.ID, *tool)
 		if err != nil {
 			return fmt.Errorf("list presets: %w", err)
 		}
@@ -125,14 +126,14 @@ func listPresets(ctx context.Context, t *turn) error {
 		}
 	}
 	if len(options) == 0 {
-		return t.tell(ctx, "preset.none")
+		return t.Tell(ctx, "preset.none")
 	}
-	if err := t.svc.Store.Keyboards.Save(ctx, k); err != nil {
+	if err := t.Services.Store.Keyboards.Save(ctx, k); err != nil {
 		return err
 	}
-	m := t.answering(chat.Lines(text, t.say.Text("preset.how")))
-	t.offer(&m, k, "preset", "menu.preset", options)
-	_, err = t.post(ctx, m)
+	m := t.Answering(chat.Lines(text, t.Say.Text("preset.how")))
+	t.Offer(&m, k, "preset", "menu.preset", options)
+	_, err = t.Post(ctx, m)
 	return err
 }
 
@@ -140,15 +141,15 @@ func listPresets(ctx context.Context, t *turn) error {
 const maxPresetsShown = 20
 
 // presetTools gives the tools that the person has presets of, the one whose preset was kept last first.
-func presetTools(ctx context.Context, t *turn) ([]*registry.Tool, error) {
-	ids, err := t.svc.Accounts.PresetTools(ctx, t.account.ID)
+func presetTools(ctx context.Context, t *turn.Turn) ([]*registry.Tool, error) {
+	ids, err := t.Services.Accounts.PresetTools(ctx, t.Account.ID)
 	if err != nil {
 		return nil, fmt.Errorf("find the tools with presets: %w", err)
 	}
 	var tools []*registry.Tool
 	for _, id := range ids {
-		tool, ok := t.tools.Resolve(id)
-		if ok && tool.ListedFor(t.audience()) && !slices.Contains(tools, tool) {
+		tool, ok := t.Tools.Resolve(id)
+		if ok && tool.ListedFor(t.Audience()) && !slices.Contains(tools, tool) {
 			tools = append(tools, tool)
 		}
 	}
@@ -156,39 +157,21 @@ func presetTools(ctx context.Context, t *turn) ([]*registry.Tool, error) {
 }
 
 // pressPreset uses a preset of the list.
-func pressPreset(ctx context.Context, t *turn, k store.Keyboard, n int) error {
+func pressPreset(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
 	if n >= len(k.State.Fields) || n >= len(k.State.Tools) {
-		return t.alert(ctx, "press.tooOld")
+		return t.Alert(ctx, "press.tooOld")
 	}
-	tool, ok := t.tools.Resolve(k.State.Tools[n])
+	tool, ok := t.Tools.Resolve(k.State.Tools[n])
 	if !ok {
-		return t.alert(ctx, "tool.gone")
+		return t.Alert(ctx, "tool.gone")
 	}
-	if err := t.acknowledge(ctx); err != nil {
+	if err := t.Acknowledge(ctx); err != nil {
 		return err
 	}
-	p, err := t.svc.Accounts.Preset(ctx, t.account.ID, *tool, k.State.Fields[n])
+	p, err := t.Services.Accounts.Preset(ctx, t.Account.ID, *tool, k.State.Fields[n])
 	if err != nil {
-		return t.refusedByHouse(ctx, err)
+		return t.Refused(ctx, err)
 	}
 	_, err = startPreset(ctx, t, tool, p, pressDraft(t, tool))
 	return err
-}
-
-// readPreset takes the values of the preset that was named in a command.
-func readPreset(ctx context.Context, t *turn, d *input.Draft, tool *registry.Tool) (hint chat.Text, err error) {
-	if d.Preset == "" {
-		return nil, nil
-	}
-	p, err := t.svc.Accounts.Preset(ctx, t.account.ID, *tool, d.Preset)
-	if errors.Is(err, users.ErrNoPreset) {
-		return t.say.Text("preset.unknown"), nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("find a preset: %w", err)
-	}
-	for name, value := range p.Values {
-		d.Set(runs.FromPreset, name, value)
-	}
-	return nil, nil
 }

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"math"
 	"runtime/debug"
@@ -15,62 +14,25 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/chat/store"
+	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
-	"github.com/signalbox/signalbox/users"
 )
-
-// Runs is what the Router needs of the runs service.
-type Runs interface {
-	Bind(ctx context.Context, q runs.Request) (runs.Bound, error)
-	Quote(ctx context.Context, b runs.Bound) (billing.Quote, error)
-	AcceptBound(ctx context.Context, b runs.Bound) (runs.Run, error)
-	Confirm(ctx context.Context, runID, accountID string) (runs.Run, error)
-	ConfirmBy(ctx context.Context, runID, accountID string, a runs.Affirmation) (runs.Run, error)
-	Answer(ctx context.Context, runID, accountID, questionID string, reply registry.Reply) (runs.Run, error)
-	Get(ctx context.Context, runID string) (runs.Run, error)
-	List(ctx context.Context, f runs.Filter) ([]runs.Run, error)
-	Cancel(ctx context.Context, runID, accountID string) (runs.Run, error)
-	Delete(ctx context.Context, runID, accountID string) error
-	Usage(ctx context.Context, accountID string) (runs.Usage, error)
-	MarkDelivered(ctx context.Context, runID string) error
-	Subscribe(runID string) (<-chan runs.Run, func())
-	PutMedia(ctx context.Context, accountID string, r io.Reader, name string) (string, registry.MediaInfo, error)
-}
-
-// Wallets tells what people have.
-type Wallets interface {
-	Balance(ctx context.Context, accountID string) (billing.Balance, error)
-}
-
-// Tools is the catalogue of tools; the registry is one.
-type Tools interface {
-	Snapshot() *registry.Snapshot
-}
-
-// Operator is what those who run this bot say about it, each a text or an address. Where one is empty
-// the command says what holds anyway and whom to ask.
-type Operator struct {
-	Support string // whom to ask about payments: /paysupport
-	Terms   string // /terms
-	Privacy string // /privacy
-}
 
 // Config is what a Router works with. The members up to Logger are required.
 type Config struct {
 	Deliverer *show.Deliverer // has the adapters, too
 	Pool      *pgxpool.Pool
-	Tools     Tools
-	Runs      Runs
-	Accounts  Accounts
-	Wallets   Wallets
+	Tools     turn.Tools
+	Runs      turn.Runs
+	Accounts  turn.Accounts
+	Wallets   turn.Wallets
 	Logger    *slog.Logger
 
-	Operator Operator
+	Operator turn.Operator
 	// Acknowledged is told how long after an update's reception its sender first heard of it; nil: nobody is.
 	Acknowledged func(platform string, after time.Duration)
 
@@ -83,7 +45,7 @@ type Config struct {
 // Router turns what people write into runs and answers them, on all platforms at once. It is a Receiver.
 type Router struct {
 	cfg      Config
-	svc      *services
+	services *turn.Services
 	presses  map[string]press
 	presence *presence
 	inbox    inbox
@@ -121,7 +83,7 @@ func NewRouter(cfg Config) (*Router, error) {
 	alive := newPresence(cfg.Pool)
 	d := cfg.Deliverer
 	r := &Router{cfg: cfg, presses: presses(), presence: alive, inbox: inbox{cfg.Pool, d.Store().Writer, alive.id}}
-	r.svc = &services{
+	r.services = &turn.Services{
 		Deliverer: d, Progress: show.NewProgress(d, cfg.Runs), Store: d.Store(), Texts: d.Texts(), Tools: cfg.Tools, Runs: cfg.Runs,
 		Accounts: cfg.Accounts, Wallets: cfg.Wallets, Operator: cfg.Operator, Commands: ownCommands(cfg.Operator), Log: cfg.Logger.With("component", "chat"),
 		AnswerWait: cfg.AnswerWait, Acknowledged: cfg.Acknowledged, Answered: r.inbox.answered, Go: r.wg.Go,
@@ -147,8 +109,8 @@ func (r *Router) Start(ctx context.Context) error {
 	if err := r.presence.begin(ctx); err != nil {
 		return err
 	}
-	left := map[string][]received{}
-	for _, platform := range r.svc.Deliverer.Platforms() {
+	left := map[string][]turn.Update{}
+	for _, platform := range r.services.Deliverer.Platforms() {
 		list, err := r.inbox.take(ctx, platform, math.MaxInt32)
 		if err != nil {
 			r.presence.end(ctx)
@@ -175,9 +137,9 @@ func (r *Router) Start(ctx context.Context) error {
 		r.wg.Go(func() { r.takeOver(working, platform, l) })
 	}
 	for _, run := range active {
-		r.svc.Progress.Resume(working, run)
+		r.services.Progress.Resume(working, run)
 	}
-	r.wg.Go(func() { r.presence.keep(working, r.svc.Log) })
+	r.wg.Go(func() { r.presence.keep(working, r.services.Log) })
 	r.wg.Go(func() { r.keepTidy(working) })
 	r.wg.Go(func() { r.keepCommands(working) })
 	return nil
@@ -204,7 +166,7 @@ func (r *Router) takeOver(ctx context.Context, platform string, l *lanes) {
 		}
 		if err != nil {
 			if ctx.Err() == nil && !errors.Is(err, errStopping) {
-				r.svc.Log.WarnContext(ctx, "updates left over were not looked for", "error", err)
+				r.services.Log.WarnContext(ctx, "updates left over were not looked for", "error", err)
 			}
 			continue
 		}
@@ -237,7 +199,7 @@ func (r *Router) Stop(ctx context.Context) error {
 		all.Wait()
 		r.stopped(errStopping)
 		r.wg.Wait()
-		r.svc.Progress.Wait()
+		r.services.Progress.Wait()
 	}()
 	select {
 	case <-done:
@@ -251,7 +213,7 @@ func (r *Router) Stop(ctx context.Context) error {
 
 // Receive stores updates and sees to it that they are handled, each once.
 func (r *Router) Receive(ctx context.Context, platform string, updates ...chat.Incoming) error {
-	if r.svc.Deliverer.Platform(platform) == nil {
+	if r.services.Deliverer.Platform(platform) == nil {
 		return fmt.Errorf("updates from %q, which is no platform here", platform)
 	}
 	r.mu.Lock()
@@ -281,16 +243,16 @@ const signLimit = 5 * time.Second
 
 // signCommands shows for commands of tools that they have arrived. It comes with the reception: the handling may wait
 // for others, when more people write than the platform lets us answer.
-func (r *Router) signCommands(ctx context.Context, stored []received) {
+func (r *Router) signCommands(ctx context.Context, stored []turn.Update) {
 	ctx = context.WithoutCancel(ctx) // a webhook's request ends before
 	for _, u := range stored {
 		t := r.turn(&u)
-		if t.isForTool() && !t.overheard() {
+		if t.IsForTool() && !t.Overheard() {
 			r.wg.Go(func() {
 				ctx, cancel := context.WithTimeout(ctx, signLimit)
 				defer cancel()
-				if err := t.out.Working(ctx, t.in.Chat.Place, chat.ActivityTyping); err != nil {
-					r.svc.Log.DebugContext(ctx, "no sign of work", "error", err)
+				if err := t.Out.Working(ctx, t.In.Chat.Place, chat.ActivityTyping); err != nil {
+					r.services.Log.DebugContext(ctx, "no sign of work", "error", err)
 				}
 			})
 		}
@@ -299,19 +261,19 @@ func (r *Router) signCommands(ctx context.Context, stored []received) {
 
 // handle does what an update asks for. An update whose handling was broken off by a stop stays open; one
 // that failed is over, and the person is told.
-func (r *Router) handle(ctx context.Context, u received) {
+func (r *Router) handle(ctx context.Context, u turn.Update) {
 	t := r.turn(&u)
 	err := r.patiently(ctx, t)
 	if ctx.Err() != nil || errors.Is(err, errStopping) {
 		return
 	}
 	if err != nil {
-		code := errorCode()
-		r.svc.Log.ErrorContext(ctx, "an update failed", "code", code, "platform", u.platform, "update", u.ids[0], "kind", u.Kind, "error", err)
+		code := turn.ErrorCode()
+		r.services.Log.ErrorContext(ctx, "an update failed", "code", code, "platform", u.Platform, "update", u.IDs[0], "kind", u.Kind, "error", err)
 		apologise(ctx, t, err, code)
 	}
 	if err := r.inbox.handled(ctx, u); err != nil {
-		r.svc.Log.ErrorContext(ctx, "an update may be handled again", "update", u.ids[0], "error", err)
+		r.services.Log.ErrorContext(ctx, "an update may be handled again", "update", u.IDs[0], "error", err)
 	}
 }
 
@@ -320,10 +282,10 @@ func (r *Router) keepTidy(ctx context.Context) {
 	tick := time.NewTicker(time.Hour)
 	defer tick.Stop()
 	for {
-		r.svc.Warned.prune(time.Now())
-		err := errors.Join(r.inbox.prune(ctx), r.svc.Store.Prune(ctx))
+		r.services.Warned.Prune(time.Now())
+		err := errors.Join(r.inbox.prune(ctx), r.services.Store.Prune(ctx))
 		if err != nil && ctx.Err() == nil {
-			r.svc.Log.WarnContext(ctx, "old chat data was not removed", "error", err)
+			r.services.Log.WarnContext(ctx, "old chat data was not removed", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -333,50 +295,16 @@ func (r *Router) keepTidy(ctx context.Context) {
 	}
 }
 
-// turn is one update being handled.
-type turn struct {
-	svc     *services
-	out     *show.Platform     // the platform it came from
-	say     show.Voice         // the language of who sent it
-	tools   *registry.Snapshot // the tools there are, the same from its beginning to its end
-	in      *received
-	account users.Account // who sent it
-	aside   bool          // answers are for the person only, where the platform can do that
-}
-
-// Aside is the turn with answers for the person only, where the platform can do that.
-func (t *turn) Aside() *turn {
-	aside := *t
-	aside.aside = true
-	return &aside
-}
-
-// Openly is the turn with answers for all in the chat.
-func (t *turn) Openly() *turn {
-	openly := *t
-	openly.aside = false
-	return &openly
-}
-
-// outcome says what came of a message.
-type outcome int
-
-const (
-	nothing  outcome = iota // neither a run nor a question: an edit may correct the message
-	began                   // a run, or a question about one
-	answered                // it was an answer, or not meant for the bot
-)
-
 // turn begins the handling of an update.
-func (r *Router) turn(u *received) *turn {
-	return &turn{
-		svc: r.svc, out: r.svc.Deliverer.Platform(u.platform), say: r.svc.Deliverer.Voice(u.From.Language), tools: r.svc.Tools.Snapshot(), in: u,
+func (r *Router) turn(u *turn.Update) *turn.Turn {
+	return &turn.Turn{
+		Services: r.services, Out: r.services.Deliverer.Platform(u.Platform), Say: r.services.Deliverer.Voice(u.From.Language), Tools: r.services.Tools.Snapshot(), In: u,
 	}
 }
 
 // patiently handles the update and, where the platform refuses to be written to for a while, handles it
 // again later: whatever it starts is started once.
-func (r *Router) patiently(ctx context.Context, t *turn) error {
+func (r *Router) patiently(ctx context.Context, t *turn.Turn) error {
 	for attempt := 1; ; attempt++ {
 		err := r.handleOnce(ctx, t)
 		var refused *registry.Error
@@ -393,27 +321,27 @@ func (r *Router) patiently(ctx context.Context, t *turn) error {
 }
 
 // handleOnce handles the update; a panic becomes an error, since one bad message must not stop the house.
-func (r *Router) handleOnce(ctx context.Context, t *turn) (err error) {
+func (r *Router) handleOnce(ctx context.Context, t *turn.Turn) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	if t.in.Kind == chat.KindEdited {
+	if t.In.Kind == chat.KindEdited {
 		if anew, err := corrected(ctx, t); !anew || err != nil {
 			return err
 		}
 	}
-	if t.overheard() {
+	if t.Overheard() {
 		return nil
 	}
-	if t.account, err = t.svc.Accounts.Identify(ctx, t.in.From); err != nil {
+	if t.Account, err = t.Services.Accounts.Identify(ctx, t.In.From); err != nil {
 		return fmt.Errorf("identify the sender: %w", err)
 	}
-	if t.account.Language != "" {
-		t.say = t.svc.Deliverer.Voice(t.account.Language)
+	if t.Account.Language != "" {
+		t.Say = t.Services.Deliverer.Voice(t.Account.Language)
 	}
-	switch t.in.Kind {
+	switch t.In.Kind {
 	case chat.KindMessage:
 		said := wordsHash(t) // commands take their words apart
 		came, err := handleMessage(ctx, t)
@@ -431,197 +359,96 @@ func (r *Router) handleOnce(ctx context.Context, t *turn) (err error) {
 
 // corrected reports whether an edited message is to be handled as if it were new: a command, where what stood there
 // before is known to have led to nothing. All others are left alone: what was edited must not run, or cost, a second time.
-func corrected(ctx context.Context, t *turn) (bool, error) {
-	if t.in.Command == "" {
+func corrected(ctx context.Context, t *turn.Turn) (bool, error) {
+	if t.In.Command == "" {
 		return false, nil
 	}
-	whose, said, err := t.svc.Store.Marks.Of(ctx, store.MarkRefused, t.in.platform, t.in.Chat.Chat, t.in.Message.ID)
+	whose, said, err := t.Services.Store.Marks.Of(ctx, store.MarkRefused, t.In.Platform, t.In.Chat.Chat, t.In.Message.ID)
 	if whose == "" || err != nil {
 		return false, err
 	}
 	if bytes.Equal(said, wordsHash(t)) { // platforms tell of edits that no person made, as of a link's preview
 		return false, nil
 	}
-	t.in.Kind, t.in.edited = chat.KindMessage, true
+	t.In.Kind, t.In.Edited = chat.KindMessage, true
 	return true, nil
 }
 
 // wordsHash is the hash of the message's words.
-func wordsHash(t *turn) []byte {
-	sum := sha256.Sum256([]byte(t.in.Command + "\x00" + t.in.Text))
+func wordsHash(t *turn.Turn) []byte {
+	sum := sha256.Sum256([]byte(t.In.Command + "\x00" + t.In.Text))
 	return sum[:]
 }
 
 // markRefused remembers a message that led to nothing, so that it can be corrected, and forgets one that was. said is the hash
 // of its words, as they came.
-func markRefused(ctx context.Context, t *turn, came outcome, said []byte) {
+func markRefused(ctx context.Context, t *turn.Turn, came turn.Outcome, said []byte) {
 	var err error
 	switch {
-	case came == began && t.in.edited:
-		err = t.svc.Store.Marks.Clear(ctx, t.in.platform, t.in.Chat.Chat, t.in.Message.ID)
-	case came == nothing:
-		err = t.svc.Store.Marks.Set(ctx, store.MarkRefused, t.in.platform, t.in.Chat.Chat, t.in.Message.ID, t.account.ID, said)
+	case came == turn.Began && t.In.Edited:
+		err = t.Services.Store.Marks.Clear(ctx, t.In.Platform, t.In.Chat.Chat, t.In.Message.ID)
+	case came == turn.Nothing:
+		err = t.Services.Store.Marks.Set(ctx, store.MarkRefused, t.In.Platform, t.In.Chat.Chat, t.In.Message.ID, t.Account.ID, said)
 	}
 	if err != nil { // the answer was given
-		t.svc.Log.WarnContext(ctx, "a message can't be corrected by editing it", "error", err)
+		t.Services.Log.WarnContext(ctx, "a message can't be corrected by editing it", "error", err)
 	}
-}
-
-// overheard reports whether a message in a group was not said to the bot: it then neither answers nor takes
-// note of who spoke.
-func (t *turn) overheard() bool {
-	if t.in.Kind != chat.KindMessage || t.in.Chat.Kind == chat.ChatPrivate || t.in.Addressed {
-		return false
-	}
-	if t.in.Command == "" {
-		return t.in.ReplyTo == nil || !t.in.ReplyTo.Own
-	}
-	if _, ours := t.svc.Commands.find(t.in.Command); ours {
-		return false
-	}
-	_, known := t.tools.ByCommand(t.in.Command)
-	return !known
 }
 
 // handleMessage handles a message: a command, an answer, or neither.
-func handleMessage(ctx context.Context, t *turn) (outcome, error) {
+func handleMessage(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 	if err := offerMissed(ctx, t); err != nil {
-		t.svc.Log.WarnContext(ctx, "missed results were not offered", "error", err)
+		t.Services.Log.WarnContext(ctx, "missed results were not offered", "error", err)
 	}
-	if t.in.edited && t.in.Album != "" {
-		return nothing, t.tell(ctx, "edited.album") // only one of its files comes with it
+	if t.In.Edited && t.In.Album != "" {
+		return turn.Nothing, t.Tell(ctx, "edited.album") // only one of its files comes with it
 	}
-	if t.in.Command != "" {
+	if t.In.Command != "" {
 		return handleCommand(ctx, t)
 	}
-	for _, answer := range []func(context.Context, *turn) (bool, error){answerRepliedQuestion, answerPrompt, answerQuestion, affirm} {
+	for _, answer := range []func(context.Context, *turn.Turn) (bool, error){answerRepliedQuestion, answerPrompt, answerQuestion, affirm} {
 		if done, err := answer(ctx, t); done || err != nil {
-			return answered, err
+			return turn.Answered, err
 		}
 	}
 	return chatter(ctx, t)
 }
 
 // handleMembership: somebody who comes back is offered what was missed.
-func handleMembership(ctx context.Context, t *turn) error {
-	if t.in.Membership != chat.MemberJoined || t.in.Chat.Kind != chat.ChatPrivate {
+func handleMembership(ctx context.Context, t *turn.Turn) error {
+	if t.In.Membership != chat.MemberJoined || t.In.Chat.Kind != chat.ChatPrivate {
 		return nil
 	}
 	return offerMissed(ctx, t)
 }
 
-// audience says which tools this person gets to see.
-func (t *turn) audience() registry.Audience {
-	if t.account.Operator {
-		return registry.Insiders
-	}
-	return registry.Everyone
-}
-
-// reply answers the update's message.
-func (t *turn) reply(ctx context.Context, text chat.Text, rows ...[]chat.Button) (chat.MessageRef, error) {
-	return t.post(ctx, t.answering(text, rows...))
-}
-
-// post sends a message that answers the update.
-func (t *turn) post(ctx context.Context, m chat.Message) (chat.MessageRef, error) {
-	m.Trigger = &t.in.Incoming
-	ref, err := t.out.Post(ctx, m)
-	return ref, t.acknowledged(err)
-}
-
-// answer answers the press, within the platform's limit.
-func (t *turn) answer(ctx context.Context, text string, alert bool) error {
-	return t.acknowledged(t.out.Answer(ctx, *t.in.Press, text, alert))
-}
-
-// acknowledged notes that the sender has heard of the update unless err says otherwise, and gives err back.
-func (t *turn) acknowledged(err error) error {
-	if err == nil && !t.in.heard && t.svc.Acknowledged != nil && !t.in.at.IsZero() {
-		t.svc.Acknowledged(t.in.platform, time.Since(t.in.at))
-	}
-	t.in.heard = t.in.heard || err == nil
-	return err
-}
-
-// change edits a message, because of the update.
-func (t *turn) change(ctx context.Context, ref chat.MessageRef, m chat.Message) (chat.MessageRef, error) {
-	m.Trigger = &t.in.Incoming
-	ref, err := t.out.Change(ctx, ref, m)
-	return ref, t.acknowledged(err)
-}
-
-// only gives the person that an answer is for alone, or "" where all in the chat see it.
-func (t *turn) only() string {
-	if t.aside && t.in.Chat.Kind != chat.ChatPrivate {
-		return t.in.From.ExternalID
-	}
-	return ""
-}
-
-// respond sends a message that was drawn before as the answer to the update's message.
-func (t *turn) respond(ctx context.Context, m chat.Message) error {
-	m.ReplyTo, m.OnlyFor = t.answering(nil).ReplyTo, t.only()
-	_, err := t.post(ctx, m)
-	return err
-}
-
-// answering is a message that answers the update's message; in private chats, where it is clear what is
-// answered, it quotes nothing.
-func (t *turn) answering(text chat.Text, rows ...[]chat.Button) chat.Message {
-	m := chat.Message{To: t.in.Chat.Place, Text: text, Buttons: rows, OnlyFor: t.only()}
-	if t.in.Chat.Kind != chat.ChatPrivate && t.in.Kind == chat.KindMessage {
-		m.ReplyTo = t.in.Message
-	}
-	return m
-}
-
-// tell is reply for when the message's reference does not matter.
-func (t *turn) tell(ctx context.Context, key string, pairs ...any) error {
-	_, err := t.reply(ctx, t.say.Text(key, pairs...))
-	return err
-}
-
-// errorCode makes the code under which a failure of ours is found in the log.
-func errorCode() string { return store.NewID()[:6] }
-
-// apology says that something failed on our side, and under which code support finds it.
-func (t *turn) apology(code string) chat.Text {
-	return chat.Lines(t.say.Text("error.internal"), t.say.Text("support.code", "code", code))
-}
-
 // apologise sends the apology, as far as that is possible.
-func apologise(ctx context.Context, t *turn, cause error, code string) {
-	if errors.Is(cause, chat.ErrUnreachable) || t.in.Kind == chat.KindMembership {
+func apologise(ctx context.Context, t *turn.Turn, cause error, code string) {
+	if errors.Is(cause, chat.ErrUnreachable) || t.In.Kind == chat.KindMembership {
 		return
 	}
-	if t.in.Press != nil {
+	if t.In.Press != nil {
 		// Harmless where the press was answered before.
-		_ = t.answer(ctx, t.apology(code).String(), true)
+		_ = t.Answer(ctx, t.Apology(code).String(), true)
 		return
 	}
-	if t.in.Command == "" && t.in.Chat.Kind != chat.ChatPrivate {
+	if t.In.Command == "" && t.In.Chat.Kind != chat.ChatPrivate {
 		return
 	}
 	t = t.Aside()
-	if _, err := t.reply(ctx, t.apology(code)); err != nil {
-		t.svc.Log.WarnContext(ctx, "the apology was not delivered", "error", err)
+	if _, err := t.Reply(ctx, t.Apology(code)); err != nil {
+		t.Services.Log.WarnContext(ctx, "the apology was not delivered", "error", err)
 	}
-}
-
-// keyboard makes the buttons' common state for a new message to this person.
-func (t *turn) keyboard(state store.KeyboardState) store.Keyboard {
-	return store.Keyboard{ID: store.NewID(), Platform: t.in.platform, AccountID: t.account.ID, State: state}
 }
 
 // activeRuns lists the runs of our platforms that are not over.
 func (r *Router) activeRuns(ctx context.Context) ([]runs.Run, error) {
 	var active []runs.Run
-	for _, platform := range r.svc.Deliverer.Platforms() {
+	for _, platform := range r.services.Deliverer.Platforms() {
 		for _, status := range show.OpenStatuses() {
 			filter := runs.Filter{Platform: platform, Status: status, Limit: 200}
 			for {
-				page, err := r.svc.Runs.List(ctx, filter)
+				page, err := r.services.Runs.List(ctx, filter)
 				if err != nil {
 					return nil, fmt.Errorf("list the runs to follow: %w", err)
 				}

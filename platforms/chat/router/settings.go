@@ -3,12 +3,12 @@ package router
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/chat/store"
+	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
@@ -20,88 +20,79 @@ const (
 )
 
 // settingsCommand shows the settings of a tool, or the tools to choose from.
-func settingsCommand(ctx context.Context, t *turn) error {
-	words := strings.TrimSpace(t.in.Text)
+func settingsCommand(ctx context.Context, t *turn.Turn) error {
+	words := strings.TrimSpace(t.In.Text)
 	if words == "" {
 		return settingsTools(ctx, t)
 	}
-	tool, ok := t.findTool(words)
+	tool, ok := t.FindTool(words)
 	if !ok {
-		if found := t.search(words, 1); len(found) > 0 {
+		if found := t.Search(words, 1); len(found) > 0 {
 			tool, ok = found[0], true
 		}
 	}
 	if !ok {
-		return t.nothingFound(ctx, words)
+		return t.NothingFound(ctx, words)
 	}
 	return openSettings(ctx, t, tool)
 }
 
 // settingsTools lists tools to choose one from.
-func settingsTools(ctx context.Context, t *turn) error {
-	k := t.keyboard(store.KeyboardState{})
+func settingsTools(ctx context.Context, t *turn.Turn) error {
+	k := t.Keyboard(store.KeyboardState{})
 	m, err := settingsToolsPage(ctx, t, k, 0)
 	if err != nil {
 		return err
 	}
-	return t.respond(ctx, m)
+	return t.Respond(ctx, m)
 }
 
-func settingsToolsPage(ctx context.Context, t *turn, k store.Keyboard, page int) (chat.Message, error) {
-	m := chat.Message{To: t.in.Chat.Place, Text: t.say.Text("settings.tools")}
-	tools := t.offered()
+func settingsToolsPage(ctx context.Context, t *turn.Turn, k store.Keyboard, page int) (chat.Message, error) {
+	m := chat.Message{To: t.In.Chat.Place, Text: t.Say.Text("settings.tools")}
+	tools := t.Offered()
 	if len(tools) == 0 {
-		m.Text = t.say.Text("tools.none")
+		m.Text = t.Say.Text("tools.none")
 		return m, nil
 	}
-	first, last, page, pages := t.out.PageOf(page, valuesPerPage, len(tools))
+	first, last, page, pages := t.Out.PageOf(page, valuesPerPage, len(tools))
 	k.State = store.KeyboardState{}
 	var options []chat.MenuOption
 	for _, tool := range tools[first:last] {
 		k.State.Tools = append(k.State.Tools, tool.ToolID)
 		options = append(options, chat.MenuOption{Label: tool.DisplayName, Description: chat.FirstSentence(tool.Description)})
 	}
-	t.offer(&m, k, "set", "menu.tool", options)
-	m.Buttons = append(m.Buttons, t.say.Pager(k, "page", page, pages)...)
-	m.Buttons = append(m.Buttons, []chat.Button{{Label: t.say.Line("button.close"), Data: k.Data("close")}})
-	return m, t.svc.Store.Keyboards.Save(ctx, k)
+	t.Offer(&m, k, "set", "menu.tool", options)
+	m.Buttons = append(m.Buttons, t.Say.Pager(k, "page", page, pages)...)
+	m.Buttons = append(m.Buttons, []chat.Button{{Label: t.Say.Line("button.close"), Data: k.Data("close")}})
+	return m, t.Services.Store.Keyboards.Save(ctx, k)
 }
 
 // openSettings sends the settings of a tool as a new message. In groups others need not see them: there they
 // are shown to the person only, or opened in the private chat, where the platform can do that.
-func openSettings(ctx context.Context, t *turn, tool *registry.Tool) error {
+func openSettings(ctx context.Context, t *turn.Turn, tool *registry.Tool) error {
 	t = t.Aside()
 	if m, ok := settingsInPrivate(t, tool); ok {
-		return t.respond(ctx, m)
+		return t.Respond(ctx, m)
 	}
-	k := t.keyboard(store.KeyboardState{View: store.SettingsView{Tool: tool.ToolID}})
+	k := t.Keyboard(store.KeyboardState{View: store.SettingsView{Tool: tool.ToolID}})
 	m, err := settingsMessage(ctx, t, &k, tool)
 	if err != nil {
 		return err
 	}
-	return t.respond(ctx, m)
+	return t.Respond(ctx, m)
 }
 
 // settingsInPrivate leads to the private chat where others would see a person's settings, and where there is such a way.
-func settingsInPrivate(t *turn, tool *registry.Tool) (chat.Message, bool) {
-	link := t.deepLink("settings-", tool)
+func settingsInPrivate(t *turn.Turn, tool *registry.Tool) (chat.Message, bool) {
+	link := t.DeepLink("settings-", tool)
 	return chat.Message{
-		To: t.in.Chat.Place, Text: t.say.Text("settings.private", "tool", tool.DisplayName),
-		Buttons: [][]chat.Button{{{Label: t.say.Line("button.settings"), URL: link}}},
-	}, t.readByOthers() && link != ""
-}
-
-// deepLink gives an address that opens the private chat for a tool, or "" where there is none.
-func (t *turn) deepLink(prefix string, tool *registry.Tool) string {
-	name := strings.TrimPrefix(chat.FirstNonEmpty(tool.CommandName, tool.ToolID), "/")
-	if t.out.Caps.DeepLink == "" || !chat.IsCommandName(name) || len(prefix+name) > 64 {
-		return ""
-	}
-	return fmt.Sprintf(t.out.Caps.DeepLink, prefix+name)
+		To: t.In.Chat.Place, Text: t.Say.Text("settings.private", "tool", tool.DisplayName),
+		Buttons: [][]chat.Button{{{Label: t.Say.Line("button.settings"), URL: link}}},
+	}, t.ReadByOthers() && link != ""
 }
 
 // settingsMessage draws what k's view says and stores k.
-func settingsMessage(ctx context.Context, t *turn, k *store.Keyboard, tool *registry.Tool) (chat.Message, error) {
+func settingsMessage(ctx context.Context, t *turn.Turn, k *store.Keyboard, tool *registry.Tool) (chat.Message, error) {
 	preferences, err := scopeOf(t, k.State.View).read(ctx, tool)
 	if err != nil {
 		return chat.Message{}, err
@@ -112,51 +103,51 @@ func settingsMessage(ctx context.Context, t *turn, k *store.Keyboard, tool *regi
 	if f, ok := tool.InputSchema.Get(k.State.View.Field); ok {
 		m = p.field(f)
 	}
-	m.To = t.in.Chat.Place
-	return m, t.svc.Store.Keyboards.Save(ctx, *k)
+	m.To = t.In.Chat.Place
+	return m, t.Services.Store.Keyboards.Save(ctx, *k)
 }
 
 // onSettings does something with the tool of a settings message and draws it anew. Whatever led there: a person's own are
 // not shown to a group.
-func onSettings(ctx context.Context, t *turn, k store.Keyboard, do func(tool *registry.Tool, view *store.SettingsView) error) error {
+func onSettings(ctx context.Context, t *turn.Turn, k store.Keyboard, do func(tool *registry.Tool, view *store.SettingsView) error) error {
 	t = t.Aside()
-	tool, ok := t.tools.Resolve(k.State.View.Tool)
+	tool, ok := t.Tools.Resolve(k.State.View.Tool)
 	if !ok {
-		return t.alert(ctx, "tool.gone")
+		return t.Alert(ctx, "tool.gone")
 	}
-	if k.State.View.Place != (users.Place{}) && !t.byAdmin(ctx) {
-		return t.alert(ctx, "place.adminsOnly")
+	if k.State.View.Place != (users.Place{}) && !t.ByAdmin(ctx) {
+		return t.Alert(ctx, "place.adminsOnly")
 	}
-	if err := t.acknowledge(ctx); err != nil {
+	if err := t.Acknowledge(ctx); err != nil {
 		return err
 	}
 	if m, ok := settingsInPrivate(t, tool); ok && k.State.View.Place == (users.Place{}) {
-		_, err := t.change(ctx, t.in.Message, m)
+		_, err := t.Change(ctx, t.In.Message, m)
 		return err
 	}
 	if err := do(tool, &k.State.View); err != nil {
 		return err
 	}
-	return redrawSettings(ctx, t, k, tool, t.in.Message)
+	return redrawSettings(ctx, t, k, tool, t.In.Message)
 }
 
 // redrawSettings shows a settings message as it should look now.
-func redrawSettings(ctx context.Context, t *turn, k store.Keyboard, tool *registry.Tool, at chat.MessageRef) error {
+func redrawSettings(ctx context.Context, t *turn.Turn, k store.Keyboard, tool *registry.Tool, at chat.MessageRef) error {
 	m, err := settingsMessage(ctx, t, &k, tool)
 	if err != nil {
 		return err
 	}
-	_, err = t.change(ctx, at, m)
+	_, err = t.Change(ctx, at, m)
 	return err
 }
 
 // pressSettings opens the settings of a result's tool as a message of their own.
-func pressSettings(ctx context.Context, t *turn, k store.Keyboard) error {
-	tool, ok := t.tools.Resolve(k.State.Tool)
+func pressSettings(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+	tool, ok := t.Tools.Resolve(k.State.Tool)
 	if !ok {
-		return t.alert(ctx, "tool.gone")
+		return t.Alert(ctx, "tool.gone")
 	}
-	if err := t.acknowledge(ctx); err != nil {
+	if err := t.Acknowledge(ctx); err != nil {
 		return err
 	}
 	return openSettings(ctx, t, tool)
@@ -164,13 +155,13 @@ func pressSettings(ctx context.Context, t *turn, k store.Keyboard) error {
 
 // pressSetting chooses a tool from the list, or an input of a tool. A switch is turned over at once, other
 // inputs are shown on a page of their own, where a value can be written.
-func pressSetting(ctx context.Context, t *turn, k store.Keyboard, n int) error {
+func pressSetting(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
 	if n < len(k.State.Tools) {
 		k.State.View = store.SettingsView{Tool: k.State.Tools[n]}
 		return onSettings(ctx, t, k, func(*registry.Tool, *store.SettingsView) error { return nil })
 	}
 	if n >= len(k.State.Fields) {
-		return t.alert(ctx, "press.tooOld")
+		return t.Alert(ctx, "press.tooOld")
 	}
 	if opened, err := openSettingForm(ctx, t, k, k.State.Fields[n]); opened || err != nil {
 		return err
@@ -191,7 +182,7 @@ func pressSetting(ctx context.Context, t *turn, k store.Keyboard, n int) error {
 	})
 }
 
-func toggleSetting(ctx context.Context, t *turn, settings scope, tool *registry.Tool, f registry.InputField) error {
+func toggleSetting(ctx context.Context, t *turn.Turn, settings scope, tool *registry.Tool, f registry.InputField) error {
 	preferences, err := settings.read(ctx, tool)
 	if err != nil {
 		return err
@@ -204,16 +195,16 @@ func toggleSetting(ctx context.Context, t *turn, settings scope, tool *registry.
 }
 
 // askSetting waits for a written value. Where only replies are seen, a message of its own asks for one.
-func askSetting(ctx context.Context, t *turn, k store.Keyboard, view store.SettingsView, f registry.InputField) error {
+func askSetting(ctx context.Context, t *turn.Turn, k store.Keyboard, view store.SettingsView, f registry.InputField) error {
 	p := store.Prompt{
-		ID: store.NewID(), Platform: t.in.platform, Chat: t.in.Chat.Chat, AccountID: t.account.ID, MessageID: t.in.Message.ID,
-		State: store.PromptState{Field: f.Name, View: &view, Message: t.in.Message, Keyboard: k.ID},
+		ID: store.NewID(), Platform: t.In.Platform, Chat: t.In.Chat.Chat, AccountID: t.Account.ID, MessageID: t.In.Message.ID,
+		State: store.PromptState{Field: f.Name, View: &view, Message: t.In.Message, Keyboard: k.ID},
 	}
-	if t.in.Chat.Kind != chat.ChatPrivate && t.out.Caps.ForceReply {
-		asked, err := t.post(ctx, chat.Message{
-			To:   t.in.Chat.Place,
-			Text: t.say.Text("settings.reply", "input", f.Label()),
-			Ask:  &chat.Ask{Placeholder: chat.Brief(f.Label(), 64), Person: t.in.From.ExternalID},
+	if t.In.Chat.Kind != chat.ChatPrivate && t.Out.Caps.ForceReply {
+		asked, err := t.Post(ctx, chat.Message{
+			To:   t.In.Chat.Place,
+			Text: t.Say.Text("settings.reply", "input", f.Label()),
+			Ask:  &chat.Ask{Placeholder: chat.Brief(f.Label(), 64), Person: t.In.From.ExternalID},
 		})
 		if err != nil {
 			return err
@@ -224,13 +215,13 @@ func askSetting(ctx context.Context, t *turn, k store.Keyboard, view store.Setti
 	if err := replaceQuestion(ctx, t, ""); err != nil {
 		return err
 	}
-	return t.svc.Store.Prompts.Open(ctx, p, t.svc.AnswerWait)
+	return t.Services.Store.Prompts.Open(ctx, p, t.Services.AnswerWait)
 }
 
 // settingAnswered takes a message as the value of a setting.
-func settingAnswered(ctx context.Context, t *turn, p store.Prompt) error {
+func settingAnswered(ctx context.Context, t *turn.Turn, p store.Prompt) error {
 	view := *p.State.View
-	tool, ok := t.tools.Resolve(view.Tool)
+	tool, ok := t.Tools.Resolve(view.Tool)
 	if !ok {
 		return inVain(ctx, t, p, "tool.gone")
 	}
@@ -249,23 +240,23 @@ func settingAnswered(ctx context.Context, t *turn, p store.Prompt) error {
 		}
 	}
 	unmarkAsked(ctx, t, p.State.Asked)
-	if _, err := t.svc.Store.Prompts.Close(ctx, p.ID); err != nil {
+	if _, err := t.Services.Store.Prompts.Close(ctx, p.ID); err != nil {
 		return err
 	}
 	if !p.State.Asked.IsZero() {
-		if err := t.out.Delete(ctx, p.State.Asked); err != nil {
-			t.svc.Log.DebugContext(ctx, "an answered question stays", "error", err)
+		if err := t.Out.Delete(ctx, p.State.Asked); err != nil {
+			t.Services.Log.DebugContext(ctx, "an answered question stays", "error", err)
 		}
 	}
 	return settingSaved(ctx, t, p, tool, view, f)
 }
 
 // settingSaved confirms a written value and draws the settings anew below it, so that nobody has to scroll.
-func settingSaved(ctx context.Context, t *turn, p store.Prompt, tool *registry.Tool, view store.SettingsView, f registry.InputField) error {
-	if err := t.tell(ctx, "settings.saved", "input", f.Label()); err != nil {
+func settingSaved(ctx context.Context, t *turn.Turn, p store.Prompt, tool *registry.Tool, view store.SettingsView, f registry.InputField) error {
+	if err := t.Tell(ctx, "settings.saved", "input", f.Label()); err != nil {
 		return err
 	}
-	k, err := t.svc.Store.Keyboards.Find(ctx, t.in.platform, p.State.Keyboard)
+	k, err := t.Services.Store.Keyboards.Find(ctx, t.In.Platform, p.State.Keyboard)
 	if errors.Is(err, store.ErrTooOld) {
 		return nil
 	}
@@ -278,9 +269,9 @@ func settingSaved(ctx context.Context, t *turn, p store.Prompt, tool *registry.T
 }
 
 // pressValue sets a choice. Inputs that take several gain or lose it.
-func pressValue(ctx context.Context, t *turn, k store.Keyboard, n int) error {
+func pressValue(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
 	if n >= len(k.State.Values) {
-		return t.alert(ctx, "press.tooOld")
+		return t.Alert(ctx, "press.tooOld")
 	}
 	return onSettings(ctx, t, k, func(tool *registry.Tool, view *store.SettingsView) error {
 		f, ok := tool.InputSchema.Get(view.Field)
@@ -304,16 +295,16 @@ func pressValue(ctx context.Context, t *turn, k store.Keyboard, n int) error {
 }
 
 // pressPage turns to a page: of tools, of inputs or of choices.
-func pressPage(ctx context.Context, t *turn, k store.Keyboard, n int) error {
+func pressPage(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
 	if k.State.View.Tool == "" {
-		if err := t.acknowledge(ctx); err != nil {
+		if err := t.Acknowledge(ctx); err != nil {
 			return err
 		}
 		m, err := settingsToolsPage(ctx, t, k, n)
 		if err != nil {
 			return err
 		}
-		_, err = t.change(ctx, t.in.Message, m)
+		_, err = t.Change(ctx, t.In.Message, m)
 		return err
 	}
 	return onSettings(ctx, t, k, func(_ *registry.Tool, view *store.SettingsView) error {
@@ -327,7 +318,7 @@ func pressPage(ctx context.Context, t *turn, k store.Keyboard, n int) error {
 }
 
 // pressReset takes the default back: for the input shown (0) or for all (1).
-func pressReset(ctx context.Context, t *turn, k store.Keyboard, all int) error {
+func pressReset(ctx context.Context, t *turn.Turn, k store.Keyboard, all int) error {
 	return onSettings(ctx, t, k, func(tool *registry.Tool, view *store.SettingsView) error {
 		if all == 1 {
 			return scopeOf(t, *view).resetAll(ctx, tool)
@@ -341,14 +332,14 @@ func pressReset(ctx context.Context, t *turn, k store.Keyboard, all int) error {
 }
 
 // pressAdvanced shows or hides advanced inputs; hidden ones keep their values.
-func pressAdvanced(ctx context.Context, t *turn, k store.Keyboard) error {
+func pressAdvanced(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	return onSettings(ctx, t, k, func(_ *registry.Tool, view *store.SettingsView) error {
 		view.Advanced, view.Fields = !view.Advanced, 0
 		return nil
 	})
 }
 
-func pressBack(ctx context.Context, t *turn, k store.Keyboard) error {
+func pressBack(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	return onSettings(ctx, t, k, func(_ *registry.Tool, view *store.SettingsView) error {
 		view.Field = ""
 		return closePrompt(ctx, t)
@@ -356,25 +347,25 @@ func pressBack(ctx context.Context, t *turn, k store.Keyboard) error {
 }
 
 // pressClose removes the settings.
-func pressClose(ctx context.Context, t *turn, _ store.Keyboard) error {
-	if err := t.acknowledge(ctx); err != nil {
+func pressClose(ctx context.Context, t *turn.Turn, _ store.Keyboard) error {
+	if err := t.Acknowledge(ctx); err != nil {
 		return err
 	}
 	if err := closePrompt(ctx, t); err != nil {
 		return err
 	}
-	return t.out.Delete(ctx, t.in.Message)
+	return t.Out.Delete(ctx, t.In.Message)
 }
 
 // closePrompt ends a question for a setting's value, so that the next message is no answer to it.
-func closePrompt(ctx context.Context, t *turn) error {
-	p, err := t.svc.Store.Prompts.Pending(ctx, t.in.platform, t.in.Chat.Chat, t.account.ID)
+func closePrompt(ctx context.Context, t *turn.Turn) error {
+	p, err := t.Services.Store.Prompts.Pending(ctx, t.In.Platform, t.In.Chat.Chat, t.Account.ID)
 	if errors.Is(err, store.ErrNoPrompt) || err == nil && p.State.View == nil {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	_, err = t.svc.Store.Prompts.Close(ctx, p.ID)
+	_, err = t.Services.Store.Prompts.Close(ctx, p.ID)
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/chat/store"
+	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
@@ -13,7 +14,7 @@ import (
 
 // settingsPage draws settings.
 type settingsPage struct {
-	t           *turn
+	t           *turn.Turn
 	tool        *registry.Tool
 	preferences map[string]any
 	k           *store.Keyboard
@@ -34,12 +35,12 @@ func (p settingsPage) current(f registry.InputField) (value any, own bool) {
 // overview lists a tool's inputs with their values in force, each with a button.
 func (p settingsPage) overview() chat.Message {
 	view := &p.k.State.View
-	text := p.t.say.Text("settings.title", "tool", p.tool.DisplayName)
+	text := p.t.Say.Text("settings.title", "tool", p.tool.DisplayName)
 	if view.Place != (users.Place{}) {
-		text = chat.Lines(text, p.t.say.Text("place.settings"))
+		text = chat.Lines(text, p.t.Say.Text("place.settings"))
 	}
 	if len(p.tool.InputSchema) == 0 {
-		return chat.Message{Text: chat.Lines(text, p.t.say.Text("settings.nothing")), Buttons: [][]chat.Button{{p.button("button.close", "close")}}}
+		return chat.Message{Text: chat.Lines(text, p.t.Say.Text("settings.nothing")), Buttons: [][]chat.Button{{p.button("button.close", "close")}}}
 	}
 	var shown []registry.InputField
 	hidden := 0
@@ -50,7 +51,7 @@ func (p settingsPage) overview() chat.Message {
 		}
 		shown = append(shown, f)
 	}
-	first, last, page, pages := p.t.out.PageOf(view.Fields, fieldsPerPage, len(shown))
+	first, last, page, pages := p.t.Out.PageOf(view.Fields, fieldsPerPage, len(shown))
 	view.Fields = page
 	var options []chat.MenuOption
 	for _, f := range shown[first:last] {
@@ -61,11 +62,11 @@ func (p settingsPage) overview() chat.Message {
 	}
 	m := chat.Message{Text: text}
 	action := "set"
-	if p.t.out.Caps.Forms.Fields > 0 {
+	if p.t.Out.Caps.Forms.Fields > 0 {
 		action = "formset"
 	}
-	p.t.offer(&m, *p.k, action, "menu.setting", options)
-	m.Buttons = append(m.Buttons, p.t.say.Pager(*p.k, "page", view.Fields, pages)...)
+	p.t.Offer(&m, *p.k, action, "menu.setting", options)
+	m.Buttons = append(m.Buttons, p.t.Say.Pager(*p.k, "page", view.Fields, pages)...)
 	if len(typedFields(p.t, *p.k, p.tool)) > 1 {
 		m.Buttons = append(m.Buttons, []chat.Button{p.button("button.fill", "formall")})
 	}
@@ -77,7 +78,7 @@ func (p settingsPage) overviewControls(hidden int) [][]chat.Button {
 	var rows [][]chat.Button
 	switch {
 	case hidden > 0:
-		rows = append(rows, []chat.Button{{Label: p.t.say.Line("button.advanced", "n", hidden), Data: p.k.Data("more")}})
+		rows = append(rows, []chat.Button{{Label: p.t.Say.Line("button.advanced", "n", hidden), Data: p.k.Data("more")}})
 	case p.k.State.View.Advanced:
 		rows = append(rows, []chat.Button{p.button("button.basic", "more")})
 	}
@@ -89,7 +90,7 @@ func (p settingsPage) overviewControls(hidden int) [][]chat.Button {
 }
 
 func (p settingsPage) button(key, action string) chat.Button {
-	return chat.Button{Label: p.t.say.Line(key), Data: p.k.Data(action)}
+	return chat.Button{Label: p.t.Say.Line(key), Data: p.k.Data(action)}
 }
 
 // fieldLine says what an input is set to, and whether that is the person's own choice.
@@ -98,7 +99,7 @@ func (p settingsPage) fieldLine(f registry.InputField) chat.Text {
 	shown := p.shown(f, value)
 	line := chat.Text{{Text: "• " + f.Label() + ": "}, {Style: chat.StyleBold, Text: shown}}
 	if own {
-		line = append(line, chat.Segment{Text: " " + p.t.say.Line("settings.own")})
+		line = append(line, chat.Segment{Text: " " + p.t.Say.Line("settings.own")})
 	}
 	if f.Description != "" {
 		line = append(line, chat.Segment{Text: " – " + chat.Brief(f.Description, 90)})
@@ -108,15 +109,15 @@ func (p settingsPage) fieldLine(f registry.InputField) chat.Text {
 
 func (p settingsPage) shown(f registry.InputField, value any) string {
 	if f.Type.IsMedia() && value != nil && value != "" {
-		return p.t.say.Line("settings.file")
+		return p.t.Say.Line("settings.file")
 	}
 	if f.Seed && (value == nil || fmt.Sprint(value) == "-1") {
-		return p.t.say.Line("settings.random")
+		return p.t.Say.Line("settings.random")
 	}
-	if shown := chat.Brief(p.t.say.ValueLabel(f, value), 60); shown != "" {
+	if shown := chat.Brief(p.t.Say.ValueLabel(f, value), 60); shown != "" {
 		return shown
 	}
-	return p.t.say.Line("settings.unset")
+	return p.t.Say.Line("settings.unset")
 }
 
 func (p settingsPage) fieldLabel(f registry.InputField) string {
@@ -124,7 +125,7 @@ func (p settingsPage) fieldLabel(f registry.InputField) string {
 	if f.Type != registry.TypeBoolean {
 		return f.Label()
 	}
-	return f.Label() + ": " + p.t.say.ValueLabel(f, value == true)
+	return f.Label() + ": " + p.t.Say.ValueLabel(f, value == true)
 }
 
 // field shows one input: its choices as buttons, or how to write a value.
@@ -133,13 +134,13 @@ func (p settingsPage) field(f registry.InputField) chat.Message {
 	text := chat.Lines(
 		chat.Text{{Style: chat.StyleBold, Text: p.tool.DisplayName + " · " + f.Label()}},
 		chat.Plain(chat.Brief(f.Description, 600)),
-		p.t.say.Text("settings.current", "value", p.shown(f, value)),
+		p.t.Say.Text("settings.current", "value", p.shown(f, value)),
 	)
 	m := chat.Message{Text: text}
 	if len(f.Choices) > 0 {
 		p.choices(&m, f, value)
 	} else {
-		m.Text = chat.Lines(text, p.t.say.Text("settings.write"), chat.Plain(words.Wanted(p.t.say.Voice, f)))
+		m.Text = chat.Lines(text, p.t.Say.Text("settings.write"), chat.Plain(words.Wanted(p.t.Say.Voice, f)))
 	}
 	var last []chat.Button
 	if own {
@@ -152,16 +153,16 @@ func (p settingsPage) field(f registry.InputField) chat.Message {
 // choices adds a page of an input's choices, the current ones marked.
 func (p settingsPage) choices(m *chat.Message, f registry.InputField, current any) {
 	view := &p.k.State.View
-	first, last, page, pages := p.t.out.PageOf(view.Page, valuesPerPage, len(f.Choices))
+	first, last, page, pages := p.t.Out.PageOf(view.Page, valuesPerPage, len(f.Choices))
 	view.Page = page
 	var options []chat.MenuOption
 	for _, c := range f.Choices[first:last] {
 		p.k.State.Values = append(p.k.State.Values, c.Value)
 		options = append(options, chat.MenuOption{Label: c.Text(), Chosen: input.IsCurrent(current, c.Value)})
 	}
-	p.t.offer(m, *p.k, "val", "menu.value", options)
+	p.t.Offer(m, *p.k, "val", "menu.value", options)
 	if f.Multiple && len(m.Menus) > 0 {
 		m.Menus[0].Data, m.Menus[0].Min, m.Menus[0].Max = p.k.Data("vals"), 0, len(options)
 	}
-	m.Buttons = append(m.Buttons, p.t.say.Pager(*p.k, "page", view.Page, pages)...)
+	m.Buttons = append(m.Buttons, p.t.Say.Pager(*p.k, "page", view.Page, pages)...)
 }

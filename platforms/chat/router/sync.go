@@ -19,15 +19,15 @@ func (r *Router) keepCommands(ctx context.Context) {
 	tick := time.NewTicker(commandCheck)
 	defer tick.Stop()
 	for {
-		snap := r.svc.Tools.Snapshot()
-		for _, platform := range r.svc.Deliverer.Platforms() {
+		snap := r.services.Tools.Snapshot()
+		for _, platform := range r.services.Deliverer.Platforms() {
 			if synced[platform] == snap.Hash() || time.Now().Before(retry[platform]) {
 				continue
 			}
-			if err := r.syncCommands(ctx, r.svc.Deliverer.Platform(platform), snap); err != nil {
+			if err := r.syncCommands(ctx, r.services.Deliverer.Platform(platform), snap); err != nil {
 				retry[platform] = time.Now().Add(30 * time.Second)
 				if ctx.Err() == nil {
-					r.svc.Log.WarnContext(ctx, "the command list is not up to date", "platform", platform, "error", err)
+					r.services.Log.WarnContext(ctx, "the command list is not up to date", "platform", platform, "error", err)
 				}
 				continue
 			}
@@ -46,20 +46,20 @@ func (r *Router) syncCommands(ctx context.Context, s *show.Platform, snap *regis
 	if s.Caps.Commands.Max == 0 {
 		return nil
 	}
-	counts, err := r.svc.Store.Uses.All(ctx)
+	counts, err := r.services.Store.Uses.All(ctx)
 	if err != nil {
 		return err
 	}
-	list := commandList{limits: s.Caps.Commands, house: r.svc.Commands, tools: snap.Offered(registry.Everyone), uses: counts}
+	list := commandList{limits: s.Caps.Commands, house: r.services.Commands, tools: snap.Offered(registry.Everyone), uses: counts}
 	if s.Caps.Commands.Localized {
-		for _, language := range r.svc.Texts.Languages() {
-			list.voices = append(list.voices, r.svc.Deliverer.Voice(language))
+		for _, language := range r.services.Texts.Languages() {
+			list.voices = append(list.voices, r.services.Deliverer.Voice(language))
 		}
 	}
 	var sets []chat.CommandSet
 	for _, language := range r.commandLanguages(s) {
 		for _, kind := range []chat.ChatKind{chat.ChatPrivate, chat.ChatGroup} {
-			sets = append(sets, chat.CommandSet{Kind: kind, Language: language, Commands: list.in(r.svc.Deliverer.Voice(language), kind)})
+			sets = append(sets, chat.CommandSet{Kind: kind, Language: language, Commands: list.in(r.services.Deliverer.Voice(language), kind)})
 		}
 	}
 	return s.SyncCommands(ctx, sets)
@@ -69,7 +69,7 @@ func (r *Router) syncCommands(ctx context.Context, s *show.Platform, snap *regis
 func (r *Router) commandLanguages(s *show.Platform) []string {
 	languages := []string{""}
 	if !s.Caps.Commands.Localized {
-		languages = append(languages, r.svc.Texts.Languages()[1:]...) // English is for everybody else
+		languages = append(languages, r.services.Texts.Languages()[1:]...) // English is for everybody else
 	}
 	return languages
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/chat/store"
+	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -18,32 +19,32 @@ import (
 const useWith = "use"
 
 // useCommand offers the tools that take what the message it was used on holds.
-func useCommand(ctx context.Context, t *turn) error {
+func useCommand(ctx context.Context, t *turn.Turn) error {
 	t = t.Aside()
-	q := t.in.ReplyTo
+	q := t.In.ReplyTo
 	if q == nil || len(q.Attachments) == 0 && q.Text == "" {
-		return t.tell(ctx, "use.nothing")
+		return t.Tell(ctx, "use.nothing")
 	}
 	fitting := toolsTaking(t, q.Attachments, usesShown(t))
 	if len(fitting) == 0 {
-		return t.tell(ctx, "chatter.noTool")
+		return t.Tell(ctx, "chatter.noTool")
 	}
-	return offerUse(ctx, t, t.say.Text("use.which"), store.KeyboardState{Files: q.Attachments, Query: q.Text}, fitting)
+	return offerUse(ctx, t, t.Say.Text("use.which"), store.KeyboardState{Files: q.Attachments, Query: q.Text}, fitting)
 }
 
 // usesShown is how many tools are offered for a file.
-func usesShown(t *turn) int {
-	if t.out.Caps.Menus.PerMessage > 0 {
-		return t.out.Caps.Menus.Options
+func usesShown(t *turn.Turn) int {
+	if t.Out.Caps.Menus.PerMessage > 0 {
+		return t.Out.Caps.Menus.Options
 	}
 	return toolsPerPage
 }
 
 // toolsTaking gives up to n tools that take the first of these files or, where there is none, a text. Those that take
 // all of them come first.
-func toolsTaking(t *turn, files []chat.Attachment, n int) []*registry.Tool {
+func toolsTaking(t *turn.Turn, files []chat.Attachment, n int) []*registry.Tool {
 	var fitting, some []*registry.Tool
-	for _, tool := range t.offered() {
+	for _, tool := range t.Offered() {
 		if !input.Takes(tool, files) {
 			continue
 		}
@@ -58,33 +59,33 @@ func toolsTaking(t *turn, files []chat.Attachment, n int) []*registry.Tool {
 }
 
 // offerUse lets somebody choose which tool gets files, or a text.
-func offerUse(ctx context.Context, t *turn, text chat.Text, what store.KeyboardState, tools []*registry.Tool) error {
-	what.Asked = t.in.Message
-	k := t.keyboard(what)
+func offerUse(ctx context.Context, t *turn.Turn, text chat.Text, what store.KeyboardState, tools []*registry.Tool) error {
+	what.Asked = t.In.Message
+	k := t.Keyboard(what)
 	var options []chat.MenuOption
 	for _, tool := range tools {
 		k.State.Tools = append(k.State.Tools, tool.ToolID)
 		options = append(options, chat.MenuOption{Label: tool.DisplayName, Description: chat.FirstSentence(tool.Description)})
 	}
-	if err := t.svc.Store.Keyboards.Save(ctx, k); err != nil {
+	if err := t.Services.Store.Keyboards.Save(ctx, k); err != nil {
 		return err
 	}
-	m := t.answering(text)
-	t.offer(&m, k, "with", "menu.tool", options)
-	_, err := t.post(ctx, m)
+	m := t.Answering(text)
+	t.Offer(&m, k, "with", "menu.tool", options)
+	_, err := t.Post(ctx, m)
 	return err
 }
 
 // pressWith starts the chosen tool with the files or the text that it was chosen for.
-func pressWith(ctx context.Context, t *turn, k store.Keyboard, n int) error {
+func pressWith(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
 	if n >= len(k.State.Tools) {
-		return t.alert(ctx, "press.tooOld")
+		return t.Alert(ctx, "press.tooOld")
 	}
-	tool, ok := t.tools.Resolve(k.State.Tools[n])
+	tool, ok := t.Tools.Resolve(k.State.Tools[n])
 	if !ok {
-		return t.alert(ctx, "tool.gone")
+		return t.Alert(ctx, "tool.gone")
 	}
-	if err := t.acknowledge(ctx); err != nil {
+	if err := t.Acknowledge(ctx); err != nil {
 		return err
 	}
 	if refused, err := refuse(ctx, t, tool); refused || err != nil {
@@ -112,7 +113,7 @@ func pressWith(ctx context.Context, t *turn, k store.Keyboard, n int) error {
 
 // readCaption reads what was written under files before their tool was chosen. Plain words that the tool has no use for
 // were not said to it, as in a picture passed on with its caption: that is told, and does not keep it from running.
-func readCaption(ctx context.Context, t *turn, d *input.Draft, tool *registry.Tool, caption string) (hint chat.Text, err error) {
+func readCaption(ctx context.Context, t *turn.Turn, d *input.Draft, tool *registry.Tool, caption string) (hint chat.Text, err error) {
 	if !tool.Hints().SupportsFileCaption {
 		captionUnread(t, d, tool, caption)
 		return nil, nil
@@ -120,7 +121,7 @@ func readCaption(ctx context.Context, t *turn, d *input.Draft, tool *registry.To
 	if _, reads := input.FreeInput(tool.InputSchema); !reads {
 		args, err := input.Parse(caption, input.WithPresetOption(tool.InputSchema))
 		if err == nil && args.Text != "" && len(args.Values) == 0 {
-			d.Notes = append(d.Notes, t.say.Line("hint.captionLeft", "tool", tool.DisplayName))
+			d.Notes = append(d.Notes, t.Say.Line("hint.captionLeft", "tool", tool.DisplayName))
 			return nil, nil
 		}
 	}
@@ -128,23 +129,23 @@ func readCaption(ctx context.Context, t *turn, d *input.Draft, tool *registry.To
 }
 
 // captionUnread notes that a tool that reads no captions left one out (A37).
-func captionUnread(t *turn, d *input.Draft, tool *registry.Tool, caption string) {
+func captionUnread(t *turn.Turn, d *input.Draft, tool *registry.Tool, caption string) {
 	if caption != "" {
-		d.Notes = append(d.Notes, t.say.Line("hint.captionUnread", "tool", tool.DisplayName))
+		d.Notes = append(d.Notes, t.Say.Line("hint.captionUnread", "tool", tool.DisplayName))
 	}
 }
 
 // pressDraft begins a run because of a press. Each press is a request of its own, but one that is handled twice is not.
-func pressDraft(t *turn, tool *registry.Tool) input.Draft {
+func pressDraft(t *turn.Turn, tool *registry.Tool) input.Draft {
 	d := newDraft(t, tool)
-	d.Key, d.Request = t.in.platform+":press:"+t.in.ids[0], chat.MessageRef{}
+	d.Key, d.Request = t.In.Platform+":press:"+t.In.IDs[0], chat.MessageRef{}
 	return d
 }
 
 // pressUse offers the tools that take a result's files.
-func pressUse(ctx context.Context, t *turn, k store.Keyboard) error {
-	return t.withRun(ctx, k, func(run runs.Run) error {
-		if err := t.acknowledge(ctx); err != nil {
+func pressUse(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+	return t.WithRun(ctx, k, func(run runs.Run) error {
+		if err := t.Acknowledge(ctx); err != nil {
 			return err
 		}
 		t = t.Aside()
@@ -152,18 +153,18 @@ func pressUse(ctx context.Context, t *turn, k store.Keyboard) error {
 	})
 }
 
-func useResult(ctx context.Context, t *turn, run runs.Run) error {
+func useResult(ctx context.Context, t *turn.Turn, run runs.Run) error {
 	files := show.ResultFiles(run)
 	fitting := toolsTaking(t, files, usesShown(t))
 	if len(files) == 0 || len(fitting) == 0 {
-		return t.tell(ctx, "chatter.noTool")
+		return t.Tell(ctx, "chatter.noTool")
 	}
-	return offerUse(ctx, t, t.say.Text("use.which"), store.KeyboardState{Files: files}, fitting)
+	return offerUse(ctx, t, t.Say.Text("use.which"), store.KeyboardState{Files: files}, fitting)
 }
 
 // lastResult gives the person's newest run that made files, if there is one among the last few.
-func lastResult(ctx context.Context, t *turn) (run runs.Run, ok bool, err error) {
-	list, err := t.svc.Runs.List(ctx, runs.Filter{AccountID: t.account.ID, Status: runs.StatusSucceeded, Limit: 20})
+func lastResult(ctx context.Context, t *turn.Turn) (run runs.Run, ok bool, err error) {
+	list, err := t.Services.Runs.List(ctx, runs.Filter{AccountID: t.Account.ID, Status: runs.StatusSucceeded, Limit: 20})
 	if err != nil {
 		return run, false, fmt.Errorf("find the last result: %w", err)
 	}
@@ -175,29 +176,29 @@ func lastResult(ctx context.Context, t *turn) (run runs.Run, ok bool, err error)
 }
 
 // lastCommand uses the last result: with the tool named, else with one of those that take it.
-func lastCommand(ctx context.Context, t *turn) (outcome, error) {
+func lastCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 	run, ok, err := lastResult(ctx, t)
 	if err != nil {
-		return nothing, err
+		return turn.Nothing, err
 	}
 	if !ok {
 		t = t.Aside()
-		return nothing, t.tell(ctx, "use.noLast")
+		return turn.Nothing, t.Tell(ctx, "use.noLast")
 	}
-	first, rest, _ := strings.Cut(strings.TrimSpace(t.in.Text), " ")
+	first, rest, _ := strings.Cut(strings.TrimSpace(t.In.Text), " ")
 	if first == "" {
-		return nothing, useResult(ctx, t, run)
+		return turn.Nothing, useResult(ctx, t, run)
 	}
-	tool, ok := t.findTool(first)
+	tool, ok := t.FindTool(first)
 	if !ok {
-		return nothing, t.nothingFound(ctx, first)
+		return turn.Nothing, t.NothingFound(ctx, first)
 	}
-	t.in.ReplyTo = &chat.Quoted{Own: true, Attachments: show.ResultFiles(run)}
+	t.In.ReplyTo = &chat.Quoted{Own: true, Attachments: show.ResultFiles(run)}
 	return toolCommand(ctx, t, tool, rest)
 }
 
 // readLast replaces the word "last" where a file is wanted by the person's last result.
-func readLast(ctx context.Context, t *turn, d *input.Draft, tool *registry.Tool) (hint chat.Text, err error) {
+func readLast(ctx context.Context, t *turn.Turn, d *input.Draft, tool *registry.Tool) (hint chat.Text, err error) {
 	for name, value := range d.Values[runs.FromArgument] {
 		f, ok := tool.InputSchema.Get(name)
 		if !ok || !f.Type.IsMedia() || value != input.LastWord {
@@ -209,7 +210,7 @@ func readLast(ctx context.Context, t *turn, d *input.Draft, tool *registry.Tool)
 		}
 		mine, _ := input.Assign(registry.InputSchema{f}, show.ResultFiles(run), nil)
 		if !ok || len(mine[name]) == 0 {
-			return t.say.Text("use.noLast"), nil
+			return t.Say.Text("use.noLast"), nil
 		}
 		if err := takeFiles(ctx, t, d, runs.FromArgument, f, mine[name]); err != nil {
 			return nil, err
@@ -220,13 +221,13 @@ func readLast(ctx context.Context, t *turn, d *input.Draft, tool *registry.Tool)
 
 // proceedFrom takes a draft as far as it goes whose tool was chosen by buttons k. The message that led to nothing, for which
 // they were offered, can then no longer be corrected.
-func proceedFrom(ctx context.Context, t *turn, k store.Keyboard, d input.Draft) error {
+func proceedFrom(ctx context.Context, t *turn.Turn, k store.Keyboard, d input.Draft) error {
 	came, err := proceed(ctx, t, d)
-	if came != began || k.State.Asked.IsZero() {
+	if came != turn.Began || k.State.Asked.IsZero() {
 		return err
 	}
-	if err := t.svc.Store.Marks.Clear(ctx, t.in.platform, k.State.Asked.Chat, k.State.Asked.ID); err != nil {
-		t.svc.Log.WarnContext(ctx, "a message that led to a run could run again when it is edited", "error", err)
+	if err := t.Services.Store.Marks.Clear(ctx, t.In.Platform, k.State.Asked.Chat, k.State.Asked.ID); err != nil {
+		t.Services.Log.WarnContext(ctx, "a message that led to a run could run again when it is edited", "error", err)
 	}
 	return err
 }
