@@ -9,7 +9,9 @@ import (
 
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/menus"
 	"github.com/signalbox/signalbox/platforms/chat/show"
+	"github.com/signalbox/signalbox/platforms/chat/start"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -144,7 +146,7 @@ func (l commandList) onMessages(v show.Voice) []chat.Command {
 	if l.limits.OnMessages == 0 {
 		return nil
 	}
-	list := []chat.Command{{OnMessages: true, Use: useWith, Name: v.Line("button.use"), Private: true, Localized: l.localizedName("button.use")}}
+	list := []chat.Command{{OnMessages: true, Use: start.UseWith, Name: v.Line("button.use"), Private: true, Localized: l.localizedName("button.use")}}
 	photo := []chat.Attachment{{Kind: chat.KindPhoto}}
 	taken := map[string]bool{}
 	fitting := slices.DeleteFunc(l.named(), func(tool *registry.Tool) bool {
@@ -166,7 +168,7 @@ func (l commandList) choose(tools []*registry.Tool, n int) []*registry.Tool {
 	if len(tools) <= n {
 		return tools
 	}
-	return mostUsed(tools, l.uses)[:n]
+	return menus.MostUsed(tools, l.uses)[:n]
 }
 
 func (l commandList) localizedName(key string) map[string]chat.CommandText {
@@ -175,11 +177,4 @@ func (l commandList) localizedName(key string) map[string]chat.CommandText {
 		names[language] = chat.CommandText{Name: text.Description}
 	}
 	return names
-}
-
-// mostUsed puts the tools used most first.
-func mostUsed(tools []*registry.Tool, counts map[string]int64) []*registry.Tool {
-	sorted := slices.Clone(tools)
-	slices.SortStableFunc(sorted, func(a, b *registry.Tool) int { return cmp.Compare(counts[b.ToolID], counts[a.ToolID]) })
-	return sorted
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/menus"
+	"github.com/signalbox/signalbox/platforms/chat/start"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/registry"
@@ -27,7 +29,7 @@ func takesText(name string) registry.InputField {
 
 // Commands are the bot's own, which no tool can have: "/settings".
 func Commands() []string {
-	names := []string{"/" + useWith}
+	names := []string{"/" + start.UseWith}
 	for _, c := range ownCommands(turn.Operator{}) {
 		names = append(names, "/"+c.Name)
 	}
@@ -38,34 +40,34 @@ func Commands() []string {
 // Those that tell what the operator says are always there: platforms ask for them, and people look for them.
 func ownCommands(o turn.Operator) turn.Commands {
 	list := turn.Commands{
-		{Name: "start", Do: startCommand},
-		{Name: "help", Do: told(helpCommand), Inputs: takesTool(false)},
-		{Name: "tools", Do: toolsCommand},
-		{Name: "run", Do: runCommand, Shared: true, Inputs: takesTool(true, takesText("text"),
+		{Name: "start", Do: menus.StartCommand},
+		{Name: "help", Do: told(menus.HelpCommand), Inputs: takesTool(false)},
+		{Name: "tools", Do: menus.ToolsCommand},
+		{Name: "run", Do: menus.RunCommand, Shared: true, Inputs: takesTool(true, takesText("text"),
 			registry.InputField{Name: "file", Type: registry.TypeFile})},
-		{Name: "last", Do: lastCommand, Shared: true, Inputs: takesTool(false, takesText("text"))},
-		{Name: "settings", Do: told(settingsCommand), Inputs: takesTool(false)},
-		{Name: "balance", Do: told(balanceCommand)},
-		{Name: "history", Do: told(historyCommand)},
-		{Name: "cancel", Do: told(cancelCommand)},
-		{Name: "preset", Do: presetCommand, Inputs: registry.InputSchema{
+		{Name: "last", Do: start.LastCommand, Shared: true, Inputs: takesTool(false, takesText("text"))},
+		{Name: "settings", Do: told(menus.SettingsCommand), Inputs: takesTool(false)},
+		{Name: "balance", Do: told(menus.BalanceCommand)},
+		{Name: "history", Do: told(menus.HistoryCommand)},
+		{Name: "cancel", Do: told(menus.CancelCommand)},
+		{Name: "preset", Do: menus.PresetCommand, Inputs: registry.InputSchema{
 			{Name: "do", Type: registry.TypeString, Choices: []registry.Choice{{Value: "list"}, {Value: "use"}, {Value: "save"}, {Value: "delete"}}},
 			takesText("name"),
 		}},
-		{Name: "link", Do: told(linkCommand), Inputs: registry.InputSchema{takesText("code")}},
-		{Name: "language", Do: told(languageCommand), Inputs: registry.InputSchema{takesText("language")}},
-		{Name: "chatsettings", Who: turn.ChatAdmins, Do: told(placeCommand), Inputs: takesTool(false)},
-		{Name: "deny", Who: turn.ChatAdmins, Do: told(denyCommand), Inputs: registry.InputSchema{takesText("person")}},
-		{Name: "allow", Who: turn.ChatAdmins, Do: told(allowCommand), Inputs: registry.InputSchema{takesText("person")}},
-		{Name: "delete_my_data", Do: told(eraseCommand)},
-		{Name: "why", Do: told(whyCommand)},
-		{Name: "price", Do: told(priceCommand), Inputs: takesTool(true)},
+		{Name: "link", Do: told(menus.LinkCommand), Inputs: registry.InputSchema{takesText("code")}},
+		{Name: "language", Do: told(menus.LanguageCommand), Inputs: registry.InputSchema{takesText("language")}},
+		{Name: "chatsettings", Who: turn.ChatAdmins, Do: told(menus.PlaceCommand), Inputs: takesTool(false)},
+		{Name: "deny", Who: turn.ChatAdmins, Do: told(menus.DenyCommand), Inputs: registry.InputSchema{takesText("person")}},
+		{Name: "allow", Who: turn.ChatAdmins, Do: told(menus.AllowCommand), Inputs: registry.InputSchema{takesText("person")}},
+		{Name: "delete_my_data", Do: told(menus.EraseCommand)},
+		{Name: "why", Do: told(menus.WhyCommand)},
+		{Name: "price", Do: told(menus.PriceCommand), Inputs: takesTool(true)},
 	}
 	for _, said := range []struct{ name, text, without string }{
 		{"paysupport", o.Support, "operator.noSupport"}, {"terms", o.Terms, "operator.noTerms"}, {"privacy", o.Privacy, "operator.noPrivacy"},
 	} {
 		list = append(list, turn.Command{Name: said.name, Do: told(func(ctx context.Context, t *turn.Turn) error {
-			return operatorSays(ctx, t, said.text, said.without)
+			return menus.OperatorSays(ctx, t, said.text, said.without)
 		})})
 	}
 	return list
@@ -104,14 +106,14 @@ func handleCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 		spell(t, c.Inputs)
 		return c.Do(ctx, t)
 	}
-	if t.In.Command == useWith {
-		return turn.Nothing, useCommand(ctx, t)
+	if t.In.Command == start.UseWith {
+		return turn.Nothing, start.UseCommand(ctx, t)
 	}
 	tool, ok := t.Tools.ByCommand(t.In.Command)
 	if !ok || tool.Visibility == registry.VisibilityInternal && t.Audience() != registry.Insiders {
 		return turn.Nothing, unknownCommand(ctx, t)
 	}
-	return toolCommand(ctx, t, tool, t.In.Text)
+	return start.Tool(ctx, t, tool, t.In.Text)
 }
 
 // unknownCommand suggests what was meant.
@@ -158,7 +160,7 @@ func chatter(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 		return turn.Nothing, offerTools(ctx, t)
 	}
 	if found := toolsNamed(t, t.In.Text, 4); len(found) > 0 {
-		return turn.Nothing, listTools(ctx, t, t.Say.Text("chatter.found"), found)
+		return turn.Nothing, menus.ListTools(ctx, t, t.Say.Text("chatter.found"), found)
 	}
 	return turn.Nothing, t.Tell(ctx, "chatter.hint")
 }
@@ -177,7 +179,7 @@ func toolsNamed(t *turn.Turn, text string, n int) []*registry.Tool {
 
 // offerTools names the tools that take the file, or the album, that came without a command.
 func offerTools(ctx context.Context, t *turn.Turn) error {
-	fitting := toolsTaking(t, t.In.Attachments, 8)
+	fitting := start.ToolsTaking(t, t.In.Attachments, 8)
 	if len(fitting) == 0 {
 		return t.Tell(ctx, "chatter.noTool")
 	}
@@ -186,5 +188,5 @@ func offerTools(ctx context.Context, t *turn.Turn) error {
 		names[i] = input.CommandOf(tool)
 	}
 	text := t.Say.Text("chatter.file", "commands", strings.Join(names, "\n"))
-	return offerUse(ctx, t, text, store.KeyboardState{Files: t.In.Attachments, Query: t.In.Text, Sent: true}, fitting)
+	return start.OfferUse(ctx, t, text, store.KeyboardState{Files: t.In.Attachments, Query: t.In.Text, Sent: true}, fitting)
 }

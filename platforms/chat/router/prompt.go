@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/menus"
+	"github.com/signalbox/signalbox/platforms/chat/start"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
 )
@@ -23,12 +25,12 @@ func answerPrompt(ctx context.Context, t *turn.Turn) (bool, error) {
 		return false, nil
 	}
 	if p.State.View != nil {
-		return true, settingAnswered(ctx, t, p)
+		return true, menus.SettingAnswered(ctx, t, p)
 	}
 	if p.State.Draft == nil {
 		return false, nil
 	}
-	return true, inputAnswered(ctx, t, p, *p.State.Draft)
+	return true, start.InputAnswered(ctx, t, p, *p.State.Draft)
 }
 
 // answeredLate tells who replies in a group to what they were asked before that the question is over. What is said

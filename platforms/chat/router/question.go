@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/start"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/registry"
@@ -75,11 +76,11 @@ func takeAnswer(ctx context.Context, t *turn.Turn, q store.Question, run runs.Ru
 	f := run.Question.Fields[q.Field]
 	text := strings.TrimSpace(t.In.Text)
 	if text == "" {
-		return true, hintOr(ctx, t, chat.Lines(t.WrongKind(f), t.Say.Text("ask.again")), nil)
+		return true, start.HintOr(ctx, t, chat.Lines(t.WrongKind(f), t.Say.Text("ask.again")), nil)
 	}
 	value, bad := registry.ParseAnswer(f, text)
 	if bad != nil {
-		return true, hintOr(ctx, t, chat.Lines(t.WrongValue(f, bad), t.Say.Text("ask.again")), nil)
+		return true, start.HintOr(ctx, t, chat.Lines(t.WrongValue(f, bad), t.Say.Text("ask.again")), nil)
 	}
 	return true, giveValues(ctx, t, q, run, map[string]any{f.Name: value}, q.Field+1)
 }

@@ -1,4 +1,4 @@
-package router
+package menus
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"github.com/signalbox/signalbox/platforms/words"
 )
 
-// languageCommand sets the language the person is spoken to in, or lets them choose.
-func languageCommand(ctx context.Context, t *turn.Turn) error {
+// LanguageCommand sets the language the person is spoken to in, or lets them choose.
+func LanguageCommand(ctx context.Context, t *turn.Turn) error {
 	words := strings.TrimSpace(t.In.Text)
 	if words == "" {
 		m, err := languageMessage(ctx, t, t.Keyboard(store.KeyboardState{}))
@@ -56,8 +56,8 @@ func chooseLanguage(ctx context.Context, t *turn.Turn, code string) error {
 	return t.Tell(ctx, "language.set", "language", languageName(t.Say.Language()))
 }
 
-// pressLanguage chooses a language; the number after the last one lets the platform decide.
-func pressLanguage(ctx context.Context, t *turn.Turn, _ store.Keyboard, n int) error {
+// PressLanguage chooses a language; the number after the last one lets the platform decide.
+func PressLanguage(ctx context.Context, t *turn.Turn, _ store.Keyboard, n int) error {
 	if err := t.Acknowledge(ctx); err != nil {
 		return err
 	}
@@ -69,8 +69,8 @@ func pressLanguage(ctx context.Context, t *turn.Turn, _ store.Keyboard, n int) e
 	return chooseLanguage(ctx, t, code)
 }
 
-// pressLanguages shows the languages to choose from.
-func pressLanguages(ctx context.Context, t *turn.Turn, _ store.Keyboard) error {
+// PressLanguages shows the languages to choose from.
+func PressLanguages(ctx context.Context, t *turn.Turn, _ store.Keyboard) error {
 	if err := t.Acknowledge(ctx); err != nil {
 		return err
 	}

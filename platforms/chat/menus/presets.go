@@ -1,4 +1,4 @@
-package router
+package menus
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/start"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/registry"
@@ -16,8 +17,8 @@ import (
 	"github.com/signalbox/signalbox/users"
 )
 
-// presetCommand lists the person's presets, or does what its first word says with the one named.
-func presetCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
+// PresetCommand lists the person's presets, or does what its first word says with the one named.
+func PresetCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 	verb, name, _ := strings.Cut(strings.TrimSpace(t.In.Text), " ")
 	name = strings.TrimSpace(name)
 	switch {
@@ -25,7 +26,7 @@ func presetCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 		return turn.Nothing, savePreset(ctx, t, name)
 	case strings.EqualFold(verb, "use") && name != "":
 		return withPreset(ctx, t, name, func(tool *registry.Tool, p users.Preset) (turn.Outcome, error) {
-			return startPreset(ctx, t, tool, p, newDraft(t, tool))
+			return startPreset(ctx, t, tool, p, start.NewDraft(t, tool))
 		})
 	case strings.EqualFold(verb, "delete") && name != "":
 		return withPreset(ctx, t, name, func(tool *registry.Tool, p users.Preset) (turn.Outcome, error) {
@@ -92,13 +93,13 @@ func withPreset(ctx context.Context, t *turn.Turn, name string, do func(*registr
 // startPreset starts a preset's tool with its values, and asks for the rest.
 func startPreset(ctx context.Context, t *turn.Turn, tool *registry.Tool, p users.Preset, d input.Draft) (turn.Outcome, error) {
 	t = t.Openly()
-	if refused, err := refuse(ctx, t, tool); refused || err != nil {
+	if refused, err := start.Refuse(ctx, t, tool); refused || err != nil {
 		return turn.Nothing, err
 	}
 	for name, value := range p.Values {
 		d.Set(runs.FromPreset, name, value)
 	}
-	return proceed(ctx, t, d)
+	return start.Proceed(ctx, t, d)
 }
 
 // listPresets shows the person's presets, each with a button that uses it.
@@ -156,8 +157,8 @@ func presetTools(ctx context.Context, t *turn.Turn) ([]*registry.Tool, error) {
 	return tools, nil
 }
 
-// pressPreset uses a preset of the list.
-func pressPreset(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
+// PressPreset uses a preset of the list.
+func PressPreset(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
 	if n >= len(k.State.Fields) || n >= len(k.State.Tools) {
 		return t.Alert(ctx, "press.tooOld")
 	}
@@ -172,6 +173,6 @@ func pressPreset(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) err
 	if err != nil {
 		return t.Refused(ctx, err)
 	}
-	_, err = startPreset(ctx, t, tool, p, pressDraft(t, tool))
+	_, err = startPreset(ctx, t, tool, p, start.PressDraft(t, tool))
 	return err
 }

@@ -1,4 +1,4 @@
-package router
+package menus
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/chat/show"
+	"github.com/signalbox/signalbox/platforms/chat/start"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/platforms/words"
@@ -14,9 +15,9 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
-// pressFollowUp starts the tool that a follow-up action names. The inputs are a service's words, not the person's: what
+// PressFollowUp starts the tool that a follow-up action names. The inputs are a service's words, not the person's: what
 // costs or changes something shows them with the price, and waits to be confirmed.
-func pressFollowUp(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
+func PressFollowUp(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
 	return t.WithRun(ctx, k, func(run runs.Run) error {
 		actions := words.FollowUps(run)
 		if n >= len(actions) {
@@ -32,12 +33,12 @@ func pressFollowUp(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) e
 		if err := t.Note(ctx, "press.started"); err != nil {
 			return err
 		}
-		if refused, err := refuse(ctx, t, tool); err != nil {
+		if refused, err := start.Refuse(ctx, t, tool); err != nil {
 			return err
 		} else if refused {
 			return turn.ErrNotDone
 		}
-		d := pressDraft(t, tool)
+		d := start.PressDraft(t, tool)
 		d.Approval = runs.ApproveWrites
 		if tool.CostingModel != nil {
 			d.Approval = runs.ApproveAll
@@ -49,7 +50,7 @@ func pressFollowUp(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) e
 			}
 			d.Set(runs.FromArgument, name, value)
 		}
-		_, err := proceed(ctx, t, d)
+		_, err := start.Proceed(ctx, t, d)
 		return err
 	})
 }
@@ -62,11 +63,13 @@ func notFollowed(ctx context.Context, t *turn.Turn, key string, pairs ...any) er
 	return turn.ErrNotDone
 }
 
-func pressAgain(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+// PressAgain runs what a run was made of once more.
+func PressAgain(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	return pressRepeat(ctx, t, k, "again", func(*input.Draft, *registry.Tool) {})
 }
 
-func pressVary(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+// PressVary runs what a run was made of once more, with fresh seeds.
+func PressVary(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	return pressRepeat(ctx, t, k, "vary", func(d *input.Draft, tool *registry.Tool) { input.FreshSeed(d, tool.InputSchema) })
 }
 
@@ -84,10 +87,10 @@ func pressRepeat(ctx context.Context, t *turn.Turn, k store.Keyboard, word strin
 		if err := t.Note(ctx, "press.started"); err != nil {
 			return err
 		}
-		if refused, err := refuse(ctx, t, tool); refused || err != nil {
+		if refused, err := start.Refuse(ctx, t, tool); refused || err != nil {
 			return errors.Join(err, turn.ErrNotDone)
 		}
-		d := input.Repeat(run, requestOf(t, run), t.In.Platform+":"+k.ID+":"+word)
+		d := input.Repeat(run, start.RequestOf(t, run), t.In.Platform+":"+k.ID+":"+word)
 		d.Notes = t.Deprecation(tool)
 		change(&d, tool)
 		for _, values := range d.Values {
@@ -98,7 +101,7 @@ func pressRepeat(ctx context.Context, t *turn.Turn, k store.Keyboard, word strin
 			}
 		}
 		t.Working(ctx, show.ActivityOf(*tool))
-		_, err := proceed(ctx, t, d)
+		_, err := start.Proceed(ctx, t, d)
 		return err
 	})
 }

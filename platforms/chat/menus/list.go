@@ -1,6 +1,7 @@
-package router
+package menus
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,17 +10,15 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/chat/show"
+	"github.com/signalbox/signalbox/platforms/chat/start"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 )
 
-// toolsPerPage is how many tools a list shows at once.
-const toolsPerPage = 8
-
-// listTools sends a text with a button for each tool, and more buttons, whose data is their action, below.
-func listTools(ctx context.Context, t *turn.Turn, text chat.Text, tools []*registry.Tool, more ...chat.Button) error {
+// ListTools sends a text with a button for each tool, and more buttons, whose data is their action, below.
+func ListTools(ctx context.Context, t *turn.Turn, text chat.Text, tools []*registry.Tool, more ...chat.Button) error {
 	k := t.Keyboard(store.KeyboardState{Asked: t.In.Message})
 	var buttons []chat.Button
 	for i, tool := range tools {
@@ -46,12 +45,12 @@ func popular(ctx context.Context, t *turn.Turn, n int) ([]*registry.Tool, error)
 	if err != nil {
 		return nil, err
 	}
-	tools := mostUsed(t.Offered(), counts)
+	tools := MostUsed(t.Offered(), counts)
 	return tools[:min(n, len(tools))], nil
 }
 
-// pressTool starts the tool of a button; it asks for what it needs.
-func pressTool(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
+// PressTool starts the tool of a button; it asks for what it needs.
+func PressTool(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
 	if n >= len(k.State.Tools) {
 		return t.Alert(ctx, "press.tooOld")
 	}
@@ -62,25 +61,25 @@ func pressTool(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error
 	if err := t.Acknowledge(ctx); err != nil {
 		return err
 	}
-	if refused, err := refuse(ctx, t, tool); refused || err != nil {
+	if refused, err := start.Refuse(ctx, t, tool); refused || err != nil {
 		return err
 	}
-	return proceedFrom(ctx, t, k, pressDraft(t, tool))
+	return start.ProceedFrom(ctx, t, k, start.PressDraft(t, tool))
 }
 
-// startCommand greets, or goes straight to the tool of a deep link.
-func startCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
+// StartCommand greets, or goes straight to the tool of a deep link.
+func StartCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 	if words := strings.TrimSpace(t.In.Text); words != "" {
 		if name, ok := strings.CutPrefix(words, "settings-"); ok {
 			t.In.Text = name
-			return turn.Nothing, settingsCommand(ctx, t)
+			return turn.Nothing, SettingsCommand(ctx, t)
 		}
 		if words == linkWord {
 			t.In.Text = ""
-			return turn.Nothing, linkCommand(ctx, t)
+			return turn.Nothing, LinkCommand(ctx, t)
 		}
 		if tool, ok := t.FindTool(words); ok {
-			return toolCommand(ctx, t, tool, "")
+			return start.Tool(ctx, t, tool, "")
 		}
 	}
 	tools, err := popular(ctx, t, 3)
@@ -91,11 +90,11 @@ func startCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 	if terms := t.Services.Operator.Terms; terms != "" {
 		text = chat.Lines(text, t.Say.Text("start.terms", "terms", terms))
 	}
-	return turn.Nothing, listTools(ctx, t, text, tools, chat.Button{Label: t.Say.Line("button.language"), Data: "langs"})
+	return turn.Nothing, ListTools(ctx, t, text, tools, chat.Button{Label: t.Say.Line("button.language"), Data: "langs"})
 }
 
-// runCommand starts the tool that its first word names, or looks for tools by its words.
-func runCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
+// RunCommand starts the tool that its first word names, or looks for tools by its words.
+func RunCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 	words := strings.TrimSpace(t.In.Text)
 	if words == "" {
 		return turn.Nothing, t.Tell(ctx, "run.usage")
@@ -105,12 +104,12 @@ func runCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 		first, rest = words[:i], strings.TrimSpace(words[i:])
 	}
 	if tool, ok := t.FindTool(first); ok {
-		return toolCommand(ctx, t, tool, rest)
+		return start.Tool(ctx, t, tool, rest)
 	}
 	if tool, ok := t.FindTool(words); ok {
-		return toolCommand(ctx, t, tool, "")
+		return start.Tool(ctx, t, tool, "")
 	}
-	found := t.Search(words, toolsPerPage)
+	found := t.Search(words, start.PerPage)
 	if len(found) == 0 {
 		return turn.Nothing, t.NothingFound(ctx, words)
 	}
@@ -118,13 +117,13 @@ func runCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 	for _, tool := range found {
 		text = chat.Lines(text, chat.Plain(input.CommandOf(tool)+" – "+chat.Brief(chat.FirstNonEmpty(tool.Description, tool.DisplayName), 80)))
 	}
-	return turn.Nothing, listTools(ctx, t, text, found)
+	return turn.Nothing, ListTools(ctx, t, text, found)
 }
 
-// toolsCommand pages through all tools.
-func toolsCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
+// ToolsCommand pages through all tools.
+func ToolsCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 	if words := strings.TrimSpace(t.In.Text); words != "" {
-		return runCommand(ctx, t)
+		return RunCommand(ctx, t)
 	}
 	m, err := toolsPage(ctx, t, t.Keyboard(store.KeyboardState{}), 0)
 	if err != nil {
@@ -144,9 +143,9 @@ func toolsPage(ctx context.Context, t *turn.Turn, k store.Keyboard, page int) (c
 		m.Text = t.Say.Text("tools.none")
 		return m, nil
 	}
-	pages := (len(tools) + toolsPerPage - 1) / toolsPerPage
+	pages := (len(tools) + start.PerPage - 1) / start.PerPage
 	page = min(max(page, 0), pages-1)
-	shown := tools[page*toolsPerPage : min(len(tools), (page+1)*toolsPerPage)]
+	shown := tools[page*start.PerPage : min(len(tools), (page+1)*start.PerPage)]
 	k.State.Tools = nil
 	m.Text = t.Say.Text("tools.title", "n", len(tools))
 	var buttons []chat.Button
@@ -164,7 +163,8 @@ func toolsPage(ctx context.Context, t *turn.Turn, k store.Keyboard, page int) (c
 	return m, t.Services.Store.Keyboards.Save(ctx, k)
 }
 
-func pressList(ctx context.Context, t *turn.Turn, k store.Keyboard, page int) error {
+// PressList turns to a page of the list of tools.
+func PressList(ctx context.Context, t *turn.Turn, k store.Keyboard, page int) error {
 	if err := t.Acknowledge(ctx); err != nil {
 		return err
 	}
@@ -208,4 +208,11 @@ func categoryName(t *turn.Turn, name string) string {
 		return t.Say.Line("help.other")
 	}
 	return words.CategoryName(t.Say.Voice, name)
+}
+
+// MostUsed puts the tools used most first.
+func MostUsed(tools []*registry.Tool, counts map[string]int64) []*registry.Tool {
+	sorted := slices.Clone(tools)
+	slices.SortStableFunc(sorted, func(a, b *registry.Tool) int { return cmp.Compare(counts[b.ToolID], counts[a.ToolID]) })
+	return sorted
 }

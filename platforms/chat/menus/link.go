@@ -1,4 +1,4 @@
-package router
+package menus
 
 import (
 	"context"
@@ -16,9 +16,9 @@ import (
 // linkWord is the deep link's payload that asks for a code.
 const linkWord = "link"
 
-// linkCommand gives a code that joins the person's accounts on two platforms, and shows what is joined; or it asks
+// LinkCommand gives a code that joins the person's accounts on two platforms, and shows what is joined; or it asks
 // whether to use the code that was given.
-func linkCommand(ctx context.Context, t *turn.Turn) error {
+func LinkCommand(ctx context.Context, t *turn.Turn) error {
 	if code := strings.TrimSpace(t.In.Text); code != "" {
 		return askJoin(ctx, t, code)
 	}
@@ -99,8 +99,8 @@ func askJoin(ctx context.Context, t *turn.Turn, code string) error {
 	return err
 }
 
-// pressJoin joins the accounts, or asks once more where there is money in one of them.
-func pressJoin(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+// PressJoin joins the accounts, or asks once more where there is money in one of them.
+func PressJoin(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	if err := t.Acknowledge(ctx); err != nil {
 		return err
 	}
@@ -129,8 +129,8 @@ func pressJoin(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	return err
 }
 
-// pressMerge joins accounts with money in them.
-func pressMerge(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+// PressMerge joins accounts with money in them.
+func PressMerge(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	if err := t.Acknowledge(ctx); err != nil {
 		return err
 	}
@@ -154,8 +154,8 @@ func joinAccounts(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	return err
 }
 
-// pressUnlink lets an identity leave. The menu comes first, then the question whether that is meant.
-func pressUnlink(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
+// PressUnlink lets an identity leave. The menu comes first, then the question whether that is meant.
+func PressUnlink(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
 	if n >= len(k.State.Identities) {
 		return t.Alert(ctx, "press.tooOld")
 	}
@@ -172,7 +172,8 @@ func pressUnlink(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) err
 	return err
 }
 
-func pressLeave(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
+// PressLeave takes an identity off the account, after the question whether that is meant.
+func PressLeave(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
 	if n >= len(k.State.Identities) {
 		return t.Alert(ctx, "press.tooOld")
 	}

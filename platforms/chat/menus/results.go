@@ -1,4 +1,4 @@
-package router
+package menus
 
 import (
 	"context"
@@ -9,13 +9,14 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/show"
+	"github.com/signalbox/signalbox/platforms/chat/start"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/runs"
 )
 
-// pressStop cancels the run of a status message.
-func pressStop(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+// PressStop cancels the run of a status message.
+func PressStop(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	return t.WithRun(ctx, k, func(run runs.Run) error { return stopRun(ctx, t, run) })
 }
 
@@ -33,8 +34,8 @@ func stopRun(ctx context.Context, t *turn.Turn, run runs.Run) error {
 	return nil
 }
 
-// pressConfirm lets a run that waits for it go ahead.
-func pressConfirm(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+// PressConfirm lets a run that waits for it go ahead.
+func PressConfirm(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	run, err := t.Services.Runs.Confirm(ctx, k.State.Run, t.Account.ID)
 	refused, err := notConfirmed(ctx, t, run, err)
 	switch {
@@ -56,7 +57,7 @@ func notConfirmed(ctx context.Context, t *turn.Turn, run runs.Run, err error) (c
 	case errors.As(err, &gate):
 		return t.Say.Text("press.expired", "n", int(runs.SummaryLife.Minutes())), nil
 	case errors.As(err, &short):
-		return insufficient(ctx, t, short, false), nil
+		return start.Insufficient(ctx, t, short, false), nil
 	case errors.Is(err, runs.ErrNotFound):
 		return t.Say.Text("press.tooOld"), nil
 	case err != nil:
@@ -67,9 +68,9 @@ func notConfirmed(ctx context.Context, t *turn.Turn, run runs.Run, err error) (c
 	return nil, nil
 }
 
-// affirm takes "yes", and what else says it and nothing more, as the answer to a run's question whether it may go ahead:
+// Affirm takes "yes", and what else says it and nothing more, as the answer to a run's question whether it may go ahead:
 // to the one that is replied to, or in private to the only one that waits.
-func affirm(ctx context.Context, t *turn.Turn) (bool, error) {
+func Affirm(ctx context.Context, t *turn.Turn) (bool, error) {
 	if len(t.In.Attachments) > 0 || !runs.Affirms(t.In.Text) {
 		return false, nil
 	}
@@ -102,8 +103,8 @@ func affirm(ctx context.Context, t *turn.Turn) (bool, error) {
 	return true, err
 }
 
-// pressOriginal sends a result's files as they are, without a platform's compression.
-func pressOriginal(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+// PressOriginal sends a result's files as they are, without a platform's compression.
+func PressOriginal(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	return t.WithRun(ctx, k, func(run runs.Run) error {
 		if err := t.Acknowledge(ctx); err != nil {
 			return err
@@ -134,9 +135,9 @@ func sendOriginal(ctx context.Context, t *turn.Turn, run runs.Run, i int) error 
 	return err
 }
 
-// pressDelete deletes a run with its files and removes it from the chat, for its requester. An admin removes what is shown
+// PressDelete deletes a run with its files and removes it from the chat, for its requester. An admin removes what is shown
 // here; it stays in the requester's history.
-func pressDelete(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+func PressDelete(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	said := "press.deleted"
 	if !t.Owns(ctx, k) {
 		said = "press.deletedHere"
@@ -158,8 +159,8 @@ func pressDelete(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	return nil
 }
 
-// pressShow shows a run's result again, as new messages.
-func pressShow(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+// PressShow shows a run's result again, as new messages.
+func PressShow(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	return t.WithRun(ctx, k, func(run runs.Run) error {
 		if err := t.Acknowledge(ctx); err != nil {
 			return err
@@ -175,15 +176,15 @@ func showAgain(ctx context.Context, t *turn.Turn, run runs.Run) error {
 		return err
 	}
 	t.Working(ctx, show.ActivityOf(run.Tool))
-	where := store.Target{Chat: t.In.Chat, Request: requestOf(t, run), Language: t.Language(), Person: t.In.From.ExternalID}
+	where := store.Target{Chat: t.In.Chat, Request: start.RequestOf(t, run), Language: t.Language(), Person: t.In.From.ExternalID}
 	if asked, err := store.TargetOf(run); err == nil {
 		where.Notes = asked.Notes
 	}
 	return t.Services.Deliverer.ShowAgain(ctx, t.Out, t.Say, run, where, &t.In.Incoming)
 }
 
-// pressMissed shows what could not be delivered before.
-func pressMissed(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+// PressMissed shows what could not be delivered before.
+func PressMissed(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	if err := t.Acknowledge(ctx); err != nil {
 		return err
 	}
@@ -217,9 +218,9 @@ func removeStatus(ctx context.Context, t *turn.Turn, run runs.Run) {
 	}
 }
 
-// offerMissed tells somebody who is back what could not be delivered. Only in private: results were not
+// OfferMissed tells somebody who is back what could not be delivered. Only in private: results were not
 // meant for whoever reads along elsewhere.
-func offerMissed(ctx context.Context, t *turn.Turn) error {
+func OfferMissed(ctx context.Context, t *turn.Turn) error {
 	if t.In.Chat.Kind != chat.ChatPrivate {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package router
+package start
 
 import (
 	"context"
@@ -15,21 +15,21 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
-// useWith is the command behind "Use with…" in the menu of messages.
-const useWith = "use"
+// UseWith is the command behind "Use with…" in the menu of messages.
+const UseWith = "use"
 
-// useCommand offers the tools that take what the message it was used on holds.
-func useCommand(ctx context.Context, t *turn.Turn) error {
+// UseCommand offers the tools that take what the message it was used on holds.
+func UseCommand(ctx context.Context, t *turn.Turn) error {
 	t = t.Aside()
 	q := t.In.ReplyTo
 	if q == nil || len(q.Attachments) == 0 && q.Text == "" {
 		return t.Tell(ctx, "use.nothing")
 	}
-	fitting := toolsTaking(t, q.Attachments, usesShown(t))
+	fitting := ToolsTaking(t, q.Attachments, usesShown(t))
 	if len(fitting) == 0 {
 		return t.Tell(ctx, "chatter.noTool")
 	}
-	return offerUse(ctx, t, t.Say.Text("use.which"), store.KeyboardState{Files: q.Attachments, Query: q.Text}, fitting)
+	return OfferUse(ctx, t, t.Say.Text("use.which"), store.KeyboardState{Files: q.Attachments, Query: q.Text}, fitting)
 }
 
 // usesShown is how many tools are offered for a file.
@@ -37,12 +37,12 @@ func usesShown(t *turn.Turn) int {
 	if t.Out.Caps.Menus.PerMessage > 0 {
 		return t.Out.Caps.Menus.Options
 	}
-	return toolsPerPage
+	return PerPage
 }
 
-// toolsTaking gives up to n tools that take the first of these files or, where there is none, a text. Those that take
+// ToolsTaking gives up to n tools that take the first of these files or, where there is none, a text. Those that take
 // all of them come first.
-func toolsTaking(t *turn.Turn, files []chat.Attachment, n int) []*registry.Tool {
+func ToolsTaking(t *turn.Turn, files []chat.Attachment, n int) []*registry.Tool {
 	var fitting, some []*registry.Tool
 	for _, tool := range t.Offered() {
 		if !input.Takes(tool, files) {
@@ -58,8 +58,8 @@ func toolsTaking(t *turn.Turn, files []chat.Attachment, n int) []*registry.Tool 
 	return fitting[:min(n, len(fitting))]
 }
 
-// offerUse lets somebody choose which tool gets files, or a text.
-func offerUse(ctx context.Context, t *turn.Turn, text chat.Text, what store.KeyboardState, tools []*registry.Tool) error {
+// OfferUse lets somebody choose which tool gets files, or a text.
+func OfferUse(ctx context.Context, t *turn.Turn, text chat.Text, what store.KeyboardState, tools []*registry.Tool) error {
 	what.Asked = t.In.Message
 	k := t.Keyboard(what)
 	var options []chat.MenuOption
@@ -76,8 +76,8 @@ func offerUse(ctx context.Context, t *turn.Turn, text chat.Text, what store.Keyb
 	return err
 }
 
-// pressWith starts the chosen tool with the files or the text that it was chosen for.
-func pressWith(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
+// PressWith starts the chosen tool with the files or the text that it was chosen for.
+func PressWith(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
 	if n >= len(k.State.Tools) {
 		return t.Alert(ctx, "press.tooOld")
 	}
@@ -88,27 +88,27 @@ func pressWith(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error
 	if err := t.Acknowledge(ctx); err != nil {
 		return err
 	}
-	if refused, err := refuse(ctx, t, tool); refused || err != nil {
+	if refused, err := Refuse(ctx, t, tool); refused || err != nil {
 		return err
 	}
-	d := pressDraft(t, tool)
+	d := PressDraft(t, tool)
 	if len(k.State.Files) == 0 {
 		if f, ok := input.TextInput(tool.InputSchema); ok {
 			d.Set(runs.FromReply, f.Name, k.State.Query)
 		}
-		return proceedFrom(ctx, t, k, d)
+		return ProceedFrom(ctx, t, k, d)
 	}
 	from := runs.FromReply
 	if k.State.Sent {
 		from = runs.FromAttachment
 		if hint, err := readCaption(ctx, t, &d, tool, k.State.Query); hint != nil || err != nil {
-			return hintOr(ctx, t, hint, err)
+			return HintOr(ctx, t, hint, err)
 		}
 	}
 	if err := assignFiles(ctx, t, &d, from, tool, k.State.Files); err != nil {
-		return hintOr(ctx, t, nil, err)
+		return HintOr(ctx, t, nil, err)
 	}
-	return proceedFrom(ctx, t, k, d)
+	return ProceedFrom(ctx, t, k, d)
 }
 
 // readCaption reads what was written under files before their tool was chosen. Plain words that the tool has no use for
@@ -125,7 +125,7 @@ func readCaption(ctx context.Context, t *turn.Turn, d *input.Draft, tool *regist
 			return nil, nil
 		}
 	}
-	return readText(ctx, t, d, tool, caption)
+	return ReadText(ctx, t, d, tool, caption)
 }
 
 // captionUnread notes that a tool that reads no captions left one out (A37).
@@ -135,15 +135,15 @@ func captionUnread(t *turn.Turn, d *input.Draft, tool *registry.Tool, caption st
 	}
 }
 
-// pressDraft begins a run because of a press. Each press is a request of its own, but one that is handled twice is not.
-func pressDraft(t *turn.Turn, tool *registry.Tool) input.Draft {
-	d := newDraft(t, tool)
+// PressDraft begins a run because of a press. Each press is a request of its own, but one that is handled twice is not.
+func PressDraft(t *turn.Turn, tool *registry.Tool) input.Draft {
+	d := NewDraft(t, tool)
 	d.Key, d.Request = t.In.Platform+":press:"+t.In.IDs[0], chat.MessageRef{}
 	return d
 }
 
-// pressUse offers the tools that take a result's files.
-func pressUse(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+// PressUse offers the tools that take a result's files.
+func PressUse(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	return t.WithRun(ctx, k, func(run runs.Run) error {
 		if err := t.Acknowledge(ctx); err != nil {
 			return err
@@ -155,11 +155,11 @@ func pressUse(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 
 func useResult(ctx context.Context, t *turn.Turn, run runs.Run) error {
 	files := show.ResultFiles(run)
-	fitting := toolsTaking(t, files, usesShown(t))
+	fitting := ToolsTaking(t, files, usesShown(t))
 	if len(files) == 0 || len(fitting) == 0 {
 		return t.Tell(ctx, "chatter.noTool")
 	}
-	return offerUse(ctx, t, t.Say.Text("use.which"), store.KeyboardState{Files: files}, fitting)
+	return OfferUse(ctx, t, t.Say.Text("use.which"), store.KeyboardState{Files: files}, fitting)
 }
 
 // lastResult gives the person's newest run that made files, if there is one among the last few.
@@ -175,8 +175,8 @@ func lastResult(ctx context.Context, t *turn.Turn) (run runs.Run, ok bool, err e
 	return list[i], true, nil
 }
 
-// lastCommand uses the last result: with the tool named, else with one of those that take it.
-func lastCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
+// LastCommand uses the last result: with the tool named, else with one of those that take it.
+func LastCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 	run, ok, err := lastResult(ctx, t)
 	if err != nil {
 		return turn.Nothing, err
@@ -194,7 +194,7 @@ func lastCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 		return turn.Nothing, t.NothingFound(ctx, first)
 	}
 	t.In.ReplyTo = &chat.Quoted{Own: true, Attachments: show.ResultFiles(run)}
-	return toolCommand(ctx, t, tool, rest)
+	return Tool(ctx, t, tool, rest)
 }
 
 // readLast replaces the word "last" where a file is wanted by the person's last result.
@@ -219,10 +219,10 @@ func readLast(ctx context.Context, t *turn.Turn, d *input.Draft, tool *registry.
 	return nil, nil
 }
 
-// proceedFrom takes a draft as far as it goes whose tool was chosen by buttons k. The message that led to nothing, for which
+// ProceedFrom takes a draft as far as it goes whose tool was chosen by buttons k. The message that led to nothing, for which
 // they were offered, can then no longer be corrected.
-func proceedFrom(ctx context.Context, t *turn.Turn, k store.Keyboard, d input.Draft) error {
-	came, err := proceed(ctx, t, d)
+func ProceedFrom(ctx context.Context, t *turn.Turn, k store.Keyboard, d input.Draft) error {
+	came, err := Proceed(ctx, t, d)
 	if came != turn.Began || k.State.Asked.IsZero() {
 		return err
 	}
@@ -231,3 +231,6 @@ func proceedFrom(ctx context.Context, t *turn.Turn, k store.Keyboard, d input.Dr
 	}
 	return err
 }
+
+// PerPage is how many tools a list shows at once.
+const PerPage = 8

@@ -1,4 +1,4 @@
-package router
+package menus
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/show"
+	"github.com/signalbox/signalbox/platforms/chat/start"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/runs"
@@ -17,8 +18,8 @@ import (
 // historyPage is how many runs /history shows at once.
 const historyPage = 5
 
-// historyCommand lists what a person has run, newest first.
-func historyCommand(ctx context.Context, t *turn.Turn) error {
+// HistoryCommand lists what a person has run, newest first.
+func HistoryCommand(ctx context.Context, t *turn.Turn) error {
 	m, err := historyList(ctx, t, t.Keyboard(store.KeyboardState{}), "")
 	if err != nil {
 		return err
@@ -74,7 +75,8 @@ func historyLine(t *turn.Turn, i int, run runs.Run) chat.Text {
 	return text
 }
 
-func pressOlder(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+// PressOlder shows the runs before those of the list.
+func PressOlder(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	if err := t.Acknowledge(ctx); err != nil {
 		return err
 	}
@@ -86,24 +88,24 @@ func pressOlder(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	return err
 }
 
-// pressHistory shows a run of the list again.
-func pressHistory(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
+// PressHistory shows a run of the list again.
+func PressHistory(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
 	if n >= len(k.State.Runs) {
 		return t.Alert(ctx, "press.tooOld")
 	}
 	k.State.Run = k.State.Runs[n]
-	return pressShow(ctx, t, k)
+	return PressShow(ctx, t, k)
 }
 
-// cancelCommand ends an open question; otherwise it lists what is under way, each with a button.
-func cancelCommand(ctx context.Context, t *turn.Turn) error {
+// CancelCommand ends an open question; otherwise it lists what is under way, each with a button.
+func CancelCommand(ctx context.Context, t *turn.Turn) error {
 	p, err := t.Services.Store.Prompts.Pending(ctx, t.In.Platform, t.In.Chat.Chat, t.Account.ID)
 	switch {
 	case err == nil:
 		if _, err := t.Services.Store.Prompts.Close(ctx, p.ID); err != nil {
 			return err
 		}
-		showOver(ctx, t, p)
+		start.ShowOver(ctx, t, p)
 		return t.Tell(ctx, "ask.canceled")
 	case !errors.Is(err, store.ErrNoPrompt):
 		return err
@@ -144,8 +146,8 @@ func underWay(ctx context.Context, t *turn.Turn) ([]runs.Run, error) {
 	return active[:min(len(active), 9)], nil
 }
 
-// pressStopListed cancels a run of the list.
-func pressStopListed(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
+// PressStopListed cancels a run of the list.
+func PressStopListed(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
 	if n >= len(k.State.Runs) {
 		return t.Alert(ctx, "press.tooOld")
 	}
@@ -153,9 +155,9 @@ func pressStopListed(ctx context.Context, t *turn.Turn, k store.Keyboard, n int)
 	return t.WithRun(ctx, k, func(run runs.Run) error { return stopRun(ctx, t, run) })
 }
 
-// whyCommand tells where each value of a run came from, and what it cost: of the run whose message is replied to, else
+// WhyCommand tells where each value of a run came from, and what it cost: of the run whose message is replied to, else
 // of the last one. Where others read along, that is one that was asked for among them.
-func whyCommand(ctx context.Context, t *turn.Turn) error {
+func WhyCommand(ctx context.Context, t *turn.Turn) error {
 	filter := runs.Filter{AccountID: t.Account.ID, Limit: 1}
 	if t.ReadByOthers() || t.In.ReplyTo != nil {
 		filter.Limit = whyLooksBack

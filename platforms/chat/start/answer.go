@@ -1,4 +1,4 @@
-package router
+package start
 
 import (
 	"context"
@@ -13,31 +13,31 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
-// inputAnswered puts an answer into the draft it was asked for and goes on. The question stays open when
+// InputAnswered puts an answer into the draft it was asked for and goes on. The question stays open when
 // the answer does not fit.
-func inputAnswered(ctx context.Context, t *turn.Turn, p store.Prompt, d input.Draft) error {
+func InputAnswered(ctx context.Context, t *turn.Turn, p store.Prompt, d input.Draft) error {
 	tool, ok := t.Tools.Resolve(d.Tool)
 	if !ok {
-		return inVain(ctx, t, p, "tool.gone")
+		return InVain(ctx, t, p, "tool.gone")
 	}
 	f, ok := tool.InputSchema.Get(p.State.Field)
 	if !ok {
-		_, err := proceed(ctx, t, d) // the tool has changed meanwhile
+		_, err := Proceed(ctx, t, d) // the tool has changed meanwhile
 		return err
 	}
 	t.Working(ctx, chat.ActivityTyping)
 	if hint, err := captionRead(ctx, t, &d, tool, f); hint != nil || err != nil {
-		return hintOr(ctx, t, hint, err)
+		return HintOr(ctx, t, hint, err)
 	}
-	hint, err := answerValue(ctx, t, &d, tool, f)
+	hint, err := AnswerValue(ctx, t, &d, tool, f)
 	if hint != nil || err != nil {
-		return hintOr(ctx, t, hint, err)
+		return HintOr(ctx, t, hint, err)
 	}
 	return continueDraft(ctx, t, p, d)
 }
 
-// inVain ends a question whose answer is of no use any more, and says why.
-func inVain(ctx context.Context, t *turn.Turn, p store.Prompt, key string) error {
+// InVain ends a question whose answer is of no use any more, and says why.
+func InVain(ctx context.Context, t *turn.Turn, p store.Prompt, key string) error {
 	if _, err := t.Services.Store.Prompts.Close(ctx, p.ID); err != nil {
 		return err
 	}
@@ -52,17 +52,17 @@ func continueDraft(ctx context.Context, t *turn.Turn, p store.Prompt, d input.Dr
 		}
 	}
 	d.Answers = p.ID
-	if _, err := proceed(ctx, t, d); err != nil {
+	if _, err := Proceed(ctx, t, d); err != nil {
 		return err
 	}
-	unmarkAsked(ctx, t, p.State.Asked)
+	UnmarkAsked(ctx, t, p.State.Asked)
 	_, err := t.Services.Store.Prompts.Close(ctx, p.ID)
 	return err
 }
 
-// answerValue reads the answer: files for inputs that take files, text for others. A hint says what was
+// AnswerValue reads the answer: files for inputs that take files, text for others. A hint says what was
 // wanted instead.
-func answerValue(ctx context.Context, t *turn.Turn, d *input.Draft, tool *registry.Tool, f registry.InputField) (hint chat.Text, err error) {
+func AnswerValue(ctx context.Context, t *turn.Turn, d *input.Draft, tool *registry.Tool, f registry.InputField) (hint chat.Text, err error) {
 	if f.Type.IsMedia() {
 		return answerFiles(ctx, t, d, tool, f)
 	}
@@ -110,7 +110,7 @@ func captionRead(ctx context.Context, t *turn.Turn, d *input.Draft, tool *regist
 	if !tool.Hints().SupportsFileCaption {
 		captionUnread(t, d, tool, t.In.Text)
 	} else {
-		hint, err = readText(ctx, t, d, tool, t.In.Text)
+		hint, err = ReadText(ctx, t, d, tool, t.In.Text)
 	}
 	if hint == nil && err == nil {
 		hint = leftOverFiles(t, d, tool, t.In.Attachments)
@@ -121,8 +121,8 @@ func captionRead(ctx context.Context, t *turn.Turn, d *input.Draft, tool *regist
 	return hint, err
 }
 
-// pressChoice answers a question by one of its buttons.
-func pressChoice(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
+// PressChoice answers a question by one of its buttons.
+func PressChoice(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
 	p, tool, err := openQuestion(ctx, t, k)
 	if err != nil || tool == nil {
 		return err
@@ -138,8 +138,8 @@ func pressChoice(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) err
 	return continueDraft(ctx, t, p, d)
 }
 
-// pressCancelPrompt ends a question.
-func pressCancelPrompt(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+// PressCancelPrompt ends a question.
+func PressCancelPrompt(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	if err := t.Acknowledge(ctx); err != nil {
 		return err
 	}
@@ -150,8 +150,8 @@ func pressCancelPrompt(ctx context.Context, t *turn.Turn, k store.Keyboard) erro
 	return err
 }
 
-// pressAnswer opens a dialog for the inputs that a question is about.
-func pressAnswer(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+// PressAnswer opens a dialog for the inputs that a question is about.
+func PressAnswer(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	_, tool, err := openQuestion(ctx, t, k)
 	if err != nil || tool == nil {
 		return err
@@ -165,13 +165,13 @@ func pressAnswer(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	return t.OpenForm(ctx, form)
 }
 
-// answerFilled takes the values of a form as the answer to a question.
-func answerFilled(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+// AnswerFilled takes the values of a form as the answer to a question.
+func AnswerFilled(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	p, tool, err := openQuestion(ctx, t, k)
 	if err != nil || tool == nil {
 		return err
 	}
-	values, bad := formValues(t, tool.InputSchema)
+	values, bad := FormValues(t, tool.InputSchema)
 	if bad != nil {
 		return t.Answer(ctx, bad.String(), true)
 	}
@@ -204,9 +204,9 @@ func openQuestion(ctx context.Context, t *turn.Turn, k store.Keyboard) (p store.
 	return p, tool, nil
 }
 
-// formValues reads what was filled in; nil stands for a field left empty. bad says what is wrong with the first
+// FormValues reads what was filled in; nil stands for a field left empty. bad says what is wrong with the first
 // value that does not fit.
-func formValues(t *turn.Turn, schema registry.InputSchema) (values map[string]any, bad chat.Text) {
+func FormValues(t *turn.Turn, schema registry.InputSchema) (values map[string]any, bad chat.Text) {
 	values = map[string]any{}
 	for _, f := range schema {
 		text, ok := t.In.Options[f.Name].(string)

@@ -1,4 +1,4 @@
-package router
+package start
 
 import (
 	"context"
@@ -32,7 +32,7 @@ func askInput(ctx context.Context, t *turn.Turn, d input.Draft, tool *registry.T
 		}
 	}
 	p.State.Buttons = len(m.Buttons) > 0 || len(m.Menus) > 0
-	if err := replaceQuestion(ctx, t, d.Answers); err != nil {
+	if err := ReplaceQuestion(ctx, t, d.Answers); err != nil {
 		return turn.Nothing, err
 	}
 	// Open before it is asked: buttons can be pressed faster than we write.
@@ -44,12 +44,12 @@ func askInput(ctx context.Context, t *turn.Turn, d input.Draft, tool *registry.T
 		return turn.Nothing, fmt.Errorf("ask for %s: %w", f.Name, err)
 	}
 	p.MessageID, p.State.Asked = asked.ID, asked
-	markAsked(ctx, t, asked)
+	MarkAsked(ctx, t, asked)
 	return turn.Began, t.Services.Store.Prompts.Asked(ctx, p)
 }
 
-// markAsked remembers a question in a group, where people choose which one they answer by replying to it.
-func markAsked(ctx context.Context, t *turn.Turn, asked chat.MessageRef) {
+// MarkAsked remembers a question in a group, where people choose which one they answer by replying to it.
+func MarkAsked(ctx context.Context, t *turn.Turn, asked chat.MessageRef) {
 	if t.In.Chat.Kind == chat.ChatPrivate || asked.IsZero() {
 		return
 	}
@@ -58,8 +58,8 @@ func markAsked(ctx context.Context, t *turn.Turn, asked chat.MessageRef) {
 	}
 }
 
-// unmarkAsked forgets a question that was answered: what is said to it afterwards is no answer.
-func unmarkAsked(ctx context.Context, t *turn.Turn, asked chat.MessageRef) {
+// UnmarkAsked forgets a question that was answered: what is said to it afterwards is no answer.
+func UnmarkAsked(ctx context.Context, t *turn.Turn, asked chat.MessageRef) {
 	if t.In.Chat.Kind == chat.ChatPrivate || asked.IsZero() {
 		return
 	}
@@ -68,15 +68,15 @@ func unmarkAsked(ctx context.Context, t *turn.Turn, asked chat.MessageRef) {
 	}
 }
 
-// replaceQuestion shows that the question before is over, because another takes its place; answered is the id of one that
+// ReplaceQuestion shows that the question before is over, because another takes its place; answered is the id of one that
 // was answered.
-func replaceQuestion(ctx context.Context, t *turn.Turn, answered string) error {
+func ReplaceQuestion(ctx context.Context, t *turn.Turn, answered string) error {
 	p, _, err := t.Services.Store.Prompts.Last(ctx, t.In.Platform, t.In.Chat.Chat, t.Account.ID)
 	if errors.Is(err, store.ErrNoPrompt) || err == nil && p.ID == answered {
 		return nil
 	}
 	if err == nil {
-		showOver(ctx, t, p)
+		ShowOver(ctx, t, p)
 	}
 	return err
 }
@@ -91,14 +91,14 @@ func giveUpQuestion(ctx context.Context, t *turn.Turn) error {
 		_, err = t.Services.Store.Prompts.Close(ctx, p.ID)
 	}
 	if err == nil {
-		showOver(ctx, t, p)
+		ShowOver(ctx, t, p)
 	}
 	return err
 }
 
-// showOver shows in place of a question that it waits for no answer any more. Nobody waits for that. A question without
+// ShowOver shows in place of a question that it waits for no answer any more. Nobody waits for that. A question without
 // buttons stays as it is: where it opened the reply field it can't be changed, and who replies to it is told.
-func showOver(ctx context.Context, t *turn.Turn, p store.Prompt) {
+func ShowOver(ctx context.Context, t *turn.Turn, p store.Prompt) {
 	over := t.Out.Fit(chat.Message{To: p.State.Asked.Place, Text: t.Say.Text("ask.over")})
 	show := func() error {
 		_, err := t.Out.Edit(ctx, p.State.Asked, over)

@@ -1,4 +1,4 @@
-package router
+package menus
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat/turn"
 )
 
-// eraseCommand asks whether all that is known of the person is to be deleted.
-func eraseCommand(ctx context.Context, t *turn.Turn) error {
+// EraseCommand asks whether all that is known of the person is to be deleted.
+func EraseCommand(ctx context.Context, t *turn.Turn) error {
 	k := t.Keyboard(store.KeyboardState{})
 	if err := t.Services.Store.Keyboards.Save(ctx, k); err != nil {
 		return err
@@ -22,8 +22,8 @@ func eraseCommand(ctx context.Context, t *turn.Turn) error {
 	return err
 }
 
-// pressErase deletes what is known of the person.
-func pressErase(ctx context.Context, t *turn.Turn, _ store.Keyboard) error {
+// PressErase deletes what is known of the person.
+func PressErase(ctx context.Context, t *turn.Turn, _ store.Keyboard) error {
 	if err := t.Acknowledge(ctx); err != nil {
 		return err
 	}

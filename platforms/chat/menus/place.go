@@ -1,10 +1,11 @@
-package router
+package menus
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/signalbox/signalbox/platforms/chat"
@@ -14,9 +15,9 @@ import (
 	"github.com/signalbox/signalbox/users"
 )
 
-// placeCommand lets those who run a chat set what holds for all in it: which tools there are, whether what is for
+// PlaceCommand lets those who run a chat set what holds for all in it: which tools there are, whether what is for
 // adults is shown, who is kept out; with a tool named, that tool's settings.
-func placeCommand(ctx context.Context, t *turn.Turn) error {
+func PlaceCommand(ctx context.Context, t *turn.Turn) error {
 	words := strings.TrimSpace(t.In.Text)
 	if words == "" {
 		m, err := placeMessage(ctx, t, t.Keyboard(store.KeyboardState{View: store.SettingsView{Place: t.ChatPlace()}}))
@@ -96,8 +97,8 @@ func reachButtons(t *turn.Turn, k store.Keyboard) []chat.Button {
 	return []chat.Button{here, all}
 }
 
-// pressReach turns to the settings of this chat (0) or of its space (1).
-func pressReach(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
+// PressReach turns to the settings of this chat (0) or of its space (1).
+func PressReach(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
 	k.State.View.Place = t.ChatPlace()
 	if n == 1 && t.In.Chat.Space != "" {
 		k.State.View.Place = users.Place{Platform: t.In.Platform, Kind: users.PlaceSpace, ID: t.In.Chat.Space}
@@ -124,13 +125,14 @@ func onPlace(ctx context.Context, t *turn.Turn, k store.Keyboard, do func(users.
 	return err
 }
 
-func pressPlacePage(ctx context.Context, t *turn.Turn, k store.Keyboard, page int) error {
+// PressPlacePage turns to a page of the tools of a chat's settings.
+func PressPlacePage(ctx context.Context, t *turn.Turn, k store.Keyboard, page int) error {
 	k.State.View.Fields = page
 	return onPlace(ctx, t, k, func(users.Place) error { return nil })
 }
 
-// pressPlaceTool allows or takes away a tool, or sets a menu's page of tools to those chosen.
-func pressPlaceTool(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
+// PressPlaceTool allows or takes away a tool, or sets a menu's page of tools to those chosen.
+func PressPlaceTool(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
 	return onPlace(ctx, t, k, func(place users.Place) error {
 		allowed, err := t.Services.Accounts.AllowedTools(ctx, place)
 		if err != nil {
@@ -145,7 +147,7 @@ func pressPlaceTool(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) 
 		if t.Out.Caps.Menus.PerMessage > 0 {
 			allowed = slices.DeleteFunc(slices.Clone(allowed), func(id string) bool { return slices.Contains(k.State.Tools, id) })
 			for _, value := range t.In.Press.Values {
-				if i := chosenNumber(value, nil); i < len(k.State.Tools) {
+				if i, err := strconv.Atoi(value); err == nil && i >= 0 && i < len(k.State.Tools) {
 					allowed = append(allowed, k.State.Tools[i])
 				}
 			}
@@ -169,8 +171,8 @@ func withOrWithoutID(ids []string, id string) []string {
 	return append(slices.Clone(ids), id)
 }
 
-// pressAdult turns over whether a chat shows what is for adults.
-func pressAdult(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+// PressAdult turns over whether a chat shows what is for adults.
+func PressAdult(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	return onPlace(ctx, t, k, func(place users.Place) error {
 		adult, err := t.AdultIn(ctx, place)
 		if err != nil {
@@ -183,10 +185,11 @@ func pressAdult(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	})
 }
 
-// denyCommand keeps somebody, or all of a role, from using the bot in this chat; allowCommand lets them again.
-func denyCommand(ctx context.Context, t *turn.Turn) error { return ruleCommand(ctx, t, false) }
+// DenyCommand keeps somebody, or all of a role, from using the bot in this chat.
+func DenyCommand(ctx context.Context, t *turn.Turn) error { return ruleCommand(ctx, t, false) }
 
-func allowCommand(ctx context.Context, t *turn.Turn) error { return ruleCommand(ctx, t, true) }
+// AllowCommand lets somebody, or all of a role, use the bot in this chat again.
+func AllowCommand(ctx context.Context, t *turn.Turn) error { return ruleCommand(ctx, t, true) }
 
 func ruleCommand(ctx context.Context, t *turn.Turn, allow bool) error {
 	rule, ok := ruleAbout(t)

@@ -1,4 +1,4 @@
-package router
+package menus
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/start"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/registry"
@@ -19,8 +20,8 @@ const (
 	fieldsPerPage = 16
 )
 
-// settingsCommand shows the settings of a tool, or the tools to choose from.
-func settingsCommand(ctx context.Context, t *turn.Turn) error {
+// SettingsCommand shows the settings of a tool, or the tools to choose from.
+func SettingsCommand(ctx context.Context, t *turn.Turn) error {
 	words := strings.TrimSpace(t.In.Text)
 	if words == "" {
 		return settingsTools(ctx, t)
@@ -141,8 +142,8 @@ func redrawSettings(ctx context.Context, t *turn.Turn, k store.Keyboard, tool *r
 	return err
 }
 
-// pressSettings opens the settings of a result's tool as a message of their own.
-func pressSettings(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+// PressSettings opens the settings of a result's tool as a message of their own.
+func PressSettings(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	tool, ok := t.Tools.Resolve(k.State.Tool)
 	if !ok {
 		return t.Alert(ctx, "tool.gone")
@@ -153,9 +154,9 @@ func pressSettings(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	return openSettings(ctx, t, tool)
 }
 
-// pressSetting chooses a tool from the list, or an input of a tool. A switch is turned over at once, other
+// PressSetting chooses a tool from the list, or an input of a tool. A switch is turned over at once, other
 // inputs are shown on a page of their own, where a value can be written.
-func pressSetting(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
+func PressSetting(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
 	if n < len(k.State.Tools) {
 		k.State.View = store.SettingsView{Tool: k.State.Tools[n]}
 		return onSettings(ctx, t, k, func(*registry.Tool, *store.SettingsView) error { return nil })
@@ -210,36 +211,36 @@ func askSetting(ctx context.Context, t *turn.Turn, k store.Keyboard, view store.
 			return err
 		}
 		p.MessageID, p.State.Asked = asked.ID, asked
-		markAsked(ctx, t, asked)
+		start.MarkAsked(ctx, t, asked)
 	}
-	if err := replaceQuestion(ctx, t, ""); err != nil {
+	if err := start.ReplaceQuestion(ctx, t, ""); err != nil {
 		return err
 	}
 	return t.Services.Store.Prompts.Open(ctx, p, t.Services.AnswerWait)
 }
 
-// settingAnswered takes a message as the value of a setting.
-func settingAnswered(ctx context.Context, t *turn.Turn, p store.Prompt) error {
+// SettingAnswered takes a message as the value of a setting.
+func SettingAnswered(ctx context.Context, t *turn.Turn, p store.Prompt) error {
 	view := *p.State.View
 	tool, ok := t.Tools.Resolve(view.Tool)
 	if !ok {
-		return inVain(ctx, t, p, "tool.gone")
+		return start.InVain(ctx, t, p, "tool.gone")
 	}
 	f, ok := tool.InputSchema.Get(p.State.Field)
 	if !ok {
-		return inVain(ctx, t, p, "settings.fieldGone")
+		return start.InVain(ctx, t, p, "settings.fieldGone")
 	}
 	d := input.Draft{}
-	hint, err := answerValue(ctx, t, &d, &registry.Tool{InputSchema: registry.InputSchema{f}}, f)
+	hint, err := start.AnswerValue(ctx, t, &d, &registry.Tool{InputSchema: registry.InputSchema{f}}, f)
 	if hint != nil || err != nil {
-		return hintOr(ctx, t, hint, err)
+		return start.HintOr(ctx, t, hint, err)
 	}
 	for _, values := range d.Values {
 		if err := scopeOf(t, view).set(ctx, tool, f.Name, values[f.Name]); err != nil {
 			return err
 		}
 	}
-	unmarkAsked(ctx, t, p.State.Asked)
+	start.UnmarkAsked(ctx, t, p.State.Asked)
 	if _, err := t.Services.Store.Prompts.Close(ctx, p.ID); err != nil {
 		return err
 	}
@@ -268,8 +269,8 @@ func settingSaved(ctx context.Context, t *turn.Turn, p store.Prompt, tool *regis
 	return redrawSettings(ctx, t, k, tool, p.State.Message)
 }
 
-// pressValue sets a choice. Inputs that take several gain or lose it.
-func pressValue(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
+// PressValue sets a choice. Inputs that take several gain or lose it.
+func PressValue(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
 	if n >= len(k.State.Values) {
 		return t.Alert(ctx, "press.tooOld")
 	}
@@ -294,8 +295,8 @@ func pressValue(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) erro
 	})
 }
 
-// pressPage turns to a page: of tools, of inputs or of choices.
-func pressPage(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
+// PressPage turns to a page: of tools, of inputs or of choices.
+func PressPage(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
 	if k.State.View.Tool == "" {
 		if err := t.Acknowledge(ctx); err != nil {
 			return err
@@ -317,8 +318,8 @@ func pressPage(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error
 	})
 }
 
-// pressReset takes the default back: for the input shown (0) or for all (1).
-func pressReset(ctx context.Context, t *turn.Turn, k store.Keyboard, all int) error {
+// PressReset takes the default back: for the input shown (0) or for all (1).
+func PressReset(ctx context.Context, t *turn.Turn, k store.Keyboard, all int) error {
 	return onSettings(ctx, t, k, func(tool *registry.Tool, view *store.SettingsView) error {
 		if all == 1 {
 			return scopeOf(t, *view).resetAll(ctx, tool)
@@ -331,23 +332,24 @@ func pressReset(ctx context.Context, t *turn.Turn, k store.Keyboard, all int) er
 	})
 }
 
-// pressAdvanced shows or hides advanced inputs; hidden ones keep their values.
-func pressAdvanced(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+// PressAdvanced shows or hides advanced inputs; hidden ones keep their values.
+func PressAdvanced(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	return onSettings(ctx, t, k, func(_ *registry.Tool, view *store.SettingsView) error {
 		view.Advanced, view.Fields = !view.Advanced, 0
 		return nil
 	})
 }
 
-func pressBack(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+// PressBack leads from an input of a tool to all of them.
+func PressBack(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	return onSettings(ctx, t, k, func(_ *registry.Tool, view *store.SettingsView) error {
 		view.Field = ""
 		return closePrompt(ctx, t)
 	})
 }
 
-// pressClose removes the settings.
-func pressClose(ctx context.Context, t *turn.Turn, _ store.Keyboard) error {
+// PressClose removes the settings.
+func PressClose(ctx context.Context, t *turn.Turn, _ store.Keyboard) error {
 	if err := t.Acknowledge(ctx); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package router
+package menus
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/start"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/registry"
@@ -49,8 +50,8 @@ func typedFields(t *turn.Turn, k store.Keyboard, tool *registry.Tool) []registry
 	return fields
 }
 
-// pressAllFields opens a dialog for the typed inputs of a page of settings at once.
-func pressAllFields(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+// PressAllFields opens a dialog for the typed inputs of a page of settings at once.
+func PressAllFields(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	tool, ok := t.Tools.Resolve(k.State.View.Tool)
 	if !ok {
 		return t.Alert(ctx, "tool.gone")
@@ -62,13 +63,13 @@ func pressAllFields(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	return openSettingsForm(ctx, t, k, tool, fields...)
 }
 
-// settingsFilled takes the values of a form into the settings; an empty one takes the default back.
-func settingsFilled(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+// SettingsFilled takes the values of a form into the settings; an empty one takes the default back.
+func SettingsFilled(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	tool, ok := t.Tools.Resolve(k.State.View.Tool)
 	if !ok {
 		return t.Alert(ctx, "tool.gone")
 	}
-	values, bad := formValues(t, tool.InputSchema)
+	values, bad := start.FormValues(t, tool.InputSchema)
 	if bad != nil {
 		return t.Answer(ctx, bad.String(), true)
 	}
@@ -87,9 +88,9 @@ func settingsFilled(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	})
 }
 
-// pressValues sets an input that takes several to what was chosen from the menu; what stands on other pages of the
+// PressValues sets an input that takes several to what was chosen from the menu; what stands on other pages of the
 // choices stays.
-func pressValues(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+func PressValues(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	return onSettings(ctx, t, k, func(tool *registry.Tool, view *store.SettingsView) error {
 		f, ok := tool.InputSchema.Get(view.Field)
 		if !ok {

@@ -1,4 +1,4 @@
-package router
+package start
 
 import (
 	"cmp"
@@ -17,28 +17,28 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
-// toolCommand starts a tool with what came after its command, with files, and with what is replied to.
-func toolCommand(ctx context.Context, t *turn.Turn, tool *registry.Tool, typed string) (turn.Outcome, error) {
-	if refused, err := refuse(ctx, t, tool); refused || err != nil {
+// Tool starts a tool with what came after its command, with files, and with what is replied to.
+func Tool(ctx context.Context, t *turn.Turn, tool *registry.Tool, typed string) (turn.Outcome, error) {
+	if refused, err := Refuse(ctx, t, tool); refused || err != nil {
 		return turn.Nothing, err
 	}
-	d := newDraft(t, tool)
+	d := NewDraft(t, tool)
 	d.Anew = true
-	if hint, err := readText(ctx, t, &d, tool, typed); hint != nil || err != nil {
-		return turn.Nothing, hintOr(ctx, t, hint, err)
+	if hint, err := ReadText(ctx, t, &d, tool, typed); hint != nil || err != nil {
+		return turn.Nothing, HintOr(ctx, t, hint, err)
 	}
 	hint, err := attachFiles(ctx, t, &d, tool)
 	if hint != nil || err != nil {
-		return turn.Nothing, hintOr(ctx, t, hint, err)
+		return turn.Nothing, HintOr(ctx, t, hint, err)
 	}
 	if err := takeReply(ctx, t, &d, tool); err != nil {
-		return turn.Nothing, hintOr(ctx, t, nil, err)
+		return turn.Nothing, HintOr(ctx, t, nil, err)
 	}
-	return proceed(ctx, t, d)
+	return Proceed(ctx, t, d)
 }
 
-// proceed takes a draft as far as it goes: to a question about what is missing, or to a run.
-func proceed(ctx context.Context, t *turn.Turn, d input.Draft) (turn.Outcome, error) {
+// Proceed takes a draft as far as it goes: to a question about what is missing, or to a run.
+func Proceed(ctx context.Context, t *turn.Turn, d input.Draft) (turn.Outcome, error) {
 	values, err := withChatValues(ctx, t, d)
 	if err != nil {
 		return turn.Nothing, err
@@ -50,7 +50,7 @@ func proceed(ctx context.Context, t *turn.Turn, d input.Draft) (turn.Outcome, er
 	request.Approval = d.Approval
 	bound, err := t.Services.Runs.Bind(ctx, request)
 	if err != nil {
-		return turn.Nothing, notStarted(ctx, t, chat.MessageRef{}, d, err)
+		return turn.Nothing, NotStarted(ctx, t, chat.MessageRef{}, d, err)
 	}
 	if len(bound.Missing) > 0 {
 		return askInput(ctx, t, d, &bound.Tool, input.PrimaryFirst(&bound.Tool, bound.Missing))
@@ -61,7 +61,7 @@ func proceed(ctx context.Context, t *turn.Turn, d input.Draft) (turn.Outcome, er
 	quote, err := t.Services.Runs.Quote(ctx, bound)
 	var stale *runs.QuoteError
 	if errors.As(err, &stale) {
-		return turn.Nothing, notStarted(ctx, t, chat.MessageRef{}, d, err)
+		return turn.Nothing, NotStarted(ctx, t, chat.MessageRef{}, d, err)
 	}
 	if err != nil {
 		t.Services.Log.WarnContext(ctx, "no quote for a run", "tool", d.Tool, "error", err)
@@ -108,7 +108,7 @@ func acceptRun(ctx context.Context, t *turn.Turn, d input.Draft, bound runs.Boun
 		return turn.Nothing, err // taken up again at the next start, with this status message
 	}
 	if err != nil {
-		return turn.Nothing, notStarted(ctx, t, status, d, err)
+		return turn.Nothing, NotStarted(ctx, t, status, d, err)
 	}
 	// Not before: a command that is refused leaves open what was asked.
 	if d.Anew {
@@ -190,8 +190,8 @@ func warnOfLimits(ctx context.Context, t *turn.Turn, run runs.Run) {
 	}
 }
 
-// priceOf prices a tool with the person's settings and what a draft has of it.
-func priceOf(ctx context.Context, t *turn.Turn, d input.Draft) (billing.Quote, error) {
+// PriceOf prices a tool with the person's settings and what a draft has of it.
+func PriceOf(ctx context.Context, t *turn.Turn, d input.Draft) (billing.Quote, error) {
 	values, err := withChatValues(ctx, t, d)
 	if err != nil {
 		return billing.Quote{}, err

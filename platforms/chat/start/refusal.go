@@ -1,4 +1,4 @@
-package router
+package start
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
-// refuse tells why a tool can't be run now, if it can't.
-func refuse(ctx context.Context, t *turn.Turn, tool *registry.Tool) (bool, error) {
+// Refuse tells why a tool can't be run now, if it can't.
+func Refuse(ctx context.Context, t *turn.Turn, tool *registry.Tool) (bool, error) {
 	text, err := t.Barred(ctx, tool)
 	switch {
 	case err != nil:
@@ -51,8 +51,8 @@ func insteadOf(t *turn.Turn, tool *registry.Tool) chat.Text {
 	return t.Say.Text("tool.similar", "commands", strings.Join(similar, ", "))
 }
 
-// hintOr tells a hint, or what is wrong with a file; other errors stay errors.
-func hintOr(ctx context.Context, t *turn.Turn, hint chat.Text, err error) error {
+// HintOr tells a hint, or what is wrong with a file; other errors stay errors.
+func HintOr(ctx context.Context, t *turn.Turn, hint chat.Text, err error) error {
 	var large *tooLarge
 	switch {
 	case errors.As(err, &large):
@@ -69,8 +69,8 @@ func hintOr(ctx context.Context, t *turn.Turn, hint chat.Text, err error) error 
 
 func megabytes(n int64) string { return strconv.FormatInt(n>>20, 10) + " MB" }
 
-// notStarted says why no run came of a draft: in place of the status message where there is one.
-func notStarted(ctx context.Context, t *turn.Turn, status chat.MessageRef, d input.Draft, cause error) error {
+// NotStarted says why no run came of a draft: in place of the status message where there is one.
+func NotStarted(ctx context.Context, t *turn.Turn, status chat.MessageRef, d input.Draft, cause error) error {
 	m, err := whyNotStarted(ctx, t, d, cause)
 	if err != nil && status.IsZero() {
 		return err
@@ -104,7 +104,7 @@ func whyNotStarted(ctx context.Context, t *turn.Turn, d input.Draft, cause error
 	case errors.As(cause, &quote):
 		m.Text = chat.Lines(t.Say.Text("start.quote", "n", int(runs.QuoteLife.Minutes())), t.Say.Text("nothing.charged"))
 	case errors.As(cause, &short):
-		m.Text = insufficient(ctx, t, short, t.ReadByOthers())
+		m.Text = Insufficient(ctx, t, short, t.ReadByOthers())
 	case errors.As(cause, &limit):
 		m.Text = chat.Lines(chat.Plain(words.OverLimit(t.Say.Voice, limit.LimitUse)), t.Say.Text("nothing.charged"))
 	case errors.Is(cause, runs.ErrUnknownTool):
@@ -118,9 +118,9 @@ func whyNotStarted(ctx context.Context, t *turn.Turn, d input.Draft, cause error
 	return m, nil
 }
 
-// insufficient says what is missing, how to get more, and what is set aside for other runs: that may come back. What
+// Insufficient says what is missing, how to get more, and what is set aside for other runs: that may come back. What
 // somebody has is nothing for others.
-func insufficient(ctx context.Context, t *turn.Turn, short billing.ErrInsufficient, others bool) chat.Text {
+func Insufficient(ctx context.Context, t *turn.Turn, short billing.ErrInsufficient, others bool) chat.Text {
 	if others {
 		return chat.Lines(t.Say.Text("start.insufficientHere", "need", short.Need), t.Say.Text("start.more"))
 	}

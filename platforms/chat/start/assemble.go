@@ -1,4 +1,4 @@
-package router
+package start
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"github.com/signalbox/signalbox/users"
 )
 
-// newDraft begins a run of a tool for this update.
-func newDraft(t *turn.Turn, tool *registry.Tool) input.Draft {
+// NewDraft begins a run of a tool for this update.
+func NewDraft(t *turn.Turn, tool *registry.Tool) input.Draft {
 	return input.Draft{
 		Tool: tool.ToolID, Request: t.In.Message,
 		Key:   t.In.Platform + ":" + t.In.Chat.Chat + ":" + t.In.Message.ID,
@@ -42,8 +42,8 @@ func readTyped(t *turn.Turn, d *input.Draft, tool *registry.Tool, text string) (
 	return nil
 }
 
-// readText is typed and what it leads to: values that are elsewhere, the last result and those of a preset.
-func readText(ctx context.Context, t *turn.Turn, d *input.Draft, tool *registry.Tool, text string) (hint chat.Text, err error) {
+// ReadText is typed and what it leads to: values that are elsewhere, the last result and those of a preset.
+func ReadText(ctx context.Context, t *turn.Turn, d *input.Draft, tool *registry.Tool, text string) (hint chat.Text, err error) {
 	if hint := readTyped(t, d, tool, text); hint != nil {
 		return hint, nil
 	}
@@ -124,8 +124,8 @@ func takeFiles(ctx context.Context, t *turn.Turn, d *input.Draft, from runs.Sour
 	return nil
 }
 
-// requestOf is the message a repeated run answers: the one the first run answered, if it is in this chat.
-func requestOf(t *turn.Turn, run runs.Run) chat.MessageRef {
+// RequestOf is the message a repeated run answers: the one the first run answered, if it is in this chat.
+func RequestOf(t *turn.Turn, run runs.Run) chat.MessageRef {
 	where, err := store.TargetOf(run)
 	if err != nil || where.Chat.Chat != t.In.Chat.Chat {
 		return chat.MessageRef{}

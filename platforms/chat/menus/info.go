@@ -1,4 +1,4 @@
-package router
+package menus
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/start"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/platforms/words"
@@ -15,8 +16,8 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
-// helpCommand explains the bot, or a tool.
-func helpCommand(ctx context.Context, t *turn.Turn) error {
+// HelpCommand explains the bot, or a tool.
+func HelpCommand(ctx context.Context, t *turn.Turn) error {
 	words := strings.TrimSpace(t.In.Text)
 	if words == "" {
 		return helpOverview(ctx, t)
@@ -28,8 +29,8 @@ func helpCommand(ctx context.Context, t *turn.Turn) error {
 		_, err := t.Reply(ctx, chat.Text{{Style: chat.StyleBold, Text: "/" + c.Name}, {Text: "\n" + t.Say.Line("command."+c.Name)}})
 		return err
 	}
-	if found := t.Search(words, toolsPerPage); len(found) > 0 {
-		return listTools(ctx, t, t.Say.Text("help.search", "words", chat.Brief(words, 60)), found)
+	if found := t.Search(words, start.PerPage); len(found) > 0 {
+		return ListTools(ctx, t, t.Say.Text("help.search", "words", chat.Brief(words, 60)), found)
 	}
 	return t.NothingFound(ctx, words)
 }
@@ -68,7 +69,7 @@ func explainTool(ctx context.Context, t *turn.Turn, tool *registry.Tool) error {
 	var buttons [][]chat.Button
 	var price chat.Text
 	if tool.Refusal(t.Audience()) == nil {
-		quote, err := priceOf(ctx, t, input.Draft{Tool: tool.ToolID})
+		quote, err := start.PriceOf(ctx, t, input.Draft{Tool: tool.ToolID})
 		if err != nil {
 			t.Services.Log.WarnContext(ctx, "help without a price", "tool", tool.ToolID, "error", err)
 		}
@@ -121,9 +122,9 @@ func inputHelp(t *turn.Turn, f registry.InputField) chat.Text {
 	return line
 }
 
-// operatorSays tells what the operator says about something. Where they said nothing it tells what holds anyway, and
+// OperatorSays tells what the operator says about something. Where they said nothing it tells what holds anyway, and
 // whom to ask.
-func operatorSays(ctx context.Context, t *turn.Turn, text, without string) error {
+func OperatorSays(ctx context.Context, t *turn.Turn, text, without string) error {
 	if text != "" {
 		_, err := t.Reply(ctx, chat.Plain(text))
 		return err
@@ -136,8 +137,8 @@ func operatorSays(ctx context.Context, t *turn.Turn, text, without string) error
 	return err
 }
 
-// balanceCommand tells what there is to spend.
-func balanceCommand(ctx context.Context, t *turn.Turn) error {
+// BalanceCommand tells what there is to spend.
+func BalanceCommand(ctx context.Context, t *turn.Turn) error {
 	b, err := t.Services.Wallets.Balance(ctx, t.Account.ID)
 	if err != nil {
 		return fmt.Errorf("read the balance: %w", err)
@@ -163,8 +164,8 @@ func balanceCommand(ctx context.Context, t *turn.Turn) error {
 	return err
 }
 
-// priceCommand tells what a tool costs with the person's settings.
-func priceCommand(ctx context.Context, t *turn.Turn) error {
+// PriceCommand tells what a tool costs with the person's settings.
+func PriceCommand(ctx context.Context, t *turn.Turn) error {
 	words := strings.TrimSpace(t.In.Text)
 	if words == "" {
 		return t.Tell(ctx, "price.usage")
@@ -173,16 +174,16 @@ func priceCommand(ctx context.Context, t *turn.Turn) error {
 	if !ok {
 		return t.NothingFound(ctx, words)
 	}
-	if refused, err := refuse(ctx, t, tool); refused || err != nil {
+	if refused, err := start.Refuse(ctx, t, tool); refused || err != nil {
 		return err
 	}
-	d := newDraft(t, tool)
-	if hint, err := readText(ctx, t, &d, tool, typed); hint != nil || err != nil {
-		return hintOr(ctx, t, hint, err)
+	d := start.NewDraft(t, tool)
+	if hint, err := start.ReadText(ctx, t, &d, tool, typed); hint != nil || err != nil {
+		return start.HintOr(ctx, t, hint, err)
 	}
-	quote, err := priceOf(ctx, t, d)
+	quote, err := start.PriceOf(ctx, t, d)
 	if err != nil {
-		return notStarted(ctx, t, chat.MessageRef{}, d, err)
+		return start.NotStarted(ctx, t, chat.MessageRef{}, d, err)
 	}
 	text := chat.Lines(chat.Text{{Style: chat.StyleBold, Text: tool.DisplayName}}, t.Say.Price(quote))
 	if quote.Rate != "" && quote.High > 0 {
