@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -133,7 +134,7 @@ type Call struct {
 
 // Preview is what a call would do.
 type Preview struct {
-	// Capability is that of this very call: read where it changes nothing, as when it only shows what it would delete.
+	// Capability is that of this very call: read where it changes nothing, as when it only shows what it would delete; empty: the tool's.
 	Capability Capability `json:"capability"`
 	Message    string     `json:"message,omitempty"` // one line for people, e.g. "Delete 2 posts?"
 	// Touches is what the call would change, each with the version that it has now. A provider refuses a call whose Preview names
@@ -148,6 +149,9 @@ type Touch struct {
 	Title   string `json:"title,omitempty"`
 	Version string `json:"version"` // changes whenever the thing does
 }
+
+// Label names the thing for people: its title, or else its kind and id.
+func (t Touch) Label() string { return cmp.Or(t.Title, t.Kind+" "+t.ID) }
 
 // MediaOpener reads the files behind media references.
 type MediaOpener interface {

@@ -28,7 +28,7 @@ type acceptance struct {
 	kept   bool // there is a place for it here: this process works on it at once
 	limits users.Limits
 	budget Budget
-	raw    struct{ inputs, sources, quote, context []byte }
+	raw    struct{ inputs, sources, quote, context, preview []byte }
 
 	repeats string      // the first run's id, when the request is a repeated one
 	beside  *acceptance // the first request, when it came at the same moment
@@ -77,6 +77,7 @@ func (s *Service) AcceptBound(ctx context.Context, b Bound) (Run, error) {
 	if len(b.Missing) > 0 {
 		return s.firstOr(ctx, b.Request, &MissingInputError{Fields: b.Missing})
 	}
+	b.judge() // of this very Bound, also where it is not from Bind
 	quote, err := s.Quote(ctx, b)
 	if err != nil {
 		return s.firstOr(ctx, b.Request, err)
@@ -179,7 +180,7 @@ func (s *Service) prepare(ctx context.Context, b Bound, quote billing.Quote) (*a
 	a.record = record{
 		Run: Run{
 			ID: id.String(), AccountID: b.Request.AccountID, Tool: b.Tool, Status: StatusQueued,
-			Inputs: b.Inputs, Sources: b.Sources, Quote: quote, Origin: b.Request.Origin, Parent: b.Request.Parent,
+			Inputs: b.Inputs, Sources: b.Sources, Quote: quote, Origin: b.Request.Origin, Parent: b.Request.Parent, Preview: b.Preview(),
 			Context: b.Request.Context, Attempt: 1, CreatedAt: s.now(), strict: s.config.Approval == ApproveAll,
 		},
 		deliverable: deliverable, timeout: s.timeoutOf(b.Tool),
@@ -192,6 +193,11 @@ func (s *Service) prepare(ctx context.Context, b Bound, quote billing.Quote) (*a
 		into *[]byte
 	}{{b.Inputs, &a.raw.inputs}, {b.Sources, &a.raw.sources}, {quote, &a.raw.quote}} {
 		if *part.into, err = json.Marshal(part.from); err != nil {
+			return nil, err
+		}
+	}
+	if a.record.Preview != nil {
+		if a.raw.preview, err = json.Marshal(a.record.Preview); err != nil {
 			return nil, err
 		}
 	}
@@ -281,10 +287,11 @@ func (d admission) decide(limit int, accepts []*acceptance) {
 	}
 }
 
-// acceptSQL inserts runs; with acceptInContextSQL some have a context. Most have none, and pay for none.
+// acceptSQL inserts runs; with acceptMoreSQL some have a context or a preview. Most have neither, and pay for none.
 const (
-	acceptSQL          = acceptInto + ")\n" + acceptSelect + "\n" + acceptFrom + ") a"
-	acceptInContextSQL = acceptInto + ", context)\n" + acceptSelect + ", nullif(context, '')::json\n" + acceptFrom + ", unnest($22::text[]) AS context) a"
+	acceptSQL     = acceptInto + ")\n" + acceptSelect + "\n" + acceptFrom + ") a"
+	acceptMoreSQL = acceptInto + ", context, preview)\n" + acceptSelect + ", nullif(context, '')::json, nullif(preview, '')::json\n" +
+		acceptFrom + ", unnest($22::text[]) AS context, unnest($23::text[]) AS preview) a"
 
 	acceptInto = `
 	INSERT INTO runs (id, account_id, tool_id, tool_version, service, status, waiting, claimed_by, claims, inputs, sources, shape, quote, promised,
@@ -335,8 +342,9 @@ func (s *Service) queueAccepts(batch *pgx.Batch, accepts []*acceptance) {
 		column(accepts, worker),
 		column(accepts, func(a *acceptance) string { return a.budget.Name }),
 	}
-	if slices.ContainsFunc(accepts, func(a *acceptance) bool { return a.raw.context != nil }) {
-		batch.Queue(acceptInContextSQL, append(args, column(accepts, func(a *acceptance) string { return string(a.raw.context) }))...)
+	if slices.ContainsFunc(accepts, func(a *acceptance) bool { return a.raw.context != nil || a.raw.preview != nil }) {
+		batch.Queue(acceptMoreSQL, append(args, column(accepts, func(a *acceptance) string { return string(a.raw.context) }),
+			column(accepts, func(a *acceptance) string { return string(a.raw.preview) }))...)
 	} else {
 		batch.Queue(acceptSQL, args...)
 	}
@@ -379,18 +387,32 @@ func (s *Service) Ask(ctx context.Context, r Request) (Run, error) {
 }
 
 // askedBefore is the key under which a call that waits for approval is found again, see approvalKey; "" for one that does not wait.
+// What was approved and done may have no preview any more, so it is looked for first.
 func (s *Service) askedBefore(ctx context.Context, b Bound, before string) (string, error) {
+	key, err := approvalKey(b.Request, before)
+	if err != nil {
+		return "", err
+	}
+	if _, ok := Extra[registry.Previewer](s.config.Providers[b.Tool.Service]); ok {
+		if _, err := s.First(ctx, b.Request.AccountID, key); err == nil {
+			return key, nil
+		}
+	}
 	quote, err := s.Quote(ctx, b)
 	if err != nil || !b.Asks(quote) {
 		return "", err
 	}
-	return approvalKey(b.Request, before)
+	return key, nil
 }
 
-// forgotten reports whether a run can't be approved any more: it was canceled before, or its time is over.
+// forgotten reports whether a run can't be approved any more: it was canceled before, or its time is over. One that failed after its
+// approval, such as because what its preview showed had changed, is shown and approved anew.
 func (s *Service) forgotten(r Run) bool {
-	if r.Status == StatusAwaitingConfirmation {
+	switch {
+	case r.Status == StatusAwaitingConfirmation:
 		return expired(r, s.config.Now())
+	case r.Status == StatusFailed:
+		return r.approved() != nil
 	}
 	return r.Status == StatusCanceled && r.ConfirmedAt == nil
 }

@@ -175,7 +175,7 @@ func (s *Service) callOf(r *record, repeated bool) registry.Call {
 	tool, inputs := r.forwarded()
 	return registry.Call{
 		RunID: r.ID, Handle: r.handle(), Repeated: repeated, Sent: r.sending, UserID: r.AccountID, Tool: tool, Inputs: inputs,
-		CallbackURL: s.config.CallbackURL(r.Tool.Service, r.ID), Media: s.config.Assets, Context: s.contextOf(&r.Run),
+		CallbackURL: s.config.CallbackURL(r.Tool.Service, r.ID), Media: s.config.Assets, Context: s.contextOf(&r.Run), Preview: r.approved(),
 	}
 }
 

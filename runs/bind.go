@@ -27,7 +27,7 @@ type Bound struct {
 	// Notice is a line to show with the run, e.g. that the tool is deprecated.
 	Notice string
 
-	quoted *quoted // its price, once it was asked for
+	judged *judged // its price and preview, once they were asked for
 }
 
 // Bind gives every input of the tool its value: the one of the strongest source that has any, else the
@@ -78,7 +78,7 @@ func withPreferences(r Request, preferences map[string]any) Request {
 // bind is Bind without the world around it.
 func bind(tool registry.Tool, r Request, random io.Reader) (Bound, error) {
 	b := Bound{
-		Request: r, Tool: tool, Notice: tool.Notice(), quoted: &quoted{},
+		Request: r, Tool: tool, Notice: tool.Notice(), judged: &judged{},
 		Inputs: make(map[string]any, len(tool.InputSchema)), Sources: make(map[string]Source, len(tool.InputSchema)),
 	}
 	if err := refuseUnknown(tool, r.Values); err != nil {

@@ -59,13 +59,14 @@ func (r Run) NeedsApproval() error {
 	if r.Status != StatusAwaitingConfirmation {
 		return nil
 	}
-	return waits(r.Tool, r.Quote, r.strict, r)
+	return waits(r.Tool, r.Capability(), r.Quote, r.strict, r)
 }
 
-// waits says why a tool waits for its owner's word.
-func waits(t registry.Tool, quote billing.Quote, strict bool, r Run) *ApprovalError {
+// waits says why a call waits for its owner's word.
+func waits(t registry.Tool, does registry.Capability, quote billing.Quote, strict bool, r Run) *ApprovalError {
 	e := &ApprovalError{Run: r}
-	if readsOnly(t) {
+	// Nothing but a strict policy, or its price, keeps it from running by itself.
+	if does == registry.CapabilityRead && t.Confirmation == "" && len(t.PIIRequired) == 0 {
 		if e.Reading = strict; !strict {
 			e.Price = quote.High
 		}
@@ -75,12 +76,7 @@ func waits(t registry.Tool, quote billing.Quote, strict bool, r Run) *ApprovalEr
 
 // Unasked is the *ApprovalError of a request that has to be approved, at this price, where there is nobody to ask.
 func (b Bound) Unasked(quote billing.Quote) *ApprovalError {
-	return waits(b.Tool, quote, b.Request.Approval == ApproveAll, Run{})
-}
-
-// readsOnly reports whether nothing but a strict policy, or its price, keeps a tool from running by itself.
-func readsOnly(t registry.Tool) bool {
-	return t.Capability == registry.CapabilityRead && t.Confirmation == "" && len(t.PIIRequired) == 0
+	return waits(b.Tool, b.Capability(), quote, b.Request.Approval == ApproveAll, Run{})
 }
 
 // approvalKey makes a model's call the same call when it is sent again: after its approval it is found, and runs once. Other
@@ -106,8 +102,8 @@ func approvalKey(r Request, before string) (string, error) {
 
 // Asks reports whether the run will wait for its owner's word at this price: its tool demands a summary, it sends
 // personal data, or a model asks for what must be approved: what changes something, and what costs money unless it draws on
-// a Budget with a limit, which is its owner's word for that. A tool that cancels another never asks: when something
-// went wrong there may be nobody to answer.
+// a Budget with a limit, which is its owner's word for that. What the call changes is told by its preview, if there is one. A tool that
+// cancels another never asks: when something went wrong there may be nobody to answer.
 func (b Bound) Asks(quote billing.Quote) bool {
 	t, r := b.Tool, b.Request
 	switch {
@@ -118,7 +114,7 @@ func (b Bound) Asks(quote billing.Quote) bool {
 	case r.Approval == ApproveNothing:
 		return false
 	}
-	return t.Capability != registry.CapabilityRead || quote.High > 0 && r.Budget.Limit == 0
+	return b.Capability() != registry.CapabilityRead || quote.High > 0 && r.Budget.Limit == 0
 }
 
 // Summary is what the owner of a run affirms: exactly this call, for no more than this price.
@@ -129,12 +125,14 @@ type Summary struct {
 	Inputs      map[string]any  `json:"inputs"`
 	Personal    []string        `json:"personal"` // scopes of personal data that go to the service
 	Promise     billing.NanoUSD `json:"promiseNanoUsd"`
+
+	Preview *registry.Preview `json:"preview,omitempty"` // what the call would do, as it was shown
 }
 
 // Summary gives what the owner affirms, or has affirmed.
 func (r Run) Summary() Summary {
 	s := Summary{
-		Kind: "approval", ToolID: r.Tool.ToolID, ToolVersion: r.Tool.Version, Inputs: maps.Clone(r.Inputs), Personal: slices.Clone(r.Tool.PIIRequired), Promise: r.Quote.High,
+		Kind: "approval", ToolID: r.Tool.ToolID, ToolVersion: r.Tool.Version, Inputs: maps.Clone(r.Inputs), Personal: slices.Clone(r.Tool.PIIRequired), Promise: r.Quote.High, Preview: r.Preview,
 	}
 	if r.Tool.Confirmation != "" {
 		s.Kind = r.Tool.Confirmation

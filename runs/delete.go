@@ -27,7 +27,7 @@ type Remover interface {
 const AllOutputs = -1
 
 // forgotten is what becomes of a run's row whose owner deletes it: when it ran and what it cost stays, for the books.
-const forgotten = `inputs = '{}', sources = '{}', outputs = NULL, target = NULL, context = NULL, idempotency_key = NULL, deliverable = false,
+const forgotten = `inputs = '{}', sources = '{}', outputs = NULL, target = NULL, context = NULL, preview = NULL, idempotency_key = NULL, deliverable = false,
 	deleted_at = coalesce(deleted_at, now())`
 
 // Delete deletes a run for its owner: what it was made from, what came of it, and where that was shown. One that is under way is

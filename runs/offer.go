@@ -16,15 +16,25 @@ import (
 // QuoteLife is how long a price that was shown is held to. Whoever comes later is asked again.
 const QuoteLife = 15 * time.Minute
 
-// quoted is the price of a bound request. It is made once, and copies of the Bound share it.
-type quoted struct {
-	mu    sync.Mutex
-	quote billing.Quote
-	at    time.Time // zero: not made yet
+// judged is what a bound request costs and does. Both are found out once, and copies of the Bound share it.
+type judged struct {
+	mu        sync.Mutex
+	quote     billing.Quote
+	at        time.Time // of the quote; zero: not made yet
+	preview   *registry.Preview
+	previewed bool // the provider was asked
+}
+
+// judge is what is known about the request by now; one that is not from Bind gets a place for it.
+func (b *Bound) judge() *judged {
+	if b.judged == nil {
+		b.judged = &judged{}
+	}
+	return b.judged
 }
 
 // once gives the price, and makes it where there is none yet or its time is over.
-func (q *quoted) once(now time.Time, makeOne func() (billing.Quote, error)) (billing.Quote, time.Time, error) {
+func (q *judged) once(now time.Time, makeOne func() (billing.Quote, error)) (billing.Quote, time.Time, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if !q.at.IsZero() && now.Sub(q.at) < QuoteLife {

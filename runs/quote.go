@@ -29,7 +29,13 @@ const (
 // size, steps, model, ...). High is a promise, see billing.Quote. A bound request has one price: who asks again within
 // QuoteLife, and AcceptBound, get the same. That of a request which came with the Offer that was shown is the Offer's, or it
 // is a *QuoteError.
+//
+// Where no input is missing, the provider is also asked what the call would do, if it can tell (registry.Previewer): so Asks and AcceptBound
+// judge the call and not its tool. Its error is the request's.
 func (s *Service) Quote(ctx context.Context, b Bound) (billing.Quote, error) {
+	if err := s.preview(ctx, b, b.judge()); err != nil {
+		return billing.Quote{}, err
+	}
 	if b.Request.Quote != "" {
 		return s.shown(ctx, b)
 	}
@@ -39,10 +45,7 @@ func (s *Service) Quote(ctx context.Context, b Bound) (billing.Quote, error) {
 
 // quote is the house's own price of a bound request, with the time when it was made.
 func (s *Service) quote(ctx context.Context, b Bound) (billing.Quote, time.Time, error) {
-	if b.quoted == nil { // not from Bind
-		b.quoted = &quoted{}
-	}
-	return b.quoted.once(s.config.Now(), func() (billing.Quote, error) { return s.makeQuote(ctx, b) })
+	return b.judge().once(s.config.Now(), func() (billing.Quote, error) { return s.makeQuote(ctx, b) })
 }
 
 func (s *Service) makeQuote(ctx context.Context, b Bound) (billing.Quote, error) {

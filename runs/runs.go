@@ -70,7 +70,8 @@ type Run struct {
 	Receipt       *billing.Receipt // once over
 	Error         *Failure         // once failed, canceled or timed out
 	Origin        Origin
-	Parent        string // the run this one repeats or varies
+	Parent        string            // the run this one repeats or varies
+	Preview       *registry.Preview // what the call would do, as its provider said before; nil: it can't tell
 	Context       registry.CallContext
 	Attempt       int // the present one, or the last; the first is 1
 	CreatedAt     time.Time

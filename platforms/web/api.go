@@ -61,6 +61,7 @@ type runBody struct {
 	LatencyMs     int64                  `json:"latencyMs,omitempty"` // once over; see runs.Envelope
 	Attempts      int                    `json:"attempts,omitempty"`  // executions until now
 	Confirmation  *confirmationBody      `json:"confirmation,omitempty"`
+	Preview       *registry.Preview      `json:"preview,omitempty"` // what the call would do, as its provider said before
 	Question      *questionBody          `json:"question,omitempty"`
 	Granted       []string               `json:"granted,omitzero"` // the personal data that its owner let go to the service; absent: all that the tool asks for
 }
@@ -110,7 +111,7 @@ func (s *Server) runBody(r *http.Request, run runs.Run) runBody {
 		Stage: run.Stage, QueuePosition: run.QueuePosition, Remaining: int(run.Rest(time.Now()).Round(time.Second).Seconds()), Inputs: run.Inputs, Sources: run.Sources, Outputs: []outputBody{},
 		Quote: quoteBody{Low: run.Quote.Low, High: run.Quote.High}, Cost: run.Cost, Receipt: run.Receipt, Error: run.Error,
 		CreatedAt: run.CreatedAt, StartedAt: run.StartedAt, EndedAt: run.EndedAt,
-		TraceID: run.Trace(), LatencyMs: run.Latency().Milliseconds(), Attempts: run.Executions(), Granted: run.Granted,
+		TraceID: run.Trace(), LatencyMs: run.Latency().Milliseconds(), Attempts: run.Executions(), Granted: run.Granted, Preview: run.Preview,
 	}
 	if !run.Status.Final() {
 		b.Notice = run.Notice

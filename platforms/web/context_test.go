@@ -362,6 +362,53 @@ func TestApproval(t *testing.T) {
 	})
 }
 
+func TestPreview(t *testing.T) {
+	t.Parallel()
+	h := toolHouse(t)
+	dev := h.developer("ann")
+	h.fake.Previews(func(c registry.Call) (registry.Preview, error) {
+		p := registry.Preview{Capability: registry.CapabilityRead, Message: "Delete <2> posts?", Touches: []registry.Touch{
+			{Kind: "post", ID: "7", Title: "Hello <you>", Version: "3"}, {Kind: "post", ID: "8", Version: "1"},
+		}}
+		if c.Inputs["prompt"] == "confirmed" {
+			p.Capability = registry.CapabilityWrite
+		}
+		if c.Inputs["prompt"] == "nothing" {
+			return p, registry.Errorf(registry.CodeInvalidInput, "there are no such posts")
+		}
+		return p, nil
+	})
+	var shown struct {
+		planned
+		Run *struct {
+			RunID   string
+			Preview *registry.Preview
+		}
+	}
+	model := []string{"X-Planner-Provider", "anthropic", "X-Trace-Id", "posts"}
+	t.Run("D99 a model's call that would change something waits, and its owner sees what", func(t *testing.T) {
+		if status := dev.call("POST", "/api/run/look", ask("confirmed"), &shown, model...); status != http.StatusForbidden || shown.Code != "tool_requires_approval" || h.executed("look") != 0 {
+			t.Fatalf("%d %+v", status, shown)
+		}
+		if p := shown.Run.Preview; p == nil || p.Capability != registry.CapabilityWrite || p.Message != "Delete <2> posts?" || len(p.Touches) != 2 || p.Touches[0].Version != "3" {
+			t.Fatalf("the preview is %+v", p)
+		}
+		me := h.visitor()
+		me.form("/signin", url.Values{"key": {dev.key}})
+		has(t, me.page("/run/"+shown.Run.RunID), "Delete &lt;2&gt; posts?", "<li>Hello &lt;you&gt;</li>", "<li>post 8</li>")
+	})
+	t.Run("D96 one that only shows what it would change runs", func(t *testing.T) {
+		if status := dev.call("POST", "/api/run/look", ask("show"), &shown, model...); status != http.StatusAccepted {
+			t.Errorf("%d %+v", status, shown)
+		}
+	})
+	t.Run("a preview's error is the answer", func(t *testing.T) {
+		if status := dev.call("POST", "/api/run/look", ask("nothing"), &shown, model...); status != http.StatusUnprocessableEntity || shown.Detail != "there are no such posts" {
+			t.Errorf("%d %+v", status, shown)
+		}
+	})
+}
+
 func TestSummaryCard(t *testing.T) {
 	t.Parallel()
 	h := toolHouse(t)

@@ -344,8 +344,14 @@ func schemas() object {
 			"traceId":      object{"type": "string", "description": "As the request named it, else the run's id"},
 			"latencyMs":    object{"type": "integer", "description": "Once over: all attempts and all waiting, but for that for an approval"},
 			"attempts":     object{"type": "integer", "description": "Executions"},
-			"confirmation": ref("Confirmation"), "question": ref("Question"),
+			"confirmation": ref("Confirmation"), "question": ref("Question"), "preview": ref("Preview"),
 		}, "runId", "toolId", "toolVersion", "status", "progress", "inputs", "outputs", "quoteNanoUsd", "costNanoUsd", "createdAt"),
+		"Preview": record(object{
+			"capability": object{"type": "string", "enum": []string{"read", "write", ""}, "description": "Of this very call"},
+			"message":    object{"type": "string", "description": "What the call would do, as its provider said before it was accepted"},
+			"touches": object{"type": "array", "description": "What would change", "items": record(object{
+				"kind": text(), "id": text(), "title": text(), "version": text()}, "kind", "id", "version")},
+		}, "capability"),
 		"Question": record(object{
 			"id": object{"type": "string", "format": "uuid"}, "message": object{"type": "string", "description": "The service's own words"},
 			"fields":  object{"type": "array", "items": object{"type": "object"}, "description": "What is asked for, as in the inputSchema of a tool; none: whether the owner agrees"},
@@ -353,7 +359,7 @@ func schemas() object {
 			"url": object{"type": "string", "format": "uri", "description": "The page on which the owner can answer"},
 		}, "id", "message", "fields", "expiresAt", "url"),
 		"Confirmation": record(object{
-			"kind": text(), "summaryHash": object{"type": "string", "description": "What the owner affirms: tool, version, inputs, personal data and price, by SHA-256"},
+			"kind": text(), "summaryHash": object{"type": "string", "description": "What the owner affirms: tool, version, inputs, personal data, price and preview, by SHA-256"},
 			"personal": object{"type": "array", "items": text(), "description": "Personal data that goes to the service"}, "promiseNanoUsd": amount, "expiresAt": moment,
 			"url": object{"type": "string", "format": "uri", "description": "The page on which the owner can confirm"},
 		}, "kind", "summaryHash", "promiseNanoUsd", "expiresAt", "url"),

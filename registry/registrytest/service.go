@@ -49,6 +49,7 @@ type Service struct {
 	faults      map[Op][]Fault
 	answer      func(registry.Call) (registry.Result, *registry.Error)
 	price       registry.Price
+	preview     func(registry.Call) (registry.Preview, error)
 }
 
 type serviceRun struct {
@@ -68,6 +69,7 @@ var (
 	_ registry.Canceler   = (*Service)(nil)
 	_ registry.Pricer     = (*Service)(nil)
 	_ registry.Progresser = (*Service)(nil)
+	_ registry.Previewer  = (*Service)(nil)
 )
 
 // Answer lets every Call, and every run from now on, be answered at once. nil leaves runs queued
@@ -83,6 +85,13 @@ func (s *Service) SetPrice(p registry.Price) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.price = p
+}
+
+// Previews lets Preview tell what a call would do. nil: nothing is said of single calls.
+func (s *Service) Previews(f func(registry.Call) (registry.Preview, error)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.preview = f
 }
 
 // FailNext lets the next operations op meet these faults, one each, after any given before.
@@ -350,6 +359,17 @@ func (s *Service) Price(ctx context.Context, _ registry.Call) (registry.Price, e
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.price, lost
+}
+
+// Preview tells what Previews set.
+func (s *Service) Preview(_ context.Context, c registry.Call) (registry.Preview, error) {
+	s.mu.Lock()
+	f := s.preview
+	s.mu.Unlock()
+	if f == nil {
+		return registry.Preview{}, nil
+	}
+	return f(c)
 }
 
 // Text makes a text output.

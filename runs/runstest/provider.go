@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,7 +18,8 @@ import (
 )
 
 // Provider is a service that works on runs as a real one does: it knows what was submitted, under which
-// handle, and refuses what is wrong. It is a registry.Submitter, registry.Finder, registry.Canceler and registry.Forgetter.
+// handle, and refuses what is wrong. It is a registry.Submitter, registry.Finder, registry.Canceler, registry.Forgetter and
+// registry.Previewer.
 //
 // By default every run succeeds at once with one text output named "result"; OnSubmit decides otherwise.
 type Provider struct {
@@ -29,6 +31,9 @@ type Provider struct {
 	// Endpoint is where runs go, for a provider with several places: it is noted before anything is taken, and a handle
 	// that is known has to come with the note.
 	Endpoint string
+	// OnPreview tells what a call would do; nil: nothing is said of single calls. A call that comes with a Preview of other things, or
+	// of other versions of them, is refused.
+	OnPreview func(ctx context.Context, call registry.Call) (registry.Preview, error)
 
 	mu      sync.Mutex
 	runs    map[string]*work
@@ -86,6 +91,9 @@ func (p *Provider) Submit(ctx context.Context, c registry.Call) (registry.Ticket
 			return registry.Ticket{}, ctx.Err()
 		}
 	}
+	if err := p.isPresent(ctx, c); err != nil {
+		return registry.Ticket{}, err
+	}
 	ticket, hold, err := p.take(c)
 	if err == nil && hold != nil {
 		select {
@@ -95,6 +103,26 @@ func (p *Provider) Submit(ctx context.Context, c registry.Call) (registry.Ticket
 		}
 	}
 	return ticket, err
+}
+
+// Preview tells what OnPreview says.
+func (p *Provider) Preview(ctx context.Context, c registry.Call) (registry.Preview, error) {
+	if p.OnPreview == nil {
+		return registry.Preview{}, nil
+	}
+	return p.OnPreview(ctx, c)
+}
+
+// isPresent refuses a call whose Preview is of things as they are no more.
+func (p *Provider) isPresent(ctx context.Context, c registry.Call) error {
+	if c.Preview == nil {
+		return nil
+	}
+	now, err := p.Preview(ctx, c)
+	if err == nil && !slices.Equal(now.Touches, c.Preview.Touches) {
+		err = registry.Errorf(registry.CodeInvalidInput, "what would change is not what was shown")
+	}
+	return err
 }
 
 func (p *Provider) knows(handle string) bool {

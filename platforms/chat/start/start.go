@@ -89,7 +89,7 @@ func conversation(t *turn.Turn) string {
 // from its first moment where its state is shown.
 func acceptRun(ctx context.Context, t *turn.Turn, d input.Draft, bound runs.Bound, quote billing.Quote) (turn.Outcome, error) {
 	buttons := t.Keyboard(store.KeyboardState{Tool: d.Tool})
-	pending := runs.Run{Tool: bound.Tool, Status: firstStatus(bound, quote), Inputs: bound.Inputs, Sources: bound.Sources, Quote: quote}
+	pending := runs.Run{Tool: bound.Tool, Status: firstStatus(bound, quote), Inputs: bound.Inputs, Sources: bound.Sources, Quote: quote, Preview: bound.Preview()}
 	first := t.Say.StatusMessage(pending, buttons, d.Notes)
 	first.To, first.ReplyTo = t.In.Chat.Place, d.Request
 	status, err := postStatus(ctx, t, first)

@@ -111,7 +111,7 @@ var (
 // money.
 func unasked(c caller, b runs.Bound, quote billing.Quote) *unaskedError {
 	t := b.Tool
-	if c.budget.Limit > 0 && t.Confirmation == "" && len(t.PIIRequired) == 0 && t.Capability != registry.CapabilityWrite && b.Request.Approval != runs.ApproveAll {
+	if c.budget.Limit > 0 && t.Confirmation == "" && len(t.PIIRequired) == 0 && b.Capability() != registry.CapabilityWrite && b.Request.Approval != runs.ApproveAll {
 		return nil
 	}
 	return &unaskedError{tool: t.DisplayName, price: quote.String(), approval: b.Unasked(quote)}
@@ -166,6 +166,9 @@ func card(b runs.Bound, quote billing.Quote) string {
 	if quote.BillCanceled {
 		text.WriteString("\nA canceled run pays for the time that it ran.")
 	}
+	if p := b.Preview(); p != nil {
+		told(&text, *p)
+	}
 	var names []string
 	for _, f := range b.Tool.InputSchema.Ordered() {
 		if from := b.Sources[f.Name]; from == runs.FromArgument {
@@ -187,6 +190,20 @@ func card(b runs.Bound, quote billing.Quote) string {
 		fmt.Fprintf(&text, "\nPersonal data that goes to the service: %s", strings.Join(personal, ", "))
 	}
 	return text.String()
+}
+
+// told writes what the call would do, as its provider said, with the titles of what would change.
+func told(text *strings.Builder, p registry.Preview) {
+	const most = 20
+	if p.Message != "" {
+		text.WriteString("\n" + p.Message)
+	}
+	for _, touched := range p.Touches[:min(len(p.Touches), most)] {
+		text.WriteString("\n• " + touched.Label())
+	}
+	if more := len(p.Touches) - most; more > 0 {
+		fmt.Fprintf(text, "\n… and %d more", more)
+	}
 }
 
 func (s *Server) seal(a approval) (string, error) {

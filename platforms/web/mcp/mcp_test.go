@@ -799,6 +799,48 @@ func (h *house) signIn(t *testing.T, key string) int {
 	return res.StatusCode
 }
 
+func TestPreview(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.slow.Answer(func(registry.Call) (registry.Result, *registry.Error) {
+		return registry.Result{Outputs: []registry.Output{registrytest.Text("story", "done")}}, nil
+	})
+	does := registry.CapabilityWrite
+	h.slow.Previews(func(registry.Call) (registry.Preview, error) {
+		return registry.Preview{Capability: does, Message: "Delete 1 post?", Touches: []registry.Touch{{Kind: "post", ID: "7", Title: "Hello", Version: "1"}}}, nil
+	})
+	h.tools.Set(registrytest.Tool("remove", func(t *registry.Tool) {
+		t.CommandName, t.OutputSchema = "", registry.OutputSchema{{Name: "story", Type: "text"}}
+	}))
+	if _, err := h.reg.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	_, limited := h.person(t, "ann", billing.Dollar)
+	t.Run("D99 a spending limit is no word for a call that its preview says changes something", func(t *testing.T) {
+		result := call(t, h.connect(t, versions[0], limited, sdk.ClientOptions{}), "remove", prompt("confirmed"))
+		if !result.IsError || h.slow.Submissions() != 0 || envelopeOf(t, result).Error.Code != string(runs.ToolRequiresApproval) {
+			t.Errorf("got %s after %d executions", textOf(result), h.slow.Submissions())
+		}
+	})
+	_, key := h.person(t, "bob", 0)
+	t.Run("D96 the person reads what would change, and lets it happen once", func(t *testing.T) {
+		person := &answers{action: "accept"}
+		result := call(t, h.connect(t, versions[0], key, sdk.ClientOptions{ElicitationHandler: person.elicit}), "remove", prompt("confirmed"))
+		if result.IsError || len(person.asked) != 1 || !strings.Contains(person.asked[0], "\nDelete 1 post?\n• Hello") {
+			t.Fatalf("%s; asked %q", textOf(result), person.asked)
+		}
+		if calls := h.slow.Calls(); len(calls) != 1 || calls[0].Preview == nil || calls[0].Preview.Touches[0].Version != "1" {
+			t.Errorf("carried out as %+v", calls)
+		}
+	})
+	t.Run("D96 what only shows it runs by itself", func(t *testing.T) {
+		does = registry.CapabilityRead
+		if result := call(t, h.connect(t, versions[0], key, sdk.ClientOptions{}), "remove", prompt("show")); result.IsError {
+			t.Error(textOf(result))
+		}
+	})
+}
+
 func TestApproval(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
