@@ -8,7 +8,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/platforms/chat/store"
-	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/pages"
 	"github.com/signalbox/signalbox/platforms/web/webchat"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -30,7 +30,7 @@ func newUsers(db *database, ledger *billing.Ledger, c Config, change ...func(*us
 			return mergeRooms(ctx, tx, ledger, from, into)
 		},
 		OnErase: func(ctx context.Context, tx pgx.Tx, accountID string) error {
-			if err := web.Forget(ctx, tx, accountID); err != nil {
+			if err := pages.Forget(ctx, tx, accountID); err != nil {
 				return err
 			}
 			if err := webchat.Forget(ctx, tx, accountID); err != nil {

@@ -13,11 +13,13 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/pages"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
@@ -66,9 +68,9 @@ type Adapter struct {
 }
 
 var (
-	_ chat.Adapter     = (*Adapter)(nil)
-	_ web.Conversation = (*Adapter)(nil)
-	_ web.Commander    = (*Adapter)(nil)
+	_ chat.Adapter       = (*Adapter)(nil)
+	_ pages.Conversation = (*Adapter)(nil)
+	_ pages.Commander    = (*Adapter)(nil)
 )
 
 // New makes an Adapter.
