@@ -16,7 +16,6 @@ CREATE TABLE run_workers (
 
 -- What was a job until now may have been begun.
 UPDATE runs SET claims = 1 WHERE ended_at IS NULL;
-DELETE FROM river_job WHERE kind = 'run';
 
 -- The mark of the delivery is no part of any index, so that it writes to none. Who looks for what an account
 -- missed finds it among the account's runs.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/riverqueue/river"
 
 	"github.com/signalbox/signalbox/registry"
 )
@@ -37,7 +36,7 @@ const (
 	giveBackSQL = `UPDATE runs SET claimed_by = NULL, claims = 0 WHERE id = $1 AND claimed_by = $2 AND ended_at IS NULL`
 )
 
-// offerSQL tells every process that there are runs in the queue, once the transaction is committed.
+// offerSQL tells every process that there are runs or deliveries in the queue, once the transaction is committed.
 const offerSQL = `SELECT pg_notify('` + channel + `', ':')`
 
 // claimFree works on runs from the queue until the service stops.
@@ -226,35 +225,41 @@ func (s *Service) advanceGuarded(ctx context.Context, runID string, first bool, 
 	return s.advance(ctx, runID, first, known)
 }
 
-// endWork ends the work on runs: what waits for a provider ends at once, steps get the time of Config.SoftStop.
+// endWork ends the work on runs and deliveries: what waits for a provider ends at once, steps get the time of Config.SoftStop.
 func (s *Service) endWork(ctx context.Context) error {
 	s.desk.close()
-	soft := time.NewTimer(s.config.SoftStop)
-	defer soft.Stop()
-	select {
-	case <-s.desk.idle:
+	soft, cancel := context.WithTimeout(ctx, s.config.SoftStop)
+	defer cancel()
+	if s.idleWithin(soft) {
 		return nil
-	case <-soft.C:
-	case <-ctx.Done():
 	}
 	s.hurry(errStopping)
-	hard := time.NewTimer(time.Second)
-	defer hard.Stop()
-	select {
-	case <-s.desk.idle:
+	hard, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	if s.idleWithin(hard) {
 		return nil
-	case <-hard.C:
-		return errors.New("the work on some runs did not end in time")
 	}
+	return errors.New("the work on some runs did not end in time")
+}
+
+// idleWithin waits until nobody works here any more; false: ctx ended before.
+func (s *Service) idleWithin(ctx context.Context) bool {
+	for _, idle := range []<-chan struct{}{s.desk.idle, s.delivering} {
+		select {
+		case <-idle:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
 }
 
 // longestLife is more than any run takes from its acceptance to its delivery.
 const longestLife = SummaryLife + startWithin + maxTimeout + deliverWithin
 
-// release gives up all that a process had claimed: open runs go back to the queue, and results that it may
-// not have brought get a job. since is when the process began. Unless it is certain that nothing of it comes after this,
-// another look must follow.
-func (s *Service) release(ctx context.Context, tx pgx.Tx, worker string, since time.Time, certain bool) (freed int64, err error) {
+// release gives up all that a process had claimed, which began then: open runs go back to the queue, and results that it may not have
+// brought to that of the deliveries.
+func (s *Service) release(ctx context.Context, tx pgx.Tx, worker string, since time.Time) (freed int64, err error) {
 	open, err := tx.Exec(ctx, `UPDATE runs SET claimed_by = NULL WHERE id IN (
 		SELECT id FROM runs WHERE ended_at IS NULL AND claimed_by = $1 ORDER BY id FOR UPDATE)`, worker)
 	if err != nil {
@@ -270,31 +275,12 @@ func (s *Service) release(ctx context.Context, tx pgx.Tx, worker string, since t
 	if err != nil {
 		return 0, err
 	}
-	if err := s.insertDeliveries(ctx, tx, unsure); err != nil {
+	if err := s.deliveries.Add(ctx, tx, unsure...); err != nil {
 		return 0, err
 	}
-	over := `UPDATE run_workers SET gone_at = now() WHERE id = $1`
-	if certain {
-		over = `DELETE FROM run_workers WHERE id = $1`
-	}
-	_, err = tx.Exec(ctx, over, worker)
-	if freed = open.RowsAffected(); err == nil && freed > 0 {
+	waiting, err := s.deliveries.Release(ctx, tx, worker)
+	if freed = open.RowsAffected() + int64(len(unsure)) + waiting; err == nil && freed > 0 {
 		_, err = tx.Exec(ctx, offerSQL)
 	}
-	return freed + int64(len(unsure)), err
-}
-
-// insertDeliveries queues deliveries.
-func (s *Service) insertDeliveries(ctx context.Context, tx pgx.Tx, runIDs []string) error {
-	jobs := make([]river.InsertManyParams, len(runIDs))
-	for i, id := range runIDs {
-		jobs[i] = deliverJob(id)
-	}
-	if len(jobs) == 0 {
-		return nil
-	}
-	if _, err := s.river.InsertManyTx(ctx, tx, jobs); err != nil {
-		return fmt.Errorf("queue deliveries: %w", err)
-	}
-	return nil
+	return freed, err
 }

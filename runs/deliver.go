@@ -8,14 +8,40 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/claims"
 	"github.com/signalbox/signalbox/registry"
 )
 
-// patience is how long a delivery waits in place when the platform asks for time; for longer its job
-// goes back to the queue.
-const patience = 5 * time.Second
+const (
+	// patience is how long a delivery waits in place when the platform asks for time; for longer it goes back to the queue.
+	patience       = 5 * time.Second
+	deliverTimeout = 5 * time.Minute // of one delivery; videos take their time
+	deliverTries   = 14
+	deliverWithin  = 48 * time.Hour // as long as the platform asks for time
+	deliverPause   = 10 * time.Minute
+)
 
-// deliver is the work of a delivery's job.
+// deliverAgain is the work of the queue of deliveries: one try. Where the platform asks for time, the delivery waits for it without using
+// up a try. What is given up stays in the history.
+func (s *Service) deliverAgain(ctx context.Context, item claims.Item) claims.Next {
+	err := s.deliver(ctx, item.Key)
+	var asked *registry.Error
+	switch {
+	case err == nil:
+		return claims.Next{}
+	case s.isStopping():
+		return claims.Next{After: time.Millisecond, Free: true}
+	case errors.As(err, &asked) && asked.RetryAfter > 0 && s.now().Sub(item.Since) < deliverWithin:
+		return claims.Next{After: asked.RetryAfter, Free: true}
+	case item.Tries+1 >= deliverTries:
+		s.log.ErrorContext(ctx, "a result could not be delivered and is kept", "run", item.Key, "tries", deliverTries, "error", err)
+		return claims.Next{}
+	}
+	s.log.InfoContext(ctx, "a delivery failed, another try follows", "run", item.Key, "try", item.Tries+1, "error", err)
+	return claims.Next{After: backoff(s.config.RetryBase, item.Tries+1, deliverPause)}
+}
+
+// deliver brings the result of a run from the queue.
 func (s *Service) deliver(ctx context.Context, runID string) error {
 	r, err := s.load(ctx, runID)
 	if err != nil {
@@ -29,7 +55,7 @@ func (s *Service) deliver(ctx context.Context, runID string) error {
 }
 
 // deliverNow delivers what this process has just ended, under the run's claim: until the delivery is marked that
-// is what remembers it. Only what does not work at once gets a job.
+// is what remembers it. Only what does not work at once is queued.
 func (s *Service) deliverNow(ctx context.Context, r *record) error {
 	err := s.handOver(ctx, r)
 	if err == nil {
@@ -98,14 +124,23 @@ func (s *Service) MarkDelivered(ctx context.Context, runID string) error {
 // could not be reached writes again. One that was delivered, or is being delivered, stays as it is.
 func (s *Service) Redeliver(ctx context.Context, runID string) error {
 	err := pgx.BeginFunc(ctx, s.config.Pool, func(tx pgx.Tx) error {
-		if err := s.insertDeliveries(ctx, tx, []string{runID}); err != nil {
+		tag, err := tx.Exec(ctx, `UPDATE runs SET claimed_by = NULL WHERE id = $1 AND ended_at IS NOT NULL AND delivered_at IS NULL`, runID)
+		if err != nil || tag.RowsAffected() == 0 {
 			return err
 		}
-		_, err := tx.Exec(ctx, `UPDATE runs SET claimed_by = NULL WHERE id = $1 AND claimed_by IS NOT NULL AND ended_at IS NOT NULL`, runID)
-		return err
+		return s.queueDelivery(ctx, tx, runID)
 	})
 	if err != nil {
 		return fmt.Errorf("queue the delivery of run %s: %w", runID, err)
 	}
 	return nil
+}
+
+// queueDelivery has the result of a run that is over brought once tx is committed, by any process.
+func (s *Service) queueDelivery(ctx context.Context, tx pgx.Tx, runID string) error {
+	if err := s.deliveries.Add(ctx, tx, runID); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, offerSQL)
+	return err
 }

@@ -32,7 +32,7 @@ type finish struct {
 	machine   string
 	reason    string // for the statement, when nothing is taken
 	stop      bool   // it may go on at its provider, which has to be told
-	brings    bool   // who ends the run delivers it too, and claims it for that: no job is needed
+	brings    bool   // who ends the run delivers it too, and claims it for that
 
 	ended   bool // false: it was over before
 	deliver bool // the platform wants the result brought
@@ -428,7 +428,7 @@ func (s *Service) Cancel(ctx context.Context, runID, accountID string) (Run, err
 	return run, nil
 }
 
-// endFromOutside ends a run without its work, wherever that is done; its result is a job's to bring. A run that is over stays
+// endFromOutside ends a run without its work, wherever that is done; its result is the queue's to bring. A run that is over stays
 // as it is.
 func (s *Service) endFromOutside(ctx context.Context, runID, accountID string, status Status, why *registry.Error) (Run, error) {
 	var f finish
@@ -450,7 +450,7 @@ func (s *Service) endFromOutside(ctx context.Context, runID, accountID string, s
 		if err := s.writeTogether(ctx, tx, []*write{{finish: &f}}, false); err != nil || !f.deliver {
 			return err
 		}
-		return s.insertDeliveries(ctx, tx, []string{r.ID})
+		return s.queueDelivery(ctx, tx, r.ID)
 	})
 	if err != nil {
 		return Run{}, err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -436,6 +437,43 @@ func TestDelivery(t *testing.T) {
 		if kept, err := h.List(t.Context(), Filter{AccountID: user, Undelivered: true}); err != nil || len(kept) != 0 {
 			t.Errorf("got %v, %v", kept, err)
 		}
+	})
+	t.Run("a delivery that fails holds up no other, and is given up after its tries", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, func(c *Config) { c.Deliveries = 1 })
+		var dead atomic.Value
+		h.inbox.fail = func(run Run, _ int) error {
+			if run.AccountID == dead.Load() {
+				return errors.New("the line is dead")
+			}
+			return nil
+		}
+		h.start(t)
+		lost, user := h.user(t, billing.Dollar), h.user(t, billing.Dollar)
+		dead.Store(lost)
+		run := h.ends(t, h.accept(t, sing(lost)).ID)
+		until(t, "it is tried again", func() bool { return len(h.inbox.got(run.ID)) > 2 })
+		h.delivered(t, h.accept(t, sing(user)).ID)
+		exec(t, h, `UPDATE run_deliveries SET tries = $1, next_at = now() WHERE claimed_by IS NULL`, deliverTries-1)
+		until(t, "it is given up", func() bool {
+			exec(t, h, `UPDATE run_deliveries SET tries = $1, next_at = now() WHERE claimed_by IS NULL`, deliverTries-1)
+			var n int
+			err := h.pool.QueryRow(t.Context(), `SELECT count(*) FROM run_deliveries`).Scan(&n)
+			return err == nil && n == 0
+		})
+		if kept, err := h.List(t.Context(), Filter{AccountID: lost, Undelivered: true}); err != nil || len(kept) != 1 {
+			t.Errorf("%d results are kept, %v", len(kept), err)
+		}
+	})
+	t.Run("a delivery of the queue that its process did not live to bring is another's at once", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, nil)
+		run := h.accept(t, sing(h.user(t, billing.Dollar)))
+		exec(t, h, `UPDATE runs SET status = 'failed', ended_at = now(), receipt = '{}'`)
+		exec(t, h, `INSERT INTO run_deliveries (run_id, since, next_at, claimed_by) VALUES ($1, now(), now() + interval '5 minutes', 'gone')`, run.ID)
+		exec(t, h, `INSERT INTO run_workers (id) VALUES ('gone')`)
+		h.start(t)
+		h.delivered(t, run.ID)
 	})
 	t.Run("a platform that fetches is not delivered to", func(t *testing.T) {
 		t.Parallel()

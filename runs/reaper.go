@@ -7,7 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -15,10 +14,6 @@ const (
 	rollUpEvery = time.Minute
 	overdue     = 2 * time.Minute // beyond its timeout before the reaper ends a run that nobody ends
 	startWithin = 72 * time.Hour  // before a run that never got to its start is given up, and its hold released
-
-	// secondLook is when what a process had claimed that is gone is looked for once more: the database notices the end of each of
-	// its connections by itself, so that one may have claimed or ended runs after the first look, which asks for the sign of life.
-	secondLook = 15 * time.Second
 )
 
 // housekeeping does now and then what keeps the house in order, until the service ends. Every process
@@ -65,75 +60,14 @@ func (s *Service) reap(ctx context.Context) error {
 	return nil
 }
 
-// worker is a process that works on runs.
-type worker struct {
-	ID       string
-	Since    time.Time
-	WasFound bool // gone, and freed for the first time
-}
-
-// freeOrphans takes over what processes that are gone had claimed. That a process is gone is seen by its lock
-// being free. At our start that is enough; later it has to be free twice, since a process whose connection broke
-// takes it again in a moment.
+// freeOrphans takes over what processes that are gone had claimed.
 func (s *Service) freeOrphans(ctx context.Context) error {
-	rows, err := s.config.Pool.Query(ctx, `SELECT id, started_at, gone_at IS NOT NULL FROM run_workers
-		WHERE id <> $1 AND (gone_at IS NULL OR gone_at < now() - $2::interval)`, s.instance, secondLook)
-	if err != nil {
-		return err
+	died, err := s.process.TakeOver(ctx)
+	for _, d := range died {
+		s.metrics.rescued.Add(float64(d.Freed))
+		s.log.InfoContext(ctx, "took over from a process that is gone", "process", d.ID, "claims", d.Freed)
 	}
-	workers, err := pgx.CollectRows(rows, pgx.RowToStructByPos[worker])
-	if err != nil {
-		return err
-	}
-	missed := make(map[string]bool)
-	for _, w := range workers {
-		if s.missed != nil && !s.missed[w.ID] && !w.WasFound {
-			if missed[w.ID], err = s.isGone(ctx, s.config.Pool, w.ID); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := s.takeOver(ctx, w); err != nil {
-			return err
-		}
-	}
-	s.missed = missed
-	return nil
-}
-
-// isGone reports whether the lock of a process is free. It is held until the transaction ends.
-func (s *Service) isGone(ctx context.Context, q querier, worker string) (bool, error) {
-	rows, err := q.Query(ctx, `SELECT pg_try_advisory_xact_lock(`+lifeLock+`)`, worker)
-	if err != nil {
-		return false, err
-	}
-	return pgx.CollectExactlyOneRow(rows, pgx.RowTo[bool])
-}
-
-// takeOver frees what a process had claimed, and the jobs that it had fetched: River by itself would wait for longer
-// than the longest job.
-func (s *Service) takeOver(ctx context.Context, w worker) error {
-	return postgres.InTx(ctx, s.config.Pool, func(tx pgx.Tx) error {
-		if gone, err := s.isGone(ctx, tx, w.ID); err != nil || !gone {
-			return err
-		}
-		jobs, err := tx.Exec(ctx, `
-			UPDATE river_job SET state = 'available', scheduled_at = now(), max_attempts = greatest(max_attempts, attempt + 1)
-			WHERE state = 'running' AND queue = $1 AND attempted_by[array_upper(attempted_by, 1)] = $2`, queueDeliver, w.ID)
-		if err != nil {
-			return err
-		}
-		freed, err := s.release(ctx, tx, w.ID, w.Since, w.WasFound)
-		if err != nil {
-			return err
-		}
-		s.metrics.rescued.Add(float64(freed + jobs.RowsAffected()))
-		if w.WasFound && freed == 0 {
-			return nil
-		}
-		s.log.InfoContext(ctx, "took over from a process that is gone", "process", w.ID, "runs", freed, "deliveries", jobs.RowsAffected())
-		return nil
-	})
+	return err
 }
 
 // freeStrays frees runs that are claimed here and that nobody works on, as when the answer to their

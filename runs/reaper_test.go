@@ -13,12 +13,6 @@ import (
 
 func TestReaper(t *testing.T) {
 	t.Parallel()
-	exec := func(t *testing.T, h *house, sql string, args ...any) {
-		t.Helper()
-		if _, err := h.pool.Exec(t.Context(), sql, args...); err != nil {
-			t.Fatal(err)
-		}
-	}
 	t.Run("a run that is claimed here and that nobody works on is found", func(t *testing.T) {
 		t.Parallel()
 		h := newHouse(t, nil)
@@ -48,7 +42,7 @@ func TestReaper(t *testing.T) {
 		}
 		stop(t, h.Service)
 		exec(t, h, `UPDATE runs SET claimed_by = 'late', delivered_at = NULL`)
-		exec(t, h, `INSERT INTO run_workers (id, gone_at) VALUES ('late', now() - $1::interval), ('later', now())`, 2*secondLook)
+		exec(t, h, `INSERT INTO run_workers (id, gone_at) VALUES ('late', now() - $1::interval), ('later', now())`, time.Minute)
 		h.provider.Finish(open.ID, registry.Usage{RunTime: time.Second})
 		h.start(t, h.open(t))
 		h.allDone(t, user, billing.Dollar, []string{open.ID, ended.ID})

@@ -5,18 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"runtime"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
-	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
 	"github.com/signalbox/signalbox/internal/assets"
+	"github.com/signalbox/signalbox/internal/claims"
 	"github.com/signalbox/signalbox/internal/group"
-	"github.com/signalbox/signalbox/internal/postgres"
+	"github.com/signalbox/signalbox/internal/locks"
 	"github.com/signalbox/signalbox/internal/seal"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -26,17 +25,17 @@ import (
 type Service struct {
 	config     Config
 	log        *slog.Logger
-	events     *slog.Logger // of executions, see Config.Events
-	instance   string       // names this process among those that share the database
-	born       time.Time
-	river      *river.Client[pgx.Tx]
+	events     *slog.Logger    // of executions, see Config.Events
+	instance   string          // names this process among those that share the database
+	process    *claims.Process // the sign of life behind what is claimed here
+	deliveries *claims.Queue   // results that could not be brought at once
+	delivering chan struct{}   // closed when no delivery of the queue is under way any more
 	hub        *hub
 	tools      toolCache
 	learned    lessons
 	quotes     seal.Sealer
 	desk       *desk
 	thumbnails *assets.Thumbnails
-	missed     map[string]bool // processes whose sign of life the last round of the reaper missed; nil before the first
 	strays     map[string]bool // runs claimed here that the last round of the reaper saw nobody work on
 	metrics    metrics
 
@@ -93,7 +92,7 @@ func New(config Config) (*Service, error) {
 		return nil, fmt.Errorf("runs: %w", err)
 	}
 	s := &Service{
-		config: config, log: config.Logger.With("component", "runs"), events: config.Events.With("component", "runs"), instance: id.String(), born: config.Now(),
+		config: config, log: config.Logger.With("component", "runs"), events: config.Events.With("component", "runs"), instance: id.String(),
 		hub: newHub(), desk: newDesk(config.Workers), thumbnails: assets.NewThumbnails(config.Pool), stopping: make(chan struct{}), fail: func(string) error { return nil },
 		turns: make(map[string]string), full: make(map[string]map[string]registry.Tool),
 	}
@@ -113,9 +112,14 @@ func New(config Config) (*Service, error) {
 	if err := config.Metrics.Register(deskCollector{s.desk}); err != nil {
 		return nil, fmt.Errorf("runs: %w", err)
 	}
-	if s.river, err = river.NewClient(riverpgxv5.New(config.Pool), s.riverConfig()); err != nil {
-		return nil, fmt.Errorf("runs: %w", err)
-	}
+	s.process = claims.NewProcess(claims.ProcessConfig{
+		Pool: config.Pool, Log: s.log, ID: s.instance, Table: "run_workers", Lock: locks.Worker,
+		Channel: channel, Heard: s.hear, Again: func() { s.refresh(s.hub.watchedElsewhere()) }, Release: s.release,
+	})
+	s.deliveries = claims.NewQueue(claims.QueueConfig{
+		Pool: config.Pool, Log: s.log, Now: s.now, Table: "run_deliveries", Key: "run_id", Process: s.instance, Places: config.Deliveries, Work: s.deliverAgain,
+	})
+	s.delivering = make(chan struct{})
 	return s, nil
 }
 
@@ -130,16 +134,15 @@ func (s *Service) Start(ctx context.Context) error {
 	s.started = true
 	s.mu.Unlock()
 	// The sign of life comes first: without it others would take what is claimed here for orphans.
-	signal := newSignal(s)
-	if err := signal.connect(ctx); err != nil {
+	if err := s.process.Begin(ctx); err != nil {
 		return fmt.Errorf("start the runs' workers: %w", err)
 	}
-	s.spawn(signal.listen)
+	s.spawn(func() { s.process.Keep(s.base) })
 	s.spawn(s.tellOthers)
-	if err := s.river.Start(s.base); err != nil {
-		s.end()
-		return fmt.Errorf("start the runs' workers: %w", err)
-	}
+	s.spawn(func() {
+		defer close(s.delivering)
+		s.deliveries.Run(s.working, s.stopping)
+	})
 	s.desk.start()
 	s.spawn(s.claimFree)
 	s.spawn(s.housekeeping)
@@ -174,23 +177,12 @@ func (s *Service) Stop(ctx context.Context) error {
 
 // stopWorkers ends the work on runs and deliveries and gives up what was claimed.
 func (s *Service) stopWorkers(ctx context.Context) error {
-	runs := make(chan error, 1)
-	go func() { runs <- s.endWork(ctx) }()
-	err := s.river.Stop(ctx)
-	if err != nil {
-		cancelled, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
-		defer cancel()
-		err = errors.Join(err, s.river.StopAndCancel(cancelled))
-	}
-	err = errors.Join(err, <-runs)
+	err := s.endWork(ctx)
 	inOrder := err == nil // nobody is left here who could write
 	// Half of the time that is left; the rest is for what stops after the runs.
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), max(stopTimeout, timeLeft(ctx)/2))
 	defer cancel()
-	return errors.Join(err, postgres.InTx(last, s.config.Pool, func(tx pgx.Tx) error {
-		_, err := s.release(last, tx, s.instance, s.born, inOrder)
-		return err
-	}))
+	return errors.Join(err, s.process.End(last, inOrder))
 }
 
 // timeLeft is how long ctx still has, if that is limited.
@@ -210,6 +202,18 @@ func (s *Service) spawn(f func()) {
 		return
 	}
 	s.work.Go(f)
+}
+
+// errStopping is why work is given back while the service stops.
+var errStopping = errors.New("the service is stopping")
+
+// backoff doubles from base with each attempt, up to limit, and spreads by a quarter to either side.
+func backoff(base time.Duration, attempt int, limit time.Duration) time.Duration {
+	d := min(base<<min(max(attempt-1, 0), 20), limit)
+	if d <= 0 {
+		d = limit
+	}
+	return d*3/4 + rand.N(d/2+1)
 }
 
 // failpoint is where tests let the process die.

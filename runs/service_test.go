@@ -142,6 +142,13 @@ func stop(t *testing.T, s *Service) {
 	}
 }
 
+func exec(t *testing.T, h *house, sql string, args ...any) {
+	t.Helper()
+	if _, err := h.pool.Exec(t.Context(), sql, args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // user makes somebody with money.
 func (h *house) user(t *testing.T, amount billing.NanoUSD) string {
 	t.Helper()
@@ -276,7 +283,7 @@ func TestAcceptRefuses(t *testing.T) {
 	h := newHouse(t, nil)
 	rich, poor := h.user(t, billing.Dollar), h.user(t, 1)
 	count := func() (n int) {
-		if err := h.pool.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM runs) + (SELECT count(*) FROM river_job)`).Scan(&n); err != nil {
+		if err := h.pool.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM runs) + (SELECT count(*) FROM run_deliveries)`).Scan(&n); err != nil {
 			t.Fatal(err)
 		}
 		return n

@@ -91,7 +91,7 @@ func (v *watching) stream(ctx context.Context) {
 	v.s.spawn(func() {
 		var err error
 		defer func() {
-			if p := recover(); p != nil { // River guards its workers; this goroutine guards itself
+			if p := recover(); p != nil { // this goroutine guards itself
 				err = fmt.Errorf("the provider's watch panicked: %v", p)
 			}
 			v.broken <- err

@@ -136,13 +136,12 @@ func TestUsesKnowAllTables(t *testing.T) {
 	t.Parallel()
 	b := setup(t, 0)
 	needNone := []string{
-		"river_job.args", "river_job.metadata", "river_queue.metadata", // work of the house, by ids of runs
 		"registry_current.status", "registry_changes.diff", // the definitions stand in registry_tool_versions
 		"chat_updates.body", "chat_updates.answer", // being handled, so that its files are young
 		"chat_keyboards.used", "chat_deliveries.parts", // messages of platforms
 		"run_questions.question", "run_questions.reply", "chat_questions.state", // numbers, words and choices: a question asks for no files
 		"telegram_bots.commands", "discord_apps.commands", "webhook_messages.data",
-		"runs.sources", "runs.quote", "runs.receipt", "runs.error", "runs.ticket", "runs.context", "run_copies.ticket",
+		"runs.sources", "runs.quote", "runs.receipt", "runs.error", "runs.ticket", "runs.context", "runs.preview", "run_copies.ticket",
 	}
 	rows, err := b.pool.Query(t.Context(), `
 		SELECT c.table_name || '.' || c.column_name FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
