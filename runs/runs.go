@@ -2,7 +2,7 @@
 //
 // A run is accepted in one transaction with the hold on the wallet, or not at all. Its row is its job: a process
 // claims it and works on it until the result is brought, and when that process dies another one goes on from the row.
-// Only a result that could not be brought at once gets a job of the queue. Platforms and providers meet here as data.
+// Only a result that could not be brought at once waits in a table of its own. Platforms and providers meet here as data.
 package runs
 
 import (
