@@ -19,6 +19,17 @@ import (
 	"github.com/signalbox/signalbox/users"
 )
 
+// acceptor takes requests on.
+type acceptor struct {
+	*env
+	store   *store
+	hub     *hub
+	limiter *limiter
+	pricer  *pricer
+	writer  *writer
+	worker  *worker
+}
+
 // acceptance is a run on its way into the database.
 type acceptance struct {
 	record record
@@ -41,7 +52,7 @@ type acceptance struct {
 // A run that asks for its owner's word (see Bound.Asks) is taken on as awaiting_confirmation, without hold, see Confirm.
 // A request whose IdempotencyKey was used before gives the first run, whatever else it says. Errors:
 // *MissingInputError, those of Bind, *QuoteError, *LimitError and billing.ErrInsufficient, all found with errors.As or errors.Is.
-func (s *Service) Accept(ctx context.Context, r Request) (Run, error) {
+func (s *acceptor) Accept(ctx context.Context, r Request) (Run, error) {
 	b, err := s.Bind(ctx, r)
 	if err != nil {
 		return s.firstOr(ctx, r, err)
@@ -50,7 +61,7 @@ func (s *Service) Accept(ctx context.Context, r Request) (Run, error) {
 }
 
 // First gives the account's run that was asked for with an idempotency key, whatever became of its tool. ErrNotFound: there is none.
-func (s *Service) First(ctx context.Context, accountID, key string) (Run, error) {
+func (s *store) First(ctx context.Context, accountID, key string) (Run, error) {
 	if key == "" || checkKey(key) != nil {
 		return Run{}, ErrNotFound
 	}
@@ -65,20 +76,19 @@ func (s *Service) First(ctx context.Context, accountID, key string) (Run, error)
 }
 
 // firstOr gives the first run of a repeated request that can't be bound any more, such as after its tool went away, or refusal.
-func (s *Service) firstOr(ctx context.Context, r Request, refusal error) (Run, error) {
-	if run, err := s.First(ctx, r.AccountID, r.IdempotencyKey); err == nil {
+func (s *acceptor) firstOr(ctx context.Context, r Request, refusal error) (Run, error) {
+	if run, err := s.store.First(ctx, r.AccountID, r.IdempotencyKey); err == nil {
 		return run, nil
 	}
 	return Run{}, refusal
 }
 
 // AcceptBound is Accept for a request that Bind has bound, with the inputs as they were shown.
-func (s *Service) AcceptBound(ctx context.Context, b Bound) (Run, error) {
+func (s *acceptor) AcceptBound(ctx context.Context, b Bound) (Run, error) {
 	if len(b.Missing) > 0 {
 		return s.firstOr(ctx, b.Request, &MissingInputError{Fields: b.Missing})
 	}
-	b.judge() // of this very Bound, also where it is not from Bind
-	quote, err := s.Quote(ctx, b)
+	quote, err := s.pricer.Quote(ctx, b)
 	if err != nil {
 		return s.firstOr(ctx, b.Request, err)
 	}
@@ -92,7 +102,7 @@ func (s *Service) AcceptBound(ctx context.Context, b Bound) (Run, error) {
 	if a.beside != nil && a.beside.refused != nil {
 		a.refused = a.beside.refused
 	} else if a.repeats != "" {
-		return s.Get(ctx, a.repeats)
+		return s.store.Get(ctx, a.repeats)
 	}
 	if now, merged := s.survivor(ctx, b.Request.AccountID, a.refused); merged {
 		b.Request.AccountID = now
@@ -109,32 +119,32 @@ func (s *Service) AcceptBound(ctx context.Context, b Bound) (Run, error) {
 }
 
 // take writes a run that may be taken on, and begins to work on it where there is a place for it.
-func (s *Service) take(ctx context.Context, a *acceptance) error {
+func (s *acceptor) take(ctx context.Context, a *acceptance) error {
 	if a.record.Status == StatusQueued {
-		if a.kept = s.desk.keep(a.record.ID, a.record.Tool.Service, s.roomFor(a.record.Tool)); !a.kept {
-			defer s.desk.queued()
+		if a.kept = s.worker.desk.keep(a.record.ID, a.record.Tool.Service, s.worker.roomFor(a.record.Tool)); !a.kept {
+			defer s.worker.desk.queued()
 		}
 	}
-	err := s.writes.Do(ctx, &write{accept: a})
-	if err != nil && s.landed(ctx, a.record.ID) {
+	err := s.writer.writes.Do(ctx, &write{accept: a})
+	if err != nil && s.store.landed(ctx, a.record.ID) {
 		err = nil
 	}
 	if !a.kept {
 		return err
 	}
 	if err != nil || a.repeats != "" || a.refused != nil || a.record.waiting {
-		s.desk.leave(a.record.ID)
+		s.worker.desk.leave(a.record.ID)
 		return err
 	}
-	s.serve(a.record.Tool.Service, a.record.AccountID)
+	s.store.serve(a.record.Tool.Service, a.record.AccountID)
 	known := a.record
-	go s.tend(known.ID, true, &known)
+	go s.worker.tend(known.ID, true, &known)
 	return nil
 }
 
 // landed reports whether a run is there although its writing failed: when a connection breaks at the commit,
 // nobody hears how that went, and who is told that there is no run must not be charged for one.
-func (s *Service) landed(ctx context.Context, runID string) bool {
+func (s *store) landed(ctx context.Context, runID string) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), landedWithin)
 	defer cancel()
 	_, err := s.load(ctx, runID)
@@ -158,11 +168,11 @@ func checkKey(key string) error {
 }
 
 // prepare makes the record to be written.
-func (s *Service) prepare(ctx context.Context, b Bound, quote billing.Quote) (*acceptance, error) {
+func (s *acceptor) prepare(ctx context.Context, b Bound, quote billing.Quote) (*acceptance, error) {
 	if err := errors.Join(checkKey(b.Request.IdempotencyKey), b.Request.Context.Check()); err != nil {
 		return nil, err
 	}
-	limits, err := s.limitsOf(ctx, b.Request.AccountID)
+	limits, err := s.limiter.limitsOf(ctx, b.Request.AccountID)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +180,7 @@ func (s *Service) prepare(ctx context.Context, b Bound, quote billing.Quote) (*a
 	if err != nil {
 		return nil, err
 	}
-	key, err := s.keepTool(ctx, b.Tool)
+	key, err := s.store.keepTool(ctx, b.Tool)
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +229,7 @@ type admission struct {
 
 // queueAdmission adds the locks and questions that decide about requests to batch. With neither keys nor
 // a limit there is nothing to ask.
-func (s *Service) queueAdmission(batch *pgx.Batch, c *changes) admission {
+func (s *writer) queueAdmission(batch *pgx.Batch, c *changes) admission {
 	asked := admission{first: make(map[[2]string]string), under: make(map[string]int)}
 	var accounts, keys []string
 	if s.config.PerAccount > 0 {
@@ -242,7 +252,7 @@ func (s *Service) queueAdmission(batch *pgx.Batch, c *changes) admission {
 	batch.Queue(`SELECT account_id::text, count(*) FROM runs WHERE account_id = ANY ($1::uuid[]) AND ended_at IS NULL
 		AND NOT waiting AND status <> 'awaiting_confirmation' GROUP BY account_id`, accounts).
 		Query(asked.readUnder)
-	asked.used = s.queueLimits(batch, c.accepts)
+	asked.used = s.limiter.queueLimits(batch, c.accepts)
 	return asked
 }
 
@@ -309,7 +319,7 @@ const (
 )
 
 // queueAccepts adds to batch the insertion of the runs' rows, all in one statement.
-func (s *Service) queueAccepts(batch *pgx.Batch, accepts []*acceptance) {
+func (s *writer) queueAccepts(batch *pgx.Batch, accepts []*acceptance) {
 	if len(accepts) == 0 {
 		return
 	}
@@ -360,7 +370,7 @@ func (s *Service) queueAccepts(batch *pgx.Batch, accepts []*acceptance) {
 // Ask is Accept for those who ask on somebody's behalf, such as a model: a run that this person has to approve first is an
 // *ApprovalError that holds it. The same call in the same trace finds the run again, once it is approved and when it is over, and
 // asks anew when the approval has not come in time.
-func (s *Service) Ask(ctx context.Context, r Request) (Run, error) {
+func (s *acceptor) Ask(ctx context.Context, r Request) (Run, error) {
 	own := r.IdempotencyKey
 	for before := ""; ; {
 		b, err := s.Bind(ctx, r)
@@ -388,17 +398,17 @@ func (s *Service) Ask(ctx context.Context, r Request) (Run, error) {
 
 // askedBefore is the key under which a call that waits for approval is found again, see approvalKey; "" for one that does not wait.
 // What was approved and done may have no preview any more, so it is looked for first.
-func (s *Service) askedBefore(ctx context.Context, b Bound, before string) (string, error) {
+func (s *acceptor) askedBefore(ctx context.Context, b Bound, before string) (string, error) {
 	key, err := approvalKey(b.Request, before)
 	if err != nil {
 		return "", err
 	}
 	if _, ok := Extra[registry.Previewer](s.config.Providers[b.Tool.Service]); ok {
-		if _, err := s.First(ctx, b.Request.AccountID, key); err == nil {
+		if _, err := s.store.First(ctx, b.Request.AccountID, key); err == nil {
 			return key, nil
 		}
 	}
-	quote, err := s.Quote(ctx, b)
+	quote, err := s.pricer.Quote(ctx, b)
 	if err != nil || !b.Asks(quote) {
 		return "", err
 	}
@@ -407,7 +417,7 @@ func (s *Service) askedBefore(ctx context.Context, b Bound, before string) (stri
 
 // forgotten reports whether a run can't be approved any more: it was canceled before, or its time is over. One that failed after its
 // approval, such as because what its preview showed had changed, is shown and approved anew.
-func (s *Service) forgotten(r Run) bool {
+func (s *acceptor) forgotten(r Run) bool {
 	switch {
 	case r.Status == StatusAwaitingConfirmation:
 		return expired(r, s.config.Now())
@@ -421,13 +431,13 @@ func (s *Service) forgotten(r Run) bool {
 // queued and its hold made in one transaction; where the account has as many runs under way as it may, it waits for them. One that was
 // confirmed before stays as it is. Only its owner may; "" is an operator. Errors: ErrNotFound, *GateError (the summary is too old),
 // *LimitError and billing.ErrInsufficient (the run goes on waiting).
-func (s *Service) Confirm(ctx context.Context, runID, accountID string) (Run, error) {
+func (s *acceptor) Confirm(ctx context.Context, runID, accountID string) (Run, error) {
 	return s.ConfirmSummary(ctx, runID, accountID, "", nil)
 }
 
 // ConfirmSummary is Confirm of the summary with the hash: what would be done must be what it says, or it is a *GateError. An
 // empty hash is Confirm. granted are the scopes of personal data that may go to the service, of those that the summary names; nil: all.
-func (s *Service) ConfirmSummary(ctx context.Context, runID, accountID, hash string, granted []string) (Run, error) {
+func (s *acceptor) ConfirmSummary(ctx context.Context, runID, accountID, hash string, granted []string) (Run, error) {
 	return s.confirmIf(ctx, runID, accountID, granted, func(r Run) error {
 		switch {
 		case r.Status == StatusAwaitingConfirmation && expired(r, s.config.Now()):
@@ -444,7 +454,7 @@ func (s *Service) ConfirmSummary(ctx context.Context, runID, accountID, hash str
 // ConfirmBy is Confirm by the word of somebody in between, such as a model: the run goes ahead only if its owner was shown exactly what
 // would be done and has said yes to it since. Every run goes ahead once. Errors: a *GateError for each reason, *LimitError and
 // billing.ErrInsufficient.
-func (s *Service) ConfirmBy(ctx context.Context, runID, accountID string, a Affirmation) (Run, error) {
+func (s *acceptor) ConfirmBy(ctx context.Context, runID, accountID string, a Affirmation) (Run, error) {
 	run, err := s.confirmIf(ctx, runID, accountID, nil, func(r Run) error { return a.gate(r, s.config.Now()) })
 	if errors.Is(err, ErrNotFound) {
 		err = &GateError{NoPriorSummary} // nor may anybody learn what others were shown
@@ -452,10 +462,10 @@ func (s *Service) ConfirmBy(ctx context.Context, runID, accountID string, a Affi
 	return run, err
 }
 
-func (s *Service) confirmIf(ctx context.Context, runID, accountID string, granted []string, may func(Run) error) (Run, error) {
+func (s *acceptor) confirmIf(ctx context.Context, runID, accountID string, granted []string, may func(Run) error) (Run, error) {
 	var confirmed bool
 	err := postgres.InTx(ctx, s.config.Pool, func(tx pgx.Tx) error {
-		r, err := s.lockRun(ctx, tx, runID, accountID)
+		r, err := s.store.lockRun(ctx, tx, runID, accountID)
 		if err == nil {
 			err = may(r.Run)
 		}
@@ -468,7 +478,7 @@ func (s *Service) confirmIf(ctx context.Context, runID, accountID string, grante
 	if err != nil {
 		return Run{}, fmt.Errorf("confirm run %s: %w", runID, err)
 	}
-	run, err := s.Get(ctx, runID)
+	run, err := s.store.Get(ctx, runID)
 	if err == nil && confirmed {
 		s.hub.changed(&run)
 	}
@@ -476,11 +486,11 @@ func (s *Service) confirmIf(ctx context.Context, runID, accountID string, grante
 }
 
 // confirm queues a locked run that awaits confirmation. Locks: see writeTogether.
-func (s *Service) confirm(ctx context.Context, tx pgx.Tx, r record, granted []string) error {
+func (s *acceptor) confirm(ctx context.Context, tx pgx.Tx, r record, granted []string) error {
 	if _, err := tx.Exec(ctx, `SELECT runs_lock($1)`, r.AccountID); err != nil {
 		return err
 	}
-	if err := s.checkLimits(ctx, tx, r); err != nil {
+	if err := s.limiter.checkLimits(ctx, tx, r); err != nil {
 		return err
 	}
 	var full bool
@@ -498,7 +508,7 @@ func (s *Service) confirm(ctx context.Context, tx pgx.Tx, r record, granted []st
 }
 
 // lockRun reads a run and locks its row. A run of somebody else is ErrNotFound, so that ids tell nothing.
-func (s *Service) lockRun(ctx context.Context, tx pgx.Tx, runID, accountID string) (record, error) {
+func (s *store) lockRun(ctx context.Context, tx pgx.Tx, runID, accountID string) (record, error) {
 	if _, err := uuid.Parse(runID); err != nil {
 		return record{}, ErrNotFound
 	}
@@ -513,4 +523,4 @@ func (s *Service) lockRun(ctx context.Context, tx pgx.Tx, runID, accountID strin
 }
 
 // now is the time as Postgres keeps it, so that what was written equals what is read.
-func (s *Service) now() time.Time { return s.config.Now().Round(time.Microsecond) }
+func (s *env) now() time.Time { return s.config.Now().Round(time.Microsecond) }

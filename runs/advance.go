@@ -34,7 +34,7 @@ const (
 
 // step is the work on one run in this process.
 type step struct {
-	s    *Service
+	s    *worker
 	r    record
 	live *liveRun
 
@@ -52,14 +52,14 @@ func (w *step) log() logger { return w.s.logOf(&w.r.Run) }
 // found in the row or at the provider. first says that nobody has worked on the run before; known is the run
 // where it need not be read. Should another machine have canceled that since, unheard, then the first
 // progress to be written, or the finish, finds out.
-func (s *Service) advance(ctx context.Context, runID string, first bool, known *record) error {
+func (s *worker) advance(ctx context.Context, runID string, first bool, known *record) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	// Registered before it is read: a cancel that comes between the two is either heard or read.
 	live, leave := s.hub.enter(runID, cancel)
 	defer leave()
 	if known == nil {
-		r, err := s.load(ctx, runID)
+		r, err := s.store.load(ctx, runID)
 		if err != nil {
 			return err
 		}
@@ -67,9 +67,9 @@ func (s *Service) advance(ctx context.Context, runID string, first bool, known *
 	}
 	if known.Status.Final() {
 		if first { // it was ended before anything was sent
-			s.stopRun(unwanted{record: *known, unsent: true})
+			s.stopper.stopRun(unwanted{record: *known, unsent: true})
 		}
-		return s.remind(ctx, known)
+		return s.closer.remind(ctx, known)
 	}
 	if known.waiting || known.Status == StatusAwaitingConfirmation {
 		return nil
@@ -85,7 +85,7 @@ func (s *Service) advance(ctx context.Context, runID string, first bool, known *
 }
 
 // remind queues the delivery of a run that is over, in case that who ended it died before delivering.
-func (s *Service) remind(ctx context.Context, r *record) error {
+func (s *closer) remind(ctx context.Context, r *record) error {
 	if !r.deliverable || r.DeliveredAt != nil {
 		return nil
 	}
@@ -171,7 +171,7 @@ func (r *record) handle() string {
 
 func (w *step) call() registry.Call { return w.s.callOf(&w.r, w.sent) }
 
-func (s *Service) callOf(r *record, repeated bool) registry.Call {
+func (s *env) callOf(r *record, repeated bool) registry.Call {
 	tool, inputs := r.forwarded()
 	return registry.Call{
 		RunID: r.ID, Handle: r.handle(), Repeated: repeated, Sent: r.sending, UserID: r.AccountID, Tool: tool, Inputs: inputs,
@@ -429,7 +429,7 @@ func (w *step) nextAttempt(ctx context.Context, failure *registry.Error) error {
 	if err := w.s.sleep(ctx, w.pause(w.r.Attempt, failure)); err != nil {
 		return err
 	}
-	w.s.forgetAtProvider(ctx, w.r.ID, w.r.Tool.Service, w.r.ticket)
+	w.s.stopper.forgetAtProvider(ctx, w.r.ID, w.r.Tool.Service, w.r.ticket)
 	w.begin()
 	return w.write(ctx)
 }

@@ -30,6 +30,14 @@ type Bound struct {
 	judged *judged // its price and preview, once they were asked for
 }
 
+// NewBound makes a Bound that has no inputs yet.
+func NewBound(r Request, tool registry.Tool) Bound {
+	return Bound{
+		Request: r, Tool: tool, Notice: tool.Notice(), judged: &judged{},
+		Inputs: make(map[string]any, len(tool.InputSchema)), Sources: make(map[string]Source, len(tool.InputSchema)),
+	}
+}
+
 // Bind gives every input of the tool its value: the one of the strongest source that has any, else the
 // tool's default. Media of an input that takes several are collected over attachment and reply. A Seed
 // input without a value, or with -1 or "random", gets a fresh random one from FromRandom, so that the
@@ -39,7 +47,7 @@ type Bound struct {
 // value for an input that the tool does not have, except from preferences, presets and chats, which
 // outlive a tool's change and are passed over. Errors: ErrUnknownTool, *registry.Error for a tool that can't be
 // run now. Nothing is stored.
-func (s *Service) Bind(ctx context.Context, r Request) (Bound, error) {
+func (s *acceptor) Bind(ctx context.Context, r Request) (Bound, error) {
 	tool, ok := s.config.Registry.Snapshot().Resolve(r.ToolID)
 	if !ok || !tool.KnownTo(r.Audience) {
 		return Bound{}, fmt.Errorf("bind: %w: %q", ErrUnknownTool, r.ToolID)
@@ -51,7 +59,7 @@ func (s *Service) Bind(ctx context.Context, r Request) (Bound, error) {
 }
 
 // BindAs is Bind for a tool as it is given, such as that of an earlier run, whatever became of it.
-func (s *Service) BindAs(ctx context.Context, tool registry.Tool, r Request) (Bound, error) {
+func (s *acceptor) BindAs(ctx context.Context, tool registry.Tool, r Request) (Bound, error) {
 	if r.Context.PlannerProvider != "" || r.Approval != ApproveNothing {
 		r.Approval = max(r.Approval, s.config.Approval)
 	}
@@ -77,10 +85,7 @@ func withPreferences(r Request, preferences map[string]any) Request {
 
 // bind is Bind without the world around it.
 func bind(tool registry.Tool, r Request, random io.Reader) (Bound, error) {
-	b := Bound{
-		Request: r, Tool: tool, Notice: tool.Notice(), judged: &judged{},
-		Inputs: make(map[string]any, len(tool.InputSchema)), Sources: make(map[string]Source, len(tool.InputSchema)),
-	}
+	b := NewBound(r, tool)
 	if err := refuseUnknown(tool, r.Values); err != nil {
 		return Bound{}, err
 	}

@@ -12,7 +12,7 @@ import (
 // the callback came to the run's own address, or empty; providerID is the provider's, or empty. A run that is over
 // stays as it is. ErrNotFound says that there is no such run of this service, or not yet: a callback can be faster than
 // the answer that brings the provider's id.
-func (s *Service) Callback(ctx context.Context, service, runID, providerID string) error {
+func (s *worker) Callback(ctx context.Context, service, runID, providerID string) error {
 	var own []string
 	for _, id := range []string{runID, providerID} { // a provider may know the run by our handle
 		if parsed, err := uuid.Parse(id); err == nil {

@@ -8,11 +8,14 @@ import (
 	"math"
 	"runtime"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/claims"
+	"github.com/signalbox/signalbox/internal/locks"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -21,6 +24,38 @@ const (
 	claimPause  = 2 * time.Millisecond   // gathers news and free places
 	claimAtOnce = 128
 )
+
+// worker claims runs and takes them to their ends.
+type worker struct {
+	*env
+	store   *store
+	hub     *hub
+	pricer  *pricer
+	writer  *writer
+	stopper *stopper
+	closer  *closer
+
+	process    *claims.Process // the sign of life behind what is claimed here
+	desk       *desk
+	delivering chan struct{}   // closed when no delivery of the queue is under way any more
+	strays     map[string]bool // runs claimed here that the last round of the reaper saw nobody work on
+	round      int             // of whose turn it is, see claim
+
+	full    map[string]map[string]registry.Tool // tools for which there was no place, by service and id
+	filling sync.Mutex                          // guards full
+}
+
+func newWorker(e *env, c *closer) *worker {
+	s := &worker{
+		env: e, store: c.store, hub: c.hub, pricer: c.pricer, writer: c.writer, stopper: c.stopper, closer: c,
+		desk: newDesk(e.config.Workers), delivering: make(chan struct{}), full: make(map[string]map[string]registry.Tool),
+	}
+	s.process = claims.NewProcess(claims.ProcessConfig{
+		Pool: e.config.Pool, Log: e.log, ID: e.instance, Table: "run_workers", Lock: locks.Worker,
+		Channel: channel, Heard: s.hear, Again: func() { s.hub.refresh(s.hub.watchedElsewhere()) }, Release: s.release,
+	})
+	return s
+}
 
 // A run's row is its job, and claimed_by says who works on it. claimBegunSQL takes what was begun and is nobody's, oldest first; of the
 // rest claimSQL takes what a service has places for, by turns over the accounts.
@@ -40,7 +75,7 @@ const (
 const offerSQL = `SELECT pg_notify('` + channel + `', ':')`
 
 // claimFree works on runs from the queue until the service stops.
-func (s *Service) claimFree() {
+func (s *worker) claimFree() {
 	poll := time.NewTicker(claimEvery)
 	defer poll.Stop()
 	for {
@@ -69,7 +104,7 @@ type claimed struct {
 
 // claim takes as many runs from the queue as there are places: what was begun first, and then what each service has room for. The
 // services take turns as the accounts do, so that none takes all the places that are left here.
-func (s *Service) claim(ctx context.Context) error {
+func (s *worker) claim(ctx context.Context) error {
 	places := s.desk.reserve(claimAtOnce)
 	if places == 0 {
 		return nil
@@ -96,7 +131,7 @@ func (s *Service) claim(ctx context.Context) error {
 }
 
 // claimBegun takes what was begun, and lists the services that have runs in the queue, beginning with the one whose turn it is.
-func (s *Service) claimBegun(ctx context.Context, limit int) (found []claimed, services []string, err error) {
+func (s *worker) claimBegun(ctx context.Context, limit int) (found []claimed, services []string, err error) {
 	batch := &pgx.Batch{}
 	batch.Queue(claimBegunSQL, s.instance, limit).Query(func(rows pgx.Rows) error {
 		found, err = pgx.CollectRows(rows, pgx.RowToStructByPos[claimed])
@@ -118,32 +153,37 @@ func (s *Service) claimBegun(ctx context.Context, limit int) (found []claimed, s
 }
 
 // claimOf takes runs of a service, from the accounts whose turn it is.
-func (s *Service) claimOf(ctx context.Context, service string, limit int) ([]claimed, error) {
-	s.mu.Lock()
-	after := cmp.Or(s.turns[service], uuid.Nil.String())
-	s.mu.Unlock()
+func (s *worker) claimOf(ctx context.Context, service string, limit int) ([]claimed, error) {
+	after := cmp.Or(s.store.served(service), uuid.Nil.String())
 	rows, err := s.config.Pool.Query(ctx, claimSQL, s.instance, service, after, s.fullTools(service), limit)
 	if err != nil {
 		return nil, err
 	}
 	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[claimed])
 	if n := len(found); n > 0 {
-		s.serve(service, found[n-1].AccountID)
+		s.store.serve(service, found[n-1].AccountID)
 	}
 	return found, err
 }
 
 // serve notes that an account had its turn.
-func (s *Service) serve(service, accountID string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (s *store) serve(service, accountID string) {
+	s.turning.Lock()
+	defer s.turning.Unlock()
 	s.turns[service] = accountID
 }
 
+// served is the account that had its turn last, or "".
+func (s *store) served(service string) string {
+	s.turning.Lock()
+	defer s.turning.Unlock()
+	return s.turns[service]
+}
+
 // lastServed lists whose turn it was last, by service.
-func (s *Service) lastServed() (services, accounts []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (s *store) lastServed() (services, accounts []string) {
+	s.turning.Lock()
+	defer s.turning.Unlock()
 	for service, account := range s.turns {
 		services, accounts = append(services, service), append(accounts, account)
 	}
@@ -151,7 +191,7 @@ func (s *Service) lastServed() (services, accounts []string) {
 }
 
 // room is how many runs a service would begin now.
-func (s *Service) room(service string) int {
+func (s *worker) room(service string) int {
 	if placer, ok := Extra[registry.Placer](s.config.Providers[service]); ok {
 		return placer.Places()
 	}
@@ -159,7 +199,7 @@ func (s *Service) room(service string) int {
 }
 
 // roomFor is room for runs of one tool.
-func (s *Service) roomFor(tool registry.Tool) int {
+func (s *worker) roomFor(tool registry.Tool) int {
 	if placer, ok := Extra[registry.Placer](s.config.Providers[tool.Service]); ok && !placer.HasPlace(tool) {
 		return 0
 	}
@@ -167,9 +207,9 @@ func (s *Service) roomFor(tool registry.Tool) int {
 }
 
 // fullTools lists the tools of a service for which there was no place and is none.
-func (s *Service) fullTools(service string) []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (s *worker) fullTools(service string) []string {
+	s.filling.Lock()
+	defer s.filling.Unlock()
 	full := []string{}
 	for id, tool := range s.full[service] {
 		if s.roomFor(tool) > 0 {
@@ -183,13 +223,13 @@ func (s *Service) fullTools(service string) []string {
 
 // giveBack puts a run back into the queue for which its provider had no place. It is the first again when there is one; until then
 // runs of this tool stay where they are.
-func (s *Service) giveBack(ctx context.Context, r *record) error {
-	s.mu.Lock()
+func (s *worker) giveBack(ctx context.Context, r *record) error {
+	s.filling.Lock()
 	if s.full[r.Tool.Service] == nil {
 		s.full[r.Tool.Service] = make(map[string]registry.Tool)
 	}
 	s.full[r.Tool.Service][r.Tool.ToolID] = r.Tool
-	s.mu.Unlock()
+	s.filling.Unlock()
 	s.desk.wait(r.Tool.Service)
 	if _, err := s.config.Pool.Exec(ctx, giveBackSQL, r.ID, s.instance); err != nil {
 		return &ownError{fmt.Errorf("put run %s back into the queue: %w", r.ID, err)}
@@ -199,7 +239,7 @@ func (s *Service) giveBack(ctx context.Context, r *record) error {
 
 // tend works on a run that has a place until it is over or the service stops. Troubles of our own, such as a
 // database that is away, are waited out. known is the run as it was accepted just now, if it was.
-func (s *Service) tend(runID string, first bool, known *record) {
+func (s *worker) tend(runID string, first bool, known *record) {
 	defer s.desk.leave(runID)
 	runtime.Gosched() // whoever waits for an answer, or is about to ask for the next run, goes before the work
 	for try := 1; !s.isStopping(); try++ {
@@ -216,7 +256,7 @@ func (s *Service) tend(runID string, first bool, known *record) {
 }
 
 // advanceGuarded is advance, with a panic as an error.
-func (s *Service) advanceGuarded(ctx context.Context, runID string, first bool, known *record) (err error) {
+func (s *worker) advanceGuarded(ctx context.Context, runID string, first bool, known *record) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the work on the run panicked: %v\n%s", p, debug.Stack())
@@ -226,7 +266,7 @@ func (s *Service) advanceGuarded(ctx context.Context, runID string, first bool, 
 }
 
 // endWork ends the work on runs and deliveries: what waits for a provider ends at once, steps get the time of Config.SoftStop.
-func (s *Service) endWork(ctx context.Context) error {
+func (s *worker) endWork(ctx context.Context) error {
 	s.desk.close()
 	soft, cancel := context.WithTimeout(ctx, s.config.SoftStop)
 	defer cancel()
@@ -243,7 +283,7 @@ func (s *Service) endWork(ctx context.Context) error {
 }
 
 // idleWithin waits until nobody works here any more; false: ctx ended before.
-func (s *Service) idleWithin(ctx context.Context) bool {
+func (s *worker) idleWithin(ctx context.Context) bool {
 	for _, idle := range []<-chan struct{}{s.desk.idle, s.delivering} {
 		select {
 		case <-idle:
@@ -259,7 +299,7 @@ const longestLife = SummaryLife + startWithin + maxTimeout + deliverWithin
 
 // release gives up all that a process had claimed, which began then: open runs go back to the queue, and results that it may not have
 // brought to that of the deliveries.
-func (s *Service) release(ctx context.Context, tx pgx.Tx, worker string, since time.Time) (freed int64, err error) {
+func (s *worker) release(ctx context.Context, tx pgx.Tx, worker string, since time.Time) (freed int64, err error) {
 	open, err := tx.Exec(ctx, `UPDATE runs SET claimed_by = NULL WHERE id IN (
 		SELECT id FROM runs WHERE ended_at IS NULL AND claimed_by = $1 ORDER BY id FOR UPDATE)`, worker)
 	if err != nil {
@@ -275,10 +315,10 @@ func (s *Service) release(ctx context.Context, tx pgx.Tx, worker string, since t
 	if err != nil {
 		return 0, err
 	}
-	if err := s.deliveries.Add(ctx, tx, unsure...); err != nil {
+	if err := s.closer.deliveries.Add(ctx, tx, unsure...); err != nil {
 		return 0, err
 	}
-	waiting, err := s.deliveries.Release(ctx, tx, worker)
+	waiting, err := s.closer.deliveries.Release(ctx, tx, worker)
 	if freed = open.RowsAffected() + int64(len(unsure)) + waiting; err == nil && freed > 0 {
 		_, err = tx.Exec(ctx, offerSQL)
 	}

@@ -19,14 +19,14 @@ func encodeContext(c registry.CallContext) ([]byte, error) {
 func (r Run) Trace() string { return cmp.Or(r.Context.TraceID, r.ID) }
 
 // contextOf is a run's context as providers get it.
-func (s *Service) contextOf(r *Run) registry.CallContext {
+func (s *env) contextOf(r *Run) registry.CallContext {
 	c := r.Context
 	c.SiteID = cmp.Or(c.SiteID, s.config.SiteID)
 	return c
 }
 
 // logOf gives the log of the work on a run.
-func (s *Service) logOf(r *Run) logger {
+func (s *env) logOf(r *Run) logger {
 	log := s.log.With("run", r.ID, "tool", r.Tool.ToolID)
 	if r.Context.TraceID != "" {
 		log = log.With("traceId", r.Context.TraceID)

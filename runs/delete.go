@@ -32,7 +32,7 @@ const forgotten = `inputs = '{}', sources = '{}', outputs = NULL, target = NULL,
 
 // Delete deletes a run for its owner: what it was made from, what came of it, and where that was shown. One that is under way is
 // canceled first. Its row stays for the books; for its owner there is no such run any more. ErrNotFound: there is none, or it is not theirs.
-func (s *Service) Delete(ctx context.Context, runID, accountID string) error {
+func (s *closer) Delete(ctx context.Context, runID, accountID string) error {
 	run, err := s.Cancel(ctx, runID, accountID)
 	if err == nil {
 		err = s.remove(ctx, run, AllOutputs)
@@ -50,11 +50,11 @@ func (s *Service) Delete(ctx context.Context, runID, accountID string) error {
 }
 
 // DeleteOutput deletes one result of a run that is over, for its owner. A repeat changes nothing.
-func (s *Service) DeleteOutput(ctx context.Context, runID, accountID string, output int) (Run, error) {
+func (s *closer) DeleteOutput(ctx context.Context, runID, accountID string, output int) (Run, error) {
 	var run Run
 	var gone Output
 	err := postgres.InTx(ctx, s.config.Pool, func(tx pgx.Tx) error {
-		r, err := s.lockRun(ctx, tx, runID, accountID)
+		r, err := s.store.lockRun(ctx, tx, runID, accountID)
 		if err != nil {
 			return err
 		}
@@ -87,7 +87,7 @@ func (o Output) without() Output {
 }
 
 // remove takes back what was shown. What a platform keeps all the same is no reason to keep the rest.
-func (s *Service) remove(ctx context.Context, run Run, output int) error {
+func (s *closer) remove(ctx context.Context, run Run, output int) error {
 	remover, ok := s.config.Deliverers[run.Origin.Platform].(Remover)
 	if !ok {
 		return nil
@@ -101,7 +101,7 @@ func (s *Service) remove(ctx context.Context, run Run, output int) error {
 var hashes = regexp.MustCompile(`\b[0-9a-f]{64}\b`)
 
 // releaseFiles frees the files that a value names, where nothing else needs them.
-func (s *Service) releaseFiles(ctx context.Context, run Run, value any) error {
+func (s *closer) releaseFiles(ctx context.Context, run Run, value any) error {
 	text, err := json.Marshal(value)
 	if err != nil {
 		return err
@@ -141,7 +141,7 @@ func queueLent(batch *pgx.Batch, accepts []*acceptance) {
 }
 
 // CancelAll ends all that is under way for an account.
-func (s *Service) CancelAll(ctx context.Context, accountID string) error {
+func (s *closer) CancelAll(ctx context.Context, accountID string) error {
 	rows, err := s.config.Pool.Query(ctx, `SELECT id::text FROM runs WHERE account_id = $1 AND ended_at IS NULL`, accountID)
 	if err != nil {
 		return fmt.Errorf("cancel the runs of %s: %w", accountID, err)
@@ -173,7 +173,7 @@ func Forget(ctx context.Context, tx pgx.Tx, accountID string) error {
 
 // Expire lets go of the files of runs that ended so long ago; 0: for ever. Their rows stay and tell so. It also forgets
 // what Forget could not.
-func (s *Service) Expire(ctx context.Context, keep time.Duration) error {
+func (s *closer) Expire(ctx context.Context, keep time.Duration) error {
 	_, err := s.config.Pool.Exec(ctx, `UPDATE runs SET `+forgotten+` WHERE deleted_at IS NOT NULL AND ended_at IS NOT NULL
 		AND (outputs IS NOT NULL OR inputs::text <> '{}')`)
 	if err == nil && keep > 0 {

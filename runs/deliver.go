@@ -23,7 +23,7 @@ const (
 
 // deliverAgain is the work of the queue of deliveries: one try. Where the platform asks for time, the delivery waits for it without using
 // up a try. What is given up stays in the history.
-func (s *Service) deliverAgain(ctx context.Context, item claims.Item) claims.Next {
+func (s *closer) deliverAgain(ctx context.Context, item claims.Item) claims.Next {
 	err := s.deliver(ctx, item.Key)
 	var asked *registry.Error
 	switch {
@@ -42,21 +42,21 @@ func (s *Service) deliverAgain(ctx context.Context, item claims.Item) claims.Nex
 }
 
 // deliver brings the result of a run from the queue.
-func (s *Service) deliver(ctx context.Context, runID string) error {
-	r, err := s.load(ctx, runID)
+func (s *closer) deliver(ctx context.Context, runID string) error {
+	r, err := s.store.load(ctx, runID)
 	if err != nil {
 		return err
 	}
 	if !r.Status.Final() || r.DeliveredAt != nil || r.DeletedAt != nil {
 		return nil
 	}
-	defer s.forgetAtProvider(ctx, r.ID, r.Tool.Service, r.ticket) // who ended it may have died before
+	defer s.stopper.forgetAtProvider(ctx, r.ID, r.Tool.Service, r.ticket) // who ended it may have died before
 	return s.handOver(ctx, &r)
 }
 
 // deliverNow delivers what this process has just ended, under the run's claim: until the delivery is marked that
 // is what remembers it. Only what does not work at once is queued.
-func (s *Service) deliverNow(ctx context.Context, r *record) error {
+func (s *closer) deliverNow(ctx context.Context, r *record) error {
 	err := s.handOver(ctx, r)
 	if err == nil {
 		return nil
@@ -69,7 +69,7 @@ func (s *Service) deliverNow(ctx context.Context, r *record) error {
 }
 
 // handOver brings the result of a run that is over. What cannot be delivered stays in the history.
-func (s *Service) handOver(ctx context.Context, r *record) error {
+func (s *closer) handOver(ctx context.Context, r *record) error {
 	deliverer, ok := s.config.Deliverers[r.Origin.Platform]
 	if !ok {
 		return fmt.Errorf("deliver run %s: the platform %s is not connected here", r.ID, r.Origin.Platform)
@@ -94,11 +94,11 @@ func (s *Service) handOver(ctx context.Context, r *record) error {
 		return err
 	}
 	s.metrics.deliveries.WithLabelValues(r.Origin.Platform, "delivered").Inc()
-	return s.MarkDelivered(context.WithoutCancel(ctx), r.ID)
+	return s.writer.MarkDelivered(context.WithoutCancel(ctx), r.ID)
 }
 
 // bring delivers, waiting in place while the platform asks for a little time.
-func (s *Service) bring(ctx context.Context, deliverer Deliverer, run Run) error {
+func (s *closer) bring(ctx context.Context, deliverer Deliverer, run Run) error {
 	for {
 		err := deliverer.Deliver(ctx, run)
 		var asked *registry.Error
@@ -113,7 +113,7 @@ func (s *Service) bring(ctx context.Context, deliverer Deliverer, run Run) error
 
 // MarkDelivered takes note that a run's result reached its people; also for a platform that showed, at the
 // next contact, what could not be delivered before.
-func (s *Service) MarkDelivered(ctx context.Context, runID string) error {
+func (s *writer) MarkDelivered(ctx context.Context, runID string) error {
 	if err := s.marks.Do(ctx, &runID); err != nil {
 		return fmt.Errorf("mark run %s as delivered: %w", runID, err)
 	}
@@ -122,7 +122,7 @@ func (s *Service) MarkDelivered(ctx context.Context, runID string) error {
 
 // Redeliver queues the delivery of a run that is over and was not delivered, e.g. when somebody who
 // could not be reached writes again. One that was delivered, or is being delivered, stays as it is.
-func (s *Service) Redeliver(ctx context.Context, runID string) error {
+func (s *closer) Redeliver(ctx context.Context, runID string) error {
 	err := pgx.BeginFunc(ctx, s.config.Pool, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, `UPDATE runs SET claimed_by = NULL WHERE id = $1 AND ended_at IS NOT NULL AND delivered_at IS NULL`, runID)
 		if err != nil || tag.RowsAffected() == 0 {
@@ -137,7 +137,7 @@ func (s *Service) Redeliver(ctx context.Context, runID string) error {
 }
 
 // queueDelivery has the result of a run that is over brought once tx is committed, by any process.
-func (s *Service) queueDelivery(ctx context.Context, tx pgx.Tx, runID string) error {
+func (s *closer) queueDelivery(ctx context.Context, tx pgx.Tx, runID string) error {
 	if err := s.deliveries.Add(ctx, tx, runID); err != nil {
 		return err
 	}

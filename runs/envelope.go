@@ -106,7 +106,7 @@ func (r Run) Envelope(data any) (e Envelope, ok bool) {
 		if failure == nil {
 			failure = &Failure{Message: "it ended as " + string(r.Status)}
 		}
-		e.Error = &EnvelopeError{Code: toolCode(registry.Code(failure.Code)), Message: bounded(failure.Message), Retryable: failure.Retryable}
+		e.Error = &EnvelopeError{Code: toolCodeOf(registry.Code(failure.Code)), Message: bounded(failure.Message), Retryable: failure.Retryable}
 	}
 	return e, true
 }
@@ -137,11 +137,11 @@ func refusal(err error) *EnvelopeError {
 	if typed.Field != "" && !strings.HasPrefix(message, typed.Field+": ") {
 		message = typed.Field + ": " + message
 	}
-	return &EnvelopeError{Code: toolCode(typed.Code), Message: bounded(message), Retryable: typed.Retryable}
+	return &EnvelopeError{Code: toolCodeOf(typed.Code), Message: bounded(message), Retryable: typed.Retryable}
 }
 
-// toolCode is the closed list's word for a failure.
-func toolCode(c registry.Code) ToolCode {
+// toolCodeOf is the closed list's word for a failure.
+func toolCodeOf(c registry.Code) ToolCode {
 	switch c {
 	case registry.CodeInvalidInput:
 		return InvalidToolInput
@@ -182,20 +182,20 @@ func (r Run) Executions() int {
 }
 
 // tellExecution records a run that is over: one event for each. Those of runs that were planned or are traced go to Config.Events.
-func (s *Service) tellExecution(ctx context.Context, r *Run) {
+func (s *closer) tellExecution(ctx context.Context, r *Run) {
 	code := ""
 	if r.Error != nil {
-		code = string(toolCode(registry.Code(r.Error.Code)))
+		code = string(toolCodeOf(registry.Code(r.Error.Code)))
 	}
 	s.tell(ctx, "the run is over", r, r.Status == StatusSucceeded, code, r.ConfirmedAt != nil)
 }
 
 // tellDeferred records a model's call that waits for approval.
-func (s *Service) tellDeferred(ctx context.Context, r *Run) {
+func (s *acceptor) tellDeferred(ctx context.Context, r *Run) {
 	s.tell(ctx, "the call waits for approval", r, false, string(refusal(r.NeedsApproval()).Code), true)
 }
 
-func (s *Service) tell(ctx context.Context, message string, r *Run, ok bool, code string, deferred bool) {
+func (s *env) tell(ctx context.Context, message string, r *Run, ok bool, code string, deferred bool) {
 	log := s.log
 	if r.Context.TraceID != "" || r.Context.PlannerProvider != "" {
 		log = s.events
@@ -206,7 +206,7 @@ func (s *Service) tell(ctx context.Context, message string, r *Run, ok bool, cod
 }
 
 // event is apart from tell so that the many runs that nobody wants told need no stack for it.
-func (s *Service) event(ctx context.Context, log *slog.Logger, message string, r *Run, ok bool, code string, deferred bool) {
+func (s *env) event(ctx context.Context, log *slog.Logger, message string, r *Run, ok bool, code string, deferred bool) {
 	where := s.contextOf(r)
 	log.LogAttrs(ctx, slog.LevelInfo, message,
 		slog.String("run", r.ID), slog.String("tool", r.Tool.ToolID), slog.String("status", string(r.Status)), slog.Bool("ok", ok),

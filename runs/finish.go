@@ -15,6 +15,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/assets"
+	"github.com/signalbox/signalbox/internal/claims"
 	"github.com/signalbox/signalbox/internal/metadata"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/registry"
@@ -24,6 +25,25 @@ const (
 	fetchTries  = 4  // of one output
 	commitTries = 12 // of the end of a run whose result can't be had again
 )
+
+// closer ends runs, and brings their results.
+type closer struct {
+	*env
+	store      *store
+	hub        *hub
+	pricer     *pricer
+	writer     *writer
+	stopper    *stopper
+	deliveries *claims.Queue // results that could not be brought at once
+}
+
+func newCloser(e *env, st *store, h *hub, p *pricer, w *writer, stops *stopper) *closer {
+	s := &closer{env: e, store: st, hub: h, pricer: p, writer: w, stopper: stops}
+	s.deliveries = claims.NewQueue(claims.QueueConfig{
+		Pool: e.config.Pool, Log: e.log, Now: e.now, Table: "run_deliveries", Key: "run_id", Process: e.instance, Places: e.config.Deliveries, Work: s.deliverAgain,
+	})
+	return s
+}
 
 // finish is a run's end on its way into the database.
 type finish struct {
@@ -63,7 +83,7 @@ func (w *step) bill(ctx context.Context, f *finish, usage registry.Usage) {
 	model := w.r.Tool.CostingModel
 	usage.Machine = cleanText(usage.Machine)
 	if model != nil && model.RateSource == registry.RateHistorical {
-		if history, err := w.s.history(ctx, Bound{Tool: w.r.Tool, Inputs: w.r.Inputs}); err == nil {
+		if history, err := w.s.pricer.history(ctx, Bound{Tool: w.r.Tool, Inputs: w.r.Inputs}); err == nil {
 			usage = history.Fill(model, usage)
 		}
 	}
@@ -114,7 +134,7 @@ func (w *step) storeFile(ctx context.Context, o registry.Output, kept *Output) e
 			kept.Media, kept.Bytes = ref, info.Bytes
 			kept.FileName = cmp.Or(o.Info.Name, info.Name)
 			kept.MIMEType = cmp.Or(info.MIMEType, o.Info.MIMEType)
-			kept.FileName = kept.fileName()
+			kept.FileName = kept.properName()
 			kept.Width, kept.Height = cmp.Or(info.Width, o.Info.Width), cmp.Or(info.Height, o.Info.Height)
 			return nil
 		}
@@ -136,9 +156,9 @@ func (w *step) storeFile(ctx context.Context, o registry.Output, kept *Output) e
 	}
 }
 
-// fileName is a file's name; one that nobody named is called like its output, and each has an extension where its type
+// properName is a file's name; one that nobody named is called like its output, and each has an extension where its type
 // has one.
-func (o *Output) fileName() string {
+func (o *Output) properName() string {
 	name := cmp.Or(o.FileName, o.Name)
 	if path.Ext(name) == "" {
 		name += assets.Extension(o.MIMEType)
@@ -228,17 +248,17 @@ func (w *step) commit(ctx context.Context, f *finish) error {
 		w.log().InfoContext(ctx, "a late result changes nothing: the run was over")
 		return w.late(ctx)
 	}
-	w.s.afterFinish(ctx, f)
+	w.s.closer.afterFinish(ctx, f)
 	if err := w.s.failpoint("finished"); err != nil {
 		return &ownError{err}
 	}
 	if !f.stop { // who stops it has it forgotten, after that
-		defer w.s.forgetAtProvider(ctx, f.record.ID, f.record.Tool.Service, f.record.ticket)
+		defer w.s.stopper.forgetAtProvider(ctx, f.record.ID, f.record.Tool.Service, f.record.ticket)
 	}
 	if !f.deliver {
 		return nil
 	}
-	return w.s.deliverNow(ctx, &f.record)
+	return w.s.closer.deliverNow(ctx, &f.record)
 }
 
 // forgetLimit bounds one Forget.
@@ -246,7 +266,7 @@ const forgetLimit = 30 * time.Second
 
 // forgetAtProvider has the provider delete what it keeps of a run, or an attempt of it, that is over there. It is not waited for, and
 // a failure costs only its space.
-func (s *Service) forgetAtProvider(ctx context.Context, runID, service string, ticket *registry.Ticket) {
+func (s *stopper) forgetAtProvider(ctx context.Context, runID, service string, ticket *registry.Ticket) {
 	forgetter, ok := Extra[registry.Forgetter](s.config.Providers[service])
 	if !ok || ticket == nil {
 		return
@@ -265,7 +285,7 @@ func (s *Service) forgetAtProvider(ctx context.Context, runID, service string, t
 // comes again when the run is worked on anew.
 func (w *step) writeEnd(ctx context.Context, f *finish) error {
 	for try := 1; ; try++ {
-		err := w.s.writes.Do(context.WithoutCancel(ctx), &write{finish: f})
+		err := w.s.writer.writes.Do(context.WithoutCancel(ctx), &write{finish: f})
 		if err == nil || f.record.Status != StatusSucceeded || w.repeatable() || try == commitTries {
 			return err
 		}
@@ -279,21 +299,21 @@ func (w *step) writeEnd(ctx context.Context, f *finish) error {
 // late looks after a run that was over before this work on it ended: who ended it may have died before
 // delivering.
 func (w *step) late(ctx context.Context) error {
-	r, err := w.s.load(ctx, w.r.ID)
+	r, err := w.s.store.load(ctx, w.r.ID)
 	if err != nil {
 		return &ownError{err}
 	}
-	return w.s.remind(ctx, &r)
+	return w.s.closer.remind(ctx, &r)
 }
 
 // afterFinish tells everybody about a run's end that was written.
-func (s *Service) afterFinish(ctx context.Context, f *finish) {
+func (s *closer) afterFinish(ctx context.Context, f *finish) {
 	r := &f.record
 	s.metrics.observe(&r.Run)
 	s.hub.changed(&r.Run)
 	s.tellExecution(ctx, &r.Run)
 	if r.Status == StatusSucceeded && (f.nanoUnits > 0 || r.Receipt.FullCost() > 0) { // it is a lesson, see learn
-		s.learned.news(r.Tool)
+		s.pricer.learned.news(r.Tool)
 	}
 }
 
@@ -319,7 +339,7 @@ const endSQL = `
 	SELECT ledger_insist(count(*) = cardinality($1)), array_agg(id::text), array_agg(deliverable), array_agg(convert_to(target::text, 'UTF8')) FROM ended`
 
 // queueEnds adds to batch the writing of the final states, all in one statement.
-func (s *Service) queueEnds(batch *pgx.Batch, finishes []*finish) error {
+func (s *writer) queueEnds(batch *pgx.Batch, finishes []*finish) error {
 	if len(finishes) == 0 {
 		return nil
 	}
@@ -386,7 +406,7 @@ func readEnds(row pgx.Row, finishes []*finish) error {
 
 // promote lets runs that waited take the places of those that end. Where accounts have limits it sends what
 // is written so far, since it counts by that, and begins a new batch.
-func (s *Service) promote(ctx context.Context, on sender, written **pgx.Batch, finishes []*finish) error {
+func (s *writer) promote(ctx context.Context, on sender, written **pgx.Batch, finishes []*finish) error {
 	if s.config.PerAccount <= 0 || len(finishes) == 0 {
 		return nil
 	}
@@ -420,7 +440,7 @@ func encodeEnd(r *record) (outputs, receipt, failure []byte, err error) {
 // told. It costs nothing, even when the result arrives at the same moment, but for the time that it ran where that was
 // told before, see billing.Quote; an operator's cancel costs nothing. A run that is over stays as it is
 // and is returned. Only its owner may; "" is an operator. ErrNotFound: there is none, or it is not theirs.
-func (s *Service) Cancel(ctx context.Context, runID, accountID string) (Run, error) {
+func (s *closer) Cancel(ctx context.Context, runID, accountID string) (Run, error) {
 	run, err := s.endFromOutside(ctx, runID, accountID, StatusCanceled, registry.Errorf(registry.CodeCanceled, "it was canceled"))
 	if err != nil {
 		return Run{}, fmt.Errorf("cancel run %s: %w", runID, err)
@@ -430,10 +450,10 @@ func (s *Service) Cancel(ctx context.Context, runID, accountID string) (Run, err
 
 // endFromOutside ends a run without its work, wherever that is done; its result is the queue's to bring. A run that is over stays
 // as it is.
-func (s *Service) endFromOutside(ctx context.Context, runID, accountID string, status Status, why *registry.Error) (Run, error) {
+func (s *closer) endFromOutside(ctx context.Context, runID, accountID string, status Status, why *registry.Error) (Run, error) {
 	var f finish
 	err := postgres.InTx(ctx, s.config.Pool, func(tx pgx.Tx) error {
-		r, err := s.lockRun(ctx, tx, runID, accountID)
+		r, err := s.store.lockRun(ctx, tx, runID, accountID)
 		if err != nil {
 			return err
 		}
@@ -447,7 +467,7 @@ func (s *Service) endFromOutside(ctx context.Context, runID, accountID string, s
 				return err
 			}
 		}
-		if err := s.writeTogether(ctx, tx, []*write{{finish: &f}}, false); err != nil || !f.deliver {
+		if err := s.writer.writeTogether(ctx, tx, []*write{{finish: &f}}, false); err != nil || !f.deliver {
 			return err
 		}
 		return s.queueDelivery(ctx, tx, r.ID)
@@ -463,7 +483,7 @@ func (s *Service) endFromOutside(ctx context.Context, runID, accountID string, s
 }
 
 // billCanceled has a run that its owner cancels pay for the time that it ran. The row is locked.
-func (s *Service) billCanceled(ctx context.Context, tx pgx.Tx, f *finish) error {
+func (s *closer) billCanceled(ctx context.Context, tx pgx.Tx, f *finish) error {
 	var since *time.Time
 	if err := tx.QueryRow(ctx, `SELECT running_at FROM runs WHERE id = $1`, f.record.ID).Scan(&since); err != nil || since == nil {
 		return err
@@ -479,12 +499,12 @@ func (s *Service) billCanceled(ctx context.Context, tx pgx.Tx, f *finish) error 
 
 // cancelWork stops what goes on for a run that was ended. The process that works on it tells the provider; where none does,
 // we do.
-func (s *Service) cancelWork(r record) {
+func (s *closer) cancelWork(r record) {
 	if s.hub.stop(r.ID, errCanceled) || !s.submits(&r) {
 		return
 	}
 	s.spawn(func() {
-		if err := s.stopDue(s.base); err != nil && s.base.Err() == nil {
+		if err := s.stopper.stopDue(s.base); err != nil && s.base.Err() == nil {
 			s.log.WarnContext(s.base, "stopping runs at their providers failed, another try follows", "error", err)
 		}
 	})

@@ -9,6 +9,8 @@ import (
 // hub passes changes of runs on to those who watch them in this process, and gathers what other
 // machines must be told.
 type hub struct {
+	*env
+	store    *store
 	mu       sync.Mutex
 	watchers map[string][]*watcher
 	live     map[string]*liveRun
@@ -30,8 +32,9 @@ type liveRun struct {
 	preview []byte
 }
 
-func newHub() *hub {
+func newHub(e *env, st *store) *hub {
 	return &hub{
+		env: e, store: st,
 		watchers: make(map[string][]*watcher), live: make(map[string]*liveRun),
 		changes: make(map[string]bool), wake: make(chan struct{}, 1),
 	}
@@ -40,7 +43,7 @@ func newHub() *hub {
 // Subscribe gives every change of a run from now on, here or on another machine; who reads slowly gets
 // the latest state only. The first state is the present one. After the final one the channel is closed, and at
 // once for what is no run's id. cancel must be called; it closes the channel too.
-func (s *Service) Subscribe(runID string) (states <-chan Run, cancel func()) {
+func (s *hub) Subscribe(runID string) (states <-chan Run, cancel func()) {
 	id, err := uuid.Parse(runID)
 	if err != nil {
 		none := make(chan Run)
@@ -48,16 +51,16 @@ func (s *Service) Subscribe(runID string) (states <-chan Run, cancel func()) {
 		return none, func() {}
 	}
 	runID = id.String()
-	w := s.hub.watch(runID)
+	w := s.watch(runID)
 	s.spawn(func() { s.refresh([]string{runID}) })
-	return w.states, func() { s.hub.unwatch(runID, w) }
+	return w.states, func() { s.unwatch(runID, w) }
 }
 
 // PreviewOf gives the latest preview picture (JPEG or PNG) of a run that this process works on, or nil.
-func (s *Service) PreviewOf(runID string) []byte {
-	s.hub.mu.Lock()
-	defer s.hub.mu.Unlock()
-	if l := s.hub.live[runID]; l != nil {
+func (s *hub) PreviewOf(runID string) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l := s.live[runID]; l != nil {
 		return l.preview
 	}
 	return nil

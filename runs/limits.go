@@ -20,6 +20,9 @@ type Limiter interface {
 	LimitsOf(ctx context.Context, accountID string) (users.Limits, error)
 }
 
+// limiter counts what accounts use of their limits.
+type limiter struct{ *env }
+
 // LimitKind names a limit.
 type LimitKind string
 
@@ -101,7 +104,7 @@ type Usage struct {
 }
 
 // Usage gives what an account has used of its limits by now.
-func (s *Service) Usage(ctx context.Context, accountID string) (Usage, error) {
+func (s *limiter) Usage(ctx context.Context, accountID string) (Usage, error) {
 	limits, err := s.limitsOf(ctx, accountID)
 	if err != nil {
 		return Usage{}, fmt.Errorf("usage of %s: %w", accountID, err)
@@ -119,7 +122,7 @@ func (s *Service) Usage(ctx context.Context, accountID string) (Usage, error) {
 }
 
 // limitsOf asks the Limiter, if there is one.
-func (s *Service) limitsOf(ctx context.Context, accountID string) (users.Limits, error) {
+func (s *limiter) limitsOf(ctx context.Context, accountID string) (users.Limits, error) {
 	if s.config.Limits == nil {
 		return users.Limits{}, nil
 	}
@@ -182,7 +185,7 @@ type usages struct {
 	budgets    map[budgetKey]billing.NanoUSD
 }
 
-func (s *Service) newUsages() *usages {
+func (s *limiter) newUsages() *usages {
 	now := s.now().UTC()
 	year, month, day := now.Date()
 	return &usages{
@@ -251,7 +254,7 @@ func (u *usages) earliest() time.Time {
 
 // queueLimits adds the reading of what the accounts of requests with limits have used to batch; nil where no request
 // has any. The accounts are locked by then.
-func (s *Service) queueLimits(batch *pgx.Batch, accepts []*acceptance) *usages {
+func (s *limiter) queueLimits(batch *pgx.Batch, accepts []*acceptance) *usages {
 	var accounts, filed []string
 	budgets := false
 	for _, a := range accepts {
@@ -300,7 +303,7 @@ func (u *usages) admit(a *acceptance) {
 }
 
 // checkLimits refuses to confirm a run for which there is no room. The account is locked.
-func (s *Service) checkLimits(ctx context.Context, tx pgx.Tx, r record) error {
+func (s *limiter) checkLimits(ctx context.Context, tx pgx.Tx, r record) error {
 	limits, err := s.limitsOf(ctx, r.AccountID)
 	if err != nil || limits == (users.Limits{}) {
 		return err

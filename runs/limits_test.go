@@ -18,16 +18,16 @@ import (
 	"github.com/signalbox/signalbox/users"
 )
 
-// limiter is a Limiter with the same limits for everybody.
-type limiter struct {
+// sameLimits is a Limiter with the same limits for everybody.
+type sameLimits struct {
 	users.Limits
 	err error
 }
 
-func (l *limiter) LimitsOf(context.Context, string) (users.Limits, error) { return l.Limits, l.err }
+func (l *sameLimits) LimitsOf(context.Context, string) (users.Limits, error) { return l.Limits, l.err }
 
 func limited(limits users.Limits) func(*Config) {
-	return func(c *Config) { c.Limits = &limiter{Limits: limits} }
+	return func(c *Config) { c.Limits = &sameLimits{Limits: limits} }
 }
 
 // refused accepts a request that must be refused by a limit.
@@ -131,7 +131,7 @@ func TestLimits(t *testing.T) {
 			t.Fatal(err)
 		}
 		quote = q.High
-		h.config.Limits = &limiter{Limits: users.Limits{DayCap: int64(5 * quote), MonthCap: int64(7 * quote)}}
+		h.config.Limits = &sameLimits{Limits: users.Limits{DayCap: int64(5 * quote), MonthCap: int64(7 * quote)}}
 		h.Service = h.open(t)
 		for n := 1; n <= 5; n++ {
 			run := h.accept(t, sing(user))
@@ -202,7 +202,7 @@ func TestLimits(t *testing.T) {
 	t.Run("the blocked run nothing", func(t *testing.T) {
 		t.Parallel()
 		h := newHouse(t, func(c *Config) {
-			c.Limits = &limiter{err: registry.Errorf(registry.CodeUnauthorized, "blocked")}
+			c.Limits = &sameLimits{err: registry.Errorf(registry.CodeUnauthorized, "blocked")}
 		})
 		_, err := h.Accept(t.Context(), sing(h.user(t, billing.Dollar)))
 		if registry.AsError(err).Code != registry.CodeUnauthorized {

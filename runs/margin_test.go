@@ -30,10 +30,7 @@ func TestMargins(t *testing.T) {
 		h.wantBalance(t, user, 10*billing.Dollar-first.Cost, 0)
 	})
 	t.Run("quotes are learned from what the service took, not from prices with the markup", func(t *testing.T) {
-		h.learned.mu.Lock()
-		h.learned.tools = nil
-		h.learned.mu.Unlock()
-		second := h.accept(t, sing(user))
+		second := h.acceptAfresh(t, sing(user))
 		if second.Quote.Low != 60_000_000 || second.Quote.High != 240_000_000 {
 			t.Errorf("quoted %s, expected half to twice of $0.12", second.Quote)
 		}

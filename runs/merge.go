@@ -36,7 +36,7 @@ func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
 const strayFor = time.Minute
 
 // adoptStrays finds runs that were accepted, without a hold, in the moment of a merge.
-func (s *Service) adoptStrays(ctx context.Context) error {
+func (s *worker) adoptStrays(ctx context.Context) error {
 	_, err := s.config.Pool.Exec(ctx, `
 		UPDATE runs r SET account_id = u.merged_into, idempotency_key = NULL FROM users u
 		WHERE r.id >= $1 AND u.id = r.account_id AND u.merged_into IS NOT NULL`, firstID(time.Now().Add(-strayFor)))
@@ -48,7 +48,7 @@ func (s *Service) adoptStrays(ctx context.Context) error {
 
 // survivor gives the account that a refused request should have named: the wallet of one that was merged is
 // empty.
-func (s *Service) survivor(ctx context.Context, accountID string, refused error) (string, bool) {
+func (s *acceptor) survivor(ctx context.Context, accountID string, refused error) (string, bool) {
 	var poor billing.ErrInsufficient
 	if s.config.Users == nil || !errors.As(refused, &poor) || poor.Have > 0 {
 		return "", false

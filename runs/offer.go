@@ -25,16 +25,12 @@ type judged struct {
 	previewed bool // the provider was asked
 }
 
-// judge is what is known about the request by now; one that is not from Bind gets a place for it.
-func (b *Bound) judge() *judged {
-	if b.judged == nil {
-		b.judged = &judged{}
+// QuoteOnce gives the price with the time when it was made, and makes it where there is none yet or its time is over.
+func (b Bound) QuoteOnce(now time.Time, makeOne func() (billing.Quote, error)) (billing.Quote, time.Time, error) {
+	q := b.judged
+	if q == nil { // not from Bind: nobody shares it
+		q = &judged{}
 	}
-	return b.judged
-}
-
-// once gives the price, and makes it where there is none yet or its time is over.
-func (q *judged) once(now time.Time, makeOne func() (billing.Quote, error)) (billing.Quote, time.Time, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if !q.at.IsZero() && now.Sub(q.at) < QuoteLife {
@@ -63,7 +59,7 @@ type sealedQuote struct {
 }
 
 // Offer gives the quote of a bound request in a form that can be shown, kept and accepted within QuoteLife, see Request.Quote.
-func (s *Service) Offer(ctx context.Context, b Bound) (Offer, error) {
+func (s *pricer) Offer(ctx context.Context, b Bound) (Offer, error) {
 	quote, at, err := s.quote(ctx, b)
 	if err != nil {
 		return Offer{}, err
@@ -81,7 +77,7 @@ func (s *Service) Offer(ctx context.Context, b Bound) (Offer, error) {
 
 // shown is the price that the sender of a request was shown, exactly so, or a *QuoteError. Where the inputs were changed
 // since, the price is made for what they are now; it is refused if it is more than what was shown.
-func (s *Service) shown(ctx context.Context, b Bound) (billing.Quote, error) {
+func (s *pricer) shown(ctx context.Context, b Bound) (billing.Quote, error) {
 	var shown sealedQuote
 	raw, err := base64.RawURLEncoding.DecodeString(b.Request.Quote)
 	if err == nil {

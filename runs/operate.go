@@ -17,8 +17,8 @@ var ErrNotFailed = errors.New("only a run that failed, timed out or was canceled
 // Retry accepts a run that came to nothing once more: for the same account, with the same inputs as far as the tool of
 // today has them, to the same place, in the same session and trace. A repeat gives the same new run, whose Parent is the old one. Errors: ErrNotFound,
 // ErrNotFailed, those of Accept.
-func (s *Service) Retry(ctx context.Context, runID string) (Run, error) {
-	old, err := s.Get(ctx, runID)
+func (s *acceptor) Retry(ctx context.Context, runID string) (Run, error) {
+	old, err := s.store.Get(ctx, runID)
 	if err != nil {
 		return Run{}, err
 	}
@@ -35,7 +35,7 @@ func (s *Service) Retry(ctx context.Context, runID string) (Run, error) {
 
 // stillThere are the inputs of a run that its tool still has, as a request takes them. What is the tool's default
 // today need not be what the run had, so it counts as given; preferences set since do not count.
-func (s *Service) stillThere(old Run) map[Source]map[string]any {
+func (s *acceptor) stillThere(old Run) map[Source]map[string]any {
 	values := map[Source]map[string]any{FromPreference: {}}
 	t, ok := s.config.Registry.Snapshot().Resolve(old.Tool.ToolID)
 	if !ok {
@@ -58,10 +58,10 @@ func (s *Service) stillThere(old Run) map[Source]map[string]any {
 
 // Refund gives back what a run cost, once; a repeat changes nothing. The note is shown in the statement and on the
 // receipt. Errors: ErrNotFound, billing.ErrNothingCaptured where it cost nothing.
-func (s *Service) Refund(ctx context.Context, runID, note string) (Run, error) {
+func (s *closer) Refund(ctx context.Context, runID, note string) (Run, error) {
 	var run Run
 	err := postgres.InTx(ctx, s.config.Pool, func(tx pgx.Tx) error {
-		r, err := s.lockRun(ctx, tx, runID, "")
+		r, err := s.store.lockRun(ctx, tx, runID, "")
 		if run = r.Run; err != nil || run.RefundedAt != nil {
 			return err
 		}
@@ -75,7 +75,7 @@ func (s *Service) Refund(ctx context.Context, runID, note string) (Run, error) {
 }
 
 // refund moves the money and notes it in the locked run.
-func (s *Service) refund(ctx context.Context, tx pgx.Tx, run *Run, note string) error {
+func (s *closer) refund(ctx context.Context, tx pgx.Tx, run *Run, note string) error {
 	if err := s.config.Ledger.Refund(ctx, tx, run.ID, run.ID, note); err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ const placeSQL = `
 	LEFT JOIN (SELECT unnest($1::text[]) AS service, unnest($2::uuid[]) AS account) l ON l.service = q.service`
 
 // tellPlaces gives those of the runs that wait for a place their place in the queue, behind what their provider has already.
-func (s *Service) tellPlaces(ctx context.Context, records []record) {
+func (s *store) tellPlaces(ctx context.Context, records []record) {
 	waits := func(r record) bool { return r.Status == StatusQueued && !r.waiting }
 	if !slices.ContainsFunc(records, waits) {
 		return
@@ -53,7 +53,7 @@ func (s *Service) tellPlaces(ctx context.Context, records []record) {
 		}
 		s.places.until = now.Add(placesFor)
 	}
-	ahead := s.hub.submitted()
+	ahead := s.ahead()
 	for i := range records {
 		if n := s.places.byRun[records[i].ID]; n > 0 && waits(records[i]) {
 			records[i].QueuePosition = n + ahead[records[i].Tool.Service]

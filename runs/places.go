@@ -127,7 +127,7 @@ type copyLeft struct {
 }
 
 // stopCopies tells the places of copies to stop them.
-func (s *Service) stopCopies(ctx context.Context) error {
+func (s *stopper) stopCopies(ctx context.Context) error {
 	now := s.now()
 	if _, err := s.config.Pool.Exec(ctx, `DELETE FROM run_copies WHERE since < $1`, now.Add(-copiesLife)); err != nil {
 		return err
@@ -148,7 +148,7 @@ func (s *Service) stopCopies(ctx context.Context) error {
 	return nil
 }
 
-func (s *Service) stopCopy(c copyLeft) {
+func (s *stopper) stopCopy(c copyLeft) {
 	ctx, cancel := context.WithTimeout(s.base, stopWithin)
 	defer cancel()
 	var ticket registry.Ticket

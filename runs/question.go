@@ -57,8 +57,8 @@ func decodeQuestion(raw []byte) (*OpenQuestion, error) {
 
 // Answer gives the owner's answer to the open question of a run, of which only one counts. What does not fit the question is a
 // *registry.Error with the field, and it stays open. Other errors: ErrNotFound, ErrNoQuestion.
-func (s *Service) Answer(ctx context.Context, runID, accountID, questionID string, reply registry.Reply) (Run, error) {
-	r, err := s.load(ctx, runID)
+func (s *worker) Answer(ctx context.Context, runID, accountID, questionID string, reply registry.Reply) (Run, error) {
+	r, err := s.store.load(ctx, runID)
 	switch {
 	case err != nil:
 		return Run{}, err
@@ -231,7 +231,7 @@ func (a *asking) take(ctx context.Context, questionID string) (*registry.Reply, 
 }
 
 // dropQuestions drops what processes that are gone have left of their questions.
-func (s *Service) dropQuestions(ctx context.Context) error {
+func (s *worker) dropQuestions(ctx context.Context) error {
 	_, err := s.config.Pool.Exec(ctx, `DELETE FROM run_questions WHERE until < $1`, s.now().Add(-time.Minute))
 	return err
 }

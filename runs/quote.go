@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/seal"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -24,6 +25,18 @@ const (
 	priceTimeout = 3 * time.Second  // for a provider to name its price
 )
 
+// pricer quotes runs.
+type pricer struct {
+	*env
+	learned lessons
+	quotes  seal.Sealer
+}
+
+func newPricer(e *env) (*pricer, error) {
+	sealer, err := seal.New(e.config.Quotes)
+	return &pricer{env: e, quotes: sealer}, err
+}
+
 // Quote tells what the bound run will cost: from the tool's costing model, the provider's own price where
 // it names one, and what the tool has cost lately, first of all with inputs of the same shape (the same
 // size, steps, model, ...). High is a promise, see billing.Quote. A bound request has one price: who asks again within
@@ -32,8 +45,8 @@ const (
 //
 // Where no input is missing, the provider is also asked what the call would do, if it can tell (registry.Previewer): so Asks and AcceptBound
 // judge the call and not its tool. Its error is the request's.
-func (s *Service) Quote(ctx context.Context, b Bound) (billing.Quote, error) {
-	if err := s.preview(ctx, b, b.judge()); err != nil {
+func (s *pricer) Quote(ctx context.Context, b Bound) (billing.Quote, error) {
+	if err := s.preview(ctx, b); err != nil {
 		return billing.Quote{}, err
 	}
 	if b.Request.Quote != "" {
@@ -44,11 +57,11 @@ func (s *Service) Quote(ctx context.Context, b Bound) (billing.Quote, error) {
 }
 
 // quote is the house's own price of a bound request, with the time when it was made.
-func (s *Service) quote(ctx context.Context, b Bound) (billing.Quote, time.Time, error) {
-	return b.judge().once(s.config.Now(), func() (billing.Quote, error) { return s.makeQuote(ctx, b) })
+func (s *pricer) quote(ctx context.Context, b Bound) (billing.Quote, time.Time, error) {
+	return b.QuoteOnce(s.config.Now(), func() (billing.Quote, error) { return s.makeQuote(ctx, b) })
 }
 
-func (s *Service) makeQuote(ctx context.Context, b Bound) (billing.Quote, error) {
+func (s *pricer) makeQuote(ctx context.Context, b Bound) (billing.Quote, error) {
 	model := b.Tool.CostingModel
 	if model == nil {
 		return billing.Estimate(nil, billing.History{}, registry.Price{}, s.config.RateCard), nil
@@ -67,7 +80,7 @@ func (s *Service) makeQuote(ctx context.Context, b Bound) (billing.Quote, error)
 
 // price asks the provider, for the sources where its answer counts. No answer is no obstacle: the
 // estimate does without.
-func (s *Service) price(ctx context.Context, b Bound) registry.Price {
+func (s *pricer) price(ctx context.Context, b Bound) registry.Price {
 	pricer, ok := Extra[registry.Pricer](s.config.Providers[b.Tool.Service])
 	source := b.Tool.CostingModel.RateSource
 	if !ok || (source != registry.RateAPI && source != registry.RateMachine) {
@@ -102,7 +115,7 @@ type learned struct {
 }
 
 // history gives what the tool's latest runs say of one with these inputs.
-func (s *Service) history(ctx context.Context, b Bound) (billing.History, error) {
+func (s *pricer) history(ctx context.Context, b Bound) (billing.History, error) {
 	all, err := s.learn(ctx, b.Tool)
 	if err != nil {
 		return billing.History{}, err
@@ -122,7 +135,7 @@ func (s *Service) history(ctx context.Context, b Bound) (billing.History, error)
 	return h, nil
 }
 
-func (s *Service) learn(ctx context.Context, tool registry.Tool) ([]lesson, error) {
+func (s *pricer) learn(ctx context.Context, tool registry.Tool) ([]lesson, error) {
 	key := toolKey{tool.ToolID, tool.Version}
 	s.learned.mu.Lock()
 	known, ok := s.learned.tools[key]
@@ -230,7 +243,7 @@ func amount(value any) float64 {
 }
 
 // timeoutOf is how long a run of the tool may take, from its start.
-func (s *Service) timeoutOf(tool registry.Tool) time.Duration {
+func (s *env) timeoutOf(tool registry.Tool) time.Duration {
 	timeout := tool.Timeout()
 	if timeout <= 0 {
 		timeout = s.config.DefaultTimeout

@@ -18,7 +18,7 @@ const (
 
 // housekeeping does now and then what keeps the house in order, until the service ends. Every process
 // does it; each task is safe beside itself.
-func (s *Service) housekeeping() {
+func (s *worker) housekeeping() {
 	tasks := []struct {
 		name  string
 		every time.Duration
@@ -51,8 +51,8 @@ func (s *Service) housekeeping() {
 
 // reap brings back what was left behind: claims of dead processes and of nobody here, runs that nobody ends,
 // confirmations that never came.
-func (s *Service) reap(ctx context.Context) error {
-	for _, task := range []func(context.Context) error{s.freeOrphans, s.freeStrays, s.endOverdue, s.promoteWaiting, s.adoptStrays, s.stopDue, s.stopCopies, s.dropQuestions, s.countOpen} {
+func (s *worker) reap(ctx context.Context) error {
+	for _, task := range []func(context.Context) error{s.freeOrphans, s.freeStrays, s.endOverdue, s.promoteWaiting, s.adoptStrays, s.stopper.stopDue, s.stopper.stopCopies, s.dropQuestions, s.countOpen} {
 		if err := task(ctx); err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func (s *Service) reap(ctx context.Context) error {
 }
 
 // freeOrphans takes over what processes that are gone had claimed.
-func (s *Service) freeOrphans(ctx context.Context) error {
+func (s *worker) freeOrphans(ctx context.Context) error {
 	died, err := s.process.TakeOver(ctx)
 	for _, d := range died {
 		s.metrics.rescued.Add(float64(d.Freed))
@@ -72,7 +72,7 @@ func (s *Service) freeOrphans(ctx context.Context) error {
 
 // freeStrays frees runs that are claimed here and that nobody works on, as when the answer to their
 // acceptance was lost with a connection. Seen once may be a claim under way; seen twice is not.
-func (s *Service) freeStrays(ctx context.Context) error {
+func (s *worker) freeStrays(ctx context.Context) error {
 	rows, err := s.config.Pool.Query(ctx, `SELECT id::text FROM runs WHERE ended_at IS NULL AND claimed_by = $1`, s.instance)
 	if err != nil {
 		return err
@@ -102,8 +102,8 @@ func (s *Service) freeStrays(ctx context.Context) error {
 }
 
 // endOverdue ends runs that should have ended long ago, and cancels what nobody confirmed.
-func (s *Service) endOverdue(ctx context.Context) error {
-	late, err := s.query(ctx, `WHERE r.ended_at IS NULL AND (r.started_at + (r.timeout_ms * interval '1 millisecond') < $1
+func (s *worker) endOverdue(ctx context.Context) error {
+	late, err := s.store.query(ctx, `WHERE r.ended_at IS NULL AND (r.started_at + (r.timeout_ms * interval '1 millisecond') < $1
 		OR r.started_at IS NULL AND r.status <> 'awaiting_confirmation' AND r.created_at < $2) LIMIT 100`,
 		s.now().Add(-overdue), s.now().Add(-startWithin))
 	if err != nil {
@@ -114,18 +114,18 @@ func (s *Service) endOverdue(ctx context.Context) error {
 		if r.StartedAt == nil {
 			why = registry.Errorf(registry.CodeTimeout, "it could not be started within %s", startWithin)
 		}
-		if _, err := s.endFromOutside(ctx, r.ID, "", StatusTimedOut, why); err != nil {
+		if _, err := s.closer.endFromOutside(ctx, r.ID, "", StatusTimedOut, why); err != nil {
 			return fmt.Errorf("end run %s: %w", r.ID, err)
 		}
 	}
-	forgotten, err := s.query(ctx, `WHERE r.ended_at IS NULL AND r.status = 'awaiting_confirmation' AND r.created_at < $1 LIMIT 100`,
+	forgotten, err := s.store.query(ctx, `WHERE r.ended_at IS NULL AND r.status = 'awaiting_confirmation' AND r.created_at < $1 LIMIT 100`,
 		s.now().Add(-SummaryLife))
 	if err != nil {
 		return err
 	}
 	for _, r := range forgotten {
 		why := registry.Errorf(registry.CodeCanceled, "nobody confirmed it within %s", SummaryLife)
-		if _, err := s.endFromOutside(ctx, r.ID, "", StatusCanceled, why); err != nil {
+		if _, err := s.closer.endFromOutside(ctx, r.ID, "", StatusCanceled, why); err != nil {
 			return fmt.Errorf("end run %s: %w", r.ID, err)
 		}
 	}
@@ -134,7 +134,7 @@ func (s *Service) endOverdue(ctx context.Context) error {
 
 // promoteWaiting lets waiting runs go ahead whose account has room, should the end of another run have missed
 // them, as after a change of the limit.
-func (s *Service) promoteWaiting(ctx context.Context) error {
+func (s *worker) promoteWaiting(ctx context.Context) error {
 	rows, err := s.config.Pool.Query(ctx, `SELECT DISTINCT account_id::text FROM runs WHERE ended_at IS NULL AND waiting LIMIT 100`)
 	if err != nil {
 		return err
@@ -153,8 +153,8 @@ func (s *Service) promoteWaiting(ctx context.Context) error {
 }
 
 // countOpen measures the queue.
-func (s *Service) countOpen(ctx context.Context) error {
-	counts, err := s.CountByState(ctx)
+func (s *worker) countOpen(ctx context.Context) error {
+	counts, err := s.store.CountByState(ctx)
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ const compareBooks = `
 
 // compare holds the books against the runs. The tables are read whole, side by side: after a burst of runs Postgres
 // knows too little about them to see that looking up each row by itself takes minutes.
-func (s *Service) compare(ctx context.Context) (found []string, err error) {
+func (s *worker) compare(ctx context.Context) (found []string, err error) {
 	err = pgx.BeginTxFunc(ctx, s.config.Pool, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `SET LOCAL enable_nestloop = off`); err != nil {
 			return err
@@ -209,7 +209,7 @@ func (s *Service) compare(ctx context.Context) (found []string, err error) {
 }
 
 // checkLedger recomputes the books and compares them with the runs.
-func (s *Service) checkLedger(ctx context.Context) error {
+func (s *worker) checkLedger(ctx context.Context) error {
 	report, err := s.config.Ledger.Check(ctx)
 	if err != nil {
 		return err

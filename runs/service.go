@@ -6,49 +6,38 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"runtime"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
-
-	"github.com/signalbox/signalbox/internal/assets"
-	"github.com/signalbox/signalbox/internal/claims"
-	"github.com/signalbox/signalbox/internal/group"
-	"github.com/signalbox/signalbox/internal/locks"
-	"github.com/signalbox/signalbox/internal/seal"
-	"github.com/signalbox/signalbox/registry"
 )
 
 // Service is the life of runs in one process. Any number of processes may share one database: each accepts,
 // and those that were started work.
+//
+// It consists of parts, each with what it needs of those above it: the store reads runs, the hub tells of their changes, the limiter
+// counts what accounts use, the pricer quotes, the writer writes beginnings and ends together, the stopper stops runs at their
+// providers, the closer ends and delivers them, the worker claims and advances them, and the acceptor takes them on.
 type Service struct {
-	config     Config
-	log        *slog.Logger
-	events     *slog.Logger    // of executions, see Config.Events
-	instance   string          // names this process among those that share the database
-	process    *claims.Process // the sign of life behind what is claimed here
-	deliveries *claims.Queue   // results that could not be brought at once
-	delivering chan struct{}   // closed when no delivery of the queue is under way any more
-	hub        *hub
-	tools      toolCache
-	learned    lessons
-	quotes     seal.Sealer
-	desk       *desk
-	thumbnails *assets.Thumbnails
-	strays     map[string]bool // runs claimed here that the last round of the reaper saw nobody work on
-	metrics    metrics
+	*env
+	*store
+	*hub
+	*limiter
+	*pricer
+	*writer
+	*stopper
+	*closer
+	*worker
+	*acceptor
+}
 
-	// Of whose turn it is, see claim.
-	round int
-	turns map[string]string                   // the account that was served last, by service; guarded by mu
-	full  map[string]map[string]registry.Tool // tools for which there was no place, by service and id; guarded by mu
-
-	places places
-
-	writes *group.Group[write]
-	marks  *group.Group[string] // ids of runs that were delivered
-	loads  *group.Group[load]
+// env is what all parts share: how they are configured, the time, and the background work of this process.
+type env struct {
+	config   Config
+	log      *slog.Logger
+	events   *slog.Logger // of executions, see Config.Events
+	instance string       // names this process among those that share the database
+	metrics  metrics
 
 	// stopping is closed when Stop begins: steps that only wait for a provider give their run back.
 	stopping chan struct{}
@@ -57,12 +46,28 @@ type Service struct {
 	working  context.Context // of the work on runs, which Stop ends before the rest
 	hurry    context.CancelCauseFunc
 	work     sync.WaitGroup
-	mu       sync.Mutex // guards the two below, turns, full, and adding to work against Stop
+	mu       sync.Mutex // guards the two below, and adding to work against Stop
 	started  bool
 	stopped  bool
 
 	// fail makes a named step fail, in tests that crash there.
 	fail func(step string) error
+}
+
+// newEnv makes what the parts share.
+func newEnv(config Config) (*env, error) {
+	id, err := uuid.NewRandomFromReader(config.Random)
+	if err != nil {
+		return nil, err
+	}
+	e := &env{
+		config: config, log: config.Logger.With("component", "runs"), events: config.Events.With("component", "runs"), instance: id.String(),
+		stopping: make(chan struct{}), fail: func(string) error { return nil },
+	}
+	e.base, e.end = context.WithCancel(context.Background())
+	e.working, e.hurry = context.WithCancelCause(e.base)
+	e.metrics, err = newMetrics(config.Metrics)
+	return e, err
 }
 
 // groupSize bounds how much is read or written together.
@@ -87,45 +92,31 @@ func New(config Config) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	id, err := uuid.NewRandomFromReader(config.Random)
+	e, err := newEnv(config)
 	if err != nil {
 		return nil, fmt.Errorf("runs: %w", err)
 	}
-	s := &Service{
-		config: config, log: config.Logger.With("component", "runs"), events: config.Events.With("component", "runs"), instance: id.String(),
-		hub: newHub(), desk: newDesk(config.Workers), thumbnails: assets.NewThumbnails(config.Pool), stopping: make(chan struct{}), fail: func(string) error { return nil },
-		turns: make(map[string]string), full: make(map[string]map[string]registry.Tool),
-	}
-	if s.quotes, err = seal.New(config.Quotes); err != nil {
+	p, err := newPricer(e)
+	if err != nil {
 		return nil, fmt.Errorf("runs: %w", err)
 	}
-	s.base, s.end = context.WithCancel(context.Background())
-	s.working, s.hurry = context.WithCancelCause(s.base)
-	s.writes = group.New(groupSize, s.flushWrites, writeLanes(runtime.GOMAXPROCS(0))...)
-	s.writes.Place = s.placeOf
-	s.marks = group.New(marksSize, s.flushMarks, group.Lane{Gather: gatherMarks})
-	s.loads = group.New(groupSize, s.flushLoads, group.Lane{}, group.Lane{})
-	s.loads.Place = func(l *load) (lane int, id string) { return spread(l.id, s.loads.Lanes()), l.id }
-	if s.metrics, err = newMetrics(config.Metrics); err != nil {
-		return nil, fmt.Errorf("runs: %w", err)
-	}
+	s := &Service{env: e, store: newStore(e), limiter: &limiter{env: e}, pricer: p}
+	s.hub = newHub(e, s.store)
+	s.store.ahead = s.hub.submitted
+	s.writer = newWriter(e, s.limiter)
+	s.stopper = &stopper{env: e, store: s.store}
+	s.closer = newCloser(e, s.store, s.hub, s.pricer, s.writer, s.stopper)
+	s.worker = newWorker(e, s.closer)
+	s.acceptor = &acceptor{env: e, store: s.store, hub: s.hub, limiter: s.limiter, pricer: s.pricer, writer: s.writer, worker: s.worker}
 	if err := config.Metrics.Register(deskCollector{s.desk}); err != nil {
 		return nil, fmt.Errorf("runs: %w", err)
 	}
-	s.process = claims.NewProcess(claims.ProcessConfig{
-		Pool: config.Pool, Log: s.log, ID: s.instance, Table: "run_workers", Lock: locks.Worker,
-		Channel: channel, Heard: s.hear, Again: func() { s.refresh(s.hub.watchedElsewhere()) }, Release: s.release,
-	})
-	s.deliveries = claims.NewQueue(claims.QueueConfig{
-		Pool: config.Pool, Log: s.log, Now: s.now, Table: "run_deliveries", Key: "run_id", Process: s.instance, Places: config.Deliveries, Work: s.deliverAgain,
-	})
-	s.delivering = make(chan struct{})
 	return s, nil
 }
 
 // Start begins to work on runs, ours and those that a process which is gone left behind. ctx is for
 // starting only.
-func (s *Service) Start(ctx context.Context) error {
+func (s *worker) Start(ctx context.Context) error {
 	s.mu.Lock()
 	if s.started || s.stopped {
 		s.mu.Unlock()
@@ -138,10 +129,10 @@ func (s *Service) Start(ctx context.Context) error {
 		return fmt.Errorf("start the runs' workers: %w", err)
 	}
 	s.spawn(func() { s.process.Keep(s.base) })
-	s.spawn(s.tellOthers)
+	s.spawn(s.hub.tellOthers)
 	s.spawn(func() {
 		defer close(s.delivering)
-		s.deliveries.Run(s.working, s.stopping)
+		s.closer.deliveries.Run(s.working, s.stopping)
 	})
 	s.desk.start()
 	s.spawn(s.claimFree)
@@ -152,7 +143,7 @@ func (s *Service) Start(ctx context.Context) error {
 // Stop ends the work in two steps: no run is taken any more, those that wait for a provider are let go,
 // those in the middle of a step end it; what has not ended after the time of Config.SoftStop, or when ctx ends, is
 // cancelled. All that is not over goes back to the queue and resumes elsewhere, or here at the next start.
-func (s *Service) Stop(ctx context.Context) error {
+func (s *worker) Stop(ctx context.Context) error {
 	s.mu.Lock()
 	started, again := s.started, s.stopped
 	if !again {
@@ -176,7 +167,7 @@ func (s *Service) Stop(ctx context.Context) error {
 }
 
 // stopWorkers ends the work on runs and deliveries and gives up what was claimed.
-func (s *Service) stopWorkers(ctx context.Context) error {
+func (s *worker) stopWorkers(ctx context.Context) error {
 	err := s.endWork(ctx)
 	inOrder := err == nil // nobody is left here who could write
 	// Half of the time that is left; the rest is for what stops after the runs.
@@ -195,7 +186,7 @@ func timeLeft(ctx context.Context) time.Duration {
 }
 
 // spawn runs f in the background, where Stop waits for it; after Stop it does nothing.
-func (s *Service) spawn(f func()) {
+func (s *env) spawn(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopped {
@@ -217,10 +208,10 @@ func backoff(base time.Duration, attempt int, limit time.Duration) time.Duration
 }
 
 // failpoint is where tests let the process die.
-func (s *Service) failpoint(step string) error { return s.fail(step) }
+func (s *env) failpoint(step string) error { return s.fail(step) }
 
 // sleep waits for d, or ends early with the cause when ctx does or the service stops.
-func (s *Service) sleep(ctx context.Context, d time.Duration) error {
+func (s *env) sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

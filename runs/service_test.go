@@ -181,6 +181,18 @@ func (h *house) accept(t *testing.T, r Request) Run {
 	return run
 }
 
+// acceptAfresh accepts by a process that has not read before what tools have cost.
+func (h *house) acceptAfresh(t *testing.T, r Request) Run {
+	t.Helper()
+	other := *h
+	other.config.Metrics = nil
+	run, err := other.open(t).Accept(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
 // until polls a condition; tests have no other clock to wait for the database by.
 func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()

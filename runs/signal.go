@@ -19,24 +19,24 @@ const (
 )
 
 // hear takes in a notification.
-func (s *Service) hear(payload string) {
+func (s *worker) hear(payload string) {
 	sender, list, ok := strings.Cut(payload, ":")
 	switch {
 	case !ok || sender == s.instance:
 	case sender == "":
 		s.desk.look()
-		s.deliveries.Look()
+		s.closer.deliveries.Look()
 	default:
-		s.refresh(s.hub.interesting(strings.Split(list, ",")))
+		s.hub.refresh(s.hub.interesting(strings.Split(list, ",")))
 	}
 }
 
 // refresh reads runs and publishes their states here.
-func (s *Service) refresh(ids []string) {
+func (s *hub) refresh(ids []string) {
 	for page := range slices.Chunk(ids, 500) {
 		ctx, cancel := context.WithTimeout(s.base, group.FlushTimeout)
-		records, err := s.query(ctx, `WHERE r.id = ANY ($1::uuid[])`, page)
-		s.tellPlaces(ctx, records)
+		records, err := s.store.query(ctx, `WHERE r.id = ANY ($1::uuid[])`, page)
+		s.store.tellPlaces(ctx, records)
 		cancel()
 		if err != nil {
 			if s.base.Err() == nil {
@@ -45,20 +45,20 @@ func (s *Service) refresh(ids []string) {
 			return
 		}
 		for i := range records {
-			s.hub.heard(records[i].Run)
+			s.heard(records[i].Run)
 		}
 	}
 }
 
 // tellOthers notifies the other machines of what changed here, gathered for a moment.
-func (s *Service) tellOthers() {
+func (s *hub) tellOthers() {
 	for {
 		select {
 		case <-s.base.Done():
 			return
-		case <-s.hub.wake:
+		case <-s.wake:
 		}
-		for page := range slices.Chunk(s.hub.takeChanges(), tellAtOnce) {
+		for page := range slices.Chunk(s.takeChanges(), tellAtOnce) {
 			_, err := s.config.Pool.Exec(s.base, `SELECT pg_notify($1, $2)`, channel, s.instance+":"+strings.Join(page, ","))
 			if err != nil && s.base.Err() == nil {
 				s.log.WarnContext(s.base, "telling other machines of changed runs failed", "error", err)
@@ -72,7 +72,7 @@ func (s *Service) tellOthers() {
 	}
 }
 
-func (s *Service) isStopping() bool {
+func (s *env) isStopping() bool {
 	select {
 	case <-s.stopping:
 		return true

@@ -65,7 +65,7 @@ const statsSQL = `
 
 // Stats gives the figures of the runs that ended from from on and before to, in steps of at least a second, at most 1000
 // of them; steps in which nothing ended are there too. Runs that took more than a day are not counted.
-func (s *Service) Stats(ctx context.Context, from, to time.Time, step time.Duration) (Stats, error) {
+func (s *store) Stats(ctx context.Context, from, to time.Time, step time.Duration) (Stats, error) {
 	if step < smallestStep || !from.Before(to) || to.Sub(from) > maxBuckets*step {
 		return Stats{}, fmt.Errorf("statistics from %s to %s by %s: expected a span of 1 to %d steps of at least %s", from, to, step, maxBuckets, smallestStep)
 	}
@@ -103,7 +103,7 @@ func (s *Stats) read(rows pgx.Rows) error {
 func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
 // CountByState counts the runs that are not over; states without any are not there.
-func (s *Service) CountByState(ctx context.Context) (map[Status]int64, error) {
+func (s *store) CountByState(ctx context.Context) (map[Status]int64, error) {
 	rows, err := s.config.Pool.Query(ctx, `SELECT status, count(*) FROM runs WHERE ended_at IS NULL GROUP BY status`)
 	if err != nil {
 		return nil, fmt.Errorf("count runs: %w", err)

@@ -24,6 +24,12 @@ const (
 	stopsPage  = 20
 )
 
+// stopper stops runs at their providers, and has these forget them.
+type stopper struct {
+	*env
+	store *store
+}
+
 // submission is what came of handing a run to its provider.
 type submission struct {
 	ticket  registry.Ticket
@@ -40,7 +46,7 @@ type unwanted struct {
 
 // queueStops adds to batch the rows of those runs that have to be stopped at their providers. Who works on a run has the first
 // try; the claim tells who, so this comes before the runs' own rows are written.
-func (s *Service) queueStops(batch *pgx.Batch, finishes []*finish) {
+func (s *writer) queueStops(batch *pgx.Batch, finishes []*finish) {
 	var ids []string
 	for _, f := range finishes {
 		if f.stop {
@@ -58,7 +64,7 @@ func (s *Service) queueStops(batch *pgx.Batch, finishes []*finish) {
 }
 
 // submits reports whether a run's provider works on it by itself, once it was told to.
-func (s *Service) submits(r *record) bool {
+func (s *env) submits(r *record) bool {
 	return s.config.Providers[r.Tool.Service].Submitter != nil
 }
 
@@ -68,11 +74,11 @@ func (w *step) stopProvider() {
 		return
 	}
 	u := unwanted{record: w.r, open: w.open, unsent: !w.sent && w.open == nil}
-	w.s.spawn(func() { w.s.stopRun(u) })
+	w.s.spawn(func() { w.s.stopper.stopRun(u) })
 }
 
 // stopDue stops the runs whose time it is, see run_stops.
-func (s *Service) stopDue(ctx context.Context) error {
+func (s *stopper) stopDue(ctx context.Context) error {
 	rows, err := s.config.Pool.Query(ctx, `
 		UPDATE run_stops SET next_at = $2 WHERE run_id IN (
 			SELECT run_id FROM run_stops WHERE next_at <= $1 ORDER BY next_at LIMIT $3 FOR UPDATE SKIP LOCKED)
@@ -84,7 +90,7 @@ func (s *Service) stopDue(ctx context.Context) error {
 	if err != nil || len(ids) == 0 {
 		return err
 	}
-	due, err := s.query(ctx, `WHERE r.id = ANY ($1::uuid[])`, ids)
+	due, err := s.store.query(ctx, `WHERE r.id = ANY ($1::uuid[])`, ids)
 	if err != nil {
 		return err
 	}
@@ -95,7 +101,7 @@ func (s *Service) stopDue(ctx context.Context) error {
 }
 
 // stopRun stops a run at its provider, and takes note of what came of it.
-func (s *Service) stopRun(u unwanted) {
+func (s *stopper) stopRun(u unwanted) {
 	ctx, cancel := context.WithTimeout(s.base, registry.AnswerWait+stopWithin)
 	defer cancel()
 	err := s.stopAtProvider(ctx, &u)
@@ -115,7 +121,7 @@ func (s *Service) stopRun(u unwanted) {
 }
 
 // stopAtProvider finds the provider's own id of the run and has it stopped by that.
-func (s *Service) stopAtProvider(ctx context.Context, u *unwanted) (err error) {
+func (s *stopper) stopAtProvider(ctx context.Context, u *unwanted) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the provider's code panicked: %v", p)
@@ -146,7 +152,7 @@ func (s *Service) stopAtProvider(ctx context.Context, u *unwanted) (err error) {
 }
 
 // findTicket gives the ticket of a run whose submission nobody has seen the end of; nil: there is nothing at the provider.
-func (s *Service) findTicket(ctx context.Context, u *unwanted) (*registry.Ticket, error) {
+func (s *stopper) findTicket(ctx context.Context, u *unwanted) (*registry.Ticket, error) {
 	if u.unsent {
 		return nil, nil
 	}
@@ -184,7 +190,7 @@ func (s *Service) findTicket(ctx context.Context, u *unwanted) (*registry.Ticket
 }
 
 // keepTicket writes down the ticket of a run that is over, for the next try and for operators.
-func (s *Service) keepTicket(ctx context.Context, r *record) error {
+func (s *stopper) keepTicket(ctx context.Context, r *record) error {
 	ticket, provider, err := encodeTicket(r.ticket)
 	if err == nil {
 		_, err = s.config.Pool.Exec(ctx, `UPDATE runs SET ticket = $2, provider_id = $3 WHERE id = $1 AND ticket IS NULL`, r.ID, ticket, provider)
@@ -193,7 +199,7 @@ func (s *Service) keepTicket(ctx context.Context, r *record) error {
 }
 
 // noteUnstopped sets the time of the next try, or gives up and tells the operator.
-func (s *Service) noteUnstopped(ctx context.Context, u *unwanted, why error) error {
+func (s *stopper) noteUnstopped(ctx context.Context, u *unwanted, why error) error {
 	rows, err := s.config.Pool.Query(ctx, `
 		UPDATE run_stops SET tries = tries + 1, error = $2,
 			next_at = CASE WHEN $3 OR tries + 1 >= $4 THEN NULL ELSE $5::timestamptz + $6::float8 * interval '1 second' * power(2, tries) END
@@ -227,7 +233,7 @@ type Unstopped struct {
 }
 
 // Unstopped lists the runs of the last days that could not be stopped at their services, newest first.
-func (s *Service) Unstopped(ctx context.Context) ([]Unstopped, error) {
+func (s *store) Unstopped(ctx context.Context) ([]Unstopped, error) {
 	rows, err := s.config.Pool.Query(ctx, `
 		SELECT r.id::text, r.service, coalesce(r.provider_id, ''), s.error, s.since FROM run_stops s JOIN runs r ON r.id = s.run_id
 		WHERE s.next_at IS NULL AND s.since > $1 ORDER BY s.since DESC LIMIT $2`, s.now().Add(-stopsShown), stopsPage)

@@ -15,8 +15,30 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/assets"
+	"github.com/signalbox/signalbox/internal/group"
 	"github.com/signalbox/signalbox/registry"
 )
+
+// store reads runs and the tools that they were accepted with.
+type store struct {
+	*env
+	tools      toolCache
+	loads      *group.Group[load]
+	thumbnails *assets.Thumbnails
+	places     places
+	ahead      func() map[string]int // runs that a service has and has not begun
+
+	turns   map[string]string // the account that was served last, by service
+	turning sync.Mutex        // guards turns
+}
+
+func newStore(e *env) *store {
+	s := &store{env: e, thumbnails: assets.NewThumbnails(e.config.Pool), turns: make(map[string]string)}
+	s.loads = group.New(groupSize, s.flushLoads, group.Lane{}, group.Lane{})
+	s.loads.Place = func(l *load) (lane int, id string) { return spread(l.id, s.loads.Lanes()), l.id }
+	return s
+}
 
 // record is a run as it is stored: what everybody sees and what only its steps need.
 type record struct {
@@ -80,7 +102,7 @@ func (s *stored) decode() error {
 	}
 	for i := range s.Outputs {
 		if o := &s.Outputs[i]; o.Media != "" { // of before each file had a name
-			o.FileName = o.fileName()
+			o.FileName = o.properName()
 		}
 	}
 	if s.FilesDeletedAt != nil {
@@ -97,7 +119,7 @@ func decodeStored(raw []byte, into any) error {
 }
 
 // query reads runs; where says which and in what order.
-func (s *Service) query(ctx context.Context, where string, args ...any) ([]record, error) {
+func (s *store) query(ctx context.Context, where string, args ...any) ([]record, error) {
 	return s.queryOn(ctx, s.config.Pool, where, args...)
 }
 
@@ -106,7 +128,7 @@ type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-func (s *Service) queryOn(ctx context.Context, q querier, where string, args ...any) ([]record, error) {
+func (s *store) queryOn(ctx context.Context, q querier, where string, args ...any) ([]record, error) {
 	rows, err := q.Query(ctx, `SELECT `+runColumns+` FROM runs r `+where, args...)
 	if err != nil {
 		return nil, err
@@ -135,7 +157,7 @@ type load struct {
 	found *record
 }
 
-func (s *Service) flushLoads(ctx context.Context, loads []*load) error {
+func (s *store) flushLoads(ctx context.Context, loads []*load) error {
 	ids := make([]string, len(loads))
 	for i, l := range loads {
 		ids[i] = l.id
@@ -159,7 +181,7 @@ func (s *Service) flushLoads(ctx context.Context, loads []*load) error {
 }
 
 // load reads one run, or gives ErrNotFound.
-func (s *Service) load(ctx context.Context, runID string) (record, error) {
+func (s *store) load(ctx context.Context, runID string) (record, error) {
 	id, err := uuid.Parse(runID)
 	if err != nil {
 		return record{}, fmt.Errorf("run %q: %w", runID, ErrNotFound)
@@ -175,7 +197,7 @@ func (s *Service) load(ctx context.Context, runID string) (record, error) {
 }
 
 // Get gives a run, or ErrNotFound, also for one that its owner deleted.
-func (s *Service) Get(ctx context.Context, runID string) (Run, error) {
+func (s *store) Get(ctx context.Context, runID string) (Run, error) {
 	r, err := s.load(ctx, runID)
 	if err == nil && r.DeletedAt != nil {
 		return Run{}, fmt.Errorf("run %s: %w", runID, ErrNotFound)
@@ -186,7 +208,7 @@ func (s *Service) Get(ctx context.Context, runID string) (Run, error) {
 }
 
 // Look is Get for operators, who see what stays of deleted runs.
-func (s *Service) Look(ctx context.Context, runID string) (Run, error) {
+func (s *store) Look(ctx context.Context, runID string) (Run, error) {
 	r, err := s.load(ctx, runID)
 	return r.Run, err
 }
@@ -212,7 +234,7 @@ const (
 )
 
 // List gives runs, newest first.
-func (s *Service) List(ctx context.Context, f Filter) ([]Run, error) {
+func (s *store) List(ctx context.Context, f Filter) ([]Run, error) {
 	where := []string{"true"}
 	var args []any
 	add := func(condition string, value string) {
@@ -327,7 +349,7 @@ var errUnreadable = errors.New("the tool as it was accepted can't be read")
 
 // toolOf is tools.get, with what little is certain in place of a tool that can't be read: one such run must
 // not hide an account's history, and it has to come to an end that releases its hold.
-func (s *Service) toolOf(ctx context.Context, q querier, key toolKey) (registry.Tool, error) {
+func (s *store) toolOf(ctx context.Context, q querier, key toolKey) (registry.Tool, error) {
 	tool, err := s.tools.get(ctx, q, key)
 	if !errors.Is(err, errUnreadable) {
 		return tool, err
@@ -339,7 +361,7 @@ func (s *Service) toolOf(ctx context.Context, q querier, key toolKey) (registry.
 }
 
 // keepTool stores the tool's version, once for each process and version.
-func (s *Service) keepTool(ctx context.Context, tool registry.Tool) (toolKey, error) {
+func (s *store) keepTool(ctx context.Context, tool registry.Tool) (toolKey, error) {
 	if tool.Version == "" {
 		if err := tool.Seal(); err != nil {
 			return toolKey{}, err

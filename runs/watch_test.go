@@ -25,7 +25,7 @@ func TestPollsOfSlowServices(t *testing.T) {
 	t.Run("a service that is slow for longer than a poll takes does not end a run, however often", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
-			v := &watching{step: &step{s: &Service{log: slog.New(slog.DiscardHandler)}}, provider: mute{}}
+			v := &watching{step: &step{s: &worker{env: &env{log: slog.New(slog.DiscardHandler)}}}, provider: mute{}}
 			began := time.Now()
 			for range 2 * pollFailures {
 				if result, err, over := v.poll(t.Context()); over || err != nil || result != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -16,6 +17,22 @@ import (
 	"github.com/signalbox/signalbox/internal/group"
 	"github.com/signalbox/signalbox/internal/postgres"
 )
+
+// writer writes beginnings and ends of runs, together where they come together.
+type writer struct {
+	*env
+	limiter *limiter
+	writes  *group.Group[write]
+	marks   *group.Group[string] // ids of runs that were delivered
+}
+
+func newWriter(e *env, l *limiter) *writer {
+	s := &writer{env: e, limiter: l}
+	s.writes = group.New(groupSize, s.flushWrites, writeLanes(runtime.GOMAXPROCS(0))...)
+	s.writes.Place = s.placeOf
+	s.marks = group.New(marksSize, s.flushMarks, group.Lane{Gather: gatherMarks})
+	return s
+}
 
 // write is one change of a run on its way into the database: one of the members is set.
 //
@@ -36,7 +53,7 @@ func writeLanes(processors int) (lanes []group.Lane) {
 }
 
 // placeOf gives a write's lane and account.
-func (s *Service) placeOf(w *write) (lane int, account string) {
+func (s *writer) placeOf(w *write) (lane int, account string) {
 	account = w.accountID()
 	lane = spread(account, s.writes.Lanes()/2) * 2
 	if w.finish != nil {
@@ -61,7 +78,7 @@ func (w *write) accountID() string {
 
 // flushWrites makes the changes in one transaction: at once where nothing is to be asked first, and else, or where
 // the database finds that something should have been, with a close look.
-func (s *Service) flushWrites(ctx context.Context, writes []*write) error {
+func (s *writer) flushWrites(ctx context.Context, writes []*write) error {
 	c := sortWrites(writes)
 	batch, err := s.unseen(ctx, &c)
 	if err == nil && batch != nil {
@@ -90,7 +107,7 @@ func isConflict(err error) bool {
 }
 
 // onConnection lets f make a transaction whose begin and end travel with its statements.
-func (s *Service) onConnection(ctx context.Context, f func(*pgx.Conn) error) error {
+func (s *writer) onConnection(ctx context.Context, f func(*pgx.Conn) error) error {
 	return s.config.Pool.AcquireFunc(ctx, func(pooled *pgxpool.Conn) error {
 		conn := pooled.Conn()
 		err := f(conn)
@@ -114,7 +131,7 @@ const keyByKey = `SELECT set_config('plan_cache_mode', 'force_generic_plan', tru
 // it takes for granted it has the database insist on: that the runs are not over and still their account's, that
 // no request repeats another, and all about the money, see billing.Ledger.PostUnseen. The money comes last, since
 // who wants the same accounts waits from there to the end.
-func (s *Service) unseen(ctx context.Context, c *changes) (*pgx.Batch, error) {
+func (s *writer) unseen(ctx context.Context, c *changes) (*pgx.Batch, error) {
 	if s.config.PerAccount > 0 || slices.ContainsFunc(c.accepts, (*acceptance).limited) {
 		return nil, nil
 	}
@@ -162,7 +179,7 @@ type sender interface {
 // one for each end of a run where accounts have limits). whole says that the transaction begins and ends here;
 // otherwise on is a transaction. Locks are taken in one order, here and everywhere: rows of runs by id, then
 // accounts by owner. So transactions wait for each other but never in a circle.
-func (s *Service) writeTogether(ctx context.Context, on sender, writes []*write, whole bool) error {
+func (s *writer) writeTogether(ctx context.Context, on sender, writes []*write, whole bool) error {
 	c := sortWrites(writes)
 	moves := c.moves()
 	locks, rows := &pgx.Batch{}, &pgx.Batch{}
@@ -222,7 +239,7 @@ const markSQL = `
 	WHERE r.ctid = f.place AND CASE WHEN f.place IS NOT NULL THEN r.ended_at IS NOT NULL AND r.delivered_at IS NULL END`
 
 // flushMarks marks runs as delivered.
-func (s *Service) flushMarks(ctx context.Context, runIDs []*string) error {
+func (s *writer) flushMarks(ctx context.Context, runIDs []*string) error {
 	ids := make([]string, len(runIDs))
 	for i, id := range runIDs {
 		ids[i] = *id
@@ -312,12 +329,12 @@ func (c *changes) post(moves *billing.Moves, batch *pgx.Batch) error {
 }
 
 // queueRows adds the writing of the runs' rows, one statement for each sort of change.
-func (s *Service) queueRows(batch *pgx.Batch, c *changes) error {
+func (s *writer) queueRows(batch *pgx.Batch, c *changes) error {
 	s.queueAccepts(batch, c.accepts)
 	return s.queueEnds(batch, c.finishes)
 }
 
-func (s *Service) failpoints(c *changes) error {
+func (s *writer) failpoints(c *changes) error {
 	if len(c.accepts) > 0 {
 		if err := s.failpoint("accept"); err != nil {
 			return err

@@ -17,7 +17,7 @@ import (
 func TestPlacesOfWrites(t *testing.T) {
 	t.Parallel()
 	for processors, want := range map[int]int{1: 2, 2: 2, 4: 4, 64: 4} {
-		s := &Service{writes: group.New(groupSize, (*Service)(nil).flushWrites, writeLanes(processors)...)}
+		s := &writer{writes: group.New(groupSize, (*writer)(nil).flushWrites, writeLanes(processors)...)}
 		if got := s.writes.Lanes(); got != want {
 			t.Errorf("%d processors have %d lanes, want %d", processors, got, want)
 		}
