@@ -34,7 +34,7 @@ import (
 // Platform is the name under which runs and identities of the web are kept.
 const Platform = "web"
 
-// Runs is what the web needs of runs.Service.
+// Runs is what the web needs of runner.Service.
 type Runs interface {
 	Bind(ctx context.Context, r runs.Request) (runs.Bound, error)
 	BindAs(ctx context.Context, tool registry.Tool, r runs.Request) (runs.Bound, error)

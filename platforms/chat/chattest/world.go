@@ -18,6 +18,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
@@ -25,6 +26,8 @@ import (
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/runner"
+	"github.com/signalbox/signalbox/runs/store"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -55,7 +58,7 @@ type World struct {
 	// Caps is what the platform declares.
 	Caps chat.Capabilities
 
-	Runs    *runs.Service
+	Runs    *runner.Service
 	Router  *chat.Router
 	stopRun func()
 }
@@ -110,7 +113,7 @@ func (w *World) Start() {
 		OnMerge:  w.join,
 		OnErase:  func(ctx context.Context, tx pgx.Tx, accountID string) error { return chat.Forget(ctx, tx, accountID) },
 	})
-	w.Runs, err = runs.New(runs.Config{
+	w.Runs, err = runner.New(runs.Config{
 		Pool: w.Pool, Registry: w.Registry, Ledger: w.Ledger, Users: w.People, Limits: w.People, Assets: w.Files, Logger: log,
 		Providers:  map[string]runs.Provider{"test": {Submitter: w.Provider}, "asking": {Caller: w.Asking}},
 		Deliverers: map[string]runs.Deliverer{connection.Adapter.Platform(): deliverer},
@@ -186,7 +189,7 @@ func (w *World) welcome(ctx context.Context, tx pgx.Tx, a users.Account) error {
 
 // join moves what belongs to an account to the one it becomes.
 func (w *World) join(ctx context.Context, tx pgx.Tx, from, into string) error {
-	if err := runs.Adopt(ctx, tx, from, into); err != nil {
+	if err := store.Adopt(ctx, tx, from, into); err != nil {
 		return err
 	}
 	if err := w.Ledger.Merge(ctx, tx, from, into); err != nil {
