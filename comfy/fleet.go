@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/registry"
@@ -32,8 +33,10 @@ const (
 // FleetConfig configures a Fleet. The zero value works.
 type FleetConfig struct {
 	HTTPClient *http.Client
-	Logger     *slog.Logger
-	Now        func() time.Time
+	// Headers go along with each request to an engine, by its name: keys to doors in front of engines.
+	Headers map[string]http.Header
+	Logger  *slog.Logger
+	Now     func() time.Time
 	// OnChange is called after an engine came, went, or changed what it has.
 	OnChange func()
 	// Orders are what operators want of engines; the zero value: nothing.
@@ -59,7 +62,7 @@ type Fleet struct {
 // Engine is one server of a fleet.
 type Engine struct {
 	Name   string // host:port and path
-	Client *Client
+	Client *api.Client
 
 	mu    sync.Mutex
 	known knowledge
@@ -85,7 +88,7 @@ type knowledge struct {
 	info     *graph.ObjectInfo
 	infoHash string
 	infoAt   time.Time // zero: to be asked again
-	stats    SystemStats
+	stats    api.SystemStats
 	err      error // of the last probe; nil: up
 	checked  time.Time
 
@@ -119,18 +122,36 @@ func NewFleet(urls []*url.URL, cfg FleetConfig) *Fleet {
 		cfg.GoneAfter = goneAfter
 	}
 	if cfg.HTTPClient == nil {
-		cfg.HTTPClient = &http.Client{Transport: newTransport()}
+		cfg.HTTPClient = &http.Client{Transport: api.NewTransport()}
 	}
 	if cfg.Ahead <= 0 {
 		cfg.Ahead = ahead
 	}
 	f := &Fleet{cfg: cfg}
 	for _, u := range urls {
+		name := EngineName(u)
 		f.engines = append(f.engines, &Engine{
-			Name: u.Host + u.Path, Client: NewClient(u, cfg.HTTPClient), watchers: make(map[string]*watcher), ours: make(map[string]bool),
+			Name: name, Client: api.New(u, f.httpClient(u, cfg.Headers[name])), watchers: make(map[string]*watcher), ours: make(map[string]bool),
 		})
 	}
 	return f
+}
+
+// EngineName is the name of the engine at an address: host:port and path.
+func EngineName(u *url.URL) string { return u.Host + u.Path }
+
+// httpClient is the fleet's, with the headers of one engine.
+func (f *Fleet) httpClient(u *url.URL, headers http.Header) *http.Client {
+	if len(headers) == 0 {
+		return f.cfg.HTTPClient
+	}
+	own := *f.cfg.HTTPClient
+	next := own.Transport
+	if next == nil {
+		next = http.DefaultTransport
+	}
+	own.Transport = api.WithHeaders(u, headers, next)
+	return &own
 }
 
 // Run keeps the fleet's knowledge fresh until ctx ends.
@@ -202,7 +223,7 @@ func (f *Fleet) probe(ctx context.Context, e *Engine) (changed bool) {
 
 // probeStats also tells whether the connection is a new one. A server that was restarted has closed the old one, and
 // may have other nodes since.
-func probeStats(ctx context.Context, c *Client) (stats SystemStats, fresh bool, err error) {
+func probeStats(ctx context.Context, c *api.Client) (stats api.SystemStats, fresh bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) { fresh = !i.Reused }})
@@ -211,7 +232,7 @@ func probeStats(ctx context.Context, c *Client) (stats SystemStats, fresh bool, 
 }
 
 // readInfo reads the declarations; on an error the ones from before stay.
-func readInfo(ctx context.Context, c *Client, before knowledge) (*graph.ObjectInfo, string, error) {
+func readInfo(ctx context.Context, c *api.Client, before knowledge) (*graph.ObjectInfo, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, infoTimeout)
 	defer cancel()
 	info, hash, err := c.ObjectInfo(ctx)

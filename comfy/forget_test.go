@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/signalbox/signalbox/comfy"
+	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/comfytest"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -14,7 +14,7 @@ import (
 // inHistory tells whether a server still keeps a prompt.
 func inHistory(t *testing.T, s *comfytest.Server, promptID string) bool {
 	t.Helper()
-	_, kept, err := comfy.NewClient(s.URL(), nil).History(t.Context(), promptID)
+	_, kept, err := api.New(s.URL(), nil).History(t.Context(), promptID)
 	if err != nil {
 		t.Fatal(err)
 	}

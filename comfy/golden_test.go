@@ -18,6 +18,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/registry"
@@ -147,7 +148,7 @@ func (p *replay) play(w http.ResponseWriter, r *http.Request) {
 			}
 			kind = websocket.MessageBinary
 		}
-		if e, ok := decodeText(data); ok && e.Type == "executing" && e.Node == "" && e.PromptID == p.id {
+		if e, ok := api.DecodeText(data); ok && e.Type == "executing" && e.Node == "" && e.PromptID == p.id {
 			p.over.Store(true)
 		}
 		if conn.Write(r.Context(), kind, data) != nil {
@@ -222,7 +223,7 @@ func replayTo(t *testing.T, dir string, lines []line, who, id string, prompt gra
 	for _, l := range lines {
 		if l.Who == who && l.Dir == "recv" {
 			p.frames = append(p.frames, l)
-			if e, ok := decodeText(l.Body); ok && e.PromptID == id && strings.HasPrefix(e.Type, "execution_") && e.Type != "execution_start" && e.Type != "execution_cached" {
+			if e, ok := api.DecodeText(l.Body); ok && e.PromptID == id && strings.HasPrefix(e.Type, "execution_") && e.Type != "execution_start" && e.Type != "execution_cached" {
 				p.final = e.Type
 			}
 		}
@@ -299,7 +300,7 @@ func TestGoldenHistories(t *testing.T) {
 			continue // refused, or recorded elsewhere
 		}
 		read++
-		var h HistoryEntry
+		var h api.HistoryEntry
 		if err := json.Unmarshal(bytes.ReplaceAll(data, []byte(`"<ts>"`), []byte("1")), &h); err != nil {
 			t.Errorf("%s: %v", c.ID, err)
 			continue
@@ -313,8 +314,8 @@ func TestGoldenHistories(t *testing.T) {
 			for _, r := range h.Results(id) {
 				if r.Kind == "text" {
 					texts++
-				} else if files++; r.File.check() != nil && !strings.Contains(r.File.Filename, "<") {
-					t.Errorf("%s: %v", c.ID, r.File.check())
+				} else if files++; r.File.Check() != nil && !strings.Contains(r.File.Filename, "<") {
+					t.Errorf("%s: %v", c.ID, r.File.Check())
 				}
 			}
 		}

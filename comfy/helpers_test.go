@@ -114,8 +114,15 @@ func newWorldBy(t *testing.T, client *http.Client, source fs.FS, servers ...*com
 	for _, s := range servers {
 		urls = append(urls, s.URL())
 	}
-	w := &world{store: &registrytest.Specs{}, tools: map[string]registry.Tool{}, fleet: comfy.NewFleet(urls, comfy.FleetConfig{HTTPClient: client, Ahead: 1000})}
-	w.fleet.Refresh(t.Context())
+	fleet := comfy.NewFleet(urls, comfy.FleetConfig{HTTPClient: client, Ahead: 1000})
+	fleet.Refresh(t.Context())
+	return worldOf(t, fleet, source)
+}
+
+// worldOf is the world of a fleet that was refreshed.
+func worldOf(t *testing.T, fleet *comfy.Fleet, source fs.FS) *world {
+	t.Helper()
+	w := &world{store: &registrytest.Specs{}, tools: map[string]registry.Tool{}, fleet: fleet}
 	for _, s := range w.fleet.Status() {
 		if !s.Up {
 			t.Fatalf("engine %s is down: %s", s.Name, s.Error)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/graph"
 )
 
@@ -174,7 +175,7 @@ func (l *Learned) kindsOf(ctx context.Context) map[string]string {
 }
 
 // gave takes what an output node gave, if nobody knows its class.
-func (l *Learned) gave(ctx context.Context, class string, results []NodeOutput) {
+func (l *Learned) gave(ctx context.Context, class string, results []api.NodeOutput) {
 	if class == "" || len(results) == 0 || graph.OutputKind(class) != "" {
 		return
 	}

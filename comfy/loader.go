@@ -16,6 +16,7 @@ import (
 	"sync"
 	"unique"
 
+	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/registry"
@@ -394,7 +395,7 @@ func (w *Workflows) byRef(ctx context.Context, ref, name string) (*template, err
 	}
 	defer content.Close()
 	tpl := &template{}
-	if err := decodeJSON(content, maxJSON, tpl); err != nil {
+	if err := api.DecodeJSON(content, api.MaxJSON, tpl); err != nil {
 		return nil, fmt.Errorf("template %s of %s: %w", ref, name, err)
 	}
 	if tpl.Binding == nil {

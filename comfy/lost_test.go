@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/comfy"
+	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/comfytest"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/registry"
@@ -97,7 +98,7 @@ func TestWhereACallWent(t *testing.T) {
 		s := comfytest.New(t, comfytest.Options{})
 		secret := *s.URL()
 		secret.Scheme = "https"
-		_, err := comfy.NewClient(&secret, nil).Submit(t.Context(), nil, comfy.SubmitOptions{PromptID: "x"})
+		_, err := api.New(&secret, nil).Submit(t.Context(), nil, api.SubmitOptions{PromptID: "x"})
 		if err == nil || !strings.Contains(err.Error(), "can't be reached") {
 			t.Error(err)
 		}

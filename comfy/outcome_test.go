@@ -26,8 +26,20 @@ func TestFailures(t *testing.T) {
 		if s.last().State != registry.RunFailed {
 			t.Fatalf("%+v", s.last())
 		}
-		return failure(t, s.last().Err, registry.CodeProvider, false)
+		return failure(t, s.last().Err, registry.CodeProvider, strings.Contains(err.Error(), "Allocation on device"))
 	}
+	t.Run("an engine out of memory frees it, and the run is tried once more", func(t *testing.T) {
+		t.Parallel()
+		s, w, gate, c := modelRun(t)
+		_, wait := w.watch(t, w.submit(t, c))
+		gate.Next().Fail(node.Raise("torch.OutOfMemoryError", "Allocation on device 0 would exceed allowed memory."))
+		if err := wait(); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(s.Calls("POST /free")); n != 1 || c.Tool.RetryPolicy == nil || c.Tool.RetryPolicy.MaxAttempts != 2 {
+			t.Errorf("asked %d times to free memory, %+v", n, c.Tool.RetryPolicy)
+		}
+	})
 	t.Run("people see which step failed; paths and prompt go to the log", func(t *testing.T) {
 		t.Parallel()
 		e := fail(t, node.Raise("RuntimeError", "/home/gpu/ComfyUI/nodes.py: bad prompt 'a fox'"))

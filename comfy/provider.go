@@ -15,6 +15,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -35,6 +36,9 @@ type ProviderConfig struct {
 	Logger    *slog.Logger
 	Metrics   prometheus.Registerer
 	Now       func() time.Time
+	// PartnerKey pays for nodes that call partners' services (api_node): a key of Comfy's platform, which goes along with
+	// prompts that have such nodes and with no other. Empty: those nodes need a key of the server's own.
+	PartnerKey string
 	// MediaURL gives an address from which engines can fetch a stored file, for the few nodes that take no upload.
 	// Without it tools refuse files for such nodes.
 	MediaURL func(ctx context.Context, ref registry.Media) (string, error)
@@ -95,7 +99,7 @@ func (p *Provider) Submit(ctx context.Context, c registry.Call) (registry.Ticket
 		switch {
 		case err == nil || ctx.Err() != nil:
 			return t, err
-		case errors.Is(err, errUnreached):
+		case errors.Is(err, api.ErrUnreached):
 			p.cfg.Fleet.lose(e, err)
 		case isRefusal(err):
 			refused[e] = err
@@ -107,7 +111,7 @@ func (p *Provider) Submit(ctx context.Context, c registry.Call) (registry.Ticket
 
 // isRefusal tells whether an engine has looked at the prompt and does not run it.
 func isRefusal(err error) bool {
-	var refused *PromptError
+	var refused *api.PromptError
 	return errors.As(err, &refused)
 }
 
@@ -135,8 +139,8 @@ func (p *Provider) submitTo(ctx context.Context, e *Engine, c registry.Call, tpl
 	}
 	ctx, done := registry.Beginning(ctx)
 	defer done()
-	answer, err := e.Client.Submit(ctx, applied.Prompt, SubmitOptions{PromptID: id, ClientID: client})
-	if errors.Is(err, errUnreached) {
+	answer, err := e.Client.Submit(ctx, applied.Prompt, api.SubmitOptions{PromptID: id, ClientID: client, ExtraData: p.extraData(e, applied.Prompt)})
+	if errors.Is(err, api.ErrUnreached) {
 		if err := note(ctx, c, registry.Ticket{}); err != nil {
 			return registry.Ticket{}, err
 		}
@@ -152,12 +156,26 @@ func (p *Provider) submitTo(ctx context.Context, e *Engine, c registry.Call, tpl
 	if len(answer.NodeErrors) > 0 {
 		// The engine took only those outputs that passed. Half a result is none.
 		p.dropPartial(ctx, e, id)
-		partial := &PromptError{Status: http.StatusOK, NodeErrors: answer.NodeErrors,
-			Detail: ErrorDetail{Type: "prompt_outputs_failed_validation", Message: "only part of the outputs would run"}}
+		partial := &api.PromptError{Status: http.StatusOK, NodeErrors: answer.NodeErrors,
+			Detail: api.ErrorDetail{Type: "prompt_outputs_failed_validation", Message: "only part of the outputs would run"}}
 		p.logRefusal(ctx, e, c, partial)
 		return registry.Ticket{}, submitError(e, partial)
 	}
 	return ticket, nil
+}
+
+// extraData is what accompanies a prompt: the key for partners' services, where one of its nodes calls them.
+func (p *Provider) extraData(e *Engine, prompt graph.Prompt) map[string]any {
+	info := e.knowledge().info
+	if p.cfg.PartnerKey == "" || info == nil {
+		return nil
+	}
+	for _, n := range prompt {
+		if class, ok := info.Class(n.Class); ok && class.APINode {
+			return map[string]any{"api_key_comfy_org": p.cfg.PartnerKey}
+		}
+	}
+	return nil
 }
 
 // note has the caller keep where the prompt goes.
@@ -171,12 +189,12 @@ func note(ctx context.Context, c registry.Call, t registry.Ticket) error {
 // logRefusal tells which nodes an engine refused and why; what the engine says of their values, which are people's, at the level
 // for debugging only.
 func (p *Provider) logRefusal(ctx context.Context, e *Engine, c registry.Call, err error) {
-	var refused *PromptError
+	var refused *api.PromptError
 	if !errors.As(err, &refused) {
 		return
 	}
 	p.cfg.Logger.WarnContext(ctx, "engine refused a prompt", "engine", e.Name, "prompt", handleOf(c), "tool", c.Tool.ToolID, "status", refused.Status,
-		"type", refused.Detail.Type, "node_errors", refused.nodeErrors())
+		"type", refused.Detail.Type, "node_errors", refused.Problems())
 	p.cfg.Logger.DebugContext(ctx, "what the engine says of a refused prompt", "prompt", handleOf(c), "details", refused.Detail.Details, "node_errors", refused.NodeErrors)
 }
 
@@ -195,8 +213,8 @@ func keepResults(prompt graph.Prompt) {
 
 // lostAnswer tells whether the engine may have taken a prompt whose submission failed.
 func lostAnswer(err error) bool {
-	var refused *PromptError
-	var status *StatusError
+	var refused *api.PromptError
+	var status *api.StatusError
 	switch {
 	case errors.As(err, &refused):
 		return false
@@ -287,7 +305,7 @@ func lookup(ctx context.Context, e *Engine, promptID string) (client string, kno
 		return "", false, err
 	}
 	if q.Position(promptID) >= 0 {
-		return q.clients[promptID], true, nil
+		return q.Client(promptID), true, nil
 	}
 	_, known, err = e.Client.History(ctx, promptID)
 	return "", known, err
@@ -341,7 +359,7 @@ func (p *Provider) Poll(ctx context.Context, t registry.Ticket) (registry.Progre
 
 // silent is for an engine that does not answer for a run: one that is gone for too long while another could do the work has lost it.
 func (p *Provider) silent(ctx context.Context, e *Engine, t registry.Ticket, err error) error {
-	if errors.Is(err, errUnreached) {
+	if errors.Is(err, api.ErrUnreached) {
 		p.cfg.Fleet.lose(e, err)
 	}
 	if p.cfg.Fleet.mustLeave(e, p.cfg.Workflows.needOf(ctx, t)) {
@@ -352,14 +370,16 @@ func (p *Provider) silent(ctx context.Context, e *Engine, t registry.Ticket, err
 }
 
 // finish reads the history entry of a prompt, whose place is free.
-func (p *Provider) finish(ctx context.Context, e *Engine, promptID string, entry HistoryEntry, pl plan) registry.Progress {
+func (p *Provider) finish(ctx context.Context, e *Engine, promptID string, entry api.HistoryEntry, pl plan) registry.Progress {
 	e.free(promptID)
 	o := entry.Outcome()
 	switch {
 	case o.Interrupted:
 		return registry.Progress{State: registry.RunCanceled}
 	case !o.Success:
-		return registry.Progress{State: registry.RunFailed, Err: runError(e, o, pl)}
+		err := runError(e, o, pl)
+		err.Retryable = outOfMemory(o.Exception) && !tooLarge.MatchString(o.Exception) && p.freed(ctx, e)
+		return registry.Progress{State: registry.RunFailed, Err: err}
 	}
 	if taken := entry.Executed(); taken != nil {
 		for _, out := range pl.Outputs {
@@ -379,24 +399,33 @@ func (p *Provider) finish(ctx context.Context, e *Engine, promptID string, entry
 	return registry.Progress{State: registry.RunSucceeded, Fraction: 1, HasFraction: true, Result: result}
 }
 
-func (e *Engine) output(out planOutput, r NodeOutput) registry.Output {
+// freed has an engine that ran out of memory let go of the models of other runs, after which the same run may fit.
+func (p *Provider) freed(ctx context.Context, e *Engine) bool {
+	err := e.Client.Free(ctx)
+	if err != nil {
+		p.cfg.Logger.WarnContext(ctx, "engine does not free its memory", "engine", e.Name, "error", err)
+	}
+	return err == nil
+}
+
+func (e *Engine) output(out planOutput, r api.NodeOutput) registry.Output {
 	if r.Kind == "text" {
 		return registry.Output{Name: out.Name, Type: "text", Text: r.Text}
 	}
 	o := registry.Output{Name: out.Name, Type: r.Kind, Open: func(ctx context.Context) (io.ReadCloser, error) { return e.open(ctx, r.File) }}
-	if plainName(r.File.Filename) {
+	if api.PlainName(r.File.Filename) {
 		o.Info.Name = r.File.Filename
 	}
 	return o
 }
 
 // open fetches a result.
-func (e *Engine) open(ctx context.Context, f File) (io.ReadCloser, error) {
+func (e *Engine) open(ctx context.Context, f api.File) (io.ReadCloser, error) {
 	content, err := e.Client.View(ctx, f)
 	if err == nil {
 		return content, nil
 	}
-	var status *StatusError
+	var status *api.StatusError
 	var transport *url.Error
 	out := registry.Errorf(registry.CodeBadOutput, "the engine does not hand out the result")
 	out.Retryable = errors.As(err, &transport) || errors.As(err, &status) && status.Status >= http.StatusInternalServerError

@@ -3,14 +3,16 @@ package comfy
 import (
 	"context"
 	"sync"
+
+	"github.com/signalbox/signalbox/comfy/api"
 )
 
 // Queues asks all engines at once what they work on, in the order of Status. An engine that does not answer in time
 // has an empty queue.
-func (f *Fleet) Queues(ctx context.Context) []Queue {
+func (f *Fleet) Queues(ctx context.Context) []api.Queue {
 	ctx, cancel := context.WithTimeout(ctx, queueTimeout)
 	defer cancel()
-	queues := make([]Queue, len(f.engines))
+	queues := make([]api.Queue, len(f.engines))
 	var wg sync.WaitGroup
 	for i, e := range f.engines {
 		if !e.knowledge().up() {
@@ -32,13 +34,13 @@ type question struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	done   chan struct{}
-	answer Queue
+	answer api.Queue
 	err    error
 }
 
 // queue asks for the engine's queue, which holds whole prompts. One request is under way at a time, for however many ask: who comes
 // meanwhile shares the next one, since the answer has to be younger than the asking.
-func (e *Engine) queue(ctx context.Context) (Queue, error) {
+func (e *Engine) queue(ctx context.Context) (api.Queue, error) {
 	e.mu.Lock()
 	q := e.next
 	if q == nil {
@@ -64,7 +66,7 @@ func (e *Engine) queue(ctx context.Context) (Queue, error) {
 			e.next = nil
 		}
 	}
-	return Queue{}, ctx.Err()
+	return api.Queue{}, ctx.Err()
 }
 
 // askNext is called with the engine's mutex held.

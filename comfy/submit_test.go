@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/comfy"
+	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/comfytest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
@@ -142,7 +143,7 @@ func TestSubmit(t *testing.T) {
 		c := w.call(tool, map[string]any{"prompt": "x"})
 		_, err := w.provider.Submit(t.Context(), c)
 		failure(t, err, registry.CodeProvider, false)
-		client := comfy.NewClient(s.URL(), nil)
+		client := api.New(s.URL(), nil)
 		eventually(t, "an empty queue", func() bool { n, err := client.QueueLength(t.Context()); return err == nil && n == 0 })
 		if s.Runs(c.Handle) != 1 {
 			t.Error("the test is wrong: it was no partial run")
@@ -451,7 +452,7 @@ func TestCancel(t *testing.T) {
 	t.Run("a client sends no interrupt without an id", func(t *testing.T) {
 		t.Parallel()
 		s := comfytest.New(t, comfytest.Options{})
-		client := comfy.NewClient(s.URL(), nil)
+		client := api.New(s.URL(), nil)
 		if err := client.Interrupt(t.Context(), ""); err == nil || len(s.Calls("POST /interrupt")) != 0 {
 			t.Error(err)
 		}

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"strings"
 
+	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -79,9 +79,5 @@ func cleanTitle(title, class string) string {
 	if title == "" {
 		title = class
 	}
-	title = strings.Join(strings.Fields(title), " ")
-	if r := []rune(title); len(r) > 40 {
-		title = string(r[:39]) + "…"
-	}
-	return title
+	return api.Short(title)
 }

@@ -3,6 +3,7 @@ package comfy
 import (
 	"time"
 
+	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -45,7 +46,7 @@ func newTracker(promptID string, titles map[string]string, now func() time.Time)
 }
 
 // apply takes one event. Events of other prompts change nothing.
-func (t *tracker) apply(e Event) verdict {
+func (t *tracker) apply(e api.Event) verdict {
 	if e.PromptID != "" && e.PromptID != t.promptID {
 		return nothing
 	}
@@ -84,7 +85,7 @@ func (t *tracker) apply(e Event) verdict {
 	return news
 }
 
-func (t *tracker) applyStates(states map[string]NodeState) {
+func (t *tracker) applyStates(states map[string]api.NodeState) {
 	for id, s := range states {
 		delete(t.waiting, id)
 		if s.State == "finished" {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -16,12 +17,14 @@ func testTracker() *tracker {
 	return newTracker("p", map[string]string{"1": "Load", "2": "Sample", "3": "Decode", "4": "Save"}, now)
 }
 
-func executing(node string) Event { return Event{Type: "executing", PromptID: "p", Node: node} }
+func executing(node string) api.Event {
+	return api.Event{Type: "executing", PromptID: "p", Node: node}
+}
 
-func states(of map[string]string) Event {
-	e := Event{Type: "progress_state", PromptID: "p", States: map[string]NodeState{}}
+func states(of map[string]string) api.Event {
+	e := api.Event{Type: "progress_state", PromptID: "p", States: map[string]api.NodeState{}}
 	for id, s := range of {
-		e.States[id] = NodeState{State: s, Max: 1}
+		e.States[id] = api.NodeState{State: s, Max: 1}
 	}
 	return e
 }
@@ -37,11 +40,11 @@ func TestTracker(t *testing.T) {
 	t.Run("a lazy node that is come back to counts once, when it is done", func(t *testing.T) {
 		t.Parallel()
 		tr := testTracker()
-		for _, e := range []Event{states(map[string]string{"3": "running"}), executing("3"), executing("1")} {
+		for _, e := range []api.Event{states(map[string]string{"3": "running"}), executing("3"), executing("1")} {
 			tr.apply(e)
 		}
 		check(t, tr, "Load", 0)
-		for _, e := range []Event{states(map[string]string{"1": "finished", "3": "running"}), executing("3"), states(map[string]string{"3": "finished"}), executing("4")} {
+		for _, e := range []api.Event{states(map[string]string{"1": "finished", "3": "running"}), executing("3"), states(map[string]string{"3": "finished"}), executing("4")} {
 			tr.apply(e)
 		}
 		check(t, tr, "Save", 0.5)
@@ -52,33 +55,33 @@ func TestTracker(t *testing.T) {
 	t.Run("a blocked branch does not stop it", func(t *testing.T) {
 		t.Parallel()
 		tr := testTracker()
-		if v := tr.apply(Event{Type: "execution_error", PromptID: "p", Node: "9"}); v != maybeOver {
+		if v := tr.apply(api.Event{Type: "execution_error", PromptID: "p", Node: "9"}); v != maybeOver {
 			t.Errorf("verdict %v", v)
 		}
 		if v := tr.apply(executing("2")); v != news {
 			t.Errorf("verdict %v", v)
 		}
-		tr.apply(Event{Type: "progress", PromptID: "p", Node: "2", Value: 1, Max: 2})
+		tr.apply(api.Event{Type: "progress", PromptID: "p", Node: "2", Value: 1, Max: 2})
 		check(t, tr, "Sample", 18.0/39)
 	})
 	t.Run("other prompts, other nodes, nonsense and repetitions change nothing", func(t *testing.T) {
 		t.Parallel()
 		tr := testTracker()
 		tr.apply(executing("2"))
-		for _, e := range []Event{
+		for _, e := range []api.Event{
 			{Type: "executing", PromptID: "q", Node: "4"}, {Type: "execution_success", PromptID: "q"}, executing("2"), {Type: "new_in_2031", PromptID: "p"}, {Type: "status"},
 		} {
 			if v := tr.apply(e); v != nothing {
 				t.Errorf("%+v: verdict %v", e, v)
 			}
 		}
-		tr.apply(Event{Type: "progress", PromptID: "p", Node: "1", Value: 1, Max: 1})
-		tr.apply(Event{Type: "progress", PromptID: "p", Node: "2", Value: 1, Max: 0})
-		tr.apply(Event{Type: "progress", PromptID: "p", Node: "2", Value: -5, Max: 1})
+		tr.apply(api.Event{Type: "progress", PromptID: "p", Node: "1", Value: 1, Max: 1})
+		tr.apply(api.Event{Type: "progress", PromptID: "p", Node: "2", Value: 1, Max: 0})
+		tr.apply(api.Event{Type: "progress", PromptID: "p", Node: "2", Value: -5, Max: 1})
 		check(t, tr, "Sample", 0)
-		tr.apply(Event{Type: "progress", PromptID: "p", Node: "2", Value: 500, Max: 1})
+		tr.apply(api.Event{Type: "progress", PromptID: "p", Node: "2", Value: 500, Max: 1})
 		check(t, tr, "Sample", 0.25)
-		tr.apply(Event{Type: "progress", PromptID: "p", Node: "2", Value: 0, Max: 1})
+		tr.apply(api.Event{Type: "progress", PromptID: "p", Node: "2", Value: 0, Max: 1})
 		check(t, tr, "Sample", 0.25) // never back
 	})
 	t.Run("nodes made at run time do not fill the bar", func(t *testing.T) {
@@ -86,12 +89,12 @@ func TestTracker(t *testing.T) {
 		tr := testTracker()
 		for _, id := range []string{"2:1", "2:2", "2:3", "2:4", "2:5"} {
 			tr.apply(executing(id))
-			tr.apply(Event{Type: "executed", PromptID: "p", Node: id})
+			tr.apply(api.Event{Type: "executed", PromptID: "p", Node: id})
 		}
 		check(t, tr, "", 0)
 	})
-	step := func(node string, value float64) Event {
-		return Event{Type: "progress", PromptID: "p", Node: node, Value: value, Max: 100}
+	step := func(node string, value float64) api.Event {
+		return api.Event{Type: "progress", PromptID: "p", Node: node, Value: value, Max: 100}
 	}
 	t.Run("steps of a node of which nothing is known move the figure over most of its way", func(t *testing.T) {
 		t.Parallel()
@@ -135,7 +138,7 @@ func TestTracker(t *testing.T) {
 				t.Errorf("%s: %v, rest %s; expected %v and %s", what, p.Fraction, p.Rest, fraction, rest)
 			}
 		}
-		tr.apply(Event{Type: "execution_cached", PromptID: "p", Nodes: []string{"1"}})
+		tr.apply(api.Event{Type: "execution_cached", PromptID: "p", Nodes: []string{"1"}})
 		near("at the start", tr.progress(), 0, 20*time.Second)
 		tr.apply(executing("2"))
 		clock = clock.Add(8 * time.Second)
@@ -151,21 +154,9 @@ func TestTracker(t *testing.T) {
 	t.Run("what is cached counts as done", func(t *testing.T) {
 		t.Parallel()
 		tr := testTracker()
-		tr.apply(Event{Type: "execution_cached", PromptID: "p", Nodes: []string{"1", "2", "3", "4"}})
+		tr.apply(api.Event{Type: "execution_cached", PromptID: "p", Nodes: []string{"1", "2", "3", "4"}})
 		check(t, tr, "", 1)
 	})
-}
-
-func TestGPUName(t *testing.T) {
-	t.Parallel()
-	for device, want := range map[string]string{
-		"cuda:0 NVIDIA GeForce RTX 4090 : cudaMallocAsync": "NVIDIA GeForce RTX 4090", "cuda:1 NVIDIA A100-SXM4-80GB : native": "NVIDIA A100-SXM4-80GB",
-		"cpu": "cpu", "mps": "mps", "AMD Radeon RX 7900": "AMD Radeon RX 7900", "": "",
-	} {
-		if got := gpuName(device); got != want {
-			t.Errorf("%q gives %q", device, got)
-		}
-	}
 }
 
 func TestARunWithinOneMillisecondTookSomeTime(t *testing.T) {
@@ -174,7 +165,7 @@ func TestARunWithinOneMillisecondTookSomeTime(t *testing.T) {
 		start, end string
 		want       time.Duration
 	}{{"1000", "1000", time.Millisecond}, {"1000", "1250", 250 * time.Millisecond}, {"1000", "900", 0}, {"0", "0", 0}} {
-		var e HistoryEntry
+		var e api.HistoryEntry
 		raw := `{"status": {"status_str": "success", "messages": [["execution_start", {"timestamp": ` + c.start + `}], ["execution_success", {"timestamp": ` + c.end + `}]]}}`
 		if err := json.Unmarshal([]byte(raw), &e); err != nil {
 			t.Fatal(err)
@@ -183,4 +174,21 @@ func TestARunWithinOneMillisecondTookSomeTime(t *testing.T) {
 			t.Errorf("%s to %s: %s, want %s", c.start, c.end, got, c.want)
 		}
 	}
+}
+
+// FuzzTracker feeds events of any content: the fraction stays one.
+func FuzzTracker(f *testing.F) {
+	f.Add([]byte(`{"type":"progress_state","data":{"nodes":{"1":{"value":1,"max":2,"state":"running"}}}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		e, ok := api.DecodeText(data)
+		if !ok {
+			return
+		}
+		tr := testTracker()
+		e.PromptID = "p"
+		tr.apply(e)
+		if p := tr.progress(); p.Fraction < 0 || p.Fraction > 1 {
+			t.Errorf("fraction %v", p.Fraction)
+		}
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -68,7 +69,7 @@ func mediaRefs(v any) []registry.Media {
 	return nil
 }
 
-func uploadOne(ctx context.Context, client *Client, media registry.MediaOpener, ref registry.Media) (string, error) {
+func uploadOne(ctx context.Context, client *api.Client, media registry.MediaOpener, ref registry.Media) (string, error) {
 	content, info, err := media.OpenMedia(ctx, ref)
 	if err != nil {
 		e := registry.Errorf(registry.CodeInvalidInput, "the file can't be read any more; send it again")
@@ -84,7 +85,7 @@ func uploadOne(ctx context.Context, client *Client, media registry.MediaOpener, 
 }
 
 func uploadError(err error) error {
-	var status *StatusError
+	var status *api.StatusError
 	out := registry.Errorf(registry.CodeUnavailable, "the engine did not take the file")
 	out.Retryable, out.Cause = true, err
 	if errors.As(err, &status) && status.Status < http.StatusInternalServerError {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -39,9 +40,9 @@ type watcher struct {
 
 	// Guarded by the engine's mutex.
 	followers map[*follower]bool
-	running   string // the prompt that events without an id are about; empty after a connect
-	stray     *Event // which came before that was known
-	heard     bool   // an event of ours came over the present connection
+	running   string     // the prompt that events without an id are about; empty after a connect
+	stray     *api.Event // which came before that was known
+	heard     bool       // an event of ours came over the present connection
 }
 
 // follower is a run that is watched.
@@ -169,7 +170,7 @@ func (w *watcher) read(ctx context.Context) error {
 }
 
 // hear hands an event to the run it is about. Some, of old servers and right after a connect, don't name it: then it is the one that runs.
-func (w *watcher) hear(event Event) {
+func (w *watcher) hear(event api.Event) {
 	w.engine.mu.Lock()
 	defer w.engine.mu.Unlock()
 	w.heard = w.heard || event.Type != "status" // which a server that has forgotten us sends, too
@@ -191,7 +192,7 @@ func (w *watcher) hear(event Event) {
 }
 
 // apply is called with the engine's mutex held.
-func (w *watcher) apply(event Event) {
+func (w *watcher) apply(event api.Event) {
 	for f := range w.followers {
 		if f.promptID != event.PromptID {
 			continue
@@ -227,7 +228,7 @@ func (w *watcher) reconcile(ctx context.Context) {
 }
 
 // place tells the followers where their prompts are in the queue. One that isn't there may be over.
-func (w *watcher) place(q Queue) {
+func (w *watcher) place(q api.Queue) {
 	w.engine.mu.Lock()
 	defer w.engine.mu.Unlock()
 	if w.running == "" && len(q.Running) > 0 {

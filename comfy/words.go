@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -17,8 +18,8 @@ import (
 
 // submitError is for a prompt that the engine did not take.
 func submitError(e *Engine, err error) error {
-	var refused *PromptError
-	var status *StatusError
+	var refused *api.PromptError
+	var status *api.StatusError
 	var out *registry.Error
 	switch {
 	case errors.As(err, &refused):
@@ -61,7 +62,7 @@ func gone(e *Engine) error {
 }
 
 // refusalWords names nodes and inputs and no values.
-func refusalWords(e *PromptError) string {
+func refusalWords(e *api.PromptError) string {
 	var parts []string
 	for _, n := range e.NodeErrors {
 		for _, d := range n.Errors {
@@ -75,7 +76,7 @@ func refusalWords(e *PromptError) string {
 	return enumerate(slices.Compact(parts), 4)
 }
 
-func problemWords(class string, d ErrorDetail) string {
+func problemWords(class string, d api.ErrorDetail) string {
 	input, _ := d.ExtraInfo["input_name"].(string)
 	where := cleanTitle(class+"."+input, "")
 	switch d.Type {
@@ -101,7 +102,7 @@ func typeWords(kind string) string {
 }
 
 // runError is for a prompt that failed while it ran.
-func runError(e *Engine, o Outcome, pl plan) *registry.Error {
+func runError(e *Engine, o api.Outcome, pl plan) *registry.Error {
 	out := registry.Errorf(registry.CodeProvider, "the workflow failed at %s", failedNode(o, pl))
 	if words := ownWords(o.Exception); words != "" {
 		out = registry.Errorf(registry.CodeProvider, "the workflow failed at %s: %s", failedNode(o, pl), words)
@@ -154,7 +155,7 @@ func outOfMemory(exception string) bool {
 	return false
 }
 
-func failedNode(o Outcome, pl plan) string {
+func failedNode(o api.Outcome, pl plan) string {
 	if title := pl.Titles[o.NodeID]; title != "" {
 		return fmt.Sprintf("%q", title)
 	}

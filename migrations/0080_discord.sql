@@ -31,6 +31,4 @@ CREATE INDEX discord_messages_interaction ON discord_messages (interaction_id);
 
 -- +goose Down
 
-DROP TABLE discord_messages;
-DROP TABLE discord_interactions;
-DROP TABLE discord_apps;
+DROP TABLE discord_messages, discord_interactions, discord_apps;

@@ -7,23 +7,14 @@
 // "-- +goose Up" makes the change, what follows "-- +goose Down" takes it
 // back, each in one transaction. A statement with semicolons inside, such as a
 // plpgsql function, stands between "-- +goose StatementBegin" and
-// "-- +goose StatementEnd". Numbers need not be dense; each part of the
-// program has its own range, so that parallel work does not collide:
+// "-- +goose StatementEnd".
 //
-//	0001-0009  shared by all: extensions, assets
-//	0010-0019  registry
-//	0020-0029  billing
-//	0030-0039  runs
-//	0040-0049  users
-//	0050-0059  platforms: chat, telegram, web
-//	0060-0109  what came later, ten for each part
-//	0110-0119  runs, billing
-//	0120-0149  webhooks, remote tools
-//	0150-      in the order in which they are needed
+// Below 0300 each room of the program has one file with all its tables. They keep numbers of the steps that they were made from, so that a
+// database which has all of those goes on with them; see oldest. What came later, or comes, is a step of its own from 0300 on.
 //
 // A step that has been released is never edited; a mistake is mended by a new
 // step. A step whose number is lower than one already applied is still
-// applied, since ranges fill up independently; it must therefore not depend on
+// applied, since parallel work fills the numbers independently; it must therefore not depend on
 // a step with a higher number.
 //
 // # Deploying
@@ -74,6 +65,9 @@ type Step struct {
 // applies, the others wait and find nothing to do.
 func Up(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger) (applied int, err error) {
 	err = locked(ctx, pool, func() error {
+		if err := oldest(ctx, pool); err != nil {
+			return err
+		}
 		return withProvider(pool, log, func(p *goose.Provider) error {
 			steps, err := p.Up(ctx)
 			applied = len(steps)
@@ -84,6 +78,21 @@ func Up(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger) (applied int,
 		return applied, fmt.Errorf("migrate up: %w", withRemedy(ctx, pool, err))
 	}
 	return applied, nil
+}
+
+// oldest refuses a database that has some of the steps that the files below 0300 were made from, such as 31, and not the last of them, 227:
+// nothing brings it up to them any more.
+func oldest(ctx context.Context, pool *pgxpool.Pool) error {
+	var begun, halfway bool
+	err := pool.QueryRow(ctx, `SELECT to_regclass($1) IS NOT NULL`, goose.DefaultTablename).Scan(&begun)
+	if err == nil && begun {
+		err = pool.QueryRow(ctx, `SELECT count(*) FILTER (WHERE version_id = 31) > 0 AND count(*) FILTER (WHERE version_id = 227) = 0
+			FROM `+goose.DefaultTablename).Scan(&halfway)
+	}
+	if err == nil && halfway {
+		err = errors.New("the database is from before November 2026: start the program of 25 November 2026 with it once, or take another database")
+	}
+	return err
 }
 
 // Status lists our steps in order, applied and pending. It changes nothing in the database, and fails where the

@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/discord"
 	"github.com/signalbox/signalbox/platforms/telegram"
+	"github.com/signalbox/signalbox/platforms/telegram/botapi"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/webchat"
 	"github.com/signalbox/signalbox/registry"
@@ -79,9 +80,9 @@ func (a *app) newTelegram(ctx context.Context) (*telegram.Adapter, error) {
 		Buckets: prometheus.ExponentialBuckets(0.005, 4, 8),
 	}, []string{"method", "status"})
 	a.metrics.MustRegister(seconds)
-	client, err := telegram.NewClient(telegram.Config{
+	client, err := botapi.NewClient(botapi.Config{
 		Token: a.cfg.TelegramBotToken, BaseURL: a.cfg.TelegramAPI.String(),
-		Observe: func(c telegram.CallInfo) {
+		Observe: func(c botapi.CallInfo) {
 			seconds.WithLabelValues(c.Method, strconv.Itoa(c.Code)).Observe(c.Took.Seconds())
 		},
 	})

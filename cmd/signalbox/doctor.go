@@ -20,7 +20,7 @@ import (
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/migrations"
 	"github.com/signalbox/signalbox/platforms/discord"
-	"github.com/signalbox/signalbox/platforms/telegram"
+	"github.com/signalbox/signalbox/platforms/telegram/botapi"
 	"github.com/signalbox/signalbox/providers/httptools"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -207,7 +207,11 @@ func checkEngines(ctx context.Context, c Config) []finding {
 	if len(c.Engines) == 0 {
 		return []finding{{what: "engine", ok: true, saw: "the embedded CPU engine (COMFYUI_URLS is empty)"}}
 	}
-	fleet := comfy.NewFleet(c.Engines, comfy.FleetConfig{})
+	headers, err := engineHeaders(c)
+	if err != nil {
+		return []finding{{what: "engine", saw: err.Error(), advice: "correct the file"}}
+	}
+	fleet := comfy.NewFleet(c.Engines, comfy.FleetConfig{Headers: headers})
 	fleet.Refresh(ctx)
 	var out []finding
 	for _, s := range fleet.Status() {
@@ -224,7 +228,7 @@ func checkTelegram(ctx context.Context, c Config) []finding {
 	if c.TelegramBotToken == "" {
 		return []finding{{what: "telegram", ok: true, saw: "off (no TELEGRAM_BOT_TOKEN)"}}
 	}
-	client, err := telegram.NewClient(telegram.Config{Token: c.TelegramBotToken, BaseURL: c.TelegramAPI.String()})
+	client, err := botapi.NewClient(botapi.Config{Token: c.TelegramBotToken, BaseURL: c.TelegramAPI.String()})
 	if err != nil {
 		return []finding{{what: "telegram", saw: err.Error()}}
 	}

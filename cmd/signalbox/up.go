@@ -262,8 +262,12 @@ func (a *app) startEngines(ctx context.Context) error {
 	if a.db != nil {
 		orders.Pool = a.db.pool
 	}
+	headers, err := engineHeaders(a.cfg)
+	if err != nil {
+		return err
+	}
 	a.fleet = comfy.NewFleet(urls, comfy.FleetConfig{
-		Logger: a.log.With("component", "engines"), OnChange: func() { a.reload(ctx) }, Orders: orders, GoneAfter: a.cfg.GoneAfter,
+		Headers: headers, Logger: a.log.With("component", "engines"), OnChange: func() { a.reload(ctx) }, Orders: orders, GoneAfter: a.cfg.GoneAfter,
 	})
 	a.fleet.Refresh(ctx)
 	return nil
@@ -402,7 +406,7 @@ func (a *app) startRuns(ctx context.Context) error {
 // providers is who runs the tools, by service.
 func (a *app) providers() map[string]runs.Provider {
 	providers := map[string]runs.Provider{
-		comfy.Service: {Submitter: comfy.NewProvider(comfy.ProviderConfig{Fleet: a.fleet, Workflows: a.flows, Logger: a.log, Metrics: a.metrics})},
+		comfy.Service: {Submitter: comfy.NewProvider(comfy.ProviderConfig{Fleet: a.fleet, Workflows: a.flows, Logger: a.log, Metrics: a.metrics, PartnerKey: a.cfg.ComfyOrgAPIKey})},
 	}
 	for _, s := range a.services {
 		providers[s.name] = s.provider

@@ -19,6 +19,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/signalbox/signalbox/comfy/cpu/folders"
 	"github.com/signalbox/signalbox/comfy/cpu/node"
 	"github.com/signalbox/signalbox/comfy/cpu/nodes"
 )
@@ -82,7 +83,7 @@ func (c *Config) defaults() {
 type Engine struct {
 	cfg     Config
 	files   *node.Files
-	user    *userData // nil: none is kept
+	user    *folders.User // nil: none is kept
 	logs    *journal
 	private string   // folder to remove at the end, or empty
 	lock    *os.File // held as long as private is in use
@@ -158,11 +159,11 @@ func (e *Engine) openFolders() (err error) {
 			*dir = filepath.Join(e.private, name)
 		}
 	}
-	if e.user, err = openUserData(e.cfg.User); err == nil {
+	if e.user, err = folders.OpenUser(e.cfg.User, e.cfg.Logger); err == nil {
 		e.files, err = node.OpenFiles(input, output, temp, e.cfg.Now)
 	}
 	if err != nil {
-		err = errors.Join(err, e.user.close())
+		err = errors.Join(err, e.user.Close())
 		if e.private != "" {
 			err = errors.Join(err, os.RemoveAll(e.private))
 		}
@@ -196,7 +197,7 @@ func (e *Engine) Close(ctx context.Context) error {
 			e.err = fmt.Errorf("comfy engine: close: %w: %w", ErrBusy, ctx.Err())
 			return
 		}
-		e.err = errors.Join(e.files.Close(), e.user.close())
+		e.err = errors.Join(e.files.Close(), e.user.Close())
 		if e.private != "" {
 			e.err = errors.Join(e.err, os.RemoveAll(e.private), e.lock.Close())
 		}

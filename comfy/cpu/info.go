@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/comfy/cpu/pyval"
+	"github.com/signalbox/signalbox/comfy/cpu/reply"
 )
 
 // protocolVersion is the version of ComfyUI whose protocol this engine speaks.
@@ -32,7 +33,7 @@ func (e *Engine) features() *pyval.Dict {
 }
 
 func (e *Engine) getFeatures(w http.ResponseWriter, _ *http.Request) error {
-	return writeJSON(w, http.StatusOK, e.features())
+	return reply.JSON(w, http.StatusOK, e.features())
 }
 
 func (e *Engine) getObjectInfo(w http.ResponseWriter, _ *http.Request) error {
@@ -40,7 +41,7 @@ func (e *Engine) getObjectInfo(w http.ResponseWriter, _ *http.Request) error {
 	for _, name := range e.names {
 		d.Set(name, e.classes[name].Spec.Info(e.files))
 	}
-	return writeJSON(w, http.StatusOK, d)
+	return reply.JSON(w, http.StatusOK, d)
 }
 
 func (e *Engine) getObjectInfoOf(w http.ResponseWriter, r *http.Request) error {
@@ -48,12 +49,12 @@ func (e *Engine) getObjectInfoOf(w http.ResponseWriter, r *http.Request) error {
 	if n := e.classes[r.PathValue("class")]; n != nil {
 		d.Set(n.Spec.Class, n.Spec.Info(e.files))
 	}
-	return writeJSON(w, http.StatusOK, d)
+	return reply.JSON(w, http.StatusOK, d)
 }
 
 func (e *Engine) getSystemStats(w http.ResponseWriter, _ *http.Request) error {
 	total, free := memory()
-	return writeJSON(w, http.StatusOK, pyval.D(
+	return reply.JSON(w, http.StatusOK, pyval.D(
 		"system", pyval.D(
 			"os", runtime.GOOS, "ram_total", total, "ram_free", free, "comfyui_version", protocolVersion,
 			"required_frontend_version", nil, "installed_templates_version", nil, "required_templates_version", nil,
@@ -90,14 +91,14 @@ func memory() (total, free int64) {
 }
 
 func getModels(w http.ResponseWriter, _ *http.Request) error {
-	return writeJSON(w, http.StatusOK, modelFolders)
+	return reply.JSON(w, http.StatusOK, modelFolders)
 }
 
 func getModelsOf(w http.ResponseWriter, r *http.Request) error {
 	if !slices.Contains(modelFolders, r.PathValue("folder")) {
-		return notFound(w, r)
+		return reply.NotFound(w, r)
 	}
-	return emptyList(w, r)
+	return reply.EmptyList(w, r)
 }
 
 // getModelFolders gives the kinds of folders that models are looked for in; no folder is searched here.
@@ -108,9 +109,9 @@ func getModelFolders(w http.ResponseWriter, _ *http.Request) error {
 			list = append(list, pyval.D("name", name, "folders", []any{}))
 		}
 	}
-	return writeJSON(w, http.StatusOK, list)
+	return reply.JSON(w, http.StatusOK, list)
 }
 
 func getWorkflowTemplates(w http.ResponseWriter, _ *http.Request) error {
-	return writeJSON(w, http.StatusOK, &pyval.Dict{})
+	return reply.JSON(w, http.StatusOK, &pyval.Dict{})
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/comfy/cpu/pyval"
+	"github.com/signalbox/signalbox/comfy/cpu/reply"
 )
 
 // jobStatuses are the states of a job, in the order in which errors list them.
@@ -264,7 +265,7 @@ func (q *jobQuery) sort(list []job) {
 }
 
 func jobProblem(w http.ResponseWriter, status int, text string) error {
-	return writeJSON(w, status, pyval.D("error", text))
+	return reply.JSON(w, status, pyval.D("error", text))
 }
 
 func (e *Engine) getJobs(w http.ResponseWriter, r *http.Request) error {
@@ -285,7 +286,7 @@ func (e *Engine) getJobs(w http.ResponseWriter, r *http.Request) error {
 	for _, j := range list {
 		shown = append(shown, j.show(false))
 	}
-	return writeJSON(w, http.StatusOK, pyval.D("jobs", shown, "pagination", pyval.D(
+	return reply.JSON(w, http.StatusOK, pyval.D("jobs", shown, "pagination", pyval.D(
 		"offset", int64(q.offset), "limit", limit, "total", int64(total), "has_more", q.offset+len(list) < total)))
 }
 
@@ -293,11 +294,11 @@ func (e *Engine) getJob(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("id")
 	if en := e.queue.entry(id); en != nil { // an id that was used again shows its finished run
 		j := finishedJob(en)
-		return writeJSON(w, http.StatusOK, j.show(true))
+		return reply.JSON(w, http.StatusOK, j.show(true))
 	}
 	for _, j := range e.jobs() {
 		if j.item.id == id {
-			return writeJSON(w, http.StatusOK, j.show(true))
+			return reply.JSON(w, http.StatusOK, j.show(true))
 		}
 	}
 	return jobProblem(w, http.StatusNotFound, "Job not found")

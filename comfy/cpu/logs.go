@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/comfy/cpu/pyval"
+	"github.com/signalbox/signalbox/comfy/cpu/reply"
 )
 
 // keptLines is how many lines of the log clients can read.
@@ -68,21 +69,21 @@ func (e *Engine) getLogs(w http.ResponseWriter, _ *http.Request) error {
 		d := line.(*pyval.Dict)
 		b.WriteString(pyval.Str(d.At("t")) + " - " + pyval.Str(d.At("m")))
 	}
-	return writeJSON(w, http.StatusOK, b.String())
+	return reply.JSON(w, http.StatusOK, b.String())
 }
 
 func (e *Engine) getRawLogs(w http.ResponseWriter, _ *http.Request) error {
-	return writeJSON(w, http.StatusOK, logsOf(e.logs.all()))
+	return reply.JSON(w, http.StatusOK, logsOf(e.logs.all()))
 }
 
 // patchLogs begins or ends that a client hears new lines over its socket.
 func (e *Engine) patchLogs(w http.ResponseWriter, r *http.Request) error {
-	d, err := dictBody(r)
+	d, err := reply.DictBody(r)
 	if err != nil {
 		return err
 	}
 	id, _ := d.At("clientId").(string)
 	e.hub.wantLogs(id, pyval.Truth(d.At("enabled")))
-	empty(w, http.StatusOK)
+	reply.Empty(w, http.StatusOK)
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/comfy/cpu/pyval"
+	"github.com/signalbox/signalbox/comfy/cpu/reply"
 )
 
 func (e *Engine) getQueue(w http.ResponseWriter, _ *http.Request) error {
@@ -18,7 +19,7 @@ func (e *Engine) getQueue(w http.ResponseWriter, _ *http.Request) error {
 	for _, it := range waiting {
 		pending = append(pending, it.list())
 	}
-	return writeJSON(w, http.StatusOK, pyval.D("queue_running", running, "queue_pending", pending))
+	return reply.JSON(w, http.StatusOK, pyval.D("queue_running", running, "queue_pending", pending))
 }
 
 // ids reads the "delete" member: a list of ids, of which only texts can match, or a text, walked letter by letter.
@@ -39,7 +40,7 @@ func ids(d *pyval.Dict) ([]string, error) {
 
 // clearAndDelete is the common form of POST /queue and POST /history.
 func clearAndDelete(w http.ResponseWriter, r *http.Request, clear func(), drop func(id string)) error {
-	v, err := body(r)
+	v, err := reply.Body(r)
 	if err != nil {
 		return err
 	}
@@ -57,7 +58,7 @@ func clearAndDelete(w http.ResponseWriter, r *http.Request, clear func(), drop f
 	for _, id := range list {
 		drop(id)
 	}
-	empty(w, http.StatusOK)
+	reply.Empty(w, http.StatusOK)
 	return nil
 }
 
@@ -74,7 +75,7 @@ func (e *Engine) postHistory(w http.ResponseWriter, r *http.Request) error {
 
 // postInterrupt stops what runs, or only the prompt it names. A body that is not JSON counts as none.
 func (e *Engine) postInterrupt(w http.ResponseWriter, r *http.Request) error {
-	v, err := body(r)
+	v, err := reply.Body(r)
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
 		return err
@@ -93,19 +94,19 @@ func (e *Engine) postInterrupt(w http.ResponseWriter, r *http.Request) error {
 	} else {
 		e.queue.interrupt("")
 	}
-	empty(w, http.StatusOK)
+	reply.Empty(w, http.StatusOK)
 	return nil
 }
 
 func (e *Engine) postFree(w http.ResponseWriter, r *http.Request) error {
-	d, err := dictBody(r)
+	d, err := reply.DictBody(r)
 	if err != nil {
 		return err
 	}
 	if pyval.Truth(d.At("free_memory")) {
 		e.queue.askFree()
 	}
-	empty(w, http.StatusOK)
+	reply.Empty(w, http.StatusOK)
 	return nil
 }
 
@@ -129,7 +130,7 @@ func (e *Engine) getHistoryEntry(w http.ResponseWriter, r *http.Request) error {
 	if en := e.queue.entry(id); en != nil {
 		d.Set(id, en.show())
 	}
-	return writeJSON(w, http.StatusOK, d)
+	return reply.JSON(w, http.StatusOK, d)
 }
 
 func (e *Engine) getHistory(w http.ResponseWriter, r *http.Request) error {
@@ -158,7 +159,7 @@ func (e *Engine) getHistory(w http.ResponseWriter, r *http.Request) error {
 			break
 		}
 	}
-	return writeJSON(w, http.StatusOK, d)
+	return reply.JSON(w, http.StatusOK, d)
 }
 
 // queryInt reads a query value by the rules of int(); an absent one is no error.

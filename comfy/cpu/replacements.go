@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/signalbox/signalbox/comfy/cpu/pyval"
+	"github.com/signalbox/signalbox/comfy/cpu/reply"
 )
 
 // replacement says which newer class an editor may put in the place of an older one. The engine itself replaces nothing.
@@ -39,7 +40,7 @@ func getReplacements(w http.ResponseWriter, _ *http.Request) error {
 		d.Set(r.old, []any{pyval.D("new_node_id", r.new, "old_node_id", r.old, "old_widget_ids", r.widgets,
 			"input_mapping", mapping(r.inputs), "output_mapping", r.outputs)})
 	}
-	return writeJSON(w, http.StatusOK, d)
+	return reply.JSON(w, http.StatusOK, d)
 }
 
 func mapping(inputs [][2]any) any {

@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"errors"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -10,7 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signalbox/signalbox/comfy/cpu/pyval"
+	"github.com/signalbox/signalbox/comfy/cpu/folders"
+	"github.com/signalbox/signalbox/comfy/cpu/reply"
 )
 
 // methods are the handlers of one path by HTTP method. A handler's error becomes a bare 500, as every uncaught exception
@@ -18,6 +18,7 @@ import (
 type methods map[string]func(w http.ResponseWriter, r *http.Request) error
 
 func (e *Engine) routes() http.Handler {
+	pictures := folders.Pictures{Files: e.files, MaxPixels: e.cfg.MaxPixels}
 	table := map[string]methods{
 		"/":                            {"GET": e.getRoot},
 		"/prompt":                      {"GET": e.getPrompt, "POST": e.postPrompt},
@@ -26,29 +27,29 @@ func (e *Engine) routes() http.Handler {
 		"/free":                        {"POST": e.postFree},
 		"/history":                     {"GET": e.getHistory, "POST": e.postHistory},
 		"/history/{id}":                {"GET": e.getHistoryEntry},
-		"/view":                        {"GET": e.getView},
-		"/view_metadata/{folder}":      {"GET": notFound},
-		"/upload/image":                {"POST": e.postUploadImage},
-		"/upload/mask":                 {"POST": e.postUploadMask},
+		"/view":                        {"GET": pictures.View},
+		"/view_metadata/{folder}":      {"GET": reply.NotFound},
+		"/upload/image":                {"POST": pictures.Upload},
+		"/upload/mask":                 {"POST": pictures.UploadMask},
 		"/object_info":                 {"GET": e.getObjectInfo},
 		"/object_info/{class}":         {"GET": e.getObjectInfoOf},
 		"/system_stats":                {"GET": e.getSystemStats},
 		"/features":                    {"GET": e.getFeatures},
-		"/embeddings":                  {"GET": emptyList},
-		"/extensions":                  {"GET": emptyList},
+		"/embeddings":                  {"GET": reply.EmptyList},
+		"/extensions":                  {"GET": reply.EmptyList},
 		"/models":                      {"GET": getModels},
 		"/models/{folder}":             {"GET": getModelsOf},
 		"/node_replacements":           {"GET": getReplacements},
 		"/experiment/models":           {"GET": getModelFolders},
 		"/experiment/models/{folder}":  {"GET": getModelsOf},
 		"/workflow_templates":          {"GET": getWorkflowTemplates},
-		"/users":                       {"GET": e.getUsers},
-		"/settings":                    {"GET": e.getSettings, "POST": e.postSettings},
-		"/settings/{id}":               {"GET": e.getSetting, "POST": e.postSetting},
-		"/userdata":                    {"GET": e.listUserdata},
-		"/v2/userdata":                 {"GET": e.listUserdataV2},
-		"/userdata/{file}":             {"GET": e.getUserdata, "POST": e.postUserdata, "DELETE": e.deleteUserdata},
-		"/userdata/{file}/move/{dest}": {"POST": e.moveUserdata},
+		"/users":                       {"GET": e.user.Users},
+		"/settings":                    {"GET": e.user.GetSettings, "POST": e.user.PostSettings},
+		"/settings/{id}":               {"GET": e.user.GetSetting, "POST": e.user.PostSetting},
+		"/userdata":                    {"GET": e.user.List},
+		"/v2/userdata":                 {"GET": e.user.ListV2},
+		"/userdata/{file}":             {"GET": e.user.Get, "POST": e.user.Post, "DELETE": e.user.Delete},
+		"/userdata/{file}/move/{dest}": {"POST": e.user.Move},
 		"/internal/logs":               {"GET": e.getLogs},
 		"/internal/logs/raw":           {"GET": e.getRawLogs},
 		"/internal/logs/subscribe":     {"PATCH": e.patchLogs},
@@ -88,10 +89,10 @@ func (e *Engine) dispatch(m methods) http.HandlerFunc {
 		case ok:
 			e.answer(w, r, handle)
 		case method == http.MethodGet:
-			plain(w, http.StatusNotFound, "404: Not Found")
+			reply.Plain(w, http.StatusNotFound, "404: Not Found")
 		default:
 			w.Header().Set("Allow", strings.Join(allowed, ","))
-			plain(w, http.StatusMethodNotAllowed, "405: Method Not Allowed")
+			reply.Plain(w, http.StatusMethodNotAllowed, "405: Method Not Allowed")
 		}
 	}
 }
@@ -100,17 +101,17 @@ func (e *Engine) answer(w http.ResponseWriter, r *http.Request, handle func(http
 	defer func() {
 		if p := recover(); p != nil {
 			e.cfg.Logger.Error("request failed in the engine itself", "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
-			trouble(w)
+			reply.Trouble(w)
 		}
 	}()
 	err := handle(w, r)
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		plain(w, http.StatusRequestEntityTooLarge, "Maximum request body size exceeded")
+		reply.Plain(w, http.StatusRequestEntityTooLarge, "Maximum request body size exceeded")
 	case err != nil:
 		e.cfg.Logger.Debug("request refused", "path", r.URL.Path, "error", err)
-		trouble(w)
+		reply.Trouble(w)
 	}
 }
 
@@ -118,11 +119,11 @@ func (e *Engine) answer(w http.ResponseWriter, r *http.Request, handle func(http
 func (e *Engine) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !e.knownHost(r.Host) || r.Header.Get("Sec-Fetch-Site") == "cross-site" || foreignOrigin(r) {
-			empty(w, http.StatusForbidden)
+			reply.Empty(w, http.StatusForbidden)
 			return
 		}
 		if r.Method == http.MethodOptions {
-			empty(w, http.StatusOK)
+			reply.Empty(w, http.StatusOK)
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, e.cfg.MaxBody)
@@ -171,73 +172,8 @@ func foreignOrigin(r *http.Request) bool {
 	return host != from
 }
 
-func plain(w http.ResponseWriter, status int, text string) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.WriteHeader(status)
-	_, _ = io.WriteString(w, text)
-}
-
-// trouble is the answer to everything the real server does not expect.
-func trouble(w http.ResponseWriter) {
-	plain(w, http.StatusInternalServerError, "500 Internal Server Error\n\nServer got itself in trouble")
-}
-
-func empty(w http.ResponseWriter, status int) {
-	w.Header().Set("Content-Type", "application/octet-stream")
-	w.WriteHeader(status)
-}
-
-func writeJSON(w http.ResponseWriter, status int, v any) error {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.WriteHeader(status)
-	_, err := io.WriteString(w, pyval.Dumps(v))
-	if err != nil {
-		return nil // the client is gone
-	}
-	return nil
-}
-
-// body reads and parses a JSON body.
-func body(r *http.Request) (any, error) {
-	text, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
-	}
-	return pyval.Parse(text)
-}
-
-// dictBody reads a body that must be a JSON object.
-func dictBody(r *http.Request) (*pyval.Dict, error) {
-	return dictOf(r.Body)
-}
-
-func dictOf(r io.Reader) (*pyval.Dict, error) {
-	text, err := io.ReadAll(r)
-	if err != nil {
-		return nil, err
-	}
-	v, err := pyval.Parse(text)
-	if err != nil {
-		return nil, err
-	}
-	d, ok := v.(*pyval.Dict)
-	if !ok {
-		return nil, errors.New("the body is not a JSON object")
-	}
-	return d, nil
-}
-
-func notFound(w http.ResponseWriter, _ *http.Request) error {
-	empty(w, http.StatusNotFound)
-	return nil
-}
-
-func emptyList(w http.ResponseWriter, _ *http.Request) error {
-	return writeJSON(w, http.StatusOK, []any{})
-}
-
 func (e *Engine) getRoot(w http.ResponseWriter, _ *http.Request) error {
-	plain(w, http.StatusOK, "This is Signalbox's ComfyUI-compatible engine. It has no page of its own: send prompts to POST /prompt, see GET /object_info for the nodes.\n")
+	reply.Plain(w, http.StatusOK, "This is Signalbox's ComfyUI-compatible engine. It has no page of its own: send prompts to POST /prompt, see GET /object_info for the nodes.\n")
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/comfy/cpu/pyval"
+	"github.com/signalbox/signalbox/comfy/cpu/reply"
 )
 
 // secretKeys are the members of extra_data that neither queue nor history may show.
@@ -19,17 +20,17 @@ var secretKeys = []string{"auth_token_comfy_org", "api_key_comfy_org"}
 var canonicalUUID = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 func (e *Engine) getPrompt(w http.ResponseWriter, _ *http.Request) error {
-	return writeJSON(w, http.StatusOK, pyval.D("exec_info", pyval.D("queue_remaining", int64(e.queue.remaining()))))
+	return reply.JSON(w, http.StatusOK, pyval.D("exec_info", pyval.D("queue_remaining", int64(e.queue.remaining()))))
 }
 
 // refuse answers 400 to a prompt that was not accepted.
 func refuse(w http.ResponseWriter, reason, nodes *pyval.Dict) error {
-	return writeJSON(w, http.StatusBadRequest, pyval.D("error", reason, "node_errors", nodes))
+	return reply.JSON(w, http.StatusBadRequest, pyval.D("error", reason, "node_errors", nodes))
 }
 
 func (e *Engine) postPrompt(w http.ResponseWriter, r *http.Request) error {
 	e.logs.add("got prompt")
-	v, err := body(r)
+	v, err := reply.Body(r)
 	if err != nil {
 		return err
 	}
@@ -77,7 +78,7 @@ func (e *Engine) postPrompt(w http.ResponseWriter, r *http.Request) error {
 	}
 	extra.Set("create_time", e.cfg.Now().UnixMilli())
 	e.queue.put(&item{number: number, id: id, prompt: prompt, extra: extra, outputs: j.outputs})
-	return writeJSON(w, http.StatusOK, pyval.D("prompt_id", id, "number", number, "node_errors", j.nodes))
+	return reply.JSON(w, http.StatusOK, pyval.D("prompt_id", id, "number", number, "node_errors", j.nodes))
 }
 
 // bodyWith gives a body as an object. Lists and texts count as objects without members, as long as they do not hold the names

@@ -49,6 +49,9 @@ func (d *definer) tool(outputs []BoundOutput, needs Requirements) registry.Tool 
 			d.botDirective(&t, dir)
 		}
 	}
+	if t.Idempotent { // an engine that ran out of memory is asked once more, when it has let go of other models
+		t.RetryPolicy = &registry.RetryPolicy{MaxAttempts: 2}
+	}
 	if t.Description != "" {
 		t.Description += d.inputLine(t.Description)
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/signalbox/signalbox/comfy/cpu/codec"
 	"github.com/signalbox/signalbox/comfy/cpu/tensor"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
@@ -64,7 +65,7 @@ func TestPutTellsWhatContentIs(t *testing.T) {
 		{"named.png but a gif", encode(t, func(w io.Writer) error { return gif.Encode(w, picture, nil) }),
 			assets.Info{MIME: "image/gif", Width: 7, Height: 5}},
 		{"moving.png", encode(t, func(w io.Writer) error {
-			return tensor.EncodeAPNG(w, &tensor.Image{B: 2, W: 7, H: 5, C: 3, Pix: make([]float32, 2*7*5*3)}, 4, 6, nil)
+			return codec.EncodeAPNG(w, &tensor.Image{B: 2, W: 7, H: 5, C: 3, Pix: make([]float32, 2*7*5*3)}, 4, 6, nil)
 		}), assets.Info{MIME: "image/apng", Width: 7, Height: 5}},
 		{"bomb.png", hugePNG(), assets.Info{MIME: "image/png", Width: 1 << 20, Height: 1 << 20}},
 		{"cut.png", []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR"), assets.Info{MIME: "image/png"}},

@@ -51,14 +51,13 @@ type CallInfo struct {
 	Took   time.Duration
 }
 
-// Client calls Discord's API. It makes its requests through github.com/bwmarrin/discordgo, with its own
-// limits: the library's waits know no context and its repeats no end. The library never learns the bot's
-// token, so that no error or log of it can show it. It is safe for concurrent use.
+// Client calls Discord's API within limits of its own, which respect contexts and end: the waits of github.com/bwmarrin/discordgo know no
+// context and its repeats no end. The library's are the types, the multipart bodies and the checking of signatures. No error or log can show
+// the token. It is safe for concurrent use.
 type Client struct {
-	session *discordgo.Session
 	base    string
 	app     string
-	plain   *http.Client // without token, for files
+	http    *http.Client // follows no redirects
 	clock   clock.Clock
 	limits  *limiter
 	observe func(CallInfo)
@@ -82,12 +81,8 @@ func NewClient(cfg Config) (*Client, error) {
 	if cfg.Token == "" || app == "" {
 		return nil, errors.New("discord: a bot token and the application's id are needed")
 	}
-	session, err := discordgo.New("")
-	if err != nil {
-		return nil, fmt.Errorf("discord: make a session of the library: %w", err)
-	}
 	c := &Client{
-		session: session, base: defaultBase, app: app, clock: clock.System{}, token: secret{cfg.Token},
+		base: defaultBase, app: app, clock: clock.System{}, token: secret{cfg.Token},
 		observe: func(CallInfo) {}, uploads: make(chan struct{}, uploadsAtOnce),
 	}
 	if cfg.BaseURL != "" {
@@ -104,14 +99,9 @@ func NewClient(cfg Config) (*Client, error) {
 		transport = cfg.Transport
 	}
 	c.limits = newLimiter(c.clock)
-	session.StateEnabled, session.State = false, nil
-	session.MaxRestRetries, session.ShouldRetryOnRateLimit = 0, false
-	session.LogLevel = -1 // it writes to the program's standard logger
-	session.UserAgent = "DiscordBot (https://github.com/signalbox/signalbox, 1)"
 	// Redirects are not followed: they would carry the token elsewhere.
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	session.Client = &http.Client{Transport: &wire{c, transport}, CheckRedirect: stay}
-	c.plain = &http.Client{Transport: transport, CheckRedirect: stay}
+	c.http = &http.Client{Transport: transport, CheckRedirect: stay}
 	return c, nil
 }
 
@@ -149,44 +139,6 @@ type file struct {
 }
 
 func (c call) name() string { return c.method + " " + c.route }
-
-// exchange is what the transport sees of one attempt.
-type exchange struct {
-	status int
-	header http.Header
-	token  bool
-}
-
-type exchangeKey struct{}
-
-// wire is the library's way to the network: it adds the token, bounds the answer and notes what the library
-// does not tell.
-type wire struct {
-	client *Client
-	next   http.RoundTripper
-}
-
-func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
-	x, _ := r.Context().Value(exchangeKey{}).(*exchange)
-	if x != nil && x.token {
-		r = r.Clone(r.Context())
-		r.Header.Set("Authorization", "Bot "+w.client.token.text)
-	}
-	resp, err := w.next.RoundTrip(r)
-	if err != nil {
-		return nil, err
-	}
-	if x != nil {
-		x.status, x.header = resp.StatusCode, resp.Header
-	}
-	resp.Body = &boundedBody{io.LimitReader(resp.Body, maxAnswer), resp.Body}
-	return resp, nil
-}
-
-type boundedBody struct {
-	io.Reader
-	io.Closer
-}
 
 // do makes a call, keeps to the limits, and repeats what failed for the moment as far as that is safe and fits ctx.
 // into, where not nil, gets the answer.
@@ -246,36 +198,56 @@ func (c *Client) pause(q call, err error, attempt int) (time.Duration, bool) {
 	return 0, false
 }
 
-// attempt makes one request. The library's own limiter is given a bucket of no other use.
+// attempt makes one request.
 func (c *Client) attempt(ctx context.Context, q call, body []byte, contentType string) ([]byte, error) {
 	timeout := callTimeout
 	if len(q.files) > 0 {
 		timeout = uploadTimeout
 	}
-	x := &exchange{token: !q.apart}
-	ctx, cancel := context.WithTimeout(context.WithValue(ctx, exchangeKey{}, x), timeout)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	r, err := c.request(ctx, q, body, contentType)
+	if err != nil {
+		return nil, err
+	}
+	start := c.clock.Now()
+	resp, err := c.http.Do(r)
+	var raw []byte
+	info := CallInfo{Call: q.name()}
+	if err == nil {
+		info.Status = resp.StatusCode
+		raw, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+		_ = resp.Body.Close()
+	}
+	info.Took = c.clock.Now().Sub(start)
+	c.observe(info)
+	if resp == nil {
+		return nil, unanswered(q, err)
+	}
+	c.limits.learn(q.place(), resp.StatusCode, resp.Header)
+	if err == nil && resp.StatusCode/100 == 2 {
+		return raw, nil
+	}
+	return nil, c.failure(q, resp, raw, err)
+}
+
+func (c *Client) request(ctx context.Context, q call, body []byte, contentType string) (*http.Request, error) {
 	address := c.base + "/api/v10" + q.path
 	if len(q.query) > 0 {
 		address += "?" + q.query.Encode()
 	}
-	start := c.clock.Now()
-	raw, err := c.session.RequestWithLockedBucket(q.method, address, contentType, body, lockedBucket(), 0, discordgo.WithContext(ctx))
-	c.observe(CallInfo{Call: q.name(), Status: x.status, Took: c.clock.Now().Sub(start)})
-	if x.status != 0 {
-		c.limits.learn(q.place(), x.status, x.header)
+	r, err := http.NewRequestWithContext(ctx, q.method, address, bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("discord: %s: the address is none", q.name())
 	}
-	if err == nil {
-		return raw, nil
+	r.Header.Set("User-Agent", "DiscordBot (https://github.com/signalbox/signalbox, 1)")
+	if contentType != "" {
+		r.Header.Set("Content-Type", contentType)
 	}
-	return nil, c.failure(q, x, err)
-}
-
-// lockedBucket makes a bucket as the library wants it: held, and released by it.
-func lockedBucket() *discordgo.Bucket {
-	b := &discordgo.Bucket{}
-	b.Lock()
-	return b
+	if !q.apart {
+		r.Header.Set("Authorization", "Bot "+c.token.text)
+	}
+	return r, nil
 }
 
 // refusal is Discord's body of an error.
@@ -287,30 +259,34 @@ type refusal struct {
 	Global     bool            `json:"global"`
 }
 
-// failure turns what the library returned into an Error, and learns from it.
-func (c *Client) failure(q call, x *exchange, err error) error {
-	e := &Error{Call: q.name(), Status: x.status}
-	var rest *discordgo.RESTError
-	var many *discordgo.RateLimitError
+// unanswered is the Error of a request without an answer.
+func unanswered(q call, err error) error {
+	var op *net.OpError
+	dialed := !errors.As(err, &op) || op.Op != "dial"
+	return &Error{Call: q.name(), Message: "no answer", Uncertain: dialed, err: withoutAddress(err)}
+}
+
+// failure turns an answer that is no success, or breaks off, into an Error, and learns from it.
+func (c *Client) failure(q call, resp *http.Response, raw []byte, broken error) error {
+	e := &Error{Call: q.name(), Status: resp.StatusCode}
+	var r refusal
+	told := json.Unmarshal(raw, &r) == nil && r.Message != ""
+	wait := time.Duration(r.RetryAfter * float64(time.Second))
 	switch {
-	case errors.As(err, &many):
-		c.tooMany(q, x, e, many.RetryAfter, many.Message)
-	case x.status == http.StatusTooManyRequests: // not JSON: from a proxy in between
-		c.tooMany(q, x, e, 0, "too many requests")
-	case errors.As(err, &rest):
-		var r refusal
-		if json.Unmarshal(rest.ResponseBody, &r) != nil || r.Message == "" {
-			r.Message = http.StatusText(x.status)
+	case e.Status == http.StatusTooManyRequests:
+		if !told { // from a proxy in between
+			r.Message = "too many requests"
+		}
+		c.tooMany(q, resp.Header, e, wait, r.Message)
+	case broken != nil || e.Status < 400:
+		e.Message, e.Uncertain = "the answer is broken ("+http.StatusText(e.Status)+")", e.Status < 400 || e.Status >= 500
+	default:
+		if !told {
+			r.Message = http.StatusText(e.Status)
 		}
 		e.Code, e.Message = r.Code, strings.TrimSpace(r.Message+" "+brief(r.Errors))
-		e.RetryAfter = time.Duration(r.RetryAfter * float64(time.Second))
-		e.Uncertain = x.status >= 500
-	case x.status != 0:
-		e.Message, e.Uncertain = "the answer is broken ("+http.StatusText(x.status)+")", x.status < 400 || x.status >= 500
-	default:
-		e.Message, e.err = "no answer", withoutAddress(err)
-		var op *net.OpError
-		e.Uncertain = !errors.As(err, &op) || op.Op != "dial"
+		e.RetryAfter = wait
+		e.Uncertain = e.Status >= 500
 	}
 	if e.Status == http.StatusUnauthorized && !q.apart {
 		c.refused.Store(true)
@@ -318,12 +294,12 @@ func (c *Client) failure(q call, x *exchange, err error) error {
 	return e
 }
 
-func (c *Client) tooMany(q call, x *exchange, e *Error, wait time.Duration, message string) {
-	if after, err := strconv.ParseFloat(x.header.Get("Retry-After"), 64); err == nil {
+func (c *Client) tooMany(q call, h http.Header, e *Error, wait time.Duration, message string) {
+	if after, err := strconv.ParseFloat(h.Get("Retry-After"), 64); err == nil {
 		wait = max(wait, time.Duration(after*float64(time.Second)))
 	}
 	e.RetryAfter, e.Message = max(wait, 10*time.Millisecond), message
-	c.limits.punish(q.place(), e.RetryAfter, x.header.Get("X-RateLimit-Global") != "" || x.header.Get("X-RateLimit-Bucket") == "" && x.header.Get("X-RateLimit-Scope") == "global")
+	c.limits.punish(q.place(), e.RetryAfter, h.Get("X-RateLimit-Global") != "" || h.Get("X-RateLimit-Bucket") == "" && h.Get("X-RateLimit-Scope") == "global")
 }
 
 // brief bounds what Discord complains about, for logs.

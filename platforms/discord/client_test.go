@@ -229,11 +229,10 @@ func TestClient(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	t.Run("trap 11: the library keeps no state, and trap 10: its time limit is not that of uploads", func(t *testing.T) {
+	t.Run("trap 10: uploads have a time limit of their own", func(t *testing.T) {
 		t.Parallel()
-		c := clientOf(t, Config{Token: testToken})
-		if c.session.State != nil || c.session.StateEnabled || c.session.Client.Timeout != 0 || uploadTimeout < time.Minute {
-			t.Errorf("state %v, time limits %s and %s", c.session.State, c.session.Client.Timeout, uploadTimeout)
+		if c := clientOf(t, Config{Token: testToken}); c.http.Timeout != 0 || uploadTimeout < time.Minute {
+			t.Errorf("time limits %s and %s", c.http.Timeout, uploadTimeout)
 		}
 	})
 	t.Run("uploads are a few at once", func(t *testing.T) {

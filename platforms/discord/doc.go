@@ -14,10 +14,10 @@
 //
 // # The library
 //
-// Calls are made with github.com/bwmarrin/discordgo (Client), within limits of our own that respect contexts and end.
-// Its types for messages and its gateway are not used: they decode what they don't know to nothing, lack newer fields,
-// and stand still when Discord asks to reconnect at the wrong moment. The gateway (shard) is ours: it resumes where
-// Discord says, notices silence, stops at refusals that are for good, and keeps no state of guilds.
+// Of github.com/bwmarrin/discordgo we use its constants, multipart bodies and the checking of signatures. Calls are the Client's own: they keep to
+// limits that respect contexts and end. The library's types for messages decode what they don't know to nothing and lack newer fields. Its gateway
+// stands still when Discord asks to reconnect at the wrong moment; the one here (shard) resumes where Discord says, notices
+// silence, stops at refusals that are for good, and keeps no state of guilds.
 //
 // Interactions come over the gateway, or signed by HTTP (EndpointHandler); both may be on at once.
 package discord

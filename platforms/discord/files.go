@@ -139,7 +139,7 @@ func (c *Client) download(ctx context.Context, address string) (io.ReadCloser, e
 		return nil, &Error{Call: downloadCall, Message: "no address of a file"}
 	}
 	start := time.Now()
-	resp, err := c.plain.Do(req)
+	resp, err := c.http.Do(req)
 	if err != nil {
 		cancel()
 		c.observe(CallInfo{Call: downloadCall, Took: time.Since(start)})

@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/signalbox/signalbox/platforms/telegram/botapi"
+
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/signalbox/signalbox/internal/clock"
 	"github.com/signalbox/signalbox/platforms/chat"
@@ -27,23 +29,23 @@ const nameWait = 2 * time.Second
 
 // AdapterConfig is what an Adapter works with. Client, Pool and Logger are required.
 type AdapterConfig struct {
-	Client *Client
+	Client *botapi.Client
 	Pool   *pgxpool.Pool
 	Logger *slog.Logger
 	// PublicURL is the address of this program's HTTP server as Telegram reaches it. With it updates come
 	// by webhook to WebhookPath below it; nil: they are polled for.
 	PublicURL *url.URL
 	Clock     clock.Clock    // nil: the system's
-	Limits    Limits         // zero: DefaultLimits
+	Limits    botapi.Limits  // zero: DefaultLimits
 	Jitter    func() float64 // numbers in [0, 1) that spread repeats; nil: random ones
 	Random    io.Reader      // source of secrets; nil: the system's
 }
 
 // Adapter is Telegram as the chat contract has it.
 type Adapter struct {
-	client *Client
+	client *botapi.Client
 	memory memory
-	sender *Sender
+	sender *botapi.Sender
 	clock  clock.Clock
 	log    *slog.Logger
 	public *url.URL
@@ -75,7 +77,7 @@ func NewAdapter(ctx context.Context, cfg AdapterConfig) (*Adapter, error) {
 	cfg = cfg.complete()
 	a := &Adapter{
 		client: cfg.Client, memory: memory{cfg.Pool, cfg.Client.BotID()}, clock: cfg.Clock, public: cfg.PublicURL,
-		sender: NewSender(cfg.Clock, cfg.Limits, cfg.Jitter), log: cfg.Logger.With("component", Platform),
+		sender: botapi.NewSender(cfg.Clock, cfg.Limits, cfg.Jitter), log: cfg.Logger.With("component", Platform),
 	}
 	username, secret, err := a.memory.open(ctx, cfg.Random)
 	if err != nil {
@@ -97,8 +99,8 @@ func (cfg AdapterConfig) complete() AdapterConfig {
 	if cfg.Clock == nil {
 		cfg.Clock = clock.System{}
 	}
-	if cfg.Limits == (Limits{}) {
-		cfg.Limits = DefaultLimits()
+	if cfg.Limits == (botapi.Limits{}) {
+		cfg.Limits = botapi.DefaultLimits()
 	}
 	if cfg.Jitter == nil {
 		cfg.Jitter = mathrand.Float64
@@ -137,14 +139,14 @@ func capabilities(username string) chat.Capabilities {
 	caps := chat.Capabilities{
 		Buttons:   chat.ButtonLimits{Rows: 12, PerRow: 8, LabelLimit: 64, DataBytes: 64},
 		Commands:  chat.CommandLimits{Max: 100, NameChars: 32, NamePattern: `[a-z0-9_]{1,32}`, DescriptionLimit: 256},
-		TextLimit: MaxText, CaptionLimit: MaxCaption, AnswerLimit: 200,
+		TextLimit: botapi.MaxText, CaptionLimit: botapi.MaxCaption, AnswerLimit: 200,
 		Edit: true, EditToMedia: true, AlbumMax: 10, ForceReply: true, Alerts: true,
 		Uploads: map[chat.MediaKind]int64{
-			chat.KindPhoto: MaxPhoto, chat.KindVideo: MaxUpload, chat.KindAnimation: MaxUpload,
-			chat.KindAudio: MaxUpload, chat.KindVoice: MaxUpload, chat.KindDocument: MaxUpload,
+			chat.KindPhoto: botapi.MaxPhoto, chat.KindVideo: botapi.MaxUpload, chat.KindAnimation: botapi.MaxUpload,
+			chat.KindAudio: botapi.MaxUpload, chat.KindVoice: botapi.MaxUpload, chat.KindDocument: botapi.MaxUpload,
 		},
-		Download:        MaxDownload,
-		Photo:           chat.PhotoLimits{MaxSides: maxPhotoSides, MaxRatio: maxPhotoRatio, LosesAlpha: true},
+		Download:        botapi.MaxDownload,
+		Photo:           chat.PhotoLimits{MaxSides: botapi.MaxPhotoSides, MaxRatio: botapi.MaxPhotoRatio, LosesAlpha: true},
 		WorkingFor:      5 * time.Second,
 		ProgressPrivate: 3 * time.Second,
 		ProgressGroup:   10 * time.Second,
@@ -182,15 +184,15 @@ func (a *Adapter) move(ctx context.Context, from, to int64) {
 func (a *Adapter) patiently(ctx context.Context, call func(context.Context) error) error {
 	for attempt := 1; ; attempt++ {
 		err := call(ctx)
-		pause := a.sender.pause(attempt)
-		switch ReasonOf(err) {
-		case RateLimited:
+		pause := a.sender.Pause(attempt)
+		switch botapi.ReasonOf(err) {
+		case botapi.RateLimited:
 			pause = retryAfter(err)
-		case Temporary:
+		case botapi.Temporary:
 		default:
 			return err
 		}
-		if attempt == maxAttempts || !fits(ctx, pause) {
+		if attempt == botapi.MaxAttempts || !botapi.Fits(ctx, pause) {
 			return err
 		}
 		select {
@@ -203,7 +205,7 @@ func (a *Adapter) patiently(ctx context.Context, call func(context.Context) erro
 
 // retryAfter is how long a refusal asks to wait.
 func retryAfter(err error) time.Duration {
-	var e *Error
+	var e *botapi.Error
 	if errors.As(err, &e) {
 		return e.RetryAfter
 	}

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"image"
+	"image/png"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +16,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/signalbox/signalbox/platforms/telegram/botapi"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/signalbox/signalbox/platforms/chat"
@@ -143,7 +147,7 @@ func TestSending(t *testing.T) {
 			long.Width, long.Height = 2100, 100
 			r.sent(t, r.with("", long))
 			large := photoOf("large.png")
-			large.Bytes = MaxPhoto + 1
+			large.Bytes = botapi.MaxPhoto + 1
 			r.sent(t, r.with("", large))
 			for _, m := range r.own(r.chat) {
 				if m.Media.Kind != "document" {
@@ -177,7 +181,7 @@ func TestSending(t *testing.T) {
 		},
 		"a file over 50 MB is refused before it is read, or where it turns out so": func(t *testing.T, r rig) {
 			said := photoOf("said.png")
-			said.Kind, said.Bytes = chat.KindDocument, MaxUpload+1
+			said.Kind, said.Bytes = chat.KindDocument, botapi.MaxUpload+1
 			said.Open = func(context.Context) (io.ReadCloser, error) { t.Error("it was read"); return nil, errors.New("no") }
 			if _, err := r.Send(t.Context(), r.with("", said)); !errors.Is(err, chat.ErrTooLarge) {
 				t.Errorf("said: %v", err)
@@ -522,7 +526,7 @@ func TestFetch(t *testing.T) {
 	in := &inbox{}
 	r.listen(t, in)
 	r.ann.SendDocument(r.chat, "a.png", pngOf(4, 4), "")
-	r.ann.SendDocument(r.chat, "big.bin", make([]byte, MaxDownload+1), "")
+	r.ann.SendDocument(r.chat, "big.bin", make([]byte, botapi.MaxDownload+1), "")
 	got := in.await(t, 3)
 	content, err := r.Fetch(t.Context(), got[1].Attachments[0])
 	if err != nil {
@@ -604,7 +608,7 @@ func TestRun(t *testing.T) {
 	t.Run("polling starts without a network, takes a webhook away, and confirms what is stored", func(t *testing.T) {
 		t.Parallel()
 		r := newRig(t)
-		if err := r.client.SetWebhook(t.Context(), WebhookConfig{URL: "https://example.com/old"}); err != nil {
+		if err := r.client.SetWebhook(t.Context(), botapi.WebhookConfig{URL: "https://example.com/old"}); err != nil {
 			t.Fatal(err)
 		}
 		r.server.Inject(telegramtest.CutBefore().On("getMe"))
@@ -622,7 +626,7 @@ func TestRun(t *testing.T) {
 		r := newRig(t)
 		r.server.RevokeToken()
 		err := <-r.listen(t, &inbox{})
-		if ReasonOf(err) != Unauthorized || !strings.Contains(err.Error(), "TELEGRAM_BOT_TOKEN") || strings.Contains(err.Error(), r.server.Token) {
+		if botapi.ReasonOf(err) != botapi.Unauthorized || !strings.Contains(err.Error(), "TELEGRAM_BOT_TOKEN") || strings.Contains(err.Error(), r.server.Token) {
 			t.Errorf("ended with %v", err)
 		}
 	})
@@ -669,7 +673,7 @@ func TestRun(t *testing.T) {
 	t.Run("before and after Run updates are sent back, not lost", func(t *testing.T) {
 		t.Parallel()
 		r := newRig(t)
-		if err := r.receive(t.Context(), []Update{{ID: 1}}); !errors.Is(err, errNotReady) {
+		if err := r.receive(t.Context(), []botapi.Update{{ID: 1}}); !errors.Is(err, errNotReady) {
 			t.Errorf("%v", err)
 		}
 	})
@@ -734,3 +738,14 @@ func TestCommandLists(t *testing.T) {
 		t.Errorf("a language that is gone still shows %q", got)
 	}
 }
+
+// pngOf is a picture of that size.
+func pngOf(width, height int) []byte {
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, width, height))); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
+
+func errOf[T any](_ T, err error) error { return err }

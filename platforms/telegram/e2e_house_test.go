@@ -29,6 +29,7 @@ import (
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/telegram"
+	"github.com/signalbox/signalbox/platforms/telegram/botapi"
 	"github.com/signalbox/signalbox/platforms/telegram/telegramtest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/history"
@@ -54,7 +55,7 @@ type house struct {
 	ledger   *billing.Ledger
 	provider *comfy.Provider
 	public   *url.URL // set: updates come by webhook
-	limits   telegram.Limits
+	limits   botapi.Limits
 
 	runs    *runner.Service
 	adapter *telegram.Adapter
@@ -84,7 +85,7 @@ func newHouse(t testing.TB, opts ...telegramtest.Options) *house {
 	h := &house{
 		t: t, telegram: telegramtest.New(t, append(opts, telegramtest.Options{})[0]),
 		engine: comfytest.New(t, comfytest.Options{Without: []string{"KSampler"}}), pool: postgrestest.New(t),
-		limits: telegram.Limits{Global: 4000, Chat: 1000, ChatBurst: 1000, Group: 40_000}, // faster than people type
+		limits: botapi.Limits{Global: 4000, Chat: 1000, ChatBurst: 1000, Group: 40_000}, // faster than people type
 	}
 	h.ledger = billing.NewLedger(h.pool)
 	folder, err := assets.OpenFolder(t.TempDir())
@@ -115,7 +116,7 @@ func (h *house) start() *house {
 	h.t.Helper()
 	log := slog.New(slog.NewTextHandler(testLog{h.t}, &slog.HandlerOptions{Level: slog.LevelError}))
 	ctx := context.WithoutCancel(h.t.Context())
-	client, err := telegram.NewClient(telegram.Config{Token: h.telegram.Token, BaseURL: h.telegram.URL})
+	client, err := botapi.NewClient(botapi.Config{Token: h.telegram.Token, BaseURL: h.telegram.URL})
 	h.must(err)
 	h.adapter, err = telegram.NewAdapter(ctx, telegram.AdapterConfig{
 		Client: client, Pool: h.pool, Logger: log, PublicURL: h.public,

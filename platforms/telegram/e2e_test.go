@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/platforms/telegram"
+	"github.com/signalbox/signalbox/platforms/telegram/botapi"
 	"github.com/signalbox/signalbox/platforms/telegram/telegramtest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -305,7 +306,7 @@ func flowRateLimit(h *house) {
 }
 
 func flowTooLarge(h *house) {
-	h.ann.SendDocument(h.chat, "huge.jpg", append(photo(red), make([]byte, telegram.MaxDownload)...), "/poster")
+	h.ann.SendDocument(h.chat, "huge.jpg", append(photo(red), make([]byte, botapi.MaxDownload)...), "/poster")
 	h.await(h.chat, "too large", "20 MB")
 	h.settled(0)
 	h.telegram.Inject(telegramtest.Refuse(http.StatusRequestEntityTooLarge, "Request Entity Too Large").On("editMessageMedia"))
@@ -449,7 +450,7 @@ func TestWebhookFlow(t *testing.T) {
 func TestRatesAreKept(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, telegramtest.Options{FloodLimits: true})
-	h.limits = telegram.DefaultLimits()
+	h.limits = botapi.DefaultLimits()
 	h.start()
 	var chats []*telegramtest.Chat
 	for i := range 12 {

@@ -5,27 +5,29 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/signalbox/signalbox/platforms/telegram/botapi"
+
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/registry"
 )
 
 // contract turns an error of the client into what the chat contract knows.
 func contract(err error) error {
-	var e *Error
+	var e *botapi.Error
 	if !errors.As(err, &e) {
 		return err
 	}
 	kind := error(nil)
-	switch ReasonOf(err) {
-	case EditGone, HasMedia, BadFile, Migrated:
+	switch botapi.ReasonOf(err) {
+	case botapi.EditGone, botapi.HasMedia, botapi.BadFile, botapi.Migrated:
 		kind = chat.ErrGone
-	case Unreachable:
+	case botapi.Unreachable:
 		kind = chat.ErrUnreachable
-	case TooLarge, TooLong:
+	case botapi.TooLarge, botapi.TooLong:
 		kind = chat.ErrTooLarge
-	case NoRights:
+	case botapi.NoRights:
 		return &noRight{e}
-	case RateLimited:
+	case botapi.RateLimited:
 		return &registry.Error{
 			Code: registry.CodeRateLimited, Message: "Telegram takes no more messages at the moment",
 			Retryable: true, RetryAfter: e.RetryAfter, Cause: err,
@@ -42,7 +44,7 @@ func contract(err error) error {
 }
 
 // noRight is a right the bot lacks. Its text is for people: what Telegram says is missing.
-type noRight struct{ cause *Error }
+type noRight struct{ cause *botapi.Error }
 
 func (e *noRight) Error() string {
 	_, text, found := strings.Cut(e.cause.Description, ": ")

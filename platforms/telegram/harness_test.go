@@ -1,11 +1,14 @@
 package telegram
 
 import (
+	"log/slog"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/signalbox/signalbox/platforms/telegram/botapi"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
@@ -15,7 +18,9 @@ import (
 )
 
 // fastLimits let tests run faster than people type.
-func fastLimits() Limits { return Limits{Global: 4000, Chat: 1000, ChatBurst: 1000, Group: 40_000} }
+func fastLimits() botapi.Limits {
+	return botapi.Limits{Global: 4000, Chat: 1000, ChatBurst: 1000, Group: 40_000}
+}
 
 // harness is a telegramtest server as the conformance suite wants its platforms.
 type harness struct {
@@ -44,11 +49,11 @@ func newHarness(t testing.TB) *harness {
 
 func (h *harness) adapter(t testing.TB) *Adapter {
 	t.Helper()
-	client, err := NewClient(Config{Token: h.server.Token, BaseURL: h.server.URL})
+	client, err := botapi.NewClient(botapi.Config{Token: h.server.Token, BaseURL: h.server.URL})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := NewAdapter(t.Context(), AdapterConfig{Client: client, Pool: h.pool, Logger: quiet(), Limits: fastLimits()})
+	a, err := NewAdapter(t.Context(), AdapterConfig{Client: client, Pool: h.pool, Logger: slog.New(slog.DiscardHandler), Limits: fastLimits()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/platforms/telegram/botapi"
+
 	"github.com/signalbox/signalbox/platforms/chat"
 )
 
@@ -11,7 +13,7 @@ import (
 func htmlOf(t chat.Text) string {
 	var b strings.Builder
 	for _, s := range t {
-		text := EscapeHTML(s.Text)
+		text := botapi.EscapeHTML(s.Text)
 		open, end := tags(s)
 		if strings.TrimSpace(s.Text) == "" {
 			open, end = "", ""
@@ -34,7 +36,7 @@ func tags(s chat.Segment) (open, end string) {
 	case chat.StyleQuote:
 		return "<blockquote expandable>", "</blockquote>"
 	case chat.StyleLink:
-		return `<a href="` + EscapeHTML(s.URL) + `">`, "</a>"
+		return `<a href="` + botapi.EscapeHTML(s.URL) + `">`, "</a>"
 	case chat.StyleMention:
 		return mentionTags(s.URL)
 	}
@@ -50,14 +52,14 @@ func mentionTags(person string) (open, end string) {
 }
 
 // keyboardOf gives the buttons under a message; nil without any.
-func keyboardOf(rows [][]chat.Button) *InlineKeyboard {
+func keyboardOf(rows [][]chat.Button) *botapi.InlineKeyboard {
 	if len(rows) == 0 {
 		return nil
 	}
-	keyboard := InlineKeyboard{Rows: make([][]Button, len(rows))}
+	keyboard := botapi.InlineKeyboard{Rows: make([][]botapi.Button, len(rows))}
 	for i, row := range rows {
 		for _, b := range row {
-			keyboard.Rows[i] = append(keyboard.Rows[i], Button{Text: b.Label, Data: b.Data, URL: b.URL, Style: string(b.Style)})
+			keyboard.Rows[i] = append(keyboard.Rows[i], botapi.Button{Text: b.Label, Data: b.Data, URL: b.URL, Style: string(b.Style)})
 		}
 	}
 	return &keyboard
@@ -68,8 +70,8 @@ const unseen = "\u200b"
 
 // asking makes the reply field open for the person asked. Telegram opens it for those who are mentioned and
 // for the sender of the message replied to.
-func asking(m chat.Message) (ForceReply, chat.Text) {
-	force := ForceReply{Force: true, Placeholder: Truncate(m.Ask.Placeholder, 64), Selective: m.Ask.Person != ""}
+func asking(m chat.Message) (botapi.ForceReply, chat.Text) {
+	force := botapi.ForceReply{Force: true, Placeholder: botapi.Truncate(m.Ask.Placeholder, 64), Selective: m.Ask.Person != ""}
 	if m.Ask.Person != "" && m.ReplyTo.IsZero() {
 		return force, append(chat.Text{{Style: chat.StyleMention, Text: unseen, URL: m.Ask.Person}}, m.Text...)
 	}

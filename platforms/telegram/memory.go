@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/signalbox/signalbox/platforms/telegram/botapi"
+
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -43,7 +45,7 @@ func (m memory) setUsername(ctx context.Context, username string) error {
 }
 
 // file returns the file_id under which Telegram has a content, or "".
-func (m memory) file(ctx context.Context, media string, kind MediaKind) (string, error) {
+func (m memory) file(ctx context.Context, media string, kind botapi.MediaKind) (string, error) {
 	var id string
 	err := m.pool.QueryRow(ctx, `
 		UPDATE telegram_files SET used_at = now() WHERE bot_id = $1 AND media = $2 AND kind = $3
@@ -54,7 +56,7 @@ func (m memory) file(ctx context.Context, media string, kind MediaKind) (string,
 	return id, wrap(err, "look for a file that was sent before")
 }
 
-func (m memory) setFile(ctx context.Context, media string, kind MediaKind, fileID string) error {
+func (m memory) setFile(ctx context.Context, media string, kind botapi.MediaKind, fileID string) error {
 	_, err := m.pool.Exec(ctx, `
 		INSERT INTO telegram_files (bot_id, media, kind, file_id) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (bot_id, media, kind) DO UPDATE SET file_id = EXCLUDED.file_id, used_at = now()`,
@@ -62,7 +64,7 @@ func (m memory) setFile(ctx context.Context, media string, kind MediaKind, fileI
 	return wrap(err, "record a file that was sent")
 }
 
-func (m memory) forgetFile(ctx context.Context, media string, kind MediaKind) error {
+func (m memory) forgetFile(ctx context.Context, media string, kind botapi.MediaKind) error {
 	_, err := m.pool.Exec(ctx, `DELETE FROM telegram_files WHERE bot_id = $1 AND media = $2 AND kind = $3`, m.bot, media, kind)
 	return wrap(err, "forget a file")
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/platforms/telegram/botapi"
+
 	"github.com/signalbox/signalbox/platforms/chat"
 )
 
@@ -39,7 +41,7 @@ func (a *Adapter) SyncCommands(ctx context.Context, sets []chat.CommandSet) erro
 	if err != nil {
 		return err
 	}
-	wanted := map[string][]BotCommand{}
+	wanted := map[string][]botapi.BotCommand{}
 	for _, set := range sets {
 		wanted[menu{scopeOf(set.Kind), set.Language}.key()] = commandsOf(set.Commands)
 	}
@@ -60,7 +62,7 @@ func (a *Adapter) SyncCommands(ctx context.Context, sets []chat.CommandSet) erro
 }
 
 // withdraw removes published lists that are not wanted any more.
-func (a *Adapter) withdraw(ctx context.Context, published map[string]string, wanted map[string][]BotCommand) error {
+func (a *Adapter) withdraw(ctx context.Context, published map[string]string, wanted map[string][]botapi.BotCommand) error {
 	for key := range maps.Clone(published) {
 		if _, ok := wanted[key]; ok {
 			continue
@@ -77,28 +79,28 @@ func (a *Adapter) withdraw(ctx context.Context, published map[string]string, wan
 }
 
 // publish sets a list, or takes it away when there are no commands.
-func (a *Adapter) publish(ctx context.Context, m menu, commands []BotCommand) error {
+func (a *Adapter) publish(ctx context.Context, m menu, commands []botapi.BotCommand) error {
 	return contract(a.patiently(ctx, func(ctx context.Context) error {
 		if len(commands) == 0 {
-			return a.client.DeleteCommands(ctx, CommandScope{Type: m.scope}, m.language)
+			return a.client.DeleteCommands(ctx, botapi.CommandScope{Type: m.scope}, m.language)
 		}
-		return a.client.SetCommands(ctx, CommandScope{Type: m.scope}, m.language, commands)
+		return a.client.SetCommands(ctx, botapi.CommandScope{Type: m.scope}, m.language, commands)
 	}))
 }
 
-func commandsOf(list []chat.Command) []BotCommand {
-	commands := make([]BotCommand, 0, len(list))
+func commandsOf(list []chat.Command) []botapi.BotCommand {
+	commands := make([]botapi.BotCommand, 0, len(list))
 	for _, c := range list {
-		description := Truncate(strings.TrimSpace(c.Description), 256)
+		description := botapi.Truncate(strings.TrimSpace(c.Description), 256)
 		if description == "" {
 			description = c.Name
 		}
-		commands = append(commands, BotCommand{Command: c.Name, Description: description})
+		commands = append(commands, botapi.BotCommand{Command: c.Name, Description: description})
 	}
 	return commands
 }
 
-func hashOf(commands []BotCommand) string {
+func hashOf(commands []botapi.BotCommand) string {
 	raw, _ := json.Marshal(commands) // texts only
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:])

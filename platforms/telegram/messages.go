@@ -7,6 +7,8 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/signalbox/signalbox/platforms/telegram/botapi"
+
 	"github.com/signalbox/signalbox/platforms/chat"
 )
 
@@ -19,7 +21,7 @@ func (a *Adapter) Send(ctx context.Context, m chat.Message) ([]chat.MessageRef, 
 	if len(o.items) > 1 && o.markup != nil {
 		return nil, fmt.Errorf("telegram: an album of %d carries no buttons: they go into a message after it", len(o.items))
 	}
-	sent, err := a.dispatch(ctx, o, Job{Class: classOf(m), Count: len(o.items)}, o.send)
+	sent, err := a.dispatch(ctx, o, botapi.Job{Class: classOf(m), Count: len(o.items)}, o.send)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +35,7 @@ func (a *Adapter) Send(ctx context.Context, m chat.Message) ([]chat.MessageRef, 
 // Edit replaces text, media and buttons of an own message. A voice message can't be edited in: for one the
 // old message is removed, and so ErrGone.
 func (a *Adapter) Edit(ctx context.Context, ref chat.MessageRef, m chat.Message) (chat.MessageRef, error) {
-	if len(m.Media) == 1 && fittingKind(m.Media[0]) == KindVoice {
+	if len(m.Media) == 1 && fittingKind(m.Media[0]) == botapi.KindVoice {
 		if err := a.Delete(ctx, ref); err != nil {
 			return ref, err
 		}
@@ -43,7 +45,7 @@ func (a *Adapter) Edit(ctx context.Context, ref chat.MessageRef, m chat.Message)
 	if err != nil {
 		return ref, err
 	}
-	if _, err := a.dispatch(ctx, o, Job{Class: classOf(m), Repeatable: true}, o.edit); err != nil {
+	if _, err := a.dispatch(ctx, o, botapi.Job{Class: classOf(m), Repeatable: true}, o.edit); err != nil {
 		return ref, err
 	}
 	return o.ref(o.message), nil
@@ -55,16 +57,16 @@ func (a *Adapter) EditButtons(ctx context.Context, ref chat.MessageRef, rows [][
 	if err != nil {
 		return err
 	}
-	_, err = a.dispatch(ctx, o, Job{Repeatable: true}, func(ctx context.Context, c *Client) ([]Message, error) {
-		m, err := c.EditKeyboard(ctx, Edit{MessageRef: MessageRef{o.to.ChatID, o.message}, Keyboard: o.keyboard})
-		return []Message{m}, err
+	_, err = a.dispatch(ctx, o, botapi.Job{Repeatable: true}, func(ctx context.Context, c *botapi.Client) ([]botapi.Message, error) {
+		m, err := c.EditKeyboard(ctx, botapi.Edit{MessageRef: botapi.MessageRef{ChatID: o.to.ChatID, MessageID: o.message}, Keyboard: o.keyboard})
+		return []botapi.Message{m}, err
 	})
 	return err
 }
 
 // dispatch makes a call when its turn comes, and remembers the files that Telegram has from then on.
-func (a *Adapter) dispatch(ctx context.Context, o *outgoing, job Job, call func(context.Context, *Client) ([]Message, error)) ([]Message, error) {
-	var sent []Message
+func (a *Adapter) dispatch(ctx context.Context, o *outgoing, job botapi.Job, call func(context.Context, *botapi.Client) ([]botapi.Message, error)) ([]botapi.Message, error) {
+	var sent []botapi.Message
 	job.ChatID = o.to.ChatID
 	if o.message != 0 {
 		job.Key = strconv.Itoa(o.message)
@@ -81,7 +83,7 @@ func (a *Adapter) dispatch(ctx context.Context, o *outgoing, job Job, call func(
 }
 
 // remember keeps the file_ids of what was uploaded.
-func (a *Adapter) remember(ctx context.Context, o *outgoing, sent []Message) {
+func (a *Adapter) remember(ctx context.Context, o *outgoing, sent []botapi.Message) {
 	for i, it := range o.items {
 		if i >= len(sent) || it.ref == "" || it.File.FileID != "" {
 			continue
@@ -104,11 +106,11 @@ func (o *outgoing) ref(id int) chat.MessageRef {
 	return chat.MessageRef{Place: p, ID: strconv.Itoa(id), Media: len(o.items) > 0 || o.media}
 }
 
-func classOf(m chat.Message) Class {
+func classOf(m chat.Message) botapi.Class {
 	if m.Droppable {
-		return Progress
+		return botapi.Progress
 	}
-	return Answer
+	return botapi.Answer
 }
 
 // Delete removes an own message. One that is gone, or too old for Telegram to remove it, is no error.
@@ -118,9 +120,11 @@ func (a *Adapter) Delete(ctx context.Context, ref chat.MessageRef) error {
 	if err != nil || idErr != nil || moved {
 		return err
 	}
-	err = a.patiently(ctx, func(ctx context.Context) error { return a.client.Delete(ctx, MessageRef{to.ChatID, id}) })
-	switch ReasonOf(err) {
-	case DeleteGone, EditGone, Migrated:
+	err = a.patiently(ctx, func(ctx context.Context) error {
+		return a.client.Delete(ctx, botapi.MessageRef{ChatID: to.ChatID, MessageID: id})
+	})
+	switch botapi.ReasonOf(err) {
+	case botapi.DeleteGone, botapi.EditGone, botapi.Migrated:
 		return nil
 	}
 	return contract(err)
@@ -129,9 +133,9 @@ func (a *Adapter) Delete(ctx context.Context, ref chat.MessageRef) error {
 // AnswerPress answers the press of a button.
 func (a *Adapter) AnswerPress(ctx context.Context, p chat.Press, answer chat.PressAnswer) error {
 	err := a.patiently(ctx, func(ctx context.Context) error {
-		return a.client.AnswerCallback(ctx, CallbackAnswer{ID: p.ID, Text: answer.Text, Alert: answer.Alert})
+		return a.client.AnswerCallback(ctx, botapi.CallbackAnswer{ID: p.ID, Text: answer.Text, Alert: answer.Alert})
 	})
-	if ReasonOf(err) == TooOld {
+	if botapi.ReasonOf(err) == botapi.TooOld {
 		return nil
 	}
 	return contract(err)
@@ -144,31 +148,31 @@ func (a *Adapter) Working(ctx context.Context, place chat.Place, what chat.Activ
 	if err != nil {
 		return err
 	}
-	if wait := a.sender.blockedFor(to.ChatID); wait > 0 {
-		return contract(tooSoon(wait))
+	if wait := a.sender.BlockedFor(to.ChatID); wait > 0 {
+		return contract(botapi.TooSoon(wait))
 	}
 	return contract(a.client.SendAction(ctx, to, actionOf(what)))
 }
 
-func actionOf(what chat.Activity) ChatAction {
+func actionOf(what chat.Activity) botapi.ChatAction {
 	switch what {
 	case chat.ActivityPhoto:
-		return UploadPhoto
+		return botapi.UploadPhoto
 	case chat.ActivityVideo:
-		return UploadVideo
+		return botapi.UploadVideo
 	case chat.ActivityAudio:
-		return UploadVoice
+		return botapi.UploadVoice
 	case chat.ActivityDocument:
-		return UploadDocument
+		return botapi.UploadDocument
 	}
-	return Typing
+	return botapi.Typing
 }
 
 // Fetch opens a file that came in. It is read into memory, which Telegram's limit bounds.
 func (a *Adapter) Fetch(ctx context.Context, f chat.Attachment) (io.ReadCloser, error) {
 	var data []byte
 	err := a.patiently(ctx, func(ctx context.Context) (err error) {
-		data, _, err = a.client.Download(ctx, f.Handle, MaxDownload)
+		data, _, err = a.client.Download(ctx, f.Handle, botapi.MaxDownload)
 		return err
 	})
 	if err != nil {

@@ -9,35 +9,37 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/platforms/telegram/botapi"
+
 	"github.com/signalbox/signalbox/platforms/chat"
 )
 
 // outgoing is a message on its way. What the service refuses about it is repaired piece by piece, each at
 // most once.
 type outgoing struct {
-	to     Target
-	reply  *ReplyTo
+	to     botapi.Target
+	reply  *botapi.ReplyTo
 	text   chat.Text
 	plain  bool // without markup
 	items  []item
-	markup Markup
+	markup botapi.Markup
 	silent bool
 
 	// Of an edit only.
 	message  int
-	keyboard *InlineKeyboard
+	keyboard *botapi.InlineKeyboard
 	media    bool // the message to edit carries media
 }
 
 // item is one file of a message.
 type item struct {
-	Media
+	botapi.Media
 	ref    string // under which its file_id is remembered; "" where it is not
-	upload InputFile
+	upload botapi.InputFile
 }
 
 // target finds a place. moved tells that its chat has another id by now.
-func (a *Adapter) target(p chat.Place) (to Target, moved bool, err error) {
+func (a *Adapter) target(p chat.Place) (to botapi.Target, moved bool, err error) {
 	id, err := strconv.ParseInt(p.Chat, 10, 64)
 	if err != nil {
 		return to, false, fmt.Errorf("telegram: %q is no id of a chat: %w", p.Chat, chat.ErrUnreachable)
@@ -61,7 +63,7 @@ func (a *Adapter) compose(ctx context.Context, m chat.Message) (*outgoing, error
 	}
 	o := &outgoing{to: to, text: m.Text, silent: m.Silent}
 	if id, err := strconv.Atoi(m.ReplyTo.ID); err == nil && !moved && m.ReplyTo.Chat == m.To.Chat {
-		o.reply = &ReplyTo{MessageID: id, Optional: true}
+		o.reply = &botapi.ReplyTo{MessageID: id, Optional: true}
 	}
 	if keyboard := keyboardOf(m.Buttons); keyboard != nil {
 		o.markup = *keyboard
@@ -101,11 +103,11 @@ func (a *Adapter) itemsOf(ctx context.Context, media []chat.Media) ([]item, erro
 	items := make([]item, 0, len(media))
 	for _, m := range media {
 		kind := fittingKind(m)
-		if m.Bytes > MaxUpload {
-			return nil, fmt.Errorf("telegram: %s has %d bytes, at most %d can be sent: %w", m.FileName, m.Bytes, int64(MaxUpload), chat.ErrTooLarge)
+		if m.Bytes > botapi.MaxUpload {
+			return nil, fmt.Errorf("telegram: %s has %d bytes, at most %d can be sent: %w", m.FileName, m.Bytes, int64(botapi.MaxUpload), chat.ErrTooLarge)
 		}
 		i := item{
-			Media:  Media{Kind: kind, Spoiler: m.Spoiler, Width: m.Width, Height: m.Height, Untouched: true},
+			Media:  botapi.Media{Kind: kind, Spoiler: m.Spoiler, Width: m.Width, Height: m.Height, Untouched: true},
 			ref:    m.Ref,
 			upload: uploadOf(ctx, m),
 		}
@@ -116,7 +118,7 @@ func (a *Adapter) itemsOf(ctx context.Context, media []chat.Media) ([]item, erro
 				return nil, err
 			}
 			if id != "" {
-				i.File = FileRef(id)
+				i.File = botapi.FileRef(id)
 			}
 		}
 		items = append(items, i)
@@ -142,24 +144,24 @@ func formats(kind chat.MediaKind) []string {
 }
 
 // fittingKind is the kind as which Telegram takes a file: what can't be what it is goes as a document.
-func fittingKind(m chat.Media) MediaKind {
+func fittingKind(m chat.Media) botapi.MediaKind {
 	format, _, _ := strings.Cut(m.MIMEType, ";")
 	if format != "" && !slices.Contains(formats(m.Kind), strings.ToLower(strings.TrimSpace(format))) {
-		return KindDocument
+		return botapi.KindDocument
 	}
 	long, short := max(m.Width, m.Height), min(m.Width, m.Height)
-	tooLong := short > 0 && (long+short > maxPhotoSides || long > maxPhotoRatio*short)
-	if m.Kind == chat.KindPhoto && (m.Bytes > MaxPhoto || tooLong) {
-		return KindDocument
+	tooLong := short > 0 && (long+short > botapi.MaxPhotoSides || long > botapi.MaxPhotoRatio*short)
+	if m.Kind == chat.KindPhoto && (m.Bytes > botapi.MaxPhoto || tooLong) {
+		return botapi.KindDocument
 	}
-	return MediaKind(m.Kind)
+	return botapi.MediaKind(m.Kind)
 }
 
 // mix tells whether files can be in one album: pictures with films, documents and sounds by themselves.
 func mix(items []item) bool {
-	group := func(k MediaKind) MediaKind {
-		if k == KindVideo {
-			return KindPhoto
+	group := func(k botapi.MediaKind) botapi.MediaKind {
+		if k == botapi.KindVideo {
+			return botapi.KindPhoto
 		}
 		return k
 	}
@@ -171,17 +173,17 @@ func mix(items []item) bool {
 	return true
 }
 
-func uploadOf(ctx context.Context, m chat.Media) InputFile {
+func uploadOf(ctx context.Context, m chat.Media) botapi.InputFile {
 	name := m.FileName
 	if name == "" {
 		name = string(m.Kind)
 	}
-	return InputFile{Name: name, Open: func() (io.ReadCloser, error) {
+	return botapi.InputFile{Name: name, Open: func() (io.ReadCloser, error) {
 		r, err := m.Open(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return &boundedUpload{r, MaxUpload}, nil
+		return &boundedUpload{r, botapi.MaxUpload}, nil
 	}}
 }
 
@@ -194,7 +196,7 @@ type boundedUpload struct {
 func (b *boundedUpload) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		return 0, &sourceError{fmt.Errorf("telegram: the file has over %d bytes: %w", int64(MaxUpload), chat.ErrTooLarge)}
+		return 0, &sourceError{fmt.Errorf("telegram: the file has over %d bytes: %w", int64(botapi.MaxUpload), chat.ErrTooLarge)}
 	}
 	if err != nil && err != io.EOF {
 		err = &sourceError{err}
@@ -207,31 +209,31 @@ func (o *outgoing) body() (text, mode string) {
 	if o.plain {
 		return o.text.String(), ""
 	}
-	return htmlOf(o.text), HTML
+	return htmlOf(o.text), botapi.HTML
 }
 
 // send posts the message.
-func (o *outgoing) send(ctx context.Context, c *Client) ([]Message, error) {
-	options := SendOptions{Target: o.to, ReplyTo: o.reply, Markup: o.markup, Silent: o.silent}
+func (o *outgoing) send(ctx context.Context, c *botapi.Client) ([]botapi.Message, error) {
+	options := botapi.SendOptions{Target: o.to, ReplyTo: o.reply, Markup: o.markup, Silent: o.silent}
 	text, mode := o.body()
 	if len(o.items) > 1 {
 		return c.SendAlbum(ctx, options, o.files(text, mode))
 	}
-	var m Message
+	var m botapi.Message
 	var err error
 	if len(o.items) == 1 {
 		m, err = c.SendMedia(ctx, options, o.files(text, mode)[0])
 	} else {
-		m, err = c.SendText(ctx, Text{SendOptions: options, Text: text, ParseMode: mode, LinkPreview: &LinkPreviewOptions{Disabled: true}})
+		m, err = c.SendText(ctx, botapi.Text{SendOptions: options, Text: text, ParseMode: mode, LinkPreview: &botapi.LinkPreviewOptions{Disabled: true}})
 	}
-	return []Message{m}, err
+	return []botapi.Message{m}, err
 }
 
 // edit changes a message.
-func (o *outgoing) edit(ctx context.Context, c *Client) ([]Message, error) {
-	e := Edit{MessageRef: MessageRef{o.to.ChatID, o.message}, Keyboard: o.keyboard}
+func (o *outgoing) edit(ctx context.Context, c *botapi.Client) ([]botapi.Message, error) {
+	e := botapi.Edit{MessageRef: botapi.MessageRef{ChatID: o.to.ChatID, MessageID: o.message}, Keyboard: o.keyboard}
 	text, mode := o.body()
-	var m Message
+	var m botapi.Message
 	var err error
 	switch {
 	case len(o.items) == 1:
@@ -239,14 +241,14 @@ func (o *outgoing) edit(ctx context.Context, c *Client) ([]Message, error) {
 	case o.media:
 		m, err = c.EditCaption(ctx, e, text, mode)
 	default:
-		m, err = c.EditText(ctx, e, Text{Text: text, ParseMode: mode, LinkPreview: &LinkPreviewOptions{Disabled: true}})
+		m, err = c.EditText(ctx, e, botapi.Text{Text: text, ParseMode: mode, LinkPreview: &botapi.LinkPreviewOptions{Disabled: true}})
 	}
-	return []Message{m}, err
+	return []botapi.Message{m}, err
 }
 
 // files gives the files with the text as caption of the first.
-func (o *outgoing) files(caption, mode string) []Media {
-	files := make([]Media, len(o.items))
+func (o *outgoing) files(caption, mode string) []botapi.Media {
+	files := make([]botapi.Media, len(o.items))
 	for i, it := range o.items {
 		files[i] = it.Media
 	}
@@ -255,7 +257,7 @@ func (o *outgoing) files(caption, mode string) []Media {
 }
 
 // repaired makes a call until it succeeds or nothing about it can be repaired.
-func (a *Adapter) repaired(ctx context.Context, o *outgoing, call func(context.Context, *Client) ([]Message, error)) ([]Message, error) {
+func (a *Adapter) repaired(ctx context.Context, o *outgoing, call func(context.Context, *botapi.Client) ([]botapi.Message, error)) ([]botapi.Message, error) {
 	for {
 		sent, err := call(ctx, a.client)
 		if err == nil {
@@ -270,24 +272,24 @@ func (a *Adapter) repaired(ctx context.Context, o *outgoing, call func(context.C
 
 // repair changes what the service has refused; false where that is impossible.
 func (a *Adapter) repair(ctx context.Context, o *outgoing, err error) bool {
-	switch ReasonOf(err) {
-	case ParseError:
+	switch botapi.ReasonOf(err) {
+	case botapi.ParseError:
 		return set(&o.plain)
-	case HasMedia:
+	case botapi.HasMedia:
 		return set(&o.media)
-	case ReplyGone:
+	case botapi.ReplyGone:
 		had := o.reply != nil
 		o.reply = nil
 		return had
-	case ThreadNotFound:
+	case botapi.ThreadNotFound:
 		had := o.to.ThreadID != 0
 		o.to.ThreadID = 0
 		return had
-	case BadFile:
+	case botapi.BadFile:
 		return a.uploadAnew(ctx, o)
-	case BadPhoto:
+	case botapi.BadPhoto:
 		return o.asDocuments()
-	case Migrated:
+	case botapi.Migrated:
 		return a.followMove(ctx, o, err)
 	}
 	return false
@@ -321,10 +323,10 @@ func (o *outgoing) asDocuments() bool {
 	changed := false
 	for i := range o.items {
 		it := &o.items[i]
-		if it.Kind == KindDocument {
+		if it.Kind == botapi.KindDocument {
 			continue
 		}
-		it.Kind, it.File, it.Spoiler = KindDocument, it.upload, false
+		it.Kind, it.File, it.Spoiler = botapi.KindDocument, it.upload, false
 		changed = true
 	}
 	return changed
@@ -332,12 +334,12 @@ func (o *outgoing) asDocuments() bool {
 
 // followMove sends to the chat that a group has become. What is in the old one can't be changed or answered.
 func (a *Adapter) followMove(ctx context.Context, o *outgoing, err error) bool {
-	var e *Error
+	var e *botapi.Error
 	if !errors.As(err, &e) {
 		return false
 	}
 	from := o.to.ChatID
 	a.move(ctx, from, e.MigrateTo)
-	o.to, o.reply = Target{ChatID: e.MigrateTo}, nil
+	o.to, o.reply = botapi.Target{ChatID: e.MigrateTo}, nil
 	return from != e.MigrateTo && o.message == 0
 }

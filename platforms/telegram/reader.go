@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/platforms/telegram/botapi"
+
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/users"
 )
@@ -26,7 +28,7 @@ type reader struct {
 
 // read gives false for updates that are none of ours: commands for other bots, messages without anything to
 // read, kinds we do not know.
-func (r reader) read(u Update) (in chat.Incoming, ok bool) {
+func (r reader) read(u botapi.Update) (in chat.Incoming, ok bool) {
 	switch {
 	case u.Message != nil:
 		in, ok = r.message(u.Message)
@@ -43,7 +45,7 @@ func (r reader) read(u Update) (in chat.Incoming, ok bool) {
 	return in, ok
 }
 
-func (r reader) message(m *Message) (chat.Incoming, bool) {
+func (r reader) message(m *botapi.Message) (chat.Incoming, bool) {
 	from, ok := r.sender(m)
 	text, _ := m.Body()
 	files := attachments(m.Content)
@@ -64,7 +66,7 @@ func (r reader) message(m *Message) (chat.Incoming, bool) {
 
 // sender gives who speaks. Anonymous administrators and channels are who they speak as; other bots, and
 // posts of a channel that are copied to its group, are nobody.
-func (r reader) sender(m *Message) (users.Identity, bool) {
+func (r reader) sender(m *botapi.Message) (users.Identity, bool) {
 	switch {
 	case m.From == nil || m.From.ID == serviceAccount:
 		return users.Identity{}, false
@@ -76,7 +78,7 @@ func (r reader) sender(m *Message) (users.Identity, bool) {
 	return person(*m.From), true
 }
 
-func person(u User) users.Identity {
+func person(u botapi.User) users.Identity {
 	return users.Identity{Platform: Platform, ExternalID: idText(u.ID), Name: clean(u.Name()), Handle: handle(u.Username), Language: u.LanguageCode}
 }
 
@@ -89,14 +91,14 @@ func handle(username string) string {
 }
 
 // names tells whether a message names the bot.
-func (r reader) names(m *Message) bool {
+func (r reader) names(m *botapi.Message) bool {
 	text, entities := m.Body()
 	for _, e := range entities {
 		if e.Type != "mention" && e.Type != "bot_command" {
 			continue
 		}
-		start := byteOffset(text, e.Offset)
-		_, name, _ := strings.Cut(text[start:start+byteOffset(text[start:], e.Length)], "@")
+		start := botapi.ByteOffset(text, e.Offset)
+		_, name, _ := strings.Cut(text[start:start+botapi.ByteOffset(text[start:], e.Length)], "@")
 		if strings.EqualFold(name, r.username) {
 			return true
 		}
@@ -106,7 +108,7 @@ func (r reader) names(m *Message) bool {
 
 // quoted gives the message replied to. In a topic every message seems to answer the topic's first one:
 // that is no reply. Of a message in another chat there is only what it held.
-func (r reader) quoted(m *Message) *chat.Quoted {
+func (r reader) quoted(m *botapi.Message) *chat.Quoted {
 	var q chat.Quoted
 	switch to := m.ReplyTo; {
 	case m.ExternalReply != nil:
@@ -124,7 +126,7 @@ func (r reader) quoted(m *Message) *chat.Quoted {
 	return &q
 }
 
-func (r reader) press(q *CallbackQuery) (chat.Incoming, bool) {
+func (r reader) press(q *botapi.CallbackQuery) (chat.Incoming, bool) {
 	if q.Message == nil {
 		return chat.Incoming{}, false // under a message of the inline mode, which we do not offer
 	}
@@ -135,13 +137,13 @@ func (r reader) press(q *CallbackQuery) (chat.Incoming, bool) {
 }
 
 // membership tells of the bot's coming and going; other changes of its place are of no interest.
-func (r reader) membership(u *MemberUpdate) (chat.Incoming, bool) {
+func (r reader) membership(u *botapi.MemberUpdate) (chat.Incoming, bool) {
 	was, is := present(u.Old), present(u.New)
 	if was == is {
 		return chat.Incoming{}, false
 	}
 	in := chat.Incoming{
-		Kind: chat.KindMembership, Chat: chatOf(&Message{Chat: u.Chat}), From: person(u.From), At: time.Unix(u.Date, 0),
+		Kind: chat.KindMembership, Chat: chatOf(&botapi.Message{Chat: u.Chat}), From: person(u.From), At: time.Unix(u.Date, 0),
 		Membership: chat.MemberRemoved,
 	}
 	if is {
@@ -150,9 +152,9 @@ func (r reader) membership(u *MemberUpdate) (chat.Incoming, bool) {
 	return in, true
 }
 
-func present(m Member) bool { return m.Status != "left" && m.Status != "kicked" }
+func present(m botapi.Member) bool { return m.Status != "left" && m.Status != "kicked" }
 
-func chatOf(m *Message) chat.Chat {
+func chatOf(m *botapi.Message) chat.Chat {
 	c := chat.Chat{Place: placeOf(m), Kind: chat.ChatGroup, Title: clean(m.Chat.Title)}
 	if m.Chat.IsPrivate() {
 		c.Kind = chat.ChatPrivate
@@ -162,7 +164,7 @@ func chatOf(m *Message) chat.Chat {
 
 // placeOf gives a message's chat and topic. Outside of topics message_thread_id names a thread of replies,
 // and the general topic is addressed by none.
-func placeOf(m *Message) chat.Place {
+func placeOf(m *botapi.Message) chat.Place {
 	p := chat.Place{Chat: idText(m.Chat.ID)}
 	if m.IsTopicMessage && m.ThreadID > generalTopic {
 		p.Topic = strconv.Itoa(m.ThreadID)
@@ -172,7 +174,7 @@ func placeOf(m *Message) chat.Place {
 
 const generalTopic = 1
 
-func refOf(m *Message) chat.MessageRef {
+func refOf(m *botapi.Message) chat.MessageRef {
 	_, _, media := m.Media()
 	return chat.MessageRef{Place: placeOf(m), ID: strconv.Itoa(m.MessageID), Media: media}
 }
@@ -185,7 +187,7 @@ func clean(text string) string {
 }
 
 // attachments gives a message's file, as a list of at most one.
-func attachments(c Content) []chat.Attachment {
+func attachments(c botapi.Content) []chat.Attachment {
 	kind, file, ok := c.Media()
 	if !ok {
 		return nil
@@ -204,22 +206,22 @@ func attachments(c Content) []chat.Attachment {
 }
 
 // usualType is what a kind is when the message does not say.
-func usualType(kind MediaKind) string {
+func usualType(kind botapi.MediaKind) string {
 	switch kind {
-	case KindPhoto:
+	case botapi.KindPhoto:
 		return "image/jpeg"
-	case KindVideo, KindAnimation:
+	case botapi.KindVideo, botapi.KindAnimation:
 		return "video/mp4"
-	case KindVoice:
+	case botapi.KindVoice:
 		return "audio/ogg"
-	case KindAudio:
+	case botapi.KindAudio:
 		return "audio/mpeg"
 	}
 	return ""
 }
 
 // stickerType tells pictures from films and drawings.
-func stickerType(f FileInfo) (chat.MediaKind, string) {
+func stickerType(f botapi.FileInfo) (chat.MediaKind, string) {
 	switch {
 	case f.IsVideo:
 		return chat.KindVideo, "video/webm"

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/platforms/telegram/botapi"
+
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/users"
 )
@@ -17,7 +19,7 @@ func testReader() reader {
 // readJSON reads one update, given without its number.
 func readJSON(t *testing.T, update string) (chat.Incoming, bool) {
 	t.Helper()
-	u, err := ParseUpdate([]byte(`{"update_id":7,` + update[1:]))
+	u, err := botapi.ParseUpdate([]byte(`{"update_id":7,` + update[1:]))
 	if err != nil || u.Broken != nil {
 		t.Fatal(err, u.Broken)
 	}
@@ -123,7 +125,7 @@ func FuzzReader(f *testing.F) {
 	f.Add([]byte(`{"update_id":1,` + inGroup(`"text":"/x@sig_bot","entities":[{"type":"mention","offset":-3,"length":99}]`)[1:]))
 	f.Add([]byte(`{"update_id":1,"callback_query":{"id":"q","message":{"chat":{"id":1}}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		u, err := ParseUpdate(data)
+		u, err := botapi.ParseUpdate(data)
 		if err != nil || u.Broken != nil {
 			return
 		}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/platforms/telegram/botapi"
+
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/signalbox/signalbox/platforms/chat"
 )
@@ -42,7 +44,7 @@ func (a *Adapter) Run(ctx context.Context, to chat.Receiver) error {
 	defer a.receiver.Store(nil)
 	if a.public != nil {
 		err := a.keepWebhook(ctx)
-		if ctx.Err() != nil || ReasonOf(err) == Unauthorized {
+		if ctx.Err() != nil || botapi.ReasonOf(err) == botapi.Unauthorized {
 			return err
 		}
 		a.log.ErrorContext(ctx, "Telegram does not take the webhook: updates are polled for instead; PUBLIC_URL must be an https address on port 443, 80, 88 or 8443 that Telegram can reach",
@@ -57,7 +59,7 @@ func (a *Adapter) poll(ctx context.Context) error {
 	if err != nil || ctx.Err() != nil {
 		return err
 	}
-	p := &Poller{Client: a.client, Clock: a.clock, Logger: a.log, Allowed: allowedUpdates(), Handle: a.receive}
+	p := &botapi.Poller{Client: a.client, Clock: a.clock, Logger: a.log, Allowed: allowedUpdates(), Handle: a.receive}
 	return p.Run(ctx)
 }
 
@@ -77,16 +79,16 @@ func (a *Adapter) identify(ctx context.Context) error {
 func (a *Adapter) persist(ctx context.Context, what string, call func(context.Context) error) error {
 	for failures := 1; ; failures++ {
 		err := call(ctx)
-		var e *Error
+		var e *botapi.Error
 		switch {
 		case err == nil || ctx.Err() != nil:
 			return nil
-		case ReasonOf(err) == Unauthorized:
+		case botapi.ReasonOf(err) == botapi.Unauthorized:
 			return fmt.Errorf("the token is not accepted by Telegram; check TELEGRAM_BOT_TOKEN: %w", err)
 		case errors.As(err, &e) && e.Code == http.StatusBadRequest:
 			return err
 		}
-		pause := pauseAfter(err, failures)
+		pause := botapi.PauseAfter(err, failures)
 		a.log.WarnContext(ctx, what+"; trying again", "error", err, "failures", failures, "pause", pause)
 		select {
 		case <-a.clock.After(pause):
@@ -132,7 +134,7 @@ func (a *Adapter) ensureWebhook(lastError *int64) func(context.Context) error {
 			return nil
 		}
 		// At the start it is set in any case: the secret may be another.
-		return a.client.SetWebhook(ctx, WebhookConfig{
+		return a.client.SetWebhook(ctx, botapi.WebhookConfig{
 			URL: a.webhookURL(), Secret: a.secret, AllowedUpdates: allowedUpdates(), MaxConnections: webhookConnections,
 		})
 	}
@@ -141,11 +143,11 @@ func (a *Adapter) ensureWebhook(lastError *int64) func(context.Context) error {
 // WebhookHandler receives updates by HTTP while Run runs. It is to be mounted at WebhookPath; requests
 // without the secret that Telegram was told are answered 401.
 func (a *Adapter) WebhookHandler() http.Handler {
-	return &Webhook{Secret: a.secret, Logger: a.log, Handle: a.receive}
+	return &botapi.Webhook{Secret: a.secret, Logger: a.log, Handle: a.receive}
 }
 
 // receive stores updates with the receiver. An error makes them come again.
-func (a *Adapter) receive(ctx context.Context, updates []Update) error {
+func (a *Adapter) receive(ctx context.Context, updates []botapi.Update) error {
 	to, username := a.receiver.Load(), *a.username.Load()
 	if to == nil || username == "" {
 		return errNotReady

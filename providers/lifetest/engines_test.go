@@ -16,6 +16,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/comfy"
+	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/comfytest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
@@ -187,7 +188,7 @@ func TestEnginesThatAreDown(t *testing.T) {
 			}
 			if finished {
 				h.gates[h.a].Open()
-				client := comfy.NewClient(h.a.URL(), nil)
+				client := api.New(h.a.URL(), nil)
 				until(t, "the copies are finished", func() bool { n, err := client.QueueLength(t.Context()); return err == nil && n == 0 })
 			}
 			h.network.cut(h.a, false)

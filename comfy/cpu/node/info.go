@@ -26,7 +26,7 @@ func (s *Spec) Info(files *Files) *pyval.Dict {
 		for _, flag := range []struct {
 			name string
 			on   bool
-		}{{"deprecated", s.Deprecated}, {"experimental", s.Experimental}, {"dev_only", false}, {"api_node", false}} {
+		}{{"deprecated", s.Deprecated}, {"experimental", s.Experimental}, {"dev_only", false}, {"api_node", s.Partner}} {
 			d.Set(flag.name, flag.on)
 		}
 		d.Set("price_badge", nil)

@@ -22,6 +22,7 @@ type Spec struct {
 	Deprecated   bool
 	Experimental bool
 	Intermediate bool // has_intermediate_output
+	Partner      bool // api_node: it calls a paid service, with the key in extra_data
 
 	SearchAliases []string
 	Essentials    string // essentials_category

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/comfy/cpu/codec"
 	"github.com/signalbox/signalbox/comfy/cpu/node"
 	"github.com/signalbox/signalbox/comfy/cpu/tensor"
 )
@@ -248,7 +249,7 @@ func saveDataset(ctx context.Context, c *node.Call) ([]string, error) {
 			stem = fmt.Sprintf("%s_%05d", prefix, nextNumber(c, folder, prefix))
 		}
 		name := path.Join(folder, fmt.Sprintf("%s_%05d.png", stem, i))
-		if err := writeOutput(c, name, func(w io.Writer) error { return tensor.EncodePNG(w, m, 0, nil) }); err != nil {
+		if err := writeOutput(c, name, func(w io.Writer) error { return codec.EncodePNG(w, m, 0, nil) }); err != nil {
 			return nil, err
 		}
 		names = append(names, name)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/signalbox/signalbox/comfy/cpu/codec"
 	"github.com/signalbox/signalbox/comfy/cpu/node"
 	"github.com/signalbox/signalbox/comfy/cpu/pyval"
 	"github.com/signalbox/signalbox/comfy/cpu/tensor"
@@ -201,7 +202,7 @@ func ltxvPreprocess() node.Node {
 			if loss == 0 {
 				return m, nil
 			}
-			return tensor.Recompress(m, loss)
+			return codec.Recompress(m, loss)
 		}),
 	}
 }

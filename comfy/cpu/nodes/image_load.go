@@ -10,6 +10,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/signalbox/signalbox/comfy/cpu/codec"
 	"github.com/signalbox/signalbox/comfy/cpu/node"
 	"github.com/signalbox/signalbox/comfy/cpu/tensor"
 )
@@ -82,7 +83,7 @@ func decodeInput(c *node.Call, input string) (*tensor.Image, *tensor.Mask, error
 	if err != nil {
 		return nil, nil, err
 	}
-	m, mask, err := tensor.Decode(data)
+	m, mask, err := codec.Decode(data)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%q: %w", c.Text(input), err)
 	}
@@ -169,7 +170,7 @@ func decodeStill(c *node.Call, name string) (*tensor.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := tensor.DecodeStill(data)
+	m, err := codec.DecodeStill(data)
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", name, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"github.com/signalbox/signalbox/comfy/cpu/codec"
 	"github.com/signalbox/signalbox/comfy/cpu/node"
 	"github.com/signalbox/signalbox/comfy/cpu/tensor"
 )
@@ -15,10 +16,10 @@ func imageSaveNodes() []node.Node {
 }
 
 // savedTexts is what saved files tell of the workflow that made them.
-func savedTexts(c *node.Call) []tensor.Text {
-	out := make([]tensor.Text, len(c.Meta))
+func savedTexts(c *node.Call) []codec.Text {
+	out := make([]codec.Text, len(c.Meta))
 	for i, t := range c.Meta {
-		out[i] = tensor.Text{Key: t.Key, Value: t.Text}
+		out[i] = codec.Text{Key: t.Key, Value: t.Text}
 	}
 	return out
 }
@@ -33,7 +34,7 @@ func savePictures(ctx context.Context, c *node.Call, saver *node.Saver, m *tenso
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		ref, err := saver.Save(i, "png", func(w io.Writer) error { return tensor.EncodePNG(w, m, i, savedTexts(c)) })
+		ref, err := saver.Save(i, "png", func(w io.Writer) error { return codec.EncodePNG(w, m, i, savedTexts(c)) })
 		if err != nil {
 			return nil, err
 		}
@@ -113,15 +114,15 @@ func saveImageAdvanced() node.Node {
 // advancedEncoder gives the encoder of the chosen format and its extension.
 func advancedEncoder(c *node.Call) (func(w io.Writer, m *tensor.Image, i int) error, string) {
 	if c.Text("format") == "exr" {
-		space := tensor.ColorSpace(c.Text("format.input_color_space"))
+		space := codec.ColorSpace(c.Text("format.input_color_space"))
 		return func(w io.Writer, m *tensor.Image, i int) error {
-			return tensor.EncodeEXR(w, m, i, space, savedTexts(c))
+			return codec.EncodeEXR(w, m, i, space, savedTexts(c))
 		}, "exr"
 	}
 	if c.Text("format.bit_depth") == "16-bit" {
-		return func(w io.Writer, m *tensor.Image, i int) error { return tensor.EncodePNG16(w, m, i, savedTexts(c)) }, "png"
+		return func(w io.Writer, m *tensor.Image, i int) error { return codec.EncodePNG16(w, m, i, savedTexts(c)) }, "png"
 	}
-	return func(w io.Writer, m *tensor.Image, i int) error { return tensor.EncodePNG(w, m, i, savedTexts(c)) }, "png"
+	return func(w io.Writer, m *tensor.Image, i int) error { return codec.EncodePNG(w, m, i, savedTexts(c)) }, "png"
 }
 
 func saveAnimatedPNG() node.Node {
@@ -140,7 +141,7 @@ func saveAnimatedPNG() node.Node {
 		},
 		Run: func(_ context.Context, c *node.Call) (*node.Result, error) {
 			return saveAnimation(c, "png", func(w io.Writer, m *tensor.Image) error {
-				return tensor.EncodeAPNG(w, m, c.Float("fps"), c.Int("compress_level"), savedTexts(c))
+				return codec.EncodeAPNG(w, m, c.Float("fps"), c.Int("compress_level"), savedTexts(c))
 			})
 		},
 	}
@@ -165,7 +166,7 @@ func saveAnimatedWEBP() node.Node {
 		},
 		Run: func(_ context.Context, c *node.Call) (*node.Result, error) {
 			return saveAnimation(c, "webp", func(w io.Writer, m *tensor.Image) error {
-				return tensor.EncodeWebP(w, m, c.Float("fps"), tensor.WebPTexts(savedTexts(c)))
+				return codec.EncodeWebP(w, m, c.Float("fps"), codec.WebPTexts(savedTexts(c)))
 			})
 		},
 	}

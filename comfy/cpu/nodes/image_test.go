@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/signalbox/signalbox/comfy/cpu/codec"
 	"github.com/signalbox/signalbox/comfy/cpu/node"
 	"github.com/signalbox/signalbox/comfy/cpu/pyval"
 	"github.com/signalbox/signalbox/comfy/cpu/tensor"
@@ -61,7 +62,7 @@ func (f folders) write(t *testing.T, name string, data []byte) {
 func (f folders) writePicture(t *testing.T, name string, m *tensor.Image) {
 	t.Helper()
 	var file strings.Builder
-	if err := tensor.EncodePNG(&file, m, 0, nil); err != nil {
+	if err := codec.EncodePNG(&file, m, 0, nil); err != nil {
 		t.Fatal(err)
 	}
 	f.write(t, name, []byte(file.String()))

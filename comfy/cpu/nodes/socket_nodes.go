@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"context"
 
+	"github.com/signalbox/signalbox/comfy/cpu/codec"
 	"github.com/signalbox/signalbox/comfy/cpu/node"
-	"github.com/signalbox/signalbox/comfy/cpu/tensor"
 )
 
 // socketNodes give results to the client that listens, instead of to files.
@@ -16,7 +16,7 @@ func socketNodes() []node.Node {
 		m := c.Image("images")
 		for i := range m.B {
 			var b bytes.Buffer
-			if err := tensor.EncodePNG(&b, m, i, nil); err != nil {
+			if err := codec.EncodePNG(&b, m, i, nil); err != nil {
 				return nil, err
 			}
 			c.Preview(i, m.B, node.PreviewPNG, b.Bytes())

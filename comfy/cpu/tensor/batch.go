@@ -19,7 +19,7 @@ func Concat(parts []*Image) (*Image, error) {
 		}
 		n += p.B
 	}
-	if _, err := count(n, first.H, first.W, first.C); err != nil {
+	if _, err := Count(n, first.H, first.W, first.C); err != nil {
 		return nil, err
 	}
 	out := &Image{B: n, H: first.H, W: first.W, C: first.C, Pix: make([]float32, 0, n*first.H*first.W*first.C)}
@@ -194,8 +194,8 @@ func addTile(out *Image, weights []float32, tile *Image, mask []float32, maskWid
 			at := (box.Y0+y)*out.W + box.X0 + x
 			weights[at] += weight
 			for b := range out.B {
-				from := tile.frame(b % tile.B)[(y*tile.W+x)*tile.C:]
-				to := out.frame(b)[at*out.C:]
+				from := tile.Frame(b % tile.B)[(y*tile.W+x)*tile.C:]
+				to := out.Frame(b)[at*out.C:]
 				for k := range out.C {
 					to[k] += float32(from[k] * weight)
 				}

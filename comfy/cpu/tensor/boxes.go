@@ -113,7 +113,7 @@ func DrawBoxes(m *Image, boxes [][]Rect) *Image {
 
 func (m *Image) drawFrame(i int, b Box) {
 	const width = 3
-	frame := m.frame(i)
+	frame := m.Frame(i)
 	inside := b.within(&Image{W: m.W - 1, H: m.H - 1})
 	for y := inside.Y0; y <= inside.Y1; y++ {
 		for x := inside.X0; x <= inside.X1; x++ {

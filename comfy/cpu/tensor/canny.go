@@ -29,7 +29,7 @@ func Canny(m *Image, low, high float64) (*Image, error) {
 		edges := p.blur5().thinEdges().hysteresis(float32(low), float32(high))
 		for i, e := range edges {
 			if e {
-				fill(out.frame(b)[3*i:3*i+3], 1)
+				fill(out.Frame(b)[3*i:3*i+3], 1)
 			}
 		}
 	}
@@ -43,7 +43,7 @@ type plane struct {
 }
 
 func grey(m *Image, b int) []float32 {
-	src := m.frame(b)
+	src := m.Frame(b)
 	if m.C == 1 {
 		return src
 	}

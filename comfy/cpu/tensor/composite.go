@@ -30,12 +30,12 @@ func Composite(destination, source *Image, mask *Mask, x, y int, resize bool) (*
 	if x < 0 || y < 0 {
 		return nil, fmt.Errorf("the place %d, %d lies before the start of the destination", x, y)
 	}
-	out := destination.like()
+	out := destination.Like()
 	copy(out.Pix, destination.Pix)
 	for b := range out.B {
 		var weights []float32
 		if mask != nil {
-			weights = mask.frame(b)
+			weights = mask.Frame(b)
 		}
 		overlay(out, source, weights, b, x, y)
 	}
@@ -45,7 +45,7 @@ func Composite(destination, source *Image, mask *Mask, x, y int, resize bool) (*
 // overlay mixes one picture of the source into the batch; weights, one for each pixel of the source, may be nil for 1.
 func overlay(out, source *Image, weights []float32, b, x, y int) {
 	w, h, c := min(source.W, out.W-x), min(source.H, out.H-y), out.C
-	src, dst := source.frame(b), out.frame(b)
+	src, dst := source.Frame(b), out.Frame(b)
 	for row := range h {
 		from, to := src[row*source.W*c:], dst[((y+row)*out.W+x)*c:]
 		for i := range w * c {
@@ -199,7 +199,7 @@ func PorterDuff(source, destination Layer, mode string) (Layer, error) {
 	if destination, err = destination.fit(n, destination.Image.W, destination.Image.H); err != nil {
 		return Layer{}, err
 	}
-	out := Layer{Image: destination.Image.like(), Mask: destination.Mask.like()}
+	out := Layer{Image: destination.Image.Like(), Mask: destination.Mask.Like()}
 	c := out.Image.C
 	for i := range out.Mask.Pix {
 		sa, da := 1-source.Mask.Pix[i], 1-destination.Mask.Pix[i]

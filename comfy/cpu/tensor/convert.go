@@ -2,8 +2,8 @@ package tensor
 
 import "image"
 
-// byteOf is the saved byte of a value: 255*x bounded to 0..255 and truncated. NaN gives 0.
-func byteOf(v float32) uint8 {
+// Byte is the saved byte of a value: 255*x bounded to 0..255 and truncated. NaN gives 0.
+func Byte(v float32) uint8 {
 	v *= 255
 	if !(v > 0) {
 		return 0
@@ -14,8 +14,8 @@ func byteOf(v float32) uint8 {
 	return uint8(v)
 }
 
-// wordOf is the same for 16 bits.
-func wordOf(v float32) uint16 {
+// Word is the same for 16 bits.
+func Word(v float32) uint16 {
 	v *= 65535
 	if !(v > 0) {
 		return 0
@@ -26,8 +26,8 @@ func wordOf(v float32) uint16 {
 	return uint16(v)
 }
 
-// fromByte is the value of a stored byte.
-func fromByte(b uint8) float32 { return float32(b) / 255 }
+// FromByte is the value of a stored byte.
+func FromByte(b uint8) float32 { return float32(b) / 255 }
 
 // raster is a picture of 8-bit channels, the form in which Pillow works.
 type raster struct {
@@ -42,16 +42,19 @@ func newRaster(w, h, c int) *raster {
 // raster8 converts one picture of the batch as if it were saved.
 func (m *Image) raster8(i int) *raster {
 	out := newRaster(m.W, m.H, m.C)
-	for k, v := range m.frame(i) {
-		out.pix[k] = byteOf(v)
+	for k, v := range m.Frame(i) {
+		out.pix[k] = Byte(v)
 	}
 	return out
 }
 
+// Bytes is one picture of the batch as it is saved: a byte for each channel, line by line.
+func (m *Image) Bytes(i int) []uint8 { return m.raster8(i).pix }
+
 // put writes the raster into a picture of a batch of equal size.
 func (r *raster) put(dst []float32) {
 	for k, b := range r.pix {
-		dst[k] = fromByte(b)
+		dst[k] = FromByte(b)
 	}
 }
 
@@ -75,5 +78,5 @@ func (m *Image) Picture(i int) image.Image {
 
 // EightBit rounds all values down to what a saved file holds.
 func EightBit(m *Image) *Image {
-	return m.apply(func(v float32) float32 { return fromByte(byteOf(v)) })
+	return m.apply(func(v float32) float32 { return FromByte(Byte(v)) })
 }

@@ -37,24 +37,24 @@ func TestRandomNumbersOfOthers(t *testing.T) {
 func TestSavingTruncates(t *testing.T) {
 	t.Parallel()
 	for n := range 256 {
-		if got := byteOf(fromByte(uint8(n))); int(got) != n {
+		if got := Byte(FromByte(uint8(n))); int(got) != n {
 			t.Errorf("byte %d comes back as %d", n, got)
 		}
 	}
 	for v, want := range map[float32]uint8{-1: 0, 0.999: 254, 1: 255, 1.5: 255, float32(math.NaN()): 0, float32(math.Inf(1)): 255} {
-		if got := byteOf(v); got != want {
+		if got := Byte(v); got != want {
 			t.Errorf("%v is saved as %d, want %d", v, got, want)
 		}
 	}
 	lower := 0
 	m := Invert(&Image{B: 1, H: 1, W: 256, C: 1, Pix: func() (p []float32) {
 		for n := range 256 {
-			p = append(p, fromByte(uint8(n)))
+			p = append(p, FromByte(uint8(n)))
 		}
 		return p
 	}()})
 	for n, v := range m.Pix {
-		if int(byteOf(v)) == 254-n {
+		if int(Byte(v)) == 254-n {
 			lower++
 		}
 	}
@@ -66,7 +66,7 @@ func TestSavingTruncates(t *testing.T) {
 func TestResizingKeepsAFlatPicture(t *testing.T) {
 	t.Parallel()
 	m := &Image{B: 1, H: 5, W: 7, C: 3, Pix: make([]float32, 105)}
-	fill(m.Pix, fromByte(200))
+	fill(m.Pix, FromByte(200))
 	for _, method := range []Method{Nearest, Bilinear, Area, Bicubic, Lanczos} {
 		for _, size := range [][2]int{{1, 1}, {7, 5}, {14, 10}, {3, 2}, {200, 3}, {1, 300}} {
 			out, err := Resize(m, size[0], size[1], method)

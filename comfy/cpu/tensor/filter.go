@@ -27,7 +27,7 @@ func Blur(m *Image, radius int, sigma float64) (*Image, error) {
 	if radius == 0 {
 		return m, nil
 	}
-	out := m.like()
+	out := m.Like()
 	err := blurred(m, radius, sigma, func(i int, v float64) { out.Pix[i] = float32(v) })
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func Sharpen(m *Image, radius int, sigma, alpha float64) (*Image, error) {
 	if radius == 0 {
 		return m, nil
 	}
-	out := m.like()
+	out := m.Like()
 	gain := alpha * 10
 	err := blurred(m, radius, sigma, func(i int, v float64) {
 		x := float64(m.Pix[i])
@@ -62,7 +62,7 @@ func blurred(m *Image, radius int, sigma float64, put func(i int, v float64)) er
 	line := m.W * m.C
 	rows := make([]float64, m.H*line)
 	for b := range m.B {
-		src := m.frame(b)
+		src := m.Frame(b)
 		for y := range m.H {
 			blurLine(rows[y*line:(y+1)*line], src[y*line:(y+1)*line], kernel, m.W, m.C)
 		}
@@ -133,7 +133,7 @@ func Morph(m *Image, op Operation, size int) (*Image, error) {
 }
 
 func minus(a, b *Image) *Image {
-	out := a.like()
+	out := a.Like()
 	for i, v := range a.Pix {
 		out.Pix[i] = v - b.Pix[i]
 	}
@@ -147,11 +147,11 @@ func erode(m *Image, size int) *Image { return window(m, size, -1) }
 // window gives the largest value (sign 1) or the smallest (sign -1) in the square around each pixel; an even square
 // reaches one pixel further to the left and top.
 func window(m *Image, size int, sign float32) *Image {
-	out := m.like()
+	out := m.Like()
 	line := m.W * m.C
 	queue := make([]int, max(m.W, m.H))
 	for b := range m.B {
-		src, dst := m.frame(b), out.frame(b)
+		src, dst := m.Frame(b), out.Frame(b)
 		for y := range m.H {
 			for c := range m.C {
 				slide(dst[y*line+c:], m.C, src[y*line+c:], m.C, m.W, size, sign, queue)

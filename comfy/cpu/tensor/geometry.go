@@ -10,7 +10,7 @@ func Crop(m *Image, x, y, w, h int) *Image {
 	out.Pix = make([]float32, out.B*out.H*out.W*out.C)
 	line := out.W * out.C
 	for b := range m.B {
-		src, dst := m.frame(b), out.frame(b)
+		src, dst := m.Frame(b), out.Frame(b)
 		for row := range out.H {
 			copy(dst[row*line:(row+1)*line], src[((y0+row)*m.W+x0)*m.C:])
 		}
@@ -42,7 +42,7 @@ func CropCenter(m *Image, w, h int) *Image {
 func paste(dst, src *Image, x, y int) {
 	line := src.W * src.C
 	for b := range src.B {
-		from, to := src.frame(b), dst.frame(b)
+		from, to := src.Frame(b), dst.Frame(b)
 		for row := range src.H {
 			copy(to[((y+row)*dst.W+x)*dst.C:], from[row*line:(row+1)*line])
 		}
@@ -160,7 +160,7 @@ func Rotate(m *Image, quarters int) *Image {
 func rearrange(m *Image, w, h int, at func(x, y int) (int, int)) *Image {
 	out := &Image{B: m.B, H: h, W: w, C: m.C, Pix: make([]float32, len(m.Pix))}
 	for b := range m.B {
-		src, dst := m.frame(b), out.frame(b)
+		src, dst := m.Frame(b), out.Frame(b)
 		i := 0
 		for y := range h {
 			for x := range w {

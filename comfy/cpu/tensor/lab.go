@@ -16,7 +16,7 @@ func toLab(m *Image) lab {
 		for k := range 3 {
 			out.pix[b][k] = make([]float32, out.n)
 		}
-		src := m.frame(b)
+		src := m.Frame(b)
 		for i := range out.n {
 			l, a, bb := labOfLight(light.of(src[i*m.C]), light.of(src[i*m.C+1]), light.of(src[i*m.C+2]))
 			out.pix[b][0][i], out.pix[b][1][i], out.pix[b][2][i] = l, a, bb
@@ -54,13 +54,13 @@ type lights [256]float32
 func lightTable() *lights {
 	var t lights
 	for i := range t {
-		t[i] = linear(fromByte(uint8(i)))
+		t[i] = linear(FromByte(uint8(i)))
 	}
 	return &t
 }
 
 func (t *lights) of(v float32) float32 {
-	if i := int(v*255 + 0.5); i >= 0 && i < 256 && fromByte(uint8(i)) == v {
+	if i := int(v*255 + 0.5); i >= 0 && i < 256 && FromByte(uint8(i)) == v {
 		return t[i]
 	}
 	return linear(v)

@@ -6,7 +6,7 @@ import (
 )
 
 func (m *Mask) apply(f func(v float32) float32) *Mask {
-	out := m.like()
+	out := m.Like()
 	for i, v := range m.Pix {
 		out.Pix[i] = f(v)
 	}
@@ -122,9 +122,9 @@ func equalValues(a, b []float32) bool {
 
 // growStep takes the largest value (sign 1) or the smallest (sign -1) of each pixel and its four neighbours.
 func growStep(m *Mask, sign float32) *Mask {
-	out := m.like()
+	out := m.Like()
 	for b := range m.B {
-		src, dst := m.frame(b), out.frame(b)
+		src, dst := m.Frame(b), out.Frame(b)
 		for y := range m.H {
 			up, down := max(y-1, 0)*m.W, min(y+1, m.H-1)*m.W
 			row := y * m.W
@@ -185,7 +185,7 @@ func CombineMasks(destination, source *Mask, x, y int, op string) (*Mask, error)
 	}
 	out := &Mask{B: destination.B, H: destination.H, W: destination.W, Pix: append([]float32(nil), destination.Pix...)}
 	for b := range out.B {
-		src, dst := source.frame(b%source.B), out.frame(b)
+		src, dst := source.Frame(b%source.B), out.Frame(b)
 		for row := range h {
 			for i, s := range src[row*source.W:][:max(w, 0)] {
 				d := &dst[(y+row)*out.W+x+i]
@@ -214,7 +214,7 @@ func Quadmask(m *Mask, radius int) *Mask {
 			return 0
 		})
 		grown := dilate(dark.Plane(), 2*radius+1)
-		spread := scaled.like()
+		spread := scaled.Like()
 		for i, v := range scaled.Pix {
 			if grown.Pix[i] <= 0.5 {
 				spread.Pix[i] = v

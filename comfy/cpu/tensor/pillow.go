@@ -73,7 +73,7 @@ func (r *raster) lanczos(w, h int) (*raster, error) {
 	if w == r.w && h == r.h {
 		return r, nil
 	}
-	if _, err := count(1, h, max(w, r.w), r.c); err != nil {
+	if _, err := Count(1, h, max(w, r.w), r.c); err != nil {
 		return nil, err
 	}
 	out := r

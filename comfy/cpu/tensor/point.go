@@ -4,7 +4,7 @@ import "fmt"
 
 // apply gives a batch with f of each value.
 func (m *Image) apply(f func(v float32) float32) *Image {
-	out := m.like()
+	out := m.Like()
 	for i, v := range m.Pix {
 		out.Pix[i] = f(v)
 	}
@@ -37,7 +37,7 @@ func Normalize(m *Image, mean, std float64) *Image {
 // AddNoise adds strength times normal noise and clamps. The noise is that of torch's generator on the CPU for the seed.
 func AddNoise(m *Image, seed uint64, strength float64) *Image {
 	s := float32(strength)
-	out := m.like()
+	out := m.Like()
 	for i, n := range TorchNormal(seed, len(m.Pix)) {
 		out.Pix[i] = clamp01(m.Pix[i] + float32(s*n))
 	}
@@ -103,7 +103,7 @@ func Blend(a, b *Image, factor float64, mode BlendMode) (*Image, error) {
 		return nil, err
 	}
 	keep, mix := float32(1-factor), float32(factor)
-	out := a.like()
+	out := a.Like()
 	for i, v := range a.Pix {
 		out.Pix[i] = clamp01(float32(v*keep) + float32(f(v, b.Pix[i])*mix))
 	}
@@ -133,7 +133,7 @@ func YUV(m *Image) (y, u, v *Image, err error) {
 	if m.C != 3 {
 		return nil, nil, nil, fmt.Errorf("converting colours takes pictures of 3 channels, got %d: split off the alpha channel first", m.C)
 	}
-	y, u, v = m.like(), m.like(), m.like()
+	y, u, v = m.Like(), m.Like(), m.Like()
 	for i := 0; i < len(m.Pix); i += 3 {
 		r, g, b := m.Pix[i], m.Pix[i+1], m.Pix[i+2]
 		luma := float32(0.299*r) + float32(0.587*g)
@@ -185,14 +185,14 @@ func CountValues(m *Image) (Histograms, error) {
 	if m.B == 0 || m.C < 3 {
 		return h, fmt.Errorf("cannot count the values of a batch of %d pictures with %d channels", m.B, m.C)
 	}
-	src := m.frame(0)
+	src := m.Frame(0)
 	for i := 0; i < len(src); i += m.C {
 		r, g, b := src[i], src[i+1], src[i+2]
-		h.Red[byteOf(r)]++
-		h.Green[byteOf(g)]++
-		h.Blue[byteOf(b)]++
+		h.Red[Byte(r)]++
+		h.Green[Byte(g)]++
+		h.Blue[Byte(b)]++
 		luma := float32(0.2126*r) + float32(0.7152*g)
-		h.Luminance[byteOf(luma+float32(0.0722*b))]++
+		h.Luminance[Byte(luma+float32(0.0722*b))]++
 	}
 	for i := range h.RGB {
 		h.RGB[i] = (h.Red[i] + h.Green[i] + h.Blue[i]) / 3

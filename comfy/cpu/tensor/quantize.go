@@ -34,9 +34,9 @@ func Quantize(m *Image, colors int, dither Dither) (*Image, error) {
 	if m.C < 3 {
 		return nil, fmt.Errorf("cannot quantize a picture of %d channels: it takes 3 or 4", m.C)
 	}
-	out := m.like()
+	out := m.Like()
 	for b := range m.B {
-		pixels := truncatedRGB(m.frame(b), m.C)
+		pixels := truncatedRGB(m.Frame(b), m.C)
 		pal := medianCut(pixels, colors)
 		// Pillow looks for colours in all 256 entries of a palette; those not set are black.
 		pal = append(pal, make([]rgb, 256-len(pal))...)
@@ -50,10 +50,10 @@ func Quantize(m *Image, colors int, dither Dither) (*Image, error) {
 		default:
 			indices = lookup.all(pixels)
 		}
-		dst, src := out.frame(b), m.frame(b)
+		dst, src := out.Frame(b), m.Frame(b)
 		for i, index := range indices {
 			for k, v := range pal[index] {
-				dst[i*m.C+k] = fromByte(v)
+				dst[i*m.C+k] = FromByte(v)
 			}
 			copy(dst[i*m.C+3:(i+1)*m.C], src[i*m.C+3:(i+1)*m.C])
 		}

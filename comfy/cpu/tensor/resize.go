@@ -101,7 +101,7 @@ func resizeNearest(out, in *Image) {
 	rows := nearestIndex(in.H, out.H)
 	c := in.C
 	for b := range in.B {
-		src, dst := in.frame(b), out.frame(b)
+		src, dst := in.Frame(b), out.Frame(b)
 		for y, sy := range rows {
 			line := src[sy*in.W*c : (sy+1)*in.W*c]
 			to := dst[y*out.W*c : (y+1)*out.W*c]
@@ -151,7 +151,7 @@ func resizeBilinear(out, in *Image, flat bool) {
 	}
 	c := in.C
 	for b := range in.B {
-		src, dst := in.frame(b), out.frame(b)
+		src, dst := in.Frame(b), out.Frame(b)
 		for y, v := range rows {
 			top, bottom := src[v.i0*in.W*c:], src[v.i1*in.W*c:]
 			for x, u := range columns {
@@ -189,7 +189,7 @@ func resizeArea(out, in *Image) {
 	c := in.C
 	sum := make([]float32, c)
 	for b := range in.B {
-		src, dst := in.frame(b), out.frame(b)
+		src, dst := in.Frame(b), out.Frame(b)
 		for y := range out.H {
 			y0, y1 := areaSpan(in.H, out.H, y)
 			for x := range out.W {
@@ -250,7 +250,7 @@ func resizeBicubic(out, in *Image) {
 		lines[k] = make([]float32, line)
 	}
 	for b := range in.B {
-		src, dst := in.frame(b), out.frame(b)
+		src, dst := in.Frame(b), out.Frame(b)
 		held := [4]int{-1, -1, -1, -1}
 		for y, v := range rows {
 			for _, sy := range v.i {
@@ -287,7 +287,7 @@ func resizeLanczos(out, in *Image) error {
 		if err != nil {
 			return err
 		}
-		small.put(out.frame(b))
+		small.put(out.Frame(b))
 	}
 	return nil
 }

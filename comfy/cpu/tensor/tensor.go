@@ -32,7 +32,7 @@ type Mask struct {
 
 // NewImage makes a black batch. It refuses negative sizes and batches over MaxValues.
 func NewImage(b, h, w, c int) (*Image, error) {
-	n, err := count(b, h, w, c)
+	n, err := Count(b, h, w, c)
 	if err != nil {
 		return nil, err
 	}
@@ -41,14 +41,15 @@ func NewImage(b, h, w, c int) (*Image, error) {
 
 // NewMask makes a batch of zero planes. It refuses negative sizes and batches over MaxValues.
 func NewMask(b, h, w int) (*Mask, error) {
-	n, err := count(b, h, w, 1)
+	n, err := Count(b, h, w, 1)
 	if err != nil {
 		return nil, err
 	}
 	return &Mask{B: b, H: h, W: w, Pix: make([]float32, n)}, nil
 }
 
-func count(b, h, w, c int) (int, error) {
+// Count is how many values a batch has. Negative sizes, and more than MaxValues, are errors.
+func Count(b, h, w, c int) (int, error) {
 	n := 1
 	for _, size := range []int{b, h, w, c} {
 		if size < 0 {
@@ -62,22 +63,22 @@ func count(b, h, w, c int) (int, error) {
 	return n, nil
 }
 
-// like is a batch of the same shape with room for new values.
-func (m *Image) like() *Image {
+// Like is a batch of the same shape with room for new values.
+func (m *Image) Like() *Image {
 	return &Image{B: m.B, H: m.H, W: m.W, C: m.C, Pix: make([]float32, len(m.Pix))}
 }
 
-func (m *Mask) like() *Mask {
+func (m *Mask) Like() *Mask {
 	return &Mask{B: m.B, H: m.H, W: m.W, Pix: make([]float32, len(m.Pix))}
 }
 
-// frame is the pixels of one picture of the batch, shared with it.
-func (m *Image) frame(i int) []float32 {
+// Frame is the pixels of one picture of the batch, shared with it.
+func (m *Image) Frame(i int) []float32 {
 	n := m.H * m.W * m.C
 	return m.Pix[i*n : (i+1)*n]
 }
 
-func (m *Mask) frame(i int) []float32 {
+func (m *Mask) Frame(i int) []float32 {
 	n := m.H * m.W
 	return m.Pix[i*n : (i+1)*n]
 }

@@ -12,7 +12,7 @@ func noise(b, h, w, c int) *Image {
 	r := rand.New(rand.NewPCG(uint64(b<<16|h), uint64(w<<16|c)))
 	m := &Image{B: b, H: h, W: w, C: c, Pix: make([]float32, b*h*w*c)}
 	for i := range m.Pix {
-		m.Pix[i] = fromByte(uint8(r.IntN(256)))
+		m.Pix[i] = FromByte(uint8(r.IntN(256)))
 	}
 	return m
 }
@@ -52,7 +52,6 @@ func operations(other *Image, mask *Mask) map[string]func(m *Image) (*Image, err
 		"boxes crop": func(m *Image) (*Image, error) {
 			return CropBoxes(m, [][]Rect{{{X: 0, Y: 0, W: 2, H: 2}}}, 64, 64, 1, true)
 		},
-		"recompress": func(m *Image) (*Image, error) { return Recompress(m, 30) },
 	}
 	for _, method := range []Method{Nearest, Bilinear, Area, Bicubic, Lanczos} {
 		ops["resize "+string(method)] = func(m *Image) (*Image, error) { return Resize(m, 9, 6, method) }
@@ -86,7 +85,7 @@ func operations(other *Image, mask *Mask) map[string]func(m *Image) (*Image, err
 
 // refusals are the operations that may say no to small pictures or to pictures with alpha.
 var refusals = map[string]bool{
-	"blur": true, "sharpen": true, "canny": true, "recompress": true, "transfer reinhard_lab": true, "transfer mkl_lab": true, "transfer histogram": true,
+	"blur": true, "sharpen": true, "canny": true, "transfer reinhard_lab": true, "transfer mkl_lab": true, "transfer histogram": true,
 }
 
 func TestOperationsTakeAnySize(t *testing.T) {

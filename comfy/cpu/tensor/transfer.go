@@ -51,7 +51,7 @@ func TransferColors(target, ref *Image, method string, base Baseline, strength f
 
 func transferLab(target, ref *Image, fit func(from, to stats) affine, base Baseline, strength float32) *Image {
 	from, to := toLab(target), toLab(ref)
-	out := target.like()
+	out := target.Like()
 	var shared affine
 	switch base.Mode {
 	case "uniform":
@@ -65,7 +65,7 @@ func transferLab(target, ref *Image, fit func(from, to stats) affine, base Basel
 			r := min(b, ref.B-1)
 			f = fit(from.frames(b, b+1).pooled(), to.frames(r, r+1).pooled())
 		}
-		dst := out.frame(b)
+		dst := out.Frame(b)
 		for i := range from.n {
 			v := [3]float32{from.pix[b][0][i], from.pix[b][1][i], from.pix[b][2][i]}
 			w := f.apply(v)
@@ -96,7 +96,7 @@ type cumulative [][256]float32
 func (m *Image) cumulative(from, to int) cumulative {
 	out := make(cumulative, m.C)
 	for b := from; b < to; b++ {
-		for i, v := range m.frame(b) {
+		for i, v := range m.Frame(b) {
 			out[i%m.C][step(v)]++
 		}
 	}
@@ -130,7 +130,7 @@ func (c cumulative) table(to cumulative) [][256]float32 {
 }
 
 func transferHistogram(target, ref *Image, base Baseline, strength float32) *Image {
-	out := target.like()
+	out := target.Like()
 	var shared [][256]float32
 	switch base.Mode {
 	case "uniform":
@@ -144,8 +144,8 @@ func transferHistogram(target, ref *Image, base Baseline, strength float32) *Ima
 			r := min(b, ref.B-1)
 			table = target.cumulative(b, b+1).table(ref.cumulative(r, r+1))
 		}
-		dst := out.frame(b)
-		for i, v := range target.frame(b) {
+		dst := out.Frame(b)
+		for i, v := range target.Frame(b) {
 			dst[i] = clamp01(lerp(v, table[i%target.C][step(v)], strength))
 		}
 	}

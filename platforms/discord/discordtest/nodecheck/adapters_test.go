@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/discord"
 	"github.com/signalbox/signalbox/platforms/discord/discordtest"
 	"github.com/signalbox/signalbox/platforms/telegram"
+	"github.com/signalbox/signalbox/platforms/telegram/botapi"
 	"github.com/signalbox/signalbox/platforms/telegram/telegramtest"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -112,7 +113,7 @@ func TestTelegramAdapter(t *testing.T) {
 		s := telegramtest.New(t, telegramtest.Options{Patience: 5 * time.Minute})
 		ann := s.User("Ann")
 		ann.Start("")
-		client, err := telegram.NewClient(telegram.Config{Token: s.Token, BaseURL: s.URL, Transport: transport(t)})
+		client, err := botapi.NewClient(botapi.Config{Token: s.Token, BaseURL: s.URL, Transport: transport(t)})
 		if err != nil {
 			t.Fatal(err)
 		}
