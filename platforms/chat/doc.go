@@ -13,7 +13,7 @@
 // which is edited while the run goes on, and which the Deliverer turns into the result.
 //
 //	Receive -> inbox -> lanes -> turn -> draft -> runs.Bind -> question | status message -> runs.AcceptBound
-//	runs.Service -> Deliverer -> the status message becomes the result
+//	runner.Service -> Deliverer -> the status message becomes the result
 //
 // # State
 //

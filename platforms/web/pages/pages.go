@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/users"
 )
 
-// Runs is what the pages need of runs.Service, beside what request.Callers and request.Reader need.
+// Runs is what the pages need of runner.Service, beside what request.Callers and request.Reader need.
 type Runs interface {
 	Binds
 	Steers
