@@ -28,7 +28,7 @@ func PressFollowUp(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) e
 			return notFollowed(ctx, t, "card.noTool", "tool", chat.Brief(actions[n].Tool, 60))
 		}
 		if words.HoldsAsset(actions[n].Inputs) {
-			return notFollowed(ctx, t, "file.gone") // files of the house are given by hand, not by name
+			return notFollowed(ctx, t, "file.gone") // stored files are given by hand, not by name
 		}
 		if err := t.Note(ctx, "press.started"); err != nil {
 			return err

@@ -39,17 +39,6 @@ func openSettingsForm(ctx context.Context, t *turn.Turn, k store.Keyboard, tool 
 	return t.OpenForm(ctx, form)
 }
 
-// typedFields are the inputs on a page of settings that one dialog can ask for.
-func typedFields(t *turn.Turn, k store.Keyboard, tool *registry.Tool) []registry.InputField {
-	var fields []registry.InputField
-	for _, name := range k.State.Fields {
-		if f, ok := tool.InputSchema.Get(name); ok && input.IsTyped(f) && len(fields) < t.Out.Caps.Forms.Fields {
-			fields = append(fields, f)
-		}
-	}
-	return fields
-}
-
 // PressAllFields opens a dialog for the typed inputs of a page of settings at once.
 func PressAllFields(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	tool, ok := t.Tools.Resolve(k.State.View.Tool)

@@ -12,6 +12,12 @@ import (
 	"github.com/signalbox/signalbox/users"
 )
 
+// valuesPerPage is how many choices a setting shows at once, and fieldsPerPage how many inputs a tool.
+const (
+	valuesPerPage = 10
+	fieldsPerPage = 16
+)
+
 // settingsPage draws settings.
 type settingsPage struct {
 	t           *turn.Turn
@@ -165,4 +171,15 @@ func (p settingsPage) choices(m *chat.Message, f registry.InputField, current an
 		m.Menus[0].Data, m.Menus[0].Min, m.Menus[0].Max = p.k.Data("vals"), 0, len(options)
 	}
 	m.Buttons = append(m.Buttons, p.t.Say.Pager(*p.k, "page", view.Page, pages)...)
+}
+
+// typedFields are the inputs on a page of settings that one dialog can ask for.
+func typedFields(t *turn.Turn, k store.Keyboard, tool *registry.Tool) []registry.InputField {
+	var fields []registry.InputField
+	for _, name := range k.State.Fields {
+		if f, ok := tool.InputSchema.Get(name); ok && input.IsTyped(f) && len(fields) < t.Out.Caps.Forms.Fields {
+			fields = append(fields, f)
+		}
+	}
+	return fields
 }

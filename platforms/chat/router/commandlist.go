@@ -23,7 +23,7 @@ const maxChoicesTyped = 25
 // don't all fit, the tools used most come first, and the others stay reachable by /run.
 type commandList struct {
 	limits chat.CommandLimits
-	house  turn.Commands
+	bot    turn.Commands
 	tools  []*registry.Tool
 	uses   map[string]int64 // by tool id
 	voices []show.Voice     // of all languages, where one list carries them all
@@ -43,7 +43,7 @@ func (l commandList) in(v show.Voice, kind chat.ChatKind) []chat.Command {
 // own are the bot's own commands.
 func (l commandList) own(v show.Voice, kind chat.ChatKind) []chat.Command {
 	var own []chat.Command
-	for _, c := range l.house {
+	for _, c := range l.bot {
 		if c.Who == turn.ChatAdmins && kind == chat.ChatPrivate {
 			continue
 		}
@@ -61,7 +61,7 @@ func (l commandList) own(v show.Voice, kind chat.ChatKind) []chat.Command {
 	return own
 }
 
-// describe says in a language what a house command takes.
+// describe says in a language what a command of the bot takes.
 func (l commandList) describe(inputs registry.InputSchema, v show.Voice) registry.InputSchema {
 	described := slices.Clone(inputs)
 	for i, f := range described {
@@ -82,7 +82,7 @@ func (l commandList) localized(key string) map[string]chat.CommandText {
 // named are the tools whose commands the platform can list.
 func (l commandList) named() []*registry.Tool {
 	taken := map[string]bool{}
-	for _, c := range l.house {
+	for _, c := range l.bot {
 		taken[c.Name] = true
 	}
 	pattern := regexp.MustCompile(`^(?:` + l.limits.NamePattern + `)$`)

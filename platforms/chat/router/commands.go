@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/registry"
 )
 
-// What house commands take. Values for toolInput are offered while it is typed.
+// What the bot's own commands take. Values for toolInput are offered while it is typed.
 const toolInput = "tool"
 
 func takesTool(required bool, more ...registry.InputField) registry.InputSchema {
@@ -78,7 +78,7 @@ func told(do func(context.Context, *turn.Turn) error) func(context.Context, *tur
 	return func(ctx context.Context, t *turn.Turn) (turn.Outcome, error) { return turn.Nothing, do(ctx, t) }
 }
 
-// spell puts the typed options of a house command into words, as they follow its name elsewhere. Files stay.
+// spell puts the typed options of a command into words, as they follow its name elsewhere. Files stay.
 func spell(t *turn.Turn, inputs registry.InputSchema) {
 	words := []string{}
 	for _, f := range inputs {

@@ -20,10 +20,10 @@ func TestCommandListPrefersWhatIsUsed(t *testing.T) {
 		tools = append(tools, &registry.Tool{ToolID: fmt.Sprint(i), DisplayName: "Tool", CommandName: fmt.Sprintf("/tool%02d", i)})
 	}
 	tools = append(tools, &registry.Tool{ToolID: "h", DisplayName: "Mine", CommandName: "/help"}, &registry.Tool{ToolID: "n", DisplayName: "None"})
-	house := ownCommands(turn.Operator{})
-	own := len(house)
+	bot := ownCommands(turn.Operator{})
+	own := len(bot)
 	limits := chat.CommandLimits{Max: own + 3, NameChars: 32, NamePattern: `[a-z0-9_]+`, DescriptionLimit: 10}
-	list := commandList{limits: limits, house: house, tools: tools, uses: map[string]int64{"17": 5, "4": 9}}.in(inEnglish(t), chat.ChatPrivate)
+	list := commandList{limits: limits, bot: bot, tools: tools, uses: map[string]int64{"17": 5, "4": 9}}.in(inEnglish(t), chat.ChatPrivate)
 	var names []string
 	for _, c := range list {
 		names = append(names, c.Name)

@@ -93,7 +93,7 @@ func plain(do func(context.Context, *turn.Turn, store.Keyboard) error) func(cont
 }
 
 // handlePress handles a pressed button: it must be one of ours, the person's own, and not spent.
-func (r *Router) handlePress(ctx context.Context, t *turn.Turn) error {
+func handlePress(ctx context.Context, t *turn.Turn, table map[string]press) error {
 	id, action, ok := store.ParseData(t.In.Press.Data)
 	if !ok {
 		return t.Alert(ctx, "press.tooOld")
@@ -110,7 +110,7 @@ func (r *Router) handlePress(ctx context.Context, t *turn.Turn) error {
 	if !t.Owns(ctx, k) && (word != "delete" || !t.ByAdmin(ctx)) {
 		return t.Alert(ctx, "press.notYours")
 	}
-	what, ok := r.presses[word]
+	what, ok := table[word]
 	if !ok {
 		return t.Alert(ctx, "press.tooOld")
 	}

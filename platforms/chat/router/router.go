@@ -52,10 +52,10 @@ type Router struct {
 	inbox    inbox
 
 	mu       sync.Mutex
-	lanes    map[string]*lanes // by platform: one that lets us write slowly holds up no other; set by Start
-	stopping chan struct{}     // closed by Stop
+	queues   map[string]*queues // by platform: one that lets us write slowly holds up no other; set by Start
+	stopping chan struct{}      // closed by Stop
 	stopped  context.CancelCauseFunc
-	wg       sync.WaitGroup // what goes on beside the lanes: following runs, pruning, commands
+	wg       sync.WaitGroup // what goes on beside the queues: pruning, commands, what turns leave behind
 }
 
 var _ chat.Receiver = (*Router)(nil)
@@ -65,9 +65,6 @@ const (
 	handleAttempts = 4
 	longestWait    = time.Minute
 )
-
-// errStopping is the cause of what ends because the Router stops.
-var errStopping = errors.New("the program is stopping")
 
 // NewRouter makes a Router; Start sets it to work.
 func NewRouter(cfg Config) (*Router, error) {
@@ -104,7 +101,7 @@ func defaultTo[T int | time.Duration](v, otherwise T) T {
 func (r *Router) Start(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.lanes != nil {
+	if r.queues != nil {
 		return errors.New("chat: started twice")
 	}
 	if err := r.presence.begin(ctx); err != nil {
@@ -126,11 +123,11 @@ func (r *Router) Start(ctx context.Context) error {
 	}
 	working, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	r.stopped, r.stopping = stop, make(chan struct{})
-	r.lanes = map[string]*lanes{}
+	r.queues = map[string]*queues{}
 	for platform, list := range left {
 		// What is left over fits in any case, so that the start can't block.
-		l := newLanes(working, r.cfg.Concurrency, r.cfg.Waiting+len(list), r.cfg.AlbumWait, r.handle)
-		r.lanes[platform] = l
+		l := newQueues(working, r.cfg.Concurrency, r.cfg.Waiting+len(list), r.cfg.AlbumWait, r.handle)
+		r.queues[platform] = l
 		if err := l.reserve(working, len(list)); err != nil {
 			return err
 		}
@@ -142,7 +139,7 @@ func (r *Router) Start(ctx context.Context) error {
 	}
 	r.wg.Go(func() { r.presence.keep(working, r.services.Log) })
 	r.wg.Go(func() { r.keepTidy(working) })
-	r.wg.Go(func() { r.keepCommands(working) })
+	r.wg.Go(func() { keepCommands(working, r.services) })
 	return nil
 }
 
@@ -150,7 +147,7 @@ func (r *Router) Start(ctx context.Context) error {
 const takeOverEvery = 2 * time.Second
 
 // takeOver handles a platform's updates that Routers on the same database have left behind.
-func (r *Router) takeOver(ctx context.Context, platform string, l *lanes) {
+func (r *Router) takeOver(ctx context.Context, platform string, l *queues) {
 	tick := time.NewTicker(takeOverEvery)
 	defer tick.Stop()
 	for {
@@ -179,8 +176,8 @@ func (r *Router) takeOver(ctx context.Context, platform string, l *lanes) {
 // handled is taken up at the next start.
 func (r *Router) Stop(ctx context.Context) error {
 	r.mu.Lock()
-	lanes := r.lanes
-	if lanes == nil {
+	queues := r.queues
+	if queues == nil {
 		r.mu.Unlock()
 		return nil
 	}
@@ -194,7 +191,7 @@ func (r *Router) Stop(ctx context.Context) error {
 	go func() {
 		defer close(done)
 		var all sync.WaitGroup
-		for _, l := range lanes {
+		for _, l := range queues {
 			all.Go(l.stop)
 		}
 		all.Wait()
@@ -218,7 +215,7 @@ func (r *Router) Receive(ctx context.Context, platform string, updates ...chat.I
 		return fmt.Errorf("updates from %q, which is no platform here", platform)
 	}
 	r.mu.Lock()
-	l := r.lanes[platform]
+	l := r.queues[platform]
 	r.mu.Unlock()
 	if l == nil {
 		return errors.New("chat: updates before the start")
@@ -283,7 +280,7 @@ func (r *Router) keepTidy(ctx context.Context) {
 	tick := time.NewTicker(time.Hour)
 	defer tick.Stop()
 	for {
-		r.services.Warned.Prune(time.Now())
+		r.services.Warnings.Prune(time.Now())
 		err := errors.Join(r.inbox.prune(ctx), r.services.Store.Prune(ctx))
 		if err != nil && ctx.Err() == nil {
 			r.services.Log.WarnContext(ctx, "old chat data was not removed", "error", err)
@@ -321,7 +318,7 @@ func (r *Router) patiently(ctx context.Context, t *turn.Turn) error {
 	}
 }
 
-// handleOnce handles the update; a panic becomes an error, since one bad message must not stop the house.
+// handleOnce handles the update; a panic becomes an error, since one bad message must not stop the program.
 func (r *Router) handleOnce(ctx context.Context, t *turn.Turn) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -351,7 +348,7 @@ func (r *Router) handleOnce(ctx context.Context, t *turn.Turn) (err error) {
 		}
 		markRefused(ctx, t, came, said)
 	case chat.KindPress, chat.KindForm:
-		return r.handlePress(ctx, t)
+		return handlePress(ctx, t, r.presses)
 	case chat.KindMembership:
 		return handleMembership(ctx, t)
 	}

@@ -16,7 +16,7 @@ type Platform struct {
 
 func newPlatform(a chat.Adapter) *Platform { return &Platform{Adapter: a, Caps: a.Capabilities()} }
 
-// In is the surface as one of its chats is: some take larger files than others.
+// In is the platform as one of its chats is: some take larger files than others.
 func (s *Platform) In(c chat.Chat) *Platform {
 	if c.UploadLimit <= 0 {
 		return s

@@ -16,9 +16,9 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
-// result is what a succeeded run looks like on one surface.
+// result is what a succeeded run looks like on one platform.
 type result struct {
-	media []chat.Media // in the order of the outputs, each within the surface's limits
+	media []chat.Media // in the order of the outputs, each within the platform's limits
 	text  chat.Text    // text outputs, as they are shown
 	raw   []string     // text outputs, as they came
 	// partial tells that the text is less than what came.
@@ -29,7 +29,7 @@ type result struct {
 	reduced bool
 }
 
-// compose prepares a run's outputs for a surface. tooLarge names outputs that the platform has refused for
+// compose prepares a run's outputs for a platform. tooLarge names outputs that the platform has refused for
 // their size, although they were within the limits we know.
 func (d *Deliverer) compose(ctx context.Context, s *Platform, v Voice, run runs.Run, tooLarge map[string]bool) result {
 	var r result

@@ -37,7 +37,7 @@ func readTyped(t *turn.Turn, d *input.Draft, tool *registry.Tool, text string) (
 	case errors.As(err, &left):
 		return leftOverText(t, tool, left.Text)
 	case err != nil:
-		return t.Say.Text("file.gone") // files of the house are given by hand, not by name
+		return t.Say.Text("file.gone") // stored files are given by hand, not by name
 	}
 	return nil
 }

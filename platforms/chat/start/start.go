@@ -177,7 +177,7 @@ func withChatValues(ctx context.Context, t *turn.Turn, d input.Draft) (map[runs.
 func warnOfLimits(ctx context.Context, t *turn.Turn, run runs.Run) {
 	var text chat.Text
 	for _, use := range run.Warnings {
-		if t.Services.Warned.Once(fmt.Sprint(run.AccountID, use.Kind, use.Limit, use.FreeAt.Unix()), use.FreeAt) {
+		if t.Services.Warnings.Once(fmt.Sprint(run.AccountID, use.Kind, use.Limit, use.FreeAt.Unix()), use.FreeAt) {
 			text = chat.Lines(text, chat.Plain(words.NearLimit(t.Say.Voice, use)))
 		}
 	}

@@ -89,7 +89,7 @@ func (t *Turn) Note(ctx context.Context, key string, pairs ...any) error {
 	return t.Answer(ctx, t.Say.Line(key, pairs...), false)
 }
 
-// Offer adds options to a message, see surface.offer.
+// Offer adds options to a message, see show.Platform.Offer.
 func (t *Turn) Offer(m *chat.Message, k store.Keyboard, action, placeholder string, options []chat.MenuOption) {
 	t.Out.Offer(t.Say, m, k, action, placeholder, options)
 }
@@ -117,7 +117,7 @@ func (t *Turn) NothingFound(ctx context.Context, words string) error {
 	return t.Tell(ctx, "help.nothing", "words", chat.Brief(words, 60))
 }
 
-// Refused tells why the house refuses something that a person can mend; other errors stay errors.
+// Refused tells why something is refused that a person can mend; other errors stay errors.
 func (t *Turn) Refused(ctx context.Context, cause error) error {
 	var said *registry.Error
 	switch {

@@ -10,7 +10,7 @@ import (
 // Command is a command of the bot itself.
 type Command struct {
 	Name string // its description is the text "command.NAME"
-	Who  who
+	Who  Who
 	Do   func(context.Context, *Turn) (Outcome, error)
 	// Inputs are what follows the name, in this order, for platforms with typed options.
 	Inputs registry.InputSchema
@@ -18,11 +18,11 @@ type Command struct {
 	Shared bool
 }
 
-// who says who may give a command.
-type who int
+// Who says who may give a command.
+type Who int
 
 const (
-	everybody  who = iota // whom the chat's rules let use the bot
+	Everybody  Who = iota // whom the chat's rules let use the bot
 	ChatAdmins            // in groups, those who run them, and operators
 )
 

@@ -31,8 +31,8 @@ type Services struct {
 	Commands  Commands // the bot's own
 	Log       *slog.Logger
 
-	Recents input.Recents
-	Warned  warned
+	Recents  input.Recents
+	Warnings Warnings
 
 	// AnswerWait is how long a question stays open.
 	AnswerWait time.Duration
@@ -80,17 +80,17 @@ type Operator struct {
 	Privacy string // /privacy
 }
 
-// warned remembers which warnings people have had, so that each comes once, and until when they hold.
-type warned struct{ seen sync.Map }
+// Warnings remembers which warnings people have had, so that each comes once, and until when they hold.
+type Warnings struct{ seen sync.Map }
 
 // Once reports whether a warning has not been given yet, and notes it until it holds no more.
-func (w *warned) Once(warning string, until time.Time) bool {
+func (w *Warnings) Once(warning string, until time.Time) bool {
 	_, before := w.seen.LoadOrStore(warning, until)
 	return !before
 }
 
 // Prune forgets warnings that hold no more.
-func (w *warned) Prune(now time.Time) {
+func (w *Warnings) Prune(now time.Time) {
 	w.seen.Range(func(key, until any) bool {
 		if until.(time.Time).Before(now) {
 			w.seen.Delete(key)

@@ -41,11 +41,11 @@ func (j *journal) String() string {
 	return strings.Join(j.entries, " ")
 }
 
-func TestLanesKeepEachPersonsOrder(t *testing.T) {
+func TestQueuesKeepEachPersonsOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var done journal
-		l := newLanes(t.Context(), 4, 100, time.Second, func(_ context.Context, r turn.Update) {
+		l := newQueues(t.Context(), 4, 100, time.Second, func(_ context.Context, r turn.Update) {
 			time.Sleep(time.Duration(100-len(r.IDs[0])) * time.Millisecond)
 			done.note(r)
 		})
@@ -62,11 +62,11 @@ func TestLanesKeepEachPersonsOrder(t *testing.T) {
 	})
 }
 
-func TestLanesWorkSideBySideWithinTheirWidth(t *testing.T) {
+func TestQueuesWorkSideBySideWithinTheirWidth(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var now, most atomic.Int32
-		l := newLanes(t.Context(), 3, 100, time.Second, func(context.Context, turn.Update) {
+		l := newQueues(t.Context(), 3, 100, time.Second, func(context.Context, turn.Update) {
 			most.Store(max(most.Load(), now.Add(1)))
 			time.Sleep(time.Second)
 			now.Add(-1)
@@ -93,7 +93,7 @@ func TestAPressDoesNotWaitForASlowMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var done journal
 		slow := make(chan struct{})
-		l := newLanes(t.Context(), 4, 100, time.Second, func(_ context.Context, r turn.Update) {
+		l := newQueues(t.Context(), 4, 100, time.Second, func(_ context.Context, r turn.Update) {
 			if r.Kind == chat.KindMessage {
 				<-slow
 			}
@@ -119,7 +119,7 @@ func TestAlbumsAreCollected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got turn.Update
 		var done journal
-		l := newLanes(t.Context(), 4, 100, time.Second, func(_ context.Context, r turn.Update) {
+		l := newQueues(t.Context(), 4, 100, time.Second, func(_ context.Context, r turn.Update) {
 			got = r
 			done.note(r)
 		})
@@ -151,11 +151,11 @@ func TestAlbumsAreCollected(t *testing.T) {
 	})
 }
 
-func TestLanesAreBounded(t *testing.T) {
+func TestQueuesAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		block := make(chan struct{})
-		l := newLanes(t.Context(), 1, 2, time.Second, func(context.Context, turn.Update) { <-block })
+		l := newQueues(t.Context(), 1, 2, time.Second, func(context.Context, turn.Update) { <-block })
 		if err := l.reserve(t.Context(), 2); err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +172,7 @@ func TestLanesAreBounded(t *testing.T) {
 		}
 		l.stop()
 		if err := l.reserve(t.Context(), 1); err == nil {
-			t.Error("stopped lanes take updates")
+			t.Error("stopped queues take updates")
 		}
 	})
 }

@@ -2,6 +2,7 @@ package router
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -9,9 +10,12 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat/turn"
 )
 
-// lanes handles updates: those of one lane one after the other in the order they came, different lanes
+// errStopping is the cause of what ends because the Router stops.
+var errStopping = errors.New("the program is stopping")
+
+// queues handles updates: those of one queue one after the other in the order they came, different queues
 // at the same time, at most width of them. Parts of an album are put together first.
-type lanes struct {
+type queues struct {
 	handle    func(context.Context, turn.Update)
 	albumWait time.Duration
 	slots     chan struct{} // bounds how many are handled at once
@@ -20,30 +24,30 @@ type lanes struct {
 
 	stopping chan struct{} // closed by stop
 
-	mu     sync.Mutex
-	closed bool
-	queues map[string][]turn.Update // a lane is present while somebody works on it
-	albums map[string]*album
-	wg     sync.WaitGroup
-	ctx    context.Context // ends the handlers at a stop; owned by newLanes' caller
+	mu      sync.Mutex
+	closed  bool
+	waiting map[string][]turn.Update // by queue, which is present while somebody works on it
+	albums  map[string]*album
+	wg      sync.WaitGroup
+	ctx     context.Context // ends the handlers at a stop; owned by newLanes' caller
 }
 
 type album struct {
 	turn.Update
-	room  int // how many places in room it takes
+	room  int // how much of room it takes
 	timer *time.Timer
 }
 
-func newLanes(ctx context.Context, width, waiting int, albumWait time.Duration, handle func(context.Context, turn.Update)) *lanes {
-	return &lanes{
+func newQueues(ctx context.Context, width, waiting int, albumWait time.Duration, handle func(context.Context, turn.Update)) *queues {
+	return &queues{
 		handle: handle, albumWait: albumWait, ctx: ctx,
 		slots: make(chan struct{}, width), room: make(chan struct{}, waiting), reserving: make(chan struct{}, 1), stopping: make(chan struct{}),
-		queues: map[string][]turn.Update{}, albums: map[string]*album{},
+		waiting: map[string][]turn.Update{}, albums: map[string]*album{},
 	}
 }
 
 // reserve waits for room for n updates, which is no more than there is in all.
-func (l *lanes) reserve(ctx context.Context, n int) error {
+func (l *queues) reserve(ctx context.Context, n int) error {
 	// One at a time: two that each hold half of the room would wait for one another.
 	if err := l.take(ctx, l.reserving); err != nil {
 		return err
@@ -58,15 +62,15 @@ func (l *lanes) reserve(ctx context.Context, n int) error {
 	return nil
 }
 
-// take takes a place in a channel, unless ctx or the lanes end first.
-func (l *lanes) take(ctx context.Context, place chan struct{}) error {
+// take takes a slot of a channel, unless ctx or the queues end first.
+func (l *queues) take(ctx context.Context, slot chan struct{}) error {
 	select {
 	case <-l.stopping:
 		return errStopping
 	default:
 	}
 	select {
-	case place <- struct{}{}:
+	case slot <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -75,14 +79,14 @@ func (l *lanes) take(ctx context.Context, place chan struct{}) error {
 	}
 }
 
-func (l *lanes) release(n int) {
+func (l *queues) release(n int) {
 	for range n {
 		<-l.room
 	}
 }
 
 // add takes updates for which room was reserved. After stop they are dropped: they stay in the inbox.
-func (l *lanes) add(list ...turn.Update) {
+func (l *queues) add(list ...turn.Update) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
@@ -99,7 +103,7 @@ func (l *lanes) add(list ...turn.Update) {
 }
 
 // collect adds a part of an album, which is complete when none has come for albumWait.
-func (l *lanes) collect(r turn.Update) {
+func (l *queues) collect(r turn.Update) {
 	key := r.Platform + "\x00" + r.Chat.Chat + "\x00" + r.Album
 	if a, ok := l.albums[key]; ok {
 		a.Merge(r)
@@ -122,21 +126,21 @@ func (l *lanes) collect(r turn.Update) {
 	})
 }
 
-// enqueue puts an update at the end of its lane; the caller holds mu.
-func (l *lanes) enqueue(r turn.Update, room int) {
-	key := lane(r)
-	queue, working := l.queues[key]
-	l.queues[key] = append(queue, r)
+// enqueue puts an update at the end of its queue; the caller holds mu.
+func (l *queues) enqueue(r turn.Update, room int) {
+	key := queueOf(r)
+	queue, working := l.waiting[key]
+	l.waiting[key] = append(queue, r)
 	l.release(room - 1)
 	if !working {
 		l.wg.Go(func() { l.work(key) })
 	}
 }
 
-// lane names the order an update belongs to. What one person does in one chat is done in that order. Others
+// queueOf names the queue of an update. What one person does in one chat is done in that order. Others
 // in the same chat don't wait for it, and presses don't wait for messages: a slow download would keep
 // them from being answered in time.
-func lane(r turn.Update) string {
+func queueOf(r turn.Update) string {
 	key := r.Platform + "\x00" + r.Chat.Chat + "\x00" + r.From.ExternalID
 	if r.Kind == chat.KindPress || r.Kind == chat.KindForm {
 		key += "\x00press"
@@ -144,8 +148,8 @@ func lane(r turn.Update) string {
 	return key
 }
 
-// work handles a lane until it is empty.
-func (l *lanes) work(key string) {
+// work handles a queue until it is empty.
+func (l *queues) work(key string) {
 	for {
 		r, ok := l.next(key)
 		if !ok {
@@ -158,20 +162,20 @@ func (l *lanes) work(key string) {
 	}
 }
 
-func (l *lanes) next(key string) (turn.Update, bool) {
+func (l *queues) next(key string) (turn.Update, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	queue := l.queues[key]
+	queue := l.waiting[key]
 	if len(queue) == 0 || l.closed {
-		delete(l.queues, key)
+		delete(l.waiting, key)
 		return turn.Update{}, false
 	}
-	l.queues[key] = queue[1:]
+	l.waiting[key] = queue[1:]
 	return queue[0], true
 }
 
 // stop takes no more, lets the handlers at work end and waits for them.
-func (l *lanes) stop() {
+func (l *queues) stop() {
 	l.mu.Lock()
 	if !l.closed {
 		close(l.stopping)
