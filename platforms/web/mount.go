@@ -36,6 +36,9 @@ const (
 	Public         = door.Public
 	Read           = door.Read
 	Run            = door.Run
+	Approve        = door.Approve
+	Manage         = door.Manage
+	Person         = door.Person
 	OperatorRead   = door.OperatorRead
 	OperatorChange = door.OperatorChange
 )

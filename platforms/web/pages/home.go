@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/files"
 	"github.com/signalbox/signalbox/platforms/web/render"
 	"github.com/signalbox/signalbox/registry"
@@ -140,4 +141,14 @@ func gives(t registry.Tool) string {
 		return string(registry.TypeFile)
 	}
 	return t.OutputSchema[0].Type
+}
+
+func (s *overview) routes() []door.Route {
+	return []door.Route{
+		door.ForPeople("GET /{$}", door.Read, s.home),
+		door.ForPeople("GET /history", door.Read, s.history),
+		door.ForPeople("GET /prices", door.Read, s.prices),
+		door.ForPeople("GET /developers", door.Read, s.developers),
+		door.ForAll("GET /llms.txt", s.llms),
+	}
 }

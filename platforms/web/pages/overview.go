@@ -3,7 +3,6 @@ package pages
 import (
 	"context"
 
-	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/runs"
 )
 
@@ -16,14 +15,4 @@ type Lists interface {
 type overview struct {
 	shared
 	runs Lists
-}
-
-func (s *overview) routes() []door.Route {
-	return []door.Route{
-		door.ForPeople("GET /{$}", door.Read, s.home),
-		door.ForPeople("GET /history", door.Read, s.history),
-		door.ForPeople("GET /prices", door.Read, s.prices),
-		door.ForPeople("GET /developers", door.Read, s.developers),
-		door.ForAll("GET /llms.txt", s.llms),
-	}
 }

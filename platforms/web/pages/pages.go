@@ -4,9 +4,13 @@
 package pages
 
 import (
+	"embed"
+	"html/template"
 	"log/slog"
 	"net/http"
 
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/files"
 	"github.com/signalbox/signalbox/platforms/web/render"
@@ -14,6 +18,9 @@ import (
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
+
+//go:embed templates/*.html
+var templateFiles embed.FS
 
 // Runs is what the pages need of runner.Service, beside what request.Callers and request.Reader need.
 type Runs interface {
@@ -65,4 +72,17 @@ func Routes(cfg Config) ([]door.Route, error) {
 		list = append(list, (&chatPages{shared: s, conversation: cfg.Conversation, streams: cfg.Streams, forms: form}).routes()...)
 	}
 	return append(list, door.ForAll("GET /static/{hash}/{file}", cfg.Render.Static)), nil
+}
+
+// functions are what the templates call, in one language.
+func functions(v i18n.Voice) template.FuncMap {
+	return template.FuncMap{
+		"price":   func(t registry.Tool) string { return priceOf(v, t) },
+		"short":   func(n billing.NanoUSD) billing.NanoUSD { return digits(n, false) },
+		"accept":  acceptOf,
+		"answer":  answerOf,
+		"host":    hostOf,
+		"follows": followUpLinks,
+		"emblem":  emblem,
+	}
 }

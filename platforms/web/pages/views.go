@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -141,4 +142,23 @@ func (s views) keptFiles(owner string, f registry.InputField, value any) []keptF
 		}
 	}
 	return kept
+}
+
+// plain is a JSON value as a person would type it.
+func plain(x any) string {
+	switch x := x.(type) {
+	case nil:
+		return ""
+	case string:
+		return x
+	case json.Number:
+		return x.String()
+	case bool:
+		return fmt.Sprint(x)
+	}
+	data, err := json.Marshal(x)
+	if err != nil {
+		return ""
+	}
+	return string(data)
 }

@@ -2,6 +2,7 @@ package problem
 
 import (
 	"errors"
+	"log/slog"
 	"net/http"
 	"syscall"
 	"time"
@@ -88,4 +89,13 @@ func statusOf(c registry.Code) int {
 		return http.StatusGatewayTimeout
 	}
 	return http.StatusBadGateway
+}
+
+// Fail answers any error: the typed ones say what to do, all others are logged and not told.
+func Fail(w http.ResponseWriter, r *http.Request, log *slog.Logger, err error) {
+	p := Explain(err)
+	if p.Ours() {
+		log.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+	}
+	Write(w, p)
 }

@@ -3,7 +3,6 @@ package problem
 
 import (
 	"encoding/json"
-	"log/slog"
 	"net/http"
 	"strconv"
 
@@ -71,13 +70,4 @@ func Write(w http.ResponseWriter, p Problem) {
 	}
 	w.WriteHeader(p.Status)
 	json.NewEncoder(w).Encode(p)
-}
-
-// Fail answers any error: the typed ones say what to do, all others are logged and not told.
-func Fail(w http.ResponseWriter, r *http.Request, log *slog.Logger, err error) {
-	p := Explain(err)
-	if p.Ours() {
-		log.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
-	}
-	Write(w, p)
 }
