@@ -38,6 +38,7 @@ import (
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/runner"
 	"github.com/signalbox/signalbox/users"
 	"github.com/signalbox/signalbox/workflows"
 )
@@ -94,7 +95,7 @@ type app struct {
 	registry  *registry.Registry
 	history   *history.Store
 	watcher   *watch.Watcher
-	runs      *runs.Service
+	runs      *runner.Service
 	post      post
 	chat      *chatPlatforms
 	web       *web.Server
@@ -387,7 +388,7 @@ func (a *app) startRuns(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.runs, err = runs.New(runs.Config{
+	a.runs, err = runner.New(runs.Config{
 		Pool: a.db.pool, Registry: a.registry, Ledger: a.ledger, Users: a.users, Limits: a.users, Assets: a.media, RateCard: card,
 		Providers:  a.providers(),
 		Deliverers: a.chat.deliverers(), CallbackURL: a.callbackURL,

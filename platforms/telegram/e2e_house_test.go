@@ -21,18 +21,22 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/comfytest"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/router"
+	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/telegram"
 	"github.com/signalbox/signalbox/platforms/telegram/botapi"
 	"github.com/signalbox/signalbox/platforms/telegram/telegramtest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/runner"
 	"github.com/signalbox/signalbox/users"
 	"github.com/signalbox/signalbox/workflows"
 )
@@ -55,9 +59,9 @@ type house struct {
 	public   *url.URL // set: updates come by webhook
 	limits   botapi.Limits
 
-	runs    *runs.Service
+	runs    *runner.Service
 	adapter *telegram.Adapter
-	router  *chat.Router
+	router  *router.Router
 	stop    func()
 
 	ann, ben *telegramtest.User
@@ -121,7 +125,7 @@ func (h *house) start() *house {
 		Limits: h.limits,
 	})
 	h.must(err)
-	deliverer, err := chat.NewDeliverer(chat.DelivererConfig{
+	deliverer, err := show.NewDeliverer(show.DelivererConfig{
 		Adapters: []chat.Adapter{h.adapter}, Pool: h.pool, Media: h.files, Logger: log,
 		Link: func(run runs.Run, output int) string {
 			return "https://signalbox.example/files/" + run.Outputs[output].Name
@@ -129,14 +133,14 @@ func (h *house) start() *house {
 	})
 	h.must(err)
 	people := users.New(h.pool, users.Config{OnCreate: h.welcome})
-	h.runs, err = runs.New(runs.Config{
+	h.runs, err = runner.New(runs.Config{
 		Pool: h.pool, Registry: h.registry, Ledger: h.ledger, Users: people, Assets: h.files, Logger: log,
 		Providers:  map[string]runs.Provider{comfy.Service: {Submitter: h.provider}},
 		Deliverers: map[string]runs.Deliverer{telegram.Platform: deliverer},
 		Workers:    8, Deliveries: 4, RetryBase: 50 * time.Millisecond,
 	})
 	h.must(err)
-	h.router, err = chat.NewRouter(chat.Config{
+	h.router, err = router.NewRouter(router.Config{
 		Deliverer: deliverer, Pool: h.pool, Tools: h.registry, Runs: h.runs, Accounts: people, Wallets: h.ledger, Logger: log,
 		AlbumWait: 150 * time.Millisecond,
 	})

@@ -23,7 +23,7 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
-// Runs is what the packages of the web need of runs.Service.
+// Runs is what the packages of the web need of runner.Service.
 type Runs interface {
 	api.Starts
 	api.Runs

@@ -39,6 +39,7 @@ import (
 	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/runner"
 	"github.com/signalbox/signalbox/users"
 	"github.com/signalbox/signalbox/workflows"
 )
@@ -48,7 +49,7 @@ type house struct {
 	t      *testing.T
 	url    string
 	reg    *registry.Registry
-	runs   *runs.Service
+	runs   *runner.Service
 	users  *users.Store
 	ledger *billing.Ledger
 	web    *web.Server
@@ -102,7 +103,7 @@ func newHouse(t *testing.T, options ...option) *house {
 	if _, err := h.reg.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	h.runs, err = runs.New(runs.Config{
+	h.runs, err = runner.New(runs.Config{
 		Pool: pool, Registry: h.reg, Ledger: h.ledger, Users: h.users, Limits: h.users, Assets: store,
 		Providers: map[string]runs.Provider{comfy.Service: {Submitter: comfy.NewProvider(comfy.ProviderConfig{Fleet: fleet, Workflows: flows})}, "fake": {Submitter: h.fake}, "asking": {Caller: h.asking}},
 	})

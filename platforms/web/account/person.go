@@ -33,7 +33,7 @@ type Limits interface {
 	SetOwnLimits(ctx context.Context, accountID string, limits users.Limits) error
 }
 
-// Spending tells what an account has spent: runs.Service.
+// Spending tells what an account has spent: runner.Service.
 type Spending interface {
 	Usage(ctx context.Context, accountID string) (runs.Usage, error)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/users"
 )
 
-// Follows tells how runs under way go on: runs.Service.
+// Follows tells how runs under way go on: runner.Service.
 type Follows interface {
 	Subscribe(runID string) (<-chan runs.Run, func())
 	PreviewOf(runID string) []byte

@@ -14,7 +14,7 @@ import (
 	"github.com/signalbox/signalbox/users"
 )
 
-// Runs is what owners do with their runs: runs.Service.
+// Runs is what owners do with their runs: runner.Service.
 type Runs interface {
 	List(ctx context.Context, f runs.Filter) ([]runs.Run, error)
 	ConfirmSummary(ctx context.Context, runID, accountID, hash string, granted []string) (runs.Run, error)

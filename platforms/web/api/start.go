@@ -17,7 +17,7 @@ import (
 	"github.com/signalbox/signalbox/users"
 )
 
-// Starts takes on runs by inputs: runs.Service.
+// Starts takes on runs by inputs: runner.Service.
 type Starts interface {
 	Bind(ctx context.Context, r runs.Request) (runs.Bound, error)
 	BindAs(ctx context.Context, tool registry.Tool, r runs.Request) (runs.Bound, error)

@@ -22,7 +22,7 @@ import (
 	"github.com/signalbox/signalbox/registry"
 )
 
-// Store has the files: runs.Service.
+// Store has the files: runner.Service.
 type Store interface {
 	OpenMedia(ctx context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error)
 	Thumbnail(ctx context.Context, ref registry.Media, side int) (mime string, content []byte, err error)

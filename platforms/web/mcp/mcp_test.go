@@ -30,6 +30,7 @@ import (
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/runner"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -102,7 +103,7 @@ type house struct {
 	url    string
 	reg    *registry.Registry
 	tools  *registrytest.Loader
-	runs   *runs.Service
+	runs   *runner.Service
 	users  *users.Store
 	ledger *billing.Ledger
 	now    *now
@@ -163,7 +164,7 @@ func newHouse(t *testing.T, adapt ...func(*runs.Config)) *house {
 		change(&config)
 	}
 	h.pool = pool
-	if h.runs, err = runs.New(config); err == nil {
+	if h.runs, err = runner.New(config); err == nil {
 		err = h.runs.Start(t.Context())
 	}
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/card"
-	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -34,7 +34,7 @@ func hostOf(address string) string {
 // sent. A tool that is not there says so on its page.
 func followUpLinks(run runs.Run) []useLink {
 	var links []useLink
-	for i, a := range chat.FollowUps(run) {
+	for i, a := range words.FollowUps(run) {
 		links = append(links, useLink{Name: a.Label, URL: "/tool/" + url.PathEscape(a.Tool) + "?follow=" + run.ID + "." + strconv.Itoa(i)})
 	}
 	return links
@@ -48,7 +48,7 @@ func (s *forms) followUp(r *http.Request, a users.Account, t registry.Tool, acti
 	if err != nil {
 		return err
 	}
-	actions := chat.FollowUps(run)
+	actions := words.FollowUps(run)
 	i, err := strconv.Atoi(index)
 	if err != nil || i < 0 || i >= len(actions) {
 		return runs.ErrNotFound
@@ -57,7 +57,7 @@ func (s *forms) followUp(r *http.Request, a users.Account, t registry.Tool, acti
 		return runs.ErrNotFound
 	}
 	for name, value := range actions[i].Inputs {
-		if _, known := t.InputSchema.Get(name); known && !chat.HoldsAsset(value) {
+		if _, known := t.InputSchema.Get(name); known && !words.HoldsAsset(value) {
 			typed[name] = value
 		}
 	}

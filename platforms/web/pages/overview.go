@@ -6,7 +6,7 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
-// Lists lists an account's runs: runs.Service.
+// Lists lists an account's runs: runner.Service.
 type Lists interface {
 	List(ctx context.Context, f runs.Filter) ([]runs.Run, error)
 }

@@ -22,7 +22,7 @@ import (
 //go:embed templates/*.html
 var templateFiles embed.FS
 
-// Runs is what the pages need of runs.Service, beside what request.Callers and request.Reader need.
+// Runs is what the pages need of runner.Service, beside what request.Callers and request.Reader need.
 type Runs interface {
 	Binds
 	Steers

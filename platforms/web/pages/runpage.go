@@ -18,7 +18,7 @@ import (
 	"github.com/signalbox/signalbox/users"
 )
 
-// Steers is what an owner says of a run under way: runs.Service.
+// Steers is what an owner says of a run under way: runner.Service.
 type Steers interface {
 	ConfirmSummary(ctx context.Context, runID, accountID, hash string, granted []string) (runs.Run, error)
 	Answer(ctx context.Context, runID, accountID, questionID string, reply registry.Reply) (runs.Run, error)

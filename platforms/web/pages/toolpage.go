@@ -24,7 +24,7 @@ const (
 	presetField = "preset__name" // the preset that the form was filled from
 )
 
-// Binds tells what a form would run, and its price: runs.Service.
+// Binds tells what a form would run, and its price: runner.Service.
 type Binds interface {
 	Bind(ctx context.Context, r runs.Request) (runs.Bound, error)
 	Offer(ctx context.Context, b runs.Bound) (runs.Offer, error)

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/i18n"
-	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/web/problem"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -18,7 +18,7 @@ func inWords(v i18n.Voice, t registry.Tool, p problem.Problem) string {
 	var missing []string
 	for _, f := range t.InputSchema.Ordered() {
 		if f.Name == p.Field && p.Code == string(registry.CodeInvalidInput) {
-			return chat.WrongValue(v, f).String()
+			return words.WrongValue(v, f)
 		}
 		if slices.Contains(p.Missing, f.Name) {
 			missing = append(missing, f.Label())
@@ -42,7 +42,7 @@ func noticeOf(v i18n.Voice, t registry.Tool, s *registry.Snapshot) string {
 		return t.Notice()
 	}
 	if t.Status.Reason != "" {
-		notice += " " + chat.Told(v, "", t.Status.Reason).String()
+		notice += " " + words.Told(v, "", t.Status.Reason)
 	}
 	if next, ok := s.ByID(t.Status.Replacement); ok {
 		notice += " " + v.Line("tool.instead", "command", next.DisplayName)

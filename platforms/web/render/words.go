@@ -6,8 +6,8 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/i18n"
-	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/web/problem"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -26,9 +26,9 @@ func detailIn(v i18n.Voice, err error, p problem.Problem) string {
 	case errors.As(err, &poor):
 		return v.Line("start.insufficient", "need", poor.Need, "have", poor.Have)
 	case errors.As(err, &limit):
-		return chat.OverLimit(v, limit.LimitUse).String()
+		return words.OverLimit(v, limit.LimitUse)
 	case errors.As(err, &typed):
-		return chat.Told(v, typed.Code, typed.Message).String()
+		return words.Told(v, typed.Code, typed.Message)
 	}
 	return lineOr(v, "web.problem."+p.Code, p.Detail)
 }
@@ -44,19 +44,19 @@ func problemTitle(v i18n.Voice, status int) string {
 	return v.Line("failure.failed")
 }
 
-// toldIn is chat.Told for templates. English has a service's own words.
-func toldIn(v i18n.Voice) func(code, words string) string {
-	return func(code, words string) string {
+// toldIn is words.Told for templates. English has a service's own words.
+func toldIn(v i18n.Voice) func(code, said string) string {
+	return func(code, said string) string {
 		if v.Language() == i18n.Fallback {
-			return words
+			return said
 		}
-		return chat.Told(v, registry.Code(code), words).String()
+		return words.Told(v, registry.Code(code), said)
 	}
 }
 
 // categoryIn gives the names of categories.
 func categoryIn(v i18n.Voice) func(string) string {
-	return func(name string) string { return chat.CategoryName(v, name) }
+	return func(name string) string { return words.CategoryName(v, name) }
 }
 
 // lineOr is the text of a key, or another where there is none.

@@ -39,7 +39,7 @@ func (v Values) Set(from runs.Source, name string, value any) {
 	v[from][name] = value
 }
 
-// Media keeps the files that requests bring: runs.Service.
+// Media keeps the files that requests bring: runner.Service.
 type Media interface {
 	OpenMedia(ctx context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error)
 	PutMedia(ctx context.Context, accountID string, r io.Reader, name string) (registry.Media, registry.MediaInfo, error)

@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/users"
 )
 
-// Runs takes runs on and finds them: runs.Service.
+// Runs takes runs on and finds them: runner.Service.
 type Runs interface {
 	Accept(ctx context.Context, r runs.Request) (runs.Run, error)
 	Ask(ctx context.Context, r runs.Request) (runs.Run, error)

@@ -46,7 +46,7 @@ type Config struct {
 	FilePath func(owner string, ref registry.Media, name string) string
 	// ThumbPath gives the address of a small version of a picture; see web.Server.ThumbPath.
 	ThumbPath func(owner string, ref registry.Media) string
-	// Upload keeps a file that somebody sends; see runs.Service.PutMedia.
+	// Upload keeps a file that somebody sends; see runner.Service.PutMedia.
 	Upload  func(ctx context.Context, accountID string, r io.Reader, name string) (registry.Media, registry.MediaInfo, error)
 	MaxFile int64 // bytes; 0: 2 GiB
 }

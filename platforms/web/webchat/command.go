@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/web/pages"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
@@ -23,7 +24,7 @@ func (a *Adapter) Command(r *http.Request, account users.Account, c pages.ChatCo
 	if err != nil {
 		return err
 	}
-	said := []rune(chat.Spell(&c.Tool, options))
+	said := []rune(input.Spell(&c.Tool, options))
 	if len(said) > maxSaid {
 		said = append(said[:maxSaid-1], '…')
 	}
