@@ -11,6 +11,9 @@ import (
 
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/router"
+	"github.com/signalbox/signalbox/platforms/chat/show"
+	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/platforms/discord"
 	"github.com/signalbox/signalbox/platforms/telegram"
 	"github.com/signalbox/signalbox/platforms/telegram/botapi"
@@ -26,8 +29,8 @@ type chatPlatforms struct {
 	page      *webchat.Adapter
 	telegram  *telegram.Adapter // nil: off
 	discord   *discord.Adapter  // nil: off
-	deliverer *chat.Deliverer
-	router    *chat.Router
+	deliverer *show.Deliverer
+	router    *router.Router
 	server    atomic.Pointer[web.Server] // nil: not there yet
 }
 
@@ -60,7 +63,7 @@ func (a *app) newChat(ctx context.Context) (*chatPlatforms, error) {
 		}
 		adapters = append(adapters, p.discord)
 	}
-	p.deliverer, err = chat.NewDeliverer(chat.DelivererConfig{
+	p.deliverer, err = show.NewDeliverer(show.DelivererConfig{
 		Adapters: adapters, Pool: a.db.pool, Media: a.media, Logger: a.log, Points: a.cfg.Points,
 		Link: func(run runs.Run, output int) string {
 			server := p.server.Load()
@@ -135,7 +138,7 @@ func (p *chatPlatforms) deliverers() map[string]runs.Deliverer {
 
 // pageDeliverer delivers what was asked for on the web: in the conversation. A run that a form has started is shown
 // by its own page.
-type pageDeliverer struct{ *chat.Deliverer }
+type pageDeliverer struct{ *show.Deliverer }
 
 func (d pageDeliverer) Deliver(ctx context.Context, run runs.Run) error {
 	if len(run.Origin.Target) == 0 {
@@ -148,9 +151,9 @@ func (d pageDeliverer) Deliver(ctx context.Context, run runs.Run) error {
 func (a *app) startChat(ctx context.Context) error {
 	p := a.chat
 	var err error
-	p.router, err = chat.NewRouter(chat.Config{
+	p.router, err = router.NewRouter(router.Config{
 		Deliverer: p.deliverer, Pool: a.db.pool, Tools: a.registry, Runs: a.runs, Accounts: a.users, Wallets: a.ledger, Logger: a.log,
-		Operator:     chat.Operator{Support: a.cfg.Support, Terms: a.cfg.TermsURL, Privacy: a.cfg.PrivacyURL},
+		Operator:     turn.Operator{Support: a.cfg.Support, Terms: a.cfg.TermsURL, Privacy: a.cfg.PrivacyURL},
 		Acknowledged: a.acknowledgements(),
 	})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/comfy/workflow"
-	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/router"
 	"github.com/signalbox/signalbox/providers/httptools"
 	"github.com/signalbox/signalbox/providers/openapi"
 	"github.com/signalbox/signalbox/registry"
@@ -42,7 +42,7 @@ func (c inspectCommand) Run(e env) error {
 		}
 	}
 	if len(workflows) > 0 {
-		good, err := workflow.InspectFiles(e.ctx, e.stdout, workflows, workflow.InspectOptions{JSON: c.JSON, ObjectInfo: info, Reserved: chat.Commands()})
+		good, err := workflow.InspectFiles(e.ctx, e.stdout, workflows, workflow.InspectOptions{JSON: c.JSON, ObjectInfo: info, Reserved: router.Commands()})
 		if err != nil {
 			return err
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/schedule"
-	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/router"
 	"github.com/signalbox/signalbox/platforms/web"
 	mcpservers "github.com/signalbox/signalbox/providers/mcp"
 	"github.com/signalbox/signalbox/providers/remote"
@@ -54,7 +54,7 @@ func (a *app) newRegistry() error {
 		loaders = []registry.Loader{a.preflight(registry.NewFlashLoader("flash", a.cfg.ToolsFile))}
 	}
 	a.registry, err = registry.New(registry.Config{
-		Loaders: loaders, Reserved: chat.Commands(), ReservedPaths: web.OwnPaths(), Logger: a.log.With("component", "registry"),
+		Loaders: loaders, Reserved: router.Commands(), ReservedPaths: web.OwnPaths(), Logger: a.log.With("component", "registry"),
 	})
 	return err
 }

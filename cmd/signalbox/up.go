@@ -31,6 +31,8 @@ import (
 	"github.com/signalbox/signalbox/internal/watch"
 	"github.com/signalbox/signalbox/migrations"
 	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/api"
+	"github.com/signalbox/signalbox/platforms/web/pages"
 	"github.com/signalbox/signalbox/providers/openapi"
 	"github.com/signalbox/signalbox/providers/remote"
 	"github.com/signalbox/signalbox/registry"
@@ -441,7 +443,7 @@ func (a *app) startWeb(ctx context.Context) error {
 	if err := a.newOutbox(); err != nil {
 		return err
 	}
-	answers, err := web.NewAnswers(a.db.pool, key)
+	answers, err := api.NewAnswers(a.db.pool, key)
 	if err != nil {
 		return err
 	}
@@ -454,7 +456,7 @@ func (a *app) startWeb(ctx context.Context) error {
 		metrics = promhttp.HandlerFor(a.metrics, promhttp.HandlerOpts{})
 	}
 	a.web, err = web.New(web.Config{
-		Mounts: mounts, Registry: a.registry, Runs: a.runs, Users: a.users, Ledger: a.ledger, Invitations: a.invitations(), Shares: web.NewShares(a.db.pool), Logger: a.log.With("component", "web"),
+		Mounts: mounts, Registry: a.registry, Runs: a.runs, Users: a.users, Ledger: a.ledger, Invitations: a.invitations(), Shares: pages.NewShares(a.db.pool), Logger: a.log.With("component", "web"),
 		Public: a.cfg.Public, AdminToken: a.cfg.AdminToken, MetricsToken: a.cfg.MetricsToken, Proxies: a.cfg.Proxies, LinkKey: key, Version: version, Points: a.cfg.Points,
 		Telegram: telegram, Discord: discord, APIRate: a.cfg.RequestRate, Conversation: a.chat.page, Hooks: a.post.outbox, Answers: answers,
 		Status: func() map[string]any {

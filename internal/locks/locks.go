@@ -8,7 +8,7 @@ const (
 
 	Account    = `hashtextextended($1, 7001)` // limits of an account are checked one run after the other (migration 0030, in SQL)
 	Worker     = `hashtextextended($1, 7002)` // the sign of life of a process that works on runs
-	Router     = `hashtextextended($1, 7003)` // the sign of life of a process that answers chats (platforms/chat)
+	Router     = `hashtextextended($1, 7003)` // the sign of life of a process that answers chats (platforms/chat/router)
 	Owner      = `hashtextextended($1, 7004)` // files of one owner with a limit are stored one after the other
 	Asset      = `hashtextextended($1, 7005)` // storing and deleting one asset
 	RemoteTool = `hashtextextended($1, 7006)` // registering one tool

@@ -95,3 +95,15 @@ func (c Capabilities) ProgressInterval(kind ChatKind) time.Duration {
 	}
 	return c.ProgressGroup
 }
+
+// Fits reports whether a picture of that size can be sent as a photo.
+func (p PhotoLimits) Fits(width, height int) bool {
+	if width <= 0 || height <= 0 {
+		return true // unknown
+	}
+	if p.MaxSides > 0 && width+height > p.MaxSides {
+		return false
+	}
+	long, short := float64(max(width, height)), float64(min(width, height))
+	return p.MaxRatio <= 0 || long/short <= p.MaxRatio
+}

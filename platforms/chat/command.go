@@ -15,7 +15,7 @@ func ParseCommand(text, botName string) (name, rest string, forUs bool) {
 		name, rest = name[:i], strings.TrimSpace(name[i+1:])
 	}
 	name, bot, addressed := strings.Cut(name, "@")
-	if !validCommandName(name) {
+	if !IsCommandName(name) {
 		return "", text, true
 	}
 	if addressed && !strings.EqualFold(bot, botName) {
@@ -24,7 +24,8 @@ func ParseCommand(text, botName string) (name, rest string, forUs bool) {
 	return name, rest, true
 }
 
-func validCommandName(name string) bool {
+// IsCommandName reports whether a word has only the letters that commands have on every platform: A-Z a-z 0-9 _ -.
+func IsCommandName(name string) bool {
 	for _, r := range name {
 		ok := r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 		if !ok {

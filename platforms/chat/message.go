@@ -196,9 +196,9 @@ type CommandSet struct {
 type Command struct {
 	Name        string // without slash
 	Description string
-	// Tool is the id of the tool that it starts; empty for the house's own commands.
+	// Tool is the id of the tool that it starts; empty for the bot's own commands.
 	Tool string
-	// Inputs are the tool's inputs, for platforms with typed options. The house's own commands have the
+	// Inputs are the tool's inputs, for platforms with typed options. The bot's own commands have the
 	// inputs that follow their name in a text, e.g. the tool of /settings.
 	Inputs registry.InputSchema
 	// OnMessages makes it an entry of the menu that messages have; its Name is then free text. The message

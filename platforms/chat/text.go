@@ -8,8 +8,8 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// length counts UTF-16 code units, as Capabilities does.
-func length(s string) int {
+// Length counts UTF-16 code units, as Capabilities does.
+func Length(s string) int {
 	n := 0
 	for _, r := range s {
 		n++
@@ -20,9 +20,9 @@ func length(s string) int {
 	return n
 }
 
-// shorten cuts s to limit on a border of visible characters and marks the cut.
-func shorten(s string, limit int) string {
-	if length(s) <= limit {
+// Shorten cuts s to limit on a border of visible characters and marks the cut.
+func Shorten(s string, limit int) string {
+	if Length(s) <= limit {
 		return s
 	}
 	if limit <= 0 {
@@ -33,7 +33,7 @@ func shorten(s string, limit int) string {
 	for rest := s; rest != ""; {
 		var cluster string
 		cluster, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
-		if used += length(cluster); used > limit {
+		if used += Length(cluster); used > limit {
 			break
 		}
 		b.WriteString(cluster)
@@ -41,14 +41,14 @@ func shorten(s string, limit int) string {
 	return strings.TrimRight(b.String(), " \n") + "…"
 }
 
-// brief puts a text on one line and shortens it.
-func brief(s string, limit int) string {
-	return shorten(strings.Join(strings.Fields(s), " "), limit)
+// Brief puts a text on one line and shortens it.
+func Brief(s string, limit int) string {
+	return Shorten(strings.Join(strings.Fields(s), " "), limit)
 }
 
-// inWords shortens a text on one line where a word ends, unless its last word alone is most of it.
-func inWords(s string, limit int) string {
-	short := brief(s, limit)
+// InWords shortens a text on one line where a word ends, unless its last word alone is most of it.
+func InWords(s string, limit int) string {
+	short := Brief(s, limit)
 	kept, cut := strings.CutSuffix(short, "…")
 	if !cut || strings.HasPrefix(strings.Join(strings.Fields(s), " "), kept+" ") {
 		return short
@@ -59,9 +59,9 @@ func inWords(s string, limit int) string {
 	return short
 }
 
-// firstSentence gives the first sentence of a text's first paragraph, on one line. A dot ends a sentence where a
+// FirstSentence gives the first sentence of a text's first paragraph, on one line. A dot ends a sentence where a
 // new one seems to begin: "e.g. this" and "v1.5" have none.
-func firstSentence(s string) string {
+func FirstSentence(s string) string {
 	paragraph, _, _ := strings.Cut(strings.ReplaceAll(strings.TrimSpace(s), "\r\n", "\n"), "\n\n")
 	words := strings.Fields(paragraph)
 	for i, word := range words[:max(0, len(words)-1)] {
@@ -73,38 +73,38 @@ func firstSentence(s string) string {
 	return strings.Join(words, " ")
 }
 
-// length counts UTF-16 code units.
-func (t Text) length() int {
+// Len counts UTF-16 code units.
+func (t Text) Len() int {
 	n := 0
 	for _, s := range t {
-		n += length(s.Text)
+		n += Length(s.Text)
 	}
 	return n
 }
 
-// cut shortens a text to limit, keeping styles.
-func (t Text) cut(limit int) Text {
-	if t.length() <= limit {
+// Cut shortens a text to limit, keeping styles.
+func (t Text) Cut(limit int) Text {
+	if t.Len() <= limit {
 		return t
 	}
 	var kept Text
 	for _, s := range t {
-		n := length(s.Text)
+		n := Length(s.Text)
 		if n < limit {
 			kept, limit = append(kept, s), limit-n
 			continue
 		}
-		s.Text = shorten(s.Text+"…", limit)
+		s.Text = Shorten(s.Text+"…", limit)
 		return append(kept, s)
 	}
 	return kept
 }
 
-// join puts texts together with sep between those that are not empty.
-func join(sep string, texts ...Text) Text {
+// Join puts texts together with sep between those that are not empty.
+func Join(sep string, texts ...Text) Text {
 	var all Text
 	for _, t := range texts {
-		if t.length() == 0 {
+		if t.Len() == 0 {
 			continue
 		}
 		if len(all) > 0 {
@@ -115,5 +115,15 @@ func join(sep string, texts ...Text) Text {
 	return all
 }
 
-// lines puts texts on lines of their own.
-func lines(texts ...Text) Text { return join("\n", texts...) }
+// Lines puts texts on lines of their own.
+func Lines(texts ...Text) Text { return Join("\n", texts...) }
+
+// FirstNonEmpty gives the first text that is more than white space, or "".
+func FirstNonEmpty(list ...string) string {
+	for _, s := range list {
+		if strings.TrimSpace(s) != "" {
+			return s
+		}
+	}
+	return ""
+}

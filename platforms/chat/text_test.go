@@ -2,10 +2,6 @@ package chat
 
 import (
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/signalbox/signalbox/internal/i18n"
 )
 
 func TestFirstSentence(t *testing.T) {
@@ -17,7 +13,7 @@ func TestFirstSentence(t *testing.T) {
 		"Really? Yes.":                                "Really?",
 		"":                                            "",
 	} {
-		if got := firstSentence(in); got != want {
+		if got := FirstSentence(in); got != want {
 			t.Errorf("%q begins with %q, want %q", in, got, want)
 		}
 	}
@@ -30,7 +26,7 @@ func TestInWords(t *testing.T) {
 		"Paints of what":                   "Paints of what",
 		"Donaudampfschifffahrtsgesell":     "Donaudampfschifffa…",
 	} {
-		if got := inWords(in, 19); got != want {
+		if got := InWords(in, 19); got != want {
 			t.Errorf("%q becomes %q, want %q", in, got, want)
 		}
 	}
@@ -49,7 +45,7 @@ func TestShorten(t *testing.T) {
 		{"👍🏽👍🏽👍🏽", 9, "👍🏽👍🏽…"}, // four units each: never cut through one
 		{"abc", 0, ""},
 	} {
-		if got := shorten(c.in, c.limit); got != c.want || length(got) > max(c.limit, 0) {
+		if got := Shorten(c.in, c.limit); got != c.want || Length(got) > max(c.limit, 0) {
 			t.Errorf("shorten(%q, %d) = %q, want %q", c.in, c.limit, got, c.want)
 		}
 	}
@@ -58,33 +54,11 @@ func TestShorten(t *testing.T) {
 func TestTextCutKeepsStyles(t *testing.T) {
 	t.Parallel()
 	text := Text{{Text: "one "}, {Style: StyleBold, Text: "two three"}, {Text: " four"}}
-	got := text.cut(9)
+	got := text.Cut(9)
 	if got.String() != "one two…" || got[1].Style != StyleBold {
 		t.Errorf("got %+v", got)
 	}
-	if whole := text.cut(100); len(whole) != 3 {
+	if whole := text.Cut(100); len(whole) != 3 {
 		t.Errorf("a text that fits was changed: %+v", whole)
-	}
-}
-
-func TestSayNeverReadsValuesAsMarkup(t *testing.T) {
-	t.Parallel()
-	got := english(t).say("tools.title", "n", Text{{Style: StyleItalic, Text: "*many* {n}"}})
-	want := Text{{Style: StyleBold, Text: "Tools"}, {Text: " ("}, {Style: StyleItalic, Text: "*many* {n}"}, {Text: ")"}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestCategoriesAreSaidInWords(t *testing.T) {
-	t.Parallel()
-	texts, err := i18n.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for category, want := range map[string]string{"generate": "Erschaffen", "übungen": "Übungen"} {
-		if got := CategoryName(texts.Voice("de"), category); got != want {
-			t.Errorf("%s is called %q, expected %q", category, got, want)
-		}
 	}
 }

@@ -28,6 +28,8 @@ import (
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/router"
+	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/telegram"
 	"github.com/signalbox/signalbox/platforms/telegram/botapi"
 	"github.com/signalbox/signalbox/platforms/telegram/telegramtest"
@@ -59,7 +61,7 @@ type house struct {
 
 	runs    *runner.Service
 	adapter *telegram.Adapter
-	router  *chat.Router
+	router  *router.Router
 	stop    func()
 
 	ann, ben *telegramtest.User
@@ -123,7 +125,7 @@ func (h *house) start() *house {
 		Limits: h.limits,
 	})
 	h.must(err)
-	deliverer, err := chat.NewDeliverer(chat.DelivererConfig{
+	deliverer, err := show.NewDeliverer(show.DelivererConfig{
 		Adapters: []chat.Adapter{h.adapter}, Pool: h.pool, Media: h.files, Logger: log,
 		Link: func(run runs.Run, output int) string {
 			return "https://signalbox.example/files/" + run.Outputs[output].Name
@@ -138,7 +140,7 @@ func (h *house) start() *house {
 		Workers:    8, Deliveries: 4, RetryBase: 50 * time.Millisecond,
 	})
 	h.must(err)
-	h.router, err = chat.NewRouter(chat.Config{
+	h.router, err = router.NewRouter(router.Config{
 		Deliverer: deliverer, Pool: h.pool, Tools: h.registry, Runs: h.runs, Accounts: people, Wallets: h.ledger, Logger: log,
 		AlbumWait: 150 * time.Millisecond,
 	})

@@ -34,6 +34,7 @@ import (
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/pages"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/registry/registrytest"
@@ -52,7 +53,7 @@ type house struct {
 	users  *users.Store
 	ledger *billing.Ledger
 	web    *web.Server
-	shares *web.Shares
+	shares *pages.Shares
 	fakes  *registrytest.Loader  // tools of the service fake, none at first
 	fake   *registrytest.Service // what they do
 	asking *registrytest.Asking  // the service asking, which asks in the midst of its calls
@@ -78,7 +79,7 @@ func public(t *testing.T, address string) option {
 func newHouse(t *testing.T, options ...option) *house {
 	t.Helper()
 	pool := postgrestest.New(t)
-	h := &house{t: t, ledger: billing.NewLedger(pool), shares: web.NewShares(pool), fakes: registrytest.NewLoader("fake"), fake: registrytest.NewService("fake"), asking: &registrytest.Asking{}}
+	h := &house{t: t, ledger: billing.NewLedger(pool), shares: pages.NewShares(pool), fakes: registrytest.NewLoader("fake"), fake: registrytest.NewService("fake"), asking: &registrytest.Asking{}}
 	h.pool = pool
 	h.users = users.New(pool, users.Config{OnCreate: func(ctx context.Context, tx pgx.Tx, a users.Account) error {
 		if err := h.ledger.EnsureWallet(ctx, tx, a.ID); err != nil {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/show"
+	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
@@ -95,7 +97,7 @@ func TestDeliveryShowsAResultOnce(t *testing.T) {
 		t.Parallel()
 		s, fake := newScene(t)
 		s.painted()
-		deliverer, err := chat.NewDeliverer(chat.DelivererConfig{
+		deliverer, err := show.NewDeliverer(show.DelivererConfig{
 			Adapters: []chat.Adapter{fakeAdapter{fake}}, Pool: s.Pool, Media: s.Files, Logger: slog.New(slog.DiscardHandler),
 		})
 		if err != nil {
@@ -390,7 +392,7 @@ func TestWhatTheOperatorSays(t *testing.T) {
 	s.say("/paysupport")
 	s.AwaitText(s.room, "answered by the operator", "Ask whoever runs this bot")
 	s.Handled()
-	s.Operator = chat.Operator{Support: "help@box.example", Terms: "https://box.example/terms"}
+	s.Operator = turn.Operator{Support: "help@box.example", Terms: "https://box.example/terms"}
 	s.Restart()
 	s.say("/paysupport")
 	s.until(s.room, "whom to ask", func(list []Seen) bool { return list[len(list)-1].Text == "help@box.example" })

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/router"
+	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -36,9 +38,9 @@ func TestASlowPlatformHoldsUpNoOther(t *testing.T) {
 	quick := &stuckAdapter{fakeAdapter: fakeAdapter{quickFake}, name: "quick", tried: make(chan struct{}, 10), freed: make(chan struct{})}
 	close(quick.freed)
 	log := slog.New(slog.DiscardHandler)
-	deliverer, err := chat.NewDeliverer(chat.DelivererConfig{Adapters: []chat.Adapter{stuck, quick}, Pool: w.Pool, Media: w.Files, Logger: log})
+	deliverer, err := show.NewDeliverer(show.DelivererConfig{Adapters: []chat.Adapter{stuck, quick}, Pool: w.Pool, Media: w.Files, Logger: log})
 	check(t, err)
-	router, err := chat.NewRouter(chat.Config{
+	router, err := router.NewRouter(router.Config{
 		Deliverer: deliverer, Pool: w.Pool, Tools: w.Registry, Runs: w.Runs, Accounts: w.People, Wallets: w.Ledger, Logger: log,
 		Concurrency: 1, Waiting: 2,
 	})

@@ -85,7 +85,7 @@ func foldersOf(parts, own []string) []string {
 	case parts[2] == "chattest":
 		return []string{"platforms/chat/chattest"}
 	case parts[2] == "chat":
-		return []string{"platforms/chat"}
+		return []string{"platforms/chat", "platforms/chat/*"}
 	}
 	return own
 }

@@ -23,11 +23,15 @@ import (
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/router"
+	"github.com/signalbox/signalbox/platforms/chat/show"
+	chatstore "github.com/signalbox/signalbox/platforms/chat/store"
+	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runner"
-	"github.com/signalbox/signalbox/runs/store"
+	runstore "github.com/signalbox/signalbox/runs/store"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -53,13 +57,13 @@ type World struct {
 	// Link is what the house gives as public addresses of outputs.
 	Link func(run runs.Run, output int) string
 	// Operator is what the operator of the house says.
-	Operator chat.Operator
+	Operator turn.Operator
 
 	// Caps is what the platform declares.
 	Caps chat.Capabilities
 
 	Runs    *runner.Service
-	Router  *chat.Router
+	Router  *router.Router
 	stopRun func()
 }
 
@@ -102,7 +106,7 @@ func (w *World) Start() {
 	log := slog.New(slog.NewTextHandler(testLog{w.t}, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	connection := w.Harness.Connect(w.t)
 	w.Caps = connection.Adapter.Capabilities()
-	deliverer, err := chat.NewDeliverer(chat.DelivererConfig{
+	deliverer, err := show.NewDeliverer(show.DelivererConfig{
 		Adapters: []chat.Adapter{connection.Adapter}, Pool: w.Pool, Media: w.Files, Logger: log, Link: w.Link,
 	})
 	if err != nil {
@@ -111,7 +115,9 @@ func (w *World) Start() {
 	w.People = users.New(w.Pool, users.Config{
 		OnCreate: w.welcome,
 		OnMerge:  w.join,
-		OnErase:  func(ctx context.Context, tx pgx.Tx, accountID string) error { return chat.Forget(ctx, tx, accountID) },
+		OnErase: func(ctx context.Context, tx pgx.Tx, accountID string) error {
+			return chatstore.Forget(ctx, tx, accountID)
+		},
 	})
 	w.Runs, err = runner.New(runs.Config{
 		Pool: w.Pool, Registry: w.Registry, Ledger: w.Ledger, Users: w.People, Limits: w.People, Assets: w.Files, Logger: log,
@@ -122,7 +128,7 @@ func (w *World) Start() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.Router, err = chat.NewRouter(chat.Config{
+	w.Router, err = router.NewRouter(router.Config{
 		Deliverer: deliverer, Pool: w.Pool, Tools: w.Registry, Runs: w.Runs, Accounts: w.People, Wallets: w.Ledger, Logger: log,
 		AlbumWait: 150 * time.Millisecond, Operator: w.Operator,
 	})
@@ -189,13 +195,13 @@ func (w *World) welcome(ctx context.Context, tx pgx.Tx, a users.Account) error {
 
 // join moves what belongs to an account to the one it becomes.
 func (w *World) join(ctx context.Context, tx pgx.Tx, from, into string) error {
-	if err := store.Adopt(ctx, tx, from, into); err != nil {
+	if err := runstore.Adopt(ctx, tx, from, into); err != nil {
 		return err
 	}
 	if err := w.Ledger.Merge(ctx, tx, from, into); err != nil {
 		return err
 	}
-	return chat.Adopt(ctx, tx, from, into)
+	return chatstore.Adopt(ctx, tx, from, into)
 }
 
 // LastAccount gives the account made last.

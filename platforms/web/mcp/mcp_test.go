@@ -25,6 +25,7 @@ import (
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/mcp"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
@@ -793,7 +794,7 @@ func (h *house) signIn(t *testing.T, key string) int {
 	}
 	_, rest, _ := strings.Cut(string(page), `name="csrf-token" content="`)
 	token, _, _ := strings.Cut(rest, `"`)
-	if res, err = client.PostForm(h.url+"/signin", url.Values{"key": {key}, web.CSRFField: {token}}); err != nil {
+	if res, err = client.PostForm(h.url+"/signin", url.Values{"key": {key}, door.CSRFField: {token}}); err != nil {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()

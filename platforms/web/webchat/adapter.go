@@ -19,6 +19,7 @@ import (
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/pages"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
@@ -67,9 +68,9 @@ type Adapter struct {
 }
 
 var (
-	_ chat.Adapter     = (*Adapter)(nil)
-	_ web.Conversation = (*Adapter)(nil)
-	_ web.Commander    = (*Adapter)(nil)
+	_ chat.Adapter       = (*Adapter)(nil)
+	_ pages.Conversation = (*Adapter)(nil)
+	_ pages.Commander    = (*Adapter)(nil)
 )
 
 // New makes an Adapter.

@@ -1,0 +1,375 @@
+package input
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/signalbox/signalbox/registry"
+)
+
+// arguments are what somebody typed after a command: free text, and values of named inputs as text.
+type arguments struct {
+	Text   string
+	Values map[string]any // by input name; a list where an input that takes several is named repeatedly
+}
+
+// UnknownOption is an option that no input is called.
+type UnknownOption struct {
+	Name    string
+	Nearest string // the input meant, probably, or ""
+}
+
+// Error names the option.
+func (e *UnknownOption) Error() string { return "unknown option " + e.Name }
+
+// MissingValue is an option without its value.
+type MissingValue struct{ Name string }
+
+// Error names the option.
+func (e *MissingValue) Error() string { return "no value for option " + e.Name }
+
+// Parse reads
+//
+//	a red bicycle steps=20 style="oil painting" seed=-1 --tiled
+//
+// Options may stand anywhere: name=value, name = value, --name=value, --name value, and --name alone for a boolean,
+// also with one long dash for the two.
+// Values with blanks are quoted. Names are those of inputs or their labels, without regard to case, and
+// with _ or - for a blank. What is no option is free text and keeps its own blanks and lines. A word that
+// merely looks like an option ("E=mc2") is text, unless an input is nearly called so, or the tool reads no
+// text: then it's a slip and an *unknownOption. Everything after a "--" that stands alone is text.
+func Parse(s string, schema registry.InputSchema) (arguments, error) {
+	p := argumentParser{rest: s, schema: schema, values: map[string]any{}}
+	_, p.prose = TextInput(schema)
+	for p.rest != "" {
+		if err := p.token(); err != nil {
+			return arguments{}, err
+		}
+	}
+	return arguments{Text: unquoteWhole(strings.TrimSpace(p.text.String())), Values: p.values}, nil
+}
+
+type argumentParser struct {
+	rest   string
+	schema registry.InputSchema
+	prose  bool // there is an input for free text
+	text   strings.Builder
+	values map[string]any
+}
+
+// token moves one word, with the blanks before it, from rest to text or values.
+func (p *argumentParser) token() error {
+	word := strings.TrimLeftFunc(p.rest, unicode.IsSpace)
+	blanks := p.rest[:len(p.rest)-len(word)]
+	end := strings.IndexFunc(word, unicode.IsSpace)
+	if end < 0 {
+		end = len(word)
+	}
+	name, dashed := p.undashed(word[:end])
+	if dashed && name == "" {
+		p.text.WriteString(blanks + strings.TrimLeft(word[end:], " "))
+		p.rest = ""
+		return nil
+	}
+	name, _, assigned := strings.Cut(name, "=")
+	if (!dashed && !assigned) || !isOptionName(name) {
+		if f, after, ok := p.spaced(name, word[end:]); ok {
+			return p.assign(f, name, after)
+		}
+		p.keep(blanks, word, end)
+		return nil
+	}
+	field, ok := FieldNamed(p.schema, name)
+	if !ok {
+		if slip := MistakenFor(p.schema, name); slip != "" {
+			return &UnknownOption{Name: name, Nearest: slip}
+		}
+		if !p.prose {
+			return &UnknownOption{Name: name, Nearest: nearestField(p.schema, name)}
+		}
+		p.keep(blanks, word, end)
+		return nil
+	}
+	if assigned {
+		_, after, _ := strings.Cut(word, "=")
+		return p.assign(field, name, after)
+	}
+	return p.dashed(field, name, word[end:])
+}
+
+// undashed takes the two dashes away from the beginning of a word, or the long one that phones make of them while one
+// types. That is a dash like any other before what is no input's name.
+func (p *argumentParser) undashed(word string) (rest string, dashed bool) {
+	if rest, dashed = strings.CutPrefix(word, "--"); dashed {
+		return rest, true
+	}
+	for _, long := range []string{"—", "–"} {
+		rest, dashed = strings.CutPrefix(word, long)
+		name, _, _ := strings.Cut(rest, "=")
+		if _, known := FieldNamed(p.schema, name); dashed && known {
+			return rest, true
+		}
+	}
+	return word, false
+}
+
+// spaced reads "name = value", as people write it who are used to blanks around an equals sign.
+func (p *argumentParser) spaced(name, rest string) (f registry.InputField, after string, ok bool) {
+	after, ok = strings.CutPrefix(strings.TrimLeftFunc(rest, unicode.IsSpace), "=")
+	if !ok || !isOptionName(name) {
+		return f, "", false
+	}
+	f, ok = FieldNamed(p.schema, name)
+	return f, strings.TrimLeftFunc(after, unicode.IsSpace), ok
+}
+
+func (p *argumentParser) keep(blanks, word string, end int) {
+	p.text.WriteString(blanks + word[:end])
+	p.rest = word[end:]
+}
+
+// assign takes the value directly after the equals sign.
+func (p *argumentParser) assign(f registry.InputField, name, after string) error {
+	value, rest := takeValue(after)
+	if value == "" && !strings.HasPrefix(after, `""`) && !strings.HasPrefix(after, `''`) {
+		return &MissingValue{name}
+	}
+	p.put(f, value)
+	p.rest = rest
+	return nil
+}
+
+// dashed takes the value of --name from the next word; a boolean needs none.
+func (p *argumentParser) dashed(f registry.InputField, name, after string) error {
+	value, rest := takeValue(strings.TrimLeftFunc(after, unicode.IsSpace))
+	_, isOption := p.undashed(value)
+	if f.Type == registry.TypeBoolean {
+		if _, err := registry.CheckValue(f, value); err != nil || value == "" || isOption {
+			p.put(f, "true")
+			p.rest = after
+			return nil
+		}
+	} else if value == "" || isOption {
+		return &MissingValue{name}
+	}
+	p.put(f, value)
+	p.rest = rest
+	return nil
+}
+
+func (p *argumentParser) put(f registry.InputField, value string) {
+	if old, ok := p.values[f.Name]; ok && f.Multiple {
+		list, _ := old.([]any)
+		if list == nil {
+			list = []any{old}
+		}
+		p.values[f.Name] = append(list, value)
+		return
+	}
+	p.values[f.Name] = value
+}
+
+// quotes maps opening quotation marks to their closing ones.
+func closingQuote(open rune) rune {
+	switch open {
+	case '"', '\'':
+		return open
+	case '“':
+		return '”'
+	case '«':
+		return '»'
+	case '„':
+		return '“'
+	}
+	return 0
+}
+
+// takeValue splits off a word or a quoted text. A quotation that does not end is an ordinary word.
+func takeValue(s string) (value, rest string) {
+	open, size := utf8.DecodeRuneInString(s)
+	if quote := closingQuote(open); quote != 0 {
+		if value, rest, ok := takeQuoted(s[size:], quote); ok {
+			return value, rest
+		}
+	}
+	end := strings.IndexFunc(s, unicode.IsSpace)
+	if end < 0 {
+		return s, ""
+	}
+	return s[:end], s[end:]
+}
+
+// takeQuoted reads up to the closing mark; a backslash takes the next mark or backslash literally.
+func takeQuoted(s string, quote rune) (value, rest string, ok bool) {
+	var b strings.Builder
+	escaped := false
+	for i, r := range s {
+		switch {
+		case escaped:
+			if r != quote && r != '\\' {
+				b.WriteByte('\\')
+			}
+			b.WriteRune(r)
+			escaped = false
+		case r == '\\':
+			escaped = true
+		case r == quote:
+			return b.String(), s[i+utf8.RuneLen(r):], true
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return "", "", false
+}
+
+// unquoteWhole takes away quotation marks around a whole text; marks within it stay.
+func unquoteWhole(s string) string {
+	open, size := utf8.DecodeRuneInString(s)
+	quote := closingQuote(open)
+	if quote == 0 || open == '\'' {
+		return s
+	}
+	if value, rest, ok := takeQuoted(s[size:], quote); ok && rest == "" {
+		return value
+	}
+	return s
+}
+
+func isOptionName(s string) bool {
+	for i, r := range s {
+		if !unicode.IsLetter(r) && (i == 0 || r != '_' && r != '-' && r != '.' && !unicode.IsDigit(r)) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// OptionName is how an input's name or label is compared.
+func OptionName(s string) string {
+	return strings.ToLower(strings.NewReplacer(" ", "_", "-", "_").Replace(s))
+}
+
+// FieldNamed finds an input by its name or, where no name fits, its label.
+func FieldNamed(schema registry.InputSchema, name string) (registry.InputField, bool) {
+	for _, f := range schema {
+		if f.Name == name {
+			return f, true
+		}
+	}
+	for _, f := range schema {
+		if OptionName(f.Name) == OptionName(name) {
+			return f, true
+		}
+	}
+	for _, f := range schema {
+		if OptionName(f.Label()) == OptionName(name) {
+			return f, true
+		}
+	}
+	return registry.InputField{}, false
+}
+
+// nearestField gives the input's name that comes nearest to a word, as a suggestion, or "".
+func nearestField(schema registry.InputSchema, word string) string {
+	if len(word) < 3 {
+		return ""
+	}
+	candidates := make([]string, len(schema))
+	for i, f := range schema {
+		candidates[i] = OptionName(f.Name)
+	}
+	return registry.Nearest(OptionName(word), candidates)
+}
+
+// MistakenFor gives the input's name that a word is so near to that it can hardly be meant as text: one slip
+// away, or two where the name is long enough for two. Otherwise it gives "".
+func MistakenFor(schema registry.InputSchema, word string) string {
+	near := nearestField(schema, word)
+	slips := 1
+	if len(near) > 4 {
+		slips = 2
+	}
+	if near == "" || !within(slips, []rune(OptionName(word)), []rune(near)) {
+		return ""
+	}
+	return near
+}
+
+// within reports whether a becomes b by at most so many slips: letters left out, added, changed, or swapped
+// with their neighbours.
+func within(slips int, a, b []rune) bool {
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	switch {
+	case len(a) == 0 || len(b) == 0:
+		return len(a)+len(b) <= slips
+	case slips == 0:
+		return false
+	case within(slips-1, a[1:], b), within(slips-1, a, b[1:]), within(slips-1, a[1:], b[1:]):
+		return true
+	}
+	return len(a) > 1 && len(b) > 1 && a[0] == b[1] && a[1] == b[0] && within(slips-1, a[2:], b[2:])
+}
+
+// TextInput is the input that takes free text: the first required one, else the first that is not
+// advanced, else the first. Choices are named, not written.
+func TextInput(schema registry.InputSchema) (registry.InputField, bool) {
+	best, rank := registry.InputField{}, 0
+	for _, f := range schema.Ordered() {
+		if f.Type != registry.TypeString || len(f.Choices) > 0 || len(f.Schema) > 0 {
+			continue
+		}
+		r := 1
+		if !f.Advanced {
+			r = 2
+		}
+		if f.Required {
+			r = 3
+		}
+		if r > rank {
+			best, rank = f, r
+		}
+	}
+	return best, rank > 0
+}
+
+// FreeInput is the input that text without a name is meant for: the text input or, in a tool without
+// one, the first required value that can be typed.
+func FreeInput(schema registry.InputSchema) (registry.InputField, bool) {
+	if f, ok := TextInput(schema); ok {
+		return f, true
+	}
+	for _, f := range schema.Ordered() {
+		if f.Required && !f.Type.IsMedia() {
+			return f, true
+		}
+	}
+	return registry.InputField{}, false
+}
+
+// fileInput is the input that a file without a name is meant for.
+func fileInput(schema registry.InputSchema) (registry.InputField, bool) {
+	for _, f := range schema.Ordered() {
+		if f.Type.IsMedia() {
+			return f, true
+		}
+	}
+	return registry.InputField{}, false
+}
+
+// WithPresetOption adds the option that names a preset to what can be typed for a tool, unless the tool has an input of
+// that name.
+func WithPresetOption(schema registry.InputSchema) registry.InputSchema {
+	if _, own := FieldNamed(schema, PresetWord); own {
+		return schema
+	}
+	// A choice is never what free text is meant for.
+	any := []registry.Choice{{Value: ""}}
+	return append(slices.Clone(schema), registry.InputField{Name: PresetWord, Type: registry.TypeString, Advanced: true, Choices: any})
+}
+
+// PresetWord names the option that takes a preset's values into a run.
+const PresetWord = "preset"

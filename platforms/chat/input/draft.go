@@ -1,0 +1,209 @@
+package input
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// Draft is a run being put together. It is kept while a question is open.
+type Draft struct {
+	Tool    string                         `json:"tool"`
+	Values  map[runs.Source]map[string]any `json:"values"`
+	Request chat.MessageRef                `json:"request"` // the message that asked for the run
+	// Key makes the run that comes of the draft one, however often the draft is handled.
+	Key    string   `json:"key"`
+	Parent string   `json:"parent,omitempty"`
+	Preset string   `json:"preset,omitempty"` // whose values are wanted
+	Notes  []string `json:"notes,omitempty"`  // hints to show with the status and the result
+	Told   int      `json:"told,omitempty"`   // so many of them were shown with a question
+	// Approval is for what somebody else than the person has put together.
+	Approval runs.Approval `json:"approval,omitempty"`
+
+	Anew    bool   `json:"-"` // begun by a command just now: its run ends what was asked before
+	Answers string `json:"-"` // the id of the question that was just answered
+}
+
+// Set gives an input a value, and notes where it came from.
+func (d *Draft) Set(from runs.Source, name string, value any) {
+	if d.Values == nil {
+		d.Values = map[runs.Source]map[string]any{}
+	}
+	if d.Values[from] == nil {
+		d.Values[from] = map[string]any{}
+	}
+	d.Values[from][name] = value
+}
+
+// Has reports whether an input has a value from anywhere.
+func (d *Draft) Has(name string) bool {
+	for _, values := range d.Values {
+		if _, ok := values[name]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// LeftOver is text that no input of a tool takes.
+type LeftOver struct{ Text string }
+
+// Error quotes the text.
+func (e *LeftOver) Error() string { return "no input takes the text " + e.Text }
+
+// errStoredFile: a stored file was named, which may be anybody's.
+var errStoredFile = errors.New("stored files are given by hand, not by name")
+
+// Read puts what was typed after a command, and typed options, into the draft. Files among the options are left out. What
+// a tool has no use for is an *unknownOption, a *missingValue, a *leftOver or errStoredFile.
+func (d *Draft) Read(tool *registry.Tool, text string, options map[string]any) error {
+	args, err := Parse(text, WithPresetOption(tool.InputSchema))
+	if err != nil {
+		return err
+	}
+	options = maps.Clone(options)
+	if _, own := FieldNamed(tool.InputSchema, PresetWord); !own {
+		d.Preset = chat.FirstNonEmpty(takeText(args.Values, PresetWord), takeText(options, PresetWord))
+	}
+	for name, value := range args.Values {
+		if s, ok := value.(string); ok && registry.IsMediaRef(s) && strings.HasPrefix(s, "asset:") {
+			return errStoredFile
+		}
+		d.Set(runs.FromArgument, name, value)
+	}
+	for name, value := range options {
+		if !areAttachments(value) {
+			d.Set(runs.FromArgument, name, value)
+		}
+	}
+	return d.readFree(tool.InputSchema, args.Text)
+}
+
+// readFree gives text without a name to the input that it is meant for.
+func (d *Draft) readFree(schema registry.InputSchema, text string) error {
+	if text == "" {
+		return nil
+	}
+	f, ok := FreeInput(schema)
+	if m, takesFile := fileInput(schema); !ok && takesFile && strings.EqualFold(text, LastWord) {
+		d.Set(runs.FromArgument, m.Name, LastWord)
+		return nil
+	}
+	if !ok || d.Has(f.Name) {
+		return &LeftOver{text}
+	}
+	d.Set(runs.FromArgument, f.Name, text)
+	return nil
+}
+
+// NamedFiles sorts attached files by the inputs that typed options give them to; rest are those that no option names.
+func NamedFiles(schema registry.InputSchema, options map[string]any, attached []chat.Attachment) (named map[string][]chat.Attachment, rest []chat.Attachment) {
+	named = map[string][]chat.Attachment{}
+	taken := map[int]bool{}
+	for name, value := range options {
+		if _, known := schema.Get(name); !known {
+			continue
+		}
+		for _, i := range attachmentIndexes(value) {
+			if i < len(attached) {
+				taken[i] = true
+				named[name] = append(named[name], attached[i])
+			}
+		}
+	}
+	for i, a := range attached {
+		if !taken[i] {
+			rest = append(rest, a)
+		}
+	}
+	return named, rest
+}
+
+// Repeat makes a draft that comes to the same as an earlier run: what was given then counts again, and so do
+// the seeds that were drawn. Only defaults are the tool's as it is now.
+func Repeat(run runs.Run, request chat.MessageRef, key string) Draft {
+	d := Draft{
+		Tool: run.Tool.ToolID, Request: request, Key: key, Parent: run.ID,
+		Values: map[runs.Source]map[string]any{},
+	}
+	for name, value := range run.Inputs {
+		switch from := run.Sources[name]; from {
+		case runs.FromDefault:
+		case runs.FromRandom:
+			d.Set(runs.FromArgument, name, value)
+		default:
+			d.Set(from, name, value)
+		}
+	}
+	if d.Values[runs.FromPreference] == nil {
+		// Settings changed since then don't count.
+		d.Values[runs.FromPreference] = map[string]any{}
+	}
+	if d.Values[runs.FromChat] == nil {
+		d.Values[runs.FromChat] = map[string]any{}
+	}
+	return d
+}
+
+// takeText takes a text out of values.
+func takeText(values map[string]any, name string) string {
+	text, _ := values[name].(string)
+	delete(values, name)
+	return text
+}
+
+// areAttachments reports whether an option stands for files.
+func areAttachments(value any) bool {
+	if list, several := value.([]any); several {
+		return len(list) > 0 && !slices.ContainsFunc(list, func(one any) bool { return !areAttachments(one) })
+	}
+	s, ok := value.(string)
+	return ok && strings.HasPrefix(s, "attachment:")
+}
+
+// attachmentIndexes reads "attachment:N", or a list of such.
+func attachmentIndexes(value any) (indexes []int) {
+	list, several := value.([]any)
+	if !several {
+		list = []any{value}
+	}
+	for _, one := range list {
+		if i, ok := AttachmentIndex(one); ok {
+			indexes = append(indexes, i)
+		}
+	}
+	return indexes
+}
+
+// AttachmentIndex reads "attachment:N".
+func AttachmentIndex(value any) (int, bool) {
+	s, ok := value.(string)
+	if !ok {
+		return 0, false
+	}
+	digits, ok := strings.CutPrefix(s, "attachment:")
+	if !ok {
+		return 0, false
+	}
+	n, err := strconv.Atoi(digits)
+	return n, err == nil && n >= 0
+}
+
+// FreshSeed makes a draft draw its seeds anew.
+func FreshSeed(d *Draft, schema registry.InputSchema) {
+	for _, f := range schema {
+		if !f.Seed {
+			continue
+		}
+		for _, values := range maps.Clone(d.Values) {
+			delete(values, f.Name)
+		}
+		d.Set(runs.FromArgument, f.Name, "random")
+	}
+}

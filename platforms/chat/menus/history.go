@@ -1,0 +1,242 @@
+package menus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/show"
+	"github.com/signalbox/signalbox/platforms/chat/start"
+	"github.com/signalbox/signalbox/platforms/chat/store"
+	"github.com/signalbox/signalbox/platforms/chat/turn"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// historyPage is how many runs /history shows at once.
+const historyPage = 5
+
+// HistoryCommand lists what a person has run, newest first.
+func HistoryCommand(ctx context.Context, t *turn.Turn) error {
+	m, err := historyList(ctx, t, t.Keyboard(store.KeyboardState{}), "")
+	if err != nil {
+		return err
+	}
+	return t.Respond(ctx, m)
+}
+
+// historyList draws the page of runs older than before.
+func historyList(ctx context.Context, t *turn.Turn, k store.Keyboard, before string) (chat.Message, error) {
+	m := chat.Message{To: t.In.Chat.Place}
+	list, err := t.Services.Runs.List(ctx, runs.Filter{AccountID: t.Account.ID, Before: before, Limit: historyPage + 1})
+	if err != nil {
+		return m, fmt.Errorf("list the history: %w", err)
+	}
+	if len(list) == 0 {
+		m.Text = t.Say.Text("history.none")
+		return m, nil
+	}
+	more := len(list) > historyPage
+	list = list[:min(len(list), historyPage)]
+	m.Text = t.Say.Text("history.title")
+	k.State.Runs = nil
+	var numbers []chat.Button
+	for i, run := range list {
+		m.Text = chat.Join("\n\n", m.Text, historyLine(t, i, run))
+		k.State.Runs = append(k.State.Runs, run.ID)
+		numbers = append(numbers, chat.Button{Label: t.Say.Line("button.showNumber", "n", i+1), Data: k.Data("hist" + strconv.Itoa(i))})
+	}
+	m.Buttons = [][]chat.Button{numbers}
+	if more {
+		k.State.Before = list[len(list)-1].ID
+		m.Buttons = append(m.Buttons, []chat.Button{{Label: t.Say.Line("button.older"), Data: k.Data("older")}})
+	}
+	return m, t.Services.Store.Keyboards.Save(ctx, k)
+}
+
+// historyLine is one run: tool, when, how it ended, cost, and the beginning of what was asked for. In
+// groups the latter is left out: others read along.
+func historyLine(t *turn.Turn, i int, run runs.Run) chat.Text {
+	text := chat.Text{
+		{Text: strconv.Itoa(i+1) + ". "},
+		{Style: chat.StyleBold, Text: run.Tool.DisplayName},
+		{Text: " · " + t.Say.Time(run.CreatedAt.UTC()) + " UTC"},
+	}
+	state := t.Say.Stage(run) // as its status message says it
+	if run.Status.Final() {
+		state = chat.Plain(t.Say.Line("run."+string(run.Status)) + " · " + t.Say.CostOf(run))
+	}
+	text = chat.Lines(text, state)
+	if prompt := show.PromptOf(run); prompt != "" && t.In.Chat.Kind == chat.ChatPrivate {
+		text = chat.Lines(text, chat.Text{{Style: chat.StyleItalic, Text: chat.Brief(prompt, 80)}})
+	}
+	return text
+}
+
+// PressOlder shows the runs before those of the list.
+func PressOlder(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+	if err := t.Acknowledge(ctx); err != nil {
+		return err
+	}
+	m, err := historyList(ctx, t, k, k.State.Before)
+	if err != nil {
+		return err
+	}
+	_, err = t.Change(ctx, t.In.Message, m)
+	return err
+}
+
+// PressHistory shows a run of the list again.
+func PressHistory(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
+	if n >= len(k.State.Runs) {
+		return t.Alert(ctx, "press.tooOld")
+	}
+	k.State.Run = k.State.Runs[n]
+	return PressShow(ctx, t, k)
+}
+
+// CancelCommand ends an open question; otherwise it lists what is under way, each with a button.
+func CancelCommand(ctx context.Context, t *turn.Turn) error {
+	p, err := t.Services.Store.Prompts.Pending(ctx, t.In.Platform, t.In.Chat.Chat, t.Account.ID)
+	switch {
+	case err == nil:
+		if _, err := t.Services.Store.Prompts.Close(ctx, p.ID); err != nil {
+			return err
+		}
+		start.ShowOver(ctx, t, p)
+		return t.Tell(ctx, "ask.canceled")
+	case !errors.Is(err, store.ErrNoPrompt):
+		return err
+	}
+	active, err := underWay(ctx, t)
+	if err != nil {
+		return err
+	}
+	if len(active) == 0 {
+		return t.Tell(ctx, "cancel.none")
+	}
+	k := t.Keyboard(store.KeyboardState{})
+	text := t.Say.Text("cancel.title")
+	var buttons []chat.Button
+	for i, run := range active {
+		name := chat.Text{{Text: strconv.Itoa(i+1) + ". "}, {Style: chat.StyleBold, Text: run.Tool.DisplayName}}
+		text = chat.Lines(text, chat.Join(" · ", name, t.Say.Stage(run)))
+		k.State.Runs = append(k.State.Runs, run.ID)
+		buttons = append(buttons, chat.Button{Label: t.Say.Line("button.cancelNumber", "n", i+1), Data: k.Data("stop#" + strconv.Itoa(i))})
+	}
+	if err := t.Services.Store.Keyboards.Save(ctx, k); err != nil {
+		return err
+	}
+	_, err = t.Reply(ctx, text, show.RowsOf(buttons, 3)...)
+	return err
+}
+
+// underWay lists up to nine of the person's runs that are not over.
+func underWay(ctx context.Context, t *turn.Turn) ([]runs.Run, error) {
+	var active []runs.Run
+	for _, status := range show.OpenStatuses() {
+		list, err := t.Services.Runs.List(ctx, runs.Filter{AccountID: t.Account.ID, Status: status, Limit: 9})
+		if err != nil {
+			return nil, fmt.Errorf("list what is under way: %w", err)
+		}
+		active = append(active, list...)
+	}
+	return active[:min(len(active), 9)], nil
+}
+
+// PressStopListed cancels a run of the list.
+func PressStopListed(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
+	if n >= len(k.State.Runs) {
+		return t.Alert(ctx, "press.tooOld")
+	}
+	k.State.Run = k.State.Runs[n]
+	return t.WithRun(ctx, k, func(run runs.Run) error { return stopRun(ctx, t, run) })
+}
+
+// WhyCommand tells where each value of a run came from, and what it cost: of the run whose message is replied to, else
+// of the last one. Where others read along, that is one that was asked for among them.
+func WhyCommand(ctx context.Context, t *turn.Turn) error {
+	filter := runs.Filter{AccountID: t.Account.ID, Limit: 1}
+	if t.ReadByOthers() || t.In.ReplyTo != nil {
+		filter.Limit = whyLooksBack
+	}
+	list, err := t.Services.Runs.List(ctx, filter)
+	if err != nil {
+		return fmt.Errorf("find the last run: %w", err)
+	}
+	if len(list) == 0 {
+		return t.Tell(ctx, "history.none")
+	}
+	here := slices.DeleteFunc(slices.Clone(list), func(run runs.Run) bool { return !askedHere(t, run) })
+	if t.ReadByOthers() {
+		list = here
+	}
+	run, ok, err := runRepliedTo(ctx, t, here, list)
+	if err != nil {
+		return err
+	}
+	if ok {
+		return explainRun(ctx, t, run, chat.Text{{Style: chat.StyleBold, Text: run.Tool.DisplayName}})
+	}
+	if len(list) == 0 {
+		return t.Tell(ctx, "why.elsewhere")
+	}
+	return explainRun(ctx, t, list[0], t.Say.Text("why.title", "tool", list[0].Tool.DisplayName))
+}
+
+// whyLooksBack is among how many of the latest runs one of this chat is looked for.
+const whyLooksBack = 50
+
+// askedHere reports whether a run was asked for in this chat.
+func askedHere(t *turn.Turn, run runs.Run) bool {
+	where, err := store.TargetOf(run)
+	return err == nil && run.Origin.Platform == t.In.Platform && where.Chat.Chat == t.In.Chat.Chat
+}
+
+// runRepliedTo gives the run that the message replied to asked for, or shows. here are runs of this chat, all those that
+// may be told of: what was asked for elsewhere can have been shown again here.
+func runRepliedTo(ctx context.Context, t *turn.Turn, here, all []runs.Run) (run runs.Run, ok bool, err error) {
+	if t.In.ReplyTo == nil || t.In.ReplyTo.Ref.IsZero() {
+		return run, false, nil
+	}
+	ref := t.In.ReplyTo.Ref
+	for _, run := range here {
+		if where, err := store.TargetOf(run); err == nil && (where.Status.ID == ref.ID || where.Request.ID == ref.ID) {
+			return run, true, nil
+		}
+	}
+	ids := make([]string, len(all))
+	for i, run := range all {
+		ids[i] = run.ID
+	}
+	ref.Chat = t.In.Chat.Chat
+	shown, err := t.Services.Store.Deliveries.ShownIn(ctx, ids, ref)
+	i := slices.Index(ids, shown)
+	if i < 0 || err != nil {
+		return run, false, err
+	}
+	return all[i], true, nil
+}
+
+// explainRun tells of a run under a title.
+func explainRun(ctx context.Context, t *turn.Turn, run runs.Run, text chat.Text) error {
+	for _, f := range run.Tool.InputSchema.Ordered() {
+		value, ok := run.Inputs[f.Name]
+		if !ok {
+			continue
+		}
+		shown := chat.Brief(t.Say.ValueLabel(f, value), 100)
+		if f.Type.IsMedia() {
+			shown = t.Say.Line("why.file")
+		}
+		text = chat.Lines(text, chat.Text{
+			{Text: "• "}, {Style: chat.StyleBold, Text: f.Label()}, {Text: ": " + shown + " – "},
+			{Style: chat.StyleItalic, Text: t.Say.Line("source." + string(run.Sources[f.Name]))},
+		})
+	}
+	text = chat.Join("\n\n", text, chat.Lines(t.Say.Paid(run, t.In.Chat.Kind), t.Say.Text("support.code", "code", show.SupportCode(run.ID))))
+	_, err := t.Reply(ctx, text)
+	return err
+}

@@ -1,0 +1,240 @@
+package menus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/show"
+	"github.com/signalbox/signalbox/platforms/chat/start"
+	"github.com/signalbox/signalbox/platforms/chat/store"
+	"github.com/signalbox/signalbox/platforms/chat/turn"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// PressStop cancels the run of a status message.
+func PressStop(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+	return t.WithRun(ctx, k, func(run runs.Run) error { return stopRun(ctx, t, run) })
+}
+
+// stopRun cancels a run. The Deliverer then shows how it ended.
+func stopRun(ctx context.Context, t *turn.Turn, run runs.Run) error {
+	if run.Status.Final() {
+		return t.Note(ctx, "press.over")
+	}
+	if err := t.Note(ctx, "press.canceling"); err != nil {
+		return err
+	}
+	if _, err := t.Services.Runs.Cancel(ctx, run.ID, t.Account.ID); err != nil {
+		return fmt.Errorf("cancel run %s: %w", run.ID, err)
+	}
+	return nil
+}
+
+// PressConfirm lets a run that waits for it go ahead.
+func PressConfirm(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+	run, err := t.Services.Runs.Confirm(ctx, k.State.Run, t.Account.ID)
+	refused, err := notConfirmed(ctx, t, run, err)
+	switch {
+	case err != nil:
+		return err
+	case refused != nil:
+		return t.Answer(ctx, refused.String(), true)
+	}
+	return t.Note(ctx, "press.started")
+}
+
+// notConfirmed is what a person is told whose run does not go ahead; nil: it does.
+func notConfirmed(ctx context.Context, t *turn.Turn, run runs.Run, err error) (chat.Text, error) {
+	var short billing.ErrInsufficient
+	var gate *runs.GateError
+	switch {
+	case errors.As(err, &gate) && gate.Reason == runs.NoPriorSummary:
+		return t.Say.Text("press.over"), nil
+	case errors.As(err, &gate):
+		return t.Say.Text("press.expired", "n", int(runs.SummaryLife.Minutes())), nil
+	case errors.As(err, &short):
+		return start.Insufficient(ctx, t, short, false), nil
+	case errors.Is(err, runs.ErrNotFound):
+		return t.Say.Text("press.tooOld"), nil
+	case err != nil:
+		return nil, fmt.Errorf("confirm a run: %w", err)
+	case run.Status.Final():
+		return t.Say.Text("press.over"), nil
+	}
+	return nil, nil
+}
+
+// Affirm takes "yes", and what else says it and nothing more, as the answer to a run's question whether it may go ahead:
+// to the one that is replied to, or in private to the only one that waits.
+func Affirm(ctx context.Context, t *turn.Turn) (bool, error) {
+	if len(t.In.Attachments) > 0 || !runs.Affirms(t.In.Text) {
+		return false, nil
+	}
+	waiting, err := t.Services.Runs.List(ctx, runs.Filter{AccountID: t.Account.ID, Status: runs.StatusAwaitingConfirmation, Platform: t.In.Platform})
+	if err != nil {
+		return false, fmt.Errorf("find what waits for a confirmation: %w", err)
+	}
+	waiting = slices.DeleteFunc(waiting, func(run runs.Run) bool {
+		where, err := store.TargetOf(run)
+		if err != nil || where.Chat.Chat != t.In.Chat.Chat {
+			return true
+		}
+		if t.In.ReplyTo != nil {
+			return where.Status.ID != t.In.ReplyTo.Ref.ID
+		}
+		return t.In.Chat.Kind != chat.ChatPrivate
+	})
+	if len(waiting) != 1 {
+		return false, nil
+	}
+	summary := waiting[0].Summary()
+	run, err := t.Services.Runs.ConfirmBy(ctx, waiting[0].ID, t.Account.ID, runs.Affirmation{Kind: summary.Kind, Hash: summary.Hash(), Latest: t.In.Text})
+	refused, err := notConfirmed(ctx, t, run, err)
+	if err != nil {
+		return true, err
+	}
+	if refused != nil {
+		_, err = t.Reply(ctx, refused)
+	}
+	return true, err
+}
+
+// PressOriginal sends a result's files as they are, without a platform's compression.
+func PressOriginal(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+	return t.WithRun(ctx, k, func(run runs.Run) error {
+		if err := t.Acknowledge(ctx); err != nil {
+			return err
+		}
+		t.Working(ctx, chat.ActivityDocument)
+		for i, o := range run.Outputs {
+			if o.Media == "" {
+				continue
+			}
+			if err := sendOriginal(ctx, t, run, i); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// sendOriginal sends an output as it was stored or, where it is too large for that, says where it is.
+func sendOriginal(ctx context.Context, t *turn.Turn, run runs.Run, i int) error {
+	file, fits := t.Services.Deliverer.Original(t.Out.In(t.In.Chat), run, i)
+	err := chat.ErrTooLarge
+	if fits {
+		_, err = t.Post(ctx, chat.Message{To: t.In.Chat.Place, ReplyTo: t.In.Message, Media: []chat.Media{file}})
+	}
+	if errors.Is(err, chat.ErrTooLarge) {
+		_, err = t.Post(ctx, chat.Message{To: t.In.Chat.Place, ReplyTo: t.In.Message, Text: t.Services.Deliverer.Unsent(t.Say, run, i)})
+	}
+	return err
+}
+
+// PressDelete deletes a run with its files and removes it from the chat, for its requester. An admin removes what is shown
+// here; it stays in the requester's history.
+func PressDelete(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+	said := "press.deleted"
+	if !t.Owns(ctx, k) {
+		said = "press.deletedHere"
+	}
+	if err := t.Note(ctx, said); err != nil {
+		return err
+	}
+	for _, ref := range append(k.State.Refs, t.In.Message) {
+		if err := t.Out.Delete(ctx, ref); err != nil {
+			return fmt.Errorf("delete a result: %w", err)
+		}
+	}
+	if !t.Owns(ctx, k) || k.State.Run == "" {
+		return nil
+	}
+	if err := t.Services.Runs.Delete(ctx, k.State.Run, t.Account.ID); err != nil && !errors.Is(err, runs.ErrNotFound) {
+		return err
+	}
+	return nil
+}
+
+// PressShow shows a run's result again, as new messages.
+func PressShow(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+	return t.WithRun(ctx, k, func(run runs.Run) error {
+		if err := t.Acknowledge(ctx); err != nil {
+			return err
+		}
+		return showAgain(ctx, t, run)
+	})
+}
+
+// showAgain shows how a run ended, in the chat of this update.
+func showAgain(ctx context.Context, t *turn.Turn, run runs.Run) error {
+	if !run.Status.Final() {
+		_, err := t.Reply(ctx, chat.Lines(chat.Text{{Style: chat.StyleBold, Text: run.Tool.DisplayName}}, t.Say.Stage(run)))
+		return err
+	}
+	t.Working(ctx, show.ActivityOf(run.Tool))
+	where := store.Target{Chat: t.In.Chat, Request: start.RequestOf(t, run), Language: t.Language(), Person: t.In.From.ExternalID}
+	if asked, err := store.TargetOf(run); err == nil {
+		where.Notes = asked.Notes
+	}
+	return t.Services.Deliverer.ShowAgain(ctx, t.Out, t.Say, run, where, &t.In.Incoming)
+}
+
+// PressMissed shows what could not be delivered before.
+func PressMissed(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+	if err := t.Acknowledge(ctx); err != nil {
+		return err
+	}
+	for _, id := range k.State.Runs {
+		run, err := t.Services.Runs.Get(ctx, id)
+		if errors.Is(err, runs.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := showAgain(ctx, t, run); err != nil {
+			return err
+		}
+		removeStatus(ctx, t, run)
+		if err := errors.Join(t.Services.Store.Deliveries.Finish(ctx, id), t.Services.Runs.MarkDelivered(ctx, id)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeStatus deletes the status message of a run that was shown elsewhere.
+func removeStatus(ctx context.Context, t *turn.Turn, run runs.Run) {
+	where, err := store.TargetOf(run)
+	if err == nil && !where.Status.IsZero() {
+		err = t.Out.Delete(ctx, where.Status)
+	}
+	if err != nil {
+		t.Services.Log.DebugContext(ctx, "a status message stays", "run", run.ID, "error", err)
+	}
+}
+
+// OfferMissed tells somebody who is back what could not be delivered. Only in private: results were not
+// meant for whoever reads along elsewhere.
+func OfferMissed(ctx context.Context, t *turn.Turn) error {
+	if t.In.Chat.Kind != chat.ChatPrivate {
+		return nil
+	}
+	ids, err := t.Services.Store.Deliveries.Missed(ctx, t.Account.ID, t.In.Platform)
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	k := t.Keyboard(store.KeyboardState{Runs: ids})
+	err = t.Services.Store.Keyboards.Save(ctx, k)
+	if err == nil {
+		_, err = t.Reply(ctx, t.Say.Text("missed.offer", "n", len(ids)), []chat.Button{{Label: t.Say.Line("button.show"), Data: k.Data("missed")}})
+	}
+	if err != nil {
+		return errors.Join(err, t.Services.Store.Deliveries.Unoffer(context.WithoutCancel(ctx), ids))
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+package router
+
+import (
+	"cmp"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/menus"
+	"github.com/signalbox/signalbox/platforms/chat/show"
+	"github.com/signalbox/signalbox/platforms/chat/start"
+	"github.com/signalbox/signalbox/platforms/chat/turn"
+	"github.com/signalbox/signalbox/registry"
+)
+
+// maxChoicesTyped is how many choices an option lists; more are offered while one types.
+const maxChoicesTyped = 25
+
+// commandList makes the list of commands for a platform: the tools', the bot's own, and those on messages. Where they
+// don't all fit, the tools used most come first, and the others stay reachable by /run.
+type commandList struct {
+	limits chat.CommandLimits
+	bot    turn.Commands
+	tools  []*registry.Tool
+	uses   map[string]int64 // by tool id
+	voices []show.Voice     // of all languages, where one list carries them all
+}
+
+// in writes the list for chats of a kind in a language.
+func (l commandList) in(v show.Voice, kind chat.ChatKind) []chat.Command {
+	own := l.own(v, kind)
+	var list []chat.Command
+	for _, tool := range l.choose(l.named(), max(0, l.limits.Max-len(own))) {
+		list = append(list, l.toolCommand(tool, v))
+	}
+	list = append(list, own...)
+	return append(list[:min(len(list), l.limits.Max)], l.onMessages(v)...)
+}
+
+// own are the bot's own commands.
+func (l commandList) own(v show.Voice, kind chat.ChatKind) []chat.Command {
+	var own []chat.Command
+	for _, c := range l.bot {
+		if c.Who == turn.ChatAdmins && kind == chat.ChatPrivate {
+			continue
+		}
+		command := chat.Command{
+			Name: c.Name, Description: chat.Brief(v.Line("command."+c.Name), l.limits.DescriptionLimit), Private: !c.Shared,
+			Inputs: l.describe(c.Inputs, v), Localized: l.localized("command." + c.Name),
+		}
+		for _, f := range c.Inputs {
+			if f.Name == toolInput {
+				command.Completes = append(command.Completes, f.Name)
+			}
+		}
+		own = append(own, command)
+	}
+	return own
+}
+
+// describe says in a language what a command of the bot takes.
+func (l commandList) describe(inputs registry.InputSchema, v show.Voice) registry.InputSchema {
+	described := slices.Clone(inputs)
+	for i, f := range described {
+		described[i].Description = v.Line("takes." + f.Name)
+	}
+	return described
+}
+
+// localized is a text in all languages but English, as descriptions of commands.
+func (l commandList) localized(key string) map[string]chat.CommandText {
+	texts := map[string]chat.CommandText{}
+	for _, v := range l.voices[min(1, len(l.voices)):] {
+		texts[v.Language()] = chat.CommandText{Description: chat.Brief(v.Line(key), l.limits.DescriptionLimit)}
+	}
+	return texts
+}
+
+// named are the tools whose commands the platform can list.
+func (l commandList) named() []*registry.Tool {
+	taken := map[string]bool{}
+	for _, c := range l.bot {
+		taken[c.Name] = true
+	}
+	pattern := regexp.MustCompile(`^(?:` + l.limits.NamePattern + `)$`)
+	return slices.DeleteFunc(slices.Clone(l.tools), func(tool *registry.Tool) bool {
+		name := strings.TrimPrefix(tool.CommandName, "/")
+		return name == "" || taken[name] || len(name) > l.limits.NameChars || !pattern.MatchString(name)
+	})
+}
+
+// toolCommand takes what the tool takes and, where there is room for it, a preset.
+func (l commandList) toolCommand(tool *registry.Tool, v show.Voice) chat.Command {
+	inputs := optionOrder(tool.InputSchema)
+	if l.limits.Options > 0 {
+		inputs = inputs[:min(len(inputs), l.limits.Options)]
+	}
+	completes := completed(inputs)
+	if _, own := input.FieldNamed(tool.InputSchema, input.PresetWord); !own && len(inputs) < l.limits.Options {
+		inputs = append(inputs, registry.InputField{Name: input.PresetWord, Type: registry.TypeString, Advanced: true, Description: v.Line("takes.name")})
+	}
+	return chat.Command{
+		Name:        strings.TrimPrefix(tool.CommandName, "/"),
+		Tool:        tool.ToolID,
+		Description: chat.InWords(chat.FirstSentence(chat.FirstNonEmpty(tool.Description, tool.DisplayName)), l.limits.DescriptionLimit),
+		Inputs:      inputs,
+		Completes:   completes,
+	}
+}
+
+// optionOrder puts what is needed first, then what is usual, then the rest: platforms want it so, and what is beyond
+// their limit is then what is missed least.
+func optionOrder(schema registry.InputSchema) registry.InputSchema {
+	sorted := slices.Clone(schema.Ordered())
+	rank := func(f registry.InputField) int {
+		switch {
+		case f.Required:
+			return 0
+		case !f.Advanced:
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(sorted, func(a, b registry.InputField) int { return cmp.Compare(rank(a), rank(b)) })
+	return sorted
+}
+
+// completed names the inputs whose values are offered while they are typed: long lists of choices, and texts, for
+// which recent ones are offered.
+func completed(inputs registry.InputSchema) []string {
+	var names []string
+	for _, f := range inputs {
+		if len(f.Choices) > maxChoicesTyped || f.Type == registry.TypeString && len(f.Choices) == 0 && len(f.Schema) == 0 {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// onMessages are the commands in the menu of a message: any tool by way of a choice, and those used most that take a
+// picture.
+func (l commandList) onMessages(v show.Voice) []chat.Command {
+	if l.limits.OnMessages == 0 {
+		return nil
+	}
+	list := []chat.Command{{OnMessages: true, Use: start.UseWith, Name: v.Line("button.use"), Private: true, Localized: l.localizedName("button.use")}}
+	photo := []chat.Attachment{{Kind: chat.KindPhoto}}
+	taken := map[string]bool{}
+	fitting := slices.DeleteFunc(l.named(), func(tool *registry.Tool) bool {
+		name := chat.Brief(tool.DisplayName, l.limits.NameChars)
+		unfit := taken[name] || !tool.Hints().SupportsReplyWithCommand || !input.Takes(tool, photo)
+		taken[name] = taken[name] || !unfit
+		return unfit
+	})
+	for _, tool := range l.choose(fitting, l.limits.OnMessages-1) {
+		list = append(list, chat.Command{
+			OnMessages: true, Use: strings.TrimPrefix(tool.CommandName, "/"), Name: chat.Brief(tool.DisplayName, l.limits.NameChars),
+		})
+	}
+	return list
+}
+
+// choose takes n tools: all in their order where there are no more, else those used most.
+func (l commandList) choose(tools []*registry.Tool, n int) []*registry.Tool {
+	if len(tools) <= n {
+		return tools
+	}
+	return menus.MostUsed(tools, l.uses)[:n]
+}
+
+func (l commandList) localizedName(key string) map[string]chat.CommandText {
+	names := l.localized(key)
+	for language, text := range maps.Clone(names) {
+		names[language] = chat.CommandText{Name: text.Description}
+	}
+	return names
+}

@@ -1,0 +1,192 @@
+package router
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/menus"
+	"github.com/signalbox/signalbox/platforms/chat/start"
+	"github.com/signalbox/signalbox/platforms/chat/store"
+	"github.com/signalbox/signalbox/platforms/chat/turn"
+	"github.com/signalbox/signalbox/registry"
+)
+
+// What the bot's own commands take. Values for toolInput are offered while it is typed.
+const toolInput = "tool"
+
+func takesTool(required bool, more ...registry.InputField) registry.InputSchema {
+	tool := registry.InputField{Name: toolInput, Type: registry.TypeString, Required: required}
+	return append(registry.InputSchema{tool}, more...)
+}
+
+func takesText(name string) registry.InputField {
+	return registry.InputField{Name: name, Type: registry.TypeString}
+}
+
+// Commands are the bot's own, which no tool can have: "/settings".
+func Commands() []string {
+	names := []string{"/" + start.UseWith}
+	for _, c := range ownCommands(turn.Operator{}) {
+		names = append(names, "/"+c.Name)
+	}
+	return names
+}
+
+// ownCommands is the table of the bot's own commands, in the order menus show them. They win over tools of the same name.
+// Those that tell what the operator says are always there: platforms ask for them, and people look for them.
+func ownCommands(o turn.Operator) turn.Commands {
+	list := turn.Commands{
+		{Name: "start", Do: menus.StartCommand},
+		{Name: "help", Do: told(menus.HelpCommand), Inputs: takesTool(false)},
+		{Name: "tools", Do: menus.ToolsCommand},
+		{Name: "run", Do: menus.RunCommand, Shared: true, Inputs: takesTool(true, takesText("text"),
+			registry.InputField{Name: "file", Type: registry.TypeFile})},
+		{Name: "last", Do: start.LastCommand, Shared: true, Inputs: takesTool(false, takesText("text"))},
+		{Name: "settings", Do: told(menus.SettingsCommand), Inputs: takesTool(false)},
+		{Name: "balance", Do: told(menus.BalanceCommand)},
+		{Name: "history", Do: told(menus.HistoryCommand)},
+		{Name: "cancel", Do: told(menus.CancelCommand)},
+		{Name: "preset", Do: menus.PresetCommand, Inputs: registry.InputSchema{
+			{Name: "do", Type: registry.TypeString, Choices: []registry.Choice{{Value: "list"}, {Value: "use"}, {Value: "save"}, {Value: "delete"}}},
+			takesText("name"),
+		}},
+		{Name: "link", Do: told(menus.LinkCommand), Inputs: registry.InputSchema{takesText("code")}},
+		{Name: "language", Do: told(menus.LanguageCommand), Inputs: registry.InputSchema{takesText("language")}},
+		{Name: "chatsettings", Who: turn.ChatAdmins, Do: told(menus.PlaceCommand), Inputs: takesTool(false)},
+		{Name: "deny", Who: turn.ChatAdmins, Do: told(menus.DenyCommand), Inputs: registry.InputSchema{takesText("person")}},
+		{Name: "allow", Who: turn.ChatAdmins, Do: told(menus.AllowCommand), Inputs: registry.InputSchema{takesText("person")}},
+		{Name: "delete_my_data", Do: told(menus.EraseCommand)},
+		{Name: "why", Do: told(menus.WhyCommand)},
+		{Name: "price", Do: told(menus.PriceCommand), Inputs: takesTool(true)},
+	}
+	for _, said := range []struct{ name, text, without string }{
+		{"paysupport", o.Support, "operator.noSupport"}, {"terms", o.Terms, "operator.noTerms"}, {"privacy", o.Privacy, "operator.noPrivacy"},
+	} {
+		list = append(list, turn.Command{Name: said.name, Do: told(func(ctx context.Context, t *turn.Turn) error {
+			return menus.OperatorSays(ctx, t, said.text, said.without)
+		})})
+	}
+	return list
+}
+
+// told makes a command of what only answers.
+func told(do func(context.Context, *turn.Turn) error) func(context.Context, *turn.Turn) (turn.Outcome, error) {
+	return func(ctx context.Context, t *turn.Turn) (turn.Outcome, error) { return turn.Nothing, do(ctx, t) }
+}
+
+// spell puts the typed options of a command into words, as they follow its name elsewhere. Files stay.
+func spell(t *turn.Turn, inputs registry.InputSchema) {
+	words := []string{}
+	for _, f := range inputs {
+		value, given := t.In.Options[f.Name]
+		if _, isFile := input.AttachmentIndex(value); !given || isFile {
+			continue
+		}
+		words = append(words, fmt.Sprint(value))
+		delete(t.In.Options, f.Name)
+	}
+	t.In.Text = strings.TrimSpace(strings.Join(append(words, t.In.Text), " "))
+}
+
+// handleCommand handles a message that begins with a command.
+func handleCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
+	if c, ok := t.Services.Commands.Find(t.In.Command); ok {
+		if !c.Shared {
+			t = t.Aside()
+		}
+		if c.Who == turn.ChatAdmins {
+			if ok, err := t.RunsChat(ctx); !ok {
+				return turn.Nothing, err
+			}
+		}
+		spell(t, c.Inputs)
+		return c.Do(ctx, t)
+	}
+	if t.In.Command == start.UseWith {
+		return turn.Nothing, start.UseCommand(ctx, t)
+	}
+	tool, ok := t.Tools.ByCommand(t.In.Command)
+	if !ok || tool.Visibility == registry.VisibilityInternal && t.Audience() != registry.Insiders {
+		return turn.Nothing, unknownCommand(ctx, t)
+	}
+	return start.Tool(ctx, t, tool, t.In.Text)
+}
+
+// unknownCommand suggests what was meant.
+func unknownCommand(ctx context.Context, t *turn.Turn) error {
+	t = t.Aside()
+	text := t.Say.Text("command.unknown", "command", "/"+chat.Brief(t.In.Command, 40))
+	if near := nearCommands(ctx, t, t.In.Command); len(near) > 0 {
+		text = chat.Lines(text, t.Say.Text("command.near", "commands", strings.Join(near, ", ")))
+	}
+	_, err := t.Reply(ctx, chat.Lines(text, t.Say.Text("command.search")))
+	return err
+}
+
+// nearCommands gives up to four commands like a mistyped one, of those that the sender can use here.
+func nearCommands(ctx context.Context, t *turn.Turn, typed string) []string {
+	var own, admins []string
+	for _, c := range t.Services.Commands {
+		if c.Who == turn.ChatAdmins {
+			admins = append(admins, c.Name)
+		} else {
+			own = append(own, c.Name)
+		}
+	}
+	// Asking a platform who is an admin takes a request: only where one of their commands may be meant.
+	if t.In.Chat.Kind != chat.ChatPrivate && registry.Nearest(typed, admins) != "" && t.ByAdmin(ctx) {
+		own = append(own, admins...)
+	}
+	var near []string
+	if n := registry.Nearest(typed, own); n != "" {
+		near = append(near, "/"+n)
+	}
+	for _, s := range t.Tools.Suggest(typed) {
+		near = append(near, "/"+strings.TrimPrefix(s, "/"))
+	}
+	return near[:min(len(near), 4)]
+}
+
+// chatter answers what is neither command nor answer: in private chats with a hint, elsewhere not at all.
+func chatter(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
+	if t.In.Chat.Kind != chat.ChatPrivate {
+		return turn.Answered, nil
+	}
+	if len(t.In.Attachments) > 0 {
+		return turn.Nothing, offerTools(ctx, t)
+	}
+	if found := toolsNamed(t, t.In.Text, 4); len(found) > 0 {
+		return turn.Nothing, menus.ListTools(ctx, t, t.Say.Text("chatter.found"), found)
+	}
+	return turn.Nothing, t.Tell(ctx, "chatter.hint")
+}
+
+// toolsNamed finds up to n tools that a text names, nearly at least. It is stricter than a search: people who
+// greet the bot are not to be offered whatever tool has one of their words in its description.
+func toolsNamed(t *turn.Turn, text string, n int) []*registry.Tool {
+	words := input.NameWords(text)
+	unnamed := func(tool *registry.Tool) bool { return !input.Names(tool, words) }
+	found := slices.DeleteFunc(t.Search(text, 10*n), unnamed)
+	if len(found) == 0 {
+		found = slices.DeleteFunc(t.Offered(), unnamed)
+	}
+	return found[:min(n, len(found))]
+}
+
+// offerTools names the tools that take the file, or the album, that came without a command.
+func offerTools(ctx context.Context, t *turn.Turn) error {
+	fitting := start.ToolsTaking(t, t.In.Attachments, 8)
+	if len(fitting) == 0 {
+		return t.Tell(ctx, "chatter.noTool")
+	}
+	names := make([]string, len(fitting))
+	for i, tool := range fitting {
+		names[i] = input.CommandOf(tool)
+	}
+	text := t.Say.Text("chatter.file", "commands", strings.Join(names, "\n"))
+	return start.OfferUse(ctx, t, text, store.KeyboardState{Files: t.In.Attachments, Query: t.In.Text, Sent: true}, fitting)
+}

@@ -1,0 +1,218 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/platforms/chat/menus"
+	"github.com/signalbox/signalbox/platforms/chat/show"
+	"github.com/signalbox/signalbox/platforms/chat/start"
+	"github.com/signalbox/signalbox/platforms/chat/store"
+	"github.com/signalbox/signalbox/platforms/chat/turn"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// press is what a button does, and how often.
+type press struct {
+	do    func(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error
+	often howOften
+}
+
+// howOften says what becomes of a button that is pressed more than once.
+type howOften int
+
+const (
+	always howOften = iota // each press acts
+	once                   // one press acts, whoever presses how often
+	spared                 // each press acts, but a double press acts once: what it sends costs nothing
+)
+
+// presses is the table of the words that buttons carry. A word may be followed by a number, which do gets.
+func presses() map[string]press {
+	return map[string]press{
+		"again":    {plain(menus.PressAgain), once},
+		"vary":     {plain(menus.PressVary), once},
+		"retry":    {plain(menus.PressAgain), once},
+		"settings": {plain(menus.PressSettings), always},
+		"original": {plain(menus.PressOriginal), spared},
+		"delete":   {plain(menus.PressDelete), always},
+		"show":     {plain(menus.PressShow), spared},
+		"follow":   {menus.PressFollowUp, once},
+		"missed":   {plain(menus.PressMissed), once},
+		"stop":     {plain(menus.PressStop), always},
+		"confirm":  {plain(menus.PressConfirm), always},
+		"stop#":    {menus.PressStopListed, always},
+		"no":       {plain(start.PressCancelPrompt), always},
+		"c":        {start.PressChoice, always},
+		"tool":     {menus.PressTool, always},
+		"list":     {menus.PressList, always},
+		"hist":     {menus.PressHistory, always},
+		"older":    {plain(menus.PressOlder), always},
+		"set":      {menus.PressSetting, always},
+		"val":      {menus.PressValue, always},
+		"page":     {menus.PressPage, always},
+		"reset":    {menus.PressReset, always},
+		"more":     {plain(menus.PressAdvanced), always},
+		"back":     {plain(menus.PressBack), always},
+		"close":    {plain(menus.PressClose), always},
+		"use":      {plain(start.PressUse), always},
+		"with":     {start.PressWith, always},
+		"join":     {plain(menus.PressJoin), once},
+		"merge":    {plain(menus.PressMerge), once},
+		"unlink":   {menus.PressUnlink, always},
+		"leave":    {menus.PressLeave, once},
+		"lang":     {menus.PressLanguage, always},
+		"langs":    {plain(menus.PressLanguages), always},
+		"preset":   {menus.PressPreset, always},
+		"erase":    {plain(menus.PressErase), once},
+		"ppage":    {menus.PressPlacePage, always},
+		"ptool":    {menus.PressPlaceTool, always},
+		"padult":   {plain(menus.PressAdult), always},
+		"preach":   {menus.PressReach, always},
+		"formall":  {plain(menus.PressAllFields), always},
+		"formset":  {menus.PressSetting, always},
+		"setform":  {plain(menus.SettingsFilled), always},
+		"vals":     {plain(menus.PressValues), always},
+		"form":     {plain(start.PressAnswer), always},
+		"answer":   {plain(start.AnswerFilled), always},
+		"q":        {pressQuestionChoice, always},
+		"qyes":     {plain(pressAgree), always},
+		"qno":      {plain(pressDecline), always},
+		"qskip":    {plain(pressSkip), always},
+		"qform":    {plain(pressQuestionForm), always},
+		"qanswer":  {plain(questionFilled), always},
+	}
+}
+
+// plain makes a press of what takes no number.
+func plain(do func(context.Context, *turn.Turn, store.Keyboard) error) func(context.Context, *turn.Turn, store.Keyboard, int) error {
+	return func(ctx context.Context, t *turn.Turn, k store.Keyboard, _ int) error { return do(ctx, t, k) }
+}
+
+// handlePress handles a pressed button: it must be one of ours, the person's own, and not spent.
+func handlePress(ctx context.Context, t *turn.Turn, table map[string]press) error {
+	id, action, ok := store.ParseData(t.In.Press.Data)
+	if !ok {
+		return t.Alert(ctx, "press.tooOld")
+	}
+	k, err := findKeyboard(ctx, t, id)
+	if errors.Is(err, store.ErrTooOld) {
+		return t.Alert(ctx, "press.tooOld")
+	}
+	if err != nil {
+		return err
+	}
+	word := strings.TrimRight(action, "0123456789")
+	n := chosenNumber(action[len(word):], t.In.Press.Values)
+	if !t.Owns(ctx, k) && (word != "delete" || !t.ByAdmin(ctx)) {
+		return t.Alert(ctx, "press.notYours")
+	}
+	what, ok := table[word]
+	if !ok {
+		return t.Alert(ctx, "press.tooOld")
+	}
+	do := func() error { return what.do(ctx, t, k, n) }
+	switch what.often {
+	case once:
+		return pressOnce(ctx, t, k, action, do)
+	case spared:
+		return pressSparingly(ctx, t, k, action, do)
+	}
+	return do()
+}
+
+// chosenNumber is the number of what was pressed: it is part of a button's data, and the value of a menu's entry.
+func chosenNumber(digits string, values []string) int {
+	if digits == "" && len(values) == 1 {
+		digits = values[0]
+	}
+	n, _ := strconv.Atoi(digits)
+	return n
+}
+
+// findKeyboard looks twice: the buttons of a status message are stored just after they are shown.
+func findKeyboard(ctx context.Context, t *turn.Turn, id string) (store.Keyboard, error) {
+	k, err := t.Services.Store.Keyboards.Find(ctx, t.In.Platform, id)
+	if !errors.Is(err, store.ErrTooOld) {
+		return k, err
+	}
+	select {
+	case <-time.After(200 * time.Millisecond):
+		return t.Services.Store.Keyboards.Find(ctx, t.In.Platform, id)
+	case <-ctx.Done():
+		return k, context.Cause(ctx)
+	}
+}
+
+// pressOnce does what a button that acts once does, unless another press was first. What fails may be
+// pressed again.
+func pressOnce(ctx context.Context, t *turn.Turn, k store.Keyboard, action string, do func() error) error {
+	mine, err := t.Services.Store.Keyboards.Use(ctx, k.ID, action, t.In.IDs[0])
+	if err != nil {
+		return err
+	}
+	if !mine {
+		return t.Alert(ctx, "press.used")
+	}
+	err = do()
+	if errors.Is(err, turn.ErrNotDone) {
+		return t.Services.Store.Keyboards.Release(ctx, k.ID, action)
+	}
+	if err != nil {
+		if ctx.Err() == nil {
+			err = errors.Join(err, t.Services.Store.Keyboards.Release(ctx, k.ID, action))
+		}
+		return err
+	}
+	if k.State.Run != "" {
+		k.Used[action] = t.In.IDs[0]
+		relabel(ctx, t, k)
+	}
+	return nil
+}
+
+// pressSparingly does what a button does, unless it was pressed a moment before. What fails may be pressed again at once.
+func pressSparingly(ctx context.Context, t *turn.Turn, k store.Keyboard, action string, do func() error) error {
+	action += "@" // not used up, so not marked as such
+	mine, err := t.Services.Store.Keyboards.UseAt(ctx, k.ID, action, t.In.IDs[0], t.In.At)
+	if err != nil {
+		return err
+	}
+	if !mine {
+		return t.Acknowledge(ctx)
+	}
+	if err = do(); err != nil && ctx.Err() == nil {
+		err = errors.Join(err, t.Services.Store.Keyboards.Release(ctx, k.ID, action))
+	}
+	return err
+}
+
+// relabel marks the used buttons under a run's end, so that nobody presses them twice in vain.
+func relabel(ctx context.Context, t *turn.Turn, k store.Keyboard) {
+	run, err := t.RunOf(ctx, k)
+	if err != nil {
+		return
+	}
+	rows := t.Say.FailureButtons(k)
+	if run.Status == runs.StatusSucceeded {
+		rows = t.Say.ResultButtons(run, k, show.HasFiles(run))
+	}
+	marked := false
+	for _, row := range rows {
+		for i, b := range row {
+			_, action, _ := store.ParseData(b.Data)
+			if _, used := k.Used[action]; used {
+				row[i].Label, marked = "✓ "+b.Label, true
+			}
+		}
+	}
+	if !marked {
+		return // a message with other buttons
+	}
+	if err := t.Out.EditButtons(ctx, t.In.Message, t.Out.FitButtons(rows, t.Out.Caps.Buttons.Rows)); err != nil {
+		t.Services.Log.DebugContext(ctx, "a used button was not marked", "run", run.ID, "error", err)
+	}
+}

@@ -1,0 +1,462 @@
+package router
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/menus"
+	"github.com/signalbox/signalbox/platforms/chat/show"
+	"github.com/signalbox/signalbox/platforms/chat/store"
+	"github.com/signalbox/signalbox/platforms/chat/turn"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// Config is what a Router works with. The members up to Logger are required.
+type Config struct {
+	Deliverer *show.Deliverer // has the adapters, too
+	Pool      *pgxpool.Pool
+	Tools     turn.Tools
+	Runs      turn.Runs
+	Accounts  turn.Accounts
+	Wallets   turn.Wallets
+	Logger    *slog.Logger
+
+	Operator turn.Operator
+	// Acknowledged is told how long after an update's reception its sender first heard of it; nil: nobody is.
+	Acknowledged func(platform string, after time.Duration)
+
+	Concurrency int           // updates of one platform handled at once; default 32
+	Waiting     int           // updates of one platform waiting in memory; default 10,000
+	AlbumWait   time.Duration // how long parts of an album are waited for; default 1 s
+	AnswerWait  time.Duration // how long a question stays open; default 10 min
+}
+
+// Router turns what people write into runs and answers them, on all platforms at once. It is a Receiver.
+type Router struct {
+	cfg      Config
+	services *turn.Services
+	presses  map[string]press
+	presence *presence
+	inbox    inbox
+
+	mu       sync.Mutex
+	queues   map[string]*queues // by platform: one that lets us write slowly holds up no other; set by Start
+	stopping chan struct{}      // closed by Stop
+	stopped  context.CancelCauseFunc
+	wg       sync.WaitGroup // what goes on beside the queues: pruning, commands, what turns leave behind
+}
+
+var _ chat.Receiver = (*Router)(nil)
+
+// How long the platform's wish to be left alone is respected before an answer is given up.
+const (
+	handleAttempts = 4
+	longestWait    = time.Minute
+)
+
+// NewRouter makes a Router; Start sets it to work.
+func NewRouter(cfg Config) (*Router, error) {
+	switch {
+	case cfg.Deliverer == nil || cfg.Pool == nil || cfg.Tools == nil || cfg.Runs == nil:
+		return nil, errors.New("chat: Deliverer, Pool, Tools and Runs are needed")
+	case cfg.Accounts == nil || cfg.Wallets == nil || cfg.Logger == nil:
+		return nil, errors.New("chat: Accounts, Wallets and Logger are needed")
+	}
+	cfg.Concurrency = defaultTo(cfg.Concurrency, 32)
+	cfg.Waiting = defaultTo(cfg.Waiting, 10_000)
+	cfg.AlbumWait = defaultTo(cfg.AlbumWait, time.Second)
+	cfg.AnswerWait = defaultTo(cfg.AnswerWait, 10*time.Minute)
+	alive := newPresence(cfg.Pool)
+	d := cfg.Deliverer
+	r := &Router{cfg: cfg, presses: presses(), presence: alive, inbox: inbox{cfg.Pool, d.Store().Writer, alive.id}}
+	r.services = &turn.Services{
+		Deliverer: d, Progress: show.NewProgress(d, cfg.Runs), Store: d.Store(), Texts: d.Texts(), Tools: cfg.Tools, Runs: cfg.Runs,
+		Accounts: cfg.Accounts, Wallets: cfg.Wallets, Operator: cfg.Operator, Commands: ownCommands(cfg.Operator), Log: cfg.Logger.With("component", "chat"),
+		AnswerWait: cfg.AnswerWait, Acknowledged: cfg.Acknowledged, Answered: r.inbox.answered, Go: r.wg.Go,
+	}
+	return r, nil
+}
+
+func defaultTo[T int | time.Duration](v, otherwise T) T {
+	if v <= 0 {
+		return otherwise
+	}
+	return v
+}
+
+// Start takes up what was left over at the last stop: updates not handled, runs not over. It returns
+// once the Router works; ctx is for the start only.
+func (r *Router) Start(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.queues != nil {
+		return errors.New("chat: started twice")
+	}
+	if err := r.presence.begin(ctx); err != nil {
+		return err
+	}
+	left := map[string][]turn.Update{}
+	for _, platform := range r.services.Deliverer.Platforms() {
+		list, err := r.inbox.take(ctx, platform, math.MaxInt32)
+		if err != nil {
+			r.presence.end(ctx)
+			return err
+		}
+		left[platform] = list
+	}
+	active, err := r.activeRuns(ctx)
+	if err != nil {
+		r.presence.end(ctx) // with it our claims are void
+		return err
+	}
+	working, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	r.stopped, r.stopping = stop, make(chan struct{})
+	r.queues = map[string]*queues{}
+	for platform, list := range left {
+		// What is left over fits in any case, so that the start can't block.
+		l := newQueues(working, r.cfg.Concurrency, r.cfg.Waiting+len(list), r.cfg.AlbumWait, r.handle)
+		r.queues[platform] = l
+		if err := l.reserve(working, len(list)); err != nil {
+			return err
+		}
+		l.add(list...)
+		r.wg.Go(func() { r.takeOver(working, platform, l) })
+	}
+	for _, run := range active {
+		r.services.Progress.Resume(working, run)
+	}
+	r.wg.Go(func() { r.presence.keep(working, r.services.Log) })
+	r.wg.Go(func() { r.keepTidy(working) })
+	r.wg.Go(func() { keepCommands(working, r.services) })
+	return nil
+}
+
+// takeOverEvery is how often a Router looks for what others have left behind.
+const takeOverEvery = 2 * time.Second
+
+// takeOver handles a platform's updates that Routers on the same database have left behind.
+func (r *Router) takeOver(ctx context.Context, platform string, l *queues) {
+	tick := time.NewTicker(takeOverEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.stopping:
+			return
+		case <-tick.C:
+		}
+		left, err := r.inbox.take(ctx, platform, r.cfg.Waiting)
+		if err == nil {
+			err = l.reserve(ctx, len(left))
+		}
+		if err != nil {
+			if ctx.Err() == nil && !errors.Is(err, errStopping) {
+				r.services.Log.WarnContext(ctx, "updates left over were not looked for", "error", err)
+			}
+			continue
+		}
+		l.add(left...)
+	}
+}
+
+// Stop takes nothing more, lets what is being handled end within ctx, and waits. What was received and not
+// handled is taken up at the next start.
+func (r *Router) Stop(ctx context.Context) error {
+	r.mu.Lock()
+	queues := r.queues
+	if queues == nil {
+		r.mu.Unlock()
+		return nil
+	}
+	select {
+	case <-r.stopping:
+	default:
+		close(r.stopping)
+	}
+	r.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		var all sync.WaitGroup
+		for _, l := range queues {
+			all.Go(l.stop)
+		}
+		all.Wait()
+		r.stopped(errStopping)
+		r.wg.Wait()
+		r.services.Progress.Wait()
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		r.stopped(errStopping)
+		<-done
+		return context.Cause(ctx)
+	}
+}
+
+// Receive stores updates and sees to it that they are handled, each once.
+func (r *Router) Receive(ctx context.Context, platform string, updates ...chat.Incoming) error {
+	if r.services.Deliverer.Platform(platform) == nil {
+		return fmt.Errorf("updates from %q, which is no platform here", platform)
+	}
+	r.mu.Lock()
+	l := r.queues[platform]
+	r.mu.Unlock()
+	if l == nil {
+		return errors.New("chat: updates before the start")
+	}
+	for part := range slices.Chunk(updates, r.cfg.Waiting) {
+		// Room comes first: what is stored must be handled without waiting for the next start.
+		if err := l.reserve(ctx, len(part)); err != nil {
+			return fmt.Errorf("no room for updates from %s: %w", platform, err)
+		}
+		stored, err := r.inbox.store(ctx, platform, part)
+		l.release(len(part) - len(stored))
+		r.signCommands(ctx, stored)
+		l.add(stored...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// signLimit bounds the showing of a sign of work.
+const signLimit = 5 * time.Second
+
+// signCommands shows for commands of tools that they have arrived. It comes with the reception: the handling may wait
+// for others, when more people write than the platform lets us answer.
+func (r *Router) signCommands(ctx context.Context, stored []turn.Update) {
+	ctx = context.WithoutCancel(ctx) // a webhook's request ends before
+	for _, u := range stored {
+		t := r.turn(&u)
+		if t.IsForTool() && !t.Overheard() {
+			r.wg.Go(func() {
+				ctx, cancel := context.WithTimeout(ctx, signLimit)
+				defer cancel()
+				if err := t.Out.Working(ctx, t.In.Chat.Place, chat.ActivityTyping); err != nil {
+					r.services.Log.DebugContext(ctx, "no sign of work", "error", err)
+				}
+			})
+		}
+	}
+}
+
+// handle does what an update asks for. An update whose handling was broken off by a stop stays open; one
+// that failed is over, and the person is told.
+func (r *Router) handle(ctx context.Context, u turn.Update) {
+	t := r.turn(&u)
+	err := r.patiently(ctx, t)
+	if ctx.Err() != nil || errors.Is(err, errStopping) {
+		return
+	}
+	if err != nil {
+		code := turn.ErrorCode()
+		r.services.Log.ErrorContext(ctx, "an update failed", "code", code, "platform", u.Platform, "update", u.IDs[0], "kind", u.Kind, "error", err)
+		apologise(ctx, t, err, code)
+	}
+	if err := r.inbox.handled(ctx, u); err != nil {
+		r.services.Log.ErrorContext(ctx, "an update may be handled again", "update", u.IDs[0], "error", err)
+	}
+}
+
+// keepTidy prunes what is old, now and then.
+func (r *Router) keepTidy(ctx context.Context) {
+	tick := time.NewTicker(time.Hour)
+	defer tick.Stop()
+	for {
+		r.services.Warnings.Prune(time.Now())
+		err := errors.Join(r.inbox.prune(ctx), r.services.Store.Prune(ctx))
+		if err != nil && ctx.Err() == nil {
+			r.services.Log.WarnContext(ctx, "old chat data was not removed", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// turn begins the handling of an update.
+func (r *Router) turn(u *turn.Update) *turn.Turn {
+	return &turn.Turn{
+		Services: r.services, Out: r.services.Deliverer.Platform(u.Platform), Say: r.services.Deliverer.Voice(u.From.Language), Tools: r.services.Tools.Snapshot(), In: u,
+	}
+}
+
+// patiently handles the update and, where the platform refuses to be written to for a while, handles it
+// again later: whatever it starts is started once.
+func (r *Router) patiently(ctx context.Context, t *turn.Turn) error {
+	for attempt := 1; ; attempt++ {
+		err := r.handleOnce(ctx, t)
+		var refused *registry.Error
+		limited := errors.As(err, &refused) && refused.Code == registry.CodeRateLimited && refused.RetryAfter > 0
+		if !limited || attempt == handleAttempts || refused.RetryAfter > longestWait {
+			return err
+		}
+		select {
+		case <-time.After(refused.RetryAfter):
+		case <-r.stopping:
+			return errStopping
+		}
+	}
+}
+
+// handleOnce handles the update; a panic becomes an error, since one bad message must not stop the program.
+func (r *Router) handleOnce(ctx context.Context, t *turn.Turn) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	if t.In.Kind == chat.KindEdited {
+		if anew, err := corrected(ctx, t); !anew || err != nil {
+			return err
+		}
+	}
+	if t.Overheard() {
+		return nil
+	}
+	if t.Account, err = t.Services.Accounts.Identify(ctx, t.In.From); err != nil {
+		return fmt.Errorf("identify the sender: %w", err)
+	}
+	if t.Account.Language != "" {
+		t.Say = t.Services.Deliverer.Voice(t.Account.Language)
+	}
+	switch t.In.Kind {
+	case chat.KindMessage:
+		said := wordsHash(t) // commands take their words apart
+		came, err := handleMessage(ctx, t)
+		if err != nil {
+			return err
+		}
+		markRefused(ctx, t, came, said)
+	case chat.KindPress, chat.KindForm:
+		return handlePress(ctx, t, r.presses)
+	case chat.KindMembership:
+		return handleMembership(ctx, t)
+	}
+	return nil
+}
+
+// corrected reports whether an edited message is to be handled as if it were new: a command, where what stood there
+// before is known to have led to nothing. All others are left alone: what was edited must not run, or cost, a second time.
+func corrected(ctx context.Context, t *turn.Turn) (bool, error) {
+	if t.In.Command == "" {
+		return false, nil
+	}
+	whose, said, err := t.Services.Store.Marks.Of(ctx, store.MarkRefused, t.In.Platform, t.In.Chat.Chat, t.In.Message.ID)
+	if whose == "" || err != nil {
+		return false, err
+	}
+	if bytes.Equal(said, wordsHash(t)) { // platforms tell of edits that no person made, as of a link's preview
+		return false, nil
+	}
+	t.In.Kind, t.In.Edited = chat.KindMessage, true
+	return true, nil
+}
+
+// wordsHash is the hash of the message's words.
+func wordsHash(t *turn.Turn) []byte {
+	sum := sha256.Sum256([]byte(t.In.Command + "\x00" + t.In.Text))
+	return sum[:]
+}
+
+// markRefused remembers a message that led to nothing, so that it can be corrected, and forgets one that was. said is the hash
+// of its words, as they came.
+func markRefused(ctx context.Context, t *turn.Turn, came turn.Outcome, said []byte) {
+	var err error
+	switch {
+	case came == turn.Began && t.In.Edited:
+		err = t.Services.Store.Marks.Clear(ctx, t.In.Platform, t.In.Chat.Chat, t.In.Message.ID)
+	case came == turn.Nothing:
+		err = t.Services.Store.Marks.Set(ctx, store.MarkRefused, t.In.Platform, t.In.Chat.Chat, t.In.Message.ID, t.Account.ID, said)
+	}
+	if err != nil { // the answer was given
+		t.Services.Log.WarnContext(ctx, "a message can't be corrected by editing it", "error", err)
+	}
+}
+
+// handleMessage handles a message: a command, an answer, or neither.
+func handleMessage(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
+	if err := menus.OfferMissed(ctx, t); err != nil {
+		t.Services.Log.WarnContext(ctx, "missed results were not offered", "error", err)
+	}
+	if t.In.Edited && t.In.Album != "" {
+		return turn.Nothing, t.Tell(ctx, "edited.album") // only one of its files comes with it
+	}
+	if t.In.Command != "" {
+		return handleCommand(ctx, t)
+	}
+	for _, answer := range []func(context.Context, *turn.Turn) (bool, error){answerRepliedQuestion, answerPrompt, answerQuestion, menus.Affirm} {
+		if done, err := answer(ctx, t); done || err != nil {
+			return turn.Answered, err
+		}
+	}
+	return chatter(ctx, t)
+}
+
+// handleMembership: somebody who comes back is offered what was missed.
+func handleMembership(ctx context.Context, t *turn.Turn) error {
+	if t.In.Membership != chat.MemberJoined || t.In.Chat.Kind != chat.ChatPrivate {
+		return nil
+	}
+	return menus.OfferMissed(ctx, t)
+}
+
+// apologise sends the apology, as far as that is possible.
+func apologise(ctx context.Context, t *turn.Turn, cause error, code string) {
+	if errors.Is(cause, chat.ErrUnreachable) || t.In.Kind == chat.KindMembership {
+		return
+	}
+	if t.In.Press != nil {
+		// Harmless where the press was answered before.
+		_ = t.Answer(ctx, t.Apology(code).String(), true)
+		return
+	}
+	if t.In.Command == "" && t.In.Chat.Kind != chat.ChatPrivate {
+		return
+	}
+	t = t.Aside()
+	if _, err := t.Reply(ctx, t.Apology(code)); err != nil {
+		t.Services.Log.WarnContext(ctx, "the apology was not delivered", "error", err)
+	}
+}
+
+// activeRuns lists the runs of our platforms that are not over.
+func (r *Router) activeRuns(ctx context.Context) ([]runs.Run, error) {
+	var active []runs.Run
+	for _, platform := range r.services.Deliverer.Platforms() {
+		for _, status := range show.OpenStatuses() {
+			filter := runs.Filter{Platform: platform, Status: status, Limit: 200}
+			for {
+				page, err := r.services.Runs.List(ctx, filter)
+				if err != nil {
+					return nil, fmt.Errorf("list the runs to follow: %w", err)
+				}
+				active = append(active, page...)
+				if len(page) < filter.Limit {
+					break
+				}
+				filter.Before = page[len(page)-1].ID
+			}
+		}
+	}
+	return active, nil
+}

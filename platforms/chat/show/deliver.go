@@ -1,0 +1,382 @@
+package show
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/i18n"
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/store"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// DelivererConfig is what a Deliverer works with. All but Link and Points are required.
+type DelivererConfig struct {
+	Adapters []chat.Adapter
+	Pool     *pgxpool.Pool
+	Media    registry.MediaOpener
+	Logger   *slog.Logger
+	// Link gives a public address of a run's output, for files a platform does not take, or "".
+	Link func(run runs.Run, output int) string
+	// Points shows amounts in points as well; the zero value does not.
+	Points billing.Points
+}
+
+// Deliverer shows results in chats. It is made before the runs service, which hands it what is over, and
+// the Router after it.
+type Deliverer struct {
+	platforms map[string]*Platform // by platform
+	store     *store.Store
+	texts     *i18n.Catalogue
+	live      liveMessages
+	media     registry.MediaOpener
+	link      func(runs.Run, int) string
+	log       *slog.Logger
+}
+
+// NewDeliverer makes a Deliverer for these adapters.
+func NewDeliverer(cfg DelivererConfig) (*Deliverer, error) {
+	if cfg.Pool == nil || cfg.Media == nil || cfg.Logger == nil {
+		return nil, errors.New("chat: Pool, Media and Logger are needed")
+	}
+	texts, err := i18n.Load()
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Link == nil {
+		cfg.Link = func(runs.Run, int) string { return "" }
+	}
+	d := &Deliverer{
+		platforms: map[string]*Platform{}, store: store.New(cfg.Pool), texts: texts.WithUnit(cfg.Points.Unit),
+		media: cfg.Media, link: cfg.Link, log: cfg.Logger.With("component", "chat"),
+	}
+	for _, a := range cfg.Adapters {
+		if d.platforms[a.Platform()] != nil {
+			return nil, fmt.Errorf("chat: two adapters for %q", a.Platform())
+		}
+		d.platforms[a.Platform()] = newPlatform(a)
+	}
+	return d, nil
+}
+
+// Platforms names the platforms this Deliverer serves.
+func (d *Deliverer) Platforms() []string { return slices.Sorted(maps.Keys(d.platforms)) }
+
+// Platform gives the platform of a name; nil: it is not served here.
+func (d *Deliverer) Platform(name string) *Platform { return d.platforms[name] }
+
+// Store is where the Deliverer keeps what it must not forget.
+func (d *Deliverer) Store() *store.Store { return d.store }
+
+// Texts are the texts in all languages, with amounts as they are shown here.
+func (d *Deliverer) Texts() *i18n.Catalogue { return d.texts }
+
+// Voice gives the voice for the first of these languages that there are texts in; English where there is none.
+func (d *Deliverer) Voice(languages ...string) Voice { return Voice{d.texts.Voice(languages...)} }
+
+// Deliver shows a finished run where it was asked for, in place of its status message where that is
+// possible. It may be called again after an error or a crash: what people see already is not shown again.
+// An error that wraps runs.ErrUndeliverable means that the chat can't be reached; the result is then
+// offered at the next contact.
+func (d *Deliverer) Deliver(ctx context.Context, run runs.Run) error {
+	s := d.platforms[run.Origin.Platform]
+	where, err := store.TargetOf(run)
+	if err != nil || s == nil {
+		return fmt.Errorf("%w: no chat to deliver run %s to", runs.ErrUndeliverable, run.ID)
+	}
+	unlock := d.live.lock(run.ID)
+	defer unlock()
+	rec, err := d.store.Deliveries.Begin(ctx, run)
+	if err != nil || rec.Finished {
+		return err
+	}
+	// Several attempts must not add up to several messages, so each leaves its trace in rec.
+	w := showing{out: s.In(where.Chat), say: d.Voice(where.Language), run: run, where: where, rec: rec}
+	err = d.show(ctx, &w)
+	if errors.Is(err, chat.ErrNoRight) {
+		err = d.showWithoutRight(ctx, &w, err)
+	}
+	if errors.Is(err, chat.ErrUnreachable) || errors.Is(err, chat.ErrNoRight) {
+		return fmt.Errorf("%w: %w", runs.ErrUndeliverable, errors.Join(err, d.store.Deliveries.Miss(ctx, run.ID)))
+	}
+	if err != nil {
+		return fmt.Errorf("deliver run %s: %w", run.ID, err)
+	}
+	return d.store.Deliveries.Finish(ctx, run.ID)
+}
+
+// ShowAgain shows once more how a run ended, as new messages where somebody asks for it by trigger.
+func (d *Deliverer) ShowAgain(ctx context.Context, on *Platform, v Voice, run runs.Run, where store.Target, trigger *chat.Incoming) error {
+	w := &showing{out: on.In(where.Chat), say: v, run: run, where: where, trigger: trigger}
+	if err := d.show(ctx, w); err != nil {
+		return err
+	}
+	if err := d.store.Deliveries.ShownAgain(ctx, run, w.sent); err != nil { // it was shown
+		d.log.WarnContext(ctx, "a reply to a result that was shown again does not find its run", "run", run.ID, "error", err)
+	}
+	return nil
+}
+
+// showWithoutRight tells which right is missing where files can't be sent, and lets the person try again.
+func (d *Deliverer) showWithoutRight(ctx context.Context, w *showing, cause error) error {
+	k, err := d.buttons(ctx, w, nil)
+	if err != nil {
+		return err
+	}
+	return d.main(ctx, w, chat.Message{
+		Text:    chat.Lines(chat.Text{{Style: chat.StyleBold, Text: w.run.Tool.DisplayName}}, w.say.Text("result.noRight", "right", cause)),
+		Buttons: [][]chat.Button{{{Label: w.say.Line("button.show"), Data: k.Data("show")}}},
+	})
+}
+
+// showing is one attempt to show a finished run.
+type showing struct {
+	out   *Platform
+	say   Voice
+	run   runs.Run
+	where store.Target
+	// rec tells what was shown before; nil when somebody asked to see the result again.
+	rec *store.Record
+	// trigger is the update that asked to see it again.
+	trigger *chat.Incoming
+	// sent are the messages in which it was shown again.
+	sent []chat.MessageRef
+}
+
+// show shows a run's end. A file that the platform refuses for its size is replaced by a smaller one or a
+// link.
+func (d *Deliverer) show(ctx context.Context, w *showing) error {
+	if w.run.Status != runs.StatusSucceeded {
+		return d.showFailure(ctx, w)
+	}
+	tooLarge := map[string]bool{}
+	for {
+		r := d.compose(ctx, w.out, w.say, w.run, tooLarge)
+		err := d.showResult(ctx, w, r)
+		if !errors.Is(err, chat.ErrTooLarge) || len(tooLarge) > 0 || len(r.media) == 0 {
+			return err
+		}
+		for _, m := range r.media {
+			tooLarge[m.Ref] = true
+		}
+	}
+}
+
+func (d *Deliverer) showFailure(ctx context.Context, w *showing) error {
+	k, err := d.buttons(ctx, w, nil)
+	if err != nil {
+		return err
+	}
+	text := chat.Lines(w.say.failure(w.run, w.where.Chat.Kind), w.noted(), w.again(w.say.Line("button.retry")))
+	return d.main(ctx, w, chat.Message{Text: text, Buttons: w.say.FailureButtons(k)})
+}
+
+// buttons makes the keyboard of the message that shows the run's end.
+func (d *Deliverer) buttons(ctx context.Context, w *showing, refs []chat.MessageRef) (store.Keyboard, error) {
+	k := store.Keyboard{
+		ID: store.NewID(), Platform: w.out.Platform(), AccountID: w.run.AccountID,
+		State: store.KeyboardState{Run: w.run.ID, Tool: w.run.Tool.ToolID, Refs: refs},
+	}
+	return k, d.store.Keyboards.Save(ctx, k)
+}
+
+// showResult shows outputs: one file or text in place of the status message; several as albums and single
+// messages, followed by a message with the buttons, whereupon the status message goes.
+func (d *Deliverer) showResult(ctx context.Context, w *showing, r result) error {
+	labels := []string{w.say.Line("button.again")}
+	if varies(w.run.Tool) {
+		labels = append(labels, w.say.Line("button.vary"))
+	}
+	text := chat.Lines(append([]chat.Text{w.say.caption(w.run), w.noted(), w.again(labels...)}, r.unsent...)...)
+	if r.text.Len() > 0 {
+		if whole := chat.Join("\n\n", r.text, text); !r.partial && whole.Len() <= w.textLimit(len(r.media)) {
+			text = whole
+		} else {
+			r.media = append(r.media, r.rawFile())
+			text = chat.Join("\n\n", r.text.Cut(max(0, min(600, w.textLimit(1)-text.Len()-2))), text)
+		}
+	}
+	if len(r.media) == 0 || len(r.media) == 1 && (w.out.Caps.EditToMedia || w.where.Status.IsZero()) {
+		k, err := d.buttons(ctx, w, nil)
+		if err != nil {
+			return err
+		}
+		return d.main(ctx, w, chat.Message{Text: text, Media: r.media, Buttons: w.say.ResultButtons(w.run, k, HasFiles(w.run))})
+	}
+	return d.showSeveral(ctx, w, r, text)
+}
+
+// noteLimit bounds a note in a result, where there is less room than in a message of its own.
+const noteLimit = 300
+
+// noted is what was to be said at the start of the run.
+func (w *showing) noted() chat.Text {
+	var text chat.Text
+	for _, note := range w.where.Notes {
+		text = chat.Lines(text, chat.Plain(chat.Brief(note, noteLimit)))
+	}
+	return text
+}
+
+// again tells what the buttons below cost, where there are buttons.
+func (w *showing) again(labels ...string) chat.Text {
+	if w.out.Caps.Buttons.Rows == 0 {
+		return nil
+	}
+	return w.say.repeatPrice(w.run, labels...)
+}
+
+// HasFiles reports whether a run has outputs that are files.
+func HasFiles(run runs.Run) bool {
+	for _, o := range run.Outputs {
+		if o.Media != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *showing) textLimit(files int) int {
+	if files > 0 {
+		return w.out.Caps.CaptionLimit
+	}
+	return w.out.Caps.TextLimit
+}
+
+// showSeveral sends the files, then the message with text and buttons, and removes the status message.
+func (d *Deliverer) showSeveral(ctx context.Context, w *showing, r result, text chat.Text) error {
+	var refs []chat.MessageRef
+	doubtful := false
+	for i, group := range albums(r.media, w.out.Caps.AlbumMax) {
+		sent, err := d.once(ctx, w, "files"+strconv.Itoa(i), chat.Message{Media: group})
+		if errors.Is(err, errDoubtful) {
+			doubtful = true
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		refs = append(refs, sent...)
+	}
+	k, err := d.buttons(ctx, w, refs)
+	if err != nil {
+		return err
+	}
+	m := chat.Message{Text: text, Buttons: w.say.ResultButtons(w.run, k, HasFiles(w.run))}
+	if doubtful {
+		m.Text = chat.Lines(text, w.say.Text("result.doubtful"))
+		m.Buttons = append([][]chat.Button{{{Label: w.say.Line("button.show"), Data: k.Data("show")}}}, m.Buttons...)
+	}
+	if _, err := d.once(ctx, w, "summary", m); err != nil && !errors.Is(err, errDoubtful) {
+		return err
+	}
+	if w.where.Status.IsZero() {
+		return nil
+	}
+	return w.out.Delete(ctx, w.where.Status)
+}
+
+// albums groups files that can be one message: pictures with videos, sounds, documents, each in order. What
+// can't be in an album stands alone.
+func albums(media []chat.Media, most int) [][]chat.Media {
+	var groups [][]chat.Media
+	open := map[chat.MediaKind]int{} // album kind -> its group that still has room
+	for _, m := range media {
+		kind := m.Kind
+		if kind == chat.KindVideo {
+			kind = chat.KindPhoto
+		}
+		i, ok := open[kind]
+		if ok && len(groups[i]) < most && kind != chat.KindAnimation && kind != chat.KindVoice {
+			groups[i] = append(groups[i], m)
+			continue
+		}
+		open[kind] = len(groups)
+		groups = append(groups, []chat.Media{m})
+	}
+	return groups
+}
+
+// main shows the message that the run's end consists of: in place of the status message, which may be
+// repeated without harm, else as a new one.
+func (d *Deliverer) main(ctx context.Context, w *showing, m chat.Message) error {
+	m.To = w.where.Chat.Place
+	status := w.where.Status
+	if w.rec != nil {
+		// The fall-back was sent before: from then on it takes the place of the status message.
+		if p := w.rec.Parts["main"]; len(p.Refs) > 0 {
+			status = p.Refs[0]
+		}
+	}
+	if w.out.Caps.Edit && !status.IsZero() {
+		_, err := w.out.Edit(ctx, status, w.out.Fit(m))
+		if !errors.Is(err, chat.ErrGone) {
+			return err
+		}
+	}
+	_, err := d.once(ctx, w, "main", m)
+	if errors.Is(err, errDoubtful) {
+		return d.offerAgain(ctx, w)
+	}
+	return err
+}
+
+// offerAgain leaves it to the person whether a result that may have been shown is shown again.
+func (d *Deliverer) offerAgain(ctx context.Context, w *showing) error {
+	k, err := d.buttons(ctx, w, nil)
+	if err != nil {
+		return err
+	}
+	_, err = d.once(ctx, w, "offer", chat.Message{
+		Text:    chat.Lines(chat.Text{{Style: chat.StyleBold, Text: w.run.Tool.DisplayName}}, w.say.Text("result.doubtful")),
+		Buttons: [][]chat.Button{{{Label: w.say.Line("button.show"), Data: k.Data("show")}}},
+	})
+	if errors.Is(err, errDoubtful) {
+		return nil // the result is in the history
+	}
+	return err
+}
+
+// errDoubtful: the part may have been shown before a crash or a broken connection, so it is not sent again
+// by itself.
+var errDoubtful = errors.New("it is not known whether this was shown")
+
+// once sends a new message that belongs to a delivery, unless it was sent before.
+func (d *Deliverer) once(ctx context.Context, w *showing, key string, m chat.Message) ([]chat.MessageRef, error) {
+	m.To, m.ReplyTo, m.Trigger = w.where.Chat.Place, w.where.Request, w.trigger
+	if w.rec == nil {
+		refs, err := w.out.Send(ctx, w.out.Fit(m))
+		w.sent = append(w.sent, refs...)
+		return refs, err
+	}
+	if p, ok := w.rec.Parts[key]; ok {
+		if !p.Sent {
+			return nil, errDoubtful
+		}
+		return p.Refs, nil
+	}
+	if err := d.store.Deliveries.Note(ctx, w.rec, key, store.Part{}); err != nil {
+		return nil, err
+	}
+	refs, err := w.out.Send(ctx, w.out.Fit(m))
+	// What became of it must be recorded, also when time is up.
+	after := context.WithoutCancel(ctx)
+	switch {
+	case err == nil:
+		return refs, d.store.Deliveries.Note(after, w.rec, key, store.Part{Sent: true, Refs: refs})
+	case errors.Is(err, chat.ErrUncertain):
+		return nil, errDoubtful
+	case ctx.Err() != nil:
+		return nil, err // broken off: nobody knows
+	default:
+		return nil, errors.Join(err, d.store.Deliveries.Forget(after, w.rec, key))
+	}
+}

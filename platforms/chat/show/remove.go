@@ -1,0 +1,75 @@
+package show
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/store"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// Remove takes back what is shown of a run, everywhere that is known of: all of it, or one of its outputs. Buttons of a run
+// that is removed are too old from then on.
+func (d *Deliverer) Remove(ctx context.Context, run runs.Run, output int) error {
+	s := d.platforms[run.Origin.Platform]
+	where, err := store.TargetOf(run)
+	if err != nil || s == nil {
+		return nil // it was not asked for in a chat
+	}
+	unlock := d.live.lock(run.ID)
+	defer unlock()
+	parts, err := d.store.Deliveries.Parts(ctx, run.ID)
+	if err != nil {
+		return err
+	}
+	refs, several := shownFiles(parts, run, output)
+	if !several {
+		for _, p := range parts {
+			refs = append(refs, p.Refs...)
+		}
+		if !where.Status.IsZero() {
+			refs = append(refs, where.Status)
+		}
+	}
+	shown := s.In(where.Chat)
+	for _, ref := range refs {
+		if gone := shown.Delete(ctx, ref); gone != nil {
+			err = errors.Join(err, fmt.Errorf("delete a message: %w", gone))
+		}
+	}
+	if output != runs.AllOutputs {
+		return err
+	}
+	return errors.Join(err, d.store.Keyboards.RemoveOf(ctx, run.ID, run.AccountID), d.store.Deliveries.Remove(ctx, run.ID))
+}
+
+// shownFiles are the messages that show one of several files of a run. Where it has only one, and for all outputs, several is false.
+func shownFiles(parts map[string]store.Part, run runs.Run, output int) (shown []chat.MessageRef, several bool) {
+	files, place := 0, -1
+	for i, o := range run.Outputs {
+		if i == output {
+			place = files
+		}
+		if o.Media != "" || o.Deleted {
+			files++
+		}
+	}
+	if output == runs.AllOutputs || files == 1 {
+		return nil, false
+	}
+	var refs []chat.MessageRef
+	for i := 0; ; i++ {
+		p, ok := parts["files"+strconv.Itoa(i)]
+		if !ok {
+			break
+		}
+		refs = append(refs, p.Refs...)
+	}
+	if place < 0 || len(refs) != files || place >= len(refs) {
+		return nil, true
+	}
+	return refs[place : place+1], true
+}

@@ -1,0 +1,54 @@
+package show
+
+import (
+	"strings"
+
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+)
+
+const (
+	longestShown = 200 // runes of a value in a summary
+	mostTouched  = 20  // titles of what a call would change
+)
+
+// summary is what somebody affirms before a run goes ahead: what the call would do, as far as its provider can tell, every value that
+// would be used, and the personal data that would go out. The price stands below it.
+func (v Voice) summary(run runs.Run) chat.Text {
+	var said chat.Text
+	if strings.Contains(run.Tool.Confirmation, " ") { // the tool's own question; other words are kinds of summaries
+		said = chat.Plain(run.Tool.Confirmation)
+	}
+	if run.Preview != nil {
+		said = chat.Lines(said, v.preview(*run.Preview))
+	}
+	for _, f := range run.Tool.InputSchema.Ordered() {
+		value, bound := run.Inputs[f.Name]
+		if !bound {
+			continue
+		}
+		shown := chat.Brief(input.ShowValue(f, value), longestShown)
+		if f.Type.IsMedia() {
+			shown = string(f.Type)
+		}
+		said = chat.Lines(said, chat.Plain(f.Label()+": "+shown))
+	}
+	if personal := run.Summary().Personal; len(personal) > 0 {
+		said = chat.Lines(said, v.Text("confirm.personal", "data", strings.Join(personal, ", ")))
+	}
+	return chat.Lines(said, v.Text("confirm.life", "n", int(runs.SummaryLife.Minutes())))
+}
+
+// preview tells what a call would do: its provider's line and the titles of what would change.
+func (v Voice) preview(p registry.Preview) chat.Text {
+	said := chat.Plain(chat.Brief(p.Message, longestShown))
+	for _, touched := range p.Touches[:min(len(p.Touches), mostTouched)] {
+		said = chat.Lines(said, chat.Plain("• "+chat.Brief(touched.Label(), longestShown)))
+	}
+	if more := len(p.Touches) - mostTouched; more > 0 {
+		said = chat.Lines(said, v.Text("confirm.more", "n", more))
+	}
+	return said
+}

@@ -1,0 +1,33 @@
+package show
+
+import (
+	"github.com/signalbox/signalbox/internal/i18n"
+	"github.com/signalbox/signalbox/platforms/chat"
+)
+
+// Voice speaks one language.
+type Voice struct{ i18n.Voice }
+
+// Text gives a text with its placeholders filled: pairs of name and value. A value that is a Text keeps
+// its styles.
+func (v Voice) Text(key string, pairs ...any) chat.Text {
+	var text chat.Text
+	for _, p := range v.Say(key, pairs...) {
+		if styled, ok := p.Value.(chat.Text); ok {
+			text = append(text, styled...)
+			continue
+		}
+		text = append(text, chat.Segment{Style: styleOf(p.Style), Text: p.Text})
+	}
+	return text
+}
+
+func styleOf(s i18n.Style) chat.Style {
+	switch s {
+	case i18n.Bold:
+		return chat.StyleBold
+	case i18n.Code:
+		return chat.StyleCode
+	}
+	return chat.StylePlain
+}

@@ -1,0 +1,208 @@
+package start
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/store"
+	"github.com/signalbox/signalbox/platforms/chat/turn"
+	"github.com/signalbox/signalbox/platforms/words"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// Tool starts a tool with what came after its command, with files, and with what is replied to.
+func Tool(ctx context.Context, t *turn.Turn, tool *registry.Tool, typed string) (turn.Outcome, error) {
+	if refused, err := Refuse(ctx, t, tool); refused || err != nil {
+		return turn.Nothing, err
+	}
+	d := NewDraft(t, tool)
+	d.Anew = true
+	if hint, err := ReadText(ctx, t, &d, tool, typed); hint != nil || err != nil {
+		return turn.Nothing, HintOr(ctx, t, hint, err)
+	}
+	hint, err := attachFiles(ctx, t, &d, tool)
+	if hint != nil || err != nil {
+		return turn.Nothing, HintOr(ctx, t, hint, err)
+	}
+	if err := takeReply(ctx, t, &d, tool); err != nil {
+		return turn.Nothing, HintOr(ctx, t, nil, err)
+	}
+	return Proceed(ctx, t, d)
+}
+
+// Proceed takes a draft as far as it goes: to a question about what is missing, or to a run.
+func Proceed(ctx context.Context, t *turn.Turn, d input.Draft) (turn.Outcome, error) {
+	values, err := withChatValues(ctx, t, d)
+	if err != nil {
+		return turn.Nothing, err
+	}
+	request := runs.Request{
+		AccountID: t.Account.ID, ToolID: d.Tool, Values: values, Parent: d.Parent, IdempotencyKey: d.Key,
+		Origin: runs.Origin{Platform: t.In.Platform}, Audience: t.Audience(), Context: callContext(t), Quote: t.In.Quote,
+	}
+	request.Approval = d.Approval
+	bound, err := t.Services.Runs.Bind(ctx, request)
+	if err != nil {
+		return turn.Nothing, NotStarted(ctx, t, chat.MessageRef{}, d, err)
+	}
+	if len(bound.Missing) > 0 {
+		return askInput(ctx, t, d, &bound.Tool, input.PrimaryFirst(&bound.Tool, bound.Missing))
+	}
+	if f, ok := input.Unsaid(bound, d); ok {
+		return askInput(ctx, t, d, &bound.Tool, []registry.InputField{f})
+	}
+	quote, err := t.Services.Runs.Quote(ctx, bound)
+	var stale *runs.QuoteError
+	if errors.As(err, &stale) {
+		return turn.Nothing, NotStarted(ctx, t, chat.MessageRef{}, d, err)
+	}
+	if err != nil {
+		t.Services.Log.WarnContext(ctx, "no quote for a run", "tool", d.Tool, "error", err)
+	}
+	return acceptRun(ctx, t, d, bound, quote)
+}
+
+// callContext says for whom and where a run is asked for, as far as the platform tells.
+func callContext(t *turn.Turn) registry.CallContext {
+	return registry.CallContext{
+		SessionID: conversation(t), Region: cmp.Or(t.In.Region, registry.RegionOf(t.In.From.Language)), DeviceKind: t.In.DeviceKind,
+	}
+}
+
+// conversation names the place where people speak, among those of all platforms.
+func conversation(t *turn.Turn) string {
+	name := t.In.Platform + ":" + t.In.Chat.Chat
+	if t.In.Chat.Topic != "" {
+		name += ":" + t.In.Chat.Topic
+	}
+	return name
+}
+
+// acceptRun shows the status message and asks for the run. The message comes first, so that the run knows
+// from its first moment where its state is shown.
+func acceptRun(ctx context.Context, t *turn.Turn, d input.Draft, bound runs.Bound, quote billing.Quote) (turn.Outcome, error) {
+	buttons := t.Keyboard(store.KeyboardState{Tool: d.Tool})
+	pending := runs.Run{Tool: bound.Tool, Status: firstStatus(bound, quote), Inputs: bound.Inputs, Sources: bound.Sources, Quote: quote, Preview: bound.Preview()}
+	first := t.Say.StatusMessage(pending, buttons, d.Notes)
+	first.To, first.ReplyTo = t.In.Chat.Place, d.Request
+	status, err := postStatus(ctx, t, first)
+	// Without it the run is as good: the result is a message of its own. Only who has to confirm needs its buttons.
+	if errors.Is(err, chat.ErrUncertain) && !bound.Asks(quote) && ctx.Err() == nil {
+		t.Services.Log.WarnContext(ctx, "a run has no status message", "tool", d.Tool, "error", err)
+		status, err = chat.MessageRef{}, nil
+	}
+	if err != nil {
+		return turn.Nothing, fmt.Errorf("show the status of a run: %w", err)
+	}
+	where := store.Target{Chat: t.In.Chat, Request: d.Request, Status: status, Language: t.Language(), Person: t.In.From.ExternalID, Notes: d.Notes}
+	bound.Request.Origin.Target = where.Encode()
+	run, err := t.Services.Runs.AcceptBound(ctx, bound)
+	if err != nil && ctx.Err() != nil {
+		return turn.Nothing, err // taken up again at the next start, with this status message
+	}
+	if err != nil {
+		return turn.Nothing, NotStarted(ctx, t, status, d, err)
+	}
+	// Not before: a command that is refused leaves open what was asked.
+	if d.Anew {
+		if err := giveUpQuestion(ctx, t); err != nil {
+			t.Services.Log.WarnContext(ctx, "a question stays open", "error", err)
+		}
+	}
+	if kept, err := store.TargetOf(run); err == nil && kept.Status.ID != status.ID {
+		// The request was accepted before, and its state is shown there.
+		if status.IsZero() {
+			return turn.Began, nil
+		}
+		return turn.Began, t.Out.Delete(ctx, status)
+	}
+	buttons.State.Run = run.ID
+	if err := t.Services.Store.Keyboards.Save(ctx, buttons); err != nil {
+		t.Services.Log.WarnContext(ctx, "the buttons of a status message won't work", "run", run.ID, "error", err)
+	}
+	if err := t.Services.Store.Uses.Count(ctx, run.Tool.ToolID); err != nil {
+		t.Services.Log.WarnContext(ctx, "the use of a tool was not counted", "error", err)
+	}
+	t.Services.Recents.Note(t.In.From, run)
+	warnOfLimits(ctx, t, run)
+	t.Services.Progress.Follow(ctx, run, where, buttons, first.Text.String())
+	return turn.Began, nil
+}
+
+// postStatus posts a status message. One that was posted before a crash is used again, as it is: by now it may
+// show the result.
+func postStatus(ctx context.Context, t *turn.Turn, m chat.Message) (chat.MessageRef, error) {
+	if !t.In.Answer.IsZero() {
+		return t.In.Answer, nil
+	}
+	ref, err := t.Post(ctx, m)
+	if err != nil {
+		return ref, err
+	}
+	t.In.Answer = ref
+	return ref, t.Services.Answered(context.WithoutCancel(ctx), t.In, ref)
+}
+
+// firstStatus is the state a run begins in.
+func firstStatus(bound runs.Bound, quote billing.Quote) runs.Status {
+	if bound.Asks(quote) {
+		return runs.StatusAwaitingConfirmation
+	}
+	return runs.StatusQueued
+}
+
+// withChatValues adds what the chat's admins set for a draft's tool to the draft's values.
+func withChatValues(ctx context.Context, t *turn.Turn, d input.Draft) (map[runs.Source]map[string]any, error) {
+	tool, ok := t.Tools.Resolve(d.Tool)
+	if _, given := d.Values[runs.FromChat]; given || !ok || t.In.Chat.Kind == chat.ChatPrivate {
+		return d.Values, nil
+	}
+	chat, err := t.Services.Accounts.ChatPreferences(ctx, t.In.Platform, t.In.Chat.Chat, t.In.Chat.Space, *tool)
+	if err != nil {
+		return nil, fmt.Errorf("read the chat's settings: %w", err)
+	}
+	values := map[runs.Source]map[string]any{runs.FromChat: chat}
+	maps.Copy(values, d.Values)
+	return values, nil
+}
+
+// warnOfLimits tells the person which of their limits are nearly used up, each once as long as it lasts.
+func warnOfLimits(ctx context.Context, t *turn.Turn, run runs.Run) {
+	var text chat.Text
+	for _, use := range run.Warnings {
+		if t.Services.Warnings.Once(fmt.Sprint(run.AccountID, use.Kind, use.Limit, use.FreeAt.Unix()), use.FreeAt) {
+			text = chat.Lines(text, chat.Plain(words.NearLimit(t.Say.Voice, use)))
+		}
+	}
+	if text == nil {
+		return
+	}
+	t = t.Aside()
+	if _, err := t.Reply(ctx, text); err != nil {
+		t.Services.Log.WarnContext(ctx, "a warning was not told", "run", run.ID, "error", err)
+	}
+}
+
+// PriceOf prices a tool with the person's settings and what a draft has of it.
+func PriceOf(ctx context.Context, t *turn.Turn, d input.Draft) (billing.Quote, error) {
+	values, err := withChatValues(ctx, t, d)
+	if err != nil {
+		return billing.Quote{}, err
+	}
+	bound, err := t.Services.Runs.Bind(ctx, runs.Request{AccountID: t.Account.ID, ToolID: d.Tool, Values: values, Audience: t.Audience()})
+	if err != nil {
+		return billing.Quote{}, err
+	}
+	quote, err := t.Services.Runs.Quote(ctx, bound)
+	if err != nil {
+		return quote, fmt.Errorf("quote %s: %w", d.Tool, err)
+	}
+	return quote, nil
+}

@@ -1,0 +1,100 @@
+package turn
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/i18n"
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/show"
+	"github.com/signalbox/signalbox/platforms/chat/store"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// Services are what all turns work with.
+type Services struct {
+	Deliverer *show.Deliverer
+	Progress  *show.Progress
+	Store     *store.Store
+	Texts     *i18n.Catalogue
+	Tools     Tools
+	Runs      Runs
+	Accounts  Accounts
+	Wallets   Wallets
+	Operator  Operator
+	Commands  Commands // the bot's own
+	Log       *slog.Logger
+
+	Recents  input.Recents
+	Warnings Warnings
+
+	// AnswerWait is how long a question stays open.
+	AnswerWait time.Duration
+	// Acknowledged is told how long after an update's reception its sender first heard of it; nil: nobody is.
+	Acknowledged func(platform string, after time.Duration)
+	// Answered notes the status message that an update is answered with.
+	Answered func(ctx context.Context, u *Update, ref chat.MessageRef) error
+	// Go runs something beside the answering; it is waited for at the stop.
+	Go func(func())
+}
+
+// Runs is what the Router needs of the runs service.
+type Runs interface {
+	Bind(ctx context.Context, q runs.Request) (runs.Bound, error)
+	Quote(ctx context.Context, b runs.Bound) (billing.Quote, error)
+	AcceptBound(ctx context.Context, b runs.Bound) (runs.Run, error)
+	Confirm(ctx context.Context, runID, accountID string) (runs.Run, error)
+	ConfirmBy(ctx context.Context, runID, accountID string, a runs.Affirmation) (runs.Run, error)
+	Answer(ctx context.Context, runID, accountID, questionID string, reply registry.Reply) (runs.Run, error)
+	Get(ctx context.Context, runID string) (runs.Run, error)
+	List(ctx context.Context, f runs.Filter) ([]runs.Run, error)
+	Cancel(ctx context.Context, runID, accountID string) (runs.Run, error)
+	Delete(ctx context.Context, runID, accountID string) error
+	Usage(ctx context.Context, accountID string) (runs.Usage, error)
+	MarkDelivered(ctx context.Context, runID string) error
+	Subscribe(runID string) (<-chan runs.Run, func())
+	PutMedia(ctx context.Context, accountID string, r io.Reader, name string) (string, registry.MediaInfo, error)
+}
+
+// Wallets tells what people have.
+type Wallets interface {
+	Balance(ctx context.Context, accountID string) (billing.Balance, error)
+}
+
+// Tools is the catalogue of tools; the registry is one.
+type Tools interface {
+	Snapshot() *registry.Snapshot
+}
+
+// Operator is what those who run this bot say about it, each a text or an address. Where one is empty
+// the command says what holds anyway and whom to ask.
+type Operator struct {
+	Support string // whom to ask about payments: /paysupport
+	Terms   string // /terms
+	Privacy string // /privacy
+}
+
+// Warnings remembers which warnings people have had, so that each comes once, and until when they hold.
+type Warnings struct{ seen sync.Map }
+
+// Once reports whether a warning has not been given yet, and notes it until it holds no more.
+func (w *Warnings) Once(warning string, until time.Time) bool {
+	_, before := w.seen.LoadOrStore(warning, until)
+	return !before
+}
+
+// Prune forgets warnings that hold no more.
+func (w *Warnings) Prune(now time.Time) {
+	w.seen.Range(func(key, until any) bool {
+		if until.(time.Time).Before(now) {
+			w.seen.Delete(key)
+		}
+		return true
+	})
+}

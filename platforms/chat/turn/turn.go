@@ -1,0 +1,102 @@
+package turn
+
+import (
+	"context"
+	"strings"
+
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/show"
+	"github.com/signalbox/signalbox/platforms/chat/store"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/users"
+)
+
+// Turn is one update being handled.
+type Turn struct {
+	Services *Services
+	Out      *show.Platform     // the platform it came from
+	Say      show.Voice         // the language of who sent it
+	Tools    *registry.Snapshot // the tools there are, the same from its beginning to its end
+	In       *Update
+	Account  users.Account // who sent it
+	aside    bool          // answers are for the person only, where the platform can do that
+}
+
+// Aside is the turn with answers for the person only, where the platform can do that.
+func (t *Turn) Aside() *Turn {
+	aside := *t
+	aside.aside = true
+	return &aside
+}
+
+// Openly is the turn with answers for all in the chat.
+func (t *Turn) Openly() *Turn {
+	openly := *t
+	openly.aside = false
+	return &openly
+}
+
+// Outcome says what came of a message.
+type Outcome int
+
+// The outcomes.
+const (
+	Nothing  Outcome = iota // neither a run nor a question: an edit may correct the message
+	Began                   // a run, or a question about one
+	Answered                // it was an answer, or not meant for the bot
+)
+
+// Language is the language this person is answered in.
+func (t *Turn) Language() string {
+	if t.Account.Language != "" {
+		return t.Account.Language
+	}
+	return t.In.From.Language
+}
+
+// Keyboard makes the buttons' common state for a new message to this person.
+func (t *Turn) Keyboard(state store.KeyboardState) store.Keyboard {
+	return store.Keyboard{ID: store.NewID(), Platform: t.In.Platform, AccountID: t.Account.ID, State: state}
+}
+
+// Audience says which tools this person gets to see.
+func (t *Turn) Audience() registry.Audience {
+	if t.Account.Operator {
+		return registry.Insiders
+	}
+	return registry.Everyone
+}
+
+// Working shows that the bot is at work, without making anybody wait for it.
+func (t *Turn) Working(ctx context.Context, what chat.Activity) {
+	t.Services.Go(func() {
+		if err := t.Out.Working(ctx, t.In.Chat.Place, what); err != nil {
+			t.Services.Log.DebugContext(ctx, "no sign of work", "error", err)
+		}
+	})
+}
+
+// Overheard reports whether a message in a group was not said to the bot: it then neither answers nor takes
+// note of who spoke.
+func (t *Turn) Overheard() bool {
+	if t.In.Kind != chat.KindMessage || t.In.Chat.Kind == chat.ChatPrivate || t.In.Addressed {
+		return false
+	}
+	if t.In.Command == "" {
+		return t.In.ReplyTo == nil || !t.In.ReplyTo.Own
+	}
+	if _, ours := t.Services.Commands.Find(t.In.Command); ours {
+		return false
+	}
+	_, known := t.Tools.ByCommand(t.In.Command)
+	return !known
+}
+
+// IsForTool tells whether a message starts a tool. The bot's own commands are answered as quickly as a sign.
+func (t *Turn) IsForTool() bool {
+	if t.In.Kind != chat.KindMessage || t.In.Command == "" {
+		return false
+	}
+	_, ok := t.Tools.ByCommand(t.In.Command)
+	return ok || strings.EqualFold(t.In.Command, "run")
+}

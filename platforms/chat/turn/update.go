@@ -1,0 +1,33 @@
+package turn
+
+import (
+	"time"
+
+	"github.com/signalbox/signalbox/platforms/chat"
+)
+
+// Update is an update with the platform it came from. An album is one received with several ids.
+type Update struct {
+	Platform string
+	IDs      []string
+	chat.Incoming
+	// Answer is the status message that was posted before a crash broke the handling off.
+	Answer   chat.MessageRef
+	Received time.Time // of the reception; zero for what an earlier process received
+	Edited   bool      // it is the edit of a message that led to nothing before
+	heard    bool      // its sender has heard of it
+}
+
+// Merge adds what another part of the same album brought.
+func (r *Update) Merge(part Update) {
+	r.IDs = append(r.IDs, part.IDs...)
+	r.Attachments = append(r.Attachments, part.Attachments...)
+	if r.Command == "" && part.Command != "" {
+		r.Command, r.Text, r.Message, r.Addressed = part.Command, part.Text, part.Message, part.Addressed
+	} else if r.Text == "" {
+		r.Text = part.Text
+	}
+	if r.ReplyTo == nil {
+		r.ReplyTo = part.ReplyTo
+	}
+}
