@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -105,7 +106,7 @@ func (e *QuoteError) Unwrap() error {
 func (b Bound) PreviewOnce(ask func() (registry.Preview, error)) error {
 	known := b.judged
 	if known == nil {
-		return registry.Errorf(registry.CodeInternal, "only a request that was bound has a preview")
+		return errors.New("runs: a request has a preview once it is bound")
 	}
 	known.mu.Lock()
 	defer known.mu.Unlock()

@@ -23,7 +23,7 @@ type Env struct {
 	Config   runs.Config
 	Log      *slog.Logger
 	Instance string // names this process among those that share the database
-	Metrics  metrics
+	Metrics  Metrics
 	Base     context.Context         // of background work, which outlives any call; ended by Close
 	Working  context.Context         // of the work on runs, which ends before the rest
 	Hurry    context.CancelCauseFunc // ends Working

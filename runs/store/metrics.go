@@ -9,8 +9,8 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
-// metrics are what an operator's monitoring sees of runs.
-type metrics struct {
+// Metrics are what an operator's monitoring sees of runs.
+type Metrics struct {
 	Accepted   *prometheus.CounterVec
 	ended      *prometheus.CounterVec
 	seconds    *prometheus.HistogramVec
@@ -26,11 +26,11 @@ type metrics struct {
 	Checked    prometheus.Gauge
 }
 
-func newMetrics(registerer prometheus.Registerer) (metrics, error) {
+func newMetrics(registerer prometheus.Registerer) (Metrics, error) {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "signalbox", Name: name, Help: help}, labels)
 	}
-	m := metrics{
+	m := Metrics{
 		Accepted:   counter("runs_accepted_total", "Runs taken on.", "service"),
 		ended:      counter("runs_ended_total", "Runs that are over, by how.", "service", "status"),
 		cost:       counter("runs_cost_dollars_total", "What users paid for runs.", "service"),
@@ -62,7 +62,7 @@ func newMetrics(registerer prometheus.Registerer) (metrics, error) {
 }
 
 // Observe counts a run that is over.
-func (m *metrics) Observe(run *runs.Run) {
+func (m *Metrics) Observe(run *runs.Run) {
 	m.ended.WithLabelValues(run.Tool.Service, string(run.Status)).Inc()
 	m.cost.WithLabelValues(run.Tool.Service).Add(Dollars(run.Cost))
 	if run.Status == runs.StatusSucceeded && run.Quote.High > 0 && run.Receipt != nil {
