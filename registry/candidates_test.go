@@ -11,7 +11,7 @@ import (
 func travel() *registry.Snapshot {
 	make := func(id, name, description string, tags ...string) registry.Tool {
 		return registry.Tool{
-			ToolID: id, Service: "test", DisplayName: name, Description: description, CommandName: "/" + strings.ToLower(id), IntentTags: tags,
+			ToolID: id, Service: "test", DisplayName: name, Description: description, CommandName: "/" + strings.ToLower(id), Advice: registry.Advice{IntentTags: tags},
 			InputSchema: registry.InputSchema{},
 		}
 	}

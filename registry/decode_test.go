@@ -3,6 +3,8 @@ package registry_test
 import (
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,6 +23,20 @@ func TestDecode(t *testing.T) {
 		if tool.WebhookStrategy.ResultPath[1] != "0" || tool.RetryPolicy.BackoffMs != 500 || tool.Delivery["telegram"].SendAs != "document" ||
 			tool.Migrations[0].When["mode"] != "simple" || tool.Status.Replacement != "flux2" || tool.CostingModel.Rate != "0.000337" {
 			t.Errorf("lost something: %+v", tool)
+		}
+	})
+	t.Run("groups of members are flat in JSON", func(t *testing.T) {
+		t.Parallel()
+		var members map[string]any
+		if err := json.Unmarshal([]byte(mustEncode(t, tool)), &members); err != nil {
+			t.Fatal(err)
+		}
+		var want map[string]any
+		if err := json.Unmarshal([]byte(flux), &want); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := slices.Sorted(maps.Keys(members)), slices.Sorted(maps.Keys(want)); !slices.Equal(got, want) {
+			t.Errorf("members %s, want %s", got, want)
 		}
 	})
 	t.Run("A10 order of inputs survives", func(t *testing.T) {

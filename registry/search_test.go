@@ -9,8 +9,8 @@ import (
 func studio() *registry.Snapshot {
 	make := func(id, name, category, description string, tags ...string) registry.Tool {
 		return registry.Tool{
-			ToolID: id, Service: "test", DisplayName: name, Category: category, Description: description,
-			CommandName: "/" + id, IntentTags: tags, InputSchema: registry.InputSchema{},
+			ToolID: id, Service: "test", DisplayName: name, Listing: registry.Listing{Category: category}, Description: description,
+			CommandName: "/" + id, Advice: registry.Advice{IntentTags: tags}, InputSchema: registry.InputSchema{},
 		}
 	}
 	return registry.NewSnapshot([]registry.Tool{

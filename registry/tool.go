@@ -19,25 +19,14 @@ type Tool struct {
 	Metadata        map[string]any `json:"metadata,omitempty"`
 
 	// Version is the content hash of the definition: twelve hex digits, set by Seal.
-	Version      string       `json:"version,omitempty"`
-	Status       *Status      `json:"status,omitempty"`     // nil means active
-	Visibility   Visibility   `json:"visibility,omitempty"` // empty means public
-	Category     string       `json:"category,omitempty"`
-	Aliases      []string     `json:"aliases,omitempty"` // further tool ids and commands that lead here
-	Kind         string       `json:"kind,omitempty"`
-	Capability   Capability   `json:"capability,omitempty"` // empty means write
-	DeliveryMode DeliveryMode `json:"deliveryMode,omitempty"`
-	TimeoutMs    int64        `json:"timeoutMs,omitempty"` // zero means the runner's default
-	RetryPolicy  *RetryPolicy `json:"retryPolicy,omitempty"`
-	Idempotent   bool         `json:"idempotent,omitempty"`
-	Confirmation string       `json:"confirmation,omitempty"`
-	Cancels      string       `json:"cancels,omitempty"`
-	CancelFor    string       `json:"cancelFor,omitempty"`
-	PIIRequired  []string     `json:"piiRequired,omitempty"`
-	IntentTags   []string     `json:"intentTags,omitempty"`
-	Guidance     string       `json:"guidance,omitempty"`
-	Migrations   []Rename     `json:"migrations,omitempty"` // renamed inputs, for stored preferences
-	Delivery     Delivery     `json:"delivery,omitempty"`   // by platform name
+	Version string  `json:"version,omitempty"`
+	Status  *Status `json:"status,omitempty"` // nil means active
+	Listing
+	Execution
+	Policy
+	Advice
+	Migrations []Rename `json:"migrations,omitempty"` // renamed inputs, for stored preferences
+	Delivery   Delivery `json:"delivery,omitempty"`   // by platform name
 
 	// HumanDefaults are values by input name that are used instead of an input's default when a
 	// person, not an agent, starts the tool (A88).
@@ -46,6 +35,37 @@ type Tool struct {
 	// Incomplete marks a bootstrapped definition that has no more than an id, a service and a name.
 	// It is listed and marked, and the Registry sets it where it holds (A77).
 	Incomplete bool `json:"incomplete,omitempty"`
+}
+
+// Listing says in which lists a tool stands, and under which further names it is found.
+type Listing struct {
+	Visibility Visibility `json:"visibility,omitempty"` // empty means public
+	Category   string     `json:"category,omitempty"`
+	Aliases    []string   `json:"aliases,omitempty"` // further tool ids and commands that lead here
+	Kind       string     `json:"kind,omitempty"`
+}
+
+// Execution says how a call is carried out.
+type Execution struct {
+	Capability   Capability   `json:"capability,omitempty"` // empty means write
+	DeliveryMode DeliveryMode `json:"deliveryMode,omitempty"`
+	TimeoutMs    int64        `json:"timeoutMs,omitempty"` // zero means the runner's default
+	RetryPolicy  *RetryPolicy `json:"retryPolicy,omitempty"`
+	Idempotent   bool         `json:"idempotent,omitempty"`
+}
+
+// Policy says what has to hold before a call is made, and which tool takes a call back.
+type Policy struct {
+	Confirmation string   `json:"confirmation,omitempty"` // a kind of summary that has to be confirmed, or the question itself
+	Cancels      string   `json:"cancels,omitempty"`      // the tool that takes back what this one did
+	CancelFor    string   `json:"cancelFor,omitempty"`    // the tool whose calls this one takes back
+	PIIRequired  []string `json:"piiRequired,omitempty"`  // personal data that a call needs
+}
+
+// Advice helps models to choose and use the tool.
+type Advice struct {
+	IntentTags []string `json:"intentTags,omitempty"`
+	Guidance   string   `json:"guidance,omitempty"`
 }
 
 // InputType is one of the seven types of the contract.

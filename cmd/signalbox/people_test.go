@@ -155,7 +155,7 @@ func TestOnePerson(t *testing.T) {
 			t.Fatal(err)
 		}
 		catalogue, err := registry.New(registry.Config{Loaders: []registry.Loader{registrytest.NewLoader("tools", registry.Tool{
-			ToolID: "new", Aliases: []string{"old"}, Service: "choir", DisplayName: "New", CommandName: "/new", InputSchema: registry.InputSchema{},
+			ToolID: "new", Listing: registry.Listing{Aliases: []string{"old"}}, Service: "choir", DisplayName: "New", CommandName: "/new", InputSchema: registry.InputSchema{},
 			OutputSchema: registry.OutputSchema{{Name: "result", Type: "text"}},
 		})}})
 		if err != nil {

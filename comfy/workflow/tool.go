@@ -27,12 +27,14 @@ func (d *definer) costing() *registry.CostingModel {
 // tool puts the definition together.
 func (d *definer) tool(outputs []BoundOutput, needs Requirements) registry.Tool {
 	t := registry.Tool{
-		ToolID: ToolID(d.o.FileName), Service: d.o.Service, Description: d.notice.Description, Guidance: d.blueprint(),
+		ToolID: ToolID(d.o.FileName), Service: d.o.Service, Description: d.notice.Description,
+		Advice:       registry.Advice{Guidance: d.blueprint()},
 		CostingModel: d.costing(),
-		DeliveryMode: registry.DeliveryAsync, Kind: "workflow", InputSchema: registry.InputSchema{}, OutputSchema: d.outputSchema(outputs),
-		Metadata: d.metadata(needs),
 		// An engine that is lost with a run costs its time; a paid service may have been paid.
-		Idempotent: !slices.ContainsFunc(d.f.Nodes, apiNode),
+		Execution:   registry.Execution{DeliveryMode: registry.DeliveryAsync, Idempotent: !slices.ContainsFunc(d.f.Nodes, apiNode)},
+		Listing:     registry.Listing{Kind: "workflow"},
+		InputSchema: registry.InputSchema{}, OutputSchema: d.outputSchema(outputs),
+		Metadata: d.metadata(needs),
 	}
 	for _, f := range d.fields {
 		t.InputSchema = append(t.InputSchema, f.InputField)

@@ -539,7 +539,7 @@ func TestAPI(t *testing.T) {
 		}
 	})
 	t.Run("A81 an internal tool is to others as one that does not exist, however it is asked for", func(t *testing.T) {
-		tool := registry.Tool{ToolID: "inner", Service: "fake", DisplayName: "Inner", InputSchema: registry.InputSchema{}, Visibility: registry.VisibilityInternal}
+		tool := registry.Tool{ToolID: "inner", Service: "fake", DisplayName: "Inner", InputSchema: registry.InputSchema{}, Listing: registry.Listing{Visibility: registry.VisibilityInternal}}
 		h.fakes.Set(tool)
 		if _, err := h.reg.Reload(t.Context()); err != nil {
 			t.Fatal(err)
@@ -554,7 +554,7 @@ func TestAPI(t *testing.T) {
 		}
 	})
 	t.Run("A9 A90 a tool is run by its path in any escaping, and by an id it once had", func(t *testing.T) {
-		tool := registry.Tool{ToolID: "名前/1", Service: "fake", DisplayName: "Name", InputSchema: registry.InputSchema{}, Aliases: []string{"oldname"}}
+		tool := registry.Tool{ToolID: "名前/1", Service: "fake", DisplayName: "Name", InputSchema: registry.InputSchema{}, Listing: registry.Listing{Aliases: []string{"oldname"}}}
 		h.fakes.Set(tool)
 		if _, err := h.reg.Reload(t.Context()); err != nil {
 			t.Fatal(err)

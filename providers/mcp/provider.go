@@ -330,8 +330,10 @@ func define(name string, cfg serverConfig, t *sdk.Tool) (registry.Tool, error) {
 	})
 	tool := registry.Tool{
 		ToolID: name + "." + t.Name, Service: Service, DisplayName: cmp.Or(t.Title, titleOf(t), t.Name), Description: t.Description, CommandName: commandOf(name + "_" + t.Name),
-		InputSchema: inputs, Capability: registry.CapabilityWrite, Category: name,
-		Metadata: map[string]any{serverKey: name, toolKey: t.Name},
+		InputSchema: inputs,
+		Execution:   registry.Execution{Capability: registry.CapabilityWrite},
+		Listing:     registry.Listing{Category: name},
+		Metadata:    map[string]any{serverKey: name, toolKey: t.Name},
 	}
 	if shape, err := json.Marshal(t.OutputSchema); err == nil && t.OutputSchema != nil {
 		if _, err := registry.ParseSchema(shape); err == nil { // one that can't be read says nothing about the answers

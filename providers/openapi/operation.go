@@ -132,9 +132,10 @@ func (b *builder) identity() {
 	name := []rune(cmp.Or(sentence(summary), spelled))
 	b.tool = registry.Tool{
 		ToolID: shortened(id, maxID, id), Service: Service, DisplayName: string(name[:min(len(name), maxNameText)]), Description: cmp.Or(description, summary),
-		CommandName: command(spelled, id), Category: b.category(), Kind: "openapi", Capability: registry.CapabilityWrite,
+		CommandName: command(spelled, id),
+		Listing:     registry.Listing{Category: b.category(), Kind: "openapi"},
+		Execution:   registry.Execution{Capability: registry.CapabilityWrite, Idempotent: b.op.method == "get" || b.op.method == "put" || b.op.method == "delete"},
 		InputSchema: registry.InputSchema{}, Metadata: map[string]any{"document": b.doc.name},
-		Idempotent: b.op.method == "get" || b.op.method == "put" || b.op.method == "delete",
 	}
 	if b.op.method == "get" {
 		b.tool.Capability = registry.CapabilityRead

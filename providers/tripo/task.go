@@ -64,7 +64,8 @@ func (t task) tool(rate json.Number) registry.Tool {
 		primary = string(t.Inputs[0].Type)
 	}
 	return registry.Tool{
-		ToolID: t.id(), Service: Service, DisplayName: t.Name, Description: t.Description + " Made by Tripo.", CommandName: t.Command, Category: "3d", Kind: "3d",
+		ToolID: t.id(), Service: Service, DisplayName: t.Name, Description: t.Description + " Made by Tripo.", CommandName: t.Command,
+		Listing:     registry.Listing{Category: "3d", Kind: "3d"},
 		InputSchema: t.Inputs.Clone(),
 		OutputSchema: registry.OutputSchema{
 			{Name: outModel, Type: "file", Description: "The model."},
@@ -72,7 +73,8 @@ func (t task) tool(rate json.Number) registry.Tool {
 		},
 		CostingModel:  &registry.CostingModel{Rate: rate, Unit: registry.UnitRequest, RateSource: registry.RateAPI},
 		PlatformHints: &registry.PlatformHints{PrimaryInput: primary, SupportsFileCaption: primary == "image", SupportsReplyWithCommand: true},
-		DeliveryMode:  registry.DeliveryAsync, TimeoutMs: 30 * 60 * 1000, RetryPolicy: &registry.RetryPolicy{MaxAttempts: 2, BackoffMs: 5000}, IntentTags: []string{"3d"},
+		Execution:     registry.Execution{DeliveryMode: registry.DeliveryAsync, TimeoutMs: 30 * 60 * 1000, RetryPolicy: &registry.RetryPolicy{MaxAttempts: 2, BackoffMs: 5000}},
+		Advice:        registry.Advice{IntentTags: []string{"3d"}},
 	}
 }
 

@@ -21,7 +21,7 @@ func Tool(id string, options ...func(*registry.Tool)) registry.Tool {
 			{Name: "prompt", Type: registry.TypeString, Required: true, Description: "What to do"},
 		},
 		OutputSchema: registry.OutputSchema{{Name: "image", Type: "image"}},
-		DeliveryMode: registry.DeliveryAsync,
+		Execution:    registry.Execution{DeliveryMode: registry.DeliveryAsync},
 	}
 	for _, change := range options {
 		change(&t)
