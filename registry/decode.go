@@ -140,7 +140,7 @@ func (d *decoder) tools(items []any) []Tool {
 		before := len(d.problems)
 		t := d.tool(item, "tool "+strconv.Itoa(i+1))
 		if first, taken := seen[t.ToolID]; taken && t.ToolID != "" {
-			if len(d.problems) == before && sameTool(first, t) {
+			if len(d.problems) == before && first.Equal(&t) {
 				continue // a copy that says the same is no mistake (A4)
 			}
 			d.bad("toolId", "appears twice in one document; the first one counts")
@@ -265,7 +265,7 @@ func (d *decoder) single(v any, to reflect.Value, path string) {
 
 func (d *decoder) list(v any, to reflect.Value, path string) {
 	if to.Type() == reflect.TypeFor[json.RawMessage]() {
-		to.SetBytes([]byte(compact(v)))
+		to.SetBytes([]byte(ordered.Compact(v)))
 		return
 	}
 	items, is := v.([]any)

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -180,7 +181,24 @@ func (t *Tool) Notice() string {
 	return notice
 }
 
-// bare reports whether a definition holds no more than id, service, name and an empty schema (A77).
-func (t *Tool) bare() bool {
-	return len(t.InputSchema) == 0 && len(t.OutputSchema) == 0 && t.Description == "" && t.CommandName == "" && t.CostingModel == nil
+// HasIntent reports whether one of the tags is one of the tool's.
+func (t *Tool) HasIntent(tags []string) bool {
+	return slices.ContainsFunc(t.IntentTags, func(own string) bool {
+		return slices.ContainsFunc(tags, func(tag string) bool { return strings.EqualFold(own, strings.TrimSpace(tag)) })
+	})
+}
+
+// Summary says in a few words what a run costs (A49).
+func (m *CostingModel) Summary() string {
+	switch {
+	case m == nil:
+		return "free"
+	case m.RateSource == RateStatic:
+		return fmt.Sprintf("%s USD per %s", PlainDecimal(m.Rate), m.Unit)
+	case m.RateSource == RateMachine:
+		return fmt.Sprintf("by the machine that runs it, per %s", m.Unit)
+	case m.RateSource == RateHistorical:
+		return fmt.Sprintf("as it has cost lately, per %s", m.Unit)
+	}
+	return "as the service charges it"
 }

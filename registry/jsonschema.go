@@ -71,7 +71,7 @@ func (f InputField) valueSchema() (orderedObject, error) {
 		if err != nil {
 			return nil, err
 		}
-		return orderedObject{{"allOf", []any{json.RawMessage(compact(nested))}}}, nil
+		return orderedObject{{"allOf", []any{json.RawMessage(ordered.Compact(nested))}}}, nil
 	}
 	switch {
 	case f.Type.IsMedia():

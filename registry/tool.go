@@ -272,3 +272,11 @@ type DeliveryHint struct {
 	SendAs   string `json:"sendAs,omitempty"` // photo, document, video, animation, audio, voice
 	Filename string `json:"filename,omitempty"`
 }
+
+// InputPlaces is the member of a tool's metadata that says of each input, by its name, what it stands for at its source,
+// such as a workflow's node and widget. An input that stands for the same under another name was renamed.
+const InputPlaces = "inputPlaces"
+
+// KeepWorkflow is the member of a tool's metadata that says, with true, that its results keep what the engine writes into
+// theirs: the workflow, the prompt, the parameters.
+const KeepWorkflow = "keepWorkflow"

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/registrytest"
 )
 
 func TestValidateRefuses(t *testing.T) {
@@ -170,7 +171,7 @@ func TestDerived(t *testing.T) {
 	}
 	t.Run("A36 hints of its own come first", func(t *testing.T) {
 		t.Parallel()
-		tool := mustDecode(t, flux)
+		tool := mustDecode(t, registrytest.Complete)
 		if got := tool.Hints(); got != *tool.PlatformHints {
 			t.Errorf("got %+v", got)
 		}

@@ -287,6 +287,27 @@ func allowedRange(f InputField) string {
 	return fmt.Sprintf("at most %s", f.Max)
 }
 
+// Allowed says in a few words which values an input takes, such as "64 to 2048 in steps of 8", or
+// nothing where all of its type are.
+func Allowed(f InputField) string {
+	if len(f.Choices) > 0 {
+		return listed(choiceLabels(f), 20)
+	}
+	var parts []string
+	if f.Min != "" || f.Max != "" {
+		parts = append(parts, strings.TrimPrefix(allowedRange(f), "allowed is "))
+	}
+	if f.Step != "" {
+		parts = append(parts, "in steps of "+f.Step.String())
+	} else if f.Integer {
+		parts = append(parts, "whole numbers")
+	}
+	if f.Multiple {
+		parts = append(parts, "several")
+	}
+	return strings.Join(parts, ", ")
+}
+
 // checkChoice looks for the value itself, then for the value and then the label in any case.
 func checkChoice(f InputField, v any) (any, *Error) {
 	if i := slices.IndexFunc(f.Choices, func(c Choice) bool { return sameValue(c.Value, v) }); i >= 0 {
