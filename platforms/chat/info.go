@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
 )
 
@@ -330,7 +331,7 @@ func firstNonEmpty(list ...string) string {
 // search finds tools by words.
 func (t *turn) search(words string, n int) []*registry.Tool {
 	var found []*registry.Tool
-	for _, m := range t.cfg.Tools.Snapshot().Search(words, registry.SearchOptions{Audience: t.audience(), Limit: n}) {
+	for _, m := range t.cfg.Tools.Snapshot().Search(words, catalog.SearchOptions{Audience: t.audience(), Limit: n}) {
 		found = append(found, m.Tool)
 	}
 	return found

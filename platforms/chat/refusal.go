@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
 )
 
@@ -71,7 +72,7 @@ func (t *turn) insteadOf(tool *registry.Tool) Text {
 	}
 	var similar []string
 	words := strings.Join(append([]string{tool.DisplayName, tool.Category}, tool.IntentTags...), " ")
-	for _, one := range t.cfg.Tools.Snapshot().Candidates(words, tool.IntentTags, registry.SearchOptions{Audience: t.audience(), Limit: 3}) {
+	for _, one := range t.cfg.Tools.Snapshot().Candidates(words, tool.IntentTags, catalog.SearchOptions{Audience: t.audience(), Limit: 3}) {
 		similar = append(similar, commandOf(one))
 	}
 	if len(similar) == 0 {

@@ -15,8 +15,10 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
 )
@@ -46,7 +48,7 @@ type Wallets interface {
 
 // Tools is the catalogue of tools; the registry is one.
 type Tools interface {
-	Snapshot() *registry.Snapshot
+	Snapshot() *catalog.Snapshot
 }
 
 // Operator is what those who run this bot say about it, each a text or an address. Where one is empty

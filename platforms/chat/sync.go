@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 )
 
 // commandCheck is how often the catalogue is looked at for changes. Looking is a load of a pointer.
@@ -40,7 +41,7 @@ func (r *Router) keepCommands(ctx context.Context) {
 }
 
 // syncCommands publishes the commands of a catalogue, in every language we speak.
-func (r *Router) syncCommands(ctx context.Context, s *surface, snap *registry.Snapshot) error {
+func (r *Router) syncCommands(ctx context.Context, s *surface, snap *catalog.Snapshot) error {
 	if s.caps.Commands.Max == 0 {
 		return nil
 	}

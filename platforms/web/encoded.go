@@ -15,6 +15,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/bundle"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 )
 
 // encoded is an answer in JSON that many get: encoded, compressed and hashed once.
@@ -75,7 +76,7 @@ func hasTag(header, etag string) bool {
 
 // catalogue holds what is drawn from one snapshot of the registry, made when it is first asked for.
 type catalogue struct {
-	snapshot *registry.Snapshot
+	snapshot *catalog.Snapshot
 	tools    [registry.Insiders + 1]func() (encoded, error)
 	openapi  func() (encoded, error)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
 )
@@ -90,7 +91,7 @@ func (h *homeView) turn(from string) {
 
 func (s *Server) search(a users.Account, query string) []registry.Tool {
 	var found []*registry.Tool
-	for _, m := range s.cfg.Registry.Snapshot().Search(query, registry.SearchOptions{Audience: audience(a), Limit: 30, WithUnavailable: true}) {
+	for _, m := range s.cfg.Registry.Snapshot().Search(query, catalog.SearchOptions{Audience: audience(a), Limit: 30, WithUnavailable: true}) {
 		found = append(found, m.Tool)
 	}
 	return deref(found)

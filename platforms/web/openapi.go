@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 )
 
 // openapi describes the API in OpenAPI 3.1, with one operation for each public tool (A9, A48).
@@ -24,7 +25,7 @@ func (s *Server) openapi(w http.ResponseWriter, r *http.Request) {
 type object = map[string]any
 
 // document draws the description of the API from a snapshot.
-func (s *Server) document(snapshot *registry.Snapshot) (object, error) {
+func (s *Server) document(snapshot *catalog.Snapshot) (object, error) {
 	paths := fixedPaths()
 	if s.cfg.Hooks != nil {
 		maps.Copy(paths, hookPaths())

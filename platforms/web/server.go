@@ -26,6 +26,7 @@ import (
 	"github.com/signalbox/signalbox/internal/bundle"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -102,7 +103,7 @@ type Invitations interface {
 // Config wires a Server. Registry, Runs, Users, Ledger, Invitations and
 // LinkKey are required.
 type Config struct {
-	Registry    *registry.Registry
+	Registry    *catalog.Registry
 	Runs        Runs
 	Users       Users
 	Ledger      Ledger

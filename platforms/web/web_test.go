@@ -35,6 +35,7 @@ import (
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
@@ -46,7 +47,7 @@ import (
 type house struct {
 	t      *testing.T
 	url    string
-	reg    *registry.Registry
+	reg    *catalog.Registry
 	runs   *runs.Service
 	users  *users.Store
 	ledger *billing.Ledger
@@ -95,7 +96,7 @@ func newHouse(t *testing.T, options ...option) *house {
 	fleet := comfy.NewFleet([]*url.URL{startEngine(t)}, comfy.FleetConfig{})
 	fleet.Refresh(t.Context())
 	flows := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{workflows.FS}, Fleet: fleet, Store: history.NewSpecs(pool, store), Rate: "0.000337"})
-	if h.reg, err = registry.New(registry.Config{Loaders: []registry.Loader{flows, h.fakes}}); err != nil {
+	if h.reg, err = catalog.New(catalog.Config{Loaders: []registry.Loader{flows, h.fakes}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := h.reg.Reload(t.Context()); err != nil {

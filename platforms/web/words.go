@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
 )
@@ -48,7 +49,7 @@ func problemTitle(v i18n.Voice, status int) string {
 }
 
 // noticeOf is the line shown with a tool that is deprecated or can't be run now, in the reader's language.
-func noticeOf(v i18n.Voice, t registry.Tool, s *registry.Snapshot) string {
+func noticeOf(v i18n.Voice, t registry.Tool, s *catalog.Snapshot) string {
 	var notice string
 	switch state := t.State(); {
 	case state == registry.StateUnavailable:

@@ -27,6 +27,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/mcp"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -99,7 +100,7 @@ func (s store) OpenMedia(ctx context.Context, ref registry.Media) (io.ReadCloser
 
 type house struct {
 	url    string
-	reg    *registry.Registry
+	reg    *catalog.Registry
 	tools  *registrytest.Loader
 	runs   *runs.Service
 	users  *users.Store

@@ -37,6 +37,7 @@ import (
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/migrations"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runstest"
 	"github.com/signalbox/signalbox/test/bench/meter"
@@ -171,7 +172,7 @@ type bench struct {
 	options
 	pool     *pgxpool.Pool
 	ledger   *billing.Ledger
-	registry *registry.Registry
+	registry *catalog.Registry
 	users    []string
 }
 
