@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/ordered"
+	"github.com/signalbox/signalbox/internal/said"
 )
 
 // DecodeTool reads one ToolDefinition strictly: unknown and repeated keys and values of another type
@@ -205,6 +206,12 @@ func (d *decoder) refuseRepeated(v any, path string) {
 func (d *decoder) value(v any, to reflect.Value, path string) {
 	if own, is := to.Addr().Interface().(selfDecoder); is {
 		own.decode(d, v, path)
+		return
+	}
+	if text, is := to.Addr().Interface().(*said.Text); is {
+		if err := text.UnmarshalJSON([]byte(ordered.Compact(v))); err != nil {
+			d.bad(path, "%v", err)
+		}
 		return
 	}
 	switch to.Kind() {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/signalbox/signalbox/internal/said"
 )
 
 // State gives the tool's life state; no status means active.
@@ -153,16 +155,15 @@ func (t *Tool) KnownTo(a Audience) bool {
 // Refusal says why a may not run the tool now, or nil. Whoever can tell people that there is no such tool asks KnownTo first; an unavailable tool is refused with its reason. A deprecated one runs, see Notice.
 func (t *Tool) Refusal(a Audience) *Error {
 	if !t.KnownTo(a) {
-		return Errorf(CodeUnavailable, "there is no such tool")
+		return Say(CodeUnavailable, said.NoTool)
 	}
 	if t.State() != StateUnavailable {
 		return nil
 	}
-	message := fmt.Sprintf("%s is unavailable: %s", t.DisplayName, t.Status.Reason)
 	if t.Status.Replacement != "" {
-		message += fmt.Sprintf("; use %s instead", t.Status.Replacement)
+		return Say(CodeUnavailable, said.UnavailableInstead, "tool", t.DisplayName, "reason", t.Status.Text(), "other", t.Status.Replacement)
 	}
-	return Errorf(CodeUnavailable, "%s", message)
+	return Say(CodeUnavailable, said.Unavailable, "tool", t.DisplayName, "reason", t.Status.Text())
 }
 
 // Notice is the line shown with a deprecated tool: that it goes, why, and what replaces it. It is

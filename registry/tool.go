@@ -1,6 +1,10 @@
 package registry
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/signalbox/signalbox/internal/said"
+)
 
 // Tool is one callable, user-triggerable operation. A Tool that has been published in a Snapshot is
 // shared by all readers and must not be modified; use Clone to get a private copy.
@@ -209,12 +213,27 @@ const (
 // Status is a tool's state with its reason and, for a deprecated one, what replaces it.
 type Status struct {
 	State       State  `json:"state"`
-	Reason      string `json:"reason,omitempty"`
+	Reason      string `json:"reason,omitempty"`      // in English
 	Replacement string `json:"replacement,omitempty"` // a toolId
 	Since       string `json:"since,omitempty"`       // RFC 3339 date
 	// Checked says that this is no word of the definition's: whoever runs the tool was asked, and is asked again when the
 	// tool is loaded the next time.
 	Checked bool `json:"checked,omitempty"`
+	// Said is Reason as a sentence of the program's, see Error.Said.
+	Said *said.Text `json:"said,omitempty"`
+}
+
+// SayStatus gives a state whose reason is a text.
+func SayStatus(state State, reason said.Text) *Status {
+	return &Status{State: state, Reason: reason.String(), Said: &reason}
+}
+
+// Text is the reason, as a sentence where it is one.
+func (s *Status) Text() said.Text {
+	if s.Said != nil && s.Said.Known() {
+		return *s.Said
+	}
+	return said.Text{Words: s.Reason}
 }
 
 // Visibility says who gets to see a tool.

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/text/message"
 
 	"github.com/signalbox/signalbox/internal/ordered"
+	"github.com/signalbox/signalbox/internal/said"
 )
 
 // Bounds of one input value.
@@ -435,7 +436,7 @@ func typeName(v any) string {
 func checkSchema(f InputField, v any) (any, *Error) {
 	schema, err := compileSchema(f.Schema)
 	if err != nil {
-		return nil, &Error{Code: CodeInternal, Field: f.Name, Message: "the tool's own schema of this input is bad", Cause: err}
+		return nil, Say(CodeInternal, said.ToolSchema).At(f.Name).Because(err)
 	}
 	if schema.Validate(v) == nil {
 		return v, nil
