@@ -66,7 +66,27 @@ func Say(code Code, sentence said.Sentence, pairs ...any) *Error {
 
 // SayText makes an *Error whose message is a text.
 func SayText(code Code, text said.Text) *Error {
-	return &Error{Code: code, Message: text.String(), Said: text}
+	return (&Error{Code: code}).Reword(text)
+}
+
+// Reword gives e another message, and e.
+func (e *Error) Reword(text said.Text) *Error {
+	e.Message, e.Said = text.String(), text
+	return e
+}
+
+// Map changes the message and the words in it by f, and gives e: to take secrets out, or to make it shorter.
+func (e *Error) Map(f func(string) string) *Error {
+	e.Message, e.Said = f(e.Message), e.Said.Map(f)
+	return e
+}
+
+// Text is the message, as a sentence where it is one.
+func (e *Error) Text() said.Text {
+	if e.Said.Known() {
+		return e.Said
+	}
+	return said.Text{Words: e.Message}
 }
 
 // At sets Field and gives e.
@@ -84,6 +104,12 @@ func (e *Error) Because(cause error) *Error {
 // Again sets Retryable and gives e.
 func (e *Error) Again() *Error {
 	e.Retryable = true
+	return e
+}
+
+// After sets Retryable and RetryAfter and gives e.
+func (e *Error) After(wait time.Duration) *Error {
+	e.Retryable, e.RetryAfter = true, wait
 	return e
 }
 

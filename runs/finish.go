@@ -17,6 +17,7 @@ import (
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/metadata"
 	"github.com/signalbox/signalbox/internal/postgres"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -42,7 +43,7 @@ type finish struct {
 // declares is missing (A11).
 func (w *step) succeed(ctx context.Context, result *registry.Result) error {
 	if missing := missingOutput(w.r.Tool, result.Outputs); missing != "" {
-		return w.fail(ctx, registry.Errorf(registry.CodeBadOutput, "the result lacks the output %s", missing))
+		return w.fail(ctx, registry.Say(registry.CodeBadOutput, said.BadOutput, "name", missing))
 	}
 	outputs, err := w.storeOutputs(ctx, result.Outputs)
 	if err != nil {
@@ -127,7 +128,7 @@ func (w *step) storeFile(ctx context.Context, o registry.Output, kept *Output) e
 		}
 		if try == fetchTries {
 			w.log().ErrorContext(ctx, "an output could not be fetched", "output", o.Name, "error", err)
-			return &registry.Error{Code: registry.CodeProvider, Message: "the result " + o.Name + " could not be fetched", Cause: err}
+			return registry.Say(registry.CodeProvider, said.ResultFetchOf, "name", o.Name).Because(err)
 		}
 		w.log().WarnContext(ctx, "fetching an output failed, another try follows", "output", o.Name, "try", try, "error", err)
 		if err := w.s.sleep(ctx, backoff(w.s.config.RetryBase/4, try, time.Minute)); err != nil {
@@ -209,6 +210,9 @@ func ending(r record, status Status, failure *registry.Error) finish {
 	receipt := billing.NoCharge(r.Tool.CostingModel, r.ID, f.reason)
 	f.record.Status, f.record.Receipt, f.record.Cost, f.record.Outputs, f.record.Question = status, &receipt, 0, nil, nil
 	f.record.Error = &Failure{Code: string(failure.Code), Message: storable(failure.Message), Retryable: failure.Retryable}
+	if text := failure.Said.Map(storable); text.Known() {
+		f.record.Error.Said = &text
+	}
 	return f
 }
 
@@ -421,7 +425,7 @@ func encodeEnd(r *record) (outputs, receipt, failure []byte, err error) {
 // told before, see billing.Quote; an operator's cancel costs nothing. A run that is over stays as it is
 // and is returned. Only its owner may; "" is an operator. ErrNotFound: there is none, or it is not theirs.
 func (s *Service) Cancel(ctx context.Context, runID, accountID string) (Run, error) {
-	run, err := s.endFromOutside(ctx, runID, accountID, StatusCanceled, registry.Errorf(registry.CodeCanceled, "it was canceled"))
+	run, err := s.endFromOutside(ctx, runID, accountID, StatusCanceled, registry.Say(registry.CodeCanceled, said.Canceled))
 	if err != nil {
 		return Run{}, fmt.Errorf("cancel run %s: %w", runID, err)
 	}

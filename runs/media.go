@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/signalbox/signalbox/internal/assets"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -51,7 +52,7 @@ func (s *Service) PutMedia(ctx context.Context, accountID string, content io.Rea
 		err = &LimitError{LimitUse: LimitUse{Kind: LimitUploads, Limit: full.Limit, Used: full.Used}}
 	}
 	if errors.Is(err, assets.ErrErased) {
-		err = registry.Errorf(registry.CodeUnauthorized, "this account was deleted, and nothing was kept")
+		err = registry.Say(registry.CodeUnauthorized, said.AccountDeleted)
 	}
 	if err != nil {
 		return "", registry.MediaInfo{}, fmt.Errorf("store media: %w", err)

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/internal/postgres"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -176,9 +177,9 @@ func (s *Service) endOverdue(ctx context.Context) error {
 		return err
 	}
 	for _, r := range late {
-		why := registry.Errorf(registry.CodeTimeout, "it took longer than %s", r.timeout)
+		why := registry.Say(registry.CodeTimeout, said.TookLonger, "time", r.timeout)
 		if r.StartedAt == nil {
-			why = registry.Errorf(registry.CodeTimeout, "it could not be started within %s", startWithin)
+			why = registry.Say(registry.CodeTimeout, said.NotStarted, "time", startWithin)
 		}
 		if _, err := s.endFromOutside(ctx, r.ID, "", StatusTimedOut, why); err != nil {
 			return fmt.Errorf("end run %s: %w", r.ID, err)
@@ -190,7 +191,7 @@ func (s *Service) endOverdue(ctx context.Context) error {
 		return err
 	}
 	for _, r := range forgotten {
-		why := registry.Errorf(registry.CodeCanceled, "nobody confirmed it within %s", SummaryLife)
+		why := registry.Say(registry.CodeCanceled, said.NobodyConfirmed, "time", SummaryLife)
 		if _, err := s.endFromOutside(ctx, r.ID, "", StatusCanceled, why); err != nil {
 			return fmt.Errorf("end run %s: %w", r.ID, err)
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -117,6 +118,16 @@ type Failure struct {
 	Code      string `json:"code"`
 	Message   string `json:"message"`
 	Retryable bool   `json:"retryable"`
+	// Said is Message as a sentence of the program's, see registry.Error.
+	Said *said.Text `json:"said,omitempty"`
+}
+
+// Text is the message, as a sentence where it is one.
+func (f *Failure) Text() said.Text {
+	if f.Said != nil && f.Said.Known() {
+		return *f.Said
+	}
+	return said.Text{Words: f.Message}
 }
 
 // Origin says where a run was asked for and where its result goes. Target is the platform's own data

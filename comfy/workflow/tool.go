@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/notes"
 	"github.com/signalbox/signalbox/internal/plain"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -54,21 +55,13 @@ func (d *definer) tool(outputs []BoundOutput, needs Requirements) registry.Tool 
 	if t.Description != "" {
 		t.Description += d.inputLine(t.Description)
 	}
-	if reason := d.unusable(outputs); reason != "" {
-		t.Status = &registry.Status{State: registry.StateUnavailable, Reason: reason}
-	}
-	return t
-}
-
-// unusable says why nobody can run the workflow, or "".
-func (d *definer) unusable(outputs []BoundOutput) string {
 	switch {
 	case len(d.f.Nodes) == 0:
-		return graph.ErrNothingRuns.Error()
+		t.Status = registry.SayStatus(registry.StateUnavailable, said.ReasonNothing.With())
 	case len(outputs) == 0 && !d.unknownEnd():
-		return "no node of the workflow gives a result"
+		t.Status = registry.SayStatus(registry.StateUnavailable, said.ReasonEmpty.With())
 	}
-	return ""
+	return t
 }
 
 // inputLine joins the notes with the inputs that were found. Where the notes explain the inputs themselves,

@@ -92,6 +92,18 @@ func (t Text) String() string {
 	})
 }
 
+// Map gives the text with all words in it changed by f, such as to take secrets out.
+func (t Text) Map(f func(string) string) Text {
+	mapped := Text{Key: t.Key, Words: f(t.Words)}
+	for name, arg := range t.Args {
+		if mapped.Args == nil {
+			mapped.Args = make(map[string]Text, len(t.Args))
+		}
+		mapped.Args[name] = arg.Map(f)
+	}
+	return mapped
+}
+
 // Fill puts values in for the placeholders of a text. One without a value stays as it is, and values are not looked at again.
 func Fill(text string, value func(name string) (string, bool)) string {
 	var b strings.Builder

@@ -23,6 +23,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/signalbox/signalbox/internal/outbound"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -180,7 +181,7 @@ func (c *Client) Decode(answer Response, out any) error {
 	d := json.NewDecoder(bytes.NewReader(answer.Body))
 	d.UseNumber()
 	if err := d.Decode(out); err != nil {
-		failure := registry.Errorf(registry.CodeProvider, "%s gave an answer that can't be read", c.cfg.Name)
+		failure := registry.Say(registry.CodeProvider, said.AnswerUnreadable, "service", c.cfg.Name)
 		failure.Cause = fmt.Errorf("decode: %w", err)
 		return failure
 	}
@@ -200,7 +201,7 @@ func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
 		if ctx.Err() != nil {
 			return Response{}, ctx.Err()
 		}
-		return Response{}, &registry.Error{Code: registry.CodeRateLimited, Retryable: true, Cause: err, Message: c.cfg.Name + " has more requests waiting than there is time for"}
+		return Response{}, registry.Say(registry.CodeRateLimited, said.ServiceQueue, "service", c.cfg.Name).Again().Because(err)
 	}
 	if r.Begins {
 		if ctx.Err() != nil {
@@ -212,7 +213,7 @@ func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
 	}
 	answer, err := c.breaker.Execute(func() (Response, error) { return c.once(ctx, r) })
 	if errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests) {
-		return Response{}, &registry.Error{Code: registry.CodeUnavailable, Retryable: true, RetryAfter: openFor, Cause: err, Message: c.cfg.Name + " does not work at the moment"}
+		return Response{}, registry.Say(registry.CodeUnavailable, said.ServiceDown, "service", c.cfg.Name).After(openFor).Because(err)
 	}
 	if trouble := new(troubleError); errors.As(err, &trouble) {
 		err = trouble.error
@@ -245,7 +246,7 @@ func (c *Client) once(ctx context.Context, r Request) (Response, error) {
 		return Response{}, c.broken(ctx, r, err)
 	}
 	if int64(len(body)) > c.cfg.Limit {
-		return Response{}, registry.Errorf(registry.CodeProvider, "%s gave an answer of more than %d bytes", c.cfg.Name, c.cfg.Limit)
+		return Response{}, registry.Say(registry.CodeProvider, said.AnswerTooLarge, "service", c.cfg.Name, "n", c.cfg.Limit)
 	}
 	answer := Response{Status: res.StatusCode, Header: res.Header, Body: body}
 	if answer.Status < 200 || answer.Status > 299 {
@@ -301,11 +302,10 @@ func (c *Client) broken(ctx context.Context, r Request, err error) error {
 	if ctx.Err() != nil && !r.Begins {
 		return ctx.Err()
 	}
-	failure := &registry.Error{Code: registry.CodeUnavailable, Retryable: true, Cause: c.redacted(err), Message: c.cfg.Name + " can't be reached"}
+	failure := registry.Say(registry.CodeUnavailable, said.ServiceUnreached, "service", c.cfg.Name).Again().Because(c.redacted(err))
 	if errors.Is(err, outbound.ErrInside) {
 		failure.Retryable = false
-		failure.Message = c.cfg.Name + " is at an address that is not reached from here; the operator can allow it with OUTBOUND_ALLOW"
-		return failure
+		return failure.Reword(said.ServiceInside.With("service", c.cfg.Name))
 	}
 	var network *net.OpError
 	switch {
@@ -313,12 +313,11 @@ func (c *Client) broken(ctx context.Context, r Request, err error) error {
 	case !r.repeatable():
 		failure = c.unconfirmed(failure.Cause)
 	case errors.Is(err, context.DeadlineExceeded):
-		failure.Code = registry.CodeTimeout
-		failure.Message = fmt.Sprintf("%s did not answer within %s", c.cfg.Name, c.cfg.Timeout)
+		failure.Reword(said.ServiceSlow.With("service", c.cfg.Name, "time", c.cfg.Timeout)).Code = registry.CodeTimeout
 	}
 	return &troubleError{failure}
 }
 
 func (c *Client) unconfirmed(cause error) *registry.Error {
-	return &registry.Error{Code: registry.CodeLost, Cause: errors.Join(ErrUnconfirmed, cause), Message: c.cfg.Name + " did not confirm the call, and making it again could do it twice"}
+	return registry.Say(registry.CodeLost, said.LostConfirm, "service", c.cfg.Name).Because(errors.Join(ErrUnconfirmed, cause))
 }

@@ -204,7 +204,7 @@ func (t *turn) refusedByHouse(ctx context.Context, cause error) error {
 	case errors.As(cause, &said) && said.Code == registry.CodeRateLimited:
 		return t.tell(ctx, "link.tooOften")
 	case errors.As(cause, &said) && said.Code != registry.CodeInternal:
-		_, err := t.reply(ctx, Told(t.Voice, said.Code, said.Message))
+		_, err := t.reply(ctx, Told(t.Voice, said.Code, said.Text()))
 		return err
 	}
 	return cause

@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/i18n"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
@@ -38,20 +39,17 @@ func (t *turn) refuse(ctx context.Context, tool *registry.Tool) (bool, error) {
 func (t *turn) unavailable(tool *registry.Tool) Text {
 	text := t.say("tool.unavailable", "tool", capital(tool.DisplayName))
 	if s := tool.Status; s != nil && s.Reason != "" {
-		text = lines(text, Told(t.Voice, "", s.Reason))
+		text = lines(text, Told(t.Voice, "", s.Text()))
 	}
 	return text
 }
 
-// Told says in a language what the house says in English, such as the message of an error or the reason why a tool can't
-// be used. Words that are not the house's own are quoted, after what the code of the error says; an empty code says
-// nothing. English readers are told the words as they are.
-func Told(v i18n.Voice, code registry.Code, words string) Text {
-	if v.Language() == i18n.Fallback {
+// Told says in a language the message of an error, or the reason why a tool can't be used. Words that are not the program's own
+// are quoted, after what the code of the error says; an empty code says nothing. English readers are told the words as they are.
+func Told(v i18n.Voice, code registry.Code, reason said.Text) Text {
+	words, ours := v.Text(reason)
+	if ours || v.Language() == i18n.Fallback {
 		return Plain(sentence(words))
-	}
-	if translated, ok := v.Translate(words); ok {
-		return Plain(sentence(translated))
 	}
 	var text Text
 	if key := "problem." + string(code); v.Has(key) {
@@ -88,7 +86,7 @@ func (t *turn) deprecation(tool *registry.Tool) []string {
 	}
 	text := t.say("tool.deprecated", "tool", tool.DisplayName)
 	if tool.Status.Reason != "" {
-		text = lines(text, Told(t.Voice, "", tool.Status.Reason))
+		text = lines(text, Told(t.Voice, "", tool.Status.Text()))
 	}
 	if next, ok := t.cfg.Tools.Snapshot().ByID(tool.Status.Replacement); ok {
 		text = lines(text, t.say("tool.instead", "command", commandOf(next)))
@@ -178,7 +176,7 @@ func (t *turn) insufficient(ctx context.Context, short billing.ErrInsufficient, 
 
 // refusedInput says what is wrong with a value, and how the tool is used.
 func (t *turn) refusedInput(ctx context.Context, d draft, bad *registry.Error) Text {
-	text := Told(t.Voice, bad.Code, bad.Message)
+	text := Told(t.Voice, bad.Code, bad.Text())
 	tool, ok := t.cfg.Tools.Snapshot().Resolve(d.Tool)
 	if !ok || bad.Field == "" {
 		return lines(text, t.say("nothing.charged"))

@@ -280,7 +280,7 @@ func (v voice) ending(run runs.Run, in ChatKind) Text {
 			what, code = v.say("failure.refused"), "" // which says it already
 		}
 		if run.Error != nil && run.Error.Message != "" && (in == ChatPrivate || !repeatsPrompt(run.Error.Message, run)) {
-			what = lines(what, Told(v.Voice, code, run.Error.Message))
+			what = lines(what, Told(v.Voice, code, run.Error.Text()))
 		}
 	}
 	charged := v.say("nothing.charged")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/i18n"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
@@ -29,7 +30,7 @@ func detailIn(v i18n.Voice, err error, p problemBody) string {
 	case errors.As(err, &limit):
 		return chat.OverLimit(v, limit.LimitUse).String()
 	case errors.As(err, &typed):
-		return chat.Told(v, typed.Code, typed.Message).String()
+		return chat.Told(v, typed.Code, typed.Text()).String()
 	}
 	if key := "web.problem." + p.Code; v.Has(key) {
 		return v.Line(key)
@@ -60,7 +61,7 @@ func noticeOf(v i18n.Voice, t registry.Tool, s *catalog.Snapshot) string {
 		return t.Notice()
 	}
 	if t.Status.Reason != "" {
-		notice += " " + chat.Told(v, "", t.Status.Reason).String()
+		notice += " " + chat.Told(v, "", t.Status.Text()).String()
 	}
 	if next, ok := s.ByID(t.Status.Replacement); ok {
 		notice += " " + v.Line("tool.instead", "command", next.DisplayName)
@@ -69,12 +70,12 @@ func noticeOf(v i18n.Voice, t registry.Tool, s *catalog.Snapshot) string {
 }
 
 // toldIn is chat.Told for templates.
-func toldIn(v i18n.Voice) func(code, words string) string {
-	return func(code, words string) string {
+func toldIn(v i18n.Voice) func(code string, reason said.Text) string {
+	return func(code string, reason said.Text) string {
 		if v.Language() == i18n.Fallback {
-			return words // as it was always told on pages
+			return reason.String() // as it was always told on pages
 		}
-		return chat.Told(v, registry.Code(code), words).String()
+		return chat.Told(v, registry.Code(code), reason).String()
 	}
 }
 

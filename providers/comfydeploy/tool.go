@@ -69,8 +69,8 @@ func toolOf(d deployment, name string, v version, m machine, rate json.Number) r
 	if !public(d.Environment) {
 		t.Visibility = registry.VisibilityInternal
 	}
-	if reason := m.broken(); reason != "" {
-		t.Status = &registry.Status{State: registry.StateUnavailable, Reason: reason}
+	if reason := m.broken(); reason.Known() {
+		t.Status = registry.SayStatus(registry.StateUnavailable, reason)
 	}
 	return t
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -83,7 +84,7 @@ func (t task) check(inputs map[string]any) error {
 	for name, limit := range t.Limits {
 		text, _ := inputs[name].(string)
 		if n := len([]rune(text)); n > limit {
-			return &registry.Error{Code: registry.CodeInvalidInput, Field: name, Message: fmt.Sprintf("has %d characters, at most %d are taken", n, limit)}
+			return registry.Say(registry.CodeInvalidInput, said.TextTooLong, "n", n, "most", limit).At(name)
 		}
 	}
 	return nil
