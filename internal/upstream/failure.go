@@ -23,7 +23,7 @@ func (c *Client) refused(r Request, answer Response) error {
 		failure = c.cfg.Failure(answer)
 	}
 	if failure == nil {
-		failure = byStatus(c.cfg.Name, answer.Status)
+		failure = byStatus(c.name, answer.Status)
 		if gaveUp := answer.Status == http.StatusBadGateway || answer.Status == http.StatusGatewayTimeout; gaveUp && !r.repeatable() {
 			failure = c.unconfirmed(fmt.Errorf("status %d", answer.Status))
 		}
@@ -53,7 +53,7 @@ func (c *Client) words(r Request, answer Response) string {
 }
 
 // byStatus is what a status says where the service's words say nothing.
-func byStatus(name string, status int) *registry.Error {
+func byStatus(name said.Text, status int) *registry.Error {
 	switch {
 	case status == http.StatusTooManyRequests:
 		return registry.Say(registry.CodeRateLimited, said.ServiceBusy, "service", name).Again()

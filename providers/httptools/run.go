@@ -137,7 +137,7 @@ func (j Jobs) Submit(ctx context.Context, call registry.Call) (registry.Ticket, 
 		if reports { // if it took the run, it will call
 			return ticketOf(call, call.Handle, t.cfg.Now())
 		}
-		return registry.Ticket{}, registry.Say(registry.CodeLost, said.LostRun, "service", hostOf(s.BaseURL))
+		return registry.Ticket{}, registry.Say(registry.CodeLost, said.LostRun, "service", upstream.Named(hostOf(s.BaseURL)))
 	}
 	answer, began, err := t.submit(ctx, s, call, true)
 	if err != nil {
@@ -290,7 +290,7 @@ func (j Jobs) Find(ctx context.Context, call registry.Call) (registry.Ticket, er
 		return registry.Ticket{}, err
 	}
 	if !s.Repeatable || s.Cancel == nil {
-		return registry.Ticket{}, fmt.Errorf("%s can't be asked for a run without its id: %w", hostOf(s.BaseURL), registry.ErrCantCancel)
+		return registry.Ticket{}, fmt.Errorf("%s can't be asked for a run without its id: %w", upstream.Named(hostOf(s.BaseURL)), registry.ErrCantCancel)
 	}
 	return j.Submit(ctx, call)
 }
@@ -302,7 +302,7 @@ func (j Jobs) Cancel(ctx context.Context, ticket registry.Ticket) error {
 		return err
 	}
 	if o.spec.Cancel == nil {
-		return fmt.Errorf("the file says no way to cancel at %s: %w", hostOf(o.spec.BaseURL), registry.ErrCantCancel)
+		return fmt.Errorf("the file says no way to cancel at %s: %w", upstream.Named(hostOf(o.spec.BaseURL)), registry.ErrCantCancel)
 	}
 	_, err = j.tools.send(ctx, o.spec, *o.spec.Cancel, upstream.Request{Method: http.MethodPost, Repeatable: true}, o.values)
 	return upstream.Stopped(ctx, err, j, ticket)
@@ -487,17 +487,17 @@ func (t *Tools) send(ctx context.Context, s spec, r request, out upstream.Reques
 	return client.Do(ctx, out)
 }
 
-// hostOf is what people are told of a service's address: its name where the world knows it, and nothing of the operator's own network.
+// hostOf is what people are told of a service's address: its name where the world knows it, and "" of the operator's own network.
 func hostOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
-		return "the service"
+		return ""
 	}
 	host := strings.ToLower(u.Hostname())
 	_, notIP := netip.ParseAddr(host)
 	isInner := func(domain string) bool { return strings.HasSuffix(host, domain) }
 	if notIP == nil || !strings.Contains(host, ".") || slices.ContainsFunc(innerDomains, isInner) {
-		return "the service"
+		return ""
 	}
 	return host
 }
