@@ -34,7 +34,7 @@ const fieldPrefix = "field."
 // startWait is how long what somebody says waits for the program to be ready.
 const startWait = 5 * time.Second
 
-var errNotReady = registry.Say(registry.CodeUnavailable, said.Starting).Again() /*RetryAfter: time.Second*/
+var errNotReady = registry.Say(registry.CodeUnavailable, said.Starting).After(time.Second)
 
 // visit is a request of somebody to their conversation.
 type visit struct {
