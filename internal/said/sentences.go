@@ -2,6 +2,12 @@ package said
 
 // The sentences. A new one is a line here and one in each of texts/said.*.json.
 var (
+	AccessBlocked           = sentence("accessBlocked")
+	AccessChat              = sentence("accessChat")
+	AccessRole              = sentence("accessRole")
+	AccessSpace             = sentence("accessSpace")
+	AccessStranger          = sentence("accessStranger")
+	AccessTool              = sentence("accessTool")
 	AccountDeleted          = sentence("accountDeleted")
 	AnswerMissing           = sentence("answerMissing")
 	AnswerPage              = sentence("answerPage")
