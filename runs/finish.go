@@ -412,7 +412,7 @@ func encodeEnd(r *record) (outputs, receipt, failure []byte, err error) {
 		}
 	}
 	if r.Error != nil {
-		if failure, err = json.Marshal(r.Error); err != nil {
+		if failure, err = json.Marshal(storedFailure{r.Error, r.Error.Said}); err != nil {
 			return nil, nil, nil, err
 		}
 	}

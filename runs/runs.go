@@ -118,7 +118,13 @@ type Failure struct {
 	Code      string `json:"code"`
 	Message   string `json:"message"`
 	Retryable bool   `json:"retryable"`
-	// Said is Message as a sentence of the program's, see registry.Error.
+	// Said is Message as a sentence of the program's, see registry.Error. It is stored; programs are not told.
+	Said *said.Text `json:"-"`
+}
+
+// storedFailure is a Failure as the run's row has it.
+type storedFailure struct {
+	*Failure
 	Said *said.Text `json:"said,omitempty"`
 }
 

@@ -57,12 +57,13 @@ func scanRun(row pgx.CollectableRow) (stored, error) {
 func (s *stored) decode() error {
 	s.timeout = time.Duration(s.timeoutMs) * time.Millisecond
 	s.Origin.Target = s.target
+	var failure storedFailure
 	for _, part := range []struct {
 		raw  []byte
 		into any
 	}{
 		{s.inputs, &s.Inputs}, {s.sources, &s.Sources}, {s.quote, &s.Quote}, {s.outputs, &s.Outputs},
-		{s.receipt, &s.Receipt}, {s.failure, &s.Error}, {s.ticket, &s.record.ticket}, {s.context, &s.Context},
+		{s.receipt, &s.Receipt}, {s.failure, &failure}, {s.ticket, &s.record.ticket}, {s.context, &s.Context},
 	} {
 		if part.raw == nil {
 			continue
@@ -70,6 +71,9 @@ func (s *stored) decode() error {
 		if err := decodeStored(part.raw, part.into); err != nil {
 			return fmt.Errorf("run %s: stored %T: %w", s.ID, part.into, err)
 		}
+	}
+	if s.Error = failure.Failure; s.Error != nil {
+		s.Error.Said = failure.Said
 	}
 	var err error
 	if s.Question, err = decodeQuestion(s.question); err != nil {
