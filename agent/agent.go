@@ -22,6 +22,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
 )
 
@@ -46,7 +47,7 @@ type Runs interface {
 
 // Config wires an Agent. Rounds and Logger have defaults.
 type Config struct {
-	Registry *registry.Registry
+	Registry *catalog.Registry
 	Runs     Runs
 	Model    Model
 	Provider string // registry.CallContext.PlannerProvider: anthropic, openai
@@ -154,7 +155,7 @@ func (a *Agent) offer(q Question) ([]Tool, error) {
 	offered := snapshot.Offered(q.Audience)
 	about := func(t *registry.Tool) bool { return t.HasIntent(q.Intents) }
 	if len(offered) > maxTools || slices.ContainsFunc(offered, about) {
-		offered = snapshot.Candidates(q.Text, q.Intents, registry.SearchOptions{Audience: q.Audience, Limit: maxTools})
+		offered = snapshot.Candidates(q.Text, q.Intents, catalog.SearchOptions{Audience: q.Audience, Limit: maxTools})
 	}
 	var tools []Tool
 	for _, t := range offered {

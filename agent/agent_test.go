@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runner"
@@ -48,7 +49,7 @@ func calls(list ...agent.Call) *script {
 
 type house struct {
 	service  *runner.Service
-	registry *registry.Registry
+	registry *catalog.Registry
 	provider *runstest.Provider
 	account  string
 }

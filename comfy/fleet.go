@@ -17,6 +17,7 @@ import (
 	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/workflow"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -419,12 +420,12 @@ func (f *Fleet) able(need workflow.Requirements, refused map[*Engine]error) ([]*
 	case refusal != nil:
 		return nil, refusal
 	case len(down) > 0:
-		e := registry.Errorf(registry.CodeUnavailable, "no engine is up that could run this; try again in a minute")
+		e := registry.Say(registry.CodeUnavailable, said.EngineNone)
 		e.Retryable, e.RetryAfter, e.Wait = true, waitPause, true
 		e.Cause = fmt.Errorf("engines down: %s", strings.Join(down, ", "))
 		return nil, e
 	}
-	return nil, registry.Errorf(registry.CodeUnavailable, "no engine has %s", lacking(f.Declarations(need).Missing))
+	return nil, registry.SayText(registry.CodeUnavailable, lacking(f.Declarations(need).Missing))
 }
 
 // queueLengths asks the engines for their queues; one that does not answer in time counts as full.

@@ -19,6 +19,7 @@ import (
 	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/workflow"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -318,10 +319,13 @@ func (w *Workflows) markMissing(tool *registry.Tool, need workflow.Requirements)
 	have := w.cfg.Fleet.Declarations(need)
 	switch {
 	case have.Info == nil:
-		tool.Status = &registry.Status{State: registry.StateUnavailable, Reason: "no engine has answered yet", Checked: true}
+		tool.Status = registry.SayStatus(registry.StateUnavailable, said.EngineUnknown.With())
 	case len(have.Missing) > 0:
-		tool.Status = &registry.Status{State: registry.StateUnavailable, Reason: "no engine has " + lacking(have.Missing), Checked: true}
+		tool.Status = registry.SayStatus(registry.StateUnavailable, lacking(have.Missing))
+	default:
+		return
 	}
+	tool.Status.Checked = true
 }
 
 // Ready says why a tool that another loader brings can't be run: there is no workflow behind it, or no engine has what
@@ -338,7 +342,7 @@ func (w *Workflows) Ready(ctx context.Context, tool registry.Tool) error {
 		w.markMissing(&tool, tpl.Need)
 	}
 	if tool.State() == registry.StateUnavailable {
-		return registry.Errorf(registry.CodeUnavailable, "%s", tool.Status.Reason)
+		return registry.SayText(registry.CodeUnavailable, tool.Status.Text())
 	}
 	return nil
 }
@@ -368,7 +372,7 @@ func (w *Workflows) Findings() map[string][]graph.Finding {
 func (w *Workflows) forTool(ctx context.Context, tool registry.Tool) (*template, error) {
 	ref, _ := tool.Metadata[templateKey].(string)
 	if ref == "" {
-		return nil, registry.Errorf(registry.CodeUnavailable, "%s has no workflow behind it", tool.DisplayName)
+		return nil, registry.Say(registry.CodeUnavailable, said.WorkflowNone, "tool", tool.DisplayName)
 	}
 	return w.byRef(ctx, ref, tool.DisplayName)
 }
@@ -389,7 +393,7 @@ func (w *Workflows) byRef(ctx context.Context, ref, name string) (*template, err
 	}
 	content, _, err := w.cfg.Store.OpenMedia(ctx, ref)
 	if err != nil {
-		e := registry.Errorf(registry.CodeUnavailable, "the workflow of %s is gone", name)
+		e := registry.Say(registry.CodeUnavailable, said.WorkflowGone, "tool", name)
 		e.Cause = err
 		return nil, e
 	}

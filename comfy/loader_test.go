@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/comfytest"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/registrytest"
 )
 
@@ -134,7 +135,7 @@ func TestLoader(t *testing.T) {
 		w := newWorld(t, newFolder(nil), comfytest.New(t, comfytest.Options{}))
 		source := newFolder(map[string]string{"one/same.json": plainFlow, "two/same.json": mediaFlow})
 		loader := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{source}, Fleet: w.fleet, Store: w.store})
-		r, err := registry.New(registry.Config{Loaders: []registry.Loader{loader}})
+		r, err := catalog.New(catalog.Config{Loaders: []registry.Loader{loader}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/workflow"
+	"github.com/signalbox/signalbox/internal/said"
 )
 
 // missing names the node classes and model files that a server with these declarations lacks. A model is
@@ -41,24 +42,31 @@ func missing(info *graph.ObjectInfo, need workflow.Requirements) []string {
 	return lacks
 }
 
-// lacking says in few words what missing found: the first names of each kind.
-func lacking(names []string) string {
-	var parts []string
-	for _, kind := range []string{"node", "model"} {
+// lacking says what missing found: the first names of each kind.
+func lacking(names []string) said.Text {
+	kinds := []struct {
+		prefix    string
+		one, many said.Sentence
+	}{{"the node ", said.Node, said.Nodes}, {"the model ", said.Model, said.Models}}
+	var found []any // the kind, then its names
+	for _, kind := range kinds {
 		var of []string
 		for _, name := range names {
-			if rest, ok := strings.CutPrefix(name, "the "+kind+" "); ok {
+			if rest, ok := strings.CutPrefix(name, kind.prefix); ok {
 				of = append(of, rest)
 			}
 		}
 		switch {
 		case len(of) == 1:
-			parts = append(parts, "the "+kind+" "+of[0])
+			found = append(found, kind.one, of[0])
 		case len(of) > 1:
-			parts = append(parts, "the "+kind+"s "+enumerate(of, 6))
+			found = append(found, kind.many, enumerate(of, 6))
 		}
 	}
-	return strings.Join(parts, ", nor ")
+	if len(found) == 4 {
+		return said.EngineLacksBoth.With("kind", found[0], "names", found[1], "other", found[2], "others", found[3])
+	}
+	return said.EngineLacks.With("kind", found[0], "names", found[1])
 }
 
 // lookUp marks the files that are among the options of combos. They are closed when no input takes a file name that is not

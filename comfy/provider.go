@@ -17,6 +17,7 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -282,7 +283,7 @@ func (p *Provider) find(ctx context.Context, c registry.Call, tpl *template) (re
 		return t, err == nil, err
 	}
 	if silent := errors.Join(errs...); silent != nil {
-		e := registry.Errorf(registry.CodeUnavailable, "an engine that may have this run does not answer; waiting for it")
+		e := registry.Say(registry.CodeUnavailable, said.EngineWait)
 		e.Retryable, e.RetryAfter, e.Wait, e.Cause = true, waitPause, c.Sent != nil, silent
 		return registry.Ticket{}, false, e
 	}
@@ -314,7 +315,7 @@ func lookup(ctx context.Context, e *Engine, promptID string) (client string, kno
 func (p *Provider) engineOf(t registry.Ticket) (*Engine, error) {
 	e, ok := p.cfg.Fleet.engine(t.Endpoint)
 	if !ok {
-		return nil, registry.Errorf(registry.CodeLost, "engine %s is not configured any more", t.Endpoint)
+		return nil, registry.Say(registry.CodeLost, said.EngineGone, "name", t.Endpoint)
 	}
 	return e, nil
 }
@@ -352,7 +353,7 @@ func (p *Provider) Poll(ctx context.Context, t registry.Ticket) (registry.Progre
 	}
 	if !over {
 		e.free(t.ProviderID)
-		return registry.Progress{}, registry.Errorf(registry.CodeLost, "the engine does not know the run any more; it was restarted, or its queue was cleared")
+		return registry.Progress{}, registry.Say(registry.CodeLost, said.EngineForgot)
 	}
 	return p.finish(ctx, e, t.ProviderID, entry, pl), nil
 }
@@ -384,7 +385,7 @@ func (p *Provider) finish(ctx context.Context, e *Engine, promptID string, entry
 	if taken := entry.Executed(); taken != nil {
 		for _, out := range pl.Outputs {
 			if !slices.Contains(taken, out.Node) {
-				return registry.Progress{State: registry.RunFailed, Err: registry.Errorf(registry.CodeBadOutput, "the engine made only part of the results")}
+				return registry.Progress{State: registry.RunFailed, Err: registry.Say(registry.CodeBadOutput, said.EnginePart)}
 			}
 		}
 	}
@@ -427,7 +428,7 @@ func (e *Engine) open(ctx context.Context, f api.File) (io.ReadCloser, error) {
 	}
 	var status *api.StatusError
 	var transport *url.Error
-	out := registry.Errorf(registry.CodeBadOutput, "the engine does not hand out the result")
+	out := registry.Say(registry.CodeBadOutput, said.EngineKeeps)
 	out.Retryable = errors.As(err, &transport) || errors.As(err, &status) && status.Status >= http.StatusInternalServerError
 	out.Cause = fmt.Errorf("%s: %w", e.Name, err)
 	return nil, out
@@ -458,7 +459,7 @@ func (p *Provider) Price(ctx context.Context, c registry.Call) (registry.Price, 
 // Find gives the ticket that was noted before the prompt was sent.
 func (p *Provider) Find(_ context.Context, c registry.Call) (registry.Ticket, error) {
 	if c.Sent == nil {
-		return registry.Ticket{}, registry.Errorf(registry.CodeLost, "the run was sent to no engine")
+		return registry.Ticket{}, registry.Say(registry.CodeLost, said.EngineUnsent)
 	}
 	return *c.Sent, nil
 }

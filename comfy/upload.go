@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/workflow"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -48,7 +49,7 @@ func (t *template) takesURL(input string) bool {
 // mediaURL gives an address of our own storage. One that came from a user is never handed to an engine.
 func (p *Provider) mediaURL(ctx context.Context, ref registry.Media) (string, error) {
 	if p.cfg.MediaURL == nil {
-		return "", registry.Errorf(registry.CodeUnavailable, "this file would have to be fetched by the engine, which has no access to our storage")
+		return "", registry.Say(registry.CodeUnavailable, said.EngineFileAway)
 	}
 	return p.cfg.MediaURL(ctx, ref)
 }
@@ -72,7 +73,7 @@ func mediaRefs(v any) []registry.Media {
 func uploadOne(ctx context.Context, client *api.Client, media registry.MediaOpener, ref registry.Media) (string, error) {
 	content, info, err := media.OpenMedia(ctx, ref)
 	if err != nil {
-		e := registry.Errorf(registry.CodeInvalidInput, "the file can't be read any more; send it again")
+		e := registry.Say(registry.CodeInvalidInput, said.EngineFileGone)
 		e.Cause = err
 		return "", e
 	}
@@ -86,12 +87,12 @@ func uploadOne(ctx context.Context, client *api.Client, media registry.MediaOpen
 
 func uploadError(err error) error {
 	var status *api.StatusError
-	out := registry.Errorf(registry.CodeUnavailable, "the engine did not take the file")
+	out := registry.Say(registry.CodeUnavailable, said.EngineFile)
 	out.Retryable, out.Cause = true, err
 	if errors.As(err, &status) && status.Status < http.StatusInternalServerError {
 		out.Retryable = false
 		if status.Status == http.StatusRequestEntityTooLarge {
-			out.Code, out.Message = registry.CodeInvalidInput, "the file is too large for the engine; send a smaller one"
+			out.Reword(said.EngineFileLarge.With()).Code = registry.CodeInvalidInput
 		}
 	}
 	return out

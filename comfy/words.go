@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/comfy/api"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -24,11 +25,11 @@ func submitError(e *Engine, err error) error {
 	switch {
 	case errors.As(err, &refused):
 		e.forgetInfo() // what it has may have changed since it was asked
-		out = registry.Errorf(registry.CodeProvider, "the engine refused the workflow: %s", refusalWords(refused))
+		out = registry.Say(registry.CodeProvider, said.EngineDecides, "words", refusalWords(refused))
 	case errors.As(err, &status) && status.Status < http.StatusInternalServerError:
-		out = registry.Errorf(registry.CodeProvider, "the engine refused the workflow")
+		out = registry.Say(registry.CodeProvider, said.EngineRefused)
 	default:
-		out = registry.Errorf(registry.CodeUnavailable, "the engine does not answer; try again in a minute")
+		out = registry.Say(registry.CodeUnavailable, said.EngineSilentNow)
 		out.Retryable = true
 	}
 	out.Cause = fmt.Errorf("%s: %w", e.Name, err)
@@ -37,23 +38,23 @@ func submitError(e *Engine, err error) error {
 
 // silence is for an engine that can't be asked.
 func silence(e *Engine, err error) error {
-	out := registry.Errorf(registry.CodeUnavailable, "the engine does not answer")
+	out := registry.Say(registry.CodeUnavailable, said.EngineSilent)
 	out.Retryable, out.Cause = true, fmt.Errorf("%s: %w", e.Name, err)
 	return out
 }
 
 // atWork is for an engine that was told to stop a run and has not done so.
 func atWork(e *Engine, err error) error {
-	out := registry.Errorf(registry.CodeUnavailable, "the engine was told to stop the run and is still at work on it")
+	out := registry.Say(registry.CodeUnavailable, said.EngineStopping)
 	out.Retryable, out.Cause = true, fmt.Errorf("%s: %w", e.Name, err)
 	return out
 }
 
 // gone is for an engine whose runs have to go on elsewhere.
 func gone(e *Engine) error {
-	out := registry.Errorf(registry.CodeGone, "the engine that has this run does not answer any more")
+	out := registry.Say(registry.CodeGone, said.EngineGoneLong)
 	if e.ordered() == OrderReleased {
-		out.Message = "the engine that has this run was taken out of service"
+		out.Reword(said.EngineReleased.With())
 	}
 	if k := e.knowledge(); k.err != nil {
 		out.Cause = fmt.Errorf("%s: down since %s: %w", e.Name, k.downSince.Format(time.RFC3339), k.err)
@@ -103,19 +104,19 @@ func typeWords(kind string) string {
 
 // runError is for a prompt that failed while it ran.
 func runError(e *Engine, o api.Outcome, pl plan) *registry.Error {
-	out := registry.Errorf(registry.CodeProvider, "the workflow failed at %s", failedNode(o, pl))
+	out := registry.Say(registry.CodeProvider, said.EngineFails, "node", failedNode(o, pl))
 	if words := ownWords(o.Exception); words != "" {
-		out = registry.Errorf(registry.CodeProvider, "the workflow failed at %s: %s", failedNode(o, pl), words)
+		out = registry.Say(registry.CodeProvider, said.EngineFailsFor, "node", failedNode(o, pl), "words", words)
 	}
 	if strings.HasPrefix(o.NodeType, "Load") && !strings.Contains(o.NodeType, "Loader") {
 		// LoadImage and its kin read what people sent.
-		out = registry.Errorf(registry.CodeInvalidInput, "the file for %s can't be read; send it in another format, a picture as PNG or JPEG", failedNode(o, pl))
+		out = registry.Say(registry.CodeInvalidInput, said.EngineFileKind, "node", failedNode(o, pl))
 	}
 	if outOfMemory(o.Exception) {
-		out = registry.Errorf(registry.CodeProvider, "the engine ran out of memory at %s; try a smaller size or fewer pictures", failedNode(o, pl))
+		out = registry.Say(registry.CodeProvider, said.EngineMemory, "node", failedNode(o, pl))
 	}
 	if tooLarge.MatchString(o.Exception) {
-		out = registry.Errorf(registry.CodeProvider, "what %s makes is larger than this engine allows; make it smaller, or fewer", failedNode(o, pl))
+		out = registry.Say(registry.CodeProvider, said.EngineLarge, "node", failedNode(o, pl))
 	}
 	out.Cause = fmt.Errorf("%s: node %s: %s", e.Name, o.NodeID, o.Exception)
 	return out
@@ -155,7 +156,7 @@ func outOfMemory(exception string) bool {
 	return false
 }
 
-func failedNode(o api.Outcome, pl plan) string {
+func failedNode(o api.Outcome, pl plan) any {
 	if title := pl.Titles[o.NodeID]; title != "" {
 		return fmt.Sprintf("%q", title)
 	}
@@ -164,5 +165,5 @@ func failedNode(o api.Outcome, pl plan) string {
 	if title := pl.Titles[outer]; title != "" {
 		return fmt.Sprintf("%q", title)
 	}
-	return "an unknown node"
+	return said.NodeUnknown
 }

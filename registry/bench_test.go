@@ -1,83 +1,16 @@
 package registry_test
 
 import (
-	"context"
 	"fmt"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/registrytest"
 )
-
-const benchTools = 10_000
-
-func benchRegistry(b testing.TB, count int) (*registry.Registry, []string) {
-	b.Helper()
-	tools := make([]registry.Tool, count)
-	commands := make([]string, count)
-	for i := range tools {
-		tools[i] = simple(fmt.Sprintf("tool%05d", i))
-		commands[i] = fmt.Sprintf("/tool%05d", (i*7919)%count)
-	}
-	r := newRegistry(b, registry.Config{Loaders: []registry.Loader{fixed("bench", tools...)}})
-	mustReload(b, r)
-	return r, commands
-}
-
-// BenchmarkByCommand compares the lookup of a command among 10,000 tools, while reloads go on, with a
-// plain map lookup of the same keys in the same run: the metric "x-map" is the ratio. Both sides take
-// turns, so that what else the machine does hits both.
-func BenchmarkByCommand(b *testing.B) {
-	r, commands := benchRegistry(b, benchTools)
-	plain := make(map[string]*registry.Tool, benchTools)
-	for t := range r.Snapshot().Each() {
-		plain[t.CommandName] = t
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	var reloads sync.WaitGroup
-	reloads.Go(func() {
-		for ctx.Err() == nil {
-			_, _ = r.Reload(ctx)
-		}
-	})
-	defer reloads.Wait()
-	defer cancel()
-	var ours, theirs time.Duration
-	b.ReportAllocs()
-	b.ResetTimer()
-	for done := 0; done < b.N; done += len(commands) {
-		n := min(len(commands), b.N-done)
-		start := time.Now()
-		for _, c := range commands[:n] {
-			if _, ok := plain[c]; !ok {
-				b.Fatal(c)
-			}
-		}
-		between := time.Now()
-		for _, c := range commands[:n] {
-			if _, ok := r.Snapshot().ByCommand(c); !ok {
-				b.Fatal(c)
-			}
-		}
-		theirs += between.Sub(start)
-		ours += time.Since(between)
-	}
-	b.ReportMetric(float64(ours)/float64(theirs), "x-map")
-}
-
-func TestByCommandAllocatesNothing(t *testing.T) { // not parallel: it counts allocations
-	r, _ := benchRegistry(t, 100)
-	for _, typed := range []string{"tool00042", "/tool00042", "/tool00042@signalbot", "/nosuchtool"} {
-		if n := testing.AllocsPerRun(100, func() { r.Snapshot().ByCommand(typed) }); n != 0 {
-			t.Errorf("A41 A44 %q: %v allocations", typed, n)
-		}
-	}
-}
 
 func TestManyChoices(t *testing.T) { // not parallel: it counts allocations
 	allocations := func(choices int) float64 {
-		tool := mustDecode(t, flux)
+		tool := mustDecode(t, registrytest.Complete)
 		f := registry.InputField{Name: "model", Type: registry.TypeString}
 		for i := range choices {
 			f.Choices = append(f.Choices, registry.Choice{Value: fmt.Sprintf("model%d.safetensors", i)})
@@ -94,23 +27,9 @@ func TestManyChoices(t *testing.T) { // not parallel: it counts allocations
 	}
 }
 
-func BenchmarkReload(b *testing.B) {
-	r, _ := benchRegistry(b, benchTools)
-	for b.Loop() {
-		mustReload(b, r)
-	}
-}
-
-func BenchmarkSearch(b *testing.B) {
-	r, _ := benchRegistry(b, benchTools)
-	for b.Loop() {
-		r.Snapshot().Search("does tool00042 tools", registry.SearchOptions{})
-	}
-}
-
 func BenchmarkDecode(b *testing.B) {
-	b.SetBytes(int64(len(flux)))
+	b.SetBytes(int64(len(registrytest.Complete)))
 	for b.Loop() {
-		mustDecode(b, flux)
+		mustDecode(b, registrytest.Complete)
 	}
 }

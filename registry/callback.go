@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/signalbox/signalbox/internal/said"
 )
 
 // Reading is what a callback says by a tool's WebhookConfig.
@@ -40,7 +42,7 @@ func (w WebhookConfig) Read(body []byte, started, now time.Time) (Reading, error
 	dec.UseNumber()
 	var doc any
 	if err := dec.Decode(&doc); err != nil {
-		e := Errorf(CodeProvider, "the callback is not JSON")
+		e := Say(CodeProvider, said.BadCallback)
 		e.Cause = err
 		return Reading{}, e
 	}
@@ -49,7 +51,7 @@ func (w WebhookConfig) Read(body []byte, started, now time.Time) (Reading, error
 		found, ok = follow(doc, strings.Split(w.ExpectedStatusField, "."))
 	}
 	if !ok {
-		return Reading{}, Errorf(CodeProvider, "the callback has no field %q", w.ExpectedStatusField)
+		return Reading{}, Say(CodeProvider, said.BadCallbackField, "field", w.ExpectedStatusField)
 	}
 	status := scalarText(found)
 	r := w.state(status)
@@ -119,7 +121,7 @@ func (w WebhookConfig) result(doc any) (any, error) {
 		}
 		next, ok := step(doc, name)
 		if !ok {
-			return nil, Errorf(CodeBadOutput, "the result has no %q (step %d of resultPath %s)", name, i+1, strings.Join(w.ResultPath, "."))
+			return nil, Say(CodeBadOutput, said.BadOutputPath, "name", name, "n", i+1, "path", strings.Join(w.ResultPath, "."))
 		}
 		doc = next
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/ordered"
+	"github.com/signalbox/signalbox/internal/said"
 )
 
 // DecodeTool reads one ToolDefinition strictly: unknown and repeated keys and values of another type
@@ -140,7 +141,7 @@ func (d *decoder) tools(items []any) []Tool {
 		before := len(d.problems)
 		t := d.tool(item, "tool "+strconv.Itoa(i+1))
 		if first, taken := seen[t.ToolID]; taken && t.ToolID != "" {
-			if len(d.problems) == before && sameTool(first, t) {
+			if len(d.problems) == before && first.Equal(&t) {
 				continue // a copy that says the same is no mistake (A4)
 			}
 			d.bad("toolId", "appears twice in one document; the first one counts")
@@ -207,6 +208,12 @@ func (d *decoder) value(v any, to reflect.Value, path string) {
 		own.decode(d, v, path)
 		return
 	}
+	if text, is := to.Addr().Interface().(*said.Text); is {
+		if err := text.UnmarshalJSON([]byte(ordered.Compact(v))); err != nil {
+			d.bad(path, "%v", err)
+		}
+		return
+	}
 	switch to.Kind() {
 	case reflect.Struct:
 		d.fields(v, to, path)
@@ -265,7 +272,7 @@ func (d *decoder) single(v any, to reflect.Value, path string) {
 
 func (d *decoder) list(v any, to reflect.Value, path string) {
 	if to.Type() == reflect.TypeFor[json.RawMessage]() {
-		to.SetBytes([]byte(compact(v)))
+		to.SetBytes([]byte(ordered.Compact(v)))
 		return
 	}
 	items, is := v.([]any)

@@ -3,15 +3,18 @@ package registry_test
 import (
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/registrytest"
 )
 
 func TestDecode(t *testing.T) {
 	t.Parallel()
-	tool := mustDecode(t, flux)
+	tool := mustDecode(t, registrytest.Complete)
 
 	t.Run("A2 A4-A16 every member of the contract is read and is valid", func(t *testing.T) {
 		t.Parallel()
@@ -21,6 +24,20 @@ func TestDecode(t *testing.T) {
 		if tool.WebhookStrategy.ResultPath[1] != "0" || tool.RetryPolicy.BackoffMs != 500 || tool.Delivery["telegram"].SendAs != "document" ||
 			tool.Migrations[0].When["mode"] != "simple" || tool.Status.Replacement != "flux2" || tool.CostingModel.Rate != "0.000337" {
 			t.Errorf("lost something: %+v", tool)
+		}
+	})
+	t.Run("groups of members are flat in JSON", func(t *testing.T) {
+		t.Parallel()
+		var members map[string]any
+		if err := json.Unmarshal([]byte(mustEncode(t, tool)), &members); err != nil {
+			t.Fatal(err)
+		}
+		var want map[string]any
+		if err := json.Unmarshal([]byte(registrytest.Complete), &want); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := slices.Sorted(maps.Keys(members)), slices.Sorted(maps.Keys(want)); !slices.Equal(got, want) {
+			t.Errorf("members %s, want %s", got, want)
 		}
 	})
 	t.Run("A10 order of inputs survives", func(t *testing.T) {
@@ -171,7 +188,7 @@ func TestSealAndClone(t *testing.T) {
 	}
 	t.Run("A79 the version is of the content, not of version and status", func(t *testing.T) {
 		t.Parallel()
-		tool := mustDecode(t, flux)
+		tool := mustDecode(t, registrytest.Complete)
 		before := seal(t, tool)
 		tool.Status, tool.Version = nil, "something"
 		if after := seal(t, tool); after != before || len(after) != 12 {
@@ -184,7 +201,7 @@ func TestSealAndClone(t *testing.T) {
 	})
 	t.Run("A42 a clone shares nothing", func(t *testing.T) {
 		t.Parallel()
-		tool := mustDecode(t, flux)
+		tool := mustDecode(t, registrytest.Complete)
 		before := mustEncode(t, tool)
 		scribble(tool.Clone())
 		if after := mustEncode(t, tool); after != before {
@@ -217,7 +234,7 @@ func scribble(c registry.Tool) {
 }
 
 func FuzzDecode(f *testing.F) {
-	f.Add([]byte(flux))
+	f.Add([]byte(registrytest.Complete))
 	f.Add([]byte(`[{"toolId":"a","inputSchema":{"x":{"name":"x","type":"number","default":1e5}}}]`))
 	f.Add([]byte(`{"tools":[{"toolId":"\u0000","metadata":{"":[[],{}]}}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -7,7 +7,10 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/signalbox/signalbox/internal/said"
 )
 
 // State gives the tool's life state; no status means active.
@@ -152,16 +155,15 @@ func (t *Tool) KnownTo(a Audience) bool {
 // Refusal says why a may not run the tool now, or nil. Whoever can tell people that there is no such tool asks KnownTo first; an unavailable tool is refused with its reason. A deprecated one runs, see Notice.
 func (t *Tool) Refusal(a Audience) *Error {
 	if !t.KnownTo(a) {
-		return Errorf(CodeUnavailable, "there is no such tool")
+		return Say(CodeUnavailable, said.NoTool)
 	}
 	if t.State() != StateUnavailable {
 		return nil
 	}
-	message := fmt.Sprintf("%s is unavailable: %s", t.DisplayName, t.Status.Reason)
 	if t.Status.Replacement != "" {
-		message += fmt.Sprintf("; use %s instead", t.Status.Replacement)
+		return Say(CodeUnavailable, said.UnavailableInstead, "tool", t.DisplayName, "reason", t.Status.Text(), "other", t.Status.Replacement)
 	}
-	return Errorf(CodeUnavailable, "%s", message)
+	return Say(CodeUnavailable, said.Unavailable, "tool", t.DisplayName, "reason", t.Status.Text())
 }
 
 // Notice is the line shown with a deprecated tool: that it goes, why, and what replaces it. It is
@@ -180,7 +182,24 @@ func (t *Tool) Notice() string {
 	return notice
 }
 
-// bare reports whether a definition holds no more than id, service, name and an empty schema (A77).
-func (t *Tool) bare() bool {
-	return len(t.InputSchema) == 0 && len(t.OutputSchema) == 0 && t.Description == "" && t.CommandName == "" && t.CostingModel == nil
+// HasIntent reports whether one of the tags is one of the tool's.
+func (t *Tool) HasIntent(tags []string) bool {
+	return slices.ContainsFunc(t.IntentTags, func(own string) bool {
+		return slices.ContainsFunc(tags, func(tag string) bool { return strings.EqualFold(own, strings.TrimSpace(tag)) })
+	})
+}
+
+// Summary says in a few words what a run costs (A49).
+func (m *CostingModel) Summary() string {
+	switch {
+	case m == nil:
+		return "free"
+	case m.RateSource == RateStatic:
+		return fmt.Sprintf("%s USD per %s", PlainDecimal(m.Rate), m.Unit)
+	case m.RateSource == RateMachine:
+		return fmt.Sprintf("by the machine that runs it, per %s", m.Unit)
+	case m.RateSource == RateHistorical:
+		return fmt.Sprintf("as it has cost lately, per %s", m.Unit)
+	}
+	return "as the service charges it"
 }

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -21,6 +22,13 @@ func Encode(t Tool) ([]byte, error) {
 		return nil, fmt.Errorf("tool %q: encode definition: %w", t.ToolID, err)
 	}
 	return data, nil
+}
+
+// Equal reports whether two definitions say the same.
+func (t *Tool) Equal(o *Tool) bool {
+	a, errA := Encode(*t)
+	b, errB := Encode(*o)
+	return errA == nil && errB == nil && bytes.Equal(a, b)
 }
 
 // MarshalJSON writes the bare value, or {"value": ..., "label": ...} where there is a label or the

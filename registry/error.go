@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/signalbox/signalbox/internal/said"
 )
 
 // Code classifies an Error. The list is closed.
@@ -28,7 +30,7 @@ const (
 // Error is the one typed error that crosses from providers to runs and on to people.
 type Error struct {
 	Code       Code
-	Message    string // safe to show: no paths, no secrets, no prompt
+	Message    string // in English and safe to show: no paths, no secrets, no prompt
 	Field      string // the input concerned, if one is
 	Retryable  bool
 	RetryAfter time.Duration // zero: as the caller sees fit
@@ -36,6 +38,9 @@ type Error struct {
 	// again until the run's time is over. Where Call.Repeated was not set nothing has left.
 	Wait  bool
 	Cause error // for logs only
+	// Said is Message as a sentence of the program's, so that it can be said in another language. Without a key Message is
+	// all there is: a service's words, or English that only programs and operators read.
+	Said said.Text
 }
 
 // Error gives the code and the safe message.
@@ -49,9 +54,63 @@ func (e *Error) Error() string {
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// Errorf makes an *Error with a safe message.
+// Errorf makes an *Error with a safe message for programs and operators, who read English. What people read is said by Say.
 func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// Say makes an *Error whose message is a sentence with its values: pairs of placeholder and value.
+func Say(code Code, sentence said.Sentence, pairs ...any) *Error {
+	return SayText(code, sentence.With(pairs...))
+}
+
+// SayText makes an *Error whose message is a text.
+func SayText(code Code, text said.Text) *Error {
+	return (&Error{Code: code}).Reword(text)
+}
+
+// Reword gives e another message, and e.
+func (e *Error) Reword(text said.Text) *Error {
+	e.Message, e.Said = text.String(), text
+	return e
+}
+
+// Map changes the message and the words in it by f, and gives e: to take secrets out, or to make it shorter.
+func (e *Error) Map(f func(string) string) *Error {
+	e.Message, e.Said = f(e.Message), e.Said.Map(f)
+	return e
+}
+
+// Text is the message, as a sentence where it is one.
+func (e *Error) Text() said.Text {
+	if e.Said.Known() {
+		return e.Said
+	}
+	return said.Text{Words: e.Message}
+}
+
+// At sets Field and gives e.
+func (e *Error) At(field string) *Error {
+	e.Field = field
+	return e
+}
+
+// Because sets Cause and gives e.
+func (e *Error) Because(cause error) *Error {
+	e.Cause = cause
+	return e
+}
+
+// Again sets Retryable and gives e.
+func (e *Error) Again() *Error {
+	e.Retryable = true
+	return e
+}
+
+// After sets Retryable and RetryAfter and gives e.
+func (e *Error) After(wait time.Duration) *Error {
+	e.Retryable, e.RetryAfter = true, wait
+	return e
 }
 
 // AsError finds the *Error in err's chain. Anything else becomes CodeInternal with a message that gives
@@ -64,5 +123,5 @@ func AsError(err error) *Error {
 	if errors.As(err, &e) {
 		return e
 	}
-	return &Error{Code: CodeInternal, Message: "something went wrong on our side", Cause: err}
+	return Say(CodeInternal, said.Internal).Because(err)
 }

@@ -118,7 +118,7 @@ func withDefinitions(property, root *ordered.Object) json.RawMessage {
 			alone.Add(key, root.Get(key))
 		}
 	}
-	return json.RawMessage(compact(alone))
+	return json.RawMessage(ordered.Compact(alone))
 }
 
 // CanonicalJSON writes a JSON value in the one form in which equal values are equal bytes: keys sorted, no

@@ -12,7 +12,9 @@ import (
 // (A57, A61): an object whose properties stand in the order people see them. What CheckValue takes
 // from JSON and what this schema takes are the same, but for the leniency that CheckValue shows to
 // texts.
-func (s InputSchema) JSONSchema() (json.RawMessage, error) { return s.JSONSchemaWithMedia(mediaPattern) }
+func (s InputSchema) JSONSchema() (json.RawMessage, error) {
+	return s.JSONSchemaWithMedia(mediaPattern)
+}
 
 // mediaPattern is how a file is given to CheckValue.
 const mediaPattern = `^(asset:[0-9a-f]{64}|https://.+)$`
@@ -78,7 +80,7 @@ func (f InputField) valueSchema(media string) (orderedObject, error) {
 		if err != nil {
 			return nil, err
 		}
-		return orderedObject{{"allOf", []any{json.RawMessage(compact(nested))}}}, nil
+		return orderedObject{{"allOf", []any{json.RawMessage(ordered.Compact(nested))}}}, nil
 	}
 	switch {
 	case f.Type.IsMedia():

@@ -6,25 +6,25 @@ import (
 )
 
 // Nearest gives the candidate most like word, for "did you mean", or "" where none is within
-// editLimit. Case does not count.
+// EditLimit. Case does not count.
 func Nearest(word string, candidates []string) string {
 	word = strings.ToLower(word)
-	best, bestDistance := "", editLimit(word)+1
+	best, bestDistance := "", EditLimit(word)+1
 	for _, c := range candidates {
-		if d := editDistance(word, strings.ToLower(c), bestDistance-1); d < bestDistance {
+		if d := EditDistance(word, strings.ToLower(c), bestDistance-1); d < bestDistance {
 			best, bestDistance = c, d
 		}
 	}
 	return best
 }
 
-// editLimit is how many edits away from word its neighbours are: one up to five letters, a third of
+// EditLimit is how many edits away from word its neighbours are: one up to five letters, a third of
 // the letters beyond. With two edits every short word is a neighbour of every other.
-func editLimit(word string) int { return max(1, len(word)/3) }
+func EditLimit(word string) int { return max(1, len(word)/3) }
 
-// editDistance counts insertions, deletions, substitutions and swaps of neighbours between a and b
+// EditDistance counts insertions, deletions, substitutions and swaps of neighbours between a and b
 // (optimal string alignment, by bytes). Above limit it gives up and returns limit+1.
-func editDistance(a, b string, limit int) int {
+func EditDistance(a, b string, limit int) int {
 	if len(a)-len(b) > limit || len(b)-len(a) > limit {
 		return limit + 1
 	}

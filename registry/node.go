@@ -25,16 +25,13 @@ func kindOf(v any) string {
 	return "null"
 }
 
-// compact is a value of a tree as JSON without blanks.
-func compact(v any) string { return string(ordered.Append(nil, v)) }
-
 // excerpt shows a wrong value in a message, never much of it.
 func excerpt(v any) string {
 	switch v.(type) {
 	case []any, *ordered.Object, nil:
 		return kindOf(v)
 	}
-	text := compact(v)
+	text := ordered.Compact(v)
 	if len(text) > 40 {
 		text = string(bytes.ToValidUTF8([]byte(text[:40]), nil)) + "..."
 	}

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+
+	"github.com/signalbox/signalbox/internal/said"
 )
 
 // Question is what a provider has to know of a run's owner in the midst of a call.
@@ -73,7 +75,7 @@ func CheckAnswer(f InputField, v any) (any, *Error) {
 	}
 	schema, err := compile(f.Schema, true)
 	if err != nil {
-		return nil, &Error{Code: CodeInternal, Field: f.Name, Message: "the tool's own schema of this input is bad", Cause: err}
+		return nil, Say(CodeInternal, said.ToolSchema).At(f.Name).Because(err)
 	}
 	if err := schema.Validate(value); err != nil {
 		return nil, invalid(f, "%s", schemaFailure(err))

@@ -1,6 +1,10 @@
 package registry
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/signalbox/signalbox/internal/said"
+)
 
 // Tool is one callable, user-triggerable operation. A Tool that has been published in a Snapshot is
 // shared by all readers and must not be modified; use Clone to get a private copy.
@@ -19,25 +23,14 @@ type Tool struct {
 	Metadata        map[string]any `json:"metadata,omitempty"`
 
 	// Version is the content hash of the definition: twelve hex digits, set by Seal.
-	Version      string       `json:"version,omitempty"`
-	Status       *Status      `json:"status,omitempty"`     // nil means active
-	Visibility   Visibility   `json:"visibility,omitempty"` // empty means public
-	Category     string       `json:"category,omitempty"`
-	Aliases      []string     `json:"aliases,omitempty"` // further tool ids and commands that lead here
-	Kind         string       `json:"kind,omitempty"`
-	Capability   Capability   `json:"capability,omitempty"` // empty means write
-	DeliveryMode DeliveryMode `json:"deliveryMode,omitempty"`
-	TimeoutMs    int64        `json:"timeoutMs,omitempty"` // zero means the runner's default
-	RetryPolicy  *RetryPolicy `json:"retryPolicy,omitempty"`
-	Idempotent   bool         `json:"idempotent,omitempty"`
-	Confirmation string       `json:"confirmation,omitempty"`
-	Cancels      string       `json:"cancels,omitempty"`
-	CancelFor    string       `json:"cancelFor,omitempty"`
-	PIIRequired  []string     `json:"piiRequired,omitempty"`
-	IntentTags   []string     `json:"intentTags,omitempty"`
-	Guidance     string       `json:"guidance,omitempty"`
-	Migrations   []Rename     `json:"migrations,omitempty"` // renamed inputs, for stored preferences
-	Delivery     Delivery     `json:"delivery,omitempty"`   // by platform name
+	Version string  `json:"version,omitempty"`
+	Status  *Status `json:"status,omitempty"` // nil means active
+	Listing
+	Execution
+	Policy
+	Advice
+	Migrations []Rename `json:"migrations,omitempty"` // renamed inputs, for stored preferences
+	Delivery   Delivery `json:"delivery,omitempty"`   // by platform name
 
 	// HumanDefaults are values by input name that are used instead of an input's default when a
 	// person, not an agent, starts the tool (A88).
@@ -46,6 +39,37 @@ type Tool struct {
 	// Incomplete marks a bootstrapped definition that has no more than an id, a service and a name.
 	// It is listed and marked, and the Registry sets it where it holds (A77).
 	Incomplete bool `json:"incomplete,omitempty"`
+}
+
+// Listing says in which lists a tool stands, and under which further names it is found.
+type Listing struct {
+	Visibility Visibility `json:"visibility,omitempty"` // empty means public
+	Category   string     `json:"category,omitempty"`
+	Aliases    []string   `json:"aliases,omitempty"` // further tool ids and commands that lead here
+	Kind       string     `json:"kind,omitempty"`
+}
+
+// Execution says how a call is carried out.
+type Execution struct {
+	Capability   Capability   `json:"capability,omitempty"` // empty means write
+	DeliveryMode DeliveryMode `json:"deliveryMode,omitempty"`
+	TimeoutMs    int64        `json:"timeoutMs,omitempty"` // zero means the runner's default
+	RetryPolicy  *RetryPolicy `json:"retryPolicy,omitempty"`
+	Idempotent   bool         `json:"idempotent,omitempty"`
+}
+
+// Policy says what has to hold before a call is made, and which tool takes a call back.
+type Policy struct {
+	Confirmation string   `json:"confirmation,omitempty"` // a kind of summary that has to be confirmed, or the question itself
+	Cancels      string   `json:"cancels,omitempty"`      // the tool that takes back what this one did
+	CancelFor    string   `json:"cancelFor,omitempty"`    // the tool whose calls this one takes back
+	PIIRequired  []string `json:"piiRequired,omitempty"`  // personal data that a call needs
+}
+
+// Advice helps models to choose and use the tool.
+type Advice struct {
+	IntentTags []string `json:"intentTags,omitempty"`
+	Guidance   string   `json:"guidance,omitempty"`
 }
 
 // InputType is one of the seven types of the contract.
@@ -189,12 +213,27 @@ const (
 // Status is a tool's state with its reason and, for a deprecated one, what replaces it.
 type Status struct {
 	State       State  `json:"state"`
-	Reason      string `json:"reason,omitempty"`
+	Reason      string `json:"reason,omitempty"`      // in English
 	Replacement string `json:"replacement,omitempty"` // a toolId
 	Since       string `json:"since,omitempty"`       // RFC 3339 date
 	// Checked says that this is no word of the definition's: whoever runs the tool was asked, and is asked again when the
 	// tool is loaded the next time.
 	Checked bool `json:"checked,omitempty"`
+	// Said is Reason as a sentence of the program's, see Error.Said.
+	Said *said.Text `json:"said,omitempty"`
+}
+
+// SayStatus gives a state whose reason is a text.
+func SayStatus(state State, reason said.Text) *Status {
+	return &Status{State: state, Reason: reason.String(), Said: &reason}
+}
+
+// Text is the reason, as a sentence where it is one.
+func (s *Status) Text() said.Text {
+	if s.Said != nil && s.Said.Known() {
+		return *s.Said
+	}
+	return said.Text{Words: s.Reason}
 }
 
 // Visibility says who gets to see a tool.
@@ -252,3 +291,11 @@ type DeliveryHint struct {
 	SendAs   string `json:"sendAs,omitempty"` // photo, document, video, animation, audio, voice
 	Filename string `json:"filename,omitempty"`
 }
+
+// InputPlaces is the member of a tool's metadata that says of each input, by its name, what it stands for at its source,
+// such as a workflow's node and widget. An input that stands for the same under another name was renamed.
+const InputPlaces = "inputPlaces"
+
+// KeepWorkflow is the member of a tool's metadata that says, with true, that its results keep what the engine writes into
+// theirs: the workflow, the prompt, the parameters.
+const KeepWorkflow = "keepWorkflow"

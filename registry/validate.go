@@ -127,12 +127,13 @@ func (v *validator) command(field, command string) {
 	switch {
 	case !slash:
 		v.bad(field, "is %q; it must begin with a slash: %q", shorten(command), "/"+shorten(command))
-	case !isCommandWord(name):
+	case !IsCommandWord(name):
 		v.bad(field, "is %q; after the slash it takes 1 to %d lower-case letters a-z, digits and underscores", shorten(command), maxCommandBytes)
 	}
 }
 
-func isCommandWord(s string) bool {
+// IsCommandWord reports whether a command may have that name, which has no slash.
+func IsCommandWord(s string) bool {
 	return s != "" && len(s) <= maxCommandBytes && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
 }
 

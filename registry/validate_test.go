@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/registrytest"
 )
 
 func TestValidateRefuses(t *testing.T) {
@@ -142,7 +143,7 @@ func TestValidateAccepts(t *testing.T) {
 	t.Run("all problems at once", func(t *testing.T) {
 		t.Parallel()
 		var problems registry.Problems
-		err := registry.Validate(registry.Tool{ToolID: "x", Visibility: "secret"})
+		err := registry.Validate(registry.Tool{ToolID: "x", Listing: registry.Listing{Visibility: "secret"}})
 		if !errors.As(err, &problems) || len(problems) != 4 {
 			t.Errorf("got %v", err)
 		}
@@ -170,14 +171,14 @@ func TestDerived(t *testing.T) {
 	}
 	t.Run("A36 hints of its own come first", func(t *testing.T) {
 		t.Parallel()
-		tool := mustDecode(t, flux)
+		tool := mustDecode(t, registrytest.Complete)
 		if got := tool.Hints(); got != *tool.PlatformHints {
 			t.Errorf("got %+v", got)
 		}
 	})
 	t.Run("A14 A87 delivery mode is derived", func(t *testing.T) {
 		t.Parallel()
-		none, hook, said := registry.Tool{}, registry.Tool{WebhookStrategy: &registry.WebhookConfig{}}, registry.Tool{DeliveryMode: registry.DeliveryAsync}
+		none, hook, said := registry.Tool{}, registry.Tool{WebhookStrategy: &registry.WebhookConfig{}}, registry.Tool{Execution: registry.Execution{DeliveryMode: registry.DeliveryAsync}}
 		if none.Delivers() != registry.DeliveryImmediate || hook.Delivers() != registry.DeliveryWebhook || said.Delivers() != registry.DeliveryAsync {
 			t.Error("wrong")
 		}

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/text/message"
 
 	"github.com/signalbox/signalbox/internal/ordered"
+	"github.com/signalbox/signalbox/internal/said"
 )
 
 // Bounds of one input value.
@@ -287,6 +288,27 @@ func allowedRange(f InputField) string {
 	return fmt.Sprintf("at most %s", f.Max)
 }
 
+// Allowed says in a few words which values an input takes, such as "64 to 2048 in steps of 8", or
+// nothing where all of its type are.
+func Allowed(f InputField) string {
+	if len(f.Choices) > 0 {
+		return listed(choiceLabels(f), 20)
+	}
+	var parts []string
+	if f.Min != "" || f.Max != "" {
+		parts = append(parts, strings.TrimPrefix(allowedRange(f), "allowed is "))
+	}
+	if f.Step != "" {
+		parts = append(parts, "in steps of "+f.Step.String())
+	} else if f.Integer {
+		parts = append(parts, "whole numbers")
+	}
+	if f.Multiple {
+		parts = append(parts, "several")
+	}
+	return strings.Join(parts, ", ")
+}
+
 // checkChoice looks for the value itself, then for the value and then the label in any case.
 func checkChoice(f InputField, v any) (any, *Error) {
 	if i := slices.IndexFunc(f.Choices, func(c Choice) bool { return sameValue(c.Value, v) }); i >= 0 {
@@ -414,7 +436,7 @@ func typeName(v any) string {
 func checkSchema(f InputField, v any) (any, *Error) {
 	schema, err := compileSchema(f.Schema)
 	if err != nil {
-		return nil, &Error{Code: CodeInternal, Field: f.Name, Message: "the tool's own schema of this input is bad", Cause: err}
+		return nil, Say(CodeInternal, said.ToolSchema).At(f.Name).Because(err)
 	}
 	if schema.Validate(v) == nil {
 		return v, nil

@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -56,7 +57,7 @@ type Deliverer interface {
 // Config is what a Service works with. Pool, Registry, Ledger and Assets are needed.
 type Config struct {
 	Pool       *pgxpool.Pool
-	Registry   *registry.Registry
+	Registry   *catalog.Registry
 	Ledger     *billing.Ledger
 	Users      *users.Store // for preferences; nil: none
 	Limits     Limiter      // nil: none

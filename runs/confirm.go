@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -126,12 +128,12 @@ func (r Run) MayGrant(granted []string) error {
 	}
 	for _, scope := range granted {
 		if !slices.Contains(r.Tool.PIIRequired, scope) {
-			return registry.Errorf(registry.CodeInvalidInput, "%q is none of the personal data that %s asks for (%s)", scope, r.Tool.DisplayName, strings.Join(r.Tool.PIIRequired, ", "))
+			return registry.Say(registry.CodeInvalidInput, said.GrantUnknown, "name", strconv.Quote(scope), "tool", r.Tool.DisplayName, "words", strings.Join(r.Tool.PIIRequired, ", "))
 		}
 	}
 	for _, scope := range r.withheld(granted) {
 		if f, ok := r.Tool.InputSchema.Get(scope); ok && f.Required {
-			return registry.Errorf(registry.CodeInvalidInput, "%s can't do without %s: grant it, or cancel; nothing was sent", r.Tool.DisplayName, f.Label())
+			return registry.Say(registry.CodeInvalidInput, said.GrantMissing, "tool", r.Tool.DisplayName, "name", f.Label())
 		}
 	}
 	return nil
@@ -177,23 +179,23 @@ const (
 	NoUserConfirmation  GateReason = "no-user-confirmation"
 )
 
-var gateWords = map[GateReason]string{
-	NoPriorSummary:      "no summary of this was shown",
-	WrongSummaryKind:    "a summary of another kind was shown",
-	SummaryExpired:      fmt.Sprintf("the summary is older than %d minutes: ask again", int(SummaryLife.Minutes())),
-	SummaryHashMismatch: "what would be done is not what the summary said",
-	NoUserConfirmation:  "nobody has affirmed the summary",
+var gateWords = map[GateReason]said.Text{
+	NoPriorSummary:      said.SummaryNone.With(),
+	WrongSummaryKind:    said.SummaryKind.With(),
+	SummaryExpired:      said.SummaryOld.With("n", int(SummaryLife.Minutes())),
+	SummaryHashMismatch: said.SummaryOther.With(),
+	NoUserConfirmation:  said.ReasonConfirm.With(),
 }
 
 // GateError is the refusal to let a run go ahead. It is a *registry.Error as well, for those who only show it.
 type GateError struct{ Reason GateReason }
 
 // Error names the reason.
-func (e *GateError) Error() string { return string(e.Reason) + ": " + gateWords[e.Reason] }
+func (e *GateError) Error() string { return string(e.Reason) + ": " + gateWords[e.Reason].String() }
 
 // Unwrap gives the words for people.
 func (e *GateError) Unwrap() error {
-	return registry.Errorf(registry.CodeUnavailable, "%s", gateWords[e.Reason])
+	return registry.SayText(registry.CodeUnavailable, gateWords[e.Reason])
 }
 
 // Affirmation is the word by which somebody wants a run to go ahead on behalf of its owner, such as a model that

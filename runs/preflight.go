@@ -3,6 +3,7 @@ package runs
 import (
 	"context"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -25,8 +26,9 @@ func (p Preflight) Load(ctx context.Context) ([]registry.Tool, error) {
 		}
 		reason := p.check(ctx, *t)
 		switch {
-		case reason != "":
-			t.Status = &registry.Status{State: registry.StateUnavailable, Reason: reason, Checked: true}
+		case reason.String() != "":
+			t.Status = registry.SayStatus(registry.StateUnavailable, reason)
+			t.Status.Checked = true
 		case t.Status != nil && t.Status.Checked:
 			t.Status = nil
 		}
@@ -34,15 +36,15 @@ func (p Preflight) Load(ctx context.Context) ([]registry.Tool, error) {
 	return tools, err
 }
 
-func (p Preflight) check(ctx context.Context, t registry.Tool) (reason string) {
+func (p Preflight) check(ctx context.Context, t registry.Tool) (reason said.Text) {
 	asked, connected := p.Connected[t.Service]
 	if !connected {
-		return t.Service + " is not connected"
+		return said.Connected.With("service", t.Service)
 	}
 	if asked != nil {
 		if err := asked.Ready(ctx, t); err != nil {
-			return registry.AsError(err).Message
+			return registry.AsError(err).Text()
 		}
 	}
-	return ""
+	return said.Text{}
 }

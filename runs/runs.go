@@ -20,6 +20,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/assets"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -126,6 +127,22 @@ type Failure struct {
 	Code      string `json:"code"`
 	Message   string `json:"message"`
 	Retryable bool   `json:"retryable"`
+	// Said is Message as a sentence of the program's, see registry.Error. It is stored; programs are not told.
+	Said *said.Text `json:"-"`
+}
+
+// StoredFailure is a Failure as the run's row has it.
+type StoredFailure struct {
+	*Failure
+	Said *said.Text `json:"said,omitempty"`
+}
+
+// Text is the message, as a sentence where it is one.
+func (f *Failure) Text() said.Text {
+	if f.Said != nil && f.Said.Known() {
+		return *f.Said
+	}
+	return said.Text{Words: f.Message}
 }
 
 // Origin says where a run was asked for and where its result goes. Target is the platform's own data

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/internal/postgres"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -73,13 +74,13 @@ func (d Decision) Err() error {
 	if d.Allowed {
 		return nil
 	}
-	return registry.Errorf(registry.CodeUnauthorized, "%s", map[Reason]string{
-		ReasonBlocked:  "your account was blocked by the operator",
-		ReasonRole:     "your role here may not use this",
-		ReasonChat:     "this chat may not use this",
-		ReasonSpace:    "this server may not use this",
-		ReasonStranger: "this is for invited people only: ask the operator for access",
-		ReasonTool:     "this chat does not have this tool",
+	return registry.Say(registry.CodeUnauthorized, map[Reason]said.Sentence{
+		ReasonBlocked:  said.AccessBlocked,
+		ReasonRole:     said.AccessRole,
+		ReasonChat:     said.AccessChat,
+		ReasonSpace:    said.AccessSpace,
+		ReasonStranger: said.AccessStranger,
+		ReasonTool:     said.AccessTool,
 	}[d.Reason])
 }
 

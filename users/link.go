@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/internal/postgres"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -98,7 +99,7 @@ func (s *Store) RedeemLinkCode(ctx context.Context, accountID, code string) (Mer
 			return err
 		}
 		if merged.From == "" {
-			return registry.Errorf(registry.CodeInvalidInput, "this is your own code: enter it where you are somebody else, on another platform or the page")
+			return registry.Say(registry.CodeInvalidInput, said.LinkOwn)
 		}
 		return useCode(ctx, tx, owner.ID)
 	})
@@ -152,7 +153,7 @@ func (s *Store) mayGuess(ctx context.Context, guesser string) error {
 	if err != nil {
 		return err
 	}
-	e := registry.Errorf(registry.CodeRateLimited, "too many wrong codes: try again in some minutes, with a new one")
+	e := registry.Say(registry.CodeRateLimited, said.LinkWait)
 	e.RetryAfter = since.Add(linkPenalty).Sub(s.config.Now())
 	return e
 }

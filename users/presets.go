@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/internal/postgres"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -117,7 +118,7 @@ func (s *Store) SavePreset(ctx context.Context, accountID, toolID, name string, 
 			return err
 		}
 		if others >= maxPresets {
-			return registry.Errorf(registry.CodeInvalidInput, "there are %d presets already, which is the limit: delete one first", others)
+			return registry.Say(registry.CodeInvalidInput, said.PresetMany, "n", others)
 		}
 		_, err = tx.Exec(ctx, `
 			INSERT INTO user_presets (user_id, tool_id, key, name, fields) VALUES ($1, $2, lower($3), $3, $4)
@@ -134,7 +135,7 @@ func (s *Store) SavePreset(ctx context.Context, accountID, toolID, name string, 
 func presetName(name string) (string, error) {
 	name = strings.Join(strings.Fields(cleanText(name)), " ")
 	if n := utf8.RuneCountInString(name); n == 0 || n > maxPresetName {
-		return "", registry.Errorf(registry.CodeInvalidInput, "the name of a preset has 1 to %d characters, not %d", maxPresetName, n)
+		return "", registry.Say(registry.CodeInvalidInput, said.PresetName, "most", maxPresetName, "n", n)
 	}
 	return name, nil
 }

@@ -16,7 +16,7 @@ func TestPlacePreferences(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(t, Config{})
 	ctx := t.Context()
-	tool := registry.Tool{ToolID: "flux", Aliases: []string{"old"}, Migrations: []registry.Rename{{From: "quality", To: "steps"}}}
+	tool := registry.Tool{ToolID: "flux", Listing: registry.Listing{Aliases: []string{"old"}}, Migrations: []registry.Rename{{From: "quality", To: "steps"}}}
 	chat := Place{"discord", PlaceChat, "1"}
 	set := func(place Place, toolID, field string, value any) {
 		t.Helper()
@@ -78,7 +78,7 @@ func TestPresets(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(t, Config{})
 	ctx := t.Context()
-	tool := registry.Tool{ToolID: "flux", Aliases: []string{"old"}, Migrations: []registry.Rename{{From: "quality", To: "steps"}}}
+	tool := registry.Tool{ToolID: "flux", Listing: registry.Listing{Aliases: []string{"old"}}, Migrations: []registry.Rename{{From: "quality", To: "steps"}}}
 	ann := identify(t, s, Identity{Platform: "web", ExternalID: "1"}).ID
 	save := func(toolID, name string, values map[string]any) {
 		t.Helper()

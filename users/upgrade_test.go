@@ -37,7 +37,7 @@ func TestMigrationLosesNothing(t *testing.T) {
 	s, _ := newStore(t, Config{})
 	ctx := context.Background()
 	ann := identify(t, s, Identity{Platform: "web", ExternalID: "1"}).ID
-	tool := registry.Tool{ToolID: "new", Aliases: []string{"old"}}
+	tool := registry.Tool{ToolID: "new", Listing: registry.Listing{Aliases: []string{"old"}}}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

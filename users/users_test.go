@@ -164,7 +164,7 @@ func TestPreferences(t *testing.T) {
 		set(bob, "old", "steps", json.Number("9"))
 		set(bob, "new", "cfg", json.Number("2"))
 		set(bob, "old", "cfg", json.Number("1"))
-		tool := registry.Tool{ToolID: "new", Aliases: []string{"old"}, Migrations: []registry.Rename{{From: "steps", To: "quality"}}}
+		tool := registry.Tool{ToolID: "new", Listing: registry.Listing{Aliases: []string{"old"}}, Migrations: []registry.Rename{{From: "steps", To: "quality"}}}
 		want := map[string]any{"quality": json.Number("9"), "cfg": json.Number("2")}
 		got, err := s.PreferencesFor(ctx, bob, tool)
 		if err != nil {

@@ -40,7 +40,7 @@ func newLife(t *testing.T, poll, timeout time.Duration) *life {
 	})
 	l.clock.Advance(time.Since(l.clock.Now())) // runs keep to the real time
 	catalogue, err := runstest.Registry(registry.Tool{
-		ToolID: "sing", Service: "open", DisplayName: "Sing", CommandName: "/sing", InputSchema: registry.InputSchema{}, TimeoutMs: timeout.Milliseconds(),
+		ToolID: "sing", Service: "open", DisplayName: "Sing", CommandName: "/sing", InputSchema: registry.InputSchema{}, Execution: registry.Execution{TimeoutMs: timeout.Milliseconds()},
 		OutputSchema: registry.OutputSchema{{Name: "result", Type: "text"}},
 		CostingModel: &registry.CostingModel{Rate: "0.25", Unit: registry.UnitRequest, RateSource: registry.RateStatic},
 	})

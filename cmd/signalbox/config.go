@@ -20,6 +20,7 @@ import (
 	"github.com/signalbox/signalbox/internal/schedule"
 	"github.com/signalbox/signalbox/platforms/discord"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
 )
@@ -252,7 +253,7 @@ func (c *Config) checkSources(p *problems) {
 		p.unless(err == nil && info.IsDir(), "TOOLS_DIR", c.ToolsDir, "a folder that exists")
 	}
 	if c.ToolsFile != "" {
-		if _, err := registry.NewFlashLoader("flash", c.ToolsFile).Load(context.Background()); err != nil {
+		if _, err := catalog.NewFlashLoader("flash", c.ToolsFile).Load(context.Background()); err != nil {
 			p.add(fmt.Errorf("TOOLS_FILE: %w", err))
 		}
 	}

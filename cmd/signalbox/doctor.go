@@ -23,6 +23,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/telegram/botapi"
 	"github.com/signalbox/signalbox/providers/httptools"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 )
 
 type doctorCommand struct {
@@ -119,7 +120,7 @@ func checkTools(ctx context.Context, c Config) []finding {
 		return nil
 	}
 	f := finding{what: "TOOLS_DIR", ok: true, advice: "mend the files; until then their tools stay as they were, or away"}
-	loaders := []registry.Loader{httptools.New(httptools.Config{Dir: c.ToolsDir, Store: &memorySpecs{}}), registry.NewFileLoader("tools", c.ToolsDir)}
+	loaders := []registry.Loader{httptools.New(httptools.Config{Dir: c.ToolsDir, Store: &memorySpecs{}}), catalog.NewFileLoader("tools", c.ToolsDir)}
 	var errs []error
 	tools := 0
 	for _, l := range loaders {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/history"
 )
 
@@ -71,8 +72,8 @@ func (f flashCommand) flash(e env, a *app) error {
 			return err
 		}
 	}
-	meta := registry.FlashMeta{Now: time.Now(), SourceVersion: sourceVersion(), StubsPackage: f.Stubs}
-	if err := registry.Flash(f.Out, s, meta); err != nil {
+	meta := catalog.FlashMeta{Now: time.Now(), SourceVersion: sourceVersion(), StubsPackage: f.Stubs}
+	if err := catalog.Flash(f.Out, s, meta); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(e.stdout, "%d tools written to %s.\n", s.Len(), f.Out)
@@ -104,8 +105,8 @@ func (a *app) silentEngines() (errs []error) {
 
 // keepGood puts what the dump in the folder has in the place of tools that could not be read now. Tools of engines that
 // do not answer, and that no dump has, are left out rather than written as unavailable for good.
-func (f flashCommand) keepGood(e env, s *registry.Snapshot, silent bool) (*registry.Snapshot, error) {
-	last, err := registry.NewFlashLoader("the last dump", filepath.Join(f.Out, registry.FlashFile)).Load(e.ctx)
+func (f flashCommand) keepGood(e env, s *catalog.Snapshot, silent bool) (*catalog.Snapshot, error) {
+	last, err := catalog.NewFlashLoader("the last dump", filepath.Join(f.Out, catalog.FlashFile)).Load(e.ctx)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -128,7 +129,7 @@ func (f flashCommand) keepGood(e env, s *registry.Snapshot, silent bool) (*regis
 			tools = append(tools, l)
 		}
 	}
-	return registry.NewSnapshot(tools, s.Time()), nil
+	return catalog.NewSnapshot(tools, s.Time()), nil
 }
 
 // sourceVersion is the program's version; where none was given at build time, what Go knows of it.

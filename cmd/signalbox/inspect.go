@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/providers/httptools"
 	"github.com/signalbox/signalbox/providers/openapi"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 )
 
 type inspectCommand struct {
@@ -35,7 +36,7 @@ func (c inspectCommand) Run(e env) error {
 			ok = inspectTool(e.stdout, file, c.JSON) && ok
 		case openapi.IsFile(file):
 			ok = inspectDocument(e.ctx, e.stdout, file, splitList(cmp.Or(e.settings.OpenAPIAllow, "*")), c.JSON) && ok
-		case registry.IsDefinitions(file):
+		case catalog.IsDefinitions(file):
 			ok = inspectDefinitions(e.stdout, file, c.JSON) && ok
 		default:
 			workflows = append(workflows, file)
@@ -91,7 +92,7 @@ func printTool(w io.Writer, file string, tool registry.Tool) {
 
 // inspectDefinitions shows the tools that a file of definitions holds, and everything that is wrong with the others.
 func inspectDefinitions(w io.Writer, file string, asJSON bool) (good bool) {
-	tools, err := registry.CheckFile(file)
+	tools, err := catalog.CheckFile(file)
 	if asJSON {
 		line := struct {
 			File  string          `json:"file"`

@@ -10,7 +10,7 @@ import (
 	chatstore "github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/web/pages"
 	"github.com/signalbox/signalbox/platforms/web/webchat"
-	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	runstore "github.com/signalbox/signalbox/runs/store"
 	"github.com/signalbox/signalbox/users"
 	"github.com/signalbox/signalbox/webhooks"
@@ -90,7 +90,7 @@ func mergeRooms(ctx context.Context, tx pgx.Tx, ledger *billing.Ledger, from, in
 }
 
 // followRenames rewrites stored settings of tools that come with another id or other input names.
-func (a *app) followRenames(ctx context.Context, swap registry.Swap) {
+func (a *app) followRenames(ctx context.Context, swap catalog.Swap) {
 	ids := make([]string, 0, len(swap.Diff.Added)+len(swap.Diff.Changed))
 	for _, tool := range swap.Diff.Added {
 		ids = append(ids, tool.ToolID)

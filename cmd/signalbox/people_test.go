@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/users"
 )
@@ -154,8 +155,8 @@ func TestOnePerson(t *testing.T) {
 		if err := people.SetPreference(ctx, ann.ID, "old", "steps", 9); err != nil {
 			t.Fatal(err)
 		}
-		catalogue, err := registry.New(registry.Config{Loaders: []registry.Loader{registrytest.NewLoader("tools", registry.Tool{
-			ToolID: "new", Aliases: []string{"old"}, Service: "choir", DisplayName: "New", CommandName: "/new", InputSchema: registry.InputSchema{},
+		catalogue, err := catalog.New(catalog.Config{Loaders: []registry.Loader{registrytest.NewLoader("tools", registry.Tool{
+			ToolID: "new", Listing: registry.Listing{Aliases: []string{"old"}}, Service: "choir", DisplayName: "New", CommandName: "/new", InputSchema: registry.InputSchema{},
 			OutputSchema: registry.OutputSchema{{Name: "result", Type: "text"}},
 		})}})
 		if err != nil {
@@ -176,7 +177,7 @@ func TestOnePerson(t *testing.T) {
 			t.Fatal(err)
 		}
 		loader := registrytest.NewLoader("tools")
-		catalogue, err := registry.New(registry.Config{Loaders: []registry.Loader{loader}})
+		catalogue, err := catalog.New(catalog.Config{Loaders: []registry.Loader{loader}})
 		if err != nil {
 			t.Fatal(err)
 		}

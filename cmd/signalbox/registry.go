@@ -20,6 +20,7 @@ import (
 	mcpservers "github.com/signalbox/signalbox/providers/mcp"
 	"github.com/signalbox/signalbox/providers/remote"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -45,15 +46,15 @@ func (a *app) newRegistry() error {
 		}
 	}
 	if a.cfg.ToolsDir != "" {
-		loaders = append(loaders, a.preflight(registry.NewFileLoader("tools", a.cfg.ToolsDir)))
+		loaders = append(loaders, a.preflight(catalog.NewFileLoader("tools", a.cfg.ToolsDir)))
 	}
 	for i, l := range loaders {
 		loaders[i] = margins.Loader(l)
 	}
 	if a.cfg.ToolsFile != "" { // its prices were made with the margins of then
-		loaders = []registry.Loader{a.preflight(registry.NewFlashLoader("flash", a.cfg.ToolsFile))}
+		loaders = []registry.Loader{a.preflight(catalog.NewFlashLoader("flash", a.cfg.ToolsFile))}
 	}
-	a.registry, err = registry.New(registry.Config{
+	a.registry, err = catalog.New(catalog.Config{
 		Loaders: loaders, Reserved: router.Commands(), ReservedPaths: web.OwnPaths(), Logger: a.log.With("component", "registry"),
 	})
 	return err

@@ -36,6 +36,7 @@ import (
 	"github.com/signalbox/signalbox/providers/openapi"
 	"github.com/signalbox/signalbox/providers/remote"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runner"
@@ -92,7 +93,7 @@ type app struct {
 	documents *openapi.Tools // nil: none
 	services  []service
 	remote    *remote.Provider
-	registry  *registry.Registry
+	registry  *catalog.Registry
 	history   *history.Store
 	watcher   *watch.Watcher
 	runs      *runner.Service

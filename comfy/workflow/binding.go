@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/internal/ordered"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -166,7 +167,7 @@ func mediaValue(in BoundInput, files []string) (any, error) {
 	list := make([]any, len(files))
 	for i, name := range files {
 		if in.takesURL() != strings.HasPrefix(name, "https://") || !in.takesURL() && !safeUpload(name) {
-			e := registry.Errorf(registry.CodeInvalidInput, "%s: the uploaded file has an impossible name", f.Label())
+			e := registry.Say(registry.CodeInvalidInput, said.FileImpossible, "input", f.Label())
 			e.Field = f.Name
 			return nil, e
 		}

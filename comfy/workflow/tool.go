@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/notes"
 	"github.com/signalbox/signalbox/internal/plain"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -27,12 +28,14 @@ func (d *definer) costing() *registry.CostingModel {
 // tool puts the definition together.
 func (d *definer) tool(outputs []BoundOutput, needs Requirements) registry.Tool {
 	t := registry.Tool{
-		ToolID: ToolID(d.o.FileName), Service: d.o.Service, Description: d.notice.Description, Guidance: d.blueprint(),
+		ToolID: ToolID(d.o.FileName), Service: d.o.Service, Description: d.notice.Description,
+		Advice:       registry.Advice{Guidance: d.blueprint()},
 		CostingModel: d.costing(),
-		DeliveryMode: registry.DeliveryAsync, Kind: "workflow", InputSchema: registry.InputSchema{}, OutputSchema: d.outputSchema(outputs),
-		Metadata: d.metadata(needs),
 		// An engine that is lost with a run costs its time; a paid service may have been paid.
-		Idempotent: !slices.ContainsFunc(d.f.Nodes, apiNode),
+		Execution:   registry.Execution{DeliveryMode: registry.DeliveryAsync, Idempotent: !slices.ContainsFunc(d.f.Nodes, apiNode)},
+		Listing:     registry.Listing{Kind: "workflow"},
+		InputSchema: registry.InputSchema{}, OutputSchema: d.outputSchema(outputs),
+		Metadata: d.metadata(needs),
 	}
 	for _, f := range d.fields {
 		t.InputSchema = append(t.InputSchema, f.InputField)
@@ -55,21 +58,13 @@ func (d *definer) tool(outputs []BoundOutput, needs Requirements) registry.Tool 
 	if t.Description != "" {
 		t.Description += d.inputLine(t.Description)
 	}
-	if reason := d.unusable(outputs); reason != "" {
-		t.Status = &registry.Status{State: registry.StateUnavailable, Reason: reason}
-	}
-	return t
-}
-
-// unusable says why nobody can run the workflow, or "".
-func (d *definer) unusable(outputs []BoundOutput) string {
 	switch {
 	case len(d.f.Nodes) == 0:
-		return graph.ErrNothingRuns.Error()
+		t.Status = registry.SayStatus(registry.StateUnavailable, said.ReasonNothing.With())
 	case len(outputs) == 0 && !d.unknownEnd():
-		return "no node of the workflow gives a result"
+		t.Status = registry.SayStatus(registry.StateUnavailable, said.ReasonEmpty.With())
 	}
-	return ""
+	return t
 }
 
 // inputLine joins the notes with the inputs that were found. Where the notes explain the inputs themselves,

@@ -205,7 +205,9 @@ func (o office) process(id string, q *Queue) *Process {
 	return NewProcess(ProcessConfig{
 		Pool: o.pool, Log: slog.New(slog.DiscardHandler), ID: id, Table: "processes", Lock: locks.Worker, Channel: "claims_test",
 		Heard: func(string) {}, Again: func() {},
-		Release: func(ctx context.Context, tx pgx.Tx, id string, _ time.Time) (int64, error) { return q.Release(ctx, tx, id) },
+		Release: func(ctx context.Context, tx pgx.Tx, id string, _ time.Time) (int64, error) {
+			return q.Release(ctx, tx, id)
+		},
 	})
 }
 

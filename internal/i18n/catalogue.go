@@ -9,6 +9,8 @@ import (
 
 	goi18n "github.com/nicksnyder/go-i18n/v2/i18n"
 	"golang.org/x/text/language"
+
+	"github.com/signalbox/signalbox/internal/said"
 )
 
 //go:embed texts/*.json
@@ -26,25 +28,23 @@ type Catalogue struct {
 // Load gives the texts that come with the program. They are read once, and all share them.
 func Load() (*Catalogue, error) { return own() }
 
-var own = sync.OnceValues(func() (*Catalogue, error) { return load(texts) })
+var own = sync.OnceValues(func() (*Catalogue, error) { return load(texts, said.Texts) })
 
-func load(files fs.FS) (*Catalogue, error) {
-	names, err := fs.Glob(files, "texts/*.json")
-	if err != nil {
-		return nil, err
-	}
+func load(rooms ...fs.FS) (*Catalogue, error) {
 	c := &Catalogue{bundle: goi18n.NewBundle(language.Make(Fallback)), voices: map[string]Voice{}}
-	for _, name := range names {
-		if _, err := c.bundle.LoadMessageFileFS(files, name); err != nil {
-			return nil, fmt.Errorf("texts in %s: %w", name, err)
+	for _, files := range rooms {
+		names, err := fs.Glob(files, "texts/*.json")
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			if _, err := c.bundle.LoadMessageFileFS(files, name); err != nil {
+				return nil, fmt.Errorf("texts in %s: %w", name, err)
+			}
 		}
 	}
-	own, err := loadSaid(files)
-	if err != nil {
-		return nil, err
-	}
 	for _, tag := range c.bundle.LanguageTags() {
-		c.voices[tag.String()] = Voice{language: tag.String(), localizer: goi18n.NewLocalizer(c.bundle, tag.String()), said: &own}
+		c.voices[tag.String()] = Voice{language: tag.String(), localizer: goi18n.NewLocalizer(c.bundle, tag.String())}
 	}
 	return c, nil
 }

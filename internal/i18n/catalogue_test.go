@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"github.com/signalbox/signalbox/internal/said"
 )
 
 func TestVoices(t *testing.T) {
@@ -93,17 +95,19 @@ func TestTimeIsWrittenAsInTheLanguage(t *testing.T) {
 // text the same placeholders.
 func TestEveryLanguageIsComplete(t *testing.T) {
 	t.Parallel()
-	names, err := fs.Glob(texts, "texts/*.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	files := map[string]map[string]map[string]string{} // by room and language
-	for _, name := range names {
-		room, rest, _ := strings.Cut(path.Base(name), ".")
-		if files[room] == nil {
-			files[room] = map[string]map[string]string{}
+	for _, from := range []fs.FS{texts, said.Texts} {
+		names, err := fs.Glob(from, "texts/*.json")
+		if err != nil || len(names) == 0 {
+			t.Fatal(names, err)
 		}
-		files[room][strings.TrimSuffix(rest, ".json")] = forms(t, name)
+		for _, name := range names {
+			room, rest, _ := strings.Cut(path.Base(name), ".")
+			if files[room] == nil {
+				files[room] = map[string]map[string]string{}
+			}
+			files[room][strings.TrimSuffix(rest, ".json")] = forms(t, from, name)
+		}
 	}
 	for room, byLanguage := range files {
 		for _, lang := range languagesOf(files) {
@@ -127,9 +131,9 @@ func languagesOf(files map[string]map[string]map[string]string) []string {
 
 // forms reads a file: by key, the placeholders of its text. All plural forms together count as one text, since
 // "one" need not show its number.
-func forms(t *testing.T, name string) map[string]string {
+func forms(t *testing.T, files fs.FS, name string) map[string]string {
 	t.Helper()
-	raw, err := fs.ReadFile(texts, name)
+	raw, err := fs.ReadFile(files, name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,8 @@
 //
 // The number is the value of the placeholder n.
 //
-// Errors and the reasons of a tool's state are English in the program, in the database and in the API. The room "said" has
-// them as the program says them, with placeholders for what varies, and Voice.Translate finds them again by their words.
+// Errors and the reasons of a tool's state are English in the program, in the database and in the API. Beside the English they
+// carry the sentence's key and values (package said, which has these texts), and Voice.Text says them.
 //
 // # Markup
 //

@@ -8,13 +8,14 @@ import (
 
 	goi18n "github.com/nicksnyder/go-i18n/v2/i18n"
 	"github.com/nicksnyder/go-i18n/v2/i18n/template"
+
+	"github.com/signalbox/signalbox/internal/said"
 )
 
 // Voice speaks one language.
 type Voice struct {
 	language  string
 	localizer *goi18n.Localizer
-	said      *said
 	unit      func(value any) (string, bool) // see Catalogue.WithUnit; nil: none
 }
 
@@ -75,6 +76,22 @@ func (v Voice) Line(key string, pairs ...any) string {
 		b.WriteString(p.Text)
 	}
 	return b.String()
+}
+
+// Text says a text in the voice's language. It is not ok for words that are not the program's own: a service's, or an author's.
+// English readers get the English of the program, whatever the catalogue has.
+func (v Voice) Text(t said.Text) (text string, ok bool) {
+	if !t.Known() {
+		return t.String(), false
+	}
+	if v.language == Fallback {
+		return t.String(), true
+	}
+	return said.Fill(v.template(t.Key, []any{"n", t.Args["n"].String()}), func(name string) (string, bool) {
+		value, ok := t.Args[name]
+		words, _ := v.Text(value)
+		return words, ok
+	}), true
 }
 
 // Rest says how long something will go on, as far as that can be known: "about 20 s left". What is nearly over is "".

@@ -226,6 +226,9 @@ func Append(b []byte, v any) []byte {
 	return append(b, other...)
 }
 
+// Compact is what Append writes, as a text.
+func Compact(v any) string { return string(Append(nil, v)) }
+
 // Marshal is json.Marshal without the escaping of <, > and &, which nobody who reads a definition wants to see.
 func Marshal(v any) ([]byte, error) {
 	var b bytes.Buffer

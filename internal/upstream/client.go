@@ -23,6 +23,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/signalbox/signalbox/internal/outbound"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -37,9 +38,9 @@ const (
 // ErrUnconfirmed is in the chain of an error after which nobody knows whether a call was carried out.
 var ErrUnconfirmed = errors.New("the service did not confirm the call")
 
-// Config describes a service and the account at it. Name and BaseURL are required.
+// Config describes a service and the account at it. BaseURL is required.
 type Config struct {
-	Name    string // as people know it, for messages: "Vidu"
+	Name    string // as people know it, for messages: "Vidu"; see Named
 	BaseURL string // http or https; paths of requests are appended to it
 	// Authorize adds the account's key to a request.
 	Authorize func(*http.Request)
@@ -62,16 +63,25 @@ type Config struct {
 // Client talks to one service with one account. It is safe for concurrent use.
 type Client struct {
 	cfg     Config
+	name    said.Text
 	base    *url.URL
 	limiter *rate.Limiter
 	breaker *gobreaker.CircuitBreaker[Response]
+}
+
+// Named is how messages name a service. One without a name, such as one inside the operator's network, is the service.
+func Named(name string) said.Text {
+	if name == "" {
+		return said.TheService.With()
+	}
+	return said.Text{Words: name}
 }
 
 // New checks the configuration; it sends nothing.
 func New(cfg Config) (*Client, error) {
 	base, err := url.Parse(cfg.BaseURL)
 	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") || base.User != nil {
-		return nil, fmt.Errorf("the address of %s is no http or https address without a user: set one like https://api.example.com", cfg.Name)
+		return nil, fmt.Errorf("the address of %s is no http or https address without a user: set one like https://api.example.com", Named(cfg.Name))
 	}
 	if cfg.HTTP == nil {
 		cfg.HTTP = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}
@@ -94,7 +104,7 @@ func New(cfg Config) (*Client, error) {
 	if cfg.PerSecond > 0 {
 		limit = rate.Limit(cfg.PerSecond)
 	}
-	return &Client{cfg: cfg, base: base, limiter: rate.NewLimiter(limit, max(cfg.Burst, 1)), breaker: newBreaker(cfg.Name)}, nil
+	return &Client{cfg: cfg, name: Named(cfg.Name), base: base, limiter: rate.NewLimiter(limit, max(cfg.Burst, 1)), breaker: newBreaker(cfg.Name)}, nil
 }
 
 // patient takes a client's own limits of time away, such as those for fetching files: Config.Timeout is the one
@@ -180,7 +190,7 @@ func (c *Client) Decode(answer Response, out any) error {
 	d := json.NewDecoder(bytes.NewReader(answer.Body))
 	d.UseNumber()
 	if err := d.Decode(out); err != nil {
-		failure := registry.Errorf(registry.CodeProvider, "%s gave an answer that can't be read", c.cfg.Name)
+		failure := registry.Say(registry.CodeProvider, said.AnswerUnreadable, "service", c.name)
 		failure.Cause = fmt.Errorf("decode: %w", err)
 		return failure
 	}
@@ -200,7 +210,7 @@ func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
 		if ctx.Err() != nil {
 			return Response{}, ctx.Err()
 		}
-		return Response{}, &registry.Error{Code: registry.CodeRateLimited, Retryable: true, Cause: err, Message: c.cfg.Name + " has more requests waiting than there is time for"}
+		return Response{}, registry.Say(registry.CodeRateLimited, said.ServiceQueue, "service", c.name).Again().Because(err)
 	}
 	if r.Begins {
 		if ctx.Err() != nil {
@@ -212,7 +222,7 @@ func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
 	}
 	answer, err := c.breaker.Execute(func() (Response, error) { return c.once(ctx, r) })
 	if errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests) {
-		return Response{}, &registry.Error{Code: registry.CodeUnavailable, Retryable: true, RetryAfter: openFor, Cause: err, Message: c.cfg.Name + " does not work at the moment"}
+		return Response{}, registry.Say(registry.CodeUnavailable, said.ServiceDown, "service", c.name).After(openFor).Because(err)
 	}
 	if trouble := new(troubleError); errors.As(err, &trouble) {
 		err = trouble.error
@@ -245,7 +255,7 @@ func (c *Client) once(ctx context.Context, r Request) (Response, error) {
 		return Response{}, c.broken(ctx, r, err)
 	}
 	if int64(len(body)) > c.cfg.Limit {
-		return Response{}, registry.Errorf(registry.CodeProvider, "%s gave an answer of more than %d bytes", c.cfg.Name, c.cfg.Limit)
+		return Response{}, registry.Say(registry.CodeProvider, said.AnswerTooLarge, "service", c.name, "n", c.cfg.Limit)
 	}
 	answer := Response{Status: res.StatusCode, Header: res.Header, Body: body}
 	if answer.Status < 200 || answer.Status > 299 {
@@ -259,13 +269,13 @@ func (c *Client) build(ctx context.Context, r Request) (*http.Request, error) {
 	if r.JSON != nil {
 		raw, err := json.Marshal(r.JSON)
 		if err != nil {
-			return nil, fmt.Errorf("encode the request to %s: %w", c.cfg.Name, err)
+			return nil, fmt.Errorf("encode the request to %s: %w", c.name, err)
 		}
 		body, contentType = bytes.NewReader(raw), "application/json"
 	}
 	req, err := http.NewRequestWithContext(ctx, r.Method, c.address(r), body)
 	if err != nil {
-		return nil, fmt.Errorf("make the request to %s: %w", c.cfg.Name, c.redacted(err))
+		return nil, fmt.Errorf("make the request to %s: %w", c.name, c.redacted(err))
 	}
 	for name, values := range r.Header {
 		req.Header[http.CanonicalHeaderKey(name)] = values
@@ -301,11 +311,10 @@ func (c *Client) broken(ctx context.Context, r Request, err error) error {
 	if ctx.Err() != nil && !r.Begins {
 		return ctx.Err()
 	}
-	failure := &registry.Error{Code: registry.CodeUnavailable, Retryable: true, Cause: c.redacted(err), Message: c.cfg.Name + " can't be reached"}
+	failure := registry.Say(registry.CodeUnavailable, said.ServiceUnreached, "service", c.name).Again().Because(c.redacted(err))
 	if errors.Is(err, outbound.ErrInside) {
 		failure.Retryable = false
-		failure.Message = c.cfg.Name + " is at an address that is not reached from here; the operator can allow it with OUTBOUND_ALLOW"
-		return failure
+		return failure.Reword(said.ServiceInside.With("service", c.name))
 	}
 	var network *net.OpError
 	switch {
@@ -313,12 +322,11 @@ func (c *Client) broken(ctx context.Context, r Request, err error) error {
 	case !r.repeatable():
 		failure = c.unconfirmed(failure.Cause)
 	case errors.Is(err, context.DeadlineExceeded):
-		failure.Code = registry.CodeTimeout
-		failure.Message = fmt.Sprintf("%s did not answer within %s", c.cfg.Name, c.cfg.Timeout)
+		failure.Reword(said.ServiceSlow.With("service", c.name, "time", c.cfg.Timeout)).Code = registry.CodeTimeout
 	}
 	return &troubleError{failure}
 }
 
 func (c *Client) unconfirmed(cause error) *registry.Error {
-	return &registry.Error{Code: registry.CodeLost, Cause: errors.Join(ErrUnconfirmed, cause), Message: c.cfg.Name + " did not confirm the call, and making it again could do it twice"}
+	return registry.Say(registry.CodeLost, said.LostConfirm, "service", c.name).Because(errors.Join(ErrUnconfirmed, cause))
 }

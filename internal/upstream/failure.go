@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -22,13 +23,15 @@ func (c *Client) refused(r Request, answer Response) error {
 		failure = c.cfg.Failure(answer)
 	}
 	if failure == nil {
-		failure = byStatus(c.cfg.Name, answer.Status)
+		failure = byStatus(c.name, answer.Status)
 		if gaveUp := answer.Status == http.StatusBadGateway || answer.Status == http.StatusGatewayTimeout; gaveUp && !r.repeatable() {
 			failure = c.unconfirmed(fmt.Errorf("status %d", answer.Status))
 		}
-		failure.Message += c.words(r, answer)
+		if words := c.words(r, answer); words != "" {
+			failure.Reword(said.WithWords.With("text", failure.Text(), "words", words))
+		}
 	}
-	failure.Message = c.hide(failure.Message)
+	failure.Map(c.hide)
 	if failure.Cause == nil {
 		failure.Cause = fmt.Errorf("status %d: %s", answer.Status, c.Excerpt(answer.Body))
 	}
@@ -41,37 +44,33 @@ func (c *Client) refused(r Request, answer Response) error {
 	return failure
 }
 
-// byStatus is what a status says where the service's words say nothing.
-// words are those of a service that refuses values, ready to follow our own.
+// words are those of a service that refuses values.
 func (c *Client) words(r Request, answer Response) string {
 	if r.Words == nil || answer.Status < 400 || answer.Status >= 500 {
 		return ""
 	}
-	said := c.Excerpt([]byte(r.Words(answer.Body)))
-	if said == "" {
-		return ""
-	}
-	return ": " + said
+	return c.Excerpt([]byte(r.Words(answer.Body)))
 }
 
-func byStatus(name string, status int) *registry.Error {
+// byStatus is what a status says where the service's words say nothing.
+func byStatus(name said.Text, status int) *registry.Error {
 	switch {
 	case status == http.StatusTooManyRequests:
-		return &registry.Error{Code: registry.CodeRateLimited, Retryable: true, Message: name + " has too many requests at the moment"}
+		return registry.Say(registry.CodeRateLimited, said.ServiceBusy, "service", name).Again()
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		return &registry.Error{Code: registry.CodeUnauthorized, Message: name + " does not accept our key; the operator has to look at it"}
+		return registry.Say(registry.CodeUnauthorized, said.KeyRefused, "service", name)
 	case status == http.StatusPaymentRequired:
-		return &registry.Error{Code: registry.CodeUnavailable, Message: name + " takes no more work on this account; the operator has to look at it"}
+		return registry.Say(registry.CodeUnavailable, said.ServiceNoMoney, "service", name)
 	case status == http.StatusNotFound, status == http.StatusGone:
-		return &registry.Error{Code: registry.CodeLost, Message: name + " does not know what was asked for"}
+		return registry.Say(registry.CodeLost, said.ServiceUnknown, "service", name)
 	case status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
-		return &registry.Error{Code: registry.CodeUnavailable, Retryable: true, Message: name + " is not available at the moment"}
+		return registry.Say(registry.CodeUnavailable, said.ServiceNotNow, "service", name).Again()
 	case status >= 500:
-		return &registry.Error{Code: registry.CodeProvider, Retryable: true, Message: name + " has a problem of its own"}
+		return registry.Say(registry.CodeProvider, said.ServiceProblem, "service", name).Again()
 	case status >= 400:
-		return &registry.Error{Code: registry.CodeInvalidInput, Message: name + " did not accept the values"}
+		return registry.Say(registry.CodeInvalidInput, said.ServiceValues, "service", name)
 	}
-	return registry.Errorf(registry.CodeProvider, "%s answered with the unexpected status %d", name, status)
+	return registry.Say(registry.CodeProvider, said.AnswerStatus, "service", name, "status", status)
 }
 
 // retryAfter is how long the service wants to be left alone: seconds or a date (RFC 9110, 10.2.3), a day at

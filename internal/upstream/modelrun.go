@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -57,7 +58,7 @@ func (h Files) addresses(ctx context.Context, c registry.Call, f registry.InputF
 	for i, ref := range refs {
 		address, err := h.address(ctx, c, fmt.Sprint(ref))
 		if err != nil {
-			return nil, &registry.Error{Code: registry.CodeInvalidInput, Field: f.Name, Message: "the file can't be handed on: it can't be opened, or is too large to go with the request", Cause: err}
+			return nil, registry.Say(registry.CodeInvalidInput, said.FileTooMuch).At(f.Name).Because(err)
 		}
 		list[i] = address
 	}

@@ -46,12 +46,15 @@ func (m ModelTool) Tool() registry.Tool {
 	}
 	tool := registry.Tool{
 		ToolID: m.Service + "." + strings.ReplaceAll(m.Model, "/", "."), Service: m.Service, DisplayName: strings.ReplaceAll(name, "/", " "),
-		Description: strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(m.Description), ".") + ". Runs at " + m.Label + ": " + m.Model + "."),
-		CommandName: "/" + commandOf(name), Category: m.Service, Kind: "model", InputSchema: m.Inputs,
+		Description:   strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(m.Description), ".") + ". Runs at " + m.Label + ": " + m.Model + "."),
+		CommandName:   "/" + commandOf(name),
+		Listing:       registry.Listing{Category: m.Service, Kind: "model"},
+		InputSchema:   m.Inputs,
 		OutputSchema:  registry.OutputSchema{{Name: ModelOutput, Type: "file", Description: "What the model makes: pictures, videos, sounds, other files or a text."}},
 		CostingModel:  costing,
 		PlatformHints: &registry.PlatformHints{PrimaryInput: primary, SupportsFileCaption: primary != "text", SupportsReplyWithCommand: true},
-		DeliveryMode:  registry.DeliveryAsync, TimeoutMs: 30 * 60 * 1000, RetryPolicy: &registry.RetryPolicy{MaxAttempts: 2, BackoffMs: 5000}, Metadata: m.Metadata,
+		Execution:     registry.Execution{DeliveryMode: registry.DeliveryAsync, TimeoutMs: 30 * 60 * 1000, RetryPolicy: &registry.RetryPolicy{MaxAttempts: 2, BackoffMs: 5000}},
+		Metadata:      m.Metadata,
 	}
 	if m.Unpriced != "" {
 		tool.Status = &registry.Status{State: registry.StateUnavailable, Reason: m.Unpriced}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/signalbox/signalbox/internal/outbound"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -18,7 +19,7 @@ func File(guard *http.Client, name, kind, address string, info registry.MediaInf
 	return registry.Output{Name: name, Type: kind, Info: info, Open: func(ctx context.Context) (io.ReadCloser, error) {
 		body, _, err := outbound.Get(ctx, guard, address, MaxFile)
 		if err != nil {
-			return nil, &registry.Error{Code: registry.CodeProvider, Retryable: true, Message: "the result can't be fetched from where it was made", Cause: err}
+			return nil, registry.Say(registry.CodeProvider, said.ResultFetch).Again().Because(err)
 		}
 		return body, nil
 	}}

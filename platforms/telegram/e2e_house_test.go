@@ -34,6 +34,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/telegram/botapi"
 	"github.com/signalbox/signalbox/platforms/telegram/telegramtest"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runner"
@@ -53,7 +54,7 @@ type house struct {
 	engine   *comfytest.Server
 	pool     *pgxpool.Pool
 	files    fileStore
-	registry *registry.Registry
+	registry *catalog.Registry
 	ledger   *billing.Ledger
 	provider *comfy.Provider
 	public   *url.URL // set: updates come by webhook
@@ -97,7 +98,7 @@ func newHouse(t testing.TB, opts ...telegramtest.Options) *house {
 	fleet.Refresh(t.Context())
 	flows := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{workflows.FS, ownWorkflows()}, Fleet: fleet, Store: history.NewSpecs(h.pool, h.files), Rate: "0.000337"})
 	h.provider = comfy.NewProvider(comfy.ProviderConfig{Fleet: fleet, Workflows: flows, ReconcileEvery: 200 * time.Millisecond})
-	h.registry, err = registry.New(registry.Config{Loaders: []registry.Loader{flows}})
+	h.registry, err = catalog.New(catalog.Config{Loaders: []registry.Loader{flows}})
 	h.must(err)
 	_, err = h.registry.Reload(t.Context())
 	h.must(err)

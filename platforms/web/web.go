@@ -20,6 +20,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web/render"
 	"github.com/signalbox/signalbox/platforms/web/request"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
 )
 
@@ -63,7 +64,7 @@ type Hooks interface {
 // Config wires a Server. Registry, Runs, Users, Ledger, Invitations and
 // LinkKey are required.
 type Config struct {
-	Registry    *registry.Registry
+	Registry    *catalog.Registry
 	Runs        Runs
 	Users       Users
 	Ledger      render.Ledger

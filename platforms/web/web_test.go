@@ -36,6 +36,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/pages"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
@@ -48,7 +49,7 @@ import (
 type house struct {
 	t      *testing.T
 	url    string
-	reg    *registry.Registry
+	reg    *catalog.Registry
 	runs   *runner.Service
 	users  *users.Store
 	ledger *billing.Ledger
@@ -97,7 +98,7 @@ func newHouse(t *testing.T, options ...option) *house {
 	fleet := comfy.NewFleet([]*url.URL{startEngine(t)}, comfy.FleetConfig{})
 	fleet.Refresh(t.Context())
 	flows := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{workflows.FS}, Fleet: fleet, Store: history.NewSpecs(pool, store), Rate: "0.000337"})
-	if h.reg, err = registry.New(registry.Config{Loaders: []registry.Loader{flows, h.fakes}}); err != nil {
+	if h.reg, err = catalog.New(catalog.Config{Loaders: []registry.Loader{flows, h.fakes}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := h.reg.Reload(t.Context()); err != nil {
@@ -541,7 +542,7 @@ func TestAPI(t *testing.T) {
 		}
 	})
 	t.Run("A81 an internal tool is to others as one that does not exist, however it is asked for", func(t *testing.T) {
-		tool := registry.Tool{ToolID: "inner", Service: "fake", DisplayName: "Inner", InputSchema: registry.InputSchema{}, Visibility: registry.VisibilityInternal}
+		tool := registry.Tool{ToolID: "inner", Service: "fake", DisplayName: "Inner", InputSchema: registry.InputSchema{}, Listing: registry.Listing{Visibility: registry.VisibilityInternal}}
 		h.fakes.Set(tool)
 		if _, err := h.reg.Reload(t.Context()); err != nil {
 			t.Fatal(err)
@@ -556,7 +557,7 @@ func TestAPI(t *testing.T) {
 		}
 	})
 	t.Run("A9 A90 a tool is run by its path in any escaping, and by an id it once had", func(t *testing.T) {
-		tool := registry.Tool{ToolID: "名前/1", Service: "fake", DisplayName: "Name", InputSchema: registry.InputSchema{}, Aliases: []string{"oldname"}}
+		tool := registry.Tool{ToolID: "名前/1", Service: "fake", DisplayName: "Name", InputSchema: registry.InputSchema{}, Listing: registry.Listing{Aliases: []string{"oldname"}}}
 		h.fakes.Set(tool)
 		if _, err := h.reg.Reload(t.Context()); err != nil {
 			t.Fatal(err)

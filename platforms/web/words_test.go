@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -14,20 +15,20 @@ func TestFailuresAreToldInTheReadersLanguage(t *testing.T) {
 	h := studioHouse(t)
 	down, going := sketch(), sketch()
 	down.ToolID, down.CommandName, down.DisplayName = "down", "/down", "Down"
-	down.Status = &registry.Status{State: registry.StateUnavailable, Reason: "no engine has the model wall.safetensors"}
+	down.Status = registry.SayStatus(registry.StateUnavailable, said.EngineLacks.With("kind", said.Model, "names", "wall.safetensors"))
 	going.ToolID, going.CommandName, going.DisplayName = "going", "/going", "Going"
-	going.Status = &registry.Status{State: registry.StateDeprecated, Reason: "its service is about to remove it"}
+	going.Status = registry.SayStatus(registry.StateDeprecated, said.ReasonRemoved.With())
 	h.fakes.Set(studio(), down, going)
 	if _, err := h.reg.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	v := h.reader()
-	for words, want := range map[string]string{
-		"Vidu has too much to do at the moment": "Vidu hat gerade zu viel zu tun.",
-		"the colour is odd":                     "Im Wortlaut: „the colour is odd“",
+	for want, reason := range map[string]said.Text{
+		"Vidu hat gerade zu viel zu tun.":  said.ServiceBusyWork.With("service", "Vidu"),
+		"Im Wortlaut: „the colour is odd“": {Words: "the colour is odd"},
 	} {
 		h.fake.Answer(func(registry.Call) (registry.Result, *registry.Error) {
-			return registry.Result{}, registry.Errorf(registry.CodeProvider, "%s", words)
+			return registry.Result{}, registry.SayText(registry.CodeProvider, reason)
 		})
 		run := h.started(v, "studio", url.Values{"prompt": {"a boat"}})
 		has(t, v.page("/run/"+run.ID, "Accept-Language", "de"), want)

@@ -6,27 +6,25 @@ import (
 	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/internal/i18n"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
-// Told says in a language what the program says in English, such as the message of an error or the reason why a tool can't
-// be used. Words that are not the program's own are quoted, after what the code of the error says; an empty code says
-// nothing. English readers are told the words as they are.
-func Told(v i18n.Voice, code registry.Code, words string) string {
-	if v.Language() == i18n.Fallback {
+// Told says in a language the message of an error, or the reason why a tool can't be used. Words that are not the program's own are
+// quoted, after what the code of the error says; an empty code says nothing. English readers are told the words as they are.
+func Told(v i18n.Voice, code registry.Code, reason said.Text) string {
+	words, ours := v.Text(reason)
+	if ours || v.Language() == i18n.Fallback {
 		return Sentence(words)
 	}
-	if translated, ok := v.Translate(words); ok {
-		return Sentence(translated)
-	}
-	var said []string
+	var lines []string
 	if key := "problem." + string(code); v.Has(key) {
-		said = append(said, v.Line(key))
+		lines = append(lines, v.Line(key))
 	}
 	if words != "" {
-		said = append(said, v.Line("problem.words", "words", words))
+		lines = append(lines, v.Line("problem.words", "words", words))
 	}
-	return strings.Join(said, "\n")
+	return strings.Join(lines, "\n")
 }
 
 // Wanted says what an input takes.

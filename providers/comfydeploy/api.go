@@ -3,6 +3,8 @@ package comfydeploy
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/signalbox/signalbox/internal/said"
 )
 
 // deployment is a workflow that is set up to run, as GET /deployments lists it.
@@ -60,16 +62,16 @@ type machine struct {
 }
 
 // broken says why nothing runs on a machine, or "".
-func (m machine) broken() string {
+func (m machine) broken() said.Text {
 	switch {
 	case m.Deleted:
-		return "its machine was deleted"
+		return said.ReasonMachineGone.With()
 	case m.Disabled:
-		return "its machine is switched off"
+		return said.ReasonMachineOff.With()
 	case m.Status == "error" || m.Status == "building" || m.Status == "not-started":
-		return "its machine is not ready (" + m.Status + ")"
+		return said.ReasonMachineReady.With("state", m.Status)
 	}
-	return ""
+	return said.Text{}
 }
 
 // run is a run as GET /run/{id} tells of it.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -26,9 +27,9 @@ func (p *Provider) Poll(ctx context.Context, t registry.Ticket) (registry.Progre
 	case registry.RunRunning:
 		progress.Fraction, progress.HasFraction, progress.Stage = now.fraction(), now.Progress > 0, fmt.Sprintf("%.80s", now.LiveStatus)
 	case registry.RunFailed:
-		progress.Err = registry.Errorf(registry.CodeProvider, "the workflow failed at ComfyDeploy")
+		progress.Err = registry.Say(registry.CodeProvider, said.WorkflowFailedAt)
 		if now.Status == "timeout" {
-			progress.Err = registry.Errorf(registry.CodeTimeout, "the workflow took longer than its machine allows")
+			progress.Err = registry.Say(registry.CodeTimeout, said.WorkflowLong)
 		}
 	case registry.RunSucceeded:
 		progress.Result = &registry.Result{Outputs: p.outputs(now, t), Usage: registry.Usage{RunTime: now.took(), Machine: now.GPU}}

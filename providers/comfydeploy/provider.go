@@ -21,6 +21,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -104,7 +105,7 @@ func (p *Provider) Submit(ctx context.Context, c registry.Call) (registry.Ticket
 		return registry.Ticket{}, arrived(err)
 	}
 	if answer.RunID == "" {
-		return registry.Ticket{}, registry.Errorf(registry.CodeProvider, "ComfyDeploy took the run without naming it")
+		return registry.Ticket{}, registry.Say(registry.CodeProvider, said.ServiceRunUnnamed, "service", "ComfyDeploy")
 	}
 	return ticketOf(c, answer.RunID), nil
 }
@@ -114,7 +115,7 @@ func arrived(err error) error {
 	if !errors.Is(err, upstream.ErrUnconfirmed) {
 		return err
 	}
-	return &registry.Error{Code: registry.CodeUnavailable, Retryable: true, Message: "ComfyDeploy did not confirm the run", Cause: err}
+	return registry.Say(registry.CodeUnavailable, said.ServiceRunUnconfirmed, "service", "ComfyDeploy").Again().Because(err)
 }
 
 // ticketOf notes which node gives which result, so that an answer can be read without the tool.
@@ -136,7 +137,7 @@ func ticketOf(c registry.Call, id string) registry.Ticket {
 func (p *Provider) Find(ctx context.Context, c registry.Call) (registry.Ticket, error) {
 	id, err := p.find(ctx, c)
 	if err == nil && id == "" {
-		err = registry.Errorf(registry.CodeLost, "ComfyDeploy does not know the run")
+		err = registry.Say(registry.CodeLost, said.ServiceRunUnknown, "service", "ComfyDeploy")
 	}
 	return ticketOf(c, id), err
 }
@@ -198,7 +199,7 @@ func (p *Provider) upload(ctx context.Context, c registry.Call, f registry.Input
 func (p *Provider) uploadOne(ctx context.Context, c registry.Call, f registry.InputField, ref registry.Media) (string, error) {
 	body, info, err := c.Media.OpenMedia(ctx, ref)
 	if err != nil {
-		return "", &registry.Error{Code: registry.CodeInvalidInput, Field: f.Name, Message: "the file can't be opened", Cause: err}
+		return "", registry.Say(registry.CodeInvalidInput, said.FileUnopened).At(f.Name).Because(err)
 	}
 	defer body.Close()
 	var form bytes.Buffer
@@ -210,9 +211,9 @@ func (p *Provider) uploadOne(ctx context.Context, c registry.Call, f registry.In
 	n, err := io.Copy(part, io.LimitReader(body, maxUpload+1))
 	switch {
 	case err != nil:
-		return "", &registry.Error{Code: registry.CodeInternal, Field: f.Name, Message: "the file can't be read", Cause: err}
+		return "", registry.Say(registry.CodeInternal, said.FileUnread).At(f.Name).Because(err)
 	case n > maxUpload:
-		return "", &registry.Error{Code: registry.CodeInvalidInput, Field: f.Name, Message: fmt.Sprintf("the file has more than %d MB", maxUpload>>20)}
+		return "", registry.Say(registry.CodeInvalidInput, said.FileMB, "n", maxUpload>>20).At(f.Name)
 	}
 	if err := writer.Close(); err != nil {
 		return "", err
@@ -230,7 +231,7 @@ func (p *Provider) uploadOne(ctx context.Context, c registry.Call, f registry.In
 		return "", err
 	}
 	if stored.URL == "" {
-		return "", registry.Errorf(registry.CodeProvider, "ComfyDeploy stored a file without saying where")
+		return "", registry.Say(registry.CodeProvider, said.ServiceStored, "service", "ComfyDeploy")
 	}
 	return stored.URL, nil
 }
@@ -272,7 +273,7 @@ func failure(answer upstream.Response) *registry.Error {
 		for i, w := range body.Detail[0].Location {
 			words[i] = fmt.Sprint(w)
 		}
-		return registry.Errorf(registry.CodeInvalidInput, "ComfyDeploy did not accept the value at %.100s", strings.Join(words, "."))
+		return registry.Say(registry.CodeInvalidInput, said.ServiceValueAt, "service", "ComfyDeploy", "place", fmt.Sprintf("%.100s", strings.Join(words, ".")))
 	}
 	return nil
 }
@@ -280,7 +281,7 @@ func failure(answer upstream.Response) *registry.Error {
 // Ready says that a definition names no deployment to run.
 func (p *Provider) Ready(_ context.Context, tool registry.Tool) error {
 	if name, _ := tool.Metadata[keyDeployment].(string); name == "" {
-		return registry.Errorf(registry.CodeUnavailable, "%s names no deployment to run", tool.DisplayName)
+		return registry.Say(registry.CodeUnavailable, said.DeploymentNone, "tool", tool.DisplayName)
 	}
 	return nil
 }

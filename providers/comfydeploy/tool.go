@@ -42,7 +42,7 @@ func public(environment string) bool {
 // toolOf describes a deployment: texts and outputs come from its graph, inputs from its prompt by their
 // names, and both from the deployment itself where the workflow can't be read.
 func toolOf(d deployment, name string, v version, m machine, rate json.Number) registry.Tool {
-	t := registry.Tool{DisplayName: name, Category: "image", CommandName: workflow.CommandName(workflow.ToolID(name))}
+	t := registry.Tool{DisplayName: name, Listing: registry.Listing{Category: "image"}, CommandName: workflow.CommandName(workflow.ToolID(name))}
 	outputs := map[string]any{}
 	if def := define(v.Graph, name); def != nil {
 		t = def.Tool
@@ -69,8 +69,8 @@ func toolOf(d deployment, name string, v version, m machine, rate json.Number) r
 	if !public(d.Environment) {
 		t.Visibility = registry.VisibilityInternal
 	}
-	if reason := m.broken(); reason != "" {
-		t.Status = &registry.Status{State: registry.StateUnavailable, Reason: reason}
+	if reason := m.broken(); reason.Known() {
+		t.Status = registry.SayStatus(registry.StateUnavailable, reason)
 	}
 	return t
 }

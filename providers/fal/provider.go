@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/internal/signature"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
@@ -149,7 +150,7 @@ func (p *Provider) describe(ctx context.Context, model string) (registry.Tool, e
 	}
 	post := doc.Paths["/"+model].Post
 	if post == nil {
-		return registry.Tool{}, registry.Errorf(registry.CodeBadOutput, "fal.ai does not say what this model takes")
+		return registry.Tool{}, registry.Say(registry.CodeBadOutput, said.ModelUndescribed, "service", "fal.ai")
 	}
 	price, unpriced, err := p.priceOf(ctx, model)
 	if err != nil {
@@ -217,7 +218,7 @@ func rootOf(model string) string {
 // Submit puts a request into the queue. One that may have been put there before is lost, since nobody can tell.
 func (p *Provider) Submit(ctx context.Context, c registry.Call) (registry.Ticket, error) {
 	if c.Repeated && !p.refused.Take(c.Handle) {
-		return registry.Ticket{}, registry.Errorf(registry.CodeLost, "nobody knows whether fal.ai took the run, and sending it again could make it twice")
+		return registry.Ticket{}, registry.Say(registry.CodeLost, said.LostRun, "service", "fal.ai")
 	}
 	model, _ := c.Tool.Metadata[keyModel].(string)
 	id, err := p.enqueue(ctx, model, c)
@@ -251,7 +252,7 @@ func (p *Provider) enqueue(ctx context.Context, model string, c registry.Call) (
 		return "", err
 	}
 	if made.ID == "" {
-		return "", registry.Errorf(registry.CodeProvider, "fal.ai took the run without naming it")
+		return "", registry.Say(registry.CodeProvider, said.ServiceRunUnnamed, "service", "fal.ai")
 	}
 	return made.ID, nil
 }
@@ -300,7 +301,7 @@ func (p *Provider) result(ctx context.Context, t registry.Ticket, now status) (r
 	}
 	switch why := registry.AsError(err); {
 	case err == nil && now.Error != "":
-		err := registry.Errorf(registry.CodeProvider, "the model could not do it")
+		err := registry.Say(registry.CodeProvider, said.ModelCould)
 		err.Cause = errors.New(now.Error[:min(len(now.Error), 500)])
 		return registry.Progress{State: registry.RunFailed, Err: err}, nil
 	case err == nil:
@@ -311,7 +312,7 @@ func (p *Provider) result(ctx context.Context, t registry.Ticket, now status) (r
 	}
 	outputs := upstream.ModelOutputs(p.cfg.Guard, made, false)
 	if object, ok := made.(map[string]any); len(outputs) == 0 || ok && len(object) == 0 {
-		return registry.Progress{State: registry.RunFailed, Err: registry.Errorf(registry.CodeBadOutput, "fal.ai ended the run without a result")}, nil
+		return registry.Progress{State: registry.RunFailed, Err: registry.Say(registry.CodeBadOutput, said.AnswerWithoutResult, "service", "fal.ai")}, nil
 	}
 	took := time.Duration(max(now.Metrics.Seconds, 0) * float64(time.Second))
 	return registry.Progress{State: registry.RunSucceeded, Result: &registry.Result{Outputs: outputs, Usage: upstream.ModelUsage(t, outputs, answer.Header.Get(unitsHeader), registry.Usage{RunTime: took})}}, nil
@@ -331,10 +332,10 @@ func failure(answer upstream.Response) *registry.Error {
 	why := body.Detail[0]
 	switch {
 	case why.Type == "content_policy_violation":
-		return registry.Errorf(registry.CodeRefused, "the model does not make this: its rules for content exclude it")
+		return registry.Say(registry.CodeRefused, said.ModelRules)
 	case answer.Status == http.StatusUnprocessableEntity && len(why.Location) > 0:
 		field := fmt.Sprint(why.Location[len(why.Location)-1])
-		return registry.Errorf(registry.CodeInvalidInput, "the model did not accept the value of %.60q", field)
+		return registry.Say(registry.CodeInvalidInput, said.ModelValue, "field", fmt.Sprintf("%.60s", field))
 	}
 	return nil
 }
@@ -374,7 +375,7 @@ func (p *Provider) VerifyCallback(ctx context.Context, r registry.CallbackReques
 // Ready says that a definition names no model to run.
 func (p *Provider) Ready(_ context.Context, tool registry.Tool) error {
 	if name, _ := tool.Metadata[keyModel].(string); name == "" {
-		return registry.Errorf(registry.CodeUnavailable, "%s names no model to run", tool.DisplayName)
+		return registry.Say(registry.CodeUnavailable, said.ModelNone, "tool", tool.DisplayName)
 	}
 	return nil
 }

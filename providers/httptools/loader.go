@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/folder"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -170,7 +171,8 @@ func (t *Tools) load(file string, fresh map[registry.Media]spec) (registry.Tool,
 	}
 	tool.Metadata[specKey] = ref
 	if err := t.hears(tool.Service, s); err != nil && tool.State() != registry.StateUnavailable {
-		tool.Status = &registry.Status{State: registry.StateUnavailable, Reason: err.Message, Checked: true}
+		tool.Status = registry.SayStatus(registry.StateUnavailable, err.Said)
+		tool.Status.Checked = true
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -212,11 +214,11 @@ func (t *Tools) specOf(ctx context.Context, ref registry.Media) (spec, error) {
 	}
 	body, _, err := t.cfg.Store.OpenMedia(ctx, ref)
 	if err != nil {
-		return spec{}, &registry.Error{Code: registry.CodeUnavailable, Message: "how the tool is called is not known any more", Cause: err}
+		return spec{}, registry.Say(registry.CodeUnavailable, said.NoWay).Because(err)
 	}
 	defer body.Close()
 	if err := json.NewDecoder(io.LimitReader(body, maxFile)).Decode(&s); err != nil {
-		return spec{}, &registry.Error{Code: registry.CodeInternal, Message: "how the tool is called can't be read", Cause: err}
+		return spec{}, registry.Say(registry.CodeInternal, said.NoWayRead).Because(err)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -273,7 +275,7 @@ func (c Calls) Ready(ctx context.Context, tool registry.Tool) error { return c.t
 func (t *Tools) ready(ctx context.Context, tool registry.Tool) error {
 	ref, _ := tool.Metadata[specKey].(string)
 	if ref == "" {
-		return registry.Errorf(registry.CodeUnavailable, "nothing says how %s is called; describe it in a file like *.tool.yaml", tool.DisplayName)
+		return registry.Say(registry.CodeUnavailable, said.CallUndescribed, "tool", tool.DisplayName)
 	}
 	s, err := t.specOf(ctx, ref)
 	if err != nil {
@@ -290,5 +292,5 @@ func (t *Tools) hears(service string, s spec) *registry.Error {
 	if service != Service || s.Poll != nil || t.cfg.Reports != nil {
 		return nil
 	}
-	return registry.Errorf(registry.CodeUnavailable, "it reports by callback, which needs a PUBLIC_URL")
+	return registry.Say(registry.CodeUnavailable, said.CallbackNeedsURL)
 }

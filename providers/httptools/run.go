@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -130,13 +131,13 @@ func (j Jobs) Submit(ctx context.Context, call registry.Call) (registry.Ticket, 
 	}
 	reports := s.Poll == nil
 	if deaf := t.hears(Service, s); deaf != nil || reports && call.CallbackURL == "" {
-		return registry.Ticket{}, cmp.Or(deaf, registry.Errorf(registry.CodeUnavailable, "it reports by callback, and there is no address for that"))
+		return registry.Ticket{}, cmp.Or(deaf, registry.Say(registry.CodeUnavailable, said.CallbackNowhere))
 	}
 	if call.Repeated && !s.Repeatable && !t.refused.Take(call.Handle) {
 		if reports { // if it took the run, it will call
 			return ticketOf(call, call.Handle, t.cfg.Now())
 		}
-		return registry.Ticket{}, registry.Errorf(registry.CodeLost, "nobody knows whether %s took the run, and sending it again could make it twice", hostOf(s.BaseURL))
+		return registry.Ticket{}, registry.Say(registry.CodeLost, said.LostRun, "service", upstream.Named(hostOf(s.BaseURL)))
 	}
 	answer, began, err := t.submit(ctx, s, call, true)
 	if err != nil {
@@ -181,7 +182,7 @@ func idOf(w registry.WebhookConfig, body []byte) (string, error) {
 		}
 	}
 	if reading.ID == "" {
-		return "", registry.Errorf(registry.CodeProvider, "the answer has no id at %s", strings.Join(w.IDPath, "."))
+		return "", registry.Say(registry.CodeProvider, said.AnswerPath, "path", strings.Join(w.IDPath, "."))
 	}
 	return reading.ID, nil
 }
@@ -205,7 +206,7 @@ func (t *Tools) order(ctx context.Context, ticket registry.Ticket) (o order, err
 		tool, err = registry.DecodeTool(fmt.Appendf(nil, `{"toolId":"x","service":"x","displayName":"x","inputSchema":{},"webhookStrategy":%s,"outputSchema":%s}`, ticket.Extra["strategy"], ticket.Extra["outputs"]))
 	}
 	if err != nil || tool.WebhookStrategy == nil {
-		return o, &registry.Error{Code: registry.CodeInternal, Message: "the note of the run can't be read", Cause: err}
+		return o, registry.Say(registry.CodeInternal, said.NoteUnread).Because(err)
 	}
 	o.strategy, o.outputs = *tool.WebhookStrategy, tool.OutputSchema
 	o.values = map[string]any{"task.id": ticket.ProviderID, "run.id": ticket.RunID, "run.handle": ticket.Extra["handle"]}
@@ -276,9 +277,9 @@ func (j Jobs) progress(ticket registry.Ticket, o order, body []byte, at time.Tim
 
 func failed(name string, r registry.Reading) *registry.Error {
 	if r.Error != "" {
-		return registry.Errorf(registry.CodeProvider, "%s failed: %.200s", name, r.Error)
+		return registry.Say(registry.CodeProvider, said.ServiceFailedWhy, "service", name, "words", fmt.Sprintf("%.200s", r.Error))
 	}
-	return registry.Errorf(registry.CodeProvider, "%s failed", name)
+	return registry.Say(registry.CodeProvider, said.ServiceFailed, "service", name)
 }
 
 // Find begins a run again where the service takes a repeated request for the first, which gives its id, and the run can be
@@ -289,7 +290,7 @@ func (j Jobs) Find(ctx context.Context, call registry.Call) (registry.Ticket, er
 		return registry.Ticket{}, err
 	}
 	if !s.Repeatable || s.Cancel == nil {
-		return registry.Ticket{}, fmt.Errorf("%s can't be asked for a run without its id: %w", hostOf(s.BaseURL), registry.ErrCantCancel)
+		return registry.Ticket{}, fmt.Errorf("%s can't be asked for a run without its id: %w", upstream.Named(hostOf(s.BaseURL)), registry.ErrCantCancel)
 	}
 	return j.Submit(ctx, call)
 }
@@ -301,7 +302,7 @@ func (j Jobs) Cancel(ctx context.Context, ticket registry.Ticket) error {
 		return err
 	}
 	if o.spec.Cancel == nil {
-		return fmt.Errorf("the file says no way to cancel at %s: %w", hostOf(o.spec.BaseURL), registry.ErrCantCancel)
+		return fmt.Errorf("the file says no way to cancel at %s: %w", upstream.Named(hostOf(o.spec.BaseURL)), registry.ErrCantCancel)
 	}
 	_, err = j.tools.send(ctx, o.spec, *o.spec.Cancel, upstream.Request{Method: http.MethodPost, Repeatable: true}, o.values)
 	return upstream.Stopped(ctx, err, j, ticket)
@@ -367,7 +368,7 @@ func members(result any) string {
 func (t *Tools) fileAt(out registry.OutputField, result any) ([]registry.Output, error) {
 	text, ok := result.(string)
 	if !ok || text == "" {
-		return nil, registry.Errorf(registry.CodeBadOutput, "the result %s is no address of a file%s", out.Name, members(result))
+		return nil, registry.Say(registry.CodeBadOutput, said.ResultAddressWords, "name", out.Name, "words", members(result))
 	}
 	if strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "http://") {
 		return []registry.Output{upstream.File(t.cfg.Guard, out.Name, out.Type, text, registry.MediaInfo{})}, nil
@@ -378,7 +379,7 @@ func (t *Tools) fileAt(out registry.OutputField, result any) ([]registry.Output,
 	}
 	raw, err := base64.StdEncoding.DecodeString(data)
 	if err != nil {
-		return nil, registry.Errorf(registry.CodeBadOutput, "the result %s is neither an address nor a file in base64", out.Name)
+		return nil, registry.Say(registry.CodeBadOutput, said.ResultEither, "name", out.Name)
 	}
 	return []registry.Output{fileOf(out, strings.TrimPrefix(head, "data:"), raw)}, nil
 }
@@ -422,30 +423,30 @@ func (t *Tools) media(ctx context.Context, s spec, call registry.Call, field str
 }
 
 func (t *Tools) mediaOne(ctx context.Context, s spec, call registry.Call, field string, ref registry.Media) (string, error) {
-	unusable := func(message string, cause error) error {
-		return &registry.Error{Code: registry.CodeInvalidInput, Field: field, Message: message, Cause: cause}
+	unusable := func(cause error, why said.Sentence, pairs ...any) error {
+		return registry.Say(registry.CodeInvalidInput, why, pairs...).At(field).Because(cause)
 	}
 	if s.Media == "url" {
 		if t.cfg.MediaURL == nil {
-			return "", unusable("the file can't be handed on", errors.New("no public address"))
+			return "", unusable(errors.New("no public address"), said.FileHand)
 		}
 		address, err := t.cfg.MediaURL(ctx, ref)
 		if err != nil {
-			return "", unusable("the file can't be handed on", err)
+			return "", unusable(err, said.FileHand)
 		}
 		return address, nil
 	}
 	body, info, err := call.Media.OpenMedia(ctx, ref)
 	if err != nil {
-		return "", unusable("the file can't be opened", err)
+		return "", unusable(err, said.FileUnopened)
 	}
 	defer body.Close()
 	data, err := io.ReadAll(io.LimitReader(body, maxMedia+1))
 	if err != nil {
-		return "", unusable("the file can't be read", err)
+		return "", unusable(err, said.FileUnread)
 	}
 	if len(data) > maxMedia {
-		return "", unusable(fmt.Sprintf("the file has more than %d MB", maxMedia>>20), nil)
+		return "", unusable(nil, said.FileMB, "n", maxMedia>>20)
 	}
 	return "data:" + cmp.Or(info.MIMEType, http.DetectContentType(data)) + ";base64," + base64.StdEncoding.EncodeToString(data), nil
 }
@@ -486,17 +487,17 @@ func (t *Tools) send(ctx context.Context, s spec, r request, out upstream.Reques
 	return client.Do(ctx, out)
 }
 
-// hostOf is what people are told of a service's address: its name where the world knows it, and nothing of the operator's own network.
+// hostOf is what people are told of a service's address: its name where the world knows it, and "" of the operator's own network.
 func hostOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
-		return "the service"
+		return ""
 	}
 	host := strings.ToLower(u.Hostname())
 	_, notIP := netip.ParseAddr(host)
 	isInner := func(domain string) bool { return strings.HasSuffix(host, domain) }
 	if notIP == nil || !strings.Contains(host, ".") || slices.ContainsFunc(innerDomains, isInner) {
-		return "the service"
+		return ""
 	}
 	return host
 }
@@ -528,7 +529,7 @@ func inPath(path string, values map[string]any) (string, error) {
 			text = fmt.Sprint(value)
 		}
 		if text == "." || text == ".." {
-			wrong = &registry.Error{Code: registry.CodeInvalidInput, Field: name, Message: "can't be " + text}
+			wrong = registry.Say(registry.CodeInvalidInput, said.CantBe, "words", text).At(name)
 		}
 		return url.PathEscape(text)
 	})
@@ -539,7 +540,7 @@ func inPath(path string, values map[string]any) (string, error) {
 func inBody(raw json.RawMessage, values map[string]any) (any, error) {
 	body, err := decode(raw)
 	if err != nil {
-		return nil, &registry.Error{Code: registry.CodeInternal, Message: "the body of the tool's request can't be read", Cause: err}
+		return nil, registry.Say(registry.CodeInternal, said.BodyUnread).Because(err)
 	}
 	filled, _ := fillIn(body, values)
 	return filled, nil

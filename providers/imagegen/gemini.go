@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -83,10 +84,10 @@ type (
 
 func (g *gemini) draw(ctx context.Context, r request) (picture, error) {
 	if r.background == "transparent" {
-		return picture{}, &registry.Error{Code: registry.CodeInvalidInput, Field: "background", Message: "Google Gemini makes no transparent pictures: choose another background or engine"}
+		return picture{}, registry.Say(registry.CodeInvalidInput, said.PictureNoTransparent).At("background")
 	}
 	if r.format != "png" {
-		return picture{}, &registry.Error{Code: registry.CodeInvalidInput, Field: "outputFormat", Message: "Google Gemini makes PNG files only: choose png or another engine"}
+		return picture{}, registry.Say(registry.CodeInvalidInput, said.PicturePNG).At("outputFormat")
 	}
 	parts := []geminiPart{{Text: r.prompt}}
 	for _, f := range r.images {
@@ -116,7 +117,7 @@ func (a geminiAnswer) picture() ([]byte, error) {
 			}
 			data, err := base64.StdEncoding.DecodeString(inline.Data)
 			if err != nil {
-				return nil, registry.Errorf(registry.CodeBadOutput, "Gemini gave a picture that can't be read")
+				return nil, registry.Say(registry.CodeBadOutput, said.PictureUnreadAt, "service", "Gemini")
 			}
 			return data, nil
 		}
@@ -126,9 +127,9 @@ func (a geminiAnswer) picture() ([]byte, error) {
 	}
 	switch reason {
 	case "SAFETY", "IMAGE_SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST", "JAILBREAK", "RECITATION":
-		return nil, registry.Errorf(registry.CodeRefused, "Gemini does not make this picture: its rules for content exclude it")
+		return nil, registry.Say(registry.CodeRefused, said.PictureRules, "service", "Gemini")
 	}
-	return nil, registry.Errorf(registry.CodeBadOutput, "Gemini answered without a picture")
+	return nil, registry.Say(registry.CodeBadOutput, said.AnswerMissing, "service", "Gemini")
 }
 
 // geminiFailure reads {"error": {code, message, status, details}}.
@@ -145,10 +146,10 @@ func geminiFailure(answer upstream.Response) *registry.Error {
 	if json.Unmarshal(answer.Body, &body) != nil {
 		return nil
 	}
-	failure := &registry.Error{Code: registry.CodeRateLimited, Retryable: true, Message: "Gemini has too many requests at the moment"}
+	failure := registry.Say(registry.CodeRateLimited, said.ServiceBusy, "service", "Gemini").Again()
 	for _, detail := range body.Error.Details {
 		if strings.HasPrefix(detail.Reason, "API_KEY") { // which comes as a bad request
-			return registry.Errorf(registry.CodeUnauthorized, "Gemini does not accept our key; the operator has to look at it")
+			return registry.Say(registry.CodeUnauthorized, said.KeyRefused, "service", "Gemini")
 		}
 		if delay, err := time.ParseDuration(detail.RetryDelay); err == nil && delay > 0 {
 			failure.RetryAfter = delay

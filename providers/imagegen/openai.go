@@ -11,6 +11,7 @@ import (
 	"net/textproto"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -81,11 +82,11 @@ func (o *openAI) draw(ctx context.Context, r request) (picture, error) {
 		return picture{}, err
 	}
 	if len(body.Data) == 0 || body.Data[0].B64 == "" {
-		return picture{}, registry.Errorf(registry.CodeBadOutput, "OpenAI answered without a picture")
+		return picture{}, registry.Say(registry.CodeBadOutput, said.AnswerMissing, "service", "OpenAI")
 	}
 	data, err := base64.StdEncoding.DecodeString(body.Data[0].B64)
 	if err != nil {
-		return picture{}, registry.Errorf(registry.CodeBadOutput, "OpenAI gave a picture that can't be read")
+		return picture{}, registry.Say(registry.CodeBadOutput, said.PictureUnreadAt, "service", "OpenAI")
 	}
 	return picture{data: data, used: tokens{textIn: body.Usage.Details.Text, imageIn: body.Usage.Details.Image, imageOut: body.Usage.Output}}, nil
 }
@@ -137,12 +138,12 @@ func openAIFailure(answer upstream.Response) *registry.Error {
 	}
 	switch body.Error.Code {
 	case "moderation_blocked", "content_policy_violation":
-		return registry.Errorf(registry.CodeRefused, "OpenAI does not make this picture: its rules for content exclude it")
+		return registry.Say(registry.CodeRefused, said.PictureRules, "service", "OpenAI")
 	case "insufficient_quota", "billing_hard_limit_reached":
-		return registry.Errorf(registry.CodeUnavailable, "OpenAI takes no more work on this account; the operator has to look at it")
+		return registry.Say(registry.CodeUnavailable, said.ServiceNoMoney, "service", "OpenAI")
 	}
 	if answer.Status == http.StatusBadRequest && body.Error.Param == "prompt" {
-		return &registry.Error{Code: registry.CodeInvalidInput, Field: "prompt", Message: "OpenAI did not accept the description"}
+		return registry.Say(registry.CodeInvalidInput, said.PictureText, "service", "OpenAI").At("prompt")
 	}
 	return nil
 }

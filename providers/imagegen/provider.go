@@ -19,6 +19,7 @@ import (
 
 	_ "golang.org/x/image/webp"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -139,7 +140,7 @@ func (p *Provider) Call(ctx context.Context, c registry.Call) (registry.Result, 
 	alt := []rune(prompt)
 	output, err := made.output(string(alt[:min(len(alt), maxAlt)]))
 	if err != nil {
-		return registry.Result{}, registry.Errorf(registry.CodeBadOutput, "%s gave a picture that can't be read", e.label())
+		return registry.Result{}, registry.Say(registry.CodeBadOutput, said.PictureUnreadAt, "service", e.label())
 	}
 	usage := registry.Usage{RunTime: time.Since(began), Tokens: made.used.sum()}
 	if usage.Tokens > 0 {
@@ -156,10 +157,10 @@ func (p *Provider) request(c registry.Call) (engine, request, error) {
 		r.prompt += "\n\nStyle: " + style
 	}
 	if n := utf8.RuneCountInString(r.prompt); n > maxPrompt {
-		return nil, r, &registry.Error{Code: registry.CodeInvalidInput, Field: "prompt", Message: fmt.Sprintf("has %d characters with the style, at most %d are taken", n, maxPrompt)}
+		return nil, r, registry.Say(registry.CodeInvalidInput, said.TextTooLongStyle, "n", n, "most", maxPrompt).At("prompt")
 	}
 	if r.background == "transparent" && r.format == "jpeg" {
-		return nil, r, &registry.Error{Code: registry.CodeInvalidInput, Field: "outputFormat", Message: "JPEG can't be transparent: choose png or webp"}
+		return nil, r, registry.Say(registry.CodeInvalidInput, said.PictureJPEG).At("outputFormat")
 	}
 	wanted := text("engine")
 	for _, e := range p.engines {
@@ -168,7 +169,7 @@ func (p *Provider) request(c registry.Call) (engine, request, error) {
 			return e, r, nil
 		}
 	}
-	return nil, r, &registry.Error{Code: registry.CodeUnavailable, Field: "engine", Message: wanted + " has no key here; the operator can set one"}
+	return nil, r, registry.Say(registry.CodeUnavailable, said.KeyMissing, "service", wanted).At("engine")
 }
 
 // references are the pictures sent along: a list, or a single one.
@@ -185,7 +186,7 @@ func references(c registry.Call) []any {
 func readImages(ctx context.Context, c registry.Call) ([]file, error) {
 	refs := references(c)
 	if len(refs) > maxPicture {
-		return nil, &registry.Error{Code: registry.CodeInvalidInput, Field: "images", Message: fmt.Sprintf("%d pictures were sent, at most %d are taken", len(refs), maxPicture)}
+		return nil, registry.Say(registry.CodeInvalidInput, said.PicturesMany, "n", len(refs), "most", maxPicture).At("images")
 	}
 	files := make([]file, 0, len(refs))
 	for _, ref := range refs {
@@ -201,19 +202,19 @@ func readImages(ctx context.Context, c registry.Call) ([]file, error) {
 func readImage(ctx context.Context, c registry.Call, ref registry.Media) (file, error) {
 	body, info, err := c.Media.OpenMedia(ctx, ref)
 	if err != nil {
-		return file{}, &registry.Error{Code: registry.CodeInvalidInput, Field: "images", Message: "a picture can't be opened", Cause: err}
+		return file{}, registry.Say(registry.CodeInvalidInput, said.PictureUnopened).At("images").Because(err)
 	}
 	defer body.Close()
 	data, err := io.ReadAll(io.LimitReader(body, maxImage+1))
 	if err != nil {
-		return file{}, &registry.Error{Code: registry.CodeInternal, Field: "images", Message: "a picture can't be read", Cause: err}
+		return file{}, registry.Say(registry.CodeInternal, said.PictureUnread).At("images").Because(err)
 	}
 	if len(data) > maxImage {
-		return file{}, &registry.Error{Code: registry.CodeInvalidInput, Field: "images", Message: fmt.Sprintf("a picture has more than %d MB", maxImage>>20)}
+		return file{}, registry.Say(registry.CodeInvalidInput, said.PictureMB, "n", maxImage>>20).At("images")
 	}
 	mime := http.DetectContentType(data)
 	if mime != "image/png" && mime != "image/jpeg" && mime != "image/webp" {
-		return file{}, &registry.Error{Code: registry.CodeInvalidInput, Field: "images", Message: "a picture is none of PNG, JPEG and WebP"}
+		return file{}, registry.Say(registry.CodeInvalidInput, said.PictureKind).At("images")
 	}
 	name := info.Name
 	if name == "" {

@@ -34,7 +34,8 @@ func tool(engines []engine) registry.Tool {
 		names = append(names, e.label())
 	}
 	return registry.Tool{
-		ToolID: ToolID, Service: Service, DisplayName: "Image generator", CommandName: "/imagine", Category: "image", Kind: "image",
+		ToolID: ToolID, Service: Service, DisplayName: "Image generator", CommandName: "/imagine",
+		Listing: registry.Listing{Category: "image", Kind: "image"},
 		Description: "Makes a picture from a description, or changes pictures as the description says. Use it for illustrations, photos and drawings of any kind; " +
 			"send one or more pictures along to have them edited or combined. Made by " + strings.Join(names, " or ") + ".",
 		InputSchema: registry.InputSchema{
@@ -54,7 +55,8 @@ func tool(engines []engine) registry.Tool {
 			PrimaryInput: "text", SupportsFileCaption: true, SupportsReplyWithCommand: true,
 		},
 		// It changes nothing but makes something new each time: a second call is a second picture (B54).
-		Capability: registry.CapabilityRead, TimeoutMs: 90_000, RetryPolicy: &registry.RetryPolicy{MaxAttempts: 1}, IntentTags: []string{"image", "design"},
+		Execution: registry.Execution{Capability: registry.CapabilityRead, TimeoutMs: 90_000, RetryPolicy: &registry.RetryPolicy{MaxAttempts: 1}},
+		Advice:    registry.Advice{IntentTags: []string{"image", "design"}},
 	}
 }
 

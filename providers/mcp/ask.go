@@ -13,6 +13,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -40,7 +41,7 @@ type asked struct {
 	ctx     context.Context // of the call, for questions that come beside it
 	ask     registry.Asker  // nil: there is nobody to ask
 	mu      sync.Mutex
-	problem string // why the last question got no answer of its owner's; empty: it did, or there was none
+	problem said.Text // why the last question got no answer of its owner's; empty: it did, or there was none
 }
 
 // askKey leads from a call's context to the call.
@@ -59,7 +60,7 @@ func (a *asks) begin(ctx context.Context, ask registry.Asker) (context.Context, 
 }
 
 // end gives why a question of the call got no answer, and whether the connection can't tell any more whose questions are.
-func (a *asks) end(call *asked, answered bool) (problem string, spent bool) {
+func (a *asks) end(call *asked, answered bool) (problem said.Text, spent bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.open, call)
@@ -86,7 +87,7 @@ func (a *asks) of(ctx context.Context) *asked {
 	return nil
 }
 
-func (c *asked) note(problem string) {
+func (c *asked) note(problem said.Text) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.problem = problem
@@ -110,7 +111,7 @@ func (s *server) elicit(ctx context.Context, a *asks, params *sdk.ElicitParams) 
 		defer context.AfterFunc(call.ctx, cancel)()
 		return s.reply(ctx, call, q, words), nil
 	}
-	call.note(fmt.Sprintf("%s wants to know something of you that can't be answered here: %s", s.name, words))
+	call.note(said.ServerAsks.With("service", s.name, "words", words))
 	return declined, err
 }
 
@@ -126,7 +127,7 @@ func (s *server) reply(ctx context.Context, call *asked, q registry.Question, wo
 		ctx = limited
 	}
 	reply := call.ask(ctx, q)
-	call.note("")
+	call.note(said.Text{})
 	switch reply.Action {
 	case registry.ActionAccept:
 		if q.URL != "" {
@@ -139,7 +140,7 @@ func (s *server) reply(ctx context.Context, call *asked, q registry.Question, wo
 		return &sdk.ElicitResult{Action: string(reply.Action), Content: content}
 	case registry.ActionDecline:
 	default:
-		call.note(fmt.Sprintf("%s asked something and got no answer in time: %s", s.name, words))
+		call.note(said.ServerUnanswered.With("service", s.name, "words", words))
 		reply.Action = registry.ActionCancel
 	}
 	return &sdk.ElicitResult{Action: string(reply.Action)}

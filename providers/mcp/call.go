@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -45,8 +46,8 @@ func (p *Provider) Call(ctx context.Context, c registry.Call) (registry.Result, 
 		if spent {
 			s.drop(session)
 		}
-		if problem != "" && (err == nil && answer.IsError || answered(err) != nil) {
-			return registry.Result{}, registry.Errorf(registry.CodeProvider, "%s", problem)
+		if problem.Known() && (err == nil && answer.IsError || answered(err) != nil) {
+			return registry.Result{}, registry.SayText(registry.CodeProvider, problem)
 		}
 		if err == nil && answer.IsError {
 			return registry.Result{}, registry.Errorf(registry.CodeProvider, "%s", cut(s.hide(textOf(answer))))
@@ -104,9 +105,9 @@ func (s *server) failure(ctx context.Context, tool registry.Tool, err error, uns
 		if errors.Is(err, context.DeadlineExceeded) {
 			code = registry.CodeTimeout
 		}
-		return &registry.Error{Code: code, Retryable: true, Message: "the MCP server " + s.name + " does not answer", Cause: errors.New(s.hide(err.Error()))}
+		return registry.Say(code, said.ServiceSilent, "service", s.name).Again().Because(errors.New(s.hide(err.Error())))
 	}
-	return &registry.Error{Code: registry.CodeLost, Message: "the MCP server " + s.name + " did not confirm the call, and making it again could do it twice", Cause: errors.New(s.hide(err.Error()))}
+	return registry.Say(registry.CodeLost, said.LostConfirm, "service", "the MCP server "+s.name).Because(errors.New(s.hide(err.Error())))
 }
 
 func cut(text string) string { return shorter(text, maxMessage) }

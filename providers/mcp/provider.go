@@ -18,6 +18,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -204,10 +205,10 @@ func (p *Provider) fetch(ctx context.Context, s *server) ([]registry.Tool, error
 		one, err := define(s.name, s.cfg, tool)
 		switch {
 		case s.tasks.needs(tool.Name): // execution.taskSupport is required
-			one.Status = &registry.Status{State: registry.StateUnavailable, Reason: "its MCP server runs it as a task only, which is not possible from here"}
+			one.Status = registry.SayStatus(registry.StateUnavailable, said.ServiceTaskOnly.With())
 		case err != nil:
 			p.cfg.Logger.WarnContext(ctx, "a tool of an MCP server can't be used", "server", s.name, "tool", tool.Name, "error", err)
-			one.Status = &registry.Status{State: registry.StateUnavailable, Reason: "its MCP server describes its inputs in a way that can't be read"}
+			one.Status = registry.SayStatus(registry.StateUnavailable, said.ServiceInputs.With())
 		}
 		tools = append(tools, one)
 	}
@@ -330,8 +331,10 @@ func define(name string, cfg serverConfig, t *sdk.Tool) (registry.Tool, error) {
 	})
 	tool := registry.Tool{
 		ToolID: name + "." + t.Name, Service: Service, DisplayName: cmp.Or(t.Title, titleOf(t), t.Name), Description: t.Description, CommandName: commandOf(name + "_" + t.Name),
-		InputSchema: inputs, Capability: registry.CapabilityWrite, Category: name,
-		Metadata: map[string]any{serverKey: name, toolKey: t.Name},
+		InputSchema: inputs,
+		Execution:   registry.Execution{Capability: registry.CapabilityWrite},
+		Listing:     registry.Listing{Category: name},
+		Metadata:    map[string]any{serverKey: name, toolKey: t.Name},
 	}
 	if shape, err := json.Marshal(t.OutputSchema); err == nil && t.OutputSchema != nil {
 		if _, err := registry.ParseSchema(shape); err == nil { // one that can't be read says nothing about the answers
@@ -393,7 +396,7 @@ func (p *Provider) serverOf(tool registry.Tool) (*server, string, error) {
 	if s := p.servers[name]; s != nil {
 		return s, inside, nil
 	}
-	return nil, "", registry.Errorf(registry.CodeUnavailable, "the MCP server of %s is not there any more", tool.DisplayName)
+	return nil, "", registry.Say(registry.CodeUnavailable, said.ServiceGone, "tool", tool.DisplayName)
 }
 
 // Ready says that the server of a tool is not there.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/ordered"
+	"github.com/signalbox/signalbox/internal/said"
 )
 
 // auth is how one security scheme opens an operation. Secrets are named by their variables, never kept.
@@ -20,18 +21,18 @@ type auth struct {
 
 // auth gives the first of an operation's alternatives whose secrets are all there; where there is none, the
 // first, and a line that says what is missing.
-func (d *document) auth(op *ordered.Object, lookup func(string) (string, bool)) ([]auth, string) {
+func (d *document) auth(op *ordered.Object, lookup func(string) (string, bool)) ([]auth, said.Text) {
 	alternatives := op.List("security")
 	if !op.Has("security") {
 		alternatives = d.root.List("security")
 	}
 	var first []auth
-	missing := ""
+	var missing said.Text
 	for i, v := range alternatives {
 		needs, _ := v.(*ordered.Object)
 		list, problem := d.schemes(needs, lookup)
-		if problem == "" {
-			return list, ""
+		if problem.String() == "" {
+			return list, problem
 		}
 		if i == 0 {
 			first, missing = list, problem
@@ -41,7 +42,7 @@ func (d *document) auth(op *ordered.Object, lookup func(string) (string, bool)) 
 }
 
 // schemes are those that one alternative needs, all of them.
-func (d *document) schemes(needs *ordered.Object, lookup func(string) (string, bool)) ([]auth, string) {
+func (d *document) schemes(needs *ordered.Object, lookup func(string) (string, bool)) ([]auth, said.Text) {
 	var list []auth
 	var unset []string
 	for _, need := range needs.Members() {
@@ -49,7 +50,7 @@ func (d *document) schemes(needs *ordered.Object, lookup func(string) (string, b
 		scopes, _ := need.Value.([]any)
 		a, ok := d.scheme(need.Name, scheme, scopes, lookup)
 		if !ok {
-			return nil, fmt.Sprintf("its service wants the kind of sign-in %q (%s %s), which is not known here", need.Name, scheme.Text("type"), scheme.Text("scheme"))
+			return nil, said.Text{Words: fmt.Sprintf("its service wants the kind of sign-in %q (%s %s), which is not known here", need.Name, scheme.Text("type"), scheme.Text("scheme"))}
 		}
 		list = append(list, a)
 		for _, variable := range []string{a.User, a.Secret} {
@@ -59,9 +60,9 @@ func (d *document) schemes(needs *ordered.Object, lookup func(string) (string, b
 		}
 	}
 	if len(unset) > 0 {
-		return list, strings.Join(unset, " and ") + " must be set by the operator"
+		return list, said.OperatorMust.With("name", strings.Join(unset, " and "))
 	}
-	return list, ""
+	return list, said.Text{}
 }
 
 func (d *document) scheme(name string, s *ordered.Object, scopes []any, lookup func(string) (string, bool)) (auth, bool) {

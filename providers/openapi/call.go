@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -92,7 +93,7 @@ func (t *Tools) Call(ctx context.Context, call registry.Call) (registry.Result, 
 		return registry.Result{}, err
 	}
 	if !s.Pages && isPage(answer) {
-		return registry.Result{}, registry.Errorf(registry.CodeProvider, "%s answered with a page instead of data", s.Name)
+		return registry.Result{}, registry.Say(registry.CodeProvider, said.AnswerPage, "service", s.Name)
 	}
 	return registry.Result{Outputs: []registry.Output{output(call.Tool, answer)}, Usage: registry.Usage{RunTime: t.cfg.Now().Sub(began)}}, nil
 }
@@ -148,7 +149,7 @@ func (p param) put(out *upstream.Request, value any) error {
 	case "path":
 		written := p.inPath(value)
 		if written == "" || written == "." || written == ".." {
-			return &registry.Error{Code: registry.CodeInvalidInput, Field: p.Input, Message: "the value can't stand in an address"}
+			return registry.Say(registry.CodeInvalidInput, said.InputValue).At(p.Input)
 		}
 		out.Path = strings.ReplaceAll(out.Path, "{"+p.Name+"}", written)
 	case "query":
@@ -332,20 +333,20 @@ func inJSON(ctx context.Context, call registry.Call, input string) (any, error) 
 
 // file reads an input's file.
 func file(ctx context.Context, call registry.Call, input string, ref any) ([]byte, registry.MediaInfo, error) {
-	unusable := func(message string, cause error) error {
-		return &registry.Error{Code: registry.CodeInvalidInput, Field: input, Message: message, Cause: cause}
+	unusable := func(cause error, why said.Sentence, pairs ...any) error {
+		return registry.Say(registry.CodeInvalidInput, why, pairs...).At(input).Because(cause)
 	}
 	content, info, err := call.Media.OpenMedia(ctx, text(ref))
 	if err != nil {
-		return nil, info, unusable("the file can't be opened", err)
+		return nil, info, unusable(err, said.FileUnopened)
 	}
 	defer content.Close()
 	data, err := io.ReadAll(io.LimitReader(content, maxMedia+1))
 	if err != nil {
-		return nil, info, unusable("the file can't be read", err)
+		return nil, info, unusable(err, said.FileUnread)
 	}
 	if len(data) > maxMedia {
-		return nil, info, unusable(fmt.Sprintf("the file has more than %d MB", maxMedia>>20), nil)
+		return nil, info, unusable(nil, said.FileMB, "n", maxMedia>>20)
 	}
 	return data, info, nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/ordered"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -109,7 +110,7 @@ func (c *clients) put(a auth, secret string, r *upstream.Request) {
 func (c *clients) secretOf(ctx context.Context, s spec, a auth) (string, error) {
 	secret, set := c.cfg.Lookup(a.Secret)
 	if !set || secret == "" {
-		return "", registry.Errorf(registry.CodeUnavailable, "%s must be set by the operator", a.Secret)
+		return "", registry.Say(registry.CodeUnavailable, said.OperatorMust, "name", a.Secret)
 	}
 	if a.Kind != "client" {
 		return secret, nil
@@ -160,7 +161,7 @@ func (c *clients) fetchToken(ctx context.Context, into *account, s spec, a auth,
 		return err
 	}
 	if token.AccessToken == "" {
-		return registry.Errorf(registry.CodeProvider, "%s gave no token", s.Name)
+		return registry.Say(registry.CodeProvider, said.ServiceNoToken, "service", s.Name)
 	}
 	life := tokenLife
 	if seconds, err := token.ExpiresIn.Int64(); err == nil && seconds > 0 {
@@ -177,7 +178,7 @@ func tokenAddress(base, tokenURL string) (*url.URL, error) {
 		at, err = at.Parse(tokenURL)
 	}
 	if err != nil {
-		return nil, registry.Errorf(registry.CodeUnavailable, "the document's tokenUrl is no address")
+		return nil, registry.Say(registry.CodeUnavailable, said.TokenAddress)
 	}
 	return at, nil
 }
@@ -190,14 +191,14 @@ func failure(name string) func(upstream.Response) *registry.Error {
 		default:
 			return nil
 		}
-		message := name + " did not accept the values"
+		text := said.ServiceValues.With("service", name)
 		if answer.Status == http.StatusNotFound || answer.Status == http.StatusGone {
-			message = name + " does not have what was asked for"
+			text = said.ServiceLacks.With("service", name)
 		}
 		if reason := reasonOf(answer.Body); reason != "" {
-			message += ": " + reason
+			text = said.WithWords.With("text", text, "words", reason)
 		}
-		return registry.Errorf(registry.CodeInvalidInput, "%s", message)
+		return registry.SayText(registry.CodeInvalidInput, text)
 	}
 }
 

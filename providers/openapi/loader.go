@@ -23,6 +23,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/folder"
 	"github.com/signalbox/signalbox/internal/outbound"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -463,11 +464,11 @@ func (t *Tools) specOf(ctx context.Context, ref registry.Media) (spec, error) {
 	}
 	body, _, err := t.cfg.Store.OpenMedia(ctx, ref)
 	if err != nil {
-		return s, &registry.Error{Code: registry.CodeUnavailable, Message: "how the tool is called is not known any more", Cause: err}
+		return s, registry.Say(registry.CodeUnavailable, said.NoWay).Because(err)
 	}
 	defer body.Close()
 	if err := json.NewDecoder(io.LimitReader(body, maxDocument)).Decode(&s); err != nil {
-		return s, &registry.Error{Code: registry.CodeInternal, Message: "how the tool is called can't be read", Cause: err}
+		return s, registry.Say(registry.CodeInternal, said.NoWayRead).Because(err)
 	}
 	return s, nil
 }
@@ -498,7 +499,7 @@ func Check(ctx context.Context, file string, allow []string) ([]registry.Tool, [
 func (t *Tools) Ready(ctx context.Context, tool registry.Tool) error {
 	ref, _ := tool.Metadata[specKey].(string)
 	if ref == "" {
-		return registry.Errorf(registry.CodeUnavailable, "no OpenAPI document says how %s is called", tool.DisplayName)
+		return registry.Say(registry.CodeUnavailable, said.CallUndocumented, "tool", tool.DisplayName)
 	}
 	_, err := t.specOf(ctx, ref)
 	return err

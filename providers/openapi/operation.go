@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/signalbox/signalbox/internal/ordered"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -132,15 +133,16 @@ func (b *builder) identity() {
 	name := []rune(cmp.Or(sentence(summary), spelled))
 	b.tool = registry.Tool{
 		ToolID: shortened(id, maxID, id), Service: Service, DisplayName: string(name[:min(len(name), maxNameText)]), Description: cmp.Or(description, summary),
-		CommandName: command(spelled, id), Category: b.category(), Kind: "openapi", Capability: registry.CapabilityWrite,
+		CommandName: command(spelled, id),
+		Listing:     registry.Listing{Category: b.category(), Kind: "openapi"},
+		Execution:   registry.Execution{Capability: registry.CapabilityWrite, Idempotent: b.op.method == "get" || b.op.method == "put" || b.op.method == "delete"},
 		InputSchema: registry.InputSchema{}, Metadata: map[string]any{"document": b.doc.name},
-		Idempotent: b.op.method == "get" || b.op.method == "put" || b.op.method == "delete",
 	}
 	if b.op.method == "get" {
 		b.tool.Capability = registry.CapabilityRead
 	}
 	if o.Bool("deprecated") {
-		b.tool.Status = &registry.Status{State: registry.StateDeprecated, Reason: "its service is about to remove it"}
+		b.tool.Status = registry.SayStatus(registry.StateDeprecated, said.ReasonRemoved.With())
 	}
 	b.spec = spec{Name: cmp.Or(b.doc.root.Object("info").Text("title"), b.doc.name), Method: strings.ToUpper(b.op.method), Path: b.op.path}
 }
@@ -221,9 +223,9 @@ func (b *builder) connection() {
 	b.spec.BaseURL = base
 	auth, missing := b.doc.auth(b.op.object, b.lookup)
 	b.spec.Auth = auth
-	if missing != "" {
-		b.tool.Status = &registry.Status{State: registry.StateUnavailable, Reason: missing}
-		b.warn("%s", missing)
+	if reason := missing.String(); reason != "" {
+		b.tool.Status = registry.SayStatus(registry.StateUnavailable, missing)
+		b.warn("%s", reason)
 	}
 }
 
@@ -316,9 +318,8 @@ func (b *builder) secret(p *ordered.Object, name, in string) {
 		b.warn("its %s %s is sent once %s is set by the operator", in, name, a.Secret)
 		return
 	}
-	missing := a.Secret + " must be set by the operator"
-	b.tool.Status = &registry.Status{State: registry.StateUnavailable, Reason: missing}
-	b.warn("%s", missing)
+	b.tool.Status = registry.SayStatus(registry.StateUnavailable, said.OperatorMust.With("name", a.Secret))
+	b.warn("%s", b.tool.Status.Reason)
 }
 
 // free gives an input's name, with where it goes if another has that name.

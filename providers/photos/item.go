@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -45,7 +46,7 @@ func attribution(i Item, s source) Attribution {
 }
 
 func noPhoto(name string) *registry.Error {
-	return &registry.Error{Code: registry.CodeInvalidInput, Field: "photoId", Message: "there is no such photo at " + name}
+	return registry.Say(registry.CodeInvalidInput, said.PhotoNone, "service", name).At("photoId")
 }
 
 // missing tells a photo that is not there from other troubles.

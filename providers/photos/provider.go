@@ -20,6 +20,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/outbound"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -109,7 +110,7 @@ func (p *Provider) Call(ctx context.Context, c registry.Call) (registry.Result, 
 	case ImportToolID:
 		return p.importPhoto(ctx, c)
 	}
-	return registry.Result{}, registry.Errorf(registry.CodeUnavailable, "%s is not offered any more", c.Tool.DisplayName)
+	return registry.Result{}, registry.Say(registry.CodeUnavailable, said.NotOffered, "tool", c.Tool.DisplayName)
 }
 
 func text(c registry.Call, name string) string {
@@ -142,7 +143,7 @@ func (p *Provider) wanted(c registry.Call) ([]source, error) {
 	}
 	i := slices.IndexFunc(p.sources, func(s source) bool { return s.name() == name })
 	if i < 0 {
-		return nil, &registry.Error{Code: registry.CodeInvalidInput, Field: "provider", Message: "there are no photos of this source here; choose " + labels(p.sources)}
+		return nil, registry.Say(registry.CodeInvalidInput, said.PhotoSource, "names", labels(p.sources)).At("provider")
 	}
 	return p.sources[i : i+1], nil
 }
@@ -151,7 +152,7 @@ func (p *Provider) searchUnsplash(ctx context.Context, c registry.Call) (registr
 	q := query{text: text(c, "query"), limit: limit(c, searchLimit, searchMost)}
 	i := slices.IndexFunc(p.sources, func(s source) bool { return s.name() == "unsplash" })
 	if i < 0 {
-		return registry.Result{}, registry.Errorf(registry.CodeUnavailable, "Unsplash has no key here; the operator can set one")
+		return registry.Result{}, registry.Say(registry.CodeUnavailable, said.KeyMissing, "service", "Unsplash")
 	}
 	items, err := p.sources[i].search(ctx, q)
 	if err != nil {
@@ -225,7 +226,7 @@ func (p *Provider) importPhoto(ctx context.Context, c registry.Call) (registry.R
 	name := item.Provider + "-" + item.ID + extension
 	ref, info, err := p.cfg.Store.Keep(ctx, bytes.NewReader(data), assets.Meta{Name: name, Owner: c.UserID, Kind: assets.Result})
 	if err != nil {
-		return registry.Result{}, &registry.Error{Code: registry.CodeInternal, Message: "the photo can't be stored", Cause: err}
+		return registry.Result{}, registry.Say(registry.CodeInternal, said.PhotoStore).Because(err)
 	}
 	if err := from[0].used(ctx, item); err != nil {
 		return registry.Result{}, err
@@ -245,7 +246,7 @@ var extensions = map[string]string{"image/jpeg": ".jpg", "image/png": ".png", "i
 
 // fetch gives a photo and the extension of its format.
 func (p *Provider) fetch(ctx context.Context, item Item) ([]byte, string, error) {
-	broken := &registry.Error{Code: registry.CodeProvider, Retryable: true, Message: "the photo can't be fetched from its source"}
+	broken := registry.Say(registry.CodeProvider, said.PhotoFetch).Again()
 	content, _, err := outbound.Get(ctx, p.cfg.Guard, item.ImageURL, maxPhoto)
 	if err != nil {
 		broken.Cause = err
@@ -259,7 +260,7 @@ func (p *Provider) fetch(ctx context.Context, item Item) ([]byte, string, error)
 	}
 	extension := extensions[http.DetectContentType(data)]
 	if extension == "" {
-		return nil, "", registry.Errorf(registry.CodeBadOutput, "the source gave something that is no picture")
+		return nil, "", registry.Say(registry.CodeBadOutput, said.PhotoKind)
 	}
 	return data, extension, nil
 }
@@ -267,7 +268,7 @@ func (p *Provider) fetch(ctx context.Context, item Item) ([]byte, string, error)
 // Ready says that a tool is none of those that are offered.
 func (p *Provider) Ready(_ context.Context, tool registry.Tool) error {
 	if !slices.Contains([]string{SearchToolID, BrowseToolID, ImportToolID}, tool.ToolID) {
-		return registry.Errorf(registry.CodeUnavailable, "%s is not offered any more", tool.DisplayName)
+		return registry.Say(registry.CodeUnavailable, said.NotOffered, "tool", tool.DisplayName)
 	}
 	return nil
 }

@@ -57,8 +57,11 @@ func tools(sources []source) []registry.Tool {
 
 func tool(id, name string, capability registry.Capability, description string, inputs registry.InputSchema, outputs registry.OutputSchema) registry.Tool {
 	return registry.Tool{
-		ToolID: id, Service: Service, DisplayName: name, Description: description, Category: "external", Kind: "photo", InputSchema: inputs, OutputSchema: outputs,
-		Capability: capability, Idempotent: true, TimeoutMs: 30_000, RetryPolicy: &registry.RetryPolicy{MaxAttempts: 2, BackoffMs: 500}, IntentTags: []string{"image", "photo"},
+		ToolID: id, Service: Service, DisplayName: name, Description: description,
+		Listing:     registry.Listing{Category: "external", Kind: "photo"},
+		InputSchema: inputs, OutputSchema: outputs,
+		Execution: registry.Execution{Capability: capability, Idempotent: true, TimeoutMs: 30_000, RetryPolicy: &registry.RetryPolicy{MaxAttempts: 2, BackoffMs: 500}},
+		Advice:    registry.Advice{IntentTags: []string{"image", "photo"}},
 	}
 }
 

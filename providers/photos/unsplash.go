@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -133,7 +134,7 @@ func (u *unsplash) photo(ctx context.Context, id string) (Item, error) {
 func (u *unsplash) used(ctx context.Context, item Item) error {
 	address, err := url.Parse(item.track)
 	if err != nil || item.track == "" {
-		return registry.Errorf(registry.CodeProvider, "Unsplash does not say how to count the use of a photo")
+		return registry.Say(registry.CodeProvider, said.PhotoCount, "service", "Unsplash")
 	}
 	return u.client.Get(ctx, strings.TrimPrefix(address.Path, u.root), address.Query(), nil)
 }
@@ -141,7 +142,7 @@ func (u *unsplash) used(ctx context.Context, item Item) error {
 // unsplashFailure reads the quota's refusal, which comes as a 403 in plain text.
 func unsplashFailure(answer upstream.Response) *registry.Error {
 	if answer.Status == http.StatusForbidden && strings.Contains(strings.ToLower(string(answer.Body)), "rate limit") {
-		return &registry.Error{Code: registry.CodeRateLimited, Retryable: true, Message: "Unsplash has had enough requests for this hour"}
+		return registry.Say(registry.CodeRateLimited, said.PhotoEnough, "service", "Unsplash").Again()
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/outbound"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -73,8 +74,7 @@ func (p *Provider) Call(ctx context.Context, c registry.Call) (registry.Result, 
 	code := ""
 	if err != nil {
 		failure := registry.AsError(err)
-		code, failure.Message = string(failure.Code), cut(failure.Message)
-		err = failure
+		code, err = string(failure.Code), failure.Map(cut)
 	}
 	p.cfg.Logger.InfoContext(ctx, "remote call", "tool", r.ToolName, "ok", err == nil, "latencyMs", took.Milliseconds(), "errorCode", code, "remembered", remembered,
 		"traceId", r.Context.TraceID, "sessionId", r.Context.SessionID, "siteId", r.Context.SiteID, "plannerProvider", r.Context.PlannerProvider)
@@ -148,17 +148,17 @@ func (l *line) call(ctx context.Context, r request) (json.RawMessage, error) {
 		Data json.RawMessage `json:"data"`
 	}
 	if err := l.client.Decode(answer, &body); err != nil {
-		return nil, registry.Errorf(registry.CodeBadOutput, "%s answered with something other than {\"data\": ...}", r.ToolName)
+		return nil, registry.Say(registry.CodeBadOutput, said.AnswerWrong, "service", r.ToolName, "words", "{\"data\": ...}")
 	}
 	if body.Data == nil {
-		return nil, registry.Errorf(registry.CodeBadOutput, "the answer of %s has no member data", r.ToolName)
+		return nil, registry.Say(registry.CodeBadOutput, said.AnswerWithoutData, "service", r.ToolName)
 	}
 	value, err := decode(body.Data)
 	if err != nil {
 		return nil, err
 	}
 	if err := l.output.Check(value); err != nil {
-		return nil, registry.Errorf(registry.CodeBadOutput, "the answer of %s does not fit its outputSchema: %s", r.ToolName, err)
+		return nil, registry.Say(registry.CodeBadOutput, said.AnswerShape, "service", r.ToolName, "words", err)
 	}
 	return body.Data, nil
 }
@@ -183,7 +183,7 @@ func (p *Provider) lineOf(ctx context.Context, tool registry.Tool) (*line, error
 		return nil, err
 	}
 	if !current.enabled() {
-		return nil, registry.Errorf(registry.CodeUnavailable, "%s was removed or disabled", tool.ToolID)
+		return nil, registry.Say(registry.CodeUnavailable, said.Removed, "tool", tool.ToolID)
 	}
 	ref, _ := tool.Metadata[specKey].(string)
 	p.mu.Lock()
@@ -196,7 +196,7 @@ func (p *Provider) lineOf(ctx context.Context, tool registry.Tool) (*line, error
 			return nil, err
 		}
 		if !current.leadsTo(s) { // the headers are not meant for it
-			return nil, registry.Errorf(registry.CodeUnavailable, "%s has moved since the run was accepted; run it again", tool.ToolID)
+			return nil, registry.Say(registry.CodeUnavailable, said.Moved, "tool", tool.ToolID)
 		}
 	case current.leadsTo(known.spec) && !maps.Equal(known.headers, current.StaticHeaders):
 		s = known.spec
@@ -220,7 +220,7 @@ func (p *Provider) current(ctx context.Context, name string) (sourced, error) {
 	key, no := keyOf(name), false
 	k, found, err := p.db.get(ctx, p.cfg.Pool, key)
 	if k.unreadable != nil {
-		err = &registry.Error{Code: registry.CodeUnavailable, Message: fmt.Sprintf("%s can't be called: its headers can't be read", name), Cause: k.unreadable}
+		err = registry.Say(registry.CodeUnavailable, said.HeadersUnread, "name", name).Because(k.unreadable)
 	}
 	if err != nil || found {
 		return sourced{k.Entry, fromAPI}, err
@@ -241,7 +241,7 @@ func (p *Provider) earlier(ctx context.Context, ref registry.Media) (s spec, err
 		err = json.NewDecoder(io.LimitReader(body, maxFile)).Decode(&s)
 	}
 	if err != nil {
-		return s, &registry.Error{Code: registry.CodeUnavailable, Message: "how the tool was called is not known any more; run it again", Cause: err}
+		return s, registry.Say(registry.CodeUnavailable, said.NoWayAgain).Because(err)
 	}
 	return s, nil
 }
@@ -276,7 +276,7 @@ func (p *Provider) newLine(s spec, headers map[string]string) (*line, error) {
 
 // failure is the error behind an answer other than 2xx: its status and how it begins.
 func (l *line) failure(answer upstream.Response) *registry.Error {
-	e := registry.Errorf(registry.CodeProvider, "the endpoint answered %d: %s", answer.Status, l.client.Excerpt(answer.Body))
+	e := registry.Say(registry.CodeProvider, said.EndpointSaid, "status", answer.Status, "words", l.client.Excerpt(answer.Body))
 	switch answer.Status {
 	case http.StatusTooManyRequests:
 		e.Code, e.Retryable = registry.CodeRateLimited, true
@@ -322,7 +322,7 @@ func (p *Provider) outputs(schema registry.OutputSchema, data json.RawMessage) (
 		default:
 			address, ok := one.(string)
 			if !ok || !strings.HasPrefix(address, "https://") && !strings.HasPrefix(address, "http://") {
-				return nil, registry.Errorf(registry.CodeBadOutput, "%s is no address of a file", field.Name)
+				return nil, registry.Say(registry.CodeBadOutput, said.ResultAddressOf, "name", field.Name)
 			}
 			outputs = append(outputs, upstream.File(p.cfg.Guard, field.Name, field.Type, address, registry.MediaInfo{}))
 		}

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/internal/signature"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
@@ -123,7 +124,7 @@ func (p *Provider) describe(ctx context.Context, model string) (registry.Tool, e
 		} `json:"components"`
 	}
 	if err := upstream.DecodeNumbers(m.Schema, &document); err != nil || m.ID == "" {
-		return registry.Tool{}, registry.Errorf(registry.CodeBadOutput, "Replicate has no version of this model with a schema of its inputs")
+		return registry.Tool{}, registry.Say(registry.CodeBadOutput, said.ModelVersion, "service", "Replicate")
 	}
 	schemas := document.Components.Schemas
 	price, known := p.cfg.Prices.Of(Service, name)
@@ -158,7 +159,7 @@ func makesFiles(schemas upstream.ModelSchemas) bool {
 // nobody can tell.
 func (p *Provider) Submit(ctx context.Context, c registry.Call) (registry.Ticket, error) {
 	if c.Repeated && !p.refused.Take(c.Handle) {
-		return registry.Ticket{}, registry.Errorf(registry.CodeLost, "nobody knows whether Replicate took the run, and sending it again could make it twice")
+		return registry.Ticket{}, registry.Say(registry.CodeLost, said.LostRun, "service", "Replicate")
 	}
 	id, err := p.start(ctx, c)
 	if err != nil {
@@ -188,7 +189,7 @@ func (p *Provider) start(ctx context.Context, c registry.Call) (string, error) {
 		return "", err
 	}
 	if made.ID == "" {
-		return "", registry.Errorf(registry.CodeProvider, "Replicate took the run without naming it")
+		return "", registry.Say(registry.CodeProvider, said.ServiceRunUnnamed, "service", "Replicate")
 	}
 	return made.ID, nil
 }
@@ -220,7 +221,7 @@ func (p *Provider) Poll(ctx context.Context, t registry.Ticket) (registry.Progre
 	case registry.RunSucceeded:
 		outputs := upstream.ModelOutputs(p.cfg.Guard, now.Output, t.Extra[keyText] == "")
 		if len(outputs) == 0 {
-			return registry.Progress{State: registry.RunFailed, Err: registry.Errorf(registry.CodeBadOutput, "Replicate ended the run without a result, or keeps it no longer")}, nil
+			return registry.Progress{State: registry.RunFailed, Err: registry.Say(registry.CodeBadOutput, said.AnswerWithoutResultKept, "service", "Replicate")}, nil
 		}
 		progress.Result = &registry.Result{Outputs: outputs, Usage: upstream.ModelUsage(t, outputs, "", registry.Usage{RunTime: now.took()})}
 	}
@@ -253,11 +254,11 @@ func stateOf(word string) registry.Progress {
 }
 
 // failed is what went wrong with a prediction. Models say it in words of their own, which are for logs.
-func failed(said any) *registry.Error {
-	words, _ := said.(string)
-	failure := registry.Errorf(registry.CodeProvider, "the model could not do it")
+func failed(why any) *registry.Error {
+	words, _ := why.(string)
+	failure := registry.Say(registry.CodeProvider, said.ModelCould)
 	if low := strings.ToLower(words); strings.Contains(low, "nsfw") || strings.Contains(low, "sensitive") || strings.Contains(low, "safety") {
-		failure = registry.Errorf(registry.CodeRefused, "the model does not make this: its rules for content exclude it")
+		failure = registry.Say(registry.CodeRefused, said.ModelRules)
 	}
 	failure.Cause = errors.New(words[:min(len(words), 500)])
 	return failure
@@ -289,7 +290,7 @@ func (p *Provider) VerifyCallback(ctx context.Context, r registry.CallbackReques
 // Ready says that a definition names no version of a model to run.
 func (p *Provider) Ready(_ context.Context, tool registry.Tool) error {
 	if name, _ := tool.Metadata[keyVersion].(string); name == "" {
-		return registry.Errorf(registry.CodeUnavailable, "%s names no version of a model to run", tool.DisplayName)
+		return registry.Say(registry.CodeUnavailable, said.ModelVersionNone, "tool", tool.DisplayName)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -92,31 +93,31 @@ func (p *Provider) upload(ctx context.Context, c registry.Call, field, ref strin
 		Method: http.MethodPost, Path: "upload", Body: &form, ContentType: writer.FormDataContentType(), Repeatable: true, // a second copy does no harm
 	}, &stored)
 	if err == nil && stored.Token == "" {
-		err = registry.Errorf(registry.CodeProvider, "Tripo stored a picture without naming it")
+		err = registry.Say(registry.CodeProvider, said.PictureUnstored, "service", "Tripo")
 	}
 	return fileRef{Type: kind, Token: stored.Token}, err
 }
 
 // readPicture gives a picture and the service's word for its format.
 func readPicture(ctx context.Context, c registry.Call, field, ref string) (data []byte, kind string, err error) {
-	wrong := func(code registry.Code, cause error, message string) error {
-		return &registry.Error{Code: code, Field: field, Message: message, Cause: cause}
+	wrong := func(code registry.Code, cause error, why said.Sentence, pairs ...any) error {
+		return registry.Say(code, why, pairs...).At(field).Because(cause)
 	}
 	body, _, err := c.Media.OpenMedia(ctx, ref)
 	if err != nil {
-		return nil, "", wrong(registry.CodeInvalidInput, err, "the picture can't be opened")
+		return nil, "", wrong(registry.CodeInvalidInput, err, said.PictureUnopened)
 	}
 	defer body.Close()
 	data, err = io.ReadAll(io.LimitReader(body, maxPicture+1))
 	if err != nil {
-		return nil, "", wrong(registry.CodeInternal, err, "the picture can't be read")
+		return nil, "", wrong(registry.CodeInternal, err, said.PictureUnread)
 	}
 	kind = map[string]string{"image/png": "png", "image/jpeg": "jpg", "image/webp": "webp"}[http.DetectContentType(data)]
 	switch {
 	case len(data) > maxPicture:
-		return nil, "", wrong(registry.CodeInvalidInput, nil, fmt.Sprintf("the picture has more than %d MB", maxPicture>>20))
+		return nil, "", wrong(registry.CodeInvalidInput, nil, said.PictureMB, "n", maxPicture>>20)
 	case kind == "":
-		return nil, "", wrong(registry.CodeInvalidInput, nil, "the file is none of PNG, JPEG and WebP")
+		return nil, "", wrong(registry.CodeInvalidInput, nil, said.PictureKind)
 	}
 	return data, kind, nil
 }

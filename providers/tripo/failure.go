@@ -3,6 +3,7 @@ package tripo
 import (
 	"encoding/json"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -23,31 +24,31 @@ func byCode(code int) *registry.Error {
 	if known := byKnownCode(code); known != nil {
 		return known
 	}
-	return registry.Errorf(registry.CodeProvider, "Tripo could not make the model")
+	return registry.Say(registry.CodeProvider, said.ModelMake, "service", "Tripo")
 }
 
 func byKnownCode(code int) *registry.Error {
 	switch code {
 	case 1000, 1001:
-		return &registry.Error{Code: registry.CodeProvider, Retryable: true, Message: "Tripo has a problem of its own"}
+		return registry.Say(registry.CodeProvider, said.ServiceProblem, "service", "Tripo").Again()
 	case 1002, 1005:
-		return registry.Errorf(registry.CodeUnauthorized, "Tripo does not accept our key; the operator has to look at it")
+		return registry.Say(registry.CodeUnauthorized, said.KeyRefused, "service", "Tripo")
 	case 1003, 1004:
-		return registry.Errorf(registry.CodeInvalidInput, "Tripo did not accept the values: not every version takes all of them")
+		return registry.Say(registry.CodeInvalidInput, said.ServiceValuesSome, "service", "Tripo")
 	case 2000:
-		return &registry.Error{Code: registry.CodeRateLimited, Retryable: true, Message: "Tripo has too much to do at the moment"}
+		return registry.Say(registry.CodeRateLimited, said.ServiceBusyWork, "service", "Tripo").Again()
 	case 2001:
-		return registry.Errorf(registry.CodeLost, "Tripo does not know the task")
+		return registry.Say(registry.CodeLost, said.ServiceTaskUnknown, "service", "Tripo")
 	case 2003, 2004:
-		return registry.Errorf(registry.CodeInvalidInput, "Tripo can't use a picture: try another one")
+		return registry.Say(registry.CodeInvalidInput, said.PictureUse, "service", "Tripo")
 	case 2006:
-		return registry.Errorf(registry.CodeInvalidInput, "Tripo can't go on from this model: its task is of another kind")
+		return registry.Say(registry.CodeInvalidInput, said.ServiceModelKind, "service", "Tripo")
 	case 2008:
-		return registry.Errorf(registry.CodeRefused, "Tripo does not make this model: its rules for content exclude it")
+		return registry.Say(registry.CodeRefused, said.ServiceModelRules, "service", "Tripo")
 	case 2010:
-		return registry.Errorf(registry.CodeUnavailable, "Tripo takes no more work on this account; the operator has to look at it")
+		return registry.Say(registry.CodeUnavailable, said.ServiceNoMoney, "service", "Tripo")
 	case 2015:
-		return registry.Errorf(registry.CodeInvalidInput, "Tripo does not have this version any more: choose another one")
+		return registry.Say(registry.CodeInvalidInput, said.ServiceVersion, "service", "Tripo")
 	}
 	return nil
 }

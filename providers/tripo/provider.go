@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -103,7 +104,7 @@ func (p *Provider) Price(_ context.Context, c registry.Call) (registry.Price, er
 func (p *Provider) taskOf(c registry.Call) (task, error) {
 	i := slices.IndexFunc(p.tasks, func(t task) bool { return t.id() == c.Tool.ToolID })
 	if i < 0 {
-		return task{}, registry.Errorf(registry.CodeUnavailable, "%s is not offered any more", c.Tool.DisplayName)
+		return task{}, registry.Say(registry.CodeUnavailable, said.NotOffered, "tool", c.Tool.DisplayName)
 	}
 	return p.tasks[i], nil
 }
@@ -138,7 +139,7 @@ func (p *Provider) Submit(ctx context.Context, c registry.Call) (registry.Ticket
 		return registry.Ticket{}, err
 	}
 	if c.Repeated && !p.refused.Take(c.Handle) {
-		return registry.Ticket{}, registry.Errorf(registry.CodeLost, "nobody knows whether Tripo took the task, and sending it again could make it twice")
+		return registry.Ticket{}, registry.Say(registry.CodeLost, said.LostTask, "service", "Tripo")
 	}
 	id, err := p.start(ctx, t, c)
 	if err != nil {
@@ -164,7 +165,7 @@ func (p *Provider) start(ctx context.Context, t task, c registry.Call) (string, 
 		return "", err
 	}
 	if made.ID == "" {
-		return "", registry.Errorf(registry.CodeProvider, "Tripo took the task without naming it")
+		return "", registry.Say(registry.CodeProvider, said.ServiceTaskUnnamed, "service", "Tripo")
 	}
 	return made.ID, nil
 }
@@ -209,7 +210,7 @@ func (p *Provider) progress(t registry.Ticket, now state) registry.Progress {
 	case "banned":
 		return failedBy(byCode(2008))
 	case "expired":
-		return failedBy(registry.Errorf(registry.CodeTimeout, "the task expired at Tripo"))
+		return failedBy(registry.Say(registry.CodeTimeout, said.TaskExpired, "service", "Tripo"))
 	}
 	return registry.Progress{State: registry.RunRunning, Unknown: now.Status}
 }
@@ -221,7 +222,7 @@ func failedBy(err *registry.Error) registry.Progress {
 func (p *Provider) finished(t registry.Ticket, now state) registry.Progress {
 	model := cmp.Or(now.Output.PBR, now.Output.Model, now.Output.Base)
 	if model == "" {
-		return failedBy(registry.Errorf(registry.CodeBadOutput, "Tripo ended the task without a model"))
+		return failedBy(registry.Say(registry.CodeBadOutput, said.AnswerWithoutModel, "service", "Tripo"))
 	}
 	outputs := []registry.Output{p.file(outModel, "file", model)}
 	if now.Output.Rendered != "" {
@@ -252,7 +253,7 @@ func (p *Provider) file(name, kind, address string) registry.Output {
 // Ready says that a tool is none of those that are offered.
 func (p *Provider) Ready(_ context.Context, tool registry.Tool) error {
 	if !slices.ContainsFunc(p.tasks, func(t task) bool { return t.id() == tool.ToolID }) {
-		return registry.Errorf(registry.CodeUnavailable, "%s is not offered any more", tool.DisplayName)
+		return registry.Say(registry.CodeUnavailable, said.NotOffered, "tool", tool.DisplayName)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -64,7 +65,8 @@ func (t task) tool(rate json.Number) registry.Tool {
 		primary = string(t.Inputs[0].Type)
 	}
 	return registry.Tool{
-		ToolID: t.id(), Service: Service, DisplayName: t.Name, Description: t.Description + " Made by Tripo.", CommandName: t.Command, Category: "3d", Kind: "3d",
+		ToolID: t.id(), Service: Service, DisplayName: t.Name, Description: t.Description + " Made by Tripo.", CommandName: t.Command,
+		Listing:     registry.Listing{Category: "3d", Kind: "3d"},
 		InputSchema: t.Inputs.Clone(),
 		OutputSchema: registry.OutputSchema{
 			{Name: outModel, Type: "file", Description: "The model."},
@@ -72,7 +74,8 @@ func (t task) tool(rate json.Number) registry.Tool {
 		},
 		CostingModel:  &registry.CostingModel{Rate: rate, Unit: registry.UnitRequest, RateSource: registry.RateAPI},
 		PlatformHints: &registry.PlatformHints{PrimaryInput: primary, SupportsFileCaption: primary == "image", SupportsReplyWithCommand: true},
-		DeliveryMode:  registry.DeliveryAsync, TimeoutMs: 30 * 60 * 1000, RetryPolicy: &registry.RetryPolicy{MaxAttempts: 2, BackoffMs: 5000}, IntentTags: []string{"3d"},
+		Execution:     registry.Execution{DeliveryMode: registry.DeliveryAsync, TimeoutMs: 30 * 60 * 1000, RetryPolicy: &registry.RetryPolicy{MaxAttempts: 2, BackoffMs: 5000}},
+		Advice:        registry.Advice{IntentTags: []string{"3d"}},
 	}
 }
 
@@ -81,7 +84,7 @@ func (t task) check(inputs map[string]any) error {
 	for name, limit := range t.Limits {
 		text, _ := inputs[name].(string)
 		if n := len([]rune(text)); n > limit {
-			return &registry.Error{Code: registry.CodeInvalidInput, Field: name, Message: fmt.Sprintf("has %d characters, at most %d are taken", n, limit)}
+			return registry.Say(registry.CodeInvalidInput, said.TextTooLong, "n", n, "most", limit).At(name)
 		}
 	}
 	return nil

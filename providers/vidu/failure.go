@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -31,29 +32,29 @@ func byCode(code string) *registry.Error {
 	if known := byKnownCode(code); known != nil {
 		return known
 	}
-	return registry.Errorf(registry.CodeProvider, "Vidu could not make the video")
+	return registry.Say(registry.CodeProvider, said.ServiceVideo, "service", "Vidu")
 }
 
 func byKnownCode(code string) *registry.Error {
 	switch code {
 	case "AuditSubmitIllegal", "TaskPromptPolicyViolation", "CreationPolicyViolation":
-		return registry.Errorf(registry.CodeRefused, "Vidu does not make this video: its rules for content exclude it")
+		return registry.Say(registry.CodeRefused, said.ServiceVideoRules, "service", "Vidu")
 	case "PageSizeOutOfRange", "ImageDownloadFailure", "ImageFormatInvalid", "ImageCheckBodyJointsFailed", "ImageCheckFaceFailed", "ImageObjectsUndetected":
-		return registry.Errorf(registry.CodeInvalidInput, "Vidu can't use a picture (%s): try another one", code)
+		return registry.Say(registry.CodeInvalidInput, said.PictureUseWhy, "service", "Vidu", "words", code)
 	case "FieldLacking", "FieldUnwanted", "FieldItemCountOutOfRange", "FieldInvalid", "BadRequest":
-		return registry.Errorf(registry.CodeInvalidInput, "Vidu did not accept the values (%s)", code)
+		return registry.Say(registry.CodeInvalidInput, said.ServiceValuesWhy, "service", "Vidu", "words", code)
 	case "CreditInsufficient":
-		return registry.Errorf(registry.CodeUnavailable, "Vidu takes no more work on this account; the operator has to look at it")
+		return registry.Say(registry.CodeUnavailable, said.ServiceNoMoney, "service", "Vidu")
 	case "ModelUnavailable":
-		return &registry.Error{Code: registry.CodeUnavailable, Field: "model", Message: "Vidu does not have this model at the moment: choose another one"}
+		return registry.Say(registry.CodeUnavailable, said.ServiceModelGone, "service", "Vidu").At("model")
 	case "OperationInProcess", "QuotaExceeded", "TooManyRequests", "SystemThrottling":
-		return &registry.Error{Code: registry.CodeRateLimited, Retryable: true, Message: "Vidu has too much to do at the moment"}
+		return registry.Say(registry.CodeRateLimited, said.ServiceBusyWork, "service", "Vidu").Again()
 	case "TaskNotFound", "CreationNotFound":
-		return registry.Errorf(registry.CodeLost, "Vidu does not know the task")
+		return registry.Say(registry.CodeLost, said.ServiceTaskUnknown, "service", "Vidu")
 	case "UserCancelled", "Canceled":
-		return registry.Errorf(registry.CodeCanceled, "the task was cancelled at Vidu")
+		return registry.Say(registry.CodeCanceled, said.CanceledTask, "service", "Vidu")
 	case "InternalServiceFailure":
-		return &registry.Error{Code: registry.CodeProvider, Retryable: true, Message: "Vidu has a problem of its own"}
+		return registry.Say(registry.CodeProvider, said.ServiceProblem, "service", "Vidu").Again()
 	}
 	return nil
 }

@@ -24,6 +24,7 @@ import (
 
 	_ "golang.org/x/image/webp"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -123,13 +124,13 @@ func (p *Provider) Price(_ context.Context, c registry.Call) (registry.Price, er
 func (p *Provider) taskOf(c registry.Call) (task, model, error) {
 	i := slices.IndexFunc(p.tasks, func(t task) bool { return t.id() == c.Tool.ToolID })
 	if i < 0 {
-		return task{}, model{}, registry.Errorf(registry.CodeUnavailable, "%s is not offered any more", c.Tool.DisplayName)
+		return task{}, model{}, registry.Say(registry.CodeUnavailable, said.NotOffered, "tool", c.Tool.DisplayName)
 	}
 	t := p.tasks[i]
 	name, _ := c.Inputs["model"].(string)
 	m, ok := t.model(name)
 	if len(t.models) > 0 && !ok {
-		return t, m, wrong("model", "%s is not offered any more", name)
+		return t, m, registry.Say(registry.CodeInvalidInput, said.NotOffered, "tool", name).At("model")
 	}
 	return t, m, nil
 }
@@ -179,7 +180,7 @@ func (p *Provider) Submit(ctx context.Context, c registry.Call) (registry.Ticket
 		return registry.Ticket{}, arrived(err)
 	}
 	if answer.id() == "" {
-		return registry.Ticket{}, registry.Errorf(registry.CodeProvider, "Vidu took the task without naming it")
+		return registry.Ticket{}, registry.Say(registry.CodeProvider, said.ServiceTaskUnnamed, "service", "Vidu")
 	}
 	return p.ticket(c, answer.id()), nil
 }
@@ -189,7 +190,7 @@ func arrived(err error) error {
 	if !errors.Is(err, upstream.ErrUnconfirmed) {
 		return err
 	}
-	return &registry.Error{Code: registry.CodeUnavailable, Retryable: true, Message: "Vidu did not confirm the task", Cause: err}
+	return registry.Say(registry.CodeUnavailable, said.ServiceTaskUnconfirmed, "service", "Vidu").Again().Because(err)
 }
 
 func (p *Provider) ticket(c registry.Call, id string) registry.Ticket {
@@ -200,7 +201,7 @@ func (p *Provider) ticket(c registry.Call, id string) registry.Ticket {
 func (p *Provider) Find(ctx context.Context, c registry.Call) (registry.Ticket, error) {
 	id, err := p.find(ctx, c.Handle)
 	if err == nil && id == "" {
-		err = registry.Errorf(registry.CodeLost, "Vidu does not know the task")
+		err = registry.Say(registry.CodeLost, said.ServiceTaskUnknown, "service", "Vidu")
 	}
 	return p.ticket(c, id), err
 }
@@ -246,7 +247,7 @@ func (p *Provider) body(ctx context.Context, t task, m model, c registry.Call) (
 	if t.upscales {
 		address, err := p.cfg.MediaURL(ctx, fmt.Sprint(c.Inputs["video"]))
 		if err != nil {
-			return nil, &registry.Error{Code: registry.CodeInvalidInput, Field: "video", Message: "the video can't be handed on", Cause: err}
+			return nil, registry.Say(registry.CodeInvalidInput, said.VideoHand).At("video").Because(err)
 		}
 		body["video_url"] = address
 	}
@@ -289,7 +290,7 @@ func readPictures(ctx context.Context, t task, c registry.Call) ([]string, error
 			uris, sizes = append(uris, uri), append(sizes, size)
 		}
 		if len(uris) > t.most {
-			return nil, wrong(f.Name, "%d pictures were sent, at most %d are taken", len(uris), t.most)
+			return nil, registry.Say(registry.CodeInvalidInput, said.PicturesMany, "n", len(uris), "most", t.most).At(f.Name)
 		}
 	}
 	if t.path == "start-end2video" && len(sizes) == 2 {
@@ -303,12 +304,12 @@ func readPictures(ctx context.Context, t task, c registry.Call) ([]string, error
 func readPicture(ctx context.Context, c registry.Call, field, ref string, room int) (string, image.Config, error) {
 	body, _, err := c.Media.OpenMedia(ctx, ref)
 	if err != nil {
-		return "", image.Config{}, &registry.Error{Code: registry.CodeInvalidInput, Field: field, Message: "a picture can't be opened", Cause: err}
+		return "", image.Config{}, registry.Say(registry.CodeInvalidInput, said.PictureUnopened).At(field).Because(err)
 	}
 	defer body.Close()
 	data, err := io.ReadAll(io.LimitReader(body, maxBody+1))
 	if err != nil {
-		return "", image.Config{}, &registry.Error{Code: registry.CodeInternal, Field: field, Message: "a picture can't be read", Cause: err}
+		return "", image.Config{}, registry.Say(registry.CodeInternal, said.PictureUnread).At(field).Because(err)
 	}
 	size, format, err := image.DecodeConfig(bytes.NewReader(data))
 	switch {
@@ -338,7 +339,7 @@ func (p *Provider) Poll(ctx context.Context, t registry.Ticket) (registry.Progre
 		progress.Err = byCode(now.ErrCode)
 	case registry.RunSucceeded:
 		if len(now.Made) == 0 || now.Made[0].URL == "" {
-			return registry.Progress{State: registry.RunFailed, Err: registry.Errorf(registry.CodeBadOutput, "Vidu ended the task without a video")}, nil
+			return registry.Progress{State: registry.RunFailed, Err: registry.Say(registry.CodeBadOutput, said.AnswerWithoutVideo, "service", "Vidu")}, nil
 		}
 		progress.Result = &registry.Result{
 			Outputs: []registry.Output{upstream.File(p.cfg.Guard, "video", "video", now.Made[0].URL, registry.MediaInfo{Name: "video.mp4", MIMEType: "video/mp4"})},
@@ -373,7 +374,7 @@ func (p *Provider) Cancel(ctx context.Context, t registry.Ticket) error {
 // Ready says that a tool is none of those that are offered.
 func (p *Provider) Ready(_ context.Context, tool registry.Tool) error {
 	if !slices.ContainsFunc(p.tasks, func(t task) bool { return t.id() == tool.ToolID }) {
-		return registry.Errorf(registry.CodeUnavailable, "%s is not offered any more", tool.DisplayName)
+		return registry.Say(registry.CodeUnavailable, said.NotOffered, "tool", tool.DisplayName)
 	}
 	return nil
 }

@@ -94,7 +94,8 @@ func (t task) tool(rate json.Number) registry.Tool {
 		kind = "video"
 	}
 	return registry.Tool{
-		ToolID: t.id(), Service: Service, DisplayName: t.title, Description: t.describe + " Made by Vidu.", CommandName: t.command, Category: "video", Kind: "video",
+		ToolID: t.id(), Service: Service, DisplayName: t.title, Description: t.describe + " Made by Vidu.", CommandName: t.command,
+		Listing:      registry.Listing{Category: "video", Kind: "video"},
 		InputSchema:  t.inputs(),
 		OutputSchema: registry.OutputSchema{{Name: "video", Type: "video", Description: "The video."}},
 		CostingModel: &registry.CostingModel{Rate: rate, Unit: registry.UnitRequest, RateSource: registry.RateAPI},
@@ -102,7 +103,8 @@ func (t task) tool(rate json.Number) registry.Tool {
 			ExpectedStatusField: "state", SuccessValue: "success", DurationTracking: true, ResultPath: []string{"creations", "0", "url"},
 		},
 		PlatformHints: &registry.PlatformHints{PrimaryInput: kind, SupportsFileCaption: kind != "text", SupportsReplyWithCommand: true},
-		TimeoutMs:     30 * 60 * 1000, RetryPolicy: &registry.RetryPolicy{MaxAttempts: 2, BackoffMs: 5000}, IntentTags: []string{"video"},
+		Execution:     registry.Execution{TimeoutMs: 30 * 60 * 1000, RetryPolicy: &registry.RetryPolicy{MaxAttempts: 2, BackoffMs: 5000}},
+		Advice:        registry.Advice{IntentTags: []string{"video"}},
 	}
 }
 

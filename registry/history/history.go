@@ -17,6 +17,7 @@ import (
 	"github.com/signalbox/signalbox/internal/locks"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 )
 
 // ErrNoVersion is returned for a version of a tool that was never recorded.
@@ -32,9 +33,9 @@ func New(pool *pgxpool.Pool) *Store { return &Store{pool} }
 
 // Change is one recorded change of the catalogue.
 type Change struct {
-	ID   int64         `json:"id"`
-	At   time.Time     `json:"at"`
-	Diff registry.Diff `json:"diff"`
+	ID   int64        `json:"id"`
+	At   time.Time    `json:"at"`
+	Diff catalog.Diff `json:"diff"`
 }
 
 // Version is one version of a tool and when it was first served.
@@ -46,11 +47,11 @@ type Version struct {
 // Attach lets h record every change of r from now on, and tells r what h knows of tools that were
 // renamed, also while the program was down. Call it before the first Reload. What goes wrong later is
 // logged.
-func (h *Store) Attach(ctx context.Context, r *registry.Registry, logger *slog.Logger) error {
+func (h *Store) Attach(ctx context.Context, r *catalog.Registry, logger *slog.Logger) error {
 	if err := h.Teach(ctx, r); err != nil {
 		return err
 	}
-	r.OnSwap(func(ctx context.Context, swap registry.Swap) {
+	r.OnSwap(func(ctx context.Context, swap catalog.Swap) {
 		diff, err := h.Record(ctx, swap.New)
 		if err != nil {
 			logger.Error("the change of the catalogue could not be recorded", "error", err)
@@ -62,7 +63,7 @@ func (h *Store) Attach(ctx context.Context, r *registry.Registry, logger *slog.L
 }
 
 // Teach tells r what h knows of tools that were renamed, for whoever records nothing.
-func (h *Store) Teach(ctx context.Context, r *registry.Registry) error {
+func (h *Store) Teach(ctx context.Context, r *catalog.Registry) error {
 	known, err := h.renamed(ctx)
 	if err == nil {
 		r.Learn(known...)
@@ -71,12 +72,12 @@ func (h *Store) Teach(ctx context.Context, r *registry.Registry) error {
 }
 
 // renamed lists all names that tools and their inputs once had.
-func (h *Store) renamed(ctx context.Context) ([]registry.Renamed, error) {
+func (h *Store) renamed(ctx context.Context) ([]catalog.Renamed, error) {
 	rows, err := h.pool.Query(ctx, `SELECT alias, tool_id FROM registry_renames ORDER BY alias`)
 	if err != nil {
 		return nil, fmt.Errorf("read what tools were renamed: %w", err)
 	}
-	known, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r registry.Renamed, err error) {
+	known, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r catalog.Renamed, err error) {
 		return r, row.Scan(&r.From, &r.To)
 	})
 	if err != nil {
@@ -96,7 +97,7 @@ func (h *Store) renamed(ctx context.Context) ([]registry.Renamed, error) {
 			Migrations []registry.Rename `json:"migrations"`
 		}
 		if json.Unmarshal(definition, &t) == nil { // else a later version of the program wrote them in another way
-			known = append(known, registry.Renamed{From: id, To: id, Inputs: t.Migrations})
+			known = append(known, catalog.Renamed{From: id, To: id, Inputs: t.Migrations})
 		}
 		return nil
 	})
@@ -108,42 +109,42 @@ func (h *Store) renamed(ctx context.Context) ([]registry.Renamed, error) {
 
 // Record stores how s differs from the catalogue recorded last, with all versions that are new, and
 // gives the difference. Where there is none it stores nothing.
-func (h *Store) Record(ctx context.Context, s *registry.Snapshot) (registry.Diff, error) {
-	var diff registry.Diff
+func (h *Store) Record(ctx context.Context, s *catalog.Snapshot) (catalog.Diff, error) {
+	var diff catalog.Diff
 	err := postgres.InTx(ctx, h.pool, func(tx pgx.Tx) (err error) {
 		diff, err = record(ctx, tx, s)
 		return err
 	})
 	if err != nil {
-		return registry.Diff{}, fmt.Errorf("record change of the catalogue: %w", err)
+		return catalog.Diff{}, fmt.Errorf("record change of the catalogue: %w", err)
 	}
 	return diff, nil
 }
 
-func record(ctx context.Context, tx pgx.Tx, s *registry.Snapshot) (registry.Diff, error) {
+func record(ctx context.Context, tx pgx.Tx, s *catalog.Snapshot) (catalog.Diff, error) {
 	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1)`, locks.History); err != nil {
-		return registry.Diff{}, err
+		return catalog.Diff{}, err
 	}
 	before, err := lastRecorded(ctx, tx, s)
 	if err != nil {
-		return registry.Diff{}, err
+		return catalog.Diff{}, err
 	}
-	diff := registry.Compare(before, s)
+	diff := catalog.Compare(before, s)
 	if diff.Empty() {
 		return diff, nil
 	}
 	if err := storeVersions(ctx, tx, s, diff); err != nil {
-		return registry.Diff{}, err
+		return catalog.Diff{}, err
 	}
 	if err := storeRenamed(ctx, tx, s, diff.Renamed); err != nil {
-		return registry.Diff{}, err
+		return catalog.Diff{}, err
 	}
 	return diff, storeChange(ctx, tx, s, diff)
 }
 
 // lastRecorded rebuilds the catalogue that was recorded last. Definitions are read only for tools
 // that are not in s as they were.
-func lastRecorded(ctx context.Context, tx pgx.Tx, s *registry.Snapshot) (*registry.Snapshot, error) {
+func lastRecorded(ctx context.Context, tx pgx.Tx, s *catalog.Snapshot) (*catalog.Snapshot, error) {
 	rows, err := tx.Query(ctx, `SELECT tool_id, version, coalesce(status, 'null') FROM registry_current`)
 	if err != nil {
 		return nil, err
@@ -179,7 +180,7 @@ func lastRecorded(ctx context.Context, tx pgx.Tx, s *registry.Snapshot) (*regist
 		t.Status = statuses[t.ToolID]
 		tools = append(tools, t)
 	}
-	return registry.NewSnapshot(tools, s.Time()), nil
+	return catalog.NewSnapshot(tools, s.Time()), nil
 }
 
 func currentDefinitions(ctx context.Context, tx pgx.Tx, ids []string) ([]registry.Tool, error) {
@@ -204,7 +205,7 @@ func scanTool(row pgx.CollectableRow) (registry.Tool, error) {
 	return registry.DecodeTool(definition)
 }
 
-func storeVersions(ctx context.Context, tx pgx.Tx, s *registry.Snapshot, diff registry.Diff) error {
+func storeVersions(ctx context.Context, tx pgx.Tx, s *catalog.Snapshot, diff catalog.Diff) error {
 	for ids := range slices.Chunk(served(diff), 50) { // not all at once: a connection keeps the room of its largest query
 		if err := storeSome(ctx, tx, s, ids); err != nil {
 			return err
@@ -213,7 +214,7 @@ func storeVersions(ctx context.Context, tx pgx.Tx, s *registry.Snapshot, diff re
 	return nil
 }
 
-func storeSome(ctx context.Context, tx pgx.Tx, s *registry.Snapshot, ids []string) error {
+func storeSome(ctx context.Context, tx pgx.Tx, s *catalog.Snapshot, ids []string) error {
 	var versions, definitions []string
 	for _, id := range ids {
 		t, _ := s.ByID(id)
@@ -234,7 +235,7 @@ func storeSome(ctx context.Context, tx pgx.Tx, s *registry.Snapshot, ids []strin
 }
 
 // served lists the tools that are new or changed.
-func served(d registry.Diff) []string {
+func served(d catalog.Diff) []string {
 	var ids []string
 	for _, t := range d.Added {
 		ids = append(ids, t.ToolID)
@@ -245,7 +246,7 @@ func served(d registry.Diff) []string {
 	return ids
 }
 
-func storeChange(ctx context.Context, tx pgx.Tx, s *registry.Snapshot, diff registry.Diff) error {
+func storeChange(ctx context.Context, tx pgx.Tx, s *catalog.Snapshot, diff catalog.Diff) error {
 	var removed, versions, statuses []string
 	for _, t := range diff.Removed {
 		removed = append(removed, t.ToolID)
@@ -279,7 +280,7 @@ func storeChange(ctx context.Context, tx pgx.Tx, s *registry.Snapshot, diff regi
 	return err
 }
 
-func storeRenamed(ctx context.Context, tx pgx.Tx, s *registry.Snapshot, renamed []registry.Renamed) error {
+func storeRenamed(ctx context.Context, tx pgx.Tx, s *catalog.Snapshot, renamed []catalog.Renamed) error {
 	for _, r := range renamed {
 		if _, err := tx.Exec(ctx, `UPDATE registry_renames SET tool_id = $2 WHERE tool_id = $1`, r.From, r.To); err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/registry/registrytest"
 )
@@ -30,16 +31,16 @@ func flux() registry.Tool {
 	})
 }
 
-func newRegistry(t *testing.T, tools ...registry.Tool) *registry.Registry {
+func newRegistry(t *testing.T, tools ...registry.Tool) *catalog.Registry {
 	t.Helper()
-	r, err := registry.New(registry.Config{Loaders: []registry.Loader{registrytest.NewLoader("l", tools...)}})
+	r, err := catalog.New(catalog.Config{Loaders: []registry.Loader{registrytest.NewLoader("l", tools...)}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-func mustReload(t *testing.T, r *registry.Registry) {
+func mustReload(t *testing.T, r *catalog.Registry) {
 	t.Helper()
 	if _, err := r.Reload(t.Context()); err != nil {
 		t.Fatal(err)
@@ -59,7 +60,7 @@ func TestHistory(t *testing.T) {
 	t.Parallel()
 	record := func(t *testing.T, h *history.Store, at time.Time, tools ...registry.Tool) []string {
 		t.Helper()
-		diff, err := h.Record(t.Context(), registry.NewSnapshot(tools, at))
+		diff, err := h.Record(t.Context(), catalog.NewSnapshot(tools, at))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -185,7 +186,7 @@ func TestHistory(t *testing.T) {
 		var machines sync.WaitGroup
 		for range 5 {
 			machines.Go(func() {
-				s := registry.NewSnapshot([]registry.Tool{simple("a"), simple("b")}, noon)
+				s := catalog.NewSnapshot([]registry.Tool{simple("a"), simple("b")}, noon)
 				if _, err := history.New(pool).Record(context.Background(), s); err != nil {
 					t.Error(err)
 				}
@@ -211,7 +212,7 @@ func TestHistory(t *testing.T) {
 	t.Run("A90 a rename leaves an alias, over restarts and when it happened in between", func(t *testing.T) {
 		t.Parallel()
 		pool := postgrestest.New(t)
-		run := func(tools ...registry.Tool) *registry.Snapshot {
+		run := func(tools ...registry.Tool) *catalog.Snapshot {
 			r := newRegistry(t, tools...)
 			if err := history.New(pool).Attach(t.Context(), r, slog.New(slog.DiscardHandler)); err != nil {
 				t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/registrytest"
 )
 
@@ -42,7 +43,7 @@ func TestLoaders(t *testing.T) {
 			}
 			put(text)
 			return registrytest.LoaderSetup{
-				Loader: registry.NewFileLoader("files", dir), Break: func() { put([]byte("{")) }, Mend: func() { put(text) },
+				Loader: catalog.NewFileLoader("files", dir), Break: func() { put([]byte("{")) }, Mend: func() { put(text) },
 			}
 		})
 	})
@@ -52,13 +53,13 @@ func TestLoaders(t *testing.T) {
 			dir := t.TempDir()
 			s := registrytest.Snapshot(t, registrytest.Tool("a"), registrytest.Tool("b"))
 			flash := func() {
-				if err := registry.Flash(dir, s, registry.FlashMeta{Now: time.Now()}); err != nil {
+				if err := catalog.Flash(dir, s, catalog.FlashMeta{Now: time.Now()}); err != nil {
 					t.Error(err)
 				}
 			}
 			flash()
-			path := filepath.Join(dir, registry.FlashFile)
-			return registrytest.LoaderSetup{Loader: registry.NewFlashLoader("flash", path), Break: func() { _ = os.Remove(path) }, Mend: flash}
+			path := filepath.Join(dir, catalog.FlashFile)
+			return registrytest.LoaderSetup{Loader: catalog.NewFlashLoader("flash", path), Break: func() { _ = os.Remove(path) }, Mend: flash}
 		})
 	})
 }
@@ -170,7 +171,7 @@ func TestServiceFaults(t *testing.T) {
 			t.Errorf("got %v, %v", tools, err)
 		}
 		l.Panic("boom")
-		r, err := registry.New(registry.Config{Loaders: []registry.Loader{l}})
+		r, err := catalog.New(catalog.Config{Loaders: []registry.Loader{l}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"math/big"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -102,13 +103,10 @@ func refuseUnknown(tool registry.Tool, values map[runs.Source]map[string]any) er
 			for i, f := range tool.InputSchema {
 				known[i] = f.Name
 			}
-			hint := ""
 			if near := registry.Nearest(name, known); near != "" {
-				hint = fmt.Sprintf("; did you mean %s?", near)
+				return registry.Say(registry.CodeInvalidInput, said.InputNear, "tool", tool.DisplayName, "name", near).At(name)
 			}
-			e := registry.Errorf(registry.CodeInvalidInput, "%s has no input of that name%s", tool.DisplayName, hint)
-			e.Field = name
-			return e
+			return registry.Say(registry.CodeInvalidInput, said.InputUnknown, "tool", tool.DisplayName).At(name)
 		}
 	}
 	return nil

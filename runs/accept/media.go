@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/signalbox/signalbox/internal/assets"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -24,7 +25,7 @@ func (s *Acceptor) PutMedia(ctx context.Context, accountID string, content io.Re
 		err = &runs.LimitError{LimitUse: runs.LimitUse{Kind: runs.LimitUploads, Limit: full.Limit, Used: full.Used}}
 	}
 	if errors.Is(err, assets.ErrErased) {
-		err = registry.Errorf(registry.CodeUnauthorized, "this account was deleted, and nothing was kept")
+		err = registry.Say(registry.CodeUnauthorized, said.AccountDeleted)
 	}
 	if err != nil {
 		return "", registry.MediaInfo{}, fmt.Errorf("store media: %w", err)

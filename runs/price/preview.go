@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/store"
@@ -22,7 +23,7 @@ func (s *Pricer) preview(ctx context.Context, b runs.Bound) error {
 }
 
 func (s *Pricer) ask(ctx context.Context, previewer registry.Previewer, b runs.Bound) (registry.Preview, error) {
-	late := registry.Errorf(registry.CodeTimeout, "%s did not say within %s what it would do; nothing was run", b.Tool.DisplayName, previewTimeout)
+	late := registry.Say(registry.CodeTimeout, said.PreviewLate, "tool", b.Tool.DisplayName, "time", previewTimeout)
 	late.Retryable = true
 	asking, cancel := context.WithTimeoutCause(ctx, previewTimeout, late)
 	defer cancel()

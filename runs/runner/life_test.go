@@ -1,8 +1,10 @@
 package runner
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -11,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runstest"
@@ -49,6 +52,21 @@ func TestFailure(t *testing.T) {
 			t.Errorf("got %s, %+v", run.Status, run.Error)
 		}
 		h.free(t, run, billing.ReasonFailed)
+	})
+	t.Run("a failure keeps its sentence, which programs are not told", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, nil)
+		h.provider.OnSubmit = func(registry.Call, int) *runstest.Outcome {
+			return &runstest.Outcome{Err: registry.Say(registry.CodeProvider, said.ServiceFailedWhy, "service", "The choir", "words", "no\x00 air"), Usage: registry.Usage{RunTime: time.Hour}}
+		}
+		h.start(t)
+		run := h.delivered(t, h.accept(t, sing(h.user(t, billing.Dollar))).ID)
+		if text := run.Error.Text(); !text.Known() || text.String() != "The choir failed: no air" || run.Error.Message != text.String() {
+			t.Errorf("stored %+v", run.Error)
+		}
+		if body, err := json.Marshal(run.Error); err != nil || strings.Contains(string(body), "said") {
+			t.Errorf("programs get %s, %v", body, err)
+		}
 	})
 	t.Run("A11 a result that lacks a declared output fails as invalid_output and costs nothing", func(t *testing.T) {
 		t.Parallel()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 )
 
 // Provider is a service that works on runs as a real one does: it knows what was submitted, under which
@@ -337,8 +338,8 @@ func (a *Assets) OpenMedia(_ context.Context, ref registry.Media) (io.ReadCloser
 }
 
 // Registry gives a registry that holds the tools.
-func Registry(tools ...registry.Tool) (*registry.Registry, error) {
-	r, err := registry.New(registry.Config{Loaders: []registry.Loader{fixed(tools)}})
+func Registry(tools ...registry.Tool) (*catalog.Registry, error) {
+	r, err := catalog.New(catalog.Config{Loaders: []registry.Loader{fixed(tools)}})
 	if err != nil {
 		return nil, err
 	}

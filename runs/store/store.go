@@ -84,12 +84,13 @@ func scanRun(row pgx.CollectableRow) (stored, error) {
 func (s *stored) decode() error {
 	s.Timeout = time.Duration(s.timeoutMs) * time.Millisecond
 	s.Origin.Target = s.target
+	var failure runs.StoredFailure
 	for _, part := range []struct {
 		raw  []byte
 		into any
 	}{
 		{s.inputs, &s.Inputs}, {s.sources, &s.Sources}, {s.quote, &s.Quote}, {s.outputs, &s.Outputs},
-		{s.receipt, &s.Receipt}, {s.failure, &s.Error}, {s.ticket, &s.Record.Ticket}, {s.context, &s.Context}, {s.preview, &s.Preview},
+		{s.receipt, &s.Receipt}, {s.failure, &failure}, {s.ticket, &s.Record.Ticket}, {s.context, &s.Context}, {s.preview, &s.Preview},
 	} {
 		if part.raw == nil {
 			continue
@@ -97,6 +98,9 @@ func (s *stored) decode() error {
 		if err := DecodeStored(part.raw, part.into); err != nil {
 			return fmt.Errorf("run %s: stored %T: %w", s.ID, part.into, err)
 		}
+	}
+	if s.Error = failure.Failure; s.Error != nil {
+		s.Error.Said = failure.Said
 	}
 	var err error
 	if s.Question, err = decodeQuestion(s.question); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/store"
@@ -138,9 +139,9 @@ func (w *step) leave(ctx context.Context, why error) error {
 	switch {
 	case errors.Is(why, errDeadline):
 		w.left = true
-		timeout := registry.Errorf(registry.CodeTimeout, "it took longer than %s", w.r.Timeout)
+		timeout := registry.Say(registry.CodeTimeout, said.TookLonger, "time", w.r.Timeout)
 		if w.r.Notice == runs.NoticeWaiting {
-			timeout = registry.Errorf(registry.CodeTimeout, "no engine that could run it was up within %s", w.r.Timeout)
+			timeout = registry.Say(registry.CodeTimeout, said.EngineNever, "time", w.r.Timeout)
 		}
 		return w.end(ctx, runs.StatusTimedOut, timeout)
 	case errors.Is(why, errCanceled):
@@ -167,7 +168,7 @@ func (w *step) call() registry.Call { return w.s.CallOf(&w.r, w.sent) }
 func (w *step) recovered(ctx context.Context, err *error) {
 	if p := recover(); p != nil {
 		w.log().ErrorContext(ctx, "the provider's code panicked", "panic", p, "stack", string(debug.Stack()))
-		*err = registry.Errorf(registry.CodeInternal, "%s failed in an unexpected way", w.r.Tool.Service)
+		*err = registry.Say(registry.CodeInternal, said.ServiceFailedOdd, "service", w.r.Tool.Service)
 	}
 }
 
@@ -180,7 +181,7 @@ func (w *step) attempt(ctx context.Context) (result *registry.Result, err error)
 	case provider.Caller != nil:
 		return w.callOnce(ctx, provider.Caller)
 	}
-	return nil, registry.Errorf(registry.CodeUnavailable, "%s is not connected", w.r.Tool.Service)
+	return nil, registry.Say(registry.CodeUnavailable, said.Connected, "service", w.r.Tool.Service)
 }
 
 // callOnce runs a tool that answers at once. There is nobody to ask whether a call that a crash interrupted was carried out, so
@@ -188,7 +189,7 @@ func (w *step) attempt(ctx context.Context) (result *registry.Result, err error)
 func (w *step) callOnce(ctx context.Context, provider registry.Caller) (*registry.Result, error) {
 	if !w.repeatable() {
 		if w.r.Status != runs.StatusQueued {
-			return nil, registry.Errorf(registry.CodeLost, "the call was interrupted, and making it again could do it twice")
+			return nil, registry.Say(registry.CodeLost, said.LostCall)
 		}
 		w.r.Status = runs.StatusSubmitted
 		if err := w.write(ctx); err != nil {
@@ -303,7 +304,7 @@ func (w *step) submitted(ctx context.Context, ticket registry.Ticket) error {
 		ticket.Service = w.r.Tool.Service
 	}
 	if id := ticket.ProviderID; len(id) > maxProviderID || !utf8.ValidString(id) || strings.Contains(id, "\x00") {
-		return registry.Errorf(registry.CodeProvider, "the provider's id of the run is no text of at most %d bytes", maxProviderID)
+		return registry.Say(registry.CodeProvider, said.ProviderId, "n", maxProviderID)
 	}
 	w.r.Ticket = &ticket
 	w.r.Status = runs.StatusSubmitted

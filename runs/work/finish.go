@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/internal/claims"
 	"github.com/signalbox/signalbox/internal/metadata"
 	"github.com/signalbox/signalbox/internal/postgres"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/price"
@@ -52,7 +53,7 @@ func NewCloser(e *store.Env, st *store.Store, h *store.Hub, p *price.Pricer, w *
 // declares is missing (A11).
 func (w *step) succeed(ctx context.Context, result *registry.Result) error {
 	if missing := missingOutput(w.r.Tool, result.Outputs); missing != "" {
-		return w.fail(ctx, registry.Errorf(registry.CodeBadOutput, "the result lacks the output %s", missing))
+		return w.fail(ctx, registry.Say(registry.CodeBadOutput, said.BadOutput, "name", missing))
 	}
 	outputs, err := w.storeOutputs(ctx, result.Outputs)
 	if err != nil {
@@ -137,7 +138,7 @@ func (w *step) storeFile(ctx context.Context, o registry.Output, kept *runs.Outp
 		}
 		if try == FetchTries {
 			w.log().ErrorContext(ctx, "an output could not be fetched", "output", o.Name, "error", err)
-			return &registry.Error{Code: registry.CodeProvider, Message: "the result " + o.Name + " could not be fetched", Cause: err}
+			return registry.Say(registry.CodeProvider, said.ResultFetchOf, "name", o.Name).Because(err)
 		}
 		w.log().WarnContext(ctx, "fetching an output failed, another try follows", "output", o.Name, "try", try, "error", err)
 		if err := w.s.Sleep(ctx, store.Backoff(w.s.Config.RetryBase/4, try, time.Minute)); err != nil {
@@ -209,6 +210,9 @@ func ending(r store.Record, status runs.Status, failure *registry.Error) write.F
 	receipt := billing.NoCharge(r.Tool.CostingModel, r.ID, f.Reason)
 	f.Record.Status, f.Record.Receipt, f.Record.Cost, f.Record.Outputs, f.Record.Question = status, &receipt, 0, nil, nil
 	f.Record.Error = &runs.Failure{Code: string(failure.Code), Message: store.Storable(failure.Message), Retryable: failure.Retryable}
+	if text := failure.Said.Map(store.Storable); text.Known() {
+		f.Record.Error.Said = &text
+	}
 	return f
 }
 
@@ -302,7 +306,7 @@ func (s *Closer) afterFinish(ctx context.Context, f *write.Finish) {
 // told before, see billing.Quote; an operator's cancel costs nothing. A run that is over stays as it is
 // and is returned. Only its owner may; "" is an operator. ErrNotFound: there is none, or it is not theirs.
 func (s *Closer) Cancel(ctx context.Context, runID, accountID string) (runs.Run, error) {
-	run, err := s.EndFromOutside(ctx, runID, accountID, runs.StatusCanceled, registry.Errorf(registry.CodeCanceled, "it was canceled"))
+	run, err := s.EndFromOutside(ctx, runID, accountID, runs.StatusCanceled, registry.Say(registry.CodeCanceled, said.Canceled))
 	if err != nil {
 		return runs.Run{}, fmt.Errorf("cancel run %s: %w", runID, err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/store"
@@ -112,9 +113,9 @@ func (s *Worker) endOverdue(ctx context.Context) error {
 		return err
 	}
 	for _, r := range late {
-		why := registry.Errorf(registry.CodeTimeout, "it took longer than %s", r.Timeout)
+		why := registry.Say(registry.CodeTimeout, said.TookLonger, "time", r.Timeout)
 		if r.StartedAt == nil {
-			why = registry.Errorf(registry.CodeTimeout, "it could not be started within %s", startWithin)
+			why = registry.Say(registry.CodeTimeout, said.NotStarted, "time", startWithin)
 		}
 		if _, err := s.closer.EndFromOutside(ctx, r.ID, "", runs.StatusTimedOut, why); err != nil {
 			return fmt.Errorf("end run %s: %w", r.ID, err)
@@ -126,7 +127,7 @@ func (s *Worker) endOverdue(ctx context.Context) error {
 		return err
 	}
 	for _, r := range forgotten {
-		why := registry.Errorf(registry.CodeCanceled, "nobody confirmed it within %s", runs.SummaryLife)
+		why := registry.Say(registry.CodeCanceled, said.NobodyConfirmed, "time", runs.SummaryLife)
 		if _, err := s.closer.EndFromOutside(ctx, r.ID, "", runs.StatusCanceled, why); err != nil {
 			return fmt.Errorf("end run %s: %w", r.ID, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/store"
@@ -141,7 +142,7 @@ func (v *watching) poll(ctx context.Context) (result *registry.Result, err error
 	defer cancel()
 	progress, err := v.provider.Poll(asking, v.ticket)
 	if err == nil && progress.State == registry.RunSucceeded && progress.Result == nil {
-		return nil, registry.Errorf(registry.CodeBadOutput, "the provider reports success without a result"), true
+		return nil, registry.Say(registry.CodeBadOutput, said.ResultNone), true
 	}
 	if err == nil {
 		v.lost, v.failed = 0, 0
@@ -180,11 +181,11 @@ func (v *watching) take(ctx context.Context, p registry.Progress) (*registry.Res
 		return p.Result, nil, true
 	case registry.RunFailed:
 		if p.Err == nil {
-			return nil, registry.Errorf(registry.CodeProvider, "the provider failed without saying why"), true
+			return nil, registry.Say(registry.CodeProvider, said.ServiceWhyless), true
 		}
 		return nil, p.Err, true
 	case registry.RunCanceled:
-		return nil, registry.Errorf(registry.CodeCanceled, "it was canceled at the provider"), true
+		return nil, registry.Say(registry.CodeCanceled, said.CanceledAt), true
 	}
 	v.note(ctx, p)
 	return nil, nil, false

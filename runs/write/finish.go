@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/store"
 )
 
@@ -135,7 +136,7 @@ func encodeEnd(r *store.Record) (outputs, receipt, failure []byte, err error) {
 		}
 	}
 	if r.Error != nil {
-		if failure, err = json.Marshal(r.Error); err != nil {
+		if failure, err = json.Marshal(runs.StoredFailure{Failure: r.Error, Said: r.Error.Said}); err != nil {
 			return nil, nil, nil, err
 		}
 	}

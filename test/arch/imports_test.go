@@ -43,6 +43,7 @@ var floors = [][]string{
 	{"comfy/graph"},
 	{"internal/upstream"},
 	{"registry/history"},
+	{"registry/catalog"},
 	{"registry"},
 	{"migrations"},
 	{"internal"},
@@ -92,10 +93,26 @@ func TestImportsRunDownward(t *testing.T) {
 // keepRows are the providers that have tables of their own.
 var keepRows = []string{"providers/photos", "providers/remote"}
 
+// TestTheContractIsLight holds that whoever knows tools links little: registry needs a JSON Schema compiler and two leaves of internal,
+// and providers need registry, not the catalogue.
+func TestTheContractIsLight(t *testing.T) {
+	t.Parallel()
+	for file, imports := range sources(t) {
+		for _, path := range imports {
+			if filepath.Dir(file) == "registry" && path != "internal/ordered" && path != "internal/said" {
+				t.Errorf("%s imports %s", file, path)
+			}
+			if (strings.HasPrefix(file, "providers/") || strings.HasPrefix(file, "comfy/")) && path == "registry/catalog" {
+				t.Errorf("%s imports %s", file, path)
+			}
+		}
+	}
+}
+
 func TestProvidersLinkNoDatabase(t *testing.T) {
 	t.Parallel()
 	out, err := exec.Command("go", "list", "-f", `{{if not .Standard}}{{.ImportPath}}: {{join .Deps " "}}{{end}}`,
-		module+"registry", module+"providers/...", module+"comfy/workflow", module+"comfy/notes", module+"comfy/graph").Output()
+		module+"registry", module+"registry/catalog", module+"providers/...", module+"comfy/workflow", module+"comfy/notes", module+"comfy/graph").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,6 +125,9 @@ func TestProvidersLinkNoDatabase(t *testing.T) {
 		path = strings.TrimPrefix(path, module)
 		if !isTestRoom(path) && !slices.Contains(keepRows, path) && strings.Contains(deps, "github.com/jackc/pgx") {
 			t.Errorf("%s links the database's client", path)
+		}
+		if !isTestRoom(path) && strings.Contains(deps, "fsnotify") {
+			t.Errorf("%s links the watcher of files", path)
 		}
 	}
 }

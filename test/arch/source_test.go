@@ -35,6 +35,7 @@ func TestSource(t *testing.T) {
 			t.Errorf("%s is reached by tests only: use it, or delete it", name)
 		}
 	})
+	t.Run("sentences get what their placeholders name", func(t *testing.T) { sentences(t, w) })
 	t.Run("A31 one type says what a tool costs, and whatever has a costing model has that one", func(t *testing.T) {
 		var one *types.TypeName
 		for _, tn := range w.typeNames() {

@@ -10,12 +10,13 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 )
 
 // flashed reads the tools of a dump.
 func flashed(t *testing.T, out string) map[string]registry.Tool {
 	t.Helper()
-	list, err := registry.NewFlashLoader("dump", filepath.Join(out, registry.FlashFile)).Load(t.Context())
+	list, err := catalog.NewFlashLoader("dump", filepath.Join(out, catalog.FlashFile)).Load(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/signalbox/signalbox/comfy/comfytest"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runner"
@@ -65,7 +66,7 @@ func TestFlood(t *testing.T) {
 	flows := comfy.NewWorkflows(comfy.WorkflowsConfig{Fleet: fleet, Store: &registrytest.Specs{}, Rate: "0", Sources: []fs.FS{fstest.MapFS{"paper.json": {Data: []byte(`{
 		"1": {"class_type": "EmptyImage", "inputs": {"width": 16, "height": 8, "batch_size": 1, "color": 255}},
 		"2": {"class_type": "SaveImage", "inputs": {"images": ["1", 0], "filename_prefix": "paper"}}}`)}}}})
-	tools, err := registry.New(registry.Config{Loaders: []registry.Loader{flows}})
+	tools, err := catalog.New(catalog.Config{Loaders: []registry.Loader{flows}})
 	if err == nil {
 		_, err = tools.Reload(t.Context())
 	}

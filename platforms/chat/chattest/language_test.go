@@ -2,12 +2,14 @@ package chattest
 
 import (
 	"encoding/json"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -17,12 +19,15 @@ func TestNoEnglishInOtherLanguages(t *testing.T) {
 	t.Parallel()
 	fake := NewFake(t)
 	tools := Tools()
+	because := func(tool *registry.Tool, reason said.Text) {
+		tool.Status.Reason, tool.Status.Said = reason.String(), &reason
+	}
 	for i := range tools {
 		switch tools[i].ToolID {
 		case "fresco":
-			tools[i].Status.Reason = "no engine has the model wall.safetensors, nor the nodes Plaster, Brush"
+			because(&tools[i], said.EngineLacksBoth.With("kind", said.Model, "names", "wall.safetensors", "other", said.Nodes, "others", "Plaster, Brush"))
 		case "etching":
-			tools[i].Status.Reason = "its service is about to remove it"
+			because(&tools[i], said.ReasonRemoved.With())
 		case "painter":
 			tools[i].Category = "generate"
 		}
@@ -63,16 +68,18 @@ func TestNoEnglishInOtherLanguages(t *testing.T) {
 	for i, failure := range []struct {
 		command string
 		code    registry.Code
-		words   string
+		reason  said.Text
 		want    []string
 	}{
-		{"/etching a", registry.CodeProvider, "the engine ran out of memory at an unknown node; try a smaller size or fewer pictures", []string{"dem Server ist bei einem unbekannten Node der Speicher ausgegangen", "Es wurde nichts berechnet"}},
-		{"/painter b", registry.CodeProvider, "CUDA error: device-side assert", []string{"Der Anbieter hat es nicht geschafft.", "Im Wortlaut: „CUDA error: device-side assert“"}},
-		{"/painter c", registry.CodeRefused, "Violates section 4", []string{"Die Regeln des Anbieters lassen das nicht zu.", "Im Wortlaut: „Violates section 4“"}},
-		{"/painter d", registry.CodeUnavailable, "Vidu can't be reached", []string{"Vidu ist nicht zu erreichen."}},
+		{"/etching a", registry.CodeProvider, said.EngineMemory.With("node", said.NodeUnknown), []string{"dem Server ist bei einem unbekannten Node der Speicher ausgegangen", "Es wurde nichts berechnet"}},
+		{"/painter b", registry.CodeProvider, said.Text{Words: "CUDA error: device-side assert"}, []string{"Der Anbieter hat es nicht geschafft.", "Im Wortlaut: „CUDA error: device-side assert“"}},
+		{"/painter c", registry.CodeRefused, said.Text{Words: "Violates section 4"}, []string{"Die Regeln des Anbieters lassen das nicht zu.", "Im Wortlaut: „Violates section 4“"}},
+		{"/painter d", registry.CodeUnavailable, said.ServiceUnreached.With("service", "Vidu"), []string{"Vidu ist nicht zu erreichen."}},
 	} {
 		s.say(failure.command)
-		s.Fail(s.Call(i), failure.code, failure.words)
+		if err := s.Provider.Fail(handle(s.Call(i)), registry.SayText(failure.code, failure.reason)); err != nil {
+			t.Fatal(err)
+		}
 		for _, want := range failure.want {
 			s.Await(s.room, want, func(m Seen) bool { return strings.Contains(strings.ToLower(m.Text), strings.ToLower(want)) })
 		}
@@ -130,7 +137,11 @@ func houseTexts(t *testing.T) english {
 // catalogue reads the texts of a room in a language. Of the forms for numbers it takes the usual one.
 func catalogue(t *testing.T, room, language string) map[string]string {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("..", "..", "..", "internal", "i18n", "texts", room+"."+language+".json"))
+	files := os.DirFS(filepath.Join("..", "..", "..", "internal", "i18n"))
+	if room == "said" {
+		files = said.Texts
+	}
+	raw, err := fs.ReadFile(files, "texts/"+room+"."+language+".json")
 	if err != nil {
 		t.Fatal(err)
 	}

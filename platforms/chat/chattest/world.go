@@ -28,6 +28,7 @@ import (
 	chatstore "github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runner"
@@ -50,7 +51,7 @@ type World struct {
 	Loader   *registrytest.Loader  // Set and Reload change the tools
 	Provider *registrytest.Service // runs wait in it until the test lets them go on
 	Asking   *registrytest.Asking  // the service asking, which asks in the midst of its calls
-	Registry *registry.Registry
+	Registry *catalog.Registry
 	Ledger   *billing.Ledger
 	People   *users.Store
 	Files    *Files
@@ -81,7 +82,7 @@ func NewWorld(t testing.TB, h Harness, tools ...registry.Tool) *World {
 		w.Pool = postgrestest.New(t)
 	}
 	w.Ledger = billing.NewLedger(w.Pool)
-	reg, err := registry.New(registry.Config{Loaders: []registry.Loader{w.Loader}})
+	reg, err := catalog.New(catalog.Config{Loaders: []registry.Loader{w.Loader}})
 	if err != nil {
 		t.Fatal(err)
 	}

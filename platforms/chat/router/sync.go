@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 )
 
 // commandCheck is how often the catalogue is looked at for changes. Looking is a load of a pointer.
@@ -43,7 +44,7 @@ func keepCommands(ctx context.Context, services *turn.Services) {
 }
 
 // syncCommands publishes the commands of a catalogue, in every language we speak.
-func syncCommands(ctx context.Context, services *turn.Services, s *show.Platform, snap *registry.Snapshot) error {
+func syncCommands(ctx context.Context, services *turn.Services, s *show.Platform, snap *catalog.Snapshot) error {
 	if s.Caps.Commands.Max == 0 {
 		return nil
 	}

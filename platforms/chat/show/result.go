@@ -288,7 +288,7 @@ func (v Voice) ending(run runs.Run, in chat.ChatKind) chat.Text {
 			what, code = v.Text("failure.refused"), "" // which says it already
 		}
 		if run.Error != nil && run.Error.Message != "" && (in == chat.ChatPrivate || !repeatsPrompt(run.Error.Message, run)) {
-			what = chat.Lines(what, chat.Plain(words.Told(v.Voice, code, run.Error.Message)))
+			what = chat.Lines(what, chat.Plain(words.Told(v.Voice, code, run.Error.Text())))
 		}
 	}
 	charged := v.Text("nothing.charged")

@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
 )
 
@@ -42,7 +43,7 @@ func insteadOf(t *turn.Turn, tool *registry.Tool) chat.Text {
 	}
 	var similar []string
 	words := strings.Join(append([]string{tool.DisplayName, tool.Category}, tool.IntentTags...), " ")
-	for _, one := range t.Tools.Candidates(words, tool.IntentTags, registry.SearchOptions{Audience: t.Audience(), Limit: 3}) {
+	for _, one := range t.Tools.Candidates(words, tool.IntentTags, catalog.SearchOptions{Audience: t.Audience(), Limit: 3}) {
 		similar = append(similar, input.CommandOf(one))
 	}
 	if len(similar) == 0 {
@@ -134,7 +135,7 @@ func Insufficient(ctx context.Context, t *turn.Turn, short billing.ErrInsufficie
 
 // refusedInput says what is wrong with a value, and how the tool is used.
 func refusedInput(ctx context.Context, t *turn.Turn, d input.Draft, bad *registry.Error) chat.Text {
-	text := chat.Plain(words.Told(t.Say.Voice, bad.Code, bad.Message))
+	text := chat.Plain(words.Told(t.Say.Voice, bad.Code, bad.Text()))
 	tool, ok := t.Tools.Resolve(d.Tool)
 	if !ok || bad.Field == "" {
 		return chat.Lines(text, t.Say.Text("nothing.charged"))

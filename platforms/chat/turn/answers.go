@@ -130,7 +130,7 @@ func (t *Turn) Refused(ctx context.Context, cause error) error {
 	case errors.As(cause, &said) && said.Code == registry.CodeRateLimited:
 		return t.Tell(ctx, "link.tooOften")
 	case errors.As(cause, &said) && said.Code != registry.CodeInternal:
-		_, err := t.Reply(ctx, chat.Plain(words.Told(t.Say.Voice, said.Code, said.Message)))
+		_, err := t.Reply(ctx, chat.Plain(words.Told(t.Say.Voice, said.Code, said.Text())))
 		return err
 	}
 	return cause

@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
 )
 
@@ -69,7 +70,7 @@ type Wallets interface {
 
 // Tools is the catalogue of tools; the registry is one.
 type Tools interface {
-	Snapshot() *registry.Snapshot
+	Snapshot() *catalog.Snapshot
 }
 
 // Operator is what those who run this bot say about it, each a text or an address. Where one is empty

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 )
 
 // FindTool finds a tool by command, id, alias or display name, for people who may know of it.
@@ -39,7 +40,7 @@ func (t *Turn) FindTool(words string) (*registry.Tool, bool) {
 // Search finds tools by words.
 func (t *Turn) Search(words string, n int) []*registry.Tool {
 	var found []*registry.Tool
-	for _, m := range t.Tools.Search(words, registry.SearchOptions{Audience: t.Audience(), Limit: n}) {
+	for _, m := range t.Tools.Search(words, catalog.SearchOptions{Audience: t.Audience(), Limit: n}) {
 		found = append(found, m.Tool)
 	}
 	return found
@@ -49,7 +50,7 @@ func (t *Turn) Search(words string, n int) []*registry.Tool {
 func (t *Turn) Unavailable(tool *registry.Tool) chat.Text {
 	text := t.Say.Text("tool.unavailable", "tool", words.Capital(tool.DisplayName))
 	if s := tool.Status; s != nil && s.Reason != "" {
-		text = chat.Lines(text, chat.Plain(words.Told(t.Say.Voice, "", s.Reason)))
+		text = chat.Lines(text, chat.Plain(words.Told(t.Say.Voice, "", s.Text())))
 	}
 	return text
 }
@@ -61,7 +62,7 @@ func (t *Turn) Deprecation(tool *registry.Tool) []string {
 	}
 	text := t.Say.Text("tool.deprecated", "tool", tool.DisplayName)
 	if tool.Status.Reason != "" {
-		text = chat.Lines(text, chat.Plain(words.Told(t.Say.Voice, "", tool.Status.Reason)))
+		text = chat.Lines(text, chat.Plain(words.Told(t.Say.Voice, "", tool.Status.Text())))
 	}
 	if next, ok := t.Tools.ByID(tool.Status.Replacement); ok {
 		text = chat.Lines(text, t.Say.Text("tool.instead", "command", input.CommandOf(next)))

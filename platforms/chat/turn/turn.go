@@ -8,15 +8,16 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/users"
 )
 
 // Turn is one update being handled.
 type Turn struct {
 	Services *Services
-	Out      *show.Platform     // the platform it came from
-	Say      show.Voice         // the language of who sent it
-	Tools    *registry.Snapshot // the tools there are, the same from its beginning to its end
+	Out      *show.Platform    // the platform it came from
+	Say      show.Voice        // the language of who sent it
+	Tools    *catalog.Snapshot // the tools there are, the same from its beginning to its end
 	In       *Update
 	Account  users.Account // who sent it
 	aside    bool          // answers are for the person only, where the platform can do that

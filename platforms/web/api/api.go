@@ -13,7 +13,8 @@ import (
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/files"
 	"github.com/signalbox/signalbox/platforms/web/request"
-	"github.com/signalbox/signalbox/registry"
+
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
 )
@@ -22,7 +23,7 @@ import (
 type Config struct {
 	Door     *door.Door
 	Streams  *door.Streams
-	Registry *registry.Registry
+	Registry *catalog.Registry
 	Runs     interface {
 		Starts
 		Runs

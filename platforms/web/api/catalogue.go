@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web/problem"
 	"github.com/signalbox/signalbox/platforms/web/request"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -25,7 +26,7 @@ type catalogueAPI struct {
 
 // drawn holds what is drawn from one snapshot of the registry, made when it is first asked for.
 type drawn struct {
-	snapshot *registry.Snapshot
+	snapshot *catalog.Snapshot
 	tools    [registry.Insiders + 1]func() (encoded, error)
 	openapi  func() (encoded, error)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 )
 
 // object is a JSON object.
@@ -43,7 +44,7 @@ func (d *description) read() (err error) {
 const toolTemplate = "x-tool-operation"
 
 // document draws the description from a snapshot.
-func (d *description) document(snapshot *registry.Snapshot) (object, error) {
+func (d *description) document(snapshot *catalog.Snapshot) (object, error) {
 	document := object{}
 	if err := json.Unmarshal(d.fixed, &document); err != nil {
 		return nil, fmt.Errorf("web: openapi.yaml: %w", err)

@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/request"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/webhooks"
@@ -22,7 +23,7 @@ func fixed(t *testing.T, d description) *openapi3.T {
 	if err := d.read(); err != nil {
 		t.Fatal(err)
 	}
-	drawn, err := d.document(&registry.Snapshot{})
+	drawn, err := d.document(&catalog.Snapshot{})
 	if err != nil {
 		t.Fatal(err)
 	}

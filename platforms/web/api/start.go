@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web/problem"
 	"github.com/signalbox/signalbox/platforms/web/request"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
 )
@@ -27,7 +28,7 @@ type Starts interface {
 
 // starting is the part of the API that starts runs and tells their price.
 type starting struct {
-	registry *registry.Registry
+	registry *catalog.Registry
 	runs     Starts
 	callers  request.Callers
 	reader   request.Reader

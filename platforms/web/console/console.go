@@ -19,6 +19,7 @@ import (
 	store "github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/bundle"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -29,9 +30,9 @@ const Root = "/operator/"
 
 // Registry is what the console needs of registry.Registry.
 type Registry interface {
-	Snapshot() *registry.Snapshot
-	Status() []registry.LoaderStatus
-	Reload(ctx context.Context, names ...string) (registry.Diff, error)
+	Snapshot() *catalog.Snapshot
+	Status() []catalog.LoaderStatus
+	Reload(ctx context.Context, names ...string) (catalog.Diff, error)
 }
 
 // Catalogue is what the console needs of history.Store.

@@ -23,6 +23,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/console"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
@@ -37,7 +38,7 @@ type house struct {
 	pool     *pgxpool.Pool
 	url      string
 	loader   *registrytest.Loader
-	reg      *registry.Registry
+	reg      *catalog.Registry
 	provider *runstest.Provider
 	runs     *runner.Service
 	users    *users.Store
@@ -79,7 +80,7 @@ func newHouse(t *testing.T, sections ...console.Section) *house {
 		},
 	})
 	var err error
-	if h.reg, err = registry.New(registry.Config{Loaders: []registry.Loader{h.loader}}); err != nil {
+	if h.reg, err = catalog.New(catalog.Config{Loaders: []registry.Loader{h.loader}}); err != nil {
 		t.Fatal(err)
 	}
 	history := history.New(pool)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
 )
@@ -315,8 +316,8 @@ type failuresView struct {
 	Full     bool // there are more
 	Span     span
 	Spans    []span
-	Loaders  []registry.LoaderStatus // with an error or refused definitions
-	Problems registry.Problems       // of the present catalogue
+	Loaders  []catalog.LoaderStatus // with an error or refused definitions
+	Problems registry.Problems      // of the present catalogue
 }
 
 // failureGroup is the failures of one tool with one code.
@@ -374,6 +375,6 @@ func groupFailures(failed []runs.Run) []failureGroup {
 	return groups
 }
 
-func (c *Console) troubledLoaders() []registry.LoaderStatus {
-	return slices.DeleteFunc(c.cfg.Registry.Status(), func(s registry.LoaderStatus) bool { return s.LastError == "" && len(s.Problems) == 0 })
+func (c *Console) troubledLoaders() []catalog.LoaderStatus {
+	return slices.DeleteFunc(c.cfg.Registry.Status(), func(s catalog.LoaderStatus) bool { return s.LastError == "" && len(s.Problems) == 0 })
 }

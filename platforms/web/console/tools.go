@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/users"
 )
@@ -20,7 +21,7 @@ type toolsView struct {
 	Query, State string
 	Rows         []toolRow
 	All          int
-	Loaders      []registry.LoaderStatus
+	Loaders      []catalog.LoaderStatus
 	Problems     registry.Problems
 }
 
@@ -120,7 +121,7 @@ func pretty(t registry.Tool) (string, error) {
 type versionView struct {
 	registry.Tool
 	Definition string
-	Changes    registry.Diff // from then to now
+	Changes    catalog.Diff // from then to now
 }
 
 func (c *Console) version(w http.ResponseWriter, r *http.Request, who users.Account) error {
@@ -136,7 +137,7 @@ func (c *Console) version(w http.ResponseWriter, r *http.Request, who users.Acco
 		now := is.Clone()
 		now.Status = nil // a recorded version has none
 		at := c.cfg.Now()
-		v.Changes = registry.Compare(registry.NewSnapshot([]registry.Tool{was}, at), registry.NewSnapshot([]registry.Tool{now}, at))
+		v.Changes = catalog.Compare(catalog.NewSnapshot([]registry.Tool{was}, at), catalog.NewSnapshot([]registry.Tool{now}, at))
 	}
 	return c.show(w, r, who, "version", view{Title: was.DisplayName + " " + was.Version, Place: "tools", Data: v})
 }
@@ -158,12 +159,12 @@ func changeViews(list []history.Change, toolID string) []changeView {
 	return views
 }
 
-func only(d registry.Diff, toolID string) registry.Diff {
-	is := func(r registry.ToolRef) bool { return r.ToolID == toolID }
-	return registry.Diff{
-		Added: slices.DeleteFunc(d.Added, func(r registry.ToolRef) bool { return !is(r) }), Removed: slices.DeleteFunc(d.Removed, func(r registry.ToolRef) bool { return !is(r) }),
-		Changed: slices.DeleteFunc(d.Changed, func(t registry.ToolChange) bool { return t.ToolID != toolID }),
-		Renamed: slices.DeleteFunc(d.Renamed, func(t registry.Renamed) bool { return t.From != toolID && t.To != toolID }),
+func only(d catalog.Diff, toolID string) catalog.Diff {
+	is := func(r catalog.ToolRef) bool { return r.ToolID == toolID }
+	return catalog.Diff{
+		Added: slices.DeleteFunc(d.Added, func(r catalog.ToolRef) bool { return !is(r) }), Removed: slices.DeleteFunc(d.Removed, func(r catalog.ToolRef) bool { return !is(r) }),
+		Changed: slices.DeleteFunc(d.Changed, func(t catalog.ToolChange) bool { return t.ToolID != toolID }),
+		Renamed: slices.DeleteFunc(d.Renamed, func(t catalog.Renamed) bool { return t.From != toolID && t.To != toolID }),
 	}
 }
 

@@ -28,6 +28,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/mcp"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runner"
@@ -101,7 +102,7 @@ func (s store) OpenMedia(ctx context.Context, ref registry.Media) (io.ReadCloser
 
 type house struct {
 	url    string
-	reg    *registry.Registry
+	reg    *catalog.Registry
 	tools  *registrytest.Loader
 	runs   *runner.Service
 	users  *users.Store

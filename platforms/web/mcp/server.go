@@ -29,6 +29,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
 )
@@ -65,7 +66,7 @@ type Users interface {
 
 // Config wires a Server; all but Public and Logger are required.
 type Config struct {
-	Registry *registry.Registry
+	Registry *catalog.Registry
 	Runs     Runs
 	Users    Users
 	// Caller is who sent the request of ctx: the handler is mounted behind the API's doors.
@@ -102,7 +103,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{cfg: cfg}
 	s.people, s.insider = s.newCatalogue(registry.Everyone), s.newCatalogue(registry.Insiders)
-	cfg.Registry.OnSwap(func(context.Context, registry.Swap) { s.follow() })
+	cfg.Registry.OnSwap(func(context.Context, catalog.Swap) { s.follow() })
 	s.follow()
 	return s, nil
 }
@@ -241,7 +242,7 @@ func (s *Server) newCatalogue(a registry.Audience) *catalogue {
 
 // follow makes the server's tools those that the snapshot offers, with the descriptions made for it so far. Clients
 // are told by the server.
-func (c *catalogue) follow(snap *registry.Snapshot, described map[*registry.Tool]*sdk.Tool) {
+func (c *catalogue) follow(snap *catalog.Snapshot, described map[*registry.Tool]*sdk.Tool) {
 	offered := map[string]string{}
 	for _, tool := range snap.Offered(c.audience) {
 		name := nameOf(tool.ToolID)

@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web/render"
 	"github.com/signalbox/signalbox/platforms/web/request"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -39,7 +40,7 @@ type Users interface {
 type Config struct {
 	Door         *door.Door
 	Render       *render.Renderer
-	Registry     *registry.Registry
+	Registry     *catalog.Registry
 	Runs         Runs
 	Users        Users
 	Callers      request.Callers

@@ -3,16 +3,17 @@ package pages
 import (
 	"github.com/signalbox/signalbox/platforms/web/request"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
 )
 
 // tools are those of the registry as an account sees them.
 type tools struct {
-	registry *registry.Registry
+	registry *catalog.Registry
 }
 
-func (s tools) snapshot() *registry.Snapshot { return s.registry.Snapshot() }
+func (s tools) snapshot() *catalog.Snapshot { return s.registry.Snapshot() }
 
 // visible finds a tool that the account may see.
 func (s tools) visible(id string, a users.Account) (registry.Tool, error) {
@@ -31,7 +32,7 @@ func (s tools) listed(a users.Account) []registry.Tool {
 // search finds tools by what an account types.
 func (s tools) search(a users.Account, query string) []registry.Tool {
 	var found []*registry.Tool
-	for _, m := range s.snapshot().Search(query, registry.SearchOptions{Audience: request.Audience(a), Limit: 30, WithUnavailable: true}) {
+	for _, m := range s.snapshot().Search(query, catalog.SearchOptions{Audience: request.Audience(a), Limit: 30, WithUnavailable: true}) {
 		found = append(found, m.Tool)
 	}
 	return deref(found)

@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web/problem"
 	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 )
 
 // inWords says in the reader's language what is wrong with a form. English has the registry's own words, which say more.
@@ -31,7 +32,7 @@ func inWords(v i18n.Voice, t registry.Tool, p problem.Problem) string {
 }
 
 // noticeOf is the line shown with a tool that is deprecated or can't be run now, in the reader's language.
-func noticeOf(v i18n.Voice, t registry.Tool, s *registry.Snapshot) string {
+func noticeOf(v i18n.Voice, t registry.Tool, s *catalog.Snapshot) string {
 	var notice string
 	switch state := t.State(); {
 	case state == registry.StateUnavailable:
@@ -42,7 +43,7 @@ func noticeOf(v i18n.Voice, t registry.Tool, s *registry.Snapshot) string {
 		return t.Notice()
 	}
 	if t.Status.Reason != "" {
-		notice += " " + words.Told(v, "", t.Status.Reason)
+		notice += " " + words.Told(v, "", t.Status.Text())
 	}
 	if next, ok := s.ByID(t.Status.Replacement); ok {
 		notice += " " + v.Line("tool.instead", "command", next.DisplayName)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/i18n"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/platforms/web/problem"
 	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
@@ -28,7 +29,7 @@ func detailIn(v i18n.Voice, err error, p problem.Problem) string {
 	case errors.As(err, &limit):
 		return words.OverLimit(v, limit.LimitUse)
 	case errors.As(err, &typed):
-		return words.Told(v, typed.Code, typed.Message)
+		return words.Told(v, typed.Code, typed.Text())
 	}
 	return lineOr(v, "web.problem."+p.Code, p.Detail)
 }
@@ -45,12 +46,12 @@ func problemTitle(v i18n.Voice, status int) string {
 }
 
 // toldIn is words.Told for templates. English has a service's own words.
-func toldIn(v i18n.Voice) func(code, said string) string {
-	return func(code, said string) string {
+func toldIn(v i18n.Voice) func(code string, reason said.Text) string {
+	return func(code string, reason said.Text) string {
 		if v.Language() == i18n.Fallback {
-			return said
+			return reason.String()
 		}
-		return words.Told(v, registry.Code(code), said)
+		return words.Told(v, registry.Code(code), reason)
 	}
 }
 

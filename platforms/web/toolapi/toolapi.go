@@ -13,6 +13,7 @@ import (
 	"net/http"
 
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -29,7 +30,7 @@ type Registration struct {
 
 // Config wires a Handler; all but Logger are required.
 type Config struct {
-	Registry *registry.Registry
+	Registry *catalog.Registry
 	Loader   string // of the registered tools
 	Service  string // that runs them
 	// Register checks and keeps {manifest, endpoint, staticHeaders}; Remove forgets one by name. Their errors

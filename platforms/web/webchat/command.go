@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/web/pages"
@@ -52,7 +53,7 @@ func (v *visit) optionsOf(c pages.ChatCommand) (map[string]any, []media, error) 
 		ref := fmt.Sprint(value)
 		content, info, err := v.cfg.Files.OpenMedia(v.r.Context(), ref)
 		if err != nil {
-			gone := registry.Errorf(registry.CodeInvalidInput, "the file can't be read any more; send it again")
+			gone := registry.Say(registry.CodeInvalidInput, said.EngineFileGone)
 			gone.Cause = err
 			return nil, gone
 		}

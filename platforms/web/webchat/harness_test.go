@@ -33,6 +33,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/webchat"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -162,7 +163,7 @@ func (h *harness) connect(t testing.TB) *webchat.Adapter {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reg, err := registry.New(registry.Config{})
+	reg, err := catalog.New(catalog.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +173,7 @@ func (h *harness) connect(t testing.TB) *webchat.Adapter {
 }
 
 // serve draws the pages around the conversation with these tools and runs.
-func (h *harness) serve(t testing.TB, reg *registry.Registry, service web.Runs) {
+func (h *harness) serve(t testing.TB, reg *catalog.Registry, service web.Runs) {
 	t.Helper()
 	pages, err := web.New(web.Config{
 		Registry: reg, Runs: service, Users: h.people, Ledger: billing.NewLedger(h.pool), Conversation: h.adapter,

@@ -9,7 +9,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat"
 )
 
-func said(text string) message { return message{Body: body{Text: chat.Plain(text)}} }
+func saying(text string) message { return message{Body: body{Text: chat.Plain(text)}} }
 
 // texts are what a conversation shows.
 func texts(t *testing.T, l log, chatID string) []string {
@@ -30,14 +30,14 @@ func TestJoinedConversations(t *testing.T) {
 	pool := postgrestest.New(t)
 	l := log{pool, postgres.NewWriter(pool)}
 	for _, m := range []struct{ chat, text string }{{"ann", "a1"}, {"ben", "b1"}, {"ann", "a2"}} {
-		if _, err := l.say(t.Context(), m.chat, said(m.text)); err != nil {
+		if _, err := l.say(t.Context(), m.chat, saying(m.text)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := pgx.BeginFunc(t.Context(), l.pool, func(tx pgx.Tx) error { return Adopt(t.Context(), tx, "ben", "ann") }); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.say(t.Context(), "ben", said("late")); err != nil {
+	if _, err := l.say(t.Context(), "ben", saying("late")); err != nil {
 		t.Fatal(err)
 	}
 	t.Run("all is in one conversation, in its order, what comes for the other too", func(t *testing.T) {

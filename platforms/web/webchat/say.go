@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -20,14 +21,14 @@ func newNonce() string { return rand.Text() }
 func (v *visit) say() (template.HTML, error) {
 	text := strings.TrimSpace(strings.ReplaceAll(v.r.PostFormValue("text"), "\r\n", "\n"))
 	if utf8.RuneCountInString(text) > maxSaid {
-		return "", registry.Errorf(registry.CodeInvalidInput, "the message is longer than %d characters; send it in parts", maxSaid)
+		return "", registry.Say(registry.CodeInvalidInput, said.MessageLong, "n", maxSaid)
 	}
 	files, err := v.uploads()
 	if err != nil {
 		return "", err
 	}
 	if text == "" && len(files) == 0 {
-		return "", registry.Errorf(registry.CodeInvalidInput, "there is nothing to send: write something, or add a file")
+		return "", registry.Say(registry.CodeInvalidInput, said.MessageNothing)
 	}
 	m := message{Mine: true, Body: body{Text: chat.Plain(text)}, Media: files}
 	var quoted *chat.Quoted
@@ -57,7 +58,7 @@ func (v *visit) uploads() ([]media, error) {
 	}
 	headers := v.r.MultipartForm.File["files"]
 	if most := v.Capabilities().AlbumMax; len(headers) > most {
-		return nil, registry.Errorf(registry.CodeInvalidInput, "%d files are too many for one message; send at most %d", len(headers), most)
+		return nil, registry.Say(registry.CodeInvalidInput, said.MessageFiles, "n", len(headers), "most", most)
 	}
 	var files []media
 	for _, h := range headers {

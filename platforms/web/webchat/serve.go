@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/i18n"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/pages"
@@ -35,9 +36,7 @@ const fieldPrefix = "field."
 // startWait is how long what somebody says waits for the program to be ready.
 const startWait = 5 * time.Second
 
-var errNotReady = &registry.Error{
-	Code: registry.CodeUnavailable, Message: "the program is starting; send it again in a moment", Retryable: true, RetryAfter: time.Second,
-}
+var errNotReady = registry.Say(registry.CodeUnavailable, said.Starting).After(time.Second)
 
 // visit is a request of somebody to their conversation.
 type visit struct {
@@ -187,7 +186,7 @@ func (v *visit) about(field string) (message, error) {
 	return m, err
 }
 
-var errNoMessage = registry.Errorf(registry.CodeInvalidInput, "that message is gone; reload the page")
+var errNoMessage = registry.Say(registry.CodeInvalidInput, said.MessageGone)
 
 // pressed passes a button or a choice on and answers as the Router does.
 func (v *visit) pressed() (template.HTML, error) {
@@ -198,7 +197,7 @@ func (v *visit) pressed() (template.HTML, error) {
 	data := v.r.PostFormValue("data")
 	values := v.r.PostForm["values"]
 	if len(data) == 0 || len(data) > maxData || len(values) > maxValues {
-		return "", registry.Errorf(registry.CodeInvalidInput, "there is no such button")
+		return "", registry.Say(registry.CodeInvalidInput, said.MessageNoButton)
 	}
 	return v.act(m, chat.KindPress, chat.Press{Data: data, Values: values}, nil)
 }

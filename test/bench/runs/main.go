@@ -37,6 +37,7 @@ import (
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/migrations"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runner"
 	"github.com/signalbox/signalbox/runs/runstest"
@@ -172,7 +173,7 @@ type bench struct {
 	options
 	pool     *pgxpool.Pool
 	ledger   *billing.Ledger
-	registry *registry.Registry
+	registry *catalog.Registry
 	users    []string
 }
 

@@ -1,4 +1,4 @@
-package registry
+package catalog
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/ordered"
+	"github.com/signalbox/signalbox/registry"
 )
 
 // The files that Flash writes into its folder.
@@ -83,7 +84,7 @@ func render(s *Snapshot) (flashed, map[string][]byte, error) {
 	for t := range s.Each() {
 		written := *t
 		written.APIPath = t.RunPath() // readers of the file need not know the default
-		data, err := Encode(written)
+		data, err := registry.Encode(written)
 		if err != nil {
 			return flashed{}, nil, err
 		}
@@ -182,12 +183,12 @@ func mayReplace(path, toolID string) bool {
 	if err != nil {
 		return false
 	}
-	t, err := DecodeTool(data)
+	t, err := registry.DecodeTool(data)
 	return err == nil && t.ToolID == toolID
 }
 
 func writePages(dir string, s *Snapshot, meta FlashMeta) error {
-	if err := writeFile(filepath.Join(dir, FlashMarkdown), Catalogue(s)); err != nil {
+	if err := writeFile(filepath.Join(dir, FlashMarkdown), Markdown(s)); err != nil {
 		return err
 	}
 	embed, err := Embed(s)
@@ -284,7 +285,7 @@ func NewFlashLoader(name, path string) *FlashLoader { return &FlashLoader{name, 
 func (l *FlashLoader) Name() string { return l.name }
 
 // Load reads the file. One that is missing, cut or was changed by hand is an error.
-func (l *FlashLoader) Load(ctx context.Context) ([]Tool, error) {
+func (l *FlashLoader) Load(ctx context.Context) ([]registry.Tool, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -298,14 +299,15 @@ func (l *FlashLoader) Load(ctx context.Context) ([]Tool, error) {
 	}
 	file, _ := v.(*ordered.Object)
 	list, isList := file.Get("tools").([]any)
-	sum := sha256.Sum256([]byte(compact(list)))
+	sum := sha256.Sum256([]byte(ordered.Compact(list)))
 	if !isList || file.Get("contentHash") != any(hex.EncodeToString(sum[:])) {
 		return nil, fmt.Errorf("read flashed tools: %s is not as it was flashed (its contentHash does not fit); flash it again", l.path)
 	}
-	var d decoder
-	tools := d.tools(list)
-	if err := d.problems.Err(); err != nil {
-		return nil, fmt.Errorf("read flashed tools: %s: %w", l.path, err)
+	tools := make([]registry.Tool, len(list))
+	for i, definition := range list {
+		if tools[i], err = registry.DecodeTool([]byte(ordered.Compact(definition))); err != nil {
+			return nil, fmt.Errorf("read flashed tools: %s: %w", l.path, err)
+		}
 	}
 	return tools, nil
 }

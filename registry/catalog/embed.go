@@ -1,26 +1,28 @@
-package registry
+package catalog
 
 import (
 	"net/netip"
 	"net/url"
 	"regexp"
 	"strings"
+
+	"github.com/signalbox/signalbox/registry"
 )
 
 // embedded is a tool as websites and prompts may have it: what a person needs to choose and start
 // it, nothing about where or how it runs (A68).
 type embedded struct {
-	ToolID      string       `json:"toolId"`
-	DisplayName string       `json:"displayName"`
-	Description string       `json:"description,omitempty"`
-	CommandName string       `json:"commandName,omitempty"`
-	Category    string       `json:"category,omitempty"`
-	IntentTags  []string     `json:"intentTags,omitempty"`
-	Inputs      InputSchema  `json:"inputSchema"`
-	Outputs     OutputSchema `json:"outputSchema,omitempty"`
-	Price       string       `json:"price"`
-	State       State        `json:"state"`
-	Notice      string       `json:"notice,omitempty"`
+	ToolID      string                `json:"toolId"`
+	DisplayName string                `json:"displayName"`
+	Description string                `json:"description,omitempty"`
+	CommandName string                `json:"commandName,omitempty"`
+	Category    string                `json:"category,omitempty"`
+	IntentTags  []string              `json:"intentTags,omitempty"`
+	Inputs      registry.InputSchema  `json:"inputSchema"`
+	Outputs     registry.OutputSchema `json:"outputSchema,omitempty"`
+	Price       string                `json:"price"`
+	State       registry.State        `json:"state"`
+	Notice      string                `json:"notice,omitempty"`
 }
 
 // Embed writes the public tools in a reduced form: no internal or hidden tools, no metadata, no paths
@@ -33,7 +35,7 @@ func Embed(s *Snapshot) ([]byte, error) {
 	return indented(map[string]any{"tools": tools})
 }
 
-func reduce(t *Tool) embedded {
+func reduce(t *registry.Tool) embedded {
 	c := t.Clone()
 	for i := range c.InputSchema {
 		f := &c.InputSchema[i]

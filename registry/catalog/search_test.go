@@ -1,19 +1,20 @@
-package registry_test
+package catalog_test
 
 import (
 	"testing"
 
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 )
 
-func studio() *registry.Snapshot {
+func studio() *catalog.Snapshot {
 	make := func(id, name, category, description string, tags ...string) registry.Tool {
 		return registry.Tool{
-			ToolID: id, Service: "test", DisplayName: name, Category: category, Description: description,
-			CommandName: "/" + id, IntentTags: tags, InputSchema: registry.InputSchema{},
+			ToolID: id, Service: "test", DisplayName: name, Listing: registry.Listing{Category: category}, Description: description,
+			CommandName: "/" + id, Advice: registry.Advice{IntentTags: tags}, InputSchema: registry.InputSchema{},
 		}
 	}
-	return registry.NewSnapshot([]registry.Tool{
+	return catalog.NewSnapshot([]registry.Tool{
 		make("fluxgeneral", "Flux General", "images", "Draws a picture from a description. Give it a prompt and a size.", "text to image"),
 		make("inpaint", "Inpaint", "images", "Replaces the masked part of a photo with something new.", "retouch"),
 		make("bgremove", "Background Remover", "images", "Cuts the subject out and leaves everything else transparent.", "cutout"),
@@ -44,7 +45,7 @@ func TestSearch(t *testing.T) {
 	} {
 		t.Run("A55 "+query, func(t *testing.T) {
 			t.Parallel()
-			got := s.Search(query, registry.SearchOptions{})
+			got := s.Search(query, catalog.SearchOptions{})
 			if len(got) == 0 || got[0].Tool.ToolID != want {
 				for _, m := range got {
 					t.Logf("%s %.2f", m.Tool.ToolID, m.Score)
@@ -58,23 +59,23 @@ func TestSearch(t *testing.T) {
 	} {
 		t.Run("slips of the finger are forgiven: "+typed, func(t *testing.T) {
 			t.Parallel()
-			if got := s.Search(typed, registry.SearchOptions{}); len(got) == 0 || got[0].Tool.ToolID != want {
+			if got := s.Search(typed, catalog.SearchOptions{}); len(got) == 0 || got[0].Tool.ToolID != want {
 				t.Errorf("got %v, want %s first", got, want)
 			}
 		})
 	}
 	t.Run("narrowed and limited", func(t *testing.T) {
 		t.Parallel()
-		if got := s.Search("photo", registry.SearchOptions{Category: "Video"}); len(got) != 1 || got[0].Tool.ToolID != "animate" {
+		if got := s.Search("photo", catalog.SearchOptions{Category: "Video"}); len(got) != 1 || got[0].Tool.ToolID != "animate" {
 			t.Errorf("got %v", got)
 		}
-		if got := s.Search("picture", registry.SearchOptions{Limit: 2}); len(got) != 2 {
+		if got := s.Search("picture", catalog.SearchOptions{Limit: 2}); len(got) != 2 {
 			t.Errorf("got %v", got)
 		}
-		if got := s.Search("picture", registry.SearchOptions{Service: "other"}); len(got) != 0 {
+		if got := s.Search("picture", catalog.SearchOptions{Service: "other"}); len(got) != 0 {
 			t.Errorf("got %v", got)
 		}
-		if got := s.Search(" the of ", registry.SearchOptions{}); len(got) != 0 {
+		if got := s.Search(" the of ", catalog.SearchOptions{}); len(got) != 0 {
 			t.Errorf("got %v", got)
 		}
 	})

@@ -1,4 +1,4 @@
-package registry
+package catalog
 
 import (
 	"cmp"
@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/ordered"
+	"github.com/signalbox/signalbox/registry"
 )
 
-// Catalogue writes the public tools as a Markdown page for people: what each does, its command, what
+// Markdown writes the public tools as a Markdown page for people: what each does, its command, what
 // it takes, gives and costs. Equal catalogues give equal bytes.
-func Catalogue(s *Snapshot) []byte {
+func Markdown(s *Snapshot) []byte {
 	var b strings.Builder
 	b.WriteString("# Tools\n")
 	category := ""
@@ -25,9 +26,9 @@ func Catalogue(s *Snapshot) []byte {
 	return []byte(b.String())
 }
 
-func byCategory(tools []*Tool) []*Tool {
+func byCategory(tools []*registry.Tool) []*registry.Tool {
 	sorted := slices.Clone(tools)
-	slices.SortStableFunc(sorted, func(a, b *Tool) int {
+	slices.SortStableFunc(sorted, func(a, b *registry.Tool) int {
 		// What has no category comes last.
 		return cmp.Or(cmp.Compare(btoi(a.Category == ""), btoi(b.Category == "")),
 			strings.Compare(strings.ToLower(a.Category), strings.ToLower(b.Category)), strings.Compare(a.Category, b.Category))
@@ -42,9 +43,9 @@ func btoi(b bool) int {
 	return 0
 }
 
-func categoryName(t *Tool) string { return cmp.Or(t.Category, "Other") }
+func categoryName(t *registry.Tool) string { return cmp.Or(t.Category, "Other") }
 
-func writeEntry(b *strings.Builder, t *Tool) {
+func writeEntry(b *strings.Builder, t *registry.Tool) {
 	fmt.Fprintf(b, "\n### %s\n\n", markdown(t.DisplayName))
 	if notice := stateLine(t); notice != "" {
 		fmt.Fprintf(b, "**%s**\n\n", markdown(notice))
@@ -65,15 +66,15 @@ func writeEntry(b *strings.Builder, t *Tool) {
 	b.WriteString("\n| Input | Type | Required | Default | Allowed | Meaning |\n|---|---|---|---|---|---|\n")
 	for _, f := range t.InputSchema.Ordered() {
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", markdown(f.Label()), f.Type, yesNo(f.Required),
-			markdown(shownDefault(f)), markdown(Allowed(f)), markdown(scrub(f.Description)))
+			markdown(shownDefault(f)), markdown(registry.Allowed(f)), markdown(scrub(f.Description)))
 	}
 }
 
-func stateLine(t *Tool) string {
+func stateLine(t *registry.Tool) string {
 	switch {
-	case t.State() == StateUnavailable:
+	case t.State() == registry.StateUnavailable:
 		return "Unavailable: " + scrub(t.Status.Reason)
-	case t.State() == StateDeprecated:
+	case t.State() == registry.StateDeprecated:
 		return scrub(t.Notice())
 	case t.Incomplete:
 		return "Incomplete definition"
@@ -88,7 +89,7 @@ func yesNo(b bool) string {
 	return "no"
 }
 
-func shownDefault(f InputField) string {
+func shownDefault(f registry.InputField) string {
 	if f.Default == nil || isSecretName(f.Name) {
 		return ""
 	}
@@ -100,42 +101,6 @@ func shownDefault(f InputField) string {
 		return ""
 	}
 	return scrub(string(data))
-}
-
-// Allowed says in a few words which values an input takes, such as "64 to 2048 in steps of 8", or
-// nothing where all of its type are.
-func Allowed(f InputField) string {
-	if len(f.Choices) > 0 {
-		return listed(choiceLabels(f), 20)
-	}
-	var parts []string
-	if f.Min != "" || f.Max != "" {
-		parts = append(parts, strings.TrimPrefix(allowedRange(f), "allowed is "))
-	}
-	if f.Step != "" {
-		parts = append(parts, "in steps of "+f.Step.String())
-	} else if f.Integer {
-		parts = append(parts, "whole numbers")
-	}
-	if f.Multiple {
-		parts = append(parts, "several")
-	}
-	return strings.Join(parts, ", ")
-}
-
-// Summary says in a few words what a run costs (A49).
-func (m *CostingModel) Summary() string {
-	switch {
-	case m == nil:
-		return "free"
-	case m.RateSource == RateStatic:
-		return fmt.Sprintf("%s USD per %s", PlainDecimal(m.Rate), m.Unit)
-	case m.RateSource == RateMachine:
-		return fmt.Sprintf("by the machine that runs it, per %s", m.Unit)
-	case m.RateSource == RateHistorical:
-		return fmt.Sprintf("as it has cost lately, per %s", m.Unit)
-	}
-	return "as the service charges it"
 }
 
 var markdownEscaper = strings.NewReplacer(

@@ -1,4 +1,4 @@
-package registry
+package catalog
 
 import (
 	"crypto/sha256"
@@ -9,13 +9,15 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/signalbox/signalbox/registry"
 )
 
 // Snapshot is the whole catalogue at one moment. It never changes; all methods may be used by many
 // goroutines at once. Tools given as pointers are shared by all readers and must not be modified;
 // All gives private copies.
 type Snapshot struct {
-	tools     []Tool // by ToolID
+	tools     []registry.Tool // by ToolID
 	byID      map[string]int32
 	byCommand map[string]int32 // without slash, lower case; aliases too
 	byAlias   map[string]int32
@@ -23,13 +25,13 @@ type Snapshot struct {
 	index     *searchIndex
 	hash      string
 	at        time.Time
-	problems  Problems
+	problems  registry.Problems
 }
 
 // NewSnapshot builds a catalogue of tools, for tests and for programs that work from a file. It keeps
 // the given tools (modify them no more), seals those without a version and does not validate them.
 // Where two claim one id or command the first one wins; Problems tells.
-func NewSnapshot(tools []Tool, at time.Time) *Snapshot {
+func NewSnapshot(tools []registry.Tool, at time.Time) *Snapshot {
 	var b builder
 	candidates := make([]candidate, len(tools))
 	for i, t := range tools {
@@ -44,7 +46,7 @@ func NewSnapshot(tools []Tool, at time.Time) *Snapshot {
 // candidate is a tool that wants to be published, with the loader it came from.
 type candidate struct {
 	loader string
-	tool   Tool
+	tool   registry.Tool
 }
 
 func (c candidate) source() string {
@@ -55,13 +57,13 @@ func (c candidate) source() string {
 }
 
 // buildSnapshot resolves claims in the order of the candidates: earlier ones win. Reserved names are nobody's.
-func buildSnapshot(candidates []candidate, reserved reserved, at time.Time, problems Problems) *Snapshot {
+func buildSnapshot(candidates []candidate, reserved reserved, at time.Time, problems registry.Problems) *Snapshot {
 	b := builder{problems: problems}
 	winners := b.uniqueIDs(candidates)
 	b.uniqueNames(winners, reserved)
 	slices.SortFunc(winners, func(a, b candidate) int { return strings.Compare(a.tool.ToolID, b.tool.ToolID) })
 	s := &Snapshot{
-		tools:     make([]Tool, len(winners)),
+		tools:     make([]registry.Tool, len(winners)),
 		byID:      make(map[string]int32, len(winners)),
 		byCommand: make(map[string]int32, len(winners)),
 		byAlias:   make(map[string]int32),
@@ -84,10 +86,10 @@ func buildSnapshot(candidates []candidate, reserved reserved, at time.Time, prob
 }
 
 // builder collects the problems of claims that were lost.
-type builder struct{ problems Problems }
+type builder struct{ problems registry.Problems }
 
 func (b *builder) lost(c candidate, field, message string) {
-	b.problems = append(b.problems, Problem{Loader: c.loader, ToolID: c.tool.ToolID, Field: field, Message: message})
+	b.problems = append(b.problems, registry.Problem{Loader: c.loader, ToolID: c.tool.ToolID, Field: field, Message: message})
 }
 
 // uniqueIDs keeps the first tool of each id. The same content twice is no problem (A4).
@@ -101,7 +103,7 @@ func (b *builder) uniqueIDs(candidates []candidate) []candidate {
 			winners = append(winners, c)
 			continue
 		}
-		if !sameTool(winners[i].tool, c.tool) {
+		if !winners[i].tool.Equal(&c.tool) {
 			b.lost(c, "toolId", "two different tools have this id; the one of "+loaderName(winners[i])+" is used, the one of "+loaderName(c)+" is not")
 		}
 	}
@@ -113,12 +115,6 @@ func loaderName(c candidate) string {
 		return "the list"
 	}
 	return "loader " + c.loader
-}
-
-func sameTool(a, b Tool) bool {
-	ja, errA := Encode(a)
-	jb, errB := Encode(b)
-	return errA == nil && errB == nil && string(ja) == string(jb)
 }
 
 // uniqueNames takes commands and paths away from tools that claim one that is taken (A44): the tool
@@ -166,7 +162,7 @@ func (r reserved) path(path string) bool {
 	return slices.ContainsFunc(r.paths, func(own string) bool { return path == own || strings.HasPrefix(path, own+"/") })
 }
 
-func (b *builder) reseal(w *candidate, t Tool) {
+func (b *builder) reseal(w *candidate, t registry.Tool) {
 	if err := t.Seal(); err != nil {
 		b.lost(*w, "", err.Error())
 	}
@@ -192,7 +188,7 @@ func (b *builder) aliases(s *Snapshot, winners []candidate) {
 				continue
 			}
 			s.byAlias[id] = int32(i)
-			if key := commandKey(alias); isCommandWord(key) {
+			if key := commandKey(alias); registry.IsCommandWord(key) {
 				if _, taken := s.byCommand[key]; !taken {
 					s.byCommand[key] = int32(i)
 				}
@@ -213,7 +209,7 @@ func (s *Snapshot) aliasTaken(alias, id string) (int32, bool) {
 	return i, ok
 }
 
-func hashTools(tools []Tool) string {
+func hashTools(tools []registry.Tool) string {
 	h := sha256.New()
 	for i := range tools {
 		t := &tools[i]
@@ -222,7 +218,7 @@ func hashTools(tools []Tool) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-func statusText(s *Status) string {
+func statusText(s *registry.Status) string {
 	if s == nil {
 		return ""
 	}
@@ -233,8 +229,8 @@ func statusText(s *Status) string {
 func (s *Snapshot) Len() int { return len(s.tools) }
 
 // Each goes through all tools, ordered by id, without copying them; they are read-only.
-func (s *Snapshot) Each() iter.Seq[*Tool] {
-	return func(yield func(*Tool) bool) {
+func (s *Snapshot) Each() iter.Seq[*registry.Tool] {
+	return func(yield func(*registry.Tool) bool) {
 		for i := range s.tools {
 			if !yield(&s.tools[i]) {
 				return
@@ -251,22 +247,22 @@ func (s *Snapshot) Time() time.Time { return s.at }
 
 // Problems are the definitions that were refused and the claims that were lost while this catalogue
 // was built.
-func (s *Snapshot) Problems() Problems { return slices.Clone(s.problems) }
+func (s *Snapshot) Problems() registry.Problems { return slices.Clone(s.problems) }
 
 // ByID finds a tool by its exact id, shared and read-only.
-func (s *Snapshot) ByID(toolID string) (*Tool, bool) {
+func (s *Snapshot) ByID(toolID string) (*registry.Tool, bool) {
 	i, ok := s.byID[toolID]
 	return s.found(i, ok)
 }
 
 // ByAlias finds the tool that an alias leads to, with or without its slash; not the tool's own id.
-func (s *Snapshot) ByAlias(alias string) (*Tool, bool) {
+func (s *Snapshot) ByAlias(alias string) (*registry.Tool, bool) {
 	i, ok := s.byAlias[strings.TrimPrefix(alias, "/")]
 	return s.found(i, ok)
 }
 
 // Resolve finds a tool by id or, failing that, by an alias: for stored ids, which may be old.
-func (s *Snapshot) Resolve(toolID string) (*Tool, bool) {
+func (s *Snapshot) Resolve(toolID string) (*registry.Tool, bool) {
 	if t, ok := s.ByID(toolID); ok {
 		return t, true
 	}
@@ -275,12 +271,12 @@ func (s *Snapshot) Resolve(toolID string) (*Tool, bool) {
 
 // ByAPIPath finds the tool whose RunPath is the escaped path of a request; which letters are escaped does not matter. An
 // alias takes the place of the id in the default path, so that programs go on after a rename.
-func (s *Snapshot) ByAPIPath(path string) (*Tool, bool) {
+func (s *Snapshot) ByAPIPath(path string) (*registry.Tool, bool) {
 	key := pathKey(path)
 	if i, ok := s.byPath[key]; ok {
 		return s.found(i, ok)
 	}
-	id, ok := strings.CutPrefix(key, RunPrefix)
+	id, ok := strings.CutPrefix(key, registry.RunPrefix)
 	if !ok {
 		return nil, false
 	}
@@ -297,12 +293,12 @@ func pathKey(path string) string {
 
 // ByCommand finds a tool by the command as somebody typed it: the slash, the case and a trailing
 // @botname do not matter (A44). Aliases count. It does not allocate for lower-case input.
-func (s *Snapshot) ByCommand(command string) (*Tool, bool) {
+func (s *Snapshot) ByCommand(command string) (*registry.Tool, bool) {
 	i, ok := s.byCommand[commandKey(command)]
 	return s.found(i, ok)
 }
 
-func (s *Snapshot) found(i int32, ok bool) (*Tool, bool) {
+func (s *Snapshot) found(i int32, ok bool) (*registry.Tool, bool) {
 	if !ok {
 		return nil, false
 	}
@@ -327,33 +323,33 @@ func commandKey(command string) string {
 }
 
 // ByService gives exactly the tools of one service (A5), shared and read-only, ordered by id.
-func (s *Snapshot) ByService(service string) []*Tool {
-	return s.where(func(t *Tool) bool { return t.Service == service })
+func (s *Snapshot) ByService(service string) []*registry.Tool {
+	return s.where(func(t *registry.Tool) bool { return t.Service == service })
 }
 
 // Public gives the tools that everybody may see in lists, whatever their state, so that a price list
 // or catalogue shows unavailable ones with their reason. For menus see Offered.
-func (s *Snapshot) Public() []*Tool { return s.Listed(Everyone) }
+func (s *Snapshot) Public() []*registry.Tool { return s.Listed(registry.Everyone) }
 
 // Listed gives the tools that a may see in lists, whatever their state.
-func (s *Snapshot) Listed(a Audience) []*Tool {
-	return s.where(func(t *Tool) bool { return t.ListedFor(a) })
+func (s *Snapshot) Listed(a registry.Audience) []*registry.Tool {
+	return s.where(func(t *registry.Tool) bool { return t.ListedFor(a) })
 }
 
 // Offered gives the tools that belong into menus for a: neither deprecated nor unavailable (A80).
-func (s *Snapshot) Offered(a Audience) []*Tool {
-	return s.where(func(t *Tool) bool { return t.OfferedTo(a) })
+func (s *Snapshot) Offered(a registry.Audience) []*registry.Tool {
+	return s.where(func(t *registry.Tool) bool { return t.OfferedTo(a) })
 }
 
 // Commands gives the offered tools that have a command, in the order of their commands (A47).
-func (s *Snapshot) Commands(a Audience) []*Tool {
-	tools := s.where(func(t *Tool) bool { return t.CommandName != "" && t.OfferedTo(a) })
-	slices.SortFunc(tools, func(a, b *Tool) int { return strings.Compare(a.CommandName, b.CommandName) })
+func (s *Snapshot) Commands(a registry.Audience) []*registry.Tool {
+	tools := s.where(func(t *registry.Tool) bool { return t.CommandName != "" && t.OfferedTo(a) })
+	slices.SortFunc(tools, func(a, b *registry.Tool) int { return strings.Compare(a.CommandName, b.CommandName) })
 	return tools
 }
 
-func (s *Snapshot) where(keep func(*Tool) bool) []*Tool {
-	var tools []*Tool
+func (s *Snapshot) where(keep func(*registry.Tool) bool) []*registry.Tool {
+	var tools []*registry.Tool
 	for t := range s.Each() {
 		if keep(t) {
 			tools = append(tools, t)
@@ -372,10 +368,10 @@ func (s *Snapshot) Suggest(command string) []string {
 		distance int
 	}
 	var found []near
-	limit := editLimit(typed)
-	for _, t := range s.Commands(Everyone) {
+	limit := registry.EditLimit(typed)
+	for _, t := range s.Commands(registry.Everyone) {
 		name := commandKey(t.CommandName)
-		d := editDistance(typed, name, limit)
+		d := registry.EditDistance(typed, name, limit)
 		if len(typed) >= 3 && strings.HasPrefix(name, typed) {
 			d = min(d, 1)
 		}

@@ -1,4 +1,4 @@
-package registry
+package catalog
 
 import (
 	"cmp"
@@ -6,11 +6,13 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/signalbox/signalbox/registry"
 )
 
 // SearchOptions narrow a search. The zero value searches what everybody may be offered.
 type SearchOptions struct {
-	Audience        Audience
+	Audience        registry.Audience
 	Limit           int  // zero means 10
 	WithUnavailable bool // also deprecated and unavailable tools
 	Service         string
@@ -19,7 +21,7 @@ type SearchOptions struct {
 
 // Match is a tool that was found, shared and read-only, with its score; higher is better.
 type Match struct {
-	Tool  *Tool
+	Tool  *registry.Tool
 	Score float64
 }
 
@@ -63,8 +65,8 @@ func (s *Snapshot) Search(query string, o SearchOptions) []Match {
 	return matches[:min(len(matches), o.Limit)]
 }
 
-func (o SearchOptions) allows(t *Tool) bool {
-	if !t.ListedFor(o.Audience) || (!o.WithUnavailable && t.State() != StateActive) {
+func (o SearchOptions) allows(t *registry.Tool) bool {
+	if !t.ListedFor(o.Audience) || (!o.WithUnavailable && t.State() != registry.StateActive) {
 		return false
 	}
 	return (o.Service == "" || t.Service == o.Service) && (o.Category == "" || strings.EqualFold(t.Category, o.Category))
@@ -82,7 +84,7 @@ type posting struct {
 	weight float32
 }
 
-func newSearchIndex(tools []Tool) *searchIndex {
+func newSearchIndex(tools []registry.Tool) *searchIndex {
 	x := &searchIndex{tools: len(tools), postings: make(map[string][]posting)}
 	for i := range tools {
 		for stem, weight := range toolWords(&tools[i]) {
@@ -98,7 +100,7 @@ func newSearchIndex(tools []Tool) *searchIndex {
 }
 
 // toolWords weighs each stem by the best place it stands in.
-func toolWords(t *Tool) map[string]float32 {
+func toolWords(t *registry.Tool) map[string]float32 {
 	words := make(map[string]float32)
 	add := func(text string, weight float32) {
 		for _, stem := range stems(text) {
@@ -186,7 +188,7 @@ func (x *searchIndex) addMistyped(word string, found map[string]float64) {
 		limit = 2
 	}
 	for _, stem := range x.stems {
-		if d := editDistance(word, stem, limit); d <= limit {
+		if d := registry.EditDistance(word, stem, limit); d <= limit {
 			found[stem] = likeTypo / float64(d)
 			for _, synonym := range synonyms[stem] {
 				if _, ok := x.postings[synonym]; ok {

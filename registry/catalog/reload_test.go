@@ -1,4 +1,4 @@
-package registry_test
+package catalog_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/watch"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 )
 
 func TestReloadOfFiles(t *testing.T) {
@@ -16,9 +17,9 @@ func TestReloadOfFiles(t *testing.T) {
 	t.Run("A45 a dropped definition is served without restart", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
-		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{registry.NewFileLoader("tools", dir)}})
+		r := newRegistry(t, catalog.Config{Loaders: []registry.Loader{catalog.NewFileLoader("tools", dir)}})
 		served := make(chan int, 10)
-		r.OnSwap(func(_ context.Context, s registry.Swap) { served <- s.New.Len() })
+		r.OnSwap(func(_ context.Context, s catalog.Swap) { served <- s.New.Len() })
 		w := watch.New(watch.Config{Dirs: []string{dir}, Debounce: 10 * time.Millisecond, Changed: func(ctx context.Context) { _, _ = r.Reload(ctx) }})
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup

@@ -1,4 +1,4 @@
-package registry
+package catalog
 
 import (
 	"context"
@@ -12,13 +12,14 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/ordered"
+	"github.com/signalbox/signalbox/registry"
 )
 
 // Config is what a Registry is built of. Only Loaders is needed.
 type Config struct {
 	// Loaders are asked for tools. Where two loaders have a tool of one id or command, the earlier
 	// one in this list wins.
-	Loaders []Loader
+	Loaders []registry.Loader
 	Logger  *slog.Logger     // nil: nothing is logged
 	Now     func() time.Time // nil: time.Now
 	// OnSwap are called after a catalogue that differs from the one before was published, in order
@@ -51,15 +52,15 @@ type Swap struct {
 
 // LoaderStatus is how a loader fared.
 type LoaderStatus struct {
-	Name        string        `json:"name"`
-	Tools       int           `json:"tools"`            // of its set that is in use
-	LastOK      time.Time     `json:"lastOk,omitzero"`  // of its last complete Load
-	LastTry     time.Time     `json:"lastTry,omitzero"` // of its last Load
-	Took        time.Duration `json:"tookNs,omitempty"`
-	LastError   string        `json:"lastError,omitempty"`  // of the last Load; empty when it went well
-	LastErrorAt time.Time     `json:"lastErrorAt,omitzero"` // stays when it goes well again
-	KeptOld     bool          `json:"keptOld,omitempty"`    // the last Load failed and an older set is in use
-	Problems    Problems      `json:"problems,omitempty"`   // definitions of the last Load that were refused
+	Name        string            `json:"name"`
+	Tools       int               `json:"tools"`            // of its set that is in use
+	LastOK      time.Time         `json:"lastOk,omitzero"`  // of its last complete Load
+	LastTry     time.Time         `json:"lastTry,omitzero"` // of its last Load
+	Took        time.Duration     `json:"tookNs,omitempty"`
+	LastError   string            `json:"lastError,omitempty"`  // of the last Load; empty when it went well
+	LastErrorAt time.Time         `json:"lastErrorAt,omitzero"` // stays when it goes well again
+	KeptOld     bool              `json:"keptOld,omitempty"`    // the last Load failed and an older set is in use
+	Problems    registry.Problems `json:"problems,omitempty"`   // definitions of the last Load that were refused
 }
 
 // Registry runs the loaders and publishes what they give as immutable Snapshots. Readers take no lock
@@ -80,7 +81,7 @@ type Registry struct {
 
 // loaderSet is the last good set of one loader.
 type loaderSet struct {
-	tools  []Tool
+	tools  []registry.Tool
 	status LoaderStatus
 	busy   bool // a Load that outlived its time is still running
 }
@@ -159,11 +160,11 @@ func (r *Registry) Reload(ctx context.Context, names ...string) (Diff, error) {
 	return Compare(before, r.current.Load()), errors.Join(failed, lost.Err())
 }
 
-func (r *Registry) choose(names []string) ([]Loader, error) {
+func (r *Registry) choose(names []string) ([]registry.Loader, error) {
 	if len(names) == 0 {
 		return r.config.Loaders, nil
 	}
-	var chosen []Loader
+	var chosen []registry.Loader
 	for _, l := range r.config.Loaders {
 		if slices.Contains(names, l.Name()) {
 			chosen = append(chosen, l)
@@ -177,7 +178,7 @@ func (r *Registry) choose(names []string) ([]Loader, error) {
 	return chosen, nil
 }
 
-func (r *Registry) loadAll(ctx context.Context, loaders []Loader) error {
+func (r *Registry) loadAll(ctx context.Context, loaders []registry.Loader) error {
 	slots := make(chan struct{}, r.config.Parallel)
 	failures := make([]error, len(loaders))
 	var all sync.WaitGroup
@@ -195,17 +196,17 @@ func (r *Registry) loadAll(ctx context.Context, loaders []Loader) error {
 }
 
 type loaded struct {
-	tools []Tool
+	tools []registry.Tool
 	err   error
 }
 
 // loadOne runs one loader and takes over what it gives.
-func (r *Registry) loadOne(ctx context.Context, l Loader) error {
+func (r *Registry) loadOne(ctx context.Context, l registry.Loader) error {
 	set := r.sets[l.Name()]
 	start := r.config.Now()
 	tools, err := r.call(ctx, l, set)
-	var partial *PartialError
-	var problems Problems
+	var partial *registry.PartialError
+	var problems registry.Problems
 	if errors.As(err, &partial) {
 		problems = asProblems(partial, l.Name(), "")
 	} else if err != nil {
@@ -230,7 +231,7 @@ func (r *Registry) loadOne(ctx context.Context, l Loader) error {
 }
 
 // call runs Load with a bound in time and turns a panic into an error.
-func (r *Registry) call(ctx context.Context, l Loader, set *loaderSet) ([]Tool, error) {
+func (r *Registry) call(ctx context.Context, l registry.Loader, set *loaderSet) ([]registry.Tool, error) {
 	if !r.setBusy(set, true) {
 		return nil, errors.New("an earlier load is still running")
 	}
@@ -265,7 +266,7 @@ func (r *Registry) setBusy(set *loaderSet, busy bool) bool {
 	return true
 }
 
-func loadSafely(ctx context.Context, l Loader) (result loaded) {
+func loadSafely(ctx context.Context, l registry.Loader) (result loaded) {
 	defer func() {
 		if p := recover(); p != nil {
 			result = loaded{err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
@@ -277,12 +278,12 @@ func loadSafely(ctx context.Context, l Loader) (result loaded) {
 
 // accept validates what a loader gave. In place of a definition that is refused stays the last good
 // one of the same id.
-func (r *Registry) accept(loader string, tools, previous []Tool) (good []Tool, refused Problems) {
+func (r *Registry) accept(loader string, tools, previous []registry.Tool) (good []registry.Tool, refused registry.Problems) {
 	last := make(map[string]int, len(previous))
 	for i, t := range previous {
 		last[t.ToolID] = i
 	}
-	good = make([]Tool, 0, len(tools))
+	good = make([]registry.Tool, 0, len(tools))
 	for _, t := range tools {
 		prepared, err := prepare(t)
 		if err == nil {
@@ -298,39 +299,44 @@ func (r *Registry) accept(loader string, tools, previous []Tool) (good []Tool, r
 }
 
 // prepare makes a private, sealed copy of a valid tool.
-func prepare(t Tool) (Tool, error) {
+func prepare(t registry.Tool) (registry.Tool, error) {
 	t = t.Clone()
 	if err := plainMetadata(&t); err != nil {
-		return Tool{}, err
+		return registry.Tool{}, err
 	}
-	if err := Validate(t); err != nil {
-		return Tool{}, err
+	if err := registry.Validate(t); err != nil {
+		return registry.Tool{}, err
 	}
-	t.Incomplete = t.Incomplete || t.bare()
+	t.Incomplete = t.Incomplete || bare(&t)
 	return t, t.Seal()
 }
 
+// bare reports whether a definition holds no more than id, service, name and an empty schema (A77).
+func bare(t *registry.Tool) bool {
+	return len(t.InputSchema) == 0 && len(t.OutputSchema) == 0 && t.Description == "" && t.CommandName == "" && t.CostingModel == nil
+}
+
 // plainMetadata lets loaders put any Go value into metadata: it becomes what its JSON form holds.
-func plainMetadata(t *Tool) error {
+func plainMetadata(t *registry.Tool) error {
 	if len(t.Metadata) == 0 {
 		return nil
 	}
 	data, err := ordered.Marshal(t.Metadata)
 	if err != nil {
-		return Problems{{ToolID: t.ToolID, Field: "metadata", Message: "cannot be written as JSON: " + err.Error()}}
+		return registry.Problems{{ToolID: t.ToolID, Field: "metadata", Message: "cannot be written as JSON: " + err.Error()}}
 	}
 	v, err := ordered.Limits{Depth: ordered.MaxDepth - 1}.Parse(data) // a definition is around it, and it has to be readable again
 	if err != nil {
-		return Problems{{ToolID: t.ToolID, Field: "metadata", Message: err.Error()}}
+		return registry.Problems{{ToolID: t.ToolID, Field: "metadata", Message: err.Error()}}
 	}
 	t.Metadata, _ = ordered.Plain(v).(map[string]any)
 	return nil
 }
 
-func asProblems(err error, loader, toolID string) Problems {
-	var found Problems
+func asProblems(err error, loader, toolID string) registry.Problems {
+	var found registry.Problems
 	if !errors.As(err, &found) {
-		found = Problems{{ToolID: toolID, Message: err.Error()}}
+		found = registry.Problems{{ToolID: toolID, Message: err.Error()}}
 	}
 	found = slices.Clone(found)
 	for i := range found {
@@ -345,7 +351,7 @@ func (s *loaderSet) fail(err error, start, end time.Time) {
 	s.status.KeptOld = len(s.tools) > 0
 }
 
-func (s *loaderSet) take(tools []Tool, problems Problems, start, end time.Time) {
+func (s *loaderSet) take(tools []registry.Tool, problems registry.Problems, start, end time.Time) {
 	s.tools = tools
 	s.status.Tools = len(tools)
 	s.status.LastTry, s.status.Took = start, end.Sub(start)
@@ -358,7 +364,7 @@ func (s *loaderSet) take(tools []Tool, problems Problems, start, end time.Time) 
 
 // publish builds a catalogue of all sets, swaps it in and tells the hooks if it differs. It gives the
 // claims that were lost.
-func (r *Registry) publish(ctx context.Context) Problems {
+func (r *Registry) publish(ctx context.Context) registry.Problems {
 	before := r.current.Load()
 	next, lost := r.build()
 	diff := Compare(before, next)
@@ -377,9 +383,9 @@ func (r *Registry) publish(ctx context.Context) Problems {
 	return lost
 }
 
-func (r *Registry) build() (next *Snapshot, lost Problems) {
+func (r *Registry) build() (next *Snapshot, lost registry.Problems) {
 	var candidates []candidate
-	var problems Problems
+	var problems registry.Problems
 	r.mu.Lock()
 	for _, l := range r.config.Loaders {
 		set := r.sets[l.Name()]
@@ -445,4 +451,4 @@ func (r *Registry) Status() []LoaderStatus {
 
 // Problems lists everything that is wrong in the present catalogue: refused definitions and lost
 // claims to ids, commands and paths.
-func (r *Registry) Problems() Problems { return r.Snapshot().Problems() }
+func (r *Registry) Problems() registry.Problems { return r.Snapshot().Problems() }

@@ -1,7 +1,8 @@
-package registry_test
+package catalog_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 )
 
 func TestReload(t *testing.T) {
@@ -21,7 +23,7 @@ func TestReload(t *testing.T) {
 	t.Run("A40 with one service down the others load and the failure is visible", func(t *testing.T) {
 		t.Parallel()
 		down := loaderFunc{"vidu", func(context.Context) ([]registry.Tool, error) { return nil, errors.New("connection refused") }}
-		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{fixed("files", simple("a")), down}})
+		r := newRegistry(t, catalog.Config{Loaders: []registry.Loader{fixed("files", simple("a")), down}})
 		_, err := r.Reload(t.Context())
 		wantContains(t, err, "loader vidu", "connection refused")
 		if _, ok := r.Snapshot().ByID("a"); !ok {
@@ -41,7 +43,7 @@ func TestReload(t *testing.T) {
 			}
 			return []registry.Tool{simple("a")}, nil
 		}}
-		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{shaky}})
+		r := newRegistry(t, catalog.Config{Loaders: []registry.Loader{shaky}})
 		mustReload(t, r)
 		fail.Store(true)
 		if diff, err := r.Reload(t.Context()); err == nil || !diff.Empty() {
@@ -59,7 +61,7 @@ func TestReload(t *testing.T) {
 	t.Run("A40 a panic in a loader is its error", func(t *testing.T) {
 		t.Parallel()
 		bad := loaderFunc{"bad", func(context.Context) ([]registry.Tool, error) { panic("nil map") }}
-		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{bad, fixed("good", simple("a"))}})
+		r := newRegistry(t, catalog.Config{Loaders: []registry.Loader{bad, fixed("good", simple("a"))}})
 		_, err := r.Reload(t.Context())
 		wantContains(t, err, "loader bad", "panic: nil map")
 		if r.Snapshot().Len() != 1 {
@@ -71,7 +73,7 @@ func TestReload(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			release := make(chan struct{})
 			hung := loaderFunc{"hung", func(context.Context) ([]registry.Tool, error) { <-release; return nil, nil }}
-			r := newRegistry(t, registry.Config{Loaders: []registry.Loader{hung, fixed("good", simple("a"))}, LoadTimeout: time.Second})
+			r := newRegistry(t, catalog.Config{Loaders: []registry.Loader{hung, fixed("good", simple("a"))}, LoadTimeout: time.Second})
 			_, err := r.Reload(t.Context())
 			wantContains(t, err, "loader hung", "no answer within 1s")
 			if r.Snapshot().Len() != 1 {
@@ -94,7 +96,7 @@ func TestReload(t *testing.T) {
 					return nil, nil
 				}})
 			}
-			r := newRegistry(t, registry.Config{Loaders: loaders, Parallel: 3})
+			r := newRegistry(t, catalog.Config{Loaders: loaders, Parallel: 3})
 			start := time.Now()
 			mustReload(t, r)
 			if took := time.Since(start); took != 2*time.Second {
@@ -105,7 +107,7 @@ func TestReload(t *testing.T) {
 	t.Run("a refused definition keeps its last good one and is named", func(t *testing.T) {
 		t.Parallel()
 		tool := simple("a")
-		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{loaderFunc{"files", func(context.Context) ([]registry.Tool, error) {
+		r := newRegistry(t, catalog.Config{Loaders: []registry.Loader{loaderFunc{"files", func(context.Context) ([]registry.Tool, error) {
 			return []registry.Tool{tool, simple("b")}, nil
 		}}}})
 		mustReload(t, r)
@@ -125,7 +127,7 @@ func TestReload(t *testing.T) {
 		partial := loaderFunc{"files", func(context.Context) ([]registry.Tool, error) {
 			return []registry.Tool{simple("a")}, &registry.PartialError{Problems: registry.Problems{{ToolID: "b", Message: "broken file"}}}
 		}}
-		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{partial}})
+		r := newRegistry(t, catalog.Config{Loaders: []registry.Loader{partial}})
 		_, err := r.Reload(t.Context())
 		wantContains(t, err, "broken file")
 		if r.Snapshot().Len() != 1 || r.Problems()[0].Loader != "files" || r.Status()[0].LastOK.IsZero() {
@@ -138,7 +140,7 @@ func TestReload(t *testing.T) {
 		count := func(name string, n *atomic.Int32) registry.Loader {
 			return loaderFunc{name, func(context.Context) ([]registry.Tool, error) { n.Add(1); return []registry.Tool{simple(name)}, nil }}
 		}
-		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{count("one", &first), count("two", &second)}})
+		r := newRegistry(t, catalog.Config{Loaders: []registry.Loader{count("one", &first), count("two", &second)}})
 		mustReload(t, r)
 		if _, err := r.Reload(t.Context(), "two"); err != nil {
 			t.Fatal(err)
@@ -151,13 +153,13 @@ func TestReload(t *testing.T) {
 	})
 	t.Run("A72 two loaders of one name are refused", func(t *testing.T) {
 		t.Parallel()
-		_, err := registry.New(registry.Config{Loaders: []registry.Loader{fixed("x"), fixed("x")}})
+		_, err := catalog.New(catalog.Config{Loaders: []registry.Loader{fixed("x"), fixed("x")}})
 		wantContains(t, err, `"x"`)
 	})
 	t.Run("A39 two look-ups see the same instance, two registries are apart", func(t *testing.T) {
 		t.Parallel()
-		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{fixed("x", simple("a"))}})
-		other := newRegistry(t, registry.Config{})
+		r := newRegistry(t, catalog.Config{Loaders: []registry.Loader{fixed("x", simple("a"))}})
+		other := newRegistry(t, catalog.Config{})
 		mustReload(t, r)
 		one, _ := r.Snapshot().ByID("a")
 		two, _ := r.Snapshot().ByID("a")
@@ -169,9 +171,9 @@ func TestReload(t *testing.T) {
 		t.Parallel()
 		tool := simple("a")
 		tool.Metadata = map[string]any{"nodes": 12, "names": []string{"a"}}
-		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{fixed("x", tool)}})
+		r := newRegistry(t, catalog.Config{Loaders: []registry.Loader{fixed("x", tool)}})
 		mustReload(t, r)
-		if a, _ := r.Snapshot().ByID("a"); a.Metadata["nodes"] != n("12") {
+		if a, _ := r.Snapshot().ByID("a"); a.Metadata["nodes"] != json.Number("12") {
 			t.Errorf("got %#v", a.Metadata)
 		}
 	})
@@ -188,7 +190,7 @@ func TestClaims(t *testing.T) {
 		t.Parallel()
 		other := simple("a")
 		other.DisplayName = "Other"
-		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{fixed("first", simple("a")), fixed("second", other)}})
+		r := newRegistry(t, catalog.Config{Loaders: []registry.Loader{fixed("first", simple("a")), fixed("second", other)}})
 		_, err := r.Reload(t.Context())
 		wantContains(t, err, `tool "a"`, "loader first", "loader second")
 		if a, _ := r.Snapshot().ByID("a"); a.DisplayName != "Tool a" || r.Snapshot().Len() != 1 {
@@ -197,7 +199,7 @@ func TestClaims(t *testing.T) {
 	})
 	t.Run("A4 identical content twice is no problem", func(t *testing.T) {
 		t.Parallel()
-		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{fixed("first", simple("a")), fixed("second", simple("a"))}})
+		r := newRegistry(t, catalog.Config{Loaders: []registry.Loader{fixed("first", simple("a")), fixed("second", simple("a"))}})
 		mustReload(t, r)
 		if r.Snapshot().Len() != 1 {
 			t.Error("twice")
@@ -205,7 +207,7 @@ func TestClaims(t *testing.T) {
 	})
 	t.Run("A44 two tools with one command: an error naming both, the first keeps it", func(t *testing.T) {
 		t.Parallel()
-		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{fixed("first", same("zebra", "/draw")), fixed("second", same("ant", "/draw"))}})
+		r := newRegistry(t, catalog.Config{Loaders: []registry.Loader{fixed("first", same("zebra", "/draw")), fixed("second", same("ant", "/draw"))}})
 		for range 3 {
 			_, err := r.Reload(t.Context())
 			wantContains(t, err, "/draw", "zebra (loader first)", "ant (loader second)")
@@ -223,7 +225,7 @@ func TestClaims(t *testing.T) {
 	})
 	t.Run("A44 a command of the bot's own: an error that says so, the tool stays without it", func(t *testing.T) {
 		t.Parallel()
-		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{fixed("l", same("zebra", "/settings"), same("ant", "/draw"))}, Reserved: []string{"/help", "/settings"}})
+		r := newRegistry(t, catalog.Config{Loaders: []registry.Loader{fixed("l", same("zebra", "/settings"), same("ant", "/draw"))}, Reserved: []string{"/help", "/settings"}})
 		_, err := r.Reload(t.Context())
 		wantContains(t, err, "zebra", "/settings is a command of the bot's own")
 		if zebra, ok := r.Snapshot().ByID("zebra"); !ok || zebra.CommandName != "" {
@@ -237,7 +239,7 @@ func TestClaims(t *testing.T) {
 		t.Parallel()
 		a, b := simple("a"), simple("b")
 		a.APIPath, b.APIPath = "/api/x", "/api/x"
-		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{fixed("l", a, b)}})
+		r := newRegistry(t, catalog.Config{Loaders: []registry.Loader{fixed("l", a, b)}})
 		_, err := r.Reload(t.Context())
 		wantContains(t, err, "/api/x", "a (loader l)", "b (loader l)")
 		if got, _ := r.Snapshot().ByAPIPath("/api/run/b"); got == nil || got.ToolID != "b" {
@@ -252,7 +254,7 @@ func TestClaims(t *testing.T) {
 			tool.APIPath = path
 			tools = append(tools, tool)
 		}
-		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{fixed("l", tools...)}, ReservedPaths: []string{"/api/keys"}})
+		r := newRegistry(t, catalog.Config{Loaders: []registry.Loader{fixed("l", tools...)}, ReservedPaths: []string{"/api/keys"}})
 		_, err := r.Reload(t.Context())
 		wantContains(t, err, `tool "a": apiPath: /api/keys is an address of the program's own`)
 		for id, path := range map[string]string{"a": "/api/run/a", "b": "/api/run/b", "c": "/api/run/c", "d": "/api/keysmith"} {
@@ -274,7 +276,7 @@ func TestClaims(t *testing.T) {
 		} {
 			tool := simple(id)
 			tool.CommandName = ""
-			s := registry.NewSnapshot([]registry.Tool{tool}, noon)
+			s := catalog.NewSnapshot([]registry.Tool{tool}, noon)
 			for _, path := range append(paths, tool.RunPath()) {
 				if got, ok := s.ByAPIPath(path); !ok || got.ToolID != id {
 					t.Errorf("%s does not lead to %s", path, id)
@@ -286,7 +288,7 @@ func TestClaims(t *testing.T) {
 		t.Parallel()
 		tool := simple("new")
 		tool.Aliases = []string{"old"}
-		s := registry.NewSnapshot([]registry.Tool{tool}, noon)
+		s := catalog.NewSnapshot([]registry.Tool{tool}, noon)
 		if got, ok := s.ByAPIPath("/api/run/old"); !ok || got.ToolID != "new" {
 			t.Errorf("got %v", got)
 		}
@@ -298,7 +300,7 @@ func TestClaims(t *testing.T) {
 		t.Parallel()
 		a, b := simple("a"), simple("b")
 		a.Aliases = []string{"b", "/b"}
-		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{fixed("l", a, b)}})
+		r := newRegistry(t, catalog.Config{Loaders: []registry.Loader{fixed("l", a, b)}})
 		_, err := r.Reload(t.Context())
 		wantContains(t, err, "alias b", "alias /b")
 		if got, _ := r.Snapshot().ByCommand("/b"); got.ToolID != "b" {
@@ -314,7 +316,7 @@ func TestSwap(t *testing.T) {
 		var current atomic.Pointer[registry.Tool]
 		tool := simple("a")
 		current.Store(&tool)
-		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{loaderFunc{"l", func(context.Context) ([]registry.Tool, error) {
+		r := newRegistry(t, catalog.Config{Loaders: []registry.Loader{loaderFunc{"l", func(context.Context) ([]registry.Tool, error) {
 			return []registry.Tool{*current.Load()}, nil
 		}}}})
 		mustReload(t, r)
@@ -333,15 +335,15 @@ func TestSwap(t *testing.T) {
 		var told []string
 		var tools atomic.Pointer[[]registry.Tool]
 		tools.Store(&[]registry.Tool{simple("a")})
-		r := newRegistry(t, registry.Config{
+		r := newRegistry(t, catalog.Config{
 			Now:     func() time.Time { return noon },
 			Loaders: []registry.Loader{loaderFunc{"l", func(context.Context) ([]registry.Tool, error) { return *tools.Load(), nil }}},
-			OnSwap: []func(context.Context, registry.Swap){func(_ context.Context, s registry.Swap) {
+			OnSwap: []func(context.Context, catalog.Swap){func(_ context.Context, s catalog.Swap) {
 				told = append(told, fmt.Sprint("first ", s.Old.Len(), s.New.Len(), len(s.Diff.Added), len(s.Diff.Removed), s.At.Equal(noon)))
 				panic("a hook must not stop the others")
 			}},
 		})
-		remove := r.OnSwap(func(context.Context, registry.Swap) { told = append(told, "second") })
+		remove := r.OnSwap(func(context.Context, catalog.Swap) { told = append(told, "second") })
 		mustReload(t, r)
 		mustReload(t, r)
 		remove()
@@ -356,7 +358,7 @@ func TestSwap(t *testing.T) {
 		t.Parallel()
 		var generation atomic.Int64
 		const count = 50
-		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{loaderFunc{"l", func(context.Context) ([]registry.Tool, error) {
+		r := newRegistry(t, catalog.Config{Loaders: []registry.Loader{loaderFunc{"l", func(context.Context) ([]registry.Tool, error) {
 			g := generation.Add(1)
 			tools := make([]registry.Tool, count)
 			for i := range tools {
@@ -395,13 +397,13 @@ func TestSwap(t *testing.T) {
 	t.Run("A90 a rename leaves an alias and the old command", func(t *testing.T) {
 		t.Parallel()
 		l := &changing{}
-		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{l}})
+		r := newRegistry(t, catalog.Config{Loaders: []registry.Loader{l}})
 		named := func(id string) registry.Tool {
 			tool := simple("x")
 			tool.ToolID, tool.CommandName = id, "/"+id
 			return tool
 		}
-		reload := func(tools ...registry.Tool) registry.Diff {
+		reload := func(tools ...registry.Tool) catalog.Diff {
 			l.tools = tools
 			return mustReload(t, r)
 		}
@@ -432,12 +434,12 @@ func TestSwap(t *testing.T) {
 	t.Run("A88 an input that is renamed in its place is known by its old names", func(t *testing.T) {
 		t.Parallel()
 		l := &changing{}
-		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{l}})
+		r := newRegistry(t, catalog.Config{Loaders: []registry.Loader{l}})
 		of := func(id string, names ...string) registry.Tool {
 			tool := simple(id)
 			tool.Description = "Draws."
 			tool.InputSchema = registry.InputSchema{
-				{Name: names[0], DisplayName: names[0], Type: registry.TypeNumber, Default: n("6"), Max: "9", Description: "How many."},
+				{Name: names[0], DisplayName: names[0], Type: registry.TypeNumber, Default: json.Number("6"), Max: "9", Description: "How many."},
 				{Name: names[1], Type: registry.TypeString},
 				{Name: names[2], Type: registry.TypeString, Choices: []registry.Choice{{Value: "a"}, {Value: "b"}}},
 			}
@@ -472,7 +474,7 @@ func TestSwap(t *testing.T) {
 	t.Run("A88 an input that stands for the same is known by its old name, whatever else changes", func(t *testing.T) {
 		t.Parallel()
 		l := &changing{}
-		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{l}})
+		r := newRegistry(t, catalog.Config{Loaders: []registry.Loader{l}})
 		for _, places := range []map[string]any{{"tiled": "4.tiled", "size": "5.size"}, {"big": "7.upscale", "tiles": "4.tiled", "measure": "5.size"}} {
 			tool := simple("t")
 			tool.InputSchema, tool.Metadata = nil, map[string]any{registry.InputPlaces: places}
@@ -493,7 +495,7 @@ func TestSwap(t *testing.T) {
 	})
 	t.Run("A88 inputs that are too much alike are not mixed up", func(t *testing.T) {
 		t.Parallel()
-		number := registry.InputField{Type: registry.TypeNumber, Default: n("1"), Min: "0", Max: "1", Step: "0.01"}
+		number := registry.InputField{Type: registry.TypeNumber, Default: json.Number("1"), Min: "0", Max: "1", Step: "0.01"}
 		strength := number
 		strength.Description = "How strongly."
 		for name, c := range map[string]struct {
@@ -507,7 +509,7 @@ func TestSwap(t *testing.T) {
 			"the only one of its words":     {field: strength, matched: true},
 		} {
 			l := &changing{}
-			r := newRegistry(t, registry.Config{Loaders: []registry.Loader{l}})
+			r := newRegistry(t, catalog.Config{Loaders: []registry.Loader{l}})
 			for _, input := range []string{"before", "after"} {
 				tool := simple("t")
 				c.field.Name = input
@@ -523,7 +525,7 @@ func TestSwap(t *testing.T) {
 	t.Run("A90 tools that are too much alike are not mixed up", func(t *testing.T) {
 		t.Parallel()
 		l := &changing{}
-		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{l}})
+		r := newRegistry(t, catalog.Config{Loaders: []registry.Loader{l}})
 		twin := func(id string) registry.Tool {
 			tool := simple(id)
 			tool.Description = "A twin."
@@ -540,7 +542,7 @@ func TestSwap(t *testing.T) {
 		t.Parallel()
 		tool := simple("brandnew")
 		tool.Service = "newservice"
-		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{fixed("newservice", tool)}})
+		r := newRegistry(t, catalog.Config{Loaders: []registry.Loader{fixed("newservice", tool)}})
 		mustReload(t, r)
 		s := r.Snapshot()
 		_, byCommand := s.ByCommand("/brandnew")
@@ -557,7 +559,7 @@ func TestSnapshotLookups(t *testing.T) {
 	flux.Aliases = []string{"flux-old", "/f", "fluxv1"}
 	other := simple("other")
 	other.Service = "vidu"
-	s := registry.NewSnapshot([]registry.Tool{other, flux}, noon)
+	s := catalog.NewSnapshot([]registry.Tool{other, flux}, noon)
 
 	t.Run("A44 slash, case and @botname do not matter, aliases count", func(t *testing.T) {
 		t.Parallel()
@@ -633,7 +635,7 @@ func TestAudience(t *testing.T) {
 		tool.Visibility, tool.Status = v, &registry.Status{State: state, Reason: "no GPU", Replacement: "public"}
 		return tool
 	}
-	s := registry.NewSnapshot([]registry.Tool{
+	s := catalog.NewSnapshot([]registry.Tool{
 		with("public", "", registry.StateActive), with("internal", registry.VisibilityInternal, registry.StateActive),
 		with("hidden", registry.VisibilityHidden, registry.StateActive), with("deprecated", "", registry.StateDeprecated),
 		with("unavailable", "", registry.StateUnavailable),
@@ -666,16 +668,16 @@ func TestAudience(t *testing.T) {
 	t.Run("A81 search", func(t *testing.T) {
 		t.Parallel()
 		for _, id := range []string{"internal", "hidden", "unavailable"} {
-			for _, m := range s.Search(id, registry.SearchOptions{}) {
+			for _, m := range s.Search(id, catalog.SearchOptions{}) {
 				if m.Tool.ToolID == id {
 					t.Errorf("%s was found", id)
 				}
 			}
 		}
-		if got := s.Search("internal", registry.SearchOptions{Audience: registry.Insiders}); len(got) == 0 || got[0].Tool.ToolID != "internal" {
+		if got := s.Search("internal", catalog.SearchOptions{Audience: registry.Insiders}); len(got) == 0 || got[0].Tool.ToolID != "internal" {
 			t.Error("insiders do not find it")
 		}
-		if got := s.Search("unavailable", registry.SearchOptions{WithUnavailable: true}); len(got) == 0 || got[0].Tool.ToolID != "unavailable" {
+		if got := s.Search("unavailable", catalog.SearchOptions{WithUnavailable: true}); len(got) == 0 || got[0].Tool.ToolID != "unavailable" {
 			t.Error("not found when asked for")
 		}
 	})
@@ -706,7 +708,7 @@ func TestAudience(t *testing.T) {
 	t.Run("A77 a bare definition is listed and marked incomplete", func(t *testing.T) {
 		t.Parallel()
 		bare := registry.Tool{ToolID: "bare", Service: "s", DisplayName: "Bare", InputSchema: registry.InputSchema{}}
-		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{fixed("l", bare, simple("full"))}})
+		r := newRegistry(t, catalog.Config{Loaders: []registry.Loader{fixed("l", bare, simple("full"))}})
 		mustReload(t, r)
 		got, ok := r.Snapshot().ByID("bare")
 		full, _ := r.Snapshot().ByID("full")

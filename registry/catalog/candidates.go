@@ -1,21 +1,23 @@
-package registry
+package catalog
 
 import (
 	"slices"
 	"strings"
+
+	"github.com/signalbox/signalbox/registry"
 )
 
 // Candidates gives the tools that whoever plans should choose from for a request in plain words, best first. Tags
 // narrow them to the intents that the request is about: tools that the request names exactly come first whatever
 // their tags, then those with a tag that the words find, then the others with a tag. Tags that no tool has narrow
 // nothing, as a wrong guess must not leave nobody to choose; without tags it is a search.
-func (s *Snapshot) Candidates(request string, tags []string, o SearchOptions) []*Tool {
+func (s *Snapshot) Candidates(request string, tags []string, o SearchOptions) []*registry.Tool {
 	if o.Limit <= 0 {
 		o.Limit = defaultSearchLimit
 	}
-	tagged := s.where(func(t *Tool) bool { return o.allows(t) && t.HasIntent(tags) })
+	tagged := s.where(func(t *registry.Tool) bool { return o.allows(t) && t.HasIntent(tags) })
 	found := s.named(request, o)
-	add := func(t *Tool) {
+	add := func(t *registry.Tool) {
 		if !slices.Contains(found, t) {
 			found = append(found, t)
 		}
@@ -31,17 +33,10 @@ func (s *Snapshot) Candidates(request string, tags []string, o SearchOptions) []
 	return found[:min(len(found), o.Limit)]
 }
 
-// HasIntent reports whether one of the tags is one of the tool's.
-func (t *Tool) HasIntent(tags []string) bool {
-	return slices.ContainsFunc(t.IntentTags, func(own string) bool {
-		return slices.ContainsFunc(tags, func(tag string) bool { return strings.EqualFold(own, strings.TrimSpace(tag)) })
-	})
-}
-
 // named gives the tools whose id, command, alias or whole name stands in a text, in the order in which they stand.
-func (s *Snapshot) named(text string, o SearchOptions) []*Tool {
-	var found []*Tool
-	add := func(t *Tool, ok bool) {
+func (s *Snapshot) named(text string, o SearchOptions) []*registry.Tool {
+	var found []*registry.Tool
+	add := func(t *registry.Tool, ok bool) {
 		if ok && o.allows(t) && !slices.Contains(found, t) {
 			found = append(found, t)
 		}

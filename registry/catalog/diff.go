@@ -1,4 +1,4 @@
-package registry
+package catalog
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/ordered"
+	"github.com/signalbox/signalbox/registry"
 )
 
 // Diff is what changed between two snapshots. It is stored as JSON.
@@ -26,12 +27,12 @@ type ToolRef struct {
 
 // ToolChange is how one tool changed. The versions are equal where only the status did.
 type ToolChange struct {
-	ToolID     string        `json:"toolId"`
-	OldVersion string        `json:"oldVersion,omitempty"`
-	NewVersion string        `json:"newVersion,omitempty"`
-	Fields     []FieldChange `json:"fields"`
-	Price      PriceMove     `json:"price,omitempty"`
-	Inputs     []Rename      `json:"inputs,omitempty"` // inputs that were renamed
+	ToolID     string            `json:"toolId"`
+	OldVersion string            `json:"oldVersion,omitempty"`
+	NewVersion string            `json:"newVersion,omitempty"`
+	Fields     []FieldChange     `json:"fields"`
+	Price      PriceMove         `json:"price,omitempty"`
+	Inputs     []registry.Rename `json:"inputs,omitempty"` // inputs that were renamed
 }
 
 // FieldChange is one member that differs, by path: inputSchema.steps.default. Old and New are its
@@ -76,7 +77,7 @@ func Compare(before, after *Snapshot) Diff {
 		after = &Snapshot{}
 	}
 	var d Diff
-	var gone, fresh []*Tool
+	var gone, fresh []*registry.Tool
 	for was := range before.Each() {
 		if _, kept := after.ByID(was.ToolID); !kept {
 			d.Removed = append(d.Removed, refTo(was))
@@ -96,9 +97,9 @@ func Compare(before, after *Snapshot) Diff {
 	return d
 }
 
-func refTo(t *Tool) ToolRef { return ToolRef{t.ToolID, t.DisplayName, t.Version} }
+func refTo(t *registry.Tool) ToolRef { return ToolRef{t.ToolID, t.DisplayName, t.Version} }
 
-func compareTools(was, is *Tool) (ToolChange, bool) {
+func compareTools(was, is *registry.Tool) (ToolChange, bool) {
 	if was.Version != "" && was.Version == is.Version && statusText(was.Status) == statusText(is.Status) {
 		return ToolChange{}, false
 	}
@@ -110,10 +111,10 @@ func compareTools(was, is *Tool) (ToolChange, bool) {
 }
 
 // toolTree is the definition as its JSON tree, without the version, which is no content.
-func toolTree(t *Tool) any {
+func toolTree(t *registry.Tool) any {
 	bare := *t
 	bare.Version = ""
-	data, err := Encode(bare)
+	data, err := registry.Encode(bare)
 	if err != nil {
 		return new(ordered.Object) // a published tool was encoded before, for its version
 	}
@@ -128,50 +129,53 @@ func compareTrees(before, after any, path string, changes *[]FieldChange) {
 	was, wasObject := before.(*ordered.Object)
 	is, isObject := after.(*ordered.Object)
 	if !wasObject || !isObject {
-		if old, now := compact(before), compact(after); old != now {
+		if old, now := ordered.Compact(before), ordered.Compact(after); old != now {
 			*changes = append(*changes, FieldChange{path, old, now})
 		}
 		return
 	}
 	var oldOrder, newOrder []string
 	for _, m := range was.Members() {
-		at := joinPath(path, m.Name)
+		at := under(path, m.Name)
 		if is.Has(m.Name) {
 			oldOrder = append(oldOrder, m.Name)
 			compareTrees(m.Value, is.Get(m.Name), at, changes)
 		} else {
-			*changes = append(*changes, FieldChange{Path: at, Old: compact(m.Value)})
+			*changes = append(*changes, FieldChange{Path: at, Old: ordered.Compact(m.Value)})
 		}
 	}
 	for _, m := range is.Members() {
 		if was.Has(m.Name) {
 			newOrder = append(newOrder, m.Name)
 		} else {
-			*changes = append(*changes, FieldChange{Path: joinPath(path, m.Name), New: compact(m.Value)})
+			*changes = append(*changes, FieldChange{Path: under(path, m.Name), New: ordered.Compact(m.Value)})
 		}
 	}
 	if !slices.Equal(oldOrder, newOrder) {
-		*changes = append(*changes, FieldChange{joinPath(path, "(order)"), strings.Join(oldOrder, ", "), strings.Join(newOrder, ", ")})
+		*changes = append(*changes, FieldChange{under(path, "(order)"), strings.Join(oldOrder, ", "), strings.Join(newOrder, ", ")})
 	}
 }
 
-func priceMove(was, is *CostingModel) PriceMove {
-	zero := CostingModel{Rate: "0"}
+// under is the path of a member.
+func under(path, member string) string { return strings.TrimPrefix(path+"."+member, ".") }
+
+func priceMove(was, is *registry.CostingModel) PriceMove {
+	zero := registry.CostingModel{Rate: "0"}
 	if was == nil && is == nil {
 		return ""
 	}
 	if was == nil {
-		was = &CostingModel{Rate: zero.Rate, Unit: is.Unit, RateSource: is.RateSource}
+		was = &registry.CostingModel{Rate: zero.Rate, Unit: is.Unit, RateSource: is.RateSource}
 	}
 	if is == nil {
-		is = &CostingModel{Rate: zero.Rate, Unit: was.Unit, RateSource: was.RateSource}
+		is = &registry.CostingModel{Rate: zero.Rate, Unit: was.Unit, RateSource: was.RateSource}
 	}
 	if was.Unit != is.Unit || was.RateSource != is.RateSource {
 		return PriceChanged
 	}
-	before, okBefore := bound(was.Rate)
-	after, okAfter := bound(is.Rate)
-	if !okBefore || !okAfter {
+	before, errBefore := registry.ParseDecimal(was.Rate)
+	after, errAfter := registry.ParseDecimal(is.Rate)
+	if errBefore != nil || errAfter != nil {
 		if was.Rate != is.Rate {
 			return PriceChanged
 		}

@@ -1,4 +1,4 @@
-package registry
+package catalog
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/signalbox/signalbox/internal/folder"
+	"github.com/signalbox/signalbox/registry"
 )
 
 // Bounds of what is read from files.
@@ -34,27 +35,27 @@ type FileLoader struct {
 	name, dir string
 
 	mu   sync.Mutex
-	good map[string][]Tool // last good tools by file
+	good map[string][]registry.Tool // last good tools by file
 }
 
 // NewFileLoader makes a loader of the folder dir.
 func NewFileLoader(name, dir string) *FileLoader {
-	return &FileLoader{name: name, dir: dir, good: make(map[string][]Tool)}
+	return &FileLoader{name: name, dir: dir, good: make(map[string][]registry.Tool)}
 }
 
 // Name gives the name it was made with.
 func (l *FileLoader) Name() string { return l.name }
 
 // Load reads all files.
-func (l *FileLoader) Load(ctx context.Context) ([]Tool, error) {
+func (l *FileLoader) Load(ctx context.Context) ([]registry.Tool, error) {
 	files, err := toolFiles(ctx, l.dir)
 	if err != nil {
 		return nil, fmt.Errorf("read folder of tools: %w", err)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var tools []Tool
-	var problems Problems
+	var tools []registry.Tool
+	var problems registry.Problems
 	owner := make(map[string]string)
 	place := make(map[string]int)
 	for _, file := range files {
@@ -62,10 +63,10 @@ func (l *FileLoader) Load(ctx context.Context) ([]Tool, error) {
 		problems = append(problems, refused...)
 		for _, t := range found {
 			if first, taken := owner[t.ToolID]; taken {
-				if sameTool(tools[place[t.ToolID]], t) {
+				if tools[place[t.ToolID]].Equal(&t) {
 					continue
 				}
-				problems = append(problems, Problem{Source: file, ToolID: t.ToolID, Field: "toolId", Message: "is already defined in " + first})
+				problems = append(problems, registry.Problem{Source: file, ToolID: t.ToolID, Field: "toolId", Message: "is already defined in " + first})
 				continue
 			}
 			owner[t.ToolID], place[t.ToolID] = file, len(tools)
@@ -74,13 +75,13 @@ func (l *FileLoader) Load(ctx context.Context) ([]Tool, error) {
 	}
 	l.forgetAllBut(files)
 	if len(problems) > 0 {
-		return tools, &PartialError{problems}
+		return tools, &registry.PartialError{Problems: problems}
 	}
 	return tools, nil
 }
 
 // read gives a file's tools, or those it had when it was last good.
-func (l *FileLoader) read(file string) ([]Tool, Problems) {
+func (l *FileLoader) read(file string) ([]registry.Tool, registry.Problems) {
 	tools, err := decodeFile(filepath.Join(l.dir, file))
 	if err == nil {
 		l.good[file] = tools
@@ -94,9 +95,9 @@ func (l *FileLoader) read(file string) ([]Tool, Problems) {
 }
 
 // withLastGood adds the last good tools that the file's broken state does not give any more.
-func withLastGood(tools, last []Tool) []Tool {
+func withLastGood(tools, last []registry.Tool) []registry.Tool {
 	for _, t := range last {
-		if !slices.ContainsFunc(tools, func(o Tool) bool { return o.ToolID == t.ToolID }) {
+		if !slices.ContainsFunc(tools, func(o registry.Tool) bool { return o.ToolID == t.ToolID }) {
 			tools = append(tools, t)
 		}
 	}
@@ -129,22 +130,22 @@ func IsDefinitions(path string) bool {
 }
 
 // CheckFile gives the tools of a file with definitions, and everything that is wrong with the others.
-func CheckFile(path string) ([]Tool, error) { return decodeFile(path) }
+func CheckFile(path string) ([]registry.Tool, error) { return decodeFile(path) }
 
 // decodeFile reads a file's tools and judges them here, where it is known which file it is. Beside an error come those
 // that are good.
-func decodeFile(path string) ([]Tool, error) {
+func decodeFile(path string) ([]registry.Tool, error) {
 	data, err := readBounded(path, maxToolFileBytes)
 	if err != nil {
 		return nil, err
 	}
-	tools, err := DecodeTools(data)
-	var problems Problems
+	tools, err := registry.DecodeTools(data)
+	var problems registry.Problems
 	if err != nil && !errors.As(err, &problems) {
 		return nil, err
 	}
-	tools = slices.DeleteFunc(tools, func(t Tool) bool {
-		err := Validate(t)
+	tools = slices.DeleteFunc(tools, func(t registry.Tool) bool {
+		err := registry.Validate(t)
 		if err != nil {
 			problems = append(problems, asProblems(err, "", t.ToolID)...)
 		}

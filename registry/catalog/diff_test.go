@@ -1,25 +1,29 @@
-package registry_test
+package catalog_test
 
 import (
+	"encoding/json"
 	"slices"
 	"testing"
 
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
+	"github.com/signalbox/signalbox/registry/registrytest"
 )
 
 func TestCompare(t *testing.T) {
 	t.Parallel()
-	compare := func(change func(*registry.Tool)) registry.Diff {
-		before, after := mustDecode(t, flux), mustDecode(t, flux)
+	photo := registry.InputField{Name: "photo", Type: registry.TypeImage, DisplayName: "Photo"}
+	compare := func(change func(*registry.Tool)) catalog.Diff {
+		before, after := mustDecode(t, registrytest.Complete), mustDecode(t, registrytest.Complete)
 		change(&after)
-		return registry.Compare(registry.NewSnapshot([]registry.Tool{before}, noon), registry.NewSnapshot([]registry.Tool{after}, noon))
+		return catalog.Compare(catalog.NewSnapshot([]registry.Tool{before}, noon), catalog.NewSnapshot([]registry.Tool{after}, noon))
 	}
 	for name, c := range map[string]struct {
 		change func(*registry.Tool)
 		want   []string
 	}{
 		"nothing":                   {func(*registry.Tool) {}, nil},
-		"A79 a field inside":        {func(x *registry.Tool) { x.InputSchema[1].Default = n("512") }, []string{"fluxgeneral: inputSchema.width.default: 1024 -> 512"}},
+		"A79 a field inside":        {func(x *registry.Tool) { x.InputSchema[1].Default = json.Number("512") }, []string{"fluxgeneral: inputSchema.width.default: 1024 -> 512"}},
 		"A76 a new input":           {func(x *registry.Tool) { x.InputSchema = append(x.InputSchema, photo) }, []string{`fluxgeneral: inputSchema.photo added: {"name":"photo","type":"image","required":false,"displayName":"Photo"}`}},
 		"A76 an input goes":         {func(x *registry.Tool) { x.InputSchema = x.InputSchema[:5] }, []string{`fluxgeneral: inputSchema.upscale removed, was {"name":"upscale","type":"boolean","required":false,"default":false}`}},
 		"A79 price up":              {func(x *registry.Tool) { x.CostingModel.Rate = "0.0005" }, []string{"fluxgeneral: price up", "fluxgeneral: costingModel.rate: 0.000337 -> 0.0005"}},
@@ -38,22 +42,22 @@ func TestCompare(t *testing.T) {
 	}
 	t.Run("A79 added and removed", func(t *testing.T) {
 		t.Parallel()
-		before := registry.NewSnapshot([]registry.Tool{simple("a"), simple("b")}, noon)
-		after := registry.NewSnapshot([]registry.Tool{simple("b"), simple("c")}, noon)
+		before := catalog.NewSnapshot([]registry.Tool{simple("a"), simple("b")}, noon)
+		after := catalog.NewSnapshot([]registry.Tool{simple("b"), simple("c")}, noon)
 		want := []string{"added c (Tool c)", "removed a (Tool a)"}
-		if got := registry.Compare(before, after).Lines(); !slices.Equal(got, want) {
+		if got := catalog.Compare(before, after).Lines(); !slices.Equal(got, want) {
 			t.Errorf("got %q", got)
 		}
-		if got := registry.Compare(nil, after); len(got.Added) != 2 {
+		if got := catalog.Compare(nil, after); len(got.Added) != 2 {
 			t.Errorf("got %+v", got)
 		}
 	})
 	t.Run("the catalogue's hash changes with it", func(t *testing.T) {
 		t.Parallel()
-		one, same := registry.NewSnapshot([]registry.Tool{simple("a")}, noon), registry.NewSnapshot([]registry.Tool{simple("a")}, noon)
+		one, same := catalog.NewSnapshot([]registry.Tool{simple("a")}, noon), catalog.NewSnapshot([]registry.Tool{simple("a")}, noon)
 		down := simple("a")
 		down.Status = &registry.Status{State: registry.StateUnavailable, Reason: "x"}
-		if one.Hash() != same.Hash() || one.Hash() == registry.NewSnapshot([]registry.Tool{down}, noon).Hash() {
+		if one.Hash() != same.Hash() || one.Hash() == catalog.NewSnapshot([]registry.Tool{down}, noon).Hash() {
 			t.Error("wrong")
 		}
 	})

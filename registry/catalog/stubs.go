@@ -1,4 +1,4 @@
-package registry
+package catalog
 
 import (
 	"bytes"
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"text/template"
 	"unicode"
+
+	"github.com/signalbox/signalbox/registry"
 )
 
 // Stubs writes Go source with a typed call for each public tool (A71): a struct of its inputs and a
@@ -77,14 +79,14 @@ func jsonTag(name string) string {
 }
 
 // goType has a pointer for what may be left out, for which a zero would be a value.
-func goType(f InputField) string {
+func goType(f registry.InputField) string {
 	var name string
 	switch {
 	case len(f.Schema) > 0:
 		return "any"
-	case f.Type == TypeNumber:
+	case f.Type == registry.TypeNumber:
 		name = "json.Number"
-	case f.Type == TypeBoolean:
+	case f.Type == registry.TypeBoolean:
 		name = "bool"
 	default:
 		name = "string"

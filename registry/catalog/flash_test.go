@@ -1,4 +1,4 @@
-package registry_test
+package catalog_test
 
 import (
 	"bytes"
@@ -10,12 +10,13 @@ import (
 	"go/types"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
+	"github.com/signalbox/signalbox/registry/registrytest"
 )
 
 // readAll gives the content of every file below dir by its path.
@@ -37,25 +38,25 @@ func readAll(t testing.TB, dir string) map[string]string {
 	return files
 }
 
-func flash(t testing.TB, dir string, meta registry.FlashMeta, tools ...registry.Tool) *registry.Snapshot {
+func flash(t testing.TB, dir string, meta catalog.FlashMeta, tools ...registry.Tool) *catalog.Snapshot {
 	t.Helper()
-	s := registry.NewSnapshot(tools, noon)
-	if err := registry.Flash(dir, s, meta); err != nil {
+	s := catalog.NewSnapshot(tools, noon)
+	if err := catalog.Flash(dir, s, meta); err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
 func fluxTool(t testing.TB) registry.Tool {
-	tool := mustDecode(t, flux)
+	tool := mustDecode(t, registrytest.Complete)
 	tool.Visibility, tool.Status = "", nil
 	return tool
 }
 
 func TestFlash(t *testing.T) {
 	t.Parallel()
-	meta := registry.FlashMeta{Now: noon, SourceVersion: "v1"}
-	later := registry.FlashMeta{Now: noon.Add(time.Hour), SourceVersion: "v1"}
+	meta := catalog.FlashMeta{Now: noon, SourceVersion: "v1"}
+	later := catalog.FlashMeta{Now: noon.Add(time.Hour), SourceVersion: "v1"}
 
 	t.Run("A63 twice without change gives identical bytes", func(t *testing.T) {
 		t.Parallel()
@@ -78,16 +79,16 @@ func TestFlash(t *testing.T) {
 		dir := t.TempDir()
 		type head struct{ GeneratedAt, SourceVersion, ContentHash string }
 		read := func() (h head) {
-			if err := json.Unmarshal([]byte(readAll(t, dir)[registry.FlashFile]), &h); err != nil {
+			if err := json.Unmarshal([]byte(readAll(t, dir)[catalog.FlashFile]), &h); err != nil {
 				t.Fatal(err)
 			}
 			return h
 		}
 		flash(t, dir, meta, simple("a"))
 		first := read()
-		flash(t, dir, registry.FlashMeta{Now: noon.Add(time.Hour), SourceVersion: "v2"}, simple("a"))
+		flash(t, dir, catalog.FlashMeta{Now: noon.Add(time.Hour), SourceVersion: "v2"}, simple("a"))
 		second := read()
-		flash(t, dir, registry.FlashMeta{Now: noon.Add(2 * time.Hour), SourceVersion: "v2"}, simple("a"), simple("b"))
+		flash(t, dir, catalog.FlashMeta{Now: noon.Add(2 * time.Hour), SourceVersion: "v2"}, simple("a"), simple("b"))
 		third := read()
 		if first.GeneratedAt != "2026-05-01T12:00:00Z" || first.SourceVersion != "v1" || first.ContentHash != second.ContentHash ||
 			second.SourceVersion != "v2" || third.ContentHash == second.ContentHash || third.GeneratedAt != "2026-05-01T14:00:00Z" {
@@ -97,11 +98,11 @@ func TestFlash(t *testing.T) {
 	t.Run("A46 A64 A67 the file is loaded with no network and equals all tools", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
-		hidden := mustDecode(t, flux)
+		hidden := mustDecode(t, registrytest.Complete)
 		hidden.ToolID, hidden.CommandName, hidden.APIPath, hidden.Aliases = "hiddenflux", "", "", nil
 		hidden.Visibility = registry.VisibilityHidden
 		s := flash(t, dir, meta, fluxTool(t), simple("b"), hidden)
-		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{registry.NewFlashLoader("flash", filepath.Join(dir, registry.FlashFile))}})
+		r := newRegistry(t, catalog.Config{Loaders: []registry.Loader{catalog.NewFlashLoader("flash", filepath.Join(dir, catalog.FlashFile))}})
 		mustReload(t, r)
 		want, got := clones(s), clones(r.Snapshot())
 		if len(got) != len(want) {
@@ -126,7 +127,7 @@ func TestFlash(t *testing.T) {
 		}
 		dir := t.TempDir()
 		flash(t, dir, meta, mustDecode(t, definition(levels-1)))
-		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{registry.NewFlashLoader("flash", filepath.Join(dir, registry.FlashFile))}})
+		r := newRegistry(t, catalog.Config{Loaders: []registry.Loader{catalog.NewFlashLoader("flash", filepath.Join(dir, catalog.FlashFile))}})
 		mustReload(t, r)
 		if levels < 32 || r.Snapshot().Len() != 1 {
 			t.Errorf("%d levels, %d tools", levels, r.Snapshot().Len())
@@ -134,7 +135,7 @@ func TestFlash(t *testing.T) {
 		built := simple("built") // by a loader, in Go
 		built.Metadata = mustDecode(t, definition(levels-1)).Metadata
 		built.Metadata = map[string]any{"x": []any{built.Metadata["x"]}}
-		if _, err := newRegistry(t, registry.Config{Loaders: []registry.Loader{fixed("l", built)}}).Reload(t.Context()); err == nil {
+		if _, err := newRegistry(t, catalog.Config{Loaders: []registry.Loader{fixed("l", built)}}).Reload(t.Context()); err == nil {
 			t.Error("a definition that can't be read again was taken")
 		}
 	})
@@ -142,20 +143,20 @@ func TestFlash(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
 		flash(t, dir, meta, simple("a"))
-		path := filepath.Join(dir, registry.FlashFile)
-		text := strings.Replace(readAll(t, dir)[registry.FlashFile], "Tool a", "Tool x", 1)
+		path := filepath.Join(dir, catalog.FlashFile)
+		text := strings.Replace(readAll(t, dir)[catalog.FlashFile], "Tool a", "Tool x", 1)
 		write(t, path, text)
-		_, err := registry.NewFlashLoader("flash", path).Load(t.Context())
+		_, err := catalog.NewFlashLoader("flash", path).Load(t.Context())
 		wantContains(t, err, "contentHash", "flash it again")
 		write(t, path, text[:len(text)/2])
-		_, err = registry.NewFlashLoader("flash", path).Load(t.Context())
+		_, err = catalog.NewFlashLoader("flash", path).Load(t.Context())
 		wantContains(t, err, "ends too early")
 	})
 	t.Run("A65 one file for each tool, those of removed tools go, foreign ones stay", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
 		flash(t, dir, meta, simple("a"), simple("b"))
-		foreign := filepath.Join(dir, registry.FlashToolsDir, "mine.json")
+		foreign := filepath.Join(dir, catalog.FlashToolsDir, "mine.json")
 		write(t, foreign, mustEncode(t, simple("mine")))
 		flash(t, dir, meta, simple("b"))
 		files := readAll(t, dir)
@@ -170,8 +171,8 @@ func TestFlash(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
 		flash(t, dir, meta)
-		write(t, filepath.Join(dir, registry.FlashToolsDir, "a.json"), "my notes")
-		err := registry.Flash(dir, registry.NewSnapshot([]registry.Tool{simple("a")}, noon), meta)
+		write(t, filepath.Join(dir, catalog.FlashToolsDir, "a.json"), "my notes")
+		err := catalog.Flash(dir, catalog.NewSnapshot([]registry.Tool{simple("a")}, noon), meta)
 		wantContains(t, err, "a.json", "not from an earlier flash")
 	})
 	t.Run("A65 ids become safe and different file names", func(t *testing.T) {
@@ -209,7 +210,7 @@ func TestFlash(t *testing.T) {
 		odd := simple("odd")
 		odd.DisplayName = "a | b <script>"
 		flash(t, dir, meta, fluxTool(t), secret, odd)
-		page := readAll(t, dir)[registry.FlashMarkdown]
+		page := readAll(t, dir)[catalog.FlashMarkdown]
 		for _, want := range []string{"### Flux General", "Draws a picture", "`/fluxgeneral`", "by the machine that runs it, per second",
 			"| prompt | string | yes |  |  | What to draw |", "| width | number | no | 1024 | 64 to 2048, in steps of 8 |  |", "euler, DPM++ 2M", `a \| b &lt;script&gt;`} {
 			if !strings.Contains(page, want) {
@@ -241,11 +242,11 @@ func TestEmbed(t *testing.T) {
 	tool.InputSchema = append(tool.InputSchema,
 		registry.InputField{Name: "apiKey", Type: registry.TypeString, Default: "abc123"},
 		registry.InputField{Name: "server", Type: registry.TypeString, Default: "ws://192.168.1.4/ws"},
-		registry.InputField{Name: "tokens", Type: registry.TypeNumber, Default: n("77")})
+		registry.InputField{Name: "tokens", Type: registry.TypeNumber, Default: json.Number("77")})
 	tool.Metadata = map[string]any{"engine": "http://10.0.0.9"}
 	inner, hidden := simple("inner"), simple("hiddentool")
 	inner.Visibility, hidden.Visibility = registry.VisibilityInternal, registry.VisibilityHidden
-	data, err := registry.Embed(registry.NewSnapshot([]registry.Tool{tool, inner, hidden}, noon))
+	data, err := catalog.Embed(catalog.NewSnapshot([]registry.Tool{tool, inner, hidden}, noon))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,8 +286,8 @@ func TestStubs(t *testing.T) {
 		{Name: "type", Type: "boolean"}, {Name: "nested", Type: "string", Schema: json.RawMessage(`{}`), Required: true},
 	}
 	twin := simple("9-lives-x")
-	s := registry.NewSnapshot([]registry.Tool{fluxTool(t), odd, twin, simple("runner"), simple("commands")}, noon)
-	source, err := registry.Stubs(s, "stubs")
+	s := catalog.NewSnapshot([]registry.Tool{fluxTool(t), odd, twin, simple("runner"), simple("commands")}, noon)
+	source, err := catalog.Stubs(s, "stubs")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -317,48 +318,12 @@ func TestStubs(t *testing.T) {
 	t.Run("A71 it is written only when asked for", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
-		flash(t, dir, registry.FlashMeta{Now: noon, StubsPackage: "tools"}, simple("a"))
-		if !strings.Contains(readAll(t, dir)[registry.FlashStubs], "package tools") {
+		flash(t, dir, catalog.FlashMeta{Now: noon, StubsPackage: "tools"}, simple("a"))
+		if !strings.Contains(readAll(t, dir)[catalog.FlashStubs], "package tools") {
 			t.Error("not written")
 		}
-		if _, err := registry.Stubs(s, "not a name"); err == nil {
+		if _, err := catalog.Stubs(s, "not a name"); err == nil {
 			t.Error("a bad package name is accepted")
-		}
-	})
-}
-
-func TestComplete(t *testing.T) {
-	t.Parallel()
-	texts := func(choices []registry.Choice) []string {
-		all := []string{}
-		for _, c := range choices {
-			all = append(all, c.Text())
-		}
-		return all
-	}
-	for name, c := range map[string]struct {
-		field  registry.InputField
-		typed  string
-		recent []any
-		want   []string
-	}{
-		"A71 choices, those that begin so first": {sampler, "e", nil, []string{"euler", "Euler"}},
-		"A71 choices by a part of the label":     {sampler, "2m", nil, []string{"DPM++ 2M"}},
-		"A71 recent values that are still valid": {width, "5", []any{"512", n("99999"), n("512"), "576"}, []string{"512", "576"}},
-		"A71 yes and no":                         {flag, "", nil, []string{"yes", "no"}},
-		"A71 nothing for files":                  {photo, "", []any{asset}, []string{}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if got := texts(registry.Complete(c.field, c.typed, c.recent, 25)); !slices.Equal(got, c.want) {
-				t.Errorf("got %q", got)
-			}
-		})
-	}
-	t.Run("A71 no more than the platform takes", func(t *testing.T) {
-		t.Parallel()
-		if got := registry.Complete(sampler, "", nil, 2); len(got) != 2 {
-			t.Errorf("got %v", got)
 		}
 	})
 }
@@ -373,14 +338,14 @@ func TestFileLoader(t *testing.T) {
 		write(t, filepath.Join(dir, ".git", "x.json"), "rubbish")
 		write(t, filepath.Join(dir, ".tmp.json"), "rubbish")
 		write(t, filepath.Join(dir, "readme.txt"), "rubbish")
-		tools, err := registry.NewFileLoader("tools", dir).Load(t.Context())
+		tools, err := catalog.NewFileLoader("tools", dir).Load(t.Context())
 		if err != nil || len(tools) != 3 {
 			t.Errorf("got %d tools, %v", len(tools), err)
 		}
 	})
 	t.Run("a missing folder holds no tools", func(t *testing.T) {
 		t.Parallel()
-		if tools, err := registry.NewFileLoader("tools", filepath.Join(t.TempDir(), "nope")).Load(t.Context()); err != nil || len(tools) != 0 {
+		if tools, err := catalog.NewFileLoader("tools", filepath.Join(t.TempDir(), "nope")).Load(t.Context()); err != nil || len(tools) != 0 {
 			t.Errorf("got %v, %v", tools, err)
 		}
 	})
@@ -389,7 +354,7 @@ func TestFileLoader(t *testing.T) {
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, "a.json"), mustEncode(t, simple("a")))
 		write(t, filepath.Join(dir, "b.json"), mustEncode(t, simple("b")))
-		r := newRegistry(t, registry.Config{Loaders: []registry.Loader{registry.NewFileLoader("tools", dir)}})
+		r := newRegistry(t, catalog.Config{Loaders: []registry.Loader{catalog.NewFileLoader("tools", dir)}})
 		mustReload(t, r)
 		write(t, filepath.Join(dir, "a.json"), `{"toolId": "a", `)
 		_, err := r.Reload(t.Context())
@@ -410,7 +375,7 @@ func TestFileLoader(t *testing.T) {
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, "a.json"), mustEncode(t, simple("x")))
 		write(t, filepath.Join(dir, "b.json"), strings.Replace(mustEncode(t, simple("x")), "Tool x", "Other", 1))
-		tools, err := registry.NewFileLoader("tools", dir).Load(t.Context())
+		tools, err := catalog.NewFileLoader("tools", dir).Load(t.Context())
 		wantContains(t, err, "b.json", "a.json", `"x"`)
 		if len(tools) != 1 || tools[0].DisplayName != "Tool x" {
 			t.Errorf("got %v", tools)
@@ -421,7 +386,7 @@ func TestFileLoader(t *testing.T) {
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, "a.json"), mustEncode(t, simple("x")))
 		write(t, filepath.Join(dir, "b.json"), "[ "+mustEncode(t, simple("x"))+" ]")
-		tools, err := registry.NewFileLoader("tools", dir).Load(t.Context())
+		tools, err := catalog.NewFileLoader("tools", dir).Load(t.Context())
 		if err != nil || len(tools) != 1 {
 			t.Errorf("got %v, %v", tools, err)
 		}
@@ -430,7 +395,7 @@ func TestFileLoader(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, "a.json"), mustEncode(t, simple("a")))
-		loader := registry.NewFileLoader("tools", dir)
+		loader := catalog.NewFileLoader("tools", dir)
 		if _, err := loader.Load(t.Context()); err != nil {
 			t.Fatal(err)
 		}

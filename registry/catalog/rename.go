@@ -1,9 +1,11 @@
-package registry
+package catalog
 
 import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/signalbox/signalbox/registry"
 )
 
 // Renamed is a tool that was found again under another id (A90).
@@ -13,12 +15,12 @@ type Renamed struct {
 	// Command is the command it had, where that is now another or none.
 	Command string `json:"command,omitempty"`
 	// Inputs are those that have other names now. They alone are told where From and To are the same.
-	Inputs []Rename `json:"inputs,omitempty"`
+	Inputs []registry.Rename `json:"inputs,omitempty"`
 }
 
 // findRenamed matches tools that went with tools that came: the same but for the name. Where more
 // than two are the same nobody can tell which became which, and none is matched.
-func findRenamed(gone, fresh []*Tool) []Renamed {
+func findRenamed(gone, fresh []*registry.Tool) []Renamed {
 	if len(gone) == 0 || len(fresh) == 0 {
 		return nil
 	}
@@ -41,8 +43,8 @@ func findRenamed(gone, fresh []*Tool) []Renamed {
 
 // byBody groups tools by all that a change of name leaves alone. Tools without a description or
 // metadata are too much alike to be told apart.
-func byBody(tools []*Tool) map[string][]*Tool {
-	groups := make(map[string][]*Tool)
+func byBody(tools []*registry.Tool) map[string][]*registry.Tool {
+	groups := make(map[string][]*registry.Tool)
 	for _, t := range tools {
 		if t.Description == "" && len(t.Metadata) == 0 {
 			continue
@@ -50,23 +52,15 @@ func byBody(tools []*Tool) map[string][]*Tool {
 		body := *t
 		body.ToolID, body.DisplayName, body.CommandName, body.APIPath = "", "", "", ""
 		body.Version, body.Aliases, body.Status, body.Migrations = "", nil, nil, nil
-		if data, err := Encode(body); err == nil {
+		if data, err := registry.Encode(body); err == nil {
 			groups[string(data)] = append(groups[string(data)], t)
 		}
 	}
 	return groups
 }
 
-// InputPlaces is the member of a tool's metadata that says of each input, by its name, what it stands for at its source,
-// such as a workflow's node and widget. An input that stands for the same under another name was renamed.
-const InputPlaces = "inputPlaces"
-
-// KeepWorkflow is the member of a tool's metadata that says, with true, that its results keep what the engine writes into
-// theirs: the workflow, the prompt, the parameters.
-const KeepWorkflow = "keepWorkflow"
-
-func placeOf(t *Tool, input string) string {
-	places, _ := t.Metadata[InputPlaces].(map[string]any)
+func placeOf(t *registry.Tool, input string) string {
+	places, _ := t.Metadata[registry.InputPlaces].(map[string]any)
 	place, _ := places[input].(string)
 	return place
 }
@@ -74,8 +68,8 @@ func placeOf(t *Tool, input string) string {
 // findRenamedInputs matches inputs that have another name: by what they stand for, where the tool says that. Else they have to
 // be in the same place and as they were: what has neither words nor choices of its own is too much like any other then, as is
 // what looks like another input of the tool. Nobody's setting is to become one of something else.
-func findRenamedInputs(was, is *Tool) []Rename {
-	var renamed []Rename
+func findRenamedInputs(was, is *registry.Tool) []registry.Rename {
+	var renamed []registry.Rename
 	for i, old := range was.InputSchema {
 		if _, kept := is.InputSchema.Get(old.Name); kept {
 			continue
@@ -90,7 +84,7 @@ func findRenamedInputs(was, is *Tool) []Rename {
 				same = i == k && isRetold(was.InputSchema, is.InputSchema, i)
 			}
 			if same {
-				renamed = append(renamed, Rename{From: old.Name, To: now.Name})
+				renamed = append(renamed, registry.Rename{From: old.Name, To: now.Name})
 				break
 			}
 		}
@@ -99,16 +93,16 @@ func findRenamedInputs(was, is *Tool) []Rename {
 }
 
 // isRetold reports whether what is at a place in both schemas is the same but for its name, and nothing else is.
-func isRetold(was, is InputSchema, i int) bool {
+func isRetold(was, is registry.InputSchema, i int) bool {
 	return len(was) == len(is) && isTellable(was[i], is[i]) && countSame(was, was[i]) == 1 && countSame(is, was[i]) == 1
 }
 
-func isTellable(was, is InputField) bool {
+func isTellable(was, is registry.InputField) bool {
 	return was.Description != "" || len(was.Choices) > 1 || was.DisplayName != "" && was.DisplayName == is.DisplayName
 }
 
 // countSame counts the inputs that are as f but for the names.
-func countSame(schema InputSchema, f InputField) (n int) {
+func countSame(schema registry.InputSchema, f registry.InputField) (n int) {
 	for _, other := range schema {
 		if other.Type == f.Type && sameInput(other, f) {
 			n++
@@ -118,21 +112,21 @@ func countSame(schema InputSchema, f InputField) (n int) {
 }
 
 // sameInput compares all but the names.
-func sameInput(a, b InputField) bool {
+func sameInput(a, b registry.InputField) bool {
 	a.Name, a.DisplayName, b.Name, b.DisplayName = "x", "", "x", ""
-	before, errBefore := Encode(Tool{InputSchema: InputSchema{a}})
-	after, errAfter := Encode(Tool{InputSchema: InputSchema{b}})
+	before, errBefore := registry.Encode(registry.Tool{InputSchema: registry.InputSchema{a}})
+	after, errAfter := registry.Encode(registry.Tool{InputSchema: registry.InputSchema{b}})
 	return errBefore == nil && errAfter == nil && string(before) == string(after)
 }
 
 // renames are the names that tools and their inputs once had.
 type renames struct {
-	tools  map[string]string   // from ids and commands (with slash) to the ids of now
-	inputs map[string][]Rename // by the id of now
+	tools  map[string]string            // from ids and commands (with slash) to the ids of now
+	inputs map[string][]registry.Rename // by the id of now
 }
 
 func newRenames() renames {
-	return renames{tools: make(map[string]string), inputs: make(map[string][]Rename)}
+	return renames{tools: make(map[string]string), inputs: make(map[string][]registry.Rename)}
 }
 
 // learn takes over what was renamed, and reports whether anything was news.
@@ -164,12 +158,12 @@ func (n renames) learnTool(r Renamed) {
 	delete(n.tools, r.To) // it went back to a name it had
 }
 
-func (n renames) learnInput(toolID string, m Rename) (news bool) {
+func (n renames) learnInput(toolID string, m registry.Rename) (news bool) {
 	known := n.inputs[toolID]
-	if slices.ContainsFunc(known, func(k Rename) bool { return k.From == m.From && k.To == m.To }) {
+	if slices.ContainsFunc(known, func(k registry.Rename) bool { return k.From == m.From && k.To == m.To }) {
 		return false
 	}
-	next := make([]Rename, 0, len(known)+1)
+	next := make([]registry.Rename, 0, len(known)+1)
 	for _, k := range known {
 		if k.To == m.From { // what led there leads on
 			k.To = m.To
@@ -224,8 +218,8 @@ func (n renames) applyInputs(candidates []candidate) {
 		for _, m := range n.inputs[t.ToolID] {
 			_, taken := t.InputSchema.Get(m.From)
 			_, there := t.InputSchema.Get(m.To)
-			if there && !taken && !slices.ContainsFunc(migrations, func(k Rename) bool { return k.From == m.From }) {
-				migrations = slices.Concat(migrations, []Rename{m})
+			if there && !taken && !slices.ContainsFunc(migrations, func(k registry.Rename) bool { return k.From == m.From }) {
+				migrations = slices.Concat(migrations, []registry.Rename{m})
 			}
 		}
 		if len(migrations) == len(t.Migrations) {
