@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/runner"
 	"github.com/signalbox/signalbox/runs/runstest"
 	"github.com/signalbox/signalbox/users"
 )
@@ -46,7 +47,7 @@ func calls(list ...agent.Call) *script {
 }
 
 type house struct {
-	service  *runs.Service
+	service  *runner.Service
 	registry *registry.Registry
 	provider *runstest.Provider
 	account  string
@@ -70,7 +71,7 @@ func newHouse(t *testing.T) *house {
 	}
 	h := &house{provider: &runstest.Provider{}}
 	h.registry = registrytest.Registry(t, registrytest.NewLoader("tools", tool("shop.look", registry.CapabilityRead), tool("shop.order", registry.CapabilityWrite)))
-	service, err := runs.New(runs.Config{
+	service, err := runner.New(runs.Config{
 		Pool: pool, Registry: h.registry, Ledger: ledger, Users: people, Limits: people, Assets: &runstest.Assets{}, Providers: map[string]runs.Provider{"fake": {Submitter: h.provider}},
 	})
 	if err == nil {

@@ -23,9 +23,6 @@
 // are in use. So add before you need (a nullable column, a table, an index) in
 // one release, use it in the next, and remove in a third what no running code
 // reads any more. Never rename a column in use.
-//
-// The job queue's own tables come from River's migrations, which the same
-// functions apply under the same lock, before ours.
 package migrations
 
 import (
@@ -43,8 +40,6 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
-	"github.com/riverqueue/river/riverdriver/riverpgxv5"
-	"github.com/riverqueue/river/rivermigrate"
 
 	"github.com/signalbox/signalbox/internal/locks"
 )
@@ -62,30 +57,20 @@ const lockRetry = 50 * time.Millisecond
 // Step is the state of one migration.
 type Step struct {
 	Version int64
-	Name    string    // the file's name, or "river"
+	Name    string    // the file's name
 	Applied time.Time // zero while pending
 }
 
-// Up applies all pending steps and returns how many of ours and of River's
-// there were. Several programs may call it on one database at a time: one
+// Up applies all pending steps and returns how many there were. Several programs may call it on one database at a time: one
 // applies, the others wait and find nothing to do.
 func Up(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger) (applied int, err error) {
 	err = locked(ctx, pool, func() error {
-		river, err := rivermigrate.New(riverpgxv5.New(pool), &rivermigrate.Config{Logger: log})
-		if err != nil {
-			return err
-		}
-		theirs, err := river.Migrate(ctx, rivermigrate.DirectionUp, nil)
-		if err != nil {
-			return fmt.Errorf("apply the job queue's migrations: %w", err)
-		}
-		applied = len(theirs.Versions)
 		if err := oldest(ctx, pool); err != nil {
 			return err
 		}
 		return withProvider(pool, log, func(p *goose.Provider) error {
-			ours, err := p.Up(ctx)
-			applied += len(ours)
+			steps, err := p.Up(ctx)
+			applied = len(steps)
 			return err
 		})
 	})
@@ -186,9 +171,9 @@ func newProvider(db *sql.DB, locker lock.SessionLocker, log *slog.Logger) (*goos
 		goose.WithSlog(log))
 }
 
-// locked calls f while holding our lock, so that River's steps and ours are
-// one unit to every other program. A connection of its own holds it: when this
-// process dies, the database frees the lock.
+// locked calls f while holding our lock, so that all steps are one unit to every
+// other program. A connection of its own holds it: when this process dies, the
+// database frees the lock.
 func locked(ctx context.Context, pool *pgxpool.Pool, f func() error) error {
 	conn, err := pgx.ConnectConfig(ctx, pool.Config().ConnConfig)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,8 +16,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
-	"github.com/riverqueue/river/riverdriver/riverpgxv5"
-	"github.com/riverqueue/river/rivermigrate"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/migrations"
 	"golang.org/x/sync/errgroup"
@@ -211,7 +210,7 @@ func objects(t *testing.T, pool *pgxpool.Pool) []string {
 			UNION ALL SELECT 'constraint ' || conname || pg_get_constraintdef(oid) FROM pg_constraint WHERE connamespace = 'public'::regnamespace
 			UNION ALL SELECT 'trigger ' || tgname FROM pg_trigger WHERE NOT tgisinternal
 			UNION ALL SELECT 'extension ' || extname FROM pg_extension
-		) all_objects WHERE name !~ 'goose_db_version|river_migration' ORDER BY name COLLATE "C"`)
+		) all_objects WHERE name !~ 'goose_db_version' ORDER BY name COLLATE "C"`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +221,7 @@ func objects(t *testing.T, pool *pgxpool.Pool) []string {
 	return names
 }
 
-// down takes back our steps above version, and for version 0 the job queue's as well.
+// down takes back the steps above version.
 func down(ctx context.Context, pool *pgxpool.Pool, version int64) (err error) {
 	db := stdlib.OpenDBFromPool(pool)
 	defer func() { err = errors.Join(err, db.Close()) }()
@@ -230,14 +229,7 @@ func down(ctx context.Context, pool *pgxpool.Pool, version int64) (err error) {
 	if err != nil {
 		return err
 	}
-	if _, err := ours.DownTo(ctx, version); err != nil || version != 0 {
-		return err
-	}
-	queue, err := rivermigrate.New(riverpgxv5.New(pool), &rivermigrate.Config{Logger: quiet})
-	if err != nil {
-		return err
-	}
-	_, err = queue.Migrate(ctx, rivermigrate.DirectionDown, &rivermigrate.MigrateOpts{TargetVersion: -1})
+	_, err = ours.DownTo(ctx, version)
 	return err
 }
 
@@ -259,5 +251,37 @@ func TestDatabasesOfBefore(t *testing.T) {
 	record(227)
 	if n := up(t, pool); n != 0 {
 		t.Errorf("all of the old steps, and %d more were applied", n)
+	}
+}
+
+// Results that waited as jobs of River wait as rows of their own after 0301, and nothing of River is left.
+func TestRiverGoes(t *testing.T) {
+	t.Parallel()
+	pool := postgrestest.NewEmpty(t)
+	up(t, pool)
+	if err := down(t.Context(), pool, 300); err != nil {
+		t.Fatal(err)
+	}
+	_, err := pool.Exec(t.Context(), `
+		CREATE TYPE river_job_state AS ENUM ('available', 'completed', 'retryable');
+		CREATE TABLE river_job (id bigint, kind text, state river_job_state, args jsonb, created_at timestamptz);
+		CREATE TABLE river_migration (version bigint);
+		INSERT INTO runs (id, account_id, tool_id, tool_version, service, status, inputs, sources, shape, quote, promised, platform, deliverable, timeout_ms, created_at, ended_at, receipt)
+		SELECT i::uuid, gen_random_uuid(), 'sing', '1', 'choir', 'failed', '{}', '{}', 0, '{}', 0, 'post', true, 1, now(), now(), '{}'
+		FROM unnest('{00000000-0000-0000-0000-000000000001,00000000-0000-0000-0000-000000000002}'::text[]) AS i;
+		INSERT INTO river_job VALUES
+			(1, 'deliver', 'retryable', '{"run_id": "00000000-0000-0000-0000-000000000001"}', '2026-01-01'),
+			(2, 'deliver', 'completed', '{"run_id": "00000000-0000-0000-0000-000000000002"}', '2026-01-01'),
+			(3, 'deliver', 'available', '{"run_id": "00000000-0000-0000-0000-000000000003"}', '2026-01-01')`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	up(t, pool)
+	var left []string
+	var gone bool
+	err = pool.QueryRow(t.Context(), `SELECT (SELECT array_agg(run_id::text) FROM run_deliveries WHERE next_at <= clock_timestamp() AND claimed_by IS NULL),
+		NOT EXISTS (SELECT FROM pg_class WHERE relname LIKE 'river%') AND NOT EXISTS (SELECT FROM pg_type WHERE typname LIKE 'river%')`).Scan(&left, &gone)
+	if err != nil || !gone || !slices.Equal(left, []string{"00000000-0000-0000-0000-000000000001"}) {
+		t.Errorf("waiting are %v, River is gone: %v, %v", left, gone, err)
 	}
 }

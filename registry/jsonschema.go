@@ -12,11 +12,18 @@ import (
 // (A57, A61): an object whose properties stand in the order people see them. What CheckValue takes
 // from JSON and what this schema takes are the same, but for the leniency that CheckValue shows to
 // texts.
-func (s InputSchema) JSONSchema() (json.RawMessage, error) {
+func (s InputSchema) JSONSchema() (json.RawMessage, error) { return s.JSONSchemaWithMedia(mediaPattern) }
+
+// mediaPattern is how a file is given to CheckValue.
+const mediaPattern = `^(asset:[0-9a-f]{64}|https://.+)$`
+
+// JSONSchemaWithMedia is JSONSchema for who takes files in more ways than CheckValue: pattern is the regular expression of the
+// texts that it takes for one.
+func (s InputSchema) JSONSchemaWithMedia(pattern string) (json.RawMessage, error) {
 	properties := orderedObject{}
 	required := []string{}
 	for _, f := range s.Ordered() {
-		schema, err := f.jsonSchema()
+		schema, err := f.jsonSchema(pattern)
 		if err != nil {
 			return nil, fmt.Errorf("input %q: %w", f.Name, err)
 		}
@@ -49,9 +56,9 @@ func (o orderedObject) MarshalJSON() ([]byte, error) {
 	return kept.MarshalJSON()
 }
 
-func (f InputField) jsonSchema() (orderedObject, error) {
+func (f InputField) jsonSchema(media string) (orderedObject, error) {
 	about := orderedObject{{"title", orNil(f.DisplayName)}, {"description", orNil(f.describe())}, {"default", f.Default}}
-	value, err := f.valueSchema()
+	value, err := f.valueSchema(media)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +72,7 @@ func (f InputField) jsonSchema() (orderedObject, error) {
 	return append(list, about...), nil
 }
 
-func (f InputField) valueSchema() (orderedObject, error) {
+func (f InputField) valueSchema(media string) (orderedObject, error) {
 	if len(f.Schema) > 0 {
 		nested, err := ordered.Parse(f.Schema)
 		if err != nil {
@@ -75,7 +82,7 @@ func (f InputField) valueSchema() (orderedObject, error) {
 	}
 	switch {
 	case f.Type.IsMedia():
-		return orderedObject{{"type", "string"}, {"pattern", `^(asset:[0-9a-f]{64}|https://.+)$`}}, nil
+		return orderedObject{{"type", "string"}, {"pattern", media}}, nil
 	case len(f.Choices) > 0:
 		return orderedObject{{"type", f.jsonType()}, {"enum", f.choiceValues()}}, nil
 	case f.Type == TypeString && f.Required:

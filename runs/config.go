@@ -95,9 +95,8 @@ type Config struct {
 	CheckEvery     time.Duration // between two checks of the ledger; 0: 10 minutes
 }
 
-const maxTimeout = 24 * time.Hour // of a run, whatever its tool says
-
-func (c Config) withDefaults() (Config, error) {
+// WithDefaults is the Config with all that is not said, or what is wrong with it.
+func (c Config) WithDefaults() (Config, error) {
 	if c.Pool == nil || c.Registry == nil || c.Ledger == nil || c.Assets == nil {
 		return c, errors.New("runs: Config needs Pool, Registry, Ledger and Assets")
 	}

@@ -59,7 +59,7 @@ func (r Run) NeedsApproval() error {
 	if r.Status != StatusAwaitingConfirmation {
 		return nil
 	}
-	return waits(r.Tool, r.Capability(), r.Quote, r.strict, r)
+	return waits(r.Tool, r.Capability(), r.Quote, r.Strict, r)
 }
 
 // waits says why a call waits for its owner's word.
@@ -77,27 +77,6 @@ func waits(t registry.Tool, does registry.Capability, quote billing.Quote, stric
 // Unasked is the *ApprovalError of a request that has to be approved, at this price, where there is nobody to ask.
 func (b Bound) Unasked(quote billing.Quote) *ApprovalError {
 	return waits(b.Tool, b.Capability(), quote, b.Request.Approval == ApproveAll, Run{})
-}
-
-// approvalKey makes a model's call the same call when it is sent again: after its approval it is found, and runs once. Other
-// arguments, another tool or another trace make another key. Empty where the request names no trace. before is the id of
-// an earlier run by the same words that nobody approved in time.
-func approvalKey(r Request, before string) (string, error) {
-	if r.Context.TraceID == "" {
-		return "", nil
-	}
-	given := make(map[Source]map[string]any)
-	for source, values := range r.Values {
-		if !lasting(source) {
-			given[source] = values
-		}
-	}
-	canonical, err := registry.CanonicalJSON([]any{r.ToolID, given, r.Context, before})
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(canonical)
-	return "approval:" + hex.EncodeToString(sum[:]), nil
 }
 
 // Asks reports whether the run will wait for its owner's word at this price: its tool demands a summary, it sends
@@ -140,8 +119,8 @@ func (r Run) Summary() Summary {
 	return s
 }
 
-// mayGrant says why a run can't go ahead with these scopes of its personal data, which nil for all never does.
-func (r Run) mayGrant(granted []string) error {
+// MayGrant says why a run can't go ahead with these scopes of its personal data, which nil for all never does.
+func (r Run) MayGrant(granted []string) error {
 	if granted == nil {
 		return nil
 	}
@@ -163,8 +142,8 @@ func (r Run) withheld(granted []string) []string {
 	return slices.DeleteFunc(slices.Clone(r.Tool.PIIRequired), func(scope string) bool { return slices.Contains(granted, scope) })
 }
 
-// forwarded is the tool and the inputs as the service gets them: with the personal data that was granted and no other.
-func (r Run) forwarded() (registry.Tool, map[string]any) {
+// Forwarded is the tool and the inputs as the service gets them: with the personal data that was granted and no other.
+func (r Run) Forwarded() (registry.Tool, map[string]any) {
 	if r.Granted == nil {
 		return r.Tool, r.Inputs
 	}
@@ -225,15 +204,15 @@ type Affirmation struct {
 	Latest string // what the owner wrote last, after it was shown
 }
 
-// gate lets a run that waits go ahead, or says why not.
-func (a Affirmation) gate(r Run, now time.Time) error {
+// Gate lets a run that waits go ahead, or says why not.
+func (a Affirmation) Gate(r Run, now time.Time) error {
 	summary := r.Summary()
 	switch {
 	case a.Kind == "" || r.Status != StatusAwaitingConfirmation:
 		return &GateError{NoPriorSummary}
 	case a.Kind != summary.Kind:
 		return &GateError{WrongSummaryKind}
-	case expired(r, now):
+	case Expired(r, now):
 		return &GateError{SummaryExpired}
 	case a.Hash == "" || a.Hash != summary.Hash():
 		return &GateError{SummaryHashMismatch}
@@ -243,8 +222,8 @@ func (a Affirmation) gate(r Run, now time.Time) error {
 	return nil
 }
 
-// expired reports whether a run's summary, which was shown when the run was taken on, is too old.
-func expired(r Run, now time.Time) bool { return now.Sub(r.CreatedAt) > SummaryLife }
+// Expired reports whether a run's summary, which was shown when the run was taken on, is too old.
+func Expired(r Run, now time.Time) bool { return now.Sub(r.CreatedAt) > SummaryLife }
 
 // affirmations are whole messages that say yes and nothing else, without signs, in the languages of the house.
 var affirmations = map[string]bool{

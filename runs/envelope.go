@@ -1,11 +1,8 @@
 package runs
 
 import (
-	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -106,17 +103,18 @@ func (r Run) Envelope(data any) (e Envelope, ok bool) {
 		if failure == nil {
 			failure = &Failure{Message: "it ended as " + string(r.Status)}
 		}
-		e.Error = &EnvelopeError{Code: toolCode(registry.Code(failure.Code)), Message: bounded(failure.Message), Retryable: failure.Retryable}
+		e.Error = &EnvelopeError{Code: ToolCodeOf(registry.Code(failure.Code)), Message: bounded(failure.Message), Retryable: failure.Retryable}
 	}
 	return e, true
 }
 
 // Refused is the envelope of a call that was never executed, and why.
 func Refused(err error, trace string) Envelope {
-	return Envelope{TraceID: trace, Error: refusal(err)}
+	return Envelope{TraceID: trace, Error: Refusal(err)}
 }
 
-func refusal(err error) *EnvelopeError {
+// Refusal is why a call was not carried out, in an Envelope's words.
+func Refusal(err error) *EnvelopeError {
 	var approval *ApprovalError
 	var missing *MissingInputError
 	var poor billing.ErrInsufficient
@@ -137,11 +135,11 @@ func refusal(err error) *EnvelopeError {
 	if typed.Field != "" && !strings.HasPrefix(message, typed.Field+": ") {
 		message = typed.Field + ": " + message
 	}
-	return &EnvelopeError{Code: toolCode(typed.Code), Message: bounded(message), Retryable: typed.Retryable}
+	return &EnvelopeError{Code: ToolCodeOf(typed.Code), Message: bounded(message), Retryable: typed.Retryable}
 }
 
-// toolCode is the closed list's word for a failure.
-func toolCode(c registry.Code) ToolCode {
+// ToolCodeOf is the closed list's word for a failure.
+func ToolCodeOf(c registry.Code) ToolCode {
 	switch c {
 	case registry.CodeInvalidInput:
 		return InvalidToolInput
@@ -179,38 +177,4 @@ func (r Run) Executions() int {
 		return 0
 	}
 	return max(r.Attempt, 1)
-}
-
-// tellExecution records a run that is over: one event for each. Those of runs that were planned or are traced go to Config.Events.
-func (s *Service) tellExecution(ctx context.Context, r *Run) {
-	code := ""
-	if r.Error != nil {
-		code = string(toolCode(registry.Code(r.Error.Code)))
-	}
-	s.tell(ctx, "the run is over", r, r.Status == StatusSucceeded, code, r.ConfirmedAt != nil)
-}
-
-// tellDeferred records a model's call that waits for approval.
-func (s *Service) tellDeferred(ctx context.Context, r *Run) {
-	s.tell(ctx, "the call waits for approval", r, false, string(refusal(r.NeedsApproval()).Code), true)
-}
-
-func (s *Service) tell(ctx context.Context, message string, r *Run, ok bool, code string, deferred bool) {
-	log := s.log
-	if r.Context.TraceID != "" || r.Context.PlannerProvider != "" {
-		log = s.events
-	}
-	if log.Enabled(ctx, slog.LevelInfo) {
-		s.event(ctx, log, message, r, ok, code, deferred)
-	}
-}
-
-// event is apart from tell so that the many runs that nobody wants told need no stack for it.
-func (s *Service) event(ctx context.Context, log *slog.Logger, message string, r *Run, ok bool, code string, deferred bool) {
-	where := s.contextOf(r)
-	log.LogAttrs(ctx, slog.LevelInfo, message,
-		slog.String("run", r.ID), slog.String("tool", r.Tool.ToolID), slog.String("status", string(r.Status)), slog.Bool("ok", ok),
-		slog.Int64("latencyMs", r.Latency().Milliseconds()), slog.Int("attempts", r.Executions()), slog.String("errorCode", code),
-		slog.String("traceId", r.Trace()), slog.String("sessionId", cmp.Or(where.SessionID, r.ID)), slog.String("siteId", where.SiteID),
-		slog.String("plannerProvider", where.PlannerProvider), slog.Bool("deferred", deferred), slog.String("cost", r.Cost.String()))
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/registry"
@@ -48,7 +46,7 @@ type LimitError struct {
 	LimitUse
 	Need int64 // what the run would have added
 
-	now time.Time
+	Now time.Time
 }
 
 // Error says which limit, what is used, and when it frees.
@@ -81,7 +79,7 @@ func (e *LimitError) Unwrap() error {
 	typed := registry.Errorf(registry.CodeRateLimited, "%s", e.Error())
 	typed.Retryable = true
 	if !e.FreeAt.IsZero() {
-		typed.RetryAfter = e.FreeAt.Sub(e.now)
+		typed.RetryAfter = e.FreeAt.Sub(e.Now)
 	}
 	return typed
 }
@@ -98,32 +96,6 @@ type Usage struct {
 	Results    int64
 	DayEnds    time.Time
 	MonthEnds  time.Time
-}
-
-// Usage gives what an account has used of its limits by now.
-func (s *Service) Usage(ctx context.Context, accountID string) (Usage, error) {
-	limits, err := s.limitsOf(ctx, accountID)
-	if err != nil {
-		return Usage{}, fmt.Errorf("usage of %s: %w", accountID, err)
-	}
-	used := s.newUsages()
-	batch := &pgx.Batch{}
-	used.queue(batch, []string{accountID})
-	used.queueFiles(batch, []string{accountID})
-	if err := s.config.Pool.SendBatch(ctx, batch).Close(); err != nil {
-		return Usage{}, fmt.Errorf("usage of %s: %w", accountID, err)
-	}
-	u := used.of(accountID)
-	u.Limits = limits
-	return *u, nil
-}
-
-// limitsOf asks the Limiter, if there is one.
-func (s *Service) limitsOf(ctx context.Context, accountID string) (users.Limits, error) {
-	if s.config.Limits == nil {
-		return users.Limits{}, nil
-	}
-	return s.config.Limits.LimitsOf(ctx, accountID)
 }
 
 // uses lists the limits that are set, with what is used of them.
@@ -152,167 +124,31 @@ func (u Usage) Warnings() (near []LimitUse) {
 	return near
 }
 
-// refusal is why a run that may cost amount has no room, or nil.
-func (u Usage) refusal(amount billing.NanoUSD, now time.Time) error {
+// Refusal is why a run that may cost amount has no room, or nil.
+func (u Usage) Refusal(amount billing.NanoUSD, now time.Time) error {
 	for _, use := range u.uses() {
 		need := int64(1)
 		if use.Kind == LimitDayCap || use.Kind == LimitMonthCap {
 			need = int64(amount)
 		}
 		if need > 0 && use.Used+need > use.Limit {
-			return &LimitError{LimitUse: use, Need: need, now: now}
+			return &LimitError{LimitUse: use, Need: need, Now: now}
 		}
 	}
 	return nil
 }
 
-// add counts a run that is accepted.
-func (u *Usage) add(amount billing.NanoUSD) {
+// Add counts a run that is accepted.
+func (u *Usage) Add(amount billing.NanoUSD) {
 	u.AtOnce++
 	u.Today++
 	u.SpentDay += amount
 	u.SpentMonth += amount
 }
 
-// usages are read for accounts together.
-type usages struct {
-	now        time.Time
-	day, month time.Time // their beginnings
-	byAccount  map[string]*Usage
-	budgets    map[budgetKey]billing.NanoUSD
-}
-
-func (s *Service) newUsages() *usages {
-	now := s.now().UTC()
-	year, month, day := now.Date()
-	return &usages{
-		now: now, day: time.Date(year, month, day, 0, 0, 0, 0, time.UTC), month: time.Date(year, month, 1, 0, 0, 0, 0, time.UTC),
-		byAccount: map[string]*Usage{}, budgets: map[budgetKey]billing.NanoUSD{},
-	}
-}
-
-// of gives an account's usage, which is there from the first call.
-func (u *usages) of(accountID string) *Usage {
-	found := u.byAccount[accountID]
-	if found == nil {
-		found = &Usage{DayEnds: u.day.AddDate(0, 0, 1), MonthEnds: u.month.AddDate(0, 1, 0)}
-		u.byAccount[accountID] = found
-	}
-	return found
-}
-
-// usageSQL counts what is under way and what began in the month; that ids are in order of time spares reading the
-// rest of the account's history.
-const usageSQL = `
-	SELECT account_id::text, count(*) FILTER (WHERE ended_at IS NULL),
-		count(*) FILTER (WHERE created_at >= $2 AND (ended_at IS NULL OR status = 'succeeded')),
-		coalesce(sum(CASE WHEN ended_at IS NULL THEN promised ELSE cost END) FILTER (WHERE created_at >= $2), 0)::bigint,
-		coalesce(sum(CASE WHEN ended_at IS NULL THEN promised ELSE cost END) FILTER (WHERE created_at >= $3), 0)::bigint
-	FROM runs WHERE account_id = ANY ($1::uuid[]) AND (id >= $4 OR ended_at IS NULL) AND status <> 'awaiting_confirmation'
-	GROUP BY account_id`
-
-// queue adds the reading of the accounts' usage to batch.
-func (u *usages) queue(batch *pgx.Batch, accounts []string) {
-	batch.Queue(usageSQL, accounts, u.day, u.month, firstID(u.earliest())).Query(func(rows pgx.Rows) error {
-		var account string
-		var read Usage
-		_, err := pgx.ForEachRow(rows, []any{&account, &read.AtOnce, &read.Today, &read.SpentDay, &read.SpentMonth}, func() error {
-			found := u.of(account)
-			read.DayEnds, read.MonthEnds, read.Uploads, read.Results = found.DayEnds, found.MonthEnds, found.Uploads, found.Results
-			*found = read
-			return nil
-		})
-		return err
-	})
-}
-
-// queueFiles adds the reading of what the accounts' files take to batch.
-func (u *usages) queueFiles(batch *pgx.Batch, accounts []string) {
-	batch.Queue(`SELECT account_id::text, coalesce(sum(size) FILTER (WHERE kind = 'upload'), 0)::bigint, coalesce(sum(size) FILTER (WHERE kind = 'result'), 0)::bigint
-		FROM asset_owners WHERE account_id = ANY ($1::uuid[]) GROUP BY account_id`, accounts).Query(func(rows pgx.Rows) error {
-		var account string
-		var uploads, results int64
-		_, err := pgx.ForEachRow(rows, []any{&account, &uploads, &results}, func() error {
-			found := u.of(account)
-			found.Uploads, found.Results = uploads, results
-			return nil
-		})
-		return err
-	})
-}
-
-// earliest is a time before the ids of the month's runs, which have the time of the machine that made them.
-func (u *usages) earliest() time.Time {
-	if now := time.Now(); now.Before(u.month) {
-		return now.AddDate(0, -1, 0)
-	}
-	return u.month
-}
-
-// queueLimits adds the reading of what the accounts of requests with limits have used to batch; nil where no request
-// has any. The accounts are locked by then.
-func (s *Service) queueLimits(batch *pgx.Batch, accepts []*acceptance) *usages {
-	var accounts, filed []string
-	budgets := false
-	for _, a := range accepts {
-		if a.limited() {
-			accounts = append(accounts, a.record.AccountID)
-			budgets = budgets || a.budget.Limit > 0
-			if a.limits.ResultBytes > 0 {
-				filed = append(filed, a.record.AccountID)
-			}
-		}
-	}
-	if len(accounts) == 0 {
-		return nil
-	}
-	used := s.newUsages()
-	used.queue(batch, accounts)
-	if budgets {
-		used.queueBudgets(batch, accounts)
-	}
-	if len(filed) > 0 {
-		used.queueFiles(batch, filed)
-	}
-	return used
-}
-
-// limited reports whether the request is from an account with limits, or draws on a budget that has one.
-func (a *acceptance) limited() bool {
-	return a.limits != (users.Limits{}) || a.budget.Limit > 0
-}
-
-// admit refuses a request that its account's limits have no room for, and counts it otherwise.
-func (u *usages) admit(a *acceptance) {
-	if u == nil || !a.limited() {
-		return
-	}
-	used := u.of(a.record.AccountID)
-	used.Limits = a.limits
-	if a.refused = used.refusal(a.record.Quote.High, u.now); a.refused == nil {
-		a.refused = u.draw(a)
-	}
-	if a.refused != nil || a.record.Status != StatusQueued {
-		return
-	}
-	used.add(a.record.Quote.High)
-	a.record.Warnings = used.Warnings()
-}
-
-// checkLimits refuses to confirm a run for which there is no room. The account is locked.
-func (s *Service) checkLimits(ctx context.Context, tx pgx.Tx, r record) error {
-	limits, err := s.limitsOf(ctx, r.AccountID)
-	if err != nil || limits == (users.Limits{}) {
-		return err
-	}
-	used := s.newUsages()
-	batch := &pgx.Batch{}
-	used.queue(batch, []string{r.AccountID})
-	used.queueFiles(batch, []string{r.AccountID})
-	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
-		return err
-	}
-	u := used.of(r.AccountID)
-	u.Limits = limits
-	return u.refusal(r.Quote.High, used.now)
+// Budget is a pot of money that some runs of an account draw on, such as those of an API key. The account's own
+// limits hold besides.
+type Budget struct {
+	Name  string          // the same for all runs that draw on it; empty: none
+	Limit billing.NanoUSD // what they may cost in a calendar month (UTC); zero: no limit
 }

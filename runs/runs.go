@@ -1,17 +1,25 @@
-// Package runs is one run's life: bind, quote, accept, submit, watch, settle, deliver.
+// Package runs has the data of one run's life: what asks for a run, what it costs, what it is, what waits for its owner's word, and how it
+// is told. Platforms and providers meet here as data.
+//
+// The packages below work on it, each on those before: store reads runs and tells of their changes, price quotes them, write writes
+// their beginnings and ends with the money, work claims them, has providers do them, ends and delivers them, accept takes requests on,
+// and runner puts all of it together.
 //
 // A run is accepted in one transaction with the hold on the wallet, or not at all. Its row is its job: a process
 // claims it and works on it until the result is brought, and when that process dies another one goes on from the row.
-// Only a result that could not be brought at once gets a job of the queue. Platforms and providers meet here as data.
+// Only a result that could not be brought at once waits in a table of its own. See docs/runs.md.
 package runs
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
+	"path"
 	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -87,7 +95,7 @@ type Run struct {
 	DeletedAt      *time.Time
 	Warnings       []LimitUse // limits that this run brings near their end; from Accept only
 
-	strict bool // tools that only read wait here, too
+	Strict bool // tools that only read wait here, too
 }
 
 // Rest is how long the run will go on, by how long such runs took; zero where that is not known.
@@ -174,4 +182,43 @@ func (e *MissingInputError) Error() string {
 		names[i] = f.Name
 	}
 	return "a value is needed for: " + strings.Join(names, ", ")
+}
+
+// Trace is the id under which all that a run does is found: the one of its request, or else its own id.
+func (r Run) Trace() string { return cmp.Or(r.Context.TraceID, r.ID) }
+
+// ProperName is a file's name; one that nobody named is called like its output, and each has an extension where its type
+// has one.
+func (o *Output) ProperName() string {
+	name := cmp.Or(o.FileName, o.Name)
+	if path.Ext(name) == "" {
+		name += assets.Extension(o.MIMEType)
+	}
+	return name
+}
+
+// ErrNotFailed is returned by Retry for a run that is not over, or succeeded.
+var ErrNotFailed = errors.New("only a run that failed, timed out or was canceled can be tried again")
+
+// A provider may have several places, such as engines. Where a run is about to go is written before it is sent, so that only that
+// place has to be asked what became of it. When it is gone for too long the run goes on elsewhere; what it left there is a row
+// of run_copies until that place has been told to stop it.
+
+// Notice is what the person is told beside the state.
+type Notice string
+
+// The notices.
+const (
+	NoticeNone    Notice = ""
+	NoticeWaiting Notice = "waiting" // nothing was sent: no engine is up that could run it
+	NoticeMoved   Notice = "moved"   // it waited on an engine that is gone, and goes to another one
+	NoticeAnew    Notice = "anew"    // it had begun there, and begins anew
+)
+
+// Unstopped is a run that ended here and may go on at its service, where an operator has to look.
+type Unstopped struct {
+	RunID, Service string
+	ProviderID     string // the service's own id; empty: not known
+	Why            string
+	Since          time.Time
 }

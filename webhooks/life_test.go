@@ -17,13 +17,14 @@ import (
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/runner"
 	"github.com/signalbox/signalbox/runs/runstest"
 )
 
 // life is an inbox before a real runs service, whose provider is polled hardly ever: callbacks bring the news.
 type life struct {
 	*house
-	runs     *runs.Service
+	runs     *runner.Service
 	provider *runstest.Provider
 	ledger   *billing.Ledger
 }
@@ -47,7 +48,7 @@ func newLife(t *testing.T, poll, timeout time.Duration) *life {
 		t.Fatal(err)
 	}
 	l.ledger = billing.NewLedger(l.pool)
-	l.runs, err = runs.New(runs.Config{
+	l.runs, err = runner.New(runs.Config{
 		Pool: l.pool, Registry: catalogue, Ledger: l.ledger, Assets: &runstest.Assets{}, Providers: map[string]runs.Provider{"open": {Submitter: l.provider}},
 		PollMin: poll, PollMax: poll, RetryBase: time.Millisecond, CallbackURL: l.cfg.Addresses.Of,
 	})

@@ -7,11 +7,11 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/assets"
-	"github.com/signalbox/signalbox/platforms/chat/store"
-	"github.com/signalbox/signalbox/platforms/web"
+	chatstore "github.com/signalbox/signalbox/platforms/chat/store"
+	"github.com/signalbox/signalbox/platforms/web/pages"
 	"github.com/signalbox/signalbox/platforms/web/webchat"
 	"github.com/signalbox/signalbox/registry"
-	"github.com/signalbox/signalbox/runs"
+	runstore "github.com/signalbox/signalbox/runs/store"
 	"github.com/signalbox/signalbox/users"
 	"github.com/signalbox/signalbox/webhooks"
 )
@@ -30,19 +30,19 @@ func newUsers(db *database, ledger *billing.Ledger, c Config, change ...func(*us
 			return mergeRooms(ctx, tx, ledger, from, into)
 		},
 		OnErase: func(ctx context.Context, tx pgx.Tx, accountID string) error {
-			if err := web.Forget(ctx, tx, accountID); err != nil {
+			if err := pages.Forget(ctx, tx, accountID); err != nil {
 				return err
 			}
 			if err := webchat.Forget(ctx, tx, accountID); err != nil {
 				return err
 			}
-			if err := runs.Forget(ctx, tx, accountID); err != nil {
+			if err := runstore.Forget(ctx, tx, accountID); err != nil {
 				return err
 			}
 			if err := webhooks.Forget(ctx, tx, accountID); err != nil {
 				return err
 			}
-			if err := store.Forget(ctx, tx, accountID); err != nil {
+			if err := chatstore.Forget(ctx, tx, accountID); err != nil {
 				return err
 			}
 			return assets.Forget(ctx, tx, accountID)
@@ -68,19 +68,19 @@ func (a *app) collect(ctx context.Context, _ string) error { return a.media.Coll
 // mergeRooms moves what the rooms above users keep by account. Runs are moved before the wallet is locked, as all
 // writers do, and again after, when none can begin any more that the wallet pays for.
 func mergeRooms(ctx context.Context, tx pgx.Tx, ledger *billing.Ledger, from, into string) error {
-	if err := runs.Adopt(ctx, tx, from, into); err != nil {
+	if err := runstore.Adopt(ctx, tx, from, into); err != nil {
 		return err
 	}
 	if err := ledger.Merge(ctx, tx, from, into); err != nil {
 		return err
 	}
-	if err := runs.Adopt(ctx, tx, from, into); err != nil {
+	if err := runstore.Adopt(ctx, tx, from, into); err != nil {
 		return err
 	}
 	if err := webhooks.Adopt(ctx, tx, from, into); err != nil {
 		return err
 	}
-	if err := store.Adopt(ctx, tx, from, into); err != nil {
+	if err := chatstore.Adopt(ctx, tx, from, into); err != nil {
 		return err
 	}
 	if err := assets.Adopt(ctx, tx, from, into); err != nil {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/discord"
-	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/account"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -25,10 +25,10 @@ const signInTimeout = 10 * time.Second
 
 // signIn is how people can sign in with Telegram, which wants a domain to come back to, and with Discord; nil
 // where that is not configured.
-func (a *app) signIn() (*web.TelegramLogin, *web.DiscordLogin, error) {
-	var telegram *web.TelegramLogin
+func (a *app) signIn() (*account.TelegramLogin, *account.DiscordLogin, error) {
+	var telegram *account.TelegramLogin
 	if a.cfg.TelegramBotToken != "" && a.cfg.Public != nil {
-		telegram = &web.TelegramLogin{BotToken: a.cfg.TelegramBotToken}
+		telegram = &account.TelegramLogin{BotToken: a.cfg.TelegramBotToken}
 	}
 	if a.cfg.DiscordSecret == "" {
 		return telegram, nil, nil
@@ -41,7 +41,7 @@ func (a *app) signIn() (*web.TelegramLogin, *web.DiscordLogin, error) {
 		}
 		id = client.AppID()
 	}
-	return telegram, &web.DiscordLogin{
+	return telegram, &account.DiscordLogin{
 		ClientID: id, ClientSecret: a.cfg.DiscordSecret, API: a.cfg.DiscordAPI.JoinPath("api/v10"), Client: &http.Client{Timeout: signInTimeout},
 	}, nil
 }

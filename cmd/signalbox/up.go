@@ -31,11 +31,14 @@ import (
 	"github.com/signalbox/signalbox/internal/watch"
 	"github.com/signalbox/signalbox/migrations"
 	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/api"
+	"github.com/signalbox/signalbox/platforms/web/pages"
 	"github.com/signalbox/signalbox/providers/openapi"
 	"github.com/signalbox/signalbox/providers/remote"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/runner"
 	"github.com/signalbox/signalbox/users"
 	"github.com/signalbox/signalbox/workflows"
 )
@@ -92,7 +95,7 @@ type app struct {
 	registry  *registry.Registry
 	history   *history.Store
 	watcher   *watch.Watcher
-	runs      *runs.Service
+	runs      *runner.Service
 	post      post
 	chat      *chatPlatforms
 	web       *web.Server
@@ -385,7 +388,7 @@ func (a *app) startRuns(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.runs, err = runs.New(runs.Config{
+	a.runs, err = runner.New(runs.Config{
 		Pool: a.db.pool, Registry: a.registry, Ledger: a.ledger, Users: a.users, Limits: a.users, Assets: a.media, RateCard: card,
 		Providers:  a.providers(),
 		Deliverers: a.chat.deliverers(), CallbackURL: a.callbackURL,
@@ -440,7 +443,7 @@ func (a *app) startWeb(ctx context.Context) error {
 	if err := a.newOutbox(); err != nil {
 		return err
 	}
-	answers, err := web.NewAnswers(a.db.pool, key)
+	answers, err := api.NewAnswers(a.db.pool, key)
 	if err != nil {
 		return err
 	}
@@ -453,7 +456,7 @@ func (a *app) startWeb(ctx context.Context) error {
 		metrics = promhttp.HandlerFor(a.metrics, promhttp.HandlerOpts{})
 	}
 	a.web, err = web.New(web.Config{
-		Mounts: mounts, Registry: a.registry, Runs: a.runs, Users: a.users, Ledger: a.ledger, Invitations: a.invitations(), Shares: web.NewShares(a.db.pool), Logger: a.log.With("component", "web"),
+		Mounts: mounts, Registry: a.registry, Runs: a.runs, Users: a.users, Ledger: a.ledger, Invitations: a.invitations(), Shares: pages.NewShares(a.db.pool), Logger: a.log.With("component", "web"),
 		Public: a.cfg.Public, AdminToken: a.cfg.AdminToken, MetricsToken: a.cfg.MetricsToken, Proxies: a.cfg.Proxies, LinkKey: key, Version: version, Points: a.cfg.Points,
 		Telegram: telegram, Discord: discord, APIRate: a.cfg.RequestRate, Conversation: a.chat.page, Hooks: a.post.outbox, Answers: answers,
 		Status: func() map[string]any {

@@ -136,7 +136,6 @@ func TestUsesKnowAllTables(t *testing.T) {
 	t.Parallel()
 	b := setup(t, 0)
 	needNone := []string{
-		"river_job.args", "river_job.metadata", "river_queue.metadata", // work of the house, by ids of runs
 		"registry_current.status", "registry_changes.diff", // the definitions stand in registry_tool_versions
 		"chat_updates.body", "chat_updates.answer", // being handled, so that its files are young
 		"chat_keyboards.used", "chat_deliveries.parts", // messages of platforms

@@ -21,6 +21,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/comfytest"
@@ -35,6 +36,7 @@ import (
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/runner"
 	"github.com/signalbox/signalbox/users"
 	"github.com/signalbox/signalbox/workflows"
 )
@@ -57,7 +59,7 @@ type house struct {
 	public   *url.URL // set: updates come by webhook
 	limits   botapi.Limits
 
-	runs    *runs.Service
+	runs    *runner.Service
 	adapter *telegram.Adapter
 	router  *router.Router
 	stop    func()
@@ -131,7 +133,7 @@ func (h *house) start() *house {
 	})
 	h.must(err)
 	people := users.New(h.pool, users.Config{OnCreate: h.welcome})
-	h.runs, err = runs.New(runs.Config{
+	h.runs, err = runner.New(runs.Config{
 		Pool: h.pool, Registry: h.registry, Ledger: h.ledger, Users: people, Assets: h.files, Logger: log,
 		Providers:  map[string]runs.Provider{comfy.Service: {Submitter: h.provider}},
 		Deliverers: map[string]runs.Deliverer{telegram.Platform: deliverer},

@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/runner"
 	"github.com/signalbox/signalbox/runs/runstest"
 )
 
@@ -346,7 +347,7 @@ func TestApproval(t *testing.T) {
 		}
 	})
 	t.Run("B29 B80 tool_auto_run_disabled: under a strict policy what reads waits, too", func(t *testing.T) {
-		strict, err := runs.New(runs.Config{Pool: h.pool, Registry: h.reg, Ledger: h.ledger, Assets: &runstest.Assets{}, Approval: runs.ApproveAll})
+		strict, err := runner.New(runs.Config{Pool: h.pool, Registry: h.reg, Ledger: h.ledger, Assets: &runstest.Assets{}, Approval: runs.ApproveAll})
 		if err != nil {
 			t.Fatal(err)
 		}

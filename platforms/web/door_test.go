@@ -15,6 +15,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/browsertest"
 	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/account"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -30,7 +31,7 @@ func TestWaysInInABrowser(t *testing.T) {
 	var home string
 	telegram := telegramPage(t, &home, map[string]string{"id": "7", "first_name": "Анна + Co", "auth_date": fmt.Sprint(time.Now().Unix())})
 	h := newHouse(t, d.login(), func(c *web.Config) {
-		c.Public, c.Telegram = at, &web.TelegramLogin{BotToken: botToken, AuthURL: telegram}
+		c.Public, c.Telegram = at, &account.TelegramLogin{BotToken: botToken, AuthURL: telegram}
 	})
 	home = h.url
 	ann := h.visitor().person(h, "telegram", "7", "Ann")

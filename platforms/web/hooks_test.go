@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/internal/signature"
 	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/api"
 	"github.com/signalbox/signalbox/webhooks"
 )
 
@@ -33,7 +34,7 @@ func (h *house) withHooks() {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	answers, err := web.NewAnswers(h.pool, []byte("a secret of the tests"))
+	answers, err := api.NewAnswers(h.pool, []byte("a secret of the tests"))
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -13,6 +13,8 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/account"
+	"github.com/signalbox/signalbox/platforms/web/pages"
 )
 
 // mayRow is a row of the table in docs/people.md: who may use some addresses.
@@ -64,8 +66,8 @@ const metricsToken = "token-of-the-monitoring"
 // These stand for what has addresses only where it is configured.
 type (
 	noTalk struct {
-		web.Conversation
-		web.Commander
+		pages.Conversation
+		pages.Commander
 	}
 	noHooks struct{ web.Hooks }
 )
@@ -144,7 +146,7 @@ func TestWhoMayUseWhat(t *testing.T) {
 	}
 	h := newHouse(t, public(t, "https://127.0.0.1"), func(c *web.Config) {
 		c.MetricsToken = metricsToken
-		c.Telegram, c.Discord, c.Metrics = &web.TelegramLogin{BotToken: botToken}, &web.DiscordLogin{}, http.NotFoundHandler()
+		c.Telegram, c.Discord, c.Metrics = &account.TelegramLogin{BotToken: botToken}, &account.DiscordLogin{}, http.NotFoundHandler()
 		c.Conversation, c.Hooks = noTalk{}, noHooks{}
 		for _, row := range rows {
 			for _, address := range row.addresses {

@@ -1,6 +1,16 @@
 package web
 
-import "net/http"
+import (
+	"context"
+	"html/template"
+	"net/http"
+	"strings"
+
+	"github.com/signalbox/signalbox/platforms/web/door"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/users"
+)
 
 // Mount is a handler of another package under a path of ours. Caller names its account.
 type Mount struct {
@@ -16,4 +26,83 @@ type Mount struct {
 	// Describe holds the paths that the handler adds to the API's OpenAPI document; its operations may name our
 	// components.
 	Describe map[string]any
+}
+
+// Use says what an address does, which decides who may come there: see door.Use.
+type Use = door.Use
+
+// What mounted handlers do: see door.Use.
+const (
+	Public         = door.Public
+	Read           = door.Read
+	Run            = door.Run
+	Approve        = door.Approve
+	Manage         = door.Manage
+	Person         = door.Person
+	OperatorRead   = door.OperatorRead
+	OperatorChange = door.OperatorChange
+)
+
+// Platform is the name under which runs and identities of the web are kept.
+const Platform = door.Platform
+
+// Caller gives the account that sent the request of ctx. It is there in every handler of Config.Mounts.
+func Caller(ctx context.Context) (users.Account, bool) { return door.Caller(ctx) }
+
+// Budget is what the runs of the request of ctx draw on: see door.Budget.
+func Budget(ctx context.Context) runs.Budget { return door.Budget(ctx) }
+
+// ByAgent reports whether the request of ctx came with the key of an agent: see door.ByAgent.
+func ByAgent(ctx context.Context) bool { return door.ByAgent(ctx) }
+
+// CSRFInput is the hidden field that every form on the page that answers the request of ctx carries.
+func CSRFInput(ctx context.Context) template.HTML { return door.CSRFInput(ctx) }
+
+// mounted is the address of a mounted handler.
+func (s *Server) mounted(m Mount) door.Route {
+	form := door.API
+	switch {
+	case m.Use == Public:
+		form = door.Open
+	case m.Page:
+		form = door.Page
+	}
+	var open door.OpenCount
+	return door.Route{Pattern: m.Path, Use: m.Use, Form: form, Handler: func(w http.ResponseWriter, r *http.Request, a users.Account) error {
+		if m.AtOnce > 0 {
+			done, ok := open.Enter(a.ID, m.AtOnce)
+			if !ok {
+				return registry.Errorf(registry.CodeRateLimited, "%d such requests of this account are being answered, which is the limit: wait for an answer", m.AtOnce)
+			}
+			defer done()
+		}
+		if m.Streams != nil && m.Streams(r) {
+			leave, err := s.streams.Enter(r.Context(), a)
+			if err != nil {
+				return err
+			}
+			defer leave()
+		}
+		m.Handler.ServeHTTP(w, r)
+		return nil
+	}}
+}
+
+// consoleOf is where operators work: what is mounted for them, "" for nothing.
+func consoleOf(mounts []Mount) string {
+	for _, m := range mounts {
+		if m.Use == OperatorRead && m.Page {
+			return strings.TrimPrefix(m.Path, "GET ")
+		}
+	}
+	return ""
+}
+
+// described are the paths that mounted handlers add to the API's document.
+func described(mounts []Mount) []map[string]any {
+	var list []map[string]any
+	for _, m := range mounts {
+		list = append(list, m.Describe)
+	}
+	return list
 }

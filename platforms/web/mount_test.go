@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/door"
 )
 
 func TestMounts(t *testing.T) {
 	t.Parallel()
 	tell := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a, ok := web.Caller(r.Context())
-		fmt.Fprint(w, ok, " ", a.DisplayName, " ", web.SessionID(r.Context()) != "")
+		fmt.Fprint(w, ok, " ", a.DisplayName, " ", door.SessionID(r.Context()) != "")
 	})
 	h := newHouse(t, public(t, "https://127.0.0.1"), func(c *web.Config) {
 		c.Mounts = []web.Mount{

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/pages"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
@@ -212,7 +212,7 @@ func TestSharing(t *testing.T) {
 			t.Fatal(err)
 		}
 		address := link()
-		if err := web.Forget(t.Context(), tx, run.AccountID); err != nil {
+		if err := pages.Forget(t.Context(), tx, run.AccountID); err != nil {
 			t.Fatal(err)
 		}
 		if err := tx.Commit(t.Context()); err != nil {

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/account"
+	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -63,7 +65,7 @@ func landed(t *testing.T, res *http.Response, where string) {
 const botToken = "123456:a-token-of-the-tests-which-is-long-enough"
 
 func publicHouse(t *testing.T, options ...option) *house {
-	return newHouse(t, append([]option{func(c *web.Config) { c.Telegram = &web.TelegramLogin{BotToken: botToken} }}, options...)...)
+	return newHouse(t, append([]option{func(c *web.Config) { c.Telegram = &account.TelegramLogin{BotToken: botToken} }}, options...)...)
 }
 
 func TestSessions(t *testing.T) {
@@ -177,8 +179,8 @@ func TestForgedRequests(t *testing.T) {
 	})
 	t.Run("the token works in a form, in a form with files, and in the header", func(t *testing.T) {
 		token := v.token()
-		landed(t, v.do("POST", "/sessions/end-others", "application/x-www-form-urlencoded", strings.NewReader(url.Values{web.CSRFField: {token}}.Encode()), "X-CSRF-Token", ""), "/account")
-		body := "--b\r\nContent-Disposition: form-data; name=\"" + web.CSRFField + "\"\r\n\r\n" + token + "\r\n--b\r\nContent-Disposition: form-data; name=\"colors\"\r\n\r\n3\r\n--b--\r\n"
+		landed(t, v.do("POST", "/sessions/end-others", "application/x-www-form-urlencoded", strings.NewReader(url.Values{door.CSRFField: {token}}.Encode()), "X-CSRF-Token", ""), "/account")
+		body := "--b\r\nContent-Disposition: form-data; name=\"" + door.CSRFField + "\"\r\n\r\n" + token + "\r\n--b\r\nContent-Disposition: form-data; name=\"colors\"\r\n\r\n3\r\n--b--\r\n"
 		if res := v.do("POST", "/api/quote/wallpaper", "multipart/form-data; boundary=b", strings.NewReader(body), "X-CSRF-Token", ""); res.StatusCode != http.StatusOK {
 			t.Errorf("form with files: %d %s", res.StatusCode, readAll(t, res.Body))
 		}
@@ -514,7 +516,7 @@ func newDiscord(t *testing.T) *discordServer {
 
 func (d *discordServer) login() option {
 	return func(c *web.Config) {
-		c.Discord = &web.DiscordLogin{ClientID: clientID, ClientSecret: clientSecret, API: d.url, Client: http.DefaultClient}
+		c.Discord = &account.DiscordLogin{ClientID: clientID, ClientSecret: clientSecret, API: d.url, Client: http.DefaultClient}
 	}
 }
 

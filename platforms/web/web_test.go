@@ -34,10 +34,12 @@ import (
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/pages"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/runner"
 	"github.com/signalbox/signalbox/users"
 	"github.com/signalbox/signalbox/workflows"
 )
@@ -47,11 +49,11 @@ type house struct {
 	t      *testing.T
 	url    string
 	reg    *registry.Registry
-	runs   *runs.Service
+	runs   *runner.Service
 	users  *users.Store
 	ledger *billing.Ledger
 	web    *web.Server
-	shares *web.Shares
+	shares *pages.Shares
 	fakes  *registrytest.Loader  // tools of the service fake, none at first
 	fake   *registrytest.Service // what they do
 	asking *registrytest.Asking  // the service asking, which asks in the midst of its calls
@@ -77,7 +79,7 @@ func public(t *testing.T, address string) option {
 func newHouse(t *testing.T, options ...option) *house {
 	t.Helper()
 	pool := postgrestest.New(t)
-	h := &house{t: t, ledger: billing.NewLedger(pool), shares: web.NewShares(pool), fakes: registrytest.NewLoader("fake"), fake: registrytest.NewService("fake"), asking: &registrytest.Asking{}}
+	h := &house{t: t, ledger: billing.NewLedger(pool), shares: pages.NewShares(pool), fakes: registrytest.NewLoader("fake"), fake: registrytest.NewService("fake"), asking: &registrytest.Asking{}}
 	h.pool = pool
 	h.users = users.New(pool, users.Config{OnCreate: func(ctx context.Context, tx pgx.Tx, a users.Account) error {
 		if err := h.ledger.EnsureWallet(ctx, tx, a.ID); err != nil {
@@ -101,7 +103,7 @@ func newHouse(t *testing.T, options ...option) *house {
 	if _, err := h.reg.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	h.runs, err = runs.New(runs.Config{
+	h.runs, err = runner.New(runs.Config{
 		Pool: pool, Registry: h.reg, Ledger: h.ledger, Users: h.users, Limits: h.users, Assets: store,
 		Providers: map[string]runs.Provider{comfy.Service: {Submitter: comfy.NewProvider(comfy.ProviderConfig{Fleet: fleet, Workflows: flows})}, "fake": {Submitter: h.fake}, "asking": {Caller: h.asking}},
 	})

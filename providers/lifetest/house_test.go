@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/runner"
 	"github.com/signalbox/signalbox/runs/runstest"
 	"github.com/signalbox/signalbox/webhooks"
 )
@@ -54,7 +55,7 @@ type house struct {
 	service
 	clock  *clock
 	pool   *pgxpool.Pool
-	runs   *runs.Service
+	runs   *runner.Service
 	ledger *billing.Ledger
 	tool   registry.Tool
 }
@@ -87,7 +88,7 @@ func newHouse(t *testing.T, poll time.Duration, open func(now func() time.Time, 
 		t.Fatal(err)
 	}
 	h.ledger = billing.NewLedger(h.pool)
-	h.runs, err = runs.New(runs.Config{
+	h.runs, err = runner.New(runs.Config{
 		Pool: h.pool, Registry: catalogue, Ledger: h.ledger, Assets: assets, Providers: map[string]runs.Provider{h.name: h.provider},
 		RateCard: billing.DefaultRateCard(), PollMin: poll, PollMax: poll, RetryBase: time.Millisecond, CallbackURL: addresses.Of,
 	})

@@ -23,6 +23,7 @@ import (
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/runner"
 	"github.com/signalbox/signalbox/runs/runstest"
 )
 
@@ -72,7 +73,7 @@ func TestFlood(t *testing.T) {
 		t.Fatal(err)
 	}
 	ledger := billing.NewLedger(pool)
-	service, err := runs.New(runs.Config{
+	service, err := runner.New(runs.Config{
 		Pool: pool, Registry: tools, Ledger: ledger, Assets: store,
 		Providers: map[string]runs.Provider{comfy.Service: {Submitter: comfy.NewProvider(comfy.ProviderConfig{Fleet: fleet, Workflows: flows, ReconcileEvery: time.Hour})}},
 	})

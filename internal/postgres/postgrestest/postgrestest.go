@@ -36,8 +36,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/riverqueue/river/riverdriver/riverpgxv5"
-	"github.com/riverqueue/river/rivermigrate"
 	"github.com/signalbox/signalbox/internal/postgres/cluster"
 	"github.com/signalbox/signalbox/migrations"
 )
@@ -204,7 +202,7 @@ func (s *server) migrate(ctx context.Context, database string) error {
 	return nil
 }
 
-// schemaHash changes whenever any step does, ours or River's. It names a schema, as
+// schemaHash changes whenever any step does. It names a schema, as
 // for a cache of migrated databases.
 func schemaHash() (string, error) {
 	sum := sha256.New()
@@ -218,13 +216,6 @@ func schemaHash() (string, error) {
 			return "", err
 		}
 		fmt.Fprintf(sum, "%s %d\n%s", name, len(raw), raw)
-	}
-	river, err := rivermigrate.New(riverpgxv5.New(nil), nil)
-	if err != nil {
-		return "", err
-	}
-	for _, m := range river.AllVersions() {
-		fmt.Fprintf(sum, "river %d %d\n%s", m.Version, len(m.SQLUp), m.SQLUp)
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }

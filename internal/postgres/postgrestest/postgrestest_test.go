@@ -17,8 +17,8 @@ func TestNew(t *testing.T) {
 			if _, err := pool.Exec(t.Context(), `CREATE TABLE mine (n int)`); err != nil {
 				t.Fatal(err)
 			}
-			var jobs int
-			if err := pool.QueryRow(t.Context(), `SELECT count(*) FROM river_job`).Scan(&jobs); err != nil {
+			var found int
+			if err := pool.QueryRow(t.Context(), `SELECT count(*) FROM runs`).Scan(&found); err != nil {
 				t.Fatal(err)
 			}
 		})

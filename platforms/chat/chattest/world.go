@@ -18,17 +18,20 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/router"
 	"github.com/signalbox/signalbox/platforms/chat/show"
-	"github.com/signalbox/signalbox/platforms/chat/store"
+	chatstore "github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/runner"
+	runstore "github.com/signalbox/signalbox/runs/store"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -59,7 +62,7 @@ type World struct {
 	// Caps is what the platform declares.
 	Caps chat.Capabilities
 
-	Runs    *runs.Service
+	Runs    *runner.Service
 	Router  *router.Router
 	stopRun func()
 }
@@ -112,9 +115,11 @@ func (w *World) Start() {
 	w.People = users.New(w.Pool, users.Config{
 		OnCreate: w.welcome,
 		OnMerge:  w.join,
-		OnErase:  func(ctx context.Context, tx pgx.Tx, accountID string) error { return store.Forget(ctx, tx, accountID) },
+		OnErase: func(ctx context.Context, tx pgx.Tx, accountID string) error {
+			return chatstore.Forget(ctx, tx, accountID)
+		},
 	})
-	w.Runs, err = runs.New(runs.Config{
+	w.Runs, err = runner.New(runs.Config{
 		Pool: w.Pool, Registry: w.Registry, Ledger: w.Ledger, Users: w.People, Limits: w.People, Assets: w.Files, Logger: log,
 		Providers:  map[string]runs.Provider{"test": {Submitter: w.Provider}, "asking": {Caller: w.Asking}},
 		Deliverers: map[string]runs.Deliverer{connection.Adapter.Platform(): deliverer},
@@ -190,13 +195,13 @@ func (w *World) welcome(ctx context.Context, tx pgx.Tx, a users.Account) error {
 
 // join moves what belongs to an account to the one it becomes.
 func (w *World) join(ctx context.Context, tx pgx.Tx, from, into string) error {
-	if err := runs.Adopt(ctx, tx, from, into); err != nil {
+	if err := runstore.Adopt(ctx, tx, from, into); err != nil {
 		return err
 	}
 	if err := w.Ledger.Merge(ctx, tx, from, into); err != nil {
 		return err
 	}
-	return store.Adopt(ctx, tx, from, into)
+	return chatstore.Adopt(ctx, tx, from, into)
 }
 
 // LastAccount gives the account made last.

@@ -9,7 +9,7 @@
 // result.
 //
 //	Receive -> inbox -> queues -> turn.Turn -> commands | presses -> start: input.Draft -> runs.Bind -> question | status message -> runs.AcceptBound
-//	runs.Service -> show.Deliverer -> the status message becomes the result
+//	runner.Service -> show.Deliverer -> the status message becomes the result
 //
 // # State
 //

@@ -41,7 +41,7 @@ type Catalogue interface {
 	Tool(ctx context.Context, toolID, version string) (registry.Tool, error)
 }
 
-// Runs is what the console needs of runs.Service.
+// Runs is what the console needs of runner.Service.
 type Runs interface {
 	Look(ctx context.Context, runID string) (runs.Run, error)
 	Space(ctx context.Context) (store.Space, error)

@@ -26,6 +26,7 @@ import (
 	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/runner"
 	"github.com/signalbox/signalbox/runs/runstest"
 	"github.com/signalbox/signalbox/users"
 )
@@ -38,7 +39,7 @@ type house struct {
 	loader   *registrytest.Loader
 	reg      *registry.Registry
 	provider *runstest.Provider
-	runs     *runs.Service
+	runs     *runner.Service
 	users    *users.Store
 	ledger   *billing.Ledger
 	engines  []console.Engine
@@ -86,7 +87,7 @@ func newHouse(t *testing.T, sections ...console.Section) *house {
 		t.Fatal(err)
 	}
 	h.reload()
-	h.runs, err = runs.New(runs.Config{Pool: pool, Registry: h.reg, Ledger: h.ledger, Users: h.users, Limits: h.users, Assets: &runstest.Assets{},
+	h.runs, err = runner.New(runs.Config{Pool: pool, Registry: h.reg, Ledger: h.ledger, Users: h.users, Limits: h.users, Assets: &runstest.Assets{},
 		Providers: map[string]runs.Provider{"fake": {Submitter: h.provider}}})
 	if err != nil {
 		t.Fatal(err)

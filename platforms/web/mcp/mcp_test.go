@@ -25,10 +25,12 @@ import (
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/mcp"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/runner"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -101,7 +103,7 @@ type house struct {
 	url    string
 	reg    *registry.Registry
 	tools  *registrytest.Loader
-	runs   *runs.Service
+	runs   *runner.Service
 	users  *users.Store
 	ledger *billing.Ledger
 	now    *now
@@ -162,7 +164,7 @@ func newHouse(t *testing.T, adapt ...func(*runs.Config)) *house {
 		change(&config)
 	}
 	h.pool = pool
-	if h.runs, err = runs.New(config); err == nil {
+	if h.runs, err = runner.New(config); err == nil {
 		err = h.runs.Start(t.Context())
 	}
 	if err != nil {
@@ -792,7 +794,7 @@ func (h *house) signIn(t *testing.T, key string) int {
 	}
 	_, rest, _ := strings.Cut(string(page), `name="csrf-token" content="`)
 	token, _, _ := strings.Cut(rest, `"`)
-	if res, err = client.PostForm(h.url+"/signin", url.Values{"key": {key}, web.CSRFField: {token}}); err != nil {
+	if res, err = client.PostForm(h.url+"/signin", url.Values{"key": {key}, door.CSRFField: {token}}); err != nil {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()

@@ -47,7 +47,7 @@ const (
 	listenMethod   = "subscriptions/listen"
 )
 
-// Runs is what the server needs of runs.Service.
+// Runs is what the server needs of runner.Service.
 type Runs interface {
 	Bind(ctx context.Context, r runs.Request) (runs.Bound, error)
 	Quote(ctx context.Context, b runs.Bound) (billing.Quote, error)

@@ -13,11 +13,13 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/pages"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
@@ -44,7 +46,7 @@ type Config struct {
 	FilePath func(owner string, ref registry.Media, name string) string
 	// ThumbPath gives the address of a small version of a picture; see web.Server.ThumbPath.
 	ThumbPath func(owner string, ref registry.Media) string
-	// Upload keeps a file that somebody sends; see runs.Service.PutMedia.
+	// Upload keeps a file that somebody sends; see runner.Service.PutMedia.
 	Upload  func(ctx context.Context, accountID string, r io.Reader, name string) (registry.Media, registry.MediaInfo, error)
 	MaxFile int64 // bytes; 0: 2 GiB
 }
@@ -66,9 +68,9 @@ type Adapter struct {
 }
 
 var (
-	_ chat.Adapter     = (*Adapter)(nil)
-	_ web.Conversation = (*Adapter)(nil)
-	_ web.Commander    = (*Adapter)(nil)
+	_ chat.Adapter       = (*Adapter)(nil)
+	_ pages.Conversation = (*Adapter)(nil)
+	_ pages.Commander    = (*Adapter)(nil)
 )
 
 // New makes an Adapter.

@@ -8,14 +8,14 @@ import (
 
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
-	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/pages"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
 
 // Command says a tool's command with typed options, as a form gives them: it stands in the conversation as if it had
 // been typed.
-func (a *Adapter) Command(r *http.Request, account users.Account, c web.ChatCommand) error {
+func (a *Adapter) Command(r *http.Request, account users.Account, c pages.ChatCommand) error {
 	v, err := a.visit(nil, r, account)
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func (a *Adapter) Command(r *http.Request, account users.Account, c web.ChatComm
 }
 
 // optionsOf are the options as the Router takes them: files by their number among those of the message.
-func (v *visit) optionsOf(c web.ChatCommand) (map[string]any, []media, error) {
+func (v *visit) optionsOf(c pages.ChatCommand) (map[string]any, []media, error) {
 	options, files := map[string]any{}, []media(nil)
 	attach := func(value any) (any, error) {
 		ref := fmt.Sprint(value)

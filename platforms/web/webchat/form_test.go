@@ -19,11 +19,12 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/browsertest"
 	"github.com/signalbox/signalbox/platforms/chat/chattest"
 	"github.com/signalbox/signalbox/registry"
-	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/runner"
 )
 
 // formHouse is a house whose pages know the tools and runs of its conversation.
@@ -42,7 +43,7 @@ func (h oneHouse) House() *pgxpool.Pool { return h.pool }
 
 // houseRuns are the runs of the conversation, with the files of the pages.
 type houseRuns struct {
-	*runs.Service
+	*runner.Service
 	files store
 	pool  *pgxpool.Pool
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/pages"
 )
 
 //go:embed templates/*.html
@@ -195,7 +196,7 @@ func (c command) form() string {
 	if c.Tool == "" {
 		return ""
 	}
-	return web.ChatPath + "/use/" + url.PathEscape(c.Tool)
+	return pages.ChatPath + "/use/" + url.PathEscape(c.Tool)
 }
 
 // conversation is the page.

@@ -15,6 +15,8 @@ import (
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/pages"
+	"github.com/signalbox/signalbox/platforms/web/request"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
@@ -64,7 +66,7 @@ func (a *Adapter) Serve(w http.ResponseWriter, r *http.Request, account users.Ac
 		"POST /use":     v.use,
 		"POST /delete":  v.remove,
 		"POST /silence": v.silence,
-	}[r.Method+" "+strings.TrimPrefix(r.URL.Path, web.ChatPath)]
+	}[r.Method+" "+strings.TrimPrefix(r.URL.Path, pages.ChatPath)]
 	if serve == nil {
 		http.NotFound(w, r)
 		return "", nil
@@ -102,7 +104,7 @@ func (v *visit) done(answer chat.PressAnswer, messageID int64) (template.HTML, e
 	if answer.Text != "" {
 		return v.page(answer.Text)
 	}
-	http.Redirect(v.w, v.r, web.ChatPath+"#composer", http.StatusSeeOther)
+	http.Redirect(v.w, v.r, pages.ChatPath+"#composer", http.StatusSeeOther)
 	return "", nil
 }
 
@@ -115,7 +117,7 @@ func (v *visit) json(body any) error {
 // update is an update of this person's, without what it says.
 func (v *visit) update(id string, kind chat.IncomingKind) (chat.Incoming, error) {
 	from, err := v.identity(v.r.Context(), v.account, v.voice.Language())
-	asked := web.PersonContext(v.r)
+	asked := request.PersonContext(v.r)
 	return chat.Incoming{
 		ID: id, Kind: kind, At: time.Now(), From: from, Addressed: true, Region: asked.Region, DeviceKind: asked.DeviceKind,
 		Chat: chat.Chat{Place: chat.Place{Chat: v.chat}, Kind: chat.ChatPrivate},
@@ -292,6 +294,6 @@ func (v *visit) silence() (template.HTML, error) {
 	if v.scripted() {
 		return v.done(chat.PressAnswer{}, 0)
 	}
-	http.Redirect(v.w, v.r, web.ChatPath, http.StatusSeeOther)
+	http.Redirect(v.w, v.r, pages.ChatPath, http.StatusSeeOther)
 	return "", nil
 }

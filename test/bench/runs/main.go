@@ -38,6 +38,7 @@ import (
 	"github.com/signalbox/signalbox/migrations"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/runner"
 	"github.com/signalbox/signalbox/runs/runstest"
 	"github.com/signalbox/signalbox/test/bench/meter"
 )
@@ -315,14 +316,14 @@ func (b *bench) withService(ctx context.Context, clients int, f func(context.Con
 
 // house is a service at work and where its results go.
 type house struct {
-	*runs.Service
+	*runner.Service
 	inbox *inbox
 }
 
 func (b *bench) open(ctx context.Context) (*house, error) {
 	h, metrics := &house{inbox: &inbox{}}, prometheus.NewRegistry()
 	var err error
-	h.Service, err = runs.New(runs.Config{
+	h.Service, err = runner.New(runs.Config{
 		Metrics: metrics, Pool: b.pool, Registry: b.registry, Ledger: b.ledger, Assets: &runstest.Assets{},
 		Providers:  map[string]runs.Provider{"bench": {Submitter: engine{}}},
 		Deliverers: map[string]runs.Deliverer{"bench": h.inbox},

@@ -1,0 +1,240 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"golang.org/x/text/language"
+	"golang.org/x/text/language/display"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/platforms/web/door"
+	"github.com/signalbox/signalbox/platforms/web/problem"
+	"github.com/signalbox/signalbox/platforms/web/render"
+	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/users"
+)
+
+// Person is what somebody is and chooses: users.Store.
+type Person interface {
+	Identities(ctx context.Context, accountID string) ([]users.LinkedIdentity, error)
+	NewLinkCode(ctx context.Context, accountID string) (users.LinkCode, error)
+	Unlink(ctx context.Context, accountID, platform, externalID string) (users.Account, error)
+	SetLanguage(ctx context.Context, accountID, language string) error
+	Erase(ctx context.Context, accountID, by string) error
+}
+
+// Limits are how much an account may spend: users.Store.
+type Limits interface {
+	LimitSettings(ctx context.Context, accountID string) (users.LimitSettings, error)
+	SetOwnLimits(ctx context.Context, accountID string, limits users.Limits) error
+}
+
+// Spending tells what an account has spent: runner.Service.
+type Spending interface {
+	Usage(ctx context.Context, accountID string) (runs.Usage, error)
+}
+
+// person is the page of all that belongs to a person and to no tool.
+type person struct {
+	shared
+	person   Person
+	limits   Limits
+	spending Spending
+	keys     Keys
+	sessions Sessions
+	ways     []way
+	hooks    bool // programs can be told of runs
+}
+
+func (s *person) routes() []door.Route {
+	return []door.Route{
+		door.ForPeople("GET /account", door.Person, s.show),
+		door.ForPeople("POST /account/code", door.Person, s.linkCode),
+		door.ForPeople("POST /account/unlink", door.Person, s.unlink),
+		door.ForPeople("POST /account/language", door.Person, s.setLanguage),
+		door.ForPeople("POST /account/limits", door.Person, s.setCaps),
+		door.ForPeople("POST /account/keys", door.Person, s.makeKey),
+		door.ForPeople("POST /account/keys/{id}/revoke", door.Person, s.revokeKey),
+		door.ForPeople("POST /account/erase", door.Person, s.erase),
+		door.ForPeople("POST /sessions/{id}/end", door.Person, s.endSession),
+		door.ForPeople("POST /sessions/end-others", door.Person, s.endOthers),
+	}
+}
+
+// personView is what the page shows.
+type personView struct {
+	Identities []users.LinkedIdentity
+	Code       *users.LinkCode // just made
+	Language   string
+	Languages  []languageChoice
+	Keys       []users.Key
+	NewKey     string // just made, shown once
+	Usage      runs.Usage
+	Meters     []meter
+	DayCap     string // the person's own, as typed
+	MonthCap   string
+	Ways       []way // to link another platform by signing in there
+	Sessions   []users.Session
+	Here       string // the session that asks
+	Hooks      bool   // programs can be told of runs
+}
+
+// meter shows how much of a limit is used.
+type meter struct {
+	Kind        string
+	Used, Limit int64
+	Text        string // both in words
+}
+
+type languageChoice struct {
+	Tag, Name string
+}
+
+func (s *person) show(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	return s.showWith(w, r, a, personView{}, render.View{})
+}
+
+func (s *person) showWith(w http.ResponseWriter, r *http.Request, a users.Account, page personView, v render.View) error {
+	var err error
+	if page.Identities, err = s.person.Identities(r.Context(), a.ID); err != nil {
+		return err
+	}
+	if page.Keys, err = s.keys.Keys(r.Context(), a.ID); err != nil {
+		return err
+	}
+	if page.Sessions, err = s.sessions.Sessions(r.Context(), a.ID); err != nil {
+		return err
+	}
+	if err := s.addLimits(r, a, &page); err != nil {
+		return err
+	}
+	page.Ways, page.Here, page.Hooks = s.ways, door.SessionID(r.Context()), s.hooks
+	page.Language = a.Language
+	for _, tag := range s.render.Texts().Languages() {
+		page.Languages = append(page.Languages, languageChoice{tag, display.Self.Name(language.Make(tag))})
+	}
+	v.Title, v.Place, v.Data = s.render.Voice(r, a).Line("web.account"), "account", &page
+	return s.pages.Show(w, r, a, "account", v)
+}
+
+// addLimits adds what the account has spent, and how near that is to its limits.
+func (s *person) addLimits(r *http.Request, a users.Account, page *personView) error {
+	settings, err := s.limits.LimitSettings(r.Context(), a.ID)
+	if err != nil {
+		return err
+	}
+	page.DayCap, page.MonthCap = capText(settings.Own.DayCap), capText(settings.Own.MonthCap)
+	if page.Usage, err = s.spending.Usage(r.Context(), a.ID); err != nil {
+		return err
+	}
+	u := page.Usage
+	for _, m := range []meter{
+		{Kind: "day", Used: int64(u.SpentDay), Limit: u.Limits.DayCap, Text: render.About(u.SpentDay) + " / " + billing.NanoUSD(u.Limits.DayCap).String()},
+		{Kind: "month", Used: int64(u.SpentMonth), Limit: u.Limits.MonthCap, Text: render.About(u.SpentMonth) + " / " + billing.NanoUSD(u.Limits.MonthCap).String()},
+		{Kind: "runs", Used: int64(u.Today), Limit: int64(u.Limits.PerDay), Text: fmt.Sprintf("%d / %d", u.Today, u.Limits.PerDay)},
+		{Kind: "atonce", Used: int64(u.AtOnce), Limit: int64(u.Limits.AtOnce), Text: fmt.Sprintf("%d / %d", u.AtOnce, u.Limits.AtOnce)},
+	} {
+		if m.Limit > 0 {
+			page.Meters = append(page.Meters, m)
+		}
+	}
+	return nil
+}
+
+// showProblem shows the account's page with what went wrong, unless it is ours to mend.
+func (s *person) showProblem(w http.ResponseWriter, r *http.Request, a users.Account, err error) error {
+	p := problem.Explain(err)
+	if p.Ours() {
+		return err
+	}
+	return s.showWith(w, r, a, personView{}, render.View{Problem: p.Detail})
+}
+
+func capText(nano int64) string {
+	if nano <= 0 {
+		return ""
+	}
+	return strings.TrimPrefix(billing.NanoUSD(nano).String(), "$")
+}
+
+// linkCode makes a code by which another platform's identity joins this account.
+func (s *person) linkCode(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	code, err := s.person.NewLinkCode(r.Context(), a.ID)
+	if err != nil {
+		return s.showProblem(w, r, a, err)
+	}
+	return s.showWith(w, r, a, personView{Code: &code}, render.View{})
+}
+
+// unlink lets one of the account's identities go.
+func (s *person) unlink(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	_, err := s.person.Unlink(r.Context(), a.ID, r.PostFormValue("platform"), r.PostFormValue("identity"))
+	if errors.Is(err, users.ErrLastIdentity) {
+		return s.showWith(w, r, a, personView{}, render.View{Problem: s.render.Voice(r, a).Line("web.account.last")})
+	}
+	if err != nil && !errors.Is(err, users.ErrNotFound) {
+		return s.showProblem(w, r, a, err)
+	}
+	s.door.Forget(a.ID)
+	return done(w, r, "unlinked")
+}
+
+func (s *person) setLanguage(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	wanted := r.PostFormValue("language")
+	if wanted != "" {
+		wanted = s.render.Texts().Match(wanted)
+	}
+	if err := s.person.SetLanguage(r.Context(), a.ID, wanted); err != nil {
+		return err
+	}
+	s.door.Forget(a.ID)
+	return done(w, r, "language")
+}
+
+// setCaps sets how much the person wants to spend at most; the operator's limits hold besides.
+func (s *person) setCaps(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	settings, err := s.limits.LimitSettings(r.Context(), a.ID)
+	if err != nil {
+		return err
+	}
+	own := settings.Own
+	for field, limit := range map[string]*int64{"day": &own.DayCap, "month": &own.MonthCap} {
+		*limit = 0
+		text := strings.TrimSpace(r.PostFormValue(field))
+		if text == "" {
+			continue
+		}
+		amount, err := billing.ParseUSD(text)
+		if err != nil || amount <= 0 {
+			return s.showWith(w, r, a, personView{}, render.View{Problem: s.render.Voice(r, a).Line("web.limits.bad", "found", text)})
+		}
+		*limit = int64(amount)
+	}
+	if err := s.limits.SetOwnLimits(r.Context(), a.ID, own); err != nil {
+		return s.showProblem(w, r, a, err)
+	}
+	return done(w, r, "limits")
+}
+
+// erase deletes what is kept about the person. The books stay: they name no one any more.
+func (s *person) erase(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	if r.PostFormValue("sure") == "" {
+		return s.showWith(w, r, a, personView{}, render.View{Problem: s.render.Voice(r, a).Line("web.erase.unsure")})
+	}
+	if err := s.person.Erase(r.Context(), a.ID, a.ID); err != nil {
+		return s.showProblem(w, r, a, err)
+	}
+	s.door.Forget(a.ID)
+	http.Redirect(w, r, "/?done=erased", http.StatusSeeOther)
+	return nil
+}
+
+// done shows the account's page with what was done.
+func done(w http.ResponseWriter, r *http.Request, done string) error {
+	http.Redirect(w, r, "/account?done="+done, http.StatusSeeOther)
+	return nil
+}

@@ -1,0 +1,113 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/signalbox/signalbox/platforms/web/door"
+	"github.com/signalbox/signalbox/platforms/web/problem"
+	"github.com/signalbox/signalbox/platforms/web/request"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/history"
+	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/users"
+)
+
+// catalogueAPI is the part of the API about the tools that there are, and the description of the API itself.
+type catalogueAPI struct {
+	cfg         Config
+	description description
+	latest      atomic.Pointer[drawn]
+}
+
+// drawn holds what is drawn from one snapshot of the registry, made when it is first asked for.
+type drawn struct {
+	snapshot *registry.Snapshot
+	tools    [registry.Insiders + 1]func() (encoded, error)
+	openapi  func() (encoded, error)
+}
+
+// drawnFor is how long a drawn catalogue is kept: making it anew now and then costs less than keeping megabytes that
+// nobody may ask for again.
+const drawnFor = 15 * time.Second
+
+// draw gives what is drawn from the snapshot of the moment.
+func (a *catalogueAPI) draw() *drawn {
+	snapshot := a.cfg.Registry.Snapshot()
+	if d := a.latest.Load(); d != nil && d.snapshot == snapshot {
+		return d
+	}
+	d := &drawn{snapshot: snapshot, openapi: sync.OnceValues(func() (encoded, error) {
+		document, err := a.description.document(snapshot)
+		if err != nil {
+			return encoded{}, err
+		}
+		return encode(document)
+	})}
+	for _, audience := range [...]registry.Audience{registry.Everyone, registry.Insiders} {
+		d.tools[audience] = sync.OnceValues(func() (encoded, error) {
+			return encode(map[string]any{"tools": append([]*registry.Tool{}, snapshot.Listed(audience)...)})
+		})
+	}
+	a.latest.Store(d)
+	time.AfterFunc(drawnFor, func() { a.latest.CompareAndSwap(d, nil) })
+	return d
+}
+
+// openapi describes the API in OpenAPI 3.1.
+func (a *catalogueAPI) openapi(w http.ResponseWriter, r *http.Request) {
+	document, err := a.draw().openapi()
+	if err != nil {
+		problem.Fail(w, r, a.cfg.Logger, err)
+		return
+	}
+	document.serve(w, r)
+}
+
+func (a *catalogueAPI) list(w http.ResponseWriter, r *http.Request, who users.Account) error {
+	list, err := a.draw().tools[request.Audience(who)]()
+	if err == nil {
+		list.serve(w, r)
+	}
+	return err
+}
+
+func (a *catalogueAPI) get(w http.ResponseWriter, r *http.Request, who users.Account) error {
+	t, ok := a.cfg.Registry.Snapshot().Resolve(r.PathValue("id"))
+	if !ok || !t.KnownTo(request.Audience(who)) {
+		return runs.ErrUnknownTool
+	}
+	tool, err := encode(t)
+	if err == nil {
+		tool.serve(w, r)
+	}
+	return err
+}
+
+// status tells how loaders and engines are.
+func (a *catalogueAPI) status(w http.ResponseWriter, _ *http.Request, _ users.Account) error {
+	body := map[string]any{"version": a.cfg.Version, "loaders": a.cfg.Registry.Status()}
+	if a.cfg.Status != nil {
+		for k, v := range a.cfg.Status() {
+			body[k] = v
+		}
+	}
+	door.WriteJSON(w, http.StatusOK, body)
+	return nil
+}
+
+// changes lists what changed in the catalogue, for operators.
+func (a *catalogueAPI) changes(w http.ResponseWriter, r *http.Request, _ users.Account) error {
+	list, err := a.cfg.Changes(r.Context())
+	if err != nil {
+		return err
+	}
+	door.WriteJSON(w, http.StatusOK, map[string]any{"changes": list})
+	return nil
+}
+
+// Changes lists what changed in the catalogue, newest first.
+type Changes func(ctx context.Context) ([]history.Change, error)

@@ -1,0 +1,66 @@
+package door
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/users"
+)
+
+// OpenCount counts what each key has open. Its zero value is ready.
+type OpenCount struct {
+	mu   sync.Mutex
+	open map[string]int
+}
+
+// Enter counts one more of key, until leave is called; false where most are open. Zero is no limit.
+func (c *OpenCount) Enter(key string, most int) (leave func(), ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if most > 0 && c.open[key] >= most {
+		return nil, false
+	}
+	if c.open == nil {
+		c.open = map[string]int{}
+	}
+	c.open[key]++
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.open[key]--; c.open[key] == 0 {
+			delete(c.open, key)
+		}
+	}, true
+}
+
+// KeepAlive is how often an idle event stream says that it is still there, below the usual idle limits of proxies.
+const KeepAlive = 15 * time.Second
+
+// StreamLimits says how many event streams an account may have open: users.Store.
+type StreamLimits interface {
+	StreamsOf(ctx context.Context, accountID string) (int, error)
+}
+
+// Streams counts the event streams of each account: each takes memory and a connection for as long as somebody wants.
+type Streams struct {
+	Limits StreamLimits
+
+	open OpenCount
+}
+
+// Enter counts one more event stream of an account until leave is called.
+func (s *Streams) Enter(ctx context.Context, a users.Account) (leave func(), err error) {
+	most, err := s.Limits.StreamsOf(ctx, a.ID)
+	if err != nil {
+		return nil, err
+	}
+	leave, ok := s.open.Enter(a.ID, most)
+	if !ok {
+		e := registry.Errorf(registry.CodeRateLimited, "%d event streams of this account are open, which is the limit: close one, or ask for the run now and then instead", most)
+		e.Retryable, e.RetryAfter = true, KeepAlive
+		return nil, e
+	}
+	return leave, nil
+}

@@ -1,0 +1,199 @@
+// Package files serves stored files under signed addresses: whoever has an address can read the file, as long as its owner has it.
+package files
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"errors"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/assets"
+	"github.com/signalbox/signalbox/internal/cache"
+	"github.com/signalbox/signalbox/platforms/web/door"
+	"github.com/signalbox/signalbox/platforms/web/problem"
+	"github.com/signalbox/signalbox/registry"
+)
+
+// Store has the files: runner.Service.
+type Store interface {
+	OpenMedia(ctx context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error)
+	Thumbnail(ctx context.Context, ref registry.Media, side int) (mime string, content []byte, err error)
+	OwnersOf(ctx context.Context, ref registry.Media) ([]string, error)
+}
+
+// Config wires a Server. All of it is required.
+type Config struct {
+	Links    Links
+	Store    Store
+	Logger   *slog.Logger
+	Now      func() time.Time
+	NotFound http.HandlerFunc // answers where there is no file
+}
+
+// Server serves files. Make it with New.
+type Server struct {
+	cfg   Config
+	small cache.Cache[string, smallFile]
+}
+
+// New makes a Server.
+func New(cfg Config) *Server {
+	return &Server{cfg, cache.Cache[string, smallFile]{Life: time.Minute, Most: 64}}
+}
+
+// Routes are the addresses of files.
+func (s *Server) Routes() []door.Route {
+	return []door.Route{
+		door.ForAll("GET /files/{sig}/{hash}/{name}", s.file),
+		door.ForAll("GET /thumbs/{sig}/{hash}/{side}", s.thumbnail),
+		door.ForAll("GET /uploads/{sig}/{hash}/{name}", s.file),
+	}
+}
+
+// thumbnail serves a small version of a picture, or leads to the original where there is none.
+func (s *Server) thumbnail(w http.ResponseWriter, r *http.Request) {
+	hash, side := r.PathValue("hash"), r.PathValue("side")
+	pixels, err := strconv.Atoi(side)
+	known := err == nil && (pixels == TileSide || pixels == CardSide)
+	if known {
+		known, err = s.mayRead(r, hash)
+	} else {
+		err = nil
+	}
+	if err != nil {
+		problem.Fail(w, r, s.cfg.Logger, err)
+		return
+	}
+	if !known {
+		s.cfg.NotFound(w, r)
+		return
+	}
+	h := w.Header()
+	tag := `"` + hash + "-" + side + `"`
+	if door.HasTag(r, tag) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	mimeType, content, err := s.cfg.Store.Thumbnail(r.Context(), Scheme+hash, pixels)
+	if errors.Is(err, assets.ErrNoThumbnail) {
+		http.Redirect(w, r, "/files/"+r.PathValue("sig")+"/"+hash+"/picture", http.StatusTemporaryRedirect)
+		return
+	}
+	if err != nil {
+		s.cfg.Logger.Warn("a thumbnail can't be made", "hash", hash, "error", err)
+		s.cfg.NotFound(w, r)
+		return
+	}
+	h.Set("Cache-Control", "private, max-age=31536000, immutable")
+	h.Set("ETag", tag)
+	h.Set("Content-Type", mimeType)
+	h.Set("Content-Length", strconv.Itoa(len(content)))
+	w.Write(content)
+}
+
+// inlineTypes may be shown by a browser under our origin; everything else is a download, because a
+// result can be HTML or SVG with scripts in it.
+var inlineTypes = map[string]bool{
+	"image/png": true, "image/jpeg": true, "image/webp": true, "image/gif": true, "image/avif": true, "image/apng": true, "image/vnd.mozilla.apng": true,
+	"video/mp4": true, "video/webm": true, "audio/mpeg": true, "audio/flac": true, "audio/wav": true, "audio/ogg": true, "audio/mp4": true,
+}
+
+// mayRead reports whether the request's address is good for a file: it carries the signature of one of its owners.
+func (s *Server) mayRead(r *http.Request, hash string) (bool, error) {
+	sig := []byte(r.PathValue("sig"))
+	if hmac.Equal(sig, []byte(s.cfg.Links.sign("", hash))) {
+		return true, nil
+	}
+	owners, err := s.cfg.Store.OwnersOf(r.Context(), Scheme+hash)
+	return slices.ContainsFunc(owners, func(owner string) bool { return hmac.Equal(sig, []byte(s.cfg.Links.sign(owner, hash))) }), err
+}
+
+func (s *Server) file(w http.ResponseWriter, r *http.Request) {
+	hash := r.PathValue("hash")
+	if ok, err := s.mayRead(r, hash); err != nil {
+		problem.Fail(w, r, s.cfg.Logger, err)
+		return
+	} else if !ok {
+		s.cfg.NotFound(w, r)
+		return
+	}
+	h := w.Header()
+	h.Set("Cache-Control", "private, max-age=31536000, immutable")
+	h.Set("ETag", `"`+hash+`"`)
+	if door.HasTag(r, h.Get("ETag")) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	if known, ok := s.small.Get(hash, s.cfg.Now()); ok {
+		known.send(w, r)
+		return
+	}
+	content, info, err := s.cfg.Store.OpenMedia(r.Context(), Scheme+hash)
+	if err != nil {
+		s.cfg.Logger.Warn("stored file can't be read", "hash", hash, "error", err)
+		h.Del("Cache-Control")
+		h.Del("ETag")
+		s.cfg.NotFound(w, r)
+		return
+	}
+	defer content.Close()
+	if info.Bytes > 0 && info.Bytes <= maxSmallFile {
+		data, err := io.ReadAll(io.LimitReader(content, maxSmallFile))
+		if err != nil {
+			problem.Fail(w, r, s.cfg.Logger, err)
+			return
+		}
+		small := smallFile{info.MIMEType, data}
+		s.small.Put(hash, small, s.cfg.Now())
+		small.send(w, r)
+		return
+	}
+	sendFile(w, r, info.MIMEType, content)
+}
+
+// smallFile is a stored file that is kept in memory for a while: results are looked at more than once.
+type smallFile struct {
+	mimeType string
+	content  []byte
+}
+
+const maxSmallFile = 256 << 10
+
+func (f smallFile) send(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Range") != "" {
+		sendFile(w, r, f.mimeType, bytes.NewReader(f.content))
+		return
+	}
+	describeFile(w, r, f.mimeType)
+	h := w.Header()
+	h.Set("Accept-Ranges", "bytes")
+	h.Set("Content-Length", strconv.Itoa(len(f.content)))
+	w.Write(f.content)
+}
+
+func sendFile(w http.ResponseWriter, r *http.Request, mimeType string, content io.Reader) {
+	describeFile(w, r, mimeType)
+	if seeker, ok := content.(io.ReadSeeker); ok {
+		http.ServeContent(w, r, "", time.Time{}, seeker) // ranges, for videos
+		return
+	}
+	io.Copy(w, content)
+}
+
+// describeFile says what a file is, and whether it is shown or stored.
+func describeFile(w http.ResponseWriter, r *http.Request, mimeType string) {
+	kind, _, _ := strings.Cut(mimeType, ";")
+	h := w.Header()
+	h.Set("Content-Type", mimeType)
+	if r.URL.RawQuery != "" && r.URL.Query().Has("download") || !inlineTypes[kind] {
+		h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": r.PathValue("name")}))
+	}
+}

@@ -1,0 +1,154 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox/signalbox/platforms/web/door"
+	"github.com/signalbox/signalbox/platforms/web/files"
+	"github.com/signalbox/signalbox/platforms/web/render"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/users"
+)
+
+// homeView is the list of tools, or what a search found.
+type homeView struct {
+	Query, Category string
+	Categories      []string
+	Tools           []toolCard
+	Waiting         []registry.Tool // tools that nobody can run now
+	WaitingAll      int             // how many there are, also where not all are shown
+	Latest          []runView
+	More            string // address of the next tools
+}
+
+// toolCard is a tool in the list, with a picture that the reader made with it, if there is one.
+type toolCard struct {
+	registry.Tool
+	Picture string
+	Takes   string // kind of what goes in: text, image, video, audio, file, or empty
+	Gives   string // kind of what comes out
+}
+
+// manyTools is how many tools one page shows, so that a large catalogue loads as fast as a small one.
+const manyTools = 60
+
+// latestRuns is how many runs the list looks through for pictures.
+const latestRuns = 40
+
+func (s *overview) home(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	h := homeView{Query: strings.TrimSpace(r.URL.Query().Get("q")), Category: r.URL.Query().Get("category")}
+	recent, err := s.runs.List(r.Context(), runs.Filter{AccountID: a.ID, Limit: latestRuns})
+	if err != nil {
+		return err
+	}
+	all := s.tools.listed(a)
+	h.Categories = categories(all)
+	if !slices.Contains(h.Categories, h.Category) {
+		h.Category = ""
+	}
+	if h.Query != "" {
+		all = s.tools.search(a, h.Query)
+	}
+	pictures := s.pictures(recent)
+	for _, t := range all {
+		switch {
+		case h.Category != "" && t.Category != h.Category:
+		case t.State() == registry.StateUnavailable:
+			h.Waiting = append(h.Waiting, t)
+		default:
+			h.Tools = append(h.Tools, toolCard{Tool: t, Picture: pictures[t.ToolID], Takes: takes(t), Gives: gives(t)})
+		}
+	}
+	h.turn(r.URL.Query().Get("from"))
+	if h.Query == "" {
+		for _, run := range recent[:min(8, len(recent))] {
+			h.Latest = append(h.Latest, s.views.run(s.render.Voice(r, a), run))
+		}
+	}
+	return s.pages.Show(w, r, a, "home", render.View{Title: s.render.Voice(r, a).Line("web.tools"), Place: "tools", Data: &h, Scripts: []string{"search.js"}})
+}
+
+// turn keeps the page of tools that begins at a place, and tells where the next one does.
+func (h *homeView) turn(from string) {
+	begin, err := strconv.Atoi(from)
+	if err != nil || begin < 0 || begin >= len(h.Tools) {
+		begin = 0
+	}
+	if begin > 0 {
+		h.Waiting = nil // the first page has them
+	}
+	end := min(begin+manyTools, len(h.Tools))
+	if end < len(h.Tools) {
+		h.More = "/?" + url.Values{"category": {h.Category}, "from": {strconv.Itoa(end)}}.Encode()
+	}
+	h.Tools = h.Tools[begin:end]
+	h.WaitingAll = len(h.Waiting)
+	h.Waiting = h.Waiting[:min(manyTools, len(h.Waiting))]
+}
+
+// categories lists the categories that tools have, in alphabetical order.
+func categories(tools []registry.Tool) []string {
+	var names []string
+	for _, t := range tools {
+		if t.Category != "" && !slices.Contains(names, t.Category) {
+			names = append(names, t.Category)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// pictures finds the latest picture of each tool.
+func (s *overview) pictures(recent []runs.Run) map[string]string {
+	found := map[string]string{}
+	for _, run := range recent {
+		if found[run.Tool.ToolID] != "" {
+			continue
+		}
+		for _, o := range run.Outputs {
+			if o.Type == string(registry.TypeImage) && o.Media != "" {
+				found[run.Tool.ToolID] = s.views.links.Thumb(run.AccountID, o.Media, files.TileSide)
+				break
+			}
+		}
+	}
+	return found
+}
+
+// takes tells the kind of a tool's main input; a tool that only has settings takes nothing.
+func takes(t registry.Tool) string {
+	primary := registry.InputType(t.Hints().PrimaryInput)
+	text := ""
+	for _, f := range t.InputSchema {
+		switch {
+		case f.Type.IsMedia() && f.Type == primary:
+			return string(primary)
+		case f.Type == registry.TypeString && len(f.Choices) == 0 && !f.Advanced:
+			text = "text"
+		}
+	}
+	return text
+}
+
+// gives tells the kind of a tool's first result.
+func gives(t registry.Tool) string {
+	if len(t.OutputSchema) == 0 {
+		return string(registry.TypeFile)
+	}
+	return t.OutputSchema[0].Type
+}
+
+func (s *overview) routes() []door.Route {
+	return []door.Route{
+		door.ForPeople("GET /{$}", door.Read, s.home),
+		door.ForPeople("GET /history", door.Read, s.history),
+		door.ForPeople("GET /prices", door.Read, s.prices),
+		door.ForPeople("GET /developers", door.Read, s.developers),
+		door.ForAll("GET /llms.txt", s.llms),
+	}
+}

@@ -1,0 +1,18 @@
+package pages
+
+import (
+	"context"
+
+	"github.com/signalbox/signalbox/runs"
+)
+
+// Lists lists an account's runs: runner.Service.
+type Lists interface {
+	List(ctx context.Context, f runs.Filter) ([]runs.Run, error)
+}
+
+// overview are the pages of all tools and of all runs.
+type overview struct {
+	shared
+	runs Lists
+}

@@ -1,0 +1,88 @@
+// Package pages draws the pages on which people use tools: all tools, one tool's form, its runs, their results, prices, and the
+// frame of the conversation. They come from the registry's snapshot of the moment and work without JavaScript; a small
+// script adds live progress.
+package pages
+
+import (
+	"embed"
+	"html/template"
+	"log/slog"
+	"net/http"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/i18n"
+	"github.com/signalbox/signalbox/platforms/web/door"
+	"github.com/signalbox/signalbox/platforms/web/files"
+	"github.com/signalbox/signalbox/platforms/web/render"
+	"github.com/signalbox/signalbox/platforms/web/request"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/users"
+)
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+// Runs is what the pages need of runner.Service, beside what request.Callers and request.Reader need.
+type Runs interface {
+	Binds
+	Steers
+}
+
+// Users is what the pages need of users.Store.
+type Users interface {
+	Preferences
+	Presets
+	KeepsPresets
+}
+
+// Config wires the pages. What may be nil says so.
+type Config struct {
+	Door         *door.Door
+	Render       *render.Renderer
+	Registry     *registry.Registry
+	Runs         Runs
+	Users        Users
+	Callers      request.Callers
+	Media        request.Media
+	Links        files.Links
+	Streams      *door.Streams
+	Shares       *Shares      // keeps which results are shown to whoever has their link; nil: sharing is not offered
+	ShareKey     []byte       // signs the links of what is shared
+	Conversation Conversation // the chat at ChatPath; nil: none
+	// Delete deletes the run that the path values id and n name, or one of its outputs, for its owner.
+	Delete func(r *http.Request, a users.Account) error
+	Logger *slog.Logger
+}
+
+// Routes gives the addresses of the pages.
+func Routes(cfg Config) ([]door.Route, error) {
+	drawn, err := cfg.Render.Pages(templateFiles, functions)
+	if err != nil {
+		return nil, err
+	}
+	s := shared{door: cfg.Door, render: cfg.Render, pages: drawn, views: views{cfg.Links}, tools: tools{cfg.Registry}, log: cfg.Logger}
+	form := &forms{shared: s, runs: cfg.Runs, callers: cfg.Callers, reader: request.Reader{Media: cfg.Media}, presets: cfg.Users}
+	share := &sharing{shared: s, shares: cfg.Shares, callers: cfg.Callers, key: cfg.ShareKey}
+	list := (&overview{shared: s, runs: cfg.Runs}).routes()
+	list = append(list, form.routes()...)
+	list = append(list, (&settings{shared: s, forms: form, preferences: cfg.Users, presets: cfg.Users}).routes()...)
+	list = append(list, (&runPages{shared: s, runs: cfg.Runs, callers: cfg.Callers, sharing: share, delete: cfg.Delete}).routes()...)
+	list = append(list, share.routes()...)
+	if cfg.Conversation != nil {
+		list = append(list, (&chatPages{shared: s, conversation: cfg.Conversation, streams: cfg.Streams, forms: form}).routes()...)
+	}
+	return append(list, door.ForAll("GET /static/{hash}/{file}", cfg.Render.Static)), nil
+}
+
+// functions are what the templates call, in one language.
+func functions(v i18n.Voice) template.FuncMap {
+	return template.FuncMap{
+		"price":   func(t registry.Tool) string { return priceOf(v, t) },
+		"short":   func(n billing.NanoUSD) billing.NanoUSD { return digits(n, false) },
+		"accept":  acceptOf,
+		"answer":  answerOf,
+		"host":    hostOf,
+		"follows": followUpLinks,
+		"emblem":  emblem,
+	}
+}

@@ -1,0 +1,61 @@
+package pages
+
+import (
+	"github.com/signalbox/signalbox/platforms/web/request"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/users"
+)
+
+// tools are those of the registry as an account sees them.
+type tools struct {
+	registry *registry.Registry
+}
+
+func (s tools) snapshot() *registry.Snapshot { return s.registry.Snapshot() }
+
+// visible finds a tool that the account may see.
+func (s tools) visible(id string, a users.Account) (registry.Tool, error) {
+	t, ok := s.snapshot().Resolve(id)
+	if !ok || !t.KnownTo(request.Audience(a)) {
+		return registry.Tool{}, runs.ErrUnknownTool
+	}
+	return t.Clone(), nil
+}
+
+// listed are the tools that this account's lists show.
+func (s tools) listed(a users.Account) []registry.Tool {
+	return deref(s.snapshot().Listed(request.Audience(a)))
+}
+
+// search finds tools by what an account types.
+func (s tools) search(a users.Account, query string) []registry.Tool {
+	var found []*registry.Tool
+	for _, m := range s.snapshot().Search(query, registry.SearchOptions{Audience: request.Audience(a), Limit: 30, WithUnavailable: true}) {
+		found = append(found, m.Tool)
+	}
+	return deref(found)
+}
+
+// deref copies the headers of tools that are only read: pages and answers do not modify them.
+func deref(shared []*registry.Tool) []registry.Tool {
+	tools := make([]registry.Tool, len(shared))
+	for i, t := range shared {
+		tools[i] = *t
+	}
+	return tools
+}
+
+// inputFor finds the first input of a tool that a result fits into.
+func inputFor(t registry.Tool, o runs.Output) (registry.InputField, bool) {
+	for _, f := range t.InputSchema.Ordered() {
+		if o.Media == "" {
+			if f.Type == registry.TypeString && len(f.Choices) == 0 && !f.Advanced {
+				return f, true
+			}
+		} else if string(f.Type) == o.Type || f.Type == registry.TypeFile {
+			return f, true
+		}
+	}
+	return registry.InputField{}, false
+}

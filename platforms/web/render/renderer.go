@@ -1,0 +1,106 @@
+// Package render draws pages: their frame, the styles and scripts they share, and the reader's language. The
+// packages whose pages they are bring their templates. Errors become pages here, too.
+package render
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"log/slog"
+	"net/http"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/bundle"
+	"github.com/signalbox/signalbox/internal/i18n"
+	"github.com/signalbox/signalbox/users"
+)
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+// staticFiles are the pages' styles, scripts and symbols.
+//
+//go:embed static/*
+var staticFiles embed.FS
+
+// Ledger tells the balance that stands on every page: billing.Ledger.
+type Ledger interface {
+	Balance(ctx context.Context, accountID string) (billing.Balance, error)
+}
+
+// Config wires a Renderer. Ledger and Logger are required.
+type Config struct {
+	Ledger Ledger
+	Logger *slog.Logger
+	// Points is the unit in which amounts are shown, too; the zero value is none.
+	Points billing.Points
+	// Local tells that there is no signing out: it is a program for the person at this machine.
+	Local bool
+	// Console is where operators work; empty: nowhere.
+	Console string
+	// Talks tells that there is a conversation.
+	Talks bool
+}
+
+// Renderer draws pages. Make it with New.
+type Renderer struct {
+	cfg    Config
+	texts  *i18n.Catalogue
+	bundle bundle.Bundle
+	frames map[string]*template.Template // by language
+	own    *Pages
+}
+
+// New parses the frame of all pages.
+func New(cfg Config) (*Renderer, error) {
+	texts, err := i18n.Load()
+	if err != nil {
+		return nil, fmt.Errorf("web: %w", err)
+	}
+	d := &Renderer{cfg: cfg, texts: texts.WithUnit(cfg.Points.Unit), frames: map[string]*template.Template{}}
+	if d.bundle, err = bundle.New(staticFiles, "static", "/static/"); err != nil {
+		return nil, fmt.Errorf("web: %w", err)
+	}
+	for _, lang := range texts.Languages() {
+		frame, err := template.New("").Funcs(functions(d.texts.Voice(lang), d.bundle)).ParseFS(templateFiles, "templates/*.html")
+		if err != nil {
+			return nil, fmt.Errorf("web: %w", err)
+		}
+		d.frames[lang] = frame
+	}
+	d.own = &Pages{d, d.frames}
+	return d, nil
+}
+
+// Pages are the pages of one package.
+type Pages struct {
+	d         *Renderer
+	templates map[string]*template.Template // by language
+}
+
+// Pages parses a package's templates, templates/*.html in files, once for each language, so that a page says {{t "web.key"}} and
+// no more. functions are what they call beside those of all pages.
+func (d *Renderer) Pages(files fs.FS, functions func(i18n.Voice) template.FuncMap) (*Pages, error) {
+	p := &Pages{d, map[string]*template.Template{}}
+	for lang, frame := range d.frames {
+		page, err := frame.Clone()
+		if err == nil {
+			page, err = page.Funcs(functions(d.texts.Voice(lang))).ParseFS(files, "templates/*.html")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("web: %w", err)
+		}
+		p.templates[lang] = page
+	}
+	return p, nil
+}
+
+// Texts are the texts of all pages.
+func (d *Renderer) Texts() *i18n.Catalogue { return d.texts }
+
+// Voice is the language of a page: what the account chose, else what the browser asks for.
+func (d *Renderer) Voice(r *http.Request, a users.Account) i18n.Voice {
+	return d.texts.Voice(a.Language, r.Header.Get("Accept-Language"))
+}

@@ -1,0 +1,68 @@
+package render
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/i18n"
+	"github.com/signalbox/signalbox/platforms/web/problem"
+	"github.com/signalbox/signalbox/platforms/words"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// detailIn says in the reader's language what p says in English of err.
+func detailIn(v i18n.Voice, err error, p problem.Problem) string {
+	var poor billing.ErrInsufficient
+	var limit *runs.LimitError
+	var typed *registry.Error
+	var quote *runs.QuoteError
+	switch {
+	case errors.As(err, &quote): // the form says what to do about it
+		return v.Line("web."+string(quote.Reason), "n", int(runs.QuoteLife.Minutes()))
+	case v.Language() == i18n.Fallback:
+		return p.Detail
+	case errors.As(err, &poor):
+		return v.Line("start.insufficient", "need", poor.Need, "have", poor.Have)
+	case errors.As(err, &limit):
+		return words.OverLimit(v, limit.LimitUse)
+	case errors.As(err, &typed):
+		return words.Told(v, typed.Code, typed.Message)
+	}
+	return lineOr(v, "web.problem."+p.Code, p.Detail)
+}
+
+// problemTitle is the heading of the page that tells of a failure.
+func problemTitle(v i18n.Voice, status int) string {
+	switch {
+	case v.Language() == i18n.Fallback:
+		return http.StatusText(status)
+	case status == http.StatusNotFound:
+		return v.Line("web.problem.title.missing")
+	}
+	return v.Line("failure.failed")
+}
+
+// toldIn is words.Told for templates. English has a service's own words.
+func toldIn(v i18n.Voice) func(code, said string) string {
+	return func(code, said string) string {
+		if v.Language() == i18n.Fallback {
+			return said
+		}
+		return words.Told(v, registry.Code(code), said)
+	}
+}
+
+// categoryIn gives the names of categories.
+func categoryIn(v i18n.Voice) func(string) string {
+	return func(name string) string { return words.CategoryName(v, name) }
+}
+
+// lineOr is the text of a key, or another where there is none.
+func lineOr(v i18n.Voice, key, otherwise string) string {
+	if v.Has(key) {
+		return v.Line(key)
+	}
+	return otherwise
+}

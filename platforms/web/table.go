@@ -1,0 +1,99 @@
+package web
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/signalbox/signalbox/platforms/web/account"
+	"github.com/signalbox/signalbox/platforms/web/api"
+	"github.com/signalbox/signalbox/platforms/web/door"
+	"github.com/signalbox/signalbox/platforms/web/files"
+	"github.com/signalbox/signalbox/platforms/web/pages"
+	"github.com/signalbox/signalbox/platforms/web/request"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/users"
+)
+
+// OwnPaths are the addresses that no tool may have as its apiPath, with all that is below them: those of the pages, of the API, and
+// of what is mounted beside them. A tool there would never be reached, while the API's document told that it is.
+func OwnPaths() []string {
+	return []string{
+		"/api/ask", "/api/balance", "/api/changes", "/api/invitations", "/api/keys", "/api/quote", "/api/runs", "/api/status", "/api/tools",
+		"/api/uploads", "/api/webhooks", "/mcp", "/openapi.json", "/tools", "/webhooks",
+		"/account", pages.ChatPath, "/developers", "/files", "/healthz", "/history", "/invite", "/link", "/llms.txt", "/metrics", "/operator", "/prices",
+		"/readyz", "/run", "/s", "/sessions", "/signin", "/signout", "/static", "/thumbs", "/tool", "/uploads",
+	}
+}
+
+// table is the table of contents: nothing is served that is not in it.
+func (s *Server) table() ([]door.Route, error) {
+	cfg := s.cfg
+	callers := request.Callers{Runs: cfg.Runs, Access: cfg.Users}
+	var err error
+	s.api, err = api.New(api.Config{
+		Door: s.door, Streams: s.streams, Registry: cfg.Registry, Runs: cfg.Runs, Callers: callers, Media: cfg.Runs, Links: s.links, Ledger: cfg.Ledger,
+		Keys: cfg.Users, Programs: cfg.Users, Invitations: cfg.Invitations, Hooks: cfg.Hooks, Answers: cfg.Answers, Points: cfg.Points,
+		Status: cfg.Status, Changes: cfg.Changes, Mounted: described(cfg.Mounts), Version: cfg.Version, NotFound: s.render.NotFound, Logger: cfg.Logger, Now: cfg.Now,
+	})
+	if err != nil {
+		return nil, err
+	}
+	drawn, err := pages.Routes(pages.Config{
+		Door: s.door, Render: s.render, Registry: cfg.Registry, Runs: cfg.Runs, Users: cfg.Users, Callers: callers, Media: cfg.Runs, Links: s.links,
+		Streams: s.streams, Shares: cfg.Shares, ShareKey: cfg.LinkKey, Conversation: cfg.Conversation, Delete: s.api.Delete, Logger: cfg.Logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	own, err := account.Routes(account.Config{
+		Door: s.door, Render: s.render, Users: cfg.Users, Spending: cfg.Runs, Ledger: cfg.Ledger, Invitations: cfg.Invitations,
+		Telegram: cfg.Telegram, Discord: cfg.Discord, Hooks: cfg.Hooks, Logger: cfg.Logger, Now: cfg.Now,
+	})
+	if err != nil {
+		return nil, err
+	}
+	stored := files.New(files.Config{Links: s.links, Store: cfg.Runs, Logger: cfg.Logger, Now: cfg.Now, NotFound: s.render.NotFound})
+	table := s.probes()
+	for _, routes := range [][]door.Route{drawn, stored.Routes(), own, s.api.Routes()} {
+		table = append(table, routes...)
+	}
+	for _, m := range cfg.Mounts {
+		table = append(table, s.mounted(m))
+	}
+	return append(table, door.ForAll(everywhere, s.render.NotFound)), nil
+}
+
+// probes are the addresses for those who watch the program.
+func (s *Server) probes() []door.Route {
+	list := []door.Route{door.ForAll("GET /healthz", healthz), door.ForAll("GET /readyz", s.readyz)}
+	if s.cfg.Metrics == nil {
+		return list
+	}
+	use := door.Watch
+	if s.cfg.Public == nil && s.cfg.MetricsToken == "" { // a local program's figures are no secret, unless its operator says so
+		use = door.Public
+	}
+	return append(list, door.ForPrograms("GET /metrics", use, func(w http.ResponseWriter, r *http.Request, _ users.Account) error {
+		s.cfg.Metrics.ServeHTTP(w, r)
+		return nil
+	}))
+}
+
+func healthz(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok\n") }
+
+// readyLimit is how long GET /readyz waits for what the program needs: probes give up sooner than a database that hangs.
+const readyLimit = 2 * time.Second
+
+func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
+	if s.cfg.Ready != nil {
+		ctx, cancel := context.WithTimeout(r.Context(), readyLimit)
+		defer cancel()
+		if err := s.cfg.Ready(ctx); err != nil {
+			http.Error(w, "not ready: "+registry.AsError(err).Message, http.StatusServiceUnavailable)
+			return
+		}
+	}
+	io.WriteString(w, "ready\n")
+}

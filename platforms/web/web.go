@@ -1,0 +1,191 @@
+// Package web is the web platform: the pages people use in a browser, and the HTTP API. It puts the packages below it
+// together: door lets requests in; pages, account, api and the handlers that are mounted answer them. Its table has all addresses.
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"time"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/platforms/web/account"
+	"github.com/signalbox/signalbox/platforms/web/api"
+	"github.com/signalbox/signalbox/platforms/web/door"
+	"github.com/signalbox/signalbox/platforms/web/files"
+	"github.com/signalbox/signalbox/platforms/web/pages"
+	"github.com/signalbox/signalbox/platforms/web/render"
+	"github.com/signalbox/signalbox/platforms/web/request"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// Runs is what the packages of the web need of runner.Service.
+type Runs interface {
+	api.Starts
+	api.Runs
+	api.Follows
+	pages.Runs
+	account.Spending
+	request.Runs
+	request.Media
+	files.Store
+}
+
+// Users is what the packages of the web need of users.Store.
+type Users interface {
+	door.Accounts
+	door.Secrets
+	door.StreamLimits
+	api.Keys
+	api.Programs
+	pages.Users
+	account.Users
+	request.Access
+}
+
+// Invitations is what the packages of the web need of users.Invitations.
+type Invitations interface {
+	api.Invitations
+	account.Invitations
+}
+
+// Hooks is what the packages of the web need of webhooks.Outbox.
+type Hooks interface {
+	api.Hooks
+	api.HookMessages
+	account.HookMessages
+}
+
+// Config wires a Server. Registry, Runs, Users, Ledger, Invitations and
+// LinkKey are required.
+type Config struct {
+	Registry    *registry.Registry
+	Runs        Runs
+	Users       Users
+	Ledger      render.Ledger
+	Invitations Invitations
+	Logger      *slog.Logger
+	// Public is the address under which the world reaches us; nil means a local program: whoever opens
+	// the page on this machine is signed in as the local user.
+	Public *url.URL
+	// AdminToken signs the operator in. With one, whoever opens the page on this machine is no operator without it.
+	AdminToken string
+	// MetricsToken opens GET /metrics, as the operator's token does.
+	MetricsToken string
+	// Proxies are those in front of us: what they say in X-Forwarded-For is where requests come from.
+	Proxies  []netip.Prefix
+	Telegram *account.TelegramLogin // nil: no signing in with Telegram
+	Discord  *account.DiscordLogin  // nil: no signing in with Discord
+	// Mounts are handlers of other packages that are served behind the same doors.
+	Mounts []Mount
+	// APIRate is how many requests a second one account may make; bursts may be four times that. 0: no limit.
+	APIRate int
+	// Conversation is the chat at pages.ChatPath; nil: none.
+	Conversation pages.Conversation
+	// Shares keeps which results are shown to whoever has their link; nil: sharing is not offered.
+	Shares *pages.Shares
+	// Hooks tells programs of runs; nil: there are no endpoints.
+	Hooks Hooks
+	// Answers keeps the answers to requests with an Idempotency-Key; nil: only runs are begun once.
+	Answers *api.Answers
+	// Points shows amounts in points as well; the zero value does not.
+	Points billing.Points
+	// LinkKey signs the addresses of results. At least 16 bytes, kept across restarts.
+	LinkKey []byte
+	// Status is what GET /api/status answers beside the loaders, e.g. the engines.
+	Status func() map[string]any
+	// Changes lists what changed in the catalogue, newest first, for operators; nil: nothing does.
+	Changes api.Changes
+	// Ready is nil when the program can serve; GET /readyz asks it.
+	Ready   func(ctx context.Context) error
+	Metrics http.Handler // nil: not served here
+	// Measure wraps what routes requests, whose Pattern is known inside; nil: nothing does.
+	Measure func(http.Handler) http.Handler
+	Version string
+	Now     func() time.Time
+}
+
+// Server serves pages and API. Make it with New.
+type Server struct {
+	cfg     Config
+	door    *door.Door
+	render  *render.Renderer
+	streams *door.Streams
+	links   files.Links
+	api     *api.API
+	mux     *http.ServeMux
+}
+
+// New checks the configuration, parses the templates and puts the table of addresses together.
+func New(cfg Config) (*Server, error) {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	s := &Server{cfg: cfg, links: files.Links{Key: cfg.LinkKey}, streams: &door.Streams{Limits: cfg.Users}}
+	var err error
+	s.door, err = door.New(door.Config{
+		Site: door.Site{Public: cfg.Public}, Accounts: cfg.Users, Secrets: cfg.Users, Logger: cfg.Logger, Now: cfg.Now,
+		AdminToken: cfg.AdminToken, MetricsToken: cfg.MetricsToken, Proxies: cfg.Proxies, APIRate: cfg.APIRate, Key: cfg.LinkKey,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.render, err = render.New(render.Config{
+		Ledger: cfg.Ledger, Logger: cfg.Logger, Points: cfg.Points, Local: cfg.Public == nil, Console: consoleOf(cfg.Mounts), Talks: cfg.Conversation != nil,
+	})
+	if err != nil {
+		return nil, err
+	}
+	table, err := s.table()
+	if err != nil {
+		return nil, err
+	}
+	s.mux, err = s.serve(table)
+	return s, err
+}
+
+// Handler returns the whole of the web.
+func (s *Server) Handler() http.Handler {
+	if s.cfg.Measure != nil {
+		return s.door.Guard(s.cfg.Measure(s.mux))
+	}
+	return s.door.Guard(s.mux)
+}
+
+// CloseLocal ends what the person at this machine was without an operator's token: see door.Door.CloseLocal.
+func (s *Server) CloseLocal(ctx context.Context) error { return s.door.CloseLocal(ctx) }
+
+// FilePath is the path under which a stored file of an account can be read by whoever has it: see files.Links.File.
+func (s *Server) FilePath(owner string, ref registry.Media, name string) string {
+	return s.links.File(owner, ref, name)
+}
+
+// UploadPath is another path of the same file: see files.Links.Upload.
+func (s *Server) UploadPath(owner string, ref registry.Media, name string) string {
+	return s.links.Upload(owner, ref, name)
+}
+
+// ThumbPath is the path of a small version of a stored picture, as large as cards and messages show it.
+func (s *Server) ThumbPath(owner string, ref registry.Media) string {
+	return s.links.Thumb(owner, ref, files.CardSide)
+}
+
+// FileURL is FilePath under PUBLIC_URL; empty when there is none.
+func (s *Server) FileURL(owner string, ref registry.Media, name string) string {
+	if s.cfg.Public == nil {
+		return ""
+	}
+	return s.door.Site.Absolute(nil, s.FilePath(owner, ref, name))
+}
+
+// TellRun gives a run as the API tells it: see api.API.TellRun.
+func (s *Server) TellRun(run runs.Run, host string) (json.RawMessage, error) {
+	return s.api.TellRun(run, host)
+}

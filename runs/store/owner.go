@@ -1,0 +1,45 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Forgotten is what becomes of a run's row whose owner deletes it: when it ran and what it cost stays, for the books.
+const Forgotten = `inputs = '{}', sources = '{}', outputs = NULL, target = NULL, context = NULL, preview = NULL, idempotency_key = NULL, deliverable = false,
+	deleted_at = coalesce(deleted_at, now())`
+
+// Forget deletes what the runs of an account were made from and what came of them; when they ran and what they
+// cost stays. What was begun in the same moment is forgotten by Expire, once it is over.
+func Forget(ctx context.Context, tx pgx.Tx, accountID string) error {
+	_, err := tx.Exec(ctx, `UPDATE runs SET deleted_at = now() WHERE account_id = $1 AND ended_at IS NULL`, accountID)
+	if err == nil {
+		_, err = tx.Exec(ctx, `UPDATE runs SET `+Forgotten+` WHERE account_id = $1 AND ended_at IS NOT NULL`, accountID)
+	}
+	if err != nil {
+		return fmt.Errorf("forget the runs of %s: %w", accountID, err)
+	}
+	return nil
+}
+
+// Adopt gives the runs of an account to the one that it is merged into, those under way too: their holds are
+// settled as they were made, see billing.Ledger.Merge. It may be repeated. Of two runs with one idempotency key the
+// survivor's keeps it. The locks are in the order of all writers: runs before accounts.
+func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
+	for _, step := range []struct {
+		sql  string
+		args []any
+	}{
+		{`SELECT id FROM runs WHERE account_id = $1 ORDER BY id FOR UPDATE`, []any{from}},
+		{LockAccounts, []any{[]string{from, into}}},
+		{`UPDATE runs f SET idempotency_key = NULL FROM runs i WHERE f.account_id = $1 AND i.account_id = $2 AND i.idempotency_key = f.idempotency_key`, []any{from, into}},
+		{`UPDATE runs SET account_id = $2 WHERE account_id = $1`, []any{from, into}},
+	} {
+		if _, err := tx.Exec(ctx, step.sql, step.args...); err != nil {
+			return fmt.Errorf("give the runs of %s to %s: %w", from, into, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,417 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime/debug"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/store"
+	"github.com/signalbox/signalbox/runs/write"
+)
+
+// Why the work on a run ends before its result is there.
+var (
+	errCanceled = errors.New("the run was canceled")
+	errDeadline = errors.New("the run took too long")
+)
+
+const (
+	submitTries   = 3  // of a submission that failed for a passing reason
+	lostTries     = 20 // of a run that its provider lost: it is our or its restarts that it fell to, not the run's fault
+	lateStart     = 300 * time.Millisecond
+	maxProviderID = 1000        // bytes of a provider's id of a run
+	writeEvery    = time.Second // progress goes to the database no more often than this
+)
+
+// step is the work on one run in this process.
+type step struct {
+	s    *Worker
+	r    store.Record
+	live *store.LiveRun
+
+	sent  bool              // the present handle may have reached the provider
+	open  <-chan submission // of a submission that the work did not wait for; nil: there is none
+	left  bool              // the work gave up on a run that the provider may still be at
+	wrote time.Time         // progress, last
+	dirty bool              // there is progress that was not written
+	seen  map[string]bool
+}
+
+func (w *step) log() store.Logger { return w.s.LogOf(&w.r.Run) }
+
+// advance takes a run from where it is to its end. It is safe to repeat at any point: what was done is
+// found in the row or at the provider. first says that nobody has worked on the run before; known is the run
+// where it need not be read. Should another machine have canceled that since, unheard, then the first
+// progress to be written, or the finish, finds out.
+func (s *Worker) advance(ctx context.Context, runID string, first bool, known *store.Record) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	// Registered before it is read: a cancel that comes between the two is either heard or read.
+	live, leave := s.Hub.Enter(runID, cancel)
+	defer leave()
+	if known == nil {
+		r, err := s.Store.Load(ctx, runID)
+		if err != nil {
+			return err
+		}
+		known = &r
+	}
+	if known.Status.Final() {
+		if first { // it was ended before anything was sent
+			s.stopper.stopRun(unwanted{Record: *known, unsent: true})
+		}
+		return s.closer.remind(ctx, known)
+	}
+	if known.Waiting || known.Status == runs.StatusAwaitingConfirmation {
+		return nil
+	}
+	w := &step{s: s, r: *known, live: live, sent: !first, seen: make(map[string]bool)}
+	if w.r.StartedAt == nil {
+		now := s.Now()
+		w.r.StartedAt = &now
+	}
+	s.Hub.Begin(live, &w.r.Run)
+	w.wrote = s.Config.Now().Add(lateStart - writeEvery) // runs that end sooner write no progress at all
+	return w.work(ctx)
+}
+
+// remind queues the delivery of a run that is over, in case that who ended it died before delivering.
+func (s *Closer) remind(ctx context.Context, r *store.Record) error {
+	if !r.Deliverable || r.DeliveredAt != nil {
+		return nil
+	}
+	return s.Redeliver(ctx, r.ID)
+}
+
+// work runs the attempts until one ends the run.
+func (w *step) work(ctx context.Context) error {
+	deadline := w.r.StartedAt.Add(w.r.Timeout)
+	timed, cancel := context.WithTimeoutCause(ctx, deadline.Sub(w.s.Config.Now()), errDeadline)
+	defer cancel()
+	for {
+		result, err := w.attempt(timed)
+		if err == nil {
+			return w.succeed(timed, result)
+		}
+		if over := w.over(timed, err); over != nil {
+			return w.leave(ctx, over)
+		}
+		failure := registry.AsError(err)
+		if !w.mayRetry(failure) {
+			w.left = w.left || failure.Code == registry.CodeGone
+			return w.fail(ctx, failure)
+		}
+		w.log().InfoContext(ctx, "the attempt failed, another follows", "attempt", w.r.Attempt, "error", err)
+		if err := w.nextAttempt(timed, failure); err != nil {
+			if over := w.over(timed, err); over != nil {
+				return w.leave(ctx, over)
+			}
+			return err
+		}
+	}
+}
+
+// over gives the reason when the work must end whatever the provider says: stopping, cancel, timeout, or
+// trouble of our own.
+func (w *step) over(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	var own *ownError
+	if errors.Is(err, store.ErrStopping) || errors.Is(err, store.ErrGone) || errors.Is(err, registry.ErrNoPlace) || errors.As(err, &own) {
+		return err
+	}
+	return nil
+}
+
+// leave ends the work for a reason that over gave.
+func (w *step) leave(ctx context.Context, why error) error {
+	switch {
+	case errors.Is(why, errDeadline):
+		w.left = true
+		timeout := registry.Errorf(registry.CodeTimeout, "it took longer than %s", w.r.Timeout)
+		if w.r.Notice == runs.NoticeWaiting {
+			timeout = registry.Errorf(registry.CodeTimeout, "no engine that could run it was up within %s", w.r.Timeout)
+		}
+		return w.end(ctx, runs.StatusTimedOut, timeout)
+	case errors.Is(why, errCanceled):
+		w.stopProvider()
+		return nil
+	case errors.Is(why, store.ErrGone):
+		w.stopProvider()
+		return w.late(context.WithoutCancel(ctx))
+	case errors.Is(why, registry.ErrNoPlace):
+		return w.s.giveBack(ctx, &w.r)
+	}
+	return why
+}
+
+// ownError is trouble on our side of things, such as a database that is away: the job is tried again.
+type ownError struct{ error }
+
+func (e *ownError) Unwrap() error { return e.error }
+
+func (w *step) call() registry.Call { return w.s.CallOf(&w.r, w.sent) }
+
+// recovered turns a provider's panic into the run's failure: tried again it would panic again, and the hold
+// would stay for ever.
+func (w *step) recovered(ctx context.Context, err *error) {
+	if p := recover(); p != nil {
+		w.log().ErrorContext(ctx, "the provider's code panicked", "panic", p, "stack", string(debug.Stack()))
+		*err = registry.Errorf(registry.CodeInternal, "%s failed in an unexpected way", w.r.Tool.Service)
+	}
+}
+
+// attempt has the provider do the work once.
+func (w *step) attempt(ctx context.Context) (result *registry.Result, err error) {
+	defer w.recovered(ctx, &err)
+	switch provider := w.s.Config.Providers[w.r.Tool.Service]; {
+	case provider.Submitter != nil:
+		return w.submitAndWatch(ctx, provider.Submitter)
+	case provider.Caller != nil:
+		return w.callOnce(ctx, provider.Caller)
+	}
+	return nil, registry.Errorf(registry.CodeUnavailable, "%s is not connected", w.r.Tool.Service)
+}
+
+// callOnce runs a tool that answers at once. There is nobody to ask whether a call that a crash interrupted was carried out, so
+// a call that changes something and is not idempotent is marked first, and never made a second time.
+func (w *step) callOnce(ctx context.Context, provider registry.Caller) (*registry.Result, error) {
+	if !w.repeatable() {
+		if w.r.Status != runs.StatusQueued {
+			return nil, registry.Errorf(registry.CodeLost, "the call was interrupted, and making it again could do it twice")
+		}
+		w.r.Status = runs.StatusSubmitted
+		if err := w.write(ctx); err != nil {
+			return nil, err
+		}
+	}
+	result, err := w.callAsking(ctx, provider)
+	if err != nil {
+		return nil, err
+	}
+	return &result, nil
+}
+
+// repeatable reports whether a result that we lose can be had again: by asking the provider for it, or by a
+// call that may be made twice.
+func (w *step) repeatable() bool {
+	return w.s.Submits(&w.r) || w.r.Tool.Repeatable()
+}
+
+// submitAndWatch submits unless that was done, and watches until the end.
+func (w *step) submitAndWatch(ctx context.Context, provider registry.Submitter) (*registry.Result, error) {
+	if w.r.Ticket == nil {
+		if err := w.submit(ctx, provider); err != nil {
+			return nil, err
+		}
+	}
+	w.s.Desk.sent(w.r.ID)
+	defer w.s.Desk.free(w.r.Tool.Service) // while the result is still to be kept and brought
+	return w.watch(ctx, provider, *w.r.Ticket)
+}
+
+// submit is repeated for passing troubles within the attempt, under the same handle: Submit finds out by itself what became of an
+// earlier try. While there is only to wait, such as for an engine to be up, nothing counts as a try.
+func (w *step) submit(ctx context.Context, provider registry.Submitter) error {
+	if err := w.s.Failpoint("submit"); err != nil {
+		return &ownError{err}
+	}
+	for try := 1; ; try++ {
+		ticket, err := w.send(ctx, provider)
+		if errors.Is(err, registry.ErrNoPlace) {
+			return err
+		}
+		w.s.Desk.sent(w.r.ID)
+		if err == nil {
+			return w.submitted(ctx, ticket)
+		}
+		failure := registry.AsError(err)
+		if failure.Wait && ctx.Err() == nil {
+			if err := w.wait(ctx, failure); err != nil {
+				return err
+			}
+			try--
+			continue
+		}
+		w.sent = true
+		if ctx.Err() != nil || !failure.Retryable || try >= max(submitTries, w.attemptsAllowed()) {
+			return noRetry(err, failure)
+		}
+		w.log().InfoContext(ctx, "submitting failed, another try follows", "try", try, "error", err)
+		if err := w.s.Sleep(ctx, w.pause(try, failure)); err != nil {
+			return err
+		}
+	}
+}
+
+// wait passes the time until a submission is worth another try.
+func (w *step) wait(ctx context.Context, failure *registry.Error) error {
+	if w.r.Notice != runs.NoticeWaiting {
+		w.log().InfoContext(ctx, "the run waits", "error", failure, "cause", failure.Cause)
+		if err := w.tell(ctx, runs.NoticeWaiting); err != nil {
+			return err
+		}
+	}
+	return w.s.Sleep(ctx, max(failure.RetryAfter, w.s.Config.PollMin))
+}
+
+// send is one Submit. The work does not wait for it once it has to end; whoever stops the run at the provider does.
+func (w *step) send(ctx context.Context, provider registry.Submitter) (registry.Ticket, error) {
+	answer, call := make(chan submission, 1), w.call()
+	got := submission{sending: w.r.Sending}
+	call.Sending = w.notes(&got.sending)
+	go func() {
+		defer func() { answer <- got }()
+		defer w.recovered(ctx, &got.err)
+		got.ticket, got.err = provider.Submit(ctx, call)
+	}()
+	select {
+	case got := <-answer:
+		w.r.Sending = got.sending
+		return got.ticket, got.err
+	case <-ctx.Done():
+		w.open = answer
+		return registry.Ticket{}, context.Cause(ctx)
+	}
+}
+
+// noRetry marks a failure whose retries are used up.
+func noRetry(err error, failure *registry.Error) error {
+	if !failure.Retryable {
+		return err
+	}
+	final := *failure
+	final.Retryable = false
+	return &final
+}
+
+// submitted takes note of the ticket. One whose ProviderID is our own handle tells nothing that a
+// restart would not know, so writing it can wait for the first progress worth writing; any other is
+// the only way to find the run again.
+func (w *step) submitted(ctx context.Context, ticket registry.Ticket) error {
+	if ticket.Service == "" {
+		ticket.Service = w.r.Tool.Service
+	}
+	if id := ticket.ProviderID; len(id) > maxProviderID || !utf8.ValidString(id) || strings.Contains(id, "\x00") {
+		return registry.Errorf(registry.CodeProvider, "the provider's id of the run is no text of at most %d bytes", maxProviderID)
+	}
+	w.r.Ticket = &ticket
+	w.r.Status = runs.StatusSubmitted
+	if w.r.Notice == runs.NoticeWaiting {
+		w.r.Notice = runs.NoticeNone
+	}
+	if err := w.s.Failpoint("submitted"); err != nil {
+		return &ownError{err}
+	}
+	if ticket.ProviderID == w.r.Handle() {
+		w.dirty = true
+		return nil
+	}
+	return w.write(ctx)
+}
+
+// write stores how far the run is. ErrGone means that somebody else has ended it.
+func (w *step) write(ctx context.Context) error {
+	if err := w.writeOn(ctx, w.s.Config.Pool); err != nil {
+		return err
+	}
+	w.shown()
+	return nil
+}
+
+// shown takes note of progress that was written, and publishes it.
+func (w *step) shown() {
+	w.wrote, w.dirty = w.s.Config.Now(), false
+	w.s.Hub.SetLive(w.live, w.r.Run, nil)
+}
+
+// execer is a pool or a transaction.
+type execer interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+}
+
+func (w *step) writeOn(ctx context.Context, on execer) error {
+	ticket, provider, err := write.EncodeTicket(w.r.Where())
+	if err != nil {
+		return &ownError{err}
+	}
+	if w.r.Ticket == nil {
+		provider = nil
+	}
+	tag, err := on.Exec(ctx, `
+		UPDATE runs SET status = $2, fraction = $3, stage = $4, queue_position = $5, attempt = $6, ticket = $7, provider_id = $8,
+			started_at = coalesce(started_at, $9), notice = $10, running_at = CASE WHEN $2 = 'running' THEN coalesce(running_at, $11) END, expected_at = $12
+		WHERE id = $1 AND ended_at IS NULL`,
+		w.r.ID, w.r.Status, w.r.Fraction, w.r.Stage, w.r.QueuePosition, w.r.Attempt, ticket, provider, w.r.StartedAt, w.r.Notice, w.s.Now(), w.r.ExpectedAt)
+	if err != nil {
+		return &ownError{fmt.Errorf("write the progress of run %s: %w", w.r.ID, err)}
+	}
+	if tag.RowsAffected() == 0 {
+		return store.ErrGone
+	}
+	return nil
+}
+
+// attemptsAllowed is the number of attempts by the tool's policy.
+func (w *step) attemptsAllowed() int {
+	if policy := w.r.Tool.RetryPolicy; policy != nil && policy.MaxAttempts > 0 {
+		return policy.MaxAttempts
+	}
+	return 1
+}
+
+// mayRetry decides whether a failed attempt is followed by another. A run that the provider has lost, as after a
+// restart of it, or whose place is gone, is begun anew even without a policy: but not one that had begun and must not be repeated.
+func (w *step) mayRetry(failure *registry.Error) bool {
+	if failure.Code == registry.CodeGone || failure.Code == registry.CodeLost && w.r.Ticket != nil {
+		if w.r.Where() == nil || w.begun() && !w.r.Tool.Repeatable() {
+			return false
+		}
+		return w.r.Attempt < max(lostTries, w.attemptsAllowed())
+	}
+	return failure.Retryable && w.r.Attempt < w.attemptsAllowed()
+}
+
+// pause is the time before the next try: what the provider asks for, or the policy's time as often as there
+// were tries (B82), or our own, doubling.
+func (w *step) pause(try int, failure *registry.Error) time.Duration {
+	if failure.Code == registry.CodeLost { // a provider that can tell this is up
+		return max(failure.RetryAfter, store.Backoff(w.s.Config.PollMin, try, time.Minute))
+	}
+	if policy := w.r.Tool.RetryPolicy; policy != nil && policy.BackoffMs > 0 {
+		own := min(time.Duration(policy.BackoffMs)*time.Millisecond*time.Duration(try), time.Minute)
+		return max(failure.RetryAfter, own+rand.N(own/8+1))
+	}
+	return max(failure.RetryAfter, store.Backoff(w.s.Config.RetryBase, try, time.Minute))
+}
+
+// nextAttempt waits and begins anew under a fresh handle, since providers refuse or repeat what they know.
+// It is written before anything is sent, so that a crash resumes the right attempt.
+func (w *step) nextAttempt(ctx context.Context, failure *registry.Error) error {
+	if failure.Code == registry.CodeGone {
+		return w.move(ctx)
+	}
+	if err := w.s.Sleep(ctx, w.pause(w.r.Attempt, failure)); err != nil {
+		return err
+	}
+	w.s.stopper.forgetAtProvider(ctx, w.r.ID, w.r.Tool.Service, w.r.Ticket)
+	w.begin()
+	return w.write(ctx)
+}
+
+// begin is the next attempt before anything of it was done.
+func (w *step) begin() {
+	w.r.Attempt++
+	w.sent, w.left = false, false
+	w.r.Ticket, w.r.Sending, w.r.Status, w.r.Fraction, w.r.Stage, w.r.QueuePosition, w.r.ExpectedAt = nil, nil, runs.StatusQueued, nil, "", 0, nil
+}

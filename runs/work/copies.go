@@ -1,0 +1,148 @@
+package work
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/internal/postgres"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/store"
+	"github.com/signalbox/signalbox/runs/write"
+)
+
+const (
+	copyPause  = 10 * time.Second // between two tries to stop a copy
+	copiesPage = 50
+	copiesLife = 7 * 24 * time.Hour // then nobody waits for that place any more
+)
+
+// notes gives the function that writes down where the run is about to be sent, and sets kept to it. A run that is over is not sent.
+// It touches nothing of the step, which may have given up on the submission meanwhile.
+func (w *step) notes(kept **registry.Ticket) func(context.Context, registry.Ticket) error {
+	s, id, attempt, started := w.s, w.r.ID, w.r.Attempt, w.r.StartedAt
+	return func(ctx context.Context, t registry.Ticket) error {
+		var noted *registry.Ticket
+		if t.Endpoint != "" {
+			noted = &t
+		}
+		raw, _, err := write.EncodeTicket(noted)
+		if err == nil {
+			err = s.Failpoint("sending")
+		}
+		if err != nil {
+			return &ownError{err}
+		}
+		tag, err := s.Config.Pool.Exec(ctx, `
+			UPDATE runs SET ticket = $2, attempt = $3, started_at = coalesce(started_at, $4), notice = CASE notice WHEN 'waiting' THEN '' ELSE notice END WHERE id = $1 AND ended_at IS NULL`, id, raw, attempt, started)
+		switch {
+		case err != nil:
+			return &ownError{fmt.Errorf("write where run %s goes: %w", id, err)}
+		case tag.RowsAffected() == 0:
+			return store.ErrGone
+		}
+		*kept = noted
+		if err := s.Failpoint("sent"); err != nil {
+			return &ownError{err}
+		}
+		return nil
+	}
+}
+
+// begun reports whether the provider may have begun to work on the run.
+func (w *step) begun() bool {
+	return w.r.Status == runs.StatusRunning || w.r.Sending != nil && w.r.Ticket == nil
+}
+
+// tell sets what the person is told, and shows it.
+func (w *step) tell(ctx context.Context, n runs.Notice) error {
+	if w.r.Notice == n {
+		return nil
+	}
+	w.r.Notice = n
+	return w.write(ctx)
+}
+
+// move begins the next attempt elsewhere, and leaves a copy to be stopped.
+func (w *step) move(ctx context.Context) error {
+	left, attempt := *w.r.Where(), w.r.Attempt
+	w.r.Notice = runs.NoticeMoved
+	if w.begun() {
+		w.r.Notice = runs.NoticeAnew
+	}
+	raw, err := json.Marshal(left)
+	if err != nil {
+		return &ownError{err}
+	}
+	w.begin()
+	w.log().WarnContext(ctx, "the place of a run is gone: it goes on elsewhere", "left", left.Endpoint, "notice", w.r.Notice, "attempt", w.r.Attempt)
+	err = postgres.InTx(ctx, w.s.Config.Pool, func(tx pgx.Tx) error {
+		if err := w.writeOn(ctx, tx); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `INSERT INTO run_copies (run_id, attempt, service, ticket, since, next_at) VALUES ($1, $2, $3, $4, $5, $5) ON CONFLICT DO NOTHING`,
+			w.r.ID, attempt, w.r.Tool.Service, raw, w.s.Now())
+		return err
+	})
+	if own := (*ownError)(nil); err != nil && !errors.Is(err, store.ErrGone) && !errors.As(err, &own) {
+		err = &ownError{err}
+	}
+	if err == nil {
+		w.shown()
+	}
+	return err
+}
+
+// copyLeft is what a run has left behind.
+type copyLeft struct {
+	RunID   string
+	Attempt int
+	Service string
+	Ticket  []byte
+}
+
+// stopCopies tells the places of copies to stop them.
+func (s *Stopper) stopCopies(ctx context.Context) error {
+	now := s.Now()
+	if _, err := s.Config.Pool.Exec(ctx, `DELETE FROM run_copies WHERE since < $1`, now.Add(-copiesLife)); err != nil {
+		return err
+	}
+	rows, err := s.Config.Pool.Query(ctx, `UPDATE run_copies SET next_at = $2 WHERE (run_id, attempt) IN (
+			SELECT run_id, attempt FROM run_copies WHERE next_at <= $1 ORDER BY next_at LIMIT $3 FOR UPDATE SKIP LOCKED)
+		RETURNING run_id::text, attempt, service, convert_to(ticket::text, 'UTF8')`, now, now.Add(copyPause), copiesPage)
+	if err != nil {
+		return err
+	}
+	due, err := pgx.CollectRows(rows, pgx.RowToStructByPos[copyLeft])
+	if err != nil {
+		return err
+	}
+	for _, c := range due {
+		s.Spawn(func() { s.stopCopy(c) })
+	}
+	return nil
+}
+
+func (s *Stopper) stopCopy(c copyLeft) {
+	ctx, cancel := context.WithTimeout(s.Base, write.StopWithin)
+	defer cancel()
+	var ticket registry.Ticket
+	err := json.Unmarshal(c.Ticket, &ticket)
+	if canceler, ok := runs.Extra[registry.Canceler](s.Config.Providers[c.Service]); ok && err == nil {
+		err = canceler.Cancel(ctx, ticket)
+	}
+	if err == nil {
+		_, err = s.Config.Pool.Exec(ctx, `DELETE FROM run_copies WHERE run_id = $1 AND attempt = $2`, c.RunID, c.Attempt)
+	}
+	if err != nil {
+		s.Log.DebugContext(ctx, "a copy that a run left behind could not be stopped yet", "run", c.RunID, "at", ticket.Endpoint, "error", err)
+		return
+	}
+	s.Log.InfoContext(ctx, "a copy that a run left behind was stopped", "run", c.RunID, "at", ticket.Endpoint)
+	s.forgetAtProvider(ctx, c.RunID, c.Service, &ticket)
+}

@@ -1,0 +1,77 @@
+package work
+
+import (
+	"testing"
+)
+
+// A run that finds all places reserved by a look into the queue has one saved from those that are accepted after it.
+func TestNobodyTakesThePlaceOfWhoCameDuringALook(t *testing.T) {
+	t.Parallel()
+	d := newDesk(2)
+	d.start()
+	reserved := d.reserve(10)
+	if d.Keep("first", "choir", 10) {
+		t.Fatal("it was given a place that was reserved")
+	}
+	d.occupy(reserved, nil, false, nil)      // the look began before the first was there
+	d.occupy(d.reserve(10), nil, false, nil) // and so did another
+	if !d.Keep("second", "choir", 10) {
+		t.Error("there is a place beside that of the first")
+	}
+	if d.Keep("third", "choir", 10) {
+		t.Error("the third has the place of the first")
+	}
+	d.Queued()
+	d.Queued()
+	if d.Keep("fourth", "choir", 10) {
+		t.Error("the fourth overtakes the first")
+	}
+	select {
+	case <-d.Wake:
+	default:
+		t.Error("nobody looks for the first")
+	}
+	d.Leave("second")
+	d.occupy(d.reserve(10), []claimed{{ID: "first"}}, false, nil)
+	d.Queued()
+	d.occupy(d.reserve(10), nil, false, nil)
+	if !d.Keep("fifth", "choir", 10) {
+		t.Error("the queue is empty, and there is a place")
+	}
+}
+
+// What comes while no place is free is looked for when one is.
+func TestALookFollowsTheNextFreePlace(t *testing.T) {
+	t.Parallel()
+	d := newDesk(1)
+	d.start()
+	d.Keep("first", "choir", 10)
+	d.Keep("second", "choir", 10)
+	d.Queued()
+	if d.reserve(10) != 0 {
+		t.Fatal("the place is given away twice")
+	}
+	d.Leave("first")
+	select {
+	case <-d.Wake:
+	default:
+		t.Error("nobody looks for the second")
+	}
+	d.occupy(d.reserve(10), []claimed{{ID: "second"}}, true, map[string]bool{"choir": true})
+	if d.Keep("third", "choir", 10) {
+		t.Error("more may lie in the queue")
+	}
+}
+
+// Runs are accepted before the desk opens and after it has closed, too.
+func TestQueueingAtAClosedDesk(t *testing.T) {
+	t.Parallel()
+	d := newDesk(1)
+	d.Keep("early", "choir", 10)
+	d.Queued()
+	d.start()
+	d.close()
+	<-d.idle
+	d.Keep("late", "choir", 10)
+	d.Queued()
+}

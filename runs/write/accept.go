@@ -1,0 +1,204 @@
+package write
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/store"
+	"github.com/signalbox/signalbox/users"
+)
+
+// Acceptance is a run on its way into the database.
+type Acceptance struct {
+	Record store.Record
+	Key    store.ToolKey
+	Shape  int64
+	Idem   string
+	Kept   bool // there is a place for it here: this process works on it at once
+	Limits users.Limits
+	Budget runs.Budget
+	Raw    struct{ Inputs, Sources, Quote, Context, Preview []byte }
+
+	Repeats string      // the first run's id, when the request is a repeated one
+	Beside  *Acceptance // the first request, when it came at the same moment
+	Refused error       // why there is no run
+}
+
+// admission is what decides about requests: the runs that they repeat, how many runs of their accounts are
+// under way, and what is used of their limits.
+type admission struct {
+	used  *usages
+	first map[[2]string]string // by account and key
+	under map[string]int       // by account
+}
+
+// queueAdmission adds the locks and questions that decide about requests to batch. With neither keys nor
+// a limit there is nothing to ask.
+func (s *Writer) queueAdmission(batch *pgx.Batch, c *changes) admission {
+	asked := admission{first: make(map[[2]string]string), under: make(map[string]int)}
+	var accounts, keys []string
+	if s.Config.PerAccount > 0 {
+		for _, f := range c.finishes {
+			accounts, keys = append(accounts, f.Record.AccountID), append(keys, "")
+		}
+	}
+	for _, a := range c.accepts {
+		if a.Idem != "" || s.Config.PerAccount > 0 || a.limited() {
+			accounts, keys = append(accounts, a.Record.AccountID), append(keys, a.Idem)
+		}
+	}
+	if len(accounts) == 0 {
+		return asked
+	}
+	batch.Queue(store.LockAccounts, accounts)
+	batch.Queue(`SELECT r.account_id::text, r.idempotency_key, r.id::text FROM runs r
+		JOIN unnest($1::uuid[], $2::text[]) AS k (account, key) ON r.account_id = k.account AND r.idempotency_key = k.key`, accounts, keys).
+		Query(asked.readFirst)
+	batch.Queue(`SELECT account_id::text, count(*) FROM runs WHERE account_id = ANY ($1::uuid[]) AND ended_at IS NULL
+		AND NOT waiting AND status <> 'awaiting_confirmation' GROUP BY account_id`, accounts).
+		Query(asked.readUnder)
+	asked.used = s.limiter.queueLimits(batch, c.accepts)
+	return asked
+}
+
+func (d admission) readFirst(rows pgx.Rows) error {
+	var account, key, id string
+	_, err := pgx.ForEachRow(rows, []any{&account, &key, &id}, func() error {
+		d.first[[2]string{account, key}] = id
+		return nil
+	})
+	return err
+}
+
+func (d admission) readUnder(rows pgx.Rows) error {
+	var account string
+	var count int
+	_, err := pgx.ForEachRow(rows, []any{&account, &count}, func() error {
+		d.under[account] = count
+		return nil
+	})
+	return err
+}
+
+// decide marks repeated requests, those that limits refuse, and the runs that must wait for others of their account.
+func (d admission) decide(limit int, accepts []*Acceptance) {
+	beside := make(map[[2]string]*Acceptance)
+	for _, a := range accepts {
+		account := a.Record.AccountID
+		if key := [2]string{account, a.Idem}; a.Idem != "" {
+			a.Repeats, a.Beside = d.first[key], beside[key]
+			if a.Repeats != "" {
+				continue
+			}
+			d.first[key], beside[key] = a.Record.ID, a
+		}
+		if d.used.admit(a); a.Refused != nil {
+			continue
+		}
+		if limit > 0 && a.Record.Status == runs.StatusQueued {
+			a.Record.Waiting = d.under[account] >= limit
+			d.under[account]++
+		}
+	}
+}
+
+// acceptSQL inserts runs; with acceptMoreSQL some have a context or a preview. Most have neither, and pay for none.
+const (
+	acceptSQL     = acceptInto + ")\n" + acceptSelect + "\n" + acceptFrom + ") a"
+	acceptMoreSQL = acceptInto + ", context, preview)\n" + acceptSelect + ", nullif(context, '')::json, nullif(preview, '')::json\n" +
+		acceptFrom + ", unnest($22::text[]) AS context, unnest($23::text[]) AS preview) a"
+
+	acceptInto = `
+	INSERT INTO runs (id, account_id, tool_id, tool_version, service, status, waiting, claimed_by, claims, inputs, sources, shape, quote, promised,
+		platform, target, deliverable, parent, idempotency_key, timeout_ms, created_at, budget`
+	acceptSelect = `
+	SELECT id::uuid, account::uuid, tool, version, service, status, waiting, nullif(worker, ''), (worker <> '')::int, inputs::json, sources::json, shape, quote::json, promised,
+		platform, nullif(target, '')::json, deliverable, nullif(parent, '')::uuid, nullif(key, ''), timeout_ms, created, nullif(budget, '')`
+	acceptFrom = `
+	FROM (SELECT unnest($1::text[]) AS id, unnest($2::text[]) AS account, unnest($3::text[]) AS tool, unnest($4::text[]) AS version,
+		unnest($5::text[]) AS service, unnest($6::text[]) AS status, unnest($7::boolean[]) AS waiting, unnest($8::text[]) AS inputs,
+		unnest($9::text[]) AS sources, unnest($10::bigint[]) AS shape, unnest($11::text[]) AS quote, unnest($12::bigint[]) AS promised,
+		unnest($13::text[]) AS platform, unnest($14::text[]) AS target, unnest($15::boolean[]) AS deliverable, unnest($16::text[]) AS parent,
+		unnest($17::text[]) AS key, unnest($18::bigint[]) AS timeout_ms, unnest($19::timestamptz[]) AS created, unnest($20::text[]) AS worker,
+		unnest($21::text[]) AS budget`
+)
+
+// queueAccepts adds to batch the insertion of the runs' rows, all in one statement.
+func (s *Writer) queueAccepts(batch *pgx.Batch, accepts []*Acceptance) {
+	if len(accepts) == 0 {
+		return
+	}
+	worker := func(a *Acceptance) string {
+		if a.Kept && !a.Record.Waiting {
+			return s.Instance
+		}
+		return ""
+	}
+	args := []any{
+		column(accepts, func(a *Acceptance) string { return a.Record.ID }),
+		column(accepts, func(a *Acceptance) string { return a.Record.AccountID }),
+		column(accepts, func(a *Acceptance) string { return a.Key.ID }),
+		column(accepts, func(a *Acceptance) string { return a.Key.Version }),
+		column(accepts, func(a *Acceptance) string { return a.Record.Tool.Service }),
+		column(accepts, func(a *Acceptance) string { return string(a.Record.Status) }),
+		column(accepts, func(a *Acceptance) bool { return a.Record.Waiting }),
+		column(accepts, func(a *Acceptance) string { return string(a.Raw.Inputs) }),
+		column(accepts, func(a *Acceptance) string { return string(a.Raw.Sources) }),
+		column(accepts, func(a *Acceptance) int64 { return a.Shape }),
+		column(accepts, func(a *Acceptance) string { return string(a.Raw.Quote) }),
+		column(accepts, func(a *Acceptance) int64 { return int64(a.Record.Quote.High) }),
+		column(accepts, func(a *Acceptance) string { return a.Record.Origin.Platform }),
+		column(accepts, func(a *Acceptance) string { return string(a.Record.Origin.Target) }),
+		column(accepts, func(a *Acceptance) bool { return a.Record.Deliverable }),
+		column(accepts, func(a *Acceptance) string { return a.Record.Parent }),
+		column(accepts, func(a *Acceptance) string { return a.Idem }),
+		column(accepts, func(a *Acceptance) int64 { return a.Record.Timeout.Milliseconds() }),
+		column(accepts, func(a *Acceptance) time.Time { return a.Record.CreatedAt }),
+		column(accepts, worker),
+		column(accepts, func(a *Acceptance) string { return a.Budget.Name }),
+	}
+	if slices.ContainsFunc(accepts, func(a *Acceptance) bool { return a.Raw.Context != nil || a.Raw.Preview != nil }) {
+		batch.Queue(acceptMoreSQL, append(args, column(accepts, func(a *Acceptance) string { return string(a.Raw.Context) }),
+			column(accepts, func(a *Acceptance) string { return string(a.Raw.Preview) }))...)
+	} else {
+		batch.Queue(acceptSQL, args...)
+	}
+	queueLent(batch, accepts)
+	offer := slices.ContainsFunc(accepts, func(a *Acceptance) bool {
+		return worker(a) == "" && a.Record.Status == runs.StatusQueued && !a.Record.Waiting
+	})
+	if offer {
+		batch.Queue(store.OfferSQL)
+	}
+}
+
+// lentSQL makes files that runs take their accounts', too, and keeps them for now: a sweep may be under way.
+const lentSQL = `
+	INSERT INTO asset_owners (account_id, hash, kind, size)
+	SELECT l.account::uuid, a.hash, 'lent', a.size FROM unnest($1::text[], $2::text[]) AS l (account, hash) JOIN assets a ON a.hash = l.hash FOR KEY SHARE OF a
+	ON CONFLICT (account_id, hash) DO UPDATE SET put_at = now()`
+
+// queueLent adds to batch that the accounts of new runs have the files which these take.
+func queueLent(batch *pgx.Batch, accepts []*Acceptance) {
+	var taken [][2]string
+	for _, a := range accepts {
+		if !bytes.Contains(a.Raw.Inputs, []byte(`"asset:`)) {
+			continue
+		}
+		for _, hash := range runs.Hashes.FindAll(a.Raw.Inputs, -1) {
+			taken = append(taken, [2]string{a.Record.AccountID, string(hash)})
+		}
+	}
+	if len(taken) == 0 {
+		return
+	}
+	slices.SortFunc(taken, func(a, b [2]string) int { return cmp.Or(strings.Compare(a[0], b[0]), strings.Compare(a[1], b[1])) })
+	taken = slices.Compact(taken)
+	batch.Queue(lentSQL, column(taken, func(t [2]string) string { return t[0] }), column(taken, func(t [2]string) string { return t[1] }))
+}

@@ -1,0 +1,225 @@
+package write
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/store"
+	"github.com/signalbox/signalbox/users"
+)
+
+// Limiter counts what accounts use of their limits.
+type Limiter struct{ *store.Env }
+
+// NewLimiter makes a Limiter.
+func NewLimiter(e *store.Env) *Limiter { return &Limiter{e} }
+
+// Usage gives what an account has used of its limits by now.
+func (s *Limiter) Usage(ctx context.Context, accountID string) (runs.Usage, error) {
+	limits, err := s.LimitsOf(ctx, accountID)
+	if err != nil {
+		return runs.Usage{}, fmt.Errorf("usage of %s: %w", accountID, err)
+	}
+	used := s.newUsages()
+	batch := &pgx.Batch{}
+	used.queue(batch, []string{accountID})
+	used.queueFiles(batch, []string{accountID})
+	if err := s.Config.Pool.SendBatch(ctx, batch).Close(); err != nil {
+		return runs.Usage{}, fmt.Errorf("usage of %s: %w", accountID, err)
+	}
+	u := used.of(accountID)
+	u.Limits = limits
+	return *u, nil
+}
+
+// LimitsOf asks the Limiter, if there is one.
+func (s *Limiter) LimitsOf(ctx context.Context, accountID string) (users.Limits, error) {
+	if s.Config.Limits == nil {
+		return users.Limits{}, nil
+	}
+	return s.Config.Limits.LimitsOf(ctx, accountID)
+}
+
+// usages are read for accounts together.
+type usages struct {
+	now        time.Time
+	day, month time.Time // their beginnings
+	byAccount  map[string]*runs.Usage
+	budgets    map[budgetKey]billing.NanoUSD
+}
+
+func (s *Limiter) newUsages() *usages {
+	now := s.Now().UTC()
+	year, month, day := now.Date()
+	return &usages{
+		now: now, day: time.Date(year, month, day, 0, 0, 0, 0, time.UTC), month: time.Date(year, month, 1, 0, 0, 0, 0, time.UTC),
+		byAccount: map[string]*runs.Usage{}, budgets: map[budgetKey]billing.NanoUSD{},
+	}
+}
+
+// of gives an account's usage, which is there from the first call.
+func (u *usages) of(accountID string) *runs.Usage {
+	found := u.byAccount[accountID]
+	if found == nil {
+		found = &runs.Usage{DayEnds: u.day.AddDate(0, 0, 1), MonthEnds: u.month.AddDate(0, 1, 0)}
+		u.byAccount[accountID] = found
+	}
+	return found
+}
+
+// usageSQL counts what is under way and what began in the month; that ids are in order of time spares reading the
+// rest of the account's history.
+const usageSQL = `
+	SELECT account_id::text, count(*) FILTER (WHERE ended_at IS NULL),
+		count(*) FILTER (WHERE created_at >= $2 AND (ended_at IS NULL OR status = 'succeeded')),
+		coalesce(sum(CASE WHEN ended_at IS NULL THEN promised ELSE cost END) FILTER (WHERE created_at >= $2), 0)::bigint,
+		coalesce(sum(CASE WHEN ended_at IS NULL THEN promised ELSE cost END) FILTER (WHERE created_at >= $3), 0)::bigint
+	FROM runs WHERE account_id = ANY ($1::uuid[]) AND (id >= $4 OR ended_at IS NULL) AND status <> 'awaiting_confirmation'
+	GROUP BY account_id`
+
+// queue adds the reading of the accounts' usage to batch.
+func (u *usages) queue(batch *pgx.Batch, accounts []string) {
+	batch.Queue(usageSQL, accounts, u.day, u.month, store.FirstID(u.earliest())).Query(func(rows pgx.Rows) error {
+		var account string
+		var read runs.Usage
+		_, err := pgx.ForEachRow(rows, []any{&account, &read.AtOnce, &read.Today, &read.SpentDay, &read.SpentMonth}, func() error {
+			found := u.of(account)
+			read.DayEnds, read.MonthEnds, read.Uploads, read.Results = found.DayEnds, found.MonthEnds, found.Uploads, found.Results
+			*found = read
+			return nil
+		})
+		return err
+	})
+}
+
+// queueFiles adds the reading of what the accounts' files take to batch.
+func (u *usages) queueFiles(batch *pgx.Batch, accounts []string) {
+	batch.Queue(`SELECT account_id::text, coalesce(sum(size) FILTER (WHERE kind = 'upload'), 0)::bigint, coalesce(sum(size) FILTER (WHERE kind = 'result'), 0)::bigint
+		FROM asset_owners WHERE account_id = ANY ($1::uuid[]) GROUP BY account_id`, accounts).Query(func(rows pgx.Rows) error {
+		var account string
+		var uploads, results int64
+		_, err := pgx.ForEachRow(rows, []any{&account, &uploads, &results}, func() error {
+			found := u.of(account)
+			found.Uploads, found.Results = uploads, results
+			return nil
+		})
+		return err
+	})
+}
+
+// earliest is a time before the ids of the month's runs, which have the time of the machine that made them.
+func (u *usages) earliest() time.Time {
+	if now := time.Now(); now.Before(u.month) {
+		return now.AddDate(0, -1, 0)
+	}
+	return u.month
+}
+
+// queueLimits adds the reading of what the accounts of requests with limits have used to batch; nil where no request
+// has any. The accounts are locked by then.
+func (s *Limiter) queueLimits(batch *pgx.Batch, accepts []*Acceptance) *usages {
+	var accounts, filed []string
+	budgets := false
+	for _, a := range accepts {
+		if a.limited() {
+			accounts = append(accounts, a.Record.AccountID)
+			budgets = budgets || a.Budget.Limit > 0
+			if a.Limits.ResultBytes > 0 {
+				filed = append(filed, a.Record.AccountID)
+			}
+		}
+	}
+	if len(accounts) == 0 {
+		return nil
+	}
+	used := s.newUsages()
+	used.queue(batch, accounts)
+	if budgets {
+		used.queueBudgets(batch, accounts)
+	}
+	if len(filed) > 0 {
+		used.queueFiles(batch, filed)
+	}
+	return used
+}
+
+// limited reports whether the request is from an account with limits, or draws on a budget that has one.
+func (a *Acceptance) limited() bool {
+	return a.Limits != (users.Limits{}) || a.Budget.Limit > 0
+}
+
+// admit refuses a request that its account's limits have no room for, and counts it otherwise.
+func (u *usages) admit(a *Acceptance) {
+	if u == nil || !a.limited() {
+		return
+	}
+	used := u.of(a.Record.AccountID)
+	used.Limits = a.Limits
+	if a.Refused = used.Refusal(a.Record.Quote.High, u.now); a.Refused == nil {
+		a.Refused = u.draw(a)
+	}
+	if a.Refused != nil || a.Record.Status != runs.StatusQueued {
+		return
+	}
+	used.Add(a.Record.Quote.High)
+	a.Record.Warnings = used.Warnings()
+}
+
+// CheckLimits refuses to confirm a run for which there is no room. The account is locked.
+func (s *Limiter) CheckLimits(ctx context.Context, tx pgx.Tx, r store.Record) error {
+	limits, err := s.LimitsOf(ctx, r.AccountID)
+	if err != nil || limits == (users.Limits{}) {
+		return err
+	}
+	used := s.newUsages()
+	batch := &pgx.Batch{}
+	used.queue(batch, []string{r.AccountID})
+	used.queueFiles(batch, []string{r.AccountID})
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return err
+	}
+	u := used.of(r.AccountID)
+	u.Limits = limits
+	return u.Refusal(r.Quote.High, used.now)
+}
+
+// budgetKey names a budget among those of all accounts.
+type budgetKey struct{ account, name string }
+
+const budgetSQL = `
+	SELECT account_id::text, budget, sum(CASE WHEN ended_at IS NULL THEN promised ELSE cost END)::bigint
+	FROM runs WHERE account_id = ANY ($1::text[]::uuid[]) AND budget IS NOT NULL AND id >= $3 AND created_at >= $2
+	GROUP BY account_id, budget`
+
+// queueBudgets adds the reading of what is spent of the accounts' budgets to batch.
+func (u *usages) queueBudgets(batch *pgx.Batch, accounts []string) {
+	batch.Queue(budgetSQL, accounts, u.month, store.FirstID(u.earliest())).Query(func(rows pgx.Rows) error {
+		var key budgetKey
+		var spent billing.NanoUSD
+		_, err := pgx.ForEachRow(rows, []any{&key.account, &key.name, &spent}, func() error {
+			u.budgets[key] = spent
+			return nil
+		})
+		return err
+	})
+}
+
+// draw takes what a run may cost from its budget, or says why there is no room. A run that awaits confirmation draws
+// on it, too.
+func (u *usages) draw(a *Acceptance) error {
+	key, need := budgetKey{a.Record.AccountID, a.Budget.Name}, a.Record.Quote.High
+	spent := u.budgets[key]
+	if a.Budget.Limit == 0 || need == 0 || spent+need <= a.Budget.Limit {
+		u.budgets[key] += need
+		return nil
+	}
+	return &runs.LimitError{
+		LimitUse: runs.LimitUse{Kind: runs.LimitBudget, Limit: int64(a.Budget.Limit), Used: int64(spent), FreeAt: u.month.AddDate(0, 1, 0)},
+		Need:     int64(need), Now: u.now,
+	}
+}

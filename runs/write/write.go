@@ -1,0 +1,382 @@
+// Package write writes the beginnings and ends of runs into the database: rows, holds and captures in one transaction, for all runs that
+// begin or end at the same moment, within the limits of their accounts.
+package write
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/group"
+	"github.com/signalbox/signalbox/internal/postgres"
+	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/store"
+)
+
+// Writer writes beginnings and ends of runs, together where they come together.
+type Writer struct {
+	*store.Env
+	limiter *Limiter
+	Writes  *group.Group[Write]
+	marks   *group.Group[string] // ids of runs that were delivered
+}
+
+// NewWriter makes a Writer.
+func NewWriter(e *store.Env, l *Limiter) *Writer {
+	s := &Writer{Env: e, limiter: l}
+	s.Writes = group.New(store.GroupSize, s.FlushWrites, WriteLanes(runtime.GOMAXPROCS(0))...)
+	s.Writes.Place = s.PlaceOf
+	s.marks = group.New(marksSize, s.flushMarks, group.Lane{Gather: gatherMarks})
+	return s
+}
+
+// Write is one change of a run on its way into the database: one of the members is set.
+//
+// Runs begin and end in lanes of their own, and what concerns one account in one transaction at a time: transactions that
+// move the money of one account wait for each other until the first is on the disk.
+type Write struct {
+	Accept *Acceptance
+	Finish *Finish
+}
+
+// WriteLanes gives pairs of lanes, for runs that begin and for runs that end: about as many transactions may be under way as there are
+// processors, but at least two and at most four. Each pair has its own accounts.
+func WriteLanes(processors int) (lanes []group.Lane) {
+	for range min(max(processors/2, 1), 2) {
+		lanes = append(lanes, group.Lane{Regulars: true}, group.Lane{Gather: gatherEnds})
+	}
+	return lanes
+}
+
+// PlaceOf gives a write's lane and account.
+func (s *Writer) PlaceOf(w *Write) (lane int, account string) {
+	account = w.accountID()
+	lane = store.Spread(account, s.Writes.Lanes()/2) * 2
+	if w.Finish != nil {
+		lane++
+	}
+	return lane, account
+}
+
+func (w *Write) accountID() string {
+	if w.Accept != nil {
+		return w.Accept.Record.AccountID
+	}
+	return w.Finish.Record.AccountID
+}
+
+// FlushWrites makes the changes in one transaction: at once where nothing is to be asked first, and else, or where
+// the database finds that something should have been, with a close look.
+func (s *Writer) FlushWrites(ctx context.Context, writes []*Write) error {
+	c := sortWrites(writes)
+	batch, err := s.unseen(ctx, &c)
+	if err == nil && batch != nil {
+		err = send(ctx, s.Config.Pool, batch)
+	}
+	if batch == nil && err == nil || isRefused(err) {
+		err = s.onConnection(ctx, func(conn *pgx.Conn) error { return s.WriteTogether(ctx, conn, writes, true) })
+	}
+	if !isConflict(err) {
+		return err
+	}
+	return postgres.InTx(ctx, s.Config.Pool, func(tx pgx.Tx) error { return s.WriteTogether(ctx, tx, writes, false) })
+}
+
+// isRefused reports whether the database itself ended a transaction: nothing of it is there.
+func isRefused(err error) bool {
+	var refused *pgconn.PgError
+	return errors.As(err, &refused)
+}
+
+// isConflict reports whether Postgres ended a transaction for the sake of another.
+func isConflict(err error) bool {
+	const serializationFailure, deadlockDetected = "40001", "40P01"
+	var refused *pgconn.PgError
+	return errors.As(err, &refused) && (refused.Code == serializationFailure || refused.Code == deadlockDetected)
+}
+
+// onConnection lets f make a transaction whose begin and end travel with its statements.
+func (s *Writer) onConnection(ctx context.Context, f func(*pgx.Conn) error) error {
+	return s.Config.Pool.AcquireFunc(ctx, func(pooled *pgxpool.Conn) error {
+		conn := pooled.Conn()
+		err := f(conn)
+		if err == nil || conn.IsClosed() || conn.PgConn().TxStatus() == 'I' {
+			return err
+		}
+		if _, undo := conn.Exec(ctx, `ROLLBACK`); undo != nil { // the pool closes the connection, which undoes it too
+			return fmt.Errorf("%w (undo it: %v)", err, undo)
+		}
+		return err
+	})
+}
+
+// keyByKey makes one plan do for any number of changes, for the transaction: the statements below find each row by its
+// key, and anything else that looks cheaper to the planner only is so while the tables are small. A plan for each set
+// of changes would take longer than the changes themselves.
+const keyByKey = `SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true),
+	set_config('enable_bitmapscan', 'off', true), set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`
+
+// unseen makes of changes that need nothing to be asked first a batch, which Postgres makes one transaction of; nil: they do. What
+// it takes for granted it has the database insist on: that the runs are not over and still their account's, that
+// no request repeats another, and all about the money, see billing.Ledger.PostUnseen. The money comes last, since
+// who wants the same accounts waits from there to the end.
+func (s *Writer) unseen(ctx context.Context, c *changes) (*pgx.Batch, error) {
+	if s.Config.PerAccount > 0 || slices.ContainsFunc(c.accepts, (*Acceptance).limited) {
+		return nil, nil
+	}
+	batch := &pgx.Batch{}
+	batch.Queue(keyByKey)
+	if err := s.queueEnds(batch, c.finishes); err != nil {
+		return nil, err
+	}
+	s.queueAccepts(batch, c.accepts)
+	if ok, err := s.Config.Ledger.PostUnseen(ctx, c.moves(), batch); err != nil || !ok {
+		return nil, err
+	}
+	if err := s.failpoints(c); err != nil {
+		return nil, err
+	}
+	return batch, nil
+}
+
+// changes are writes by sort.
+type changes struct {
+	accepts  []*Acceptance // those that are refused or repeated drop out on the way
+	finishes []*Finish     // those that are over drop out on the way
+}
+
+func sortWrites(writes []*Write) (c changes) {
+	for _, w := range writes {
+		if w.Accept != nil {
+			w.Accept.Repeats, w.Accept.Beside, w.Accept.Refused, w.Accept.Record.Waiting = "", nil, nil, false
+			c.accepts = append(c.accepts, w.Accept)
+		} else {
+			c.finishes = append(c.finishes, w.Finish)
+		}
+	}
+	// Rows of runs are locked in the order of their ids.
+	slices.SortFunc(c.finishes, func(a, b *Finish) int { return strings.Compare(a.Record.ID, b.Record.ID) })
+	return c
+}
+
+// sender is a pool, a connection or a transaction of it.
+type sender interface {
+	SendBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchResults
+}
+
+// WriteTogether makes the changes: runs' rows and money, in two round trips whatever their number (and
+// one for each end of a run where accounts have limits). whole says that the transaction begins and ends here;
+// otherwise on is a transaction. Locks are taken in one order, here and everywhere: rows of runs by id, then
+// accounts by owner. So transactions wait for each other but never in a circle.
+func (s *Writer) WriteTogether(ctx context.Context, on sender, writes []*Write, whole bool) error {
+	c := sortWrites(writes)
+	moves := c.moves()
+	locks, rows := &pgx.Batch{}, &pgx.Batch{}
+	if whole {
+		locks.Queue(`BEGIN`)
+	}
+	c.queueLocks(locks)
+	admission := s.queueAdmission(locks, &c)
+	moves.Lock(locks)
+	if err := send(ctx, on, locks); err != nil {
+		return err
+	}
+	c.finishes = slices.DeleteFunc(c.finishes, func(f *Finish) bool { return !f.Ended })
+	admission.decide(s.Config.PerAccount, c.accepts)
+	c.accepts = slices.DeleteFunc(c.accepts, func(a *Acceptance) bool { return a.Refused != nil })
+	if err := c.post(moves, rows); err != nil {
+		return err
+	}
+	if err := s.queueRows(rows, &c); err != nil {
+		return err
+	}
+	if err := s.promote(ctx, on, &rows, c.finishes); err != nil {
+		return err
+	}
+	if err := s.failpoints(&c); err != nil {
+		return err
+	}
+	if whole {
+		rows.Queue(`COMMIT`).Exec(isCommitted)
+	}
+	return send(ctx, on, rows)
+}
+
+// isCommitted makes sure of the end of a transaction: Postgres answers the commit of a failed one with its undoing.
+func isCommitted(tag pgconn.CommandTag) error {
+	if tag.String() != "COMMIT" {
+		return pgx.ErrTxCommitRollback
+	}
+	return nil
+}
+
+func send(ctx context.Context, on sender, batch *pgx.Batch) error {
+	if batch.Len() == 0 {
+		return nil
+	}
+	if err := on.SendBatch(ctx, batch).Close(); err != nil {
+		return fmt.Errorf("write runs: %w", err)
+	}
+	return nil
+}
+
+// markSQL marks runs as delivered; see endSQL for how it finds them. One that moved in between was changed by its owner
+// or an operator: it is looked for again.
+const markSQL = `
+	UPDATE runs r SET delivered_at = $2 FROM (SELECT unnest($1::text[]) AS id) d
+		CROSS JOIN LATERAL (SELECT ctid AS place FROM runs WHERE id = d.id::uuid LIMIT 1) f
+	WHERE r.ctid = f.place AND CASE WHEN f.place IS NOT NULL THEN r.ended_at IS NOT NULL AND r.delivered_at IS NULL END`
+
+// flushMarks marks runs as delivered.
+func (s *Writer) flushMarks(ctx context.Context, runIDs []*string) error {
+	ids := make([]string, len(runIDs))
+	for i, id := range runIDs {
+		ids[i] = *id
+	}
+	slices.Sort(ids) // rows of runs are locked in this order
+	ids = slices.Compact(ids)
+	var marked int64
+	batch := &pgx.Batch{}
+	batch.Queue(keyByKey)
+	batch.Queue(markSQL, ids, s.Now()).Exec(func(tag pgconn.CommandTag) error {
+		marked = tag.RowsAffected()
+		return nil
+	})
+	err := send(ctx, s.Config.Pool, batch)
+	if err == nil && marked < int64(len(ids)) {
+		_, err = s.Config.Pool.Exec(ctx, `
+			UPDATE runs SET delivered_at = $2 WHERE id = ANY ($1::text[]::uuid[]) AND ended_at IS NOT NULL AND delivered_at IS NULL`, ids, s.Now())
+	}
+	if err != nil {
+		return fmt.Errorf("mark deliveries: %w", err)
+	}
+	return nil
+}
+
+// queueLocks locks the rows of runs that are there, and finds which are not over and whose they are by now.
+func (c *changes) queueLocks(batch *pgx.Batch) {
+	if len(c.finishes) == 0 {
+		return
+	}
+	byID := make(map[string]*Finish, len(c.finishes))
+	ids := make([]string, 0, len(c.finishes))
+	for _, f := range c.finishes {
+		f.Ended, f.Deliver = false, false
+		ids, byID[f.Record.ID] = append(ids, f.Record.ID), f
+	}
+	var id, account string
+	var isOpen bool
+	batch.Queue(`SELECT id::text, account_id::text, ended_at IS NULL FROM runs WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE`, ids).
+		Query(func(rows pgx.Rows) error {
+			_, err := pgx.ForEachRow(rows, []any{&id, &account, &isOpen}, func() error {
+				if f := byID[id]; f != nil {
+					f.Record.AccountID, f.Ended = account, isOpen
+				}
+				return nil
+			})
+			return err
+		})
+}
+
+// moves is the money that the changes may move.
+func (c *changes) moves() *billing.Moves {
+	m := &billing.Moves{}
+	for _, f := range c.finishes {
+		if f.Record.Quote.High > 0 || f.Record.Receipt.FullCost() > 0 {
+			m.Settlements = append(m.Settlements, billing.Settlement{
+				AccountID: f.Record.AccountID, RunID: f.Record.ID, Cost: f.Record.Receipt.FullCost(), Held: f.Record.Quote.High, Note: f.Reason,
+			})
+		}
+	}
+	for _, a := range c.accepts {
+		if a.Record.Status == runs.StatusQueued {
+			m.Holds = append(m.Holds, billing.HoldRequest{AccountID: a.Record.AccountID, RunID: a.Record.ID, Amount: a.Record.Quote.High})
+		}
+	}
+	return m
+}
+
+// post ends the holds of the runs that end and makes those of the runs that begin. Those that no wallet
+// covers, and those that were repeated, are no longer among the changes then.
+func (c *changes) post(moves *billing.Moves, batch *pgx.Batch) error {
+	c.accepts = slices.DeleteFunc(c.accepts, func(a *Acceptance) bool { return a.Repeats != "" })
+	now := c.moves()
+	moves.Settlements, moves.Holds = now.Settlements, now.Holds
+	refused, err := moves.Post(batch)
+	if err != nil {
+		return err
+	}
+	i := 0
+	for _, a := range c.accepts {
+		if a.Record.Status == runs.StatusQueued {
+			a.Refused = refused[i]
+			i++
+		}
+	}
+	c.accepts = slices.DeleteFunc(c.accepts, func(a *Acceptance) bool { return a.Refused != nil })
+	return nil
+}
+
+// queueRows adds the writing of the runs' rows, one statement for each sort of change.
+func (s *Writer) queueRows(batch *pgx.Batch, c *changes) error {
+	s.queueAccepts(batch, c.accepts)
+	return s.queueEnds(batch, c.finishes)
+}
+
+func (s *Writer) failpoints(c *changes) error {
+	if len(c.accepts) > 0 {
+		if err := s.Failpoint("accept"); err != nil {
+			return err
+		}
+	}
+	if len(c.finishes) > 0 {
+		return s.Failpoint("finishing")
+	}
+	return nil
+}
+
+// column is one value of each row, as the arrays are that unnest takes: one statement writes many rows.
+func column[R, T any](rows []R, value func(R) T) []T {
+	values := make([]T, len(rows))
+	for i, row := range rows {
+		values[i] = value(row)
+	}
+	return values
+}
+
+// orNull is the text, or null where it is empty.
+func orNull(text []byte) *string {
+	if text == nil {
+		return nil
+	}
+	s := string(text)
+	return &s
+}
+
+// MarkDelivered takes note that a run's result reached its people; also for a platform that showed, at the
+// next contact, what could not be delivered before.
+func (s *Writer) MarkDelivered(ctx context.Context, runID string) error {
+	if err := s.marks.Do(ctx, &runID); err != nil {
+		return fmt.Errorf("mark run %s as delivered: %w", runID, err)
+	}
+	return nil
+}
+
+// marksSize bounds the marks of deliveries in one statement: in each gatherMarks there must be room for all runs that end,
+// since a run gives its place back with the mark.
+const marksSize = 1024
+
+// gatherEnds gathers the ends of runs while others begin: their results come a moment later, and a transaction serves more of them.
+const gatherEnds = time.Millisecond
+
+// gatherMarks may be long, since nobody waits for the mark of a delivery.
+const gatherMarks = 20 * time.Millisecond
