@@ -56,7 +56,7 @@ func ownCommands(o turn.Operator) turn.Commands {
 		}},
 		{Name: "link", Do: told(menus.LinkCommand), Inputs: registry.InputSchema{takesText("code")}},
 		{Name: "language", Do: told(menus.LanguageCommand), Inputs: registry.InputSchema{takesText("language")}},
-		{Name: "chatsettings", Who: turn.ChatAdmins, Do: told(menus.PlaceCommand), Inputs: takesTool(false)},
+		{Name: "chatsettings", Who: turn.ChatAdmins, Do: told(menus.ChatSettingsCommand), Inputs: takesTool(false)},
 		{Name: "deny", Who: turn.ChatAdmins, Do: told(menus.DenyCommand), Inputs: registry.InputSchema{takesText("person")}},
 		{Name: "allow", Who: turn.ChatAdmins, Do: told(menus.AllowCommand), Inputs: registry.InputSchema{takesText("person")}},
 		{Name: "delete_my_data", Do: told(menus.EraseCommand)},

@@ -15,12 +15,12 @@ import (
 	"github.com/signalbox/signalbox/users"
 )
 
-// PlaceCommand lets those who run a chat set what holds for all in it: which tools there are, whether what is for
+// ChatSettingsCommand lets those who run a chat set what holds for all in it: which tools there are, whether what is for
 // adults is shown, who is kept out; with a tool named, that tool's settings.
-func PlaceCommand(ctx context.Context, t *turn.Turn) error {
+func ChatSettingsCommand(ctx context.Context, t *turn.Turn) error {
 	words := strings.TrimSpace(t.In.Text)
 	if words == "" {
-		m, err := placeMessage(ctx, t, t.Keyboard(store.KeyboardState{View: store.SettingsView{Place: t.ChatPlace()}}))
+		m, err := chatSettingsMessage(ctx, t, t.Keyboard(store.KeyboardState{View: store.SettingsView{Place: t.ChatPlace()}}))
 		if err != nil {
 			return err
 		}
@@ -38,8 +38,8 @@ func PlaceCommand(ctx context.Context, t *turn.Turn) error {
 	return t.Respond(ctx, m)
 }
 
-// placeMessage draws a chat's settings.
-func placeMessage(ctx context.Context, t *turn.Turn, k store.Keyboard) (chat.Message, error) {
+// chatSettingsMessage draws a chat's settings.
+func chatSettingsMessage(ctx context.Context, t *turn.Turn, k store.Keyboard) (chat.Message, error) {
 	m := chat.Message{To: t.In.Chat.Place}
 	adult, err := t.AdultIn(ctx, k.State.View.Place)
 	if err != nil {
@@ -103,11 +103,11 @@ func PressReach(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) erro
 	if n == 1 && t.In.Chat.Space != "" {
 		k.State.View.Place = users.Place{Platform: t.In.Platform, Kind: users.PlaceSpace, ID: t.In.Chat.Space}
 	}
-	return onPlace(ctx, t, k, func(users.Place) error { return nil })
+	return onChatSettings(ctx, t, k, func(users.Place) error { return nil })
 }
 
-// onPlace does something with a chat's settings and draws them anew, for those who run the chat.
-func onPlace(ctx context.Context, t *turn.Turn, k store.Keyboard, do func(users.Place) error) error {
+// onChatSettings does something with a chat's settings and draws them anew, for those who run the chat.
+func onChatSettings(ctx context.Context, t *turn.Turn, k store.Keyboard, do func(users.Place) error) error {
 	if !t.ByAdmin(ctx) && !t.Account.Operator {
 		return t.Alert(ctx, "place.adminsOnly")
 	}
@@ -117,7 +117,7 @@ func onPlace(ctx context.Context, t *turn.Turn, k store.Keyboard, do func(users.
 	if err := do(k.State.View.Place); err != nil {
 		return err
 	}
-	m, err := placeMessage(ctx, t, k)
+	m, err := chatSettingsMessage(ctx, t, k)
 	if err != nil {
 		return err
 	}
@@ -125,15 +125,15 @@ func onPlace(ctx context.Context, t *turn.Turn, k store.Keyboard, do func(users.
 	return err
 }
 
-// PressPlacePage turns to a page of the tools of a chat's settings.
-func PressPlacePage(ctx context.Context, t *turn.Turn, k store.Keyboard, page int) error {
+// PressChatSettingsPage turns to a page of the tools of a chat's settings.
+func PressChatSettingsPage(ctx context.Context, t *turn.Turn, k store.Keyboard, page int) error {
 	k.State.View.Fields = page
-	return onPlace(ctx, t, k, func(users.Place) error { return nil })
+	return onChatSettings(ctx, t, k, func(users.Place) error { return nil })
 }
 
-// PressPlaceTool allows or takes away a tool, or sets a menu's page of tools to those chosen.
-func PressPlaceTool(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
-	return onPlace(ctx, t, k, func(place users.Place) error {
+// PressAllowedTool allows or takes away a tool, or sets a menu's page of tools to those chosen.
+func PressAllowedTool(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
+	return onChatSettings(ctx, t, k, func(place users.Place) error {
 		allowed, err := t.Services.Accounts.AllowedTools(ctx, place)
 		if err != nil {
 			return fmt.Errorf("read the tools of a chat: %w", err)
@@ -173,7 +173,7 @@ func withOrWithoutID(ids []string, id string) []string {
 
 // PressAdult turns over whether a chat shows what is for adults.
 func PressAdult(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
-	return onPlace(ctx, t, k, func(place users.Place) error {
+	return onChatSettings(ctx, t, k, func(place users.Place) error {
 		adult, err := t.AdultIn(ctx, place)
 		if err != nil {
 			return err
