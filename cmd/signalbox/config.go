@@ -118,7 +118,9 @@ func (c *Config) checkAddresses(p *problems) {
 		p.unless(ok, "COMFYUI_URLS", redactURL(raw), "http:// or https:// addresses, separated by commas")
 		c.Engines = append(c.Engines, u)
 	}
-	var err error
+	_, err := engineHeaders(*c)
+	p.add(err)
+	p.unless(c.ComfyOrgAPIKey == "" || isVisible(c.ComfyOrgAPIKey), "COMFY_ORG_API_KEY", "(hidden)", "a key without spaces")
 	c.GoneAfter, err = time.ParseDuration(c.ComfyUIGoneAfter)
 	p.unless(err == nil && c.GoneAfter >= time.Second, "COMFYUI_GONE_AFTER", c.ComfyUIGoneAfter, "a time of at least a second, such as 30s or 2m")
 	var ok bool

@@ -55,6 +55,8 @@ func wrongValues(t *testing.T) map[string][]string {
 		"ADMIN_TOKEN":            {secret + " and a space"},
 		"BILL_CANCELED":          {"sometimes"},
 		"COMFYUI_GONE_AFTER":     {"soon", "-1s"},
+		"COMFYUI_HEADERS_FILE":   {filepath.Join(dir, "none"), dir, file},
+		"COMFY_ORG_API_KEY":      {secret + " and a space"},
 		"KEEP_RESULTS_DAYS":      {"ever", "-1"},
 		"KEEP_WORKFLOW_IN_FILES": {"sometimes"},
 		"UPLOAD_MB":              {"much", "-1"},
