@@ -1,0 +1,2 @@
+// Package knowledge answers questions with passages of documents: each source of documents is a tool that finds them.
+package knowledge
