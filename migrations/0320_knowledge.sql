@@ -55,7 +55,7 @@ CREATE TABLE knowledge_chunks (
     has_code    boolean NOT NULL,
     code_langs  text[] NOT NULL,
     embedding   bytea, -- 32-bit floats, little-endian, of length 1
-    words       tsvector NOT NULL -- headings with weight A, breadcrumbs with B, text with D
+    words       tsvector NOT NULL -- the heading with weight A, the headings above and the text without
 );
 CREATE INDEX knowledge_chunks_of_document ON knowledge_chunks (document_id);
 CREATE INDEX knowledge_chunks_of_source ON knowledge_chunks (source_id);

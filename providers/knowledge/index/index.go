@@ -19,9 +19,14 @@ import (
 type Embedder interface {
 	// Model names what makes the vectors: those of different models can't be compared.
 	Model() string
+	// Covers tells whether texts in a language, by its text search configuration in Postgres, have vectors that mean something.
+	Covers(language string) bool
 	// Embed gives a vector of length 1 for each text, all of one dimension.
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
+
+// Dictionary tells which words, in lower case, are spelt as they should be: these are not taken for others.
+type Dictionary interface{ Knows(word string) bool }
 
 // Access says who may read a source.
 type Access string
@@ -93,9 +98,10 @@ type Chunk struct {
 
 // Config is what an Index works with; Pool is needed.
 type Config struct {
-	Pool     *pgxpool.Pool
-	Embedder Embedder     // nil: passages are found by their words alone
-	Logger   *slog.Logger // nil: nothing is logged
+	Pool       *pgxpool.Pool
+	Embedder   Embedder     // nil: passages are found by their words alone
+	Dictionary Dictionary   // nil: each word that no document has may be misspelt
+	Logger     *slog.Logger // nil: nothing is logged
 }
 
 // Index keeps and finds passages.

@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 	"iter"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -60,6 +58,9 @@ type refresh struct {
 	pending []written
 	chunks  int // in pending
 	done    Change
+
+	noVectors bool // the embedder is away
+	filled    bool // vectors were added to chunks that had none
 }
 
 // written is a document that is to be written.
@@ -100,6 +101,9 @@ func (r *refresh) run(ctx context.Context, items iter.Seq2[Item, error]) error {
 		if _, err := r.Pool.Exec(ctx, `VACUUM (ANALYZE) knowledge_postings, knowledge_lexemes, knowledge_trigrams, knowledge_chunks`); err != nil {
 			return err
 		}
+	}
+	if err := r.fill(ctx); err != nil {
+		return err
 	}
 	_, err := r.Pool.Exec(ctx, `UPDATE knowledge_sources SET refreshed_at = now() WHERE id = $1`, r.source.ID)
 	return err
@@ -172,6 +176,9 @@ func (r *refresh) flush(ctx context.Context) error {
 	if len(r.pending) == 0 {
 		return nil
 	}
+	if err := r.embed(ctx); err != nil {
+		return err
+	}
 	if r.source.Language == "" {
 		if err := r.findLanguage(ctx); err != nil {
 			return err
@@ -221,14 +228,14 @@ const insertChunks = `WITH new AS (
 	INSERT INTO knowledge_chunks (source_id, document_id, heading, summary, text, url, source_path, breadcrumbs, has_code, code_langs, embedding, words)
 	SELECT $1, document, heading, summary, text, url, path, ARRAY(SELECT jsonb_array_elements_text(crumbs::jsonb)), code,
 		ARRAY(SELECT jsonb_array_elements_text(langs::jsonb)), embedding,
-		setweight(to_tsvector($2::regconfig, head_words), 'A') || setweight(to_tsvector($2::regconfig, crumb_words), 'B') || to_tsvector($2::regconfig, words)
+		setweight(to_tsvector($2::regconfig, head_words), 'A') || to_tsvector($2::regconfig, crumb_words) || to_tsvector($2::regconfig, words)
 	FROM unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::boolean[], $15::bytea[])
 		AS t (document, heading, summary, text, url, path, head_words, crumb_words, words, crumbs, langs, code, embedding)
 	RETURNING id, words
 ), posted AS (
 	INSERT INTO knowledge_postings (source_id, lexeme, chunk_id, weight)
-	SELECT $1, w.lexeme, new.id, (SELECT sum(CASE f WHEN 'A' THEN $16::real WHEN 'B' THEN $17::real ELSE 1 END) FROM unnest(w.weights) f)
-		/ (1 - $18::real + $18::real * length(new.words) / $19::real)
+	SELECT $1, w.lexeme, new.id, (SELECT sum(CASE f WHEN 'A' THEN $16::real ELSE 1 END) FROM unnest(w.weights) f)
+		/ (1 - $17::real + $17::real * length(new.words) / $18::real)
 	FROM new, unnest(new.words) AS w
 	RETURNING lexeme
 )
@@ -260,7 +267,7 @@ func (r *refresh) write(ctx context.Context, tx pgx.Tx) error {
 		return nil
 	}
 	rows, err = tx.Query(ctx, insertChunks, r.source.ID, r.source.Language, c.document, c.heading, c.summary, c.text, c.url, c.path, c.headWords, c.crumbWords, c.words, c.crumbs, c.langs, c.code,
-		c.embedding, headingWeight, crumbWeight, lengthShare, usualLength)
+		c.embedding, headingWeight, lengthShare, usualLength)
 	if err != nil {
 		return err
 	}
@@ -305,16 +312,4 @@ func (r *refresh) count(ctx context.Context, tx pgx.Tx) error {
 	_, err := tx.Exec(ctx, `UPDATE knowledge_sources SET version = version + 1, language = $2, chunks = (SELECT count(*) FROM knowledge_chunks WHERE source_id = $1) WHERE id = $1`,
 		r.source.ID, r.source.Language)
 	return err
-}
-
-// packed is a vector as it is kept.
-func packed(v []float32) []byte {
-	if v == nil {
-		return nil
-	}
-	b := make([]byte, 0, 4*len(v))
-	for _, f := range v {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(f))
-	}
-	return b
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -16,14 +17,15 @@ const MaxResults = 10
 
 const (
 	maxQueryBytes = 4000
-	headingWeight = 3.0 // of a word in a heading, to one in the text
-	crumbWeight   = 1.5 // of a word in the title or a heading above
-	lengthShare   = 0.6 // b of BM25: how much the length of a passage counts
-	usualLength   = 60  // of a passage, in different words
-	saturation    = 1.2 // k1 of BM25: how soon a word counts no more when it is repeated
-	candidates    = 100 // passages that are looked at closely
+	headingWeight = 2.0  // of a word in the heading, to one in the text or in a heading above
+	lengthShare   = 0.8  // b of BM25: how much the length of a passage counts
+	usualLength   = 50.0 // of a passage, in different words
+	saturation    = 1.5  // k1 of BM25: how soon a word counts no more when it is repeated
+	candidates    = 100  // passages that are looked at closely
 	// mostPostings bounds what is read to find candidates: the most frequent words of a long question then only count in these.
 	mostPostings = 20_000
+	// weighty words of a question are what a passage is measured by: none has all of a long one's.
+	weighty = 4
 )
 
 // Query is what is asked for.
@@ -46,14 +48,14 @@ type Result struct {
 	HasCode     bool     `json:"hasCode"`
 	CodeLangs   []string `json:"codeLangs"`
 	Source      string   `json:"source"` // its title
-	// Score tells how much of what was asked for the passage has: from 0 to 1, comparable between questions.
+	// Score tells how much of what was asked for the best passages have, less for each place: from 0 to 1, comparable between questions.
 	Score float64 `json:"score"`
 }
 
 // Answer is what a search found, best first.
 type Answer struct {
 	Results []Result
-	// Foreign is the language that the documents are in, as its English name, where the question is in another one; else empty.
+	// Foreign is the language that the documents are in, by its English name, where the question is in another one; else empty.
 	Foreign string
 }
 
@@ -62,7 +64,7 @@ func (x *Index) Search(ctx context.Context, q Query) (Answer, error) {
 	if q.Limit <= 0 || q.Limit > MaxResults {
 		q.Limit = MaxResults
 	}
-	q.Text = strings.ToValidUTF8(q.Text[:min(len(q.Text), maxQueryBytes)], "")
+	q.Text = storable(q.Text[:min(len(q.Text), maxQueryBytes)])
 	sources, err := x.Sources(ctx, q.Account, q.ToolID)
 	if err != nil {
 		return Answer{}, err
@@ -70,7 +72,7 @@ func (x *Index) Search(ctx context.Context, q Query) (Answer, error) {
 	if len(sources) == 0 && q.ToolID != "" {
 		return Answer{}, ErrUnknown
 	}
-	s := search{Index: x, query: q, sources: sources}
+	s := search{Index: x, query: q, sources: slices.DeleteFunc(sources, func(s Source) bool { return s.Chunks == 0 })}
 	if err := s.run(ctx); err != nil {
 		return Answer{}, fmt.Errorf("search the documents: %w", err)
 	}
@@ -83,7 +85,7 @@ type search struct {
 	query   Query
 	sources []Source
 	terms   []term
-	whole   float64 // the score of a passage that has all words of the question, as often as counts
+	whole   float64 // the score of a passage that has all weighty words of the question, as often as counts
 	answer  Answer
 }
 
@@ -91,9 +93,16 @@ type search struct {
 type term struct {
 	language string
 	lexeme   string
+	word     string  // as it was written, in lower case
 	chunks   int     // that have it
 	share    float64 // of the word's weight, where it stands for another that is written alike
 	idf      float64
+}
+
+// hit is a passage by its id.
+type hit struct {
+	id    int64
+	score float64
 }
 
 func (s *search) run(ctx context.Context) error {
@@ -103,28 +112,89 @@ func (s *search) run(ctx context.Context) error {
 	if err := s.read(ctx); err != nil {
 		return err
 	}
-	found, err := s.byWords(ctx)
+	words, err := s.byWords(ctx)
 	if err != nil {
 		return err
 	}
-	if err := s.show(ctx, found); err != nil {
+	has := 0.0 // how much of the question the best passage has
+	if len(words) > 0 {
+		has = min(1, words[0].score/s.whole)
+	}
+	asked, err := s.asked(ctx, has)
+	if err != nil {
 		return err
 	}
-	return s.foreign(ctx)
+	meaning, err := s.byMeaning(ctx, asked)
+	if err != nil {
+		return err
+	}
+	if len(meaning) == 0 && has < enough && s.answer.Foreign != "" || has == 0 && (len(meaning) == 0 || meaning[0].score < nearEnough) {
+		return nil
+	}
+	return s.show(ctx, fuse(has, words, meaning), has)
+}
+
+const (
+	enough     = 0.25 // of a question in another language a passage has to have
+	certain    = 0.35 // of a question; it is in the language of the documents then
+	nearEnough = 0.6  // a passage has to be in meaning that has no word of the question
+)
+
+// asked gives the language of the question, and notes whether it is another one than that of all documents.
+func (s *search) asked(ctx context.Context, has float64) (string, error) {
+	usual := s.sources[0].Language
+	if has >= certain {
+		return usual, nil
+	}
+	language, err := s.languageOf(ctx, strings.Fields(s.query.Text), usual)
+	if err == nil && language == usual && scriptOf(s.query.Text) != scriptOfLanguage(usual) {
+		language = "simple"
+	}
+	if !slices.ContainsFunc(s.sources, func(o Source) bool { return o.Language == language || o.Language == "simple" }) {
+		s.answer.Foreign = usual
+	}
+	return language, err
+}
+
+// scriptOf tells in which letters most of a text is, as far as it matters.
+func scriptOf(text string) *unicode.RangeTable {
+	counts := map[*unicode.RangeTable]int{}
+	for _, r := range text {
+		for _, script := range []*unicode.RangeTable{unicode.Latin, unicode.Cyrillic, unicode.Han} {
+			if unicode.Is(script, r) {
+				counts[script]++
+			}
+		}
+	}
+	best := unicode.Latin
+	for script, n := range counts {
+		if n > counts[best] {
+			best = script
+		}
+	}
+	return best
+}
+
+func scriptOfLanguage(configuration string) *unicode.RangeTable {
+	if configuration == "russian" {
+		return unicode.Cyrillic
+	}
+	return unicode.Latin
 }
 
 // read makes terms of the question.
 func (s *search) read(ctx context.Context) error {
-	rows, err := s.Pool.Query(ctx, `SELECT DISTINCT language, lexeme FROM unnest($1::text[]) language, unnest(to_tsvector(language::regconfig, $2))`, languagesOf(s.sources), segment(s.query.Text))
+	rows, err := s.Pool.Query(ctx, `SELECT language, lexeme, min(lower(word)) FROM unnest($1::text[]) language, unnest($2::text[]) word, unnest(to_tsvector(language::regconfig, word))
+		GROUP BY 1, 2 ORDER BY 1, 2`, languagesOf(s.sources), strings.Fields(segment(s.query.Text)))
 	if err != nil {
 		return err
 	}
 	s.terms, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (term, error) {
 		t := term{share: 1}
-		err := row.Scan(&t.language, &t.lexeme)
+		err := row.Scan(&t.language, &t.lexeme, &t.word)
 		return t, err
 	})
-	if err != nil {
+	if err != nil || len(s.terms) == 0 {
 		return err
 	}
 	if err := s.weigh(ctx); err != nil {
@@ -169,10 +239,20 @@ func (s *search) idf(chunks int) float64 {
 	return math.Log(1 + (float64(all)-n+0.5)/(n+0.5))
 }
 
-// hit is a passage by its id.
-type hit struct {
-	id    int64
-	score float64
+// measure finds what a passage can reach.
+func (s *search) measure() {
+	weights := map[string][]float64{}
+	for _, t := range s.terms {
+		weights[t.language] = append(weights[t.language], t.idf)
+	}
+	for _, list := range weights {
+		slices.SortFunc(list, func(a, b float64) int { return cmp.Compare(b, a) })
+		sum := 0.0
+		for _, w := range list[:min(len(list), weighty)] {
+			sum += w
+		}
+		s.whole = max(s.whole, sum)
+	}
 }
 
 const byWords = `WITH mine AS MATERIALIZED (
@@ -216,15 +296,51 @@ func (s *search) byWords(ctx context.Context) ([]hit, error) {
 	})
 }
 
-const showChunks = `SELECT d.title, c.heading, c.text, c.url, c.source_path, c.breadcrumbs, c.summary, c.has_code, c.code_langs, s.title, s.language, c.document_id
+const (
+	// rankOffset is the constant of reciprocal rank fusion: how little the first places are above the next. It is small, since the lists are short.
+	rankOffset = 10
+	// A passage that has so little of the question was not found by its words, and one with so much surely was.
+	doubtful, sure = 0.15, 0.35
+	// leastWords and leastMeaning are what each rank counts even where the other one is to be trusted.
+	leastWords, leastMeaning = 0.6, 0.3
+)
+
+// fuse makes one rank of two. The less of the question the best passage has, the more its meaning counts. The scores of what it gives are from 0 to
+// 1.
+func fuse(has float64, words, meaning []hit) []hit {
+	trust := max(0, min(1, (has-doubtful)/(sure-doubtful)))
+	fused := map[int64]float64{}
+	add := func(list []hit, weight float64) {
+		for i, h := range list {
+			fused[h.id] += weight / float64(rankOffset+i+1)
+		}
+	}
+	add(words, max(leastWords, trust))
+	add(meaning, max(leastMeaning, 1-trust))
+	var list []hit
+	for id, score := range fused {
+		list = append(list, hit{id, score})
+	}
+	slices.SortFunc(list, func(a, b hit) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id)) })
+	for i := range list[1:] {
+		list[i+1].score /= list[0].score
+	}
+	if len(list) > 0 {
+		list[0].score = 1
+	}
+	return list
+}
+
+const showChunks = `SELECT f.place, d.title, c.heading, c.text, c.url, c.source_path, c.breadcrumbs, c.summary, c.has_code, c.code_langs, s.title, c.document_id
 FROM unnest($3::bigint[]) WITH ORDINALITY AS f (id, place) JOIN knowledge_chunks c USING (id) JOIN knowledge_documents d ON d.id = c.document_id JOIN knowledge_sources s ON s.id = c.source_id, ` + namesOf + `
 WHERE ` + readable + ` AND ($2 = '' OR s.tool_id = $2) ORDER BY f.place`
 
 // show reads the passages that were found, the best one of each section.
-func (s *search) show(ctx context.Context, found []hit) error {
-	ids, scores := make([]int64, len(found)), map[int]float64{}
+func (s *search) show(ctx context.Context, found []hit, has float64) error {
+	found = found[:min(len(found), candidates/2)]
+	ids := make([]int64, len(found))
 	for i, h := range found {
-		ids[i], scores[i] = h.id, h.score
+		ids[i] = h.id
 	}
 	rows, err := s.Pool.Query(ctx, showChunks, s.query.Account, s.query.ToolID, ids)
 	if err != nil {
@@ -232,11 +348,12 @@ func (s *search) show(ctx context.Context, found []hit) error {
 	}
 	defer rows.Close()
 	seen := map[string]bool{}
-	for i := 0; rows.Next() && len(s.answer.Results) < s.query.Limit; i++ {
+	for rows.Next() && len(s.answer.Results) < s.query.Limit {
 		var r Result
-		var text, language string
+		var text string
+		var place int
 		var document int64
-		if err := rows.Scan(&r.Title, &r.Heading, &text, &r.URL, &r.Path, &r.Breadcrumbs, &r.Summary, &r.HasCode, &r.CodeLangs, &r.Source, &language, &document); err != nil {
+		if err := rows.Scan(&place, &r.Title, &r.Heading, &text, &r.URL, &r.Path, &r.Breadcrumbs, &r.Summary, &r.HasCode, &r.CodeLangs, &r.Source, &document); err != nil {
 			return err
 		}
 		section := fmt.Sprint(document, " ", strings.Join(r.Breadcrumbs, "\n"))
@@ -244,13 +361,8 @@ func (s *search) show(ctx context.Context, found []hit) error {
 			continue
 		}
 		seen[section] = true
-		r.Snippet, r.Score = s.snippet(text), found[i].score/s.whole
+		r.Snippet, r.Score = s.snippet(text), math.Round(1000*has*found[place-1].score)/1000
 		s.answer.Results = append(s.answer.Results, r)
 	}
 	return rows.Err()
 }
-
-func (s *search) snippet(text string) string { return text[:min(len(text), 300)] }
-
-// foreign tells whether the question is in another language than the documents.
-func (s *search) foreign(ctx context.Context) error { return nil }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -18,22 +20,30 @@ const alike = `SELECT t.lexeme, l.chunks, count(*) FROM knowledge_trigrams t JOI
 WHERE ` + readable + ` AND ($2 = '' OR s.tool_id = $2) AND s.language = $3 AND t.trigram = ANY ($4) AND l.chunks > 0 AND length(t.lexeme) BETWEEN $5 AND $6
 GROUP BY t.source_id, t.lexeme, l.chunks`
 
-// correct adds, for each word that no passage has, those that are written alike. What a passage can reach at most counts the word itself.
+// correct adds, for each word that no passage has and that is none of the language's, those that are written alike.
 func (s *search) correct(ctx context.Context) error {
 	var more []term
-	for _, t := range s.terms {
-		s.whole += t.idf
-		if letters := len([]rune(t.lexeme)); t.chunks > 0 || letters < 3 {
+	for i, t := range s.terms {
+		if t.chunks > 0 || len([]rune(t.lexeme)) < 3 || s.isWord(t) {
 			continue
 		}
 		like, err := s.alike(ctx, t)
 		if err != nil {
 			return err
 		}
+		if len(like) > 0 {
+			s.terms[i].idf = like[0].idf // it is as rare as the word that is meant
+		}
 		more = append(more, like...)
 	}
+	s.measure()
 	s.terms = append(s.terms, more...)
 	return nil
+}
+
+// isWord tells whether a word is spelt as it should be, as far as that is known.
+func (s *search) isWord(t term) bool {
+	return s.Dictionary != nil && s.Dictionary.Knows(strings.TrimFunc(t.word, func(r rune) bool { return !unicode.IsLetter(r) }))
 }
 
 // alike gives the words that are written most like one.

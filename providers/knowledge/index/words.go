@@ -100,6 +100,11 @@ func distance(a, b string) int {
 	return last[len(y)]
 }
 
+// storable is a text without what Postgres does not take.
+func storable(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, ""), "\x00", "")
+}
+
 func jsonList(list []string) string {
 	if list == nil {
 		list = []string{}
