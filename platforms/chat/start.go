@@ -82,7 +82,7 @@ func unsaid(bound runs.Bound, d draft) (registry.InputField, bool) {
 // callContext says for whom and where a run is asked for, as far as the platform tells.
 func (t *turn) callContext() registry.CallContext {
 	return registry.CallContext{
-		SessionID: t.conversation(), Region: cmp.Or(t.in.Region, registry.RegionOf(t.in.From.Language)), DeviceKind: t.in.DeviceKind,
+		SessionID: t.conversation(), Region: cmp.Or(t.in.Region, registry.RegionOf(t.in.From.Language)), DeviceKind: t.in.DeviceKind, Shared: t.in.Chat.Kind != ChatPrivate,
 	}
 }
 

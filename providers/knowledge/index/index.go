@@ -74,7 +74,9 @@ type Source struct {
 type Item struct {
 	Path string // in its source, unique
 	Hash []byte // of all that Read's result is made of
-	Read func(ctx context.Context) (Document, error)
+	// Embeddings is the model whose vectors Read's chunks come with; empty: they have none.
+	Embeddings string
+	Read       func(ctx context.Context) (Document, error)
 }
 
 // Document is what was read of an item.

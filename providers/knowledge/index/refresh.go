@@ -140,6 +140,11 @@ func (r *refresh) take(ctx context.Context, item Item) error {
 		return nil
 	}
 	d, err := item.Read(ctx)
+	if r.Embedder == nil || item.Embeddings != r.Embedder.Model() {
+		for i := range d.Chunks {
+			d.Chunks[i].Embedding = nil
+		}
+	}
 	w := written{path: item.Path, hash: sum[:], Document: d}
 	if err != nil {
 		if ctx.Err() != nil {

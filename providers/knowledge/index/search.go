@@ -33,6 +33,7 @@ type Query struct {
 	Text    string
 	Account string // who asks; empty: somebody without an account
 	ToolID  string // of the source to look in; empty: in all
+	Shared  bool   // others read the answer, too: only what is everybody's is looked at
 	Limit   int    // at most MaxResults, which 0 means
 }
 
@@ -65,7 +66,7 @@ func (x *Index) Search(ctx context.Context, q Query) (Answer, error) {
 		q.Limit = MaxResults
 	}
 	q.Text = storable(q.Text[:min(len(q.Text), maxQueryBytes)])
-	sources, err := x.Sources(ctx, q.Account, q.ToolID)
+	sources, err := x.readable(ctx, q.Account, q.ToolID, q.Shared)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -210,7 +211,7 @@ func (s *search) weigh(ctx context.Context) error {
 		lexemes = append(lexemes, t.lexeme)
 	}
 	rows, err := s.Pool.Query(ctx, `SELECT s.language, l.lexeme, sum(l.chunks) FROM knowledge_lexemes l JOIN knowledge_sources s ON s.id = l.source_id, `+namesOf+`
-		WHERE `+readable+` AND ($2 = '' OR s.tool_id = $2) AND l.lexeme = ANY ($3) GROUP BY 1, 2`, s.query.Account, s.query.ToolID, lexemes)
+		WHERE `+scope+` AND l.lexeme = ANY ($4) GROUP BY 1, 2`, s.query.Account, s.query.ToolID, s.query.Shared, lexemes)
 	if err != nil {
 		return err
 	}
@@ -256,14 +257,14 @@ func (s *search) measure() {
 }
 
 const byWords = `WITH mine AS MATERIALIZED (
-	SELECT s.id, s.language FROM knowledge_sources s, ` + namesOf + ` WHERE ` + readable + ` AND ($2 = '' OR s.tool_id = $2)
+	SELECT s.id, s.language FROM knowledge_sources s, ` + namesOf + ` WHERE ` + scope + `
 ), terms AS MATERIALIZED (
-	SELECT mine.id AS source_id, t.lexeme, t.weight, t.strong FROM mine JOIN unnest($3::text[], $4::text[], $5::float8[], $6::boolean[]) AS t (language, lexeme, weight, strong) USING (language)
+	SELECT mine.id AS source_id, t.lexeme, t.weight, t.strong FROM mine JOIN unnest($4::text[], $5::text[], $6::float8[], $7::boolean[]) AS t (language, lexeme, weight, strong) USING (language)
 ), chosen AS MATERIALIZED (
 	SELECT p.source_id, p.chunk_id FROM terms t JOIN knowledge_postings p USING (source_id, lexeme) WHERE t.strong
-	GROUP BY p.source_id, p.chunk_id ORDER BY sum(t.weight * p.weight / (p.weight + $7)) DESC, p.chunk_id LIMIT $8
+	GROUP BY p.source_id, p.chunk_id ORDER BY sum(t.weight * p.weight / (p.weight + $8)) DESC, p.chunk_id LIMIT $9
 )
-SELECT c.chunk_id, sum(t.weight * p.weight / (p.weight + $7)) FROM chosen c JOIN terms t USING (source_id) JOIN knowledge_postings p USING (source_id, lexeme, chunk_id)
+SELECT c.chunk_id, sum(t.weight * p.weight / (p.weight + $8)) FROM chosen c JOIN terms t USING (source_id) JOIN knowledge_postings p USING (source_id, lexeme, chunk_id)
 GROUP BY c.chunk_id ORDER BY 2 DESC, 1`
 
 // byWords ranks passages by the terms that they have.
@@ -286,7 +287,7 @@ func (s *search) byWords(ctx context.Context) ([]hit, error) {
 	if len(lexemes) == 0 {
 		return nil, nil
 	}
-	rows, err := s.Pool.Query(ctx, byWords, s.query.Account, s.query.ToolID, languages, lexemes, weights, strong, saturation, candidates)
+	rows, err := s.Pool.Query(ctx, byWords, s.query.Account, s.query.ToolID, s.query.Shared, languages, lexemes, weights, strong, saturation, candidates)
 	if err != nil {
 		return nil, err
 	}
@@ -332,8 +333,8 @@ func fuse(has float64, words, meaning []hit) []hit {
 }
 
 const showChunks = `SELECT f.place, d.title, c.heading, c.text, c.url, c.source_path, c.breadcrumbs, c.summary, c.has_code, c.code_langs, s.title, c.document_id
-FROM unnest($3::bigint[]) WITH ORDINALITY AS f (id, place) JOIN knowledge_chunks c USING (id) JOIN knowledge_documents d ON d.id = c.document_id JOIN knowledge_sources s ON s.id = c.source_id, ` + namesOf + `
-WHERE ` + readable + ` AND ($2 = '' OR s.tool_id = $2) ORDER BY f.place`
+FROM unnest($4::bigint[]) WITH ORDINALITY AS f (id, place) JOIN knowledge_chunks c USING (id) JOIN knowledge_documents d ON d.id = c.document_id JOIN knowledge_sources s ON s.id = c.source_id, ` + namesOf + `
+WHERE ` + scope + ` ORDER BY f.place`
 
 // show reads the passages that were found, the best one of each section.
 func (s *search) show(ctx context.Context, found []hit, has float64) error {
@@ -342,7 +343,7 @@ func (s *search) show(ctx context.Context, found []hit, has float64) error {
 	for i, h := range found {
 		ids[i] = h.id
 	}
-	rows, err := s.Pool.Query(ctx, showChunks, s.query.Account, s.query.ToolID, ids)
+	rows, err := s.Pool.Query(ctx, showChunks, s.query.Account, s.query.ToolID, s.query.Shared, ids)
 	if err != nil {
 		return err
 	}

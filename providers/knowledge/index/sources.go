@@ -15,6 +15,10 @@ import (
 const readable = `(s.access = 'public' OR $1 <> '' AND (s.access = 'house' OR s.owner::text = $1 OR s.readers && names.own
 	OR EXISTS (SELECT FROM knowledge_groups g WHERE g.name = ANY (s.readers) AND g.member = ANY (names.own))))`
 
+// scope is what a search looks at: what the asker may read, with a tool's id $2 only its source, and where others read the answer ($3) only what
+// is everybody's.
+const scope = readable + ` AND ($2 = '' OR s.tool_id = $2) AND NOT ($3 AND s.access = 'listed')`
+
 // namesOf are the names that the account $1 may stand under in a list of readers.
 const namesOf = `(SELECT array_append(array_agg(platform || ':' || external_id), $1) AS own FROM user_identities WHERE user_id::text = $1) AS names`
 
@@ -25,10 +29,14 @@ func scanSource(row pgx.CollectableRow) (s Source, err error) {
 	return s, err
 }
 
-// Sources gives those that an account may read, by name; with a tool's id, that one alone, if it is among them.
-func (x *Index) Sources(ctx context.Context, account, toolID string) ([]Source, error) {
+// Sources gives those that an account may read, by name.
+func (x *Index) Sources(ctx context.Context, account string) ([]Source, error) {
+	return x.readable(ctx, account, "", false)
+}
+
+func (x *Index) readable(ctx context.Context, account, toolID string, shared bool) ([]Source, error) {
 	rows, err := x.Pool.Query(ctx, `SELECT `+sourceColumns+` FROM knowledge_sources s, `+namesOf+`
-		WHERE `+readable+` AND ($2 = '' OR s.tool_id = $2) ORDER BY lower(s.name), s.id`, account, toolID)
+		WHERE `+scope+` ORDER BY lower(s.name), s.id`, account, toolID, shared)
 	if err != nil {
 		return nil, fmt.Errorf("read the sources of knowledge: %w", err)
 	}
@@ -89,6 +97,35 @@ func (x *Index) Remove(ctx context.Context, id int64) error {
 // SetProblem notes why a source could not be read; empty: it could.
 func (x *Index) SetProblem(ctx context.Context, id int64, problem string) error {
 	if _, err := x.Pool.Exec(ctx, `UPDATE knowledge_sources SET problem = $2 WHERE id = $1`, id, problem); err != nil {
+		return fmt.Errorf("note what is wrong with a source of knowledge: %w", err)
+	}
+	return nil
+}
+
+// Due gives the sources that were added and are to be read: sites each time, uploads until they were.
+func (x *Index) Due(ctx context.Context) ([]Source, error) {
+	rows, err := x.Pool.Query(ctx, `SELECT `+sourceColumns+` FROM knowledge_sources s WHERE s.origin = 'site' OR s.origin = 'upload' AND s.refreshed_at IS NULL ORDER BY s.id`)
+	if err != nil {
+		return nil, fmt.Errorf("read the sources of knowledge: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, scanSource)
+	if err != nil {
+		return nil, fmt.Errorf("read the sources of knowledge: %w", err)
+	}
+	return list, nil
+}
+
+// Unread has an upload read again.
+func (x *Index) Unread(ctx context.Context, id int64) error {
+	if _, err := x.Pool.Exec(ctx, `UPDATE knowledge_sources SET refreshed_at = NULL, problem = '' WHERE id = $1`, id); err != nil {
+		return fmt.Errorf("have a source of knowledge read: %w", err)
+	}
+	return nil
+}
+
+// Failed notes why a source could not be read; an upload is not tried again.
+func (x *Index) Failed(ctx context.Context, id int64, problem string) error {
+	if _, err := x.Pool.Exec(ctx, `UPDATE knowledge_sources SET refreshed_at = now(), problem = $2 WHERE id = $1`, id, problem); err != nil {
 		return fmt.Errorf("note what is wrong with a source of knowledge: %w", err)
 	}
 	return nil

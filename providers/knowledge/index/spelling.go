@@ -17,7 +17,7 @@ const (
 )
 
 const alike = `SELECT t.lexeme, l.chunks, count(*) FROM knowledge_trigrams t JOIN knowledge_lexemes l USING (source_id, lexeme) JOIN knowledge_sources s ON s.id = t.source_id, ` + namesOf + `
-WHERE ` + readable + ` AND ($2 = '' OR s.tool_id = $2) AND s.language = $3 AND t.trigram = ANY ($4) AND l.chunks > 0 AND length(t.lexeme) BETWEEN $5 AND $6
+WHERE ` + scope + ` AND s.language = $4 AND t.trigram = ANY ($5) AND l.chunks > 0 AND length(t.lexeme) BETWEEN $6 AND $7
 GROUP BY t.source_id, t.lexeme, l.chunks`
 
 // correct adds, for each word that no passage has and that is none of the language's, those that are written alike.
@@ -49,7 +49,7 @@ func (s *search) isWord(t term) bool {
 // alike gives the words that are written most like one.
 func (s *search) alike(ctx context.Context, t term) ([]term, error) {
 	parts, letters := trigrams(t.lexeme), len([]rune(t.lexeme))
-	rows, err := s.Pool.Query(ctx, alike, s.query.Account, s.query.ToolID, t.language, parts, letters-2, letters+2)
+	rows, err := s.Pool.Query(ctx, alike, s.query.Account, s.query.ToolID, s.query.Shared, t.language, parts, letters-2, letters+2)
 	if err != nil {
 		return nil, err
 	}

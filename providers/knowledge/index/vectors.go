@@ -25,15 +25,26 @@ type vectors struct {
 
 // embed gives the pending chunks their vectors. Where that fails they are kept without, for a later refresh.
 func (r *refresh) embed(ctx context.Context) error {
-	if r.Embedder == nil || r.noVectors {
-		return ctx.Err()
+	for i := range r.pending {
+		if r.noVectors {
+			break
+		}
+		if err := Embed(ctx, r.Embedder, r.pending[i].Chunks); err != nil {
+			r.embedFailed(err)
+		}
+	}
+	return ctx.Err()
+}
+
+// Embed gives those chunks their vectors that have none; without an embedder it does nothing.
+func Embed(ctx context.Context, e Embedder, chunks []Chunk) error {
+	if e == nil {
+		return nil
 	}
 	var missing []*Chunk
-	for i := range r.pending {
-		for j := range r.pending[i].Chunks {
-			if c := &r.pending[i].Chunks[j]; c.Embedding == nil {
-				missing = append(missing, c)
-			}
+	for i := range chunks {
+		if chunks[i].Embedding == nil {
+			missing = append(missing, &chunks[i])
 		}
 	}
 	for part := range slices.Chunk(missing, embedBatch) {
@@ -41,10 +52,9 @@ func (r *refresh) embed(ctx context.Context) error {
 		for i, c := range part {
 			texts[i] = meaningOf(c.Breadcrumbs, c.Text)
 		}
-		found, err := r.Embedder.Embed(ctx, texts)
+		found, err := e.Embed(ctx, texts)
 		if err != nil {
-			r.embedFailed(err)
-			return ctx.Err()
+			return err
 		}
 		for i, v := range found {
 			part[i].Embedding = v

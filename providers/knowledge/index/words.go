@@ -140,6 +140,17 @@ func Configuration(language string) string {
 	return ""
 }
 
+// LanguageCode is the code (BCP 47) of the language of a text search configuration; "" where it is of none.
+func LanguageCode(configuration string) string {
+	codes := []string{""}
+	for code, name := range configurations {
+		if name == configuration {
+			codes = append(codes, code)
+		}
+	}
+	return slices.Max(codes)
+}
+
 const sampleWords = 400 // by which the language of a source is told
 
 // findLanguage tells the language of a source by its first documents.
