@@ -26,9 +26,18 @@ type Wanted struct {
 	Description string
 	URL         string // of a site, or its sitemap
 	Upload      string // the reference of an uploaded file: a document, or a zip of documents
+	Filename    string // of the upload; empty: its content tells what it is
 	Owner       string // account; empty: it is the house's
 	Access      Access // of the house's
 	Uploader    string // account whose upload it is
+}
+
+// address is the upload with its name.
+func (w Wanted) address() string {
+	if w.Filename == "" {
+		return w.Upload
+	}
+	return w.Upload + "/" + path.Base(w.Filename)
 }
 
 // mostOwn is how many sources a person can have.
@@ -41,7 +50,7 @@ func (p *Provider) Add(ctx context.Context, w Wanted) (index.Source, error) {
 		Origin: index.OriginSite, Address: w.URL, Access: w.Access.Level, Readers: w.Access.Readers,
 	}
 	if w.Upload != "" {
-		s.Origin, s.Address = index.OriginUpload, w.Upload
+		s.Origin, s.Address = index.OriginUpload, w.address()
 	}
 	if w.Owner != "" {
 		s.ToolID, s.Access, s.Readers = toolID(w.Name+"-"+w.Owner[:min(8, len(w.Owner))]), index.AccessListed, nil
@@ -79,7 +88,7 @@ func (p *Provider) checkWanted(ctx context.Context, w Wanted) error {
 		if err := outbound.Check(ctx, p.cfg.Guard, w.URL); err != nil {
 			return wrong("url", "%v", err)
 		}
-	} else if _, _, err := p.upload(ctx, w.Uploader, w.Upload); err != nil {
+	} else if _, _, err := p.upload(ctx, w.Uploader, w.address()); err != nil {
 		return wrong("upload", "%v", err)
 	}
 	if w.Owner == "" {
@@ -186,6 +195,9 @@ func (p *Provider) upload(ctx context.Context, account, ref string) (name string
 		return "", nil, err
 	}
 	defer content.Close()
+	if ending := endings[strings.Split(info.MIMEType, ";")[0]]; path.Ext(info.Name) == "" && ending != "" {
+		info.Name += ending
+	}
 	if !document.Supported(info.Name) && !strings.EqualFold(path.Ext(info.Name), ".zip") {
 		return "", nil, fmt.Errorf("%q: %w; expected .md, .html, .njk, .txt, .pdf, .docx, or a .zip of them", info.Name, document.ErrUnsupported)
 	}
@@ -197,3 +209,9 @@ func (p *Provider) upload(ctx context.Context, account, ref string) (name string
 }
 
 const maxUpload = 128 << 20
+
+// endings are those of the kinds of files, by what their content shows.
+var endings = map[string]string{
+	"application/pdf": ".pdf", "text/html": ".html", "text/plain": ".md", "text/markdown": ".md", "application/zip": ".zip",
+	"application/vnd.openxmlformats-officedocument.wordprocessingml.document": ".docx",
+}
