@@ -68,13 +68,18 @@ var sourceName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
 
 // readDefinition reads what a folder says it is; called is its own name.
 func readDefinition(files fs.FS, called string) (Definition, error) {
-	d := Definition{Access: Access{Level: index.AccessHouse}}
+	var d Definition
 	text, err := fs.ReadFile(files, sourceFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return d, err
 	}
-	if err := yaml.UnmarshalWithOptions(text, &d, yaml.Strict()); err != nil && len(text) > 0 {
-		return d, fmt.Errorf("%s: %w", sourceFile, err)
+	if len(text) > 0 {
+		if err := yaml.UnmarshalWithOptions(text, &d, yaml.Strict()); err != nil {
+			return d, fmt.Errorf("%s: %w", sourceFile, err)
+		}
+	}
+	if d.Access.Level == "" {
+		d.Access.Level = index.AccessHouse
 	}
 	if d.Name == "" {
 		d.Name = nameOf(called)
