@@ -54,7 +54,7 @@ CREATE TABLE knowledge_chunks (
     breadcrumbs text[] NOT NULL,
     has_code    boolean NOT NULL,
     code_langs  text[] NOT NULL,
-    embedding   bytea, -- 32-bit floats, little-endian, of length 1
+    embedding   bytea, -- 32-bit floats, little-endian, of length 1; empty: the text means nothing to its model
     words       tsvector NOT NULL -- the heading with weight A, the headings above and the text without
 );
 CREATE INDEX knowledge_chunks_of_document ON knowledge_chunks (document_id);
@@ -75,7 +75,7 @@ CREATE TABLE knowledge_lexemes (
     source_id bigint NOT NULL REFERENCES knowledge_sources (id) ON DELETE CASCADE,
     lexeme    text COLLATE "C" NOT NULL,
     chunks    integer NOT NULL,
-    PRIMARY KEY (source_id, lexeme) INCLUDE (chunks)
+    PRIMARY KEY (source_id, lexeme)
 );
 
 -- The parts of three letters of each lexeme, which find what a misspelt word means. The extension pg_trgm is not everywhere, and

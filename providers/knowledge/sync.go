@@ -128,9 +128,6 @@ func (p *Provider) refresh(ctx context.Context, s index.Source, items iter.Seq2[
 	if err != nil {
 		return 0, false, err
 	}
-	if s.Language == "" {
-		s.Language = before.Language // as it was found out
-	}
 	if s.ID, err = p.cfg.Index.Save(ctx, s); err != nil {
 		return 0, false, fmt.Errorf("%s: %w", s.Name, err)
 	}

@@ -16,7 +16,10 @@ import (
 )
 
 // batchChunks is how many chunks are written in one transaction, at least.
-const batchChunks = 500
+const batchChunks = 2000
+
+// manyChunks are so many that the database is told at once; it notices fewer by itself in time.
+const manyChunks = 500
 
 // form changes when chunks or words are made in another way, so that all is made anew.
 const form = 1
@@ -57,8 +60,10 @@ type refresh struct {
 	before  map[string][]byte // hashes by path
 	pending []written
 	chunks  int // in pending
+	wrote   int // chunks
 	done    Change
 
+	anew      bool // all is written again
 	noVectors bool // the embedder is away
 	filled    bool // vectors were added to chunks that had none
 }
@@ -97,6 +102,8 @@ func (r *refresh) run(ctx context.Context, items iter.Seq2[Item, error]) error {
 		if err := r.sweep(ctx); err != nil {
 			return err
 		}
+	}
+	if r.wrote >= manyChunks {
 		// Without it a search reads the table beside the index, and plans by what was there before.
 		if _, err := r.Pool.Exec(ctx, `VACUUM (ANALYZE) knowledge_postings, knowledge_lexemes, knowledge_trigrams, knowledge_chunks`); err != nil {
 			return err
@@ -116,9 +123,20 @@ func (r *refresh) sweep(ctx context.Context) error {
 	return err
 }
 
-// known reads which documents there are.
+// known reads which documents there are, and how they were made.
 func (r *refresh) known(ctx context.Context) error {
 	r.before = map[string][]byte{}
+	var language string
+	var chunks int
+	err := r.Pool.QueryRow(ctx, `SELECT language, embeddings, chunks FROM knowledge_sources WHERE id = $1`, r.source.ID).Scan(&language, &r.source.embeddings, &chunks)
+	switch {
+	case err != nil:
+		return err
+	case r.source.Language == "" && chunks > 0:
+		r.source.Language = language
+	case r.source.Language != language:
+		r.anew = true
+	}
 	rows, err := r.Pool.Query(ctx, `SELECT path, hash FROM knowledge_documents WHERE source_id = $1`, r.source.ID)
 	if err != nil {
 		return err
@@ -134,8 +152,8 @@ func (r *refresh) known(ctx context.Context) error {
 
 // take reads an item if it is new.
 func (r *refresh) take(ctx context.Context, item Item) error {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s %x", form, r.source.Language, item.Hash))
-	if bytes.Equal(r.before[item.Path], sum[:]) {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %x", form, item.Hash))
+	if !r.anew && bytes.Equal(r.before[item.Path], sum[:]) {
 		r.done.Kept++
 		return nil
 	}
@@ -203,6 +221,7 @@ func (r *refresh) flush(ctx context.Context) error {
 		return r.count(ctx, tx)
 	})
 	r.done.Written += len(r.pending)
+	r.wrote += r.chunks
 	r.pending, r.chunks = nil, 0
 	return err
 }
@@ -239,9 +258,9 @@ const insertChunks = `WITH new AS (
 	RETURNING id, words
 ), posted AS (
 	INSERT INTO knowledge_postings (source_id, lexeme, chunk_id, weight)
-	SELECT $1, w.lexeme, new.id, (SELECT sum(CASE f WHEN 'A' THEN $16::real ELSE 1 END) FROM unnest(w.weights) f)
+	SELECT $1, w.lexeme, new.id, (cardinality(w.weights) + ($16::real - 1) * cardinality(array_positions(w.weights, 'A')))
 		/ (1 - $17::real + $17::real * length(new.words) / $18::real)
-	FROM new, unnest(new.words) AS w
+	FROM new, unnest(new.words) AS w ORDER BY w.lexeme, new.id
 	RETURNING lexeme
 )
 INSERT INTO knowledge_lexemes AS l (source_id, lexeme, chunks)

@@ -21,9 +21,9 @@ const (
 	lengthShare   = 0.8  // b of BM25: how much the length of a passage counts
 	usualLength   = 50.0 // of a passage, in different words
 	saturation    = 1.5  // k1 of BM25: how soon a word counts no more when it is repeated
-	candidates    = 100  // passages that are looked at closely
+	candidates    = 60   // passages that are looked at closely
 	// mostPostings bounds what is read to find candidates: the most frequent words of a long question then only count in these.
-	mostPostings = 20_000
+	mostPostings = 8_000
 	// weighty words of a question are what a passage is measured by: none has all of a long one's.
 	weighty = 4
 )
@@ -86,6 +86,7 @@ type search struct {
 	query   Query
 	sources []Source
 	terms   []term
+	more    []term  // that stand for misspelt ones
 	whole   float64 // the score of a passage that has all weighty words of the question, as often as counts
 	answer  Answer
 }
@@ -261,14 +262,16 @@ const byWords = `WITH mine AS MATERIALIZED (
 ), terms AS MATERIALIZED (
 	SELECT mine.id AS source_id, t.lexeme, t.weight, t.strong FROM mine JOIN unnest($4::text[], $5::text[], $6::float8[], $7::boolean[]) AS t (language, lexeme, weight, strong) USING (language)
 ), chosen AS MATERIALIZED (
-	SELECT p.source_id, p.chunk_id FROM terms t JOIN knowledge_postings p USING (source_id, lexeme) WHERE t.strong
-	GROUP BY p.source_id, p.chunk_id ORDER BY sum(t.weight * p.weight / (p.weight + $8)) DESC, p.chunk_id LIMIT $9
+	SELECT p.source_id, p.chunk_id, sum(t.weight * p.weight / (p.weight + $8)) AS score FROM terms t JOIN knowledge_postings p USING (source_id, lexeme) WHERE t.strong
+	GROUP BY p.source_id, p.chunk_id ORDER BY 3 DESC, p.chunk_id LIMIT $9
 )
-SELECT c.chunk_id, sum(t.weight * p.weight / (p.weight + $8)) FROM chosen c JOIN terms t USING (source_id) JOIN knowledge_postings p USING (source_id, lexeme, chunk_id)
-GROUP BY c.chunk_id ORDER BY 2 DESC, 1`
+SELECT c.chunk_id, c.score + coalesce((SELECT sum(t.weight * p.weight / (p.weight + $8)) FROM terms t JOIN knowledge_postings p USING (source_id, lexeme)
+	WHERE NOT t.strong AND t.source_id = c.source_id AND p.chunk_id = c.chunk_id), 0)
+FROM chosen c ORDER BY 2 DESC, 1`
 
 // byWords ranks passages by the terms that they have.
 func (s *search) byWords(ctx context.Context) ([]hit, error) {
+	s.terms = append(s.terms, s.more...)
 	slices.SortFunc(s.terms, func(a, b term) int {
 		return cmp.Or(cmp.Compare(b.idf*b.share, a.idf*a.share), cmp.Compare(a.lexeme, b.lexeme), cmp.Compare(a.language, b.language))
 	})

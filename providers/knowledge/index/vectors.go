@@ -57,7 +57,7 @@ func Embed(ctx context.Context, e Embedder, chunks []Chunk) error {
 			return err
 		}
 		for i, v := range found {
-			part[i].Embedding = v
+			part[i].Embedding = append([]float32{}, v...) // not nil: there is none
 		}
 	}
 	return nil
@@ -95,7 +95,7 @@ func (r *refresh) fill(ctx context.Context) error {
 		after = last
 	}
 	_, err := r.Pool.Exec(ctx, `UPDATE knowledge_sources s SET embeddings = $2, version = version + 1,
-		dimension = coalesce((SELECT length(embedding) / 4 FROM knowledge_chunks WHERE source_id = s.id AND embedding IS NOT NULL LIMIT 1), 0)
+		dimension = coalesce((SELECT length(embedding) / 4 FROM knowledge_chunks WHERE source_id = s.id AND embedding <> '' LIMIT 1), 0)
 		WHERE id = $1 AND ($3 OR embeddings <> $2)`, r.source.ID, model, r.done.Changed() || r.filled)
 	return err
 }
@@ -125,8 +125,8 @@ func (r *refresh) fillSome(ctx context.Context, after int64) (int64, error) {
 	}
 	stored := make([][]byte, len(found))
 	for i, v := range found {
-		stored[i] = packed(v)
-		r.filled = r.filled || v != nil
+		stored[i] = packed(append([]float32{}, v...))
+		r.filled = r.filled || len(v) > 0
 	}
 	_, err = r.Pool.Exec(ctx, `UPDATE knowledge_chunks c SET embedding = n.embedding FROM unnest($1::bigint[], $2::bytea[]) AS n (id, embedding)
 		WHERE c.id = n.id AND n.embedding IS NOT NULL`, ids, stored)
@@ -195,7 +195,7 @@ func (x *Index) vectorsOf(ctx context.Context, s Source) (vectors, error) {
 	if known && v.version == s.version {
 		return v, nil
 	}
-	rows, err := x.Pool.Query(ctx, `SELECT id, embedding FROM knowledge_chunks WHERE source_id = $1 AND embedding IS NOT NULL ORDER BY id`, s.ID)
+	rows, err := x.Pool.Query(ctx, `SELECT id, embedding FROM knowledge_chunks WHERE source_id = $1 AND embedding <> '' ORDER BY id`, s.ID)
 	if err != nil {
 		return v, fmt.Errorf("read embeddings: %w", err)
 	}

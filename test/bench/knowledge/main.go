@@ -32,6 +32,7 @@ import (
 	"github.com/signalbox/signalbox/providers/knowledge/index"
 	"github.com/signalbox/signalbox/providers/knowledge/knowledgetest"
 	"github.com/signalbox/signalbox/providers/knowledge/wordvec"
+	"github.com/signalbox/signalbox/test/bench/meter"
 )
 
 type options struct {
@@ -158,16 +159,32 @@ func speed(ctx context.Context, pool *pgxpool.Pool, dir string, sections, search
 		return err
 	}
 	began := time.Now()
+	used, err := meter.CPU(ctx, pool)
+	if err != nil {
+		return err
+	}
 	if err := h.provider.Sync(ctx); err != nil {
 		return err
 	}
 	took := time.Since(began)
+	reading, err := meter.CPU(ctx, pool)
+	if err != nil {
+		return err
+	}
 	began = time.Now()
 	if err := h.provider.Sync(ctx); err != nil {
 		return err
 	}
 	again := time.Since(began)
+	before, err := meter.CPU(ctx, pool)
+	if err != nil {
+		return err
+	}
 	times, err := search(ctx, h, words, searches)
+	if err != nil {
+		return err
+	}
+	after, err := meter.CPU(ctx, pool)
 	if err != nil {
 		return err
 	}
@@ -184,8 +201,9 @@ func speed(ctx context.Context, pool *pgxpool.Pool, dir string, sections, search
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "%d sections in %d documents: read in %.1f s, %.0f sections/s; again with nothing new in %.2f s; search p50 %v, p95 %v, p99 %v, max %v\n",
-		sections, count, took.Seconds(), float64(sections)/took.Seconds(), again.Seconds(), at(.5), at(.95), at(.99), times[len(times)-1])
+	_, err = fmt.Fprintf(out, "%d sections in %d documents: read in %.1f s, %.0f sections/s (%.0f by processor time); again with nothing new in %.2f s; search p50 %v, p95 %v, p99 %v, max %v (%v of processor time)\n",
+		sections, count, took.Seconds(), float64(sections)/took.Seconds(), float64(sections)/(reading-used).Seconds(), again.Seconds(), at(.5), at(.95), at(.99), times[len(times)-1],
+		((after - before) / time.Duration(len(times))).Round(100*time.Microsecond))
 	return err
 }
 
