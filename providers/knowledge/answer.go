@@ -37,7 +37,7 @@ func (p *Provider) docs(ctx context.Context, c registry.Call) (registry.Result, 
 // named parts a question from the source that it names: by its own input, or by "in NAME" at the end.
 func (p *Provider) named(ctx context.Context, c registry.Call) (question, toolID string, err error) {
 	question, wanted := text(c, "question"), text(c, "source")
-	if at := strings.LastIndex(question, " in "); wanted == "" && at < 0 {
+	if wanted == "" && !strings.Contains(strings.ToLower(question), " in ") {
 		return question, "", nil
 	}
 	sources, err := p.cfg.Index.Sources(ctx, c.UserID)
@@ -45,6 +45,9 @@ func (p *Provider) named(ctx context.Context, c registry.Call) (question, toolID
 		return "", "", failure(c, err)
 	}
 	for _, s := range sources {
+		if c.Context.Shared && s.Access == index.AccessListed {
+			continue // others need not know that it is there
+		}
 		for _, name := range []string{s.Name, s.Title, s.ToolID} {
 			if strings.EqualFold(wanted, name) {
 				return question, s.ToolID, nil

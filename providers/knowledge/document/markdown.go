@@ -17,7 +17,7 @@ func readMarkdown(data []byte) (Document, error) {
 		return d, fmt.Errorf("has %d bytes of text, more than %d", len(body), maxText)
 	}
 	m := goldmark.New(
-		goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()),
+		goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID(), parser.WithHeadingAttribute()),
 		goldmark.WithRendererOptions(html.WithUnsafe()), // what is in HTML there is text, too
 	)
 	var page bytes.Buffer
