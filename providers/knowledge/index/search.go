@@ -20,7 +20,7 @@ const (
 	headingWeight = 2.0  // of a word in the heading, to one in the text or in a heading above
 	lengthShare   = 0.8  // b of BM25: how much the length of a passage counts
 	usualLength   = 50.0 // of a passage, in different words
-	saturation    = 1.5  // k1 of BM25: how soon a word counts no more when it is repeated
+	saturation    = 2.0  // k1 of BM25: how soon a word counts no more when it is repeated
 	candidates    = 60   // passages that are looked at closely
 	// mostPostings bounds what is read to find candidates: the most frequent words of a long question then only count in these.
 	mostPostings = 8_000

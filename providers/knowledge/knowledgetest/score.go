@@ -173,3 +173,14 @@ func FoundIn(a index.Answer) Found {
 	}
 	return found
 }
+
+// Below counts the scores that are below what all but a share of the others reach.
+func Below(scores, others []float64, share float64) (n int) {
+	others = slices.Sorted(slices.Values(others))
+	for _, s := range scores {
+		if s < others[int(share*float64(len(others)))] {
+			n++
+		}
+	}
+	return n
+}
