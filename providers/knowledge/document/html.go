@@ -87,7 +87,7 @@ func (p *page) walk(n *html.Node) {
 	case p.err != nil || slices.Contains(skipped, n.DataAtom) && n.Type == html.ElementNode:
 		return
 	case n.Type == html.TextNode:
-		p.write(collapse(n.Data))
+		p.write(p.collapsed(n.Data))
 		return
 	case n.Type != html.ElementNode:
 		p.children(n)
@@ -124,13 +124,10 @@ func (p *page) children(n *html.Node) {
 	}
 }
 
-// write adds to the text of the last section. A blank at the begin of a line is none.
+// write adds to the text of the last section.
 func (p *page) write(text string) {
 	if p.size += len(text); p.size > maxText {
 		p.err = fmt.Errorf("has more than %d bytes of text", maxText)
-		return
-	}
-	if so := p.text.String(); text == " " && (so == "" || strings.HasSuffix(so, "\n") || strings.HasSuffix(so, " ")) {
 		return
 	}
 	p.text.WriteString(text)
@@ -216,5 +213,11 @@ func textOf(n *html.Node) string {
 
 var blanks = regexp.MustCompile(`[ \t\r\n]+`)
 
-// collapse is a text as HTML shows it: all white space is one blank.
-func collapse(text string) string { return blanks.ReplaceAllString(text, " ") }
+// collapsed is a text as HTML shows it behind what is there: all white space is one blank, and none at the begin of a line.
+func (p *page) collapsed(text string) string {
+	text = blanks.ReplaceAllString(text, " ")
+	if so := p.text.String(); so == "" || strings.HasSuffix(so, "\n") || strings.HasSuffix(so, " ") {
+		return strings.TrimPrefix(text, " ")
+	}
+	return text
+}
