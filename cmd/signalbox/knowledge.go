@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/i18n"
@@ -17,6 +18,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/knowledgeapi"
 	"github.com/signalbox/signalbox/providers/knowledge"
+	"github.com/signalbox/signalbox/providers/knowledge/document"
 	"github.com/signalbox/signalbox/providers/knowledge/embeddings"
 	"github.com/signalbox/signalbox/providers/knowledge/index"
 	"github.com/signalbox/signalbox/providers/knowledge/wordvec"
@@ -57,10 +59,14 @@ func (a *app) newDocuments(guard *http.Client) (*documents, error) {
 	if err != nil {
 		return nil, err
 	}
+	reader, err := documentReader()
+	if err != nil {
+		return nil, err
+	}
 	d := &documents{again: make(chan struct{}, 1)}
 	d.Provider, err = knowledge.New(knowledge.Config{
 		Index: index.New(index.Config{Pool: a.db.pool, Embedder: embedder, Dictionary: words, Logger: a.log.With("component", "knowledge")}),
-		Texts: texts, Language: a.languageOf, Dir: a.cfg.KnowledgeDir, Files: splitList(a.cfg.KnowledgeFiles), Guard: guard, Upload: a.uploadOf,
+		Texts: texts, Reader: reader, Language: a.languageOf, Dir: a.cfg.KnowledgeDir, Files: splitList(a.cfg.KnowledgeFiles), Guard: guard, Upload: a.uploadOf,
 		Changed: func(ctx context.Context) {
 			if _, err := a.registry.Reload(ctx, knowledge.Service); err != nil && ctx.Err() == nil {
 				a.log.Warn("some tools of documents could not be loaded", "error", err)
@@ -80,6 +86,26 @@ func newEmbedder(c Config, words *wordvec.Table) (index.Embedder, error) {
 		return words, nil
 	}
 	return embeddings.New(embeddings.Config{URL: c.EmbeddingsURL, Model: c.EmbeddingsModel, Key: c.EmbeddingsAPIKey})
+}
+
+// documentReader reads PDF files by this program in a process of its own.
+func documentReader() (document.Reader, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return document.Reader{}, fmt.Errorf("reading PDF files: %w", err)
+	}
+	return document.Reader{Command: []string{program, "read-pdf"}}, nil
+}
+
+type readPDFCommand struct{}
+
+// mostMemory is what reading a PDF file may take, in bytes of addresses.
+const mostMemory = 4 << 30
+
+// Run reads a PDF file from stdin. The limit of memory is a second wall: where it can't be had, that of time remains.
+func (readPDFCommand) Run(e env) error {
+	_ = syscall.Setrlimit(syscall.RLIMIT_AS, &syscall.Rlimit{Cur: mostMemory, Max: mostMemory})
+	return document.Serve(os.Stdin, e.stdout)
 }
 
 func (a *app) languageOf(ctx context.Context, account string) string {
@@ -203,12 +229,16 @@ func (c buildKnowledge) Run(e env) error {
 	if err != nil {
 		return err
 	}
+	reader, err := documentReader()
+	if err != nil {
+		return err
+	}
 	file, err := os.Create(c.Out + ".new")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(file.Name())
-	built, err := knowledge.Build(e.ctx, file, c.Dir, embedder)
+	built, err := knowledge.Build(e.ctx, file, c.Dir, reader, embedder)
 	if err = errors.Join(err, file.Close()); err != nil {
 		return err
 	}

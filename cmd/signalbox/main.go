@@ -34,6 +34,7 @@ type cli struct {
 	Migrate   migrateCommand   `cmd:"" help:"Bring the database's schema up to date."`
 	Webhooks  webhooksCommand  `cmd:"" help:"List and replay the callbacks of services."`
 	Knowledge knowledgeCommand `cmd:"" help:"Build files of documents."`
+	ReadPDF   readPDFCommand   `cmd:"" name:"read-pdf" hidden:"" help:"Read one PDF file from stdin, for the program itself."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
 	Help      helpCommand      `cmd:"" help:"Explain a command, or all settings: help settings."`
 }
@@ -95,7 +96,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 }
 
 // withoutSettings are the commands that read no settings.
-var withoutSettings = []string{"engine", "convert", "version", "help"}
+var withoutSettings = []string{"engine", "convert", "read-pdf", "version", "help"}
 
 // unread refuses flags of settings that the command would not read.
 func unread(parsed *kong.Context) error {

@@ -82,7 +82,7 @@ func (p *Provider) checkWanted(ctx context.Context, w Wanted) error {
 		return wrong("url", "such sources can't be added here")
 	}
 	if w.URL != "" {
-		if _, err := newSite(p.cfg.Guard, w.URL); err != nil {
+		if _, err := newSite(p.cfg.Guard, p.cfg.Reader, w.URL); err != nil {
 			return wrong("url", "%v", err)
 		}
 		if err := outbound.Check(ctx, p.cfg.Guard, w.URL); err != nil {
@@ -166,7 +166,7 @@ func (p *Provider) readAdded(ctx context.Context) (changed bool, err error) {
 
 func (p *Provider) addedItems(ctx context.Context, s index.Source) (iter.Seq2[index.Item, error], error) {
 	if s.Origin == index.OriginSite {
-		at, err := newSite(p.cfg.Guard, s.Address)
+		at, err := newSite(p.cfg.Guard, p.cfg.Reader, s.Address)
 		return at.items(ctx), err
 	}
 	name, data, err := p.upload(ctx, s.Owner, s.Address)
@@ -178,12 +178,12 @@ func (p *Provider) addedItems(ctx context.Context, s index.Source) (iter.Seq2[in
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		return Definition{}.items(archive), nil
+		return Definition{}.items(archive, p.cfg.Reader), nil
 	}
 	sum := sha256.Sum256(data)
 	return func(yield func(index.Item, error) bool) {
-		yield(index.Item{Path: name, Hash: sum[:], Read: func(context.Context) (index.Document, error) {
-			return read(name, data, func(anchor string) string { return Definition{}.address(name, anchor) })
+		yield(index.Item{Path: name, Hash: sum[:], Read: func(ctx context.Context) (index.Document, error) {
+			return read(ctx, p.cfg.Reader, name, data, func(anchor string) string { return Definition{}.address(name, anchor) })
 		}}, nil)
 	}, nil
 }

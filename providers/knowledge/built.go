@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/signalbox/signalbox/providers/knowledge/document"
 	"github.com/signalbox/signalbox/providers/knowledge/index"
 )
 
@@ -57,7 +58,7 @@ type Built struct {
 
 // Build writes the documents of a folder or zip as one file that KNOWLEDGE_FILES takes (E39). With an embedder the passages have their vectors, too;
 // nil: they have none.
-func Build(ctx context.Context, w io.Writer, path string, embedder index.Embedder) (Built, error) {
+func Build(ctx context.Context, w io.Writer, path string, reader document.Reader, embedder index.Embedder) (Built, error) {
 	files, done, err := open(path)
 	if err != nil {
 		return Built{}, err
@@ -79,7 +80,7 @@ func Build(ctx context.Context, w io.Writer, path string, embedder index.Embedde
 	b := builder{done: Built{Name: d.Name}, sum: sha256.New(), embedder: embedder}
 	b.lines = json.NewEncoder(io.MultiWriter(packed, b.sum))
 	b.lines.SetEscapeHTML(false)
-	if err := b.write(ctx, d, d.items(files)); err != nil {
+	if err := b.write(ctx, d, d.items(files, reader)); err != nil {
 		return b.done, err
 	}
 	if err := json.NewEncoder(packed).Encode(builtEnd{hex.EncodeToString(b.sum.Sum(nil))}); err != nil {

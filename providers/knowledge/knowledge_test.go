@@ -26,6 +26,7 @@ import (
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/providers/knowledge"
+	"github.com/signalbox/signalbox/providers/knowledge/document"
 	"github.com/signalbox/signalbox/providers/knowledge/index"
 	"github.com/signalbox/signalbox/providers/knowledge/wordvec"
 	"github.com/signalbox/signalbox/registry"
@@ -349,7 +350,7 @@ func TestBuiltFiles(t *testing.T) {
 	build := func(e index.Embedder) []byte {
 		t.Helper()
 		var b bytes.Buffer
-		built, err := knowledge.Build(t.Context(), &b, folder, e)
+		built, err := knowledge.Build(t.Context(), &b, folder, document.Reader{}, e)
 		if err != nil || built.Documents != 2 || built.Chunks != 3 || len(built.Problems) != 1 {
 			t.Fatalf("%+v (%v)", built, err)
 		}

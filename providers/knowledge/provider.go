@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/signalbox/signalbox/internal/i18n"
+	"github.com/signalbox/signalbox/providers/knowledge/document"
 	"github.com/signalbox/signalbox/providers/knowledge/index"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -22,6 +23,8 @@ type Config struct {
 	Texts *i18n.Catalogue
 	// Language tells which one an account speaks (BCP 47); nil: nobody knows.
 	Language func(ctx context.Context, account string) string
+
+	Reader document.Reader // of files
 
 	Dir   string       // each folder and zip in it is a source; empty: none
 	Files []string     // built files

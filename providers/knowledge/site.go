@@ -41,17 +41,18 @@ type sitePage struct {
 
 // site reads the pages of a web site that its sitemap lists.
 type site struct {
-	guard *http.Client
-	root  *url.URL
-	turns *rate.Limiter
+	guard  *http.Client
+	reader document.Reader
+	root   *url.URL
+	turns  *rate.Limiter
 }
 
-func newSite(guard *http.Client, address string) (site, error) {
+func newSite(guard *http.Client, reader document.Reader, address string) (site, error) {
 	root, err := url.Parse(address)
 	if err != nil || root.Host == "" || root.Scheme != "https" && root.Scheme != "http" || root.User != nil {
 		return site{}, errors.New("expected the http:// or https:// address of a site, or of its sitemap")
 	}
-	return site{guard, root, rate.NewLimiter(pagesASecond, 1)}, nil
+	return site{guard, reader, root, rate.NewLimiter(pagesASecond, 1)}, nil
 }
 
 // pages lists what the sitemap has of the site's own host, below its address.
@@ -160,7 +161,7 @@ func (s site) item(ctx context.Context, page sitePage) (index.Item, error) {
 		if !document.Supported(name) {
 			name = strings.TrimSuffix(name, "/") + ".html"
 		}
-		return read(name, body, func(anchor string) string {
+		return read(ctx, s.reader, name, body, func(anchor string) string {
 			at := *u
 			at.Fragment = anchor
 			return at.String()

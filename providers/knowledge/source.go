@@ -148,7 +148,7 @@ const (
 )
 
 // items gives the documents of a folder or zip, in the order of their paths.
-func (d Definition) items(files fs.FS) iter.Seq2[index.Item, error] {
+func (d Definition) items(files fs.FS, reader document.Reader) iter.Seq2[index.Item, error] {
 	return func(yield func(index.Item, error) bool) {
 		count, size := 0, int64(0)
 		err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -163,7 +163,7 @@ func (d Definition) items(files fs.FS) iter.Seq2[index.Item, error] {
 			if count > maxFiles || size > maxBytes {
 				return fmt.Errorf("more than %d files or %d bytes: let include or exclude in %s choose", maxFiles, maxBytes, sourceFile)
 			}
-			item, err := d.item(files, name, info.Size())
+			item, err := d.item(files, name, info.Size(), reader)
 			if err == nil && !yield(item, nil) {
 				return fs.SkipAll
 			}
@@ -176,7 +176,7 @@ func (d Definition) items(files fs.FS) iter.Seq2[index.Item, error] {
 }
 
 // item reads a file's content, whose hash says whether it changed.
-func (d Definition) item(files fs.FS, name string, size int64) (index.Item, error) {
+func (d Definition) item(files fs.FS, name string, size int64, reader document.Reader) (index.Item, error) {
 	if size > document.MaxBytes {
 		return index.Item{Path: name, Hash: fmt.Append(nil, size), Read: func(context.Context) (index.Document, error) {
 			return index.Document{}, fmt.Errorf("%s: has %d bytes, more than %d", name, size, document.MaxBytes)
@@ -189,14 +189,14 @@ func (d Definition) item(files fs.FS, name string, size int64) (index.Item, erro
 	sum := sha256.New()
 	fmt.Fprintln(sum, d.URL)
 	sum.Write(data)
-	return index.Item{Path: name, Hash: sum.Sum(nil), Read: func(context.Context) (index.Document, error) {
-		return read(name, data, func(anchor string) string { return d.address(name, anchor) })
+	return index.Item{Path: name, Hash: sum.Sum(nil), Read: func(ctx context.Context) (index.Document, error) {
+		return read(ctx, reader, name, data, func(anchor string) string { return d.address(name, anchor) })
 	}}, nil
 }
 
 // read makes passages of a file; address is that of the place with an anchor.
-func read(name string, data []byte, address func(anchor string) string) (index.Document, error) {
-	d, err := document.Read(name, data)
+func read(ctx context.Context, reader document.Reader, name string, data []byte, address func(anchor string) string) (index.Document, error) {
+	d, err := reader.Read(ctx, name, data)
 	if err != nil {
 		return index.Document{}, err
 	}

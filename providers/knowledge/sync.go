@@ -112,7 +112,7 @@ func (p *Provider) syncFolder(ctx context.Context, path string) (id int64, chang
 	}
 	s := d.source()
 	s.Origin, s.Address = index.OriginFolder, base
-	return p.refresh(ctx, s, d.items(files))
+	return p.refresh(ctx, s, d.items(files, p.cfg.Reader))
 }
 
 // source is what a definition says of its source.

@@ -55,7 +55,8 @@ var readers = map[string]func(data []byte) (Document, error){
 // Supported tells by its name whether a file is of a kind that is read.
 func Supported(name string) bool { return readers[strings.ToLower(path.Ext(name))] != nil }
 
-// Read reads a file of a kind that its name's ending tells. A document without a title is named after the file.
+// Read reads a file of a kind that its name's ending tells, in this process: for PDF files of strangers there is Reader. A document without a title is named
+// after the file.
 func Read(name string, data []byte) (d Document, err error) {
 	read := readers[strings.ToLower(path.Ext(name))]
 	if read == nil {
@@ -64,16 +65,21 @@ func Read(name string, data []byte) (d Document, err error) {
 	if len(data) > MaxBytes {
 		return d, fmt.Errorf("%s: has %d bytes, more than %d", name, len(data), MaxBytes)
 	}
-	defer func() { // the readers of foreign formats give up in this way, too
-		if p := recover(); p != nil {
-			d, err = Document{}, fmt.Errorf("%s: can't be read: %v", name, p)
-		}
-	}()
-	if d, err = read(data); err != nil {
+	if d, err = guarded(read, data); err != nil {
 		return Document{}, fmt.Errorf("%s: %w", name, err)
 	}
 	d.tidy(name)
 	return d, nil
+}
+
+// guarded calls a reader: those of foreign formats give up by a panic, too.
+func guarded(read func(data []byte) (Document, error), data []byte) (d Document, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			d, err = Document{}, fmt.Errorf("can't be read: %v", p)
+		}
+	}()
+	return read(data)
 }
 
 // tidy makes texts that can be stored and shown, and names what has no name.
