@@ -31,15 +31,14 @@ type Source struct {
 
 // Wanted is a source to add. One of URL and Upload is given.
 type Wanted struct {
-	Name        string   `json:"name"`
-	Title       string   `json:"title"`
-	Description string   `json:"description"`
-	URL         string   `json:"url"`
-	Upload      string   `json:"upload"`   // the reference of an uploaded file
-	Filename    string   `json:"filename"` // its name, whose ending says what it is; empty: by its content
-	Access      Access   `json:"access"`
-	House       bool     `json:"-"` // by Access: it is the house's, not the caller's
-	Readers     []string `json:"-"`
+	Name        string `json:"name"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	URL         string `json:"url"`
+	Upload      string `json:"upload"`   // the reference of an uploaded file
+	Filename    string `json:"filename"` // its name, whose ending says what it is; empty: by its content
+	Access      Access `json:"access"`
+	House       bool   `json:"-"` // by Access: it is the house's, not the caller's
 }
 
 // Access is public, house, or a list of accounts, platform:id and groups; nothing or "me": it is the caller's own.
@@ -110,7 +109,7 @@ func (s server) add(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	account, _ := s.Caller(r.Context())
-	wanted.House, wanted.Readers = wanted.Access.Level != "", wanted.Access.Readers
+	wanted.House = wanted.Access.Level != ""
 	if wanted.House && !account.Operator {
 		problem(w, http.StatusForbidden, registry.CodeUnauthorized, "Only operators add sources for others; leave access out, and the source is your own.")
 		return
