@@ -102,9 +102,10 @@ func (x *Index) SetProblem(ctx context.Context, id int64, problem string) error 
 	return nil
 }
 
-// Due gives the sources that were added and are to be read: sites each time, uploads until they were.
+// Due gives the sources that were added and are to be read: those that were not yet, and sites after a day.
 func (x *Index) Due(ctx context.Context) ([]Source, error) {
-	rows, err := x.Pool.Query(ctx, `SELECT `+sourceColumns+` FROM knowledge_sources s WHERE s.origin = 'site' OR s.origin = 'upload' AND s.refreshed_at IS NULL ORDER BY s.id`)
+	rows, err := x.Pool.Query(ctx, `SELECT `+sourceColumns+` FROM knowledge_sources s WHERE s.origin IN ('site', 'upload')
+		AND (s.refreshed_at IS NULL OR s.origin = 'site' AND s.refreshed_at < now() - interval '20 hours') ORDER BY s.id`)
 	if err != nil {
 		return nil, fmt.Errorf("read the sources of knowledge: %w", err)
 	}
