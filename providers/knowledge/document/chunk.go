@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"strings"
 	"unicode/utf8"
 )
@@ -16,7 +17,7 @@ type Chunk struct {
 	Heading     string
 	Anchor      string
 	Summary     string   // its first sentences
-	Text        string   // may be empty where a section has only sections in it
+	Text        string   // of a section without any, the headings in it, or its own
 	Breadcrumbs []string // the document's title, and the headings above and this one
 	HasCode     bool
 	Languages   []string // of its code
@@ -43,7 +44,7 @@ func (d Document) Chunks() []Chunk {
 		}
 		text := s.Text
 		if text == "" {
-			text = d.below(i)
+			text = cmp.Or(d.below(i), s.Heading)
 		}
 		for _, part := range cut(text, chunkBytes) {
 			c := Chunk{Heading: s.Heading, Anchor: s.Anchor, Summary: shorten(oneLine(part), summaryBytes), Text: part, Breadcrumbs: crumbs, HasCode: s.Code, Languages: s.Languages}

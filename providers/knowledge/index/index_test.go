@@ -290,6 +290,20 @@ func TestLanguages(t *testing.T) {
 	}
 }
 
+func TestLanguageOfALittle(t *testing.T) {
+	t.Parallel()
+	b := setup(t, withWords(t))
+	b.refresh(b.source("garden", nil), [2]string{"notes", "Plant quinces in spring."})
+	if got := b.paths(index.Query{Text: "when to plant quinces", Account: "x"}); len(got) != 1 {
+		t.Errorf("a note of four words is not found: %v", got)
+	}
+	b.refresh(b.source("codes", nil), [2]string{"list", strings.Repeat("QX7 ZK9 WW3 ", 40)})
+	list, err := b.All(t.Context())
+	if err != nil || list[0].Language != "english" || list[1].Language != "simple" {
+		t.Errorf("%+v (%v)", list, err)
+	}
+}
+
 func TestPeople(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -22,7 +22,7 @@ const batchChunks = 2000
 const manyChunks = 500
 
 // form changes when chunks or words are made in another way, so that all is made anew.
-const form = 1
+const form = 2
 
 // Change says what a refresh did.
 type Change struct {

@@ -148,7 +148,7 @@ func (s *search) asked(ctx context.Context, has float64) (string, error) {
 	if has >= certain {
 		return usual, nil
 	}
-	language, err := s.languageOf(ctx, strings.Fields(s.query.Text), usual)
+	language, _, err := s.languageOf(ctx, strings.Fields(s.query.Text), usual)
 	if err == nil && language == usual && scriptOf(s.query.Text) != scriptOfLanguage(usual) {
 		language = "simple"
 	}

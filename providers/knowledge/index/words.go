@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -151,7 +152,11 @@ func LanguageCode(configuration string) string {
 	return slices.Max(codes)
 }
 
-const sampleWords = 400 // by which the language of a source is told
+const (
+	sampleWords = 400 // by which the language of a source is told
+	fewWords    = 40  // do not tell that it is none that is known
+	leastShare  = 20  // one word in so many is a stop word, at least, where the language is known
+)
 
 // findLanguage tells the language of a source by its first documents.
 func (r *refresh) findLanguage(ctx context.Context) error {
@@ -159,43 +164,29 @@ func (r *refresh) findLanguage(ctx context.Context) error {
 	for _, w := range r.pending {
 		for _, c := range w.Chunks {
 			words = append(words, strings.Fields(c.Text)...)
-			if len(words) > sampleWords {
-				words = words[:sampleWords]
-				break
-			}
+		}
+		if len(words) > sampleWords {
+			words = words[:sampleWords]
+			break
 		}
 	}
-	var err error
-	r.source.Language, err = r.languageOf(ctx, words, "simple")
+	language, n, err := r.languageOf(ctx, words, "english")
+	if len(words) >= fewWords && n*leastShare < len(words) {
+		language = "simple"
+	}
+	r.source.Language = language
 	return err
 }
 
-// languageOf is the configuration for whose language the most words are stop words, usual where that is not less than others.
-func (x *Index) languageOf(ctx context.Context, words []string, usual string) (string, error) {
-	names := []string{}
-	for _, name := range configurations {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+// languageOf is the configuration for whose language the most words are stop words, and how many; usual where no other has more.
+func (x *Index) languageOf(ctx context.Context, words []string, usual string) (language string, most int, err error) {
+	names := slices.Sorted(maps.Values(configurations))
 	rows, err := x.Pool.Query(ctx, `SELECT name, count(*) FROM unnest($1::text[]) name, unnest($2::text[]) word
-		WHERE ts_lexize((name || '_stem')::regdictionary, lower(word)) = '{}' GROUP BY name ORDER BY count(*) DESC, name`, slices.Compact(names), words)
+		WHERE ts_lexize((name || '_stem')::regdictionary, lower(word)) = '{}' GROUP BY name ORDER BY count(*) DESC, name <> $3, name LIMIT 1`, slices.Compact(names), words, usual)
 	if err != nil {
-		return "", err
+		return usual, 0, err
 	}
-	best, most, ofUsual := usual, 0, 0
-	var name string
-	var n int
-	_, err = pgx.ForEachRow(rows, []any{&name, &n}, func() error {
-		if n > most {
-			best, most = name, n
-		}
-		if name == usual {
-			ofUsual = n
-		}
-		return nil
-	})
-	if ofUsual == most {
-		best = usual
-	}
-	return best, err
+	language = usual
+	_, err = pgx.ForEachRow(rows, []any{&language, &most}, func() error { return nil })
+	return language, most, err
 }
