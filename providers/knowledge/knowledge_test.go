@@ -400,6 +400,19 @@ func TestBuiltFiles(t *testing.T) {
 			t.Error(said)
 		}
 	})
+	t.Run("it may take the place of the folder that it was built of, and of two at once the first counts", func(t *testing.T) {
+		h := newHouse(t, func(c *knowledge.Config) { c.Files = []string{file} })
+		h.write(map[string]string{"penpotUserGuide/a.md": "# Folder\nMedlars."})
+		if h.tools(); !strings.Contains(h.docs(h.account("ann", ""), "medlars"), "Medlars") || strings.Contains(h.docs("", "harvesting pears"), "autumn") {
+			t.Error("the file counts")
+		}
+		if err := os.RemoveAll(filepath.Join(h.dir, "penpotUserGuide")); err != nil {
+			t.Fatal(err)
+		}
+		if h.tools(); !strings.Contains(h.docs("", "harvesting pears"), "autumn") {
+			t.Error("the file does not count, although the folder is gone")
+		}
+	})
 	t.Run("E40 a damaged one disables its own tool only, wherever it is damaged", func(t *testing.T) {
 		h := newHouse(t, func(c *knowledge.Config) { c.Files, c.Dir = []string{file, damaged}, "" })
 		for name, data := range map[string][]byte{"cut": first[:len(first)-9], "half": first[:len(first)/2], "one bit": slices.Concat(first[:200], []byte{first[200] ^ 1}, first[201:]), "empty": {}, "text": []byte("no"), "missing": nil} {

@@ -38,8 +38,9 @@ type Config struct {
 
 // Provider is the loader and the caller of the tools.
 type Provider struct {
-	cfg Config
-	mu  sync.Mutex // one refresh at a time
+	cfg  Config
+	mu   sync.Mutex     // one refresh at a time
+	seen map[int64]bool // sources that the present Sync has read
 }
 
 var (

@@ -27,6 +27,7 @@ func (p *Provider) Sync(ctx context.Context) error {
 	defer p.mu.Unlock()
 	groups := p.syncGroups(ctx)
 	seen, changed := map[int64]bool{}, false
+	p.seen = seen
 	for _, origin := range []struct {
 		paths []string
 		take  func(ctx context.Context, path string) (id int64, changed bool, err error)
@@ -127,6 +128,9 @@ func (p *Provider) refresh(ctx context.Context, s index.Source, items iter.Seq2[
 	before, known, err := p.known(ctx, s)
 	if err != nil {
 		return 0, false, err
+	}
+	if known && p.seen[before.ID] {
+		return before.ID, false, fmt.Errorf("%s: %s is a source of this name, too: give one of them another in its %s", s.Address, before.Address, sourceFile)
 	}
 	if s.ID, err = p.cfg.Index.Save(ctx, s); err != nil {
 		return 0, false, fmt.Errorf("%s: %w", s.Name, err)

@@ -315,7 +315,7 @@ func TestPeople(t *testing.T) {
 	}
 	b.refresh(b.source("notes", own(ann)), [2]string{"a", "Something about quinces."})
 	b.refresh(b.source("notes", own(also)), [2]string{"b", "Something about quinces, too."})
-	if _, err := b.Save(t.Context(), index.Source{ToolID: "x", Name: "notes", Title: "x", Owner: ann, Origin: index.OriginSite, Access: index.AccessListed}); !errors.Is(err, index.ErrTaken) {
+	if _, err := b.Save(t.Context(), index.Source{ToolID: "x", Name: "notes", Title: "x", Owner: ann, Origin: index.OriginFolder, Access: index.AccessListed}); !errors.Is(err, index.ErrTaken) {
 		t.Errorf("a second source of one name, from elsewhere: %v", err)
 	}
 	tx := func(f func(tx pgx.Tx) error) {

@@ -60,8 +60,8 @@ func (x *Index) All(ctx context.Context) ([]Source, error) {
 	return list, nil
 }
 
-// Save adds a source, or changes what is said about the one of its name and owner, and gives its id. Its documents stay. ErrTaken: the
-// name belongs to a source of another origin, or the tool's id to another source.
+// Save adds a source, or changes what is said about the one of its name and owner, and gives its id. Its documents stay. ErrTaken: one that was added
+// has the name of a folder or built file, or the other way round, or the tool's id is another source's.
 func (x *Index) Save(ctx context.Context, s Source) (int64, error) {
 	conflict := `(lower(name)) WHERE owner IS NULL`
 	if s.Owner != "" {
@@ -73,8 +73,8 @@ func (x *Index) Save(ctx context.Context, s Source) (int64, error) {
 	var id int64
 	err := x.Pool.QueryRow(ctx, `INSERT INTO knowledge_sources AS s (tool_id, name, title, description, owner, origin, address, access, readers)
 		VALUES ($1, $2, $3, $4, nullif($5, '')::uuid, $6, $7, $8, $9)
-		ON CONFLICT `+conflict+` DO UPDATE SET title = $3, description = $4, address = $7, access = $8, readers = $9
-		WHERE s.origin = $6 RETURNING id`,
+		ON CONFLICT `+conflict+` DO UPDATE SET title = $3, description = $4, origin = $6, address = $7, access = $8, readers = $9
+		WHERE (s.origin IN ('folder', 'file')) = ($6 IN ('folder', 'file')) RETURNING id`,
 		s.ToolID, s.Name, s.Title, s.Description, s.Owner, s.Origin, s.Address, s.Access, s.Readers).Scan(&id)
 	var refused *pgconn.PgError
 	if errors.Is(err, pgx.ErrNoRows) || errors.As(err, &refused) && refused.Code == "23505" {
