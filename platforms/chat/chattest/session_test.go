@@ -17,6 +17,11 @@ func TestConversations(t *testing.T) {
 			t.Errorf("the sessions are %q, %q and %q", first.SessionID, second.SessionID, elsewhere.SessionID)
 		}
 	})
+	t.Run("a run is told whether others read its result", func(t *testing.T) {
+		if first.Shared || !elsewhere.Shared {
+			t.Errorf("in private %v, in a group %v", first.Shared, elsewhere.Shared)
+		}
+	})
 	t.Run("B16 B27 people type for themselves: no planner is named, and what changes something runs", func(t *testing.T) {
 		if first.PlannerProvider != "" || first.TraceID != "" || s.Call(0).UserID == "" {
 			t.Errorf("got %+v of %q", first, s.Call(0).UserID)
