@@ -19,7 +19,7 @@ import (
 // offered lists the tools that this person can be offered in this chat.
 func (t *turn) offered() []*registry.Tool {
 	return slices.DeleteFunc(slices.Clone(t.cfg.Tools.Snapshot().Offered(t.audience())), func(tool *registry.Tool) bool {
-		return isAdult(tool) && !t.adultsOnly()
+		return isAdult(tool) && !t.adultsOnly() || tool.Metadata["menu"] == false // it is there by name; another tool's command has it in it
 	})
 }
 

@@ -43,7 +43,7 @@ func sourceTool(s index.Source) registry.Tool {
 			{Name: "results", Type: "text", Description: "The passages, best first: a JSON array, perhaps empty. A score near 0 means that hardly anything of the question is there.", Schema: resultsSchema},
 			{Name: "hint", Type: "text", Description: "What to know about the answer, such as that nothing was found; mostly empty."},
 		},
-		Metadata: map[string]any{"ragContentFile": s.Address, "database": "knowledge_chunks", "instance": s.Name},
+		Metadata: map[string]any{"ragContentFile": s.Address, "database": "knowledge_chunks", "instance": s.Name, "menu": false}, // /docs has all sources in it
 	}
 	if alias := kebab(s.ToolID); alias != s.ToolID {
 		t.Aliases = []string{alias}

@@ -1,6 +1,9 @@
 package chattest
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestConversations(t *testing.T) {
 	t.Parallel()
@@ -27,4 +30,18 @@ func TestConversations(t *testing.T) {
 			t.Errorf("got %+v of %q", first, s.Call(0).UserID)
 		}
 	})
+}
+
+func TestToolsBesideTheMenu(t *testing.T) {
+	t.Parallel()
+	s, _ := newScene(t)
+	beside := tool("poem", "Poem")
+	beside.CommandName, beside.DisplayName, beside.Metadata = "", "Beside the menu", map[string]any{"menu": false}
+	s.set(PainterTool(), beside)
+	s.say("/help")
+	if m := s.AwaitText(s.room, "/settings", "/painter – Painter"); strings.Contains(m.Text, "Beside the menu") {
+		t.Errorf("/help says %s", m.Text)
+	}
+	s.say("/help poem")
+	s.AwaitText(s.room, "Beside the menu")
 }
