@@ -207,7 +207,7 @@ func (a *app) newKnowledgeAPI() http.Handler {
 }
 
 type knowledgeCommand struct {
-	Build buildKnowledge `cmd:"" help:"Write the documents of a folder or zip as one file, for KNOWLEDGE_FILES."`
+	Build buildKnowledge `cmd:"" help:"Write documents as one file, for KNOWLEDGE_FILES."`
 }
 
 type buildKnowledge struct {
