@@ -125,10 +125,10 @@ func (p *Provider) Remove(ctx context.Context, name, owner string) error {
 		return err
 	}
 	if !there {
-		return registry.Errorf(registry.CodeLost, "There is no source of this name.")
+		return registry.Errorf(registry.CodeLost, "there is no source of this name")
 	}
 	if s.Origin == index.OriginFolder || s.Origin == index.OriginFile {
-		return registry.Errorf(registry.CodeInvalidInput, "This source is a folder or file of the operator's; it goes when that does.")
+		return registry.Errorf(registry.CodeInvalidInput, "this source is a folder or file of the operator's; it goes when that does")
 	}
 	if err := p.cfg.Index.Remove(ctx, s.ID); err != nil {
 		return err

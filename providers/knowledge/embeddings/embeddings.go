@@ -3,13 +3,14 @@ package embeddings
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/internal/upstream"
-	"github.com/signalbox/signalbox/registry"
 )
 
 // Bounds of one request.
@@ -82,13 +83,13 @@ func (c *Client) Embed(ctx context.Context, texts []string) ([][]float32, error)
 	list := make([][]float32, len(texts))
 	for _, d := range said.Data {
 		if d.Index < 0 || d.Index >= len(list) || len(d.Embedding) == 0 || len(d.Embedding) != len(said.Data[0].Embedding) {
-			return nil, registry.Errorf(registry.CodeProvider, "the embeddings service gave vectors that do not fit what was asked")
+			return nil, errors.New("the embeddings service gave vectors that do not fit what was asked")
 		}
 		list[d.Index] = unit(d.Embedding)
 	}
 	for i, v := range list {
 		if v == nil {
-			return nil, registry.Errorf(registry.CodeProvider, "the embeddings service gave no usable vector for text %d of %d", i+1, len(list))
+			return nil, fmt.Errorf("the embeddings service gave no usable vector for text %d of %d", i+1, len(list))
 		}
 	}
 	return list, nil
