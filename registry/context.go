@@ -18,6 +18,8 @@ type CallContext struct {
 
 	Region     string `json:"region,omitempty"`     // where the person is at home: ISO 3166-1 in two capitals, see RegionOf
 	DeviceKind string `json:"deviceKind,omitempty"` // what the person asks with, see the Device constants
+
+	Shared bool `json:"shared,omitempty"` // others read what comes of it along with the person, as in a group
 }
 
 // What a person asks with. DeviceUnknown is a device of no kind we know; where no device is known at all, the kind

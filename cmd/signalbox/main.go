@@ -23,18 +23,20 @@ var version = "dev"
 type cli struct {
 	Settings
 
-	Up       upCommand       `cmd:"" default:"1" help:"Run everything: database, engine, page, chats (the default)."`
-	Inspect  inspectCommand  `cmd:"" help:"Show what tools files become, and what to mend in them."`
-	Convert  convertCommand  `cmd:"" help:"Print the prompt that a workflow becomes, as JSON."`
-	Engine   engineCommand   `cmd:"" help:"Run the CPU engine alone: a ComfyUI server without GPU."`
-	Flash    flashCommand    `cmd:"" help:"Write the registry to files, for deployment and documents."`
-	Doctor   doctorCommand   `cmd:"" help:"Check configuration, database, engines, tokens and folders."`
-	Grant    grantCommand    `cmd:"" help:"Give credit to an account."`
-	Access   accessCommand   `cmd:"" help:"Who may use the tools: people, chats, servers and roles."`
-	Migrate  migrateCommand  `cmd:"" help:"Bring the database's schema up to date."`
-	Webhooks webhooksCommand `cmd:"" help:"List and replay the callbacks of services."`
-	Version  versionCommand  `cmd:"" help:"Print the version."`
-	Help     helpCommand     `cmd:"" help:"Explain a command, or all settings: help settings."`
+	Up        upCommand        `cmd:"" default:"1" help:"Run everything: database, engine, page, chats (the default)."`
+	Inspect   inspectCommand   `cmd:"" help:"Show what tools files become, and what to mend in them."`
+	Convert   convertCommand   `cmd:"" help:"Print the prompt that a workflow becomes, as JSON."`
+	Engine    engineCommand    `cmd:"" help:"Run the CPU engine alone: a ComfyUI server without GPU."`
+	Flash     flashCommand     `cmd:"" help:"Write the registry to files, for deployment and documents."`
+	Doctor    doctorCommand    `cmd:"" help:"Check configuration, database, engines, tokens and folders."`
+	Grant     grantCommand     `cmd:"" help:"Give credit to an account."`
+	Access    accessCommand    `cmd:"" help:"Who may use the tools: people, chats, servers and roles."`
+	Migrate   migrateCommand   `cmd:"" help:"Bring the database's schema up to date."`
+	Webhooks  webhooksCommand  `cmd:"" help:"List and replay the callbacks of services."`
+	Knowledge knowledgeCommand `cmd:"" help:"Build files of documents."`
+	ReadPDF   readPDFCommand   `cmd:"" name:"read-pdf" hidden:"" help:"Read one PDF file from stdin, for the program itself."`
+	Version   versionCommand   `cmd:"" help:"Print the version."`
+	Help      helpCommand      `cmd:"" help:"Explain a command, or all settings: help settings."`
 }
 
 // env is what a command gets from its surroundings.
@@ -94,7 +96,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 }
 
 // withoutSettings are the commands that read no settings.
-var withoutSettings = []string{"engine", "convert", "version", "help"}
+var withoutSettings = []string{"engine", "convert", "read-pdf", "version", "help"}
 
 // unread refuses flags of settings that the command would not read.
 func unread(parsed *kong.Context) error {

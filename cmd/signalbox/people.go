@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web/webchat"
 	"github.com/signalbox/signalbox/registry/catalog"
 	runstore "github.com/signalbox/signalbox/runs/store"
+	"github.com/signalbox/signalbox/providers/knowledge/index"
 	"github.com/signalbox/signalbox/users"
 	"github.com/signalbox/signalbox/webhooks"
 )
@@ -40,6 +41,9 @@ func newUsers(db *database, ledger *billing.Ledger, c Config, change ...func(*us
 				return err
 			}
 			if err := webhooks.Forget(ctx, tx, accountID); err != nil {
+				return err
+			}
+			if err := index.Forget(ctx, tx, accountID); err != nil {
 				return err
 			}
 			if err := chatstore.Forget(ctx, tx, accountID); err != nil {
@@ -78,6 +82,9 @@ func mergeRooms(ctx context.Context, tx pgx.Tx, ledger *billing.Ledger, from, in
 		return err
 	}
 	if err := webhooks.Adopt(ctx, tx, from, into); err != nil {
+		return err
+	}
+	if err := index.Adopt(ctx, tx, from, into); err != nil {
 		return err
 	}
 	if err := chatstore.Adopt(ctx, tx, from, into); err != nil {

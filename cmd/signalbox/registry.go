@@ -131,7 +131,11 @@ func (a *app) registerToolMetrics() {
 	)
 }
 
-const sweepTimeout = 30 * time.Minute
+// How long jobs may take.
+const (
+	sweepTimeout = 30 * time.Minute
+	readTimeout  = 2 * time.Hour
+)
 
 // sweepFiles deletes the files of runs that are older than KEEP_RESULTS_DAYS, and those that nothing needs.
 func (a *app) sweepFiles(ctx context.Context) error {
@@ -170,6 +174,9 @@ func (a *app) registerFileMetrics() {
 func (a *app) startSchedules() error {
 	runner, err := schedule.New(a.db.pool, schedule.Config{Logger: a.log}, schedule.Job{
 		Name: "sync tools", Spec: a.cfg.SyncSchedule, Follow: a.reload,
+	}, schedule.Job{
+		Name: "read documents", Spec: "@daily", Timeout: readTimeout,
+		Do: func(ctx context.Context, _ pgx.Tx, _ time.Time) error { return a.knowledge.Sync(ctx) },
 	}, schedule.Job{
 		Name: "sweep files", Spec: "@hourly", Timeout: sweepTimeout,
 		Do: func(ctx context.Context, _ pgx.Tx, _ time.Time) error { return a.sweepFiles(ctx) },

@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/providers/comfydeploy"
 	"github.com/signalbox/signalbox/providers/httptools"
 	"github.com/signalbox/signalbox/providers/imagegen"
+	"github.com/signalbox/signalbox/providers/knowledge"
 	mcpservers "github.com/signalbox/signalbox/providers/mcp"
 	"github.com/signalbox/signalbox/providers/openapi"
 	"github.com/signalbox/signalbox/providers/remote"
@@ -91,6 +92,12 @@ func (a *app) newServices() ([]service, error) {
 		return nil, err
 	}
 	list := []service{calls(imagegen.Service, pictures), calls(remote.Service, a.remote)}
+	if a.db != nil {
+		if a.knowledge, err = a.newDocuments(guard); err != nil {
+			return nil, err
+		}
+		list = append(list, calls(knowledge.Service, a.knowledge.Provider))
+	}
 	if c.MCPServers != "" {
 		servers := a.newMCPServers(guard)
 		list = append(list, calls(mcpservers.Service, servers))

@@ -39,6 +39,11 @@ type ToolSettings struct {
 	OpenAPIAllow     string `name:"openapi-allow" env:"OPENAPI_ALLOW" placeholder:"ID,..." help:"Operations that are tools in documents that don't say so with x-orchet-tool: operationIds, * for any part."`
 	MCPServers       string `name:"mcp-servers" env:"MCP_SERVERS" placeholder:"FILE" help:"MCP servers whose tools are offered, as JSON in the form that MCP clients have (mcpServers), see docs/mcp.md."`
 	ToolManifest     string `name:"orchestrator-tool-manifest-path" env:"ORCHESTRATOR_TOOL_MANIFEST_PATH" placeholder:"FILE" help:"Tools behind HTTP endpoints of your own, as JSON: manifest, endpoint and staticHeaders of each, see examples/tools.json."`
+	KnowledgeDir     string `env:"KNOWLEDGE_DIR" placeholder:"DIR" help:"Folder of documents, watched for changes: each folder or zip in it is a source that /docs finds passages in, see docs/knowledge.md."`
+	KnowledgeFiles   string `env:"KNOWLEDGE_FILES" placeholder:"FILE,..." help:"Built files of documents (signalbox knowledge build), each a source."`
+	EmbeddingsURL    string `name:"embeddings-url" env:"EMBEDDINGS_URL" placeholder:"URL" help:"Service with OpenAI's API, with its version, that tells how near texts are in meaning, such as http://127.0.0.1:11434/v1. Empty: a table of English words that comes with the program does."`
+	EmbeddingsModel  string `env:"EMBEDDINGS_MODEL" placeholder:"NAME" help:"The model of EMBEDDINGS_URL, such as text-embedding-3-small."`
+	EmbeddingsAPIKey string `name:"embeddings-api-key" env:"EMBEDDINGS_API_KEY" placeholder:"KEY" help:"Key of EMBEDDINGS_URL, if it wants one."`
 	ToolsFile        string `env:"TOOLS_FILE" placeholder:"FILE" help:"Starts from this flashed registry (signalbox flash) instead of the live sources."`
 	SyncSchedule     string `env:"SYNC_SCHEDULE" default:"*/5 * * * *" help:"Cron expression: when all tool sources are read again."`
 }

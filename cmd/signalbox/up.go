@@ -93,6 +93,7 @@ type app struct {
 	documents *openapi.Tools // nil: none
 	services  []service
 	remote    *remote.Provider
+	knowledge *documents // nil: there is no database
 	registry  *catalog.Registry
 	history   *history.Store
 	watcher   *watch.Watcher
@@ -502,6 +503,7 @@ func linkKey(dataDir string) ([]byte, error) {
 func (a *app) keepInStep(context.Context) error {
 	a.background("engine health", a.fleet.Run)
 	a.background("folder watch", a.watcher.Run)
+	a.followDocuments()
 	return a.startSchedules()
 }
 

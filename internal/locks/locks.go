@@ -11,5 +11,6 @@ const (
 	Router     = `hashtextextended($1, 7003)` // the sign of life of a process that answers chats (platforms/chat/router)
 	Owner      = `hashtextextended($1, 7004)` // files of one owner with a limit are stored one after the other
 	Asset      = `hashtextextended($1, 7005)` // storing and deleting one asset
+	Knowledge  = `hashtextextended($1, 7020)` // reading one source of knowledge again
 	RemoteTool = `hashtextextended($1, 7006)` // registering one tool
 )

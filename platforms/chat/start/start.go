@@ -72,7 +72,7 @@ func Proceed(ctx context.Context, t *turn.Turn, d input.Draft) (turn.Outcome, er
 // callContext says for whom and where a run is asked for, as far as the platform tells.
 func callContext(t *turn.Turn) registry.CallContext {
 	return registry.CallContext{
-		SessionID: conversation(t), Region: cmp.Or(t.In.Region, registry.RegionOf(t.In.From.Language)), DeviceKind: t.In.DeviceKind,
+		SessionID: conversation(t), Region: cmp.Or(t.In.Region, registry.RegionOf(t.In.From.Language)), DeviceKind: t.In.DeviceKind, Shared: t.In.Chat.Kind != chat.ChatPrivate,
 	}
 }
 

@@ -1,0 +1,253 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/signalbox/signalbox/internal/assets"
+	"github.com/signalbox/signalbox/internal/i18n"
+	"github.com/signalbox/signalbox/internal/watch"
+	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/knowledgeapi"
+	"github.com/signalbox/signalbox/providers/knowledge"
+	"github.com/signalbox/signalbox/providers/knowledge/document"
+	"github.com/signalbox/signalbox/providers/knowledge/embeddings"
+	"github.com/signalbox/signalbox/providers/knowledge/index"
+	"github.com/signalbox/signalbox/providers/knowledge/wordvec"
+	"github.com/signalbox/signalbox/registry"
+)
+
+func (c *Config) checkKnowledge(p *problems) {
+	if c.KnowledgeDir != "" {
+		info, err := os.Stat(c.KnowledgeDir)
+		p.unless(err == nil && info.IsDir(), "KNOWLEDGE_DIR", c.KnowledgeDir, "a folder that exists")
+	}
+	if c.EmbeddingsURL != "" {
+		_, ok := httpURL(c.EmbeddingsURL)
+		p.unless(ok, "EMBEDDINGS_URL", redactURL(c.EmbeddingsURL), "an http:// or https:// address, such as http://127.0.0.1:11434/v1")
+		p.unless(c.EmbeddingsModel != "", "EMBEDDINGS_MODEL", "", "the name of a model, beside EMBEDDINGS_URL")
+	}
+	p.unless(fitsHeader(c.EmbeddingsAPIKey), "EMBEDDINGS_API_KEY", "(hidden)", "a key without spaces, as the service shows it")
+}
+
+// documents is the knowledge of the house, and what has it read again.
+type documents struct {
+	*knowledge.Provider
+	watcher *watch.Watcher // nil: there is no folder
+	again   chan struct{}
+}
+
+// newDocuments makes the tools of documents; their sources are read by followDocuments.
+func (a *app) newDocuments(guard *http.Client) (*documents, error) {
+	texts, err := i18n.Load()
+	if err != nil {
+		return nil, err
+	}
+	words, err := wordvec.New()
+	if err != nil {
+		return nil, err
+	}
+	embedder, err := newEmbedder(a.cfg, words)
+	if err != nil {
+		return nil, err
+	}
+	reader, err := documentReader()
+	if err != nil {
+		return nil, err
+	}
+	d := &documents{again: make(chan struct{}, 1)}
+	d.Provider, err = knowledge.New(knowledge.Config{
+		Index: index.New(index.Config{Pool: a.db.pool, Embedder: embedder, Dictionary: words, Logger: a.log.With("component", "knowledge")}),
+		Texts: texts, Reader: reader, Language: a.languageOf, Dir: a.cfg.KnowledgeDir, Files: splitList(a.cfg.KnowledgeFiles), Guard: guard, Upload: a.uploadOf,
+		Changed: func(ctx context.Context) {
+			if _, err := a.registry.Reload(ctx, knowledge.Service); err != nil && ctx.Err() == nil {
+				a.log.Warn("some tools of documents could not be loaded", "error", err)
+			}
+		},
+		Logger: a.log.With("component", "knowledge"),
+	})
+	if a.cfg.KnowledgeDir != "" {
+		d.watcher = watch.New(watch.Config{Dirs: []string{a.cfg.KnowledgeDir}, Changed: func(context.Context) { d.readAgain() }, Logger: a.log})
+	}
+	return d, err
+}
+
+// newEmbedder is the service that the configuration names, else the table of words that comes with the program.
+func newEmbedder(c Config, words *wordvec.Table) (index.Embedder, error) {
+	if c.EmbeddingsURL == "" {
+		return words, nil
+	}
+	return embeddings.New(embeddings.Config{URL: c.EmbeddingsURL, Model: c.EmbeddingsModel, Key: c.EmbeddingsAPIKey})
+}
+
+// documentReader reads PDF files by this program in a process of its own.
+func documentReader() (document.Reader, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return document.Reader{}, fmt.Errorf("reading PDF files: %w", err)
+	}
+	return document.Reader{Command: []string{program, "read-pdf"}}, nil
+}
+
+type readPDFCommand struct{}
+
+// mostMemory is what reading a PDF file may take, in bytes of addresses.
+const mostMemory = 4 << 30
+
+// Run reads a PDF file from stdin. The limit of memory is a second wall: where it can't be had, that of time remains.
+func (readPDFCommand) Run(e env) error {
+	_ = syscall.Setrlimit(syscall.RLIMIT_AS, &syscall.Rlimit{Cur: mostMemory, Max: mostMemory})
+	return document.Serve(os.Stdin, e.stdout)
+}
+
+func (a *app) languageOf(ctx context.Context, account string) string {
+	who, err := a.users.ByID(ctx, account)
+	if err != nil {
+		return ""
+	}
+	return who.Language
+}
+
+// readAgain has the sources read, after what is under way.
+func (d *documents) readAgain() {
+	select {
+	case d.again <- struct{}{}:
+	default: // it is due already
+	}
+}
+
+// followDocuments reads the sources now and whenever they may have changed.
+func (a *app) followDocuments() {
+	if a.knowledge.watcher != nil {
+		a.background("documents watch", a.knowledge.watcher.Run)
+	}
+	a.knowledge.readAgain()
+	a.background("documents", func(ctx context.Context) {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-a.knowledge.again:
+			}
+			if err := a.knowledge.Sync(ctx); err != nil && ctx.Err() == nil {
+				a.log.Warn("the documents could not be read", "error", err)
+			}
+		}
+	})
+}
+
+// uploadOf opens a file, "asset:HASH" perhaps with /NAME behind it, that is an account's; with no account it was looked at before.
+func (a *app) uploadOf(ctx context.Context, account, ref string) (io.ReadCloser, registry.MediaInfo, error) {
+	ref, name, _ := strings.Cut(ref, "/")
+	parsed, err := assets.ParseRef(ref)
+	if err != nil {
+		return nil, registry.MediaInfo{}, errors.New("expected a reference from POST /api/uploads")
+	}
+	if account != "" {
+		owners, err := assets.Owners(ctx, a.db.pool, parsed)
+		if err != nil {
+			return nil, registry.MediaInfo{}, err
+		}
+		if !slices.Contains(owners, account) {
+			return nil, registry.MediaInfo{}, errors.New("there is no such file of yours; upload it with POST /api/uploads")
+		}
+	}
+	content, info, err := a.media.OpenMedia(ctx, ref)
+	if info.Name = cmp.Or(name, info.Name); info.Name == "" {
+		info.Name = "upload"
+	}
+	return content, info, err
+}
+
+// newKnowledgeAPI is how sources are added at run time.
+func (a *app) newKnowledgeAPI() http.Handler {
+	show := func(s index.Source) knowledgeapi.Source {
+		return knowledgeapi.Source{
+			Name: s.Name, Title: s.Title, ToolID: s.ToolID, Mine: s.Owner != "", Access: string(s.Access), Origin: string(s.Origin), Chunks: s.Chunks, Problem: s.Problem,
+		}
+	}
+	owner := func(account string, house bool) string {
+		if house {
+			return ""
+		}
+		return account
+	}
+	return knowledgeapi.Handler(knowledgeapi.Config{
+		List: func(ctx context.Context, account string) ([]knowledgeapi.Source, error) {
+			list, err := a.knowledge.Readable(ctx, account)
+			shown := []knowledgeapi.Source{}
+			for _, s := range list {
+				shown = append(shown, show(s))
+			}
+			return shown, err
+		},
+		Add: func(ctx context.Context, account string, w knowledgeapi.Wanted) (knowledgeapi.Source, error) {
+			s, err := a.knowledge.Add(ctx, knowledge.Wanted{
+				Name: w.Name, Title: w.Title, Description: w.Description, URL: w.URL, Upload: w.Upload, Filename: w.Filename,
+				Owner: owner(account, w.House), Uploader: account, Access: knowledge.Access{Level: index.Access(w.Access.Level), Readers: w.Access.Readers},
+			})
+			if err == nil {
+				a.knowledge.readAgain()
+			}
+			return show(s), err
+		},
+		Remove: func(ctx context.Context, account, name string, house bool) error {
+			return a.knowledge.Remove(ctx, name, owner(account, house))
+		},
+		Caller: web.Caller, Logger: a.log.With("component", "knowledge"),
+	})
+}
+
+type knowledgeCommand struct {
+	Build buildKnowledge `cmd:"" help:"Write documents as one file, for KNOWLEDGE_FILES."`
+}
+
+type buildKnowledge struct {
+	Out string `required:"" placeholder:"FILE" help:"The file to write."`
+	Dir string `arg:"" help:"Folder or zip of documents, perhaps with a source.yaml."`
+}
+
+// Run builds the file beside its place, and puts it there when it is whole.
+func (c buildKnowledge) Run(e env) error {
+	cfg, err := e.settings.check()
+	if err != nil {
+		return err
+	}
+	words, err := wordvec.New()
+	if err != nil {
+		return err
+	}
+	embedder, err := newEmbedder(cfg, words)
+	if err != nil {
+		return err
+	}
+	reader, err := documentReader()
+	if err != nil {
+		return err
+	}
+	file, err := os.Create(c.Out + ".new")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name())
+	built, err := knowledge.Build(e.ctx, file, c.Dir, reader, embedder)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	for _, problem := range built.Problems {
+		fmt.Fprintln(e.stderr, "left out:", problem)
+	}
+	if err := os.Rename(file.Name(), c.Out); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(e.stdout, "%s: %d passages of %d documents, in %s\n", built.Name, built.Chunks, built.Documents, c.Out)
+	return err
+}

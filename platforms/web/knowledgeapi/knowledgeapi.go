@@ -1,0 +1,173 @@
+// Package knowledgeapi is adding sources of documents over HTTP: GET /api/knowledge/sources lists those that the caller may read, POST adds
+// one, DELETE /api/knowledge/sources/{name} removes one. People add sources for themselves, operators for the house, too.
+package knowledgeapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/users"
+)
+
+// maxBody bounds a request, in bytes.
+const maxBody = 64 << 10
+
+// Source is a source as it is shown.
+type Source struct {
+	Name    string `json:"name"`
+	Title   string `json:"title"`
+	ToolID  string `json:"toolId"`
+	Mine    bool   `json:"mine"`   // the caller's own; else it is the house's
+	Access  string `json:"access"` // public, house or listed
+	Origin  string `json:"origin"` // folder, file, site or upload
+	Chunks  int    `json:"chunks"` // passages that are there now
+	Problem string `json:"problem,omitempty"`
+}
+
+// Wanted is a source to add. One of URL and Upload is given.
+type Wanted struct {
+	Name        string `json:"name"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	URL         string `json:"url"`
+	Upload      string `json:"upload"`   // the reference of an uploaded file
+	Filename    string `json:"filename"` // its name, whose ending says what it is; empty: by its content
+	Access      Access `json:"access"`
+	House       bool   `json:"-"` // by Access: it is the house's, not the caller's
+}
+
+// Access is public, house, or a list of accounts, platform:id and groups; nothing or "me": it is the caller's own.
+type Access struct {
+	Level   string
+	Readers []string
+}
+
+// UnmarshalJSON reads a word or a list.
+func (a *Access) UnmarshalJSON(data []byte) error {
+	if json.Unmarshal(data, &a.Level) == nil {
+		if a.Level == "me" {
+			a.Level = ""
+		}
+		if a.Level == "" || a.Level == "public" || a.Level == "house" {
+			return nil
+		}
+	} else if json.Unmarshal(data, &a.Readers) == nil && len(a.Readers) > 0 {
+		a.Level = "listed"
+		return nil
+	}
+	return errors.New("access: expected me, public, house, or a list of accounts, platform:id and groups")
+}
+
+// Config wires a Handler; all but Logger are required.
+type Config struct {
+	// List gives the sources that an account may read. Add takes one of an account, or of the house; Remove forgets one. Their errors for people
+	// are *registry.Error.
+	List   func(ctx context.Context, account string) ([]Source, error)
+	Add    func(ctx context.Context, account string, w Wanted) (Source, error)
+	Remove func(ctx context.Context, account, name string, house bool) error
+	// Caller is who sent the request of ctx.
+	Caller func(ctx context.Context) (users.Account, bool)
+	Logger *slog.Logger
+}
+
+type server struct{ Config }
+
+// Handler serves the three routes. Who may use them at all is decided where it is mounted; that what is the house's is only for operators, here.
+func Handler(cfg Config) http.Handler {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := server{cfg}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /api/knowledge/sources", s.list)
+	mux.HandleFunc("POST /api/knowledge/sources", s.add)
+	mux.HandleFunc("DELETE /api/knowledge/sources/{name}", s.remove)
+	return mux
+}
+
+func (s server) list(w http.ResponseWriter, r *http.Request) {
+	account, _ := s.Caller(r.Context())
+	list, err := s.List(r.Context(), account.ID)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	answer(w, http.StatusOK, map[string]any{"sources": list})
+}
+
+func (s server) add(w http.ResponseWriter, r *http.Request) {
+	var wanted Wanted
+	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&wanted); err != nil {
+		s.fail(w, r, registry.Errorf(registry.CodeInvalidInput, `expected JSON such as {"name":"handbook","url":"https://docs.example"}: %v`, err))
+		return
+	}
+	account, _ := s.Caller(r.Context())
+	wanted.House = wanted.Access.Level != ""
+	if wanted.House && !account.Operator {
+		problem(w, http.StatusForbidden, registry.CodeUnauthorized, "Only operators add sources for others; leave access out, and the source is your own.")
+		return
+	}
+	source, err := s.Add(r.Context(), account.ID, wanted)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	s.Logger.InfoContext(r.Context(), "a source of knowledge was added", "source", source.Name, "house", wanted.House, "by", account.ID)
+	answer(w, http.StatusAccepted, source)
+}
+
+// remove takes ?house=true for a source of the house.
+func (s server) remove(w http.ResponseWriter, r *http.Request) {
+	account, _ := s.Caller(r.Context())
+	house := r.URL.Query().Get("house") == "true"
+	if house && !account.Operator {
+		problem(w, http.StatusForbidden, registry.CodeUnauthorized, "Only operators remove sources of the house.")
+		return
+	}
+	if err := s.Remove(r.Context(), account.ID, r.PathValue("name"), house); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	s.Logger.InfoContext(r.Context(), "a source of knowledge was removed", "source", r.PathValue("name"), "house", house, "by", account.ID)
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (s server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	var typed *registry.Error
+	switch {
+	case errors.As(err, &typed) && typed.Code == registry.CodeLost:
+		problem(w, http.StatusNotFound, "not_found", typed.Message)
+	case errors.As(err, &typed) && typed.Code == registry.CodeInvalidInput:
+		detail := typed.Message
+		if typed.Field != "" {
+			detail = fmt.Sprintf("%s: %s", typed.Field, detail)
+		}
+		problem(w, http.StatusUnprocessableEntity, typed.Code, detail)
+	default:
+		s.Logger.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+		problem(w, http.StatusInternalServerError, registry.CodeInternal, "Something went wrong on our side. Nothing was changed.")
+	}
+}
+
+func problem(w http.ResponseWriter, status int, code registry.Code, detail string) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	write(w, status, map[string]any{"type": "about:blank", "title": http.StatusText(status), "status": status, "code": code, "detail": detail})
+}
+
+func answer(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	write(w, status, body)
+}
+
+func write(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(body)
+}

@@ -1,0 +1,225 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// embedBatch is how many texts are embedded at once.
+const embedBatch = 64
+
+// vectors are the embeddings of a source, in memory: the database has no index of them, and all are compared.
+type vectors struct {
+	version   int64
+	dimension int
+	ids       []int64
+	values    []float32 // of all, one after the other
+}
+
+// embed gives the pending chunks their vectors. Where that fails they are kept without, for a later refresh.
+func (r *refresh) embed(ctx context.Context) error {
+	for i := range r.pending {
+		if r.noVectors {
+			break
+		}
+		if err := Embed(ctx, r.Embedder, r.pending[i].Chunks); err != nil {
+			r.embedFailed(err)
+		}
+	}
+	return ctx.Err()
+}
+
+// Embed gives those chunks their vectors that have none; without an embedder it does nothing.
+func Embed(ctx context.Context, e Embedder, chunks []Chunk) error {
+	if e == nil {
+		return nil
+	}
+	var missing []*Chunk
+	for i := range chunks {
+		if chunks[i].Embedding == nil {
+			missing = append(missing, &chunks[i])
+		}
+	}
+	for part := range slices.Chunk(missing, embedBatch) {
+		texts := make([]string, len(part))
+		for i, c := range part {
+			texts[i] = meaningOf(c.Breadcrumbs, c.Text)
+		}
+		found, err := e.Embed(ctx, texts)
+		if err != nil {
+			return err
+		}
+		for i, v := range found {
+			part[i].Embedding = append([]float32{}, v...) // not nil: there is none
+		}
+	}
+	return nil
+}
+
+func (r *refresh) embedFailed(err error) {
+	r.noVectors = true
+	r.Logger.Warn("passages are kept without embeddings until the next refresh", "source", r.source.Name, "error", err)
+}
+
+// meaningOf is the text of which a passage's vector is made.
+func meaningOf(breadcrumbs []string, text string) string {
+	return strings.Join(breadcrumbs, ". ") + ".\n" + text
+}
+
+// fill gives vectors to the chunks that have none: those of an embedder that was away, or is a new one.
+func (r *refresh) fill(ctx context.Context) error {
+	model := ""
+	if r.Embedder != nil {
+		model = r.Embedder.Model()
+	}
+	if model != r.source.embeddings {
+		if _, err := r.Pool.Exec(ctx, `UPDATE knowledge_chunks SET embedding = NULL WHERE source_id = $1 AND $2 AND embedding IS NOT NULL`, r.source.ID, r.source.embeddings != ""); err != nil {
+			return err
+		}
+	}
+	for after := int64(0); model != "" && !r.noVectors; {
+		last, err := r.fillSome(ctx, after)
+		if err != nil {
+			return err
+		}
+		if last == after {
+			break
+		}
+		after = last
+	}
+	_, err := r.Pool.Exec(ctx, `UPDATE knowledge_sources s SET embeddings = $2, version = version + 1,
+		dimension = coalesce((SELECT length(embedding) / 4 FROM knowledge_chunks WHERE source_id = s.id AND embedding <> '' LIMIT 1), 0)
+		WHERE id = $1 AND ($3 OR embeddings <> $2)`, r.source.ID, model, r.done.Changed() || r.filled)
+	return err
+}
+
+// fillSome takes the next chunks without a vector after an id, and gives the last one's.
+func (r *refresh) fillSome(ctx context.Context, after int64) (int64, error) {
+	rows, err := r.Pool.Query(ctx, `SELECT id, breadcrumbs, text FROM knowledge_chunks WHERE source_id = $1 AND id > $2 AND embedding IS NULL ORDER BY id LIMIT $3`, r.source.ID, after, embedBatch)
+	if err != nil {
+		return after, err
+	}
+	var ids []int64
+	var texts []string
+	var id int64
+	var crumbs []string
+	var text string
+	_, err = pgx.ForEachRow(rows, []any{&id, &crumbs, &text}, func() error {
+		ids, texts = append(ids, id), append(texts, meaningOf(crumbs, text))
+		return nil
+	})
+	if err != nil || len(ids) == 0 {
+		return after, err
+	}
+	found, err := r.Embedder.Embed(ctx, texts)
+	if err != nil {
+		r.embedFailed(err)
+		return after, ctx.Err()
+	}
+	stored := make([][]byte, len(found))
+	for i, v := range found {
+		stored[i] = packed(append([]float32{}, v...))
+		r.filled = r.filled || len(v) > 0
+	}
+	_, err = r.Pool.Exec(ctx, `UPDATE knowledge_chunks c SET embedding = n.embedding FROM unnest($1::bigint[], $2::bytea[]) AS n (id, embedding)
+		WHERE c.id = n.id AND n.embedding IS NOT NULL`, ids, stored)
+	return ids[len(ids)-1], err
+}
+
+// packed is a vector as it is kept.
+func packed(v []float32) []byte {
+	if v == nil {
+		return nil
+	}
+	b := make([]byte, 0, 4*len(v))
+	for _, f := range v {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(f))
+	}
+	return b
+}
+
+// byMeaning ranks passages by how near their vectors are to that of the question. An embedder that is away is no error: words are enough.
+func (s *search) byMeaning(ctx context.Context, asked string) ([]hit, error) {
+	if s.Embedder == nil || !s.Embedder.Covers(asked) {
+		return nil, nil
+	}
+	found, err := s.Embedder.Embed(ctx, []string{s.query.Text})
+	if err != nil || len(found) != 1 || found[0] == nil {
+		if err != nil {
+			s.Logger.Warn("a question is answered by its words alone", "error", err)
+		}
+		return nil, ctx.Err()
+	}
+	var hits []hit
+	for _, source := range s.sources {
+		if !s.Embedder.Covers(source.Language) {
+			continue
+		}
+		v, err := s.vectorsOf(ctx, source)
+		if err != nil {
+			return nil, err
+		}
+		if v.dimension != len(found[0]) {
+			continue
+		}
+		for i, id := range v.ids {
+			hits = append(hits, hit{id, float64(dot(v.values[i*v.dimension:(i+1)*v.dimension], found[0]))})
+		}
+	}
+	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id)) })
+	return hits[:min(len(hits), candidates)], nil
+}
+
+func dot(a, b []float32) (sum float32) {
+	for i, x := range a {
+		sum += x * b[i]
+	}
+	return sum
+}
+
+// vectorsOf gives the embeddings of a source as they are now; none where they are another model's.
+func (x *Index) vectorsOf(ctx context.Context, s Source) (vectors, error) {
+	if s.embeddings != x.Embedder.Model() {
+		return vectors{}, nil
+	}
+	x.mu.Lock()
+	v, known := x.vectors[s.ID]
+	x.mu.Unlock()
+	if known && v.version == s.version {
+		return v, nil
+	}
+	rows, err := x.Pool.Query(ctx, `SELECT id, embedding FROM knowledge_chunks WHERE source_id = $1 AND embedding <> '' ORDER BY id`, s.ID)
+	if err != nil {
+		return v, fmt.Errorf("read embeddings: %w", err)
+	}
+	v = vectors{version: s.version}
+	var id int64
+	var raw []byte
+	_, err = pgx.ForEachRow(rows, []any{&id, &raw}, func() error {
+		if v.dimension == 0 {
+			v.dimension = len(raw) / 4
+		}
+		if len(raw) != 4*v.dimension {
+			return nil // of another dimension: the model was exchanged under its name
+		}
+		v.ids = append(v.ids, id)
+		for i := range v.dimension {
+			v.values = append(v.values, math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:])))
+		}
+		return nil
+	})
+	if err != nil {
+		return v, fmt.Errorf("read embeddings: %w", err)
+	}
+	x.mu.Lock()
+	x.vectors[s.ID] = v
+	x.mu.Unlock()
+	return v, nil
+}
