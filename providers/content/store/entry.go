@@ -58,7 +58,7 @@ type Entry struct {
 	Excerpt       string         `db:"excerpt" json:"excerpt,omitempty"`
 	Category      string         `db:"category" json:"category,omitempty"`
 	FeaturedImage *string        `db:"featured_image" json:"featuredImage,omitempty"` // id of an image
-	Content       map[string]any `db:"content" json:"content,omitempty"`
+	Content       map[string]any `db:"content" json:"content,omitzero"`
 	PublishedAt   *time.Time     `db:"published_at" json:"publishedAt,omitempty"`
 	WrittenBy     *string        `db:"written_by" json:"-"` // the account
 	Version       int64          `db:"version" json:"version"`

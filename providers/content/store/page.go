@@ -22,8 +22,8 @@ type Page struct {
 	Status    string         `db:"status" json:"status"` // published where any section of it can be seen, else draft
 	Version   int64          `db:"version" json:"version"`
 	UpdatedAt time.Time      `db:"updated_at" json:"updatedAt"`
-	Sections  []Section      `db:"-" json:"sections,omitempty"`
-	Children  []Page         `db:"-" json:"children,omitempty"`
+	Sections  []Section      `db:"-" json:"sections,omitzero"`
+	Children  []Page         `db:"-" json:"children,omitzero"`
 }
 
 const selectPages = `

@@ -18,7 +18,7 @@ type Section struct {
 	SortOrder int            `db:"position" json:"sortOrder"` // its place on the page, from 0
 	Status    string         `db:"status" json:"status"`
 	Hidden    bool           `db:"hidden" json:"hidden"`
-	Content   map[string]any `db:"content" json:"content,omitempty"`
+	Content   map[string]any `db:"content" json:"content,omitzero"`
 	Version   int64          `db:"version" json:"version"`
 	UpdatedAt time.Time      `db:"updated_at" json:"updatedAt"`
 }
