@@ -74,7 +74,7 @@ func (p *Provider) Name() string { return Service }
 // Load gives the tools, which come with the program.
 func (p *Provider) Load(ctx context.Context) ([]registry.Tool, error) {
 	var list []registry.Tool
-	for _, t := range p.tools {
+	for _, t := range tools() { // anew: whoever loads them may change them
 		list = append(list, t.definition())
 	}
 	return list, ctx.Err()

@@ -12,6 +12,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -42,6 +43,7 @@ type House struct {
 	Files     Files
 	t         testing.TB
 	tools     []registry.Tool
+	slugs     atomic.Int64
 }
 
 // New makes a house with an empty site.
@@ -258,3 +260,6 @@ func (h *House) Image(name string, n int) string {
 	h.t.Helper()
 	return h.Do("createImage", Object{"buffer": h.Picture(name, 64, 48, n), "filename": name})["imageId"].(string)
 }
+
+// Slug gives a slug that was not given before.
+func (h *House) Slug() string { return "slug-" + itoa(int(h.slugs.Add(1))) }

@@ -101,7 +101,7 @@ var refusals = map[string]struct{ field, message string }{
 	"site_pages_parent":           {"parentId", "there is no page with this id: getPage finds it"},
 	"site_tree":                   {"parentId", "it would be below itself: choose another parent"},
 	"site_sections_page":          {"pageId", "there is no page with this id: getPage finds it"},
-	"site_entries_slug":           {"slug", "another entry of this collection has this slug: choose another, or change that entry"},
+	"site_entries_slug":           {"slug", "another post or entry of this collection has this slug: choose another, or change that one"},
 	"site_posts_slug":             {"slug", "another post has this slug: choose another, or change that post with updatePost"},
 	"site_entries_collection":     {"collectionId", "there is no such collection"},
 	"site_entries_image":          {"featuredImage", "there is no image with this id: getImage finds it"},
