@@ -6,7 +6,6 @@
 package content
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -101,10 +100,7 @@ func (p *Provider) enter(ctx context.Context, c registry.Call) (tool, visit, err
 	if err := t.known(c.Inputs); err != nil {
 		return t, visit{}, err
 	}
-	site, err := p.cfg.Store.Site(ctx, cmp.Or(c.Context.SiteID, store.House))
-	if errors.Is(err, store.ErrNotFound) {
-		return t, visit{}, registry.Errorf(registry.CodeInvalidInput, "there is no site %q here: name none for the house's", c.Context.SiteID)
-	}
+	site, err := p.site(ctx, c.Context.SiteID)
 	if err != nil {
 		return t, visit{}, err
 	}
@@ -119,6 +115,16 @@ func (p *Provider) enter(ctx context.Context, c registry.Call) (tool, visit, err
 		return t, visit{}, registry.Errorf(registry.CodeUnauthorized, "%s needs the role %s in this site, and you have %s: an owner gives it with PUT /api/site/members/ and your account", t.id, t.role, v.role)
 	}
 	return t, v, nil
+}
+
+// site finds the site that a caller names. Names that no site has are those of the places where callers run: then it is the house's.
+func (p *Provider) site(ctx context.Context, named string) (store.Site, error) {
+	if named != "" {
+		if site, err := p.cfg.Store.Site(ctx, named); !errors.Is(err, store.ErrNotFound) {
+			return site, err
+		}
+	}
+	return p.cfg.Store.Site(ctx, store.House)
 }
 
 // Role is what an account may do in a site: the operator owns the house's.

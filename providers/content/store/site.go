@@ -47,6 +47,7 @@ func (s *Store) Describe(ctx context.Context, site Site) error {
 	if err != nil {
 		return fmt.Errorf("describe the site %s: %w", site.Slug, err)
 	}
+	s.changes.Add(1)
 	return nil
 }
 

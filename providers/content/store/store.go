@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -26,20 +27,28 @@ const House = "house"
 var ErrNotFound = errors.New("there is no such thing in this site")
 
 // Store finds sites and who works on them.
-type Store struct{ pool *pgxpool.Pool }
+type Store struct {
+	pool    *pgxpool.Pool
+	changes atomic.Int64
+}
 
 // New returns a Store.
-func New(pool *pgxpool.Pool) *Store { return &Store{pool} }
+func New(pool *pgxpool.Pool) *Store { return &Store{pool: pool} }
+
+// Changes counts what this process has changed: who keeps something that was made of contents looks again when it differs. What other
+// processes change is told by Site.Version.
+func (s *Store) Changes() int64 { return s.changes.Load() }
 
 // Content is what is in one site, changed in the name of one account.
 type Content struct {
-	pool *pgxpool.Pool
-	site string // id
-	by   string // account; empty: nobody's
+	pool    *pgxpool.Pool
+	site    string // id
+	by      string // account; empty: nobody's
+	changes *atomic.Int64
 }
 
 // In gives the content of a site. by is the account that changes it, for the history; it may be empty.
-func (s *Store) In(site Site, by string) Content { return Content{s.pool, site.ID, by} }
+func (s *Store) In(site Site, by string) Content { return Content{s.pool, site.ID, by, &s.changes} }
 
 // querier is a pool or a transaction.
 type querier interface {
@@ -88,6 +97,7 @@ func (c Content) write(ctx context.Context, what string, f func(tx pgx.Tx) error
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, told(err))
 	}
+	c.changes.Add(1)
 	return nil
 }
 
