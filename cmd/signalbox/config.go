@@ -65,6 +65,7 @@ func (s Settings) check() (Config, error) {
 		"TELEGRAM_BOT_TOKEN", "(hidden)", "a token as @BotFather gives it: digits, a colon, 35 letters")
 	c.checkDiscord(&p)
 	c.checkServices(&p)
+	c.checkContent(&p)
 	p.unless(fitsHeader(s.MetricsToken),
 		"METRICS_TOKEN", "(hidden)", "letters, digits and signs without spaces, as fits into a header")
 	p.unless(fitsHeader(s.AdminToken),

@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/webchat"
+	"github.com/signalbox/signalbox/providers/content/store"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -43,6 +44,9 @@ func newUsers(db *database, ledger *billing.Ledger, c Config, change ...func(*us
 				return err
 			}
 			if err := chat.Forget(ctx, tx, accountID); err != nil {
+				return err
+			}
+			if err := store.Forget(ctx, tx, accountID); err != nil {
 				return err
 			}
 			return assets.Forget(ctx, tx, accountID)
@@ -81,6 +85,9 @@ func mergeRooms(ctx context.Context, tx pgx.Tx, ledger *billing.Ledger, from, in
 		return err
 	}
 	if err := chat.Adopt(ctx, tx, from, into); err != nil {
+		return err
+	}
+	if err := store.Adopt(ctx, tx, from, into); err != nil {
 		return err
 	}
 	if err := assets.Adopt(ctx, tx, from, into); err != nil {

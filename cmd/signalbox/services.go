@@ -90,7 +90,11 @@ func (a *app) newServices() ([]service, error) {
 	if a.remote, err = a.newRemote(guard); err != nil {
 		return nil, err
 	}
-	list := []service{calls(imagegen.Service, pictures), calls(remote.Service, a.remote)}
+	site, err := a.newContent()
+	if err != nil {
+		return nil, fmt.Errorf("the site: %w", err)
+	}
+	list := []service{calls(imagegen.Service, pictures), calls(remote.Service, a.remote), site}
 	if c.MCPServers != "" {
 		servers := a.newMCPServers(guard)
 		list = append(list, calls(mcpservers.Service, servers))

@@ -7,6 +7,7 @@ type Settings struct {
 	ToolSettings    `group:"Tools and engines"`
 	MoneySettings   `group:"Money"`
 	PeopleSettings  `group:"People"`
+	ContentSettings `group:"The site"`
 	ChatSettings    `group:"Telegram and Discord"`
 	ServiceSettings `group:"Accounts at services"`
 }
@@ -67,6 +68,12 @@ type PeopleSettings struct {
 	AutoRunRead     string `env:"AUTO_RUN_READ" default:"true" help:"true: tools that only read run by themselves when a model asks; false: they wait for a person's approval, as those that change something always do."`
 	TermsURL        string `env:"TERMS_URL" placeholder:"URL" help:"The terms of use, for /terms. Empty: it tells what holds anyway, and whom to ask."`
 	PrivacyURL      string `env:"PRIVACY_URL" placeholder:"URL" help:"What happens to people's data, for /privacy. Empty: as for /terms."`
+}
+
+// ContentSettings are about the site that is run from the chat.
+type ContentSettings struct {
+	SiteHost   string `env:"SITE_HOST" placeholder:"HOST" help:"A host of its own for the site, such as www.example.com. Empty: it is below /site/ of the page."`
+	ContentDir string `env:"CONTENT_DIR" placeholder:"DIR" help:"Folder with own templates of sections (templates/*.html) and an own theme (theme/), see docs/content.md."`
 }
 
 // ChatSettings connect the chat platforms.

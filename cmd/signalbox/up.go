@@ -89,6 +89,7 @@ type app struct {
 	documents *openapi.Tools // nil: none
 	services  []service
 	remote    *remote.Provider
+	content   contents
 	registry  *registry.Registry
 	history   *history.Store
 	watcher   *watch.Watcher
@@ -468,7 +469,7 @@ func (a *app) startWeb(ctx context.Context) error {
 		return err
 	}
 	a.chat.linkFiles(a.web)
-	a.serve("page", a.listener, a.web.Handler())
+	a.serve("page", a.listener, a.withSiteHost(a.web.Handler()))
 	return nil
 }
 
