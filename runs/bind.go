@@ -98,7 +98,7 @@ func bind(tool registry.Tool, r Request, random io.Reader) (Bound, error) {
 			}
 			source = FromRandom
 		}
-		if value != nil {
+		if value != nil || source != "" {
 			b.Inputs[f.Name], b.Sources[f.Name] = value, source
 		} else if f.Required {
 			b.Missing = append(b.Missing, f)
@@ -130,10 +130,13 @@ func refuseUnknown(tool registry.Tool, values map[Source]map[string]any) error {
 	return nil
 }
 
-// resolve finds one input's value. It is nil where there is none.
+// resolve finds one input's value. It is nil where there is none, with a source where null was asked for.
 func resolve(f registry.InputField, values map[Source]map[string]any) (any, Source, error) {
 	for _, source := range precedence {
 		raw, ok := values[source][f.Name]
+		if ok && raw == nil && source == FromArgument && f.TakesNull() {
+			return nil, source, nil
+		}
 		if !ok || raw == nil || missing(f, raw) {
 			continue
 		}

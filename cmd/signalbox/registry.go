@@ -172,6 +172,9 @@ func (a *app) startSchedules() error {
 	}, schedule.Job{
 		Name: "sweep files", Spec: "@hourly", Timeout: sweepTimeout,
 		Do: func(ctx context.Context, _ pgx.Tx, _ time.Time) error { return a.sweepFiles(ctx) },
+	}, schedule.Job{
+		Name: "empty the site's bin", Spec: "@daily", Timeout: sweepTimeout,
+		Do: func(ctx context.Context, _ pgx.Tx, _ time.Time) error { return a.content.store.Sweep(ctx) },
 	})
 	if err != nil {
 		return err
