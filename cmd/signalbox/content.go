@@ -105,26 +105,25 @@ func (a *app) isOperator(ctx context.Context, accountID string) (bool, error) {
 const recentRuns = 200
 
 // madeBy tells what is known of a file that a run of an account made lately: what was asked for, and of which tool.
-func (a *app) madeBy(ctx context.Context, accountID string, ref registry.Media) (string, error) {
+func (a *app) madeBy(ctx context.Context, accountID string, ref registry.Media) (prompt, tool string, err error) {
 	recent, err := a.runs.List(ctx, runs.Filter{AccountID: accountID, Limit: recentRuns})
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	for _, run := range recent {
 		for _, o := range run.Outputs {
 			if o.Media != ref {
 				continue
 			}
-			prompt := ""
 			for _, f := range run.Tool.InputSchema {
 				if text, ok := run.Inputs[f.Name].(string); ok && f.Type == registry.TypeString && len(f.Choices) == 0 && len(text) > len(prompt) {
 					prompt = text
 				}
 			}
-			return strings.TrimSpace(prompt + " (" + run.Tool.DisplayName + ")"), nil
+			return prompt, run.Tool.DisplayName, nil
 		}
 	}
-	return "", nil
+	return "", "", nil
 }
 
 // imported adds a photo from outside to the site, where who imported it works on one.

@@ -166,16 +166,12 @@ func createImage(p *Provider, ctx context.Context, v visit) (any, error) {
 
 // AddImage adds a stored picture to a site. Where it has no description, its name and what is known of its making give one.
 func (p *Provider) AddImage(ctx context.Context, c store.Content, account string, image store.Image) error {
-	if p.cfg.Made != nil && image.Origin == "" {
-		origin, err := p.cfg.Made(ctx, account, image.ID)
-		if err != nil {
-			return err
-		}
-		image.Origin = origin
+	prompt, tool, err := p.cfg.Made(ctx, account, image.ID)
+	if err != nil {
+		return err
 	}
-	if image.Description == "" {
-		image.Description = cmp.Or(image.Origin, nameWords(image.Filename))
-	}
+	image.Origin = strings.TrimSpace(prompt + " " + tool)
+	image.Description = cmp.Or(image.Description, prompt, nameWords(image.Filename))
 	if len(image.Tags) == 0 {
 		image.Tags = tagsOf(image.Filename + " " + image.Origin)
 	}

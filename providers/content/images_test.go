@@ -68,6 +68,11 @@ func TestImages(t *testing.T) {
 		if again := h.Do("createImage", object{"buffer": buffer, "filename": "other.png"}); again["imageId"] != made["imageId"] || again["image"].(object)["filename"] != "blue-kettle.png" {
 			t.Errorf("got %v", again)
 		}
+		painted := h.Picture("00001.png", 30, 20, 10)
+		h.Prompts[painted] = "a lighthouse in a storm"
+		if got := h.Do("createImage", object{"buffer": painted, "filename": "00001.png"})["image"].(object); got["description"] != "a lighthouse in a storm" || !slices.Contains(got["tags"].([]any), any("lighthouse")) {
+			t.Errorf("what is known of its making is not: %v", got)
+		}
 		svg, _, err := h.Files.Keep(t.Context(), strings.NewReader(`<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`), assets.Meta{})
 		if err != nil {
 			t.Fatal(err)

@@ -32,8 +32,8 @@ type Config struct {
 	Files    Files
 	// Link is the address of a stored file here, without a host.
 	Link func(ref registry.Media, name string) string
-	// Made tells what is known of a file that a run of an account made, such as its prompt; empty: nothing.
-	Made func(ctx context.Context, account string, ref registry.Media) (string, error)
+	// Made tells the prompt and the tool of the run of an account that made a file; both are empty where none is known.
+	Made func(ctx context.Context, account string, ref registry.Media) (prompt, tool string, err error)
 	// Links gives the addresses of pages and posts.
 	Links Links
 }

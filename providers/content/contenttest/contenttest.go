@@ -41,6 +41,7 @@ type House struct {
 	Pool      *pgxpool.Pool
 	Templates *layout.Set
 	Files     Files
+	Prompts   map[registry.Media]string // of files that runs made
 	t         testing.TB
 	tools     []registry.Tool
 	slugs     atomic.Int64
@@ -58,14 +59,16 @@ func New(t testing.TB) *House {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &House{Store: store.New(pool), Pool: pool, Templates: templates, Files: Files{assets.New(pool, folder, 0)}, t: t}
+	h := &House{Prompts: map[registry.Media]string{}, Store: store.New(pool), Pool: pool, Templates: templates, Files: Files{assets.New(pool, folder, 0)}, t: t}
 	h.Provider = content.New(content.Config{
 		Store: h.Store, Templates: templates, Files: h.Files, Links: links{},
 		Operator: func(_ context.Context, account string) (bool, error) { return account == Operator, nil },
 		Link: func(ref registry.Media, name string) string {
 			return "/uploads/00/" + strings.TrimPrefix(ref, "asset:") + "/" + path.Base(name)
 		},
-		Made: func(context.Context, string, registry.Media) (string, error) { return "", nil },
+		Made: func(_ context.Context, _ string, ref registry.Media) (prompt, tool string, err error) {
+			return h.Prompts[ref], "", nil
+		},
 	})
 	if h.Site, err = h.Store.Site(t.Context(), store.House); err != nil {
 		t.Fatal(err)

@@ -111,7 +111,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	path := strings.Trim(rest, "/")
 	switch first, below, _ := strings.Cut(path, "/"); {
-	case first == "static" && s.bundle.Serve(w, r, "public"):
+	case first == "static":
+		s.static(w, r, below)
 	case first == "media" && below != "":
 		s.media(w, r, below)
 	case first == "preview" && below != "":
@@ -120,6 +121,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.answer(w, r, "search", func(ctx context.Context, v *view) (*page, error) { return v.search(ctx, r.URL.Query().Get("q")) })
 	default:
 		s.answer(w, r, path, func(ctx context.Context, v *view) (*page, error) { return v.find(ctx, path, r) })
+	}
+}
+
+// static sends a file of the theme.
+func (s *Server) static(w http.ResponseWriter, r *http.Request, path string) {
+	hash, file, _ := strings.Cut(path, "/")
+	r.SetPathValue("hash", hash)
+	r.SetPathValue("file", file)
+	if !s.bundle.Serve(w, r, "public") {
+		http.NotFound(w, r)
 	}
 }
 
