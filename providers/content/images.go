@@ -173,7 +173,7 @@ func (p *Provider) AddImage(ctx context.Context, c store.Content, account string
 	image.Origin = strings.TrimSpace(prompt + " " + tool)
 	image.Description = cmp.Or(image.Description, prompt, nameWords(image.Filename))
 	if len(image.Tags) == 0 {
-		image.Tags = tagsOf(image.Filename + " " + image.Origin)
+		image.Tags = tagsOf(nameWords(image.Filename) + " " + prompt)
 	}
 	image.Words = imageWords(image)
 	return c.PutImage(ctx, image)

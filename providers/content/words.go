@@ -71,7 +71,7 @@ const maxTags = 12
 // tagsOf makes tags of a text: its longer words, each once.
 func tagsOf(text string) []string {
 	tags := []string{}
-	for _, word := range distinct(wordsOf(strings.TrimSuffix(text, path.Ext(text)))) {
+	for _, word := range distinct(wordsOf(text)) {
 		letters := strings.ContainsFunc(word, unicode.IsLetter)
 		if digits := strings.ContainsFunc(word, unicode.IsDigit); letters && !digits && len([]rune(word)) > 3 && len(tags) < maxTags {
 			tags = append(tags, word)
