@@ -42,7 +42,7 @@ type Bound struct {
 func (s *Service) Bind(ctx context.Context, r Request) (Bound, error) {
 	tool, ok := s.config.Registry.Snapshot().Resolve(r.ToolID)
 	if !ok || !tool.KnownTo(r.Audience) {
-		return Bound{}, fmt.Errorf("bind: %w: %q", ErrUnknownTool, r.ToolID)
+		return Bound{}, fmt.Errorf("bind: %w", UnknownTool(s.config.Registry, r.ToolID))
 	}
 	if refusal := tool.Refusal(r.Audience); refusal != nil {
 		return Bound{}, refusal

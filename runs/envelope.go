@@ -117,10 +117,13 @@ func Refused(err error, trace string) Envelope {
 }
 
 func refusal(err error) *EnvelopeError {
+	var unknown *UnknownToolError
 	var approval *ApprovalError
 	var missing *MissingInputError
 	var poor billing.ErrInsufficient
 	switch {
+	case errors.As(err, &unknown) && unknown.Instead != "":
+		return &EnvelopeError{Code: ToolNotFound, Message: bounded(unknown.Error())}
 	case errors.Is(err, ErrUnknownTool):
 		return &EnvelopeError{Code: ToolNotFound, Message: "there is no such tool"}
 	case errors.As(err, &approval) && approval.Reading:

@@ -17,6 +17,7 @@ import (
 	"github.com/signalbox/signalbox/internal/schedule"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/providers/content"
 	mcpservers "github.com/signalbox/signalbox/providers/mcp"
 	"github.com/signalbox/signalbox/providers/remote"
 	"github.com/signalbox/signalbox/registry"
@@ -54,7 +55,7 @@ func (a *app) newRegistry() error {
 		loaders = []registry.Loader{a.preflight(registry.NewFlashLoader("flash", a.cfg.ToolsFile))}
 	}
 	a.registry, err = registry.New(registry.Config{
-		Loaders: loaders, Reserved: chat.Commands(), ReservedPaths: web.OwnPaths(), Logger: a.log.With("component", "registry"),
+		Loaders: loaders, Reserved: chat.Commands(), ReservedPaths: web.OwnPaths(), Former: content.FormerNames(), Logger: a.log.With("component", "registry"),
 	})
 	return err
 }

@@ -166,7 +166,7 @@ func (s *Server) apiTools(w http.ResponseWriter, r *http.Request, a users.Accoun
 func (s *Server) apiTool(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	t, ok := s.cfg.Registry.Snapshot().Resolve(r.PathValue("id"))
 	if !ok || !t.KnownTo(audience(a)) {
-		return runs.ErrUnknownTool
+		return runs.UnknownTool(s.cfg.Registry, r.PathValue("id"))
 	}
 	tool, err := encode(t)
 	if err == nil {
@@ -197,7 +197,7 @@ func (s *Server) apiStart(w http.ResponseWriter, r *http.Request, a users.Accoun
 		}
 	}
 	if ok && !t.KnownTo(audience(a)) || !ok && strings.HasPrefix(r.URL.Path, registry.RunPrefix) {
-		return s.refuseCall(w, r, runs.Run{}, runs.ErrUnknownTool)
+		return s.refuseCall(w, r, runs.Run{}, runs.UnknownTool(s.cfg.Registry, strings.TrimPrefix(r.URL.Path, registry.RunPrefix)))
 	}
 	if !ok {
 		s.notFound(w, r)
@@ -325,7 +325,7 @@ func sameValue(a, b any) bool {
 func (s *Server) apiQuote(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	t, ok := s.cfg.Registry.Snapshot().Resolve(r.PathValue("id"))
 	if !ok || !t.KnownTo(audience(a)) {
-		return runs.ErrUnknownTool
+		return runs.UnknownTool(s.cfg.Registry, r.PathValue("id"))
 	}
 	v, err := s.readInputs(w, r, a, *t)
 	if err != nil {

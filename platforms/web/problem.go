@@ -65,6 +65,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 
 // explain is the one place where errors become words and statuses for people and programs.
 func explain(err error) problemBody {
+	var unknown *runs.UnknownToolError
 	var missing *runs.MissingInputError
 	var poor billing.ErrInsufficient
 	var typed *registry.Error
@@ -80,6 +81,8 @@ func explain(err error) problemBody {
 		return problemBody{Status: http.StatusNotFound, Code: "not_found", Detail: "There is no such thing, or it is not yours."}
 	case errors.Is(err, runs.ErrNotFound):
 		return problemBody{Status: http.StatusNotFound, Code: "not_found", Detail: "There is no such run, or it is not yours."}
+	case errors.As(err, &unknown) && unknown.Instead != "":
+		return problemBody{Status: http.StatusNotFound, Code: "unknown_tool", Detail: "There is no tool " + unknown.ToolID + ". Use " + unknown.Instead + "."}
 	case errors.Is(err, runs.ErrUnknownTool):
 		return problemBody{Status: http.StatusNotFound, Code: "unknown_tool", Detail: "There is no such tool. GET /api/tools lists them."}
 	case errors.Is(err, errKeyReused):

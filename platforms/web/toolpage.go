@@ -90,7 +90,7 @@ func (s *Server) tool(w http.ResponseWriter, r *http.Request, a users.Account) e
 func (s *Server) visibleTool(id string, a users.Account) (registry.Tool, error) {
 	t, ok := s.cfg.Registry.Snapshot().Resolve(id)
 	if !ok || !t.KnownTo(audience(a)) {
-		return registry.Tool{}, runs.ErrUnknownTool
+		return registry.Tool{}, runs.UnknownTool(s.cfg.Registry, id)
 	}
 	return t.Clone(), nil
 }
