@@ -112,6 +112,11 @@ type ServiceSettings struct {
 	UnsplashAPIURL        string `name:"unsplash-api-url" env:"UNSPLASH_API_URL" default:"https://api.unsplash.com" help:"Unsplash's API."`
 	PexelsAPIKey          string `env:"PEXELS_API_KEY" placeholder:"KEY" help:"An account at Pexels: photos to browse and import with their credit."`
 	PexelsAPIURL          string `name:"pexels-api-url" env:"PEXELS_API_URL" default:"https://api.pexels.com/v1" help:"Pexels' API, with its version."`
+	TavilyAPIKey          string `env:"TAVILY_API_KEY" placeholder:"KEY" help:"An account at Tavily: searchWeb, with answers."`
+	TavilyAPIURL          string `name:"tavily-api-url" env:"TAVILY_API_URL" default:"https://api.tavily.com" help:"Tavily's API."`
+	BraveAPIKey           string `env:"BRAVE_API_KEY" placeholder:"KEY" help:"An account at Brave Search: searchWeb, where there is none at Tavily."`
+	BraveAPIURL           string `name:"brave-api-url" env:"BRAVE_API_URL" default:"https://api.search.brave.com/res/v1" help:"Brave's Search API, with its version."`
+	SearxngURL            string `name:"searxng-url" env:"SEARXNG_URL" placeholder:"URL" help:"A SearXNG instance that allows the format json: searchWeb, where there is neither of the two."`
 	ReplicateAPIToken     string `name:"replicate-api-token" env:"REPLICATE_API_TOKEN" placeholder:"TOKEN" help:"An account at Replicate: each of REPLICATE_MODELS is a tool."`
 	ReplicateModels       string `env:"REPLICATE_MODELS" placeholder:"OWNER/NAME,..." help:"Models at Replicate: owner/name or owner/name:version."`
 	ReplicateUSDPerSecond string `name:"replicate-usd-per-second" env:"REPLICATE_USD_PER_SECOND" placeholder:"USD" help:"What a second of work at Replicate costs, US dollars, of models without a price. Empty: these can't be used."`

@@ -117,7 +117,7 @@ func TestPresence(t *testing.T) {
 	}{
 		"B3 a key for Unsplash": {[]func(*photos.Config){noPexels}, []string{"unsplash.search", "browseImages", "importImage"}},
 		"a key for Pexels":      {[]func(*photos.Config){noUnsplash}, []string{"browseImages", "importImage"}},
-		"no key":                {[]func(*photos.Config){noUnsplash, noPexels}, nil},
+		"no key":                {[]func(*photos.Config){noUnsplash, noPexels}, []string{"browseImages", "importImage"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -126,6 +126,9 @@ func TestPresence(t *testing.T) {
 			var got []string
 			for _, tool := range tools {
 				got = append(got, tool.ToolID)
+				if unavailable := tool.State() == registry.StateUnavailable; unavailable != (name == "no key") {
+					t.Errorf("%s is unavailable: %v", tool.ToolID, unavailable)
+				}
 				if !strings.Contains(tool.Description, "bulk") {
 					t.Errorf("B48 %s does not say what is not allowed", tool.ToolID)
 				}

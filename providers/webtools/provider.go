@@ -158,10 +158,15 @@ func tools() []registry.Tool {
 }
 
 func tool(id, name string, capability registry.Capability, schema json.RawMessage, about string, inputs ...registry.InputField) registry.Tool {
+	attempts := 1
+	if capability == registry.CapabilityRead {
+		attempts = 2
+	}
 	return registry.Tool{
 		ToolID: id, Service: Service, DisplayName: name, Description: about, Category: "external", Kind: "web", InputSchema: inputs, Capability: capability,
 		OutputSchema: registry.OutputSchema{{Name: resultName, Type: "text", Description: "A JSON object.", Schema: schema}},
-		DeliveryMode: registry.DeliveryImmediate, TimeoutMs: 120_000, RetryPolicy: &registry.RetryPolicy{MaxAttempts: 1}, IntentTags: []string{"web"},
+		DeliveryMode: registry.DeliveryImmediate, TimeoutMs: 120_000, Idempotent: capability == registry.CapabilityRead,
+		RetryPolicy: &registry.RetryPolicy{MaxAttempts: attempts, BackoffMs: 500}, IntentTags: []string{"web"},
 	}
 }
 

@@ -66,7 +66,8 @@ type writer struct {
 	out      strings.Builder
 	line     strings.Builder
 	prefix   string // of the next line
-	lists    int
+	lists    int    // how deep in lists
+	listed   bool   // the last line was an item
 }
 
 // deepest bounds how far elements are followed into each other.
@@ -192,11 +193,19 @@ func (w *writer) end() {
 	if line == "" {
 		return
 	}
-	w.out.WriteString(w.prefix + line + "\n\n")
-	w.prefix = ""
+	item := strings.HasPrefix(strings.TrimLeft(w.prefix, " "), "- ")
+	switch {
+	case w.out.Len() == 0:
+	case item && w.listed:
+		w.out.WriteString("\n")
+	default:
+		w.out.WriteString("\n\n")
+	}
+	w.out.WriteString(w.prefix + line)
+	w.prefix, w.listed = "", item
 }
 
 func (w *writer) text() string {
 	w.end()
-	return strings.TrimSpace(strings.ReplaceAll(w.out.String(), "\n\n- ", "\n- "))
+	return strings.TrimSpace(w.out.String())
 }
