@@ -139,7 +139,7 @@ func (p *Provider) fields(ctx context.Context, v visit, t layout.Template, conte
 	checked, err := t.Check(content)
 	var field *layout.FieldError
 	if errors.As(err, &field) {
-		return nil, &registry.Error{Code: registry.CodeInvalidInput, Field: "content", Message: "content." + field.Error()}
+		return nil, &registry.Error{Code: registry.CodeInvalidInput, Field: "content", Message: field.Error()}
 	}
 	if err != nil {
 		return nil, err

@@ -72,7 +72,7 @@ func headersOf(inputs map[string]any) (http.Header, error) {
 func addressOf(inputs map[string]any) (*url.URL, error) {
 	u, err := webAddress(textOf(inputs, "url"))
 	if err != nil {
-		return nil, &registry.Error{Code: registry.CodeInvalidInput, Field: "url", Message: "url: " + err.Error()}
+		return nil, &registry.Error{Code: registry.CodeInvalidInput, Field: "url", Message: err.Error()}
 	}
 	return u, nil
 }
@@ -140,7 +140,7 @@ func (p *Provider) httpPost(ctx context.Context, inputs map[string]any) (any, er
 func (p *Provider) send(ctx context.Context, client *http.Client, method string, u *url.URL, headers http.Header, body io.Reader) (any, error) {
 	r, err := http.NewRequestWithContext(ctx, method, u.String(), body)
 	if err != nil {
-		return nil, &registry.Error{Code: registry.CodeInvalidInput, Field: "url", Message: "url: it is no web address", Cause: err}
+		return nil, &registry.Error{Code: registry.CodeInvalidInput, Field: "url", Message: "it is no web address", Cause: err}
 	}
 	r.Header = headers
 	answer, err := client.Do(r)
