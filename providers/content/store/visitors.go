@@ -34,6 +34,9 @@ func (c Content) Places(ctx context.Context) ([]Place, error) {
 	return places, nil
 }
 
+// ranked is how many matches are compared: a word that stands everywhere says little about any place.
+const ranked = 300
+
 // Search finds what visitors look for by all of the words, the last of which may be the beginning of one. The best come first.
 func (c Content) Search(ctx context.Context, query string, limit int) ([]Place, error) {
 	words := strings.FieldsFunc(strings.ToLower(query), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
@@ -42,22 +45,25 @@ func (c Content) Search(ctx context.Context, query string, limit int) ([]Place, 
 	}
 	words = words[:min(len(words), 12)]
 	places, err := list[Place](ctx, c.pool, `
-		WITH q AS (SELECT to_tsquery('simple', $2) AS query),
+		WITH matching AS MATERIALIZED ( -- by the index alone: a limit here would lead to reading the whole table
+			SELECT s.id FROM site_sections s
+			WHERE s.site_id = $1 AND s.status = 'published' AND NOT s.hidden AND to_tsvector('simple'::regconfig, s.content) @@ to_tsquery('simple', $2)),
+		matching_entries AS MATERIALIZED (
+			SELECT e.id FROM site_entries e
+			WHERE e.site_id = $1 AND e.status = 'published' AND (to_tsvector('simple'::regconfig, e.title) || to_tsvector('simple'::regconfig, e.content)) @@ to_tsquery('simple', $2)),
+		sections AS (SELECT s.page_id, s.content, s.updated_at FROM site_sections s WHERE s.id IN (SELECT id FROM matching LIMIT $4)),
+		entries AS (SELECT e.* FROM site_entries e WHERE e.id IN (SELECT id FROM matching_entries LIMIT $4)),
 		found AS (
-			(SELECT p.id::text, 'page' AS kind, p.slug, '' AS collection, p.name AS title, s.content, ts_rank(to_tsvector('simple'::regconfig, s.content), q.query) AS rank, s.updated_at
-			FROM site_sections s JOIN site_pages p ON p.id = s.page_id, q
-			WHERE s.site_id = $1 AND s.status = 'published' AND NOT s.hidden AND coalesce(p.meta ->> 'access', '') <> 'members' AND to_tsvector('simple'::regconfig, s.content) @@ q.query
-			ORDER BY rank DESC LIMIT 200)
-			UNION ALL
-			(SELECT e.id::text, 'entry', e.slug, c.slug, e.title, e.content, ts_rank(to_tsvector('simple'::regconfig, e.title) || to_tsvector('simple'::regconfig, e.content), q.query), e.updated_at
-			FROM site_entries e JOIN site_collections c ON c.id = e.collection_id, q
-			WHERE e.site_id = $1 AND e.status = 'published' AND (to_tsvector('simple'::regconfig, e.title) || to_tsvector('simple'::regconfig, e.content)) @@ q.query
-			ORDER BY 7 DESC LIMIT 200)),
+			SELECT p.id, 'page' AS kind, p.slug, '' AS collection, p.name AS title, s.content, s.updated_at, ts_rank(to_tsvector('simple'::regconfig, s.content), to_tsquery('simple', $2)) AS rank
+			FROM sections s JOIN site_pages p ON p.id = s.page_id WHERE coalesce(p.meta ->> 'access', '') <> 'members'
+			UNION ALL SELECT e.id, 'entry', e.slug, c.slug, e.title, e.content, e.updated_at,
+				ts_rank(to_tsvector('simple'::regconfig, e.title) || to_tsvector('simple'::regconfig, e.content), to_tsquery('simple', $2))
+			FROM entries e JOIN site_collections c ON c.id = e.collection_id),
 		best AS (SELECT DISTINCT ON (id) * FROM found ORDER BY id, rank DESC),
 		top AS (SELECT * FROM best ORDER BY rank DESC, updated_at DESC LIMIT $3)
-		SELECT kind, slug, collection, title, updated_at, ts_headline('simple', (SELECT coalesce(string_agg(v #>> '{}', ' '), '') FROM jsonb_path_query(content, '$.** ? (@.type() == "string")') v), q.query,
-			'StartSel="", StopSel="", MaxWords=30, MinWords=12') AS text
-		FROM top, q ORDER BY rank DESC, updated_at DESC`, c.site, strings.Join(words, " & ")+":*", limit)
+		SELECT kind, slug, collection, title, updated_at, ts_headline('simple', (SELECT coalesce(string_agg(v #>> '{}', ' '), '') FROM jsonb_path_query(content, '$.** ? (@.type() == "string")') v),
+			to_tsquery('simple', $2), 'StartSel="", StopSel="", MaxWords=30, MinWords=12') AS text
+		FROM top ORDER BY rank DESC, updated_at DESC`, c.site, strings.Join(words, " & ")+":*", limit, ranked)
 	if err != nil {
 		return nil, fmt.Errorf("search a site: %w", err)
 	}
