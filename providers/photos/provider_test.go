@@ -170,12 +170,13 @@ func TestSearch(t *testing.T) {
 			t.Errorf("got %v", got)
 		}
 	})
-	t.Run("B40 B41 B42 B43 B44 B45 what a photo comes with", func(t *testing.T) {
+	t.Run("B40 B41 B42 B43 B44 B45 D92 what a photo comes with", func(t *testing.T) {
 		t.Parallel()
 		p, server := house(t)
 		got := items(t, p, "unsplash.search", map[string]any{"query": "bicycle", "limit": json.Number("4")})
 		want := photos.Item{
-			ID: "a0", Provider: "unsplash", Alt: "a bicycle at a wall", Author: "Ann Lens", Width: 4000, Height: 3000,
+			Untrusted: true,
+			ID:        "a0", Provider: "unsplash", Alt: "a bicycle at a wall", Author: "Ann Lens", Width: 4000, Height: 3000,
 			ImageURL: server.URL + "/images/a0.jpg?ixid=a0track&w=1080", ThumbURL: server.URL + "/images/a0.jpg?ixid=a0track&w=400",
 			AuthorURL: "https://unsplash.com/@ann?utm_medium=referral&utm_source=signalbox", SourceURL: "https://unsplash.com/photos/a0?utm_medium=referral&utm_source=signalbox",
 		}
