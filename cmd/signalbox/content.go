@@ -40,6 +40,7 @@ type contents struct {
 	store  *store.Store
 	tools  *content.Provider
 	public *site.Server
+	base   *url.URL // the address that links have; nil: where the site is
 }
 
 // newContent makes the site. Without a database, as for writing the registry to files, there are only the descriptions of its tools.
@@ -61,14 +62,15 @@ func (a *app) newContent() (service, error) {
 	}
 	base, signIn := a.siteAddress()
 	a.content.store = store.New(a.db.pool)
+	thumbnails := assets.NewThumbnails(a.db.pool)
+	open := func(ctx context.Context, ref registry.Media) (io.ReadCloser, error) {
+		file, _, err := a.media.OpenMedia(ctx, ref)
+		return file, err
+	}
 	a.content.public, err = site.New(site.Config{
-		Store: a.content.store, Slug: store.House, Templates: templates, Theme: own, Base: base, Key: key, SignIn: signIn, Logger: a.log.With("component", "site"),
+		Store: a.content.store, Slug: store.House, Templates: templates, Theme: own, Base: base, Key: key, SignIn: signIn, Logger: a.log.With("component", "site"), Open: open,
 		Picture: func(ctx context.Context, ref registry.Media, side int) (string, []byte, error) {
-			return a.runs.Thumbnail(ctx, ref, side)
-		},
-		Open: func(ctx context.Context, ref registry.Media) (io.ReadCloser, error) {
-			file, _, err := a.media.OpenMedia(ctx, ref)
-			return file, err
+			return thumbnails.Get(ctx, assets.Ref(ref), side, func(ctx context.Context) (io.ReadCloser, error) { return open(ctx, ref) })
 		},
 		Member: func(ctx context.Context) bool { _, in := web.Caller(ctx); return in },
 	})
@@ -84,7 +86,13 @@ func (a *app) newContent() (service, error) {
 
 // siteAddress is the address of the site's start, and that of the page where its visitors sign in, where they can.
 func (a *app) siteAddress() (base *url.URL, signIn string) {
-	base = &url.URL{Scheme: "http", Host: reachable(a.listener.Addr())}
+	if a.content.base != nil {
+		return a.content.base, ""
+	}
+	base = &url.URL{Scheme: "http", Host: a.cfg.ListenAddr}
+	if a.listener != nil {
+		base.Host = reachable(a.listener.Addr())
+	}
 	if a.cfg.Public != nil {
 		base = &url.URL{Scheme: a.cfg.Public.Scheme, Host: a.cfg.Public.Host}
 	}

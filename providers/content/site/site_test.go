@@ -383,3 +383,45 @@ func TestRobots(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+func TestExport(t *testing.T) {
+	t.Parallel()
+	p := newPublic(t)
+	p.Section(p.Page("home"), "latestPosts", object{}, live)
+	p.Section(p.Page("alone"), "imageText", object{"image": p.Image("mug.png", 1)}, live) // nothing links to it
+	p.Section(p.Page("inner", object{"meta": object{"access": "members"}}), "richText", object{"body": "x"}, live)
+	p.Page("draft")
+	for i := range 13 {
+		p.published(fmt.Sprintf("post-%d", i), fmt.Sprintf("Post %d", i), "x")
+	}
+	files := map[string]string{}
+	err := p.site.Export(t.Context(), func(name string, content []byte) error {
+		files[name] = string(content)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"index.html", "404.html", "alone/index.html", "blog/index.html", "blog-page-2/index.html", "blog/post-0/index.html", "blog/feed.xml", "sitemap.xml", "robots.txt"} {
+		if files[name] == "" {
+			t.Errorf("there is no %s", name)
+		}
+	}
+	for name, content := range files {
+		if strings.Contains(name, "inner") || strings.Contains(name, "draft") || strings.Contains(name, "search") || strings.Contains(name, "..") {
+			t.Errorf("%s was written", name)
+		}
+		if !strings.HasSuffix(name, ".html") {
+			continue
+		}
+		for _, found := range regexp.MustCompile(`(?:href|src)="(/site/[^"#?]*)["#?]`).FindAllStringSubmatch(content, -1) {
+			to := strings.Trim(strings.TrimPrefix(found[1], "/site"), "/")
+			if files[to] == "" && files[strings.TrimPrefix(to+"/index.html", "/")] == "" && to != "search" {
+				t.Errorf("%s leads to %s, which is not there", name, found[1])
+			}
+		}
+	}
+	if !strings.Contains(files["blog/index.html"], `href="/site/blog-page-2/"`) {
+		t.Error("the further pages of a list are not linked")
+	}
+}
