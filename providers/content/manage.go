@@ -122,6 +122,29 @@ func (p *Provider) Restore(ctx context.Context, account string, id int64) error 
 	return err
 }
 
+// History lists the versions of something, the latest first. kind is page, section, entry, navItem or image.
+func (p *Provider) History(ctx context.Context, account, kind, id string) (any, error) {
+	_, c, err := p.admit(ctx, account, store.Editor)
+	if err != nil {
+		return nil, err
+	}
+	list, err := c.History(ctx, kind, id)
+	return found(list), err
+}
+
+// Revert gives something the content that it had in a revision of its history.
+func (p *Provider) Revert(ctx context.Context, account string, revision int64) error {
+	_, c, err := p.admit(ctx, account, store.Editor)
+	if err != nil {
+		return err
+	}
+	err = c.Revert(ctx, revision)
+	if errors.Is(err, store.ErrNotFound) {
+		return &registry.Error{Code: registry.CodeLost, Message: "there is no such revision of anything that is there now", Cause: err}
+	}
+	return err
+}
+
 // Describe says what the site is called, what it is about and in which language it is. Empty texts stay as they are.
 func (p *Provider) Describe(ctx context.Context, account, title, description, language string) (any, error) {
 	site, _, err := p.admit(ctx, account, store.Owner)

@@ -1,6 +1,7 @@
 package siteapi
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"regexp"
@@ -158,7 +159,11 @@ var addresses = []address{
 	{http.MethodGet, "/members", "Who has a role, for owners", plainly, func(s server, in request) (any, error) { return s.Site.Members(in.Context(), in.account) }},
 	{http.MethodPut, "/members/{account}", "Give an account a role: owner, editor, author or none", plainly, server.member},
 	{http.MethodGet, "/bin", "What was deleted within 30 days", plainly, func(s server, in request) (any, error) { return s.Site.Bin(in.Context(), in.account) }},
-	{http.MethodPost, "/bin/{id}/restore", "Bring something back", plainly, server.restore},
+	{http.MethodPost, "/bin/{id}/restore", "Bring something back", plainly, func(s server, in request) (any, error) { return numbered(in, s.Site.Restore) }},
+	{http.MethodGet, "/history/{kind}/{id}", "The versions of something, the latest first: page, section, entry, navItem or image", plainly, func(s server, in request) (any, error) {
+		return s.Site.History(in.Context(), in.account, in.PathValue("kind"), in.PathValue("id"))
+	}},
+	{http.MethodPost, "/history/{id}/restore", "Give something the content of one of its versions", plainly, func(s server, in request) (any, error) { return numbered(in, s.Site.Revert) }},
 	{http.MethodPatch, "", "Say what the site is called: title, description, language", plainly, server.describe},
 }
 
@@ -212,12 +217,13 @@ func (s server) member(in request) (any, error) {
 	return map[string]any{"success": true, "account": in.PathValue("account"), "role": role}, err
 }
 
-func (s server) restore(in request) (any, error) {
+// numbered does something with what the path names by a number.
+func numbered(in request, do func(ctx context.Context, account string, id int64) error) (any, error) {
 	id, err := strconv.ParseInt(in.PathValue("id"), 10, 64)
 	if err != nil {
 		return nil, errNothing
 	}
-	return map[string]any{"success": true}, s.Site.Restore(in.Context(), in.account, id)
+	return map[string]any{"success": true}, do(in.Context(), in.account, id)
 }
 
 func (s server) describe(in request) (any, error) {

@@ -41,6 +41,8 @@ type Site interface {
 	Describe(ctx context.Context, account, title, description, language string) (any, error)
 	Bin(ctx context.Context, account string) (any, error)
 	Restore(ctx context.Context, account string, id int64) error
+	History(ctx context.Context, account, kind, id string) (any, error)
+	Revert(ctx context.Context, account string, revision int64) error
 }
 
 // Config wires a Handler; all but Logger are required.

@@ -159,6 +159,49 @@ func TestPages(t *testing.T) {
 	})
 }
 
+func TestHistory(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	page := a.Page("about")
+	section := a.Section(page, "richText", object{"body": "first"}, object{"status": "published"})
+	image := a.Image("mug.png", 1)
+	item := a.Do("createNavItem", object{"navigationId": "main", "label": "One", "targetType": "placeholder"})["navItemId"].(string)
+	entry := a.Do("createEntry", object{"collectionId": "glossary", "slug": "mug", "title": "Mug", "content": object{"body": "first"}})["entryId"].(string)
+	changes := []struct {
+		kind, id, tool string
+		change         object
+	}{
+		{"page", page, "updatePage", object{"id": page, "name": "Us", "meta": object{"a": 1}}}, {"section", section, "updateSection", object{"pageSectionId": section, "content": object{"body": "second"}}},
+		{"image", image, "updateImage", object{"id": image, "description": "Another", "tags": []any{"b"}}}, {"navItem", item, "updateNavItem", object{"id": item, "label": "Two"}},
+		{"entry", entry, "updateEntry", object{"id": entry, "title": "Cup", "content": object{"body": "second"}, "status": "published"}},
+	}
+	for _, c := range changes {
+		a.Do(c.tool, c.change)
+		versions := a.ask(200, "GET", "/history/"+c.kind+"/"+c.id, nil)["items"].([]any)
+		if len(versions) != 2 || versions[0].(object)["changedBy"] != contenttest.Operator {
+			t.Errorf("%s: %v", c.kind, versions)
+			continue
+		}
+		a.ask(200, "POST", fmt.Sprintf("/history/%v/restore", versions[1].(object)["id"]), nil)
+	}
+	if got := a.Items("getPage", object{"id": page})[0]; got["name"] != "About" || len(got["meta"].(object)) != 0 {
+		t.Errorf("page: %v", got)
+	}
+	if got := a.Items("getSection", object{"pageSectionId": section, "includeContent": true})[0]; got["content"].(object)["body"] != "first" || got["status"] != "published" || got["version"] != json.Number("3") {
+		t.Errorf("section: %v", got)
+	}
+	if got := a.Items("getImage", object{"query": "mug"}); len(got) != 1 || got[0]["description"] != "mug" {
+		t.Errorf("image: %v", got)
+	}
+	if got := a.Items("getNavItem", object{"id": item})[0]["label"]; got != "One" {
+		t.Errorf("item: %v", got)
+	}
+	if got := a.Items("getEntry", object{"id": entry, "includeContent": true})[0]; got["title"] != "Mug" || got["content"].(object)["body"] != "first" || got["status"] != "published" {
+		t.Errorf("entry: %v", got)
+	}
+	a.ask(404, "POST", "/history/999999/restore", nil)
+}
+
 func TestMenusEntriesAndMedia(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
