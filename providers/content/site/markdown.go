@@ -50,17 +50,24 @@ func (v *view) Markdown(source string) template.HTML {
 	return template.HTML(clean.SanitizeBytes(out.Bytes()))
 }
 
-// lower makes each heading one level smaller.
+// lower puts the headings of a text below the page's own, without a gap between a heading and the one above it.
 type lower struct{}
 
 // Transform changes the tree.
 func (lower) Transform(document *ast.Document, _ text.Reader, _ parser.Context) {
+	var headings []*ast.Heading
+	least := 6
 	_ = ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if h, is := n.(*ast.Heading); is && entering {
-			h.Level = min(h.Level+1, 6)
+			headings, least = append(headings, h), min(least, h.Level)
 		}
 		return ast.WalkContinue, nil
 	})
+	above := 1
+	for _, h := range headings {
+		h.Level = min(h.Level-least+2, above+1, 6)
+		above = h.Level
+	}
 }
 
 // images writes the pictures of texts.

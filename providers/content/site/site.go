@@ -55,6 +55,7 @@ type Config struct {
 type Server struct {
 	cfg    Config
 	root   string // path of the site's start, without a slash at its end
+	icon   string // address of the theme's icon.svg; empty: it has none
 	layout *template.Template
 	bundle bundle.Bundle
 	texts  *i18n.Catalogue
@@ -72,6 +73,9 @@ func New(cfg Config) (*Server, error) {
 	theme := themed{cfg.Theme}
 	if s.bundle, err = bundle.New(theme.styles(), ".", s.root+"/static/"); err != nil {
 		return nil, fmt.Errorf("site: the theme's styles: %w", err)
+	}
+	if _, err := fs.Stat(theme.styles(), "icon.svg"); err == nil {
+		s.icon = s.bundle.Address("icon.svg")
 	}
 	raw, err := theme.read("layout.html")
 	if err == nil {
@@ -129,7 +133,7 @@ func (s *Server) static(w http.ResponseWriter, r *http.Request, path string) {
 	hash, file, _ := strings.Cut(path, "/")
 	r.SetPathValue("hash", hash)
 	r.SetPathValue("file", file)
-	if !s.bundle.Serve(w, r, "public") {
+	if strings.HasSuffix(file, ".html") || !s.bundle.Serve(w, r, "public") {
 		http.NotFound(w, r)
 	}
 }

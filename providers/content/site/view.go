@@ -49,6 +49,7 @@ type shown struct {
 	Kind        string // page, article, list, search or missing
 	NoIndex     bool
 	Style       string
+	Icon        string // empty: the theme has none
 	Menu        []menuItem
 	Footer      []menuItem
 	Feeds       []feedLink
@@ -114,6 +115,7 @@ func (v *view) show(ctx context.Context, status int, p shown) (*page, error) {
 		}
 	}
 	p.Language, p.Site, p.Home, p.Search = v.site.Language, v.name(), v.server.path(""), v.server.path("search")
+	p.Icon = v.server.icon
 	p.Style, p.Draft, p.Words = v.server.bundle.Address("style.css"), v.draft, map[string]string{}
 	if p.Description == "" && p.Kind == "page" {
 		p.Description = v.site.Description

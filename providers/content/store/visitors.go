@@ -61,7 +61,7 @@ func (c Content) Search(ctx context.Context, query string, limit int) ([]Place, 
 			FROM entries e JOIN site_collections c ON c.id = e.collection_id),
 		best AS (SELECT DISTINCT ON (id) * FROM found ORDER BY id, rank DESC),
 		top AS (SELECT * FROM best ORDER BY rank DESC, updated_at DESC LIMIT $3)
-		SELECT kind, slug, collection, title, updated_at, ts_headline('simple', (SELECT coalesce(string_agg(v #>> '{}', ' '), '') FROM jsonb_path_query(content, '$.** ? (@.type() == "string")') v),
+		SELECT kind, slug, collection, title, updated_at, ts_headline('simple', (SELECT coalesce(string_agg(v #>> '{}', ' '), '') FROM jsonb_path_query(content, '$.** ? (@.type() == "string" && !(@ starts with "asset:"))') v),
 			to_tsquery('simple', $2), 'StartSel="", StopSel="", MaxWords=30, MinWords=12') AS text
 		FROM top ORDER BY rank DESC, updated_at DESC`, c.site, strings.Join(words, " & ")+":*", limit, ranked)
 	if err != nil {
