@@ -9,7 +9,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
+	"github.com/signalbox/signalbox/providers/content/store"
+	"github.com/signalbox/signalbox/providers/photos"
+	"github.com/signalbox/signalbox/users"
 )
 
 // newSiteApp is the part of the program that makes the site.
@@ -21,6 +26,58 @@ func newSiteApp(t *testing.T, c Config) *app {
 		t.Fatal(err)
 	}
 	return a
+}
+
+func TestImportedPhotosAreTheSites(t *testing.T) {
+	t.Parallel()
+	a := newSiteApp(t, Config{})
+	folder, err := assets.OpenFolder(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.media = mediaStore{assets: assets.New(a.db.pool, folder, 0)}
+	a.users = newUsers(a.db, billing.NewLedger(a.db.pool), Config{})
+	ref, _, err := a.media.Put(t.Context(), strings.NewReader("\x89PNG\r\n\x1a\n"), "pexels-7.png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	photo := photos.Imported{Ref: ref, Name: "pexels-7.png", Alt: "A lake at dawn", Credit: photos.Attribution{Provider: "pexels", HTML: "Photo by Ann", Text: "Photo by Ann"}}
+	house, err := a.content.store.Site(t.Context(), store.House)
+	if err != nil {
+		t.Fatal(err)
+	}
+	site := a.content.store.In(house, "")
+	account := func(name string) string {
+		t.Helper()
+		who, err := a.users.Identify(t.Context(), users.Identity{Platform: "telegram", ExternalID: name, Name: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return who.ID
+	}
+	t.Run("who has no role imports for themselves", func(t *testing.T) {
+		if err := a.imported(t.Context(), account("bob"), photo); err != nil {
+			t.Fatal(err)
+		}
+		if images, err := site.Images(t.Context(), store.ImageQuery{}); err != nil || len(images) != 0 {
+			t.Errorf("the site has %+v, %v", images, err)
+		}
+	})
+	t.Run("D85 D86 D120 who works on the site brings it there, with its credit, once", func(t *testing.T) {
+		ann := account("ann")
+		if err := a.content.store.SetRole(t.Context(), house, ann, store.Author); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if err := a.imported(t.Context(), ann, photo); err != nil {
+				t.Fatal(err)
+			}
+		}
+		images, err := site.Images(t.Context(), store.ImageQuery{})
+		if err != nil || len(images) != 1 || images[0].ID != ref || images[0].Description != "A lake at dawn" || images[0].Attribution["html"] != "Photo by Ann" {
+			t.Errorf("the site has %+v, %v", images, err)
+		}
+	})
 }
 
 func TestSiteHost(t *testing.T) {

@@ -166,11 +166,15 @@ func createImage(p *Provider, ctx context.Context, v visit) (any, error) {
 
 // AddImage adds a stored picture to a site. Where it has no description, its name and what is known of its making give one.
 func (p *Provider) AddImage(ctx context.Context, c store.Content, account string, image store.Image) error {
-	prompt, tool, err := p.cfg.Made(ctx, account, image.ID)
-	if err != nil {
-		return err
+	prompt := ""
+	if image.Attribution == nil { // else somebody else made it
+		var tool string
+		var err error
+		if prompt, tool, err = p.cfg.Made(ctx, account, image.ID); err != nil {
+			return err
+		}
+		image.Origin = strings.TrimSpace(prompt + " " + tool)
 	}
-	image.Origin = strings.TrimSpace(prompt + " " + tool)
 	image.Description = cmp.Or(image.Description, prompt, nameWords(image.Filename))
 	if len(image.Tags) == 0 {
 		image.Tags = tagsOf(nameWords(image.Filename) + " " + prompt)

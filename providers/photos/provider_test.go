@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -332,6 +333,30 @@ func TestImport(t *testing.T) {
 		}
 		if credit != want {
 			t.Errorf("got %+v\nwant %+v", credit, want)
+		}
+	})
+	t.Run("D86 who keeps photos is told of each import with its credit, before its use is counted", func(t *testing.T) {
+		t.Parallel()
+		var told []photos.Imported
+		var account string
+		broken := errors.New("no room")
+		p, server := house(t, func(c *photos.Config) {
+			c.Imported = func(_ context.Context, who string, photo photos.Imported) error {
+				account, told = who, append(told, photo)
+				if len(told) == 1 {
+					return broken
+				}
+				return nil
+			}
+		})
+		for i, want := range []error{broken, nil} {
+			_, err := p.Call(t.Context(), registry.Call{UserID: "ann", Tool: find(t, p, "importImage"), Inputs: map[string]any{"provider": "unsplash", "photoId": "a0"}})
+			if !errors.Is(err, want) || len(server.Downloads()) != i {
+				t.Errorf("got %v, counted %v", err, server.Downloads())
+			}
+		}
+		if len(told) != 2 || account != "ann" || !strings.HasPrefix(told[0].Ref, "asset:") || !strings.Contains(told[0].Credit.HTML, "Photo by") || told[0].Alt == "" {
+			t.Errorf("told %+v of %s", told, account)
 		}
 	})
 	t.Run("what fails is not counted", func(t *testing.T) {
