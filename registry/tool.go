@@ -115,6 +115,15 @@ type InputField struct {
 	Schema      json.RawMessage `json:"schema,omitempty"` // JSON Schema of nested values
 }
 
+// TakesNull reports whether null is a value of the input, by its schema, and not the same as no value.
+func (f InputField) TakesNull() bool {
+	if len(f.Schema) == 0 || f.Required || f.Multiple {
+		return false
+	}
+	schema, err := compileSchema(f.Schema)
+	return err == nil && schema.Validate(nil) == nil
+}
+
 // Label is what people see: DisplayName, or Name where there is none.
 func (f InputField) Label() string {
 	if f.DisplayName != "" {

@@ -115,10 +115,13 @@ func Refused(err error, trace string) Envelope {
 
 // Refusal is why a call was not carried out, in an Envelope's words.
 func Refusal(err error) *EnvelopeError {
+	var unknown *UnknownToolError
 	var approval *ApprovalError
 	var missing *MissingInputError
 	var poor billing.ErrInsufficient
 	switch {
+	case errors.As(err, &unknown) && unknown.Instead != "":
+		return &EnvelopeError{Code: ToolNotFound, Message: bounded(unknown.Error())}
 	case errors.Is(err, ErrUnknownTool):
 		return &EnvelopeError{Code: ToolNotFound, Message: "there is no such tool"}
 	case errors.As(err, &approval) && approval.Reading:

@@ -67,6 +67,7 @@ func (s Settings) check() (Config, error) {
 	c.checkDiscord(&p)
 	c.checkServices(&p)
 	c.checkKnowledge(&p)
+	c.checkContent(&p)
 	p.unless(fitsHeader(s.MetricsToken),
 		"METRICS_TOKEN", "(hidden)", "letters, digits and signs without spaces, as fits into a header")
 	p.unless(fitsHeader(s.AdminToken),

@@ -31,6 +31,7 @@ type cli struct {
 	Doctor    doctorCommand    `cmd:"" help:"Check configuration, database, engines, tokens and folders."`
 	Grant     grantCommand     `cmd:"" help:"Give credit to an account."`
 	Access    accessCommand    `cmd:"" help:"Who may use the tools: people, chats, servers and roles."`
+	Site      siteCommand      `cmd:"" help:"Write the site to files."`
 	Migrate   migrateCommand   `cmd:"" help:"Bring the database's schema up to date."`
 	Webhooks  webhooksCommand  `cmd:"" help:"List and replay the callbacks of services."`
 	Knowledge knowledgeCommand `cmd:"" help:"Build files of documents."`

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"os"
@@ -12,12 +13,14 @@ import (
 	"github.com/signalbox/signalbox/providers/photos"
 	"github.com/signalbox/signalbox/providers/replicate"
 	"github.com/signalbox/signalbox/providers/tripo"
+	"github.com/signalbox/signalbox/providers/webtools"
 	"github.com/signalbox/signalbox/registry"
 )
 
 func (c *Config) checkMedia(p *problems) {
 	for variable, address := range map[string]string{
 		"TRIPO_API_URL": c.TripoAPIURL, "UNSPLASH_API_URL": c.UnsplashAPIURL, "PEXELS_API_URL": c.PexelsAPIURL,
+		"TAVILY_API_URL": c.TavilyAPIURL, "BRAVE_API_URL": c.BraveAPIURL, "SEARXNG_URL": cmp.Or(c.SearxngURL, c.BraveAPIURL),
 		"REPLICATE_API_URL": c.ReplicateAPIURL, "FAL_QUEUE_URL": c.FalQueueURL, "FAL_DOCS_URL": c.FalDocsURL, "FAL_REST_URL": c.FalRESTURL, "FAL_PRICES_URL": c.FalPricesURL,
 	} {
 		_, ok := httpURL(address)
@@ -25,7 +28,7 @@ func (c *Config) checkMedia(p *problems) {
 	}
 	for variable, key := range map[string]string{
 		"TRIPO_API_KEY": c.TripoAPIKey, "UNSPLASH_ACCESS_KEY": c.UnsplashAccessKey, "PEXELS_API_KEY": c.PexelsAPIKey,
-		"REPLICATE_API_TOKEN": c.ReplicateAPIToken, "FAL_KEY": c.FalKey,
+		"REPLICATE_API_TOKEN": c.ReplicateAPIToken, "FAL_KEY": c.FalKey, "TAVILY_API_KEY": c.TavilyAPIKey, "BRAVE_API_KEY": c.BraveAPIKey,
 	} {
 		p.unless(fitsHeader(key), variable, "(hidden)", "a key without spaces, as the service shows it")
 	}
@@ -100,12 +103,18 @@ func (a *app) newMediaServices(guard *http.Client) ([]service, error) {
 	}
 	found, err := photos.New(photos.Config{
 		UnsplashKey: c.UnsplashAccessKey, UnsplashURL: c.UnsplashAPIURL, PexelsKey: c.PexelsAPIKey, PexelsURL: c.PexelsAPIURL,
-		Store: a.media, Link: a.uploadPath, Guard: guard,
+		Store: a.media, Link: a.uploadPath, Imported: a.imported, Guard: guard,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return append(list, calls(photos.Service, found)), nil
+	outside, err := webtools.New(webtools.Config{
+		TavilyKey: c.TavilyAPIKey, TavilyURL: c.TavilyAPIURL, BraveKey: c.BraveAPIKey, BraveURL: c.BraveAPIURL, SearxngURL: c.SearxngURL, Guard: guard,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return append(list, calls(photos.Service, found), calls(webtools.Service, outside)), nil
 }
 
 // uploadPath is the address here of a file that a tool keeps.

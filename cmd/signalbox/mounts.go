@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web/console"
 	"github.com/signalbox/signalbox/platforms/web/knowledgeapi"
 	"github.com/signalbox/signalbox/platforms/web/mcp"
+	"github.com/signalbox/signalbox/platforms/web/siteapi"
 	"github.com/signalbox/signalbox/platforms/web/toolapi"
 	"github.com/signalbox/signalbox/webhooks"
 )
@@ -18,14 +19,14 @@ import (
 // mounted are the handlers that are served beside the page's own; nil: there is none.
 type mounted struct {
 	console, tools, mcp, ask http.Handler
-	knowledge                http.Handler
+	knowledge, site, siteAPI http.Handler
 	inbox                    http.Handler // callbacks of services, which are signed or carry a token
 	telegram, discord        http.Handler // updates, which are signed or carry a secret
 }
 
 // mounts is the list of their addresses: what each does, and so who may come, is in the table of docs/people.md.
 func (m mounted) mounts() []web.Mount {
-	return slices.DeleteFunc([]web.Mount{
+	list := []web.Mount{
 		{Path: "GET " + console.Root, Use: web.OperatorRead, Page: true, Handler: m.console},
 		{Path: "POST " + console.Root, Use: web.OperatorChange, Page: true, Handler: m.console},
 		{Path: "GET /tools", Use: web.Read, Handler: m.tools, Describe: toolapi.Describe()},
@@ -41,12 +42,21 @@ func (m mounted) mounts() []web.Mount {
 		{Path: "POST " + webhooks.Root, Use: web.Public, Handler: m.inbox},
 		{Path: "POST " + telegram.WebhookPath, Use: web.Public, Handler: m.telegram},
 		{Path: "POST " + discord.InteractionsPath, Use: web.Public, Handler: m.discord},
-	}, func(one web.Mount) bool { return one.Handler == nil })
+		{Path: "GET " + sitePath + "/", Use: web.Public, Handler: m.site},
+	}
+	for _, path := range siteapi.Reads() {
+		list = append(list, web.Mount{Path: path, Use: web.Read, Handler: m.siteAPI})
+	}
+	for _, path := range siteapi.Changes() {
+		list = append(list, web.Mount{Path: path, Use: web.Manage, Handler: m.siteAPI})
+	}
+	list[len(list)-1].Describe = siteapi.Describe()
+	return slices.DeleteFunc(list, func(one web.Mount) bool { return one.Handler == nil })
 }
 
 // newMounts makes what is mounted. secret signs what people confirm by MCP.
 func (a *app) newMounts(secret []byte) ([]web.Mount, error) {
-	m := mounted{tools: a.newToolAPI(), knowledge: a.newKnowledgeAPI(), inbox: a.post.inbox}
+	m := mounted{tools: a.newToolAPI(), knowledge: a.newKnowledgeAPI(), inbox: a.post.inbox, site: a.newSite(), siteAPI: a.newSiteAPI()}
 	var err error
 	if m.console, err = a.newConsole(); err != nil {
 		return nil, err

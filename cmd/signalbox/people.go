@@ -10,9 +10,10 @@ import (
 	chatstore "github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/web/pages"
 	"github.com/signalbox/signalbox/platforms/web/webchat"
+	sitestore "github.com/signalbox/signalbox/providers/content/store"
+	"github.com/signalbox/signalbox/providers/knowledge/index"
 	"github.com/signalbox/signalbox/registry/catalog"
 	runstore "github.com/signalbox/signalbox/runs/store"
-	"github.com/signalbox/signalbox/providers/knowledge/index"
 	"github.com/signalbox/signalbox/users"
 	"github.com/signalbox/signalbox/webhooks"
 )
@@ -47,6 +48,9 @@ func newUsers(db *database, ledger *billing.Ledger, c Config, change ...func(*us
 				return err
 			}
 			if err := chatstore.Forget(ctx, tx, accountID); err != nil {
+				return err
+			}
+			if err := sitestore.Forget(ctx, tx, accountID); err != nil {
 				return err
 			}
 			return assets.Forget(ctx, tx, accountID)
@@ -88,6 +92,9 @@ func mergeRooms(ctx context.Context, tx pgx.Tx, ledger *billing.Ledger, from, in
 		return err
 	}
 	if err := chatstore.Adopt(ctx, tx, from, into); err != nil {
+		return err
+	}
+	if err := sitestore.Adopt(ctx, tx, from, into); err != nil {
 		return err
 	}
 	if err := assets.Adopt(ctx, tx, from, into); err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/signalbox/signalbox/internal/schedule"
 	"github.com/signalbox/signalbox/platforms/chat/router"
 	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/providers/content"
 	mcpservers "github.com/signalbox/signalbox/providers/mcp"
 	"github.com/signalbox/signalbox/providers/remote"
 	"github.com/signalbox/signalbox/registry"
@@ -55,7 +56,7 @@ func (a *app) newRegistry() error {
 		loaders = []registry.Loader{a.preflight(catalog.NewFlashLoader("flash", a.cfg.ToolsFile))}
 	}
 	a.registry, err = catalog.New(catalog.Config{
-		Loaders: loaders, Reserved: router.Commands(), ReservedPaths: web.OwnPaths(), Logger: a.log.With("component", "registry"),
+		Loaders: loaders, Reserved: router.Commands(), ReservedPaths: web.OwnPaths(), Former: content.FormerNames(), Logger: a.log.With("component", "registry"),
 	})
 	return err
 }
@@ -180,6 +181,9 @@ func (a *app) startSchedules() error {
 	}, schedule.Job{
 		Name: "sweep files", Spec: "@hourly", Timeout: sweepTimeout,
 		Do: func(ctx context.Context, _ pgx.Tx, _ time.Time) error { return a.sweepFiles(ctx) },
+	}, schedule.Job{
+		Name: "empty the site's bin", Spec: "@daily", Timeout: sweepTimeout,
+		Do: func(ctx context.Context, _ pgx.Tx, _ time.Time) error { return a.content.store.Sweep(ctx) },
 	})
 	if err != nil {
 		return err

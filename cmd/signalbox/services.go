@@ -91,7 +91,11 @@ func (a *app) newServices() ([]service, error) {
 	if a.remote, err = a.newRemote(guard); err != nil {
 		return nil, err
 	}
-	list := []service{calls(imagegen.Service, pictures), calls(remote.Service, a.remote)}
+	site, err := a.newContent()
+	if err != nil {
+		return nil, fmt.Errorf("the site: %w", err)
+	}
+	list := []service{calls(imagegen.Service, pictures), calls(remote.Service, a.remote), site}
 	if a.db != nil {
 		if a.knowledge, err = a.newDocuments(guard); err != nil {
 			return nil, err

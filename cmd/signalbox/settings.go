@@ -7,6 +7,7 @@ type Settings struct {
 	ToolSettings    `group:"Tools and engines"`
 	MoneySettings   `group:"Money"`
 	PeopleSettings  `group:"People"`
+	ContentSettings `group:"The site"`
 	ChatSettings    `group:"Telegram and Discord"`
 	ServiceSettings `group:"Accounts at services"`
 }
@@ -76,6 +77,12 @@ type PeopleSettings struct {
 	PrivacyURL      string `env:"PRIVACY_URL" placeholder:"URL" help:"What happens to people's data, for /privacy. Empty: as for /terms."`
 }
 
+// ContentSettings are about the site that is run from the chat.
+type ContentSettings struct {
+	SiteHost   string `env:"SITE_HOST" placeholder:"HOST" help:"A host of its own for the site, such as www.example.com. Empty: it is below /site/ of the page."`
+	ContentDir string `env:"CONTENT_DIR" placeholder:"DIR" help:"Folder with own templates of sections (templates/*.html) and an own theme (theme/), see docs/content.md."`
+}
+
 // ChatSettings connect the chat platforms.
 type ChatSettings struct {
 	TelegramBotToken string `env:"TELEGRAM_BOT_TOKEN" placeholder:"TOKEN" help:"From @BotFather. Empty: no Telegram."`
@@ -112,6 +119,11 @@ type ServiceSettings struct {
 	UnsplashAPIURL        string `name:"unsplash-api-url" env:"UNSPLASH_API_URL" default:"https://api.unsplash.com" help:"Unsplash's API."`
 	PexelsAPIKey          string `env:"PEXELS_API_KEY" placeholder:"KEY" help:"An account at Pexels: photos to browse and import with their credit."`
 	PexelsAPIURL          string `name:"pexels-api-url" env:"PEXELS_API_URL" default:"https://api.pexels.com/v1" help:"Pexels' API, with its version."`
+	TavilyAPIKey          string `env:"TAVILY_API_KEY" placeholder:"KEY" help:"An account at Tavily: searchWeb, with answers."`
+	TavilyAPIURL          string `name:"tavily-api-url" env:"TAVILY_API_URL" default:"https://api.tavily.com" help:"Tavily's API."`
+	BraveAPIKey           string `env:"BRAVE_API_KEY" placeholder:"KEY" help:"An account at Brave Search: searchWeb, where there is none at Tavily."`
+	BraveAPIURL           string `name:"brave-api-url" env:"BRAVE_API_URL" default:"https://api.search.brave.com/res/v1" help:"Brave's Search API, with its version."`
+	SearxngURL            string `name:"searxng-url" env:"SEARXNG_URL" placeholder:"URL" help:"A SearXNG instance that allows the format json: searchWeb, where there is neither of the two."`
 	ReplicateAPIToken     string `name:"replicate-api-token" env:"REPLICATE_API_TOKEN" placeholder:"TOKEN" help:"An account at Replicate: each of REPLICATE_MODELS is a tool."`
 	ReplicateModels       string `env:"REPLICATE_MODELS" placeholder:"OWNER/NAME,..." help:"Models at Replicate: owner/name or owner/name:version."`
 	ReplicateUSDPerSecond string `name:"replicate-usd-per-second" env:"REPLICATE_USD_PER_SECOND" placeholder:"USD" help:"What a second of work at Replicate costs, US dollars, of models without a price. Empty: these can't be used."`

@@ -95,6 +95,7 @@ type app struct {
 	remote    *remote.Provider
 	knowledge *documents // nil: there is no database
 	registry  *catalog.Registry
+	content   contents
 	history   *history.Store
 	watcher   *watch.Watcher
 	runs      *runner.Service
@@ -477,7 +478,7 @@ func (a *app) startWeb(ctx context.Context) error {
 		return err
 	}
 	a.chat.linkFiles(a.web)
-	a.serve("page", a.listener, a.web.Handler())
+	a.serve("page", a.listener, a.withSiteHost(a.web.Handler()))
 	return nil
 }
 

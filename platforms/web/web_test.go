@@ -98,7 +98,7 @@ func newHouse(t *testing.T, options ...option) *house {
 	fleet := comfy.NewFleet([]*url.URL{startEngine(t)}, comfy.FleetConfig{})
 	fleet.Refresh(t.Context())
 	flows := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{workflows.FS}, Fleet: fleet, Store: history.NewSpecs(pool, store), Rate: "0.000337"})
-	if h.reg, err = catalog.New(catalog.Config{Loaders: []registry.Loader{flows, h.fakes}}); err != nil {
+	if h.reg, err = catalog.New(catalog.Config{Loaders: []registry.Loader{flows, h.fakes}, Former: map[string]string{"cms_listPages": "getPage with all"}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := h.reg.Reload(t.Context()); err != nil {
@@ -553,6 +553,14 @@ func TestAPI(t *testing.T) {
 			dev.call(call[0], call[1]+"nothing", `{}`, &nothing)
 			if inner != nothing || inner.Code != "unknown_tool" {
 				t.Errorf("%s: %v, and %v for a tool that does not exist", call[1], inner, nothing)
+			}
+		}
+	})
+	t.Run("D128 D156 who asks for a name that is no more is told what to use, and nothing runs", func(t *testing.T) {
+		for _, call := range [][2]string{{"POST", "/api/run/"}, {"POST", "/api/quote/"}, {"GET", "/api/tools/"}} {
+			var told struct{ Code, Detail string }
+			if status := dev.call(call[0], call[1]+"cms_listPages", `{}`, &told); status != http.StatusNotFound || told.Code != "unknown_tool" || !strings.Contains(told.Detail, "Use getPage with all.") {
+				t.Errorf("%s: %d %+v", call[1], status, told)
 			}
 		}
 	})

@@ -20,6 +20,7 @@ type Item struct {
 	SourceURL string `json:"sourceUrl"` // the photo's page
 	Width     int    `json:"width"`     // pixels of the original
 	Height    int    `json:"height"`
+	Untrusted bool   `json:"untrusted"` // its texts are somebody else's
 
 	track string // where a use is counted
 }

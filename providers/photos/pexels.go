@@ -46,7 +46,8 @@ type pexelsPhoto struct {
 func (p pexelsPhoto) item() Item {
 	author := cmp.Or(strings.TrimSpace(p.Author), "Pexels")
 	return Item{
-		ID: p.ID.String(), Provider: "pexels", ImageURL: p.Sources.Large, ThumbURL: p.Sources.Medium, Width: p.Width, Height: p.Height,
+		Untrusted: true,
+		ID:        p.ID.String(), Provider: "pexels", ImageURL: p.Sources.Large, ThumbURL: p.Sources.Medium, Width: p.Width, Height: p.Height,
 		Alt: cmp.Or(strings.TrimSpace(p.Alt), "Photo by "+author+" on Pexels"), Author: author, AuthorURL: cmp.Or(p.AuthorURL, "https://www.pexels.com"), SourceURL: p.URL,
 	}
 }

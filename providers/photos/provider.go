@@ -33,9 +33,17 @@ type Config struct {
 	PexelsKey, PexelsURL     string // with its version: https://api.pexels.com/v1
 	Store                    Store
 	// Link is the address of a stored file, without a host.
-	Link  func(owner string, ref registry.Media, name string) string
-	HTTP  *http.Client // nil: one of its own
-	Guard *http.Client // of internal/outbound, for fetching photos
+	Link func(owner string, ref registry.Media, name string) string
+	// Imported is told of each import, before its use is counted; nil: nobody is.
+	Imported func(ctx context.Context, account string, photo Imported) error
+	HTTP     *http.Client // nil: one of its own
+	Guard    *http.Client // of internal/outbound, for fetching photos
+}
+
+// Imported is a photo that was stored.
+type Imported struct {
+	Ref, Name, Alt string
+	Credit         Attribution
 }
 
 // Store keeps imported photos.
@@ -228,10 +236,16 @@ func (p *Provider) importPhoto(ctx context.Context, c registry.Call) (registry.R
 	if err != nil {
 		return registry.Result{}, registry.Say(registry.CodeInternal, said.PhotoStore).Because(err)
 	}
+	shown := attribution(item, from[0])
+	if p.cfg.Imported != nil {
+		if err := p.cfg.Imported(ctx, c.UserID, Imported{Ref: ref, Name: name, Alt: item.Alt, Credit: shown}); err != nil {
+			return registry.Result{}, err
+		}
+	}
 	if err := from[0].used(ctx, item); err != nil {
 		return registry.Result{}, err
 	}
-	credit, err := encoded("attribution", attribution(item, from[0]))
+	credit, err := encoded("attribution", shown)
 	return registry.Result{Outputs: []registry.Output{
 		{Name: "image", Type: "image", Info: info, Open: func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }},
 		{Name: "imageId", Type: "text", Text: ref},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -117,7 +118,7 @@ func TestPresence(t *testing.T) {
 	}{
 		"B3 a key for Unsplash": {[]func(*photos.Config){noPexels}, []string{"unsplash.search", "browseImages", "importImage"}},
 		"a key for Pexels":      {[]func(*photos.Config){noUnsplash}, []string{"browseImages", "importImage"}},
-		"no key":                {[]func(*photos.Config){noUnsplash, noPexels}, nil},
+		"no key":                {[]func(*photos.Config){noUnsplash, noPexels}, []string{"browseImages", "importImage"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -126,6 +127,9 @@ func TestPresence(t *testing.T) {
 			var got []string
 			for _, tool := range tools {
 				got = append(got, tool.ToolID)
+				if unavailable := tool.State() == registry.StateUnavailable; unavailable != (name == "no key") {
+					t.Errorf("%s is unavailable: %v", tool.ToolID, unavailable)
+				}
 				if !strings.Contains(tool.Description, "bulk") {
 					t.Errorf("B48 %s does not say what is not allowed", tool.ToolID)
 				}
@@ -167,12 +171,13 @@ func TestSearch(t *testing.T) {
 			t.Errorf("got %v", got)
 		}
 	})
-	t.Run("B40 B41 B42 B43 B44 B45 what a photo comes with", func(t *testing.T) {
+	t.Run("B40 B41 B42 B43 B44 B45 D92 what a photo comes with", func(t *testing.T) {
 		t.Parallel()
 		p, server := house(t)
 		got := items(t, p, "unsplash.search", map[string]any{"query": "bicycle", "limit": json.Number("4")})
 		want := photos.Item{
-			ID: "a0", Provider: "unsplash", Alt: "a bicycle at a wall", Author: "Ann Lens", Width: 4000, Height: 3000,
+			Untrusted: true,
+			ID:        "a0", Provider: "unsplash", Alt: "a bicycle at a wall", Author: "Ann Lens", Width: 4000, Height: 3000,
 			ImageURL: server.URL + "/images/a0.jpg?ixid=a0track&w=1080", ThumbURL: server.URL + "/images/a0.jpg?ixid=a0track&w=400",
 			AuthorURL: "https://unsplash.com/@ann?utm_medium=referral&utm_source=signalbox", SourceURL: "https://unsplash.com/photos/a0?utm_medium=referral&utm_source=signalbox",
 		}
@@ -328,6 +333,30 @@ func TestImport(t *testing.T) {
 		}
 		if credit != want {
 			t.Errorf("got %+v\nwant %+v", credit, want)
+		}
+	})
+	t.Run("D86 who keeps photos is told of each import with its credit, before its use is counted", func(t *testing.T) {
+		t.Parallel()
+		var told []photos.Imported
+		var account string
+		broken := errors.New("no room")
+		p, server := house(t, func(c *photos.Config) {
+			c.Imported = func(_ context.Context, who string, photo photos.Imported) error {
+				account, told = who, append(told, photo)
+				if len(told) == 1 {
+					return broken
+				}
+				return nil
+			}
+		})
+		for i, want := range []error{broken, nil} {
+			_, err := p.Call(t.Context(), registry.Call{UserID: "ann", Tool: find(t, p, "importImage"), Inputs: map[string]any{"provider": "unsplash", "photoId": "a0"}})
+			if !errors.Is(err, want) || len(server.Downloads()) != i {
+				t.Errorf("got %v, counted %v", err, server.Downloads())
+			}
+		}
+		if len(told) != 2 || account != "ann" || !strings.HasPrefix(told[0].Ref, "asset:") || !strings.Contains(told[0].Credit.HTML, "Photo by") || told[0].Alt == "" {
+			t.Errorf("told %+v of %s", told, account)
 		}
 	})
 	t.Run("what fails is not counted", func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -20,19 +21,16 @@ const (
 	rulesOfSources = "A photo must be shown with the credit that comes with it, from the address it came with or as an imported copy; copying in bulk and selling photos as they are is not allowed."
 )
 
-// tools describes those tools for which there is a key.
+// tools describes the tools: browseImages and importImage are there without a key as well, as unavailable.
 func tools(sources []source) []registry.Tool {
-	if len(sources) == 0 {
-		return nil
-	}
 	var list []registry.Tool
-	if sources[0].name() == "unsplash" {
+	if len(sources) > 0 && sources[0].name() == "unsplash" {
 		list = append(list, tool(SearchToolID, "Unsplash search", registry.CapabilityRead,
 			"Finds photos at Unsplash. "+rulesOfSources,
 			registry.InputSchema{queryInput(), limitInput(searchLimit, searchMost)},
 			registry.OutputSchema{{Name: "items", Type: "text", Description: "The photos: a JSON array, perhaps empty."}}))
 	}
-	return append(list,
+	list = append(list,
 		tool(BrowseToolID, "Browse photos", registry.CapabilityRead,
 			"Finds photos outside, at "+labels(sources)+", to be looked at or imported. It never finds pictures that are here already. "+rulesOfSources,
 			registry.InputSchema{queryInput(), providerInput(sources, false),
@@ -53,19 +51,38 @@ func tools(sources []source) []registry.Tool {
 				{Name: "alt", Type: "text", Description: "What it shows."},
 				{Name: "attribution", Type: "text", Description: "A JSON object: the photographer, the source and the credit to show."},
 			}))
+	if len(sources) == 0 {
+		return withoutKey(list)
+	}
+	return list
 }
 
 func tool(id, name string, capability registry.Capability, description string, inputs registry.InputSchema, outputs registry.OutputSchema) registry.Tool {
+	category := "external"
+	if id == SearchToolID {
+		category = "image" // external are the tools of a site
+	}
 	return registry.Tool{
 		ToolID: id, Service: Service, DisplayName: name, Description: description,
-		Listing:     registry.Listing{Category: "external", Kind: "photo"},
+		Listing:     registry.Listing{Category: category, Kind: "photo"},
 		InputSchema: inputs, OutputSchema: outputs,
 		Execution: registry.Execution{Capability: capability, Idempotent: true, TimeoutMs: 30_000, RetryPolicy: &registry.RetryPolicy{MaxAttempts: 2, BackoffMs: 500}},
 		Advice:    registry.Advice{IntentTags: []string{"image", "photo"}},
 	}
 }
 
+// withoutKey marks the tools that need a source where there is none.
+func withoutKey(list []registry.Tool) []registry.Tool {
+	for i := range list {
+		list[i].Status = registry.SayStatus(registry.StateUnavailable, said.PhotosNone.With())
+	}
+	return list
+}
+
 func labels(sources []source) string {
+	if len(sources) == 0 {
+		return "Unsplash or Pexels"
+	}
 	var names []string
 	for _, s := range sources {
 		names = append(names, s.label())

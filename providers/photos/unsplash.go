@@ -77,7 +77,8 @@ type unsplashPhoto struct {
 func (p unsplashPhoto) item() Item {
 	author := cmp.Or(strings.TrimSpace(p.User.Name), "Unsplash")
 	return Item{
-		ID: p.ID, Provider: "unsplash", ImageURL: p.URLs.Regular, ThumbURL: p.URLs.Small, Width: p.Width, Height: p.Height,
+		Untrusted: true,
+		ID:        p.ID, Provider: "unsplash", ImageURL: p.URLs.Regular, ThumbURL: p.URLs.Small, Width: p.Width, Height: p.Height,
 		Alt:    cmp.Or(strings.TrimSpace(p.Alt), strings.TrimSpace(p.Description), "Photo by "+author+" on Unsplash"),
 		Author: author, AuthorURL: tagged(cmp.Or(p.User.Links.HTML, "https://unsplash.com/")), SourceURL: tagged(p.Links.HTML),
 	}

@@ -35,6 +35,8 @@ type Config struct {
 	// ReservedPaths are addresses that no tool gets, and neither does one get what is below them, such as those of the
 	// API's own: "/api/keys".
 	ReservedPaths []string
+	// Former are names that tools had elsewhere or once, with what is used instead, see Registry.Former.
+	Former map[string]string
 }
 
 const (

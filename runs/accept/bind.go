@@ -30,7 +30,7 @@ var precedence = [...]runs.Source{runs.FromArgument, runs.FromAttachment, runs.F
 func (s *Acceptor) Bind(ctx context.Context, r runs.Request) (runs.Bound, error) {
 	tool, ok := s.Config.Registry.Snapshot().Resolve(r.ToolID)
 	if !ok || !tool.KnownTo(r.Audience) {
-		return runs.Bound{}, fmt.Errorf("bind: %w: %q", runs.ErrUnknownTool, r.ToolID)
+		return runs.Bound{}, fmt.Errorf("bind: %w", runs.UnknownTool(s.Config.Registry, r.ToolID))
 	}
 	if refusal := tool.Refusal(r.Audience); refusal != nil {
 		return runs.Bound{}, refusal
@@ -83,7 +83,7 @@ func bind(tool registry.Tool, r runs.Request, random io.Reader) (runs.Bound, err
 			}
 			source = runs.FromRandom
 		}
-		if value != nil {
+		if value != nil || source != "" {
 			b.Inputs[f.Name], b.Sources[f.Name] = value, source
 		} else if f.Required {
 			b.Missing = append(b.Missing, f)
@@ -112,10 +112,13 @@ func refuseUnknown(tool registry.Tool, values map[runs.Source]map[string]any) er
 	return nil
 }
 
-// resolve finds one input's value. It is nil where there is none.
+// resolve finds one input's value. It is nil where there is none, with a source where null was asked for.
 func resolve(f registry.InputField, values map[runs.Source]map[string]any) (any, runs.Source, error) {
 	for _, source := range precedence {
 		raw, ok := values[source][f.Name]
+		if ok && raw == nil && source == runs.FromArgument && f.TakesNull() {
+			return nil, source, nil
+		}
 		if !ok || raw == nil || missing(f, raw) {
 			continue
 		}

@@ -103,6 +103,17 @@ func TestBindValues(t *testing.T) {
 			t.Errorf("got %#v", b.Inputs["n"])
 		}
 	})
+	t.Run("D27 null is a value where the input's schema has it, and none elsewhere", func(t *testing.T) {
+		t.Parallel()
+		parent := field("parent", registry.TypeString, func(f *registry.InputField) { f.Schema = json.RawMessage(`{"type": ["string", "null"]}`) })
+		b := bound(t, append(registry.InputSchema{parent}, schema...), map[runs.Source]map[string]any{runs.FromArgument: {"parent": nil, "n": nil}, runs.FromPreference: {"parent": "a"}})
+		if value, given := b.Inputs["parent"]; !given || value != nil || b.Sources["parent"] != runs.FromArgument {
+			t.Errorf("got %#v, %v", value, given)
+		}
+		if _, given := b.Inputs["n"]; given {
+			t.Error("null is taken for a number")
+		}
+	})
 	t.Run("an argument that does not fit is refused by name", func(t *testing.T) {
 		t.Parallel()
 		for name, value := range map[string]any{"n": "11", "pic": "not a file", "m": "1"} {

@@ -79,7 +79,7 @@ func (a *catalogueAPI) list(w http.ResponseWriter, r *http.Request, who users.Ac
 func (a *catalogueAPI) get(w http.ResponseWriter, r *http.Request, who users.Account) error {
 	t, ok := a.cfg.Registry.Snapshot().Resolve(r.PathValue("id"))
 	if !ok || !t.KnownTo(request.Audience(who)) {
-		return runs.ErrUnknownTool
+		return runs.UnknownTool(a.cfg.Registry, r.PathValue("id"))
 	}
 	tool, err := encode(t)
 	if err == nil {

@@ -163,6 +163,12 @@ func exampleOf(t *registry.Tool) object {
 
 func sampleOf(f registry.InputField) any {
 	switch {
+	case len(f.Schema) > 0:
+		for _, sample := range []any{object{}, []any{}, 1, true} {
+			if _, refused := registry.CheckValue(f, sample); refused == nil {
+				return sample
+			}
+		}
 	case len(f.Choices) > 0:
 		return f.Choices[0].Value
 	case f.Type.IsMedia():

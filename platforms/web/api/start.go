@@ -47,7 +47,7 @@ func (a *starting) start(w http.ResponseWriter, r *http.Request, who users.Accou
 		}
 	}
 	if ok && !t.KnownTo(request.Audience(who)) || !ok && strings.HasPrefix(r.URL.Path, registry.RunPrefix) {
-		return a.refuseCall(w, r, runs.Run{}, runs.ErrUnknownTool)
+		return a.refuseCall(w, r, runs.Run{}, runs.UnknownTool(a.registry, strings.TrimPrefix(r.URL.Path, registry.RunPrefix)))
 	}
 	if !ok {
 		a.notFound(w, r)
@@ -142,7 +142,7 @@ func (a *starting) checkRepeat(ctx context.Context, asked runs.Request, run runs
 func (a *starting) quote(w http.ResponseWriter, r *http.Request, who users.Account) error {
 	t, ok := a.registry.Snapshot().Resolve(r.PathValue("id"))
 	if !ok || !t.KnownTo(request.Audience(who)) {
-		return runs.ErrUnknownTool
+		return runs.UnknownTool(a.registry, r.PathValue("id"))
 	}
 	v, err := a.reader.Inputs(w, r, who, *t)
 	if err != nil {

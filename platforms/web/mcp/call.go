@@ -35,6 +35,7 @@ func (s *Server) handler(toolID string) sdk.ToolHandler {
 // the protocol.
 func (s *Server) explain(ctx context.Context, toolID, trace string, err error) (*sdk.CallToolResult, error) {
 	told := func(text string) (*sdk.CallToolResult, error) { return refusal(text, runs.Refused(err, trace)), nil }
+	var unknown *runs.UnknownToolError
 	var unasked *unaskedError
 	var missing *runs.MissingInputError
 	var poor billing.ErrInsufficient
@@ -55,6 +56,8 @@ func (s *Server) explain(ctx context.Context, toolID, trace string, err error) (
 			text += " (it may work later)"
 		}
 		return told(text)
+	case errors.As(err, &unknown) && unknown.Instead != "":
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "unknown tool " + toolID + ": use " + unknown.Instead}
 	case errors.Is(err, runs.ErrUnknownTool):
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "unknown tool " + toolID}
 	case ctx.Err() != nil:

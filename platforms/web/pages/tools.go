@@ -19,7 +19,7 @@ func (s tools) snapshot() *catalog.Snapshot { return s.registry.Snapshot() }
 func (s tools) visible(id string, a users.Account) (registry.Tool, error) {
 	t, ok := s.snapshot().Resolve(id)
 	if !ok || !t.KnownTo(request.Audience(a)) {
-		return registry.Tool{}, runs.ErrUnknownTool
+		return registry.Tool{}, runs.UnknownTool(s.registry, id)
 	}
 	return t.Clone(), nil
 }

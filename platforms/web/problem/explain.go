@@ -44,6 +44,7 @@ func Explain(err error) Problem {
 
 // ofRuns explains the errors of runs and of the ledger.
 func ofRuns(err error) (p Problem, known bool) {
+	var unknown *runs.UnknownToolError
 	var missing *runs.MissingInputError
 	var poor billing.ErrInsufficient
 	var gate *runs.GateError
@@ -52,6 +53,8 @@ func ofRuns(err error) (p Problem, known bool) {
 	switch {
 	case errors.Is(err, runs.ErrNotFound):
 		p = Problem{Status: http.StatusNotFound, Code: "not_found", Detail: "There is no such run, or it is not yours."}
+	case errors.As(err, &unknown) && unknown.Instead != "":
+		p = Problem{Status: http.StatusNotFound, Code: "unknown_tool", Detail: "There is no tool " + unknown.ToolID + ". Use " + unknown.Instead + "."}
 	case errors.Is(err, runs.ErrUnknownTool):
 		p = Problem{Status: http.StatusNotFound, Code: "unknown_tool", Detail: "There is no such tool. GET /api/tools lists them."}
 	case errors.As(err, &missing):

@@ -1,0 +1,220 @@
+// Package content is a site that is run by tools: getPage, createSection, updatePost, deleteNavItem and so on. There are 25 of
+// them, each with a verb (get, create, update, delete) and a thing; what they say is in tools.go, what they keep in store.
+//
+// A get tells success, count and items, light where includeContent does not ask for more. An update merges: what is not sent stays.
+// A delete shows first and deletes when it is called again with confirmed, exactly what was shown, all or nothing.
+package content
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/internal/assets"
+	"github.com/signalbox/signalbox/internal/said"
+	"github.com/signalbox/signalbox/providers/content/layout"
+	"github.com/signalbox/signalbox/providers/content/store"
+	"github.com/signalbox/signalbox/registry"
+)
+
+// Service is the service name of all tools.
+const Service = "content"
+
+// Config wires a Provider. All members are required.
+type Config struct {
+	Store     *store.Store
+	Templates *layout.Set
+	// Operator reports whether an account is an operator's: they own the house's site.
+	Operator func(ctx context.Context, account string) (bool, error)
+	Files    Files
+	// Link is the address of a stored file here, without a host.
+	Link func(ref registry.Media, name string) string
+	// Made tells the prompt and the tool of the run of an account that made a file; both are empty where none is known.
+	Made func(ctx context.Context, account string, ref registry.Media) (prompt, tool string, err error)
+	// Links gives the addresses of pages and posts.
+	Links Links
+}
+
+// Files keeps pictures.
+type Files interface {
+	// Keep gives the same reference for the same content.
+	Keep(ctx context.Context, r io.Reader, meta assets.Meta) (registry.Media, registry.MediaInfo, error)
+}
+
+// Links are the addresses of what visitors see.
+type Links interface {
+	Page(slug string) string
+	Entry(collection, slug string) string
+	// Preview opens something that is not published to whoever has the link, for some days. kind is page or entry.
+	Preview(kind, id string) string
+}
+
+// Provider is the loader and the caller of the tools.
+type Provider struct {
+	cfg   Config
+	tools []tool
+}
+
+var (
+	_ registry.Loader    = (*Provider)(nil)
+	_ registry.Caller    = (*Provider)(nil)
+	_ registry.Previewer = (*Provider)(nil)
+)
+
+// New returns a Provider.
+func New(cfg Config) *Provider { return &Provider{cfg, tools()} }
+
+// Name identifies the loader.
+func (p *Provider) Name() string { return Service }
+
+// Load gives the tools, which come with the program.
+func (p *Provider) Load(ctx context.Context) ([]registry.Tool, error) {
+	var list []registry.Tool
+	for _, t := range tools() { // anew: whoever loads them may change them
+		list = append(list, t.definition())
+	}
+	return list, ctx.Err()
+}
+
+// visit is one call: by whom, where, and with what.
+type visit struct {
+	store.Content
+	site     store.Site
+	account  string
+	role     store.Role
+	args     args
+	call     registry.Call
+	approved []registry.Touch // what the owner was shown and affirmed before the call was carried out; nil: nobody was asked
+}
+
+// enter finds the tool, the site and the account's role, and refuses whoever may not use the tool.
+func (p *Provider) enter(ctx context.Context, c registry.Call) (tool, visit, error) {
+	i := slices.IndexFunc(p.tools, func(t tool) bool { return t.id == c.Tool.ToolID })
+	if i < 0 {
+		return tool{}, visit{}, registry.Say(registry.CodeUnavailable, said.NotOffered, "tool", c.Tool.DisplayName)
+	}
+	t := p.tools[i]
+	if err := t.known(c.Inputs); err != nil {
+		return t, visit{}, err
+	}
+	site, err := p.site(ctx, c.Context.SiteID)
+	if err != nil {
+		return t, visit{}, err
+	}
+	v := visit{Content: p.cfg.Store.In(site, c.UserID), site: site, account: c.UserID, args: c.Inputs, call: c}
+	if c.Preview != nil && c.Preview.Capability == registry.CapabilityWrite {
+		v.approved = append([]registry.Touch{}, c.Preview.Touches...)
+	}
+	if v.role, err = p.Role(ctx, site, c.UserID); err != nil {
+		return t, visit{}, err
+	}
+	if !t.allows(v.role) {
+		return t, visit{}, registry.Say(registry.CodeUnauthorized, said.SiteToolRole, "tool", t.id, "role", t.role, "own", v.role)
+	}
+	return t, v, nil
+}
+
+// site finds the site that a caller names. Names that no site has are those of the places where callers run: then it is the house's.
+func (p *Provider) site(ctx context.Context, named string) (store.Site, error) {
+	if named != "" {
+		if site, err := p.cfg.Store.Site(ctx, named); !errors.Is(err, store.ErrNotFound) {
+			return site, err
+		}
+	}
+	return p.cfg.Store.Site(ctx, store.House)
+}
+
+// Role is what an account may do in a site: the operator owns the house's.
+func (p *Provider) Role(ctx context.Context, site store.Site, account string) (store.Role, error) {
+	role, err := p.cfg.Store.Role(ctx, site, account)
+	if err != nil || role == store.Owner || site.Slug != store.House {
+		return role, err
+	}
+	operator, err := p.cfg.Operator(ctx, account)
+	if err == nil && operator {
+		role = store.Owner
+	}
+	return role, err
+}
+
+// Call carries out a tool. Its result is one text: a JSON object.
+func (p *Provider) Call(ctx context.Context, c registry.Call) (registry.Result, error) {
+	if err := ctx.Err(); err != nil {
+		return registry.Result{}, err
+	}
+	answer, err := p.Do(ctx, c)
+	if err != nil {
+		return registry.Result{}, err
+	}
+	text, err := json.Marshal(answer)
+	if err != nil {
+		return registry.Result{}, fmt.Errorf("%s: %w", c.Tool.ToolID, err)
+	}
+	return registry.Result{Outputs: []registry.Output{{Name: resultName, Type: "text", Text: string(text)}}}, nil
+}
+
+// Do carries out a tool and gives its answer, which encodes to the object that Call gives as JSON.
+func (p *Provider) Do(ctx context.Context, c registry.Call) (any, error) {
+	t, v, err := p.enter(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := t.do(p, ctx, v)
+	if errors.Is(err, store.ErrNotFound) && registry.AsError(err).Code == registry.CodeInternal {
+		err = &registry.Error{Code: registry.CodeInvalidInput, Field: t.names, Message: t.missing(), Cause: err}
+	}
+	return answer, err
+}
+
+// Preview tells what a call would do: one that only shows, since nobody has confirmed what was shown, is read.
+func (p *Provider) Preview(ctx context.Context, c registry.Call) (registry.Preview, error) {
+	t, v, err := p.enter(ctx, c)
+	if err != nil {
+		return registry.Preview{}, err
+	}
+	if t.preview == nil {
+		return registry.Preview{Capability: t.capability}, nil
+	}
+	return t.preview(p, ctx, v)
+}
+
+// gave is what every get answers.
+type gave struct {
+	Success bool   `json:"success"`
+	Count   int    `json:"count"`
+	Items   any    `json:"items"`
+	Mode    string `json:"mode,omitempty"` // how images were searched
+}
+
+func found[T any](items []T) gave {
+	return gave{Success: true, Count: len(items), Items: append([]T{}, items...)}
+}
+
+// oneScope checks that exactly one of the scopes was given.
+func (a args) oneScope(tool string, scopes ...string) error {
+	var given []string
+	for _, name := range scopes {
+		if a.has(name) && a[name] != false {
+			given = append(given, name)
+		}
+	}
+	switch len(given) {
+	case 1:
+		return nil
+	case 0:
+		return registry.Say(registry.CodeInvalidInput, said.SiteScope, "tool", tool, "names", either(scopes))
+	}
+	return registry.Say(registry.CodeInvalidInput, said.SiteScopes, "tool", tool, "given", strings.Join(given, " and "), "names", either(scopes)).At(given[1])
+}
+
+// either lists names: "id, slug or all".
+func either(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}

@@ -1,0 +1,148 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Site is what people visit under one address.
+type Site struct {
+	ID          string `db:"id" json:"id"`
+	Slug        string `db:"slug" json:"slug"`
+	Title       string `db:"title" json:"title"`
+	Description string `db:"description" json:"description"`
+	Language    string `db:"language" json:"language"` // BCP 47
+	// Version changes whenever anything in the site does.
+	Version int64 `db:"version" json:"version"`
+}
+
+// Role is what an account may do in a site.
+type Role string
+
+// The roles. An owner may all and says who else may; an editor changes and publishes all; an author writes posts and entries as
+// drafts, changes their own and brings images. Who has none sees what everybody sees.
+const (
+	Owner  Role = "owner"
+	Editor Role = "editor"
+	Author Role = "author"
+	None   Role = "none"
+)
+
+// Site finds a site by its slug.
+func (s *Store) Site(ctx context.Context, slug string) (Site, error) {
+	site, err := first[Site](ctx, s.pool, `SELECT id::text, slug, title, description, language, version FROM sites WHERE slug = $1`, slug)
+	if err != nil {
+		return Site{}, fmt.Errorf("site %q: %w", slug, err)
+	}
+	return site, nil
+}
+
+// Describe changes what a site says of itself.
+func (s *Store) Describe(ctx context.Context, site Site) error {
+	_, err := s.pool.Exec(ctx, `UPDATE sites SET title = $2, description = $3, language = $4, version = version + 1 WHERE id = $1`, site.ID, site.Title, site.Description, site.Language)
+	if err != nil {
+		return fmt.Errorf("describe the site %s: %w", site.Slug, err)
+	}
+	s.changes.Add(1)
+	return nil
+}
+
+// Role is what an account may do in a site, None where nobody has said.
+func (s *Store) Role(ctx context.Context, site Site, account string) (Role, error) {
+	if !isID(account) {
+		return None, nil
+	}
+	var role Role
+	err := s.pool.QueryRow(ctx, `SELECT role FROM site_members WHERE site_id = $1 AND account_id = coalesce((SELECT merged_into FROM users WHERE id = $2), $2)`, site.ID, account).Scan(&role)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return None, nil
+	}
+	if err != nil {
+		return None, fmt.Errorf("role of %s in %s: %w", account, site.Slug, err)
+	}
+	return role, nil
+}
+
+// SetRole says what an account may do in a site.
+func (s *Store) SetRole(ctx context.Context, site Site, account string, role Role) error {
+	var err error
+	if role == None {
+		_, err = s.pool.Exec(ctx, `DELETE FROM site_members WHERE site_id = $1 AND account_id = $2`, site.ID, account)
+	} else {
+		_, err = s.pool.Exec(ctx, `
+			INSERT INTO site_members (site_id, account_id, role) VALUES ($1, $2, $3)
+			ON CONFLICT (site_id, account_id) DO UPDATE SET role = excluded.role`, site.ID, account, role)
+	}
+	if err != nil {
+		return fmt.Errorf("make %s %s of %s: %w", account, role, site.Slug, told(err))
+	}
+	return nil
+}
+
+// Member is an account with a role.
+type Member struct {
+	Account string `db:"account" json:"account"`
+	Role    Role   `db:"role" json:"role"`
+}
+
+// Members lists who has a role in a site.
+func (s *Store) Members(ctx context.Context, site Site) ([]Member, error) {
+	members, err := list[Member](ctx, s.pool, `SELECT account_id::text AS account, role FROM site_members WHERE site_id = $1 ORDER BY role, account_id`, site.ID)
+	if err != nil {
+		return nil, fmt.Errorf("members of %s: %w", site.Slug, err)
+	}
+	return members, nil
+}
+
+// Adopt gives the roles of an account to the one that it is merged into; of two the higher one holds.
+func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
+	_, err := tx.Exec(ctx, `
+		WITH moved AS (DELETE FROM site_members WHERE account_id = $1 RETURNING site_id, role)
+		INSERT INTO site_members AS m (site_id, account_id, role) SELECT site_id, $2, role FROM moved
+		ON CONFLICT (site_id, account_id) DO UPDATE SET role = CASE
+			WHEN 'owner' IN (m.role, excluded.role) THEN 'owner' WHEN 'editor' IN (m.role, excluded.role) THEN 'editor' ELSE 'author' END`, from, into)
+	if err != nil {
+		return fmt.Errorf("give the roles of %s in sites to %s: %w", from, into, err)
+	}
+	_, err = tx.Exec(ctx, `DELETE FROM site_shown WHERE account_id = $1`, from)
+	return err
+}
+
+// Forget takes an account's roles, and its name from the history. What it wrote is the site's and stays.
+func Forget(ctx context.Context, tx pgx.Tx, account string) error {
+	for _, sql := range []string{
+		`DELETE FROM site_members WHERE account_id = $1`, `DELETE FROM site_shown WHERE account_id = $1`,
+		`UPDATE site_history SET changed_by = NULL WHERE changed_by = $1`, `UPDATE site_entries SET written_by = NULL WHERE written_by = $1`,
+	} {
+		if _, err := tx.Exec(ctx, sql, account); err != nil {
+			return fmt.Errorf("forget %s in sites: %w", account, err)
+		}
+	}
+	return nil
+}
+
+// keptFor is how long what was deleted can be brought back, and keptVersions how many versions of a thing are kept.
+const (
+	keptFor      = 30 * 24 * time.Hour
+	keptVersions = 50
+	shownFor     = 30 * time.Minute
+)
+
+// Sweep empties the bin of what has been there for 30 days and forgets the oldest versions. Any number of processes may do so.
+func (s *Store) Sweep(ctx context.Context) error {
+	for sql, arg := range map[string]any{
+		`DELETE FROM site_history WHERE deleted AND changed_at < now() - make_interval(secs => $1)`: keptFor.Seconds(),
+		`DELETE FROM site_history WHERE id IN (
+			SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY site_id, kind, item_id ORDER BY id DESC) AS n FROM site_history) h WHERE n > $1)`: keptVersions,
+		`DELETE FROM site_shown WHERE shown_at < now() - make_interval(secs => $1)`: shownFor.Seconds(),
+	} {
+		if _, err := s.pool.Exec(ctx, sql, arg); err != nil {
+			return fmt.Errorf("empty the bins of sites: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package webtools
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// rules are those of a robots.txt for us (RFC 9309): of all that fit a path the longest one decides.
+type rules []rule
+
+type rule struct {
+	path  string
+	allow bool
+}
+
+// maxRobots bounds a robots.txt, in bytes.
+const maxRobots = 512 << 10
+
+// allowed reports whether a site lets programs have a page. A site without robots.txt lets them have all, one whose robots.txt can't
+// be had now none.
+func (p *Provider) allowed(ctx context.Context, u *url.URL) (bool, error) {
+	site := u.Scheme + "://" + u.Host
+	known, ok := p.robots.Get(site)
+	if !ok {
+		raw, _, err := p.get(ctx, site+"/robots.txt", maxRobots)
+		var status *statusError
+		switch {
+		case err == nil:
+			known = rulesOf(string(raw))
+		case errors.As(err, &status) && status.status < http.StatusInternalServerError && status.status != http.StatusTooManyRequests:
+			known = rules{}
+		case errors.Is(err, errRefused):
+			return false, err
+		default:
+			return false, errors.New("the site's robots.txt can't be read: " + err.Error())
+		}
+		p.robots.Set(site, known)
+	}
+	path := u.EscapedPath()
+	if u.RawQuery != "" {
+		path += "?" + u.RawQuery
+	}
+	return known.allow(path), nil
+}
+
+// rulesOf reads the groups for our name, or else those for everybody.
+func rulesOf(text string) rules {
+	groups := map[string]rules{}
+	var agents []string
+	named := false // the last line named an agent
+	for line := range strings.Lines(text) {
+		line, _, _ = strings.Cut(line, "#")
+		key, value, ok := strings.Cut(line, ":")
+		key, value = strings.ToLower(strings.TrimSpace(key)), strings.TrimSpace(value)
+		switch {
+		case !ok:
+		case key == "user-agent":
+			if !named {
+				agents = nil
+			}
+			agents, named = append(agents, strings.ToLower(value)), true
+			for _, a := range agents {
+				groups[a] = append(rules{}, groups[a]...)
+			}
+		case key == "allow" || key == "disallow":
+			named = false
+			if value == "" {
+				continue
+			}
+			for _, a := range agents {
+				groups[a] = append(groups[a], rule{value, key == "allow"})
+			}
+		}
+	}
+	if own, ok := groups[strings.ToLower(agentName)]; ok {
+		return own
+	}
+	return groups["*"]
+}
+
+// allow applies the longest rule that fits a path; of two of one length the one that allows.
+func (r rules) allow(path string) bool {
+	longest, allowed := -1, true
+	for _, one := range r {
+		if len(one.path) < longest || !fits(one.path, path) || len(one.path) == longest && !one.allow {
+			continue
+		}
+		longest, allowed = len(one.path), one.allow
+	}
+	return allowed
+}
+
+// fits matches a rule, in which * stands for anything and $ for the end, with the beginning of a path.
+func fits(pattern, path string) bool {
+	pattern, atEnd := strings.CutSuffix(pattern, "$")
+	parts := strings.Split(pattern, "*")
+	if !strings.HasPrefix(path, parts[0]) {
+		return false
+	}
+	rest := path[len(parts[0]):]
+	for i, part := range parts[1:] {
+		if atEnd && i == len(parts)-2 {
+			return strings.HasSuffix(rest, part)
+		}
+		at := strings.Index(rest, part)
+		if at < 0 {
+			return false
+		}
+		rest = rest[at+len(part):]
+	}
+	return !atEnd || rest == ""
+}

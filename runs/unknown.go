@@ -1,0 +1,30 @@
+package runs
+
+import (
+	"fmt"
+
+	"github.com/signalbox/signalbox/registry/catalog"
+)
+
+// UnknownToolError is ErrUnknownTool of one name, with what has taken its place.
+type UnknownToolError struct {
+	ToolID  string
+	Instead string // empty: nothing is known of the name
+}
+
+// UnknownTool says that no tool has a name, and what is used instead.
+func UnknownTool(r *catalog.Registry, toolID string) error {
+	instead, _ := r.Former(toolID)
+	return &UnknownToolError{toolID, instead}
+}
+
+// Error names both.
+func (e *UnknownToolError) Error() string {
+	if e.Instead == "" {
+		return fmt.Sprintf("%v: %q", ErrUnknownTool, e.ToolID)
+	}
+	return fmt.Sprintf("%v: %q: use %s", ErrUnknownTool, e.ToolID, e.Instead)
+}
+
+// Unwrap is ErrUnknownTool.
+func (e *UnknownToolError) Unwrap() error { return ErrUnknownTool }
