@@ -111,6 +111,11 @@ func (w *Word) UnmarshalJSON(raw []byte) error {
 
 // Decode reads inputs into what an operation takes. What it does not know is refused, and an error is an *Error with the member's name.
 func Decode(inputs map[string]any, into any) error {
+	for name, v := range inputs {
+		if list, ok := v.([]any); ok && len(list) > maxCommands {
+			return wrong(name, "has %d entries, at most %d are taken", len(list), maxCommands)
+		}
+	}
 	raw, err := json.Marshal(inputs)
 	if err != nil {
 		return fmt.Errorf("read inputs: %w", err)

@@ -1,0 +1,61 @@
+-- +goose Up
+
+-- Drawings. A conversation has one that goes on, which its next words change; others are kept and found by their id.
+CREATE TABLE canvas_scenes (
+    id         uuid        PRIMARY KEY,
+    account_id uuid        NOT NULL,
+    session    text        NOT NULL DEFAULT '',
+    current    boolean     NOT NULL DEFAULT true,
+    title      text        NOT NULL DEFAULT '',
+    version    bigint      NOT NULL DEFAULT 0, -- grows with each step
+    page       jsonb       NOT NULL,           -- what is no shape: flows, token sets
+    created_at timestamptz NOT NULL DEFAULT now(),
+    changed_at timestamptz NOT NULL DEFAULT now()
+);
+
+CREATE UNIQUE INDEX canvas_scenes_current ON canvas_scenes (account_id, session) WHERE current;
+CREATE INDEX canvas_scenes_of ON canvas_scenes (account_id, changed_at);
+
+CREATE TABLE canvas_shapes (
+    scene_id uuid  NOT NULL REFERENCES canvas_scenes ON DELETE CASCADE,
+    id       uuid  NOT NULL,
+    body     jsonb NOT NULL,
+    PRIMARY KEY (scene_id, id)
+);
+
+-- Steps: the shapes as they were and as they are, for undo, and what the run that did it answered.
+CREATE TABLE canvas_changes (
+    scene_id uuid        NOT NULL REFERENCES canvas_scenes ON DELETE CASCADE,
+    version  bigint      NOT NULL,
+    run_id   uuid        NOT NULL,
+    tool     text        NOT NULL,
+    board    text        NOT NULL, -- that the picture shows; empty: all
+    step     jsonb       NOT NULL,
+    answer   jsonb       NOT NULL,
+    done_at  timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (scene_id, version),
+    UNIQUE (scene_id, run_id)
+);
+
+-- What drawings show is needed, also by steps that can be undone. The view goes on as it was.
+-- +goose StatementBegin
+DO $$ BEGIN
+    EXECUTE 'CREATE OR REPLACE VIEW asset_uses (account_id, hash) AS ' || rtrim(pg_get_viewdef('asset_uses'::regclass), '; ')
+        || ' UNION ALL SELECT s.account_id, h FROM canvas_shapes c JOIN canvas_scenes s ON s.id = c.scene_id, asset_hashes(c.body::text) h'
+        || ' UNION ALL SELECT s.account_id, h FROM canvas_changes c JOIN canvas_scenes s ON s.id = c.scene_id, asset_hashes(c.step::text) h';
+END $$;
+-- +goose StatementEnd
+
+-- +goose Down
+
+-- +goose StatementBegin
+DO $$
+DECLARE definition text := pg_get_viewdef('asset_uses'::regclass);
+BEGIN
+    EXECUTE 'CREATE OR REPLACE VIEW asset_uses (account_id, hash) AS ' || regexp_replace(definition, '\s*UNION ALL\s+SELECT s\.account_id,(?:(?!UNION ALL).)*canvas_(?:(?!UNION ALL).)*', '', 'g');
+END $$;
+-- +goose StatementEnd
+
+DROP TABLE canvas_changes;
+DROP TABLE canvas_shapes;
+DROP TABLE canvas_scenes;

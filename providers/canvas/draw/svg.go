@@ -1,0 +1,6 @@
+package draw
+
+import "context"
+
+func (d *Drawer) svg(ctx context.Context, v view, n *notes) ([]byte, error) { return nil, nil }
+func (d *Drawer) pdf(ctx context.Context, v view, n *notes) ([]byte, error) { return nil, nil }
