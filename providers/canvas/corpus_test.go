@@ -227,23 +227,29 @@ func TestScenes(t *testing.T) {
 		t.Run(strings.Join(c.Rows, " ")+" "+c.Name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
-			assets, media := map[string]string{}, files{}
-			for name, a := range c.Assets {
-				ref := assetScheme + fmt.Sprintf("%064x", len(media)+1)
-				assets[name], media[ref] = ref, filepath.Join(dir, a.File)
-			}
-			b.Media = media
-			for i, one := range c.Calls {
-				inputs, _ := b.fill(one.Inputs, assets).(map[string]any)
-				r, err := b.call(one.Tool, inputs)
-				if err != nil {
-					t.Fatalf("call %d, %s: %v", i, one.Tool, err)
-				}
-				b.done = append(b.done, r)
-			}
+			b.drawScene(t, c, dir)
 			judgeTree(t, b, c)
 			judgePicture(t, b, c, dir)
 		})
+	}
+}
+
+// drawScene makes the calls of a scene.
+func (b *bench) drawScene(t *testing.T, c corpusScene, dir string) {
+	t.Helper()
+	assets, media := map[string]string{}, files{}
+	for name, a := range c.Assets {
+		ref := assetScheme + fmt.Sprintf("%064x", len(media)+1)
+		assets[name], media[ref] = ref, filepath.Join(dir, a.File)
+	}
+	b.Media = media
+	for i, one := range c.Calls {
+		inputs, _ := b.fill(one.Inputs, assets).(map[string]any)
+		r, err := b.call(one.Tool, inputs)
+		if err != nil {
+			t.Fatalf("call %d, %s: %v", i, one.Tool, err)
+		}
+		b.done = append(b.done, r)
 	}
 }
 

@@ -207,10 +207,10 @@ func (t *turn) checkImages(change scene.Change) error {
 			}
 		}
 		for i, f := range after.Fills {
-			if f.Image == nil || known[f.Image.ID] || t.inScene(f.Image.ID, change) {
+			if f.Image == nil || known[f.Image.ID] {
 				continue
 			}
-			if err := t.adopt(after, i, f); err != nil {
+			if err := t.adopt(after, i, f, t.inScene(f.Image.ID, change)); err != nil {
 				return &scene.Error{Field: fmt.Sprintf("fills[%d].fillImage (backgroundImage)", i), Message: err.Error()}
 			}
 		}
@@ -233,12 +233,17 @@ func (t *turn) inScene(ref string, change scene.Change) bool {
 	return false
 }
 
-// adopt takes a picture into a shape's fill, with what is known of it.
-func (t *turn) adopt(sh *scene.Shape, i int, f scene.Fill) error {
+// adopt takes a picture into a shape's fill, with what is known of it. One that the scene shows already needs not be the account's any more.
+func (t *turn) adopt(sh *scene.Shape, i int, f scene.Fill, shown bool) error {
 	if !strings.HasPrefix(f.Image.ID, assetScheme) {
 		return fmt.Errorf("%q is no picture's id: set-image-from-url takes addresses", shorten(f.Image.ID))
 	}
-	content, err := t.fetch(f.Image.ID)
+	if !shown {
+		if err := t.owned(f.Image.ID); err != nil {
+			return err
+		}
+	}
+	content, err := t.bytesOf(t.ctx, f.Image.ID)
 	if err != nil {
 		return err
 	}
