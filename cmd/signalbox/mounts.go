@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web/askapi"
 	"github.com/signalbox/signalbox/platforms/web/console"
 	"github.com/signalbox/signalbox/platforms/web/mcp"
+	"github.com/signalbox/signalbox/platforms/web/sceneapi"
 	"github.com/signalbox/signalbox/platforms/web/toolapi"
 	"github.com/signalbox/signalbox/webhooks"
 )
@@ -17,6 +18,7 @@ import (
 // mounted are the handlers that are served beside the page's own; nil: there is none.
 type mounted struct {
 	console, tools, mcp, ask http.Handler
+	scenes                   http.Handler // drawings
 	inbox                    http.Handler // callbacks of services, which are signed or carry a token
 	telegram, discord        http.Handler // updates, which are signed or carry a secret
 }
@@ -33,6 +35,9 @@ func (m mounted) mounts() []web.Mount {
 		{Path: "POST /mcp", Use: web.Run, Handler: m.mcp, Streams: mcp.Streams},
 		{Path: "DELETE /mcp", Use: web.Run, Handler: m.mcp},
 		{Path: "POST /api/ask", Use: web.Run, Handler: m.ask, AtOnce: askapi.AtOnce, Describe: askapi.Describe()},
+		{Path: "GET /api/scenes", Use: web.Read, Handler: m.scenes, Describe: sceneapi.Describe()},
+		{Path: "GET /api/scenes/{file}", Use: web.Read, Handler: m.scenes, AtOnce: sceneapi.AtOnce},
+		{Path: "GET /api/scenes/{id}/events", Use: web.Read, Handler: m.scenes, Streams: sceneapi.Streams},
 		{Path: "POST " + webhooks.Root, Use: web.Public, Handler: m.inbox},
 		{Path: "POST " + telegram.WebhookPath, Use: web.Public, Handler: m.telegram},
 		{Path: "POST " + discord.InteractionsPath, Use: web.Public, Handler: m.discord},
@@ -41,7 +46,7 @@ func (m mounted) mounts() []web.Mount {
 
 // newMounts makes what is mounted. secret signs what people confirm by MCP.
 func (a *app) newMounts(secret []byte) ([]web.Mount, error) {
-	m := mounted{tools: a.newToolAPI(), inbox: a.post.inbox}
+	m := mounted{tools: a.newToolAPI(), scenes: a.newSceneAPI(), inbox: a.post.inbox}
 	var err error
 	if m.console, err = a.newConsole(); err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/webchat"
+	"github.com/signalbox/signalbox/providers/canvas"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -37,6 +38,9 @@ func newUsers(db *database, ledger *billing.Ledger, c Config, change ...func(*us
 				return err
 			}
 			if err := runs.Forget(ctx, tx, accountID); err != nil {
+				return err
+			}
+			if err := canvas.Forget(ctx, tx, accountID); err != nil {
 				return err
 			}
 			if err := webhooks.Forget(ctx, tx, accountID); err != nil {
@@ -78,6 +82,9 @@ func mergeRooms(ctx context.Context, tx pgx.Tx, ledger *billing.Ledger, from, in
 		return err
 	}
 	if err := webhooks.Adopt(ctx, tx, from, into); err != nil {
+		return err
+	}
+	if err := canvas.Adopt(ctx, tx, from, into); err != nil {
 		return err
 	}
 	if err := chat.Adopt(ctx, tx, from, into); err != nil {

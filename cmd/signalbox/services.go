@@ -9,6 +9,7 @@ import (
 	"regexp"
 
 	"github.com/signalbox/signalbox/internal/outbound"
+	"github.com/signalbox/signalbox/providers/canvas"
 	"github.com/signalbox/signalbox/providers/comfydeploy"
 	"github.com/signalbox/signalbox/providers/httptools"
 	"github.com/signalbox/signalbox/providers/imagegen"
@@ -91,6 +92,12 @@ func (a *app) newServices() ([]service, error) {
 		return nil, err
 	}
 	list := []service{calls(imagegen.Service, pictures), calls(remote.Service, a.remote)}
+	if a.db != nil {
+		if a.canvas, err = a.newCanvas(pictures); err != nil {
+			return nil, fmt.Errorf("the drawing tools: %w", err)
+		}
+		list = append(list, calls(canvas.Service, a.canvas))
+	}
 	if c.MCPServers != "" {
 		servers := a.newMCPServers(guard)
 		list = append(list, calls(mcpservers.Service, servers))

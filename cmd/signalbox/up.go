@@ -31,6 +31,7 @@ import (
 	"github.com/signalbox/signalbox/internal/watch"
 	"github.com/signalbox/signalbox/migrations"
 	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/providers/canvas"
 	"github.com/signalbox/signalbox/providers/openapi"
 	"github.com/signalbox/signalbox/providers/remote"
 	"github.com/signalbox/signalbox/registry"
@@ -89,6 +90,7 @@ type app struct {
 	documents *openapi.Tools // nil: none
 	services  []service
 	remote    *remote.Provider
+	canvas    *canvas.Provider // nil: there is no database
 	registry  *registry.Registry
 	history   *history.Store
 	watcher   *watch.Watcher

@@ -157,6 +157,9 @@ func (o operation) maker() bool {
 	return false
 }
 
+// paints tells whether a picture is made from words, which may cost something.
+func (o operation) paints() bool { return o.picture != "" && o.picture != "imageUrl" }
+
 // operations is the list of all tools.
 func operations() []operation {
 	var all []operation

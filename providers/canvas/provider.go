@@ -29,6 +29,9 @@ type Person struct{ ID, Name, Email string }
 
 // Painter makes a picture of about a size from words; a size of 0 is any. The call is that of our own tool.
 type Painter interface {
+	// Cost is what a picture costs, as of a tool; nil: nothing. Price bounds it for a call.
+	Cost() *registry.CostingModel
+	Price(ctx context.Context, c registry.Call, prompt string, width, height int) (registry.Price, error)
 	Paint(ctx context.Context, c registry.Call, prompt string, width, height int) (Painting, error)
 }
 
@@ -69,6 +72,7 @@ type Provider struct {
 var (
 	_ registry.Loader = (*Provider)(nil)
 	_ registry.Caller = (*Provider)(nil)
+	_ registry.Pricer = (*Provider)(nil)
 )
 
 // New makes the provider. It fails only where what comes with the program is broken.
@@ -87,6 +91,9 @@ func New(cfg Config) (*Provider, error) {
 		if err != nil {
 			return nil, err
 		}
+		if o.paints() {
+			t.CostingModel, t.TimeoutMs = cfg.Painter.Cost(), 180_000
+		}
 		p.byID[t.ToolID] = o
 		p.tools = append(p.tools, t)
 	}
@@ -98,6 +105,21 @@ func (p *Provider) Name() string { return Service }
 
 // Load gives all tools.
 func (p *Provider) Load(ctx context.Context) ([]registry.Tool, error) { return p.tools, ctx.Err() }
+
+// Price bounds what a call will cost: pictures from words cost what their painter takes, all else is free.
+func (p *Provider) Price(ctx context.Context, c registry.Call) (registry.Price, error) {
+	o := p.byID[c.Tool.ToolID]
+	if !o.paints() {
+		return registry.Price{}, nil
+	}
+	t := &turn{inputs: maps.Clone(c.Inputs)}
+	delete(t.inputs, "scene")
+	in, err := read[imageInputs](t)
+	if err != nil {
+		return registry.Price{}, o.refusal(err)
+	}
+	return p.Painter.Price(ctx, c, in.Prompt+in.Image, int(in.Width), int(in.Height))
+}
 
 // Call runs a tool on its scene. What it changes is kept as one step that can be undone, together with its answer: a call that is repeated
 // answers again and changes nothing.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -164,7 +165,6 @@ func (st store) save(ctx context.Context, tx pgx.Tx, s *stored, runID, tool stri
 	batch.Queue(`UPDATE canvas_scenes SET version = $2, page = $3, title = $4, changed_at = now() WHERE id = $1`, s.ID, s.Version, page, s.Title)
 	batch.Queue(`INSERT INTO canvas_changes (scene_id, version, run_id, tool, board, step, answer) VALUES ($1, $2, $3, $4, $5, $6, $7)`, s.ID, s.Version, runID, tool, s.board, step, answer)
 	batch.Queue(`DELETE FROM canvas_changes WHERE scene_id = $1 AND version <= $2`, s.ID, s.Version-keptSteps)
-	batch.Queue(`SELECT pg_notify('canvas', $1)`, s.ID)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("keep the drawing: %w", err)
 	}
@@ -206,4 +206,67 @@ func Forget(ctx context.Context, tx pgx.Tx, accountID string) error {
 		return fmt.Errorf("forget the drawings of %s: %w", accountID, err)
 	}
 	return nil
+}
+
+// Info is a drawing in a list.
+type Info struct {
+	ID        string
+	Title     string
+	Version   int64
+	ChangedAt time.Time
+}
+
+const infoColumns = `id::text, title, version, changed_at`
+
+// list gives an account's drawings, the one that was changed last first.
+func (st store) list(ctx context.Context, accountID string) ([]Info, error) {
+	rows, err := st.pool.Query(ctx, `SELECT `+infoColumns+` FROM canvas_scenes WHERE account_id = $1 ORDER BY changed_at DESC LIMIT 100`, accountID)
+	if err != nil {
+		return nil, fmt.Errorf("list drawings: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Info])
+	if err != nil {
+		return nil, fmt.Errorf("list drawings: %w", err)
+	}
+	return list, nil
+}
+
+// info gives one drawing of an account.
+func (st store) info(ctx context.Context, accountID, id string) (Info, error) {
+	if _, err := uuid.Parse(id); err != nil {
+		return Info{}, lost(id)
+	}
+	rows, err := st.pool.Query(ctx, `SELECT `+infoColumns+` FROM canvas_scenes WHERE account_id = $1 AND id = $2`, accountID, id)
+	if err != nil {
+		return Info{}, fmt.Errorf("find the drawing: %w", err)
+	}
+	info, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Info])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Info{}, lost(id)
+	}
+	if err != nil {
+		return Info{}, fmt.Errorf("find the drawing: %w", err)
+	}
+	return info, nil
+}
+
+func lost(id string) error {
+	return registry.Errorf(registry.CodeLost, "there is no drawing %q of yours", shorten(id))
+}
+
+// get reads a drawing of an account.
+func (st store) get(ctx context.Context, accountID, id string) (s *stored, err error) {
+	if _, err := uuid.Parse(id); err != nil {
+		return nil, lost(id)
+	}
+	err = pgx.BeginTxFunc(ctx, st.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+		if s, err = st.find(ctx, tx, sceneKey{account: accountID, id: id}, false); err != nil {
+			return err
+		}
+		return st.load(ctx, tx, s)
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, lost(id)
+	}
+	return s, err
 }
