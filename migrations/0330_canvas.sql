@@ -32,6 +32,7 @@ CREATE TABLE canvas_changes (
     board    text        NOT NULL, -- that the picture shows; empty: all
     step     jsonb       NOT NULL,
     answer   jsonb       NOT NULL,
+    undone   boolean     NOT NULL DEFAULT false, -- it was taken back by a later one
     done_at  timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (scene_id, version),
     UNIQUE (scene_id, run_id)

@@ -7,7 +7,9 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
+	"strings"
 
+	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/sceneapi"
 	"github.com/signalbox/signalbox/providers/canvas"
@@ -27,7 +29,24 @@ func (a *app) newCanvas(pictures *imagegen.Provider) (*canvas.Provider, error) {
 	if tools, err := pictures.Load(context.Background()); err == nil && len(tools) > 0 {
 		painter = imagePainter{pictures, tools[0]}
 	}
+	texts, err := i18n.Load()
+	if err != nil {
+		return nil, err
+	}
 	return canvas.New(canvas.Config{
+		Say: func(ctx context.Context, accountID, key string) string {
+			account, err := a.users.ByID(ctx, accountID)
+			if err != nil {
+				account.Language = "en"
+			}
+			return texts.Voice(account.Language).Line(key)
+		},
+		Address: func(path string) string {
+			if a.cfg.Public == nil {
+				return ""
+			}
+			return strings.TrimSuffix(a.cfg.Public.String(), "/") + path
+		},
 		Pool: a.db.pool, Fonts: fonts, Media: a.media, Painter: painter,
 		Keep: func(ctx context.Context, accountID string, content io.Reader, name string) (registry.Media, error) {
 			ref, _, err := a.runs.PutMedia(ctx, accountID, content, name)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalbox/signalbox/providers/canvas/draw"
 	"github.com/signalbox/signalbox/providers/canvas/scene"
+	"github.com/signalbox/signalbox/providers/canvas/templates"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -35,15 +36,15 @@ func (Abstract) Paint(ctx context.Context, _ registry.Call, prompt string, width
 	r := rand.New(rand.NewPCG(h.Sum64(), 1))
 	s := scene.New(nil, scene.Page{})
 	w, hh := float64(width), float64(height)
-	p := paletteFor(prompt, h.Sum64())
-	board, err := s.Create(scene.Board, scene.Props{Width: &w, Height: &hh, Fills: &[]scene.Fill{gradient(p.ground, p.deep)}})
+	p := templates.PaletteFor(prompt, h.Sum64())
+	board, err := s.Create(scene.Board, scene.Props{Width: &w, Height: &hh, Fills: &[]scene.Fill{gradient(p.Ground, p.Deep)}})
 	if err != nil {
 		return Painting{}, err
 	}
 	for i := range 14 {
 		size := (0.1 + 0.55*r.Float64()*r.Float64()) * min(w, hh)
 		x, y, turn, opacity := r.Float64()*w-size/2, r.Float64()*hh-size/2, r.Float64()*360, 0.25+0.6*r.Float64()
-		colours := []string{p.accent, p.second, p.ink, p.deep}
+		colours := []string{p.Accent, p.Second, p.Ink, p.Deep}
 		kind := scene.Ellipse
 		if i%4 == 3 {
 			kind = scene.Rectangle

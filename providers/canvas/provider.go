@@ -42,7 +42,7 @@ type Painting struct {
 	Note    string // for people, such as who made it
 }
 
-// Config wires a Provider. All but Overlays are required.
+// Config wires a Provider. All but Address and Overlays are required.
 type Config struct {
 	Pool  *pgxpool.Pool
 	Fonts *typeset.Setter
@@ -56,6 +56,10 @@ type Config struct {
 	Selected func(ctx context.Context, accountID string) ([]string, error)
 	// Painter makes pictures from words.
 	Painter Painter
+	// Say tells an account something in its language, by the key of a text.
+	Say func(ctx context.Context, accountID, key string) string
+	// Address is where people find a path of ours; nil or empty: the house has no address.
+	Address func(path string) string
 	// Overlays offers the two tools for overlays, which Penpot's own plugin has switched off.
 	Overlays bool
 }
@@ -97,6 +101,7 @@ func New(cfg Config) (*Provider, error) {
 		p.byID[t.ToolID] = o
 		p.tools = append(p.tools, t)
 	}
+	p.tools = append(p.tools, drawTool())
 	return p, nil
 }
 
@@ -124,6 +129,9 @@ func (p *Provider) Price(ctx context.Context, c registry.Call) (registry.Price, 
 // Call runs a tool on its scene. What it changes is kept as one step that can be undone, together with its answer: a call that is repeated
 // answers again and changes nothing.
 func (p *Provider) Call(ctx context.Context, c registry.Call) (registry.Result, error) {
+	if c.Tool.ToolID == DrawTool {
+		return p.draw(ctx, c)
+	}
 	o, ok := p.byID[c.Tool.ToolID]
 	if !ok {
 		return registry.Result{}, registry.Errorf(registry.CodeUnavailable, "there is no drawing tool %s", c.Tool.ToolID)

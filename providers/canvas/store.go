@@ -32,6 +32,9 @@ type stored struct {
 	shapes  []*scene.Shape
 	board   string       // what the picture shows
 	change  scene.Change // what the call in work did
+	key     sceneKey
+	tx      pgx.Tx // while a call is at work
+	undoing bool   // the call took a step back
 }
 
 // scene makes the scene of it.
@@ -52,6 +55,7 @@ func (st store) do(ctx context.Context, key sceneKey, runID, tool string, reads 
 		if err != nil {
 			return err
 		}
+		s.key, s.tx = key, tx
 		if !reads {
 			again := tx.QueryRow(ctx, `SELECT answer, board FROM canvas_changes WHERE scene_id = $1 AND run_id = $2`, s.ID, runID).Scan(&answer, &s.board)
 			if again == nil || !errors.Is(again, pgx.ErrNoRows) {
@@ -138,6 +142,9 @@ const keptSteps = 200
 
 // save writes what a call changed, and the step.
 func (st store) save(ctx context.Context, tx pgx.Tx, s *stored, runID, tool string, answer json.RawMessage) error {
+	if s.undoing {
+		tool = "undo"
+	}
 	step, err := json.Marshal(s.change)
 	if err != nil {
 		return err
@@ -186,6 +193,44 @@ func (s *stored) apply() {
 		}
 	}
 	s.shapes = kept
+}
+
+// renew begins another drawing in the conversation. The one before is kept.
+func (s *stored) renew(ctx context.Context) error {
+	if _, err := s.tx.Exec(ctx, `UPDATE canvas_scenes SET current = false WHERE account_id = $1 AND session = $2 AND current`, s.key.account, s.key.session); err != nil {
+		return fmt.Errorf("begin another drawing: %w", err)
+	}
+	fresh := stored{ID: uuid.NewString(), key: s.key, tx: s.tx}
+	if _, err := s.tx.Exec(ctx, `INSERT INTO canvas_scenes (id, account_id, session, page) VALUES ($1, $2, $3, '{}')`, fresh.ID, s.key.account, s.key.session); err != nil {
+		return fmt.Errorf("begin another drawing: %w", err)
+	}
+	*s = fresh
+	return nil
+}
+
+// errNothing says that there is no step to take back.
+var errNothing = errors.New("there is no step to take back")
+
+// takeBack finds the last step that was not taken back yet, and marks it.
+func (s *stored) takeBack(ctx context.Context) (scene.Change, error) {
+	var version int64
+	var raw []byte
+	var change scene.Change
+	err := s.tx.QueryRow(ctx, `SELECT version, step FROM canvas_changes WHERE scene_id = $1 AND NOT undone AND tool <> 'undo' ORDER BY version DESC LIMIT 1`, s.ID).Scan(&version, &raw)
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && version == 1 {
+		return change, errNothing
+	}
+	if err == nil {
+		_, err = s.tx.Exec(ctx, `UPDATE canvas_changes SET undone = true WHERE scene_id = $1 AND version = $2`, s.ID, version)
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, &change)
+	}
+	if err != nil {
+		return change, fmt.Errorf("take the last step back: %w", err)
+	}
+	s.undoing = true
+	return change, nil
 }
 
 // Adopt gives the drawings of an account to the one that it is merged into. Where both draw in one conversation, the survivor's goes on.

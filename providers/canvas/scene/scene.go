@@ -41,6 +41,9 @@ type Page struct {
 	Name  string     `json:"name,omitempty"`
 	Flows []Flow     `json:"flows,omitempty"`
 	Sets  []TokenSet `json:"tokenSets,omitempty"`
+	// Words are what the drawing was made from, and Seed chose its composition; empty: it was drawn by tools.
+	Words string `json:"words,omitempty"`
+	Seed  uint64 `json:"seed,omitempty"`
 }
 
 // Scene is a drawing. It keeps note of what is changed since it was loaded, see Changes. It is for one goroutine.
@@ -176,6 +179,12 @@ func (s *Scene) editPage() *Page {
 		s.page = &was
 	}
 	return &s.Page
+}
+
+// Remember keeps from what words a drawing was made.
+func (s *Scene) Remember(words string, seed uint64) {
+	page := s.editPage()
+	page.Words, page.Seed = words, seed
 }
 
 // add puts a new shape on top of its parent's children, or below them all.

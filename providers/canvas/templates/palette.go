@@ -1,20 +1,22 @@
-package canvas
+package templates
 
 import (
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
-// palette is a set of colours that go together. Ink is for letters on ground, and paper for letters on deep.
-type palette struct {
-	name                                     string
-	ground, deep, accent, second, ink, paper string
+// Palette is a set of colours that go together. Ink is for letters on ground, and paper for letters on deep.
+type Palette struct {
+	Name                                     string
+	Ground, Deep, Accent, Second, Ink, Paper string
 	words                                    []string // that ask for it
 }
 
 // palettes are those of templates. Ink on ground and paper on deep have a contrast of at least 4.5.
-func palettes() []palette {
-	return []palette{
+func palettes() []Palette {
+	return []Palette{
 		{"sunset", "#FFE8D1", "#B23A2E", "#FF6B35", "#F7B267", "#3D1308", "#FFF4E6", []string{"summer", "sunset", "warm", "party", "sommer", "verano", "лето", "夏", "beach", "strand", "garden", "garten", "jardín", "сад", "花园", "orange"}},
 		{"night", "#E8E6FF", "#1B1446", "#7C5CFF", "#FF5CA8", "#1B1446", "#F5F1FF", []string{"night", "club", "dj", "concert", "nacht", "noche", "ночь", "夜", "konzert", "concierto", "концерт", "dance", "techno", "purple"}},
 		{"forest", "#EAF4E2", "#1F4D3A", "#3FA66B", "#E3B23C", "#12291F", "#F3FBEF", []string{"nature", "forest", "green", "spring", "wald", "bosque", "лес", "森林", "yoga", "hike", "market", "markt", "mercado"}},
@@ -25,8 +27,8 @@ func palettes() []palette {
 	}
 }
 
-// paletteFor chooses by the words, and by chance where they name nothing.
-func paletteFor(text string, chance uint64) palette {
+// PaletteFor chooses by the words, and by chance where they name nothing.
+func PaletteFor(text string, chance uint64) Palette {
 	list := palettes()
 	text = strings.ToLower(text)
 	for _, p := range list {
@@ -35,4 +37,34 @@ func paletteFor(text string, chance uint64) palette {
 		}
 	}
 	return list[chance%uint64(len(list))]
+}
+
+// contrast is that of WCAG 2: from 1 to 21.
+func contrast(a, b string) float64 {
+	x, y := luminance(a), luminance(b)
+	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
+}
+
+// luminance is the relative luminance of WCAG 2.
+func luminance(hex string) float64 {
+	v, err := strconv.ParseUint(strings.TrimPrefix(hex, "#"), 16, 32)
+	if err != nil {
+		return 0
+	}
+	linear := func(c uint64) float64 {
+		f := float64(c&255) / 255
+		if f <= 0.04045 {
+			return f / 12.92
+		}
+		return math.Pow((f+0.055)/1.055, 2.4)
+	}
+	return 0.2126*linear(v>>16) + 0.7152*linear(v>>8) + 0.0722*linear(v)
+}
+
+// readable is black or white, whichever is read better on a colour.
+func readable(on string) string {
+	if contrast("#FFFFFF", on) >= contrast("#111111", on) {
+		return "#FFFFFF"
+	}
+	return "#111111"
 }
