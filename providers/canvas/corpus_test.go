@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/signalbox/signalbox/providers/canvas/draw"
@@ -62,12 +63,18 @@ type result struct {
 	payload map[string]any
 }
 
-func newBench(t testing.TB) *bench {
-	t.Helper()
+// testFonts are read once: they are large.
+var testFonts = sync.OnceValue(func() *typeset.Setter {
 	fonts, err := typeset.New(typeset.Config{})
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
+	return fonts
+})
+
+func newBench(t testing.TB) *bench {
+	t.Helper()
+	fonts := testFonts()
 	p, err := New(Config{
 		Fonts: fonts, Media: files{}, Overlays: true, Painter: Abstract{}, Say: func(_ context.Context, _, key string) string { return key },
 		User:     func(_ context.Context, id string) (Person, error) { return Person{ID: id, Name: "Ann"}, nil },
