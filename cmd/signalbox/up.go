@@ -506,7 +506,7 @@ func (a *app) banner(w io.Writer) {
 		page = a.cfg.Public.String()
 	}
 	offered := len(a.registry.Snapshot().Offered(registry.Everyone))
-	unavailable := a.registry.Snapshot().Len() - offered
+	unavailable := a.registry.Snapshot().Len() - len(a.registry.Snapshot().Offered(registry.Insiders))
 	tools := fmt.Sprintf("%d ready", offered)
 	if unavailable > 0 {
 		tools += fmt.Sprintf(", %d waiting for an engine that can run them", unavailable)

@@ -120,6 +120,16 @@ func (b *bench) call(tool string, inputs map[string]any) (result, error) {
 	return result{e.ShapeID + e.BoardID, back.Payload}, nil
 }
 
+// shape finds a shape by its id.
+func (b *bench) shape(id string) (*scene.Shape, bool) {
+	for _, sh := range b.scene.All() {
+		if sh.ID == id {
+			return sh, true
+		}
+	}
+	return &scene.Shape{}, false
+}
+
 // fill puts what a scene's placeholders stand for into inputs.
 func (b *bench) fill(v any, assets map[string]string) any {
 	switch v := v.(type) {

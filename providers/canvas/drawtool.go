@@ -42,7 +42,7 @@ const maxWords = 4000
 func (p *Provider) draw(ctx context.Context, c registry.Call) (registry.Result, error) {
 	words, _ := c.Inputs["text"].(string)
 	if words = strings.TrimSpace(words); words == "" || len(words) > maxWords {
-		return registry.Result{}, &registry.Error{Code: registry.CodeInvalidInput, Field: "text", Message: fmt.Sprintf("is empty or longer than %d characters", maxWords)}
+		return registry.Result{}, &registry.Error{Code: registry.CodeInvalidInput, Field: "text", Message: fmt.Sprintf("say what to draw, in at most %d characters", maxWords)}
 	}
 	picture, err := p.given(ctx, c)
 	if err != nil {
@@ -50,7 +50,6 @@ func (p *Provider) draw(ctx context.Context, c registry.Call) (registry.Result, 
 	}
 	id, _ := c.Inputs["scene"].(string)
 	key := sceneKey{account: c.UserID, session: c.Context.SessionID, id: id}
-	o := operation{id: DrawTool, failure: "Failed to draw"}
 	s, _, err := p.store.do(ctx, key, c.RunID, DrawTool, false, func(s *stored) (Envelope, error) {
 		t := &turn{Provider: p, ctx: ctx, call: c, scene: s.scene(p.Fonts), account: c.UserID, id: s.ID}
 		if err := t.understand(s, words, picture); err != nil {
@@ -63,7 +62,11 @@ func (p *Provider) draw(ctx context.Context, c registry.Call) (registry.Result, 
 		return Envelope{Success: true, Message: s.Title, Scene: s.ID, BoardID: s.board}, nil
 	})
 	if err != nil {
-		return registry.Result{}, o.refusal(err)
+		var wrong *scene.Error
+		if errors.As(err, &wrong) {
+			err = &registry.Error{Code: registry.CodeInvalidInput, Field: "text", Message: wrong.Message}
+		}
+		return registry.Result{}, err
 	}
 	return p.shown(ctx, c.UserID, s)
 }
@@ -108,7 +111,7 @@ func (t *turn) understand(s *stored, words string, picture *templates.Picture) e
 		return t.undo(s)
 	case slices.Contains(againWords, lower):
 		if t.scene.Page.Words == "" {
-			return &scene.Error{Field: "text", Message: "nothing was drawn from words in this conversation yet"}
+			return registry.Errorf(registry.CodeInvalidInput, "nothing was drawn from words in this conversation yet")
 		}
 		return t.compose(s, t.scene.Page.Words, t.pictureInUse(), t.scene.Page.Seed+1)
 	}
@@ -179,7 +182,7 @@ func (t *turn) compose(s *stored, words string, picture *templates.Picture, seed
 func (t *turn) undo(s *stored) error {
 	change, err := s.takeBack(t.ctx)
 	if errors.Is(err, errNothing) {
-		return &scene.Error{Field: "text", Message: "there is nothing to undo"}
+		return registry.Errorf(registry.CodeInvalidInput, "there is nothing to undo")
 	}
 	if err != nil {
 		return err

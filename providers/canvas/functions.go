@@ -109,14 +109,14 @@ func findFonts(t *turn) (reply, error) {
 		return reply{}, err
 	}
 	if strings.TrimSpace(in.Query) == "" {
-		return reply{}, &scene.Error{Field: "query", Message: "is empty"}
+		return reply{}, scene.Wrong("query", "is empty")
 	}
 	limit := 20
 	if in.Limit != nil {
 		limit = *in.Limit
 	}
 	if limit < 1 || limit > 20 {
-		return reply{}, &scene.Error{Field: "limit", Message: fmt.Sprintf("is %d, expected 1 to 20", limit)}
+		return reply{}, scene.Wrong("limit", "is %d, expected 1 to 20", limit)
 	}
 	fonts := []map[string]string{}
 	for _, f := range t.Fonts.Families() {
@@ -140,10 +140,10 @@ func responsiveSizes(t *turn) (reply, error) {
 		ratio = *in.Ratio
 	}
 	if !(ratio > 0) {
-		return reply{}, &scene.Error{Field: "scaleRatio", Message: fmt.Sprintf("is %g, expected more than 0", ratio)}
+		return reply{}, scene.Wrong("scaleRatio", "is %g, expected more than 0", ratio)
 	}
 	if !(in.Base > 0) {
-		return reply{}, &scene.Error{Field: "baseSize", Message: fmt.Sprintf("is %g, expected more than 0", in.Base)}
+		return reply{}, scene.Wrong("baseSize", "is %g, expected more than 0", in.Base)
 	}
 	b := in.Base
 	return reply{message: "Responsive sizes calculated", payload: map[string]any{
@@ -241,7 +241,7 @@ func devices(t *turn) (reply, error) {
 		}
 	}
 	if len(chosen) == 0 {
-		return reply{}, &scene.Error{Field: "category", Message: fmt.Sprintf("is %q, expected one of %s", in.Category, strings.Join(names, ", "))}
+		return reply{}, scene.Wrong("category", "is %q, expected one of %s", in.Category, strings.Join(names, ", "))
 	}
 	return reply{message: count(total, "preset"), payload: map[string]any{"categories": chosen, "count": total}}, nil
 }

@@ -60,13 +60,13 @@ func (t *turn) prepare(o operation) error {
 	case o.picture == "imageUrl":
 		content, err := t.fetch(in.URL)
 		if err != nil {
-			return &scene.Error{Field: "imageUrl", Message: fmt.Sprintf("the picture can't be taken: %v", err)}
+			return scene.Wrong("imageUrl", "the picture can't be taken: %v", err)
 		}
 		ref, _, err := t.keep(content)
 		t.made = &reply{payload: map[string]any{"imageId": ref}}
 		return err
 	case strings.TrimSpace(prompt) == "":
-		return &scene.Error{Field: o.picture, Message: "is empty"}
+		return scene.Wrong(o.picture, "is empty")
 	}
 	made, err := t.paint(prompt, in.Width, in.Height)
 	t.made = &made
@@ -211,7 +211,7 @@ func (t *turn) checkImages(change scene.Change) error {
 				continue
 			}
 			if err := t.adopt(after, i, f, t.inScene(f.Image.ID, change)); err != nil {
-				return &scene.Error{Field: fmt.Sprintf("fills[%d].fillImage (backgroundImage)", i), Message: err.Error()}
+				return scene.Wrong(fmt.Sprintf("fills[%d].fillImage (backgroundImage)", i), "%v", err)
 			}
 		}
 	}

@@ -74,7 +74,7 @@ func TestMakers(t *testing.T) {
 	t.Run("E43 E44 E45 place, size and name are kept; a size of 0 or less is refused, as is a missing place", func(t *testing.T) {
 		b := newBench(t)
 		r := b.must(t, "rectangleMaker", merge(square, "name", "button"))
-		if sh, _ := b.scene.Get(r.id); sh.X != 10 || sh.Y != 20 || sh.Width != 100 || sh.Height != 50 || sh.Name != "button" {
+		if sh, _ := b.shape(r.id); sh.X != 10 || sh.Y != 20 || sh.Width != 100 || sh.Height != 50 || sh.Name != "button" {
 			t.Errorf("got %+v", sh)
 		}
 		for _, field := range []string{"x", "y", "width", "height"} {
@@ -86,12 +86,12 @@ func TestMakers(t *testing.T) {
 		b := newBench(t)
 		r := b.must(t, "rectangleMaker", merge(square, "borderRadius", 8, "rotation", 370, "opacity", 0.5, "strokes", []any{in{"strokeColor": "#abc", "strokeWidth": 2, "strokeStyle": "dotted"}},
 			"shadows", []any{in{"color": in{"color": "#000000", "opacity": 0.5}, "offsetX": 4, "offsetY": 4, "blur": 2, "spread": 0}}))
-		sh, _ := b.scene.Get(r.id)
+		sh, _ := b.shape(r.id)
 		if sh.Radii[3] != 8 || sh.Rotation != 10 || sh.Opacity != 0.5 || sh.Fills[0].Color != "#336699" || sh.Strokes[0].Color != "#AABBCC" || sh.Strokes[0].Opacity != 1 || len(sh.Shadows) != 1 {
 			t.Errorf("got %+v", sh)
 		}
 		r = b.must(t, "rectangleMaker", merge(square, "fills", []any{in{"fillColor": "#112233", "fillOpacity": 0.5}, in{"fillColor": "#445566"}}))
-		if sh, _ := b.scene.Get(r.id); len(sh.Fills) != 2 || sh.Fills[0].Color != "#112233" || sh.Fills[1].Opacity != 1 {
+		if sh, _ := b.shape(r.id); len(sh.Fills) != 2 || sh.Fills[0].Color != "#112233" || sh.Fills[1].Opacity != 1 {
 			t.Errorf("fills do not win over the colour: %+v", sh.Fills)
 		}
 		for _, mode := range scene.BlendModes() {
@@ -119,7 +119,7 @@ func TestMakers(t *testing.T) {
 				i["backgroundImage"] = "asset:1"
 			}
 			r := b.must(t, tool, i)
-			if sh, _ := b.scene.Get(r.id); sh.Fills[0].Image == nil || sh.Fills[0].Image.Width != 64 {
+			if sh, _ := b.shape(r.id); sh.Fills[0].Image == nil || sh.Fills[0].Image.Width != 64 {
 				t.Errorf("%s: the fills are %+v", tool, sh.Fills)
 			}
 		}
@@ -145,7 +145,7 @@ func TestMakers(t *testing.T) {
 	t.Run("E58 E59 E60 textMaker needs a text, a font and a size, and takes the rest", func(t *testing.T) {
 		b := newBench(t)
 		r := b.must(t, "textMaker", merge(words, "fontWeight", "700", "fontStyle", "italic", "textAlign", "justify", "lineHeight", 1.5, "letterSpacing", 2, "textColor", "#F00"))
-		sh, _ := b.scene.Get(r.id)
+		sh, _ := b.shape(r.id)
 		if x := sh.Text; x.FontWeight != "700" || x.FontStyle != "italic" || x.Align != "justify" || x.LineHeight != 1.5 || x.LetterSpacing != 2 || sh.Fills[0].Color != "#FF0000" || x.FontFamily != "Inter" {
 			t.Errorf("got %+v, %+v", sh.Text, sh.Fills)
 		}
@@ -165,7 +165,7 @@ func TestMakers(t *testing.T) {
 		step := func(c string, p in) any { return in{"command": c, "params": p} }
 		for _, names := range [][]string{{"M", "L", "Z"}, {"move-to", "line-to", "close-path"}} {
 			r := b.must(t, "pathMaker", at4(0, 0, 100, 80, "color", "#FF0000", "content", []any{step(names[0], in{"x": 0, "y": 0}), step(names[1], in{"x": 100, "y": 0}), step(names[1], in{"x": 50, "y": 80}), in{"command": names[2]}}))
-			sh, _ := b.scene.Get(r.id)
+			sh, _ := b.shape(r.id)
 			if got := scene.SVGPath(sh.Outline()); got != "M0 0L100 0L50 80Z" {
 				t.Errorf("%v give %s", names, got)
 			}

@@ -79,7 +79,7 @@ func (o operation) do(t *turn) (reply, error) {
 		name, must := strings.CutSuffix(name, "!")
 		name, _, _ = strings.Cut(name, "=")
 		if must && t.inputs[name] == nil {
-			return reply{}, &scene.Error{Field: name, Message: "is missing"}
+			return reply{}, scene.Wrong(name, "is missing")
 		}
 	}
 	r, err := o.run(t)

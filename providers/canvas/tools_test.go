@@ -165,7 +165,7 @@ func TestWhatToolsDo(t *testing.T) {
 		b, ids := ground(t)
 		made := b.must(t, "create-boolean", in{"boolType": "difference", "shapeIds": []any{ids["rect"], ids["ellipse"]}})
 		b.must(t, "modify-boolean", in{"shapeId": made.id, "propertiesToModify": in{"opacity": 0.5}})
-		if sh, _ := b.scene.Get(made.id); sh.Opacity != 0.5 {
+		if sh, _ := b.shape(made.id); sh.Opacity != 0.5 {
 			t.Error("its opacity was not changed")
 		}
 		b.refuses(t, "modify-boolean", in{"shapeId": ids["text"], "propertiesToModify": in{"opacity": 0.5}}, "shapeId", "Failed to modify boolean")
@@ -174,7 +174,7 @@ func TestWhatToolsDo(t *testing.T) {
 		b, ids := ground(t)
 		g := b.must(t, "group-shapes", in{"shapeIds": []any{ids["rect"], ids["ellipse"]}})
 		b.must(t, "ungroup", in{"groupId": g.id})
-		if sh, ok := b.scene.Get(ids["rect"]); !ok || sh.X != 10 || sh.Parent != ids["board"] {
+		if sh, ok := b.shape(ids["rect"]); !ok || sh.X != 10 || sh.Parent != ids["board"] {
 			t.Error("the rectangle is not where it was")
 		}
 		b.refuses(t, "ungroup", in{"groupId": ids["rect"]}, "groupId", "Failed to ungroup")
@@ -193,7 +193,7 @@ func TestWhatToolsDo(t *testing.T) {
 		b.must(t, "activate-tokens-set", in{"setId": set, "exclusive": true})
 		b.must(t, "modify-tokens-set", in{"setId": set, "tokensToModify": []any{in{"name": "brand", "value": "#00FF00"}, in{"name": "round", "type": "borderRadius", "value": "4"}}})
 		b.must(t, "apply-tokens", apply)
-		if sh, _ := b.scene.Get(ids["rect"]); sh.Fills[0].Color != "#00FF00" || sh.Width != 120 || sh.Tokens["fill"] != "brand" {
+		if sh, _ := b.shape(ids["rect"]); sh.Fills[0].Color != "#00FF00" || sh.Width != 120 || sh.Tokens["fill"] != "brand" {
 			t.Errorf("got %+v", sh)
 		}
 		for tool, bad := range map[string]in{"activate-tokens-set": {"setId": "x"}, "remove-tokens-set": {"setId": "x"}, "modify-tokens-set": {"setId": "x"}} {

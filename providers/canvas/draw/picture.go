@@ -83,7 +83,7 @@ func newView(s *scene.Scene, o Options) (view, error) {
 	}
 	w, h := math.Ceil(frame.W*v.scale-1e-6), math.Ceil(frame.H*v.scale-1e-6)
 	if !(w >= 1 && h >= 1 && w*h <= maxPixels) {
-		return view{}, &scene.Error{Field: "scale", Message: fmt.Sprintf("the picture would have %.0f by %.0f pixels, expected at least one and at most %d million", w, h, maxPixels/1_000_000)}
+		return view{}, scene.Wrong("scale", "the picture would have %.0f by %.0f pixels, expected at least one and at most %d million", w, h, maxPixels/1_000_000)
 	}
 	v.w, v.h = int(w), int(h)
 	return v, nil
@@ -126,7 +126,7 @@ func encode(pixels *image.RGBA, format Format) ([]byte, error) {
 	case PNG:
 		err = (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&b, pixels)
 	default:
-		err = &scene.Error{Field: "format", Message: fmt.Sprintf("is %q, expected svg, png, jpg, webp or pdf", format)}
+		err = scene.Wrong("format", "is %q, expected svg, png, jpg, webp or pdf", format)
 	}
 	return b.Bytes(), err
 }

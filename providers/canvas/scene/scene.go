@@ -32,6 +32,9 @@ func (e *Error) Error() string {
 	return e.Field + ": " + e.Message
 }
 
+// Wrong makes an error about an input.
+func Wrong(field, format string, args ...any) *Error { return wrong(field, format, args...) }
+
 func wrong(field, format string, args ...any) *Error {
 	return &Error{field, fmt.Sprintf(format, args...)}
 }
@@ -82,12 +85,6 @@ func (s *Scene) order() {
 
 // Len is the number of shapes.
 func (s *Scene) Len() int { return len(s.shapes) }
-
-// Get finds a shape.
-func (s *Scene) Get(id string) (*Shape, bool) {
-	sh, ok := s.shapes[id]
-	return sh, ok
-}
 
 // Children are the shapes that a parent holds, the lowest first; "" is the page.
 func (s *Scene) Children(parent string) []*Shape {
