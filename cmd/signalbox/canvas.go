@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/penpot"
 	"github.com/signalbox/signalbox/platforms/web/sceneapi"
 	"github.com/signalbox/signalbox/providers/canvas"
 	"github.com/signalbox/signalbox/providers/canvas/draw"
@@ -21,6 +22,7 @@ import (
 
 // newCanvas makes the drawing tools. Their pictures from words are those of the image services, where one is connected.
 func (a *app) newCanvas(pictures *imagegen.Provider) (*canvas.Provider, error) {
+	a.penpot = penpot.NewHub()
 	fonts, err := typeset.New(typeset.Config{CacheDir: filepath.Join(a.cfg.DataDir, "fonts")})
 	if err != nil {
 		return nil, err
@@ -60,7 +62,7 @@ func (a *app) newCanvas(pictures *imagegen.Provider) (*canvas.Provider, error) {
 			account, err := a.users.ByID(ctx, accountID)
 			return canvas.Person{ID: account.ID, Name: account.DisplayName}, err
 		},
-		Selected: func(context.Context, string) ([]string, error) { return nil, nil },
+		Penpot: a.penpot.Ask,
 	})
 }
 
@@ -114,6 +116,17 @@ func (p imagePainter) Paint(ctx context.Context, c registry.Call, prompt string,
 		return canvas.Painting{Content: content, Usage: result.Usage}, err
 	}
 	return canvas.Painting{}, registry.Errorf(registry.CodeBadOutput, "the image service gave no picture")
+}
+
+// newPenpot serves the plugin for Penpot, which is paired by a code from /link.
+func (a *app) newPenpot() http.Handler {
+	return penpot.Handler(penpot.Config{
+		Hub: a.penpot, Logger: a.log.With("component", "penpot"),
+		Pair: func(ctx context.Context, guesser, code string) (string, error) {
+			account, err := a.users.TakeLinkCode(ctx, guesser, code)
+			return account.ID, err
+		},
+	})
 }
 
 // newSceneAPI gives drawings over HTTP to those whose they are.

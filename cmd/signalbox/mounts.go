@@ -18,7 +18,7 @@ import (
 // mounted are the handlers that are served beside the page's own; nil: there is none.
 type mounted struct {
 	console, tools, mcp, ask http.Handler
-	scenes                   http.Handler // drawings
+	scenes, penpot           http.Handler // drawings, and the plugin that shows them in Penpot
 	inbox                    http.Handler // callbacks of services, which are signed or carry a token
 	telegram, discord        http.Handler // updates, which are signed or carry a secret
 }
@@ -38,6 +38,7 @@ func (m mounted) mounts() []web.Mount {
 		{Path: "GET /api/scenes", Use: web.Read, Handler: m.scenes, Describe: sceneapi.Describe()},
 		{Path: "GET /api/scenes/{file}", Use: web.Read, Handler: m.scenes, AtOnce: sceneapi.AtOnce},
 		{Path: "GET /api/scenes/{id}/events", Use: web.Read, Handler: m.scenes, Streams: sceneapi.Streams},
+		{Path: "GET /penpot/{file}", Use: web.Public, Handler: m.penpot},
 		{Path: "POST " + webhooks.Root, Use: web.Public, Handler: m.inbox},
 		{Path: "POST " + telegram.WebhookPath, Use: web.Public, Handler: m.telegram},
 		{Path: "POST " + discord.InteractionsPath, Use: web.Public, Handler: m.discord},
@@ -46,7 +47,7 @@ func (m mounted) mounts() []web.Mount {
 
 // newMounts makes what is mounted. secret signs what people confirm by MCP.
 func (a *app) newMounts(secret []byte) ([]web.Mount, error) {
-	m := mounted{tools: a.newToolAPI(), scenes: a.newSceneAPI(), inbox: a.post.inbox}
+	m := mounted{tools: a.newToolAPI(), scenes: a.newSceneAPI(), penpot: a.newPenpot(), inbox: a.post.inbox}
 	var err error
 	if m.console, err = a.newConsole(); err != nil {
 		return nil, err

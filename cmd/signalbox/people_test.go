@@ -24,7 +24,7 @@ var accountColumns = map[string]bool{
 	"asset_owners.account_id": true, "asset_uses.account_id": false, "runs.account_id": true, "user_identities.user_id": true, "user_keys.user_id": true, "user_limits.user_id": true,
 	"user_link_codes.user_id": true, "user_preferences.user_id": true, "user_presets.user_id": true, "user_sessions.user_id": true,
 	"ledger_accounts.owner": false, "ledger_transfers.owner": false, "user_audit.account_id": false,
-	"webhook_endpoints.account_id": true, "web_answers.account_id": false, // answers last a day
+	"canvas_scenes.account_id": true, "webhook_endpoints.account_id": true, "web_answers.account_id": false, // answers last a day
 }
 
 func TestOnePerson(t *testing.T) {

@@ -31,6 +31,7 @@ import (
 	"github.com/signalbox/signalbox/internal/watch"
 	"github.com/signalbox/signalbox/migrations"
 	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/penpot"
 	"github.com/signalbox/signalbox/providers/canvas"
 	"github.com/signalbox/signalbox/providers/openapi"
 	"github.com/signalbox/signalbox/providers/remote"
@@ -91,6 +92,7 @@ type app struct {
 	services  []service
 	remote    *remote.Provider
 	canvas    *canvas.Provider // nil: there is no database
+	penpot    *penpot.Hub
 	registry  *registry.Registry
 	history   *history.Store
 	watcher   *watch.Watcher

@@ -77,9 +77,11 @@ func newBench(t testing.TB) *bench {
 	fonts := testFonts()
 	p, err := New(Config{
 		Fonts: fonts, Media: files{}, Overlays: true, Painter: Abstract{}, Say: func(_ context.Context, _, key string) string { return key },
-		User:     func(_ context.Context, id string) (Person, error) { return Person{ID: id, Name: "Ann"}, nil },
-		Owned:    func(context.Context, string, registry.Media) (bool, error) { return true, nil },
-		Selected: func(context.Context, string) ([]string, error) { return nil, nil },
+		User:  func(_ context.Context, id string) (Person, error) { return Person{ID: id, Name: "Ann"}, nil },
+		Owned: func(context.Context, string, registry.Media) (bool, error) { return true, nil },
+		Penpot: func(context.Context, string, string, any) (json.RawMessage, error) {
+			return json.RawMessage(`{"shapeIds": []}`), nil
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -184,15 +184,6 @@ func orEmpty[T any](list []T) []T {
 	return list
 }
 
-// selection asks a connected Penpot. Without one nothing is selected.
-func selection(t *turn) (reply, error) {
-	ids, err := t.Selected(t.ctx, t.account)
-	if err != nil {
-		return reply{}, err
-	}
-	return reply{message: count(len(ids), "shape") + " selected", payload: map[string]any{"shapeIds": orEmpty(ids)}}, nil
-}
-
 // device is a size that boards often have.
 type device struct {
 	Name   string `json:"name"`

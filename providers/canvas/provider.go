@@ -52,8 +52,8 @@ type Config struct {
 	// Owned tells whether a stored file is an account's.
 	Owned func(ctx context.Context, accountID string, ref registry.Media) (bool, error)
 	User  func(ctx context.Context, accountID string) (Person, error)
-	// Selected gives the ids of what an account has selected in its editor; nil where none is connected.
-	Selected func(ctx context.Context, accountID string) ([]string, error)
+	// Penpot asks the Penpot that an account has connected. The error is for people, also where none is connected.
+	Penpot func(ctx context.Context, accountID, kind string, payload any) (json.RawMessage, error)
 	// Painter makes pictures from words.
 	Painter Painter
 	// Say tells an account something in its language, by the key of a text.

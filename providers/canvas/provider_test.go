@@ -25,11 +25,13 @@ func newHouse(t *testing.T) house {
 	t.Helper()
 	p, err := New(Config{
 		Pool: postgrestest.New(t), Fonts: testFonts(), Media: memory{}, Painter: Abstract{},
-		User:     func(_ context.Context, id string) (Person, error) { return Person{ID: id, Name: "Ann"}, nil },
-		Owned:    func(context.Context, string, registry.Media) (bool, error) { return false, nil },
-		Keep:     func(context.Context, string, io.Reader, string) (registry.Media, error) { return "asset:1", nil },
-		Selected: func(context.Context, string) ([]string, error) { return nil, nil },
-		Say:      func(_ context.Context, _, key string) string { return key },
+		User:  func(_ context.Context, id string) (Person, error) { return Person{ID: id, Name: "Ann"}, nil },
+		Owned: func(context.Context, string, registry.Media) (bool, error) { return false, nil },
+		Keep:  func(context.Context, string, io.Reader, string) (registry.Media, error) { return "asset:1", nil },
+		Penpot: func(context.Context, string, string, any) (json.RawMessage, error) {
+			return json.RawMessage(`{"shapeIds": []}`), nil
+		},
+		Say: func(_ context.Context, _, key string) string { return key },
 	})
 	if err != nil {
 		t.Fatal(err)
