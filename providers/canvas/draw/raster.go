@@ -3,6 +3,7 @@ package draw
 import (
 	"context"
 	"image"
+	imagedraw "image/draw"
 	"math"
 
 	"golang.org/x/image/vector"
@@ -220,6 +221,7 @@ func (p *painter) cover(within image.Rectangle, figures []geom.Polyline) *image.
 		return mask
 	}
 	p.raster.Reset(r.Dx(), r.Dy())
+	p.raster.DrawOp = imagedraw.Src // the mask is new
 	for _, f := range figures {
 		for i, q := range f.Points {
 			x, y := float32(q.X-float64(r.Min.X)), float32(q.Y-float64(r.Min.Y))
