@@ -96,13 +96,6 @@ func (h *Hub) Ask(ctx context.Context, accountID, kind string, payload any) (jso
 	}
 }
 
-// Connected tells whether an account's plugin is there.
-func (h *Hub) Connected(accountID string) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.links[accountID] != nil
-}
-
 // join takes a plugin for an account until leave is called. The one before it is told to go.
 func (h *Hub) join(accountID string, l *link) (leave func()) {
 	h.mu.Lock()
