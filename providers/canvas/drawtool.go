@@ -210,7 +210,6 @@ func (p *Provider) shown(ctx context.Context, account string, s *stored) (regist
 	if links := p.links(s.ID); len(links) > 0 {
 		card["links"] = links
 	}
-	card["scene"] = s.ID
 	text, err := json.Marshal(card)
 	if err != nil {
 		return registry.Result{}, err

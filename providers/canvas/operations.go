@@ -163,7 +163,7 @@ func (o operation) paints() bool { return o.picture != "" && o.picture != "image
 // operations is the list of all tools.
 func operations() []operation {
 	var all []operation
-	for _, list := range [][]operation{makers(), functions(), creators(), modifiers(), arrangers(), prototypes(), tokens(), pictures(), penpotTools()} {
+	for _, list := range [][]operation{makers(), functions(), creators(), modifiers(), arrangers(), prototypes(), tokens(), pictures(), iconTools(), penpotTools()} {
 		all = append(all, list...)
 	}
 	return all

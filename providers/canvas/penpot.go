@@ -11,7 +11,7 @@ import (
 // penpotTools carry drawings to a connected Penpot and back.
 func penpotTools() []operation {
 	return []operation{
-		{id: "send-to-penpot", name: "sendToPenpot", title: "Send to Penpot", kind: function, inputs: "shapeId", run: sendToPenpot, failure: "Failed to send to Penpot",
+		{id: "send-to-penpot", name: "sendToPenpot", title: "Send to Penpot", kind: drawing, inputs: "shapeId", run: sendToPenpot, failure: "Failed to send to Penpot",
 			description: "Draws the drawing, or one shape of it, in the Penpot that is connected. Use it to go on there; groups are sent as their parts, pictures stay here."},
 		{id: "read-from-penpot", name: "readFromPenpot", title: "Read from Penpot", kind: function, reads: true, run: readFromPenpot, failure: "Failed to read from Penpot",
 			description: "Reads the file, its pages and shapes from the Penpot that is connected. Use it to see what was changed there."},

@@ -190,13 +190,16 @@ func TestDraw(t *testing.T) {
 			t.Fatalf("%q gives %+v", words, r.Outputs)
 		}
 		var card struct {
-			Title, Scene string
-			Actions      []struct{ Tool string }
+			Title   string
+			Actions []struct {
+				Tool   string
+				Inputs struct{ Scene string }
+			}
 		}
 		if err := json.Unmarshal([]byte(r.Outputs[1].Text), &card); err != nil || len(card.Actions) != 2 || card.Actions[0].Tool != DrawTool {
 			t.Fatalf("%q: %s, %v", words, r.Outputs[1].Text, err)
 		}
-		return card.Title, card.Scene
+		return card.Title, card.Actions[0].Inputs.Scene
 	}
 	text := func(t *testing.T, id string) string {
 		t.Helper()

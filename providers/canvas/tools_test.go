@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/signalbox/signalbox/providers/canvas/draw"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -106,6 +109,10 @@ func TestPluginTools(t *testing.T) {
 		{"E126 create-tokens-set", "create-tokens-set", func(map[string]string) in {
 			return in{"name": "theme", "tokens": []any{in{"type": "color", "name": "brand", "value": "#FF0000"}}}
 		}, "setId set", in{"tokens": []any{in{"type": "color", "name": "brand", "value": "red"}}}, "tokens[0].value"},
+		{"E133 get-icon-list", "get-icon-list", func(map[string]string) in { return in{"libraryId": "lucide", "styleId": "outline"} }, "icons", in{"libraryId": "nothing"}, "libraryId"},
+		{"E134 draw-icon", "draw-icon", func(i map[string]string) in {
+			return in{"libraryId": "lucide", "styleId": "outline", "iconName": "heart", "parentId": i["board"], "parentX": 20, "parentY": 20, "width": 48}
+		}, "shapeId shape", in{"iconName": "nothing"}, "iconName"},
 		{"E135 add-open-overlay-interaction", "add-open-overlay-interaction", func(i map[string]string) in {
 			return in{"shapeId": i["rect"], "trigger": "click", "destinationBoardId": i["board"]}
 		}, "shapeId shape", in{"destinationBoardId": ""}, "destinationBoardId"},
@@ -133,6 +140,28 @@ func TestPluginTools(t *testing.T) {
 			}
 			b.refuses(t, c.tool, bad, c.field, b.names[c.tool].failure)
 		})
+	}
+}
+
+// TestIcons draws every icon.
+func TestIcons(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	board := b.must(t, "create-board", in{"width": 800, "height": 720}).id
+	names, _ := b.must(t, "get-icon-list", in{"libraryId": "lucide", "styleId": "outline"}).payload["icons"].([]any)
+	if len(names) < 200 {
+		t.Errorf("there are %d icons", len(names))
+	}
+	work := &turn{Provider: b.Provider, ctx: t.Context(), scene: b.scene}
+	for i, name := range names {
+		work.inputs = in{"libraryId": "lucide", "styleId": "outline", "iconName": name, "parentId": board, "x": 10 + i%20*39, "y": 10 + i/20*60, "width": 28}
+		if _, err := b.names["draw-icon"].do(work); err != nil {
+			t.Errorf("%v: %v", name, err)
+		}
+	}
+	b.picture(t, "", draw.PNG)
+	if out := os.Getenv("CANVAS_OUT"); out != "" {
+		_ = os.WriteFile(filepath.Join(out, "icons.png"), b.picture(t, "", draw.PNG).Content, 0o600)
 	}
 }
 
