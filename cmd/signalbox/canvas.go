@@ -62,7 +62,7 @@ func (a *app) newCanvas(pictures *imagegen.Provider) (*canvas.Provider, error) {
 			account, err := a.users.ByID(ctx, accountID)
 			return canvas.Person{ID: account.ID, Name: account.DisplayName}, err
 		},
-		Penpot: a.penpot.Ask,
+		Penpot: a.penpot.Ask, Logger: a.log.With("component", "drawings"),
 	})
 }
 

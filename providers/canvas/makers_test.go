@@ -3,6 +3,7 @@ package canvas
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -197,7 +198,7 @@ func TestMakers(t *testing.T) {
 			t.Error("it is no disc")
 		}
 	})
-	t.Run("E71 E72 E73 last drawn is on top, and with stacking below it is under all others", func(t *testing.T) {
+	t.Run("E71 E72 E73 E84 last drawn is on top, and with stacking below it is under all others", func(t *testing.T) {
 		b := newBench(t)
 		board := b.must(t, "boardMaker", at4(0, 0, 40, 40, "color", "#FFFFFF"))
 		b.must(t, "rectangleMaker", at4(0, 0, 30, 40, "color", "#FF0000", "parentId", board.id))
@@ -269,6 +270,27 @@ func TestDefinitions(t *testing.T) {
 			if strings.HasPrefix(tool.ToolID, "delete") && tool.Capability != registry.CapabilityWrite {
 				t.Errorf("%s says that it reads", tool.ToolID)
 			}
+		}
+	})
+	t.Run("E84 E85 the order of drawing, the commands of paths and the plugin's messages are explained", func(t *testing.T) {
+		if d := b.names["rectangleMaker"].description; !strings.Contains(d, "board, background, cards, text, buttons") {
+			t.Errorf("the order is not in %q", d)
+		}
+		guide, err := os.ReadFile("../../docs/canvas.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		readme, err := os.ReadFile("../../README.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, words := range append(scene.PathCommands(), "DRAW_SHAPE", "DRAW_SCENE", "GET_PROJECT_DATA", "messageId") {
+			if !strings.Contains(string(guide), "`"+words+"`") && !strings.Contains(string(guide), words+"`") && !strings.Contains(string(guide), `"`+words) {
+				t.Errorf("docs/canvas.md does not tell of %s", words)
+			}
+		}
+		if !strings.Contains(string(readme), "docs/canvas.md") {
+			t.Error("README.md does not lead to docs/canvas.md")
 		}
 	})
 	t.Run("E24 the widths are in the description of calculateResponsiveSizes", func(t *testing.T) {

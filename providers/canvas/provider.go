@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -42,7 +43,7 @@ type Painting struct {
 	Note    string // for people, such as who made it
 }
 
-// Config wires a Provider. All but Address and Overlays are required.
+// Config wires a Provider. All but Address, Logger and Overlays are required.
 type Config struct {
 	Pool  *pgxpool.Pool
 	Fonts *typeset.Setter
@@ -60,6 +61,7 @@ type Config struct {
 	Say func(ctx context.Context, accountID, key string) string
 	// Address is where people find a path of ours; nil or empty: the house has no address.
 	Address func(path string) string
+	Logger  *slog.Logger // nil: nothing is logged
 	// Overlays offers the two tools for overlays, which Penpot's own plugin has switched off.
 	Overlays bool
 }
@@ -81,6 +83,9 @@ var (
 
 // New makes the provider. It fails only where what comes with the program is broken.
 func New(cfg Config) (*Provider, error) {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
 	p := &Provider{Config: cfg, store: store{cfg.Pool}, byID: map[string]operation{}}
 	p.drawer = &draw.Drawer{Fonts: cfg.Fonts, Image: p.image, File: p.file}
 	inputs, err := readLibrary()
@@ -126,9 +131,18 @@ func (p *Provider) Price(ctx context.Context, c registry.Call) (registry.Price, 
 	return p.Painter.Price(ctx, c, in.Prompt+in.Image, int(in.Width), int(in.Height))
 }
 
-// Call runs a tool on its scene. What it changes is kept as one step that can be undone, together with its answer: a call that is repeated
-// answers again and changes nothing.
+// Call runs a tool, and logs one that fails by its id.
 func (p *Provider) Call(ctx context.Context, c registry.Call) (registry.Result, error) {
+	result, err := p.run(ctx, c)
+	if err != nil && ctx.Err() == nil {
+		p.Logger.InfoContext(ctx, "a drawing tool failed", "tool", c.Tool.ToolID, "run", c.RunID, "error", err)
+	}
+	return result, err
+}
+
+// run runs a tool on its scene. What it changes is kept as one step that can be undone, together with its answer: a call that is repeated
+// answers again and changes nothing.
+func (p *Provider) run(ctx context.Context, c registry.Call) (registry.Result, error) {
 	if c.Tool.ToolID == DrawTool {
 		return p.draw(ctx, c)
 	}

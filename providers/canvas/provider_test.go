@@ -1,11 +1,13 @@
 package canvas
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"strings"
 	"testing"
 
@@ -103,6 +105,15 @@ func TestProvider(t *testing.T) {
 		var told *registry.Error
 		if !errors.As(err, &told) || told.Field != "opacity" || !strings.HasPrefix(told.Message, "Failed to create rectangle") {
 			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("E14 E15 a tool that fails is logged by its id, and the error comes back", func(t *testing.T) {
+		var log bytes.Buffer
+		p := *h.Provider
+		p.Logger = slog.New(slog.NewTextHandler(&log, nil))
+		_, err := p.Call(t.Context(), h.call(ann, "logged", "delete-shape", in{"shapeId": "nobody"}))
+		if err == nil || !strings.Contains(log.String(), "tool=delete-shape") || !strings.Contains(log.String(), "nobody") {
+			t.Errorf("logged was %q, %v", log.String(), err)
 		}
 	})
 	t.Run("a conversation goes on with its drawing, another has its own", func(t *testing.T) {
