@@ -193,7 +193,7 @@ func (b *Brief) fill(head, rest string, colon bool) {
 		}
 	}
 	if b.Title == "" && b.Kind != Meme && b.Kind != Chart {
-		b.Title = strings.ToUpper(string(b.Kind[:1])) + string(b.Kind[1:])
+		b.Title = capital(string(b.Kind))
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/providers/canvas/geom"
 	"github.com/signalbox/signalbox/providers/canvas/scene"
@@ -114,7 +116,7 @@ func chart(s *scene.Scene, b Brief) (*scene.Shape, error) {
 	setFills(p, scene.Fill{Color: p.Paper, Opacity: 1})
 	top := 90.0
 	if b.Title != "" {
-		title := p.write("title", strings.ToUpper(b.Title[:1])+b.Title[1:], box{X: 80, Y: 64, W: 1040, H: 90}, face{family: "Inter", weight: "800", color: p.Ink, line: 1.1, spacing: -0.02, most: 54, least: 24})
+		title := p.write("title", capital(b.Title), box{X: 80, Y: 64, W: 1040, H: 90}, face{family: "Inter", weight: "800", color: p.Ink, line: 1.1, spacing: -0.02, most: 54, least: 24})
 		top = 64 + p.height(title) + 46
 	}
 	area := box{X: 80, Y: top, W: 1040, H: 740 - top}
@@ -124,6 +126,12 @@ func chart(s *scene.Scene, b Brief) (*scene.Shape, error) {
 		p.axes(b, area)
 	}
 	return p.board, p.err
+}
+
+// capital begins a text with a capital letter.
+func capital(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:]
 }
 
 // step is a round distance of lines of a scale that goes from low to high.
