@@ -271,20 +271,6 @@ CREATE TABLE site_shown (
     PRIMARY KEY (account_id, site_id, tool, subject)
 );
 
-CREATE OR REPLACE VIEW asset_uses (account_id, hash) AS
-    SELECT r.account_id, h FROM runs r, asset_hashes(concat_ws(' ', r.inputs, r.outputs, r.target)) h WHERE r.files_deleted_at IS NULL
-    UNION ALL SELECT p.user_id, h FROM user_presets p, asset_hashes(p.fields::text) h
-    UNION ALL SELECT p.user_id, h FROM user_preferences p, asset_hashes(p.value::text) h
-    UNION ALL SELECT m.chat::uuid, h FROM web_messages m, asset_hashes(concat_ws(' ', m.body, m.media)) h WHERE NOT m.deleted
-    UNION ALL SELECT k.account_id, h FROM chat_keyboards k, asset_hashes(k.state::text) h
-    UNION ALL SELECT q.account_id, h FROM chat_prompts q, asset_hashes(q.state::text) h
-    UNION ALL SELECT NULL, h FROM place_preferences p, asset_hashes(p.value::text) h
-    UNION ALL SELECT NULL, h FROM registry_tool_versions v, asset_hashes(v.definition::text) h
-    UNION ALL SELECT NULL, h FROM run_tools t, asset_hashes(t.definition::text) h
-    UNION ALL SELECT NULL, h FROM remote_tools t, asset_hashes(t.entry) h
-    UNION ALL SELECT NULL, i.hash FROM site_images i
-    UNION ALL SELECT NULL, b.item_id FROM site_history b WHERE b.kind = 'image' AND b.deleted AND b.changed_at > now() - interval '30 days';
-
 WITH house AS (INSERT INTO sites (slug) VALUES ('house') RETURNING id),
     menus AS (INSERT INTO site_navigations (site_id, slug, title) SELECT id, slug, title FROM house, (VALUES ('main', 'Main menu'), ('footer', 'Footer')) m (slug, title))
 INSERT INTO site_collections (site_id, slug, title, kind)
@@ -292,16 +278,5 @@ INSERT INTO site_collections (site_id, slug, title, kind)
 
 -- +goose Down
 
-CREATE OR REPLACE VIEW asset_uses (account_id, hash) AS
-    SELECT r.account_id, h FROM runs r, asset_hashes(concat_ws(' ', r.inputs, r.outputs, r.target)) h WHERE r.files_deleted_at IS NULL
-    UNION ALL SELECT p.user_id, h FROM user_presets p, asset_hashes(p.fields::text) h
-    UNION ALL SELECT p.user_id, h FROM user_preferences p, asset_hashes(p.value::text) h
-    UNION ALL SELECT m.chat::uuid, h FROM web_messages m, asset_hashes(concat_ws(' ', m.body, m.media)) h WHERE NOT m.deleted
-    UNION ALL SELECT k.account_id, h FROM chat_keyboards k, asset_hashes(k.state::text) h
-    UNION ALL SELECT q.account_id, h FROM chat_prompts q, asset_hashes(q.state::text) h
-    UNION ALL SELECT NULL, h FROM place_preferences p, asset_hashes(p.value::text) h
-    UNION ALL SELECT NULL, h FROM registry_tool_versions v, asset_hashes(v.definition::text) h
-    UNION ALL SELECT NULL, h FROM run_tools t, asset_hashes(t.definition::text) h
-    UNION ALL SELECT NULL, h FROM remote_tools t, asset_hashes(t.entry) h;
 DROP TABLE site_shown, site_history, site_image_uses, site_nav_items, site_navigations, site_entries, site_collections, site_sections, site_pages, site_images, site_members, sites;
 DROP FUNCTION site_keep(), site_next_version(), site_note_uses(), site_no_cycle();

@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web/console"
 	"github.com/signalbox/signalbox/platforms/web/knowledgeapi"
 	"github.com/signalbox/signalbox/platforms/web/mcp"
+	"github.com/signalbox/signalbox/platforms/web/sceneapi"
 	"github.com/signalbox/signalbox/platforms/web/siteapi"
 	"github.com/signalbox/signalbox/platforms/web/toolapi"
 	"github.com/signalbox/signalbox/webhooks"
@@ -20,6 +21,7 @@ import (
 type mounted struct {
 	console, tools, mcp, ask http.Handler
 	knowledge, site, siteAPI http.Handler
+	scenes, penpot           http.Handler // drawings, and the plugin that shows them in Penpot
 	inbox                    http.Handler // callbacks of services, which are signed or carry a token
 	telegram, discord        http.Handler // updates, which are signed or carry a secret
 }
@@ -39,6 +41,10 @@ func (m mounted) mounts() []web.Mount {
 		{Path: "GET /api/knowledge/sources", Use: web.Read, Handler: m.knowledge, Describe: knowledgeapi.Describe()},
 		{Path: "POST /api/knowledge/sources", Use: web.Manage, Handler: m.knowledge},
 		{Path: "DELETE /api/knowledge/sources/{name}", Use: web.Manage, Handler: m.knowledge},
+		{Path: "GET /api/scenes", Use: web.Read, Handler: m.scenes, Describe: sceneapi.Describe()},
+		{Path: "GET /api/scenes/{file}", Use: web.Read, Handler: m.scenes, AtOnce: sceneapi.AtOnce},
+		{Path: "GET /api/scenes/{id}/events", Use: web.Read, Handler: m.scenes, Streams: sceneapi.Streams},
+		{Path: "GET /penpot/{file}", Use: web.Public, Handler: m.penpot},
 		{Path: "POST " + webhooks.Root, Use: web.Public, Handler: m.inbox},
 		{Path: "POST " + telegram.WebhookPath, Use: web.Public, Handler: m.telegram},
 		{Path: "POST " + discord.InteractionsPath, Use: web.Public, Handler: m.discord},
@@ -56,7 +62,7 @@ func (m mounted) mounts() []web.Mount {
 
 // newMounts makes what is mounted. secret signs what people confirm by MCP.
 func (a *app) newMounts(secret []byte) ([]web.Mount, error) {
-	m := mounted{tools: a.newToolAPI(), knowledge: a.newKnowledgeAPI(), inbox: a.post.inbox, site: a.newSite(), siteAPI: a.newSiteAPI()}
+	m := mounted{tools: a.newToolAPI(), knowledge: a.newKnowledgeAPI(), scenes: a.newSceneAPI(), penpot: a.newPenpot(), inbox: a.post.inbox, site: a.newSite(), siteAPI: a.newSiteAPI()}
 	var err error
 	if m.console, err = a.newConsole(); err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	chatstore "github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/web/pages"
 	"github.com/signalbox/signalbox/platforms/web/webchat"
+	"github.com/signalbox/signalbox/providers/canvas"
 	sitestore "github.com/signalbox/signalbox/providers/content/store"
 	"github.com/signalbox/signalbox/providers/knowledge/index"
 	"github.com/signalbox/signalbox/registry/catalog"
@@ -39,6 +40,9 @@ func newUsers(db *database, ledger *billing.Ledger, c Config, change ...func(*us
 				return err
 			}
 			if err := runstore.Forget(ctx, tx, accountID); err != nil {
+				return err
+			}
+			if err := canvas.Forget(ctx, tx, accountID); err != nil {
 				return err
 			}
 			if err := webhooks.Forget(ctx, tx, accountID); err != nil {
@@ -86,6 +90,9 @@ func mergeRooms(ctx context.Context, tx pgx.Tx, ledger *billing.Ledger, from, in
 		return err
 	}
 	if err := webhooks.Adopt(ctx, tx, from, into); err != nil {
+		return err
+	}
+	if err := canvas.Adopt(ctx, tx, from, into); err != nil {
 		return err
 	}
 	if err := index.Adopt(ctx, tx, from, into); err != nil {

@@ -9,6 +9,7 @@ import (
 	"regexp"
 
 	"github.com/signalbox/signalbox/internal/outbound"
+	"github.com/signalbox/signalbox/providers/canvas"
 	"github.com/signalbox/signalbox/providers/comfydeploy"
 	"github.com/signalbox/signalbox/providers/httptools"
 	"github.com/signalbox/signalbox/providers/imagegen"
@@ -101,6 +102,10 @@ func (a *app) newServices() ([]service, error) {
 			return nil, err
 		}
 		list = append(list, calls(knowledge.Service, a.knowledge.Provider))
+		if a.canvas, err = a.newCanvas(pictures); err != nil {
+			return nil, fmt.Errorf("the drawing tools: %w", err)
+		}
+		list = append(list, calls(canvas.Service, a.canvas))
 	}
 	if c.MCPServers != "" {
 		servers := a.newMCPServers(guard)

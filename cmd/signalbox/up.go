@@ -33,6 +33,8 @@ import (
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/api"
 	"github.com/signalbox/signalbox/platforms/web/pages"
+	"github.com/signalbox/signalbox/platforms/web/penpot"
+	"github.com/signalbox/signalbox/providers/canvas"
 	"github.com/signalbox/signalbox/providers/openapi"
 	"github.com/signalbox/signalbox/providers/remote"
 	"github.com/signalbox/signalbox/registry"
@@ -96,6 +98,8 @@ type app struct {
 	knowledge *documents // nil: there is no database
 	registry  *catalog.Registry
 	content   contents
+	canvas    *canvas.Provider // nil: there is no database
+	penpot    *penpot.Hub
 	history   *history.Store
 	watcher   *watch.Watcher
 	runs      *runner.Service
@@ -515,7 +519,7 @@ func (a *app) banner(w io.Writer) {
 		page = a.cfg.Public.String()
 	}
 	offered := len(a.registry.Snapshot().Offered(registry.Everyone))
-	unavailable := a.registry.Snapshot().Len() - offered
+	unavailable := a.registry.Snapshot().Len() - len(a.registry.Snapshot().Offered(registry.Insiders))
 	tools := fmt.Sprintf("%d ready", offered)
 	if unavailable > 0 {
 		tools += fmt.Sprintf(", %d waiting for an engine that can run them", unavailable)

@@ -62,7 +62,7 @@ func TestFlashIsWhatIsServed(t *testing.T) {
 				t.Errorf("%s was flashed as\n%s\nand is served as\n%s", id, got, served[id])
 			}
 		}
-		if len(dump) != len(served) || len(dump) != 11 {
+		if len(dump) != len(served) || len(dump) < 11 {
 			t.Errorf("%d tools were flashed, %d are served", len(dump), len(served))
 		}
 	})

@@ -117,7 +117,7 @@ func checkBanner(t *testing.T, p *program) {
 	if len(banner) != 5 {
 		t.Fatalf("the program prints %d lines, want 5:\n%s", len(banner), p.out.String())
 	}
-	for i, want := range []string{p.page, "6 ready", "web", p.dir, "Ctrl-C"} {
+	for i, want := range []string{p.page, "7 ready", "web", p.dir, "Ctrl-C"} {
 		if !strings.Contains(banner[i], want) {
 			t.Errorf("line %d of the banner is %q, want %q in it", i+1, banner[i], want)
 		}
@@ -126,7 +126,7 @@ func checkBanner(t *testing.T, p *program) {
 
 func checkProbes(t *testing.T, p *program) {
 	t.Helper()
-	for path, want := range map[string]string{"/healthz": "ok", "/readyz": "ready", "/metrics": "signalbox_tools 7", "/": "Wallpaper"} {
+	for path, want := range map[string]string{"/healthz": "ok", "/readyz": "ready", "/metrics": "signalbox_tools_offered 7", "/": "Wallpaper"} {
 		if body := p.get(path); !strings.Contains(body, want) {
 			t.Errorf("%s has no %q:\n%.1000s", path, want, body)
 		}

@@ -1,0 +1,131 @@
+// The plugin: it does in Penpot what the house asks for. Each request is one step that can be undone there.
+"use strict";
+
+penpot.ui.open("Signalbox", "/penpot/ui.html", { width: 320, height: 220 });
+
+const creators = {
+  rectangle: () => penpot.createRectangle(),
+  ellipse: () => penpot.createEllipse(),
+  board: () => penpot.createBoard(),
+  path: (s) => Object.assign(penpot.createPath(), { d: s.d }),
+  boolean: (s) => Object.assign(penpot.createPath(), { d: s.d }),
+  text: (s) => penpot.createText(s.characters),
+};
+
+// fills are those that Penpot can have without an upload: pictures stay in the house.
+const paints = (list) => (list || []).filter((f) => !f.fillImage);
+
+function dress(shape, s) {
+  shape.name = s.name;
+  if (s.type !== "path" && s.type !== "boolean") {
+    if (s.type === "text") {
+      shape.growType = "fixed";
+    }
+    shape.resize(s.width, s.height);
+  }
+  shape.x = s.x;
+  shape.y = s.y;
+  shape.opacity = s.opacity;
+  shape.blendMode = s.blendMode;
+  shape.fills = paints(s.fills);
+  shape.strokes = s.strokes || [];
+  shape.shadows = s.shadows || [];
+  if (s.borderRadius) {
+    shape.borderRadius = s.borderRadius;
+  }
+  if (s.type === "board") {
+    shape.clipContent = s.clipContent;
+  }
+  if (s.type === "text") {
+    const font = penpot.fonts.findByName(s.fontFamily);
+    if (font) {
+      font.applyToText(shape);
+    }
+    for (const key of ["fontSize", "fontWeight", "lineHeight", "letterSpacing"]) {
+      shape[key] = String(s[key]);
+    }
+    shape.fontStyle = s.fontStyle;
+    shape.align = s.align;
+  }
+  if (s.rotation) {
+    shape.rotate(s.rotation);
+  }
+}
+
+// draw makes a shape and puts it on top of its parent's children, which the natural order of children lets appendChild do.
+function draw(s, made) {
+  if (s.type === "group") {
+    return null;
+  }
+  const shape = creators[s.type](s);
+  const parent = made.get(s.parent);
+  if (parent) {
+    parent.appendChild(shape);
+  }
+  dress(shape, s);
+  made.set(s.id, shape);
+  return shape;
+}
+
+const view = (s) => ({
+  id: s.id, type: s.type, name: s.name, x: s.x, y: s.y, width: s.width, height: s.height, rotation: s.rotation, opacity: s.opacity,
+  parent: s.parent ? s.parent.id : null, fills: s.fills, strokes: s.strokes, characters: s.characters, d: s.d, fontSize: s.fontSize, fontFamily: s.fontFamily,
+});
+
+function tree(shape, list) {
+  for (const child of shape.children || []) {
+    list.push(view(child));
+    tree(child, list);
+  }
+  return list;
+}
+
+const deeds = {
+  GET_USER_DATA: () => ({ id: penpot.currentUser.id, name: penpot.currentUser.name }),
+  GET_PROJECT_DATA: () => ({
+    id: penpot.currentFile.id, name: penpot.currentFile.name,
+    pages: penpot.currentFile.pages.map((p) => ({ id: p.id, name: p.name })),
+    shapes: tree(penpot.root, []), fonts: penpot.fonts.all.slice(0, 200).map((f) => f.name),
+  }),
+  GET_SELECTED_SHAPES: () => ({ shapeIds: penpot.selection.map((s) => s.id) }),
+  DRAW_SHAPE: ({ shapeType, params }) => ({ shapeId: draw({ ...params, type: shapeType }, new Map()).id }),
+  DRAW_SCENE: ({ shapes }) => {
+    const made = new Map();
+    const ids = {};
+    for (const s of shapes) {
+      const shape = draw(s, made);
+      if (shape) {
+        ids[s.id] = shape.id;
+      } else {
+        made.set(s.id, made.get(s.parent)); // what a group holds lies in the group's parent
+      }
+    }
+    return { ids };
+  },
+};
+
+penpot.ui.onMessage((message) => {
+  if (!message || message.source !== "penpotWizardClient") {
+    return;
+  }
+  const answer = { source: "penpotWizardPlugin", messageId: message.messageId, success: true, message: "" };
+  const flags = { natural: penpot.flags.naturalChildOrdering, strict: penpot.flags.throwValidationErrors };
+  const block = penpot.history.undoBlockBegin();
+  try {
+    penpot.flags.naturalChildOrdering = true;
+    penpot.flags.throwValidationErrors = true;
+    const deed = deeds[message.type];
+    if (!deed) {
+      throw new Error("there is nothing called " + message.type);
+    }
+    answer.payload = deed(message.payload || {});
+  } catch (error) {
+    answer.success = false;
+    answer.message = String((error && error.message) || error);
+  } finally {
+    penpot.flags.naturalChildOrdering = flags.natural;
+    penpot.flags.throwValidationErrors = flags.strict;
+    penpot.history.undoBlockFinish(block);
+  }
+  penpot.ui.sendMessage(answer);
+});

@@ -1,0 +1,201 @@
+// Package sceneapi gives drawings over HTTP to those whose they are: GET /api/scenes lists them, GET /api/scenes/{id}.svg, .png, .jpg, .webp,
+// .pdf and .json are one in a format, and GET /api/scenes/{id}/events tells when it changes. Another's drawing is not found.
+package sceneapi
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/users"
+)
+
+// Info is a drawing in a list.
+type Info struct {
+	ID        string    `json:"id"`
+	Title     string    `json:"title"`
+	Version   int64     `json:"version"`
+	ChangedAt time.Time `json:"changedAt"`
+}
+
+// Picture chooses what is shown of a drawing. Scale is in pixels for a pixel of the drawing.
+type Picture struct {
+	Board  string // the id of one; empty: all
+	Format string
+	Scale  float64
+}
+
+// Config wires a Handler; all but Logger are required. An account's drawing that is not there is a *registry.Error with CodeLost.
+type Config struct {
+	List    func(ctx context.Context, accountID string) ([]Info, error)
+	Get     func(ctx context.Context, accountID, sceneID string) (Info, error)
+	Picture func(ctx context.Context, accountID, sceneID string, p Picture) (content []byte, mime string, err error)
+	// Export is the drawing as data.
+	Export func(ctx context.Context, accountID, sceneID string) (json.RawMessage, error)
+	// Caller is who sent the request of ctx.
+	Caller func(ctx context.Context) (users.Account, bool)
+	Logger *slog.Logger
+}
+
+type server struct{ Config }
+
+// Handler serves the routes. Who may use them is decided where it is mounted; whose a drawing is, here.
+func Handler(cfg Config) http.Handler {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := server{cfg}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /api/scenes", s.answer(s.list))
+	mux.HandleFunc("GET /api/scenes/{file}", s.answer(s.file))
+	mux.HandleFunc("GET /api/scenes/{id}/events", s.answer(s.events))
+	return mux
+}
+
+// Streams tells the requests whose answer stays open.
+func Streams(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/events") }
+
+// AtOnce is how many drawings of one account are made into pictures at the same time.
+const AtOnce = 4
+
+// answer finds the caller, and says what went wrong.
+func (s server) answer(h func(http.ResponseWriter, *http.Request, users.Account) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		account, ok := s.Caller(r.Context())
+		err := error(registry.Errorf(registry.CodeUnauthorized, "sign in, or send a key"))
+		if ok {
+			err = h(w, r, account)
+		}
+		if err != nil && r.Context().Err() == nil {
+			s.fail(w, r, err)
+		}
+	}
+}
+
+func (s server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	told := registry.AsError(err)
+	status := http.StatusInternalServerError
+	switch told.Code {
+	case registry.CodeLost:
+		status = http.StatusNotFound
+	case registry.CodeInvalidInput:
+		status = http.StatusUnprocessableEntity
+	case registry.CodeUnauthorized:
+		status = http.StatusUnauthorized
+	default:
+		s.Logger.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	body := map[string]any{"type": "about:blank", "title": http.StatusText(status), "status": status, "code": told.Code, "detail": told.Message}
+	_ = json.NewEncoder(w).Encode(body) // who has gone needs no answer
+}
+
+func (s server) list(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	list, err := s.List(r.Context(), a.ID)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	return json.NewEncoder(w).Encode(map[string]any{"scenes": list})
+}
+
+// formats are the endings of addresses.
+var formats = []string{"svg", "png", "jpg", "webp", "pdf", "json"}
+
+func (s server) file(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	id, format, _ := strings.Cut(r.PathValue("file"), ".")
+	if !slices.Contains(formats, format) {
+		return registry.Errorf(registry.CodeLost, "there is no drawing in the format %q; there are %s", format, strings.Join(formats, ", "))
+	}
+	info, err := s.Get(r.Context(), a.ID, id)
+	if err != nil {
+		return err
+	}
+	p := Picture{Board: r.URL.Query().Get("board"), Format: format, Scale: 1}
+	if asked := r.URL.Query().Get("scale"); asked != "" {
+		if p.Scale, err = strconv.ParseFloat(asked, 64); err != nil || !(p.Scale >= 0.05 && p.Scale <= 8) {
+			return registry.Errorf(registry.CodeInvalidInput, "scale is %q, expected 0.05 to 8", asked)
+		}
+	}
+	tag := fmt.Sprintf(`"%d-%s-%g"`, info.Version, p.Board, p.Scale)
+	h := w.Header()
+	h.Set("ETag", tag)
+	h.Set("Cache-Control", "private, no-cache")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox") // it is opened by itself, too
+	if r.Header.Get("If-None-Match") == tag {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	content, mime := []byte(nil), "application/json"
+	if format == "json" {
+		content, err = s.Export(r.Context(), a.ID, id)
+	} else {
+		content, mime, err = s.Picture(r.Context(), a.ID, id, p)
+	}
+	if err != nil {
+		h.Del("ETag")
+		return err
+	}
+	h.Set("Content-Type", mime)
+	h.Set("Content-Disposition", `inline; filename="drawing.`+format+`"`)
+	_, err = w.Write(content)
+	return err
+}
+
+const (
+	// look is how often a drawing that somebody watches is looked at: it may be changed by any process.
+	look = 400 * time.Millisecond
+	// keepAlive is below the usual idle limits of proxies.
+	keepAlive = 15 * time.Second
+)
+
+// events tells each new version as a server-sent event, the present one first.
+func (s server) events(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	ctx, id := r.Context(), r.PathValue("id")
+	info, err := s.Get(ctx, a.ID, id)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	control := http.NewResponseController(w)
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	told, said := int64(-1), time.Now()
+	for {
+		switch {
+		case info.Version != told:
+			raw, err := json.Marshal(info)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(w, "id: %d\nevent: scene\ndata: %s\n\n", info.Version, raw)
+			told, said = info.Version, time.Now()
+		case time.Since(said) > keepAlive:
+			fmt.Fprint(w, ": still here\n\n")
+			said = time.Now()
+		}
+		if err := control.Flush(); err != nil {
+			return nil // who watched has gone
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		if info, err = s.Get(ctx, a.ID, id); err != nil {
+			return nil // it was deleted, or nobody watches any more; a new request hears which
+		}
+	}
+}

@@ -1,0 +1,232 @@
+package canvas
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/internal/said"
+	"github.com/signalbox/signalbox/providers/canvas/draw"
+	"github.com/signalbox/signalbox/providers/canvas/scene"
+	"github.com/signalbox/signalbox/providers/canvas/templates"
+	"github.com/signalbox/signalbox/registry"
+)
+
+// DrawTool is the id of the tool that people draw with.
+const DrawTool = "draw"
+
+// drawTool describes draw. Like image.generate it says that it reads: it changes nothing but a drawing of one's own, which can be undone, so nobody has to be
+// asked before each step.
+func drawTool() registry.Tool {
+	return registry.Tool{
+		ToolID: DrawTool, Service: Service, DisplayName: "Draw", CommandName: "/draw", Listing: registry.Listing{Category: "drawing", Kind: drawing},
+		Description: "Draws posters, cards, quotes, charts and memes from plain words, and changes them as you say. Use it for a picture with words in it, such as " +
+			"\"a poster for Friday: Summer party, 8 pm, garden\", \"chart of visits: Mon 12, Tue 18\", then \"make it blue\", \"title: Winter party\", \"undo\".",
+		InputSchema: registry.InputSchema{
+			{Name: "text", Type: registry.TypeString, Required: true, Multiline: true, DisplayName: "What to draw", Description: "What to draw, or what to change in the last drawing. Or lines such as: board 400 300 white / circle 200 150 80 red / text 40 40 24 \"Hello\"."},
+			{Name: "picture", Type: registry.TypeImage, DisplayName: "Picture", Description: "A picture to put in: of a meme, or behind a poster or a quote."},
+			{Name: "scene", Type: registry.TypeString, Advanced: true, DisplayName: "Drawing", Description: "Id of the drawing to change; without one the last of this conversation."},
+		},
+		OutputSchema:  registry.OutputSchema{{Name: "picture", Type: "image", Description: "The drawing as PNG."}},
+		PlatformHints: &registry.PlatformHints{PrimaryInput: "text", SupportsFileCaption: true, SupportsReplyWithCommand: true},
+		Execution:     registry.Execution{Capability: registry.CapabilityRead, Idempotent: true, TimeoutMs: 60_000}, Advice: registry.Advice{IntentTags: []string{"image", "design"}},
+	}
+}
+
+// maxWords bounds what is asked for.
+const maxWords = 4000
+
+// draw carries out a request in words.
+func (p *Provider) draw(ctx context.Context, c registry.Call) (registry.Result, error) {
+	words, _ := c.Inputs["text"].(string)
+	if words = strings.TrimSpace(words); words == "" || len(words) > maxWords {
+		return registry.Result{}, registry.Say(registry.CodeInvalidInput, said.DrawSay, "n", maxWords).At("text")
+	}
+	picture, err := p.given(ctx, c)
+	if err != nil {
+		return registry.Result{}, err
+	}
+	id, _ := c.Inputs["scene"].(string)
+	key := sceneKey{account: c.UserID, session: c.Context.SessionID, id: id}
+	s, _, err := p.store.do(ctx, key, c.RunID, DrawTool, false, func(s *stored) (Envelope, error) {
+		t := &turn{Provider: p, ctx: ctx, call: c, scene: s.scene(p.Fonts), account: c.UserID, id: s.ID}
+		if err := t.understand(s, words, picture); err != nil {
+			return Envelope{}, err
+		}
+		if err := t.checkImages(t.scene.Changes()); err != nil {
+			return Envelope{}, err
+		}
+		s.change = t.scene.Changes()
+		return Envelope{Success: true, Message: s.Title, Scene: s.ID, BoardID: s.board}, nil
+	})
+	if err != nil {
+		var wrong *scene.Error
+		if errors.As(err, &wrong) {
+			err = &registry.Error{Code: registry.CodeInvalidInput, Field: "text", Message: wrong.Message}
+		}
+		return registry.Result{}, err
+	}
+	return p.shown(ctx, c.UserID, s)
+}
+
+// given is the picture that came along.
+func (p *Provider) given(ctx context.Context, c registry.Call) (*templates.Picture, error) {
+	ref, _ := c.Inputs["picture"].(string)
+	if ref == "" {
+		return nil, nil
+	}
+	wrong := func(err error) error {
+		return registry.Say(registry.CodeInvalidInput, said.DrawPicture).At("picture").Because(err)
+	}
+	content, err := p.bytesOf(ctx, ref)
+	if err != nil {
+		return nil, wrong(err)
+	}
+	t := &turn{Provider: p, ctx: ctx, call: c, account: c.UserID}
+	info, _, err := checkImage(content)
+	if err != nil {
+		return nil, wrong(err)
+	}
+	if !strings.HasPrefix(ref, assetScheme) {
+		if ref, _, err = t.keep(content); err != nil {
+			return nil, wrong(err)
+		}
+	}
+	return &templates.Picture{Ref: ref, Width: info.Width, Height: info.Height}, nil
+}
+
+// Words for what is done with the whole drawing.
+var (
+	undoWords  = []string{"undo", "rückgängig", "zurück", "deshacer", "отмена", "отмени", "назад", "撤销"}
+	againWords = []string{"again", "another", "nochmal", "noch einmal", "otra vez", "otro", "ещё раз", "еще раз", "ещё", "再来一次", "换一个"}
+)
+
+// understand does what the words say: it takes the last step back, draws the same anew, changes what is there, or begins something new.
+func (t *turn) understand(s *stored, words string, picture *templates.Picture) error {
+	lower := strings.Trim(strings.ToLower(words), " .!?")
+	switch {
+	case slices.Contains(undoWords, lower):
+		return t.undo(s)
+	case slices.Contains(againWords, lower):
+		if t.scene.Page.Words == "" {
+			return registry.Say(registry.CodeInvalidInput, said.DrawNoWords)
+		}
+		return t.compose(s, t.scene.Page.Words, t.pictureInUse(), t.scene.Page.Seed+1)
+	}
+	if board := t.lastBoard(); board != nil && picture == nil {
+		_, done, err := templates.Edit(t.scene, board, words)
+		if done || err != nil {
+			s.board = board.ID
+			return err
+		}
+	}
+	if t.scene.Len() > 0 && !templates.AddsTo(words) {
+		if err := s.renew(t.ctx); err != nil {
+			return err
+		}
+		t.scene, t.id = s.scene(t.Fonts), s.ID
+	}
+	return t.compose(s, words, picture, 0)
+}
+
+// lastBoard is the board on top.
+func (t *turn) lastBoard() *scene.Shape {
+	shapes := t.scene.Children("")
+	for _, sh := range slices.Backward(shapes) {
+		if sh.Type == scene.Board {
+			return sh
+		}
+	}
+	return nil
+}
+
+// pictureInUse is the picture that the present drawing shows.
+func (t *turn) pictureInUse() *templates.Picture {
+	for _, sh := range t.scene.All() {
+		for _, f := range sh.Fills {
+			if f.Image != nil {
+				return &templates.Picture{Ref: f.Image.ID, Width: f.Image.Width, Height: f.Image.Height}
+			}
+		}
+	}
+	return nil
+}
+
+// compose draws from words, in place of what was drawn from words before.
+func (t *turn) compose(s *stored, words string, picture *templates.Picture, seed uint64) error {
+	brief := templates.Read(words, picture, seed)
+	if brief.Kind != templates.Lines {
+		for _, sh := range t.scene.Children("") {
+			if _, _, err := t.scene.Delete(sh.ID); err != nil {
+				return err
+			}
+		}
+	}
+	board, err := templates.Draw(t.scene, brief)
+	if err != nil {
+		return err
+	}
+	t.scene.Remember(words, brief.Seed)
+	if s.Title = brief.Title; s.Title == "" {
+		s.Title = shorten(strings.TrimSpace(words))
+	}
+	if board != nil && board.Type == scene.Board {
+		s.board = board.ID
+	}
+	return nil
+}
+
+// undo takes the last step back that was not taken back yet.
+func (t *turn) undo(s *stored) error {
+	change, err := s.takeBack(t.ctx)
+	if errors.Is(err, errNothing) {
+		return registry.Say(registry.CodeInvalidInput, said.DrawNoUndo)
+	}
+	if err != nil {
+		return err
+	}
+	t.scene.Undo(change)
+	if board := t.lastBoard(); board != nil {
+		s.board = board.ID
+	}
+	return nil
+}
+
+// shown is the drawing as a person sees it: the picture, and what can be done next.
+func (p *Provider) shown(ctx context.Context, account string, s *stored) (registry.Result, error) {
+	picture, err := p.drawer.Draw(ctx, s.scene(p.Fonts), draw.Options{Board: s.board, Format: draw.PNG})
+	var nothing *scene.Error
+	if errors.As(err, &nothing) {
+		return registry.Result{}, registry.Say(registry.CodeInvalidInput, said.DrawNothing)
+	}
+	if err != nil {
+		return registry.Result{}, err
+	}
+	again := map[string]any{"label": p.Say(ctx, account, "draw.again"), "tool": DrawTool, "inputs": map[string]any{"text": "again", "scene": s.ID}}
+	undo := map[string]any{"label": p.Say(ctx, account, "draw.undo"), "tool": DrawTool, "inputs": map[string]any{"text": "undo", "scene": s.ID}}
+	card := map[string]any{"title": s.Title, "text": strings.Join(append([]string{p.Say(ctx, account, "draw.hint")}, picture.Notes...), "\n"), "actions": []any{undo, again}}
+	if links := p.links(s.ID); len(links) > 0 {
+		card["links"] = links
+	}
+	text, err := json.Marshal(card)
+	if err != nil {
+		return registry.Result{}, err
+	}
+	return registry.Result{Outputs: []registry.Output{imageOutput(picture, draw.PNG, s.Title), {Name: "next", Type: "text", Text: string(text)}}}, nil
+}
+
+// links are where a drawing can be had in other formats, where the house has an address.
+func (p *Provider) links(sceneID string) []any {
+	if p.Address == nil {
+		return nil
+	}
+	var list []any
+	for _, f := range []draw.Format{draw.SVG, draw.PDF} {
+		if address := p.Address("/api/scenes/" + sceneID + "." + string(f)); address != "" {
+			list = append(list, map[string]any{"label": strings.ToUpper(string(f)), "url": address})
+		}
+	}
+	return list
+}

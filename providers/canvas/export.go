@@ -1,0 +1,47 @@
+package canvas
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/signalbox/signalbox/providers/canvas/draw"
+	"github.com/signalbox/signalbox/providers/canvas/scene"
+	"github.com/signalbox/signalbox/registry"
+)
+
+// List gives an account's drawings, the one that was changed last first, at most a hundred.
+func (p *Provider) List(ctx context.Context, accountID string) ([]Info, error) {
+	return p.store.list(ctx, accountID)
+}
+
+// Info gives one drawing. Where an account has none of that id it is a *registry.Error with CodeLost, whoever else has one.
+func (p *Provider) Info(ctx context.Context, accountID, sceneID string) (Info, error) {
+	return p.store.info(ctx, accountID, sceneID)
+}
+
+// Picture makes a picture of an account's drawing. A *registry.Error with CodeInvalidInput says what is wrong with the options.
+func (p *Provider) Picture(ctx context.Context, accountID, sceneID string, o draw.Options) (draw.Picture, error) {
+	s, err := p.store.get(ctx, accountID, sceneID)
+	if err != nil {
+		return draw.Picture{}, err
+	}
+	picture, err := p.drawer.Draw(ctx, s.scene(p.Fonts), o)
+	var wrong *scene.Error
+	if errors.As(err, &wrong) {
+		err = &registry.Error{Code: registry.CodeInvalidInput, Field: wrong.Field, Message: wrong.Error()}
+	}
+	return picture, err
+}
+
+// Export is an account's drawing as data: id, title, version and shapes, parents before their children and siblings from bottom to top, each as
+// scene.View has it; flows and tokenSets.
+func (p *Provider) Export(ctx context.Context, accountID, sceneID string) (json.RawMessage, error) {
+	s, err := p.store.get(ctx, accountID, sceneID)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(map[string]any{
+		"id": s.ID, "title": s.Title, "version": s.Version, "shapes": s.scene(p.Fonts).Views(), "flows": orEmpty(s.page.Flows), "tokenSets": orEmpty(s.page.Sets),
+	})
+}

@@ -1,0 +1,318 @@
+package canvas
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalbox/signalbox/internal/postgres"
+	"github.com/signalbox/signalbox/internal/said"
+	"github.com/signalbox/signalbox/providers/canvas/scene"
+	"github.com/signalbox/signalbox/registry"
+)
+
+// store keeps scenes: a row for each shape, and each step with the shapes as they were and as they are. A call reads all of a scene and
+// writes what it changed.
+type store struct{ pool *pgxpool.Pool }
+
+// sceneKey finds a scene: by its id, or that of an account's conversation.
+type sceneKey struct{ account, session, id string }
+
+// stored is a scene as it is kept.
+type stored struct {
+	ID      string
+	Title   string
+	Version int64
+	page    scene.Page
+	shapes  []*scene.Shape
+	board   string       // what the picture shows
+	change  scene.Change // what the call in work did
+	key     sceneKey
+	tx      pgx.Tx // while a call is at work
+	undoing bool   // the call took a step back
+}
+
+// scene makes the scene of it.
+func (s *stored) scene(fonts scene.Typesetter) *scene.Scene {
+	return scene.New(fonts, s.page, s.shapes...)
+}
+
+// errNoScene is what who asks for another's scene hears, too.
+func errNoScene(id string) error {
+	return registry.Say(registry.CodeInvalidInput, said.DrawNoScene, "id", "\""+shorten(id)+"\"").At("scene")
+}
+
+// do lets work change a scene, which nobody else changes meanwhile, and keeps what it did as one step with its answer. A run that did its
+// step already gives its answer again. A scene that a reading tool does not find is an empty one, which is not kept.
+func (st store) do(ctx context.Context, key sceneKey, runID, tool string, reads bool, work func(*stored) (Envelope, error)) (s *stored, answer json.RawMessage, err error) {
+	err = postgres.InTx(ctx, st.pool, func(tx pgx.Tx) error {
+		s, err = st.lock(ctx, tx, key, !reads)
+		if err != nil {
+			return err
+		}
+		s.key, s.tx = key, tx
+		if !reads {
+			again := tx.QueryRow(ctx, `SELECT answer, board FROM canvas_changes WHERE scene_id = $1 AND run_id = $2`, s.ID, runID).Scan(&answer, &s.board)
+			if again == nil || !errors.Is(again, pgx.ErrNoRows) {
+				return again
+			}
+		}
+		envelope, err := work(s)
+		if err != nil {
+			return err
+		}
+		if answer, err = json.Marshal(envelope); err != nil || reads {
+			return err
+		}
+		return st.save(ctx, tx, s, runID, tool, answer)
+	})
+	return s, answer, err
+}
+
+// lock reads a scene for a change. Where an account's conversation has none, one is made if it is to be.
+func (st store) lock(ctx context.Context, tx pgx.Tx, key sceneKey, create bool) (*stored, error) {
+	s, err := st.find(ctx, tx, key, create)
+	switch {
+	case err == nil:
+		return s, st.load(ctx, tx, s)
+	case !errors.Is(err, pgx.ErrNoRows):
+		return nil, fmt.Errorf("find the drawing: %w", err)
+	case key.id != "":
+		return nil, errNoScene(key.id)
+	case !create:
+		return &stored{}, nil
+	}
+	if _, err := tx.Exec(ctx, `INSERT INTO canvas_scenes (id, account_id, session, page) VALUES ($1, $2, $3, '{}') ON CONFLICT (account_id, session) WHERE current DO NOTHING`,
+		uuid.NewString(), key.account, key.session); err != nil {
+		return nil, fmt.Errorf("begin a drawing: %w", err)
+	}
+	s, err = st.find(ctx, tx, key, true)
+	if err != nil {
+		return nil, fmt.Errorf("begin a drawing: %w", err)
+	}
+	return s, st.load(ctx, tx, s)
+}
+
+func (store) find(ctx context.Context, tx pgx.Tx, key sceneKey, lock bool) (*stored, error) {
+	where, args := `account_id = $1 AND session = $2 AND current`, []any{key.account, key.session}
+	if key.id != "" {
+		if _, err := uuid.Parse(key.id); err != nil {
+			return nil, errNoScene(key.id)
+		}
+		where, args = `account_id = $1 AND id = $2`, []any{key.account, key.id}
+	}
+	if lock {
+		where += ` FOR UPDATE`
+	}
+	var s stored
+	var page []byte
+	err := tx.QueryRow(ctx, `SELECT id, title, version, page FROM canvas_scenes WHERE `+where, args...).Scan(&s.ID, &s.Title, &s.Version, &page)
+	if err != nil {
+		return nil, err
+	}
+	return &s, json.Unmarshal(page, &s.page)
+}
+
+func (store) load(ctx context.Context, tx pgx.Tx, s *stored) error {
+	rows, err := tx.Query(ctx, `SELECT body FROM canvas_shapes WHERE scene_id = $1`, s.ID)
+	if err != nil {
+		return fmt.Errorf("read the drawing: %w", err)
+	}
+	s.shapes, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (*scene.Shape, error) {
+		var raw []byte
+		if err := row.Scan(&raw); err != nil {
+			return nil, err
+		}
+		var sh scene.Shape
+		return &sh, json.Unmarshal(raw, &sh)
+	})
+	if err != nil {
+		return fmt.Errorf("read the drawing: %w", err)
+	}
+	return nil
+}
+
+// keptSteps is how many steps of a scene can be undone.
+const keptSteps = 200
+
+// save writes what a call changed, and the step.
+func (st store) save(ctx context.Context, tx pgx.Tx, s *stored, runID, tool string, answer json.RawMessage) error {
+	if s.undoing {
+		tool = "undo"
+	}
+	step, err := json.Marshal(s.change)
+	if err != nil {
+		return err
+	}
+	batch := &pgx.Batch{}
+	for id, after := range s.change.After {
+		if after == nil {
+			batch.Queue(`DELETE FROM canvas_shapes WHERE scene_id = $1 AND id = $2`, s.ID, id)
+			continue
+		}
+		body, err := json.Marshal(after)
+		if err != nil {
+			return err
+		}
+		batch.Queue(`INSERT INTO canvas_shapes (scene_id, id, body) VALUES ($1, $2, $3) ON CONFLICT (scene_id, id) DO UPDATE SET body = excluded.body`, s.ID, id, body)
+	}
+	if s.change.PageAfter != nil {
+		s.page = *s.change.PageAfter
+	}
+	page, err := json.Marshal(s.page)
+	if err != nil {
+		return err
+	}
+	s.Version++
+	batch.Queue(`UPDATE canvas_scenes SET version = $2, page = $3, title = $4, changed_at = now() WHERE id = $1`, s.ID, s.Version, page, s.Title)
+	batch.Queue(`INSERT INTO canvas_changes (scene_id, version, run_id, tool, board, step, answer) VALUES ($1, $2, $3, $4, $5, $6, $7)`, s.ID, s.Version, runID, tool, s.board, step, answer)
+	batch.Queue(`DELETE FROM canvas_changes WHERE scene_id = $1 AND version <= $2`, s.ID, s.Version-keptSteps)
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return fmt.Errorf("keep the drawing: %w", err)
+	}
+	s.apply()
+	return nil
+}
+
+// apply makes the shapes those after the change.
+func (s *stored) apply() {
+	kept := s.shapes[:0:0]
+	for _, sh := range s.shapes {
+		if _, changed := s.change.After[sh.ID]; !changed {
+			kept = append(kept, sh)
+		}
+	}
+	for _, after := range s.change.After {
+		if after != nil {
+			kept = append(kept, after)
+		}
+	}
+	s.shapes = kept
+}
+
+// renew begins another drawing in the conversation. The one before is kept.
+func (s *stored) renew(ctx context.Context) error {
+	if _, err := s.tx.Exec(ctx, `UPDATE canvas_scenes SET current = false WHERE account_id = $1 AND session = $2 AND current`, s.key.account, s.key.session); err != nil {
+		return fmt.Errorf("begin another drawing: %w", err)
+	}
+	fresh := stored{ID: uuid.NewString(), key: s.key, tx: s.tx}
+	if _, err := s.tx.Exec(ctx, `INSERT INTO canvas_scenes (id, account_id, session, page) VALUES ($1, $2, $3, '{}')`, fresh.ID, s.key.account, s.key.session); err != nil {
+		return fmt.Errorf("begin another drawing: %w", err)
+	}
+	*s = fresh
+	return nil
+}
+
+// errNothing says that there is no step to take back.
+var errNothing = errors.New("there is no step to take back")
+
+// takeBack finds the last step that was not taken back yet, and marks it.
+func (s *stored) takeBack(ctx context.Context) (scene.Change, error) {
+	var version int64
+	var raw []byte
+	var change scene.Change
+	err := s.tx.QueryRow(ctx, `SELECT version, step FROM canvas_changes WHERE scene_id = $1 AND NOT undone AND tool <> 'undo' ORDER BY version DESC LIMIT 1`, s.ID).Scan(&version, &raw)
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && version == 1 {
+		return change, errNothing
+	}
+	if err == nil {
+		_, err = s.tx.Exec(ctx, `UPDATE canvas_changes SET undone = true WHERE scene_id = $1 AND version = $2`, s.ID, version)
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, &change)
+	}
+	if err != nil {
+		return change, fmt.Errorf("take the last step back: %w", err)
+	}
+	s.undoing = true
+	return change, nil
+}
+
+// Adopt gives the drawings of an account to the one that it is merged into. Where both draw in one conversation, the survivor's goes on.
+func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE canvas_scenes s SET account_id = $2,
+			current = current AND NOT EXISTS (SELECT FROM canvas_scenes o WHERE o.account_id = $2 AND o.session = s.session AND o.current)
+		WHERE account_id = $1`, from, into)
+	if err != nil {
+		return fmt.Errorf("give the drawings of %s to %s: %w", from, into, err)
+	}
+	return nil
+}
+
+// Forget deletes the drawings of an account.
+func Forget(ctx context.Context, tx pgx.Tx, accountID string) error {
+	if _, err := tx.Exec(ctx, `DELETE FROM canvas_scenes WHERE account_id = $1`, accountID); err != nil {
+		return fmt.Errorf("forget the drawings of %s: %w", accountID, err)
+	}
+	return nil
+}
+
+// Info is a drawing in a list.
+type Info struct {
+	ID        string
+	Title     string
+	Version   int64
+	ChangedAt time.Time
+}
+
+const infoColumns = `id::text, title, version, changed_at`
+
+// list gives an account's drawings, the one that was changed last first.
+func (st store) list(ctx context.Context, accountID string) ([]Info, error) {
+	rows, err := st.pool.Query(ctx, `SELECT `+infoColumns+` FROM canvas_scenes WHERE account_id = $1 ORDER BY changed_at DESC LIMIT 100`, accountID)
+	if err != nil {
+		return nil, fmt.Errorf("list drawings: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Info])
+	if err != nil {
+		return nil, fmt.Errorf("list drawings: %w", err)
+	}
+	return list, nil
+}
+
+// info gives one drawing of an account.
+func (st store) info(ctx context.Context, accountID, id string) (Info, error) {
+	if _, err := uuid.Parse(id); err != nil {
+		return Info{}, lost(id)
+	}
+	rows, err := st.pool.Query(ctx, `SELECT `+infoColumns+` FROM canvas_scenes WHERE account_id = $1 AND id = $2`, accountID, id)
+	if err != nil {
+		return Info{}, fmt.Errorf("find the drawing: %w", err)
+	}
+	info, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Info])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Info{}, lost(id)
+	}
+	if err != nil {
+		return Info{}, fmt.Errorf("find the drawing: %w", err)
+	}
+	return info, nil
+}
+
+func lost(id string) error {
+	return registry.Say(registry.CodeLost, said.DrawNotYours, "id", "\""+shorten(id)+"\"")
+}
+
+// get reads a drawing of an account.
+func (st store) get(ctx context.Context, accountID, id string) (s *stored, err error) {
+	if _, err := uuid.Parse(id); err != nil {
+		return nil, lost(id)
+	}
+	err = pgx.BeginTxFunc(ctx, st.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+		if s, err = st.find(ctx, tx, sceneKey{account: accountID, id: id}, false); err != nil {
+			return err
+		}
+		return st.load(ctx, tx, s)
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, lost(id)
+	}
+	return s, err
+}

@@ -1,0 +1,56 @@
+package templates
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/signalbox/signalbox/providers/canvas/draw"
+	"github.com/signalbox/signalbox/providers/canvas/scene"
+	"github.com/signalbox/signalbox/providers/canvas/typeset"
+)
+
+func look(t *testing.T, s *scene.Scene, board *scene.Shape, name string) {
+	t.Helper()
+	d := &draw.Drawer{Fonts: s.Fonts.(*typeset.Setter)}
+	p, err := d.Draw(t.Context(), s, draw.Options{Board: board.ID, Format: draw.PNG})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out := os.Getenv("CANVAS_OUT"); out != "" { // to look at
+		_ = os.WriteFile(filepath.Join(out, "t_"+name+".png"), p.Content, 0o600)
+	}
+}
+
+func newScene(t *testing.T) *scene.Scene {
+	t.Helper()
+	fonts, err := typeset.New(typeset.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return scene.New(fonts, scene.Page{})
+}
+
+func TestTemplates(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		words string
+		seed  uint64
+	}{
+		"poster0": {"a poster for Friday: Summer party, 8 pm, garden", 3}, "poster1": {"a poster for Friday: Summer party, 8 pm, garden", 4}, "poster2": {"a poster for Friday: Summer party, 8 pm, garden", 5},
+		"poster_de": {"Plakat für Samstag: Nachtkonzert im Stadtpark, 21 Uhr, Eintritt frei", 4}, "poster_ru": {"афиша на пятницу: Выставка современной фотографии, 19:00, Музей города", 5},
+		"card": {"card: Thank you for everything, See you next year in the mountains", 2}, "quote": {"quote: The best way to predict the future is to invent it. — Alan Kay", 9},
+		"chart": {"chart of visits: Mon 12, Tue 18, Wed 9, Thu 24, Fri 31", 6}, "line": {"line chart of revenue: Jan 1.2k, Feb 1.8k, Mar 1.4k, Apr 2.6k", 3}, "pie": {"pie chart of budget: Rent 40%, Food 25%, Travel 20%, Fun 15%", 5},
+		"meme": {"meme: one does not simply / deploy on a Friday", 1}, "plain": {"Garage sale on Saturday, 10 to 4, Maple Street 12", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			board, err := Draw(s, Read(c.words, nil, c.seed))
+			if err != nil {
+				t.Fatal(err)
+			}
+			look(t, s, board, name)
+		})
+	}
+}
