@@ -7,8 +7,11 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
+
+	"github.com/signalbox/signalbox/internal/lexicon"
 )
 
 // Snapshot is the whole catalogue at one moment. It never changes; all methods may be used by many
@@ -20,7 +23,7 @@ type Snapshot struct {
 	byCommand map[string]int32 // without slash, lower case; aliases too
 	byAlias   map[string]int32
 	byPath    map[string]int32
-	index     *searchIndex
+	index     func() *searchIndex // built when it is first asked for
 	hash      string
 	at        time.Time
 	problems  Problems
@@ -78,7 +81,7 @@ func buildSnapshot(candidates []candidate, reserved reserved, at time.Time, prob
 	}
 	b.aliases(s, winners)
 	s.problems = b.problems
-	s.index = newSearchIndex(s.tools)
+	s.index = sync.OnceValue(func() *searchIndex { return newSearchIndex(s.tools) })
 	s.hash = hashTools(s.tools)
 	return s
 }
@@ -375,7 +378,7 @@ func (s *Snapshot) Suggest(command string) []string {
 	limit := editLimit(typed)
 	for _, t := range s.Commands(Everyone) {
 		name := commandKey(t.CommandName)
-		d := editDistance(typed, name, limit)
+		d := lexicon.Distance(typed, name, limit)
 		if len(typed) >= 3 && strings.HasPrefix(name, typed) {
 			d = min(d, 1)
 		}
