@@ -2,6 +2,7 @@ package registry
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 )
@@ -40,17 +41,15 @@ func (s *Snapshot) Search(query string, o SearchOptions) []Match {
 	if o.Limit <= 0 {
 		o.Limit = defaultSearchLimit
 	}
-	index := s.index()
-	var matches []Match
-	for i, found := range index.search(query, o) {
-		if t := &s.tools[i]; found.score > 0 && o.allows(t) {
-			matches = append(matches, Match{t, found.score, found.why()})
-		}
+	q := s.index().query(query, o)
+	places := q.found()
+	places = slices.DeleteFunc(places, func(i int32) bool { return !o.allows(&s.tools[i]) })
+	slices.SortFunc(places, func(a, b int32) int { return cmp.Or(cmp.Compare(q.scores[b], q.scores[a]), cmp.Compare(a, b)) })
+	matches := make([]Match, 0, o.Limit)
+	for _, i := range places[:min(len(places), o.Limit)] {
+		matches = append(matches, Match{&s.tools[i], q.scores[i], q.why(i)})
 	}
-	slices.SortFunc(matches, func(a, b Match) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.Tool.ToolID, b.Tool.ToolID))
-	})
-	return matches[:min(len(matches), o.Limit)]
+	return matches
 }
 
 func (o SearchOptions) allows(t *Tool) bool {
@@ -58,4 +57,47 @@ func (o SearchOptions) allows(t *Tool) bool {
 		return false
 	}
 	return (o.Service == "" || t.Service == o.Service) && (o.Category == "" || strings.EqualFold(t.Category, o.Category))
+}
+
+// Brief is what a model is told of a tool that was found: enough to choose it.
+type Brief struct {
+	ToolID      string   `json:"toolId"`
+	Name        string   `json:"name"`
+	About       string   `json:"about,omitempty"`
+	Needs       []string `json:"needs,omitempty"` // inputs without which it does not run
+	Price       string   `json:"price"`
+	Changes     bool     `json:"changes"` // it does more than read
+	Score       float64  `json:"score"`
+	Why         []string `json:"why,omitempty"`
+	Unavailable bool     `json:"unavailable,omitempty"`
+}
+
+// Brief says in a few words what was found.
+func (m Match) Brief() Brief {
+	about, _ := firstSentence(m.Tool.Description)
+	b := Brief{
+		ToolID: m.Tool.ToolID, Name: m.Tool.DisplayName, About: about, Price: m.Tool.CostingModel.Summary(),
+		Changes: m.Tool.Capability != CapabilityRead, Score: math.Round(m.Score*100) / 100, Why: m.Why, Unavailable: m.Tool.State() == StateUnavailable,
+	}
+	for _, f := range m.Tool.InputSchema.Ordered() {
+		if f.Required {
+			b.Needs = append(b.Needs, f.Name+" ("+string(f.Type)+")")
+		}
+	}
+	return b
+}
+
+// ParseKinds reads a list such as "image,text" of what comes with a request, see SearchOptions.Has. Text, which
+// always comes, is left out; an empty list is no nil.
+func ParseKinds(list string) ([]InputType, error) {
+	kinds := []InputType{}
+	for name := range strings.SplitSeq(list, ",") {
+		switch kind := InputType(strings.ToLower(strings.TrimSpace(name))); {
+		case kind.IsMedia():
+			kinds = addKind(kinds, kind)
+		case kind != "" && kind != "text":
+			return nil, Errorf(CodeInvalidInput, "has: found %.40q, expected some of text, image, video, audio and file", name)
+		}
+	}
+	return kinds, nil
 }

@@ -82,10 +82,10 @@ func firstSentence(text string) (first, rest string) {
 func newSearchIndex(tools []Tool) *searchIndex {
 	x := &searchIndex{lexicon: lexicon.Standard(), tools: len(tools), terms: make(map[string][]posting), places: make(map[string]int32, len(tools))}
 	x.meanings = make([][]posting, len(x.lexicon.Meanings()))
-	read := make([]toolReading, len(tools))
+	read, reader := make([]toolReading, len(tools)), x.lexicon.Reader()
 	var lengths [fields]float64
 	for i := range tools {
-		read[i] = x.read(&tools[i])
+		read[i] = readTool(reader, &tools[i])
 		for f, words := range read[i].words {
 			lengths[f] += float64(len(words))
 		}
@@ -110,10 +110,10 @@ type toolReading struct {
 	meanings map[int]float64
 }
 
-func (x *searchIndex) read(t *Tool) toolReading {
+func readTool(reader *lexicon.Reader, t *Tool) toolReading {
 	r := toolReading{meanings: make(map[int]float64)}
 	for f, text := range fieldTexts(t) {
-		reading := x.lexicon.Read(text, "")
+		reading := reader.Read(text)
 		for _, w := range reading.Words {
 			r.words[f] = append(r.words[f], w.Stems...)
 		}

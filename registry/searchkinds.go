@@ -2,8 +2,9 @@ package registry
 
 import "slices"
 
-// toolKinds are the kinds of files that a tool takes.
+// toolKinds are the kinds of files that a tool takes and gives.
 type toolKinds struct {
+	gives []string    // types of its outputs; empty where they are not told
 	needs []InputType // without which it can't run
 	takes []InputType
 	main  InputType // the kind of the input that a file in a chat goes to, empty where that is text
@@ -11,6 +12,9 @@ type toolKinds struct {
 
 func kindsOf(t *Tool) toolKinds {
 	var k toolKinds
+	for _, o := range t.OutputSchema {
+		k.gives = append(k.gives, o.Type)
+	}
 	for _, f := range t.InputSchema {
 		if !f.Type.IsMedia() {
 			continue
@@ -37,26 +41,35 @@ const (
 	fitMain    = 1.25 // the main input was sent
 	fitUnused  = 0.7  // something was sent that the tool has no input for
 	fitMissing = 0.3  // something is needed that was not sent
+	fitOther   = 0.7  // it gives files, but none of the kind that is wanted
 )
 
-// fit says by how much a tool's score changes, given what was sent, and why.
-func (k toolKinds) fit(has []InputType) (factor float64, reason string) {
+// giving says by how much a score changes, given what is wanted. Text tells nothing: every tool has some to say.
+func (k toolKinds) giving(wanted string) float64 {
+	isMedia := func(kind string) bool { return InputType(kind).IsMedia() }
+	if wanted == "" || !slices.ContainsFunc(k.gives, isMedia) || slices.Contains(k.gives, wanted) {
+		return 1
+	}
+	return fitOther
+}
+
+// fit says by how much a tool's score changes, given what was sent.
+func (k toolKinds) fit(has []InputType) float64 {
 	if has == nil {
-		return 1, ""
+		return 1
 	}
 	for _, kind := range k.needs {
 		if !k.sent(kind, has) {
-			return fitMissing, ""
+			return fitMissing
 		}
 	}
-	sentMedia := slices.ContainsFunc(has, InputType.IsMedia)
 	switch {
 	case k.main != "" && slices.Contains(has, k.main):
-		return fitMain, "takes " + string(k.main)
-	case sentMedia && !slices.ContainsFunc(has, func(kind InputType) bool { return slices.Contains(k.takes, kind) }):
-		return fitUnused, ""
+		return fitMain
+	case slices.ContainsFunc(has, InputType.IsMedia) && !slices.ContainsFunc(k.takes, func(kind InputType) bool { return k.sent(kind, has) }):
+		return fitUnused
 	}
-	return 1, ""
+	return 1
 }
 
 // sent reports whether a kind came with the request. Any file may be what an input of type file takes.

@@ -26,51 +26,81 @@ const (
 // WeakScore is the score below which hardly anything speaks for a tool.
 const WeakScore = 1.5
 
-// finding is what speaks for a tool.
-type finding struct {
-	score   float64
-	reasons []string
+// query is one request while its tools are scored.
+type query struct {
+	index   *searchIndex
+	options SearchOptions
+	parts   []part
+	scores  []float64 // by tool
 }
 
-// why are the reasons, the weightiest first, at most five.
-func (f finding) why() []string {
-	return f.reasons[:min(len(f.reasons), 5)]
+// part is something that speaks for tools: a meaning or a word of the request.
+type part struct {
+	name   string
+	worths []posting // ordered by tool
 }
 
-// search scores all tools for a request.
-func (x *searchIndex) search(query string, o SearchOptions) map[int32]finding {
-	reading := x.lexicon.Read(query, o.Language)
-	found := make(map[int32]finding)
-	if reading.SmallTalk {
-		return found
+// query scores all tools for a request.
+func (x *searchIndex) query(text string, o SearchOptions) *query {
+	q := &query{index: x, options: o, scores: make([]float64, x.tools)}
+	reading := x.lexicon.Read(text, o.Language)
+	if reading.SmallTalk || len(reading.Words)+len(reading.Meanings) == 0 {
+		return q
 	}
-	x.scoreMeanings(reading, found)
-	x.scoreWords(reading, found)
-	x.scoreNear(o.Near, found)
-	for tool, f := range found {
-		factor, reason := x.kinds[tool].fit(o.Has)
-		f.score *= factor
-		if reason != "" {
-			f.reasons = append(f.reasons, reason)
-		}
-		found[tool] = f
+	reading.Meanings = x.orUnsaid(reading.Meanings, o.Has)
+	for _, said := range x.wanted(reading) {
+		q.addMeaning(said)
 	}
-	return found
-}
-
-func (x *searchIndex) scoreMeanings(r lexicon.Reading, found map[int32]finding) {
-	wanted := x.wanted(r)
-	for _, said := range wanted {
-		m := x.lexicon.Meanings()[said.Meaning]
-		having := x.meanings[said.Meaning]
-		worth := worthMeaning * said.Strength * m.Weight * x.rarity(len(having))
-		for _, p := range having {
-			f := found[p.tool]
-			f.score += worth * float64(p.weight)
-			f.reasons = append(f.reasons, m.ID)
-			found[p.tool] = f
+	for _, word := range reading.Words {
+		q.addWord(word)
+	}
+	q.addNear()
+	wanted := x.gives(reading)
+	for i := range q.scores {
+		if q.scores[i] > 0 {
+			q.scores[i] *= x.kinds[i].fit(o.Has) * x.kinds[i].giving(wanted)
 		}
 	}
+	return q
+}
+
+// found are the tools that something speaks for.
+func (q *query) found() []int32 {
+	var places []int32
+	for i, score := range q.scores {
+		if score > 0 {
+			places = append(places, int32(i))
+		}
+	}
+	return places
+}
+
+// why names what speaks for a tool, the tasks first, at most five.
+func (q *query) why(tool int32) []string {
+	reasons := []string{}
+	for _, p := range q.parts {
+		_, ok := slices.BinarySearchFunc(p.worths, tool, func(w posting, tool int32) int { return int(w.tool - tool) })
+		if ok && len(reasons) < 5 && !slices.Contains(reasons, p.name) {
+			reasons = append(reasons, p.name)
+		}
+	}
+	if main := q.index.kinds[tool].main; main != "" && slices.Contains(q.options.Has, main) {
+		reasons = append(reasons, "takes "+string(main))
+	}
+	return reasons
+}
+
+func (q *query) add(name string, worths []posting, each float64) {
+	q.parts = append(q.parts, part{name, worths})
+	for _, w := range worths {
+		q.scores[w.tool] += each * float64(w.weight)
+	}
+}
+
+func (q *query) addMeaning(said lexicon.Said) {
+	m := q.index.lexicon.Meanings()[said.Meaning]
+	having := q.index.meanings[said.Meaning]
+	q.add(m.ID, having, worthMeaning*said.Strength*m.Weight*q.index.rarity(len(having)))
 }
 
 // wanted are the meanings that a request speaks of, and, for less, those that they are cases of; surest first.
@@ -86,32 +116,78 @@ func (x *searchIndex) wanted(r lexicon.Reading) []lexicon.Said {
 	return wanted
 }
 
-func (x *searchIndex) scoreWords(r lexicon.Reading, found map[int32]finding) {
-	for _, word := range r.Words {
-		worth := float64(worthWord)
-		if !word.Known {
-			worth *= worthUnknown
-		}
-		for tool, score := range x.wordScores(word) {
-			f := found[tool]
-			f.score += worth * score
-			f.reasons = append(f.reasons, word.Text)
-			found[tool] = f
-		}
+// What is meant where no task is named.
+const (
+	sureTask   = 0.8 // how sure a task must be to be named
+	sureUnsaid = 0.6
+)
+
+// orUnsaid adds what is mostly meant where a request names no task: who sends a picture and says "a hat on him" wants
+// it changed, who sends nothing and says "a dragon over Berlin" wants it painted.
+func (x *searchIndex) orUnsaid(said []lexicon.Said, has []InputType) []lexicon.Said {
+	if has == nil {
+		return said
 	}
+	with := lexicon.Nothing
+	if i := slices.IndexFunc(has, InputType.IsMedia); i >= 0 {
+		with = lexicon.Kind(has[i])
+	}
+	meanings := x.lexicon.Meanings()
+	if slices.ContainsFunc(said, func(s lexicon.Said) bool { return s.Strength*meanings[s.Meaning].Weight >= sureTask }) {
+		return said
+	}
+	i := slices.IndexFunc(meanings, func(m lexicon.Meaning) bool { return m.Unsaid == with })
+	if i < 0 || slices.ContainsFunc(said, func(s lexicon.Said) bool { return s.Meaning == i }) {
+		return said
+	}
+	return append(said, lexicon.Said{Meaning: i, Strength: sureUnsaid})
 }
 
-// wordScores is what a word of the request is worth to the tools, the best of all forms that it may have.
-func (x *searchIndex) wordScores(word lexicon.Word) map[int32]float64 {
-	best := make(map[int32]float64)
-	for term, likeness := range x.alike(word) {
-		having := x.terms[term]
-		worth := likeness * x.rarity(len(having))
-		for _, p := range having {
-			best[p.tool] = max(best[p.tool], worth*float64(p.weight))
+// gives is the kind of file that a request wants, by the surest of the tasks that it speaks of, or nothing.
+func (x *searchIndex) gives(r lexicon.Reading) string {
+	for _, said := range r.Meanings {
+		if m := x.lexicon.Meanings()[said.Meaning]; m.Gives != "" {
+			return string(m.Gives)
 		}
 	}
-	return best
+	return ""
+}
+
+// addWord adds what a word of the request is worth to the tools, by the best of the forms that it may have.
+func (q *query) addWord(word lexicon.Word) {
+	worth := float64(worthWord)
+	if !word.Known {
+		worth *= worthUnknown
+	}
+	var all [][]posting
+	for term, likeness := range q.index.alike(word) {
+		having := q.index.terms[term]
+		all = append(all, weighted(having, likeness*q.index.rarity(len(having))))
+	}
+	q.add(word.Text, best(all), worth)
+}
+
+func weighted(postings []posting, by float64) []posting {
+	scaled := make([]posting, len(postings))
+	for i, p := range postings {
+		scaled[i] = posting{p.tool, float32(by * float64(p.weight))}
+	}
+	return scaled
+}
+
+// best joins lists of postings; of a tool that stands in several the weightiest is kept.
+func best(lists [][]posting) []posting {
+	if len(lists) == 1 {
+		return lists[0]
+	}
+	joined := slices.Concat(lists...)
+	slices.SortFunc(joined, func(a, b posting) int {
+		if a.tool != b.tool {
+			return int(a.tool - b.tool)
+		}
+		return int(b.weight*1000 - a.weight*1000)
+	})
+	return slices.CompactFunc(joined, func(a, b posting) bool { return a.tool == b.tool })
 }
 
 // alike gives the terms that a word of the request may mean. Mistakes are looked for only where nothing else is
@@ -145,13 +221,14 @@ func (x *searchIndex) addLonger(word string, found map[string]float64) {
 	}
 }
 
-func (x *searchIndex) scoreNear(near map[string]float64, found map[int32]finding) {
-	for id, nearness := range near {
-		if tool, ok := x.places[id]; ok {
-			f := found[tool]
-			f.score += worthNear * nearness
-			f.reasons = append(f.reasons, "alike in meaning")
-			found[tool] = f
+// addNear adds what vectors tell.
+func (q *query) addNear() {
+	worths := make([]posting, 0, len(q.options.Near))
+	for id, nearness := range q.options.Near {
+		if tool, ok := q.index.places[id]; ok {
+			worths = append(worths, posting{tool, float32(nearness)})
 		}
 	}
+	slices.SortFunc(worths, func(a, b posting) int { return int(a.tool - b.tool) })
+	q.add("alike in meaning", worths, worthNear)
 }

@@ -18,6 +18,9 @@ var speechFile []byte
 // Kind is what goes into a task or comes out of it: image, video, audio, file or text.
 type Kind string
 
+// Nothing is what comes with a request that has no file.
+const Nothing Kind = "nothing"
+
 // Meaning is a task, a thing or an act that people speak of.
 type Meaning struct {
 	ID     string
@@ -25,6 +28,8 @@ type Meaning struct {
 	Takes  Kind    // the kind of file that the task works on, empty where it needs none
 	Gives  Kind    // what comes of it, empty where that says nothing
 	Weight float64 // how much it tells: acts and kinds tell less than tasks
+	// Unsaid is the kind of file with which, or Nothing, without which, the task is meant where no task is named.
+	Unsaid Kind
 }
 
 // Lexicon is what is known of speech. It is read-only and may be shared.
@@ -53,6 +58,9 @@ type phrase struct {
 	ordered bool // the words follow each other; otherwise they stand near each other in any order
 }
 
+// links are words that join a phrase's words with what follows: a picture of something is not something of a picture.
+var links = []string{"of", "with", "von", "mit", "de", "con", "с", "про"}
+
 // chinesePhrase is some strings that all stand in a text.
 type chinesePhrase struct {
 	meaning int
@@ -67,6 +75,7 @@ type entry struct {
 	Takes  Kind     `json:"takes"`
 	Gives  Kind     `json:"gives"`
 	Weight float64  `json:"weight"`
+	Unsaid Kind     `json:"unsaid"`
 	En     string   `json:"en"`
 	De     string   `json:"de"`
 	Es     string   `json:"es"`
@@ -98,11 +107,11 @@ func parse(meanings, speech []byte) (*Lexicon, error) {
 		return nil, fmt.Errorf("speech.json: %w", err)
 	}
 	l := &Lexicon{starts: make(map[key][]int32), stop: make(map[key]bool), known: make(map[string]uint8), small: make(map[string]bool)}
-	if err := l.addMeanings(entries); err != nil {
-		return nil, err
-	}
 	for code, list := range words.Stop {
 		l.addStop(code, list)
+	}
+	if err := l.addMeanings(entries); err != nil {
+		return nil, err
 	}
 	for code, list := range words.SmallTalk {
 		l.addSmallTalk(code, list)
@@ -120,7 +129,7 @@ func (l *Lexicon) addMeanings(entries []entry) error {
 		places[e.ID] = i
 	}
 	for i, e := range entries {
-		m := Meaning{ID: e.ID, Takes: e.Takes, Gives: e.Gives, Weight: e.Weight}
+		m := Meaning{ID: e.ID, Takes: e.Takes, Gives: e.Gives, Weight: e.Weight, Unsaid: e.Unsaid}
 		if m.Weight == 0 {
 			m.Weight = 1
 		}
@@ -151,6 +160,9 @@ func (l *Lexicon) addPhrases(meaning int, of language, list string) {
 			if k := (key{of, stem(t.text, of)}); !slices.Contains(p.keys, k) {
 				p.keys = append(p.keys, k)
 			}
+		}
+		if n := len(p.keys); n > 1 && slices.Contains(links, p.keys[n-1].stem) {
+			p.ordered = true
 		}
 		for _, k := range p.keys {
 			l.starts[k] = append(l.starts[k], int32(len(l.phrases)))

@@ -142,6 +142,9 @@ func (s sentence) strength(p phrase, places []int) float64 {
 
 // chineseHits finds phrases by their signs; where one lies within another of the same text, the longer counts.
 func (l *Lexicon) chineseHits(raw string) []hit {
+	if !strings.ContainsFunc(raw, func(r rune) bool { return scriptOf(r) == han }) {
+		return nil
+	}
 	var hits []hit
 	var texts []string
 	for _, p := range l.chinese {

@@ -32,7 +32,6 @@ const (
 	sureWord     = 1.0 // one word
 	sureLonger   = 0.4 // each word that a phrase has beyond the first
 	surest       = 2.0
-	sureCompound = 0.8 // part of a longer word
 	sureMistyped = 0.7 // a word that is nearly it
 	sureForeign  = 0.6 // English words in a text of another language
 	sureUnknown  = 0.9 // the language of the text is not known
@@ -48,13 +47,42 @@ type sentence struct {
 // word is a token with what it may mean.
 type word struct {
 	token
-	keys  map[key]float64 // the stems that it may be, and how sure
+	keys  map[key]float64     // the stems that it may be, and how sure
+	stems map[language]string // its own stems
 	known bool
 }
 
-// Read understands a text. The language (a code, or empty) is a hint for texts whose words don't tell.
+// Read understands what a person wrote, slips of the finger included. The language (a code, or empty) is a hint for
+// texts whose words don't tell.
 func (l *Lexicon) Read(text, hint string) Reading {
-	s := l.sentence(text, hint)
+	return l.read(l.sentence(text, hint, l.typed))
+}
+
+// Reader understands many texts that were written with care, such as the definitions of tools. It remembers words
+// and must not be used by several goroutines at once.
+type Reader struct {
+	lexicon *Lexicon
+	words   map[token]word
+}
+
+// Reader gives a new one.
+func (l *Lexicon) Reader() *Reader { return &Reader{l, make(map[token]word)} }
+
+// Read understands a text as it stands.
+func (r *Reader) Read(text string) Reading {
+	return r.lexicon.read(r.lexicon.sentence(text, "", r.word))
+}
+
+func (r *Reader) word(t token) word {
+	w, ok := r.words[t]
+	if !ok {
+		w = r.lexicon.written(t)
+		r.words[t] = w
+	}
+	return w
+}
+
+func (l *Lexicon) read(s sentence) Reading {
 	r := Reading{SmallTalk: l.smallTalk(s)}
 	if s.guess != names {
 		r.Language = codes[s.guess]
@@ -67,12 +95,14 @@ func (l *Lexicon) Read(text, hint string) Reading {
 	return r
 }
 
-func (l *Lexicon) sentence(text, hint string) sentence {
+func (l *Lexicon) sentence(text, hint string, word func(token) word) sentence {
 	s := sentence{raw: strings.ToLower(text)}
 	found := tokens(text)
 	s.guess = l.guess(found, hint)
 	for _, t := range found {
-		s.words = append(s.words, l.word(t))
+		for _, part := range l.parts(t) {
+			s.words = append(s.words, word(part))
+		}
 	}
 	return s
 }
@@ -117,28 +147,30 @@ func (l *Lexicon) guess(words []token, hint string) language {
 	return best
 }
 
-// word finds the stems that a token may be: its own, those of the words it is made of, or, where it is not known,
-// those of the words that look like it.
-func (l *Lexicon) word(t token) word {
-	w := word{token: t, keys: make(map[key]float64)}
+// typed finds the stems that a token may be: as it is written, or, where it is not known so, those of the words that
+// look like it.
+func (l *Lexicon) typed(t token) word {
+	w := l.written(t)
+	if w.known || t.script == han {
+		return w
+	}
+	for _, near := range l.spelling.Near(t.text) {
+		l.addKeys(w.keys, near, t.script, sureMistyped)
+	}
+	return w
+}
+
+// written finds the stems that a token may be as it is written.
+func (l *Lexicon) written(t token) word {
+	w := word{token: t, keys: make(map[key]float64), stems: make(map[language]string)}
 	if t.script == han {
 		return w
 	}
-	w.known = l.known[t.text] != 0
+	for _, of := range t.script.languages() {
+		w.stems[of] = stem(t.text, of)
+	}
 	l.addKeys(w.keys, t.text, t.script, 1)
-	if l.meansSomething(w.keys) || w.known {
-		w.known = true
-		return w
-	}
-	for _, part := range l.compound(t) {
-		l.addKeys(w.keys, part, t.script, sureCompound)
-		w.known = true
-	}
-	if !w.known {
-		for _, near := range l.spelling.Near(t.text) {
-			l.addKeys(w.keys, near, t.script, sureMistyped)
-		}
-	}
+	w.known = l.known[t.text] != 0 || l.meansSomething(w.keys)
 	return w
 }
 
@@ -159,20 +191,24 @@ func (l *Lexicon) meansSomething(keys map[key]float64) bool {
 	return false
 }
 
-// compound cuts a long word into two known ones, as German needs: Hintergrundmusik is Hintergrund and Musik.
-func (l *Lexicon) compound(t token) []string {
+// parts cuts a long word that is not known into two that are, as German needs: Hintergrundmusik is Hintergrund and
+// Musik. Any other word is its only part.
+func (l *Lexicon) parts(t token) []token {
 	const shortest = 4
 	runes := []rune(t.text)
+	if len(runes) < 2*shortest || t.script == han || l.isWord(t.text, t.script) {
+		return []token{t}
+	}
 	for cut := len(runes) - shortest; cut >= shortest; cut-- {
 		first, second := string(runes[:cut]), string(runes[cut:])
 		for _, link := range []string{"", "s", "n", "en"} {
 			base, ok := strings.CutSuffix(first, link)
 			if ok && len([]rune(base)) >= shortest && l.isWord(base, t.script) && l.isWord(second, t.script) {
-				return []string{base, second}
+				return []token{{base, t.script}, {second, t.script}}
 			}
 		}
 	}
-	return nil
+	return []token{t}
 }
 
 func (l *Lexicon) isWord(text string, s script) bool {
@@ -247,8 +283,8 @@ func (l *Lexicon) contentWords(s sentence) []Word {
 		switch {
 		case w.script == han:
 			words = append(words, Word{Text: w.text, Stems: pairs(w.text)})
-		case !l.stop[key{s.languageOf(w.token), stem(w.text, s.languageOf(w.token))}]:
-			words = append(words, Word{w.text, s.stems(w.token), w.known})
+		case !l.stop[key{s.languageOf(w.token), w.stems[s.languageOf(w.token)]}]:
+			words = append(words, Word{w.text, s.stems(w), w.known})
 		}
 	}
 	return words
@@ -264,9 +300,9 @@ func (s sentence) languageOf(t token) language {
 }
 
 // stems are the word's stems in the language of the text and in English, which most tools are described in.
-func (s sentence) stems(t token) []string {
-	found := []string{stem(t.text, s.languageOf(t))}
-	if english := stem(t.text, en); t.script == latin && english != found[0] {
+func (s sentence) stems(w word) []string {
+	found := []string{w.stems[s.languageOf(w.token)]}
+	if english := w.stems[en]; w.script == latin && english != found[0] {
 		found = append(found, english)
 	}
 	return found

@@ -156,6 +156,9 @@ func (s *Server) absolute(r *http.Request, path string) string {
 }
 
 func (s *Server) apiTools(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	if r.URL.Query().Has("q") {
+		return s.apiSearch(w, r, a)
+	}
 	list, err := s.catalogue().tools[audience(a)]()
 	if err == nil {
 		list.serve(w, r)

@@ -95,8 +95,8 @@ func fixedPaths() object {
 	id := []object{parameter("id")}
 	return object{
 		"/api/tools": object{"get": operation{
-			id: "listTools", tag: "tools", summary: "The tools, as ToolDefinitions", about: "Send the answer's ETag as If-None-Match to be told 304 while nothing has changed.",
-			parameters: []object{parameter("ifNoneMatch")},
+			id: "listTools", tag: "tools", summary: "The tools, as ToolDefinitions", about: "With q: those that a request in plain words asks for, best first, each with score and why. Without: all of them; send the answer's ETag as If-None-Match to be told 304 while nothing has changed.",
+			parameters: append(searchParameters(), parameter("ifNoneMatch")),
 			answers:    object{"200": answer("The tools", list("tools", ref("Tool"))), "304": object{"description": "Nothing has changed"}},
 		}.draw()},
 		"/api/tools/{id}": object{"get": operation{id: "getTool", tag: "tools", summary: "One tool", parameters: id, answers: ok("The tool", ref("Tool"))}.draw()},
@@ -304,6 +304,15 @@ func parameters() object {
 
 func contextHeader(name, about string) object {
 	return object{"name": name, "in": "header", "description": about, "schema": object{"type": "string", "maxLength": 200}}
+}
+
+func searchParameters() []object {
+	return []object{
+		{"name": "q", "in": "query", "description": "A request in plain words, in English, German, Spanish, Russian or Chinese", "schema": text()},
+		{"name": "has", "in": "query", "description": "What comes with the request, such as image,text. Tools that need what does not come sink.", "schema": text()},
+		{"name": "limit", "in": "query", "schema": object{"type": "integer", "minimum": 1, "maximum": maxFound, "default": 10}},
+		{"name": "language", "in": "query", "description": "A hint, such as de, for words that several languages have", "schema": text()},
+	}
 }
 
 func runFilters() []object {

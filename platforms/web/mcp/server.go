@@ -225,6 +225,7 @@ type catalogue struct {
 	audience registry.Audience
 	server   *sdk.Server
 	call     func(toolID string) sdk.ToolHandler
+	search   sdk.ToolHandler
 	log      *slog.Logger
 	shown    map[string]string // version and state by the tool's name
 }
@@ -236,7 +237,7 @@ func (s *Server) newCatalogue(a registry.Audience) *catalogue {
 		Logger:       s.cfg.Logger,
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{ListChanged: true}},
 	})
-	return &catalogue{audience: a, server: server, call: s.handler, log: s.cfg.Logger, shown: map[string]string{}}
+	return &catalogue{audience: a, server: server, call: s.handler, search: s.search, log: s.cfg.Logger, shown: map[string]string{}}
 }
 
 // follow makes the server's tools those that the snapshot offers, with the descriptions made for it so far. Clients
@@ -263,6 +264,10 @@ func (c *catalogue) follow(snap *registry.Snapshot, described map[*registry.Tool
 			described[tool] = shown
 		}
 		c.server.AddTool(described[tool], c.call(tool.ToolID))
+	}
+	if _, taken := offered[searchTool]; !taken { // a tool of that name comes first
+		c.server.AddTool(describeSearch(), c.search)
+		offered[searchTool] = searchTool
 	}
 	var gone []string
 	for name := range c.shown {

@@ -46,11 +46,7 @@ func run(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	snapshot := registry.NewSnapshot(tools, time.Now())
-	answers := make([]answer, 0, len(requests))
-	for _, r := range requests {
-		answers = append(answers, ask(snapshot, r))
-	}
+	answers := answers(tools, requests)
 	for _, part := range []string{"developed", "held"} {
 		if *half == "" || *half == part {
 			printTable(out, part, keep(answers, func(a answer) bool { return a.half() == part }))

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/registry"
 )
@@ -22,8 +23,14 @@ func options(r request) registry.SearchOptions {
 	}
 }
 
-func ask(s *registry.Snapshot, r request) answer {
-	return answer{r, s.Search(r.Text, options(r))}
+// answers asks all requests of a catalogue.
+func answers(tools []registry.Tool, requests []request) []answer {
+	snapshot := registry.NewSnapshot(tools, time.Now())
+	found := make([]answer, 0, len(requests))
+	for _, r := range requests {
+		found = append(found, answer{r, snapshot.Search(r.Text, options(r))})
+	}
+	return found
 }
 
 // place gives the place of the first match that is one of the ids, or -1.
@@ -80,23 +87,37 @@ func printRow(out io.Writer, name string, answers []answer) {
 	if len(answers) == 0 {
 		return
 	}
-	var recall [3]float64
-	steps, tempted := 0, 0
+	f := measured(answers)
+	fmt.Fprintf(out, "%-18s %4d %8.3f %8.3f %9.3f %8.3f\n", name, len(answers), f.recall[0], f.recall[1], f.recall[2], f.tempted)
+}
+
+// figures are those of some requests.
+type figures struct {
+	recall  [3]float64 // among the first 1, 5 and 10
+	tempted float64
+}
+
+func measured(answers []answer) figures {
+	var f figures
+	steps := 0.0
 	for _, a := range answers {
 		for _, step := range a.Steps {
 			steps++
 			for i, k := range []int{1, 5, 10} {
 				if place := a.place(step); place >= 0 && place < k {
-					recall[i]++
+					f.recall[i]++
 				}
 			}
 		}
 		if a.tempted() {
-			tempted++
+			f.tempted++
 		}
 	}
-	n := float64(steps)
-	fmt.Fprintf(out, "%-18s %4d %8.3f %8.3f %9.3f %8.3f\n", name, len(answers), recall[0]/n, recall[1]/n, recall[2]/n, float64(tempted)/float64(len(answers)))
+	for i := range f.recall {
+		f.recall[i] /= steps
+	}
+	f.tempted /= float64(len(answers))
+	return f
 }
 
 // wellMet is the share of requests for no tool whose best match is worse than those of nine in ten of the others.
