@@ -18,7 +18,7 @@ type Conversation struct {
 	Turns  []Turn
 	// Said is told the text of the turn as far as it has come, while the model speaks; nil: nobody listens. A turn that
 	// broke off and is asked for again begins anew.
-	Said func(text string)
+	Said func(text string) `json:"-"`
 }
 
 // Saying tells Said, if somebody listens.
