@@ -13,7 +13,7 @@ import (
 type Patience struct {
 	Tries   int           // of each model; zero: 3
 	Wait    time.Duration // before the second try; it doubles; zero: half a second
-	Longest time.Duration // a service that asks for more patience is given up; zero: 30 s
+	Longest time.Duration // a service that asks for more patience is given up; zero: 20 s
 	Sleep   func(context.Context, time.Duration) error
 }
 
@@ -34,7 +34,7 @@ func NewReliable(p Patience, models ...Model) *Reliable {
 		p.Wait = 500 * time.Millisecond
 	}
 	if p.Longest == 0 {
-		p.Longest = 30 * time.Second
+		p.Longest = 20 * time.Second
 	}
 	if p.Sleep == nil {
 		p.Sleep = sleep

@@ -69,6 +69,9 @@ func chairTalk() func(heard []agent.Result) agent.Turn {
 				{Tool: "dam_searchAssets", Arguments: `{"query":"oak chair"}`}, {Tool: "unsplash_search", Arguments: `{"query":"oak chair","limit":2}`},
 			}}
 		}
+		if len(heard) < 2 {
+			return agent.Turn{Text: "hello"}
+		}
 		return agent.Turn{Text: strings.Join([]string{product, heard[0].Text, heard[1].Text}, "\n")}
 	}
 }
@@ -178,9 +181,34 @@ func TestAsk(t *testing.T) {
 				t.Errorf("%s: %d %s", body, status, answer)
 			}
 		}
-		claude.Fail(anthropictest.Refuse(529, "overloaded_error", "Overloaded"))
-		if status, answer := operator.do("POST", "/api/ask", `{"question":"hello"}`); status != http.StatusServiceUnavailable || !strings.Contains(answer, `"retryable":true`) {
+		busy := anthropictest.Refuse(529, "overloaded_error", "Overloaded")
+		claude.Fail(busy, busy, busy)
+		if status, answer := operator.do("POST", "/api/ask", `{"question":"hello","model":"anthropic"}`); status != http.StatusServiceUnavailable || !strings.Contains(answer, `"retryable":true`) {
 			t.Errorf("a busy service: %d %s", status, answer)
+		}
+	})
+	t.Run("a model that stays busy is passed over where none was asked for", func(t *testing.T) {
+		busy := anthropictest.Refuse(529, "overloaded_error", "Overloaded")
+		claude.Fail(busy, busy, busy)
+		before := len(gpt.Requests())
+		if status, answer := operator.do("POST", "/api/ask", `{"question":"hello"}`); status != http.StatusOK || len(gpt.Requests()) == before {
+			t.Errorf("%d %s", status, answer)
+		}
+	})
+	t.Run("a conversation is remembered until it is forgotten", func(t *testing.T) {
+		heard := func() int {
+			if status, answer := operator.do("POST", "/api/ask", `{"question":"again?","model":"openai","conversation":"mugs"}`); status != http.StatusOK {
+				t.Fatalf("%d %s", status, answer)
+			}
+			sent := gpt.Requests()
+			return len(sent[len(sent)-1].Input)
+		}
+		first, second := heard(), heard()
+		if status, answer := operator.do("DELETE", "/api/conversations/mugs", ""); status != http.StatusNoContent {
+			t.Fatalf("%d %s", status, answer)
+		}
+		if third := heard(); second != first+2 || third != first {
+			t.Errorf("the model heard %d, %d and then %d items", first, second, third)
 		}
 	})
 	t.Run("the API's document describes it", func(t *testing.T) {

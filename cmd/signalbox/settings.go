@@ -84,10 +84,11 @@ type ChatSettings struct {
 // ServiceSettings are the operator's accounts at services. A service without a key has no tools.
 type ServiceSettings struct {
 	OpenAIAPIKey          string `name:"openai-api-key" env:"OPENAI_API_KEY" placeholder:"KEY" help:"An account at OpenAI: /imagine draws with it, and its models answer with the tools (POST /api/ask)."`
-	OpenAIModel           string `name:"openai-model" env:"OPENAI_MODEL" placeholder:"NAME" help:"OpenAI's model that answers with the tools; none: nobody can ask one."`
-	OpenAIBaseURL         string `name:"openai-base-url" env:"OPENAI_BASE_URL" default:"https://api.openai.com/v1" help:"OpenAI's API, with its version."`
+	OpenAIModel           string `name:"openai-model" env:"OPENAI_MODEL" placeholder:"NAME" help:"OpenAI's models that answer with the tools, separated by commas, the next when one is in trouble; or one of a compatible server; none: nobody can ask one."`
+	OpenAIBaseURL         string `name:"openai-base-url" env:"OPENAI_BASE_URL" default:"https://api.openai.com/v1" help:"OpenAI's API, with its version; or a server that is compatible (Ollama, vLLM, llama.cpp), which needs no key."`
 	AnthropicAPIKey       string `env:"ANTHROPIC_API_KEY" placeholder:"KEY" help:"An account at Anthropic, for a model that answers with the tools (POST /api/ask, see docs/agent.md)."`
-	AnthropicModel        string `env:"ANTHROPIC_MODEL" placeholder:"NAME" help:"Anthropic's model that answers with the tools; none: nobody can ask one."`
+	AnthropicModel        string `env:"ANTHROPIC_MODEL" placeholder:"NAME" help:"Anthropic's models that answer with the tools, separated by commas, the next when one is in trouble; none: nobody can ask one."`
+	AskTokensPerDay       int64  `env:"ASK_TOKENS_PER_DAY" default:"0" help:"How many tokens the questions of one account may use in a day (UTC); 0: any number."`
 	AnthropicBaseURL      string `name:"anthropic-base-url" env:"ANTHROPIC_BASE_URL" default:"https://api.anthropic.com" help:"Anthropic's API, without its version."`
 	GeminiAPIKey          string `env:"GEMINI_API_KEY" placeholder:"KEY" help:"An account at Google Gemini: /imagine draws with it."`
 	GeminiBaseURL         string `name:"gemini-base-url" env:"GEMINI_BASE_URL" default:"https://generativelanguage.googleapis.com" help:"Gemini's API."`

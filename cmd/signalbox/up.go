@@ -23,6 +23,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	limit "golang.org/x/time/rate"
 
+	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/cpu"
@@ -79,25 +80,26 @@ type app struct {
 	log     *slog.Logger
 	metrics *prometheus.Registry
 
-	db        *database
-	media     mediaStore
-	templates registry.SpecStore
-	ledger    *billing.Ledger
-	users     *users.Store
-	fleet     *comfy.Fleet
-	flows     *comfy.Workflows
-	documents *openapi.Tools // nil: none
-	services  []service
-	remote    *remote.Provider
-	registry  *registry.Registry
-	history   *history.Store
-	watcher   *watch.Watcher
-	runs      *runs.Service
-	post      post
-	chat      *chatPlatforms
-	web       *web.Server
-	listener  net.Listener
-	figures   net.Listener // of METRICS_ADDR; nil: there is none
+	db            *database
+	media         mediaStore
+	templates     registry.SpecStore
+	ledger        *billing.Ledger
+	users         *users.Store
+	conversations *agent.Store
+	fleet         *comfy.Fleet
+	flows         *comfy.Workflows
+	documents     *openapi.Tools // nil: none
+	services      []service
+	remote        *remote.Provider
+	registry      *registry.Registry
+	history       *history.Store
+	watcher       *watch.Watcher
+	runs          *runs.Service
+	post          post
+	chat          *chatPlatforms
+	web           *web.Server
+	listener      net.Listener
+	figures       net.Listener // of METRICS_ADDR; nil: there is none
 
 	stops  []stopper
 	failed chan error // a part that ended by itself
@@ -244,6 +246,7 @@ func (a *app) useDatabase(ctx context.Context, db *database) error {
 	a.registerFileMetrics()
 	a.ledger = billing.NewLedger(db.pool)
 	a.users = newUsers(db, a.ledger, a.cfg, a.erases)
+	a.conversations = agent.NewStore(db.pool, a.cfg.AskTokensPerDay)
 	return nil
 }
 

@@ -4,7 +4,7 @@ package web
 // of what is mounted beside them. A tool there would never be reached, while the API's document told that it is.
 func OwnPaths() []string {
 	return []string{
-		"/api/ask", "/api/balance", "/api/changes", "/api/invitations", "/api/keys", "/api/quote", "/api/runs", "/api/status", "/api/tools",
+		"/api/ask", "/api/balance", "/api/changes", "/api/conversations", "/api/invitations", "/api/keys", "/api/quote", "/api/runs", "/api/status", "/api/tools",
 		"/api/uploads", "/api/webhooks", "/mcp", "/openapi.json", "/tools", "/webhooks",
 		"/account", ChatPath, "/developers", "/files", "/healthz", "/history", "/invite", "/link", "/llms.txt", "/metrics", "/operator", "/prices",
 		"/readyz", "/run", "/s", "/sessions", "/signin", "/signout", "/static", "/thumbs", "/tool", "/uploads",
