@@ -53,7 +53,11 @@ type Config struct {
 	Account Meter
 	// Search finds tools; nil is the registry's own search.
 	Search func(ctx context.Context, query string, o registry.SearchOptions) []registry.Match
-	Logger *slog.Logger
+	// Instructions are added to what every model is told, Only are the ids of the only tools that there are for it; nil: all.
+	// They make one agent of several, see Definition.
+	Instructions string
+	Only         []string
+	Logger       *slog.Logger
 }
 
 // Agent answers questions with one model. It is safe for concurrent use.
@@ -205,6 +209,9 @@ func (a *Agent) take(ctx context.Context, q Question, place int, call Call) (run
 	values, err := decode(call.Arguments)
 	if err != nil {
 		return runs.Run{}, err
+	}
+	if !a.has(call.Tool) {
+		return runs.Run{}, runs.ErrUnknownTool
 	}
 	if q.May != nil {
 		if err := q.May(ctx, call.Tool); err != nil {

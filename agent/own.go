@@ -60,6 +60,9 @@ func (t *talk) searchTools(ctx context.Context, call Call) runs.Envelope {
 	}
 	briefs, tools := []registry.Brief{}, []*registry.Tool{}
 	for _, m := range t.agent.cfg.Search(ctx, in.Query, o) {
+		if !t.agent.has(m.Tool.ToolID) {
+			continue
+		}
 		briefs, tools = append(briefs, m.Brief()), append(tools, m.Tool)
 	}
 	described, err := describe(tools)

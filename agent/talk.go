@@ -46,7 +46,7 @@ func (a *Agent) newTalk(ctx context.Context, q Question) (*talk, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.with = Conversation{System: system, Tools: own, Said: func(text string) { t.tell(Event{Kind: EventText, Text: text}) }}
+	t.with = Conversation{System: a.system(), Tools: own, Said: func(text string) { t.tell(Event{Kind: EventText, Text: text}) }}
 	for _, tool := range own {
 		t.known[tool.Name] = true
 	}
@@ -172,9 +172,10 @@ const maxTools = 20
 // that its words find.
 func (a *Agent) offer(q Question) ([]Tool, error) {
 	snapshot := a.cfg.Registry.Snapshot()
-	offered := snapshot.Offered(q.Audience)
+	offered := slices.DeleteFunc(snapshot.Offered(q.Audience), func(t *registry.Tool) bool { return !a.has(t.ToolID) })
 	about := func(t *registry.Tool) bool { return t.HasIntent(q.Intents) }
 	switch {
+	case a.cfg.Only != nil:
 	case slices.ContainsFunc(offered, about):
 		offered = snapshot.Candidates(q.Text, q.Intents, registry.SearchOptions{Audience: q.Audience, Limit: maxTools, Has: q.kinds()})
 	case len(offered) > maxTools:
@@ -183,6 +184,18 @@ func (a *Agent) offer(q Question) ([]Tool, error) {
 	tools, err := describe(offered)
 	slices.SortFunc(tools, func(a, b Tool) int { return strings.Compare(a.Name, b.Name) })
 	return tools, err
+}
+
+// has reports whether a tool is one of those that there are for the agent.
+func (a *Agent) has(toolID string) bool {
+	return a.cfg.Only == nil || slices.Contains(a.cfg.Only, toolID)
+}
+
+func (a *Agent) system() string {
+	if a.cfg.Instructions == "" {
+		return system
+	}
+	return system + "\n\n" + a.cfg.Instructions
 }
 
 // kinds are those of what came with the question.

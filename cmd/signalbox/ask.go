@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/signalbox/signalbox/agent"
@@ -15,7 +16,7 @@ import (
 // newAsk is the agent over HTTP, with the models that the configuration names. A key alone is not enough: what models
 // charge is the operator's, and the key may be there for pictures.
 func (a *app) newAsk() (ask, forget http.Handler, err error) {
-	agents, err := a.newAgents()
+	agents, err := a.newAgents(agent.Config{})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -32,7 +33,7 @@ func (a *app) newAsk() (ask, forget http.Handler, err error) {
 
 // newAgents makes an agent for each service of models, and, under no name, one that asks all models in their order: the
 // next one when one is in trouble.
-func (a *app) newAgents() (map[string]*agent.Agent, error) {
+func (a *app) newAgents(cfg agent.Config) (map[string]*agent.Agent, error) {
 	models, err := a.newModels()
 	if err != nil || len(models) == 0 {
 		return nil, err
@@ -43,11 +44,11 @@ func (a *app) newAgents() (map[string]*agent.Agent, error) {
 	}
 	agents := map[string]*agent.Agent{}
 	add := func(name, provider string, models ...agent.Model) {
-		agents[name] = agent.New(agent.Config{
-			Registry: a.registry, Runs: a.runs, Model: agent.NewReliable(agent.Patience{}, models...), Provider: provider, File: a.toldFile,
-			Guidance: func() agent.Guidance { return guidance }, Memory: a.conversations, Account: a.conversations, Logger: a.log.With("component", "agent"),
-		})
+		cfg.Model, cfg.Provider = agent.NewReliable(agent.Patience{}, models...), provider
+		agents[name] = agent.New(cfg)
 	}
+	cfg.Registry, cfg.Runs, cfg.File, cfg.Logger = a.registry, a.runs, a.toldFile, a.log.With("component", "agent")
+	cfg.Memory, cfg.Account, cfg.Guidance = a.conversations, a.conversations, func() agent.Guidance { return guidance }
 	var all []agent.Model
 	of := map[string][]agent.Model{}
 	for _, m := range models {
@@ -58,6 +59,33 @@ func (a *app) newAgents() (map[string]*agent.Agent, error) {
 	}
 	add("", models[0].provider, all...)
 	return agents, nil
+}
+
+// newTeam makes tools of the agents in AGENTS_DIR. They are asked when the program runs: by then there is all that they need.
+func (a *app) newTeam() *agent.Team {
+	return agent.NewTeam(agent.TeamConfig{Dir: a.cfg.AgentsDir, Ask: a.askAs, Snapshot: func() *registry.Snapshot { return a.registry.Snapshot() }})
+}
+
+// specialistBounds are those of an agent that another one calls, well inside those of a question.
+var specialistBounds = agent.Bounds{Rounds: 6, Calls: 20, Tokens: 150_000}
+
+// askAs has an agent of the team answer, with its own tools only.
+func (a *app) askAs(ctx context.Context, d agent.Definition, q agent.Question) (agent.Answer, error) {
+	agents, err := a.newAgents(agent.Config{Instructions: d.Instructions, Only: d.Tools(), Bounds: specialistBounds})
+	if err != nil {
+		return agent.Answer{}, err
+	}
+	one := agents[d.Model]
+	if one == nil {
+		return agent.Answer{}, registry.Errorf(registry.CodeUnavailable, "%s: there is no model %q to ask; the operator names them in ANTHROPIC_MODEL and OPENAI_MODEL", d.ID, d.Model)
+	}
+	account, err := a.users.ByID(ctx, q.AccountID)
+	if err != nil {
+		return agent.Answer{}, err
+	}
+	q.Origin = runs.Origin{Platform: askapi.Platform}
+	q.May = askapi.May(a.users, account)
+	return one.Ask(ctx, q)
 }
 
 // namedModel is a model with the name of its service.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"regexp"
 
+	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/providers/comfydeploy"
 	"github.com/signalbox/signalbox/providers/httptools"
@@ -105,7 +106,7 @@ func (a *app) newServices() ([]service, error) {
 	if a.remote, err = a.newRemote(guard); err != nil {
 		return nil, err
 	}
-	list := []service{calls(imagegen.Service, pictures), calls(remote.Service, a.remote)}
+	list := []service{calls(imagegen.Service, pictures), calls(remote.Service, a.remote), calls(agent.Service, a.newTeam())}
 	if c.MCPServers != "" {
 		servers := a.newMCPServers(guard)
 		list = append(list, calls(mcpservers.Service, servers))

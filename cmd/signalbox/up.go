@@ -363,6 +363,9 @@ func (a *app) newWatcher() {
 	if a.cfg.ToolsDir != "" {
 		dirs = append(dirs, a.cfg.ToolsDir)
 	}
+	if info, err := os.Stat(a.cfg.AgentsDir); err == nil && info.IsDir() {
+		dirs = append(dirs, a.cfg.AgentsDir)
+	}
 	var files []string
 	for _, file := range []string{a.cfg.ToolManifest, a.cfg.MCPServers} {
 		if file != "" {

@@ -111,13 +111,7 @@ func (s server) question(r *http.Request, account users.Account, body askBody) (
 	q := agent.Question{
 		Text: body.Question, Intents: body.Intents, AccountID: account.ID, Audience: registry.Everyone, Origin: runs.Origin{Platform: Platform}, Budget: s.Budget(r.Context()),
 		Conversation: body.Conversation, Attachments: body.attachments(), PlanSchema: body.PlanSchema,
-		May: func(ctx context.Context, toolID string) error {
-			decision, err := s.Users.CheckAccount(ctx, account, Platform, toolID)
-			if err != nil {
-				return err
-			}
-			return decision.Err()
-		},
+		May: May(s.Users, account),
 	}
 	if account.Operator {
 		q.Audience = registry.Insiders
@@ -134,6 +128,17 @@ func (s server) question(r *http.Request, account users.Account, body askBody) (
 	}
 	q.Budget = runs.Budget{Name: "question:" + uuid.NewString(), Limit: body.Budget}
 	return q, nil
+}
+
+// May refuses tools that an account may not use.
+func May(u Users, account users.Account) func(ctx context.Context, toolID string) error {
+	return func(ctx context.Context, toolID string) error {
+		decision, err := u.CheckAccount(ctx, account, Platform, toolID)
+		if err != nil {
+			return err
+		}
+		return decision.Err()
+	}
 }
 
 func (s server) forget(w http.ResponseWriter, r *http.Request) {
