@@ -52,7 +52,7 @@ type house struct {
 	account  string
 }
 
-func newHouse(t *testing.T) *house {
+func newHouse(t *testing.T, more ...registry.Tool) *house {
 	t.Helper()
 	pool := postgrestest.New(t)
 	ledger := billing.NewLedger(pool)
@@ -69,7 +69,7 @@ func newHouse(t *testing.T) *house {
 		})
 	}
 	h := &house{provider: &runstest.Provider{}}
-	h.registry = registrytest.Registry(t, registrytest.NewLoader("tools", tool("shop.look", registry.CapabilityRead), tool("shop.order", registry.CapabilityWrite)))
+	h.registry = registrytest.Registry(t, registrytest.NewLoader("tools", append(more, tool("shop.look", registry.CapabilityRead), tool("shop.order", registry.CapabilityWrite))...))
 	service, err := runs.New(runs.Config{
 		Pool: pool, Registry: h.registry, Ledger: ledger, Users: people, Limits: people, Assets: &runstest.Assets{}, Providers: map[string]runs.Provider{"fake": {Submitter: h.provider}},
 	})
