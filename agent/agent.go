@@ -52,7 +52,7 @@ type Config struct {
 	// Account bounds what the questions of an account cost in tokens; nil: nothing does.
 	Account Meter
 	// Search finds tools; nil is the registry's own search.
-	Search func(ctx context.Context, query string, o registry.SearchOptions) []registry.Match
+	Search registry.Searcher
 	// Instructions are added to what every model is told, Only are the ids of the only tools that there are for it; nil: all.
 	// They make one agent of several, see Definition.
 	Instructions string
@@ -70,9 +70,7 @@ func New(cfg Config) *Agent {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	if cfg.Search == nil {
-		cfg.Search = func(_ context.Context, query string, o registry.SearchOptions) []registry.Match {
-			return cfg.Registry.Snapshot().Search(query, o)
-		}
+		cfg.Search = cfg.Registry.Search
 	}
 	return &Agent{cfg}
 }

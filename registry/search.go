@@ -2,6 +2,7 @@ package registry
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 	"strings"
@@ -20,8 +21,16 @@ type SearchOptions struct {
 	Has []InputType
 	// Language is a hint for words that several languages have, a code such as "de".
 	Language string
-	// Near, where it is set, is how near each tool is in meaning to the request, by vectors (see Vectors).
+	// Near is how near tools are to the request by what vectors know of their meaning, from 0 to 1 by id; nil: there are none.
 	Near map[string]float64
+}
+
+// Searcher finds tools in the present catalogue: Registry.Search, or one that knows more, such as vectors.
+type Searcher func(ctx context.Context, query string, o SearchOptions) []Match
+
+// Search is Snapshot.Search of the present catalogue.
+func (r *Registry) Search(_ context.Context, query string, o SearchOptions) []Match {
+	return r.Snapshot().Search(query, o)
 }
 
 // Match is a tool that was found, shared and read-only.

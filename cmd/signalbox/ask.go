@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"net/http"
+	"sync"
 
 	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/agent/anthropic"
+	"github.com/signalbox/signalbox/agent/embeddings"
 	"github.com/signalbox/signalbox/agent/openai"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/askapi"
@@ -15,20 +17,19 @@ import (
 
 // newAsk is the agent over HTTP, with the models that the configuration names. A key alone is not enough: what models
 // charge is the operator's, and the key may be there for pictures.
-func (a *app) newAsk() (ask, forget http.Handler, err error) {
+func (a *app) newAsk() (http.Handler, error) {
 	agents, err := a.newAgents(agent.Config{})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	first := openai.Provider
 	if agents[anthropic.Provider] != nil {
 		first = anthropic.Provider
 	}
-	cfg := askapi.Config{
+	return askapi.Handler(askapi.Config{
 		Agents: agents, Default: first, Users: a.users, Caller: web.Caller, Budget: web.Budget, ByAgent: web.ByAgent,
 		Conversations: a.conversations, Logger: a.log.With("component", "agent"),
-	}
-	return askapi.Handler(cfg), askapi.ForgetHandler(cfg), nil
+	}), nil
 }
 
 // newAgents makes an agent for each service of models, and, under no name, one that asks all models in their order: the
@@ -48,6 +49,7 @@ func (a *app) newAgents(cfg agent.Config) (map[string]*agent.Agent, error) {
 		agents[name] = agent.New(cfg)
 	}
 	cfg.Registry, cfg.Runs, cfg.File, cfg.Logger = a.registry, a.runs, a.toldFile, a.log.With("component", "agent")
+	cfg.Search = a.search
 	cfg.Memory, cfg.Account, cfg.Guidance = a.conversations, a.conversations, func() agent.Guidance { return guidance }
 	var all []agent.Model
 	of := map[string][]agent.Model{}
@@ -86,6 +88,29 @@ func (a *app) askAs(ctx context.Context, d agent.Definition, q agent.Question) (
 	q.Origin = runs.Origin{Platform: askapi.Platform}
 	q.May = askapi.May(a.users, account)
 	return one.Ask(ctx, q)
+}
+
+// newSearch adds vectors to the search of tools, where there is a server that makes them.
+func (a *app) newSearch() error {
+	a.search = a.registry.Search
+	if a.cfg.EmbeddingsURL == "" {
+		return nil
+	}
+	client, err := embeddings.NewClient(embeddings.Config{URL: a.cfg.EmbeddingsURL, Model: a.cfg.EmbeddingsModel, Key: a.cfg.EmbeddingsAPIKey})
+	if err != nil {
+		return err
+	}
+	vectors := embeddings.NewSearch(client, a.registry, a.log.With("component", "search"))
+	a.search = vectors.Find
+	ctx, cancel := context.WithCancel(context.Background())
+	var done sync.WaitGroup
+	done.Go(func() { vectors.Run(ctx) })
+	a.onStop("search", func(context.Context) error {
+		cancel()
+		done.Wait()
+		return nil
+	})
+	return nil
 }
 
 // namedModel is a model with the name of its service.

@@ -17,7 +17,6 @@ import (
 // mounted are the handlers that are served beside the page's own; nil: there is none.
 type mounted struct {
 	console, tools, mcp, ask http.Handler
-	forget                   http.Handler // conversations with a model
 	inbox                    http.Handler // callbacks of services, which are signed or carry a token
 	telegram, discord        http.Handler // updates, which are signed or carry a secret
 }
@@ -34,7 +33,7 @@ func (m mounted) mounts() []web.Mount {
 		{Path: "POST /mcp", Use: web.Run, Handler: m.mcp, Streams: mcp.Streams},
 		{Path: "DELETE /mcp", Use: web.Run, Handler: m.mcp},
 		{Path: "POST /api/ask", Use: web.Run, Handler: m.ask, AtOnce: askapi.AtOnce, Describe: askapi.Describe()},
-		{Path: "DELETE /api/conversations/{id}", Use: web.Manage, Handler: m.forget, Describe: askapi.DescribeForget()},
+		{Path: "DELETE /api/conversations/{id}", Use: web.Run, Handler: m.ask, Describe: askapi.DescribeForget()},
 		{Path: "POST " + webhooks.Root, Use: web.Public, Handler: m.inbox},
 		{Path: "POST " + telegram.WebhookPath, Use: web.Public, Handler: m.telegram},
 		{Path: "POST " + discord.InteractionsPath, Use: web.Public, Handler: m.discord},
@@ -51,7 +50,7 @@ func (a *app) newMounts(secret []byte) ([]web.Mount, error) {
 	if m.mcp, err = a.newMCP(secret); err != nil {
 		return nil, err
 	}
-	if m.ask, m.forget, err = a.newAsk(); err != nil {
+	if m.ask, err = a.newAsk(); err != nil {
 		return nil, err
 	}
 	if a.chat.telegram != nil {

@@ -75,6 +75,9 @@ func (a *app) loadTools(ctx context.Context) error {
 	if err := a.newRegistry(); err != nil {
 		return err
 	}
+	if err := a.newSearch(); err != nil {
+		return err
+	}
 	a.history = history.New(a.db.pool)
 	if err := a.history.Attach(ctx, a.registry, a.log); err != nil {
 		return err

@@ -63,6 +63,10 @@ func (c *Config) checkModels(p *problems) {
 		}
 		p.unless(model.names == "" || !model.keyless, variable, model.names, "a key of the service beside it, or nothing")
 	}
+	_, ok := httpURL(c.EmbeddingsURL)
+	p.unless(ok || c.EmbeddingsURL == "", "EMBEDDINGS_URL", redactURL(c.EmbeddingsURL), "an http:// or https:// address")
+	p.unless((c.EmbeddingsURL == "") == (c.EmbeddingsModel == ""), "EMBEDDINGS_MODEL", c.EmbeddingsModel, "a model's name beside EMBEDDINGS_URL, or neither")
+	p.unless(fitsHeader(c.EmbeddingsAPIKey), "EMBEDDINGS_API_KEY", "(hidden)", "a key without spaces, as the service shows it")
 	p.unless(c.AskTokensPerDay >= 0, "ASK_TOKENS_PER_DAY", fmt.Sprint(c.AskTokensPerDay), "0 or more")
 }
 

@@ -88,6 +88,9 @@ type ServiceSettings struct {
 	OpenAIBaseURL         string `name:"openai-base-url" env:"OPENAI_BASE_URL" default:"https://api.openai.com/v1" help:"OpenAI's API, with its version; or a server that is compatible (Ollama, vLLM, llama.cpp), which needs no key."`
 	AnthropicAPIKey       string `env:"ANTHROPIC_API_KEY" placeholder:"KEY" help:"An account at Anthropic, for a model that answers with the tools (POST /api/ask, see docs/agent.md)."`
 	AnthropicModel        string `env:"ANTHROPIC_MODEL" placeholder:"NAME" help:"Anthropic's models that answer with the tools, separated by commas, the next when one is in trouble; none: nobody can ask one."`
+	EmbeddingsURL         string `name:"embeddings-url" env:"EMBEDDINGS_URL" placeholder:"URL" help:"A server of embeddings that is compatible with OpenAI's, with its version: the search of tools knows meanings by it, too."`
+	EmbeddingsModel       string `env:"EMBEDDINGS_MODEL" placeholder:"NAME" help:"Its model."`
+	EmbeddingsAPIKey      string `name:"embeddings-api-key" env:"EMBEDDINGS_API_KEY" placeholder:"KEY" help:"Its key, where it wants one."`
 	AgentsDir             string `env:"AGENTS_DIR" default:"./agents" placeholder:"DIR" help:"Agents as files *.agent.json: each is a tool that answers with tools of its own."`
 	AskTokensPerDay       int64  `env:"ASK_TOKENS_PER_DAY" default:"0" help:"How many tokens the questions of one account may use in a day (UTC); 0: any number."`
 	AnthropicBaseURL      string `name:"anthropic-base-url" env:"ANTHROPIC_BASE_URL" default:"https://api.anthropic.com" help:"Anthropic's API, without its version."`

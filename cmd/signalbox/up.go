@@ -92,6 +92,7 @@ type app struct {
 	services      []service
 	remote        *remote.Provider
 	registry      *registry.Registry
+	search        registry.Searcher
 	history       *history.Store
 	watcher       *watch.Watcher
 	runs          *runs.Service
@@ -455,6 +456,7 @@ func (a *app) startWeb(ctx context.Context) error {
 		metrics = promhttp.HandlerFor(a.metrics, promhttp.HandlerOpts{})
 	}
 	a.web, err = web.New(web.Config{
+		Search: a.search,
 		Mounts: mounts, Registry: a.registry, Runs: a.runs, Users: a.users, Ledger: a.ledger, Invitations: a.invitations(), Shares: web.NewShares(a.db.pool), Logger: a.log.With("component", "web"),
 		Public: a.cfg.Public, AdminToken: a.cfg.AdminToken, MetricsToken: a.cfg.MetricsToken, Proxies: a.cfg.Proxies, LinkKey: key, Version: version, Points: a.cfg.Points,
 		Telegram: telegram, Discord: discord, APIRate: a.cfg.RequestRate, Conversation: a.chat.page, Hooks: a.post.outbox, Answers: answers,

@@ -29,7 +29,7 @@ func (s *Server) apiSearch(w http.ResponseWriter, r *http.Request, a users.Accou
 	}
 	o.Audience = audience(a)
 	found := []foundTool{}
-	for _, m := range s.cfg.Registry.Snapshot().Search(r.FormValue("q"), o) {
+	for _, m := range s.cfg.Search(r.Context(), r.FormValue("q"), o) {
 		found = append(found, foundTool{m.Tool, math.Round(m.Score*100) / 100, strings.Join(m.Why, ", ")})
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"tools": found})

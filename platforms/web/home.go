@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"slices"
@@ -49,7 +50,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request, a users.Account) e
 		h.Category = ""
 	}
 	if h.Query != "" {
-		all = s.search(a, h.Query)
+		all = s.search(r.Context(), a, h.Query)
 	}
 	pictures := s.pictures(recent)
 	for _, t := range all {
@@ -88,9 +89,9 @@ func (h *homeView) turn(from string) {
 	h.Waiting = h.Waiting[:min(manyTools, len(h.Waiting))]
 }
 
-func (s *Server) search(a users.Account, query string) []registry.Tool {
+func (s *Server) search(ctx context.Context, a users.Account, query string) []registry.Tool {
 	var found []*registry.Tool
-	for _, m := range s.cfg.Registry.Snapshot().Search(query, registry.SearchOptions{Audience: audience(a), Limit: 30, WithUnavailable: true}) {
+	for _, m := range s.cfg.Search(ctx, query, registry.SearchOptions{Audience: audience(a), Limit: 30, WithUnavailable: true}) {
 		found = append(found, m.Tool)
 	}
 	return deref(found)

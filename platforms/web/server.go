@@ -119,6 +119,8 @@ type Config struct {
 	Proxies  []netip.Prefix
 	Telegram *TelegramLogin // nil: no signing in with Telegram
 	Discord  *DiscordLogin  // nil: no signing in with Discord
+	// Search finds tools by words; nil: the registry's own.
+	Search registry.Searcher
 	// Mounts are handlers of other packages that are served behind the same doors.
 	Mounts []Mount
 	// APIRate is how many requests a second one account may make; bursts may be four times that. 0: no limit.
@@ -177,6 +179,9 @@ func New(cfg Config) (*Server, error) {
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
+	}
+	if cfg.Search == nil {
+		cfg.Search = cfg.Registry.Search
 	}
 	s := &Server{
 		cfg:      cfg,

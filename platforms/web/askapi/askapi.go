@@ -56,17 +56,19 @@ type Config struct {
 
 type server struct{ Config }
 
-// Handler serves POST /api/ask.
-func Handler(cfg Config) http.Handler { return http.HandlerFunc(newServer(cfg).ask) }
-
-// ForgetHandler serves DELETE /api/conversations/{id}.
-func ForgetHandler(cfg Config) http.Handler { return http.HandlerFunc(newServer(cfg).forget) }
-
-func newServer(cfg Config) server {
+// Handler serves POST /api/ask and DELETE /api/conversations/{id}.
+func Handler(cfg Config) http.Handler {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	return server{cfg}
+	s := server{cfg}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodDelete {
+			s.forget(w, r)
+			return
+		}
+		s.ask(w, r)
+	})
 }
 
 func (s server) ask(w http.ResponseWriter, r *http.Request) {

@@ -141,7 +141,7 @@ func TestForget(t *testing.T) {
 	cfg := newConfig(t, &speaker{})
 	cfg.Conversations = kept
 	mux := http.NewServeMux()
-	mux.Handle("DELETE /api/conversations/{id}", askapi.ForgetHandler(cfg))
+	mux.Handle("DELETE /api/conversations/{id}", askapi.Handler(cfg))
 	for id, want := range map[string]int{"a": http.StatusNoContent, "b": http.StatusNotFound} {
 		w := httptest.NewRecorder()
 		mux.ServeHTTP(w, httptest.NewRequest("DELETE", "/api/conversations/"+id, nil))

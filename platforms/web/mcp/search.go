@@ -28,7 +28,7 @@ func describeSearch() *sdk.Tool {
 	}
 }
 
-func (s *Server) search(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+func (s *Server) search(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	c, known := callerOf(req)
 	if !known {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the request came without a key"}
@@ -50,7 +50,7 @@ func (s *Server) search(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallT
 		o.Has = kinds
 	}
 	found := []registry.Brief{}
-	for _, m := range s.cfg.Registry.Snapshot().Search(in.Query, o) {
+	for _, m := range s.cfg.Search(ctx, in.Query, o) {
 		found = append(found, m.Brief())
 	}
 	answer := map[string]any{"tools": found}

@@ -79,6 +79,7 @@ type Config struct {
 	Public   string // the address from outside, like https://bot.example; empty: the one that was asked
 	Secret   []byte // signs what was confirmed; at least 16 bytes, kept across restarts
 	Version  string
+	Search   registry.Searcher // finds tools for searchTools; nil: the registry's own
 	Logger   *slog.Logger
 }
 
@@ -99,6 +100,9 @@ func New(cfg Config) (*Server, error) {
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Search == nil {
+		cfg.Search = cfg.Registry.Search
 	}
 	s := &Server{cfg: cfg}
 	s.people, s.insider = s.newCatalogue(registry.Everyone), s.newCatalogue(registry.Insiders)
