@@ -17,12 +17,6 @@ func (b Bounds) orDefaults() Bounds {
 	return Bounds{cmp.Or(b.Rounds, 8), cmp.Or(b.Calls, 40), cmp.Or(b.Tokens, 400_000)}
 }
 
-// Within gives bounds that are within both.
-func (b Bounds) Within(outer Bounds) Bounds {
-	b, outer = b.orDefaults(), outer.orDefaults()
-	return Bounds{min(b.Rounds, outer.Rounds), min(b.Calls, outer.Calls), min(b.Tokens, outer.Tokens)}
-}
-
 // Meter counts what the questions of accounts use.
 type Meter interface {
 	// Left is how many tokens an account may still use today; negative: as many as it likes.

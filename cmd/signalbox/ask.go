@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"os"
 	"sync"
 
 	"github.com/signalbox/signalbox/agent"
@@ -19,6 +21,9 @@ import (
 // charge is the operator's, and the key may be there for pictures.
 func (a *app) newAsk() (http.Handler, error) {
 	agents, err := a.newAgents(agent.Config{})
+	if err == nil {
+		err = a.readGuidance()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -39,10 +44,6 @@ func (a *app) newAgents(cfg agent.Config) (map[string]*agent.Agent, error) {
 	if err != nil || len(models) == 0 {
 		return nil, err
 	}
-	guidance, err := agent.DefaultGuidance()
-	if err != nil {
-		return nil, err
-	}
 	agents := map[string]*agent.Agent{}
 	add := func(name, provider string, models ...agent.Model) {
 		cfg.Model, cfg.Provider = agent.NewReliable(agent.Patience{}, models...), provider
@@ -50,7 +51,7 @@ func (a *app) newAgents(cfg agent.Config) (map[string]*agent.Agent, error) {
 	}
 	cfg.Registry, cfg.Runs, cfg.File, cfg.Logger = a.registry, a.runs, a.toldFile, a.log.With("component", "agent")
 	cfg.Search = a.search
-	cfg.Memory, cfg.Account, cfg.Guidance = a.conversations, a.conversations, func() agent.Guidance { return guidance }
+	cfg.Memory, cfg.Account, cfg.Guidance = a.conversations, a.conversations, a.hints
 	var all []agent.Model
 	of := map[string][]agent.Model{}
 	for _, m := range models {
@@ -110,6 +111,38 @@ func (a *app) newSearch() error {
 		done.Wait()
 		return nil
 	})
+	return nil
+}
+
+// hints are the lines for tools as they were last read.
+func (a *app) hints() agent.Guidance {
+	if g := a.guidance.Load(); g != nil {
+		return *g
+	}
+	return nil
+}
+
+// readGuidance reads the lines for tools: those of TOOL_GUIDANCE_FILE, or those that come with the program. A file that is
+// wrong leaves those that were read before.
+func (a *app) readGuidance() error {
+	if a.cfg.ToolGuidanceFile == "" {
+		g, err := agent.DefaultGuidance()
+		a.guidance.Store(&g)
+		return err
+	}
+	data, err := os.ReadFile(a.cfg.ToolGuidanceFile)
+	if err != nil {
+		return err
+	}
+	g, err := agent.ParseGuidance(data)
+	if err != nil {
+		return fmt.Errorf("TOOL_GUIDANCE_FILE: %w", err)
+	}
+	snapshot := a.registry.Snapshot()
+	if unknown := g.Unknown(func(id string) bool { _, ok := snapshot.Resolve(id); return ok }); len(unknown) > 0 {
+		a.log.Warn("hints are for tools that there are not", "file", a.cfg.ToolGuidanceFile, "tools", unknown)
+	}
+	a.guidance.Store(&g)
 	return nil
 }
 

@@ -30,7 +30,7 @@ type cli struct {
 	Flash    flashCommand    `cmd:"" help:"Write the registry to files, for deployment and documents."`
 	Doctor   doctorCommand   `cmd:"" help:"Check configuration, database, engines, tokens and folders."`
 	Grant    grantCommand    `cmd:"" help:"Give credit to an account."`
-	Ask      askCommand      `cmd:"" help:"Ask a model that works with the tools of the running program."`
+	Ask      askCommand      `cmd:"" help:"Ask a model that works with the tools."`
 	Access   accessCommand   `cmd:"" help:"Who may use the tools: people, chats, servers and roles."`
 	Migrate  migrateCommand  `cmd:"" help:"Bring the database's schema up to date."`
 	Webhooks webhooksCommand `cmd:"" help:"List and replay the callbacks of services."`

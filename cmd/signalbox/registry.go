@@ -100,6 +100,9 @@ func (a *app) reload(ctx context.Context) {
 	if _, err := a.registry.Reload(ctx); err != nil && ctx.Err() == nil {
 		a.log.Warn("some tools could not be loaded", "error", err)
 	}
+	if err := a.readGuidance(); err != nil {
+		a.log.Warn("the hints for tools stay as they were", "error", err)
+	}
 }
 
 // loadTemplates reads the workflows, the endpoints of remote tools and the MCP servers without listing their tools, for those who run flashed ones. They are foreign input: a crash of the reader is one file's.

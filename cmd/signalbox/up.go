@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -93,6 +94,7 @@ type app struct {
 	remote        *remote.Provider
 	registry      *registry.Registry
 	search        registry.Searcher
+	guidance      atomic.Pointer[agent.Guidance] // hints for tools
 	history       *history.Store
 	watcher       *watch.Watcher
 	runs          *runs.Service
@@ -368,7 +370,7 @@ func (a *app) newWatcher() {
 		dirs = append(dirs, a.cfg.AgentsDir)
 	}
 	var files []string
-	for _, file := range []string{a.cfg.ToolManifest, a.cfg.MCPServers} {
+	for _, file := range []string{a.cfg.ToolManifest, a.cfg.MCPServers, a.cfg.ToolGuidanceFile} {
 		if file != "" {
 			files = append(files, file)
 		}
