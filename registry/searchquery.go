@@ -47,7 +47,7 @@ func (x *searchIndex) query(text string, o SearchOptions) *query {
 	if reading.SmallTalk || len(reading.Words)+len(reading.Meanings) == 0 {
 		return q
 	}
-	reading.Meanings = x.orUnsaid(reading.Meanings, o.Has)
+	reading.Meanings = x.orUnsaid(x.fitting(reading.Meanings, o.Has), o.Has)
 	for _, said := range x.wanted(reading) {
 		q.addMeaning(said)
 	}
@@ -114,6 +114,22 @@ func (x *searchIndex) wanted(r lexicon.Reading) []lexicon.Said {
 		}
 	}
 	return wanted
+}
+
+// fitting lets tasks count less that work on another kind of file than what was sent: who sends a video and wants it as a
+// cartoon does not ask for a picture.
+func (x *searchIndex) fitting(said []lexicon.Said, has []InputType) []lexicon.Said {
+	const other = 0.6
+	if !slices.ContainsFunc(has, InputType.IsMedia) {
+		return said
+	}
+	fit := slices.Clone(said)
+	for i, s := range fit {
+		if takes := InputType(x.lexicon.Meanings()[s.Meaning].Takes); takes.IsMedia() && !slices.Contains(has, takes) {
+			fit[i].Strength *= other
+		}
+	}
+	return fit
 }
 
 // What is meant where no task is named.
