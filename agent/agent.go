@@ -33,6 +33,7 @@ const (
 // Runs is what an Agent needs of runs.Service.
 type Runs interface {
 	Ask(ctx context.Context, r runs.Request) (runs.Run, error)
+	Get(ctx context.Context, id string) (runs.Run, error)
 	runs.Waiter
 }
 

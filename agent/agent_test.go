@@ -189,6 +189,37 @@ func TestAgent(t *testing.T) {
 			t.Errorf("%d executions", after-before)
 		}
 	})
+	t.Run("what became of a call that waited is told with the next question of the conversation", func(t *testing.T) {
+		kept := notes{}
+		remember := func(c *agent.Config) { c.Memory = kept }
+		ask := func(m agent.Model) agent.Answer {
+			answer, err := h.agent(m, remember).Ask(t.Context(), agent.Question{Text: "help me", AccountID: h.account, Conversation: "c"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return answer
+		}
+		step := ask(calls(agent.Call{ID: "1", Tool: "shop.order", Arguments: `{"prompt":"two mugs"}`})).Steps[0]
+		if step.Card == nil || step.Card.Hash == "" || step.Card.RunID != step.RunID {
+			t.Fatalf("got %+v", step)
+		}
+		again := calls()
+		ask(again)
+		if opening := again.last.Turns[len(again.last.Turns)-1].Text; strings.Contains(opening, "since-then") {
+			t.Errorf("it still waits, and the model heard %q", opening)
+		}
+		run, err := h.service.ConfirmSummary(t.Context(), step.RunID, h.account, step.Card.Hash, nil)
+		if err == nil {
+			_, err = runs.Await(t.Context(), h.service, run, nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		ask(again)
+		if opening := again.last.Turns[len(again.last.Turns)-1].Text; !strings.Contains(opening, "<since-then>shop.order: {\"ok\":true") {
+			t.Errorf("the model heard %q", opening)
+		}
+	})
 	t.Run("B32 several calls of one turn are carried out, and what is wrong with one is told of it alone", func(t *testing.T) {
 		answer := h.ask(t, calls(look, agent.Call{ID: "2", Tool: "shop.fly", Arguments: `{}`}, agent.Call{ID: "3", Tool: "shop.look", Arguments: `{"prompt":`},
 			agent.Call{ID: "4", Tool: "shop.look", Arguments: `{"prompt":"a"} {}`}, agent.Call{ID: "5", Tool: "shop.look", Arguments: `{"prompt":"cups"}`}))

@@ -30,6 +30,8 @@ func (f fakeRuns) Ask(_ context.Context, r runs.Request) (runs.Run, error) {
 	return runs.Run{ID: "run-" + r.ToolID, Tool: *tool, Status: runs.StatusSucceeded, Outputs: []runs.Output{{Name: "result", Type: "text", Text: "done"}}}, nil
 }
 
+func (fakeRuns) Get(context.Context, string) (runs.Run, error) { return runs.Run{}, runs.ErrNotFound }
+
 // turns is a model that says one turn after the other, the last one for ever.
 func turns(list ...agent.Turn) *script {
 	said := 0

@@ -2,8 +2,11 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/signalbox/signalbox/runs"
 )
 
 // Memory keeps what was said in conversations of accounts.
@@ -25,6 +28,7 @@ type Exchange struct {
 	Question string   `json:"question"`
 	Answer   string   `json:"answer"`
 	Results  []string `json:"results,omitempty"` // references of files that came of it, the last ones
+	Waiting  []string `json:"waiting,omitempty"` // runs that waited for approval: what became of them is told with the next question
 }
 
 // How much is remembered word by word, in tokens, and how many references of an exchange.
@@ -85,7 +89,7 @@ func (t *talk) remember(ctx context.Context) error {
 	if text == "" {
 		text = "(no answer)"
 	}
-	t.memory.Exchanges = append(t.memory.Exchanges, Exchange{t.question.Text, text, referred(t.answer.Steps)})
+	t.memory.Exchanges = append(t.memory.Exchanges, Exchange{t.question.Text, text, referred(t.answer.Steps), waiting(t.answer.Steps)})
 	if ctx.Err() == nil {
 		t.shorten(ctx)
 	} else {
@@ -123,6 +127,47 @@ func (r *Remembered) drop() {
 	for r.tokens() > memoryTokens && len(r.Exchanges) > 1 {
 		r.Exchanges = r.Exchanges[1:]
 	}
+}
+
+// waiting are the runs of steps that wait for approval.
+func waiting(steps []Step) []string {
+	var ids []string
+	for _, s := range steps {
+		if s.Card != nil {
+			ids = append(ids, s.Card.RunID)
+		}
+	}
+	return ids
+}
+
+// since tells what became of runs that waited when the conversation rested. What waits still stays noted.
+func (t *talk) since(ctx context.Context) (string, error) {
+	var told []string
+	for i := range t.memory.Exchanges {
+		e := &t.memory.Exchanges[i]
+		var still []string
+		for _, id := range e.Waiting {
+			run, err := t.agent.cfg.Runs.Get(ctx, id)
+			if errors.Is(err, runs.ErrNotFound) || (err == nil && run.AccountID != t.question.AccountID) {
+				continue // it was deleted, or went to another account
+			}
+			if err != nil {
+				return "", err
+			}
+			envelope, over := run.Envelope(run.DataOf(func(o runs.Output) any { return t.agent.cfg.File(run, o) }))
+			if !over || run.Status == runs.StatusAwaitingConfirmation {
+				still = append(still, id)
+				continue
+			}
+			e.Results = append(e.Results, appendRefs(nil, envelope.Data)...)
+			told = append(told, run.Tool.ToolID+": "+textOf(envelope))
+		}
+		e.Waiting = still
+	}
+	if told == nil {
+		return "", nil
+	}
+	return "<since-then>" + strings.Join(told, "\n") + "</since-then>\n", nil
 }
 
 // referred are the references of files that steps gave, the last ones.

@@ -51,7 +51,11 @@ func (a *Agent) newTalk(ctx context.Context, q Question) (*talk, error) {
 		t.known[tool.Name] = true
 	}
 	t.show(offered)
-	t.with.Turns = append(t.memory.turns(), Turn{By: Person, Text: t.opening()})
+	since, err := t.since(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t.with.Turns = append(t.memory.turns(), Turn{By: Person, Text: since + t.opening()})
 	return t, nil
 }
 
