@@ -73,7 +73,8 @@ type Brief struct {
 	ToolID      string   `json:"toolId"`
 	Name        string   `json:"name"`
 	About       string   `json:"about,omitempty"`
-	Needs       []string `json:"needs,omitempty"` // inputs without which it does not run
+	Needs       []string `json:"needs,omitempty"` // inputs without which it does not run, with their types
+	Takes       []string `json:"takes,omitempty"` // other inputs
 	Price       string   `json:"price"`
 	Changes     bool     `json:"changes"` // it does more than read
 	Score       float64  `json:"score"`
@@ -89,8 +90,12 @@ func (m Match) Brief() Brief {
 		Changes: m.Tool.Capability != CapabilityRead, Score: math.Round(m.Score*100) / 100, Why: m.Why, Unavailable: m.Tool.State() == StateUnavailable,
 	}
 	for _, f := range m.Tool.InputSchema.Ordered() {
-		if f.Required {
-			b.Needs = append(b.Needs, f.Name+" ("+string(f.Type)+")")
+		input := f.Name + " (" + string(f.Type) + ")"
+		switch {
+		case f.Required:
+			b.Needs = append(b.Needs, input)
+		case !f.Advanced:
+			b.Takes = append(b.Takes, input)
 		}
 	}
 	return b

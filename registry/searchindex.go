@@ -18,6 +18,7 @@ type searchIndex struct {
 	spelling *lexicon.Spelling
 	meanings [][]posting // by the meaning's place in the lexicon
 	kinds    []toolKinds
+	tasks    [][]int // what each tool is plainly for, by its name or the first sentence about it
 	places   map[string]int32 // tools by id
 }
 
@@ -147,8 +148,15 @@ func (x *searchIndex) addTerms(tool int32, r toolReading, lengths [fields]float6
 	}
 }
 
+// plainly is from which weight on a tool is for a task, and a meaning is a task.
+const plainly = 0.85
+
 func (x *searchIndex) addMeanings(tool int32, r toolReading) {
+	x.tasks = append(x.tasks, nil)
 	for meaning, weight := range r.meanings {
+		if weight >= plainly && x.lexicon.Meanings()[meaning].Weight >= plainly {
+			x.tasks[tool] = append(x.tasks[tool], meaning)
+		}
 		x.meanings[meaning] = append(x.meanings[meaning], posting{tool, float32(weight)})
 	}
 }

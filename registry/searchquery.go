@@ -48,7 +48,8 @@ func (x *searchIndex) query(text string, o SearchOptions) *query {
 		return q
 	}
 	reading.Meanings = x.orUnsaid(x.fitting(reading.Meanings, o.Has), o.Has)
-	for _, said := range x.wanted(reading) {
+	tasks := x.wanted(reading)
+	for _, said := range tasks {
 		q.addMeaning(said)
 	}
 	for _, word := range reading.Words {
@@ -58,10 +59,25 @@ func (x *searchIndex) query(text string, o SearchOptions) *query {
 	wanted := x.gives(reading)
 	for i := range q.scores {
 		if q.scores[i] > 0 {
-			q.scores[i] *= x.kinds[i].fit(o.Has) * x.kinds[i].giving(wanted)
+			q.scores[i] *= x.kinds[i].fit(o.Has) * x.kinds[i].giving(wanted) * x.focus(int32(i), tasks)
 		}
 	}
 	return q
+}
+
+// besides is how much each task that a tool is for, and nobody asked for, is held against it.
+const besides = 0.1
+
+// focus says by how much a tool's score changes for the tasks that it is for besides: of two tools that would do, the one
+// that does just that is meant.
+func (x *searchIndex) focus(tool int32, wanted []lexicon.Said) float64 {
+	other := 0
+	for _, task := range x.tasks[tool] {
+		if !slices.ContainsFunc(wanted, func(s lexicon.Said) bool { return s.Meaning == task }) {
+			other++
+		}
+	}
+	return 1 / (1 + besides*float64(min(other, 3)))
 }
 
 // found are the tools that something speaks for.

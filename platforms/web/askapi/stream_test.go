@@ -42,7 +42,7 @@ func (f *forgetful) ForgetConversation(_ context.Context, account, conversation 
 	return conversation == "a", nil
 }
 
-func newConfig(t *testing.T, m agent.Model) askapi.Config {
+func newConfig(t testing.TB, m agent.Model) askapi.Config {
 	return askapi.Config{
 		Agents:  map[string]*agent.Agent{"": agent.New(agent.Config{Registry: registrytest.Registry(t), Model: m, Provider: "fake"})},
 		Default: "fake", Users: door{}, Budget: func(context.Context) runs.Budget { return runs.Budget{} }, ByAgent: func(context.Context) bool { return false },
