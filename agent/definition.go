@@ -82,12 +82,13 @@ func (d Definition) checkBeside(team map[string]Definition) error {
 		return fmt.Errorf("%s: agents call each other in a circle: %s", d.ID, strings.Join(circle, " > "))
 	}
 	for _, id := range d.AgentIDs {
-		other, ok := team[id]
-		switch {
-		case !ok:
+		if _, ok := team[id]; !ok {
 			return fmt.Errorf("%s: agentIds: there is no agent %s", d.ID, id)
-		case slices.Index(ranks, other.Rank) <= slices.Index(ranks, d.Rank):
-			return fmt.Errorf("%s: agentIds: a %s can't call %s, which is a %s", d.ID, d.Rank, id, other.Rank)
+		}
+	}
+	for _, id := range d.Tools() {
+		if other, ok := team[id]; ok && slices.Index(ranks, other.Rank) <= slices.Index(ranks, d.Rank) {
+			return fmt.Errorf("%s: a %s can't call %s, which is a %s", d.ID, d.Rank, id, other.Rank)
 		}
 	}
 	return nil

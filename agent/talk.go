@@ -55,7 +55,11 @@ func (a *Agent) newTalk(ctx context.Context, q Question) (*talk, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.with.Turns = append(t.memory.turns(), Turn{By: Person, Text: since + t.opening()})
+	opening, err := t.opening()
+	if err != nil {
+		return nil, err
+	}
+	t.with.Turns = append(t.memory.turns(), Turn{By: Person, Text: since + opening})
 	return t, nil
 }
 
@@ -70,16 +74,20 @@ func (t *talk) show(tools []Tool) {
 }
 
 // opening is the question with what belongs to it: hints for the tools that are shown, and what came with it.
-func (t *talk) opening() string {
+func (t *talk) opening() (string, error) {
 	var b strings.Builder
 	if t.agent.cfg.Guidance != nil {
 		b.WriteString(t.agent.cfg.Guidance().block(t.with.Tools))
 	}
 	if len(t.question.Attachments) > 0 {
-		b.WriteString("<attachments>" + encode(t.question.Attachments) + "</attachments>\n")
+		list, err := json.Marshal(t.question.Attachments) // which writes < so that no name ends the element
+		if err != nil {
+			return "", err
+		}
+		b.WriteString("<attachments>" + string(list) + "</attachments>\n")
 	}
 	b.WriteString(t.question.Text)
-	return b.String()
+	return b.String(), nil
 }
 
 // hold asks the model and carries out what it wants, until it answers or a bound is reached.

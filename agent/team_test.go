@@ -69,6 +69,7 @@ func TestTeam(t *testing.T) {
 		"E137 a circle is refused with its names":     {[]string{agentFile("a", "director", `"b"`, ``), agentFile("b", "director", `"a"`, ``)}, "a > b > a"},
 		"E76 an unknown agent is refused by its name": {[]string{agentFile("a", "director", ``, `"ghost"`)}, "ghost"},
 		"E8 nobody calls upwards":                     {[]string{agentFile("a", "specialist", ``, `"b"`), agentFile("b", "director", ``, ``)}, "a specialist can't call b, which is a director"},
+		"E8 nobody calls upwards as a tool":           {[]string{agentFile("a", "coordinator", `"b"`, ``), agentFile("b", "coordinator", ``, ``)}, "a coordinator can't call b"},
 		"E8 an unknown rank is refused":               {[]string{agentFile("a", "king", ``, ``)}, "king"},
 		"two agents of one id are refused":            {[]string{agentFile("a", "director", ``, ``), agentFile("a", "specialist", ``, ``)}, "two agents have the id a"},
 		"a member that there is not is refused":       {[]string{`{"id":"a","name":"a","rank":"director","instructions":"x","toolIds":[],"mood":"good"}`}, "mood"},

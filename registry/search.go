@@ -36,7 +36,7 @@ func (r *Registry) Search(_ context.Context, query string, o SearchOptions) []Ma
 // Match is a tool that was found, shared and read-only.
 type Match struct {
 	Tool  *Tool
-	Score float64 // higher is better; below WeakScore hardly anything speaks for the tool
+	Score float64 // higher is better; below 2 hardly anything speaks for the tool
 	Why   []string
 }
 

@@ -18,7 +18,7 @@ type searchIndex struct {
 	spelling *lexicon.Spelling
 	meanings [][]posting // by the meaning's place in the lexicon
 	kinds    []toolKinds
-	tasks    [][]int // what each tool is plainly for, by its name or the first sentence about it
+	tasks    [][]int          // what each tool is plainly for, by its name or the first sentence about it
 	places   map[string]int32 // tools by id
 }
 

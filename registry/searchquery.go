@@ -23,9 +23,6 @@ const (
 	worthNear    = 10
 )
 
-// WeakScore is the score below which hardly anything speaks for a tool.
-const WeakScore = 1.5
-
 // query is one request while its tools are scored.
 type query struct {
 	index   *searchIndex
