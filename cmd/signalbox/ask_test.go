@@ -227,3 +227,30 @@ func TestAKeyAloneLetsNobodyAsk(t *testing.T) {
 		t.Errorf("%d %s", status, body)
 	}
 }
+
+// Agents are files; one whose tools there are not is told with their names.
+func TestAgentsAreTools(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"good": `{"id":"helper","name":"Helper","rank":"specialist","instructions":"Help.","toolIds":["wallpaper"]}`,
+		"bad":  `{"id":"lost","name":"Lost","rank":"specialist","instructions":"Help.","toolIds":["ghostTool"]}`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name+".agent.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gpt := openaitest.NewChat(t, openaitest.Habits{}, func([]agent.Result) agent.Turn { return agent.Turn{Text: "hello"} })
+	page := start(t, "--admin-token", remoteAdmin, "--agents-dir", dir, "--openai-base-url", gpt.BaseURL(), "--openai-model", openaitest.Model)
+	operator := client{t, page, remoteAdmin}
+	t.Run("E75 an agent runs as any tool does", func(t *testing.T) {
+		if status, answer := operator.do("POST", "/api/run/helper", `{"inputs":{"query":"help me"}}`); status != http.StatusAccepted && status != http.StatusOK {
+			t.Errorf("%d %s", status, answer)
+		}
+	})
+	t.Run("E76 one whose tools there are not is unavailable, with their names", func(t *testing.T) {
+		if _, answer := operator.do("GET", "/api/tools/lost", ""); !strings.Contains(answer, "unavailable") || !strings.Contains(answer, "there is no ghostTool") {
+			t.Errorf("got %s", answer)
+		}
+	})
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/schedule"
@@ -85,6 +86,9 @@ func (a *app) loadTools(ctx context.Context) error {
 	a.registry.OnSwap(a.followRenames)
 	a.registerToolMetrics()
 	a.reload(ctx)
+	if len(a.registry.Snapshot().ByService(agent.Service)) > 0 {
+		a.reload(ctx) // agents are checked by the tools that there are now
+	}
 	return nil
 }
 
