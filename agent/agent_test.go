@@ -54,7 +54,7 @@ type house struct {
 	account  string
 }
 
-func newHouse(t *testing.T) *house {
+func newHouse(t *testing.T, more ...registry.Tool) *house {
 	t.Helper()
 	pool := postgrestest.New(t)
 	ledger := billing.NewLedger(pool)
@@ -71,7 +71,7 @@ func newHouse(t *testing.T) *house {
 		})
 	}
 	h := &house{provider: &runstest.Provider{}}
-	h.registry = registrytest.Registry(t, registrytest.NewLoader("tools", tool("shop.look", registry.CapabilityRead), tool("shop.order", registry.CapabilityWrite)))
+	h.registry = registrytest.Registry(t, registrytest.NewLoader("tools", append(more, tool("shop.look", registry.CapabilityRead), tool("shop.order", registry.CapabilityWrite))...))
 	service, err := runner.New(runs.Config{
 		Pool: pool, Registry: h.registry, Ledger: ledger, Users: people, Limits: people, Assets: &runstest.Assets{}, Providers: map[string]runs.Provider{"fake": {Submitter: h.provider}},
 	})
@@ -114,6 +114,17 @@ func (h *house) ask(t *testing.T, m agent.Model, change ...func(*agent.Config)) 
 	return answer
 }
 
+// registered are the tools of the registry among those that a model was shown.
+func registered(shown []agent.Tool) []agent.Tool {
+	var tools []agent.Tool
+	for _, t := range shown {
+		if strings.Contains(t.Name, ".") {
+			tools = append(tools, t)
+		}
+	}
+	return tools
+}
+
 func TestAgent(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -132,14 +143,14 @@ func TestAgent(t *testing.T) {
 	t.Run("A7 A57 the model is sent each tool's description", func(t *testing.T) {
 		m := calls()
 		h.ask(t, m)
-		for _, offered := range m.last.Tools {
+		for _, offered := range registered(m.last.Tools) {
 			tool, _ := h.registry.Snapshot().ByID(offered.Name)
 			if tool == nil || tool.Description == "" || !strings.Contains(offered.Description, tool.Description) {
 				t.Errorf("%s is described as %q", offered.Name, offered.Description)
 			}
 		}
-		if len(m.last.Tools) != 2 {
-			t.Errorf("%d tools were offered", len(m.last.Tools))
+		if offered := registered(m.last.Tools); len(offered) != 2 {
+			t.Errorf("%d tools were offered", len(offered))
 		}
 	})
 	t.Run("C16 intents narrow what the model can choose from, but hide no tool that is named", func(t *testing.T) {
@@ -158,7 +169,7 @@ func TestAgent(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []string
-			for _, tool := range m.last.Tools {
+			for _, tool := range registered(m.last.Tools) {
 				got = append(got, tool.Name)
 			}
 			if strings.Join(got, " ") != c.want {
@@ -178,6 +189,37 @@ func TestAgent(t *testing.T) {
 		}
 		if after := len(h.provider.Handles()); after != before {
 			t.Errorf("%d executions", after-before)
+		}
+	})
+	t.Run("what became of a call that waited is told with the next question of the conversation", func(t *testing.T) {
+		kept := notes{}
+		remember := func(c *agent.Config) { c.Memory = kept }
+		ask := func(m agent.Model) agent.Answer {
+			answer, err := h.agent(m, remember).Ask(t.Context(), agent.Question{Text: "help me", AccountID: h.account, Conversation: "c"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return answer
+		}
+		step := ask(calls(agent.Call{ID: "1", Tool: "shop.order", Arguments: `{"prompt":"two mugs"}`})).Steps[0]
+		if step.Card == nil || step.Card.Hash == "" || step.Card.RunID != step.RunID {
+			t.Fatalf("got %+v", step)
+		}
+		again := calls()
+		ask(again)
+		if opening := again.last.Turns[len(again.last.Turns)-1].Text; strings.Contains(opening, "since-then") {
+			t.Errorf("it still waits, and the model heard %q", opening)
+		}
+		run, err := h.service.ConfirmSummary(t.Context(), step.RunID, h.account, step.Card.Hash, nil)
+		if err == nil {
+			_, err = runs.Await(t.Context(), h.service, run, nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		ask(again)
+		if opening := again.last.Turns[len(again.last.Turns)-1].Text; !strings.Contains(opening, "<since-then>shop.order: {\"ok\":true") {
+			t.Errorf("the model heard %q", opening)
 		}
 	})
 	t.Run("B32 several calls of one turn are carried out, and what is wrong with one is told of it alone", func(t *testing.T) {
@@ -210,7 +252,7 @@ func TestAgent(t *testing.T) {
 		endless := &script{say: func(agent.Conversation) (agent.Turn, error) {
 			return agent.Turn{By: agent.Asked, Text: "once more", Calls: []agent.Call{look}}, nil
 		}}
-		answer := h.ask(t, endless, func(c *agent.Config) { c.Rounds = 3 })
+		answer := h.ask(t, endless, func(c *agent.Config) { c.Bounds.Rounds = 3 })
 		if answer.Stop != agent.StopRounds || answer.Rounds != 3 || len(answer.Steps) != 3 || len(endless.last.Turns) != 5 {
 			t.Errorf("got %+v", answer)
 		}

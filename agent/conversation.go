@@ -16,6 +16,32 @@ type Conversation struct {
 	System string // what holds for the whole conversation
 	Tools  []Tool
 	Turns  []Turn
+	// Said is told the text of the turn as far as it has come, while the model speaks; nil: nobody listens. A turn that
+	// broke off and is asked for again begins anew.
+	Said func(text string) `json:"-"`
+}
+
+// Saying tells Said, if somebody listens.
+func (c Conversation) Saying(text string) {
+	if c.Said != nil {
+		c.Said(text)
+	}
+}
+
+// Usage is what a turn has cost in tokens, as the service counts them.
+type Usage struct {
+	Input      int64 `json:"input"`      // read anew
+	CacheRead  int64 `json:"cacheRead"`  // read from the service's cache, not part of Input
+	CacheWrite int64 `json:"cacheWrite"` // written to it, not part of Input
+	Output     int64 `json:"output"`     // what the model thought is part of it
+}
+
+// Total is the sum of all tokens.
+func (u Usage) Total() int64 { return u.Input + u.CacheRead + u.CacheWrite + u.Output }
+
+// Plus adds two usages.
+func (u Usage) Plus(v Usage) Usage {
+	return Usage{u.Input + v.Input, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite, u.Output + v.Output}
 }
 
 // Tool is a tool as models see it.
@@ -45,6 +71,9 @@ type Turn struct {
 	// Native is the turn as the model's service wrote it, where the service wants it back unchanged. It is for the adapter
 	// that made it.
 	Native json.RawMessage
+	// By whom Native was written, so that no other model is given it.
+	Model string
+	Usage Usage
 }
 
 // Call is what a model asks a tool to do.

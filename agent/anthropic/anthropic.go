@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/agent"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -59,10 +60,25 @@ func New(cfg Config) (*Client, error) {
 type request struct {
 	Model     string    `json:"model"`
 	MaxTokens int       `json:"max_tokens"`
-	System    string    `json:"system,omitempty"`
+	System    []text    `json:"system,omitempty"`
 	Messages  []message `json:"messages"`
 	Tools     []tool    `json:"tools,omitempty"`
+	Stream    bool      `json:"stream"`
 }
+
+// text is a block of text. What stands up to a mark for the cache is read from there the next time: the tools and
+// the system text, which stand before it, are the same in each round.
+type text struct {
+	Type  string `json:"type"`
+	Text  string `json:"text"`
+	Cache *cache `json:"cache_control,omitempty"`
+}
+
+type cache struct {
+	Type string `json:"type"`
+}
+
+var kept = &cache{"ephemeral"}
 
 type tool struct {
 	Name        string          `json:"name"`
@@ -80,11 +96,35 @@ type toolResult struct {
 	ToolUseID string `json:"tool_use_id"`
 	Content   string `json:"content"`
 	IsError   bool   `json:"is_error,omitempty"`
+	Cache     *cache `json:"cache_control,omitempty"`
 }
 
 type answer struct {
 	Content    json.RawMessage `json:"content"`
 	StopReason string          `json:"stop_reason"`
+	Usage      usage           `json:"usage"`
+}
+
+type usage struct {
+	Input      *int64 `json:"input_tokens"`
+	CacheWrite *int64 `json:"cache_creation_input_tokens"`
+	CacheRead  *int64 `json:"cache_read_input_tokens"`
+	Output     *int64 `json:"output_tokens"`
+}
+
+// over takes the members that a later count has, which are totals.
+func (u usage) over(later usage) usage {
+	return usage{cmp.Or(later.Input, u.Input), cmp.Or(later.CacheWrite, u.CacheWrite), cmp.Or(later.CacheRead, u.CacheRead), cmp.Or(later.Output, u.Output)}
+}
+
+func (u usage) counted() agent.Usage {
+	value := func(n *int64) int64 {
+		if n == nil {
+			return 0
+		}
+		return *n
+	}
+	return agent.Usage{Input: value(u.Input), CacheRead: value(u.CacheRead), CacheWrite: value(u.CacheWrite), Output: value(u.Output)}
 }
 
 type block struct {
@@ -95,68 +135,117 @@ type block struct {
 	Input json.RawMessage `json:"input"`
 }
 
-// Answer asks for the next turn. The turn's own blocks go back unchanged with the next request, as the API wants it.
+// Answer asks for the next turn, which comes as a stream. The turn's own blocks, thinking included, go back unchanged
+// with the next request, as the API wants it.
 func (c *Client) Answer(ctx context.Context, talk agent.Conversation) (agent.Turn, error) {
 	names := agent.NewNames(talk.Tools)
-	body := request{Model: c.model, MaxTokens: c.tokens, System: talk.System}
+	body := request{Model: c.model, MaxTokens: c.tokens, Stream: true}
+	if talk.System != "" {
+		body.System = []text{{"text", talk.System, kept}}
+	}
 	for _, t := range talk.Tools {
 		body.Tools = append(body.Tools, tool{names.Alias(t.Name), t.Description, t.Input})
 	}
-	for _, turn := range talk.Turns {
-		body.Messages = append(body.Messages, messageOf(turn))
+	for i, turn := range talk.Turns {
+		body.Messages = append(body.Messages, c.messageOf(turn, names, i == len(talk.Turns)-1))
 	}
-	got, err := c.ask(ctx, body)
+	got, used, err := c.ask(ctx, body, talk.Saying)
 	if err != nil {
-		return agent.Turn{}, err
+		return agent.Turn{Usage: used}, err
 	}
-	return c.read(got, names)
+	turn, err := c.read(got, names)
+	turn.Usage, turn.Model = used, c.model
+	return turn, err
 }
 
 // ask makes a request, and goes on for as long as the service pauses in the middle of an answer, whose parts it joins.
-func (c *Client) ask(ctx context.Context, body request) (answer, error) {
-	talk, said := body.Messages, []json.RawMessage(nil)
+func (c *Client) ask(ctx context.Context, body request, said func(string)) (answer, agent.Usage, error) {
+	talk, parts, used, spoken := body.Messages, []json.RawMessage(nil), agent.Usage{}, ""
 	for range maxPauses {
-		var got answer
-		res, err := c.api.Do(ctx, upstream.Request{Method: http.MethodPost, Path: "/v1/messages", JSON: body, Repeatable: true})
-		if err == nil {
-			err = c.api.Decode(res, &got)
-		}
+		s := stream{said: func(text string) { said(joined(spoken, text)) }}
+		got, err := c.once(ctx, body, &s)
+		used = used.Plus(got.Usage.counted())
 		if err != nil {
-			return answer{}, err
+			return answer{}, used, err
 		}
 		var part []json.RawMessage
 		if err := json.Unmarshal(got.Content, &part); err != nil {
-			return answer{}, registry.Errorf(registry.CodeProvider, "Anthropic gave an answer that can't be read")
+			return answer{}, used, unreadable()
 		}
-		if said == nil && got.StopReason != paused {
-			return got, nil
+		if parts == nil && got.StopReason != paused {
+			return got, used, nil
 		}
-		said = append(said, part...)
-		if got.Content, err = json.Marshal(said); err != nil {
-			return answer{}, err
+		parts = append(parts, part...)
+		if got.Content, err = json.Marshal(parts); err != nil || got.StopReason != paused {
+			return got, used, err
 		}
-		if got.StopReason != paused {
-			return got, nil
-		}
-		if len(said) > 0 {
+		spoken = joined(spoken, s.text())
+		if len(parts) > 0 {
 			body.Messages = append(talk[:len(talk):len(talk)], message{"assistant", got.Content})
 		}
 	}
-	return answer{}, registry.Errorf(registry.CodeProvider, "Anthropic paused an answer %d times", maxPauses)
+	return answer{}, used, registry.Errorf(registry.CodeProvider, "Anthropic paused an answer %d times", maxPauses)
 }
 
-func messageOf(turn agent.Turn) message {
-	switch turn.By {
-	case agent.Asked:
+func joined(before, text string) string {
+	if before == "" || text == "" {
+		return before + text
+	}
+	return before + "\n" + text
+}
+
+// once makes one request. A server that does not stream is understood as well.
+func (c *Client) once(ctx context.Context, body request, s *stream) (answer, error) {
+	res, err := c.api.Do(ctx, upstream.Request{Method: http.MethodPost, Path: "/v1/messages", JSON: body, Repeatable: true, Events: s.take})
+	if err != nil {
+		return answer{Usage: s.usage}, err
+	}
+	if res.Body == nil {
+		return s.answer()
+	}
+	var got answer
+	err = c.api.Decode(res, &got)
+	return got, err
+}
+
+func unreadable() *registry.Error {
+	return registry.Say(registry.CodeProvider, said.AnswerUnreadable, "service", "Anthropic")
+}
+
+// messageOf writes a turn; the last one is marked for the cache, so that the next round reads it from there. What
+// another model wrote goes as plain text and calls: its thinking is tied to it.
+func (c *Client) messageOf(turn agent.Turn, names agent.Names, last bool) message {
+	switch {
+	case turn.By == agent.Asked && turn.Model == c.model:
 		return message{"assistant", turn.Native}
-	case agent.Tools:
+	case turn.By == agent.Asked:
+		return message{"assistant", plain(turn, names)}
+	case turn.By == agent.Tools:
 		results := make([]toolResult, len(turn.Results))
 		for i, r := range turn.Results {
-			results[i] = toolResult{"tool_result", r.CallID, r.Text, r.Failed}
+			results[i] = toolResult{Type: "tool_result", ToolUseID: r.CallID, Content: r.Text, IsError: r.Failed}
+		}
+		if last && len(results) > 0 {
+			results[len(results)-1].Cache = kept
 		}
 		return message{"user", results}
 	}
 	return message{"user", turn.Text}
+}
+
+func plain(turn agent.Turn, names agent.Names) []map[string]any {
+	var blocks []map[string]any
+	if turn.Text != "" {
+		blocks = append(blocks, map[string]any{"type": "text", "text": turn.Text})
+	}
+	for _, call := range turn.Calls {
+		input := json.RawMessage(call.Arguments)
+		if !json.Valid(input) {
+			input = json.RawMessage("{}")
+		}
+		blocks = append(blocks, map[string]any{"type": "tool_use", "id": call.ID, "name": names.Alias(call.Tool), "input": input})
+	}
+	return blocks
 }
 
 func (c *Client) read(got answer, names agent.Names) (agent.Turn, error) {
@@ -173,7 +262,7 @@ func (c *Client) read(got answer, names agent.Names) (agent.Turn, error) {
 	}
 	var blocks []block
 	if err := json.Unmarshal(got.Content, &blocks); err != nil {
-		return agent.Turn{}, registry.Errorf(registry.CodeProvider, "Anthropic gave an answer that can't be read")
+		return agent.Turn{}, unreadable()
 	}
 	turn := agent.Turn{By: agent.Asked, Native: got.Content}
 	var said []string
@@ -199,7 +288,7 @@ func failure(res upstream.Response) *registry.Error {
 	}
 	switch body.Error.Type {
 	case "overloaded_error":
-		return &registry.Error{Code: registry.CodeUnavailable, Retryable: true, Message: "Anthropic has too much to do at the moment"}
+		return registry.Say(registry.CodeUnavailable, said.ServiceBusyWork, "service", "Anthropic").Again()
 	case "invalid_request_error", "not_found_error", "request_too_large": // ours, or the account's: the asker can't mend it
 		return registry.Errorf(registry.CodeProvider, "Anthropic did not take the request: %.200s", body.Error.Message)
 	}

@@ -3,6 +3,7 @@ package anthropic_test
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,6 +98,9 @@ func TestFailures(t *testing.T) {
 		"no such model":                    {fault: anthropictest.Refuse(404, "not_found_error", "model: x"), want: registry.CodeProvider},
 		"an answer that is cut":            {fault: anthropictest.StopAs("max_tokens"), want: registry.CodeProvider},
 		"a refusal":                        {fault: anthropictest.StopAs("refusal"), want: registry.CodeRefused},
+		"a stream that is cut":             {fault: anthropictest.Cut("Let me"), want: registry.CodeProvider, retry: true},
+		"overloaded in the middle":         {fault: anthropictest.Break("overloaded_error", "Overloaded"), want: registry.CodeUnavailable, retry: true},
+		"an error in the middle":           {fault: anthropictest.Break("api_error", "oh"), want: registry.CodeProvider, retry: true},
 		"a reason that nobody has told us": {fault: anthropictest.StopAs("new_reason"), want: registry.CodeProvider},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -112,4 +116,59 @@ func TestFailures(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestStream(t *testing.T) {
+	t.Parallel()
+	server := anthropictest.New(t, func(heard []agent.Result) agent.Turn {
+		if heard == nil {
+			return agent.Turn{Text: "Let me see.", Calls: []agent.Call{{Tool: "a_b", Arguments: `{"q":"mug"}`}}}
+		}
+		return agent.Turn{Text: "It is blue."}
+	})
+	client := newClient(t, server.URL, anthropictest.Key)
+	var said []string
+	listening := talk
+	listening.Said = func(text string) { said = append(said, text) }
+	asked, err := client.Answer(t.Context(), listening)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("B30 the text is told as far as it has come", func(t *testing.T) {
+		if !slices.Contains(said, "Let ") || !slices.Contains(said, "Let me ") || said[len(said)-1] != "Let me see." {
+			t.Errorf("told %q", said)
+		}
+	})
+	t.Run("B30 tokens are counted by how they were read", func(t *testing.T) {
+		if want := (agent.Usage{Input: 25, CacheRead: 100, CacheWrite: 7, Output: 9}); asked.Usage != want {
+			t.Errorf("got %+v, want %+v", asked.Usage, want)
+		}
+	})
+	next := talk
+	next.Turns = append(next.Turns[:1:1], asked, agent.Turn{By: agent.Tools, Results: []agent.Result{{CallID: asked.Calls[0].ID, Text: "blue"}}})
+	t.Run("B30 what the model thought goes back signed, and the last turn is marked for the cache", func(t *testing.T) {
+		if _, err := client.Answer(t.Context(), next); err != nil {
+			t.Fatal(err)
+		}
+		sent := server.Requests()[1]
+		if !strings.Contains(string(sent.Messages[1].Content), "which tool?") || !strings.Contains(string(sent.Messages[2].Content), "ephemeral") || sent.System[0].Cache == nil {
+			t.Errorf("sent %+v", sent)
+		}
+	})
+	t.Run("B30 a turn of another model goes without what that one thought", func(t *testing.T) {
+		next.Turns[1].Model = "another"
+		if _, err := client.Answer(t.Context(), next); err != nil {
+			t.Fatal(err)
+		}
+		if sent := string(server.Requests()[2].Messages[1].Content); strings.Contains(sent, "which tool?") || !strings.Contains(sent, "tool_use") {
+			t.Errorf("sent %s", sent)
+		}
+	})
+	t.Run("B30 arguments that are no JSON stay a call, which no tool takes", func(t *testing.T) {
+		server.Fail(anthropictest.Malformed("a_b", `{"q": "mu`))
+		turn, err := client.Answer(t.Context(), talk)
+		if err != nil || len(turn.Calls) != 1 || !strings.Contains(turn.Calls[0].Arguments, "malformed") {
+			t.Errorf("got %+v, %v", turn, err)
+		}
+	})
 }

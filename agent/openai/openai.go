@@ -1,18 +1,23 @@
-// Package openai asks models of OpenAI by the Responses API with function calls.
+// Package openai asks models of OpenAI by the Responses API, and models of servers that are compatible with OpenAI (Ollama,
+// vLLM, llama.cpp) by chat completions.
 //
-// Nothing is kept at OpenAI (store is false): each request carries the whole conversation. The model's reasoning between calls is not
-// carried along.
+// Nothing is kept at the service (store is false): each request carries the whole conversation, the model's reasoning
+// between calls included, which comes encrypted.
 package openai
 
 import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/signalbox/signalbox/agent"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -25,9 +30,9 @@ const (
 	timeout       = 5 * time.Minute // of one answer
 )
 
-// Config is the account and the model; all but MaxTokens are required.
+// Config is the account and the model; BaseURL and Model are required.
 type Config struct {
-	Key       string
+	Key       string // empty for servers that want none: they are asked by chat completions
 	BaseURL   string // with its version: https://api.openai.com/v1
 	Model     string
 	MaxTokens int // of one answer; zero: 16384
@@ -38,6 +43,8 @@ type Client struct {
 	api    *upstream.Client
 	model  string
 	tokens int
+	// compatible says that the server knows chat completions only: it has no key, or it has said so.
+	compatible atomic.Bool
 }
 
 var _ agent.Model = (*Client)(nil)
@@ -46,9 +53,15 @@ var _ agent.Model = (*Client)(nil)
 func New(cfg Config) (*Client, error) {
 	api, err := upstream.New(upstream.Config{
 		Name: "OpenAI", BaseURL: cfg.BaseURL, Secrets: []string{cfg.Key}, Timeout: timeout, Failure: failure,
-		Authorize: func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+cfg.Key) },
+		Authorize: func(r *http.Request) {
+			if cfg.Key != "" {
+				r.Header.Set("Authorization", "Bearer "+cfg.Key)
+			}
+		},
 	})
-	return &Client{api, cfg.Model, cmp.Or(cfg.MaxTokens, defaultTokens)}, err
+	c := &Client{api: api, model: cfg.Model, tokens: cmp.Or(cfg.MaxTokens, defaultTokens)}
+	c.compatible.Store(cfg.Key == "")
+	return c, err
 }
 
 type request struct {
@@ -58,6 +71,8 @@ type request struct {
 	Tools        []function `json:"tools,omitempty"`
 	MaxTokens    int        `json:"max_output_tokens"`
 	Store        bool       `json:"store"`
+	Stream       bool       `json:"stream"`
+	Include      []string   `json:"include"`
 }
 
 // function describes a tool. Strict schemas would have to require every input, so ours are not: runs checks the arguments.
@@ -95,40 +110,124 @@ type response struct {
 	Error struct {
 		Message string `json:"message"`
 	} `json:"error"`
-	Output []struct {
-		functionCall
-		Content []struct {
-			Type string `json:"type"`
-			Text string `json:"text"`
-		} `json:"content"`
-	} `json:"output"`
+	Output []json.RawMessage `json:"output"`
+	Usage  usage             `json:"usage"`
 }
 
-// Answer asks for the next turn.
+// usage counts what was read from the cache as a part of the input.
+type usage struct {
+	Input   int64 `json:"input_tokens"`
+	Output  int64 `json:"output_tokens"`
+	Details struct {
+		Cached  int64 `json:"cached_tokens"`
+		Written int64 `json:"cache_write_tokens"`
+	} `json:"input_tokens_details"`
+}
+
+func (u usage) counted() agent.Usage {
+	return agent.Usage{Input: max(0, u.Input-u.Details.Cached-u.Details.Written), CacheRead: u.Details.Cached, CacheWrite: u.Details.Written, Output: u.Output}
+}
+
+// item is a part of an answer.
+type item struct {
+	functionCall
+	Content []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	} `json:"content"`
+}
+
+// Answer asks for the next turn, which comes as a stream. A server that does not know the Responses API is asked by
+// chat completions from then on.
 func (c *Client) Answer(ctx context.Context, talk agent.Conversation) (agent.Turn, error) {
+	if !c.compatible.Load() {
+		turn, err := c.respond(ctx, talk)
+		if !errors.Is(err, errNoResponses) {
+			return turn, err
+		}
+		c.compatible.Store(true)
+	}
+	return c.complete(ctx, talk)
+}
+
+// respond asks by the Responses API.
+func (c *Client) respond(ctx context.Context, talk agent.Conversation) (agent.Turn, error) {
 	names := agent.NewNames(talk.Tools)
-	body := request{Model: c.model, Instructions: talk.System, MaxTokens: c.tokens}
+	body := request{Model: c.model, Instructions: talk.System, MaxTokens: c.tokens, Stream: true, Include: []string{"reasoning.encrypted_content"}}
 	for _, t := range talk.Tools {
 		body.Tools = append(body.Tools, function{Type: "function", Name: names.Alias(t.Name), Description: t.Description, Parameters: t.Input})
 	}
 	for _, turn := range talk.Turns {
-		body.Input = append(body.Input, items(turn, names)...)
+		body.Input = append(body.Input, c.items(turn, names)...)
 	}
-	var got response
-	res, err := c.api.Do(ctx, upstream.Request{Method: http.MethodPost, Path: "/responses", JSON: body, Repeatable: true})
-	if err == nil {
-		err = c.api.Decode(res, &got)
+	s := stream{said: talk.Saying}
+	res, err := c.api.Do(ctx, upstream.Request{Method: http.MethodPost, Path: "/responses", JSON: body, Repeatable: true, Events: s.take})
+	if err == nil && res.Body != nil {
+		err = c.api.Decode(res, &s.response)
+		s.ended = true
 	}
 	if err == nil {
-		err = c.check(got)
+		err = c.check(s)
 	}
 	if err != nil {
-		return agent.Turn{}, err
+		return agent.Turn{Usage: s.response.Usage.counted()}, err
 	}
-	return read(got, names)
+	return c.read(s.response, names)
 }
 
-func items(turn agent.Turn, names agent.Names) (list []any) {
+// stream puts an answer together: items count when they are whole, pieces of text only show how it goes on.
+type stream struct {
+	said     func(text string)
+	text     strings.Builder
+	items    []json.RawMessage
+	response response
+	ended    bool
+}
+
+func (s *stream) take(e upstream.Event) error {
+	var event struct {
+		Type     string          `json:"type"`
+		Delta    string          `json:"delta"`
+		Item     json.RawMessage `json:"item"`
+		Response *response       `json:"response"`
+		Message  string          `json:"message"`
+	}
+	if err := json.Unmarshal(e.Data, &event); err != nil {
+		if string(e.Data) == "[DONE]" {
+			return nil
+		}
+		return registry.Say(registry.CodeProvider, said.AnswerUnreadable, "service", "OpenAI")
+	}
+	switch event.Type {
+	case "response.output_text.delta":
+		s.text.WriteString(event.Delta)
+		s.said(s.text.String())
+	case "response.output_item.done":
+		s.items = append(s.items, event.Item)
+	case "response.completed", "response.incomplete", "response.failed":
+		if event.Response != nil {
+			s.response, s.ended = *event.Response, true
+			if len(s.items) > 0 {
+				s.response.Output = s.items
+			}
+		}
+	case "error":
+		return &registry.Error{Code: registry.CodeProvider, Retryable: true, Message: "OpenAI broke an answer off", Cause: errors.New(event.Message)}
+	}
+	return nil
+}
+
+// items writes a turn: as it came, where this model wrote it, since reasoning must stand beside what followed it.
+func (c *Client) items(turn agent.Turn, names agent.Names) (list []any) {
+	if turn.By == agent.Asked && turn.Native != nil && turn.Model == c.model {
+		var native []json.RawMessage
+		if json.Unmarshal(turn.Native, &native) == nil {
+			for _, item := range native {
+				list = append(list, item)
+			}
+			return list
+		}
+	}
 	switch {
 	case turn.By == agent.Person:
 		list = append(list, message{"user", turn.Text})
@@ -145,52 +244,71 @@ func items(turn agent.Turn, names agent.Names) (list []any) {
 }
 
 // check refuses answers that are not whole.
-func (c *Client) check(got response) error {
-	switch got.Status {
-	case "completed":
+func (c *Client) check(s stream) error {
+	got := s.response
+	switch {
+	case !s.ended:
+		return &registry.Error{Code: registry.CodeProvider, Retryable: true, Message: "OpenAI's answer was cut off"}
+	case got.Status == "completed":
 		return nil
-	case "incomplete":
-		if got.Incomplete.Reason == "max_output_tokens" {
-			return registry.Errorf(registry.CodeProvider, "the model's answer is longer than %d tokens", c.tokens)
-		}
-		return registry.Errorf(registry.CodeRefused, "the model does not answer this")
-	case "failed":
-		return registry.Errorf(registry.CodeProvider, "OpenAI failed: %.200s", got.Error.Message)
+	case got.Status == "incomplete" && got.Incomplete.Reason == "max_output_tokens":
+		return registry.Errorf(registry.CodeProvider, "the model's answer is longer than %d tokens", c.tokens)
+	case got.Status == "incomplete":
+		return refused()
+	case got.Status == "failed":
+		return registry.Say(registry.CodeProvider, said.ServiceFailedWhy, "service", "OpenAI", "words", fmt.Sprintf("%.200s", got.Error.Message))
 	}
 	return registry.Errorf(registry.CodeProvider, "OpenAI gave an answer of a status that is not known here: %.40q", got.Status)
 }
 
-func read(got response, names agent.Names) (agent.Turn, error) {
-	turn := agent.Turn{By: agent.Asked}
-	var said []string
-	for _, item := range got.Output {
-		if item.Type == "function_call" {
-			turn.Calls = append(turn.Calls, agent.Call{ID: item.CallID, Tool: names.Tool(item.Name), Arguments: item.Arguments})
+func refused() *registry.Error {
+	return registry.Errorf(registry.CodeRefused, "the model does not answer this")
+}
+
+func (c *Client) read(got response, names agent.Names) (agent.Turn, error) {
+	turn := agent.Turn{By: agent.Asked, Model: c.model, Usage: got.Usage.counted()}
+	var texts []string
+	for _, raw := range got.Output {
+		var one item
+		if err := json.Unmarshal(raw, &one); err != nil {
+			return turn, registry.Say(registry.CodeProvider, said.AnswerUnreadable, "service", "OpenAI")
 		}
-		for _, part := range item.Content {
+		if one.Type == "function_call" {
+			turn.Calls = append(turn.Calls, agent.Call{ID: one.CallID, Tool: names.Tool(one.Name), Arguments: one.Arguments})
+		}
+		for _, part := range one.Content {
 			switch part.Type {
 			case "output_text":
-				said = append(said, part.Text)
+				texts = append(texts, part.Text)
 			case "refusal":
-				return agent.Turn{}, registry.Errorf(registry.CodeRefused, "the model does not answer this")
+				return turn, refused()
 			}
 		}
 	}
-	turn.Text = strings.Join(said, "\n")
-	return turn, nil
+	native, err := json.Marshal(got.Output)
+	turn.Native, turn.Text = native, strings.Join(texts, "\n")
+	return turn, err
 }
+
+// errNoResponses is the cause of a failure of servers that don't know the Responses API.
+var errNoResponses = errors.New("no such address")
 
 // failure reads the API's own words where the status says too little.
 func failure(res upstream.Response) *registry.Error {
 	var body struct {
-		Error struct{ Code, Type, Message string } `json:"error"`
+		Error *struct {
+			Code          any
+			Type, Message string
+		} `json:"error"`
 	}
-	if json.Unmarshal(res.Body, &body) != nil {
-		return nil
-	}
+	unreadable := json.Unmarshal(res.Body, &body) != nil || body.Error == nil
 	switch {
+	case unreadable && (res.Status == http.StatusNotFound || res.Status == http.StatusMethodNotAllowed):
+		return &registry.Error{Code: registry.CodeProvider, Message: "the model's server does not know the address", Cause: errNoResponses}
+	case unreadable:
+		return nil
 	case body.Error.Code == "insufficient_quota":
-		return registry.Errorf(registry.CodeUnavailable, "OpenAI takes no more work on this account; the operator has to look at it")
+		return registry.Say(registry.CodeUnavailable, said.ServiceNoMoney, "service", "OpenAI")
 	case body.Error.Type == "invalid_request_error" && res.Status != http.StatusUnauthorized: // ours, or the account's: the asker can't mend it
 		return registry.Errorf(registry.CodeProvider, "OpenAI did not take the request: %.200s", body.Error.Message)
 	}

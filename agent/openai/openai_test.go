@@ -3,6 +3,7 @@ package openai_test
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,6 +73,7 @@ func TestFailures(t *testing.T) {
 		"too many requests":     {fault: openaitest.Refuse(429, "requests", "rate_limit_exceeded", "Slow down"), want: registry.CodeRateLimited, retry: true},
 		"no credit":             {fault: openaitest.Refuse(429, "insufficient_quota", "insufficient_quota", "Pay"), want: registry.CodeUnavailable},
 		"no such model":         {fault: openaitest.Refuse(404, "invalid_request_error", "model_not_found", "no x"), want: registry.CodeProvider},
+		"a stream that is cut":  {fault: openaitest.Cut, want: registry.CodeProvider, retry: true},
 		"an answer that is cut": {fault: openaitest.Incomplete("max_output_tokens"), want: registry.CodeProvider},
 		"a filter":              {fault: openaitest.Incomplete("content_filter"), want: registry.CodeRefused},
 	} {
@@ -88,4 +90,37 @@ func TestFailures(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestStream(t *testing.T) {
+	t.Parallel()
+	server := openaitest.New(t, func(heard []agent.Result) agent.Turn {
+		if heard == nil {
+			return agent.Turn{Text: "Let me see.", Calls: []agent.Call{{Tool: "a_b", Arguments: `{"q":"mug"}`}}}
+		}
+		return agent.Turn{Text: "It is blue."}
+	})
+	client := newClient(t, server.BaseURL(), openaitest.Key)
+	var said []string
+	listening := talk
+	listening.Said = func(text string) { said = append(said, text) }
+	asked, err := client.Answer(t.Context(), listening)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("B30 the text is told as far as it has come, and cached tokens are counted apart", func(t *testing.T) {
+		if !slices.Contains(said, "Let me ") || said[len(said)-1] != "Let me see." || asked.Usage != (agent.Usage{Input: 20, CacheRead: 100, Output: 9}) {
+			t.Errorf("told %q, used %+v", said, asked.Usage)
+		}
+	})
+	t.Run("B30 what the model thought goes back sealed, in its place", func(t *testing.T) {
+		next := talk
+		next.Turns = append(next.Turns[:1:1], asked, agent.Turn{By: agent.Tools, Results: []agent.Result{{CallID: asked.Calls[0].ID, Text: "blue"}}})
+		if _, err := client.Answer(t.Context(), next); err != nil {
+			t.Fatal(err)
+		}
+		if sent := server.Requests()[1].Input; sent[1].Type != "reasoning" || sent[1].Encrypted == "" {
+			t.Errorf("sent %+v", sent)
+		}
+	})
 }

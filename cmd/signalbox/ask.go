@@ -1,45 +1,176 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"net/http"
+	"os"
+	"sync"
 
 	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/agent/anthropic"
+	"github.com/signalbox/signalbox/agent/embeddings"
 	"github.com/signalbox/signalbox/agent/openai"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/askapi"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
 )
 
 // newAsk is the agent over HTTP, with the models that the configuration names. A key alone is not enough: what models
 // charge is the operator's, and the key may be there for pictures.
 func (a *app) newAsk() (http.Handler, error) {
-	models := map[string]agent.Model{}
-	if a.cfg.AnthropicModel != "" {
-		model, err := anthropic.New(anthropic.Config{Key: a.cfg.AnthropicAPIKey, BaseURL: a.cfg.AnthropicBaseURL, Model: a.cfg.AnthropicModel})
-		if err != nil {
-			return nil, err
-		}
-		models[anthropic.Provider] = model
+	agents, err := a.newAgents(agent.Config{})
+	if err == nil {
+		err = a.readGuidance()
 	}
-	if a.cfg.OpenAIModel != "" {
-		model, err := openai.New(openai.Config{Key: a.cfg.OpenAIAPIKey, BaseURL: a.cfg.OpenAIBaseURL, Model: a.cfg.OpenAIModel})
-		if err != nil {
-			return nil, err
-		}
-		models[openai.Provider] = model
-	}
-	log := a.log.With("component", "agent")
-	agents := map[string]*agent.Agent{}
-	for name, model := range models {
-		agents[name] = agent.New(agent.Config{Registry: a.registry, Runs: a.runs, Model: model, Provider: name, File: a.toldFile, Logger: log})
+	if err != nil {
+		return nil, err
 	}
 	first := openai.Provider
-	if models[anthropic.Provider] != nil {
+	if agents[anthropic.Provider] != nil {
 		first = anthropic.Provider
 	}
-	return askapi.Handler(askapi.Config{Agents: agents, Default: first, Users: a.users, Caller: web.Caller, Budget: web.Budget, Logger: log}), nil
+	return askapi.Handler(askapi.Config{
+		Agents: agents, Default: first, Users: a.users, Caller: web.Caller, Budget: web.Budget, ByAgent: web.ByAgent,
+		Conversations: a.conversations, Logger: a.log.With("component", "agent"),
+	}), nil
+}
+
+// newAgents makes an agent for each service of models, and, under no name, one that asks all models in their order: the
+// next one when one is in trouble.
+func (a *app) newAgents(cfg agent.Config) (map[string]*agent.Agent, error) {
+	models, err := a.newModels()
+	if err != nil || len(models) == 0 {
+		return nil, err
+	}
+	agents := map[string]*agent.Agent{}
+	add := func(name, provider string, models ...agent.Model) {
+		cfg.Model, cfg.Provider = agent.NewReliable(agent.Patience{}, models...), provider
+		agents[name] = agent.New(cfg)
+	}
+	cfg.Registry, cfg.Runs, cfg.File, cfg.Logger = a.registry, a.runs, a.toldFile, a.log.With("component", "agent")
+	cfg.Search = a.search
+	cfg.Memory, cfg.Account, cfg.Guidance = a.conversations, a.conversations, a.hints
+	var all []agent.Model
+	of := map[string][]agent.Model{}
+	for _, m := range models {
+		of[m.provider], all = append(of[m.provider], m.model), append(all, m.model)
+	}
+	for provider, own := range of {
+		add(provider, provider, own...)
+	}
+	add("", models[0].provider, all...)
+	return agents, nil
+}
+
+// newTeam makes tools of the agents in AGENTS_DIR. They are asked when the program runs: by then there is all that they need.
+func (a *app) newTeam() *agent.Team {
+	return agent.NewTeam(agent.TeamConfig{Dir: a.cfg.AgentsDir, Ask: a.askAs, Snapshot: func() *catalog.Snapshot { return a.registry.Snapshot() }})
+}
+
+// specialistBounds are those of an agent that another one calls, well inside those of a question.
+var specialistBounds = agent.Bounds{Rounds: 6, Calls: 20, Tokens: 150_000}
+
+// askAs has an agent of the team answer, with its own tools only.
+func (a *app) askAs(ctx context.Context, d agent.Definition, q agent.Question) (agent.Answer, error) {
+	agents, err := a.newAgents(agent.Config{Instructions: d.Instructions, Only: d.Tools(), Bounds: specialistBounds})
+	if err != nil {
+		return agent.Answer{}, err
+	}
+	one := agents[d.Model]
+	if one == nil {
+		return agent.Answer{}, registry.Errorf(registry.CodeUnavailable, "%s: there is no model %q to ask; the operator names them in ANTHROPIC_MODEL and OPENAI_MODEL", d.ID, d.Model)
+	}
+	account, err := a.users.ByID(ctx, q.AccountID)
+	if err != nil {
+		return agent.Answer{}, err
+	}
+	q.Origin = runs.Origin{Platform: askapi.Platform}
+	q.May = askapi.May(a.users, account)
+	return one.Ask(ctx, q)
+}
+
+// newSearch adds vectors to the search of tools, where there is a server that makes them.
+func (a *app) newSearch() error {
+	a.search = a.registry.Search
+	if a.cfg.EmbeddingsURL == "" {
+		return nil
+	}
+	client, err := embeddings.NewClient(embeddings.Config{URL: a.cfg.EmbeddingsURL, Model: a.cfg.EmbeddingsModel, Key: a.cfg.EmbeddingsAPIKey})
+	if err != nil {
+		return err
+	}
+	vectors := embeddings.NewSearch(client, a.registry, a.log.With("component", "search"))
+	a.search = vectors.Find
+	ctx, cancel := context.WithCancel(context.Background())
+	var done sync.WaitGroup
+	done.Go(func() { vectors.Run(ctx) })
+	a.onStop("search", func(context.Context) error {
+		cancel()
+		done.Wait()
+		return nil
+	})
+	return nil
+}
+
+// hints are the lines for tools as they were last read.
+func (a *app) hints() agent.Guidance {
+	if g := a.guidance.Load(); g != nil {
+		return *g
+	}
+	return nil
+}
+
+// readGuidance reads the lines for tools: those of TOOL_GUIDANCE_FILE, or those that come with the program. A file that is
+// wrong leaves those that were read before.
+func (a *app) readGuidance() error {
+	if a.cfg.ToolGuidanceFile == "" {
+		g, err := agent.DefaultGuidance()
+		a.guidance.Store(&g)
+		return err
+	}
+	data, err := os.ReadFile(a.cfg.ToolGuidanceFile)
+	if err != nil {
+		return err
+	}
+	g, err := agent.ParseGuidance(data)
+	if err != nil {
+		return fmt.Errorf("TOOL_GUIDANCE_FILE: %w", err)
+	}
+	snapshot := a.registry.Snapshot()
+	if unknown := g.Unknown(func(id string) bool { _, ok := snapshot.Resolve(id); return ok }); len(unknown) > 0 {
+		a.log.Warn("hints are for tools that there are not", "file", a.cfg.ToolGuidanceFile, "tools", unknown)
+	}
+	a.guidance.Store(&g)
+	return nil
+}
+
+// namedModel is a model with the name of its service.
+type namedModel struct {
+	provider string
+	model    agent.Model
+}
+
+// newModels makes the models that the configuration names, in the order in which they are asked.
+func (a *app) newModels() ([]namedModel, error) {
+	var models []namedModel
+	for _, name := range splitList(a.cfg.AnthropicModel) {
+		model, err := anthropic.New(anthropic.Config{Key: a.cfg.AnthropicAPIKey, BaseURL: a.cfg.AnthropicBaseURL, Model: name})
+		if err != nil {
+			return nil, err
+		}
+		models = append(models, namedModel{anthropic.Provider, model})
+	}
+	for _, name := range splitList(a.cfg.OpenAIModel) {
+		model, err := openai.New(openai.Config{Key: a.cfg.OpenAIAPIKey, BaseURL: a.cfg.OpenAIBaseURL, Model: name})
+		if err != nil {
+			return nil, err
+		}
+		models = append(models, namedModel{openai.Provider, model})
+	}
+	return models, nil
 }
 
 // toldFile is what a model is told of a stored file: where it is, and by what reference other tools take it.

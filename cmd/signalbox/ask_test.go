@@ -69,6 +69,9 @@ func chairTalk() func(heard []agent.Result) agent.Turn {
 				{Tool: "dam_searchAssets", Arguments: `{"query":"oak chair"}`}, {Tool: "unsplash_search", Arguments: `{"query":"oak chair","limit":2}`},
 			}}
 		}
+		if len(heard) < 2 {
+			return agent.Turn{Text: "hello"}
+		}
 		return agent.Turn{Text: strings.Join([]string{product, heard[0].Text, heard[1].Text}, "\n")}
 	}
 }
@@ -178,9 +181,34 @@ func TestAsk(t *testing.T) {
 				t.Errorf("%s: %d %s", body, status, answer)
 			}
 		}
-		claude.Fail(anthropictest.Refuse(529, "overloaded_error", "Overloaded"))
-		if status, answer := operator.do("POST", "/api/ask", `{"question":"hello"}`); status != http.StatusServiceUnavailable || !strings.Contains(answer, `"retryable":true`) {
+		busy := anthropictest.Refuse(529, "overloaded_error", "Overloaded")
+		claude.Fail(busy, busy, busy)
+		if status, answer := operator.do("POST", "/api/ask", `{"question":"hello","model":"anthropic"}`); status != http.StatusServiceUnavailable || !strings.Contains(answer, `"retryable":true`) {
 			t.Errorf("a busy service: %d %s", status, answer)
+		}
+	})
+	t.Run("a model that stays busy is passed over where none was asked for", func(t *testing.T) {
+		busy := anthropictest.Refuse(529, "overloaded_error", "Overloaded")
+		claude.Fail(busy, busy, busy)
+		before := len(gpt.Requests())
+		if status, answer := operator.do("POST", "/api/ask", `{"question":"hello"}`); status != http.StatusOK || len(gpt.Requests()) == before {
+			t.Errorf("%d %s", status, answer)
+		}
+	})
+	t.Run("a conversation is remembered until it is forgotten", func(t *testing.T) {
+		heard := func() int {
+			if status, answer := operator.do("POST", "/api/ask", `{"question":"again?","model":"openai","conversation":"mugs"}`); status != http.StatusOK {
+				t.Fatalf("%d %s", status, answer)
+			}
+			sent := gpt.Requests()
+			return len(sent[len(sent)-1].Input)
+		}
+		first, second := heard(), heard()
+		if status, answer := operator.do("DELETE", "/api/conversations/mugs", ""); status != http.StatusNoContent {
+			t.Fatalf("%d %s", status, answer)
+		}
+		if third := heard(); second != first+2 || third != first {
+			t.Errorf("the model heard %d, %d and then %d items", first, second, third)
 		}
 	})
 	t.Run("the API's document describes it", func(t *testing.T) {
@@ -198,4 +226,31 @@ func TestAKeyAloneLetsNobodyAsk(t *testing.T) {
 	if status != http.StatusServiceUnavailable || !strings.Contains(body, "OPENAI_MODEL") {
 		t.Errorf("%d %s", status, body)
 	}
+}
+
+// Agents are files; one whose tools there are not is told with their names.
+func TestAgentsAreTools(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"good": `{"id":"helper","name":"Helper","rank":"specialist","instructions":"Help.","toolIds":["wallpaper"]}`,
+		"bad":  `{"id":"lost","name":"Lost","rank":"specialist","instructions":"Help.","toolIds":["ghostTool"]}`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name+".agent.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gpt := openaitest.NewChat(t, openaitest.Habits{}, func([]agent.Result) agent.Turn { return agent.Turn{Text: "hello"} })
+	page := start(t, "--admin-token", remoteAdmin, "--agents-dir", dir, "--openai-base-url", gpt.BaseURL(), "--openai-model", openaitest.Model)
+	operator := client{t, page, remoteAdmin}
+	t.Run("E75 an agent runs as any tool does", func(t *testing.T) {
+		if status, answer := operator.do("POST", "/api/run/helper", `{"inputs":{"query":"help me"}}`); status != http.StatusAccepted && status != http.StatusOK {
+			t.Errorf("%d %s", status, answer)
+		}
+	})
+	t.Run("E76 one whose tools there are not is unavailable, with their names", func(t *testing.T) {
+		if _, answer := operator.do("GET", "/api/tools/lost", ""); !strings.Contains(answer, "unavailable") || !strings.Contains(answer, "there is no ghostTool") {
+			t.Errorf("got %s", answer)
+		}
+	})
 }

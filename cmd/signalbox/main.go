@@ -30,6 +30,7 @@ type cli struct {
 	Flash     flashCommand     `cmd:"" help:"Write the registry to files, for deployment and documents."`
 	Doctor    doctorCommand    `cmd:"" help:"Check configuration, database, engines, tokens and folders."`
 	Grant     grantCommand     `cmd:"" help:"Give credit to an account."`
+	Ask       askCommand       `cmd:"" help:"Ask a model that works with the tools."`
 	Access    accessCommand    `cmd:"" help:"Who may use the tools: people, chats, servers and roles."`
 	Site      siteCommand      `cmd:"" help:"Write the site to files."`
 	Migrate   migrateCommand   `cmd:"" help:"Bring the database's schema up to date."`

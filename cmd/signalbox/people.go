@@ -5,6 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/assets"
 	chatstore "github.com/signalbox/signalbox/platforms/chat/store"
@@ -43,6 +44,9 @@ func newUsers(db *database, ledger *billing.Ledger, c Config, change ...func(*us
 				return err
 			}
 			if err := canvas.Forget(ctx, tx, accountID); err != nil {
+				return err
+			}
+			if err := agent.Forget(ctx, tx, accountID); err != nil {
 				return err
 			}
 			if err := webhooks.Forget(ctx, tx, accountID); err != nil {
@@ -87,6 +91,9 @@ func mergeRooms(ctx context.Context, tx pgx.Tx, ledger *billing.Ledger, from, in
 		return err
 	}
 	if err := runstore.Adopt(ctx, tx, from, into); err != nil {
+		return err
+	}
+	if err := agent.Adopt(ctx, tx, from, into); err != nil {
 		return err
 	}
 	if err := webhooks.Adopt(ctx, tx, from, into); err != nil {

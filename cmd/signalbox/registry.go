@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/schedule"
@@ -77,6 +78,9 @@ func (a *app) loadTools(ctx context.Context) error {
 	if err := a.newRegistry(); err != nil {
 		return err
 	}
+	if err := a.newSearch(); err != nil {
+		return err
+	}
 	a.history = history.New(a.db.pool)
 	if err := a.history.Attach(ctx, a.registry, a.log); err != nil {
 		return err
@@ -84,6 +88,9 @@ func (a *app) loadTools(ctx context.Context) error {
 	a.registry.OnSwap(a.followRenames)
 	a.registerToolMetrics()
 	a.reload(ctx)
+	if len(a.registry.Snapshot().ByService(agent.Service)) > 0 {
+		a.reload(ctx) // agents are checked by the tools that there are now
+	}
 	return nil
 }
 
@@ -98,6 +105,9 @@ func (a *app) reload(ctx context.Context) {
 	}
 	if _, err := a.registry.Reload(ctx); err != nil && ctx.Err() == nil {
 		a.log.Warn("some tools could not be loaded", "error", err)
+	}
+	if err := a.readGuidance(); err != nil {
+		a.log.Warn("the hints for tools stay as they were", "error", err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"regexp"
 
+	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/providers/canvas"
 	"github.com/signalbox/signalbox/providers/comfydeploy"
@@ -34,12 +35,7 @@ func (c *Config) checkServices(p *problems) {
 	for variable, key := range map[string]string{"ANTHROPIC_API_KEY": c.AnthropicAPIKey, "OPENAI_API_KEY": c.OpenAIAPIKey, "GEMINI_API_KEY": c.GeminiAPIKey, "COMFYDEPLOY_API_KEY": c.ComfyDeployAPIKey, "VIDU_API_KEY": c.ViduAPIKey} {
 		p.unless(fitsHeader(key), variable, "(hidden)", "a key without spaces, as the service shows it")
 	}
-	for variable, model := range map[string]struct{ name, key string }{
-		"ANTHROPIC_MODEL": {c.AnthropicModel, c.AnthropicAPIKey}, "OPENAI_MODEL": {c.OpenAIModel, c.OpenAIAPIKey},
-	} {
-		p.unless(fitsHeader(model.name), variable, model.name, "a model's name as the service has it")
-		p.unless(!fitsHeader(model.name) || model.name == "" || model.key != "", variable, model.name, "a key of the service beside it, or nothing")
-	}
+	c.checkModels(p)
 	c.checkPrice(p, "VIDU_USD_PER_CREDIT", c.ViduUSDPerCredit)
 	c.checkMedia(p)
 	for _, name := range splitList(c.ViduEffects) {
@@ -54,6 +50,26 @@ func (c *Config) checkServices(p *problems) {
 	p.unless(oneOf(c.ViduUpscale, "on", "off"), "VIDU_UPSCALE", c.ViduUpscale, "on or off")
 	p.unless(c.ViduUpscale != "on" || c.PublicURL != "", "VIDU_UPSCALE", c.ViduUpscale, "off, or a PUBLIC_URL from which Vidu can fetch videos")
 }
+
+// checkModels wants a key beside each model, but for those of a server that is merely compatible with OpenAI.
+func (c *Config) checkModels(p *problems) {
+	for variable, model := range map[string]struct {
+		names   string
+		keyless bool
+	}{
+		"ANTHROPIC_MODEL": {c.AnthropicModel, c.AnthropicAPIKey == ""},
+		"OPENAI_MODEL":    {c.OpenAIModel, c.OpenAIAPIKey == "" && c.OpenAIBaseURL == openAIAddress},
+	} {
+		for _, name := range splitList(model.names) {
+			p.unless(fitsHeader(name), variable, name, "names of models as the service has them, separated by commas")
+		}
+		p.unless(model.names == "" || !model.keyless, variable, model.names, "a key of the service beside it, or nothing")
+	}
+	p.unless(c.AskTokensPerDay >= 0, "ASK_TOKENS_PER_DAY", fmt.Sprint(c.AskTokensPerDay), "0 or more")
+}
+
+// openAIAddress is where OpenAI itself is.
+const openAIAddress = "https://api.openai.com/v1"
 
 var effectName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
@@ -96,7 +112,7 @@ func (a *app) newServices() ([]service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the site: %w", err)
 	}
-	list := []service{calls(imagegen.Service, pictures), calls(remote.Service, a.remote), site}
+	list := []service{calls(imagegen.Service, pictures), calls(remote.Service, a.remote), calls(agent.Service, a.newTeam()), site}
 	if a.db != nil {
 		if a.knowledge, err = a.newDocuments(guard); err != nil {
 			return nil, err

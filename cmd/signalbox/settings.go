@@ -42,7 +42,7 @@ type ToolSettings struct {
 	ToolManifest     string `name:"orchestrator-tool-manifest-path" env:"ORCHESTRATOR_TOOL_MANIFEST_PATH" placeholder:"FILE" help:"Tools behind HTTP endpoints of your own, as JSON: manifest, endpoint and staticHeaders of each, see examples/tools.json."`
 	KnowledgeDir     string `env:"KNOWLEDGE_DIR" placeholder:"DIR" help:"Folder of documents, watched for changes: each folder or zip in it is a source that /docs finds passages in, see docs/knowledge.md."`
 	KnowledgeFiles   string `env:"KNOWLEDGE_FILES" placeholder:"FILE,..." help:"Built files of documents (signalbox knowledge build), each a source."`
-	EmbeddingsURL    string `name:"embeddings-url" env:"EMBEDDINGS_URL" placeholder:"URL" help:"Service with OpenAI's API, with its version, that tells how near texts are in meaning, such as http://127.0.0.1:11434/v1. Empty: a table of English words that comes with the program does."`
+	EmbeddingsURL    string `name:"embeddings-url" env:"EMBEDDINGS_URL" placeholder:"URL" help:"Service with OpenAI's API, with its version, that tells how near texts are in meaning, such as http://127.0.0.1:11434/v1. The search of tools and of documents knows meanings by it. Empty: documents are searched with a table of English words that comes with the program."`
 	EmbeddingsModel  string `env:"EMBEDDINGS_MODEL" placeholder:"NAME" help:"The model of EMBEDDINGS_URL, such as text-embedding-3-small."`
 	EmbeddingsAPIKey string `name:"embeddings-api-key" env:"EMBEDDINGS_API_KEY" placeholder:"KEY" help:"Key of EMBEDDINGS_URL, if it wants one."`
 	ToolsFile        string `env:"TOOLS_FILE" placeholder:"FILE" help:"Starts from this flashed registry (signalbox flash) instead of the live sources."`
@@ -98,10 +98,13 @@ type ChatSettings struct {
 // ServiceSettings are the operator's accounts at services. A service without a key has no tools.
 type ServiceSettings struct {
 	OpenAIAPIKey          string `name:"openai-api-key" env:"OPENAI_API_KEY" placeholder:"KEY" help:"An account at OpenAI: /imagine draws with it, and its models answer with the tools (POST /api/ask)."`
-	OpenAIModel           string `name:"openai-model" env:"OPENAI_MODEL" placeholder:"NAME" help:"OpenAI's model that answers with the tools; none: nobody can ask one."`
-	OpenAIBaseURL         string `name:"openai-base-url" env:"OPENAI_BASE_URL" default:"https://api.openai.com/v1" help:"OpenAI's API, with its version."`
+	OpenAIModel           string `name:"openai-model" env:"OPENAI_MODEL" placeholder:"NAME" help:"OpenAI's models that answer with the tools, separated by commas, the next when one is in trouble; or one of a compatible server; none: nobody can ask one."`
+	OpenAIBaseURL         string `name:"openai-base-url" env:"OPENAI_BASE_URL" default:"https://api.openai.com/v1" help:"OpenAI's API, with its version; or a server that is compatible (Ollama, vLLM, llama.cpp), which needs no key."`
 	AnthropicAPIKey       string `env:"ANTHROPIC_API_KEY" placeholder:"KEY" help:"An account at Anthropic, for a model that answers with the tools (POST /api/ask, see docs/agent.md)."`
-	AnthropicModel        string `env:"ANTHROPIC_MODEL" placeholder:"NAME" help:"Anthropic's model that answers with the tools; none: nobody can ask one."`
+	AnthropicModel        string `env:"ANTHROPIC_MODEL" placeholder:"NAME" help:"Anthropic's models that answer with the tools, separated by commas, the next when one is in trouble; none: nobody can ask one."`
+	AgentsDir             string `env:"AGENTS_DIR" default:"./agents" placeholder:"DIR" help:"Agents as files *.agent.json: each is a tool that answers with tools of its own."`
+	ToolGuidanceFile      string `env:"TOOL_GUIDANCE_FILE" placeholder:"FILE" help:"Hints for models, a line by tool, in place of those that come with the program; read again when it changes."`
+	AskTokensPerDay       int64  `env:"ASK_TOKENS_PER_DAY" default:"0" help:"How many tokens the questions of one account may use in a day (UTC); 0: any number."`
 	AnthropicBaseURL      string `name:"anthropic-base-url" env:"ANTHROPIC_BASE_URL" default:"https://api.anthropic.com" help:"Anthropic's API, without its version."`
 	GeminiAPIKey          string `env:"GEMINI_API_KEY" placeholder:"KEY" help:"An account at Google Gemini: /imagine draws with it."`
 	GeminiBaseURL         string `name:"gemini-base-url" env:"GEMINI_BASE_URL" default:"https://generativelanguage.googleapis.com" help:"Gemini's API."`

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -23,6 +24,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	limit "golang.org/x/time/rate"
 
+	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/cpu"
@@ -85,29 +87,32 @@ type app struct {
 	log     *slog.Logger
 	metrics *prometheus.Registry
 
-	db        *database
-	media     mediaStore
-	templates registry.SpecStore
-	ledger    *billing.Ledger
-	users     *users.Store
-	fleet     *comfy.Fleet
-	flows     *comfy.Workflows
-	documents *openapi.Tools // nil: none
-	services  []service
-	remote    *remote.Provider
-	knowledge *documents // nil: there is no database
-	registry  *catalog.Registry
-	content   contents
-	canvas    *canvas.Provider // nil: there is no database
-	penpot    *penpot.Hub
-	history   *history.Store
-	watcher   *watch.Watcher
-	runs      *runner.Service
-	post      post
-	chat      *chatPlatforms
-	web       *web.Server
-	listener  net.Listener
-	figures   net.Listener // of METRICS_ADDR; nil: there is none
+	db            *database
+	media         mediaStore
+	templates     registry.SpecStore
+	ledger        *billing.Ledger
+	users         *users.Store
+	fleet         *comfy.Fleet
+	flows         *comfy.Workflows
+	documents     *openapi.Tools // nil: none
+	services      []service
+	remote        *remote.Provider
+	knowledge     *documents // nil: there is no database
+	registry      *catalog.Registry
+	content       contents
+	canvas        *canvas.Provider // nil: there is no database
+	penpot        *penpot.Hub
+	history       *history.Store
+	watcher       *watch.Watcher
+	runs          *runner.Service
+	post          post
+	chat          *chatPlatforms
+	web           *web.Server
+	listener      net.Listener
+	figures       net.Listener // of METRICS_ADDR; nil: there is none
+	conversations *agent.Store
+	search        catalog.Searcher
+	guidance      atomic.Pointer[agent.Guidance] // hints for tools
 
 	stops  []stopper
 	failed chan error // a part that ended by itself
@@ -254,6 +259,7 @@ func (a *app) useDatabase(ctx context.Context, db *database) error {
 	a.registerFileMetrics()
 	a.ledger = billing.NewLedger(db.pool)
 	a.users = newUsers(db, a.ledger, a.cfg, a.erases)
+	a.conversations = agent.NewStore(db.pool, a.cfg.AskTokensPerDay)
 	return nil
 }
 
@@ -374,8 +380,11 @@ func (a *app) newWatcher() {
 	if a.cfg.ToolsDir != "" {
 		dirs = append(dirs, a.cfg.ToolsDir)
 	}
+	if info, err := os.Stat(a.cfg.AgentsDir); err == nil && info.IsDir() {
+		dirs = append(dirs, a.cfg.AgentsDir)
+	}
 	var files []string
-	for _, file := range []string{a.cfg.ToolManifest, a.cfg.MCPServers} {
+	for _, file := range []string{a.cfg.ToolManifest, a.cfg.MCPServers, a.cfg.ToolGuidanceFile} {
 		if file != "" {
 			files = append(files, file)
 		}
@@ -463,6 +472,7 @@ func (a *app) startWeb(ctx context.Context) error {
 		metrics = promhttp.HandlerFor(a.metrics, promhttp.HandlerOpts{})
 	}
 	a.web, err = web.New(web.Config{
+		Search: a.search,
 		Mounts: mounts, Registry: a.registry, Runs: a.runs, Users: a.users, Ledger: a.ledger, Invitations: a.invitations(), Shares: pages.NewShares(a.db.pool), Logger: a.log.With("component", "web"),
 		Public: a.cfg.Public, AdminToken: a.cfg.AdminToken, MetricsToken: a.cfg.MetricsToken, Proxies: a.cfg.Proxies, LinkKey: key, Version: version, Points: a.cfg.Points,
 		Telegram: telegram, Discord: discord, APIRate: a.cfg.RequestRate, Conversation: a.chat.page, Hooks: a.post.outbox, Answers: answers,

@@ -147,6 +147,9 @@ type Request struct {
 	// Begins says that the request begins work that goes on by itself: once sent, its answer is waited for although the
 	// context has ended, see registry.Beginning.
 	Begins bool
+	// Events is told the events of an answer that is a stream of them, whose Response then has no Body. A service may
+	// answer with a whole body all the same. Nil: the answer is not read as a stream.
+	Events func(Event) error
 	// Words reads the service's own words for why it refuses, which are added where Config.Failure has nothing to say.
 	Words func(body []byte) string
 }
@@ -250,6 +253,9 @@ func (c *Client) once(ctx context.Context, r Request) (Response, error) {
 		return Response{}, c.broken(ctx, r, err)
 	}
 	defer res.Body.Close()
+	if r.Events != nil && isEvents(res) {
+		return Response{Status: res.StatusCode, Header: res.Header}, c.events(ctx, r, res.Body)
+	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, c.cfg.Limit+1))
 	if err != nil {
 		return Response{}, c.broken(ctx, r, err)
@@ -283,7 +289,9 @@ func (c *Client) build(ctx context.Context, r Request) (*http.Request, error) {
 	if contentType != "" {
 		req.Header.Set("Content-Type", contentType)
 	}
-	if req.Header.Get("Accept") == "" {
+	if r.Events != nil {
+		req.Header.Set("Accept", "text/event-stream")
+	} else if req.Header.Get("Accept") == "" {
 		req.Header.Set("Accept", "application/json")
 	}
 	if c.cfg.Authorize != nil {

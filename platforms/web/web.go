@@ -81,6 +81,8 @@ type Config struct {
 	Proxies  []netip.Prefix
 	Telegram *account.TelegramLogin // nil: no signing in with Telegram
 	Discord  *account.DiscordLogin  // nil: no signing in with Discord
+	// Search finds tools by words; nil: the registry's own.
+	Search catalog.Searcher
 	// Mounts are handlers of other packages that are served behind the same doors.
 	Mounts []Mount
 	// APIRate is how many requests a second one account may make; bursts may be four times that. 0: no limit.
@@ -125,6 +127,9 @@ type Server struct {
 func New(cfg Config) (*Server, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Search == nil {
+		cfg.Search = cfg.Registry.Search
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now

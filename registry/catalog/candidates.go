@@ -22,7 +22,9 @@ func (s *Snapshot) Candidates(request string, tags []string, o SearchOptions) []
 			found = append(found, t)
 		}
 	}
-	for _, m := range s.Search(request, SearchOptions{o.Audience, s.Len(), o.WithUnavailable, o.Service, o.Category}) {
+	all := o
+	all.Limit = s.Len()
+	for _, m := range s.Search(request, all) {
 		if len(tagged) == 0 || m.Tool.HasIntent(tags) {
 			add(m.Tool)
 		}

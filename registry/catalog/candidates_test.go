@@ -46,7 +46,7 @@ func TestCandidates(t *testing.T) {
 		"C16 nor by its name":                                {ask("can you search  Hotels there", catalog.SearchOptions{}, "words"), "hotel_search poem"},
 		"C16 tags of no tool narrow nothing":                 {ask("write a poem", catalog.SearchOptions{}, "weather"), "poem"},
 		"C16 without words all of the intent are candidates": {ask("", catalog.SearchOptions{}, "flights"), "flight_book flight_search"},
-		"C16 no tag shows what is not for the asker":         {ask("flight_audit", catalog.SearchOptions{}, "flights"), "flight_book flight_search"},
+		"C16 no tag shows what is not for the asker":         {ask("flight_audit", catalog.SearchOptions{}, "flights"), "flight_search flight_book"},
 		"C16 insiders are told of internal tools":            {ask("flight_audit", catalog.SearchOptions{Audience: registry.Insiders, Limit: 1}, "pets"), "flight_audit"},
 		"C16 a limit holds":                                  {ask("city", catalog.SearchOptions{Limit: 2}, "travel"), "flight_search hotel_search"},
 	} {

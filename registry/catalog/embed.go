@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"github.com/signalbox/signalbox/registry"
 )
@@ -100,6 +101,19 @@ var (
 		`|\b(?:localhost|(?:[0-9]{1,3}\.){3}[0-9]{1,3}|(?:[a-z0-9-]+\.)+(?:local|internal|lan|localdomain|intranet|corp|home\.arpa))\b(?::[0-9]+)?(?:/[^\s"'<>)\]}]*)?` +
 		`|\[[0-9a-f:]*:[0-9a-f:.]*\](?::[0-9]+)?`)
 )
+
+// camelParts cuts apiKey into api and Key.
+func camelParts(s string) []string {
+	var parts []string
+	start, runes := 0, []rune(s)
+	for i := 1; i < len(runes); i++ {
+		if unicode.IsLower(runes[i-1]) && unicode.IsUpper(runes[i]) {
+			parts = append(parts, string(runes[start:i]))
+			start = i
+		}
+	}
+	return append(parts, string(runes[start:]))
+}
 
 func isSecretName(name string) bool {
 	// apiKey and api_key are one name.

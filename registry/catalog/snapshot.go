@@ -7,9 +7,11 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
+	"github.com/signalbox/signalbox/internal/edit"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -22,7 +24,7 @@ type Snapshot struct {
 	byCommand map[string]int32 // without slash, lower case; aliases too
 	byAlias   map[string]int32
 	byPath    map[string]int32
-	index     *searchIndex
+	index     func() *searchIndex // built when it is first asked for
 	hash      string
 	at        time.Time
 	problems  registry.Problems
@@ -80,7 +82,7 @@ func buildSnapshot(candidates []candidate, reserved reserved, at time.Time, prob
 	}
 	b.aliases(s, winners)
 	s.problems = b.problems
-	s.index = newSearchIndex(s.tools)
+	s.index = sync.OnceValue(func() *searchIndex { return newSearchIndex(s.tools) })
 	s.hash = hashTools(s.tools)
 	return s
 }
@@ -371,7 +373,7 @@ func (s *Snapshot) Suggest(command string) []string {
 	limit := registry.EditLimit(typed)
 	for _, t := range s.Commands(registry.Everyone) {
 		name := commandKey(t.CommandName)
-		d := registry.EditDistance(typed, name, limit)
+		d := edit.Distance(typed, name, limit)
 		if len(typed) >= 3 && strings.HasPrefix(name, typed) {
 			d = min(d, 1)
 		}

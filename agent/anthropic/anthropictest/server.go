@@ -69,9 +69,10 @@ func (s *Server) Requests() []Request {
 type Request struct {
 	Model     string    `json:"model"`
 	MaxTokens int       `json:"max_tokens"`
-	System    string    `json:"system"`
+	System    []Block   `json:"system"`
 	Messages  []Message `json:"messages"`
 	Tools     []Tool    `json:"tools"`
+	Stream    bool      `json:"stream"`
 }
 
 // Tool is a tool of a request.
@@ -97,7 +98,15 @@ type Block struct {
 	ToolUseID string          `json:"tool_use_id,omitempty"`
 	Content   string          `json:"content,omitempty"`
 	IsError   bool            `json:"is_error,omitempty"`
+	Thinking  string          `json:"thinking,omitempty"`
+	Signature string          `json:"signature,omitempty"`
+	Cache     *struct {
+		Type string `json:"type"`
+	} `json:"cache_control,omitempty"`
 }
+
+// signed is the signature of what the model thought; only with it the API takes a thought back.
+const signed = "c2lnbmVk"
 
 // Refuse answers with an error of the API.
 func Refuse(status int, kind, message string) http.HandlerFunc {
@@ -106,13 +115,13 @@ func Refuse(status int, kind, message string) http.HandlerFunc {
 
 // StopAs answers with no content and a stop_reason.
 func StopAs(reason string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, message([]Block{}, reason)) }
+	return func(w http.ResponseWriter, _ *http.Request) { stream(w, []Block{}, reason) }
 }
 
 // Pause answers with a text and the stop_reason of an answer that goes on when it is sent back.
 func Pause(said string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
-		write(w, http.StatusOK, message([]Block{{Type: "text", Text: said}}, "pause_turn"))
+		stream(w, []Block{{Type: "text", Text: said}}, "pause_turn")
 	}
 }
 
@@ -136,12 +145,19 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 	}
 	s.requests = append(s.requests, request)
 	blocks, reason := s.blocks(s.script(heard))
+	if request.Stream {
+		stream(w, blocks, reason)
+		return
+	}
 	write(w, http.StatusOK, message(blocks, reason))
 }
 
 // blocks writes a turn.
 func (s *Server) blocks(turn agent.Turn) (blocks []Block, reason string) {
 	blocks, reason = []Block{}, "end_turn"
+	if len(turn.Calls) > 0 {
+		blocks = append(blocks, Block{Type: "thinking", Thinking: "which tool?", Signature: signed})
+	}
 	if turn.Text != "" {
 		blocks = append(blocks, Block{Type: "text", Text: turn.Text})
 	}
@@ -174,6 +190,9 @@ func check(r *http.Request) (request Request, heard []agent.Result, err error) {
 	d.DisallowUnknownFields()
 	if err := d.Decode(&request); err != nil {
 		return request, nil, err
+	}
+	if marks := marks(request); marks > 4 {
+		return request, nil, fmt.Errorf("a maximum of 4 blocks with cache_control may be provided. Found %d", marks)
 	}
 	if request.Model != Model || request.MaxTokens < 1 {
 		return request, nil, fmt.Errorf("model: %q, max_tokens: %d", request.Model, request.MaxTokens)
@@ -220,6 +239,10 @@ func checkMessages(messages []Message) (heard []agent.Result, err error) {
 		for j, b := range blocks {
 			switch {
 			case b.Type == "text" && m.Role == "user" && b.Text != "" && len(open) == 0, b.Type == "text" && m.Role == "assistant" && b.Text != "":
+			case b.Type == "thinking" && m.Role == "assistant":
+				if b.Signature != signed {
+					return nil, fmt.Errorf("messages.%d.content.%d: Invalid `signature` in `thinking` block", i, j)
+				}
 			case b.Type == "tool_use" && m.Role == "assistant" && b.ID != "" && legalName.MatchString(b.Name) && strings.HasPrefix(strings.TrimSpace(string(b.Input)), "{"):
 				asked = append(asked, b.ID)
 			case b.Type == "tool_result" && m.Role == "user":

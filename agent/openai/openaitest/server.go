@@ -70,12 +70,14 @@ func (s *Server) Requests() []Request {
 
 // Request is a request's body; members that are not here are refused.
 type Request struct {
-	Model        string `json:"model"`
-	Instructions string `json:"instructions"`
-	Input        []Item `json:"input"`
-	Tools        []Tool `json:"tools"`
-	MaxTokens    int    `json:"max_output_tokens"`
-	Store        *bool  `json:"store"`
+	Model        string   `json:"model"`
+	Instructions string   `json:"instructions"`
+	Input        []Item   `json:"input"`
+	Tools        []Tool   `json:"tools"`
+	MaxTokens    int      `json:"max_output_tokens"`
+	Store        *bool    `json:"store"`
+	Stream       bool     `json:"stream"`
+	Include      []string `json:"include"`
 }
 
 // Tool is a function of a request.
@@ -91,7 +93,11 @@ type Tool struct {
 type Item struct {
 	Type      string `json:"type"`
 	Role      string `json:"role"`
-	Content   string `json:"content"`
+	Content   any    `json:"content"` // text, or parts of an answer that comes back
+	ID        string `json:"id"`
+	Status    string `json:"status"`
+	Summary   []any  `json:"summary"`
+	Encrypted string `json:"encrypted_content"`
 	CallID    string `json:"call_id"`
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
@@ -108,7 +114,7 @@ func Incomplete(reason string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		body := response(nil)
 		body["status"], body["incomplete_details"] = "incomplete", map[string]string{"reason": reason}
-		write(w, http.StatusOK, body)
+		stream(w, body, nil, "response.incomplete")
 	}
 }
 
@@ -131,12 +137,17 @@ func (s *Server) responses(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.requests = append(s.requests, request)
-	write(w, http.StatusOK, response(s.output(s.script(heard))))
+	output := s.output(s.script(heard))
+	if request.Stream {
+		stream(w, response(output), output, "response.completed")
+		return
+	}
+	write(w, http.StatusOK, response(output))
 }
 
 // output writes a turn, after some reasoning as newer models do.
 func (s *Server) output(turn agent.Turn) []any {
-	list := []any{map[string]any{"type": "reasoning", "id": fmt.Sprintf("rs_%04d", len(s.requests)), "summary": []any{}}}
+	list := []any{map[string]any{"type": "reasoning", "id": fmt.Sprintf("rs_%04d", len(s.requests)), "summary": []any{}, "encrypted_content": sealed}}
 	if turn.Text != "" {
 		list = append(list, map[string]any{
 			"type": "message", "id": fmt.Sprintf("msg_%04d", len(s.requests)), "role": "assistant", "status": "completed",
@@ -156,9 +167,12 @@ func (s *Server) output(turn agent.Turn) []any {
 func response(output []any) map[string]any {
 	return map[string]any{
 		"id": "resp_test", "object": "response", "created_at": 1, "model": Model, "status": "completed", "error": nil, "incomplete_details": nil, "output": output,
-		"usage": map[string]int{"input_tokens": 1, "output_tokens": 1, "total_tokens": 2},
+		"usage": map[string]any{"input_tokens": 120, "output_tokens": 9, "total_tokens": 129, "input_tokens_details": map[string]int{"cached_tokens": 100}},
 	}
 }
+
+// sealed is what the model thought, as it comes and must go back.
+const sealed = "c2VhbGVk"
 
 var legalName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
@@ -207,7 +221,9 @@ func checkInput(items []Item) (heard []agent.Result, err error) {
 	calls, answered := map[string]bool{}, map[string]bool{}
 	for i, item := range items {
 		switch {
-		case (item.Type == "" || item.Type == "message") && slices.Contains([]string{"user", "assistant", "system", "developer"}, item.Role) && item.Content != "":
+		case (item.Type == "" || item.Type == "message") && slices.Contains([]string{"user", "assistant", "system", "developer"}, item.Role) && item.Content != nil && item.Content != "":
+			heard = nil
+		case item.Type == "reasoning" && item.Encrypted == sealed && i+1 < len(items) && items[i+1].Type != "function_call_output":
 			heard = nil
 		case item.Type == "function_call" && item.CallID != "" && legalName.MatchString(item.Name) && !calls[item.CallID]:
 			calls[item.CallID], heard = true, nil

@@ -24,6 +24,7 @@ type Config struct {
 	Door     *door.Door
 	Streams  *door.Streams
 	Registry *catalog.Registry
+	Search   catalog.Searcher // finds tools by words
 	Runs     interface {
 		Starts
 		Runs

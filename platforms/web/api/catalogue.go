@@ -69,6 +69,9 @@ func (a *catalogueAPI) openapi(w http.ResponseWriter, r *http.Request) {
 }
 
 func (a *catalogueAPI) list(w http.ResponseWriter, r *http.Request, who users.Account) error {
+	if r.URL.Query().Has("q") {
+		return a.search(w, r, who)
+	}
 	list, err := a.draw().tools[request.Audience(who)]()
 	if err == nil {
 		list.serve(w, r)

@@ -1,4 +1,5 @@
-// Package askapi is the agent over HTTP: POST /api/ask puts a question to a model, which works with the asker's tools.
+// Package askapi is the agent over HTTP: POST /api/ask puts a question to a model, which works with the asker's tools, and DELETE
+// /api/conversations/{id} forgets what was said.
 package askapi
 
 import (
@@ -10,6 +11,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/registry"
@@ -31,54 +34,47 @@ type Users interface {
 	CheckAccount(ctx context.Context, a users.Account, platform, toolID string) (users.Decision, error)
 }
 
+// Conversations is what the handler needs of agent.Store.
+type Conversations interface {
+	ForgetConversation(ctx context.Context, accountID, conversation string) (bool, error)
+}
+
 // Config wires a Handler; all but Agents and Logger are required.
 type Config struct {
-	Agents  map[string]*agent.Agent // by the name of their model's service; none: nobody can be asked
+	Agents  map[string]*agent.Agent // by the name of their model's service, under no name who answers if none is named; none: nobody can be asked
 	Default string                  // who is asked when a request names nobody
 	Users   Users
 	// Caller is who sent the request of ctx, Budget what its runs draw on.
 	Caller func(ctx context.Context) (users.Account, bool)
 	Budget func(ctx context.Context) runs.Budget
-	Logger *slog.Logger
+	// ByAgent says whether the request came with an agent's key, which can't give itself a budget.
+	ByAgent func(ctx context.Context) bool
+	// Conversations are where what was said is forgotten.
+	Conversations Conversations
+	Logger        *slog.Logger
 }
 
 type server struct{ Config }
 
-// Handler serves the route.
+// Handler serves POST /api/ask and DELETE /api/conversations/{id}.
 func Handler(cfg Config) http.Handler {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	return http.HandlerFunc(server{cfg}.ask)
-}
-
-type askBody struct {
-	Question string   `json:"question"`
-	Model    string   `json:"model"`
-	Intents  []string `json:"intents"`
-}
-
-type answerBody struct {
-	Answer  string     `json:"answer"`
-	Model   string     `json:"model"`
-	Stop    agent.Stop `json:"stop"`
-	Rounds  int        `json:"rounds"`
-	Calls   []callBody `json:"calls"`
-	TraceID string     `json:"traceId"`
-}
-
-type callBody struct {
-	Round     int             `json:"round"`
-	Tool      string          `json:"tool"`
-	Arguments json.RawMessage `json:"arguments,omitempty"` // missing where the model wrote no JSON
-	RunID     string          `json:"runId,omitempty"`
-	Result    runs.Envelope   `json:"result"`
+	s := server{cfg}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodDelete {
+			s.forget(w, r)
+			return
+		}
+		s.ask(w, r)
+	})
 }
 
 func (s server) ask(w http.ResponseWriter, r *http.Request) {
-	var body askBody
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&body); err != nil {
-		s.fail(w, r, registry.Errorf(registry.CodeInvalidInput, `expected JSON such as {"question":"find the oak chair"}`))
+	body, err := readBody(w, r)
+	if err != nil {
+		s.fail(w, r, err)
 		return
 	}
 	name, model, err := s.model(body.Model)
@@ -96,26 +92,68 @@ func (s server) ask(w http.ResponseWriter, r *http.Request) {
 		tell(w, http.StatusForbidden, registry.CodeUnauthorized, registry.AsError(refusal).Message, false)
 		return
 	}
-	question := agent.Question{
-		Text: body.Question, Intents: body.Intents, AccountID: account.ID, Audience: registry.Everyone, Origin: runs.Origin{Platform: Platform}, Budget: s.Budget(r.Context()),
-		May: func(ctx context.Context, toolID string) error {
-			decision, err := s.Users.CheckAccount(ctx, account, Platform, toolID)
-			if err != nil {
-				return err
-			}
-			return decision.Err()
-		},
+	question, err := s.question(r, account, body)
+	if err != nil {
+		s.fail(w, r, err)
+		return
 	}
-	if account.Operator {
-		question.Audience = registry.Insiders
+	if wantsEvents(r) {
+		s.stream(w, r, model, question, name)
+		return
 	}
-	question.Context.TraceID, _ = registry.TraceOf(r.Header.Get("Traceparent"))
 	answer, err := model.Ask(r.Context(), question)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	write(w, "application/json", http.StatusOK, bodyOf(answer, name))
+	write(w, "application/json", http.StatusOK, bodyOf(answer, name, body.Conversation))
+}
+
+func (s server) question(r *http.Request, account users.Account, body askBody) (agent.Question, error) {
+	q := agent.Question{
+		Text: body.Question, Intents: body.Intents, AccountID: account.ID, Audience: registry.Everyone, Origin: runs.Origin{Platform: Platform}, Budget: s.Budget(r.Context()),
+		Conversation: body.Conversation, Attachments: body.attachments(), PlanSchema: body.PlanSchema,
+		May: May(s.Users, account),
+	}
+	if account.Operator {
+		q.Audience = registry.Insiders
+	}
+	q.Context.TraceID, _ = registry.TraceOf(r.Header.Get("Traceparent"))
+	if body.Budget == 0 {
+		return q, nil
+	}
+	if s.ByAgent(r.Context()) {
+		return q, registry.Errorf(registry.CodeInvalidInput, "budgetNanoUsd: a budget is a person's word, which an agent's key can't give")
+	}
+	if q.Budget.Name != "" {
+		return q, registry.Errorf(registry.CodeInvalidInput, "budgetNanoUsd: this key has a spending limit of its own, which holds; leave the budget out")
+	}
+	q.Budget = runs.Budget{Name: "question:" + uuid.NewString(), Limit: body.Budget}
+	return q, nil
+}
+
+// May refuses tools that an account may not use.
+func May(u Users, account users.Account) func(ctx context.Context, toolID string) error {
+	return func(ctx context.Context, toolID string) error {
+		decision, err := u.CheckAccount(ctx, account, Platform, toolID)
+		if err != nil {
+			return err
+		}
+		return decision.Err()
+	}
+}
+
+func (s server) forget(w http.ResponseWriter, r *http.Request) {
+	account, _ := s.Caller(r.Context())
+	there, err := s.Conversations.ForgetConversation(r.Context(), account.ID, r.PathValue("id"))
+	switch {
+	case err != nil:
+		s.fail(w, r, err)
+	case !there:
+		tell(w, http.StatusNotFound, registry.CodeInvalidInput, "There is no such conversation.", false)
+	default:
+		w.WriteHeader(http.StatusNoContent)
+	}
 }
 
 // model is who is asked.
@@ -124,25 +162,22 @@ func (s server) model(name string) (string, *agent.Agent, error) {
 		return "", nil, registry.Errorf(registry.CodeUnavailable, "there is no model to ask; the operator can name one in ANTHROPIC_MODEL or OPENAI_MODEL")
 	}
 	if name == "" {
+		if any := s.Agents[""]; any != nil {
+			return s.Default, any, nil
+		}
 		name = s.Default
 	}
 	model, there := s.Agents[name]
 	if !there {
-		return "", nil, registry.Errorf(registry.CodeInvalidInput, "model: found %.40q, expected one of %s", name, strings.Join(slices.Sorted(maps.Keys(s.Agents)), ", "))
+		return "", nil, registry.Errorf(registry.CodeInvalidInput, "model: found %.40q, expected one of %s", name, strings.Join(s.names(), ", "))
 	}
 	return name, model, nil
 }
 
-func bodyOf(a agent.Answer, model string) answerBody {
-	body := answerBody{Answer: a.Text, Model: model, Stop: a.Stop, Rounds: a.Rounds, Calls: []callBody{}, TraceID: a.Context.TraceID}
-	for _, s := range a.Steps {
-		call := callBody{Round: s.Round, Tool: s.Tool, RunID: s.RunID, Result: s.Result}
-		if json.Valid([]byte(s.Arguments)) {
-			call.Arguments = json.RawMessage(s.Arguments)
-		}
-		body.Calls = append(body.Calls, call)
-	}
-	return body
+// names are those by which a model can be asked for.
+func (s server) names() []string {
+	names := slices.Sorted(maps.Keys(s.Agents))
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }
 
 // statuses are those of errors that are the asker's business; all others are ours.
@@ -155,6 +190,12 @@ func (s server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
 		return // nobody listens any more
 	}
+	p := s.problem(r.Context(), err)
+	tell(w, p.Status, p.Code, p.Detail, p.Retryable)
+}
+
+// problem says what went wrong, and tells the operator of what is ours to mend.
+func (s server) problem(ctx context.Context, err error) problem {
 	status, code, detail, retryable := http.StatusInternalServerError, registry.CodeInternal, "Something went wrong on our side.", false
 	var typed *registry.Error
 	if errors.As(err, &typed) {
@@ -164,15 +205,23 @@ func (s server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		}
 	}
 	if status == http.StatusInternalServerError || status == http.StatusBadGateway {
-		s.Logger.ErrorContext(r.Context(), "a question could not be answered", "error", err)
+		s.Logger.ErrorContext(ctx, "a question could not be answered", "error", err)
 	}
-	tell(w, status, code, detail, retryable)
+	return problem{"about:blank", http.StatusText(status), status, code, detail, retryable}
+}
+
+// problem is a problem+json.
+type problem struct {
+	Type      string        `json:"type"`
+	Title     string        `json:"title"`
+	Status    int           `json:"status"`
+	Code      registry.Code `json:"code"`
+	Detail    string        `json:"detail"`
+	Retryable bool          `json:"retryable"`
 }
 
 func tell(w http.ResponseWriter, status int, code registry.Code, detail string, retryable bool) {
-	write(w, "application/problem+json", status, map[string]any{
-		"type": "about:blank", "title": http.StatusText(status), "status": status, "code": code, "detail": detail, "retryable": retryable,
-	})
+	write(w, "application/problem+json", status, problem{"about:blank", http.StatusText(status), status, code, detail, retryable})
 }
 
 func write(w http.ResponseWriter, contentType string, status int, body any) {

@@ -318,7 +318,7 @@ func testTools(t *testing.T, h *house, version string) {
 			byName[tool.Name] = tool
 		}
 		story := byName["free.story"]
-		if len(byName) != 8 || story == nil || byName["inner"] != nil {
+		if len(byName) != 9 || story == nil || byName["inner"] != nil {
 			t.Fatalf("listed are %v", byName)
 		}
 		schema, _ := json.Marshal(story.InputSchema)
@@ -329,7 +329,7 @@ func testTools(t *testing.T, h *house, version string) {
 			t.Errorf("no price in %q", byName["paid-story"].Description)
 		}
 		operator, err := h.connect(t, version, "operator-token", sdk.ClientOptions{}).ListTools(t.Context(), nil)
-		if err != nil || len(operator.Tools) != 9 {
+		if err != nil || len(operator.Tools) != 10 {
 			t.Errorf("the operator sees %d tools, %v", len(operator.Tools), err)
 		}
 	})
@@ -675,7 +675,7 @@ func TestDoors(t *testing.T) {
 			t.Error("nothing was told")
 		}
 		list, err := session.ListTools(t.Context(), nil)
-		if err != nil || len(list.Tools) != 2 {
+		if err != nil || len(list.Tools) != 3 { // and searchTools
 			t.Errorf("got %d tools, %v", len(list.Tools), err)
 		}
 	})

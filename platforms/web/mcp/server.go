@@ -80,6 +80,7 @@ type Config struct {
 	Public   string // the address from outside, like https://bot.example; empty: the one that was asked
 	Secret   []byte // signs what was confirmed; at least 16 bytes, kept across restarts
 	Version  string
+	Search   catalog.Searcher // finds tools for searchTools; nil: the registry's own
 	Logger   *slog.Logger
 }
 
@@ -100,6 +101,9 @@ func New(cfg Config) (*Server, error) {
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Search == nil {
+		cfg.Search = cfg.Registry.Search
 	}
 	s := &Server{cfg: cfg}
 	s.people, s.insider = s.newCatalogue(registry.Everyone), s.newCatalogue(registry.Insiders)
@@ -226,6 +230,7 @@ type catalogue struct {
 	audience registry.Audience
 	server   *sdk.Server
 	call     func(toolID string) sdk.ToolHandler
+	search   sdk.ToolHandler
 	log      *slog.Logger
 	shown    map[string]string // version and state by the tool's name
 }
@@ -237,7 +242,7 @@ func (s *Server) newCatalogue(a registry.Audience) *catalogue {
 		Logger:       s.cfg.Logger,
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{ListChanged: true}},
 	})
-	return &catalogue{audience: a, server: server, call: s.handler, log: s.cfg.Logger, shown: map[string]string{}}
+	return &catalogue{audience: a, server: server, call: s.handler, search: s.search, log: s.cfg.Logger, shown: map[string]string{}}
 }
 
 // follow makes the server's tools those that the snapshot offers, with the descriptions made for it so far. Clients
@@ -264,6 +269,10 @@ func (c *catalogue) follow(snap *catalog.Snapshot, described map[*registry.Tool]
 			described[tool] = shown
 		}
 		c.server.AddTool(described[tool], c.call(tool.ToolID))
+	}
+	if _, taken := offered[searchTool]; !taken { // a tool of that name comes first
+		c.server.AddTool(describeSearch(), c.search)
+		offered[searchTool] = searchTool
 	}
 	var gone []string
 	for name := range c.shown {

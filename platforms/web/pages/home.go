@@ -52,7 +52,7 @@ func (s *overview) home(w http.ResponseWriter, r *http.Request, a users.Account)
 		h.Category = ""
 	}
 	if h.Query != "" {
-		all = s.tools.search(a, h.Query)
+		all = s.tools.search(r.Context(), a, h.Query)
 	}
 	pictures := s.pictures(recent)
 	for _, t := range all {

@@ -41,6 +41,7 @@ type Config struct {
 	Door         *door.Door
 	Render       *render.Renderer
 	Registry     *catalog.Registry
+	Search       catalog.Searcher // finds tools by words
 	Runs         Runs
 	Users        Users
 	Callers      request.Callers
@@ -61,7 +62,7 @@ func Routes(cfg Config) ([]door.Route, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := shared{door: cfg.Door, render: cfg.Render, pages: drawn, views: views{cfg.Links}, tools: tools{cfg.Registry}, log: cfg.Logger}
+	s := shared{door: cfg.Door, render: cfg.Render, pages: drawn, views: views{cfg.Links}, tools: tools{cfg.Registry, cfg.Search}, log: cfg.Logger}
 	form := &forms{shared: s, runs: cfg.Runs, callers: cfg.Callers, reader: request.Reader{Media: cfg.Media}, presets: cfg.Users}
 	share := &sharing{shared: s, shares: cfg.Shares, callers: cfg.Callers, key: cfg.ShareKey}
 	list := (&overview{shared: s, runs: cfg.Runs}).routes()

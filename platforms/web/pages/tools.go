@@ -1,6 +1,8 @@
 package pages
 
 import (
+	"context"
+
 	"github.com/signalbox/signalbox/platforms/web/request"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
@@ -11,6 +13,7 @@ import (
 // tools are those of the registry as an account sees them.
 type tools struct {
 	registry *catalog.Registry
+	find     catalog.Searcher
 }
 
 func (s tools) snapshot() *catalog.Snapshot { return s.registry.Snapshot() }
@@ -30,9 +33,9 @@ func (s tools) listed(a users.Account) []registry.Tool {
 }
 
 // search finds tools by what an account types.
-func (s tools) search(a users.Account, query string) []registry.Tool {
+func (s tools) search(ctx context.Context, a users.Account, query string) []registry.Tool {
 	var found []*registry.Tool
-	for _, m := range s.snapshot().Search(query, catalog.SearchOptions{Audience: request.Audience(a), Limit: 30, WithUnavailable: true}) {
+	for _, m := range s.find(ctx, query, catalog.SearchOptions{Audience: request.Audience(a), Limit: 30, WithUnavailable: true}) {
 		found = append(found, m.Tool)
 	}
 	return deref(found)

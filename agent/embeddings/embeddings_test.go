@@ -1,0 +1,105 @@
+package embeddings_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/signalbox/signalbox/agent/embeddings"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
+	"github.com/signalbox/signalbox/registry/registrytest"
+)
+
+// server knows three things and which words speak of them, and gives its answers in another order than asked.
+type server struct {
+	texts  atomic.Int32 // that vectors were made of
+	broken atomic.Bool
+}
+
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		Model string
+		Input []string
+	}
+	if s.broken.Load() || r.URL.Path != "/v1/embeddings" || r.Header.Get("Authorization") != "Bearer k" || json.NewDecoder(r.Body).Decode(&body) != nil || body.Model != "m" {
+		http.Error(w, "no", http.StatusServiceUnavailable)
+		return
+	}
+	var data []map[string]any
+	for i := len(body.Input) - 1; i >= 0; i-- {
+		s.texts.Add(1)
+		v := []float32{0.01, 0.01, 0.01}
+		for place, words := range []string{"feline kitten", "canine puppy", "avian sparrow"} {
+			for word := range strings.FieldsSeq(words) {
+				if strings.Contains(strings.ToLower(body.Input[i]), word) {
+					v[place] = 2
+				}
+			}
+		}
+		data = append(data, map[string]any{"index": i, "embedding": v})
+	}
+	w.Header().Set("Content-Type", "application/json")
+	json.NewEncoder(w).Encode(map[string]any{"data": data})
+}
+
+func about(id, text string) registry.Tool {
+	return registrytest.Tool(id, func(t *registry.Tool) { t.Description, t.CommandName, t.DisplayName = text, "", id })
+}
+
+func newSearch(t *testing.T, h http.Handler, tools *registrytest.Loader) (*embeddings.Search, *catalog.Registry) {
+	t.Helper()
+	web := httptest.NewServer(h)
+	t.Cleanup(web.Close)
+	client, err := embeddings.NewClient(embeddings.Config{URL: web.URL + "/v1", Model: "m", Key: "k"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reg := registrytest.Registry(t, tools)
+	return embeddings.NewSearch(client, reg, slog.New(slog.DiscardHandler)), reg
+}
+
+func first(matches []catalog.Match) string {
+	if len(matches) == 0 {
+		return ""
+	}
+	return matches[0].Tool.ToolID
+}
+
+func TestSearch(t *testing.T) {
+	t.Parallel()
+	s := &server{}
+	tools := registrytest.NewLoader("tools", about("one", "Feline things."), about("two", "Canine things."), about("three", "Avian things."))
+	search, reg := newSearch(t, s, tools)
+	if err := search.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("D8 what no word tells is found by vectors", func(t *testing.T) {
+		for query, want := range map[string]string{"a kitten": "one", "my puppy": "two", "the sparrow": "three"} {
+			if got := first(search.Find(t.Context(), query, catalog.SearchOptions{})); got != want {
+				t.Errorf("%s: got %q, want %s", query, got, want)
+			}
+		}
+	})
+	t.Run("only what changed is made anew", func(t *testing.T) {
+		before := s.texts.Load()
+		tools.Set(about("one", "Feline things."), about("two", "Canine things."), about("three", "Sparrow things."))
+		if _, err := reg.Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := search.Refresh(t.Context()); err != nil || s.texts.Load() != before+1 {
+			t.Errorf("%d texts were sent, %v", s.texts.Load()-before, err)
+		}
+	})
+	t.Run("D8 while the server is in trouble words alone find", func(t *testing.T) {
+		s.broken.Store(true)
+		if got := first(search.Find(context.Background(), "canine", catalog.SearchOptions{})); got != "two" {
+			t.Errorf("got %q", got)
+		}
+	})
+}

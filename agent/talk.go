@@ -1,0 +1,234 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// talk is one question while it is answered.
+type talk struct {
+	agent    *Agent
+	question Question
+	answer   Answer
+	with     Conversation
+	known    map[string]bool // tools that the model is shown
+	own      map[string]func(context.Context, Call) runs.Envelope
+	memory   Remembered
+	final    *string // what finalAnswer said
+	plans    int     // how often a plan was handed in that is none
+	sentBack bool    // the model was told once to look before it claims success
+	telling  sync.Mutex
+}
+
+func (a *Agent) newTalk(ctx context.Context, q Question) (*talk, error) {
+	t := &talk{agent: a, question: q, answer: Answer{Context: q.Context}, known: map[string]bool{}}
+	if err := t.recall(ctx); err != nil {
+		return nil, err
+	}
+	t.own = map[string]func(context.Context, Call) runs.Envelope{
+		toolSearch: t.searchTools, toolAcknowledge: t.acknowledge, toolFinal: t.finalAnswer,
+	}
+	own := ownTools()
+	if len(q.PlanSchema) > 0 {
+		plan, err := planTool(q.PlanSchema)
+		if err != nil {
+			return nil, err
+		}
+		own, t.own[toolPlan] = append(own, plan), t.submitPlan
+	}
+	offered, err := a.offer(q)
+	if err != nil {
+		return nil, err
+	}
+	t.with = Conversation{System: a.system(), Tools: own, Said: func(text string) { t.tell(Event{Kind: EventText, Text: text}) }}
+	for _, tool := range own {
+		t.known[tool.Name] = true
+	}
+	t.show(offered)
+	since, err := t.since(ctx)
+	if err != nil {
+		return nil, err
+	}
+	opening, err := t.opening()
+	if err != nil {
+		return nil, err
+	}
+	t.with.Turns = append(t.memory.turns(), Turn{By: Person, Text: since + opening})
+	return t, nil
+}
+
+// show adds tools to those that the model sees.
+func (t *talk) show(tools []Tool) {
+	for _, tool := range tools {
+		if !t.known[tool.Name] {
+			t.known[tool.Name] = true
+			t.with.Tools = append(t.with.Tools, tool)
+		}
+	}
+}
+
+// opening is the question with what belongs to it: hints for the tools that are shown, and what came with it.
+func (t *talk) opening() (string, error) {
+	var b strings.Builder
+	if t.agent.cfg.Guidance != nil {
+		b.WriteString(t.agent.cfg.Guidance().block(t.with.Tools))
+	}
+	if len(t.question.Attachments) > 0 {
+		list, err := json.Marshal(t.question.Attachments) // which writes < so that no name ends the element
+		if err != nil {
+			return "", err
+		}
+		b.WriteString("<attachments>" + string(list) + "</attachments>\n")
+	}
+	b.WriteString(t.question.Text)
+	return b.String(), nil
+}
+
+// hold asks the model and carries out what it wants, until it answers or a bound is reached.
+func (t *talk) hold(ctx context.Context) error {
+	for {
+		if stop, err := t.bounded(ctx); err != nil || stop != "" {
+			t.answer.Stop, t.answer.Notice = stop, t.agent.cfg.Bounds.sentence(stop)
+			return err
+		}
+		t.answer.Rounds++
+		turn, err := t.agent.cfg.Model.Answer(ctx, t.with)
+		t.count(ctx, turn.Usage)
+		if err != nil {
+			return err
+		}
+		t.answer.Text = turn.Text
+		if len(turn.Calls) == 0 {
+			if t.mustLook(turn) {
+				continue
+			}
+			t.answer.Stop = StopAnswered
+			return nil
+		}
+		steps := t.carryOut(ctx, turn.Calls)
+		t.answer.Steps = append(t.answer.Steps, steps...)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		t.with.Turns = append(t.with.Turns, turn, Turn{By: Tools, Results: told(turn.Calls, steps)})
+		if t.ended() {
+			return nil
+		}
+	}
+}
+
+// ended reports whether one of the calls was the end.
+func (t *talk) ended() bool {
+	switch {
+	case t.answer.Plan != nil:
+		t.answer.Stop = StopPlanned
+	case t.final != nil:
+		t.answer.Text, t.answer.Stop = *t.final, StopAnswered
+	}
+	return t.answer.Stop != ""
+}
+
+// bounded says which bound is reached, if any.
+func (t *talk) bounded(ctx context.Context) (Stop, error) {
+	bounds := t.agent.cfg.Bounds
+	switch {
+	case t.answer.Rounds >= bounds.Rounds:
+		return StopRounds, nil
+	case t.calls() >= bounds.Calls:
+		return StopCalls, nil
+	case t.answer.Usage.Total() >= bounds.Tokens:
+		return StopTokens, nil
+	case t.agent.cfg.Account == nil:
+		return "", nil
+	}
+	left, err := t.agent.cfg.Account.Left(ctx, t.question.AccountID)
+	if err == nil && left == 0 {
+		return StopDay, nil
+	}
+	return "", err
+}
+
+// calls counts those of tools other than the agent's own.
+func (t *talk) calls() int {
+	n := 0
+	for _, s := range t.answer.Steps {
+		if _, own := t.own[s.Tool]; !own {
+			n++
+		}
+	}
+	return n
+}
+
+// count adds what a turn has used. That it can't be noted is no reason to lose the turn.
+func (t *talk) count(ctx context.Context, u Usage) {
+	t.answer.Usage = t.answer.Usage.Plus(u)
+	if t.agent.cfg.Account == nil {
+		return
+	}
+	if err := t.agent.cfg.Account.Used(context.WithoutCancel(ctx), t.question.AccountID, u); err != nil {
+		t.agent.cfg.Logger.ErrorContext(ctx, "what a question used could not be noted", "error", err)
+	}
+}
+
+// maxTools is how many tools of the registry a model is shown at first: with a thousand of them a question costs no
+// more than with twenty.
+const maxTools = 20
+
+// offer gives the tools for a question: all of them where there are few, otherwise those with its intents and those
+// that its words find.
+func (a *Agent) offer(q Question) ([]Tool, error) {
+	snapshot := a.cfg.Registry.Snapshot()
+	offered := slices.DeleteFunc(snapshot.Offered(q.Audience), func(t *registry.Tool) bool { return !a.has(t.ToolID) })
+	about := func(t *registry.Tool) bool { return t.HasIntent(q.Intents) }
+	switch {
+	case a.cfg.Only != nil:
+	case slices.ContainsFunc(offered, about):
+		offered = snapshot.Candidates(q.Text, q.Intents, catalog.SearchOptions{Audience: q.Audience, Limit: maxTools, Has: q.kinds()})
+	case len(offered) > maxTools:
+		offered = snapshot.Candidates(q.Text, nil, catalog.SearchOptions{Audience: q.Audience, Limit: maxTools, Has: q.kinds()})
+	}
+	tools, err := describe(offered)
+	slices.SortFunc(tools, func(a, b Tool) int { return strings.Compare(a.Name, b.Name) })
+	return tools, err
+}
+
+// has reports whether a tool is one of those that there are for the agent.
+func (a *Agent) has(toolID string) bool {
+	return a.cfg.Only == nil || slices.Contains(a.cfg.Only, toolID)
+}
+
+func (a *Agent) system() string {
+	if a.cfg.Instructions == "" {
+		return system
+	}
+	return system + "\n\n" + a.cfg.Instructions
+}
+
+// kinds are those of what came with the question.
+func (q Question) kinds() []registry.InputType {
+	kinds := []registry.InputType{}
+	for _, a := range q.Attachments {
+		kinds = append(kinds, a.Kind)
+	}
+	return kinds
+}
+
+// describe writes tools as models see them.
+func describe(list []*registry.Tool) ([]Tool, error) {
+	tools := make([]Tool, 0, len(list))
+	for _, t := range list {
+		schema, err := t.InputSchema.JSONSchema()
+		if err != nil {
+			return nil, err
+		}
+		tools = append(tools, Tool{Name: t.ToolID, Description: t.About(), Input: json.RawMessage(schema)})
+	}
+	return tools, nil
+}

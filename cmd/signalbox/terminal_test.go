@@ -1,0 +1,76 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+func TestAskInTheTerminal(t *testing.T) {
+	t.Parallel()
+	events := `event: text
+data: {"round":1,"text":"Let me "}
+
+event: text
+data: {"round":1,"text":"see."}
+
+event: step
+data: {"round":1,"tool":"wallpaper"}
+
+event: card
+data: {"round":1,"tool":"wallpaper","runId":"r1","card":{"summary":{"toolId":"wallpaper","promiseNanoUsd":40440000}}}
+
+event: step
+data: {"round":1,"tool":"look","result":{"ok":false,"error":{"message":"there is no such tool"}}}
+
+event: text
+data: {"round":2,"text":"It waits.","replace":true}
+
+event: done
+data: {"answer":"It waits.","notice":"Enough for today."}
+
+`
+	heard := make(chan string, 4)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer k" {
+			w.WriteHeader(http.StatusUnauthorized)
+			fmt.Fprint(w, `{"detail":"the key is not known"}`)
+			return
+		}
+		var body bytes.Buffer
+		body.ReadFrom(r.Body)
+		heard <- body.String()
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, events)
+	}))
+	t.Cleanup(server.Close)
+	ask := func(key string) (int, string, string) {
+		var out, err bytes.Buffer
+		code := run(t.Context(), []string{"ask", "--server", server.URL, "--key", key, "make", "me", "one"}, &out, &err)
+		return code, out.String(), err.String()
+	}
+	t.Run("the answer is printed as it comes, with what waits and its price", func(t *testing.T) {
+		code, out, _ := ask("k")
+		want := "Let me see.\n  wallpaper ...\n  wallpaper waits for you, $0.04044 at most: " + server.URL + "/run/r1\n  look: there is no such tool\nIt waits.\nEnough for today.\n"
+		if code != 0 || out != want {
+			t.Errorf("exit %d, printed:\n%s", code, out)
+		}
+		if body := <-heard; !strings.Contains(body, `"question":"make me one"`) {
+			t.Errorf("sent %s", body)
+		}
+	})
+	t.Run("a refusal is told in the program's words", func(t *testing.T) {
+		if code, _, err := ask("wrong"); code == 0 || !strings.Contains(err, "the key is not known") {
+			t.Errorf("exit %d: %s", code, err)
+		}
+	})
+	t.Run("an answer that breaks off is no success", func(t *testing.T) {
+		tty := terminal{out: new(bytes.Buffer)}
+		if err := tty.follow(strings.NewReader("event: text\ndata: {\"text\":\"Let\"}\n\n")); err == nil {
+			t.Error("it was taken for whole")
+		}
+	})
+}
