@@ -9,8 +9,8 @@ import (
 
 	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/agent/anthropic"
-	"github.com/signalbox/signalbox/agent/embeddings"
 	"github.com/signalbox/signalbox/agent/openai"
+	"github.com/signalbox/signalbox/agent/toolsearch"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/askapi"
 	"github.com/signalbox/signalbox/registry"
@@ -98,11 +98,11 @@ func (a *app) newSearch() error {
 	if a.cfg.EmbeddingsURL == "" {
 		return nil
 	}
-	client, err := embeddings.NewClient(embeddings.Config{URL: a.cfg.EmbeddingsURL, Model: a.cfg.EmbeddingsModel, Key: a.cfg.EmbeddingsAPIKey})
+	client, err := newEmbeddings(a.cfg)
 	if err != nil {
 		return err
 	}
-	vectors := embeddings.NewSearch(client, a.registry, a.log.With("component", "search"))
+	vectors := toolsearch.New(client, a.registry, a.log.With("component", "search"))
 	a.search = vectors.Find
 	ctx, cancel := context.WithCancel(context.Background())
 	var done sync.WaitGroup

@@ -14,12 +14,12 @@ import (
 
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/i18n"
+	"github.com/signalbox/signalbox/internal/upstream/embeddings"
 	"github.com/signalbox/signalbox/internal/watch"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/knowledgeapi"
 	"github.com/signalbox/signalbox/providers/knowledge"
 	"github.com/signalbox/signalbox/providers/knowledge/document"
-	"github.com/signalbox/signalbox/providers/knowledge/embeddings"
 	"github.com/signalbox/signalbox/providers/knowledge/index"
 	"github.com/signalbox/signalbox/providers/knowledge/wordvec"
 	"github.com/signalbox/signalbox/registry"
@@ -85,6 +85,11 @@ func newEmbedder(c Config, words *wordvec.Table) (index.Embedder, error) {
 	if c.EmbeddingsURL == "" {
 		return words, nil
 	}
+	return newEmbeddings(c)
+}
+
+// newEmbeddings is the service of EMBEDDINGS_URL.
+func newEmbeddings(c Config) (*embeddings.Client, error) {
 	return embeddings.New(embeddings.Config{URL: c.EmbeddingsURL, Model: c.EmbeddingsModel, Key: c.EmbeddingsAPIKey})
 }
 

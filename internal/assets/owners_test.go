@@ -141,7 +141,7 @@ func TestUsesKnowAllTables(t *testing.T) {
 		"chat_keyboards.used", "chat_deliveries.parts", // messages of platforms
 		"run_questions.question", "run_questions.reply", "chat_questions.state", // numbers, words and choices: a question asks for no files
 		"telegram_bots.commands", "discord_apps.commands", "webhook_messages.data",
-		"runs.preview",                                // what a call would change, by its id and title
+		"runs.preview",                                  // what a call would change, by its id and title
 		"site_images.attribution", "site_shown.touches", // names, addresses and ids
 		"canvas_scenes.page", "canvas_changes.answer", // the shapes have the references
 		"runs.sources", "runs.quote", "runs.receipt", "runs.error", "runs.ticket", "runs.context", "run_copies.ticket",

@@ -1,4 +1,5 @@
-package embeddings
+// Package toolsearch finds tools by vectors of what they mean, beside what the registry's own search knows of words.
+package toolsearch
 
 import (
 	"cmp"
@@ -9,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/upstream/embeddings"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
 )
@@ -21,7 +23,7 @@ const queryWait = 3 * time.Second
 
 // Search finds tools by words and vectors together. It is safe for concurrent use.
 type Search struct {
-	client   *Client
+	client   *embeddings.Client
 	registry *catalog.Registry
 	log      *slog.Logger
 	known    atomic.Pointer[catalogue]
@@ -31,12 +33,12 @@ type Search struct {
 // catalogue are the vectors of a catalogue's tools.
 type catalogue struct {
 	hash    string
-	byTool  map[string]vector
-	byAbout map[string]vector // by the text that a vector was made of, so that only what changed is made anew
+	byTool  map[string][]float32
+	byAbout map[string][]float32 // by the text that a vector was made of, so that only what changed is made anew
 }
 
-// NewSearch knows no vectors until Run has made them.
-func NewSearch(c *Client, r *catalog.Registry, log *slog.Logger) *Search {
+// New makes a Search, which knows no vectors until Run has made them.
+func New(c *embeddings.Client, r *catalog.Registry, log *slog.Logger) *Search {
 	s := &Search{client: c, registry: r, log: log, changed: make(chan struct{}, 1)}
 	s.known.Store(&catalogue{})
 	r.OnSwap(func(context.Context, catalog.Swap) { s.wake() })
@@ -76,7 +78,7 @@ func (s *Search) Refresh(ctx context.Context) error {
 	if snapshot.Hash() == before.hash {
 		return nil
 	}
-	next := &catalogue{snapshot.Hash(), map[string]vector{}, map[string]vector{}}
+	next := &catalogue{snapshot.Hash(), map[string][]float32{}, map[string][]float32{}}
 	var texts []string
 	for t := range snapshot.Each() {
 		text := about(t)
@@ -86,7 +88,7 @@ func (s *Search) Refresh(ctx context.Context) error {
 			texts, next.byAbout[text] = append(texts, text), nil
 		}
 	}
-	made, err := s.client.vectors(ctx, texts)
+	made, err := s.vectors(ctx, texts)
 	if err != nil {
 		return err
 	}
@@ -119,7 +121,7 @@ func (s *Search) near(ctx context.Context, query string) map[string]float64 {
 	}
 	ctx, cancel := context.WithTimeout(ctx, queryWait)
 	defer cancel()
-	asked, err := s.client.vectors(ctx, []string{query})
+	asked, err := s.vectors(ctx, []string{query})
 	if err != nil {
 		s.log.WarnContext(ctx, "a search goes by words alone", "error", err)
 		return nil
@@ -130,7 +132,7 @@ func (s *Search) near(ctx context.Context, query string) map[string]float64 {
 	}
 	places := make([]place, 0, len(known.byTool))
 	for tool, v := range known.byTool {
-		places = append(places, place{tool, asked[0].dot(v)})
+		places = append(places, place{tool, dot(asked[0], v)})
 	}
 	slices.SortFunc(places, func(a, b place) int { return cmp.Or(cmp.Compare(b.dot, a.dot), cmp.Compare(a.tool, b.tool)) })
 	places = places[:min(len(places), nearest)]
@@ -143,4 +145,32 @@ func (s *Search) near(ctx context.Context, query string) map[string]float64 {
 		}
 	}
 	return found
+}
+
+// batch is how many texts go into one request.
+const batch = 96
+
+// vectors makes one of length 1 for each text, in their order.
+func (s *Search) vectors(ctx context.Context, texts []string) ([][]float32, error) {
+	made := make([][]float32, 0, len(texts))
+	for part := range slices.Chunk(texts, batch) {
+		vectors, err := s.client.Embed(ctx, part)
+		if err != nil {
+			return nil, err
+		}
+		made = append(made, vectors...)
+	}
+	return made, nil
+}
+
+// dot is how near two vectors of length 1 are: 1 where they are the same, 0 where one has nothing of the other.
+func dot(v, w []float32) float64 {
+	if len(v) != len(w) {
+		return 0
+	}
+	sum := 0.0
+	for i := range v {
+		sum += float64(v[i]) * float64(w[i])
+	}
+	return sum
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
-	"github.com/signalbox/signalbox/providers/knowledge/embeddings"
-	"github.com/signalbox/signalbox/providers/knowledge/embeddings/embeddingstest"
+	"github.com/signalbox/signalbox/internal/upstream/embeddings"
+	"github.com/signalbox/signalbox/internal/upstream/embeddings/embeddingstest"
 	"github.com/signalbox/signalbox/providers/knowledge/index"
 )
 

@@ -1,4 +1,4 @@
-package embeddings_test
+package toolsearch_test
 
 import (
 	"context"
@@ -10,7 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/signalbox/signalbox/agent/embeddings"
+	"github.com/signalbox/signalbox/agent/toolsearch"
+	"github.com/signalbox/signalbox/internal/upstream/embeddings"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/registrytest"
@@ -52,16 +53,16 @@ func about(id, text string) registry.Tool {
 	return registrytest.Tool(id, func(t *registry.Tool) { t.Description, t.CommandName, t.DisplayName = text, "", id })
 }
 
-func newSearch(t *testing.T, h http.Handler, tools *registrytest.Loader) (*embeddings.Search, *catalog.Registry) {
+func newSearch(t *testing.T, h http.Handler, tools *registrytest.Loader) (*toolsearch.Search, *catalog.Registry) {
 	t.Helper()
 	web := httptest.NewServer(h)
 	t.Cleanup(web.Close)
-	client, err := embeddings.NewClient(embeddings.Config{URL: web.URL + "/v1", Model: "m", Key: "k"})
+	client, err := embeddings.New(embeddings.Config{URL: web.URL + "/v1", Model: "m", Key: "k"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	reg := registrytest.Registry(t, tools)
-	return embeddings.NewSearch(client, reg, slog.New(slog.DiscardHandler)), reg
+	return toolsearch.New(client, reg, slog.New(slog.DiscardHandler)), reg
 }
 
 func first(matches []catalog.Match) string {
