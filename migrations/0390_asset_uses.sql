@@ -1,7 +1,7 @@
 -- +goose Up
 
 -- What needs an asset, see 0195: the site's pictures, also while they are in the bin, and what drawings show, also in steps that can
--- be undone. A table that comes to hold references has to stand here.
+-- be undone, and what conversations remember. A table that comes to hold references has to stand here.
 CREATE OR REPLACE VIEW asset_uses (account_id, hash) AS
     SELECT r.account_id, h FROM runs r, asset_hashes(concat_ws(' ', r.inputs, r.outputs, r.target)) h WHERE r.files_deleted_at IS NULL
     UNION ALL SELECT p.user_id, h FROM user_presets p, asset_hashes(p.fields::text) h
@@ -20,7 +20,8 @@ CREATE OR REPLACE VIEW asset_uses (account_id, hash) AS
     UNION ALL SELECT NULL, b.item_id FROM site_history b WHERE b.kind = 'image' AND b.deleted AND b.changed_at > now() - interval '30 days'
     UNION ALL SELECT NULL, h FROM site_history b, asset_hashes(b.content::text) h WHERE b.changed_at > now() - interval '30 days'
     UNION ALL SELECT s.account_id, h FROM canvas_shapes c JOIN canvas_scenes s ON s.id = c.scene_id, asset_hashes(c.body::text) h
-    UNION ALL SELECT s.account_id, h FROM canvas_changes c JOIN canvas_scenes s ON s.id = c.scene_id, asset_hashes(c.step::text) h;
+    UNION ALL SELECT s.account_id, h FROM canvas_changes c JOIN canvas_scenes s ON s.id = c.scene_id, asset_hashes(c.step::text) h
+    UNION ALL SELECT c.account_id, h FROM agent_conversations c, asset_hashes(c.remembered::text) h;
 
 -- +goose Down
 

@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/postgres"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -102,29 +103,32 @@ func (c Content) write(ctx context.Context, what string, f func(tx pgx.Tx) error
 }
 
 // refusals are what constraints say, for people, by their names.
-var refusals = map[string]struct{ field, message string }{
-	"site_slug":                   {"slug", "a slug is lower-case letters a-z and digits with single hyphens between, at most 100, such as about-us"},
-	"site_name":                   {"name", "a name is needed"},
-	"site_title":                  {"title", "a title is needed"},
-	"site_label":                  {"label", "a label is needed"},
-	"site_pages_slug":             {"slug", "another page has this slug: choose another, or change that page with updatePage"},
-	"site_pages_parent":           {"parentId", "there is no page with this id: getPage finds it"},
-	"site_tree":                   {"parentId", "it would be below itself: choose another parent"},
-	"site_sections_page":          {"pageId", "there is no page with this id: getPage finds it"},
-	"site_entries_slug":           {"slug", "another post or entry of this collection has this slug: choose another, or change that one"},
-	"site_posts_slug":             {"slug", "another post has this slug: choose another, or change that post with updatePost"},
-	"site_entries_collection":     {"collectionId", "there is no such collection"},
-	"site_entries_image":          {"featuredImage", "there is no image with this id: getImage finds it"},
-	"site_nav_items_parent":       {"parentId", "there is no item with this id in this navigation: getNavItem finds it"},
-	"site_nav_items_target":       {"targetId", "there is no page with this id: getPage finds it"},
-	"site_nav_items_target_entry": {"targetId", "there is no entry with this id: getEntry finds it"},
-	"site_nav_items_target_image": {"targetId", "there is no image with this id: getImage finds it"},
-	"site_nav_items_leads":        {"targetType", "page, entry and media need a targetId, url needs a url, placeholder needs neither"},
-	"site_images_hash_fkey":       {"buffer", "the file is not stored here any more: send it again"},
-	"site_members_site_id_fkey":   {"siteId", "there is no such site"},
-	"site_nav_items_navigation":   {"navigationId", "there is no such navigation"},
-	"site_sections_order":         {"sortOrder", "the order was changed by somebody else at the same moment: try again"},
-	"site_nav_items_order":        {"sortOrder", "the order was changed by somebody else at the same moment: try again"},
+var refusals = map[string]struct {
+	field string
+	text  said.Text
+}{
+	"site_slug":                   {"slug", said.SiteSlugForm.With()},
+	"site_name":                   {"name", said.Text{Words: "a name is needed"}},
+	"site_title":                  {"title", said.Text{Words: "a title is needed"}},
+	"site_label":                  {"label", said.Text{Words: "a label is needed"}},
+	"site_pages_slug":             {"slug", said.SiteSlugPage.With()},
+	"site_pages_parent":           {"parentId", said.SitePageUnknown.With()},
+	"site_tree":                   {"parentId", said.SiteBelowItself.With()},
+	"site_sections_page":          {"pageId", said.SitePageUnknown.With()},
+	"site_entries_slug":           {"slug", said.SiteSlugEntry.With()},
+	"site_posts_slug":             {"slug", said.SiteSlugPost.With()},
+	"site_entries_collection":     {"collectionId", said.Text{Words: "there is no such collection"}},
+	"site_entries_image":          {"featuredImage", said.Text{Words: "there is no image with this id: getImage finds it"}},
+	"site_nav_items_parent":       {"parentId", said.Text{Words: "there is no item with this id in this navigation: getNavItem finds it"}},
+	"site_nav_items_target":       {"targetId", said.SitePageUnknown.With()},
+	"site_nav_items_target_entry": {"targetId", said.Text{Words: "there is no entry with this id: getEntry finds it"}},
+	"site_nav_items_target_image": {"targetId", said.Text{Words: "there is no image with this id: getImage finds it"}},
+	"site_nav_items_leads":        {"targetType", said.Text{Words: "page, entry and media need a targetId, url needs a url, placeholder needs neither"}},
+	"site_images_hash_fkey":       {"buffer", said.Text{Words: "the file is not stored here any more: send it again"}},
+	"site_members_site_id_fkey":   {"siteId", said.Text{Words: "there is no such site"}},
+	"site_nav_items_navigation":   {"navigationId", said.Text{Words: "there is no such navigation"}},
+	"site_sections_order":         {"sortOrder", said.Text{Words: "the order was changed by somebody else at the same moment: try again"}},
+	"site_nav_items_order":        {"sortOrder", said.Text{Words: "the order was changed by somebody else at the same moment: try again"}},
 }
 
 // told puts the refusal of a constraint into words; other errors stay what they are.
@@ -137,7 +141,7 @@ func told(err error) error {
 	if !known {
 		return err
 	}
-	return &registry.Error{Code: registry.CodeInvalidInput, Field: words.field, Message: words.message, Cause: err}
+	return registry.SayText(registry.CodeInvalidInput, words.text).At(words.field).Because(err)
 }
 
 // isID reports whether a text can be asked for as an id.
