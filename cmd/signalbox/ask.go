@@ -123,19 +123,21 @@ func (a *app) hints() agent.Guidance {
 	return nil
 }
 
-// readGuidance reads the lines for tools: those of TOOL_GUIDANCE_FILE, or those that come with the program. A file that is
-// wrong leaves those that were read before.
-func (a *app) readGuidance() error {
-	if a.cfg.ToolGuidanceFile == "" {
-		g, err := agent.DefaultGuidance()
-		a.guidance.Store(&g)
-		return err
+// toolGuidance are the lines for tools of TOOL_GUIDANCE_FILE, or those that come with the program.
+func (c *Config) toolGuidance() (agent.Guidance, error) {
+	if c.ToolGuidanceFile == "" {
+		return agent.DefaultGuidance()
 	}
-	data, err := os.ReadFile(a.cfg.ToolGuidanceFile)
+	data, err := os.ReadFile(c.ToolGuidanceFile)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	g, err := agent.ParseGuidance(data)
+	return agent.ParseGuidance(data)
+}
+
+// readGuidance reads the lines for tools. A file that is wrong leaves those that were read before.
+func (a *app) readGuidance() error {
+	g, err := a.cfg.toolGuidance()
 	if err != nil {
 		return fmt.Errorf("TOOL_GUIDANCE_FILE: %w", err)
 	}

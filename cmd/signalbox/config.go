@@ -38,6 +38,7 @@ type Config struct {
 	Points       billing.Points
 	Limits       users.Limits // of accounts that have no others
 	RequestRate  int
+	TokensPerDay int // of each account\'s questions
 	Proxies      []netip.Prefix
 	KeepResults  time.Duration // 0: for ever
 	Allow        []string
@@ -209,7 +210,7 @@ func (c *Config) checkPeople(p *problems) {
 	for _, limit := range []struct {
 		variable, found string
 		into            *int
-	}{{"RUNS_AT_ONCE", c.RunsAtOnce, &c.Limits.AtOnce}, {"RUNS_PER_DAY", c.RunsPerDay, &c.Limits.PerDay}, {"STREAMS_AT_ONCE", c.StreamsAtOnce, &c.Limits.Streams}, {"API_RATE", c.APIRate, &c.RequestRate}} {
+	}{{"RUNS_AT_ONCE", c.RunsAtOnce, &c.Limits.AtOnce}, {"RUNS_PER_DAY", c.RunsPerDay, &c.Limits.PerDay}, {"STREAMS_AT_ONCE", c.StreamsAtOnce, &c.Limits.Streams}, {"API_RATE", c.APIRate, &c.RequestRate}, {"ASK_TOKENS_PER_DAY", c.AskTokensPerDay, &c.TokensPerDay}} {
 		n, err := strconv.Atoi(limit.found)
 		p.unless(err == nil && n >= 0, limit.variable, limit.found, "a whole number, 0 for no limit")
 		*limit.into = n
@@ -246,12 +247,14 @@ func (c *Config) approval() runs.Approval {
 	return runs.ApproveWrites
 }
 
-// checkSources looks at where tools come from. WORKFLOWS_DIR may be missing: it can come later.
+// checkSources looks at where tools come from. WORKFLOWS_DIR and AGENTS_DIR may be missing: they can come later.
 func (c *Config) checkSources(p *problems) {
 	_, err := schedule.Parse(c.SyncSchedule)
 	p.unless(err == nil, "SYNC_SCHEDULE", c.SyncSchedule, "a cron expression with five fields, for example */5 * * * *")
-	info, err := os.Stat(c.WorkflowsDir)
-	p.unless(errors.Is(err, os.ErrNotExist) || err == nil && info.IsDir(), "WORKFLOWS_DIR", c.WorkflowsDir, "a folder")
+	for variable, dir := range map[string]string{"WORKFLOWS_DIR": c.WorkflowsDir, "AGENTS_DIR": c.AgentsDir} {
+		info, err := os.Stat(dir)
+		p.unless(errors.Is(err, os.ErrNotExist) || err == nil && info.IsDir(), variable, dir, "a folder")
+	}
 	if c.ToolsDir != "" {
 		info, err := os.Stat(c.ToolsDir)
 		p.unless(err == nil && info.IsDir(), "TOOLS_DIR", c.ToolsDir, "a folder that exists")

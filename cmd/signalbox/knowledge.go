@@ -30,11 +30,16 @@ func (c *Config) checkKnowledge(p *problems) {
 		info, err := os.Stat(c.KnowledgeDir)
 		p.unless(err == nil && info.IsDir(), "KNOWLEDGE_DIR", c.KnowledgeDir, "a folder that exists")
 	}
+	for _, file := range splitList(c.KnowledgeFiles) {
+		info, err := os.Stat(file)
+		p.unless(err == nil && info.Mode().IsRegular(), "KNOWLEDGE_FILES", file, "files that signalbox knowledge build wrote, separated by commas")
+	}
 	if c.EmbeddingsURL != "" {
 		_, ok := httpURL(c.EmbeddingsURL)
 		p.unless(ok, "EMBEDDINGS_URL", redactURL(c.EmbeddingsURL), "an http:// or https:// address, such as http://127.0.0.1:11434/v1")
-		p.unless(c.EmbeddingsModel != "", "EMBEDDINGS_MODEL", "", "the name of a model, beside EMBEDDINGS_URL")
+		p.unless(!ok || c.EmbeddingsModel != "", "EMBEDDINGS_MODEL", "", "the name of a model, beside EMBEDDINGS_URL")
 	}
+	p.unless(c.EmbeddingsModel == "" || c.EmbeddingsURL != "", "EMBEDDINGS_MODEL", c.EmbeddingsModel, "EMBEDDINGS_URL beside it, or nothing")
 	p.unless(fitsHeader(c.EmbeddingsAPIKey), "EMBEDDINGS_API_KEY", "(hidden)", "a key without spaces, as the service shows it")
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"net/http"
 	"os"
@@ -20,11 +19,15 @@ import (
 func (c *Config) checkMedia(p *problems) {
 	for variable, address := range map[string]string{
 		"TRIPO_API_URL": c.TripoAPIURL, "UNSPLASH_API_URL": c.UnsplashAPIURL, "PEXELS_API_URL": c.PexelsAPIURL,
-		"TAVILY_API_URL": c.TavilyAPIURL, "BRAVE_API_URL": c.BraveAPIURL, "SEARXNG_URL": cmp.Or(c.SearxngURL, c.BraveAPIURL),
+		"TAVILY_API_URL": c.TavilyAPIURL, "BRAVE_API_URL": c.BraveAPIURL,
 		"REPLICATE_API_URL": c.ReplicateAPIURL, "FAL_QUEUE_URL": c.FalQueueURL, "FAL_DOCS_URL": c.FalDocsURL, "FAL_REST_URL": c.FalRESTURL, "FAL_PRICES_URL": c.FalPricesURL,
 	} {
 		_, ok := httpURL(address)
 		p.unless(ok, variable, redactURL(address), "an http:// or https:// address")
+	}
+	if c.SearxngURL != "" {
+		_, ok := httpURL(c.SearxngURL)
+		p.unless(ok, "SEARXNG_URL", redactURL(c.SearxngURL), "an http:// or https:// address, or nothing")
 	}
 	for variable, key := range map[string]string{
 		"TRIPO_API_KEY": c.TripoAPIKey, "UNSPLASH_ACCESS_KEY": c.UnsplashAccessKey, "PEXELS_API_KEY": c.PexelsAPIKey,

@@ -60,12 +60,16 @@ func (c *Config) checkModels(p *problems) {
 		"ANTHROPIC_MODEL": {c.AnthropicModel, c.AnthropicAPIKey == ""},
 		"OPENAI_MODEL":    {c.OpenAIModel, c.OpenAIAPIKey == "" && c.OpenAIBaseURL == openAIAddress},
 	} {
+		ok := true
 		for _, name := range splitList(model.names) {
-			p.unless(fitsHeader(name), variable, name, "names of models as the service has them, separated by commas")
+			ok = ok && fitsHeader(name)
 		}
-		p.unless(model.names == "" || !model.keyless, variable, model.names, "a key of the service beside it, or nothing")
+		p.unless(ok, variable, model.names, "names of models as the service has them, separated by commas")
+		p.unless(!ok || model.names == "" || !model.keyless, variable, model.names, "a key of the service beside it, or nothing")
 	}
-	p.unless(c.AskTokensPerDay >= 0, "ASK_TOKENS_PER_DAY", fmt.Sprint(c.AskTokensPerDay), "0 or more")
+	if _, err := c.toolGuidance(); err != nil {
+		p.unless(false, "TOOL_GUIDANCE_FILE", c.ToolGuidanceFile, "a readable file of hints as JSON: "+err.Error())
+	}
 }
 
 // openAIAddress is where OpenAI itself is.

@@ -104,7 +104,7 @@ type ServiceSettings struct {
 	AnthropicModel        string `env:"ANTHROPIC_MODEL" placeholder:"NAME" help:"Anthropic's models that answer with the tools, separated by commas, the next when one is in trouble; none: nobody can ask one."`
 	AgentsDir             string `env:"AGENTS_DIR" default:"./agents" placeholder:"DIR" help:"Agents as files *.agent.json: each is a tool that answers with tools of its own."`
 	ToolGuidanceFile      string `env:"TOOL_GUIDANCE_FILE" placeholder:"FILE" help:"Hints for models, a line by tool, in place of those that come with the program; read again when it changes."`
-	AskTokensPerDay       int64  `env:"ASK_TOKENS_PER_DAY" default:"0" help:"How many tokens the questions of one account may use in a day (UTC); 0: any number."`
+	AskTokensPerDay       string `env:"ASK_TOKENS_PER_DAY" default:"0" help:"How many tokens the questions of one account may use in a day (UTC); 0: no limit."`
 	AnthropicBaseURL      string `name:"anthropic-base-url" env:"ANTHROPIC_BASE_URL" default:"https://api.anthropic.com" help:"Anthropic's API, without its version."`
 	GeminiAPIKey          string `env:"GEMINI_API_KEY" placeholder:"KEY" help:"An account at Google Gemini: /imagine draws with it."`
 	GeminiBaseURL         string `name:"gemini-base-url" env:"GEMINI_BASE_URL" default:"https://generativelanguage.googleapis.com" help:"Gemini's API."`

@@ -259,7 +259,7 @@ func (a *app) useDatabase(ctx context.Context, db *database) error {
 	a.registerFileMetrics()
 	a.ledger = billing.NewLedger(db.pool)
 	a.users = newUsers(db, a.ledger, a.cfg, a.erases)
-	a.conversations = agent.NewStore(db.pool, a.cfg.AskTokensPerDay)
+	a.conversations = agent.NewStore(db.pool, int64(a.cfg.TokensPerDay))
 	return nil
 }
 
