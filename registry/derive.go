@@ -146,6 +146,10 @@ func (t *Tool) OfferedTo(a Audience) bool {
 	return t.ListedFor(a) && t.State() == StateActive
 }
 
+// InMenus reports whether lists that people pick from show the tool. With "menu": false in its metadata it is there for who looks
+// for it, by name, by search and by its category, and for models: one that does a small step, or that another tool's command has in it.
+func (t *Tool) InMenus() bool { return t.Metadata["menu"] != false }
+
 // KnownTo reports whether a may know of the tool. To everyone an internal tool looks as if it did not exist (A81); a hidden
 // one is there for those who know its name.
 func (t *Tool) KnownTo(a Audience) bool {

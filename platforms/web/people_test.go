@@ -408,6 +408,28 @@ func TestPagesTravelLight(t *testing.T) {
 	}
 }
 
+func TestToolsBesideTheMenu(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.fakes.Set(
+		registrytest.Tool("leaflet", func(t *registry.Tool) { t.Category = "images" }),
+		registrytest.Tool("nudge", func(t *registry.Tool) { t.Category, t.Metadata = "drawing", map[string]any{"menu": false} }),
+	)
+	if _, err := h.reg.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	v := h.reader()
+	for path, shown := range map[string]bool{"/": false, "/?category=drawing": true, "/?q=nudge": true} {
+		page := v.page(path)
+		if strings.Contains(page, `href="/tool/nudge"`) != shown {
+			t.Errorf("%s: a tool for models is there: %t", path, !shown)
+		}
+		if path == "/" {
+			has(t, page, `href="/tool/leaflet"`, `href="/?category=drawing"`)
+		}
+	}
+}
+
 func TestLargeCatalogue(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

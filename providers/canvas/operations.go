@@ -134,7 +134,7 @@ func (o operation) tool(l library) (registry.Tool, error) {
 	t := registry.Tool{
 		ToolID: o.id, Service: Service, DisplayName: o.title, Description: o.description, Listing: registry.Listing{Category: "drawing", Kind: o.kind, Visibility: registry.VisibilityInternal}, InputSchema: fields,
 		OutputSchema: registry.OutputSchema{{Name: "result", Type: "text", Description: "Success, a message, and the payload, which has the shape's id.", Schema: json.RawMessage(envelopeSchema)}}, Execution: registry.Execution{Capability: registry.CapabilityWrite, Idempotent: true, TimeoutMs: 60_000},
-		Metadata: map[string]any{"id": o.id, "name": o.name},
+		Metadata: map[string]any{"id": o.id, "name": o.name, "menu": false}, // people have /draw
 	}
 	if o.maker() {
 		t.ToolID, t.Aliases = o.name, []string{o.id}

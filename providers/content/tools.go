@@ -48,6 +48,7 @@ func (t tool) definition() registry.Tool {
 		ToolID: t.id, Service: Service, DisplayName: t.title, Description: t.about, Listing: registry.Listing{Category: "internal", Kind: "content"},
 		InputSchema: t.inputs, OutputSchema: registry.OutputSchema{{Name: resultName, Type: "text", Description: "A JSON object.", Schema: t.answers}},
 		Execution: registry.Execution{Capability: t.capability, DeliveryMode: registry.DeliveryImmediate, TimeoutMs: 30_000}, Advice: registry.Advice{IntentTags: []string{"site", t.noun}},
+		Metadata: map[string]any{"menu": false}, // few have a role in a site
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // Offered lists the tools that this person can be offered in this chat.
 func (t *Turn) Offered() []*registry.Tool {
 	return slices.DeleteFunc(slices.Clone(t.Tools.Offered(t.Audience())), func(tool *registry.Tool) bool {
-		return input.IsAdult(tool) && !t.adultsOnly() || tool.Metadata["menu"] == false // it is there by name; another tool's command has it in it
+		return input.IsAdult(tool) && !t.adultsOnly() || !tool.InMenus()
 	})
 }
 

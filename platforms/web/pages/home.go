@@ -58,6 +58,7 @@ func (s *overview) home(w http.ResponseWriter, r *http.Request, a users.Account)
 	for _, t := range all {
 		switch {
 		case h.Category != "" && t.Category != h.Category:
+		case h.Category == "" && h.Query == "" && !t.InMenus():
 		case t.State() == registry.StateUnavailable:
 			h.Waiting = append(h.Waiting, t)
 		default:
