@@ -133,7 +133,7 @@ func (s seen) checkTools(t *testing.T) {
 			}
 		}
 	}
-	if slices.Sort(names); !slices.Equal(names, []string{"delete-all", "free.story", "introduce", "paid-picture", "paid-story", "product", "products", "slow"}) {
+	if slices.Sort(names); !slices.Equal(names, []string{"delete-all", "free.story", "introduce", "paid-picture", "paid-story", "product", "products", "searchTools", "slow"}) {
 		t.Errorf("listed are %v", names)
 	}
 }
