@@ -23,10 +23,6 @@ import (
 // newCanvas makes the drawing tools. Their pictures from words are those of the image services, where one is connected.
 func (a *app) newCanvas(pictures *imagegen.Provider) (*canvas.Provider, error) {
 	a.penpot = penpot.NewHub()
-	fonts, err := typeset.New(typeset.Config{CacheDir: filepath.Join(a.cfg.DataDir, "fonts")})
-	if err != nil {
-		return nil, err
-	}
 	var painter canvas.Painter = canvas.Abstract{}
 	if tools, err := pictures.Load(context.Background()); err == nil && len(tools) > 0 {
 		painter = imagePainter{pictures, tools[0]}
@@ -49,7 +45,7 @@ func (a *app) newCanvas(pictures *imagegen.Provider) (*canvas.Provider, error) {
 			}
 			return strings.TrimSuffix(a.cfg.Public.String(), "/") + path
 		},
-		Pool: a.db.pool, Fonts: fonts, Media: a.media, Painter: painter,
+		Pool: a.db.pool, Fonts: typeset.New(typeset.Config{CacheDir: filepath.Join(a.cfg.DataDir, "fonts")}), Media: a.media, Painter: painter,
 		Keep: func(ctx context.Context, accountID string, content io.Reader, name string) (registry.Media, error) {
 			ref, _, err := a.runs.PutMedia(ctx, accountID, content, name)
 			return ref, err

@@ -56,10 +56,7 @@ func (a *app) newDocuments(guard *http.Client) (*documents, error) {
 	if err != nil {
 		return nil, err
 	}
-	words, err := wordvec.New()
-	if err != nil {
-		return nil, err
-	}
+	words := wordvec.New()
 	embedder, err := newEmbedder(a.cfg, words)
 	if err != nil {
 		return nil, err
@@ -231,10 +228,7 @@ func (c buildKnowledge) Run(e env) error {
 	if err != nil {
 		return err
 	}
-	words, err := wordvec.New()
-	if err != nil {
-		return err
-	}
+	words := wordvec.New()
 	embedder, err := newEmbedder(cfg, words)
 	if err != nil {
 		return err

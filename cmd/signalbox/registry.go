@@ -137,9 +137,23 @@ func (a *app) registerToolMetrics() {
 	a.metrics.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "signalbox_tools", Help: "Tools in the catalogue."},
 			func() float64 { return float64(a.registry.Snapshot().Len()) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "signalbox_tools_offered", Help: "Tools that can be used now."},
-			func() float64 { return float64(len(a.registry.Snapshot().Offered(registry.Everyone))) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "signalbox_tools_offered", Help: "Tools in menus that can be used now."},
+			func() float64 { ready, _ := a.inMenus(); return float64(ready) }),
 	)
+}
+
+// inMenus counts the tools that people can pick and use now, and those that nobody can run.
+func (a *app) inMenus() (ready, waiting int) {
+	for _, t := range a.registry.Snapshot().Public() {
+		switch {
+		case !t.InMenus():
+		case t.OfferedTo(registry.Everyone):
+			ready++
+		case t.State() == registry.StateUnavailable:
+			waiting++
+		}
+	}
+	return ready, waiting
 }
 
 // How long jobs may take.

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -70,6 +71,7 @@ func (upCommand) Run(e env) error {
 	if err = a.start(e.ctx); err == nil {
 		a.banner(e.stdout)
 		level.Set(usual)
+		debug.FreeOSMemory() // a start needs twice what stays
 		err = a.wait(e.ctx)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), stopLimit)
@@ -528,11 +530,10 @@ func (a *app) banner(w io.Writer) {
 	if a.cfg.Public != nil {
 		page = a.cfg.Public.String()
 	}
-	offered := len(a.registry.Snapshot().Offered(registry.Everyone))
-	unavailable := a.registry.Snapshot().Len() - len(a.registry.Snapshot().Offered(registry.Insiders))
-	tools := fmt.Sprintf("%d ready", offered)
-	if unavailable > 0 {
-		tools += fmt.Sprintf(", %d waiting for an engine that can run them", unavailable)
+	ready, waiting := a.inMenus()
+	tools := fmt.Sprintf("%d ready", ready)
+	if waiting > 0 {
+		tools += fmt.Sprintf(", %d waiting for an engine that can run them", waiting)
 	}
 	fmt.Fprintf(w, "Page       %s\nTools      %s\nPlatforms  %s\nData       %s\nStop       Ctrl-C\n",
 		page, tools, strings.Join(append([]string{"web", "API"}, a.chat.names()...), ", "), a.db.place(a.cfg))

@@ -65,10 +65,7 @@ type result struct {
 
 // testFonts are read once: they are large.
 var testFonts = sync.OnceValue(func() *typeset.Setter {
-	fonts, err := typeset.New(typeset.Config{})
-	if err != nil {
-		panic(err)
-	}
+	fonts := typeset.New(typeset.Config{})
 	return fonts
 })
 

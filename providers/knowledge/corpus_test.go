@@ -55,10 +55,7 @@ func TestAnswersToKnownQuestions(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.tools()
-	words, err := wordvec.New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	words := wordvec.New()
 	x := index.New(index.Config{Pool: h.pool, Embedder: words, Dictionary: words})
 	rank := map[string]map[string]float64{} // of a pair's questions, by kind
 	figures, err := knowledgetest.Judge(t.Context(), questions, func(ctx context.Context, text string) (knowledgetest.Found, error) {

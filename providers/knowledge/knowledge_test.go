@@ -45,10 +45,7 @@ type house struct {
 func newHouse(t *testing.T, change ...func(*knowledge.Config)) *house {
 	t.Helper()
 	h := &house{t: t, pool: postgrestest.New(t), dir: t.TempDir(), uploads: map[string]string{}}
-	words, err := wordvec.New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	words := wordvec.New()
 	texts, err := i18n.Load()
 	if err != nil {
 		t.Fatal(err)
@@ -344,10 +341,7 @@ func TestDocs(t *testing.T) {
 
 func TestBuiltFiles(t *testing.T) {
 	t.Parallel()
-	words, err := wordvec.New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	words := wordvec.New()
 	dir := t.TempDir()
 	folder := filepath.Join(dir, "penpotUserGuide")
 	for name, content := range map[string]string{"source.yaml": "title: The guide\nurl: https://help.example\naccess: public\n", "boards.md": guide, "z/pears.txt": "Pears are harvested in autumn.", "broken.docx": "no"} {

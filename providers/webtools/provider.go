@@ -166,7 +166,7 @@ func tool(id, name string, capability registry.Capability, schema json.RawMessag
 	return registry.Tool{
 		ToolID: id, Service: Service, DisplayName: name, Description: about, Listing: registry.Listing{Category: "external", Kind: "web"}, InputSchema: inputs, Execution: registry.Execution{Capability: capability, DeliveryMode: registry.DeliveryImmediate, TimeoutMs: 120_000, Idempotent: capability == registry.CapabilityRead, RetryPolicy: &registry.RetryPolicy{MaxAttempts: attempts, BackoffMs: 500}},
 		OutputSchema: registry.OutputSchema{{Name: resultName, Type: "text", Description: "A JSON object.", Schema: schema}}, Advice: registry.Advice{IntentTags: []string{"web"}},
-		Metadata: map[string]any{"menu": id == SearchToolID}, // the others are for models
+		Metadata: map[string]any{"menu": false}, // they are for models
 	}
 }
 

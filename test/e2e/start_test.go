@@ -117,7 +117,7 @@ func checkBanner(t *testing.T, p *program) {
 	if len(banner) != 5 {
 		t.Fatalf("the program prints %d lines, want 5:\n%s", len(banner), p.out.String())
 	}
-	for i, want := range []string{p.page, "7 ready", "web", p.dir, "Ctrl-C"} {
+	for i, want := range []string{p.page, "7 ready, 1 waiting", "web", p.dir, "Ctrl-C"} {
 		if !strings.Contains(banner[i], want) {
 			t.Errorf("line %d of the banner is %q, want %q in it", i+1, banner[i], want)
 		}

@@ -18,10 +18,7 @@ func FuzzWords(f *testing.F) {
 		f.Add(words, "make it blue")
 	}
 	f.Add("poster: A", "title: 日本 very long words that do not fit into anything")
-	fonts, err := typeset.New(typeset.Config{})
-	if err != nil {
-		f.Fatal(err)
-	}
+	fonts := typeset.New(typeset.Config{})
 	f.Fuzz(func(t *testing.T, words, change string) {
 		if !utf8.ValidString(words) || !utf8.ValidString(change) || len(words)+len(change) > 500 {
 			return

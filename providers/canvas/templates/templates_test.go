@@ -24,10 +24,7 @@ func look(t *testing.T, s *scene.Scene, board *scene.Shape, name string) {
 
 func newScene(t *testing.T) *scene.Scene {
 	t.Helper()
-	fonts, err := typeset.New(typeset.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fonts := typeset.New(typeset.Config{})
 	return scene.New(fonts, scene.Page{})
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/go-text/typesetting/font"
 	"github.com/go-text/typesetting/font/opentype"
@@ -30,11 +31,11 @@ type cut struct {
 	weight   int
 	italic   bool
 	variable bool
-	font     *font.Font
+	font     func() *font.Font // read when a text wants it first: together they are megabytes
 }
 
 // bundled is what comes with the program: Latin, Greek and Cyrillic, apart from Oswald, which has no Greek.
-func bundled() ([]Family, error) {
+func bundled() []Family {
 	families := []Family{
 		{Name: "Inter", Use: "sans", Styles: []string{"100 to 900, normal and italic"}},
 		{Name: "Literata", Use: "serif", Styles: []string{"400", "400 italic", "700"}},
@@ -51,21 +52,28 @@ func bundled() ([]Family, error) {
 		{{"Oswald-Bold", cut{weight: 700}}},
 	} {
 		for _, c := range cuts {
-			raw, err := files.ReadFile("fonts/" + c.file + ".ttf")
-			if err != nil {
-				return nil, err
-			}
-			loader, err := opentype.NewLoader(bytes.NewReader(raw))
-			if err == nil {
-				c.cut.font, err = font.NewFont(loader)
-			}
-			if err != nil {
-				return nil, fmt.Errorf("the font %s: %w", c.file, err)
-			}
+			c.cut.font = sync.OnceValue(func() *font.Font { return read(c.file) })
 			families[i].cuts = append(families[i].cuts, c.cut)
 		}
 	}
-	return families, nil
+	return families
+}
+
+// read panics where a file that comes with the program is no font: the tests read all of them.
+func read(file string) *font.Font {
+	raw, err := files.ReadFile("fonts/" + file + ".ttf")
+	if err != nil {
+		panic(err)
+	}
+	loader, err := opentype.NewLoader(bytes.NewReader(raw))
+	if err != nil {
+		panic(fmt.Errorf("the font %s: %w", file, err))
+	}
+	f, err := font.NewFont(loader)
+	if err != nil {
+		panic(fmt.Errorf("the font %s: %w", file, err))
+	}
+	return f
 }
 
 // weightOf reads how bold a font is to be.
@@ -93,7 +101,7 @@ func (f *Family) face(weight int, italic bool) *font.Face {
 		return d
 	}
 	best := slices.MinFunc(f.cuts, func(a, b cut) int { return distance(a) - distance(b) })
-	face := font.NewFace(best.font)
+	face := font.NewFace(best.font())
 	if best.variable {
 		lean := float32(0)
 		if italic {

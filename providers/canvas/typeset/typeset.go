@@ -55,13 +55,9 @@ type glyph struct {
 	id   font.GID
 }
 
-// New reads the fonts that come with the program.
-func New(cfg Config) (*Setter, error) {
-	families, err := bundled()
-	if err != nil {
-		return nil, err
-	}
-	return &Setter{families: families, cacheDir: cfg.CacheDir, faces: map[style]*font.Face{}, glyphs: map[glyph]geom.Path{}}, nil
+// New makes a Setter, which reads fonts when it needs them.
+func New(cfg Config) *Setter {
+	return &Setter{families: bundled(), cacheDir: cfg.CacheDir, faces: map[style]*font.Face{}, glyphs: map[glyph]geom.Path{}}
 }
 
 // Block is a text that is set. Its upper left corner is 0, 0.

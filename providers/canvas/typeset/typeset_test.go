@@ -8,10 +8,7 @@ import (
 
 func newSetter(t *testing.T) *Setter {
 	t.Helper()
-	s, err := New(Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := New(Config{})
 	return s
 }
 

@@ -38,10 +38,7 @@ func setup(t *testing.T, change ...func(*index.Config)) *bundle {
 
 // withWords finds by the meaning of words, too.
 func withWords(t *testing.T) func(*index.Config) {
-	words, err := wordvec.New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	words := wordvec.New()
 	return func(c *index.Config) { c.Embedder, c.Dictionary = words, words }
 }
 

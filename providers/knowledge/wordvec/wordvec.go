@@ -15,6 +15,7 @@ import (
 	"io"
 	"math"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -27,34 +28,46 @@ const Dimension = 100
 // Model is the name of what makes the vectors.
 const Model = "words-en-100"
 
-// Table knows the vectors of words.
-type Table struct {
+// Table knows the vectors of words. It is unpacked when it is asked first: a house without documents has no use for its megabytes.
+type Table struct{ words func() words }
+
+type words struct {
 	rank    map[string]int // of words by frequency, from 0
 	vectors []int8         // of all words, one after the other
 }
 
-// New reads the table that comes with the program.
-func New() (*Table, error) {
+// New makes the table that comes with the program.
+func New() *Table {
+	return &Table{sync.OnceValue(func() words {
+		w, err := unpack()
+		if err != nil {
+			panic(fmt.Errorf("the table of word vectors: %w", err)) // the tests read it
+		}
+		return w
+	})}
+}
+
+func unpack() (words, error) {
 	unpacked, err := gzip.NewReader(bytes.NewReader(english))
 	if err != nil {
-		return nil, fmt.Errorf("the table of word vectors: %w", err)
+		return words{}, err
 	}
 	data, err := io.ReadAll(unpacked)
 	if err != nil {
-		return nil, fmt.Errorf("the table of word vectors: %w", err)
+		return words{}, err
 	}
 	list, raw, _ := bytes.Cut(data, []byte("\n\n"))
-	t := &Table{rank: map[string]int{}, vectors: make([]int8, len(raw))}
+	w := words{rank: map[string]int{}, vectors: make([]int8, len(raw))}
 	for i, b := range raw {
-		t.vectors[i] = int8(b)
+		w.vectors[i] = int8(b)
 	}
 	for word := range strings.SplitSeq(string(list), "\n") {
-		t.rank[word] = len(t.rank)
+		w.rank[word] = len(w.rank)
 	}
-	if len(raw) != len(t.rank)*Dimension {
-		return nil, errors.New("the table of word vectors is damaged")
+	if len(raw) != len(w.rank)*Dimension {
+		return words{}, errors.New("it is damaged")
 	}
-	return t, nil
+	return w, nil
 }
 
 // Model names the table.
@@ -65,7 +78,7 @@ func (t *Table) Covers(language string) bool { return language == "english" }
 
 // Knows tells whether a word, in lower case, is one of the frequent ones of English.
 func (t *Table) Knows(word string) bool {
-	_, known := t.rank[word]
+	_, known := t.words().rank[word]
 	return known
 }
 
@@ -73,7 +86,7 @@ func (t *Table) Knows(word string) bool {
 func (t *Table) Embed(_ context.Context, texts []string) ([][]float32, error) {
 	list := make([][]float32, len(texts))
 	for i, text := range texts {
-		list[i] = t.vector(text)
+		list[i] = t.words().vector(text)
 	}
 	return list, nil
 }
@@ -81,16 +94,16 @@ func (t *Table) Embed(_ context.Context, texts []string) ([][]float32, error) {
 // common is how frequent a word may be until it counts half.
 const common = 1e-4
 
-func (t *Table) vector(text string) []float32 {
+func (w words) vector(text string) []float32 {
 	var sum [Dimension]float64
 	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) }) {
-		rank, known := t.rank[word]
+		rank, known := w.rank[word]
 		if !known {
 			continue
 		}
 		frequency := 0.1 / (float64(rank) + 10) // by Zipf's law, in English
 		weight := common / (common + frequency)
-		for i, v := range t.vectors[rank*Dimension : (rank+1)*Dimension] {
+		for i, v := range w.vectors[rank*Dimension : (rank+1)*Dimension] {
 			sum[i] += weight * float64(v)
 		}
 	}

@@ -102,10 +102,7 @@ type house struct {
 }
 
 func newHouse(pool *pgxpool.Pool, dir string) (house, error) {
-	words, err := wordvec.New()
-	if err != nil {
-		return house{}, err
-	}
+	words := wordvec.New()
 	texts, err := i18n.Load()
 	if err != nil {
 		return house{}, err
