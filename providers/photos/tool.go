@@ -58,9 +58,9 @@ func tools(sources []source) []registry.Tool {
 }
 
 func tool(id, name string, capability registry.Capability, description string, inputs registry.InputSchema, outputs registry.OutputSchema) registry.Tool {
-	category := "external"
+	category, metadata := "external", map[string]any{"menu": false} // the tools of a site
 	if id == SearchToolID {
-		category = "image" // external are the tools of a site
+		category, metadata = "image", nil
 	}
 	return registry.Tool{
 		ToolID: id, Service: Service, DisplayName: name, Description: description,
@@ -68,6 +68,7 @@ func tool(id, name string, capability registry.Capability, description string, i
 		InputSchema: inputs, OutputSchema: outputs,
 		Execution: registry.Execution{Capability: capability, Idempotent: true, TimeoutMs: 30_000, RetryPolicy: &registry.RetryPolicy{MaxAttempts: 2, BackoffMs: 500}},
 		Advice:    registry.Advice{IntentTags: []string{"image", "photo"}},
+		Metadata:  metadata,
 	}
 }
 
