@@ -3,6 +3,7 @@
 package askapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/agent"
+	"github.com/signalbox/signalbox/platforms/web/problem"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -89,7 +91,7 @@ func (s server) ask(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if refusal := decision.Err(); refusal != nil {
-		tell(w, http.StatusForbidden, registry.CodeUnauthorized, registry.AsError(refusal).Message, false)
+		problem.Write(w, problem.Problem{Status: http.StatusForbidden, Code: string(registry.CodeUnauthorized), Detail: registry.AsError(refusal).Message})
 		return
 	}
 	question, err := s.question(r, account, body)
@@ -150,7 +152,7 @@ func (s server) forget(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		s.fail(w, r, err)
 	case !there:
-		tell(w, http.StatusNotFound, registry.CodeInvalidInput, "There is no such conversation.", false)
+		problem.Write(w, problem.Problem{Status: http.StatusNotFound, Code: string(registry.CodeInvalidInput), Detail: "There is no such conversation."})
 	default:
 		w.WriteHeader(http.StatusNoContent)
 	}
@@ -190,38 +192,23 @@ func (s server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
 		return // nobody listens any more
 	}
-	p := s.problem(r.Context(), err)
-	tell(w, p.Status, p.Code, p.Detail, p.Retryable)
+	problem.Write(w, s.explain(r.Context(), err))
 }
 
-// problem says what went wrong, and tells the operator of what is ours to mend.
-func (s server) problem(ctx context.Context, err error) problem {
-	status, code, detail, retryable := http.StatusInternalServerError, registry.CodeInternal, "Something went wrong on our side.", false
-	var typed *registry.Error
-	if errors.As(err, &typed) {
-		status, code, detail, retryable = http.StatusBadGateway, typed.Code, typed.Message, typed.Retryable
-		if known, there := statuses[typed.Code]; there {
-			status = known
-		}
+// explain says what went wrong, and tells the operator of what is ours to mend. What a model's service refuses is not the asker's business.
+func (s server) explain(ctx context.Context, err error) problem.Problem {
+	p := problem.Explain(err)
+	if typed := new(registry.Error); errors.As(err, &typed) {
+		p.Status = cmp.Or(statuses[typed.Code], http.StatusBadGateway)
 	}
-	if status == http.StatusInternalServerError || status == http.StatusBadGateway {
+	if p.Status == http.StatusBadGateway || p.Ours() {
 		s.Logger.ErrorContext(ctx, "a question could not be answered", "error", err)
 	}
-	return problem{"about:blank", http.StatusText(status), status, code, detail, retryable}
-}
-
-// problem is a problem+json.
-type problem struct {
-	Type      string        `json:"type"`
-	Title     string        `json:"title"`
-	Status    int           `json:"status"`
-	Code      registry.Code `json:"code"`
-	Detail    string        `json:"detail"`
-	Retryable bool          `json:"retryable"`
-}
-
-func tell(w http.ResponseWriter, status int, code registry.Code, detail string, retryable bool) {
-	write(w, "application/problem+json", status, problem{"about:blank", http.StatusText(status), status, code, detail, retryable})
+	if p.Status == http.StatusInternalServerError {
+		p.Detail = "Something went wrong on our side." // runs of the answer may have been charged
+	}
+	p.Type, p.Title = "about:blank", http.StatusText(p.Status)
+	return p
 }
 
 func write(w http.ResponseWriter, contentType string, status int, body any) {

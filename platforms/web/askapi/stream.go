@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/agent"
+	"github.com/signalbox/signalbox/platforms/web/problem"
 )
 
 // wantsEvents reports whether the answer is to be sent while it comes.
@@ -37,10 +38,10 @@ func (s server) stream(w http.ResponseWriter, r *http.Request, model *agent.Agen
 	}
 	done := struct {
 		answerBody
-		Error *problem `json:"error,omitempty"`
+		Error *problem.Problem `json:"error,omitempty"`
 	}{answerBody: bodyOf(answer, name, q.Conversation)}
 	if err != nil {
-		p := s.problem(r.Context(), err)
+		p := s.explain(r.Context(), err)
 		done.Error = &p
 	}
 	e.send("done", done)

@@ -6,10 +6,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 
+	"github.com/signalbox/signalbox/platforms/web/problem"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
@@ -111,7 +111,7 @@ func (s server) add(w http.ResponseWriter, r *http.Request) {
 	account, _ := s.Caller(r.Context())
 	wanted.House = wanted.Access.Level != ""
 	if wanted.House && !account.Operator {
-		problem(w, http.StatusForbidden, registry.CodeUnauthorized, "Only operators add sources for others; leave access out, and the source is your own.")
+		problem.Write(w, problem.Problem{Status: http.StatusForbidden, Code: string(registry.CodeUnauthorized), Detail: "Only operators add sources for others; leave access out, and the source is your own."})
 		return
 	}
 	source, err := s.Add(r.Context(), account.ID, wanted)
@@ -128,7 +128,7 @@ func (s server) remove(w http.ResponseWriter, r *http.Request) {
 	account, _ := s.Caller(r.Context())
 	house := r.URL.Query().Get("house") == "true"
 	if house && !account.Operator {
-		problem(w, http.StatusForbidden, registry.CodeUnauthorized, "Only operators remove sources of the house.")
+		problem.Write(w, problem.Problem{Status: http.StatusForbidden, Code: string(registry.CodeUnauthorized), Detail: "Only operators remove sources of the house."})
 		return
 	}
 	if err := s.Remove(r.Context(), account.ID, r.PathValue("name"), house); err != nil {
@@ -140,25 +140,7 @@ func (s server) remove(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	var typed *registry.Error
-	switch {
-	case errors.As(err, &typed) && typed.Code == registry.CodeLost:
-		problem(w, http.StatusNotFound, "not_found", typed.Message)
-	case errors.As(err, &typed) && typed.Code == registry.CodeInvalidInput:
-		detail := typed.Message
-		if typed.Field != "" {
-			detail = fmt.Sprintf("%s: %s", typed.Field, detail)
-		}
-		problem(w, http.StatusUnprocessableEntity, typed.Code, detail)
-	default:
-		s.Logger.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "error", err)
-		problem(w, http.StatusInternalServerError, registry.CodeInternal, "Something went wrong on our side. Nothing was changed.")
-	}
-}
-
-func problem(w http.ResponseWriter, status int, code registry.Code, detail string) {
-	w.Header().Set("Content-Type", "application/problem+json")
-	write(w, status, map[string]any{"type": "about:blank", "title": http.StatusText(status), "status": status, "code": code, "detail": detail})
+	problem.Fail(w, r, s.Logger, err)
 }
 
 func answer(w http.ResponseWriter, status int, body any) {

@@ -75,7 +75,7 @@ func TestHandler(t *testing.T) {
 		}
 	})
 	t.Run("what is wrong is told", func(t *testing.T) {
-		for body, want := range map[string]string{`no`: "expected JSON", `{"nmae":"x"}`: "nmae", `{"name":"taken"}`: "name: there is one already"} {
+		for body, want := range map[string]string{`no`: "expected JSON", `{"nmae":"x"}`: "nmae", `{"name":"taken"}`: `"there is one already","code":"invalid_input","field":"name"`} {
 			if status, said := ask("ann", http.MethodPost, sources, body); status != http.StatusUnprocessableEntity || !strings.Contains(said, want) {
 				t.Errorf("%s: %d %s", body, status, said)
 			}

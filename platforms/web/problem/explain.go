@@ -28,6 +28,8 @@ func Explain(err error) Problem {
 		return p
 	}
 	switch {
+	case errors.As(err, &typed) && typed.Code == registry.CodeLost:
+		return Problem{Status: http.StatusNotFound, Code: ErrNothingThere.Code, Detail: typed.Message, Field: typed.Field}
 	case errors.As(err, &typed):
 		return Problem{
 			Status: statusOf(typed.Code), Code: string(typed.Code), Detail: typed.Message, Field: typed.Field, Retryable: typed.Retryable,

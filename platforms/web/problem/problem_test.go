@@ -23,6 +23,7 @@ func TestExplain(t *testing.T) {
 	}{
 		"a package's own problem, wrapped": {fmt.Errorf("step: %w", own), http.StatusConflict, "taken", "It is taken.", false},
 		"a typed error":                    {registry.Errorf(registry.CodeRateLimited, "slower"), http.StatusTooManyRequests, "rate_limited", "slower", false},
+		"what a room does not have":        {registry.Errorf(registry.CodeLost, "no page"), http.StatusNotFound, "not_found", "no page", false},
 		"what is not there":                {fmt.Errorf("keys: %w", users.ErrNotFound), http.StatusNotFound, "not_found", problem.ErrNothingThere.Detail, false},
 		"everything else is told without its words": {
 			errors.New("password of the database: secret"), http.StatusInternalServerError, "internal", "Something went wrong on our side. Nothing was charged.", true,

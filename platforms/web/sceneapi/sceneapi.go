@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/platforms/web/door"
+	"github.com/signalbox/signalbox/platforms/web/problem"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
@@ -69,7 +71,7 @@ const AtOnce = 4
 func (s server) answer(h func(http.ResponseWriter, *http.Request, users.Account) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		account, ok := s.Caller(r.Context())
-		err := error(registry.Errorf(registry.CodeUnauthorized, "sign in, or send a key"))
+		var err error = door.ErrSignedOut
 		if ok {
 			err = h(w, r, account)
 		}
@@ -80,23 +82,7 @@ func (s server) answer(h func(http.ResponseWriter, *http.Request, users.Account)
 }
 
 func (s server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	told := registry.AsError(err)
-	status := http.StatusInternalServerError
-	switch told.Code {
-	case registry.CodeLost:
-		status = http.StatusNotFound
-	case registry.CodeInvalidInput:
-		status = http.StatusUnprocessableEntity
-	case registry.CodeUnauthorized:
-		status = http.StatusUnauthorized
-	default:
-		s.Logger.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "error", err)
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	body := map[string]any{"type": "about:blank", "title": http.StatusText(status), "status": status, "code": told.Code, "detail": told.Message}
-	_ = json.NewEncoder(w).Encode(body) // who has gone needs no answer
+	problem.Fail(w, r, s.Logger, err)
 }
 
 func (s server) list(w http.ResponseWriter, r *http.Request, a users.Account) error {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/signalbox/signalbox/platforms/web/problem"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
@@ -228,25 +229,7 @@ func query(in request, flags, texts []string) map[string]any {
 }
 
 func (s server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	e := registry.AsError(err)
-	code := map[registry.Code]int{
-		registry.CodeInvalidInput: http.StatusUnprocessableEntity, registry.CodeUnauthorized: http.StatusForbidden, registry.CodeLost: http.StatusNotFound,
-		registry.CodeUnavailable: http.StatusServiceUnavailable,
-	}[e.Code]
-	told := map[string]any{"type": "about:blank", "code": e.Code, "detail": e.Message}
-	if code == http.StatusNotFound {
-		told["code"] = "not_found"
-	}
-	if code == 0 {
-		s.Logger.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "error", err)
-		code, told["code"], told["detail"] = http.StatusInternalServerError, registry.CodeInternal, "Something went wrong on our side. Nothing was changed."
-	}
-	if e.Field != "" {
-		told["field"] = e.Field
-	}
-	told["status"], told["title"] = code, http.StatusText(code)
-	w.Header().Set("Content-Type", "application/problem+json")
-	write(w, code, told)
+	problem.Fail(w, r, s.Logger, err)
 }
 
 func write(w http.ResponseWriter, code int, body any) {

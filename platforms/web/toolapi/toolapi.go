@@ -6,12 +6,12 @@ package toolapi
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 
+	"github.com/signalbox/signalbox/platforms/web/problem"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/users"
@@ -110,7 +110,7 @@ func (s server) listed(tool *registry.Tool) (Listed, error) {
 func (s server) register(w http.ResponseWriter, r *http.Request) {
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
-		problem(w, http.StatusRequestEntityTooLarge, registry.CodeInvalidInput, fmt.Sprintf("The registration can't be read, or has more than %d bytes.", maxBody))
+		problem.Write(w, problem.Problem{Status: http.StatusRequestEntityTooLarge, Code: string(registry.CodeInvalidInput), Detail: fmt.Sprintf("The registration can't be read, or has more than %d bytes.", maxBody)})
 		return
 	}
 	if err := s.unclaimed(raw); err != nil {
@@ -192,33 +192,13 @@ func (s server) remove(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// conflictError is a name or command that belongs to another tool.
-type conflictError struct{ detail string }
-
-// Error tells whose it is.
-func (e conflictError) Error() string { return e.detail }
-
-func conflict(format string, args ...any) error { return conflictError{fmt.Sprintf(format, args...)} }
-
-func (s server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	var claimed conflictError
-	var typed *registry.Error
-	switch {
-	case errors.As(err, &claimed):
-		problem(w, http.StatusConflict, registry.CodeInvalidInput, claimed.detail)
-	case errors.As(err, &typed) && typed.Code == registry.CodeLost:
-		problem(w, http.StatusNotFound, "not_found", typed.Message)
-	case errors.As(err, &typed) && typed.Code == registry.CodeInvalidInput:
-		problem(w, http.StatusUnprocessableEntity, typed.Code, typed.Message)
-	default:
-		s.Logger.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "error", err)
-		problem(w, http.StatusInternalServerError, registry.CodeInternal, "Something went wrong on our side. Nothing was changed.")
-	}
+// conflict is a name or command that belongs to another tool.
+func conflict(format string, args ...any) error {
+	return &problem.Problem{Status: http.StatusConflict, Code: string(registry.CodeInvalidInput), Detail: fmt.Sprintf(format, args...)}
 }
 
-func problem(w http.ResponseWriter, status int, code registry.Code, detail string) {
-	w.Header().Set("Content-Type", "application/problem+json")
-	write(w, status, map[string]any{"type": "about:blank", "title": http.StatusText(status), "status": status, "code": code, "detail": detail})
+func (s server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	problem.Fail(w, r, s.Logger, err)
 }
 
 func answer(w http.ResponseWriter, status int, body any) {

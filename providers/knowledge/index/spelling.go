@@ -8,6 +8,8 @@ import (
 	"unicode"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/internal/edit"
 )
 
 const (
@@ -68,9 +70,10 @@ func (s *search) correct(ctx context.Context) error {
 
 // meant tells whether a word may be misspelt for another one with which it has so many trigrams in common, and what that one then counts.
 func meant(word, other string, common int) (share float64, is bool) {
-	d := distance(word, other)
+	most := 1 + len([]rune(word))/(shortLetters+1)
+	d := edit.Distance(word, other, most)
 	shared := float64(common) / float64(len(trigrams(word))+len(trigrams(other))-common)
-	if d > 1+len([]rune(word))/(shortLetters+1) || shared < likeShare && d > 1 {
+	if d > most || shared < likeShare && d > 1 {
 		return 0, false
 	}
 	return 0.9 - 0.2*float64(d), true
