@@ -113,6 +113,25 @@ func (e *Error) After(wait time.Duration) *Error {
 	return e
 }
 
+// StatusError is the cause of an *Error whose service answered over HTTP, for those who have to tell refusals apart: a call that takes
+// another back has nothing left to do at 409, and comes too late at 422.
+type StatusError struct {
+	Status int    // of the answer, 100 to 599
+	Answer string // its beginning, without secrets; for logs
+}
+
+// Error gives the status and the beginning of the answer.
+func (e *StatusError) Error() string { return fmt.Sprintf("status %d: %s", e.Status, e.Answer) }
+
+// StatusOf is the HTTP status with which a service refused a call, or 0 where none is known.
+func StatusOf(err error) int {
+	var refused *StatusError
+	if errors.As(err, &refused) {
+		return refused.Status
+	}
+	return 0
+}
+
 // AsError finds the *Error in err's chain. Anything else becomes CodeInternal with a message that gives
 // nothing away; nil stays nil.
 func AsError(err error) *Error {

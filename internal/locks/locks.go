@@ -12,5 +12,6 @@ const (
 	Owner      = `hashtextextended($1, 7004)` // files of one owner with a limit are stored one after the other
 	Asset      = `hashtextextended($1, 7005)` // storing and deleting one asset
 	Knowledge  = `hashtextextended($1, 7020)` // reading one source of knowledge again
+	Mission    = `hashtextextended($1, 7007)` // the sign of life of a process that works on missions
 	RemoteTool = `hashtextextended($1, 7006)` // registering one tool
 )

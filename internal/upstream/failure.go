@@ -3,7 +3,6 @@ package upstream
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -25,15 +24,18 @@ func (c *Client) refused(r Request, answer Response) error {
 	if failure == nil {
 		failure = byStatus(c.name, answer.Status)
 		if gaveUp := answer.Status == http.StatusBadGateway || answer.Status == http.StatusGatewayTimeout; gaveUp && !r.repeatable() {
-			failure = c.unconfirmed(fmt.Errorf("status %d", answer.Status))
+			failure = c.unconfirmed(nil)
 		}
 		if words := c.words(r, answer); words != "" {
 			failure.Reword(said.WithWords.With("text", failure.Text(), "words", words))
 		}
 	}
 	failure.Map(c.hide)
+	refusal := &registry.StatusError{Status: answer.Status, Answer: c.Excerpt(answer.Body)}
 	if failure.Cause == nil {
-		failure.Cause = fmt.Errorf("status %d: %s", answer.Status, c.Excerpt(answer.Body))
+		failure.Cause = refusal
+	} else {
+		failure.Cause = errors.Join(failure.Cause, refusal)
 	}
 	if wait := c.retryAfter(answer.Header); failure.Retryable && failure.RetryAfter == 0 {
 		failure.RetryAfter = wait

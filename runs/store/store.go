@@ -358,6 +358,19 @@ func (s *Store) toolOf(ctx context.Context, q querier, key ToolKey) (registry.To
 	return tool, nil
 }
 
+// Begun reports whether any process ever began to work on a run: of one that is over and never begun nothing was sent.
+func (s *Store) Begun(ctx context.Context, runID string) (begun bool, err error) {
+	if err = s.Config.Pool.QueryRow(ctx, `SELECT claims > 0 FROM runs WHERE id = $1`, runID).Scan(&begun); err != nil {
+		return false, fmt.Errorf("run %s: %w", runID, err)
+	}
+	return begun, nil
+}
+
+// ToolAt gives a version of a tool that KeepTool has stored.
+func (s *Store) ToolAt(ctx context.Context, key ToolKey) (registry.Tool, error) {
+	return s.tools.get(ctx, s.Config.Pool, key)
+}
+
 // KeepTool stores the tool's version, once for each process and version.
 func (s *Store) KeepTool(ctx context.Context, tool registry.Tool) (ToolKey, error) {
 	if tool.Version == "" {

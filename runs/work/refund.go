@@ -14,17 +14,27 @@ import (
 // receipt. Errors: ErrNotFound, billing.ErrNothingCaptured where it cost nothing.
 func (s *Closer) Refund(ctx context.Context, runID, note string) (runs.Run, error) {
 	var run runs.Run
-	err := postgres.InTx(ctx, s.Config.Pool, func(tx pgx.Tx) error {
-		r, err := s.store.LockRun(ctx, tx, runID, "")
-		if run = r.Run; err != nil || run.RefundedAt != nil {
-			return err
-		}
-		return s.refund(ctx, tx, &run, cleanText(note))
+	err := postgres.InTx(ctx, s.Config.Pool, func(tx pgx.Tx) (err error) {
+		run, err = s.RefundIn(ctx, tx, runID, note)
+		return err
 	})
+	if err != nil {
+		return runs.Run{}, err
+	}
+	s.hub.Changed(&run)
+	return run, nil
+}
+
+// RefundIn is Refund within a transaction, for those who note with it why.
+func (s *Closer) RefundIn(ctx context.Context, tx pgx.Tx, runID, note string) (runs.Run, error) {
+	r, err := s.store.LockRun(ctx, tx, runID, "")
+	run := r.Run
+	if err == nil && run.RefundedAt == nil {
+		err = s.refund(ctx, tx, &run, cleanText(note))
+	}
 	if err != nil {
 		return runs.Run{}, fmt.Errorf("refund run %s: %w", runID, err)
 	}
-	s.hub.Changed(&run)
 	return run, nil
 }
 

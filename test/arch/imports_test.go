@@ -36,6 +36,7 @@ var floors = [][]string{
 	{"platforms/chat"},
 	{"platforms/words"},
 	{"agent"},
+	{"missions"},
 	{"runs", "webhooks"},
 	{"billing", "users", "comfy", "providers"},
 	{"workflows", "comfy/workflow"},
