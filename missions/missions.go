@@ -11,6 +11,7 @@ package missions
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
@@ -163,6 +164,11 @@ func (m *Mission) leg(order int) *Leg { return &m.Legs[order-1] }
 
 // ErrNotFound says that there is no such mission, or that it is somebody else's.
 var ErrNotFound = errors.New("no such mission")
+
+// Unresolved are the legs that could not be taken back: somebody has to look after each.
+func (m *Mission) Unresolved() []Leg {
+	return slices.DeleteFunc(slices.Clone(m.Legs), func(l Leg) bool { return l.Progress.Undo == "" || l.Progress.Undo == Undone })
+}
 
 // Warnings are what the owner has to know of legs that were taken back: where that may have left something behind.
 func (m *Mission) Warnings() []string {

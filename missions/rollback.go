@@ -270,15 +270,10 @@ func (c *course) settleUndo(ctx context.Context, leg *Leg, undo UndoStatus, why 
 
 // outcome is how a mission ends that went back.
 func (c *course) outcome() Status {
-	undone, left := false, false
-	for _, leg := range c.m.Legs {
-		undone = undone || leg.Progress.Undo == Undone
-		left = left || leg.Progress.Undo != "" && leg.Progress.Undo != Undone
-	}
 	switch {
-	case left:
+	case len(c.m.Unresolved()) > 0:
 		return RollbackIncomplete
-	case undone:
+	case !c.all(func(l *Leg) bool { return l.Progress.Undo != Undone }):
 		return RolledBack
 	case c.m.CanceledBy:
 		return Canceled
@@ -312,11 +307,10 @@ func (c *course) finish(ctx context.Context, status Status) error {
 
 // tell lets people know of what they have to look after themselves.
 func (c *course) tell(ctx context.Context) {
-	for _, leg := range c.m.Legs {
-		if p := leg.Progress; p.Undo != "" && p.Undo != Undone {
-			c.log.ErrorContext(ctx, "a leg of a mission could not be taken back: somebody has to", "mission", c.m.ID, "leg", leg.Order, "tool", leg.Tool.ID,
-				"run", p.RunID, "reference", p.Reference, "why", string(p.Undo), "error", p.UndoError, "escalation", c.m.EscalationURL)
-		}
+	for _, leg := range c.m.Unresolved() {
+		p := leg.Progress
+		c.log.ErrorContext(ctx, "a leg of a mission could not be taken back: somebody has to", "mission", c.m.ID, "leg", leg.Order, "tool", leg.Tool.ID,
+			"run", p.RunID, "reference", p.Reference, "why", string(p.Undo), "error", p.UndoError, "escalation", c.m.EscalationURL)
 	}
 	if c.cfg.Tell == nil {
 		return

@@ -17,7 +17,7 @@ import (
 func (a *app) newConsole() (http.Handler, error) {
 	c, err := console.New(console.Config{
 		Registry: a.registry, Catalogue: a.history, Runs: a.runs, People: a.users, Ledger: a.ledger, Grant: a.grant,
-		Caller: web.Caller, CSRF: web.CSRFInput, Engines: a.engineRows, OrderEngine: a.orderEngine, Findings: a.findingRows, Sections: []console.Section{a.inboxSection()},
+		Caller: web.Caller, CSRF: web.CSRFInput, Engines: a.engineRows, OrderEngine: a.orderEngine, Findings: a.findingRows, Sections: []console.Section{a.inboxSection(), a.missionSection()},
 		Logger: a.log.With("component", "console"),
 	})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web/console"
 	"github.com/signalbox/signalbox/platforms/web/knowledgeapi"
 	"github.com/signalbox/signalbox/platforms/web/mcp"
+	"github.com/signalbox/signalbox/platforms/web/missionapi"
 	"github.com/signalbox/signalbox/platforms/web/sceneapi"
 	"github.com/signalbox/signalbox/platforms/web/siteapi"
 	"github.com/signalbox/signalbox/platforms/web/toolapi"
@@ -21,6 +22,7 @@ import (
 type mounted struct {
 	console, tools, mcp, ask http.Handler
 	knowledge, site, siteAPI http.Handler
+	missions                 http.Handler
 	scenes, penpot           http.Handler // drawings, and the plugin that shows them in Penpot
 	inbox                    http.Handler // callbacks of services, which are signed or carry a token
 	telegram, discord        http.Handler // updates, which are signed or carry a secret
@@ -45,6 +47,12 @@ func (m mounted) mounts() []web.Mount {
 		{Path: "GET /api/scenes", Use: web.Read, Handler: m.scenes, Describe: sceneapi.Describe()},
 		{Path: "GET /api/scenes/{file}", Use: web.Read, Handler: m.scenes, AtOnce: sceneapi.AtOnce},
 		{Path: "GET /api/scenes/{id}/events", Use: web.Read, Handler: m.scenes, Streams: sceneapi.Streams},
+		{Path: "GET /api/missions", Use: web.Read, Handler: m.missions, Describe: missionapi.Describe()},
+		{Path: "POST /api/missions", Use: web.Run, Handler: m.missions, AtOnce: missionapi.AtOnce},
+		{Path: "GET /api/missions/{id}", Use: web.Read, Handler: m.missions},
+		{Path: "GET /api/missions/{id}/events", Use: web.Read, Handler: m.missions, Streams: missionapi.Streams},
+		{Path: "POST /api/missions/{id}/confirm", Use: web.Approve, Handler: m.missions},
+		{Path: "POST /api/missions/{id}/cancel", Use: web.Run, Handler: m.missions},
 		{Path: "GET /penpot/{file}", Use: web.Public, Handler: m.penpot},
 		{Path: "POST " + webhooks.Root, Use: web.Public, Handler: m.inbox},
 		{Path: "POST " + telegram.WebhookPath, Use: web.Public, Handler: m.telegram},
@@ -63,7 +71,7 @@ func (m mounted) mounts() []web.Mount {
 
 // newMounts makes what is mounted. secret signs what people confirm by MCP.
 func (a *app) newMounts(secret []byte) ([]web.Mount, error) {
-	m := mounted{tools: a.newToolAPI(), knowledge: a.newKnowledgeAPI(), scenes: a.newSceneAPI(), penpot: a.newPenpot(), inbox: a.post.inbox, site: a.newSite(), siteAPI: a.newSiteAPI()}
+	m := mounted{missions: a.newMissionAPI(), tools: a.newToolAPI(), knowledge: a.newKnowledgeAPI(), scenes: a.newSceneAPI(), penpot: a.newPenpot(), inbox: a.post.inbox, site: a.newSite(), siteAPI: a.newSiteAPI()}
 	var err error
 	if m.console, err = a.newConsole(); err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/assets"
+	"github.com/signalbox/signalbox/missions"
 	chatstore "github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/web/pages"
 	"github.com/signalbox/signalbox/platforms/web/webchat"
@@ -44,6 +45,9 @@ func newUsers(db *database, ledger *billing.Ledger, c Config, change ...func(*us
 				return err
 			}
 			if err := canvas.Forget(ctx, tx, accountID); err != nil {
+				return err
+			}
+			if err := missions.Forget(ctx, tx, accountID); err != nil {
 				return err
 			}
 			if err := agent.Forget(ctx, tx, accountID); err != nil {
@@ -91,6 +95,9 @@ func mergeRooms(ctx context.Context, tx pgx.Tx, ledger *billing.Ledger, from, in
 		return err
 	}
 	if err := runstore.Adopt(ctx, tx, from, into); err != nil {
+		return err
+	}
+	if err := missions.Adopt(ctx, tx, from, into); err != nil {
 		return err
 	}
 	if err := agent.Adopt(ctx, tx, from, into); err != nil {

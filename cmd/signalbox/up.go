@@ -33,6 +33,7 @@ import (
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/internal/watch"
 	"github.com/signalbox/signalbox/migrations"
+	"github.com/signalbox/signalbox/missions"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/api"
 	"github.com/signalbox/signalbox/platforms/web/pages"
@@ -107,6 +108,7 @@ type app struct {
 	history       *history.Store
 	watcher       *watch.Watcher
 	runs          *runner.Service
+	missions      *missions.Service
 	post          post
 	chat          *chatPlatforms
 	web           *web.Server
@@ -132,7 +134,7 @@ func (a *app) onStop(name string, stop func(context.Context) error) {
 func (a *app) start(ctx context.Context) error {
 	a.failed = make(chan error, 4)
 	for _, step := range []func(context.Context) error{
-		a.claimAddresses, a.openStorage, a.startEngines, a.loadTools, a.newAddresses, a.startRuns, a.startInbox, a.startChat, a.startMetrics, a.startWeb, a.startOutbox, a.listen, a.keepInStep,
+		a.claimAddresses, a.openStorage, a.startEngines, a.loadTools, a.newAddresses, a.startRuns, a.startMissions, a.startInbox, a.startChat, a.startMetrics, a.startWeb, a.startOutbox, a.listen, a.keepInStep,
 	} {
 		if err := step(ctx); err != nil {
 			return err
