@@ -14,6 +14,16 @@ type Quote struct {
 	Basis   string  `json:"basis,omitempty"` // one short line for people: "learned from the last 20 runs"
 	// BillCanceled says that the run pays for the time that it ran also when its owner cancels it. It was told so with the price.
 	BillCanceled bool `json:"billCanceled,omitempty"`
+	// Parts says that the run is made of others, which hold and pay for themselves: nothing is held for the whole, and it costs nothing more.
+	Parts bool `json:"parts,omitempty"`
+}
+
+// Held is what is set aside while the run is under way.
+func (q Quote) Held() NanoUSD {
+	if q.Parts {
+		return 0
+	}
+	return q.High
 }
 
 // Exact reports whether the price is known to the nano-dollar.

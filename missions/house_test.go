@@ -199,6 +199,7 @@ type house struct {
 	tools   *catalog.Registry
 	adapt   func(*Config)
 	may     func(toolID string) error
+	chains  *Chains      // nil: none
 	later   atomic.Int64 // by so many nanoseconds the clock of missions is ahead
 	told    []Mission
 	telling sync.Mutex
@@ -223,15 +224,19 @@ func (h *house) open(pool *pgxpool.Pool) *process {
 	h.t.Helper()
 	ledger := billing.NewLedger(pool)
 	providers := map[string]runs.Provider{"agency": {Caller: h.agency}}
+	if h.chains != nil {
+		providers[ChainService] = runs.Provider{Submitter: h.chains}
+	}
+	assets := &runstest.Assets{}
 	r, err := runner.New(runs.Config{
-		Pool: pool, Registry: h.tools, Ledger: ledger, Users: users.New(pool, users.Config{}), Assets: &runstest.Assets{}, Providers: providers,
+		Pool: pool, Registry: h.tools, Ledger: ledger, Users: users.New(pool, users.Config{}), Assets: assets, Providers: providers,
 		PollMin: 2 * time.Millisecond, PollMax: 10 * time.Millisecond, RetryBase: 4 * time.Millisecond, ReapEvery: 50 * time.Millisecond, SoftStop: 50 * time.Millisecond,
 	})
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	config := Config{
-		Pool: pool, Registry: h.tools, Runs: r, Ledger: ledger, Providers: providers, Poll: 5 * time.Millisecond, LookEvery: 50 * time.Millisecond,
+		Pool: pool, Registry: h.tools, Runs: r, Ledger: ledger, Providers: providers, Media: assets, Poll: 5 * time.Millisecond, LookEvery: 50 * time.Millisecond,
 		Now: func() time.Time { return time.Now().Add(time.Duration(h.later.Load())) },
 		May: func(_ context.Context, _, toolID string) (registry.Audience, error) {
 			if h.may != nil {

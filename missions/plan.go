@@ -125,6 +125,9 @@ func (s *Service) planLeg(ctx context.Context, accountID string, d DraftLeg, bef
 	if err != nil {
 		return Leg{}, registry.Tool{}, err
 	}
+	if tool, there := s.cfg.Registry.Snapshot().Resolve(d.Tool); there {
+		follow(*tool, d.Inputs)
+	}
 	known, later := map[string]any{}, map[string]any{}
 	for name, value := range d.Inputs {
 		if refers(value) {

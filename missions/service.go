@@ -202,6 +202,10 @@ func (s *Service) lookAfter(ctx context.Context) {
 
 // hear takes in a notification: there is something to do, or somebody wants something of a mission that is under work here.
 func (s *Service) hear(missionID string) {
+	if missionID == chainsChanged {
+		s.work.Go(func() { s.reloadChains() })
+		return
+	}
 	s.mu.Lock()
 	news := s.news[missionID]
 	s.mu.Unlock()
@@ -214,6 +218,17 @@ func (s *Service) hear(missionID string) {
 	default:
 	}
 }
+
+// reloadChains offers the chains as they are now.
+func (s *Service) reloadChains() {
+	ctx, cancel := context.WithTimeout(context.Background(), reloadWithin)
+	defer cancel()
+	if _, err := s.cfg.Registry.Reload(ctx, ChainService); err != nil {
+		s.log.WarnContext(ctx, "the chains could not be read again", "error", err)
+	}
+}
+
+const reloadWithin = 10 * time.Second
 
 // enter registers a mission that is worked on here; the returned function ends that.
 func (s *Service) enter(missionID string) (news <-chan struct{}, leave func()) {

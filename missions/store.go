@@ -197,6 +197,9 @@ func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
 	if err == nil {
 		_, err = tx.Exec(ctx, `UPDATE missions SET account_id = $2 WHERE account_id = $1`, from, into)
 	}
+	if err == nil {
+		_, err = tx.Exec(ctx, `UPDATE chains SET account_id = $2 WHERE account_id = $1`, from, into)
+	}
 	if err != nil {
 		return fmt.Errorf("move missions: %w", err)
 	}
@@ -208,6 +211,9 @@ func Forget(ctx context.Context, tx pgx.Tx, accountID string) error {
 	_, err := tx.Exec(ctx, `DELETE FROM missions WHERE account_id = $1 AND (ended_at IS NOT NULL OR status = 'awaiting_confirmation')`, accountID)
 	if err == nil {
 		_, err = tx.Exec(ctx, `UPDATE missions SET forgotten = true, canceled = true WHERE account_id = $1`, accountID)
+	}
+	if err == nil {
+		_, err = tx.Exec(ctx, `DELETE FROM chains WHERE account_id = $1`, accountID)
 	}
 	if err != nil {
 		return fmt.Errorf("forget missions: %w", err)

@@ -241,6 +241,8 @@ type Usage struct {
 type Price struct {
 	Machine string
 	CostUSD string
+	// Parts says that the call is made of runs of their own, which hold and pay for themselves: CostUSD is what they cost at most.
+	Parts bool
 }
 
 // CallbackRequest is a webhook as it came: all that signatures cover.

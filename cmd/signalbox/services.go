@@ -10,6 +10,7 @@ import (
 
 	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/internal/outbound"
+	"github.com/signalbox/signalbox/missions"
 	"github.com/signalbox/signalbox/providers/canvas"
 	"github.com/signalbox/signalbox/providers/comfydeploy"
 	"github.com/signalbox/signalbox/providers/httptools"
@@ -126,6 +127,7 @@ func (a *app) newServices() ([]service, error) {
 			return nil, fmt.Errorf("the drawing tools: %w", err)
 		}
 		list = append(list, calls(canvas.Service, a.canvas))
+		list = append(list, jobs(missions.ChainService, missions.NewChains(a.db.pool, func() *missions.Service { return a.missions })))
 	}
 	if c.MCPServers != "" {
 		servers := a.newMCPServers(guard)

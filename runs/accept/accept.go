@@ -68,6 +68,9 @@ func (s *Acceptor) AcceptBound(ctx context.Context, b runs.Bound) (runs.Run, err
 	if err != nil {
 		return s.firstOr(ctx, b.Request, err)
 	}
+	if quote.Parts && quote.High > 0 && b.Request.Budget.Limit > 0 { // its parts would not draw on the budget
+		return runs.Run{}, registry.Errorf(registry.CodeUnauthorized, "%s is made of runs that pay for themselves, which a spending limit of a key does not bound: use a key without one", b.Tool.ToolID)
+	}
 	a, err := s.prepare(ctx, b, quote)
 	if err != nil {
 		return runs.Run{}, fmt.Errorf("accept a run of %s: %w", b.Tool.ToolID, err)
@@ -296,7 +299,7 @@ func (s *Acceptor) confirm(ctx context.Context, tx pgx.Tx, r store.Record, grant
 	if err := tx.QueryRow(ctx, `SELECT runs_full($1, $2)`, r.AccountID, s.Config.PerAccount).Scan(&full); err != nil {
 		return err
 	}
-	if err := s.Config.Ledger.Hold(ctx, tx, r.AccountID, r.ID, r.Quote.High); err != nil {
+	if err := s.Config.Ledger.Hold(ctx, tx, r.AccountID, r.ID, r.Quote.Held()); err != nil {
 		return err
 	}
 	if _, err := tx.Exec(ctx, `UPDATE runs SET status = 'queued', waiting = $2, confirmed_at = $3, granted = $4 WHERE id = $1`, r.ID, full, s.Now(), granted); err != nil || full {

@@ -78,7 +78,9 @@ func (s *Pricer) makeQuote(ctx context.Context, b runs.Bound) (billing.Quote, er
 			return billing.Quote{}, fmt.Errorf("quote %s: %w", b.Tool.ToolID, err)
 		}
 	}
-	quote := billing.Estimate(model, history, s.price(ctx, b), s.Config.RateCard)
+	price := s.price(ctx, b)
+	quote := billing.Estimate(model, history, price, s.Config.RateCard)
+	quote.Parts = price.Parts
 	quote.BillCanceled = s.Config.BillCanceled && quote.High > 0 && quote.Unit == string(registry.UnitSecond)
 	return quote, nil
 }

@@ -65,7 +65,7 @@ func newMetrics(registerer prometheus.Registerer) (Metrics, error) {
 func (m *Metrics) Observe(run *runs.Run) {
 	m.ended.WithLabelValues(run.Tool.Service, string(run.Status)).Inc()
 	m.cost.WithLabelValues(run.Tool.Service).Add(Dollars(run.Cost))
-	if run.Status == runs.StatusSucceeded && run.Quote.High > 0 && run.Receipt != nil {
+	if run.Status == runs.StatusSucceeded && run.Quote.Held() > 0 && run.Receipt != nil {
 		for what, amount := range map[string]billing.NanoUSD{"low": run.Quote.Low, "high": run.Quote.High, "actual": run.Receipt.FullCost()} {
 			m.estimates.WithLabelValues(run.Tool.ToolID, what).Add(Dollars(amount))
 		}

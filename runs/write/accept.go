@@ -152,7 +152,7 @@ func (s *Writer) queueAccepts(batch *pgx.Batch, accepts []*Acceptance) {
 		column(accepts, func(a *Acceptance) string { return string(a.Raw.Sources) }),
 		column(accepts, func(a *Acceptance) int64 { return a.Shape }),
 		column(accepts, func(a *Acceptance) string { return string(a.Raw.Quote) }),
-		column(accepts, func(a *Acceptance) int64 { return int64(a.Record.Quote.High) }),
+		column(accepts, func(a *Acceptance) int64 { return int64(a.Record.Quote.Held()) }),
 		column(accepts, func(a *Acceptance) string { return a.Record.Origin.Platform }),
 		column(accepts, func(a *Acceptance) string { return string(a.Record.Origin.Target) }),
 		column(accepts, func(a *Acceptance) bool { return a.Record.Deliverable }),

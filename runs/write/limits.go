@@ -160,13 +160,13 @@ func (u *usages) admit(a *Acceptance) {
 	}
 	used := u.of(a.Record.AccountID)
 	used.Limits = a.Limits
-	if a.Refused = used.Refusal(a.Record.Quote.High, u.now); a.Refused == nil {
+	if a.Refused = used.Refusal(a.Record.Quote.Held(), u.now); a.Refused == nil {
 		a.Refused = u.draw(a)
 	}
 	if a.Refused != nil || a.Record.Status != runs.StatusQueued {
 		return
 	}
-	used.Add(a.Record.Quote.High)
+	used.Add(a.Record.Quote.Held())
 	a.Record.Warnings = used.Warnings()
 }
 
@@ -185,7 +185,7 @@ func (s *Limiter) CheckLimits(ctx context.Context, tx pgx.Tx, r store.Record) er
 	}
 	u := used.of(r.AccountID)
 	u.Limits = limits
-	return u.Refusal(r.Quote.High, used.now)
+	return u.Refusal(r.Quote.Held(), used.now)
 }
 
 // budgetKey names a budget among those of all accounts.
@@ -212,7 +212,7 @@ func (u *usages) queueBudgets(batch *pgx.Batch, accounts []string) {
 // draw takes what a run may cost from its budget, or says why there is no room. A run that awaits confirmation draws
 // on it, too.
 func (u *usages) draw(a *Acceptance) error {
-	key, need := budgetKey{a.Record.AccountID, a.Budget.Name}, a.Record.Quote.High
+	key, need := budgetKey{a.Record.AccountID, a.Budget.Name}, a.Record.Quote.Held()
 	spent := u.budgets[key]
 	if a.Budget.Limit == 0 || need == 0 || spent+need <= a.Budget.Limit {
 		u.budgets[key] += need

@@ -291,15 +291,15 @@ func (c *changes) queueLocks(batch *pgx.Batch) {
 func (c *changes) moves() *billing.Moves {
 	m := &billing.Moves{}
 	for _, f := range c.finishes {
-		if f.Record.Quote.High > 0 || f.Record.Receipt.FullCost() > 0 {
+		if f.Record.Quote.Held() > 0 || f.Record.Receipt.FullCost() > 0 {
 			m.Settlements = append(m.Settlements, billing.Settlement{
-				AccountID: f.Record.AccountID, RunID: f.Record.ID, Cost: f.Record.Receipt.FullCost(), Held: f.Record.Quote.High, Note: f.Reason,
+				AccountID: f.Record.AccountID, RunID: f.Record.ID, Cost: f.Record.Receipt.FullCost(), Held: f.Record.Quote.Held(), Note: f.Reason,
 			})
 		}
 	}
 	for _, a := range c.accepts {
 		if a.Record.Status == runs.StatusQueued {
-			m.Holds = append(m.Holds, billing.HoldRequest{AccountID: a.Record.AccountID, RunID: a.Record.ID, Amount: a.Record.Quote.High})
+			m.Holds = append(m.Holds, billing.HoldRequest{AccountID: a.Record.AccountID, RunID: a.Record.ID, Amount: a.Record.Quote.Held()})
 		}
 	}
 	return m

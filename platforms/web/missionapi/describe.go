@@ -11,8 +11,21 @@ func Describe() object {
 	taking := func(schema object) object {
 		return object{"required": true, "content": object{"application/json": object{"schema": schema}}}
 	}
-	mission := missionSchema()
+	mission, chain := missionSchema(), chainSchema()
+	chains := object{"type": "object", "required": []string{"chains"}, "properties": object{"chains": object{"type": "array", "items": chain}}}
 	return object{
+		"/api/chains": object{
+			"get": object{"operationId": "listChains", "tags": []string{"missions"}, "summary": "Your chains, the one changed last first", "responses": told("200", "The chains", chains)},
+			"post": object{
+				"operationId": "createChain", "tags": []string{"missions"}, "summary": "Write a mission down as a tool of your own, with the inputs that it exposes",
+				"requestBody": taking(chain), "responses": told("201", "The chain, which can be run as toolId", chain),
+			},
+		},
+		"/api/chains/{id}": object{
+			"get":    object{"operationId": "getChain", "tags": []string{"missions"}, "summary": "A chain", "parameters": id, "responses": told("200", "The chain", chain)},
+			"put":    object{"operationId": "changeChain", "tags": []string{"missions"}, "summary": "A new version of a chain", "parameters": id, "requestBody": taking(chain), "responses": told("200", "The chain", chain)},
+			"delete": object{"operationId": "deleteChain", "tags": []string{"missions"}, "summary": "End a chain; its runs under way come to their end", "parameters": id, "responses": object{"204": object{"description": "It is gone"}, "default": object{"$ref": "#/components/responses/Problem"}}},
+		},
 		"/api/missions": object{
 			"post": object{
 				"operationId": "planMission", "tags": []string{"missions"}, "summary": "Plan several runs under one confirmation; nothing is done yet",
@@ -42,17 +55,31 @@ func Describe() object {
 	}
 }
 
-func draftSchema() object {
+func chainSchema() object {
 	text := object{"type": "string"}
-	leg := object{"type": "object", "required": []string{"tool", "inputs", "order"}, "properties": object{
+	exposed := object{"type": "object", "required": []string{"name", "leg", "input"}, "properties": object{"name": text, "leg": object{"type": "integer", "minimum": 1}, "input": text, "label": text}}
+	return object{"type": "object", "required": []string{"name", "command", "visibility", "legs"}, "properties": object{
+		"chainId": text, "toolId": text, "version": object{"type": "integer"}, "name": text, "command": object{"type": "string", "description": "Such as /poster_of_the_day"}, "description": text,
+		"visibility": object{"enum": []string{"private", "public"}}, "currency": text, "escalationUrl": text,
+		"legs": object{"type": "array", "minItems": 1, "maxItems": 32, "items": legSchema()}, "exposed": object{"type": "array", "items": exposed, "description": "Inputs of legs that are inputs of the chain"},
+	}}
+}
+
+func legSchema() object {
+	text := object{"type": "string"}
+	return object{"type": "object", "required": []string{"tool", "inputs", "order"}, "properties": object{
 		"agent": text, "tool": text, "summary": text, "order": object{"type": "integer", "minimum": 1, "description": "1, 2, 3 as they stand"},
 		"inputs":     object{"type": "object", "description": `A value may be {"$output": {"leg": 1, "name": "image"}}`},
 		"depends_on": object{"type": "array", "items": object{"type": "integer"}, "description": "Legs that have to succeed before; missing: the one before, empty: none"},
 		"amount":     object{"type": "string", "description": "What the service takes for it, in currency"},
 	}}
+}
+
+func draftSchema() object {
+	text := object{"type": "string"}
 	return object{"type": "object", "required": []string{"title", "legs"}, "properties": object{
 		"title": text, "currency": object{"type": "string", "pattern": "^[A-Z]{3}$", "default": "USD"}, "escalationUrl": object{"type": "string", "description": "Where to turn when something can't be taken back"},
-		"legs": object{"type": "array", "minItems": 1, "maxItems": 32, "items": leg},
+		"legs": object{"type": "array", "minItems": 1, "maxItems": 32, "items": legSchema()},
 	}}
 }
 

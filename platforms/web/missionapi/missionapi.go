@@ -1,6 +1,6 @@
 // Package missionapi gives missions over HTTP to their owners: POST /api/missions plans one, GET /api/missions and
-// /api/missions/{id} show them, /events follows one, /confirm lets one go ahead by the hash of what was shown, /cancel ends one. Another's
-// mission is not found.
+// /api/missions/{id} show them, /events follows one, /confirm lets one go ahead by the hash of what was shown, /cancel ends one. /api/chains
+// are missions that were written down as tools. What is another's is not found.
 package missionapi
 
 import (
@@ -32,6 +32,10 @@ type Missions interface {
 	Cancel(ctx context.Context, missionID, accountID string) (missions.Mission, error)
 	Get(ctx context.Context, missionID, accountID string) (missions.Mission, error)
 	List(ctx context.Context, accountID, before string) ([]missions.Mission, error)
+	SaveChain(ctx context.Context, c missions.Chain) (missions.Chain, error)
+	DeleteChain(ctx context.Context, chainID, accountID string) error
+	Chain(ctx context.Context, chainID, accountID string) (missions.Chain, error)
+	Chains(ctx context.Context, accountID string) ([]missions.Chain, error)
 }
 
 // Config wires a Handler; all but Logger are required.
@@ -55,6 +59,7 @@ func Handler(cfg Config) http.Handler {
 	mux := http.NewServeMux()
 	for pattern, handler := range map[string]handler{
 		"POST /api/missions": s.plan, "GET /api/missions": s.list, "GET /api/missions/{id}": s.show, "GET /api/missions/{id}/events": s.events,
+		"POST /api/chains": s.makeChain, "GET /api/chains": s.listChains, "GET /api/chains/{id}": s.showChain, "PUT /api/chains/{id}": s.changeChain, "DELETE /api/chains/{id}": s.deleteChain,
 		"POST /api/missions/{id}/confirm": s.confirm, "POST /api/missions/{id}/cancel": s.cancel,
 	} {
 		mux.HandleFunc(pattern, s.answer(handler))

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -23,9 +24,10 @@ import (
 
 // book has one mission, m1, which is ann's.
 type book struct {
-	mu     sync.Mutex
-	m      missions.Mission
-	drafts []missions.Draft
+	Missions // nil: the rest is not called
+	mu       sync.Mutex
+	m        missions.Mission
+	drafts   []missions.Draft
 }
 
 func newBook() *book {
@@ -113,11 +115,11 @@ func serve(t *testing.T, b *book) string {
 type files struct{}
 
 func (files) OpenMedia(context.Context, registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
-	return nil, registry.MediaInfo{}, runs.ErrNotFound
+	return nil, registry.MediaInfo{}, errors.New("not there")
 }
 
 func (files) PutMedia(context.Context, string, io.Reader, string) (registry.Media, registry.MediaInfo, error) {
-	return "", registry.MediaInfo{}, runs.ErrNotFound
+	return "", registry.MediaInfo{}, errors.New("not there")
 }
 
 func call(t *testing.T, method, url, caller, body string, header ...string) (int, string) {

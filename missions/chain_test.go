@@ -1,0 +1,186 @@
+package missions
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
+	"github.com/signalbox/signalbox/registry/registrytest"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// withChains is a house whose registry has chains, too.
+func withChains(t *testing.T) *house {
+	t.Helper()
+	h := newHouse(t)
+	chains := NewChains(h.pool, func() *Service { return h.Service })
+	known, err := catalog.New(catalog.Config{Loaders: []registry.Loader{registrytest.NewLoader("fixed", travel()...), chains}})
+	if err == nil {
+		_, err = known.Reload(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.tools, h.chains = known, chains
+	return h.start()
+}
+
+func poster(user string) Chain {
+	return Chain{AccountID: user, Name: "Poster", Command: "/poster", Visibility: Private, Legs: []DraftLeg{
+		{Tool: "paint", Order: 1, Inputs: map[string]any{"where": "Porto"}}, {Tool: "frame", Order: 2, Inputs: map[string]any{"image": outputOf(1, "image")}},
+	}, Exposed: []Exposed{{Name: "place", Leg: 1, Input: "where", Label: "Place"}, {Name: "text", Leg: 2, Input: "after"}}}
+}
+
+func (h *house) save(c Chain) Chain {
+	h.t.Helper()
+	c, err := h.SaveChain(h.t.Context(), c)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return c
+}
+
+func runOf(user, tool string, inputs map[string]any) runs.Request {
+	return runs.Request{AccountID: user, ToolID: tool, Origin: runs.Origin{Platform: "api"}, Values: map[runs.Source]map[string]any{runs.FromArgument: inputs}}
+}
+
+func (h *house) runEnds(run runs.Run) runs.Run {
+	h.t.Helper()
+	run, err := runs.Await(h.t.Context(), h.runs, run, nil)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return run
+}
+
+func TestChains(t *testing.T) {
+	t.Parallel()
+	t.Run("a chain is a tool with its exposed inputs, priced before it runs; its legs pay, and it gives what the last one made", func(t *testing.T) {
+		t.Parallel()
+		h := withChains(t)
+		user := h.user()
+		c := h.save(poster(user))
+		tool, ok := h.tools.Snapshot().ByCommand("/poster")
+		if !ok || tool.Kind != ChainKind || len(tool.InputSchema) != 2 || tool.InputSchema[0].Default != "Porto" || tool.InputSchema[0].DisplayName != "Place" || len(tool.OutputSchema) != 1 {
+			t.Fatalf("the tool is %+v", tool)
+		}
+		b, err := h.runs.Bind(t.Context(), runOf(user, c.ToolID(), map[string]any{"place": "Faro"}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		quote, err := h.runs.Quote(t.Context(), b)
+		if err != nil || quote.High != 2*cent || quote.Held() != 0 {
+			t.Fatalf("the price is %+v, %v", quote, err)
+		}
+		run, err := h.runs.AcceptBound(t.Context(), b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run = h.runEnds(run)
+		if run.Status != runs.StatusSucceeded || len(run.Outputs) != 1 || run.Outputs[0].Type != "image" || run.Cost != 0 {
+			t.Errorf("the run is %s with %+v, %+v", run.Status, run.Outputs, run.Error)
+		}
+		if got := h.agency.inputs["paint"][0]["where"]; got != "Faro" {
+			t.Errorf("painted %v", got)
+		}
+		h.wantBalance(user, billing.Dollar-2*cent)
+	})
+	t.Run("when a leg fails the chain's run fails with its words, and what was done is taken back", func(t *testing.T) {
+		t.Parallel()
+		h := withChains(t)
+		h.agency.answer = failing("paint", soldOut)
+		user := h.user()
+		c := h.save(Chain{AccountID: user, Name: "Trip", Command: "/trip", Visibility: Public, Legs: []DraftLeg{{Tool: "flight", Order: 1}, {Tool: "paint", Order: 2}}})
+		run, err := h.runs.Accept(t.Context(), runOf(user, c.ToolID(), nil))
+		if err != nil || run.Status != runs.StatusAwaitingConfirmation { // a booking is confirmed, also within a chain
+			t.Fatal(run.Status, err)
+		}
+		if run, err = h.runs.Confirm(t.Context(), run.ID, user); err != nil {
+			t.Fatal(err)
+		}
+		if run = h.runEnds(run); run.Status != runs.StatusFailed || run.Error.Message != "Paint: sold out" {
+			t.Errorf("the run is %s, %+v", run.Status, run.Error)
+		}
+		h.wantCalls("flight", "paint", "cancel_flight")
+		h.wantBalance(user, billing.Dollar)
+	})
+	t.Run("a private chain is its owner's alone, a public one everybody's with their own money", func(t *testing.T) {
+		t.Parallel()
+		h := withChains(t)
+		ann, bob := h.user(), h.user()
+		c := h.save(poster(ann))
+		if _, err := h.runs.Accept(t.Context(), runOf(bob, c.ToolID(), nil)); err == nil {
+			t.Error("bob runs ann's private chain")
+		}
+		if _, err := h.Chain(t.Context(), c.ID, bob); !errors.Is(err, ErrNoChain) {
+			t.Error(err)
+		}
+		if err := h.DeleteChain(t.Context(), c.ID, bob); !errors.Is(err, ErrNoChain) {
+			t.Error(err)
+		}
+		c.AccountID = bob
+		if _, err := h.SaveChain(t.Context(), c); err == nil {
+			t.Error("bob changes ann's chain")
+		}
+		c.AccountID, c.Visibility = ann, Public
+		if c = h.save(c); c.Version != 2 {
+			t.Errorf("the version is %d", c.Version)
+		}
+		run, err := h.runs.Accept(t.Context(), runOf(bob, c.ToolID(), nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if run = h.runEnds(run); run.Status != runs.StatusSucceeded {
+			t.Errorf("the run is %s, %+v", run.Status, run.Error)
+		}
+		h.wantBalance(ann, billing.Dollar)
+		h.wantBalance(bob, billing.Dollar-2*cent)
+		limited := runOf(bob, c.ToolID(), nil)
+		limited.Budget = runs.Budget{Name: "key", Limit: billing.Dollar}
+		if _, err := h.runs.Accept(t.Context(), limited); registry.AsError(err) == nil || registry.AsError(err).Code != registry.CodeUnauthorized {
+			t.Errorf("a key with a limit runs a chain, which the limit does not bound: %v", err)
+		}
+		if err := h.DeleteChain(t.Context(), c.ID, ann); err != nil {
+			t.Fatal(err)
+		}
+		if _, there := h.tools.Snapshot().ByCommand("/poster"); there {
+			t.Error("a deleted chain is still a tool")
+		}
+	})
+	t.Run("what is wrong is refused at its member", func(t *testing.T) {
+		t.Parallel()
+		h := withChains(t)
+		user := h.user()
+		first := h.save(poster(user))
+		for field, change := range map[string]func(*Chain){
+			"command":         func(c *Chain) { c.Command = "poster" },
+			"visibility":      func(c *Chain) { c.Visibility = "house" },
+			"name":            func(c *Chain) { c.Name = "" },
+			"tool":            func(c *Chain) { c.Legs[0].Tool = first.ToolID() },
+			"exposed.1.input": func(c *Chain) { c.Exposed = []Exposed{{Name: "x", Leg: 1, Input: "nonsense"}} },
+			"exposed.1":       func(c *Chain) { c.Exposed = []Exposed{{Name: "x", Leg: 9, Input: "where"}} },
+			"legs.1.order":    func(c *Chain) { c.Legs[0].Order = 2 },
+		} {
+			c := poster(user)
+			c.Command = "/other"
+			change(&c)
+			_, err := h.SaveChain(t.Context(), c)
+			if typed := registry.AsError(err); typed == nil || typed.Field != field {
+				t.Errorf("%s: %v", field, err)
+			}
+		}
+		if _, err := h.SaveChain(t.Context(), poster(user)); registry.AsError(err) == nil || registry.AsError(err).Field != "command" {
+			t.Errorf("a command is taken twice: %v", err)
+		}
+	})
+	t.Run("inputs follow the new names of a step's tool", func(t *testing.T) {
+		t.Parallel()
+		inputs := map[string]any{"place": "Faro"}
+		follow(tool("look", func(t *registry.Tool) { t.Migrations = []registry.Rename{{From: "place", To: "where"}} }), inputs)
+		if inputs["where"] != "Faro" || len(inputs) != 1 {
+			t.Errorf("got %v", inputs)
+		}
+	})
+}

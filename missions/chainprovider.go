@@ -1,0 +1,221 @@
+package missions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/said"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// ChainService is the service that chains are tools of, and the name of their loader; ChainKind is their kind.
+const (
+	ChainService = "chains"
+	ChainKind    = "chain"
+	chainTimeout = 24 * time.Hour
+)
+
+// Chains makes tools of chains and runs them as missions. It is a registry.Loader, and a registry.Submitter that can cancel, name its price
+// and tell what it would do.
+type Chains struct {
+	pool     *pgxpool.Pool
+	missions func() *Service
+}
+
+var (
+	_ registry.Loader    = (*Chains)(nil)
+	_ registry.Submitter = (*Chains)(nil)
+	_ registry.Canceler  = (*Chains)(nil)
+	_ registry.Pricer    = (*Chains)(nil)
+	_ registry.Previewer = (*Chains)(nil)
+)
+
+// NewChains makes Chains. missions is asked once they run: by then there is a Service.
+func NewChains(pool *pgxpool.Pool, missions func() *Service) *Chains { return &Chains{pool, missions} }
+
+// Name names the loader.
+func (c *Chains) Name() string { return ChainService }
+
+// Load reads the tools of all chains.
+func (c *Chains) Load(ctx context.Context) ([]registry.Tool, error) {
+	rows, err := c.pool.Query(ctx, `SELECT convert_to(tool::text, 'UTF8') FROM chains ORDER BY id`)
+	if err != nil {
+		return nil, fmt.Errorf("read chains: %w", err)
+	}
+	raw, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
+	if err != nil {
+		return nil, fmt.Errorf("read chains: %w", err)
+	}
+	tools := make([]registry.Tool, len(raw))
+	for i := range raw {
+		if tools[i], err = registry.DecodeTool(raw[i]); err != nil {
+			return nil, fmt.Errorf("read chains: %w", err)
+		}
+	}
+	return tools, nil
+}
+
+// plan plans the mission of a call as if it were to begin now.
+func (c *Chains) plan(ctx context.Context, call registry.Call) (Document, billing.NanoUSD, error) {
+	chain, err := chainOf(call.Tool)
+	if err != nil {
+		return Document{}, 0, err
+	}
+	var owner string
+	err = c.pool.QueryRow(ctx, `SELECT account_id::text FROM chains WHERE id::text = $1`, chain.ID).Scan(&owner)
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && chain.Visibility == Private && owner != call.UserID {
+		err = registry.Say(registry.CodeUnavailable, said.Removed, "tool", call.Tool.DisplayName)
+	}
+	if err != nil {
+		return Document{}, 0, err
+	}
+	return c.missions().plan(ctx, call.UserID, chain.draft(call.Inputs))
+}
+
+// Price is what all legs cost at most. They hold and pay for themselves.
+func (c *Chains) Price(ctx context.Context, call registry.Call) (registry.Price, error) {
+	_, promised, err := c.plan(ctx, call)
+	if err != nil {
+		return registry.Price{}, err
+	}
+	return registry.Price{CostUSD: big.NewRat(int64(promised), int64(billing.Dollar)).FloatString(9), Parts: true}, nil
+}
+
+// Preview refuses a chain that can't be run now, or not by this account.
+func (c *Chains) Preview(ctx context.Context, call registry.Call) (registry.Preview, error) {
+	_, _, err := c.plan(ctx, call)
+	return registry.Preview{}, err
+}
+
+// Submit begins the mission of a run, once for each handle: its owner has confirmed all legs by the run.
+func (c *Chains) Submit(ctx context.Context, call registry.Call) (registry.Ticket, error) {
+	s, ticket := c.missions(), registry.Ticket{RunID: call.RunID, Service: ChainService, ProviderID: call.Handle}
+	_, err := get(ctx, s.cfg.Pool, call.Handle, "", "")
+	if err == nil || !errors.Is(err, ErrNotFound) {
+		return ticket, err
+	}
+	chain, err := chainOf(call.Tool)
+	if err != nil {
+		return ticket, err
+	}
+	run, err := s.cfg.Runs.Get(ctx, call.RunID)
+	if err != nil {
+		return ticket, err
+	}
+	_, now, err := c.plan(ctx, call)
+	if err == nil && now > run.Quote.High {
+		err = registry.Errorf(registry.CodeUnavailable, "%s", (&PriceError{Promised: run.Quote.High, Now: now}).Error())
+	}
+	if err != nil {
+		return ticket, err
+	}
+	_, err = s.create(ctx, Mission{ID: call.Handle, AccountID: call.UserID, Status: Running, RunID: call.RunID}, "", chain.draft(call.Inputs))
+	return ticket, err
+}
+
+// Poll tells how far the mission is.
+func (c *Chains) Poll(ctx context.Context, t registry.Ticket) (registry.Progress, error) {
+	m, err := get(ctx, c.missions().cfg.Pool, t.ProviderID, "", "")
+	if errors.Is(err, ErrNotFound) {
+		return registry.Progress{}, registry.Errorf(registry.CodeLost, "there is no such mission")
+	}
+	if err != nil {
+		return registry.Progress{}, err
+	}
+	done := 0
+	for _, leg := range m.Legs {
+		if leg.Progress.Status == LegDone {
+			done++
+		}
+	}
+	p := registry.Progress{State: registry.RunRunning, Fraction: float64(done) / float64(len(m.Legs)), HasFraction: true, Stage: fmt.Sprintf("%d/%d", done, len(m.Legs))}
+	switch {
+	case m.Status == Succeeded:
+		p.State = registry.RunSucceeded
+		p.Result, err = c.result(ctx, m)
+	case m.Status.Final():
+		p.State, p.Err = registry.RunFailed, failureIn(m)
+	}
+	return p, err
+}
+
+// failureIn is why a mission did not succeed: its first leg's that failed.
+func failureIn(m Mission) *registry.Error {
+	failure := registry.Errorf(registry.CodeCanceled, "it was canceled")
+	for _, leg := range m.Legs {
+		if leg.Progress.Failure != nil {
+			failure = registry.Errorf(registry.Code(leg.Progress.Failure.Code), "%s: %s", leg.Summary, leg.Progress.Failure.Message)
+			break
+		}
+	}
+	if m.Status == RollbackIncomplete {
+		failure.Code = registry.CodeProvider
+	}
+	return failure
+}
+
+// result are the outputs of the legs that no other leg needs.
+func (c *Chains) result(ctx context.Context, m Mission) (*registry.Result, error) {
+	s := c.missions()
+	needed := map[int]bool{}
+	for _, leg := range m.Legs {
+		for _, order := range leg.DependsOn {
+			needed[order] = true
+		}
+	}
+	var outputs []registry.Output
+	var named registry.OutputSchema
+	for _, leg := range m.Legs {
+		if needed[leg.Order] {
+			continue
+		}
+		run, err := s.cfg.Runs.Get(ctx, leg.Progress.RunID)
+		if err != nil {
+			return nil, err
+		}
+		for _, declared := range run.Tool.OutputSchema {
+			name := resultName(leg.Order, declared.Name, named)
+			named = append(named, registry.OutputField{Name: name})
+			for _, o := range run.Outputs {
+				if o.Name == declared.Name {
+					outputs = append(outputs, s.outputAs(name, o))
+				}
+			}
+		}
+	}
+	return &registry.Result{Outputs: outputs}, nil
+}
+
+// outputAs gives a run's output again.
+func (s *Service) outputAs(name string, o runs.Output) registry.Output {
+	out := registry.Output{Name: name, Type: o.Type, Text: o.Text, Info: registry.MediaInfo{Name: o.FileName, MIMEType: o.MIMEType, Bytes: o.Bytes, Width: o.Width, Height: o.Height, Alt: o.Alt}}
+	if o.Media != "" {
+		out.Open = func(ctx context.Context) (io.ReadCloser, error) {
+			content, _, err := s.cfg.Media.OpenMedia(ctx, o.Media)
+			return content, err
+		}
+	}
+	return out
+}
+
+// Cancel ends the mission: what was done is taken back.
+func (c *Chains) Cancel(ctx context.Context, t registry.Ticket) error {
+	s := c.missions()
+	m, err := get(ctx, s.cfg.Pool, t.ProviderID, "", "")
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	if err == nil {
+		_, err = s.Cancel(ctx, m.ID, m.AccountID)
+	}
+	return err
+}
