@@ -2,11 +2,14 @@ package openapi_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/signalbox/signalbox/providers/openapi"
+	"github.com/signalbox/signalbox/providers/openapi/openapitest"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -143,7 +146,7 @@ func TestExtensions(t *testing.T) {
 			}
 		}
 	})
-	t.Run("C25 the tier is kept, beside what the document says of undoing, which nobody acts on yet", func(t *testing.T) {
+	t.Run("C25 the tier is kept, beside what the document says of undoing", func(t *testing.T) {
 		for id, want := range map[string]string{
 			"flight_book_offer":     `{"costTier":"money","inputs":{"booking_id":"{{outputs.booking.id}}"},"reversibility":"compensating","tool":"flight_cancel_booking","windowSeconds":86400}`,
 			"flight_cancel_booking": `{"costTier":"free","kind":"best-effort","reversibility":"irreversible"}`,
@@ -274,4 +277,17 @@ func TestLint(t *testing.T) {
 			t.Errorf("got %v", h.Findings())
 		}
 	})
+}
+
+func TestRefusalsOfCancellations(t *testing.T) {
+	t.Parallel()
+	h := open(t, travel)
+	for _, status := range []int{http.StatusConflict, http.StatusUnprocessableEntity, http.StatusServiceUnavailable} {
+		t.Run(fmt.Sprintf("C45 whoever takes a call back can tell a %d from others", status), func(t *testing.T) {
+			h.Answer("flight_cancel_booking", func(openapitest.Request) openapitest.Answer { return openapitest.Answer{Status: status} })
+			if _, err := h.call(t, "flight_cancel_booking", nil); registry.StatusOf(err) != status {
+				t.Errorf("got %d of %v", registry.StatusOf(err), err)
+			}
+		})
+	}
 }
