@@ -84,7 +84,7 @@ func (m *mortal) diesAt(h *house, name, step string, nth int32) {
 // TestCrash lets the process die at every step of a mission; the next one goes on, and everything has happened once.
 func TestCrash(t *testing.T) {
 	t.Parallel()
-	for step, times := range map[string]int32{"accept": 3, "accepted": 3, "ended": 3, "turn": 1, "undo": 2, "undoing": 2, "undone": 2, "finish": 1} {
+	for step, times := range map[string]int32{"accept": 1, "accepted": 2, "ended": 2, "turn": 1, "undo": 1, "undoing": 2, "undone": 1, "finish": 1} {
 		for nth := int32(1); nth <= times; nth++ {
 			t.Run(fmt.Sprintf("C48 at %s no. %d, and each is taken back once", step, nth), func(t *testing.T) {
 				t.Parallel()
@@ -112,7 +112,7 @@ func TestCrash(t *testing.T) {
 			})
 		}
 	}
-	for _, step := range []string{"accept", "accepted", "ended", "finish"} {
+	for _, step := range []string{"accepted", "finish"} {
 		t.Run("C48 at "+step+" on the way forward: all legs are carried out once", func(t *testing.T) {
 			t.Parallel()
 			h := newHouse(t)

@@ -73,6 +73,12 @@ func (w *step) succeed(ctx context.Context, result *registry.Result) error {
 func (w *step) bill(ctx context.Context, f *write.Finish, usage registry.Usage) {
 	model := w.r.Tool.CostingModel
 	usage.Machine = cleanText(usage.Machine)
+	if w.r.Quote.Parts {
+		receipt := billing.NoCharge(model, w.r.ID, billing.ReasonNone)
+		receipt.Note = "its parts were paid one by one"
+		f.Record.Receipt, f.Record.Cost = &receipt, 0
+		return
+	}
 	if model != nil && model.RateSource == registry.RateHistorical {
 		if history, err := w.s.Pricer.History(ctx, runs.Bound{Tool: w.r.Tool, Inputs: w.r.Inputs}); err == nil {
 			usage = history.Fill(model, usage)
