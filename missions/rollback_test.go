@@ -13,7 +13,7 @@ import (
 
 func TestRollback(t *testing.T) {
 	t.Parallel()
-	t.Run("C37 C38 C47 when the third fails the second and then the first are taken back, nobody is asked, nothing further begins, and the money returns", func(t *testing.T) {
+	t.Run("C19 C37 C38 C47 when the third fails the second and then the first are taken back, nobody is asked, nothing further begins, and the money returns", func(t *testing.T) {
 		t.Parallel()
 		h := newHouse(t)
 		h.agency.answer = failing("train", soldOut)
