@@ -21,8 +21,7 @@ CREATE OR REPLACE VIEW asset_uses (account_id, hash) AS
     UNION ALL SELECT NULL, h FROM site_history b, asset_hashes(b.content::text) h WHERE b.changed_at > now() - interval '30 days'
     UNION ALL SELECT s.account_id, h FROM canvas_shapes c JOIN canvas_scenes s ON s.id = c.scene_id, asset_hashes(c.body::text) h
     UNION ALL SELECT s.account_id, h FROM canvas_changes c JOIN canvas_scenes s ON s.id = c.scene_id, asset_hashes(c.step::text) h
-    UNION ALL SELECT c.account_id, h FROM agent_conversations c, asset_hashes(c.remembered::text) h
-    UNION ALL SELECT u.account_id, u.hash FROM asset_uses_missions u;
+    UNION ALL SELECT c.account_id, h FROM agent_conversations c, asset_hashes(c.remembered::text) h;
 
 -- +goose Down
 
