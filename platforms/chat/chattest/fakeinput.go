@@ -142,7 +142,7 @@ func (f *Fake) UseOn(t testing.TB, by Person, in Room, messageID, entry string) 
 	f.keep(m)
 	f.deliver(chat.Incoming{
 		ID: f.id(), Kind: chat.KindMessage, At: time.Now(), Chat: place(in), From: identity(by), Message: f.ref(m),
-		Addressed: true, Command: c.Use, ReplyTo: &chat.Quoted{Ref: f.ref(on), Own: on.own, Text: on.text, Attachments: f.attach(on)},
+		Addressed: true, Command: c.Use, Meant: f.ref(on), ReplyTo: &chat.Quoted{Ref: f.ref(on), Own: on.own, Text: on.text, Attachments: f.attach(on)},
 	})
 }
 
