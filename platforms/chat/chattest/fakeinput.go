@@ -31,7 +31,7 @@ func WithForms(c *chat.Capabilities) {
 	}
 	c.TextLimit, c.CaptionLimit, c.AltLimit = 2000, 2000, 1024
 	c.AlbumButtons, c.ForceReply, c.AskButtons, c.Ephemeral, c.DeepLink = true, false, false, true, ""
-	c.Photo = chat.PhotoLimits{}
+	c.Photo, c.NoticedFor = chat.PhotoLimits{}, 15*time.Minute
 }
 
 // command finds a listed command.

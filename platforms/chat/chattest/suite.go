@@ -43,6 +43,7 @@ func tests() map[string]func(*scene) {
 	maps.Copy(all, results())
 	maps.Copy(all, cards())
 	maps.Copy(all, questions())
+	maps.Copy(all, goingOn())
 	return all
 }
 
