@@ -51,26 +51,26 @@ func changeButtons(ctx context.Context, t *turn.Turn, k store.Keyboard, to func(
 // PressVary makes another like a result: the same once more with fresh seeds or, of one picture of a set, by a tool that
 // takes the picture. It can be pressed as often as one likes.
 func PressVary(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
-	return vary(ctx, t, k, k.State.Of, input.AsFar)
+	return vary(ctx, t, k, k.State.Of, registry.AsFar)
 }
 
 // PressVaryOne is PressVary for the picture number n of a set.
 func PressVaryOne(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
-	return vary(ctx, t, k, n, input.AsFar)
+	return vary(ctx, t, k, n, registry.AsFar)
 }
 
 // PressWeaker makes another that is nearer to the result, PressStronger one that is farther from it.
 func PressWeaker(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
-	return vary(ctx, t, k, max(1, k.State.Of), input.Weaker)
+	return vary(ctx, t, k, max(1, k.State.Of), registry.Weaker)
 }
 
 // PressStronger is the opposite of PressWeaker.
 func PressStronger(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
-	return vary(ctx, t, k, max(1, k.State.Of), input.Stronger)
+	return vary(ctx, t, k, max(1, k.State.Of), registry.Stronger)
 }
 
 // vary makes another like the picture number n of a run, 0 for the run as a whole.
-func vary(ctx context.Context, t *turn.Turn, k store.Keyboard, n int, how input.Distance) error {
+func vary(ctx context.Context, t *turn.Turn, k store.Keyboard, n int, how registry.Distance) error {
 	return t.WithRun(ctx, k, func(run runs.Run) error {
 		next, ok := k.State.NextFor(registry.FollowVary)
 		if n == 0 && show.Varies(run.Tool) || !ok {
@@ -88,7 +88,7 @@ func vary(ctx context.Context, t *turn.Turn, k store.Keyboard, n int, how input.
 				if tool.ToolID == run.Tool.ToolID {
 					was = run.Inputs[f.Name]
 				}
-				d.Replace(runs.FromArgument, f.Name, input.Strength(f, was, how))
+				d.Replace(runs.FromArgument, f.Name, f.Departing(was, how))
 			}
 			return false, nil
 		})

@@ -1,12 +1,10 @@
-package input
+package registry
 
 import (
 	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
-
-	"github.com/signalbox/signalbox/registry"
 )
 
 // Distance says how far another result is to be from the one it is made of.
@@ -19,10 +17,11 @@ const (
 	Stronger
 )
 
-// Strength is a value of the input f that says how far a result may depart from its picture. It is told from what was before:
-// nearer is three fifths of it, farther takes as much off what is left. Without one before it begins in the middle.
-func Strength(f registry.InputField, was any, how Distance) json.Number {
-	low, high := bound(f.Min, 0), bound(f.Max, 1)
+// Departing is a value of an input that says how far a result may depart from its picture (InputSchema.Strength). It is told
+// from what was before: nearer is three fifths of it, farther takes as much off what is left. Without one before it begins in
+// the middle of the input's range, which is from 0 to 1 where none is told.
+func (f InputField) Departing(was any, how Distance) json.Number {
+	low, high := floatOr(f.Min, 0), floatOr(f.Max, 1)
 	before, err := strconv.ParseFloat(fmt.Sprint(was), 64)
 	if err != nil {
 		before = (low + high) / 2
@@ -36,7 +35,7 @@ func Strength(f registry.InputField, was any, how Distance) json.Number {
 	case Stronger:
 		value = high - (high-before)*nearer
 	}
-	step := bound(f.Step, (high-low)/100)
+	step := floatOr(f.Step, (high-low)/100)
 	if f.Integer {
 		step = max(step, 1)
 	}
@@ -44,7 +43,7 @@ func Strength(f registry.InputField, was any, how Distance) json.Number {
 	return json.Number(strconv.FormatFloat(math.Round(value*1e6)/1e6, 'f', -1, 64))
 }
 
-func bound(n json.Number, otherwise float64) float64 {
+func floatOr(n json.Number, otherwise float64) float64 {
 	if v, err := n.Float64(); err == nil {
 		return v
 	}
