@@ -704,6 +704,7 @@ func pictureAlbum(s *scene) {
 	s.Succeed(s.Call(0), PictureOutput("one"), PictureOutput("two"))
 	m := s.labelled("Again", "Series")
 	s.Idle()
+	s.wantButtons(m, "U1 U2 Again | Edit prompt Settings Original file Use with… Delete")
 	list := s.Harness.Messages(s.t, s.room)
 	if s.Caps.AlbumButtons {
 		if len(list) != 2 || list[0].Media == nil || list[1].Media == nil || m.Media == nil {

@@ -44,17 +44,19 @@ func (v Voice) MoreButtons(run runs.Run, k store.Keyboard) [][]chat.Button {
 	return inRows(append(all, ranked{chat.Button{Label: v.Line("button.back"), Data: k.Data("front")}, 0}))
 }
 
-// setButtons are U1 to Un, each picture by itself, and V1 to Vn, one like it.
+// setButtons are U1 to Un, each picture by itself, and V1 to Vn, one like it. Where there is none like it, its row has what
+// can be done with the set.
 func (v Voice) setButtons(run runs.Run, k store.Keyboard) [][]chat.Button {
 	var single, vary []chat.Button
 	for i := range k.State.Pictures {
 		n := strconv.Itoa(i + 1)
 		single = append(single, chat.Button{Label: "U" + n, Data: k.Data("u" + n)})
-		if canVary(run.Tool, k.State.Next) {
-			vary = append(vary, chat.Button{Label: "V" + n, Data: k.Data("v" + n)})
-		}
+		vary = append(vary, chat.Button{Label: "V" + n, Data: k.Data("v" + n)})
 	}
 	single = append(single, chat.Button{Label: v.Line("button.again"), Data: k.Data("again")})
+	if !canVary(run.Tool, k.State.Next) {
+		return [][]chat.Button{single, plainButtons(v.keepButtons(run, k))}
+	}
 	vary = append(vary, chat.Button{Label: v.Line("button.more"), Data: k.Data("others")})
 	return [][]chat.Button{single, vary}
 }
@@ -105,11 +107,15 @@ func inRows(all []ranked) [][]chat.Button {
 		last := slices.MaxFunc(all, func(a, b ranked) int { return a.rank - b.rank })
 		all = slices.DeleteFunc(all, func(b ranked) bool { return b.Data == last.Data })
 	}
+	return RowsOf(plainButtons(all), max(2, (len(all)+1)/2))
+}
+
+func plainButtons(all []ranked) []chat.Button {
 	buttons := make([]chat.Button, len(all))
 	for i, b := range all {
 		buttons[i] = b.Button
 	}
-	return RowsOf(buttons, max(2, (len(buttons)+1)/2))
+	return buttons
 }
 
 // Varies reports whether a tool gives something else when its seed is drawn anew.
