@@ -205,6 +205,9 @@ func followingTools(s *scene) {
 	s.press(m, "Edit…")
 	asked := s.AwaitText(s.room, "Instruct", "instruction")
 	s.Handled()
+	if s.Caps.Forms.Fields > 0 && !asked.Has("Answer") { // in groups such platforms tell the bot of no other answer
+		s.t.Errorf("the question can't be answered in groups: %v", asked.Buttons)
+	}
 	s.say("make it blue")
 	edit := s.Call(4)
 	s.input(edit, "image", picture)

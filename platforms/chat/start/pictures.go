@@ -80,6 +80,7 @@ func AskAnew(ctx context.Context, t *turn.Turn, d input.Draft, tool *registry.To
 	if was != "" {
 		text = chat.Lines(text, chat.Text{{Style: chat.StyleCode, Text: was}})
 	}
-	_, err := ask(ctx, t, d, f, text, store.KeyboardState{}, func(m *chat.Message, k store.Keyboard) { askFor(t, m, f, k) })
+	about := store.KeyboardState{Fields: t.Out.TypedTogether([]registry.InputField{f})}
+	_, err := ask(ctx, t, d, f, text, about, func(m *chat.Message, k store.Keyboard) { askFor(t, m, f, k) })
 	return err
 }
