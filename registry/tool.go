@@ -47,6 +47,7 @@ type Listing struct {
 	Category   string     `json:"category,omitempty"`
 	Aliases    []string   `json:"aliases,omitempty"` // further tool ids and commands that lead here
 	Kind       string     `json:"kind,omitempty"`
+	Follows    Follow     `json:"follows,omitempty"` // what it does with another tool's result; empty: see FollowsWith
 }
 
 // Execution says how a call is carried out.
@@ -111,6 +112,7 @@ type InputField struct {
 	Multiline   bool            `json:"multiline,omitempty"`
 	Multiple    bool            `json:"multiple,omitempty"` // takes a list of values, e.g. an album
 	Seed        bool            `json:"seed,omitempty"`     // a random seed: -1 or "random" asks for a fresh one, Vary changes it
+	Role        InputRole       `json:"role,omitempty"`     // what it means, where its name does not tell
 	Order       int             `json:"order,omitempty"`
 	Schema      json.RawMessage `json:"schema,omitempty"` // JSON Schema of nested values
 }

@@ -96,6 +96,7 @@ func (v *validator) identity(t Tool) {
 		v.apiPath(t.APIPath)
 	}
 	oneOf(v, "visibility", t.Visibility, VisibilityPublic, VisibilityInternal, VisibilityHidden)
+	oneOf(v, "follows", t.Follows, append(Follows(), FollowNone)...)
 }
 
 func (v *validator) id(field, id string) {
@@ -205,6 +206,8 @@ func (v *validator) onlyFor(f InputField, at string) {
 	refuse(f.Integer, "integer", TypeNumber)
 	refuse(f.Seed, "seed", TypeNumber)
 	refuse(f.Multiline, "multiline", TypeString)
+	refuse(f.Role == RoleStrength, "role", TypeNumber)
+	oneOf(v, at+".role", f.Role, RoleStrength)
 }
 
 func (v *validator) numbers(f InputField, at string) {

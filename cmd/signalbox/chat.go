@@ -64,7 +64,7 @@ func (a *app) newChat(ctx context.Context) (*chatPlatforms, error) {
 		adapters = append(adapters, p.discord)
 	}
 	p.deliverer, err = show.NewDeliverer(show.DelivererConfig{
-		Adapters: adapters, Pool: a.db.pool, Media: a.media, Logger: a.log, Points: a.cfg.Points,
+		Adapters: adapters, Pool: a.db.pool, Media: a.media, Logger: a.log, Points: a.cfg.Points, Tools: a.registry,
 		Link: func(run runs.Run, output int) string {
 			server := p.server.Load()
 			if server == nil {

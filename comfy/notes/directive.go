@@ -27,8 +27,8 @@ type Directive struct {
 
 // directiveKeys lists the known words with their keys.
 var directiveKeys = map[string][]string{
-	"tool":   {"id", "command", "name", "category", "visibility", "cost", "keep-workflow", "repeat"},
-	"input":  {"name", "label", "type", "required", "advanced", "default", "min", "max", "choices", "description"},
+	"tool":   {"id", "command", "name", "category", "visibility", "cost", "keep-workflow", "repeat", "follows"},
+	"input":  {"name", "label", "type", "required", "advanced", "default", "min", "max", "choices", "description", "role"},
 	"output": {"name", "type"},
 	"bot":    {"send-as", "filename"},
 }

@@ -136,10 +136,22 @@ func (d *definer) changeField(f *field, dir notes.Directive) {
 	}
 	d.changeNumbers(f, dir)
 	d.changeChoices(f, dir)
+	d.changeRole(f, dir)
 	if text, ok := dir.Args["default"]; ok {
 		d.changeDefault(f, text, dir)
 	}
 	f.settle(d)
+}
+
+// changeRole reads what an input means.
+func (d *definer) changeRole(f *field, dir notes.Directive) {
+	switch role := registry.InputRole(strings.ToLower(dir.Args["role"])); {
+	case role == "":
+	case role == registry.RoleStrength && f.Type == registry.TypeNumber:
+		f.Role = role
+	default:
+		d.f.Findings = append(d.f.Findings, notes.Unknown(dir.Note, "role "+string(role)+" in @input", string(role), []string{string(registry.RoleStrength)}, ""))
+	}
 }
 
 func (d *definer) rename(f *field, name string) {

@@ -353,6 +353,17 @@ func TestAuthored(t *testing.T) {
 			}
 		}
 	})
+	t.Run("a tool says what it does with another's result, and which input is the strength", func(t *testing.T) {
+		t.Parallel()
+		d := define(t, sampling("@tool follows=Upscale\n@input 5.cfg role=strength").String(), graphtest.Mini(t))
+		if f, ok := d.Tool.InputSchema.Strength(); d.Tool.Follows != registry.FollowUpscale || !ok || f.Name != "cfg" || hasCode(d, "unknown-directive") {
+			t.Errorf("follows %q, strength %q, findings %v", d.Tool.Follows, f.Name, graphtest.Codes(d.Findings))
+		}
+		d = define(t, sampling("@tool follows=upscal\n@input 5.cfg role=strenght").String(), graphtest.Mini(t))
+		if f, _ := d.Tool.InputSchema.Strength(); d.Tool.Follows != "" || f.Name == "cfg" || len(graphtest.Codes(d.Findings)) < 2 || !hasCode(d, "unknown-directive") {
+			t.Errorf("slips give %q and %v", d.Tool.Follows, d.Findings)
+		}
+	})
 	t.Run("app inputs of an instance reach the widget inside", func(t *testing.T) {
 		t.Parallel()
 		b := &graphtest.Graph{Defs: []string{graphtest.OuterDef, graphtest.BlurDef}, Extra: `{"linearData": {"inputs": [["2", "sigma"], ["4", "radius"]]}}`}

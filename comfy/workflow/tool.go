@@ -192,7 +192,25 @@ func (d *definer) toolDirective(t *registry.Tool, dir notes.Directive) {
 		t.Idempotent = again
 	}
 	d.visibility(t, dir)
+	d.follows(t, dir)
 	d.cost(t, dir)
+}
+
+// follows reads what the tool does with another tool's result.
+func (d *definer) follows(t *registry.Tool, dir notes.Directive) {
+	word := registry.Follow(strings.ToLower(dir.Args["follows"]))
+	if word == "" {
+		return
+	}
+	if !slices.Contains(append(registry.Follows(), registry.FollowNone), word) {
+		known := []string{string(registry.FollowNone)}
+		for _, follow := range registry.Follows() {
+			known = append(known, string(follow))
+		}
+		d.f.Findings = append(d.f.Findings, notes.Unknown(dir.Note, "follows "+string(word)+" in @tool", string(word), known, ""))
+		return
+	}
+	t.Follows = word
 }
 
 func (d *definer) visibility(t *registry.Tool, dir notes.Directive) {

@@ -33,6 +33,9 @@ type Capabilities struct {
 
 	// WorkingFor is how long the sign of Working stays; it is repeated a little earlier.
 	WorkingFor time.Duration
+	// NoticedFor is how long after a request people notice that an edit brings its result, where edits notify nobody; what
+	// comes later is a new message, which notifies. 0: for as long as it takes.
+	NoticedFor time.Duration
 	// Progress intervals: edits of one status message are at least this far apart.
 	ProgressPrivate time.Duration
 	ProgressGroup   time.Duration

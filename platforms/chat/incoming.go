@@ -35,6 +35,8 @@ type Incoming struct {
 	Attachments []Attachment `json:"attachments,omitempty"`
 	// ReplyTo is the message replied to, or the one a command for messages was used on.
 	ReplyTo *Quoted `json:"replyTo,omitempty"`
+	// Meant is the message that a command from a message's menu was used on; what comes of it answers that.
+	Meant MessageRef `json:"meant,omitzero"`
 	// Roles are the ids of the sender's roles in the chat's space, where the platform tells them.
 	Roles []string `json:"roles,omitempty"`
 	// Admin tells that the sender runs the chat, where updates say so; see AdminTeller for the others.
@@ -48,6 +50,14 @@ type Incoming struct {
 
 	Press      *Press     `json:"press,omitempty"`      // KindPress and KindForm only
 	Membership Membership `json:"membership,omitempty"` // KindMembership only
+}
+
+// Answers is the message that what comes of an update answers.
+func (in *Incoming) Answers() MessageRef {
+	if !in.Meant.IsZero() {
+		return in.Meant
+	}
+	return in.Message
 }
 
 // IncomingKind says what an update is.

@@ -23,6 +23,9 @@ type Message struct {
 	// OnlyFor makes the message visible to one person only (their external id); needs
 	// Capabilities.Ephemeral.
 	OnlyFor string
+	// Ping is the external id of the person to notify of the message, and nobody else, where a reply does not do that;
+	// empty: nobody.
+	Ping string
 	// Trigger is the update that the message answers, where there is one: some platforms take answers
 	// only to it, and need it for what only one person sees.
 	Trigger *Incoming

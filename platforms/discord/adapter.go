@@ -142,6 +142,7 @@ func capabilities() chat.Capabilities {
 		},
 		Download:        MaxDownload,
 		WorkingFor:      typingFor,
+		NoticedFor:      answerLife,
 		ProgressPrivate: 3 * time.Second,
 		ProgressGroup:   3 * time.Second,
 	}

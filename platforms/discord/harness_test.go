@@ -458,9 +458,24 @@ func (h *harness) Messages(_ testing.TB, in chattest.Room) []chattest.Seen {
 // isNotice tells an answer to a press from a message: it was not sent as one. It needs h.mu.
 func (h *harness) isNotice(m discordtest.Message) bool { return len(h.notices[m.ID]) == 0 }
 
+// pinged gives the suite's ids of those whom a message has notified; who is none of the suite's keeps Discord's. It needs h.mu.
+func (h *harness) pinged(ids []string) []string {
+	var pinged []string
+	for _, id := range ids {
+		for person, user := range h.people {
+			if user.ID() == id {
+				id = person
+				break
+			}
+		}
+		pinged = append(pinged, id)
+	}
+	return pinged
+}
+
 // seen needs h.mu.
 func (h *harness) seen(in chattest.Room, c *discordtest.Channel, m discordtest.Message, onlyFor string) []chattest.Seen {
-	s := chattest.Seen{ID: m.ID, Text: plain(m.Content), ReplyTo: m.ReplyTo, OnlyFor: onlyFor}
+	s := chattest.Seen{ID: m.ID, Text: plain(m.Content), ReplyTo: m.ReplyTo, OnlyFor: onlyFor, Pings: h.pinged(m.Mentions)}
 	for key, topic := range h.topics {
 		if room, name, _ := strings.Cut(key, "/"); room == in.ID && topic == c {
 			s.Topic = name

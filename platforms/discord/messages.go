@@ -2,6 +2,8 @@ package discord
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/bwmarrin/discordgo"
@@ -34,6 +36,11 @@ func (a *Adapter) sendPart(ctx context.Context, m chat.Message, o *outgoing) (st
 		s, err := a.answering(ctx, id)
 		if err != nil {
 			return "", m.To, err
+		}
+		if s != nil && o.meant != "" {
+			if sent, err := a.answerMeant(ctx, s, m.To, o); err == nil || !errors.Is(contract(err), chat.ErrUnreachable) && !errors.Is(contract(err), chat.ErrNoRight) {
+				return sent, m.To, err
+			}
 		}
 		if s != nil {
 			sent, err := a.respond(ctx, s, o)
@@ -90,6 +97,29 @@ func (a *Adapter) respond(ctx context.Context, s *answering, o *outgoing) (strin
 		return "", err
 	}
 	return a.followUp(ctx, s, o)
+}
+
+// errForeign: in a place where the bot can't write by itself only the interaction is answered.
+var errForeign = fmt.Errorf("discord: the bot is not in this place: %w", chat.ErrUnreachable)
+
+// answerMeant answers the message whose menu a command was picked from, instead of the interaction, whose answers can't refer
+// to a message. The interaction's waiting sign goes.
+func (a *Adapter) answerMeant(ctx context.Context, s *answering, to chat.Place, o *outgoing) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.foreign {
+		return "", errForeign
+	}
+	if err := a.acknowledge(ctx, s); err != nil {
+		return "", err
+	}
+	sent, err := a.post(ctx, channelOf(to), o)
+	if err == nil && s.kind == discordgo.InteractionApplicationCommand && !s.used && !s.ephemeral {
+		if err := a.removePlaceholder(ctx, s); err != nil {
+			a.log.DebugContext(ctx, "a waiting sign stays", "error", err)
+		}
+	}
+	return sent, err
 }
 
 // removePlaceholder takes the waiting sign away. It needs s.mu.

@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -18,6 +19,8 @@ type outgoing struct {
 	media     []chat.Media
 	rows      []row
 	reply     string // a message's id
+	meant     string // the id of the message whose menu a command was picked from, which the message answers
+	ping      string // the id of the person to notify
 	ephemeral bool
 	silent    bool
 	droppable bool
@@ -41,9 +44,10 @@ type attachmentBody struct {
 	Description string `json:"description,omitempty"`
 }
 
-// allowedMentions lets a message ping nobody, whatever its text says.
+// allowedMentions lets a message ping nobody but those it lists, whatever its text says.
 type allowedMentions struct {
 	Parse []string `json:"parse"`
+	Users []string `json:"users,omitempty"`
 }
 
 type messageReference struct {
@@ -58,6 +62,12 @@ func compose(m chat.Message) *outgoing {
 		text: m.Text, media: m.Media, rows: components(m.Menus, m.Buttons),
 		ephemeral: m.OnlyFor != "", silent: m.Silent, droppable: m.Droppable,
 	}
+	if isID(m.Ping) && m.OnlyFor == "" {
+		o.ping = m.Ping
+	}
+	if _, meant := parseRequest(m.ReplyTo.ID); isID(meant) && !o.ephemeral {
+		o.meant = meant
+	}
 	if isID(m.ReplyTo.ID) && channelOf(m.ReplyTo.Place) == channelOf(m.To) {
 		o.reply = m.ReplyTo.ID
 	}
@@ -67,6 +77,11 @@ func compose(m chat.Message) *outgoing {
 // encode makes the body and reads the files.
 func (o *outgoing) encode(ctx context.Context) (body, []file, error) {
 	b := body{Content: markdown(o.text, MaxText), Components: o.rows, AllowedMentions: allowedMentions{Parse: []string{}}}
+	if o.ping != "" {
+		mention := "<@" + o.ping + "> "
+		b.Content = mention + markdown(o.text, MaxText-len(mention))
+		b.AllowedMentions.Users = []string{o.ping}
+	}
 	if o.rows == nil {
 		b.Components = []row{}
 	}
@@ -155,8 +170,8 @@ func (a *Adapter) post(ctx context.Context, channelID string, o *outgoing) (stri
 		return "", err
 	}
 	b.Nonce, b.EnforceNonce = rand.Text()[:24], true
-	if o.reply != "" {
-		b.Reference = &messageReference{MessageID: o.reply}
+	if reply := cmp.Or(o.meant, o.reply); reply != "" {
+		b.Reference = &messageReference{MessageID: reply}
 	}
 	if o.silent {
 		b.Flags = int(discordgo.MessageFlagsSuppressNotifications)
@@ -202,15 +217,30 @@ func request(m chat.Message) string {
 		if t.Press != nil {
 			return t.Press.ID
 		}
-		if id, ok := strings.CutPrefix(t.Message.ID, requestPrefix); ok {
+		if id, _ := parseRequest(t.Message.ID); id != "" {
 			return id
 		}
 	}
-	id, _ := strings.CutPrefix(m.ReplyTo.ID, requestPrefix)
-	if id == m.ReplyTo.ID {
-		return ""
-	}
+	id, _ := parseRequest(m.ReplyTo.ID)
 	return id
+}
+
+// requestID is the reference of a command: of its interaction and, where it was picked from the menu of a message, of that.
+func requestID(interaction, meant string) string {
+	if meant == "" {
+		return requestPrefix + interaction
+	}
+	return requestPrefix + interaction + ":" + meant
+}
+
+// parseRequest reads what requestID writes; of other references it gives nothing.
+func parseRequest(ref string) (interaction, meant string) {
+	id, ok := strings.CutPrefix(ref, requestPrefix)
+	if !ok {
+		return "", ""
+	}
+	interaction, meant, _ = strings.Cut(id, ":")
+	return interaction, meant
 }
 
 // tooLargeHere refuses files that no message can carry.

@@ -40,7 +40,7 @@ func (r reader) interaction(i interaction) (chat.Incoming, bool) {
 	switch i.Type {
 	case discordgo.InteractionApplicationCommand:
 		in.Kind = chat.KindMessage
-		in.Message = chat.MessageRef{Place: in.Chat.Place, ID: requestPrefix + i.ID}
+		in.Message = chat.MessageRef{Place: in.Chat.Place, ID: requestID(i.ID, "")}
 		r.command(&in, i)
 	case discordgo.InteractionMessageComponent:
 		in.Kind = chat.KindPress
@@ -69,6 +69,7 @@ func (r reader) command(in *chat.Incoming, i interaction) {
 		in.Command = r.commands.OnMessages[i.Data.Name]
 		if m, ok := i.Data.Resolved.Messages[i.Data.TargetID]; ok {
 			in.ReplyTo = r.quoted(&m, in.Chat.Place)
+			in.Meant = chat.MessageRef{Place: in.Chat.Place, ID: requestID(i.ID, m.ID)}
 		}
 		return
 	}

@@ -65,6 +65,7 @@ type fakeMessage struct {
 	asks    bool
 	replyTo string
 	onlyFor string
+	ping    string
 	deleted bool
 }
 
@@ -315,6 +316,9 @@ func (m *fakeMessage) seen() Seen {
 		ID: m.id, Text: m.text, Media: m.media, Asks: m.asks, ReplyTo: m.replyTo, Topic: m.topic, OnlyFor: m.onlyFor,
 		Alt: m.alt, Spoiler: m.spoiler,
 	}
+	if m.ping != "" {
+		s.Pings = []string{m.ping}
+	}
 	for _, menu := range m.menus {
 		seen := SeenMenu{Placeholder: menu.Placeholder}
 		for _, o := range menu.Options {
@@ -478,7 +482,7 @@ func (f fakeAdapter) Send(ctx context.Context, m chat.Message) ([]chat.MessageRe
 			onlyFor: m.OnlyFor, asks: m.Ask != nil,
 		}
 		if i == 0 {
-			own.text, own.buttons, own.menus = m.Text.String(), m.Buttons, m.Menus
+			own.text, own.buttons, own.menus, own.ping = m.Text.String(), m.Buttons, m.Menus, m.Ping
 		}
 		if i < len(files) {
 			own.media, own.alt, own.spoiler = &files[i], m.Media[i].Alt, m.Media[i].Spoiler

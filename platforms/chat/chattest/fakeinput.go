@@ -31,7 +31,7 @@ func WithForms(c *chat.Capabilities) {
 	}
 	c.TextLimit, c.CaptionLimit, c.AltLimit = 2000, 2000, 1024
 	c.AlbumButtons, c.ForceReply, c.AskButtons, c.Ephemeral, c.DeepLink = true, false, false, true, ""
-	c.Photo = chat.PhotoLimits{}
+	c.Photo, c.NoticedFor = chat.PhotoLimits{}, 15*time.Minute
 }
 
 // command finds a listed command.
@@ -142,7 +142,7 @@ func (f *Fake) UseOn(t testing.TB, by Person, in Room, messageID, entry string) 
 	f.keep(m)
 	f.deliver(chat.Incoming{
 		ID: f.id(), Kind: chat.KindMessage, At: time.Now(), Chat: place(in), From: identity(by), Message: f.ref(m),
-		Addressed: true, Command: c.Use, ReplyTo: &chat.Quoted{Ref: f.ref(on), Own: on.own, Text: on.text, Attachments: f.attach(on)},
+		Addressed: true, Command: c.Use, Meant: f.ref(on), ReplyTo: &chat.Quoted{Ref: f.ref(on), Own: on.own, Text: on.text, Attachments: f.attach(on)},
 	})
 }
 

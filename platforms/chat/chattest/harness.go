@@ -157,8 +157,9 @@ type Seen struct {
 	Topic   string
 	OnlyFor string // a person's id when nobody else sees it
 	Menus   []SeenMenu
-	Alt     string // the description of Media
-	Spoiler bool   // Media is covered until somebody uncovers it
+	Pings   []string // the ids of whom it notified by name
+	Alt     string   // the description of Media
+	Spoiler bool     // Media is covered until somebody uncovers it
 }
 
 // SeenMenu is a menu as people see it.

@@ -139,8 +139,15 @@ func useOnMessage(s *scene) {
 	s.say("remove the fence")
 	s.input(s.Call(0), "image", s.refOf(red()))
 	s.input(s.Call(0), "prompt", "remove the fence")
+	if m := s.labelled("Cancel", "Retouch", "queue"); m.ReplyTo != id {
+		s.t.Errorf("what was used on message %s answers %q", id, m.ReplyTo)
+	}
 	menu.UseOn(s.t, s.anna, s.room, id, "Enlarge")
 	s.input(s.Call(1), "image", s.refOf(red()))
+	s.Handled()
+	if m := s.labelled("Cancel", "Enlarge"); m.ReplyTo != id {
+		s.t.Errorf("what was used on message %s answers %q", id, m.ReplyTo)
+	}
 }
 
 func formQuestion(s *scene) {

@@ -43,6 +43,7 @@ func tests() map[string]func(*scene) {
 	maps.Copy(all, results())
 	maps.Copy(all, cards())
 	maps.Copy(all, questions())
+	maps.Copy(all, goingOn())
 	return all
 }
 
@@ -703,7 +704,14 @@ func pictureAlbum(s *scene) {
 	s.Succeed(s.Call(0), PictureOutput("one"), PictureOutput("two"))
 	m := s.labelled("Again", "Series")
 	s.Idle()
+	s.wantButtons(m, "U1 U2 Again | Edit prompt Settings Original file Use with… Delete")
 	list := s.Harness.Messages(s.t, s.room)
+	if s.Caps.AlbumButtons {
+		if len(list) != 2 || list[0].Media == nil || list[1].Media == nil || m.Media == nil {
+			s.t.Errorf("want two pictures with the buttons:\n%s", render(list))
+		}
+		return
+	}
 	if len(list) != 3 || list[0].Media == nil || list[1].Media == nil || list[2].ID != m.ID {
 		s.t.Errorf("want two pictures, then the buttons:\n%s", render(list))
 	}

@@ -108,7 +108,7 @@ func (w *World) Start() {
 	connection := w.Harness.Connect(w.t)
 	w.Caps = connection.Adapter.Capabilities()
 	deliverer, err := show.NewDeliverer(show.DelivererConfig{
-		Adapters: []chat.Adapter{connection.Adapter}, Pool: w.Pool, Media: w.Files, Logger: log, Link: w.Link,
+		Adapters: []chat.Adapter{connection.Adapter}, Pool: w.Pool, Media: w.Files, Logger: log, Link: w.Link, Tools: w.Registry,
 	})
 	if err != nil {
 		w.t.Fatal(err)

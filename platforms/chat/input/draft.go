@@ -18,11 +18,15 @@ type Draft struct {
 	Values  map[runs.Source]map[string]any `json:"values"`
 	Request chat.MessageRef                `json:"request"` // the message that asked for the run
 	// Key makes the run that comes of the draft one, however often the draft is handled.
-	Key    string   `json:"key"`
-	Parent string   `json:"parent,omitempty"`
-	Preset string   `json:"preset,omitempty"` // whose values are wanted
-	Notes  []string `json:"notes,omitempty"`  // hints to show with the status and the result
-	Told   int      `json:"told,omitempty"`   // so many of them were shown with a question
+	Key    string `json:"key"`
+	Parent string `json:"parent,omitempty"`
+	Preset string `json:"preset,omitempty"` // whose values are wanted
+	// Pictures wait for the inputs they are for, since order does not tell; those in Skipped get none of them.
+	Pictures     []Picture   `json:"pictures,omitempty"`
+	PicturesFrom runs.Source `json:"picturesFrom,omitempty"`
+	Skipped      []string    `json:"skipped,omitempty"`
+	Notes        []string    `json:"notes,omitempty"` // hints to show with the status and the result
+	Told         int         `json:"told,omitempty"`  // so many of them were shown with a question
 	// Approval is for what somebody else than the person has put together.
 	Approval runs.Approval `json:"approval,omitempty"`
 
@@ -198,12 +202,17 @@ func AttachmentIndex(value any) (int, bool) {
 // FreshSeed makes a draft draw its seeds anew.
 func FreshSeed(d *Draft, schema registry.InputSchema) {
 	for _, f := range schema {
-		if !f.Seed {
-			continue
+		if f.Seed {
+			d.Replace(runs.FromArgument, f.Name, "random")
 		}
-		for _, values := range maps.Clone(d.Values) {
-			delete(values, f.Name)
+	}
+}
+
+// RedrawSeeds makes a draft draw anew the seeds that were drawn for an earlier run; those that somebody chose stay.
+func RedrawSeeds(d *Draft, run runs.Run) {
+	for _, f := range run.Tool.InputSchema {
+		if f.Seed && run.Sources[f.Name] == runs.FromRandom {
+			d.Replace(runs.FromArgument, f.Name, "random")
 		}
-		d.Set(runs.FromArgument, f.Name, "random")
 	}
 }

@@ -65,43 +65,40 @@ func notFollowed(ctx context.Context, t *turn.Turn, key string, pairs ...any) er
 
 // PressAgain runs what a run was made of once more.
 func PressAgain(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
-	return pressRepeat(ctx, t, k, "again", func(*input.Draft, *registry.Tool) {})
-}
-
-// PressVary runs what a run was made of once more, with fresh seeds.
-func PressVary(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
-	return pressRepeat(ctx, t, k, "vary", func(d *input.Draft, tool *registry.Tool) { input.FreshSeed(d, tool.InputSchema) })
-}
-
-// pressRepeat runs what an earlier run was made of once more, with the tool as it is now; change says how it
-// differs. One that can't be run any more says so, and the button stays for when it can.
-func pressRepeat(ctx context.Context, t *turn.Turn, k store.Keyboard, word string, change func(*input.Draft, *registry.Tool)) error {
 	return t.WithRun(ctx, k, func(run runs.Run) error {
-		tool, ok := t.Tools.Resolve(run.Tool.ToolID)
-		if !ok {
-			if err := t.Alert(ctx, "tool.gone"); err != nil {
-				return err
-			}
-			return turn.ErrNotDone
-		}
-		if err := t.Note(ctx, "press.started"); err != nil {
-			return err
-		}
-		if refused, err := start.Refuse(ctx, t, tool); refused || err != nil {
-			return errors.Join(err, turn.ErrNotDone)
-		}
-		d := input.Repeat(run, start.RequestOf(t, run), t.In.Platform+":"+k.ID+":"+word)
-		d.Notes = t.Deprecation(tool)
-		change(&d, tool)
-		for _, values := range d.Values {
-			for name := range values {
-				if _, known := tool.InputSchema.Get(name); !known {
-					delete(values, name) // the tool has lost this input since
-				}
-			}
-		}
-		t.Working(ctx, show.ActivityOf(*tool))
-		_, err := start.Proceed(ctx, t, d)
-		return err
+		return repeat(ctx, t, k, run, t.In.Platform+":"+k.ID+":again", func(*input.Draft, *registry.Tool) {})
 	})
+}
+
+// repeat runs what an earlier run was made of once more, with the tool as it is now; change says how it
+// differs. One that can't be run any more says so, and the button stays for when it can.
+func repeat(ctx context.Context, t *turn.Turn, k store.Keyboard, run runs.Run, key string, change func(*input.Draft, *registry.Tool)) error {
+	tool, ok := t.Tools.Resolve(run.Tool.ToolID)
+	if !ok {
+		return notFollowed(ctx, t, "tool.gone")
+	}
+	if err := t.Note(ctx, "press.started"); err != nil {
+		return err
+	}
+	if refused, err := start.Refuse(ctx, t, tool); refused || err != nil {
+		return errors.Join(err, turn.ErrNotDone)
+	}
+	d := input.Repeat(run, start.RequestOf(t, run), key)
+	d.Notes = t.Deprecation(tool)
+	change(&d, tool)
+	dropLost(&d, tool)
+	t.Working(ctx, show.ActivityOf(*tool))
+	_, err := start.Proceed(ctx, t, d)
+	return err
+}
+
+// dropLost takes away the values of inputs that a tool has lost since.
+func dropLost(d *input.Draft, tool *registry.Tool) {
+	for _, values := range d.Values {
+		for name := range values {
+			if _, known := tool.InputSchema.Get(name); !known {
+				delete(values, name)
+			}
+		}
+	}
 }

@@ -105,7 +105,7 @@ func Affirm(ctx context.Context, t *turn.Turn) (bool, error) {
 
 // PressOriginal sends a result's files as they are, without a platform's compression.
 func PressOriginal(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
-	return t.WithRun(ctx, k, func(run runs.Run) error {
+	return t.WithResult(ctx, k, func(run runs.Run) error {
 		if err := t.Acknowledge(ctx); err != nil {
 			return err
 		}
@@ -136,10 +136,10 @@ func sendOriginal(ctx context.Context, t *turn.Turn, run runs.Run, i int) error 
 }
 
 // PressDelete deletes a run with its files and removes it from the chat, for its requester. An admin removes what is shown
-// here; it stays in the requester's history.
+// here, as does anybody who removes one picture of a set that was shown by itself; the run stays in the requester's history.
 func PressDelete(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
-	said := "press.deleted"
-	if !t.Owns(ctx, k) {
+	said, part := "press.deleted", k.State.Of > 0
+	if part || !t.Owns(ctx, k) {
 		said = "press.deletedHere"
 	}
 	if err := t.Note(ctx, said); err != nil {
@@ -150,7 +150,7 @@ func PressDelete(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 			return fmt.Errorf("delete a result: %w", err)
 		}
 	}
-	if !t.Owns(ctx, k) || k.State.Run == "" {
+	if part || !t.Owns(ctx, k) || k.State.Run == "" {
 		return nil
 	}
 	if err := t.Services.Runs.Delete(ctx, k.State.Run, t.Account.ID); err != nil && !errors.Is(err, runs.ErrNotFound) {

@@ -18,18 +18,20 @@ import (
 // and what is in the catalogue must be said.
 func TestEveryTextExists(t *testing.T) {
 	t.Parallel()
-	raw, err := os.ReadFile(filepath.Join("..", "..", "..", "internal", "i18n", "texts", "chat.en.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var texts map[string]any
-	if err := json.Unmarshal(raw, &texts); err != nil {
-		t.Fatal(err)
+	texts := map[string]any{}
+	for _, room := range []string{"chat", "results"} {
+		raw, err := os.ReadFile(filepath.Join("..", "..", "..", "internal", "i18n", "texts", room+".en.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(raw, &texts); err != nil {
+			t.Fatal(err)
+		}
 	}
 	said := saidKeys(t)
 	for key := range said {
 		if _, ok := texts[key]; !ok {
-			t.Errorf("the text %q is missing in chat.en.json", key)
+			t.Errorf("the text %q is missing among the chat's", key)
 		}
 	}
 	for key := range texts {
@@ -83,6 +85,9 @@ func saidKeys(t *testing.T) map[string]bool {
 		runs.FromPreference, runs.FromChat, runs.FromDefault, runs.FromRandom,
 	} {
 		said["source."+string(s)] = true
+	}
+	for _, follow := range registry.Follows() {
+		said["follow."+string(follow)] = true
 	}
 	for _, u := range []registry.CostUnit{registry.UnitSecond, registry.UnitToken, registry.UnitRequest} {
 		said["unit."+string(u)] = true

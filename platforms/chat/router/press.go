@@ -34,7 +34,17 @@ const (
 func presses() map[string]press {
 	return map[string]press{
 		"again":    {plain(menus.PressAgain), once},
-		"vary":     {plain(menus.PressVary), once},
+		"vary":     {plain(menus.PressVary), spared},
+		"weaker":   {plain(menus.PressWeaker), spared},
+		"stronger": {plain(menus.PressStronger), spared},
+		"u":        {menus.PressSingle, spared},
+		"v":        {menus.PressVaryOne, spared},
+		"others":   {plain(menus.PressMore), always},
+		"front":    {plain(menus.PressFront), always},
+		"next":     {menus.PressNext, spared},
+		"swap":     {plain(menus.PressSwap), spared},
+		"edit":     {plain(menus.PressEdit), always},
+		"edited":   {plain(menus.Edited), always},
 		"retry":    {plain(menus.PressAgain), once},
 		"settings": {plain(menus.PressSettings), always},
 		"original": {plain(menus.PressOriginal), spared},
@@ -47,6 +57,7 @@ func presses() map[string]press {
 		"stop#":    {menus.PressStopListed, always},
 		"no":       {plain(start.PressCancelPrompt), always},
 		"c":        {start.PressChoice, always},
+		"pic":      {start.PressPicture, always},
 		"tool":     {menus.PressTool, always},
 		"list":     {menus.PressList, always},
 		"hist":     {menus.PressHistory, always},
@@ -184,7 +195,11 @@ func pressSparingly(ctx context.Context, t *turn.Turn, k store.Keyboard, action 
 	if !mine {
 		return t.Acknowledge(ctx)
 	}
-	if err = do(); err != nil && ctx.Err() == nil {
+	err = do()
+	if errors.Is(err, turn.ErrNotDone) {
+		return t.Services.Store.Keyboards.Release(ctx, k.ID, action)
+	}
+	if err != nil && ctx.Err() == nil {
 		err = errors.Join(err, t.Services.Store.Keyboards.Release(ctx, k.ID, action))
 	}
 	return err
@@ -197,8 +212,8 @@ func relabel(ctx context.Context, t *turn.Turn, k store.Keyboard) {
 		return
 	}
 	rows := t.Say.FailureButtons(k)
-	if run.Status == runs.StatusSucceeded {
-		rows = t.Say.ResultButtons(run, k, show.HasFiles(run))
+	if only, ok := show.Only(run, k.State.Of); ok && run.Status == runs.StatusSucceeded {
+		rows = t.Say.ResultButtons(only, k)
 	}
 	marked := false
 	for _, row := range rows {

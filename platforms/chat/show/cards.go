@@ -10,9 +10,6 @@ import (
 
 	"github.com/signalbox/signalbox/internal/card"
 	"github.com/signalbox/signalbox/platforms/chat"
-	"github.com/signalbox/signalbox/platforms/chat/store"
-	"github.com/signalbox/signalbox/platforms/words"
-	"github.com/signalbox/signalbox/runs"
 )
 
 // add adds a text output: structured answers as cards, all others as they are.
@@ -125,17 +122,4 @@ func linked(label, address string) chat.Text {
 		return nil
 	}
 	return chat.Text{{Style: chat.StyleLink, Text: label, URL: address}}
-}
-
-// followUpButtons are the buttons of follow-up actions, two in a row.
-func followUpButtons(run runs.Run, k store.Keyboard) [][]chat.Button {
-	var rows [][]chat.Button
-	for i, a := range words.FollowUps(run) {
-		b := chat.Button{Label: a.Label, Data: k.Data("follow" + string(rune('0'+i)))}
-		if i%2 == 0 {
-			rows = append(rows, nil)
-		}
-		rows[len(rows)-1] = append(rows[len(rows)-1], b)
-	}
-	return rows
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
-// DelivererConfig is what a Deliverer works with. All but Link and Points are required.
+// DelivererConfig is what a Deliverer works with. All but Link, Points and Tools are required.
 type DelivererConfig struct {
 	Adapters []chat.Adapter
 	Pool     *pgxpool.Pool
@@ -28,6 +28,8 @@ type DelivererConfig struct {
 	Link func(run runs.Run, output int) string
 	// Points shows amounts in points as well; the zero value does not.
 	Points billing.Points
+	// Tools are those that can go on with results; nil: none is offered.
+	Tools Catalogue
 }
 
 // Deliverer shows results in chats. It is made before the runs service, which hands it what is over, and
@@ -39,6 +41,7 @@ type Deliverer struct {
 	live      liveMessages
 	media     registry.MediaOpener
 	link      func(runs.Run, int) string
+	tools     Catalogue
 	log       *slog.Logger
 }
 
@@ -56,7 +59,7 @@ func NewDeliverer(cfg DelivererConfig) (*Deliverer, error) {
 	}
 	d := &Deliverer{
 		platforms: map[string]*Platform{}, store: store.New(cfg.Pool), texts: texts.WithUnit(cfg.Points.Unit),
-		media: cfg.Media, link: cfg.Link, log: cfg.Logger.With("component", "chat"),
+		media: cfg.Media, link: cfg.Link, tools: cfg.Tools, log: cfg.Logger.With("component", "chat"),
 	}
 	for _, a := range cfg.Adapters {
 		if d.platforms[a.Platform()] != nil {
@@ -115,12 +118,15 @@ func (d *Deliverer) Deliver(ctx context.Context, run runs.Run) error {
 
 // ShowAgain shows once more how a run ended, as new messages where somebody asks for it by trigger.
 func (d *Deliverer) ShowAgain(ctx context.Context, on *Platform, v Voice, run runs.Run, where store.Target, trigger *chat.Incoming) error {
-	w := &showing{out: on.In(where.Chat), say: v, run: run, where: where, trigger: trigger}
+	return d.showAgain(ctx, &showing{out: on.In(where.Chat), say: v, run: run, where: where, trigger: trigger})
+}
+
+func (d *Deliverer) showAgain(ctx context.Context, w *showing) error {
 	if err := d.show(ctx, w); err != nil {
 		return err
 	}
-	if err := d.store.Deliveries.ShownAgain(ctx, run, w.sent); err != nil { // it was shown
-		d.log.WarnContext(ctx, "a reply to a result that was shown again does not find its run", "run", run.ID, "error", err)
+	if err := d.store.Deliveries.ShownAgain(ctx, w.run, w.sent); err != nil { // it was shown
+		d.log.WarnContext(ctx, "a reply to a result that was shown again does not find its run", "run", w.run.ID, "error", err)
 	}
 	return nil
 }
@@ -149,6 +155,14 @@ type showing struct {
 	trigger *chat.Incoming
 	// sent are the messages in which it was shown again.
 	sent []chat.MessageRef
+	// of is the number of the picture that is shown by itself, among those of its set; 0: all are shown.
+	of, among int
+}
+
+// late tells that a run has taken so long that nobody would notice its end in place of the status message.
+func (w *showing) late() bool {
+	wait := w.out.Caps.NoticedFor
+	return wait > 0 && w.rec != nil && w.run.EndedAt != nil && w.run.EndedAt.Sub(w.run.CreatedAt) > wait
 }
 
 // show shows a run's end. A file that the platform refuses for its size is replaced by a smaller one or a
@@ -183,7 +197,10 @@ func (d *Deliverer) showFailure(ctx context.Context, w *showing) error {
 func (d *Deliverer) buttons(ctx context.Context, w *showing, refs []chat.MessageRef) (store.Keyboard, error) {
 	k := store.Keyboard{
 		ID: store.NewID(), Platform: w.out.Platform(), AccountID: w.run.AccountID,
-		State: store.KeyboardState{Run: w.run.ID, Tool: w.run.Tool.ToolID, Refs: refs},
+		State: store.KeyboardState{Run: w.run.ID, Tool: w.run.Tool.ToolID, Refs: refs, Of: w.of},
+	}
+	if w.run.Status == runs.StatusSucceeded {
+		k.State.Next, k.State.Pictures = d.next(w.run), w.out.numbered(w.run)
 	}
 	return k, d.store.Keyboards.Save(ctx, k)
 }
@@ -192,10 +209,10 @@ func (d *Deliverer) buttons(ctx context.Context, w *showing, refs []chat.Message
 // messages, followed by a message with the buttons, whereupon the status message goes.
 func (d *Deliverer) showResult(ctx context.Context, w *showing, r result) error {
 	labels := []string{w.say.Line("button.again")}
-	if varies(w.run.Tool) {
+	if Varies(w.run.Tool) {
 		labels = append(labels, w.say.Line("button.vary"))
 	}
-	text := chat.Lines(append([]chat.Text{w.say.caption(w.run), w.noted(), w.again(labels...)}, r.unsent...)...)
+	text := chat.Lines(append([]chat.Text{w.say.caption(w.run), w.numbers(d.next(w.run)), w.noted(), w.again(labels...)}, r.unsent...)...)
 	if r.text.Len() > 0 {
 		if whole := chat.Join("\n\n", r.text, text); !r.partial && whole.Len() <= w.textLimit(len(r.media)) {
 			text = whole
@@ -209,9 +226,23 @@ func (d *Deliverer) showResult(ctx context.Context, w *showing, r result) error 
 		if err != nil {
 			return err
 		}
-		return d.main(ctx, w, chat.Message{Text: text, Media: r.media, Buttons: w.say.ResultButtons(w.run, k, HasFiles(w.run))})
+		return d.main(ctx, w, chat.Message{Text: text, Media: r.media, Buttons: w.say.ResultButtons(w.run, k)})
 	}
 	return d.showSeveral(ctx, w, r, text)
+}
+
+// numbers says which picture of a set this is, or what the buttons with numbers do.
+func (w *showing) numbers(next []store.NextTool) chat.Text {
+	n := w.out.numbered(w.run)
+	switch vary := canVary(w.run.Tool, next); {
+	case w.of > 0:
+		return w.say.Text("set.one", "n", w.of, "all", w.among)
+	case n > 0 && vary:
+		return chat.Join(" ", w.say.Text("set.single", "n", n), w.say.Text("set.vary", "n", n))
+	case n > 0:
+		return w.say.Text("set.single", "n", n)
+	}
+	return nil
 }
 
 // noteLimit bounds a note in a result, where there is less room than in a message of its own.
@@ -251,37 +282,65 @@ func (w *showing) textLimit(files int) int {
 	return w.out.Caps.TextLimit
 }
 
-// showSeveral sends the files, then the message with text and buttons, and removes the status message.
+// showSeveral sends the files, then the message with text and buttons, and removes the status message. Where an album can
+// have buttons, files that are one album are one message with them.
 func (d *Deliverer) showSeveral(ctx context.Context, w *showing, r result, text chat.Text) error {
-	var refs []chat.MessageRef
-	doubtful := false
-	for i, group := range albums(r.media, w.out.Caps.AlbumMax) {
+	groups := albums(r.media, w.out.Caps.AlbumMax)
+	var together []chat.Media
+	if w.out.Caps.AlbumButtons && len(groups) == 1 {
+		together, groups = groups[0], nil
+	}
+	refs, doubtful, err := d.showFiles(ctx, w, groups)
+	if err != nil {
+		return err
+	}
+	k, err := d.buttons(ctx, w, refs)
+	if err != nil {
+		return err
+	}
+	m := chat.Message{Text: text, Media: together, Buttons: w.say.ResultButtons(w.run, k), Ping: w.pinged(w.late() || w.where.Status.IsZero())}
+	if doubtful {
+		m.Text = chat.Lines(text, w.say.Text("result.doubtful"))
+		m.Buttons = append([][]chat.Button{{{Label: w.say.Line("button.show"), Data: k.Data("show")}}}, m.Buttons...)
+	}
+	sent, err := d.once(ctx, w, "summary", m)
+	switch {
+	case errors.Is(err, errDoubtful) && len(together) > 0:
+		err = d.offerAgain(ctx, w)
+	case errors.Is(err, errDoubtful):
+		err = nil
+	case err == nil && len(sent) > 1: // Delete takes them all
+		k.State.Refs = sent
+		err = d.store.Keyboards.Save(ctx, k)
+	}
+	if err != nil || w.where.Status.IsZero() {
+		return err
+	}
+	return w.out.Delete(ctx, w.where.Status)
+}
+
+// showFiles sends albums. What may have been sent before, and is not known to be, is doubtful.
+func (d *Deliverer) showFiles(ctx context.Context, w *showing, groups [][]chat.Media) (refs []chat.MessageRef, doubtful bool, err error) {
+	for i, group := range groups {
 		sent, err := d.once(ctx, w, "files"+strconv.Itoa(i), chat.Message{Media: group})
 		if errors.Is(err, errDoubtful) {
 			doubtful = true
 			continue
 		}
 		if err != nil {
-			return err
+			return nil, false, err
 		}
 		refs = append(refs, sent...)
 	}
-	k, err := d.buttons(ctx, w, refs)
-	if err != nil {
-		return err
+	return refs, doubtful, nil
+}
+
+// pinged is whom a new message notifies: who waits for it in a group, and nobody else.
+func (w *showing) pinged(unnoticed bool) string {
+	if !unnoticed || w.rec == nil || w.where.Chat.Kind == chat.ChatPrivate {
+		return ""
 	}
-	m := chat.Message{Text: text, Buttons: w.say.ResultButtons(w.run, k, HasFiles(w.run))}
-	if doubtful {
-		m.Text = chat.Lines(text, w.say.Text("result.doubtful"))
-		m.Buttons = append([][]chat.Button{{{Label: w.say.Line("button.show"), Data: k.Data("show")}}}, m.Buttons...)
-	}
-	if _, err := d.once(ctx, w, "summary", m); err != nil && !errors.Is(err, errDoubtful) {
-		return err
-	}
-	if w.where.Status.IsZero() {
-		return nil
-	}
-	return w.out.Delete(ctx, w.where.Status)
+	return w.where.Person
 }
 
 // albums groups files that can be one message: pictures with videos, sounds, documents, each in order. What
@@ -316,17 +375,22 @@ func (d *Deliverer) main(ctx context.Context, w *showing, m chat.Message) error 
 			status = p.Refs[0]
 		}
 	}
-	if w.out.Caps.Edit && !status.IsZero() {
+	late := w.late()
+	if w.out.Caps.Edit && !status.IsZero() && !late {
 		_, err := w.out.Edit(ctx, status, w.out.Fit(m))
 		if !errors.Is(err, chat.ErrGone) {
 			return err
 		}
 	}
+	m.Ping = w.pinged(true)
 	_, err := d.once(ctx, w, "main", m)
 	if errors.Is(err, errDoubtful) {
-		return d.offerAgain(ctx, w)
+		err = d.offerAgain(ctx, w)
 	}
-	return err
+	if err != nil || !late || w.where.Status.IsZero() {
+		return err
+	}
+	return w.out.Delete(ctx, w.where.Status)
 }
 
 // offerAgain leaves it to the person whether a result that may have been shown is shown again.

@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
-	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -317,50 +315,3 @@ func repeatsPrompt(message string, run runs.Run) bool {
 
 // SupportCode is the end of a run's id: enough to find it, short enough to read out.
 func SupportCode(runID string) string { return runID[max(0, len(runID)-6):] }
-
-// ResultButtons are the buttons under a result: what can be done next, then what can be done with it.
-func (v Voice) ResultButtons(run runs.Run, k store.Keyboard, hasMedia bool) [][]chat.Button {
-	first := []chat.Button{{Label: v.Line("button.again"), Data: k.Data("again")}}
-	if varies(run.Tool) {
-		first = append(first, chat.Button{Label: v.Line("button.vary"), Data: k.Data("vary")})
-	}
-	if len(run.Tool.InputSchema) > 0 {
-		first = append(first, chat.Button{Label: v.Line("button.settings"), Data: k.Data("settings")})
-	}
-	var second []chat.Button
-	if hasMedia {
-		second = append(second,
-			chat.Button{Label: v.Line("button.original"), Data: k.Data("original")},
-			chat.Button{Label: v.Line("button.use"), Data: k.Data("use")})
-	}
-	second = append(second, chat.Button{Label: v.Line("button.delete"), Data: k.Data("delete"), Style: chat.ButtonDanger})
-	return append(followUpButtons(run, k), first, second)
-}
-
-// varies reports whether a tool gives something else when its seed is drawn anew.
-func varies(tool registry.Tool) bool {
-	return slices.ContainsFunc(tool.InputSchema, func(f registry.InputField) bool { return f.Seed })
-}
-
-// FailureButtons are the buttons under a failure.
-func (v Voice) FailureButtons(k store.Keyboard) [][]chat.Button {
-	return [][]chat.Button{{
-		{Label: v.Line("button.retry"), Data: k.Data("retry"), Style: chat.ButtonPrimary},
-		{Label: v.Line("button.settings"), Data: k.Data("settings")},
-	}}
-}
-
-// ResultFiles are a run's files as if somebody had sent them.
-func ResultFiles(run runs.Run) []chat.Attachment {
-	var files []chat.Attachment
-	for _, o := range run.Outputs {
-		if o.Media == "" {
-			continue
-		}
-		files = append(files, chat.Attachment{
-			Kind: kindOf(o.Type, o.MIMEType, registry.DeliveryHint{}), Name: chat.FirstNonEmpty(o.FileName, o.Name), MIMEType: o.MIMEType,
-			Bytes: o.Bytes, Width: o.Width, Height: o.Height, Ref: o.Media,
-		})
-	}
-	return files
-}

@@ -3,6 +3,7 @@ package start
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/signalbox/signalbox/platforms/chat"
@@ -24,6 +25,9 @@ func InputAnswered(ctx context.Context, t *turn.Turn, p store.Prompt, d input.Dr
 	if !ok {
 		_, err := Proceed(ctx, t, d) // the tool has changed meanwhile
 		return err
+	}
+	if n, err := strconv.Atoi(strings.TrimSpace(t.In.Text)); err == nil && n > 0 && d.Choose(f.Name, n) {
+		return continueDraft(ctx, t, p, d)
 	}
 	t.Working(ctx, chat.ActivityTyping)
 	if hint, err := captionRead(ctx, t, &d, tool, f); hint != nil || err != nil {

@@ -17,15 +17,22 @@ import (
 // askInput asks for the first of a draft's missing inputs and keeps the draft until the answer comes.
 func askInput(ctx context.Context, t *turn.Turn, d input.Draft, tool *registry.Tool, missing []registry.InputField) (turn.Outcome, error) {
 	f := missing[0]
+	about := store.KeyboardState{Values: t.Out.ShownChoices(f), Fields: t.Out.TypedTogether(missing)}
+	return ask(ctx, t, d, f, questionText(t, tool, f), about, func(m *chat.Message, k store.Keyboard) { askFor(t, m, f, k) })
+}
+
+// ask asks about an input of a draft and keeps the draft until the answer comes; draw adds what the question is answered by.
+func ask(ctx context.Context, t *turn.Turn, d input.Draft, f registry.InputField, text chat.Text, about store.KeyboardState, draw func(*chat.Message, store.Keyboard)) (turn.Outcome, error) {
 	notes := chat.Plain(strings.Join(d.Notes[d.Told:], "\n"))
 	d.Told = len(d.Notes)
 	p := store.Prompt{
 		ID: store.NewID(), Platform: t.In.Platform, Chat: t.In.Chat.Chat, AccountID: t.Account.ID,
 		State: store.PromptState{Field: f.Name, Draft: &d},
 	}
-	buttons := t.Keyboard(store.KeyboardState{Prompt: p.ID, Tool: d.Tool, Values: t.Out.ShownChoices(f), Fields: t.Out.TypedTogether(missing)})
-	m := t.Answering(chat.Join("\n\n", notes, questionText(t, tool, f)))
-	askFor(t, &m, f, buttons)
+	about.Prompt, about.Tool = p.ID, d.Tool
+	buttons := t.Keyboard(about)
+	m := t.Answering(chat.Join("\n\n", notes, text))
+	draw(&m, buttons)
 	if len(m.Buttons) > 0 || len(m.Menus) > 0 {
 		if err := t.Services.Store.Keyboards.Save(ctx, buttons); err != nil {
 			return turn.Nothing, err

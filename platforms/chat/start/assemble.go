@@ -17,7 +17,7 @@ import (
 // NewDraft begins a run of a tool for this update.
 func NewDraft(t *turn.Turn, tool *registry.Tool) input.Draft {
 	return input.Draft{
-		Tool: tool.ToolID, Request: t.In.Message,
+		Tool: tool.ToolID, Request: t.In.Answers(),
 		Key:   t.In.Platform + ":" + t.In.Chat.Chat + ":" + t.In.Message.ID,
 		Notes: t.Deprecation(tool),
 	}
@@ -62,6 +62,13 @@ func attachFiles(ctx context.Context, t *turn.Turn, d *input.Draft, tool *regist
 			return nil, err
 		}
 	}
+	numbered, files := input.Numbered(d, tool.InputSchema, files)
+	for name, own := range numbered {
+		f, _ := tool.InputSchema.Get(name)
+		if err := takeFiles(ctx, t, d, runs.FromAttachment, f, own); err != nil {
+			return nil, err
+		}
+	}
 	if len(files) == 0 {
 		return nil, nil
 	}
@@ -98,8 +105,12 @@ func takeReply(ctx context.Context, t *turn.Turn, d *input.Draft, tool *registry
 }
 
 // assignFiles assigns files to inputs and fetches them. Files that no input takes are noted: those of a message
-// replied to may have been meant for something else.
+// replied to may have been meant for something else. Pictures whose order does not tell where they belong are asked about.
 func assignFiles(ctx context.Context, t *turn.Turn, d *input.Draft, from runs.Source, tool *registry.Tool, files []chat.Attachment) error {
+	files, err := setAside(ctx, t, d, from, tool, files)
+	if err != nil {
+		return err
+	}
 	assigned, rest := input.Assign(tool.InputSchema, files, d.Has)
 	for _, f := range tool.InputSchema.Ordered() {
 		if len(assigned[f.Name]) == 0 {

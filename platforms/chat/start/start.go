@@ -39,6 +39,14 @@ func Tool(ctx context.Context, t *turn.Turn, tool *registry.Tool, typed string) 
 
 // Proceed takes a draft as far as it goes: to a question about what is missing, or to a run.
 func Proceed(ctx context.Context, t *turn.Turn, d input.Draft) (turn.Outcome, error) {
+	if tool, ok := t.Tools.Resolve(d.Tool); ok && len(d.Pictures) > 0 {
+		if f, unclear := input.Unclear(tool.InputSchema, len(d.Pictures), d.Has, d.Skipped); unclear {
+			return askPicture(ctx, t, d, tool, f)
+		}
+		if rest := d.InOrder(tool.InputSchema); rest > 0 {
+			d.Notes = append(d.Notes, t.Say.Line("hint.filesLeft", "tool", tool.DisplayName, "n", rest))
+		}
+	}
 	values, err := withChatValues(ctx, t, d)
 	if err != nil {
 		return turn.Nothing, err

@@ -60,7 +60,7 @@ func ToolsTaking(t *turn.Turn, files []chat.Attachment, n int) []*registry.Tool 
 
 // OfferUse lets somebody choose which tool gets files, or a text.
 func OfferUse(ctx context.Context, t *turn.Turn, text chat.Text, what store.KeyboardState, tools []*registry.Tool) error {
-	what.Asked = t.In.Message
+	what.Asked, what.Meant = t.In.Message, t.In.Answers()
 	k := t.Keyboard(what)
 	var options []chat.MenuOption
 	for _, tool := range tools {
@@ -92,6 +92,7 @@ func PressWith(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error
 		return err
 	}
 	d := PressDraft(t, tool)
+	d.Request = k.State.Meant
 	if len(k.State.Files) == 0 {
 		if f, ok := input.TextInput(tool.InputSchema); ok {
 			d.Set(runs.FromReply, f.Name, k.State.Query)
@@ -144,7 +145,7 @@ func PressDraft(t *turn.Turn, tool *registry.Tool) input.Draft {
 
 // PressUse offers the tools that take a result's files.
 func PressUse(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
-	return t.WithRun(ctx, k, func(run runs.Run) error {
+	return t.WithResult(ctx, k, func(run runs.Run) error {
 		if err := t.Acknowledge(ctx); err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -41,12 +42,37 @@ type KeyboardState struct {
 	Files  []chat.Attachment `json:"files,omitempty"`  // to be used with a tool; without any, Query is
 	Sent   bool              `json:"sent,omitempty"`   // they were sent for that, with Query as their caption
 	Asked  chat.MessageRef   `json:"asked,omitzero"`   // the message that tools are offered for
+	Meant  chat.MessageRef   `json:"meant,omitzero"`   // the message that what comes of it answers
 	View   SettingsView      `json:"view,omitzero"`
+	// Next are the tools that go on with the result, at most one for each of registry.Follows.
+	Next []NextTool `json:"next,omitempty"`
+	// Pictures is how many pictures of a set have buttons of their own; Of is the number of the one that is shown by
+	// itself, from 1.
+	Pictures int `json:"pictures,omitempty"`
+	Of       int `json:"of,omitempty"`
 	// Identities are those of a list of linked accounts, by number.
 	Identities []users.Identity `json:"identities,omitempty"`
 	Query      string           `json:"query,omitempty"`
 	Page       int              `json:"page,omitempty"`
 	Before     string           `json:"before,omitempty"`
+}
+
+// NextTool is a tool that goes on with a result.
+type NextTool struct {
+	Does registry.Follow `json:"does"`
+	Tool string          `json:"tool"`
+	// Strength tells that it can be said how far its result may depart.
+	Strength bool `json:"strength,omitempty"`
+}
+
+// NextFor gives the tool that does something with the result.
+func (s KeyboardState) NextFor(does registry.Follow) (NextTool, bool) {
+	for _, next := range s.Next {
+		if next.Does == does {
+			return next, true
+		}
+	}
+	return NextTool{}, false
 }
 
 // NewID makes an id that can't be guessed, 13 characters of base 32.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -27,6 +28,18 @@ func (t *Turn) WithRun(ctx context.Context, k store.Keyboard, do func(runs.Run) 
 		return err
 	}
 	return do(run)
+}
+
+// WithResult does something with the run as if what the buttons are about were all that it made: one picture of its set, or
+// all of it. What is gone is told.
+func (t *Turn) WithResult(ctx context.Context, k store.Keyboard, do func(runs.Run) error) error {
+	return t.WithRun(ctx, k, func(run runs.Run) error {
+		only, ok := show.Only(run, k.State.Of)
+		if !ok {
+			return t.Alert(ctx, "press.tooOld")
+		}
+		return do(only)
+	})
 }
 
 // ErrNotDone: a button could not do its work, and the person was told. It may be pressed again.

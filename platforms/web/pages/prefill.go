@@ -2,6 +2,7 @@ package pages
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,7 +13,7 @@ import (
 )
 
 // prefilled reads what the address asks to fill in: ?preset= a preset, ?run= the inputs of a run, ?use= a result
-// of one, ?follow= a follow-up action of one.
+// of one (?does= says what is done with it), ?follow= a follow-up action of one.
 func (s *forms) prefilled(r *http.Request, a users.Account, t registry.Tool) (prefill, error) {
 	fill := prefill{typed: map[string]any{}}
 	if name := r.URL.Query().Get("preset"); name != "" {
@@ -29,7 +30,7 @@ func (s *forms) prefilled(r *http.Request, a users.Account, t registry.Tool) (pr
 		}
 		fill.parent = run.ID
 		for name, value := range run.Inputs {
-			if f, ok := t.InputSchema.Get(name); ok && !f.Seed {
+			if f, ok := t.InputSchema.Get(name); ok && !(f.Seed && run.Sources[name] == runs.FromRandom) {
 				fill.typed[name] = value
 			}
 		}
@@ -45,6 +46,7 @@ func (s *forms) prefilled(r *http.Request, a users.Account, t registry.Tool) (pr
 			return fill, runs.ErrNotFound
 		}
 		useOutput(fill.typed, t, run.Outputs[i])
+		goOn(fill.typed, t, run, registry.Follow(r.URL.Query().Get("does")))
 	}
 	if action := r.URL.Query().Get("follow"); action != "" {
 		if err := s.followUp(r, a, t, action, fill.typed); err != nil {
@@ -52,6 +54,25 @@ func (s *forms) prefilled(r *http.Request, a users.Account, t registry.Tool) (pr
 		}
 	}
 	return fill, nil
+}
+
+// goOn adds to a result what goes along with it: the words it was made of and, where it is varied, how far the next may
+// depart. Whoever edits says something else.
+func goOn(typed map[string]any, t registry.Tool, run runs.Run, does registry.Follow) {
+	if !slices.Contains(registry.Follows(), does) || does == registry.FollowEdit {
+		return
+	}
+	was, said := inputFor(run.Tool, runs.Output{})
+	if text, ok := inputFor(t, runs.Output{}); ok && said && run.Inputs[was.Name] != nil {
+		typed[text.Name] = run.Inputs[was.Name]
+	}
+	if f, ok := t.InputSchema.Strength(); ok && does == registry.FollowVary {
+		var before any
+		if t.ToolID == run.Tool.ToolID {
+			before = run.Inputs[f.Name]
+		}
+		typed[f.Name] = f.Departing(before, registry.AsFar)
+	}
 }
 
 // useOutput puts a result into the first input of its kind.

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -117,7 +118,7 @@ func (s *runPages) drawAs(w http.ResponseWriter, r *http.Request, a users.Accoun
 		}
 	}
 	if run.Status.Final() {
-		s.addUses(a, &page)
+		s.addUses(voice, a, &page)
 		page.Compares = s.comparisons(r, voice, a, page.runView)
 	}
 	v.Title, v.Place, v.Data, v.Scripts = run.Tool.DisplayName, "history", &page, []string{"run.js"}
@@ -127,14 +128,28 @@ func (s *runPages) drawAs(w http.ResponseWriter, r *http.Request, a users.Accoun
 // manyUses is how many tools a result's menu offers at most.
 const manyUses = 12
 
-// addUses finds for each result the tools that can go on with it.
-func (s *runPages) addUses(a users.Account, page *runPage) {
-	offered := s.tools.snapshot().Offered(request.Audience(a))
-	for i, o := range page.Results {
-		for _, t := range offered {
-			if _, ok := inputFor(*t, o.Output); ok && t.State() == registry.StateActive && len(page.Results[i].Uses) < manyUses {
-				link := useLink{Name: t.DisplayName, URL: fmt.Sprintf("/tool/%s?use=%s.%d", t.ToolID, page.ID, i)}
-				page.Results[i].Uses = append(page.Results[i].Uses, link)
+// addUses finds for each result the tools that can go on with it: those that vary, enlarge, animate or edit it by that, the
+// others by their names.
+func (s *runPages) addUses(voice i18n.Voice, a users.Account, page *runPage) {
+	snapshot := s.tools.snapshot()
+	for i := range page.Results {
+		o := &page.Results[i]
+		address := func(t *registry.Tool) string {
+			return fmt.Sprintf("/tool/%s?use=%s.%d", url.PathEscape(t.ToolID), page.ID, i)
+		}
+		done := map[registry.Follow]bool{}
+		named := map[string]bool{}
+		if o.Media != "" {
+			for _, f := range snapshot.Following(&page.Tool, o.Type, request.Audience(a)) {
+				if !done[f.Does] {
+					done[f.Does], named[f.Tool.ToolID] = true, true
+					o.Next = append(o.Next, useLink{Name: voice.Line("follow." + string(f.Does)), URL: address(f.Tool) + "&does=" + string(f.Does)})
+				}
+			}
+		}
+		for _, t := range snapshot.Offered(request.Audience(a)) {
+			if _, ok := inputFor(*t, o.Output); ok && !named[t.ToolID] && len(o.Uses) < manyUses {
+				o.Uses = append(o.Uses, useLink{Name: t.DisplayName, URL: address(t)})
 			}
 		}
 	}

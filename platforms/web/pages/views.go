@@ -36,7 +36,8 @@ type result struct {
 	URL   string
 	Thumb string // a small version of a picture
 	Size  string
-	Uses  []useLink // tools that take it
+	Next  []useLink // the best tool for each thing that can be done with it
+	Uses  []useLink // the other tools that take it
 }
 
 // useLink leads to a tool's form with a result filled in.

@@ -675,6 +675,11 @@ func (b *browser) see(t testing.TB, l *line) []chattest.Seen {
 			s.Buttons = append(s.Buttons, labels)
 		}
 	}
+	for _, a := range m.all("a") {
+		if a.attr("class") == "quoted" {
+			s.ReplyTo = strings.TrimPrefix(a.attr("href"), "#m")
+		}
+	}
 	for _, form := range m.all("form") {
 		if form.attr("class") == "choose" {
 			var menu chattest.SeenMenu

@@ -247,6 +247,7 @@ func (v *visit) use() (template.HTML, error) {
 		return "", err
 	}
 	in.Message, in.Command, in.ReplyTo = chat.MessageRef{Place: in.Chat.Place, ID: in.ID}, use, v.quoted(m)
+	in.Meant = in.ReplyTo.Ref
 	if err := v.receive(in); err != nil {
 		return "", err
 	}

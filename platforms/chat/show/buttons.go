@@ -1,0 +1,146 @@
+package show
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/store"
+	"github.com/signalbox/signalbox/platforms/words"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// Under a result are at most two rows of at most five buttons, beside those that its own answer asks for.
+const (
+	rowLength  = 5
+	mostButton = 2 * rowLength
+)
+
+// ranked is a button, and how soon it gives way where there are too many: the lowest stays.
+type ranked struct {
+	chat.Button
+	rank int
+}
+
+// ResultButtons are the buttons under a result: what can be made of it, then what can be done with it. Under a set, each
+// picture has its own instead, and the others are a press away.
+func (v Voice) ResultButtons(run runs.Run, k store.Keyboard) [][]chat.Button {
+	rows := followUpButtons(run, k)
+	if k.State.Pictures > 0 {
+		return append(rows, v.setButtons(run, k)...)
+	}
+	return append(rows, inRows(append(v.makeButtons(run, k), v.keepButtons(run, k)...))...)
+}
+
+// MoreButtons are those under a set that have no room beside the pictures' own.
+func (v Voice) MoreButtons(run runs.Run, k store.Keyboard) [][]chat.Button {
+	var all []ranked
+	if canVary(run.Tool, k.State.Next) {
+		all = append(all, ranked{chat.Button{Label: v.Line("button.vary"), Data: k.Data("vary")}, 2})
+	}
+	all = append(all, v.keepButtons(run, k)...)
+	return inRows(append(all, ranked{chat.Button{Label: v.Line("button.back"), Data: k.Data("front")}, 0}))
+}
+
+// setButtons are U1 to Un, each picture by itself, and V1 to Vn, one like it. Where there is none like it, its row has what
+// can be done with the set.
+func (v Voice) setButtons(run runs.Run, k store.Keyboard) [][]chat.Button {
+	var single, vary []chat.Button
+	for i := range k.State.Pictures {
+		n := strconv.Itoa(i + 1)
+		single = append(single, chat.Button{Label: "U" + n, Data: k.Data("u" + n)})
+		vary = append(vary, chat.Button{Label: "V" + n, Data: k.Data("v" + n)})
+	}
+	single = append(single, chat.Button{Label: v.Line("button.again"), Data: k.Data("again")})
+	if !canVary(run.Tool, k.State.Next) {
+		return [][]chat.Button{single, plainButtons(v.keepButtons(run, k))}
+	}
+	vary = append(vary, chat.Button{Label: v.Line("button.more"), Data: k.Data("others")})
+	return [][]chat.Button{single, vary}
+}
+
+// makeButtons make something new of a result.
+func (v Voice) makeButtons(run runs.Run, k store.Keyboard) []ranked {
+	all := []ranked{{chat.Button{Label: v.Line("button.again"), Data: k.Data("again")}, 1}}
+	near, _ := k.State.NextFor(registry.FollowVary)
+	if canVary(run.Tool, k.State.Next) {
+		all = append(all, ranked{chat.Button{Label: v.Line("button.vary"), Data: k.Data("vary")}, 2})
+	}
+	if near.Strength {
+		all = append(all,
+			ranked{chat.Button{Label: v.Line("button.weaker"), Data: k.Data("weaker")}, 8},
+			ranked{chat.Button{Label: v.Line("button.stronger"), Data: k.Data("stronger")}, 8})
+	}
+	for i, next := range k.State.Next {
+		if next.Does != registry.FollowVary {
+			all = append(all, ranked{chat.Button{Label: v.Line("follow." + string(next.Does)), Data: k.Data("next" + strconv.Itoa(i))}, 6 + i})
+		}
+	}
+	if len(input.Swappable(run.Tool.InputSchema, run.Inputs)) > 1 {
+		all = append(all, ranked{chat.Button{Label: v.Line("button.swap"), Data: k.Data("swap")}, 9})
+	}
+	return all
+}
+
+// keepButtons do something with what is there.
+func (v Voice) keepButtons(run runs.Run, k store.Keyboard) []ranked {
+	var all []ranked
+	if _, ok := input.TextInput(run.Tool.InputSchema); ok {
+		all = append(all, ranked{chat.Button{Label: v.Line("button.editPrompt"), Data: k.Data("edit")}, 3})
+	}
+	if len(run.Tool.InputSchema) > 0 {
+		all = append(all, ranked{chat.Button{Label: v.Line("button.settings"), Data: k.Data("settings")}, 10})
+	}
+	if HasFiles(run) {
+		all = append(all,
+			ranked{chat.Button{Label: v.Line("button.original"), Data: k.Data("original")}, 5},
+			ranked{chat.Button{Label: v.Line("button.use"), Data: k.Data("use")}, 4})
+	}
+	return append(all, ranked{chat.Button{Label: v.Line("button.delete"), Data: k.Data("delete"), Style: chat.ButtonDanger}, 0})
+}
+
+// inRows puts buttons into two rows, without those that have no room.
+func inRows(all []ranked) [][]chat.Button {
+	for len(all) > mostButton {
+		last := slices.MaxFunc(all, func(a, b ranked) int { return a.rank - b.rank })
+		all = slices.DeleteFunc(all, func(b ranked) bool { return b.Data == last.Data })
+	}
+	return RowsOf(plainButtons(all), max(2, (len(all)+1)/2))
+}
+
+func plainButtons(all []ranked) []chat.Button {
+	buttons := make([]chat.Button, len(all))
+	for i, b := range all {
+		buttons[i] = b.Button
+	}
+	return buttons
+}
+
+// Varies reports whether a tool gives something else when its seed is drawn anew.
+func Varies(tool registry.Tool) bool {
+	return slices.ContainsFunc(tool.InputSchema, func(f registry.InputField) bool { return f.Seed })
+}
+
+// canVary reports whether there can be another result like one of a tool: by a fresh seed, or by a tool that takes it.
+func canVary(tool registry.Tool, next []store.NextTool) bool {
+	return Varies(tool) || slices.ContainsFunc(next, func(n store.NextTool) bool { return n.Does == registry.FollowVary })
+}
+
+// FailureButtons are the buttons under a failure.
+func (v Voice) FailureButtons(k store.Keyboard) [][]chat.Button {
+	return [][]chat.Button{{
+		{Label: v.Line("button.retry"), Data: k.Data("retry"), Style: chat.ButtonPrimary},
+		{Label: v.Line("button.settings"), Data: k.Data("settings")},
+	}}
+}
+
+// followUpButtons are the buttons of follow-up actions, two in a row.
+func followUpButtons(run runs.Run, k store.Keyboard) [][]chat.Button {
+	var all []chat.Button
+	for i, a := range words.FollowUps(run) {
+		all = append(all, chat.Button{Label: a.Label, Data: k.Data("follow" + strconv.Itoa(i))})
+	}
+	return RowsOf(all, 2)
+}
