@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/cmd/signalbox/settings"
 	"github.com/signalbox/signalbox/internal/schedule"
 	"github.com/signalbox/signalbox/platforms/discord"
 	"github.com/signalbox/signalbox/registry"
@@ -27,7 +28,7 @@ import (
 
 // Config is a checked configuration.
 type Config struct {
-	Settings
+	settings.Settings
 	Engines      []*url.URL
 	GoneAfter    time.Duration // see ComfyUIGoneAfter
 	Public       *url.URL      // nil: none
@@ -38,7 +39,7 @@ type Config struct {
 	Points       billing.Points
 	Limits       users.Limits // of accounts that have no others
 	RequestRate  int
-	TokensPerDay int // of each account\'s questions
+	TokensPerDay int // of each account's questions
 	Proxies      []netip.Prefix
 	KeepResults  time.Duration // 0: for ever
 	Allow        []string
@@ -53,7 +54,7 @@ var (
 
 // check reads every setting and reports all that are wrong, a line each: the variable, what was found
 // (never a secret), what is allowed.
-func (s Settings) check() (Config, error) {
+func check(s settings.Settings) (Config, error) {
 	c := Config{Settings: s}
 	var p problems
 	c.checkAddresses(&p)
@@ -331,9 +332,4 @@ func defaultDataDir() string {
 		return filepath.Join(home, ".local", "share", "signalbox")
 	}
 	return "data"
-}
-
-func cutPlatform(s string) (platform, id string, ok bool) {
-	platform, id, ok = strings.Cut(s, ":")
-	return platform, id, ok && platform != "" && id != ""
 }

@@ -1,20 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
-	"sync"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/registry"
@@ -31,12 +25,12 @@ type flashCommand struct {
 // Run writes the registry's files. It needs the engines and services, to know what they have, and the database, if there
 // is one, for the tools that were registered at run time and for the names that tools once had.
 func (f flashCommand) Run(e env) error {
-	c, err := e.settings.check()
+	c, err := check(e.settings)
 	if err != nil {
 		return err
 	}
 	c.ToolsFile = "" // the live sources are asked, not an earlier dump
-	a := &app{cfg: c, log: newLogger(c, e.stderr), metrics: prometheus.NewRegistry(), failed: make(chan error, 1)}
+	a := newApp(c, newLogger(c, e.stderr))
 	err = f.flash(e, a)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), stopLimit)
 	defer cancel()
@@ -78,19 +72,6 @@ func (f flashCommand) flash(e env, a *app) error {
 	}
 	_, err = fmt.Fprintf(e.stdout, "%d tools written to %s.\n", s.Len(), f.Out)
 	return err
-}
-
-// attachStorage opens the database if there is one. Without it, specs are kept in memory.
-func (a *app) attachStorage(ctx context.Context) error {
-	a.templates = &memorySpecs{}
-	if _, err := os.Stat(filepath.Join(a.cfg.DataDir, "postgres")); a.cfg.DatabaseURL == "" && errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	db, err := attachDatabase(ctx, a.cfg, a.log)
-	if err != nil {
-		return err
-	}
-	return a.useDatabase(ctx, db)
 }
 
 // silentEngines tells of each engine that does not answer. What its tools could do is not known then.
@@ -147,36 +128,4 @@ func sourceVersion() string {
 		}
 	}
 	return version
-}
-
-// memorySpecs keeps specs for as long as a command takes.
-type memorySpecs struct {
-	mu       sync.Mutex
-	contents map[registry.Media][]byte
-}
-
-// PutSpecs gives the references that a store would.
-func (m *memorySpecs) PutSpecs(_ context.Context, contents [][]byte) ([]registry.Media, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.contents == nil {
-		m.contents = map[registry.Media][]byte{}
-	}
-	refs := make([]registry.Media, len(contents))
-	for i, content := range contents {
-		refs[i] = registry.SpecRef(content)
-		m.contents[refs[i]] = content
-	}
-	return refs, nil
-}
-
-// OpenMedia opens a spec.
-func (m *memorySpecs) OpenMedia(_ context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	content, known := m.contents[ref]
-	if !known {
-		return nil, registry.MediaInfo{}, errors.New("nothing is kept under this reference")
-	}
-	return io.NopCloser(bytes.NewReader(content)), registry.MediaInfo{}, nil
 }

@@ -1,18 +1,13 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
-	"slices"
-	"strings"
 	"syscall"
 
-	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/internal/upstream/embeddings"
 	"github.com/signalbox/signalbox/internal/watch"
@@ -22,7 +17,6 @@ import (
 	"github.com/signalbox/signalbox/providers/knowledge/document"
 	"github.com/signalbox/signalbox/providers/knowledge/index"
 	"github.com/signalbox/signalbox/providers/knowledge/wordvec"
-	"github.com/signalbox/signalbox/registry"
 )
 
 func (c *Config) checkKnowledge(p *problems) {
@@ -115,14 +109,6 @@ func (readPDFCommand) Run(e env) error {
 	return document.Serve(os.Stdin, e.stdout)
 }
 
-func (a *app) languageOf(ctx context.Context, account string) string {
-	who, err := a.users.ByID(ctx, account)
-	if err != nil {
-		return ""
-	}
-	return who.Language
-}
-
 // readAgain has the sources read, after what is under way.
 func (d *documents) readAgain() {
 	select {
@@ -149,29 +135,6 @@ func (a *app) followDocuments() {
 			}
 		}
 	})
-}
-
-// uploadOf opens a file, "asset:HASH" perhaps with /NAME behind it, that is an account's; with no account it was looked at before.
-func (a *app) uploadOf(ctx context.Context, account, ref string) (io.ReadCloser, registry.MediaInfo, error) {
-	ref, name, _ := strings.Cut(ref, "/")
-	parsed, err := assets.ParseRef(ref)
-	if err != nil {
-		return nil, registry.MediaInfo{}, errors.New("expected a reference from POST /api/uploads")
-	}
-	if account != "" {
-		owners, err := assets.Owners(ctx, a.db.pool, parsed)
-		if err != nil {
-			return nil, registry.MediaInfo{}, err
-		}
-		if !slices.Contains(owners, account) {
-			return nil, registry.MediaInfo{}, errors.New("there is no such file of yours; upload it with POST /api/uploads")
-		}
-	}
-	content, info, err := a.media.OpenMedia(ctx, ref)
-	if info.Name = cmp.Or(name, info.Name); info.Name == "" {
-		info.Name = "upload"
-	}
-	return content, info, err
 }
 
 // newKnowledgeAPI is how sources are added at run time.
@@ -224,7 +187,7 @@ type buildKnowledge struct {
 
 // Run builds the file beside its place, and puts it there when it is whole.
 func (c buildKnowledge) Run(e env) error {
-	cfg, err := e.settings.check()
+	cfg, err := check(e.settings)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,10 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/signalbox/signalbox/cmd/signalbox/help"
+	"github.com/signalbox/signalbox/cmd/signalbox/settings"
+	"github.com/signalbox/signalbox/cmd/signalbox/terminal"
 )
 
 // version is set at build time (-ldflags "-X main.version=...").
@@ -21,15 +25,16 @@ var version = "dev"
 
 // cli is the program's interface: commands, and the settings that all of them share.
 type cli struct {
-	Settings
+	settings.Settings
 
-	Up        upCommand        `cmd:"" default:"1" help:"Run everything: database, engine, page, chats (the default)."`
+	Up        upCommand        `cmd:"" default:"1" help:"Run everything: database, engine, page, chats. The default."`
 	Inspect   inspectCommand   `cmd:"" help:"Show what tools files become, and what to mend in them."`
 	Convert   convertCommand   `cmd:"" help:"Print the prompt that a workflow becomes, as JSON."`
 	Engine    engineCommand    `cmd:"" help:"Run the CPU engine alone: a ComfyUI server without GPU."`
 	Flash     flashCommand     `cmd:"" help:"Write the registry to files, for deployment and documents."`
 	Doctor    doctorCommand    `cmd:"" help:"Check configuration, database, engines, tokens and folders."`
 	Grant     grantCommand     `cmd:"" help:"Give credit to an account."`
+	People    peopleCommand    `cmd:"" help:"List people with the ids that grant and access take."`
 	Ask       askCommand       `cmd:"" help:"Ask a model that works with the tools."`
 	Access    accessCommand    `cmd:"" help:"Who may use the tools: people, chats, servers and roles."`
 	Site      siteCommand      `cmd:"" help:"Write the site to files."`
@@ -45,7 +50,7 @@ type cli struct {
 type env struct {
 	ctx            context.Context
 	stdout, stderr io.Writer
-	settings       Settings
+	settings       settings.Settings
 }
 
 func main() {
@@ -66,7 +71,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		kong.Vars{"data_dir": defaultDataDir()},
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { exit = code }),
-		kong.Help(printHelp),
+		kong.Help(help.Printer(withoutSettings)),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)
 	if err != nil {
@@ -144,8 +149,11 @@ func newLogger(c Config, w io.Writer) *slog.Logger { return newLoggerAt(logLevel
 
 func newLoggerAt(level slog.Leveler, c Config, w io.Writer) *slog.Logger {
 	o := &slog.HandlerOptions{Level: level}
-	if c.LogFormat == "json" {
+	switch {
+	case c.LogFormat == "json":
 		return slog.New(slog.NewJSONHandler(w, o))
+	case terminal.Is(w):
+		return slog.New(terminal.LogHandler(w, level))
 	}
 	return slog.New(slog.NewTextHandler(w, o))
 }

@@ -63,7 +63,7 @@ func (m mounted) mounts() []web.Mount {
 
 // newMounts makes what is mounted. secret signs what people confirm by MCP.
 func (a *app) newMounts(secret []byte) ([]web.Mount, error) {
-	m := mounted{tools: a.newToolAPI(), knowledge: a.newKnowledgeAPI(), scenes: a.newSceneAPI(), penpot: a.newPenpot(), inbox: a.post.inbox, site: a.newSite(), siteAPI: a.newSiteAPI()}
+	m := mounted{tools: a.newToolAPI(), knowledge: a.newKnowledgeAPI(), scenes: a.newSceneAPI(), penpot: a.newPenpot(), inbox: a.post.inbox, site: a.content.visitors(), siteAPI: a.content.api()}
 	var err error
 	if m.console, err = a.newConsole(); err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (a *app) newMounts(secret []byte) ([]web.Mount, error) {
 	if m.mcp, err = a.newMCP(secret); err != nil {
 		return nil, err
 	}
-	if m.ask, err = a.newAsk(); err != nil {
+	if m.ask, err = a.agents.handler(); err != nil {
 		return nil, err
 	}
 	if a.chat.telegram != nil {

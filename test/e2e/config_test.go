@@ -143,7 +143,7 @@ func TestWrongValues(t *testing.T) {
 	t.Run("every variable is here", func(t *testing.T) {
 		t.Parallel()
 		var all []string
-		for _, file := range []string{"settings.go"} {
+		for _, file := range []string{"settings/settings.go"} {
 			source, err := os.ReadFile(filepath.Join("../../cmd/signalbox", file))
 			if err != nil {
 				t.Fatal(err)

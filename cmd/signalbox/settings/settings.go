@@ -1,7 +1,7 @@
-package main
+// Package settings lists what the environment and the flags say.
+package settings
 
-// Settings are what the environment and the flags say, as text. Every flag has its variable; the flag wins. Config is their
-// checked form. The tags are what `signalbox help settings` and docs/configuration.md are drawn from.
+// Settings are what the environment and the flags say, as text, unchecked. Every flag has its variable; the flag wins. The tags are what `signalbox help settings` and docs/configuration.md are drawn from.
 type Settings struct {
 	HouseSettings   `group:"The house"`
 	ToolSettings    `group:"Tools and engines"`

@@ -1,0 +1,50 @@
+// Package terminal is how the program looks to somebody at a terminal: colours, and lines of the log. In a pipe, in a file,
+// with NO_COLOR (https://no-color.org) and on a dumb terminal there are none of these, and the log has the form that programs read.
+package terminal
+
+import (
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/lmittmann/tint"
+	"golang.org/x/term"
+)
+
+// Is reports whether somebody sees at a terminal what is written to w.
+func Is(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb"
+}
+
+// Style colours words. The zero value leaves them as they are.
+type Style struct{ on bool }
+
+// StyleOf is the style of what is written to w.
+func StyleOf(w io.Writer) Style { return Style{Is(w) && os.Getenv("NO_COLOR") == ""} }
+
+// Good marks what is well.
+func (s Style) Good(text string) string { return s.sgr("32", text) }
+
+// Bad marks what is wrong.
+func (s Style) Bad(text string) string { return s.sgr("1;31", text) }
+
+// Strong marks what the eye shall find first.
+func (s Style) Strong(text string) string { return s.sgr("1", text) }
+
+// Faint marks what can be read past.
+func (s Style) Faint(text string) string { return s.sgr("2", text) }
+
+// sgr selects a graphic rendition (ECMA-48, 8.3.117) for a text and resets it after.
+func (s Style) sgr(code, text string) string {
+	if !s.on {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+// LogHandler writes the log for somebody at a terminal, a line for each thing, with its time of day.
+func LogHandler(w io.Writer, level slog.Leveler) slog.Handler {
+	return tint.NewTextHandler(w, &tint.Options{Level: level, TimeFormat: time.TimeOnly, NoColor: !StyleOf(w).on})
+}
