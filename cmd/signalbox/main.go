@@ -28,6 +28,7 @@ type cli struct {
 	settings.Settings
 
 	Up        upCommand        `cmd:"" default:"1" help:"Run everything: database, engine, page, chats. The default."`
+	Demo      demoCommand      `cmd:"" help:"Run a house with a week of simulated people, and throw it away at the end."`
 	Inspect   inspectCommand   `cmd:"" help:"Show what tools files become, and what to mend in them."`
 	Convert   convertCommand   `cmd:"" help:"Print the prompt that a workflow becomes, as JSON."`
 	Engine    engineCommand    `cmd:"" help:"Run the CPU engine alone: a ComfyUI server without GPU."`
@@ -65,15 +66,7 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var c cli
 	exit := -1
-	parser, err := kong.New(&c,
-		kong.Name("signalbox"),
-		kong.Description("ComfyUI workflows and providers' APIs as chat commands."),
-		kong.Vars{"data_dir": defaultDataDir()},
-		kong.Writers(stdout, stderr),
-		kong.Exit(func(code int) { exit = code }),
-		kong.Help(help.Printer(withoutSettings)),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-	)
+	parser, err := newParser(&c, kong.Writers(stdout, stderr), kong.Exit(func(code int) { exit = code }))
 	if err != nil {
 		fmt.Fprintln(stderr, "signalbox:", err)
 		return 2
@@ -102,8 +95,19 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
+// newParser makes the reader of command lines.
+func newParser(c *cli, more ...kong.Option) (*kong.Kong, error) {
+	return kong.New(c, append([]kong.Option{
+		kong.Name("signalbox"),
+		kong.Description("ComfyUI workflows and providers' APIs as chat commands."),
+		kong.Vars{"data_dir": defaultDataDir()},
+		kong.Help(help.Printer(withoutSettings)),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+	}, more...)...)
+}
+
 // withoutSettings are the commands that read no settings.
-var withoutSettings = []string{"engine", "convert", "read-pdf", "version", "help"}
+var withoutSettings = []string{"demo", "engine", "convert", "read-pdf", "version", "help"}
 
 // unread refuses flags of settings that the command would not read.
 func unread(parsed *kong.Context) error {
@@ -170,7 +174,9 @@ func quiet(log *slog.Logger) *slog.Logger {
 // aboveInfo is a handler that drops what is not at least a warning.
 type aboveInfo struct{ slog.Handler }
 
-func (h aboveInfo) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelWarn }
+func (h aboveInfo) Enabled(ctx context.Context, l slog.Level) bool {
+	return l >= slog.LevelWarn && h.Handler.Enabled(ctx, l)
+}
 
 func (h aboveInfo) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return aboveInfo{h.Handler.WithAttrs(attrs)}

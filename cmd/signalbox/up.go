@@ -24,6 +24,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/cmd/signalbox/figures"
 	"github.com/signalbox/signalbox/cmd/signalbox/serve"
+	"github.com/signalbox/signalbox/cmd/signalbox/settings"
 	"github.com/signalbox/signalbox/cmd/signalbox/terminal"
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/cpu"
@@ -48,7 +49,13 @@ const stopLimit = 9 * time.Second
 
 // Run runs everything until a signal comes, then stops it in reverse order.
 func (upCommand) Run(e env) error {
-	c, err := check(e.settings)
+	return live(e, e.settings, "Stopping: running work is picked up again at the next start.", func(context.Context, *app) error { return nil })
+}
+
+// live runs the whole program until a signal comes, then says goodbye and stops it in reverse order. ready is called when all is up,
+// before the lines that say so.
+func live(e env, s settings.Settings, goodbye string, ready func(context.Context, *app) error) error {
+	c, err := check(s)
 	if err != nil {
 		return err
 	}
@@ -61,6 +68,9 @@ func (upCommand) Run(e env) error {
 	}
 	a := newApp(c, newLoggerAt(&level, c, e.stderr))
 	if err = a.start(e.ctx); err == nil {
+		err = ready(e.ctx, a)
+	}
+	if err == nil {
 		a.banner(e.stdout)
 		level.Set(usual)
 		debug.FreeOSMemory() // a start needs twice what stays
@@ -69,7 +79,7 @@ func (upCommand) Run(e env) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), stopLimit)
 	defer cancel()
 	if e.ctx.Err() != nil {
-		fmt.Fprintln(e.stdout, "Stopping: running work is picked up again at the next start.")
+		fmt.Fprintln(e.stdout, goodbye)
 	}
 	return errors.Join(err, a.stop(ctx))
 }

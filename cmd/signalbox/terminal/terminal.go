@@ -1,4 +1,4 @@
-// Package terminal is how the program looks to somebody at a terminal: colours, and lines of the log. In a pipe, in a file,
+// Package terminal is how the program looks to somebody at a terminal: colours, lines of the log, and how far work is. In a pipe, in a file,
 // with NO_COLOR (https://no-color.org) and on a dumb terminal there are none of these, and the log has the form that programs read.
 package terminal
 
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lmittmann/tint"
+	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 )
 
@@ -47,4 +48,13 @@ func (s Style) sgr(code, text string) string {
 // LogHandler writes the log for somebody at a terminal, a line for each thing, with its time of day.
 func LogHandler(w io.Writer, level slog.Leveler) slog.Handler {
 	return tint.NewTextHandler(w, &tint.Options{Level: level, TimeFormat: time.TimeOnly, NoColor: !StyleOf(w).on})
+}
+
+// Bar shows how far work of a number of steps is, in one line that is gone when the work is done. Where w is no terminal nothing is shown.
+func Bar(w io.Writer, steps int, what string) *progressbar.ProgressBar {
+	if !Is(w) {
+		return progressbar.DefaultSilent(int64(steps))
+	}
+	return progressbar.NewOptions(steps, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(what), progressbar.OptionShowCount(),
+		progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(false))
 }
