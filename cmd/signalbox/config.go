@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"net/url"
@@ -43,6 +44,7 @@ type Config struct {
 	Proxies      []netip.Prefix
 	KeepResults  time.Duration // 0: for ever
 	Allow        []string
+	Fetching     func(bytes int64) io.Writer // watches the fetch of Postgres; nil: nobody does
 }
 
 var (

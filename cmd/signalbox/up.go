@@ -59,6 +59,9 @@ func live(e env, s settings.Settings, goodbye string, ready func(context.Context
 	if err != nil {
 		return err
 	}
+	c.Fetching = func(bytes int64) io.Writer {
+		return terminal.Fetch(e.stderr, "Fetching Postgres, once", bytes)
+	}
 	// What a start does step by step is told when debugging; else the first lines are those that say where everything is.
 	var level slog.LevelVar
 	usual := logLevels[c.LogLevel]

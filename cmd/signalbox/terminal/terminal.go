@@ -3,6 +3,7 @@
 package terminal
 
 import (
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -57,4 +58,14 @@ func Bar(w io.Writer, steps int, what string) *progressbar.ProgressBar {
 	}
 	return progressbar.NewOptions(steps, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(what), progressbar.OptionShowCount(),
 		progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(false))
+}
+
+// Fetch shows how much of a file has come: a bar at a terminal, else one line when it begins. bytes is -1 where the size is not known.
+func Fetch(w io.Writer, what string, bytes int64) io.Writer {
+	if !Is(w) {
+		fmt.Fprintf(w, "%s ...\n", what)
+		return io.Discard
+	}
+	return progressbar.NewOptions64(bytes, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(what), progressbar.OptionShowBytes(true),
+		progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish())
 }
