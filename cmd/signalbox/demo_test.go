@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/cmd/signalbox/demo"
+	"github.com/signalbox/signalbox/cmd/signalbox/settings"
 	"github.com/signalbox/signalbox/runs"
 )
 
@@ -17,19 +18,7 @@ func TestDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.DataDir, s.ListenAddr, s.WorkflowsDir = t.TempDir(), "127.0.0.1:0", t.TempDir()
-	c, err := check(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := newApp(c, slog.New(slog.DiscardHandler))
-	t.Cleanup(func() {
-		if err := a.stop(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := a.start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	a := startApp(t, s)
 	now, done := time.Now(), 0
 	filled, err := demo.Fill(t.Context(), demo.Config{
 		Pool: a.db.pool, Users: a.users, Ledger: a.ledger, Runs: a.runs, Now: now, AtMost: 2 * time.Minute, Count: 24, Done: func() { done++ },
@@ -65,4 +54,23 @@ func TestDemo(t *testing.T) {
 			t.Error("the ledger can be changed")
 		}
 	})
+}
+
+// startApp starts the program without a command line, until the test ends.
+func startApp(t *testing.T, s settings.Settings) *app {
+	t.Helper()
+	c, err := check(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := newApp(c, slog.New(slog.DiscardHandler))
+	t.Cleanup(func() {
+		if err := a.stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := a.start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return a
 }

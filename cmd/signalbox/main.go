@@ -36,6 +36,7 @@ type cli struct {
 	Doctor    doctorCommand    `cmd:"" help:"Check configuration, database, engines, tokens and folders."`
 	Grant     grantCommand     `cmd:"" help:"Give credit to an account."`
 	People    peopleCommand    `cmd:"" help:"List people with the ids that grant and access take."`
+	Tools     toolsCommand     `cmd:"" help:"Versions of tools: list, go back to one, keep one beside."`
 	Ask       askCommand       `cmd:"" help:"Ask a model that works with the tools."`
 	Access    accessCommand    `cmd:"" help:"Who may use the tools: people, chats, servers and roles."`
 	Site      siteCommand      `cmd:"" help:"Write the site to files."`

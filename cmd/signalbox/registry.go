@@ -53,6 +53,9 @@ func (a *app) newRegistry() error {
 	for i, l := range loaders {
 		loaders[i] = margins.Loader(l)
 	}
+	if a.db != nil { // after the margins, which former versions have in their prices
+		loaders[0] = history.Pinned{Loader: loaders[0], Store: history.New(a.db.pool), Ready: a.flows}
+	}
 	if a.cfg.ToolsFile != "" { // its prices were made with the margins of then
 		loaders = []registry.Loader{a.preflight(catalog.NewFlashLoader("flash", a.cfg.ToolsFile))}
 	}

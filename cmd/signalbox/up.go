@@ -399,6 +399,7 @@ func (a *app) startMetrics(context.Context) error {
 func (a *app) keepInStep(context.Context) error {
 	a.background("engine health", a.fleet.Run)
 	a.background("folder watch", a.watcher.Run)
+	a.background("pinned versions", a.followPins)
 	a.followDocuments()
 	return a.startSchedules()
 }
