@@ -2,20 +2,16 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/signalbox/signalbox/cmd/signalbox/painter"
+	"github.com/signalbox/signalbox/cmd/signalbox/drawings"
 	"github.com/signalbox/signalbox/internal/i18n"
-	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/penpot"
-	"github.com/signalbox/signalbox/platforms/web/sceneapi"
 	"github.com/signalbox/signalbox/providers/canvas"
-	"github.com/signalbox/signalbox/providers/canvas/draw"
 	"github.com/signalbox/signalbox/providers/canvas/typeset"
 	"github.com/signalbox/signalbox/providers/imagegen"
 	"github.com/signalbox/signalbox/registry"
@@ -26,7 +22,7 @@ func (a *app) newCanvas(pictures *imagegen.Provider) (*canvas.Provider, error) {
 	a.penpot = penpot.NewHub()
 	var paints canvas.Painter = canvas.Abstract{}
 	if tools, err := pictures.Load(context.Background()); err == nil && len(tools) > 0 {
-		paints = painter.New(pictures, tools[0])
+		paints = drawings.NewPainter(pictures, tools[0])
 	}
 	texts, err := i18n.Load()
 	if err != nil {
@@ -70,34 +66,6 @@ func (a *app) newPenpot() http.Handler {
 		Pair: func(ctx context.Context, guesser, code string) (string, error) {
 			account, err := a.users.TakeLinkCode(ctx, guesser, code)
 			return account.ID, err
-		},
-	})
-}
-
-// newSceneAPI gives drawings over HTTP to those whose they are.
-func (a *app) newSceneAPI() http.Handler {
-	info := func(i canvas.Info) sceneapi.Info { return sceneapi.Info(i) }
-	return sceneapi.Handler(sceneapi.Config{
-		Caller: web.Caller, Logger: a.log.With("component", "drawings"),
-		List: func(ctx context.Context, accountID string) ([]sceneapi.Info, error) {
-			found, err := a.canvas.List(ctx, accountID)
-			list := make([]sceneapi.Info, len(found))
-			for i, one := range found {
-				list[i] = info(one)
-			}
-			return list, err
-		},
-		Get: func(ctx context.Context, accountID, sceneID string) (sceneapi.Info, error) {
-			one, err := a.canvas.Info(ctx, accountID, sceneID)
-			return info(one), err
-		},
-		Picture: func(ctx context.Context, accountID, sceneID string, p sceneapi.Picture) ([]byte, string, error) {
-			format := draw.Format(p.Format)
-			made, err := a.canvas.Picture(ctx, accountID, sceneID, draw.Options{Board: p.Board, Format: format, Scale: p.Scale})
-			return made.Content, format.MIMEType(), err
-		},
-		Export: func(ctx context.Context, accountID, sceneID string) (json.RawMessage, error) {
-			return a.canvas.Export(ctx, accountID, sceneID)
 		},
 	})
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/cmd/signalbox/ask"
+	"github.com/signalbox/signalbox/cmd/signalbox/build"
 	"github.com/signalbox/signalbox/cmd/signalbox/people"
 	"github.com/signalbox/signalbox/cmd/signalbox/serve"
 	"github.com/signalbox/signalbox/comfy/cpu"
@@ -29,7 +30,7 @@ type versionCommand struct{}
 
 // Run prints the version.
 func (versionCommand) Run(e env) error {
-	_, err := fmt.Fprintln(e.stdout, "signalbox", sourceVersion())
+	_, err := fmt.Fprintln(e.stdout, "signalbox", build.Version(version))
 	return err
 }
 

@@ -4,14 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
-	"runtime/debug"
-	"slices"
 	"time"
 
-	"github.com/signalbox/signalbox/comfy"
-	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/cmd/signalbox/build"
+	"github.com/signalbox/signalbox/cmd/signalbox/flash"
 	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/history"
 )
@@ -62,11 +58,11 @@ func (f flashCommand) flash(e env, a *app) error {
 	s := a.registry.Snapshot()
 	if missing != nil {
 		fmt.Fprintf(e.stderr, "warning: %v\n", missing)
-		if s, err = f.keepGood(e, s, len(silent) > 0); err != nil {
+		if s, err = flash.KeepGood(e.ctx, e.stderr, f.Out, s, len(silent) > 0); err != nil {
 			return err
 		}
 	}
-	meta := catalog.FlashMeta{Now: time.Now(), SourceVersion: sourceVersion(), StubsPackage: f.Stubs}
+	meta := catalog.FlashMeta{Now: time.Now(), SourceVersion: build.Version(version), StubsPackage: f.Stubs}
 	if err := catalog.Flash(f.Out, s, meta); err != nil {
 		return err
 	}
@@ -82,50 +78,4 @@ func (a *app) silentEngines() (errs []error) {
 		}
 	}
 	return errs
-}
-
-// keepGood puts what the dump in the folder has in the place of tools that could not be read now. Tools of engines that
-// do not answer, and that no dump has, are left out rather than written as unavailable for good.
-func (f flashCommand) keepGood(e env, s *catalog.Snapshot, silent bool) (*catalog.Snapshot, error) {
-	last, err := catalog.NewFlashLoader("the last dump", filepath.Join(f.Out, catalog.FlashFile)).Load(e.ctx)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	var tools []registry.Tool
-	for t := range s.Each() {
-		was := slices.IndexFunc(last, func(l registry.Tool) bool { return l.ToolID == t.ToolID })
-		waits := silent && t.Service == comfy.Service && t.State() == registry.StateUnavailable && t.Status.Checked
-		switch {
-		case waits && was >= 0:
-			tools = append(tools, last[was])
-		case waits:
-			fmt.Fprintf(e.stderr, "warning: %s is left out: %s\n", t.ToolID, t.Status.Reason)
-		default:
-			tools = append(tools, *t)
-		}
-	}
-	for _, l := range last {
-		if _, there := s.ByID(l.ToolID); !there {
-			fmt.Fprintf(e.stderr, "warning: %s stays as it was: it could not be read now\n", l.ToolID)
-			tools = append(tools, l)
-		}
-	}
-	return catalog.NewSnapshot(tools, s.Time()), nil
-}
-
-// sourceVersion is the program's version; where none was given at build time, what Go knows of it.
-func sourceVersion() string {
-	info, ok := debug.ReadBuildInfo()
-	if version != "dev" || !ok {
-		return version
-	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-			return s.Value[:12]
-		}
-	}
-	return version
 }

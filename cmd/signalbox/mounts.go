@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/signalbox/signalbox/cmd/signalbox/drawings"
+	"github.com/signalbox/signalbox/cmd/signalbox/sources"
 	"github.com/signalbox/signalbox/platforms/discord"
 	"github.com/signalbox/signalbox/platforms/telegram"
 	"github.com/signalbox/signalbox/platforms/web"
@@ -63,7 +65,7 @@ func (m mounted) mounts() []web.Mount {
 
 // newMounts makes what is mounted. secret signs what people confirm by MCP.
 func (a *app) newMounts(secret []byte) ([]web.Mount, error) {
-	m := mounted{tools: a.newToolAPI(), knowledge: a.newKnowledgeAPI(), scenes: a.newSceneAPI(), penpot: a.newPenpot(), inbox: a.post.inbox, site: a.content.visitors(), siteAPI: a.content.api()}
+	m := mounted{tools: a.newToolAPI(), knowledge: sources.API(a.knowledge.Provider, a.knowledge.readAgain, a.log.With("component", "knowledge")), scenes: drawings.API(a.canvas, a.log.With("component", "drawings")), penpot: a.newPenpot(), inbox: a.post.inbox, site: a.content.visitors(), siteAPI: a.content.api()}
 	var err error
 	if m.console, err = a.newConsole(); err != nil {
 		return nil, err

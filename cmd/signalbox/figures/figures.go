@@ -6,7 +6,6 @@ import (
 	"math"
 	"net/http"
 	"runtime"
-	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/signalbox/signalbox/cmd/signalbox/build"
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/internal/assets"
 )
@@ -33,7 +33,7 @@ type Config struct {
 func Register(to prometheus.Registerer, c Config) {
 	built := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "signalbox_build_info", Help: "1, with what this program was built from."},
 		[]string{"version", "revision", "goversion"})
-	built.WithLabelValues(c.Version, revision(), runtime.Version()).Set(1)
+	built.WithLabelValues(c.Version, build.Revision(), runtime.Version()).Set(1)
 	to.MustRegister(
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), built,
 		poolCollector{c.Pool}, enginesCollector{c.Fleet},
@@ -73,19 +73,6 @@ func Files(to prometheus.Registerer, pool *pgxpool.Pool) {
 		gauge("files_bytes", "Bytes that all stored files take.", figure(func(s assets.Space) int64 { return s.Bytes })),
 		gauge("files", "Stored files.", figure(func(s assets.Space) int64 { return s.Files })),
 	)
-}
-
-// revision is the commit that this program was built from, as the Go tool noted it.
-func revision() string {
-	info, _ := debug.ReadBuildInfo()
-	if info != nil {
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				return s.Value
-			}
-		}
-	}
-	return "unknown"
 }
 
 // Acknowledgements measures how long people on chat platforms wait for a first sign.

@@ -1,5 +1,5 @@
-// Package painter joins two providers that do not know each other: drawings, and a service that makes pictures from words.
-package painter
+// Package drawings joins drawings with what does not know them: a service that makes pictures from words, and the API.
+package drawings
 
 import (
 	"context"
@@ -16,8 +16,10 @@ type Painter struct {
 	tool     registry.Tool
 }
 
-// New makes a painter of a service and that tool of it that makes a picture from words.
-func New(service *imagegen.Provider, tool registry.Tool) Painter { return Painter{service, tool} }
+// NewPainter makes a painter of a service and that tool of it that makes a picture from words.
+func NewPainter(service *imagegen.Provider, tool registry.Tool) Painter {
+	return Painter{service, tool}
+}
 
 // Cost is that of the service's own tool.
 func (p Painter) Cost() *registry.CostingModel { return p.tool.CostingModel }
