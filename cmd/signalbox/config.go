@@ -19,6 +19,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/cmd/signalbox/settings"
+	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/internal/schedule"
 	"github.com/signalbox/signalbox/platforms/discord"
 	"github.com/signalbox/signalbox/registry"
@@ -31,6 +32,7 @@ import (
 type Config struct {
 	settings.Settings
 	Engines      []*url.URL
+	Loras        map[string]comfy.Lora
 	GoneAfter    time.Duration // see ComfyUIGoneAfter
 	Public       *url.URL      // nil: none
 	TelegramAPI  *url.URL
@@ -125,6 +127,8 @@ func (c *Config) checkAddresses(p *problems) {
 		c.Engines = append(c.Engines, u)
 	}
 	_, err := engineHeaders(*c)
+	p.add(err)
+	c.Loras, err = loras(*c)
 	p.add(err)
 	p.unless(c.ComfyOrgAPIKey == "" || isVisible(c.ComfyOrgAPIKey), "COMFY_ORG_API_KEY", "(hidden)", "a key without spaces")
 	c.GoneAfter, err = time.ParseDuration(c.ComfyUIGoneAfter)

@@ -253,7 +253,7 @@ func (a *app) newWorkflows() {
 	a.flows = comfy.NewWorkflows(comfy.WorkflowsConfig{
 		Sources: []fs.FS{workflows.FS, os.DirFS(a.cfg.WorkflowsDir)}, Fleet: a.fleet, Store: a.templates,
 		Rate: rate(a.cfg), ByMachine: a.cfg.GPURatesFile != "", Logger: a.log,
-		Learned: learned,
+		Learned: learned, Loras: a.cfg.Loras,
 	})
 }
 

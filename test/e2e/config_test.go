@@ -41,6 +41,7 @@ func wrongValues(t *testing.T) map[string][]string {
 		"SYNC_SCHEDULE":          {"often", "* * *"},
 		"COMFYUI_URLS":           {"localhost:8188", "http://localhost:8188,ftp://ann:" + secret + "@other"},
 		"COMFYUI_USD_PER_SECOND": {"cheap", "-1", "0,5"},
+		"LORAS_FILE":             {filepath.Join(dir, "none"), dir, file},
 		"GPU_RATES_FILE":         {filepath.Join(dir, "none"), dir, file},
 		"SERVICE_MARGINS_FILE":   {filepath.Join(dir, "none"), dir, file},
 		"SIGNUP_CREDIT_USD":      {"much", "-1"},
