@@ -22,7 +22,7 @@ func ParseLoras(data []byte) (map[string]Lora, error) {
 	d := json.NewDecoder(strings.NewReader(string(data)))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&loras); err != nil {
-		return nil, fmt.Errorf(`is not as in {"detail.safetensors": {"label": "More detail", "words": "intricate detail"}}: %w`, err)
+		return nil, fmt.Errorf(`expected {"detail.safetensors": {"label": "More detail", "words": "intricate detail"}}: %w`, err)
 	}
 	return loras, nil
 }

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -130,7 +131,7 @@ func (c *Config) checkAddresses(p *problems) {
 	p.add(err)
 	c.Loras, err = loras(*c)
 	p.add(err)
-	p.unless(c.ComfyOrgAPIKey == "" || isVisible(c.ComfyOrgAPIKey), "COMFY_ORG_API_KEY", "(hidden)", "a key without spaces")
+	p.unless(c.ComfyOrgAPIKey == "" || fitsHeader(c.ComfyOrgAPIKey), "COMFY_ORG_API_KEY", "(hidden)", "a key without spaces")
 	c.GoneAfter, err = time.ParseDuration(c.ComfyUIGoneAfter)
 	p.unless(err == nil && c.GoneAfter >= time.Second, "COMFYUI_GONE_AFTER", c.ComfyUIGoneAfter, "a time of at least a second, such as 30s or 2m")
 	var ok bool
@@ -177,7 +178,7 @@ func (c *Config) checkDiscord(p *problems) {
 	p.unless(c.DiscordAppID == "" || discordID.MatchString(c.DiscordAppID), "DISCORD_APP_ID", c.DiscordAppID, "the application's id: 17 to 20 digits")
 	p.unless(c.DiscordPublicKey == "" || hexKey.MatchString(c.DiscordPublicKey), "DISCORD_PUBLIC_KEY", c.DiscordPublicKey,
 		"the application's public key: 64 hex digits")
-	p.unless(c.DiscordSecret == "" || (c.DiscordAppID+c.DiscordBotToken != "" && isVisible(c.DiscordSecret)),
+	p.unless(c.DiscordSecret == "" || (c.DiscordAppID+c.DiscordBotToken != "" && fitsHeader(c.DiscordSecret)),
 		"DISCORD_CLIENT_SECRET", "(hidden)", "the secret of the application that DISCORD_APP_ID or DISCORD_BOT_TOKEN names")
 	shards, err := discord.ParseShards(c.DiscordShards)
 	if err != nil {
@@ -277,11 +278,6 @@ func (c *Config) checkSources(p *problems) {
 	p.add(err)
 }
 
-// isVisible reports whether s has no spaces and nothing that a header can't carry.
-func isVisible(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
-}
-
 func isPostgresURL(s string) bool {
 	if strings.Contains(s, "://") {
 		u, err := url.Parse(s)
@@ -320,14 +316,7 @@ func splitList(s string) []string {
 	return out
 }
 
-func oneOf(s string, allowed ...string) bool {
-	for _, a := range allowed {
-		if s == a {
-			return true
-		}
-	}
-	return false
-}
+func oneOf(s string, allowed ...string) bool { return slices.Contains(allowed, s) }
 
 // defaultDataDir is the user's data folder, or ./data where there is none.
 func defaultDataDir() string {

@@ -42,19 +42,3 @@ func engineHeaders(c Config) (map[string]http.Header, error) {
 	}
 	return headers, nil
 }
-
-// loras reads LORAS_FILE: what is known of LoRAs.
-func loras(c Config) (map[string]comfy.Lora, error) {
-	if c.LorasFile == "" {
-		return nil, nil
-	}
-	data, err := os.ReadFile(c.LorasFile)
-	if err != nil {
-		return nil, fmt.Errorf("LORAS_FILE: %w", err)
-	}
-	known, err := comfy.ParseLoras(data)
-	if err != nil {
-		return nil, fmt.Errorf("LORAS_FILE: %s %w", c.LorasFile, err)
-	}
-	return known, nil
-}

@@ -21,7 +21,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	limit "golang.org/x/time/rate"
 
-	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/cmd/signalbox/figures"
 	"github.com/signalbox/signalbox/cmd/signalbox/serve"
 	"github.com/signalbox/signalbox/cmd/signalbox/settings"
@@ -313,21 +312,6 @@ func (a *app) providers() map[string]runs.Provider {
 		providers[s.name] = s.provider
 	}
 	return providers
-}
-
-func rateCard(c Config) (billing.RateCard, error) {
-	if c.GPURatesFile == "" {
-		return billing.DefaultRateCard(), nil
-	}
-	data, err := os.ReadFile(c.GPURatesFile)
-	if err != nil {
-		return billing.RateCard{}, fmt.Errorf("GPU_RATES_FILE: %w", err)
-	}
-	card, err := billing.ParseRateCard(data)
-	if err != nil {
-		return card, fmt.Errorf("GPU_RATES_FILE: %w", err)
-	}
-	return card, nil
 }
 
 func (a *app) startWeb(ctx context.Context) error {
