@@ -40,6 +40,8 @@ type WorkflowsConfig struct {
 	// ByMachine bills at the rate of the GPU that ran, and takes Rate only for one that has none. Without
 	// it Rate is what a second costs.
 	ByMachine bool
+	// Loras are what is known of LoRAs, by file name.
+	Loras map[string]Lora
 	// Learned keeps what runs have shown of the workflows; nil: until the process ends.
 	Learned *Learned
 	Logger  *slog.Logger
@@ -150,6 +152,7 @@ func (w *Workflows) toolOf(d definition) (registry.Tool, error) {
 		tool.Metadata = map[string]any{}
 	}
 	tool.Metadata[templateKey] = d.ref
+	describeLoras(&tool, w.cfg.Loras)
 	w.markMissing(&tool, d.need)
 	return tool, nil
 }

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/signalbox/signalbox/internal/said"
 )
@@ -115,6 +116,30 @@ type InputField struct {
 	Role        InputRole       `json:"role,omitempty"`     // what it means, where its name does not tell
 	Order       int             `json:"order,omitempty"`
 	Schema      json.RawMessage `json:"schema,omitempty"` // JSON Schema of nested values
+	Words       *ChoiceWords    `json:"words,omitempty"`
+}
+
+// ChoiceWords are words that choosing a value of an input brings into another one, such as those by which a LoRA is triggered into the
+// prompt. People see them in the run's inputs.
+type ChoiceWords struct {
+	Into string            `json:"into"` // name of an input of type string
+	Of   map[string]string `json:"of"`   // by value
+}
+
+// Added gives a text with the words that a value brings, unless it has them already.
+func (w *ChoiceWords) Added(text string, value any) string {
+	choice, _ := value.(string)
+	words := ""
+	if w != nil {
+		words = w.Of[choice]
+	}
+	switch {
+	case words == "" || strings.Contains(strings.ToLower(text), strings.ToLower(words)):
+		return text
+	case strings.TrimSpace(text) == "":
+		return words
+	}
+	return strings.TrimRight(text, " ,") + ", " + words
 }
 
 // TakesNull reports whether null is a value of the input, by its schema, and not the same as no value.

@@ -162,6 +162,12 @@ func (v *validator) inputs(schema InputSchema) {
 		}
 		seen[f.Name] = true
 		v.input(f, at)
+		if f.Words == nil {
+			continue
+		}
+		if into, ok := schema.Get(f.Words.Into); !ok || into.Type != TypeString || len(into.Choices) > 0 {
+			v.bad(at+".words.into", "is %q; it must be an input of type string that takes any text", shorten(f.Words.Into))
+		}
 	}
 }
 

@@ -22,7 +22,7 @@ type Person struct {
 
 // PeopleQuery chooses people; empty members choose all.
 type PeopleQuery struct {
-	Text      string // part of a name, a platform's id, or an account's id
+	Text      string // part of a name or handle, a platform's id, or an account's id
 	Platform  string // has an identity there
 	Operators bool
 	Blocked   bool
@@ -40,7 +40,7 @@ func (s *Store) People(ctx context.Context, q PeopleQuery) ([]Person, error) {
 	rows, err := s.pool.Query(ctx, `
 		SELECT `+accountColumns+` FROM users u WHERE u.merged_into IS NULL
 		AND ($1 = '' OR u.id = users_now(nullif($2, '')::uuid) OR strpos(lower(u.display_name), lower($1)) > 0
-			OR EXISTS (SELECT FROM user_identities i WHERE i.user_id = u.id AND (i.external_id = $1 OR strpos(lower(i.name), lower($1)) > 0)))
+			OR EXISTS (SELECT FROM user_identities i WHERE i.user_id = u.id AND (i.external_id = $1 OR strpos(lower(i.name), lower($1)) > 0 OR strpos(lower(i.handle), lower($1)) > 0)))
 		AND ($3 = '' OR EXISTS (SELECT FROM user_identities i WHERE i.user_id = u.id AND i.platform = $3))
 		AND (NOT $4 OR u.operator)
 		AND (NOT $5 OR EXISTS (SELECT FROM access_rules r WHERE r.kind = 'account' AND r.subject = u.id::text AND NOT r.allow AND r.where_kind = ''))

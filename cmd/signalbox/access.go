@@ -1,19 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
-	"strconv"
-	"strings"
-	"text/tabwriter"
-	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/billing"
-	"github.com/signalbox/signalbox/migrations"
+	"github.com/signalbox/signalbox/cmd/signalbox/people"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -41,31 +33,14 @@ func (c accessAllow) Run(e env) error { return c.set(e, true) }
 func (c accessDeny) Run(e env) error { return c.set(e, false) }
 
 func (c accessTarget) set(e env, allow bool) error {
-	rule, err := ruleFor(c.Whom)
+	rule, err := people.ParseRule(c.Whom)
 	if err != nil {
 		return err
 	}
-	rule.Allow, rule.Note, rule.By = allow, c.Note, byOperator
+	rule.Allow, rule.Note = allow, c.Note
 	return withUsers(e, func(ctx context.Context, store *users.Store) error {
-		if person, err := store.ByIdentity(ctx, rule.Platform, rule.Subject); err == nil && rule.Kind == users.RuleIdentity {
-			rule.Kind, rule.Platform, rule.Subject = users.RuleAccount, "", person.ID // then it holds wherever they come from
-		}
-		if err := store.SetRule(ctx, rule); err != nil {
-			return err
-		}
-		_, err := fmt.Fprintf(e.stdout, "%s %s use the tools.\n", c.Whom, may(allow))
-		return err
+		return people.SetRule(ctx, e.stdout, store, c.Whom, rule)
 	})
-}
-
-// byOperator is who changes rules from the command line, for the record.
-const byOperator = "operator"
-
-func may(allow bool) string {
-	if allow {
-		return "may"
-	}
-	return "may not"
 }
 
 type accessList struct{}
@@ -73,31 +48,8 @@ type accessList struct{}
 // Run prints all rules as a table.
 func (accessList) Run(e env) error {
 	return withUsers(e, func(ctx context.Context, store *users.Store) error {
-		rules, err := store.Rules(ctx, users.Place{})
-		if err != nil {
-			return err
-		}
-		if len(rules) == 0 {
-			_, err := fmt.Fprintln(e.stdout, "There are no rules: ACCESS alone decides who may use the tools.")
-			return err
-		}
-		table := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "RULE\tWHOM\tNAME\t\tWHERE\tSET\tBY\tNOTE")
-		for _, r := range rules {
-			fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, r.Whom(), orDash(r.Name), may(r.Allow), whereOf(r), r.At.UTC().Format(time.DateOnly), orDash(r.By), r.Note)
-		}
-		return table.Flush()
+		return people.PrintRules(ctx, e.stdout, store)
 	})
-}
-
-func orDash(s string) string { return cmp.Or(strings.Join(strings.Fields(s), " "), "-") }
-
-// whereOf says what place a rule is for.
-func whereOf(r users.Rule) string {
-	if r.Where == (users.Place{}) {
-		return "everywhere"
-	}
-	return string(r.Where.Kind) + ":" + r.Where.Platform + ":" + r.Where.ID
 }
 
 type accessRemove struct {
@@ -106,78 +58,14 @@ type accessRemove struct {
 
 // Run takes rules back. A running program follows within seconds.
 func (c accessRemove) Run(e env) error {
-	about, matches := users.Rule{}, func(users.Rule) bool { return false }
-	if id, err := strconv.ParseInt(c.Whom, 10, 64); err == nil {
-		matches = func(r users.Rule) bool { return r.ID == id }
-	} else if about, err = ruleFor(c.Whom); err != nil {
-		return err
-	}
 	return withUsers(e, func(ctx context.Context, store *users.Store) error {
-		if about.Kind != "" {
-			matches = rulesAbout(ctx, store, about)
-		}
-		rules, err := store.Rules(ctx, users.Place{})
-		if err != nil {
-			return err
-		}
-		removed := 0
-		for _, r := range rules {
-			if !matches(r) {
-				continue
-			}
-			if err := store.DeleteRule(ctx, r.ID, byOperator); err != nil {
-				return err
-			}
-			removed++
-			fmt.Fprintf(e.stdout, "Rule %d is gone: %s %s use the tools, %s.\n", r.ID, r.Whom(), may(r.Allow), whereOf(r))
-		}
-		if removed == 0 {
-			return fmt.Errorf("remove %s: there is no such rule; signalbox access list shows all", c.Whom)
-		}
-		return nil
+		return people.RemoveRules(ctx, e.stdout, store, c.Whom)
 	})
-}
-
-// rulesAbout tells the rules about somebody that hold everywhere. A person's are those about the account, too.
-func rulesAbout(ctx context.Context, store *users.Store, about users.Rule) func(users.Rule) bool {
-	account := about
-	switch about.Kind {
-	case users.RuleIdentity:
-		if person, err := store.ByIdentity(ctx, about.Platform, about.Subject); err == nil {
-			account = users.Rule{Kind: users.RuleAccount, Subject: person.ID}
-		}
-	case users.RuleAccount:
-		if person, err := store.ByID(ctx, about.Subject); err == nil {
-			account.Subject = person.ID // of two that became one
-		}
-	}
-	return func(r users.Rule) bool {
-		return r.Where == (users.Place{}) && (r.Whom() == about.Whom() || r.Whom() == account.Whom())
-	}
 }
 
 // withUsers opens the store of people for one command.
 func withUsers(e env, do func(ctx context.Context, store *users.Store) error) error {
-	return withDatabase(e, func(ctx context.Context, cfg Config, db *database, log *slog.Logger) error {
-		if _, err := migrations.Up(ctx, db.pool, quiet(log)); err != nil {
-			return err
-		}
+	return withDatabase(e, func(ctx context.Context, cfg Config, db *database, _ *slog.Logger) error {
 		return do(ctx, newUsers(db, billing.NewLedger(db.pool), cfg))
 	})
-}
-
-// ruleFor reads whom a rule is about.
-func ruleFor(whom string) (users.Rule, error) {
-	if _, err := uuid.Parse(whom); err == nil {
-		return users.Rule{Kind: users.RuleAccount, Subject: whom}, nil
-	}
-	parts := strings.SplitN(whom, ":", 3)
-	if len(parts) == 2 && parts[0] != "" && parts[1] != "" {
-		return users.Rule{Kind: users.RuleIdentity, Platform: parts[0], Subject: parts[1]}, nil
-	}
-	kinds := map[string]users.RuleKind{"chat": users.RuleChat, "space": users.RuleSpace, "role": users.RuleRole}
-	if kind, known := kinds[parts[0]]; known && len(parts) == 3 && parts[1] != "" && parts[2] != "" {
-		return users.Rule{Kind: kind, Platform: parts[1], Subject: parts[2]}, nil
-	}
-	return users.Rule{}, fmt.Errorf("whom: found %q, expected an account id, platform:id, or chat:, space: or role: before that, such as chat:telegram:-100", whom)
 }

@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"sync"
+	"sync/atomic"
 
 	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/agent/anthropic"
 	"github.com/signalbox/signalbox/agent/openai"
-	"github.com/signalbox/signalbox/agent/toolsearch"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/askapi"
 	"github.com/signalbox/signalbox/registry"
@@ -18,10 +17,16 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
-// newAsk is the agent over HTTP, with the models that the configuration names. A key alone is not enough: what models
+// agents are the models that work with the tools.
+type agents struct {
+	*house
+	guidance atomic.Pointer[agent.Guidance] // hints for tools
+}
+
+// handler is the agent over HTTP, with the models that the configuration names. A key alone is not enough: what models
 // charge is the operator's, and the key may be there for pictures.
-func (a *app) newAsk() (http.Handler, error) {
-	agents, err := a.newAgents(agent.Config{})
+func (a *agents) handler() (http.Handler, error) {
+	agents, err := a.each(agent.Config{})
 	if err == nil {
 		err = a.readGuidance()
 	}
@@ -38,10 +43,10 @@ func (a *app) newAsk() (http.Handler, error) {
 	}), nil
 }
 
-// newAgents makes an agent for each service of models, and, under no name, one that asks all models in their order: the
+// each makes an agent for each service of models, and, under no name, one that asks all models in their order: the
 // next one when one is in trouble.
-func (a *app) newAgents(cfg agent.Config) (map[string]*agent.Agent, error) {
-	models, err := a.newModels()
+func (a *agents) each(cfg agent.Config) (map[string]*agent.Agent, error) {
+	models, err := a.models()
 	if err != nil || len(models) == 0 {
 		return nil, err
 	}
@@ -65,8 +70,8 @@ func (a *app) newAgents(cfg agent.Config) (map[string]*agent.Agent, error) {
 	return agents, nil
 }
 
-// newTeam makes tools of the agents in AGENTS_DIR. They are asked when the program runs: by then there is all that they need.
-func (a *app) newTeam() *agent.Team {
+// team makes tools of the agents in AGENTS_DIR. They are asked when the program runs: by then there is all that they need.
+func (a *agents) team() *agent.Team {
 	return agent.NewTeam(agent.TeamConfig{Dir: a.cfg.AgentsDir, Ask: a.askAs, Snapshot: func() *catalog.Snapshot { return a.registry.Snapshot() }})
 }
 
@@ -74,8 +79,8 @@ func (a *app) newTeam() *agent.Team {
 var specialistBounds = agent.Bounds{Rounds: 6, Calls: 20, Tokens: 150_000}
 
 // askAs has an agent of the team answer, with its own tools only.
-func (a *app) askAs(ctx context.Context, d agent.Definition, q agent.Question) (agent.Answer, error) {
-	agents, err := a.newAgents(agent.Config{Instructions: d.Instructions, Only: d.Tools(), Bounds: specialistBounds})
+func (a *agents) askAs(ctx context.Context, d agent.Definition, q agent.Question) (agent.Answer, error) {
+	agents, err := a.each(agent.Config{Instructions: d.Instructions, Only: d.Tools(), Bounds: specialistBounds})
 	if err != nil {
 		return agent.Answer{}, err
 	}
@@ -92,31 +97,8 @@ func (a *app) askAs(ctx context.Context, d agent.Definition, q agent.Question) (
 	return one.Ask(ctx, q)
 }
 
-// newSearch adds vectors to the search of tools, where there is a server that makes them.
-func (a *app) newSearch() error {
-	a.search = a.registry.Search
-	if a.cfg.EmbeddingsURL == "" {
-		return nil
-	}
-	client, err := newEmbeddings(a.cfg)
-	if err != nil {
-		return err
-	}
-	vectors := toolsearch.New(client, a.registry, a.log.With("component", "search"))
-	a.search = vectors.Find
-	ctx, cancel := context.WithCancel(context.Background())
-	var done sync.WaitGroup
-	done.Go(func() { vectors.Run(ctx) })
-	a.onStop("search", func(context.Context) error {
-		cancel()
-		done.Wait()
-		return nil
-	})
-	return nil
-}
-
 // hints are the lines for tools as they were last read.
-func (a *app) hints() agent.Guidance {
+func (a *agents) hints() agent.Guidance {
 	if g := a.guidance.Load(); g != nil {
 		return *g
 	}
@@ -136,7 +118,7 @@ func (c *Config) toolGuidance() (agent.Guidance, error) {
 }
 
 // readGuidance reads the lines for tools. A file that is wrong leaves those that were read before.
-func (a *app) readGuidance() error {
+func (a *agents) readGuidance() error {
 	g, err := a.cfg.toolGuidance()
 	if err != nil {
 		return fmt.Errorf("TOOL_GUIDANCE_FILE: %w", err)
@@ -155,8 +137,8 @@ type namedModel struct {
 	model    agent.Model
 }
 
-// newModels makes the models that the configuration names, in the order in which they are asked.
-func (a *app) newModels() ([]namedModel, error) {
+// models makes the models that the configuration names, in the order in which they are asked.
+func (a *agents) models() ([]namedModel, error) {
 	var models []namedModel
 	for _, name := range splitList(a.cfg.AnthropicModel) {
 		model, err := anthropic.New(anthropic.Config{Key: a.cfg.AnthropicAPIKey, BaseURL: a.cfg.AnthropicBaseURL, Model: name})
@@ -176,7 +158,7 @@ func (a *app) newModels() ([]namedModel, error) {
 }
 
 // toldFile is what a model is told of a stored file: where it is, and by what reference other tools take it.
-func (a *app) toldFile(run runs.Run, o runs.Output) any {
+func (a *agents) toldFile(run runs.Run, o runs.Output) any {
 	file := map[string]any{"url": a.web.FilePath(run.AccountID, o.Media, o.FileName), "ref": o.Media, "mimeType": o.MIMEType}
 	if o.Width > 0 {
 		file["width"], file["height"] = o.Width, o.Height

@@ -2,19 +2,16 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/cmd/signalbox/drawings"
 	"github.com/signalbox/signalbox/internal/i18n"
-	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/penpot"
-	"github.com/signalbox/signalbox/platforms/web/sceneapi"
 	"github.com/signalbox/signalbox/providers/canvas"
-	"github.com/signalbox/signalbox/providers/canvas/draw"
 	"github.com/signalbox/signalbox/providers/canvas/typeset"
 	"github.com/signalbox/signalbox/providers/imagegen"
 	"github.com/signalbox/signalbox/registry"
@@ -23,9 +20,9 @@ import (
 // newCanvas makes the drawing tools. Their pictures from words are those of the image services, where one is connected.
 func (a *app) newCanvas(pictures *imagegen.Provider) (*canvas.Provider, error) {
 	a.penpot = penpot.NewHub()
-	var painter canvas.Painter = canvas.Abstract{}
+	var paints canvas.Painter = canvas.Abstract{}
 	if tools, err := pictures.Load(context.Background()); err == nil && len(tools) > 0 {
-		painter = imagePainter{pictures, tools[0]}
+		paints = drawings.NewPainter(pictures, tools[0])
 	}
 	texts, err := i18n.Load()
 	if err != nil {
@@ -45,7 +42,7 @@ func (a *app) newCanvas(pictures *imagegen.Provider) (*canvas.Provider, error) {
 			}
 			return strings.TrimSuffix(a.cfg.Public.String(), "/") + path
 		},
-		Pool: a.db.pool, Fonts: typeset.New(typeset.Config{CacheDir: filepath.Join(a.cfg.DataDir, "fonts")}), Media: a.media, Painter: painter,
+		Pool: a.db.pool, Fonts: typeset.New(typeset.Config{CacheDir: filepath.Join(a.cfg.DataDir, "fonts")}), Media: a.media, Painter: paints,
 		Keep: func(ctx context.Context, accountID string, content io.Reader, name string) (registry.Media, error) {
 			ref, _, err := a.runs.PutMedia(ctx, accountID, content, name)
 			return ref, err
@@ -62,58 +59,6 @@ func (a *app) newCanvas(pictures *imagegen.Provider) (*canvas.Provider, error) {
 	})
 }
 
-// imagePainter lets an image service paint for drawings, at its price.
-type imagePainter struct {
-	provider *imagegen.Provider
-	tool     registry.Tool
-}
-
-// Cost is that of the service's own tool.
-func (p imagePainter) Cost() *registry.CostingModel { return p.tool.CostingModel }
-
-// call is a call of the service's tool for a picture of about a size.
-func (p imagePainter) call(c registry.Call, prompt string, width, height int) registry.Call {
-	shape := "square"
-	switch {
-	case 4*width > 5*height:
-		shape = "landscape"
-	case 4*height > 5*width:
-		shape = "portrait"
-	}
-	c.Tool = p.tool
-	c.Inputs = map[string]any{"prompt": prompt, "aspectRatio": shape, "quality": "final", "background": "auto", "outputFormat": "png"}
-	return c
-}
-
-// Price bounds what a picture costs.
-func (p imagePainter) Price(ctx context.Context, c registry.Call, prompt string, width, height int) (registry.Price, error) {
-	return p.provider.Price(ctx, p.call(c, prompt, width, height))
-}
-
-// maxPainted bounds a picture, in bytes.
-const maxPainted = 64 << 20
-
-// Paint has the picture made.
-func (p imagePainter) Paint(ctx context.Context, c registry.Call, prompt string, width, height int) (canvas.Painting, error) {
-	result, err := p.provider.Call(ctx, p.call(c, prompt, width, height))
-	if err != nil {
-		return canvas.Painting{}, err
-	}
-	for _, o := range result.Outputs {
-		if o.Open == nil {
-			continue
-		}
-		body, err := o.Open(ctx)
-		if err != nil {
-			return canvas.Painting{}, err
-		}
-		defer body.Close()
-		content, err := io.ReadAll(io.LimitReader(body, maxPainted))
-		return canvas.Painting{Content: content, Usage: result.Usage}, err
-	}
-	return canvas.Painting{}, registry.Errorf(registry.CodeBadOutput, "the image service gave no picture")
-}
-
 // newPenpot serves the plugin for Penpot, which is paired by a code from /link.
 func (a *app) newPenpot() http.Handler {
 	return penpot.Handler(penpot.Config{
@@ -121,34 +66,6 @@ func (a *app) newPenpot() http.Handler {
 		Pair: func(ctx context.Context, guesser, code string) (string, error) {
 			account, err := a.users.TakeLinkCode(ctx, guesser, code)
 			return account.ID, err
-		},
-	})
-}
-
-// newSceneAPI gives drawings over HTTP to those whose they are.
-func (a *app) newSceneAPI() http.Handler {
-	info := func(i canvas.Info) sceneapi.Info { return sceneapi.Info(i) }
-	return sceneapi.Handler(sceneapi.Config{
-		Caller: web.Caller, Logger: a.log.With("component", "drawings"),
-		List: func(ctx context.Context, accountID string) ([]sceneapi.Info, error) {
-			found, err := a.canvas.List(ctx, accountID)
-			list := make([]sceneapi.Info, len(found))
-			for i, one := range found {
-				list[i] = info(one)
-			}
-			return list, err
-		},
-		Get: func(ctx context.Context, accountID, sceneID string) (sceneapi.Info, error) {
-			one, err := a.canvas.Info(ctx, accountID, sceneID)
-			return info(one), err
-		},
-		Picture: func(ctx context.Context, accountID, sceneID string, p sceneapi.Picture) ([]byte, string, error) {
-			format := draw.Format(p.Format)
-			made, err := a.canvas.Picture(ctx, accountID, sceneID, draw.Options{Board: p.Board, Format: format, Scale: p.Scale})
-			return made.Content, format.MIMEType(), err
-		},
-		Export: func(ctx context.Context, accountID, sceneID string) (json.RawMessage, error) {
-			return a.canvas.Export(ctx, accountID, sceneID)
 		},
 	})
 }

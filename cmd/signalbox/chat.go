@@ -2,13 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"slices"
-	"strconv"
 	"sync/atomic"
 
-	"github.com/prometheus/client_golang/prometheus"
-
+	"github.com/signalbox/signalbox/cmd/signalbox/figures"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/router"
@@ -78,16 +77,10 @@ func (a *app) newChat(ctx context.Context) (*chatPlatforms, error) {
 }
 
 func (a *app) newTelegram(ctx context.Context) (*telegram.Adapter, error) {
-	seconds := prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "signalbox_telegram_call_seconds", Help: "Time of calls to Telegram, by method and status (0: no answer).",
-		Buckets: prometheus.ExponentialBuckets(0.005, 4, 8),
-	}, []string{"method", "status"})
-	a.metrics.MustRegister(seconds)
+	seconds := figures.Calls(a.metrics, "telegram", "Telegram", "method")
 	client, err := botapi.NewClient(botapi.Config{
 		Token: a.cfg.TelegramBotToken, BaseURL: a.cfg.TelegramAPI.String(),
-		Observe: func(c botapi.CallInfo) {
-			seconds.WithLabelValues(c.Method, strconv.Itoa(c.Code)).Observe(c.Took.Seconds())
-		},
+		Observe: func(c botapi.CallInfo) { seconds(c.Method, c.Code, c.Took) },
 	})
 	if err != nil {
 		return nil, err
@@ -98,16 +91,10 @@ func (a *app) newTelegram(ctx context.Context) (*telegram.Adapter, error) {
 }
 
 func (a *app) newDiscord(ctx context.Context) (*discord.Adapter, error) {
-	seconds := prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "signalbox_discord_call_seconds", Help: "Time of calls to Discord, by route and status (0: no answer).",
-		Buckets: prometheus.ExponentialBuckets(0.005, 4, 8),
-	}, []string{"route", "status"})
-	a.metrics.MustRegister(seconds)
+	seconds := figures.Calls(a.metrics, "discord", "Discord", "route")
 	client, err := discord.NewClient(discord.Config{
 		Token: a.cfg.DiscordBotToken, AppID: a.cfg.DiscordAppID, BaseURL: a.cfg.DiscordAPI.String(),
-		Observe: func(c discord.CallInfo) {
-			seconds.WithLabelValues(c.Call, strconv.Itoa(c.Status)).Observe(c.Took.Seconds())
-		},
+		Observe: func(c discord.CallInfo) { seconds(c.Call, c.Status, c.Took) },
 	})
 	if err != nil {
 		return nil, err
@@ -154,7 +141,7 @@ func (a *app) startChat(ctx context.Context) error {
 	p.router, err = router.NewRouter(router.Config{
 		Deliverer: p.deliverer, Pool: a.db.pool, Tools: a.registry, Runs: a.runs, Accounts: a.users, Wallets: a.ledger, Logger: a.log,
 		Operator:     turn.Operator{Support: a.cfg.Support, Terms: a.cfg.TermsURL, Privacy: a.cfg.PrivacyURL},
-		Acknowledged: a.acknowledgements(),
+		Acknowledged: figures.Acknowledgements(a.metrics),
 	})
 	if err != nil {
 		return err
@@ -203,4 +190,20 @@ func (p *chatPlatforms) filePath(owner string, ref registry.Media, name string) 
 // names are the platforms besides the web.
 func (p *chatPlatforms) names() []string {
 	return slices.DeleteFunc(p.deliverer.Platforms(), func(name string) bool { return name == web.Platform })
+}
+
+// tellPerson says something to the owner of an account, in the page's chat and in a private one of Telegram.
+func (a *app) tellPerson(ctx context.Context, accountID, text string) error {
+	say := func(by chat.Adapter, place string) error {
+		_, err := by.Send(ctx, chat.Message{To: chat.Place{Chat: place}, Text: chat.Plain(text)})
+		return err
+	}
+	failed := say(a.chat.page, accountID)
+	identities, err := a.users.Identities(ctx, accountID)
+	for _, who := range identities {
+		if who.Platform == telegram.Platform && a.chat.telegram != nil {
+			failed = errors.Join(failed, say(a.chat.telegram, who.ExternalID))
+		}
+	}
+	return errors.Join(failed, err)
 }

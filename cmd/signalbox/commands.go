@@ -7,12 +7,17 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/cmd/signalbox/ask"
+	"github.com/signalbox/signalbox/cmd/signalbox/build"
+	"github.com/signalbox/signalbox/cmd/signalbox/people"
+	"github.com/signalbox/signalbox/cmd/signalbox/serve"
 	"github.com/signalbox/signalbox/comfy/cpu"
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/workflow"
@@ -25,7 +30,7 @@ type versionCommand struct{}
 
 // Run prints the version.
 func (versionCommand) Run(e env) error {
-	_, err := fmt.Fprintln(e.stdout, "signalbox", sourceVersion())
+	_, err := fmt.Fprintln(e.stdout, "signalbox", build.Version(version))
 	return err
 }
 
@@ -80,7 +85,7 @@ func (c engineCommand) Run(e env) error {
 		return fmt.Errorf("--listen %s: %w", c.Listen, err)
 	}
 	fmt.Fprintf(e.stdout, "The CPU engine is at http://%s: a ComfyUI server without GPU and models. Ctrl-C stops it.\n", listener.Addr())
-	server := newServer(engine, log)
+	server := serve.New(engine, log)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	select {
@@ -89,14 +94,14 @@ func (c engineCommand) Run(e env) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), 8*time.Second)
 	defer cancel()
-	return errors.Join(err, closeEngine(ctx, engine), server.stop(ctx))
+	return errors.Join(err, closeEngine(ctx, engine), server.Stop(ctx))
 }
 
 type migrateCommand struct{}
 
 // Run migrates the database.
 func (migrateCommand) Run(e env) error {
-	return withDatabase(e, func(ctx context.Context, _ Config, db *database, log *slog.Logger) error {
+	return openFor(e, func(ctx context.Context, _ Config, db *database, log *slog.Logger) error {
 		n, err := migrations.Up(ctx, db.pool, quiet(log))
 		if err != nil {
 			return err
@@ -107,7 +112,7 @@ func (migrateCommand) Run(e env) error {
 }
 
 type grantCommand struct {
-	Account string `arg:"" help:"Account id (UUID), or platform:id such as telegram:12345 or web:local; /operator/people shows both, of everybody who has been here."`
+	Account string `arg:"" help:"Whom: an account's id, a platform's such as telegram:12345 or web:local, a handle such as @ann, or a name that one person alone has. signalbox people lists all."`
 	Amount  string `arg:"" help:"US dollars, for example 5 or 0.25."`
 	Note    string `default:"granted by the operator" help:"Stands in the ledger."`
 	Key     string `placeholder:"TEXT" help:"The same key grants only once. Empty: a new grant."`
@@ -122,12 +127,9 @@ func (c grantCommand) Run(e env) error {
 	if c.Key == "" {
 		c.Key = "grant:" + uuid.NewString()
 	}
-	return withDatabase(e, func(ctx context.Context, cfg Config, db *database, log *slog.Logger) error {
-		if _, err := migrations.Up(ctx, db.pool, quiet(log)); err != nil {
-			return err
-		}
+	return withDatabase(e, func(ctx context.Context, cfg Config, db *database, _ *slog.Logger) error {
 		ledger := billing.NewLedger(db.pool)
-		account, err := findAccount(ctx, newUsers(db, ledger, cfg), c.Account)
+		account, err := people.Find(ctx, newUsers(db, ledger, cfg), c.Account)
 		if err != nil {
 			return err
 		}
@@ -146,29 +148,30 @@ func (c grantCommand) Run(e env) error {
 	})
 }
 
-// findAccount takes an account's id, or a platform's id of a person who has been here before.
-func findAccount(ctx context.Context, store *users.Store, name string) (users.Account, error) {
-	if _, err := uuid.Parse(name); err == nil {
-		a, err := store.ByID(ctx, name)
-		if errors.Is(err, users.ErrNotFound) {
-			return a, fmt.Errorf("there is no account %s", name)
-		}
-		return a, err
-	}
-	platform, id, ok := cutPlatform(name)
-	if !ok {
-		return users.Account{}, fmt.Errorf("account: found %q, expected a UUID or platform:id, for example telegram:12345; /operator/people shows both", name)
-	}
-	a, err := store.ByIdentity(ctx, platform, id)
-	if errors.Is(err, users.ErrNotFound) {
-		return a, fmt.Errorf("nobody has come as %s yet; they have to write to the bot or open the page first", name)
-	}
-	return a, err
+type peopleCommand struct {
+	Text string `arg:"" optional:"" help:"Part of a name or handle, or an id. Empty: everybody, newest first."`
 }
 
-// withDatabase opens the database for one command, that of a running program if there is one.
+// Run lists people with the ids that other commands take.
+func (c peopleCommand) Run(e env) error {
+	return withUsers(e, func(ctx context.Context, store *users.Store) error {
+		return people.Print(ctx, e.stdout, store, c.Text)
+	})
+}
+
+// withDatabase opens the database for one command, that of a running program if there is one, and brings its schema up to date.
 func withDatabase(e env, do func(ctx context.Context, c Config, db *database, log *slog.Logger) error) error {
-	c, err := e.settings.check()
+	return openFor(e, func(ctx context.Context, c Config, db *database, log *slog.Logger) error {
+		if _, err := migrations.Up(ctx, db.pool, quiet(log)); err != nil {
+			return err
+		}
+		return do(ctx, c, db, log)
+	})
+}
+
+// openFor is withDatabase with the schema left as it is.
+func openFor(e env, do func(ctx context.Context, c Config, db *database, log *slog.Logger) error) error {
+	c, err := check(e.settings)
 	if err != nil {
 		return err
 	}
@@ -181,4 +184,20 @@ func withDatabase(e env, do func(ctx context.Context, c Config, db *database, lo
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), 10*time.Second)
 	defer cancel()
 	return errors.Join(err, db.close(ctx))
+}
+
+type askCommand struct {
+	Key          string   `env:"SIGNALBOX_KEY" placeholder:"KEY" help:"A key of yours, from the page (API). Empty: ADMIN_TOKEN."`
+	Server       string   `placeholder:"URL" help:"The program that is asked. Empty: the one at LISTEN_ADDR."`
+	Model        string   `placeholder:"NAME" help:"anthropic or openai. Empty: whoever is first."`
+	Conversation string   `placeholder:"NAME" help:"What the question belongs to. Empty: it stands alone."`
+	Question     []string `arg:"" help:"What you want, in plain words."`
+}
+
+// Run puts a question to a model of the program that is running, and prints the answer while it comes.
+func (c askCommand) Run(e env) error {
+	return ask.Ask(e.ctx, e.stdout, ask.Question{
+		Text: strings.Join(c.Question, " "), Model: c.Model, Conversation: c.Conversation,
+		Key: cmp.Or(c.Key, e.settings.AdminToken), Server: cmp.Or(c.Server, "http://"+e.settings.ListenAddr),
+	})
 }

@@ -6,17 +6,21 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/cmd/signalbox/settings"
+	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/internal/schedule"
 	"github.com/signalbox/signalbox/platforms/discord"
 	"github.com/signalbox/signalbox/registry"
@@ -27,8 +31,9 @@ import (
 
 // Config is a checked configuration.
 type Config struct {
-	Settings
+	settings.Settings
 	Engines      []*url.URL
+	Loras        map[string]comfy.Lora
 	GoneAfter    time.Duration // see ComfyUIGoneAfter
 	Public       *url.URL      // nil: none
 	TelegramAPI  *url.URL
@@ -38,10 +43,11 @@ type Config struct {
 	Points       billing.Points
 	Limits       users.Limits // of accounts that have no others
 	RequestRate  int
-	TokensPerDay int // of each account\'s questions
+	TokensPerDay int // of each account's questions
 	Proxies      []netip.Prefix
 	KeepResults  time.Duration // 0: for ever
 	Allow        []string
+	Fetching     func(bytes int64) io.Writer // watches the fetch of Postgres; nil: nobody does
 }
 
 var (
@@ -53,7 +59,7 @@ var (
 
 // check reads every setting and reports all that are wrong, a line each: the variable, what was found
 // (never a secret), what is allowed.
-func (s Settings) check() (Config, error) {
+func check(s settings.Settings) (Config, error) {
 	c := Config{Settings: s}
 	var p problems
 	c.checkAddresses(&p)
@@ -123,7 +129,9 @@ func (c *Config) checkAddresses(p *problems) {
 	}
 	_, err := engineHeaders(*c)
 	p.add(err)
-	p.unless(c.ComfyOrgAPIKey == "" || isVisible(c.ComfyOrgAPIKey), "COMFY_ORG_API_KEY", "(hidden)", "a key without spaces")
+	c.Loras, err = loras(*c)
+	p.add(err)
+	p.unless(c.ComfyOrgAPIKey == "" || fitsHeader(c.ComfyOrgAPIKey), "COMFY_ORG_API_KEY", "(hidden)", "a key without spaces")
 	c.GoneAfter, err = time.ParseDuration(c.ComfyUIGoneAfter)
 	p.unless(err == nil && c.GoneAfter >= time.Second, "COMFYUI_GONE_AFTER", c.ComfyUIGoneAfter, "a time of at least a second, such as 30s or 2m")
 	var ok bool
@@ -170,7 +178,7 @@ func (c *Config) checkDiscord(p *problems) {
 	p.unless(c.DiscordAppID == "" || discordID.MatchString(c.DiscordAppID), "DISCORD_APP_ID", c.DiscordAppID, "the application's id: 17 to 20 digits")
 	p.unless(c.DiscordPublicKey == "" || hexKey.MatchString(c.DiscordPublicKey), "DISCORD_PUBLIC_KEY", c.DiscordPublicKey,
 		"the application's public key: 64 hex digits")
-	p.unless(c.DiscordSecret == "" || (c.DiscordAppID+c.DiscordBotToken != "" && isVisible(c.DiscordSecret)),
+	p.unless(c.DiscordSecret == "" || (c.DiscordAppID+c.DiscordBotToken != "" && fitsHeader(c.DiscordSecret)),
 		"DISCORD_CLIENT_SECRET", "(hidden)", "the secret of the application that DISCORD_APP_ID or DISCORD_BOT_TOKEN names")
 	shards, err := discord.ParseShards(c.DiscordShards)
 	if err != nil {
@@ -270,11 +278,6 @@ func (c *Config) checkSources(p *problems) {
 	p.add(err)
 }
 
-// isVisible reports whether s has no spaces and nothing that a header can't carry.
-func isVisible(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
-}
-
 func isPostgresURL(s string) bool {
 	if strings.Contains(s, "://") {
 		u, err := url.Parse(s)
@@ -313,14 +316,7 @@ func splitList(s string) []string {
 	return out
 }
 
-func oneOf(s string, allowed ...string) bool {
-	for _, a := range allowed {
-		if s == a {
-			return true
-		}
-	}
-	return false
-}
+func oneOf(s string, allowed ...string) bool { return slices.Contains(allowed, s) }
 
 // defaultDataDir is the user's data folder, or ./data where there is none.
 func defaultDataDir() string {
@@ -331,9 +327,4 @@ func defaultDataDir() string {
 		return filepath.Join(home, ".local", "share", "signalbox")
 	}
 	return "data"
-}
-
-func cutPlatform(s string) (platform, id string, ok bool) {
-	platform, id, ok = strings.Cut(s, ":")
-	return platform, id, ok && platform != "" && id != ""
 }

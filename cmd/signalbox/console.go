@@ -4,9 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/jackc/pgx/v5"
-
-	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/cmd/signalbox/callbacks"
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/console"
@@ -17,19 +15,13 @@ import (
 func (a *app) newConsole() (http.Handler, error) {
 	c, err := console.New(console.Config{
 		Registry: a.registry, Catalogue: a.history, Runs: a.runs, People: a.users, Ledger: a.ledger, Grant: a.grant,
-		Caller: web.Caller, CSRF: web.CSRFInput, Engines: a.engineRows, OrderEngine: a.orderEngine, Findings: a.findingRows, Sections: []console.Section{a.inboxSection(), a.missionSection()},
+		Caller: web.Caller, CSRF: web.CSRFInput, Engines: a.engineRows, OrderEngine: a.orderEngine, Findings: a.findingRows, Sections: []console.Section{callbacks.Section(a.db.pool), a.missionSection()},
 		Logger: a.log.With("component", "console"),
 	})
 	if err != nil {
 		return nil, err
 	}
 	return c.Handler(), nil
-}
-
-func (a *app) grant(ctx context.Context, accountID string, amount billing.NanoUSD, key, note string) error {
-	return pgx.BeginFunc(ctx, a.db.pool, func(tx pgx.Tx) error {
-		return a.ledger.Grant(ctx, tx, accountID, amount, key, note)
-	})
 }
 
 // engineRows tells the console of the engines and their queues.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/signalbox/signalbox/cmd/signalbox/serve"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/siteapi"
@@ -21,7 +22,6 @@ import (
 	"github.com/signalbox/signalbox/providers/content/store"
 	"github.com/signalbox/signalbox/providers/photos"
 	"github.com/signalbox/signalbox/registry"
-	"github.com/signalbox/signalbox/runs"
 )
 
 // sitePath is where visitors find the site, unless SITE_HOST names a host of its own.
@@ -37,38 +37,39 @@ func (c *Config) checkContent(p *problems) {
 
 // contents is the site: its tools, and what visitors see.
 type contents struct {
+	*house
 	store  *store.Store
 	tools  *content.Provider
 	public *site.Server
 	base   *url.URL // the address that links have; nil: where the site is
 }
 
-// newContent makes the site. Without a database, as for writing the registry to files, there are only the descriptions of its tools.
-func (a *app) newContent() (service, error) {
-	if a.db == nil {
+// open makes the site. Without a database, as for writing the registry to files, there are only the descriptions of its tools.
+func (c *contents) open() (service, error) {
+	if c.db == nil {
 		return calls(content.Service, content.New(content.Config{})), nil
 	}
 	var own fs.FS
-	if a.cfg.ContentDir != "" {
-		own = os.DirFS(a.cfg.ContentDir)
+	if c.cfg.ContentDir != "" {
+		own = os.DirFS(c.cfg.ContentDir)
 	}
 	templates, err := layout.Load(own)
 	if err != nil {
 		return service{}, err
 	}
-	key, err := a.keyFor("previews of the site")
+	key, err := c.keyFor("previews of the site")
 	if err != nil {
 		return service{}, err
 	}
-	base, signIn := a.siteAddress()
-	a.content.store = store.New(a.db.pool)
-	thumbnails := assets.NewThumbnails(a.db.pool)
+	base, signIn := c.address()
+	c.store = store.New(c.db.pool)
+	thumbnails := assets.NewThumbnails(c.db.pool)
 	open := func(ctx context.Context, ref registry.Media) (io.ReadCloser, error) {
-		file, _, err := a.media.OpenMedia(ctx, ref)
+		file, _, err := c.media.OpenMedia(ctx, ref)
 		return file, err
 	}
-	a.content.public, err = site.New(site.Config{
-		Store: a.content.store, Slug: store.House, Templates: templates, Theme: own, Base: base, Key: key, SignIn: signIn, Logger: a.log.With("component", "site"), Open: open,
+	c.public, err = site.New(site.Config{
+		Store: c.store, Slug: store.House, Templates: templates, Theme: own, Base: base, Key: key, SignIn: signIn, Logger: c.log.With("component", "site"), Open: open,
 		Picture: func(ctx context.Context, ref registry.Media, side int) (string, []byte, error) {
 			return thumbnails.Get(ctx, assets.Ref(ref), side, func(ctx context.Context) (io.ReadCloser, error) { return open(ctx, ref) })
 		},
@@ -77,84 +78,54 @@ func (a *app) newContent() (service, error) {
 	if err != nil {
 		return service{}, err
 	}
-	a.content.tools = content.New(content.Config{
-		Store: a.content.store, Templates: templates, Files: a.media, Links: a.content.public, Made: a.madeBy, Operator: a.isOperator,
-		Link: func(ref registry.Media, name string) string { return a.web.UploadPath("", ref, name) },
+	c.tools = content.New(content.Config{
+		Store: c.store, Templates: templates, Files: c.media, Links: c.public, Made: c.madeBy, Operator: c.isOperator,
+		Link: func(ref registry.Media, name string) string { return c.web.UploadPath("", ref, name) },
 	})
-	return calls(content.Service, a.content.tools), nil
+	return calls(content.Service, c.tools), nil
 }
 
-// siteAddress is the address of the site's start, and that of the page where its visitors sign in, where they can.
-func (a *app) siteAddress() (base *url.URL, signIn string) {
-	if a.content.base != nil {
-		return a.content.base, ""
+// address is the address of the site's start, and that of the page where its visitors sign in, where they can.
+func (c *contents) address() (base *url.URL, signIn string) {
+	if c.base != nil {
+		return c.base, ""
 	}
-	base = &url.URL{Scheme: "http", Host: a.cfg.ListenAddr}
-	if a.listener != nil {
-		base.Host = reachable(a.listener.Addr())
+	base = &url.URL{Scheme: "http", Host: c.cfg.ListenAddr}
+	if c.listener != nil {
+		base.Host = serve.Reachable(c.listener.Addr())
 	}
-	if a.cfg.Public != nil {
-		base = &url.URL{Scheme: a.cfg.Public.Scheme, Host: a.cfg.Public.Host}
+	if c.cfg.Public != nil {
+		base = &url.URL{Scheme: c.cfg.Public.Scheme, Host: c.cfg.Public.Host}
 	}
-	if a.cfg.SiteHost != "" { // sessions are the page's and not known there
-		base.Host = a.cfg.SiteHost
+	if c.cfg.SiteHost != "" { // sessions are the page's and not known there
+		base.Host = c.cfg.SiteHost
 		return base, ""
 	}
 	base.Path = sitePath
 	return base, "/signin"
 }
 
-func (a *app) isOperator(ctx context.Context, accountID string) (bool, error) {
-	account, err := a.users.ByID(ctx, accountID)
-	return account.Operator, err
-}
-
-// recentRuns is how many runs are looked through for the one that made a file.
-const recentRuns = 200
-
-// madeBy tells what is known of a file that a run of an account made lately: what was asked for, and of which tool.
-func (a *app) madeBy(ctx context.Context, accountID string, ref registry.Media) (prompt, tool string, err error) {
-	recent, err := a.runs.List(ctx, runs.Filter{AccountID: accountID, Limit: recentRuns})
-	if err != nil {
-		return "", "", err
-	}
-	for _, run := range recent {
-		for _, o := range run.Outputs {
-			if o.Media != ref {
-				continue
-			}
-			for _, f := range run.Tool.InputSchema {
-				if text, ok := run.Inputs[f.Name].(string); ok && f.Type == registry.TypeString && len(f.Choices) == 0 && len(text) > len(prompt) {
-					prompt = text
-				}
-			}
-			return prompt, run.Tool.DisplayName, nil
-		}
-	}
-	return "", "", nil
-}
-
 // imported adds a photo from outside to the site, where who imported it works on one.
-func (a *app) imported(ctx context.Context, accountID string, photo photos.Imported) error {
-	house, err := a.content.store.Site(ctx, store.House)
+func (c *contents) imported(ctx context.Context, accountID string, photo photos.Imported) error {
+	house, err := c.store.Site(ctx, store.House)
 	if err != nil {
 		return err
 	}
-	role, err := a.content.tools.Role(ctx, house, accountID)
+	role, err := c.tools.Role(ctx, house, accountID)
 	if err != nil || role == store.None {
 		return err
 	}
-	return a.content.tools.AddImage(ctx, a.content.store.In(house, accountID), accountID, store.Image{
+	return c.tools.AddImage(ctx, c.store.In(house, accountID), accountID, store.Image{
 		ID: photo.Ref, Filename: photo.Name, Description: photo.Alt, Attribution: map[string]any{"html": photo.Credit.HTML, "text": photo.Credit.Text, "provider": photo.Credit.Provider, "photoId": photo.Credit.PhotoID},
 	})
 }
 
-// newSiteAPI is the site's content over HTTP.
-func (a *app) newSiteAPI() http.Handler {
+// api is the site's content over HTTP.
+func (c *contents) api() http.Handler {
 	return siteapi.Handler(siteapi.Config{
-		Site: a.content.tools, Media: a.media, Caller: web.Caller, Logger: a.log.With("component", "site"),
+		Site: c.tools, Media: c.media, Caller: web.Caller, Logger: c.log.With("component", "site"),
 		Put: func(ctx context.Context, accountID string, r io.Reader, name string) (registry.Media, error) {
-			ref, _, err := a.runs.PutMedia(ctx, accountID, r, name)
+			ref, _, err := c.runs.PutMedia(ctx, accountID, r, name)
 			var full *assets.LimitError
 			if errors.As(err, &full) {
 				err = &registry.Error{Code: registry.CodeInvalidInput, Message: full.Error(), Cause: err}
@@ -164,12 +135,12 @@ func (a *app) newSiteAPI() http.Handler {
 	})
 }
 
-// newSite is what is mounted for visitors: the site, or the way to its own host.
-func (a *app) newSite() http.Handler {
-	if a.cfg.SiteHost == "" {
-		return a.content.public
+// visitors is what is mounted for visitors: the site, or the way to its own host.
+func (c *contents) visitors() http.Handler {
+	if c.cfg.SiteHost == "" {
+		return c.public
 	}
-	base, _ := a.siteAddress()
+	base, _ := c.address()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		to := *base
 		to.Path = cmp.Or(strings.TrimPrefix(r.URL.Path, sitePath), "/")
@@ -177,17 +148,17 @@ func (a *app) newSite() http.Handler {
 	})
 }
 
-// withSiteHost answers for SITE_HOST, where nothing but the site is: neither the page's cookies nor its API.
-func (a *app) withSiteHost(next http.Handler) http.Handler {
-	if a.cfg.SiteHost == "" {
+// withHost answers for SITE_HOST, where nothing but the site is: neither the page's cookies nor its API.
+func (c *contents) withHost(next http.Handler) http.Handler {
+	if c.cfg.SiteHost == "" {
 		return next
 	}
-	want := hostOf(a.cfg.SiteHost)
+	want := hostOf(c.cfg.SiteHost)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.EqualFold(hostOf(r.Host), want) {
 			w.Header().Set("X-Content-Type-Options", "nosniff")
 			w.Header().Set("Referrer-Policy", "strict-origin-when-cross-origin")
-			a.content.public.ServeHTTP(w, r)
+			c.public.ServeHTTP(w, r)
 			return
 		}
 		next.ServeHTTP(w, r)

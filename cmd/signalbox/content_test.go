@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/cmd/signalbox/media"
+	"github.com/signalbox/signalbox/cmd/signalbox/settings"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/providers/content/store"
@@ -21,8 +23,9 @@ import (
 func newSiteApp(t *testing.T, c Config) *app {
 	t.Helper()
 	c.DataDir = t.TempDir()
-	a := &app{cfg: c, log: slog.New(slog.DiscardHandler), db: &database{pool: postgrestest.New(t)}}
-	if _, err := a.newContent(); err != nil {
+	a := newApp(c, slog.New(slog.DiscardHandler))
+	a.db = &database{pool: postgrestest.New(t)}
+	if _, err := a.content.open(); err != nil {
 		t.Fatal(err)
 	}
 	return a
@@ -35,9 +38,9 @@ func TestImportedPhotosAreTheSites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.media = mediaStore{assets: assets.New(a.db.pool, folder, 0)}
+	a.media = media.Store{Assets: assets.New(a.db.pool, folder, 0)}
 	a.users = newUsers(a.db, billing.NewLedger(a.db.pool), Config{})
-	ref, _, err := a.media.Put(t.Context(), strings.NewReader("\x89PNG\r\n\x1a\n"), "pexels-7.png")
+	ref, _, err := a.media.Keep(t.Context(), strings.NewReader("\x89PNG\r\n\x1a\n"), assets.Meta{Name: "pexels-7.png"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +59,7 @@ func TestImportedPhotosAreTheSites(t *testing.T) {
 		return who.ID
 	}
 	t.Run("who has no role imports for themselves", func(t *testing.T) {
-		if err := a.imported(t.Context(), account("bob"), photo); err != nil {
+		if err := a.content.imported(t.Context(), account("bob"), photo); err != nil {
 			t.Fatal(err)
 		}
 		if images, err := site.Images(t.Context(), store.ImageQuery{}); err != nil || len(images) != 0 {
@@ -69,7 +72,7 @@ func TestImportedPhotosAreTheSites(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 {
-			if err := a.imported(t.Context(), ann, photo); err != nil {
+			if err := a.content.imported(t.Context(), ann, photo); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -82,12 +85,12 @@ func TestImportedPhotosAreTheSites(t *testing.T) {
 
 func TestSiteHost(t *testing.T) {
 	t.Parallel()
-	a := newSiteApp(t, Config{Settings: Settings{ContentSettings: ContentSettings{SiteHost: "www.example.com"}}, Public: &url.URL{Scheme: "https", Host: "bot.example"}})
+	a := newSiteApp(t, Config{Settings: settings.Settings{ContentSettings: settings.ContentSettings{SiteHost: "www.example.com"}}, Public: &url.URL{Scheme: "https", Host: "bot.example"}})
 	page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.SetCookie(w, &http.Cookie{Name: "session", Value: "x"})
 		io.WriteString(w, "the page")
 	})
-	h := a.withSiteHost(page)
+	h := a.content.withHost(page)
 	get := func(address string) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest("GET", address, nil))
@@ -109,14 +112,14 @@ func TestSiteHost(t *testing.T) {
 			t.Errorf("got %d %s", w.Code, w.Body)
 		}
 		w := httptest.NewRecorder()
-		a.newSite().ServeHTTP(w, httptest.NewRequest("GET", "https://bot.example/site/blog/mugs", nil))
+		a.content.visitors().ServeHTTP(w, httptest.NewRequest("GET", "https://bot.example/site/blog/mugs", nil))
 		if w.Code != http.StatusPermanentRedirect || w.Header().Get("Location") != "https://www.example.com/blog/mugs" {
 			t.Errorf("%d to %s", w.Code, w.Header().Get("Location"))
 		}
 	})
 	t.Run("a wrong host or folder stops the start", func(t *testing.T) {
-		for _, s := range []Settings{{ContentSettings: ContentSettings{SiteHost: "https://x.example"}}, {ContentSettings: ContentSettings{SiteHost: "bot.example"}, HouseSettings: HouseSettings{PublicURL: "https://bot.example"}}, {ContentSettings: ContentSettings{ContentDir: "/nowhere/at/all"}}} {
-			if _, err := s.check(); err == nil || !strings.Contains(err.Error(), "SITE_HOST: ") && !strings.Contains(err.Error(), "CONTENT_DIR: ") {
+		for _, s := range []settings.Settings{{ContentSettings: settings.ContentSettings{SiteHost: "https://x.example"}}, {ContentSettings: settings.ContentSettings{SiteHost: "bot.example"}, HouseSettings: settings.HouseSettings{PublicURL: "https://bot.example"}}, {ContentSettings: settings.ContentSettings{ContentDir: "/nowhere/at/all"}}} {
+			if _, err := check(s); err == nil || !strings.Contains(err.Error(), "SITE_HOST: ") && !strings.Contains(err.Error(), "CONTENT_DIR: ") {
 				t.Errorf("%+v: %v", s.ContentSettings, err)
 			}
 		}

@@ -30,7 +30,7 @@ func openDatabase(ctx context.Context, c Config, log *slog.Logger) (*database, e
 	}
 	server, err := postgres.Start(ctx, postgres.Config{
 		Dir: filepath.Join(c.DataDir, "postgres"), Logger: log,
-		Download: postgres.Download{MirrorURL: c.PostgresMirrorURL},
+		Download: postgres.Download{MirrorURL: c.PostgresMirrorURL, Progress: c.Fetching},
 	})
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/cmd/signalbox/media"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/users"
@@ -21,9 +22,9 @@ func TestErasingDeletesFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := &database{pool: postgrestest.New(t)}
-	media := mediaStore{assets: assets.New(db.pool, folder, 0)}
+	files := media.Store{Assets: assets.New(db.pool, folder, 0)}
 	people := newUsers(db, billing.NewLedger(db.pool), Config{}, func(c *users.Config) {
-		c.AfterErase = (&app{media: media}).collect
+		c.AfterErase = (&house{media: files}).collect
 	})
 	person := func() string {
 		t.Helper()
@@ -35,7 +36,7 @@ func TestErasingDeletesFiles(t *testing.T) {
 	}
 	give := func(content, owner string) assets.Ref {
 		t.Helper()
-		ref, _, err := media.Keep(t.Context(), bytes.NewReader([]byte(content)), assets.Meta{Name: "ann-at-the-sea.jpg", Owner: owner, Kind: assets.Upload})
+		ref, _, err := files.Keep(t.Context(), bytes.NewReader([]byte(content)), assets.Meta{Name: "ann-at-the-sea.jpg", Owner: owner, Kind: assets.Upload})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,10 +48,10 @@ func TestErasingDeletesFiles(t *testing.T) {
 	if err := people.Erase(t.Context(), ann, ann); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := media.assets.Open(t.Context(), hers); !errors.Is(err, assets.ErrNotFound) {
+	if _, err := files.Assets.Open(t.Context(), hers); !errors.Is(err, assets.ErrNotFound) {
 		t.Errorf("her file: %v, want ErrNotFound", err)
 	}
-	info, err := media.assets.Stat(t.Context(), shared)
+	info, err := files.Assets.Stat(t.Context(), shared)
 	if err != nil || strings.Contains(info.Name, "ann") {
 		t.Errorf("the file that Ben has, too, is called %q: %v", info.Name, err)
 	}
@@ -58,7 +59,7 @@ func TestErasingDeletesFiles(t *testing.T) {
 		t.Errorf("the shared file is %v's: %v", owners, err)
 	}
 	late := assets.Meta{Name: "late.jpg", Owner: ann, Kind: assets.Upload}
-	if _, _, err := media.Keep(t.Context(), strings.NewReader("late"), late); !errors.Is(err, assets.ErrErased) {
+	if _, _, err := files.Keep(t.Context(), strings.NewReader("late"), late); !errors.Is(err, assets.ErrErased) {
 		t.Errorf("an upload that was under way: %v", err)
 	}
 }

@@ -1,23 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"runtime/debug"
-	"slices"
-	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
-	"github.com/signalbox/signalbox/comfy"
-	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/cmd/signalbox/build"
+	"github.com/signalbox/signalbox/cmd/signalbox/flash"
 	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/history"
 )
@@ -31,12 +21,12 @@ type flashCommand struct {
 // Run writes the registry's files. It needs the engines and services, to know what they have, and the database, if there
 // is one, for the tools that were registered at run time and for the names that tools once had.
 func (f flashCommand) Run(e env) error {
-	c, err := e.settings.check()
+	c, err := check(e.settings)
 	if err != nil {
 		return err
 	}
 	c.ToolsFile = "" // the live sources are asked, not an earlier dump
-	a := &app{cfg: c, log: newLogger(c, e.stderr), metrics: prometheus.NewRegistry(), failed: make(chan error, 1)}
+	a := newApp(c, newLogger(c, e.stderr))
 	err = f.flash(e, a)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), stopLimit)
 	defer cancel()
@@ -68,29 +58,16 @@ func (f flashCommand) flash(e env, a *app) error {
 	s := a.registry.Snapshot()
 	if missing != nil {
 		fmt.Fprintf(e.stderr, "warning: %v\n", missing)
-		if s, err = f.keepGood(e, s, len(silent) > 0); err != nil {
+		if s, err = flash.KeepGood(e.ctx, e.stderr, f.Out, s, len(silent) > 0); err != nil {
 			return err
 		}
 	}
-	meta := catalog.FlashMeta{Now: time.Now(), SourceVersion: sourceVersion(), StubsPackage: f.Stubs}
+	meta := catalog.FlashMeta{Now: time.Now(), SourceVersion: build.Version(version), StubsPackage: f.Stubs}
 	if err := catalog.Flash(f.Out, s, meta); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(e.stdout, "%d tools written to %s.\n", s.Len(), f.Out)
 	return err
-}
-
-// attachStorage opens the database if there is one. Without it, specs are kept in memory.
-func (a *app) attachStorage(ctx context.Context) error {
-	a.templates = &memorySpecs{}
-	if _, err := os.Stat(filepath.Join(a.cfg.DataDir, "postgres")); a.cfg.DatabaseURL == "" && errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	db, err := attachDatabase(ctx, a.cfg, a.log)
-	if err != nil {
-		return err
-	}
-	return a.useDatabase(ctx, db)
 }
 
 // silentEngines tells of each engine that does not answer. What its tools could do is not known then.
@@ -101,82 +78,4 @@ func (a *app) silentEngines() (errs []error) {
 		}
 	}
 	return errs
-}
-
-// keepGood puts what the dump in the folder has in the place of tools that could not be read now. Tools of engines that
-// do not answer, and that no dump has, are left out rather than written as unavailable for good.
-func (f flashCommand) keepGood(e env, s *catalog.Snapshot, silent bool) (*catalog.Snapshot, error) {
-	last, err := catalog.NewFlashLoader("the last dump", filepath.Join(f.Out, catalog.FlashFile)).Load(e.ctx)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	var tools []registry.Tool
-	for t := range s.Each() {
-		was := slices.IndexFunc(last, func(l registry.Tool) bool { return l.ToolID == t.ToolID })
-		waits := silent && t.Service == comfy.Service && t.State() == registry.StateUnavailable && t.Status.Checked
-		switch {
-		case waits && was >= 0:
-			tools = append(tools, last[was])
-		case waits:
-			fmt.Fprintf(e.stderr, "warning: %s is left out: %s\n", t.ToolID, t.Status.Reason)
-		default:
-			tools = append(tools, *t)
-		}
-	}
-	for _, l := range last {
-		if _, there := s.ByID(l.ToolID); !there {
-			fmt.Fprintf(e.stderr, "warning: %s stays as it was: it could not be read now\n", l.ToolID)
-			tools = append(tools, l)
-		}
-	}
-	return catalog.NewSnapshot(tools, s.Time()), nil
-}
-
-// sourceVersion is the program's version; where none was given at build time, what Go knows of it.
-func sourceVersion() string {
-	info, ok := debug.ReadBuildInfo()
-	if version != "dev" || !ok {
-		return version
-	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-			return s.Value[:12]
-		}
-	}
-	return version
-}
-
-// memorySpecs keeps specs for as long as a command takes.
-type memorySpecs struct {
-	mu       sync.Mutex
-	contents map[registry.Media][]byte
-}
-
-// PutSpecs gives the references that a store would.
-func (m *memorySpecs) PutSpecs(_ context.Context, contents [][]byte) ([]registry.Media, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.contents == nil {
-		m.contents = map[registry.Media][]byte{}
-	}
-	refs := make([]registry.Media, len(contents))
-	for i, content := range contents {
-		refs[i] = registry.SpecRef(content)
-		m.contents[refs[i]] = content
-	}
-	return refs, nil
-}
-
-// OpenMedia opens a spec.
-func (m *memorySpecs) OpenMedia(_ context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	content, known := m.contents[ref]
-	if !known {
-		return nil, registry.MediaInfo{}, errors.New("nothing is kept under this reference")
-	}
-	return io.NopCloser(bytes.NewReader(content)), registry.MediaInfo{}, nil
 }

@@ -1,28 +1,20 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
-	"slices"
-	"strings"
 	"syscall"
 
-	"github.com/signalbox/signalbox/internal/assets"
+	"github.com/signalbox/signalbox/cmd/signalbox/sources"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/internal/upstream/embeddings"
 	"github.com/signalbox/signalbox/internal/watch"
-	"github.com/signalbox/signalbox/platforms/web"
-	"github.com/signalbox/signalbox/platforms/web/knowledgeapi"
 	"github.com/signalbox/signalbox/providers/knowledge"
 	"github.com/signalbox/signalbox/providers/knowledge/document"
 	"github.com/signalbox/signalbox/providers/knowledge/index"
 	"github.com/signalbox/signalbox/providers/knowledge/wordvec"
-	"github.com/signalbox/signalbox/registry"
 )
 
 func (c *Config) checkKnowledge(p *problems) {
@@ -115,14 +107,6 @@ func (readPDFCommand) Run(e env) error {
 	return document.Serve(os.Stdin, e.stdout)
 }
 
-func (a *app) languageOf(ctx context.Context, account string) string {
-	who, err := a.users.ByID(ctx, account)
-	if err != nil {
-		return ""
-	}
-	return who.Language
-}
-
 // readAgain has the sources read, after what is under way.
 func (d *documents) readAgain() {
 	select {
@@ -151,68 +135,6 @@ func (a *app) followDocuments() {
 	})
 }
 
-// uploadOf opens a file, "asset:HASH" perhaps with /NAME behind it, that is an account's; with no account it was looked at before.
-func (a *app) uploadOf(ctx context.Context, account, ref string) (io.ReadCloser, registry.MediaInfo, error) {
-	ref, name, _ := strings.Cut(ref, "/")
-	parsed, err := assets.ParseRef(ref)
-	if err != nil {
-		return nil, registry.MediaInfo{}, errors.New("expected a reference from POST /api/uploads")
-	}
-	if account != "" {
-		owners, err := assets.Owners(ctx, a.db.pool, parsed)
-		if err != nil {
-			return nil, registry.MediaInfo{}, err
-		}
-		if !slices.Contains(owners, account) {
-			return nil, registry.MediaInfo{}, errors.New("there is no such file of yours; upload it with POST /api/uploads")
-		}
-	}
-	content, info, err := a.media.OpenMedia(ctx, ref)
-	if info.Name = cmp.Or(name, info.Name); info.Name == "" {
-		info.Name = "upload"
-	}
-	return content, info, err
-}
-
-// newKnowledgeAPI is how sources are added at run time.
-func (a *app) newKnowledgeAPI() http.Handler {
-	show := func(s index.Source) knowledgeapi.Source {
-		return knowledgeapi.Source{
-			Name: s.Name, Title: s.Title, ToolID: s.ToolID, Mine: s.Owner != "", Access: string(s.Access), Origin: string(s.Origin), Chunks: s.Chunks, Problem: s.Problem,
-		}
-	}
-	owner := func(account string, house bool) string {
-		if house {
-			return ""
-		}
-		return account
-	}
-	return knowledgeapi.Handler(knowledgeapi.Config{
-		List: func(ctx context.Context, account string) ([]knowledgeapi.Source, error) {
-			list, err := a.knowledge.Readable(ctx, account)
-			shown := []knowledgeapi.Source{}
-			for _, s := range list {
-				shown = append(shown, show(s))
-			}
-			return shown, err
-		},
-		Add: func(ctx context.Context, account string, w knowledgeapi.Wanted) (knowledgeapi.Source, error) {
-			s, err := a.knowledge.Add(ctx, knowledge.Wanted{
-				Name: w.Name, Title: w.Title, Description: w.Description, URL: w.URL, Upload: w.Upload, Filename: w.Filename,
-				Owner: owner(account, w.House), Uploader: account, Access: knowledge.Access{Level: index.Access(w.Access.Level), Readers: w.Access.Readers},
-			})
-			if err == nil {
-				a.knowledge.readAgain()
-			}
-			return show(s), err
-		},
-		Remove: func(ctx context.Context, account, name string, house bool) error {
-			return a.knowledge.Remove(ctx, name, owner(account, house))
-		},
-		Caller: web.Caller, Logger: a.log.With("component", "knowledge"),
-	})
-}
-
 type knowledgeCommand struct {
 	Build buildKnowledge `cmd:"" help:"Write documents as one file, for KNOWLEDGE_FILES."`
 }
@@ -222,14 +144,13 @@ type buildKnowledge struct {
 	Dir string `arg:"" help:"Folder or zip of documents, perhaps with a source.yaml."`
 }
 
-// Run builds the file beside its place, and puts it there when it is whole.
+// Run builds a file of documents.
 func (c buildKnowledge) Run(e env) error {
-	cfg, err := e.settings.check()
+	cfg, err := check(e.settings)
 	if err != nil {
 		return err
 	}
-	words := wordvec.New()
-	embedder, err := newEmbedder(cfg, words)
+	embedder, err := newEmbedder(cfg, wordvec.New())
 	if err != nil {
 		return err
 	}
@@ -237,21 +158,5 @@ func (c buildKnowledge) Run(e env) error {
 	if err != nil {
 		return err
 	}
-	file, err := os.Create(c.Out + ".new")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(file.Name())
-	built, err := knowledge.Build(e.ctx, file, c.Dir, reader, embedder)
-	if err = errors.Join(err, file.Close()); err != nil {
-		return err
-	}
-	for _, problem := range built.Problems {
-		fmt.Fprintln(e.stderr, "left out:", problem)
-	}
-	if err := os.Rename(file.Name(), c.Out); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(e.stdout, "%s: %d passages of %d documents, in %s\n", built.Name, built.Chunks, built.Documents, c.Out)
-	return err
+	return sources.Build(e.ctx, e.stdout, e.stderr, c.Dir, c.Out, reader, embedder)
 }

@@ -14,6 +14,10 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/signalbox/signalbox/cmd/signalbox/help"
+	"github.com/signalbox/signalbox/cmd/signalbox/settings"
+	"github.com/signalbox/signalbox/cmd/signalbox/terminal"
 )
 
 // version is set at build time (-ldflags "-X main.version=...").
@@ -21,15 +25,18 @@ var version = "dev"
 
 // cli is the program's interface: commands, and the settings that all of them share.
 type cli struct {
-	Settings
+	settings.Settings
 
-	Up        upCommand        `cmd:"" default:"1" help:"Run everything: database, engine, page, chats (the default)."`
+	Up        upCommand        `cmd:"" default:"1" help:"Run everything: database, engine, page, chats. The default."`
+	Demo      demoCommand      `cmd:"" help:"Run a house with a week of simulated people, and throw it away at the end."`
 	Inspect   inspectCommand   `cmd:"" help:"Show what tools files become, and what to mend in them."`
 	Convert   convertCommand   `cmd:"" help:"Print the prompt that a workflow becomes, as JSON."`
 	Engine    engineCommand    `cmd:"" help:"Run the CPU engine alone: a ComfyUI server without GPU."`
 	Flash     flashCommand     `cmd:"" help:"Write the registry to files, for deployment and documents."`
 	Doctor    doctorCommand    `cmd:"" help:"Check configuration, database, engines, tokens and folders."`
 	Grant     grantCommand     `cmd:"" help:"Give credit to an account."`
+	People    peopleCommand    `cmd:"" help:"List people with the ids that grant and access take."`
+	Tools     toolsCommand     `cmd:"" help:"Versions of tools: list, go back to one, keep one beside."`
 	Ask       askCommand       `cmd:"" help:"Ask a model that works with the tools."`
 	Access    accessCommand    `cmd:"" help:"Who may use the tools: people, chats, servers and roles."`
 	Site      siteCommand      `cmd:"" help:"Write the site to files."`
@@ -45,7 +52,7 @@ type cli struct {
 type env struct {
 	ctx            context.Context
 	stdout, stderr io.Writer
-	settings       Settings
+	settings       settings.Settings
 }
 
 func main() {
@@ -60,15 +67,7 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var c cli
 	exit := -1
-	parser, err := kong.New(&c,
-		kong.Name("signalbox"),
-		kong.Description("ComfyUI workflows and providers' APIs as chat commands."),
-		kong.Vars{"data_dir": defaultDataDir()},
-		kong.Writers(stdout, stderr),
-		kong.Exit(func(code int) { exit = code }),
-		kong.Help(printHelp),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-	)
+	parser, err := newParser(&c, kong.Writers(stdout, stderr), kong.Exit(func(code int) { exit = code }))
 	if err != nil {
 		fmt.Fprintln(stderr, "signalbox:", err)
 		return 2
@@ -97,8 +96,19 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
+// newParser makes the reader of command lines.
+func newParser(c *cli, more ...kong.Option) (*kong.Kong, error) {
+	return kong.New(c, append([]kong.Option{
+		kong.Name("signalbox"),
+		kong.Description("ComfyUI workflows and providers' APIs as chat commands."),
+		kong.Vars{"data_dir": defaultDataDir()},
+		kong.Help(help.Printer(withoutSettings)),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+	}, more...)...)
+}
+
 // withoutSettings are the commands that read no settings.
-var withoutSettings = []string{"engine", "convert", "read-pdf", "version", "help"}
+var withoutSettings = []string{"demo", "engine", "convert", "read-pdf", "version", "help"}
 
 // unread refuses flags of settings that the command would not read.
 func unread(parsed *kong.Context) error {
@@ -144,8 +154,11 @@ func newLogger(c Config, w io.Writer) *slog.Logger { return newLoggerAt(logLevel
 
 func newLoggerAt(level slog.Leveler, c Config, w io.Writer) *slog.Logger {
 	o := &slog.HandlerOptions{Level: level}
-	if c.LogFormat == "json" {
+	switch {
+	case c.LogFormat == "json":
 		return slog.New(slog.NewJSONHandler(w, o))
+	case terminal.Is(w):
+		return slog.New(terminal.LogHandler(w, level))
 	}
 	return slog.New(slog.NewTextHandler(w, o))
 }
@@ -162,7 +175,9 @@ func quiet(log *slog.Logger) *slog.Logger {
 // aboveInfo is a handler that drops what is not at least a warning.
 type aboveInfo struct{ slog.Handler }
 
-func (h aboveInfo) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelWarn }
+func (h aboveInfo) Enabled(ctx context.Context, l slog.Level) bool {
+	return l >= slog.LevelWarn && h.Handler.Enabled(ctx, l)
+}
 
 func (h aboveInfo) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return aboveInfo{h.Handler.WithAttrs(attrs)}

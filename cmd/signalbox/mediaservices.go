@@ -106,7 +106,7 @@ func (a *app) newMediaServices(guard *http.Client) ([]service, error) {
 	}
 	found, err := photos.New(photos.Config{
 		UnsplashKey: c.UnsplashAccessKey, UnsplashURL: c.UnsplashAPIURL, PexelsKey: c.PexelsAPIKey, PexelsURL: c.PexelsAPIURL,
-		Store: a.media, Link: a.uploadPath, Imported: a.imported, Guard: guard,
+		Store: a.media, Link: a.uploadPath, Imported: a.content.imported, Guard: guard,
 	})
 	if err != nil {
 		return nil, err

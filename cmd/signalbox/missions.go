@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -105,7 +106,7 @@ func (a *app) missionSection() console.Section {
 			if err != nil || recent == 0 {
 				return "", err
 			}
-			return plural(int64(recent), "mission") + " of the last days could not be taken back", nil
+			return fmt.Sprintf("missions of the last days that could not be taken back: %d", recent), nil
 		},
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/signalbox/signalbox/cmd/signalbox/drawings"
+	"github.com/signalbox/signalbox/cmd/signalbox/sources"
 	"github.com/signalbox/signalbox/platforms/discord"
 	"github.com/signalbox/signalbox/platforms/telegram"
 	"github.com/signalbox/signalbox/platforms/web"
@@ -76,7 +78,10 @@ func (m mounted) mounts() []web.Mount {
 
 // newMounts makes what is mounted. secret signs what people confirm by MCP.
 func (a *app) newMounts(secret []byte) ([]web.Mount, error) {
-	m := mounted{missions: a.newMissionAPI(), tools: a.newToolAPI(), knowledge: a.newKnowledgeAPI(), scenes: a.newSceneAPI(), penpot: a.newPenpot(), inbox: a.post.inbox, site: a.newSite(), siteAPI: a.newSiteAPI()}
+	m := mounted{
+		missions: a.newMissionAPI(), tools: a.newToolAPI(), knowledge: sources.API(a.knowledge.Provider, a.knowledge.readAgain, a.log.With("component", "knowledge")),
+		scenes: drawings.API(a.canvas, a.log.With("component", "drawings")), penpot: a.newPenpot(), inbox: a.post.inbox, site: a.content.visitors(), siteAPI: a.content.api(),
+	}
 	var err error
 	if m.console, err = a.newConsole(); err != nil {
 		return nil, err
@@ -84,7 +89,7 @@ func (a *app) newMounts(secret []byte) ([]web.Mount, error) {
 	if m.mcp, err = a.newMCP(secret); err != nil {
 		return nil, err
 	}
-	if m.ask, err = a.newAsk(); err != nil {
+	if m.ask, err = a.agents.handler(); err != nil {
 		return nil, err
 	}
 	if a.chat.telegram != nil {

@@ -15,7 +15,6 @@ import (
 	"github.com/signalbox/signalbox/providers/canvas"
 	sitestore "github.com/signalbox/signalbox/providers/content/store"
 	"github.com/signalbox/signalbox/providers/knowledge/index"
-	"github.com/signalbox/signalbox/registry/catalog"
 	runstore "github.com/signalbox/signalbox/runs/store"
 	"github.com/signalbox/signalbox/users"
 	"github.com/signalbox/signalbox/webhooks"
@@ -76,15 +75,6 @@ func newUsers(db *database, ledger *billing.Ledger, c Config, change ...func(*us
 	return users.New(db.pool, cfg)
 }
 
-// erases has what runs of an account ended before its data is erased, and its files freed after.
-func (a *app) erases(c *users.Config) {
-	c.BeforeErase = func(ctx context.Context, accountID string) error { return a.runs.CancelAll(ctx, accountID) }
-	c.AfterErase = a.collect
-}
-
-// collect frees the files that no account has any more.
-func (a *app) collect(ctx context.Context, _ string) error { return a.media.Collect(ctx) }
-
 // mergeRooms moves what the rooms above users keep by account. Runs are moved before the wallet is locked, as all
 // writers do, and again after, when none can begin any more that the wallet pays for.
 func mergeRooms(ctx context.Context, tx pgx.Tx, ledger *billing.Ledger, from, into string) error {
@@ -122,27 +112,4 @@ func mergeRooms(ctx context.Context, tx pgx.Tx, ledger *billing.Ledger, from, in
 		return err
 	}
 	return webchat.Adopt(ctx, tx, from, into)
-}
-
-// followRenames rewrites stored settings of tools that come with another id or other input names.
-func (a *app) followRenames(ctx context.Context, swap catalog.Swap) {
-	ids := make([]string, 0, len(swap.Diff.Added)+len(swap.Diff.Changed))
-	for _, tool := range swap.Diff.Added {
-		ids = append(ids, tool.ToolID)
-	}
-	for _, tool := range swap.Diff.Changed {
-		ids = append(ids, tool.ToolID)
-	}
-	for _, id := range ids {
-		tool, ok := swap.New.ByID(id)
-		if !ok {
-			continue
-		}
-		switch n, err := a.users.MigratePreferences(ctx, *tool); {
-		case err != nil:
-			a.log.Warn("stored settings still have a tool's former names; they are read, but cannot be reset", "tool", id, "error", err)
-		case n > 0:
-			a.log.Info("stored settings follow a tool's new names", "tool", id, "owners", n)
-		}
-	}
 }

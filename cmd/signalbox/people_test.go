@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/cmd/signalbox/settings"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
@@ -166,7 +167,7 @@ func TestOnePerson(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := &app{users: people, log: slog.New(slog.DiscardHandler)}
+		a := &house{users: people, parts: parts{log: slog.New(slog.DiscardHandler)}}
 		catalogue.OnSwap(a.followRenames)
 		if _, err := catalogue.Reload(ctx); err != nil {
 			t.Fatal(err)
@@ -185,7 +186,7 @@ func TestOnePerson(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := &app{users: people, log: slog.New(slog.DiscardHandler)}
+		a := &house{users: people, parts: parts{log: slog.New(slog.DiscardHandler)}}
 		catalogue.OnSwap(a.followRenames)
 		for _, name := range []string{"colors", "inks"} {
 			loader.Set(registry.Tool{
@@ -213,8 +214,8 @@ func TestRunsAtOnceByDefault(t *testing.T) {
 		{"the operator may lift it", "https://bot.example", "0", 0},
 		{"and set another", "", "3", 3},
 	} {
-		settings := Settings{HouseSettings: HouseSettings{PublicURL: c.public}, PeopleSettings: PeopleSettings{RunsAtOnce: c.setting}}
-		if got, _ := settings.check(); got.Limits.AtOnce != c.want {
+		given := settings.Settings{HouseSettings: settings.HouseSettings{PublicURL: c.public}, PeopleSettings: settings.PeopleSettings{RunsAtOnce: c.setting}}
+		if got, _ := check(given); got.Limits.AtOnce != c.want {
 			t.Errorf("%s: %d, expected %d", c.name, got.Limits.AtOnce, c.want)
 		}
 	}

@@ -5,16 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signalbox/signalbox/agent"
+	"github.com/signalbox/signalbox/agent/toolsearch"
+	"github.com/signalbox/signalbox/cmd/signalbox/figures"
 	"github.com/signalbox/signalbox/comfy"
-	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/schedule"
 	"github.com/signalbox/signalbox/platforms/chat/router"
 	"github.com/signalbox/signalbox/platforms/web"
@@ -53,6 +53,9 @@ func (a *app) newRegistry() error {
 	for i, l := range loaders {
 		loaders[i] = margins.Loader(l)
 	}
+	if a.db != nil { // after the margins, which former versions have in their prices
+		loaders[0] = history.Pinned{Loader: loaders[0], Store: history.New(a.db.pool), Ready: a.flows}
+	}
 	if a.cfg.ToolsFile != "" { // its prices were made with the margins of then
 		loaders = []registry.Loader{a.preflight(catalog.NewFlashLoader("flash", a.cfg.ToolsFile))}
 	}
@@ -86,7 +89,7 @@ func (a *app) loadTools(ctx context.Context) error {
 		return err
 	}
 	a.registry.OnSwap(a.followRenames)
-	a.registerToolMetrics()
+	figures.Tools(a.metrics, func() int { return a.registry.Snapshot().Len() }, func() int { ready, _ := a.inMenus(); return ready })
 	a.reload(ctx)
 	if len(a.registry.Snapshot().ByService(agent.Service)) > 0 {
 		a.reload(ctx) // agents are checked by the tools that there are now
@@ -106,7 +109,7 @@ func (a *app) reload(ctx context.Context) {
 	if _, err := a.registry.Reload(ctx); err != nil && ctx.Err() == nil {
 		a.log.Warn("some tools could not be loaded", "error", err)
 	}
-	if err := a.readGuidance(); err != nil {
+	if err := a.agents.readGuidance(); err != nil {
 		a.log.Warn("the hints for tools stay as they were", "error", err)
 	}
 }
@@ -133,13 +136,27 @@ func (a *app) loadTemplates(ctx context.Context) {
 	}
 }
 
-func (a *app) registerToolMetrics() {
-	a.metrics.MustRegister(
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "signalbox_tools", Help: "Tools in the catalogue."},
-			func() float64 { return float64(a.registry.Snapshot().Len()) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "signalbox_tools_offered", Help: "Tools in menus that can be used now."},
-			func() float64 { ready, _ := a.inMenus(); return float64(ready) }),
-	)
+// newSearch adds vectors to the search of tools, where there is a server that makes them.
+func (a *app) newSearch() error {
+	a.search = a.registry.Search
+	if a.cfg.EmbeddingsURL == "" {
+		return nil
+	}
+	client, err := newEmbeddings(a.cfg)
+	if err != nil {
+		return err
+	}
+	vectors := toolsearch.New(client, a.registry, a.log.With("component", "search"))
+	a.search = vectors.Find
+	ctx, cancel := context.WithCancel(context.Background())
+	var done sync.WaitGroup
+	done.Go(func() { vectors.Run(ctx) })
+	a.onStop("search", func(context.Context) error {
+		cancel()
+		done.Wait()
+		return nil
+	})
+	return nil
 }
 
 // inMenus counts the tools that people can pick and use now, and those that nobody can run.
@@ -167,32 +184,11 @@ func (a *app) sweepFiles(ctx context.Context) error {
 	if err := a.runs.Expire(ctx, a.cfg.KeepResults); err != nil {
 		return err
 	}
-	freed, err := a.media.assets.Sweep(ctx)
+	freed, err := a.media.Assets.Sweep(ctx)
 	if freed.Files > 0 {
 		a.log.Info("files that nothing needs were deleted", "files", freed.Files, "bytes", freed.Bytes)
 	}
 	return err
-}
-
-// registerFileMetrics tells what files take. While the database is away there is no figure.
-func (a *app) registerFileMetrics() {
-	figure := func(of func(assets.Space) int64) func() float64 {
-		return func() float64 {
-			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-			defer cancel()
-			space, err := assets.AllSpace(ctx, a.db.pool)
-			if err != nil {
-				return math.NaN()
-			}
-			return float64(of(space))
-		}
-	}
-	a.metrics.MustRegister(
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "signalbox_files_bytes", Help: "Bytes that all stored files take."},
-			figure(func(s assets.Space) int64 { return s.Bytes })),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "signalbox_files", Help: "Stored files."},
-			figure(func(s assets.Space) int64 { return s.Files })),
-	)
 }
 
 // startSchedules reads all sources again at the times of SYNC_SCHEDULE, and sweeps files every hour, on one machine each.

@@ -27,14 +27,6 @@ func (a *app) newRemote(guard *http.Client) (*remote.Provider, error) {
 	return remote.New(c), nil
 }
 
-// siteID tells providers whose calls these are.
-func (a *app) siteID() string {
-	if a.cfg.Public == nil {
-		return "local"
-	}
-	return a.cfg.Public.Host
-}
-
 // newToolAPI is how tools are registered at run time.
 func (a *app) newToolAPI() http.Handler {
 	return toolapi.Handler(toolapi.Config{

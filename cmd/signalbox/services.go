@@ -113,11 +113,11 @@ func (a *app) newServices() ([]service, error) {
 	if a.remote, err = a.newRemote(guard); err != nil {
 		return nil, err
 	}
-	site, err := a.newContent()
+	site, err := a.content.open()
 	if err != nil {
 		return nil, fmt.Errorf("the site: %w", err)
 	}
-	list := []service{calls(imagegen.Service, pictures), calls(remote.Service, a.remote), calls(agent.Service, a.newTeam()), site}
+	list := []service{calls(imagegen.Service, pictures), calls(remote.Service, a.remote), calls(agent.Service, a.agents.team()), site}
 	if a.db != nil {
 		if a.knowledge, err = a.newDocuments(guard); err != nil {
 			return nil, err
@@ -134,7 +134,7 @@ func (a *app) newServices() ([]service, error) {
 		list = append(list, calls(mcpservers.Service, servers))
 	}
 	if c.ToolsDir != "" {
-		files := httptools.New(httptools.Config{Dir: c.ToolsDir, Store: a.templates, Guard: guard, MediaURL: a.mediaURL, Reports: a.reports()})
+		files := httptools.New(httptools.Config{Dir: c.ToolsDir, Store: a.templates, Guard: guard, MediaURL: a.mediaURL, Reports: a.post.reports()})
 		list = append(list, service{httptools.Service, files, runs.Provider{Submitter: files.Jobs()}}, service{name: httptools.ServiceNow, provider: runs.Provider{Caller: files.Calls()}})
 	}
 	if docs := splitList(c.OpenAPIDocs); c.ToolsDir != "" || len(docs) > 0 {

@@ -1,24 +1,12 @@
 package main
 
 import (
-	"context"
 	"net/http"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
-	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/discord"
 	"github.com/signalbox/signalbox/platforms/web/account"
-	"github.com/signalbox/signalbox/users"
 )
-
-// invitations are the operator's links that let people in; their credit is a grant like any other.
-func (a *app) invitations() *users.Invitations {
-	return users.NewInvitations(a.users, func(ctx context.Context, tx pgx.Tx, accountID string, nanoUSD int64, key string) error {
-		return a.ledger.Grant(ctx, tx, accountID, billing.NanoUSD(nanoUSD), key, "invitation")
-	})
-}
 
 // signInTimeout bounds a request to another site's sign-in.
 const signInTimeout = 10 * time.Second

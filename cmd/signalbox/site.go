@@ -7,8 +7,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-
-	"github.com/prometheus/client_golang/prometheus"
 )
 
 type siteCommand struct {
@@ -22,11 +20,11 @@ type siteExport struct {
 
 // Run writes the site as visitors see it now. It works beside a running program.
 func (x siteExport) Run(e env) error {
-	c, err := e.settings.check()
+	c, err := check(e.settings)
 	if err != nil {
 		return err
 	}
-	a := &app{cfg: c, log: newLogger(c, e.stderr), metrics: prometheus.NewRegistry(), failed: make(chan error, 1)}
+	a := newApp(c, newLogger(c, e.stderr))
 	n, err := x.export(e.ctx, a)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), stopLimit)
 	defer cancel()
@@ -51,7 +49,7 @@ func (x siteExport) export(ctx context.Context, a *app) (n int, err error) {
 	if a.db == nil {
 		return 0, errors.New("there is no database at DATA_DIR or DATABASE_URL, so there is no site yet")
 	}
-	if _, err := a.newContent(); err != nil {
+	if _, err := a.content.open(); err != nil {
 		return 0, err
 	}
 	err = a.content.public.Export(ctx, func(name string, content []byte) error {

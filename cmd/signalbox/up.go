@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -15,9 +14,6 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
-	"sync"
-	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -25,14 +21,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	limit "golang.org/x/time/rate"
 
-	"github.com/signalbox/signalbox/agent"
-	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/cmd/signalbox/figures"
+	"github.com/signalbox/signalbox/cmd/signalbox/serve"
+	"github.com/signalbox/signalbox/cmd/signalbox/settings"
+	"github.com/signalbox/signalbox/cmd/signalbox/terminal"
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/cpu"
-	"github.com/signalbox/signalbox/internal/assets"
-	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/internal/watch"
-	"github.com/signalbox/signalbox/migrations"
 	"github.com/signalbox/signalbox/missions"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/api"
@@ -41,12 +36,9 @@ import (
 	"github.com/signalbox/signalbox/providers/canvas"
 	"github.com/signalbox/signalbox/providers/openapi"
 	"github.com/signalbox/signalbox/providers/remote"
-	"github.com/signalbox/signalbox/registry"
-	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runner"
-	"github.com/signalbox/signalbox/users"
 	"github.com/signalbox/signalbox/workflows"
 )
 
@@ -57,9 +49,18 @@ const stopLimit = 9 * time.Second
 
 // Run runs everything until a signal comes, then stops it in reverse order.
 func (upCommand) Run(e env) error {
-	c, err := e.settings.check()
+	return live(e, e.settings, "Stopping: running work is picked up again at the next start.", func(context.Context, *app) error { return nil })
+}
+
+// live runs the whole program until a signal comes, then says goodbye and stops it in reverse order. ready is called when all is up,
+// before the lines that say so.
+func live(e env, s settings.Settings, goodbye string, ready func(context.Context, *app) error) error {
+	c, err := check(s)
 	if err != nil {
 		return err
+	}
+	c.Fetching = func(bytes int64) io.Writer {
+		return terminal.Fetch(e.stderr, "Fetching Postgres, once", bytes)
 	}
 	// What a start does step by step is told when debugging; else the first lines are those that say where everything is.
 	var level slog.LevelVar
@@ -68,8 +69,11 @@ func (upCommand) Run(e env) error {
 	if usual == slog.LevelInfo {
 		level.Set(slog.LevelWarn)
 	}
-	a := &app{cfg: c, log: newLoggerAt(&level, c, e.stderr), metrics: prometheus.NewRegistry()}
+	a := newApp(c, newLoggerAt(&level, c, e.stderr))
 	if err = a.start(e.ctx); err == nil {
+		err = ready(e.ctx, a)
+	}
+	if err == nil {
 		a.banner(e.stdout)
 		level.Set(usual)
 		debug.FreeOSMemory() // a start needs twice what stays
@@ -78,63 +82,39 @@ func (upCommand) Run(e env) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), stopLimit)
 	defer cancel()
 	if e.ctx.Err() != nil {
-		fmt.Fprintln(e.stdout, "Stopping: running work is picked up again at the next start.")
+		fmt.Fprintln(e.stdout, goodbye)
 	}
 	return errors.Join(err, a.stop(ctx))
 }
 
-// app is the whole program, wired. Parts are started in the order of start's steps and stopped in
-// reverse.
+// app is the whole program, wired. Parts are started in the order of start's steps and stopped in reverse.
 type app struct {
-	cfg     Config
-	log     *slog.Logger
-	metrics *prometheus.Registry
-
-	db            *database
-	media         mediaStore
-	templates     registry.SpecStore
-	ledger        *billing.Ledger
-	users         *users.Store
-	fleet         *comfy.Fleet
-	flows         *comfy.Workflows
-	documents     *openapi.Tools // nil: none
-	services      []service
-	remote        *remote.Provider
-	knowledge     *documents // nil: there is no database
-	registry      *catalog.Registry
-	content       contents
-	canvas        *canvas.Provider // nil: there is no database
-	penpot        *penpot.Hub
-	history       *history.Store
-	watcher       *watch.Watcher
-	runs          *runner.Service
-	missions      *missions.Service
-	post          post
-	chat          *chatPlatforms
-	web           *web.Server
-	listener      net.Listener
-	figures       net.Listener // of METRICS_ADDR; nil: there is none
-	conversations *agent.Store
-	search        catalog.Searcher
-	guidance      atomic.Pointer[agent.Guidance] // hints for tools
-
-	stops  []stopper
-	failed chan error // a part that ended by itself
+	*house
+	flows     *comfy.Workflows
+	documents *openapi.Tools // nil: none
+	remote    *remote.Provider
+	knowledge *documents // nil: there is no database
+	content   contents
+	agents    agents
+	canvas    *canvas.Provider // nil: there is no database
+	penpot    *penpot.Hub
+	history   *history.Store
+	watcher   *watch.Watcher
+	missions  *missions.Service
+	post      post
+	chat      *chatPlatforms
+	figures   net.Listener // of METRICS_ADDR; nil: there is none
 }
 
-type stopper struct {
-	name string
-	stop func(context.Context) error
-}
-
-func (a *app) onStop(name string, stop func(context.Context) error) {
-	a.stops = append(a.stops, stopper{name, stop})
+// newApp has the parts know the house. Nothing is started.
+func newApp(c Config, log *slog.Logger) *app {
+	h := &house{parts: parts{log: log, failed: make(chan error, 4)}, cfg: c, metrics: prometheus.NewRegistry()}
+	return &app{house: h, content: contents{house: h}, agents: agents{house: h}, post: post{house: h}}
 }
 
 func (a *app) start(ctx context.Context) error {
-	a.failed = make(chan error, 4)
 	for _, step := range []func(context.Context) error{
-		a.claimAddresses, a.openStorage, a.startEngines, a.loadTools, a.newAddresses, a.startRuns, a.startMissions, a.startInbox, a.startChat, a.startMetrics, a.startWeb, a.startOutbox, a.listen, a.keepInStep,
+		a.claimAddresses, a.openStorage, a.startEngines, a.loadTools, a.post.newAddresses, a.startRuns, a.startMissions, a.post.startInbox, a.startChat, a.startMetrics, a.startWeb, a.post.startOutbox, a.listen, a.keepInStep,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -175,96 +155,12 @@ func (a *app) wait(ctx context.Context) error {
 	}
 }
 
-// stop ends the parts in reverse order and reports all that went wrong.
-func (a *app) stop(ctx context.Context) error {
-	var errs error
-	for i := len(a.stops) - 1; i >= 0; i-- {
-		s := a.stops[i]
-		began := time.Now()
-		if err := s.stop(ctx); err != nil {
-			errs = errors.Join(errs, fmt.Errorf("stopping %s: %w", s.name, err))
-		}
-		a.log.Debug("stopped", "part", s.name, "took", time.Since(began))
-	}
-	a.stops = nil
-	return errs
-}
-
-// background runs f until the program stops, which waits for it.
-func (a *app) background(name string, f func(context.Context)) {
-	ctx, cancel := context.WithCancel(context.Background())
-	var wg sync.WaitGroup
-	wg.Go(func() { f(ctx) })
-	a.onStop(name, func(context.Context) error {
-		cancel()
-		wg.Wait()
-		return nil
-	})
-}
-
 // claimAddresses takes LISTEN_ADDR and METRICS_ADDR before anything else is started or written. Who connects before startWeb waits.
 func (a *app) claimAddresses(ctx context.Context) (err error) {
 	if a.listener, err = a.claim(ctx, "LISTEN_ADDR", a.cfg.ListenAddr); err == nil && a.cfg.MetricsAddr != "" {
 		a.figures, err = a.claim(ctx, "METRICS_ADDR", a.cfg.MetricsAddr)
 	}
 	return err
-}
-
-// claim takes the address that a variable names.
-func (a *app) claim(ctx context.Context, variable, address string) (net.Listener, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
-	if err != nil {
-		reason, advice := whyNotListening(err)
-		return nil, fmt.Errorf("%s: %s: %s; %s", variable, address, reason, advice)
-	}
-	a.onStop(variable, func(context.Context) error {
-		listener.Close() // closed already where something was served
-		return nil
-	})
-	return listener, nil
-}
-
-// whyNotListening gives the reason why an address can't be had, without the address, and which way out there is.
-func whyNotListening(err error) (reason, advice string) {
-	var failed *net.OpError
-	if errors.As(err, &failed) {
-		err = failed.Err
-	}
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return err.Error(), "stop the other program, or choose another port"
-	}
-	return err.Error(), "choose an address of this machine, such as 127.0.0.1:8080"
-}
-
-func (a *app) openStorage(ctx context.Context) error {
-	if err := os.MkdirAll(a.cfg.DataDir, 0o755); err != nil {
-		return fmt.Errorf("DATA_DIR: %w", err)
-	}
-	db, err := openDatabase(ctx, a.cfg, a.log)
-	if err != nil {
-		return err
-	}
-	return a.useDatabase(ctx, db)
-}
-
-// useDatabase brings the schema up to date and makes what is kept in the database.
-func (a *app) useDatabase(ctx context.Context, db *database) error {
-	a.db = db
-	a.onStop("database", db.close)
-	if _, err := migrations.Up(ctx, db.pool, quiet(a.log)); err != nil {
-		return err
-	}
-	folder, err := assets.OpenFolder(filepath.Join(a.cfg.DataDir, "assets"))
-	if err != nil {
-		return fmt.Errorf("DATA_DIR: %w", err)
-	}
-	a.media = mediaStore{assets: assets.New(db.pool, folder, 0), client: outbound.NewClient(a.cfg.Allow)}
-	a.templates = history.NewSpecs(db.pool, a.media)
-	a.registerFileMetrics()
-	a.ledger = billing.NewLedger(db.pool)
-	a.users = newUsers(db, a.ledger, a.cfg, a.erases)
-	a.conversations = agent.NewStore(db.pool, int64(a.cfg.TokensPerDay))
-	return nil
 }
 
 // startEngines connects the ComfyUI servers, or starts the CPU engine.
@@ -331,22 +227,6 @@ func closeEngine(ctx context.Context, engine *cpu.Engine) error {
 	return nil
 }
 
-// serve serves until the program stops.
-func (a *app) serve(name string, listener net.Listener, h http.Handler) {
-	server := newServer(h, a.log)
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			a.failed <- fmt.Errorf("%s: %w", name, err)
-		}
-	})
-	a.onStop(name+" listener", func(ctx context.Context) error {
-		err := server.stop(ctx)
-		wg.Wait()
-		return err
-	})
-}
-
 // newWorkflows makes the loader of ComfyUI workflows: the bundled ones, and those of WORKFLOWS_DIR over
 // them.
 func (a *app) newWorkflows() {
@@ -374,7 +254,7 @@ func (a *app) newWorkflows() {
 	a.flows = comfy.NewWorkflows(comfy.WorkflowsConfig{
 		Sources: []fs.FS{workflows.FS, os.DirFS(a.cfg.WorkflowsDir)}, Fleet: a.fleet, Store: a.templates,
 		Rate: rate(a.cfg), ByMachine: a.cfg.GPURatesFile != "", Logger: a.log,
-		Learned: learned,
+		Learned: learned, Loras: a.cfg.Loras,
 	})
 }
 
@@ -411,7 +291,7 @@ func (a *app) startRuns(ctx context.Context) error {
 	a.runs, err = runner.New(runs.Config{
 		Pool: a.db.pool, Registry: a.registry, Ledger: a.ledger, Users: a.users, Limits: a.users, Assets: a.media, RateCard: card,
 		Providers:  a.providers(),
-		Deliverers: a.chat.deliverers(), CallbackURL: a.callbackURL,
+		Deliverers: a.chat.deliverers(), CallbackURL: a.post.callbackURL,
 		Logger: quiet(a.log), Events: a.log, Metrics: a.metrics, SiteID: a.siteID(), Approval: a.cfg.approval(), Quotes: quotes, BillCanceled: a.cfg.BillCanceled == "true",
 		KeepMetadata: a.cfg.KeepWorkflow == "true",
 	})
@@ -436,21 +316,6 @@ func (a *app) providers() map[string]runs.Provider {
 	return providers
 }
 
-func rateCard(c Config) (billing.RateCard, error) {
-	if c.GPURatesFile == "" {
-		return billing.DefaultRateCard(), nil
-	}
-	data, err := os.ReadFile(c.GPURatesFile)
-	if err != nil {
-		return billing.RateCard{}, fmt.Errorf("GPU_RATES_FILE: %w", err)
-	}
-	card, err := billing.ParseRateCard(data)
-	if err != nil {
-		return card, fmt.Errorf("GPU_RATES_FILE: %w", err)
-	}
-	return card, nil
-}
-
 func (a *app) startWeb(ctx context.Context) error {
 	key, err := linkKey(a.cfg.DataDir)
 	if err != nil {
@@ -460,7 +325,7 @@ func (a *app) startWeb(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := a.newOutbox(); err != nil {
+	if err := a.post.newOutbox(a.tellPerson); err != nil {
 		return err
 	}
 	answers, err := api.NewAnswers(a.db.pool, key)
@@ -487,7 +352,7 @@ func (a *app) startWeb(ctx context.Context) error {
 		Changes: func(ctx context.Context) ([]history.Change, error) {
 			return a.history.Changes(ctx, history.ChangesQuery{})
 		},
-		Metrics: metrics, Measure: a.measured(),
+		Metrics: metrics, Measure: figures.Requests(a.metrics),
 	})
 	if err != nil {
 		return err
@@ -496,39 +361,38 @@ func (a *app) startWeb(ctx context.Context) error {
 		return err
 	}
 	a.chat.linkFiles(a.web)
-	a.serve("page", a.listener, a.withSiteHost(a.web.Handler()))
+	a.serve("page", a.listener, a.content.withHost(a.web.Handler()))
 	return nil
 }
 
-// linkKey is the secret that signs the addresses of results. It is made once.
-func linkKey(dataDir string) ([]byte, error) {
-	file := filepath.Join(dataDir, "link.key")
-	key, err := os.ReadFile(file)
-	if err == nil && len(key) >= 16 {
-		return key, nil
+// startMetrics serves the figures at an address of their own, where the operator wants that.
+func (a *app) startMetrics(context.Context) error {
+	watched := figures.Config{Version: version, Pool: a.db.pool, Fleet: a.fleet}
+	if a.chat.discord != nil {
+		watched.Gateway = a.chat.discord.Connected
 	}
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("DATA_DIR: %w", err)
+	figures.Register(a.metrics, watched)
+	if a.figures == nil {
+		return nil
 	}
-	key = make([]byte, 32)
-	rand.Read(key)
-	if err := os.WriteFile(file, key, 0o600); err != nil {
-		return nil, fmt.Errorf("DATA_DIR: %w", err)
-	}
-	return key, nil
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(a.metrics, promhttp.HandlerOpts{}))
+	a.serve("metrics", a.figures, mux)
+	return nil
 }
 
 // keepInStep starts what keeps registry and fleet fresh.
 func (a *app) keepInStep(context.Context) error {
 	a.background("engine health", a.fleet.Run)
 	a.background("folder watch", a.watcher.Run)
+	a.background("pinned versions", a.followPins)
 	a.followDocuments()
 	return a.startSchedules()
 }
 
 // banner is what a person reads after the start: five lines.
 func (a *app) banner(w io.Writer) {
-	page := "http://" + reachable(a.listener.Addr())
+	page := "http://" + serve.Reachable(a.listener.Addr())
 	if a.cfg.Public != nil {
 		page = a.cfg.Public.String()
 	}
@@ -537,17 +401,11 @@ func (a *app) banner(w io.Writer) {
 	if waiting > 0 {
 		tools += fmt.Sprintf(", %d waiting for an engine that can run them", waiting)
 	}
-	fmt.Fprintf(w, "Page       %s\nTools      %s\nPlatforms  %s\nData       %s\nStop       Ctrl-C\n",
-		page, tools, strings.Join(append([]string{"web", "API"}, a.chat.names()...), ", "), a.db.place(a.cfg))
-}
-
-func reachable(addr net.Addr) string {
-	host, port, err := net.SplitHostPort(addr.String())
-	if err != nil {
-		return addr.String()
+	style := terminal.StyleOf(w)
+	for _, line := range [][2]string{
+		{"Page", style.Strong(page)}, {"Tools", tools}, {"Platforms", strings.Join(append([]string{"web", "API"}, a.chat.names()...), ", ")},
+		{"Data", a.db.place(a.cfg)}, {"Stop", "Ctrl-C"},
+	} {
+		fmt.Fprintf(w, "%s %s\n", style.Faint(fmt.Sprintf("%-10s", line[0])), line[1])
 	}
-	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
-		host = "localhost"
-	}
-	return net.JoinHostPort(host, port)
 }

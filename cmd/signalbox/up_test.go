@@ -139,9 +139,9 @@ func TestFirstFiveMinutes(t *testing.T) {
 		}
 	})
 	t.Run("A37 a photo with the command as its caption is worked on", func(t *testing.T) {
-		photos := len(media(tg, chat))
+		photos := len(sentFiles(tg, chat))
 		ann.SendPhoto(chat, portrait(t), "/poster inks=6")
-		tg.Await(ctx, "the poster", func() bool { return len(media(tg, chat)) >= photos+2 }, func() string { return tg.Transcript(chat) })
+		tg.Await(ctx, "the poster", func() bool { return len(sentFiles(tg, chat)) >= photos+2 }, func() string { return tg.Transcript(chat) })
 	})
 	t.Run("A47 the command list equals the registry's commands", func(t *testing.T) {
 		tg.Await(ctx, "the menu", func() bool { return len(ann.Menu(chat)) > 0 }, func() string { return "empty" })
@@ -209,7 +209,7 @@ func TestFirstFiveMinutes(t *testing.T) {
 	drawChat(t, tg, chat)
 }
 
-func media(tg *telegramtest.Server, c *telegramtest.Chat) []telegramtest.Message {
+func sentFiles(tg *telegramtest.Server, c *telegramtest.Chat) []telegramtest.Message {
 	var found []telegramtest.Message
 	for _, m := range tg.History(c) {
 		if m.Media != nil && !m.Deleted {

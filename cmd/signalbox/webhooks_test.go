@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/cmd/signalbox/callbacks"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -29,7 +30,7 @@ func leave(t *testing.T, pool *pgxpool.Pool) {
 func TestInboxInTheConsole(t *testing.T) {
 	t.Parallel()
 	pool := postgrestest.New(t)
-	section := (&app{db: &database{pool: pool}}).inboxSection()
+	section := callbacks.Section(pool)
 	alarmed := func() string {
 		t.Helper()
 		text, err := section.Alarm(t.Context())

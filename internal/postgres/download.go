@@ -54,6 +54,10 @@ type Download struct {
 	CacheDir string
 	// Logger is told of a fetch; nil means nobody is. Start fills in its own.
 	Logger *slog.Logger
+	// Progress is called when a fetch begins, with its size in bytes, -1 where
+	// that is not known; what arrives is written to what it gives. nil means
+	// nobody watches.
+	Progress func(bytes int64) io.Writer
 	// Client fetches; nil means a client of our own with sensible limits.
 	Client *http.Client
 }
@@ -211,6 +215,9 @@ func (d Download) save(ctx context.Context, url, path string) (string, error) {
 	}
 	sum := sha256.New()
 	sinks := io.MultiWriter(f, sum)
+	if d.Progress != nil {
+		sinks = io.MultiWriter(sinks, d.Progress(response.ContentLength))
+	}
 	n, err := io.Copy(sinks, io.LimitReader(response.Body, archiveLimit+1))
 	if err == nil && n > archiveLimit {
 		err = fmt.Errorf("larger than %d MB", archiveLimit>>20)

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -31,6 +32,12 @@ func TestFetchedProgramsWork(t *testing.T) {
 	dir := newDir(t)
 	d := Download{MirrorURL: mirror.URL, CacheDir: filepath.Join(dir, "cache")}
 	user := serverUser(t, dir)
+	var watched counter
+	var size atomic.Int64
+	d.Progress = func(bytes int64) io.Writer {
+		size.Store(bytes)
+		return &watched
+	}
 
 	// Two programs that start together may both fetch.
 	var group errgroup.Group
@@ -42,6 +49,9 @@ func TestFetchedProgramsWork(t *testing.T) {
 	}
 	if err := group.Wait(); err != nil {
 		t.Fatal(err)
+	}
+	if watched.Len() < 2*len(mirror.archive) || size.Load() != int64(len(mirror.archive)) {
+		t.Errorf("of two fetches of %d bytes %d were watched, said to be %d each", len(mirror.archive), watched.Len(), size.Load())
 	}
 	before := mirror.requests.Load()
 	fetched, err := d.fetch(t.Context(), 0, user)
@@ -60,6 +70,17 @@ func TestFetchedProgramsWork(t *testing.T) {
 	}
 	assertOnly(t, d.CacheDir, filepath.Base(filepath.Dir(fetched.Dir)))
 }
+
+// counter counts what is written to it.
+type counter struct{ n atomic.Int64 }
+
+func (c *counter) Write(p []byte) (int, error) {
+	c.n.Add(int64(len(p)))
+	return len(p), nil
+}
+
+// Len is how many bytes were written.
+func (c *counter) Len() int { return int(c.n.Load()) }
 
 func TestFetchRefusals(t *testing.T) {
 	t.Parallel()

@@ -192,7 +192,43 @@ func priceMove(was, is *registry.CostingModel) PriceMove {
 
 // Lines tells the diff to a person, one line for each thing that changed.
 func (d Diff) Lines() []string {
-	var lines []string
+	lines := d.comings()
+	for _, c := range d.Changed {
+		if c.Price != "" {
+			lines = append(lines, c.ToolID+": price "+string(c.Price))
+		}
+		for _, f := range c.Fields {
+			lines = append(lines, c.ToolID+": "+f.line())
+		}
+	}
+	return lines
+}
+
+// maxNamedFields bounds the members that are named of one tool.
+const maxNamedFields = 5
+
+// Brief tells the diff in one line for each tool: what is new or gone, and of a tool that changed which members did.
+func (d Diff) Brief() []string {
+	lines := d.comings()
+	for _, c := range d.Changed {
+		var what []string
+		if c.Price != "" {
+			what = append(what, "price "+string(c.Price))
+		}
+		for i, f := range c.Fields {
+			if i == maxNamedFields {
+				what = append(what, fmt.Sprintf("%d more", len(c.Fields)-i))
+				break
+			}
+			what = append(what, f.Path)
+		}
+		lines = append(lines, "changed "+c.ToolID+": "+strings.Join(what, ", "))
+	}
+	return lines
+}
+
+// comings tells of tools that are new, gone or have another name.
+func (d Diff) comings() (lines []string) {
 	told := make(map[string]bool, 2*len(d.Renamed))
 	for _, r := range d.Renamed {
 		told[r.From], told[r.To] = true, true
@@ -206,14 +242,6 @@ func (d Diff) Lines() []string {
 	for _, t := range d.Removed {
 		if !told[t.ToolID] {
 			lines = append(lines, fmt.Sprintf("removed %s (%s)", t.ToolID, t.DisplayName))
-		}
-	}
-	for _, c := range d.Changed {
-		if c.Price != "" {
-			lines = append(lines, c.ToolID+": price "+string(c.Price))
-		}
-		for _, f := range c.Fields {
-			lines = append(lines, c.ToolID+": "+f.line())
 		}
 	}
 	return lines

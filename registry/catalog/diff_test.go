@@ -40,6 +40,17 @@ func TestCompare(t *testing.T) {
 			}
 		})
 	}
+	t.Run("in brief, a tool that changed is one line", func(t *testing.T) {
+		t.Parallel()
+		got := compare(func(x *registry.Tool) {
+			x.CostingModel.Rate, x.DisplayName = "0.0005", "Other"
+			x.InputSchema = append(x.InputSchema, photo)
+		}).Brief()
+		want := []string{"changed fluxgeneral: price up, displayName, inputSchema.photo, costingModel.rate"}
+		if !slices.Equal(got, want) {
+			t.Errorf("got  %q\nwant %q", got, want)
+		}
+	})
 	t.Run("A79 added and removed", func(t *testing.T) {
 		t.Parallel()
 		before := catalog.NewSnapshot([]registry.Tool{simple("a"), simple("b")}, noon)

@@ -410,7 +410,7 @@ func (r *Registry) hasLearned() bool {
 }
 
 func (r *Registry) tell(ctx context.Context, swap Swap) {
-	lines := swap.Diff.Lines()
+	lines := swap.Diff.Brief()
 	if swap.Old.Len() == 0 || len(lines) > maxLoggedChanges {
 		lines = nil
 		r.config.Logger.Info("catalogue changed", "tools", swap.New.Len(),
@@ -418,6 +418,11 @@ func (r *Registry) tell(ctx context.Context, swap Swap) {
 	}
 	for _, line := range lines {
 		r.config.Logger.Info("catalogue changed", "change", line)
+	}
+	if lines != nil && r.config.Logger.Enabled(ctx, slog.LevelDebug) {
+		for _, line := range swap.Diff.Lines() {
+			r.config.Logger.Debug("catalogue changed", "change", line)
+		}
 	}
 	r.mu.Lock()
 	hooks := make([]func(context.Context, Swap), len(r.hookOrder))

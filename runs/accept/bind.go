@@ -89,7 +89,20 @@ func bind(tool registry.Tool, r runs.Request, random io.Reader) (runs.Bound, err
 			b.Missing = append(b.Missing, f)
 		}
 	}
+	addWords(tool, b.Inputs)
 	return b, nil
+}
+
+// addWords brings into prompts what chosen values want there. A prompt that nobody has given yet is asked for first.
+func addWords(tool registry.Tool, inputs map[string]any) {
+	for _, f := range tool.InputSchema {
+		if f.Words == nil {
+			continue
+		}
+		if text, given := inputs[f.Words.Into].(string); given {
+			inputs[f.Words.Into] = f.Words.Added(text, inputs[f.Name])
+		}
+	}
 }
 
 // refuseUnknown finds values that were meant for this run but that the tool has no input for.

@@ -212,3 +212,29 @@ func TestShape(t *testing.T) {
 		t.Error("numbers do not change the shape")
 	}
 }
+
+func TestBindWords(t *testing.T) {
+	t.Parallel()
+	schema := registry.InputSchema{
+		field("lora", registry.TypeString, func(f *registry.InputField) {
+			f.Choices = []registry.Choice{{Value: "ink.safetensors"}, {Value: "plain.safetensors"}}
+			f.Words = &registry.ChoiceWords{Into: "prompt", Of: map[string]string{"ink.safetensors": "Ink Wash, paper"}}
+		}),
+		field("prompt", registry.TypeString, func(f *registry.InputField) { f.Required = true }),
+	}
+	for _, c := range []struct{ lora, prompt, want string }{
+		{"ink.safetensors", "a fox", "a fox, Ink Wash, paper"},
+		{"ink.safetensors", "a fox, ", "a fox, Ink Wash, paper"},
+		{"ink.safetensors", "a fox, ink wash, paper, snow", "a fox, ink wash, paper, snow"},
+		{"plain.safetensors", "a fox", "a fox"},
+	} {
+		b := bound(t, schema, map[runs.Source]map[string]any{runs.FromArgument: {"lora": c.lora, "prompt": c.prompt}})
+		if b.Inputs["prompt"] != c.want || b.Sources["prompt"] != runs.FromArgument {
+			t.Errorf("%s, %q: %q", c.lora, c.prompt, b.Inputs["prompt"])
+		}
+	}
+	b := bound(t, schema, map[runs.Source]map[string]any{runs.FromArgument: {"lora": "ink.safetensors"}})
+	if len(b.Missing) != 1 || b.Missing[0].Name != "prompt" {
+		t.Errorf("words alone are taken for a prompt: %v", b.Inputs)
+	}
+}

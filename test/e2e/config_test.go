@@ -41,6 +41,7 @@ func wrongValues(t *testing.T) map[string][]string {
 		"SYNC_SCHEDULE":          {"often", "* * *"},
 		"COMFYUI_URLS":           {"localhost:8188", "http://localhost:8188,ftp://ann:" + secret + "@other"},
 		"COMFYUI_USD_PER_SECOND": {"cheap", "-1", "0,5"},
+		"LORAS_FILE":             {filepath.Join(dir, "none"), dir, file},
 		"GPU_RATES_FILE":         {filepath.Join(dir, "none"), dir, file},
 		"SERVICE_MARGINS_FILE":   {filepath.Join(dir, "none"), dir, file},
 		"SIGNUP_CREDIT_USD":      {"much", "-1"},
@@ -143,7 +144,7 @@ func TestWrongValues(t *testing.T) {
 	t.Run("every variable is here", func(t *testing.T) {
 		t.Parallel()
 		var all []string
-		for _, file := range []string{"settings.go"} {
+		for _, file := range []string{"settings/settings.go"} {
 			source, err := os.ReadFile(filepath.Join("../../cmd/signalbox", file))
 			if err != nil {
 				t.Fatal(err)

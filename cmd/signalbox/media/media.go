@@ -1,4 +1,5 @@
-package main
+// Package media is the files of the house as runs and tools know them: stored ones and web addresses, by reference.
+package media
 
 import (
 	"context"
@@ -17,39 +18,34 @@ import (
 // maxFetched bounds a file that is fetched from an address in an input.
 const maxFetched = 64 << 20
 
-// mediaStore joins the two kinds of media references: stored files, and web addresses, which are fetched
+// Store joins the two kinds of media references: stored files, and web addresses, which are fetched
 // through the guard.
-type mediaStore struct {
-	assets *assets.Store
-	client *http.Client
-}
-
-// Put stores a file of the house.
-func (m mediaStore) Put(ctx context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error) {
-	return m.Keep(ctx, r, assets.Meta{Name: name})
+type Store struct {
+	Assets *assets.Store
+	Client *http.Client // fetches addresses that people gave
 }
 
 // Keep stores a file of an account. What a run made loses the texts in its metadata, unless the operator keeps them.
-func (m mediaStore) Keep(ctx context.Context, r io.Reader, meta assets.Meta) (registry.Media, registry.MediaInfo, error) {
-	ref, err := m.assets.Put(ctx, r, meta)
+func (m Store) Keep(ctx context.Context, r io.Reader, meta assets.Meta) (registry.Media, registry.MediaInfo, error) {
+	ref, err := m.Assets.Put(ctx, r, meta)
 	if err != nil {
 		return "", registry.MediaInfo{}, err
 	}
-	info, err := m.assets.Stat(ctx, ref)
+	info, err := m.Assets.Stat(ctx, ref)
 	if err != nil {
 		return "", registry.MediaInfo{}, err
 	}
-	return string(ref), mediaInfo(info, meta.Name), nil
+	return string(ref), infoOf(info, meta.Name), nil
 }
 
 // Collect frees the files that no account has any more.
-func (m mediaStore) Collect(ctx context.Context) error {
-	_, err := m.assets.Collect(ctx)
+func (m Store) Collect(ctx context.Context) error {
+	_, err := m.Assets.Collect(ctx)
 	return err
 }
 
 // OpenMedia opens a stored file or fetches an address.
-func (m mediaStore) OpenMedia(ctx context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
+func (m Store) OpenMedia(ctx context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
 	if strings.HasPrefix(ref, "http://") || strings.HasPrefix(ref, "https://") {
 		return m.fetch(ctx, ref)
 	}
@@ -57,19 +53,19 @@ func (m mediaStore) OpenMedia(ctx context.Context, ref registry.Media) (io.ReadC
 	if err != nil {
 		return nil, registry.MediaInfo{}, err
 	}
-	info, err := m.assets.Stat(ctx, parsed)
+	info, err := m.Assets.Stat(ctx, parsed)
 	if err != nil {
 		return nil, registry.MediaInfo{}, err
 	}
-	content, err := m.assets.Open(ctx, parsed)
+	content, err := m.Assets.Open(ctx, parsed)
 	if err != nil {
 		return nil, registry.MediaInfo{}, err
 	}
-	return content, mediaInfo(info, info.Name), nil
+	return content, infoOf(info, info.Name), nil
 }
 
-func (m mediaStore) fetch(ctx context.Context, address string) (io.ReadCloser, registry.MediaInfo, error) {
-	body, header, err := outbound.Get(ctx, m.client, address, maxFetched)
+func (m Store) fetch(ctx context.Context, address string) (io.ReadCloser, registry.MediaInfo, error) {
+	body, header, err := outbound.Get(ctx, m.Client, address, maxFetched)
 	if err != nil {
 		return nil, registry.MediaInfo{}, fmt.Errorf("fetching the file: %w", err)
 	}
@@ -80,6 +76,6 @@ func (m mediaStore) fetch(ctx context.Context, address string) (io.ReadCloser, r
 	return body, info, nil
 }
 
-func mediaInfo(i assets.Info, name string) registry.MediaInfo {
+func infoOf(i assets.Info, name string) registry.MediaInfo {
 	return registry.MediaInfo{Name: name, MIMEType: i.MIME, Bytes: i.Size, Width: i.Width, Height: i.Height}
 }

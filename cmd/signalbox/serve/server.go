@@ -1,4 +1,6 @@
-package main
+// Package serve is how the program answers HTTP: servers that end at once, requests that must go on, and addresses as
+// people read them.
+package serve
 
 import (
 	"context"
@@ -14,9 +16,9 @@ import (
 	"github.com/signalbox/signalbox/registry"
 )
 
-// server is an HTTP server that ends at once: event streams are ended, and nobody waits for connections on which nothing
+// Server is an HTTP server that ends at once: event streams are ended, and nobody waits for connections on which nothing
 // was asked yet, such as browsers open in advance. http.Server gives those five seconds.
-type server struct {
+type Server struct {
 	http.Server
 	endStreams context.CancelFunc
 
@@ -25,9 +27,10 @@ type server struct {
 	closing bool
 }
 
-func newServer(h http.Handler, log *slog.Logger) *server {
+// New makes a server. What the standard server has to say goes to the log when debugging.
+func New(h http.Handler, log *slog.Logger) *Server {
 	base, cancel := context.WithCancel(context.Background())
-	s := &server{endStreams: cancel, silent: make(map[net.Conn]struct{})}
+	s := &Server{endStreams: cancel, silent: make(map[net.Conn]struct{})}
 	s.Server = http.Server{
 		Handler: patient(h, bodySilence), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
 		ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelDebug),
@@ -37,7 +40,7 @@ func newServer(h http.Handler, log *slog.Logger) *server {
 	return s
 }
 
-func (s *server) note(conn net.Conn, state http.ConnState) {
+func (s *Server) note(conn net.Conn, state http.ConnState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -50,8 +53,8 @@ func (s *server) note(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// stop ends the server; requests under way have until ctx ends.
-func (s *server) stop(ctx context.Context) error {
+// Stop ends the server; requests under way have until ctx ends.
+func (s *Server) Stop(ctx context.Context) error {
 	s.endStreams()
 	s.mu.Lock()
 	s.closing = true

@@ -1,9 +1,10 @@
-package main
+// Package ask asks a model of the running program, in a terminal.
+package ask
 
 import (
 	"bufio"
 	"bytes"
-	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,30 +15,30 @@ import (
 	"github.com/signalbox/signalbox/billing"
 )
 
-type askCommand struct {
-	Key          string   `env:"SIGNALBOX_KEY" placeholder:"KEY" help:"A key of yours, from the page (API). Empty: ADMIN_TOKEN."`
-	Server       string   `placeholder:"URL" help:"The program that is asked. Empty: the one at LISTEN_ADDR."`
-	Model        string   `placeholder:"NAME" help:"anthropic or openai. Empty: whoever is first."`
-	Conversation string   `placeholder:"NAME" help:"What the question belongs to. Empty: it stands alone."`
-	Question     []string `arg:"" help:"What you want, in plain words."`
+// Question is what is asked, and whom.
+type Question struct {
+	Text         string
+	Model        string // empty: whoever is first
+	Conversation string // empty: it stands alone
+	Key          string // of the one who asks
+	Server       string // address of the running program
 }
 
-// Run puts a question to a model of the program that is running, and prints the answer while it comes.
-func (c askCommand) Run(e env) error {
-	body, err := json.Marshal(map[string]string{"question": strings.Join(c.Question, " "), "model": c.Model, "conversation": c.Conversation})
+// Ask puts a question to a model of the program that is running, and prints the answer while it comes.
+func Ask(ctx context.Context, w io.Writer, q Question) error {
+	body, err := json.Marshal(map[string]string{"question": q.Text, "model": q.Model, "conversation": q.Conversation})
 	if err != nil {
 		return err
 	}
-	server := strings.TrimSuffix(cmp.Or(c.Server, "http://"+e.settings.ListenAddr), "/")
-	request, err := http.NewRequestWithContext(e.ctx, http.MethodPost, server+"/api/ask", bytes.NewReader(body))
+	server := strings.TrimSuffix(q.Server, "/")
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, server+"/api/ask", bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
-	key := cmp.Or(c.Key, e.settings.AdminToken)
-	if key == "" {
+	if q.Key == "" {
 		return errors.New("there is no key to ask with: make one on the page (API, at its foot) and set SIGNALBOX_KEY")
 	}
-	request.Header.Set("Authorization", "Bearer "+key)
+	request.Header.Set("Authorization", "Bearer "+q.Key)
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Accept", "text/event-stream")
 	response, err := http.DefaultClient.Do(request)
@@ -48,7 +49,7 @@ func (c askCommand) Run(e env) error {
 	if response.StatusCode != http.StatusOK {
 		return refusalOf(response)
 	}
-	t := terminal{out: e.stdout, server: server}
+	t := printer{out: w, server: server}
 	return t.follow(response.Body)
 }
 
@@ -61,8 +62,8 @@ func refusalOf(response *http.Response) error {
 	return errors.New(problem.Detail)
 }
 
-// terminal prints an answer as it comes.
-type terminal struct {
+// printer prints an answer as it comes.
+type printer struct {
 	out    io.Writer
 	server string
 	inLine bool // something was printed that has no end of line yet
@@ -93,7 +94,7 @@ type event struct {
 	} `json:"error"`
 }
 
-func (t *terminal) follow(stream io.Reader) error {
+func (t *printer) follow(stream io.Reader) error {
 	lines := bufio.NewScanner(stream)
 	lines.Buffer(nil, 16<<20)
 	name, said := "", ""
@@ -121,7 +122,7 @@ func (t *terminal) follow(stream io.Reader) error {
 }
 
 // text prints what the model says. What begins anew begins a line.
-func (t *terminal) text(e event, said string) string {
+func (t *printer) text(e event, said string) string {
 	if e.Replace {
 		t.endLine()
 		said = ""
@@ -131,7 +132,7 @@ func (t *terminal) text(e event, said string) string {
 	return said + e.Text
 }
 
-func (t *terminal) step(name string, e event) {
+func (t *printer) step(name string, e event) {
 	t.endLine()
 	switch {
 	case name == "card" && e.Card != nil:
@@ -144,7 +145,7 @@ func (t *terminal) step(name string, e event) {
 }
 
 // done prints what has not been said yet.
-func (t *terminal) done(e event, said string) error {
+func (t *printer) done(e event, said string) error {
 	t.endLine()
 	if e.Answer != "" && !strings.HasSuffix(strings.TrimSpace(said), strings.TrimSpace(e.Answer)) {
 		fmt.Fprintln(t.out, e.Answer)
@@ -158,7 +159,7 @@ func (t *terminal) done(e event, said string) error {
 	return nil
 }
 
-func (t *terminal) endLine() {
+func (t *printer) endLine() {
 	if t.inLine {
 		fmt.Fprintln(t.out)
 		t.inLine = false

@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 func TestServerStopsAtOnce(t *testing.T) {
 	t.Parallel()
 	streaming := make(chan struct{})
-	s := newServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	s := New(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		close(streaming)
 		<-r.Context().Done()
 	}), slog.New(slog.DiscardHandler))
@@ -43,7 +43,7 @@ func TestServerStopsAtOnce(t *testing.T) {
 	<-streaming // connections are accepted in order: the silent one is there, too
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
 	defer cancel()
-	if err := s.stop(ctx); err != nil {
+	if err := s.Stop(ctx); err != nil {
 		t.Errorf("stop: %v", err)
 	}
 	if err := <-over; !errors.Is(err, http.ErrServerClosed) {

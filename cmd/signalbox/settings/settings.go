@@ -1,7 +1,7 @@
-package main
+// Package settings lists what the environment and the flags say.
+package settings
 
-// Settings are what the environment and the flags say, as text. Every flag has its variable; the flag wins. Config is their
-// checked form. The tags are what `signalbox help settings` and docs/configuration.md are drawn from.
+// Settings are what the environment and the flags say, as text, unchecked. Every flag has its variable; the flag wins. The tags are what `signalbox help settings` and docs/configuration.md are drawn from.
 type Settings struct {
 	HouseSettings   `group:"The house"`
 	ToolSettings    `group:"Tools and engines"`
@@ -36,6 +36,7 @@ type ToolSettings struct {
 	ComfyUIHeaders   string `name:"comfyui-headers-file" env:"COMFYUI_HEADERS_FILE" placeholder:"FILE" help:"Headers for ComfyUI servers behind a door, by address, as JSON: {\"https://gpu.example/comfy\": {\"Authorization\": \"Bearer ...\"}}. Name and password go into COMFYUI_URLS: https://name:password@gpu.example."`
 	ComfyOrgAPIKey   string `name:"comfy-org-api-key" env:"COMFY_ORG_API_KEY" placeholder:"KEY" help:"A key of Comfy's platform, which pays for nodes that call partners' services. It goes along with workflows that have such nodes."`
 	ComfyUIGoneAfter string `name:"comfyui-gone-after" env:"COMFYUI_GONE_AFTER" default:"30s" help:"How long a ComfyUI server may be down before its runs go to another one."`
+	LorasFile        string `env:"LORAS_FILE" placeholder:"FILE" help:"What is known of the LoRAs of ComfyUI servers, as JSON: {\"detail.safetensors\": {\"label\": \"More detail\", \"words\": \"intricate detail\"}}. Whoever chooses one finds its words in the prompt."`
 	OpenAPIDocs      string `name:"openapi-docs" env:"OPENAPI_DOCS" placeholder:"[NAME=]URL,..." help:"OpenAPI documents whose operations become tools: addresses or files. Another address and the secrets of a document's service are OPENAPI_<NAME>_URL and OPENAPI_<NAME>_<SCHEME>_KEY, see docs/openapi.md."`
 	OpenAPIAllow     string `name:"openapi-allow" env:"OPENAPI_ALLOW" placeholder:"ID,..." help:"Operations that are tools in documents that don't say so with x-orchet-tool: operationIds, * for any part."`
 	MCPServers       string `name:"mcp-servers" env:"MCP_SERVERS" placeholder:"FILE" help:"MCP servers whose tools are offered, as JSON in the form that MCP clients have (mcpServers), see docs/mcp.md."`

@@ -1,70 +1,108 @@
-package main
+// Package figures is what an operator watches of the program as a whole, for Prometheus; the rooms add their own.
+package figures
 
 import (
 	"context"
+	"math"
 	"net/http"
 	"runtime"
-	"runtime/debug"
 	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/signalbox/signalbox/cmd/signalbox/build"
 	"github.com/signalbox/signalbox/comfy"
+	"github.com/signalbox/signalbox/internal/assets"
 )
 
 // latencies are the bounds of histograms of what people wait for, in seconds.
 var latencies = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
 
-// registerMetrics adds what an operator watches of the program as a whole; the rooms add their own.
-func (a *app) registerMetrics() {
-	gauge := func(name, help string, read func() float64) prometheus.Collector {
-		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "signalbox_" + name, Help: help}, read)
-	}
+// Config is what the figures are about.
+type Config struct {
+	Version string // of the program
+	Pool    *pgxpool.Pool
+	Fleet   *comfy.Fleet
+	Gateway func() int // connections to Discord's gateway; nil: Discord is off
+}
+
+// Register adds the figures of the process, its build, the database and the engines.
+func Register(to prometheus.Registerer, c Config) {
 	built := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "signalbox_build_info", Help: "1, with what this program was built from."},
 		[]string{"version", "revision", "goversion"})
-	built.WithLabelValues(version, revision(), runtime.Version()).Set(1)
-	a.metrics.MustRegister(
+	built.WithLabelValues(c.Version, build.Revision(), runtime.Version()).Set(1)
+	to.MustRegister(
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), built,
-		poolCollector{a.db.pool}, enginesCollector{a.fleet},
+		poolCollector{c.Pool}, enginesCollector{c.Fleet},
 	)
-	if a.chat.discord != nil {
-		a.metrics.MustRegister(gauge("discord_gateway_connections", "Connections to Discord's gateway over which events come.",
-			func() float64 { return float64(a.chat.discord.Connected()) }))
+	if c.Gateway != nil {
+		to.MustRegister(gauge("discord_gateway_connections", "Connections to Discord's gateway over which events come.",
+			func() float64 { return float64(c.Gateway()) }))
 	}
 }
 
-// revision is the commit that this program was built from, as the Go tool noted it.
-func revision() string {
-	info, _ := debug.ReadBuildInfo()
-	if info != nil {
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				return s.Value
+func gauge(name, help string, read func() float64) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "signalbox_" + name, Help: help}, read)
+}
+
+// Tools tells how many tools there are, and how many of those in menus can be used now.
+func Tools(to prometheus.Registerer, all, ready func() int) {
+	to.MustRegister(
+		gauge("tools", "Tools in the catalogue.", func() float64 { return float64(all()) }),
+		gauge("tools_offered", "Tools in menus that can be used now.", func() float64 { return float64(ready()) }),
+	)
+}
+
+// Files tells what files take. While the database is away there is no figure.
+func Files(to prometheus.Registerer, pool *pgxpool.Pool) {
+	figure := func(of func(assets.Space) int64) func() float64 {
+		return func() float64 {
+			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+			defer cancel()
+			space, err := assets.AllSpace(ctx, pool)
+			if err != nil {
+				return math.NaN()
 			}
+			return float64(of(space))
 		}
 	}
-	return "unknown"
+	to.MustRegister(
+		gauge("files_bytes", "Bytes that all stored files take.", figure(func(s assets.Space) int64 { return s.Bytes })),
+		gauge("files", "Stored files.", figure(func(s assets.Space) int64 { return s.Files })),
+	)
 }
 
-// acknowledgements measures how long people on chat platforms wait for a first sign.
-func (a *app) acknowledgements() func(platform string, after time.Duration) {
+// Acknowledgements measures how long people on chat platforms wait for a first sign.
+func Acknowledgements(to prometheus.Registerer) func(platform string, after time.Duration) {
 	seconds := prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "signalbox_acknowledgement_seconds", Help: "Time from the reception of a message or a press to the first answer.", Buckets: latencies,
 	}, []string{"platform"})
-	a.metrics.MustRegister(seconds)
+	to.MustRegister(seconds)
 	return func(platform string, after time.Duration) { seconds.WithLabelValues(platform).Observe(after.Seconds()) }
 }
 
-// measured measures requests by the pattern that serves them: addresses hold ids.
-func (a *app) measured() func(http.Handler) http.Handler {
+// Calls measures calls to a chat platform's API, by what was called and the status of the answer. name is that of the
+// platform, title its name for people, and by the label of what was called.
+func Calls(to prometheus.Registerer, name, title, by string) func(call string, status int, took time.Duration) {
+	seconds := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "signalbox_" + name + "_call_seconds", Help: "Time of calls to " + title + ", by " + by + " and status (0: no answer).",
+		Buckets: prometheus.ExponentialBuckets(0.005, 4, 8),
+	}, []string{by, "status"})
+	to.MustRegister(seconds)
+	return func(call string, status int, took time.Duration) {
+		seconds.WithLabelValues(call, strconv.Itoa(status)).Observe(took.Seconds())
+	}
+}
+
+// Requests measures requests by the pattern that serves them: addresses hold ids.
+func Requests(to prometheus.Registerer) func(http.Handler) http.Handler {
 	seconds := prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "signalbox_http_seconds", Help: "Time of requests until their answer begins, by route and status.", Buckets: latencies,
 	}, []string{"route", "status"})
-	a.metrics.MustRegister(seconds)
+	to.MustRegister(seconds)
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			received := time.Now()
@@ -142,16 +180,4 @@ func (c enginesCollector) Collect(m chan<- prometheus.Metric) {
 		}
 		m <- prometheus.MustNewConstMetric(engineUp, prometheus.GaugeValue, up, e.Name)
 	}
-}
-
-// startMetrics serves the figures at an address of their own, where the operator wants that.
-func (a *app) startMetrics(context.Context) error {
-	a.registerMetrics()
-	if a.figures == nil {
-		return nil
-	}
-	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(a.metrics, promhttp.HandlerOpts{}))
-	a.serve("metrics", a.figures, mux)
-	return nil
 }

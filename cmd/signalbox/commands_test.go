@@ -67,10 +67,4 @@ data: {"answer":"It waits.","notice":"Enough for today."}
 			t.Errorf("exit %d: %s", code, err)
 		}
 	})
-	t.Run("an answer that breaks off is no success", func(t *testing.T) {
-		tty := terminal{out: new(bytes.Buffer)}
-		if err := tty.follow(strings.NewReader("event: text\ndata: {\"text\":\"Let\"}\n\n")); err == nil {
-			t.Error("it was taken for whole")
-		}
-	})
 }

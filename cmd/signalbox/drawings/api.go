@@ -1,0 +1,41 @@
+package drawings
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+
+	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/sceneapi"
+	"github.com/signalbox/signalbox/providers/canvas"
+	"github.com/signalbox/signalbox/providers/canvas/draw"
+)
+
+// API gives drawings over HTTP to those whose they are.
+func API(scenes *canvas.Provider, log *slog.Logger) http.Handler {
+	info := func(i canvas.Info) sceneapi.Info { return sceneapi.Info(i) }
+	return sceneapi.Handler(sceneapi.Config{
+		Caller: web.Caller, Logger: log,
+		List: func(ctx context.Context, accountID string) ([]sceneapi.Info, error) {
+			found, err := scenes.List(ctx, accountID)
+			list := make([]sceneapi.Info, len(found))
+			for i, one := range found {
+				list[i] = info(one)
+			}
+			return list, err
+		},
+		Get: func(ctx context.Context, accountID, sceneID string) (sceneapi.Info, error) {
+			one, err := scenes.Info(ctx, accountID, sceneID)
+			return info(one), err
+		},
+		Picture: func(ctx context.Context, accountID, sceneID string, p sceneapi.Picture) ([]byte, string, error) {
+			format := draw.Format(p.Format)
+			made, err := scenes.Picture(ctx, accountID, sceneID, draw.Options{Board: p.Board, Format: format, Scale: p.Scale})
+			return made.Content, format.MIMEType(), err
+		},
+		Export: func(ctx context.Context, accountID, sceneID string) (json.RawMessage, error) {
+			return scenes.Export(ctx, accountID, sceneID)
+		},
+	})
+}

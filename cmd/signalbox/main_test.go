@@ -1,0 +1,22 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+func TestQuietPartsKeepToTheLogLevel(t *testing.T) {
+	t.Parallel()
+	for level, want := range map[string]string{"info": "WARN", "error": ""} {
+		var c Config
+		c.LogLevel = level
+		var out bytes.Buffer
+		log := quiet(newLogger(c, &out))
+		log.Info("a step")
+		log.Warn("trouble")
+		if got := out.String(); strings.Contains(got, "step") || strings.Contains(got, "WARN") != (want != "") {
+			t.Errorf("%s: %s", level, got)
+		}
+	}
+}
