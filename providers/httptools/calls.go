@@ -87,6 +87,9 @@ func (o *order) atOnce(call registry.Call, a answer, began, now time.Time) (regi
 func (t *Tools) submit(ctx context.Context, o *order, call registry.Call, begins bool) (upstream.Response, time.Time, error) {
 	began := t.cfg.Now()
 	o.scope = scope{values: t.values(ctx, call), tables: o.spec.Tables, media: o.spec.Media, secret: t.secretOf}
+	if err := o.spec.within(o.scope); err != nil {
+		return upstream.Response{}, began, err
+	}
 	if err := o.spec.measured(o.scope.values); err != nil {
 		return upstream.Response{}, began, err
 	}

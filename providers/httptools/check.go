@@ -196,6 +196,12 @@ func (c *checker) tables() {
 }
 
 func (c *checker) prices() {
+	for name, text := range c.spec.Most {
+		if f, known := c.tool.InputSchema.Get(name); !known || !f.Multiple {
+			c.bad("most", "%s is no input of the tool that takes several", name)
+		}
+		c.formula("most", text, nil)
+	}
 	p := c.spec.Price
 	if p == nil {
 		return
@@ -209,32 +215,32 @@ func (c *checker) prices() {
 	if (p.Charge == "") != (len(p.Answer) == 0) {
 		c.bad("price", "charge and answer go together: the formula, and where an answer has its names")
 	}
-	c.formula("usd", p.USD, nil)
+	c.formula("price.usd", p.USD, nil)
 	if p.Charge != "" {
-		c.formula("charge", p.Charge, p.Answer)
+		c.formula("price.charge", p.Charge, p.Answer)
 	}
 }
 
 func (c *checker) formula(at, text string, answer map[string][]string) {
 	f, err := formula.Parse(text)
 	if err != nil {
-		c.bad("price."+at, "%v", err)
+		c.bad(at, "%v", err)
 		return
 	}
 	for _, use := range f.Uses() {
 		names := use.Args
 		switch {
 		case use.IsTable && c.spec.Tables[use.Name] == nil:
-			c.bad("price."+at, "%s is none of http.tables", use.Name)
+			c.bad(at, "%s is none of http.tables", use.Name)
 		case len(use.Args) == 0:
 			names = []string{use.Name}
 		case !use.IsTable && !slices.Contains([]string{"characters 1", "count 1", "pixels 1", "pixels 2"}, fmt.Sprint(use.Name, " ", len(use.Args))):
-			c.bad("price."+at, "%s is none of ceil, floor, min, max, characters(input), count(input), pixels(input), pixels(width, height)", use)
+			c.bad(at, "%s is none of ceil, floor, min, max, characters(input), count(input), pixels(input), pixels(width, height)", use)
 		}
 		for _, name := range names {
 			_, input := base(c.tool.InputSchema, name)
 			if _, answered := answer[name]; !input && !answered {
-				c.bad("price."+at, "%s is no input of the tool", name)
+				c.bad(at, "%s is no input of the tool", name)
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/providers/httptools/formula"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -128,6 +129,23 @@ func (s spec) measured(values map[string]any) error {
 			return err
 		}
 		values[use.String()] = n
+	}
+	return nil
+}
+
+// within refuses more files than the service takes.
+func (s spec) within(sc scope) error {
+	for name, text := range s.Most {
+		value, _ := sc.lookup(name)
+		files, several := value.([]any)
+		f, err := formula.Parse(text)
+		if !several || err != nil {
+			continue
+		}
+		most, err := f.Eval(env{scope: sc})
+		if err == nil && most.Cmp(big.NewRat(int64(len(files)), 1)) < 0 {
+			return registry.Say(registry.CodeInvalidInput, said.PicturesMany, "n", len(files), "most", most.FloatString(0)).At(name)
+		}
 	}
 	return nil
 }

@@ -169,11 +169,15 @@ func (r request) encode(out *upstream.Request, sc scope) error {
 	return err
 }
 
-// inParts writes a multipart/form-data body (RFC 7578): files as they are, lists as several parts of one name, objects as JSON.
+// inParts writes a multipart/form-data body (RFC 7578): lists as several parts of one name, objects as JSON, and last the files
+// as they are, since some take no field after them.
 func inParts(fields map[string]any) (*bytes.Reader, string, error) {
 	var body bytes.Buffer
 	w := multipart.NewWriter(&body)
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
+	names := slices.SortedFunc(maps.Keys(fields), func(a, b string) int {
+		return cmp.Or(cmp.Compare(isLast(fields[a]), isLast(fields[b])), cmp.Compare(a, b))
+	})
+	for _, name := range names {
 		values, several := fields[name].([]any)
 		if !several {
 			values = []any{fields[name]}
@@ -186,6 +190,17 @@ func inParts(fields map[string]any) (*bytes.Reader, string, error) {
 	}
 	err := w.Close()
 	return bytes.NewReader(body.Bytes()), w.FormDataContentType(), err
+}
+
+// isLast is 1 for files.
+func isLast(value any) int {
+	if list, ok := value.([]any); ok && len(list) > 0 {
+		value = list[0]
+	}
+	if _, isFile := value.(*file); isFile {
+		return 1
+	}
+	return 0
 }
 
 func writePart(w *multipart.Writer, name string, value any) error {

@@ -51,6 +51,8 @@ type spec struct {
 	ResultEncoding string `json:"resultEncoding,omitempty"`
 	// Repeatable says that the service makes a run that is sent again with the same run.handle only once.
 	Repeatable bool `json:"repeatable,omitempty"`
+	// Most bounds by formulas how many files inputs take, which one has to be told before it pays.
+	Most map[string]string `json:"most,omitempty"`
 	// Tables are values by others: what the service calls a choice, or what it costs.
 	Tables map[string]table `json:"tables,omitempty"`
 	// USDPerCost is what one unit of the webhook strategy's costPath costs; empty: one dollar.
