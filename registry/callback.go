@@ -55,7 +55,10 @@ func (w WebhookConfig) ReadValue(doc any, started, now time.Time) (Reading, erro
 	if err != nil {
 		return r, err
 	}
-	r.Error, r.ID, r.Cost = w.words(doc), textAt(doc, w.IDPath), json.Number(textAt(doc, w.CostPath))
+	if r.Error == "" {
+		r.Error = w.words(doc)
+	}
+	r.ID, r.Cost = textAt(doc, w.IDPath), json.Number(textAt(doc, w.CostPath))
 	r.Fraction = w.fraction(doc)
 	if w.DurationTracking && r.State.Terminal() {
 		r.Duration = now.Sub(started)
@@ -69,8 +72,8 @@ func (w WebhookConfig) ReadValue(doc any, started, now time.Time) (Reading, erro
 
 // status is what the answer's status means, and first of all whether something else tells that the run failed.
 func (w WebhookConfig) status(doc any) (Reading, error) {
-	if sign, failed := w.Failed(doc); failed {
-		return Reading{State: RunFailed, Means: sign.Means}, nil
+	if r, failed := w.Failed(doc); failed {
+		return r, nil
 	}
 	found, ok := step(doc, w.ExpectedStatusField)
 	if !ok {
@@ -217,14 +220,19 @@ func (w WebhookConfig) words(doc any) string {
 	return words
 }
 
-// Failed tells whether one of Failures holds of an answer, and which.
-func (w WebhookConfig) Failed(doc any) (FailureSign, bool) {
+// Failed tells whether one of Failures holds of an answer, and what it says then.
+func (w WebhookConfig) Failed(doc any) (Reading, bool) {
 	for _, sign := range w.Failures {
-		if sign.holds(doc, sign.Path) {
-			return sign, true
+		if !sign.holds(doc, sign.Path) {
+			continue
 		}
+		r := Reading{State: RunFailed, Means: sign.Means, Error: textAt(doc, sign.Words)}
+		if len(sign.Words) == 0 {
+			r.Error = w.words(doc)
+		}
+		return r, true
 	}
-	return FailureSign{}, false
+	return Reading{}, false
 }
 
 func (f FailureSign) holds(doc any, path []string) bool {

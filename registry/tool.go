@@ -220,8 +220,9 @@ type FailureSign struct {
 	Path []string `json:"path"`
 	Is   []string `json:"is,omitempty"`
 	Not  []string `json:"not,omitempty"`
-	// Means is what kind of failure it is; empty: the service's own.
+	// Means is what kind of failure it is; empty: the service's own. Words leads to why; without it those of ErrorPath are.
 	Means FailureMeaning `json:"means,omitempty"`
+	Words []string       `json:"words,omitempty"`
 }
 
 // FailureMeaning is what a failure asks for.

@@ -376,7 +376,7 @@ func (v *validator) webhook(w *WebhookConfig) {
 		}
 	}
 	for _, sign := range w.Failures {
-		if len(sign.Path) == 0 || slices.Contains(sign.Path, "") || len(sign.Is) > 0 && len(sign.Not) > 0 {
+		if len(sign.Path) == 0 || slices.Contains(sign.Path, "") || slices.Contains(sign.Words, "") || len(sign.Is) > 0 && len(sign.Not) > 0 {
 			v.bad("webhookStrategy.failures", "each takes a path without empty steps, and is or not, or neither")
 		}
 		oneOf(v, "webhookStrategy.failures.means", sign.Means, MeansRefused, MeansBusy)

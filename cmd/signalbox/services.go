@@ -12,7 +12,6 @@ import (
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/providers/canvas"
 	"github.com/signalbox/signalbox/providers/comfydeploy"
-	"github.com/signalbox/signalbox/providers/httptools"
 	"github.com/signalbox/signalbox/providers/imagegen"
 	"github.com/signalbox/signalbox/providers/knowledge"
 	mcpservers "github.com/signalbox/signalbox/providers/mcp"
@@ -38,6 +37,7 @@ func (c *Config) checkServices(p *problems) {
 	c.checkModels(p)
 	c.checkPrice(p, "VIDU_USD_PER_CREDIT", c.ViduUSDPerCredit)
 	c.checkMedia(p)
+	c.checkBundled(p)
 	for _, name := range splitList(c.ViduEffects) {
 		p.unless(effectName.MatchString(name), "VIDU_EFFECTS", name, "names of Vidu's templates, separated by commas")
 	}
@@ -131,10 +131,7 @@ func (a *app) newServices() ([]service, error) {
 		servers := a.newMCPServers(guard)
 		list = append(list, calls(mcpservers.Service, servers))
 	}
-	if c.ToolsDir != "" {
-		files := httptools.New(httptools.Config{Dir: c.ToolsDir, Store: a.templates, Guard: guard, MediaURL: a.mediaURL, Reports: a.reports()})
-		list = append(list, service{httptools.Service, files, runs.Provider{Submitter: files.Jobs()}}, service{name: httptools.ServiceNow, provider: runs.Provider{Caller: files.Calls()}})
-	}
+	list = append(list, a.newFiles(guard)...)
 	if docs := splitList(c.OpenAPIDocs); c.ToolsDir != "" || len(docs) > 0 {
 		a.documents = openapi.New(openapi.Config{
 			Dir: c.ToolsDir, Documents: docs, Allow: splitList(c.OpenAPIAllow), Store: a.templates,

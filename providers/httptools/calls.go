@@ -67,9 +67,10 @@ func (o *order) atOnce(call registry.Call, a answer, began, now time.Time) (regi
 		return reading, nil
 	}
 	o.strategy = *call.Tool.WebhookStrategy
-	if sign, bad := o.strategy.Failed(a.doc); bad && a.file != nil {
-		return reading, failed(o.name, registry.Reading{Means: sign.Means})
-	} else if a.file != nil {
+	if bad, yes := o.strategy.Failed(a.doc); yes {
+		return reading, failed(o.name, bad)
+	}
+	if a.file != nil {
 		return reading, nil
 	}
 	reading, err := o.strategy.ReadValue(a.doc, began, now)

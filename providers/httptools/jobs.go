@@ -67,8 +67,8 @@ func (o *order) accepted(res upstream.Response, reports bool, handle string) (st
 	if err != nil {
 		return "", err
 	}
-	if sign, refused := o.strategy.Failed(a.doc); refused {
-		return "", failed(o.name, registry.Reading{Means: sign.Means, Error: o.strategy.Words(res.Body)})
+	if bad, yes := o.strategy.Failed(a.doc); yes {
+		return "", failed(o.name, bad)
 	}
 	o.scope = o.scope.with("submitted", a.doc)
 	found, _ := registry.Follow(a.doc, o.strategy.IDPath)

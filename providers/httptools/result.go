@@ -90,8 +90,8 @@ func (t *Tools) finished(ctx context.Context, o order, a answer, reading registr
 			return nil, registry.AsError(err).Again() // it is no word about the run
 		}
 		docs = append(docs, a.doc)
-		if sign, bad := o.strategy.Failed(a.doc); bad {
-			return nil, failed(o.name, registry.Reading{Means: sign.Means, Error: o.strategy.Words(res.Body)})
+		if bad, yes := o.strategy.Failed(a.doc); yes {
+			return nil, failed(o.name, bad)
 		}
 		if result, err = o.strategy.ResultOf(a.doc); err != nil && a.file == nil {
 			return nil, err

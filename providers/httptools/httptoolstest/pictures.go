@@ -18,7 +18,7 @@ func BFL() Service {
 			return http.StatusOK, map[string]any{"id": j.ID, "polling_url": s.Region.URL + "/v1/get_result?id=" + j.ID}
 		},
 		Ask: "GET /v1/get_result", ID: func(r *http.Request) string { return r.URL.Query().Get("id") },
-		Told: func(s *Server, j *Job) (int, any) {
+		Told: func(s *Server, j *Job, _ *http.Request) (int, any) {
 			words := map[State]string{Queued: "Pending", Working: "Pending", Done: "Ready", Failed: "Error", Refused: "Request Moderated"}
 			said := map[string]any{"id": j.ID, "status": words[j.State]}
 			switch j.State {
@@ -48,7 +48,7 @@ func Luma() Service {
 			return http.StatusCreated, map[string]any{"id": j.ID, "state": "queued"}
 		},
 		Ask: "GET /generations/{id}", ID: byPath,
-		Told: func(s *Server, j *Job) (int, any) {
+		Told: func(s *Server, j *Job, _ *http.Request) (int, any) {
 			words := map[State]string{Queued: "queued", Working: "processing", Done: "completed", Failed: "failed", Refused: "failed"}
 			said := map[string]any{"id": j.ID, "state": words[j.State], "failure_code": nil, "failure_reason": nil, "output": []any{}}
 			switch j.State {

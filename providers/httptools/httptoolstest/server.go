@@ -12,6 +12,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -51,15 +52,16 @@ type Service struct {
 	BaseURL string
 	// Header is what every request needs.
 	Header map[string]string
-	// Takes has the JSON Schema of the fields by method and path of the requests that begin jobs. Parts says that they come in parts.
+	// Takes has the JSON Schema of the fields by method and path of the requests that begin jobs. Those of which the path begins with
+	// one of Parts come in parts.
 	Takes map[string]string
-	Parts bool
+	Parts []string
 	// Accepted answers a request that began a job, or that is answered at once.
 	Accepted func(s *Server, j *Job) (int, any)
 	// Ask is method and path of what tells of a job, and ID where it has the job's id; Told answers it.
 	Ask  string
 	ID   func(r *http.Request) string
-	Told func(s *Server, j *Job) (int, any)
+	Told func(s *Server, j *Job, r *http.Request) (int, any)
 	// Stop is method and path of what stops a job; "" where there is nothing.
 	Stop string
 	// Wrong is the answer to what is refused.
@@ -175,12 +177,12 @@ func (s *Server) begin(schema *registry.Schema) http.HandlerFunc {
 		defer s.mu.Unlock()
 		job := &Job{ID: fmt.Sprintf("job-%d", len(s.jobs)+1), Path: r.URL.Path, Query: r.URL.RawQuery, Body: fields, State: Queued}
 		s.jobs = append(s.jobs, job)
-		s.answer(w, s.service.Accepted, job)
+		status, body := s.service.Accepted(s, job)
+		s.answer(w, status, body)
 	}
 }
 
-func (s *Server) answer(w http.ResponseWriter, by func(*Server, *Job) (int, any), j *Job) {
-	status, body := by(s, j)
+func (s *Server) answer(w http.ResponseWriter, status int, body any) {
 	if file, ok := body.(Bytes); ok {
 		w.Header().Set("Content-Type", file.Type)
 		w.WriteHeader(status)
@@ -197,10 +199,11 @@ func (s *Server) fields(r *http.Request) (map[string]any, error) {
 		return nil, err
 	}
 	kind := r.Header.Get("Content-Type")
-	if s.service.Parts != strings.HasPrefix(kind, "multipart/form-data") {
+	inParts := slices.ContainsFunc(s.service.Parts, func(begin string) bool { return strings.HasPrefix(r.URL.Path, begin) })
+	if inParts != strings.HasPrefix(kind, "multipart/form-data") {
 		return nil, fmt.Errorf("the body is %q", kind)
 	}
-	if !s.service.Parts {
+	if !inParts {
 		return decode(body)
 	}
 	_, boundary, _ := strings.Cut(kind, "boundary=")
@@ -258,7 +261,8 @@ func (s *Server) tell(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if job := s.find(s.service.ID(r)); job != nil {
-		s.answer(w, s.service.Told, job)
+		status, body := s.service.Told(s, job, r)
+		s.answer(w, status, body)
 		return
 	}
 	s.refuse(w, http.StatusNotFound, "there is no such job")

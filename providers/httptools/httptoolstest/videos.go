@@ -17,7 +17,7 @@ func Runway() Service {
 		},
 		Accepted: func(_ *Server, j *Job) (int, any) { return http.StatusOK, map[string]any{"id": j.ID} },
 		Ask:      "GET /v1/tasks/{id}", ID: byPath, Stop: "DELETE /v1/tasks/{id}",
-		Told: func(s *Server, j *Job) (int, any) {
+		Told: func(s *Server, j *Job, _ *http.Request) (int, any) {
 			words := map[State]string{Queued: "THROTTLED", Working: "RUNNING", Done: "SUCCEEDED", Failed: "FAILED", Refused: "FAILED", Stopped: "CANCELLED"}
 			said := map[string]any{"id": j.ID, "status": words[j.State]}
 			switch j.State {
