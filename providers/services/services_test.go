@@ -2,10 +2,12 @@ package services_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"image"
 	"image/png"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -15,6 +17,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/outbound"
+	"github.com/signalbox/signalbox/internal/upstream/upstreamtest"
 	"github.com/signalbox/signalbox/providers/httptools"
 	"github.com/signalbox/signalbox/providers/httptools/httptoolstest"
 	"github.com/signalbox/signalbox/providers/services"
@@ -29,6 +32,8 @@ type run struct {
 	path   string // of the request
 	sent   string // its fields, as JSON
 	usd    string // known before, and charged
+	billed string // charged, where it is something else
+	refuse bool   // the service refuses httptoolstest.Forbidden
 	failed string // what people read when the service fails
 }
 
@@ -100,6 +105,9 @@ func (h *house) call(t *testing.T, r run) registry.Call {
 	return registry.Call{RunID: "run", Handle: "handle", Tool: tool, Inputs: inputs, Media: h.store}
 }
 
+// short is an amount without what says nothing.
+func short(usd string) string { return registry.PlainDecimal(json.Number(usd)) }
+
 func read(t *testing.T, o registry.Output) string {
 	t.Helper()
 	body, err := o.Open(t.Context())
@@ -137,7 +145,7 @@ func (h *house) wantSent(t *testing.T, r run) {
 func (h *house) wantPrice(t *testing.T, r run, call registry.Call) {
 	t.Helper()
 	var pricer registry.Pricer = h.Jobs()
-	if got, err := pricer.Price(t.Context(), call); err != nil || strings.TrimRight(got.CostUSD, "0") != r.usd {
+	if got, err := pricer.Price(t.Context(), call); err != nil || short(got.CostUSD) != r.usd {
 		t.Errorf("the price is %q, %v; want %s", got.CostUSD, err, r.usd)
 	}
 }
@@ -173,7 +181,7 @@ func testJobs(t *testing.T, service httptoolstest.Service, runs ...run) {
 			}
 			got := ends(httptoolstest.Done)
 			h.wantSent(t, r)
-			if got.State != registry.RunSucceeded || strings.TrimRight(got.Result.Usage.CostUSD, "0") != r.usd {
+			if got.State != registry.RunSucceeded || short(got.Result.Usage.CostUSD) != cmp.Or(r.billed, r.usd) {
 				t.Fatalf("done: %+v %+v", got, got.Result)
 			}
 			if data := read(t, got.Result.Outputs[0]); !strings.HasPrefix(data, "made") {
@@ -184,6 +192,46 @@ func testJobs(t *testing.T, service httptoolstest.Service, runs ...run) {
 			}
 			if got := ends(httptoolstest.Refused); got.State != registry.RunFailed || got.Result != nil {
 				t.Errorf("refused: %+v", got)
+			}
+		})
+	}
+}
+
+// testCalls has runs of a service that answers at once go well and badly.
+func testCalls(t *testing.T, service httptoolstest.Service, runs ...run) {
+	t.Helper()
+	for _, r := range runs {
+		t.Run(r.tool, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, service)
+			for name, value := range r.inputs {
+				r.inputs[name] = h.stored(t, value)
+			}
+			call := h.call(t, r)
+			if got, err := h.Calls().Price(t.Context(), call); err != nil || short(got.CostUSD) != r.usd {
+				t.Errorf("the price is %q, %v; want %s", got.CostUSD, err, r.usd)
+			}
+			got, err := h.Calls().Call(t.Context(), call)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.wantSent(t, r)
+			if billed := short(got.Usage.CostUSD); billed != cmp.Or(r.billed, r.usd) {
+				t.Errorf("charged are %s", billed)
+			}
+			if data := read(t, got.Outputs[0]); !strings.HasPrefix(data, "made") {
+				t.Errorf("the result is %q", data)
+			}
+			h.server.Fail(upstreamtest.Answer(http.StatusBadRequest, service.Wrong(http.StatusBadRequest, "odd values")))
+			if _, err := h.Calls().Call(t.Context(), call); registry.AsError(err) == nil || !strings.Contains(err.Error(), "odd values") {
+				t.Errorf("a refusal is %v", err)
+			}
+			if !r.refuse {
+				return
+			}
+			call.Inputs["prompt"] = httptoolstest.Forbidden
+			if _, err := h.Calls().Call(t.Context(), call); registry.AsError(err) == nil || registry.AsError(err).Code != registry.CodeRefused {
+				t.Errorf("against the rules is %v", err)
 			}
 		})
 	}
@@ -310,6 +358,146 @@ func TestLuma(t *testing.T) {
 		run{
 			tool: "luma.edit", inputs: map[string]any{"prompt": "blue", "image": "file:a"}, path: "/generations", usd: "0.0434", failed: "it took too long",
 			sent: `{"type": "image_edit", "model": "uni-1", "prompt": "blue", "output_format": "png", "source": {"data": "YQ==", "media_type": "image/png"}}`,
+		},
+	)
+}
+
+func TestKling(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_800_000_000, 0)
+	service := httptoolstest.Kling(func() time.Time { return now.Add(2 * time.Minute) }) // which is off by up to two minutes
+	testJobs(t, service,
+		run{
+			tool: "kling.video", inputs: map[string]any{"prompt": "rain", "duration": json.Number("10"), "mode": "pro"}, path: "/v1/videos/text2video", usd: "1.12", failed: "it took too long",
+			sent: `{"model_name": "kling-v3", "prompt": "rain", "duration": "10", "mode": "pro", "aspect_ratio": "16:9"}`,
+		},
+		run{
+			tool: "kling.animate", inputs: map[string]any{"image": "file:a", "model": "kling-v2-6"}, path: "/v1/videos/image2video", usd: "0.21", failed: "it took too long",
+			sent: `{"model_name": "kling-v2-6", "image": "YQ==", "duration": "5", "mode": "std"}`,
+		},
+	)
+	t.Run("its token is renewed, and a full account is one to try again", func(t *testing.T) {
+		t.Parallel()
+		var h *house
+		h = newHouse(t, httptoolstest.Kling(func() time.Time { return h.now }))
+		call := h.call(t, run{tool: "kling.video", inputs: map[string]any{"prompt": "rain"}})
+		for range 3 {
+			if _, err := h.Jobs().Submit(t.Context(), call); err != nil {
+				t.Fatal(err)
+			}
+			h.now = h.now.Add(20 * time.Minute)
+		}
+		h.server.Fail(upstreamtest.Answer(http.StatusOK, map[string]any{"code": 1303, "message": "parallel task over resource pack limit"}))
+		if _, err := h.Jobs().Submit(t.Context(), call); registry.AsError(err) == nil || !registry.AsError(err).Retryable {
+			t.Errorf("a full account: %v", err)
+		}
+	})
+}
+
+func TestArk(t *testing.T) {
+	t.Parallel()
+	testJobs(t, httptoolstest.Ark(),
+		run{
+			tool: "ark.seedance", inputs: map[string]any{"prompt": "wind", "first": "file:a", "images": []any{"file:b", "file:c"}}, path: "/contents/generations/tasks", usd: "1.125", billed: "1", failed: "it took too long",
+			sent: `{"model": "dreamina-seedance-2-0-260128", "content": [{"type": "text", "text": "wind"}, {"type": "image_url", "role": "first_frame", "image_url": {"url": "data:image/png;base64,YQ=="}},
+				{"type": "image_url", "role": "reference_image", "image_url": {"url": "data:image/png;base64,Yg=="}}, {"type": "image_url", "role": "reference_image", "image_url": {"url": "data:image/png;base64,Yw=="}}],
+				"ratio": "16:9", "resolution": "720p", "duration": 5, "generate_audio": true, "watermark": false}`,
+		},
+		run{
+			tool: "ark.seedance", inputs: map[string]any{"prompt": "wind", "model": "seedance-1-0-pro-250528"}, path: "/contents/generations/tasks", usd: "0.28125", billed: "0.25", failed: "it took too long",
+			sent: `{"model": "seedance-1-0-pro-250528", "content": [{"type": "text", "text": "wind"}], "ratio": "16:9", "resolution": "720p", "duration": 5, "watermark": false}`,
+		},
+	)
+	testCalls(t, httptoolstest.Ark(), run{
+		tool: "ark.seedream", inputs: map[string]any{"prompt": "a pond", "images": []any{"file:a"}}, path: "/images/generations", usd: "0.04",
+		sent: `{"model": "seedream-4-5-251128", "prompt": "a pond", "image": ["data:image/png;base64,YQ=="], "response_format": "url", "watermark": false}`,
+	})
+}
+
+func TestVeo(t *testing.T) {
+	t.Parallel()
+	testJobs(t, httptoolstest.Veo(), run{
+		tool: "google.veo", inputs: map[string]any{"prompt": "a song", "image": "file:a"}, path: "/models/veo-3.1-generate-preview:predictLongRunning", usd: "3.2", failed: "it took too long",
+		sent: `{"instances": [{"prompt": "a song", "image": {"bytesBase64Encoded": "YQ==", "mimeType": "image/png"}}], "parameters": {"aspectRatio": "16:9", "resolution": "720p", "durationSeconds": 8}}`,
+	})
+}
+
+func TestMiniMax(t *testing.T) {
+	t.Parallel()
+	testJobs(t, httptoolstest.MiniMax(), run{
+		tool: "minimax.hailuo", inputs: map[string]any{"prompt": "a dog", "kind": "6 1080P"}, path: "/v1/video_generation", usd: "0.49", failed: "Hailuo 02 failed",
+		sent: `{"model": "MiniMax-Hailuo-02", "prompt": "a dog", "duration": 6, "resolution": "1080P", "prompt_optimizer": true}`,
+	})
+	t.Run("a refusal with status 200 begins nothing", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, httptoolstest.MiniMax())
+		h.server.Fail(upstreamtest.Answer(http.StatusOK, map[string]any{"task_id": "", "base_resp": map[string]any{"status_code": 1026, "status_msg": "not this"}}))
+		_, err := h.Jobs().Submit(t.Context(), h.call(t, run{tool: "minimax.hailuo", inputs: map[string]any{"prompt": "x"}}))
+		if e := registry.AsError(err); e == nil || e.Code != registry.CodeRefused || !strings.Contains(e.Message, "not this") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestIdeogram(t *testing.T) {
+	t.Parallel()
+	// Of the two pictures one is refused, and not charged.
+	testCalls(t, httptoolstest.Ideogram(), run{
+		tool: "ideogram.v3", inputs: map[string]any{"prompt": "a sign", "ratio": "16:9", "speed": "QUALITY", "count": json.Number("2")}, path: "/v1/ideogram-v3/generate", usd: "0.18", billed: "0.09", refuse: true,
+		sent: `{"prompt": "a sign", "aspect_ratio": "16x9", "style_type": "AUTO", "rendering_speed": "QUALITY", "num_images": 2, "magic_prompt": "AUTO"}`,
+	})
+}
+
+func TestRecraft(t *testing.T) {
+	t.Parallel()
+	part := `{"image": {"file": "a", "type": "image/png"}, "response_format": "url"}`
+	testCalls(t, httptoolstest.Recraft(),
+		run{
+			tool: "recraft.image", inputs: map[string]any{"prompt": "a logo", "count": json.Number("2")}, path: "/v1/images/generations", usd: "0.07",
+			sent: `{"prompt": "a logo", "model": "recraftv4_1", "n": 2, "response_format": "url"}`,
+		},
+		run{
+			tool: "recraft.vector", inputs: map[string]any{"prompt": "a logo"}, path: "/v1/images/generations", usd: "0.08", billed: "0.16",
+			sent: `{"prompt": "a logo", "model": "recraftv3_vector", "n": 1, "response_format": "url"}`,
+		},
+		run{tool: "recraft.cutout", inputs: map[string]any{"image": "file:a"}, path: "/v1/images/removeBackground", usd: "0.01", sent: part},
+		run{tool: "recraft.vectorize", inputs: map[string]any{"image": "file:a"}, path: "/v1/images/vectorize", usd: "0.01", sent: part},
+		run{tool: "recraft.upscale", inputs: map[string]any{"image": "file:a"}, path: "/v1/images/crispUpscale", usd: "0.004", sent: part},
+	)
+}
+
+func TestStability(t *testing.T) {
+	t.Parallel()
+	testCalls(t, httptoolstest.Stability(),
+		run{
+			tool: "stability.ultra", inputs: map[string]any{"prompt": "a hill"}, path: "/v2beta/stable-image/generate/ultra", usd: "0.08", refuse: true,
+			sent: `{"prompt": "a hill", "aspect_ratio": "1:1", "output_format": "png"}`,
+		},
+		run{
+			tool: "stability.ultra", inputs: map[string]any{"prompt": "a hill", "image": "file:a"}, path: "/v2beta/stable-image/generate/ultra", usd: "0.08", refuse: true,
+			sent: `{"prompt": "a hill", "aspect_ratio": "1:1", "output_format": "png", "image": {"file": "a", "type": "image/png"}, "strength": "0.5"}`,
+		},
+		run{
+			tool: "stability.sd35", inputs: map[string]any{"prompt": "a hill", "model": "sd3.5-medium"}, path: "/v2beta/stable-image/generate/sd3", usd: "0.035", refuse: true,
+			sent: `{"mode": "text-to-image", "model": "sd3.5-medium", "prompt": "a hill", "aspect_ratio": "1:1", "output_format": "png"}`,
+		},
+	)
+	testJobs(t, httptoolstest.Stability(), run{
+		tool: "stability.creative", inputs: map[string]any{"prompt": "a hill", "image": "file:a"}, path: "/v2beta/stable-image/upscale/creative", usd: "0.25",
+		sent: `{"image": {"file": "a", "type": "image/png"}, "prompt": "a hill", "creativity": "0.3", "output_format": "png"}`,
+	})
+}
+
+func TestElevenLabs(t *testing.T) {
+	t.Parallel()
+	testCalls(t, httptoolstest.ElevenLabs(),
+		run{
+			tool: "elevenlabs.speech", inputs: map[string]any{"text": "Grüße", "voice": "v/1"}, path: "/v1/text-to-speech/v/1?output_format=mp3_44100_128", usd: "0.0012",
+			sent: `{"text": "Grüße", "model_id": "eleven_multilingual_v2"}`,
+		},
+		run{
+			tool: "elevenlabs.sound", inputs: map[string]any{"text": "rain"}, path: "/v1/sound-generation", usd: "0.011666666667",
+			sent: `{"text": "rain", "duration_seconds": 5, "prompt_influence": 0.3}`,
 		},
 	)
 }
