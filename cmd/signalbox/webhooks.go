@@ -228,7 +228,7 @@ func (a *app) strategy(service string) (registry.WebhookConfig, bool) {
 	var found *registry.WebhookConfig
 	for _, t := range a.registry.Snapshot().ByService(service) {
 		switch {
-		case t.WebhookStrategy == nil:
+		case t.WebhookStrategy == nil, t.State() == registry.StateUnavailable:
 		case found == nil:
 			found = t.WebhookStrategy
 		case !reflect.DeepEqual(found, t.WebhookStrategy):
