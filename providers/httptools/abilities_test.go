@@ -335,3 +335,47 @@ tools:
 		t.Errorf("one id twice: %d tools, %v", len(tools), err)
 	}
 }
+
+// TestSignedCallbacks checks what is called back about a run by the scheme and the secret that its file names.
+func TestSignedCallbacks(t *testing.T) {
+	t.Setenv("CLOUDS_WEBHOOK_SECRET", "octosecret")
+	const body = `{"event":"run.done","id":"r1"}`
+	file := `
+tool:
+  toolId: a
+  displayName: A
+  inputSchema: {}
+  outputSchema: {picture: {type: image}}
+  webhookStrategy: {expectedStatusField: state, successValue: done, idPath: [id]}
+http:
+  baseURL: https://clouds.example
+  callback: {%s, secret: "${CLOUDS_WEBHOOK_SECRET}"}
+  submit: {path: /jobs, body: {webhook_url: "{{run.callback}}", webhook_secret: "${CLOUDS_WEBHOOK_SECRET}"}}
+  poll: {path: "/jobs/{{task.id}}"}
+`
+	at := time.Unix(1_700_000_000, 0)
+	for scheme, c := range map[string]struct {
+		secret, header, right string
+	}{
+		"scheme: sha256, header: X-Sig": {"octosecret", "X-Sig", "sha256=e739d3aaa0952bec0b580745a61cf5e02fbcd4382def9e16943393b2667af626"},
+		"scheme: v1, header: X-Sig":     {"whsec_test", "X-Sig", "t=1700000000,v1=81bbc6b7002beee17d7c218d96aa509b9a89c848ee25369f1c6caff91ac3d304"},
+		"scheme: standard":              {"whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", "Webhook-Signature", "v1,dzGPBWCUjZ/rCOCMn8WxuuV34N0DxNixD+JTggeemP0="},
+	} {
+		t.Setenv("CLOUDS_WEBHOOK_SECRET", c.secret)
+		h := newHouse(t, map[string]string{"a.tool.yaml": fmt.Sprintf(file, scheme)})
+		tool := h.tool(t, "a")
+		check := func(value, body string) error {
+			header := http.Header{"Webhook-Id": {"msg_1"}, "Webhook-Timestamp": {"1700000000"}}
+			header.Set(c.header, value)
+			return h.Jobs().CheckCallback(t.Context(), tool, registry.CallbackRequest{Header: header, Body: []byte(body), At: at})
+		}
+		if err := check(c.right, body); err != nil {
+			t.Errorf("%s: %v", scheme, err)
+		}
+		for _, err := range []error{check("", body), check(c.right, body+" ")} {
+			if err == nil {
+				t.Errorf("%s: a forged one is taken", scheme)
+			}
+		}
+	}
+}

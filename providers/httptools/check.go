@@ -63,6 +63,11 @@ func (c *checker) service() {
 			c.bad("headers, query, jwt or a body", "%v", err)
 		}
 	}
+	if s.Callback != nil {
+		if err := s.Callback.checkScheme(); err != nil {
+			c.bad("callback", "%v", err)
+		}
+	}
 	if s.JWT != nil && (s.JWT.Issuer == "" || s.JWT.Secret == "" || s.JWT.Minutes < 0) {
 		c.bad("jwt", "needs issuer and secret, such as ${CLOUDS_ACCESS_KEY} and ${CLOUDS_SECRET_KEY}")
 	}

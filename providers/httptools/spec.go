@@ -43,6 +43,8 @@ type spec struct {
 	Poll    *request          `json:"poll,omitempty"`
 	Result  *request          `json:"result,omitempty"` // asks for the result of a run that succeeded, where another answer has it
 	Cancel  *request          `json:"cancel,omitempty"`
+	// Callback says how the service signs what it calls back; nil: the token in the address is all that is checked.
+	Callback *callback `json:"callback,omitempty"`
 	// Media is how files are sent: "data" for data URIs (the default), "url" for addresses.
 	Media string `json:"media,omitempty"`
 	// ResultsNeedKey says that results are fetched with the account's key, from hosts that get it.

@@ -291,6 +291,15 @@ func TestBlackForestLabs(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
+	t.Run("it is asked to call back where it can", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, httptoolstest.BFL())
+		call := h.call(t, run{tool: "bfl.flux11pro", inputs: map[string]any{"prompt": "x"}})
+		call.CallbackURL = "https://bot.example/webhooks/http/r/token"
+		if _, err := h.Jobs().Submit(t.Context(), call); err != nil || h.server.Jobs()[0].Body["webhook_url"] != call.CallbackURL {
+			t.Errorf("sent %v, %v", h.server.Jobs(), err)
+		}
+	})
 	t.Run("what the rules refuse is told as that", func(t *testing.T) {
 		t.Parallel()
 		h := newHouse(t, httptoolstest.BFL())

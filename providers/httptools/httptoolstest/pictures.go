@@ -8,7 +8,7 @@ import (
 func BFL() Service {
 	flux2 := `{"type": "object", "required": ["prompt"], "additionalProperties": false, "properties": {
 		"prompt": {"type": "string", "minLength": 1}, "width": {"type": "integer", "multipleOf": 16, "minimum": 64}, "height": {"type": "integer", "multipleOf": 16, "minimum": 64},
-		"seed": {"type": "integer"}, "safety_tolerance": {"type": "integer", "minimum": 0, "maximum": 5}, "output_format": {"enum": ["jpeg", "png"]},
+		"seed": {"type": "integer"}, "safety_tolerance": {"type": "integer", "minimum": 0, "maximum": 5}, "output_format": {"enum": ["jpeg", "png"]}, "webhook_url": {"pattern": "^https://"},
 		"steps": {"type": "integer", "minimum": 1, "maximum": 50}, "guidance": {"type": "number", "minimum": 1.5, "maximum": 10}},
 		"patternProperties": {"^input_image(_[2-8])?$": {"type": "string", "pattern": "^[A-Za-z0-9+/]+=*$"}}}`
 	return Service{

@@ -47,7 +47,7 @@ func Runway() Service {
 // Kling signs requests with a token made of two keys, has the kind of a video in the address of its task, and says failures with status 200.
 // now is the time by which tokens are judged.
 func Kling(now func() time.Time) Service {
-	common := `"model_name": {"enum": ["kling-v3", "kling-v2-6"]}, "prompt": {"type": "string", "maxLength": 2500}, "negative_prompt": {"type": "string"}, "duration": {"enum": ["5", "10"]}, "mode": {"enum": ["std", "pro"]}`
+	common := `"model_name": {"enum": ["kling-v3", "kling-v2-6"]}, "prompt": {"type": "string", "maxLength": 2500}, "negative_prompt": {"type": "string"}, "duration": {"enum": ["5", "10"]}, "mode": {"enum": ["std", "pro"]}, "callback_url": {"pattern": "^https://"}`
 	picture := `{"type": "string", "pattern": "^[A-Za-z0-9+/]+=*$"}`
 	return Service{
 		Name: "kling", BaseURL: "https://api-singapore.klingai.com",
@@ -124,7 +124,7 @@ func Ark() Service {
 			"POST /contents/generations/tasks": `{"type": "object", "required": ["model", "content"], "additionalProperties": false, "properties": {
 				"model": {"enum": ["dreamina-seedance-2-0-260128", "seedance-1-0-pro-250528"]}, "content": {"type": "array", "minItems": 1, "items": ` + part + `},
 				"ratio": {"enum": ["16:9", "4:3", "1:1", "3:4", "9:16", "21:9"]}, "resolution": {"enum": ["480p", "720p", "1080p"]}, "duration": {"type": "integer", "minimum": 2, "maximum": 15},
-				"seed": {"type": "integer", "minimum": -1}, "generate_audio": {"type": "boolean"}, "watermark": {"type": "boolean"}},
+				"seed": {"type": "integer", "minimum": -1}, "generate_audio": {"type": "boolean"}, "watermark": {"type": "boolean"}, "callback_url": {"pattern": "^https://"}},
 				"if": {"properties": {"model": {"const": "seedance-1-0-pro-250528"}}}, "then": {"properties": {"generate_audio": false}}}`,
 			"POST /images/generations": `{"type": "object", "required": ["model", "prompt"], "additionalProperties": false, "properties": {"model": {"type": "string"}, "prompt": {"type": "string"},
 				"image": {"type": "array", "minItems": 1, "items": {"pattern": "^data:image/"}}, "response_format": {"enum": ["url", "b64_json"]}, "watermark": {"type": "boolean"}}}`,
