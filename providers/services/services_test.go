@@ -529,8 +529,11 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%s lacks a command, a category, a description, hints or a price, or is %s", tool.ToolID, tool.State())
 		}
 		for _, f := range tool.InputSchema {
-			if f.Label() == f.Name && strings.Contains(f.Name, "_") {
+			if f.Label() == f.Name {
 				t.Errorf("%s: people read %s", tool.ToolID, f.Name)
+			}
+			if f.Description != "" && !strings.HasSuffix(f.Description, ".") {
+				t.Errorf("%s: %s is cut off: %s", tool.ToolID, f.Name, f.Description)
 			}
 		}
 	}
