@@ -31,7 +31,7 @@ func (c *Config) checkServices(p *problems) {
 	p.unless(c.MCPServers == "" || err == nil, "MCP_SERVERS", c.MCPServers, "a file that exists")
 	info, err := os.Stat(c.ToolManifest)
 	p.unless(err != nil || !info.IsDir(), "ORCHESTRATOR_TOOL_MANIFEST_PATH", c.ToolManifest, "a file")
-	for variable, key := range map[string]string{"ANTHROPIC_API_KEY": c.AnthropicAPIKey, "OPENAI_API_KEY": c.OpenAIAPIKey, "GEMINI_API_KEY": c.GeminiAPIKey, "COMFYDEPLOY_API_KEY": c.ComfyDeployAPIKey, "VIDU_API_KEY": c.ViduAPIKey} {
+	for variable, key := range map[string]string{"ANTHROPIC_API_KEY": c.AnthropicAPIKey, "OPENAI_API_KEY": c.OpenAIAPIKey, "COMFYDEPLOY_API_KEY": c.ComfyDeployAPIKey, "VIDU_API_KEY": c.ViduAPIKey} {
 		p.unless(fitsHeader(key), variable, "(hidden)", "a key without spaces, as the service shows it")
 	}
 	c.checkModels(p)

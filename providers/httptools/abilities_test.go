@@ -154,7 +154,7 @@ func TestUploads(t *testing.T) {
 			says(fmt.Sprintf(`{"text": %q}`, body))(w, r, "")
 		},
 	})
-	h := newHouse(t, map[string]string{"clouds.tool.yaml": fmt.Sprintf(`
+	file := fmt.Sprintf(`
 tool:
   toolId: clouds
   displayName: Clouds
@@ -169,16 +169,23 @@ http:
       - {path: /uploads, body: {filename: "{{file.name}}", type: "{{file.type}}"}}
       - {url: "{{uploaded.uploadUrl}}", multipart: true, body: {$with: "{{uploaded.fields}}", file: "{{file}}"}}
     as: "{{uploaded.uri}}"
-  submit: {path: /make, body: {photo: "{{photo}}", more: "{{more}}", secret: "${CLOUDS_API_KEY}"}}
-`, own.URL)})
+  submit: {path: /make, body: {photo: "{{photo}}", more: "{{more}}", secret: "${CLOUDS_API_KEY}", text: "${of} nothing"}}
+`, own.URL)
+	h := newHouse(t, map[string]string{"clouds.tool.yaml": file})
 	cat := registry.SpecRef([]byte("a cat"))
 	got, err := h.call(t, h.tool(t, "clouds"), map[string]any{"photo": cat, "more": []any{cat}})
-	if err != nil || got["text"] != `{"more":["cloud://1"],"photo":"cloud://1","secret":"very-secret"}` {
+	if err != nil || got["text"] != `{"more":["cloud://1"],"photo":"cloud://1","secret":"very-secret","text":"${of} nothing"}` {
 		t.Errorf("got %v, %v", got, err)
 	}
 	if put := store.requests(); len(put) != 2 || strings.Contains(strings.Join(put, " "), "very-secret") {
 		t.Errorf("the store got %q", put)
 	}
+	t.Run("no secret of a body goes to a host that is not listed", func(t *testing.T) {
+		h.write(t, "clouds.tool.yaml", strings.Replace(file, `{$with: "{{uploaded.fields}}"`, `{key: "${CLOUDS_API_KEY}"`, 1))
+		if _, err := h.call(t, h.tool(t, "clouds"), map[string]any{"photo": cat}); err == nil || len(store.requests()) != 2 {
+			t.Errorf("got %v, and the store %q", err, store.requests())
+		}
+	})
 	if up := own.requests(); !strings.Contains(up[0], `{"filename":"cat.png","type":"image/png"}`) {
 		t.Errorf("the place was asked for by %q", up[0])
 	}

@@ -31,7 +31,7 @@ func (j Jobs) CheckCallback(ctx context.Context, tool registry.Tool, r registry.
 	if err != nil || s.Callback == nil {
 		return err
 	}
-	secret, err := fillSecrets(s.Callback.Secret, j.tools.secretOf)
+	secret, err := fillSecrets(s.Callback.Secret, variable, j.tools.secretOf)
 	if err != nil {
 		return err
 	}

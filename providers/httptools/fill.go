@@ -316,7 +316,7 @@ func (sc scope) each(name string, v map[string]any) (any, bool, error) {
 // replace fills one text. A text that is nothing but a placeholder becomes the value, with its type, or is
 // left out; elsewhere values become text.
 func (sc scope) replace(text string) (any, bool, error) {
-	text, err := fillSecrets(text, sc.secret)
+	text, err := fillSecrets(text, inBodies, sc.secret)
 	if err != nil {
 		return nil, false, err
 	}

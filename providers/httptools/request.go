@@ -26,7 +26,8 @@ const maxClients = 1000
 // account is a service with the keys that it gets.
 type account struct {
 	*signer
-	client *upstream.Client
+	client  *upstream.Client
+	address *url.URL
 }
 
 // account gives the client of a spec's service and account. Tools of one account share it, so that they share
@@ -40,6 +41,10 @@ func (t *Tools) account(s spec) (account, error) {
 	defer t.mu.Unlock()
 	if known, there := t.accounts[string(key)]; there {
 		return known, nil
+	}
+	address, err := url.Parse(s.BaseURL)
+	if err != nil {
+		return account{}, err
 	}
 	var secrets []string
 	for _, name := range s.variables() {
@@ -57,16 +62,17 @@ func (t *Tools) account(s spec) (account, error) {
 	if len(t.accounts) >= maxClients {
 		clear(t.accounts)
 	}
-	t.accounts[string(key)] = account{keys, client}
+	t.accounts[string(key)] = account{keys, client, address}
 	return t.accounts[string(key)], nil
 }
 
 // at is the account for an address that an answer named: the spec's own at hosts that get its key, else nobody's.
 func (s spec) at(address *url.URL) spec {
-	there := spec{BaseURL: address.Scheme + "://" + address.Host, PerSecond: s.PerSecond}
+	there := spec{PerSecond: s.PerSecond}
 	if s.trusts(address) {
-		there.Headers, there.Query, there.JWT = s.Headers, s.Query, s.JWT
+		there = s
 	}
+	there.BaseURL = address.Scheme + "://" + address.Host
 	return there
 }
 
@@ -116,6 +122,12 @@ func (t *Tools) send(ctx context.Context, s spec, r request, out upstream.Reques
 		return upstream.Response{}, err
 	}
 	sc.secret = to.secret
+	if !s.trusts(to.address) {
+		sc.secret = func(name string) (string, error) {
+			failure := registry.Say(registry.CodeUnavailable, said.SecretHost, "service", upstream.Named(hostOf(s.BaseURL)), "host", to.address.Host)
+			return "", failure.Because(fmt.Errorf("the request has ${%s}", name))
+		}
+	}
 	out.Method, out.Path, out.Query, out.Header = cmp.Or(strings.ToUpper(r.Method), out.Method), path, url.Values{}, http.Header{}
 	set := func(to map[string]string, put func(name, value string)) error {
 		for name, text := range to {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,6 +17,8 @@ import (
 var (
 	variable   = regexp.MustCompile(`\$\{(\w+)\}`)
 	secretName = regexp.MustCompile(`^[A-Z][A-Z0-9_]*_(KEY|TOKEN|SECRET)$`)
+	// inBodies are the secrets of bodies, in which whatever else looks like a variable is text.
+	inBodies = regexp.MustCompile(`\$\{([A-Z][A-Z0-9_]*_(?:KEY|TOKEN|SECRET))\}`)
 )
 
 // ownSecrets are the program's: no file may send them anywhere.
@@ -44,8 +47,8 @@ func readSecret(name string, lookup func(string) (string, bool)) (string, error)
 	return secret, nil
 }
 
-// fillSecrets puts secrets into a text of a file.
-func fillSecrets(text string, secret func(string) (string, error)) (string, error) {
+// fillSecrets puts secrets into a text of a file, for what is a variable in it.
+func fillSecrets(text string, variable *regexp.Regexp, secret func(string) (string, error)) (string, error) {
 	if !strings.Contains(text, "${") {
 		return text, nil
 	}
@@ -62,13 +65,25 @@ func fillSecrets(text string, secret func(string) (string, error)) (string, erro
 
 // variables are the names of all secrets that a spec has a place for.
 func (s spec) variables() []string {
-	raw, err := json.Marshal(s)
+	account, err := json.Marshal([]any{s.Headers, s.Query, s.JWT, s.Callback})
 	if err != nil {
 		return nil
 	}
+	found := variable.FindAllSubmatch(account, -1)
+	steps := []*request{&s.Submit, s.Poll, s.Result, s.Cancel}
+	if s.Upload != nil {
+		for i := range s.Upload.Steps {
+			steps = append(steps, &s.Upload.Steps[i])
+		}
+	}
+	for _, step := range steps {
+		if step != nil {
+			found = append(found, inBodies.FindAllSubmatch([]byte(step.text()), -1)...)
+		}
+	}
 	var names []string
-	for _, m := range variable.FindAllSubmatch(raw, -1) {
-		if name := string(m[1]); name != jwtName {
+	for _, m := range found {
+		if name := string(m[1]); name != jwtName && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -98,11 +113,11 @@ func (j jwt) life() time.Duration {
 
 // sign makes a token that holds from now.
 func (j jwt) sign(now time.Time, secret func(string) (string, error)) (string, error) {
-	issuer, err := fillSecrets(j.Issuer, secret)
+	issuer, err := fillSecrets(j.Issuer, variable, secret)
 	if err != nil {
 		return "", err
 	}
-	key, err := fillSecrets(j.Secret, secret)
+	key, err := fillSecrets(j.Secret, variable, secret)
 	if err != nil {
 		return "", err
 	}
@@ -159,7 +174,7 @@ func (s *signer) hide(text string) string {
 // gone since leaves an empty value, which the service refuses.
 func (s *signer) authorize(r *http.Request) {
 	for name, value := range s.spec.Headers {
-		filled, _ := fillSecrets(value, s.secret)
+		filled, _ := fillSecrets(value, variable, s.secret)
 		r.Header.Set(name, filled)
 	}
 	if len(s.spec.Query) == 0 {
@@ -167,7 +182,7 @@ func (s *signer) authorize(r *http.Request) {
 	}
 	query := r.URL.Query()
 	for name, value := range s.spec.Query {
-		filled, _ := fillSecrets(value, s.secret)
+		filled, _ := fillSecrets(value, variable, s.secret)
 		query.Set(name, filled)
 	}
 	r.URL.RawQuery = query.Encode()
