@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"image"
 	"image/png"
 	"io"
@@ -40,9 +41,11 @@ type run struct {
 // house is the bundled files with a simulator in a service's place.
 type house struct {
 	*httptools.Tools
-	server *httptoolstest.Server
-	store  *registrytest.Specs
-	now    time.Time
+	line    *registrytest.Line
+	restart func()
+	server  *httptoolstest.Server
+	store   *registrytest.Specs
+	now     time.Time
 }
 
 // picture is a PNG of so many pixels.
@@ -67,10 +70,13 @@ func newHouse(t *testing.T, service httptoolstest.Service) *house {
 		t.Fatalf("%s does not name %s", service.Name, service.BaseURL)
 	}
 	changed = strings.ReplaceAll(changed, `"*.bfl.ai"`, `"`+strings.TrimPrefix(h.server.Region.URL, "http://")+`"`)
-	h.Tools = httptools.New(httptools.Config{
-		Bundled: fstest.MapFS{service.Name + ".tool.yaml": {Data: []byte(changed)}}, Store: h.store, Guard: outbound.NewClient([]string{"127.0.0.1"}),
+	h.line = registrytest.NewLine(t, outbound.NewClient([]string{"127.0.0.1"}).Transport)
+	cfg := httptools.Config{
+		Bundled: fstest.MapFS{service.Name + ".tool.yaml": {Data: []byte(changed)}}, Store: h.store, Guard: h.line.Client(),
 		Lookup: func(string) (string, bool) { return httptoolstest.Key, true }, Now: func() time.Time { return h.now },
-	})
+	}
+	h.restart = func() { h.Tools = httptools.New(cfg) }
+	h.restart()
 	return h
 }
 
@@ -509,6 +515,47 @@ func TestElevenLabs(t *testing.T) {
 			sent: `{"text": "rain", "duration_seconds": 5, "prompt_influence": 0.3}`,
 		},
 	)
+}
+
+// unstoppable is a service that has no way to stop a run.
+type unstoppable struct{ registry.Submitter }
+
+// TestContracts holds services of all manners against what every provider promises. BFL is asked by an address and Veo by a path, and
+// neither by an id alone.
+func TestContracts(t *testing.T) {
+	t.Parallel()
+	at := time.Unix(1_800_000_000, 0)
+	for tool, service := range map[string]httptoolstest.Service{
+		"runway.video": httptoolstest.Runway(), "kling.video": httptoolstest.Kling(func() time.Time { return at }), "minimax.hailuo": httptoolstest.MiniMax(),
+	} {
+		t.Run(tool, func(t *testing.T) {
+			t.Parallel()
+			registrytest.TestSubmitter(t, func(t *testing.T) registrytest.SubmitterSetup {
+				h, n := newHouse(t, service), 0
+				call := h.call(t, run{tool: tool, inputs: map[string]any{"prompt": "a cat"}})
+				move := func(to httptoolstest.State) func(registry.Ticket) {
+					return func(ticket registry.Ticket) { h.server.MoveJob(ticket.ProviderID, to) }
+				}
+				jobs := func() registry.Submitter {
+					if service.Stop == "" {
+						return unstoppable{h.Jobs()}
+					}
+					return h.Jobs()
+				}
+				return registrytest.SubmitterSetup{
+					Submitter: jobs(), Line: h.line, Secret: httptoolstest.Key, Restart: func() registry.Submitter { h.restart(); return jobs() },
+					Call: func() registry.Call {
+						n++
+						next := call
+						next.RunID, next.Handle = fmt.Sprint("run-", n), fmt.Sprint("handle-", n)
+						return next
+					},
+					Received: func() int { return len(h.server.Jobs()) },
+					Finish:   move(httptoolstest.Done), Fail: move(httptoolstest.Failed),
+				}
+			})
+		})
+	}
 }
 
 // TestFiles holds all files against what people and operators need of them.

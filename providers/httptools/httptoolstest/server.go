@@ -307,6 +307,15 @@ func (s *Server) Move(to State) {
 	s.jobs[len(s.jobs)-1].State = to
 }
 
+// MoveJob brings a job to a state by its id.
+func (s *Server) MoveJob(id string, to State) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if job := s.find(id); job != nil {
+		job.State = to
+	}
+}
+
 // InBase64 is a file as services put it into JSON.
 func InBase64(data string) string { return base64.StdEncoding.EncodeToString([]byte(data)) }
 
