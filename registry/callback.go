@@ -21,6 +21,10 @@ type Reading struct {
 	// empty where the path is not set or leads nowhere.
 	Error, ID string
 	Cost      json.Number
+	// Means is what a failure is by its FailureSign.
+	Means FailureMeaning
+	// Fraction is how far the run is, 0 to 1; nil where nothing says it.
+	Fraction *float64
 	// Duration is the time from started to now; zero unless DurationTracking is set and the run is over.
 	Duration time.Duration
 }
@@ -38,33 +42,50 @@ var ends = map[string]RunState{
 // *Error with CodeProvider: it says nothing about the run. A success whose ResultPath leads nowhere is an
 // *Error with CodeBadOutput.
 func (w WebhookConfig) Read(body []byte, started, now time.Time) (Reading, error) {
-	dec := json.NewDecoder(bytes.NewReader(body))
-	dec.UseNumber()
-	var doc any
-	if err := dec.Decode(&doc); err != nil {
-		e := Say(CodeProvider, said.BadCallback)
-		e.Cause = err
-		return Reading{}, e
+	doc, err := decodeAny(body)
+	if err != nil {
+		return Reading{}, Say(CodeProvider, said.BadCallback).Because(err)
 	}
-	found, ok := step(doc, w.ExpectedStatusField)
-	if !ok {
-		found, ok = follow(doc, strings.Split(w.ExpectedStatusField, "."))
+	return w.ReadValue(doc, started, now)
+}
+
+// ReadValue is Read for a body that is decoded already, with its numbers as json.Number.
+func (w WebhookConfig) ReadValue(doc any, started, now time.Time) (Reading, error) {
+	r, err := w.status(doc)
+	if err != nil {
+		return r, err
 	}
-	if !ok {
-		return Reading{}, Say(CodeProvider, said.BadCallbackField, "field", w.ExpectedStatusField)
+	if r.Error == "" {
+		r.Error = w.words(doc)
 	}
-	status := scalarText(found)
-	r := w.state(status)
-	r.Error, r.ID, r.Cost = textAt(doc, w.ErrorPath), textAt(doc, w.IDPath), json.Number(textAt(doc, w.CostPath))
+	r.ID, r.Cost = textAt(doc, w.IDPath), json.Number(textAt(doc, w.CostPath))
+	r.Fraction = w.fraction(doc)
 	if w.DurationTracking && r.State.Terminal() {
 		r.Duration = now.Sub(started)
 	}
 	if r.State != RunSucceeded {
 		return r, nil
 	}
-	var err error
 	r.Result, err = w.result(doc)
 	return r, err
+}
+
+// status is what the answer's status means, and first of all whether something else tells that the run failed.
+func (w WebhookConfig) status(doc any) (Reading, error) {
+	if r, failed := w.Failed(doc); failed {
+		return r, nil
+	}
+	found, ok := step(doc, w.ExpectedStatusField)
+	if !ok {
+		found, ok = Lookup(doc, strings.Split(w.ExpectedStatusField, "."))
+	}
+	switch {
+	case ok:
+		return w.state(scalarText(found)), nil
+	case w.DefaultStatus != "":
+		return w.state(w.DefaultStatus), nil
+	}
+	return Reading{}, Say(CodeProvider, said.BadCallbackField, "field", w.ExpectedStatusField)
 }
 
 // state is what a status means.
@@ -83,8 +104,16 @@ func (w WebhookConfig) state(status string) Reading {
 	return Reading{State: RunRunning, Unknown: status}
 }
 
-// follow goes a path through objects and lists.
-func follow(doc any, path []string) (any, bool) {
+// decodeAny reads JSON; its numbers keep all their digits.
+func decodeAny(body []byte) (doc any, err error) {
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.UseNumber()
+	err = dec.Decode(&doc)
+	return doc, err
+}
+
+// Lookup goes a path through objects, by name, and lists, by number.
+func Lookup(doc any, path []string) (any, bool) {
 	for _, name := range path {
 		next, ok := step(doc, name)
 		if !ok {
@@ -97,49 +126,149 @@ func follow(doc any, path []string) (any, bool) {
 
 // textAt is the text or number that a path leads to, or "".
 func textAt(doc any, path []string) string {
-	found, ok := follow(doc, path)
+	found, ok := Lookup(doc, path)
 	if !ok || len(path) == 0 {
 		return ""
 	}
 	return scalarText(found)
 }
 
-// result follows ResultPath through objects and, by number, through lists.
+// ResultOf reads a result out of an answer whatever its status, such as that of a second request for it.
+func (w WebhookConfig) ResultOf(doc any) (any, error) { return w.result(doc) }
+
+// result is what the first of the paths that lead somewhere leads to.
 func (w WebhookConfig) result(doc any) (any, error) {
-	for i, name := range w.ResultPath {
+	found, err := along(doc, w.ResultPath, w.ResultPath)
+	if err == nil && (len(w.ResultPath) > 0 || len(w.ResultPaths) == 0) {
+		return found, nil
+	}
+	for _, path := range w.ResultPaths {
+		if other, lost := along(doc, path, path); lost == nil {
+			return other, nil
+		}
+	}
+	if err == nil {
+		_, err = along(doc, w.ResultPaths[0], w.ResultPaths[0])
+	}
+	return nil, err
+}
+
+// along follows the rest of a path of a result. Of a list ("*"), items that have nothing there are passed over: some
+// services put errors or texts among them.
+func along(doc any, rest, path []string) (any, error) {
+	for i, name := range rest {
 		if list, ok := doc.([]any); ok && name == each {
-			rest := w
-			rest.ResultPath = w.ResultPath[i+1:]
-			all := make([]any, len(list))
-			for n, item := range list {
-				var err error
-				if all[n], err = rest.result(item); err != nil {
-					return nil, err
-				}
-			}
-			return all, nil
+			return alongEach(list, rest[i+1:], path)
 		}
 		next, ok := step(doc, name)
 		if !ok {
-			return nil, Say(CodeBadOutput, said.BadOutputPath, "name", name, "n", i+1, "path", strings.Join(w.ResultPath, "."))
+			return nil, Say(CodeBadOutput, said.BadOutputPath, "name", name, "n", len(path)-len(rest)+i+1, "path", strings.Join(path, "."))
 		}
 		doc = next
 	}
 	return doc, nil
 }
 
-// each is the step of a ResultPath that goes through all items of a list.
+func alongEach(list []any, rest, path []string) (any, error) {
+	all := make([]any, 0, len(list))
+	var lost error
+	for _, item := range list {
+		found, err := along(item, rest, path)
+		if err != nil {
+			lost = err
+			continue
+		}
+		if several, ok := found.([]any); ok && slices.Contains(rest, each) {
+			all = append(all, several...)
+			continue
+		}
+		if !isEmpty(found) {
+			all = append(all, found)
+		}
+	}
+	if len(all) == 0 {
+		if lost == nil {
+			lost = Say(CodeBadOutput, said.BadOutputPath, "name", each, "n", len(path)-len(rest), "path", strings.Join(path, "."))
+		}
+		return nil, lost
+	}
+	return all, nil
+}
+
+// each is the step of a path that goes through all items of a list.
 const each = "*"
 
-// Words are the service's own for what went wrong, in the body of an answer; "" where ErrorPath leads to none.
+func isEmpty(v any) bool { return v == nil || v == "" }
+
+// Words are the service's own for what went wrong, in the body of an answer; "" where no path leads to any.
 func (w WebhookConfig) Words(body []byte) string {
-	dec := json.NewDecoder(bytes.NewReader(body))
-	dec.UseNumber()
-	var doc any
-	if err := dec.Decode(&doc); err != nil {
+	doc, err := decodeAny(body)
+	if err != nil {
 		return ""
 	}
-	return textAt(doc, w.ErrorPath)
+	return w.words(doc)
+}
+
+func (w WebhookConfig) words(doc any) string {
+	words := textAt(doc, w.ErrorPath)
+	for _, path := range w.ErrorPaths {
+		if words != "" {
+			break
+		}
+		words = textAt(doc, path)
+	}
+	return words
+}
+
+// Failed tells whether one of Failures holds of an answer, and what it says then.
+func (w WebhookConfig) Failed(doc any) (Reading, bool) {
+	for _, sign := range w.Failures {
+		if !sign.holds(doc, sign.Path) {
+			continue
+		}
+		r := Reading{State: RunFailed, Means: sign.Means, Error: textAt(doc, sign.Words)}
+		if len(sign.Words) == 0 {
+			r.Error = w.words(doc)
+		}
+		return r, true
+	}
+	return Reading{}, false
+}
+
+func (f FailureSign) holds(doc any, path []string) bool {
+	for i, name := range path {
+		if list, ok := doc.([]any); ok && name == each {
+			return len(list) > 0 && !slices.ContainsFunc(list, func(item any) bool { return !f.holds(item, path[i+1:]) })
+		}
+		next, ok := step(doc, name)
+		if !ok {
+			return false
+		}
+		doc = next
+	}
+	switch text := scalarText(doc); {
+	case len(f.Is) > 0:
+		return slices.Contains(f.Is, text)
+	case len(f.Not) > 0:
+		return doc != nil && !slices.Contains(f.Not, text)
+	}
+	if list, ok := doc.([]any); ok {
+		return len(list) > 0
+	}
+	return !isEmpty(doc)
+}
+
+// fraction is how far the answer says that the run is.
+func (w WebhookConfig) fraction(doc any) *float64 {
+	at, err := strconv.ParseFloat(textAt(doc, w.ProgressPath), 64)
+	if err != nil {
+		return nil
+	}
+	if most, err := w.ProgressMax.Float64(); err == nil && most > 0 {
+		at /= most
+	}
+	at = min(max(at, 0), 1)
+	return &at
 }
 
 func step(doc any, name string) (any, bool) {

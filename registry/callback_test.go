@@ -3,6 +3,8 @@ package registry_test
 import (
 	"encoding/json"
 	"errors"
+	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -120,5 +122,55 @@ func TestFurtherMembersOfTheWebhookStrategy(t *testing.T) {
 	again, err := registry.DecodeTool([]byte(`{"toolId":"x","service":"s","displayName":"X","inputSchema":{},"webhookStrategy":` + string(encoded) + `}`))
 	if err != nil || again.WebhookStrategy.CostPath[1] != "credits" || again.WebhookStrategy.PendingValues[0] != "waiting" {
 		t.Errorf("the round trip gives %+v, %v", again.WebhookStrategy, err)
+	}
+}
+
+func TestAnswersOfAllKinds(t *testing.T) {
+	t.Parallel()
+	w := registry.WebhookConfig{
+		ExpectedStatusField: "done", SuccessValue: "true", DefaultStatus: "false", PendingValues: []string{"waiting"},
+		ResultPath: []string{"videos", "*", "url"}, ResultPaths: [][]string{{"groups", "*", "files", "*", "url"}, {"image", "url"}},
+		ErrorPath: []string{"error", "message"}, ErrorPaths: [][]string{{"reason"}},
+		Failures: []registry.FailureSign{
+			{Path: []string{"filtered"}, Means: registry.MeansRefused},
+			{Path: []string{"code"}, Is: []string{"429"}, Means: registry.MeansBusy, Words: []string{"code"}},
+			{Path: []string{"code"}, Not: []string{"0"}},
+			{Path: []string{"videos", "*", "safe"}, Is: []string{"false"}, Means: registry.MeansRefused},
+		},
+		ProgressPath: []string{"percent"}, ProgressMax: "100",
+	}
+	now := time.Now()
+	for body, want := range map[string]registry.Reading{
+		`{}`:                              {State: registry.RunRunning, Unknown: "false"},
+		`{"done": true, "code": 5}`:       {State: registry.RunFailed},
+		`{"done": false, "code": 429}`:    {State: registry.RunFailed, Means: registry.MeansBusy, Error: "429"},
+		`{"code": "7", "reason": "full"}`: {State: registry.RunFailed, Error: "full"},
+		`{"done": true, "filtered": ["x"], "error": {"message": "not this"}}`:                            {State: registry.RunFailed, Means: registry.MeansRefused, Error: "not this"},
+		`{"done": true, "filtered": [], "image": {"url": "one"}}`:                                        {State: registry.RunSucceeded, Result: "one"},
+		`{"done": true, "filtered": null, "code": 0, "videos": [], "image": {"url": "one"}}`:             {State: registry.RunSucceeded, Result: "one"},
+		`{"done": true, "videos": [{"url": "", "safe": false}]}`:                                         {State: registry.RunFailed, Means: registry.MeansRefused},
+		`{"done": true, "videos": [{"url": "a", "safe": true}, {"url": "", "safe": false}, {"x": 1}]}`:   {State: registry.RunSucceeded, Result: []any{"a"}},
+		`{"done": true, "groups": [{"files": [{"url": "a"}, {"url": "b"}]}, {"files": [{"url": "c"}]}]}`: {State: registry.RunSucceeded, Result: []any{"a", "b", "c"}},
+	} {
+		if got, err := w.Read([]byte(body), now, now); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("A78 %s: %+v, %v; expected %+v", body, got, err, want)
+		}
+	}
+	if got, err := w.Read([]byte(`{"percent": 25}`), now, now); err != nil || got.Fraction == nil || *got.Fraction != 0.25 {
+		t.Errorf("how far it is: %+v, %v", got, err)
+	}
+	if _, err := w.Read([]byte(`{"done": true, "videos": [{"x": 1}]}`), now, now); registry.AsError(err) == nil || registry.AsError(err).Code != registry.CodeBadOutput {
+		t.Errorf("A11 success with nothing at any path: %v", err)
+	}
+	for member, bad := range map[string]string{
+		"resultPaths": `"resultPaths":[[]]`, "failures": `"failures":[{"path":["a"],"is":["1"],"not":["2"]}]`, "means": `"failures":[{"path":["a"],"means":"odd"}]`, "progressMax": `"progressMax":0`,
+	} {
+		tool, err := registry.DecodeTool([]byte(`{"toolId":"x","service":"s","displayName":"X","inputSchema":{},"webhookStrategy":{"expectedStatusField":"a","successValue":"ok","durationTracking":false,` + bad + `}}`))
+		if err == nil {
+			err = registry.Validate(tool)
+		}
+		if err == nil || !strings.Contains(err.Error(), member) {
+			t.Errorf("%s: %v, expected it to name %s", bad, err, member)
+		}
 	}
 }

@@ -227,7 +227,39 @@ type WebhookConfig struct {
 	ErrorPath     []string `json:"errorPath,omitempty"` // to the service's words for what went wrong
 	CostPath      []string `json:"costPath,omitempty"`  // to the number of units that the run has cost
 	IDPath        []string `json:"idPath,omitempty"`    // to the service's id of the run
+
+	// DefaultStatus is the status where the field is absent, such as of services that say only when a run is done, or that
+	// answer at once and have no status.
+	DefaultStatus string `json:"defaultStatus,omitempty"`
+	// ResultPaths and ErrorPaths are tried in order where ResultPath and ErrorPath are not set or lead nowhere.
+	ResultPaths [][]string `json:"resultPaths,omitempty"`
+	ErrorPaths  [][]string `json:"errorPaths,omitempty"`
+	// Failures tell answers of a run that failed although its status is none of failure.
+	Failures []FailureSign `json:"failures,omitempty"`
+	// ProgressPath leads to how far the run is, of ProgressMax, which is 1 where it is not set.
+	ProgressPath []string    `json:"progressPath,omitempty"`
+	ProgressMax  json.Number `json:"progressMax,omitempty"`
 }
+
+// FailureSign is a place in an answer that tells a failure: by one of the values Is, by any value but those in Not, or, with
+// neither, by being there and neither null nor empty. Through a list ("*" in Path) all items have to tell it.
+type FailureSign struct {
+	Path []string `json:"path"`
+	Is   []string `json:"is,omitempty"`
+	Not  []string `json:"not,omitempty"`
+	// Means is what kind of failure it is; empty: the service's own. Words leads to why; without it those of ErrorPath are.
+	Means FailureMeaning `json:"means,omitempty"`
+	Words []string       `json:"words,omitempty"`
+}
+
+// FailureMeaning is what a failure asks for.
+type FailureMeaning string
+
+// The meanings: the service's rules refuse the inputs or what came of them, or it has no room and may be asked again later.
+const (
+	MeansRefused FailureMeaning = "refused"
+	MeansBusy    FailureMeaning = "busy"
+)
 
 // PlatformHints tell a chat platform how a tool is best fed.
 type PlatformHints struct {

@@ -374,10 +374,24 @@ func (v *validator) webhook(w *WebhookConfig) {
 	if w.SuccessValue == "" {
 		v.bad("webhookStrategy.successValue", "is missing; give the status that means success")
 	}
-	for name, path := range map[string][]string{"resultPath": w.ResultPath, "errorPath": w.ErrorPath, "costPath": w.CostPath, "idPath": w.IDPath} {
+	for name, path := range map[string][]string{"resultPath": w.ResultPath, "errorPath": w.ErrorPath, "costPath": w.CostPath, "idPath": w.IDPath, "progressPath": w.ProgressPath} {
 		if slices.Contains(path, "") {
 			v.bad("webhookStrategy."+name, "has an empty step")
 		}
+	}
+	for _, paths := range [][][]string{w.ResultPaths, w.ErrorPaths} {
+		if slices.ContainsFunc(paths, func(path []string) bool { return len(path) == 0 || slices.Contains(path, "") }) {
+			v.bad("webhookStrategy.resultPaths, errorPaths", "has a path that is empty or has an empty step")
+		}
+	}
+	for _, sign := range w.Failures {
+		if len(sign.Path) == 0 || slices.Contains(sign.Path, "") || slices.Contains(sign.Words, "") || len(sign.Is) > 0 && len(sign.Not) > 0 {
+			v.bad("webhookStrategy.failures", "each takes a path without empty steps, and is or not, or neither")
+		}
+		oneOf(v, "webhookStrategy.failures.means", sign.Means, MeansRefused, MeansBusy)
+	}
+	if most, err := ParseDecimal(w.ProgressMax); w.ProgressMax != "" && (err != nil || most.Sign() <= 0) {
+		v.bad("webhookStrategy.progressMax", "is %s; it must be a number above zero", w.ProgressMax)
 	}
 	for name, values := range map[string][]string{"failureValues": w.FailureValues, "pendingValues": w.PendingValues} {
 		if slices.Contains(values, w.SuccessValue) {

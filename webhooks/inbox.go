@@ -20,9 +20,12 @@ import (
 type Source struct {
 	// Verifier checks the service's signatures; nil: it has none, and the token in the address is what counts.
 	Verifier registry.CallbackVerifier
-	MaxBody  int64      // bytes; 0: 1 MiB
-	Rate     rate.Limit // callbacks a second; 0: 50
-	Burst    int        // at once; 0: 200
+	// Check is asked about a callback whose address had the right token, of a service of which some runs' callbacks are signed as
+	// well; nil: none are. An error means: not authentic.
+	Check   func(ctx context.Context, runID string, r registry.CallbackRequest) error
+	MaxBody int64      // bytes; 0: 1 MiB
+	Rate    rate.Limit // callbacks a second; 0: 50
+	Burst   int        // at once; 0: 200
 }
 
 // InboxConfig is what an Inbox works with. Pool, Addresses and Callback are needed.

@@ -22,6 +22,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
+	"github.com/signalbox/signalbox/internal/signature"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -236,7 +237,22 @@ func TestReceive(t *testing.T) {
 	h := newHouse(t, func(c *InboxConfig) {
 		c.Sources["large"] = Source{MaxBody: 25 << 20}
 		c.Sources["slow"] = Source{Rate: 1, Burst: 2}
+		c.Sources["both"] = Source{Check: func(_ context.Context, _ string, r registry.CallbackRequest) error {
+			return map[string]error{"right": nil, "wrong": signature.ErrWrong, "": signature.ErrMissing}[r.Header.Get("X-Word")]
+		}}
+		c.Sources["away"] = Source{Check: func(context.Context, string, registry.CallbackRequest) error {
+			return errors.New("the database is away")
+		}}
 	}).start(t)
+	t.Run("W6 a signature beside the token is checked, too, and what can't be checked is to be repeated", func(t *testing.T) {
+		run := h.run()
+		address := strings.TrimPrefix(h.cfg.Addresses.Of("both", run), "https://bot.example")
+		h.want(t, http.StatusUnauthorized, address, "{}")
+		h.want(t, http.StatusUnauthorized, address, "{}", "X-Word", "wrong")
+		h.want(t, http.StatusUnauthorized, address+"A", "{}", "X-Word", "right")
+		h.want(t, http.StatusOK, address, "{}", "X-Word", "right")
+		h.want(t, http.StatusServiceUnavailable, strings.TrimPrefix(h.cfg.Addresses.Of("away", run), "https://bot.example"), "{}")
+	})
 	t.Run("W1 a body beyond its limit is refused before anything looks at it", func(t *testing.T) {
 		run := h.run()
 		huge := strings.Repeat(" ", 1<<20+1)

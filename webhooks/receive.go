@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"github.com/signalbox/signalbox/internal/signature"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -103,6 +104,9 @@ func (b *Inbox) receive(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	}
 	now := b.cfg.Now()
 	e, err := b.authentic(from, r, service, runID, token, body)
+	if errors.As(err, new(*uncheckedError)) {
+		return err
+	}
 	if err != nil {
 		b.cfg.Logger.DebugContext(ctx, "a callback was refused", "service", service, "error", err)
 		if wait := tooOften(from.forged, now); wait > 0 {
@@ -147,15 +151,19 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 // authentic checks who speaks, and reads the callback.
 func (b *Inbox) authentic(from *source, r *http.Request, service, runID, token string, body []byte) (event, error) {
 	e := event{Event: Event{Service: service, RunID: runID, ReceivedAt: b.cfg.Now()}, body: body}
+	request := registry.CallbackRequest{Method: r.Method, Path: r.URL.EscapedPath(), RawQuery: r.URL.RawQuery, Header: r.Header, Body: body, At: e.ReceivedAt}
 	if from.Verifier == nil {
 		if !b.cfg.Addresses.allows(service, runID, token) {
 			return event{}, errors.New("the token in the address is missing, wrong or too old")
 		}
+		if from.Check != nil {
+			if err := from.Check(r.Context(), runID, request); err != nil {
+				return event{}, checked(err)
+			}
+		}
 		b.read(&e)
 	} else {
-		said, err := from.Verifier.VerifyCallback(r.Context(), registry.CallbackRequest{
-			Method: r.Method, Path: r.URL.EscapedPath(), RawQuery: r.URL.RawQuery, Header: r.Header, Body: body, At: e.ReceivedAt,
-		})
+		said, err := from.Verifier.VerifyCallback(r.Context(), request)
 		if err != nil {
 			return event{}, fmt.Errorf("verify: %w", err)
 		}
@@ -167,6 +175,22 @@ func (b *Inbox) authentic(from *source, r *http.Request, service, runID, token s
 	e.EventID, e.ProviderID = keepable(e.EventID), clean(e.ProviderID)
 	e.RunID = clean(e.RunID)
 	return e, nil
+}
+
+// uncheckedError says that it could not be found out whether a callback is authentic, so that it is to be repeated.
+type uncheckedError struct{ error }
+
+// Unwrap gives why.
+func (e *uncheckedError) Unwrap() error { return e.error }
+
+// checked tells what is forged from what could not be checked.
+func checked(err error) error {
+	for _, forged := range []error{signature.ErrMissing, signature.ErrTime, signature.ErrWrong} {
+		if errors.Is(err, forged) {
+			return fmt.Errorf("check: %w", err)
+		}
+	}
+	return &uncheckedError{fmt.Errorf("check whether it is authentic: %w", err)}
 }
 
 // read finds out what a callback without signature says, and makes its id of that: of run, state and progress.

@@ -13,7 +13,6 @@ import (
 	"github.com/signalbox/signalbox/missions"
 	"github.com/signalbox/signalbox/providers/canvas"
 	"github.com/signalbox/signalbox/providers/comfydeploy"
-	"github.com/signalbox/signalbox/providers/httptools"
 	"github.com/signalbox/signalbox/providers/imagegen"
 	"github.com/signalbox/signalbox/providers/knowledge"
 	mcpservers "github.com/signalbox/signalbox/providers/mcp"
@@ -33,12 +32,13 @@ func (c *Config) checkServices(p *problems) {
 	p.unless(c.MCPServers == "" || err == nil, "MCP_SERVERS", c.MCPServers, "a file that exists")
 	info, err := os.Stat(c.ToolManifest)
 	p.unless(err != nil || !info.IsDir(), "ORCHESTRATOR_TOOL_MANIFEST_PATH", c.ToolManifest, "a file")
-	for variable, key := range map[string]string{"ANTHROPIC_API_KEY": c.AnthropicAPIKey, "OPENAI_API_KEY": c.OpenAIAPIKey, "GEMINI_API_KEY": c.GeminiAPIKey, "COMFYDEPLOY_API_KEY": c.ComfyDeployAPIKey, "VIDU_API_KEY": c.ViduAPIKey} {
+	for variable, key := range map[string]string{"ANTHROPIC_API_KEY": c.AnthropicAPIKey, "OPENAI_API_KEY": c.OpenAIAPIKey, "COMFYDEPLOY_API_KEY": c.ComfyDeployAPIKey, "VIDU_API_KEY": c.ViduAPIKey} {
 		p.unless(fitsHeader(key), variable, "(hidden)", "a key without spaces, as the service shows it")
 	}
 	c.checkModels(p)
 	c.checkPrice(p, "VIDU_USD_PER_CREDIT", c.ViduUSDPerCredit)
 	c.checkMedia(p)
+	c.checkBundled(p)
 	for _, name := range splitList(c.ViduEffects) {
 		p.unless(effectName.MatchString(name), "VIDU_EFFECTS", name, "names of Vidu's templates, separated by commas")
 	}
@@ -133,10 +133,7 @@ func (a *app) newServices() ([]service, error) {
 		servers := a.newMCPServers(guard)
 		list = append(list, calls(mcpservers.Service, servers))
 	}
-	if c.ToolsDir != "" {
-		files := httptools.New(httptools.Config{Dir: c.ToolsDir, Store: a.templates, Guard: guard, MediaURL: a.mediaURL, Reports: a.post.reports()})
-		list = append(list, service{httptools.Service, files, runs.Provider{Submitter: files.Jobs()}}, service{name: httptools.ServiceNow, provider: runs.Provider{Caller: files.Calls()}})
-	}
+	list = append(list, a.newFiles(guard)...)
 	if docs := splitList(c.OpenAPIDocs); c.ToolsDir != "" || len(docs) > 0 {
 		a.documents = openapi.New(openapi.Config{
 			Dir: c.ToolsDir, Documents: docs, Allow: splitList(c.OpenAPIAllow), Store: a.templates,

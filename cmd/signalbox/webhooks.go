@@ -73,7 +73,7 @@ func (p *post) startInbox(ctx context.Context) error {
 	sources := map[string]webhooks.Source{}
 	for _, s := range p.services {
 		verifier, _ := runs.Extra[registry.CallbackVerifier](s.provider) // nil: the address carries a token
-		sources[s.name] = webhooks.Source{Verifier: verifier}
+		sources[s.name] = webhooks.Source{Verifier: verifier, Check: p.signed(s.provider)}
 	}
 	var err error
 	p.inbox, err = webhooks.NewInbox(webhooks.InboxConfig{
@@ -88,6 +88,26 @@ func (p *post) startInbox(ctx context.Context) error {
 	}
 	p.onStop("webhooks inbox", p.inbox.Stop)
 	return p.inbox.Start(ctx)
+}
+
+// signed checks callbacks of providers whose tools say one by one how theirs are signed; nil for all others.
+func (p *post) signed(provider runs.Provider) func(ctx context.Context, runID string, r registry.CallbackRequest) error {
+	checker, ok := runs.Extra[interface {
+		CheckCallback(ctx context.Context, tool registry.Tool, r registry.CallbackRequest) error
+	}](provider)
+	if !ok {
+		return nil
+	}
+	return func(ctx context.Context, runID string, r registry.CallbackRequest) error {
+		run, err := p.runs.Get(ctx, runID)
+		if errors.Is(err, runs.ErrNotFound) {
+			return nil // nothing will be made of it
+		}
+		if err != nil {
+			return err
+		}
+		return checker.CheckCallback(ctx, run.Tool, r)
+	}
 }
 
 // callback makes a run look at its provider.

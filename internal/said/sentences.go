@@ -171,6 +171,7 @@ var (
 	ResultFetch             = sentence("resultFetch")
 	ResultFetchOf           = sentence("resultFetchOf")
 	ResultNone              = sentence("resultNone")
+	SecretHost              = sentence("secretHost")
 	ServerAsks              = sentence("serverAsks")
 	ServerUnanswered        = sentence("serverUnanswered")
 	ServiceBusy             = sentence("serviceBusy")

@@ -1,5 +1,5 @@
 // Package signature makes and checks the signatures of webhooks, by the schemes that services use: Standard Webhooks
-// (https://www.standardwebhooks.com, also Replicate's and Svix's) and fal's.
+// (https://www.standardwebhooks.com, also Replicate's and Svix's), fal's, and the two that write HMACs in hex into one header.
 //
 // All work on the raw body, compare in constant time, and read base64 and hex strictly. Any of several secrets may have
 // made a signature, so that a secret can be replaced while both are in use. An error says that the request is not authentic; what

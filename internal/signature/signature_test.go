@@ -3,6 +3,8 @@ package signature
 import (
 	"context"
 	"crypto/ed25519"
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
@@ -20,6 +22,8 @@ const (
 	falKey     = "A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg="
 	standardV1 = "v1,dzGPBWCUjZ/rCOCMn8WxuuV34N0DxNixD+JTggeemP0="
 	fal        = "9fd8d367a4150f4742c11b49676cff3065212c2bc9845abe43060f8a076fd0c1274f75abaa5eb6e22390dcf66404e2e52a40126a14b905d0815f5b735821d901"
+	stripe     = "t=1700000000,v1=81bbc6b7002beee17d7c218d96aa509b9a89c848ee25369f1c6caff91ac3d304"
+	github     = "sha256=e739d3aaa0952bec0b580745a61cf5e02fbcd4382def9e16943393b2667af626"
 	jwks       = `{"keys":[{"kty":"RSA","n":"x"},{"kty":"OKP","crv":"Ed25519","x":"A6EHv_POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg"}]}`
 )
 
@@ -65,6 +69,9 @@ func requests(t *testing.T) []request {
 				_, err := Fal(h, []byte(body), now, ed25519.PublicKey(public))
 				return err
 			}},
+		{"a time and an HMAC in hex", header("Stripe-Signature", stripe), func(h http.Header, body string, now time.Time) error {
+			return Stamped(h.Get("Stripe-Signature"), "v1", []byte(body), now, Tolerance, [][]byte{other, []byte("whsec_test")})
+		}},
 	}
 }
 
@@ -116,6 +123,43 @@ func TestSchemes(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestHex(t *testing.T) {
+	t.Parallel()
+	secrets := [][]byte{[]byte("another"), []byte("octosecret")}
+	if err := SHA256(github, []byte(body), secrets); err != nil {
+		t.Errorf("the known signature: %v", err)
+	}
+	for _, bad := range []string{"", github[7:], "sha1=" + github[7:], github[:len(github)-1], "sha256=", github + " "} {
+		if err := SHA256(bad, []byte(body), secrets); !errors.Is(err, ErrMissing) {
+			t.Errorf("W3 %q gives %v", bad, err)
+		}
+	}
+	for _, other := range []string{body + "\n", body[:20], ""} {
+		if err := SHA256(github, []byte(other), secrets); !errors.Is(err, ErrWrong) {
+			t.Errorf("W2 %q gives %v", other, err)
+		}
+	}
+	t.Run("milliseconds, another version, several signatures, a longer tolerance", func(t *testing.T) {
+		t.Parallel()
+		// HMAC-SHA256 of 1700000000000.{"event":"run.done","id":"r1"} by whsec_test.
+		mac := hmac.New(sha256.New, []byte("whsec_test"))
+		mac.Write([]byte("1700000000000." + body))
+		given := "t=1700000000000, v0=00ff, v0=" + hex.EncodeToString(mac.Sum(nil))
+		check := func(version string, now time.Time) error {
+			return Stamped(given, version, []byte(body), now, LongTolerance, [][]byte{[]byte("whsec_test")})
+		}
+		if err := check("v0", signedAt.Add(30*time.Minute)); err != nil {
+			t.Error(err)
+		}
+		if err := check("v0", signedAt.Add(30*time.Minute+time.Second)); !errors.Is(err, ErrTime) {
+			t.Error(err)
+		}
+		if err := check("v1", signedAt); !errors.Is(err, ErrMissing) {
+			t.Error(err)
+		}
+	})
 }
 
 func TestRotation(t *testing.T) {

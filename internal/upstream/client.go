@@ -46,6 +46,8 @@ type Config struct {
 	Authorize func(*http.Request)
 	// Secrets never appear in errors, even where the service repeats them.
 	Secrets []string
+	// Hide takes further secrets out of a text, such as a token that changes; nil: there are none.
+	Hide func(text string) string
 	// HTTP sends the requests; nil is a client for an address that the operator set. Addresses that
 	// people or models can influence need one of internal/outbound. Redirects are not followed either way.
 	HTTP    *http.Client

@@ -104,6 +104,9 @@ func (c *Client) hide(text string) string {
 			text = strings.ReplaceAll(text, secret, "***")
 		}
 	}
+	if c.cfg.Hide != nil {
+		text = c.cfg.Hide(text)
+	}
 	return text
 }
 

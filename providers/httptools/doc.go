@@ -33,10 +33,10 @@
 //
 // {{name}} stands for an input. A member of the body that consists of nothing else gets the value with its
 // type, and is left out where there is none. Beside the inputs there are {{run.id}}, {{run.handle}} (the same
-// whenever a run is sent again), {{run.callback}} and, once it is known, {{task.id}}. Files go as data URIs, or
-// as addresses with "media: url". ${NAME} stands for a secret of the environment, in headers and query only;
-// its name must end in _KEY, _TOKEN or _SECRET.
+// whenever a run is sent again), {{run.callback}} and, once it is known, {{task.id}}, {{submitted.member}} of the answer to submit and
+// {{polled.member}} of the answer that said that the run succeeded. Files go as data URIs, in base64, as addresses or as parts.
+// ${NAME} stands for a secret of the environment; its name must end in _KEY, _TOKEN or _SECRET.
 //
 // Without poll a tool whose submit has {{run.callback}} waits for what is called back, read by the webhookStrategy; any
-// other answers at once: the answer of submit is the result.
+// other answers at once: the answer of submit is the result. docs/providers.md has every member.
 package httptools

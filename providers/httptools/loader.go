@@ -1,6 +1,7 @@
 package httptools
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/cache"
 	"github.com/signalbox/signalbox/internal/folder"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/internal/upstream"
@@ -26,11 +28,22 @@ import (
 // called by that one, whatever becomes of the file.
 const specKey = "spec"
 
-// Config wires Tools. Dir, Store and Guard are required.
+// How long, and of how many runs, it is remembered when their services may be asked again.
+const (
+	pacedFor = 10 * time.Minute
+	maxPaced = 10_000
+)
+
+// Config wires Tools. Store and Guard are required, and Dir or Bundled.
 type Config struct {
-	Dir   string
-	Store registry.SpecStore // how tools are called
-	Guard *http.Client       // of internal/outbound: what files and answers name is reached through it
+	Dir string
+	// Bundled are files that come with the program. Where a secret of theirs is not set, their tools are unavailable and only
+	// operators see them.
+	Bundled fs.FS
+	// Lookup finds the secrets of files by their names; nil: in the environment.
+	Lookup func(name string) (string, bool)
+	Store  registry.SpecStore // how tools are called
+	Guard  *http.Client       // of internal/outbound: what files and answers name is reached through it
 	// MediaURL gives an address from which a service can fetch a stored file; nil where there is none.
 	MediaURL func(ctx context.Context, ref registry.Media) (string, error)
 	// Reports gives what the service of a run has called back about it, by authentic callbacks, oldest first; nil where
@@ -49,12 +62,13 @@ type Report struct {
 type Tools struct {
 	cfg Config
 
-	mu      sync.Mutex
-	good    map[string]registry.Tool    // the last good tool by file
-	specs   map[registry.Media]spec     // by reference
-	clients map[string]*upstream.Client // by what tells accounts apart
+	mu       sync.Mutex
+	good     map[string][]registry.Tool // the last good tools by file
+	specs    map[registry.Media]spec    // by reference
+	accounts map[string]account         // by what tells them apart
 
 	refused upstream.Refused
+	paced   cache.Cache[string, paced]
 }
 
 var _ registry.Loader = (*Tools)(nil)
@@ -64,57 +78,110 @@ func New(cfg Config) *Tools {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	return &Tools{cfg: cfg, good: map[string]registry.Tool{}, specs: map[registry.Media]spec{}, clients: map[string]*upstream.Client{}}
+	if cfg.Lookup == nil {
+		cfg.Lookup = os.LookupEnv
+	}
+	return &Tools{
+		cfg: cfg, good: map[string][]registry.Tool{}, specs: map[registry.Media]spec{}, accounts: map[string]account{},
+		paced: cache.Cache[string, paced]{Life: pacedFor, Most: maxPaced},
+	}
 }
 
 // Name identifies the loader.
 func (t *Tools) Name() string { return "http tools" }
 
-// Load reads all files. One that is broken keeps the tool it had when it was last good, and the problem is
+// Load reads all files. One that is broken keeps the tools it had when it was last good, and the problem is
 // reported beside the others' tools as a *registry.PartialError.
 func (t *Tools) Load(ctx context.Context) ([]registry.Tool, error) {
-	files, err := t.files(ctx)
+	sources, err := t.sources(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the folder of tools: %w", err)
 	}
-	var problems registry.Problems
-	owner := map[string]string{}
-	good := map[string]registry.Tool{}
-	fresh := map[registry.Media]spec{}
-	for _, file := range files {
+	l := loading{tools: t, owner: map[string]string{}, good: map[string][]registry.Tool{}, fresh: map[registry.Media]spec{}}
+	for _, from := range sources {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		tool, err := t.load(file, fresh)
-		if err == nil && owner[tool.ToolID] != "" {
-			err = fmt.Errorf("toolId %s is already that of %s", tool.ToolID, owner[tool.ToolID])
-		}
-		if err != nil {
-			problems = append(problems, problemsOf(file, err)...)
-			t.mu.Lock()
-			last, known := t.good[file]
-			t.mu.Unlock()
-			if !known || owner[last.ToolID] != "" {
-				continue
-			}
-			tool = last
-		}
-		owner[tool.ToolID], good[file] = file, tool
+		l.file(from)
 	}
-	if err := t.keep(ctx, fresh); err != nil {
+	if err := t.keep(ctx, l.fresh); err != nil {
 		return nil, err
 	}
 	t.mu.Lock()
-	t.good = good
+	t.good = l.good
 	t.mu.Unlock()
-	tools := make([]registry.Tool, 0, len(good))
-	for _, file := range slices.Sorted(maps.Keys(good)) {
-		tools = append(tools, good[file].Clone())
+	var tools []registry.Tool
+	for _, file := range slices.Sorted(maps.Keys(l.good)) {
+		for _, tool := range l.good[file] {
+			tools = append(tools, tool.Clone())
+		}
 	}
-	if len(problems) > 0 {
-		return tools, &registry.PartialError{Problems: problems}
+	if len(l.problems) > 0 {
+		return tools, &registry.PartialError{Problems: l.problems}
 	}
 	return tools, nil
+}
+
+// source is a file of tools.
+type source struct {
+	name    string
+	files   fs.FS
+	bundled bool
+}
+
+// key tells a bundled file from one of the folder with its name.
+func (s source) key() string {
+	if s.bundled {
+		return "bundled " + s.name
+	}
+	return s.name
+}
+
+// loading is one pass over all files.
+type loading struct {
+	tools    *Tools
+	owner    map[string]string // of an id, the file
+	good     map[string][]registry.Tool
+	fresh    map[registry.Media]spec
+	problems registry.Problems
+}
+
+// file takes the tools of a file, or those that it had. An operator's own tool takes the place of a bundled one.
+func (l *loading) file(from source) {
+	tools, err := l.tools.load(from, l.fresh)
+	if from.bundled {
+		tools = slices.DeleteFunc(tools, func(t registry.Tool) bool { return l.owner[t.ToolID] != "" })
+	}
+	if err == nil {
+		err = l.taken(tools)
+	}
+	if err != nil {
+		l.problems = append(l.problems, problemsOf(from.name, err)...)
+		l.tools.mu.Lock()
+		tools = l.tools.good[from.key()]
+		l.tools.mu.Unlock()
+		if l.taken(tools) != nil {
+			return
+		}
+	}
+	for _, tool := range tools {
+		l.owner[tool.ToolID] = from.name
+	}
+	if len(tools) > 0 {
+		l.good[from.key()] = tools
+	}
+}
+
+// taken says which of the tools has an id that is another's already.
+func (l *loading) taken(tools []registry.Tool) error {
+	here := map[string]bool{}
+	for _, tool := range tools {
+		if owner := l.owner[tool.ToolID]; owner != "" || here[tool.ToolID] {
+			return fmt.Errorf("toolId %s is already that of %s", tool.ToolID, cmp.Or(owner, "another in the file"))
+		}
+		here[tool.ToolID] = true
+	}
+	return nil
 }
 
 func problemsOf(file string, err error) registry.Problems {
@@ -130,54 +197,89 @@ func problemsOf(file string, err error) registry.Problems {
 	return problems
 }
 
-// files lists the folder's files and those of its subfolders, in alphabetical order.
-func (t *Tools) files(ctx context.Context) ([]string, error) {
-	var files []string
-	err := folder.Walk(ctx, t.cfg.Dir, func(relative string, entry fs.DirEntry) error {
-		if !entry.IsDir() && IsFile(entry.Name()) {
-			files = append(files, relative)
+// sources lists the folder's files and those of its subfolders in alphabetical order, and then the files that come with the program.
+func (t *Tools) sources(ctx context.Context) ([]source, error) {
+	var list []source
+	if t.cfg.Dir != "" {
+		files := os.DirFS(t.cfg.Dir)
+		err := folder.Walk(ctx, t.cfg.Dir, func(relative string, entry fs.DirEntry) error {
+			if !entry.IsDir() && IsFile(entry.Name()) {
+				list = append(list, source{filepath.ToSlash(relative), files, false})
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
-		return nil
-	})
-	return files, err
+	}
+	if t.cfg.Bundled == nil {
+		return list, nil
+	}
+	names, err := fs.Glob(t.cfg.Bundled, "*.tool.*")
+	for _, name := range names {
+		list = append(list, source{name, t.cfg.Bundled, true})
+	}
+	return list, err
 }
 
-// load reads one file, and puts how its tool is called into fresh if that is not kept yet.
-func (t *Tools) load(file string, fresh map[registry.Media]spec) (registry.Tool, error) {
-	f, err := os.Open(filepath.Join(t.cfg.Dir, file))
+// load reads one file, and puts how its tools are called into fresh where that is not kept yet.
+func (t *Tools) load(from source, fresh map[registry.Media]spec) ([]registry.Tool, error) {
+	f, err := from.files.Open(from.name)
 	if err != nil {
-		return registry.Tool{}, err
+		return nil, err
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
-		return registry.Tool{}, err
+		return nil, err
 	}
 	if len(data) > maxFile {
-		return registry.Tool{}, fmt.Errorf("the file has more than %d bytes", maxFile)
+		return nil, fmt.Errorf("the file has more than %d bytes", maxFile)
 	}
-	tool, d, err := parse(file, data)
+	list, err := parse(from.name, data)
 	if err != nil {
-		return registry.Tool{}, err
+		return nil, err
 	}
-	s := *d.HTTP
-	raw, err := json.Marshal(s)
+	tools := make([]registry.Tool, 0, len(list))
+	for _, d := range list {
+		missing := d.spec.unset(t.cfg.Lookup)
+		if missing != nil && !from.bundled {
+			return nil, missing
+		}
+		tool, err := t.tell(d, missing, fresh)
+		if err != nil {
+			return nil, err
+		}
+		tools = append(tools, tool)
+	}
+	return tools, nil
+}
+
+// tell gives the tool of a description, with its state.
+func (t *Tools) tell(d described, missing error, fresh map[registry.Media]spec) (registry.Tool, error) {
+	tool := d.tool
+	if lacks := new(unsetError); errors.As(missing, lacks) {
+		tool.Visibility = registry.VisibilityInternal
+		tool.Status = registry.SayStatus(registry.StateUnavailable, said.OperatorMust.With("name", lacks.name))
+		return tool, nil
+	}
+	raw, err := json.Marshal(d.spec)
 	if err != nil {
-		return registry.Tool{}, err
+		return tool, err
 	}
 	ref := registry.SpecRef(raw)
 	if tool.Metadata == nil {
 		tool.Metadata = map[string]any{}
 	}
 	tool.Metadata[specKey] = ref
-	if err := t.hears(tool.Service, s); err != nil && tool.State() != registry.StateUnavailable {
+	if err := t.hears(tool.Service, d.spec); err != nil && tool.State() != registry.StateUnavailable {
 		tool.Status = registry.SayStatus(registry.StateUnavailable, err.Said)
 		tool.Status.Checked = true
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if _, known := t.specs[ref]; !known {
-		fresh[ref] = s
+		fresh[ref] = d.spec
 	}
 	return tool, nil
 }
@@ -224,46 +326,6 @@ func (t *Tools) specOf(ctx context.Context, ref registry.Media) (spec, error) {
 	defer t.mu.Unlock()
 	t.specs[ref] = s
 	return s, nil
-}
-
-// client gives the client of a spec's service and account. Tools of one account share it, so that they share
-// its breaker and its rate.
-func (t *Tools) client(s spec) (*upstream.Client, error) {
-	account, err := json.Marshal([]any{s.BaseURL, s.Headers, s.Query, s.PerSecond})
-	if err != nil {
-		return nil, err
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if c, known := t.clients[string(account)]; known {
-		return c, nil
-	}
-	c, err := upstream.New(upstream.Config{
-		Name: hostOf(s.BaseURL), BaseURL: s.BaseURL, Secrets: s.secrets(), HTTP: t.cfg.Guard, Timeout: callTimeout, Limit: answerLimit,
-		PerSecond: s.PerSecond, Burst: int(s.PerSecond) + 1, Authorize: s.authorize, Now: t.cfg.Now,
-	})
-	if err != nil {
-		return nil, err
-	}
-	t.clients[string(account)] = c
-	return c, nil
-}
-
-// authorize sets a spec's headers and query. Its secrets were there when the file was read; one that has
-// gone since leaves an empty value, which the service refuses.
-func (s spec) authorize(r *http.Request) {
-	for name, value := range s.Headers {
-		filled, _ := fill(value, os.LookupEnv)
-		r.Header.Set(name, filled)
-	}
-	query := r.URL.Query()
-	for name, value := range s.Query {
-		filled, _ := fill(value, os.LookupEnv)
-		query.Set(name, filled)
-	}
-	if len(s.Query) > 0 {
-		r.URL.RawQuery = query.Encode()
-	}
 }
 
 // Ready says that nothing is known of how a tool is called.

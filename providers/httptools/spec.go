@@ -5,18 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"math/big"
-	"net/url"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/signalbox/signalbox/internal/ordered"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -37,31 +31,63 @@ func IsFile(name string) bool {
 
 // spec says how a tool is called.
 type spec struct {
-	BaseURL string            `json:"baseURL"`
+	BaseURL string `json:"baseURL"`
+	// Hosts get the account's key beside BaseURL's host, where an answer names an address at one of them: "eu.clouds.example", or
+	// "*.clouds.example" for all below.
+	Hosts   []string          `json:"hosts,omitempty"`
 	Headers map[string]string `json:"headers,omitempty"`
 	Query   map[string]string `json:"query,omitempty"`
+	JWT     *jwt              `json:"jwt,omitempty"`
+	Upload  *upload           `json:"upload,omitempty"`
 	Submit  request           `json:"submit"`
 	Poll    *request          `json:"poll,omitempty"`
+	Result  *request          `json:"result,omitempty"` // asks for the result of a run that succeeded, where another answer has it
 	Cancel  *request          `json:"cancel,omitempty"`
+	// Callback says how the service signs what it calls back; nil: the token in the address is all that is checked.
+	Callback *callback `json:"callback,omitempty"`
 	// Media is how files are sent: "data" for data URIs (the default), "url" for addresses.
 	Media string `json:"media,omitempty"`
+	// ResultsNeedKey says that results are fetched with the account's key, from hosts that get it.
+	ResultsNeedKey bool `json:"resultsNeedKey,omitempty"`
+	// ResultEncoding is how files stand in answers: "hex"; empty: base64.
+	ResultEncoding string `json:"resultEncoding,omitempty"`
 	// Repeatable says that the service makes a run that is sent again with the same run.handle only once.
 	Repeatable bool `json:"repeatable,omitempty"`
+	// Most bounds by formulas how many files inputs take, which one has to be told before it pays.
+	Most map[string]string `json:"most,omitempty"`
+	// Tables are values by others: what the service calls a choice, or what it costs.
+	Tables map[string]table `json:"tables,omitempty"`
 	// USDPerCost is what one unit of the webhook strategy's costPath costs; empty: one dollar.
 	USDPerCost json.Number `json:"usdPerCost,omitempty"`
+	Price      *price      `json:"price,omitempty"`
 	PerSecond  float64     `json:"perSecond,omitempty"` // requests; zero: unbounded
 }
 
 // request is one request of a spec.
 type request struct {
-	Method string            `json:"method,omitempty"` // empty: POST for submit and cancel, GET for poll
-	Path   string            `json:"path"`
-	Query  map[string]string `json:"query,omitempty"`
-	Body   json.RawMessage   `json:"body,omitempty"`
-	Form   bool              `json:"form,omitempty"` // the body is sent as a form instead of JSON
+	Method    string            `json:"method,omitempty"` // empty: GET for poll and result, else POST
+	Path      string            `json:"path,omitempty"`
+	URL       string            `json:"url,omitempty"` // a whole address that an answer named, in place of Path
+	Query     map[string]string `json:"query,omitempty"`
+	Headers   map[string]string `json:"headers,omitempty"`
+	Body      json.RawMessage   `json:"body,omitempty"`
+	Form      bool              `json:"form,omitempty"`      // the body is sent as a form instead of JSON
+	Multipart bool              `json:"multipart,omitempty"` // the body is sent in parts, files as they are
+	// EverySeconds is the least time between two requests for one run; of poll.
+	EverySeconds float64 `json:"everySeconds,omitempty"`
 }
 
-// definition is what a file holds.
+// upload says how files get to a service before the run that takes them.
+type upload struct {
+	Inputs []string  `json:"inputs"`
+	Steps  []request `json:"steps"`
+	As     string    `json:"as"` // what stands for the file in the run's request
+}
+
+// table is a column of values by others. "*" is the row of all that have none.
+type table map[string]json.RawMessage
+
+// definition is what a file holds of one tool.
 type definition struct {
 	Tool json.RawMessage `json:"tool"`
 	HTTP *spec           `json:"http"`
@@ -69,28 +95,98 @@ type definition struct {
 	Example json.RawMessage `json:"example,omitempty"`
 }
 
+// described is a tool with how it is called.
+type described struct {
+	tool    registry.Tool
+	spec    spec
+	example json.RawMessage
+}
+
 // parse reads a file. Everything that is wrong is told at once.
-func parse(name string, data []byte) (registry.Tool, definition, error) {
+func parse(name string, data []byte) ([]described, error) {
 	if !strings.HasSuffix(strings.ToLower(name), ".json") {
 		var err error
 		if data, err = yaml.YAMLToJSON(data); err != nil {
-			return registry.Tool{}, definition{}, fmt.Errorf("it is no YAML: %s", firstLine(err))
+			return nil, fmt.Errorf("it is no YAML: %s", firstLine(err))
 		}
 	}
+	parts, err := split(data)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]described, len(parts))
+	var wrong []error
+	for i, part := range parts {
+		if list[i], err = parseOne(part); err != nil && len(parts) > 1 {
+			err = fmt.Errorf("tools[%d] %s: %w", i, list[i].tool.ToolID, err)
+		}
+		wrong = append(wrong, err)
+	}
+	return list, errors.Join(wrong...)
+}
+
+func parseOne(data []byte) (described, error) {
 	var read definition
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&read); err != nil {
-		return registry.Tool{}, definition{}, fmt.Errorf("it is not as expected: %w", err)
+		return described{}, fmt.Errorf("it is not as expected: %w", err)
 	}
 	if read.Tool == nil || read.HTTP == nil {
-		return registry.Tool{}, definition{}, errors.New("it must have the members tool and http")
+		return described{}, errors.New("it must have the members tool and http")
 	}
 	tool, err := decodeTool(read.Tool, *read.HTTP)
+	one := described{tool, *read.HTTP, read.Example}
 	if err != nil {
-		return registry.Tool{}, definition{}, err
+		return one, err
 	}
-	return tool, read, errors.Join(read.HTTP.check(tool)...)
+	return one, errors.Join(one.spec.check(tool)...)
+}
+
+// split gives the definitions of a file: itself, or with "tools" one for each of them, which is what differs from the
+// file's own tool, http and example as a JSON Merge Patch (RFC 7396).
+func split(data []byte) ([][]byte, error) {
+	read, err := ordered.Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("it is not as expected: %w", err)
+	}
+	whole, _ := read.(*ordered.Object)
+	if !whole.Has("tools") {
+		return [][]byte{data}, nil
+	}
+	list := whole.List("tools")
+	if len(list) == 0 {
+		return nil, errors.New("tools: expected a list of what differs, each with tool and http")
+	}
+	whole.Drop("tools")
+	parts := make([][]byte, len(list))
+	for i, patch := range list {
+		if parts[i], err = ordered.Marshal(merge(whole, patch)); err != nil {
+			return nil, err
+		}
+	}
+	return parts, nil
+}
+
+// merge gives a value as a JSON Merge Patch changes it. Members keep their order, new ones follow.
+func merge(value, patch any) any {
+	changes, isObject := patch.(*ordered.Object)
+	if !isObject {
+		return patch
+	}
+	merged := new(ordered.Object)
+	base, _ := value.(*ordered.Object)
+	for _, m := range base.Members() {
+		merged.Set(m.Name, m.Value)
+	}
+	for _, m := range changes.Members() {
+		if m.Value == nil {
+			merged.Drop(m.Name)
+			continue
+		}
+		merged.Set(m.Name, merge(merged.Get(m.Name), m.Value))
+	}
+	return merged
 }
 
 func firstLine(err error) string {
@@ -130,200 +226,5 @@ func (s spec) waits(tool registry.Tool) bool {
 
 // callsBack reports whether a request tells the service where to report.
 func (r request) callsBack() bool {
-	return slices.ContainsFunc(placeholder.FindAllStringSubmatch(r.text(), -1), func(m []string) bool { return m[1] == "run.callback" })
-}
-
-// text has all places of a request that placeholders can be in.
-func (r request) text() string { return r.Path + string(r.Body) + fmt.Sprint(r.Query) }
-
-// warnings are about files that can be read, but may not do what was meant.
-func (s spec) warnings(tool registry.Tool) []string {
-	const instead = "the answer to submit is taken as the result"
-	switch {
-	case s.waits(tool):
-	case s.Submit.callsBack():
-		return []string{"http.submit: has {{run.callback}}, but what is called back is not read without tool.webhookStrategy: " + instead}
-	case tool.WebhookStrategy != nil:
-		return []string{"http: has neither poll nor {{run.callback}} in submit: " + instead + ", and a run that goes on after it is never heard of again"}
-	}
-	return nil
-}
-
-func (s spec) check(tool registry.Tool) []error {
-	var wrong []error
-	bad := func(field, format string, args ...any) {
-		wrong = append(wrong, fmt.Errorf("http.%s: %s", field, fmt.Sprintf(format, args...)))
-	}
-	if u, err := url.Parse(s.BaseURL); err != nil || u.Host == "" || u.User != nil || (u.Scheme != "http" && u.Scheme != "https") {
-		bad("baseURL", "is %q; expected an http or https address", s.BaseURL)
-	}
-	if s.Media != "" && s.Media != "data" && s.Media != "url" {
-		bad("media", "is %q; expected data or url", s.Media)
-	}
-	waits := s.waits(tool)
-	if s.Poll != nil && (tool.WebhookStrategy == nil || len(tool.WebhookStrategy.IDPath) == 0) {
-		bad("poll", "needs tool.webhookStrategy with idPath: where submit's answer has the id to ask for")
-	} else if waits && tool.WebhookStrategy == nil {
-		bad("submit", "has {{run.callback}}, which needs tool.webhookStrategy: how what is called back is read")
-	}
-	if waits && tool.WebhookStrategy == nil {
-		return wrong
-	}
-	if s.Cancel != nil && !waits {
-		bad("cancel", "needs poll, or {{run.callback}} in submit: a tool that answers at once can't be cancelled")
-	}
-	if s.Cancel != nil && s.Poll == nil && waits && len(tool.WebhookStrategy.IDPath) == 0 && strings.Contains(s.Cancel.text(), "task.id") {
-		bad("cancel", "needs tool.webhookStrategy with idPath: where submit's answer has the id of the run")
-	}
-	for _, out := range tool.OutputSchema {
-		if _, err := registry.ParseSchema(out.Schema); out.Schema != nil && err != nil {
-			wrong = append(wrong, fmt.Errorf("tool.outputSchema.%s.schema: %w", out.Name, err))
-		}
-	}
-	if len(tool.OutputSchema) == 0 {
-		wrong = append(wrong, errors.New("tool.outputSchema: name the result, for example image: {type: image}"))
-	}
-	if model := tool.CostingModel; model != nil && model.RateSource != registry.RateAPI {
-		if model.Unit == registry.UnitToken {
-			wrong = append(wrong, errors.New("tool.costingModel.unit: token can't be counted here; price it by request, or by what the service says with rateSource api and costPath"))
-		}
-		if model.Unit == registry.UnitSecond && waits && !tool.WebhookStrategy.DurationTracking {
-			wrong = append(wrong, errors.New("tool.costingModel.unit: second needs durationTracking: true in tool.webhookStrategy, or every run is free"))
-		}
-	}
-	if s.USDPerCost != "" {
-		if rate, err := registry.ParseDecimal(s.USDPerCost); err != nil || rate.Sign() < 0 {
-			bad("usdPerCost", "is %q; expected US dollars like 0.005", s.USDPerCost)
-		}
-	}
-	for _, values := range []map[string]string{s.Headers, s.Query} {
-		for _, name := range slices.Sorted(maps.Keys(values)) {
-			if _, err := fill(values[name], os.LookupEnv); err != nil {
-				bad("headers or query", "%s: %v", name, err)
-			}
-		}
-	}
-	return append(wrong, s.checkRequests(tool)...)
-}
-
-// checkRequests looks for placeholders that stand for nothing.
-func (s spec) checkRequests(tool registry.Tool) []error {
-	var wrong []error
-	for name, r := range map[string]*request{"submit": &s.Submit, "poll": s.Poll, "cancel": s.Cancel} {
-		if r == nil {
-			continue
-		}
-		if !strings.HasPrefix(r.Path, "/") && r.Path != "" {
-			wrong = append(wrong, fmt.Errorf("http.%s.path: is %q; expected a path that begins with /", name, r.Path))
-		}
-		for _, m := range placeholder.FindAllStringSubmatch(r.text(), -1) {
-			_, input := tool.InputSchema.Get(m[1])
-			if known := slices.Contains([]string{"run.id", "run.handle", "run.callback"}, m[1]); !input && !known && (m[1] != "task.id" || name == "submit") {
-				wrong = append(wrong, fmt.Errorf("http.%s: {{%s}} is no input of the tool", name, m[1]))
-			}
-		}
-	}
-	return wrong
-}
-
-var (
-	placeholder = regexp.MustCompile(`\{\{\s*([\w.-]+)\s*\}\}`)
-	variable    = regexp.MustCompile(`\$\{(\w+)\}`)
-	secretName  = regexp.MustCompile(`^[A-Z][A-Z0-9_]*_(KEY|TOKEN|SECRET)$`)
-)
-
-// ownSecrets are the program's: no file may send them anywhere.
-var ownSecrets = regexp.MustCompile(`^(ADMIN|TELEGRAM|DISCORD|DATABASE)_`)
-
-// fill puts secrets of the environment into a header's value.
-func fill(value string, lookup func(string) (string, bool)) (string, error) {
-	var wrong error
-	filled := variable.ReplaceAllStringFunc(value, func(found string) string {
-		name := variable.FindStringSubmatch(found)[1]
-		if !secretName.MatchString(name) || ownSecrets.MatchString(name) {
-			wrong = fmt.Errorf("${%s} can't be used: the name must end in _KEY, _TOKEN or _SECRET and not be one of the program's own", name)
-			return ""
-		}
-		secret, set := lookup(name)
-		if !set || secret == "" {
-			wrong = fmt.Errorf("${%s} is not set in the environment", name)
-		}
-		return secret
-	})
-	return filled, wrong
-}
-
-// secrets are the values that a spec takes from the environment.
-func (s spec) secrets() []string {
-	var list []string
-	for _, values := range []map[string]string{s.Headers, s.Query} {
-		for _, value := range values {
-			for _, m := range variable.FindAllStringSubmatch(value, -1) {
-				list = append(list, os.Getenv(m[1]))
-			}
-		}
-	}
-	return list
-}
-
-// usd is what a number of units costs, or "" where it is none.
-func (s spec) usd(units json.Number) string {
-	n, err := registry.ParseDecimal(units)
-	if err != nil || n.Sign() < 0 {
-		return ""
-	}
-	rate := big.NewRat(1, 1)
-	if s.USDPerCost != "" {
-		if rate, err = registry.ParseDecimal(s.USDPerCost); err != nil {
-			return ""
-		}
-	}
-	return n.Mul(n, rate).FloatString(12)
-}
-
-// Check reads one file and tells everything that is wrong with it, and what may be, for people who write such files.
-func Check(path string) (tool registry.Tool, warnings []string, err error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return registry.Tool{}, nil, err
-	}
-	if len(data) > maxFile {
-		return registry.Tool{}, nil, fmt.Errorf("the file has more than %d bytes", maxFile)
-	}
-	tool, d, err := parse(filepath.Base(path), data)
-	if err != nil {
-		return tool, nil, err
-	}
-	return tool, append(d.HTTP.warnings(tool), d.tryExample(tool)...), nil
-}
-
-// tryExample reads the example as the answer of a run, and tells what would keep the run from its results.
-func (d definition) tryExample(tool registry.Tool) []string {
-	if d.Example == nil {
-		return nil
-	}
-	reading := registry.Reading{State: registry.RunSucceeded}
-	var err error
-	if w := tool.WebhookStrategy; w != nil {
-		reading, err = w.Read(d.Example, time.Time{}, time.Time{})
-	} else {
-		reading.Result, err = decode(d.Example)
-	}
-	if err != nil {
-		return []string{"example: " + err.Error()}
-	}
-	if reading.State != registry.RunSucceeded {
-		return []string{fmt.Sprintf("example: it is read as %s, not as a success; expected an answer with successValue and a result", reading.State)}
-	}
-	outputs, err := (&Tools{}).outputs(tool.OutputSchema, reading.Result)
-	if err != nil {
-		return []string{"example: " + err.Error()}
-	}
-	var warnings []string
-	for _, declared := range tool.OutputSchema {
-		if !slices.ContainsFunc(outputs, func(o registry.Output) bool { return o.Name == declared.Name }) {
-			warnings = append(warnings, fmt.Sprintf("example: it has nothing for the output %s", declared.Name))
-		}
-	}
-	return warnings
+	return slices.Contains(r.names(), "run.callback")
 }

@@ -16,16 +16,22 @@ import (
 
 // Tool shows the tool that a description of an HTTP API becomes, or everything that is wrong with it.
 func Tool(w io.Writer, file string, asJSON bool) (good bool) {
-	tool, warnings, err := httptools.Check(file)
+	tools, warnings, err := httptools.Check(file)
 	if asJSON {
 		line := struct {
-			File     string         `json:"file"`
-			Tool     *registry.Tool `json:"tool,omitempty"`
-			Warnings []string       `json:"warnings,omitempty"`
-			Error    string         `json:"error,omitempty"`
-		}{File: file, Tool: &tool, Warnings: warnings}
-		if err != nil {
-			line.Tool, line.Error = nil, err.Error()
+			File     string          `json:"file"`
+			Tool     *registry.Tool  `json:"tool,omitempty"`
+			Tools    []registry.Tool `json:"tools,omitempty"` // of a file with several
+			Warnings []string        `json:"warnings,omitempty"`
+			Error    string          `json:"error,omitempty"`
+		}{File: file, Warnings: warnings}
+		switch {
+		case err != nil:
+			line.Error = err.Error()
+		case len(tools) == 1:
+			line.Tool = &tools[0]
+		default:
+			line.Tools = tools
 		}
 		return json.NewEncoder(w).Encode(line) == nil && err == nil
 	}
@@ -35,7 +41,9 @@ func Tool(w io.Writer, file string, asJSON bool) (good bool) {
 		}
 		return false
 	}
-	printTool(w, file, tool)
+	for _, tool := range tools {
+		printTool(w, file, tool)
+	}
 	for _, warning := range warnings {
 		fmt.Fprintf(w, "%s: warning: %s\n", file, warning)
 	}

@@ -10,6 +10,7 @@ type Settings struct {
 	ContentSettings `group:"The site"`
 	ChatSettings    `group:"Telegram and Discord"`
 	ServiceSettings `group:"Accounts at services"`
+	BundledSettings `group:"Accounts at services"`
 }
 
 // HouseSettings are where the house lives and who reaches it.
@@ -107,7 +108,7 @@ type ServiceSettings struct {
 	ToolGuidanceFile      string `env:"TOOL_GUIDANCE_FILE" placeholder:"FILE" help:"Hints for models, a line by tool, in place of those that come with the program; read again when it changes."`
 	AskTokensPerDay       string `env:"ASK_TOKENS_PER_DAY" default:"0" help:"How many tokens the questions of one account may use in a day (UTC); 0: no limit."`
 	AnthropicBaseURL      string `name:"anthropic-base-url" env:"ANTHROPIC_BASE_URL" default:"https://api.anthropic.com" help:"Anthropic's API, without its version."`
-	GeminiAPIKey          string `env:"GEMINI_API_KEY" placeholder:"KEY" help:"An account at Google Gemini: /imagine draws with it."`
+	GeminiAPIKey          string `env:"GEMINI_API_KEY" placeholder:"KEY" help:"An account at Google Gemini: /imagine draws with it, /veo makes videos."`
 	GeminiBaseURL         string `name:"gemini-base-url" env:"GEMINI_BASE_URL" default:"https://generativelanguage.googleapis.com" help:"Gemini's API."`
 	ComfyDeployAPIKey     string `name:"comfydeploy-api-key" env:"COMFYDEPLOY_API_KEY" placeholder:"KEY" help:"An account at ComfyUI Deploy: each deployed workflow is a tool."`
 	ComfyDeployAPIURL     string `name:"comfydeploy-api-url" env:"COMFYDEPLOY_API_URL" default:"https://api.comfydeploy.com/api" help:"ComfyUI Deploy's API."`
@@ -139,4 +140,19 @@ type ServiceSettings struct {
 	FalDocsURL            string `name:"fal-docs-url" env:"FAL_DOCS_URL" default:"https://fal.ai" help:"Where fal.ai describes its models."`
 	FalRESTURL            string `name:"fal-rest-url" env:"FAL_REST_URL" default:"https://rest.fal.ai" help:"Where fal.ai has the keys of its webhooks."`
 	FalPricesURL          string `name:"fal-prices-url" env:"FAL_PRICES_URL" default:"https://api.fal.ai" help:"Where fal.ai tells the prices of models."`
+}
+
+// BundledSettings are the keys of the services that come as data, see providers/services. One without its key has no tools for people.
+type BundledSettings struct {
+	BFLAPIKey        string `name:"bfl-api-key" env:"BFL_API_KEY" placeholder:"KEY" help:"An account at Black Forest Labs: pictures with /flux2, /flux2flex, /flux11pro."`
+	RunwayAPIKey     string `env:"RUNWAY_API_KEY" placeholder:"KEY" help:"An account at Runway: videos with /runwayvideo and /runwayanimate."`
+	LumaAPIKey       string `env:"LUMA_API_KEY" placeholder:"KEY" help:"An account at Luma: pictures with /lumaimage and /lumaedit."`
+	KlingAccessKey   string `env:"KLING_ACCESS_KEY" placeholder:"KEY" help:"An account at Kling: videos with /klingvideo and /klinganimate. It takes KLING_SECRET_KEY, too."`
+	KlingSecretKey   string `env:"KLING_SECRET_KEY" placeholder:"KEY" help:"The other half of Kling's key, by which tokens are signed."`
+	ArkAPIKey        string `env:"ARK_API_KEY" placeholder:"KEY" help:"An account at BytePlus ModelArk: videos with /seedance, pictures with /seedream."`
+	IdeogramAPIKey   string `env:"IDEOGRAM_API_KEY" placeholder:"KEY" help:"An account at Ideogram: pictures with lettering with /ideogram."`
+	RecraftAPIKey    string `env:"RECRAFT_API_KEY" placeholder:"KEY" help:"An account at Recraft: pictures and drawings with /recraft and more."`
+	StabilityAPIKey  string `env:"STABILITY_API_KEY" placeholder:"KEY" help:"An account at Stability: pictures with /stableultra and more."`
+	ElevenLabsAPIKey string `name:"elevenlabs-api-key" env:"ELEVENLABS_API_KEY" placeholder:"KEY" help:"An account at ElevenLabs: speech with /elevenspeech, sounds with /elevensound."`
+	MiniMaxAPIKey    string `name:"minimax-api-key" env:"MINIMAX_API_KEY" placeholder:"KEY" help:"An account at MiniMax: videos with /hailuo."`
 }
