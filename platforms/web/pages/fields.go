@@ -24,6 +24,8 @@ type formField struct {
 	Step    string      // of the slider
 	Allowed string      // which values it takes, in words
 	Error   string
+	Shapes  []shape  // ratios for the width that this is, with the height
+	Earlier []string // what was typed here before, and can be again
 }
 
 // prefill is what a form is filled with before its settings and defaults.

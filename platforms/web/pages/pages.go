@@ -86,5 +86,6 @@ func functions(v i18n.Voice) template.FuncMap {
 		"host":    hostOf,
 		"follows": followUpLinks,
 		"emblem":  emblem,
+		"gives":   gives,
 	}
 }

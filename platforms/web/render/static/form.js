@@ -20,6 +20,10 @@ async function askPrice() {
     quote.textContent = told.price;
     basis.textContent = told.basis;
     document.getElementById("shown").value = told.quote ?? "";
+    for (const { id, code } of told.code ?? []) {
+      const place = document.getElementById(`code-${id}`);
+      if (place) place.textContent = code;
+    }
   } catch (error) {
     if (error.name !== "AbortError") throw error;
   }
@@ -62,6 +66,32 @@ for (const dice of form.querySelectorAll("[data-dice]")) {
     box.dispatchEvent(new Event("input", { bubbles: true }));
   });
 }
+
+// Ratios, each by its picture: both sides at once
+
+const sides = ["width", "height"].map((name) => form.elements[name]);
+const ratios = [...form.querySelectorAll("[data-width]")];
+const mark = () => { for (const ratio of ratios) ratio.ariaPressed = String(ratio.dataset.width === sides[0].value && ratio.dataset.height === sides[1].value); };
+for (const ratio of ratios) {
+  ratio.addEventListener("click", () => {
+    for (const side of sides) {
+      side.value = ratio.dataset[side.name];
+      side.dispatchEvent(new Event("input", { bubbles: true }));
+    }
+  });
+}
+if (ratios.length > 0) { form.addEventListener("input", mark); mark(); }
+
+// What was said before can be said again.
+form.addEventListener("click", (event) => {
+  const earlier = event.target.closest("[data-say]");
+  if (!earlier) return;
+  const box = document.getElementById(earlier.dataset.say);
+  box.value = earlier.textContent;
+  box.dispatchEvent(new Event("input", { bubbles: true }));
+  earlier.closest("details").open = false;
+  box.focus();
+});
 
 // A value that differs from the tool's own can be taken back to it.
 for (const control of form.querySelectorAll("[data-default]")) {
