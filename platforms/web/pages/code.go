@@ -32,8 +32,8 @@ func (s *forms) code(r *http.Request, b runs.Bound) []snippet {
 // exactDigits are as many as JavaScript can tell apart in a number; longer ones are given as text, which tools take as well.
 const exactDigits = 15
 
-// example stands for a file that a program has to bring.
-const example = "https://example.com/"
+// elsewhere begins the address of a file that a program has to bring.
+const elsewhere = "https://example.com/"
 
 // calledWith are the inputs of a call as JSON, in the order of the tool.
 func calledWith(b runs.Bound) string {
@@ -61,7 +61,7 @@ func placeholder(f registry.InputField) any {
 	var value any = "..."
 	switch {
 	case f.Type.IsMedia():
-		value = example + string(f.Type)
+		value = elsewhere + string(f.Type)
 	case f.Type == registry.TypeNumber:
 		value = 1
 	case f.Type == registry.TypeBoolean:

@@ -98,7 +98,7 @@ func (s *forms) draw(w http.ResponseWriter, r *http.Request, a users.Account, t 
 	}
 	page := formPage{
 		Tool: t, ID: rand.Text(), Action: formAction(t, fill), InChat: fill.action != "",
-		Notice: noticeOf(voice, t, s.tools.snapshot()), CanRun: t.State() != registry.StateUnavailable, Parent: fill.parent, Preset: fill.preset,
+		Notice: noticeOf(voice, t, s.tools.snapshot()), CanRun: t.State() != registry.StateUnavailable, Parent: fill.parent, Preset: fill.preset, Example: s.examples.address(t.ToolID),
 	}
 	bound := s.boundForForm(r, a, t, fill)
 	earlier, err := s.prompts(r.Context(), a)
