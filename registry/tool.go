@@ -111,6 +111,7 @@ type InputField struct {
 	Multiline   bool            `json:"multiline,omitempty"`
 	Multiple    bool            `json:"multiple,omitempty"` // takes a list of values, e.g. an album
 	Seed        bool            `json:"seed,omitempty"`     // a random seed: -1 or "random" asks for a fresh one, Vary changes it
+	Mask        MaskKind        `json:"mask,omitempty"`     // of pictures that mark an area; empty: see MarksBy
 	Order       int             `json:"order,omitempty"`
 	Schema      json.RawMessage `json:"schema,omitempty"` // JSON Schema of nested values
 }

@@ -205,6 +205,10 @@ func (v *validator) onlyFor(f InputField, at string) {
 	refuse(f.Integer, "integer", TypeNumber)
 	refuse(f.Seed, "seed", TypeNumber)
 	refuse(f.Multiline, "multiline", TypeString)
+	refuse(f.Mask != "", "mask", TypeImage)
+	if f.Mask != "" && f.Mask != MaskWithin && f.Mask != MaskAlpha && f.Mask != MaskWhite {
+		v.bad(at+".mask", "is %q; allowed are within, alpha and white", shorten(string(f.Mask)))
+	}
 }
 
 func (v *validator) numbers(f InputField, at string) {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/signalbox/signalbox/platforms/web/request"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -41,7 +42,7 @@ func calledWith(b runs.Bound) string {
 	for _, f := range b.Tool.InputSchema.Ordered() {
 		value, given := b.Inputs[f.Name]
 		switch source := b.Sources[f.Name]; {
-		case given && (source == runs.FromDefault || source == runs.FromRandom):
+		case given && (source == runs.FromDefault || source == runs.FromRandom || request.SameValue(value, f.Default)):
 			continue
 		case !given && !f.Required:
 			continue

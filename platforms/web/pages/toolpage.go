@@ -68,11 +68,13 @@ type formPage struct {
 	CanRun   bool
 	Latest   []runView
 	Parent   string // the run whose inputs these are
+	Shown    string // the run that stands beside the form: that one, or the latest that went well
 	Presets  []users.Preset
 	Preset   string // the one the form is filled from
 	Settings bool   // some value is the account's own setting
 	Example  string // the address of a picture that the tool made; "" where there is none
 	Code     []snippet
+	Masks    bool // some input is a mask that can be painted
 }
 
 func (s *forms) page(w http.ResponseWriter, r *http.Request, a users.Account) error {
@@ -113,6 +115,7 @@ func (s *forms) draw(w http.ResponseWriter, r *http.Request, a users.Account, t 
 		case promptOf(t.InputSchema):
 			field.Earlier = earlier
 		}
+		page.Masks = page.Masks || field.Marks != ""
 		page.Settings = page.Settings || bound.Sources[f.Name] == runs.FromPreference
 		if f.Advanced {
 			page.Advanced = append(page.Advanced, field)
@@ -130,12 +133,19 @@ func (s *forms) draw(w http.ResponseWriter, r *http.Request, a users.Account, t 
 	if err != nil {
 		return err
 	}
+	page.Shown = fill.parent
 	for _, run := range latest {
+		if page.Shown == "" && run.Status == runs.StatusSucceeded {
+			page.Shown = run.ID
+		}
 		page.Latest = append(page.Latest, s.views.run(voice, run))
 	}
 	v := render.View{Title: t.DisplayName, Place: "tools", Data: &page, Scripts: []string{"form.js", "play.js"}}
 	if page.InChat {
 		v.Place, v.Scripts = "chat", []string{"form.js"}
+	}
+	if page.Masks {
+		v.Scripts = append(v.Scripts, "mask.js")
 	}
 	if fill.problem == nil {
 		return s.pages.Show(w, r, a, "tool", v)

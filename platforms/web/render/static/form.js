@@ -15,11 +15,12 @@ async function askPrice() {
   asking = new AbortController();
   try {
     const answer = await fetch(`/tool/${encodeURIComponent(form.dataset.tool)}/price`, { method: "POST", body: data, signal: asking.signal });
-    if (!answer.ok) return; // a value that does not fit: its reason is told when the form is sent
+    if (!answer.ok) { quote.ariaBusy = "false"; return; } // a value that does not fit: its reason is told when the form is sent
     const told = await answer.json();
     quote.textContent = told.price;
     basis.textContent = told.basis;
     document.getElementById("shown").value = told.quote ?? "";
+    quote.ariaBusy = "false";
     for (const { id, code } of told.code ?? []) {
       const place = document.getElementById(`code-${id}`);
       if (place) place.textContent = code;
@@ -33,7 +34,7 @@ async function askPrice() {
 setInterval(askPrice, 10 * 60 * 1000);
 addEventListener("visibilitychange", () => { if (!document.hidden) askPrice(); });
 
-form.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(askPrice, 350); });
+form.addEventListener("input", () => { quote.ariaBusy = "true"; clearTimeout(timer); timer = setTimeout(askPrice, 350); });
 
 form.addEventListener("submit", (event) => {
   if (event.submitter && event.submitter !== start) return;
@@ -122,7 +123,7 @@ if (!CSS.supports("field-sizing", "content")) {
 const fileFields = [...form.querySelectorAll("[data-files]")];
 const takes = (field, file) => field.dataset.files === "file" || file.type.startsWith(`${field.dataset.files}/`);
 
-function give(field, files) {
+export function give(field, files) {
   const input = field.querySelector("input[type=file]");
   const fitting = [...files].filter((file) => takes(field, file));
   if (fitting.length === 0) return false;

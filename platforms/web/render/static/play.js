@@ -32,8 +32,10 @@ form.addEventListener("submit", async (event) => {
   if (event.submitter && event.submitter !== start) return; // settings and presets are the page's own
   event.preventDefault();
   const answer = await read(form.action, { method: "POST", body: new FormData(form) });
-  start.textContent = label;
-  start.disabled = false;
+  setTimeout(() => { // after the form has marked it as busy
+    start.textContent = label;
+    start.disabled = false;
+  });
   if (!answer) return;
   if (answer.page.querySelector("#run[data-run]")) begun(answer.page);
   else if (answer.page.getElementById("inputs")) explain(answer.page);
@@ -74,6 +76,8 @@ function clear() {
 // explain shows what the server says against the form, and leaves all in it as it is.
 function explain(page) {
   clear();
+  for (const id of ["quote", "basis"]) document.getElementById(id).textContent = page.getElementById(id).textContent; // which may be what is wrong
+  document.getElementById("shown").value = page.getElementById("shown").value;
   const problem = page.getElementById("problem");
   if (problem) form.closest(".play").before(problem);
   for (const wrong of page.querySelectorAll(".field.wrong")) {
