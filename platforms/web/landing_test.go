@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"fmt"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -106,21 +105,12 @@ func TestLandingPage(t *testing.T) {
 func TestLandingPageInABrowser(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, public(t, "http://127.0.0.1"), withExamples(t), toBegin)
-	for _, width := range []int64{320, 768, 1280} {
-		for _, dark := range []bool{false, true} {
-			t.Run(fmt.Sprintf("the landing page fits and is accessible, %d wide, dark %v", width, dark), func(t *testing.T) {
-				t.Parallel()
-				ctx := open(t, browsertest.Window{Width: width, Height: 900, Dark: dark})
-				browsertest.Do(t, ctx, chromedp.Navigate(h.url+"/"), chromedp.WaitVisible(chromedp.CSS(".wall")))
-				if !browsertest.Is(t, ctx, browsertest.Fits) {
-					t.Error("it is wider than the window")
-				}
-				browsertest.Becomes(t, ctx, `[...document.querySelectorAll(".wall img")].slice(0, 2).every((i) => i.complete && i.naturalWidth > 0)`)
-				browsertest.Accessible(t, ctx, "landing")
-				browsertest.Shot(t, ctx, fmt.Sprintf("landing-%d-%v", width, dark))
-			})
-		}
-	}
+	ctx := open(t, browsertest.Desktop)
+	browsertest.Do(t, ctx, chromedp.Navigate(h.url+"/"), chromedp.WaitVisible(chromedp.CSS(".wall")))
+	browsertest.Becomes(t, ctx, `[...document.querySelectorAll(".wall img")].slice(0, 2).every((i) => i.complete && i.naturalWidth > 0)`)
+	atEveryWidth(t, ctx, "landing")
+	browsertest.Do(t, ctx, browsertest.Dark())
+	atEveryWidth(t, ctx, "landing-dark")
 }
 
 func TestFirstVisitShowsPictures(t *testing.T) {

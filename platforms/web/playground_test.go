@@ -129,21 +129,23 @@ func TestPlaygroundAsksAgain(t *testing.T) {
 func TestPlaygroundFits(t *testing.T) {
 	t.Parallel()
 	h := newLived(t)
+	ctx := open(t, browsertest.Desktop)
+	for _, tool := range []string{"wallpaper", "studio"} {
+		browsertest.Do(t, ctx, chromedp.Navigate(h.url+"/tool/"+tool), chromedp.WaitVisible(chromedp.CSS("#strip [aria-current]")))
+		atEveryWidth(t, ctx, "play-"+tool)
+	}
+}
+
+// atEveryWidth holds that a page fits and is accessible on small and large windows.
+func atEveryWidth(t *testing.T, ctx context.Context, page string) {
+	t.Helper()
 	for _, width := range []int64{320, 768, 1280} {
-		t.Run(fmt.Sprintf("with a result, %d wide", width), func(t *testing.T) {
-			t.Parallel()
-			for _, dark := range []bool{false, true} {
-				ctx := open(t, browsertest.Window{Width: width, Height: 860, Dark: dark})
-				for _, tool := range []string{"wallpaper", "studio"} {
-					browsertest.Do(t, ctx, chromedp.Navigate(h.url+"/tool/"+tool), chromedp.WaitVisible(chromedp.CSS("#strip [aria-current]")))
-					if !browsertest.Is(t, ctx, browsertest.Fits) {
-						t.Errorf("%s is wider than the window", tool)
-					}
-					browsertest.Accessible(t, ctx, tool)
-					browsertest.Shot(t, ctx, fmt.Sprintf("play-%s-%d-%v", tool, width, dark))
-				}
-			}
-		})
+		browsertest.Do(t, ctx, chromedp.EmulateViewport(width, 860))
+		if !browsertest.Is(t, ctx, browsertest.Fits) {
+			t.Errorf("%s is wider than a window of %d", page, width)
+		}
+		browsertest.Accessible(t, ctx, page)
+		browsertest.Shot(t, ctx, fmt.Sprintf("%s-%d", page, width))
 	}
 }
 
