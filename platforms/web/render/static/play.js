@@ -26,12 +26,12 @@ function tell(text) {
   trouble.hidden = false;
 }
 
-// A try
+// A try. The address of a form is read as an attribute: an input that is called action would stand before the property.
 
 form.addEventListener("submit", async (event) => {
   if (event.submitter && event.submitter !== start) return; // settings and presets are the page's own
   event.preventDefault();
-  const answer = await read(form.action, { method: "POST", body: new FormData(form) });
+  const answer = await read(form.getAttribute("action"), { method: "POST", body: new FormData(form) });
   setTimeout(() => { // after the form has marked it as busy
     start.textContent = label;
     start.disabled = false;
@@ -96,7 +96,7 @@ function explain(page) {
 document.addEventListener("submit", async (event) => {
   if (!event.target.closest("#run")) return;
   event.preventDefault();
-  const answer = await read(event.target.action, { method: "POST", body: new URLSearchParams(new FormData(event.target, event.submitter)) });
+  const answer = await read(event.target.getAttribute("action"), { method: "POST", body: new URLSearchParams(new FormData(event.target, event.submitter)) });
   if (!answer) return;
   if (!answer.page.querySelector("#run[data-run]")) { location.assign(answer.at); return; }
   put(answer.page);
