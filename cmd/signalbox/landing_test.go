@@ -11,7 +11,8 @@ import (
 func TestExamplesOfBundledTools(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	a := &app{cfg: Config{WorkflowsDir: dir}}
+	a := &app{}
+	a.cfg.WorkflowsDir = dir
 	same, err := workflows.FS.ReadFile("poster.json")
 	if err != nil {
 		t.Fatal(err)
