@@ -114,6 +114,7 @@ type InputField struct {
 	Multiple    bool            `json:"multiple,omitempty"` // takes a list of values, e.g. an album
 	Seed        bool            `json:"seed,omitempty"`     // a random seed: -1 or "random" asks for a fresh one, Vary changes it
 	Role        InputRole       `json:"role,omitempty"`     // what it means, where its name does not tell
+	Mask        MaskKind        `json:"mask,omitempty"`     // of pictures that mark an area; empty: see MarksBy
 	Order       int             `json:"order,omitempty"`
 	Schema      json.RawMessage `json:"schema,omitempty"` // JSON Schema of nested values
 	Words       *ChoiceWords    `json:"words,omitempty"`

@@ -214,6 +214,10 @@ func (v *validator) onlyFor(f InputField, at string) {
 	refuse(f.Multiline, "multiline", TypeString)
 	refuse(f.Role == RoleStrength, "role", TypeNumber)
 	oneOf(v, at+".role", f.Role, RoleStrength)
+	refuse(f.Mask != "", "mask", TypeImage)
+	if f.Mask != "" && f.Mask != MaskWithin && f.Mask != MaskAlpha && f.Mask != MaskWhite {
+		v.bad(at+".mask", "is %q; allowed are within, alpha and white", shorten(string(f.Mask)))
+	}
 }
 
 func (v *validator) numbers(f InputField, at string) {

@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/console"
+	"github.com/signalbox/signalbox/platforms/web/pages"
 	"github.com/signalbox/signalbox/providers/openapi"
 )
 
@@ -15,8 +16,9 @@ import (
 func (a *app) newConsole() (http.Handler, error) {
 	c, err := console.New(console.Config{
 		Registry: a.registry, Catalogue: a.history, Runs: a.runs, People: a.users, Ledger: a.ledger, Grant: a.grant,
-		Caller: web.Caller, CSRF: web.CSRFInput, Engines: a.engineRows, OrderEngine: a.orderEngine, Findings: a.findingRows, Sections: []console.Section{callbacks.Section(a.db.pool), a.missionSection()},
-		Logger: a.log.With("component", "console"),
+		Caller: web.Caller, CSRF: web.CSRFInput, Engines: a.engineRows, OrderEngine: a.orderEngine, Findings: a.findingRows,
+		Sections: []console.Section{callbacks.Section(a.db.pool), a.missionSection(), landingSection(pages.NewShares(a.db.pool))},
+		Logger:   a.log.With("component", "console"),
 	})
 	if err != nil {
 		return nil, err

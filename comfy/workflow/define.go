@@ -305,6 +305,7 @@ func (d *definer) fieldOf(name string, p graph.Place, src source) *field {
 	if kind := mediaKind(p.Node, p.Input, s); kind != "" {
 		f.Type, f.Required = kind, true
 		f.targets[0].Mode = loaderMode(p.Node.Class)
+		f.Mask = d.maskOf(p.Node)
 		return f
 	}
 	if f.Default = p.Plain(); isPlaceholder(f.Default) {
@@ -399,6 +400,23 @@ func mediaKind(n *graph.FlatNode, input string, s *graph.InputSpec) registry.Inp
 		return registry.TypeAudio
 	case graph.Kind3D:
 		return registry.TypeFile
+	}
+	return ""
+}
+
+// maskOf tells how the file of a loader marks an area: by the alpha of the picture, where something takes the loader's mask, or as
+// the channel of a mask's loader says. ComfyUI's masks are full where alpha is nought, and where a colour is full.
+func (d *definer) maskOf(n *graph.FlatNode) registry.MaskKind {
+	switch n.Class {
+	case "LoadImage":
+		if slices.ContainsFunc(d.uses[n.ID], func(u graph.Use) bool { return u.Slot == 1 }) {
+			return registry.MaskWithin
+		}
+	case "LoadImageMask":
+		if channel, _ := n.Inputs.Get("channel"); channel == nil || channel == any("alpha") {
+			return registry.MaskAlpha
+		}
+		return registry.MaskWhite
 	}
 	return ""
 }

@@ -8,9 +8,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io/fs"
+	"maps"
 	"mime"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -27,8 +29,7 @@ type file struct {
 
 // New reads all files below a folder. They are served under root, which ends in a slash, as ROOT{hash}/{file}.
 func New(files fs.FS, folder, root string) (Bundle, error) {
-	b := Bundle{root: root, files: map[string]file{}}
-	sum := sha256.New()
+	read := map[string][]byte{}
 	err := fs.WalkDir(files, folder, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -37,12 +38,27 @@ func New(files fs.FS, folder, root string) (Bundle, error) {
 		if err != nil {
 			return err
 		}
-		sum.Write(raw)
-		b.files[path.Base(name)] = file{kind: typeOf(name), raw: raw, zipped: Zipped(raw, gzip.BestCompression)}
+		read[path.Base(name)] = raw
 		return nil
 	})
+	return Of(read, root), err
+}
+
+// Of is New for files that were read, by their names.
+func Of(files map[string][]byte, root string) Bundle {
+	b := Bundle{root: root, files: map[string]file{}}
+	sum := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		raw := files[name]
+		sum.Write(raw)
+		f := file{kind: typeOf(name), raw: raw}
+		if !strings.HasPrefix(f.kind, "image/jp") { // which are as small as they get
+			f.zipped = Zipped(raw, gzip.BestCompression)
+		}
+		b.files[name] = f
+	}
 	b.hash = hex.EncodeToString(sum.Sum(nil)[:6])
-	return b, err
+	return b
 }
 
 // typeOf does not ask the machine's own tables, which differ.
@@ -54,6 +70,8 @@ func typeOf(name string) string {
 		return "text/css; charset=utf-8"
 	case ".txt":
 		return "text/plain; charset=utf-8"
+	case ".jpg":
+		return "image/jpeg"
 	case ".svg":
 		return "image/svg+xml"
 	}
@@ -77,7 +95,7 @@ func (b Bundle) Serve(w http.ResponseWriter, r *http.Request, scope string) bool
 		h.Set("Cache-Control", scope+", max-age=31536000, immutable")
 	}
 	h.Set("Vary", "Accept-Encoding")
-	if AcceptsGzip(r) {
+	if found.zipped != nil && AcceptsGzip(r) {
 		h.Set("Content-Encoding", "gzip")
 		w.Write(found.zipped)
 		return true

@@ -91,6 +91,10 @@ type Config struct {
 	Conversation pages.Conversation
 	// Shares keeps which results are shown to whoever has their link; nil: sharing is not offered.
 	Shares *pages.Shares
+	// Landing is what strangers are told at PUBLIC_URL.
+	Landing pages.Landing
+	// Examples are pictures that tools made, as JPEG files by the tools' ids.
+	Examples map[string][]byte
 	// Hooks tells programs of runs; nil: there are no endpoints.
 	Hooks Hooks
 	// Answers keeps the answers to requests with an Idempotency-Key; nil: only runs are begun once.

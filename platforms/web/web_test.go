@@ -834,9 +834,12 @@ func TestDoors(t *testing.T) {
 	t.Run("with PUBLIC_URL nobody is signed in by coming from loopback", func(t *testing.T) {
 		out := newHouse(t, public(t, "https://art.example"))
 		v := out.visitor()
-		res := v.do("GET", "/", "", nil, "Host", "art.example")
-		if res.StatusCode != http.StatusSeeOther || res.Header.Get("Location") != "/signin" {
+		res := v.do("GET", "/history", "", nil, "Host", "art.example")
+		if res.StatusCode != http.StatusSeeOther || res.Header.Get("Location") != "/signin?next=%2Fhistory" {
 			t.Errorf("status %d to %q", res.StatusCode, res.Header.Get("Location"))
+		}
+		if front := readAll(t, v.do("GET", "/", "", nil, "Host", "art.example").Body); strings.Contains(front, `id="balance"`) || !strings.Contains(front, `href="/signin"`) {
+			t.Error("a stranger is signed in at the front page")
 		}
 		key := out.developer("ann").key
 		res = v.do("POST", "/signin", "application/x-www-form-urlencoded", strings.NewReader(url.Values{"key": {key}}.Encode()), "Host", "art.example")

@@ -24,6 +24,9 @@ type formField struct {
 	Step    string      // of the slider
 	Allowed string      // which values it takes, in words
 	Error   string
+	Marks   registry.MaskKind // how a mask that is painted marks; empty: none is
+	Shapes  []shape           // ratios for the width that this is, with the height
+	Earlier []string          // what was typed here before, and can be again
 }
 
 // prefill is what a form is filled with before its settings and defaults.
@@ -38,7 +41,7 @@ type prefill struct {
 
 // field draws an input that is bound, or filled.
 func (s views) field(v i18n.Voice, f registry.InputField, bound runs.Bound, fill prefill) formField {
-	field := formField{InputField: f, Control: control(f), Default: plain(f.Default), Step: sliderStep(f), Allowed: allowed(v, f)}
+	field := formField{InputField: f, Control: control(f), Default: plain(f.Default), Step: sliderStep(f), Allowed: allowed(v, f), Marks: f.MarksBy()}
 	if f.Seed {
 		field.Default = "" // an empty seed is a fresh one
 	}

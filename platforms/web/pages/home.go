@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -23,7 +24,8 @@ type homeView struct {
 	Waiting         []registry.Tool // tools that nobody can run now
 	WaitingAll      int             // how many there are, also where not all are shown
 	Latest          []runView
-	More            string // address of the next tools
+	Examples        []picture // what the tools make, for those who have made nothing yet
+	More            string    // address of the next tools
 }
 
 // toolCard is a tool in the list, with a picture that the reader made with it, if there is one.
@@ -39,6 +41,14 @@ const manyTools = 60
 
 // latestRuns is how many runs the list looks through for pictures.
 const latestRuns = 40
+
+// front is the list of tools, or the page for those who are not signed in.
+func (s *overview) front(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	if a.ID == "" {
+		return s.landing(w, r)
+	}
+	return s.home(w, r, a)
+}
 
 func (s *overview) home(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	h := homeView{Query: strings.TrimSpace(r.URL.Query().Get("q")), Category: r.URL.Query().Get("category")}
@@ -62,10 +72,13 @@ func (s *overview) home(w http.ResponseWriter, r *http.Request, a users.Account)
 		case t.State() == registry.StateUnavailable:
 			h.Waiting = append(h.Waiting, t)
 		default:
-			h.Tools = append(h.Tools, toolCard{Tool: t, Picture: pictures[t.ToolID], Takes: takes(t), Gives: gives(t)})
+			h.Tools = append(h.Tools, toolCard{Tool: t, Picture: cmp.Or(pictures[t.ToolID], s.examples.address(t.ToolID)), Takes: takes(t), Gives: gives(t)})
 		}
 	}
 	h.turn(r.URL.Query().Get("from"))
+	if h.Query == "" && h.Category == "" && len(recent) == 0 {
+		h.Examples = s.examplesOf(h.Tools)
+	}
 	if h.Query == "" {
 		for _, run := range recent[:min(8, len(recent))] {
 			h.Latest = append(h.Latest, s.views.run(s.render.Voice(r, a), run))
@@ -145,11 +158,17 @@ func gives(t registry.Tool) string {
 }
 
 func (s *overview) routes() []door.Route {
+	front := door.Public
+	if s.door.Site.Local() { // there are no strangers, but for those who come by a proxy
+		front = door.Read
+	}
 	return []door.Route{
-		door.ForPeople("GET /{$}", door.Read, s.home),
+		door.ForPeople("GET /{$}", front, s.front),
 		door.ForPeople("GET /history", door.Read, s.history),
 		door.ForPeople("GET /prices", door.Read, s.prices),
 		door.ForPeople("GET /developers", door.Read, s.developers),
 		door.ForAll("GET /llms.txt", s.llms),
+		door.ForAll("GET /terms", s.terms),
+		door.ForAll("GET /privacy", s.privacy),
 	}
 }

@@ -14,5 +14,7 @@ type Lists interface {
 // overview are the pages of all tools and of all runs.
 type overview struct {
 	shared
-	runs Lists
+	runs      Lists
+	sharing   *sharing
+	strangers Landing
 }

@@ -48,9 +48,11 @@ type Config struct {
 	Media        request.Media
 	Links        files.Links
 	Streams      *door.Streams
-	Shares       *Shares      // keeps which results are shown to whoever has their link; nil: sharing is not offered
-	ShareKey     []byte       // signs the links of what is shared
-	Conversation Conversation // the chat at ChatPath; nil: none
+	Shares       *Shares           // keeps which results are shown to whoever has their link; nil: sharing is not offered
+	ShareKey     []byte            // signs the links of what is shared
+	Landing      Landing           // what strangers are told
+	Examples     map[string][]byte // pictures that tools made, as JPEG files by the tools' ids
+	Conversation Conversation      // the chat at ChatPath; nil: none
 	// Delete deletes the run that the path values id and n name, or one of its outputs, for its owner.
 	Delete func(r *http.Request, a users.Account) error
 	Logger *slog.Logger
@@ -62,10 +64,14 @@ func Routes(cfg Config) ([]door.Route, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := shared{door: cfg.Door, render: cfg.Render, pages: drawn, views: views{cfg.Links}, tools: tools{cfg.Registry, cfg.Search}, log: cfg.Logger}
+	made, err := newExamples(cfg.Examples, cfg.Render)
+	if err != nil {
+		return nil, err
+	}
+	s := shared{examples: made, door: cfg.Door, render: cfg.Render, pages: drawn, views: views{cfg.Links}, tools: tools{cfg.Registry, cfg.Search}, log: cfg.Logger}
 	form := &forms{shared: s, runs: cfg.Runs, callers: cfg.Callers, reader: request.Reader{Media: cfg.Media}, presets: cfg.Users}
 	share := &sharing{shared: s, shares: cfg.Shares, callers: cfg.Callers, key: cfg.ShareKey}
-	list := (&overview{shared: s, runs: cfg.Runs}).routes()
+	list := (&overview{shared: s, runs: cfg.Runs, sharing: share, strangers: cfg.Landing}).routes()
 	list = append(list, form.routes()...)
 	list = append(list, (&settings{shared: s, forms: form, preferences: cfg.Users, presets: cfg.Users}).routes()...)
 	list = append(list, (&runPages{shared: s, runs: cfg.Runs, callers: cfg.Callers, sharing: share, delete: cfg.Delete}).routes()...)
@@ -73,7 +79,7 @@ func Routes(cfg Config) ([]door.Route, error) {
 	if cfg.Conversation != nil {
 		list = append(list, (&chatPages{shared: s, conversation: cfg.Conversation, streams: cfg.Streams, forms: form}).routes()...)
 	}
-	return append(list, door.ForAll("GET /static/{hash}/{file}", cfg.Render.Static)), nil
+	return append(list, made.route(), door.ForAll("GET /static/{hash}/{file}", cfg.Render.Static)), nil
 }
 
 // functions are what the templates call, in one language.
@@ -86,5 +92,6 @@ func functions(v i18n.Voice) template.FuncMap {
 		"host":    hostOf,
 		"follows": followUpLinks,
 		"emblem":  emblem,
+		"gives":   gives,
 	}
 }

@@ -10,10 +10,11 @@ import (
 
 // priceView is a price in words.
 type priceView struct {
-	Price        string `json:"price"`
-	Basis        string `json:"basis"`
-	BillCanceled bool   `json:"-"`
-	Quote        string `json:"quote,omitempty"` // sealed, for the run that is started at this price
+	Price        string    `json:"price"`
+	Basis        string    `json:"basis"`
+	BillCanceled bool      `json:"-"`
+	Quote        string    `json:"quote,omitempty"` // sealed, for the run that is started at this price
+	Code         []snippet `json:"code,omitempty"`
 }
 
 // priceWords tells a quote in the reader's language.

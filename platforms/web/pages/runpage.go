@@ -52,6 +52,7 @@ type runPage struct {
 	runView
 	FormID   string
 	Vary     bool
+	Seeds    string // by input, as JSON
 	Compares []comparison
 	CanShare bool
 	Own      bool   // the reader's: they may delete it
@@ -102,7 +103,7 @@ func (s *runPages) draw(w http.ResponseWriter, r *http.Request, a users.Account,
 // drawAs shows a run's page with an answer's status; fill is what was answered to its question before.
 func (s *runPages) drawAs(w http.ResponseWriter, r *http.Request, a users.Account, status int, run runs.Run, v render.View, fill prefill) error {
 	voice := s.render.Voice(r, a)
-	page := runPage{runView: s.views.run(voice, run), FormID: rand.Text(), Confirm: cardOf(run), Own: run.AccountID == a.ID}
+	page := runPage{runView: s.views.run(voice, run), FormID: rand.Text(), Seeds: seedsOf(run), Confirm: cardOf(run), Own: run.AccountID == a.ID}
 	if page.Own && !door.ByAgent(r.Context()) {
 		page.Question = s.views.question(voice, run, fill)
 	}

@@ -9,10 +9,11 @@ import (
 
 // shared is what all pages use.
 type shared struct {
-	door   *door.Door
-	render *render.Renderer
-	pages  *render.Pages
-	views  views
-	tools  tools
-	log    *slog.Logger
+	door     *door.Door
+	render   *render.Renderer
+	pages    *render.Pages
+	views    views
+	tools    tools
+	log      *slog.Logger
+	examples *examples
 }

@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalbox/signalbox/registry"
 )
 
 // errNotShared says that a run has no link, or that the link was taken back.
@@ -49,6 +52,51 @@ func one(row pgx.Row) (found string, err error) {
 		return "", errNotShared
 	}
 	return found, err
+}
+
+// link is that of a run.
+type link struct{ ID, RunID string }
+
+// landing gives the latest results that the operator shows on the landing page.
+func (s *Shares) landing(ctx context.Context, most int) ([]link, error) {
+	rows, err := s.pool.Query(ctx, `SELECT id, run_id::text FROM web_shares WHERE landing_at IS NOT NULL ORDER BY landing_at DESC LIMIT $1`, most)
+	if err != nil {
+		return nil, fmt.Errorf("read the landing page: %w", err)
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[link])
+}
+
+// Shared is a result that its owner shows to whoever has the link, as the operator sees it.
+type Shared struct {
+	Link, RunID, Tool string
+	Since             time.Time
+	Landing           bool // strangers see it on the landing page
+}
+
+// List gives the shared results, the latest first, at most a hundred; with landing those of the landing page.
+func (s *Shares) List(ctx context.Context, landing bool) ([]Shared, error) {
+	rows, err := s.pool.Query(ctx, `
+		SELECT w.id, w.run_id::text, r.tool_id, w.created_at, w.landing_at IS NOT NULL
+		FROM web_shares w JOIN runs r ON r.id = w.run_id
+		WHERE NOT $1 OR w.landing_at IS NOT NULL ORDER BY w.created_at DESC LIMIT 100`, landing)
+	if err != nil {
+		return nil, fmt.Errorf("list what is shared: %w", err)
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[Shared])
+}
+
+// TurnLanding puts a shared result on the landing page, or takes it off, and tells which. A link that is no more is an error.
+func (s *Shares) TurnLanding(ctx context.Context, link string) (on bool, err error) {
+	err = s.pool.QueryRow(ctx, `
+		UPDATE web_shares SET landing_at = CASE WHEN landing_at IS NULL THEN now() END WHERE id = $1
+		RETURNING landing_at IS NOT NULL`, link).Scan(&on)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, registry.Errorf(registry.CodeInvalidInput, "This result is shared no more: its owner has taken the link back.")
+	}
+	if err != nil {
+		return false, fmt.Errorf("put the share %s on the landing page: %w", link, err)
+	}
+	return on, nil
 }
 
 // revoke takes a run's link back. One that has none is no error.

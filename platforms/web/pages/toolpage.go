@@ -68,9 +68,13 @@ type formPage struct {
 	CanRun   bool
 	Latest   []runView
 	Parent   string // the run whose inputs these are
+	Shown    string // the run that stands beside the form: that one, or the latest that went well
 	Presets  []users.Preset
 	Preset   string // the one the form is filled from
 	Settings bool   // some value is the account's own setting
+	Example  string // the address of a picture that the tool made; "" where there is none
+	Code     []snippet
+	Masks    bool // some input is a mask that can be painted
 }
 
 func (s *forms) page(w http.ResponseWriter, r *http.Request, a users.Account) error {
@@ -85,6 +89,9 @@ func (s *forms) page(w http.ResponseWriter, r *http.Request, a users.Account) er
 	return s.draw(w, r, a, t, fill)
 }
 
+// manyTries is how many of the latest runs stand below a tool's result.
+const manyTries = 24
+
 // draw shows a tool's form, filled with what was typed before, else with presets, settings and defaults.
 func (s *forms) draw(w http.ResponseWriter, r *http.Request, a users.Account, t registry.Tool, fill prefill) error {
 	voice := s.render.Voice(r, a)
@@ -93,11 +100,22 @@ func (s *forms) draw(w http.ResponseWriter, r *http.Request, a users.Account, t 
 	}
 	page := formPage{
 		Tool: t, ID: rand.Text(), Action: formAction(t, fill), InChat: fill.action != "",
-		Notice: noticeOf(voice, t, s.tools.snapshot()), CanRun: t.State() != registry.StateUnavailable, Parent: fill.parent, Preset: fill.preset,
+		Notice: noticeOf(voice, t, s.tools.snapshot()), CanRun: t.State() != registry.StateUnavailable, Parent: fill.parent, Preset: fill.preset, Example: s.examples.address(t.ToolID),
 	}
 	bound := s.boundForForm(r, a, t, fill)
+	earlier, err := s.prompts(r.Context(), a)
+	if err != nil {
+		return err
+	}
 	for _, f := range t.InputSchema.Ordered() {
 		field := s.views.field(voice, f, bound, fill)
+		switch f.Name {
+		case "width":
+			field.Shapes = shapes(t.InputSchema)
+		case promptOf(t.InputSchema):
+			field.Earlier = earlier
+		}
+		page.Masks = page.Masks || field.Marks != ""
 		page.Settings = page.Settings || bound.Sources[f.Name] == runs.FromPreference
 		if f.Advanced {
 			page.Advanced = append(page.Advanced, field)
@@ -106,21 +124,28 @@ func (s *forms) draw(w http.ResponseWriter, r *http.Request, a users.Account, t 
 			page.Fields = append(page.Fields, field)
 		}
 	}
-	page.Price = s.formPrice(r, voice, s.boundAsTyped(r, a, t, fill, bound))
-	var err error
+	typed := s.boundAsTyped(r, a, t, fill, bound)
+	page.Price, page.Code = s.formPrice(r, voice, typed), s.code(r, typed)
 	if page.Presets, err = s.presets.Presets(r.Context(), a.ID, t); err != nil {
 		return err
 	}
-	latest, err := s.runs.List(r.Context(), runs.Filter{AccountID: a.ID, ToolID: t.ToolID, Limit: 9})
+	latest, err := s.runs.List(r.Context(), runs.Filter{AccountID: a.ID, ToolID: t.ToolID, Limit: manyTries})
 	if err != nil {
 		return err
 	}
+	page.Shown = fill.parent
 	for _, run := range latest {
+		if page.Shown == "" && run.Status == runs.StatusSucceeded {
+			page.Shown = run.ID
+		}
 		page.Latest = append(page.Latest, s.views.run(voice, run))
 	}
-	v := render.View{Title: t.DisplayName, Place: "tools", Data: &page, Scripts: []string{"form.js"}}
+	v := render.View{Title: t.DisplayName, Place: "tools", Data: &page, Scripts: []string{"form.js", "play.js"}}
 	if page.InChat {
-		v.Place = "chat"
+		v.Place, v.Scripts = "chat", []string{"form.js"}
+	}
+	if page.Masks {
+		v.Scripts = append(v.Scripts, "mask.js")
 	}
 	if fill.problem == nil {
 		return s.pages.Show(w, r, a, "tool", v)
@@ -189,7 +214,9 @@ func (s *forms) price(w http.ResponseWriter, r *http.Request, a users.Account) e
 		problem.Fail(w, r, s.log, err) // the script reads the field's name and the reason
 		return nil
 	}
-	door.WriteJSON(w, http.StatusOK, s.formPrice(r, s.render.Voice(r, a), bound))
+	price := s.formPrice(r, s.render.Voice(r, a), bound)
+	price.Code = s.code(r, bound)
+	door.WriteJSON(w, http.StatusOK, price)
 	return nil
 }
 

@@ -26,6 +26,7 @@ type runView struct {
 	Given     []givenValue
 	Usual     bool   // some of them are as the tool has them
 	Cover     result // the first result that can be looked at
+	Picture   string // the last picture among the results: see lastPicture
 	Price     string
 }
 
@@ -62,6 +63,7 @@ func (s views) run(voice i18n.Voice, run runs.Run) runView {
 			v.Cover = o
 		}
 	}
+	v.Picture = lastPicture(v.Results)
 	v.RestWords = voice.Rest(run.Rest(time.Now()))
 	if run.Fraction != nil {
 		v.Percent = fmt.Sprintf("%.0f", *run.Fraction*100)

@@ -15,11 +15,16 @@ async function askPrice() {
   asking = new AbortController();
   try {
     const answer = await fetch(`/tool/${encodeURIComponent(form.dataset.tool)}/price`, { method: "POST", body: data, signal: asking.signal });
-    if (!answer.ok) return; // a value that does not fit: its reason is told when the form is sent
+    if (!answer.ok) { quote.ariaBusy = "false"; return; } // a value that does not fit: its reason is told when the form is sent
     const told = await answer.json();
     quote.textContent = told.price;
     basis.textContent = told.basis;
     document.getElementById("shown").value = told.quote ?? "";
+    quote.ariaBusy = "false";
+    for (const { id, code } of told.code ?? []) {
+      const place = document.getElementById(`code-${id}`);
+      if (place) place.textContent = code;
+    }
   } catch (error) {
     if (error.name !== "AbortError") throw error;
   }
@@ -29,7 +34,7 @@ async function askPrice() {
 setInterval(askPrice, 10 * 60 * 1000);
 addEventListener("visibilitychange", () => { if (!document.hidden) askPrice(); });
 
-form.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(askPrice, 350); });
+form.addEventListener("input", () => { quote.ariaBusy = "true"; clearTimeout(timer); timer = setTimeout(askPrice, 350); });
 
 form.addEventListener("submit", (event) => {
   if (event.submitter && event.submitter !== start) return;
@@ -63,6 +68,32 @@ for (const dice of form.querySelectorAll("[data-dice]")) {
   });
 }
 
+// Ratios, each by its picture: both sides at once
+
+const sides = ["width", "height"].map((name) => form.elements[name]);
+const ratios = [...form.querySelectorAll("[data-width]")];
+const mark = () => { for (const ratio of ratios) ratio.ariaPressed = String(ratio.dataset.width === sides[0].value && ratio.dataset.height === sides[1].value); };
+for (const ratio of ratios) {
+  ratio.addEventListener("click", () => {
+    for (const side of sides) {
+      side.value = ratio.dataset[side.name];
+      side.dispatchEvent(new Event("input", { bubbles: true }));
+    }
+  });
+}
+if (ratios.length > 0) { form.addEventListener("input", mark); mark(); }
+
+// What was said before can be said again.
+form.addEventListener("click", (event) => {
+  const earlier = event.target.closest("[data-say]");
+  if (!earlier) return;
+  const box = document.getElementById(earlier.dataset.say);
+  box.value = earlier.textContent;
+  box.dispatchEvent(new Event("input", { bubbles: true }));
+  earlier.closest("details").open = false;
+  box.focus();
+});
+
 // A value that differs from the tool's own can be taken back to it.
 for (const control of form.querySelectorAll("[data-default]")) {
   if (control.dataset.default === "") continue;
@@ -92,7 +123,7 @@ if (!CSS.supports("field-sizing", "content")) {
 const fileFields = [...form.querySelectorAll("[data-files]")];
 const takes = (field, file) => field.dataset.files === "file" || file.type.startsWith(`${field.dataset.files}/`);
 
-function give(field, files) {
+export function give(field, files) {
   const input = field.querySelector("input[type=file]");
   const fitting = [...files].filter((file) => takes(field, file));
   if (fitting.length === 0) return false;

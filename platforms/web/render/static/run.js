@@ -3,7 +3,12 @@ import { localTimes } from "./page.js";
 
 const look = { links: [], at: 0 };
 
+// Beside a tool's form only the run is drawn anew, on its own page all of it.
+const beside = document.getElementById("tries") !== null;
+let events; // of the run that is shown
+
 function enliven() {
+  events?.close();
   const run = document.getElementById("run");
   if (!run) return;
   if (run.dataset.final === "false") follow(run.dataset.run);
@@ -14,13 +19,14 @@ function follow(id) {
   const state = document.getElementById("state"), stage = document.getElementById("stage"), bar = document.getElementById("bar");
   const asked = document.getElementById("run").dataset.question; // another question, or none any more, is another page
   let previewAt = 0;
-  const events = new EventSource(`/api/runs/${id}/events`);
-  events.addEventListener("run", (event) => {
+  const own = new EventSource(`/api/runs/${id}/events`);
+  events = own;
+  own.addEventListener("run", (event) => {
     const r = JSON.parse(event.data);
     const over = ["succeeded", "failed", "canceled", "timed_out"].includes(r.status);
     if (over || (r.question?.id || "") !== asked || (!bar && r.status !== "awaiting_confirmation")) {
-      events.close();
-      finish();
+      own.close();
+      finish(id);
       return;
     }
     if (!bar) return;
@@ -37,8 +43,8 @@ function follow(id) {
     }
   });
   // The browser tries a broken stream again by itself, but not one that was refused.
-  events.addEventListener("error", () => {
-    if (events.readyState === EventSource.CLOSED) setTimeout(finish, 15000);
+  own.addEventListener("error", () => {
+    if (own.readyState === EventSource.CLOSED && events === own) setTimeout(() => { if (events === own) finish(id); }, 15000);
   });
 }
 
@@ -50,23 +56,28 @@ function rest(state, seconds) {
 }
 
 // finish takes over the page as the server now draws it, without a flash. What came as the answer to a form has the form's address.
-async function finish() {
-  const address = `/run/${document.getElementById("run").dataset.run}`;
-  if (location.pathname !== address) history.replaceState(null, "", address);
+async function finish(id) {
+  const address = `/run/${id}`;
+  if (!beside && location.pathname !== address) history.replaceState(null, "", address);
   const answer = await fetch(address, { headers: { Accept: "text/html" } });
+  if (document.getElementById("run").dataset.run !== id) return; // another one is looked at by now
   if (!answer.ok) { location.replace(address); return; }
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  for (const without of page.querySelectorAll("noscript")) without.remove(); // read without scripts, what they hold would count here
-  const swap = () => {
-    document.getElementById("main").replaceWith(page.getElementById("main"));
-    const balance = page.getElementById("balance");
-    if (balance) document.getElementById("balance")?.replaceWith(balance);
-    localTimes();
-    enliven();
-  };
-  if (!document.startViewTransition || matchMedia("(prefers-reduced-motion: reduce)").matches) { swap(); return; }
-  const fade = document.startViewTransition(swap);
+  if (!document.startViewTransition || matchMedia("(prefers-reduced-motion: reduce)").matches) { put(page); return; }
+  const fade = document.startViewTransition(() => put(page));
   for (const end of [fade.ready, fade.finished]) end.catch(() => {}); // a fade that is cut short has swapped all the same
+}
+
+// put shows the run of a page that was read, in place of the one that is shown.
+export function put(page) {
+  for (const without of page.querySelectorAll("noscript")) without.remove(); // read without scripts, what they hold would count here
+  const part = beside ? "run" : "main";
+  document.getElementById(part).replaceWith(page.getElementById(part));
+  const balance = page.getElementById("balance");
+  if (balance) document.getElementById("balance")?.replaceWith(balance);
+  localTimes();
+  enliven();
+  dispatchEvent(new CustomEvent("shown"));
 }
 
 async function preview(id) {
@@ -83,7 +94,9 @@ async function preview(id) {
 // The large view: arrows go on, Escape closes (the dialog does that itself).
 
 function lightbox() {
-  const dialog = document.getElementById("look");
+  const fresh = document.getElementById("look");
+  const dialog = fresh?.cloneNode(true); // without the listeners of the run before
+  fresh?.replaceWith(dialog);
   look.links = [...document.querySelectorAll("a[data-look]")];
   look.links.forEach((link, index) => link.addEventListener("click", (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -116,7 +129,7 @@ function turn(dialog, index) {
 }
 
 // Pictures of one shape lie one over the other, with a slider between them; others stay side by side.
-async function compare(figure) {
+export async function compare(figure) {
   const pictures = [...figure.querySelectorAll("img")];
   const range = figure.querySelector("input[type=range]");
   await Promise.all(pictures.map((img) => img.decode().catch(() => {})));
