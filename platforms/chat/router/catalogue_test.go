@@ -18,18 +18,20 @@ import (
 // and what is in the catalogue must be said.
 func TestEveryTextExists(t *testing.T) {
 	t.Parallel()
-	raw, err := os.ReadFile(filepath.Join("..", "..", "..", "internal", "i18n", "texts", "chat.en.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var texts map[string]any
-	if err := json.Unmarshal(raw, &texts); err != nil {
-		t.Fatal(err)
+	texts := map[string]any{}
+	for _, room := range []string{"chat", "saying"} {
+		raw, err := os.ReadFile(filepath.Join("..", "..", "..", "internal", "i18n", "texts", room+".en.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(raw, &texts); err != nil {
+			t.Fatal(err)
+		}
 	}
 	said := saidKeys(t)
 	for key := range said {
 		if _, ok := texts[key]; !ok {
-			t.Errorf("the text %q is missing in chat.en.json", key)
+			t.Errorf("the text %q is missing in English", key)
 		}
 	}
 	for key := range texts {
