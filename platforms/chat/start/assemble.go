@@ -60,7 +60,12 @@ func noteFormat(t *turn.Turn, d *input.Draft) {
 // Options reads options alone, as values of a tool's inputs. A hint says what is wrong with them.
 func Options(t *turn.Turn, tool *registry.Tool, text string) (values map[string]any, hint chat.Text) {
 	d := input.Draft{}
-	if hint := unread(t, tool, d.ReadOptions(tool, text)); hint != nil {
+	err := d.ReadOptions(tool, text)
+	var left *input.LeftOver
+	if errors.As(err, &left) {
+		return nil, t.Say.Text("settings.options", "text", chat.Brief(left.Text, 60))
+	}
+	if hint := unread(t, tool, err); hint != nil {
 		return nil, hint
 	}
 	values = d.Values[runs.FromArgument]
