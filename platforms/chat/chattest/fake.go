@@ -184,6 +184,9 @@ func (f *Fake) incoming(p Post, m *fakeMessage, album string) chat.Incoming {
 	}
 	in.Command, in.Text, _ = chat.ParseCommand(m.text, "fake_bot")
 	in.Addressed = strings.Contains(strings.ToLower(m.text), "@fake_bot")
+	if in.Command == "" {
+		in.Text = strings.TrimSpace(strings.ReplaceAll(in.Text, "@fake_bot", ""))
+	}
 	in.Attachments = f.attach(m)
 	if q := f.messages[p.In.ID+"/"+p.ReplyTo]; q != nil {
 		in.ReplyTo = &chat.Quoted{Ref: f.ref(q), Own: q.own, From: f.author(q), Text: q.text, Attachments: f.attach(q)}
@@ -191,6 +194,9 @@ func (f *Fake) incoming(p Post, m *fakeMessage, album string) chat.Incoming {
 	}
 	return in
 }
+
+// Mention is how a message names the bot.
+func (f *Fake) Mention() string { return "@fake_bot" }
 
 // author is who wrote a message of somebody's.
 func (f *Fake) author(m *fakeMessage) users.Identity {

@@ -1,18 +1,27 @@
 package chattest
 
 import (
+	"context"
 	"encoding/json"
+	"strings"
 
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/registry"
 )
 
 // sayings are how people say what they want.
 func sayings() map[string]func(*scene) {
 	return map[string]func(*scene){
-		"words for a size become width and height, and the status says so": sizeInWords,
-		"options are read as in other bots":                                optionsOfOthers,
-		"settings are kept by a command":                                   settingsByCommand,
-		"cancel cancels the only run":                                      cancelOnly,
+		"words for a size become width and height, and the status says so":         sizeInWords,
+		"options are read as in other bots":                                        optionsOfOthers,
+		"settings are kept by a command":                                           settingsByCommand,
+		"cancel cancels the only run":                                              cancelOnly,
+		"words without a command are offered to a tool, and a press runs it once":  wordsAreOffered,
+		"words go to the tool that the person used last":                           usedLast,
+		"a picture's caption is searched for tools that take it":                   captionSearched,
+		"in groups words that name the bot are a request, and admins set the tool": wordsInGroups,
+		"words come to the agent first, where there is one":                        agentFirst,
 	}
 }
 
@@ -83,4 +92,97 @@ func cancelOnly(s *scene) {
 	s.say("/cancel")
 	s.AwaitText(s.room, "Canceling Painter")
 	s.AwaitText(s.room, "Canceled", "Nothing was charged")
+}
+
+func wordsAreOffered(s *scene) {
+	s.say("make me a picture of a red bicycle steps=7")
+	m := s.labelled("Run Painter ($0.0042)", "Shall Painter make this?")
+	s.noRun()
+	s.press(m, "Run Painter ($0.0042)")
+	c := s.Call(0)
+	s.input(c, "prompt", "make me a picture of a red bicycle")
+	s.input(c, "steps", "7")
+	if a := s.press(m, "Run Painter ($0.0042)"); a.Text == "" {
+		s.t.Error("a second press is not told that the first one was enough")
+	}
+	s.Handled()
+	if n := s.CountRuns(); n != 1 {
+		s.t.Errorf("%d runs, want 1", n)
+	}
+	s.say("thank you")
+	s.AwaitText(s.room, "I don't know what to do with that")
+}
+
+func usedLast(s *scene) {
+	s.withBanner()
+	s.say("/banner a door")
+	s.Call(0)
+	s.say("a green door, square")
+	m := s.labelled("Run Banner (free)", "Shall Banner make this?")
+	s.press(m, "Run Banner (free)")
+	s.input(s.Call(1), "prompt", "a green door")
+	s.AwaitText(s.room, "Understood “square”: 1024 × 1024")
+}
+
+func captionSearched(s *scene) {
+	list := Tools()
+	for i := range list {
+		if list[i].ToolID == "retouch" {
+			list[i].DisplayName, list[i].Description = "Poster print", "Turns a photo into a poster."
+		}
+	}
+	s.Loader.Set(list...)
+	s.Reload()
+	s.send(Post{Text: "make this a poster", Files: []File{red()}})
+	m := s.Await(s.room, "offer", func(m Seen) bool { return m.shows("Poster print") && m.shows("Enlarge") })
+	if first := strings.Index(m.Text, "/retouch"); first < 0 || first > strings.Index(m.Text, "/enlarge") {
+		s.t.Errorf("what the caption asks for is not offered first:\n%s", m.Text)
+	}
+	s.press(m, "Poster print")
+	s.input(s.Call(0), "image", s.refOf(red()))
+	s.input(s.Call(0), "prompt", "make this a poster")
+}
+
+func wordsInGroups(s *scene) {
+	group := s.Harness.Group("Painters")
+	promoter, ok := s.Harness.(Promoter)
+	mentioner, mentions := s.Harness.(Mentioner)
+	if group.none() || !ok || !mentions {
+		return
+	}
+	s.withBanner()
+	promoter.Promote(s.t, s.ben, group)
+	s.Harness.Post(s.t, Post{From: s.ben, In: group, Text: "/chatsettings banner"})
+	m := s.Await(group, "settings for all", func(m Seen) bool { return m.Has("For words without a command") })
+	s.pressBy(s.ben, group, m, "For words without a command")
+	s.Await(group, "choice", func(m Seen) bool { return m.Has("✓ For words without a command") })
+	s.sayIn(group, mentioner.Mention()+" a red bicycle")
+	m = s.Await(group, "offer", func(m Seen) bool { return m.Has("Run Banner (free)") })
+	if a := s.pressBy(s.ben, group, m, "Run Banner (free)"); !strings.Contains(a.Text, "Only the person") {
+		s.t.Errorf("somebody else's press is answered %q", a.Text)
+	}
+	s.pressIn(group, m, "Run Banner (free)")
+	s.input(s.Call(0), "prompt", "a red bicycle")
+}
+
+// parrot is an agent that answers what begins with its name.
+type parrot struct{}
+
+func (parrot) Answer(ctx context.Context, t *turn.Turn) (bool, error) {
+	said, ours := strings.CutPrefix(t.In.Text, "polly ")
+	if !ours {
+		return false, nil
+	}
+	_, err := t.Reply(ctx, chat.Plain("You said: "+said))
+	return true, err
+}
+
+func agentFirst(s *scene) {
+	s.Agent = parrot{}
+	s.Restart()
+	s.say("polly a red bicycle")
+	s.AwaitText(s.room, "You said: a red bicycle")
+	s.say("a red bicycle")
+	s.labelled("Run Painter ($0.0042)")
+	s.noRun()
 }

@@ -60,6 +60,9 @@ type World struct {
 	// Operator is what the operator of the house says.
 	Operator turn.Operator
 
+	// Agent answers what is said without a command; nil: nobody does.
+	Agent turn.Agent
+
 	// Caps is what the platform declares.
 	Caps chat.Capabilities
 
@@ -131,7 +134,7 @@ func (w *World) Start() {
 	}
 	w.Router, err = router.NewRouter(router.Config{
 		Deliverer: deliverer, Pool: w.Pool, Tools: w.Registry, Runs: w.Runs, Accounts: w.People, Wallets: w.Ledger, Logger: log,
-		AlbumWait: 150 * time.Millisecond, Operator: w.Operator,
+		AlbumWait: 150 * time.Millisecond, Operator: w.Operator, Agent: w.Agent,
 	})
 	if err != nil {
 		w.t.Fatal(err)

@@ -112,7 +112,11 @@ func settingsMessage(ctx context.Context, t *turn.Turn, k *store.Keyboard, tool 
 		return chat.Message{}, err
 	}
 	k.State.Fields, k.State.Values, k.State.Tools = nil, nil, nil
-	p := settingsPage{t: t, tool: tool, preferences: preferences, k: k}
+	chosen, err := t.DefaultIn(ctx, k.State.View.Place)
+	if err != nil {
+		return chat.Message{}, err
+	}
+	p := settingsPage{t: t, tool: tool, preferences: preferences, k: k, isDefault: chosen == tool.ToolID}
 	m := p.overview()
 	if f, ok := tool.InputSchema.Get(k.State.View.Field); ok {
 		m = p.field(f)
