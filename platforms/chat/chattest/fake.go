@@ -88,7 +88,7 @@ func fakeCapabilities() chat.Capabilities {
 	return chat.Capabilities{
 		Buttons:   chat.ButtonLimits{Rows: 12, PerRow: 8, LabelLimit: 64, DataBytes: 64},
 		Commands:  chat.CommandLimits{Max: 100, NameChars: 32, NamePattern: `[a-z0-9_]{1,32}`, DescriptionLimit: 256},
-		TextLimit: 4096, CaptionLimit: 1024, AnswerLimit: 200,
+		TextLimit: 4096, SplitsAt: 4096, CaptionLimit: 1024, AnswerLimit: 200,
 		Edit: true, EditToMedia: true, AlbumMax: 10, ForceReply: true, Alerts: true,
 		Uploads: map[chat.MediaKind]int64{
 			chat.KindPhoto: 10 << 20, chat.KindVideo: 50 << 20, chat.KindAnimation: 50 << 20,

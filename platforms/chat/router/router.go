@@ -41,7 +41,7 @@ type Config struct {
 
 	Concurrency int           // updates of one platform handled at once; default 32
 	Waiting     int           // updates of one platform waiting in memory; default 10,000
-	AlbumWait   time.Duration // how long parts of an album are waited for; default 1 s
+	AlbumWait   time.Duration // how long parts of an album, or of a text, are waited for; default 1 s
 	AnswerWait  time.Duration // how long a question stays open; default 10 min
 }
 
@@ -128,7 +128,7 @@ func (r *Router) Start(ctx context.Context) error {
 	r.queues = map[string]*queues{}
 	for platform, list := range left {
 		// What is left over fits in any case, so that the start can't block.
-		l := newQueues(working, r.cfg.Concurrency, r.cfg.Waiting+len(list), r.cfg.AlbumWait, r.handle)
+		l := newQueues(working, r.cfg.Concurrency, r.cfg.Waiting+len(list), r.cfg.AlbumWait, r.services.Deliverer.Platform(platform).Caps.SplitsAt, r.handle)
 		r.queues[platform] = l
 		if err := l.reserve(working, len(list)); err != nil {
 			return err
