@@ -2,8 +2,8 @@ package telegram
 
 import (
 	"fmt"
-	"strconv"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 

@@ -109,6 +109,9 @@ func wordsAreOffered(s *scene) {
 	if n := s.CountRuns(); n != 1 {
 		s.t.Errorf("%d runs, want 1", n)
 	}
+	s.say("painter a blue door")
+	s.press(s.labelled("Run Painter ($0.0042)", "Shall Painter make this?"), "Run Painter ($0.0042)")
+	s.input(s.Call(1), "prompt", "a blue door")
 	s.say("thank you")
 	s.AwaitText(s.room, "I don't know what to do with that")
 }

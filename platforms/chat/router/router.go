@@ -297,9 +297,9 @@ func (r *Router) keepTidy(ctx context.Context) {
 
 // turn begins the handling of an update.
 func (r *Router) turn(u *turn.Update) *turn.Turn {
-	return &turn.Turn{
-		Services: r.services, Out: r.services.Deliverer.Platform(u.Platform), Say: r.services.Deliverer.Voice(u.From.Language), Tools: r.services.Tools.Snapshot(), In: u,
-	}
+	t := &turn.Turn{Services: r.services, Out: r.services.Deliverer.Platform(u.Platform), In: u}
+	t.Speak(u.From.Language, r.services.Tools.Snapshot())
+	return t
 }
 
 // patiently handles the update and, where the platform refuses to be written to for a while, handles it
@@ -339,7 +339,7 @@ func (r *Router) handleOnce(ctx context.Context, t *turn.Turn) (err error) {
 		return fmt.Errorf("identify the sender: %w", err)
 	}
 	if t.Account.Language != "" {
-		t.Say = t.Services.Deliverer.Voice(t.Account.Language)
+		t.Speak(t.Account.Language, r.services.Tools.Snapshot())
 	}
 	switch t.In.Kind {
 	case chat.KindMessage:

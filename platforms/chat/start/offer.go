@@ -34,9 +34,11 @@ func OfferWords(ctx context.Context, t *turn.Turn) (offered bool, err error) {
 	if tool, named := t.FindTool(words); named {
 		return true, offerNamed(ctx, t, tool)
 	}
-	usual, ok, err := usualTool(ctx, t)
-	if err != nil {
-		return false, err
+	usual, words, ok := withoutSlash(t, words)
+	if !ok {
+		if usual, ok, err = usualTool(ctx, t); err != nil {
+			return false, err
+		}
 	}
 	others := fitting(t, words, []registry.InputType{})
 	k := t.Keyboard(store.KeyboardState{Query: words, Asked: t.In.Message})
@@ -65,6 +67,15 @@ func OfferWords(ctx context.Context, t *turn.Turn) (offered bool, err error) {
 	}
 	_, err = t.Reply(ctx, text, append(rows, show.RowsOf(below, 2)...)...)
 	return err == nil, err
+}
+
+// withoutSlash reads words that begin with a tool's command, where somebody left out the slash.
+func withoutSlash(t *turn.Turn, words string) (tool *registry.Tool, rest string, ok bool) {
+	command, rest, _ := strings.Cut(strings.TrimSpace(words), " ")
+	if tool, ok = t.Tools.ByCommand(command); !ok || !slices.Contains(t.Offered(), tool) {
+		return nil, words, false
+	}
+	return tool, strings.TrimSpace(rest), true
 }
 
 // offerNamed offers the tool that somebody wrote the name of, and nothing else.

@@ -88,6 +88,7 @@ func (s *forms) page(w http.ResponseWriter, r *http.Request, a users.Account) er
 // draw shows a tool's form, filled with what was typed before, else with presets, settings and defaults.
 func (s *forms) draw(w http.ResponseWriter, r *http.Request, a users.Account, t registry.Tool, fill prefill) error {
 	voice := s.render.Voice(r, a)
+	t = *t.In(voice.Language())
 	if fill.problem != nil {
 		fill.problem.Detail = inWords(voice, t, *fill.problem)
 	}
