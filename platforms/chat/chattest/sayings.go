@@ -3,6 +3,7 @@ package chattest
 import (
 	"context"
 	"encoding/json"
+	"image/color"
 	"strings"
 
 	"github.com/signalbox/signalbox/platforms/chat"
@@ -13,15 +14,16 @@ import (
 // sayings are how people say what they want.
 func sayings() map[string]func(*scene) {
 	return map[string]func(*scene){
-		"words for a size become width and height, and the status says so":         sizeInWords,
-		"options are read as in other bots":                                        optionsOfOthers,
-		"settings are kept by a command":                                           settingsByCommand,
-		"cancel cancels the only run":                                              cancelOnly,
-		"words without a command are offered to a tool, and a press runs it once":  wordsAreOffered,
-		"words go to the tool that the person used last":                           usedLast,
-		"a picture's caption is searched for tools that take it":                   captionSearched,
-		"in groups words that name the bot are a request, and admins set the tool": wordsInGroups,
-		"words come to the agent first, where there is one":                        agentFirst,
+		"words for a size become width and height, and the status says so":              sizeInWords,
+		"options are read as in other bots":                                             optionsOfOthers,
+		"settings are kept by a command":                                                settingsByCommand,
+		"cancel cancels the only run":                                                   cancelOnly,
+		"words without a command are offered to a tool, and a press runs it once":       wordsAreOffered,
+		"words go to the tool that the person used last":                                usedLast,
+		"a picture's caption is searched for tools that take it":                        captionSearched,
+		"in groups words that name the bot are a request, and admins set the tool":      wordsInGroups,
+		"start shows a tried example that a press runs, and tools that need no picture": startWithExample,
+		"words come to the agent first, where there is one":                             agentFirst,
 	}
 }
 
@@ -110,6 +112,7 @@ func wordsAreOffered(s *scene) {
 		s.t.Errorf("%d runs, want 1", n)
 	}
 	s.say("painter a blue door")
+	s.Handled()
 	s.press(s.labelled("Run Painter ($0.0042)", "Shall Painter make this?"), "Run Painter ($0.0042)")
 	s.input(s.Call(1), "prompt", "a blue door")
 	s.say("thank you")
@@ -188,4 +191,21 @@ func agentFirst(s *scene) {
 	s.say("a red bicycle")
 	s.labelled("Run Painter ($0.0042)")
 	s.noRun()
+}
+
+func startWithExample(s *scene) {
+	s.Example = func(string) (turn.Example, error) {
+		return turn.Example{Tool: "painter", Words: "a fox in the snow", Picture: Picture(12, 12, color.NRGBA{R: 9, A: 255})}, nil
+	}
+	s.Restart()
+	s.say("/start")
+	m := s.AwaitMedia(s.room, "Send me a command", "a fox in the snow", "wait for a GPU")
+	for _, label := range []string{"Enlarge", "Collage"} {
+		if m.shows(label) {
+			s.t.Errorf("%s, which needs a picture, is shown: %v", label, m.Buttons)
+		}
+	}
+	s.noRun()
+	s.press(m, "Run Painter ($0.0042)")
+	s.input(s.Call(0), "prompt", "a fox in the snow")
 }

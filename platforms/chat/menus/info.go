@@ -59,6 +59,7 @@ func helpOverview(ctx context.Context, t *turn.Turn) error {
 	if left > 0 {
 		text = chat.Join("\n\n", text, t.Say.Text("help.more", "n", left))
 	}
+	text = chat.Join("\n\n", text, waiting(t))
 	_, err := t.Reply(ctx, text)
 	return err
 }

@@ -47,7 +47,7 @@ func OfferWords(ctx context.Context, t *turn.Turn) (offered bool, err error) {
 	if ok {
 		others = slices.DeleteFunc(others, func(tool *registry.Tool) bool { return tool.ToolID == usual.ToolID })
 		k.State.Tools = []string{usual.ToolID}
-		rows = append(rows, []chat.Button{{Label: runLabel(ctx, t, usual, words), Data: k.Data("said0"), Style: chat.ButtonPrimary}})
+		rows = append(rows, []chat.Button{{Label: RunLabel(ctx, t, usual, words), Data: k.Data("said0"), Style: chat.ButtonPrimary}})
 		text = t.Say.Text("offer.words", "tool", usual.DisplayName)
 	}
 	others = others[:min(len(others), othersOffered)]
@@ -88,8 +88,8 @@ func offerNamed(ctx context.Context, t *turn.Turn, tool *registry.Tool) error {
 	return err
 }
 
-// runLabel is the button that runs a tool with these words: its name and, where it is known, what that costs.
-func runLabel(ctx context.Context, t *turn.Turn, tool *registry.Tool, words string) string {
+// RunLabel is the button that runs a tool with these words: its name and, where it is known, what that costs.
+func RunLabel(ctx context.Context, t *turn.Turn, tool *registry.Tool, words string) string {
 	d := NewDraft(t, tool)
 	if err := d.Read(tool, words, nil); err != nil {
 		return t.Say.Line("button.run", "tool", tool.DisplayName)

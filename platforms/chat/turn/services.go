@@ -31,8 +31,9 @@ type Services struct {
 	Operator  Operator
 	// DefaultTool is the tool that words without a command are offered to, by id or command; empty: the one used most.
 	DefaultTool string
-	Agent       Agent    // nil: no model is connected
-	Commands    Commands // the bot's own
+	Example     func(language string) (Example, error) // shown to who comes for the first time; nil: none
+	Agent       Agent                                  // nil: no model is connected
+	Commands    Commands                               // the bot's own
 	Log         *slog.Logger
 
 	Recents  input.Recents
@@ -71,6 +72,13 @@ type Runs interface {
 type Agent interface {
 	// Answer answers the message of a turn. When it gives false it has said nothing, and tools are offered instead.
 	Answer(ctx context.Context, t *Turn) (answered bool, err error)
+}
+
+// Example is a tried one: a tool, words for it, and what it made of them.
+type Example struct {
+	Tool    string
+	Words   string
+	Picture []byte // PNG
 }
 
 // Wallets tells what people have.
