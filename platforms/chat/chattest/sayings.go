@@ -19,6 +19,7 @@ func sayings() map[string]func(*scene) {
 		"settings are kept by a command":                                                settingsByCommand,
 		"cancel cancels the only run":                                                   cancelOnly,
 		"words without a command are offered to a tool, and a press runs it once":       wordsAreOffered,
+		"words that begin with a command are for its tool":                              slashLeftOut,
 		"words go to the tool that the person used last":                                usedLast,
 		"a picture's caption is searched for tools that take it":                        captionSearched,
 		"in groups words that name the bot are a request, and admins set the tool":      wordsInGroups,
@@ -111,12 +112,16 @@ func wordsAreOffered(s *scene) {
 	if n := s.CountRuns(); n != 1 {
 		s.t.Errorf("%d runs, want 1", n)
 	}
-	s.say("painter a blue door")
-	s.Handled()
-	s.press(s.labelled("Run Painter ($0.0042)", "Shall Painter make this?"), "Run Painter ($0.0042)")
-	s.input(s.Call(1), "prompt", "a blue door")
 	s.say("thank you")
 	s.AwaitText(s.room, "I don't know what to do with that")
+}
+
+func slashLeftOut(s *scene) {
+	s.withBanner()
+	s.say("painter a blue door steps=7")
+	s.press(s.labelled("Run Painter ($0.0042)", "Shall Painter make this?"), "Run Painter ($0.0042)")
+	s.input(s.Call(0), "prompt", "a blue door")
+	s.input(s.Call(0), "steps", "7")
 }
 
 func usedLast(s *scene) {
