@@ -77,20 +77,12 @@ func photo(example turn.Example) chat.Media {
 	}
 }
 
-// waiting says which tools are there and can't run until somebody connects what they need.
+// waiting says that there are tools which can't run until somebody connects what they need.
 func waiting(t *turn.Turn) chat.Text {
-	var first *registry.Tool
-	n := 0
 	for _, tool := range t.Tools.Listed(t.Audience()) {
 		if tool.State() == registry.StateUnavailable && tool.InMenus() {
-			n++
-			if first == nil {
-				first = tool
-			}
+			return t.Say.Text("help.waiting", "tool", tool.DisplayName)
 		}
 	}
-	if first == nil {
-		return nil
-	}
-	return t.Say.Text("help.waiting", "n", n, "tool", first.DisplayName)
+	return nil
 }

@@ -179,7 +179,8 @@ func (l commandList) onMessages(v show.Voice) []chat.Command {
 	})
 	for _, tool := range l.choose(fitting, l.limits.OnMessages-1) {
 		list = append(list, chat.Command{
-			OnMessages: true, Use: strings.TrimPrefix(tool.CommandName, "/"), Name: chat.Brief(tool.DisplayName, l.limits.NameChars),
+			OnMessages: true, Use: strings.TrimPrefix(tool.CommandName, "/"), Name: chat.Brief(tool.In(v.Language()).DisplayName, l.limits.NameChars),
+			Localized: l.localizedToolName(tool),
 		})
 	}
 	return list
@@ -191,6 +192,15 @@ func (l commandList) choose(tools []*registry.Tool, n int) []*registry.Tool {
 		return tools
 	}
 	return menus.MostUsed(tools, l.uses)[:n]
+}
+
+// localizedToolName is what a tool is called in the languages that it has words in, where one list carries them all.
+func (l commandList) localizedToolName(tool *registry.Tool) map[string]chat.CommandText {
+	names := l.localizedTool(tool)
+	for language := range names {
+		names[language] = chat.CommandText{Name: chat.Brief(tool.In(language).DisplayName, l.limits.NameChars)}
+	}
+	return names
 }
 
 func (l commandList) localizedName(key string) map[string]chat.CommandText {
