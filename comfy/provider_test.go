@@ -53,6 +53,21 @@ func TestBundledWorkflowsRun(t *testing.T) {
 			}
 		}
 	})
+	t.Run("A21 every text is there in five languages", func(t *testing.T) {
+		for id, tool := range w.tools {
+			for _, language := range []string{"de", "es", "ru", "zh"} {
+				words := tool.Localized[language]
+				if words.DisplayName == "" || words.Description == "" {
+					t.Errorf("%s has no name or description in %s", id, language)
+				}
+				for _, f := range tool.InputSchema {
+					if own := words.Inputs[f.Name]; own.DisplayName == "" || own.Description == "" {
+						t.Errorf("%s.%s is not described in %s: %+v", id, f.Name, language, own)
+					}
+				}
+			}
+		}
+	})
 	for _, id := range []string{"wallpaper", "poster", "sticker", "beforeafter", "contactsheet", "filmlook"} {
 		t.Run("A1 "+id+" runs end to end", func(t *testing.T) {
 			tool, ok := w.tools[id]

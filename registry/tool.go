@@ -33,6 +33,9 @@ type Tool struct {
 	Migrations []Rename `json:"migrations,omitempty"` // renamed inputs, for stored preferences
 	Delivery   Delivery `json:"delivery,omitempty"`   // by platform name
 
+	// Localized are the tool's texts in other languages than English, by base language: "de".
+	Localized map[string]Words `json:"localized,omitempty"`
+
 	// HumanDefaults are values by input name that are used instead of an input's default when a
 	// person, not an agent, starts the tool (A88).
 	HumanDefaults map[string]any `json:"humanDefaults,omitempty"`
@@ -104,7 +107,7 @@ type InputField struct {
 	Default     any             `json:"default,omitempty"`
 	Description string          `json:"description,omitempty"`
 	Advanced    bool            `json:"advanced,omitempty"`
-	DisplayName string          `json:"displayName,omitempty"` // label; empty means Name
+	DisplayName string          `json:"displayName,omitempty"` // see Label
 	Choices     []Choice        `json:"choices,omitempty"`
 	Min         json.Number     `json:"min,omitempty"`
 	Max         json.Number     `json:"max,omitempty"`
@@ -152,12 +155,12 @@ func (f InputField) TakesNull() bool {
 	return err == nil && schema.Validate(nil) == nil
 }
 
-// Label is what people see: DisplayName, or Name where there is none.
+// Label is what people see: DisplayName or, where there is none, words made of Name.
 func (f InputField) Label() string {
 	if f.DisplayName != "" {
 		return f.DisplayName
 	}
-	return f.Name
+	return labelOf(f.Name)
 }
 
 // Choice is one allowed value of an input, with an optional label.

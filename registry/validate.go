@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -455,6 +456,7 @@ func (v *validator) running(t Tool) {
 			v.bad("retryPolicy.backoffMs", "is %d; it must not be negative", r.BackoffMs)
 		}
 	}
+	v.localized(t)
 	for platform, hint := range t.Delivery {
 		oneOf(v, "delivery."+platform+".sendAs", hint.SendAs, "photo", "document", "video", "animation", "audio", "voice")
 	}
@@ -464,6 +466,23 @@ func (v *validator) running(t Tool) {
 	}{{"piiRequired", t.PIIRequired}, {"intentTags", t.IntentTags}} {
 		if slices.ContainsFunc(list.words, func(w string) bool { return strings.TrimSpace(w) == "" }) {
 			v.bad(list.field, "has an empty entry")
+		}
+	}
+}
+
+// languageTag is a base language as registry.Tool.Localized has it.
+var languageTag = regexp.MustCompile(`^[a-z]{2,3}$`)
+
+func (v *validator) localized(t Tool) {
+	for language, words := range t.Localized {
+		at := "localized." + shorten(language)
+		if !languageTag.MatchString(language) {
+			v.bad(at, "is no language; it must be two or three small letters, such as de")
+		}
+		for name := range words.Inputs {
+			if _, there := t.InputSchema.Get(name); !there {
+				v.bad(at+".inputs."+shorten(name), "is none of the tool's inputs")
+			}
 		}
 	}
 }

@@ -18,6 +18,8 @@ import (
 	"github.com/signalbox/signalbox/platforms/telegram/botapi"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/webchat"
+	"github.com/signalbox/signalbox/providers/canvas"
+	tryouts "github.com/signalbox/signalbox/providers/canvas/example"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -141,6 +143,8 @@ func (a *app) startChat(ctx context.Context) error {
 	p.router, err = router.NewRouter(router.Config{
 		Deliverer: p.deliverer, Pool: a.db.pool, Tools: a.registry, Runs: a.runs, Accounts: a.users, Wallets: a.ledger, Logger: a.log,
 		Operator:     turn.Operator{Support: a.cfg.Support, Terms: a.cfg.TermsURL, Privacy: a.cfg.PrivacyURL},
+		DefaultTool:  a.cfg.DefaultTool,
+		Example:      tried,
 		Acknowledged: figures.Acknowledgements(a.metrics),
 	})
 	if err != nil {
@@ -151,6 +155,12 @@ func (a *app) startChat(ctx context.Context) error {
 	}
 	a.onStop("chat router", p.router.Stop)
 	return nil
+}
+
+// tried is the example that people see first: the one tool that makes pictures of words without a GPU or a key.
+func tried(language string) (turn.Example, error) {
+	picture, err := tryouts.Picture(language)
+	return turn.Example{Tool: canvas.DrawTool, Words: tryouts.Words(language), Picture: picture}, err
 }
 
 // listen lets the platforms' updates in. A token that is refused switches its platform off, not the

@@ -149,6 +149,7 @@ func (c *Config) checkAddresses(p *problems) {
 		_, ok = httpURL(raw)
 		p.unless(ok || raw == "", variable, redactURL(raw), "an http:// or https:// address")
 	}
+	p.unless(!strings.ContainsAny(c.DefaultTool, " \t\r\n"), "DEFAULT_TOOL", c.DefaultTool, "the id or the command of a tool: one word")
 	p.unless(!strings.ContainsAny(c.Support, "\r\n"), "SUPPORT", c.Support, "one line: an address or a name")
 	for _, host := range splitList(c.OutboundAllow) {
 		p.unless(!strings.ContainsAny(host, " \t") && !strings.Contains(host, "://"), "OUTBOUND_ALLOW", host, "hosts, host:port or CIDRs, separated by commas")

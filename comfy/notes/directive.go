@@ -17,9 +17,11 @@ import (
 //	@input "My sampler".steps advanced min=4 max=40 default=20 choices=4|8|20
 //	@output 9 name=poster type=image
 //	@bot telegram send-as=document filename=poster.png
+//	@i18n de name="Großes Plakat" description="Malt ein Plakat."
+//	@i18n de input=steps label="Schritte" description="Mehr ist feiner."
 type Directive struct {
-	Word   string // tool, input, output or bot
-	Target string // the node, the node and widget, or the platform
+	Word   string // tool, input, output, bot or i18n
+	Target string // the node, the node and widget, the platform, or the language
 	Widget string // of @input
 	Args   map[string]string
 	Note   string
@@ -31,9 +33,10 @@ var directiveKeys = map[string][]string{
 	"input":  {"name", "label", "type", "required", "advanced", "default", "min", "max", "choices", "description", "role"},
 	"output": {"name", "type"},
 	"bot":    {"send-as", "filename"},
+	"i18n":   {"name", "description", "input", "label"},
 }
 
-var directiveWords = []string{"tool", "input", "output", "bot"}
+var directiveWords = []string{"tool", "input", "output", "bot", "i18n"}
 
 // cutDirectives takes the directive lines out of a note's text.
 func cutDirectives(text, note string) (rest string, found []Directive, problems []graph.Finding) {
@@ -67,7 +70,9 @@ func directiveLine(s string) (word, args string, ok bool) {
 	if !strings.HasPrefix(s, "@") {
 		return "", "", false
 	}
-	end := strings.IndexFunc(s[1:], func(r rune) bool { return r != '-' && r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') })
+	end := strings.IndexFunc(s[1:], func(r rune) bool {
+		return r != '-' && r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9')
+	})
 	word, args = s[1:], ""
 	if end >= 0 {
 		word, args = s[1:1+end], s[1+end:]
@@ -133,6 +138,9 @@ func directiveTarget(word string) string {
 		return "write @input <node>.<widget>, for example @input 6.text name=prompt"
 	case "output":
 		return "write @output <node>, for example @output 9 name=poster"
+	}
+	if word == "i18n" {
+		return "write @i18n <language>, for example @i18n de name=Plakat"
 	}
 	return "write @bot <platform>, for example @bot telegram send-as=document"
 }

@@ -8,6 +8,8 @@
 //	@input "My sampler".steps advanced default=20 min=4 max=40 choices=4|20|40
 //	@output 9 name=poster type=image
 //	@bot telegram send-as=document filename=poster.png
+//	@i18n de name="Großes Plakat" description="Malt ein Plakat."
+//	@i18n de input=steps label="Schritte" description="Mehr ist feiner."
 //
 // A node is named by its id, by its path inside subgraphs (12:5), or by its title. cost is a price per run; with /second
 // it is another rate for the time. Whether the node is there only package workflow knows.

@@ -83,7 +83,7 @@ func TestDirectives(t *testing.T) {
 		"@tool comand=/x":          "did you mean command?",
 		"@input 6.text requierd":   "did you mean required?",
 		"@bot telegram sendas=doc": "did you mean send-as?",
-		"@setup model=a":           "known are @tool, @input, @output, @bot",
+		"@setup model=a":           "known are @tool, @input, @output, @bot, @i18n",
 		"@input name=x":            "write @input <node>.<widget>, for example @input 6.text name=prompt",
 		"@output":                  "write @output <node>, for example @output 9 name=poster",
 	} {

@@ -192,7 +192,7 @@ func TestGuesses(t *testing.T) {
 	t.Run("A53 inputs that the notes explain are not listed again, the others are", func(t *testing.T) {
 		t.Parallel()
 		d := define(t, sampling("Draws a cat.\n\nInputs: what to draw; the width.").String(), graphtest.Mini(t))
-		if want := "Draws a cat.\n\nInputs: what to draw; the width.\n\nMore inputs: negative_prompt, seed, steps, cfg, height."; d.Tool.Description != want {
+		if want := "Draws a cat.\n\nInputs: what to draw; the width.\n\nMore inputs: Negative prompt, seed, steps, CFG scale, height."; d.Tool.Description != want {
 			t.Errorf("description %q", d.Tool.Description)
 		}
 		named := "Draws a cat.\n\nInputs: what to draw, negative_prompt, seed, steps, cfg, width and height."
@@ -235,7 +235,7 @@ func TestGuesses(t *testing.T) {
 		if tool.ToolID != "big-poster" || tool.CommandName != "/big_poster" || tool.DisplayName != "Big Poster" || tool.Service != "comfyui" || tool.Category != "text-to-image" {
 			t.Errorf("tool %s %s %q %s %s", tool.ToolID, tool.CommandName, tool.DisplayName, tool.Service, tool.Category)
 		}
-		if !strings.HasPrefix(tool.Description, "Draws a cat.\n\n") || !strings.HasSuffix(tool.Description, "\n\nInputs: What to draw, negative_prompt, cfg, width, height.") && !strings.HasSuffix(tool.Description, "\n\nInputs: What to draw, negative_prompt, seed, steps, cfg, width, height.") {
+		if !strings.HasPrefix(tool.Description, "Draws a cat.\n\n") || !strings.HasSuffix(tool.Description, "\n\nInputs: What to draw, Negative prompt, CFG scale, width, height.") && !strings.HasSuffix(tool.Description, "\n\nInputs: What to draw, Negative prompt, seed, steps, CFG scale, width, height.") {
 			t.Errorf("A53 description %q", tool.Description)
 		}
 		if *tool.CostingModel != (registry.CostingModel{Rate: DefaultRate, Unit: registry.UnitSecond, RateSource: registry.RateStatic}) {

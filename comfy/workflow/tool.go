@@ -52,6 +52,7 @@ func (d *definer) tool(outputs []BoundOutput, needs Requirements) registry.Tool 
 			d.botDirective(&t, dir)
 		}
 	}
+	t.Localized = d.localized(t)
 	if t.Idempotent { // an engine that ran out of memory is asked once more, when it has let go of other models
 		t.RetryPolicy = &registry.RetryPolicy{MaxAttempts: 2}
 	}
@@ -76,7 +77,7 @@ func (d *definer) inputLine(notes string) string {
 	}
 	var names []string
 	for _, f := range d.fields {
-		if !f.Advanced && !(explained && mentions(notes, f.Label())) {
+		if !f.Advanced && !(explained && (mentions(notes, f.Label()) || mentions(notes, f.Name))) {
 			names = append(names, f.Label())
 		}
 	}

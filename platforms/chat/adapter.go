@@ -58,6 +58,20 @@ type Adapter interface {
 	SyncCommands(ctx context.Context, sets []CommandSet) error
 }
 
+// Introducer is an Adapter of a platform that shows what a bot is for before anybody has written to it.
+type Introducer interface {
+	// Introduce makes these texts what the platform shows of the bot. What its operator wrote there by hand stays; equal
+	// texts cost no call.
+	Introduce(ctx context.Context, texts []Introduction) error
+}
+
+// Introduction says in a language what a bot is for; the one of language "" is for everybody else, and comes first.
+type Introduction struct {
+	Language string
+	Short    string // at most 120 characters
+	Long     string // at most 400
+}
+
 // AdminTeller is an Adapter that can tell who runs a group, so that they may remove what others made there.
 type AdminTeller interface {
 	// IsAdmin reports whether the sender of an update may delete other people's messages in its chat. It

@@ -12,6 +12,7 @@ type Capabilities struct {
 	Commands CommandLimits
 
 	TextLimit    int // of a message's text
+	SplitsAt     int // longest text that people send as one message: their clients make several of a longer one; 0: they don't
 	CaptionLimit int // of the text that goes with media; 0: media carry no text
 	AnswerLimit  int // of the text that answers a press
 

@@ -354,6 +354,8 @@ type Application struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
 	PublicKey string `json:"verify_key"`
+
+	Description string `json:"description"`
 }
 
 // Application asks whose the token is.

@@ -50,6 +50,7 @@ var (
 	_ chattest.FormFiller  = (*harness)(nil)
 	_ chattest.Localizer   = (*harness)(nil)
 	_ chattest.Promoter    = (*harness)(nil)
+	_ chattest.Mentioner   = (*harness)(nil)
 )
 
 func newHarness(t testing.TB, opts ...discordtest.Options) *harness {
@@ -737,3 +738,6 @@ func TestSuite(t *testing.T) {
 	t.Parallel()
 	chattest.Suite(t, func(t testing.TB) chattest.Harness { return newHarness(t) })
 }
+
+// Mention is how a message names the bot.
+func (h *harness) Mention() string { return "<@" + h.server.BotID() + ">" }

@@ -139,7 +139,7 @@ func capabilities(username string) chat.Capabilities {
 	caps := chat.Capabilities{
 		Buttons:   chat.ButtonLimits{Rows: 12, PerRow: 8, LabelLimit: 64, DataBytes: 64},
 		Commands:  chat.CommandLimits{Max: 100, NameChars: 32, NamePattern: `[a-z0-9_]{1,32}`, DescriptionLimit: 256},
-		TextLimit: botapi.MaxText, CaptionLimit: botapi.MaxCaption, AnswerLimit: 200,
+		TextLimit: botapi.MaxText, SplitsAt: botapi.MaxText, CaptionLimit: botapi.MaxCaption, AnswerLimit: 200,
 		Edit: true, EditToMedia: true, AlbumMax: 10, ForceReply: true, Alerts: true,
 		Uploads: map[chat.MediaKind]int64{
 			chat.KindPhoto: botapi.MaxPhoto, chat.KindVideo: botapi.MaxUpload, chat.KindAnimation: botapi.MaxUpload,

@@ -64,7 +64,7 @@ func (a *Adapter) SyncCommands(ctx context.Context, sets []chat.CommandSet) erro
 // withdraw removes published lists that are not wanted any more.
 func (a *Adapter) withdraw(ctx context.Context, published map[string]string, wanted map[string][]botapi.BotCommand) error {
 	for key := range maps.Clone(published) {
-		if _, ok := wanted[key]; ok {
+		if _, ok := wanted[key]; ok || isIntroduction(key) {
 			continue
 		}
 		if err := a.publish(ctx, menuOf(key), nil); err != nil {

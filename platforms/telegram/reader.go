@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -60,7 +61,11 @@ func (r reader) message(m *botapi.Message) (chat.Incoming, bool) {
 		Chat: chatOf(m), From: from, At: m.Time(), Message: refOf(m), Command: command, Text: rest,
 		Attachments: files, ReplyTo: r.quoted(m), Album: m.MediaGroupID,
 	}
-	in.Addressed = r.names(m) || in.ReplyTo != nil && in.ReplyTo.Own
+	named := r.names(m)
+	if named && command == "" {
+		in.Text = r.unnamed(rest)
+	}
+	in.Addressed = named || in.ReplyTo != nil && in.ReplyTo.Own
 	return in, true
 }
 
@@ -104,6 +109,12 @@ func (r reader) names(m *botapi.Message) bool {
 		}
 	}
 	return false
+}
+
+// unnamed takes the bot's own name out of what was said to it.
+func (r reader) unnamed(text string) string {
+	name := regexp.MustCompile(`(?i)(^|\s)@` + regexp.QuoteMeta(r.username) + `\b[,:]?[ \t]*`)
+	return strings.TrimSpace(name.ReplaceAllString(text, "$1"))
 }
 
 // quoted gives the message replied to. In a topic every message seems to answer the topic's first one:

@@ -61,8 +61,8 @@ func TestReader(t *testing.T) {
 		"a drawn sticker is no picture": {inGroup(`"sticker":{"file_id":"x","is_animated":true}`),
 			func(in chat.Incoming) any { return in.Attachments[0].Kind }, chat.KindDocument},
 		"parts of an album": {inGroup(`"media_group_id":"77","document":{"file_id":"x"}`), func(in chat.Incoming) any { return in.Album }, "77"},
-		"the bot's name makes a message ours": {inGroup(`"text":"🙂 @Sig_bot hi","entities":[{"type":"mention","offset":3,"length":8}]`),
-			func(in chat.Incoming) any { return in.Addressed }, true},
+		"the bot's name makes a message ours, and is no part of it": {inGroup(`"text":"🙂 @Sig_bot hi","entities":[{"type":"mention","offset":3,"length":8}]`),
+			func(in chat.Incoming) any { return []any{in.Addressed, in.Text} }, []any{true, "🙂 hi"}},
 		"A38 a reply to a file": {inGroup(`"text":"/up","reply_to_message":{"message_id":4,"date":1,"chat":{"id":-10,"type":"supergroup"},"from":{"id":3},"caption":"see","document":{"file_id":"d","file_name":"a.png","mime_type":"image/png"}}`),
 			func(in chat.Incoming) any { return []any{*in.ReplyTo, in.Addressed} }, []any{chat.Quoted{
 				Ref: chat.MessageRef{Place: chat.Place{Chat: "-10"}, ID: "4", Media: true}, Text: "see",

@@ -28,6 +28,8 @@ type Snapshot struct {
 	hash      string
 	at        time.Time
 	problems  registry.Problems
+
+	languages sync.Map // *Snapshot by language, see In
 }
 
 // NewSnapshot builds a catalogue of tools, for tests and for programs that work from a file. It keeps

@@ -64,6 +64,7 @@ func wrongValues(t *testing.T) map[string][]string {
 		"RESULT_MB":              {"much", "-1"},
 		"METRICS_ADDR":           {"9100", "127.0.0.1:99999", taken.Addr().String()},
 		"METRICS_TOKEN":          {secret + " and a space"},
+		"DEFAULT_TOOL":           {"two words"},
 		"SUPPORT":                {"two\nlines"},
 		"TERMS_URL":              {"terms", "ftp://ann:" + secret + "@x"},
 		"PRIVACY_URL":            {"privacy", "ftp://ann:" + secret + "@x"},

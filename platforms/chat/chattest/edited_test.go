@@ -22,7 +22,7 @@ func TestACommandIsCorrectedByEditing(t *testing.T) {
 		"a value out of range":          {"/painter a dog steps=99", "50", "/painter a dog steps=9", "a dog"},
 		"a slip in an option":           {"/painter a dog stpes=9", "Did you mean steps", "/painter a dog steps=9", "a dog"},
 		"a slip in the command":         {"/paintre a dog", "no command /paintre", "/painter a dog", "a dog"},
-		"a command without its slash":   {"painter a dog", "one of these", "/painter a dog", "a dog"},
+		"a command without its slash":   {"painter a dog", "Shall Painter make this?", "/painter a dog", "a dog"},
 		"a tool that can't be used":     {"/fresco a dog", "not available", "/painter a dog", "a dog"},
 		"a command of the bot's own":    {"/help zzzzqqqq", "no tool for", "/painter a dog", "a dog"},
 		"a search that found something": {"/run describe paint", "Tools for", "/run painter a dog", "a dog"},

@@ -89,7 +89,7 @@ func fakeCapabilities() chat.Capabilities {
 	return chat.Capabilities{
 		Buttons:   chat.ButtonLimits{Rows: 12, PerRow: 8, LabelLimit: 64, DataBytes: 64},
 		Commands:  chat.CommandLimits{Max: 100, NameChars: 32, NamePattern: `[a-z0-9_]{1,32}`, DescriptionLimit: 256},
-		TextLimit: 4096, CaptionLimit: 1024, AnswerLimit: 200,
+		TextLimit: 4096, SplitsAt: 4096, CaptionLimit: 1024, AnswerLimit: 200,
 		Edit: true, EditToMedia: true, AlbumMax: 10, ForceReply: true, Alerts: true,
 		Uploads: map[chat.MediaKind]int64{
 			chat.KindPhoto: 10 << 20, chat.KindVideo: 50 << 20, chat.KindAnimation: 50 << 20,
@@ -185,6 +185,9 @@ func (f *Fake) incoming(p Post, m *fakeMessage, album string) chat.Incoming {
 	}
 	in.Command, in.Text, _ = chat.ParseCommand(m.text, "fake_bot")
 	in.Addressed = strings.Contains(strings.ToLower(m.text), "@fake_bot")
+	if in.Command == "" {
+		in.Text = strings.TrimSpace(strings.ReplaceAll(in.Text, "@fake_bot", ""))
+	}
 	in.Attachments = f.attach(m)
 	if q := f.messages[p.In.ID+"/"+p.ReplyTo]; q != nil {
 		in.ReplyTo = &chat.Quoted{Ref: f.ref(q), Own: q.own, From: f.author(q), Text: q.text, Attachments: f.attach(q)}
@@ -192,6 +195,9 @@ func (f *Fake) incoming(p Post, m *fakeMessage, album string) chat.Incoming {
 	}
 	return in
 }
+
+// Mention is how a message names the bot.
+func (f *Fake) Mention() string { return "@fake_bot" }
 
 // author is who wrote a message of somebody's.
 func (f *Fake) author(m *fakeMessage) users.Identity {

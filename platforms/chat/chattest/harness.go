@@ -91,6 +91,11 @@ type (
 		// Promote makes somebody an admin of a group.
 		Promote(t testing.TB, p Person, in Room)
 	}
+	// Mentioner is a Harness of a platform where messages in groups can name the bot.
+	Mentioner interface {
+		// Mention is how a message names the bot.
+		Mention() string
+	}
 	// Localizer is a Harness that can tell commands' descriptions in a language.
 	Localizer interface {
 		// Description gives the description of a listed command as somebody who speaks that language sees it.

@@ -242,7 +242,7 @@ func TestTalkInPrivate(t *testing.T) {
 	if m := s.AwaitText(s.room, "I don't know what to do with that", "Send a command", "/tools"); len(m.Buttons) > 0 {
 		t.Errorf("a greeting is answered with the tools %v", m.Buttons)
 	}
-	s.say("paintre")
+	s.say("painter")
 	s.labelled("Painter", "one of these")
 	s.say("can you enlarge this")
 	s.labelled("Enlarge", "one of these")
@@ -301,7 +301,7 @@ func TestARemovedToolIsGoneFromTheChat(t *testing.T) {
 		s.Reload()
 		s.say("a cat")
 		s.AwaitText(s.room, "This tool is gone")
-		s.say("zzzz qqqq")
+		s.say("1234")
 		s.AwaitText(s.room, "I don't know what to do")
 		s.noRun()
 	})

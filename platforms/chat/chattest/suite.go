@@ -44,6 +44,7 @@ func tests() map[string]func(*scene) {
 	maps.Copy(all, cards())
 	maps.Copy(all, questions())
 	maps.Copy(all, goingOn())
+	maps.Copy(all, sayings())
 	return all
 }
 
@@ -119,7 +120,7 @@ func basics() map[string]func(*scene) {
 		"history is paged":                                       historyPages,
 		"price tells what a tool costs":                          price,
 		"an error on our side is told and does not stop the bot": internalError,
-		"cancel lists what is under way":                         cancelList,
+		"cancel lists what is under way, where it is several":    cancelList,
 	}
 }
 
@@ -1279,9 +1280,12 @@ func cancelList(s *scene) {
 	s.say("/cancel")
 	s.AwaitText(s.room, "Nothing of yours")
 	s.say("/painter a cat")
-	s.Progress(s.Call(0), registry.Progress{State: registry.RunRunning})
+	s.Call(0)
+	s.say("/poem autumn")
+	s.Progress(s.Call(1), registry.Progress{State: registry.RunRunning})
+	s.Handled()
 	s.say("/cancel")
-	m := s.labelled("Cancel 1", "Painter")
+	m := s.labelled("Cancel 2", "Painter", "Poem")
 	s.press(m, "Cancel 1")
 	s.AwaitText(s.room, "Canceled", "Nothing was charged")
 }

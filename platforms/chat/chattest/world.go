@@ -60,6 +60,11 @@ type World struct {
 	// Operator is what the operator of the house says.
 	Operator turn.Operator
 
+	// Example is shown by /start; nil: none.
+	Example func(language string) (turn.Example, error)
+	// Agent answers what is said without a command; nil: nobody does.
+	Agent turn.Agent
+
 	// Caps is what the platform declares.
 	Caps chat.Capabilities
 
@@ -131,7 +136,7 @@ func (w *World) Start() {
 	}
 	w.Router, err = router.NewRouter(router.Config{
 		Deliverer: deliverer, Pool: w.Pool, Tools: w.Registry, Runs: w.Runs, Accounts: w.People, Wallets: w.Ledger, Logger: log,
-		AlbumWait: 150 * time.Millisecond, Operator: w.Operator,
+		AlbumWait: 150 * time.Millisecond, Operator: w.Operator, Agent: w.Agent, Example: w.Example,
 	})
 	if err != nil {
 		w.t.Fatal(err)

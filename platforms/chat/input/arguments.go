@@ -13,6 +13,9 @@ import (
 type arguments struct {
 	Text   string
 	Values map[string]any // by input name; a list where an input that takes several is named repeatedly
+	// asked is the format that an option such as --ar names, as askedBy has it.
+	asked   shape
+	askedBy string
 }
 
 // UnknownOption is an option that no input is called.
@@ -36,6 +39,7 @@ func (e *MissingValue) Error() string { return "no value for option " + e.Name }
 //
 // Options may stand anywhere: name=value, name = value, --name=value, --name value, and --name alone for a boolean,
 // also with one long dash for the two.
+// Options that other bots have count where a tool takes what they mean: --ar 16:9, --seed 3, --no hands, feet.
 // Values with blanks are quoted. Names are those of inputs or their labels, without regard to case, and
 // with _ or - for a blank. What is no option is free text and keeps its own blanks and lines. A word that
 // merely looks like an option ("E=mc2") is text, unless an input is nearly called so, or the tool reads no
@@ -48,7 +52,7 @@ func Parse(s string, schema registry.InputSchema) (arguments, error) {
 			return arguments{}, err
 		}
 	}
-	return arguments{Text: unquoteWhole(strings.TrimSpace(p.text.String())), Values: p.values}, nil
+	return arguments{Text: unquoteWhole(strings.TrimSpace(p.text.String())), Values: p.values, asked: p.asked, askedBy: p.askedBy}, nil
 }
 
 type argumentParser struct {
@@ -57,6 +61,9 @@ type argumentParser struct {
 	prose  bool // there is an input for free text
 	text   strings.Builder
 	values map[string]any
+
+	asked   shape
+	askedBy string
 }
 
 // token moves one word, with the blanks before it, from rest to text or values.
@@ -81,22 +88,35 @@ func (p *argumentParser) token() error {
 		p.keep(blanks, word, end)
 		return nil
 	}
+	after := word[end:]
+	if assigned {
+		_, after, _ = strings.Cut(word, "=")
+	}
 	field, ok := FieldNamed(p.schema, name)
-	if !ok {
-		if slip := MistakenFor(p.schema, name); slip != "" {
-			return &UnknownOption{Name: name, Nearest: slip}
-		}
-		if !p.prose {
-			return &UnknownOption{Name: name, Nearest: nearestField(p.schema, name)}
-		}
-		p.keep(blanks, word, end)
+	if !ok && dashed {
+		field, ok = shorthand(p.schema, name)
+	}
+	switch {
+	case ok && assigned:
+		return p.assign(field, name, after)
+	case ok:
+		return p.dashed(field, name, after)
+	case isAspect(p.schema, name) && p.format(after):
 		return nil
 	}
-	if assigned {
-		_, after, _ := strings.Cut(word, "=")
-		return p.assign(field, name, after)
+	return p.unknown(name, blanks, word, end)
+}
+
+// unknown keeps as text what merely looks like an option, unless it is a slip or the tool reads no text.
+func (p *argumentParser) unknown(name, blanks, word string, end int) error {
+	if slip := MistakenFor(p.schema, name); slip != "" {
+		return &UnknownOption{Name: name, Nearest: slip}
 	}
-	return p.dashed(field, name, word[end:])
+	if !p.prose {
+		return &UnknownOption{Name: name, Nearest: nearestField(p.schema, name)}
+	}
+	p.keep(blanks, word, end)
+	return nil
 }
 
 // undashed takes the two dashes away from the beginning of a word, or the long one that phones make of them while one
@@ -108,7 +128,7 @@ func (p *argumentParser) undashed(word string) (rest string, dashed bool) {
 	for _, long := range []string{"—", "–"} {
 		rest, dashed = strings.CutPrefix(word, long)
 		name, _, _ := strings.Cut(rest, "=")
-		if _, known := FieldNamed(p.schema, name); dashed && known {
+		if dashed && isOption(p.schema, name) {
 			return rest, true
 		}
 	}
@@ -143,7 +163,11 @@ func (p *argumentParser) assign(f registry.InputField, name, after string) error
 
 // dashed takes the value of --name from the next word; a boolean needs none.
 func (p *argumentParser) dashed(f registry.InputField, name, after string) error {
-	value, rest := takeValue(strings.TrimLeftFunc(after, unicode.IsSpace))
+	given := strings.TrimLeftFunc(after, unicode.IsSpace)
+	value, rest := takeValue(given)
+	if strings.EqualFold(name, negativeOption) && !isQuoted(given) {
+		value, rest = p.untilOption(given)
+	}
 	_, isOption := p.undashed(value)
 	if f.Type == registry.TypeBoolean {
 		if _, err := registry.CheckValue(f, value); err != nil || value == "" || isOption {
@@ -160,6 +184,7 @@ func (p *argumentParser) dashed(f registry.InputField, name, after string) error
 }
 
 func (p *argumentParser) put(f registry.InputField, value string) {
+	value = withoutComma(f, value)
 	if old, ok := p.values[f.Name]; ok && f.Multiple {
 		list, _ := old.([]any)
 		if list == nil {

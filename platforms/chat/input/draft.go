@@ -30,8 +30,9 @@ type Draft struct {
 	// Approval is for what somebody else than the person has put together.
 	Approval runs.Approval `json:"approval,omitempty"`
 
-	Anew    bool   `json:"-"` // begun by a command just now: its run ends what was asked before
-	Answers string `json:"-"` // the id of the question that was just answered
+	Format  *Format `json:"-"` // understood from words just now
+	Anew    bool    `json:"-"` // begun by a command just now: its run ends what was asked before
+	Answers string  `json:"-"` // the id of the question that was just answered
 }
 
 // Set gives an input a value, and notes where it came from.
@@ -65,11 +66,29 @@ func (e *LeftOver) Error() string { return "no input takes the text " + e.Text }
 var errStoredFile = errors.New("stored files are given by hand, not by name")
 
 // Read puts what was typed after a command, and typed options, into the draft. Files among the options are left out. What
-// a tool has no use for is an *unknownOption, a *missingValue, a *leftOver or errStoredFile.
+// a tool has no use for is an *UnknownOption, a *MissingValue, a *LeftOver or errStoredFile.
 func (d *Draft) Read(tool *registry.Tool, text string, options map[string]any) error {
-	args, err := Parse(text, WithPresetOption(tool.InputSchema))
+	rest, err := d.readNamed(tool, text, options)
 	if err != nil {
 		return err
+	}
+	return d.readFree(tool.InputSchema, rest)
+}
+
+// ReadOptions is Read for texts that may hold options only.
+func (d *Draft) ReadOptions(tool *registry.Tool, text string) error {
+	rest, err := d.readNamed(tool, text, nil)
+	if err == nil && rest != "" {
+		err = &LeftOver{rest}
+	}
+	return err
+}
+
+// readNamed takes the values that have a name, and gives the text that is left.
+func (d *Draft) readNamed(tool *registry.Tool, text string, options map[string]any) (rest string, err error) {
+	args, err := Parse(text, WithPresetOption(tool.InputSchema))
+	if err != nil {
+		return "", err
 	}
 	options = maps.Clone(options)
 	if _, own := FieldNamed(tool.InputSchema, PresetWord); !own {
@@ -77,7 +96,7 @@ func (d *Draft) Read(tool *registry.Tool, text string, options map[string]any) e
 	}
 	for name, value := range args.Values {
 		if s, ok := value.(string); ok && registry.IsMediaRef(s) && strings.HasPrefix(s, "asset:") {
-			return errStoredFile
+			return "", errStoredFile
 		}
 		d.Set(runs.FromArgument, name, value)
 	}
@@ -86,7 +105,35 @@ func (d *Draft) Read(tool *registry.Tool, text string, options map[string]any) e
 			d.Set(runs.FromArgument, name, value)
 		}
 	}
-	return d.readFree(tool.InputSchema, args.Text)
+	return d.readFormat(tool.InputSchema, args), nil
+}
+
+// readFormat gives the format that an option or the words of the text ask for to the inputs that take it, and gives the
+// text without the words for it. A tool that has no such inputs, or was told their values, reads the words as they are.
+func (d *Draft) readFormat(schema registry.InputSchema, args arguments) string {
+	s, said, rest := args.asked, args.askedBy, args.Text
+	if said == "" {
+		var ok bool
+		if s, said, rest, ok = cutFormat(args.Text); !ok {
+			return args.Text
+		}
+	}
+	free, reads := FreeInput(schema)
+	if reads && rest == "" && args.Text != "" && !d.Has(free.Name) {
+		return args.Text // there is nothing else to draw
+	}
+	values, fits := fitFormat(schema, s, d.Has)
+	if f, chosen := shapeInput(schema); !fits && chosen && args.askedBy != "" && !d.Has(f.Name) {
+		d.Set(runs.FromArgument, f.Name, args.askedBy) // refused with what there is to choose from
+	}
+	if !fits {
+		return args.Text
+	}
+	for name, value := range values {
+		d.Set(runs.FromArgument, name, value)
+	}
+	d.Format = &Format{Said: said, Values: values}
+	return rest
 }
 
 // readFree gives text without a name to the input that it is meant for.

@@ -1,6 +1,7 @@
 package input
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/platforms/chat"
@@ -21,6 +22,22 @@ func accepts(f registry.InputField, a chat.Attachment) bool {
 		return true
 	}
 	return false
+}
+
+// KindsOf gives the kinds of input that files are for.
+func KindsOf(files []chat.Attachment) []registry.InputType {
+	var kinds []registry.InputType
+	for _, a := range files {
+		for _, kind := range []registry.InputType{registry.TypeImage, registry.TypeVideo, registry.TypeAudio, registry.TypeFile} {
+			if accepts(registry.InputField{Type: kind}, a) {
+				if !slices.Contains(kinds, kind) {
+					kinds = append(kinds, kind)
+				}
+				break
+			}
+		}
+	}
+	return kinds
 }
 
 // isType judges documents by what they say they are.

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/registry"
@@ -62,23 +60,6 @@ func CommandOf(tool *registry.Tool) string {
 	return "/run " + tool.ToolID
 }
 
-// NameWords gives the words of a text that are long enough to tell something.
-func NameWords(s string) []string {
-	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	return slices.DeleteFunc(words, func(word string) bool { return utf8.RuneCountInString(word) < 4 })
-}
-
-// Names reports whether one of the words stands in a tool's names, tags or category, or nearly so.
-func Names(tool *registry.Tool, words []string) bool {
-	names := append([]string{tool.DisplayName, tool.CommandName, tool.ToolID, tool.Category}, slices.Concat(tool.Aliases, tool.IntentTags)...)
-	for _, name := range NameWords(strings.Join(names, " ")) {
-		if slices.ContainsFunc(words, func(word string) bool { return sameWord(word, name) }) {
-			return true
-		}
-	}
-	return false
-}
-
 // sameWord forgives endings, and one slip, or two in longer words.
 func sameWord(a, b string) bool {
 	slips := 1
@@ -100,6 +81,19 @@ func Takes(tool *registry.Tool, files []chat.Attachment) bool {
 	}
 	values, _ := Assign(tool.InputSchema, files[:1], nil)
 	return len(values) > 0
+}
+
+// RunsOnWords reports whether words alone are enough for a tool, and what it is mainly fed with.
+func RunsOnWords(tool *registry.Tool) bool {
+	if _, reads := TextInput(tool.InputSchema); !reads || tool.Hints().PrimaryInput != "text" {
+		return false
+	}
+	return !slices.ContainsFunc(tool.InputSchema, func(f registry.InputField) bool { return f.Required && f.Type.IsMedia() })
+}
+
+// MakesPictures reports whether a picture is what a tool gives first.
+func MakesPictures(tool *registry.Tool) bool {
+	return len(tool.OutputSchema) > 0 && tool.OutputSchema[0].Type == string(registry.TypeImage)
 }
 
 // LastWord stands for the last result where an input takes a file.

@@ -185,6 +185,20 @@ func PressAdult(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	})
 }
 
+// PressChatDefault makes a tool the one that words without a command are offered to in a chat, or takes that back.
+func PressChatDefault(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+	return onSettings(ctx, t, k, func(tool *registry.Tool, view *store.SettingsView) error {
+		chosen, err := t.DefaultIn(ctx, view.Place)
+		if err != nil {
+			return err
+		}
+		if chosen == tool.ToolID {
+			return t.Services.Accounts.ResetPlacePreference(ctx, view.Place, turn.ChatSettings, turn.DefaultToolSetting, t.Account.ID)
+		}
+		return t.Services.Accounts.SetPlacePreference(ctx, view.Place, turn.ChatSettings, turn.DefaultToolSetting, tool.ToolID, t.Account.ID)
+	})
+}
+
 // DenyCommand keeps somebody, or all of a role, from using the bot in this chat.
 func DenyCommand(ctx context.Context, t *turn.Turn) error { return ruleCommand(ctx, t, false) }
 

@@ -97,7 +97,7 @@ func PressHistory(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) er
 	return PressShow(ctx, t, k)
 }
 
-// CancelCommand ends an open question; otherwise it lists what is under way, each with a button.
+// CancelCommand ends an open question or the one run that is under way; of several, it lists each with a button.
 func CancelCommand(ctx context.Context, t *turn.Turn) error {
 	p, err := t.Services.Store.Prompts.Pending(ctx, t.In.Platform, t.In.Chat.Chat, t.Account.ID)
 	switch {
@@ -114,8 +114,11 @@ func CancelCommand(ctx context.Context, t *turn.Turn) error {
 	if err != nil {
 		return err
 	}
-	if len(active) == 0 {
+	switch len(active) {
+	case 0:
 		return t.Tell(ctx, "cancel.none")
+	case 1:
+		return cancelOnly(ctx, t, active[0])
 	}
 	k := t.Keyboard(store.KeyboardState{})
 	text := t.Say.Text("cancel.title")
@@ -131,6 +134,14 @@ func CancelCommand(ctx context.Context, t *turn.Turn) error {
 	}
 	_, err = t.Reply(ctx, text, show.RowsOf(buttons, 3)...)
 	return err
+}
+
+// cancelOnly cancels the one run that can be meant; its own message tells how it ended.
+func cancelOnly(ctx context.Context, t *turn.Turn, run runs.Run) error {
+	if _, err := t.Services.Runs.Cancel(ctx, run.ID, t.Account.ID); err != nil {
+		return fmt.Errorf("cancel run %s: %w", run.ID, err)
+	}
+	return t.Tell(ctx, "cancel.only", "tool", run.Tool.DisplayName)
 }
 
 // underWay lists up to nine of the person's runs that are not over.

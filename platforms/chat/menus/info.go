@@ -59,6 +59,7 @@ func helpOverview(ctx context.Context, t *turn.Turn) error {
 	if left > 0 {
 		text = chat.Join("\n\n", text, t.Say.Text("help.more", "n", left))
 	}
+	text = chat.Join("\n\n", text, waiting(t))
 	_, err := t.Reply(ctx, text)
 	return err
 }
@@ -170,7 +171,7 @@ func PriceCommand(ctx context.Context, t *turn.Turn) error {
 	if words == "" {
 		return t.Tell(ctx, "price.usage")
 	}
-	tool, typed, ok := findPriced(t, words)
+	tool, typed, ok := findWithOptions(t, words)
 	if !ok {
 		return t.NothingFound(ctx, words)
 	}
@@ -193,15 +194,13 @@ func PriceCommand(ctx context.Context, t *turn.Turn) error {
 	return err
 }
 
-// findPriced finds the tool that the words name, with what is typed for it after its name as after its command.
-func findPriced(t *turn.Turn, words string) (tool *registry.Tool, typed string, ok bool) {
-	if tool, ok := t.FindTool(words); ok {
-		return tool, "", true
+// findWithOptions finds the tool that the words, or the first of them, name, with what is typed for it after its name as
+// after its command.
+func findWithOptions(t *turn.Turn, words string) (tool *registry.Tool, typed string, ok bool) {
+	for end := len(words); end > 0; end = strings.LastIndexFunc(words[:end], unicode.IsSpace) {
+		if tool, ok := t.FindTool(words[:end]); ok {
+			return tool, strings.TrimSpace(words[end:]), true
+		}
 	}
-	end := strings.IndexFunc(words, unicode.IsSpace)
-	if end < 0 {
-		return nil, "", false
-	}
-	tool, ok = t.FindTool(words[:end])
-	return tool, words[end:], ok
+	return nil, "", false
 }

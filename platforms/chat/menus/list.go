@@ -39,14 +39,25 @@ func ListTools(ctx context.Context, t *turn.Turn, text chat.Text, tools []*regis
 	return err
 }
 
-// popular gives the tools that are used most, for people who have not chosen yet.
+// popular gives the tools that are used most, for people who have not chosen yet: first those that need no file, which can be
+// tried at once.
 func popular(ctx context.Context, t *turn.Turn, n int) ([]*registry.Tool, error) {
 	counts, err := t.Services.Store.Uses.All(ctx)
 	if err != nil {
 		return nil, err
 	}
 	tools := MostUsed(t.Offered(), counts)
+	slices.SortStableFunc(tools, func(a, b *registry.Tool) int { return filesNeeded(a) - filesNeeded(b) })
 	return tools[:min(n, len(tools))], nil
+}
+
+func filesNeeded(tool *registry.Tool) (n int) {
+	for _, f := range tool.InputSchema {
+		if f.Required && f.Type.IsMedia() {
+			n++
+		}
+	}
+	return min(n, 1)
 }
 
 // PressTool starts the tool of a button; it asks for what it needs.
@@ -82,15 +93,7 @@ func StartCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 			return start.Tool(ctx, t, tool, "")
 		}
 	}
-	tools, err := popular(ctx, t, 3)
-	if err != nil {
-		return turn.Nothing, err
-	}
-	text := t.Say.Text("start.greeting")
-	if terms := t.Services.Operator.Terms; terms != "" {
-		text = chat.Lines(text, t.Say.Text("start.terms", "terms", terms))
-	}
-	return turn.Nothing, ListTools(ctx, t, text, tools, chat.Button{Label: t.Say.Line("button.language"), Data: "langs"})
+	return turn.Nothing, greet(ctx, t)
 }
 
 // RunCommand starts the tool that its first word names, or looks for tools by its words.

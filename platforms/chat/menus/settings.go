@@ -5,19 +5,25 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/start"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
 
-// SettingsCommand shows the settings of a tool, or the tools to choose from.
+// SettingsCommand shows the settings of a tool, or the tools to choose from. Options after the tool's name are kept first.
 func SettingsCommand(ctx context.Context, t *turn.Turn) error {
 	words := strings.TrimSpace(t.In.Text)
 	if words == "" {
 		return settingsTools(ctx, t)
 	}
-	tool, ok := t.FindTool(words)
+	tool, typed, ok := findWithOptions(t, words)
+	if ok && typed != "" {
+		if hint, err := setTyped(ctx, t, tool, typed); hint != nil || err != nil {
+			return start.HintOr(ctx, t.Aside(), hint, err)
+		}
+	}
 	if !ok {
 		if found := t.Search(words, 1); len(found) > 0 {
 			tool, ok = found[0], true
@@ -27,6 +33,22 @@ func SettingsCommand(ctx context.Context, t *turn.Turn) error {
 		return t.NothingFound(ctx, words)
 	}
 	return openSettings(ctx, t, tool)
+}
+
+// setTyped keeps what was typed as settings of the person, all of it or nothing.
+func setTyped(ctx context.Context, t *turn.Turn, tool *registry.Tool, typed string) (hint chat.Text, err error) {
+	values, hint := start.Options(t, tool, typed)
+	if hint != nil {
+		return hint, nil
+	}
+	for _, f := range tool.InputSchema.Ordered() {
+		if value, given := values[f.Name]; given {
+			if err := (scope{t: t}).set(ctx, tool, f.Name, value); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return nil, nil
 }
 
 // settingsTools lists tools to choose one from.
@@ -90,7 +112,11 @@ func settingsMessage(ctx context.Context, t *turn.Turn, k *store.Keyboard, tool 
 		return chat.Message{}, err
 	}
 	k.State.Fields, k.State.Values, k.State.Tools = nil, nil, nil
-	p := settingsPage{t: t, tool: tool, preferences: preferences, k: k}
+	chosen, err := t.DefaultIn(ctx, k.State.View.Place)
+	if err != nil {
+		return chat.Message{}, err
+	}
+	p := settingsPage{t: t, tool: tool, preferences: preferences, k: k, isDefault: chosen == tool.ToolID}
 	m := p.overview()
 	if f, ok := tool.InputSchema.Get(k.State.View.Field); ok {
 		m = p.field(f)

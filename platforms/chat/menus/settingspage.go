@@ -24,6 +24,7 @@ type settingsPage struct {
 	tool        *registry.Tool
 	preferences map[string]any
 	k           *store.Keyboard
+	isDefault   bool // admins chose it for words without a command
 }
 
 // current gives an input's value in force, and whether the person set it. A seed that nobody set is drawn for each
@@ -87,6 +88,13 @@ func (p settingsPage) overviewControls(hidden int) [][]chat.Button {
 		rows = append(rows, []chat.Button{{Label: p.t.Say.Line("button.advanced", "n", hidden), Data: p.k.Data("more")}})
 	case p.k.State.View.Advanced:
 		rows = append(rows, []chat.Button{p.button("button.basic", "more")})
+	}
+	if p.k.State.View.Place.Kind == users.PlaceChat && input.RunsOnWords(p.tool) {
+		label := p.t.Say.Line("button.chatDefault")
+		if p.isDefault {
+			label = "✓ " + label
+		}
+		rows = append(rows, []chat.Button{{Label: label, Data: p.k.Data("pdefault")}})
 	}
 	var last []chat.Button
 	if len(p.preferences) > 0 {

@@ -19,7 +19,7 @@ import (
 func TestEveryTextExists(t *testing.T) {
 	t.Parallel()
 	texts := map[string]any{}
-	for _, room := range []string{"chat", "results"} {
+	for _, room := range []string{"chat", "results", "saying"} {
 		raw, err := os.ReadFile(filepath.Join("..", "..", "..", "internal", "i18n", "texts", room+".en.json"))
 		if err != nil {
 			t.Fatal(err)
@@ -31,7 +31,7 @@ func TestEveryTextExists(t *testing.T) {
 	said := saidKeys(t)
 	for key := range said {
 		if _, ok := texts[key]; !ok {
-			t.Errorf("the text %q is missing among the chat's", key)
+			t.Errorf("the text %q is missing in English", key)
 		}
 	}
 	for key := range texts {
@@ -65,7 +65,7 @@ func saidKeys(t *testing.T) map[string]bool {
 			said[m[1]] = true
 		}
 	}
-	for _, name := range []string{"photo.jpg", "video.mp", "voice.ogg", "audio.mp", "sticker.webp", "result.txt", "result.json", "command.NAME"} {
+	for _, name := range []string{"photo.jpg", "video.mp", "voice.ogg", "audio.mp", "sticker.webp", "result.txt", "result.json", "command.NAME", "example.png"} {
 		delete(said, name)
 	}
 	for _, c := range ownCommands(turn.Operator{}) {

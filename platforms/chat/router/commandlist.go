@@ -94,6 +94,8 @@ func (l commandList) named() []*registry.Tool {
 
 // toolCommand takes what the tool takes and, where there is room for it, a preset.
 func (l commandList) toolCommand(tool *registry.Tool, v show.Voice) chat.Command {
+	localized := l.localizedTool(tool)
+	tool = tool.In(v.Language())
 	inputs := optionOrder(tool.InputSchema)
 	if l.limits.Options > 0 {
 		inputs = inputs[:min(len(inputs), l.limits.Options)]
@@ -105,10 +107,30 @@ func (l commandList) toolCommand(tool *registry.Tool, v show.Voice) chat.Command
 	return chat.Command{
 		Name:        strings.TrimPrefix(tool.CommandName, "/"),
 		Tool:        tool.ToolID,
-		Description: chat.InWords(chat.FirstSentence(chat.FirstNonEmpty(tool.Description, tool.DisplayName)), l.limits.DescriptionLimit),
+		Description: l.purpose(tool),
+		Localized:   localized,
 		Inputs:      inputs,
 		Completes:   completes,
 	}
+}
+
+// purpose says in a few words what a tool is for.
+func (l commandList) purpose(tool *registry.Tool) string {
+	return chat.InWords(chat.FirstSentence(chat.FirstNonEmpty(tool.Description, tool.DisplayName)), l.limits.DescriptionLimit)
+}
+
+// localizedTool is what a tool is for in the languages that it has words in, where one list carries them all.
+func (l commandList) localizedTool(tool *registry.Tool) map[string]chat.CommandText {
+	var texts map[string]chat.CommandText
+	for _, v := range l.voices[min(1, len(l.voices)):] {
+		if read := tool.In(v.Language()); read != tool {
+			if texts == nil {
+				texts = map[string]chat.CommandText{}
+			}
+			texts[v.Language()] = chat.CommandText{Description: l.purpose(read)}
+		}
+	}
+	return texts
 }
 
 // optionOrder puts what is needed first, then what is usual, then the rest: platforms want it so, and what is beyond
@@ -157,7 +179,8 @@ func (l commandList) onMessages(v show.Voice) []chat.Command {
 	})
 	for _, tool := range l.choose(fitting, l.limits.OnMessages-1) {
 		list = append(list, chat.Command{
-			OnMessages: true, Use: strings.TrimPrefix(tool.CommandName, "/"), Name: chat.Brief(tool.DisplayName, l.limits.NameChars),
+			OnMessages: true, Use: strings.TrimPrefix(tool.CommandName, "/"), Name: chat.Brief(tool.In(v.Language()).DisplayName, l.limits.NameChars),
+			Localized: l.localizedToolName(tool),
 		})
 	}
 	return list
@@ -169,6 +192,15 @@ func (l commandList) choose(tools []*registry.Tool, n int) []*registry.Tool {
 		return tools
 	}
 	return menus.MostUsed(tools, l.uses)[:n]
+}
+
+// localizedToolName is what a tool is called in the languages that it has words in, where one list carries them all.
+func (l commandList) localizedToolName(tool *registry.Tool) map[string]chat.CommandText {
+	names := l.localizedTool(tool)
+	for language := range names {
+		names[language] = chat.CommandText{Name: chat.Brief(tool.In(language).DisplayName, l.limits.NameChars)}
+	}
+	return names
 }
 
 func (l commandList) localizedName(key string) map[string]chat.CommandText {

@@ -3,7 +3,6 @@ package router
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/platforms/chat"
@@ -151,35 +150,44 @@ func nearCommands(ctx context.Context, t *turn.Turn, typed string) []string {
 	return near[:min(len(near), 4)]
 }
 
-// chatter answers what is neither command nor answer: in private chats with a hint, elsewhere not at all.
+// chatter answers what is neither command nor answer: words by the agent, where there is one, or by an offer of tools, files by
+// the tools that take them. In groups only what names the bot is meant for it, not every reply to what it said.
 func chatter(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
-	if t.In.Chat.Kind != chat.ChatPrivate {
+	if t.In.Chat.Kind != chat.ChatPrivate && (!t.In.Addressed || t.In.ReplyTo != nil && t.In.ReplyTo.Own) {
 		return turn.Answered, nil
 	}
-	if len(t.In.Attachments) > 0 {
-		return turn.Nothing, offerTools(ctx, t)
+	if t.Services.Agent != nil {
+		if answered, err := t.Services.Agent.Answer(ctx, t); answered || err != nil {
+			return turn.Answered, err
+		}
 	}
-	if found := toolsNamed(t, t.In.Text, 4); len(found) > 0 {
-		return turn.Nothing, menus.ListTools(ctx, t, t.Say.Text("chatter.found"), found)
+	if files := filesMeant(t); len(files) > 0 {
+		return turn.Nothing, offerTools(ctx, t, files)
+	}
+	if offered, err := start.OfferWords(ctx, t); offered || err != nil {
+		return turn.Nothing, err
+	}
+	if t.In.Chat.Kind != chat.ChatPrivate {
+		t = t.Aside()
 	}
 	return turn.Nothing, t.Tell(ctx, "chatter.hint")
 }
 
-// toolsNamed finds up to n tools that a text names, nearly at least. It is stricter than a search: people who
-// greet the bot are not to be offered whatever tool has one of their words in its description.
-func toolsNamed(t *turn.Turn, text string, n int) []*registry.Tool {
-	words := input.NameWords(text)
-	unnamed := func(tool *registry.Tool) bool { return !input.Names(tool, words) }
-	found := slices.DeleteFunc(t.Search(text, 10*n), unnamed)
-	if len(found) == 0 {
-		found = slices.DeleteFunc(t.Offered(), unnamed)
+// filesMeant are the files that words are about: those sent with them, else those of the message replied to.
+func filesMeant(t *turn.Turn) []chat.Attachment {
+	if len(t.In.Attachments) == 0 && t.In.ReplyTo != nil {
+		return t.In.ReplyTo.Attachments
 	}
-	return found[:min(n, len(found))]
+	return t.In.Attachments
 }
 
-// offerTools names the tools that take the file, or the album, that came without a command.
-func offerTools(ctx context.Context, t *turn.Turn) error {
-	fitting := start.ToolsTaking(t, t.In.Attachments, 8)
+// filesShown is how many tools are offered for a file.
+const filesShown = 8
+
+// offerTools names the tools that take the files that came without a command, those first that their caption asks for.
+func offerTools(ctx context.Context, t *turn.Turn, files []chat.Attachment) error {
+	fitting := start.FittingFirst(t, start.ToolsTaking(t, files, len(t.Offered())), t.In.Text, files)
+	fitting = fitting[:min(len(fitting), filesShown)]
 	if len(fitting) == 0 {
 		return t.Tell(ctx, "chatter.noTool")
 	}
@@ -188,5 +196,5 @@ func offerTools(ctx context.Context, t *turn.Turn) error {
 		names[i] = input.CommandOf(tool)
 	}
 	text := t.Say.Text("chatter.file", "commands", strings.Join(names, "\n"))
-	return start.OfferUse(ctx, t, text, store.KeyboardState{Files: t.In.Attachments, Query: t.In.Text, Sent: true}, fitting)
+	return start.OfferUse(ctx, t, text, store.KeyboardState{Files: files, Query: t.In.Text, Sent: true}, fitting)
 }

@@ -71,6 +71,8 @@ func presses() map[string]press {
 		"close":    {plain(menus.PressClose), always},
 		"use":      {plain(start.PressUse), always},
 		"with":     {start.PressWith, always},
+		"said":     {start.PressSaid, once},
+		"pdefault": {plain(menus.PressChatDefault), always},
 		"join":     {plain(menus.PressJoin), once},
 		"merge":    {plain(menus.PressMerge), once},
 		"unlink":   {menus.PressUnlink, always},

@@ -14,10 +14,11 @@ import (
 var errStopping = errors.New("the program is stopping")
 
 // queues handles updates: those of one queue one after the other in the order they came, different queues
-// at the same time, at most width of them. Parts of an album are put together first.
+// at the same time, at most width of them. Parts of an album, and of a text that a client has split, are put together first.
 type queues struct {
 	handle    func(context.Context, turn.Update)
 	albumWait time.Duration
+	splitsAt  int           // see chat.Capabilities
 	slots     chan struct{} // bounds how many are handled at once
 	room      chan struct{} // bounds how many wait
 	reserving chan struct{} // held by who takes room
@@ -27,7 +28,7 @@ type queues struct {
 	mu      sync.Mutex
 	closed  bool
 	waiting map[string][]turn.Update // by queue, which is present while somebody works on it
-	albums  map[string]*album
+	albums  map[string]*album        // and texts that may go on, by queue
 	wg      sync.WaitGroup
 	ctx     context.Context // ends the handlers at a stop; owned by newLanes' caller
 }
@@ -38,9 +39,9 @@ type album struct {
 	timer *time.Timer
 }
 
-func newQueues(ctx context.Context, width, waiting int, albumWait time.Duration, handle func(context.Context, turn.Update)) *queues {
+func newQueues(ctx context.Context, width, waiting int, albumWait time.Duration, splitsAt int, handle func(context.Context, turn.Update)) *queues {
 	return &queues{
-		handle: handle, albumWait: albumWait, ctx: ctx,
+		handle: handle, albumWait: albumWait, splitsAt: splitsAt, ctx: ctx,
 		slots: make(chan struct{}, width), room: make(chan struct{}, waiting), reserving: make(chan struct{}, 1), stopping: make(chan struct{}),
 		waiting: map[string][]turn.Update{}, albums: map[string]*album{},
 	}
@@ -94,10 +95,12 @@ func (l *queues) add(list ...turn.Update) {
 		return
 	}
 	for _, r := range list {
-		if r.Album == "" || r.Kind != chat.KindMessage {
-			l.enqueue(r, 1)
-		} else {
+		switch {
+		case l.goesOn(r):
+		case r.Kind == chat.KindMessage && r.Album != "":
 			l.collect(r)
+		default:
+			l.enqueue(r, 1)
 		}
 	}
 }
@@ -111,6 +114,11 @@ func (l *queues) collect(r turn.Update) {
 		a.timer.Reset(l.albumWait)
 		return
 	}
+	l.hold(key, r)
+}
+
+// hold keeps an update until nothing more of it has come for albumWait.
+func (l *queues) hold(key string, r turn.Update) {
 	a := &album{Update: r, room: 1}
 	l.albums[key] = a
 	a.timer = time.AfterFunc(l.albumWait, func() {

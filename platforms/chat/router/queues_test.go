@@ -45,7 +45,7 @@ func TestQueuesKeepEachPersonsOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var done journal
-		l := newQueues(t.Context(), 4, 100, time.Second, func(_ context.Context, r turn.Update) {
+		l := newQueues(t.Context(), 4, 100, time.Second, 0, func(_ context.Context, r turn.Update) {
 			time.Sleep(time.Duration(100-len(r.IDs[0])) * time.Millisecond)
 			done.note(r)
 		})
@@ -66,7 +66,7 @@ func TestQueuesWorkSideBySideWithinTheirWidth(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var now, most atomic.Int32
-		l := newQueues(t.Context(), 3, 100, time.Second, func(context.Context, turn.Update) {
+		l := newQueues(t.Context(), 3, 100, time.Second, 0, func(context.Context, turn.Update) {
 			most.Store(max(most.Load(), now.Add(1)))
 			time.Sleep(time.Second)
 			now.Add(-1)
@@ -93,7 +93,7 @@ func TestAPressDoesNotWaitForASlowMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var done journal
 		slow := make(chan struct{})
-		l := newQueues(t.Context(), 4, 100, time.Second, func(_ context.Context, r turn.Update) {
+		l := newQueues(t.Context(), 4, 100, time.Second, 0, func(_ context.Context, r turn.Update) {
 			if r.Kind == chat.KindMessage {
 				<-slow
 			}
@@ -119,7 +119,7 @@ func TestAlbumsAreCollected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got turn.Update
 		var done journal
-		l := newQueues(t.Context(), 4, 100, time.Second, func(_ context.Context, r turn.Update) {
+		l := newQueues(t.Context(), 4, 100, time.Second, 0, func(_ context.Context, r turn.Update) {
 			got = r
 			done.note(r)
 		})
@@ -155,7 +155,7 @@ func TestQueuesAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		block := make(chan struct{})
-		l := newQueues(t.Context(), 1, 2, time.Second, func(context.Context, turn.Update) { <-block })
+		l := newQueues(t.Context(), 1, 2, time.Second, 0, func(context.Context, turn.Update) { <-block })
 		if err := l.reserve(t.Context(), 2); err != nil {
 			t.Fatal(err)
 		}

@@ -33,13 +33,16 @@ type Config struct {
 	Wallets   turn.Wallets
 	Logger    *slog.Logger
 
-	Operator turn.Operator
+	Operator    turn.Operator
+	DefaultTool string // see turn.Services
+	Example     func(language string) (turn.Example, error)
+	Agent       turn.Agent // nil: no model is connected
 	// Acknowledged is told how long after an update's reception its sender first heard of it; nil: nobody is.
 	Acknowledged func(platform string, after time.Duration)
 
 	Concurrency int           // updates of one platform handled at once; default 32
 	Waiting     int           // updates of one platform waiting in memory; default 10,000
-	AlbumWait   time.Duration // how long parts of an album are waited for; default 1 s
+	AlbumWait   time.Duration // how long parts of an album, or of a text, are waited for; default 1 s
 	AnswerWait  time.Duration // how long a question stays open; default 10 min
 }
 
@@ -83,7 +86,7 @@ func NewRouter(cfg Config) (*Router, error) {
 	r := &Router{cfg: cfg, presses: presses(), presence: alive, inbox: inbox{cfg.Pool, d.Store().Writer, alive.id}}
 	r.services = &turn.Services{
 		Deliverer: d, Progress: show.NewProgress(d, cfg.Runs), Store: d.Store(), Texts: d.Texts(), Tools: cfg.Tools, Runs: cfg.Runs,
-		Accounts: cfg.Accounts, Wallets: cfg.Wallets, Operator: cfg.Operator, Commands: ownCommands(cfg.Operator), Log: cfg.Logger.With("component", "chat"),
+		Accounts: cfg.Accounts, Wallets: cfg.Wallets, Operator: cfg.Operator, DefaultTool: cfg.DefaultTool, Example: cfg.Example, Agent: cfg.Agent, Commands: ownCommands(cfg.Operator), Log: cfg.Logger.With("component", "chat"),
 		AnswerWait: cfg.AnswerWait, Acknowledged: cfg.Acknowledged, Answered: r.inbox.answered, Go: r.wg.Go,
 	}
 	return r, nil
@@ -126,7 +129,7 @@ func (r *Router) Start(ctx context.Context) error {
 	r.queues = map[string]*queues{}
 	for platform, list := range left {
 		// What is left over fits in any case, so that the start can't block.
-		l := newQueues(working, r.cfg.Concurrency, r.cfg.Waiting+len(list), r.cfg.AlbumWait, r.handle)
+		l := newQueues(working, r.cfg.Concurrency, r.cfg.Waiting+len(list), r.cfg.AlbumWait, r.services.Deliverer.Platform(platform).Caps.SplitsAt, r.handle)
 		r.queues[platform] = l
 		if err := l.reserve(working, len(list)); err != nil {
 			return err
@@ -295,9 +298,9 @@ func (r *Router) keepTidy(ctx context.Context) {
 
 // turn begins the handling of an update.
 func (r *Router) turn(u *turn.Update) *turn.Turn {
-	return &turn.Turn{
-		Services: r.services, Out: r.services.Deliverer.Platform(u.Platform), Say: r.services.Deliverer.Voice(u.From.Language), Tools: r.services.Tools.Snapshot(), In: u,
-	}
+	t := &turn.Turn{Services: r.services, Out: r.services.Deliverer.Platform(u.Platform), In: u}
+	t.Speak(u.From.Language, r.services.Tools.Snapshot())
+	return t
 }
 
 // patiently handles the update and, where the platform refuses to be written to for a while, handles it
@@ -337,7 +340,7 @@ func (r *Router) handleOnce(ctx context.Context, t *turn.Turn) (err error) {
 		return fmt.Errorf("identify the sender: %w", err)
 	}
 	if t.Account.Language != "" {
-		t.Say = t.Services.Deliverer.Voice(t.Account.Language)
+		t.Speak(t.Account.Language, r.services.Tools.Snapshot())
 	}
 	switch t.In.Kind {
 	case chat.KindMessage:

@@ -64,7 +64,27 @@ func syncCommands(ctx context.Context, services *turn.Services, s *show.Platform
 			sets = append(sets, chat.CommandSet{Kind: kind, Language: language, Commands: list.in(services.Deliverer.Voice(language), kind)})
 		}
 	}
-	return s.SyncCommands(ctx, sets)
+	if err := s.SyncCommands(ctx, sets); err != nil {
+		return err
+	}
+	if err := introduce(ctx, services, s); err != nil && ctx.Err() == nil {
+		services.Log.WarnContext(ctx, "the bot's description was not set", "platform", s.Platform(), "error", err)
+	}
+	return nil
+}
+
+// introduce says what the bot is for where the platform shows that, in every language we speak.
+func introduce(ctx context.Context, services *turn.Services, s *show.Platform) error {
+	introducer, ok := s.Adapter.(chat.Introducer)
+	if !ok {
+		return nil
+	}
+	var texts []chat.Introduction
+	for _, language := range append([]string{""}, services.Texts.Languages()[1:]...) {
+		v := services.Deliverer.Voice(language)
+		texts = append(texts, chat.Introduction{Language: language, Short: v.Line("bot.short"), Long: v.Line("bot.long")})
+	}
+	return introducer.Introduce(ctx, texts)
 }
 
 // commandLanguages are the languages that command lists are published in, "" for everybody else.

@@ -17,6 +17,7 @@ const (
 // summary is what somebody affirms before a run goes ahead: what the call would do, as far as its provider can tell, every value that
 // would be used, and the personal data that would go out. The price stands below it.
 func (v Voice) summary(run runs.Run) chat.Text {
+	run = v.read(run)
 	var said chat.Text
 	if strings.Contains(run.Tool.Confirmation, " ") { // the tool's own question; other words are kinds of summaries
 		said = chat.Plain(run.Tool.Confirmation)

@@ -3,10 +3,17 @@ package show
 import (
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/runs"
 )
 
 // Voice speaks one language.
 type Voice struct{ i18n.Voice }
+
+// read is a run with its tool as people read it in the voice's language.
+func (v Voice) read(run runs.Run) runs.Run {
+	run.Tool = *run.Tool.In(v.Language())
+	return run
+}
 
 // Text gives a text with its placeholders filled: pairs of name and value. A value that is a Text keeps
 // its styles.

@@ -26,6 +26,12 @@ func NewDraft(t *turn.Turn, tool *registry.Tool) input.Draft {
 // readTyped reads text and options. A hint says what is wrong with them.
 func readTyped(t *turn.Turn, d *input.Draft, tool *registry.Tool, text string) (hint chat.Text) {
 	err := d.Read(tool, text, t.In.Options)
+	noteFormat(t, d)
+	return unread(t, tool, err)
+}
+
+// unread is the hint for what a tool has no use for; nil where all was read.
+func unread(t *turn.Turn, tool *registry.Tool, err error) chat.Text {
 	var unknown *input.UnknownOption
 	var missing *input.MissingValue
 	var left *input.LeftOver
@@ -40,6 +46,38 @@ func readTyped(t *turn.Turn, d *input.Draft, tool *registry.Tool, text string) (
 		return t.Say.Text("file.gone") // stored files are given by hand, not by name
 	}
 	return nil
+}
+
+// noteFormat says with the status which size or ratio was understood of the person's words.
+func noteFormat(t *turn.Turn, d *input.Draft) {
+	if d.Format == nil {
+		return
+	}
+	shown := d.Format.Shown()
+	d.Notes = append(d.Notes, t.Say.Line("format.understood", "said", chat.Brief(d.Format.Said, 40), "size", shown))
+}
+
+// Options reads options alone, as values of a tool's inputs. A hint says what is wrong with them.
+func Options(t *turn.Turn, tool *registry.Tool, text string) (values map[string]any, hint chat.Text) {
+	d := input.Draft{}
+	err := d.ReadOptions(tool, text)
+	var left *input.LeftOver
+	if errors.As(err, &left) {
+		return nil, t.Say.Text("settings.options", "text", chat.Brief(left.Text, 60))
+	}
+	if hint := unread(t, tool, err); hint != nil {
+		return nil, hint
+	}
+	values = d.Values[runs.FromArgument]
+	for name, value := range values {
+		f, _ := tool.InputSchema.Get(name)
+		checked, bad := registry.CheckValue(f, value)
+		if bad != nil {
+			return nil, t.WrongValue(f, bad)
+		}
+		values[name] = checked
+	}
+	return values, nil
 }
 
 // ReadText is typed and what it leads to: values that are elsewhere, the last result and those of a preset.

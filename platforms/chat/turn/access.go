@@ -66,6 +66,16 @@ func (t *Turn) AdultIn(ctx context.Context, place users.Place) (bool, error) {
 	return values[AdultSetting] == true, nil
 }
 
+// DefaultIn is the tool that admins chose for words without a command in a place, or "".
+func (t *Turn) DefaultIn(ctx context.Context, place users.Place) (toolID string, err error) {
+	values, err := t.Services.Accounts.PlacePreferences(ctx, place, registry.Tool{ToolID: ChatSettings})
+	if err != nil {
+		return "", fmt.Errorf("read a chat's settings: %w", err)
+	}
+	toolID, _ = values[DefaultToolSetting].(string)
+	return toolID, nil
+}
+
 // ChatPlace is the chat of the update, as a place that its admins set things for.
 func (t *Turn) ChatPlace() users.Place {
 	return users.Place{Platform: t.In.Platform, Kind: users.PlaceChat, ID: t.In.Chat.Chat}
@@ -119,6 +129,7 @@ func (t *Turn) ReadByOthers() bool {
 
 // What admins set for a chat as such is kept like the settings of a tool that no loader has.
 const (
-	ChatSettings = "-chat"
-	AdultSetting = "adult"
+	ChatSettings       = "-chat"
+	AdultSetting       = "adult"
+	DefaultToolSetting = "defaultTool"
 )

@@ -29,8 +29,12 @@ type Services struct {
 	Accounts  Accounts
 	Wallets   Wallets
 	Operator  Operator
-	Commands  Commands // the bot's own
-	Log       *slog.Logger
+	// DefaultTool is the tool that words without a command are offered to, by id or command; empty: the one used most.
+	DefaultTool string
+	Example     func(language string) (Example, error) // shown to who comes for the first time; nil: none
+	Agent       Agent                                  // nil: no model is connected
+	Commands    Commands                               // the bot's own
+	Log         *slog.Logger
 
 	Recents  input.Recents
 	Warnings Warnings
@@ -61,6 +65,20 @@ type Runs interface {
 	MarkDelivered(ctx context.Context, runID string) error
 	Subscribe(runID string) (<-chan runs.Run, func())
 	PutMedia(ctx context.Context, accountID string, r io.Reader, name string) (string, registry.MediaInfo, error)
+}
+
+// Agent answers what people say in their own words, with a model that uses the tools. Where there is one, what is said to
+// the bot without a command comes to it first.
+type Agent interface {
+	// Answer answers the message of a turn. When it gives false it has said nothing, and tools are offered instead.
+	Answer(ctx context.Context, t *Turn) (answered bool, err error)
+}
+
+// Example is a tried one: a tool, words for it, and what it made of them.
+type Example struct {
+	Tool    string
+	Words   string
+	Picture []byte // PNG
 }
 
 // Wallets tells what people have.

@@ -23,6 +23,12 @@ type Turn struct {
 	aside    bool          // answers are for the person only, where the platform can do that
 }
 
+// Speak answers in a language, with the tools as they are called in it.
+func (t *Turn) Speak(language string, tools *catalog.Snapshot) {
+	t.Say = t.Services.Deliverer.Voice(language)
+	t.Tools = tools.In(t.Say.Language())
+}
+
 // Aside is the turn with answers for the person only, where the platform can do that.
 func (t *Turn) Aside() *Turn {
 	aside := *t

@@ -16,6 +16,29 @@ type Update struct {
 	Received time.Time // of the reception; zero for what an earlier process received
 	Edited   bool      // it is the edit of a message that led to nothing before
 	heard    bool      // its sender has heard of it
+	last     int       // length of the last part of a text that was split
+}
+
+// Length is how long the message was that people sent, its command included, in UTF-16 code units.
+func (r *Update) Length() int {
+	n := chat.Plain(r.Text).Len()
+	if r.Command != "" {
+		n += len(r.Command) + len("/ ")
+	}
+	return n
+}
+
+// Continue adds the next part of a text that was split because no message is longer than limit. One that was cut shorter was
+// cut at a blank, which the platform has trimmed.
+func (r *Update) Continue(part Update, limit int) {
+	if r.last == 0 {
+		r.last = r.Length()
+	}
+	if r.last < limit {
+		r.Text += " "
+	}
+	r.Text += part.Text
+	r.IDs, r.last = append(r.IDs, part.IDs...), part.Length()
 }
 
 // Merge adds what another part of the same album brought.

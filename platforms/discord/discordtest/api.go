@@ -25,6 +25,7 @@ func (s *Server) allRoutes() []route {
 		{method: "POST", template: "/users/@me/channels", schema: "CreatePrivateChannelRequest", handle: s.createDM},
 		{method: "GET", template: "/users/@me/guilds", handle: s.getMyGuilds},
 		{method: "GET", template: "/applications/@me", handle: s.getApplication},
+		{method: "PATCH", template: "/applications/@me", handle: s.editApplication},
 		{method: "GET", template: "/oauth2/applications/@me", handle: s.getApplication},
 		{method: "GET", template: "/guilds/{guild_id}", handle: s.getGuild},
 		{method: "GET", template: "/guilds/{guild_id}/members/{user_id}", handle: s.getMember},

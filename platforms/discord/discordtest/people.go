@@ -150,12 +150,30 @@ func (s *Server) getApplication(*request) (any, *apiError) {
 		url = s.endpoint
 	}
 	return map[string]any{
-		"id": s.ApplicationID, "name": "Signalbox", "icon": nil, "description": "", "bot_public": true, "bot_require_code_grant": false,
+		"id": s.ApplicationID, "name": "Signalbox", "icon": nil, "description": s.description, "bot_public": true, "bot_require_code_grant": false,
 		"verify_key": s.PublicKey, "flags": 0, "bot": s.botUser(), "interactions_endpoint_url": url, "summary": "",
 		"approximate_guild_count": len(s.installedGuilds()), "approximate_user_install_count": 0, "approximate_user_authorization_count": 0,
 		"type": nil, "flags_new": "0", "redirect_uris": []any{}, "role_connections_verification_url": nil, "owner": s.botUser(),
 		"explicit_content_filter": 0, "team": nil, "eligible_oauth2_scopes": []any{},
 	}, nil
+}
+
+// editApplication changes the description, the one member that bots here change.
+func (s *Server) editApplication(req *request) (any, *apiError) {
+	body, _ := req.body.(map[string]any)
+	text, ok := body["description"].(string)
+	if !ok || len(body) != 1 || len([]rune(text)) > 400 {
+		return nil, invalid("description", "BASE_TYPE_MAX_LENGTH", "Must be 400 or fewer in length.")
+	}
+	s.description = text
+	return s.getApplication(req)
+}
+
+// Description is what the bot's profile says.
+func (s *Server) Description() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.description
 }
 
 func (s *Server) getMyGuilds(*request) (any, *apiError) {

@@ -86,6 +86,7 @@ type Server struct {
 	revoked      bool
 	gateway      gateway
 	endpoint     string
+	description  string // of the application
 }
 
 // New starts a server on a loopback address; it stops with the test.

@@ -354,6 +354,51 @@ func (c *Client) DeleteCommands(ctx context.Context, scope CommandScope, languag
 	return c.call(ctx, "deleteMyCommands", scoped{scope, language}, nil)
 }
 
+// Description gives what people read in the empty chat with the bot, and the short text of its profile, in a language;
+// "" is for everybody else.
+func (c *Client) Description(ctx context.Context, language string) (long, short string, err error) {
+	in := struct {
+		Language string `json:"language_code,omitempty"`
+	}{language}
+	var l struct {
+		Text string `json:"description"`
+	}
+	var s struct {
+		Text string `json:"short_description"`
+	}
+	if err := c.call(ctx, "getMyDescription", in, &l); err != nil {
+		return "", "", err
+	}
+	err = c.call(ctx, "getMyShortDescription", in, &s)
+	return l.Text, s.Text, err
+}
+
+// SetDescription sets both texts, the long one of at most 512 characters and the short one of at most 120.
+func (c *Client) SetDescription(ctx context.Context, language, long, short string) error {
+	err := c.call(ctx, "setMyDescription", struct {
+		Language string `json:"language_code,omitempty"`
+		Text     string `json:"description"`
+	}{language, long}, nil)
+	if err != nil {
+		return err
+	}
+	return c.call(ctx, "setMyShortDescription", struct {
+		Language string `json:"language_code,omitempty"`
+		Text     string `json:"short_description"`
+	}{language, short}, nil)
+}
+
+// SetMenuButton makes the button beside the text field open the list of commands.
+func (c *Client) SetMenuButton(ctx context.Context) error {
+	return c.call(ctx, "setChatMenuButton", struct {
+		Button struct {
+			Type string `json:"type"`
+		} `json:"menu_button"`
+	}{struct {
+		Type string `json:"type"`
+	}{"commands"}}, nil)
+}
+
 // WebhookConfig is a webhook to set. Secret is 1 to 256 of A-Z a-z 0-9 _ -.
 type WebhookConfig struct {
 	URL            string   `json:"url"`

@@ -93,7 +93,7 @@ func (s *chatPages) page(w http.ResponseWriter, r *http.Request, a users.Account
 // chatTools lists the tools that have a command, for those who choose one without typing.
 func (s *chatPages) chatTools(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	var list []*registry.Tool
-	for _, t := range s.tools.snapshot().Offered(request.Audience(a)) {
+	for _, t := range s.tools.snapshot().In(s.render.Voice(r, a).Language()).Offered(request.Audience(a)) {
 		if t.CommandName != "" {
 			list = append(list, t)
 		}

@@ -51,7 +51,7 @@ func (s *overview) history(w http.ResponseWriter, r *http.Request, a users.Accou
 		Filter: historyFilter{
 			Tool: q.Get("tool"), Status: q.Get("status"), Platform: q.Get("platform"), Text: q.Get("q"), Since: q.Get("since"), Until: q.Get("until"),
 		},
-		Statuses: endings[:], Platforms: origins[:], Tools: s.tools.listed(a),
+		Statuses: endings[:], Platforms: origins[:], Tools: readIn(s.render.Voice(r, a).Language(), s.tools.listed(a)),
 	}
 	if len(page.Tools) > manyChoices {
 		page.Tools = nil // the text finds them, too

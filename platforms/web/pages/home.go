@@ -64,6 +64,7 @@ func (s *overview) home(w http.ResponseWriter, r *http.Request, a users.Account)
 	if h.Query != "" {
 		all = s.tools.search(r.Context(), a, h.Query)
 	}
+	all = readIn(s.render.Voice(r, a).Language(), all)
 	pictures := s.pictures(recent)
 	for _, t := range all {
 		switch {

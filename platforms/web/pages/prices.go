@@ -12,7 +12,7 @@ import (
 )
 
 func (s *overview) prices(w http.ResponseWriter, r *http.Request, a users.Account) error {
-	return s.pages.Show(w, r, a, "prices", render.View{Title: s.render.Voice(r, a).Line("web.prices"), Data: s.tools.listed(a)})
+	return s.pages.Show(w, r, a, "prices", render.View{Title: s.render.Voice(r, a).Line("web.prices"), Data: readIn(s.render.Voice(r, a).Language(), s.tools.listed(a))})
 }
 
 // developers explains the API and offers a key for it.

@@ -122,7 +122,7 @@ func (s *runPages) drawAs(w http.ResponseWriter, r *http.Request, a users.Accoun
 		s.addUses(voice, a, &page)
 		page.Compares = s.comparisons(r, voice, a, page.runView)
 	}
-	v.Title, v.Place, v.Data, v.Scripts = run.Tool.DisplayName, "history", &page, []string{"run.js"}
+	v.Title, v.Place, v.Data, v.Scripts = page.Tool.DisplayName, "history", &page, []string{"run.js"}
 	return s.pages.ShowAs(w, r, a, status, "run", v)
 }
 

@@ -95,6 +95,7 @@ const manyTries = 24
 // draw shows a tool's form, filled with what was typed before, else with presets, settings and defaults.
 func (s *forms) draw(w http.ResponseWriter, r *http.Request, a users.Account, t registry.Tool, fill prefill) error {
 	voice := s.render.Voice(r, a)
+	t = *t.In(voice.Language())
 	if fill.problem != nil {
 		fill.problem.Detail = inWords(voice, t, *fill.problem)
 	}

@@ -50,6 +50,14 @@ func deref(shared []*registry.Tool) []registry.Tool {
 	return tools
 }
 
+// readIn gives tools as people read them in a language.
+func readIn(language string, tools []registry.Tool) []registry.Tool {
+	for i := range tools {
+		tools[i] = *tools[i].In(language)
+	}
+	return tools
+}
+
 // inputFor finds the first input of a tool that a result fits into.
 func inputFor(t registry.Tool, o runs.Output) (registry.InputField, bool) {
 	for _, f := range t.InputSchema.Ordered() {

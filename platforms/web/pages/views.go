@@ -54,6 +54,7 @@ type givenValue struct {
 }
 
 func (s views) run(voice i18n.Voice, run runs.Run) runView {
+	run.Tool = *run.Tool.In(voice.Language())
 	v := runView{Run: run, Price: priceWords(voice, run.Quote).Price}
 	for _, o := range run.Outputs {
 		v.Results = append(v.Results, s.result(run, o))

@@ -1,0 +1,99 @@
+package input
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/signalbox/signalbox/registry"
+)
+
+// Options as people know them from other bots. They count where a tool has no input of that name.
+const (
+	aspectOption   = "ar" // a ratio or a size: --ar 16:9
+	longAspect     = "aspect"
+	negativeOption = "no"   // what is not to be seen, up to the next option: --no hands, text
+	seedOption     = "seed" // whatever the tool calls its seed
+)
+
+// shorthand gives the input that such an option is for.
+func shorthand(schema registry.InputSchema, name string) (registry.InputField, bool) {
+	for _, f := range schema {
+		switch strings.ToLower(name) {
+		case negativeOption:
+			if f.Type == registry.TypeString && len(f.Choices) == 0 && strings.Contains(OptionName(f.Name), "negative") {
+				return f, true
+			}
+		case seedOption:
+			if f.Seed {
+				return f, true
+			}
+		}
+	}
+	return registry.InputField{}, false
+}
+
+// isOption reports whether an option of that name means something to a tool, by its inputs' names or as in other bots.
+func isOption(schema registry.InputSchema, name string) bool {
+	_, named := FieldNamed(schema, name)
+	_, short := shorthand(schema, name)
+	return named || short || isAspect(schema, name)
+}
+
+// isAspect reports whether an option asks for a format in a tool that takes one.
+func isAspect(schema registry.InputSchema, name string) bool {
+	if name = strings.ToLower(name); name != aspectOption && name != longAspect {
+		return false
+	}
+	_, wide := numberNamed(schema, "width")
+	_, high := numberNamed(schema, "height")
+	_, chosen := shapeInput(schema)
+	return wide && high || chosen
+}
+
+// format takes the value of --ar. What is no ratio is no option.
+func (p *argumentParser) format(after string) bool {
+	value, rest := takeValue(strings.TrimLeft(after, " \t="))
+	value = strings.TrimRight(value, ",;")
+	s, ok := shapeOf(value)
+	if ok {
+		p.asked, p.askedBy, p.rest = s, value, rest
+	}
+	return ok
+}
+
+// untilOption takes all words up to the next option, without the comma after them.
+func (p *argumentParser) untilOption(after string) (value, rest string) {
+	end := len(after)
+	for i := range after {
+		if i == 0 || after[i-1] != ' ' && after[i-1] != '\n' {
+			continue
+		}
+		word, _, _ := strings.Cut(after[i:], " ")
+		if name, dashed := p.undashed(word); dashed || p.isAssignment(name) {
+			end = i
+			break
+		}
+	}
+	return strings.TrimRight(strings.TrimSpace(after[:end]), ",;"), after[end:]
+}
+
+// isQuoted reports whether a text begins with a quotation.
+func isQuoted(s string) bool {
+	open, _ := utf8.DecodeRuneInString(s)
+	return closingQuote(open) != 0
+}
+
+// isAssignment reports whether a word is name=value of an input.
+func (p *argumentParser) isAssignment(word string) bool {
+	name, _, assigned := strings.Cut(word, "=")
+	_, known := FieldNamed(p.schema, name)
+	return assigned && known
+}
+
+// withoutComma takes the comma from a value that can have none: "steps=5, a cat".
+func withoutComma(f registry.InputField, value string) string {
+	if bare := strings.TrimRight(value, ",;"); bare != "" && (f.Type != registry.TypeString || len(f.Choices) > 0) {
+		return bare
+	}
+	return value
+}

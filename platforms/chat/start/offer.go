@@ -1,0 +1,221 @@
+package start
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/lexicon"
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/show"
+	"github.com/signalbox/signalbox/platforms/chat/store"
+	"github.com/signalbox/signalbox/platforms/chat/turn"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// othersOffered is how many tools are offered below the one that is most likely meant.
+const othersOffered = 4
+
+// OfferWords offers tools for what somebody wrote without a command: the one that this person uses for words, with its
+// price, and below it others that fit. Nothing runs without a press. It offers nothing for greetings, or where no tool takes
+// words.
+func OfferWords(ctx context.Context, t *turn.Turn) (offered bool, err error) {
+	words := t.In.Text
+	if !strings.ContainsFunc(words, unicode.IsLetter) || lexicon.Standard().Read(words, t.Language()).SmallTalk {
+		return false, nil
+	}
+	if tool, named := t.FindTool(words); named {
+		return true, offerNamed(ctx, t, tool)
+	}
+	usual, words, ok := withoutSlash(t, words)
+	if !ok {
+		if usual, ok, err = usualTool(ctx, t); err != nil {
+			return false, err
+		}
+	}
+	others := fitting(t, words, []registry.InputType{})
+	k := t.Keyboard(store.KeyboardState{Query: words, Asked: t.In.Message})
+	text := t.Say.Text("chatter.found")
+	var rows [][]chat.Button
+	if ok {
+		others = slices.DeleteFunc(others, func(tool *registry.Tool) bool { return tool.ToolID == usual.ToolID })
+		k.State.Tools = []string{usual.ToolID}
+		rows = append(rows, []chat.Button{{Label: RunLabel(ctx, t, usual, words), Data: k.Data("said0"), Style: chat.ButtonPrimary}})
+		text = t.Say.Text("offer.words", "tool", usual.DisplayName)
+	}
+	others = others[:min(len(others), othersOffered)]
+	if !ok && len(others) == 0 {
+		return false, nil
+	}
+	if ok && len(others) > 0 {
+		text = chat.Lines(text, t.Say.Text("offer.others"))
+	}
+	var below []chat.Button
+	for _, tool := range others {
+		below = append(below, chat.Button{Label: tool.DisplayName, Data: k.Data(fmt.Sprint("said", len(k.State.Tools)))})
+		k.State.Tools = append(k.State.Tools, tool.ToolID)
+	}
+	if err := t.Services.Store.Keyboards.Save(ctx, k); err != nil {
+		return false, err
+	}
+	_, err = t.Reply(ctx, text, append(rows, show.RowsOf(below, 2)...)...)
+	return err == nil, err
+}
+
+// withoutSlash reads words that begin with a tool's command, where somebody left out the slash.
+func withoutSlash(t *turn.Turn, words string) (tool *registry.Tool, rest string, ok bool) {
+	command, rest, _ := strings.Cut(strings.TrimSpace(words), " ")
+	if tool, ok = t.Tools.ByCommand(command); !ok || !slices.Contains(t.Offered(), tool) {
+		return nil, words, false
+	}
+	return tool, strings.TrimSpace(rest), true
+}
+
+// offerNamed offers the tool that somebody wrote the name of, and nothing else.
+func offerNamed(ctx context.Context, t *turn.Turn, tool *registry.Tool) error {
+	k := t.Keyboard(store.KeyboardState{Tools: []string{tool.ToolID}, Asked: t.In.Message})
+	if err := t.Services.Store.Keyboards.Save(ctx, k); err != nil {
+		return err
+	}
+	_, err := t.Reply(ctx, t.Say.Text("chatter.found"), []chat.Button{{Label: tool.DisplayName, Data: k.Data("tool0")}})
+	return err
+}
+
+// RunLabel is the button that runs a tool with these words: its name and, where it is known, what that costs.
+func RunLabel(ctx context.Context, t *turn.Turn, tool *registry.Tool, words string) string {
+	d := NewDraft(t, tool)
+	if err := d.Read(tool, words, nil); err != nil {
+		return t.Say.Line("button.run", "tool", tool.DisplayName)
+	}
+	quote, err := PriceOf(ctx, t, d)
+	if err != nil {
+		t.Services.Log.DebugContext(ctx, "a tool is offered without its price", "tool", tool.ToolID, "error", err)
+		return t.Say.Line("button.run", "tool", tool.DisplayName)
+	}
+	return priced(t, tool, quote)
+}
+
+func priced(t *turn.Turn, tool *registry.Tool, q billing.Quote) string {
+	switch {
+	case q.Source == "":
+		return t.Say.Line("button.run", "tool", tool.DisplayName)
+	case q.High == 0:
+		return t.Say.Line("button.runFree", "tool", tool.DisplayName)
+	case q.Low == q.High:
+		return t.Say.Line("button.runFor", "tool", tool.DisplayName, "price", q.High)
+	}
+	return t.Say.Line("button.runUpTo", "tool", tool.DisplayName, "price", q.High)
+}
+
+// PressSaid runs the chosen tool with the words that it was offered for.
+func PressSaid(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
+	if n >= len(k.State.Tools) {
+		return t.Alert(ctx, "press.tooOld")
+	}
+	tool, ok := t.Tools.Resolve(k.State.Tools[n])
+	if !ok {
+		return t.Alert(ctx, "tool.gone")
+	}
+	if err := t.Acknowledge(ctx); err != nil {
+		return err
+	}
+	if refused, err := Refuse(ctx, t, tool); refused || err != nil {
+		return err
+	}
+	d := PressDraft(t, tool)
+	d.Request = k.State.Asked
+	if hint, err := readSaid(ctx, t, &d, tool, k.State.Query); hint != nil || err != nil {
+		return HintOr(ctx, t, hint, err)
+	}
+	return ProceedFrom(ctx, t, k, d)
+}
+
+// readSaid reads words that were said before their tool was chosen, as after its command. A tool that reads no text takes
+// the options among them: the rest was not said to it.
+func readSaid(ctx context.Context, t *turn.Turn, d *input.Draft, tool *registry.Tool, words string) (hint chat.Text, err error) {
+	if _, reads := input.FreeInput(tool.InputSchema); reads {
+		return ReadText(ctx, t, d, tool, words)
+	}
+	if err := d.ReadOptions(tool, words); err != nil {
+		t.Services.Log.DebugContext(ctx, "a tool does without the words that it was chosen for", "tool", tool.ToolID, "error", err)
+	}
+	noteFormat(t, d)
+	return nil, nil
+}
+
+// looksBack is among how many of a person's latest runs the tool that they use for words is looked for.
+const looksBack = 20
+
+// usualTool is the tool that words of this person are probably meant for: the one they used last, else the chat's, else the
+// house's, else the one that most people use for it.
+func usualTool(ctx context.Context, t *turn.Turn) (*registry.Tool, bool, error) {
+	list, err := t.Services.Runs.List(ctx, runs.Filter{AccountID: t.Account.ID, Limit: looksBack})
+	if err != nil {
+		return nil, false, fmt.Errorf("find the tool used last: %w", err)
+	}
+	var ids []string
+	for _, run := range list {
+		ids = append(ids, run.Tool.ToolID)
+	}
+	chosen, err := t.DefaultIn(ctx, t.ChatPlace())
+	if err != nil {
+		return nil, false, err
+	}
+	ids = append(ids, chosen, t.Services.DefaultTool)
+	takesWords := t.Offered()
+	takesWords = slices.DeleteFunc(takesWords, func(tool *registry.Tool) bool { return !input.RunsOnWords(tool) })
+	for _, id := range ids {
+		if tool, ok := t.FindTool(id); ok && slices.Contains(takesWords, tool) {
+			return tool, true, nil
+		}
+	}
+	return mostLikely(ctx, t, takesWords)
+}
+
+// mostLikely is the tool for words that is used most, of those that make a picture where there are such.
+func mostLikely(ctx context.Context, t *turn.Turn, tools []*registry.Tool) (*registry.Tool, bool, error) {
+	uses, err := t.Services.Store.Uses.All(ctx)
+	if err != nil || len(tools) == 0 {
+		return nil, false, err
+	}
+	best := slices.MaxFunc(tools, func(a, b *registry.Tool) int {
+		if draws := input.MakesPictures(a); draws != input.MakesPictures(b) {
+			if draws {
+				return 1
+			}
+			return -1
+		}
+		return cmp.Compare(uses[a.ToolID], uses[b.ToolID])
+	})
+	return best, true, nil
+}
+
+// fitting gives the tools that a search for the words finds, of those that may be offered here. has are the kinds of the files
+// that came along.
+func fitting(t *turn.Turn, words string, has []registry.InputType) []*registry.Tool {
+	offered := t.Offered()
+	var found []*registry.Tool
+	for _, m := range t.Tools.Search(words, catalog.SearchOptions{Audience: t.Audience(), Language: t.Language(), Has: has}) {
+		if slices.Contains(offered, m.Tool) {
+			found = append(found, m.Tool)
+		}
+	}
+	return found
+}
+
+// FittingFirst puts the tools that a file's caption asks for before the others that take the file.
+func FittingFirst(t *turn.Turn, tools []*registry.Tool, caption string, files []chat.Attachment) []*registry.Tool {
+	if caption == "" {
+		return tools
+	}
+	found := slices.DeleteFunc(fitting(t, caption, input.KindsOf(files)), func(tool *registry.Tool) bool { return !slices.Contains(tools, tool) })
+	rest := slices.DeleteFunc(slices.Clone(tools), func(tool *registry.Tool) bool { return slices.Contains(found, tool) })
+	return append(found, rest...)
+}
