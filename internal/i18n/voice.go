@@ -2,6 +2,7 @@ package i18n
 
 import (
 	"fmt"
+	"math/big"
 	"regexp"
 	"strings"
 	"time"
@@ -16,7 +17,7 @@ import (
 type Voice struct {
 	language  string
 	localizer *goi18n.Localizer
-	unit      func(value any) (string, bool) // see Catalogue.WithUnit; nil: none
+	unit      func(m Money) *big.Rat // see Catalogue.WithUnit; nil: none
 }
 
 // Language is the language spoken (BCP 47).
@@ -43,7 +44,7 @@ type Piece struct {
 // Has reports whether there is a text under a key.
 func (v Voice) Has(key string) bool { return v.template(key, nil) != "" }
 
-// Say gives a text in pieces, with its placeholders filled: pairs of name and value. A key that is not in the
+// Say gives a text in pieces, with its placeholders filled: pairs of name and value. Money is written short, see Amount. A key that is not in the
 // catalogue gives the key, so that nothing is lost in silence.
 func (v Voice) Say(key string, pairs ...any) []Piece {
 	text := v.template(key, pairs)
@@ -52,21 +53,11 @@ func (v Voice) Say(key string, pairs ...any) []Piece {
 	}
 	pieces := fill(text, pairs)
 	for i, p := range pieces {
-		if v.unit != nil && p.Value != nil {
-			pieces[i].Text = v.Value(p.Value)
+		if m, ok := p.Value.(Money); ok {
+			pieces[i].Text = v.Amount(m)
 		}
 	}
 	return pieces
-}
-
-// Value writes a value as texts show it: an amount also in the second unit, where there is one.
-func (v Voice) Value(value any) string {
-	if v.unit != nil {
-		if n, ok := v.unit(value); ok {
-			return v.Line("amount.points", "amount", fmt.Sprint(value), "points", n, "n", n)
-		}
-	}
-	return fmt.Sprint(value)
 }
 
 // Line is Say without styles.

@@ -22,7 +22,7 @@ func Limit(v i18n.Voice, use runs.LimitUse) string {
 	limit, used := any(use.Limit), any(use.Used)
 	switch use.Kind {
 	case runs.LimitDayCap, runs.LimitMonthCap:
-		limit, used = billing.NanoUSD(use.Limit), billing.NanoUSD(use.Used)
+		limit, used = billing.NanoUSD(use.Limit), v.AtLeast(billing.NanoUSD(use.Used))
 	case runs.LimitUploads, runs.LimitResults:
 		limit, used = assets.Words(use.Limit), assets.Words(use.Used)
 	}

@@ -73,7 +73,7 @@ func explainTool(ctx context.Context, t *turn.Turn, tool *registry.Tool) error {
 		if err != nil {
 			t.Services.Log.WarnContext(ctx, "help without a price", "tool", tool.ToolID, "error", err)
 		}
-		price = t.Say.Price(quote)
+		price = start.PriceAndCredit(ctx, t, tool, quote)
 		if err := t.Services.Store.Keyboards.Save(ctx, k); err != nil {
 			return err
 		}
@@ -143,10 +143,7 @@ func BalanceCommand(ctx context.Context, t *turn.Turn) error {
 	if err != nil {
 		return fmt.Errorf("read the balance: %w", err)
 	}
-	text := t.Say.Text("balance.available", "amount", b.Available)
-	if b.Held > 0 {
-		text = chat.Lines(text, t.Say.Text("balance.held", "amount", b.Held))
-	}
+	text := start.Credit(t, b)
 	usage, err := t.Services.Runs.Usage(ctx, t.Account.ID)
 	if err != nil {
 		return fmt.Errorf("read the use of limits: %w", err)
@@ -185,9 +182,9 @@ func PriceCommand(ctx context.Context, t *turn.Turn) error {
 	if err != nil {
 		return start.NotStarted(ctx, t, chat.MessageRef{}, d, err)
 	}
-	text := chat.Lines(chat.Text{{Style: chat.StyleBold, Text: tool.DisplayName}}, t.Say.Price(quote))
-	if quote.Rate != "" && quote.High > 0 {
-		text = chat.Lines(text, t.Say.Text("price.rate", "rate", quote.Rate, "unit", t.Say.Line("unit."+quote.Unit)))
+	text := chat.Lines(chat.Text{{Style: chat.StyleBold, Text: tool.DisplayName}}, start.PriceAndCredit(ctx, t, tool, quote))
+	if quote.Rate != "" && quote.High > 0 && quote.Unit != string(registry.UnitRequest) {
+		text = chat.Lines(text, chat.Plain(t.Say.Rate(quote.Rate, quote.Unit)))
 	}
 	_, err = t.Reply(ctx, text)
 	return err

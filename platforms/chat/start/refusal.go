@@ -123,9 +123,10 @@ func whyNotStarted(ctx context.Context, t *turn.Turn, d input.Draft, cause error
 // somebody has is nothing for others.
 func Insufficient(ctx context.Context, t *turn.Turn, short billing.ErrInsufficient, others bool) chat.Text {
 	if others {
-		return chat.Lines(t.Say.Text("start.insufficientHere", "need", short.Need), t.Say.Text("start.more"))
+		return chat.Lines(t.Say.Text("start.insufficientHere", "need", t.Say.AtMost(short.Need)), t.Say.Text("start.more"))
 	}
-	text := chat.Lines(t.Say.Text("start.insufficient", "need", short.Need, "have", short.Have), t.Say.Text("start.more"))
+	need, have := t.Say.Apart(short.Need, short.Have)
+	text := chat.Lines(t.Say.Text("start.insufficient", "need", need, "have", have), t.Say.Text("start.more"))
 	balance, err := t.Services.Wallets.Balance(ctx, t.Account.ID)
 	if err != nil || balance.Held == 0 {
 		return text

@@ -132,9 +132,13 @@ func (s *person) addLimits(r *http.Request, a users.Account, page *personView) e
 		return err
 	}
 	u := page.Usage
+	v := s.render.Voice(r, a)
+	spent := func(of billing.NanoUSD, limit int64) string {
+		return v.Amount(of) + " / " + v.Amount(billing.NanoUSD(limit))
+	}
 	for _, m := range []meter{
-		{Kind: "day", Used: int64(u.SpentDay), Limit: u.Limits.DayCap, Text: render.About(u.SpentDay) + " / " + billing.NanoUSD(u.Limits.DayCap).String()},
-		{Kind: "month", Used: int64(u.SpentMonth), Limit: u.Limits.MonthCap, Text: render.About(u.SpentMonth) + " / " + billing.NanoUSD(u.Limits.MonthCap).String()},
+		{Kind: "day", Used: int64(u.SpentDay), Limit: u.Limits.DayCap, Text: spent(u.SpentDay, u.Limits.DayCap)},
+		{Kind: "month", Used: int64(u.SpentMonth), Limit: u.Limits.MonthCap, Text: spent(u.SpentMonth, u.Limits.MonthCap)},
 		{Kind: "runs", Used: int64(u.Today), Limit: int64(u.Limits.PerDay), Text: fmt.Sprintf("%d / %d", u.Today, u.Limits.PerDay)},
 		{Kind: "atonce", Used: int64(u.AtOnce), Limit: int64(u.Limits.AtOnce), Text: fmt.Sprintf("%d / %d", u.AtOnce, u.Limits.AtOnce)},
 	} {

@@ -9,14 +9,15 @@ import (
 	"log/slog"
 	"net/http"
 
-	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/files"
 	"github.com/signalbox/signalbox/platforms/web/render"
 	"github.com/signalbox/signalbox/platforms/web/request"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
+	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -80,7 +81,7 @@ func Routes(cfg Config) ([]door.Route, error) {
 func functions(v i18n.Voice) template.FuncMap {
 	return template.FuncMap{
 		"price":   func(t registry.Tool) string { return priceOf(v, t) },
-		"short":   func(n billing.NanoUSD) billing.NanoUSD { return digits(n, false) },
+		"many":    func(r runs.Run) string { return v.ForADollar(r.Cost, words.Makes(r.Tool)) },
 		"accept":  acceptOf,
 		"answer":  answerOf,
 		"host":    hostOf,

@@ -169,7 +169,7 @@ func (s *forms) formPrice(r *http.Request, v i18n.Voice, b runs.Bound) priceView
 	if err != nil {
 		return priceView{Price: priceOf(v, b.Tool)}
 	}
-	price := priceWords(v, offer.Quote)
+	price := priceWords(v, b.Tool, offer.Quote)
 	price.Quote, price.BillCanceled = offer.Sealed, offer.Quote.BillCanceled
 	return price
 }
