@@ -22,7 +22,7 @@ func OwnPaths() []string {
 	return []string{
 		"/api/ask", "/api/balance", "/api/changes", "/api/conversations", "/api/invitations", "/api/keys", "/api/knowledge", "/api/quote", "/api/runs", "/api/scenes", "/api/site", "/api/status", "/api/tools",
 		"/api/uploads", "/api/webhooks", "/mcp", "/openapi.json", "/tools", "/webhooks",
-		"/account", pages.ChatPath, "/developers", "/files", "/healthz", "/history", "/invite", "/link", "/llms.txt", "/metrics", "/operator", "/penpot", "/prices",
+		"/account", "/buy", pages.ChatPath, "/developers", "/files", "/healthz", "/history", "/invite", "/link", "/llms.txt", "/metrics", "/operator", "/penpot", "/prices",
 		"/readyz", "/run", "/s", "/sessions", "/signin", "/signout", "/site", "/static", "/thumbs", "/tool", "/uploads",
 	}
 }
@@ -41,8 +41,8 @@ func (s *Server) table() ([]door.Route, error) {
 		return nil, err
 	}
 	drawn, err := pages.Routes(pages.Config{
-		Door: s.door, Render: s.render, Registry: cfg.Registry, Search: cfg.Search, Runs: cfg.Runs, Users: cfg.Users, Callers: callers, Media: cfg.Runs, Links: s.links,
-		Streams: s.streams, Shares: cfg.Shares, ShareKey: cfg.LinkKey, Conversation: cfg.Conversation, Delete: s.api.Delete, Logger: cfg.Logger,
+		Door: s.door, Render: s.render, Registry: cfg.Registry, Search: cfg.Search, Runs: cfg.Runs, Users: cfg.Users, Ledger: cfg.Ledger, Callers: callers, Media: cfg.Runs, Links: s.links,
+		Streams: s.streams, Shares: cfg.Shares, ShareKey: cfg.LinkKey, Conversation: cfg.Conversation, Buying: cfg.Buying, Delete: s.api.Delete, Logger: cfg.Logger,
 	})
 	if err != nil {
 		return nil, err

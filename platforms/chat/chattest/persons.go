@@ -251,10 +251,10 @@ func limits(s *scene) {
 	}
 	s.painted()
 	s.say("/painter a dog")
-	s.AwaitText(s.room, "near your limit", "Spent today: $0.0084 of $0.01")
+	s.AwaitText(s.room, "near your limit", "Spent today: under $0.01 of $0.01")
 	s.Call(1)
 	s.say("/painter a bird")
-	s.AwaitText(s.room, "leaves no room", "Spent today: $0.0084 of $0.01", "Nothing was charged")
+	s.AwaitText(s.room, "leaves no room", "Spent today: under $0.01 of $0.01", "Nothing was charged")
 	s.say("/balance")
 	s.AwaitText(s.room, "to spend", "Spent today")
 }

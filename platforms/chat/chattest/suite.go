@@ -278,12 +278,12 @@ func (s *scene) refOf(f File) string {
 func commandToPicture(s *scene) {
 	s.say("/painter a red bicycle steps=7")
 	c := s.Call(0)
-	status := s.labelled("Cancel", "Painter", "$0.0042")
+	status := s.labelled("Cancel", "Painter", "under $0.01")
 	s.input(c, "prompt", "a red bicycle")
 	s.input(c, "steps", "7")
 	s.input(c, "style", "oil")
 	s.Succeed(c, PictureOutput("picture"))
-	m := s.AwaitMedia(s.room, "Painter", "a red bicycle", "steps 7", "$0.0042", "Again, Vary: $0.0042")
+	m := s.AwaitMedia(s.room, "Painter", "a red bicycle", "steps 7", "under $0.01", "Again, Vary: under $0.01")
 	if m.Media.Kind != chat.KindPhoto {
 		s.t.Errorf("the picture came as %s", m.Media.Kind)
 	}
@@ -487,7 +487,7 @@ func helpSearch(s *scene) {
 	s.say("/help zzzzqqqq")
 	s.AwaitText(s.room, "no tool for", "zzzzqqqq")
 	s.say("/help painter")
-	m := s.labelled("Start", "Paints a picture", "Price: $0.0042")
+	m := s.labelled("Start", "Paints a picture", "Price: under $0.01")
 	s.press(m, "Start")
 	s.AwaitText(s.room, "Painter", "needs", "prompt")
 }
@@ -742,7 +742,7 @@ func transparentPicture(s *scene) {
 func failure(s *scene) {
 	s.say("/painter a cat")
 	s.Fail(s.Call(0), registry.CodeProvider, "the engine ran out of memory")
-	m := s.AwaitText(s.room, "Painter", "ran out of memory", "Nothing was charged", "Try again: $0.0042")
+	m := s.AwaitText(s.room, "Painter", "ran out of memory", "Nothing was charged", "Try again: under $0.01")
 	s.Idle()
 	s.press(m, "Try again")
 	c := s.Call(1)
@@ -750,7 +750,7 @@ func failure(s *scene) {
 	s.Succeed(c, PictureOutput("picture"))
 	s.AwaitMedia(s.room, "Painter")
 	s.Idle()
-	s.balance("$0.9958")
+	s.balance("$0.99")
 }
 
 func refused(s *scene) {
@@ -1205,14 +1205,14 @@ func why(s *scene) {
 	s.say("/painter a cat steps=4")
 	s.Call(0)
 	s.say("/why")
-	s.AwaitText(s.room, "Price: $0.0042", "Code for support", "prompt: a cat – you typed it", "steps: 4 – you typed it", "style: Oil paint – the tool's default", "drawn by chance")
+	s.AwaitText(s.room, "Price: under $0.01", "Code for support", "prompt: a cat – you typed it", "steps: 4 – you typed it", "style: Oil paint – the tool's default", "drawn by chance")
 }
 
 func historyAndBalance(s *scene) {
 	s.painted()
-	s.balance("$0.9958")
+	s.balance("$0.99")
 	s.say("/history")
-	m := s.labelled("Show 1", "Painter", "done", "$0.0042")
+	m := s.labelled("Show 1", "Painter", "done", "under $0.01")
 	s.press(m, "Show 1")
 	s.until(s.room, "second picture", func(list []Seen) bool {
 		n := 0
@@ -1246,7 +1246,7 @@ func historyPages(s *scene) {
 
 func price(s *scene) {
 	s.say("/price painter")
-	s.AwaitText(s.room, "Painter", "Price: $0.0042", "run")
+	s.AwaitText(s.room, "Painter", "Price: under $0.01 · about 230 pictures for $1", "You have $1.00 to spend.")
 	s.say("/price poem")
 	s.AwaitText(s.room, "Poem", "Free")
 }

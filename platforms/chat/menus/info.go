@@ -129,12 +129,16 @@ func OperatorSays(ctx context.Context, t *turn.Turn, text, without string) error
 		_, err := t.Reply(ctx, chat.Plain(text))
 		return err
 	}
-	ask := t.Say.Text("operator.askThem")
-	if whom := t.Services.Operator.Support; whom != "" {
-		ask = t.Say.Text("operator.ask", "whom", whom)
-	}
-	_, err := t.Reply(ctx, chat.Lines(t.Say.Text(without), ask))
+	_, err := t.Reply(ctx, chat.Lines(t.Say.Text(without), whomToAsk(t)))
 	return err
+}
+
+// whomToAsk tells where questions about money go.
+func whomToAsk(t *turn.Turn) chat.Text {
+	if whom := t.Services.Operator.Support; whom != "" {
+		return t.Say.Text("operator.ask", "whom", whom)
+	}
+	return t.Say.Text("operator.askThem")
 }
 
 // BalanceCommand tells what there is to spend.

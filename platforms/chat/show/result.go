@@ -329,6 +329,9 @@ func (v Voice) ResultButtons(run runs.Run, k store.Keyboard, hasMedia bool) [][]
 			chat.Button{Label: v.Line("button.original"), Data: k.Data("original")},
 			chat.Button{Label: v.Line("button.use"), Data: k.Data("use")})
 	}
+	if run.Cost > 0 {
+		second = append(second, chat.Button{Label: v.Line("card.receipt"), Data: k.Data("receipt")})
+	}
 	second = append(second, chat.Button{Label: v.Line("button.delete"), Data: k.Data("delete"), Style: chat.ButtonDanger})
 	return append(followUpButtons(run, k), first, second)
 }

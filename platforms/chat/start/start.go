@@ -66,6 +66,9 @@ func Proceed(ctx context.Context, t *turn.Turn, d input.Draft) (turn.Outcome, er
 	if err != nil {
 		t.Services.Log.WarnContext(ctx, "no quote for a run", "tool", d.Tool, "error", err)
 	}
+	if bound.Request.Asking, err = asking(ctx, t, quote); err != nil {
+		return turn.Nothing, fmt.Errorf("find out whether to ask about a price: %w", err)
+	}
 	return acceptRun(ctx, t, d, bound, quote)
 }
 
@@ -91,6 +94,8 @@ func acceptRun(ctx context.Context, t *turn.Turn, d input.Draft, bound runs.Boun
 	buttons := t.Keyboard(store.KeyboardState{Tool: d.Tool})
 	pending := runs.Run{Tool: bound.Tool, Status: firstStatus(bound, quote), Inputs: bound.Inputs, Sources: bound.Sources, Quote: quote, Preview: bound.Preview()}
 	first := t.Say.StatusMessage(pending, buttons, d.Notes)
+	usual := first.Text.String()
+	first.Text = chat.Lines(first.Text, whyAsked(ctx, t, bound, quote))
 	first.To, first.ReplyTo = t.In.Chat.Place, d.Request
 	status, err := postStatus(ctx, t, first)
 	// Without it the run is as good: the result is a message of its own. Only who has to confirm needs its buttons.
@@ -132,7 +137,7 @@ func acceptRun(ctx context.Context, t *turn.Turn, d input.Draft, bound runs.Boun
 	}
 	t.Services.Recents.Note(t.In.From, run)
 	warnOfLimits(ctx, t, run)
-	t.Services.Progress.Follow(ctx, run, where, buttons, first.Text.String())
+	t.Services.Progress.Follow(ctx, run, where, buttons, usual)
 	return turn.Began, nil
 }
 

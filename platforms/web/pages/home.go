@@ -149,6 +149,7 @@ func (s *overview) routes() []door.Route {
 		door.ForPeople("GET /{$}", door.Read, s.home),
 		door.ForPeople("GET /history", door.Read, s.history),
 		door.ForPeople("GET /prices", door.Read, s.prices),
+		door.ForPeople("GET /buy", door.Read, s.buy),
 		door.ForPeople("GET /developers", door.Read, s.developers),
 		door.ForAll("GET /llms.txt", s.llms),
 	}

@@ -14,5 +14,6 @@ type Lists interface {
 // overview are the pages of all tools and of all runs.
 type overview struct {
 	shared
-	runs Lists
+	runs   Lists
+	buying Buying
 }

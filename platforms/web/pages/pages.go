@@ -35,6 +35,7 @@ type Users interface {
 	Preferences
 	Presets
 	KeepsPresets
+	Limits
 }
 
 // Config wires the pages. What may be nil says so.
@@ -45,16 +46,24 @@ type Config struct {
 	Search       catalog.Searcher // finds tools by words
 	Runs         Runs
 	Users        Users
+	Ledger       render.Ledger
 	Callers      request.Callers
 	Media        request.Media
 	Links        files.Links
 	Streams      *door.Streams
 	Shares       *Shares      // keeps which results are shown to whoever has their link; nil: sharing is not offered
 	ShareKey     []byte       // signs the links of what is shared
+	Buying       Buying       // how people get more credit
 	Conversation Conversation // the chat at ChatPath; nil: none
 	// Delete deletes the run that the path values id and n name, or one of its outputs, for its owner.
 	Delete func(r *http.Request, a users.Account) error
 	Logger *slog.Logger
+}
+
+// Buying is how people get more credit, and whom they can ask about it.
+type Buying struct {
+	words.Buying
+	Support string // empty: the operator is to be asked
 }
 
 // Routes gives the addresses of the pages.
@@ -64,12 +73,13 @@ func Routes(cfg Config) ([]door.Route, error) {
 		return nil, err
 	}
 	s := shared{door: cfg.Door, render: cfg.Render, pages: drawn, views: views{cfg.Links}, tools: tools{cfg.Registry, cfg.Search}, log: cfg.Logger}
-	form := &forms{shared: s, runs: cfg.Runs, callers: cfg.Callers, reader: request.Reader{Media: cfg.Media}, presets: cfg.Users}
+	money := spending{cfg.Users, cfg.Ledger}
+	form := &forms{shared: s, spending: money, runs: cfg.Runs, callers: cfg.Callers, reader: request.Reader{Media: cfg.Media}, presets: cfg.Users}
 	share := &sharing{shared: s, shares: cfg.Shares, callers: cfg.Callers, key: cfg.ShareKey}
-	list := (&overview{shared: s, runs: cfg.Runs}).routes()
+	list := (&overview{shared: s, runs: cfg.Runs, buying: cfg.Buying}).routes()
 	list = append(list, form.routes()...)
 	list = append(list, (&settings{shared: s, forms: form, preferences: cfg.Users, presets: cfg.Users}).routes()...)
-	list = append(list, (&runPages{shared: s, runs: cfg.Runs, callers: cfg.Callers, sharing: share, delete: cfg.Delete}).routes()...)
+	list = append(list, (&runPages{shared: s, spending: money, runs: cfg.Runs, callers: cfg.Callers, sharing: share, delete: cfg.Delete}).routes()...)
 	list = append(list, share.routes()...)
 	if cfg.Conversation != nil {
 		list = append(list, (&chatPages{shared: s, conversation: cfg.Conversation, streams: cfg.Streams, forms: form}).routes()...)
