@@ -44,7 +44,8 @@ type Piece struct {
 // Has reports whether there is a text under a key.
 func (v Voice) Has(key string) bool { return v.template(key, nil) != "" }
 
-// Say gives a text in pieces, with its placeholders filled: pairs of name and value. Money is written short, see Amount. A key that is not in the
+// Say gives a text in pieces, with its placeholders filled: pairs of name and value. Money is written short, see Amount, times
+// in UTC, see Moment. A key that is not in the
 // catalogue gives the key, so that nothing is lost in silence.
 func (v Voice) Say(key string, pairs ...any) []Piece {
 	text := v.template(key, pairs)
@@ -53,17 +54,23 @@ func (v Voice) Say(key string, pairs ...any) []Piece {
 	}
 	pieces := fill(text, pairs)
 	for i, p := range pieces {
-		if m, ok := p.Value.(Money); ok {
-			pieces[i].Text = v.Amount(m)
+		switch value := p.Value.(type) {
+		case Money:
+			pieces[i].Text = v.Amount(value)
+		case time.Time:
+			pieces[i].Text = v.Moment(value)
 		}
 	}
 	return pieces
 }
 
 // Line is Say without styles.
-func (v Voice) Line(key string, pairs ...any) string {
+func (v Voice) Line(key string, pairs ...any) string { return Joined(v.Say(key, pairs...)) }
+
+// Joined is the text of pieces without styles.
+func Joined(pieces []Piece) string {
 	var b strings.Builder
-	for _, p := range v.Say(key, pairs...) {
+	for _, p := range pieces {
 		b.WriteString(p.Text)
 	}
 	return b.String()
@@ -101,6 +108,9 @@ func (v Voice) Rest(d time.Duration) string {
 
 // Time writes a date and time as it is written in the language, in the time's own zone.
 func (v Voice) Time(t time.Time) string { return t.Format(v.Line("format.time")) }
+
+// Moment is Time in UTC, and says so: for those of whose zone nothing is known.
+func (v Voice) Moment(t time.Time) string { return v.Time(t.UTC()) + " UTC" }
 
 // template finds a text in the right plural form, "" where there is none.
 func (v Voice) template(key string, pairs []any) string {

@@ -264,6 +264,7 @@ func heldCredit(s *scene) {
 	dear.CostingModel = &registry.CostingModel{Rate: "0.6", Unit: registry.UnitRequest, RateSource: registry.RateStatic}
 	s.Loader.Set(dear)
 	s.Reload()
+	s.spendsFreely()
 	s.say("/painter a cat")
 	s.Call(0)
 	s.say("/painter a dog")

@@ -115,10 +115,15 @@ func basics() map[string]func(*scene) {
 		"run finds tools by words":                                                           runSearch,
 		"why tells where each value came from":                                               why,
 		"history shows runs again, balance what is left":                                     historyAndBalance,
-		"history is paged":                                       historyPages,
-		"price tells what a tool costs":                          price,
-		"an error on our side is told and does not stop the bot": internalError,
-		"cancel lists what is under way":                         cancelList,
+		"history is paged":                                                           historyPages,
+		"price tells what a tool costs":                                              price,
+		"the price and what there is stand in help and price":                        pricesAndCredit,
+		"a run above a share of the credit asks first":                               asksAboutPrices,
+		"from which price on to ask is a setting":                                    askingIsASetting,
+		"a result is told with its cost in short, its receipt with the exact figure": receiptOnDemand,
+		"buy says how to get more credit":                                            buying,
+		"an error on our side is told and does not stop the bot":                     internalError,
+		"cancel lists what is under way":                                             cancelList,
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/chat/start"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
@@ -158,7 +159,7 @@ func BalanceCommand(ctx context.Context, t *turn.Turn) error {
 		{Kind: runs.LimitMonthCap, Limit: usage.Limits.MonthCap, Used: int64(usage.SpentMonth)},
 	} {
 		if use.Limit > 0 {
-			text = chat.Lines(text, chat.Plain(words.Limit(t.Say.Voice, use)))
+			text = chat.Lines(text, show.Styled(words.Limit(t.Say.Voice, use)))
 		}
 	}
 	_, err = t.Reply(ctx, text)

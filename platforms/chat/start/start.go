@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/platforms/words"
@@ -183,7 +184,7 @@ func warnOfLimits(ctx context.Context, t *turn.Turn, run runs.Run) {
 	var text chat.Text
 	for _, use := range run.Warnings {
 		if t.Services.Warnings.Once(fmt.Sprint(run.AccountID, use.Kind, use.Limit, use.FreeAt.Unix()), use.FreeAt) {
-			text = chat.Lines(text, chat.Plain(words.NearLimit(t.Say.Voice, use)))
+			text = chat.Lines(text, t.Say.Text("limit.near"), show.Styled(words.Limit(t.Say.Voice, use)))
 		}
 	}
 	if text == nil {
