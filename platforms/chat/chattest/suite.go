@@ -1101,7 +1101,7 @@ func topic(s *scene) {
 func unknownCommand(s *scene) {
 	s.say("/paintre a cat")
 	s.AwaitText(s.room, "/paintre", "/painter")
-	for _, command := range []string{"/buy", "/menu", "/dney"} { // nothing is near, or only what admins of groups use
+	for _, command := range []string{"/sell", "/menu", "/dney"} { // nothing is near, or only what admins of groups use
 		s.say(command + " now")
 		if said := s.AwaitText(s.room, command); strings.Contains(said.Text, "Did you mean") {
 			s.t.Errorf("%s: %s", command, said.Text)
