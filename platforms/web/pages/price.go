@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/billing"
@@ -29,7 +30,7 @@ func priceWords(v i18n.Voice, t registry.Tool, q billing.Quote) priceView {
 	case strings.HasPrefix(q.Basis, "learned"):
 		basis = "web.price.learned"
 	}
-	return priceView{Price: v.Between(q.Low, q.High), Basis: joined(v.Line(basis), v.ForADollar(q.High, words.Makes(t)))}
+	return priceView{Price: v.Between(q.Low, q.High), Basis: joined(v.ForADollar(q.High, words.Makes(t)), v.Line(basis))}
 }
 
 // exactPrice tells a quote to the nano-dollar, for receipts.
@@ -68,10 +69,7 @@ func rateOf(v i18n.Voice, m registry.CostingModel) string {
 	return text
 }
 
-// joined puts two remarks on one line.
-func joined(a, b string) string {
-	if b == "" {
-		return a
-	}
-	return a + " · " + b
+// joined puts what there is to remark on one line.
+func joined(remarks ...string) string {
+	return strings.Join(slices.DeleteFunc(remarks, func(s string) bool { return s == "" }), " · ")
 }

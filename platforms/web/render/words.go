@@ -24,7 +24,7 @@ func detailIn(v i18n.Voice, err error, p problem.Problem) string {
 		return v.Line("web."+string(quote.Reason), "n", int(runs.QuoteLife.Minutes()))
 	case errors.As(err, &poor):
 		need, have := v.Apart(poor.Need, poor.Have)
-		return v.Line("start.insufficient", "need", need, "have", have)
+		return v.Line("start.insufficient", "need", need, "have", have) + " " + v.Line("start.more")
 	case errors.As(err, &limit):
 		return words.OverLimit(v, limit.LimitUse)
 	case v.Language() == i18n.Fallback:
