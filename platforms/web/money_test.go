@@ -119,6 +119,14 @@ func TestAmountsOnPages(t *testing.T) {
 	})
 }
 
+func TestCapsAreTypedAsInTheLanguage(t *testing.T) {
+	t.Parallel()
+	me := newHouse(t).reader()
+	me.form("/account/language", url.Values{"language": {"de"}})
+	me.form("/account/limits", url.Values{"day": {"0,25"}})
+	has(t, me.page("/account"), `value="0.25"`, "0,25\u00a0$")
+}
+
 func TestBuying(t *testing.T) {
 	t.Parallel()
 	t.Run("bot-ux 36 without a shop the page says whom to ask", func(t *testing.T) {

@@ -219,7 +219,11 @@ func (s *person) setCaps(w http.ResponseWriter, r *http.Request, a users.Account
 		if text == "" {
 			continue
 		}
-		amount, err := billing.ParseUSD(text)
+		decimal := text
+		if s.render.Voice(r, a).Line("format.decimal") == "," {
+			decimal = strings.Replace(text, ",", ".", 1)
+		}
+		amount, err := billing.ParseUSD(decimal)
 		if err != nil || amount <= 0 {
 			return s.showWith(w, r, a, personView{}, render.View{Problem: s.render.Voice(r, a).Line("web.limits.bad", "found", text)})
 		}
