@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web/pages"
 	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
 )
 
@@ -117,6 +118,26 @@ func TestAmountsOnPages(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestCardsTellWhatARunCostsUsually(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.fakes.Set(registrytest.Tool("paint", func(c *registry.Tool) {
+		c.OutputSchema = registry.OutputSchema{{Name: "story", Type: "text"}}
+		c.CostingModel = &registry.CostingModel{Rate: "0.6", Unit: registry.UnitRequest, RateSource: registry.RateAPI}
+	}))
+	if _, err := h.reg.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h.fake.Answer(func(registry.Call) (registry.Result, *registry.Error) {
+		return registry.Result{Outputs: []registry.Output{registrytest.Text("story", "done")}, Usage: registry.Usage{CostUSD: "0.05"}}, nil
+	})
+	me := h.reader()
+	has(t, me.page("/"), "as the provider charges")
+	me.form("/account/confirm", url.Values{"percent": {"100"}})
+	h.started(me, "paint", url.Values{"prompt": {"a chair"}})
+	has(t, me.page("/"), "usually $0.05")
 }
 
 func TestCapsAreTypedAsInTheLanguage(t *testing.T) {

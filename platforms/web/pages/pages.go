@@ -28,6 +28,7 @@ var templateFiles embed.FS
 type Runs interface {
 	Binds
 	Steers
+	Lists
 }
 
 // Users is what the pages need of users.Store.
