@@ -10,10 +10,10 @@ CREATE FUNCTION gallery_words(p_text text) RETURNS text[] LANGUAGE sql IMMUTABLE
 CREATE FUNCTION gallery_query(p_text text) RETURNS tsquery LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT string_agg(quote_literal(w) || ':*', ' & ')::tsquery FROM unnest(gallery_words(p_text)) w $$;
 
--- gallery_prompt is all that was written into a run's inputs.
-CREATE FUNCTION gallery_prompt(p_inputs json) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT coalesce(string_agg(p_inputs ->> i.key, ' '), '') FROM json_each(CASE json_typeof(p_inputs) WHEN 'object' THEN p_inputs ELSE '{}' END) i
-    WHERE json_typeof(i.value) = 'string' AND NOT starts_with(p_inputs ->> i.key, 'asset:') $$;
+-- gallery_texts are the texts among a run's inputs, the longest first: that is the prompt.
+CREATE FUNCTION gallery_texts(p_inputs json) RETURNS SETOF text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT t FROM json_each(CASE json_typeof(p_inputs) WHEN 'object' THEN p_inputs ELSE '{}' END) i, LATERAL (SELECT p_inputs ->> i.key AS t) texts
+    WHERE json_typeof(i.value) = 'string' AND NOT starts_with(t, 'asset:') ORDER BY length(t) DESC, i.key $$;
 
 -- The results that can be looked at and listened to: what they are stands in their run's outputs, of which n is the place. What their
 -- owner thinks of them stands here.
@@ -43,7 +43,7 @@ BEGIN
         RETURN;
     END IF;
     INSERT INTO gallery_items (run_id, n, account_id, tool_id, words)
-    SELECT p_run.id, o.place - 1, p_run.account_id, p_run.tool_id, array_to_tsvector(gallery_words(gallery_prompt(p_run.inputs) || ' ' || p_run.tool_id))
+    SELECT p_run.id, o.place - 1, p_run.account_id, p_run.tool_id, array_to_tsvector(gallery_words(concat_ws(' ', p_run.tool_id, (SELECT string_agg(t, ' ') FROM gallery_texts(p_run.inputs) t))))
     FROM json_array_elements(p_run.outputs) WITH ORDINALITY o (value, place)
     WHERE o.value ->> 'type' IN ('image', 'video', 'audio') AND o.value ->> 'media' <> ''
     ON CONFLICT DO NOTHING;
@@ -80,4 +80,4 @@ END $$;
 DROP TRIGGER gallery_follows ON runs;
 DROP FUNCTION gallery_follow, gallery_add;
 DROP TABLE gallery_items;
-DROP FUNCTION gallery_query, gallery_prompt, gallery_words;
+DROP FUNCTION gallery_query, gallery_texts, gallery_words;

@@ -44,6 +44,7 @@ import (
 	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/gallery"
 	"github.com/signalbox/signalbox/runs/runner"
 	"github.com/signalbox/signalbox/users"
 	"github.com/signalbox/signalbox/workflows"
@@ -475,7 +476,7 @@ func (a *app) startWeb(ctx context.Context) error {
 	}
 	a.web, err = web.New(web.Config{
 		Search: a.search,
-		Mounts: mounts, Registry: a.registry, Runs: a.runs, Users: a.users, Ledger: a.ledger, Invitations: a.invitations(), Shares: pages.NewShares(a.db.pool), Logger: a.log.With("component", "web"),
+		Mounts: mounts, Registry: a.registry, Runs: a.runs, Users: a.users, Ledger: a.ledger, Invitations: a.invitations(), Shares: pages.NewShares(a.db.pool), Gallery: gallery.New(a.db.pool), Logger: a.log.With("component", "web"),
 		Public: a.cfg.Public, AdminToken: a.cfg.AdminToken, MetricsToken: a.cfg.MetricsToken, Proxies: a.cfg.Proxies, LinkKey: key, Version: version, Points: a.cfg.Points,
 		Telegram: telegram, Discord: discord, APIRate: a.cfg.RequestRate, Conversation: a.chat.page, Hooks: a.post.outbox, Answers: answers,
 		Status: func() map[string]any {

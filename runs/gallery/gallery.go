@@ -48,7 +48,7 @@ type Item struct {
 	AccountID string
 	ToolID    string
 	Output    runs.Output
-	Prompt    string // all that was written into the run's inputs
+	Prompt    string // the longest text among the run's inputs
 	Favorite  bool
 	Rating    int // from 1, bad, to 3, good; 0: none
 	CreatedAt time.Time
@@ -61,7 +61,7 @@ var Ratings = [...]int{3, 2, 1}
 type Query struct {
 	AccountID string
 	ToolID    string    // empty: all tools
-	Text      string    // words, or beginnings of words, that all stand in the prompt
+	Text      string    // words, or beginnings of words, that all stand in the run's texts, or name its tool
 	Day       time.Time // the day in UTC on which the run was accepted; zero: any
 	Favorites bool      // these alone
 	Rating    int       // 0: any
@@ -80,7 +80,7 @@ type Gallery struct {
 // New returns the gallery in pool's database.
 func New(pool *pgxpool.Pool) *Gallery { return &Gallery{pool} }
 
-const columns = `g.run_id::text, g.n, g.account_id::text, g.tool_id, convert_to((r.outputs -> g.n)::text, 'UTF8'), gallery_prompt(r.inputs), g.favorite, g.rating, r.created_at`
+const columns = `g.run_id::text, g.n, g.account_id::text, g.tool_id, convert_to((r.outputs -> g.n)::text, 'UTF8'), coalesce((SELECT t FROM gallery_texts(r.inputs) t LIMIT 1), ''), g.favorite, g.rating, r.created_at`
 
 const newestFirst = ` ORDER BY g.run_id DESC, -g.n DESC`
 
