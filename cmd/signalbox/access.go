@@ -10,8 +10,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/migrations"
 	"github.com/signalbox/signalbox/users"
@@ -41,7 +39,7 @@ func (c accessAllow) Run(e env) error { return c.set(e, true) }
 func (c accessDeny) Run(e env) error { return c.set(e, false) }
 
 func (c accessTarget) set(e env, allow bool) error {
-	rule, err := ruleFor(c.Whom)
+	rule, err := users.RuleAbout(c.Whom)
 	if err != nil {
 		return err
 	}
@@ -109,7 +107,7 @@ func (c accessRemove) Run(e env) error {
 	about, matches := users.Rule{}, func(users.Rule) bool { return false }
 	if id, err := strconv.ParseInt(c.Whom, 10, 64); err == nil {
 		matches = func(r users.Rule) bool { return r.ID == id }
-	} else if about, err = ruleFor(c.Whom); err != nil {
+	} else if about, err = users.RuleAbout(c.Whom); err != nil {
 		return err
 	}
 	return withUsers(e, func(ctx context.Context, store *users.Store) error {
@@ -164,20 +162,4 @@ func withUsers(e env, do func(ctx context.Context, store *users.Store) error) er
 		}
 		return do(ctx, newUsers(db, billing.NewLedger(db.pool), cfg))
 	})
-}
-
-// ruleFor reads whom a rule is about.
-func ruleFor(whom string) (users.Rule, error) {
-	if _, err := uuid.Parse(whom); err == nil {
-		return users.Rule{Kind: users.RuleAccount, Subject: whom}, nil
-	}
-	parts := strings.SplitN(whom, ":", 3)
-	if len(parts) == 2 && parts[0] != "" && parts[1] != "" {
-		return users.Rule{Kind: users.RuleIdentity, Platform: parts[0], Subject: parts[1]}, nil
-	}
-	kinds := map[string]users.RuleKind{"chat": users.RuleChat, "space": users.RuleSpace, "role": users.RuleRole}
-	if kind, known := kinds[parts[0]]; known && len(parts) == 3 && parts[1] != "" && parts[2] != "" {
-		return users.Rule{Kind: kind, Platform: parts[1], Subject: parts[2]}, nil
-	}
-	return users.Rule{}, fmt.Errorf("whom: found %q, expected an account id, platform:id, or chat:, space: or role: before that, such as chat:telegram:-100", whom)
 }

@@ -16,7 +16,7 @@ import (
 // newConsole makes the operator's console.
 func (a *app) newConsole() (http.Handler, error) {
 	c, err := console.New(console.Config{
-		Registry: a.registry, Catalogue: a.history, Runs: a.runs, People: a.users, Ledger: a.ledger, Grant: a.grant,
+		Registry: a.registry, Catalogue: a.history, Runs: a.runs, People: a.users, Ledger: a.ledger, Grant: a.grant, Invitations: a.invitations(), Address: a.address, Settings: a.rules,
 		Caller: web.Caller, CSRF: web.CSRFInput, Engines: a.engineRows, OrderEngine: a.orderEngine, Findings: a.findingRows, Sections: []console.Section{a.inboxSection()},
 		Logger: a.log.With("component", "console"),
 	})
@@ -24,6 +24,14 @@ func (a *app) newConsole() (http.Handler, error) {
 		return nil, err
 	}
 	return c.Handler(), nil
+}
+
+// address is the whole address of a path of the page.
+func (a *app) address(path string) string {
+	if a.cfg.Public != nil {
+		return a.cfg.Public.String() + path
+	}
+	return "http://" + reachable(a.listener.Addr()) + path
 }
 
 func (a *app) grant(ctx context.Context, accountID string, amount billing.NanoUSD, key, note string) error {

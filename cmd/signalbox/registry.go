@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signalbox/signalbox/agent"
+	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/schedule"
@@ -41,6 +42,10 @@ func (a *app) newRegistry() error {
 	if err != nil {
 		return err
 	}
+	inForce := func() billing.Margins { return margins }
+	if a.rules != nil {
+		inForce, a.rules.changed = a.rules.margins, a.reload
+	}
 	loaders := []registry.Loader{a.flows}
 	for _, s := range services {
 		if s.loader != nil {
@@ -51,7 +56,7 @@ func (a *app) newRegistry() error {
 		loaders = append(loaders, a.preflight(catalog.NewFileLoader("tools", a.cfg.ToolsDir)))
 	}
 	for i, l := range loaders {
-		loaders[i] = margins.Loader(l)
+		loaders[i] = billing.LivingMargins(l, inForce)
 	}
 	if a.cfg.ToolsFile != "" { // its prices were made with the margins of then
 		loaders = []registry.Loader{a.preflight(catalog.NewFlashLoader("flash", a.cfg.ToolsFile))}

@@ -93,6 +93,7 @@ type app struct {
 	db            *database
 	media         mediaStore
 	templates     registry.SpecStore
+	rules         *houseRules // what operators set in the console
 	ledger        *billing.Ledger
 	users         *users.Store
 	fleet         *comfy.Fleet
@@ -261,7 +262,10 @@ func (a *app) useDatabase(ctx context.Context, db *database) error {
 	a.templates = history.NewSpecs(db.pool, a.media)
 	a.registerFileMetrics()
 	a.ledger = billing.NewLedger(db.pool)
-	a.users = newUsers(db, a.ledger, a.cfg, a.erases)
+	if a.rules, err = newHouseRules(ctx, db.pool, a.cfg); err != nil {
+		return err
+	}
+	a.users = newUsers(db, a.ledger, a.cfg, a.erases, a.rules.governs)
 	a.conversations = agent.NewStore(db.pool, int64(a.cfg.TokensPerDay))
 	return nil
 }
@@ -521,6 +525,7 @@ func linkKey(dataDir string) ([]byte, error) {
 func (a *app) keepInStep(context.Context) error {
 	a.background("engine health", a.fleet.Run)
 	a.background("folder watch", a.watcher.Run)
+	a.background("settings of the console", func(ctx context.Context) { a.rules.follow(ctx, a.log, a.reload) })
 	a.followDocuments()
 	return a.startSchedules()
 }

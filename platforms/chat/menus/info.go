@@ -130,7 +130,7 @@ func OperatorSays(ctx context.Context, t *turn.Turn, text, without string) error
 		return err
 	}
 	ask := t.Say.Text("operator.askThem")
-	if whom := t.Services.Operator.Support; whom != "" {
+	if whom := t.Services.Operator.Support.Now(); whom != "" {
 		ask = t.Say.Text("operator.ask", "whom", whom)
 	}
 	_, err := t.Reply(ctx, chat.Lines(t.Say.Text(without), ask))

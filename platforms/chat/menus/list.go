@@ -87,7 +87,7 @@ func StartCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 		return turn.Nothing, err
 	}
 	text := t.Say.Text("start.greeting")
-	if terms := t.Services.Operator.Terms; terms != "" {
+	if terms := t.Services.Operator.Terms.Now(); terms != "" {
 		text = chat.Lines(text, t.Say.Text("start.terms", "terms", terms))
 	}
 	return turn.Nothing, ListTools(ctx, t, text, tools, chat.Button{Label: t.Say.Line("button.language"), Data: "langs"})
