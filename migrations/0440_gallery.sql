@@ -10,10 +10,10 @@ CREATE FUNCTION gallery_words(p_text text) RETURNS text[] LANGUAGE sql IMMUTABLE
 CREATE FUNCTION gallery_query(p_text text) RETURNS tsquery LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT string_agg(quote_literal(w) || ':*', ' & ')::tsquery FROM unnest(gallery_words(p_text)) w $$;
 
--- gallery_texts are the texts among a run's inputs, the longest first: that is the prompt.
-CREATE FUNCTION gallery_texts(p_inputs json) RETURNS SETOF text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+-- gallery_texts are the texts among a run's inputs that are not as the tool has them, the longest first: that is the prompt.
+CREATE FUNCTION gallery_texts(p_inputs json, p_sources json) RETURNS SETOF text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT t FROM json_each(CASE json_typeof(p_inputs) WHEN 'object' THEN p_inputs ELSE '{}' END) i, LATERAL (SELECT p_inputs ->> i.key AS t) texts
-    WHERE json_typeof(i.value) = 'string' AND NOT starts_with(t, 'asset:') ORDER BY length(t) DESC, i.key $$;
+    WHERE json_typeof(i.value) = 'string' AND NOT starts_with(t, 'asset:') AND p_sources ->> i.key IS DISTINCT FROM 'default' ORDER BY length(t) DESC, i.key $$;
 
 -- The results that can be looked at and listened to: what they are stands in their run's outputs, of which n is the place. What their
 -- owner thinks of them stands here.
@@ -43,7 +43,7 @@ BEGIN
         RETURN;
     END IF;
     INSERT INTO gallery_items (run_id, n, account_id, tool_id, words)
-    SELECT p_run.id, o.place - 1, p_run.account_id, p_run.tool_id, array_to_tsvector(gallery_words(concat_ws(' ', p_run.tool_id, (SELECT string_agg(t, ' ') FROM gallery_texts(p_run.inputs) t))))
+    SELECT p_run.id, o.place - 1, p_run.account_id, p_run.tool_id, array_to_tsvector(gallery_words(concat_ws(' ', p_run.tool_id, (SELECT string_agg(t, ' ') FROM gallery_texts(p_run.inputs, p_run.sources) t))))
     FROM json_array_elements(p_run.outputs) WITH ORDINALITY o (value, place)
     WHERE o.value ->> 'type' IN ('image', 'video', 'audio') AND o.value ->> 'media' <> ''
     ON CONFLICT DO NOTHING;

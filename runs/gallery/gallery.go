@@ -48,7 +48,7 @@ type Item struct {
 	AccountID string
 	ToolID    string
 	Output    runs.Output
-	Prompt    string // the longest text among the run's inputs
+	Prompt    string // the longest text among the run's inputs, but for what is the tool's default; empty: there is none
 	Favorite  bool
 	Rating    int // from 1, bad, to 3, good; 0: none
 	CreatedAt time.Time
@@ -80,7 +80,7 @@ type Gallery struct {
 // New returns the gallery in pool's database.
 func New(pool *pgxpool.Pool) *Gallery { return &Gallery{pool} }
 
-const columns = `g.run_id::text, g.n, g.account_id::text, g.tool_id, convert_to((r.outputs -> g.n)::text, 'UTF8'), coalesce((SELECT t FROM gallery_texts(r.inputs) t LIMIT 1), ''), g.favorite, g.rating, r.created_at`
+const columns = `g.run_id::text, g.n, g.account_id::text, g.tool_id, convert_to((r.outputs -> g.n)::text, 'UTF8'), coalesce((SELECT t FROM gallery_texts(r.inputs, r.sources) t LIMIT 1), ''), g.favorite, g.rating, r.created_at`
 
 const newestFirst = ` ORDER BY g.run_id DESC, -g.n DESC`
 
