@@ -184,7 +184,10 @@ func (t *talk) carryOut(ctx context.Context, calls []Call) []Step {
 			continue
 		}
 		t.tell(Event{Kind: EventStep, Step: step})
-		run, err := t.agent.take(ctx, t.question, i, call)
+		run, err := runs.Run{}, t.inOrder(call)
+		if err == nil {
+			run, err = t.agent.take(ctx, t.question, i, call)
+		}
 		if err != nil {
 			step.refuse(t.question, err)
 			t.agent.log(ctx, call, err)

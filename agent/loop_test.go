@@ -106,7 +106,7 @@ func TestLifecycle(t *testing.T) {
 			t.Errorf("got %+v", answer)
 		}
 	})
-	t.Run("D13 a success that nobody has looked at goes back once", func(t *testing.T) {
+	t.Run("D13 D117 a success that nobody has looked at goes back once", func(t *testing.T) {
 		t.Parallel()
 		m := turns(agent.Turn{Calls: []agent.Call{call("updatePage", `{"prompt":"x"}`)}}, agent.Turn{Calls: []agent.Call{final("Renamed.")}},
 			agent.Turn{Calls: []agent.Call{call("getPage", `{"prompt":"x"}`)}}, agent.Turn{Calls: []agent.Call{final("Renamed, I looked.")}})
@@ -167,7 +167,7 @@ func TestShownTools(t *testing.T) {
 			t.Errorf("got %+v", answer.Steps[0])
 		}
 	})
-	t.Run("D121 D123 hints stand in the prompt for the tools that are shown, and for no others", func(t *testing.T) {
+	t.Run("D108 D121 D123 hints stand in the prompt for the tools that are shown, and for no others", func(t *testing.T) {
 		t.Parallel()
 		m := turns(agent.Turn{Text: "hello"})
 		askPages(t, pages(t, 0), m, agent.Question{}, func(c *agent.Config) {

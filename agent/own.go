@@ -74,15 +74,15 @@ func (t *talk) searchTools(ctx context.Context, call Call) runs.Envelope {
 	return runs.Envelope{OK: true, Data: map[string]any{"tools": briefs}}
 }
 
-// finalAnswer ends the task, unless it claims what nobody has looked at.
+// finalAnswer ends the task, unless the answer has a flaw.
 func (t *talk) finalAnswer(_ context.Context, call Call) runs.Envelope {
 	var in struct{ Answer string }
 	if err := read(call, &in); err != nil || strings.TrimSpace(in.Answer) == "" {
 		return t.refuse(`expected {"answer":"what was done and found"}`)
 	}
-	if thing := t.unread(); thing != "" && !t.sentBack {
+	if flaw := t.flaw(in.Answer); flaw != "" {
 		t.sentBack = true
-		return t.refuse(lookFirst(thing))
+		return t.refuse(flaw)
 	}
 	t.final = &in.Answer
 	return runs.Envelope{OK: true, Data: map[string]any{"presented": true}}

@@ -23,7 +23,7 @@ type talk struct {
 	memory   Remembered
 	final    *string // what finalAnswer said
 	plans    int     // how often a plan was handed in that is none
-	sentBack bool    // the model was told once to look before it claims success
+	sentBack bool    // an answer went back to the model, which happens once
 	telling  sync.Mutex
 }
 
@@ -106,10 +106,10 @@ func (t *talk) hold(ctx context.Context) error {
 		}
 		t.answer.Text = turn.Text
 		if len(turn.Calls) == 0 {
-			if t.mustLook(turn) {
+			if t.goesBack(turn) {
 				continue
 			}
-			t.answer.Stop = StopAnswered
+			t.answer.Text, t.answer.Stop = relative(turn.Text), StopAnswered
 			return nil
 		}
 		steps := t.carryOut(ctx, turn.Calls)
@@ -130,7 +130,7 @@ func (t *talk) ended() bool {
 	case t.answer.Plan != nil:
 		t.answer.Stop = StopPlanned
 	case t.final != nil:
-		t.answer.Text, t.answer.Stop = *t.final, StopAnswered
+		t.answer.Text, t.answer.Stop = relative(*t.final), StopAnswered
 	}
 	return t.answer.Stop != ""
 }

@@ -86,20 +86,38 @@ func idsOf(arguments string) []string {
 	return ids
 }
 
+// inOrder refuses a call of a tool that comes after another one which the model could have tried in this question and has not.
+func (t *talk) inOrder(call Call) error {
+	snapshot := t.agent.cfg.Registry.Snapshot()
+	tool, ok := snapshot.ByID(call.Tool)
+	if !ok || tool.After() == "" {
+		return nil
+	}
+	first, ok := snapshot.ByID(tool.After())
+	tried := slices.ContainsFunc(t.answer.Steps, func(s Step) bool { return s.Tool == tool.After() })
+	if !ok || tried || !first.OfferedTo(t.question.Audience) || !t.agent.has(first.ToolID) {
+		return nil
+	}
+	if shown, err := describe([]*registry.Tool{first}); err == nil {
+		t.show(shown)
+	}
+	return registry.Errorf(registry.CodeInvalidInput, "expected a call of %s first: what is here already comes before what is outside", first.ToolID)
+}
+
 func lookFirst(thing string) string {
 	return fmt.Sprintf("%s has changed something, and nobody has looked at it since: read it again, and then say what is there", thing)
 }
 
-// mustLook sends an answer without calls back once where it claims what nobody has looked at.
-func (t *talk) mustLook(turn Turn) bool {
-	thing := t.unread()
-	if thing == "" || t.sentBack {
+// goesBack sends an answer without calls back once where it has a flaw.
+func (t *talk) goesBack(turn Turn) bool {
+	flaw := t.flaw(turn.Text)
+	if flaw == "" {
 		return false
 	}
 	t.sentBack = true
 	if turn.Text != "" {
 		t.with.Turns = append(t.with.Turns, turn)
 	}
-	t.with.Turns = append(t.with.Turns, Turn{By: Person, Text: lookFirst(thing) + "."})
+	t.with.Turns = append(t.with.Turns, Turn{By: Person, Text: flaw + "."})
 	return true
 }

@@ -150,6 +150,13 @@ func (t *Tool) OfferedTo(a Audience) bool {
 // for it, by name, by search and by its category, and for models: one that does a small step, or that another tool's command has in it.
 func (t *Tool) InMenus() bool { return t.Metadata["menu"] != false }
 
+// After names the tool that a model has to try before this one, by "after" in its metadata: what is here already comes before what
+// is outside. Empty where there is none.
+func (t *Tool) After() string {
+	after, _ := t.Metadata["after"].(string)
+	return after
+}
+
 // KnownTo reports whether a may know of the tool. To everyone an internal tool looks as if it did not exist (A81); a hidden
 // one is there for those who know its name.
 func (t *Tool) KnownTo(a Audience) bool {

@@ -90,7 +90,7 @@ func TestPages(t *testing.T) {
 			t.Error("children that nobody asked for")
 		}
 	})
-	t.Run("D19 D20 D94 D156 all, light unless includeContent asks for sections", func(t *testing.T) {
+	t.Run("D19 D20 D94 D116 D156 all, light unless includeContent asks for sections", func(t *testing.T) {
 		all := h.Items("getPage", object{"all": true})
 		if got := names(all, "slug"); !slices.Equal(got, []string{"about", "home", "team"}) {
 			t.Errorf("got %v", got)

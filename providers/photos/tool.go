@@ -58,7 +58,7 @@ func tools(sources []source) []registry.Tool {
 }
 
 func tool(id, name string, capability registry.Capability, description string, inputs registry.InputSchema, outputs registry.OutputSchema) registry.Tool {
-	category, metadata := "external", map[string]any{"menu": false} // the tools of a site
+	category, metadata := "external", map[string]any{"menu": false, "after": "getImage"} // the tools of a site, which may have a fitting picture already
 	if id == SearchToolID {
 		category, metadata = "image", nil
 	}
