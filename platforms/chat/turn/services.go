@@ -95,10 +95,24 @@ type Tools interface {
 // Operator is what those who run this bot say about it, each a text or an address. Where one is empty
 // the command says what holds anyway and whom to ask.
 type Operator struct {
-	Support string // whom to ask about payments: /paysupport
-	Terms   string // /terms
-	Privacy string // /privacy
+	Support Saying // whom to ask about payments: /paysupport
+	Terms   Saying // /terms
+	Privacy Saying // /privacy
 	Buying  words.Buying
+}
+
+// Saying is a text that may change while the program runs; nil says nothing.
+type Saying func() string
+
+// Fixed is a saying that stays.
+func Fixed(text string) Saying { return func() string { return text } }
+
+// Now is what it says at the moment.
+func (s Saying) Now() string {
+	if s == nil {
+		return ""
+	}
+	return s()
 }
 
 // Warnings remembers which warnings people have had, so that each comes once, and until when they hold.
