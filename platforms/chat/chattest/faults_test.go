@@ -393,7 +393,7 @@ func TestWhatTheOperatorSays(t *testing.T) {
 	s.say("/paysupport")
 	s.AwaitText(s.room, "answered by the operator", "Ask whoever runs this bot")
 	s.Handled()
-	s.Operator = turn.Operator{Support: turn.Fixed("help@box.example"), Terms: turn.Fixed("https://box.example/terms")}
+	s.Operator = turn.Operator{Support: func() string { return "help@box.example" }, Terms: func() string { return "https://box.example/terms" }}
 	s.Restart()
 	s.say("/paysupport")
 	s.until(s.room, "whom to ask", func(list []Seen) bool { return list[len(list)-1].Text == "help@box.example" })

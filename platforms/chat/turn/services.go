@@ -104,9 +104,6 @@ type Operator struct {
 // Saying is a text that may change while the program runs; nil says nothing.
 type Saying func() string
 
-// Fixed is a saying that stays.
-func Fixed(text string) Saying { return func() string { return text } }
-
 // Now is what it says at the moment.
 func (s Saying) Now() string {
 	if s == nil {
