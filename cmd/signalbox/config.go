@@ -149,7 +149,7 @@ func (c *Config) checkAddresses(p *problems) {
 		_, ok = httpURL(raw)
 		p.unless(ok || raw == "", variable, redactURL(raw), "an http:// or https:// address")
 	}
-	p.unless(!strings.ContainsAny(c.DefaultTool, " \t\r\n"), "DEFAULT_TOOL", c.DefaultTool, "the id or the command of a tool: one word")
+	p.unless(isOneWord(c.DefaultTool), "DEFAULT_TOOL", c.DefaultTool, oneWord)
 	p.unless(len(c.BuyText) <= maxBuyText, "BUY_TEXT", c.BuyText[:min(len(c.BuyText), 60)], fmt.Sprintf("at most %d bytes", maxBuyText))
 	p.unless(!strings.ContainsAny(c.Support, "\r\n"), "SUPPORT", c.Support, "one line: an address or a name")
 	for _, host := range splitList(c.OutboundAllow) {

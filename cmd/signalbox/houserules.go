@@ -19,16 +19,18 @@ import (
 
 // The settings that operators change in the console, by their names in the database.
 const (
-	accessSetting  = "access"
-	atOnceSetting  = "runs-at-once"
-	perDaySetting  = "runs-per-day"
-	streamsSetting = "streams-at-once"
-	uploadSetting  = "upload-mb"
-	resultSetting  = "result-mb"
-	marginSetting  = "margins"
-	supportSetting = "support"
-	termsSetting   = "terms"
-	privacySetting = "privacy"
+	accessSetting      = "access"
+	atOnceSetting      = "runs-at-once"
+	perDaySetting      = "runs-per-day"
+	streamsSetting     = "streams-at-once"
+	uploadSetting      = "upload-mb"
+	resultSetting      = "result-mb"
+	marginSetting      = "margins"
+	supportSetting     = "support"
+	buySetting         = "buy"
+	defaultToolSetting = "default-tool"
+	termsSetting       = "terms"
+	privacySetting     = "privacy"
 )
 
 // houseRules are what operators set in the console. One rule says what is in force: the environment where it sets something other than the
@@ -82,6 +84,8 @@ func houseRuleList(c Config) ([]houseRule, error) {
 		rule(uploadSetting, "Limits of each account", "Megabytes of uploads", "UPLOAD_MB", c.UploadMB, "", strconv.FormatInt(limits.UploadBytes>>20, 10), "0: no limit.", false, wholeNumber),
 		rule(resultSetting, "Limits of each account", "Megabytes of results", "RESULT_MB", c.ResultMB, "", strconv.FormatInt(limits.ResultBytes>>20, 10), "0: no limit.", false, wholeNumber),
 		rule(marginSetting, "Money", "Margins", "SERVICE_MARGINS_FILE", c.ServiceMarginsFile, "", margins, `Added to the prices of services, as JSON: {"vidu": {"markup": "0.2", "minimumUsd": "0.01"}, "*": {"markup": "0.05"}}. Runs under way keep their price.`, true, marginProblem),
+		rule(defaultToolSetting, "Chats", "Tool for words without a command", "DEFAULT_TOOL", c.DefaultTool, "", c.DefaultTool, "By its id or command; empty: the one used most.", false, expects(oneWord, isOneWord)),
+		rule(buySetting, "Texts", "How to get credit", "BUY_TEXT", c.BuyText, "", c.BuyText, "For /buy.", true, expects("a text of at most 1000 bytes", func(v string) bool { return len(v) <= maxBuyText })),
 		rule(supportSetting, "Texts", "Whom to ask about payments", "SUPPORT", c.Support, "", c.Support, "For /paysupport: an address or a name.", false, expects("one line of at most 500 bytes", func(v string) bool { return len(v) <= 500 && !strings.ContainsAny(v, "\r\n") })),
 		rule(termsSetting, "Texts", "Terms", "TERMS_URL", c.TermsURL, "", c.TermsURL, "For /terms: the text itself, or its address.", true, shortText),
 		rule(privacySetting, "Texts", "Privacy", "PRIVACY_URL", c.PrivacyURL, "", c.PrivacyURL, "For /privacy: the text itself, or its address.", true, shortText),
@@ -97,6 +101,10 @@ func expects(what string, ok func(string) bool) func(string) *string {
 		return &what
 	}
 }
+
+const oneWord = "the id or the command of a tool: one word"
+
+func isOneWord(v string) bool { return !strings.ContainsAny(v, " \t\r\n") }
 
 const (
 	maxNumber = 1_000_000_000

@@ -10,7 +10,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-
 	"github.com/signalbox/signalbox/users"
 )
 

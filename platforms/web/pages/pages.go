@@ -69,8 +69,8 @@ type Config struct {
 
 // Buying is how people get more credit, and whom they can ask about it.
 type Buying struct {
-	words.Buying
-	Support func() string // nil or "": the operator is to be asked
+	Offers  func() words.Buying // nil: nothing
+	Support func() string       // nil or "": the operator is to be asked
 }
 
 // Routes gives the addresses of the pages.
