@@ -221,6 +221,9 @@ func (d *Deliverer) showResult(ctx context.Context, w *showing, r result) error 
 			text = chat.Join("\n\n", r.text.Cut(max(0, min(600, w.textLimit(1)-text.Len()-2))), text)
 		}
 	}
+	if n := len(r.media); n > 1 && w.where.Chat.Inline != nil {
+		r.media, text = r.media[:1], chat.Lines(text, w.say.Text("inline.first", "all", n))
+	}
 	if len(r.media) == 0 || len(r.media) == 1 && (w.out.Caps.EditToMedia || w.where.Status.IsZero()) {
 		k, err := d.buttons(ctx, w, nil)
 		if err != nil {
