@@ -10,7 +10,6 @@ import (
 
 // Limits of inline mode.
 const (
-	maxInlineResults  = 50
 	maxInlineCache    = 86400
 	inlineAge         = 10 * time.Second
 	startParameter    = 64
@@ -129,18 +128,12 @@ func (s *Server) answerInlineQuery(req *request) (any, *apiError) {
 		return nil, badRequest("wrong cache_time specified")
 	}
 	a := InlineAnswer{CacheTime: req.int("cache_time"), Personal: req.bool("is_personal"), NextOffset: req.params["next_offset"]}
-	if len(a.NextOffset) > 64 {
-		return nil, badRequest("NEXT_OFFSET_INVALID")
-	}
 	if err := s.inlineButton(req, &a); err != nil {
 		return nil, err
 	}
 	var list []json.RawMessage
 	if err := req.decode("results", &list); err != nil {
 		return nil, err
-	}
-	if len(list) > maxInlineResults {
-		return nil, badRequest("RESULTS_TOO_MUCH")
 	}
 	seen := map[string]bool{}
 	for _, raw := range list {
@@ -200,9 +193,6 @@ func (s *Server) inlineResult(raw json.RawMessage) (InlineResult, *apiError) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(raw, &f) != nil || json.Unmarshal(raw, &members) != nil {
 		return InlineResult{}, badRequest("can't parse inline query results JSON object")
-	}
-	if len(f.ID) < 1 || len(f.ID) > 64 {
-		return InlineResult{}, badRequest("RESULT_ID_INVALID")
 	}
 	r := InlineResult{Type: f.Type, ID: f.ID, Title: f.Title, Description: f.Description}
 	mk, err := parseMarkup(&request{params: map[string]string{"reply_markup": string(f.Markup)}})

@@ -15,7 +15,6 @@ import (
 
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/render"
-	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -39,14 +38,33 @@ func (s *miniApp) routes() []door.Route {
 
 // page carries Telegram's data, which stands in the address's fragment, back to us. Outside of Telegram it says where to go.
 func (s *miniApp) page(w http.ResponseWriter, r *http.Request) error {
-	a, _ := door.Account(r.Context())
-	s.pages.Render(w, r, http.StatusOK, "miniapp", render.View{Title: s.render.Voice(r, a).Line("app.title"), Data: nil})
+	s.show(w, r, http.StatusOK, "")
 	return nil
 }
 
-// enter signs in with Telegram's data. The data is good once; who is signed in by it already may show it again, as a page
-// that is loaded anew does.
+// show draws the page; problem is the key of what went wrong, if anything did.
+func (s *miniApp) show(w http.ResponseWriter, r *http.Request, status int, problem string) {
+	a, _ := door.Account(r.Context())
+	v := s.render.Voice(r, a)
+	if problem != "" {
+		problem = v.Line(problem)
+	}
+	s.pages.Render(w, r, status, "miniapp", render.View{Title: v.Line("app.title"), Problem: problem})
+}
+
+// enter signs in whoever Telegram's data is about; other data gets the page again, with what to do.
 func (s *miniApp) enter(w http.ResponseWriter, r *http.Request) error {
+	err := s.enterBy(w, r)
+	if errors.Is(err, errApp) || errors.Is(err, errStale) {
+		s.show(w, r, http.StatusUnprocessableEntity, "app.refused")
+		return nil
+	}
+	return err
+}
+
+// enterBy signs in with Telegram's data. The data is good once; who is signed in by it already may show it again, as a page
+// that is loaded anew does.
+func (s *miniApp) enterBy(w http.ResponseWriter, r *http.Request) error {
 	data, err := url.ParseQuery(r.PostFormValue("data"))
 	if err != nil {
 		return errApp
@@ -76,7 +94,7 @@ func (s *miniApp) enter(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-var errApp = registry.Errorf(registry.CodeInvalidInput, "this is not what Telegram opens our bot's Mini App with; open it from the bot again")
+var errApp = errors.New("this is not what Telegram opens our bot's Mini App with")
 
 // appIdentity checks the data that a Mini App is opened with, as core.telegram.org/bots/webapps says: all its members but hash,
 // sorted, a line each as name=value, signed by HMAC-SHA-256 under the HMAC-SHA-256 of the bot's token by the key "WebAppData".
