@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/telegram/telegramtest"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -20,6 +21,7 @@ func TestInlineMode(t *testing.T) {
 		"results of before are sent from any chat, without a new upload":     flowInlineResults,
 		"nothing is begun or charged before the person's own chat is open":   flowInlineClosed,
 		"a second press, and one after a restart, runs it once":              flowInlineOnce,
+		"a result that can't get there is told, and kept":                    flowInlineKept,
 		"of several files the first is shown, and the others are told of":    flowInlineSeveral,
 		"the rules of a chat where the bot is hold for what is placed there": flowInlineRules,
 	} {
@@ -106,6 +108,23 @@ func flowInlineResults(h *house) {
 		h.t.Errorf("words that it was not made of find %+v", none.Results)
 	}
 	h.settled(1)
+
+	h.ann.Send(h.chat, small+" seed=7")
+	h.awaitFile(h.chat, "photo", "seed 7")
+	h.settled(2)
+	question := chat.InlineQuery{From: users.Identity{Platform: "telegram", ExternalID: chatID(h.chat), Name: "Ann"}, Private: chatID(h.chat), Limit: 1}
+	seen := map[string]bool{}
+	for range 2 { // page by page
+		page, err := h.router.Inline(h.t.Context(), "telegram", question)
+		h.must(err)
+		if len(page.Offers) != 1 {
+			h.t.Fatalf("a page of one has %d", len(page.Offers))
+		}
+		seen[page.Offers[0].ID], question.Offset = true, page.Next
+	}
+	if len(seen) != 2 || question.Offset != "" {
+		h.t.Errorf("pages show %v, and end at %q", seen, question.Offset)
+	}
 }
 
 func hasResult(a telegramtest.InlineAnswer, kind string) bool {
@@ -145,6 +164,20 @@ func flowInlineOnce(h *house) {
 	h.stop()
 	h.start()
 	h.awaitNow(m, telegramtest.HasMedia("photo"))
+	h.settled(1)
+}
+
+func flowInlineKept(h *house) {
+	h.ann.Start("")
+	h.handled()
+	m := h.place(smallInline)
+	h.telegram.Inject(telegramtest.Refuse(403, "Forbidden: bot was blocked by the user").On("sendPhoto"))
+	h.press(h.ann, m, "Run")
+	h.awaitNow(m, telegramtest.Has("/history"))
+	h.handled()
+	h.ann.Send(h.chat, "/balance")
+	h.press(h.ann, h.awaitButton(h.chat, "Show", "could not reach you"), "Show")
+	h.awaitFile(h.chat, "photo", "Wallpaper")
 	h.settled(1)
 }
 

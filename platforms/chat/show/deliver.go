@@ -107,6 +107,9 @@ func (d *Deliverer) Deliver(ctx context.Context, run runs.Run) error {
 	if errors.Is(err, chat.ErrNoRight) {
 		err = d.showWithoutRight(ctx, &w, err)
 	}
+	if where.Chat.Inline != nil && errors.Is(err, chat.ErrUnreachable) { // its files can't get there, a text can
+		err = errors.Join(err, d.main(ctx, &w, chat.Message{Text: chat.Lines(chat.Text{{Style: chat.StyleBold, Text: w.run.Tool.DisplayName}}, w.say.Text("inline.kept"))}))
+	}
 	if errors.Is(err, chat.ErrUnreachable) || errors.Is(err, chat.ErrNoRight) {
 		return fmt.Errorf("%w: %w", runs.ErrUndeliverable, errors.Join(err, d.store.Deliveries.Miss(ctx, run.ID)))
 	}
