@@ -124,11 +124,11 @@ func commandOf(c chat.Command, p *published) command {
 	return out
 }
 
-// The entry point of the list of apps, which the library does not know: its type, and that we answer it by ourselves.
-const (
-	entryPoint discordgo.ApplicationCommandType = 4
-	appHandler                                  = 1
-)
+// entryPoint is the entry point of the list of apps, a type that the library does not know.
+const entryPoint discordgo.ApplicationCommandType = 4
+
+// appHandler says that we answer the entry point by ourselves.
+const appHandler = 1
 
 func typeOf(c chat.Command) discordgo.ApplicationCommandType {
 	switch {
