@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/discord"
 	"github.com/signalbox/signalbox/platforms/telegram"
 	"github.com/signalbox/signalbox/platforms/telegram/botapi"
+	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/webchat"
 	"github.com/signalbox/signalbox/providers/canvas"
@@ -87,8 +88,12 @@ func (a *app) newTelegram(ctx context.Context) (*telegram.Adapter, error) {
 	if err != nil {
 		return nil, err
 	}
+	app := ""
+	if a.cfg.Public != nil && a.cfg.Public.Scheme == "https" {
+		app = a.cfg.Public.JoinPath(door.AppPath).String()
+	}
 	return telegram.NewAdapter(ctx, telegram.AdapterConfig{
-		Client: client, Pool: a.db.pool, Logger: a.log.With("component", "telegram"), PublicURL: a.cfg.Public,
+		Client: client, Pool: a.db.pool, Logger: a.log.With("component", "telegram"), PublicURL: a.cfg.Public, App: app,
 	})
 }
 

@@ -70,6 +70,7 @@ type Introduction struct {
 	Language string
 	Short    string // at most 120 characters
 	Long     string // at most 400
+	Open     string // the label of a button that opens the pages
 }
 
 // AdminTeller is an Adapter that can tell who runs a group, so that they may remove what others made there.

@@ -80,6 +80,10 @@ type CommandLimits struct {
 	Options int
 	// OnMessages is how many commands the menu of a message can have (Command.OnMessages).
 	OnMessages int
+	// OnPeople is likewise for the menu of a person (Command.OnPeople).
+	OnPeople int
+	// Entry tells that there is a list of apps (Command.Entry).
+	Entry bool
 	// Localized tells that one list carries all languages (Command.Localized): a set for each language is
 	// not needed.
 	Localized bool

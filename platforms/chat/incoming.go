@@ -48,7 +48,7 @@ type Incoming struct {
 	// Album groups messages that were sent as one; its items arrive as updates of their own.
 	Album string `json:"album,omitempty"`
 
-	Press      *Press     `json:"press,omitempty"`      // KindPress and KindForm only
+	Press      *Press     `json:"press,omitempty"`      // KindPress, KindForm and KindPlaced only
 	Membership Membership `json:"membership,omitempty"` // KindMembership only
 }
 
@@ -71,6 +71,8 @@ const (
 	KindForm       IncomingKind = "form"
 	KindEdited     IncomingKind = "edited"
 	KindMembership IncomingKind = "membership"
+	// KindPlaced is a message of inline mode that was sent to a chat where the bot is: Press.Data is that of its first button.
+	KindPlaced IncomingKind = "placed"
 )
 
 // Place is where a message goes: a chat and, within it, a topic or thread (empty: none).
@@ -100,6 +102,8 @@ type Chat struct {
 	// UploadLimit is the largest file this chat takes, in bytes, where the platform tells it; 0: as
 	// Capabilities.Uploads says.
 	UploadLimit int64 `json:"uploadLimit,omitempty"`
+	// Inline is set for a message of inline mode.
+	Inline *Inline `json:"inline,omitempty"`
 }
 
 // MessageRef finds a message again, also after a restart. ID is opaque to the Router. Media tells that

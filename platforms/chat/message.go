@@ -211,7 +211,11 @@ type Command struct {
 	// OnMessages makes it an entry of the menu that messages have; its Name is then free text. The message
 	// arrives as Incoming.ReplyTo, and Incoming.Command is Use.
 	OnMessages bool
-	Use        string
+	// OnPeople makes it an entry of the menu that people have, likewise: their picture is what the message holds.
+	OnPeople bool
+	// Entry makes it what the platform's list of apps opens; its Name is a word, and Incoming.Command is Use.
+	Entry bool
+	Use   string
 	// Private tells that its answers are only for who gave the command, where the platform can do that.
 	Private bool
 	// Completes names the inputs whose values are offered while they are typed; see Completer.

@@ -132,7 +132,7 @@ func capabilities() chat.Capabilities {
 		Forms:   chat.FormLimits{Fields: maxFormFields, TitleLimit: maxFormTitle, LabelLimit: maxFieldLabel, ValueLimit: maxFieldValue},
 		Commands: chat.CommandLimits{
 			Max: maxCommands, NameChars: maxName, NamePattern: `[-_\p{Ll}\p{Lo}\p{N}]{1,32}`, DescriptionLimit: maxDescription,
-			Options: maxOptions, OnMessages: maxOnMessages, Localized: true,
+			Options: maxOptions, OnMessages: maxOnMessages, OnPeople: maxOnPeople, Entry: true, Localized: true,
 		},
 		TextLimit: MaxText, CaptionLimit: MaxText, AnswerLimit: MaxText,
 		Edit: true, EditToMedia: true, AlbumMax: maxFiles, AlbumButtons: true, Ephemeral: true, AltLimit: maxAlt, Alerts: true,

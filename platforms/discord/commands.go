@@ -16,7 +16,8 @@ import (
 // Limits of commands.
 const (
 	maxCommands    = 100
-	maxOnMessages  = 15
+	maxOnMessages  = 5 // of the 15 that Discord shows of all kinds: a menu that one can take in
+	maxOnPeople    = 5
 	maxName        = 32
 	maxDescription = 100
 	maxOptions     = 25
@@ -35,6 +36,7 @@ type command struct {
 	Description              string                                 `json:"description,omitempty"`
 	DescriptionLocalizations map[string]string                      `json:"description_localizations,omitempty"`
 	Options                  []commandOption                        `json:"options,omitempty"`
+	Handler                  int                                    `json:"handler,omitempty"` // of an entry point only
 	Contexts                 []discordgo.InteractionContextType     `json:"contexts"`
 	IntegrationTypes         []discordgo.ApplicationIntegrationType `json:"integration_types"`
 }
@@ -60,14 +62,14 @@ type commandChoice struct {
 // shown in all their kinds of chats. Sets for one language are left out: one list carries all languages.
 func commandsOf(sets []chat.CommandSet) ([]command, published) {
 	list := []command{}
-	p := published{Commands: map[string]usage{}, OnMessages: map[string]string{}, PrivateOnMessages: map[string]bool{}}
+	p := published{Commands: map[string]usage{}, OnMessages: map[string]string{}, PrivateOnMessages: map[string]bool{}, OnPeople: map[string]string{}, Entry: map[string]string{}}
 	place := map[string]int{}
 	for _, set := range sets {
 		if set.Language != "" {
 			continue
 		}
 		for _, c := range set.Commands {
-			key := strconv.FormatBool(c.OnMessages) + c.Name
+			key := strconv.Itoa(int(typeOf(c))) + c.Name
 			at, known := place[key]
 			if !known {
 				at = len(list)
@@ -95,13 +97,18 @@ func union(a, b []discordgo.InteractionContextType) []discordgo.InteractionConte
 
 func commandOf(c chat.Command, p *published) command {
 	out := command{
-		Type: discordgo.ChatApplicationCommand, Name: c.Name,
+		Type: typeOf(c), Name: c.Name,
 		IntegrationTypes: []discordgo.ApplicationIntegrationType{discordgo.ApplicationIntegrationGuildInstall, discordgo.ApplicationIntegrationUserInstall},
 	}
 	out.NameLocalizations, out.DescriptionLocalizations = localized(c)
-	if c.OnMessages {
-		out.Type, out.Name, out.DescriptionLocalizations = discordgo.MessageApplicationCommand, cut(c.Name, maxName), nil
-		p.OnMessages[out.Name], p.PrivateOnMessages[out.Name] = c.Use, c.Private
+	switch {
+	case c.OnMessages || c.OnPeople:
+		out.Name, out.DescriptionLocalizations = cut(c.Name, maxName), nil
+		p.uses(out.Type)[out.Name], p.PrivateOnMessages[out.Name] = c.Use, c.Private
+		return out
+	case c.Entry:
+		out.Handler, out.Description = appHandler, describe(c.Description, c.Name)
+		p.Entry[out.Name] = c.Use
 		return out
 	}
 	out.Name = strings.ToLower(c.Name)
@@ -115,6 +122,24 @@ func commandOf(c chat.Command, p *published) command {
 	}
 	p.Commands[out.Name] = use
 	return out
+}
+
+// entryPoint is the entry point of the list of apps, a type that the library does not know.
+const entryPoint discordgo.ApplicationCommandType = 4
+
+// appHandler says that we answer the entry point by ourselves.
+const appHandler = 1
+
+func typeOf(c chat.Command) discordgo.ApplicationCommandType {
+	switch {
+	case c.OnMessages:
+		return discordgo.MessageApplicationCommand
+	case c.OnPeople:
+		return discordgo.UserApplicationCommand
+	case c.Entry:
+		return entryPoint
+	}
+	return discordgo.ChatApplicationCommand
 }
 
 // describe makes a description, which must not be empty.
@@ -148,11 +173,12 @@ func locales(language string) []string {
 
 func localized(c chat.Command) (names, descriptions map[string]string) {
 	names, descriptions = map[string]string{}, map[string]string{}
+	inMenu := c.OnMessages || c.OnPeople
 	for language, text := range c.Localized {
 		for _, locale := range locales(language) {
-			if name := strings.ToLower(text.Name); !c.OnMessages && isName(name) {
+			if name := strings.ToLower(text.Name); !inMenu && isName(name) {
 				names[locale] = name
-			} else if c.OnMessages && text.Name != "" {
+			} else if inMenu && text.Name != "" {
 				names[locale] = cut(text.Name, maxName)
 			}
 			if text.Description != "" {

@@ -110,6 +110,15 @@ func (c *Client) message(ctx context.Context, channelID, messageID string) (mess
 // downloadHosts are where Discord keeps files.
 func downloadHosts() []string { return []string{"cdn.discordapp.com", "media.discordapp.net"} }
 
+// cdn is where pictures of people are: on Discord's host, or beside another server that stands for Discord.
+func (c *Client) cdn() string {
+	base, err := url.Parse(c.base)
+	if err != nil || c.base == defaultBase {
+		return "https://" + downloadHosts()[0]
+	}
+	return base.Scheme + "://" + base.Host
+}
+
 // mayDownload keeps requests to Discord's hosts: an address comes in with a message.
 func (c *Client) mayDownload(address string) bool {
 	u, err := url.Parse(address)

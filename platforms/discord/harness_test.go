@@ -45,6 +45,7 @@ type harness struct {
 var (
 	_ chattest.Harness     = (*harness)(nil)
 	_ chattest.Commander   = (*harness)(nil)
+	_ chattest.PeopleMenu  = (*harness)(nil)
 	_ chattest.MessageMenu = (*harness)(nil)
 	_ chattest.Chooser     = (*harness)(nil)
 	_ chattest.FormFiller  = (*harness)(nil)
@@ -690,6 +691,23 @@ func (h *harness) UseOn(t testing.TB, by chattest.Person, in chattest.Room, mess
 	u := h.user(by)
 	i := u.MessageCommand(h.find(t, in, u, messageID), entry)
 	h.last = i.Repeat
+}
+
+func (h *harness) UseOnPerson(t testing.TB, by chattest.Person, in chattest.Room, whom chattest.Person, picture []byte, entry string) {
+	t.Helper()
+	h.lock(t)
+	defer h.mu.Unlock()
+	u, target := h.user(by), h.user(whom)
+	target.SetPicture(picture)
+	h.last = u.UserCommand(h.channel(in, u), target, entry).Repeat
+}
+
+func (h *harness) OpenApp(t testing.TB, by chattest.Person, in chattest.Room) {
+	t.Helper()
+	h.lock(t)
+	defer h.mu.Unlock()
+	u := h.user(by)
+	h.last = u.OpenApp(h.channel(in, u)).Repeat
 }
 
 func (h *harness) Promote(_ testing.TB, p chattest.Person, in chattest.Room) {

@@ -27,8 +27,24 @@ type published struct {
 	// Commands are the slash commands by name; OnMessages gives the meaning of a message command's name.
 	Commands   map[string]usage  `json:"commands"`
 	OnMessages map[string]string `json:"onMessages"`
-	// PrivateOnMessages are the message commands whose answers are for one person only.
+	// PrivateOnMessages are the commands of menus whose answers are for one person only.
 	PrivateOnMessages map[string]bool `json:"privateOnMessages"`
+	// OnPeople is likewise for commands on people, and Entry for the entry point.
+	OnPeople map[string]string `json:"onPeople,omitempty"`
+	Entry    map[string]string `json:"entry,omitempty"`
+}
+
+// uses gives the meanings of the commands of a type whose names are free; nil for slash commands.
+func (p published) uses(t discordgo.ApplicationCommandType) map[string]string {
+	switch t {
+	case discordgo.MessageApplicationCommand:
+		return p.OnMessages
+	case discordgo.UserApplicationCommand:
+		return p.OnPeople
+	case entryPoint:
+		return p.Entry
+	}
+	return nil
 }
 
 // usage is what is to be known when a command is used.
@@ -40,8 +56,11 @@ type usage struct {
 
 // private tells whether a command's answers are for one person only.
 func (p published) private(i interaction) bool {
-	if i.Data.Type == discordgo.MessageApplicationCommand {
+	switch i.Data.Type {
+	case discordgo.MessageApplicationCommand, discordgo.UserApplicationCommand:
 		return p.PrivateOnMessages[i.Data.Name]
+	case entryPoint:
+		return true
 	}
 	return p.Commands[i.Data.Name].Private
 }

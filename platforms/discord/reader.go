@@ -2,6 +2,7 @@ package discord
 
 import (
 	"encoding/json"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +23,7 @@ const managesMessages = "manage-messages"
 type reader struct {
 	bot      string // the bot's id, which is its application's
 	commands published
+	cdn      string // where Discord keeps pictures
 }
 
 // interaction reads a command, a press or a form; false for what is none of ours.
@@ -63,10 +65,13 @@ func (r reader) interaction(i interaction) (chat.Incoming, bool) {
 	return in, true
 }
 
-// command reads a slash command, or one that was used on a message.
+// command reads a slash command, one that was used on a message or a person, or the entry point.
 func (r reader) command(in *chat.Incoming, i interaction) {
-	if i.Data.Type == discordgo.MessageApplicationCommand {
-		in.Command = r.commands.OnMessages[i.Data.Name]
+	if uses := r.commands.uses(i.Data.Type); uses != nil {
+		in.Command = uses[i.Data.Name]
+		if u, ok := i.Data.Resolved.Users[i.Data.TargetID]; ok {
+			in.ReplyTo = r.person(u)
+		}
 		if m, ok := i.Data.Resolved.Messages[i.Data.TargetID]; ok {
 			in.ReplyTo = r.quoted(&m, in.Chat.Place)
 			in.Meant = chat.MessageRef{Place: in.Chat.Place, ID: requestID(i.ID, m.ID)}
@@ -155,6 +160,17 @@ func (r reader) quoted(m *message, p chat.Place) *chat.Quoted {
 		Ref: refOf(*m, p), Own: m.Author.ID == r.bot, Text: clean(m.Content), Attachments: attachments(*m),
 		From: users.Identity{Platform: Platform, ExternalID: m.Author.ID, Name: clean(m.Author.name())},
 	}
+}
+
+// person is somebody whom a command was used on: what can be used is their picture.
+func (r reader) person(u user) *chat.Quoted {
+	q := &chat.Quoted{From: users.Identity{Platform: Platform, ExternalID: u.ID, Name: clean(u.name())}}
+	if u.Avatar != "" && isID(u.ID) {
+		q.Attachments = []chat.Attachment{attachmentOf(attachment{
+			ID: u.ID, Filename: "avatar.png", ContentType: "image/png", URL: r.cdn + "/avatars/" + u.ID + "/" + url.PathEscape(u.Avatar) + ".png?size=1024",
+		}, "", "")}
+	}
+	return q
 }
 
 // sender gives who acts: in guilds the member, else the user.

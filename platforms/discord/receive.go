@@ -16,7 +16,9 @@ import (
 const receiveLimit = time.Minute
 
 // reader gives what is needed to understand events now.
-func (a *Adapter) reader() reader { return reader{bot: *a.bot.Load(), commands: *a.commands.Load()} }
+func (a *Adapter) reader() reader {
+	return reader{bot: *a.bot.Load(), commands: *a.commands.Load(), cdn: a.client.cdn()}
+}
 
 // takeInteraction takes an interaction as it came in, aside: none waits for another. It gives false while Run does not
 // run.

@@ -15,6 +15,7 @@ type user struct {
 	Username   string `json:"username"`
 	GlobalName string `json:"global_name"`
 	Bot        bool   `json:"bot"`
+	Avatar     string `json:"avatar"` // hash; empty: none of their own
 }
 
 // name is what others read.
@@ -111,6 +112,7 @@ type option struct {
 type resolved struct {
 	Attachments map[string]attachment `json:"attachments"`
 	Messages    map[string]message    `json:"messages"`
+	Users       map[string]user       `json:"users"`
 }
 
 // component is a part of a form sent in. Fields stand in rows, or each in a label.

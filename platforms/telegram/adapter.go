@@ -35,10 +35,12 @@ type AdapterConfig struct {
 	// PublicURL is the address of this program's HTTP server as Telegram reaches it. With it updates come
 	// by webhook to WebhookPath below it; nil: they are polled for.
 	PublicURL *url.URL
-	Clock     clock.Clock    // nil: the system's
-	Limits    botapi.Limits  // zero: DefaultLimits
-	Jitter    func() float64 // numbers in [0, 1) that spread repeats; nil: random ones
-	Random    io.Reader      // source of secrets; nil: the system's
+	// App is the https address of the pages as a Mini App, which the menu button of private chats opens; empty: none.
+	App    string
+	Clock  clock.Clock    // nil: the system's
+	Limits botapi.Limits  // zero: DefaultLimits
+	Jitter func() float64 // numbers in [0, 1) that spread repeats; nil: random ones
+	Random io.Reader      // source of secrets; nil: the system's
 }
 
 // Adapter is Telegram as the chat contract has it.
@@ -49,6 +51,7 @@ type Adapter struct {
 	clock  clock.Clock
 	log    *slog.Logger
 	public *url.URL
+	app    string
 	secret string
 	caps   chat.Capabilities
 
@@ -56,6 +59,9 @@ type Adapter struct {
 
 	mu    sync.Mutex
 	moved map[int64]int64 // groups that have a new id
+
+	inlining chan struct{}  // bounds the questions of inline mode that are being answered
+	aside    sync.WaitGroup // what goes on beside the receiving
 
 	menus    sync.Mutex // one synchronisation of command lists at a time
 	username atomic.Pointer[string]
@@ -76,8 +82,9 @@ func NewAdapter(ctx context.Context, cfg AdapterConfig) (*Adapter, error) {
 	}
 	cfg = cfg.complete()
 	a := &Adapter{
-		client: cfg.Client, memory: memory{cfg.Pool, cfg.Client.BotID()}, clock: cfg.Clock, public: cfg.PublicURL,
+		client: cfg.Client, memory: memory{cfg.Pool, cfg.Client.BotID()}, clock: cfg.Clock, public: cfg.PublicURL, app: cfg.App,
 		sender: botapi.NewSender(cfg.Clock, cfg.Limits, cfg.Jitter), log: cfg.Logger.With("component", Platform),
+		inlining: make(chan struct{}, inlineAtOnce),
 	}
 	username, secret, err := a.memory.open(ctx, cfg.Random)
 	if err != nil {

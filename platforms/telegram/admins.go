@@ -18,7 +18,7 @@ type adminKey struct{ chat, user int64 }
 // IsAdmin reports whether the sender of an update runs its group: its creator, or an administrator with the right
 // to delete messages. In private chats nobody does. An answer is remembered for a minute.
 func (a *Adapter) IsAdmin(ctx context.Context, in chat.Incoming) (bool, error) {
-	if in.Chat.Kind == chat.ChatPrivate {
+	if in.Chat.Kind == chat.ChatPrivate || in.Chat.Inline != nil {
 		return false, nil
 	}
 	to, _, err := a.target(in.Chat.Place)

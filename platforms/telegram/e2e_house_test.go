@@ -59,6 +59,7 @@ type house struct {
 	provider *comfy.Provider
 	public   *url.URL // set: updates come by webhook
 	limits   botapi.Limits
+	poor     bool // nobody has credit
 
 	runs    *runner.Service
 	adapter *telegram.Adapter
@@ -178,6 +179,9 @@ func (h *house) listen(ctx context.Context) (stop func()) {
 func (h *house) welcome(ctx context.Context, tx pgx.Tx, a users.Account) error {
 	if err := h.ledger.EnsureWallet(ctx, tx, a.ID); err != nil {
 		return err
+	}
+	if h.poor {
+		return nil
 	}
 	return h.ledger.Grant(ctx, tx, a.ID, credit, "signup:"+a.ID, "sign-up credit")
 }

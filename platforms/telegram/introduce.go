@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/telegram/botapi"
 )
 
 var _ chat.Introducer = (*Adapter)(nil)
@@ -23,6 +24,11 @@ func (a *Adapter) Introduce(ctx context.Context, texts []chat.Introduction) erro
 		return err
 	}
 	for _, text := range texts {
+		if text.Language == "" {
+			if err := a.setMenuButton(ctx, published, text.Open); err != nil {
+				return err
+			}
+		}
 		key := introduced + text.Language
 		sum := sha256.Sum256([]byte(text.Long + "\x00" + text.Short))
 		hash := hex.EncodeToString(sum[:])
@@ -42,13 +48,27 @@ func (a *Adapter) Introduce(ctx context.Context, texts []chat.Introduction) erro
 	return nil
 }
 
-// describe sets the texts of a language, with the first of them the menu button. ours tells that those that are there are from us.
-func (a *Adapter) describe(ctx context.Context, text chat.Introduction, ours bool) error {
-	if text.Language == "" {
-		if err := a.client.SetMenuButton(ctx); err != nil {
-			return err
-		}
+// menuKey is where is kept what the menu button was set to.
+const menuKey = introduced + "/button"
+
+// setMenuButton makes the button beside the text field open the Mini App, or the list of commands where there is none.
+func (a *Adapter) setMenuButton(ctx context.Context, published map[string]string, label string) error {
+	button, state := botapi.MenuButton{Type: "commands"}, "commands"
+	if a.app != "" {
+		button, state = botapi.MenuButton{Type: "web_app", Text: label, App: &botapi.WebApp{URL: a.app}}, label+" "+a.app
 	}
+	if published[menuKey] == state {
+		return nil
+	}
+	if err := contract(a.patiently(ctx, func(ctx context.Context) error { return a.client.SetMenuButton(ctx, button) })); err != nil {
+		return err
+	}
+	published[menuKey] = state
+	return a.memory.setCommands(ctx, published)
+}
+
+// describe sets the texts of a language. ours tells that those that are there are from us.
+func (a *Adapter) describe(ctx context.Context, text chat.Introduction, ours bool) error {
 	if !ours {
 		long, short, err := a.client.Description(ctx, text.Language)
 		if err != nil || long != "" || short != "" {

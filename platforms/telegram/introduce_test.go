@@ -40,4 +40,15 @@ func TestIntroduce(t *testing.T) {
 	introduce("", "by hand", "later") // unchanged texts cost no call
 	texts[0].Long = "longer"
 	introduce("", "longer", "short")
+	if b := h.server.MenuButton(); b.Type != "commands" {
+		t.Errorf("without a Mini App the menu button is %+v", b)
+	}
+	a.app, texts[0].Open = "https://signalbox.example/app", "Open"
+	introduce("", "longer", "short")
+	if b := h.server.MenuButton(); b.Type != "web_app" || b.Text != "Open" || b.WebApp.URL != a.app {
+		t.Errorf("the menu button is %+v", b)
+	}
+	if introduce("", "longer", "short"); len(h.server.Calls("setChatMenuButton")) != 2 {
+		t.Error("a button that is as it should be was set again")
+	}
 }

@@ -56,6 +56,16 @@ func (m memory) file(ctx context.Context, media string, kind botapi.MediaKind) (
 	return id, wrap(err, "look for a file that was sent before")
 }
 
+// anyFile returns a file_id under which Telegram has a content, as whatever kind it was sent last, or "".
+func (m memory) anyFile(ctx context.Context, media string) (kind botapi.MediaKind, id string, err error) {
+	err = m.pool.QueryRow(ctx, `
+		SELECT kind, file_id FROM telegram_files WHERE bot_id = $1 AND media = $2 ORDER BY used_at DESC, kind LIMIT 1`, m.bot, media).Scan(&kind, &id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", "", nil
+	}
+	return kind, id, wrap(err, "look for a file that was sent before")
+}
+
 func (m memory) setFile(ctx context.Context, media string, kind botapi.MediaKind, fileID string) error {
 	_, err := m.pool.Exec(ctx, `
 		INSERT INTO telegram_files (bot_id, media, kind, file_id) VALUES ($1, $2, $3, $4)

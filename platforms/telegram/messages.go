@@ -14,6 +14,10 @@ import (
 
 // Send posts a new message.
 func (a *Adapter) Send(ctx context.Context, m chat.Message) ([]chat.MessageRef, error) {
+	if own, id, ok := inlineOf(m.To); ok {
+		ref, err := a.Edit(ctx, chat.MessageRef{Place: inlinePlace(own, id), ID: id}, m)
+		return []chat.MessageRef{ref}, err
+	}
 	o, err := a.compose(ctx, m)
 	if err != nil {
 		return nil, err
@@ -35,6 +39,13 @@ func (a *Adapter) Send(ctx context.Context, m chat.Message) ([]chat.MessageRef, 
 // Edit replaces text, media and buttons of an own message. A voice message can't be edited in: for one the
 // old message is removed, and so ErrGone.
 func (a *Adapter) Edit(ctx context.Context, ref chat.MessageRef, m chat.Message) (chat.MessageRef, error) {
+	if own, id, ok := inlineOf(ref.Place); ok {
+		o, err := a.composeInline(ctx, own, id, m, ref.Media)
+		if err != nil {
+			return ref, err
+		}
+		return a.editInline(ctx, o, botapi.Job{Class: classOf(m), Repeatable: true}, o.edit)
+	}
 	if len(m.Media) == 1 && fittingKind(m.Media[0]) == botapi.KindVoice {
 		if err := a.Delete(ctx, ref); err != nil {
 			return ref, err
@@ -58,7 +69,7 @@ func (a *Adapter) EditButtons(ctx context.Context, ref chat.MessageRef, rows [][
 		return err
 	}
 	_, err = a.dispatch(ctx, o, botapi.Job{Repeatable: true}, func(ctx context.Context, c *botapi.Client) ([]botapi.Message, error) {
-		m, err := c.EditKeyboard(ctx, botapi.Edit{MessageRef: botapi.MessageRef{ChatID: o.to.ChatID, MessageID: o.message}, Keyboard: o.keyboard})
+		m, err := c.EditKeyboard(ctx, botapi.Edit{MessageRef: o.edited(), Keyboard: o.keyboard})
 		return []botapi.Message{m}, err
 	})
 	return err
@@ -68,8 +79,8 @@ func (a *Adapter) EditButtons(ctx context.Context, ref chat.MessageRef, rows [][
 func (a *Adapter) dispatch(ctx context.Context, o *outgoing, job botapi.Job, call func(context.Context, *botapi.Client) ([]botapi.Message, error)) ([]botapi.Message, error) {
 	var sent []botapi.Message
 	job.ChatID = o.to.ChatID
-	if o.message != 0 {
-		job.Key = strconv.Itoa(o.message)
+	if o.message != 0 || o.inline != "" {
+		job.Key = strconv.Itoa(o.message) + o.inline
 	}
 	job.Run = func(ctx context.Context) (err error) {
 		sent, err = a.repaired(ctx, o, call)
@@ -113,8 +124,12 @@ func classOf(m chat.Message) botapi.Class {
 	return botapi.Answer
 }
 
-// Delete removes an own message. One that is gone, or too old for Telegram to remove it, is no error.
+// Delete removes an own message. One that is gone, or too old for Telegram to remove it, is no error; nor is one of inline mode:
+// it is its sender's, who alone can delete it.
 func (a *Adapter) Delete(ctx context.Context, ref chat.MessageRef) error {
+	if _, _, ok := inlineOf(ref.Place); ok {
+		return nil
+	}
 	to, moved, err := a.target(ref.Place)
 	id, idErr := strconv.Atoi(ref.ID)
 	if err != nil || idErr != nil || moved {
@@ -144,6 +159,9 @@ func (a *Adapter) AnswerPress(ctx context.Context, p chat.Press, answer chat.Pre
 // Working shows a chat action. While the chat is to be left alone it does not even ask: that would prolong
 // the wait.
 func (a *Adapter) Working(ctx context.Context, place chat.Place, what chat.Activity) error {
+	if _, _, ok := inlineOf(place); ok {
+		return nil
+	}
 	to, _, err := a.target(place)
 	if err != nil {
 		return err

@@ -27,6 +27,7 @@ type outgoing struct {
 
 	// Of an edit only.
 	message  int
+	inline   string // id of a message of inline mode; to is then its sender's own chat
 	keyboard *botapi.InlineKeyboard
 	media    bool // the message to edit carries media
 }
@@ -83,6 +84,9 @@ func (a *Adapter) compose(ctx context.Context, m chat.Message) (*outgoing, error
 // composeEdit prepares what a message becomes. A message of a chat that has moved is gone: the new chat
 // counts its messages anew.
 func (a *Adapter) composeEdit(ctx context.Context, ref chat.MessageRef, m chat.Message) (*outgoing, error) {
+	if own, id, ok := inlineOf(ref.Place); ok {
+		return a.composeInline(ctx, own, id, m, ref.Media)
+	}
 	to, moved, err := a.target(ref.Place)
 	id, idErr := strconv.Atoi(ref.ID)
 	switch {
@@ -229,9 +233,17 @@ func (o *outgoing) send(ctx context.Context, c *botapi.Client) ([]botapi.Message
 	return []botapi.Message{m}, err
 }
 
+// edited names the message that is changed.
+func (o *outgoing) edited() botapi.MessageRef {
+	if o.inline != "" {
+		return botapi.MessageRef{InlineID: o.inline}
+	}
+	return botapi.MessageRef{ChatID: o.to.ChatID, MessageID: o.message}
+}
+
 // edit changes a message.
 func (o *outgoing) edit(ctx context.Context, c *botapi.Client) ([]botapi.Message, error) {
-	e := botapi.Edit{MessageRef: botapi.MessageRef{ChatID: o.to.ChatID, MessageID: o.message}, Keyboard: o.keyboard}
+	e := botapi.Edit{MessageRef: o.edited(), Keyboard: o.keyboard}
 	text, mode := o.body()
 	var m botapi.Message
 	var err error

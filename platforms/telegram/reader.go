@@ -31,6 +31,8 @@ type reader struct {
 // read, kinds we do not know.
 func (r reader) read(u botapi.Update) (in chat.Incoming, ok bool) {
 	switch {
+	case u.Message != nil && u.Message.ViaBot != nil && u.Message.ViaBot.ID == r.bot:
+		in, ok = r.placed(u.Message)
 	case u.Message != nil:
 		in, ok = r.message(u.Message)
 		in.Kind = chat.KindMessage
@@ -138,8 +140,11 @@ func (r reader) quoted(m *botapi.Message) *chat.Quoted {
 }
 
 func (r reader) press(q *botapi.CallbackQuery) (chat.Incoming, bool) {
-	if q.Message == nil {
-		return chat.Incoming{}, false // under a message of the inline mode, which we do not offer
+	switch {
+	case q.Message == nil && q.InlineID == "":
+		return chat.Incoming{}, false
+	case q.Message == nil:
+		return r.inlinePress(q), true
 	}
 	return chat.Incoming{
 		Kind: chat.KindPress, Chat: chatOf(q.Message), From: person(q.From), At: r.now, Message: refOf(q.Message),

@@ -24,7 +24,7 @@ const (
 
 // allowedUpdates are the kinds of updates wanted.
 func allowedUpdates() []string {
-	return []string{"message", "edited_message", "callback_query", "my_chat_member"}
+	return []string{"message", "edited_message", "callback_query", "my_chat_member", "inline_query"}
 }
 
 // errNotReady makes Telegram send an update again.
@@ -41,6 +41,7 @@ func (a *Adapter) Run(ctx context.Context, to chat.Receiver) error {
 		a.log.WarnContext(ctx, "old files are still remembered", "error", err)
 	}
 	a.receiver.Store(&to)
+	defer a.aside.Wait()
 	defer a.receiver.Store(nil)
 	if a.public != nil {
 		err := a.keepWebhook(ctx)
@@ -158,6 +159,9 @@ func (a *Adapter) receive(ctx context.Context, updates []botapi.Update) error {
 		if m := u.Message; m != nil {
 			a.move(ctx, m.Chat.ID, m.MigrateToChatID)
 			a.move(ctx, m.MigrateFromChatID, m.Chat.ID)
+		}
+		if u.InlineQuery != nil { // nothing to store: nobody waits for it after a restart
+			a.answerInline(ctx, *to, u.InlineQuery)
 		}
 		if in, ok := r.read(u); ok {
 			list = append(list, in)

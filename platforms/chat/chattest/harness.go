@@ -73,6 +73,14 @@ type (
 		// Entries lists the entries that messages' menus have.
 		Entries(t testing.TB) []string
 	}
+	// PeopleMenu is a Harness of a platform with commands on people (Capabilities.Commands.OnPeople) and a list of apps
+	// (Capabilities.Commands.Entry).
+	PeopleMenu interface {
+		// UseOnPerson picks an entry of a person's menu. Their picture is this one; empty: they have none.
+		UseOnPerson(t testing.TB, by Person, in Room, whom Person, picture []byte, entry string)
+		// OpenApp opens the bot from the list of apps.
+		OpenApp(t testing.TB, by Person, in Room)
+	}
 	// Chooser is a Harness of a platform with menus (Capabilities.Menus).
 	Chooser interface {
 		// Choose chooses entries, by their labels, of the message's menu that has them all, and returns once

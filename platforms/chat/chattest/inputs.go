@@ -12,17 +12,18 @@ import (
 // to do.
 func inputs() map[string]func(*scene) {
 	return map[string]func(*scene){
-		"A70 a command's typed options reach the tool":                     typedOptions,
-		"A70 a command's options are sorted: needed, usual, rare":          optionOrder,
-		"A70 a file as an option reaches the tool":                         fileOption,
-		"the bot's own commands take typed options":                        houseOptions,
-		"A71 tools are offered while one types, those used lately first":   completesTools,
-		"A71 values used lately are offered while one types":               completesValues,
-		"the menu of a message uses its picture with a tool":               useOnMessage,
-		"a dialog asks for what is missing":                                formQuestion,
-		"one dialog asks for several settings":                             settingsDialog,
-		"settings, errors and questions in groups are for one person only": asides,
-		"the last result is an input: by word, by command and by button":   lastResult,
+		"A70 a command's typed options reach the tool":                              typedOptions,
+		"A70 a command's options are sorted: needed, usual, rare":                   optionOrder,
+		"A70 a file as an option reaches the tool":                                  fileOption,
+		"the bot's own commands take typed options":                                 houseOptions,
+		"A71 tools are offered while one types, those used lately first":            completesTools,
+		"A71 values used lately are offered while one types":                        completesValues,
+		"the menu of a message uses its picture with a tool":                        useOnMessage,
+		"the menu of a person uses their picture, the list of apps opens the tools": useOnPerson,
+		"a dialog asks for what is missing":                                         formQuestion,
+		"one dialog asks for several settings":                                      settingsDialog,
+		"settings, errors and questions in groups are for one person only":          asides,
+		"the last result is an input: by word, by command and by button":            lastResult,
 	}
 }
 
@@ -148,6 +149,27 @@ func useOnMessage(s *scene) {
 	if m := s.labelled("Cancel", "Enlarge"); m.ReplyTo != id {
 		s.t.Errorf("what was used on message %s answers %q", id, m.ReplyTo)
 	}
+}
+
+func useOnPerson(s *scene) {
+	if s.Caps.Commands.OnPeople == 0 {
+		return
+	}
+	menu := extra[PeopleMenu](s)
+	s.eventually("menu of messages", func() bool { return slices.Contains(extra[MessageMenu](s).Entries(s.t), "Use with…") })
+	picture := red()
+	s.say("/help") // the bot learns of its list a moment after the platform has it
+	s.Handled()
+	menu.UseOnPerson(s.t, s.anna, s.room, s.ben, picture.Data, "Use with…")
+	s.press(s.labelled("Enlarge", "which tool"), "Enlarge")
+	s.input(s.Call(0), "image", s.refOf(picture))
+	menu.UseOnPerson(s.t, s.anna, s.room, s.ben, picture.Data, "Enlarge")
+	s.input(s.Call(1), "image", s.refOf(picture))
+	s.Handled()
+	menu.UseOnPerson(s.t, s.anna, s.room, s.ben, nil, "Use with…")
+	s.AwaitText(s.room, "nothing in that")
+	menu.OpenApp(s.t, s.anna, s.room)
+	s.labelled("Enlarge", "Tools")
 }
 
 func formQuestion(s *scene) {

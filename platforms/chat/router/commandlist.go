@@ -37,7 +37,8 @@ func (l commandList) in(v show.Voice, kind chat.ChatKind) []chat.Command {
 		list = append(list, l.toolCommand(tool, v))
 	}
 	list = append(list, own...)
-	return append(list[:min(len(list), l.limits.Max)], l.onMessages(v)...)
+	list = append(list[:min(len(list), l.limits.Max)], l.onMessages(v)...)
+	return append(append(list, l.onPeople(v)...), l.entry(v)...)
 }
 
 // own are the bot's own commands.
@@ -165,10 +166,39 @@ func completed(inputs registry.InputSchema) []string {
 // onMessages are the commands in the menu of a message: any tool by way of a choice, and those used most that take a
 // picture.
 func (l commandList) onMessages(v show.Voice) []chat.Command {
-	if l.limits.OnMessages == 0 {
+	list := l.onPictures(v, l.limits.OnMessages)
+	for i := range list {
+		list[i].OnMessages = true
+	}
+	return list
+}
+
+// onPeople are the same in the menu of a person, for their picture.
+func (l commandList) onPeople(v show.Voice) []chat.Command {
+	list := l.onPictures(v, l.limits.OnPeople)
+	for i := range list {
+		list[i].OnPeople = true
+	}
+	return list
+}
+
+// entry is what a list of apps opens: the tools.
+func (l commandList) entry(v show.Voice) []chat.Command {
+	if !l.limits.Entry {
 		return nil
 	}
-	list := []chat.Command{{OnMessages: true, Use: start.UseWith, Name: v.Line("button.use"), Private: true, Localized: l.localizedName("button.use")}}
+	return []chat.Command{{
+		Entry: true, Name: "open", Use: "tools", Description: chat.Brief(v.Line("command.tools"), l.limits.DescriptionLimit), Private: true,
+		Localized: l.localized("command.tools"),
+	}}
+}
+
+// onPictures are up to n commands for a picture: one for any tool, then the tools used most.
+func (l commandList) onPictures(v show.Voice, n int) []chat.Command {
+	if n == 0 {
+		return nil
+	}
+	list := []chat.Command{{Use: start.UseWith, Name: v.Line("button.use"), Private: true, Localized: l.localizedName("button.use")}}
 	photo := []chat.Attachment{{Kind: chat.KindPhoto}}
 	taken := map[string]bool{}
 	fitting := slices.DeleteFunc(l.named(), func(tool *registry.Tool) bool {
@@ -177,9 +207,9 @@ func (l commandList) onMessages(v show.Voice) []chat.Command {
 		taken[name] = taken[name] || !unfit
 		return unfit
 	})
-	for _, tool := range l.choose(fitting, l.limits.OnMessages-1) {
+	for _, tool := range l.choose(fitting, n-1) {
 		list = append(list, chat.Command{
-			OnMessages: true, Use: strings.TrimPrefix(tool.CommandName, "/"), Name: chat.Brief(tool.In(v.Language()).DisplayName, l.limits.NameChars),
+			Use: strings.TrimPrefix(tool.CommandName, "/"), Name: chat.Brief(tool.In(v.Language()).DisplayName, l.limits.NameChars),
 			Localized: l.localizedToolName(tool),
 		})
 	}

@@ -75,6 +75,7 @@ func presses() map[string]press {
 		"use":      {plain(start.PressUse), always},
 		"with":     {start.PressWith, always},
 		"said":     {start.PressSaid, once},
+		"inline":   {start.PressInline, once},
 		"pdefault": {plain(menus.PressChatDefault), always},
 		"join":     {plain(menus.PressJoin), once},
 		"merge":    {plain(menus.PressMerge), once},

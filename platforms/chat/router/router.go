@@ -354,6 +354,8 @@ func (r *Router) handleOnce(ctx context.Context, t *turn.Turn) (err error) {
 		return handlePress(ctx, t, r.presses)
 	case chat.KindMembership:
 		return handleMembership(ctx, t)
+	case chat.KindPlaced:
+		return notePlace(ctx, t)
 	}
 	return nil
 }

@@ -82,7 +82,7 @@ func introduce(ctx context.Context, services *turn.Services, s *show.Platform) e
 	var texts []chat.Introduction
 	for _, language := range append([]string{""}, services.Texts.Languages()[1:]...) {
 		v := services.Deliverer.Voice(language)
-		texts = append(texts, chat.Introduction{Language: language, Short: v.Line("bot.short"), Long: v.Line("bot.long")})
+		texts = append(texts, chat.Introduction{Language: language, Short: v.Line("bot.short"), Long: v.Line("bot.long"), Open: v.Line("bot.open")})
 	}
 	return introducer.Introduce(ctx, texts)
 }

@@ -107,6 +107,9 @@ func (d *Deliverer) Deliver(ctx context.Context, run runs.Run) error {
 	if errors.Is(err, chat.ErrNoRight) {
 		err = d.showWithoutRight(ctx, &w, err)
 	}
+	if where.Chat.Inline != nil && errors.Is(err, chat.ErrUnreachable) { // its files can't get there, a text can
+		err = errors.Join(err, d.main(ctx, &w, chat.Message{Text: chat.Lines(chat.Text{{Style: chat.StyleBold, Text: w.run.Tool.DisplayName}}, w.say.Text("inline.kept"))}))
+	}
 	if errors.Is(err, chat.ErrUnreachable) || errors.Is(err, chat.ErrNoRight) {
 		return fmt.Errorf("%w: %w", runs.ErrUndeliverable, errors.Join(err, d.store.Deliveries.Miss(ctx, run.ID)))
 	}
@@ -220,6 +223,9 @@ func (d *Deliverer) showResult(ctx context.Context, w *showing, r result) error 
 			r.media = append(r.media, r.rawFile())
 			text = chat.Join("\n\n", r.text.Cut(max(0, min(600, w.textLimit(1)-text.Len()-2))), text)
 		}
+	}
+	if n := len(r.media); n > 1 && w.where.Chat.Inline != nil {
+		r.media, text = r.media[:1], chat.Lines(text, w.say.Text("inline.first", "all", n))
 	}
 	if len(r.media) == 0 || len(r.media) == 1 && (w.out.Caps.EditToMedia || w.where.Status.IsZero()) {
 		k, err := d.buttons(ctx, w, nil)

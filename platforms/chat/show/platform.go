@@ -16,12 +16,17 @@ type Platform struct {
 
 func newPlatform(a chat.Adapter) *Platform { return &Platform{Adapter: a, Caps: a.Capabilities()} }
 
-// In is the platform as one of its chats is: some take larger files than others.
+// In is the platform as one of its chats is: some take larger files than others. Where there is one message, nothing can be
+// done from under a result: what came of it would take its place.
 func (s *Platform) In(c chat.Chat) *Platform {
+	here := *s
+	if c.Inline != nil {
+		here.Caps.Buttons.Rows, here.Caps.AlbumMax = 0, 0
+		return &here
+	}
 	if c.UploadLimit <= 0 {
 		return s
 	}
-	here := *s
 	here.Caps.Uploads = make(map[chat.MediaKind]int64, len(s.Caps.Uploads))
 	for kind := range s.Caps.Uploads {
 		here.Caps.Uploads[kind] = c.UploadLimit

@@ -83,6 +83,10 @@ func NotStarted(ctx context.Context, t *turn.Turn, status chat.MessageRef, d inp
 		t.Services.Log.ErrorContext(ctx, "a run was not accepted", "code", code, "tool", d.Tool, "error", err)
 		m.Text = chat.Lines(t.Apology(code), t.Say.Text("nothing.charged"))
 	}
+	if !status.IsZero() && t.In.Chat.Inline != nil {
+		_, err = t.Change(ctx, status, m)
+		return err
+	}
 	t = t.Aside()
 	if status.IsZero() {
 		return t.Respond(ctx, m)

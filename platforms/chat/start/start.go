@@ -178,7 +178,7 @@ func withChatValues(ctx context.Context, t *turn.Turn, d input.Draft) (map[runs.
 	if _, given := d.Values[runs.FromChat]; given || !ok || t.In.Chat.Kind == chat.ChatPrivate {
 		return d.Values, nil
 	}
-	chat, err := t.Services.Accounts.ChatPreferences(ctx, t.In.Platform, t.In.Chat.Chat, t.In.Chat.Space, *tool)
+	chat, err := t.Services.Accounts.ChatPreferences(ctx, t.In.Platform, t.In.Chat.Rules(), t.In.Chat.Space, *tool)
 	if err != nil {
 		return nil, fmt.Errorf("read the chat's settings: %w", err)
 	}
@@ -206,11 +206,7 @@ func warnOfLimits(ctx context.Context, t *turn.Turn, run runs.Run) {
 
 // PriceOf prices a tool with the person's settings and what a draft has of it.
 func PriceOf(ctx context.Context, t *turn.Turn, d input.Draft) (billing.Quote, error) {
-	values, err := withChatValues(ctx, t, d)
-	if err != nil {
-		return billing.Quote{}, err
-	}
-	bound, err := t.Services.Runs.Bind(ctx, runs.Request{AccountID: t.Account.ID, ToolID: d.Tool, Values: values, Audience: t.Audience()})
+	bound, err := bindDraft(ctx, t, d)
 	if err != nil {
 		return billing.Quote{}, err
 	}
@@ -219,4 +215,13 @@ func PriceOf(ctx context.Context, t *turn.Turn, d input.Draft) (billing.Quote, e
 		return quote, fmt.Errorf("quote %s: %w", d.Tool, err)
 	}
 	return quote, nil
+}
+
+// bindDraft gives a draft's inputs their values, for a look at what it would be.
+func bindDraft(ctx context.Context, t *turn.Turn, d input.Draft) (runs.Bound, error) {
+	values, err := withChatValues(ctx, t, d)
+	if err != nil {
+		return runs.Bound{}, err
+	}
+	return t.Services.Runs.Bind(ctx, runs.Request{AccountID: t.Account.ID, ToolID: d.Tool, Values: values, Audience: t.Audience()})
 }

@@ -50,6 +50,8 @@ type KeyboardState struct {
 	// itself, from 1.
 	Pictures int `json:"pictures,omitempty"`
 	Of       int `json:"of,omitempty"`
+	// Stands is the chat that the message of inline mode stands in, where that is known.
+	Stands string `json:"stands,omitempty"`
 	// Identities are those of a list of linked accounts, by number.
 	Identities []users.Identity `json:"identities,omitempty"`
 	Query      string           `json:"query,omitempty"`

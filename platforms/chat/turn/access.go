@@ -29,7 +29,7 @@ func (t *Turn) adultsOnly() bool {
 func (t *Turn) Barred(ctx context.Context, tool *registry.Tool) (chat.Text, error) {
 	who := users.Subject{
 		AccountID: t.Account.ID, Operator: t.Account.Operator, Platform: t.In.Platform, ExternalID: t.In.From.ExternalID,
-		Chat: t.In.Chat.Chat, Space: t.In.Chat.Space, Roles: t.In.Roles,
+		Chat: t.In.Chat.Rules(), Space: t.In.Chat.Space, Roles: t.In.Roles,
 	}
 	decision, err := t.Services.Accounts.Check(ctx, who, tool.ToolID)
 	if err != nil {
@@ -78,7 +78,7 @@ func (t *Turn) DefaultIn(ctx context.Context, place users.Place) (toolID string,
 
 // ChatPlace is the chat of the update, as a place that its admins set things for.
 func (t *Turn) ChatPlace() users.Place {
-	return users.Place{Platform: t.In.Platform, Kind: users.PlaceChat, ID: t.In.Chat.Chat}
+	return users.Place{Platform: t.In.Platform, Kind: users.PlaceChat, ID: t.In.Chat.Rules()}
 }
 
 // ByAdmin reports whether the sender runs the group, as far as the platform tells.

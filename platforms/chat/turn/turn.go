@@ -29,10 +29,16 @@ func (t *Turn) Speak(language string, tools *catalog.Snapshot) {
 	t.Tools = tools.In(t.Say.Language())
 }
 
-// Aside is the turn with answers for the person only, where the platform can do that.
+// Aside is the turn with answers for the person only, where the platform can do that. What does not fit into a message of
+// inline mode goes to the person's own chat with the bot.
 func (t *Turn) Aside() *Turn {
 	aside := *t
 	aside.aside = true
+	if inline := t.In.Chat.Inline; inline != nil {
+		in := *t.In
+		in.Chat = chat.Chat{Place: chat.Place{Chat: inline.Private}, Kind: chat.ChatPrivate}
+		aside.In = &in
+	}
 	return &aside
 }
 

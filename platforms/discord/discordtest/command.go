@@ -23,7 +23,7 @@ type command struct {
 // Command is a registered command as tests look at it.
 type Command struct {
 	ID, Name, Description string
-	// Type is 1 for slash commands, 2 for those on people, 3 for those on messages.
+	// Type is 1 for slash commands, 2 for those on people, 3 for those on messages, 4 for the entry point of the list of apps.
 	Type    int
 	Options []Option
 	NSFW    bool
@@ -280,8 +280,11 @@ func checkCount(list []*command) *apiError {
 }
 
 func maxOf(kind int) int {
-	if kind == 1 {
+	switch kind {
+	case 1:
 		return maxSlash
+	case kindEntry:
+		return 1
 	}
 	return maxContext
 }
@@ -364,7 +367,10 @@ var (
 
 // checkCommand applies the rules for commands that the API description lacks.
 func checkCommand(at string, c *command) *apiError {
-	body, slash := c.body, c.kind() == 1
+	body, slash := c.body, c.kind() == 1 || c.kind() == kindEntry
+	if refused := checkEntry(at, c); refused != nil {
+		return refused
+	}
 	if refused := checkNames(at, body, slash); refused != nil {
 		return refused
 	}

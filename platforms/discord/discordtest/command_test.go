@@ -83,6 +83,9 @@ func TestCommandRules(t *testing.T) {
 		{"private channels without user install", object{"contexts": []int{0, 2}}, "APPLICATION_COMMAND_CONTEXTS_INSTALL"},
 		{"a message command with a description", object{"type": 3}, "CONTEXT_MENU_DESCRIPTION"},
 		{"a message command with options", object{"type": 3, "description": "", "options": many(1)}, "CONTEXT_MENU_OPTIONS"},
+		{"an entry point that nobody answers", object{"type": 4}, "BASE_TYPE_CHOICES"},
+		{"an entry point with options", object{"type": 4, "handler": 1, "options": many(1)}, "ENTRY_POINT_OPTIONS"},
+		{"a slash command with a handler", object{"handler": 1}, "APPLICATION_COMMAND_HANDLER"},
 		{"file types that are none", object{"options": []object{option(11, "f", "file_types", []string{"text"})}}, "BASE_TYPE_INVALID"},
 	}
 	for _, c := range cases {

@@ -13,7 +13,7 @@ func (u *User) username() string {
 
 func (u *User) wire() map[string]any {
 	return map[string]any{
-		"id": u.id, "username": u.username(), "global_name": u.name, "discriminator": "0", "avatar": nil, "bot": false, "public_flags": 0,
+		"id": u.id, "username": u.username(), "global_name": u.name, "discriminator": "0", "avatar": u.avatarWire(), "bot": false, "public_flags": 0,
 		"flags": 0, "primary_guild": nil,
 	}
 }

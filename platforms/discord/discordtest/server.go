@@ -222,6 +222,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case hasPrefix(r.URL.Path, "/api/"):
 		s.serveAPI(w, r)
+	case hasPrefix(r.URL.Path, "/avatars/"):
+		s.serveAvatar(w, r)
 	case hasPrefix(r.URL.Path, "/attachments/"), hasPrefix(r.URL.Path, "/ephemeral-attachments/"):
 		s.serveAttachment(w, r)
 	case hasPrefix(r.URL.Path, "/gateway"), hasPrefix(r.URL.Path, "/resume"):

@@ -14,6 +14,7 @@ type User struct {
 	dm        *Channel
 	refusesDM bool
 	installed bool // the app, for herself
+	picture   []byte
 }
 
 // Guild is a server with its members and channels.

@@ -245,7 +245,7 @@ func TestLibraryTraps(t *testing.T) {
 			t.Fatal(err)
 		}
 		keyboard := &InlineKeyboard{Rows: [][]Button{{{Text: "Again", Data: "a"}}}}
-		edit := Edit{MessageRef: MessageRef{w.chat.ID(), placeholder.MessageID}, Keyboard: keyboard}
+		edit := Edit{MessageRef: MessageRef{ChatID: w.chat.ID(), MessageID: placeholder.MessageID}, Keyboard: keyboard}
 		if _, err := w.client.EditMedia(t.Context(), edit, Media{Kind: KindAnimation, File: fileBytes("a.gif", []byte("gif")), Thumbnail: &thumb}); err != nil {
 			t.Fatal(err)
 		}
@@ -290,7 +290,7 @@ func TestLibraryTraps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.client.EditCaption(t.Context(), Edit{MessageRef: MessageRef{w.chat.ID(), sent.MessageID}}, "", ""); err != nil {
+		if _, err := w.client.EditCaption(t.Context(), Edit{MessageRef: MessageRef{ChatID: w.chat.ID(), MessageID: sent.MessageID}}, "", ""); err != nil {
 			t.Fatal(err)
 		}
 		if got := w.WaitMessage(t.Context(), w.chat, anyMessage); got.Text != "" {
@@ -376,7 +376,7 @@ func TestMethods(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ref := MessageRef{w.chat.ID(), sent.MessageID}
+		ref := MessageRef{ChatID: w.chat.ID(), MessageID: sent.MessageID}
 		me, err := w.client.GetMe(ctx)
 		if err != nil || me.ID != w.client.BotID() || me.Username == "" {
 			t.Errorf("getMe: %+v %v", me, err)
@@ -436,7 +436,7 @@ func TestMethods(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		edit := Edit{MessageRef: MessageRef{w.chat.ID(), sent.MessageID}}
+		edit := Edit{MessageRef: MessageRef{ChatID: w.chat.ID(), MessageID: sent.MessageID}}
 		group := w.Group("Makers", w.ann)
 		successor := group.Migrate()
 		silent := w.Supergroup("Silent", w.ann)
@@ -444,7 +444,7 @@ func TestMethods(t *testing.T) {
 		stranger := w.User("Stranger")
 		for want, err := range map[Reason]error{
 			NotModified:    errOf(w.client.EditText(ctx, edit, Text{Text: "same"})),
-			EditGone:       errOf(w.client.EditText(ctx, Edit{MessageRef: MessageRef{w.chat.ID(), 999}}, Text{Text: "x"})),
+			EditGone:       errOf(w.client.EditText(ctx, Edit{MessageRef: MessageRef{ChatID: w.chat.ID(), MessageID: 999}}, Text{Text: "x"})),
 			ReplyGone:      send(func(t *Text) { t.ReplyTo = &ReplyTo{MessageID: 999} }),
 			ThreadNotFound: send(func(t *Text) { t.ThreadID = 5 }),
 			ParseError:     send(func(t *Text) { t.Text, t.ParseMode = "<x>", HTML }),

@@ -18,6 +18,8 @@ const (
 	MaxDownload = 20 << 20
 	MaxUpload   = 50 << 20
 	MaxPhoto    = 10 << 20
+	// MaxPhotoByURL is the largest photo that the service fetches from an address.
+	MaxPhotoByURL = 5 << 20
 )
 
 // A photo's width and height together, and the longer side by the shorter, are bounded too.

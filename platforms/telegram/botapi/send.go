@@ -14,10 +14,11 @@ type Target struct {
 	ThreadID int   `json:"message_thread_id,omitempty"`
 }
 
-// MessageRef names a message.
+// MessageRef names a message: by its chat and number, or with InlineID a message of inline mode, whose chat nobody knows.
 type MessageRef struct {
-	ChatID    int64 `json:"chat_id"`
-	MessageID int   `json:"message_id"`
+	ChatID    int64  `json:"chat_id,omitempty"`
+	MessageID int    `json:"message_id,omitempty"`
+	InlineID  string `json:"inline_message_id,omitempty"`
 }
 
 // ReplyTo names the message a message answers. Optional sends without it once it is gone.
@@ -230,6 +231,19 @@ type Edit struct {
 	Keyboard *InlineKeyboard `json:"reply_markup,omitempty"`
 }
 
+// edited makes an edit. Of a message of inline mode the service tells no more than that it was made.
+func (c *Client) edited(ctx context.Context, method string, params any, files ...upload) (Message, error) {
+	var m Message
+	raw, err := do[json.RawMessage](ctx, c, method, params, files...)
+	if err != nil || string(raw) == "true" {
+		return m, err
+	}
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return m, &Error{Method: method, Description: "the result is not of the expected form", Uncertain: true, err: err}
+	}
+	return m, nil
+}
+
 // EditText replaces the text of a message without media.
 func (c *Client) EditText(ctx context.Context, e Edit, t Text) (Message, error) {
 	params := struct {
@@ -239,7 +253,7 @@ func (c *Client) EditText(ctx context.Context, e Edit, t Text) (Message, error) 
 		Entities    []Entity            `json:"entities,omitempty"`
 		LinkPreview *LinkPreviewOptions `json:"link_preview_options,omitempty"`
 	}{e, t.Text, t.ParseMode, t.Entities, t.LinkPreview}
-	return do[Message](ctx, c, "editMessageText", params)
+	return c.edited(ctx, "editMessageText", params)
 }
 
 // EditCaption replaces the caption of a message with media.
@@ -249,7 +263,7 @@ func (c *Client) EditCaption(ctx context.Context, e Edit, caption, parseMode str
 		Caption   string `json:"caption"`
 		ParseMode string `json:"parse_mode,omitempty"`
 	}{e, caption, parseMode}
-	return do[Message](ctx, c, "editMessageCaption", params)
+	return c.edited(ctx, "editMessageCaption", params)
 }
 
 // EditMedia replaces a text or a file by a file; voice messages cannot be edited in.
@@ -262,12 +276,12 @@ func (c *Client) EditMedia(ctx context.Context, e Edit, media Media) (Message, e
 		Edit
 		Media map[string]any `json:"media"`
 	}{e, f}
-	return do[Message](ctx, c, "editMessageMedia", params, uploads...)
+	return c.edited(ctx, "editMessageMedia", params, uploads...)
 }
 
 // EditKeyboard replaces only the buttons.
 func (c *Client) EditKeyboard(ctx context.Context, e Edit) (Message, error) {
-	return do[Message](ctx, c, "editMessageReplyMarkup", e)
+	return c.edited(ctx, "editMessageReplyMarkup", e)
 }
 
 // Delete removes a message: own ones for 48 hours, others where the bot may.
@@ -388,15 +402,21 @@ func (c *Client) SetDescription(ctx context.Context, language, long, short strin
 	}{language, short}, nil)
 }
 
-// SetMenuButton makes the button beside the text field open the list of commands.
-func (c *Client) SetMenuButton(ctx context.Context) error {
-	return c.call(ctx, "setChatMenuButton", struct {
-		Button struct {
-			Type string `json:"type"`
-		} `json:"menu_button"`
-	}{struct {
-		Type string `json:"type"`
-	}{"commands"}}, nil)
+// MenuButton is the button beside the text field of private chats.
+type MenuButton struct {
+	Type string  `json:"type"` // commands, or web_app with the members below
+	Text string  `json:"text,omitempty"`
+	App  *WebApp `json:"web_app,omitempty"`
+}
+
+// WebApp is a Mini App; its address is https.
+type WebApp struct {
+	URL string `json:"url"`
+}
+
+// SetMenuButton sets the button of all private chats.
+func (c *Client) SetMenuButton(ctx context.Context, b MenuButton) error {
+	return c.call(ctx, "setChatMenuButton", map[string]MenuButton{"menu_button": b}, nil)
 }
 
 // WebhookConfig is a webhook to set. Secret is 1 to 256 of A-Z a-z 0-9 _ -.

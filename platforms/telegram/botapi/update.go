@@ -19,6 +19,7 @@ type Update struct {
 	EditedMessage *Message       `json:"edited_message"`
 	CallbackQuery *CallbackQuery `json:"callback_query"`
 	MyChatMember  *MemberUpdate  `json:"my_chat_member"`
+	InlineQuery   *InlineQuery   `json:"inline_query"`
 	// Broken tells why the update could not be read; then only ID is set.
 	Broken error `json:"-"`
 }
@@ -127,7 +128,8 @@ type Message struct {
 	IsTopicMessage    bool            `json:"is_topic_message"`
 	From              *User           `json:"from"`
 	SenderChat        *Chat           `json:"sender_chat"`
-	Date              int64           `json:"date"` // Unix seconds
+	ViaBot            *User           `json:"via_bot"` // the bot in whose inline mode it was chosen
+	Date              int64           `json:"date"`    // Unix seconds
 	Chat              Chat            `json:"chat"`
 	ReplyTo           *Message        `json:"reply_to_message"`
 	ExternalReply     *ExternalReply  `json:"external_reply"`
@@ -149,12 +151,14 @@ type ExternalReply struct {
 	MessageID int   `json:"message_id"`
 }
 
-// CallbackQuery is a pressed button. Message may be inaccessible (Date 0) or missing.
+// CallbackQuery is a pressed button. Message may be inaccessible (Date 0), or missing: then InlineID names a message of inline
+// mode.
 type CallbackQuery struct {
-	ID      string   `json:"id"`
-	From    User     `json:"from"`
-	Message *Message `json:"message"`
-	Data    string   `json:"data"`
+	ID       string   `json:"id"`
+	From     User     `json:"from"`
+	Message  *Message `json:"message"`
+	InlineID string   `json:"inline_message_id"`
+	Data     string   `json:"data"`
 }
 
 // MemberUpdate tells that somebody's place in a chat changed; for my_chat_member it is the bot's own:

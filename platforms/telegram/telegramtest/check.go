@@ -22,6 +22,8 @@ var refusals = map[string]string{
 	"BotCommand.description":             "BOT_COMMAND_DESCRIPTION_INVALID",
 	"setMyCommands.commands":             "BOT_COMMANDS_TOO_MUCH",
 	"answerCallbackQuery.text":           "MESSAGE_TOO_LONG",
+	"answerInlineQuery.results":          "RESULTS_TOO_MUCH",
+	"answerInlineQuery.next_offset":      "NEXT_OFFSET_INVALID",
 	"sendChatAction.action":              "wrong parameter action in request",
 	"setWebhook.secret_token":            "secret token contains unallowed characters",
 	"deleteMessages.message_ids":         "too many message identifiers specified",

@@ -125,6 +125,36 @@ func cutCommand(s string) (name, bot string) {
 
 func equalFold(a, b string) bool { return strings.EqualFold(a, b) }
 
+// setChatMenuButton takes the button of all private chats; a Mini App's address is https.
+func (s *Server) setChatMenuButton(req *request) (any, *apiError) {
+	var b MenuButton
+	if err := req.decode("menu_button", &b); err != nil {
+		return nil, err
+	}
+	switch {
+	case b.Type != "commands" && b.Type != "default" && b.Type != "web_app":
+		return nil, badRequest("MenuButton has unsupported type %q", b.Type)
+	case b.Type == "web_app" && (b.Text == "" || !strings.HasPrefix(b.WebApp.URL, "https://")):
+		return nil, badRequest("BUTTON_URL_INVALID")
+	}
+	s.menuButton = b
+	return true, nil
+}
+
+// MenuButton is the button beside the text field of private chats.
+type MenuButton struct {
+	Type   string
+	Text   string
+	WebApp struct{ URL string } `json:"web_app"`
+}
+
+// MenuButton gives the button of all private chats.
+func (s *Server) MenuButton() MenuButton {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.menuButton
+}
+
 func (s *Server) getChat(req *request) (any, *apiError) {
 	chat, err := s.target(req)
 	if err != nil {

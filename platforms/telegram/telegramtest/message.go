@@ -34,6 +34,8 @@ type message struct {
 	reaction  string
 	deleted   bool
 	edits     int
+	viaBot    bool
+	inlineID  string // of a message of inline mode with a keyboard
 }
 
 // Message is what a person sees of a message, at the moment it was asked for.
@@ -180,6 +182,10 @@ func (m *message) wire(withReply bool) wMessage {
 	}
 	if withReply {
 		m.wireReply(&w)
+	}
+	if m.viaBot {
+		me := m.chat.s.me()
+		w.ViaBot = &me
 	}
 	if m.media == nil {
 		w.Text, w.Entities = m.text, m.entities

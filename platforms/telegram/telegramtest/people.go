@@ -337,9 +337,11 @@ func (u *User) press(c *Chat, id int, data string) *Press {
 	if m := c.find(id); m != nil {
 		shown = m.wire(true)
 	}
-	u.s.enqueue("callback_query", wCallback{
-		ID: p.id, From: u.wire(), Message: shown, ChatInstance: fmt.Sprint(9_000_000_000 - c.id), Data: data,
-	})
+	press := wCallback{ID: p.id, From: u.wire(), Message: shown, ChatInstance: fmt.Sprint(9_000_000_000 - c.id), Data: data}
+	if m := c.find(id); m != nil && m.inlineID != "" {
+		press.Message, press.InlineID = nil, m.inlineID
+	}
+	u.s.enqueue("callback_query", press)
 	return p
 }
 

@@ -292,7 +292,7 @@ func (s *Server) sendMediaGroup(req *request) (any, *apiError) {
 // editable finds the message of an edit and checks that the bot may change it.
 func (s *Server) editable(req *request) (*message, markup, *apiError) {
 	if req.has("inline_message_id") {
-		return nil, markup{}, badRequest("MESSAGE_ID_INVALID")
+		return s.editableInline(req)
 	}
 	chat, err := s.target(req)
 	if err != nil {
@@ -318,6 +318,24 @@ func (s *Server) editable(req *request) (*message, markup, *apiError) {
 	return m, mk, nil
 }
 
+// editableInline is editable for a message of inline mode: files come into it by their ids or addresses only.
+func (s *Server) editableInline(req *request) (*message, markup, *apiError) {
+	m := s.placedInline(req)
+	switch {
+	case m == nil:
+		return nil, markup{}, badRequest("MESSAGE_ID_INVALID")
+	case req.has("chat_id") || req.has("message_id"):
+		return nil, markup{}, badRequest("message identifier is not specified")
+	case len(req.files) > 0:
+		return nil, markup{}, badRequest("can't upload new files to an inline message")
+	}
+	mk, err := parseMarkup(req)
+	if err == nil && mk.other {
+		err = badRequest("inline keyboard expected")
+	}
+	return m, mk, err
+}
+
 const notModified = "message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message"
 
 // edit replaces what the message shows; an edit without markup takes the keyboard away.
@@ -330,6 +348,9 @@ func (s *Server) edit(m *message, f formatted, media *file, mk markup) (any, *ap
 	m.edits++
 	m.edited = s.now()
 	s.signal()
+	if m.inlineID != "" {
+		return true, nil
+	}
 	return m.wire(true), nil
 }
 
@@ -384,7 +405,7 @@ func (s *Server) editMessageMedia(req *request) (any, *apiError) {
 	if m.album != "" && albumKind(item.Type) != albumKind(m.media.kind) {
 		return nil, badRequest("can't use the media of the specified type in the album")
 	}
-	if err := m.chat.may(rightOf[item.Type]); err != nil {
+	if err := m.chat.may(rightOf[item.Type]); err != nil && m.inlineID == "" {
 		return nil, err
 	}
 	f, err := item.caption()

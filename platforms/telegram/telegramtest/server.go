@@ -28,6 +28,8 @@ type Options struct {
 	// FloodLimits makes the server enforce its usual rates: about one message a second per chat,
 	// twenty a minute per group, thirty a second in all.
 	FloodLimits bool
+	// NoInline switches inline mode off, as it is until @BotFather is told; InlineFeedback tells the bot what was chosen.
+	NoInline, InlineFeedback bool
 	// OnViolation is told of requests that only a mistake in the program explains; nil: they fail the test.
 	OnViolation func(string)
 	// Patience bounds the wait helpers; 0: twenty seconds.
@@ -49,21 +51,23 @@ type Server struct {
 	closing  chan struct{}
 	work     sync.WaitGroup
 
-	mu        sync.Mutex
-	changed   chan struct{} // closed and replaced at every change
-	seq       int64
-	chats     map[int64]*Chat
-	users     map[int64]*User
-	files     map[string]*file
-	served    map[string][]byte
-	callbacks map[string]*Press
-	menus     map[menuKey][]Command
-	texts     map[string]string
-	calls     []Call
-	faults    []*Fault
-	flood     flood
-	updates   updates
-	revoked   bool
+	mu         sync.Mutex
+	changed    chan struct{} // closed and replaced at every change
+	seq        int64
+	chats      map[int64]*Chat
+	users      map[int64]*User
+	files      map[string]*file
+	served     map[string][]byte
+	callbacks  map[string]*Press
+	inline     map[string]*InlineQuery
+	menus      map[menuKey][]Command
+	texts      map[string]string
+	menuButton MenuButton
+	calls      []Call
+	faults     []*Fault
+	flood      flood
+	updates    updates
+	revoked    bool
 }
 
 // handler answers one method; it runs with the server's lock held.
@@ -80,7 +84,7 @@ func New(t testing.TB, opts Options) *Server {
 	s := &Server{
 		Token: opts.Token, t: t, opts: opts, table: table, closing: make(chan struct{}), changed: make(chan struct{}),
 		chats: map[int64]*Chat{}, users: map[int64]*User{}, files: map[string]*file{}, served: map[string][]byte{},
-		callbacks: map[string]*Press{}, menus: map[menuKey][]Command{}, texts: map[string]string{},
+		callbacks: map[string]*Press{}, inline: map[string]*InlineQuery{}, menus: map[menuKey][]Command{}, texts: map[string]string{},
 	}
 	s.updates.next = 100_000_001
 	s.handlers = s.methods()
@@ -124,11 +128,11 @@ func (s *Server) methods() map[string]handler {
 		"editMessageMedia": s.editMessageMedia, "editMessageReplyMarkup": s.editMessageReplyMarkup,
 		"deleteMessage": s.deleteMessage, "deleteMessages": s.deleteMessages,
 		"sendChatAction": s.sendChatAction, "setMessageReaction": s.setMessageReaction,
-		"answerCallbackQuery": s.answerCallbackQuery,
-		"setMyCommands":       s.setMyCommands, "getMyCommands": s.getMyCommands, "deleteMyCommands": s.deleteMyCommands,
+		"answerCallbackQuery": s.answerCallbackQuery, "answerInlineQuery": s.answerInlineQuery,
+		"setMyCommands": s.setMyCommands, "getMyCommands": s.getMyCommands, "deleteMyCommands": s.deleteMyCommands,
 		"setWebhook": s.setWebhook, "deleteWebhook": s.deleteWebhook, "getWebhookInfo": s.getWebhookInfo,
 		"getChat": s.getChat, "getChatMember": s.getChatMember, "leaveChat": s.leaveChat,
-		"setChatMenuButton": func(*request) (any, *apiError) { return true, nil },
+		"setChatMenuButton": s.setChatMenuButton,
 	}
 	for _, kind := range []string{"photo", "video", "animation", "audio", "voice", "document"} {
 		m["send"+title(kind)] = s.sendMedia(kind)
@@ -172,7 +176,7 @@ func (s *Server) botID() int64 {
 }
 
 func (s *Server) me() wUser {
-	yes, all, inline := true, s.opts.NoPrivacy, false
+	yes, all, inline := true, s.opts.NoPrivacy, !s.opts.NoInline
 	return wUser{
 		ID: s.botID(), IsBot: true, FirstName: "Signalbox", Username: s.opts.BotUsername,
 		CanJoinGroups: &yes, CanReadAllGroupMessages: &all, SupportsInlineQueries: &inline,

@@ -75,6 +75,7 @@ type wMessage struct {
 	IsTopicMessage    bool            `json:"is_topic_message,omitempty"`
 	From              *wUser          `json:"from,omitempty"`
 	SenderChat        *wChat          `json:"sender_chat,omitempty"`
+	ViaBot            *wUser          `json:"via_bot,omitempty"`
 	Date              int64           `json:"date"`
 	EditDate          int64           `json:"edit_date,omitempty"`
 	Chat              wChat           `json:"chat"`
@@ -115,6 +116,7 @@ type wCallback struct {
 	ID           string `json:"id"`
 	From         wUser  `json:"from"`
 	Message      any    `json:"message,omitempty"`
+	InlineID     string `json:"inline_message_id,omitempty"`
 	ChatInstance string `json:"chat_instance"`
 	Data         string `json:"data"`
 }

@@ -62,6 +62,7 @@ func Routes(cfg Config) ([]door.Route, error) {
 	list = append(list, (&signin{shared: s, secrets: u, ways: ways}).routes()...)
 	list = append(list, (&inviting{shared: s, invitations: cfg.Invitations, guests: u}).routes()...)
 	if cfg.Telegram != nil {
+		list = append(list, (&miniApp{shared: s, token: cfg.Telegram.BotToken, proofs: u, accounts: u}).routes()...)
 		list = append(list, (&telegram{shared: s, login: *cfg.Telegram, proofs: u, linking: link}).routes()...)
 	}
 	if cfg.Discord != nil {

@@ -118,14 +118,15 @@ func (d *Door) identify(v *visit) (caller, error) {
 		}
 		return d.known(r, "key", key, d.byKey)
 	}
-	cookie, given := d.Cookie(r, sessionCookie)
+	name, _ := v.cookies()
+	cookie, given := d.Cookie(r, name)
 	here := given && strings.HasPrefix(cookie, herePrefix)
 	if given && !here {
 		if c, err := d.known(r, "session", cookie, d.bySession); !errors.Is(err, ErrSignedOut) {
 			return c, err
 		}
 	}
-	if !d.Site.fromHere(r) || !v.page && !here {
+	if v.framed() || !d.Site.fromHere(r) || !v.page && !here {
 		return caller{}, ErrSignedOut
 	}
 	if !here {

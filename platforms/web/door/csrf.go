@@ -52,9 +52,9 @@ func xor(a, b []byte) []byte {
 
 // bond is the secret that ties a page to its browser: the session's, or without one a secret that is drawn for the visit.
 func (v *visit) bond() string {
-	name := visitorCookie
+	inside, name := v.cookies()
 	if c, err := v.who(); err == nil && c.kind == session {
-		name = sessionCookie
+		name = inside
 	}
 	if v.secret != "" {
 		return v.secret
@@ -64,7 +64,7 @@ func (v *visit) bond() string {
 		return v.secret
 	}
 	v.secret = rand.Text()
-	v.door.SetCookie(v.w, visitorCookie, v.secret, 0)
+	v.keep(name, v.secret, 0)
 	return v.secret
 }
 

@@ -21,9 +21,13 @@ func (d *Door) Guard(next http.Handler) http.Handler {
 		problem.Write(w, problem.Problem{Status: http.StatusForbidden, Code: "cross_site", Detail: "This request came from another site."})
 	}))
 	protected := cross.Handler(next)
-	headers := d.headers()
+	headers, framed := d.headers("'none'"), d.headers(framer)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		maps.Copy(w.Header(), headers)
+		if d.framed(r) {
+			maps.Copy(w.Header(), framed)
+		} else {
+			maps.Copy(w.Header(), headers)
+		}
 		if !d.Site.serves(r.Host) && !machinePath(r.URL.Path) {
 			problem.Write(w, problem.Problem{Status: http.StatusMisdirectedRequest, Code: "unknown_host", Detail: "This program does not serve the host you asked for. Set PUBLIC_URL to the address you use."})
 			return
@@ -36,10 +40,10 @@ func (d *Door) Guard(next http.Handler) http.Handler {
 	})
 }
 
-// headers are those of every answer. They are shared: handlers replace them, and never change them.
-func (d *Door) headers() http.Header {
+// headers are those of every answer; framers say who may show it in a frame. They are shared: handlers replace them, and never change them.
+func (d *Door) headers(framers string) http.Header {
 	h := http.Header{}
-	h.Set("Content-Security-Policy", "default-src 'self'; img-src 'self' data: blob:; media-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'")
+	h.Set("Content-Security-Policy", "default-src 'self'; img-src 'self' data: blob:; media-src 'self' blob:; frame-ancestors "+framers+"; base-uri 'none'; form-action 'self'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")

@@ -14,10 +14,14 @@ const cookieAge = 365 * 24 * time.Hour
 // SetCookie gives the browser a cookie that no script and no other site can read; with an age of 0 it goes
 // with the browser, with a negative one at once.
 func (d *Door) SetCookie(w http.ResponseWriter, name, value string, age time.Duration) {
-	http.SetCookie(w, &http.Cookie{
+	http.SetCookie(w, d.cookie(name, value, age))
+}
+
+func (d *Door) cookie(name, value string, age time.Duration) *http.Cookie {
+	return &http.Cookie{
 		Name: d.Site.cookieName(name), Value: value, Path: "/", MaxAge: int(age / time.Second),
 		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: d.Site.Secure(),
-	})
+	}
 }
 
 // Cookie is the value of a cookie that SetCookie set.
@@ -45,7 +49,11 @@ func (d *Door) Enter(w http.ResponseWriter, r *http.Request, a users.Account, wa
 	}
 	kind, _, _ := strings.Cut(way, ":")
 	d.cfg.Logger.Info("signed in", "account", a.ID, "way", kind, "address", d.addressOf(r))
-	d.SetCookie(w, sessionCookie, secret, cookieAge)
+	cookie, age := sessionCookie, cookieAge
+	if v.framed() {
+		cookie, age = framedCookie, 0 // it is made anew whenever Telegram opens the pages
+	}
+	v.keep(cookie, secret, age)
 	v.asked, v.caller, v.err, v.secret = true, caller{kind: session, account: a}, nil, secret
 	return nil
 }
@@ -58,6 +66,8 @@ func (d *Door) Leave(w http.ResponseWriter, r *http.Request) error {
 		}
 		d.Forget(c.account.ID)
 	}
-	d.SetCookie(w, sessionCookie, "", -time.Second)
+	v := visitOf(r.Context())
+	cookie, _ := v.cookies()
+	v.keep(cookie, "", -time.Second)
 	return nil
 }

@@ -43,6 +43,7 @@ type frame struct {
 	Operator  bool
 	Console   string // where operators work
 	Talks     bool   // there is a conversation
+	Framed    bool   // it is shown in a Mini App
 	Gallery   bool   // there is a gallery
 }
 
@@ -83,7 +84,7 @@ func (p *Pages) write(w http.ResponseWriter, r *http.Request, voice i18n.Voice, 
 	if key := "web.done." + r.URL.Query().Get("done"); r.Method == http.MethodGet && voice.Has(key) {
 		f.Done = voice.Line(key)
 	}
-	f.Lang, f.Local = voice.Language(), p.d.cfg.Local
+	f.Lang, f.Local, f.Framed = voice.Language(), p.d.cfg.Local, door.Framed(r.Context())
 	f.CSRF, f.CSRFToken = door.CSRFInput(r.Context()), door.CSRFToken(r.Context())
 	body, err := p.draw(name, f)
 	if err != nil {
