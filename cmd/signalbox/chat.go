@@ -65,7 +65,7 @@ func (a *app) newChat(ctx context.Context) (*chatPlatforms, error) {
 		adapters = append(adapters, p.discord)
 	}
 	p.deliverer, err = show.NewDeliverer(show.DelivererConfig{
-		Adapters: adapters, Pool: a.db.pool, Media: a.media, Logger: a.log, Points: a.cfg.Points, Tools: a.registry,
+		Adapters: adapters, Pool: a.db.pool, Media: a.media, Logger: a.log, Points: a.cfg.Points, Tools: a.registry, Places: a.content.works,
 		Link: func(run runs.Run, output int) string {
 			server := p.server.Load()
 			if server == nil {
@@ -145,6 +145,7 @@ func (a *app) startChat(ctx context.Context) error {
 		Operator:     turn.Operator{Support: a.cfg.Support, Terms: a.cfg.TermsURL, Privacy: a.cfg.PrivacyURL},
 		DefaultTool:  a.cfg.DefaultTool,
 		Example:      tried,
+		Site:         a.content.desk(),
 		Acknowledged: figures.Acknowledgements(a.metrics),
 	})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/cmd/signalbox/serve"
+	"github.com/signalbox/signalbox/cmd/signalbox/sitedesk"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/siteapi"
@@ -118,6 +119,16 @@ func (c *contents) imported(ctx context.Context, accountID string, photo photos.
 	return c.tools.AddImage(ctx, c.store.In(house, accountID), accountID, store.Image{
 		ID: photo.Ref, Filename: photo.Name, Description: photo.Alt, Attribution: map[string]any{"html": photo.Credit.HTML, "text": photo.Credit.Text, "provider": photo.Credit.Provider, "photoId": photo.Credit.PhotoID},
 	})
+}
+
+// desk is the site for chats.
+func (c *contents) desk() sitedesk.Desk {
+	return sitedesk.Desk{Tools: c.tools, Store: c.store, Media: c.media}
+}
+
+// works reports whether an account works on the site.
+func (c *contents) works(ctx context.Context, accountID string) (bool, error) {
+	return c.desk().Works(ctx, accountID)
 }
 
 // api is the site's content over HTTP.

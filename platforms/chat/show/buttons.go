@@ -98,6 +98,9 @@ func (v Voice) keepButtons(run runs.Run, k store.Keyboard) []ranked {
 			ranked{chat.Button{Label: v.Line("button.original"), Data: k.Data("original")}, 5},
 			ranked{chat.Button{Label: v.Line("button.use"), Data: k.Data("use")}, 4})
 	}
+	if k.State.Placed {
+		all = append(all, ranked{chat.Button{Label: v.Line("button.place"), Data: k.Data("place")}, 4})
+	}
 	return append(all, ranked{chat.Button{Label: v.Line("button.delete"), Data: k.Data("delete"), Style: chat.ButtonDanger}, 0})
 }
 
