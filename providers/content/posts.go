@@ -271,6 +271,9 @@ func updatePost(p *Provider, ctx context.Context, v visit) (any, error) {
 		return nil, err
 	}
 	err = v.UpdateEntry(ctx, e.ID, func(e *store.Entry) error {
+		if err := v.stillAt(e.Version, e.Title); err != nil {
+			return err
+		}
 		v.args.setText(&e.Title, "title")
 		v.args.setText(&e.Status, "status")
 		v.args.setText(&e.Category, "category")
