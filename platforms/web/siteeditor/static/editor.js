@@ -79,6 +79,7 @@ async function saving(box, path, version, change, reread, again) {
     told.remove();
     if (chosen === 1) await ask("PATCH", path, change, theirs.version);
     await again();
+    if (chosen === 1) tell(say.saved);
     return;
   }
   await again();
@@ -277,9 +278,10 @@ async function openResults() {
 
 async function begin() {
   try {
-    const [all, media, forms] = await Promise.all([list(), items("media?limit=200"), items("templates")]);
+    const [media, forms] = await Promise.all([items("media?limit=200"), items("templates")]);
     pictures = media;
     templates = new Map(forms.map((t) => [t.key, t]));
+    const all = await list(); // last: what it offers needs the others
     if (kind === "pictures") return await openPictures();
     work.replaceChildren(...[make("h2", {}, say[kind]), all.length ? "" : make("p", {}, say.none)]);
     look("");
