@@ -185,12 +185,15 @@ async function openPost(slug) {
     title: field("title", say.title, "text", post.title), body: field("body", say.text, "markdown", post.content?.body),
     category: field("category", say.category, "text", post.category), author: field("author", say.author, "text", post.author),
     cover: field("cover", say.cover, "image", post.featuredImage, pictures),
+    ...(post.status === "published" ? {} : { publishAt: field("publishAt", say.publishAt, "date", local(post.publishAt)) }),
   };
   const head = make("div", { className: "head" });
   const change = () => {
     const cover = inputs.cover.read();
     const made = { title: inputs.title.read(), category: inputs.category.read() ?? "", author: inputs.author.read() ?? "", content: { body: inputs.body.read() ?? "" } };
     if (cover !== (post.featuredImage ?? null)) made.content.cover = cover ? { url: cover, alt: made.title } : null;
+    const due = inputs.publishAt?.read() ?? null;
+    if (inputs.publishAt && due !== local(post.publishAt)) Object.assign(made, { publishAt: due && new Date(due).toISOString(), confirmed: true });
     return made;
   };
   const reread = async () => (await items(`posts/${slug}`))[0];
@@ -207,6 +210,13 @@ async function openPost(slug) {
   if (!shown) live(head, save);
   work.replaceChildren(head);
   look(post.previewUrl);
+}
+
+// local is a time as fields for times have it, null for none.
+function local(time) {
+  if (!time) return null;
+  const at = new Date(time);
+  return new Date(at - at.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
 }
 
 // removing deletes in two steps: what would go is shown first.
