@@ -101,6 +101,9 @@ func (v Voice) keepButtons(run runs.Run, k store.Keyboard) []ranked {
 	if k.State.Placed {
 		all = append(all, ranked{chat.Button{Label: v.Line("button.place"), Data: k.Data("place")}, 4})
 	}
+	if run.Cost > 0 {
+		all = append(all, ranked{chat.Button{Label: v.Line("card.receipt"), Data: k.Data("receipt")}, 9})
+	}
 	return append(all, ranked{chat.Button{Label: v.Line("button.delete"), Data: k.Data("delete"), Style: chat.ButtonDanger}, 0})
 }
 
