@@ -277,13 +277,19 @@ async function openPictures() {
 // openResults offers the pictures that one's own runs made.
 async function openResults() {
   const { runs = [] } = await ask("GET", "/api/runs?limit=50");
-  const outputs = runs.flatMap((run) => (run.outputs ?? []).filter((o) => o.type === "image" && o.media));
+  const outputs = runs.flatMap((run) => run.outputs ?? []).filter((o) => o.type === "image" && stored(o));
   work.replaceChildren(make("h2", {}, say.results), make("ul", { className: "pictures" }, ...outputs.map((o) => make("li", {},
-    make("img", { src: o.url, alt: o.name ?? "", loading: "lazy" }),
+    make("img", { src: o.url, alt: o.alt ?? "", loading: "lazy" }),
     deed(say.pick, async () => {
-      await ask("POST", "media", { buffer: o.media });
+      await ask("POST", "media", { buffer: stored(o) });
       await begin();
     })))), outputs.length ? "" : make("p", {}, say.none));
+}
+
+// stored is the reference of a result's file, whose address has its hash.
+function stored(output) {
+  const hash = output.url?.match(/\/([0-9a-f]{64})\//)?.[1];
+  return hash && `asset:${hash}`;
 }
 
 async function begin() {
