@@ -2,6 +2,7 @@ package siteeditor_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -30,6 +31,7 @@ type desk struct {
 	*httptest.Server
 	t       *testing.T
 	account string
+	made    string // what a run of the account made
 }
 
 func newDesk(t *testing.T, account string) *desk {
@@ -71,6 +73,9 @@ func newDesk(t *testing.T, account string) *desk {
 		}
 		api.ServeHTTP(w, r)
 	}))
+	mux.HandleFunc("GET /api/runs", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `{"runs": [{"outputs": [{"type": "image", "alt": "A fox", "url": "/files/00/%s/fox.png"}]}]}`, strings.TrimPrefix(d.made, "asset:"))
+	})
 	mux.Handle("/site/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		kind, id, found := strings.Cut(strings.TrimPrefix(r.URL.Path, "/site/preview/"), "/")
 		if found && r.URL.RawQuery == "" && strings.HasPrefix(r.URL.Path, "/site/preview/") { // the tools of tests don't sign
@@ -194,6 +199,23 @@ func TestEditorInABrowser(t *testing.T) {
 		browsertest.Becomes(t, ctx, `document.getElementById('told').textContent === 'Saved.' && document.querySelector('textarea[name=body]')?.value === 'Mine.'`)
 		if body() != "Mine." {
 			t.Errorf("the post says %v", body())
+		}
+	})
+	t.Run("a picture of one's own results comes into the media", func(t *testing.T) {
+		t.Parallel()
+		d := newDesk(t, contenttest.Editor)
+		d.made = d.Picture("fox.png", 40, 30, 1)
+		window := browsertest.Desktop
+		window.Expected = func(_, address string) bool {
+			return strings.HasPrefix(address, d.URL+"/files/") || strings.HasPrefix(address, d.URL+"/uploads/")
+		} // files are served elsewhere
+		ctx := d.open(window)
+		press(t, ctx, ".tabs", "Pictures")
+		press(t, ctx, "#work", "From my results")
+		press(t, ctx, "#work", "Put it into the site")
+		browsertest.Becomes(t, ctx, `document.querySelectorAll('.pictures li input[name=description]').length === 1`)
+		if images := d.Items("getImage", object{"all": true}); len(images) != 1 || images[0]["id"] != d.made {
+			t.Errorf("the site has %v", images)
 		}
 	})
 	t.Run("who has no role is told so", func(t *testing.T) {
