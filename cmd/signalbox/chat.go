@@ -66,7 +66,7 @@ func (a *app) newChat(ctx context.Context) (*chatPlatforms, error) {
 		adapters = append(adapters, p.discord)
 	}
 	p.deliverer, err = show.NewDeliverer(show.DelivererConfig{
-		Adapters: adapters, Pool: a.db.pool, Media: a.media, Logger: a.log, Points: a.cfg.Points, Tools: a.registry,
+		Adapters: adapters, Pool: a.db.pool, Media: a.media, Logger: a.log, Points: a.cfg.Points, Tools: a.registry, Places: a.content.works,
 		Link: func(run runs.Run, output int) string {
 			server := p.server.Load()
 			if server == nil {
@@ -150,6 +150,7 @@ func (a *app) startChat(ctx context.Context) error {
 		Operator:     turn.Operator{Support: a.rules.says(supportSetting), Terms: a.rules.says(termsSetting), Privacy: a.rules.says(privacySetting), Buying: a.buying},
 		DefaultTool:  a.rules.says(defaultToolSetting),
 		Example:      tried,
+		Site:         a.content.desk(),
 		Acknowledged: figures.Acknowledgements(a.metrics),
 	})
 	if err != nil {

@@ -13,9 +13,11 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/cmd/signalbox/serve"
+	"github.com/signalbox/signalbox/cmd/signalbox/sitedesk"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/siteapi"
+	"github.com/signalbox/signalbox/platforms/web/siteeditor"
 	"github.com/signalbox/signalbox/providers/content"
 	"github.com/signalbox/signalbox/providers/content/layout"
 	"github.com/signalbox/signalbox/providers/content/site"
@@ -69,7 +71,7 @@ func (c *contents) open() (service, error) {
 		return file, err
 	}
 	c.public, err = site.New(site.Config{
-		Store: c.store, Slug: store.House, Templates: templates, Theme: own, Base: base, Key: key, SignIn: signIn, Logger: c.log.With("component", "site"), Open: open,
+		Store: c.store, Slug: store.House, Templates: templates, Theme: own, Base: base, Key: key, SignIn: signIn, Editor: c.editorOrigin(), Logger: c.log.With("component", "site"), Open: open,
 		Picture: func(ctx context.Context, ref registry.Media, side int) (string, []byte, error) {
 			return thumbnails.Get(ctx, assets.Ref(ref), side, func(ctx context.Context) (io.ReadCloser, error) { return open(ctx, ref) })
 		},
@@ -120,6 +122,16 @@ func (c *contents) imported(ctx context.Context, accountID string, photo photos.
 	})
 }
 
+// desk is the site for chats.
+func (c *contents) desk() sitedesk.Desk {
+	return sitedesk.Desk{Tools: c.tools, Store: c.store, Media: c.media}
+}
+
+// works reports whether an account works on the site.
+func (c *contents) works(ctx context.Context, accountID string) (bool, error) {
+	return c.desk().Works(ctx, accountID)
+}
+
 // api is the site's content over HTTP.
 func (c *contents) api() http.Handler {
 	return siteapi.Handler(siteapi.Config{
@@ -133,6 +145,24 @@ func (c *contents) api() http.Handler {
 			return ref, err
 		},
 	})
+}
+
+// editor is the page where the site is edited.
+func (c *contents) editor() (http.Handler, error) {
+	frames := ""
+	if c.cfg.SiteHost != "" {
+		base, _ := c.address()
+		frames = base.Scheme + "://" + base.Host
+	}
+	return siteeditor.Handler(siteeditor.Config{Caller: web.Caller, CSRF: web.CSRFToken, Frames: frames, Logger: c.log.With("component", "site")})
+}
+
+// editorOrigin is the origin of that page, where the site has a host of its own.
+func (c *contents) editorOrigin() string {
+	if c.cfg.SiteHost == "" || c.cfg.Public == nil {
+		return ""
+	}
+	return c.cfg.Public.Scheme + "://" + c.cfg.Public.Host
 }
 
 // visitors is what is mounted for visitors: the site, or the way to its own host.

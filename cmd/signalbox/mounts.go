@@ -16,18 +16,19 @@ import (
 	"github.com/signalbox/signalbox/platforms/web/missionapi"
 	"github.com/signalbox/signalbox/platforms/web/sceneapi"
 	"github.com/signalbox/signalbox/platforms/web/siteapi"
+	"github.com/signalbox/signalbox/platforms/web/siteeditor"
 	"github.com/signalbox/signalbox/platforms/web/toolapi"
 	"github.com/signalbox/signalbox/webhooks"
 )
 
 // mounted are the handlers that are served beside the page's own; nil: there is none.
 type mounted struct {
-	console, tools, mcp, ask http.Handler
-	knowledge, site, siteAPI http.Handler
-	missions                 http.Handler
-	scenes, penpot           http.Handler // drawings, and the plugin that shows them in Penpot
-	inbox                    http.Handler // callbacks of services, which are signed or carry a token
-	telegram, discord        http.Handler // updates, which are signed or carry a secret
+	console, tools, mcp, ask             http.Handler
+	knowledge, site, siteAPI, siteEditor http.Handler
+	missions                             http.Handler
+	scenes, penpot                       http.Handler // drawings, and the plugin that shows them in Penpot
+	inbox                                http.Handler // callbacks of services, which are signed or carry a token
+	telegram, discord                    http.Handler // updates, which are signed or carry a secret
 }
 
 // mounts is the list of their addresses: what each does, and so who may come, is in the table of docs/people.md.
@@ -65,6 +66,7 @@ func (m mounted) mounts() []web.Mount {
 		{Path: "POST " + telegram.WebhookPath, Use: web.Public, Handler: m.telegram},
 		{Path: "POST " + discord.InteractionsPath, Use: web.Public, Handler: m.discord},
 		{Path: "GET " + sitePath + "/", Use: web.Public, Handler: m.site},
+		{Path: "GET " + siteeditor.Root, Use: web.Person, Page: true, Handler: m.siteEditor},
 	}
 	for _, path := range siteapi.Reads() {
 		list = append(list, web.Mount{Path: path, Use: web.Read, Handler: m.siteAPI})
@@ -83,6 +85,9 @@ func (a *app) newMounts(secret []byte) ([]web.Mount, error) {
 		scenes: drawings.API(a.canvas, a.log.With("component", "drawings")), penpot: a.newPenpot(), inbox: a.post.inbox, site: a.content.visitors(), siteAPI: a.content.api(),
 	}
 	var err error
+	if m.siteEditor, err = a.content.editor(); err != nil {
+		return nil, err
+	}
 	if m.console, err = a.newConsole(); err != nil {
 		return nil, err
 	}

@@ -207,6 +207,12 @@ func (a *app) startSchedules() error {
 		Name: "sweep files", Spec: "@hourly", Timeout: sweepTimeout,
 		Do: func(ctx context.Context, _ pgx.Tx, _ time.Time) error { return a.sweepFiles(ctx) },
 	}, schedule.Job{
+		Name: "publish what is due on the site", Spec: "@every 10s", Timeout: sweepTimeout,
+		Do: func(ctx context.Context, _ pgx.Tx, _ time.Time) error {
+			_, err := a.content.store.PublishDue(ctx)
+			return err
+		},
+	}, schedule.Job{
 		Name: "empty the site's bin", Spec: "@daily", Timeout: sweepTimeout,
 		Do: func(ctx context.Context, _ pgx.Tx, _ time.Time) error { return a.content.store.Sweep(ctx) },
 	})

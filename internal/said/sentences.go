@@ -225,6 +225,7 @@ var (
 	SiteNamesNone           = sentence("siteNamesNone")
 	SiteNavScope            = sentence("siteNavScope")
 	SiteNeeds               = sentence("siteNeeds")
+	SiteNewer               = sentence("siteNewer")
 	SiteNoCollection        = sentence("siteNoCollection")
 	SiteNoFiles             = sentence("siteNoFiles")
 	SiteNoImage             = sentence("siteNoImage")

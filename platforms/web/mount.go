@@ -58,6 +58,9 @@ func ByAgent(ctx context.Context) bool { return door.ByAgent(ctx) }
 // CSRFInput is the hidden field that every form on the page that answers the request of ctx carries.
 func CSRFInput(ctx context.Context) template.HTML { return door.CSRFInput(ctx) }
 
+// CSRFToken is the token that scripts of the page that answers the request of ctx send with what they change.
+func CSRFToken(ctx context.Context) string { return door.CSRFToken(ctx) }
+
 // mounted is the address of a mounted handler.
 func (s *Server) mounted(m Mount) door.Route {
 	form := door.API

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -95,6 +96,18 @@ func (a args) setParent(to **string, name string) error {
 		*to = &id
 	}
 	return nil
+}
+
+// moment is a time, nil where none was given.
+func (a args) moment(name string) (*time.Time, error) {
+	if !a.has(name) {
+		return nil, nil
+	}
+	at, err := time.Parse(time.RFC3339, a.text(name))
+	if err != nil {
+		return nil, &registry.Error{Code: registry.CodeInvalidInput, Field: name, Message: fmt.Sprintf("%s: %q is no time: expected one such as 2026-12-24T18:00:00Z", name, short(a.text(name)))}
+	}
+	return &at, nil
 }
 
 // id is an input that must be an id. finder is the tool that knows ids.

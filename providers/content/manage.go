@@ -11,6 +11,12 @@ import (
 
 // Use carries out a tool for an account without a run, and gives its answer. Inputs are checked as those of runs are.
 func (p *Provider) Use(ctx context.Context, account, toolID string, inputs map[string]any, media registry.MediaOpener) (any, error) {
+	return p.UseAt(ctx, account, toolID, inputs, media, "")
+}
+
+// UseAt is Use for somebody who has seen a version of what they change: when there is another one by now nothing is changed, and the
+// error is at VersionField.
+func (p *Provider) UseAt(ctx context.Context, account, toolID string, inputs map[string]any, media registry.MediaOpener, version string) (any, error) {
 	c := registry.Call{Tool: registry.Tool{ToolID: toolID, DisplayName: toolID}, UserID: account, Inputs: map[string]any{}, Media: media}
 	for _, t := range p.tools {
 		if t.id == toolID {
@@ -27,7 +33,7 @@ func (p *Provider) Use(ctx context.Context, account, toolID string, inputs map[s
 		}
 		c.Inputs[name] = value
 	}
-	return p.Do(ctx, c)
+	return p.doAt(ctx, c, version)
 }
 
 // admit gives the house's site to an account that has at least a role in it.

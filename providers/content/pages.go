@@ -129,6 +129,9 @@ func updatePage(p *Provider, ctx context.Context, v visit) (any, error) {
 		return nil, err
 	}
 	err = v.UpdatePage(ctx, id, func(page *store.Page) error {
+		if err := v.stillAt(page.Version, page.Name); err != nil {
+			return err
+		}
 		v.args.setText(&page.Name, "name")
 		if v.args.has("slug") {
 			page.Slug = slugOf(v.args.text("slug"))

@@ -38,7 +38,7 @@ func postTools() []tool {
 			about: "Update a post by slug. Merges: only what is sent changes, members of content too. status published shows it to everybody, which has to be confirmed; archived takes it out of sight. A cover is featuredImage and content.cover. Returns the post.",
 			inputs: registry.InputSchema{
 				need(textInput("slug", "The post's slug, as getPost gives it.")), textInput("title", "The post's title."), content, choiceInput("status", "published shows it, archived hides it.", store.Draft, store.Published, store.Archived),
-				category, author, textInput("featuredImage", "The id or /uploads/ address of the image that stands for it in lists and previews; content.cover has to say the same."), confirmed(),
+				publishAt(), category, author, textInput("featuredImage", "The id or /uploads/ address of the image that stands for it in lists and previews; content.cover has to say the same."), confirmed(),
 			},
 		},
 		postDeletion.tool("deletePost", "Delete posts", "Delete posts by slugs. The first call shows what would go and changes nothing; confirmed then deletes exactly that, all or none. Archiving with updatePost keeps them. Returns requiresConfirmation with items, then deleted."),
@@ -213,15 +213,15 @@ func (v visit) mayWrite(e store.Entry) error {
 	if v.role != store.Author {
 		return nil
 	}
-	if e.WrittenBy == nil || *e.WrittenBy != v.account || e.Status == store.Published || v.args.text("status") == store.Published {
+	if e.WrittenBy == nil || *e.WrittenBy != v.account || e.Status == store.Published || v.args.text("status") == store.Published || v.args.has("publishAt") {
 		return registry.Say(registry.CodeUnauthorized, said.SiteAuthors)
 	}
 	return nil
 }
 
-// publishes reports whether a call would publish the post.
+// publishes reports whether a call would publish the post, now or later.
 func publishes(v visit, e store.Entry) bool {
-	return v.args.text("status") == store.Published && e.Status != store.Published
+	return e.Status != store.Published && (v.args.text("status") == store.Published || v.args.has("publishAt"))
 }
 
 func touchEntry(e store.Entry) registry.Touch {
@@ -270,9 +270,19 @@ func updatePost(p *Provider, ctx context.Context, v visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	due, err := v.args.moment("publishAt")
+	if err != nil {
+		return nil, err
+	}
 	err = v.UpdateEntry(ctx, e.ID, func(e *store.Entry) error {
+		if err := v.stillAt(e.Version, e.Title); err != nil {
+			return err
+		}
 		v.args.setText(&e.Title, "title")
 		v.args.setText(&e.Status, "status")
+		if _, given := v.args["publishAt"]; given {
+			e.PublishAt = due
+		}
 		v.args.setText(&e.Category, "category")
 		v.args.setText(&e.Author, "author")
 		e.Content = merged(e.Content, change)
@@ -288,6 +298,11 @@ func updatePost(p *Provider, ctx context.Context, v visit) (any, error) {
 		return nil, err
 	}
 	return p.tellEntry(ctx, v, e.ID)
+}
+
+// publishAt is the input of a tool that publishes later.
+func publishAt() registry.InputField {
+	return parentInput("publishAt", "When the house publishes the draft, as RFC 3339 such as 2026-12-24T18:00:00Z; it has to be confirmed as publishing has. null takes it back.")
 }
 
 // featured is the image that a call names as featuredImage.

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/assets"
@@ -88,6 +89,7 @@ type visit struct {
 	role     store.Role
 	args     args
 	call     registry.Call
+	at       string           // the version that the caller has seen and changes; empty: whichever there is
 	approved []registry.Touch // what the owner was shown and affirmed before the call was carried out; nil: nobody was asked
 }
 
@@ -158,17 +160,32 @@ func (p *Provider) Call(ctx context.Context, c registry.Call) (registry.Result, 
 }
 
 // Do carries out a tool and gives its answer, which encodes to the object that Call gives as JSON.
-func (p *Provider) Do(ctx context.Context, c registry.Call) (any, error) {
+func (p *Provider) Do(ctx context.Context, c registry.Call) (any, error) { return p.doAt(ctx, c, "") }
+
+// doAt is Do for a caller who has seen a version of what an update changes, and changes that alone.
+func (p *Provider) doAt(ctx context.Context, c registry.Call, version string) (any, error) {
 	t, v, err := p.enter(ctx, c)
 	if err != nil {
 		return nil, err
 	}
+	v.at = version
 	answer, err := t.do(p, ctx, v)
 	if errors.Is(err, store.ErrNotFound) && registry.AsError(err).Code == registry.CodeInternal {
 		err = &registry.Error{Code: registry.CodeInvalidInput, Field: t.names, Message: t.missing(), Cause: err}
 	}
 	return answer, err
 }
+
+// stillAt refuses a change by a caller who has seen another version of it than there is.
+func (v visit) stillAt(version int64, title string) error {
+	if v.at == "" || v.at == strconv.FormatInt(version, 10) {
+		return nil
+	}
+	return registry.Say(registry.CodeInvalidInput, said.SiteNewer, "title", title).At(VersionField)
+}
+
+// VersionField is the field of errors that refuse a change because somebody else was first.
+const VersionField = "version"
 
 // Preview tells what a call would do: one that only shows, since nobody has confirmed what was shown, is read.
 func (p *Provider) Preview(ctx context.Context, c registry.Call) (registry.Preview, error) {

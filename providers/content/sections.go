@@ -192,6 +192,9 @@ func updateSection(p *Provider, ctx context.Context, v visit) (any, error) {
 		return nil, err
 	}
 	err = v.UpdateSection(ctx, id, v.args.whole("sortOrder"), func(s *store.Section) error {
+		if err := v.stillAt(s.Version, s.Template); err != nil {
+			return err
+		}
 		s.Content = merged(s.Content, change)
 		v.args.setText(&s.Status, "status")
 		v.args.setFlag(&s.Hidden, "hidden")

@@ -23,7 +23,7 @@ var floors = [][]string{
 	{"platforms/telegram", "platforms/web", "platforms/discord"},
 	{"platforms/chat/chattest"},
 	{"platforms/chat/router"},
-	{"platforms/chat/menus"},
+	{"platforms/chat/menus", "platforms/chat/sitemenu"},
 	{"platforms/chat/start"},
 	{"platforms/chat/turn"},
 	{"platforms/chat/show"},

@@ -64,6 +64,8 @@ type World struct {
 	Example func(language string) (turn.Example, error)
 	// Agent answers what is said without a command; nil: nobody does.
 	Agent turn.Agent
+	// Site is run from the chat; nil: there is none.
+	Site turn.Site
 
 	// Caps is what the platform declares.
 	Caps chat.Capabilities
@@ -113,7 +115,7 @@ func (w *World) Start() {
 	connection := w.Harness.Connect(w.t)
 	w.Caps = connection.Adapter.Capabilities()
 	deliverer, err := show.NewDeliverer(show.DelivererConfig{
-		Adapters: []chat.Adapter{connection.Adapter}, Pool: w.Pool, Media: w.Files, Logger: log, Link: w.Link, Tools: w.Registry,
+		Adapters: []chat.Adapter{connection.Adapter}, Pool: w.Pool, Media: w.Files, Logger: log, Link: w.Link, Tools: w.Registry, Places: w.places,
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -136,7 +138,7 @@ func (w *World) Start() {
 	}
 	w.Router, err = router.NewRouter(router.Config{
 		Deliverer: deliverer, Pool: w.Pool, Tools: w.Registry, Runs: w.Runs, Accounts: w.People, Wallets: w.Ledger, Logger: log,
-		AlbumWait: 150 * time.Millisecond, Operator: w.Operator, Agent: w.Agent, Example: w.Example,
+		AlbumWait: 150 * time.Millisecond, Operator: w.Operator, Agent: w.Agent, Site: w.Site, Example: w.Example,
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -149,6 +151,15 @@ func (w *World) Start() {
 		w.t.Fatal(err)
 	}
 	w.stopRun = w.receive(ctx, connection)
+}
+
+// places reports whether an account works on the site.
+func (w *World) places(ctx context.Context, accountID string) (bool, error) {
+	if w.Site == nil {
+		return false, nil
+	}
+	role, err := w.Site.Role(ctx, accountID)
+	return role != turn.NoRole, err
 }
 
 // receive lets the platform's updates in until the returned function is called.

@@ -20,7 +20,7 @@ import (
 func TestEveryTextExists(t *testing.T) {
 	t.Parallel()
 	texts := map[string]any{}
-	for _, room := range []string{"chat", "results", "saying"} {
+	for _, room := range []string{"chat", "results", "saying", "sitework"} {
 		raw, err := os.ReadFile(filepath.Join("..", "..", "..", "internal", "i18n", "texts", room+".en.json"))
 		if err != nil {
 			t.Fatal(err)
@@ -73,7 +73,7 @@ func saidKeys(t *testing.T) map[string]bool {
 	for _, name := range []string{"photo.jpg", "video.mp", "voice.ogg", "audio.mp", "sticker.webp", "result.txt", "result.json", "command.NAME", "example.png"} {
 		delete(said, name)
 	}
-	for _, c := range ownCommands(turn.Operator{}) {
+	for _, c := range ownCommands(turn.Operator{}, true) {
 		said["command."+c.Name] = true
 		for _, f := range c.Inputs {
 			said["takes."+f.Name] = true
@@ -116,6 +116,14 @@ func saidKeys(t *testing.T) map[string]bool {
 	}
 	for _, notice := range []runs.Notice{runs.NoticeWaiting, runs.NoticeMoved, runs.NoticeAnew} {
 		said["status.notice."+string(notice)] = true
+	}
+	for group, names := range map[string][]string{
+		"": {"posts", "pages", "images"}, "list.": {"post", "page", "image"}, "role.": {"owner", "editor", "author"}, "state.": {"published", "draft", "archived"},
+		"field.": {"title", "name", "slug", "body", "category", "author", "description"},
+	} {
+		for _, name := range names {
+			said["sitework."+group+name] = true
+		}
 	}
 	said["status.rest"], said["status.restMinutes"] = true, true // by i18n.Voice.Rest
 	said["limit.near"], said["limit.over"] = true, true

@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/chat/menus"
+	"github.com/signalbox/signalbox/platforms/chat/sitemenu"
 	"github.com/signalbox/signalbox/platforms/chat/start"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
@@ -29,15 +30,16 @@ func takesText(name string) registry.InputField {
 // Commands are the bot's own, which no tool can have: "/settings".
 func Commands() []string {
 	names := []string{"/" + start.UseWith}
-	for _, c := range ownCommands(turn.Operator{}) {
+	for _, c := range ownCommands(turn.Operator{}, true) {
 		names = append(names, "/"+c.Name)
 	}
 	return names
 }
 
 // ownCommands is the table of the bot's own commands, in the order menus show them. They win over tools of the same name.
-// Those that tell what the operator says are always there: platforms ask for them, and people look for them.
-func ownCommands(o turn.Operator) turn.Commands {
+// Those that tell what the operator says are always there: platforms ask for them, and people look for them. Those of the site
+// are there where it is.
+func ownCommands(o turn.Operator, site bool) turn.Commands {
 	list := turn.Commands{
 		{Name: "start", Do: menus.StartCommand},
 		{Name: "help", Do: told(menus.HelpCommand), Inputs: takesTool(false)},
@@ -62,6 +64,11 @@ func ownCommands(o turn.Operator) turn.Commands {
 		{Name: "delete_my_data", Do: told(menus.EraseCommand)},
 		{Name: "why", Do: told(menus.WhyCommand)},
 		{Name: "price", Do: told(menus.PriceCommand), Inputs: takesTool(true)},
+	}
+	if site {
+		list = append(list,
+			turn.Command{Name: "post", Do: told(sitemenu.PostCommand), Inputs: registry.InputSchema{takesText("words"), {Name: "photo", Type: registry.TypeImage}}},
+			turn.Command{Name: "site", Do: told(sitemenu.SiteCommand)})
 	}
 	for _, said := range []struct {
 		name    string

@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/platforms/chat/menus"
 	"github.com/signalbox/signalbox/platforms/chat/show"
+	"github.com/signalbox/signalbox/platforms/chat/sitemenu"
 	"github.com/signalbox/signalbox/platforms/chat/start"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
@@ -101,12 +102,36 @@ func presses() map[string]press {
 		"qskip":    {plain(pressSkip), always},
 		"qform":    {plain(pressQuestionForm), always},
 		"qanswer":  {plain(questionFilled), always},
+		"site":     {onSite(sitemenu.PressMenu), always},
+		"slist":    {onSite(sitemenu.PressList), always},
+		"sopen":    {onSite(sitemenu.PressOpen), always},
+		"sback":    {onSite(plain(sitemenu.PressItem)), always},
+		"spub":     {onSite(plain(sitemenu.PressPublish)), always},
+		"sedit":    {onSite(plain(sitemenu.PressEdit)), always},
+		"sfield":   {onSite(sitemenu.PressField), always},
+		"sedited":  {onSite(plain(sitemenu.Edited)), always},
+		"sdel":     {onSite(plain(sitemenu.PressDelete)), always},
+		"sgone":    {onSite(plain(sitemenu.PressConfirmDelete)), always},
+		"stools":   {onSite(sitemenu.PressTools), always},
+		"stool":    {onSite(sitemenu.PressTool), always},
+		"place":    {onSite(plain(sitemenu.PressPlace)), always},
+		"into":     {onSite(sitemenu.PressInto), always},
 	}
 }
 
 // plain makes a press of what takes no number.
 func plain(do func(context.Context, *turn.Turn, store.Keyboard) error) func(context.Context, *turn.Turn, store.Keyboard, int) error {
 	return func(ctx context.Context, t *turn.Turn, k store.Keyboard, _ int) error { return do(ctx, t, k) }
+}
+
+// onSite makes a press of what needs a site: where there is none any more, the button is too old.
+func onSite(do func(context.Context, *turn.Turn, store.Keyboard, int) error) func(context.Context, *turn.Turn, store.Keyboard, int) error {
+	return func(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
+		if t.Services.Site == nil {
+			return t.Alert(ctx, "press.tooOld")
+		}
+		return do(ctx, t, k, n)
+	}
 }
 
 // handlePress handles a pressed button: it must be one of ours, the person's own, and not spent.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/menus"
+	"github.com/signalbox/signalbox/platforms/chat/sitemenu"
 	"github.com/signalbox/signalbox/platforms/chat/start"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
@@ -26,6 +27,9 @@ func answerPrompt(ctx context.Context, t *turn.Turn) (bool, error) {
 	}
 	if p.State.View != nil {
 		return true, menus.SettingAnswered(ctx, t, p)
+	}
+	if p.State.Site != nil {
+		return true, sitemenu.Answered(ctx, t, p)
 	}
 	if p.State.Draft == nil {
 		return false, nil

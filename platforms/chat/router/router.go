@@ -37,6 +37,7 @@ type Config struct {
 	DefaultTool turn.Saying // see turn.Services
 	Example     func(language string) (turn.Example, error)
 	Agent       turn.Agent // nil: no model is connected
+	Site        turn.Site  // nil: there is none
 	// Acknowledged is told how long after an update's reception its sender first heard of it; nil: nobody is.
 	Acknowledged func(platform string, after time.Duration)
 
@@ -86,7 +87,7 @@ func NewRouter(cfg Config) (*Router, error) {
 	r := &Router{cfg: cfg, presses: presses(), presence: alive, inbox: inbox{cfg.Pool, d.Store().Writer, alive.id}}
 	r.services = &turn.Services{
 		Deliverer: d, Progress: show.NewProgress(d, cfg.Runs), Store: d.Store(), Texts: d.Texts(), Tools: cfg.Tools, Runs: cfg.Runs,
-		Accounts: cfg.Accounts, Wallets: cfg.Wallets, Operator: cfg.Operator, DefaultTool: cfg.DefaultTool, Example: cfg.Example, Agent: cfg.Agent, Commands: ownCommands(cfg.Operator), Log: cfg.Logger.With("component", "chat"),
+		Accounts: cfg.Accounts, Wallets: cfg.Wallets, Operator: cfg.Operator, DefaultTool: cfg.DefaultTool, Example: cfg.Example, Agent: cfg.Agent, Site: cfg.Site, Commands: ownCommands(cfg.Operator, cfg.Site != nil), Log: cfg.Logger.With("component", "chat"),
 		AnswerWait: cfg.AnswerWait, Acknowledged: cfg.Acknowledged, Answered: r.inbox.answered, Go: r.wg.Go,
 	}
 	return r, nil

@@ -18,7 +18,7 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
-// DelivererConfig is what a Deliverer works with. All but Link, Points and Tools are required.
+// DelivererConfig is what a Deliverer works with. All but Link, Points, Tools and Places are required.
 type DelivererConfig struct {
 	Adapters []chat.Adapter
 	Pool     *pgxpool.Pool
@@ -30,6 +30,8 @@ type DelivererConfig struct {
 	Points billing.Points
 	// Tools are those that can go on with results; nil: none is offered.
 	Tools Catalogue
+	// Places reports whether an account can put results into a site; nil: nobody can.
+	Places func(ctx context.Context, accountID string) (bool, error)
 }
 
 // Deliverer shows results in chats. It is made before the runs service, which hands it what is over, and
@@ -42,6 +44,7 @@ type Deliverer struct {
 	media     registry.MediaOpener
 	link      func(runs.Run, int) string
 	tools     Catalogue
+	places    func(ctx context.Context, accountID string) (bool, error)
 	log       *slog.Logger
 }
 
@@ -59,7 +62,7 @@ func NewDeliverer(cfg DelivererConfig) (*Deliverer, error) {
 	}
 	d := &Deliverer{
 		platforms: map[string]*Platform{}, store: store.New(cfg.Pool), texts: texts.WithUnit(cfg.Points.Unit()),
-		media: cfg.Media, link: cfg.Link, tools: cfg.Tools, log: cfg.Logger.With("component", "chat"),
+		media: cfg.Media, link: cfg.Link, tools: cfg.Tools, places: cfg.Places, log: cfg.Logger.With("component", "chat"),
 	}
 	for _, a := range cfg.Adapters {
 		if d.platforms[a.Platform()] != nil {
@@ -203,9 +206,21 @@ func (d *Deliverer) buttons(ctx context.Context, w *showing, refs []chat.Message
 		State: store.KeyboardState{Run: w.run.ID, Tool: w.run.Tool.ToolID, Refs: refs, Of: w.of},
 	}
 	if w.run.Status == runs.StatusSucceeded {
-		k.State.Next, k.State.Pictures = d.next(w.run), w.out.numbered(w.run)
+		k.State.Next, k.State.Pictures, k.State.Placed = d.next(w.run), w.out.numbered(w.run), d.placed(ctx, w.run)
 	}
 	return k, d.store.Keyboards.Save(ctx, k)
+}
+
+// placed reports whether a run made pictures that its owner can put into the site.
+func (d *Deliverer) placed(ctx context.Context, run runs.Run) bool {
+	if d.places == nil || !slices.ContainsFunc(run.Outputs, func(o runs.Output) bool { return o.Media != "" && o.Type == "image" }) {
+		return false
+	}
+	may, err := d.places(ctx, run.AccountID)
+	if err != nil { // the result is shown all the same
+		d.log.WarnContext(ctx, "who may use a result in the site is not known", "run", run.ID, "error", err)
+	}
+	return may && err == nil
 }
 
 // showResult shows outputs: one file or text in place of the status message; several as albums and single

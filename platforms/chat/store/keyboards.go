@@ -44,6 +44,9 @@ type KeyboardState struct {
 	Asked  chat.MessageRef   `json:"asked,omitzero"`   // the message that tools are offered for
 	Meant  chat.MessageRef   `json:"meant,omitzero"`   // the message that what comes of it answers
 	View   SettingsView      `json:"view,omitzero"`
+	Site   SiteView          `json:"site,omitzero"`
+	// Placed tells that whose buttons they are can put the result into the site.
+	Placed bool `json:"placed,omitempty"`
 	// Next are the tools that go on with the result, at most one for each of registry.Follows.
 	Next []NextTool `json:"next,omitempty"`
 	// Pictures is how many pictures of a set have buttons of their own; Of is the number of the one that is shown by

@@ -19,6 +19,7 @@ type MarkKind string
 const (
 	MarkAsked   MarkKind = "asked"   // the bot's: it asked somebody for something
 	MarkRefused MarkKind = "refused" // somebody's: it led to no run and to no question
+	MarkPosted  MarkKind = "posted"  // somebody's: it became a post of the site, whose slug was noted with it
 )
 
 // Marks remember for a while what became of single messages, so that what people do with them later is understood.
@@ -26,7 +27,7 @@ type Marks struct {
 	pool *pgxpool.Pool
 }
 
-// Set marks a message for an account; said is the hash of its words, or nil.
+// Set marks a message for an account; said is the hash of its words or, of a post, its slug, or nil.
 func (s Marks) Set(ctx context.Context, kind MarkKind, platform, chat, message, accountID string, said []byte) error {
 	_, err := s.pool.Exec(ctx, `
 		INSERT INTO chat_marks (platform, chat, message_id, account_id, kind, said) VALUES ($1, $2, $3, $4, $5, coalesce($6::bytea, ''))

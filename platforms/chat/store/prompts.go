@@ -23,11 +23,12 @@ type Prompt struct {
 	State     PromptState
 }
 
-// PromptState is what the answer is for: an input of a draft, or a setting.
+// PromptState is what the answer is for: an input of a draft, a setting, or something of the site.
 type PromptState struct {
 	Field string        `json:"field"`
 	Draft *input.Draft  `json:"draft,omitempty"`
 	View  *SettingsView `json:"view,omitempty"`
+	Site  *SiteView     `json:"site,omitempty"`
 	// Message is where the settings are shown, to be drawn anew.
 	Message  chat.MessageRef `json:"message,omitzero"`
 	Keyboard string          `json:"keyboard,omitempty"`

@@ -34,6 +34,7 @@ type Services struct {
 	DefaultTool Saying
 	Example     func(language string) (Example, error) // shown to who comes for the first time; nil: none
 	Agent       Agent                                  // nil: no model is connected
+	Site        Site                                   // nil: there is none
 	Commands    Commands                               // the bot's own
 	Log         *slog.Logger
 

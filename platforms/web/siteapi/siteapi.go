@@ -35,6 +35,9 @@ const (
 type Site interface {
 	// Use carries out a tool for an account and gives its answer.
 	Use(ctx context.Context, account, tool string, inputs map[string]any, media registry.MediaOpener) (any, error)
+	// UseAt is Use for somebody who has seen a version of what they change. When there is another one by now nothing is changed, and the
+	// error is at the field "version".
+	UseAt(ctx context.Context, account, tool string, inputs map[string]any, media registry.MediaOpener, version string) (any, error)
 	Navigations(ctx context.Context, account string) (any, error)
 	Collections(ctx context.Context, account string) (any, error)
 	OrderSections(ctx context.Context, account, page string, ids []string) error
@@ -170,7 +173,12 @@ func (s server) use(in request, tool string, more map[string]any) (any, error) {
 	for name, value := range more {
 		in.body[name] = value
 	}
-	answer, err := s.Site.Use(in.Context(), in.account, tool, in.body, s.Media)
+	seen := strings.Trim(in.Header.Get("If-Match"), `"`)
+	answer, err := s.Site.UseAt(in.Context(), in.account, tool, in.body, s.Media, seen)
+	var refused *registry.Error
+	if seen != "" && errors.As(err, &refused) && refused.Field == "version" {
+		return nil, &problem.Problem{Status: http.StatusPreconditionFailed, Code: "changed", Detail: refused.Message, Field: refused.Field, Cause: refused}
+	}
 	if err != nil {
 		return nil, err
 	}

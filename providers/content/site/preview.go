@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -47,6 +48,7 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request, path string) {
 			return nil, errNothing
 		}
 		w.Header().Set("X-Robots-Tag", "noindex")
+		w.Header().Set("Content-Security-Policy", strings.Replace(policy, "frame-ancestors 'none'", "frame-ancestors "+cmp.Or(s.cfg.Editor, "'self'"), 1))
 		v.draft = true
 		if kind == "page" {
 			return v.page(ctx, store.PageQuery{ID: id})

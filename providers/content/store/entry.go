@@ -60,14 +60,15 @@ type Entry struct {
 	FeaturedImage *string        `db:"featured_image" json:"featuredImage,omitempty"` // id of an image
 	Content       map[string]any `db:"content" json:"content,omitzero"`
 	PublishedAt   *time.Time     `db:"published_at" json:"publishedAt,omitempty"`
-	WrittenBy     *string        `db:"written_by" json:"-"` // the account
+	PublishAt     *time.Time     `db:"publish_at" json:"publishAt,omitempty"` // when the house publishes it
+	WrittenBy     *string        `db:"written_by" json:"-"`                   // the account
 	Version       int64          `db:"version" json:"version"`
 	UpdatedAt     time.Time      `db:"updated_at" json:"updatedAt"`
 }
 
 const selectEntries = `
 	SELECT e.id::text, e.collection_id::text, c.slug AS collection, e.kind, e.slug, e.title, e.status, e.author, e.excerpt, e.category,
-		'asset:' || e.featured_image AS featured_image, e.content, e.published_at, e.written_by::text, e.version, e.updated_at
+		'asset:' || e.featured_image AS featured_image, e.content, e.published_at, e.publish_at, e.written_by::text, e.version, e.updated_at
 	FROM site_entries e JOIN site_collections c ON c.id = e.collection_id WHERE e.site_id = $1`
 
 // EntryQuery says which entries; empty members don't matter.
@@ -139,8 +140,9 @@ func (c Content) UpdateEntry(ctx context.Context, id string, change func(*Entry)
 		}
 		_, err = tx.Exec(ctx, `
 			UPDATE site_entries SET slug = $2, title = $3, content = $4, status = $5, author = $6, excerpt = $7, category = $8, featured_image = $9,
-				published_at = CASE WHEN $5 = 'published' THEN coalesce(published_at, now()) ELSE published_at END
-			WHERE id = $1`, id, e.Slug, e.Title, orEmpty(e.Content), e.Status, e.Author, e.Excerpt, e.Category, hashOf(e.FeaturedImage))
+				published_at = CASE WHEN $5 = 'published' THEN coalesce(published_at, now()) ELSE published_at END,
+				publish_at = CASE WHEN $5 <> 'published' THEN $10::timestamptz END
+			WHERE id = $1`, id, e.Slug, e.Title, orEmpty(e.Content), e.Status, e.Author, e.Excerpt, e.Category, hashOf(e.FeaturedImage), e.PublishAt)
 		return err
 	})
 }

@@ -1,0 +1,28 @@
+// What the page asks of the site, by the addresses below /api/site.
+const { texts, token } = document.body.dataset;
+
+export const say = JSON.parse(texts);
+
+// Refused is an answer that says no; newer tells that somebody else changed the thing since it was read.
+export class Refused extends Error {
+  constructor(problem, status) {
+    super(problem.detail ?? say.failed);
+    this.newer = status === 412;
+    this.status = status;
+  }
+}
+
+export async function ask(method, path, body, version) {
+  const headers = { Accept: "application/json", "X-CSRF-Token": token };
+  if (version !== undefined) headers["If-Match"] = `"${version}"`;
+  if (body && !(body instanceof FormData)) {
+    headers["Content-Type"] = "application/json";
+    body = JSON.stringify(body);
+  }
+  const response = await fetch(path.startsWith("/") ? path : `/api/site/${path}`, { method, headers, body });
+  const answer = await response.json().catch(() => ({}));
+  if (!response.ok) throw new Refused(answer, response.status);
+  return answer;
+}
+
+export const items = async (path) => (await ask("GET", path)).items ?? [];
