@@ -45,6 +45,7 @@ var (
 	DocsSourceMissing       = sentence("docsSourceMissing")
 	DocsSourceTaken         = sentence("docsSourceTaken")
 	DrawNoPicture           = sentence("drawNoPicture")
+	DrawNoRedo              = sentence("drawNoRedo")
 	DrawNoScene             = sentence("drawNoScene")
 	DrawNoTool              = sentence("drawNoTool")
 	DrawNoUndo              = sentence("drawNoUndo")

@@ -125,7 +125,7 @@ func (t *turn) understand(s *stored, words string, picture *templates.Picture) e
 	lower := strings.Trim(strings.ToLower(words), " .!?")
 	switch {
 	case slices.Contains(undoWords, lower):
-		return t.undo(s)
+		return t.unwind(s, undoStep)
 	case slices.Contains(againWords, lower):
 		if t.scene.Page.Words == "" {
 			return registry.Say(registry.CodeInvalidInput, said.DrawNoWords)
@@ -190,22 +190,6 @@ func (t *turn) compose(s *stored, words string, picture *templates.Picture, seed
 		s.Title = shorten(strings.TrimSpace(words))
 	}
 	if board != nil && board.Type == scene.Board {
-		s.board = board.ID
-	}
-	return nil
-}
-
-// undo takes the last step back that was not taken back yet.
-func (t *turn) undo(s *stored) error {
-	change, err := s.takeBack(t.ctx)
-	if errors.Is(err, errNothing) {
-		return registry.Say(registry.CodeInvalidInput, said.DrawNoUndo)
-	}
-	if err != nil {
-		return err
-	}
-	t.scene.Undo(change)
-	if board := t.lastBoard(); board != nil {
 		s.board = board.ID
 	}
 	return nil

@@ -3,6 +3,7 @@ package drawings
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web/sceneapi"
 	"github.com/signalbox/signalbox/providers/canvas"
 	"github.com/signalbox/signalbox/providers/canvas/draw"
+	"github.com/signalbox/signalbox/registry"
 )
 
 // API gives drawings over HTTP to those whose they are.
@@ -36,6 +38,17 @@ func API(scenes *canvas.Provider, log *slog.Logger) http.Handler {
 		},
 		Export: func(ctx context.Context, accountID, sceneID string) (json.RawMessage, error) {
 			return scenes.Export(ctx, accountID, sceneID)
+		},
+		Edit: func(ctx context.Context, accountID, sceneID string, body json.RawMessage) (any, error) {
+			var e canvas.Edit
+			if err := json.Unmarshal(body, &e); err != nil {
+				return nil, registry.Errorf(registry.CodeInvalidInput, "the body can't be read: %v", err)
+			}
+			done, err := scenes.Edit(ctx, accountID, sceneID, e)
+			if errors.Is(err, canvas.ErrConflict) {
+				err = sceneapi.Conflict
+			}
+			return done, err
 		},
 	})
 }
