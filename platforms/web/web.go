@@ -19,6 +19,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web/pages"
 	"github.com/signalbox/signalbox/platforms/web/render"
 	"github.com/signalbox/signalbox/platforms/web/request"
+	"github.com/signalbox/signalbox/platforms/web/scenes"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
@@ -95,6 +96,8 @@ type Config struct {
 	Landing pages.Landing
 	// Examples are pictures that tools made, as JPEG files by the tools' ids.
 	Examples map[string][]byte
+	// Drawings are those at scenes.Path; nil: there are none.
+	Drawings scenes.Drawings
 	// Hooks tells programs of runs; nil: there are no endpoints.
 	Hooks Hooks
 	// Answers keeps the answers to requests with an Idempotency-Key; nil: only runs are begun once.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/sceneapi"
+	"github.com/signalbox/signalbox/platforms/web/scenes"
 	"github.com/signalbox/signalbox/providers/canvas"
 	"github.com/signalbox/signalbox/providers/canvas/draw"
 	"github.com/signalbox/signalbox/registry"
@@ -51,4 +52,25 @@ func API(scenes *canvas.Provider, log *slog.Logger) http.Handler {
 			return done, err
 		},
 	})
+}
+
+// Pages gives the pages an account's drawings.
+func Pages(drawn *canvas.Provider) scenes.Drawings { return pages{drawn} }
+
+type pages struct{ drawn *canvas.Provider }
+
+// List gives those of an account.
+func (p pages) List(ctx context.Context, accountID string) ([]scenes.Info, error) {
+	found, err := p.drawn.List(ctx, accountID)
+	list := make([]scenes.Info, len(found))
+	for i, one := range found {
+		list[i] = scenes.Info(one)
+	}
+	return list, err
+}
+
+// Get gives one of an account.
+func (p pages) Get(ctx context.Context, accountID, id string) (scenes.Info, error) {
+	one, err := p.drawn.Info(ctx, accountID, id)
+	return scenes.Info(one), err
 }
