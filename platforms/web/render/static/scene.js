@@ -134,9 +134,11 @@ function mark() {
 
 function handles(s) {
   const r = 6 / scale();
-  const far = corner({ ...s, height: s.height + 48 / scale() }, 0, -1);
+  const far = corner({ ...s, y: s.y - 24 / scale(), height: s.height + 48 / scale() }, 0, -1);
   element("circle", { class: "handle turn", cx: far.x, cy: far.y, r, "data-turn": 1 }, marks);
+  const room = 36 / scale(); // a handle between two others needs some
   for (const [hx, hy] of [[-1, -1], [0, -1], [1, -1], [1, 0], [1, 1], [0, 1], [-1, 1], [-1, 0]]) {
+    if (hx === 0 && s.width < room || hy === 0 && s.height < room) continue;
     const p = corner(s, hx, hy);
     element("circle", { class: "handle", cx: p.x, cy: p.y, r, "data-x": hx, "data-y": hy }, marks);
   }
@@ -402,7 +404,7 @@ function band({ area, moved, ground, add: more }) {
 }
 
 stage.addEventListener("dblclick", (event) => {
-  const s = byId.get(event.target.dataset?.shape);
+  const s = byId.get(document.elementFromPoint(event.clientX, event.clientY)?.dataset.shape); // the stage has caught the event
   if (!s) return;
   choose([s.id]);
   if (s.type === "text") write(s);
