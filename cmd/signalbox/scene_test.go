@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -40,7 +42,7 @@ func drawn(t *testing.T, tab context.Context, words string) string {
 // at is where a script's point of the drawing is in the window, as "x,y".
 func at(t *testing.T, tab context.Context, selector string, dx, dy float64) (x, y float64) {
 	t.Helper()
-	said, err := chromedp.Run(tab, chromedp.Evaluate[string](fmt.Sprintf(`(() => { const e = document.querySelector(%q); e.scrollIntoView({block: "nearest"}); const b = e.getBoundingClientRect(); return (b.x + b.width * %g) + "," + (b.y + b.height * %g); })()`, selector, dx, dy)))
+	said, err := chromedp.Run(tab, chromedp.Evaluate[string](fmt.Sprintf(`(() => { const e = document.querySelector(%q); e.scrollIntoView({block: "center"}); const b = e.getBoundingClientRect(); return (b.x + b.width * %g) + "," + (b.y + b.height * %g); })()`, selector, dx, dy)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +61,23 @@ func dragged(t *testing.T, tab context.Context, selector string, byX, byY float6
 		chromedp.MouseEvent(chromedp.MouseReleased, x+byX, y+byY, chromedp.ButtonLeft, chromedp.ClickCount(1)))
 }
 
-const firstText = `.hit.text`
+// touch is a finger on the glass.
+func touch(kind input.DispatchTouchEventType, at ...float64) browsertest.Step {
+	return chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		points := []*input.TouchPoint{}
+		if len(at) == 2 {
+			points = append(points, &input.TouchPoint{X: at[0], Y: at[1]})
+		}
+		_, err := cdp.Call(ctx, target, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind, TouchPoints: points})
+		return err
+	})
+}
+
+// Shapes of the poster.
+const (
+	firstText = `.hit.text`
+	garden    = `.hit[aria-label$='garden']`
+)
 
 // value is a script for a number of the form beside the drawing.
 func value(name string) string {
@@ -128,6 +146,17 @@ func TestSceneOnThePage(t *testing.T) {
 		key(kb.Tab)
 		browsertest.Becomes(t, tab, `document.querySelectorAll(".hit.on").length === 1`)
 	})
+	t.Run("a frame pulled round shapes chooses them, a click with Shift lets one go", func(t *testing.T) {
+		x, y := at(t, tab, "#stage", 0.03, 0.03)
+		toX, toY := at(t, tab, "#stage", 0.97, 0.97)
+		browsertest.Do(t, tab, chromedp.MouseEvent(chromedp.MousePressed, x, y, chromedp.ButtonLeft, chromedp.ClickCount(1)), chromedp.MouseEvent(chromedp.MouseMoved, (x+toX)/2, toY, chromedp.ButtonLeft),
+			chromedp.MouseEvent(chromedp.MouseMoved, toX, toY, chromedp.ButtonLeft), chromedp.MouseEvent(chromedp.MouseReleased, toX, toY, chromedp.ButtonLeft, chromedp.ClickCount(1)))
+		browsertest.Becomes(t, tab, `document.querySelectorAll(".hit.text.on").length >= 3`)
+		x, y = at(t, tab, garden, 0.5, 0.5)
+		browsertest.Do(t, tab, chromedp.MouseEvent(chromedp.MousePressed, x, y, chromedp.ButtonLeft, chromedp.ButtonModifiers(chromedp.ModifierShift), chromedp.ClickCount(1)),
+			chromedp.MouseEvent(chromedp.MouseReleased, x, y, chromedp.ButtonLeft, chromedp.ButtonModifiers(chromedp.ModifierShift), chromedp.ClickCount(1)))
+		browsertest.Becomes(t, tab, `document.querySelector(".hit[aria-label$='garden']").getAttribute("aria-pressed") === "false" && document.querySelectorAll(".hit.on").length > 1`)
+	})
 	t.Run("a text is edited in its place", func(t *testing.T) {
 		x, y := at(t, tab, firstText, 0.5, 0.5)
 		browsertest.Do(t, tab, chromedp.MouseClickXY(x, y), chromedp.MouseClickXY(x, y, chromedp.ClickCount(2)), chromedp.WaitVisible(chromedp.CSS(".sheet textarea")))
@@ -169,7 +198,13 @@ func TestSceneOnThePage(t *testing.T) {
 		if !browsertest.Is(t, tab, browsertest.Fits) {
 			t.Error("the page of a drawing is wider than a phone")
 		}
-		browsertest.Is(t, tab, `document.querySelector(".hit.text").focus() || true`)
+		was, err := chromedp.Run(tab, chromedp.Evaluate[string](`document.querySelector(".hit[aria-label$='garden']").getAttribute("points")`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, y := at(t, tab, garden, 0.5, 0.5)
+		browsertest.Do(t, tab, touch(input.DispatchTouchEventTypeTouchStart, x, y), touch(input.DispatchTouchEventTypeTouchMove, x-20, y+10), touch(input.DispatchTouchEventTypeTouchMove, x-30, y+20), touch(input.DispatchTouchEventTypeTouchEnd))
+		browsertest.Becomes(t, tab, fmt.Sprintf(` document.querySelector(".hit[aria-label$='garden']").getAttribute("points") !== %q`, was))
 		browsertest.Accessible(t, tab, "a drawing on a dark phone")
 		browsertest.Shot(t, tab, "scene-320-dark")
 		browsertest.Do(t, tab, browsertest.WithoutScript(), chromedp.Navigate(page+"/scenes/"+id), chromedp.WaitVisible(chromedp.CSS("noscript img")))
