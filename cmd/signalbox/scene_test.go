@@ -193,7 +193,7 @@ func TestSceneOnThePage(t *testing.T) {
 		browsertest.Becomes(t, tab, `document.querySelector("[aria-label$='Autumn fair']") !== null`)
 	})
 	t.Run("it fits a narrow window and a dark one, and is there without script", func(t *testing.T) {
-		browsertest.Do(t, tab, chromedp.EmulateViewport(320, 700), browsertest.Dark(), chromedp.Navigate(page+"/scenes/"+id))
+		browsertest.Do(t, tab, chromedp.EmulateViewport(320, 700, chromedp.EmulateTouch), browsertest.Dark(), chromedp.Navigate(page+"/scenes/"+id))
 		ready()
 		if !browsertest.Is(t, tab, browsertest.Fits) {
 			t.Error("the page of a drawing is wider than a phone")
