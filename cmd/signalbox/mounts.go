@@ -50,6 +50,7 @@ func (m mounted) mounts() []web.Mount {
 		{Path: "GET /api/scenes", Use: web.Read, Handler: m.scenes, Describe: sceneapi.Describe()},
 		{Path: "GET /api/scenes/{file}", Use: web.Read, Handler: m.scenes, AtOnce: sceneapi.AtOnce},
 		{Path: "GET /api/scenes/{id}/events", Use: web.Read, Handler: m.scenes, Streams: sceneapi.Streams},
+		{Path: "POST /api/scenes/{id}/operations", Use: web.Run, Handler: m.scenes, AtOnce: sceneapi.AtOnce},
 		{Path: "GET /api/missions", Use: web.Read, Handler: m.missions, Describe: missionapi.Describe()},
 		{Path: "POST /api/missions", Use: web.Run, Handler: m.missions, AtOnce: missionapi.AtOnce},
 		{Path: "GET /api/missions/{id}", Use: web.Read, Handler: m.missions},

@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/account"
 	"github.com/signalbox/signalbox/platforms/web/pages"
+	"github.com/signalbox/signalbox/platforms/web/scenes"
 )
 
 // mayRow is a row of the table in docs/people.md: who may use some addresses.
@@ -69,7 +70,8 @@ type (
 		pages.Conversation
 		pages.Commander
 	}
-	noHooks struct{ web.Hooks }
+	noHooks    struct{ web.Hooks }
+	noDrawings struct{ scenes.Drawings }
 )
 
 // asker is somebody who tries all addresses.
@@ -147,7 +149,7 @@ func TestWhoMayUseWhat(t *testing.T) {
 	h := newHouse(t, public(t, "https://127.0.0.1"), func(c *web.Config) {
 		c.MetricsToken = metricsToken
 		c.Telegram, c.Discord, c.Metrics = &account.TelegramLogin{BotToken: botToken}, &account.DiscordLogin{}, http.NotFoundHandler()
-		c.Conversation, c.Hooks = noTalk{}, noHooks{}
+		c.Conversation, c.Hooks, c.Drawings = noTalk{}, noHooks{}, noDrawings{}
 		for _, row := range rows {
 			for _, address := range row.addresses {
 				if row.mounted {

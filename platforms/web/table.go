@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web/files"
 	"github.com/signalbox/signalbox/platforms/web/pages"
 	"github.com/signalbox/signalbox/platforms/web/request"
+	"github.com/signalbox/signalbox/platforms/web/scenes"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
@@ -23,7 +24,7 @@ func OwnPaths() []string {
 		"/api/ask", "/api/balance", "/api/chains", "/api/changes", "/api/conversations", "/api/gallery", "/api/invitations", "/api/keys", "/api/knowledge", "/api/missions", "/api/quote", "/api/runs", "/api/scenes", "/api/site", "/api/status", "/api/tools",
 		"/api/uploads", "/api/webhooks", "/mcp", "/openapi.json", "/tools", "/webhooks",
 		"/account", door.AppPath, "/buy", pages.ChatPath, "/developers", "/examples", "/files", pages.GalleryPath, "/healthz", "/history", "/invite", "/link", "/llms.txt", "/metrics", "/operator", "/penpot", "/prices", "/privacy",
-		"/readyz", "/run", "/s", "/sessions", "/signin", "/signout", "/site", "/site-editor", "/static", "/terms", "/thumbs", "/tool", "/uploads",
+		"/readyz", "/run", "/s", scenes.Path, "/sessions", "/signin", "/signout", "/site", "/site-editor", "/static", "/terms", "/thumbs", "/tool", "/uploads",
 	}
 }
 
@@ -59,9 +60,15 @@ func (s *Server) table() ([]door.Route, error) {
 	if err != nil {
 		return nil, err
 	}
+	var drawings []door.Route
+	if cfg.Drawings != nil {
+		if drawings, err = scenes.Routes(scenes.Config{Render: s.render, Drawings: cfg.Drawings, Runs: cfg.Runs, Links: s.links}); err != nil {
+			return nil, err
+		}
+	}
 	stored := files.New(files.Config{Links: s.links, Store: cfg.Runs, Logger: cfg.Logger, Now: cfg.Now, NotFound: s.render.NotFound})
 	table := s.probes()
-	for _, routes := range [][]door.Route{drawn, stored.Routes(), own, s.api.Routes()} {
+	for _, routes := range [][]door.Route{drawn, stored.Routes(), own, drawings, s.api.Routes()} {
 		table = append(table, routes...)
 	}
 	for _, m := range cfg.Mounts {

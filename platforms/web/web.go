@@ -19,6 +19,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web/pages"
 	"github.com/signalbox/signalbox/platforms/web/render"
 	"github.com/signalbox/signalbox/platforms/web/request"
+	"github.com/signalbox/signalbox/platforms/web/scenes"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
@@ -98,6 +99,8 @@ type Config struct {
 	Landing pages.Landing
 	// Examples are pictures that tools made, as JPEG files by the tools' ids.
 	Examples map[string][]byte
+	// Drawings are those at scenes.Path; nil: there are none.
+	Drawings scenes.Drawings
 	// Gallery finds results again; nil: there is no gallery.
 	Gallery *gallery.Gallery
 	// Hooks tells programs of runs; nil: there are no endpoints.

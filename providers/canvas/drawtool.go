@@ -125,7 +125,7 @@ func (t *turn) understand(s *stored, words string, picture *templates.Picture) e
 	lower := strings.Trim(strings.ToLower(words), " .!?")
 	switch {
 	case slices.Contains(undoWords, lower):
-		return t.undo(s)
+		return t.unwind(s, undoStep)
 	case slices.Contains(againWords, lower):
 		if t.scene.Page.Words == "" {
 			return registry.Say(registry.CodeInvalidInput, said.DrawNoWords)
@@ -195,22 +195,6 @@ func (t *turn) compose(s *stored, words string, picture *templates.Picture, seed
 	return nil
 }
 
-// undo takes the last step back that was not taken back yet.
-func (t *turn) undo(s *stored) error {
-	change, err := s.takeBack(t.ctx)
-	if errors.Is(err, errNothing) {
-		return registry.Say(registry.CodeInvalidInput, said.DrawNoUndo)
-	}
-	if err != nil {
-		return err
-	}
-	t.scene.Undo(change)
-	if board := t.lastBoard(); board != nil {
-		s.board = board.ID
-	}
-	return nil
-}
-
 // shown is the drawing as a person sees it: the picture, and what can be done next.
 func (p *Provider) shown(ctx context.Context, account string, s *stored) (registry.Result, error) {
 	picture, err := p.drawer.Draw(ctx, s.scene(p.Fonts), draw.Options{Board: s.board, Format: draw.PNG})
@@ -224,7 +208,7 @@ func (p *Provider) shown(ctx context.Context, account string, s *stored) (regist
 	again := map[string]any{"label": p.Say(ctx, account, "draw.again"), "tool": DrawTool, "inputs": map[string]any{"text": "again", "scene": s.ID}}
 	undo := map[string]any{"label": p.Say(ctx, account, "draw.undo"), "tool": DrawTool, "inputs": map[string]any{"text": "undo", "scene": s.ID}}
 	card := map[string]any{"title": s.Title, "text": strings.Join(append([]string{p.Say(ctx, account, "draw.hint")}, picture.Notes...), "\n"), "actions": []any{undo, again}}
-	if links := p.links(s.ID); len(links) > 0 {
+	if links := p.links(s.ID, p.Say(ctx, account, "draw.open")); len(links) > 0 {
 		card["links"] = links
 	}
 	text, err := json.Marshal(card)
@@ -234,15 +218,17 @@ func (p *Provider) shown(ctx context.Context, account string, s *stored) (regist
 	return registry.Result{Outputs: []registry.Output{imageOutput(picture, draw.PNG, s.Title), {Name: "next", Type: "text", Text: string(text)}}}, nil
 }
 
-// links are where a drawing can be had in other formats, where the house has an address.
-func (p *Provider) links(sceneID string) []any {
+// links are where a drawing is gone on with by hand, and had in other formats, where the house has an address.
+func (p *Provider) links(sceneID, open string) []any {
 	if p.Address == nil {
 		return nil
 	}
 	var list []any
-	for _, f := range []draw.Format{draw.SVG, draw.PDF} {
-		if address := p.Address("/api/scenes/" + sceneID + "." + string(f)); address != "" {
-			list = append(list, map[string]any{"label": strings.ToUpper(string(f)), "url": address})
+	for _, to := range []struct{ label, path string }{
+		{open, "/scenes/" + sceneID}, {"SVG", "/api/scenes/" + sceneID + ".svg"}, {"PNG", "/api/scenes/" + sceneID + ".png"}, {"PDF", "/api/scenes/" + sceneID + ".pdf"},
+	} {
+		if address := p.Address(to.path); address != "" {
+			list = append(list, map[string]any{"label": to.label, "url": address})
 		}
 	}
 	return list

@@ -35,7 +35,8 @@ type stored struct {
 	change  scene.Change // what the call in work did
 	key     sceneKey
 	tx      pgx.Tx // while a call is at work
-	undoing bool   // the call took a step back
+	deed    string // undo or redo, where the call was that
+	took    *int64 // the step that undo took back
 }
 
 // scene makes the scene of it.
@@ -143,8 +144,8 @@ const keptSteps = 200
 
 // save writes what a call changed, and the step.
 func (st store) save(ctx context.Context, tx pgx.Tx, s *stored, runID, tool string, answer json.RawMessage) error {
-	if s.undoing {
-		tool = "undo"
+	if s.deed != "" {
+		tool = s.deed
 	}
 	step, err := json.Marshal(s.change)
 	if err != nil {
@@ -171,7 +172,8 @@ func (st store) save(ctx context.Context, tx pgx.Tx, s *stored, runID, tool stri
 	}
 	s.Version++
 	batch.Queue(`UPDATE canvas_scenes SET version = $2, page = $3, title = $4, changed_at = now() WHERE id = $1`, s.ID, s.Version, page, s.Title)
-	batch.Queue(`INSERT INTO canvas_changes (scene_id, version, run_id, tool, board, step, answer) VALUES ($1, $2, $3, $4, $5, $6, $7)`, s.ID, s.Version, runID, tool, s.board, step, answer)
+	batch.Queue(`INSERT INTO canvas_changes (scene_id, version, run_id, tool, board, step, answer, took) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+		s.ID, s.Version, runID, tool, s.board, step, answer, s.took)
 	batch.Queue(`DELETE FROM canvas_changes WHERE scene_id = $1 AND version <= $2`, s.ID, s.Version-keptSteps)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("keep the drawing: %w", err)
@@ -207,31 +209,6 @@ func (s *stored) renew(ctx context.Context) error {
 	}
 	*s = fresh
 	return nil
-}
-
-// errNothing says that there is no step to take back.
-var errNothing = errors.New("there is no step to take back")
-
-// takeBack finds the last step that was not taken back yet, and marks it.
-func (s *stored) takeBack(ctx context.Context) (scene.Change, error) {
-	var version int64
-	var raw []byte
-	var change scene.Change
-	err := s.tx.QueryRow(ctx, `SELECT version, step FROM canvas_changes WHERE scene_id = $1 AND NOT undone AND tool <> 'undo' ORDER BY version DESC LIMIT 1`, s.ID).Scan(&version, &raw)
-	if errors.Is(err, pgx.ErrNoRows) || err == nil && version == 1 {
-		return change, errNothing
-	}
-	if err == nil {
-		_, err = s.tx.Exec(ctx, `UPDATE canvas_changes SET undone = true WHERE scene_id = $1 AND version = $2`, s.ID, version)
-	}
-	if err == nil {
-		err = json.Unmarshal(raw, &change)
-	}
-	if err != nil {
-		return change, fmt.Errorf("take the last step back: %w", err)
-	}
-	s.undoing = true
-	return change, nil
 }
 
 // Adopt gives the drawings of an account to the one that it is merged into. Where both draw in one conversation, the survivor's goes on.

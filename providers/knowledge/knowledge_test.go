@@ -160,6 +160,35 @@ Press B, and draw a rectangle.
 
 ` + "```js\npenpot.createBoard()\n```\n"
 
+func TestDesignStyles(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.write(map[string]string{
+		"designStyles/source.yaml":  "title: Design styles\naccess: public\n",
+		"designStyles/brutalism.md": "# Brutalism\nRaw blocks, black borders and system fonts. Contrast comes before comfort.",
+		"designStyles/swiss.md":     "# Swiss style\nA strict grid, sans-serif type and white space carry the message.",
+	})
+	tool := h.tools()["designStylesRag"]
+	if _, ok := tool.InputSchema.Get("query"); !ok || len(tool.InputSchema) != 1 || !slices.Equal(tool.Aliases, []string{"design-styles-rag"}) || tool.Kind != "rag" {
+		t.Fatalf("%+v", tool)
+	}
+	t.Run("E132 design-styles-rag finds styles by what they are made of", func(t *testing.T) {
+		said, err := h.call("", "designStylesRag", map[string]any{"query": "strict grid, white space"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var results []index.Result
+		if err := json.Unmarshal([]byte(said["results"]), &results); err != nil || len(results) == 0 || len(results) > 10 || results[0].Title != "Swiss style" {
+			t.Errorf("%s (%v)", said["results"], err)
+		}
+	})
+	t.Run("E132 and fails where nobody gives the styles", func(t *testing.T) {
+		if _, err := newHouse(t).call("", "designStylesRag", map[string]any{"query": "grid"}); registry.AsError(err).Code != registry.CodeUnavailable {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
 func TestSourcesAreTools(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -224,6 +253,16 @@ func TestSourcesAreTools(t *testing.T) {
 		}
 		if said, err := h.call("", "penpotUserGuideRag", map[string]any{"query": "wie geht das mit der Zeichnung"}); err != nil || !strings.Contains(said["hint"], "English") {
 			t.Errorf("E29 %v (%v)", said, err)
+		}
+	})
+	t.Run("E83 who is told the documents' language, and asks in it with their terms, gets the passages", func(t *testing.T) {
+		vague, err := h.call("", "penpotUserGuideRag", map[string]any{"query": "wie lege ich das an"})
+		if err != nil || !strings.Contains(vague["hint"], "in English: ask in that language") {
+			t.Fatalf("%v (%v)", vague, err)
+		}
+		said, err := h.call("", "penpotUserGuideRag", map[string]any{"query": "create a board: shortcut, size"})
+		if err != nil || said["hint"] != "" || !strings.Contains(said["results"], "Press B") {
+			t.Errorf("%v (%v)", said, err)
 		}
 	})
 	t.Run("a change of files changes the tools, and is told", func(t *testing.T) {

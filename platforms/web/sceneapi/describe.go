@@ -30,5 +30,23 @@ func Describe() map[string]any {
 			"parameters": []any{parameter("id", "path", "The drawing's id.", text)},
 			"responses":  map[string]any{"200": ok("An event named scene for each version.", "text/event-stream", text), "default": problem},
 		}},
+		"/api/scenes/{id}/operations": map[string]any{"post": map[string]any{
+			"operationId": "editScene", "summary": "Change a drawing, as one step that can be undone", "tags": []string{"drawings"},
+			"parameters":  []any{parameter("id", "path", "The drawing's id.", text)},
+			"requestBody": map[string]any{"required": true, "content": map[string]any{"application/json": map[string]any{"schema": edit()}}},
+			"responses":   map[string]any{"200": ok("The new version, and the shape that each operation was about.", "application/json", object), "default": problem},
+		}},
 	}
+}
+
+// edit is the schema of an edit.
+func edit() map[string]any {
+	return map[string]any{"type": "object", "required": []string{"id", "version", "operations"}, "properties": map[string]any{
+		"id":      map[string]any{"type": "string", "format": "uuid", "description": "Of your making: sent again, the edit is done once."},
+		"version": map[string]any{"type": "integer", "description": "The version that you know. Where a shape was changed since, 409 is answered; changes of other shapes are merged."},
+		"operations": map[string]any{"type": "array", "minItems": 1, "items": map[string]any{"type": "object", "required": []string{"tool"}, "properties": map[string]any{
+			"tool":   map[string]any{"type": "string", "description": "A tool that draws, such as create-rectangle or delete-shape; modify-shape, for shapes of all types; undo or redo, by itself."},
+			"inputs": map[string]any{"type": "object", "description": "The tool's inputs."},
+		}}},
+	}}
 }

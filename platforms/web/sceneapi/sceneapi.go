@@ -1,5 +1,6 @@
 // Package sceneapi gives drawings over HTTP to those whose they are: GET /api/scenes lists them, GET /api/scenes/{id}.svg, .png, .jpg, .webp,
-// .pdf and .json are one in a format, and GET /api/scenes/{id}/events tells when it changes. Another's drawing is not found.
+// .pdf and .json are one in a format, GET /api/scenes/{id}/events tells when it changes, and POST /api/scenes/{id}/operations changes it. Another's drawing
+// is not found.
 package sceneapi
 
 import (
@@ -41,6 +42,8 @@ type Config struct {
 	Picture func(ctx context.Context, accountID, sceneID string, p Picture) (content []byte, mime string, err error)
 	// Export is the drawing as data.
 	Export func(ctx context.Context, accountID, sceneID string) (json.RawMessage, error)
+	// Edit carries out the operations of a request as one step. Its body is theirs to read, and so is the answer.
+	Edit func(ctx context.Context, accountID, sceneID string, body json.RawMessage) (answer any, err error)
 	// Caller is who sent the request of ctx.
 	Caller func(ctx context.Context) (users.Account, bool)
 	Logger *slog.Logger
@@ -58,6 +61,7 @@ func Handler(cfg Config) http.Handler {
 	mux.HandleFunc("GET /api/scenes", s.answer(s.list))
 	mux.HandleFunc("GET /api/scenes/{file}", s.answer(s.file))
 	mux.HandleFunc("GET /api/scenes/{id}/events", s.answer(s.events))
+	mux.HandleFunc("POST /api/scenes/{id}/operations", s.answer(s.edit))
 	return mux
 }
 
@@ -91,6 +95,22 @@ func (s server) list(w http.ResponseWriter, r *http.Request, a users.Account) er
 		return err
 	}
 	door.WriteJSON(w, http.StatusOK, map[string]any{"scenes": list})
+	return nil
+}
+
+// Conflict is the error of an edit of what somebody else has changed meanwhile: see Config.Edit.
+var Conflict = &problem.Problem{Status: http.StatusConflict, Code: "changed_meanwhile", Detail: "What this is about has been changed meanwhile. Read the drawing again."}
+
+func (s server) edit(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	var body json.RawMessage
+	if err := door.ReadJSON(w, r, &body); err != nil {
+		return err
+	}
+	answer, err := s.Edit(r.Context(), a.ID, r.PathValue("id"), body)
+	if err != nil {
+		return err
+	}
+	door.WriteJSON(w, http.StatusOK, answer)
 	return nil
 }
 

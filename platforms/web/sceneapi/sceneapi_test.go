@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
@@ -40,6 +41,15 @@ func newServer(t *testing.T, version *atomic.Int64) string {
 			return []byte(p.Format), "image/" + p.Format, nil
 		},
 		Export: func(context.Context, string, string) (json.RawMessage, error) { return json.RawMessage(`{}`), nil },
+		Edit: func(_ context.Context, account, id string, body json.RawMessage) (any, error) {
+			if _, err := get(t.Context(), account, id); err != nil {
+				return nil, err
+			}
+			if strings.Contains(string(body), "old") {
+				return nil, Conflict
+			}
+			return map[string]any{"took": body}, nil
+		},
 		Caller: func(ctx context.Context) (users.Account, bool) {
 			name, _ := ctx.Value(key{}).(string)
 			return users.Account{ID: name}, name != ""
@@ -103,6 +113,37 @@ func TestScenes(t *testing.T) {
 	first, _ := get(t, url+"/api/scenes/d1.png", "ann")
 	if again, _ := get(t, url+"/api/scenes/d1.png", "ann", "If-None-Match", first.Header.Get("ETag")); again.StatusCode != http.StatusNotModified {
 		t.Errorf("an unchanged drawing is sent again: %s", again.Status)
+	}
+}
+
+func TestEditing(t *testing.T) {
+	t.Parallel()
+	url := newServer(t, new(atomic.Int64)) + "/api/scenes/d1/operations"
+	for name, c := range map[string]struct {
+		caller, body string
+		status       int
+		says         string
+	}{
+		"its owner":             {"ann", `{"version":1}`, http.StatusOK, `{"took":{"version":1}}`},
+		"somebody else":         {"bob", `{}`, http.StatusNotFound, "not_found"},
+		"nobody":                {"", `{}`, http.StatusUnauthorized, "unauthorized"},
+		"what was changed":      {"ann", `{"version":"old"}`, http.StatusConflict, "changed_meanwhile"},
+		"more than is accepted": {"ann", strings.Repeat(" ", door.MaxText+1), http.StatusUnprocessableEntity, "too large"},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(c.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("X-Caller", c.caller)
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if answer.StatusCode != c.status || !strings.Contains(string(body), c.says) {
+			t.Errorf("%s: %s, %s", name, answer.Status, body)
+		}
 	}
 }
 

@@ -78,7 +78,7 @@ func (w *svgWriter) shape(sh *scene.Shape) error {
 	if sh.Hidden || sh.Opacity == 0 {
 		return nil
 	}
-	attributes := ` data-name="` + escape(sh.Name) + `"`
+	attributes := ` data-id="` + sh.ID + `" data-name="` + escape(sh.Name) + `"`
 	var style []string
 	if sh.Blend() != "normal" {
 		style = append(style, "mix-blend-mode:"+sh.Blend())

@@ -279,14 +279,14 @@ func (s *Scene) Delete(id string) (sh *Shape, count int, err error) {
 }
 
 // Warnings tell what a shape covers that was drawn before it: a background has to be drawn first. It names at most ten.
-func (s *Scene) Warnings(sh *Shape) []string {
+func (t *tree) Warnings(sh *Shape) []string {
 	if sh.Type == TextShape || sh.Type == Group || sh.Opacity < 1 || sh.Rotation != 0 || !slices.ContainsFunc(sh.Fills, func(f Fill) bool { return f.Opacity == 1 }) {
 		return nil
 	}
 	var list []string
-	area := s.Bounds(sh)
-	for _, other := range s.Children(sh.Parent)[:s.index(sh)] {
-		if !other.Hidden && area.Covers(s.Bounds(other)) {
+	area := t.Bounds(sh)
+	for _, other := range t.Children(sh.Parent)[:t.index(sh)] {
+		if !other.Hidden && area.Covers(t.Bounds(other)) {
 			list = append(list, fmt.Sprintf("%s %q covers %s %q, which was drawn before: draw backgrounds first, or with stacking below", sh.Type, sh.Name, other.Type, other.Name))
 		}
 	}

@@ -1,7 +1,6 @@
 package scene
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -54,67 +53,19 @@ type Scene struct {
 	Page  Page
 	Fonts Typesetter
 
-	shapes map[string]*Shape
-	kids   map[string][]string // by parent, the lowest first; "" is the page
-	before map[string]*Shape   // what was changed as it was; nil: it was not there
-	page   *Page               // as it was
+	tree
+	before map[string]*Shape // what was changed as it was; nil: it was not there
+	page   *Page             // as it was
 }
 
 // New makes a scene of shapes as they were kept.
 func New(fonts Typesetter, page Page, shapes ...*Shape) *Scene {
-	s := &Scene{Page: page, Fonts: fonts, shapes: map[string]*Shape{}, kids: map[string][]string{}, before: map[string]*Shape{}}
+	s := &Scene{Page: page, Fonts: fonts, tree: tree{map[string]*Shape{}, map[string][]string{}}, before: map[string]*Shape{}}
 	for _, sh := range shapes {
 		s.shapes[sh.ID] = sh
 	}
 	s.order()
 	return s
-}
-
-// order finds the children of all parents.
-func (s *Scene) order() {
-	clear(s.kids)
-	for id, sh := range s.shapes {
-		s.kids[sh.Parent] = append(s.kids[sh.Parent], id)
-	}
-	for _, ids := range s.kids {
-		slices.SortFunc(ids, func(a, b string) int {
-			return cmp.Or(cmp.Compare(s.shapes[a].Rank, s.shapes[b].Rank), cmp.Compare(a, b))
-		})
-	}
-}
-
-// Len is the number of shapes.
-func (s *Scene) Len() int { return len(s.shapes) }
-
-// Children are the shapes that a parent holds, the lowest first; "" is the page.
-func (s *Scene) Children(parent string) []*Shape {
-	list := make([]*Shape, len(s.kids[parent]))
-	for i, id := range s.kids[parent] {
-		list[i] = s.shapes[id]
-	}
-	return list
-}
-
-// All are all shapes, parents before their children, siblings from bottom to top.
-func (s *Scene) All() []*Shape { return s.below("") }
-
-func (s *Scene) below(parent string) []*Shape {
-	var list []*Shape
-	for _, sh := range s.Children(parent) {
-		list = append(append(list, sh), s.below(sh.ID)...)
-	}
-	return list
-}
-
-// withAll is a shape and all that it holds.
-func (s *Scene) withAll(sh *Shape) []*Shape { return append([]*Shape{sh}, s.below(sh.ID)...) }
-
-// Root is the shape on the page that holds a shape.
-func (s *Scene) Root(sh *Shape) *Shape {
-	for sh.Parent != "" {
-		sh = s.shapes[sh.Parent]
-	}
-	return sh
 }
 
 // Change is what was done to a scene: the shapes as they were and as they are, nil where there was or is none.
@@ -238,58 +189,6 @@ func (s *Scene) remove(sh *Shape) {
 
 func without(ids []string, id string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(one string) bool { return one == id })
-}
-
-// index is a shape's place among its siblings, from the bottom.
-func (s *Scene) index(sh *Shape) int { return slices.Index(s.kids[sh.Parent], sh.ID) }
-
-// find gives the shape that an input names.
-func (s *Scene) find(field, id string) (*Shape, error) {
-	sh, ok := s.shapes[id]
-	if !ok {
-		return nil, wrong(field, "there is no shape %q in this scene", id)
-	}
-	return sh, nil
-}
-
-// findAll gives several, each once, none of which holds another.
-func (s *Scene) findAll(field string, ids []string, least int) ([]*Shape, error) {
-	if len(ids) < least {
-		return nil, wrong(field, "has %d, expected at least %d", len(ids), least)
-	}
-	chosen := map[string]bool{}
-	list := make([]*Shape, 0, len(ids))
-	for _, id := range ids {
-		sh, err := s.find(field, id)
-		if err != nil {
-			return nil, err
-		}
-		if chosen[id] {
-			return nil, wrong(field, "names %s %q twice", sh.Type, sh.Name)
-		}
-		chosen[id] = true
-		list = append(list, sh)
-	}
-	for _, sh := range list {
-		for p := sh.Parent; p != ""; p = s.shapes[p].Parent {
-			if chosen[p] {
-				return nil, wrong(field, "names %s %q and %s %q, which holds it", sh.Type, sh.Name, s.shapes[p].Type, s.shapes[p].Name)
-			}
-		}
-	}
-	return list, nil
-}
-
-// Bounds is the visible box of a shape as geometry has it, without strokes, shadows and what a board cuts off.
-func (s *Scene) Bounds(sh *Shape) geom.Rect {
-	if sh.Type != Group {
-		return sh.Turn().Bounds(sh.Box())
-	}
-	var boxes []geom.Rect
-	for _, child := range s.Children(sh.ID) {
-		boxes = append(boxes, s.Bounds(child))
-	}
-	return geom.Union(boxes...)
 }
 
 // fit lays the boxes of the groups that hold a shape round what they hold.

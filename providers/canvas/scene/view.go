@@ -53,10 +53,10 @@ type Bounds struct {
 }
 
 // View describes a shape.
-func (s *Scene) View(sh *Shape) View {
-	b := s.Bounds(sh)
+func (t *tree) View(sh *Shape) View {
+	b := t.Bounds(sh)
 	v := View{
-		ID: sh.ID, Type: sh.Type, Name: sh.Name, Index: s.index(sh), X: sh.X, Y: sh.Y, Width: sh.Width, Height: sh.Height, Rotation: sh.Rotation, FlipX: sh.FlipX, FlipY: sh.FlipY,
+		ID: sh.ID, Type: sh.Type, Name: sh.Name, Index: t.index(sh), X: sh.X, Y: sh.Y, Width: sh.Width, Height: sh.Height, Rotation: sh.Rotation, FlipX: sh.FlipX, FlipY: sh.FlipY,
 		Bounds: Bounds{tidy(b.X), tidy(b.Y), tidy(b.W), tidy(b.H)}, BorderRadius: sh.Radii[0], Operation: string(sh.Operation), Component: sh.Component, Content: sh.Content,
 		Opacity: sh.Opacity, BlendMode: sh.Blend(), Hidden: sh.Hidden, Fills: orEmpty(sh.Fills), Strokes: orEmpty(sh.Strokes), Shadows: orEmpty(sh.Shadows), Blur: sh.Blur,
 		Text: sh.Text, Interactions: sh.Interactions, Tokens: sh.Tokens, Layout: sh.Layout,
@@ -84,31 +84,31 @@ func orEmpty[T any](list []T) []T {
 }
 
 // Views describes all shapes, parents before their children, siblings from bottom to top.
-func (s *Scene) Views() []View {
+func (t *tree) Views() []View {
 	list := []View{}
-	for _, sh := range s.All() {
-		list = append(list, s.View(sh))
+	for _, sh := range t.All() {
+		list = append(list, t.View(sh))
 	}
 	return list
 }
 
 // Frame is the part of the page that a picture of the scene shows: a board by its id, without one the only thing on the page, or the
 // box round everything on it.
-func (s *Scene) Frame(board string) (frame geom.Rect, shapes []*Shape, err error) {
+func (t *tree) Frame(board string) (frame geom.Rect, shapes []*Shape, err error) {
 	if board != "" {
-		sh, err := s.find("board", board)
+		sh, err := t.find("board", board)
 		if err != nil {
 			return geom.Rect{}, nil, err
 		}
-		return s.Bounds(sh), []*Shape{sh}, nil
+		return t.Bounds(sh), []*Shape{sh}, nil
 	}
-	shapes = s.Children("")
+	shapes = t.Children("")
 	if len(shapes) == 0 {
 		return geom.Rect{}, nil, wrong("scene", "nothing is drawn yet")
 	}
 	var boxes []geom.Rect
 	for _, sh := range shapes {
-		boxes = append(boxes, s.Bounds(sh))
+		boxes = append(boxes, t.Bounds(sh))
 	}
 	return geom.Union(boxes...), shapes, nil
 }

@@ -1,13 +1,16 @@
 package templates
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/providers/canvas/geom"
 	"github.com/signalbox/signalbox/providers/canvas/scene"
+	"github.com/signalbox/signalbox/registry"
 )
 
 // verbs begin the lines of the small language; with them the numbers that each needs.
@@ -47,9 +50,14 @@ func lines(s *scene.Scene, text string) (*scene.Shape, error) {
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
-		sh, err := drawLine(s, board, line)
+		at := place{i + 1, strconv.Quote(strings.TrimSpace(line))}
+		sh, err := drawLine(s, board, line, at)
+		var wrong *scene.Error
+		if errors.As(err, &wrong) {
+			err = &scene.Error{Field: "text", Message: fmt.Sprintf("line %d, %s: %v", at.n, at.line, err)}
+		}
 		if err != nil {
-			return nil, &scene.Error{Field: "text", Message: fmt.Sprintf("line %d, %q: %v", i+1, strings.TrimSpace(line), err)}
+			return nil, err
 		}
 		if sh.Type == scene.Board {
 			board = sh
@@ -60,18 +68,24 @@ func lines(s *scene.Scene, text string) (*scene.Shape, error) {
 	return board, nil
 }
 
-func drawLine(s *scene.Scene, board *scene.Shape, line string) (*scene.Shape, error) {
+// place is where in a text a line stands, for what is refused.
+type place struct {
+	n    int    // from 1
+	line string // in quotes
+}
+
+func drawLine(s *scene.Scene, board *scene.Shape, line string, at place) (*scene.Shape, error) {
 	words := token.FindAllString(line, -1)
 	verb := strings.ToLower(words[0])
 	n := verbs[verb]
 	if len(words) < n+1 {
-		return nil, fmt.Errorf("%s needs %d numbers", verb, n)
+		return nil, registry.Say(registry.CodeInvalidInput, said.DrawLineNumbers, "n", at.n, "line", at.line, "verb", verb, "count", n).At("text")
 	}
 	v := make([]float64, n)
 	for i := range v {
 		var err error
 		if v[i], err = strconv.ParseFloat(words[i+1], 64); err != nil {
-			return nil, fmt.Errorf("%q is no number", words[i+1])
+			return nil, registry.Say(registry.CodeInvalidInput, said.DrawLineNumber, "n", at.n, "line", at.line, "word", strconv.Quote(words[i+1])).At("text")
 		}
 	}
 	p := scene.Props{}
@@ -90,9 +104,9 @@ func drawLine(s *scene.Scene, board *scene.Shape, line string) (*scene.Shape, er
 		}
 	}
 	stroke := scene.Stroke{Color: "#000000", Opacity: 1, Style: "solid", Width: 2}
-	said := false
+	hasText := false
 	for _, w := range words[n+1:] {
-		if err := lineWord(&p, &stroke, &said, w); err != nil {
+		if err := lineWord(&p, &stroke, &hasText, w, at); err != nil {
 			return nil, err
 		}
 	}
@@ -100,17 +114,17 @@ func drawLine(s *scene.Scene, board *scene.Shape, line string) (*scene.Shape, er
 }
 
 // lineWord reads what follows the numbers.
-func lineWord(p *scene.Props, stroke *scene.Stroke, text *bool, w string) error {
+func lineWord(p *scene.Props, stroke *scene.Stroke, text *bool, w string, at place) error {
 	if strings.HasPrefix(w, `"`) {
-		said := strings.Trim(w, `"`)
-		p.Characters, *text = &said, true
+		words := strings.Trim(w, `"`)
+		p.Characters, *text = &words, true
 		return nil
 	}
 	name, value, option := strings.Cut(w, "=")
 	if !option {
 		color, ok := ColorNamed(w)
 		if !ok {
-			return fmt.Errorf("%q is no colour, no text in quotes and no option", w)
+			return registry.Say(registry.CodeInvalidInput, said.DrawLineWord, "n", at.n, "line", at.line, "word", strconv.Quote(w)).At("text")
 		}
 		p.Color, stroke.Color = &color, color
 		return nil
@@ -126,7 +140,7 @@ func lineWord(p *scene.Props, stroke *scene.Stroke, text *bool, w string) error 
 	}
 	number, err := strconv.ParseFloat(value, 64)
 	if err != nil {
-		return fmt.Errorf("%q is no number", value)
+		return registry.Say(registry.CodeInvalidInput, said.DrawLineNumber, "n", at.n, "line", at.line, "word", strconv.Quote(value)).At("text")
 	}
 	figure := scene.Figure(number)
 	switch name {
@@ -141,7 +155,7 @@ func lineWord(p *scene.Props, stroke *scene.Stroke, text *bool, w string) error 
 	case "width":
 		stroke.Width = number
 	default:
-		return fmt.Errorf("there is no option %q; there are radius, rotate, opacity, width, size, font, weight", name)
+		return registry.Say(registry.CodeInvalidInput, said.DrawLineOption, "n", at.n, "line", at.line, "word", strconv.Quote(name), "options", "radius, rotate, opacity, width, size, font, weight").At("text")
 	}
 	return nil
 }

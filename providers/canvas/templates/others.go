@@ -7,8 +7,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/providers/canvas/geom"
 	"github.com/signalbox/signalbox/providers/canvas/scene"
+	"github.com/signalbox/signalbox/registry"
 )
 
 // Draw makes what a brief wants on a new board.
@@ -110,7 +112,7 @@ func (s *sheet) series(i int) string {
 
 func chart(s *scene.Scene, b Brief) (*scene.Shape, error) {
 	if len(b.Values) == 0 {
-		return nil, &scene.Error{Field: "text", Message: "a chart needs labels and numbers, such as: chart of visits: Mon 12, Tue 18, Wed 9"}
+		return nil, registry.Say(registry.CodeInvalidInput, said.DrawChart).At("text")
 	}
 	p := newSheet(s, b, "Chart", 1200, 800)
 	setFills(p, scene.Fill{Color: p.Paper, Opacity: 1})

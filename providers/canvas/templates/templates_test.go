@@ -3,11 +3,14 @@ package templates
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/providers/canvas/draw"
 	"github.com/signalbox/signalbox/providers/canvas/scene"
 	"github.com/signalbox/signalbox/providers/canvas/typeset"
+	"github.com/signalbox/signalbox/registry"
 )
 
 func look(t *testing.T, s *scene.Scene, board *scene.Shape, name string) {
@@ -49,5 +52,26 @@ func TestTemplates(t *testing.T) {
 			}
 			look(t, s, board, name)
 		})
+	}
+}
+
+func TestRefusalsAreSentences(t *testing.T) {
+	t.Parallel()
+	texts, err := i18n.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for words, says := range map[string]string{
+		"chart of visits":             "ein Diagramm braucht Namen und Zahlen",
+		"rect 1 2":                    `Zeile 1, "rect 1 2": rect braucht 4 Zahlen`,
+		"board 9 9\ncircle 1 2 three": `Zeile 2, "circle 1 2 three": "three" ist keine Zahl`,
+		"rect 1 2 3 4 bleu":           `"bleu" ist keine Farbe`,
+		"rect 1 2 3 4 tilt=3":         `eine Angabe "tilt" gibt es nicht`,
+	} {
+		_, err := Draw(newScene(t), Read(words, nil, 0))
+		known := registry.AsError(err)
+		if told, _ := texts.Voice("de").Text(known.Said); known.Code != registry.CodeInvalidInput || known.Field != "text" || !strings.Contains(told, says) {
+			t.Errorf("%q: %q, %v", words, told, err)
+		}
 	}
 }
