@@ -164,7 +164,7 @@ func (t *Team) Call(ctx context.Context, c registry.Call) (registry.Result, erro
 		return registry.Result{}, err
 	}
 	query, _ := c.Inputs["query"].(string)
-	answer, err := t.cfg.Ask(ctx, definitionOf(c.Tool), Question{Text: query, AccountID: c.UserID, Context: c.Context})
+	answer, err := t.cfg.Ask(ctx, definitionOf(c.Tool), Question{Text: query, AccountID: c.UserID, Context: c.Context, Within: c.Context.PlannerProvider != ""})
 	if err != nil {
 		return registry.Result{}, err
 	}

@@ -88,7 +88,8 @@ func (s *Store) Get(ctx context.Context, id, accountID string) (Question, error)
 	rows, err := s.cfg.Pool.Query(ctx, `SELECT model, input, cache_read, cache_write, output, cost, created_at FROM agent_turns WHERE question_id = $1 ORDER BY place`, id)
 	if err == nil {
 		q.Turns, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (t Turn, err error) {
-			return t, row.Scan(&t.Model, &t.Input, &t.CacheRead, &t.CacheWrite, &t.Output, &t.Cost, &t.At)
+			err = row.Scan(&t.Model, &t.Input, &t.CacheRead, &t.CacheWrite, &t.Output, &t.Cost, &t.At)
+			return t, err
 		})
 	}
 	if err == nil {
@@ -105,7 +106,8 @@ func (s *Store) steps(ctx context.Context, id string) ([]Step, error) {
 		return nil, err
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (t Step, err error) {
-		return t, row.Scan(&t.Round, &t.Tool, &t.Arguments, &t.OK, &t.Error, &t.At, &t.RunID, &t.Status, &t.Cost, &t.Quote, &t.ApprovedAt)
+		err = row.Scan(&t.Round, &t.Tool, &t.Arguments, &t.OK, &t.Error, &t.At, &t.RunID, &t.Status, &t.Cost, &t.Quote, &t.ApprovedAt)
+		return t, err
 	})
 }
 
@@ -155,7 +157,8 @@ func (s *Store) Days(ctx context.Context, days int) ([]Day, error) {
 		return nil, wrap(err, "add up the days of models")
 	}
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (d Day, err error) {
-		return d, row.Scan(&d.Day, &d.Model, &d.Questions, &d.Accounts, &d.Turns, &d.Input, &d.CacheRead, &d.CacheWrite, &d.Output, &d.Cost, &d.House)
+		err = row.Scan(&d.Day, &d.Model, &d.Questions, &d.Accounts, &d.Turns, &d.Input, &d.CacheRead, &d.CacheWrite, &d.Output, &d.Cost, &d.House)
+		return d, err
 	})
 	return list, wrap(err, "add up the days of models")
 }

@@ -42,7 +42,7 @@ func (s *Server) table() ([]door.Route, error) {
 	}
 	drawn, err := pages.Routes(pages.Config{
 		Door: s.door, Render: s.render, Registry: cfg.Registry, Search: cfg.Search, Runs: cfg.Runs, Users: cfg.Users, Callers: callers, Media: cfg.Runs, Links: s.links,
-		Streams: s.streams, Shares: cfg.Shares, ShareKey: cfg.LinkKey, Conversation: cfg.Conversation, Landing: cfg.Landing, Examples: cfg.Examples, Delete: s.api.Delete, Logger: cfg.Logger,
+		Streams: s.streams, Shares: cfg.Shares, ShareKey: cfg.LinkKey, Conversation: cfg.Conversation, Questions: cfg.Questions, Landing: cfg.Landing, Examples: cfg.Examples, Delete: s.api.Delete, Logger: cfg.Logger,
 	})
 	if err != nil {
 		return nil, err

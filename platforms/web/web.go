@@ -89,6 +89,8 @@ type Config struct {
 	APIRate int
 	// Conversation is the chat at pages.ChatPath; nil: none.
 	Conversation pages.Conversation
+	// Questions are what was asked of models; nil: nobody can ask one.
+	Questions pages.Asked
 	// Shares keeps which results are shown to whoever has their link; nil: sharing is not offered.
 	Shares *pages.Shares
 	// Landing is what strangers are told at PUBLIC_URL.

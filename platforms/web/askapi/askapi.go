@@ -113,7 +113,7 @@ func (s server) ask(w http.ResponseWriter, r *http.Request) {
 
 func (s server) question(r *http.Request, account users.Account, body askBody) (agent.Question, error) {
 	q := agent.Question{
-		Text: body.Question, Intents: body.Intents, AccountID: account.ID, Audience: registry.Everyone, Origin: runs.Origin{Platform: Platform}, Budget: s.Budget(r.Context()),
+		Text: body.Question, Intents: body.Intents, AccountID: account.ID, Audience: registry.Everyone, Origin: runs.Origin{Platform: Platform}, Budget: s.Budget(r.Context()), Key: s.Budget(r.Context()), Language: account.Language,
 		Conversation: body.Conversation, Attachments: body.attachments(), PlanSchema: body.PlanSchema,
 		May: May(s.Users, account),
 	}
@@ -198,7 +198,8 @@ func (s server) fail(w http.ResponseWriter, r *http.Request, err error) {
 // explain says what went wrong, and tells the operator of what is ours to mend. What a model's service refuses is not the asker's business.
 func (s server) explain(ctx context.Context, err error) problem.Problem {
 	p := problem.Explain(err)
-	if typed := new(registry.Error); errors.As(err, &typed) {
+	var limit *runs.LimitError // the asker's own
+	if typed := new(registry.Error); errors.As(err, &typed) && !errors.As(err, &limit) {
 		p.Status = cmp.Or(statuses[typed.Code], http.StatusBadGateway)
 	}
 	if p.Status == http.StatusBadGateway || p.Ours() {

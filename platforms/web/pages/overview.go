@@ -17,4 +17,5 @@ type overview struct {
 	runs      Lists
 	sharing   *sharing
 	strangers Landing
+	asks      bool // models can be asked
 }

@@ -53,6 +53,7 @@ type Config struct {
 	Landing      Landing           // what strangers are told
 	Examples     map[string][]byte // pictures that tools made, as JPEG files by the tools' ids
 	Conversation Conversation      // the chat at ChatPath; nil: none
+	Questions    Asked             // to models; nil: nobody can ask one
 	// Delete deletes the run that the path values id and n name, or one of its outputs, for its owner.
 	Delete func(r *http.Request, a users.Account) error
 	Logger *slog.Logger
@@ -71,11 +72,14 @@ func Routes(cfg Config) ([]door.Route, error) {
 	s := shared{examples: made, door: cfg.Door, render: cfg.Render, pages: drawn, views: views{cfg.Links}, tools: tools{cfg.Registry, cfg.Search}, log: cfg.Logger}
 	form := &forms{shared: s, runs: cfg.Runs, callers: cfg.Callers, reader: request.Reader{Media: cfg.Media}, presets: cfg.Users}
 	share := &sharing{shared: s, shares: cfg.Shares, callers: cfg.Callers, key: cfg.ShareKey}
-	list := (&overview{shared: s, runs: cfg.Runs, sharing: share, strangers: cfg.Landing}).routes()
+	list := (&overview{shared: s, runs: cfg.Runs, sharing: share, strangers: cfg.Landing, asks: cfg.Questions != nil}).routes()
 	list = append(list, form.routes()...)
 	list = append(list, (&settings{shared: s, forms: form, preferences: cfg.Users, presets: cfg.Users}).routes()...)
 	list = append(list, (&runPages{shared: s, runs: cfg.Runs, callers: cfg.Callers, sharing: share, delete: cfg.Delete}).routes()...)
 	list = append(list, share.routes()...)
+	if cfg.Questions != nil {
+		list = append(list, (&askedPages{shared: s, asked: cfg.Questions}).routes()...)
+	}
 	if cfg.Conversation != nil {
 		list = append(list, (&chatPages{shared: s, conversation: cfg.Conversation, streams: cfg.Streams, forms: form}).routes()...)
 	}
