@@ -226,7 +226,11 @@ func (a *Agent) offer(q Question) ([]Tool, error) {
 	offered := slices.DeleteFunc(snapshot.Offered(q.Audience), func(t *registry.Tool) bool { return !a.has(t.ToolID) })
 	about := func(t *registry.Tool) bool { return t.HasIntent(q.Intents) }
 	switch {
+	case a.cfg.Only != nil && len(offered) <= maxTools:
 	case a.cfg.Only != nil:
+		found := snapshot.Candidates(q.Text, nil, catalog.SearchOptions{Audience: q.Audience, Limit: snapshot.Len(), Has: q.kinds()})
+		offered = slices.DeleteFunc(found, func(t *registry.Tool) bool { return !a.has(t.ToolID) })
+		offered = offered[:min(len(offered), maxTools)]
 	case slices.ContainsFunc(offered, about):
 		offered = snapshot.Candidates(q.Text, q.Intents, catalog.SearchOptions{Audience: q.Audience, Limit: maxTools, Has: q.kinds()})
 	case len(offered) > maxTools:

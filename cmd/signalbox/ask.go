@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"sync/atomic"
+	"time"
 
 	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/agent/anthropic"
@@ -82,9 +83,18 @@ func (a *agents) each(cfg agent.Config) (map[string]*agent.Agent, error) {
 	return agents, nil
 }
 
-// team makes tools of the agents in AGENTS_DIR. They are asked when the program runs: by then there is all that they need.
+// team makes tools of the agents in AGENTS_DIR, and of those that come with the program where there is a model to ask. They are asked when the program runs: by then there is all that they need.
 func (a *agents) team() *agent.Team {
-	return agent.NewTeam(agent.TeamConfig{Dir: a.cfg.AgentsDir, Ask: a.askAs, Snapshot: func() *catalog.Snapshot { return a.registry.Snapshot() }})
+	cfg := agent.TeamConfig{Dir: a.cfg.AgentsDir, Store: a.templates, Ask: a.askAs, Snapshot: func() *catalog.Snapshot {
+		if a.registry == nil {
+			return catalog.NewSnapshot(nil, time.Time{}) // the first catalogue is being made
+		}
+		return a.registry.Snapshot()
+	}}
+	if a.cfg.AnthropicModel != "" || a.cfg.OpenAIModel != "" {
+		cfg.Bundled = agent.BundledTeam()
+	}
+	return agent.NewTeam(cfg)
 }
 
 // specialistBounds are those of an agent that another one calls, well inside those of a question.
