@@ -382,7 +382,7 @@ func moreOfASet(s *scene) {
 	m := s.paintedSet()
 	s.press(m, "More…")
 	m = s.labelled("Back", "Painter")
-	s.wantButtons(m, "Vary Edit prompt Settings Original file | Use with… Delete Back")
+	s.wantButtons(m, "Vary Edit prompt Settings Original file | Use with… Receipt Delete Back")
 	s.press(m, "Back")
 	s.labelled("U1", "Painter")
 }

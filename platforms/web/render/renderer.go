@@ -40,6 +40,8 @@ type Config struct {
 	Local bool
 	// Console is where operators work; empty: nowhere.
 	Console string
+	// Gallery tells that there is a gallery.
+	Gallery bool
 	// Talks tells that there is a conversation.
 	Talks bool
 }
@@ -59,7 +61,7 @@ func New(cfg Config) (*Renderer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
-	d := &Renderer{cfg: cfg, texts: texts.WithUnit(cfg.Points.Unit), frames: map[string]*template.Template{}}
+	d := &Renderer{cfg: cfg, texts: texts.WithUnit(cfg.Points.Unit()), frames: map[string]*template.Template{}}
 	if d.bundle, err = bundle.New(staticFiles, "static", "/static/"); err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
