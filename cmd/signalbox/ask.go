@@ -50,7 +50,7 @@ func (a *agents) handler() (http.Handler, error) {
 	}
 	a.background("questions", a.questions.Run)
 	return askapi.Handler(askapi.Config{
-		Agents: agents, Default: first, Users: a.users, Caller: web.Caller, Budget: web.Budget, ByAgent: web.ByAgent,
+		Agents: agents, Default: first, Registry: a.registry, Users: a.users, Caller: web.Caller, Budget: web.Budget, ByAgent: web.ByAgent,
 		Conversations: a.conversations, Logger: a.log.With("component", "agent"),
 	}), nil
 }
