@@ -1,6 +1,7 @@
 package askapi_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +12,13 @@ import (
 	"github.com/signalbox/signalbox/platforms/web/askapi"
 	"github.com/signalbox/signalbox/registry/registrytest"
 )
+
+// rewriter has one better prompt for everything.
+type rewriter struct{}
+
+func (rewriter) Answer(context.Context, agent.Conversation) (agent.Turn, error) {
+	return agent.Turn{By: agent.Asked, Text: `"a red bicycle, photograph"`}, nil
+}
 
 func improved(t *testing.T, cfg askapi.Config, body string) (int, map[string]any) {
 	t.Helper()
@@ -27,7 +35,7 @@ func TestImprove(t *testing.T) {
 	t.Parallel()
 	const body = `{"tool":"paint","input":"prompt","text":"a bicycle"}`
 	withTool := func(t *testing.T) askapi.Config {
-		cfg := newConfig(t, &speaker{words: []string{`"a red bicycle, `, `photograph"`}})
+		cfg := newConfig(t, rewriter{})
 		cfg.Registry = registrytest.Registry(t, registrytest.NewLoader("tools", registrytest.Tool("paint")))
 		return cfg
 	}
