@@ -191,7 +191,6 @@ func (c *Console) Handler() http.Handler {
 	}
 	for _, s := range c.cfg.Sections {
 		mux.HandleFunc("GET "+Root+s.Path, c.page(c.section(s)))
-		mux.HandleFunc("GET "+Root+s.Path+".csv", c.csv(s))
 	}
 	for _, d := range c.deeds() {
 		mux.HandleFunc("GET "+Root+d.path, c.page(c.ask(d)))

@@ -1,11 +1,8 @@
 package console
 
 import (
-	"cmp"
 	"context"
-	"encoding/csv"
 	"net/http"
-	"strings"
 
 	"github.com/signalbox/signalbox/users"
 )
@@ -79,38 +76,6 @@ func (c *Console) section(s Section) pageHandler {
 		}
 		return c.show(w, r, who, "section", view{Title: s.Title, Place: s.Path, Live: true, Data: v})
 	}
-}
-
-// csv gives the table of a Section as a file, as spreadsheets read it.
-func (c *Console) csv(s Section) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		t, err := s.Table(r.Context(), s.chosen(r.URL.Query().Get("view")))
-		if err != nil {
-			c.cfg.Logger.ErrorContext(r.Context(), "a table could not be written", "section", s.Path, "error", err)
-			http.Error(w, "The table can't be read.", http.StatusInternalServerError)
-			return
-		}
-		w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-		w.Header().Set("Content-Disposition", `attachment; filename="`+s.Path+`.csv"`)
-		out := csv.NewWriter(w)
-		_ = out.Write(t.Columns) // who can't be written to gets no file
-		for _, row := range t.Rows {
-			line := make([]string, len(row.Cells))
-			for i, cell := range row.Cells {
-				line[i] = inert(cmp.Or(cell.Text, cell.Run))
-			}
-			_ = out.Write(line)
-		}
-		out.Flush()
-	}
-}
-
-// inert keeps spreadsheets from taking a text for a formula.
-func inert(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
-		return "'" + text
-	}
-	return text
 }
 
 // chosen is the view of a name, or else the first.
