@@ -23,13 +23,13 @@ func TestAskIsPaid(t *testing.T) {
 	page := start(t, "--admin-token", remoteAdmin, "--outbound-allow", "127.0.0.1", "--model-rates-file", rates,
 		"--anthropic-api-key", anthropictest.Key, "--anthropic-base-url", claude.URL, "--anthropic-model", anthropictest.Model)
 	operator := client{t, page, remoteAdmin}
-	balance := func() (available int64) {
+	balance := func() int64 {
 		t.Helper()
-		var got struct{ AvailableNanoUSD, HeldNanoUSD int64 }
+		var got struct{ BalanceNanoUSD, HeldNanoUSD int64 }
 		if status, body := operator.do("GET", "/api/balance", ""); status != http.StatusOK || json.Unmarshal([]byte(body), &got) != nil || got.HeldNanoUSD != 0 {
 			t.Fatalf("%d %s", status, body)
 		}
-		return got.AvailableNanoUSD
+		return got.BalanceNanoUSD
 	}
 	before := balance()
 	claude.Fail(anthropictest.Cut("It")) // which is billed as far as it was reported
