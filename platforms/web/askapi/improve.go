@@ -7,6 +7,7 @@ import (
 	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/agent/improve"
 	"github.com/signalbox/signalbox/internal/i18n"
+	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -50,7 +51,7 @@ func (s server) improve(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		var body improvedBody
 		if body, err = s.improved(r, w, account); err == nil {
-			write(w, "application/json", http.StatusOK, body)
+			door.WriteJSON(w, http.StatusOK, body)
 			return
 		}
 	}
