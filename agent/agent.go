@@ -53,6 +53,8 @@ type Config struct {
 	Memory Memory
 	// Account bounds what the questions of an account cost in tokens; nil: nothing does.
 	Account Meter
+	// Journal keeps questions and has them paid; nil: nothing is kept, and the house pays.
+	Journal Journal
 	// Search finds tools; nil is the registry's own search.
 	Search catalog.Searcher
 	// Instructions are added to what every model is told, Only are the ids of the only tools that there are for it; nil: all.
@@ -83,7 +85,11 @@ type Question struct {
 	AccountID string
 	Audience  registry.Audience
 	Origin    runs.Origin
-	Budget    runs.Budget
+	Budget    runs.Budget // what tools that only read may draw on unasked
+	Key       runs.Budget // what the model's own words draw on, such as an API key's limit; zero: the account's limits alone
+	Language  string      // in which the asker is told what the program says, BCP 47; empty: English
+	// Within says that another agent asks, in the course of a question of the same account and trace, within whose bounds this one is.
+	Within bool
 	// Conversation is what the question belongs to, a name of the account's own; empty: it stands alone.
 	Conversation string
 	// Attachments came with the question.
@@ -118,11 +124,14 @@ const (
 	StopRounds   Stop = "rounds"  // the model still wanted tools when it had been asked as often as may be
 	StopCalls    Stop = "calls"
 	StopTokens   Stop = "tokens"
-	StopDay      Stop = "day" // what the account may use in a day is used up
+	StopMoney    Stop = "money"     // what the model may cost, or what the account has
+	StopDay      Stop = "day"       // the tokens that the account may use in a day are used up
+	StopDayMoney Stop = "day_money" // so is what its questions may cost in a day
 )
 
 // Answer is what came of a question.
 type Answer struct {
+	ID      string // of the question in the journal; empty without one
 	Text    string
 	Stop    Stop
 	Notice  string // for people: which bound ended it; empty where none did
@@ -164,10 +173,19 @@ func (a *Agent) Ask(ctx context.Context, q Question) (Answer, error) {
 	if err != nil {
 		return Answer{Context: q.Context}, err
 	}
+	var bound *BoundError
+	switch err = t.open(ctx); {
+	case errors.As(err, &bound):
+		t.stop(bound.Stop)
+		return t.answer, nil
+	case err != nil:
+		return t.answer, err
+	}
 	err = t.hold(ctx)
 	if keep := t.remember(ctx); err == nil {
 		err = keep
 	}
+	t.close(ctx, err)
 	return t.answer, err
 }
 

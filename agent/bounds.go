@@ -3,7 +3,9 @@ package agent
 import (
 	"cmp"
 	"context"
-	"fmt"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/i18n"
 )
 
 // Bounds are how far a question may go. Zero members have defaults.
@@ -11,10 +13,12 @@ type Bounds struct {
 	Rounds int   // how often the model is asked; zero: 8
 	Calls  int   // of tools; zero: 40
 	Tokens int64 // read and written, cached ones included; zero: 400,000
+	// Money is what the model may cost; zero: a quarter of a dollar.
+	Money billing.NanoUSD
 }
 
 func (b Bounds) orDefaults() Bounds {
-	return Bounds{cmp.Or(b.Rounds, 8), cmp.Or(b.Calls, 40), cmp.Or(b.Tokens, 400_000)}
+	return Bounds{cmp.Or(b.Rounds, 8), cmp.Or(b.Calls, 40), cmp.Or(b.Tokens, 400_000), cmp.Or(b.Money, billing.Dollar/4)}
 }
 
 // Meter counts what the questions of accounts use.
@@ -25,17 +29,24 @@ type Meter interface {
 	Used(ctx context.Context, accountID string, u Usage) error
 }
 
-// sentences say for people which bound ended a question.
-func (b Bounds) sentence(s Stop) string {
+// notice says for people, in their language, which bound ended a question; "" where none did. most is what the model was allowed to cost.
+func (b Bounds) notice(s Stop, language string, most billing.NanoUSD) string {
+	texts, err := i18n.Load()
+	if err != nil {
+		return string(s) // the texts come with the program, and a test reads them
+	}
+	v := texts.Voice(language)
 	switch s {
 	case StopRounds:
-		return fmt.Sprintf("The model was asked %d times, as often as one question may. Ask again to go on.", b.Rounds)
+		return v.Line("ask.stop.rounds", "n", b.Rounds)
 	case StopCalls:
-		return fmt.Sprintf("The model has called tools %d times, as often as one question may. Ask again to go on.", b.Calls)
+		return v.Line("ask.stop.calls", "n", b.Calls)
 	case StopTokens:
-		return fmt.Sprintf("The question has used the %d tokens that one question may. Ask again, in fewer words.", b.Tokens)
-	case StopDay:
-		return "Your questions of today have used all tokens that a day may. It goes on tomorrow (UTC)."
+		return v.Line("ask.stop.tokens", "n", b.Tokens)
+	case StopMoney:
+		return v.Line("ask.stop.money", "price", most)
+	case StopDay, StopDayMoney:
+		return v.Line("ask.stop." + string(s))
 	}
 	return ""
 }

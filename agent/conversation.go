@@ -3,6 +3,8 @@ package agent
 import (
 	"context"
 	"encoding/json"
+
+	"github.com/signalbox/signalbox/billing"
 )
 
 // Model is a language model behind some service.
@@ -34,6 +36,8 @@ type Usage struct {
 	CacheRead  int64 `json:"cacheRead"`  // read from the service's cache, not part of Input
 	CacheWrite int64 `json:"cacheWrite"` // written to it, not part of Input
 	Output     int64 `json:"output"`     // what the model thought is part of it
+	// Cost is what they come to at the rate of the model that counted them, see Priced; zero where it has none.
+	Cost billing.NanoUSD `json:"costNanoUsd"`
 }
 
 // Total is the sum of all tokens.
@@ -41,7 +45,7 @@ func (u Usage) Total() int64 { return u.Input + u.CacheRead + u.CacheWrite + u.O
 
 // Plus adds two usages.
 func (u Usage) Plus(v Usage) Usage {
-	return Usage{u.Input + v.Input, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite, u.Output + v.Output}
+	return Usage{u.Input + v.Input, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite, u.Output + v.Output, u.Cost + v.Cost}
 }
 
 // Tool is a tool as models see it.

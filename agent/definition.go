@@ -31,6 +31,12 @@ type Definition struct {
 	Instructions string   `json:"instructions"`
 	ToolIDs      []string `json:"toolIds"`
 	AgentIDs     []string `json:"agentIds,omitempty"` // agents of lower ranks that it may call
+	// Services and Gives choose more tools, of those that there are: all of these services, and all that give these kinds of output.
+	Services []string `json:"services,omitempty"`
+	Gives    []string `json:"gives,omitempty"`
+	// Rules and Example are for those who call it: what it has to be told, and a query that does.
+	Rules   string `json:"rules,omitempty"`
+	Example string `json:"example,omitempty"`
 }
 
 // ParseDefinition reads a file strictly.

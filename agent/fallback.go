@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -58,6 +59,14 @@ func (r *Reliable) Answer(ctx context.Context, c Conversation) (Turn, error) {
 		}
 	}
 	return Turn{Usage: spent}, first
+}
+
+// Most is the most that a turn can cost, whoever of the models answers.
+func (r *Reliable) Most(prompt, output int64) (most billing.NanoUSD) {
+	for _, m := range r.models {
+		most = max(most, mostOf(m, prompt, output))
+	}
+	return most
 }
 
 func (r *Reliable) patiently(ctx context.Context, m Model, c Conversation) (Turn, error) {

@@ -113,7 +113,7 @@ func (t *talk) shorten(ctx context.Context) {
 	half := (len(t.memory.Exchanges) + 1) / 2
 	older := Remembered{t.memory.Summary, t.memory.Exchanges[:half]}
 	turn, err := t.agent.cfg.Model.Answer(ctx, Conversation{System: system, Turns: append(older.turns(), Turn{By: Person, Text: summarize})})
-	t.count(ctx, turn.Usage)
+	t.count(ctx, turn)
 	if err != nil || strings.TrimSpace(turn.Text) == "" {
 		t.agent.cfg.Logger.WarnContext(ctx, "a conversation could not be put in short", "error", err)
 	} else {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
@@ -25,6 +26,10 @@ type talk struct {
 	plans    int     // how often a plan was handed in that is none
 	sentBack bool    // an answer went back to the model, which happens once
 	telling  sync.Mutex
+	entry    Entry           // in the journal; nil: there is none
+	spent    int             // turns that were asked for
+	unnoted  []Spent         // those that are not in the journal yet
+	most     billing.NanoUSD // that the model may cost
 }
 
 func (a *Agent) newTalk(ctx context.Context, q Question) (*talk, error) {
@@ -95,12 +100,12 @@ func (t *talk) opening() (string, error) {
 func (t *talk) hold(ctx context.Context) error {
 	for {
 		if stop, err := t.bounded(ctx); err != nil || stop != "" {
-			t.answer.Stop, t.answer.Notice = stop, t.agent.cfg.Bounds.sentence(stop)
+			t.stop(stop)
 			return err
 		}
 		t.answer.Rounds++
 		turn, err := t.agent.cfg.Model.Answer(ctx, t.with)
-		t.count(ctx, turn.Usage)
+		t.count(ctx, turn)
 		if err != nil {
 			return err
 		}
@@ -113,6 +118,7 @@ func (t *talk) hold(ctx context.Context) error {
 			return nil
 		}
 		steps := t.carryOut(ctx, turn.Calls)
+		t.did(ctx, steps)
 		t.answer.Steps = append(t.answer.Steps, steps...)
 		if err := ctx.Err(); err != nil {
 			return err
@@ -122,6 +128,11 @@ func (t *talk) hold(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// stop ends the question for a bound.
+func (t *talk) stop(s Stop) {
+	t.answer.Stop, t.answer.Notice = s, t.agent.cfg.Bounds.notice(s, t.question.Language, t.most)
 }
 
 // ended reports whether one of the calls was the end.
@@ -145,7 +156,13 @@ func (t *talk) bounded(ctx context.Context) (Stop, error) {
 		return StopCalls, nil
 	case t.answer.Usage.Total() >= bounds.Tokens:
 		return StopTokens, nil
-	case t.agent.cfg.Account == nil:
+	}
+	if t.entry != nil {
+		if stop, err := t.boundedByJournal(ctx); err != nil || stop != "" {
+			return stop, err
+		}
+	}
+	if t.agent.cfg.Account == nil {
 		return "", nil
 	}
 	left, err := t.agent.cfg.Account.Left(ctx, t.question.AccountID)
@@ -153,6 +170,23 @@ func (t *talk) bounded(ctx context.Context) (Stop, error) {
 		return StopDay, nil
 	}
 	return "", err
+}
+
+// boundedByJournal says whether tokens or money are used up, with what the agents that were called have used.
+func (t *talk) boundedByJournal(ctx context.Context) (Stop, error) {
+	money, tokens, err := t.entry.Left(ctx)
+	if t.answer.Rounds == 0 {
+		t.most = money
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case tokens <= 0:
+		return StopTokens, nil
+	case t.need() > money:
+		return StopMoney, nil
+	}
+	return "", nil
 }
 
 // calls counts those of tools other than the agent's own.
@@ -167,8 +201,12 @@ func (t *talk) calls() int {
 }
 
 // count adds what a turn has used. That it can't be noted is no reason to lose the turn.
-func (t *talk) count(ctx context.Context, u Usage) {
+func (t *talk) count(ctx context.Context, turn Turn) {
+	u := turn.Usage
 	t.answer.Usage = t.answer.Usage.Plus(u)
+	t.spent++
+	t.unnoted = append(t.unnoted, Spent{t.spent, turn.Model, u})
+	t.note(ctx)
 	if t.agent.cfg.Account == nil {
 		return
 	}
@@ -188,7 +226,11 @@ func (a *Agent) offer(q Question) ([]Tool, error) {
 	offered := slices.DeleteFunc(snapshot.Offered(q.Audience), func(t *registry.Tool) bool { return !a.has(t.ToolID) })
 	about := func(t *registry.Tool) bool { return t.HasIntent(q.Intents) }
 	switch {
+	case a.cfg.Only != nil && len(offered) <= maxTools:
 	case a.cfg.Only != nil:
+		found := snapshot.Candidates(q.Text, nil, catalog.SearchOptions{Audience: q.Audience, Limit: snapshot.Len(), Has: q.kinds()})
+		offered = slices.DeleteFunc(found, func(t *registry.Tool) bool { return !a.has(t.ToolID) })
+		offered = offered[:min(len(offered), maxTools)]
 	case slices.ContainsFunc(offered, about):
 		offered = snapshot.Candidates(q.Text, q.Intents, catalog.SearchOptions{Audience: q.Audience, Limit: maxTools, Has: q.kinds()})
 	case len(offered) > maxTools:

@@ -2,12 +2,16 @@ package agent
 
 import (
 	"context"
+	"embed"
+	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/signalbox/signalbox/internal/folder"
 	"github.com/signalbox/signalbox/registry"
@@ -21,9 +25,26 @@ const (
 	suffix  = ".agent.json"
 )
 
-// TeamConfig wires a Team; all is required.
+//go:embed agents/*.agent.json
+var bundledFiles embed.FS
+
+// BundledTeam are the agents that come with the program.
+func BundledTeam() fs.FS {
+	sub, err := fs.Sub(bundledFiles, "agents")
+	if err != nil {
+		panic("agent: the embedded agents: " + err.Error())
+	}
+	return sub
+}
+
+// TeamConfig wires a Team; all but Bundled is required.
 type TeamConfig struct {
 	Dir string // with files *.agent.json; one that is missing is empty
+	// Bundled has the agents that come with the program, each of which is there as far as its tools and agents are; those of Dir go before
+	// them. nil: none.
+	Bundled fs.FS
+	// Store keeps what agents are told, by content: it stands in no tool, where people would read it.
+	Store registry.SpecStore
 	// Ask has an agent answer. It is called for runs of its tool.
 	Ask func(ctx context.Context, d Definition, q Question) (Answer, error)
 	// Snapshot is the present catalogue, by which tools that an agent names are known.
@@ -31,7 +52,10 @@ type TeamConfig struct {
 }
 
 // Team makes tools of agents that stand in files. It is a registry.Loader, a registry.Caller and a registry.Readier.
-type Team struct{ cfg TeamConfig }
+type Team struct {
+	cfg   TeamConfig
+	known sync.Map // Definition by the reference of its spec
+}
 
 var (
 	_ registry.Loader  = (*Team)(nil)
@@ -40,18 +64,44 @@ var (
 )
 
 // NewTeam reads nothing yet.
-func NewTeam(cfg TeamConfig) *Team { return &Team{cfg} }
+func NewTeam(cfg TeamConfig) *Team { return &Team{cfg: cfg} }
 
 // Name names the loader.
 func (t *Team) Name() string { return Service }
 
-// Load reads all files. One that is wrong, alone or beside the others, is a problem with its name, and the others are
-// loaded.
+// Load reads all files. One that is wrong, alone or beside the others, is a problem with its name, and the others are loaded.
 func (t *Team) Load(ctx context.Context) ([]registry.Tool, error) {
 	var problems registry.Problems
 	refuse := func(id, message string) {
 		problems = append(problems, registry.Problem{Loader: Service, ToolID: id, Field: "agent", Message: message})
 	}
+	team, err := t.read(ctx, refuse)
+	if err != nil {
+		return nil, fmt.Errorf("read the agents in %s: %w", t.cfg.Dir, err)
+	}
+	wrong := CheckTeam(team)
+	for _, d := range team {
+		if err := wrong[d.ID]; err != nil {
+			refuse(d.ID, err.Error())
+		}
+	}
+	team = slices.DeleteFunc(team, func(d Definition) bool { return wrong[d.ID] != nil })
+	specs, err := t.keep(ctx, team)
+	if err != nil {
+		return nil, err
+	}
+	var tools []registry.Tool
+	for i, d := range team {
+		tools = append(tools, t.checked(ctx, d.tool(specs[i])))
+	}
+	if len(problems) > 0 {
+		return tools, &registry.PartialError{Problems: problems}
+	}
+	return tools, nil
+}
+
+// read gives the agents of the folder, and those of the program that none of them replaces.
+func (t *Team) read(ctx context.Context, refuse func(id, message string)) ([]Definition, error) {
 	var team []Definition
 	err := folder.Walk(ctx, t.cfg.Dir, func(relative string, entry fs.DirEntry) error {
 		if entry.IsDir() || !strings.HasSuffix(relative, suffix) {
@@ -69,23 +119,105 @@ func (t *Team) Load(ctx context.Context) ([]registry.Tool, error) {
 		team = append(team, d)
 		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("read the agents in %s: %w", t.cfg.Dir, err)
+	if err != nil || t.cfg.Bundled == nil {
+		return team, err
 	}
-	wrong := CheckTeam(team)
-	var tools []registry.Tool
-	for _, d := range team {
-		if err := wrong[d.ID]; err != nil {
-			refuse(d.ID, err.Error())
+	bundled, err := t.bundled(team)
+	return append(team, bundled...), err
+}
+
+// bundled are the agents of the program of which something is there, without what is not.
+func (t *Team) bundled(own []Definition) ([]Definition, error) {
+	names, err := fs.Glob(t.cfg.Bundled, "*"+suffix)
+	if err != nil {
+		return nil, err
+	}
+	snapshot := t.cfg.Snapshot()
+	there := map[string]bool{}
+	for _, d := range own {
+		there[d.ID] = true
+	}
+	var list []Definition
+	for _, name := range names {
+		data, err := fs.ReadFile(t.cfg.Bundled, name)
+		if err != nil {
+			return nil, err
+		}
+		d, err := ParseDefinition(data)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if there[d.ID] {
 			continue
 		}
-		tools = append(tools, t.checked(ctx, d.tool()))
+		there[d.ID] = len(d.AgentIDs) > 0 || snapshot.Len() == 0 || len(d.chosen(snapshot)) > 0
+		list = append(list, d)
 	}
-	if len(problems) > 0 {
-		return tools, &registry.PartialError{Problems: problems}
+	for i := range list {
+		list[i].AgentIDs = slices.DeleteFunc(list[i].AgentIDs, func(id string) bool { return !there[id] })
 	}
-	return tools, nil
+	return slices.DeleteFunc(list, func(d Definition) bool {
+		return !there[d.ID] || snapshot.Len() > 0 && len(d.AgentIDs) == 0 && len(d.chosen(snapshot)) == 0
+	}), nil
 }
+
+// chosen are the ids of the tools of Services and those that give what Gives names, other agents left out.
+func (d Definition) chosen(snapshot *catalog.Snapshot) (ids []string) {
+	for _, tool := range snapshot.Offered(registry.Everyone) {
+		gives := slices.ContainsFunc(tool.OutputSchema, func(o registry.OutputField) bool { return slices.Contains(d.Gives, o.Type) })
+		if tool.Service != Service && (gives || slices.Contains(d.Services, tool.Service)) {
+			ids = append(ids, tool.ToolID)
+		}
+	}
+	return ids
+}
+
+// keep stores the agents as they are, and remembers them.
+func (t *Team) keep(ctx context.Context, team []Definition) ([]registry.Media, error) {
+	contents := make([][]byte, len(team))
+	for i, d := range team {
+		var err error
+		if contents[i], err = json.Marshal(d); err != nil {
+			return nil, err
+		}
+	}
+	if len(team) == 0 {
+		return nil, nil
+	}
+	refs, err := t.cfg.Store.PutSpecs(ctx, contents)
+	if err != nil {
+		return nil, fmt.Errorf("keep what agents are told: %w", err)
+	}
+	for i, ref := range refs {
+		t.known.Store(ref, team[i])
+	}
+	return refs, nil
+}
+
+// definition is the agent of a tool, as it was when the tool was made.
+func (t *Team) definition(ctx context.Context, tool registry.Tool) (Definition, error) {
+	ref, _ := tool.Metadata[specKey].(string)
+	if d, ok := t.known.Load(ref); ok {
+		return d.(Definition), nil
+	}
+	content, _, err := t.cfg.Store.OpenMedia(ctx, ref)
+	if err != nil {
+		return Definition{}, fmt.Errorf("what the agent %s is told: %w", tool.ToolID, err)
+	}
+	defer content.Close()
+	data, err := io.ReadAll(io.LimitReader(content, maxDefinition))
+	if err != nil {
+		return Definition{}, fmt.Errorf("what the agent %s is told: %w", tool.ToolID, err)
+	}
+	d, err := ParseDefinition(data)
+	if err == nil {
+		t.known.Store(ref, d)
+	}
+	return d, err
+}
+
+// maxDefinition bounds a file, in bytes.
+const maxDefinition = 1 << 20
 
 // checked lists an agent whose tools are not all there as unavailable. The first catalogue has nothing to check by yet; Call
 // checks once more.
@@ -99,55 +231,32 @@ func (t *Team) checked(ctx context.Context, tool registry.Tool) registry.Tool {
 	return tool
 }
 
-// definitionKey is where a tool's metadata has the agent, so that a run is carried out by the one that was accepted.
-const definitionKey = "agent"
+// specKey is where a tool's metadata names the agent's spec, so that a run is carried out by the one that was accepted.
+const specKey = "spec"
 
-func (d Definition) tool() registry.Tool {
+func (d Definition) tool(spec registry.Media) registry.Tool {
 	about := d.Description
 	if about == "" {
 		about = "Asks " + d.Name + "."
 	}
 	return registry.Tool{
 		ToolID: d.ID, Service: Service, DisplayName: d.Name, Description: about, Listing: registry.Listing{Kind: Kind, Category: "agents"}, Execution: registry.Execution{Capability: registry.CapabilityRead},
-		InputSchema:  registry.InputSchema{{Name: "query", Type: registry.TypeString, Required: true, Multiline: true, Description: "What is to be done, with all that has to be known for it"}},
-		OutputSchema: registry.OutputSchema{{Name: "answer", Type: "text", Description: "What was done and found"}},
-		Metadata: map[string]any{definitionKey: map[string]any{
-			"rank": string(d.Rank), "model": d.Model, "instructions": d.Instructions, "toolIds": texts(d.ToolIDs), "agentIds": texts(d.AgentIDs),
-		}},
+		InputSchema:   registry.InputSchema{{Name: "query", Type: registry.TypeString, Required: true, Multiline: true, Description: "What is to be done, with all that has to be known for it"}},
+		OutputSchema:  registry.OutputSchema{{Name: "answer", Type: "text", Description: "What was done and found"}},
+		Metadata:      map[string]any{"rank": string(d.Rank), specKey: spec},
 		PlatformHints: &registry.PlatformHints{PrimaryInput: "text"},
 	}
 }
 
-func texts(list []string) []any {
-	out := make([]any, len(list))
-	for i, s := range list {
-		out[i] = s
-	}
-	return out
-}
-
-// definitionOf reads an agent out of its tool.
-func definitionOf(t registry.Tool) Definition {
-	kept, _ := t.Metadata[definitionKey].(map[string]any)
-	text := func(key string) string { s, _ := kept[key].(string); return s }
-	list := func(key string) (ids []string) {
-		for _, one := range anyList(kept[key]) {
-			if id, ok := one.(string); ok {
-				ids = append(ids, id)
-			}
-		}
-		return ids
-	}
-	return Definition{t.ToolID, t.DisplayName, t.Description, Rank(text("rank")), text("model"), text("instructions"), list("toolIds"), list("agentIds")}
-}
-
-func anyList(v any) []any { list, _ := v.([]any); return list }
-
 // Ready says which tools an agent names that there are not.
-func (t *Team) Ready(_ context.Context, tool registry.Tool) error {
+func (t *Team) Ready(ctx context.Context, tool registry.Tool) error {
+	d, err := t.definition(ctx, tool)
+	if err != nil {
+		return err
+	}
 	snapshot := t.cfg.Snapshot()
 	var missing []string
-	for _, id := range definitionOf(tool).Tools() {
+	for _, id := range d.Tools() {
 		if _, ok := snapshot.Resolve(id); !ok && !slices.Contains(missing, id) {
 			missing = append(missing, id)
 		}
@@ -163,8 +272,16 @@ func (t *Team) Call(ctx context.Context, c registry.Call) (registry.Result, erro
 	if err := t.Ready(ctx, c.Tool); err != nil {
 		return registry.Result{}, err
 	}
+	d, err := t.definition(ctx, c.Tool)
+	if err != nil {
+		return registry.Result{}, err
+	}
+	if d.Instructions, err = t.told(ctx, d); err != nil {
+		return registry.Result{}, err
+	}
+	d.ToolIDs = append(slices.Clone(d.ToolIDs), d.chosen(t.cfg.Snapshot())...)
 	query, _ := c.Inputs["query"].(string)
-	answer, err := t.cfg.Ask(ctx, definitionOf(c.Tool), Question{Text: query, AccountID: c.UserID, Context: c.Context})
+	answer, err := t.cfg.Ask(ctx, d, Question{Text: query, AccountID: c.UserID, Context: c.Context, Within: c.Context.PlannerProvider != ""})
 	if err != nil {
 		return registry.Result{}, err
 	}
@@ -178,4 +295,32 @@ func (t *Team) Call(ctx context.Context, c registry.Call) (registry.Result, erro
 		}
 	}
 	return registry.Result{Outputs: []registry.Output{{Name: "answer", Type: "text", Text: text}}}, nil
+}
+
+// told are an agent's instructions with those that it can call: what each is for, what it has to be told, and an example.
+func (t *Team) told(ctx context.Context, d Definition) (string, error) {
+	if len(d.AgentIDs) == 0 {
+		return d.Instructions, nil
+	}
+	var b strings.Builder
+	b.WriteString(d.Instructions + "\n\nThose you can call")
+	snapshot := t.cfg.Snapshot()
+	for _, id := range d.AgentIDs {
+		tool, ok := snapshot.Resolve(id)
+		if !ok {
+			continue // Ready refuses agents that name it
+		}
+		other, err := t.definition(ctx, *tool)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "\n- %s: %s", id, tool.Description)
+		if other.Rules != "" {
+			b.WriteString(" Rules: " + other.Rules)
+		}
+		if other.Example != "" {
+			b.WriteString(" Example: " + encode(map[string]string{"query": other.Example}))
+		}
+	}
+	return b.String(), nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,7 +37,7 @@ func folderOf(t *testing.T, files ...string) string {
 func loaded(t *testing.T, tools []registry.Tool, files ...string) (ids []string, problems string, byID map[string]registry.Tool) {
 	t.Helper()
 	snapshot := catalog.NewSnapshot(tools, time.Now())
-	team := agent.NewTeam(agent.TeamConfig{Dir: folderOf(t, files...), Snapshot: func() *catalog.Snapshot { return snapshot }})
+	team := agent.NewTeam(agent.TeamConfig{Dir: folderOf(t, files...), Store: &registrytest.Specs{}, Snapshot: func() *catalog.Snapshot { return snapshot }})
 	list, err := team.Load(t.Context())
 	if partial := new(registry.PartialError); err != nil && !errors.As(err, &partial) {
 		t.Fatal(err)
@@ -96,9 +97,10 @@ func TestTeam(t *testing.T) {
 func TestTeamAnswers(t *testing.T) {
 	t.Parallel()
 	reg := pages(t, 30)
+	snapshot := reg.Snapshot
 	m := turns(agent.Turn{Calls: []agent.Call{call("getPage", `{"prompt":"x"}`), call("thing0001", `{"prompt":"x"}`)}}, agent.Turn{Text: "I looked."})
 	team := agent.NewTeam(agent.TeamConfig{
-		Dir: folderOf(t, agentFile("hand", "specialist", `"getPage"`, ``)), Snapshot: reg.Snapshot,
+		Dir: folderOf(t, agentFile("hand", "specialist", `"getPage"`, ``)), Store: &registrytest.Specs{}, Snapshot: func() *catalog.Snapshot { return snapshot() },
 		Ask: func(_ context.Context, d agent.Definition, q agent.Question) (agent.Answer, error) {
 			return askPages(t, reg, m, q, func(c *agent.Config) { c.Instructions, c.Only = d.Instructions, d.Tools() }), nil
 		},
@@ -128,10 +130,108 @@ func TestTeamAnswers(t *testing.T) {
 		}
 	})
 	t.Run("E76 an agent one of whose tools went is not asked", func(t *testing.T) {
-		gone := tools[0].Clone()
-		gone.Metadata["agent"].(map[string]any)["toolIds"] = []any{"ghostTool"}
-		if _, err := team.Call(t.Context(), registry.Call{Tool: gone, Inputs: map[string]any{"query": "x"}}); err == nil || !strings.Contains(err.Error(), "ghostTool") {
+		snapshot = func() *catalog.Snapshot { return catalog.NewSnapshot(nil, time.Now()) }
+		if _, err := team.Call(t.Context(), registry.Call{Tool: tools[0], Inputs: map[string]any{"query": "x"}}); err == nil || !strings.Contains(err.Error(), "getPage") {
 			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("what an agent is told stands in no tool", func(t *testing.T) {
+		if text := fmt.Sprintf("%+v", tools[0]); strings.Contains(text, "Do what you do.") {
+			t.Errorf("found in %s", text)
+		}
+	})
+}
+
+// bundledTeam loads the agents that come with the program beside these tools, twice, as the program does.
+func bundledTeam(t *testing.T, ask func(d agent.Definition) agent.Answer, own []string, tools ...registry.Tool) (*agent.Team, map[string]registry.Tool) {
+	t.Helper()
+	snapshot := catalog.NewSnapshot(nil, time.Now())
+	store := &registrytest.Specs{}
+	cfg := agent.TeamConfig{
+		Dir: folderOf(t, own...), Bundled: agent.BundledTeam(), Store: store, Snapshot: func() *catalog.Snapshot { return snapshot },
+		Ask: func(_ context.Context, d agent.Definition, _ agent.Question) (agent.Answer, error) {
+			return ask(d), nil
+		},
+	}
+	team, byID := agent.NewTeam(cfg), map[string]registry.Tool{}
+	for range 2 {
+		list, err := team.Load(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		clear(byID)
+		for _, tool := range list {
+			byID[tool.ToolID] = tool
+		}
+		snapshot = catalog.NewSnapshot(slices.Concat(tools, list), time.Now())
+	}
+	return agent.NewTeam(cfg), byID // which has to find in the store what the other one was told
+}
+
+func TestBundledTeam(t *testing.T) {
+	t.Parallel()
+	tool := func(id, service, gives string) registry.Tool {
+		return registrytest.Tool(id, func(t *registry.Tool) {
+			t.Service, t.CommandName, t.CostingModel, t.OutputSchema = service, "", nil, registry.OutputSchema{{Name: "result", Type: gives}}
+		})
+	}
+	nobody := func(agent.Definition) agent.Answer { return agent.Answer{} }
+	names := func(byID map[string]registry.Tool) string {
+		return strings.Join(slices.Sorted(maps.Keys(byID)), " ")
+	}
+	t.Run("E137 each agent is there as its tools are", func(t *testing.T) {
+		t.Parallel()
+		for want, tools := range map[string][]registry.Tool{
+			"":                            {tool("count", "demo", "text")},
+			"director illustrator":        {tool("paint", "demo", "image")},
+			"designer director librarian": {tool("draw", "canvas", "text"), tool("docs", "knowledge", "text")},
+			"designer director editor illustrator librarian": {tool("paint", "demo", "image"), tool("draw", "canvas", "text"), tool("docs", "knowledge", "text"), tool("getPage", "content", "text")},
+		} {
+			_, byID := bundledTeam(t, nobody, nil, tools...)
+			if got := names(byID); got != want {
+				t.Errorf("there are %q, want %q", got, want)
+			}
+			for id, one := range byID {
+				if found := registry.Validate(one); found != nil || one.Status != nil {
+					t.Errorf("%s: %v, %+v", id, found, one.Status)
+				}
+			}
+		}
+	})
+	t.Run("E8 an agent of the operator's takes the place of the bundled one", func(t *testing.T) {
+		t.Parallel()
+		_, byID := bundledTeam(t, nobody, []string{agentFile("illustrator", "specialist", `"paint"`, ``)}, tool("paint", "demo", "image"))
+		if byID["illustrator"].DisplayName != "illustrator" || names(byID) != "director illustrator" {
+			t.Errorf("got %v", byID)
+		}
+	})
+	t.Run("E41 the director's prompt lists who can be called, with rules and an example", func(t *testing.T) {
+		t.Parallel()
+		var told agent.Definition
+		team, byID := bundledTeam(t, func(d agent.Definition) agent.Answer { told = d; return agent.Answer{Text: "done"} }, nil,
+			tool("paint", "demo", "image"), tool("draw", "canvas", "text"))
+		if _, err := team.Call(t.Context(), registry.Call{Tool: byID["director"], Inputs: map[string]any{"query": "a party"}}); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"\n- illustrator: Makes pictures", "Rules: Say what is to be seen", `Example: {"query":"A red bicycle`, "\n- designer: "} {
+			if !strings.Contains(told.Instructions, want) {
+				t.Errorf("%q is missing in %s", want, told.Instructions)
+			}
+		}
+		if strings.Contains(told.Instructions, "librarian") || !slices.Equal(told.Tools(), []string{"illustrator", "designer"}) {
+			t.Errorf("told of others: %+v", told)
+		}
+	})
+	t.Run("E8 an agent has the tools that its definition chooses", func(t *testing.T) {
+		t.Parallel()
+		var told agent.Definition
+		team, byID := bundledTeam(t, func(d agent.Definition) agent.Answer { told = d; return agent.Answer{Text: "done"} }, nil,
+			tool("paint", "demo", "image"), tool("count", "demo", "text"), tool("draw", "canvas", "text"))
+		if _, err := team.Call(t.Context(), registry.Call{Tool: byID["illustrator"], Inputs: map[string]any{"query": "a bicycle"}}); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(told.Tools(), []string{"paint"}) {
+			t.Errorf("it has %v", told.Tools())
 		}
 	})
 }

@@ -1,17 +1,22 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
 	"os"
 	"sync/atomic"
+	"time"
 
 	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/agent/anthropic"
 	"github.com/signalbox/signalbox/agent/openai"
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/cmd/signalbox/asking"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/askapi"
+	"github.com/signalbox/signalbox/platforms/web/pages"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
@@ -21,11 +26,17 @@ import (
 type agents struct {
 	*house
 	guidance atomic.Pointer[agent.Guidance] // hints for tools
+	rates    billing.ModelRates
 }
 
 // handler is the agent over HTTP, with the models that the configuration names. A key alone is not enough: what models
 // charge is the operator's, and the key may be there for pictures.
 func (a *agents) handler() (http.Handler, error) {
+	rates, err := asking.Rates(a.cfg.ServiceSettings, a.log)
+	if err != nil {
+		return nil, err
+	}
+	a.rates = rates
 	agents, err := a.each(agent.Config{})
 	if err == nil {
 		err = a.readGuidance()
@@ -37,8 +48,9 @@ func (a *agents) handler() (http.Handler, error) {
 	if agents[anthropic.Provider] != nil {
 		first = anthropic.Provider
 	}
+	a.background("questions", a.questions.Run)
 	return askapi.Handler(askapi.Config{
-		Agents: agents, Default: first, Users: a.users, Caller: web.Caller, Budget: web.Budget, ByAgent: web.ByAgent,
+		Agents: agents, Default: first, Registry: a.registry, Users: a.users, Caller: web.Caller, Budget: web.Budget, ByAgent: web.ByAgent,
 		Conversations: a.conversations, Logger: a.log.With("component", "agent"),
 	}), nil
 }
@@ -46,7 +58,7 @@ func (a *agents) handler() (http.Handler, error) {
 // each makes an agent for each service of models, and, under no name, one that asks all models in their order: the
 // next one when one is in trouble.
 func (a *agents) each(cfg agent.Config) (map[string]*agent.Agent, error) {
-	models, err := a.models()
+	models, err := asking.Models(a.cfg.ServiceSettings, a.rates)
 	if err != nil || len(models) == 0 {
 		return nil, err
 	}
@@ -57,22 +69,32 @@ func (a *agents) each(cfg agent.Config) (map[string]*agent.Agent, error) {
 	}
 	cfg.Registry, cfg.Runs, cfg.File, cfg.Logger = a.registry, a.runs, a.toldFile, a.log.With("component", "agent")
 	cfg.Search = a.search
-	cfg.Memory, cfg.Account, cfg.Guidance = a.conversations, a.conversations, a.hints
+	cfg.Memory, cfg.Account, cfg.Guidance, cfg.Journal = a.conversations, a.conversations, a.hints, a.questions
+	cfg.Bounds.Money = cmp.Or(cfg.Bounds.Money, a.cfg.AskPerQuestion)
 	var all []agent.Model
 	of := map[string][]agent.Model{}
 	for _, m := range models {
-		of[m.provider], all = append(of[m.provider], m.model), append(all, m.model)
+		of[m.Provider], all = append(of[m.Provider], m.Model), append(all, m.Model)
 	}
 	for provider, own := range of {
 		add(provider, provider, own...)
 	}
-	add("", models[0].provider, all...)
+	add("", models[0].Provider, all...)
 	return agents, nil
 }
 
-// team makes tools of the agents in AGENTS_DIR. They are asked when the program runs: by then there is all that they need.
+// team makes tools of the agents in AGENTS_DIR, and of those that come with the program where there is a model to ask. They are asked when the program runs: by then there is all that they need.
 func (a *agents) team() *agent.Team {
-	return agent.NewTeam(agent.TeamConfig{Dir: a.cfg.AgentsDir, Ask: a.askAs, Snapshot: func() *catalog.Snapshot { return a.registry.Snapshot() }})
+	cfg := agent.TeamConfig{Dir: a.cfg.AgentsDir, Store: a.templates, Ask: a.askAs, Snapshot: func() *catalog.Snapshot {
+		if a.registry == nil {
+			return catalog.NewSnapshot(nil, time.Time{}) // the first catalogue is being made
+		}
+		return a.registry.Snapshot()
+	}}
+	if a.cfg.AnthropicModel != "" || a.cfg.OpenAIModel != "" {
+		cfg.Bundled = agent.BundledTeam()
+	}
+	return agent.NewTeam(cfg)
 }
 
 // specialistBounds are those of an agent that another one calls, well inside those of a question.
@@ -95,6 +117,14 @@ func (a *agents) askAs(ctx context.Context, d agent.Definition, q agent.Question
 	q.Origin = runs.Origin{Platform: askapi.Platform}
 	q.May = askapi.May(a.users, account)
 	return one.Ask(ctx, q)
+}
+
+// asked are the pages of what was asked, where there is a model to ask.
+func (a *agents) asked() pages.Asked {
+	if a.cfg.AnthropicModel == "" && a.cfg.OpenAIModel == "" {
+		return nil
+	}
+	return a.questions
 }
 
 // hints are the lines for tools as they were last read.
@@ -129,32 +159,6 @@ func (a *agents) readGuidance() error {
 	}
 	a.guidance.Store(&g)
 	return nil
-}
-
-// namedModel is a model with the name of its service.
-type namedModel struct {
-	provider string
-	model    agent.Model
-}
-
-// models makes the models that the configuration names, in the order in which they are asked.
-func (a *agents) models() ([]namedModel, error) {
-	var models []namedModel
-	for _, name := range splitList(a.cfg.AnthropicModel) {
-		model, err := anthropic.New(anthropic.Config{Key: a.cfg.AnthropicAPIKey, BaseURL: a.cfg.AnthropicBaseURL, Model: name})
-		if err != nil {
-			return nil, err
-		}
-		models = append(models, namedModel{anthropic.Provider, model})
-	}
-	for _, name := range splitList(a.cfg.OpenAIModel) {
-		model, err := openai.New(openai.Config{Key: a.cfg.OpenAIAPIKey, BaseURL: a.cfg.OpenAIBaseURL, Model: name})
-		if err != nil {
-			return nil, err
-		}
-		models = append(models, namedModel{openai.Provider, model})
-	}
-	return models, nil
 }
 
 // toldFile is what a model is told of a stored file: where it is, and by what reference other tools take it.

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/cmd/signalbox/asking"
 	"github.com/signalbox/signalbox/cmd/signalbox/settings"
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/internal/schedule"
@@ -32,22 +33,23 @@ import (
 // Config is a checked configuration.
 type Config struct {
 	settings.Settings
-	Engines      []*url.URL
-	Loras        map[string]comfy.Lora
-	GoneAfter    time.Duration // see ComfyUIGoneAfter
-	Public       *url.URL      // nil: none
-	TelegramAPI  *url.URL
-	DiscordAPI   *url.URL
-	Shards       discord.Shards
-	SignupCredit billing.NanoUSD
-	Points       billing.Points
-	Limits       users.Limits // of accounts that have no others
-	RequestRate  int
-	TokensPerDay int // of each account's questions
-	Proxies      []netip.Prefix
-	KeepResults  time.Duration // 0: for ever
-	Allow        []string
-	Fetching     func(bytes int64) io.Writer // watches the fetch of Postgres; nil: nobody does
+	Engines                   []*url.URL
+	Loras                     map[string]comfy.Lora
+	GoneAfter                 time.Duration // see ComfyUIGoneAfter
+	Public                    *url.URL      // nil: none
+	TelegramAPI               *url.URL
+	DiscordAPI                *url.URL
+	Shards                    discord.Shards
+	SignupCredit              billing.NanoUSD
+	Points                    billing.Points
+	Limits                    users.Limits // of accounts that have no others
+	RequestRate               int
+	TokensPerDay              int // of each account's questions
+	AskPerQuestion, AskPerDay billing.NanoUSD
+	Proxies                   []netip.Prefix
+	KeepResults               time.Duration // 0: for ever
+	Allow                     []string
+	Fetching                  func(bytes int64) io.Writer // watches the fetch of Postgres; nil: nobody does
 }
 
 var (
@@ -196,6 +198,11 @@ func (c *Config) checkMoney(p *problems) {
 	p.unless(err == nil, "POINT_USD", c.PointUSD, "a decimal number of US dollars above zero, for example 0.000337")
 	c.SignupCredit, err = billing.ParseUSD(c.SignupCreditUSD)
 	p.unless(err == nil && c.SignupCredit >= 0, "SIGNUP_CREDIT_USD", c.SignupCreditUSD, "a decimal number of US dollars, for example 1 or 0.50")
+	c.AskPerQuestion, err = billing.ParseUSD(c.AskUSDPerQuestion)
+	p.unless(err == nil && c.AskPerQuestion > 0, "ASK_USD_PER_QUESTION", c.AskUSDPerQuestion, "a decimal number of US dollars above zero, for example 0.25")
+	c.AskPerDay, err = billing.ParseUSD(c.AskUSDPerDay)
+	p.unless(err == nil && c.AskPerDay >= 0, "ASK_USD_PER_DAY", c.AskUSDPerDay, "a decimal number of US dollars, 0 for no limit")
+	p.unless(oneOf(c.AskPaidBy, asking.ByAsker, asking.ByHouse), "ASK_PAID_BY", c.AskPaidBy, "asker or house")
 }
 
 // The values of ACCESS.

@@ -20,7 +20,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signalbox/signalbox/agent"
+	"github.com/signalbox/signalbox/agent/questions"
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/cmd/signalbox/asking"
 	"github.com/signalbox/signalbox/cmd/signalbox/figures"
 	"github.com/signalbox/signalbox/cmd/signalbox/media"
 	"github.com/signalbox/signalbox/comfy"
@@ -49,6 +51,7 @@ type house struct {
 	ledger        *billing.Ledger
 	users         *users.Store
 	conversations *agent.Store
+	questions     *questions.Store
 	fleet         *comfy.Fleet
 	services      []service
 	registry      *catalog.Registry
@@ -89,6 +92,12 @@ func (h *house) useDatabase(ctx context.Context, db *database) error {
 	}
 	h.users = newUsers(db, h.ledger, h.cfg, h.erases, h.rules.governs)
 	h.conversations = agent.NewStore(db.pool, int64(h.cfg.TokensPerDay))
+	h.questions = questions.New(questions.Config{
+		Pool: db.pool, Ledger: h.ledger, House: h.cfg.AskPaidBy == asking.ByHouse, PerDay: h.cfg.AskPerDay, Logger: h.log.With("component", "agent"),
+		Room: func(ctx context.Context, tx pgx.Tx, account string, b runs.Budget, least, most billing.NanoUSD) (billing.NanoUSD, error) {
+			return h.runs.Room(ctx, tx, account, b, least, most) // there are runs before anybody can ask
+		},
+	})
 	return nil
 }
 

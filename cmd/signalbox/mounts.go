@@ -43,6 +43,7 @@ func (m mounted) mounts() []web.Mount {
 		{Path: "POST /mcp", Use: web.Run, Handler: m.mcp, Streams: mcp.Streams},
 		{Path: "DELETE /mcp", Use: web.Run, Handler: m.mcp},
 		{Path: "POST /api/ask", Use: web.Run, Handler: m.ask, AtOnce: askapi.AtOnce, Describe: askapi.Describe()},
+		{Path: "POST " + askapi.ImprovePath, Use: web.Run, Handler: m.ask, AtOnce: askapi.AtOnce, Describe: askapi.DescribeImprove()},
 		{Path: "DELETE /api/conversations/{id}", Use: web.Run, Handler: m.ask, Describe: askapi.DescribeForget()},
 		{Path: "GET /api/knowledge/sources", Use: web.Read, Handler: m.knowledge, Describe: knowledgeapi.Describe()},
 		{Path: "POST /api/knowledge/sources", Use: web.Manage, Handler: m.knowledge},

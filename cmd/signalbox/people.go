@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/agent"
+	"github.com/signalbox/signalbox/agent/questions"
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/missions"
@@ -53,6 +54,9 @@ func newUsers(db *database, ledger *billing.Ledger, c Config, change ...func(*us
 			if err := agent.Forget(ctx, tx, accountID); err != nil {
 				return err
 			}
+			if err := questions.Forget(ctx, tx, accountID); err != nil {
+				return err
+			}
 			if err := webhooks.Forget(ctx, tx, accountID); err != nil {
 				return err
 			}
@@ -95,6 +99,9 @@ func mergeRooms(ctx context.Context, tx pgx.Tx, ledger *billing.Ledger, from, in
 		return err
 	}
 	if err := agent.Adopt(ctx, tx, from, into); err != nil {
+		return err
+	}
+	if err := questions.Adopt(ctx, tx, from, into); err != nil {
 		return err
 	}
 	if err := webhooks.Adopt(ctx, tx, from, into); err != nil {

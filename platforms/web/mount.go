@@ -4,8 +4,10 @@ import (
 	"context"
 	"html/template"
 	"net/http"
+	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/platforms/web/askapi"
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -99,6 +101,11 @@ func consoleOf(mounts []Mount) string {
 		}
 	}
 	return ""
+}
+
+// improves reports whether prompts can be improved: what does so is mounted.
+func improves(mounts []Mount) bool {
+	return slices.ContainsFunc(mounts, func(m Mount) bool { return m.Path == "POST "+askapi.ImprovePath })
 }
 
 // described are the paths that mounted handlers add to the API's document.

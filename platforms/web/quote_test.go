@@ -11,9 +11,9 @@ import (
 )
 
 // newMarket is a house with a tool whose service names the price of each run.
-func newMarket(t *testing.T) *house {
+func newMarket(t *testing.T, options ...option) *house {
 	t.Helper()
-	h := newHouse(t)
+	h := newHouse(t, options...)
 	h.fakes.Set(registrytest.Tool("market", func(c *registry.Tool) {
 		c.OutputSchema = registry.OutputSchema{{Name: "story", Type: "text"}}
 		c.CostingModel = &registry.CostingModel{Rate: "0.01", Unit: registry.UnitRequest, RateSource: registry.RateAPI}

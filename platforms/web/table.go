@@ -21,7 +21,7 @@ import (
 // of what is mounted beside them. A tool there would never be reached, while the API's document told that it is.
 func OwnPaths() []string {
 	return []string{
-		"/api/ask", "/api/balance", "/api/chains", "/api/changes", "/api/conversations", "/api/gallery", "/api/invitations", "/api/keys", "/api/knowledge", "/api/missions", "/api/quote", "/api/runs", "/api/scenes", "/api/site", "/api/status", "/api/tools",
+		"/api/ask", "/api/balance", "/api/chains", "/api/changes", "/api/conversations", "/api/improve", "/api/gallery", "/api/invitations", "/api/keys", "/api/knowledge", "/api/missions", "/api/quote", "/api/runs", "/api/scenes", "/api/site", "/api/status", "/api/tools",
 		"/api/uploads", "/api/webhooks", "/mcp", "/openapi.json", "/tools", "/webhooks",
 		"/account", door.AppPath, "/buy", pages.ChatPath, "/developers", "/examples", "/files", pages.GalleryPath, "/healthz", "/history", "/invite", "/link", "/llms.txt", "/metrics", "/operator", "/penpot", "/prices", "/privacy",
 		"/readyz", "/run", "/s", scenes.Path, "/sessions", "/signin", "/signout", "/site", "/site-editor", "/static", "/terms", "/thumbs", "/tool", "/uploads",
@@ -47,7 +47,7 @@ func (s *Server) table() ([]door.Route, error) {
 	}
 	drawn, err := pages.Routes(pages.Config{
 		Door: s.door, Render: s.render, Registry: cfg.Registry, Search: cfg.Search, Runs: cfg.Runs, Users: cfg.Users, Ledger: cfg.Ledger, Callers: callers, Media: cfg.Runs, Links: s.links,
-		Streams: s.streams, Shares: cfg.Shares, ShareKey: cfg.LinkKey, Conversation: cfg.Conversation, Buying: cfg.Buying, Landing: cfg.Landing, Examples: cfg.Examples,
+		Streams: s.streams, Shares: cfg.Shares, ShareKey: cfg.LinkKey, Conversation: cfg.Conversation, Questions: cfg.Questions, Improves: improves(cfg.Mounts), Buying: cfg.Buying, Landing: cfg.Landing, Examples: cfg.Examples,
 		Delete: s.api.Delete, DeleteOutput: s.api.DeleteOutput, Gallery: results, Logger: cfg.Logger,
 	})
 	if err != nil {

@@ -91,6 +91,8 @@ type Config struct {
 	APIRate int
 	// Conversation is the chat at pages.ChatPath; nil: none.
 	Conversation pages.Conversation
+	// Questions are what was asked of models; nil: nobody can ask one.
+	Questions pages.Asked
 	// Buying is how people get more credit; the zero value says whom to ask.
 	Buying pages.Buying
 	// Shares keeps which results are shown to whoever has their link; nil: sharing is not offered.

@@ -27,6 +27,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/agent/questions"
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/cpu"
@@ -128,7 +129,7 @@ func newHouse(t *testing.T, options ...option) *house {
 
 func (h *house) serve(options ...option) {
 	cfg := web.Config{
-		Registry: h.reg, Runs: h.runs, Users: h.users, Ledger: h.ledger, AdminToken: adminToken, Shares: h.shares, Gallery: gallery.New(h.pool), Invitations: users.NewInvitations(h.users, h.gift),
+		Registry: h.reg, Runs: h.runs, Users: h.users, Ledger: h.ledger, AdminToken: adminToken, Shares: h.shares, Gallery: gallery.New(h.pool), Questions: questions.New(questions.Config{Pool: h.pool, Ledger: h.ledger}), Invitations: users.NewInvitations(h.users, h.gift),
 		LinkKey: []byte("a key for the tests that is long"), Version: "test",
 		Changes: func(context.Context) ([]history.Change, error) { return nil, nil },
 		Logger:  slog.New(slog.NewTextHandler(h.t.Output(), nil)),

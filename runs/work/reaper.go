@@ -175,23 +175,23 @@ func (s *Worker) countOpen(ctx context.Context) error {
 	return nil
 }
 
-// compareBooks finds where runs and ledger disagree; each row is one problem in words. One statement, so that
+// compareBooks finds where runs, or questions to models, and ledger disagree; each row is one problem in words. One statement, so that
 // both are seen at the same moment.
 const compareBooks = `
-	(SELECT format('run %s is %s, its hold is %s', r.id, r.status, CASE WHEN s.id IS NULL THEN 'open' ELSE 'settled' END)
-	 FROM runs r JOIN ledger_transfers h ON h.key = 'hold:' || r.id::text LEFT JOIN ledger_transfers s ON s.key = 'settle:' || r.id::text
+	(SELECT format('%s %s is %s, its hold is %s', r.kind, r.id, r.status, CASE WHEN s.id IS NULL THEN 'open' ELSE 'settled' END)
+	 FROM ledger_subjects r JOIN ledger_transfers h ON h.key = 'hold:' || r.id::text LEFT JOIN ledger_transfers s ON s.key = 'settle:' || r.id::text
 	 WHERE (r.ended_at IS NULL) <> (s.id IS NULL) LIMIT 20)
 	UNION ALL
-	(SELECT format('run %s is %s and promised for %s, and nothing is held for it', r.id, r.status, r.promised)
-	 FROM runs r LEFT JOIN ledger_transfers h ON h.key = 'hold:' || r.id::text
+	(SELECT format('%s %s is %s and promised for %s, and nothing is held for it', r.kind, r.id, r.status, r.promised)
+	 FROM ledger_subjects r LEFT JOIN ledger_transfers h ON h.key = 'hold:' || r.id::text
 	 WHERE r.ended_at IS NULL AND r.promised > 0 AND r.status <> 'awaiting_confirmation' AND h.id IS NULL LIMIT 20)
 	UNION ALL
-	(SELECT format('run %s cost %s, the ledger took %s for it', r.id, r.cost, coalesce(s.amount, 0))
-	 FROM runs r LEFT JOIN ledger_transfers s ON s.key = 'settle:' || r.id::text AND s.kind = 'capture'
+	(SELECT format('%s %s cost %s, the ledger took %s for it', r.kind, r.id, r.cost, coalesce(s.amount, 0))
+	 FROM ledger_subjects r LEFT JOIN ledger_transfers s ON s.key = 'settle:' || r.id::text AND s.kind = 'capture'
 	 WHERE r.ended_at IS NOT NULL AND r.cost <> coalesce(s.amount, 0) LIMIT 20)
 	UNION ALL
 	(SELECT format('%s are held for run %s, which is not there', h.amount, h.run_id)
-	 FROM ledger_transfers h LEFT JOIN runs r ON r.id = h.run_id
+	 FROM ledger_transfers h LEFT JOIN ledger_subjects r ON r.id = h.run_id
 	 WHERE h.kind = 'hold' AND r.id IS NULL AND NOT EXISTS (SELECT FROM ledger_transfers s WHERE s.key = 'settle:' || h.run_id::text) LIMIT 20)`
 
 // compare holds the books against the runs. The tables are read whole, side by side: after a burst of runs Postgres

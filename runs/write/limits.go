@@ -29,6 +29,7 @@ func (s *Limiter) Usage(ctx context.Context, accountID string) (runs.Usage, erro
 	batch := &pgx.Batch{}
 	used.queue(batch, []string{accountID})
 	used.queueFiles(batch, []string{accountID})
+	used.queueQuestions(batch, []string{accountID})
 	if err := s.Config.Pool.SendBatch(ctx, batch).Close(); err != nil {
 		return runs.Usage{}, fmt.Errorf("usage of %s: %w", accountID, err)
 	}
@@ -145,6 +146,7 @@ func (s *Limiter) queueLimits(batch *pgx.Batch, accepts []*Acceptance) *usages {
 	if len(filed) > 0 {
 		used.queueFiles(batch, filed)
 	}
+	used.queueQuestions(batch, accounts)
 	return used
 }
 
@@ -180,6 +182,7 @@ func (s *Limiter) CheckLimits(ctx context.Context, tx pgx.Tx, r store.Record) er
 	batch := &pgx.Batch{}
 	used.queue(batch, []string{r.AccountID})
 	used.queueFiles(batch, []string{r.AccountID})
+	used.queueQuestions(batch, []string{r.AccountID})
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return err
 	}
@@ -202,7 +205,7 @@ func (u *usages) queueBudgets(batch *pgx.Batch, accounts []string) {
 		var key budgetKey
 		var spent billing.NanoUSD
 		_, err := pgx.ForEachRow(rows, []any{&key.account, &key.name, &spent}, func() error {
-			u.budgets[key] = spent
+			u.budgets[key] += spent
 			return nil
 		})
 		return err

@@ -110,6 +110,10 @@ type ServiceSettings struct {
 	AgentsDir             string `env:"AGENTS_DIR" default:"./agents" placeholder:"DIR" help:"Agents as files *.agent.json: each is a tool that answers with tools of its own."`
 	ToolGuidanceFile      string `env:"TOOL_GUIDANCE_FILE" placeholder:"FILE" help:"Hints for models, a line by tool, in place of those that come with the program; read again when it changes."`
 	AskTokensPerDay       string `env:"ASK_TOKENS_PER_DAY" default:"0" help:"How many tokens the questions of one account may use in a day (UTC); 0: no limit."`
+	AskPaidBy             string `env:"ASK_PAID_BY" default:"asker" placeholder:"asker|house" help:"Who pays for the tokens of models that have a rate: who asks, or the house. Models without a rate, such as those on your machine, are free for who asks."`
+	AskUSDPerQuestion     string `name:"ask-usd-per-question" env:"ASK_USD_PER_QUESTION" default:"0.25" help:"What a model may cost for one question, US dollars; no more is held or charged."`
+	AskUSDPerDay          string `name:"ask-usd-per-day" env:"ASK_USD_PER_DAY" default:"0" help:"What models may cost for the questions of one account in a day (UTC), US dollars, whoever pays; 0: no limit."`
+	ModelRatesFile        string `env:"MODEL_RATES_FILE" placeholder:"FILE" help:"What tokens of models cost, as JSON, beside and over the rates that come with the program, see docs/agent.md."`
 	AnthropicBaseURL      string `name:"anthropic-base-url" env:"ANTHROPIC_BASE_URL" default:"https://api.anthropic.com" help:"Anthropic's API, without its version."`
 	GeminiAPIKey          string `env:"GEMINI_API_KEY" placeholder:"KEY" help:"An account at Google Gemini: /imagine draws with it, /veo makes videos."`
 	GeminiBaseURL         string `name:"gemini-base-url" env:"GEMINI_BASE_URL" default:"https://generativelanguage.googleapis.com" help:"Gemini's API."`

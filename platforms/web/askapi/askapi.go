@@ -1,5 +1,5 @@
-// Package askapi is the agent over HTTP: POST /api/ask puts a question to a model, which works with the asker's tools, and DELETE
-// /api/conversations/{id} forgets what was said.
+// Package askapi is the agent over HTTP: POST /api/ask puts a question to a model, which works with the asker's tools, POST /api/improve has
+// a prompt rewritten, and DELETE /api/conversations/{id} forgets what was said.
 package askapi
 
 import (
@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/problem"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
 )
@@ -45,7 +46,9 @@ type Conversations interface {
 type Config struct {
 	Agents  map[string]*agent.Agent // by the name of their model's service, under no name who answers if none is named; none: nobody can be asked
 	Default string                  // who is asked when a request names nobody
-	Users   Users
+	// Registry has the tools whose prompts are improved.
+	Registry *catalog.Registry
+	Users    Users
 	// Caller is who sent the request of ctx, Budget what its runs draw on.
 	Caller func(ctx context.Context) (users.Account, bool)
 	Budget func(ctx context.Context) runs.Budget
@@ -58,18 +61,21 @@ type Config struct {
 
 type server struct{ Config }
 
-// Handler serves POST /api/ask and DELETE /api/conversations/{id}.
+// Handler serves POST /api/ask, POST /api/improve and DELETE /api/conversations/{id}.
 func Handler(cfg Config) http.Handler {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := server{cfg}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodDelete {
+		switch {
+		case r.Method == http.MethodDelete:
 			s.forget(w, r)
-			return
+		case r.URL.Path == ImprovePath:
+			s.improve(w, r)
+		default:
+			s.ask(w, r)
 		}
-		s.ask(w, r)
 	})
 }
 
@@ -84,14 +90,9 @@ func (s server) ask(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	account, _ := s.Caller(r.Context())
-	decision, err := s.Users.CheckAccount(r.Context(), account, Platform, "")
+	account, err := s.allowed(r)
 	if err != nil {
 		s.fail(w, r, err)
-		return
-	}
-	if refusal := decision.Err(); refusal != nil {
-		problem.Write(w, problem.Problem{Status: http.StatusForbidden, Code: string(registry.CodeUnauthorized), Detail: registry.AsError(refusal).Message})
 		return
 	}
 	question, err := s.question(r, account, body)
@@ -111,9 +112,22 @@ func (s server) ask(w http.ResponseWriter, r *http.Request) {
 	door.WriteJSON(w, http.StatusOK, bodyOf(answer, name, body.Conversation))
 }
 
+// allowed is who asks, if they may use tools.
+func (s server) allowed(r *http.Request) (users.Account, error) {
+	account, _ := s.Caller(r.Context())
+	decision, err := s.Users.CheckAccount(r.Context(), account, Platform, "")
+	if err != nil {
+		return account, err
+	}
+	if refusal := decision.Err(); refusal != nil {
+		return account, &problem.Problem{Status: http.StatusForbidden, Code: string(registry.CodeUnauthorized), Detail: registry.AsError(refusal).Message}
+	}
+	return account, nil
+}
+
 func (s server) question(r *http.Request, account users.Account, body askBody) (agent.Question, error) {
 	q := agent.Question{
-		Text: body.Question, Intents: body.Intents, AccountID: account.ID, Audience: registry.Everyone, Origin: runs.Origin{Platform: Platform}, Budget: s.Budget(r.Context()),
+		Text: body.Question, Intents: body.Intents, AccountID: account.ID, Audience: registry.Everyone, Origin: runs.Origin{Platform: Platform}, Budget: s.Budget(r.Context()), Key: s.Budget(r.Context()), Language: account.Language,
 		Conversation: body.Conversation, Attachments: body.attachments(), PlanSchema: body.PlanSchema,
 		May: May(s.Users, account),
 	}
@@ -198,7 +212,8 @@ func (s server) fail(w http.ResponseWriter, r *http.Request, err error) {
 // explain says what went wrong, and tells the operator of what is ours to mend. What a model's service refuses is not the asker's business.
 func (s server) explain(ctx context.Context, err error) problem.Problem {
 	p := problem.Explain(err)
-	if typed := new(registry.Error); errors.As(err, &typed) {
+	var limit *runs.LimitError // the asker's own
+	if typed := new(registry.Error); errors.As(err, &typed) && !errors.As(err, &limit) {
 		p.Status = cmp.Or(statuses[typed.Code], http.StatusBadGateway)
 	}
 	if p.Status == http.StatusBadGateway || p.Ours() {

@@ -95,6 +95,7 @@ func kindOf(ref string) registry.InputType {
 }
 
 type answerBody struct {
+	ID           string          `json:"id,omitempty"`
 	Answer       string          `json:"answer"`
 	Model        string          `json:"model"`
 	Stop         agent.Stop      `json:"stop"`
@@ -119,7 +120,7 @@ type callBody struct {
 
 func bodyOf(a agent.Answer, model, conversation string) answerBody {
 	body := answerBody{
-		Answer: a.Text, Model: model, Stop: a.Stop, Notice: a.Notice, Rounds: a.Rounds, Calls: []callBody{}, Cards: []agent.Card{}, Plan: a.Plan, Usage: a.Usage,
+		ID: a.ID, Answer: a.Text, Model: model, Stop: a.Stop, Notice: a.Notice, Rounds: a.Rounds, Calls: []callBody{}, Cards: []agent.Card{}, Plan: a.Plan, Usage: a.Usage,
 		Conversation: conversation, TraceID: a.Context.TraceID,
 	}
 	for _, s := range a.Steps {

@@ -16,10 +16,11 @@ func Describe() object {
 	attachment := object{"anyOf": []object{text, {"type": "object", "properties": object{"type": object{"enum": []string{"image", "video", "audio", "file"}}, "ref": text, "url": text, "name": text}}}}
 	answer := object{
 		"type": "object", "required": []string{"answer", "model", "stop", "rounds", "calls", "cards", "usage", "traceId"}, "properties": object{
-			"answer": text, "model": text, "stop": object{"enum": []string{"answered", "planned", "rounds", "calls", "tokens", "day"}}, "rounds": count, "traceId": text,
+			"id":     object{"type": "string", "description": "Of the question, whose page is /history/questions/{id}"},
+			"answer": text, "model": text, "stop": object{"enum": []string{"answered", "planned", "rounds", "calls", "tokens", "money", "day", "day_money"}}, "rounds": count, "traceId": text,
 			"calls": object{"type": "array", "items": call}, "cards": object{"type": "array", "items": card}, "conversation": text,
 			"notice": object{"type": "string", "description": "Which bound ended the question"}, "plan": object{"type": "object", "description": "Valid by planSchema; nobody has applied it"},
-			"usage": object{"type": "object", "properties": object{"input": count, "cacheRead": count, "cacheWrite": count, "output": count}, "description": "Tokens"},
+			"usage": object{"type": "object", "properties": object{"input": count, "cacheRead": count, "cacheWrite": count, "output": count, "costNanoUsd": count}, "description": "Tokens, and what the model's service charges for them, billionths of a US dollar"},
 		},
 	}
 	return object{"/api/ask": object{"post": object{

@@ -38,8 +38,8 @@ type Row struct {
 	ID    string // what the Section's Deed is done to; "": it can't be done to this row
 }
 
-// Cell is a text, perhaps the id of a run, which leads to it.
-type Cell struct{ Text, Run string }
+// Cell is a text, perhaps the id of a run, which leads to it, or with an address of ours that it leads to.
+type Cell struct{ Text, Run, Link string }
 
 // Deed is something that can be done to a row of a Section, or to all that it can be done to. It is asked before, and
 // taken down in the audit log.

@@ -27,6 +27,7 @@ type formField struct {
 	Marks   registry.MaskKind // how a mask that is painted marks; empty: none is
 	Shapes  []shape           // ratios for the width that this is, with the height
 	Earlier []string          // what was typed here before, and can be again
+	Improve bool              // the text is a prompt that can be improved
 }
 
 // prefill is what a form is filled with before its settings and defaults.

@@ -23,6 +23,7 @@ type historyPage struct {
 	Tools     []registry.Tool // to choose from; none where there are too many
 	Statuses  []runs.Status
 	Platforms []string
+	Asks      bool // there are questions to models, on a page of their own
 }
 
 // historyFilter is what the form above the history holds.
@@ -51,7 +52,7 @@ func (s *overview) history(w http.ResponseWriter, r *http.Request, a users.Accou
 		Filter: historyFilter{
 			Tool: q.Get("tool"), Status: q.Get("status"), Platform: q.Get("platform"), Text: q.Get("q"), Since: q.Get("since"), Until: q.Get("until"),
 		},
-		Statuses: endings[:], Platforms: origins[:], Tools: readIn(s.render.Voice(r, a).Language(), s.tools.listed(a)),
+		Asks: s.asks, Statuses: endings[:], Platforms: origins[:], Tools: readIn(s.render.Voice(r, a).Language(), s.tools.listed(a)),
 	}
 	if len(page.Tools) > manyChoices {
 		page.Tools = nil // the text finds them, too

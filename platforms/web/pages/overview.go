@@ -19,5 +19,6 @@ type overview struct {
 	runs      Lists
 	sharing   *sharing
 	strangers Landing
+	asks      bool // models can be asked
 	buying    Buying
 }

@@ -60,6 +60,8 @@ type Config struct {
 	Examples     map[string][]byte // pictures that tools made, as JPEG files by the tools' ids
 	Buying       Buying            // how people get more credit
 	Conversation Conversation      // the chat at ChatPath; nil: none
+	Questions    Asked             // to models; nil: nobody can ask one
+	Improves     bool              // prompts can be improved at /api/improve
 	// Delete deletes the run that the path values id and n name, or one of its outputs, for its owner.
 	Delete func(r *http.Request, a users.Account) error
 	// DeleteOutput deletes one output of a run for its owner.
@@ -85,9 +87,9 @@ func Routes(cfg Config) ([]door.Route, error) {
 	}
 	s := shared{examples: made, door: cfg.Door, render: cfg.Render, pages: drawn, views: views{cfg.Links}, tools: tools{cfg.Registry, cfg.Search}, log: cfg.Logger}
 	money := spending{cfg.Users, cfg.Ledger}
-	form := &forms{shared: s, spending: money, runs: cfg.Runs, callers: cfg.Callers, reader: request.Reader{Media: cfg.Media}, presets: cfg.Users}
+	form := &forms{shared: s, improves: cfg.Improves, spending: money, runs: cfg.Runs, callers: cfg.Callers, reader: request.Reader{Media: cfg.Media}, presets: cfg.Users}
 	share := &sharing{shared: s, shares: cfg.Shares, callers: cfg.Callers, key: cfg.ShareKey}
-	list := (&overview{shared: s, runs: cfg.Runs, sharing: share, strangers: cfg.Landing, buying: cfg.Buying}).routes()
+	list := (&overview{shared: s, runs: cfg.Runs, sharing: share, strangers: cfg.Landing, buying: cfg.Buying, asks: cfg.Questions != nil}).routes()
 	list = append(list, form.routes()...)
 	list = append(list, (&settings{shared: s, forms: form, preferences: cfg.Users, presets: cfg.Users}).routes()...)
 	ofRuns := &runPages{shared: s, spending: money, runs: cfg.Runs, callers: cfg.Callers, sharing: share, delete: cfg.Delete}
@@ -96,6 +98,9 @@ func Routes(cfg Config) ([]door.Route, error) {
 		list = append(list, (&galleryPages{shared: s, gallery: cfg.Gallery, runs: ofRuns, media: cfg.Media, delete: cfg.DeleteOutput}).routes()...)
 	}
 	list = append(list, share.routes()...)
+	if cfg.Questions != nil {
+		list = append(list, (&askedPages{shared: s, asked: cfg.Questions}).routes()...)
+	}
 	if cfg.Conversation != nil {
 		list = append(list, (&chatPages{shared: s, conversation: cfg.Conversation, streams: cfg.Streams, forms: form}).routes()...)
 	}

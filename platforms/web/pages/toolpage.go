@@ -39,6 +39,7 @@ type Presets interface {
 
 // forms are the pages of tools.
 type forms struct {
+	improves bool // prompts can be improved
 	shared
 	spending
 	runs    Binds
@@ -115,7 +116,7 @@ func (s *forms) draw(w http.ResponseWriter, r *http.Request, a users.Account, t 
 		case "width":
 			field.Shapes = shapes(t.InputSchema)
 		case promptOf(t.InputSchema):
-			field.Earlier = earlier
+			field.Earlier, field.Improve = earlier, s.improves
 		}
 		page.Masks = page.Masks || field.Marks != ""
 		page.Settings = page.Settings || bound.Sources[f.Name] == runs.FromPreference
@@ -148,6 +149,9 @@ func (s *forms) draw(w http.ResponseWriter, r *http.Request, a users.Account, t 
 	}
 	if page.Masks {
 		v.Scripts = append(v.Scripts, "mask.js")
+	}
+	if s.improves {
+		v.Scripts = append(v.Scripts, "improve.js")
 	}
 	if fill.problem == nil {
 		return s.pages.Show(w, r, a, "tool", v)

@@ -1,0 +1,291 @@
+package questions_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalbox/signalbox/agent"
+	"github.com/signalbox/signalbox/agent/questions"
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// house is a database with a store of questions and people who have money.
+type house struct {
+	*testing.T
+	pool   *pgxpool.Pool
+	ledger *billing.Ledger
+	store  *questions.Store
+}
+
+func newHouse(t *testing.T, change ...func(*questions.Config)) house {
+	t.Helper()
+	pool := postgrestest.New(t)
+	ledger := billing.NewLedger(pool)
+	cfg := questions.Config{Pool: pool, Ledger: ledger}
+	for _, c := range change {
+		c(&cfg)
+	}
+	return house{t, pool, ledger, questions.New(cfg)}
+}
+
+func (h house) person(has billing.NanoUSD) string {
+	h.Helper()
+	id := uuid.NewString()
+	h.inTx(func(tx pgx.Tx) error {
+		return errors.Join(h.ledger.EnsureWallet(h.Context(), tx, id), h.ledger.Grant(h.Context(), tx, id, has, id, ""))
+	})
+	return id
+}
+
+func (h house) inTx(do func(tx pgx.Tx) error) {
+	h.Helper()
+	if err := pgx.BeginFunc(h.Context(), h.pool, do); err != nil {
+		h.Fatal(err)
+	}
+}
+
+func opening(account string, quote, least billing.NanoUSD) agent.Opening {
+	return agent.Opening{
+		ID: uuid.Must(uuid.NewV7()).String(), Question: agent.Question{Text: "a chair", AccountID: account, Context: registry.CallContext{TraceID: "trace"}},
+		Quote: quote, Least: least, Tokens: 1000,
+	}
+}
+
+func (h house) open(o agent.Opening) agent.Entry {
+	h.Helper()
+	e, err := h.store.Open(h.Context(), o)
+	if err != nil {
+		h.Fatal(err)
+	}
+	return e
+}
+
+func (h house) uses(e agent.Entry, place int, cost billing.NanoUSD) {
+	h.Helper()
+	if err := e.Used(h.Context(), []agent.Spent{{Place: place, Model: "m", Usage: agent.Usage{Input: 10, Output: 1, Cost: cost}}}); err != nil {
+		h.Fatal(err)
+	}
+}
+
+func (h house) closes(e agent.Entry) {
+	h.Helper()
+	if err := e.Close(h.Context(), agent.Answer{Text: "here it is", Stop: agent.StopAnswered}, nil); err != nil {
+		h.Fatal(err)
+	}
+}
+
+// has checks an account's balance, and that the books are in order.
+func (h house) has(account string, available, held billing.NanoUSD) {
+	h.Helper()
+	b, err := h.ledger.Balance(h.Context(), account)
+	if err != nil {
+		h.Fatal(err)
+	}
+	if b.Available != available || b.Held != held {
+		h.Errorf("there are %s and %s are held, want %s and %s", b.Available, b.Held, available, held)
+	}
+	if report, err := h.ledger.Check(h.Context()); err != nil || !report.OK() {
+		h.Errorf("the books: %v %v", report, err)
+	}
+}
+
+// crash lets the process that had all open questions be gone for long, and another one come.
+func (h house) crash() {
+	h.Helper()
+	if _, err := h.pool.Exec(h.Context(), `UPDATE agent_questions SET alive_at = now() - interval '1 hour'`); err != nil {
+		h.Fatal(err)
+	}
+	if err := questions.New(questions.Config{Pool: h.pool, Ledger: h.ledger}).Tend(h.Context()); err != nil {
+		h.Fatal(err)
+	}
+}
+
+func TestAskerPays(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	t.Run("what was used is taken once, the rest comes back", func(t *testing.T) {
+		ann := h.person(100)
+		o := opening(ann, 60, 10)
+		e := h.open(o)
+		h.has(ann, 40, 60)
+		h.uses(e, 1, 5)
+		h.uses(e, 1, 5) // the answer to the first was lost
+		h.uses(e, 2, 7)
+		if money, tokens, err := e.Left(t.Context()); err != nil || money != 48 || tokens != 978 {
+			t.Errorf("left are %d and %d tokens, %v", money, tokens, err)
+		}
+		h.closes(e)
+		h.closes(e)
+		h.has(ann, 88, 0)
+		if _, _, err := e.Left(t.Context()); err == nil {
+			t.Error("a question that is over goes on")
+		}
+	})
+	t.Run("a question that uses nothing costs nothing", func(t *testing.T) {
+		ann := h.person(100)
+		h.closes(h.open(opening(ann, 60, 10)))
+		h.has(ann, 100, 0)
+	})
+	t.Run("more than was held is the house's loss", func(t *testing.T) {
+		ann := h.person(100)
+		e := h.open(opening(ann, 60, 10))
+		h.uses(e, 1, 75)
+		h.closes(e)
+		h.has(ann, 40, 0)
+	})
+	t.Run("a small wallet bounds the question", func(t *testing.T) {
+		ann := h.person(30)
+		e := h.open(opening(ann, 60, 10))
+		h.has(ann, 0, 30)
+		h.closes(e)
+		h.has(ann, 30, 0)
+	})
+	t.Run("one that has too little for the first turn does not ask", func(t *testing.T) {
+		ann := h.person(9)
+		_, err := h.store.Open(t.Context(), opening(ann, 60, 10))
+		var poor billing.ErrInsufficient
+		if !errors.As(err, &poor) || poor.Need != 10 || poor.Have != 9 {
+			t.Errorf("got %v", err)
+		}
+		h.has(ann, 9, 0)
+	})
+	t.Run("a limit bounds the question, too", func(t *testing.T) {
+		limited := questions.New(questions.Config{Pool: h.pool, Ledger: h.ledger, Room: func(_ context.Context, _ pgx.Tx, _ string, b runs.Budget, least, most billing.NanoUSD) (billing.NanoUSD, error) {
+			if least > 20 {
+				return 0, &runs.LimitError{Need: int64(least)}
+			}
+			return min(most, 20), nil
+		}})
+		ann := h.person(100)
+		if _, err := limited.Open(t.Context(), opening(ann, 60, 10)); err != nil {
+			t.Fatal(err)
+		}
+		h.has(ann, 80, 20)
+		var limit *runs.LimitError
+		if _, err := limited.Open(t.Context(), opening(ann, 60, 21)); !errors.As(err, &limit) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestCrashes(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for name, test := range map[string]struct {
+		until int // steps that are done before the crash
+		left  billing.NanoUSD
+	}{"before the first turn": {0, 100}, "after a turn": {1, 95}, "after two": {2, 88}} {
+		t.Run(name, func(t *testing.T) {
+			ann := h.person(100)
+			e := h.open(opening(ann, 60, 10))
+			for i, cost := range []billing.NanoUSD{5, 7}[:test.until] {
+				h.uses(e, i+1, cost)
+			}
+			h.crash()
+			h.has(ann, test.left, 0)
+			h.crash()
+			h.uses(e, 3, 9) // who was taken to be dead lives on
+			h.closes(e)
+			h.has(ann, test.left, 0)
+		})
+	}
+	t.Run("a question that its process tends is left alone", func(t *testing.T) {
+		ann := h.person(100)
+		e := h.open(opening(ann, 60, 10))
+		if _, err := h.pool.Exec(t.Context(), `UPDATE agent_questions SET alive_at = now() - interval '1 hour'`); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if err := h.store.Tend(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h.has(ann, 40, 60)
+		h.closes(e)
+		h.has(ann, 100, 0)
+	})
+}
+
+func TestHousePays(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, func(c *questions.Config) { c.House, c.PerDay = true, 100 })
+	ann := h.person(5)
+	e := h.open(opening(ann, 60, 10))
+	h.has(ann, 5, 0)
+	h.uses(e, 1, 30)
+	h.closes(e)
+	h.has(ann, 5, 0)
+	second := h.open(opening(ann, 90, 10))
+	if money, _, err := second.Left(t.Context()); err != nil || money != 70 {
+		t.Errorf("70 are left of the day, found %d, %v", money, err)
+	}
+	var bound *agent.BoundError
+	if _, err := h.store.Open(t.Context(), opening(ann, 60, 10)); !errors.As(err, &bound) || bound.Stop != agent.StopDayMoney {
+		t.Errorf("got %v", err)
+	}
+	if _, err := h.store.Open(t.Context(), opening(h.person(5), 60, 10)); err != nil {
+		t.Errorf("another account: %v", err)
+	}
+}
+
+func TestAgentsThatAreAskedPayFromTheQuestion(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	ann := h.person(100)
+	e := h.open(opening(ann, 60, 10))
+	inner := opening(ann, 500, 10)
+	inner.Question.Within = true
+	within := h.open(inner)
+	h.has(ann, 40, 60)
+	h.uses(within, 1, 20)
+	for name, entry := range map[string]agent.Entry{"question": e, "agent": within} {
+		if money, _, err := entry.Left(t.Context()); err != nil || money != 40 {
+			t.Errorf("the %s has %d left, %v; want 40", name, money, err)
+		}
+	}
+	h.closes(within)
+	h.has(ann, 40, 60)
+	h.closes(e)
+	h.has(ann, 80, 0)
+}
+
+func TestForgetAndAdopt(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	ann, bob := h.person(100), h.person(100)
+	o := opening(ann, 60, 10)
+	e := h.open(o)
+	h.uses(e, 1, 5)
+	if err := e.Did(t.Context(), []agent.Step{{Round: 1, Tool: "paint", Arguments: "{\"a\":\"\x00\"}"}}); err != nil {
+		t.Fatal(err)
+	}
+	h.inTx(func(tx pgx.Tx) error { return questions.Forget(t.Context(), tx, ann) })
+	h.closes(e)
+	h.has(ann, 95, 0)
+	q, err := h.store.Get(t.Context(), o.ID, ann)
+	if !errors.Is(err, questions.ErrNotFound) {
+		t.Errorf("found %+v, %v", q, err)
+	}
+	all, err := h.store.Get(t.Context(), o.ID, "")
+	if err != nil || all.Text != "" || all.Answer != "" || len(all.Steps) != 0 || all.Charged != 5 {
+		t.Errorf("for the books stays %+v, %v", all, err)
+	}
+	other := opening(ann, 60, 10)
+	h.closes(h.open(other))
+	h.inTx(func(tx pgx.Tx) error { return questions.Adopt(t.Context(), tx, ann, bob) })
+	if got, err := h.store.Get(t.Context(), other.ID, bob); err != nil || got.Text != "a chair" || got.Answer != "here it is" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if list, err := h.store.List(t.Context(), bob, ""); err != nil || len(list) != 1 || !strings.Contains(list[0].Text, "chair") {
+		t.Errorf("listed %+v, %v", list, err)
+	}
+}
