@@ -45,6 +45,7 @@ func tests() map[string]func(*scene) {
 	maps.Copy(all, questions())
 	maps.Copy(all, goingOn())
 	maps.Copy(all, sayings())
+	maps.Copy(all, askings())
 	return all
 }
 

@@ -29,7 +29,7 @@ func takesText(name string) registry.InputField {
 // Commands are the bot's own, which no tool can have: "/settings".
 func Commands() []string {
 	names := []string{"/" + start.UseWith}
-	for _, c := range ownCommands(turn.Operator{}) {
+	for _, c := range ownCommands(turn.Operator{}, true) {
 		names = append(names, "/"+c.Name)
 	}
 	return names
@@ -37,7 +37,7 @@ func Commands() []string {
 
 // ownCommands is the table of the bot's own commands, in the order menus show them. They win over tools of the same name.
 // Those that tell what the operator says are always there: platforms ask for them, and people look for them.
-func ownCommands(o turn.Operator) turn.Commands {
+func ownCommands(o turn.Operator, agent bool) turn.Commands {
 	list := turn.Commands{
 		{Name: "start", Do: menus.StartCommand},
 		{Name: "help", Do: told(menus.HelpCommand), Inputs: takesTool(false)},
@@ -62,6 +62,14 @@ func ownCommands(o turn.Operator) turn.Commands {
 		{Name: "delete_my_data", Do: told(menus.EraseCommand)},
 		{Name: "why", Do: told(menus.WhyCommand)},
 		{Name: "price", Do: told(menus.PriceCommand), Inputs: takesTool(true)},
+	}
+	if agent {
+		list = append(list, turn.Command{Name: "forget", Do: told(func(ctx context.Context, t *turn.Turn) error {
+			if err := t.Services.Agent.Forget(ctx, t); err != nil {
+				return err
+			}
+			return t.Tell(ctx, "asked.forgotten")
+		})})
 	}
 	for _, said := range []struct{ name, text, without string }{
 		{"paysupport", o.Support, "operator.noSupport"}, {"terms", o.Terms, "operator.noTerms"}, {"privacy", o.Privacy, "operator.noPrivacy"},
@@ -113,6 +121,11 @@ func handleCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 	if !ok || tool.Visibility == registry.VisibilityInternal && t.Audience() != registry.Insiders {
 		return turn.Nothing, unknownCommand(ctx, t)
 	}
+	if t.Services.Agent != nil {
+		if answered, err := t.Services.Agent.Command(ctx, t, tool); answered || err != nil {
+			return turn.Answered, err
+		}
+	}
 	return start.Tool(ctx, t, tool, t.In.Text)
 }
 
@@ -152,15 +165,15 @@ func nearCommands(ctx context.Context, t *turn.Turn, typed string) []string {
 }
 
 // chatter answers what is neither command nor answer: words by the agent, where there is one, or by an offer of tools, files by
-// the tools that take them. In groups only what names the bot is meant for it, not every reply to what it said.
+// the tools that take them. In groups only what names the bot is meant for it, and for the agent what replies to the bot.
 func chatter(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
-	if t.In.Chat.Kind != chat.ChatPrivate && (!t.In.Addressed || t.In.ReplyTo != nil && t.In.ReplyTo.Own) {
-		return turn.Answered, nil
-	}
 	if t.Services.Agent != nil {
 		if answered, err := t.Services.Agent.Answer(ctx, t); answered || err != nil {
 			return turn.Answered, err
 		}
+	}
+	if t.In.Chat.Kind != chat.ChatPrivate && (!t.In.Addressed || t.In.ReplyTo != nil && t.In.ReplyTo.Own) {
+		return turn.Answered, nil
 	}
 	if files := filesMeant(t); len(files) > 0 {
 		return turn.Nothing, offerTools(ctx, t, files)

@@ -87,6 +87,7 @@ func presses() map[string]press {
 		"ppage":    {menus.PressChatSettingsPage, always},
 		"ptool":    {menus.PressAllowedTool, always},
 		"padult":   {plain(menus.PressAdult), always},
+		"pagent":   {plain(menus.PressAgent), always},
 		"preach":   {menus.PressReach, always},
 		"formall":  {plain(menus.PressAllFields), always},
 		"formset":  {menus.PressSetting, always},
@@ -100,12 +101,25 @@ func presses() map[string]press {
 		"qskip":    {plain(pressSkip), always},
 		"qform":    {plain(pressQuestionForm), always},
 		"qanswer":  {plain(questionFilled), always},
+		"askstop":  {toAgent(turn.Agent.Stop), always},
+		"askyes":   {toAgent(turn.Agent.Confirm), once},
+		"askno":    {toAgent(turn.Agent.Decline), once},
 	}
 }
 
 // plain makes a press of what takes no number.
 func plain(do func(context.Context, *turn.Turn, store.Keyboard) error) func(context.Context, *turn.Turn, store.Keyboard, int) error {
 	return func(ctx context.Context, t *turn.Turn, k store.Keyboard, _ int) error { return do(ctx, t, k) }
+}
+
+// toAgent makes a press of what the agent does with its buttons, which may be there no more.
+func toAgent(do func(turn.Agent, context.Context, *turn.Turn, store.Keyboard) error) func(context.Context, *turn.Turn, store.Keyboard, int) error {
+	return func(ctx context.Context, t *turn.Turn, k store.Keyboard, _ int) error {
+		if t.Services.Agent == nil {
+			return t.Alert(ctx, "press.tooOld")
+		}
+		return do(t.Services.Agent, ctx, t, k)
+	}
 }
 
 // handlePress handles a pressed button: it must be one of ours, the person's own, and not spent.

@@ -21,7 +21,7 @@ func (e *tooLarge) Error() string { return fmt.Sprintf("a file is larger than %d
 func keepFiles(ctx context.Context, t *turn.Turn, f registry.InputField, files []chat.Attachment) (any, error) {
 	var refs []any
 	for _, file := range files {
-		ref, err := keepFile(ctx, t, file)
+		ref, err := KeepFile(ctx, t, file)
 		if err != nil {
 			return nil, err
 		}
@@ -33,7 +33,8 @@ func keepFiles(ctx context.Context, t *turn.Turn, f registry.InputField, files [
 	return refs[0], nil
 }
 
-func keepFile(ctx context.Context, t *turn.Turn, a chat.Attachment) (string, error) {
+// KeepFile puts a file into our own store, unless it is there, and gives its reference.
+func KeepFile(ctx context.Context, t *turn.Turn, a chat.Attachment) (string, error) {
 	if a.Ref != "" {
 		return a.Ref, nil
 	}

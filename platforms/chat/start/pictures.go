@@ -29,7 +29,7 @@ func setAside(ctx context.Context, t *turn.Turn, d *input.Draft, from runs.Sourc
 		return files, nil
 	}
 	for i, picture := range pictures {
-		ref, err := keepFile(ctx, t, picture)
+		ref, err := KeepFile(ctx, t, picture)
 		if err != nil {
 			return nil, err
 		}
