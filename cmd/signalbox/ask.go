@@ -10,6 +10,9 @@ import (
 	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/agent/anthropic"
 	"github.com/signalbox/signalbox/agent/openai"
+	"github.com/signalbox/signalbox/cmd/signalbox/talk"
+	"github.com/signalbox/signalbox/platforms/chat/dialogue"
+	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/askapi"
 	"github.com/signalbox/signalbox/registry"
@@ -55,7 +58,10 @@ func (a *agents) each(cfg agent.Config) (map[string]*agent.Agent, error) {
 		cfg.Model, cfg.Provider = agent.NewReliable(agent.Patience{}, models...), provider
 		agents[name] = agent.New(cfg)
 	}
-	cfg.Registry, cfg.Runs, cfg.File, cfg.Logger = a.registry, a.runs, a.toldFile, a.log.With("component", "agent")
+	cfg.Registry, cfg.Runs, cfg.Logger = a.registry, a.runs, a.log.With("component", "agent")
+	if cfg.File == nil {
+		cfg.File = a.toldFile
+	}
 	cfg.Search = a.search
 	cfg.Memory, cfg.Account, cfg.Guidance = a.conversations, a.conversations, a.hints
 	var all []agent.Model
@@ -68,6 +74,15 @@ func (a *agents) each(cfg agent.Config) (map[string]*agent.Agent, error) {
 	}
 	add("", models[0].provider, all...)
 	return agents, nil
+}
+
+// inChats is the agent in chats, with all models in their order; nil: no model is connected.
+func (a *agents) inChats() (turn.Agent, error) {
+	agents, err := a.each(agent.Config{Instructions: talk.Instructions, File: talk.File})
+	if err != nil || len(agents) == 0 {
+		return nil, err
+	}
+	return dialogue.New(dialogue.Config{Agent: agents[""], Memory: a.conversations, Takes: talk.Takes}), nil
 }
 
 // team makes tools of the agents in AGENTS_DIR. They are asked when the program runs: by then there is all that they need.

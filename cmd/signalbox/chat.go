@@ -139,11 +139,15 @@ func (d pageDeliverer) Deliver(ctx context.Context, run runs.Run) error {
 // startChat starts the router. Updates come in once listen has been called, when all else is up.
 func (a *app) startChat(ctx context.Context) error {
 	p := a.chat
-	var err error
+	agent, err := a.agents.inChats()
+	if err != nil {
+		return err
+	}
 	p.router, err = router.NewRouter(router.Config{
 		Deliverer: p.deliverer, Pool: a.db.pool, Tools: a.registry, Runs: a.runs, Accounts: a.users, Wallets: a.ledger, Logger: a.log,
 		Operator:     turn.Operator{Support: a.cfg.Support, Terms: a.cfg.TermsURL, Privacy: a.cfg.PrivacyURL, Buying: a.cfg.buying()},
 		DefaultTool:  a.cfg.DefaultTool,
+		Agent:        agent,
 		Example:      tried,
 		Acknowledged: figures.Acknowledgements(a.metrics),
 	})
