@@ -167,7 +167,7 @@ func askedCard(s *scene) {
 	s.thinks(answering("I will paint two.", paint("a", "a red door"), paint("b", "a blue door")))
 	s.say("paint me two doors")
 	s.AwaitText(s.room, "I will paint two.")
-	card := s.labelled("Go ahead", "Shall I do this?", "a red door", "a blue door", "$0.0042", "$0.0084", "10 minutes")
+	card := s.labelled("Go ahead", "Shall I do this?", "a red door", "a blue door", "Price: under $0.01", "Together: under $0.01", "10 minutes")
 	s.Handled()
 	if n := len(s.Provider.Calls()); n != 0 {
 		s.t.Fatalf("%d runs went ahead by themselves", n)
@@ -176,10 +176,14 @@ func askedCard(s *scene) {
 	s.AwaitText(s.room, "✓ Painter\n✓ Painter")
 	s.Succeed(s.Call(0), PictureOutput("picture"))
 	s.Succeed(s.Call(1), PictureOutput("picture"))
-	s.AwaitMedia(s.room, "a red door", "$0.0042")
+	s.AwaitMedia(s.room, "a red door")
 	s.AwaitMedia(s.room, "a blue door")
-	s.say("yes") // the card was answered
 	s.Idle()
+	if run := s.LastRun(); run.ConfirmedAt == nil {
+		s.t.Error("a run went ahead that nobody has confirmed")
+	}
+	s.say("yes") // the card was answered: this is said to the model
+	s.Handled()
 	if n := len(s.Provider.Calls()); n > 2 {
 		s.t.Errorf("%d runs went ahead", n)
 	}
@@ -394,7 +398,7 @@ func askedInGroups(s *scene) {
 	s.pressBy(s.ben, group, settings, "✓ Answers in own words")
 	s.Await(group, "settings", func(m Seen) bool { return m.Has("Answers in own words") })
 	s.sayIn(group, mentioner.Mention()+" a red bicycle")
-	s.Await(group, "offer", func(m Seen) bool { return m.Has("Run Painter ($0.0042)") })
+	s.Await(group, "offer", func(m Seen) bool { return m.Has("Run Painter (under $0.01)") })
 }
 
 func askedTrouble(s *scene) {
