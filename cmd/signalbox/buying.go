@@ -6,10 +6,10 @@ import "github.com/signalbox/signalbox/platforms/words"
 const maxBuyText = 1000
 
 // buying is how people get more credit: what the operator says, and the ways there are.
-func (c Config) buying() words.Buying {
-	b := words.Buying{Text: c.BuyText}
-	if c.BuyURL != "" {
-		b.Ways = append(b.Ways, words.BuyingWay{URL: c.BuyURL})
+func (h *house) buying() words.Buying {
+	b := words.Buying{Text: h.rules.value(buySetting)}
+	if h.cfg.BuyURL != "" {
+		b.Ways = append(b.Ways, words.BuyingWay{URL: h.cfg.BuyURL})
 	}
 	return b
 }

@@ -18,7 +18,7 @@ func BuyCommand(ctx context.Context, t *turn.Turn) error {
 		}
 		credit = start.Credit(t, b)
 	}
-	buying := t.Services.Operator.Buying
+	buying := t.Services.Operator.ToBuy()
 	if !buying.Offered() {
 		_, err := t.Reply(ctx, chat.Lines(credit, t.Say.Text("buy.nothing"), whomToAsk(t)))
 		return err

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/signalbox/signalbox/platforms/words"
+
 	"github.com/signalbox/signalbox/platforms/web/render"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
@@ -17,7 +19,21 @@ func (s *overview) prices(w http.ResponseWriter, r *http.Request, a users.Accoun
 
 // buy says how to get more credit.
 func (s *overview) buy(w http.ResponseWriter, r *http.Request, a users.Account) error {
-	return s.pages.Show(w, r, a, "buy", render.View{Title: s.render.Voice(r, a).Line("buy.title"), Data: s.buying})
+	return s.pages.Show(w, r, a, "buy", render.View{Title: s.render.Voice(r, a).Line("buy.title"), Data: s.buying.now()})
+}
+
+// buyView is how people get more credit, as it is at the moment.
+type buyView struct {
+	words.Buying
+	Support string
+}
+
+func (b Buying) now() buyView {
+	v := buyView{Support: now(b.Support)}
+	if b.Offers != nil {
+		v.Buying = b.Offers()
+	}
+	return v
 }
 
 // developers explains the API and offers a key for it.
