@@ -30,6 +30,10 @@ func askings() map[string]func(*scene) {
 		"files go to a model as references":                                                   askedFiles,
 		"in groups a mention or a reply asks, and admins switch it off":                       askedInGroups,
 		"a model in trouble is told, and its texts press, ping and fetch nothing":             askedTrouble,
+		"a card whose confirmation broke off half way goes on and doubles nothing":            askedHalfway,
+		"a command whose words a model understands better is a question with its sources":     askedCommand,
+		"Stop ends a question that another process answers":                                   askedStopElsewhere,
+		"who deletes everything is asked and remembered no more":                              askedErase,
 		"a long answer comes in several messages":                                             askedLong,
 	}
 }
@@ -94,7 +98,7 @@ func (s *scene) thinks(say func(context.Context, agent.Conversation) (agent.Turn
 // connect makes the agent of a model; it begins with the next Start.
 func (s *scene) connect(m agent.Model) {
 	memory := agent.NewStore(s.Pool, 0)
-	s.Agent = dialogue.New(dialogue.Config{Memory: memory, Agent: asker(func(ctx context.Context, q agent.Question) (agent.Answer, error) {
+	s.Agent = dialogue.New(dialogue.Config{Memory: memory, Takes: s.Takes, Agent: asker(func(ctx context.Context, q agent.Question) (agent.Answer, error) {
 		return agent.New(agent.Config{
 			Registry: s.Registry, Runs: s.Runs, Model: m, Provider: "script", Memory: memory,
 			File: func(_ runs.Run, o runs.Output) any { return map[string]any{"ref": o.Media} },
@@ -112,7 +116,7 @@ func (s *scene) withLooking() {
 	s.t.Helper()
 	look, sketch := tool("looking", "Looking", registry.InputField{Name: "query", Type: registry.TypeString, Required: true}), tool("sketch", "Sketch")
 	look.Capability, sketch.Capability = registry.CapabilityRead, registry.CapabilityRead
-	look.OutputSchema = registry.OutputSchema{{Name: "found", Type: "text"}}
+	look.OutputSchema = registry.OutputSchema{{Name: "found", Type: "text", Schema: json.RawMessage(`{"type":["array","string"]}`)}}
 	sketch.OutputSchema = registry.OutputSchema{{Name: "picture", Type: "image"}}
 	s.Loader.Set(append(Tools(), look, sketch)...)
 	s.Reload()
@@ -420,6 +424,76 @@ func askedTrouble(s *scene) {
 	}
 	s.say("and then?")
 	s.AwaitText(s.room, "on our side")
+}
+
+func askedHalfway(s *scene) {
+	s.thinks(answering("I will paint two.", paint("a", "a red door"), paint("b", "a blue door")))
+	s.say("paint me two doors")
+	card := s.labelled("Go ahead", "a red door", "a blue door")
+	s.Handled()
+	first := s.LastRun()
+	if _, err := s.Runs.ConfirmSummary(s.t.Context(), first.ID, first.AccountID, first.Summary().Hash(), nil); err != nil {
+		s.t.Fatal(err)
+	}
+	s.Call(0)
+	s.press(card, "Go ahead")
+	s.AwaitText(s.room, "✓ Painter\n✓ Painter")
+	s.Succeed(s.Call(0), PictureOutput("picture"))
+	s.Succeed(s.Call(1), PictureOutput("picture"))
+	s.Idle()
+	if n := len(s.Provider.Calls()); n != 2 {
+		s.t.Errorf("%d runs went ahead, want two", n)
+	}
+}
+
+func askedCommand(s *scene) {
+	s.withLooking()
+	s.Takes = func(tool *registry.Tool, words string) bool {
+		return tool.ToolID == "poem" && strings.HasSuffix(words, "?")
+	}
+	passages := `[{"title":"The guide","url":"https://docs.example/guide","snippet":"Oak."},{"title":"The guide","url":"https://docs.example/guide","snippet":"Elm."},{"title":"The list","url":"https://docs.example/list","snippet":"Ash."}]`
+	s.thinks(answering("Oak is best [1].", agent.Call{ID: "a", Tool: "looking", Arguments: `{"query":"wood"}`}))
+	s.say("/poem which wood?")
+	s.Succeed(s.Call(0), registry.Output{Name: "found", Type: "text", Text: passages})
+	m := s.AwaitText(s.room, "Oak is best [1].", "[1] The guide https://docs.example/guide", "[2] The list https://docs.example/list")
+	if strings.Contains(m.Text, "[3]") {
+		s.t.Errorf("a source is named twice: %q", m.Text)
+	}
+	s.say("/poem autumn")
+	s.input(s.Call(1), "topic", "autumn")
+}
+
+func askedStopElsewhere(s *scene) {
+	s.thinks(hanging)
+	s.say("paint me a door")
+	s.labelled("Stop", "Let me think")
+	if _, err := s.Pool.Exec(s.t.Context(), `UPDATE chat_keyboards SET used = used || '{"askstop": "elsewhere"}'`); err != nil {
+		s.t.Fatal(err)
+	}
+	s.AwaitText(s.room, "Let me think", "Stopped.")
+}
+
+func askedErase(s *scene) {
+	m := s.thinks(hanging)
+	s.say("paint me a door")
+	s.labelled("Stop", "Let me think")
+	s.say("/delete_my_data")
+	s.press(s.labelled("Delete everything"), "Delete everything")
+	s.AwaitText(s.room, "Stopped.")
+	s.eventually("end", func() bool {
+		var n int
+		if err := s.Pool.QueryRow(s.t.Context(), `SELECT count(*) FROM runs WHERE ended_at IS NULL`).Scan(&n); err != nil {
+			s.t.Fatal(err)
+		}
+		return n == 0
+	})
+	s.Handled()
+	m.say = answering("Hello.")
+	s.say("who am I?")
+	s.AwaitText(s.room, "Hello.")
+	if strings.Contains(m.heard(), "paint me a door") {
+		s.t.Errorf("what was deleted is remembered: %s", m.heard())
+	}
 }
 
 func askedLong(s *scene) {

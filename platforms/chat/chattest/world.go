@@ -64,6 +64,8 @@ type World struct {
 	Example func(language string) (turn.Example, error)
 	// Agent answers what is said without a command; nil: nobody does.
 	Agent turn.Agent
+	// Takes says which words after a tool's command are for a model; nil: none are.
+	Takes func(tool *registry.Tool, words string) bool
 
 	// Caps is what the platform declares.
 	Caps chat.Capabilities

@@ -110,6 +110,9 @@ func switchedOn(ctx context.Context, t *turn.Turn) (bool, error) {
 	return t.AgentIn(ctx, users.Place{Platform: t.In.Platform, Kind: users.PlaceSpace, ID: t.In.Chat.Space})
 }
 
+// mostOpen is how many questions of a person may be open: what models charge is the operator's bill.
+const mostOpen = 4
+
 // take answers with a status message at once and leaves the rest to what goes on.
 func (d *Dialogue) take(ctx context.Context, t *turn.Turn, tool *registry.Tool) error {
 	refused, err := t.Barred(ctx, &registry.Tool{})
@@ -125,6 +128,9 @@ func (d *Dialogue) take(ctx context.Context, t *turn.Turn, tool *registry.Tool) 
 	}
 	if err := d.abandon(ctx, t); err != nil {
 		return err
+	}
+	if len(d.of(t.Account.ID)) >= mostOpen {
+		return t.Tell(ctx, "asked.full")
 	}
 	q := d.begin(t)
 	s := newStatus(t, q)
