@@ -80,7 +80,7 @@ func FileHint(t *turn.Turn, err error) chat.Text {
 
 func megabytes(n int64) string { return strconv.FormatInt(n>>20, 10) + " MB" }
 
-// NotStarted says why no run came of a draft: in place of the status message where there is one.
+// NotStarted says why a draft did not become a run: in place of the status message where there is one.
 func NotStarted(ctx context.Context, t *turn.Turn, status chat.MessageRef, d input.Draft, cause error) error {
 	m, err := whyNotStarted(ctx, t, d, cause)
 	if err != nil && status.IsZero() {
