@@ -92,8 +92,10 @@ type Question struct {
 	Within bool
 	// Conversation is what the question belongs to, a name of the account's own; empty: it stands alone.
 	Conversation string
-	// Attachments came with the question.
-	Attachments []Attachment
+	// Attachments came with the question. Earlier are files that the person got or sent before, and may mean.
+	Attachments, Earlier []Attachment
+	// Quoted is the text of the message that the question replies to, whoever wrote it.
+	Quoted string
 	// PlanSchema is the JSON Schema of a plan that the asker wants; it is offered as the tool submit_edit_plan. Empty: none.
 	PlanSchema json.RawMessage
 	// Intents are tags of tools that the question is about: they narrow what the model can choose from. Tools that the

@@ -85,12 +85,23 @@ func (t *talk) opening() (string, error) {
 	if t.agent.cfg.Guidance != nil {
 		b.WriteString(t.agent.cfg.Guidance().block(t.with.Tools))
 	}
-	if len(t.question.Attachments) > 0 {
-		list, err := json.Marshal(t.question.Attachments) // which writes < so that no name ends the element
+	for _, part := range []struct {
+		name string
+		list any
+		some bool
+	}{
+		{"attachments", t.question.Attachments, len(t.question.Attachments) > 0},
+		{"earlier-files", t.question.Earlier, len(t.question.Earlier) > 0},
+		{"replies-to", t.question.Quoted, t.question.Quoted != ""},
+	} {
+		if !part.some {
+			continue
+		}
+		data, err := json.Marshal(part.list) // which writes < so that no name ends the element
 		if err != nil {
 			return "", err
 		}
-		b.WriteString("<attachments>" + string(list) + "</attachments>\n")
+		b.WriteString("<" + part.name + ">" + string(data) + "</" + part.name + ">\n")
 	}
 	b.WriteString(t.question.Text)
 	return b.String(), nil

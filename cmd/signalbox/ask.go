@@ -14,6 +14,9 @@ import (
 	"github.com/signalbox/signalbox/agent/openai"
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/cmd/signalbox/asking"
+	"github.com/signalbox/signalbox/cmd/signalbox/talk"
+	"github.com/signalbox/signalbox/platforms/chat/dialogue"
+	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/askapi"
 	"github.com/signalbox/signalbox/platforms/web/pages"
@@ -67,7 +70,10 @@ func (a *agents) each(cfg agent.Config) (map[string]*agent.Agent, error) {
 		cfg.Model, cfg.Provider = agent.NewReliable(agent.Patience{}, models...), provider
 		agents[name] = agent.New(cfg)
 	}
-	cfg.Registry, cfg.Runs, cfg.File, cfg.Logger = a.registry, a.runs, a.toldFile, a.log.With("component", "agent")
+	cfg.Registry, cfg.Runs, cfg.Logger = a.registry, a.runs, a.log.With("component", "agent")
+	if cfg.File == nil {
+		cfg.File = a.toldFile
+	}
 	cfg.Search = a.search
 	cfg.Memory, cfg.Account, cfg.Guidance, cfg.Journal = a.conversations, a.conversations, a.hints, a.questions
 	cfg.Bounds.Money = cmp.Or(cfg.Bounds.Money, a.cfg.AskPerQuestion)
@@ -81,6 +87,15 @@ func (a *agents) each(cfg agent.Config) (map[string]*agent.Agent, error) {
 	}
 	add("", models[0].Provider, all...)
 	return agents, nil
+}
+
+// inChats is the agent in chats, with all models in their order; nil: no model is connected.
+func (a *agents) inChats() (turn.Agent, error) {
+	agents, err := a.each(agent.Config{Instructions: talk.Instructions, File: talk.File})
+	if err != nil || len(agents) == 0 {
+		return nil, err
+	}
+	return dialogue.New(dialogue.Config{Agent: agents[""], Memory: a.conversations, Takes: talk.Takes}), nil
 }
 
 // team makes tools of the agents in AGENTS_DIR, and of those that come with the program where there is a model to ask. They are asked when the program runs: by then there is all that they need.

@@ -144,11 +144,15 @@ func (d pageDeliverer) Deliver(ctx context.Context, run runs.Run) error {
 // startChat starts the router. Updates come in once listen has been called, when all else is up.
 func (a *app) startChat(ctx context.Context) error {
 	p := a.chat
-	var err error
+	agent, err := a.agents.inChats()
+	if err != nil {
+		return err
+	}
 	p.router, err = router.NewRouter(router.Config{
 		Deliverer: p.deliverer, Pool: a.db.pool, Tools: a.registry, Runs: a.runs, Accounts: a.users, Wallets: a.ledger, Logger: a.log,
 		Operator:     turn.Operator{Support: a.rules.says(supportSetting), Terms: a.rules.says(termsSetting), Privacy: a.rules.says(privacySetting), Buying: a.buying},
 		DefaultTool:  a.rules.says(defaultToolSetting),
+		Agent:        agent,
 		Example:      tried,
 		Site:         a.content.desk(),
 		Acknowledged: figures.Acknowledgements(a.metrics),

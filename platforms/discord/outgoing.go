@@ -77,6 +77,7 @@ func compose(m chat.Message) *outgoing {
 // encode makes the body and reads the files.
 func (o *outgoing) encode(ctx context.Context) (body, []file, error) {
 	b := body{Content: markdown(o.text, MaxText), Components: o.rows, AllowedMentions: allowedMentions{Parse: []string{}}}
+	b.Flags = int(discordgo.MessageFlagsSuppressEmbeds) // an address in a text, whoever wrote it, is fetched by nobody
 	if o.ping != "" {
 		mention := "<@" + o.ping + "> "
 		b.Content = mention + markdown(o.text, MaxText-len(mention))
@@ -174,7 +175,7 @@ func (a *Adapter) post(ctx context.Context, channelID string, o *outgoing) (stri
 		b.Reference = &messageReference{MessageID: reply}
 	}
 	if o.silent {
-		b.Flags = int(discordgo.MessageFlagsSuppressNotifications)
+		b.Flags |= int(discordgo.MessageFlagsSuppressNotifications)
 	}
 	return a.sent(ctx, call{
 		method: http.MethodPost, path: "/channels/" + channelID + "/messages", route: "/channels/{}/messages", resource: channelID,

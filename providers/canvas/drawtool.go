@@ -120,6 +120,12 @@ var (
 	againWords = []string{"again", "another", "nochmal", "noch einmal", "otra vez", "otro", "ещё раз", "еще раз", "ещё", "再来一次", "换一个"}
 )
 
+// Understands reports whether draw knows what is meant by words without a model's help.
+func Understands(words string) bool {
+	lower := strings.Trim(strings.ToLower(words), " .!?")
+	return slices.Contains(undoWords, lower) || slices.Contains(againWords, lower) || templates.Understands(words)
+}
+
 // understand does what the words say: it takes the last step back, draws the same anew, changes what is there, or begins something new.
 func (t *turn) understand(s *stored, words string, picture *templates.Picture) error {
 	lower := strings.Trim(strings.ToLower(words), " .!?")

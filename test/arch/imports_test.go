@@ -22,7 +22,7 @@ var floors = [][]string{
 	{"cmd/signalbox", "examples"},
 	{"platforms/telegram", "platforms/web", "platforms/discord"},
 	{"platforms/chat/chattest"},
-	{"platforms/chat/router"},
+	{"platforms/chat/router", "platforms/chat/dialogue"},
 	{"platforms/chat/menus", "platforms/chat/sitemenu"},
 	{"platforms/chat/start"},
 	{"platforms/chat/turn"},

@@ -177,7 +177,9 @@ func wordsInGroups(s *scene) {
 }
 
 // parrot is an agent that answers what begins with its name.
-type parrot struct{}
+type parrot struct{ turn.Agent }
+
+func (parrot) Command(context.Context, *turn.Turn, *registry.Tool) (bool, error) { return false, nil }
 
 func (parrot) Answer(ctx context.Context, t *turn.Turn) (bool, error) {
 	said, ours := strings.CutPrefix(t.In.Text, "polly ")

@@ -46,6 +46,7 @@ func tests() map[string]func(*scene) {
 	maps.Copy(all, goingOn())
 	maps.Copy(all, sayings())
 	maps.Copy(all, siteWork())
+	maps.Copy(all, askings())
 	return all
 }
 

@@ -66,6 +66,8 @@ type World struct {
 	Agent turn.Agent
 	// Site is run from the chat; nil: there is none.
 	Site turn.Site
+	// Takes says which words after a tool's command are for a model; nil: none are.
+	Takes func(tool *registry.Tool, words string) bool
 
 	// Caps is what the platform declares.
 	Caps chat.Capabilities

@@ -81,7 +81,19 @@ func chatSettingsMessage(ctx context.Context, t *turn.Turn, k store.Keyboard) (c
 	if t.In.Chat.Space != "" {
 		m.Buttons = append(m.Buttons, reachButtons(t, k))
 	}
-	m.Buttons = append(m.Buttons, []chat.Button{{Label: t.Say.Line(label), Data: k.Data("padult")}, {Label: t.Say.Line("button.close"), Data: k.Data("close")}})
+	foot := []chat.Button{{Label: t.Say.Line(label), Data: k.Data("padult")}, {Label: t.Say.Line("button.close"), Data: k.Data("close")}}
+	if t.Services.Agent != nil {
+		on, err := t.AgentIn(ctx, k.State.View.Place)
+		if err != nil {
+			return m, err
+		}
+		label := "button.agentOff"
+		if on {
+			label = "button.agentOn"
+		}
+		foot = append([]chat.Button{{Label: t.Say.Line(label), Data: k.Data("pagent")}}, foot...)
+	}
+	m.Buttons = append(m.Buttons, foot)
 	return m, t.Services.Store.Keyboards.Save(ctx, k)
 }
 
@@ -179,6 +191,20 @@ func PressAdult(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 			return err
 		}
 		if err := t.Services.Accounts.SetPlacePreference(ctx, place, turn.ChatSettings, turn.AdultSetting, !adult, t.Account.ID); err != nil {
+			return fmt.Errorf("store a chat's setting: %w", err)
+		}
+		return nil
+	})
+}
+
+// PressAgent turns over whether words said to the bot in a chat are for the agent.
+func PressAgent(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+	return onChatSettings(ctx, t, k, func(place users.Place) error {
+		on, err := t.AgentIn(ctx, place)
+		if err != nil {
+			return err
+		}
+		if err := t.Services.Accounts.SetPlacePreference(ctx, place, turn.ChatSettings, turn.AgentSetting, !on, t.Account.ID); err != nil {
 			return fmt.Errorf("store a chat's setting: %w", err)
 		}
 		return nil

@@ -30,6 +30,11 @@ func PressErase(ctx context.Context, t *turn.Turn, _ store.Keyboard) error {
 	if err := t.Services.Store.Prompts.Abandon(ctx, t.In.Platform, t.In.Chat.Chat, t.Account.ID); err != nil {
 		return err
 	}
+	if t.Services.Agent != nil {
+		if err := t.Services.Agent.Forget(ctx, t); err != nil {
+			return err
+		}
+	}
 	if err := t.Services.Accounts.Erase(ctx, t.Account.ID, t.Account.ID); err != nil {
 		return fmt.Errorf("delete somebody's data: %w", err)
 	}

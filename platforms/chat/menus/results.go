@@ -37,7 +37,7 @@ func stopRun(ctx context.Context, t *turn.Turn, run runs.Run) error {
 // PressConfirm lets a run that waits for it go ahead.
 func PressConfirm(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	run, err := t.Services.Runs.Confirm(ctx, k.State.Run, t.Account.ID)
-	refused, err := notConfirmed(ctx, t, run, err)
+	refused, err := NotConfirmed(ctx, t, run, err)
 	switch {
 	case err != nil:
 		return err
@@ -47,8 +47,8 @@ func PressConfirm(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	return t.Note(ctx, "press.started")
 }
 
-// notConfirmed is what a person is told whose run does not go ahead; nil: it does.
-func notConfirmed(ctx context.Context, t *turn.Turn, run runs.Run, err error) (chat.Text, error) {
+// NotConfirmed is what a person is told whose run does not go ahead; nil: it does.
+func NotConfirmed(ctx context.Context, t *turn.Turn, run runs.Run, err error) (chat.Text, error) {
 	var short billing.ErrInsufficient
 	var gate *runs.GateError
 	switch {
@@ -80,8 +80,8 @@ func Affirm(ctx context.Context, t *turn.Turn) (bool, error) {
 	}
 	waiting = slices.DeleteFunc(waiting, func(run runs.Run) bool {
 		where, err := store.TargetOf(run)
-		if err != nil || where.Chat.Chat != t.In.Chat.Chat {
-			return true
+		if err != nil || where.Asked != "" || where.Chat.Chat != t.In.Chat.Chat {
+			return true // one that a model asked for has a card
 		}
 		if t.In.ReplyTo != nil {
 			return where.Status.ID != t.In.ReplyTo.Ref.ID
@@ -93,7 +93,7 @@ func Affirm(ctx context.Context, t *turn.Turn) (bool, error) {
 	}
 	summary := waiting[0].Summary()
 	run, err := t.Services.Runs.ConfirmBy(ctx, waiting[0].ID, t.Account.ID, runs.Affirmation{Kind: summary.Kind, Hash: summary.Hash(), Latest: t.In.Text})
-	refused, err := notConfirmed(ctx, t, run, err)
+	refused, err := NotConfirmed(ctx, t, run, err)
 	if err != nil {
 		return true, err
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/registry"
@@ -20,7 +21,7 @@ import (
 func TestEveryTextExists(t *testing.T) {
 	t.Parallel()
 	texts := map[string]any{}
-	for _, room := range []string{"chat", "results", "saying", "sitework"} {
+	for _, room := range []string{"chat", "results", "saying", "sitework", "asking"} {
 		raw, err := os.ReadFile(filepath.Join("..", "..", "..", "internal", "i18n", "texts", room+".en.json"))
 		if err != nil {
 			t.Fatal(err)
@@ -73,7 +74,7 @@ func saidKeys(t *testing.T) map[string]bool {
 	for _, name := range []string{"photo.jpg", "video.mp", "voice.ogg", "audio.mp", "sticker.webp", "result.txt", "result.json", "command.NAME", "example.png"} {
 		delete(said, name)
 	}
-	for _, c := range ownCommands(turn.Operator{}, true) {
+	for _, c := range ownCommands(turn.Operator{}, true, true) {
 		said["command."+c.Name] = true
 		for _, f := range c.Inputs {
 			said["takes."+f.Name] = true
@@ -113,6 +114,9 @@ func saidKeys(t *testing.T) map[string]bool {
 		registry.CodeLost, registry.CodeGone, registry.CodeProvider, registry.CodeBadOutput, registry.CodeCanceled, registry.CodeInternal,
 	} {
 		said["problem."+string(code)] = true
+	}
+	for _, stop := range []agent.Stop{agent.StopRounds, agent.StopCalls, agent.StopTokens, agent.StopDay} {
+		said["asked.bound."+string(stop)] = true
 	}
 	for _, notice := range []runs.Notice{runs.NoticeWaiting, runs.NoticeMoved, runs.NoticeAnew} {
 		said["status.notice."+string(notice)] = true

@@ -30,7 +30,7 @@ func takesText(name string) registry.InputField {
 // Commands are the bot's own, which no tool can have: "/settings".
 func Commands() []string {
 	names := []string{"/" + start.UseWith}
-	for _, c := range ownCommands(turn.Operator{}, true) {
+	for _, c := range ownCommands(turn.Operator{}, true, true) {
 		names = append(names, "/"+c.Name)
 	}
 	return names
@@ -38,8 +38,8 @@ func Commands() []string {
 
 // ownCommands is the table of the bot's own commands, in the order menus show them. They win over tools of the same name.
 // Those that tell what the operator says are always there: platforms ask for them, and people look for them. Those of the site
-// are there where it is.
-func ownCommands(o turn.Operator, site bool) turn.Commands {
+// and of the agent are there where these are.
+func ownCommands(o turn.Operator, site, agent bool) turn.Commands {
 	list := turn.Commands{
 		{Name: "start", Do: menus.StartCommand},
 		{Name: "help", Do: told(menus.HelpCommand), Inputs: takesTool(false)},
@@ -69,6 +69,14 @@ func ownCommands(o turn.Operator, site bool) turn.Commands {
 		list = append(list,
 			turn.Command{Name: "post", Do: told(sitemenu.PostCommand), Inputs: registry.InputSchema{takesText("words"), {Name: "photo", Type: registry.TypeImage}}},
 			turn.Command{Name: "site", Do: told(sitemenu.SiteCommand)})
+	}
+	if agent {
+		list = append(list, turn.Command{Name: "forget", Do: told(func(ctx context.Context, t *turn.Turn) error {
+			if err := t.Services.Agent.Forget(ctx, t); err != nil {
+				return err
+			}
+			return t.Tell(ctx, "asked.forgotten")
+		})})
 	}
 	for _, said := range []struct {
 		name    string
@@ -124,6 +132,11 @@ func handleCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 	if !ok || tool.Visibility == registry.VisibilityInternal && t.Audience() != registry.Insiders {
 		return turn.Nothing, unknownCommand(ctx, t)
 	}
+	if t.Services.Agent != nil {
+		if answered, err := t.Services.Agent.Command(ctx, t, tool); answered || err != nil {
+			return turn.Answered, err
+		}
+	}
 	return start.Tool(ctx, t, tool, t.In.Text)
 }
 
@@ -163,15 +176,15 @@ func nearCommands(ctx context.Context, t *turn.Turn, typed string) []string {
 }
 
 // chatter answers what is neither command nor answer: words by the agent, where there is one, or by an offer of tools, files by
-// the tools that take them. In groups only what names the bot is meant for it, not every reply to what it said.
+// the tools that take them. In groups only what names the bot is meant for it, and for the agent what replies to the bot.
 func chatter(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
-	if t.In.Chat.Kind != chat.ChatPrivate && (!t.In.Addressed || t.In.ReplyTo != nil && t.In.ReplyTo.Own) {
-		return turn.Answered, nil
-	}
 	if t.Services.Agent != nil {
 		if answered, err := t.Services.Agent.Answer(ctx, t); answered || err != nil {
 			return turn.Answered, err
 		}
+	}
+	if t.In.Chat.Kind != chat.ChatPrivate && (!t.In.Addressed || t.In.ReplyTo != nil && t.In.ReplyTo.Own) {
+		return turn.Answered, nil
 	}
 	if files := filesMeant(t); len(files) > 0 {
 		return turn.Nothing, offerTools(ctx, t, files)

@@ -89,6 +89,7 @@ func presses() map[string]press {
 		"ppage":    {menus.PressChatSettingsPage, always},
 		"ptool":    {menus.PressAllowedTool, always},
 		"padult":   {plain(menus.PressAdult), always},
+		"pagent":   {plain(menus.PressAgent), always},
 		"preach":   {menus.PressReach, always},
 		"formall":  {plain(menus.PressAllFields), always},
 		"formset":  {menus.PressSetting, always},
@@ -116,6 +117,9 @@ func presses() map[string]press {
 		"stool":    {onSite(sitemenu.PressTool), always},
 		"place":    {onSite(plain(sitemenu.PressPlace)), always},
 		"into":     {onSite(sitemenu.PressInto), always},
+		"askstop":  {toAgent(turn.Agent.Stop), always},
+		"askyes":   {toAgent(turn.Agent.Confirm), once},
+		"askno":    {toAgent(turn.Agent.Decline), once},
 	}
 }
 
@@ -131,6 +135,16 @@ func onSite(do func(context.Context, *turn.Turn, store.Keyboard, int) error) fun
 			return t.Alert(ctx, "press.tooOld")
 		}
 		return do(ctx, t, k, n)
+	}
+}
+
+// toAgent makes a press of what the agent does with its buttons, which may be there no more.
+func toAgent(do func(turn.Agent, context.Context, *turn.Turn, store.Keyboard) error) func(context.Context, *turn.Turn, store.Keyboard, int) error {
+	return func(ctx context.Context, t *turn.Turn, k store.Keyboard, _ int) error {
+		if t.Services.Agent == nil {
+			return t.Alert(ctx, "press.tooOld")
+		}
+		return do(t.Services.Agent, ctx, t, k)
 	}
 }
 

@@ -25,6 +25,12 @@ func answerPrompt(ctx context.Context, t *turn.Turn) (bool, error) {
 	if !open {
 		return false, nil
 	}
+	if p.State.Card != "" {
+		if t.Services.Agent == nil {
+			return false, nil
+		}
+		return t.Services.Agent.Affirmed(ctx, t, p)
+	}
 	if p.State.View != nil {
 		return true, menus.SettingAnswered(ctx, t, p)
 	}

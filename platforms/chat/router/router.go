@@ -87,7 +87,7 @@ func NewRouter(cfg Config) (*Router, error) {
 	r := &Router{cfg: cfg, presses: presses(), presence: alive, inbox: inbox{cfg.Pool, d.Store().Writer, alive.id}}
 	r.services = &turn.Services{
 		Deliverer: d, Progress: show.NewProgress(d, cfg.Runs), Store: d.Store(), Texts: d.Texts(), Tools: cfg.Tools, Runs: cfg.Runs,
-		Accounts: cfg.Accounts, Wallets: cfg.Wallets, Operator: cfg.Operator, DefaultTool: cfg.DefaultTool, Example: cfg.Example, Agent: cfg.Agent, Site: cfg.Site, Commands: ownCommands(cfg.Operator, cfg.Site != nil), Log: cfg.Logger.With("component", "chat"),
+		Accounts: cfg.Accounts, Wallets: cfg.Wallets, Operator: cfg.Operator, DefaultTool: cfg.DefaultTool, Example: cfg.Example, Agent: cfg.Agent, Site: cfg.Site, Commands: ownCommands(cfg.Operator, cfg.Site != nil, cfg.Agent != nil), Log: cfg.Logger.With("component", "chat"),
 		AnswerWait: cfg.AnswerWait, Acknowledged: cfg.Acknowledged, Answered: r.inbox.answered, Go: r.wg.Go,
 	}
 	return r, nil
@@ -266,6 +266,16 @@ func (r *Router) signCommands(ctx context.Context, stored []turn.Update) {
 func (r *Router) handle(ctx context.Context, u turn.Update) {
 	t := r.turn(&u)
 	err := r.patiently(ctx, t)
+	if rest := t.In.GoesOn; rest != nil && err == nil {
+		r.wg.Go(func() { r.conclude(ctx, t, sheltered(func() error { return rest(ctx) })) })
+		return
+	}
+	r.conclude(ctx, t, err)
+}
+
+// conclude ends the handling of an update.
+func (r *Router) conclude(ctx context.Context, t *turn.Turn, err error) {
+	u := *t.In
 	if ctx.Err() != nil || errors.Is(err, errStopping) {
 		return
 	}
@@ -308,7 +318,7 @@ func (r *Router) turn(u *turn.Update) *turn.Turn {
 // again later: whatever it starts is started once.
 func (r *Router) patiently(ctx context.Context, t *turn.Turn) error {
 	for attempt := 1; ; attempt++ {
-		err := r.handleOnce(ctx, t)
+		err := sheltered(func() error { return r.handleOnce(ctx, t) })
 		var refused *registry.Error
 		limited := errors.As(err, &refused) && refused.Code == registry.CodeRateLimited && refused.RetryAfter > 0
 		if !limited || attempt == handleAttempts || refused.RetryAfter > longestWait {
@@ -322,13 +332,18 @@ func (r *Router) patiently(ctx context.Context, t *turn.Turn) error {
 	}
 }
 
-// handleOnce handles the update; a panic becomes an error, since one bad message must not stop the program.
-func (r *Router) handleOnce(ctx context.Context, t *turn.Turn) (err error) {
+// sheltered makes an error of a panic, since one bad message must not stop the program.
+func sheltered(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
+	return do()
+}
+
+// handleOnce handles the update.
+func (r *Router) handleOnce(ctx context.Context, t *turn.Turn) (err error) {
 	if t.In.Kind == chat.KindEdited {
 		if anew, err := corrected(ctx, t); !anew || err != nil {
 			return err

@@ -98,6 +98,9 @@ func (d *Deliverer) Deliver(ctx context.Context, run runs.Run) error {
 	if err != nil || s == nil {
 		return fmt.Errorf("%w: no chat to deliver run %s to", runs.ErrUndeliverable, run.ID)
 	}
+	if where.Asked != "" && run.ConfirmedAt == nil && !HasFiles(run) {
+		return nil // the answer of the model that asked tells it
+	}
 	unlock := d.live.lock(run.ID)
 	defer unlock()
 	rec, err := d.store.Deliveries.Begin(ctx, run)

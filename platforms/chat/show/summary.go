@@ -17,6 +17,16 @@ const (
 // summary is what somebody affirms before a run goes ahead: what the call would do, as far as its provider can tell, every value that
 // would be used, and the personal data that would go out. The price stands below it.
 func (v Voice) summary(run runs.Run) chat.Text {
+	return chat.Lines(v.would(run), v.Text("confirm.life", "n", int(runs.SummaryLife.Minutes())))
+}
+
+// Proposal is one of several runs that somebody affirms together: its tool, what the call would do, and its price.
+func (v Voice) Proposal(run runs.Run) chat.Text {
+	return chat.Lines(chat.Text{{Style: chat.StyleBold, Text: v.read(run).Tool.DisplayName}}, v.would(run), v.Price(run.Tool, run.Quote))
+}
+
+// would is what a call would do.
+func (v Voice) would(run runs.Run) chat.Text {
 	run = v.read(run)
 	var said chat.Text
 	if strings.Contains(run.Tool.Confirmation, " ") { // the tool's own question; other words are kinds of summaries
@@ -39,7 +49,7 @@ func (v Voice) summary(run runs.Run) chat.Text {
 	if personal := run.Summary().Personal; len(personal) > 0 {
 		said = chat.Lines(said, v.Text("confirm.personal", "data", strings.Join(personal, ", ")))
 	}
-	return chat.Lines(said, v.Text("confirm.life", "n", int(runs.SummaryLife.Minutes())))
+	return said
 }
 
 // preview tells what a call would do: its provider's line and the titles of what would change.

@@ -55,18 +55,27 @@ func insteadOf(t *turn.Turn, tool *registry.Tool) chat.Text {
 
 // HintOr tells a hint, or what is wrong with a file; other errors stay errors.
 func HintOr(ctx context.Context, t *turn.Turn, hint chat.Text, err error) error {
-	var large *tooLarge
-	switch {
-	case errors.As(err, &large):
-		hint = t.Say.Text("file.tooLarge", "limit", megabytes(large.limit))
-	case errors.Is(err, chat.ErrGone):
-		hint = t.Say.Text("file.gone")
-	case err != nil:
+	if wrong := FileHint(t, err); wrong != nil {
+		hint, err = wrong, nil
+	}
+	if err != nil {
 		return err
 	}
 	t = t.Aside()
 	_, err = t.Reply(ctx, hint)
 	return err
+}
+
+// FileHint says what is wrong with a file that could not be kept; nil: it was something else.
+func FileHint(t *turn.Turn, err error) chat.Text {
+	var large *tooLarge
+	switch {
+	case errors.As(err, &large):
+		return t.Say.Text("file.tooLarge", "limit", megabytes(large.limit))
+	case errors.Is(err, chat.ErrGone):
+		return t.Say.Text("file.gone")
+	}
+	return nil
 }
 
 func megabytes(n int64) string { return strconv.FormatInt(n>>20, 10) + " MB" }

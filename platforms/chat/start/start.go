@@ -54,7 +54,7 @@ func Proceed(ctx context.Context, t *turn.Turn, d input.Draft) (turn.Outcome, er
 	}
 	request := runs.Request{
 		AccountID: t.Account.ID, ToolID: d.Tool, Values: values, Parent: d.Parent, IdempotencyKey: d.Key,
-		Origin: runs.Origin{Platform: t.In.Platform}, Audience: t.Audience(), Context: callContext(t), Quote: t.In.Quote,
+		Origin: runs.Origin{Platform: t.In.Platform}, Audience: t.Audience(), Context: CallContext(t), Quote: t.In.Quote,
 	}
 	request.Approval = d.Approval
 	bound, err := t.Services.Runs.Bind(ctx, request)
@@ -81,15 +81,15 @@ func Proceed(ctx context.Context, t *turn.Turn, d input.Draft) (turn.Outcome, er
 	return acceptRun(ctx, t, d, bound, quote)
 }
 
-// callContext says for whom and where a run is asked for, as far as the platform tells.
-func callContext(t *turn.Turn) registry.CallContext {
+// CallContext says for whom and where a run is asked for, as far as the platform tells.
+func CallContext(t *turn.Turn) registry.CallContext {
 	return registry.CallContext{
-		SessionID: conversation(t), Region: cmp.Or(t.In.Region, registry.RegionOf(t.In.From.Language)), DeviceKind: t.In.DeviceKind, Shared: t.In.Chat.Kind != chat.ChatPrivate,
+		SessionID: Conversation(t), Region: cmp.Or(t.In.Region, registry.RegionOf(t.In.From.Language)), DeviceKind: t.In.DeviceKind, Shared: t.In.Chat.Kind != chat.ChatPrivate,
 	}
 }
 
-// conversation names the place where people speak, among those of all platforms.
-func conversation(t *turn.Turn) string {
+// Conversation names the place where people speak, among those of all platforms.
+func Conversation(t *turn.Turn) string {
 	name := t.In.Platform + ":" + t.In.Chat.Chat
 	if t.In.Chat.Topic != "" {
 		name += ":" + t.In.Chat.Topic
@@ -106,7 +106,7 @@ func acceptRun(ctx context.Context, t *turn.Turn, d input.Draft, bound runs.Boun
 	usual := first.Text.String()
 	first.Text = chat.Lines(first.Text, whyAsked(ctx, t, bound, quote))
 	first.To, first.ReplyTo = t.In.Chat.Place, d.Request
-	status, err := postStatus(ctx, t, first)
+	status, err := PostStatus(ctx, t, first)
 	// Without it the run is as good: the result is a message of its own. Only who has to confirm needs its buttons.
 	if errors.Is(err, chat.ErrUncertain) && !bound.Asks(quote) && ctx.Err() == nil {
 		t.Services.Log.WarnContext(ctx, "a run has no status message", "tool", d.Tool, "error", err)
@@ -150,9 +150,9 @@ func acceptRun(ctx context.Context, t *turn.Turn, d input.Draft, bound runs.Boun
 	return turn.Began, nil
 }
 
-// postStatus posts a status message. One that was posted before a crash is used again, as it is: by now it may
+// PostStatus posts a status message. One that was posted before a crash is used again, as it is: by now it may
 // show the result.
-func postStatus(ctx context.Context, t *turn.Turn, m chat.Message) (chat.MessageRef, error) {
+func PostStatus(ctx context.Context, t *turn.Turn, m chat.Message) (chat.MessageRef, error) {
 	if !t.In.Answer.IsZero() {
 		return t.In.Answer, nil
 	}

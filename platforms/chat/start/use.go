@@ -163,8 +163,8 @@ func useResult(ctx context.Context, t *turn.Turn, run runs.Run) error {
 	return OfferUse(ctx, t, t.Say.Text("use.which"), store.KeyboardState{Files: files}, fitting)
 }
 
-// lastResult gives the person's newest run that made files, if there is one among the last few.
-func lastResult(ctx context.Context, t *turn.Turn) (run runs.Run, ok bool, err error) {
+// LastResult gives the person's newest run that made files, if there is one among the last few.
+func LastResult(ctx context.Context, t *turn.Turn) (run runs.Run, ok bool, err error) {
 	list, err := t.Services.Runs.List(ctx, runs.Filter{AccountID: t.Account.ID, Status: runs.StatusSucceeded, Limit: 20})
 	if err != nil {
 		return run, false, fmt.Errorf("find the last result: %w", err)
@@ -178,7 +178,7 @@ func lastResult(ctx context.Context, t *turn.Turn) (run runs.Run, ok bool, err e
 
 // LastCommand uses the last result: with the tool named, else with one of those that take it.
 func LastCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
-	run, ok, err := lastResult(ctx, t)
+	run, ok, err := LastResult(ctx, t)
 	if err != nil {
 		return turn.Nothing, err
 	}
@@ -205,7 +205,7 @@ func readLast(ctx context.Context, t *turn.Turn, d *input.Draft, tool *registry.
 		if !ok || !f.Type.IsMedia() || value != input.LastWord {
 			continue
 		}
-		run, ok, err := lastResult(ctx, t)
+		run, ok, err := LastResult(ctx, t)
 		if err != nil {
 			return nil, err
 		}

@@ -34,6 +34,8 @@ type PromptState struct {
 	Keyboard string          `json:"keyboard,omitempty"`
 	Asked    chat.MessageRef `json:"asked,omitzero"`
 	Buttons  bool            `json:"buttons,omitempty"` // below the message that asks
+	// Card is the id of the buttons under a card of what a model wants done: what it waits for is a yes.
+	Card string `json:"card,omitempty"`
 }
 
 // Prompts stores open questions.

@@ -17,6 +17,9 @@ type Target struct {
 	Person   string          `json:"person"` // external id of who asked
 	// Notes are what was to be said at the start and holds for the result, too: that message takes the place of the first.
 	Notes []string `json:"notes,omitempty"`
+	// Asked is the update with which somebody asked a model, where that is why there is the run. The model tells what came of it:
+	// only files are shown, and what the person has confirmed.
+	Asked string `json:"asked,omitempty"`
 }
 
 // Encode writes a target as it is kept with the run.

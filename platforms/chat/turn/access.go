@@ -76,6 +76,15 @@ func (t *Turn) DefaultIn(ctx context.Context, place users.Place) (toolID string,
 	return toolID, nil
 }
 
+// AgentIn reports whether words said in a place are for the agent, as they are where its admins have not said otherwise.
+func (t *Turn) AgentIn(ctx context.Context, place users.Place) (bool, error) {
+	values, err := t.Services.Accounts.PlacePreferences(ctx, place, registry.Tool{ToolID: ChatSettings})
+	if err != nil {
+		return false, fmt.Errorf("read a chat's settings: %w", err)
+	}
+	return values[AgentSetting] != false, nil
+}
+
 // ChatPlace is the chat of the update, as a place that its admins set things for.
 func (t *Turn) ChatPlace() users.Place {
 	return users.Place{Platform: t.In.Platform, Kind: users.PlaceChat, ID: t.In.Chat.Rules()}
@@ -132,4 +141,5 @@ const (
 	ChatSettings       = "-chat"
 	AdultSetting       = "adult"
 	DefaultToolSetting = "defaultTool"
+	AgentSetting       = "agent" // false: words are not for the agent here
 )

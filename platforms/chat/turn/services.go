@@ -58,6 +58,7 @@ type Runs interface {
 	AcceptBound(ctx context.Context, b runs.Bound) (runs.Run, error)
 	Confirm(ctx context.Context, runID, accountID string) (runs.Run, error)
 	ConfirmBy(ctx context.Context, runID, accountID string, a runs.Affirmation) (runs.Run, error)
+	ConfirmSummary(ctx context.Context, runID, accountID, hash string, granted []string) (runs.Run, error)
 	Answer(ctx context.Context, runID, accountID, questionID string, reply registry.Reply) (runs.Run, error)
 	Get(ctx context.Context, runID string) (runs.Run, error)
 	List(ctx context.Context, f runs.Filter) ([]runs.Run, error)
@@ -74,6 +75,16 @@ type Runs interface {
 type Agent interface {
 	// Answer answers the message of a turn. When it gives false it has said nothing, and tools are offered instead.
 	Answer(ctx context.Context, t *Turn) (answered bool, err error)
+	// Command answers the command of a tool that is better asked of a model. When it gives false the tool runs as ever.
+	Command(ctx context.Context, t *Turn, tool *registry.Tool) (answered bool, err error)
+	// Stop ends the question whose button was pressed, Confirm and Decline answer the card that the buttons are under.
+	Stop(ctx context.Context, t *Turn, k store.Keyboard) error
+	Confirm(ctx context.Context, t *Turn, k store.Keyboard) error
+	Decline(ctx context.Context, t *Turn, k store.Keyboard) error
+	// Affirmed takes a message as the answer to the card that a prompt belongs to; false: it is none, but a request of its own.
+	Affirmed(ctx context.Context, t *Turn, p store.Prompt) (answered bool, err error)
+	// Forget ends what is being answered for the person and forgets what was said in this chat.
+	Forget(ctx context.Context, t *Turn) error
 }
 
 // Example is a tried one: a tool, words for it, and what it made of them.

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"context"
 	"time"
 
 	"github.com/signalbox/signalbox/platforms/chat"
@@ -15,8 +16,11 @@ type Update struct {
 	Answer   chat.MessageRef
 	Received time.Time // of the reception; zero for what an earlier process received
 	Edited   bool      // it is the edit of a message that led to nothing before
-	heard    bool      // its sender has heard of it
-	last     int       // length of the last part of a text that was split
+	// GoesOn is set by a handling that takes long: the rest of it. It runs beside the queue, and the update stays open until it
+	// ends, so that a restart takes it up again.
+	GoesOn func(ctx context.Context) error
+	heard  bool // its sender has heard of it
+	last   int  // length of the last part of a text that was split
 }
 
 // Length is how long the message was that people sent, its command included, in UTF-16 code units.

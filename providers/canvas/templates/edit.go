@@ -1,6 +1,7 @@
 package templates
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -160,6 +161,16 @@ func Edit(s *scene.Scene, board *scene.Shape, text string) (changed *scene.Shape
 		}
 	}
 	return nil, false, nil
+}
+
+// Understands reports whether words say something that is drawn, or changed in a drawing, other than as the text of a poster.
+func Understands(words string) bool {
+	if brief := Read(words, nil, 0); brief.Named || brief.Kind != Poster || assigned.MatchString(words) {
+		return true
+	}
+	_, hasColor := ColorNamed(words)
+	_, _, moves := direction(words)
+	return hasColor || moves || says(words, slices.Concat(bigger, smaller, goes, slices.Collect(maps.Keys(fonts))))
 }
 
 // rewrite gives a text other words, as large as they fit.
