@@ -50,6 +50,9 @@ func ParseUSD(text string) (NanoUSD, error) {
 	return toNano(amount)
 }
 
+// Nano is the amount as a number, for those who write it: i18n.Money.
+func (n NanoUSD) Nano() int64 { return int64(n) }
+
 // String writes dollars with as many decimals as needed, at least two: $5.00, $0.0042125, -$0.50.
 func (n NanoUSD) String() string {
 	sign, magnitude := "", uint64(n)

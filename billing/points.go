@@ -30,9 +30,14 @@ func (p Points) Enabled() bool { return p.worth != nil }
 // Worth is what one point is worth in US dollars, as an exact decimal.
 func (p Points) Worth() string { return decimalText(p.worth) }
 
+// In tells an amount in points, exactly.
+func (p Points) In(n NanoUSD) *big.Rat {
+	return new(big.Rat).Quo(big.NewRat(int64(n), int64(Dollar)), p.worth)
+}
+
 // Of tells an amount in points, rounded once to a hundredth of a point with ties to even: "12.5", "-0.03".
 func (p Points) Of(n NanoUSD) string {
-	hundredths := new(big.Rat).Quo(big.NewRat(int64(n), int64(Dollar)/100), p.worth)
+	hundredths := new(big.Rat).Mul(p.In(n), big.NewRat(100, 1))
 	whole, rest := new(big.Int).DivMod(hundredths.Num(), hundredths.Denom(), new(big.Int))
 	if side := rest.Lsh(rest, 1).Cmp(hundredths.Denom()); side > 0 || side == 0 && whole.Bit(0) == 1 {
 		whole.Add(whole, big.NewInt(1))
@@ -40,11 +45,10 @@ func (p Points) Of(n NanoUSD) string {
 	return strings.TrimSuffix(strings.TrimRight(new(big.Rat).SetFrac(whole, big.NewInt(100)).FloatString(2), "0"), ".")
 }
 
-// Unit tells an amount in points, for texts that show both; false where the value is no amount.
-func (p Points) Unit(value any) (string, bool) {
-	n, ok := value.(NanoUSD)
-	if !ok || !p.Enabled() {
-		return "", false
+// Unit is what texts show amounts in beside dollars; nil where there are no points.
+func (p Points) Unit() func(interface{ Nano() int64 }) *big.Rat {
+	if !p.Enabled() {
+		return nil
 	}
-	return p.Of(n), true
+	return func(m interface{ Nano() int64 }) *big.Rat { return p.In(NanoUSD(m.Nano())) }
 }

@@ -45,8 +45,8 @@ func TestPoints(t *testing.T) {
 		if p := points(t, ""); p.Enabled() {
 			t.Error("there are")
 		}
-		if text, ok := points(t, "").Unit(billing.Dollar); ok {
-			t.Errorf("a dollar is %q", text)
+		if points(t, "").Unit() != nil {
+			t.Error("texts show them")
 		}
 		for _, bad := range []string{"0", "-1", "cheap", "1/3", "NaN"} {
 			if _, err := billing.ParsePoints(bad); err == nil {

@@ -29,6 +29,17 @@ const (
 	ApproveAll                     // a model asks under a strict policy: all tools wait
 )
 
+// Asking is which prices somebody wants to be asked about before a run. The zero value is none.
+type Asking struct {
+	Above     billing.NanoUSD // only prices above this; 0: none
+	Available billing.NanoUSD // what there is: a price above this is refused, not asked about
+}
+
+// About reports whether a price has to be asked about.
+func (a Asking) About(q billing.Quote) bool {
+	return a.Above > 0 && q.High > a.Above && q.High <= a.Available
+}
+
 // ApprovalError says that a model asked for what its owner has to approve first: nothing was carried out. It is a *registry.Error
 // as well, for those who only show it.
 type ApprovalError struct {
@@ -82,7 +93,7 @@ func (b Bound) Unasked(quote billing.Quote) *ApprovalError {
 }
 
 // Asks reports whether the run will wait for its owner's word at this price: its tool demands a summary, it sends
-// personal data, or a model asks for what must be approved: what changes something, and what costs money unless it draws on
+// personal data, it costs more than its owner spends unasked, or a model asks for what must be approved: what changes something, and what costs money unless it draws on
 // a Budget with a limit, which is its owner's word for that. What the call changes is told by its preview, if there is one. A tool that
 // cancels another never asks: when something went wrong there may be nobody to answer.
 func (b Bound) Asks(quote billing.Quote) bool {
@@ -91,6 +102,8 @@ func (b Bound) Asks(quote billing.Quote) bool {
 	case t.CancelFor != "":
 		return false
 	case t.Confirmation != "" || len(t.PIIRequired) > 0 || r.Approval == ApproveAll:
+		return true
+	case r.Asking.About(quote):
 		return true
 	case r.Approval == ApproveNothing:
 		return false

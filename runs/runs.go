@@ -163,6 +163,8 @@ type Request struct {
 	Parent string // the run that this one repeats or varies, or empty
 	// Approval is for those who ask on somebody's behalf: which runs wait for that person's approval.
 	Approval Approval
+	// Asking is which prices a person who asks wants to confirm first, though the tool asks for nothing.
+	Asking Asking
 	// Audience is who asks: operators and agents may run internal tools.
 	Audience registry.Audience
 	// IdempotencyKey makes a repeated request return the run of the first; unique per account.

@@ -21,6 +21,8 @@ type Limits struct {
 
 	UploadBytes int64 // of files that were sent
 	ResultBytes int64 // of files that runs made
+
+	ConfirmPercent int // see AskAbove; a person's own only
 }
 
 // LimitSettings are the two sources of an account's limits.
@@ -38,6 +40,7 @@ func (l Limits) stricter(other Limits) Limits {
 		AtOnce: narrower(l.AtOnce, other.AtOnce), PerDay: narrower(l.PerDay, other.PerDay), Streams: narrower(l.Streams, other.Streams),
 		DayCap: narrower(l.DayCap, other.DayCap), MonthCap: narrower(l.MonthCap, other.MonthCap),
 		UploadBytes: narrower(l.UploadBytes, other.UploadBytes), ResultBytes: narrower(l.ResultBytes, other.ResultBytes),
+		ConfirmPercent: narrower(l.ConfirmPercent, other.ConfirmPercent),
 	}
 }
 
@@ -146,12 +149,12 @@ func (s *Store) setLimits(ctx context.Context, accountID string, own bool, l Lim
 
 // String is for records.
 func (l Limits) String() string {
-	return fmt.Sprintf("at once %d, per day %d, streams %d, per day $%.2f, per month $%.2f, bytes of uploads %d, of results %d",
-		l.AtOnce, l.PerDay, l.Streams, float64(l.DayCap)/1e9, float64(l.MonthCap)/1e9, l.UploadBytes, l.ResultBytes)
+	return fmt.Sprintf("at once %d, per day %d, streams %d, per day $%.2f, per month $%.2f, bytes of uploads %d, of results %d, asked above %d %%",
+		l.AtOnce, l.PerDay, l.Streams, float64(l.DayCap)/1e9, float64(l.MonthCap)/1e9, l.UploadBytes, l.ResultBytes, l.ConfirmShare())
 }
 
 func readLimits(ctx context.Context, tx pgx.Tx, accountID string) (LimitSettings, error) {
-	rows, err := tx.Query(ctx, `SELECT user_id::text, own, at_once, per_day, streams, day_cap, month_cap, upload_bytes, result_bytes FROM user_limits WHERE user_id = $1`, accountID)
+	rows, err := tx.Query(ctx, `SELECT user_id::text, own, at_once, per_day, streams, day_cap, month_cap, upload_bytes, result_bytes, confirm_percent FROM user_limits WHERE user_id = $1`, accountID)
 	if err != nil {
 		return LimitSettings{}, err
 	}
@@ -166,9 +169,9 @@ func writeLimits(ctx context.Context, tx pgx.Tx, accountID string, own bool, l L
 		return err
 	}
 	_, err := tx.Exec(ctx, `
-		INSERT INTO user_limits (user_id, own, at_once, per_day, streams, day_cap, month_cap, upload_bytes, result_bytes) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+		INSERT INTO user_limits (user_id, own, at_once, per_day, streams, day_cap, month_cap, upload_bytes, result_bytes, confirm_percent) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 		ON CONFLICT (user_id, own) DO UPDATE SET at_once = excluded.at_once, per_day = excluded.per_day, streams = excluded.streams, day_cap = excluded.day_cap, month_cap = excluded.month_cap,
-			upload_bytes = excluded.upload_bytes, result_bytes = excluded.result_bytes`,
-		accountID, own, l.AtOnce, l.PerDay, l.Streams, l.DayCap, l.MonthCap, l.UploadBytes, l.ResultBytes)
+			upload_bytes = excluded.upload_bytes, result_bytes = excluded.result_bytes, confirm_percent = excluded.confirm_percent`,
+		accountID, own, l.AtOnce, l.PerDay, l.Streams, l.DayCap, l.MonthCap, l.UploadBytes, l.ResultBytes, l.ConfirmPercent)
 	return err
 }

@@ -83,7 +83,7 @@ func (s *Store) refresh(ctx context.Context, old *policy) (*policy, error) {
 		batch.Queue(`SELECT version FROM access_version`).QueryRow(func(row pgx.Row) error { return row.Scan(&fresh.version) })
 		batch.Queue(`SELECT ` + ruleColumns + ` FROM access_rules`).Query(fresh.readRules)
 		batch.Queue(`SELECT platform, kind, place, tools FROM access_tools`).Query(fresh.readTools)
-		batch.Queue(`SELECT user_id::text, own, at_once, per_day, streams, day_cap, month_cap, upload_bytes, result_bytes FROM user_limits`).Query(fresh.readLimits)
+		batch.Queue(`SELECT user_id::text, own, at_once, per_day, streams, day_cap, month_cap, upload_bytes, result_bytes, confirm_percent FROM user_limits`).Query(fresh.readLimits)
 		// Only merges of people with rules or limits matter here.
 		batch.Queue(`SELECT u.id::text, u.merged_into::text FROM users u WHERE u.merged_into IN (
 			SELECT user_id FROM user_limits UNION SELECT subject::uuid FROM access_rules WHERE kind = 'account')`).Query(fresh.readMerged)
@@ -114,7 +114,7 @@ func (p *policy) readLimits(rows pgx.Rows) error {
 	var account string
 	var own bool
 	var l Limits
-	_, err := pgx.ForEachRow(rows, []any{&account, &own, &l.AtOnce, &l.PerDay, &l.Streams, &l.DayCap, &l.MonthCap, &l.UploadBytes, &l.ResultBytes}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&account, &own, &l.AtOnce, &l.PerDay, &l.Streams, &l.DayCap, &l.MonthCap, &l.UploadBytes, &l.ResultBytes, &l.ConfirmPercent}, func() error {
 		settings := p.limits[account]
 		settings.put(own, l)
 		p.limits[account] = settings

@@ -142,7 +142,7 @@ func (a *app) startChat(ctx context.Context) error {
 	var err error
 	p.router, err = router.NewRouter(router.Config{
 		Deliverer: p.deliverer, Pool: a.db.pool, Tools: a.registry, Runs: a.runs, Accounts: a.users, Wallets: a.ledger, Logger: a.log,
-		Operator:     turn.Operator{Support: a.cfg.Support, Terms: a.cfg.TermsURL, Privacy: a.cfg.PrivacyURL},
+		Operator:     turn.Operator{Support: a.cfg.Support, Terms: a.cfg.TermsURL, Privacy: a.cfg.PrivacyURL, Buying: a.cfg.buying()},
 		DefaultTool:  a.cfg.DefaultTool,
 		Example:      tried,
 		Acknowledged: figures.Acknowledgements(a.metrics),

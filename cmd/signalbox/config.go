@@ -145,11 +145,12 @@ func (c *Config) checkAddresses(p *problems) {
 		_, ok = httpURL(c.PostgresMirrorURL)
 		p.unless(ok, "POSTGRES_MIRROR_URL", redactURL(c.PostgresMirrorURL), "an http:// or https:// address")
 	}
-	for variable, raw := range map[string]string{"TERMS_URL": c.TermsURL, "PRIVACY_URL": c.PrivacyURL} {
+	for variable, raw := range map[string]string{"TERMS_URL": c.TermsURL, "PRIVACY_URL": c.PrivacyURL, "BUY_URL": c.BuyURL} {
 		_, ok = httpURL(raw)
 		p.unless(ok || raw == "", variable, redactURL(raw), "an http:// or https:// address")
 	}
 	p.unless(!strings.ContainsAny(c.DefaultTool, " \t\r\n"), "DEFAULT_TOOL", c.DefaultTool, "the id or the command of a tool: one word")
+	p.unless(len(c.BuyText) <= maxBuyText, "BUY_TEXT", c.BuyText[:min(len(c.BuyText), 60)], fmt.Sprintf("at most %d bytes", maxBuyText))
 	p.unless(!strings.ContainsAny(c.Support, "\r\n"), "SUPPORT", c.Support, "one line: an address or a name")
 	for _, host := range splitList(c.OutboundAllow) {
 		p.unless(!strings.ContainsAny(host, " \t") && !strings.Contains(host, "://"), "OUTBOUND_ALLOW", host, "hosts, host:port or CIDRs, separated by commas")

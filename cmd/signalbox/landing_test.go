@@ -1,6 +1,7 @@
 package main
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,7 +12,7 @@ import (
 func TestExamplesOfBundledTools(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	a := &app{}
+	a := newApp(Config{}, slog.New(slog.DiscardHandler))
 	a.cfg.WorkflowsDir = dir
 	same, err := workflows.FS.ReadFile("poster.json")
 	if err != nil {

@@ -128,8 +128,10 @@ func TestFirstFiveMinutes(t *testing.T) {
 
 	t.Run("A8 A30 a command gives a picture with its price and buttons", func(t *testing.T) {
 		ann.Send(chat, "/wallpaper colors=5 width=640 height=400")
-		m := tg.WaitMessage(ctx, chat, telegramtest.HasMedia("photo"))
-		if !strings.Contains(m.Text, "$") || !strings.Contains(m.Text, "Wallpaper") {
+		m := tg.WaitMessage(ctx, chat, func(m telegramtest.Message) bool {
+			return telegramtest.HasMedia("photo")(m) && telegramtest.Has("Wallpaper")(m)
+		})
+		if !strings.Contains(m.Text, "$") {
 			t.Errorf("the caption reads %q", m.Text)
 		}
 		for _, label := range []string{"Again", "Vary", "Settings", "Delete"} {

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"math/big"
 	"slices"
 	"sync"
 
@@ -49,9 +50,8 @@ func load(rooms ...fs.FS) (*Catalogue, error) {
 	return c, nil
 }
 
-// WithUnit gives a catalogue whose voices show amounts in points as well: unit tells a value in points, or false where it is no
-// amount.
-func (c *Catalogue) WithUnit(unit func(value any) (points string, ok bool)) *Catalogue {
+// WithUnit gives a catalogue whose voices show amounts in points as well: unit tells an amount in points. nil shows none.
+func (c *Catalogue) WithUnit(unit func(m Money) *big.Rat) *Catalogue {
 	other := *c
 	other.voices = make(map[string]Voice, len(c.voices))
 	for tag, v := range c.voices {

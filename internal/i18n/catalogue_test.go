@@ -56,29 +56,6 @@ func TestVoices(t *testing.T) {
 	}
 }
 
-func TestAmountsInPoints(t *testing.T) {
-	t.Parallel()
-	c, err := Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dollar := any(time.Nanosecond) // anything that the unit knows
-	for lang, want := range map[string][]string{
-		"en": {"1ns (1 point)", "1ns (-1 point)", "1ns (2.5 points)", "1ns (100 points)"},
-		"de": {"1ns (1 Punkt)", "1ns (-1 Punkt)", "1ns (2.5 Punkte)", "1ns (100 Punkte)"},
-		"es": {"1ns (1 punto)", "1ns (-1 punto)", "1ns (2.5 puntos)", "1ns (100 puntos)"},
-		"ru": {"1ns (1 балл)", "1ns (-1 балл)", "1ns (2.5 балла)", "1ns (100 баллов)"},
-		"zh": {"1ns（1 点）", "1ns（-1 点）", "1ns（2.5 点）", "1ns（100 点）"},
-	} {
-		for i, points := range []string{"1", "-1", "2.5", "100"} {
-			own := c.WithUnit(func(value any) (string, bool) { return points, value == dollar })
-			if got := own.Voice(lang).Value(dollar); got != want[i] {
-				t.Errorf("%s: %q, want %q", lang, got, want[i])
-			}
-		}
-	}
-}
-
 func TestTimeIsWrittenAsInTheLanguage(t *testing.T) {
 	t.Parallel()
 	c, err := Load()

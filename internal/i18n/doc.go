@@ -19,6 +19,11 @@
 // A text may have *bold* and `code` parts and {placeholders}. What is put in for a placeholder is never
 // read as markup.
 //
+// # Amounts and times
+//
+// Money that is put in for a placeholder is written short and in the language's form ("$0.04", "0,06 ct"); Voice.Exact has the exact
+// figure, for receipts. A time.Time is written in UTC.
+//
 // # Languages
 //
 // English has every key and is what a language falls back to where it lacks one. A language is found by its

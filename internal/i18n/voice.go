@@ -2,6 +2,7 @@ package i18n
 
 import (
 	"fmt"
+	"math/big"
 	"regexp"
 	"strings"
 	"time"
@@ -16,7 +17,7 @@ import (
 type Voice struct {
 	language  string
 	localizer *goi18n.Localizer
-	unit      func(value any) (string, bool) // see Catalogue.WithUnit; nil: none
+	unit      func(m Money) *big.Rat // see Catalogue.WithUnit; nil: none
 }
 
 // Language is the language spoken (BCP 47).
@@ -43,7 +44,8 @@ type Piece struct {
 // Has reports whether there is a text under a key.
 func (v Voice) Has(key string) bool { return v.template(key, nil) != "" }
 
-// Say gives a text in pieces, with its placeholders filled: pairs of name and value. A key that is not in the
+// Say gives a text in pieces, with its placeholders filled: pairs of name and value. Money is written short, see Amount, times
+// in UTC, see Moment. A key that is not in the
 // catalogue gives the key, so that nothing is lost in silence.
 func (v Voice) Say(key string, pairs ...any) []Piece {
 	text := v.template(key, pairs)
@@ -52,27 +54,23 @@ func (v Voice) Say(key string, pairs ...any) []Piece {
 	}
 	pieces := fill(text, pairs)
 	for i, p := range pieces {
-		if v.unit != nil && p.Value != nil {
-			pieces[i].Text = v.Value(p.Value)
+		switch value := p.Value.(type) {
+		case Money:
+			pieces[i].Text = v.Amount(value)
+		case time.Time:
+			pieces[i].Text = v.Moment(value)
 		}
 	}
 	return pieces
 }
 
-// Value writes a value as texts show it: an amount also in the second unit, where there is one.
-func (v Voice) Value(value any) string {
-	if v.unit != nil {
-		if n, ok := v.unit(value); ok {
-			return v.Line("amount.points", "amount", fmt.Sprint(value), "points", n, "n", n)
-		}
-	}
-	return fmt.Sprint(value)
-}
-
 // Line is Say without styles.
-func (v Voice) Line(key string, pairs ...any) string {
+func (v Voice) Line(key string, pairs ...any) string { return Joined(v.Say(key, pairs...)) }
+
+// Joined is the text of pieces without styles.
+func Joined(pieces []Piece) string {
 	var b strings.Builder
-	for _, p := range v.Say(key, pairs...) {
+	for _, p := range pieces {
 		b.WriteString(p.Text)
 	}
 	return b.String()
@@ -110,6 +108,9 @@ func (v Voice) Rest(d time.Duration) string {
 
 // Time writes a date and time as it is written in the language, in the time's own zone.
 func (v Voice) Time(t time.Time) string { return t.Format(v.Line("format.time")) }
+
+// Moment is Time in UTC, and says so: for those of whose zone nothing is known.
+func (v Voice) Moment(t time.Time) string { return v.Time(t.UTC()) + " UTC" }
 
 // template finds a text in the right plural form, "" where there is none.
 func (v Voice) template(key string, pairs []any) string {

@@ -3,6 +3,7 @@ package chat
 import (
 	"context"
 	"io"
+	"time"
 
 	"github.com/signalbox/signalbox/registry"
 )
@@ -43,6 +44,8 @@ type Segment struct {
 	Text  string
 	// URL is where a link leads (StyleLink), or the external id of a person (StyleMention).
 	URL string
+	// At is the moment that Text tells (StyleTime): platforms that can show it in the reader's own zone and way.
+	At time.Time `json:",omitzero"`
 }
 
 // Style is how a segment looks.
@@ -58,6 +61,7 @@ const (
 	StyleQuote   Style = "quote" // folded where the platform can
 	StyleLink    Style = "link"
 	StyleMention Style = "mention"
+	StyleTime    Style = "time"
 )
 
 // Plain is a text without style.

@@ -2,6 +2,7 @@ package discord
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -108,6 +109,8 @@ func renderSegment(s chat.Segment) string {
 		core = "> " + strings.ReplaceAll(escapeMarkdown(core), "\n", "\n> ")
 	case chat.StyleLink:
 		core = "[" + escapeMarkdown(core) + "](<" + strings.NewReplacer("<", "%3C", ">", "%3E", " ", "%20").Replace(s.URL) + ">)"
+	case chat.StyleTime: // in the reader's own zone and language
+		core = "<t:" + strconv.FormatInt(s.At.Unix(), 10) + ":f>"
 	case chat.StyleMention:
 		if isID(s.URL) {
 			core = "<@" + s.URL + ">"

@@ -58,7 +58,7 @@ func TestChatFlows(t *testing.T) {
 
 func flowCommand(h *house) {
 	h.ann.Send(h.chat, small+" seed=5")
-	h.awaitFile(h.chat, "photo", "Wallpaper", "seed 5", "$0.000")
+	h.awaitFile(h.chat, "photo", "Wallpaper", "seed 5", "under $0.01")
 	run := h.settled(1)[0]
 	m := h.one()
 	for _, label := range []string{"Again", "Vary", "Settings", "Original file", "Delete"} {

@@ -158,6 +158,7 @@ func TestEveryPageForEverybody(t *testing.T) {
 		{"history-none", "/history?tool=sticker", ".empty"},
 		{"account", "/account", ".sheet"},
 		{"prices", "/prices", "table"},
+		{"buy", "/buy", ".panel"},
 		{"developers", "/developers", "pre"},
 		{"missing", "/run/missing", ".empty"},
 		{"signin", "/signin", "main form"},

@@ -26,9 +26,9 @@ func TestPoints(t *testing.T) {
 	})
 	t.Run("A91 prices and receipts on pages are told in points, too", func(t *testing.T) {
 		me := h.reader()
-		has(t, me.page("/tool/order"), "$0.02 (59.35 points)")
+		has(t, me.page("/tool/order"), "$0.02 (60 points)")
 		path := me.form("/tool/order", url.Values{"prompt": {"a chair"}}).Header.Get("Location")
 		me.finished(path[len("/run/"):])
-		has(t, me.page(path), "$0.02 (59.35 points)")
+		has(t, me.page(path), "$0.02 (59 points)")
 	})
 }

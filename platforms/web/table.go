@@ -22,7 +22,7 @@ func OwnPaths() []string {
 	return []string{
 		"/api/ask", "/api/balance", "/api/chains", "/api/changes", "/api/conversations", "/api/invitations", "/api/keys", "/api/knowledge", "/api/missions", "/api/quote", "/api/runs", "/api/scenes", "/api/site", "/api/status", "/api/tools",
 		"/api/uploads", "/api/webhooks", "/mcp", "/openapi.json", "/tools", "/webhooks",
-		"/account", pages.ChatPath, "/developers", "/examples", "/files", "/healthz", "/history", "/invite", "/link", "/llms.txt", "/metrics", "/operator", "/penpot", "/prices", "/privacy",
+		"/account", "/buy", pages.ChatPath, "/developers", "/examples", "/files", "/healthz", "/history", "/invite", "/link", "/llms.txt", "/metrics", "/operator", "/penpot", "/prices", "/privacy",
 		"/readyz", "/run", "/s", "/sessions", "/signin", "/signout", "/site", "/static", "/terms", "/thumbs", "/tool", "/uploads",
 	}
 }
@@ -41,8 +41,8 @@ func (s *Server) table() ([]door.Route, error) {
 		return nil, err
 	}
 	drawn, err := pages.Routes(pages.Config{
-		Door: s.door, Render: s.render, Registry: cfg.Registry, Search: cfg.Search, Runs: cfg.Runs, Users: cfg.Users, Callers: callers, Media: cfg.Runs, Links: s.links,
-		Streams: s.streams, Shares: cfg.Shares, ShareKey: cfg.LinkKey, Conversation: cfg.Conversation, Landing: cfg.Landing, Examples: cfg.Examples, Delete: s.api.Delete, Logger: cfg.Logger,
+		Door: s.door, Render: s.render, Registry: cfg.Registry, Search: cfg.Search, Runs: cfg.Runs, Users: cfg.Users, Ledger: cfg.Ledger, Callers: callers, Media: cfg.Runs, Links: s.links,
+		Streams: s.streams, Shares: cfg.Shares, ShareKey: cfg.LinkKey, Conversation: cfg.Conversation, Buying: cfg.Buying, Landing: cfg.Landing, Examples: cfg.Examples, Delete: s.api.Delete, Logger: cfg.Logger,
 	})
 	if err != nil {
 		return nil, err

@@ -89,6 +89,8 @@ type Config struct {
 	APIRate int
 	// Conversation is the chat at pages.ChatPath; nil: none.
 	Conversation pages.Conversation
+	// Buying is how people get more credit; the zero value says whom to ask.
+	Buying pages.Buying
 	// Shares keeps which results are shown to whoever has their link; nil: sharing is not offered.
 	Shares *pages.Shares
 	// Landing is what strangers are told at PUBLIC_URL.

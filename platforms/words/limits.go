@@ -9,26 +9,21 @@ import (
 
 // OverLimit says that a limit leaves no room, and how much of it is used.
 func OverLimit(v i18n.Voice, use runs.LimitUse) string {
-	return v.Line("limit.over") + "\n" + Limit(v, use)
-}
-
-// NearLimit says that a limit is nearly used up, and how much of it is used.
-func NearLimit(v i18n.Voice, use runs.LimitUse) string {
-	return v.Line("limit.near") + "\n" + Limit(v, use)
+	return v.Line("limit.over") + "\n" + i18n.Joined(Limit(v, use))
 }
 
 // Limit says how much of a limit is used, and until when that counts.
-func Limit(v i18n.Voice, use runs.LimitUse) string {
+func Limit(v i18n.Voice, use runs.LimitUse) []i18n.Piece {
 	limit, used := any(use.Limit), any(use.Used)
 	switch use.Kind {
 	case runs.LimitDayCap, runs.LimitMonthCap:
-		limit, used = billing.NanoUSD(use.Limit), billing.NanoUSD(use.Used)
+		limit, used = billing.NanoUSD(use.Limit), v.AtLeast(billing.NanoUSD(use.Used))
 	case runs.LimitUploads, runs.LimitResults:
 		limit, used = assets.Words(use.Limit), assets.Words(use.Used)
 	}
-	text := v.Line("limit."+string(use.Kind), "limit", limit, "used", used)
+	text := v.Say("limit."+string(use.Kind), "limit", limit, "used", used)
 	if !use.FreeAt.IsZero() {
-		text += " " + v.Line("limit.until", "time", v.Time(use.FreeAt.UTC())+" UTC")
+		text = append(append(text, i18n.Piece{Text: " "}), v.Say("limit.until", "time", use.FreeAt)...)
 	}
 	return text
 }

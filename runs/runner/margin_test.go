@@ -37,6 +37,12 @@ func TestMargins(t *testing.T) {
 		}
 		h.ends(t, second.ID)
 	})
+	t.Run("what a tool costs usually is what its latest runs came to", func(t *testing.T) {
+		usual, err := h.Usual(t.Context(), []string{tool.ToolID, "another"})
+		if err != nil || len(usual) != 1 || usual[tool.ToolID] != 120_000_000 {
+			t.Errorf("got %v, %v", usual, err)
+		}
+	})
 	t.Run("estimate and actual price are metrics of each tool", func(t *testing.T) {
 		families, err := metrics.Gather()
 		if err != nil {

@@ -66,6 +66,8 @@ func wrongValues(t *testing.T) map[string][]string {
 		"METRICS_TOKEN":          {secret + " and a space"},
 		"DEFAULT_TOOL":           {"two words"},
 		"SUPPORT":                {"two\nlines"},
+		"BUY_TEXT":               {strings.Repeat("x", 1001)},
+		"BUY_URL":                {"shop", "ftp://ann:" + secret + "@x"},
 		"TERMS_URL":              {"terms", "ftp://ann:" + secret + "@x"},
 		"PRIVACY_URL":            {"privacy", "ftp://ann:" + secret + "@x"},
 		"OUTBOUND_ALLOW":         {"http://inner", "a b"},

@@ -61,6 +61,8 @@ type MoneySettings struct {
 	PointUSD            string `env:"POINT_USD" placeholder:"USD" help:"Shows amounts in points beside dollars: what a point is worth, such as 0.000337. Nothing is kept or charged in them."`
 	BillCanceled        string `env:"BILL_CANCELED" default:"false" help:"true: a run that its owner cancels pays for the seconds that it ran, which is told with its price; false: it costs nothing."`
 	Support             string `env:"SUPPORT" placeholder:"TEXT" help:"Whom to ask about payments, an address or a name, for /paysupport. Empty: it says that the operator is to be asked."`
+	BuyText             string `env:"BUY_TEXT" placeholder:"TEXT" help:"What /buy says in chats and on the page: how to get more credit. Empty: it names BUY_URL, or whom to ask."`
+	BuyURL              string `name:"buy-url" env:"BUY_URL" placeholder:"URL" help:"A page on which more credit can be bought, for /buy."`
 }
 
 // PeopleSettings are what people may do, and what is kept of it.

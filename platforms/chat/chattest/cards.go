@@ -81,7 +81,7 @@ func followUp(s *scene) {
 func followUpAsks(s *scene) {
 	m := s.answered(`{"title": "Drawn", "actions": [{"label": "Look closer", "tool": "painter", "inputs": {"prompt": "a castle", "steps": 12}}]}`, "Drawn")
 	s.press(m, "Look closer")
-	m = s.labelled("Go ahead", "Painter", "a castle", "12", "$0.0042")
+	m = s.labelled("Go ahead", "Painter", "a castle", "12", "under $0.01")
 	s.Handled()
 	if n := len(s.Provider.Calls()); n != 1 {
 		s.t.Fatalf("%d runs went ahead; what costs something was not asked for", n)

@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
@@ -396,6 +397,10 @@ func TestWhatTheOperatorSays(t *testing.T) {
 	s.Restart()
 	s.say("/paysupport")
 	s.until(s.room, "whom to ask", func(list []Seen) bool { return list[len(list)-1].Text == "help@box.example" })
+	s.Operator.Buying = words.Buying{Text: "Write to Ann.", Ways: []words.BuyingWay{{URL: "https://shop.example/credit"}}}
+	s.Restart()
+	s.say("/buy")
+	s.labelled("shop.example", "You have $1.00 to spend.", "Write to Ann.")
 	s.say("/Terms")
 	s.AwaitText(s.room, "https://box.example/terms")
 	s.say("/privacy")

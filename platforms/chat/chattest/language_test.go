@@ -59,7 +59,7 @@ func TestNoEnglishInOtherLanguages(t *testing.T) {
 	for _, said := range []string{
 		"/start", "/help", "/help painter", "/help fresco", "/help etching", "/help nothing of that kind", "/tools", "/run", "/run picture", "/nonsense", "just talking",
 		"/settings", "/settings painter", "/balance", "/history", "/cancel", "/why", "/price", "/price painter", "/preset", "/preset use nothing", "/preset save " + strings.Repeat("x", 99),
-		"/link", "/link WRONGONE", "/language", "/chatsettings", "/deny", "/terms", "/privacy", "/paysupport", "/delete_my_data", "/last painter",
+		"/link", "/link WRONGONE", "/language", "/chatsettings", "/deny", "/terms", "/privacy", "/paysupport", "/buy", "/delete_my_data", "/last painter",
 		"/fresco a wall", "/painter", "/cancel", "/painter a cat steps=500", "/painter a cat stepz=5", "/painter a cat steps=", "/mural a wall", "/cancel",
 	} {
 		s.say(said)

@@ -80,7 +80,7 @@ func TestPriceReadsWhatIsTypedAfterTheTool(t *testing.T) {
 	t.Parallel()
 	for words, want := range map[string][]string{
 		"":                  {"Which tool?"},
-		"painter steps=4":   {"Painter", "Price: $0.0042"},
+		"painter steps=4":   {"Painter", "Price: under $0.01"},
 		"painter steps=500": {"steps", "too large", "Nothing was charged"},
 		"painter stepps=4":  {"no option stepps"},
 		"xyzzy":             {"no tool for", "xyzzy"},
@@ -306,12 +306,13 @@ func TestLackOfCreditNamesTheWayOut(t *testing.T) {
 	t.Parallel()
 	dear := PainterTool()
 	dear.CostingModel = &registry.CostingModel{Rate: "0.6", Unit: registry.UnitRequest, RateSource: registry.RateStatic}
-	const wayOut = "/paysupport"
+	const wayOut = "/buy"
 	t.Run("in private with what they have", func(t *testing.T) {
 		t.Parallel()
 		s, _ := newScene(t)
 		s.Loader.Set(dear)
 		s.Reload()
+		s.spendsFreely()
 		s.say("/painter a cat")
 		s.Call(0)
 		s.say("/painter a dog")
@@ -322,6 +323,7 @@ func TestLackOfCreditNamesTheWayOut(t *testing.T) {
 		s, _ := newScene(t)
 		s.Loader.Set(dear)
 		s.Reload()
+		s.spendsFreely()
 		group := s.group()
 		s.sayIn(group, "/painter a cat")
 		s.Call(0)
@@ -336,6 +338,7 @@ func TestLackOfCreditNamesTheWayOut(t *testing.T) {
 		s, _ := newScene(t, WithForms)
 		s.Loader.Set(dear)
 		s.Reload()
+		s.spendsFreely()
 		group := s.group()
 		s.sayIn(group, "/painter a cat")
 		s.Call(0)
@@ -351,6 +354,7 @@ func TestLackOfCreditNamesTheWayOut(t *testing.T) {
 		mural.CostingModel = dear.CostingModel
 		s.Loader.Set(dear, mural)
 		s.Reload()
+		s.spendsFreely()
 		group := s.group()
 		s.sayIn(group, "/mural a cat")
 		m := s.Await(group, "question", func(m Seen) bool { return m.Has("Go ahead") })

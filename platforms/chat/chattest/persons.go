@@ -251,10 +251,10 @@ func limits(s *scene) {
 	}
 	s.painted()
 	s.say("/painter a dog")
-	s.AwaitText(s.room, "near your limit", "Spent today: $0.0084 of $0.01")
+	s.AwaitText(s.room, "near your limit", "Spent today: under $0.01 of $0.01")
 	s.Call(1)
 	s.say("/painter a bird")
-	s.AwaitText(s.room, "leaves no room", "Spent today: $0.0084 of $0.01", "Nothing was charged")
+	s.AwaitText(s.room, "leaves no room", "Spent today: under $0.01 of $0.01", "Nothing was charged")
 	s.say("/balance")
 	s.AwaitText(s.room, "to spend", "Spent today")
 }
@@ -264,6 +264,7 @@ func heldCredit(s *scene) {
 	dear.CostingModel = &registry.CostingModel{Rate: "0.6", Unit: registry.UnitRequest, RateSource: registry.RateStatic}
 	s.Loader.Set(dear)
 	s.Reload()
+	s.spendsFreely()
 	s.say("/painter a cat")
 	s.Call(0)
 	s.say("/painter a dog")

@@ -313,6 +313,6 @@ func TestARemovedToolIsGoneFromTheChat(t *testing.T) {
 		s.Loader.Set(Tools()[1:]...)
 		s.Reload()
 		s.Succeed(c, PictureOutput("picture"))
-		s.AwaitMedia(s.room, "Painter", "a cat", "$0.0042")
+		s.AwaitMedia(s.room, "Painter", "a cat", "under $0.01")
 	})
 }

@@ -117,10 +117,15 @@ func basics() map[string]func(*scene) {
 		"run finds tools by words":                                                           runSearch,
 		"why tells where each value came from":                                               why,
 		"history shows runs again, balance what is left":                                     historyAndBalance,
-		"history is paged":                                       historyPages,
-		"price tells what a tool costs":                          price,
-		"an error on our side is told and does not stop the bot": internalError,
-		"cancel lists what is under way, where it is several":    cancelList,
+		"history is paged":                                                           historyPages,
+		"price tells what a tool costs":                                              price,
+		"the price and what there is stand in help and price":                        pricesAndCredit,
+		"a run above a share of the credit asks first":                               asksAboutPrices,
+		"from which price on to ask is a setting":                                    askingIsASetting,
+		"a result is told with its cost in short, its receipt with the exact figure": receiptOnDemand,
+		"buy says how to get more credit":                                            buying,
+		"an error on our side is told and does not stop the bot":                     internalError,
+		"cancel lists what is under way, where it is several":                        cancelList,
 	}
 }
 
@@ -280,12 +285,12 @@ func (s *scene) refOf(f File) string {
 func commandToPicture(s *scene) {
 	s.say("/painter a red bicycle steps=7")
 	c := s.Call(0)
-	status := s.labelled("Cancel", "Painter", "$0.0042")
+	status := s.labelled("Cancel", "Painter", "under $0.01")
 	s.input(c, "prompt", "a red bicycle")
 	s.input(c, "steps", "7")
 	s.input(c, "style", "oil")
 	s.Succeed(c, PictureOutput("picture"))
-	m := s.AwaitMedia(s.room, "Painter", "a red bicycle", "steps 7", "$0.0042", "Again, Vary: $0.0042")
+	m := s.AwaitMedia(s.room, "Painter", "a red bicycle", "steps 7", "under $0.01", "Again, Vary: under $0.01")
 	if m.Media.Kind != chat.KindPhoto {
 		s.t.Errorf("the picture came as %s", m.Media.Kind)
 	}
@@ -489,7 +494,7 @@ func helpSearch(s *scene) {
 	s.say("/help zzzzqqqq")
 	s.AwaitText(s.room, "no tool for", "zzzzqqqq")
 	s.say("/help painter")
-	m := s.labelled("Start", "Paints a picture", "Price: $0.0042")
+	m := s.labelled("Start", "Paints a picture", "Price: under $0.01")
 	s.press(m, "Start")
 	s.AwaitText(s.room, "Painter", "needs", "prompt")
 }
@@ -751,7 +756,7 @@ func transparentPicture(s *scene) {
 func failure(s *scene) {
 	s.say("/painter a cat")
 	s.Fail(s.Call(0), registry.CodeProvider, "the engine ran out of memory")
-	m := s.AwaitText(s.room, "Painter", "ran out of memory", "Nothing was charged", "Try again: $0.0042")
+	m := s.AwaitText(s.room, "Painter", "ran out of memory", "Nothing was charged", "Try again: under $0.01")
 	s.Idle()
 	s.press(m, "Try again")
 	c := s.Call(1)
@@ -759,7 +764,7 @@ func failure(s *scene) {
 	s.Succeed(c, PictureOutput("picture"))
 	s.AwaitMedia(s.room, "Painter")
 	s.Idle()
-	s.balance("$0.9958")
+	s.balance("$0.99")
 }
 
 func refused(s *scene) {
@@ -1105,7 +1110,7 @@ func topic(s *scene) {
 func unknownCommand(s *scene) {
 	s.say("/paintre a cat")
 	s.AwaitText(s.room, "/paintre", "/painter")
-	for _, command := range []string{"/buy", "/menu", "/dney"} { // nothing is near, or only what admins of groups use
+	for _, command := range []string{"/sell", "/menu", "/dney"} { // nothing is near, or only what admins of groups use
 		s.say(command + " now")
 		if said := s.AwaitText(s.room, command); strings.Contains(said.Text, "Did you mean") {
 			s.t.Errorf("%s: %s", command, said.Text)
@@ -1214,14 +1219,14 @@ func why(s *scene) {
 	s.say("/painter a cat steps=4")
 	s.Call(0)
 	s.say("/why")
-	s.AwaitText(s.room, "Price: $0.0042", "Code for support", "prompt: a cat – you typed it", "steps: 4 – you typed it", "style: Oil paint – the tool's default", "drawn by chance")
+	s.AwaitText(s.room, "Price: under $0.01", "Code for support", "prompt: a cat – you typed it", "steps: 4 – you typed it", "style: Oil paint – the tool's default", "drawn by chance")
 }
 
 func historyAndBalance(s *scene) {
 	s.painted()
-	s.balance("$0.9958")
+	s.balance("$0.99")
 	s.say("/history")
-	m := s.labelled("Show 1", "Painter", "done", "$0.0042")
+	m := s.labelled("Show 1", "Painter", "done", "under $0.01")
 	s.press(m, "Show 1")
 	s.until(s.room, "second picture", func(list []Seen) bool {
 		n := 0
@@ -1255,7 +1260,7 @@ func historyPages(s *scene) {
 
 func price(s *scene) {
 	s.say("/price painter")
-	s.AwaitText(s.room, "Painter", "Price: $0.0042", "run")
+	s.AwaitText(s.room, "Painter", "Price: under $0.01 · about 230 pictures for $1", "You have $1.00 to spend.")
 	s.say("/price poem")
 	s.AwaitText(s.room, "Poem", "Free")
 }

@@ -62,7 +62,8 @@ func historyLine(t *turn.Turn, i int, run runs.Run) chat.Text {
 	text := chat.Text{
 		{Text: strconv.Itoa(i+1) + ". "},
 		{Style: chat.StyleBold, Text: run.Tool.DisplayName},
-		{Text: " · " + t.Say.Time(run.CreatedAt.UTC()) + " UTC"},
+		{Text: " · "},
+		t.Say.When(run.CreatedAt),
 	}
 	state := t.Say.Stage(run) // as its status message says it
 	if run.Status.Final() {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/chat/start"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
@@ -74,7 +75,7 @@ func explainTool(ctx context.Context, t *turn.Turn, tool *registry.Tool) error {
 		if err != nil {
 			t.Services.Log.WarnContext(ctx, "help without a price", "tool", tool.ToolID, "error", err)
 		}
-		price = t.Say.Price(quote)
+		price = start.PriceAndCredit(ctx, t, tool, quote)
 		if err := t.Services.Store.Keyboards.Save(ctx, k); err != nil {
 			return err
 		}
@@ -130,12 +131,16 @@ func OperatorSays(ctx context.Context, t *turn.Turn, text, without string) error
 		_, err := t.Reply(ctx, chat.Plain(text))
 		return err
 	}
-	ask := t.Say.Text("operator.askThem")
-	if whom := t.Services.Operator.Support; whom != "" {
-		ask = t.Say.Text("operator.ask", "whom", whom)
-	}
-	_, err := t.Reply(ctx, chat.Lines(t.Say.Text(without), ask))
+	_, err := t.Reply(ctx, chat.Lines(t.Say.Text(without), whomToAsk(t)))
 	return err
+}
+
+// whomToAsk tells where questions about money go.
+func whomToAsk(t *turn.Turn) chat.Text {
+	if whom := t.Services.Operator.Support; whom != "" {
+		return t.Say.Text("operator.ask", "whom", whom)
+	}
+	return t.Say.Text("operator.askThem")
 }
 
 // BalanceCommand tells what there is to spend.
@@ -144,10 +149,7 @@ func BalanceCommand(ctx context.Context, t *turn.Turn) error {
 	if err != nil {
 		return fmt.Errorf("read the balance: %w", err)
 	}
-	text := t.Say.Text("balance.available", "amount", b.Available)
-	if b.Held > 0 {
-		text = chat.Lines(text, t.Say.Text("balance.held", "amount", b.Held))
-	}
+	text := start.Credit(t, b)
 	usage, err := t.Services.Runs.Usage(ctx, t.Account.ID)
 	if err != nil {
 		return fmt.Errorf("read the use of limits: %w", err)
@@ -158,7 +160,7 @@ func BalanceCommand(ctx context.Context, t *turn.Turn) error {
 		{Kind: runs.LimitMonthCap, Limit: usage.Limits.MonthCap, Used: int64(usage.SpentMonth)},
 	} {
 		if use.Limit > 0 {
-			text = chat.Lines(text, chat.Plain(words.Limit(t.Say.Voice, use)))
+			text = chat.Lines(text, show.Styled(words.Limit(t.Say.Voice, use)))
 		}
 	}
 	_, err = t.Reply(ctx, text)
@@ -186,9 +188,9 @@ func PriceCommand(ctx context.Context, t *turn.Turn) error {
 	if err != nil {
 		return start.NotStarted(ctx, t, chat.MessageRef{}, d, err)
 	}
-	text := chat.Lines(chat.Text{{Style: chat.StyleBold, Text: tool.DisplayName}}, t.Say.Price(quote))
-	if quote.Rate != "" && quote.High > 0 {
-		text = chat.Lines(text, t.Say.Text("price.rate", "rate", quote.Rate, "unit", t.Say.Line("unit."+quote.Unit)))
+	text := chat.Lines(chat.Text{{Style: chat.StyleBold, Text: tool.DisplayName}}, start.PriceAndCredit(ctx, t, tool, quote))
+	if quote.Rate != "" && quote.High > 0 && quote.Unit != string(registry.UnitRequest) {
+		text = chat.Lines(text, chat.Plain(t.Say.Rate(quote.Rate, quote.Unit)))
 	}
 	_, err = t.Reply(ctx, text)
 	return err

@@ -91,7 +91,7 @@ func askJoin(ctx context.Context, t *turn.Turn, code string) error {
 	for _, id := range identities {
 		question = chat.Lines(question, chat.Plain("• "+id.Card()))
 	}
-	question = chat.Lines(question, t.Say.Text("link.since", "since", t.Say.Time(other.CreatedAt.UTC())))
+	question = chat.Lines(question, t.Say.Text("link.since", "since", other.CreatedAt))
 	_, err = t.Reply(ctx, chat.Join("\n\n", question, t.Say.Text("link.handsOver")), []chat.Button{
 		{Label: t.Say.Line("button.join"), Data: k.Data("join"), Style: chat.ButtonPrimary},
 		{Label: t.Say.Line("button.cancel"), Data: k.Data("close")},

@@ -66,7 +66,6 @@ func settingsToolsPage(ctx context.Context, t *turn.Turn, k store.Keyboard, page
 	tools := t.Offered()
 	if len(tools) == 0 {
 		m.Text = t.Say.Text("tools.none")
-		return m, nil
 	}
 	first, last, page, pages := t.Out.PageOf(page, valuesPerPage, len(tools))
 	k.State = store.KeyboardState{}
@@ -77,7 +76,7 @@ func settingsToolsPage(ctx context.Context, t *turn.Turn, k store.Keyboard, page
 	}
 	t.Offer(&m, k, "set", "menu.tool", options)
 	m.Buttons = append(m.Buttons, t.Say.Pager(k, "page", page, pages)...)
-	m.Buttons = append(m.Buttons, []chat.Button{{Label: t.Say.Line("button.close"), Data: k.Data("close")}})
+	m.Buttons = append(m.Buttons, []chat.Button{{Label: t.Say.Line("money.button"), Data: k.Data("ask")}, {Label: t.Say.Line("button.close"), Data: k.Data("close")}})
 	return m, t.Services.Store.Keyboards.Save(ctx, k)
 }
 

@@ -47,6 +47,7 @@ func ownCommands(o turn.Operator) turn.Commands {
 		{Name: "last", Do: start.LastCommand, Shared: true, Inputs: takesTool(false, takesText("text"))},
 		{Name: "settings", Do: told(menus.SettingsCommand), Inputs: takesTool(false)},
 		{Name: "balance", Do: told(menus.BalanceCommand)},
+		{Name: "buy", Do: told(menus.BuyCommand)},
 		{Name: "history", Do: told(menus.HistoryCommand)},
 		{Name: "cancel", Do: told(menus.CancelCommand)},
 		{Name: "preset", Do: menus.PresetCommand, Inputs: registry.InputSchema{

@@ -98,6 +98,9 @@ func (v Voice) keepButtons(run runs.Run, k store.Keyboard) []ranked {
 			ranked{chat.Button{Label: v.Line("button.original"), Data: k.Data("original")}, 5},
 			ranked{chat.Button{Label: v.Line("button.use"), Data: k.Data("use")}, 4})
 	}
+	if run.Cost > 0 {
+		all = append(all, ranked{chat.Button{Label: v.Line("card.receipt"), Data: k.Data("receipt")}, 7})
+	}
 	return append(all, ranked{chat.Button{Label: v.Line("button.delete"), Data: k.Data("delete"), Style: chat.ButtonDanger}, 0})
 }
 

@@ -58,7 +58,7 @@ func NewDeliverer(cfg DelivererConfig) (*Deliverer, error) {
 		cfg.Link = func(runs.Run, int) string { return "" }
 	}
 	d := &Deliverer{
-		platforms: map[string]*Platform{}, store: store.New(cfg.Pool), texts: texts.WithUnit(cfg.Points.Unit),
+		platforms: map[string]*Platform{}, store: store.New(cfg.Pool), texts: texts.WithUnit(cfg.Points.Unit()),
 		media: cfg.Media, link: cfg.Link, tools: cfg.Tools, log: cfg.Logger.With("component", "chat"),
 	}
 	for _, a := range cfg.Adapters {

@@ -41,12 +41,13 @@ func TestStageAndPrice(t *testing.T) {
 		}
 	}
 	for want, q := range map[string]billing.Quote{
-		"":                                  {},
-		"Free":                              {Source: "none"},
-		"Price: $0.0042":                    {Source: "static", Low: 4_200_000, High: 4_200_000},
-		"Price: $0.001 to $0.002 (a guess)": {Source: "historical", Low: 1_000_000, High: 2_000_000, Basis: "a guess"},
+		"":     {},
+		"Free": {Source: "none"},
+		"Price: under $0.01 · about 230 pictures for $1": {Source: "static", Low: 4_200_000, High: 4_200_000},
+		"Price: $0.02 to $0.05 (a guess)":                {Source: "historical", Low: 20_000_000, High: 50_000_000, Basis: "a guess"},
+		"Price: up to $0.041 (a guess)":                  {Source: "historical", Low: 337_000, High: 40_440_000, Basis: "a guess"},
 	} {
-		if got := v.Price(q).String(); got != want {
+		if got := v.Price(registry.Tool{OutputSchema: registry.OutputSchema{{Type: "image"}}}, q).String(); got != want {
 			t.Errorf("price %q, want %q", got, want)
 		}
 	}
@@ -72,9 +73,9 @@ func TestReceipts(t *testing.T) {
 		"$0.05 · 2 s × $0.001 · the least a run costs": {
 			Cost: 50_000_000, Receipt: &billing.Receipt{Rate: "0.001", Unit: "second", Units: "2", Cost: 50_000_000, Minimum: 50_000_000},
 		},
-		"$0.0015 · 1000 tokens × $0.0000015": {Cost: 1_500_000, Receipt: &billing.Receipt{Rate: "0.0000015", Unit: "token", Units: "1000"}},
+		"$0.0015 · 1,000 tokens × $0.0000015": {Cost: 1_500_000, Receipt: &billing.Receipt{Rate: "0.0000015", Unit: "token", Units: "1000"}},
 	} {
-		if got := v.receipt(run).String(); got != want {
+		if got := v.Receipt(run).String(); got != want {
 			t.Errorf("receipt %q, want %q", got, want)
 		}
 	}
@@ -84,13 +85,11 @@ func TestPriceOfARepeat(t *testing.T) {
 	t.Parallel()
 	v := english(t)
 	for want, run := range map[string]runs.Run{
-		"":                                {},
-		"Again, Vary: $0.0042":            {Cost: 4_200_000, Quote: billing.Quote{Low: 4_200_000, High: 4_200_000}},
-		"Again, Vary: about $0.000071":    {Cost: 70_433, Quote: billing.Quote{Low: 50_000, High: 90_000}},
-		"Again, Vary: about $0.000000099": {Cost: 99, Quote: billing.Quote{Low: 50, High: 90_000}},
-		"Again, Vary: $0.00005 to $0.00009": {
-			Quote: billing.Quote{Low: 50_000, High: 90_000},
-		},
+		"":                            {},
+		"Again, Vary: $0.05":          {Cost: 50_000_000, Quote: billing.Quote{Low: 50_000_000, High: 50_000_000}},
+		"Again, Vary: under $0.01":    {Cost: 70_433, Quote: billing.Quote{Low: 50_000, High: 90_000}},
+		"Again, Vary: about $0.071":   {Cost: 70_433_000, Quote: billing.Quote{Low: 50_000_000, High: 90_000_000}},
+		"Again, Vary: $0.05 to $0.09": {Quote: billing.Quote{Low: 50_000_000, High: 90_000_000}},
 	} {
 		if got := v.repeatPrice(run, "Again", "Vary").String(); got != want {
 			t.Errorf("price of a repeat %q, want %q", got, want)

@@ -6,7 +6,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/words"
@@ -176,7 +175,7 @@ func (v Voice) caption(run runs.Run) chat.Text {
 	if prompt := PromptOf(run); prompt != "" {
 		text = chat.Lines(text, chat.Text{{Style: chat.StyleItalic, Text: chat.Brief(prompt, 200)}})
 	}
-	return chat.Lines(text, chat.Plain(v.givenLine(run)), v.receipt(run))
+	return chat.Lines(text, chat.Plain(v.givenLine(run)), v.cost(run))
 }
 
 // givenLine names the seed and up to four values that somebody chose.
@@ -198,19 +197,27 @@ func (v Voice) givenLine(run runs.Run) string {
 	return strings.Join(given, " · ")
 }
 
-// receipt says what a run cost, and how that comes about: the numbers are the billed ones, so that whoever
+// cost says in short what a run cost, and how many such runs a dollar buys where one is less than a cent.
+func (v Voice) cost(run runs.Run) chat.Text {
+	if run.Cost == 0 {
+		return v.Text("receipt.free")
+	}
+	return chat.Join(" · ", chat.Plain(v.Amount(run.Cost)), chat.Plain(v.ForADollar(run.Cost, words.Makes(run.Tool))))
+}
+
+// Receipt says exactly what a run cost, and how that comes about: the numbers are the billed ones, so that whoever
 // multiplies them finds the cost, or reads that it is the least there is.
-func (v Voice) receipt(run runs.Run) chat.Text {
+func (v Voice) Receipt(run runs.Run) chat.Text {
 	r := run.Receipt
 	if run.Cost == 0 {
 		return v.Text("receipt.free")
 	}
-	text := v.Text("receipt.plain", "cost", run.Cost)
+	text := chat.Plain(v.Exact(run.Cost))
 	if r == nil {
 		return text
 	}
 	if units := trimDecimal(r.Units); units != "1" || r.Unit != string(registry.UnitRequest) {
-		text = chat.Join(" · ", text, v.Text("receipt.units", "units", units, "unit", v.Line("unit."+r.Unit), "rate", r.Rate))
+		text = chat.Join(" · ", text, v.Text("receipt.units", "units", v.Number(units), "unit", v.Line("unit."+r.Unit), "rate", v.Dollars(r.Rate)))
 	}
 	if r.Source == string(registry.RateMachine) && r.Machine != "" {
 		text = chat.Join(" · ", text, chat.Plain(chat.Brief(r.Machine, 60)))
@@ -219,7 +226,7 @@ func (v Voice) receipt(run runs.Run) chat.Text {
 		text = chat.Join(" · ", text, v.Text("receipt.minimum"))
 	}
 	if r.Full > r.Cost {
-		text = chat.Join(" · ", text, v.Text("receipt.capped", "full", r.Full))
+		text = chat.Join(" · ", text, v.Text("receipt.capped", "full", v.Exact(r.Full)))
 	}
 	return text
 }
@@ -239,25 +246,14 @@ func trimDecimal(s string) string {
 // Deliveries must not wait for a new quote, so the price is that of the run itself.
 func (v Voice) repeatPrice(run runs.Run, labels ...string) chat.Text {
 	q := run.Quote
-	price := v.Line("repeat.range", "low", q.Low, "high", q.High)
+	price := v.Between(q.Low, q.High)
 	switch {
 	case q.High == 0:
 		return nil
-	case q.Exact():
-		price = v.Value(q.High)
-	case run.Cost > 0:
-		price = v.Line("repeat.about", "price", roundUp(run.Cost))
+	case !q.Exact() && run.Cost > 0:
+		price = v.About(run.Cost)
 	}
 	return v.Text("repeat.price", "buttons", strings.Join(labels, ", "), "price", price)
-}
-
-// roundUp rounds an amount up to two digits that count.
-func roundUp(n billing.NanoUSD) billing.NanoUSD {
-	step := billing.NanoUSD(1)
-	for n/step >= 100 {
-		step *= 10
-	}
-	return (n + step - 1) / step * step
 }
 
 // failure tells how a run ended without a result, and the code under which support finds it.
@@ -294,7 +290,7 @@ func (v Voice) ending(run runs.Run, in chat.ChatKind) chat.Text {
 	}
 	charged := v.Text("nothing.charged")
 	if run.Cost > 0 {
-		charged = v.receipt(run)
+		charged = v.cost(run)
 	}
 	return chat.Lines(what, charged)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/store"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -21,7 +22,7 @@ func (v Voice) StatusMessage(run runs.Run, k store.Keyboard, notes []string) cha
 		chat.Text{{Style: chat.StyleBold, Text: run.Tool.DisplayName}},
 		v.Stage(run),
 		v.notice(run),
-		v.Price(run.Quote),
+		v.Price(run.Tool, run.Quote),
 	)
 	cancel := "button.cancel"
 	if run.Quote.BillCanceled && run.Status == runs.StatusRunning {
@@ -77,22 +78,23 @@ func percent(fraction float64) string {
 	return strconv.Itoa(int(100*min(max(fraction, 0), 1))) + " %"
 }
 
-// Price tells a quote, and what canceling costs where it does. One that says nothing, not even that it is free, gives no text.
-func (v Voice) Price(q billing.Quote) chat.Text {
+// Price tells a quote for a tool, with how many a dollar buys where one is less than a cent, and what canceling costs where it does. One that says nothing, not even that it is free, gives no text.
+func (v Voice) Price(tool registry.Tool, q billing.Quote) chat.Text {
 	if q.BillCanceled {
 		q.BillCanceled = false
-		return chat.Lines(v.Price(q), v.Text("price.canceled"))
+		return chat.Lines(v.Price(tool, q), v.Text("price.canceled"))
 	}
 	switch {
 	case q.Source == "":
 		return nil
 	case q.High == 0:
 		return v.Text("price.free")
-	case q.Low == q.High:
-		return v.Text("price.exact", "price", q.High)
 	}
-	text := v.Text("price.range", "low", q.Low, "high", q.High)
-	if q.Basis != "" && v.Language() == i18n.Fallback { // said in English
+	text := v.Text("price.exact", "price", v.Between(q.Low, q.High))
+	if many := v.ForADollar(q.High, words.Makes(tool)); many != "" {
+		text = append(text, chat.Segment{Text: " · " + many})
+	}
+	if !q.Exact() && q.Basis != "" && v.Language() == i18n.Fallback { // said in English
 		text = append(text, chat.Segment{Text: " (" + q.Basis + ")"})
 	}
 	return text
@@ -116,23 +118,23 @@ func ActivityOf(tool registry.Tool) chat.Activity {
 	return chat.ActivityTyping
 }
 
-// CostOf says what a run cost.
+// CostOf says in short what a run cost; Receipt has the exact figure.
 func (v Voice) CostOf(run runs.Run) string {
 	if run.Cost == 0 {
 		return v.Line("cost.none")
 	}
-	return v.Value(run.Cost)
+	return v.Amount(run.Cost)
 }
 
 // Paid is the receipt of a run that has a result, how one ended that has none, the price of one that is not over.
 func (v Voice) Paid(run runs.Run, in chat.ChatKind) chat.Text {
 	switch {
 	case run.Status == runs.StatusSucceeded:
-		return v.receipt(run)
+		return v.Receipt(run)
 	case run.Status.Final():
 		return v.ending(run, in)
 	}
-	return v.Price(run.Quote)
+	return v.Price(run.Tool, run.Quote)
 }
 
 // OpenStatuses are the states of runs that are not over.

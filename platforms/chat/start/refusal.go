@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
@@ -107,7 +108,7 @@ func whyNotStarted(ctx context.Context, t *turn.Turn, d input.Draft, cause error
 	case errors.As(cause, &short):
 		m.Text = Insufficient(ctx, t, short, t.ReadByOthers())
 	case errors.As(cause, &limit):
-		m.Text = chat.Lines(chat.Plain(words.OverLimit(t.Say.Voice, limit.LimitUse)), t.Say.Text("nothing.charged"))
+		m.Text = chat.Lines(t.Say.Text("limit.over"), show.Styled(words.Limit(t.Say.Voice, limit.LimitUse)), t.Say.Text("nothing.charged"))
 	case errors.Is(cause, runs.ErrUnknownTool):
 		m.Text = t.Say.Text("tool.gone")
 	case errors.As(cause, &bad) && bad.Code != registry.CodeInternal:
@@ -123,9 +124,10 @@ func whyNotStarted(ctx context.Context, t *turn.Turn, d input.Draft, cause error
 // somebody has is nothing for others.
 func Insufficient(ctx context.Context, t *turn.Turn, short billing.ErrInsufficient, others bool) chat.Text {
 	if others {
-		return chat.Lines(t.Say.Text("start.insufficientHere", "need", short.Need), t.Say.Text("start.more"))
+		return chat.Lines(t.Say.Text("start.insufficientHere", "need", t.Say.AtMost(short.Need)), t.Say.Text("start.more"))
 	}
-	text := chat.Lines(t.Say.Text("start.insufficient", "need", short.Need, "have", short.Have), t.Say.Text("start.more"))
+	need, have := t.Say.Apart(short.Need, short.Have)
+	text := chat.Lines(t.Say.Text("start.insufficient", "need", need, "have", have), t.Say.Text("start.more"))
 	balance, err := t.Services.Wallets.Balance(ctx, t.Account.ID)
 	if err != nil || balance.Held == 0 {
 		return text

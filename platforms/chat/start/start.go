@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/platforms/words"
@@ -74,6 +75,9 @@ func Proceed(ctx context.Context, t *turn.Turn, d input.Draft) (turn.Outcome, er
 	if err != nil {
 		t.Services.Log.WarnContext(ctx, "no quote for a run", "tool", d.Tool, "error", err)
 	}
+	if bound.Request.Asking, err = asking(ctx, t, quote); err != nil {
+		return turn.Nothing, fmt.Errorf("find out whether to ask about a price: %w", err)
+	}
 	return acceptRun(ctx, t, d, bound, quote)
 }
 
@@ -99,6 +103,8 @@ func acceptRun(ctx context.Context, t *turn.Turn, d input.Draft, bound runs.Boun
 	buttons := t.Keyboard(store.KeyboardState{Tool: d.Tool})
 	pending := runs.Run{Tool: bound.Tool, Status: firstStatus(bound, quote), Inputs: bound.Inputs, Sources: bound.Sources, Quote: quote, Preview: bound.Preview()}
 	first := t.Say.StatusMessage(pending, buttons, d.Notes)
+	usual := first.Text.String()
+	first.Text = chat.Lines(first.Text, whyAsked(ctx, t, bound, quote))
 	first.To, first.ReplyTo = t.In.Chat.Place, d.Request
 	status, err := postStatus(ctx, t, first)
 	// Without it the run is as good: the result is a message of its own. Only who has to confirm needs its buttons.
@@ -140,7 +146,7 @@ func acceptRun(ctx context.Context, t *turn.Turn, d input.Draft, bound runs.Boun
 	}
 	t.Services.Recents.Note(t.In.From, run)
 	warnOfLimits(ctx, t, run)
-	t.Services.Progress.Follow(ctx, run, where, buttons, first.Text.String())
+	t.Services.Progress.Follow(ctx, run, where, buttons, usual)
 	return turn.Began, nil
 }
 
@@ -186,7 +192,7 @@ func warnOfLimits(ctx context.Context, t *turn.Turn, run runs.Run) {
 	var text chat.Text
 	for _, use := range run.Warnings {
 		if t.Services.Warnings.Once(fmt.Sprint(run.AccountID, use.Kind, use.Limit, use.FreeAt.Unix()), use.FreeAt) {
-			text = chat.Lines(text, chat.Plain(words.NearLimit(t.Say.Voice, use)))
+			text = chat.Lines(text, t.Say.Text("limit.near"), show.Styled(words.Limit(t.Say.Voice, use)))
 		}
 	}
 	if text == nil {

@@ -15,11 +15,18 @@ type Accounts interface {
 	SetLanguage(ctx context.Context, accountID, language string) error
 	Erase(ctx context.Context, accountID, by string) error
 
+	Spending
 	Preferences
 	PlacePreferences
 	Presets
 	Links
 	Gate
+}
+
+// Spending is above which share of their credit people are asked before a run.
+type Spending interface {
+	LimitSettings(ctx context.Context, accountID string) (users.LimitSettings, error)
+	SetConfirmPercent(ctx context.Context, accountID string, percent int) error
 }
 
 // Preferences are what people set for themselves.

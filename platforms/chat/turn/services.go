@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/chat/store"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
@@ -97,6 +98,7 @@ type Operator struct {
 	Support string // whom to ask about payments: /paysupport
 	Terms   string // /terms
 	Privacy string // /privacy
+	Buying  words.Buying
 }
 
 // Warnings remembers which warnings people have had, so that each comes once, and until when they hold.

@@ -49,12 +49,13 @@ func (s *inviting) show(w http.ResponseWriter, r *http.Request, status int, prob
 		return s.missing(w, r, err)
 	}
 	a, _ := door.Account(r.Context())
+	voice := s.render.Voice(r, a)
 	v := formView{Note: invitation.Note, Token: r.PathValue("token")}
 	if invitation.Credit > 0 {
-		v.Gift = billing.NanoUSD(invitation.Credit).String()
+		v.Gift = voice.AtLeast(billing.NanoUSD(invitation.Credit))
 	}
 	w.Header().Set("Referrer-Policy", "no-referrer")
-	s.pages.Render(w, r, status, "signin-invite", render.View{Title: s.render.Voice(r, a).Line("signin.invite.title"), Problem: problem, Data: &v})
+	s.pages.Render(w, r, status, "signin-invite", render.View{Title: voice.Line("signin.invite.title"), Problem: problem, Data: &v})
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"golang.org/x/text/language"
@@ -14,6 +15,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/problem"
 	"github.com/signalbox/signalbox/platforms/web/render"
+	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
 )
@@ -31,6 +33,7 @@ type Person interface {
 type Limits interface {
 	LimitSettings(ctx context.Context, accountID string) (users.LimitSettings, error)
 	SetOwnLimits(ctx context.Context, accountID string, limits users.Limits) error
+	SetConfirmPercent(ctx context.Context, accountID string, percent int) error
 }
 
 // Spending tells what an account has spent: runner.Service.
@@ -57,6 +60,7 @@ func (s *person) routes() []door.Route {
 		door.ForPeople("POST /account/unlink", door.Person, s.unlink),
 		door.ForPeople("POST /account/language", door.Person, s.setLanguage),
 		door.ForPeople("POST /account/limits", door.Person, s.setCaps),
+		door.ForPeople("POST /account/confirm", door.Person, s.setConfirm),
 		door.ForPeople("POST /account/keys", door.Person, s.makeKey),
 		door.ForPeople("POST /account/keys/{id}/revoke", door.Person, s.revokeKey),
 		door.ForPeople("POST /account/erase", door.Person, s.erase),
@@ -77,6 +81,8 @@ type personView struct {
 	Meters     []meter
 	DayCap     string // the person's own, as typed
 	MonthCap   string
+	Confirm    int   // above which share of the credit, in percent, the person is asked
+	Shares     []int // to choose from
 	Ways       []way // to link another platform by signing in there
 	Sessions   []users.Session
 	Here       string // the session that asks
@@ -127,14 +133,19 @@ func (s *person) addLimits(r *http.Request, a users.Account, page *personView) e
 	if err != nil {
 		return err
 	}
+	page.Confirm, page.Shares = settings.Own.ConfirmShare(), users.ConfirmChoices()
 	page.DayCap, page.MonthCap = capText(settings.Own.DayCap), capText(settings.Own.MonthCap)
 	if page.Usage, err = s.spending.Usage(r.Context(), a.ID); err != nil {
 		return err
 	}
 	u := page.Usage
+	v := s.render.Voice(r, a)
+	spent := func(of billing.NanoUSD, limit int64) string {
+		return v.Amount(of) + " / " + v.Amount(billing.NanoUSD(limit))
+	}
 	for _, m := range []meter{
-		{Kind: "day", Used: int64(u.SpentDay), Limit: u.Limits.DayCap, Text: render.About(u.SpentDay) + " / " + billing.NanoUSD(u.Limits.DayCap).String()},
-		{Kind: "month", Used: int64(u.SpentMonth), Limit: u.Limits.MonthCap, Text: render.About(u.SpentMonth) + " / " + billing.NanoUSD(u.Limits.MonthCap).String()},
+		{Kind: "day", Used: int64(u.SpentDay), Limit: u.Limits.DayCap, Text: spent(u.SpentDay, u.Limits.DayCap)},
+		{Kind: "month", Used: int64(u.SpentMonth), Limit: u.Limits.MonthCap, Text: spent(u.SpentMonth, u.Limits.MonthCap)},
 		{Kind: "runs", Used: int64(u.Today), Limit: int64(u.Limits.PerDay), Text: fmt.Sprintf("%d / %d", u.Today, u.Limits.PerDay)},
 		{Kind: "atonce", Used: int64(u.AtOnce), Limit: int64(u.Limits.AtOnce), Text: fmt.Sprintf("%d / %d", u.AtOnce, u.Limits.AtOnce)},
 	} {
@@ -208,13 +219,31 @@ func (s *person) setCaps(w http.ResponseWriter, r *http.Request, a users.Account
 		if text == "" {
 			continue
 		}
-		amount, err := billing.ParseUSD(text)
+		decimal := text
+		if s.render.Voice(r, a).Line("format.decimal") == "," {
+			decimal = strings.Replace(text, ",", ".", 1)
+		}
+		amount, err := billing.ParseUSD(decimal)
 		if err != nil || amount <= 0 {
 			return s.showWith(w, r, a, personView{}, render.View{Problem: s.render.Voice(r, a).Line("web.limits.bad", "found", text)})
 		}
 		*limit = int64(amount)
 	}
 	if err := s.limits.SetOwnLimits(r.Context(), a.ID, own); err != nil {
+		return s.showProblem(w, r, a, err)
+	}
+	return done(w, r, "limits")
+}
+
+// setConfirm sets above which share of their credit the person is asked before a run.
+func (s *person) setConfirm(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	percent, err := strconv.Atoi(r.PostFormValue("percent"))
+	if err != nil {
+		err = registry.Errorf(registry.CodeInvalidInput, "percent: found %q, expected a whole number", r.PostFormValue("percent"))
+	} else {
+		err = s.limits.SetConfirmPercent(r.Context(), a.ID, percent)
+	}
+	if err != nil {
 		return s.showProblem(w, r, a, err)
 	}
 	return done(w, r, "limits")

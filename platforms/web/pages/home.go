@@ -8,9 +8,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/files"
 	"github.com/signalbox/signalbox/platforms/web/render"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -34,6 +36,7 @@ type toolCard struct {
 	Picture string
 	Takes   string // kind of what goes in: text, image, video, audio, file, or empty
 	Gives   string // kind of what comes out
+	Price   string // what a run costs usually, or by which rate it is counted
 }
 
 // manyTools is how many tools one page shows, so that a large catalogue loads as fast as a small one.
@@ -80,12 +83,36 @@ func (s *overview) home(w http.ResponseWriter, r *http.Request, a users.Account)
 	if h.Query == "" && h.Category == "" && len(recent) == 0 {
 		h.Examples = s.examplesOf(h.Tools)
 	}
+	if err := s.addPrices(r, s.render.Voice(r, a), h.Tools); err != nil {
+		return err
+	}
 	if h.Query == "" {
 		for _, run := range recent[:min(8, len(recent))] {
 			h.Latest = append(h.Latest, s.views.run(s.render.Voice(r, a), run))
 		}
 	}
 	return s.pages.Show(w, r, a, "home", render.View{Title: s.render.Voice(r, a).Line("web.tools"), Place: "tools", Data: &h, Scripts: []string{"search.js"}})
+}
+
+// addPrices tells on each card what a run costs.
+func (s *overview) addPrices(r *http.Request, v i18n.Voice, cards []toolCard) error {
+	var counted []string // by time, tokens or the provider: what that comes to is seen when it is over
+	for _, c := range cards {
+		if m := c.CostingModel; m != nil && (m.Unit != registry.UnitRequest || m.RateSource != registry.RateStatic) {
+			counted = append(counted, c.ToolID)
+		}
+	}
+	usual, err := s.runs.Usual(r.Context(), counted)
+	if err != nil {
+		return err
+	}
+	for i := range cards {
+		c := &cards[i]
+		if c.Price = priceOf(v, c.Tool); usual[c.ToolID] > 0 {
+			c.Price = joined(v.Line("money.usual", "amount", usual[c.ToolID]), v.ForADollar(usual[c.ToolID], words.Makes(c.Tool)))
+		}
+	}
+	return nil
 }
 
 // turn keeps the page of tools that begins at a place, and tells where the next one does.
@@ -167,6 +194,7 @@ func (s *overview) routes() []door.Route {
 		door.ForPeople("GET /{$}", front, s.front),
 		door.ForPeople("GET /history", door.Read, s.history),
 		door.ForPeople("GET /prices", door.Read, s.prices),
+		door.ForPeople("GET /buy", door.Read, s.buy),
 		door.ForPeople("GET /developers", door.Read, s.developers),
 		door.ForAll("GET /llms.txt", s.llms),
 		door.ForAll("GET /terms", s.terms),

@@ -9,14 +9,15 @@ import (
 	"log/slog"
 	"net/http"
 
-	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/files"
 	"github.com/signalbox/signalbox/platforms/web/render"
 	"github.com/signalbox/signalbox/platforms/web/request"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
+	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -27,6 +28,7 @@ var templateFiles embed.FS
 type Runs interface {
 	Binds
 	Steers
+	Lists
 }
 
 // Users is what the pages need of users.Store.
@@ -34,6 +36,7 @@ type Users interface {
 	Preferences
 	Presets
 	KeepsPresets
+	Limits
 }
 
 // Config wires the pages. What may be nil says so.
@@ -44,6 +47,7 @@ type Config struct {
 	Search       catalog.Searcher // finds tools by words
 	Runs         Runs
 	Users        Users
+	Ledger       render.Ledger
 	Callers      request.Callers
 	Media        request.Media
 	Links        files.Links
@@ -52,10 +56,17 @@ type Config struct {
 	ShareKey     []byte            // signs the links of what is shared
 	Landing      Landing           // what strangers are told
 	Examples     map[string][]byte // pictures that tools made, as JPEG files by the tools' ids
+	Buying       Buying            // how people get more credit
 	Conversation Conversation      // the chat at ChatPath; nil: none
 	// Delete deletes the run that the path values id and n name, or one of its outputs, for its owner.
 	Delete func(r *http.Request, a users.Account) error
 	Logger *slog.Logger
+}
+
+// Buying is how people get more credit, and whom they can ask about it.
+type Buying struct {
+	words.Buying
+	Support string // empty: the operator is to be asked
 }
 
 // Routes gives the addresses of the pages.
@@ -69,12 +80,13 @@ func Routes(cfg Config) ([]door.Route, error) {
 		return nil, err
 	}
 	s := shared{examples: made, door: cfg.Door, render: cfg.Render, pages: drawn, views: views{cfg.Links}, tools: tools{cfg.Registry, cfg.Search}, log: cfg.Logger}
-	form := &forms{shared: s, runs: cfg.Runs, callers: cfg.Callers, reader: request.Reader{Media: cfg.Media}, presets: cfg.Users}
+	money := spending{cfg.Users, cfg.Ledger}
+	form := &forms{shared: s, spending: money, runs: cfg.Runs, callers: cfg.Callers, reader: request.Reader{Media: cfg.Media}, presets: cfg.Users}
 	share := &sharing{shared: s, shares: cfg.Shares, callers: cfg.Callers, key: cfg.ShareKey}
-	list := (&overview{shared: s, runs: cfg.Runs, sharing: share, strangers: cfg.Landing}).routes()
+	list := (&overview{shared: s, runs: cfg.Runs, sharing: share, strangers: cfg.Landing, buying: cfg.Buying}).routes()
 	list = append(list, form.routes()...)
 	list = append(list, (&settings{shared: s, forms: form, preferences: cfg.Users, presets: cfg.Users}).routes()...)
-	list = append(list, (&runPages{shared: s, runs: cfg.Runs, callers: cfg.Callers, sharing: share, delete: cfg.Delete}).routes()...)
+	list = append(list, (&runPages{shared: s, spending: money, runs: cfg.Runs, callers: cfg.Callers, sharing: share, delete: cfg.Delete}).routes()...)
 	list = append(list, share.routes()...)
 	if cfg.Conversation != nil {
 		list = append(list, (&chatPages{shared: s, conversation: cfg.Conversation, streams: cfg.Streams, forms: form}).routes()...)
@@ -86,7 +98,7 @@ func Routes(cfg Config) ([]door.Route, error) {
 func functions(v i18n.Voice) template.FuncMap {
 	return template.FuncMap{
 		"price":   func(t registry.Tool) string { return priceOf(v, t) },
-		"short":   func(n billing.NanoUSD) billing.NanoUSD { return digits(n, false) },
+		"many":    func(r runs.Run) string { return v.ForADollar(r.Cost, words.Makes(r.Tool)) },
 		"accept":  acceptOf,
 		"answer":  answerOf,
 		"host":    hostOf,

@@ -1,10 +1,12 @@
 package pages
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/i18n"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -17,19 +19,27 @@ type priceView struct {
 	Code         []snippet `json:"code,omitempty"`
 }
 
-// priceWords tells a quote in the reader's language.
-func priceWords(v i18n.Voice, q billing.Quote) priceView {
-	switch {
-	case q.High == 0:
+// priceWords tells a quote for a tool in the reader's language.
+func priceWords(v i18n.Voice, t registry.Tool, q billing.Quote) priceView {
+	if q.High == 0 {
 		return priceView{Price: v.Line("web.price.free")}
-	case q.Exact():
-		return priceView{Price: v.Value(q.High), Basis: v.Line("web.price.exact")}
 	}
 	basis := "web.price.estimate"
-	if strings.HasPrefix(q.Basis, "learned") {
+	switch {
+	case q.Exact():
+		basis = "web.price.exact"
+	case strings.HasPrefix(q.Basis, "learned"):
 		basis = "web.price.learned"
 	}
-	return priceView{Price: v.Line("web.price.range", "low", digits(q.Low, false), "high", digits(q.High, true)), Basis: v.Line(basis)}
+	return priceView{Price: v.Between(q.Low, q.High), Basis: joined(v.ForADollar(q.High, words.Makes(t)), v.Line(basis))}
+}
+
+// exactPrice tells a quote to the nano-dollar, for receipts.
+func exactPrice(v i18n.Voice, q billing.Quote) string {
+	if q.Exact() {
+		return v.Exact(q.High)
+	}
+	return v.Line("amount.range", "low", v.Exact(q.Low), "high", v.Exact(q.High))
 }
 
 // priceOf says what a tool costs by its costing model.
@@ -39,8 +49,11 @@ func priceOf(v i18n.Voice, t registry.Tool) string {
 		return v.Line("web.price.free")
 	}
 	text := rateOf(v, *m)
-	if m.MinimumUSD != "" {
-		text += ", " + v.Line("web.price.least", "amount", "$"+registry.PlainDecimal(m.MinimumUSD))
+	if least, err := billing.ParseUSD(registry.PlainDecimal(m.MinimumUSD)); m.MinimumUSD != "" && err == nil {
+		text += ", " + v.Line("web.price.least", "amount", v.AtMost(least))
+	}
+	if rate, err := billing.ParseUSD(registry.PlainDecimal(m.Rate)); err == nil && m.Unit == registry.UnitRequest {
+		text = joined(text, v.ForADollar(rate, words.Makes(t)))
 	}
 	return text
 }
@@ -50,21 +63,14 @@ func rateOf(v i18n.Voice, m registry.CostingModel) string {
 	if m.RateSource == registry.RateAPI {
 		return v.Line("web.price.provider")
 	}
-	text := v.Line("web.price.per."+string(m.Unit), "rate", "$"+registry.PlainDecimal(m.Rate))
+	text := v.Rate(registry.PlainDecimal(m.Rate), string(m.Unit))
 	if m.RateSource == registry.RateMachine {
 		return v.Line("web.price.machine", "rate", text)
 	}
 	return text
 }
 
-// digits cuts an amount to two significant digits, upwards where it is a promise.
-func digits(n billing.NanoUSD, up bool) billing.NanoUSD {
-	step := billing.NanoUSD(1)
-	for n/step >= 100 {
-		step *= 10
-	}
-	if up {
-		n += step - 1
-	}
-	return n / step * step
+// joined puts what there is to remark on one line.
+func joined(remarks ...string) string {
+	return strings.Join(slices.DeleteFunc(remarks, func(s string) bool { return s == "" }), " · ")
 }

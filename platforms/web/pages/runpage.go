@@ -29,6 +29,7 @@ type Steers interface {
 // runPages are the pages of runs.
 type runPages struct {
 	shared
+	spending
 	runs    Steers
 	callers request.Callers
 	sharing *sharing
@@ -69,6 +70,7 @@ type confirmCard struct {
 	Personal []string // scopes of personal data that go to the service
 	Hash     string   // of the summary: what is confirmed is what was shown
 	Until    time.Time
+	Share    int // of their credit, in percent, above which its owner is asked, where that is all it can be; 0: it is not
 }
 
 func cardOf(run runs.Run) *confirmCard {
@@ -104,6 +106,9 @@ func (s *runPages) draw(w http.ResponseWriter, r *http.Request, a users.Account,
 func (s *runPages) drawAs(w http.ResponseWriter, r *http.Request, a users.Account, status int, run runs.Run, v render.View, fill prefill) error {
 	voice := s.render.Voice(r, a)
 	page := runPage{runView: s.views.run(voice, run), FormID: rand.Text(), Seeds: seedsOf(run), Confirm: cardOf(run), Own: run.AccountID == a.ID}
+	if c := page.Confirm; c != nil && page.Own && c.Planner == "" && run.Tool.Confirmation == "" && len(c.Personal) == 0 {
+		c.Share = s.share(r.Context(), a.ID)
+	}
 	if page.Own && !door.ByAgent(r.Context()) {
 		page.Question = s.views.question(voice, run, fill)
 	}
@@ -222,7 +227,12 @@ func (s *runPages) again(w http.ResponseWriter, r *http.Request, a users.Account
 		}
 		inputs[name] = value
 	}
+	asking, err := s.asking(r.Context(), a.ID)
+	if err != nil {
+		return err
+	}
 	run, err := s.callers.Accept(r.Context(), a, runs.Request{
+		Asking:    asking,
 		AccountID: a.ID, ToolID: old.Tool.ToolID, Values: request.Values{runs.FromArgument: inputs},
 		Origin: runs.Origin{Platform: door.Platform}, Audience: request.Audience(a), Parent: old.ID, IdempotencyKey: formKey(r),
 		Context: request.PersonContext(r),

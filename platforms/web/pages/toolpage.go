@@ -40,6 +40,7 @@ type Presets interface {
 // forms are the pages of tools.
 type forms struct {
 	shared
+	spending
 	runs    Binds
 	callers request.Callers
 	reader  request.Reader
@@ -195,7 +196,10 @@ func (s *forms) formPrice(r *http.Request, v i18n.Voice, b runs.Bound) priceView
 	if err != nil {
 		return priceView{Price: priceOf(v, b.Tool)}
 	}
-	price := priceWords(v, offer.Quote)
+	price := priceWords(v, b.Tool, offer.Quote)
+	if asking, err := s.asking(r.Context(), b.Request.AccountID); err == nil && asking.About(offer.Quote) {
+		price.Basis = joined(price.Basis, v.Line("money.asks"))
+	}
 	price.Quote, price.BillCanceled = offer.Sealed, offer.Quote.BillCanceled
 	return price
 }
@@ -229,8 +233,14 @@ func (s *forms) start(w http.ResponseWriter, r *http.Request, a users.Account) e
 	}
 	v, err := s.reader.Inputs(w, r, a, t)
 	var run runs.Run
+	var asking runs.Asking
 	if err == nil {
-		run, err = s.callers.Accept(r.Context(), a, s.unchanged(r, s.formRequest(r, a, t, v)))
+		asking, err = s.asking(r.Context(), a.ID)
+	}
+	if err == nil {
+		wanted := s.unchanged(r, s.formRequest(r, a, t, v))
+		wanted.Asking = asking
+		run, err = s.callers.Accept(r.Context(), a, wanted)
 	}
 	if err == nil {
 		http.Redirect(w, r, "/run/"+run.ID, http.StatusSeeOther)

@@ -27,7 +27,9 @@ type runView struct {
 	Usual     bool   // some of them are as the tool has them
 	Cover     result // the first result that can be looked at
 	Picture   string // the last picture among the results: see lastPicture
-	Price     string
+	Price     string // in short
+	// ExactPrice is what was told before, to the nano-dollar.
+	ExactPrice string
 }
 
 // result is one output on a page.
@@ -55,7 +57,7 @@ type givenValue struct {
 
 func (s views) run(voice i18n.Voice, run runs.Run) runView {
 	run.Tool = *run.Tool.In(voice.Language())
-	v := runView{Run: run, Price: priceWords(voice, run.Quote).Price}
+	v := runView{Run: run, Price: priceWords(voice, run.Tool, run.Quote).Price, ExactPrice: exactPrice(voice, run.Quote)}
 	for _, o := range run.Outputs {
 		v.Results = append(v.Results, s.result(run, o))
 	}

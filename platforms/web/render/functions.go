@@ -16,8 +16,11 @@ func functions(v i18n.Voice, b bundle.Bundle) template.FuncMap {
 	return template.FuncMap{
 		"told":     toldIn(v),
 		"t":        func(key any, pairs ...any) string { return v.Line(fmt.Sprint(key), pairs...) },
-		"usd":      func(n billing.NanoUSD) string { return v.Value(n) },
-		"about":    About,
+		"usd":      func(n billing.NanoUSD) string { return v.Amount(n) },
+		"credit":   func(n billing.NanoUSD) string { return v.AtLeast(n) },
+		"exact":    func(n billing.NanoUSD) string { return v.Exact(n) },
+		"dollars":  v.Dollars,
+		"decimal":  v.Number,
 		"asset":    b.Address,
 		"icon":     func(name any) template.HTML { return icon(b, name) },
 		"date":     func(t time.Time) template.HTML { return dateOf(v, t) },
@@ -47,11 +50,4 @@ func dateOf(v i18n.Voice, t time.Time) template.HTML {
 func Purpose(description string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(description), "\n")
 	return first
-}
-
-// About is an amount cut to a hundredth of a cent, for places where the exact one would be noise. It never
-// shows more than there is.
-func About(n billing.NanoUSD) string {
-	const step = billing.Dollar / 10_000
-	return (n / step * step).String()
 }

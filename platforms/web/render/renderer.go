@@ -59,7 +59,7 @@ func New(cfg Config) (*Renderer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
-	d := &Renderer{cfg: cfg, texts: texts.WithUnit(cfg.Points.Unit), frames: map[string]*template.Template{}}
+	d := &Renderer{cfg: cfg, texts: texts.WithUnit(cfg.Points.Unit()), frames: map[string]*template.Template{}}
 	if d.bundle, err = bundle.New(staticFiles, "static", "/static/"); err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}

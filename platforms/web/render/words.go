@@ -22,12 +22,13 @@ func detailIn(v i18n.Voice, err error, p problem.Problem) string {
 	switch {
 	case errors.As(err, &quote): // the form says what to do about it
 		return v.Line("web."+string(quote.Reason), "n", int(runs.QuoteLife.Minutes()))
-	case v.Language() == i18n.Fallback:
-		return p.Detail
 	case errors.As(err, &poor):
-		return v.Line("start.insufficient", "need", poor.Need, "have", poor.Have)
+		need, have := v.Apart(poor.Need, poor.Have)
+		return v.Line("start.insufficient", "need", need, "have", have) + " " + v.Line("start.more")
 	case errors.As(err, &limit):
 		return words.OverLimit(v, limit.LimitUse)
+	case v.Language() == i18n.Fallback:
+		return p.Detail
 	case errors.As(err, &typed):
 		return words.Told(v, typed.Code, typed.Text())
 	}

@@ -156,6 +156,8 @@ func markup(t chat.Text) template.HTML {
 		switch {
 		case s.Style == chat.StyleLink && (strings.HasPrefix(s.URL, "https://") || strings.HasPrefix(s.URL, "http://")):
 			fmt.Fprintf(&b, `<a href="%s" rel="noopener">%s</a>`, template.HTMLEscapeString(s.URL), text)
+		case s.Style == chat.StyleTime:
+			fmt.Fprintf(&b, `<time datetime="%s">%s</time>`, s.At.UTC().Format(time.RFC3339), text)
 		case tag != "":
 			fmt.Fprintf(&b, "<%s>%s</%s>", tag, text, tag)
 		default:
